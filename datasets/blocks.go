@@ -1,0 +1,57 @@
+package datasets
+
+import (
+	"errors"
+	"io"
+	"math"
+
+	"benchtop/datasets/tokenizer"
+)
+
+// blockPrompts is how many prompts one seed gives in an endless run.
+const blockPrompts = 1000
+
+// Blocks is random prompts without end, for runs that a clock ends: blocks of 1000 prompts, each what Random gives for
+// the seed plus the number of the block. Request ids number on from block to block.
+type Blocks struct {
+	o     RandomOptions
+	tok   tokenizer.Tokenizer
+	block *Random
+	miss  int // of earlier blocks
+}
+
+// NewBlocks prepares the first block. o.Prompts is of no account.
+func NewBlocks(o RandomOptions, tok tokenizer.Tokenizer) (*Blocks, error) {
+	o.Prompts = blockPrompts
+	first, err := NewRandom(o, tok)
+	if err != nil {
+		return nil, err
+	}
+	return &Blocks{o: o, tok: tok, block: first}, nil
+}
+
+// Next makes the next request. It never returns io.EOF.
+func (b *Blocks) Next() (Conversation, error) {
+	c, err := b.block.Next()
+	if !errors.Is(err, io.EOF) {
+		return c, err
+	}
+	if b.o.Seed == math.MaxInt64 {
+		return Conversation{}, errors.New("dataset random: no seeds left; start from a smaller one")
+	}
+	b.o.Seed++
+	next, err := NewRandom(b.o, b.tok)
+	if err != nil {
+		return Conversation{}, err
+	}
+	next.number = b.block.number
+	b.miss += b.block.miss
+	b.block = next
+	return next.Next()
+}
+
+// Miss is Random's, over all blocks so far.
+func (b *Blocks) Miss() int { return b.miss + b.block.miss }
+
+// Description says in a line what the prompts are, for the head of a report.
+func (b *Blocks) Description() string { return b.block.Description() + ", in blocks of 1000" }

@@ -1,0 +1,51 @@
+package datasets
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"benchtop/datasets/numpy"
+)
+
+func TestFitGolden(t *testing.T) {
+	var file struct {
+		Cases []struct {
+			Name      string          `json:"name"`
+			Tokenizer string          `json:"tokenizer"`
+			Vocab     int             `json:"vocab_size"`
+			IDs       []int           `json:"token_sequence"`
+			Target    int             `json:"target_token_len"`
+			Retries   int             `json:"max_retry"`
+			RNG       string          `json:"rng"`
+			Seed      uint32          `json:"seed"`
+			Text      string          `json:"prompt"`
+			Fitted    []int           `json:"adjusted_token_sequence"`
+			Miss      int             `json:"token_mismatch"`
+			NextRaw   json.RawMessage `json:"next_raw_draw"`
+		}
+	}
+	golden(t, "gen_prompt_decode.json", &file)
+	if len(file.Cases) == 0 {
+		t.Fatal("the golden file is empty")
+	}
+	for _, c := range file.Cases {
+		t.Run(c.Name, func(t *testing.T) {
+			pcg, legacy := numpy.NewGenerator(uint64(c.Seed)), numpy.NewLegacy(c.Seed)
+			draw := func() int { return pcg.Choice(c.Vocab) }
+			next := func() string { return fmt.Sprintf("%q", fmt.Sprint(pcg.Uint64())) }
+			if c.RNG == "legacy_mt19937" {
+				draw = func() int { return int(legacy.Randint(0, int64(c.Vocab))) }
+				next = func() string { return fmt.Sprint(legacy.Uint32()) }
+			}
+			text, ids, miss, err := fit(newToy(t, c.Tokenizer, c.Vocab, nil, 0), c.IDs, c.Target, c.Retries, draw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "text", text, c.Text)
+			same(t, "ids", ids, c.Fitted)
+			same(t, "tokens missed", miss, c.Miss)
+			same(t, "next raw draw", next(), string(c.NextRaw))
+		})
+	}
+}

@@ -1,0 +1,11 @@
+// Package numpy reproduces three random number generators bit for bit: numpy's Generator (PCG64), numpy's older
+// global generator (Mersenne Twister) and Python's random module (the same twister, seeded and read differently).
+//
+// vLLM's benchmark client draws prompts and arrival times from them, so a client that wants to send the same
+// requests at the same moments needs the same streams, down to which draw takes half a word and which a whole one.
+// Only the operations that client uses are here; there are no arrays, no dtypes and no other distributions. None of it
+// is fit for secrets.
+//
+// No generator is safe for concurrent use. Arguments that make no sense (an empty range, an index into nothing) are
+// bugs of the caller and panic, as they do in math/rand; values from users are to be checked before they come here.
+package numpy

@@ -1,0 +1,444 @@
+package datasets
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"benchtop/datasets/tokenizer"
+)
+
+type randomCase struct {
+	Name       string          `json:"name"`
+	Seed       int64           `json:"seed"`
+	Tokenizer  string          `json:"tokenizer"`
+	Vocab      int             `json:"vocab_size"`
+	Special    []int           `json:"special_ids"`
+	Adds       int             `json:"num_special_tokens_to_add"`
+	Prompts    int             `json:"num_prompts"`
+	InputLen   int             `json:"random_input_len"`
+	OutputLen  int             `json:"random_output_len"`
+	PrefixLen  int             `json:"random_prefix_len"`
+	Ratio      json.RawMessage `json:"random_range_ratio"`
+	Batch      int             `json:"random_batch_size"`
+	IDPrefix   string          `json:"request_id_prefix"`
+	InputLens  []int           `json:"input_lens"`
+	OutputLens []int           `json:"output_lens"`
+	Offsets    []int           `json:"offsets"`
+	Prefix     []int           `json:"prefix_token_ids"`
+	Requests   []randomRequest `json:"requests"`
+	NextUint64 string          `json:"rng_check_next_uint64"`
+}
+
+type randomRequest struct {
+	ID     string     `json:"request_id"`
+	Input  int        `json:"prompt_len"`
+	Output int        `json:"expected_output_len"`
+	IDs    oneOrMore  `json:"token_ids"`
+	First8 []int      `json:"first8"`
+	Last8  []int      `json:"last8"`
+	Sums   oneOrMores `json:"sha256"`
+}
+
+// oneOrMore is the ids of one prompt, or of each prompt of a batch; nil where the file leaves them out.
+type oneOrMore [][]int
+
+func (o *oneOrMore) UnmarshalJSON(b []byte) error {
+	var one []int
+	if json.Unmarshal(b, &one) == nil {
+		*o = [][]int{one}
+		return nil
+	}
+	return json.Unmarshal(b, (*[][]int)(o))
+}
+
+type oneOrMores []string
+
+func (o *oneOrMores) UnmarshalJSON(b []byte) error {
+	if b[0] == '"' {
+		b = fmt.Appendf(nil, "[%s]", b)
+	}
+	return json.Unmarshal(b, (*[]string)(o))
+}
+
+func (c randomCase) options(t *testing.T) RandomOptions {
+	ratio, err := ParseRangeRatio(string(c.Ratio))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return RandomOptions{Prompts: c.Prompts, InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen,
+		Ratio: ratio, Batch: c.Batch, IDPrefix: c.IDPrefix, Seed: c.Seed}
+}
+
+func randomCases(t *testing.T) []randomCase {
+	var file struct{ Cases []randomCase }
+	golden(t, "random_dataset.json", &file)
+	if len(file.Cases) == 0 {
+		t.Fatal("the golden file is empty")
+	}
+	return file.Cases
+}
+
+func TestRandomGolden(t *testing.T) {
+	for _, c := range randomCases(t) {
+		t.Run(c.Name, func(t *testing.T) {
+			tok := newToy(t, c.Tokenizer, c.Vocab, c.Special, c.Adds)
+			r, err := NewRandom(c.options(t), tok)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.checkDraws(t, r)
+			got := drain(t, r)
+			if len(got) != len(c.Requests) {
+				t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
+			}
+			for i, want := range c.Requests {
+				want.check(t, got[i], func(p Turn) []int { return parseIDs(p.Text) })
+			}
+			same(t, "next word of the generator", fmt.Sprint(r.gen.Uint64()), c.NextUint64)
+		})
+	}
+}
+
+// checkDraws compares the three array draws and the prefix, on copies of the generators.
+func (c randomCase) checkDraws(t *testing.T, r *Random) {
+	t.Helper()
+	array := func(d draws) []int {
+		values := make([]int, c.Prompts)
+		for i := range values {
+			values[i] = d.next()
+		}
+		return values
+	}
+	same(t, "input lengths", array(r.inputs), c.InputLens)
+	same(t, "output lengths", array(r.outputs), c.OutputLens)
+	same(t, "offsets", array(r.offsets), c.Offsets)
+	same(t, "prefix", append([]int{}, r.prefix...), c.Prefix)
+}
+
+func (want randomRequest) check(t *testing.T, got Conversation, ids func(Turn) []int) {
+	t.Helper()
+	turn := got.Turns[0]
+	same(t, "request id", got.ID, want.ID)
+	same(t, want.ID+" input tokens", turn.InputTokens, want.Input)
+	same(t, want.ID+" output tokens", turn.MaxTokens, want.Output)
+	prompts := []Turn{turn}
+	if turn.Batch != nil {
+		prompts = turn.Batch
+	}
+	if len(prompts) != len(want.Sums) {
+		t.Fatalf("%s: got %d prompts, want %d", want.ID, len(prompts), len(want.Sums))
+	}
+	for i, p := range prompts {
+		sum := sha256.Sum256([]byte(joinIDs(ids(p), ",")))
+		same(t, want.ID+" checksum", hex.EncodeToString(sum[:]), want.Sums[i])
+		if want.IDs != nil {
+			same(t, want.ID+" ids", ids(p), want.IDs[i])
+		}
+		if want.First8 != nil {
+			same(t, want.ID+" first ids", ids(p)[:8], want.First8)
+			same(t, want.ID+" last ids", ids(p)[len(ids(p))-8:], want.Last8)
+		}
+	}
+}
+
+// With a tokenizer that loses nothing, prompts as ids are the ids behind the prompts as text.
+func TestRandomAsTokenIDs(t *testing.T) {
+	for _, c := range randomCases(t) {
+		if c.Tokenizer != "identity" || c.Adds > 0 {
+			continue // without a tokenizer no special tokens are added, so lengths differ
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			o := c.options(t)
+			o.Vocabulary = Vocabulary{Size: c.Vocab, Special: c.Special}
+			r, err := NewRandom(o, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, got := range drain(t, r) {
+				same(t, "text", got.Turns[0].Text, "")
+				c.Requests[i].check(t, got, func(p Turn) []int { return p.TokenIDs })
+			}
+			same(t, "next word of the generator", fmt.Sprint(r.gen.Uint64()), c.NextUint64)
+		})
+	}
+}
+
+func TestRandomWithoutVocabulary(t *testing.T) {
+	o := RandomDefaults()
+	o.Prompts, o.InputLen = 50, 40000 // longer than the vocabulary, so that prompts wrap around
+	r, err := NewRandom(o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range drain(t, r) {
+		for _, id := range c.Turns[0].TokenIDs {
+			if id < 1000 || id > 31999 {
+				t.Fatalf("got id %d outside the assumed vocabulary", id)
+			}
+		}
+	}
+	same(t, "description", r.Description(), "random: 40000 tokens in after a prefix of 0, 128 tokens out, "+
+		"as token ids 1000 to 31999 (assumed: the model's vocabulary is not known)")
+}
+
+func TestRandomDescription(t *testing.T) {
+	o := RandomDefaults()
+	o.Ratio, o.PrefixLen = RangeRatio{0.5, 0}, 7
+	r, err := NewRandom(o, toy{size: 100, rewrite: func(id int) []int { return []int{id} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "description", r.Description(), "random: 512 to 1536 tokens in after a prefix of 7, 128 tokens out, as text")
+	o.Vocabulary = Vocabulary{Size: 50}
+	if r, err = NewRandom(o, nil); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(r.Description(), "as token ids 0 to 49") {
+		t.Errorf("got %q", r.Description())
+	}
+}
+
+func TestRandomMiss(t *testing.T) {
+	for _, c := range randomCases(t) {
+		if c.Prompts > 100 {
+			continue // long, and with a tokenizer that misses nothing
+		}
+		r, err := NewRandom(c.options(t), newToy(t, c.Tokenizer, c.Vocab, c.Special, c.Adds))
+		if err != nil {
+			t.Fatal(err)
+		}
+		drain(t, r)
+		want := 0
+		for i, request := range c.Requests {
+			want += request.Input
+			for j := i * c.Batch; j < min((i+1)*c.Batch, c.Prompts); j++ {
+				want -= c.PrefixLen + c.InputLens[j]
+			}
+		}
+		same(t, c.Name+": tokens missed", r.Miss(), want)
+	}
+}
+
+// Ends of lists, prefixes and retries must not let one prompt write into another.
+func TestRandomPromptsShareNothing(t *testing.T) {
+	o := RandomDefaults()
+	o.Prompts, o.InputLen, o.PrefixLen = 3, 5, 4
+	make3 := func(spoil bool) []Conversation {
+		r, err := NewRandom(o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []Conversation
+		for range 3 {
+			c, err := r.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept := append([]int(nil), c.Turns[0].TokenIDs...)
+			if spoil {
+				clear(append(c.Turns[0].TokenIDs, 1, 2, 3))
+			}
+			all = append(all, Conversation{ID: c.ID, Turns: []Turn{{TokenIDs: kept}}})
+		}
+		return all
+	}
+	same(t, "prompts", make3(true), make3(false))
+}
+
+func TestRandomEnds(t *testing.T) {
+	o := RandomDefaults()
+	o.Prompts = 1
+	r, err := NewRandom(o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drain(t, r)
+	if _, err := r.Next(); !errors.Is(err, io.EOF) {
+		t.Errorf("got error %v at the end, want EOF again", err)
+	}
+}
+
+func TestRandomTokenizerErrors(t *testing.T) {
+	o := RandomDefaults()
+	r, err := NewRandom(o, broken{toy{size: 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Next()
+	complains(t, err, "dataset random, prompt 0", "no server")
+	o.Batch = 2
+	if r, err = NewRandom(o, broken{toy{size: 10}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = r.Next()
+	complains(t, err, "dataset random, prompt 0", "no server")
+	o.PrefixLen = 1
+	_, err = NewRandom(o, broken{toy{size: 10}})
+	complains(t, err, "dataset random, prefix", "no server")
+}
+
+func TestRandomOptions(t *testing.T) {
+	if err := RandomDefaults().Validate(); err != nil {
+		t.Errorf("the defaults are refused: %v", err)
+	}
+	o := RandomOptions{Prompts: -1, InputLen: -2, OutputLen: maxLen + 1, PrefixLen: -3, Batch: 0, Seed: -4,
+		Ratio: RangeRatio{math.NaN(), math.Inf(1)}, Vocabulary: Vocabulary{First: -5, Size: -6}}
+	err := o.Validate()
+	complains(t, err, "prompts -1", "input length -2", "output length 16777217", "prefix length -3", "batch size 0",
+		"seed -4", "input range ratio NaN", "output range ratio +Inf", "token id -5", "vocabulary size -6")
+	if n := len(strings.Split(err.Error(), "\n")); n != 11 {
+		t.Errorf("got %d problems, want all 11:\n%v", n, err)
+	}
+	o = RandomDefaults()
+	o.Vocabulary = Vocabulary{First: 5, Size: 2, Special: []int{5, 6}}
+	complains(t, o.Validate(), "nothing but special tokens")
+	_, err = NewRandom(RandomDefaults(), toy{})
+	complains(t, err, "vocabulary size 0")
+}
+
+// The golden file lists inputs to refuse, with the reason vLLM gives first, and inputs to accept.
+func TestRandomRefusals(t *testing.T) {
+	reasons := map[string]string{
+		"total_input_below_one":            "prompts without a single token",
+		"input_range_ratio_out_of_bounds":  "input range ratio",
+		"output_range_ratio_out_of_bounds": "output range ratio",
+		"range_ratio_dict_missing_key":     `"output" is missing`,
+	}
+	var file struct {
+		Cases []struct {
+			Dataset string
+			Args    *struct {
+				Input  int             `json:"input_len"`
+				Prefix int             `json:"prefix_len"`
+				Ratio  json.RawMessage `json:"range_ratio"`
+				Adds   int             `json:"num_special_tokens_to_add"`
+			}
+			Error string
+		}
+	}
+	golden(t, "errors.json", &file)
+	seen := 0
+	for _, c := range file.Cases {
+		if c.Dataset != "random" || c.Args == nil {
+			continue
+		}
+		seen++
+		ratio, err := ParseRangeRatio(string(c.Args.Ratio))
+		if err == nil {
+			o := RandomDefaults()
+			o.InputLen, o.PrefixLen, o.Ratio = c.Args.Input, c.Args.Prefix, ratio
+			_, err = NewRandom(o, newToy(t, "identity", 100, nil, c.Args.Adds))
+		}
+		switch {
+		case c.Error == "" && err != nil:
+			t.Errorf("%+v: got error %v, want none", c.Args, err)
+		case c.Error != "":
+			complains(t, err, reasons[c.Error])
+		}
+	}
+	if seen == 0 {
+		t.Error("the golden file holds no inputs for random")
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	o := RandomDefaults()
+	o.Prompts, o.InputLen, o.Seed, o.IDPrefix, o.PrefixLen = 1, 12, 7, "b-", 2
+	o.Ratio = RangeRatio{0.5, 0.5}
+	for _, batch := range []int{1, 300} {
+		o.Batch = batch
+		b, err := NewBlocks(o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		number := 0
+		for seed := int64(7); seed < 10; seed++ {
+			alone := o
+			alone.Seed, alone.Prompts = seed, 1000
+			r, err := NewRandom(alone, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range drain(t, r) {
+				want.ID = fmt.Sprint("b-", number)
+				number++
+				got, err := b.Next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, "request of a block", got, want)
+			}
+		}
+	}
+}
+
+func TestBlocksRunOutOfSeeds(t *testing.T) {
+	o := RandomDefaults()
+	o.InputLen, o.Seed, o.Batch = 1, math.MaxInt64, 1000
+	b, err := NewBlocks(o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Next(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.Next()
+	complains(t, err, "no seeds left")
+	o.Seed = -1
+	_, err = NewBlocks(o, nil)
+	complains(t, err, "seed -1")
+}
+
+func TestBlocksCountMisses(t *testing.T) {
+	o := RandomDefaults()
+	o.InputLen, o.Batch = 4, 1000
+	tok := newToy(t, "grow", 997, nil, 0)
+	b, err := NewBlocks(o, tok)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := 0
+	for range 2 {
+		if _, err := b.Next(); err != nil {
+			t.Fatal(err)
+		}
+		if b.Miss() <= last {
+			t.Errorf("got %d tokens missed after %d, want more", b.Miss(), last)
+		}
+		last = b.Miss()
+	}
+}
+
+var _ tokenizer.Tokenizer = toy{}
+
+func BenchmarkRandomAsTokenIDs(b *testing.B) {
+	o := RandomDefaults()
+	blocks, err := NewBlocks(o, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := blocks.Next(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkNewRandom(b *testing.B) {
+	o := RandomDefaults()
+	o.Prompts, o.Ratio = 1_000_000, RangeRatio{0.5, 0.5}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := NewRandom(o, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,358 @@
+package datasets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"benchtop/datasets/numpy"
+	"benchtop/datasets/tokenizer"
+)
+
+const smallFile = "testdata/sharegpt_small.json"
+
+type shareGPTCase struct {
+	Name      string   `json:"name"`
+	Tokenizer string   `json:"tokenizer"`
+	Seed      int64    `json:"seed"`
+	Prompts   int      `json:"num_prompts"`
+	Flags     []string `json:"flags"`
+	Requests  []struct {
+		Entry    string          `json:"entry_id"`
+		ID       string          `json:"request_id"`
+		Input    int             `json:"prompt_len"`
+		Output   int             `json:"expected_output_len"`
+		Messages bool            `json:"prompt_is_chat_messages"`
+		Media    json.RawMessage `json:"multi_modal_data"`
+	} `json:"requests"`
+	NextRandom float64 `json:"next_python_random"`
+}
+
+func (c shareGPTCase) options(t *testing.T) ShareGPTOptions {
+	o := ShareGPTOptions{Path: smallFile, Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "sg-"}
+	for i := 0; i < len(c.Flags); i++ {
+		switch c.Flags[i] {
+		case "--disable-shuffle":
+			o.DisableShuffle = true
+		case "--no-oversample":
+			o.NoOversample = true
+		case "--enable-multimodal-chat":
+			o.MultimodalChat = true
+		case "--sharegpt-output-len", "--output-len":
+			i++
+			o.OutputLen, _ = strconv.Atoi(c.Flags[i])
+		default:
+			t.Fatalf("unknown flag %s", c.Flags[i])
+		}
+	}
+	return o
+}
+
+func TestShareGPTGolden(t *testing.T) {
+	var file struct{ Cases []shareGPTCase }
+	golden(t, "sharegpt_sampling.json", &file)
+	if len(file.Cases) == 0 {
+		t.Fatal("the golden file is empty")
+	}
+	prompts := promptsByID(t)
+	for _, c := range file.Cases {
+		t.Run(c.Name, func(t *testing.T) {
+			counter := map[string]tokenizer.Counter{"whitespace": byWords{}, "bytes": byBytes{}}[c.Tokenizer]
+			streams := numpy.NewStreams(0)
+			streams.Python.Random() // sampling starts the stream over, whatever was drawn before
+			d, err := NewShareGPT(t.Context(), c.options(t), counter, streams)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.check(t, drain(t, d), prompts)
+			same(t, "next double of Python", streams.Python.Random(), c.NextRandom)
+			same(t, "next word of numpy", streams.Legacy.Uint32(), numpy.NewLegacy(0).Uint32())
+		})
+	}
+}
+
+func (c shareGPTCase) check(t *testing.T, got []Conversation, prompts map[string]string) {
+	t.Helper()
+	if len(got) != len(c.Requests) {
+		t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
+	}
+	for i, want := range c.Requests {
+		turn := got[i].Turns[0]
+		same(t, "request id", got[i].ID, want.ID)
+		same(t, want.ID+" text", turn.Text, prompts[want.Entry])
+		same(t, want.ID+" input tokens", turn.InputTokens, want.Input)
+		same(t, want.ID+" output tokens", turn.MaxTokens, want.Output)
+		same(t, want.ID+" media", decoded(t, turn.Media), decoded(t, want.Media))
+		same(t, want.ID+" is messages", turn.Messages != nil, want.Messages)
+		if want.Messages {
+			content := []any{map[string]any{"type": "text", "text": prompts[want.Entry]}}
+			if media := decoded(t, want.Media); media != nil {
+				content = append(content, media)
+			}
+			same(t, want.ID+" messages", decoded(t, turn.Messages), any([]any{map[string]any{"role": "user", "content": content}}))
+		}
+	}
+}
+
+// promptsByID maps the ids in the small file to first prompts.
+func promptsByID(t *testing.T) map[string]string {
+	var entries []struct {
+		ID            string
+		Conversations []struct{ Value string }
+	}
+	golden(t, "sharegpt_small.json", &entries)
+	prompts := map[string]string{}
+	for _, e := range entries {
+		if len(e.Conversations) > 0 {
+			prompts[e.ID] = e.Conversations[0].Value
+		}
+	}
+	return prompts
+}
+
+func decoded(t *testing.T, raw json.RawMessage) any {
+	t.Helper()
+	if raw == nil {
+		return nil
+	}
+	var v any
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Errorf("%s: %v", raw, err)
+	}
+	return v
+}
+
+// sample writes a file and samples prompts from it, counting bytes.
+func sample(t *testing.T, content string, change func(*ShareGPTOptions)) ([]Conversation, error) {
+	t.Helper()
+	o := ShareGPTDefaults()
+	o.Path = filepath.Join(t.TempDir(), "f.json")
+	o.Prompts, o.NoOversample, o.DisableShuffle = 10, true, true
+	if change != nil {
+		change(&o)
+	}
+	if err := os.WriteFile(o.Path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := NewShareGPT(t.Context(), o, byBytes{}, numpy.NewStreams(0))
+	if err != nil {
+		return nil, err
+	}
+	return drain(t, d), nil
+}
+
+func TestShareGPTBadFiles(t *testing.T) {
+	pair := `{"conversations":[{"value":"question"},{"value":"answer"}]}`
+	tests := []struct {
+		name, content string
+		want          []string
+	}{
+		{"empty", "", []string{"f.json: the file is empty", shareGPTForm}},
+		{"blank", " \n ", []string{"the file is empty"}},
+		{"only a mark", "\ufeff", []string{"the file is empty"}},
+		{"object", "\n\n" + pair, []string{"f.json, line 3: " + shareGPTForm + ": got an object"}},
+		{"string", `"x"`, []string{"line 1: " + shareGPTForm + ": got a string"}},
+		{"null", `null`, []string{shareGPTForm + ": got null"}},
+		{"number", `12`, []string{shareGPTForm + ": got a number"}},
+		{"boolean", `true`, []string{shareGPTForm + ": got true or false"}},
+		{"not JSON", "hello", []string{"line 1: not JSON"}},
+		{"string inside", "[\n" + pair + ",\n\n\"x\"]", []string{"f.json, line 4: " + shareGPTForm + ": got a string"}},
+		{"conversations no array", "[\n{\"conversations\":\n{}}]", []string{"line 2:", `"conversations" to be an array: got an object`}},
+		{"error inside an object", "[\n" + pair + ",\n{\"a\": 1,\n\"b\" 2}]", []string{"line 4: not JSON", "after object key"}},
+		{"missing comma", "[\n" + pair + "\n" + pair + "]", []string{"not JSON", "after array element"}},
+		{"cut off in an object", "[\n" + pair + ",\n{\"conv", []string{"line 3: the file ends before"}},
+		{"cut off between objects", "[\n" + pair + ",\n", []string{"line 3: the file ends before"}},
+		{"cut off before the bracket", "[\n" + pair, []string{"line 2: the file ends before"}},
+		{"something behind", "[" + pair + "]\n\n{}", []string{"line 3: the file goes on behind"}},
+		{"gzip", "\x1f\x8b\x08\x00rest", []string{"gzip", "gzip -d"}},
+		{"zip", "PK\x03\x04rest", []string{"zip archive"}},
+		{"zstd", "\x28\xb5\x2f\xfdrest", []string{"zstd -d"}},
+		{"UTF-16", "\xff\xfe[\x00", []string{"UTF-16", "iconv"}},
+		{"Latin-1", "[\n{\"conversations\":\n[{\"value\":\"caf\xe9 au lait\"}]}]", []string{"f.json, line 3: the text is not UTF-8"}},
+		{"ends in a character", "[\n\"\xe2\x82", []string{"line 2: the text is not UTF-8"}},
+		{"nothing in it", "[]", []string{"no conversation has two turns"}},
+		{"one turn", `[{"conversations":[{"value":"question"}]},{}]`, []string{"no conversation has two turns"}},
+		{"all too short", `[{"conversations":[{"value":"q"},{"value":"a"}]}]`, []string{"none of its 1 conversations", "4 to 1024"}},
+		{"turn without text", "[\n\n{\"conversations\":[{\"value\":\"question\"},{\"value\":7}]}]", []string{"line 3: expected turn 2", "got a number"}},
+		{"turn no object", `[{"conversations":["question","answer"]}]`, []string{"line 1: expected turn 1", "got a string"}},
+		{"turn without value", `[{"conversations":[{},{}]}]`, []string{"line 1: expected turn 1", "got nothing"}},
+		{"odd image", `[{"image":7,` + pair[1:] + `]`, []string{`line 1: expected "image" to be a URL or a path: got a number`}},
+		{"odd video", `[{"video":{"a":1},` + pair[1:] + `]`, []string{`expected "video" to be a URL or a path: got an object`}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := sample(t, test.content, nil)
+			complains(t, err, append(test.want, "dataset sharegpt: ")...)
+		})
+	}
+}
+
+func TestShareGPTOddButGoodFiles(t *testing.T) {
+	tests := []struct {
+		name, content string
+		want          []string
+	}{
+		{"byte order mark", "\ufeff" + `[{"conversations":[{"value":"question"},{"value":"answer"}]}]`, []string{"question"}},
+		{"many turns", `[{"conversations":[{"value":"first"},{"value":"answer"},7,null]}]`, []string{"first"}},
+		{"escapes", `[{"a":"\"}]\\","conversations":[{"from":"x","value":"tab\tünïcode \u00e9 \"q\""},{"value":"answer"}]}]`, []string{"tab\tünïcode é \"q\""}},
+		{"nesting", `[{"a":{"b":[1,{"c":"]"}]},"conversations" : [ { "x" : [ ] , "value" : "question" } , {"value":"answer"} ] }]`, []string{"question"}},
+		{"a repeated key", `[{"conversations":[],"conversations":[{"value":"xxxx","value":"question"},{"value":"answer"}]}]`, []string{"question"}},
+		{"an escaped key", `[{"conversations":[{"v\u0061lue":"question"},{"value":"answer"}]}]`, []string{"question"}},
+		{"a bad entry past the last one wanted", `[{"conversations":[{"value":"question"},{"value":"answer"}]},{"conversations":[{},{}]}]`, []string{"question"}},
+		{"no image after all", `[{"image":[],"video":0,"conversations":[{"value":"question"},{"value":"answer"}]}]`, []string{"question"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := sample(t, test.content, func(o *ShareGPTOptions) { o.Prompts = 1 })
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts := []string{}
+			for _, c := range got {
+				texts = append(texts, c.Turns[0].Text)
+			}
+			same(t, "prompts", texts, test.want)
+		})
+	}
+}
+
+func TestShareGPTWithoutFile(t *testing.T) {
+	o := ShareGPTDefaults()
+	open := func(path string) error {
+		o.Path = path
+		_, err := NewShareGPT(t.Context(), o, byBytes{}, numpy.NewStreams(0))
+		return err
+	}
+	complains(t, open(""), "a path to the JSON file is required")
+	complains(t, open("testdata/none.json"), "dataset sharegpt: testdata/none.json: file does not exist", "give the path")
+	complains(t, open("testdata"), "dataset sharegpt: testdata: this is a directory")
+	err := ShareGPTOptions{Prompts: 0, OutputLen: -1}.Validate()
+	complains(t, err, "path", "prompts 0", "output length -1")
+}
+
+func TestShareGPTDescription(t *testing.T) {
+	o := ShareGPTOptions{Path: smallFile, Prompts: 60}
+	d, err := NewShareGPT(t.Context(), o, byWords{}, numpy.NewStreams(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "description", d.Description(), "sharegpt: 40 prompts of 45 conversations in "+smallFile+", 20 of them repeated")
+}
+
+// refusing counts words until it has had enough.
+type refusing struct{ left atomic.Int64 }
+
+func (r *refusing) Count(text string) (int, error) {
+	if r.left.Add(-1) < 0 {
+		return 0, errors.New("too many questions")
+	}
+	return byWords{}.Count(text)
+}
+
+// The first prompts of the small file fit, so nothing past them may be counted.
+func TestShareGPTCountsNothingInVain(t *testing.T) {
+	o := ShareGPTOptions{Path: smallFile, Prompts: 2, DisableShuffle: true}
+	for questions, wantError := range map[int64]bool{4: false, 3: true} {
+		c := &refusing{}
+		c.left.Store(questions)
+		_, err := NewShareGPT(t.Context(), o, c, numpy.NewStreams(0))
+		if wantError {
+			complains(t, err, "dataset sharegpt: "+smallFile+": counting tokens: too many questions")
+		} else if err != nil {
+			t.Errorf("%d questions: got error %v", questions, err)
+		}
+	}
+}
+
+func TestShareGPTStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := NewShareGPT(ctx, ShareGPTOptions{Path: smallFile, Prompts: 2}, byWords{}, numpy.NewStreams(0))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want that of the context", err)
+	}
+}
+
+func TestOversampleWantsDistinctIDs(t *testing.T) {
+	py := numpy.NewPython(1)
+	rows := []Conversation{{ID: "r0"}, {ID: "r2"}}
+	_, err := oversample(rows, 3, 1, "r", py)
+	complains(t, err, `"r2" is used twice`)
+	_, err = oversample(nil, 3, 1, "r", py)
+	complains(t, err, "nothing to repeat")
+	got, err := oversample(rows, 2, 5, "r", py)
+	if err != nil || len(got) != 2 {
+		t.Errorf("got %v, error %v", got, err)
+	}
+}
+
+func TestFitsLength(t *testing.T) {
+	tests := []struct {
+		prompt, output int
+		forced, want   bool
+	}{
+		{4, 4, false, true},
+		{3, 4, false, false},
+		{4, 3, false, false},
+		{4, 3, true, true},
+		{1024, 1024, false, true},
+		{1025, 4, false, false},
+		{1024, 1025, true, false},
+	}
+	for _, test := range tests {
+		if got := fitsLength(test.prompt, test.output, test.forced); got != test.want {
+			t.Errorf("%+v: got %v", test, got)
+		}
+	}
+}
+
+func TestChatMessagesKeepMarkup(t *testing.T) {
+	same(t, "messages", string(chatMessages("<a> & \"b\"", nil)), `[{"role":"user","content":[{"type":"text","text":"<a> & \"b\""}]}]`)
+}
+
+// conversations writes a file of n of them, one a line, on the fly.
+func conversations(n int) io.Reader {
+	line := `{"id":"x","conversations":[{"from":"human","value":"` + strings.Repeat("question \\\"é ", 40) +
+		`"},{"from":"gpt","value":"` + strings.Repeat("answer ", 100) + `"},{"from":"human","value":"` + strings.Repeat("more ", 300) + "\"}]}"
+	parts := []io.Reader{strings.NewReader("[\n")}
+	for i := range n {
+		if i > 0 {
+			parts = append(parts, strings.NewReader(",\n"))
+		}
+		parts = append(parts, strings.NewReader(line))
+	}
+	return io.MultiReader(append(parts, strings.NewReader("\n]\n"))...)
+}
+
+func TestReadShareGPTKnowsLines(t *testing.T) {
+	entries, err := readShareGPT(conversations(5000), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range entries {
+		if e.line != i+2 || e.completion != "" {
+			t.Fatalf("entry %d: got line %d and completion %q, want line %d and none", i, e.line, e.completion, i+2)
+		}
+	}
+}
+
+func BenchmarkReadShareGPT(b *testing.B) {
+	data, err := io.ReadAll(conversations(2000))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := readShareGPT(strings.NewReader(string(data)), true); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

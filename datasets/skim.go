@@ -1,0 +1,156 @@
+package datasets
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+)
+
+// Big files are walked without decoding what is not wanted. Everything in this file expects JSON that has been checked
+// already; other bytes give wrong values but neither panic nor loop.
+
+// members yields the keys and values of a JSON object.
+func members(object []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		i := skipTo(object, 1)
+		for i < len(object) && object[i] == '"' {
+			end := valueEnd(object, i)
+			key := object[i:end]
+			i = skipTo(object, end) // the colon counts as space
+			end = valueEnd(object, i)
+			if !yield(unquote(key), object[i:end]) {
+				return
+			}
+			i = skipTo(object, end)
+		}
+	}
+}
+
+// elements yields the values of a JSON array.
+func elements(array []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		i := skipTo(array, 1)
+		for i < len(array) && array[i] != ']' {
+			end := valueEnd(array, i)
+			if end == i || !yield(array[i:end]) {
+				return
+			}
+			i = skipTo(array, end)
+		}
+	}
+}
+
+// skipTo is where the next value, key or closing bracket begins: separators mean nothing in checked JSON.
+func skipTo(b []byte, i int) int {
+	for i < len(b) && bytes.IndexByte([]byte(" \t\r\n,:"), b[i]) >= 0 {
+		i++
+	}
+	return i
+}
+
+// valueEnd is the place behind the value that begins at i.
+func valueEnd(b []byte, i int) int {
+	depth := 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			i = stringEnd(b, i)
+		case '{', '[':
+			depth++
+			i++
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			depth--
+			i++
+		case ' ', '\t', '\r', '\n', ',', ':':
+			i++
+			continue
+		default:
+			i = literalEnd(b, i)
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// stringEnd is the place behind the string that begins at i: behind the first quote that no odd number of backslashes
+// escapes.
+func stringEnd(b []byte, i int) int {
+	for i++; i < len(b); {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			break
+		}
+		quote, slashes := i+n, 0
+		for quote-slashes > i && b[quote-slashes-1] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return quote + 1
+		}
+		i = quote + 1
+	}
+	return len(b)
+}
+
+func literalEnd(b []byte, i int) int {
+	if n := bytes.IndexAny(b[i:], " \t\r\n,:]}"); n > 0 {
+		return i + n
+	}
+	return len(b)
+}
+
+// unquote is the text of a JSON string.
+func unquote(raw []byte) string {
+	if len(raw) >= 2 && bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
+	var s string
+	_ = json.Unmarshal(raw, &s) // checked already
+	return s
+}
+
+// truthy is what Python's if makes of a value: nothing, zero and empty are false.
+func truthy(raw []byte) bool {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return false
+	}
+	switch v := v.(type) {
+	case bool:
+		return v
+	case float64:
+		return v != 0
+	case string:
+		return v != ""
+	case []any:
+		return len(v) > 0
+	case map[string]any:
+		return len(v) > 0
+	}
+	return false
+}
+
+// jsonKind names the kind of a JSON value, for errors.
+func jsonKind(raw []byte) string {
+	if len(raw) == 0 {
+		return "nothing"
+	}
+	switch raw[0] {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case 't', 'f':
+		return "true or false"
+	case 'n':
+		return "null"
+	}
+	return "a number"
+}

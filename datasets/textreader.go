@@ -1,0 +1,133 @@
+package datasets
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// lineError is an error at a line of a file, counted from 1.
+type lineError struct {
+	line int
+	err  error
+}
+
+func (e *lineError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
+func (e *lineError) Unwrap() error { return e.err }
+
+// inFile says which file of which dataset an error is about.
+func inFile(dataset, path string, err error) error {
+	if _, ok := errors.AsType[*lineError](err); ok {
+		return fmt.Errorf("dataset %s: %s, %w", dataset, path, err)
+	}
+	return fmt.Errorf("dataset %s: %s: %w", dataset, path, err)
+}
+
+// textReader passes UTF-8 text on and knows which line an offset in it is on. It remembers the line ends only of what
+// has been read but not been asked about yet, so a file of any size costs it little.
+type textReader struct {
+	r       io.Reader
+	offset  int64   // bytes passed on
+	begun   []byte  // a character whose rest has not been read yet
+	ends    []int64 // offsets of line ends at or behind the last offset asked about
+	passed  int     // line ends before that
+	badText error   // once found, it stays
+}
+
+// newTextReader skips a byte order mark and refuses what is plainly no text.
+func newTextReader(r io.Reader) (*textReader, error) {
+	buffered := bufio.NewReaderSize(r, 1<<16)
+	head, err := buffered.Peek(4)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
+		return nil, errors.New("this is a gzip archive; unpack it first, with gzip -d")
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return nil, errors.New("this is a zip archive; unpack it first, with unzip")
+	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		return nil, errors.New("this is a zstd archive; unpack it first, with zstd -d")
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return nil, errors.New("the text is UTF-16; convert it to UTF-8 first, with iconv -f UTF-16 -t UTF-8")
+	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
+		_, _ = buffered.Discard(3) // they have just been seen
+	}
+	return &textReader{r: buffered}, nil
+}
+
+// Read passes on what is UTF-8, and fails with a lineError where it is not.
+func (t *textReader) Read(p []byte) (int, error) {
+	if t.badText != nil {
+		return 0, t.badText
+	}
+	n, err := t.r.Read(p)
+	good := t.valid(p[:n])
+	for i, c := range p[:good] {
+		if c == '\n' {
+			t.ends = append(t.ends, t.offset+int64(i))
+		}
+	}
+	t.offset += int64(good)
+	if good < n || errors.Is(err, io.EOF) && len(t.begun) > 0 {
+		t.badText = &lineError{t.passed + len(t.ends) + 1, errors.New("the text is not UTF-8; convert it first, with iconv -t UTF-8")}
+		return good, t.badText
+	}
+	return n, err
+}
+
+// valid is how many bytes of p continue the text as UTF-8. A character cut off by p's end counts as good.
+func (t *textReader) valid(p []byte) int {
+	i := 0
+	for ; len(t.begun) > 0 && i < len(p); i++ {
+		t.begun = append(t.begun, p[i])
+		if utf8.FullRune(t.begun) {
+			if !utf8.Valid(t.begun) {
+				return i
+			}
+			t.begun = t.begun[:0]
+		}
+	}
+	rest := p[i:]
+	cut := begunAt(rest)
+	if utf8.Valid(rest[:cut]) {
+		if cut < len(rest) {
+			t.begun = append(t.begun[:0], rest[cut:]...)
+		}
+		return len(p)
+	}
+	for {
+		r, size := utf8.DecodeRune(p[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+}
+
+// begunAt is where a character begins that p's end cuts off, or p's length.
+func begunAt(p []byte) int {
+	for i := len(p) - 1; i >= 0 && i > len(p)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(p[i]) {
+			if utf8.FullRune(p[i:]) {
+				break
+			}
+			return i
+		}
+	}
+	return len(p)
+}
+
+// line is the line that offset is on. Offsets must not go back.
+func (t *textReader) line(offset int64) int {
+	n := 0
+	for n < len(t.ends) && t.ends[n] < offset {
+		n++
+	}
+	t.ends = t.ends[n:]
+	t.passed += n
+	return t.passed + 1
+}

@@ -1,0 +1,32 @@
+// Package tokenizer counts tokens and makes text of a given token length.
+//
+// It says what a dataset needs from a tokenizer and brings the means that need no vocabulary on this machine: asking
+// the inference server, and an estimate from the length of the text. It reads no vocabulary files and renders no chat
+// templates.
+package tokenizer
+
+// Where a count comes from, for labels next to numbers.
+const (
+	FromServer   = "server"   // the inference server's own tokenizer
+	FromEstimate = "estimate" // a formula over the text
+)
+
+// Counter counts the tokens of a text as a server would on receiving it as a prompt: with the special tokens, such as a
+// start marker, that the model's tokenizer adds by itself. Implementations are safe for concurrent use.
+type Counter interface {
+	Count(text string) (int, error)
+}
+
+// Tokenizer turns text into token ids and back. It is what synthetic prompts are made with.
+type Tokenizer interface {
+	// Encode returns the ids of text, without any special tokens added.
+	Encode(text string) ([]int, error)
+	// Decode returns the text of ids, special ones included as they are.
+	Decode(ids []int) (string, error)
+	// VocabSize is the number of ids of the base vocabulary, 0 … VocabSize-1, without added tokens.
+	VocabSize() int
+	// SpecialIDs are the ids that no synthetic prompt may hold; they may lie outside the base vocabulary.
+	SpecialIDs() []int
+	// SpecialTokensToAdd is how many tokens the tokenizer adds by itself to a single text.
+	SpecialTokensToAdd() int
+}

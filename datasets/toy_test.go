@@ -1,0 +1,145 @@
+package datasets
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// toy is a tokenizer whose text is ids in decimal, joined by blanks. Encoding gives back what rewrite makes of each id.
+type toy struct {
+	size    int
+	special []int
+	adds    int
+	rewrite func(id int) []int
+}
+
+func newToy(t *testing.T, name string, size int, special []int, adds int) toy {
+	rewrites := map[string]func(int) []int{
+		"identity": func(id int) []int { return []int{id} },
+		"lossy": func(id int) []int {
+			switch {
+			case id%7 == 0:
+				return nil
+			case id%11 == 0:
+				return []int{id, id + 1}
+			}
+			return []int{id}
+		},
+		"grow": func(id int) []int {
+			if id%3 == 0 {
+				return []int{id, id}
+			}
+			return []int{id}
+		},
+	}
+	if rewrites[name] == nil {
+		t.Fatalf("no toy tokenizer %q", name)
+	}
+	return toy{size, special, adds, rewrites[name]}
+}
+
+func (t toy) Decode(ids []int) (string, error) { return joinIDs(ids, " "), nil }
+
+func (t toy) Encode(text string) ([]int, error) {
+	ids := []int{}
+	for _, id := range parseIDs(text) {
+		ids = append(ids, t.rewrite(id)...)
+	}
+	return ids, nil
+}
+
+func (t toy) VocabSize() int          { return t.size }
+func (t toy) SpecialIDs() []int       { return t.special }
+func (t toy) SpecialTokensToAdd() int { return t.adds }
+
+func joinIDs(ids []int, by string) string {
+	parts := make([]string, len(ids))
+	for i, id := range ids {
+		parts[i] = strconv.Itoa(id)
+	}
+	return strings.Join(parts, by)
+}
+
+func parseIDs(text string) []int {
+	ids := []int{}
+	for word := range strings.FieldsSeq(text) {
+		id, err := strconv.Atoi(word)
+		if err != nil {
+			panic(err) // of a test's own text
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// broken is a tokenizer that fails.
+type broken struct{ toy }
+
+func (broken) Decode([]int) (string, error) { return "", errors.New("no server") }
+
+// byWords and byBytes are toy counters.
+type byWords struct{}
+
+func (byWords) Count(text string) (int, error) {
+	return len(strings.FieldsFunc(text, unicode.IsSpace)), nil
+}
+
+type byBytes struct{}
+
+func (byBytes) Count(text string) (int, error) { return len(text), nil }
+
+// golden reads a file of testdata made by vLLM's rules with numpy and Python.
+func golden(t *testing.T, name string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+}
+
+// drain reads a source to its end.
+func drain(t *testing.T, src interface{ Next() (Conversation, error) }) []Conversation {
+	t.Helper()
+	var all []Conversation
+	for {
+		c, err := src.Next()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+}
+
+func same(t *testing.T, what string, got, want any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: want -, got +\n%s", what, diff)
+	}
+}
+
+func complains(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("got no error, want one with %q", parts)
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("got %q, want %q in it", err, part)
+		}
+	}
+}

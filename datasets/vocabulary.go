@@ -1,0 +1,53 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Vocabulary is the token ids that prompts may be made of: First … First+Size-1 without the special ones. The zero
+// value means that nothing is known about the model, and stands for AssumedVocabulary.
+type Vocabulary struct {
+	First   int   `json:"first"`
+	Size    int   `json:"size"`
+	Special []int `json:"special,omitempty"` // ids to leave out; they may lie outside the range
+}
+
+// AssumedVocabulary holds the ids 1000 … 31999. Nearly every text model has them, and none is special in the common
+// families, whose special ids come first or last.
+func AssumedVocabulary() Vocabulary { return Vocabulary{First: 1000, Size: 31000} }
+
+// Known reports whether the vocabulary was given, rather than left for AssumedVocabulary.
+func (v Vocabulary) Known() bool { return v.Size != 0 || v.First != 0 || len(v.Special) != 0 }
+
+// maxVocabulary is far above any model's, and small enough to list.
+const maxVocabulary = 1 << 26
+
+func (v Vocabulary) validate() error {
+	var errs []error
+	if v.First < 0 || v.First > maxVocabulary {
+		errs = append(errs, fmt.Errorf("first token id %d must be between 0 and %d", v.First, maxVocabulary))
+	}
+	if v.Size < 1 || v.Size > maxVocabulary {
+		errs = append(errs, fmt.Errorf("vocabulary size %d must be between 1 and %d", v.Size, maxVocabulary))
+	}
+	if len(errs) == 0 && len(v.allowed()) == 0 {
+		errs = append(errs, errors.New("the vocabulary holds nothing but special tokens"))
+	}
+	return errors.Join(errs...)
+}
+
+// allowed lists the ids for prompts, ascending.
+func (v Vocabulary) allowed() []int {
+	special := make(map[int]bool, len(v.Special))
+	for _, id := range v.Special {
+		special[id] = true
+	}
+	ids := make([]int, 0, v.Size)
+	for id := v.First; id < v.First+v.Size; id++ {
+		if !special[id] {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,134 @@
+package export
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// resultSchema is the version of the "benchtop" object. It rises when a key changes its meaning or goes away.
+const resultSchema = 1
+
+func benchtopObject(r *metrics.Report) object {
+	p := &r.Plan
+	return object{
+		{"schema", resultSchema},
+		{"version", p.Version},
+		{"command", p.Command},
+		{"seed", p.Seed},
+		{"definitions", definitions(p.Definitions)},
+		{"dataset", p.Dataset},
+		{"load", p.Load},
+		{"token_sources", object{
+			{"dataset", sourceName(p.InputSource)},
+			{"input", sourceCounts(r.InputSources)},
+			{"output", sourceCounts(r.OutputSources)},
+		}},
+		{"client", object{{"redials", r.Redials}, {"lateness_ms", statistic(r.Lateness, "")}}},
+		{"queueing", object{{"held_ms", statistic(r.ClientQueue, "")}}},
+		{"connect_ms", statistic(r.Connect, "")},
+		{"ttft_first_token_ms", statistic(r.FirstToken, "")},
+		{"ttft_answer_ms", statistic(r.FirstAnswer, "")},
+		{"scheduled_latency", statistic(r.ScheduledLatency, "_ms")},
+		{"peak_concurrency_exact", r.ExactPeakConcurrency},
+		{"timeline", each(r.Timeline, window)},
+		{"events", each(r.Events, event)},
+		{"failures", each(r.Failures, failures)},
+		{"interrupted", interrupted(r.Interrupted)},
+	}
+}
+
+func definitions(m map[string]string) object {
+	o := object{}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		o = append(o, field{key, m[key]})
+	}
+	return o
+}
+
+func sourceName(s metrics.TokenSource) string {
+	if s == metrics.TokensUnknown {
+		return "unknown"
+	}
+	return string(s)
+}
+
+// sourceCounts says how many successful requests had their tokens counted by whom.
+func sourceCounts(m map[metrics.TokenSource]int) object {
+	o := object{}
+	for _, s := range slices.Sorted(maps.Keys(m)) {
+		o = append(o, field{sourceName(s), m[s]})
+	}
+	return o
+}
+
+// statistic writes null for every figure that had no sample. The unit goes into the keys where the name of the whole
+// does not say it.
+func statistic(s metrics.Statistic, unit string) object {
+	ms := func(v float64) any {
+		if s.N == 0 {
+			return nil
+		}
+		return v
+	}
+	o := object{
+		{"n", s.N},
+		{"mean" + unit, ms(s.Mean)}, {"median" + unit, ms(s.Median)}, {"std" + unit, ms(s.Std)},
+		{"min" + unit, ms(s.Min)}, {"max" + unit, ms(s.Max)},
+	}
+	for _, p := range s.Percentiles {
+		o = append(o, field{"p" + pythonNumber(p.P) + unit, ms(p.Value)})
+	}
+	return o
+}
+
+func window(w *metrics.Window) any {
+	quantile := func(h *metrics.Histogram, q float64) any {
+		if h.Count() == 0 {
+			return nil
+		}
+		return milliseconds(h.Quantile(q))
+	}
+	return object{
+		{"t_s", int(w.Start / time.Second)},
+		{"due", w.Due}, {"sent", w.Sent}, {"done", w.Done}, {"failed", w.Failed}, {"cancelled", w.Cancelled},
+		{"held", w.Held}, {"waiting", w.Waiting}, {"running", w.Running},
+		{"input_tokens", w.InputTokens}, {"output_tokens", w.OutputTokens},
+		{"ttft_p50_ms", quantile(&w.TTFT, .50)}, {"ttft_p90_ms", quantile(&w.TTFT, .90)},
+		{"ttft_p99_ms", quantile(&w.TTFT, .99)},
+		{"itl_p50_ms", quantile(&w.ITL, .50)}, {"itl_p90_ms", quantile(&w.ITL, .90)},
+		{"itl_p99_ms", quantile(&w.ITL, .99)},
+	}
+}
+
+// milliseconds at a resolution of 1 µs.
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func event(e *metrics.Event) any {
+	return object{
+		{"t_s", atSeconds(e.At)}, {"level", string(e.Level)}, {"text", e.Text}, {"count", max(1, e.Count)},
+	}
+}
+
+func failures(f *metrics.FailureCount) any {
+	return object{
+		{"kind", string(f.Kind)}, {"status", orNull(f.Status)}, {"count", f.Count}, {"last_s", atSeconds(f.Last)},
+		{"examples", f.Examples},
+	}
+}
+
+func atSeconds(d time.Duration) any {
+	if d == metrics.Never {
+		return nil
+	}
+	return d.Seconds()
+}
+
+func interrupted(i *metrics.Interrupted) any {
+	if i == nil {
+		return nil
+	}
+	return object{{"reason", i.Reason}, {"cancelled", i.Cancelled}, {"unsent", i.Unsent}}
+}

@@ -1,0 +1,38 @@
+package export
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+func TestFileName(t *testing.T) {
+	started := time.Date(2026, 10, 6, 10, 15, 0, 0, time.Local)
+	for _, c := range []struct {
+		want string
+		plan metrics.Plan
+	}{
+		{"openai-infqps-Llama-3.1-8B-Instruct-20261006-101500.json",
+			metrics.Plan{Backend: "openai", Rate: metrics.Rate(inf), ModelID: "meta-llama/Llama-3.1-8B-Instruct"}},
+		{"openai-10.0qps-concurrency8-M-20261006-101500.json",
+			metrics.Plan{Backend: "openai", Rate: 10, MaxConcurrency: 8, ModelID: "M"}},
+		{"H200-ramp-up-linear-1qps-10qps-concurrency8-M-20261006-101500.json",
+			metrics.Plan{Backend: "openai", Label: "H200", Rate: metrics.Rate(inf), MaxConcurrency: 8, ModelID: "org/M",
+				Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 10}}},
+		{"_._etc_passwd__x-0.5qps-a_b__31m-20261006-101500.json",
+			metrics.Plan{Label: "../etc/passwd\n x", Rate: 0.5, ModelID: "a b\x1b[31m"}},
+		{"_rf-1e-05qps-été_-20261006-101500.json",
+			metrics.Plan{Label: "-rf", Rate: 1e-5, ModelID: "été\xff"}},
+	} {
+		c.plan.Started = started
+		if got := FileName(c.plan); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+	long := metrics.Plan{Label: strings.Repeat("é", 300), ModelID: strings.Repeat("x", 300), Started: started}
+	if got := FileName(long) + "l.gz.tmp0123456789"; len(got) > 255 || strings.ContainsRune(got, '\uFFFD') {
+		t.Errorf("%d bytes: %s", len(got), got)
+	}
+}

@@ -1,0 +1,233 @@
+package export
+
+import (
+	"bytes"
+	"io"
+	"iter"
+	"sync"
+	"time"
+
+	"benchtop/metrics"
+)
+
+const (
+	// flushEvery leaves room for a slow disk: what is done must be in the file within a second.
+	flushEvery = time.Second / 2
+	// blockSize is how much a buffer takes before it is flushed early, or kept as it is if there is no file.
+	blockSize = 1 << 20
+)
+
+// Journal writes down a run while it goes on, one JSON line at a time:
+//
+//	{"benchtop_journal":1,"plan":{…}}       first
+//	{"index":0,…}                           for every request, when it is done
+//	{"event":{…}}
+//	{"end":{…}}                             last
+//
+// Its methods may be called from any goroutine. Lines collect in memory; a goroutine of the journal writes them to the
+// file twice a second, or sooner when there are many, so that nobody who reports a request waits for the disk. When a
+// write fails, everything from there on stays in memory, and Records still gives back every request.
+type Journal struct {
+	w      io.Writer   // nil: everything stays in memory
+	reread io.ReaderAt // w again; nil: what was written cannot be read back, so it is kept as well
+	name   string      // for errors
+
+	full          chan struct{} // asks for an early flush
+	stop, stopped chan struct{} // of the goroutine
+
+	flushing sync.Mutex // held by whoever writes to w or looks at the journal as a whole; taken before mu
+	mu       sync.Mutex // guards everything below
+	written  int64      // bytes in the file
+	kept     [][]byte   // blocks that follow them and never change
+	pending  []byte     // lines that follow those
+	spare    []byte     // a buffer to reuse
+	err      error      // the first one of w
+	closed   bool
+}
+
+// NewJournal starts a journal with the plan as its first line. A nil w keeps it in memory. A w that is also an
+// io.ReaderAt, such as an empty file opened for reading and writing, is read back by Records; for any other w a copy
+// stays in memory. The error says that the plan cannot be written down; trouble with w is told by Err. Close ends the
+// journal and its goroutine, but does not close w.
+func NewJournal(w io.Writer, plan metrics.Plan) (*Journal, error) {
+	header, err := appendHeader(nil, plan)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{w: w, name: "journal"}
+	if w == nil {
+		j.pending = header
+		return j, nil
+	}
+	if f, ok := w.(interface{ Name() string }); ok {
+		j.name = f.Name()
+	}
+	n, err := write(w, header)
+	j.err = err
+	if at, ok := w.(io.ReaderAt); ok && startsWith(at, header[:n]) {
+		j.reread, j.written, j.kept = at, int64(n), [][]byte{header[n:]}
+	} else {
+		j.kept = [][]byte{header}
+	}
+	j.full, j.stop, j.stopped = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	go j.flushAlong()
+	return j, nil
+}
+
+// startsWith reports whether what was written can be read back: a file may be open for writing only.
+func startsWith(r io.ReaderAt, want []byte) bool {
+	got := make([]byte, len(want))
+	n, _ := r.ReadAt(got, 0)
+	return n == len(want) && bytes.Equal(got, want)
+}
+
+func (j *Journal) flushAlong() {
+	defer close(j.stopped)
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-j.stop:
+			return
+		case <-tick.C:
+		case <-j.full:
+		}
+		j.Flush() // Err tells
+	}
+}
+
+// Done files a finished request. It keeps nothing of q. After Close it does nothing.
+func (j *Journal) Done(q *metrics.Request) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.closed {
+		j.pending = appendRequest(j.pending, q)
+		j.grown()
+	}
+}
+
+// Event files an event. After Close it does nothing.
+func (j *Journal) Event(e metrics.Event) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.closed {
+		j.pending = appendEvent(j.pending, e)
+		j.grown()
+	}
+}
+
+// grown looks after a buffer that may have become full. The caller holds mu.
+func (j *Journal) grown() {
+	if len(j.pending) < blockSize {
+		return
+	}
+	if j.w == nil || j.err != nil {
+		j.kept = append(j.kept, j.pending)
+		j.pending = make([]byte, 0, blockSize+blockSize/8)
+		return
+	}
+	select {
+	case j.full <- struct{}{}:
+	default:
+	}
+}
+
+// Flush writes what has collected to the file, without forcing it to the disk, and returns the same error as Err.
+func (j *Journal) Flush() error {
+	j.flushing.Lock()
+	defer j.flushing.Unlock()
+	j.mu.Lock()
+	if j.w == nil || j.err != nil || len(j.pending) == 0 {
+		defer j.mu.Unlock()
+		return j.err
+	}
+	block := j.pending
+	j.pending, j.spare = j.spare[:0], nil
+	j.mu.Unlock()
+
+	n, err := write(j.w, block)
+
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.err = err
+	switch {
+	case j.reread == nil:
+		j.kept = append(j.kept, block)
+	case err != nil:
+		j.written += int64(n)
+		j.kept = append(j.kept, block[n:])
+	default:
+		j.written += int64(n)
+		j.spare = block
+	}
+	return err
+}
+
+// write makes up for writers that do less than io.Writer asks for.
+func write(w io.Writer, b []byte) (int, error) {
+	n, err := w.Write(b)
+	n = min(max(n, 0), len(b))
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	return n, err
+}
+
+// Err returns the first error of the file. From then on the journal is in memory only.
+func (j *Journal) Err() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.err
+}
+
+// Close files how the run ended, of which Ended, Reason and Unsent are used, writes everything to the file and forces
+// it to the disk. It returns the same error as Err. The journal can still be read afterwards, as long as w is open.
+func (j *Journal) Close(run metrics.Run) error {
+	j.mu.Lock()
+	if j.closed {
+		defer j.mu.Unlock()
+		return j.err
+	}
+	j.closed = true
+	j.pending = appendEnd(j.pending, run)
+	j.mu.Unlock()
+	if j.w == nil {
+		return nil
+	}
+	close(j.stop)
+	<-j.stopped
+	err := j.Flush()
+	if f, ok := j.w.(interface{ Sync() error }); ok && err == nil {
+		err = f.Sync()
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		j.err = err
+	}
+	return err
+}
+
+// Records ranges over every request filed so far, in the order in which they ended. It may be ranged over again, and
+// while the run goes on.
+func (j *Journal) Records() iter.Seq2[metrics.Request, error] {
+	return requests(func() iter.Seq2[entry, error] { return scan(j.whole(), j.name) })
+}
+
+// WriteTo copies the whole journal as it is now, for instance to a disk that has room.
+func (j *Journal) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, j.whole()) }
+
+// whole reads the journal as it is now.
+func (j *Journal) whole() io.Reader {
+	j.flushing.Lock()
+	defer j.flushing.Unlock()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var parts []io.Reader
+	if j.reread != nil {
+		parts = append(parts, io.NewSectionReader(j.reread, 0, j.written))
+	}
+	for _, block := range j.kept {
+		parts = append(parts, bytes.NewReader(block))
+	}
+	parts = append(parts, bytes.NewReader(bytes.Clone(j.pending)))
+	return io.MultiReader(parts...)
+}

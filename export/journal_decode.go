@@ -1,0 +1,220 @@
+package export
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/valyala/fastjson"
+
+	"benchtop/metrics"
+)
+
+// entry is one line of a journal: the pointer that is not nil says which kind.
+type entry struct {
+	plan    *metrics.Plan
+	request *metrics.Request
+	event   *metrics.Event
+	end     *metrics.Run // Ended, Reason and Unsent
+}
+
+const (
+	// longestRun bounds every time in a journal.
+	longestRun = 366 * 24 * time.Hour
+	// largestCount bounds every count: what a float can still tell apart.
+	largestCount = 1 << 53
+)
+
+func decodeHeader(line []byte) (entry, error) {
+	var h header
+	const want = `expected the first line of a benchtop journal, {"benchtop_journal":1,"plan":{…}}`
+	if err := json.Unmarshal(line, &h); err != nil {
+		return entry{}, fmt.Errorf("%s: %w", want, err)
+	}
+	switch {
+	case h.Version == 0:
+		return entry{}, errors.New(want)
+	case h.Version != journalVersion:
+		return entry{}, fmt.Errorf("this is version %d of the journal; this benchtop reads version %d", h.Version, journalVersion)
+	}
+	plan := h.Plan.plan()
+	return entry{plan: &plan}, nil
+}
+
+// lineDecoder reads any line but the first.
+type lineDecoder struct{ parser fastjson.Parser }
+
+func (d *lineDecoder) decode(line []byte) (entry, error) {
+	v, err := d.parser.ParseBytes(line)
+	if err != nil {
+		text := err.Error() // quotes what could not be read, which may be the whole line
+		return entry{}, fmt.Errorf("expected a line of JSON: %s", cut(Clean(text[:min(len(text), 300)]), 120))
+	}
+	o, err := v.Object()
+	if err != nil {
+		return entry{}, errors.New("expected a JSON object")
+	}
+	f := fields{o: o}
+	switch {
+	case o.Get("index") != nil:
+		q := f.request()
+		return entry{request: &q}, f.err
+	case o.Get("event") != nil:
+		inner := f.object("event")
+		e := metrics.Event{
+			At: inner.moment("at_us"), Level: metrics.Level(inner.text("level")), Text: inner.text("text"),
+			Count: inner.count("count"),
+		}
+		return entry{event: &e}, inner.err
+	case o.Get("end") != nil:
+		inner := f.object("end")
+		run := metrics.Run{Ended: inner.moment("ended_us"), Reason: inner.text("reason"), Unsent: inner.count("unsent")}
+		return entry{end: &run}, inner.err
+	}
+	return entry{}, errors.New(`expected a request ("index"), an "event" or the "end"`)
+}
+
+// fields reads the values of an object. It remembers the first thing that is not as expected.
+type fields struct {
+	o   *fastjson.Object
+	err error
+}
+
+func (f *fields) fail(key, want string) {
+	if f.err == nil {
+		f.err = fmt.Errorf("%q: expected %s", key, want)
+	}
+}
+
+func (f *fields) object(key string) *fields {
+	o, err := f.o.Get(key).Object()
+	if err != nil {
+		f.fail(key, "an object")
+		return &fields{o: &fastjson.Object{}, err: f.err}
+	}
+	return &fields{o: o}
+}
+
+func (f *fields) request() metrics.Request {
+	return metrics.Request{
+		Index: f.count("index"), Conversation: f.count("conversation"), Turn: f.count("turn"), ID: f.text("id"),
+		Scheduled: f.moment("scheduled_us"), Due: f.moment("due_us"), Admitted: f.moment("admitted_us"),
+		Sent: f.moment("sent_us"), Encode: f.span("encode_us"), Connect: f.span("connect_us"),
+		FirstChunk: f.moment("first_chunk_us"), FirstToken: f.moment("first_token_us"),
+		FirstAnswer: f.moment("first_answer_us"), LastChunk: f.moment("last_chunk_us"), Done: f.moment("done_us"),
+		Chunks:      f.chunks(),
+		InputTokens: f.count("input_tokens"), OutputTokens: f.count("output_tokens"),
+		InputSource:  metrics.TokenSource(f.text("input_source")),
+		OutputSource: metrics.TokenSource(f.text("output_source")),
+		CachedTokens: f.count("cached_tokens"), MaxTokens: f.count("max_tokens"),
+		Finish: f.text("finish"), Failure: metrics.Failure(f.text("failure")), Status: f.count("status"),
+		Error: f.text("error"), Text: f.text("text"), Redials: f.count("redials"),
+	}
+}
+
+func (f *fields) count(key string) int {
+	v := f.o.Get(key)
+	if v == nil {
+		return 0
+	}
+	n, err := v.Int64()
+	if err != nil || n < -largestCount || n > largestCount {
+		f.fail(key, "a whole number below 2^53")
+		return 0
+	}
+	return int(n)
+}
+
+func (f *fields) text(key string) string {
+	v := f.o.Get(key)
+	if v == nil {
+		return ""
+	}
+	b, err := v.StringBytes()
+	if err != nil {
+		f.fail(key, "a text")
+		return ""
+	}
+	if !utf8.Valid(b) {
+		return strings.ToValidUTF8(string(b), string(utf8.RuneError))
+	}
+	return string(b)
+}
+
+func (f *fields) moment(key string) time.Duration {
+	v := f.o.Get(key)
+	if v == nil {
+		return metrics.Never
+	}
+	return f.microseconds(key, v)
+}
+
+func (f *fields) span(key string) time.Duration {
+	v := f.o.Get(key)
+	switch {
+	case v == nil:
+		return 0
+	case v.Type() == fastjson.TypeNull:
+		return metrics.Never
+	}
+	return f.microseconds(key, v)
+}
+
+func (f *fields) microseconds(key string, v *fastjson.Value) time.Duration {
+	us, err := v.Int64()
+	if limit := longestRun.Microseconds(); err != nil || us < -limit || us > limit {
+		f.fail(key, fmt.Sprintf("whole microseconds, at most %d days", longestRun/(24*time.Hour)))
+		return 0
+	}
+	return time.Duration(us) * time.Microsecond
+}
+
+func (f *fields) chunks() []metrics.Chunk {
+	gaps := f.array("chunks_us")
+	if len(gaps) == 0 {
+		return nil
+	}
+	out := make([]metrics.Chunk, len(gaps))
+	at := time.Duration(0)
+	for i, v := range gaps {
+		at += f.microseconds("chunks_us", v)
+		if at < -longestRun || at > longestRun {
+			f.fail("chunks_us", "gaps that add up to a time within the run")
+			return nil
+		}
+		out[i] = metrics.Chunk{At: at, Tokens: 1}
+	}
+	if f.o.Get("chunk_tokens") == nil {
+		return out
+	}
+	tokens := f.array("chunk_tokens")
+	if len(tokens) != len(out) {
+		f.fail("chunk_tokens", "one count for each of chunks_us")
+		return nil
+	}
+	for i, v := range tokens {
+		n, err := v.Int64()
+		if err != nil || n < math.MinInt32 || n > math.MaxInt32 {
+			f.fail("chunk_tokens", "whole numbers of 32 bits")
+			return nil
+		}
+		out[i].Tokens = int32(n)
+	}
+	return out
+}
+
+func (f *fields) array(key string) []*fastjson.Value {
+	v := f.o.Get(key)
+	if v == nil {
+		return nil
+	}
+	a, err := v.Array()
+	if err != nil {
+		f.fail(key, "an array")
+	}
+	return a
+}

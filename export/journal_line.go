@@ -1,0 +1,176 @@
+package export
+
+import (
+	"encoding/json"
+	"strconv"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// journalVersion is the version of the lines. It rises when an older reader would misread them.
+const journalVersion = 1
+
+type header struct {
+	Version int      `json:"benchtop_journal"`
+	Plan    planLine `json:"plan"`
+}
+
+// planLine is a plan whose numbers may be infinite, which JSON has no form for.
+type planLine struct {
+	metrics.Plan
+	Burstiness metrics.Rate    `json:"burstiness"`
+	Goodput    []objectiveLine `json:"goodput,omitempty"`
+}
+
+type objectiveLine struct {
+	Metric  string       `json:"metric"`
+	LimitMS metrics.Rate `json:"limit_ms"`
+}
+
+func appendHeader(b []byte, plan metrics.Plan) ([]byte, error) {
+	line := planLine{Plan: plan, Burstiness: metrics.Rate(plan.Burstiness)}
+	for _, o := range plan.Goodput {
+		line.Goodput = append(line.Goodput, objectiveLine{o.Metric, metrics.Rate(o.LimitMS)})
+	}
+	text, err := json.Marshal(header{journalVersion, line})
+	if err != nil {
+		return b, err
+	}
+	return append(append(b, text...), '\n'), nil
+}
+
+func (l *planLine) plan() metrics.Plan {
+	p := l.Plan
+	p.Burstiness = float64(l.Burstiness)
+	for _, o := range l.Goodput {
+		p.Goodput = append(p.Goodput, metrics.Objective{Metric: o.Metric, LimitMS: float64(o.LimitMS)})
+	}
+	return p
+}
+
+// appendRequest appends the line of a request. Moments are whole microseconds from the start of the run; one that did
+// not come is left out, and so is any other value that is empty. Chunk times are the first moment and then the gaps;
+// chunk token counts are there only if one differs from 1. The answer flag of single chunks is not kept: first_answer
+// says all that is ever asked about it.
+func appendRequest(b []byte, q *metrics.Request) []byte {
+	b = append(b, `{"index":`...)
+	b = strconv.AppendInt(b, int64(q.Index), 10)
+	b = appendCount(b, "conversation", q.Conversation)
+	b = appendCount(b, "turn", q.Turn)
+	b = appendText(b, "id", q.ID)
+	b = appendMoment(b, "scheduled_us", q.Scheduled)
+	b = appendMoment(b, "due_us", q.Due)
+	b = appendMoment(b, "admitted_us", q.Admitted)
+	b = appendMoment(b, "sent_us", q.Sent)
+	b = appendSpan(b, "encode_us", q.Encode)
+	b = appendSpan(b, "connect_us", q.Connect)
+	b = appendMoment(b, "first_chunk_us", q.FirstChunk)
+	b = appendMoment(b, "first_token_us", q.FirstToken)
+	b = appendMoment(b, "first_answer_us", q.FirstAnswer)
+	b = appendMoment(b, "last_chunk_us", q.LastChunk)
+	b = appendMoment(b, "done_us", q.Done)
+	b = appendChunks(b, q.Chunks)
+	b = appendCount(b, "input_tokens", q.InputTokens)
+	b = appendCount(b, "output_tokens", q.OutputTokens)
+	b = appendText(b, "input_source", string(q.InputSource))
+	b = appendText(b, "output_source", string(q.OutputSource))
+	b = appendCount(b, "cached_tokens", q.CachedTokens)
+	b = appendCount(b, "max_tokens", q.MaxTokens)
+	b = appendText(b, "finish", q.Finish)
+	b = appendText(b, "failure", string(q.Failure))
+	b = appendCount(b, "status", q.Status)
+	b = appendText(b, "error", q.Error)
+	b = appendText(b, "text", q.Text)
+	b = appendCount(b, "redials", q.Redials)
+	return append(b, "}\n"...)
+}
+
+func appendChunks(b []byte, chunks []metrics.Chunk) []byte {
+	if len(chunks) == 0 {
+		return b
+	}
+	plain := true
+	last := int64(0)
+	b = append(b, `,"chunks_us":[`...)
+	for i, c := range chunks {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		at := c.At.Microseconds()
+		b = strconv.AppendInt(b, at-last, 10)
+		last = at
+		plain = plain && c.Tokens == 1
+	}
+	b = append(b, ']')
+	if plain {
+		return b
+	}
+	b = append(b, `,"chunk_tokens":[`...)
+	for i, c := range chunks {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(c.Tokens), 10)
+	}
+	return append(b, ']')
+}
+
+func appendKey(b []byte, key string) []byte {
+	if b[len(b)-1] != '{' {
+		b = append(b, ',')
+	}
+	b = append(b, '"')
+	b = append(b, key...)
+	return append(b, `":`...)
+}
+
+func appendCount(b []byte, key string, v int) []byte {
+	if v == 0 {
+		return b
+	}
+	return strconv.AppendInt(appendKey(b, key), int64(v), 10)
+}
+
+func appendText(b []byte, key, v string) []byte {
+	if v == "" {
+		return b
+	}
+	return appendString(appendKey(b, key), v, false)
+}
+
+// appendMoment leaves out a moment that did not come.
+func appendMoment(b []byte, key string, at time.Duration) []byte {
+	if at == metrics.Never {
+		return b
+	}
+	return strconv.AppendInt(appendKey(b, key), at.Microseconds(), 10)
+}
+
+// appendSpan leaves out a length of 0; one that is not known is null.
+func appendSpan(b []byte, key string, d time.Duration) []byte {
+	switch d {
+	case 0:
+		return b
+	case metrics.Never:
+		return append(appendKey(b, key), "null"...)
+	}
+	return strconv.AppendInt(appendKey(b, key), d.Microseconds(), 10)
+}
+
+func appendEvent(b []byte, e metrics.Event) []byte {
+	b = append(b, `{"event":{`...)
+	b = appendMoment(b, "at_us", e.At)
+	b = appendText(b, "level", string(e.Level))
+	b = appendText(b, "text", e.Text)
+	b = appendCount(b, "count", e.Count)
+	return append(b, "}}\n"...)
+}
+
+func appendEnd(b []byte, run metrics.Run) []byte {
+	b = append(b, `{"end":{`...)
+	b = appendMoment(b, "ended_us", run.Ended)
+	b = appendText(b, "reason", run.Reason)
+	b = appendCount(b, "unsent", run.Unsent)
+	return append(b, "}}\n"...)
+}

@@ -1,0 +1,139 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// object is a JSON object whose keys keep their order.
+type object []field
+
+type field struct {
+	key   string
+	value any
+}
+
+// list is a JSON array made while it is written, so that a long one is never held as a whole.
+type list iter.Seq[any]
+
+// each makes a list of what f returns for every element.
+func each[T any](s []T, f func(*T) any) list {
+	return func(yield func(any) bool) {
+		for i := range s {
+			if !yield(f(&s[i])) {
+				return
+			}
+		}
+	}
+}
+
+// pythonJSON writes JSON byte for byte as Python's json.dumps does: on one line, ", " and ": " between things, ASCII
+// only, a float always recognisable as one. Infinities and NaN become strings, because their bare forms are not JSON.
+type pythonJSON struct{ w *bufio.Writer }
+
+// writePython writes one value; the error is the writer's.
+func writePython(w io.Writer, v any) error {
+	j := pythonJSON{bufio.NewWriterSize(w, 1<<16)}
+	j.value(v)
+	return j.w.Flush()
+}
+
+func (j pythonJSON) value(v any) {
+	b := j.w.AvailableBuffer()
+	switch v := v.(type) {
+	case nil:
+		b = append(b, "null"...)
+	case bool:
+		b = strconv.AppendBool(b, v)
+	case int:
+		b = strconv.AppendInt(b, int64(v), 10)
+	case int64:
+		b = strconv.AppendInt(b, v, 10)
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			b = appendString(b, pythonFloat(v), true)
+		} else {
+			b = append(b, pythonFloat(v)...)
+		}
+	case string:
+		b = appendString(b, v, true)
+	case object:
+		j.object(v)
+		return
+	case []string:
+		j.list(each(v, func(s *string) any { return *s }))
+		return
+	case []float64:
+		j.list(each(v, func(f *float64) any { return *f }))
+		return
+	case list:
+		j.list(v)
+		return
+	default:
+		panic(fmt.Sprintf("export: no JSON form for %T", v))
+	}
+	j.w.Write(b) // the writer remembers its error until Flush
+}
+
+func (j pythonJSON) object(o object) {
+	j.w.WriteByte('{')
+	for i, f := range o {
+		if i > 0 {
+			j.w.WriteString(", ")
+		}
+		j.value(f.key)
+		j.w.WriteString(": ")
+		j.value(f.value)
+	}
+	j.w.WriteByte('}')
+}
+
+func (j pythonJSON) list(l list) {
+	j.w.WriteByte('[')
+	first := true
+	for v := range l {
+		if !first {
+			j.w.WriteString(", ")
+		}
+		first = false
+		j.value(v)
+	}
+	j.w.WriteByte(']')
+}
+
+// pythonFloat is Python's repr of a float: the shortest text that reads back as the same number, with an exponent
+// below 1e-4 and from 1e16 on.
+func pythonFloat(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "nan"
+	case math.IsInf(v, 1):
+		return "inf"
+	case math.IsInf(v, -1):
+		return "-inf"
+	}
+	if a := math.Abs(v); a != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.FormatFloat(v, 'e', -1, 64)
+	}
+	s := strconv.FormatFloat(v, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
+
+// integral reports whether v can be written as an integer without loss.
+func integral(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < 1e15 }
+
+// pythonNumber is an integral number without a point and any other as a float, as in keys and labels.
+func pythonNumber(v float64) string {
+	if integral(v) {
+		return strconv.FormatInt(int64(v), 10)
+	}
+	return pythonFloat(v)
+}

@@ -1,0 +1,107 @@
+package export
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"benchtop/metrics"
+)
+
+// Remarks writes what a reader of the report should know beside its figures, at most textWidth columns wide: that the
+// run was cut short, that the client held requests back, what failed, which token counts are no real counts. It starts
+// with an empty line, or writes nothing at all if there is nothing to say.
+func Remarks(w io.Writer, r metrics.Report) error {
+	text := interruptedRemark(&r) + heldRemark(&r) + failuresRemark(&r) +
+		tokensRemark("Input", r.InputSources, r.Completed) + tokensRemark("Output", r.OutputSources, r.Completed) +
+		redialsRemark(&r)
+	if text == "" {
+		return nil
+	}
+	_, err := io.WriteString(w, "\n"+text)
+	return err
+}
+
+func remark(format string, args ...any) string { return wrap(fmt.Sprintf(format, args...), "  ") }
+
+func interruptedRemark(r *metrics.Report) string {
+	i := r.Interrupted
+	if i == nil {
+		return ""
+	}
+	reason := "the run ended before its plan"
+	if i.Reason != "" {
+		reason = cut(Clean(i.Reason), textWidth)
+	}
+	if i.Cancelled == 0 && i.Unsent == 0 {
+		return remark("Interrupted: %s.", reason)
+	}
+	return remark("Interrupted: %s. %s cut in flight, %d never sent; they are in none of the figures above.",
+		reason, count(i.Cancelled, "request"), i.Unsent)
+}
+
+// shortestHeld in milliseconds is the wait for a slot from which on the limit shaped the load.
+const shortestHeld = 1
+
+// heldRemark is about planned rates only: where everything is due at once, waiting for a slot is the plan.
+func heldRemark(r *metrics.Report) string {
+	p := &r.Plan
+	if p.MaxConcurrency == 0 || p.Ramp == nil && p.Rate.Unlimited() || r.ClientQueue.Max < shortestHeld {
+		return ""
+	}
+	return remark("Held back: with at most %s in flight, requests waited %.2f ms for a slot on average, %.2f ms at most."+
+		" Counted from their scheduled start, requests took %.2f ms on average (E2EL: %.2f ms).",
+		count(p.MaxConcurrency, "request"), r.ClientQueue.Mean, r.ClientQueue.Max, r.ScheduledLatency.Mean, r.E2EL.Mean)
+}
+
+func failuresRemark(r *metrics.Report) string {
+	if len(r.Failures) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Failures:\n")
+	for _, f := range r.Failures {
+		kind := cut(Clean(string(f.Kind)), 30)
+		if f.Status != 0 {
+			kind += fmt.Sprintf(" %d", f.Status)
+		}
+		line := fmt.Sprintf("%8d  %-16s", f.Count, kind)
+		if len(f.Examples) > 0 {
+			line += "  " + Clean(f.Examples[0])
+		}
+		b.WriteString(strings.TrimRight(cut(line, textWidth), " ") + "\n")
+	}
+	return b.String()
+}
+
+func tokensRemark(which string, sources map[metrics.TokenSource]int, completed int) string {
+	var b strings.Builder
+	for _, s := range []struct {
+		source metrics.TokenSource
+		what   string
+	}{
+		{metrics.TokensFromEstimate, "estimated from the length of the text, not counted"},
+		{metrics.TokensFromChunks, "counted as one token per chunk, which is too low where a chunk holds several"},
+		{metrics.TokensUnknown, "not counted by anybody"},
+	} {
+		if n := sources[s.source]; n > 0 {
+			b.WriteString(remark("%s tokens of %d of %s: %s.", which, n, count(completed, "request"), s.what))
+		}
+	}
+	return b.String()
+}
+
+func redialsRemark(r *metrics.Report) string {
+	if r.Redials == 0 {
+		return ""
+	}
+	return remark("Redials: %s turned out to be dead and had to be replaced; the time it took is part of the latencies.",
+		count(r.Redials, "reused connection"))
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

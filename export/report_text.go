@@ -1,0 +1,115 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"benchtop/metrics"
+)
+
+// ruleWidth is the width of vLLM's report in columns.
+const ruleWidth = 50
+
+// Text writes the report as vLLM prints it, byte for byte, trailing blanks included, and nothing else; see Remarks for
+// what benchtop has to add. Only foreign text is cleaned.
+func Text(w io.Writer, r metrics.Report) error {
+	t := textReport{bufio.NewWriter(w)}
+	t.failures(&r)
+	t.heading(" Serving Benchmark Result ", '=')
+	t.totals(&r)
+	for _, s := range selected(&r) {
+		v, _ := r.Named(s.metric)
+		t.heading(s.heading, '-')
+		t.float("Mean "+s.name+" (ms):", v.Mean)
+		t.float("Median "+s.name+" (ms):", v.Median)
+		for _, p := range v.Percentiles {
+			t.float("P"+pythonNumber(p.P)+" "+s.name+" (ms):", p.Value)
+		}
+	}
+	t.heading("", '=')
+	return t.w.Flush()
+}
+
+// textReport forms lines; the writer remembers its error until Flush.
+type textReport struct{ w *bufio.Writer }
+
+// heading centres text; an odd column goes to the right.
+func (t textReport) heading(text string, fill byte) {
+	pad := max(0, ruleWidth-len(text))
+	line := strings.Repeat(string(fill), pad/2) + text + strings.Repeat(string(fill), pad-pad/2)
+	t.w.WriteString(line + "\n")
+}
+
+func (t textReport) int(label string, v int)       { fmt.Fprintf(t.w, "%-40s %-10d\n", label, v) }
+func (t textReport) float(label string, v float64) { fmt.Fprintf(t.w, "%-40s %-10.2f\n", label, v) }
+
+func (t textReport) totals(r *metrics.Report) {
+	p, tokens := &r.Plan, tokensKnown(r)
+	t.int("Successful requests:", r.Completed)
+	t.int("Failed requests:", r.Failed)
+	if p.MaxConcurrency > 0 {
+		t.int("Maximum request concurrency:", p.MaxConcurrency)
+	}
+	if !p.Rate.Unlimited() {
+		t.float("Request rate configured (RPS):", float64(p.Rate))
+	}
+	t.float("Benchmark duration (s):", r.Duration)
+	t.int("Total input tokens:", r.InputTokens)
+	if tokens {
+		t.int("Total generated tokens:", r.OutputTokens)
+	}
+	t.float("Request throughput (req/s):", r.RequestThroughput)
+	if r.Goodput != nil {
+		t.float("Request goodput (req/s):", *r.Goodput)
+	}
+	if tokens {
+		t.float("Output token throughput (tok/s):", r.OutputThroughput)
+		t.float("Peak output token throughput (tok/s):", float64(r.PeakOutputPerSecond))
+	}
+	t.float("Peak concurrent requests:", float64(r.PeakConcurrency))
+	if tokens {
+		t.float("Total token throughput (tok/s):", r.TotalThroughput)
+	}
+}
+
+// mostErrors is how many failed requests the report lists.
+const mostErrors = 10
+
+func (t textReport) failures(r *metrics.Report) {
+	if r.Failed == 0 {
+		return
+	}
+	fmt.Fprintf(t.w, "Failed requests during benchmark run detected (capping to %d):\n", mostErrors)
+	for i, text := range firstErrors(r) {
+		fmt.Fprintf(t.w, "Error %d: %s\n", i, Clean(text))
+	}
+}
+
+// firstErrors are the words of the first failed requests. Without details the report only knows kinds, their counts and
+// a few different texts of each: a kind with one text repeats it for each of its requests, a kind with several gives
+// each once.
+func firstErrors(r *metrics.Report) []string {
+	var out []string
+	for i := range r.Details {
+		if q := &r.Details[i]; !q.OK() && len(out) < mostErrors {
+			out = append(out, failureText(q))
+		}
+	}
+	if r.Plan.Detailed {
+		return out
+	}
+	for _, f := range r.Failures {
+		texts := f.Examples
+		if len(texts) == 0 {
+			texts = []string{string(f.Kind)}
+		}
+		if len(texts) == 1 {
+			texts = slices.Repeat(texts[:1], max(1, min(f.Count, mostErrors)))
+		}
+		out = append(out, texts...)
+	}
+	return out[:min(len(out), mostErrors)]
+}

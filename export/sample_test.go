@@ -1,0 +1,113 @@
+package export
+
+import (
+	"bytes"
+	"flag"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchtop/metrics"
+)
+
+var update = flag.Bool("update", false, "write the golden files of benchtop's own formats anew")
+
+const ms = time.Millisecond
+
+// sampleRun is the worked example of vLLM's report: four requests, one slot, four requests per second. A took part in
+// three gaps between chunks, B got several tokens per chunk, C got one token late and D was refused.
+func sampleRun() (metrics.Run, []metrics.Request) {
+	plan := metrics.Plan{
+		Version: "1.2.3", Command: []string{"benchtop", "serve", "--model", "org/M", "--header", "***"},
+		Started: time.Date(2026, 10, 6, 10, 15, 0, 0, time.Local),
+		BaseURL: "http://localhost:8000", Backend: "openai", ModelID: "org/M", Tokenizer: "org/M",
+		Dataset: "random, 10 in, 4 out", InputSource: metrics.TokensFromServer, Seed: 0,
+		NumPrompts: 4, Requests: 4, Rate: 4, Burstiness: 1, MaxConcurrency: 1, Load: "4 req/s, at most 1 in flight",
+		Metrics: []string{metrics.E2EL, metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2ELQueued, metrics.ClientQueue},
+		// In the order of the command line.
+		Percentiles: []float64{50, 99.9},
+		Goodput:     metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "tpot", LimitMS: 50}, {Metric: "e2el", LimitMS: 1000}},
+		Detailed:    true,
+		Definitions: map[string]string{"success": "finish seen", "clock": "monotonic"},
+	}
+	run := metrics.Run{
+		Plan: plan, Ended: 1750 * ms,
+		Events: []metrics.Event{{At: 1750 * ms, Level: metrics.Error, Text: "request 3: HTTP 400"}},
+	}
+	return run, []metrics.Request{
+		sampleRequest(0, 10, 4, 100*ms, 100*ms, 200*ms, 50*ms, 50*ms, 60*ms),
+		sampleRequest(1, 12, 5, 300*ms, 460*ms, 300*ms, 40*ms, 40*ms),
+		sampleRequest(2, 8, 1, 700*ms, 840*ms, 900*ms),
+		refused(3, 9, 1000*ms, 1740*ms, "Bad Request"),
+	}
+}
+
+// sampleRequest is a success: due when scheduled, sent when it got its slot, then chunks after each of the gaps.
+func sampleRequest(index, input, output int, due, sent time.Duration, gaps ...time.Duration) metrics.Request {
+	q := metrics.NewRequest(index)
+	q.Conversation = index
+	q.ID = "sample-" + string(rune('A'+index))
+	q.Scheduled, q.Due, q.Admitted, q.Sent = due, due, sent, sent
+	at := sent
+	for _, gap := range gaps {
+		at += gap
+		q.Add(metrics.Chunk{At: at, Tokens: 1, Answer: true})
+	}
+	q.Done = at
+	q.InputTokens, q.OutputTokens, q.MaxTokens = input, output, output
+	q.InputSource, q.OutputSource = metrics.TokensFromUsage, metrics.TokensFromUsage
+	q.Finish, q.Status, q.Text = "length", 200, "text "+q.ID
+	return q
+}
+
+func refused(index, input int, due, sent time.Duration, words string) metrics.Request {
+	q := sampleRequest(index, input, 0, due, sent)
+	q.Done = sent + 10*ms
+	q.Failure, q.Status, q.Error, q.Finish, q.Text = metrics.FailedStatus, 400, words, "", ""
+	return q
+}
+
+func all(qs []metrics.Request) iter.Seq2[metrics.Request, error] {
+	return func(yield func(metrics.Request, error) bool) {
+		for _, q := range qs {
+			if !yield(q, nil) {
+				return
+			}
+		}
+	}
+}
+
+func summarize(t *testing.T, run metrics.Run, qs []metrics.Request) metrics.Report {
+	t.Helper()
+	r, err := metrics.Summarize(all(qs), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// golden compares with a file under testdata, or writes it with -update.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (-want +got):\n%s", path, cmp.Diff(string(want), string(got)))
+	}
+}
+
+func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }

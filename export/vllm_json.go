@@ -1,0 +1,160 @@
+package export
+
+import (
+	"io"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// JSON writes the result as vLLM does, key by key and digit by digit, on one line without a newline, and then one more
+// key, "benchtop", with everything vLLM has no place for. Points in time are seconds from the start of the run.
+func JSON(w io.Writer, r metrics.Report) error {
+	o := planKeys(&r.Plan)
+	o = append(o, totalKeys(&r)...)
+	o = append(o, metricKeys(&r)...)
+	o = append(o, field{"benchtop", benchtopObject(&r)})
+	return writePython(w, o)
+}
+
+func planKeys(p *metrics.Plan) object {
+	o := object{
+		{"date", date(p.Started)},
+		{"endpoint_type", p.Backend},
+		{"backend", p.Backend},
+		{"label", orNull(p.Label)},
+		{"model_id", p.ModelID},
+		{"tokenizer_id", orNull(p.Tokenizer)},
+		{"num_prompts", p.NumPrompts},
+		{"request_rate", float64(p.Rate)},
+		{"burstiness", p.Burstiness},
+		{"max_concurrency", orNull(p.MaxConcurrency)},
+	}
+	if p.Ramp != nil {
+		o = append(o,
+			field{"ramp_up_strategy", p.Ramp.Strategy},
+			field{"ramp_up_start_rps", rampRate(p.Ramp.From)},
+			field{"ramp_up_end_rps", rampRate(p.Ramp.To)})
+	}
+	return o
+}
+
+// orNull stands in for "not set", which a plan writes as a zero value.
+func orNull[T comparable](v T) any {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return v
+}
+
+// rampRate is an integer wherever it can be one: vLLM's ramps have only whole rates.
+func rampRate(v float64) any {
+	if integral(v) {
+		return int64(v)
+	}
+	return v
+}
+
+func totalKeys(r *metrics.Report) object {
+	var goodput any
+	if r.Goodput != nil {
+		goodput = *r.Goodput
+	}
+	o := object{
+		{"duration", r.Duration},
+		{"completed", r.Completed},
+		{"failed", r.Failed},
+		{"total_input_tokens", r.InputTokens},
+		{"total_output_tokens", r.OutputTokens},
+		{"request_throughput", r.RequestThroughput},
+		{"request_goodput", goodput},
+		{"output_throughput", r.OutputThroughput},
+		{"total_token_throughput", r.TotalThroughput},
+	}
+	latencies := field{"latencies", each(r.Rows, func(row *metrics.Row) any { return row.Latency })}
+	queues := field{"queue_times", each(r.Rows, func(row *metrics.Row) any { return row.Queue })}
+	if r.Plan.Detailed {
+		o = append(o, detailKeys(r.Details, latencies, queues)...)
+	} else {
+		o = append(o, latencies, queues)
+	}
+	o = append(o,
+		field{"max_output_tokens_per_s", float64(r.PeakOutputPerSecond)},
+		field{"max_concurrent_requests", r.PeakConcurrency},
+		field{"rtfx", 0.0})
+	if steps := rateSteps(r); steps != nil {
+		o = append(o, field{"rps_change_events", each(steps, func(s *rateStep) any {
+			at := r.Plan.Started.Local().Add(s.at)
+			return object{{"rps", s.rps}, {"timestamp", at.Format("2006-01-02T15:04:05.000000")}}
+		})})
+	}
+	return o
+}
+
+func detailKeys(requests []metrics.Request, latencies, queues field) object {
+	column := func(key string, f func(*metrics.Request) any) field { return field{key, each(requests, f)} }
+	return object{
+		column("input_lens", func(q *metrics.Request) any { return q.InputTokens }),
+		column("output_lens", func(q *metrics.Request) any {
+			if !q.OK() {
+				return 0
+			}
+			return q.OutputTokens
+		}),
+		column("ttfts", func(q *metrics.Request) any { return secondsOrZero(q.TTFT()) }),
+		column("itls", func(q *metrics.Request) any { return gaps(q) }),
+		latencies,
+		column("start_times", func(q *metrics.Request) any {
+			if q.Sent == metrics.Never { // no connection: its own clock would have started here
+				return secondsOrZero(q.Admitted)
+			}
+			return q.Sent.Seconds()
+		}),
+		queues,
+		column("generated_texts", func(q *metrics.Request) any { return q.Text }),
+		column("errors", func(q *metrics.Request) any { return failureText(q) }),
+	}
+}
+
+// gaps are the times between chunks in seconds.
+func gaps(q *metrics.Request) []float64 {
+	out := make([]float64, 0, max(0, len(q.Chunks)-1))
+	for i := 1; i < len(q.Chunks); i++ {
+		out = append(out, (q.Chunks[i].At - q.Chunks[i-1].At).Seconds())
+	}
+	return out
+}
+
+func secondsOrZero(d time.Duration) float64 {
+	if d == metrics.Never {
+		return 0
+	}
+	return d.Seconds()
+}
+
+// failureText is "" for a success and never "" for a failure, so that it can serve as the success mask.
+func failureText(q *metrics.Request) string {
+	switch {
+	case q.OK():
+		return ""
+	case q.Error != "":
+		return q.Error
+	case q.Failure != "":
+		return string(q.Failure)
+	}
+	return "unfinished"
+}
+
+func metricKeys(r *metrics.Report) object {
+	var o object
+	for _, s := range selected(r) {
+		v, _ := r.Named(s.metric)
+		name := "_" + s.metric + "_ms"
+		o = append(o, field{"mean" + name, v.Mean}, field{"median" + name, v.Median}, field{"std" + name, v.Std})
+		for _, p := range v.Percentiles {
+			o = append(o, field{"p" + pythonNumber(p.P) + name, p.Value})
+		}
+	}
+	return o
+}

@@ -1,0 +1,255 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchtop/metrics"
+)
+
+var inf = math.Inf(1)
+
+// The keys a reader of vLLM's results relies on, in vLLM's order. Typed by hand; never generate this list.
+var (
+	vllmKeys = []string{
+		"date", "endpoint_type", "backend", "label", "model_id", "tokenizer_id", "num_prompts",
+		"request_rate", "burstiness", "max_concurrency",
+		"duration", "completed", "failed", "total_input_tokens", "total_output_tokens",
+		"request_throughput", "request_goodput", "output_throughput", "total_token_throughput",
+		"latencies", "queue_times",
+		"max_output_tokens_per_s", "max_concurrent_requests", "rtfx",
+		"mean_ttft_ms", "median_ttft_ms", "std_ttft_ms", "p50_ttft_ms", "p99.9_ttft_ms",
+		"mean_tpot_ms", "median_tpot_ms", "std_tpot_ms", "p50_tpot_ms", "p99.9_tpot_ms",
+		"mean_itl_ms", "median_itl_ms", "std_itl_ms", "p50_itl_ms", "p99.9_itl_ms",
+		"mean_e2el_ms", "median_e2el_ms", "std_e2el_ms", "p50_e2el_ms", "p99.9_e2el_ms",
+		"mean_client_queue_time_ms", "median_client_queue_time_ms", "std_client_queue_time_ms",
+		"p50_client_queue_time_ms", "p99.9_client_queue_time_ms",
+		"mean_e2el_including_client_queue_ms", "median_e2el_including_client_queue_ms",
+		"std_e2el_including_client_queue_ms", "p50_e2el_including_client_queue_ms",
+		"p99.9_e2el_including_client_queue_ms",
+		"benchtop",
+	}
+	vllmDetailKeys = []string{
+		"date", "endpoint_type", "backend", "label", "model_id", "tokenizer_id", "num_prompts",
+		"request_rate", "burstiness", "max_concurrency", "ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps",
+		"duration", "completed", "failed", "total_input_tokens", "total_output_tokens",
+		"request_throughput", "request_goodput", "output_throughput", "total_token_throughput",
+		"input_lens", "output_lens", "ttfts", "itls", "latencies", "start_times", "queue_times",
+		"generated_texts", "errors",
+		"max_output_tokens_per_s", "max_concurrent_requests", "rtfx", "rps_change_events",
+		"mean_ttft_ms", "median_ttft_ms", "std_ttft_ms", "p50_ttft_ms", "p99.9_ttft_ms",
+		"benchtop",
+	}
+	benchtopKeys = []string{
+		"schema", "version", "command", "seed", "definitions", "dataset", "load", "token_sources", "client", "queueing",
+		"connect_ms", "ttft_first_token_ms", "ttft_answer_ms", "scheduled_latency", "peak_concurrency_exact", "timeline",
+		"events", "failures", "interrupted",
+	}
+)
+
+// The sample result as vLLM writes it, up to the figures that its documentation shortens.
+const vllmSample = `{"date": "20261006-101500", "endpoint_type": "openai", "backend": "openai", "label": null, ` +
+	`"model_id": "org/M", "tokenizer_id": "org/M", "num_prompts": 4, "request_rate": 4.0, "burstiness": 1.0, ` +
+	`"max_concurrency": 1, "duration": 1.75, "completed": 3, "failed": 1, "total_input_tokens": 30, ` +
+	`"total_output_tokens": 10, "request_throughput": 1.7142857142857142, "request_goodput": 0.5714285714285714, ` +
+	`"output_throughput": 5.714285714285714, "total_token_throughput": 22.857142857142858, ` +
+	`"input_lens": [10, 12, 8, 9], "output_lens": [4, 5, 1, 0], "ttfts": [0.2, 0.3, 0.9, 0.0], ` +
+	`"itls": [[0.05, 0.05, 0.06], [0.04, 0.04], [], []], "latencies": [0.36, 0.38, 0.9, 0.0], ` +
+	`"start_times": [0.1, 0.46, 0.84, 1.74], "queue_times": [0.0, 0.16, 0.14, 0.74], ` +
+	`"generated_texts": ["text sample-A", "text sample-B", "text sample-C", ""], ` +
+	`"errors": ["", "", "", "Bad Request"], "max_output_tokens_per_s": 7.0, "max_concurrent_requests": 3, "rtfx": 0.0, ` +
+	`"mean_ttft_ms": 466.6`
+
+// The figures of the sample as its documentation rounds them.
+var vllmFigures = map[string]float64{
+	"mean_ttft_ms": 466.67, "median_ttft_ms": 300, "std_ttft_ms": 309.1206, "p50_ttft_ms": 300, "p99.9_ttft_ms": 898.80,
+	"mean_tpot_ms": 36.67, "median_tpot_ms": 36.67, "std_tpot_ms": 16.6667, "p50_tpot_ms": 36.67, "p99.9_tpot_ms": 53.30,
+	"mean_itl_ms": 48, "median_itl_ms": 50, "std_itl_ms": 7.4833, "p50_itl_ms": 50, "p99.9_itl_ms": 59.96,
+	"mean_e2el_ms": 546.67, "median_e2el_ms": 380, "std_e2el_ms": 249.9778, "p50_e2el_ms": 380, "p99.9_e2el_ms": 898.96,
+	"mean_client_queue_time_ms": 100, "median_client_queue_time_ms": 140, "std_client_queue_time_ms": 71.1805,
+	"p99.9_client_queue_time_ms": 159.96, "mean_e2el_including_client_queue_ms": 646.67,
+	"median_e2el_including_client_queue_ms": 540, "std_e2el_including_client_queue_ms": 287.6727,
+	"p99.9_e2el_including_client_queue_ms": 1039.00,
+}
+
+func resultJSON(t *testing.T, r metrics.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := JSON(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	if !json.Valid(b.Bytes()) {
+		t.Fatalf("no JSON: %s", b.Bytes())
+	}
+	return b.String()
+}
+
+// keys returns the keys of a JSON object in their order.
+func keys(t *testing.T, text string) []string {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	var out []string
+	for depth, key := 0, false; ; {
+		token, err := d.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch v := token.(type) {
+		case json.Delim:
+			if v == '{' || v == '[' {
+				depth++
+			} else {
+				depth--
+			}
+			if depth == 0 {
+				return out
+			}
+			key = depth == 1
+		case string:
+			if depth == 1 && key {
+				out = append(out, v)
+				key = false
+				continue
+			}
+			key = depth == 1
+		default:
+			key = depth == 1
+		}
+	}
+}
+
+func TestJSONIsVLLMs(t *testing.T) {
+	run, qs := sampleRun()
+	got := resultJSON(t, summarize(t, run, qs))
+	if !strings.HasPrefix(got, vllmSample) {
+		i := 0
+		for i < len(vllmSample) && got[i] == vllmSample[i] {
+			i++
+		}
+		t.Errorf("differs at byte %d:\nwant %s\ngot  %s", i, vllmSample[i:], got[i:min(len(got), i+200)])
+	}
+	var figures map[string]any
+	if err := json.Unmarshal([]byte(got), &figures); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range vllmFigures {
+		if v, ok := figures[key].(float64); !ok || !near(v, want, 0.0051) {
+			t.Errorf("%s: got %v, want %v ms", key, figures[key], want)
+		}
+	}
+	if strings.ContainsAny(got, "\n\r") {
+		t.Error("more than one line")
+	}
+	golden(t, "sample.json", []byte(got))
+}
+
+func TestJSONKeysInOrder(t *testing.T) {
+	run, qs := sampleRun()
+	run.Plan.Detailed = false
+	got := resultJSON(t, summarize(t, run, qs))
+	if diff := cmp.Diff(vllmKeys, keys(t, got)); diff != "" {
+		t.Errorf("plain (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(benchtopKeys, keys(t, got[strings.Index(got, `"benchtop": `)+len(`"benchtop": `):])); diff != "" {
+		t.Errorf("benchtop (-want +got):\n%s", diff)
+	}
+
+	run, qs = sampleRun()
+	run.Plan.Metrics = []string{"ttft"}
+	run.Plan.Rate = metrics.Rate(inf)
+	run.Plan.Ramp = &metrics.Ramp{Strategy: "linear", From: 1, To: 4}
+	got = resultJSON(t, summarize(t, run, qs))
+	if diff := cmp.Diff(vllmDetailKeys, keys(t, got)); diff != "" {
+		t.Errorf("detailed, with a ramp (-want +got):\n%s", diff)
+	}
+	for _, part := range []string{
+		`"request_rate": "inf"`, `"ramp_up_strategy": "linear", "ramp_up_start_rps": 1, "ramp_up_end_rps": 4, "duration"`,
+		`"rps_change_events": [{"rps": 1, "timestamp": "2026-10-06T10:15:00.000000"}, {"rps": 2, "timestamp": "`,
+	} {
+		if !strings.Contains(got, part) {
+			t.Errorf("%s is missing in %s", part, got)
+		}
+	}
+}
+
+func TestJSONNumbersThatAreNone(t *testing.T) {
+	run, _ := sampleRun()
+	p := &run.Plan
+	p.Burstiness, p.MaxConcurrency, p.Tokenizer, p.Label, p.Goodput = inf, 0, "", "gpu \"é😀\"\u007f", nil
+	p.Ramp = &metrics.Ramp{Strategy: "exponential", From: 0.5, To: 2, Over: time.Minute}
+	got := resultJSON(t, summarize(t, run, nil))
+	for _, part := range []string{
+		`"label": "gpu \"\u00e9\ud83d\ude00\"\u007f"`, `"tokenizer_id": null`, `"burstiness": "inf"`, `"max_concurrency": null`,
+		`"ramp_up_start_rps": 0.5, "ramp_up_end_rps": 2`, `"request_goodput": null`, `"request_throughput": 0.0`,
+		`"itls": []`, `"p99.9_e2el_ms": 0.0`, `"connect_ms": {"n": 0, "mean": null`, `"interrupted": null}}`,
+	} {
+		if !strings.Contains(got, part) {
+			t.Errorf("%s is missing in %s", part, got)
+		}
+	}
+	if strings.Contains(got, "rps_change_events") {
+		t.Error("a ramp in time has no steps by request")
+	}
+}
+
+func TestJSONOfRequestsThatNeverWentOut(t *testing.T) {
+	run, qs := sampleRun()
+	q := metrics.NewRequest(4)
+	q.Scheduled, q.Due, q.Admitted, q.Done = 1200*ms, 1200*ms, 1500*ms, 1600*ms
+	q.Failure = metrics.FailedConnect
+	cut := sampleRequest(5, 5, 2, 1300*ms, 1400*ms)
+	cut.Failure = metrics.Cancelled
+	run.Reason = "q"
+	got := resultJSON(t, summarize(t, run, append(qs, q, cut)))
+	for _, part := range []string{
+		`"start_times": [0.1, 0.46, 0.84, 1.74, 1.5]`, `"errors": ["", "", "", "Bad Request", "connect"]`,
+		`"interrupted": {"reason": "q", "cancelled": 1, "unsent": 0}}}`,
+	} {
+		if !strings.Contains(got, part) {
+			t.Errorf("%s is missing in %s", part, got)
+		}
+	}
+}
+
+func TestRateSteps(t *testing.T) {
+	r := metrics.Report{
+		Plan: metrics.Plan{Requests: 7, Ramp: &metrics.Ramp{Strategy: "exponential", From: 1, To: 8.5}},
+		Timeline: []metrics.Window{
+			{Due: 2}, {Start: time.Second, Due: 0}, {Start: 2 * time.Second, Due: 4}, {Start: 3 * time.Second, Due: 1},
+		},
+	}
+	// Rates before requests 0 to 6: 1, 1.43, 2.04, 2.92, 4.17, 5.95, 8.5.
+	want := []rateStep{
+		{1, 0}, {2, 2000 * ms}, {3, 2500 * ms}, {4, 2500 * ms}, {5, 2750 * ms},
+		{6, 3000 * ms}, {7, 3000 * ms}, {8, 3000 * ms},
+	}
+	if diff := cmp.Diff(want, rateSteps(&r), cmp.AllowUnexported(rateStep{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	r.Plan.Ramp.To = 1e300
+	if n := len(rateSteps(&r)); n > mostRateSteps {
+		t.Errorf("%d steps", n)
+	}
+}
+
+func TestPythonFloat(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0.0", math.Copysign(0, -1): "-0.0", 10: "10.0", 0.1: "0.1", 1e-5: "1e-05", 0.0001: "0.0001", 0.00012345: "0.00012345",
+		1e15: "1000000000000000.0", 9999999999999998: "9999999999999998.0", 1e16: "1e+16", 1.5e16: "1.5e+16", 1e100: "1e+100",
+		-2.5e-7: "-2.5e-07", 1.7142857142857142: "1.7142857142857142", 123456789.125: "123456789.125",
+		5e-324: "5e-324", inf: "inf", -inf: "-inf",
+	} {
+		if got := pythonFloat(v); got != want {
+			t.Errorf("pythonFloat(%g) = %s, want %s", v, got, want)
+		}
+	}
+	if got := pythonFloat(math.NaN()); got != "nan" {
+		t.Errorf("NaN: %s", got)
+	}
+}

@@ -1,0 +1,111 @@
+// Package cli is the command line: commands, flags, signals, and the only place where the other packages are wired
+// together.
+package cli
+
+import (
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// Exit codes.
+const (
+	exitFine       = 0
+	exitFailed     = 1   // the run failed: no request succeeded, server unreachable, result not written
+	exitUsage      = 2   // wrong usage
+	exitHangup     = 129 // the terminal was lost; saved
+	exitAborted    = 130 // cut short by the user; saved
+	exitTerminated = 143 // SIGTERM; saved
+)
+
+// environment is what a command gets from outside.
+type environment struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// fail prints an error for a person and returns the exit code.
+func (e *environment) fail(code int, err error) int {
+	fmt.Fprintf(e.stderr, "benchtop: %s\n", strings.ReplaceAll(err.Error(), "\n", "\nbenchtop: "))
+	return code
+}
+
+// command is one subcommand.
+type command struct {
+	name, summary string
+	run           func(env *environment, args []string) int
+}
+
+func commands() []command {
+	return []command{
+		{"demo", "a stress test against a simulated server: no GPU, no network, no flags", runDemo},
+		{"serve", "load a server; takes the flags of 'vllm bench serve'", runServe},
+		{"simulate", "the simulated server alone, to try clients against", runSimulate},
+		{"report", "the report of a saved run", runReport},
+	}
+}
+
+// Main runs a command line, without the program's name, and returns the exit code.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	env := &environment{stdin: stdin, stdout: stdout, stderr: stderr}
+	if len(args) > 0 && args[0] == "bench" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		fmt.Fprint(stderr, usage())
+		return exitUsage
+	}
+	switch args[0] {
+	case "-h", "--help", "help":
+		if len(args) > 1 && args[0] == "help" {
+			return Main([]string{args[1], "--help"}, stdin, stdout, stderr)
+		}
+		fmt.Fprint(stdout, usage())
+		return exitFine
+	case "-V", "--version", "version":
+		fmt.Fprintf(stdout, "benchtop %s\n", version())
+		return exitFine
+	}
+	all := commands()
+	i := slices.IndexFunc(all, func(c command) bool { return c.name == args[0] })
+	if i < 0 {
+		var names []string
+		for _, c := range all {
+			names = append(names, c.name)
+		}
+		return env.fail(exitUsage, fmt.Errorf("unknown command %q%s; commands are %s", args[0], didYouMean(args[0], names), strings.Join(names, ", ")))
+	}
+	return all[i].run(env, args[1:])
+}
+
+func usage() string {
+	var b strings.Builder
+	b.WriteString(`benchtop loads an LLM server and shows, live, what its users would feel.
+
+usage: benchtop COMMAND [flags]
+
+`)
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.summary)
+	}
+	b.WriteString(`
+Start with 'benchtop demo'. 'benchtop COMMAND --help' lists a command's flags;
+'benchtop bench serve' is the same as 'benchtop serve'.
+`)
+	return b.String()
+}
+
+// version is the module's version as the Go tool recorded it, with the commit where there is no release.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	v := info.Main.Version
+	if v == "" {
+		v = "(devel)"
+	}
+	return v
+}

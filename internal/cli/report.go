@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"benchtop/export"
+	"benchtop/metrics"
+)
+
+const reportText = `
+Prints the report of a saved run, computed anew from its journal. FILE is the journal (.jsonl or
+.jsonl.gz), or the result (.json) beside which it lies. A journal that a kill cut off is read as far as it goes.`
+
+func runReport(env *environment, args []string) int {
+	var groups flagGroups
+	fs := groups.group("Output")
+	asJSON := fs.Bool("json", false, "print the result as JSON instead of text")
+	rest, err := parseFlags(groups.set(), args)
+	if errors.Is(err, errHelp) {
+		groups.help(env.stdout, "report [flags] FILE", reportText)
+		return exitFine
+	}
+	if len(rest) != 1 {
+		err = errors.Join(err, fmt.Errorf("report takes one file, got %d; see 'benchtop report --help'", len(rest)))
+	}
+	if err != nil {
+		return env.fail(exitUsage, err)
+	}
+	path, err := journalOf(rest[0])
+	if err != nil {
+		return env.fail(exitFailed, err)
+	}
+	run, requests, err := export.ReadJournal(path)
+	if err != nil {
+		return env.fail(exitFailed, err)
+	}
+	report, damaged := metrics.Summarize(requests, run)
+	if *asJSON {
+		err = export.JSON(env.stdout, report)
+	} else {
+		err = printReport(env.stdout, report)
+	}
+	if err := errors.Join(damaged, err); err != nil {
+		return env.fail(exitFailed, err)
+	}
+	return exitFine
+}
+
+// journalOf finds the journal that belongs to a file.
+func journalOf(path string) (string, error) {
+	stem, isResult := strings.CutSuffix(path, ".json")
+	if !isResult {
+		return path, nil
+	}
+	for _, p := range []string{stem + journalSuffix + ".gz", stem + journalSuffix} {
+		if _, err := os.Stat(p); err == nil {
+			return p, nil
+		}
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", err
+	}
+	return "", fmt.Errorf("%s: no journal beside it (%s%s.gz); the report is computed from that", path, stem, journalSuffix)
+}

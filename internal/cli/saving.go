@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/export"
+	"benchtop/metrics"
+)
+
+// journalSuffix stands where the result has .json.
+const journalSuffix = ".jsonl"
+
+// defaultResultDir is where results go that nobody asked for by name.
+const defaultResultDir = "benchtop-results"
+
+// savingOptions say whether and where the result is saved.
+type savingOptions struct {
+	result, detailed bool
+	never, noClobber bool
+	dir, name        string
+	unasked          bool // save although no flag asked for it
+}
+
+func (o *savingOptions) define(f *pflag.FlagSet) {
+	f.BoolVar(&o.result, "save-result", false, "save the result as JSON; always so when standard output is a terminal")
+	f.BoolVar(&o.detailed, "save-detailed", false, "keep every request's figures and text in the result")
+	f.StringVar(&o.dir, "result-dir", "", "directory of the result (default: the current one; "+defaultResultDir+" for a result nobody asked for)")
+	f.StringVar(&o.name, "result-filename", "", "file name of the result (default: made from the load, the model and the time)")
+	f.BoolVar(&o.noClobber, "no-clobber", false, "refuse to start rather than move an old result of the same name aside")
+	f.BoolVar(&o.never, "no-save", false, "do not save the result unasked")
+}
+
+func (o *savingOptions) check() error {
+	if o.never && o.result {
+		return errors.New("--no-save and --save-result: choose one")
+	}
+	if o.name != "" && strings.HasSuffix(o.name, journalSuffix) {
+		return fmt.Errorf("--result-filename %s: %s is the journal's ending; choose another, such as .json", quoted(o.name), journalSuffix)
+	}
+	return nil
+}
+
+// saving is the pair of files of a run, reserved before it starts. A nil saving means that nothing is saved.
+type saving struct {
+	path    string   // of the result
+	journal *os.File // open for reading and writing
+	moved   string   // where an older result of the same name went, "" if there was none
+}
+
+// usageError is an error that ends with the exit code of wrong usage.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// reserve creates the files of a run, so that no later surprise can lose the result.
+func (o *savingOptions) reserve(plan metrics.Plan) (*saving, error) {
+	if !o.result && (o.never || !o.unasked) {
+		return nil, nil
+	}
+	dir := o.dir
+	switch {
+	case dir != "":
+	case o.result:
+		dir = "."
+	default:
+		dir = defaultResultDir
+	}
+	name := o.name
+	if name == "" {
+		name = export.FileName(plan)
+	}
+	path := filepath.Join(dir, name)
+	advice := func(err error) error {
+		return fmt.Errorf("cannot save the result: %w; choose another place with --result-dir, or --no-save", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, advice(err)
+	}
+	s := &saving{path: path}
+	if o.name != "" {
+		if err := o.makeRoom(s); err != nil {
+			return nil, err
+		}
+	}
+	// A name made from the time may be taken by a run of the same second.
+	stem, suffix := strings.TrimSuffix(path, ".json"), filepath.Ext(path)
+	for n := 1; ; n++ {
+		err := s.create()
+		if err == nil {
+			return s, nil
+		}
+		if !errors.Is(err, fs.ErrExist) || n > 1000 {
+			return nil, advice(err)
+		}
+		s.path = fmt.Sprintf("%s-%d%s", stem, n, suffix)
+	}
+}
+
+func (s *saving) create() error {
+	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	journal, err := os.OpenFile(s.journalPath(), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
+	if err != nil {
+		_ = os.Remove(s.path)
+		return err
+	}
+	s.journal = journal
+	return nil
+}
+
+func (s *saving) journalPath() string { return journalPath(s.path) }
+
+func journalPath(result string) string { return strings.TrimSuffix(result, ".json") + journalSuffix }
+
+// makeRoom moves an older result of the same name, and its journal, aside.
+func (o *savingOptions) makeRoom(s *saving) error {
+	for _, p := range []string{s.path, s.journalPath(), s.journalPath() + ".gz"} {
+		if _, err := os.Lstat(p); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if o.noClobber {
+			return usageError{fmt.Errorf("%s exists and --no-clobber is set", p)}
+		}
+		for n := 1; ; n++ {
+			aside := fmt.Sprintf("%s.~%d~", p, n)
+			if _, err := os.Lstat(aside); !errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err := os.Rename(p, aside); err != nil {
+				return fmt.Errorf("cannot move the older result aside: %w", err)
+			}
+			if p == s.path {
+				s.moved = aside
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// finish writes the result and packs the journal. Where the reserved place does not take it, the next best one does; the
+// returned path says where it went. last is where the result goes if no place takes it, nil for nowhere.
+func (s *saving) finish(r metrics.Report, last io.Writer) (path string, err error) {
+	var problems []error
+	for _, p := range append([]string{s.path}, s.fallbacks()...) {
+		err := writeResult(p, r)
+		if err == nil {
+			if len(problems) == 0 {
+				err = s.pack()
+			}
+			return p, errors.Join(append(problems, err)...)
+		}
+		problems = append(problems, err)
+	}
+	if last != nil {
+		if err := export.JSON(last, r); err == nil {
+			return "standard output", errors.Join(problems...)
+		}
+	}
+	return "", errors.Join(problems...)
+}
+
+func (s *saving) fallbacks() []string {
+	var all []string
+	if dir := os.Getenv("XDG_STATE_HOME"); dir != "" {
+		all = append(all, filepath.Join(dir, "benchtop", filepath.Base(s.path)))
+	}
+	return append(all, filepath.Join(os.TempDir(), filepath.Base(s.path)))
+}
+
+// writeResult writes the whole result or nothing: to a file beside it first, which then takes its name.
+func writeResult(path string, r metrics.Report) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	err = export.JSON(f, r)
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// pack gzips the journal.
+func (s *saving) pack() error {
+	if err := s.journal.Close(); err != nil {
+		return err
+	}
+	if _, err := export.Compress(s.journalPath()); err != nil {
+		return fmt.Errorf("the result is saved, but its journal could not be packed: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,325 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"benchtop/export"
+	"benchtop/loadgen"
+	"benchtop/metrics"
+	"benchtop/tui"
+)
+
+// session is one run, from the first request to the saved result. Everything before it can still be refused; from here on
+// nothing that was measured may be lost.
+type session struct {
+	env    *environment
+	plan   metrics.Plan
+	load   loadgen.Options
+	source loadgen.Source
+	save   savingOptions
+	screen screenOptions
+	// notes are warnings from the preparation, for the log.
+	notes []string
+	// leave is called when everything is over, nil for nothing.
+	leave func()
+
+	files    *saving
+	recorder *metrics.Recorder
+	journal  *export.Journal
+	engine   *loadgen.Engine
+
+	mu      sync.Mutex // guards everything below
+	events  []metrics.Event
+	reason  string // why the run was cut short, "" if it was not
+	code    int    // the exit code that follows from the reason
+	stage   int    // how often the run was asked to stop
+	noUI    bool
+	closeUI context.CancelFunc
+}
+
+// sigtermDrain is how long requests in flight may go on after SIGTERM or the loss of the terminal.
+const sigtermDrain = 2 * time.Second
+
+// run performs the session and returns the exit code.
+func (s *session) run() int {
+	s.plan.Started = time.Now()
+	files, err := s.save.reserve(s.plan)
+	if err != nil {
+		var usage usageError
+		if errors.As(err, &usage) {
+			return s.env.fail(exitUsage, err)
+		}
+		return s.env.fail(exitFailed, err)
+	}
+	s.files = files
+	if err := s.begin(); err != nil {
+		return s.env.fail(exitFailed, err)
+	}
+
+	// The screen ends when the user leaves it or the terminal is lost, the snapshots when the run is over.
+	ui, closeUI := context.WithCancel(context.Background())
+	defer closeUI()
+	s.closeUI = closeUI
+	unhandle := s.handleSignals()
+	defer unhandle()
+
+	publishing, stopPublishing := context.WithCancel(context.Background())
+	defer stopPublishing()
+	var outcome outcome
+	over := make(chan struct{})
+	dashboard := s.screen.dashboard(s.env)
+	every := s.screen.progress
+	if dashboard {
+		every = snapshotEvery
+	}
+	snapshots := s.recorder.Publish(publishing, every)
+	go func() {
+		defer close(over)
+		outcome = s.perform()
+		stopPublishing()
+	}()
+
+	if dashboard {
+		err := tui.Run(ui, tui.Options{Snapshots: snapshots, Control: s, Exit: s.screen.exit, ASCII: s.screen.ascii})
+		s.leftScreen(err, over)
+	} else {
+		progress(s.env.stderr, snapshots)
+	}
+	<-over
+	return s.conclude(outcome)
+}
+
+// snapshotEvery feeds the dashboard's header rate.
+const snapshotEvery = 500 * time.Millisecond
+
+// begin opens the journal and builds the engine around it.
+func (s *session) begin() (err error) {
+	if s.files != nil {
+		s.journal, err = export.NewJournal(s.files.journal, s.plan)
+	} else {
+		s.journal, err = export.NewJournal(nil, s.plan)
+	}
+	if err != nil {
+		return err
+	}
+	// The clock starts here; what was prepared until now does not count.
+	start := time.Now()
+	s.load.Start = start
+	s.recorder = metrics.NewRecorder(start, &s.plan)
+	if s.files != nil {
+		s.recorder.SetSaving(s.files.path, "")
+	}
+	s.engine, err = loadgen.New(s.load, loadgen.Observers(s.recorder, journaled{s.journal}))
+	if err != nil {
+		return err
+	}
+	if s.files != nil && s.files.moved != "" {
+		s.notes = append(s.notes, "an older result of the same name is now "+s.files.moved)
+	}
+	for _, n := range s.notes {
+		s.log(metrics.Warn, n)
+	}
+	s.log(metrics.Info, s.plan.Load)
+	return nil
+}
+
+// journaled is the journal as an observer: it hears of requests when they are done.
+type journaled struct{ *export.Journal }
+
+func (journaled) Due(*metrics.Request)   {}
+func (journaled) Sent(*metrics.Request)  {}
+func (journaled) Chunk(*metrics.Request) {}
+
+// log files an event in the log, the journal and the report.
+func (s *session) log(level metrics.Level, text string) {
+	e := metrics.Event{At: time.Since(s.load.Start).Round(time.Microsecond), Level: level, Text: text}
+	s.mu.Lock()
+	s.events = append(s.events, e)
+	s.mu.Unlock()
+	s.recorder.Log(e)
+	s.journal.Event(e)
+}
+
+// outcome is how a run ended.
+type outcome struct {
+	report metrics.Report
+	path   string // where the result is, "" for nowhere
+	err    error  // of the source, the journal or the saving
+	saved  bool   // nothing that should be on disk is missing
+}
+
+// perform runs the load and saves the result; it needs no screen.
+func (s *session) perform() (o outcome) {
+	watching, stop := context.WithCancel(context.Background())
+	var watch sync.WaitGroup
+	watch.Go(func() { s.watchJournal(watching) })
+	err := s.engine.Run(context.Background(), s.source)
+	ended := time.Since(s.load.Start).Round(time.Microsecond)
+	stop()
+	watch.Wait()
+
+	due := s.recorder.Snapshot().Totals.Due
+	s.mu.Lock()
+	run := metrics.Run{Plan: s.plan, Ended: ended, Events: s.events, Reason: s.reason}
+	s.mu.Unlock()
+	if run.Reason == "" && err != nil {
+		run.Reason = err.Error()
+	}
+	if run.Reason != "" {
+		run.Unsent = max(0, s.plan.Requests-due)
+	}
+	o.saved = true
+	if e := s.journal.Close(run); e != nil {
+		err = errors.Join(err, fmt.Errorf("journal: %w", e))
+		o.saved = false
+	}
+	report, e := metrics.Summarize(s.journal.Records(), run)
+	err = errors.Join(err, e)
+	o.report = report
+	if s.files != nil {
+		var last io.Writer
+		if !isTerminal(s.env.stdout) {
+			last = s.env.stdout
+		}
+		path, e := s.files.finish(report, last)
+		if e != nil {
+			err = errors.Join(err, fmt.Errorf("saving: %w", e))
+		}
+		o.path = path
+		o.saved = o.saved && path == s.files.path
+		problem := ""
+		if !o.saved {
+			problem = "see the report"
+		}
+		s.recorder.SetSaving(path, problem)
+	}
+	o.err = err
+	s.recorder.Finish(&o.report)
+	return o
+}
+
+// watchJournal tells the screen when the journal can no longer be written.
+func (s *session) watchJournal(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := s.journal.Err(); err != nil {
+				s.recorder.SetSaving("", err.Error())
+				s.log(metrics.Error, "the journal cannot be written any more, the run goes on in memory: "+err.Error())
+				return
+			}
+		}
+	}
+}
+
+// conclude prints the report and returns the exit code.
+func (s *session) conclude(o outcome) int {
+	// Standard output may be gone with the terminal; the result is saved by now.
+	_ = printReport(s.env.stdout, o.report)
+	if o.path != "" {
+		fmt.Fprintf(s.env.stderr, "result saved to %s\n", o.path)
+	}
+	if s.leave != nil {
+		s.leave()
+	}
+	s.mu.Lock()
+	code := s.code
+	s.mu.Unlock()
+	if o.err != nil {
+		s.env.fail(exitFailed, o.err)
+	}
+	switch {
+	case !o.saved || o.err != nil:
+		return exitFailed
+	case code != exitFine:
+		return code
+	case o.report.Completed == 0:
+		s.env.fail(exitFailed, errors.New("no request succeeded"))
+		return exitFailed
+	}
+	return exitFine
+}
+
+func printReport(w io.Writer, r metrics.Report) error {
+	return errors.Join(export.Text(w, r), export.Remarks(w, r))
+}
+
+// Drain and Abort are the dashboard's hands on the run; signals use the same.
+
+// Drain sends nothing new and lets what is in flight finish.
+func (s *session) Drain() { s.stop("stopped by the user", exitFine, s.load.Drain) }
+
+// Abort cuts what is in flight.
+func (s *session) Abort() {
+	s.mu.Lock()
+	s.stage = max(s.stage, 2)
+	s.reason, s.code = "aborted by the user", exitAborted
+	s.mu.Unlock()
+	s.recorder.SetState(metrics.Aborting, metrics.Never)
+	s.log(metrics.Warn, "aborting: requests in flight are cut")
+	go s.engine.Abort()
+}
+
+// stop drains the run; the first reason counts.
+func (s *session) stop(reason string, code int, limit time.Duration) {
+	s.mu.Lock()
+	if s.stage > 0 {
+		s.mu.Unlock()
+		return
+	}
+	s.stage, s.reason, s.code = 1, reason, code
+	s.mu.Unlock()
+	s.recorder.SetState(metrics.Draining, time.Since(s.load.Start)+limit)
+	s.log(metrics.Info, fmt.Sprintf("%s: sending no more, waiting up to %s for requests in flight", reason, limit))
+	go s.engine.Drain(limit)
+}
+
+// leftScreen decides what the end of the dashboard means for the run.
+func (s *session) leftScreen(err error, over <-chan struct{}) {
+	select {
+	case <-over:
+		return
+	default:
+	}
+	s.mu.Lock()
+	stage, noUI := s.stage, s.noUI
+	s.mu.Unlock()
+	switch {
+	case noUI:
+		// A signal closed it and has said already how the run ends.
+	case err != nil && errors.Is(err, tui.ErrTerminal):
+		s.hangUp()
+	case err != nil:
+		// The dashboard broke; the run is worth more than the picture.
+		fmt.Fprintf(s.env.stderr, "benchtop: the dashboard broke, the run goes on without it: %s\n", err)
+	case stage >= 2:
+		// The third time: out at once. The journal is complete up to the last flush.
+		_ = s.journal.Flush()
+		fmt.Fprintf(s.env.stderr, "benchtop: left at once; %s\n", s.whereTheJournalIs())
+		s.exitNow(exitAborted)
+	}
+}
+
+func (s *session) whereTheJournalIs() string {
+	if s.files == nil {
+		return "nothing was saved"
+	}
+	return fmt.Sprintf("what was measured is in %s (benchtop report %[1]s)", s.files.journalPath())
+}
+
+func (s *session) exitNow(code int) {
+	if s.leave != nil {
+		s.leave()
+	}
+	os.Exit(code)
+}

@@ -1,0 +1,140 @@
+package simulator
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// client talks to a simulator over Pipe, in virtual time.
+type client struct {
+	t      *testing.T
+	server *Server
+	http   *http.Client
+	start  time.Time
+}
+
+// bubble runs f with a client of a fresh server, and fails if anything of the server is left running afterwards.
+func bubble(t *testing.T, p Profile, f func(*client)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := New(p)
+		listener, dial := Pipe()
+		transport := &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		}
+		web := s.HTTPServer()
+		done := make(chan error)
+		go func() { done <- web.Serve(listener) }()
+		f(&client{t: t, server: s, http: &http.Client{Transport: transport}, start: time.Now()})
+		transport.CloseIdleConnections()
+		if err := web.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := <-done; err != http.ErrServerClosed {
+			t.Errorf("serve: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func (c *client) open(ctx context.Context, method, path, body string) *http.Response {
+	c.t.Helper()
+	request, err := http.NewRequestWithContext(ctx, method, "http://simulator"+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return response
+}
+
+// do returns status and body of an answer that is no stream.
+func (c *client) do(method, path, body string) (int, string) {
+	c.t.Helper()
+	response := c.open(context.Background(), method, path, body)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// event is the data of one event, and when it came.
+type event struct {
+	at   time.Duration
+	data string
+}
+
+// stream posts and returns when the headers came and the events of the answer.
+func (c *client) stream(path, body string) (headers time.Duration, got []event) {
+	c.t.Helper()
+	response := c.open(context.Background(), http.MethodPost, path, body)
+	defer response.Body.Close()
+	headers = time.Since(c.start)
+	if kind := response.Header.Get("Content-Type"); response.StatusCode != 200 || kind != "text/event-stream; charset=utf-8" {
+		c.t.Fatalf("status %d, content type %q", response.StatusCode, kind)
+	}
+	lines := bufio.NewScanner(response.Body)
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if ok {
+			got = append(got, event{time.Since(c.start), data})
+		} else if lines.Text() != "" {
+			c.t.Fatalf("a line that is no data: %q", lines.Text())
+		}
+	}
+	if err := lines.Err(); err != nil {
+		c.t.Fatal(err)
+	}
+	return headers, got
+}
+
+// parse reads JSON into plain maps, so that no struct of the server's is on both sides.
+func (c *client) parse(text string) map[string]any {
+	c.t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		c.t.Fatalf("%v in %s", err, text)
+	}
+	return v
+}
+
+// at walks v by a path of keys and indices and prints what is there as JSON, "absent" if nothing is.
+func at(v any, path ...any) string {
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			fields, _ := v.(map[string]any)
+			inner, ok := fields[step]
+			if !ok {
+				return "absent"
+			}
+			v = inner
+		case int:
+			list, _ := v.([]any)
+			if step >= len(list) {
+				return "absent"
+			}
+			v = list[step]
+		}
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(err)
+	}
+	return string(text)
+}

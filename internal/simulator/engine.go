@@ -1,0 +1,230 @@
+package simulator
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+var errStopped = errors.New("the engine has stopped")
+
+const (
+	// settle is how long the engine waits at the start of a step (inside it, so it costs nothing) before it looks at
+	// who is there. In virtual time a timer fires only when all else is at rest, so whoever arrives or leaves at the
+	// very moment a step starts is seen by that step, every time.
+	settle = time.Nanosecond
+
+	// maxLag is how far real time may be ahead of the steps. Up to it, late timers are made up for; beyond it the
+	// process was asleep or starved, and catching up would be a burst no engine makes.
+	maxLag = 250 * time.Millisecond
+)
+
+// engine runs sequences in steps, one goroutine for all. A step lasts exactly as long as the profile says; its tokens
+// come out at its end, and the next begins right there. Idle, it waits on a channel and no timer runs.
+type engine struct {
+	wake    chan struct{} // capacity 1: something is pending
+	quit    chan struct{} // closed by stop
+	stopped chan struct{} // closed by run
+
+	mu       sync.Mutex // guards all below; never held while waiting
+	sched    *scheduler
+	pending  []*sequence // arrived since the last step started, by time
+	aborts   bool        // some sequence is marked aborted
+	started  bool
+	closed   bool
+	observed observations
+}
+
+func newEngine(p Profile) *engine {
+	return &engine{
+		wake:     make(chan struct{}, 1),
+		quit:     make(chan struct{}),
+		stopped:  make(chan struct{}),
+		sched:    newScheduler(p),
+		observed: newObservations(),
+	}
+}
+
+// submit queues seq, whose tokens come out of seq.out; the first call starts the engine. The error is errStopped.
+func (e *engine) submit(seq *sequence) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return errStopped
+	}
+	if !e.started {
+		e.started = true
+		go e.run()
+	}
+	seq.arrived = time.Now()
+	e.pending = append(e.pending, seq)
+	select {
+	case e.wake <- struct{}{}:
+	default: // it already knows
+	}
+	return nil
+}
+
+// abort forgets seq before the next step and frees its blocks. A sequence that is done is left alone.
+func (e *engine) abort(seq *sequence) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	seq.aborted = true
+	e.aborts = true
+}
+
+// usable says that the engine was not stopped.
+func (e *engine) usable() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return !e.closed
+}
+
+// stop ends the engine and waits for it. Sequences in flight have their channels closed early. It may be called again.
+func (e *engine) stop() {
+	e.mu.Lock()
+	if !e.closed {
+		e.closed = true
+		close(e.quit)
+	}
+	started := e.started
+	e.mu.Unlock()
+	if started {
+		<-e.stopped
+	}
+}
+
+func (e *engine) run() {
+	defer close(e.stopped)
+	defer e.giveUp()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+
+	var start time.Time // of the step in hand
+	for {
+		var ok bool
+		if start, ok = e.await(start); !ok || !e.sleep(timer, settle) {
+			return
+		}
+		p, length := e.begin(start)
+		if len(p.shares) == 0 {
+			continue // all who had asked for it have left
+		}
+		end := start.Add(length)
+		if !e.sleep(timer, time.Until(end)) {
+			return
+		}
+		e.finish(p, end)
+		start = end
+	}
+}
+
+// await returns when the next step starts: where the last one ended while there is work, else when the first new sequence
+// arrived. It returns false if the engine was stopped.
+func (e *engine) await(last time.Time) (time.Time, bool) {
+	for {
+		e.mu.Lock()
+		busy := len(e.sched.running)+len(e.sched.waiting) > 0
+		start := last
+		if !busy && len(e.pending) > 0 && e.pending[0].arrived.After(last) {
+			start = e.pending[0].arrived
+		}
+		busy = busy || len(e.pending) > 0
+		e.mu.Unlock()
+
+		if busy {
+			if now := time.Now(); now.Sub(start) > maxLag {
+				start = now
+			}
+			return start, true
+		}
+		select {
+		case <-e.wake:
+		case <-e.quit:
+			return last, false
+		}
+	}
+}
+
+// sleep waits for d and returns false if the engine was stopped meanwhile.
+func (e *engine) sleep(timer *time.Timer, d time.Duration) bool {
+	timer.Reset(d)
+	select {
+	case <-timer.C:
+		return true
+	case <-e.quit:
+		return false
+	}
+}
+
+// begin queues who had arrived when the step started, forgets who has left, and plans the step.
+func (e *engine) begin(start time.Time) (plan, time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := 0
+	for n < len(e.pending) && !e.pending[n].arrived.After(start) {
+		n++
+	}
+	arrived := e.pending[:n]
+	slices.SortStableFunc(arrived, func(a, b *sequence) int {
+		return cmp.Or(a.arrived.Compare(b.arrived), cmp.Compare(a.key, b.key))
+	})
+	e.sched.waiting = append(e.sched.waiting, arrived...)
+	e.pending = slices.Delete(e.pending, 0, n)
+
+	if e.aborts {
+		e.dropAborted()
+	}
+	p := e.sched.plan()
+	for _, s := range p.shares {
+		if s.seq.admitted.IsZero() {
+			s.seq.admitted = start
+		}
+	}
+	return p, e.sched.profile.stepTime(p.load)
+}
+
+// dropAborted is called with the lock held. Sequences that are still pending are dropped when their turn comes.
+func (e *engine) dropAborted() {
+	e.sched.drop(func(seq *sequence) bool {
+		if seq.aborted {
+			e.observed.ended("abort")
+			close(seq.out)
+		}
+		return seq.aborted
+	})
+	e.aborts = slices.ContainsFunc(e.pending, func(seq *sequence) bool { return seq.aborted })
+}
+
+// finish hands out what the step has produced. No send can block: every channel has room for its whole answer.
+func (e *engine) finish(p plan, end time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, s := range p.shares {
+		produced := s.seq.advance(s.tokens)
+		if produced == 0 {
+			continue
+		}
+		e.observed.tokens(s.seq, produced, end)
+		s.seq.lastToken = end
+		s.seq.out <- produced
+		if s.seq.done() {
+			e.observed.finished(s.seq, end)
+			close(s.seq.out)
+		}
+	}
+	e.sched.retire()
+}
+
+// giveUp closes the channels of all sequences in flight, so that no handler waits for ever.
+func (e *engine) giveUp() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, seq := range slices.Concat(e.pending, e.sched.waiting, e.sched.running) {
+		close(seq.out)
+	}
+	e.pending = nil
+	e.sched.drop(func(*sequence) bool { return true })
+}

@@ -1,0 +1,342 @@
+package simulator
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// round is a profile with which times can be added up by hand.
+func round() Profile {
+	p := Defaults()
+	p.MaxModelLen = 1024
+	p.Blocks = 64
+	p.MaxSequences = 4
+	p.MaxBatchedTokens = 256
+	p.StepBase = 10 * time.Millisecond
+	p.PrefillToken = 100 * time.Microsecond
+	p.DecodeSequence = time.Millisecond
+	p.ContextToken = time.Microsecond
+	return p
+}
+
+// arrival is one sequence of an engine test.
+type arrival struct {
+	at            time.Duration
+	prompt, limit int
+	abort         time.Duration // when its client leaves, 0 for never
+}
+
+// play runs the arrivals on an engine and returns when each token came, as offsets from the start. It must be called in
+// a bubble.
+func play(t *testing.T, p Profile, arrivals []arrival) ([][]time.Duration, *engine) {
+	t.Helper()
+	e := newEngine(p)
+	start := time.Now()
+	tokens := make([][]time.Duration, len(arrivals))
+	var clients sync.WaitGroup
+	for i, a := range arrivals {
+		clients.Go(func() {
+			time.Sleep(a.at)
+			seq := newSequence(a.prompt, a.limit, "length", uint64(i))
+			if err := e.submit(seq); err != nil {
+				t.Error(err)
+				return
+			}
+			if a.abort > 0 {
+				time.AfterFunc(a.abort-a.at, func() { e.abort(seq) })
+			}
+			for n := range seq.out {
+				for range n {
+					tokens[i] = append(tokens[i], time.Since(start))
+				}
+			}
+		})
+	}
+	clients.Wait()
+	e.stop()
+	return tokens, e
+}
+
+func TestStepsLastExactlyTheirTime(t *testing.T) {
+	const µs = time.Microsecond
+	tests := []struct {
+		name     string
+		change   func(*Profile)
+		arrivals []arrival
+		want     [][]time.Duration
+	}{
+		{
+			name:     "alone: prefill, then steps that grow with the context",
+			arrivals: []arrival{{prompt: 100, limit: 4}},
+			want:     [][]time.Duration{{20000 * µs, 31100 * µs, 42201 * µs, 53303 * µs}},
+		},
+		{
+			name:     "arriving late: the idle engine starts at once",
+			arrivals: []arrival{{at: time.Hour + 1, prompt: 100, limit: 1}},
+			want:     [][]time.Duration{{time.Hour + 1 + 20*time.Millisecond}},
+		},
+		{
+			name:     "a prompt above the budget takes two steps, the second reads the first's context",
+			arrivals: []arrival{{prompt: 300, limit: 1}},
+			want:     [][]time.Duration{{(10000 + 25600 + 10000 + 4400 + 256) * µs}},
+		},
+		{
+			name: "a second request waits for the step in hand, and its prefill slows the first",
+			arrivals: []arrival{
+				{prompt: 100, limit: 3},
+				{at: 21 * time.Millisecond, prompt: 50, limit: 2},
+			},
+			// steps end at 20; 31.1; 31.1 + 10+1+.101+5 = 47.201; then the second alone: + 10+1+.05
+			want: [][]time.Duration{{20000 * µs, 31100 * µs, 47201 * µs}, {47201 * µs, 58251 * µs}},
+		},
+		{
+			name:     "arriving together: one step for both",
+			arrivals: []arrival{{prompt: 100, limit: 2}, {prompt: 60, limit: 2}},
+			want:     [][]time.Duration{{26000 * µs, 38160 * µs}, {26000 * µs, 38160 * µs}},
+		},
+		{
+			name:     "arriving at the very moment a step starts: it takes part",
+			arrivals: []arrival{{prompt: 100, limit: 2}, {at: 20 * time.Millisecond, prompt: 10, limit: 1}},
+			want:     [][]time.Duration{{20000 * µs, 32100 * µs}, {32100 * µs}},
+		},
+		{
+			name:     "a full batch makes others wait",
+			change:   func(p *Profile) { p.MaxSequences = 1 },
+			arrivals: []arrival{{prompt: 100, limit: 2}, {at: 1, prompt: 100, limit: 1}},
+			want:     [][]time.Duration{{20000 * µs, 31100 * µs}, {51100 * µs}},
+		},
+		{
+			name:     "decodes come before prefill: a long prompt gets what they leave",
+			change:   func(p *Profile) { p.MaxBatchedTokens = 101 },
+			arrivals: []arrival{{prompt: 1, limit: 3}, {at: 1 * time.Millisecond, prompt: 150, limit: 1}},
+			// 10.1; + 10+1+.001+10 (100 of 150); + 10+1+.002+.1+5
+			want: [][]time.Duration{{10100 * µs, 31101 * µs, 47203 * µs}, {47203 * µs}},
+		},
+		{
+			name:     "no room in the cache makes others wait, in order",
+			arrivals: []arrival{{prompt: 900, limit: 1}, {at: 1, prompt: 200, limit: 1}, {at: 2, prompt: 16, limit: 1}},
+			// The first needs 57 of 64 blocks and four steps; the second needs 13, and the third must not overtake it.
+			want: [][]time.Duration{
+				{(40000 + 90000 + 256 + 512 + 768) * µs},
+				{(131536 + 10000 + 21600) * µs},
+				{(131536 + 10000 + 21600) * µs},
+			},
+		},
+		{
+			name:   "preemption: the youngest starts again and repeats nothing",
+			change: func(p *Profile) { p.MaxModelLen = 64; p.Blocks = 4 },
+			// Both hold two blocks. When the older needs a third, the younger loses its two and comes back when the
+			// older is done, to compute 33 known tokens again.
+			arrivals: []arrival{{prompt: 32, limit: 3}, {prompt: 32, limit: 3}},
+			want: [][]time.Duration{
+				{16400 * µs, 27432 * µs, 38465 * µs},
+				{16400 * µs, 51765 * µs, 62798 * µs},
+			},
+		},
+		{
+			name:     "an abort frees the batch at the next step",
+			change:   func(p *Profile) { p.MaxSequences = 1 },
+			arrivals: []arrival{{prompt: 100, limit: 1000 - 100, abort: 25 * time.Millisecond}, {at: 1, prompt: 100, limit: 1}},
+			want:     [][]time.Duration{{20000 * µs, 31100 * µs}, {51100 * µs}},
+		},
+		{
+			name:     "an abort in the queue",
+			change:   func(p *Profile) { p.MaxSequences = 1 },
+			arrivals: []arrival{{prompt: 100, limit: 1}, {at: 1, prompt: 100, limit: 1, abort: 2}, {at: 2, prompt: 100, limit: 1}},
+			want:     [][]time.Duration{{20000 * µs}, nil, {40000 * µs}},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := round()
+				if tt.change != nil {
+					tt.change(&p)
+				}
+				if err := p.Validate(); err != nil {
+					t.Fatal(err)
+				}
+				got, e := play(t, p, tt.arrivals)
+				for i := range tt.want {
+					if !slices.Equal(got[i], tt.want[i]) {
+						t.Errorf("sequence %d: tokens at %v, want %v", i, got[i], tt.want[i])
+					}
+				}
+				if s := e.snapshot(); s.cacheUsage != 0 || s.running+s.waiting != 0 {
+					t.Errorf("left behind: %v of the cache, %d running, %d waiting", s.cacheUsage, s.running, s.waiting)
+				}
+			})
+		})
+	}
+}
+
+// Many sequences in a cache that holds a few: all finish, whole, and the same again.
+func TestCacheExhaustion(t *testing.T) {
+	p := round()
+	p.MaxSequences = 16
+	p.Blocks = 64
+	arrivals := make([]arrival, 40)
+	for i := range arrivals {
+		arrivals[i] = arrival{at: time.Duration(i) * time.Millisecond, prompt: 20 + i*7%90, limit: 60 + i*13%200}
+	}
+	var runs [2]string
+	for run := range runs {
+		synctest.Test(t, func(t *testing.T) {
+			tokens, e := play(t, p, arrivals)
+			for i, a := range arrivals {
+				if len(tokens[i]) != a.limit {
+					t.Errorf("sequence %d: %d tokens, want %d", i, len(tokens[i]), a.limit)
+				}
+			}
+			s := e.snapshot()
+			if s.preemptions == 0 {
+				t.Error("no preemption: the test does not test")
+			}
+			if s.cacheUsage != 0 {
+				t.Errorf("cache usage is %v at the end, want 0", s.cacheUsage)
+			}
+			if s.ends["length"] != len(arrivals) {
+				t.Errorf("%d ended by length, want %d", s.ends["length"], len(arrivals))
+			}
+			runs[run] = fmt.Sprint(s.preemptions, tokens)
+		})
+	}
+	if runs[0] != runs[1] {
+		t.Errorf("two runs differ:\n%s\n%s", runs[0], runs[1])
+	}
+}
+
+func TestStopClosesWhatIsInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := round()
+		p.MaxSequences = 1
+		e := newEngine(p)
+		running, waiting, pending := newSequence(10, 100, "length", 1), newSequence(10, 100, "length", 2), newSequence(10, 1, "length", 3)
+		for _, seq := range []*sequence{running, waiting} {
+			if err := e.submit(seq); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(15 * time.Millisecond)
+		if err := e.submit(pending); err != nil {
+			t.Fatal(err)
+		}
+		e.stop()
+		e.stop()
+		for i, want := range []int{1, 0, 0} {
+			seq := []*sequence{running, waiting, pending}[i]
+			got := 0
+			for n := range seq.out {
+				got += n
+			}
+			if got != want {
+				t.Errorf("sequence %d got %d tokens, want %d", i, got, want)
+			}
+		}
+		if err := e.submit(newSequence(1, 1, "length", 0)); err != errStopped {
+			t.Errorf("submit after stop: %v, want %v", err, errStopped)
+		}
+	})
+}
+
+func TestStopBeforeUse(t *testing.T) {
+	e := newEngine(round())
+	e.stop() // would hang if it waited for a goroutine that never ran
+}
+
+// Two bubbles must not share timers or channels.
+func TestTwoBubbles(t *testing.T) {
+	for range 2 {
+		synctest.Test(t, func(t *testing.T) {
+			tokens, _ := play(t, round(), []arrival{{prompt: 100, limit: 1}})
+			if want := 20 * time.Millisecond; tokens[0][0] != want {
+				t.Errorf("first token after %v, want %v", tokens[0][0], want)
+			}
+		})
+	}
+}
+
+// In real time, late timers must not add up: a hundred steps last a hundred step times.
+func TestRealStepsKeepPace(t *testing.T) {
+	p := round()
+	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = 2*time.Millisecond, 0, 0, 0
+	tokens, _ := play(t, p, []arrival{{prompt: 1, limit: 100}})
+	last, want := tokens[0][99], 200*time.Millisecond
+	if last < want || last > want+80*time.Millisecond { // generous: the machine is shared
+		t.Errorf("100 steps of 2ms took %v, want about %v", last, want)
+	}
+}
+
+// At every step the tokens fit the budget, the sequences the batch, the blocks the cache, and nobody decodes behind a prefill.
+func TestSchedulerInvariants(t *testing.T) {
+	p := round()
+	p.MaxSequences = 8
+	s := newScheduler(p)
+	id := uint64(0)
+	for step := 0; step < 2500 || len(s.running)+len(s.waiting) > 0; step++ {
+		if len(s.waiting) < 5 && step < 2500 {
+			id++
+			s.waiting = append(s.waiting, newSequence(1+int(id*37%400), 1+int(id*101%300), "length", id))
+		}
+		plan := s.plan()
+		total, held, prefilling := 0, 0, false
+		for _, sh := range plan.shares {
+			total += sh.tokens
+			if sh.tokens < 1 || sh.tokens > sh.seq.pending() {
+				t.Fatalf("step %d: a share of %d of %d pending", step, sh.tokens, sh.seq.pending())
+			}
+			if sh.seq.blocks*p.BlockSize < sh.seq.computed+sh.tokens {
+				t.Fatalf("step %d: %d blocks for %d tokens", step, sh.seq.blocks, sh.seq.computed+sh.tokens)
+			}
+			if sh.seq.decoding() && prefilling {
+				t.Fatalf("step %d: a decode after a prefill", step)
+			}
+			prefilling = !sh.seq.decoding()
+		}
+		for _, seq := range slices.Concat(s.running, s.waiting) {
+			held += seq.blocks
+		}
+		if total > p.MaxBatchedTokens || len(s.running) > p.MaxSequences || held+s.pool.free != s.pool.total || s.pool.free < 0 {
+			t.Fatalf("step %d: %d tokens, %d running, %d held and %d free of %d blocks",
+				step, total, len(s.running), held, s.pool.free, s.pool.total)
+		}
+		if total == 0 && len(s.running)+len(s.waiting) > 0 {
+			t.Fatalf("step %d: nothing done with %d running and %d waiting", step, len(s.running), len(s.waiting))
+		}
+		for _, sh := range plan.shares {
+			sh.seq.advance(sh.tokens)
+		}
+		s.retire()
+	}
+	if len(s.running)+len(s.waiting) > 0 || s.pool.free != s.pool.total || s.preemptions == 0 {
+		t.Errorf("at the end %d running, %d waiting, %d blocks free, %d preemptions",
+			len(s.running), len(s.waiting), s.pool.free, s.preemptions)
+	}
+}
+
+func BenchmarkStep(b *testing.B) {
+	p := Defaults()
+	p.MaxSequences = 256
+	p.Blocks = 1 << 16
+	e := newEngine(p)
+	start := time.Now()
+	fill := func() {
+		for len(e.sched.running)+len(e.pending) < p.MaxSequences {
+			seq := newSequence(128, 1024, "length", 0)
+			seq.arrived = start
+			e.pending = append(e.pending, seq)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		fill()
+		plan, length := e.begin(start)
+		start = start.Add(length)
+		e.finish(plan, start)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "steps/s")
+}

@@ -1,0 +1,39 @@
+package simulator
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Whatever is posted, every endpoint answers with JSON or a stream, with a status of ours, and comes to an end.
+func FuzzRequest(f *testing.F) {
+	for _, body := range []string{
+		`{"prompt":"a","max_tokens":2}`, `{"prompt":[1,2],"stream":true,"logprobs":1}`, `{"prompt":[[1]],"n":1}`, `{"prompt":[null]}`,
+		`{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"max_tokens":3,"stream":true}`,
+		`{"messages":null,"logprobs":true,"chat_template_kwargs":{"enable_thinking":true}}`,
+		`{"tokens":[1,300,31999]}`, `[]`, `null`, `{"prompt":[[[]]]}`, `{"max_tokens":null,"prompt":"\ud800"}`,
+	} {
+		f.Add(body)
+	}
+	p := Defaults()
+	p.MaxModelLen, p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = 32, time.Microsecond, 0, 0, 0
+	s := New(p)
+	f.Cleanup(func() { s.Close() })
+	f.Fuzz(func(t *testing.T, body string) {
+		for _, path := range []string{"/v1/completions", "/v1/chat/completions", "/tokenize", "/detokenize"} {
+			w := httptest.NewRecorder()
+			s.Handler().ServeHTTP(w, httptest.NewRequest("POST", path, strings.NewReader(body)))
+			switch stream := strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream"); {
+			case w.Code != 200 && w.Code != 400 && w.Code != 404:
+				t.Errorf("%s: status %d for %q", path, w.Code, body)
+			case stream && !strings.HasSuffix(w.Body.String(), "data: [DONE]\n\n"):
+				t.Errorf("%s: a stream without an end for %q", path, body)
+			case !stream && !json.Valid(w.Body.Bytes()):
+				t.Errorf("%s: no JSON for %q: %s", path, body, w.Body)
+			}
+		}
+	})
+}

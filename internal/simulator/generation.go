@@ -1,0 +1,175 @@
+package simulator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// generation is the answer to one request while it comes out of the engine.
+type generation struct {
+	engine  *engine
+	seq     *sequence
+	prose   prose
+	odds    *rand.Rand // log probabilities; apart, so that asking for them changes nothing else
+	id      string
+	created int64 // Unix seconds
+	model   string
+}
+
+// token is one piece of an answer.
+type token struct {
+	index  int // 0-based
+	id     int
+	text   string
+	finish *string // why the answer ends with this token, nil if it goes on
+}
+
+// generate checks the request, decides the answer's length and queues it.
+func (s *Server) generate(r *http.Request, kind string, prompt []int, maxTokens *int, p sampling) (*generation, *apiError) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	room, err := s.room(len(prompt), maxTokens)
+	if err != nil {
+		return nil, err
+	}
+	if p.MinTokens < 0 || p.MinTokens > room {
+		return nil, badRequest("min_tokens", "min_tokens must be between 0 and max_tokens=%d, got %d.", room, p.MinTokens)
+	}
+	key := fingerprint(prompt, p.Seed)
+	draws := rand.New(rand.NewPCG(s.profile.Seed, key))
+	limit, reason := p.length(room, s.profile.OutputMean, draws)
+	g := &generation{
+		engine:  s.engine,
+		seq:     newSequence(len(prompt), limit, reason, key),
+		prose:   prose{draws: draws},
+		odds:    rand.New(rand.NewPCG(s.profile.Seed+1, key)),
+		id:      kind + "-" + s.requestID(r, key),
+		created: time.Now().Unix(),
+		model:   s.profile.Model,
+	}
+	if err := s.engine.submit(g.seq); err != nil {
+		return nil, unavailable(err)
+	}
+	return g, nil
+}
+
+// requestID returns the client's own id if it sent one.
+func (s *Server) requestID(r *http.Request, key uint64) string {
+	if id := r.Header.Get("X-Request-Id"); id != "" {
+		return id
+	}
+	return fmt.Sprintf("%016x%016x", key, s.ids.Add(1))
+}
+
+// each calls f with the tokens of one step at a time, as they come, until the answer is whole or f fails. It aborts the
+// sequence if f fails or ctx ends first. The error is f's, ctx's or errStopped.
+func (g *generation) each(ctx context.Context, f func([]token) error) error {
+	var tokens []token
+	for index := 0; index < g.seq.limit; {
+		select {
+		case n, ok := <-g.seq.out:
+			if !ok {
+				return errStopped
+			}
+			tokens = tokens[:0]
+			for range n {
+				tokens = append(tokens, g.token(index))
+				index++
+			}
+			if err := f(tokens); err != nil {
+				g.engine.abort(g.seq)
+				return err
+			}
+		case <-ctx.Done():
+			g.engine.abort(g.seq)
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (g *generation) token(index int) token {
+	id := g.prose.next()
+	t := token{index: index, id: id, text: piece(id)}
+	if index == g.seq.limit-1 {
+		t.finish = &g.seq.reason
+	}
+	return t
+}
+
+// whole waits for the complete answer.
+func (g *generation) whole(ctx context.Context) ([]token, *apiError) {
+	var answer []token
+	err := g.each(ctx, func(tokens []token) error {
+		answer = append(answer, tokens...)
+		return nil
+	})
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	return answer, nil
+}
+
+// stream writes the answer as events: the headers now, then whatever event makes of the tokens of each step, then usage if
+// it was asked for, then the end marker. If the engine stops under it, the stream says so in an event. A client that has gone
+// just ends it.
+func (g *generation) stream(ctx context.Context, w http.ResponseWriter, options *streamOptions,
+	event func(out *events, tokens []token) error, last func(usage) any) {
+	out, err := openEvents(w)
+	if err != nil {
+		g.engine.abort(g.seq)
+		return
+	}
+	err = g.each(ctx, func(tokens []token) error { return event(out, tokens) })
+	if errors.Is(err, errStopped) {
+		err = out.send(broken(err).body())
+	} else if err == nil && options.IncludeUsage {
+		err = out.send(last(g.usage(g.seq.limit)))
+	}
+	if err == nil {
+		_ = out.done() // nobody left to tell
+	}
+}
+
+type usage struct {
+	PromptTokens        int       `json:"prompt_tokens"`
+	TotalTokens         int       `json:"total_tokens"`
+	CompletionTokens    int       `json:"completion_tokens"`
+	PromptTokensDetails *struct{} `json:"prompt_tokens_details"` // null: nothing is cached between requests
+}
+
+// usage counts the first n tokens of the answer.
+func (g *generation) usage(n int) usage {
+	return usage{PromptTokens: g.seq.prompt, TotalTokens: g.seq.prompt + n, CompletionTokens: n}
+}
+
+// runningUsage is the usage of a stream's token events: nil unless asked for with every event.
+func (g *generation) runningUsage(options *streamOptions, tokens []token) *usage {
+	if !options.IncludeUsage || !options.ContinuousUsageStats {
+		return nil
+	}
+	u := g.usage(tokens[len(tokens)-1].index + 1)
+	return &u
+}
+
+func textOf(tokens []token) string {
+	var text strings.Builder
+	for _, t := range tokens {
+		text.WriteString(t.text)
+	}
+	return text.String()
+}
+
+func idsOf(tokens []token) []int {
+	ids := make([]int, len(tokens))
+	for i, t := range tokens {
+		ids[i] = t.id
+	}
+	return ids
+}

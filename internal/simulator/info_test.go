@@ -1,0 +1,145 @@
+package simulator
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestInfo(t *testing.T) {
+	bubble(t, round(), func(c *client) {
+		if status, body := c.do("GET", "/health", ""); status != 200 || body != "" {
+			t.Errorf("health: %d %q, want 200 and nothing", status, body)
+		}
+		if status, body := c.do("HEAD", "/health", ""); status != 200 || body != "" {
+			t.Errorf("health by HEAD: %d %q, want 200 and nothing", status, body)
+		}
+		if _, body := c.do("GET", "/version", ""); at(c.parse(body), "version") == "absent" {
+			t.Errorf("version: %s", body)
+		}
+		_, body := c.do("GET", "/v1/models", "")
+		e := c.parse(body)
+		for _, want := range [][2]string{
+			{at(e, "object"), `"list"`},
+			{at(e, "data", 0, "id"), `"sim-8b"`},
+			{at(e, "data", 0, "root"), `"sim-8b"`},
+			{at(e, "data", 0, "object"), `"model"`},
+			{at(e, "data", 0, "max_model_len"), "1024"},
+			{at(e, "data", 1), "absent"},
+		} {
+			if want[0] != want[1] {
+				t.Errorf("got %s, want %s in %s", want[0], want[1], body)
+			}
+		}
+		if c.server.engine.started {
+			t.Error("the engine runs though nobody asked for a token")
+		}
+	})
+}
+
+func TestTokenizeRoundTrip(t *testing.T) {
+	bubble(t, round(), func(c *client) {
+		_, body := c.do("POST", "/tokenize", `{"model":"sim-8b","prompt":"hello wörld","add_special_tokens":false,"return_token_strs":true}`)
+		e := c.parse(body)
+		if at(e, "max_model_len") != "1024" || at(e, "token_strs", 0) != `"hel"` {
+			t.Errorf("tokenize: %s", body)
+		}
+		_, body = c.do("POST", "/detokenize", `{"model":"sim-8b","tokens":`+at(e, "tokens")+`}`)
+		if got := at(c.parse(body), "prompt"); got != `"hello wörld"` {
+			t.Errorf("back comes %s", got)
+		}
+		_, body = c.do("POST", "/tokenize", `{"prompt":""}`)
+		if want := `{"count":0,"max_model_len":1024,"tokens":[],"token_strs":null}` + "\n"; body != want {
+			t.Errorf("empty prompt: %s, want %s", body, want)
+		}
+	})
+}
+
+func TestMetrics(t *testing.T) {
+	p := round()
+	p.MaxSequences = 1
+	p.Model = `a "b"\`
+	bubble(t, p, func(c *client) {
+		for range 2 {
+			go c.do("POST", "/v1/completions", `{"prompt":`+ids(100)+`,"max_tokens":3,"ignore_eos":true}`)
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(3 * time.Millisecond)
+		const labels = `{engine="0",model_name="a \"b\"\\"`
+		expect := func(moment string, lines ...string) {
+			t.Helper()
+			_, page := c.do("GET", "/metrics", "")
+			for _, line := range lines {
+				if !strings.Contains(page, "\n"+line+"\n") {
+					t.Errorf("%s: no line %s in\n%s", moment, line, page)
+				}
+			}
+		}
+		expect("while one runs and one waits",
+			"# TYPE vllm:num_requests_running gauge",
+			"vllm:num_requests_running"+labels+"} 1.0",
+			"vllm:num_requests_waiting"+labels+"} 1.0",
+			fmt.Sprintf("vllm:kv_cache_usage_perc%s} %s", labels, number(7./64)),
+			"vllm:generation_tokens_total"+labels+"} 0.0",
+		)
+		time.Sleep(time.Second)
+		expect("when both are done",
+			"vllm:num_requests_running"+labels+"} 0.0",
+			"vllm:kv_cache_usage_perc"+labels+"} 0.0",
+			"# TYPE vllm:prompt_tokens_total counter",
+			"vllm:prompt_tokens_total"+labels+"} 200.0",
+			"vllm:generation_tokens_total"+labels+"} 6.0",
+			"vllm:num_preemptions_total"+labels+"} 0.0",
+			`vllm:request_success_total`+labels+`,finished_reason="length"} 2.0`,
+			`vllm:request_success_total`+labels+`,finished_reason="stop"} 0.0`,
+			"# TYPE vllm:time_to_first_token_seconds histogram",
+			`vllm:time_to_first_token_seconds_bucket`+labels+`,le="0.01"} 0.0`,
+			`vllm:time_to_first_token_seconds_bucket`+labels+`,le="0.02"} 1.0`, // 20 ms exactly
+			`vllm:time_to_first_token_seconds_bucket`+labels+`,le="+Inf"} 2.0`,
+			`vllm:time_to_first_token_seconds_count`+labels+`} 2.0`,
+			`vllm:time_to_first_token_seconds_sum`+labels+`} 0.081201`, // 20 and 42.201 + 20 - 1 ms
+			`vllm:inter_token_latency_seconds_count`+labels+`} 4.0`,
+			`vllm:request_queue_time_seconds_sum`+labels+`} 0.041201`,
+			`vllm:e2e_request_latency_seconds_count`+labels+`} 2.0`,
+		)
+	})
+}
+
+func TestValidateReportsAll(t *testing.T) {
+	if err := Defaults().Validate(); err != nil {
+		t.Error(err)
+	}
+	err := Profile{StepBase: -1, PrefillToken: -1, DecodeSequence: -1, ContextToken: -1, MaxBatchedTokens: -1}.Validate()
+	if err == nil {
+		t.Fatal("the zero profile is valid")
+	}
+	for _, want := range []string{
+		"model needs", "max model len", "block size", "max sequences", "batched tokens", "step base", "prefill token",
+		"decode sequence", "context token", "output mean",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+	p := Defaults()
+	p.Blocks = 2047
+	if err := p.Validate(); err == nil || !strings.Contains(err.Error(), "cannot hold one sequence of 32768") {
+		t.Errorf("too few blocks: %v", err)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("New took a profile that is not valid")
+		}
+	}()
+	New(p)
+}
+
+func TestNamed(t *testing.T) {
+	if p, err := Named("l40s-8b"); err != nil || p != Defaults() {
+		t.Errorf("got %v, %v", p, err)
+	}
+	if _, err := Named("x"); err == nil || !strings.Contains(err.Error(), "l40s-8b") {
+		t.Errorf("unknown profile: %v, want the known ones named", err)
+	}
+}

@@ -1,0 +1,38 @@
+package simulator
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+)
+
+// maxBody is the longest request body that is read, in bytes.
+const maxBody = 64 << 20
+
+// readJSON reads the whole body into v. Unknown fields are ignored, as vLLM does; what stands in v already is the default.
+func readJSON(w http.ResponseWriter, r *http.Request, v any) *apiError {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLong *http.MaxBytesError
+	if errors.As(err, &tooLong) {
+		return &apiError{
+			status: http.StatusRequestEntityTooLarge, kind: "Request Entity Too Large", message: err.Error(),
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(body, v)
+	}
+	if err != nil {
+		return &apiError{status: http.StatusBadRequest, kind: "Bad Request", message: err.Error()}
+	}
+	return nil
+}
+
+// writeJSON answers with v. A client that has gone is no error of ours.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v)
+}

@@ -1,0 +1,220 @@
+package simulator
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// connected returns both ends of a connection made through Pipe.
+func connected(t *testing.T) (client, server net.Conn, listener net.Listener) {
+	t.Helper()
+	listener, dial := Pipe()
+	accepted := make(chan net.Conn, 1)
+	go func() {
+		c, err := listener.Accept()
+		if err != nil {
+			t.Error(err)
+		}
+		accepted <- c
+	}()
+	client, err := dial(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, <-accepted, listener
+}
+
+func TestPipeCarriesBytesBothWays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server, _ := connected(t)
+		data := bytes.Repeat([]byte("0123456789abcdef"), 5*pipeCapacity/16) // more than fits
+		var both sync.WaitGroup
+		for _, c := range []net.Conn{client, server} {
+			both.Go(func() {
+				if n, err := c.Write(data); n != len(data) || err != nil {
+					t.Errorf("wrote %d of %d: %v", n, len(data), err)
+				}
+			})
+			both.Go(func() {
+				got := make([]byte, len(data))
+				if _, err := io.ReadFull(c, got); err != nil || !bytes.Equal(got, data) {
+					t.Errorf("read back wrongly: %v", err)
+				}
+			})
+		}
+		both.Wait()
+		if client.LocalAddr().String() != server.RemoteAddr().String() || client.RemoteAddr().String() != server.LocalAddr().String() {
+			t.Error("the ends disagree about their addresses")
+		}
+		client.Close()
+		server.Close()
+	})
+}
+
+func TestPipeClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server, _ := connected(t)
+		if _, err := server.Write([]byte("last words")); err != nil {
+			t.Fatal(err)
+		}
+		server.Close()
+		server.Close()
+		if got, err := io.ReadAll(client); err != nil || string(got) != "last words" {
+			t.Errorf("after the other end closed: %q, %v", got, err)
+		}
+		if _, err := client.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("write to a closed end: %v", err)
+		}
+		if _, err := server.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("read on a closed connection: %v", err)
+		}
+		if _, err := server.Write(nil); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("write on a closed connection: %v", err)
+		}
+		client.Close()
+	})
+}
+
+func TestPipeCloseWakesBothEnds(t *testing.T) {
+	tests := []struct {
+		name string
+		wait func(client, server net.Conn) error
+		want error
+	}{
+		{"own read", func(client, _ net.Conn) error { _, err := client.Read(make([]byte, 1)); return err }, net.ErrClosed},
+		{"own write", func(client, _ net.Conn) error { _, err := client.Write(make([]byte, 2*pipeCapacity)); return err }, net.ErrClosed},
+		{"other's read", func(_, server net.Conn) error { _, err := server.Read(make([]byte, 1)); return err }, io.EOF},
+		{"other's write", func(_, server net.Conn) error { _, err := server.Write(make([]byte, 2*pipeCapacity)); return err }, io.ErrClosedPipe},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, server, _ := connected(t)
+				ended := make(chan error)
+				go func() { ended <- tt.wait(client, server) }()
+				synctest.Wait()
+				client.Close()
+				if err := <-ended; !errors.Is(err, tt.want) {
+					t.Errorf("got %v, want %v", err, tt.want)
+				}
+				server.Close()
+			})
+		})
+	}
+}
+
+func TestPipeDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server, _ := connected(t)
+		start := time.Now()
+		buffer := make([]byte, 1)
+		check := func(what string, err error, at time.Duration) {
+			t.Helper()
+			var timeout net.Error
+			if !errors.Is(err, os.ErrDeadlineExceeded) || !errors.As(err, &timeout) || !timeout.Timeout() || time.Since(start) != at {
+				t.Errorf("%s: %v after %v, want a deadline exceeded after %v", what, err, time.Since(start), at)
+			}
+		}
+		client.SetReadDeadline(start.Add(time.Second))
+		_, err := client.Read(buffer)
+		check("read", err, time.Second)
+		_, err = client.Read(buffer)
+		check("read again", err, time.Second)
+
+		client.SetDeadline(start.Add(3 * time.Second)) // revives reading
+		time.AfterFunc(time.Second, func() { server.Write([]byte("x")) })
+		if _, err := client.Read(buffer); err != nil || time.Since(start) != 2*time.Second {
+			t.Errorf("read with a deadline ahead: %v after %v", err, time.Since(start))
+		}
+		_, err = client.Write(make([]byte, 2*pipeCapacity))
+		check("write", err, 3*time.Second)
+
+		client.SetReadDeadline(start) // in the past
+		_, err = client.Read(buffer)
+		check("read with a deadline past", err, 3*time.Second)
+
+		client.SetReadDeadline(time.Time{})
+		moved := time.AfterFunc(time.Second, func() { client.SetReadDeadline(time.Now().Add(time.Second)) })
+		_, err = client.Read(buffer)
+		check("read whose deadline was moved while waiting", err, 5*time.Second)
+		moved.Stop()
+
+		client.SetReadDeadline(start.Add(time.Hour)) // must not outlive the connection
+		client.Close()
+		server.Close()
+	})
+}
+
+func TestPipeDial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		listener, dial := Pipe()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if _, err := dial(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("nobody accepts: %v", err)
+		}
+		accept := make(chan error)
+		go func() {
+			_, err := listener.Accept()
+			accept <- err
+		}()
+		synctest.Wait()
+		listener.Close()
+		listener.Close()
+		if err := <-accept; !errors.Is(err, net.ErrClosed) {
+			t.Errorf("accept after close: %v", err)
+		}
+		if _, err := dial(context.Background()); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("dial after close: %v", err)
+		}
+	})
+}
+
+// A server may answer before it has read the request; a client that writes first and reads then must not hang.
+func TestPipeEarlyAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server, _ := connected(t)
+		server.Write([]byte("no"))
+		if _, err := client.Write(make([]byte, 1000)); err != nil {
+			t.Error(err)
+		}
+		got := make([]byte, 2)
+		if _, err := io.ReadFull(client, got); err != nil || string(got) != "no" {
+			t.Errorf("got %q, %v", got, err)
+		}
+		client.Close()
+		server.Close()
+	})
+}
+
+func BenchmarkPipe(b *testing.B) {
+	listener, dial := Pipe()
+	go func() {
+		c, _ := listener.Accept()
+		io.Copy(c, c)
+		c.Close()
+	}()
+	c, err := dial(context.Background())
+	if err != nil {
+		b.Fatal(err)
+	}
+	event := make([]byte, 200)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.Write(event); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, event); err != nil {
+			b.Fatal(err)
+		}
+	}
+	c.Close()
+}

@@ -1,0 +1,105 @@
+package simulator
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+)
+
+// prompt is the "prompt" field of a completion: a text, a list of token ids, or a list of one of these.
+type prompt struct {
+	text *string // nil if it came as ids
+	ids  []int
+}
+
+func (p *prompt) UnmarshalJSON(raw []byte) error {
+	var text string
+	var ids []int
+	var prompts []json.RawMessage
+	switch {
+	case json.Unmarshal(raw, &text) == nil:
+		*p = prompt{text: &text}
+		return nil
+	case json.Unmarshal(raw, &ids) == nil:
+		*p = prompt{ids: ids}
+		return nil
+	case json.Unmarshal(raw, &prompts) != nil || prompts[0][0] != '"' && prompts[0][0] != '[':
+		return errors.New("prompt: must be a text or a list of token ids")
+	case len(prompts) > 1:
+		return errors.New("prompt: only one prompt per request is simulated")
+	}
+	return p.UnmarshalJSON(prompts[0])
+}
+
+// tokens returns the prompt's token ids, or an error if there are none or they are not in the vocabulary.
+func (p *prompt) tokens() ([]int, *apiError) {
+	ids := p.ids
+	if p.text != nil {
+		ids = encode(*p.text)
+	}
+	if len(ids) == 0 {
+		return nil, badRequest("prompt", "The decoder prompt cannot be empty")
+	}
+	if id, ok := inVocabulary(ids); !ok {
+		return nil, badRequest("prompt", "Token id %d is out of vocabulary", id)
+	}
+	return ids, nil
+}
+
+// message is one turn of a chat. Fields other than these two are ignored.
+type message struct {
+	Role    string  `json:"role"`
+	Content content `json:"content"`
+}
+
+// content is a message's text: given as one, as a list of text parts, which are joined, or null.
+type content string
+
+func (c *content) UnmarshalJSON(raw []byte) error {
+	var text string
+	if json.Unmarshal(raw, &text) == nil { // null, too, leaves it empty
+		*c = content(text)
+		return nil
+	}
+	var parts []struct {
+		Type string  `json:"type"`
+		Text *string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return errors.New("content: must be a text or a list of parts")
+	}
+	var texts []string
+	for _, part := range parts {
+		if part.Type != "text" || part.Text == nil {
+			return errors.New("content: only parts of type text are simulated, not " + part.Type)
+		}
+		texts = append(texts, *part.Text)
+	}
+	*c = content(strings.Join(texts, "\n"))
+	return nil
+}
+
+// chatText is the chat template: what the engine is given for a list of messages.
+func chatText(messages []message, addGenerationPrompt bool) string {
+	var text strings.Builder
+	for _, m := range messages {
+		text.WriteString(m.Role + ": " + string(m.Content) + "\n")
+	}
+	if addGenerationPrompt {
+		text.WriteString("assistant:")
+	}
+	return text.String()
+}
+
+// chatTokens applies the template. A list without messages, or a message without a role, is an error.
+func chatTokens(messages []message, addGenerationPrompt bool) ([]int, *apiError) {
+	if len(messages) == 0 {
+		return nil, badRequest("messages", "messages must not be empty")
+	}
+	for i, m := range messages {
+		if m.Role == "" {
+			return nil, badRequest("messages", "message %d has no role", i)
+		}
+	}
+	return encode(chatText(messages, addGenerationPrompt)), nil
+}

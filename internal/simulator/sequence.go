@@ -1,0 +1,52 @@
+package simulator
+
+import "time"
+
+// sequence is one request inside the engine. It knows tokens only by number:
+//
+//	|<------ prompt ------>|<-- generated -->|
+//	|<-- computed -->|<------ pending ------>|
+//	|<--------------- known ---------------->|
+//
+// A step computes some of the pending tokens; when none is left, it has produced one more. Prefill, decode and the second
+// prefill after a preemption are therefore one rule. The submitter reads prompt, limit and out only; all else is the engine's.
+type sequence struct {
+	prompt int    // tokens, at least 1
+	limit  int    // tokens to generate, at least 1
+	reason string // why it ends after limit tokens: "length" or "stop"
+	key    uint64 // orders sequences that arrive at the same moment
+
+	known    int // prompt and generated tokens
+	computed int // those whose keys and values are in the cache
+	blocks   int // held of the pool
+
+	// out carries how many tokens each step produced. It has room for all of them, so the engine never waits for a
+	// client, and is closed after the last; closed before limit tokens came, it means that the engine gave up.
+	out     chan int
+	aborted bool // guarded by engine.mu; the engine drops the sequence before its next step
+
+	arrived   time.Time
+	admitted  time.Time // zero until first admitted
+	lastToken time.Time // zero until the first token
+}
+
+func newSequence(prompt, limit int, reason string, key uint64) *sequence {
+	return &sequence{prompt: prompt, limit: limit, reason: reason, key: key, known: prompt, out: make(chan int, limit)}
+}
+
+func (s *sequence) generated() int { return s.known - s.prompt }
+func (s *sequence) pending() int   { return s.known - s.computed }
+func (s *sequence) done() bool     { return s.generated() == s.limit }
+
+// decoding says that all but the token it produced last is in the cache.
+func (s *sequence) decoding() bool { return s.generated() > 0 && s.pending() == 1 }
+
+// advance files n pending tokens as computed and returns how many new ones came of it.
+func (s *sequence) advance(n int) int {
+	s.computed += n
+	if s.pending() > 0 {
+		return 0
+	}
+	s.known++
+	return 1
+}

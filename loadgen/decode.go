@@ -1,0 +1,152 @@
+package loadgen
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/valyala/fastjson"
+)
+
+// message is what one stream event says, as far as it matters here. The byte slices are valid until the next event.
+type message struct {
+	// choice: it carries a choice, so it is a chunk.
+	choice bool
+	// tokens in it as far as ids or log probabilities tell, -1 if they do not.
+	tokens int
+	// answer is text of the visible answer; output says that there is any output, be it reasoning or a tool call.
+	answer []byte
+	output bool
+	// finish is the finish reason, nil for none.
+	finish []byte
+	usage  usage
+	// failure is the server's report of an error, "" for none.
+	failure string
+}
+
+type usage struct {
+	present               bool
+	input, output, cached int // -1 where the server did not say
+}
+
+var errNotJSON = errors.New("not valid JSON")
+
+// decoder reads the events of one stream. It allocates nothing for an event without an error.
+type decoder struct {
+	parser fastjson.Parser
+	chat   bool
+}
+
+func (d *decoder) decode(data []byte) (message, error) {
+	m := message{tokens: -1}
+	v, err := d.parser.ParseBytes(data)
+	if err != nil {
+		return m, fmt.Errorf("%w: %s", errNotJSON, excerpt(data))
+	}
+	if v.Type() != fastjson.TypeObject {
+		return m, fmt.Errorf("expected a JSON object: %s", excerpt(data))
+	}
+	if e := v.Get("error"); truthy(e) {
+		m.failure = errorWords(e)
+		return m, nil
+	}
+	m.usage = readUsage(v.Get("usage"))
+	choices := v.GetArray("choices")
+	if len(choices) == 0 {
+		return m, nil
+	}
+	m.choice = true
+	c := choices[0]
+	m.finish = c.GetStringBytes("finish_reason")
+	if ids := c.GetArray("token_ids"); ids != nil {
+		m.tokens = len(ids)
+	}
+	if !d.chat {
+		m.answer = c.GetStringBytes("text")
+		m.output = len(m.answer) > 0
+		if tokens := c.GetArray("logprobs", "tokens"); m.tokens < 0 && tokens != nil {
+			m.tokens = len(tokens)
+		}
+		return m, nil
+	}
+	delta := c.Get("delta")
+	if delta == nil {
+		return m, fmt.Errorf("a choice without delta: %s", excerpt(data))
+	}
+	m.answer = delta.GetStringBytes("content")
+	m.output = len(m.answer) > 0 ||
+		len(delta.GetStringBytes("reasoning_content")) > 0 || len(delta.GetStringBytes("reasoning")) > 0 ||
+		len(delta.GetArray("tool_calls")) > 0
+	if tokens := c.GetArray("logprobs", "content"); m.tokens < 0 && tokens != nil {
+		m.tokens = len(tokens)
+	}
+	return m, nil
+}
+
+func readUsage(v *fastjson.Value) usage {
+	if v == nil || v.Type() != fastjson.TypeObject {
+		return usage{}
+	}
+	count := func(v *fastjson.Value, key string) int {
+		if x := v.Get(key); x != nil {
+			if n, err := x.Int(); err == nil && n >= 0 {
+				return n
+			}
+		}
+		return -1
+	}
+	u := usage{present: true, input: count(v, "prompt_tokens"), output: count(v, "completion_tokens"), cached: -1}
+	if details := v.Get("prompt_tokens_details"); details != nil {
+		u.cached = count(details, "cached_tokens")
+	}
+	return u
+}
+
+// truthy is Python's idea of it: an error of null, false, 0, "" or {} is none.
+func truthy(v *fastjson.Value) bool {
+	if v == nil {
+		return false
+	}
+	switch v.Type() {
+	case fastjson.TypeNull, fastjson.TypeFalse:
+		return false
+	case fastjson.TypeString:
+		return len(v.GetStringBytes()) > 0
+	case fastjson.TypeNumber:
+		return v.GetFloat64() != 0
+	case fastjson.TypeObject:
+		return v.GetObject().Len() > 0
+	case fastjson.TypeArray:
+		return len(v.GetArray()) > 0
+	}
+	return true
+}
+
+// errorWords is the message of an error object, or its JSON.
+func errorWords(v *fastjson.Value) string {
+	if text := v.GetStringBytes("message"); len(text) > 0 {
+		return clip(string(text))
+	}
+	if v.Type() == fastjson.TypeString {
+		return clip(string(v.GetStringBytes()))
+	}
+	return clip(v.String())
+}
+
+// maxWords is how much of a server's own words is kept with a failed request.
+const maxWords = 2048
+
+func clip(s string) string {
+	if len(s) > maxWords {
+		return s[:maxWords]
+	}
+	return s
+}
+
+// excerpt is the beginning of what could not be read.
+func excerpt(data []byte) string {
+	const most = 120
+	if len(data) > most {
+		return fmt.Sprintf("%q…", data[:most])
+	}
+	return fmt.Sprintf("%q", data)
+}

@@ -1,0 +1,90 @@
+package loadgen
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestDecode(t *testing.T) {
+	const none = -1
+	for _, c := range []struct {
+		name, data     string
+		chat           bool
+		choice, output bool
+		tokens         int
+		answer, finish string
+		failure        string
+		input, total   int // usage; none where absent
+	}{
+		{name: "completion", data: `{"choices":[{"text":" a","finish_reason":null}]}`, choice: true, output: true, tokens: none, answer: " a", input: none, total: none},
+		{name: "escapes", data: `{"choices":[{"text":"\u00e9\n"}]}`, choice: true, output: true, tokens: none, answer: "é\n", input: none, total: none},
+		{name: "finish", data: `{"choices":[{"text":"","finish_reason":"stop"}]}`, choice: true, tokens: none, finish: "stop", input: none, total: none},
+		{name: "token ids", data: `{"choices":[{"text":"ab","token_ids":[1,2]}]}`, choice: true, output: true, tokens: 2, answer: "ab", input: none, total: none},
+		{name: "usage alone", data: `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}`, tokens: none, input: 3, total: 4},
+		{name: "usage null", data: `{"choices":[{"text":"a"}],"usage":null}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
+		{name: "usage beside a choice", data: `{"choices":[{"text":"a"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, choice: true, output: true, tokens: none, answer: "a", input: 3, total: 1},
+		{name: "usage that is no number", data: `{"usage":{"prompt_tokens":"x","completion_tokens":-4}}`, tokens: none, input: none, total: none},
+		{name: "role", chat: true, data: `{"choices":[{"delta":{"role":"assistant","content":""}}]}`, choice: true, tokens: none, input: none, total: none},
+		{name: "null content", chat: true, data: `{"choices":[{"delta":{"content":null}}]}`, choice: true, tokens: none, input: none, total: none},
+		{name: "reasoning", chat: true, data: `{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, choice: true, output: true, tokens: none, input: none, total: none},
+		{name: "reasoning by its other name", chat: true, data: `{"choices":[{"delta":{"reasoning":"hm"}}]}`, choice: true, output: true, tokens: none, input: none, total: none},
+		{name: "tool call", chat: true, data: `{"choices":[{"delta":{"tool_calls":[{"index":0}]}}]}`, choice: true, output: true, tokens: none, input: none, total: none},
+		{name: "chat log probabilities", chat: true, data: `{"choices":[{"delta":{"content":"ab"},"logprobs":{"content":[{},{}]}}]}`, choice: true, output: true, tokens: 2, answer: "ab", input: none, total: none},
+		{name: "error object", data: `{"error":{"message":"no","code":400}}`, tokens: none, failure: "no", input: none, total: none},
+		{name: "error text", data: `{"error":"no"}`, tokens: none, failure: "no", input: none, total: none},
+		{name: "error without a message", data: `{"error":{"code":400}}`, tokens: none, failure: `{"code":400}`, input: none, total: none},
+		{name: "error false", data: `{"error":false,"choices":[{"text":"a"}]}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := decoder{chat: c.chat}
+			m, err := d.decode([]byte(c.data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			input, total := none, none
+			if m.usage.present {
+				input, total = m.usage.input, m.usage.output
+			}
+			if m.choice != c.choice || m.output != c.output || m.tokens != c.tokens || string(m.answer) != c.answer ||
+				string(m.finish) != c.finish || m.failure != c.failure || input != c.input || total != c.total {
+				t.Errorf("got %+v (answer %q, finish %q)", m, m.answer, m.finish)
+			}
+		})
+	}
+	for _, data := range []string{"", "{", "[]", "3", `{"choices":[{"text":"a"}]`, `{"choices":[{"text":"a"}]}x`} {
+		d := decoder{}
+		if _, err := d.decode([]byte(data)); err == nil {
+			t.Errorf("%q was accepted", data)
+		}
+	}
+	d := decoder{chat: true}
+	if _, err := d.decode([]byte(`{"choices":[{"text":"a"}]}`)); err == nil || !strings.Contains(err.Error(), "delta") {
+		t.Errorf("a chat choice without delta: %v", err)
+	}
+}
+
+func TestDecodeAllocatesNothing(t *testing.T) {
+	for _, data := range []string{
+		`{"id":"c","choices":[{"index":0,"text":" word","logprobs":null,"finish_reason":null}]}`,
+		`{"id":"c","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}`,
+	} {
+		d := decoder{}
+		b := []byte(data)
+		if n := testing.AllocsPerRun(100, func() { _, _ = d.decode(b) }); n != 0 {
+			t.Errorf("%v allocations for %s", n, data)
+		}
+	}
+}
+
+// FuzzDecode: foreign bytes never panic, and what fails says so.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(`{"choices":[{"text":"a","token_ids":[1],"logprobs":{"tokens":["a"]},"finish_reason":"x"}],"usage":{"prompt_tokens":1e99}}`), true)
+	f.Add([]byte(`{"error":[[]],"choices":[null]}`), false)
+	f.Fuzz(func(t *testing.T, data []byte, chat bool) {
+		d := decoder{chat: chat}
+		m, err := d.decode(data)
+		if err == nil && m.usage.present && (m.usage.input < -1 || m.usage.output < -1) {
+			t.Errorf("usage %+v", m.usage)
+		}
+	})
+}

@@ -1,0 +1,363 @@
+package loadgen
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"benchtop/datasets"
+	"benchtop/metrics"
+)
+
+// exchange is one request on its way. Exchanges are pooled for their buffers.
+type exchange struct {
+	engine *Engine
+	q      *metrics.Request
+	sse    sseParser
+	decode decoder
+	emit   func(name, data []byte) error // x.event, made once
+
+	body, wire, text []byte
+	at               time.Duration // when the piece being parsed arrived
+	usage            usage
+	finished, ended  bool // a finish reason, [DONE] came
+	uncounted        bool // a chunk told nothing about its tokens
+}
+
+// errStop ends the parsing of a stream whose failure is already filed.
+var errStop = errors.New("stop")
+
+func (e *Engine) exchange(q *metrics.Request) *exchange {
+	x, _ := e.exchanges.Get().(*exchange)
+	if x == nil {
+		x = &exchange{engine: e}
+		x.emit = x.event
+	}
+	x.sse.reset()
+	x.q, x.decode.chat, x.text = q, e.encoder.chat, x.text[:0]
+	x.usage, x.finished, x.ended, x.uncounted = usage{}, false, false, false
+	return x
+}
+
+// perform sends a turn and reads the answer to its end. Whatever happens is in q afterwards.
+func (x *exchange) perform(turn *datasets.Turn) {
+	e, q := x.engine, x.q
+	from := e.clock.now()
+	var err error
+	x.body, err = e.encoder.body(x.body[:0], turn)
+	q.Encode = e.clock.now() - from
+	if err != nil {
+		x.fail(metrics.FailedMalformed, err.Error())
+	} else {
+		q.Chunks = make([]metrics.Chunk, 0, min(max(turn.MaxTokens+2, 16), 4096))
+		x.send()
+	}
+	x.settle()
+	q.Done = e.clock.now()
+}
+
+// send opens the stream, on an idle connection if there is one. An idle connection may have been closed by the server in
+// the meantime; that is the one case in which a request is sent again, on a new connection.
+func (x *exchange) send() {
+	e, q := x.engine, x.q
+	k := e.links.take()
+	for reused := k != nil; ; reused = false {
+		if k == nil {
+			from := e.clock.now()
+			fresh, err := e.links.dial(e.cutting)
+			q.Connect += e.clock.now() - from
+			if err != nil {
+				x.broken(metrics.FailedConnect, err)
+				return
+			}
+			k = fresh
+		}
+		err := x.ask(k)
+		if err == nil {
+			x.read(k)
+			return
+		}
+		e.links.drop(k)
+		if !reused || !errors.Is(err, errUnanswered) || e.aborted.Load() {
+			x.broken(metrics.FailedReset, err)
+			return
+		}
+		q.Redials++
+		k = nil
+	}
+}
+
+// errUnanswered: the connection failed before the first byte of an answer.
+var errUnanswered = errors.New("connection closed before an answer")
+
+// ask writes the request and reads the header of the answer.
+func (x *exchange) ask(k *link) error {
+	e, q := x.engine, x.q
+	x.wire = e.requestHeader(x.wire[:0], q.ID, len(x.body))
+	x.wire = append(x.wire, x.body...)
+	k.raw.armed, k.raw.failure = true, nil
+	now := time.Now()
+	if err := k.raw.expire(now.Add(e.options.RequestTimeout), 0); err != nil {
+		return fmt.Errorf("%w: %w", errUnanswered, err)
+	}
+	if err := k.raw.SetWriteDeadline(now.Add(e.options.RequestTimeout)); err != nil {
+		return fmt.Errorf("%w: %w", errUnanswered, err)
+	}
+	_, err := k.conn.Write(x.wire)
+	if q.Sent == metrics.Never && !k.raw.armed {
+		q.Sent = k.raw.sent
+		e.observer.Sent(q)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUnanswered, err)
+	}
+	k.answer.Reset()
+	k.answer.StreamBody = true
+	before := k.total
+	err = k.answer.ReadLimitBody(k.reader, 0)
+	switch {
+	case err == nil:
+		return nil
+	case isTimeout(err):
+		return os.ErrDeadlineExceeded
+	case k.raw.failure == nil:
+		return fmt.Errorf("%w: %w", errNotHTTP, err)
+	case k.total == before && k.raw.failure == io.EOF:
+		return errUnanswered
+	case k.total == before:
+		return fmt.Errorf("%w: %w", errUnanswered, k.raw.failure)
+	}
+	return fmt.Errorf("in the header of the answer: %w", k.raw.failure)
+}
+
+var errNotHTTP = errors.New("the answer is not HTTP")
+
+// read reads the body of the answer and gives the connection back if it can be used again.
+func (x *exchange) read(k *link) {
+	q := x.q
+	q.Status = k.answer.StatusCode()
+	var err error
+	if q.Status == fasthttp.StatusOK {
+		err = x.stream(k)
+	} else {
+		err = x.refused(k)
+	}
+	reusable := err == io.EOF && !k.answer.ConnectionClose()
+	_ = k.answer.CloseBodyStream()
+	if reusable {
+		x.engine.links.keep(k)
+	} else {
+		x.engine.links.drop(k)
+	}
+}
+
+// stream reads the events of a stream until it ends or breaks; io.EOF says that the body was read whole.
+func (x *exchange) stream(k *link) error {
+	e := x.engine
+	body, chunked := k.answer.BodyStream(), k.answer.Header.ContentLength() == -1
+	deadline := k.raw.expires
+	for {
+		if err := x.expire(k, deadline); err != nil {
+			x.broken(metrics.FailedReset, err)
+			return err
+		}
+		n, err := body.Read(k.buffer[:])
+		if n > 0 {
+			x.at = k.arrived(chunked)
+			if problem := x.sse.feed(k.buffer[:n], x.emit); problem != nil {
+				if problem != errStop {
+					x.fail(metrics.FailedMalformed, problem.Error())
+				}
+				return problem
+			}
+		}
+		switch {
+		case err == nil:
+		case err == io.EOF:
+			x.complete(k)
+			return io.EOF
+		case x.finished || x.ended:
+			// The answer was complete; only the connection is of no more use.
+			return err
+		case e.clock.start.Add(x.lastHeard()).Add(e.options.StallTimeout).After(deadline) && isTimeout(err):
+			x.broken(metrics.FailedTimeout, err)
+			return err
+		case isTimeout(err):
+			x.broken(metrics.FailedReset, err)
+			return err
+		case k.raw.failure == nil:
+			x.fail(metrics.FailedMalformed, fmt.Sprintf("%s: %s", errNotHTTP, err))
+			return err
+		default:
+			x.broken(metrics.FailedReset, k.raw.failure)
+			return err
+		}
+	}
+}
+
+// expire moves the read deadline: the request's own until the first chunk, then the stall time-out if that is earlier,
+// and a short one once the answer is complete.
+func (x *exchange) expire(k *link, deadline time.Time) error {
+	o := &x.engine.options
+	limit := o.StallTimeout
+	switch {
+	case x.ended:
+		limit = min(limit, time.Second)
+	case x.q.FirstChunk == metrics.Never:
+		return nil
+	}
+	at := x.engine.clock.start.Add(x.lastHeard()).Add(limit)
+	if at.After(deadline) {
+		return k.raw.expire(deadline, 0)
+	}
+	return k.raw.expire(at, min(limit/4, time.Second))
+}
+
+func (x *exchange) lastHeard() time.Duration { return max(x.at, x.q.LastChunk, 0) }
+
+func isTimeout(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, fasthttp.ErrTimeout)
+}
+
+// event takes one stream event.
+func (x *exchange) event(name, data []byte) error {
+	if x.ended {
+		return nil
+	}
+	if string(data) == "[DONE]" {
+		x.ended = true
+		return nil
+	}
+	m, err := x.decode.decode(data)
+	switch {
+	case err != nil:
+		x.fail(metrics.FailedMalformed, err.Error())
+		return errStop
+	case m.failure == "" && string(name) == "error":
+		m.failure = clip(string(data))
+		fallthrough
+	case m.failure != "":
+		x.fail(metrics.FailedInStream, m.failure)
+		return errStop
+	}
+	// A usage block beside a choice only counts if none comes by itself.
+	if m.usage.present && (!m.choice || !x.usage.present) {
+		x.usage = m.usage
+	}
+	if m.choice {
+		x.chunk(&m)
+	}
+	return nil
+}
+
+func (x *exchange) chunk(m *message) {
+	c := metrics.Chunk{At: x.at, Tokens: int32(m.tokens), Answer: len(m.answer) > 0}
+	if m.tokens < 0 {
+		c.Tokens = 0
+		if m.output {
+			c.Tokens, x.uncounted = 1, true
+		}
+	}
+	if m.finish != nil {
+		x.finished = true
+		x.q.Finish = string(m.finish)
+	}
+	x.text = append(x.text, m.answer...)
+	x.q.Add(c)
+	x.engine.observer.Chunk(x.q)
+}
+
+// complete judges a stream whose body ended in order.
+func (x *exchange) complete(k *link) {
+	switch {
+	case x.finished || x.ended:
+	case x.q.FirstChunk == metrics.Never && !strings.HasPrefix(string(k.answer.Header.ContentType()), "text/event-stream"):
+		x.fail(metrics.FailedMalformed, fmt.Sprintf("expected an event stream, got content type %q", k.answer.Header.ContentType()))
+	default:
+		x.fail(metrics.FailedTruncated, "the stream ended without finish_reason or [DONE]")
+	}
+}
+
+// refused keeps the beginning of an answer that is not a 200.
+func (x *exchange) refused(k *link) error {
+	body := k.answer.BodyStream()
+	var kept []byte
+	var err error
+	for read := 0; err == nil && read < 64<<10; {
+		var n int
+		n, err = body.Read(k.buffer[:])
+		read += n
+		kept = append(kept, k.buffer[:min(n, maxWords-len(kept))]...)
+	}
+	words := strings.TrimSpace(string(kept))
+	if reason := string(k.answer.Header.StatusMessage()); words == "" {
+		words = reason
+	}
+	x.fail(metrics.FailedStatus, words)
+	return err
+}
+
+// broken files the failure of a connection: as cancelled if it was us who cut it, as a time-out if a deadline passed.
+func (x *exchange) broken(kind metrics.Failure, err error) {
+	q := x.q
+	switch {
+	case x.engine.aborted.Load():
+		kind, err = metrics.Cancelled, errors.New("cut by the end of the run")
+	case isTimeout(err) && q.FirstChunk != metrics.Never && kind != metrics.FailedTimeout:
+		kind = metrics.FailedStall
+		err = fmt.Errorf("nothing came for %s after chunk %d", x.engine.options.StallTimeout, len(q.Chunks))
+	case isTimeout(err) && kind != metrics.FailedConnect:
+		kind = metrics.FailedTimeout
+		err = fmt.Errorf("not complete after %s", x.engine.options.RequestTimeout)
+	case errors.Is(err, errNotHTTP):
+		kind = metrics.FailedMalformed
+	case errors.Is(err, io.EOF):
+		kind, err = metrics.FailedTruncated, errors.New("connection closed in the middle of the answer")
+	}
+	x.fail(kind, err.Error())
+}
+
+func (x *exchange) fail(kind metrics.Failure, words string) {
+	x.q.Failure, x.q.Error = kind, clip(words)
+}
+
+// settle fills in the totals once the exchange is over.
+func (x *exchange) settle() {
+	q := x.q
+	if q.Failure == "" && q.FirstChunk == metrics.Never {
+		x.fail(metrics.FailedEmpty, "the stream ended in order but carried no output")
+	}
+	if q.Failure == "" {
+		x.countTokens()
+	}
+	if x.engine.options.KeepText || q.Failure == "" && q.OutputSource == metrics.TokensFromChunks {
+		q.Text = string(x.text)
+	}
+	x.q = nil
+	x.engine.exchanges.Put(x)
+}
+
+// countTokens takes the best count there is: the server's usage block, else ids and log probabilities, else chunks.
+func (x *exchange) countTokens() {
+	q := x.q
+	if x.usage.input >= 0 && x.usage.present {
+		q.InputTokens, q.InputSource = x.usage.input, metrics.TokensFromUsage
+	}
+	q.CachedTokens = max(0, x.usage.cached)
+	for _, c := range q.Chunks {
+		q.OutputTokens += int(c.Tokens)
+	}
+	switch {
+	case x.usage.present && x.usage.output > 0:
+		q.OutputTokens, q.OutputSource = x.usage.output, metrics.TokensFromUsage
+	case x.uncounted || q.OutputTokens == 0:
+		q.OutputTokens, q.OutputSource = max(q.OutputTokens, 1), metrics.TokensFromChunks
+	default:
+		q.OutputSource = metrics.TokensFromIDs
+	}
+}

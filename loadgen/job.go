@@ -1,0 +1,76 @@
+package loadgen
+
+import (
+	"time"
+
+	"benchtop/datasets"
+	"benchtop/metrics"
+)
+
+// job is a conversation on its way. It keeps its slot until its last turn is over.
+type job struct {
+	engine       *Engine
+	conversation datasets.Conversation
+	number       int              // of the conversation
+	index        int              // of its first request
+	first        *metrics.Request // nil until it is due
+}
+
+// begin makes the first request and reports it due.
+func (j *job) begin(scheduled time.Duration) {
+	e := j.engine
+	j.first = j.request(0)
+	j.first.Scheduled, j.first.Due = scheduled, e.clock.now()
+	if e.limiter.backlog(1) != nil {
+		// It will have to wait anyway, so a dispatcher that was kept waiting itself does not matter.
+		j.first.Due = scheduled
+	}
+	e.observer.Due(j.first)
+}
+
+func (j *job) request(turn int) *metrics.Request {
+	t := &j.conversation.Turns[turn]
+	q := metrics.NewRequest(j.index + turn)
+	q.Conversation, q.Turn, q.ID = j.number, turn, j.conversation.ID
+	q.InputTokens, q.InputSource, q.MaxTokens = t.InputTokens, j.engine.options.InputSource, t.MaxTokens
+	return &q
+}
+
+// run walks the turns. A turn that fails ends the conversation: what follows it could not be asked the same way.
+func (j *job) run() {
+	e := j.engine
+	if j.first == nil {
+		j.begin(e.clock.now())
+	}
+	q := j.first
+	for turn := range j.conversation.Turns {
+		if turn > 0 {
+			now := e.clock.now()
+			q = j.request(turn)
+			q.Scheduled, q.Due = now, now
+			e.observer.Due(q)
+		}
+		q.Admitted = e.clock.now()
+		if e.aborted.Load() {
+			j.end(q)
+			return
+		}
+		e.exchange(q).perform(&j.conversation.Turns[turn])
+		e.observer.Done(q)
+		if q.Failure != "" || e.stopping.Err() != nil {
+			return
+		}
+	}
+}
+
+// cancel ends a job that never got a slot.
+func (j *job) cancel() {
+	if j.first != nil {
+		j.end(j.first)
+	}
+}
+
+func (j *job) end(q *metrics.Request) {
+	q.Failure, q.Done = metrics.Cancelled, j.engine.clock.now()
+	j.engine.observer.Done(q)
+}

@@ -1,0 +1,119 @@
+package loadgen
+
+import "sync"
+
+// limiter lets at most so many jobs run at once and starts the others in the order they came. A job that waits is an
+// entry in a queue, not a goroutine; a goroutine that ends a job goes on with the next. The limit may be changed while
+// it works.
+type limiter struct {
+	work sync.WaitGroup
+
+	mu      sync.Mutex // guards everything below
+	limit   int        // 0: none
+	running int
+	queue   []*job // from head on
+	head    int
+	room    chan struct{} // closed when the queue got shorter; nil while nobody waits for that
+	closed  bool
+}
+
+// submit starts a job now or puts it at the end of the queue; false after close.
+func (l *limiter) submit(j *job) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return false
+	case l.free() && l.head == len(l.queue):
+		l.start(j)
+	default:
+		l.queue = append(l.queue, j)
+	}
+	return true
+}
+
+func (l *limiter) free() bool { return l.limit == 0 || l.running < l.limit }
+
+func (l *limiter) start(j *job) {
+	l.running++
+	l.work.Go(func() {
+		for ; j != nil; j = l.next() {
+			j.run()
+		}
+	})
+}
+
+// next ends a job and returns the one to go on with, nil for none.
+func (l *limiter) next() *job {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running--
+	if !l.free() {
+		return nil
+	}
+	j := l.pop()
+	if j != nil {
+		l.running++
+	}
+	return j
+}
+
+func (l *limiter) pop() *job {
+	if l.head == len(l.queue) {
+		return nil
+	}
+	j := l.queue[l.head]
+	l.queue[l.head] = nil
+	l.head++
+	if l.head == len(l.queue) || l.head > 1024 && l.head > len(l.queue)/2 {
+		n := copy(l.queue, l.queue[l.head:])
+		clear(l.queue[n:])
+		l.queue, l.head = l.queue[:n], 0
+	}
+	if l.room != nil {
+		close(l.room)
+		l.room = nil
+	}
+	return j
+}
+
+// setLimit changes the limit, 0 for none. A lower one takes effect as running jobs end.
+func (l *limiter) setLimit(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.limit = n
+	for l.free() {
+		j := l.pop()
+		if j == nil {
+			return
+		}
+		l.start(j)
+	}
+}
+
+// backlog returns a channel that closes when the queue gets shorter if at least n jobs wait in it, else nil.
+func (l *limiter) backlog(n int) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue)-l.head < n {
+		return nil
+	}
+	if l.room == nil {
+		l.room = make(chan struct{})
+	}
+	return l.room
+}
+
+// close takes no more jobs and returns those that never started. Running ones go on.
+func (l *limiter) close() []*job {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	dropped := l.queue[l.head:]
+	l.queue, l.head = nil, 0
+	if l.room != nil {
+		close(l.room)
+		l.room = nil
+	}
+	return dropped
+}

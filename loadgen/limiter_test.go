@@ -1,0 +1,196 @@
+package loadgen
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// answer is a stream that takes a time from request to end.
+func answer(d time.Duration) script {
+	return pieces(true, d, streamHead, chunk(event(finish))+lastChunk)
+}
+
+type want struct {
+	due, admitted, done float64 // seconds
+	failure             metrics.Failure
+}
+
+func check(t *testing.T, all []metrics.Request, wants []want) {
+	t.Helper()
+	if len(all) != len(wants) {
+		t.Fatalf("%d requests, want %d", len(all), len(wants))
+	}
+	for i, w := range wants {
+		q := all[i]
+		if q.Due.Seconds() != w.due || (w.admitted >= 0) != (q.Admitted != metrics.Never) ||
+			w.admitted >= 0 && q.Admitted.Seconds() != w.admitted || q.Done.Seconds() != w.done || q.Failure != w.failure {
+			t.Errorf("request %d: due %s, admitted %s, done %s, failure %q; want %+v", i, q.Due, q.Admitted, q.Done, q.Failure, w)
+		}
+	}
+}
+
+func every(d time.Duration, n int) Schedule {
+	var at []time.Duration
+	for i := range n {
+		at = append(at, time.Duration(i)*d)
+	}
+	return At(at)
+}
+
+// Runs of every shape, in virtual time, with an engine that may be steered on the way.
+func TestRuns(t *testing.T) {
+	const never = -1
+	second := time.Second
+	for _, c := range []struct {
+		name   string
+		n      int
+		turns  int
+		server script
+		change func(*Options)
+		steer  func(*Engine)
+		want   []want
+	}{
+		{name: "open loop", n: 3, server: answer(4 * second),
+			change: func(o *Options) { o.Schedule, o.Limit = every(second, 3), 0 },
+			want:   []want{{0, 0, 4, ""}, {1, 1, 5, ""}, {2, 2, 6, ""}}},
+		{name: "limit holds back in order", n: 4, server: answer(4 * second),
+			change: func(o *Options) { o.Schedule, o.Limit = every(second, 4), 2 },
+			want:   []want{{0, 0, 4, ""}, {1, 1, 5, ""}, {2, 4, 8, ""}, {3, 5, 9, ""}}},
+		{name: "closed loop has no held requests", n: 4, server: answer(4 * second),
+			change: func(o *Options) { o.Schedule, o.Limit, o.ClosedLoop = Immediately(), 2, true },
+			want:   []want{{0, 0, 4, ""}, {0, 0, 4, ""}, {4, 4, 8, ""}, {4, 4, 8, ""}}},
+		{name: "a duration ends the sending", n: 9, server: answer(4 * second),
+			change: func(o *Options) {
+				o.Schedule, o.Limit, o.ClosedLoop, o.Until = Immediately(), 1, true, 9*second
+			},
+			want: []want{{0, 0, 4, ""}, {4, 4, 8, ""}, {8, 8, 12, ""}}},
+		{name: "a duration drops what is held", n: 3, server: answer(4 * second),
+			change: func(o *Options) { o.Schedule, o.Limit, o.Until = every(second, 3), 1, 6*second },
+			want:   []want{{0, 0, 4, ""}, {1, 4, 8, ""}, {2, never, 6, metrics.Cancelled}}},
+		{name: "a higher limit lets waiting ones go", n: 3, server: answer(4 * second),
+			change: func(o *Options) { o.Schedule, o.Limit = every(0, 3), 1 },
+			steer:  func(e *Engine) { e.SetLimit(3) }, // after 2.5 s
+			want:   []want{{0, 0, 4, ""}, {0, 2.5, 6.5, ""}, {0, 2.5, 6.5, ""}}},
+		{name: "no limit lets all waiting ones go", n: 3, server: answer(4 * second),
+			change: func(o *Options) { o.Schedule, o.Limit = every(0, 3), 1 },
+			steer:  func(e *Engine) { e.SetLimit(0) },
+			want:   []want{{0, 0, 4, ""}, {0, 2.5, 6.5, ""}, {0, 2.5, 6.5, ""}}},
+		{name: "a lower limit waits for running ones", n: 4, server: answer(4 * second),
+			change: func(o *Options) { o.Schedule, o.Limit = every(0, 4), 2 },
+			steer:  func(e *Engine) { e.SetLimit(1) },
+			want:   []want{{0, 0, 4, ""}, {0, 0, 4, ""}, {0, 4, 8, ""}, {0, 8, 12, ""}}},
+		{name: "speed", n: 4, server: answer(second),
+			change: func(o *Options) { o.Schedule, o.Limit = every(2*second, 4), 0 },
+			steer:  func(e *Engine) { e.SetSpeed(2) },
+			want:   []want{{0, 0, 1, ""}, {2, 2, 3, ""}, {3.25, 3.25, 4.25, ""}, {4.25, 4.25, 5.25, ""}}},
+		{name: "drain lets running ones end and drops held ones", n: 4, server: answer(4 * second),
+			change: func(o *Options) { o.Schedule, o.Limit = every(second, 4), 2 },
+			steer:  func(e *Engine) { e.Drain(30 * second) },
+			want:   []want{{0, 0, 4, ""}, {1, 1, 5, ""}, {2, never, 2.5, metrics.Cancelled}}},
+		{name: "drain ends by force", n: 2, server: answer(40 * second),
+			change: func(o *Options) { o.Schedule, o.Limit = every(second, 2), 0 },
+			steer:  func(e *Engine) { e.Drain(10 * second); e.Drain(time.Second) },
+			want:   []want{{0, 0, 12.5, metrics.Cancelled}, {1, 1, 12.5, metrics.Cancelled}}},
+		{name: "abort cuts at once", n: 3, server: answer(40 * second),
+			change: func(o *Options) { o.Schedule, o.Limit = every(second, 3), 1 },
+			steer:  func(e *Engine) { e.Drain(10 * second); e.Abort() },
+			want:   []want{{0, 0, 2.5, metrics.Cancelled}, {1, never, 2.5, metrics.Cancelled}, {2, never, 2.5, metrics.Cancelled}}},
+		{name: "turns go one after the other and keep the slot", n: 2, turns: 2, server: answer(2 * second),
+			change: func(o *Options) { o.Schedule, o.Limit = every(0, 2), 1 },
+			want:   []want{{0, 0, 2, ""}, {2, 2, 4, ""}, {0, 4, 6, ""}, {6, 6, 8, ""}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScripted(t, c.server)
+				var book logbook
+				o := Defaults()
+				o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
+				c.change(&o)
+				e, err := New(o, &book)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if c.steer != nil {
+					time.AfterFunc(2500*time.Millisecond, func() { c.steer(e) })
+				}
+				if err := e.Run(t.Context(), &prompts{n: c.n, turns: c.turns}); err != nil {
+					t.Fatal(err)
+				}
+				s.close()
+				check(t, book.all, c.want)
+			})
+		})
+	}
+}
+
+// The end of the context drains, as Drain does.
+func TestContextDrains(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScripted(t, answer(4*time.Second))
+		var book logbook
+		o := Defaults()
+		o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(time.Second, 100)
+		e, err := New(o, &book)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		if err := e.Run(ctx, &prompts{n: 100}); err != nil {
+			t.Fatal(err)
+		}
+		s.close()
+		check(t, book.all, []want{{0, 0, 4, ""}, {1, 1, 5, ""}})
+	})
+}
+
+// Abort during the dial, during the request, and before Run leaves nothing behind.
+func TestAbortEverywhere(t *testing.T) {
+	for _, after := range []time.Duration{0, time.Millisecond, time.Second, 5 * time.Second} {
+		t.Run(fmt.Sprint(after), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScripted(t, func(c net.Conn, _ *http.Request, _ []byte) bool {
+					time.Sleep(2 * time.Second)
+					_, _ = io.WriteString(c, streamHead+chunk(text("a")))
+					time.Sleep(time.Hour)
+					return false
+				})
+				var book logbook
+				o := Defaults()
+				o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(time.Second, 100)
+				e, err := New(o, &book)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if after == 0 {
+					e.Abort()
+				} else {
+					time.AfterFunc(after, e.Abort)
+				}
+				if err := e.Run(t.Context(), &prompts{n: 100}); err != nil {
+					t.Fatal(err)
+				}
+				if now := time.Since(o.Start); now != after {
+					t.Errorf("returned after %s, want %s", now, after)
+				}
+				for _, q := range book.all {
+					if q.Failure != metrics.Cancelled {
+						t.Errorf("request %d: %q %s", q.Index, q.Failure, q.Error)
+					}
+				}
+				if len(book.all) != book.due {
+					t.Errorf("%d due, %d done", book.due, len(book.all))
+				}
+				s.close()
+			})
+		})
+	}
+}

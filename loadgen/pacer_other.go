@@ -1,0 +1,7 @@
+//go:build !linux
+
+package loadgen
+
+var systemPacers []string
+
+func newSystemSleeper() (sleeper, error) { return newTimerSleeper(), nil }

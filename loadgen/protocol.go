@@ -1,0 +1,178 @@
+package loadgen
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"benchtop/datasets"
+)
+
+// Backend is a request protocol, by vLLM's name for it.
+type Backend string
+
+const (
+	// VLLM and OpenAI are the completions protocol; the two names mean the same.
+	VLLM   Backend = "vllm"
+	OpenAI Backend = "openai"
+	// OpenAIChat is the chat protocol.
+	OpenAIChat Backend = "openai-chat"
+)
+
+// Backends are the protocols there are.
+func Backends() []Backend { return []Backend{VLLM, OpenAI, OpenAIChat} }
+
+// Endpoint is the path a backend talks to unless told otherwise.
+func (b Backend) Endpoint() string {
+	if b == OpenAIChat {
+		return "/v1/chat/completions"
+	}
+	return "/v1/completions"
+}
+
+// Suffix is what a URL for the backend has to end in.
+func (b Backend) Suffix() string {
+	if b == OpenAIChat {
+		return "chat/completions"
+	}
+	return "completions"
+}
+
+// TakesTokenIDs reports whether a prompt may be sent as token ids.
+func (b Backend) TakesTokenIDs() bool { return b != OpenAIChat }
+
+// Field is one member of a request body: its name and its value as JSON.
+type Field struct{ Name, JSON string }
+
+// encoder writes request bodies. The text is the same, byte for byte, as Python's json module makes of vLLM's payload:
+// same order of keys, blanks after commas and colons, non-ASCII escaped.
+type encoder struct {
+	chat  bool
+	model string
+	// extra is set last and replaces fields of the same name in place.
+	extra []Field
+}
+
+// body appends the request body for a turn to dst.
+func (e *encoder) body(dst []byte, turn *datasets.Turn) ([]byte, error) {
+	fields, err := e.fields(turn)
+	if err != nil {
+		return dst, err
+	}
+	dst = append(dst, '{')
+	for i, f := range fields {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = appendString(dst, f.name)
+		dst = append(dst, ": "...)
+		if f.turn != nil {
+			dst = f.turn(dst, turn)
+		} else {
+			dst = append(dst, f.json...)
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// bodyField is a member of the body: fixed JSON, or something of the turn.
+type bodyField struct {
+	name, json string
+	turn       func([]byte, *datasets.Turn) []byte
+}
+
+func (e *encoder) fields(turn *datasets.Turn) ([]bodyField, error) {
+	model := bodyField{name: "model", json: string(appendString(nil, e.model))}
+	limit := strconv.Itoa(turn.MaxTokens)
+	stream := bodyField{name: "stream", json: "true"}
+	usage := bodyField{name: "stream_options", json: `{"include_usage": true}`}
+	var fields []bodyField
+	if e.chat {
+		if turn.TokenIDs != nil {
+			return nil, fmt.Errorf("backend openai-chat cannot send token ids; use --backend openai, or a data set of texts")
+		}
+		fields = []bodyField{model, {name: "messages", turn: appendMessages}, {name: "max_completion_tokens", json: limit}, stream, usage}
+	} else {
+		fields = []bodyField{model, {name: "prompt", turn: appendPrompt}, {name: "repetition_penalty", json: "1.0"},
+			{name: "max_tokens", json: limit}, {name: "logprobs", json: "null"}, stream, usage}
+	}
+	if turn.MaxTokens == 0 {
+		fields = slices.DeleteFunc(fields, func(f bodyField) bool { return f.name == "max_tokens" || f.name == "max_completion_tokens" })
+	}
+	for _, x := range e.extra {
+		fields = setField(fields, x)
+	}
+	return fields, nil
+}
+
+func setField(fields []bodyField, x Field) []bodyField {
+	f := bodyField{name: x.Name, json: x.JSON}
+	for i := range fields {
+		if fields[i].name == x.Name {
+			fields[i] = f
+			return fields
+		}
+	}
+	return append(fields, f)
+}
+
+func appendPrompt(dst []byte, t *datasets.Turn) []byte {
+	if t.TokenIDs == nil {
+		return appendString(dst, t.Text)
+	}
+	dst = append(dst, '[')
+	for i, id := range t.TokenIDs {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = strconv.AppendInt(dst, int64(id), 10)
+	}
+	return append(dst, ']')
+}
+
+func appendMessages(dst []byte, t *datasets.Turn) []byte {
+	if len(t.Messages) > 0 {
+		return append(dst, t.Messages...)
+	}
+	dst = append(dst, `[{"role": "user", "content": [{"type": "text", "text": `...)
+	dst = appendString(dst, t.Text)
+	dst = append(dst, '}')
+	if len(t.Media) > 0 {
+		dst = append(dst, ", "...)
+		dst = append(dst, t.Media...)
+	}
+	return append(dst, "]}]"...)
+}
+
+// appendString writes a JSON string with every character outside ASCII escaped.
+func appendString(dst []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	unit := func(dst []byte, u uint16) []byte {
+		return append(dst, '\\', 'u', hex[u>>12], hex[u>>8&15], hex[u>>4&15], hex[u&15])
+	}
+	dst = append(dst, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r == '\n':
+			dst = append(dst, '\\', 'n')
+		case r == '\r':
+			dst = append(dst, '\\', 'r')
+		case r == '\t':
+			dst = append(dst, '\\', 't')
+		case r == '\b':
+			dst = append(dst, '\\', 'b')
+		case r == '\f':
+			dst = append(dst, '\\', 'f')
+		case r < ' ' || r >= 0x7f && r < 0x10000:
+			dst = unit(dst, uint16(r))
+		case r >= 0x10000:
+			r -= 0x10000
+			dst = unit(unit(dst, 0xd800+uint16(r>>10)), 0xdc00+uint16(r&0x3ff))
+		default:
+			dst = append(dst, byte(r))
+		}
+	}
+	return append(dst, '"')
+}

@@ -1,0 +1,292 @@
+// Package loadgen loads a server: when requests start, how they travel, what came back and when. It knows nothing of
+// screens or files; it tells an Observer.
+//
+//	Schedule ──offsets──> pacer ──due──> limiter ──slot──> exchange ──chunks──> Observer
+//	Source ──conversations──┘             (queue)          (goroutine, connection)
+//
+// Two knobs make every load: the schedule says when work may start, the limit how much may be in flight. What the limit
+// holds back still goes out, and its wait is part of what is observed.
+package loadgen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"benchtop/datasets"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// Source yields conversations until io.EOF. Only the dispatcher calls it, so it needs no lock.
+type Source interface {
+	Next() (datasets.Conversation, error)
+}
+
+// Observer hears about each request, from many goroutines at once, in the order Due, Sent, Chunk…, Done; a request that
+// ends early skips what did not happen. The Request is the caller's and must not be kept after Done. *metrics.Recorder
+// is one.
+type Observer interface {
+	Due(*metrics.Request)
+	Sent(*metrics.Request)
+	Chunk(*metrics.Request)
+	Done(*metrics.Request)
+}
+
+// Options describe a load. They are not changed by a run.
+type Options struct {
+	Target   *target.Target
+	Endpoint string // "" for the backend's own
+	Backend  Backend
+	// Model is the name sent in each request.
+	Model string
+	// Extra fields of the request body, replacing those of the same name.
+	Extra []Field
+	// InputSource says who counted the prompts' tokens.
+	InputSource metrics.TokenSource
+
+	// Start is offset 0 of the run.
+	Start    time.Time
+	Schedule Schedule
+	// ClosedLoop says that the schedule has no times of its own: a request is due when a slot is free for it.
+	ClosedLoop bool
+	// Until ends the sending at this offset and drops what is held back then; 0 means that the schedule or the source ends
+	// it. What is in flight goes on.
+	Until time.Duration
+	// Limit of requests in flight; 0 for none.
+	Limit int
+	// Pacer is one of PacerKinds; "" for this system's best.
+	Pacer string
+
+	// Drain is how long requests in flight may go on when the context of Run ends.
+	Drain time.Duration
+	// StallTimeout is the longest wait between chunks after the first, RequestTimeout the longest request.
+	StallTimeout, RequestTimeout time.Duration
+	// KeepText keeps the generated text of every request; otherwise only where no usage block came.
+	KeepText bool
+}
+
+// Defaults returns the options that have a default value.
+func Defaults() Options {
+	return Options{
+		Backend: OpenAI,
+		Drain:   30 * time.Second, StallTimeout: time.Minute, RequestTimeout: 6 * time.Hour,
+	}
+}
+
+// Validate reports every problem at once.
+func (o *Options) Validate() error {
+	var problems []error
+	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if o.Target == nil {
+		bad("no target")
+	}
+	if !slices.Contains(Backends(), o.Backend) {
+		bad("backend %q: use one of %v", o.Backend, Backends())
+	} else if o.Endpoint != "" && !strings.HasSuffix(o.Endpoint, o.Backend.Suffix()) {
+		bad("endpoint %q: for backend %s it must end in %q", o.Endpoint, o.Backend, o.Backend.Suffix())
+	}
+	if o.Schedule == nil {
+		bad("no schedule")
+	}
+	if o.Limit < 0 {
+		bad("limit %d: must be positive, or 0 for none", o.Limit)
+	}
+	if o.ClosedLoop && o.Limit == 0 {
+		bad("a closed loop needs a limit")
+	}
+	if o.Drain < 0 || o.StallTimeout <= 0 || o.RequestTimeout <= 0 {
+		bad("drain, stall and request time-outs must be positive")
+	}
+	if o.Pacer != "" && !slices.Contains(PacerKinds(), o.Pacer) {
+		bad("pacer %q: this system has %v", o.Pacer, PacerKinds())
+	}
+	return errors.Join(problems...)
+}
+
+// Engine is one run. Its methods but Run may be called from any goroutine, also before and after it.
+type Engine struct {
+	options   Options
+	clock     runClock
+	encoder   encoder
+	observer  Observer
+	links     *links
+	limiter   limiter
+	exchanges sync.Pool // of *exchange
+	header    fasthttp.RequestHeader
+	steer     *steering
+
+	stopping context.Context // ends when nothing new may start
+	stop     context.CancelFunc
+	cutting  context.Context // ends when everything has to
+	cut      context.CancelFunc
+	aborted  atomic.Bool
+	drain    sync.Once
+	drainEnd *time.Timer // guarded by drainMu
+	drainMu  sync.Mutex
+}
+
+// New checks the options and prepares a run that reports to obs. Nothing is sent before Run.
+func New(o Options, obs Observer) (*Engine, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Endpoint == "" {
+		o.Endpoint = o.Backend.Endpoint()
+	}
+	e := &Engine{
+		options: o, clock: runClock{o.Start}, observer: obs,
+		encoder: encoder{chat: o.Backend == OpenAIChat, model: o.Model, extra: o.Extra},
+		limiter: limiter{limit: o.Limit}, steer: &steering{speed: 1},
+	}
+	e.links = newLinks(o.Target, e.clock)
+	e.stopping, e.stop = context.WithCancel(context.Background())
+	e.cutting, e.cut = context.WithCancel(context.Background())
+	e.header.SetMethod(http.MethodPost)
+	e.header.SetRequestURI(o.Target.Path(o.Endpoint))
+	e.header.SetHost(o.Target.Host())
+	e.header.Set("Accept", "*/*")
+	e.header.SetUserAgent("benchtop")
+	e.header.SetContentType("application/json")
+	for name, values := range o.Target.Header() {
+		for _, v := range values {
+			e.header.Set(name, v)
+		}
+	}
+	return e, nil
+}
+
+// requestHeader appends the header of a request to dst.
+func (e *Engine) requestHeader(dst []byte, id string, length int) []byte {
+	h := fasthttp.AcquireRequest()
+	defer fasthttp.ReleaseRequest(h)
+	e.header.CopyTo(&h.Header)
+	if id != "" {
+		h.Header.Set("X-Request-Id", id)
+	}
+	h.Header.SetContentLength(length)
+	return h.Header.AppendBytes(dst)
+}
+
+// backlogMost bounds the queue of prompts that wait for a slot.
+const backlogMost = 10_000
+
+// Run starts a conversation at each arrival, at most Limit at a time, and returns when the last has ended. When ctx ends
+// it starts nothing new, lets requests in flight finish for Options.Drain, then cuts them. The error is the source's.
+func (e *Engine) Run(ctx context.Context, src Source) error {
+	unwatch := context.AfterFunc(ctx, func() { e.Drain(e.options.Drain) })
+	defer unwatch()
+	if e.options.Until > 0 {
+		defer time.AfterFunc(time.Until(e.options.Start.Add(e.options.Until)), e.halt).Stop()
+	}
+	done := make(chan error)
+	go func() { done <- e.dispatch(src) }()
+	err := <-done
+	e.limiter.work.Wait()
+	e.drainMu.Lock()
+	if e.drainEnd != nil {
+		e.drainEnd.Stop()
+	}
+	e.drainMu.Unlock()
+	e.stop()
+	e.cut()
+	e.links.cutAll()
+	return err
+}
+
+func (e *Engine) dispatch(src Source) error {
+	p, err := newPacer(e.clock, e.options.Pacer, e.steer)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	index, number := 0, 0
+	for offset := range e.options.Schedule {
+		if !e.roomInBacklog() {
+			return nil
+		}
+		conversation, err := src.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("after %d requests: %w", index, err)
+		}
+		due, ok := p.wait(e.stopping, offset)
+		if !ok {
+			return nil
+		}
+		j := &job{engine: e, conversation: conversation, number: number, index: index}
+		index, number = index+len(conversation.Turns), number+1
+		if !e.options.ClosedLoop {
+			j.begin(due)
+		}
+		if !e.limiter.submit(j) {
+			j.cancel()
+			return nil
+		}
+	}
+	return nil
+}
+
+// roomInBacklog waits until another request may be queued; false when the run stops first.
+func (e *Engine) roomInBacklog() bool {
+	most := backlogMost
+	if e.options.ClosedLoop {
+		most = 1
+	}
+	for {
+		room := e.limiter.backlog(most)
+		if room == nil {
+			return e.stopping.Err() == nil
+		}
+		select {
+		case <-room:
+		case <-e.stopping.Done():
+			return false
+		}
+	}
+}
+
+// halt starts nothing new and drops what is held back.
+func (e *Engine) halt() {
+	e.stop()
+	for _, j := range e.limiter.close() {
+		j.cancel()
+	}
+}
+
+// Drain starts nothing new, drops what is held back, and cuts what is still in flight after the limit. Only the first
+// call counts.
+func (e *Engine) Drain(limit time.Duration) {
+	e.drain.Do(func() {
+		e.halt()
+		e.drainMu.Lock()
+		defer e.drainMu.Unlock()
+		e.drainEnd = time.AfterFunc(limit, e.Abort)
+	})
+}
+
+// Abort starts nothing new and cuts everything in flight.
+func (e *Engine) Abort() {
+	e.aborted.Store(true)
+	e.Drain(math.MaxInt64)
+	e.cut()
+	e.links.cutAll()
+}
+
+// SetLimit changes how many requests may be in flight, 0 for no limit.
+func (e *Engine) SetLimit(n int) { e.limiter.setLimit(n) }
+
+// SetSpeed makes the rest of the schedule run at a multiple of its own speed; 0 pauses the arrivals.
+func (e *Engine) SetSpeed(speed float64) { e.steer.setSpeed(e.clock.now(), speed) }

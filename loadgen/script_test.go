@@ -1,0 +1,170 @@
+package loadgen
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"benchtop/datasets"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// script answers one request on a connection, byte for byte as a test wants it; false closes the connection.
+type script func(conn net.Conn, r *http.Request, body []byte) bool
+
+// scripted is a server in memory that follows scripts: the n-th request of the run gets the n-th one, and the last serves
+// all that follow.
+type scripted struct {
+	t       *testing.T
+	scripts []script
+
+	mu     sync.Mutex
+	served int
+	dials  int
+	bodies []string
+	conns  []net.Conn
+	work   sync.WaitGroup
+}
+
+func newScripted(t *testing.T, scripts ...script) *scripted {
+	return &scripted{t: t, scripts: scripts}
+}
+
+func (s *scripted) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	s.mu.Lock()
+	s.dials++
+	s.conns = append(s.conns, server)
+	s.mu.Unlock()
+	s.work.Go(func() {
+		defer server.Close()
+		r := bufio.NewReader(server)
+		for {
+			q, err := http.ReadRequest(r)
+			if err != nil {
+				return
+			}
+			body, err := io.ReadAll(q.Body)
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			do := s.scripts[min(s.served, len(s.scripts)-1)]
+			s.served++
+			s.bodies = append(s.bodies, string(body))
+			s.mu.Unlock()
+			if !do(server, q, body) {
+				return
+			}
+		}
+	})
+	return client, nil
+}
+
+// close ends all connections and waits for the server's goroutines.
+func (s *scripted) close() {
+	s.mu.Lock()
+	for _, c := range s.conns {
+		_ = c.Close()
+	}
+	s.mu.Unlock()
+	s.work.Wait()
+}
+
+func (s *scripted) target() *target.Target {
+	s.t.Helper()
+	g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: s.dial})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return g
+}
+
+// pieces writes each piece by itself after a pause.
+func pieces(keep bool, pause time.Duration, all ...string) script {
+	return func(conn net.Conn, _ *http.Request, _ []byte) bool {
+		for i, p := range all {
+			if i > 0 {
+				time.Sleep(pause)
+			}
+			if _, err := io.WriteString(conn, p); err != nil {
+				return false
+			}
+		}
+		return keep
+	}
+}
+
+// prompts is a source of n conversations of one short turn each.
+type prompts struct{ n, turns, next int }
+
+func (p *prompts) Next() (datasets.Conversation, error) {
+	if p.next == p.n {
+		return datasets.Conversation{}, io.EOF
+	}
+	p.next++
+	c := datasets.Conversation{ID: "r-" + string(rune('0'+p.next-1))}
+	for range max(1, p.turns) {
+		c.Turns = append(c.Turns, datasets.Turn{Text: "hi", InputTokens: 1, MaxTokens: 8})
+	}
+	return c, nil
+}
+
+// logbook is an observer that keeps what it heard.
+type logbook struct {
+	mu   sync.Mutex
+	due  int
+	sent int
+	all  []metrics.Request
+}
+
+func (l *logbook) Due(*metrics.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.due++
+}
+
+func (l *logbook) Sent(*metrics.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sent++
+}
+
+func (l *logbook) Chunk(*metrics.Request) {}
+
+func (l *logbook) Done(q *metrics.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := *q
+	c.Chunks = slices.Clone(q.Chunks)
+	l.all = append(l.all, c)
+	slices.SortFunc(l.all, metrics.ByIndex)
+}
+
+// load runs n requests one after the other against a scripted server; it must be called inside a bubble.
+func load(t *testing.T, s *scripted, n int, change func(*Options)) []metrics.Request {
+	t.Helper()
+	var book logbook
+	o := Defaults()
+	o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
+	o.Schedule, o.Limit = At(make([]time.Duration, n)), 1
+	if change != nil {
+		change(&o)
+	}
+	e, err := New(o, &book)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Run(t.Context(), &prompts{n: n}); err != nil {
+		t.Fatal(err)
+	}
+	s.close()
+	return book.all
+}

@@ -1,0 +1,154 @@
+// Package target knows the server under load: its URL, TLS, headers and how to reach it. It serves both HTTP stacks, the
+// one that is timed and net/http for everything else, so that neither can reach a different server or forget a header.
+package target
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// DialFunc opens a connection to the server.
+type DialFunc func(ctx context.Context, network, address string) (net.Conn, error)
+
+// Target is a server and how to talk to it. It is read-only once built and safe for concurrent use.
+type Target struct {
+	base    *url.URL // without user information, query, or trailing slash
+	address string   // host:port
+	header  http.Header
+	tls     *tls.Config // nil for plain HTTP
+	dial    DialFunc
+}
+
+// Options for New.
+type Options struct {
+	// BaseURL such as http://127.0.0.1:8000; a path in it is put before every endpoint. User information becomes a Basic
+	// Authorization header and is shown nowhere.
+	BaseURL string
+	// APIKey is sent as a bearer token unless empty.
+	APIKey string
+	// Insecure accepts any TLS certificate.
+	Insecure bool
+	// Dial replaces the network; nil means TCP.
+	Dial DialFunc
+}
+
+// New checks the options and returns the target. No connection is made.
+func New(o Options) (*Target, error) {
+	u, err := url.Parse(o.BaseURL)
+	if err != nil {
+		// url.Error repeats the whole input, which may hold a password.
+		var parse *url.Error
+		if errors.As(err, &parse) {
+			err = parse.Err
+		}
+		return nil, fmt.Errorf("base URL: %w; expected http://HOST:PORT", err)
+	}
+	t := &Target{header: http.Header{}, dial: o.Dial}
+	port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	if port == "" || u.Hostname() == "" {
+		return nil, fmt.Errorf("base URL %q: expected http://HOST:PORT or https://HOST:PORT", redact(u))
+	}
+	if u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("base URL %q: a query or fragment cannot be part of it", redact(u))
+	}
+	if u.Port() != "" {
+		port = u.Port()
+	}
+	t.address = net.JoinHostPort(u.Hostname(), port)
+	if o.APIKey != "" {
+		t.header.Set("Authorization", "Bearer "+o.APIKey)
+	}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		t.header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
+	}
+	if u.Scheme == "https" {
+		t.tls = &tls.Config{ServerName: u.Hostname(), InsecureSkipVerify: o.Insecure, MinVersion: tls.VersionTLS12}
+	}
+	if t.dial == nil {
+		t.dial = (&net.Dialer{Timeout: 30 * time.Second}).DialContext
+	}
+	base := *u
+	base.User = nil
+	base.Path = strings.TrimRight(base.Path, "/")
+	t.base = &base
+	return t, nil
+}
+
+func redact(u *url.URL) string {
+	c := *u
+	c.User = nil
+	c.RawQuery, c.Fragment = "", ""
+	return c.String()
+}
+
+// String is the base URL without anything secret.
+func (t *Target) String() string { return t.base.String() }
+
+// URL of an endpoint such as /v1/models.
+func (t *Target) URL(endpoint string) string { return t.base.String() + endpoint }
+
+// Path of an endpoint on the server, and the Host header to send with it.
+func (t *Target) Path(endpoint string) string { return t.base.EscapedPath() + endpoint }
+
+// Host is the value of the Host header.
+func (t *Target) Host() string { return t.base.Host }
+
+// Header returns the headers every request carries. The caller must not change them.
+func (t *Target) Header() http.Header { return t.header }
+
+// Dial opens a connection. With TLS the handshake is left to wrap, which the caller applies after putting its own layer
+// around the raw connection.
+func (t *Target) Dial(ctx context.Context) (net.Conn, error) {
+	return t.dial(ctx, "tcp", t.address)
+}
+
+// Secure performs the TLS handshake on a raw connection; a plain target returns it as it is. On an error the raw
+// connection is closed.
+func (t *Target) Secure(ctx context.Context, raw net.Conn) (net.Conn, error) {
+	if t.tls == nil {
+		return raw, nil
+	}
+	c := tls.Client(raw, t.tls)
+	if err := c.HandshakeContext(ctx); err != nil {
+		_ = raw.Close()
+		return nil, fmt.Errorf("TLS handshake: %w", err)
+	}
+	return c, nil
+}
+
+// Client returns a net/http client that reaches the same server with the same headers: for discovery, tokenizing and
+// everything else that is not timed. The caller closes its idle connections.
+func (t *Target) Client() *http.Client {
+	transport := &http.Transport{
+		DialContext:     t.dial,
+		TLSClientConfig: t.tls,
+		Proxy:           nil,
+		IdleConnTimeout: 3 * time.Second, // shorter than any server's keep-alive
+	}
+	return &http.Client{Transport: &headerTransport{t.header, transport}}
+}
+
+// headerTransport adds the target's headers to each request.
+type headerTransport struct {
+	header http.Header
+	next   *http.Transport
+}
+
+func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	for k, v := range h.header {
+		r.Header[k] = v
+	}
+	return h.next.RoundTrip(r)
+}
+
+func (h *headerTransport) CloseIdleConnections() { h.next.CloseIdleConnections() }

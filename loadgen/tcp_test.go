@@ -1,0 +1,169 @@
+package loadgen
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// serveTCP answers every request on a real port with a script.
+func serveTCP(t testing.TB, do script) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				r := bufio.NewReader(c)
+				for {
+					q, err := http.ReadRequest(r)
+					if err != nil {
+						return
+					}
+					body, _ := io.ReadAll(q.Body)
+					if !do(c, q, body) {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
+func loadTCP(t testing.TB, base string, n int, obs Observer, change func(*Options)) {
+	t.Helper()
+	g, err := target.New(target.Options{BaseURL: base, APIKey: "sesame"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Defaults()
+	o.Target, o.Start, o.Schedule, o.Limit = g, time.Now(), At(make([]time.Duration, n)), 1
+	if change != nil {
+		change(&o)
+	}
+	e, err := New(o, obs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Run(t.Context(), &prompts{n: n}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// On real sockets, with the system's own errors.
+func TestRealConnections(t *testing.T) {
+	whole := streamHead + chunk(text("a")) + chunk(event(finish)) + chunk("data: [DONE]\n\n") + lastChunk
+	reset := func(c net.Conn) bool {
+		_ = c.(*net.TCPConn).SetLinger(0)
+		return false
+	}
+	for _, c := range []struct {
+		name    string
+		do      script
+		failure metrics.Failure
+		words   string
+	}{
+		{"success", pieces(true, 0, whole), "", ""},
+		{"reset in the stream", func(c net.Conn, _ *http.Request, _ []byte) bool {
+			_, _ = io.WriteString(c, streamHead+chunk(text("a")))
+			time.Sleep(20 * time.Millisecond)
+			return reset(c)
+		}, metrics.FailedReset, "reset by peer"},
+		{"reset before an answer", func(c net.Conn, _ *http.Request, _ []byte) bool { return reset(c) }, metrics.FailedReset, "reset by peer"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var book logbook
+			loadTCP(t, serveTCP(t, c.do), 1, &book, nil)
+			if q := book.all[0]; q.Failure != c.failure || !strings.Contains(q.Error, c.words) {
+				t.Errorf("%q %q, want %q %q", q.Failure, q.Error, c.failure, c.words)
+			}
+		})
+	}
+	t.Run("nobody listens", func(t *testing.T) {
+		var book logbook
+		loadTCP(t, "http://127.0.0.1:1", 1, &book, nil)
+		if q := book.all[0]; q.Failure != metrics.FailedConnect || !strings.Contains(q.Error, "connection refused") || q.Sent != metrics.Never {
+			t.Errorf("%q %q, sent %s", q.Failure, q.Error, q.Sent)
+		}
+		if book.sent != 0 {
+			t.Error("a request was reported sent")
+		}
+	})
+	t.Run("headers", func(t *testing.T) {
+		var got *http.Request
+		var length int
+		base := serveTCP(t, func(c net.Conn, q *http.Request, b []byte) bool {
+			got, length = q, len(b)
+			return pieces(true, 0, whole)(c, q, b)
+		})
+		var book logbook
+		loadTCP(t, base+"/prefix/", 1, &book, func(o *Options) { o.Backend = OpenAIChat })
+		if got == nil {
+			t.Fatalf("no request: %+v", book.all)
+		}
+		if got.Method != "POST" || got.URL.Path != "/prefix/v1/chat/completions" || got.Header.Get("Authorization") != "Bearer sesame" ||
+			got.Header.Get("X-Request-Id") != "r-0" || got.Header.Get("Content-Type") != "application/json" || int(got.ContentLength) != length || length == 0 {
+			t.Errorf("%s %s, headers %v, %d bytes", got.Method, got.URL, got.Header, length)
+		}
+	})
+}
+
+// endless is a stream of n one-token events, one write each.
+func endless(n int) script {
+	piece := chunk(text(" word"))
+	return func(c net.Conn, _ *http.Request, _ []byte) bool {
+		w := bufio.NewWriter(c)
+		_, _ = io.WriteString(w, streamHead)
+		for range n {
+			_, _ = io.WriteString(w, piece)
+		}
+		_, _ = io.WriteString(w, chunk(event(finish))+lastChunk)
+		return w.Flush() == nil
+	}
+}
+
+type deaf struct{}
+
+func (deaf) Due(*metrics.Request)   {}
+func (deaf) Sent(*metrics.Request)  {}
+func (deaf) Chunk(*metrics.Request) {}
+func (deaf) Done(*metrics.Request)  {}
+
+// A request costs some allocations, a chunk none: streams of different lengths cost the same.
+func TestChunksAllocateNothing(t *testing.T) {
+	allocations := func(chunks int) float64 {
+		base := serveTCP(t, endless(chunks))
+		return testing.AllocsPerRun(5, func() {
+			loadTCP(t, base, 1, deaf{}, func(o *Options) { o.Schedule = At([]time.Duration{0}) })
+		})
+	}
+	short, long := allocations(4), allocations(4004)
+	// The generated text and the chunk list double some ten times each on the way.
+	if long-short > 60 {
+		t.Errorf("%v allocations for 4 chunks, %v for 4004", short, long)
+	}
+}
+
+func BenchmarkChunk(b *testing.B) {
+	const chunks = 1000
+	base := serveTCP(b, endless(chunks))
+	b.ReportAllocs()
+	loadTCP(b, base, b.N, deaf{}, func(o *Options) { o.Limit = 8 })
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/chunks, "ns/chunk")
+}

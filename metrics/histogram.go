@@ -1,0 +1,186 @@
+package metrics
+
+import (
+	"iter"
+	"math"
+	"math/bits"
+	"time"
+)
+
+// subBits sets the resolution of a Histogram: 2^subBits buckets an octave, so a bucket is at most 1/64 wide of its value.
+const subBits = 6
+
+// Histogram counts durations in logarithmic buckets: below 64 µs one bucket a microsecond, above that 64 an octave
+// (213 a decade). Every Histogram has the same buckets, so any two can be merged without loss. The zero value is empty
+// and ready. It keeps only the range that is occupied. A copy made by assignment shares its counts and must not be
+// added to; the recorder hands out copies that are safe, see share.
+type Histogram struct {
+	base   int // bucket of counts[0]
+	counts []uint32
+	n      uint64
+	sum    time.Duration
+	shared bool // counts are visible in a snapshot: clone before the next write
+}
+
+// longest is the longest duration told apart from longer ones, so that no arithmetic on buckets can overflow.
+const longest = 366 * 24 * time.Hour
+
+func bucketOf(v time.Duration) int {
+	us := uint64(clamp(v) / time.Microsecond)
+	if us < 1<<subBits {
+		return int(us)
+	}
+	e := bits.Len64(us) - 1 - subBits
+	return (e+1)<<subBits + int(us>>e) - 1<<subBits
+}
+
+func clamp(v time.Duration) time.Duration { return min(max(0, v), longest) }
+
+// bucketBounds gives the half-open range of durations that fall into bucket i.
+func bucketBounds(i int) (lo, hi time.Duration) {
+	if i < 1<<subBits {
+		return time.Duration(i) * time.Microsecond, time.Duration(i+1) * time.Microsecond
+	}
+	e := i>>subBits - 1
+	m := i&(1<<subBits-1) + 1<<subBits
+	return time.Duration(m) << e * time.Microsecond, time.Duration(m+1) << e * time.Microsecond
+}
+
+// Add counts one duration; a negative one counts as 0, one beyond a year as a year.
+func (h *Histogram) Add(v time.Duration) { h.count(v, 1) }
+
+// Remove takes back one Add of the same duration.
+func (h *Histogram) Remove(v time.Duration) {
+	if i := bucketOf(v); h.n > 0 && i >= h.base && i < h.base+len(h.counts) && h.counts[i-h.base] > 0 {
+		h.own()
+		h.counts[i-h.base]--
+		h.n--
+		h.sum -= clamp(v)
+	}
+}
+
+func (h *Histogram) count(v time.Duration, n uint32) {
+	h.cover(bucketOf(v), bucketOf(v))
+	h.counts[bucketOf(v)-h.base] += n
+	h.n += uint64(n)
+	h.sum += clamp(v) * time.Duration(n)
+}
+
+// own makes the counts private again after they were shared.
+func (h *Histogram) own() {
+	if h.shared {
+		h.counts = append(make([]uint32, 0, len(h.counts)+16), h.counts...)
+		h.shared = false
+	}
+}
+
+// cover makes the counts private and wide enough for buckets lo to hi, with room to spare on both sides so that a
+// histogram settles after a few growths.
+func (h *Histogram) cover(lo, hi int) {
+	if len(h.counts) == 0 {
+		h.base, h.counts, h.shared = max(0, lo-8), make([]uint32, hi-max(0, lo-8)+16), false
+		return
+	}
+	if lo >= h.base && hi < h.base+len(h.counts) {
+		h.own()
+		return
+	}
+	from := h.base
+	if lo < from {
+		from = max(0, lo-16)
+	}
+	to := h.base + len(h.counts)
+	if hi >= to {
+		to = hi + 32
+	}
+	wider := make([]uint32, to-from)
+	copy(wider[h.base-from:], h.counts)
+	h.base, h.counts, h.shared = from, wider, false
+}
+
+// Merge adds everything o counted.
+func (h *Histogram) Merge(o *Histogram) {
+	if o.n == 0 {
+		return
+	}
+	h.cover(o.base, o.base+len(o.counts)-1)
+	for i, c := range o.counts {
+		h.counts[o.base-h.base+i] += c
+	}
+	h.n += o.n
+	h.sum += o.sum
+}
+
+// share returns a copy for a reader; h clones its counts before it next changes them.
+func (h *Histogram) share() Histogram {
+	h.shared = true
+	return *h
+}
+
+// Count is how many durations were added.
+func (h *Histogram) Count() uint64 { return h.n }
+
+// Mean is exact, not taken from the buckets; 0 when empty.
+func (h *Histogram) Mean() time.Duration {
+	if h.n == 0 {
+		return 0
+	}
+	return h.sum / time.Duration(h.n)
+}
+
+// Quantile estimates the q-quantile, q from 0 to 1, within the width of a bucket (1.6 %); 0 when empty. Like the
+// report's percentiles it stands at position q·(n-1) of the sorted values.
+func (h *Histogram) Quantile(q float64) time.Duration {
+	if h.n == 0 || math.IsNaN(q) {
+		return 0
+	}
+	pos := min(max(q, 0), 1) * float64(h.n-1)
+	seen := 0.0
+	last := time.Duration(0)
+	for i, c := range h.counts {
+		if c == 0 {
+			continue
+		}
+		lo, hi := bucketBounds(h.base + i)
+		if pos < seen+float64(c) {
+			// The values of a bucket are taken to lie evenly across it.
+			return lo + time.Duration((pos-seen+0.5)/float64(c)*float64(hi-lo))
+		}
+		seen += float64(c)
+		last = hi
+	}
+	return last
+}
+
+// Below counts the durations in buckets that lie wholly at or under v.
+func (h *Histogram) Below(v time.Duration) uint64 {
+	var n uint64
+	for b := range h.Buckets() {
+		if b.To > v {
+			break
+		}
+		n += b.Count
+	}
+	return n
+}
+
+// Bucket is one occupied bucket: the half-open range [From, To) and how many fell into it.
+type Bucket struct {
+	From, To time.Duration
+	Count    uint64
+}
+
+// Buckets ranges over the occupied buckets in rising order.
+func (h *Histogram) Buckets() iter.Seq[Bucket] {
+	return func(yield func(Bucket) bool) {
+		for i, c := range h.counts {
+			if c == 0 {
+				continue
+			}
+			lo, hi := bucketBounds(h.base + i)
+			if !yield(Bucket{lo, hi, uint64(c)}) {
+				return
+			}
+		}
+	}
+}

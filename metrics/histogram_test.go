@@ -1,0 +1,134 @@
+package metrics
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestBucketsTile(t *testing.T) {
+	end := time.Duration(0)
+	for i := range 2200 {
+		lo, hi := bucketBounds(i)
+		if lo != end {
+			t.Fatalf("bucket %d starts at %s, the one before ends at %s", i, lo, end)
+		}
+		if got := bucketOf(lo); got != i {
+			t.Fatalf("bucketOf(%s) = %d, want %d", lo, got, i)
+		}
+		if got := bucketOf(hi - time.Microsecond); got != i {
+			t.Fatalf("bucketOf(%s) = %d, want %d", hi-time.Microsecond, got, i)
+		}
+		if i > 64 && float64(hi-lo)/float64(lo) > 1.0/64+1e-9 {
+			t.Fatalf("bucket %d, %s to %s, is wider than 1/64", i, lo, hi)
+		}
+		end = hi
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var h Histogram
+	var all []float64
+	for range 20_000 {
+		v := time.Duration(math.Exp(r.NormFloat64()*1.5+11)) * time.Microsecond
+		h.Add(v)
+		all = append(all, v.Seconds())
+	}
+	s := sample{}
+	for _, v := range all {
+		s.add(v)
+	}
+	ps := []float64{0, 1, 25, 50, 90, 99, 99.9, 100}
+	want := s.statistic(ps)
+	for i, p := range ps {
+		got := h.Quantile(p/100).Seconds() * 1000
+		if math.Abs(got/want.Percentiles[i].Value-1) > 1.0/64 {
+			t.Errorf("p%v = %v ms, want %v within a bucket", p, got, want.Percentiles[i].Value)
+		}
+	}
+	if got := h.Mean().Seconds() * 1000; math.Abs(got/want.Mean-1) > 1e-6 {
+		t.Errorf("mean = %v ms, want %v", got, want.Mean)
+	}
+}
+
+// Merged histograms equal the histogram of all values, and Remove undoes Add.
+func TestMergeAndRemove(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var whole, merged Histogram
+	for range 7 {
+		var part Histogram
+		for range 500 {
+			v := time.Duration(r.ExpFloat64()*float64(50*time.Millisecond)) / 1000 * 1000
+			part.Add(v)
+			whole.Add(v)
+			extra := time.Duration(r.IntN(1e9))
+			part.Add(extra)
+			part.Remove(extra)
+		}
+		merged.Merge(&part)
+	}
+	if !compareHistograms(whole, merged) {
+		t.Errorf("merged has %d values, mean %s; whole %d, %s", merged.Count(), merged.Mean(), whole.Count(), whole.Mean())
+	}
+}
+
+func TestHistogramEdges(t *testing.T) {
+	var h Histogram
+	if h.Quantile(0.5) != 0 || h.Mean() != 0 || len(slices.Collect(h.Buckets())) != 0 {
+		t.Error("an empty histogram has values")
+	}
+	h.Remove(time.Second)
+	h.Add(-5)
+	h.Add(math.MaxInt64)
+	if h.Count() != 2 {
+		t.Errorf("count = %d, want 2", h.Count())
+	}
+	for _, q := range []float64{-1, 0, 0.5, 1, 2, math.NaN()} {
+		if v := h.Quantile(q); v < 0 {
+			t.Errorf("quantile %v = %d, overflowed", q, v)
+		}
+	}
+}
+
+// The hot path allocates nothing once a histogram has its width.
+func TestChunkAllocatesNothing(t *testing.T) {
+	rec := NewRecorder(time.Now(), &Plan{})
+	q := NewRequest(0)
+	q.Due, q.Sent = 0, 0
+	rec.Due(&q)
+	rec.Sent(&q)
+	q.Chunks = make([]Chunk, 0, 10_000)
+	at := time.Duration(0)
+	chunk := func() {
+		at += 20 * time.Microsecond
+		q.Add(Chunk{At: at, Tokens: 1})
+		rec.Chunk(&q)
+	}
+	chunk()
+	chunk()
+	if n := testing.AllocsPerRun(1000, chunk); n != 0 {
+		t.Errorf("%v allocations a chunk, want 0", n)
+	}
+}
+
+func BenchmarkRecorderChunk(b *testing.B) {
+	rec := NewRecorder(time.Now(), &Plan{})
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		q := NewRequest(0)
+		q.Due, q.Sent = 0, 0
+		rec.Due(&q)
+		rec.Sent(&q)
+		q.Chunks = make([]Chunk, 0, 1024)
+		for pb.Next() {
+			if len(q.Chunks) == 1000 {
+				q.Chunks = q.Chunks[:1]
+			}
+			q.Add(Chunk{At: q.LastChunk + 20*time.Microsecond, Tokens: 1})
+			rec.Chunk(&q)
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package metrics
+
+import (
+	"math"
+	"time"
+)
+
+// Plan is what a run set out to do: everything about it that is known before the first request. It goes into the first
+// line of the journal, so that a report can be computed from the journal alone.
+type Plan struct {
+	// Version of benchtop and Command line, secrets hidden.
+	Version string   `json:"version"`
+	Command []string `json:"command"`
+	// Started is the wall-clock time of offset 0.
+	Started time.Time `json:"started"`
+
+	// BaseURL without user information; Backend is the request protocol by vLLM's name for it.
+	BaseURL string `json:"base_url"`
+	Backend string `json:"backend"`
+	Label   string `json:"label,omitempty"`
+	// ModelID is the model's own name; Tokenizer what counted tokens, "" if nothing did.
+	ModelID   string `json:"model_id"`
+	Tokenizer string `json:"tokenizer,omitempty"`
+	// Dataset in words for a person, and how its tokens were counted.
+	Dataset     string      `json:"dataset"`
+	InputSource TokenSource `json:"input_token_source"`
+	Seed        int64       `json:"seed"`
+	IgnoreEOS   bool        `json:"ignore_eos,omitempty"`
+
+	// NumPrompts is the number asked for, Requests the number the schedule will send; 0 means as many as fit Duration.
+	NumPrompts int           `json:"num_prompts"`
+	Requests   int           `json:"requests"`
+	Duration   time.Duration `json:"duration_ns,omitempty"`
+	// Rate in requests per second; Unlimited means all at once.
+	Rate       Rate    `json:"request_rate"`
+	Burstiness float64 `json:"burstiness"`
+	// MaxConcurrency in requests in flight; 0 means no limit.
+	MaxConcurrency int   `json:"max_concurrency,omitempty"`
+	Ramp           *Ramp `json:"ramp,omitempty"`
+	// Load is the load in words for a person.
+	Load string `json:"load"`
+
+	// Metrics are the latencies to report, by vLLM's names; Percentiles from 0 to 100.
+	Metrics     []string  `json:"metrics"`
+	Percentiles []float64 `json:"percentiles"`
+	Goodput     SLO       `json:"goodput,omitempty"`
+	// Detailed keeps every request's figures in the report.
+	Detailed bool `json:"detailed,omitempty"`
+	// Definitions say, in words, which rules were in force: success, clocks, stamps.
+	Definitions map[string]string `json:"definitions,omitempty"`
+}
+
+// Ramp is a rate that changes over the run.
+type Ramp struct {
+	// Strategy is "linear" or "exponential".
+	Strategy string `json:"strategy"`
+	// From and To in requests per second.
+	From float64 `json:"from"`
+	To   float64 `json:"to"`
+	// Over is the time the ramp takes; 0 means that it runs over the number of requests, as vLLM's does.
+	Over time.Duration `json:"over_ns,omitempty"`
+}
+
+// RateAt is the rate a ramp in time asks for, in requests per second.
+func (r *Ramp) RateAt(at time.Duration) float64 {
+	p := min(max(at.Seconds()/r.Over.Seconds(), 0), 1)
+	if r.Strategy == "exponential" {
+		return r.From * math.Pow(r.To/r.From, p)
+	}
+	return r.From + (r.To-r.From)*p
+}
+
+// Target is the rate the plan asks for at a moment, in requests per second; 0 where no rate is planned.
+func (p *Plan) Target(at time.Duration) float64 {
+	switch {
+	case p.Ramp != nil && p.Ramp.Over > 0:
+		return p.Ramp.RateAt(at)
+	case p.Ramp != nil || p.Rate.Unlimited():
+		return 0
+	}
+	return float64(p.Rate)
+}
+
+// Rate is a number of requests per second. Unlimited travels through JSON as the text "inf".
+type Rate float64
+
+// Unlimited reports whether the rate sends everything at once.
+func (r Rate) Unlimited() bool { return math.IsInf(float64(r), 1) }
+
+// MarshalJSON writes a number or "inf".
+func (r Rate) MarshalJSON() ([]byte, error) { return marshalFloat(float64(r)) }
+
+// UnmarshalJSON reads a number or "inf".
+func (r *Rate) UnmarshalJSON(b []byte) error { return unmarshalFloat(b, (*float64)(r)) }

@@ -1,0 +1,215 @@
+package metrics
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	logKept      = 500
+	examplesKept = 3
+)
+
+// Recorder watches a run and publishes snapshots of it. Its methods may be called from any goroutine; none of them
+// waits for a reader.
+type Recorder struct {
+	start time.Time
+
+	mu       sync.Mutex // guards everything below
+	plan     *Plan
+	line     timeline
+	totals   Totals
+	guessed  int // requests in flight whose output tokens are counted by chunk
+	failures []FailureCount
+	log      []Event
+	state    State
+	drainBy  time.Duration
+	savePath string
+	saveErr  string
+	report   *Report
+}
+
+// NewRecorder returns a recorder for a run whose offset 0 is start.
+func NewRecorder(start time.Time, plan *Plan) *Recorder {
+	return &Recorder{start: start, plan: plan, state: Running, drainBy: Never}
+}
+
+// Due hears that a request was handed to the limiter.
+func (r *Recorder) Due(q *Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.totals.Due++
+	r.line.due(q)
+}
+
+// Sent hears that the first byte of a request went out.
+func (r *Recorder) Sent(q *Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.totals.Sent++
+	r.line.sent(q)
+}
+
+// Chunk hears of the chunk that was added to q last. It is the hot path: it allocates nothing once the histograms have
+// reached their width.
+func (r *Recorder) Chunk(q *Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := q.live.outputTokens
+	r.line.chunk(q, len(q.Chunks)-1)
+	if before == 0 && q.live.outputTokens > 0 {
+		r.guessed++
+	}
+}
+
+// Done hears that a request ended.
+func (r *Recorder) Done(q *Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if q.live.outputTokens > 0 {
+		r.guessed--
+	}
+	r.line.done(q)
+	switch q.Failure {
+	case "":
+		r.totals.Done++
+		r.totals.InputTokens += q.InputTokens
+		r.totals.OutputTokens += q.OutputTokens
+	case Cancelled:
+		r.totals.Cancelled++
+	default:
+		r.totals.Failed++
+		r.failures = countFailure(r.failures, q)
+		r.note(failureEvent(q))
+	}
+}
+
+func failureEvent(q *Request) Event {
+	what := string(q.Failure)
+	if q.Failure == FailedStatus {
+		what = fmt.Sprintf("HTTP %d", q.Status)
+	}
+	text := fmt.Sprintf("request %d: %s", q.Index, what)
+	if q.Sent != Never {
+		text += fmt.Sprintf(" after %s", (q.Done - q.Sent).Round(time.Millisecond))
+	}
+	if q.Error != "" {
+		text += ": " + q.Error
+	}
+	return Event{At: q.Done, Level: Error, Text: text}
+}
+
+func countFailure(all []FailureCount, q *Request) []FailureCount {
+	i := slices.IndexFunc(all, func(f FailureCount) bool { return f.Kind == q.Failure && f.Status == q.Status })
+	if i < 0 {
+		all = append(all, FailureCount{Kind: q.Failure, Status: q.Status})
+		i = len(all) - 1
+	}
+	f := &all[i]
+	f.Count++
+	f.Last = max(f.Last, q.Done)
+	if q.Error != "" && len(f.Examples) < examplesKept && !slices.Contains(f.Examples, q.Error) {
+		// A fresh array: the old one may be in a snapshot.
+		f.Examples = append(slices.Clip(f.Examples), q.Error)
+	}
+	return all
+}
+
+// Log adds an event to the log.
+func (r *Recorder) Log(e Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.note(e)
+}
+
+// note keeps the newest events. A flood of failures becomes one line with a count, so that it cannot push the rest out.
+func (r *Recorder) note(e Event) {
+	if n := len(r.log); n > 0 && e.Level == Error {
+		last := &r.log[n-1]
+		if last.Level == Error && e.At-last.At < time.Second {
+			last.Count = max(last.Count, 1) + 1
+			return
+		}
+	}
+	r.log = append(r.log, e)
+	if len(r.log) > 2*logKept {
+		r.log = slices.Clone(r.log[len(r.log)-logKept:])
+	}
+}
+
+// SetState says what the run is doing now; drainBy is when a drain ends by force, Never otherwise.
+func (r *Recorder) SetState(s State, drainBy time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.state, r.drainBy = s, drainBy
+}
+
+// SetSaving says where the result goes and what went wrong with it, "" for nothing.
+func (r *Recorder) SetSaving(path, problem string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.savePath, r.saveErr = path, problem
+}
+
+// Finish attaches the report; the run is over.
+func (r *Recorder) Finish(report *Report) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.report, r.state, r.drainBy = report, Finished, Never
+}
+
+// Snapshot returns the run so far.
+func (r *Recorder) Snapshot() Snapshot {
+	now := time.Since(r.start)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.report != nil {
+		now = r.report.Ended
+	}
+	l := &r.line
+	s := Snapshot{
+		At: now, Plan: r.plan, State: r.state, DrainBy: r.drainBy, Totals: r.totals,
+		Held: l.held, Waiting: l.waiting, Running: l.runs, OutputExact: r.guessed == 0,
+		Windows: l.share(now),
+		TTFT:    l.ttft.share(), TPOT: l.tpot.share(), ITL: l.itl.share(), E2EL: l.e2el.share(),
+		Failures: slices.Clone(r.failures),
+		Log:      slices.Clone(r.log[max(0, len(r.log)-logKept):]),
+		SavePath: r.savePath, SaveError: r.saveErr, Report: r.report,
+	}
+	slices.SortStableFunc(s.Failures, func(a, b FailureCount) int { return cmp.Compare(b.Count, a.Count) })
+	return s
+}
+
+// Publish sends a snapshot now and then every so often until ctx ends, then a last one, and closes the channel. The
+// channel holds one: a newer snapshot replaces one that nobody took, and nobody ever waits for a viewer.
+func (r *Recorder) Publish(ctx context.Context, every time.Duration) <-chan Snapshot {
+	out := make(chan Snapshot, 1)
+	put := func() {
+		s := r.Snapshot()
+		select {
+		case <-out:
+		default:
+		}
+		out <- s // only this goroutine sends, so there is room
+	}
+	put()
+	go func() {
+		defer close(out)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				put()
+				return
+			case <-tick.C:
+				put()
+			}
+		}
+	}()
+	return out
+}

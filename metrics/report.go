@@ -1,0 +1,82 @@
+package metrics
+
+import "time"
+
+// Metric names, as in vLLM's flags and JSON keys.
+const (
+	TTFT        = "ttft"
+	TPOT        = "tpot"
+	ITL         = "itl"
+	E2EL        = "e2el"
+	ClientQueue = "client_queue_time"
+	E2ELQueued  = "e2el_including_client_queue"
+)
+
+// Report is a run, finished. All rates are per second of Duration.
+type Report struct {
+	Plan Plan
+	// Ended is the offset at which the run was over; Duration the same in seconds.
+	Ended    time.Duration
+	Duration float64
+	// Completed are the successes.
+	Completed, Failed int
+	// Interrupted is there when the run ended before its plan did.
+	Interrupted *Interrupted
+
+	// Tokens of successful requests, and whose counts they are.
+	InputTokens, OutputTokens             int
+	InputSources, OutputSources           map[TokenSource]int
+	RequestThroughput                     float64
+	OutputThroughput, TotalThroughput     float64
+	Goodput                               *float64 // nil without objectives
+	PeakOutputPerSecond, PeakConcurrency  int      // by one-second buckets from the first start, as vLLM counts
+	ExactPeakConcurrency                  int      // by sweeping over [start, end)
+	TTFT, TPOT, ITL, E2EL                 Statistic
+	ClientQueue, E2ELQueued               Statistic
+	FirstToken, FirstAnswer               Statistic // TTFT at the first token, at the first visible answer text
+	Connect, Lateness, ScheduledLatency   Statistic
+	Redials                               int
+	Timeline                              []Window
+	Failures                              []FailureCount
+	Events                                []Event
+	HistTTFT, HistTPOT, HistITL, HistE2EL Histogram
+
+	// Rows holds one row per finished request in data-set order; Details the requests themselves in the same order if
+	// the plan asks for detail.
+	Rows    []Row
+	Details []Request
+}
+
+// Row is what the report keeps of every request, in seconds.
+type Row struct {
+	Index          int
+	Latency, Queue float64
+}
+
+// Interrupted says how a run was cut short.
+type Interrupted struct {
+	// Reason in words, such as "SIGTERM" or "q".
+	Reason string `json:"reason"`
+	// Cancelled requests were cut in flight, Unsent ones never started.
+	Cancelled int `json:"cancelled"`
+	Unsent    int `json:"unsent"`
+}
+
+// Named returns the statistic with one of vLLM's metric names.
+func (r *Report) Named(metric string) (Statistic, bool) {
+	switch metric {
+	case TTFT:
+		return r.TTFT, true
+	case TPOT:
+		return r.TPOT, true
+	case ITL:
+		return r.ITL, true
+	case E2EL:
+		return r.E2EL, true
+	case ClientQueue:
+		return r.ClientQueue, true
+	case E2ELQueued:
+		return r.E2ELQueued, true
+	}
+	return Statistic{}, false
+}

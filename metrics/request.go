@@ -1,0 +1,184 @@
+package metrics
+
+import (
+	"cmp"
+	"time"
+)
+
+// Never marks a moment that did not come.
+const Never time.Duration = -1
+
+// TokenSource says who counted tokens. A number of tokens never travels without it.
+type TokenSource string
+
+const (
+	// TokensUnknown: nobody counted.
+	TokensUnknown TokenSource = ""
+	// TokensFromUsage: the server's usage block.
+	TokensFromUsage TokenSource = "usage"
+	// TokensFromIDs: the prompt was sent, or the output came, as token ids or log probabilities.
+	TokensFromIDs TokenSource = "token_ids"
+	// TokensFromServer: the server's tokenizer, asked apart from the request.
+	TokensFromServer TokenSource = "server_tokenizer"
+	// TokensFromChunks: one token for each chunk that carried output.
+	TokensFromChunks TokenSource = "chunks"
+	// TokensFromEstimate: a guess from the length of the text.
+	TokensFromEstimate TokenSource = "estimate"
+)
+
+// Failure is why a request did not succeed: a kind to count by, not prose. "" means success.
+type Failure string
+
+const (
+	// FailedConnect: no connection to the server.
+	FailedConnect Failure = "connect"
+	// FailedStatus: an answer other than 200.
+	FailedStatus Failure = "http_status"
+	// FailedReset: the connection broke before the answer was complete.
+	FailedReset Failure = "reset"
+	// FailedTruncated: the stream ended without its finish marker.
+	FailedTruncated Failure = "truncated"
+	// FailedInStream: the server reported an error inside a stream that had begun with status 200.
+	FailedInStream Failure = "error_in_stream"
+	// FailedMalformed: the answer was not what the protocol says: not JSON, not an event stream, not HTTP.
+	FailedMalformed Failure = "malformed"
+	// FailedEmpty: a complete stream that never carried a chunk of output.
+	FailedEmpty Failure = "no_output"
+	// FailedStall: nothing arrived for longer than the stall time-out.
+	FailedStall Failure = "stall"
+	// FailedTimeout: the request took longer than the request time-out.
+	FailedTimeout Failure = "timeout"
+	// Cancelled: benchtop itself cut the request when the run was ended. It counts as neither success nor failure.
+	Cancelled Failure = "cancelled"
+)
+
+// Chunk is one stream event that carries a choice.
+type Chunk struct {
+	// At is when its last byte arrived.
+	At time.Duration
+	// Tokens it holds: counted where ids or log probabilities came with it, else 1 if it has output and 0 if it has
+	// none (a role, a finish reason).
+	Tokens int32
+	// Answer: it holds text of the visible answer, not only reasoning.
+	Answer bool
+}
+
+// Request is what one HTTP exchange showed. It belongs to the goroutine that runs the exchange until it is done; after
+// that nobody changes it. Latencies are methods, so that no derived number can disagree with its source.
+type Request struct {
+	// Index is the place in data-set order, from 0.
+	Index int
+	// Conversation and Turn place the request in its conversation, both from 0.
+	Conversation, Turn int
+	// ID is what was sent as x-request-id.
+	ID string
+
+	// Scheduled is when the schedule wanted the request to start, Due when it was handed to the limiter, Admitted when
+	// it got a client slot, Sent when its first byte was written on an open connection.
+	Scheduled, Due, Admitted, Sent time.Duration
+	// Encode and Connect are the client's own work between Admitted and Sent: building the body; dialling and TLS.
+	// Connect is 0 on a connection that was open already.
+	Encode, Connect time.Duration
+	// FirstChunk and LastChunk are the first and last chunk of any kind, FirstToken the first with output of any kind,
+	// FirstAnswer the first with text of the visible answer. Done is the end of the exchange.
+	FirstChunk, FirstToken, FirstAnswer, LastChunk, Done time.Duration
+	// Chunks in order of arrival.
+	Chunks []Chunk
+
+	// InputTokens and OutputTokens hold the best count there was, and InputSource and OutputSource whose it was.
+	InputTokens, OutputTokens int
+	InputSource, OutputSource TokenSource
+	// CachedTokens of the prompt that the server took from its prefix cache, as far as it said.
+	CachedTokens int
+	// MaxTokens is the output length asked for.
+	MaxTokens int
+
+	// Finish is the server's finish reason.
+	Finish string
+	// Failure is "" for a success.
+	Failure Failure
+	// Status is the HTTP status, 0 if none came.
+	Status int
+	// Error is the server's or the system's own words about a failure, at most 2 KiB, as they came: foreign text.
+	Error string
+	// Text is the generated text if the run keeps it: foreign text.
+	Text string
+	// Redials counts connections replaced because a reused one turned out to be dead.
+	Redials int
+
+	live liveState
+}
+
+// liveState is what the timeline has counted for a request so far, so that it can be corrected.
+type liveState struct {
+	stage        stage
+	inputTokens  int
+	outputTokens int
+}
+
+// NewRequest returns a request of which nothing has happened yet.
+func NewRequest(index int) Request {
+	return Request{
+		Index:     index,
+		Scheduled: Never, Due: Never, Admitted: Never, Sent: Never,
+		FirstChunk: Never, FirstToken: Never, FirstAnswer: Never, LastChunk: Never, Done: Never,
+	}
+}
+
+// Add files a chunk that just arrived.
+func (r *Request) Add(c Chunk) {
+	r.Chunks = append(r.Chunks, c)
+	if r.FirstChunk == Never {
+		r.FirstChunk = c.At
+	}
+	if r.FirstToken == Never && c.Tokens > 0 {
+		r.FirstToken = c.At
+	}
+	if r.FirstAnswer == Never && c.Answer {
+		r.FirstAnswer = c.At
+	}
+	r.LastChunk = c.At
+}
+
+// OK reports whether the request succeeded.
+func (r *Request) OK() bool { return r.Failure == "" && r.Done != Never }
+
+// TTFT is the time from the first byte sent to the first chunk, as vLLM counts it; Never without a chunk.
+func (r *Request) TTFT() time.Duration { return since(r.Sent, r.FirstChunk) }
+
+// FirstTokenLatency is the time to the first chunk with output: later than TTFT where the server sends a bare role first.
+func (r *Request) FirstTokenLatency() time.Duration { return since(r.Sent, r.FirstToken) }
+
+// FirstAnswerLatency is the time to the first text of the visible answer, after any reasoning.
+func (r *Request) FirstAnswerLatency() time.Duration { return since(r.Sent, r.FirstAnswer) }
+
+// E2EL is the time from the first byte sent to the last chunk. The usage block and the end marker do not count.
+func (r *Request) E2EL() time.Duration { return since(r.Sent, r.LastChunk) }
+
+// TPOT is (E2EL - TTFT) / (OutputTokens - 1); Never with fewer than two tokens.
+func (r *Request) TPOT() time.Duration {
+	if r.OutputTokens < 2 || r.FirstChunk == Never {
+		return Never
+	}
+	return (r.LastChunk - r.FirstChunk) / time.Duration(r.OutputTokens-1)
+}
+
+// Held is how long the request was due and waited for a client slot.
+func (r *Request) Held() time.Duration { return since(r.Due, r.Admitted) }
+
+// Lateness is Sent - Scheduled: the client's own delay, the wait for a slot included.
+func (r *Request) Lateness() time.Duration { return since(r.Scheduled, r.Sent) }
+
+// ScheduledLatency is the time from the intended start to the last chunk: what a user who came at that moment felt,
+// whoever made the user wait.
+func (r *Request) ScheduledLatency() time.Duration { return since(r.Scheduled, r.LastChunk) }
+
+func since(from, to time.Duration) time.Duration {
+	if from == Never || to == Never {
+		return Never
+	}
+	return to - from
+}
+
+// ByIndex orders requests as the data set does.
+func ByIndex(a, b Request) int { return cmp.Compare(a.Index, b.Index) }

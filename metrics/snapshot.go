@@ -1,0 +1,82 @@
+package metrics
+
+import "time"
+
+// State is what a run is doing.
+type State string
+
+const (
+	// Running: sending requests.
+	Running State = "running"
+	// Draining: sending nothing new, waiting for what is in flight.
+	Draining State = "draining"
+	// Aborting: cutting what is in flight.
+	Aborting State = "aborting"
+	// Finished: over, result written or its failure known.
+	Finished State = "done"
+)
+
+// Totals count requests and tokens since the start. Tokens are those of successful requests.
+type Totals struct {
+	Due, Sent, Done, Failed, Cancelled int
+	InputTokens, OutputTokens          int
+}
+
+// FailureCount groups failures of one kind and status.
+type FailureCount struct {
+	Kind   Failure `json:"kind"`
+	Status int     `json:"status,omitempty"`
+	Count  int     `json:"count"`
+	// Last is when the newest of them ended.
+	Last time.Duration `json:"-"`
+	// Examples are the first few different texts the server or the system gave: foreign text.
+	Examples []string `json:"examples,omitempty"`
+}
+
+// Level says how much an event matters.
+type Level string
+
+const (
+	// Info is for the record.
+	Info Level = "info"
+	// Warn asks for attention.
+	Warn Level = "warn"
+	// Error tells of something that went wrong.
+	Error Level = "error"
+)
+
+// Event is something that happened at a moment of the run, in words for a person.
+type Event struct {
+	At    time.Duration
+	Level Level
+	Text  string
+	// Count says how many like it came in a row; 0 means one.
+	Count int
+}
+
+// Snapshot is a run so far. It is immutable: whoever holds one may keep it and read it from any goroutine.
+type Snapshot struct {
+	// At is when it was taken.
+	At    time.Duration
+	Plan  *Plan
+	State State
+	// DrainBy is when draining ends by force; Never if it is not draining.
+	DrainBy time.Duration
+	Totals  Totals
+	// Held, Waiting and Running are levels now. In flight is Waiting + Running.
+	Held, Waiting, Running int
+	// OutputExact says that no request in flight is counted by its chunks.
+	OutputExact bool
+	// Windows from the start of the run; the last one is still open.
+	Windows []Window
+	// Whole-run histograms.
+	TTFT, TPOT, ITL, E2EL Histogram
+	// Failures by kind, most frequent first.
+	Failures []FailureCount
+	// Log holds the newest events, oldest first.
+	Log []Event
+	// SavePath is where the result goes, "" if it is not saved; SaveError why it could not be.
+	SavePath, SaveError string
+	// Report is there once the run is over.
+	Report *Report
+}

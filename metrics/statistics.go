@@ -1,0 +1,107 @@
+package metrics
+
+import (
+	"maps"
+	"math"
+	"slices"
+)
+
+// Percentile is one percentile of a distribution.
+type Percentile struct {
+	// P from 0 to 100.
+	P float64
+	// Value in milliseconds.
+	Value float64
+}
+
+// Statistic sums up one latency over the successful requests, in milliseconds. With no samples every figure is 0.
+type Statistic struct {
+	N                           int
+	Mean, Median, Std, Min, Max float64
+	Percentiles                 []Percentile
+}
+
+// Percentile returns the value for p if it was asked for.
+func (s Statistic) Percentile(p float64) (ms float64, ok bool) {
+	for _, q := range s.Percentiles {
+		if q.P == p {
+			return q.Value, true
+		}
+	}
+	return 0, false
+}
+
+// sample is an exact multiset of values in seconds. It grows with the number of different values, not of values: times
+// are whole microseconds, so tens of millions of gaps between chunks fit into a few megabytes.
+type sample map[float64]int
+
+func (s sample) add(seconds float64) { s[seconds]++ }
+
+// statistic computes the figures as numpy does: mean, median, standard deviation with ddof 0 and percentiles with
+// linear interpolation at position p/100·(n-1), all times 1000.
+func (s sample) statistic(percentiles []float64) Statistic {
+	values := slices.Sorted(maps.Keys(s))
+	ends := make([]int, len(values)) // how many are at most values[i]
+	n := 0
+	var sum compensated
+	for i, v := range values {
+		n += s[v]
+		ends[i] = n
+		sum.add(v * float64(s[v]))
+	}
+	out := Statistic{N: n}
+	for _, p := range percentiles {
+		out.Percentiles = append(out.Percentiles, Percentile{P: p})
+	}
+	if n == 0 {
+		return out
+	}
+	mean := sum.value() / float64(n)
+	var squares compensated
+	for _, v := range values {
+		d := v - mean
+		squares.add(d * d * float64(s[v]))
+	}
+	at := func(k int) float64 { // the k-th smallest, from 0
+		i, _ := slices.BinarySearch(ends, k+1)
+		return values[i]
+	}
+	quantile := func(p float64) float64 {
+		pos := p / 100 * float64(n-1)
+		k := int(math.Floor(pos))
+		k = min(max(k, 0), n-1)
+		lo := at(k)
+		if k == n-1 {
+			return lo
+		}
+		hi, frac := at(k+1), pos-float64(k)
+		// numpy interpolates from the nearer end, so that the result stays between its neighbours.
+		if frac >= 0.5 {
+			return hi - (hi-lo)*(1-frac)
+		}
+		return lo + (hi-lo)*frac
+	}
+	out.Mean = mean * 1000
+	out.Std = math.Sqrt(squares.value()/float64(n)) * 1000
+	out.Median = (at((n-1)/2) + at(n/2)) / 2 * 1000
+	out.Min, out.Max = values[0]*1000, values[len(values)-1]*1000
+	for i := range out.Percentiles {
+		out.Percentiles[i].Value = quantile(out.Percentiles[i].P) * 1000
+	}
+	return out
+}
+
+// compensated is Neumaier's sum: the order of the terms does not show in the result.
+type compensated struct{ sum, lost float64 }
+
+func (c *compensated) add(v float64) {
+	t := c.sum + v
+	if math.Abs(c.sum) >= math.Abs(v) {
+		c.lost += (c.sum - t) + v
+	} else {
+		c.lost += (v - t) + c.sum
+	}
+	c.sum = t
+}
+
+func (c *compensated) value() float64 { return c.sum + c.lost }

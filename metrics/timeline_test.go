@@ -1,0 +1,240 @@
+package metrics
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func secondsToDuration(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// drawRun makes up a run with successes, failures of every stage, held and cancelled requests.
+func drawRun(seed uint64, n int) []Request {
+	r := rand.New(rand.NewPCG(seed, 1))
+	us := func(most int) time.Duration { return time.Duration(r.IntN(most)) * time.Microsecond }
+	var all []Request
+	at := time.Duration(0)
+	for i := range n {
+		q := NewRequest(i)
+		at += us(200_000)
+		q.Scheduled, q.Due = at, at+us(300)
+		q.InputTokens, q.InputSource, q.MaxTokens = r.IntN(2000), TokensFromEstimate, 64
+		fate := r.IntN(10)
+		if fate == 0 { // dropped while it was held
+			q.Failure, q.Done = Cancelled, q.Due+us(2_000_000)
+			all = append(all, q)
+			continue
+		}
+		q.Admitted = q.Due + us(1_500_000)
+		if fate == 1 {
+			q.Failure, q.Error, q.Done = FailedConnect, "connection refused", q.Admitted+us(1000)
+			all = append(all, q)
+			continue
+		}
+		q.Sent = q.Admitted + us(500)
+		t := q.Sent + us(1_200_000)
+		tokens := 0
+		for k := range 1 + r.IntN(40) {
+			c := Chunk{At: t, Tokens: int32(r.IntN(3)), Answer: true}
+			if k == 0 && r.IntN(2) == 0 {
+				c.Tokens = 0
+			}
+			tokens += int(c.Tokens)
+			q.Add(c)
+			t += us(150_000)
+		}
+		q.Done = q.LastChunk + us(3000)
+		switch fate {
+		case 2:
+			q.Failure, q.Error = FailedTruncated, "cut"
+		case 3:
+			q.Failure, q.Status, q.Error = FailedStatus, 503, fmt.Sprint("busy ", i)
+			q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, Never, Never, Never, Never
+		case 4:
+			q.Failure = Cancelled
+		default:
+			q.InputTokens += 7
+			q.OutputTokens, q.OutputSource = tokens+r.IntN(30), TokensFromUsage
+		}
+		all = append(all, q)
+	}
+	return all
+}
+
+// play tells the recorder what happened, in the order it happened.
+func play(rec *Recorder, all []Request) {
+	type moment struct {
+		at time.Duration
+		do func()
+	}
+	var story []moment
+	for i := range all {
+		final := all[i]
+		q := NewRequest(final.Index)
+		q.InputTokens = final.InputTokens
+		if final.OK() {
+			q.InputTokens -= 7 // the server's own count comes at the end
+		}
+		story = append(story, moment{final.Due, func() { q.Scheduled, q.Due = final.Scheduled, final.Due; rec.Due(&q) }})
+		if final.Sent != Never {
+			story = append(story, moment{final.Sent, func() { q.Admitted, q.Sent = final.Admitted, final.Sent; rec.Sent(&q) }})
+		}
+		for _, c := range final.Chunks {
+			story = append(story, moment{c.At, func() { q.Add(c); rec.Chunk(&q) }})
+		}
+		story = append(story, moment{final.Done, func() {
+			live := q.live
+			q = final
+			q.live = live
+			rec.Done(&q)
+		}})
+	}
+	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })
+	for _, m := range story {
+		m.do()
+	}
+}
+
+func yield(all []Request) iter.Seq2[Request, error] {
+	return func(yield func(Request, error) bool) {
+		for _, q := range all {
+			if !yield(q, nil) {
+				return
+			}
+		}
+	}
+}
+
+func compareHistograms(a, b Histogram) bool {
+	return a.n == b.n && a.sum == b.sum && slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets()))
+}
+
+// The live picture and the report are computed apart, from events and from the log; they must tell the same story.
+func TestSnapshotEqualsReport(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			all := drawRun(seed, 150)
+			plan := Plan{Percentiles: []float64{99}}
+			rec := NewRecorder(time.Now(), &plan)
+			play(rec, all)
+			ended := slices.MaxFunc(all, func(a, b Request) int { return int(a.Done - b.Done) }).Done
+			report, err := Summarize(yield(all), Run{Plan: plan, Ended: ended})
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec.Finish(&report)
+			s := rec.Snapshot()
+			if diff := cmp.Diff(report.Timeline, s.Windows, cmp.Comparer(compareHistograms)); diff != "" {
+				t.Errorf("seed %d: timeline (-report +snapshot):\n%s", seed, diff)
+			}
+			for name, pair := range map[string][2]Histogram{
+				"TTFT": {report.HistTTFT, s.TTFT}, "TPOT": {report.HistTPOT, s.TPOT},
+				"ITL": {report.HistITL, s.ITL}, "E2EL": {report.HistE2EL, s.E2EL},
+			} {
+				if !compareHistograms(pair[0], pair[1]) {
+					t.Errorf("seed %d: %s histograms differ", seed, name)
+				}
+			}
+			got := Totals{Due: 150, Sent: s.Totals.Sent, Done: report.Completed, Failed: report.Failed,
+				Cancelled:   report.Interrupted.Cancelled + report.Interrupted.Unsent,
+				InputTokens: report.InputTokens, OutputTokens: report.OutputTokens}
+			if got != s.Totals {
+				t.Errorf("seed %d: report totals %+v, snapshot %+v", seed, got, s.Totals)
+			}
+			if s.Held != 0 || s.Waiting != 0 || s.Running != 0 || !s.OutputExact {
+				t.Errorf("seed %d: after the end: held %d, waiting %d, running %d, exact %v", seed, s.Held, s.Waiting, s.Running, s.OutputExact)
+			}
+			if diff := cmp.Diff(report.Failures, s.Failures, cmpopts.SortSlices(func(a, b FailureCount) bool {
+				return string(a.Kind) < string(b.Kind)
+			}), cmpopts.IgnoreFields(FailureCount{}, "Examples")); diff != "" {
+				t.Errorf("seed %d: failures (-report +snapshot):\n%s", seed, diff)
+			}
+		})
+	}
+}
+
+func TestSummarizeDoesNotCareAboutOrder(t *testing.T) {
+	all := drawRun(3, 400)
+	run := Run{Plan: Plan{Percentiles: []float64{1, 50, 99, 99.9}, Goodput: SLO{{"ttft", 500}, {"tpot", 60}}}, Ended: time.Hour}
+	want, err := Summarize(yield(all), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(9, 9))
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	got, err := Summarize(yield(all), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := []cmp.Option{cmp.Comparer(compareHistograms), cmpopts.IgnoreFields(FailureCount{}, "Examples")}
+	if diff := cmp.Diff(want, got, opts...); diff != "" {
+		t.Errorf("(-in order +shuffled):\n%s", diff)
+	}
+}
+
+// A snapshot is a reader's own: what happens afterwards does not show in it.
+func TestSnapshotIsImmutable(t *testing.T) {
+	rec := NewRecorder(time.Now(), &Plan{})
+	all := drawRun(1, 60)
+	play(rec, all[:30])
+	s := rec.Snapshot()
+	before := fmt.Sprint(s.Windows, slices.Collect(s.TTFT.Buckets()), slices.Collect(s.ITL.Buckets()), s.Failures)
+	play(rec, all[30:])
+	if after := fmt.Sprint(s.Windows, slices.Collect(s.TTFT.Buckets()), slices.Collect(s.ITL.Buckets()), s.Failures); before != after {
+		t.Errorf("the snapshot changed from\n%s\nto\n%s", before, after)
+	}
+}
+
+func TestTokensAreSpreadOverTheirSeconds(t *testing.T) {
+	q := NewRequest(0)
+	q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
+	for i := range 4 { // one chunk a second, counted as one token each; the server says ten in all
+		q.Add(Chunk{At: time.Duration(i)*time.Second + 500*time.Millisecond, Tokens: 1})
+	}
+	q.OutputTokens, q.InputTokens, q.Done = 10, 33, 4*time.Second
+	r, err := Summarize(yield([]Request{q}), Run{Ended: 4 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out, in []int
+	for _, w := range r.Timeline[:4] {
+		out, in = append(out, w.OutputTokens), append(in, w.InputTokens)
+	}
+	if want := []int{2, 3, 2, 3}; !slices.Equal(out, want) {
+		t.Errorf("output tokens by second = %v, want %v", out, want)
+	}
+	if want := []int{33, 0, 0, 0}; !slices.Equal(in, want) {
+		t.Errorf("input tokens by second = %v, want %v", in, want)
+	}
+}
+
+func TestPublish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := NewRecorder(time.Now(), &Plan{})
+		ctx, cancel := context.WithCancel(t.Context())
+		ch := rec.Publish(ctx, time.Second)
+		time.Sleep(10*time.Second + time.Millisecond) // nobody reads: only the newest stays
+		if s := <-ch; s.At != 10*time.Second {
+			t.Errorf("snapshot of %s, want the newest, of 10s", s.At)
+		}
+		cancel()
+		n := 0
+		for s := range ch {
+			n++
+			if s.At < 10*time.Second {
+				t.Errorf("last snapshot is of %s", s.At)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d snapshots after the end, want the last one", n)
+		}
+	})
+}

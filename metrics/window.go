@@ -1,0 +1,197 @@
+package metrics
+
+import "time"
+
+// Window is one second of a run.
+type Window struct {
+	// Start is the beginning of the second, from the start of the run.
+	Start time.Duration
+	// Due, Sent, Done, Failed and Cancelled count what happened to requests in this second; Done are the successes.
+	Due, Sent, Done, Failed, Cancelled int
+	// InputTokens of requests whose first token came in this second; OutputTokens that arrived in it, whatever became of
+	// their request. Output tokens are counted by chunk until the request's own total is known, then corrected.
+	InputTokens, OutputTokens int
+	// Held, Waiting and Running are levels at the end of the second.
+	Held, Waiting, Running int
+	// TTFT and ITL were seen in this second, TPOT and E2EL belong to requests that ended in it. Requests that failed
+	// are taken out again.
+	TTFT, TPOT, ITL, E2EL Histogram
+}
+
+// maxWindows bounds a timeline to a week, so that a damaged journal cannot ask for all memory; what is later counts in
+// the last window.
+const maxWindows = 7 * 24 * 3600
+
+// stage is where a request is on its way.
+type stage uint8
+
+const (
+	stageNone stage = iota
+	stageHeld
+	stageWaiting
+	stageRunning
+)
+
+// timeline turns the four moments of each request into windows and whole-run histograms. The recorder feeds it live,
+// Summarize from the journal: one piece of code, so both tell the same story. While it is filled, the levels of a window
+// hold the change within that second; snapshot sums them up.
+//
+//	due ──> held ──sent──> waiting ──first token──> running ──done──>
+type timeline struct {
+	windows               []Window
+	ttft, tpot, itl, e2el Histogram
+	held, waiting, runs   int // levels now
+}
+
+func (t *timeline) at(at time.Duration) *Window {
+	k := int(min(max(0, at)/time.Second, maxWindows-1))
+	for len(t.windows) <= k {
+		t.windows = append(t.windows, Window{Start: time.Duration(len(t.windows)) * time.Second})
+	}
+	return &t.windows[k]
+}
+
+func (t *timeline) move(r *Request, to stage, at time.Duration) {
+	t.level(r.live.stage, at, -1)
+	t.level(to, at, +1)
+	r.live.stage = to
+}
+
+func (t *timeline) level(s stage, at time.Duration, by int) {
+	w := t.at(at)
+	switch s {
+	case stageHeld:
+		w.Held += by
+		t.held += by
+	case stageWaiting:
+		w.Waiting += by
+		t.waiting += by
+	case stageRunning:
+		w.Running += by
+		t.runs += by
+	}
+}
+
+func (t *timeline) due(r *Request) {
+	t.at(r.Due).Due++
+	t.move(r, stageHeld, r.Due)
+}
+
+func (t *timeline) sent(r *Request) {
+	t.at(r.Sent).Sent++
+	t.move(r, stageWaiting, r.Sent)
+}
+
+// chunk counts the i-th chunk of r.
+func (t *timeline) chunk(r *Request, i int) {
+	c := r.Chunks[i]
+	w := t.at(c.At)
+	if i == 0 {
+		w.TTFT.Add(r.TTFT())
+		t.ttft.Add(r.TTFT())
+	} else {
+		gap := c.At - r.Chunks[i-1].At
+		w.ITL.Add(gap)
+		t.itl.Add(gap)
+	}
+	if r.live.stage == stageWaiting && c.Tokens > 0 {
+		t.move(r, stageRunning, c.At)
+		w.InputTokens += r.InputTokens
+		r.live.inputTokens = r.InputTokens
+	}
+	w.OutputTokens += int(c.Tokens)
+	r.live.outputTokens += int(c.Tokens)
+}
+
+func (t *timeline) done(r *Request) {
+	t.move(r, stageNone, r.Done)
+	w := t.at(r.Done)
+	switch r.Failure {
+	case "":
+		w.Done++
+	case Cancelled:
+		w.Cancelled++
+	default:
+		w.Failed++
+	}
+	if r.Failure != "" {
+		t.forget(r)
+		return
+	}
+	w.E2EL.Add(r.E2EL())
+	t.e2el.Add(r.E2EL())
+	if v := r.TPOT(); v != Never {
+		w.TPOT.Add(v)
+		t.tpot.Add(v)
+	}
+	t.correct(r)
+}
+
+// forget takes the latencies of a request that did not succeed out of the histograms.
+func (t *timeline) forget(r *Request) {
+	for i, c := range r.Chunks {
+		if i == 0 {
+			t.at(c.At).TTFT.Remove(r.TTFT())
+			t.ttft.Remove(r.TTFT())
+			continue
+		}
+		gap := c.At - r.Chunks[i-1].At
+		t.at(c.At).ITL.Remove(gap)
+		t.itl.Remove(gap)
+	}
+}
+
+// correct spreads the request's own token totals over the seconds in which its chunks came.
+func (t *timeline) correct(r *Request) {
+	if r.FirstToken != Never {
+		t.at(r.FirstToken).InputTokens += r.InputTokens - r.live.inputTokens
+	}
+	if r.OutputTokens == r.live.outputTokens || len(r.Chunks) == 0 {
+		return
+	}
+	if r.live.outputTokens == 0 {
+		t.at(r.LastChunk).OutputTokens += r.OutputTokens
+		return
+	}
+	// Each chunk gets its share of the total, rounded so that the shares add up to it.
+	var seen, given int
+	for _, c := range r.Chunks {
+		seen += int(c.Tokens)
+		upTo := int(float64(seen) / float64(r.live.outputTokens) * float64(r.OutputTokens))
+		t.at(c.At).OutputTokens += upTo - given - int(c.Tokens)
+		given = upTo
+	}
+	t.at(r.LastChunk).OutputTokens += r.OutputTokens - given
+}
+
+// replay runs a finished request through the timeline.
+func (t *timeline) replay(r *Request) {
+	r.live = liveState{}
+	if r.Due != Never {
+		t.due(r)
+	}
+	if r.Sent != Never {
+		t.sent(r)
+	}
+	for i := range r.Chunks {
+		t.chunk(r, i)
+	}
+	if r.Done != Never {
+		t.done(r)
+	}
+}
+
+// share returns the windows up to now for a reader, with levels summed up. The reader may keep them.
+func (t *timeline) share(now time.Duration) []Window {
+	t.at(now)
+	out := make([]Window, len(t.windows))
+	var held, waiting, runs int
+	for i := range t.windows {
+		w := &t.windows[i]
+		out[i] = *w
+		held, waiting, runs = held+w.Held, waiting+w.Waiting, runs+w.Running
+		out[i].Held, out[i].Waiting, out[i].Running = held, waiting, runs
+		out[i].TTFT, out[i].TPOT, out[i].ITL, out[i].E2EL = w.TTFT.share(), w.TPOT.share(), w.ITL.share(), w.E2EL.share()
+	}
+	return out
+}

@@ -11,7 +11,7 @@ import (
 // progress writes a line every so often until the snapshots end.
 func progress(w io.Writer, snapshots <-chan metrics.Snapshot) {
 	for s := range snapshots {
-		if s.State != metrics.Finished {
+		if s.State != metrics.Finished && s.At > 0 && s.Totals.Due > 0 {
 			fmt.Fprintln(w, progressLine(&s))
 		}
 	}

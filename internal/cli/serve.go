@@ -36,7 +36,7 @@ func runServe(env *environment, args []string) int {
 	case err != nil:
 		return env.fail(exitUsage, err)
 	}
-	o.save.unasked = o.screen.dashboard(env)
+	o.save.unasked = isTerminal(env.stdout)
 
 	// Until the run starts, Ctrl-C simply ends the program.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

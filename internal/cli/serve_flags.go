@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -217,6 +218,8 @@ func (o *serveOptions) checkPrompts(given *pflag.FlagSet) (problems []error) {
 		}
 		if o.datasetPath == "" {
 			bad("--dataset-name sharegpt: needs a file; give one with --dataset-path")
+		} else if _, err := os.Stat(o.datasetPath); err != nil {
+			bad("--dataset-path %s: %w", quoted(o.datasetPath), errors.Unwrap(err))
 		} else if err := o.sharegpt.Validate(); err != nil {
 			problems = append(problems, err)
 		}
@@ -260,7 +263,12 @@ func (o *serveOptions) url() string {
 // rateValue is a flag of a positive number that may be inf.
 type rateValue float64
 
-func (v *rateValue) String() string { return strconv.FormatFloat(float64(*v), 'g', -1, 64) }
+func (v *rateValue) String() string {
+	if math.IsInf(float64(*v), 1) {
+		return "inf"
+	}
+	return strconv.FormatFloat(float64(*v), 'g', -1, 64)
+}
 
 func (v *rateValue) Type() string { return "number" }
 

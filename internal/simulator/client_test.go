@@ -61,6 +61,19 @@ func (c *client) open(ctx context.Context, method, path, body string) *http.Resp
 	return response
 }
 
+// send is do for a goroutine beside the test's own: it looks at the answer's status only.
+func (c *client) send(path, body string) {
+	response, err := c.http.Post("http://simulator"+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		c.t.Error(err)
+		return
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != http.StatusOK {
+		c.t.Errorf("%s: status %d, %v", path, response.StatusCode, err)
+	}
+}
+
 // do returns status and body of an answer that is no stream.
 func (c *client) do(method, path, body string) (int, string) {
 	c.t.Helper()

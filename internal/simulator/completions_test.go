@@ -209,7 +209,7 @@ func TestRefusals(t *testing.T) {
 		{"stream options without a stream", post, completions, `{"prompt":"a","stream_options":{}}`, 400, "BadRequestError", "stream_options", "stream=True"},
 		{"no messages", post, chat, `{"messages":[]}`, 400, "BadRequestError", "messages", "empty"},
 		{"no role", post, chat, `{"messages":[{"content":"a"}]}`, 400, "BadRequestError", "messages", "no role"},
-		{"an image", post, chat, `{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]}`, 400, "Bad Request", "", "image_url"},
+		{"a part of another kind", post, chat, `{"messages":[{"role":"user","content":[{"type":"smell","smell":"x"}]}]}`, 400, "Bad Request", "", `got "smell"`},
 		{"content of another kind", post, chat, `{"messages":[{"role":"user","content":7}]}`, 400, "Bad Request", "", "list of parts"},
 		{"top logprobs without logprobs", post, chat, `{"messages":[{"role":"user","content":"a"}],"top_logprobs":2}`, 400, "BadRequestError", "top_logprobs", "must be set"},
 		{"too many top logprobs", post, chat, `{"messages":[{"role":"user","content":"a"}],"logprobs":true,"top_logprobs":21}`, 400, "BadRequestError", "top_logprobs", "20"},

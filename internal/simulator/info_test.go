@@ -62,7 +62,7 @@ func TestMetrics(t *testing.T) {
 	p.Model = `a "b"\`
 	bubble(t, p, func(c *client) {
 		for range 2 {
-			go c.do("POST", "/v1/completions", `{"prompt":`+ids(100)+`,"max_tokens":3,"ignore_eos":true}`)
+			go c.send("/v1/completions", `{"prompt":`+ids(100)+`,"max_tokens":3,"ignore_eos":true}`)
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(3 * time.Millisecond)
@@ -142,4 +142,21 @@ func TestNamed(t *testing.T) {
 	if _, err := Named("x"); err == nil || !strings.Contains(err.Error(), "l40s-8b") {
 		t.Errorf("unknown profile: %v, want the known ones named", err)
 	}
+}
+
+// A part that is no text costs a fixed number of tokens, and a newline joins it to its neighbours.
+func TestMediaParts(t *testing.T) {
+	bubble(t, round(), func(c *client) {
+		count := func(content string) float64 {
+			_, body := c.do("POST", "/tokenize", `{"messages":[{"role":"user","content":[`+content+`]}]}`)
+			return c.parse(body)["count"].(float64)
+		}
+		plain := count(`{"type":"text","text":"a b"}`)
+		for _, kind := range []string{"image_url", "video_url", "input_audio"} {
+			got := count(`{"type":"text","text":"a b"},{"type":"` + kind + `","` + kind + `":{"url":"x"}}`)
+			if got != plain+1+mediaTokens {
+				t.Errorf("%s: %v tokens beside a text of %v, want %d more", kind, got, plain, 1+mediaTokens)
+			}
+		}
+	})
 }

@@ -3,6 +3,7 @@ package simulator
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 )
 
@@ -52,8 +53,14 @@ type message struct {
 	Content content `json:"content"`
 }
 
-// content is a message's text: given as one, as a list of text parts, which are joined, or null.
+// content is a message's text: given as one, as a list of parts, which are joined, or null. A part that is an image, a
+// video or sound is not looked at: it costs mediaTokens, as an image does in a model that can see.
 type content string
+
+const mediaTokens = 256
+
+// mediaText stands for such a part: bytes that no text piece covers, so each is a token.
+var mediaText = strings.Repeat("\x1a", mediaTokens)
 
 func (c *content) UnmarshalJSON(raw []byte) error {
 	var text string
@@ -70,10 +77,14 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	}
 	var texts []string
 	for _, part := range parts {
-		if part.Type != "text" || part.Text == nil {
-			return errors.New("content: only parts of type text are simulated, not " + part.Type)
+		switch {
+		case part.Type == "text" && part.Text != nil:
+			texts = append(texts, *part.Text)
+		case part.Type == "image_url", part.Type == "video_url", part.Type == "input_audio":
+			texts = append(texts, mediaText)
+		default:
+			return errors.New("content: expected parts of type text, image_url, video_url or input_audio, got " + strconv.Quote(part.Type))
 		}
-		texts = append(texts, *part.Text)
 	}
 	*c = content(strings.Join(texts, "\n"))
 	return nil

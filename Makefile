@@ -1,0 +1,50 @@
+# Checks and pictures. `make check` is what CI runs after the tests.
+
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+FUZZTIME    = 10s
+
+.PHONY: check test fmt vet staticcheck race cross fuzz bench screens golden
+
+check: fmt vet staticcheck race cross
+
+test:
+	go test ./...
+
+fmt:
+	@bad=$$(gofmt -l .); if [ -n "$$bad" ]; then echo "gofmt these files:"; echo "$$bad"; exit 1; fi
+
+vet:
+	go vet ./...
+
+staticcheck:
+	go run $(STATICCHECK) ./...
+
+race:
+	go test -race ./...
+
+# Other systems must at least compile, tests included.
+cross:
+	GOOS=darwin GOARCH=arm64 go vet ./...
+	GOOS=windows GOARCH=amd64 go vet ./...
+	GOOS=darwin GOARCH=arm64 go build -o /dev/null .
+	GOOS=windows GOARCH=amd64 go build -o /dev/null .
+
+# A crasher stays in testdata/fuzz and fails the tests from then on. Shrinking an interesting input is limited to a few
+# tries, or it would take all the time there is.
+fuzz:
+	@for f in $$(grep -rl --include='*_test.go' '^func Fuzz' .); do \
+	  for t in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$f); do \
+	    echo "$$(dirname $$f) $$t"; \
+	    go test -run '^$$' -fuzz "^$$t\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$$(dirname $$f) || exit 1; \
+	  done; \
+	done
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...
+
+# Rewrites the expected screens and reports in testdata; read the difference before you commit it.
+golden:
+	go test ./tui ./export -update
+
+screens:
+	docs/screens/render.sh

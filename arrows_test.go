@@ -1,0 +1,95 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// arrows says which of our packages each package may import, its tests included. docs/design.md says why.
+var arrows = map[string][]string{
+	"benchtop":                    {"benchtop/internal/cli"},
+	"benchtop/internal/cli":       {"benchtop/..."},
+	"benchtop/tui":                {"benchtop/metrics", "benchtop/tui/noquery"},
+	"benchtop/tui/noquery":        {},
+	"benchtop/loadgen":            {"benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics"},
+	"benchtop/loadgen/target":     {},
+	"benchtop/datasets":           {"benchtop/datasets/tokenizer", "benchtop/datasets/numpy"},
+	"benchtop/datasets/numpy":     {},
+	"benchtop/datasets/tokenizer": {},
+	"benchtop/metrics":            {},
+	"benchtop/export":             {"benchtop/metrics"},
+	"benchtop/internal/simulator": {},
+}
+
+// only says which packages may import certain modules.
+var only = map[string][]string{
+	"github.com/valyala/fasthttp":     {"benchtop/loadgen"},
+	"github.com/charmbracelet/":       {"benchtop/tui", "benchtop/tui/noquery"},
+	"github.com/NimbleMarkets/":       {"benchtop/tui"},
+	"github.com/valyala/fastjson":     {"benchtop/loadgen", "benchtop/export"},
+	"github.com/spf13/pflag":          {"benchtop/internal/cli"},
+	"github.com/mattn/go-isatty":      {"benchtop/internal/cli"},
+	"golang.org/x/sys/":               {"benchtop/loadgen", "benchtop/tui", "benchtop/internal/cli"},
+	"github.com/rogpeppe/go-internal": {"benchtop/internal/cli"},
+}
+
+// stdOnly packages are the common language: they build on the standard library alone.
+var stdOnly = []string{"benchtop/metrics", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/datasets/tokenizer"}
+
+// TestArrows reads the sources themselves rather than asking the go command, so that files for other systems count and
+// the test cache notices a change.
+func TestArrows(t *testing.T) {
+	seen := map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if name := d.Name(); name == "testdata" || len(name) > 1 && name[0] == '.' {
+				return fs.SkipDir
+			}
+			return err
+		}
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		pkg := strings.TrimSuffix("benchtop/"+filepath.ToSlash(filepath.Dir(path)), "/.")
+		seen[pkg] = true
+		allowed, known := arrows[pkg]
+		if !known {
+			t.Errorf("%s is not drawn: add it to the arrows and to docs/design.md", pkg)
+		}
+		for _, spec := range file.Imports {
+			i, _ := strconv.Unquote(spec.Path.Value)
+			ours := strings.HasPrefix(i, "benchtop/")
+			if ours && i != pkg && !slices.Contains(allowed, i) && !slices.Contains(allowed, "benchtop/...") {
+				t.Errorf("%s imports %s, against the arrows", path, i)
+			}
+			for module, users := range only {
+				if strings.HasPrefix(i, module) && !slices.Contains(users, pkg) {
+					t.Errorf("%s imports %s, which only %v may", path, i, users)
+				}
+			}
+			first, _, _ := strings.Cut(i, "/")
+			if strings.Contains(first, ".") && slices.Contains(stdOnly, pkg) && !strings.HasSuffix(path, "_test.go") {
+				t.Errorf("%s imports %s, but builds on the standard library alone", path, i)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range arrows {
+		if !seen[pkg] {
+			t.Errorf("%s is drawn but does not exist", pkg)
+		}
+	}
+}

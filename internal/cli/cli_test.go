@@ -1,0 +1,402 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"benchtop/internal/simulator"
+)
+
+// result is what a command line did.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// run performs a command line in this process, without a terminal.
+func run(args ...string) result {
+	var out, err bytes.Buffer
+	code := Main(args, strings.NewReader(""), &out, &err)
+	return result{code, out.String(), err.String()}
+}
+
+func (r result) expect(t *testing.T, code int, words ...string) {
+	t.Helper()
+	if r.code != code {
+		t.Errorf("exit code %d, want %d", r.code, code)
+	}
+	for _, w := range words {
+		if !strings.Contains(r.stdout+r.stderr, w) {
+			t.Errorf("%q is missing", w)
+		}
+	}
+	if t.Failed() {
+		t.Logf("stdout:\n%s\nstderr:\n%s", r.stdout, r.stderr)
+	}
+}
+
+// simulated starts the simulated server on a free port.
+func simulated(t *testing.T, change func(*simulator.Profile)) string {
+	t.Helper()
+	p := simulator.Defaults()
+	// A hundred times as fast, so that tests do not wait.
+	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = p.StepBase/100, p.PrefillToken/100, p.DecodeSequence/100, 0
+	if change != nil {
+		change(&p)
+	}
+	s := simulator.New(p)
+	web := httptest.NewServer(s.Handler())
+	t.Cleanup(func() {
+		web.CloseClientConnections()
+		web.Close()
+		_ = s.Close()
+	})
+	return web.URL
+}
+
+const sharegptFile = "../../datasets/testdata/sharegpt_small.json"
+
+// Wrong usage is told all at once, names flag, value and what would be right, and sends nothing.
+func TestWrongUsage(t *testing.T) {
+	asked := false
+	web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+	defer web.Close()
+	for _, c := range []struct {
+		name  string
+		args  string
+		words []string
+	}{
+		{"no command", "", []string{"usage: benchtop COMMAND"}},
+		{"unknown command", "srve", []string{`unknown command "srve" (did you mean serve?)`}},
+		{"all problems at once", "serve --backend foo --num-prompts x --requst-rate 3 --burstiness 0 --dataset-name hf --metric-percentiles 101 extra", []string{
+			"--backend foo: use vllm, openai or openai-chat", "--num-prompts x: expected a whole number",
+			"--requst-rate: unknown flag (did you mean request-rate?)", "--burstiness 0: must be more than 0",
+			"--dataset-name hf: use random or sharegpt", "--metric-percentiles 101: expected numbers from 0 to 100",
+			`serve takes no arguments, got ["extra"]: 'vllm serve MODEL' starts a server`,
+		}},
+		{"value missing", "serve --model", []string{"--model: a value is missing; expected a text"}},
+		{"ambiguous", "serve --request 3", []string{"--request: could be any of --request-id-prefix, --request-rate, --request-timeout"}},
+		{"goodput", "serve --goodput ttft:5 speed:9 tpot", []string{`--goodput speed:9: "speed:9": unknown metric "speed"`, `--goodput tpot: "tpot": expected NAME:MILLISECONDS`}},
+		{"random with a file", "serve --dataset-path x", []string{"--dataset-path x: the random data set takes no file"}},
+		{"range ratio", "serve --random-range-ratio 1.5", []string{"range"}},
+		{"sharegpt without a file", "serve --dataset-name sharegpt", []string{"needs a file; give one with --dataset-path"}},
+		{"endpoint", "serve --backend openai-chat --endpoint /v1/completions", []string{"for backend openai-chat it must end in chat/completions"}},
+		{"endless", "serve --duration 5s", []string{"limit it with --max-concurrency"}},
+		{"seed", "serve --seed -1", []string{"--seed -1: seeds are from 0 to 4294967295"}},
+		{"base url", "serve --base-url localhost:8000", []string{"--base-url: base URL", "expected http://HOST:PORT"}},
+		{"saving", "serve --no-save --save-result", []string{"--no-save and --save-result: choose one"}},
+		{"times", "serve --stall-timeout 0s --duration -1s --pacer sundial", []string{"--stall-timeout 0s: must be more than 0", "--duration -1s: must not be negative", "--pacer sundial: this system has"}},
+		{"percentile metrics", "serve --percentile-metrics ttft,spam", []string{"--percentile-metrics spam: unknown; use ttft, tpot"}},
+		{"demo", "demo --duration 5 now", []string{"--duration 5: expected a time such as", "demo takes no arguments"}},
+		{"simulate", "simulate --profile h900", []string{"--profile h900", "l40s-8b"}},
+		{"report without a file", "report", []string{"report takes one file, got 0"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run(strings.Fields(c.args)...).expect(t, exitUsage, c.words...)
+		})
+	}
+	t.Run("a data set that cannot be read", func(t *testing.T) {
+		url := simulated(t, nil)
+		bad := filepath.Join(t.TempDir(), "bad.json")
+		if err := os.WriteFile(bad, []byte("[\n{\"conversations\": 5}\n]\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for file, words := range map[string][]string{
+			"/no/such/file": {"/no/such/file", "no such file"},
+			bad:             {bad, "line 2", "expected"},
+		} {
+			run("serve", "--base-url", url, "--dataset-name", "sharegpt", "--dataset-path", file).expect(t, exitUsage, words...)
+		}
+	})
+	if asked {
+		t.Error("a request was sent")
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	run("--help").expect(t, exitFine, "demo", "serve", "simulate", "report")
+	run("--version").expect(t, exitFine, "benchtop ")
+	for _, c := range commands() {
+		run(c.name, "--help").expect(t, exitFine, "usage: benchtop "+c.name)
+		run("help", c.name).expect(t, exitFine, "usage: benchtop "+c.name)
+	}
+	run("bench", "serve", "--help").expect(t, exitFine, "usage: benchtop serve", "--request-rate", "(default inf)")
+}
+
+func TestServerAbsent(t *testing.T) {
+	run("serve", "--port", "1", "--model", "m").expect(t, exitFailed,
+		"cannot reach http://127.0.0.1:1", "connection refused", "is the server up", "benchtop demo")
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprint(w, "who are you?\x1b[31m")
+	}))
+	defer web.Close()
+	r := run("serve", "--base-url", web.URL)
+	r.expect(t, exitFailed, "/v1/models", "401 Unauthorized: who are you?", "--model")
+	if strings.Contains(r.stderr, "\x1b") {
+		t.Error("the server's escape sequence went through to the terminal")
+	}
+}
+
+func TestEverythingFails(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "no room", http.StatusServiceUnavailable)
+	}))
+	defer web.Close()
+	run("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "12").expect(t, exitFailed,
+		"Failed requests:                         12", "Error 9: no room", "no request succeeded", "503")
+}
+
+// vllmKeys are the keys of a result with detail, in order, from the description of vLLM's format.
+var vllmKeys = strings.Fields(`date endpoint_type backend label model_id tokenizer_id num_prompts request_rate burstiness max_concurrency
+	duration completed failed total_input_tokens total_output_tokens request_throughput request_goodput output_throughput
+	total_token_throughput input_lens output_lens ttfts itls latencies start_times queue_times generated_texts errors
+	max_output_tokens_per_s max_concurrent_requests rtfx
+	mean_ttft_ms median_ttft_ms std_ttft_ms p99_ttft_ms mean_tpot_ms median_tpot_ms std_tpot_ms p99_tpot_ms
+	mean_itl_ms median_itl_ms std_itl_ms p99_itl_ms benchtop`)
+
+// vllmLines are the labels of the report for such a run, in order, from the same description.
+var vllmLines = []string{
+	"============ Serving Benchmark Result ============",
+	"Successful requests:", "Failed requests:", "Request rate configured (RPS):", "Benchmark duration (s):",
+	"Total input tokens:", "Total generated tokens:", "Request throughput (req/s):", "Output token throughput (tok/s):",
+	"Peak output token throughput (tok/s):", "Peak concurrent requests:", "Total token throughput (tok/s):",
+	"---------------Time to First Token----------------", "Mean TTFT (ms):", "Median TTFT (ms):", "P99 TTFT (ms):",
+	"-----Time per Output Token (excl. 1st token)------", "Mean TPOT (ms):", "Median TPOT (ms):", "P99 TPOT (ms):",
+	"---------------Inter-token Latency----------------", "Mean ITL (ms):", "Median ITL (ms):", "P99 ITL (ms):",
+	"==================================================",
+}
+
+func keysInOrder(t *testing.T, data []byte) []string {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(data))
+	var keys []string
+	depth := 0
+	for expectKey := false; ; {
+		token, err := d.Token()
+		if err != nil {
+			return keys
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+			expectKey = depth == 1
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+			expectKey = depth == 1
+			continue
+		}
+		if depth == 1 {
+			if expectKey {
+				keys = append(keys, token.(string))
+			}
+			expectKey = !expectKey
+		}
+	}
+}
+
+// The same command a user of vLLM would type gives vLLM's lines and vLLM's keys.
+func TestServeLikeVLLM(t *testing.T) {
+	dir := t.TempDir()
+	r := run("serve", "--base-url", simulated(t, nil), "--backend", "openai-chat", "--dataset_name", "sharegpt",
+		"--dataset-path="+sharegptFile, "--num-prompts", "60", "--request-rate", "400",
+		"--save-result", "--save-detailed", "--no-tui", "--result-dir", dir)
+	r.expect(t, exitFine, "Successful requests:                     60        \n", "result saved to "+dir)
+	var labels []string
+	for line := range strings.Lines(r.stdout[strings.Index(r.stdout, "===="):]) {
+		line = strings.TrimRight(line, "\n")
+		if label, _, ok := strings.Cut(line, ":"); ok {
+			line = label + ":"
+		}
+		labels = append(labels, line)
+		if len(labels) == len(vllmLines) {
+			break
+		}
+	}
+	if !slices.Equal(labels, vllmLines) {
+		t.Errorf("lines\n%s\nwant\n%s", strings.Join(labels, "\n"), strings.Join(vllmLines, "\n"))
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if len(files) != 2 || !strings.HasPrefix(filepath.Base(files[0]), "openai-chat-400.0qps-sim-8b-") || !strings.HasSuffix(files[1], ".jsonl.gz") {
+		t.Fatalf("files %v, want a result and its journal", files)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keys := keysInOrder(t, data); !slices.Equal(keys, vllmKeys) {
+		t.Errorf("keys\n%v\nwant\n%v", keys, vllmKeys)
+	}
+	var v struct {
+		Completed int
+		ITLs      [][]float64
+		TTFTs     []float64
+		Errors    []string
+		Texts     []string `json:"generated_texts"`
+		Outputs   []int    `json:"output_lens"`
+	}
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	if v.Completed != 60 || len(v.ITLs) != 60 || len(v.TTFTs) != 60 || len(v.Errors) != 60 || v.Texts[0] == "" || len(v.ITLs[0])+1 < v.Outputs[0] {
+		t.Errorf("completed %d, %d ITL lists, first of %d gaps for %d tokens, text %q", v.Completed, len(v.ITLs), len(v.ITLs[0]), v.Outputs[0], v.Texts[0])
+	}
+
+	// The journal gives the same report again, and by the result's name too.
+	for _, file := range files {
+		again := run("report", file)
+		again.expect(t, exitFine)
+		if again.stdout != r.stdout {
+			t.Errorf("report %s differs:\n%s", file, again.stdout)
+		}
+	}
+	if again := run("report", "--json", files[1]); again.stdout != string(data) {
+		t.Error("report --json differs from the saved result")
+	}
+}
+
+func TestServeShapes(t *testing.T) {
+	url := simulated(t, nil)
+	for _, c := range []struct {
+		name string
+		args string
+		want []string
+	}{
+		{"random, all at once", "--num-prompts 30 --random-input-len 50 --random-output-len 4",
+			[]string{"Successful requests:                     30 ", "Total input tokens:                      1500 ", "Total generated tokens:                  120 "}},
+		{"limited", "--num-prompts 20 --random-output-len 4 --max-concurrency 3 --goodput ttft:60000 e2el:60000",
+			[]string{"Maximum request concurrency:             3 ", "Request goodput (req/s):"}},
+		{"closed loop by the clock", "--duration 1s --max-concurrency 2 --random-input-len 8 --random-output-len 4", []string{"Failed requests:                         0 "}},
+		{"rate by the clock", "--duration 1s --request-rate 30 --random-output-len 4 --burstiness inf --num-prompts 500",
+			[]string{"Successful requests:                     29 "}},
+		{"other metrics", "--num-prompts 5 --random-output-len 4 --percentile-metrics e2el --metric-percentiles 50,99.9", []string{"Median E2EL (ms):", "P99.9 E2EL (ms):"}},
+		{"vocabulary", "--num-prompts 5 --random-output-len 4 --vocab-size 300 --random-range-ratio 0.5 --random-prefix-len 3", []string{"Successful requests:                     5 "}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run(append([]string{"serve", "--base-url", url}, strings.Fields(c.args)...)...).expect(t, exitFine, c.want...)
+		})
+	}
+	t.Run("token ids on the chat protocol", func(t *testing.T) {
+		run("serve", "--base-url", url, "--backend", "openai-chat").expect(t, exitUsage, "--backend openai")
+	})
+}
+
+// A server that cannot count makes the lengths estimates, and that is said wherever they show.
+func TestEstimateIsLabelled(t *testing.T) {
+	inner := simulator.New(simulator.Defaults())
+	defer inner.Close()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/tokenize" {
+			http.NotFound(w, r)
+			return
+		}
+		inner.Handler().ServeHTTP(w, r)
+	}))
+	defer web.Close()
+	dir := t.TempDir()
+	run("serve", "--base-url", web.URL, "--dataset-name", "sharegpt", "--dataset-path", sharegptFile, "--num-prompts", "3",
+		"--output-len", "3", "--save-result", "--result-dir", dir).expect(t, exitFine)
+	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []string{`"dataset": "estimate"`, "lengths estimated", "prompt lengths are estimates", `"tokenizer_id": null`} {
+		if !strings.Contains(string(data), w) {
+			t.Errorf("%s is missing in the result", w)
+		}
+	}
+}
+
+// A secret in the command line appears nowhere.
+func TestSecretsStayInside(t *testing.T) {
+	const canary = "c4n4ry"
+	t.Setenv("OPENAI_API_KEY", canary)
+	dir := t.TempDir()
+	url := strings.Replace(simulated(t, nil), "http://", "http://user:"+canary+"@", 1)
+	r := run("serve", "--base-url", url, "--num-prompts", "3", "--random-output-len", "2", "--save-result", "--save-detailed", "--result-dir", dir)
+	r.expect(t, exitFine)
+	bad := run("serve", "--base-url", "http://user:"+canary+"@host:99999999/%zz")
+	bad.expect(t, exitUsage)
+	absent := run("serve", "--base-url", "http://user:"+canary+"@127.0.0.1:1")
+	absent.expect(t, exitFailed)
+	all := r.stdout + r.stderr + bad.stderr + absent.stderr
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, f := range files {
+		if rep := run("report", "--json", f); rep.code == exitFine {
+			all += rep.stdout
+		}
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(data)
+	}
+	if len(files) != 2 || strings.Contains(all, canary) {
+		t.Errorf("the secret came out: %d files, %.300s", len(files), all[max(0, strings.Index(all, canary)-100):])
+	}
+}
+
+func TestSavingRules(t *testing.T) {
+	url := simulated(t, nil)
+	quick := []string{"serve", "--base-url", url, "--num-prompts", "2", "--random-output-len", "2"}
+	t.Run("not unasked without a terminal", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		run(quick...).expect(t, exitFine)
+		if files, _ := filepath.Glob("*"); len(files) != 0 {
+			t.Errorf("files %v", files)
+		}
+	})
+	t.Run("asked, into the current directory", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		run(append(quick, "--save-result")...).expect(t, exitFine)
+		if files, _ := filepath.Glob("*.json"); len(files) != 1 {
+			t.Errorf("files %v", files)
+		}
+	})
+	t.Run("an old result is moved aside", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		for range 3 {
+			run(append(quick, "--save-result", "--result-filename", "r.json")...).expect(t, exitFine)
+		}
+		files, _ := filepath.Glob("*")
+		if want := []string{"r.json", "r.json.~1~", "r.json.~2~", "r.jsonl.gz", "r.jsonl.gz.~1~", "r.jsonl.gz.~2~"}; !slices.Equal(files, want) {
+			t.Errorf("files %v, want %v", files, want)
+		}
+		run(append(quick, "--save-result", "--result-filename", "r.json", "--no-clobber")...).expect(t, exitUsage, "r.json exists and --no-clobber is set")
+	})
+	t.Run("a directory that cannot be made", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		if err := os.WriteFile("file", nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		run(append(quick, "--save-result", "--result-dir", "file/x")...).expect(t, exitFailed, "cannot save the result", "--result-dir")
+	})
+	t.Run("a directory that vanishes", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
+		s, err := (&savingOptions{result: true, dir: "gone", name: "r.json"}).reserve(plan())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.RemoveAll("gone"); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile("gone", nil, 0o644); err != nil { // nor can it be made again
+			t.Fatal(err)
+		}
+		path, err := s.finish(report(), nil)
+		if want := filepath.Join(os.Getenv("XDG_STATE_HOME"), "benchtop", "r.json"); path != want || err == nil {
+			t.Errorf("saved to %s (%v), want %s and a word about why", path, err, want)
+		}
+	})
+}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/datasets"
+	"benchtop/datasets/numpy"
+	"benchtop/export"
+	"benchtop/internal/simulator"
+	"benchtop/loadgen"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// machine runs the whole of it in virtual time: data set, schedule, HTTP, simulated server, recorder, journal, report.
+// It must be called inside a bubble.
+func machine(t *testing.T, p simulator.Profile, backend loadgen.Backend, source func() loadgen.Source, offsets []time.Duration) (metrics.Report, metrics.Snapshot, string) {
+	t.Helper()
+	server := simulator.New(p)
+	listener, dial := simulator.Pipe()
+	web := server.HTTPServer()
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(listener) }()
+
+	tgt, err := target.New(target.Options{BaseURL: "http://simulated", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := loadgen.Defaults()
+	o.Target, o.Model, o.Backend, o.Pacer, o.Start = tgt, p.Model, backend, "timer", time.Now()
+	o.InputSource, o.Schedule = metrics.TokensFromIDs, loadgen.At(offsets)
+	o.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
+
+	plan := metrics.Plan{Percentiles: []float64{50, 99}, Metrics: []string{"ttft", "itl"}, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	recorder := metrics.NewRecorder(o.Start, &plan)
+	journal, err := export.NewJournal(nil, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := loadgen.New(o, loadgen.Observers(recorder, journaled{journal}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.Run(t.Context(), source()); err != nil {
+		t.Fatal(err)
+	}
+	run := metrics.Run{Plan: plan, Ended: time.Since(o.Start)}
+	if err := journal.Close(run); err != nil {
+		t.Fatal(err)
+	}
+	report, err := metrics.Summarize(journal.Records(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder.Finish(&report)
+	snapshot := recorder.Snapshot()
+
+	if err := web.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+		t.Fatal(err)
+	}
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// Requests that end at one instant may be logged in either order.
+	var lines []string
+	for q, err := range journal.Records() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, strings.Join([]string{q.ID, q.Sent.String(), q.FirstChunk.String(), q.LastChunk.String(), q.Text, string(q.Failure)}, " "))
+	}
+	slices.Sort(lines)
+	return report, snapshot, strings.Join(lines, "\n")
+}
+
+// random is the demo's kind of prompts.
+func random(t *testing.T, n, input, output int) func() loadgen.Source {
+	return func() loadgen.Source {
+		t.Helper()
+		o := datasets.RandomDefaults()
+		o.Prompts, o.InputLen, o.OutputLen, o.IDPrefix, o.Vocabulary = n, input, output, "r", datasets.AssumedVocabulary()
+		s, err := datasets.NewRandom(o, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+}
+
+// Requests that have the server to themselves take exactly what its profile says.
+func TestExactLatencies(t *testing.T) {
+	p := simulator.Defaults()
+	p.ContextToken = 2 * time.Microsecond // whole microseconds, as the clock of a run has them
+	const input, output, n = 100, 6, 3
+	for range 2 { // two bubbles in one process
+		synctest.Test(t, func(t *testing.T) {
+			gaps := loadgen.Gamma(n, 0.5, math.Inf(1), nil)
+			r, s, _ := machine(t, p, loadgen.OpenAI, random(t, n, input, output), gaps)
+			if r.Completed != n || r.Failed != 0 || r.InputTokens != n*input || r.OutputTokens != n*output {
+				t.Fatalf("completed %d, failed %d, tokens %d in and %d out; %+v", r.Completed, r.Failed, r.InputTokens, r.OutputTokens, r.Failures)
+			}
+			ttft := p.StepBase + input*p.PrefillToken
+			var decode time.Duration
+			for k := range output - 1 {
+				decode += p.StepBase + p.DecodeSequence + time.Duration(input+k)*p.ContextToken
+			}
+			ms := func(d time.Duration) float64 { return d.Seconds() * 1000 }
+			for _, c := range []struct {
+				name      string
+				got, want float64
+			}{
+				{"mean TTFT", r.TTFT.Mean, ms(ttft)},
+				{"largest TTFT", r.TTFT.Max, ms(ttft)},
+				{"std of TTFT", r.TTFT.Std, 0},
+				{"mean ITL", r.ITL.Mean, ms(decode) / (output - 1)},
+				{"smallest ITL", r.ITL.Min, ms(p.StepBase + p.DecodeSequence + input*p.ContextToken)},
+				{"largest ITL", r.ITL.Max, ms(p.StepBase + p.DecodeSequence + (input+output-2)*p.ContextToken)},
+				{"mean E2EL", r.E2EL.Mean, ms(ttft + decode)},
+				{"lateness", r.Lateness.Max, 0},
+				{"duration", r.Duration, (n*2*time.Second + ttft + decode).Seconds()},
+			} {
+				// The server's clock ticks a nanosecond a step beside its profile.
+				if math.Abs(c.got-c.want) > 0.002 {
+					t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
+				}
+			}
+			if s.Totals.Done != n || s.Totals.OutputTokens != n*output || s.TTFT.Count() != n {
+				t.Errorf("snapshot: %+v, %d TTFTs", s.Totals, s.TTFT.Count())
+			}
+		})
+	}
+}
+
+// A busy run past the server's capacity gives the same result again, to the last microsecond.
+func TestMachineRepeats(t *testing.T) {
+	p := simulator.Defaults()
+	p.Blocks = p.MaxModelLen/p.BlockSize + 200
+	var logs []string
+	var reports []metrics.Report
+	for range 2 {
+		synctest.Test(t, func(t *testing.T) {
+			ramp := metrics.Ramp{Strategy: "linear", From: 5, To: 80, Over: 20 * time.Second}
+			offsets := loadgen.RampInTime(ramp, 20*time.Second, 1, numpy.NewStreams(3).Legacy)
+			r, _, log := machine(t, p, loadgen.OpenAI, random(t, len(offsets), 200, 40), offsets)
+			if r.Completed != len(offsets) {
+				t.Fatalf("%d of %d completed: %+v", r.Completed, len(offsets), r.Failures)
+			}
+			logs, reports = append(logs, log), append(reports, r)
+		})
+	}
+	if logs[0] != logs[1] {
+		t.Error("two runs of one seed differ")
+	}
+	r := reports[0]
+	early, late := r.Timeline[3].TTFT.Quantile(0.5), r.Timeline[19].TTFT.Quantile(0.5)
+	if late < 10*early {
+		t.Errorf("median TTFT is %s at the start of the ramp and %s at its end: it did not bend", early, late)
+	}
+}
+
+// The chat protocol, end to end: the bare role comes first and is no token.
+func TestMachineChat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := func() loadgen.Source { return &fixedPrompts{n: 2} }
+		r, _, _ := machine(t, simulator.Defaults(), loadgen.OpenAIChat, source, []time.Duration{0, 5 * time.Second})
+		if r.Completed != 2 || r.OutputTokens != 2*8 {
+			t.Fatalf("completed %d, %d tokens out: %+v", r.Completed, r.OutputTokens, r.Failures)
+		}
+		if r.OutputSources[metrics.TokensFromUsage] != 2 || r.InputSources[metrics.TokensFromUsage] != 2 {
+			t.Errorf("tokens counted by %v and %v, want the server's usage", r.InputSources, r.OutputSources)
+		}
+		if r.FirstToken.Mean < r.TTFT.Mean {
+			t.Errorf("first token after %v ms, before the first chunk after %v ms", r.FirstToken.Mean, r.TTFT.Mean)
+		}
+	})
+}
+
+type fixedPrompts struct{ n int }
+
+func (f *fixedPrompts) Next() (datasets.Conversation, error) {
+	f.n--
+	return datasets.Conversation{Turns: []datasets.Turn{{Text: "Say something kind.", InputTokens: 4, MaxTokens: 8}}}, nil
+}

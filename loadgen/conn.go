@@ -23,7 +23,6 @@ type stampedConn struct {
 	armed   bool          // the next write is the first of a request
 	sent    time.Duration // when that write began
 	read    time.Duration // when the last read returned
-	failure error         // of the last read or write; the HTTP library does not always pass it on
 	expires time.Time     // read deadline in force
 }
 
@@ -32,11 +31,7 @@ func (c *stampedConn) Write(p []byte) (int, error) {
 		c.armed = false
 		c.sent = c.clock.now()
 	}
-	n, err := c.Conn.Write(p)
-	if err != nil {
-		c.failure = err
-	}
-	return n, err
+	return c.Conn.Write(p)
 }
 
 func (c *stampedConn) Read(p []byte) (int, error) {
@@ -44,19 +39,17 @@ func (c *stampedConn) Read(p []byte) (int, error) {
 	if n > 0 {
 		c.read = c.clock.now()
 	}
-	if err != nil {
-		c.failure = err
-	}
 	return n, err
 }
 
-// expire makes reads fail some time between at and at+slack. The slack spares most moves of the deadline.
-func (c *stampedConn) expire(at time.Time, slack time.Duration) error {
+// expire makes reads fail some time between at and at+slack. The slack spares most moves of the deadline. A connection
+// that takes no deadline any more is closed, which the next read will tell.
+func (c *stampedConn) expire(at time.Time, slack time.Duration) {
 	if early := c.expires.Sub(at); early >= 0 && early <= slack {
-		return nil
+		return
 	}
 	c.expires = at.Add(slack)
-	return c.SetReadDeadline(c.expires)
+	_ = c.SetReadDeadline(c.expires)
 }
 
 // link is a connection ready for HTTP: the stamped connection, TLS above it where there is any, and the reading state of
@@ -69,9 +62,10 @@ type link struct {
 	buffer [bodyBuffer]byte
 	since  time.Time // idle since
 
-	total int64   // bytes read from conn
-	marks [4]mark // the last reads from it
-	next  int
+	total   int64   // bytes read from conn
+	marks   [4]mark // the last reads from it
+	next    int
+	failure error // of the last read; the HTTP library does not always pass it on
 }
 
 // mark says up to which byte a read went and when it returned.
@@ -95,6 +89,9 @@ func (k *link) Read(p []byte) (int, error) {
 		k.total += int64(n)
 		k.marks[k.next%len(k.marks)] = mark{k.total, k.raw.read}
 		k.next++
+	}
+	if err != nil {
+		k.failure = err
 	}
 	return n, err
 }

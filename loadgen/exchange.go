@@ -40,7 +40,7 @@ func (e *Engine) exchange(q *metrics.Request) *exchange {
 	}
 	x.sse.reset()
 	x.q, x.decode.chat, x.text = q, e.encoder.chat, x.text[:0]
-	x.usage, x.finished, x.ended, x.uncounted = usage{}, false, false, false
+	x.at, x.usage, x.finished, x.ended, x.uncounted = 0, usage{}, false, false, false
 	return x
 }
 
@@ -100,14 +100,10 @@ func (x *exchange) ask(k *link) error {
 	e, q := x.engine, x.q
 	x.wire = e.requestHeader(x.wire[:0], q.ID, len(x.body))
 	x.wire = append(x.wire, x.body...)
-	k.raw.armed, k.raw.failure = true, nil
-	now := time.Now()
-	if err := k.raw.expire(now.Add(e.options.RequestTimeout), 0); err != nil {
-		return fmt.Errorf("%w: %w", errUnanswered, err)
-	}
-	if err := k.raw.SetWriteDeadline(now.Add(e.options.RequestTimeout)); err != nil {
-		return fmt.Errorf("%w: %w", errUnanswered, err)
-	}
+	k.raw.armed, k.failure = true, nil
+	deadline := time.Now().Add(e.options.RequestTimeout)
+	k.raw.expire(deadline, 0)
+	_ = k.raw.SetWriteDeadline(deadline) // as with expire, the write will tell
 	_, err := k.conn.Write(x.wire)
 	if q.Sent == metrics.Never && !k.raw.armed {
 		q.Sent = k.raw.sent
@@ -125,14 +121,14 @@ func (x *exchange) ask(k *link) error {
 		return nil
 	case isTimeout(err):
 		return os.ErrDeadlineExceeded
-	case k.raw.failure == nil:
+	case k.failure == nil:
 		return fmt.Errorf("%w: %w", errNotHTTP, err)
-	case k.total == before && k.raw.failure == io.EOF:
+	case k.total == before && k.failure == io.EOF:
 		return errUnanswered
 	case k.total == before:
-		return fmt.Errorf("%w: %w", errUnanswered, k.raw.failure)
+		return fmt.Errorf("%w: %w", errUnanswered, k.failure)
 	}
-	return fmt.Errorf("in the header of the answer: %w", k.raw.failure)
+	return fmt.Errorf("in the header of the answer: %w", k.failure)
 }
 
 var errNotHTTP = errors.New("the answer is not HTTP")
@@ -162,10 +158,7 @@ func (x *exchange) stream(k *link) error {
 	body, chunked := k.answer.BodyStream(), k.answer.Header.ContentLength() == -1
 	deadline := k.raw.expires
 	for {
-		if err := x.expire(k, deadline); err != nil {
-			x.broken(metrics.FailedReset, err)
-			return err
-		}
+		x.expire(k, deadline)
 		n, err := body.Read(k.buffer[:])
 		if n > 0 {
 			x.at = k.arrived(chunked)
@@ -190,11 +183,11 @@ func (x *exchange) stream(k *link) error {
 		case isTimeout(err):
 			x.broken(metrics.FailedReset, err)
 			return err
-		case k.raw.failure == nil:
+		case k.failure == nil:
 			x.fail(metrics.FailedMalformed, fmt.Sprintf("%s: %s", errNotHTTP, err))
 			return err
 		default:
-			x.broken(metrics.FailedReset, k.raw.failure)
+			x.broken(metrics.FailedReset, k.failure)
 			return err
 		}
 	}
@@ -202,20 +195,21 @@ func (x *exchange) stream(k *link) error {
 
 // expire moves the read deadline: the request's own until the first chunk, then the stall time-out if that is earlier,
 // and a short one once the answer is complete.
-func (x *exchange) expire(k *link, deadline time.Time) error {
+func (x *exchange) expire(k *link, deadline time.Time) {
 	o := &x.engine.options
 	limit := o.StallTimeout
 	switch {
 	case x.ended:
 		limit = min(limit, time.Second)
 	case x.q.FirstChunk == metrics.Never:
-		return nil
+		return
 	}
 	at := x.engine.clock.start.Add(x.lastHeard()).Add(limit)
 	if at.After(deadline) {
-		return k.raw.expire(deadline, 0)
+		k.raw.expire(deadline, 0)
+		return
 	}
-	return k.raw.expire(at, min(limit/4, time.Second))
+	k.raw.expire(at, min(limit/4, time.Second))
 }
 
 func (x *exchange) lastHeard() time.Duration { return max(x.at, x.q.LastChunk, 0) }

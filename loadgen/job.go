@@ -1,6 +1,8 @@
 package loadgen
 
 import (
+	"fmt"
+	"runtime/debug"
 	"time"
 
 	"benchtop/datasets"
@@ -55,7 +57,7 @@ func (j *job) run() {
 			j.end(q)
 			return
 		}
-		e.exchange(q).perform(&j.conversation.Turns[turn])
+		e.send(q, &j.conversation.Turns[turn])
 		e.observer.Done(q)
 		if q.Failure != "" || e.stopping.Err() != nil {
 			return
@@ -73,4 +75,16 @@ func (j *job) cancel() {
 func (j *job) end(q *metrics.Request) {
 	q.Failure, q.Done = metrics.Cancelled, j.engine.clock.now()
 	j.engine.observer.Done(q)
+}
+
+// send performs one exchange. A panic on the way is a bug of ours, but no reason to lose what else the run measured: it
+// fails the request and says where it happened.
+func (e *Engine) send(q *metrics.Request, turn *datasets.Turn) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			q.Failure, q.Error = metrics.FailedInternal, clip(fmt.Sprintf("%v\n%s", bug, debug.Stack()))
+			q.Done = e.clock.now()
+		}
+	}()
+	e.exchange(q).perform(turn)
 }

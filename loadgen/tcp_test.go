@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -166,4 +167,41 @@ func BenchmarkChunk(b *testing.B) {
 	b.ReportAllocs()
 	loadTCP(b, base, b.N, deaf{}, func(o *Options) { o.Limit = 8 })
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/chunks, "ns/chunk")
+}
+
+// TLS lies above the stamped connection; streams, reuse and stale connections work as without it.
+func TestTLS(t *testing.T) {
+	requests := 0
+	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, piece := range []string{text("a"), text("b"), event(finish), "data: [DONE]\n\n"} {
+			_, _ = io.WriteString(w, piece)
+			w.(http.Flusher).Flush()
+		}
+		requests++
+	}))
+	web.Config.IdleTimeout = 50 * time.Millisecond
+	web.StartTLS()
+	defer web.Close()
+	g, err := target.New(target.Options{BaseURL: web.URL, Insecure: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var book logbook
+	loadTCP(t, web.URL, 3, &book, func(o *Options) {
+		o.Target = g
+		// The second finds the connection open, the third finds it closed by the server.
+		o.Schedule = At([]time.Duration{0, time.Millisecond, 400 * time.Millisecond})
+	})
+	for i, q := range book.all {
+		if q.Failure != "" || len(q.Chunks) != 3 || q.Sent == metrics.Never || q.TTFT() <= 0 {
+			t.Errorf("request %d: %q %q, %d chunks, TTFT %s", i, q.Failure, q.Error, len(q.Chunks), q.TTFT())
+		}
+	}
+	if len(book.all) != 3 || book.all[0].Connect == 0 || book.all[1].Connect != 0 {
+		t.Errorf("connect times %s, %s: the handshake belongs to the first request alone", book.all[0].Connect, book.all[1].Connect)
+	}
+	if q := book.all[2]; q.Redials != 1 {
+		t.Errorf("%d redials of a connection the server had closed, want 1", q.Redials)
+	}
 }

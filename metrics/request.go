@@ -48,6 +48,8 @@ const (
 	FailedStall Failure = "stall"
 	// FailedTimeout: the request took longer than the request time-out.
 	FailedTimeout Failure = "timeout"
+	// FailedInternal: a fault of benchtop itself.
+	FailedInternal Failure = "internal"
 	// Cancelled: benchtop itself cut the request when the run was ended. It counts as neither success nor failure.
 	Cancelled Failure = "cancelled"
 )

@@ -18,12 +18,19 @@ type Percentile struct {
 type Statistic struct {
 	N                           int
 	Mean, Median, Std, Min, Max float64
-	Percentiles                 []Percentile
+	// Percentiles that the plan asks for.
+	Percentiles []Percentile
+
+	// Shown are those a screen shows whatever the plan asks for.
+	Shown []Percentile
 }
 
-// Percentile returns the value for p if it was asked for.
+// shownPercentiles are there in every report.
+var shownPercentiles = []float64{50, 90, 95, 99, 99.9}
+
+// Percentile returns the value for p if the plan asks for it or it is one of 50, 90, 95, 99 and 99.9.
 func (s Statistic) Percentile(p float64) (ms float64, ok bool) {
-	for _, q := range s.Percentiles {
+	for _, q := range slices.Concat(s.Percentiles, s.Shown) {
 		if q.P == p {
 			return q.Value, true
 		}
@@ -52,6 +59,9 @@ func (s sample) statistic(percentiles []float64) Statistic {
 	out := Statistic{N: n}
 	for _, p := range percentiles {
 		out.Percentiles = append(out.Percentiles, Percentile{P: p})
+	}
+	for _, p := range shownPercentiles {
+		out.Shown = append(out.Shown, Percentile{P: p})
 	}
 	if n == 0 {
 		return out
@@ -85,8 +95,10 @@ func (s sample) statistic(percentiles []float64) Statistic {
 	out.Std = math.Sqrt(squares.value()/float64(n)) * 1000
 	out.Median = (at((n-1)/2) + at(n/2)) / 2 * 1000
 	out.Min, out.Max = values[0]*1000, values[len(values)-1]*1000
-	for i := range out.Percentiles {
-		out.Percentiles[i].Value = quantile(out.Percentiles[i].P) * 1000
+	for _, list := range [][]Percentile{out.Percentiles, out.Shown} {
+		for i := range list {
+			list[i].Value = quantile(list[i].P) * 1000
+		}
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/export"
 	"benchtop/internal/simulator"
 )
 
@@ -394,7 +395,14 @@ func TestSavingRules(t *testing.T) {
 		if err := os.WriteFile("gone", nil, 0o644); err != nil { // nor can it be made again
 			t.Fatal(err)
 		}
-		path, err := s.finish(report(), nil)
+		journal, err := export.NewJournal(nil, plan())
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, err := s.finish(report(), journal, nil)
+		if again := run("report", path); again.code != exitFine {
+			t.Errorf("the journal beside it cannot be read: %s", again.stderr)
+		}
 		if want := filepath.Join(os.Getenv("XDG_STATE_HOME"), "benchtop", "r.json"); path != want || err == nil {
 			t.Errorf("saved to %s (%v), want %s and a word about why", path, err, want)
 		}

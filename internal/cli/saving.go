@@ -152,16 +152,23 @@ func (o *savingOptions) makeRoom(s *saving) error {
 }
 
 // finish writes the result and packs the journal. Where the reserved place does not take it, the next best one does; the
-// returned path says where it went. last is where the result goes if no place takes it, nil for nowhere.
-func (s *saving) finish(r metrics.Report, last io.Writer) (path string, err error) {
-	var problems []error
-	for _, p := range append([]string{s.path}, s.fallbacks()...) {
-		err := writeResult(p, r)
+// returned path says where it went. journal writes a copy of the journal there too, since the one in the reserved place is
+// most likely cut short. last is where the result goes if no place takes it, nil for nowhere.
+func (s *saving) finish(r metrics.Report, journal io.WriterTo, last io.Writer) (path string, err error) {
+	err = writeFile(s.path, func(w io.Writer) error { return export.JSON(w, r) })
+	if err == nil {
+		return s.path, s.pack()
+	}
+	problems := []error{err}
+	if info, err := os.Stat(s.path); err == nil && info.Size() == 0 {
+		_ = os.Remove(s.path) // an empty result would only mislead
+	}
+	for _, p := range s.fallbacks() {
+		err := errors.Join(
+			writeFile(p, func(w io.Writer) error { return export.JSON(w, r) }),
+			writeFile(journalPath(p), func(w io.Writer) error { _, err := journal.WriteTo(w); return err }))
 		if err == nil {
-			if len(problems) == 0 {
-				err = s.pack()
-			}
-			return p, errors.Join(append(problems, err)...)
+			return p, errors.Join(problems...)
 		}
 		problems = append(problems, err)
 	}
@@ -181,8 +188,8 @@ func (s *saving) fallbacks() []string {
 	return append(all, filepath.Join(os.TempDir(), filepath.Base(s.path)))
 }
 
-// writeResult writes the whole result or nothing: to a file beside it first, which then takes its name.
-func writeResult(path string, r metrics.Report) error {
+// writeFile writes a whole file or nothing: under another name first, which then becomes its own.
+func writeFile(path string, content func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -190,8 +197,7 @@ func writeResult(path string, r metrics.Report) error {
 	if err != nil {
 		return err
 	}
-	err = export.JSON(f, r)
-	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
+	err = errors.Join(content(f), f.Chmod(0o644), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}

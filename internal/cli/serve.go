@@ -44,7 +44,10 @@ func runServe(env *environment, args []string) int {
 	s, err := o.prepare(ctx, env)
 	if err != nil {
 		var usage usageError
-		if errors.As(err, &usage) {
+		switch {
+		case ctx.Err() != nil:
+			return env.fail(exitAborted, errors.New("interrupted before the first request"))
+		case errors.As(err, &usage):
 			return env.fail(exitUsage, err)
 		}
 		return env.fail(exitFailed, err)

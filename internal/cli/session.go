@@ -33,6 +33,7 @@ type session struct {
 	recorder *metrics.Recorder
 	journal  *export.Journal
 	engine   *loadgen.Engine
+	over     chan struct{} // closed when the run is over and saved
 
 	mu      sync.Mutex // guards everything below
 	events  []metrics.Event
@@ -65,14 +66,13 @@ func (s *session) run() int {
 	// The screen ends when the user leaves it or the terminal is lost, the snapshots when the run is over.
 	ui, closeUI := context.WithCancel(context.Background())
 	defer closeUI()
-	s.closeUI = closeUI
+	s.closeUI, s.over = closeUI, make(chan struct{})
 	unhandle := s.handleSignals()
 	defer unhandle()
 
 	publishing, stopPublishing := context.WithCancel(context.Background())
 	defer stopPublishing()
 	var outcome outcome
-	over := make(chan struct{})
 	dashboard := s.screen.dashboard(s.env)
 	every := s.screen.progress
 	if dashboard {
@@ -80,18 +80,18 @@ func (s *session) run() int {
 	}
 	snapshots := s.recorder.Publish(publishing, every)
 	go func() {
-		defer close(over)
+		defer close(s.over)
 		outcome = s.perform()
 		stopPublishing()
 	}()
 
 	if dashboard {
 		err := tui.Run(ui, tui.Options{Snapshots: snapshots, Control: s, Exit: s.screen.exit, ASCII: s.screen.ascii})
-		s.leftScreen(err, over)
+		s.leftScreen(err)
 	} else {
 		progress(s.env.stderr, snapshots)
 	}
-	<-over
+	<-s.over
 	return s.conclude(outcome)
 }
 
@@ -187,7 +187,7 @@ func (s *session) perform() (o outcome) {
 		if !isTerminal(s.env.stdout) {
 			last = s.env.stdout
 		}
-		path, e := s.files.finish(report, last)
+		path, e := s.files.finish(report, s.journal, last)
 		if e != nil {
 			err = errors.Join(err, fmt.Errorf("saving: %w", e))
 		}
@@ -285,9 +285,9 @@ func (s *session) stop(reason string, code int, limit time.Duration) {
 }
 
 // leftScreen decides what the end of the dashboard means for the run.
-func (s *session) leftScreen(err error, over <-chan struct{}) {
+func (s *session) leftScreen(err error) {
 	select {
-	case <-over:
+	case <-s.over:
 		return
 	default:
 	}
@@ -303,11 +303,26 @@ func (s *session) leftScreen(err error, over <-chan struct{}) {
 		// The dashboard broke; the run is worth more than the picture.
 		fmt.Fprintf(s.env.stderr, "benchtop: the dashboard broke, the run goes on without it: %s\n", err)
 	case stage >= 2:
-		// The third time: out at once. The journal is complete up to the last flush.
-		_ = s.journal.Flush()
-		fmt.Fprintf(s.env.stderr, "benchtop: left at once; %s\n", s.whereTheJournalIs())
-		s.exitNow(exitAborted)
+		s.leaveNow()
 	}
+}
+
+// patience is how long the third request to stop waits for a result that is just being written.
+const patience = time.Second
+
+// leaveNow ends the process whatever the run does. The journal is complete up to the last flush.
+func (s *session) leaveNow() {
+	select {
+	case <-s.over:
+		return // saved meanwhile: the usual way out is as quick
+	case <-time.After(patience):
+	}
+	_ = s.journal.Flush()
+	fmt.Fprintf(s.env.stderr, "benchtop: left at once; %s\n", s.whereTheJournalIs())
+	if s.leave != nil {
+		s.leave()
+	}
+	os.Exit(exitAborted)
 }
 
 func (s *session) whereTheJournalIs() string {
@@ -315,11 +330,4 @@ func (s *session) whereTheJournalIs() string {
 		return "nothing was saved"
 	}
 	return fmt.Sprintf("what was measured is in %s (benchtop report %[1]s)", s.files.journalPath())
-}
-
-func (s *session) exitNow(code int) {
-	if s.leave != nil {
-		s.leave()
-	}
-	os.Exit(code)
 }

@@ -49,9 +49,8 @@ func (s *session) handle(sig os.Signal) {
 	case stage == 1:
 		s.Abort()
 	default:
-		_ = s.journal.Flush()
 		s.withoutScreen()
-		s.exitNow(exitAborted)
+		s.leaveNow()
 	}
 }
 

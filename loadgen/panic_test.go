@@ -1,0 +1,45 @@
+package loadgen
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// faulty is an observer with a bug: it panics at the chunks of the first request.
+type faulty struct{ logbook }
+
+func (f *faulty) Chunk(q *metrics.Request) {
+	if q.Index == 0 {
+		panic("out of cheese")
+	}
+}
+
+// A bug of ours fails one request and leaves the run alone.
+func TestPanicFailsOneRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScripted(t, answer(0))
+		var book faulty
+		o := Defaults()
+		o.Target, o.Start, o.Pacer, o.Schedule, o.Limit = s.target(), time.Now(), "timer", every(0, 3), 1
+		e, err := New(o, &book)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Run(t.Context(), &prompts{n: 3}); err != nil {
+			t.Fatal(err)
+		}
+		s.close()
+		if q := book.all[0]; q.Failure != metrics.FailedInternal || !strings.Contains(q.Error, "out of cheese") || !strings.Contains(q.Error, "panic_test.go") {
+			t.Errorf("request 0: %q %q", q.Failure, q.Error)
+		}
+		for _, q := range book.all[1:] {
+			if q.Failure != "" {
+				t.Errorf("request %d: %q %q", q.Index, q.Failure, q.Error)
+			}
+		}
+	})
+}

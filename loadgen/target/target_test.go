@@ -1,0 +1,105 @@
+package target
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestNew(t *testing.T) {
+	for _, c := range []struct {
+		base             string
+		text, path, host string
+		address          string
+	}{
+		{"http://localhost:8000", "http://localhost:8000", "/v1/x", "localhost:8000", "localhost:8000"},
+		{"http://localhost", "http://localhost", "/v1/x", "localhost", "localhost:80"},
+		{"https://api.test/", "https://api.test", "/v1/x", "api.test", "api.test:443"},
+		{"http://[::1]:8000/a%20b/", "http://[::1]:8000/a%20b", "/a%20b/v1/x", "[::1]:8000", "[::1]:8000"},
+		{"https://user:secret@api.test:8443/p", "https://api.test:8443/p", "/p/v1/x", "api.test:8443", "api.test:8443"},
+	} {
+		g, err := New(Options{BaseURL: c.base})
+		if err != nil {
+			t.Errorf("%s: %v", c.base, err)
+			continue
+		}
+		if g.String() != c.text || g.Path("/v1/x") != c.path || g.Host() != c.host || g.address != c.address || g.URL("/v1/x") != c.text+"/v1/x" {
+			t.Errorf("%s: text %s, path %s, host %s, address %s", c.base, g, g.Path("/v1/x"), g.Host(), g.address)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	for base, words := range map[string]string{
+		"":                                "expected http://HOST:PORT",
+		"localhost:8000":                  "expected http://HOST:PORT",
+		"ftp://host":                      "expected http://HOST:PORT",
+		"http://":                         "expected http://HOST:PORT",
+		"http://host?x=1":                 "query or fragment",
+		"http://host#x":                   "query or fragment",
+		"http://user:secret@host:port":    "invalid port",
+		"http://user:secret@host/%zz":     "invalid URL escape",
+		"http://user:secret@host?key=abc": "query or fragment",
+	} {
+		_, err := New(Options{BaseURL: base})
+		if err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%q: %v, want %q", base, err, words)
+		}
+		if err != nil && (strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "abc")) {
+			t.Errorf("%q: the error tells the secret: %v", base, err)
+		}
+	}
+}
+
+func TestAuthorization(t *testing.T) {
+	var got string
+	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Authorization") }))
+	defer web.Close()
+	for _, c := range []struct{ user, key, want string }{
+		{"", "", ""},
+		{"", "k", "Bearer k"},
+		{"u:p@", "", "Basic dTpw"},
+	} {
+		g, err := New(Options{BaseURL: strings.Replace(web.URL, "://", "://"+c.user, 1), APIKey: c.key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := g.Client()
+		answer, err := client.Get(g.URL("/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		client.CloseIdleConnections()
+		if got != c.want {
+			t.Errorf("user %q, key %q: sent %q, want %q", c.user, c.key, got, c.want)
+		}
+	}
+}
+
+func TestTLS(t *testing.T) {
+	web := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer web.Close()
+	web.Config.ErrorLog = nil
+	for _, insecure := range []bool{false, true} {
+		g, err := New(Options{BaseURL: web.URL, Insecure: insecure})
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := g.Dial(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := g.Secure(context.Background(), raw)
+		if insecure != (err == nil) {
+			t.Errorf("insecure %v: %v", insecure, err)
+		}
+		if err == nil {
+			_ = c.Close()
+		} else if !strings.Contains(err.Error(), "TLS handshake") {
+			t.Errorf("the error does not say where: %v", err)
+		}
+	}
+}

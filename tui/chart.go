@@ -1,0 +1,474 @@
+package tui
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// Charts are drawn on cells of our own rather than with ntcharts: all we would use of it is a braille grid, which is the
+// thirty lines below, while each of its cells costs 560 bytes, a value that is not finite makes it allocate without
+// bound, and its axes measure labels in bytes. So it is not imported at all.
+
+// dots is a grid of braille dots, two across and four down in each cell.
+type dots struct {
+	w, h int // in cells
+	bits []uint8
+}
+
+func newDots(w, h int) *dots { return &dots{w, h, make([]uint8, w*h)} }
+
+var dotBits = [4][2]uint8{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
+
+func (d *dots) set(x, y int) {
+	if x >= 0 && y >= 0 && x < 2*d.w && y < 4*d.h {
+		d.bits[y/4*d.w+x/2] |= dotBits[y%4][x%2]
+	}
+}
+
+// line connects two dots. Both ends lie on the grid, so it is never longer than the grid.
+func (d *dots) line(x0, y0, x1, y1 int) {
+	dx, dy := abs(x1-x0), -abs(y1-y0)
+	sx, sy := 1, 1
+	if x0 > x1 {
+		sx = -1
+	}
+	if y0 > y1 {
+		sy = -1
+	}
+	for e := dx + dy; ; {
+		d.set(x0, y0)
+		if x0 == x1 && y0 == y1 {
+			return
+		}
+		if e2 := 2 * e; e2 >= dy {
+			e += dy
+			x0 += sx
+		} else {
+			e += dx
+			y0 += sy
+		}
+	}
+}
+
+func abs(a int) int { return max(a, -a) }
+
+// series is one line of a plot: a value per closed window, NaN where there is none.
+type series struct {
+	name  string
+	color color
+	fill  color // area below the line; plain for none, shade for an area that hides what is behind it
+	value func(w *metrics.Window) float64
+	// sparse leaves out stretches too small to rise from the axis, where they would only cover other lines.
+	sparse bool
+}
+
+// plot draws series over time. The horizontal axis ends at the last closed second; the vertical one is linear from 0, or
+// logarithmic for latencies.
+//
+//	10k│        ⢀⣀
+//	 5k│   ⣀⠤⠔⠊⠁
+//	  0│⠤⠊⠁
+//	   ╰┴-60s──────┴-30s─────now
+type plot struct {
+	v       *view
+	series  []series // later ones are drawn over earlier ones
+	lanes   bool     // each line has a lane and an axis of its own, the first the highest
+	log     bool     // values are latencies in seconds on a logarithmic axis
+	nothing string   // what to say when there is no data
+}
+
+const axisWidth = 6 // five columns of label and the axis
+
+func (p plot) draw(c canvas) {
+	ws := p.v.selected().closed
+	if c.w < 16 || c.h < 3 || len(ws) == 0 {
+		c.center(p.nothing, label)
+		return
+	}
+	last := &ws[len(ws)-1]
+	end := min(last.Start+time.Second, max(p.v.s.At, last.Start+time.Millisecond))
+	shown := visible(p.v.span, end)
+	area := c.sub(axisWidth, 0, c.w-axisWidth, c.h-1)
+	lines := p.points(ws, end, shown, area.w)
+	lanes := p.split(area)
+	if low, top := extremes(lines...); p.log && top == 0 {
+		c.center(p.nothing, label)
+		return
+	} else if !p.lanes {
+		scale := p.scale(c, area, low, top, label)
+		for i := range lanes {
+			lanes[i].scale = scale
+		}
+	} else {
+		for i, l := range lines {
+			low, top := extremes(l)
+			lanes[i].scale = p.scale(c, lanes[i].area, low, top, style{fg: p.series[i].color})
+		}
+	}
+	p.timeAxis(c, area, shown)
+	drawn := make([]uint8, area.w*area.h)
+	for i, l := range lines {
+		p.paint(lanes[i].area, p.trace(lanes[i], l, p.series[i]), drawn, p.series[i])
+		if p.lanes {
+			clear(drawn)
+		}
+	}
+	if p.v.mono {
+		p.names(area, lines, lanes)
+	}
+}
+
+// lane is where a line is drawn: its part of the area, and where in it a value lies, 0 at the bottom, 1 at the top.
+type lane struct {
+	area  canvas
+	scale func(float64) float64
+}
+
+// split gives each line the whole area, or a lane of its own.
+func (p plot) split(area canvas) []lane {
+	out := make([]lane, len(p.series))
+	y := 0
+	for i := range out {
+		out[i].area = area
+		if p.lanes {
+			rest := len(out) - i
+			h := (area.h - y + rest - 1) / rest
+			if rest > 1 && area.h >= 5 {
+				h = min(h+area.h/8, area.h-y-1)
+			}
+			out[i].area = area.sub(0, y, area.w, h)
+			y += h
+		}
+	}
+	return out
+}
+
+// extremes finds the smallest value above 0 and the largest.
+func extremes(lines ...[]point) (low, top float64) {
+	low = math.Inf(1)
+	for _, l := range lines {
+		for _, pt := range l {
+			if pt.v > 0 {
+				low, top = min(low, pt.v), max(top, pt.v)
+			}
+		}
+	}
+	return low, top
+}
+
+// scale draws the vertical axis of an area within c.
+func (p plot) scale(c, area canvas, low, top float64, st style) func(float64) float64 {
+	a := axis{c.sub(0, area.y-c.y, axisWidth, area.h), st}
+	if p.log {
+		return a.logarithmic(low, top)
+	}
+	return a.linear(top)
+}
+
+// trace puts the line on a grid of dots.
+func (p plot) trace(on lane, l []point, s series) *dots {
+	d := newDots(on.area.w, on.area.h)
+	bottom := 4*on.area.h - 1
+	row := func(v float64) int { return int(math.Round((1 - min(max(on.scale(v), 0), 1)) * float64(bottom))) }
+	flat := func(i int) bool { return i < 0 || i >= len(l) || math.IsNaN(l[i].v) || row(l[i].v) == bottom }
+	px, py := -1, -1
+	for i, pt := range l {
+		if math.IsNaN(pt.v) || s.sparse && flat(i-1) && flat(i) && flat(i+1) {
+			px = -1
+			continue
+		}
+		x, y := int(math.Round(pt.x*float64(2*d.w-1))), row(pt.v)
+		if px < 0 {
+			px, py = x, y
+		}
+		d.line(px, py, x, y)
+		px, py = x, y
+	}
+	return d
+}
+
+// paint puts one line on the area, over what is there already. A cell has one colour, so the later line takes it, with
+// the dots of the lines drawn before it, but not of their areas: so a line on an area stands out.
+func (p plot) paint(area canvas, d *dots, drawn []uint8, s series) {
+	mark := '*'
+	if p.v.ascii && s.name != "" {
+		mark = rune(s.name[0])
+	}
+	fill := s.fill
+	if !p.v.filled || p.v.ascii {
+		fill = plain
+	}
+	for x := range area.w {
+		var below [2]bool // per column of dots: the line is above
+		for y := range area.h {
+			i := y*d.w + x
+			bits := d.bits[i]
+			if bits == 0 && !below[0] && !below[1] {
+				continue
+			}
+			area := func(glyph rune, c color) { area.set(x, y, glyph, style{fg: c}) }
+			if p.v.ascii {
+				if bits != 0 {
+					area(mark, s.color)
+				}
+				continue
+			}
+			full := bits
+			for col := range 2 {
+				for row := range 4 {
+					if bits&dotBits[row][col] != 0 {
+						below[col] = true
+					} else if below[col] {
+						full |= dotBits[row][col]
+					}
+				}
+			}
+			switch {
+			case bits == 0 && fill == plain:
+			case bits == 0 && fill == shade:
+				area(' ', plain)
+			case bits == 0:
+				area(0x2800+rune(full), fill)
+			case fill == plain || fill == shade:
+				drawn[i] |= bits
+				area(0x2800+rune(drawn[i]), s.color)
+			default:
+				drawn[i] |= bits
+				area(0x2800+rune(full), s.color)
+			}
+		}
+	}
+}
+
+// names writes each line's name at its right end, for eyes and terminals without colour.
+func (p plot) names(area canvas, lines [][]point, lanes []lane) {
+	type name struct {
+		text string
+		row  int
+		v    float64
+	}
+	var all []name
+	for i, l := range lines {
+		if len(l) == 0 || math.IsNaN(l[len(l)-1].v) {
+			continue
+		}
+		on, v := lanes[i], l[len(l)-1].v
+		row := on.area.y - area.y + int((1-min(max(on.scale(v), 0), 1))*float64(on.area.h-1))
+		all = append(all, name{" " + p.series[i].name, row, v})
+	}
+	// Names keep the order of their lines and a row each.
+	slices.SortStableFunc(all, func(a, b name) int { return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(b.v, a.v)) })
+	for i := range all {
+		if i > 0 {
+			all[i].row = max(all[i].row, all[i-1].row+1)
+		}
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		all[i].row = min(all[i].row, area.h-len(all)+i)
+		area.right(area.w, all[i].row, all[i].text, text)
+	}
+}
+
+type point struct{ x, v float64 } // x from 0 at the left edge to 1 at the right
+
+// points cuts windows down to what the columns can show: the mean of as many whole seconds as share a column of dots.
+// The groups are aligned to the start of the run, so a line does not crawl as time goes on.
+func (p plot) points(ws []metrics.Window, end, shown time.Duration, columns int) [][]point {
+	seconds := int(math.Ceil(shown.Seconds()))
+	group := max(1, (seconds+2*columns-1)/(2*columns))
+	from := end - shown
+	out := make([][]point, len(p.series))
+	for i, s := range p.series {
+		for k := 0; k < len(ws); {
+			bin := int(ws[k].Start/time.Second) / group
+			sum, n, at := 0.0, 0, time.Duration(0)
+			for ; k < len(ws) && int(ws[k].Start/time.Second)/group == bin; k++ {
+				if v := s.value(&ws[k]); !math.IsNaN(v) {
+					sum, n = sum+sane(v), n+1
+				}
+				at = min(ws[k].Start+time.Second, end)
+			}
+			if at < from {
+				continue
+			}
+			pt := point{x: float64(at-from) / float64(shown), v: math.NaN()}
+			if n > 0 {
+				pt.v = sum / float64(n)
+			}
+			out[i] = append(out[i], pt)
+		}
+	}
+	return out
+}
+
+// visible is the time a chart shows: the span, but while the run is younger the next round time that holds it, so that a
+// young run does not begin as a speck at the right edge. The whole run always fits exactly.
+func visible(span, end time.Duration) time.Duration {
+	if span == 0 {
+		return max(end, 10*time.Second)
+	}
+	for _, d := range []time.Duration{10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 450, 600} {
+		if d*time.Second >= end {
+			return min(d*time.Second, span)
+		}
+	}
+	return span
+}
+
+// axis is a vertical axis: a column of labels and a line.
+type axis struct {
+	c     canvas
+	style style
+}
+
+// linear draws the axis from 0 to at least top and returns where a value lies: 0 at the bottom, 1 at the upper end.
+func (a axis) linear(top float64) func(float64) float64 {
+	step := niceStep(top / float64(max(1, min(5, a.c.h/3))))
+	top = max(math.Ceil(top/step*2-1e-9)/2, 1) * step
+	a.rule()
+	for k := 0; float64(k)*step <= top*1.0001; k++ {
+		v := float64(k) * step
+		a.put(int(math.Round((1-v/top)*float64(a.c.h-1))), short(v))
+	}
+	return func(v float64) float64 { return v / top }
+}
+
+func (a axis) rule() {
+	for row := range a.c.h {
+		a.c.set(a.c.w-1, row, '│', line)
+	}
+}
+
+func (a axis) put(row int, name string) { a.c.right(a.c.w-1, row, name, a.style) }
+
+// niceStep is the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least v.
+func niceStep(v float64) float64 {
+	if v <= 1 {
+		return 1
+	}
+	e := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range []float64{1, 2, 2.5, 5} {
+		if s := m * e; s >= v*(1-1e-9) && s == math.Trunc(s) {
+			return s
+		}
+	}
+	return 10 * e
+}
+
+// logarithmic draws the axis from low to top, in seconds.
+func (a axis) logarithmic(low, top float64) func(float64) float64 {
+	lo, hi := tickAtMost(seconds(low)), tickAtLeast(seconds(top))
+	if hi <= lo {
+		hi = 2 * lo
+	}
+	span := math.Log(float64(hi) / float64(lo))
+	y := func(v float64) float64 {
+		if v <= 0 {
+			return 0
+		}
+		return math.Log(v*float64(time.Second)/float64(lo)) / span
+	}
+	a.rule()
+	free := a.c.h // labels go upwards and keep a row apart
+	for d := lo; d <= hi && free > 0; d = tickAtLeast(d + 1) {
+		if row := int(math.Round((1 - y(d.Seconds())) * float64(a.c.h-1))); row < free {
+			a.put(row, tickLabel(d))
+			free = row - 1
+		}
+	}
+	return y
+}
+
+func seconds(v float64) time.Duration {
+	return time.Duration(min(sane(v), 1e6) * float64(time.Second))
+}
+
+// longest is the longest latency an axis reaches to, eleven days.
+const longest = time.Duration(limit)
+
+// tickAtLeast is the next of 1, 2, 5 times a power of ten from 1 µs on.
+func tickAtLeast(d time.Duration) time.Duration {
+	for e := time.Microsecond; ; e *= 10 {
+		for _, m := range [...]time.Duration{1, 2, 5} {
+			if m*e >= d || e > longest {
+				return m * e
+			}
+		}
+	}
+}
+
+func tickAtMost(d time.Duration) time.Duration {
+	best := time.Microsecond
+	for e := time.Microsecond; e <= longest; e *= 10 {
+		for _, m := range [...]time.Duration{1, 2, 5} {
+			if m*e > d {
+				return best
+			}
+			best = m * e
+		}
+	}
+	return best
+}
+
+// timeAxis draws the bottom line with labels such as -30s at their places.
+func (p plot) timeAxis(c, area canvas, shown time.Duration) {
+	y := c.h - 1
+	for x := axisWidth - 1; x < c.w; x++ {
+		c.set(x, y, '─', line)
+	}
+	c.set(axisWidth-1, y, '╰', line)
+	now := "now"
+	if p.v.s.State == metrics.Finished {
+		now = "end"
+	}
+	c.right(c.w, y, now, label)
+	step := timeStep(shown, area.w/12)
+	free := c.w - 5
+	for d := step; d <= shown; d += step {
+		x := axisWidth + int(math.Round((1-float64(d)/float64(shown))*float64(area.w-1)))
+		name := "-" + coarse(d)
+		if x+1+len(name) >= free {
+			continue
+		}
+		c.set(x, y, '┴', line)
+		c.print(x+1, y, name, label)
+		free = x - 1
+	}
+}
+
+func timeStep(shown time.Duration, most int) time.Duration {
+	for _, s := range []time.Duration{5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400} {
+		if shown/(s*time.Second) <= time.Duration(max(1, most)) {
+			return s * time.Second
+		}
+	}
+	return 7 * 24 * time.Hour
+}
+
+// legendItem is a line's name in the title, and its newest value where there is room.
+type legendItem struct {
+	color       color
+	name, value string
+}
+
+// legend is a title with the lines and their newest values: tokens/s ━ out 7984 ━ in 3812.
+func legend(w int, title string, items ...legendItem) []span {
+	for _, values := range []bool{true, false} {
+		out := []span{{title, strong}}
+		for _, it := range items {
+			name := it.name
+			if values && it.value != "" {
+				name += " " + it.value
+			}
+			out = append(out, span{" ━ ", style{fg: it.color}}, span{name, text})
+		}
+		if spansWidth(out)+6 <= w {
+			return out
+		}
+	}
+	return []span{{title, strong}}
+}

@@ -1,0 +1,358 @@
+package tui
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// header is what the lines above the panels say.
+type header struct {
+	v     *view
+	state metrics.State // what was asked for counts before the run has heard of it
+	pages []string
+	page  int
+	// behind is how old a frozen screen is; negative if it is not frozen.
+	behind time.Duration
+}
+
+// stateSign gives the state a sign, a word and a colour.
+func stateSign(s *metrics.Snapshot, state metrics.State) span {
+	switch state {
+	case metrics.Draining:
+		word := "◐ DRAINING"
+		if left := s.DrainBy - s.At; s.DrainBy >= 0 && left >= 0 {
+			word += " " + coarse(left)
+		}
+		return span{word, style{fg: orange, attr: bold}}
+	case metrics.Aborting:
+		return span{"■ ABORTING", warning}
+	case metrics.Finished:
+		return span{"✓ DONE", style{fg: green, attr: bold}}
+	}
+	return span{"● RUN", style{fg: green, attr: bold}}
+}
+
+// draw writes one or two lines.
+func (h header) draw(c canvas) {
+	c.clear()
+	h.first(c.sub(0, 0, c.w, 1))
+	if c.h > 1 {
+		h.second(c.sub(0, 1, c.w, 1))
+	}
+}
+
+// first: name and pages on the left, what the run does and how far it is on the right.
+func (h header) first(c canvas) {
+	s := h.v.s
+	right := []span{stateSign(s, h.state)}
+	if h.behind >= 0 {
+		banner := span{"‖ FROZEN " + coarse(h.behind) + " behind", style{fg: orange, attr: bold}}
+		if h.behind < time.Second {
+			banner.text = "‖ FROZEN"
+		}
+		right = append([]span{banner, {"  ", text}}, right...)
+	}
+	must := len(right)
+	right = append(right, progress(s)...)
+	left := []span{{"benchtop ", style{fg: blue, attr: bold}}}
+	for i, name := range h.pages {
+		tab := fmt.Sprintf("%d %s", i+1, name)
+		if i == h.page {
+			left = append(left, span{"[" + tab + "]", strong})
+		} else {
+			left = append(left, span{" " + tab + " ", label})
+		}
+	}
+	// The state matters most, then the page, then the times.
+	for len(right) > must && spansWidth(left)+spansWidth(right)+1 > c.w {
+		right = right[:len(right)-1]
+	}
+	room := c.w - spansWidth(right) - 1
+	x := c.sub(0, 0, room, 1).spans(0, 0, left)
+	c.spans(max(0, c.w-spansWidth(right)), 0, right)
+	h.bar(c.sub(x+2, 0, room-x-4, 1))
+}
+
+// bar shows how much of the plan is done, where there is room.
+func (h header) bar(c canvas) {
+	part, ok := portion(h.v.s)
+	if !ok || c.w < 12 {
+		return
+	}
+	c = c.sub(max(0, c.w-40), 0, min(c.w, 40), 1)
+	n := int(part*float64(c.w) + 0.5)
+	for x := range c.w {
+		if x < n {
+			c.set(x, 0, '━', style{fg: green})
+		} else if h.v.mono {
+			c.set(x, 0, '·', line)
+		} else {
+			c.set(x, 0, '─', line)
+		}
+	}
+}
+
+// portion is how much of the planned time or number of requests is behind us.
+func portion(s *metrics.Snapshot) (float64, bool) {
+	p := s.Plan
+	switch {
+	case s.State == metrics.Finished && s.Report != nil && s.Report.Interrupted == nil:
+		return 1, p != nil
+	case p == nil:
+		return 0, false
+	case p.Duration > 0:
+		return min(max(s.At.Seconds()/p.Duration.Seconds(), 0), 1), true
+	case p.Requests > 0:
+		return min(max(float64(ended(s))/float64(p.Requests), 0), 1), true
+	}
+	return 0, false
+}
+
+func ended(s *metrics.Snapshot) int { return s.Totals.Done + s.Totals.Failed + s.Totals.Cancelled }
+
+// progress says elapsed, planned and remaining; the last pieces are left out first.
+func progress(s *metrics.Snapshot) []span {
+	out := []span{{" " + clock(s.At), text}}
+	p := s.Plan
+	switch {
+	case p == nil:
+	case p.Duration > 0:
+		out = append(out, span{"/" + clock(p.Duration), label})
+		if left := p.Duration - s.At; left > 0 && s.State == metrics.Running {
+			out = append(out, span{" -" + clock(left+time.Second-1), label})
+		}
+	case p.Requests > 0:
+		out = append(out, span{fmt.Sprintf(" %d/%d", ended(s), p.Requests), label})
+		if left := p.Requests - ended(s); left > 0 && s.State == metrics.Running {
+			out = append(out, span{fmt.Sprintf(" -%d", left), label})
+		}
+	}
+	return out
+}
+
+// second: where the load goes, what it is, and where the result goes; its folder only if there is room left.
+func (h header) second(c canvas) {
+	parts := planParts(h.v.s.Plan)
+	right := saving(h.v.s, max(c.w*2/5, c.w-width(strings.Join(parts, between))-2))
+	c.spans(max(0, c.w-spansWidth(right)), 0, right)
+	room := max(0, c.w-spansWidth(right)-2)
+	c.sub(0, 0, room, 1).print(0, 0, fit(parts, room), label)
+}
+
+const between = " · "
+
+// planParts are the target, the model, the data set and the load, the most telling last to go.
+func planParts(p *metrics.Plan) []string {
+	if p == nil {
+		return nil
+	}
+	var out []string
+	for _, s := range []string{strings.TrimPrefix(p.BaseURL, "http://"), p.ModelID, p.Load, p.Dataset} {
+		if s = sanitize(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// fit joins parts to at most w columns: first long parts lose their middle, then the last parts go.
+func fit(parts []string, w int) string {
+	for n := len(parts); n > 0; n-- {
+		for _, most := range []int{200, 48, 36} {
+			short := make([]string, n)
+			for i, p := range parts[:n] {
+				short[i] = shortenMiddle(p, most)
+			}
+			if s := strings.Join(short, between); width(s) <= w {
+				return s
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return shortenMiddle(parts[0], w)
+}
+
+// saving says where the result goes, or that it does not.
+func saving(s *metrics.Snapshot, w int) []span {
+	switch {
+	case s.SaveError != "":
+		return []span{{shorten("! NOT SAVING: "+sanitize(s.SaveError), w), warning}}
+	case s.SavePath == "":
+		return []span{{shorten("not saved", w), label}}
+	}
+	verb := "saving "
+	if s.State == metrics.Finished {
+		verb = "saved "
+	}
+	name := sanitize(s.SavePath)
+	if len(verb)+width(name) > w {
+		name = path.Base(name)
+	}
+	return []span{{verb, label}, {shortenMiddle(name, max(0, w-len(verb))), label}}
+}
+
+// figure is one key figure.
+type figure struct {
+	name, value string
+	style       style
+	width       int // columns kept for the value, so that the line stands still while it changes
+}
+
+// figures are the key figures in the order in which they are read; the second half is left out first.
+func (h header) figures() []figure {
+	s, v := h.v.s, h.v
+	p := v.selected()
+	ttft, itl := p.ttft, p.itl
+	if v.whole {
+		ttft, itl = s.TTFT, s.ITL
+	}
+	out := rate(recent(s, outputTokens))
+	done := rate(recent(s, finished))
+	if s.Report != nil {
+		out, done = rate(s.Report.OutputThroughput), rate(s.Report.RequestThroughput)
+	}
+	if !s.OutputExact {
+		out = "~" + out
+	}
+	if s.Plan != nil && s.State == metrics.Running {
+		if t := s.Plan.Target(s.At); sane(t) > 0 {
+			done = rate(t) + "→" + done
+		}
+	}
+	failed := style{attr: bold}
+	if s.Totals.Failed > 0 {
+		failed.fg = colorError
+	}
+	return []figure{
+		{"req/s", done, strong, 7},
+		{"out tok/s", out, style{fg: colorOutput, attr: bold}, 5},
+		{"in flight", count(s.Waiting + s.Running), strong, 4},
+		{"held", count(s.Held), style{fg: colorHeld, attr: bold}, 4},
+		{"waiting", count(s.Waiting), style{fg: colorWaiting, attr: bold}, 4},
+		{"running", count(s.Running), style{fg: colorRunning, attr: bold}, 4},
+		{"done", count(s.Totals.Done), strong, 5},
+		{"err", count(s.Totals.Failed), failed, 3},
+		{"TTFT p99", quantileText(&ttft, 0.99), strong, 6},
+		{"ITL p99", quantileText(&itl, 0.99), strong, 6},
+	}
+}
+
+func quantileText(h *metrics.Histogram, q float64) string {
+	if h.Count() == 0 {
+		return "–"
+	}
+	return latency(h.Quantile(q))
+}
+
+// spare names the figures a narrow line can do without, the first to go first.
+var spare = []string{"ITL p99", "running", "waiting", "TTFT p99", "held", "done", "in flight"}
+
+// fewer leaves out figures until the rest fit.
+func fewer(all []figure, fit func([]figure) bool) []figure {
+	for _, name := range spare {
+		if fit(all) {
+			break
+		}
+		all = slices.DeleteFunc(all, func(f figure) bool { return f.name == name })
+	}
+	return all
+}
+
+// drawFigures writes the key figures: names above values where there are two lines, in one line or in cells otherwise.
+func (h header) drawFigures(c canvas, grid bool) {
+	c.clear()
+	all := h.figures()
+	switch {
+	case grid:
+		drawFigureGrid(c, all)
+		return
+	case c.h > 1:
+		drawFigureColumns(c, all)
+		return
+	}
+	const gap = 2
+	size := func(f figure) int { return len(f.name) + 1 + max(f.width, width(f.value)) }
+	all = fewer(all, func(all []figure) bool {
+		n := -gap
+		for _, f := range all {
+			n += size(f) + gap
+		}
+		return n <= c.w
+	})
+	x := 0
+	for _, f := range all {
+		c.print(x, 0, f.name, label)
+		c.print(x+len(f.name)+1, 0, f.value, f.style)
+		x += size(f) + gap
+	}
+}
+
+func drawFigureColumns(c canvas, all []figure) {
+	size := func(f figure) int { return max(len(f.name), f.width, width(f.value)) }
+	n := 0
+	for _, f := range all {
+		n += size(f)
+	}
+	gap := min(max((c.w-n)/len(all), 1), 8)
+	x := 0
+	for _, f := range all {
+		c.print(x, 0, f.name, label)
+		c.print(x, 1, f.value, f.style)
+		x += size(f) + gap
+	}
+}
+
+const figureCell = 18
+
+// figureLines is how many lines the key figures take on a small screen.
+func figureLines(w, h int) int {
+	const figures = 10
+	per := max(1, w/figureCell)
+	return min((figures+per-1)/per, max(3, h/5))
+}
+
+func drawFigureGrid(c canvas, all []figure) {
+	per := max(1, c.w/figureCell)
+	for i, f := range fewer(all, func(all []figure) bool { return len(all) <= per*c.h }) {
+		cell := c.sub(i%per*figureCell, i/per, figureCell-1, 1)
+		x := cell.print(0, 0, f.name, label)
+		cell.print(x+1, 0, f.value, f.style)
+	}
+}
+
+// drawTiny puts what matters most on a screen too small for anything else.
+func (h header) drawTiny(c canvas) {
+	c.clear()
+	x, y := 0, 0
+	put := func(all ...span) {
+		n := spansWidth(all)
+		if x > 0 && x+n > c.w {
+			x, y = 0, y+1
+		}
+		if y < c.h {
+			x = c.spans(x, y, all) + 2
+		}
+	}
+	byName := map[string]figure{}
+	for _, f := range h.figures() {
+		byName[f.name] = f
+	}
+	if c.h > 1 {
+		put(stateSign(h.v.s, h.state))
+		put(span{clock(h.v.s.At), label})
+		if h.behind >= 0 {
+			put(span{"FROZEN", strong})
+		}
+	}
+	for _, name := range []string{"out tok/s", "req/s", "err", "in flight", "TTFT p99", "ITL p99"} {
+		f := byName[name]
+		put(span{strings.TrimPrefix(f.name, "out ") + " ", label}, span{f.value, f.style})
+	}
+}

@@ -1,0 +1,170 @@
+package tui
+
+// rect is a place on the screen, in cells.
+type rect struct{ x, y, w, h int }
+
+// box is a named rectangle.
+type box struct {
+	name string
+	rect rect
+}
+
+// screen says where everything goes for one size.
+type screen struct {
+	tiny bool // a few words, nothing else
+	// head holds the two header lines, figures the key figures, keys the bottom line. A height of 0 means: not shown.
+	head, figures, keys rect
+	// panels from left to right, top to bottom.
+	panels []box
+}
+
+// layout turns a size into rectangles that cover it without overlap.
+//
+//	┌────────────────────────────┐
+//	│ head                       │
+//	│ figures                    │
+//	│┌──────────┐┌──────────────┐│
+//	││ panels   ││              ││
+//	│└──────────┘└──────────────┘│
+//	│ keys                       │
+//	└────────────────────────────┘
+func layout(p page, w, h int) screen {
+	if w < 40 || h < 10 {
+		return screen{tiny: true}
+	}
+	s := screen{head: rect{0, 0, w, 2}, figures: rect{0, 2, w, 1}, keys: rect{0, h - 1, w, 1}}
+	switch {
+	case w >= 110 && h >= 34:
+		s.figures.h = 2
+	case w < 80 || h < 24:
+		s.head.h = 1
+		s.figures = rect{0, 1, w, figureLines(w, h)}
+	}
+	top := s.figures.y + s.figures.h
+	s.panels = p.panels(rect{0, top, w, h - 1 - top})
+	return s
+}
+
+// rows cuts r into rows of the given heights; one height may be 0 and takes the rest.
+func (r rect) rows(heights ...int) []rect {
+	rest := r.h
+	for _, h := range heights {
+		rest -= h
+	}
+	out := make([]rect, len(heights))
+	y := r.y
+	for i, h := range heights {
+		if h == 0 {
+			h = max(0, rest)
+		}
+		h = min(h, r.y+r.h-y)
+		out[i] = rect{r.x, y, r.w, h}
+		y += h
+	}
+	return out
+}
+
+// columns cuts r into columns of the given widths; one width may be 0 and takes the rest.
+func (r rect) columns(widths ...int) []rect {
+	turned := rect{r.y, r.x, r.h, r.w}.rows(widths...)
+	for i, t := range turned {
+		turned[i] = rect{t.y, t.x, t.h, t.w}
+	}
+	return turned
+}
+
+// even cuts r into n columns of nearly the same width.
+func (r rect) even(n int) []rect {
+	widths := make([]int, n)
+	for i := range widths {
+		widths[i] = r.w*(i+1)/n - r.w*i/n
+	}
+	return r.columns(widths...)
+}
+
+// overview lays out the first page. The sizes are those of the area below the header.
+func overview(r rect) []box {
+	switch {
+	case r.w >= 180 && r.h >= 40:
+		low := max(8, r.h/5)
+		rows := r.rows((r.h-low+1)/2, 0, low)
+		a, b, c := rows[0].even(3), rows[1].even(2), rows[2].columns(tableWidth+2, 0, r.w*2/5)
+		return []box{
+			{"tokens", a[0]}, {"load", a[1]}, {"ttft over time", a[2]},
+			{"ttft", b[0]}, {"itl", b[1]},
+			{"latency", c[0]}, {"errors", c[1]}, {"log", c[2]},
+		}
+	case r.w >= 110 && r.h >= 29:
+		table, log := 7, 5
+		if r.h > 40 {
+			log += (r.h - 40) / 3
+		}
+		rest := r.h - table - log
+		rows := r.rows((rest+1)/2, 0, table, log)
+		a, b, c := rows[0].even(2), rows[1].even(2), rows[2].columns(tableWidth+2, 0)
+		return []box{
+			{"tokens", a[0]}, {"load", a[1]}, {"ttft", b[0]}, {"itl", b[1]},
+			{"latency", c[0]}, {"errors", c[1]}, {"log", rows[3]},
+		}
+	case r.w >= 80 && r.h >= 20:
+		rows := r.rows((r.h+1)/2, 0)
+		a, b := rows[0].even(2), rows[1].columns(tableWidth+2, 0)
+		c := b[0].rows(min(7, b[0].h), 0)
+		return []box{{"tokens", a[0]}, {"load", a[1]}, {"latency", c[0]}, {"errors", c[1]}, {"ttft", b[1]}}
+	}
+	// A small terminal, or a narrow and high one: the table, then as many charts as fit below each other.
+	out := []box{{"latency", rect{r.x, r.y, r.w, min(7, r.h)}}}
+	rest := rect{r.x, r.y + out[0].rect.h, r.w, r.h - out[0].rect.h}
+	names := []string{"tokens", "ttft", "load", "itl"}
+	n := min(rest.h/8, len(names))
+	if n == 0 {
+		if rest.h > 0 {
+			out = append(out, box{"log", rest})
+		}
+		return out
+	}
+	for i, name := range names[:n] {
+		y0, y1 := rest.h*i/n, rest.h*(i+1)/n
+		out = append(out, box{name, rect{rest.x, rest.y + y0, rest.w, y1 - y0}})
+	}
+	return out
+}
+
+// beside finds the panel in the direction dx, dy from the one named, "" if there is none.
+func beside(panels []box, from string, dx, dy int) string {
+	var here rect
+	found := false
+	for _, b := range panels {
+		if b.name == from {
+			here, found = b.rect, true
+		}
+	}
+	if !found {
+		if len(panels) == 0 {
+			return ""
+		}
+		return panels[0].name
+	}
+	best, name := 1<<30, ""
+	for _, b := range panels {
+		r := b.rect
+		var gap, off int
+		switch {
+		case dx > 0:
+			gap, off = r.x-(here.x+here.w), r.y-here.y
+		case dx < 0:
+			gap, off = here.x-(r.x+r.w), r.y-here.y
+		case dy > 0:
+			gap, off = r.y-(here.y+here.h), r.x-here.x
+		default:
+			gap, off = here.y-(r.y+r.h), r.x-here.x
+		}
+		if gap < 0 || b.name == from {
+			continue
+		}
+		if d := 1000*gap + abs(off); d < best {
+			best, name = d, b.name
+		}
+	}
+	return name
+}

@@ -1,0 +1,142 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// limit is the largest value a chart is asked to show. Everything drawn is finite and between 0 and this.
+const limit = 1e15
+
+// sane makes any number safe to draw.
+func sane(v float64) float64 {
+	switch {
+	case math.IsNaN(v) || v < 0:
+		return 0
+	case v > limit:
+		return limit
+	}
+	return v
+}
+
+// count writes a number of things in at most six columns.
+func count(n int) string {
+	if n < 0 {
+		return "-" + count(max(-n, 0))
+	}
+	if n < 100_000 {
+		return strconv.Itoa(n)
+	}
+	return short(float64(n))
+}
+
+// short writes a number in at most five columns: 7.5, 980, 12.5k, 1.2M.
+func short(v float64) string {
+	v = sane(v)
+	for _, unit := range []string{"", "k", "M", "G", "T"} {
+		switch {
+		case v < 9.995 && v != math.Trunc(v):
+			return trimZero(fmt.Sprintf("%.1f", v)) + unit
+		case v < 99.95 && unit != "":
+			return trimZero(fmt.Sprintf("%.1f", v)) + unit
+		case v < 999.5:
+			return fmt.Sprintf("%.0f", v) + unit
+		}
+		v /= 1000
+	}
+	return fmt.Sprintf("%.0fP", v)
+}
+
+func trimZero(s string) string {
+	if n := len(s); n > 2 && s[n-2:] == ".0" {
+		return s[:n-2]
+	}
+	return s
+}
+
+// rate writes a number per second.
+func rate(v float64) string {
+	v = sane(v)
+	switch {
+	case v < 9.95:
+		return fmt.Sprintf("%.1f", v)
+	case v < 99_999.5:
+		return fmt.Sprintf("%.0f", v)
+	}
+	return short(v)
+}
+
+// latency writes a duration with three digits and its unit.
+func latency(d time.Duration) string {
+	ms := sane(float64(d) / 1e6)
+	switch {
+	case ms < 0.9995:
+		return fmt.Sprintf("%.0fµs", ms*1000)
+	case ms < 9.995:
+		return fmt.Sprintf("%.2fms", ms)
+	case ms < 99.95:
+		return fmt.Sprintf("%.1fms", ms)
+	case ms < 999.5:
+		return fmt.Sprintf("%.0fms", ms)
+	case ms < 9995:
+		return fmt.Sprintf("%.2fs", ms/1e3)
+	case ms < 99950:
+		return fmt.Sprintf("%.1fs", ms/1e3)
+	}
+	return coarse(d)
+}
+
+// tickLabel writes a round duration such as 200ms.
+func tickLabel(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return strconv.Itoa(int(d/time.Microsecond)) + "µs"
+	case d < time.Second:
+		return strconv.FormatFloat(float64(d)/1e6, 'g', 4, 64) + "ms"
+	case d < 100*time.Second:
+		return strconv.FormatFloat(d.Seconds(), 'g', 4, 64) + "s"
+	}
+	return coarse(d)
+}
+
+// coarse writes a duration to the second, minute or hour: 12s, 5m, 1h30m.
+func coarse(d time.Duration) string {
+	s := int(max(d, 0).Round(time.Second) / time.Second)
+	switch {
+	case s < 120:
+		return fmt.Sprintf("%ds", s)
+	case s < 2*3600 && s%60 == 0:
+		return fmt.Sprintf("%dm", s/60)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	case s%3600 == 0:
+		return fmt.Sprintf("%dh", s/3600)
+	}
+	return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+}
+
+// clock writes a moment of the run: 01:02, 1:02:03.
+func clock(d time.Duration) string {
+	s := int(max(d, 0) / time.Second)
+	if s < 3600 {
+		return fmt.Sprintf("%02d:%02d", s/60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+}
+
+// share writes part of whole as a percentage.
+func share(part, whole int) string {
+	if whole <= 0 {
+		return "0%"
+	}
+	p := 100 * float64(part) / float64(whole)
+	switch {
+	case p > 0 && p < 0.01:
+		return "<0.01%"
+	case p < 9.995:
+		return fmt.Sprintf("%.2f%%", p)
+	}
+	return fmt.Sprintf("%.1f%%", p)
+}

@@ -1,0 +1,37 @@
+package tui
+
+import "benchtop/metrics"
+
+// ttftPanel and itlPanel show how the latencies are spread.
+var (
+	ttftPanel = histogramPanel("ttft", "TTFT", "no first token yet",
+		func(v *view) (window, whole *metrics.Histogram) { return &v.selected().ttft, &v.s.TTFT })
+	itlPanel = histogramPanel("itl", "ITL", "no second token yet",
+		func(v *view) (window, whole *metrics.Histogram) { return &v.selected().itl, &v.s.ITL })
+)
+
+func histogramPanel(name, title, nothing string, pick func(v *view) (window, whole *metrics.Histogram)) panel {
+	return panel{
+		name: name,
+		title: func(v *view, _ int) []span {
+			window, whole := pick(v)
+			front, other := window, "whole run outlined"
+			if v.whole {
+				front, other = whole, "last "+spanName(v.span)+" outlined"
+			}
+			out := []span{{title, strong}, {" " + v.scope(), text}, {"  n " + count(int(min(front.Count(), 1<<62))), label}}
+			if v.span == 0 || window.Count() == whole.Count() {
+				return out
+			}
+			return append(out, span{"  ┄ " + other, label})
+		},
+		draw: func(c canvas, v *view) {
+			window, whole := pick(v)
+			b := bars{v: v, front: window, outline: whole, nothing: nothing}
+			if v.whole {
+				b.front, b.outline = whole, window
+			}
+			b.draw(c)
+		},
+	}
+}

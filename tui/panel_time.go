@@ -1,0 +1,80 @@
+package tui
+
+import (
+	"math"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// tokensPanel shows output and input tokens per second over time.
+var tokensPanel = panel{"tokens", tokensTitle, func(c canvas, v *view) { tokensPlot(v).draw(c) }}
+
+func tokensTitle(v *view, w int) []span {
+	out, in := rate(recent(v.s, outputTokens)), rate(recent(v.s, inputTokens))
+	if r := v.s.Report; r != nil {
+		out, in = rate(r.OutputThroughput), rate(r.TotalThroughput-r.OutputThroughput)
+	}
+	if !v.s.OutputExact {
+		out = "~" + out
+	}
+	return legend(w, "tokens/s",
+		legendItem{colorOutput, "out", out}, legendItem{colorInput, "in", in})
+}
+
+func outputTokens(w *metrics.Window) int { return w.OutputTokens }
+func inputTokens(w *metrics.Window) int  { return w.InputTokens }
+func finished(w *metrics.Window) int     { return w.Done }
+
+func tokensPlot(v *view) plot {
+	return plot{v: v, lanes: true, nothing: "no full second yet", series: []series{
+		{name: "out", color: colorOutput, fill: blueFill,
+			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.OutputTokens) }},
+		{name: "in", color: colorInput, fill: purpleFill,
+			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.InputTokens) }},
+	}}
+}
+
+// loadPanel shows how many requests are held, waiting and running over time.
+var loadPanel = panel{"load", loadTitle, func(c canvas, v *view) { loadPlot(v).draw(c) }}
+
+func loadTitle(v *view, w int) []span {
+	return legend(w, "load",
+		legendItem{colorRunning, "running", count(v.s.Running)},
+		legendItem{colorWaiting, "waiting", count(v.s.Waiting)},
+		legendItem{colorHeld, "held", count(v.s.Held)})
+}
+
+func loadPlot(v *view) plot {
+	return plot{v: v, nothing: "no full second yet", series: []series{
+		{name: "running", color: colorRunning, fill: greenFill,
+			value: func(w *metrics.Window) float64 { return float64(w.Running) }},
+		{name: "waiting", color: colorWaiting, sparse: true,
+			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
+		{name: "held", color: colorHeld, sparse: true,
+			value: func(w *metrics.Window) float64 { return float64(w.Held) }},
+	}}
+}
+
+// percentilesPanel shows how the time to first token moved.
+var percentilesPanel = panel{"ttft over time", percentilesTitle, func(c canvas, v *view) { percentilesPlot(v).draw(c) }}
+
+func percentilesTitle(v *view, w int) []span {
+	return legend(w, "TTFT by second", legendItem{blue, "p50", ""}, legendItem{yellow, "p90", ""}, legendItem{vermilion, "p99", ""})
+}
+
+func percentilesPlot(v *view) plot {
+	at := func(q float64) func(w *metrics.Window) float64 {
+		return func(w *metrics.Window) float64 {
+			if w.TTFT.Count() == 0 {
+				return math.NaN()
+			}
+			return float64(w.TTFT.Quantile(q)) / float64(time.Second)
+		}
+	}
+	return plot{v: v, log: true, nothing: "no first token yet", series: []series{
+		{name: "p99", color: vermilion, fill: vermilionFill, value: at(0.99)},
+		{name: "p90", color: yellow, fill: yellowFill, value: at(0.9)},
+		{name: "p50", color: blue, fill: shade, value: at(0.5)},
+	}}
+}

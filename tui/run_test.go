@@ -1,0 +1,160 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// output is a terminal that only listens.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil {
+		return 0, o.err
+	}
+	return o.buf.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+func (o *output) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.err = err
+}
+
+// show is a dashboard that runs.
+type show struct {
+	t         *testing.T
+	keys      *io.PipeWriter
+	out       *output
+	control   *control
+	snapshots chan metrics.Snapshot
+	cancel    context.CancelCauseFunc
+	left      chan error
+}
+
+func start(t *testing.T, exit bool) *show {
+	t.Helper()
+	in, keys := io.Pipe()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	s := &show{t, keys, &output{}, &control{}, make(chan metrics.Snapshot, 1), cancel, make(chan error, 1)}
+	s.snapshots <- mid()
+	go func() {
+		s.left <- Run(ctx, Options{
+			Snapshots: s.snapshots, Control: s.control, Input: in, Output: s.out, Exit: exit,
+			HeaderEvery: 20 * time.Millisecond, ChartsEvery: 40 * time.Millisecond,
+		})
+	}()
+	t.Cleanup(func() { cancel(nil); keys.Close() })
+	s.until("the first screen", func() bool { return strings.Contains(s.out.String(), "2151") })
+	return s
+}
+
+func (s *show) until(what string, ok func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	s.t.Fatalf("waited 5 s for %s", what)
+}
+
+func (s *show) press(keys string) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.keys, keys); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *show) asked() (drains, aborts int) {
+	s.control.mu.Lock()
+	defer s.control.mu.Unlock()
+	return s.control.drains, s.control.aborts
+}
+
+func (s *show) returned(want error) {
+	s.t.Helper()
+	select {
+	case err := <-s.left:
+		if !errors.Is(err, want) || want == nil && err != nil {
+			s.t.Fatalf("Run returned %v, want %v", err, want)
+		}
+	case <-time.After(3 * time.Second):
+		s.t.Fatal("Run did not return within 3 s")
+	}
+	if s.out.err == nil && !strings.Contains(s.out.String(), "\x1b[?1049l") {
+		s.t.Error("the terminal was left on the alternate screen")
+	}
+}
+
+func TestStopping(t *testing.T) {
+	s := start(t, false)
+	s.press("q")
+	s.until("a drain", func() bool { d, a := s.asked(); return d == 1 && a == 0 })
+	s.until("the overlay", func() bool { return strings.Contains(s.out.String(), "Stopping") })
+	s.press("\x03") // Ctrl-C is the same wish
+	s.until("an abort", func() bool { d, a := s.asked(); return d == 1 && a == 1 })
+	s.press("q")
+	s.returned(nil)
+}
+
+func TestLeavingWhenDone(t *testing.T) {
+	s := start(t, false)
+	s.snapshots <- done()
+	close(s.snapshots)
+	s.until("the end", func() bool { return strings.Contains(s.out.String(), "✓ DONE") })
+	s.until("the way out", func() bool { return strings.Contains(s.out.String(), "leaves") })
+	s.press("q")
+	s.returned(nil)
+	if d, a := s.asked(); d+a != 0 {
+		t.Errorf("q after the end asked for %d drains and %d aborts", d, a)
+	}
+}
+
+func TestExit(t *testing.T) {
+	s := start(t, true)
+	s.snapshots <- done()
+	close(s.snapshots)
+	s.returned(nil)
+	if !strings.Contains(s.out.String(), "DONE") {
+		t.Error("the last screen was not shown")
+	}
+}
+
+func TestContext(t *testing.T) {
+	s := start(t, false)
+	why := errors.New("hangup")
+	began := time.Now()
+	s.cancel(why)
+	s.returned(why)
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("took %s", took)
+	}
+}
+
+func TestLostTerminal(t *testing.T) {
+	s := start(t, false)
+	s.out.fail(errors.New("input/output error"))
+	s.snapshots <- bad()
+	s.returned(ErrTerminal)
+}

@@ -1,0 +1,161 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+	"github.com/charmbracelet/x/term"
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
+	_ "benchtop/tui/noquery" // before Bubble Tea asks the terminal a question
+)
+
+// Options say what the dashboard shows and what it may do.
+type Options struct {
+	// Snapshots is a channel of capacity 1 on which the latest wins. It is closed after the last snapshot of the run,
+	// which stays on the screen.
+	Snapshots <-chan metrics.Snapshot
+	// Control is what keys may do to the run.
+	Control Control
+	// Input and Output; nil means the terminal.
+	Input  io.Reader
+	Output io.Writer
+	// Exit leaves by itself when the run is done.
+	Exit bool
+	// HeaderEvery and ChartsEvery are how often header and panels are drawn; 0 means 500 ms and 1 s.
+	HeaderEvery, ChartsEvery time.Duration
+	// ASCII keeps to plain characters, for fonts without braille and blocks. NoColor sends no colours.
+	ASCII, NoColor bool
+}
+
+// Control is what the dashboard can do to a run. Its methods are called from the dashboard's loop and must not block.
+type Control interface {
+	// Drain sends nothing new and lets what is in flight finish.
+	Drain()
+	// Abort cuts what is in flight.
+	Abort()
+}
+
+// framesPerSecond is how often Bubble Tea looks for changes to write.
+const framesPerSecond = 10
+
+// grace is how long a terminal that does not take our output may delay the way out.
+const grace = time.Second
+
+// ErrTerminal says that the terminal went away while the dashboard was on it.
+var ErrTerminal = errors.New("the terminal is gone")
+
+// Run shows the dashboard until the user leaves (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal). The
+// terminal is restored before it returns, if it still takes output. Leaving does not end the run: after a third q it may
+// well go on.
+func Run(ctx context.Context, o Options) error {
+	if o.HeaderEvery <= 0 {
+		o.HeaderEvery = 500 * time.Millisecond
+	}
+	if o.ChartsEvery <= 0 {
+		o.ChartsEvery = time.Second
+	}
+	if o.Output == nil {
+		o.Output = os.Stdout
+	}
+	profile := lipgloss.ColorProfile()
+	if o.NoColor {
+		profile = termenv.Ascii
+	}
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+
+	m := newModel(o, newPalette(profile))
+	m.next = func() tea.Msg {
+		select {
+		case s, ok := <-o.Snapshots:
+			if !ok {
+				return endMsg{}
+			}
+			return snapshotMsg{s}
+		case <-inner.Done():
+			return nil
+		}
+	}
+	m.tick = func() tea.Cmd { return tea.Tick(o.HeaderEvery, func(time.Time) tea.Msg { return tickMsg{} }) }
+
+	lost := make(chan struct{}, 1)
+	out, isTerminal := watch(o.Output, lost)
+	if !isTerminal {
+		m.w, m.h = 80, 24
+	}
+	options := []tea.ProgramOption{
+		tea.WithoutSignalHandler(), tea.WithAltScreen(), tea.WithFPS(framesPerSecond), tea.WithOutput(out),
+	}
+	if o.Input != nil {
+		options = append(options, tea.WithInput(o.Input))
+	}
+	p := tea.NewProgram(m, options...)
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.Run()
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			return fmt.Errorf("dashboard: %w", err)
+		}
+		return nil
+	case <-ctx.Done():
+		return leave(p, done, context.Cause(ctx))
+	case <-lost:
+		return leave(p, done, ErrTerminal)
+	}
+}
+
+// leave ends the program. A terminal that takes no output, such as a stalled SSH connection, must not keep the run from
+// being saved, so after a while nobody waits for it.
+func leave(p *tea.Program, done <-chan error, why error) error {
+	p.Kill()
+	select {
+	case <-done:
+	case <-time.After(grace):
+	}
+	return why
+}
+
+// watch returns out with an eye on its failures: Bubble Tea ignores them, and would go on for ever without a terminal.
+func watch(out io.Writer, lost chan<- struct{}) (w io.Writer, isTerminal bool) {
+	if f, ok := out.(*os.File); ok && term.IsTerminal(f.Fd()) {
+		return &watchedFile{f, lost}, true
+	}
+	return &watchedWriter{out, lost}, false
+}
+
+type watchedFile struct {
+	*os.File
+	lost chan<- struct{}
+}
+
+func (f *watchedFile) Write(b []byte) (int, error) { return report(f.File, b, f.lost) }
+
+type watchedWriter struct {
+	io.Writer
+	lost chan<- struct{}
+}
+
+func (w *watchedWriter) Write(b []byte) (int, error) { return report(w.Writer, b, w.lost) }
+
+func report(w io.Writer, b []byte, lost chan<- struct{}) (int, error) {
+	n, err := w.Write(b)
+	if err != nil {
+		select {
+		case lost <- struct{}{}:
+		default:
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,348 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
+)
+
+func TestSanitize(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"plain text", "plain text"},
+		{"\x1b[31mred\x1b[0m", "[31mred[0m"},
+		{"\x1b]0;title\x07", "]0;title"},
+		{"a\r\nb\tc", "a  b c"},
+		{"\u009b31m", "31m"},
+		{"abc\u202edef\u2066", "abcdef"},
+		{"bad \xff byte", "bad \ufffd byte"},
+		{"👩🏽‍🚀", "👩🚀"},
+		{"❤️", "❤"},
+		{"漢字", "漢字"},
+		{"e" + strings.Repeat("\u0301", 30), "e\u0301\u0301"},
+	} {
+		if got := sanitize(c.in); got != c.want {
+			t.Errorf("sanitize(%q) = %q, want %q", c.in, got, c.want)
+		}
+	}
+}
+
+func FuzzForeignText(f *testing.F) {
+	f.Add("Qwen/Qwen3-32B", 10)
+	f.Add("\x1b[2J漢字🤖\u202e\xff", 3)
+	f.Add("👩🏽‍🚀🇩🇪e\u0301\u1100\u1161", 2)
+	f.Fuzz(func(t *testing.T, s string, w int) {
+		clean := sanitize(s)
+		if !utf8.ValidString(clean) || sanitize(clean) != clean {
+			t.Fatalf("sanitize(%q) = %q is not clean", s, clean)
+		}
+		w = max(1, w&127)
+		if got := width(shorten(clean, w)); got > w {
+			t.Fatalf("shorten(%q, %d) is %d wide", clean, w, got)
+		}
+		if got := width(shortenMiddle(clean, w)); got > w {
+			t.Fatalf("shortenMiddle(%q, %d) is %d wide", clean, w, got)
+		}
+		for _, l := range wrap(clean, w, 8) {
+			if w > 1 && width(l) > w {
+				t.Fatalf("wrap(%q, %d) has a line %d wide", clean, w, width(l))
+			}
+		}
+		sf := newSurface(w, 2)
+		sf.all().print(0, 0, clean, text)
+		sf.all().print(w/2, 1, clean, strong)
+		sf.all().set(w/2, 0, '│', line)
+		exact(t, sf.render(newPalette(termenv.TrueColor)), w, 2, fmt.Sprintf("%q", clean))
+	})
+}
+
+func TestNumbers(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{count(0), "0"}, {count(99999), "99999"}, {count(100_000), "100k"}, {count(1_234_567), "1.2M"}, {count(-5), "-5"},
+		{short(0), "0"}, {short(2.5), "2.5"}, {short(980), "980"}, {short(2500), "2.5k"}, {short(12_500), "12.5k"},
+		{short(999_999), "1M"}, {short(math.NaN()), "0"}, {short(math.Inf(1)), "1P"},
+		{rate(0), "0.0"}, {rate(9.94), "9.9"}, {rate(47.6), "48"}, {rate(1e300), "1P"},
+		{latency(850 * time.Microsecond), "850µs"}, {latency(9810 * time.Microsecond), "9.81ms"},
+		{latency(97300 * time.Microsecond), "97.3ms"}, {latency(346 * time.Millisecond), "346ms"},
+		{latency(1080 * time.Millisecond), "1.08s"}, {latency(15100 * time.Millisecond), "15.1s"}, {latency(125 * time.Second), "2m05s"},
+		{clock(62 * time.Second), "01:02"}, {clock(3723 * time.Second), "1:02:03"}, {clock(-1), "00:00"},
+		{coarse(90 * time.Second), "90s"}, {coarse(5 * time.Minute), "5m"}, {coarse(90 * time.Minute), "90m"}, {coarse(3 * time.Hour), "3h"},
+		{share(13, 4736), "0.27%"}, {share(1, 0), "0%"}, {share(1, 1_000_000), "<0.01%"}, {share(1, 2), "50.0%"},
+		{tickLabel(200 * time.Millisecond), "200ms"}, {tickLabel(5 * time.Microsecond), "5µs"}, {tickLabel(2 * time.Second), "2s"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestTicks(t *testing.T) {
+	for _, c := range []struct{ in, atLeast, atMost time.Duration }{
+		{0, 1, 1}, {1, 1, 1}, {3, 5, 2}, {5, 5, 5}, {6, 10, 5}, {999, 1000, 500}, {1001, 2000, 1000},
+	} {
+		if got := tickAtLeast(c.in * time.Microsecond); got != c.atLeast*time.Microsecond {
+			t.Errorf("tickAtLeast(%dµs) = %s", c.in, got)
+		}
+		if got := tickAtMost(c.in * time.Microsecond); got != c.atMost*time.Microsecond {
+			t.Errorf("tickAtMost(%dµs) = %s", c.in, got)
+		}
+	}
+	for _, c := range []struct{ in, want float64 }{{0, 1}, {0.3, 1}, {1.2, 2}, {2.2, 5}, {22, 25}, {26, 50}, {700, 1000}} {
+		if got := niceStep(c.in); got != c.want {
+			t.Errorf("niceStep(%g) = %g, want %g", c.in, got, c.want)
+		}
+	}
+}
+
+// TestLayout draws the rectangles as boxes.
+func TestLayout(t *testing.T) {
+	for _, size := range [][2]int{{40, 10}, {60, 40}, {80, 24}, {110, 34}, {120, 40}, {180, 45}, {200, 60}} {
+		w, h := size[0], size[1]
+		l := layout(pages[0], w, h)
+		sf := newSurface(w, h)
+		all := append([]box{{"head", l.head}, {"figures", l.figures}, {"keys", l.keys}}, l.panels...)
+		covered := 0
+		for _, b := range all {
+			covered += b.rect.w * b.rect.h
+			c := sf.all().in(b.rect)
+			if c.h > 2 {
+				border(c, false)
+			}
+			c.print(2, 0, fmt.Sprintf(" %s %dx%d ", b.name, b.rect.w, b.rect.h), text)
+		}
+		if covered != w*h {
+			t.Errorf("%dx%d: %d of %d cells covered", w, h, covered, w*h)
+		}
+		golden(t, fmt.Sprintf("layout/%dx%d.txt", w, h), sf.render(&palette{mono: true})+"\n")
+	}
+}
+
+func TestLayoutNeverOverlaps(t *testing.T) {
+	for _, p := range pages {
+		for w := 40; w <= 250; w += 7 {
+			for h := 10; h <= 80; h++ {
+				l := layout(p, w, h)
+				seen := make([]bool, w*h)
+				for _, b := range append([]box{{"head", l.head}, {"figures", l.figures}, {"keys", l.keys}}, l.panels...) {
+					for y := b.rect.y; y < b.rect.y+b.rect.h; y++ {
+						for x := b.rect.x; x < b.rect.x+b.rect.w; x++ {
+							if x < 0 || y < 0 || x >= w || y >= h || seen[y*w+x] {
+								t.Fatalf("%s at %dx%d: %s overlaps at %d,%d", p.name, w, h, b.name, x, y)
+							}
+							seen[y*w+x] = true
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestFocus(t *testing.T) {
+	panels := layout(pages[0], 120, 40).panels
+	for _, c := range []struct {
+		from   string
+		dx, dy int
+		want   string
+	}{
+		{"", 1, 0, "tokens"}, {"tokens", 1, 0, "load"}, {"tokens", 0, 1, "ttft"}, {"tokens", -1, 0, ""}, {"load", 0, 1, "itl"},
+		{"itl", 0, 1, "errors"}, {"errors", 0, 1, "log"}, {"log", 0, -1, "latency"}, {"latency", 0, -1, "ttft"}, {"gone", 1, 0, "tokens"},
+	} {
+		if got := beside(panels, c.from, c.dx, c.dy); got != c.want {
+			t.Errorf("from %q by %d,%d: %q, want %q", c.from, c.dx, c.dy, got, c.want)
+		}
+	}
+}
+
+func TestStyles(t *testing.T) {
+	sf := newSurface(8, 1)
+	c := sf.all()
+	c.print(0, 0, "ab", style{fg: blue})
+	c.print(2, 0, "cd", style{fg: green, attr: bold})
+	c.print(5, 0, "e", style{fg: green})
+	got := sf.render(newPalette(termenv.ANSI256))
+	if want := "\x1b[38;5;74mab\x1b[1;38;5;36mcd \x1b[0;38;5;36me  \x1b[m"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := sf.render(newPalette(termenv.Ascii)); got != "abcd e  " {
+		t.Errorf("without colour %q", got)
+	}
+}
+
+func TestWideGlyphsAreNeverHalved(t *testing.T) {
+	for _, c := range []struct {
+		x    int
+		want string
+	}{{0, "x 字 "}, {1, " x字 "}, {2, "漢x  "}, {3, "漢 x "}} {
+		sf := newSurface(5, 1)
+		sf.all().print(0, 0, "漢字", text)
+		sf.all().set(c.x, 0, 'x', text)
+		if got := sf.render(&palette{mono: true}); got != c.want {
+			t.Errorf("x at %d: %q, want %q", c.x, got, c.want)
+		}
+	}
+	sf := newSurface(4, 1)
+	sf.all().print(0, 0, "a漢字漢", text)
+	if got := sf.render(&palette{mono: true}); got != "a漢…" {
+		t.Errorf("cut to 4: %q", got)
+	}
+}
+
+// TestDrawingTicks: the header follows every tick, the panels every second one, and nothing is drawn in between.
+func TestDrawingTicks(t *testing.T) {
+	m := open(mid(), 120, 40, termenv.Ascii)
+	first := m.View()
+	next := bad()
+	next.At += 5 * time.Second
+	m.Update(snapshotMsg{next})
+	if m.stale || m.View() != first {
+		t.Error("a snapshot alone changed the screen")
+	}
+	m.Update(tickMsg{})
+	if m.head != m.latest || m.body == m.latest {
+		t.Error("the first tick has to bring the header and not the panels")
+	}
+	second := m.View()
+	if !strings.Contains(second, "01:07") || !strings.Contains(second, "errors 0") {
+		t.Errorf("after a tick:\n%s", second)
+	}
+	m.Update(tickMsg{})
+	if third := m.View(); !strings.Contains(third, "errors 26") {
+		t.Errorf("after two ticks:\n%s", third)
+	}
+}
+
+func TestHeaderAloneDrawsTheSameScreen(t *testing.T) {
+	m := open(bad(), 120, 40, termenv.TrueColor)
+	want := m.View()
+	m.stale, m.only = true, true
+	if got := m.View(); got != want {
+		t.Error("the header drawn over a kept screen differs from a fresh one")
+	}
+}
+
+func TestFreeze(t *testing.T) {
+	m := open(mid(), 120, 40, termenv.Ascii)
+	press(m, " ")
+	next := bad()
+	next.At += 12 * time.Second
+	m.Update(snapshotMsg{next})
+	m.Update(tickMsg{})
+	got := m.View()
+	if !strings.Contains(got, "FROZEN 12s behind") || !strings.Contains(got, "errors 0") {
+		t.Errorf("frozen:\n%s", got)
+	}
+	press(m, " ")
+	if got := m.View(); strings.Contains(got, "FROZEN") || !strings.Contains(got, "errors 26") {
+		t.Errorf("thawed:\n%s", got)
+	}
+}
+
+// TestOnlyOwnPressesAbort: a run that drains by itself is not cut by the first q.
+func TestOnlyOwnPressesAbort(t *testing.T) {
+	s := mid()
+	s.State = metrics.Draining
+	m := open(s, 80, 24, termenv.Ascii)
+	c := m.control.(*control)
+	press(m, "q")
+	if c.drains != 1 || c.aborts != 0 {
+		t.Errorf("after q: %d drains, %d aborts", c.drains, c.aborts)
+	}
+	press(m, "ctrl+c")
+	if c.aborts != 1 {
+		t.Errorf("after q and ctrl+c: %d aborts", c.aborts)
+	}
+	if cmd := press(m, "q"); cmd == nil || cmd() != (tea.QuitMsg{}) {
+		t.Error("the third time did not leave")
+	}
+}
+
+func TestScrolledLogStandsStill(t *testing.T) {
+	s := mid()
+	for i := range 100 {
+		s.Log = append(s.Log, metrics.Event{At: time.Duration(i) * time.Second, Text: fmt.Sprintf("event %d", i)})
+	}
+	m := open(s, 80, 24, termenv.Ascii)
+	press(m, "2")
+	if !strings.Contains(m.View(), "event 99") {
+		t.Errorf("the newest is not shown:\n%s", m.View())
+	}
+	press(m, "pgup")
+	before := m.View()
+	later := s
+	later.Log = append(later.Log[:len(later.Log):len(later.Log)], metrics.Event{At: 200 * time.Second, Text: "event 100"})
+	m.Update(snapshotMsg{later})
+	m.show()
+	if strings.Contains(before, "event 99") || m.View() != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, m.View())
+	}
+	press(m, "G")
+	if !strings.Contains(m.View(), "event 100") {
+		t.Errorf("after G:\n%s", m.View())
+	}
+	press(m, "g")
+	if !strings.Contains(m.View(), "GET /v1/models") {
+		t.Errorf("after g:\n%s", m.View())
+	}
+}
+
+// TestRatesUseClosedSeconds: the second that is still open would show as a drop.
+func TestRatesUseClosedSeconds(t *testing.T) {
+	s := metrics.Snapshot{At: 3400 * time.Millisecond, State: metrics.Running}
+	for i := range 4 {
+		w := metrics.Window{Start: time.Duration(i) * time.Second, OutputTokens: 100}
+		if i == 3 {
+			w.OutputTokens = 40
+		}
+		s.Windows = append(s.Windows, w)
+	}
+	if got := recent(&s, outputTokens); got != 100 {
+		t.Errorf("running: %g tokens/s, want 100", got)
+	}
+	s.State, s.At = metrics.Finished, 3800*time.Millisecond
+	s.Windows[3].OutputTokens = 80
+	if got := recent(&s, outputTokens); got != 100 {
+		t.Errorf("finished: %g tokens/s, want 100", got)
+	}
+}
+
+// TestEveryKeyIsShown: no key works that the help does not know, and none is shown that does nothing.
+func TestEveryKeyIsShown(t *testing.T) {
+	for page := range pages {
+		m := open(mid(), 120, 60, termenv.Ascii)
+		press(m, fmt.Sprint(page+1), "?")
+		got := m.View()
+		for _, b := range keymap {
+			if b.what != "" && !strings.Contains(got, b.what) {
+				t.Errorf("page %d: %q is not in the help:\n%s", page+1, b.what, got)
+			}
+		}
+	}
+}
+
+// Keys that arrive in one read count one by one; a paste counts as none.
+func TestKeysInOneRead(t *testing.T) {
+	for _, c := range []struct {
+		msg           tea.KeyMsg
+		drains, abort int
+	}{
+		{tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("q")}, 1, 0},
+		{tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("qq")}, 1, 1},
+		{tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("2?q")}, 1, 0},
+		{tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("qq"), Paste: true}, 0, 0},
+		{tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("q"), Alt: true}, 0, 0},
+	} {
+		m := open(mid(), 100, 30, termenv.Ascii)
+		m.Update(c.msg)
+		if x := m.control.(*control); x.drains != c.drains || x.aborts != c.abort {
+			t.Errorf("%v: %d drains, %d aborts; want %d and %d", c.msg, x.drains, x.aborts, c.drains, c.abort)
+		}
+	}
+}

@@ -151,6 +151,9 @@ func (b bars) axisLine(c canvas, ax latencyAxis) {
 	for d := ax.firstTick(); d <= ax.hi && d > 0; d = ax.nextTick(d) {
 		x := int(math.Round(ax.column(d)))
 		name := tickLabel(d)
+		if ax.cut && d == ax.lo {
+			name = "<" + name
+		}
 		if x < free || x+1+width(name) > c.w {
 			continue
 		}
@@ -163,8 +166,13 @@ func (b bars) axisLine(c canvas, ax latencyAxis) {
 type latencyAxis struct {
 	lo, hi time.Duration
 	linear bool
+	cut    bool // what is below lo counts in the first column
 	w      int
 }
+
+// early is the share of samples that may lie far below the rest without getting room of their own: chunks that came in one
+// read are microseconds apart, where those of a stream are milliseconds.
+const early = 0.005
 
 // axis spans what the whole run holds, out to round numbers, so that it seldom changes and both scopes fit.
 func (b bars) axis(w int) latencyAxis {
@@ -182,13 +190,24 @@ func (b bars) axis(w int) latencyAxis {
 	if b.v.linear {
 		// A few stragglers would press everything else against the left edge.
 		edge := max(b.front.Quantile(0.995), b.outline.Quantile(0.995))
-		return latencyAxis{0, tickAtLeast(min(max(edge, time.Microsecond), longest)), true, w}
+		return latencyAxis{hi: tickAtLeast(min(max(edge, time.Microsecond), longest)), linear: true, w: w}
 	}
-	ax := latencyAxis{tickAtMost(lo), tickAtLeast(hi), false, w}
+	ax := latencyAxis{lo: tickAtMost(lo), hi: tickAtLeast(hi), w: w}
+	if from := tickAtMost(min(b.usual(b.front), b.usual(b.outline))); from > 5*ax.lo {
+		ax.lo, ax.cut = from, true
+	}
 	if ax.hi < 5*ax.lo {
 		ax.hi = 5 * ax.lo // a needle needs some room around it
 	}
 	return ax
+}
+
+// usual is where a histogram begins, but for a few early samples.
+func (b bars) usual(h *metrics.Histogram) time.Duration {
+	if h.Count() == 0 {
+		return longest
+	}
+	return h.Quantile(early)
 }
 
 // column is where a latency lies, from 0 to w.
@@ -231,6 +250,9 @@ func (a latencyAxis) columns(h *metrics.Histogram) []float64 {
 	out := make([]float64, a.w)
 	for b := range h.Buckets() {
 		from, to := a.column(b.From), a.column(b.To)
+		if a.cut && from < 0 { // also the part of a bucket that straddles the edge
+			out[0] += float64(b.Count) / float64(h.Count()) * (min(to, 0) - from) / (to - from)
+		}
 		if to <= 0 || from >= float64(a.w) || to <= from {
 			continue
 		}

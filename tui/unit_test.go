@@ -346,3 +346,32 @@ func TestKeysInOneRead(t *testing.T) {
 		}
 	}
 }
+
+// A few gaps of microseconds, from chunks that came in one read, do not take the room of all the others, and are not lost.
+func TestHistogramCutsEarlyStragglers(t *testing.T) {
+	var h metrics.Histogram
+	for i := range 10_000 {
+		h.Add(time.Duration(10_000+i) * time.Microsecond)
+	}
+	for range 20 {
+		h.Add(3 * time.Microsecond)
+	}
+	b := bars{v: &view{}, front: &h, outline: &h}
+	ax := b.axis(60)
+	if !ax.cut || ax.lo != 10*time.Millisecond {
+		t.Errorf("axis from %s, cut %v; want from 10ms, cut", ax.lo, ax.cut)
+	}
+	sum := 0.0
+	for _, v := range ax.columns(&h) {
+		sum += v
+	}
+	if math.Abs(sum-1) > 1e-9 {
+		t.Errorf("the columns hold %v of all samples", sum)
+	}
+	for range 2000 { // now they are no stragglers any more
+		h.Add(3 * time.Microsecond)
+	}
+	if ax := b.axis(60); ax.cut || ax.lo > 3*time.Microsecond {
+		t.Errorf("axis from %s, cut %v; want all of it", ax.lo, ax.cut)
+	}
+}

@@ -68,13 +68,12 @@ func open(t *testing.T, width, height int, command string) *terminal {
 	path := program(t)
 	x := &terminal{t: t, socket: fmt.Sprintf("benchtop-%d-%d", os.Getpid(), time.Now().UnixNano()), dir: t.TempDir()}
 	t.Cleanup(func() { _ = exec.Command("tmux", "-L", x.socket, "kill-server").Run() })
-	// The pane stays when its program ends, so that its last screen and exit status can be read.
 	config := filepath.Join(t.TempDir(), "tmux.conf")
-	if err := os.WriteFile(config, []byte("set -g remain-on-exit on\nset -g default-terminal screen-256color\n"), 0o644); err != nil {
+	if err := os.WriteFile(config, []byte("set -g default-terminal screen-256color\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	c := exec.Command("tmux", "-L", x.socket, "-f", config, "new-session", "-d",
-		"-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "-c", x.dir, "exec sh -c "+shellQuote(command))
+		"-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "-c", x.dir, "exec sh -c "+shellQuote(command+epilogue))
 	// In CI's environment terminal programs believe that there is no terminal.
 	c.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool {
 		return strings.HasPrefix(v, "CI=") || strings.HasPrefix(v, "TMUX=") || strings.HasPrefix(v, "NO_COLOR=")
@@ -115,20 +114,22 @@ func (x *terminal) wait(text string) {
 	}
 }
 
-// ended waits for the program's end and returns its exit status.
+// epilogue tells the exit status on the screen and keeps the screen there. tmux can tell it too, but now and then does not.
+const epilogue = `; echo "ended with $?."; exec sleep 300`
+
+var endedWith = regexp.MustCompile(`ended with (\d+)\.`)
+
+// ended waits for the end of the program and returns its exit status.
 func (x *terminal) ended() int {
 	x.t.Helper()
-	deadline := time.Now().Add(40 * time.Second)
-	for {
-		dead, status, _ := strings.Cut(strings.TrimSpace(x.tmux("display-message", "-p", "#{pane_dead} #{pane_dead_status}")), " ")
-		// tmux knows of the end a moment before it knows the status.
-		if n, err := strconv.Atoi(status); dead == "1" && err == nil {
+	for deadline := time.Now().Add(40 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if m := endedWith.FindStringSubmatch(x.screen()); m != nil {
+			n, _ := strconv.Atoi(m[1])
 			return n
 		}
 		if time.Now().After(deadline) {
 			x.t.Fatalf("the program did not end; screen:\n%s", x.screen())
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 }
 
@@ -236,7 +237,7 @@ func TestExits(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			// The shell tells what the program leaves of the terminal's settings.
-			x := open(t, 120, 40, `"$BENCHTOP" demo --duration 25s; code=$?; stty -a; exit $code`)
+			x := open(t, 120, 40, `"$BENCHTOP" demo --duration 25s; code=$?; stty -a; (exit $code)`)
 			x.wait("RUN")
 			pid := x.pid()
 			server := childOf(t, strconv.Itoa(pid), "simulate")
@@ -269,7 +270,7 @@ func TestExits(t *testing.T) {
 func TestThirdTimeLeavesAtOnce(t *testing.T) {
 	t.Parallel()
 	// All at once, as an impatient user's keys arrive over a slow line.
-	x := open(t, 100, 30, `"$BENCHTOP" demo --duration 25s; exit $?`)
+	x := open(t, 100, 30, `"$BENCHTOP" demo --duration 25s`)
 	x.wait("RUN")
 	server := childOf(t, strconv.Itoa(x.pid()), "simulate")
 	time.Sleep(2 * time.Second)

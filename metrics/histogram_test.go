@@ -132,3 +132,29 @@ func BenchmarkRecorderChunk(b *testing.B) {
 		}
 	})
 }
+
+// A snapshot of an hour's run is taken under the lock that every chunk needs.
+func BenchmarkSnapshotOfAnHour(b *testing.B) {
+	rec := NewRecorder(time.Now().Add(-time.Hour), &Plan{})
+	for s := range 3600 {
+		q := NewRequest(s)
+		q.Due, q.Sent = time.Duration(s)*time.Second, time.Duration(s)*time.Second
+		rec.Due(&q)
+		rec.Sent(&q)
+		for i := range 50 {
+			q.Add(Chunk{At: q.Sent + time.Duration(i*i)*100*time.Microsecond, Tokens: 1})
+			rec.Chunk(&q)
+		}
+		q.Done = q.LastChunk
+		rec.Done(&q)
+	}
+	b.ReportAllocs()
+	var locked time.Duration
+	for b.Loop() {
+		_ = rec.Snapshot()
+		from := time.Now()
+		_, _, _ = rec.look() // nothing happened since, so nothing is lost
+		locked += time.Since(from)
+	}
+	b.ReportMetric(float64(locked.Nanoseconds())/float64(b.N), "ns-locked/op")
+}

@@ -19,6 +19,9 @@ const (
 type Recorder struct {
 	start time.Time
 
+	sharing sync.Mutex // held while a snapshot is made; taken before mu
+	shared  []Window   // windows of the last snapshot, guarded by sharing
+
 	mu       sync.Mutex // guards everything below
 	plan     *Plan
 	line     timeline
@@ -164,6 +167,17 @@ func (r *Recorder) Finish(report *Report) {
 
 // Snapshot returns the run so far.
 func (r *Recorder) Snapshot() Snapshot {
+	r.sharing.Lock()
+	defer r.sharing.Unlock()
+	s, same, changed := r.look()
+	// The bulk of a long run is copied here, where nobody waits.
+	r.shared = slices.Concat(r.shared[:same], changed)
+	s.Windows = r.shared
+	return s
+}
+
+// look takes the snapshot but for the windows that did not change since the last one.
+func (r *Recorder) look() (s Snapshot, same int, changed []Window) {
 	now := time.Since(r.start)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -171,17 +185,17 @@ func (r *Recorder) Snapshot() Snapshot {
 		now = r.report.Ended
 	}
 	l := &r.line
-	s := Snapshot{
+	same, changed = l.share(now, r.shared)
+	s = Snapshot{
 		At: now, Plan: r.plan, State: r.state, DrainBy: r.drainBy, Totals: r.totals,
 		Held: l.held, Waiting: l.waiting, Running: l.runs, OutputExact: r.guessed == 0,
-		Windows: l.share(now),
-		TTFT:    l.ttft.share(), TPOT: l.tpot.share(), ITL: l.itl.share(), E2EL: l.e2el.share(),
+		TTFT: l.ttft.share(), TPOT: l.tpot.share(), ITL: l.itl.share(), E2EL: l.e2el.share(),
 		Failures: slices.Clone(r.failures),
 		Log:      slices.Clone(r.log[max(0, len(r.log)-logKept):]),
 		SavePath: r.savePath, SaveError: r.saveErr, Report: r.report,
 	}
 	slices.SortStableFunc(s.Failures, func(a, b FailureCount) int { return cmp.Compare(b.Count, a.Count) })
-	return s
+	return s, same, changed
 }
 
 // Publish sends a snapshot now and then every so often until ctx ends, then a last one, and closes the channel. The

@@ -135,7 +135,7 @@ func (s *summary) finish(run Run) Report {
 	r.ClientQueue, r.E2ELQueued = s.queue.statistic(p), s.queued.statistic(p)
 	r.FirstToken, r.FirstAnswer = s.firstToken.statistic(p), s.firstAnswer.statistic(p)
 	r.Connect, r.Lateness, r.ScheduledLatency = s.connect.statistic(p), s.lateness.statistic(p), s.scheduled.statistic(p)
-	r.Timeline = s.line.share(r.Ended)
+	_, r.Timeline = s.line.share(r.Ended, nil)
 	l := &s.line
 	r.HistTTFT, r.HistTPOT, r.HistITL, r.HistE2EL = l.ttft.share(), l.tpot.share(), l.itl.share(), l.e2el.share()
 	slices.SortStableFunc(r.Failures, func(a, b FailureCount) int {

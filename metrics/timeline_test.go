@@ -98,8 +98,11 @@ func play(rec *Recorder, all []Request) {
 		}})
 	}
 	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })
-	for _, m := range story {
+	for i, m := range story {
 		m.do()
+		if i%37 == 0 { // a viewer on the way must not change the end
+			rec.Snapshot()
+		}
 	}
 }
 

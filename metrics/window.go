@@ -1,6 +1,9 @@
 package metrics
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Window is one second of a run.
 type Window struct {
@@ -41,10 +44,12 @@ type timeline struct {
 	windows               []Window
 	ttft, tpot, itl, e2el Histogram
 	held, waiting, runs   int // levels now
+	dirty                 int // windows from here on changed since they were last shared
 }
 
 func (t *timeline) at(at time.Duration) *Window {
 	k := int(min(max(0, at)/time.Second, maxWindows-1))
+	t.dirty = min(t.dirty, k)
 	for len(t.windows) <= k {
 		t.windows = append(t.windows, Window{Start: time.Duration(len(t.windows)) * time.Second})
 	}
@@ -181,17 +186,24 @@ func (t *timeline) replay(r *Request) {
 	}
 }
 
-// share returns the windows up to now for a reader, with levels summed up. The reader may keep them.
-func (t *timeline) share(now time.Duration) []Window {
+// share returns the windows up to now that changed since the last call, with levels summed up, and the number of those
+// before them that did not. before is what the last call made: all windows it knew of. Most windows of a long run never
+// change again, and chunks wait while this works, so it looks at no others. The reader may keep what it gets.
+func (t *timeline) share(now time.Duration, before []Window) (same int, changed []Window) {
 	t.at(now)
-	out := make([]Window, len(t.windows))
+	same = min(t.dirty, len(before))
 	var held, waiting, runs int
-	for i := range t.windows {
-		w := &t.windows[i]
-		out[i] = *w
-		held, waiting, runs = held+w.Held, waiting+w.Waiting, runs+w.Running
-		out[i].Held, out[i].Waiting, out[i].Running = held, waiting, runs
-		out[i].TTFT, out[i].TPOT, out[i].ITL, out[i].E2EL = w.TTFT.share(), w.TPOT.share(), w.ITL.share(), w.E2EL.share()
+	if same > 0 {
+		held, waiting, runs = before[same-1].Held, before[same-1].Waiting, before[same-1].Running
 	}
-	return out
+	changed = slices.Clone(t.windows[same:])
+	for i := range changed {
+		w := &t.windows[same+i]
+		held, waiting, runs = held+w.Held, waiting+w.Waiting, runs+w.Running
+		c := &changed[i]
+		c.Held, c.Waiting, c.Running = held, waiting, runs
+		c.TTFT, c.TPOT, c.ITL, c.E2EL = w.TTFT.share(), w.TPOT.share(), w.ITL.share(), w.E2EL.share()
+	}
+	t.dirty = len(t.windows)
+	return same, changed
 }

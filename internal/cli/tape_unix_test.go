@@ -1,0 +1,166 @@
+//go:build unix
+
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tape is what demo.tape says, as far as it is written in the commands that are known here.
+type tape struct {
+	width, height int // pixels
+	steps         []step
+}
+
+// step is one command: text to type, a key to press or time to let pass.
+type step struct {
+	line  int
+	text  string
+	key   string // tmux's name
+	pause time.Duration
+}
+
+var tapeKeys = map[string]string{"Enter": "Enter", "Escape": "Escape", "Space": "Space"}
+
+func readTape(t *testing.T, path string) (p tape) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(string(data), "\n") {
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		command, rest, _ := strings.Cut(line, " ")
+		s := step{line: i + 1, key: tapeKeys[command]}
+		var err error
+		switch {
+		case s.key != "" && rest == "":
+		case command == "Type":
+			if s.text = strings.Trim(rest, `"`); s.text == "" || rest != `"`+s.text+`"` {
+				err = errors.New("want one text in double quotes")
+			}
+		case command == "Sleep":
+			s.pause, err = time.ParseDuration(rest)
+		case command == "Set":
+			err = p.set(rest)
+		case command == "Output" && rest == "demo.gif", command == "Require" && rest == "benchtop":
+		default:
+			err = errors.New("unknown command")
+		}
+		if err != nil {
+			t.Fatalf("%s:%d: %s: %v", path, i+1, line, err)
+		}
+		if command != "Set" && command != "Output" && command != "Require" {
+			p.steps = append(p.steps, s)
+		}
+	}
+	if len(p.steps) == 0 {
+		t.Fatalf("%s does nothing", path)
+	}
+	return p
+}
+
+// set takes the settings that say how large the terminal is, and those that matter only to a picture.
+func (p *tape) set(setting string) (err error) {
+	name, value, _ := strings.Cut(setting, " ")
+	switch name {
+	case "Width":
+		p.width, err = strconv.Atoi(value)
+	case "Height":
+		p.height, err = strconv.Atoi(value)
+	case "FontSize", "Padding":
+		// The size of a cell, and so the number of columns and rows, is that of these two.
+		if setting != "FontSize 14" && setting != "Padding 0" {
+			err = errors.New("want FontSize 14 and Padding 0")
+		}
+	case "Shell", "FontFamily", "Framerate":
+	default:
+		err = errors.New("unknown setting")
+	}
+	return err
+}
+
+// The tape of the README's moving picture does what it did when it was recorded: every key works, nothing on the screen
+// goes wrong, and it ends with the report. Pauses are cut short, so the load stays light.
+func TestTape(t *testing.T) {
+	t.Parallel()
+	const longest = 1200 * time.Millisecond // of a pause
+	p := readTape(t, "../../demo.tape")
+	cols, rows := int(float64(p.width)/8.43), p.height/17
+	if cols != 120 || rows != 40 {
+		t.Errorf("%d x %d pixels are %d columns and %d rows, want 120 and 40", p.width, p.height, cols, rows)
+	}
+
+	bin := t.TempDir()
+	if err := os.Symlink(program(t), filepath.Join(bin, "benchtop")); err != nil {
+		t.Fatal(err)
+	}
+	x := open(t, cols, rows, fmt.Sprintf(`PATH=%s:$PATH PS1='$ ' ENV= sh -i`, shellQuote(bin)))
+	x.wait("$")
+
+	// What has to be seen on the way, in this order.
+	expected := []string{
+		"$ benchtop demo", "● RUN", "[tokens/s]", "space go on", "w window", "Help, any key closes", "[2 Log]", "[1 Overview]",
+		"✓ DONE", "result saved to",
+	}
+	look := func(after step) string {
+		screen := x.screen()
+		if bad := regexp.MustCompile(`chart error|display error|panic`).FindString(screen); bad != "" {
+			t.Fatalf("demo.tape:%d: %q is on\n%s", after.line, bad, screen)
+		}
+		for len(expected) > 0 && strings.Contains(screen, expected[0]) {
+			expected = expected[1:]
+		}
+		return screen
+	}
+	for _, now := range p.steps {
+		switch {
+		case now.pause > 0:
+			// Where the program has something to finish, a pause takes as long as it is.
+			for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+				busy := regexp.MustCompile(`DRAINING|ABORTING|^\$ benchtop [^\n]*\s*$`).MatchString(look(now))
+				if took := time.Since(began); took >= now.pause || took >= longest && !busy {
+					break
+				}
+			}
+		case now.key != "":
+			x.press(now.key)
+		default:
+			for _, r := range now.text {
+				x.tmux("send-keys", "-l", "--", string(r))
+			}
+		}
+		look(now)
+	}
+	if len(expected) > 0 {
+		t.Errorf("the tape did not show %q; at its end there is\n%s", expected, x.screen())
+	}
+
+	// The shell is back, with the report above it.
+	x.press("exit", "Enter")
+	if code := x.ended(); code != exitFine {
+		t.Errorf("exit code %d, want %d", code, exitFine)
+	}
+	s, files := readSaved(t, x.dir)
+	if s.Completed == 0 || len(files) == 0 {
+		t.Fatalf("%d requests were completed, files: %v", s.Completed, files)
+	}
+	shown := x.history()
+	for _, want := range []string{
+		"============ Serving Benchmark Result ============", "result saved to " + strings.TrimPrefix(files[0], x.dir+"/"),
+	} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is not on the normal screen afterwards:\n%s", want, shown)
+		}
+	}
+}

@@ -56,6 +56,9 @@ type ShareGPT struct {
 	total int // conversations of two turns or more in the file
 }
 
+// Len is how many prompts there are in all.
+func (s *ShareGPT) Len() int { return len(s.list) }
+
 // NewShareGPT reads the file and picks the prompts, counting tokens with c, several at once if that is a server. It
 // leaves the Python generator of s as vLLM's client would, and does not touch the other.
 func NewShareGPT(ctx context.Context, o ShareGPTOptions, c tokenizer.Counter, s *numpy.Streams) (*ShareGPT, error) {

@@ -41,9 +41,9 @@ func selected(r *metrics.Report) []section {
 }
 
 // tokensKnown reports whether anybody counted tokens: a tokenizer, or whoever a request names. vLLM's report without a
-// tokenizer leaves out everything about tokens.
+// tokenizer leaves out everything about tokens. A run without a success has zeros, as any other figure of it.
 func tokensKnown(r *metrics.Report) bool {
-	if r.Plan.Tokenizer != "" {
+	if r.Plan.Tokenizer != "" || r.Completed == 0 {
 		return true
 	}
 	for source, n := range r.OutputSources {

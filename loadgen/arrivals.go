@@ -100,4 +100,10 @@ func rampInverse(r metrics.Ramp, n float64) float64 {
 	return over + (n-total)/r.To
 }
 
-func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+// seconds saturates, so that no rate however small can turn into an offset in the past.
+func seconds(s float64) time.Duration {
+	if s >= math.MaxInt64/float64(time.Second) {
+		return math.MaxInt64
+	}
+	return time.Duration(s * float64(time.Second))
+}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -176,6 +177,11 @@ func (l *links) keep(k *link) {
 	if l.cut {
 		l.discard(k)
 		return
+	}
+	// Those that nobody took for long are at the front.
+	for len(l.idle) > 0 && time.Since(l.idle[0].since) >= idleLimit {
+		l.discard(l.idle[0])
+		l.idle = slices.Delete(l.idle, 0, 1)
 	}
 	k.since = time.Now()
 	l.idle = append(l.idle, k)

@@ -56,7 +56,9 @@ func (d *decoder) decode(data []byte) (message, error) {
 	}
 	m.choice = true
 	c := choices[0]
-	m.finish = c.GetStringBytes("finish_reason")
+	if f := c.GetStringBytes("finish_reason"); len(f) > 0 {
+		m.finish = f
+	}
 	if ids := c.GetArray("token_ids"); ids != nil {
 		m.tokens = len(ids)
 	}
@@ -82,13 +84,16 @@ func (d *decoder) decode(data []byte) (message, error) {
 	return m, nil
 }
 
+// mostTokens is more than any request holds. A server that says more is not believed.
+const mostTokens = 1 << 31
+
 func readUsage(v *fastjson.Value) usage {
 	if v == nil || v.Type() != fastjson.TypeObject {
 		return usage{}
 	}
 	count := func(v *fastjson.Value, key string) int {
 		if x := v.Get(key); x != nil {
-			if n, err := x.Int(); err == nil && n >= 0 {
+			if n, err := x.Int(); err == nil && n >= 0 && n <= mostTokens {
 				return n
 			}
 		}

@@ -24,6 +24,7 @@ func TestDecode(t *testing.T) {
 		{name: "usage null", data: `{"choices":[{"text":"a"}],"usage":null}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
 		{name: "usage beside a choice", data: `{"choices":[{"text":"a"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, choice: true, output: true, tokens: none, answer: "a", input: 3, total: 1},
 		{name: "usage that is no number", data: `{"usage":{"prompt_tokens":"x","completion_tokens":-4}}`, tokens: none, input: none, total: none},
+		{name: "usage beyond belief", data: `{"usage":{"prompt_tokens":9223372036854775800,"completion_tokens":4294967296}}`, tokens: none, input: none, total: none},
 		{name: "role", chat: true, data: `{"choices":[{"delta":{"role":"assistant","content":""}}]}`, choice: true, tokens: none, input: none, total: none},
 		{name: "null content", chat: true, data: `{"choices":[{"delta":{"content":null}}]}`, choice: true, tokens: none, input: none, total: none},
 		{name: "reasoning", chat: true, data: `{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, choice: true, output: true, tokens: none, input: none, total: none},

@@ -1,6 +1,8 @@
 package loadgen
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,11 +24,15 @@ type exchange struct {
 	decode decoder
 	emit   func(name, data []byte) error // x.event, made once
 
-	body, wire, text []byte
-	at               time.Duration // when the piece being parsed arrived
-	usage            usage
-	finished, ended  bool // a finish reason, [DONE] came
-	uncounted        bool // a chunk told nothing about its tokens
+	request         *[]byte // the body, until an answer begins
+	text            []byte
+	deadline        time.Time     // of the whole request
+	at              time.Duration // when the piece being parsed arrived
+	usage           usage
+	usageApart      bool   // it came in an event of its own
+	finished, ended bool   // a finish reason, [DONE] came
+	uncounted       bool   // a chunk told nothing about its tokens
+	opening         []byte // of a body that is no event stream
 }
 
 // errStop ends the parsing of a stream whose failure is already filed.
@@ -40,7 +46,7 @@ func (e *Engine) exchange(q *metrics.Request) *exchange {
 	}
 	x.sse.reset()
 	x.q, x.decode.chat, x.text = q, e.encoder.chat, x.text[:0]
-	x.at, x.usage, x.finished, x.ended, x.uncounted = 0, usage{}, false, false, false
+	x.at, x.usage, x.usageApart, x.finished, x.ended, x.uncounted, x.opening = 0, usage{}, false, false, false, false, x.opening[:0]
 	return x
 }
 
@@ -48,15 +54,18 @@ func (e *Engine) exchange(q *metrics.Request) *exchange {
 func (x *exchange) perform(turn *datasets.Turn) {
 	e, q := x.engine, x.q
 	from := e.clock.now()
+	x.request = e.buffer()
 	var err error
-	x.body, err = e.encoder.body(x.body[:0], turn)
+	*x.request, err = e.encoder.body(*x.request, turn)
 	q.Encode = e.clock.now() - from
 	if err != nil {
 		x.fail(metrics.FailedMalformed, err.Error())
 	} else {
-		q.Chunks = make([]metrics.Chunk, 0, min(max(turn.MaxTokens+2, 16), 4096))
+		// Longer answers let the list grow a few times.
+		q.Chunks = make([]metrics.Chunk, 0, min(max(turn.MaxTokens+2, 16), 256))
 		x.send()
 	}
+	x.release()
 	x.settle()
 	q.Done = e.clock.now()
 }
@@ -65,11 +74,14 @@ func (x *exchange) perform(turn *datasets.Turn) {
 // the meantime; that is the one case in which a request is sent again, on a new connection.
 func (x *exchange) send() {
 	e, q := x.engine, x.q
+	x.deadline = time.Now().Add(e.options.RequestTimeout)
 	k := e.links.take()
 	for reused := k != nil; ; reused = false {
 		if k == nil {
 			from := e.clock.now()
-			fresh, err := e.links.dial(e.cutting)
+			ctx, cancel := context.WithDeadline(e.cutting, x.deadline)
+			fresh, err := e.links.dial(ctx)
+			cancel()
 			q.Connect += e.clock.now() - from
 			if err != nil {
 				x.broken(metrics.FailedConnect, err)
@@ -79,6 +91,7 @@ func (x *exchange) send() {
 		}
 		err := x.ask(k)
 		if err == nil {
+			x.release()
 			x.read(k)
 			return
 		}
@@ -98,13 +111,13 @@ var errUnanswered = errors.New("connection closed before an answer")
 // ask writes the request and reads the header of the answer.
 func (x *exchange) ask(k *link) error {
 	e, q := x.engine, x.q
-	x.wire = e.requestHeader(x.wire[:0], q.ID, len(x.body))
-	x.wire = append(x.wire, x.body...)
+	wire := e.buffer()
+	*wire = append(e.requestHeader(*wire, q.ID, len(*x.request)), *x.request...)
 	k.raw.armed, k.failure = true, nil
-	deadline := time.Now().Add(e.options.RequestTimeout)
-	k.raw.expire(deadline, 0)
-	_ = k.raw.SetWriteDeadline(deadline) // as with expire, the write will tell
-	_, err := k.conn.Write(x.wire)
+	k.raw.expire(x.deadline, 0)
+	_ = k.raw.SetWriteDeadline(x.deadline) // as with expire, the write will tell
+	_, err := k.conn.Write(*wire)
+	e.buffers.Put(wire)
 	if q.Sent == metrics.Never && !k.raw.armed {
 		q.Sent = k.raw.sent
 		e.observer.Sent(q)
@@ -121,8 +134,10 @@ func (x *exchange) ask(k *link) error {
 		return nil
 	case isTimeout(err):
 		return os.ErrDeadlineExceeded
+	case errors.As(err, new(*fasthttp.ErrSmallBuffer)):
+		return fmt.Errorf("%w as benchtop reads it: its header is longer than %d bytes", errNotHTTP, headerBuffer)
 	case k.failure == nil:
-		return fmt.Errorf("%w: %w", errNotHTTP, err)
+		return fmt.Errorf("%w: %s", errNotHTTP, excerpt([]byte(err.Error())))
 	case k.total == before && k.failure == io.EOF:
 		return errUnanswered
 	case k.total == before:
@@ -132,6 +147,24 @@ func (x *exchange) ask(k *link) error {
 }
 
 var errNotHTTP = errors.New("the answer is not HTTP")
+
+// buffer returns an empty buffer for a request. Few are in use at a time: they go back when an answer begins.
+func (e *Engine) buffer() *[]byte {
+	b, _ := e.buffers.Get().(*[]byte)
+	if b == nil {
+		b = new([]byte)
+	}
+	*b = (*b)[:0]
+	return b
+}
+
+// release gives the request back once it will not be sent again.
+func (x *exchange) release() {
+	if x.request != nil {
+		x.engine.buffers.Put(x.request)
+		x.request = nil
+	}
+}
 
 // read reads the body of the answer and gives the connection back if it can be used again.
 func (x *exchange) read(k *link) {
@@ -143,7 +176,7 @@ func (x *exchange) read(k *link) {
 	} else {
 		err = x.refused(k)
 	}
-	reusable := err == io.EOF && !k.answer.ConnectionClose()
+	reusable := err == io.EOF && k.failure == nil && !k.answer.ConnectionClose() && k.reader.Buffered() == 0
 	_ = k.answer.CloseBodyStream()
 	if reusable {
 		x.engine.links.keep(k)
@@ -156,12 +189,15 @@ func (x *exchange) read(k *link) {
 func (x *exchange) stream(k *link) error {
 	e := x.engine
 	body, chunked := k.answer.BodyStream(), k.answer.Header.ContentLength() == -1
-	deadline := k.raw.expires
+	isStream := bytes.HasPrefix(k.answer.Header.ContentType(), []byte("text/event-stream"))
 	for {
-		x.expire(k, deadline)
+		x.expire(k)
 		n, err := body.Read(k.buffer[:])
 		if n > 0 {
 			x.at = k.arrived(chunked)
+			if !isStream {
+				x.opening = append(x.opening, k.buffer[:min(n, maxWords-len(x.opening))]...)
+			}
 			if problem := x.sse.feed(k.buffer[:n], x.emit); problem != nil {
 				if problem != errStop {
 					x.fail(metrics.FailedMalformed, problem.Error())
@@ -177,7 +213,7 @@ func (x *exchange) stream(k *link) error {
 		case x.finished || x.ended:
 			// The answer was complete; only the connection is of no more use.
 			return err
-		case e.clock.start.Add(x.lastHeard()).Add(e.options.StallTimeout).After(deadline) && isTimeout(err):
+		case e.clock.start.Add(x.lastHeard()).Add(e.options.StallTimeout).After(x.deadline) && isTimeout(err):
 			x.broken(metrics.FailedTimeout, err)
 			return err
 		case isTimeout(err):
@@ -195,24 +231,33 @@ func (x *exchange) stream(k *link) error {
 
 // expire moves the read deadline: the request's own until the first chunk, then the stall time-out if that is earlier,
 // and a short one once the answer is complete.
-func (x *exchange) expire(k *link, deadline time.Time) {
+func (x *exchange) expire(k *link) {
 	o := &x.engine.options
 	limit := o.StallTimeout
 	switch {
 	case x.ended:
 		limit = min(limit, time.Second)
+	case x.finished: // only the usage block may still come
+		limit = min(limit, 5*time.Second)
 	case x.q.FirstChunk == metrics.Never:
 		return
 	}
 	at := x.engine.clock.start.Add(x.lastHeard()).Add(limit)
-	if at.After(deadline) {
-		k.raw.expire(deadline, 0)
+	if at.After(x.deadline) {
+		k.raw.expire(x.deadline, 0)
 		return
 	}
 	k.raw.expire(at, min(limit/4, time.Second))
 }
 
-func (x *exchange) lastHeard() time.Duration { return max(x.at, x.q.LastChunk, 0) }
+// lastHeard is when the last chunk came: comments that keep a connection open do not keep a stream alive. Once the answer
+// is complete, anything counts.
+func (x *exchange) lastHeard() time.Duration {
+	if x.finished || x.ended {
+		return max(x.at, x.q.LastChunk)
+	}
+	return max(x.q.LastChunk, 0)
+}
 
 func isTimeout(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, fasthttp.ErrTimeout)
@@ -228,20 +273,20 @@ func (x *exchange) event(name, data []byte) error {
 		return nil
 	}
 	m, err := x.decode.decode(data)
+	if m.failure == "" && string(name) == "error" {
+		m.failure, err = clip(string(data)), nil
+	}
 	switch {
 	case err != nil:
 		x.fail(metrics.FailedMalformed, err.Error())
 		return errStop
-	case m.failure == "" && string(name) == "error":
-		m.failure = clip(string(data))
-		fallthrough
 	case m.failure != "":
 		x.fail(metrics.FailedInStream, m.failure)
 		return errStop
 	}
-	// A usage block beside a choice only counts if none comes by itself.
-	if m.usage.present && (!m.choice || !x.usage.present) {
-		x.usage = m.usage
+	// The last one counts, but one beside a choice, which may be a running count, not after one by itself.
+	if m.usage.present && (!m.choice || !x.usageApart) {
+		x.usage, x.usageApart = m.usage, !m.choice
 	}
 	if m.choice {
 		x.chunk(&m)
@@ -270,8 +315,12 @@ func (x *exchange) chunk(m *message) {
 func (x *exchange) complete(k *link) {
 	switch {
 	case x.finished || x.ended:
-	case x.q.FirstChunk == metrics.Never && !strings.HasPrefix(string(k.answer.Header.ContentType()), "text/event-stream"):
-		x.fail(metrics.FailedMalformed, fmt.Sprintf("expected an event stream, got content type %q", k.answer.Header.ContentType()))
+	case len(x.opening) > 0 && x.q.FirstChunk == metrics.Never:
+		if m, err := x.decode.decode(x.opening); err == nil && m.failure != "" {
+			x.fail(metrics.FailedInStream, m.failure)
+			return
+		}
+		x.fail(metrics.FailedMalformed, fmt.Sprintf("expected an event stream, got content type %q: %s", k.answer.Header.ContentType(), excerpt(x.opening)))
 	default:
 		x.fail(metrics.FailedTruncated, "the stream ended without finish_reason or [DONE]")
 	}
@@ -280,6 +329,8 @@ func (x *exchange) complete(k *link) {
 // refused keeps the beginning of an answer that is not a 200.
 func (x *exchange) refused(k *link) error {
 	body := k.answer.BodyStream()
+	// The status is known; its words are not worth a long wait.
+	k.raw.expire(time.Now().Add(min(x.engine.options.StallTimeout, 5*time.Second)), 0)
 	var kept []byte
 	var err error
 	for read := 0; err == nil && read < 64<<10; {
@@ -310,14 +361,14 @@ func (x *exchange) broken(kind metrics.Failure, err error) {
 		err = fmt.Errorf("not complete after %s", x.engine.options.RequestTimeout)
 	case errors.Is(err, errNotHTTP):
 		kind = metrics.FailedMalformed
-	case errors.Is(err, io.EOF):
+	case kind != metrics.FailedConnect && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
 		kind, err = metrics.FailedTruncated, errors.New("connection closed in the middle of the answer")
 	}
 	x.fail(kind, err.Error())
 }
 
 func (x *exchange) fail(kind metrics.Failure, words string) {
-	x.q.Failure, x.q.Error = kind, clip(words)
+	x.q.Failure, x.q.Error = kind, clip(x.engine.options.Target.Hide(words))
 }
 
 // settle fills in the totals once the exchange is over.

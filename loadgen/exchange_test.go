@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -82,7 +83,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "JSON instead of a stream", script: pieces(true, 0, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"),
 			failure: metrics.FailedMalformed, words: `"application/json"`, reusable: true},
 		{name: "closed in the header", script: pieces(false, 0, "HTTP/1.1 200 OK\r\nContent-"), failure: metrics.FailedTruncated},
-		{name: "header too long", script: pieces(true, 0, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 5000)+"\r\n\r\n"), failure: metrics.FailedMalformed, words: "small read buffer"},
+		{name: "header too long", script: pieces(true, 0, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 5000)+"\r\n\r\n"), failure: metrics.FailedMalformed, words: "longer than 4096 bytes"},
 		{name: "not HTTP", script: pieces(false, 0, "SSH-2.0-OpenSSH_9.6\r\n\r\n"), failure: metrics.FailedMalformed, words: "not HTTP"},
 		{name: "bad chunk header", script: pieces(false, 0, streamHead+"zz\r\n\r\n"), failure: metrics.FailedMalformed, words: "not HTTP"},
 		{name: "closed before an answer", script: pieces(false, 0, ""), failure: metrics.FailedReset, words: "before an answer"},
@@ -91,6 +92,26 @@ func TestOutcomes(t *testing.T) {
 			chunks: 2, output: 1, source: metrics.TokensFromChunks, reusable: true},
 		{name: "body until the connection closes", script: pieces(false, 0, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"+text("a")+event(finish)),
 			chunks: 2, output: 1, source: metrics.TokensFromChunks},
+		{name: "empty finish reason is none", script: pieces(true, 0, streamHead+chunk(event(`{"choices":[{"text":"a","finish_reason":""}]}`))+lastChunk),
+			failure: metrics.FailedTruncated, chunks: 1, reusable: true},
+		{name: "running usage in every chunk", script: pieces(true, 0, streamHead+chunk(event(`{"choices":[{"text":"a"}],"usage":{"prompt_tokens":5,"completion_tokens":1}}`)+
+			event(`{"choices":[{"text":"b","finish_reason":"stop"}],"usage":{"prompt_tokens":5,"completion_tokens":3}}`))+lastChunk),
+			chunks: 2, output: 3, source: metrics.TokensFromUsage, reusable: true},
+		{name: "usage by itself wins", script: pieces(true, 0, streamHead+chunk(event(count)+event(`{"choices":[{"text":"b","finish_reason":"stop"}],"usage":{"completion_tokens":3}}`))+lastChunk),
+			chunks: 1, output: 7, source: metrics.TokensFromUsage, reusable: true},
+		{name: "error event that is no JSON", script: pieces(true, 0, streamHead+chunk("event: error\ndata: engine died\n\n")+lastChunk),
+			failure: metrics.FailedInStream, words: "engine died"},
+		{name: "error object instead of a stream", script: pieces(true, 0, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 27\r\n\r\n{\"error\":{\"message\":\"no\"}} "),
+			failure: metrics.FailedInStream, words: "no", reusable: true},
+		{name: "pings do not hide a stall", script: func(c net.Conn, _ *http.Request, _ []byte) bool {
+			ping := chunk(": ping\n\n")
+			return pieces(true, time.Second, streamHead+chunk(text("a")), ping, ping, ping, ping, ping, ping, ping, ping)(c, nil, nil)
+		}, failure: metrics.FailedStall, words: "nothing came for 4s", chunks: 1, done: 5 * time.Second},
+		{name: "error body that hangs", script: func(c net.Conn, _ *http.Request, _ []byte) bool {
+			_, _ = io.WriteString(c, "HTTP/1.1 500 Oops\r\nContent-Length: 100\r\n\r\nhalf")
+			time.Sleep(time.Hour)
+			return false
+		}, failure: metrics.FailedStatus, words: "half", done: 4 * time.Second},
 		{name: "stall", script: func(c net.Conn, _ *http.Request, _ []byte) bool {
 			pieces(true, 0, streamHead+chunk(text("a")))(c, nil, nil)
 			time.Sleep(time.Hour)

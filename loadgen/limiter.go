@@ -81,7 +81,7 @@ func (l *limiter) pop() *job {
 func (l *limiter) setLimit(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.limit = n
+	l.limit = max(n, 0)
 	for l.free() {
 		j := l.pop()
 		if j == nil {

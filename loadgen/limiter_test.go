@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,6 +130,57 @@ func TestRuns(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Run does not return before everything that was due is reported, however the run is ended.
+func TestNothingHeldIsLost(t *testing.T) {
+	const n = 9000
+	for name, end := range map[string]func(e *Engine){
+		"duration": nil,
+		"drain":    func(e *Engine) { e.Drain(0) },
+		"abort":    func(e *Engine) { e.Abort() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScripted(t, answer(time.Second))
+				var book slowbook
+				o := Defaults()
+				o.Target, o.Start, o.Pacer, o.Schedule, o.Limit = s.target(), time.Now(), "timer", every(0, n), 1
+				if end == nil {
+					o.Until = 1500 * time.Millisecond
+				}
+				e, err := New(o, &book)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if end != nil {
+					time.AfterFunc(1500*time.Millisecond, func() { end(e) })
+				}
+				if err := e.Run(t.Context(), &prompts{n: n}); err != nil {
+					t.Fatal(err)
+				}
+				if due, done := book.due.Load(), book.done.Load(); due != n || done != n {
+					t.Errorf("%d due, %d done when Run returned; want %d of both", due, done, n)
+				}
+				s.close()
+			})
+		})
+	}
+}
+
+// slowbook counts, and takes its time over requests that were dropped.
+type slowbook struct {
+	deaf
+	due, done atomic.Int64
+}
+
+func (b *slowbook) Due(*metrics.Request) { b.due.Add(1) }
+
+func (b *slowbook) Done(q *metrics.Request) {
+	if q.Sent == metrics.Never {
+		time.Sleep(time.Millisecond)
+	}
+	b.done.Add(1)
 }
 
 // The end of the context drains, as Drain does.

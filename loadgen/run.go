@@ -15,6 +15,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -123,6 +124,7 @@ type Engine struct {
 	links     *links
 	limiter   limiter
 	exchanges sync.Pool // of *exchange
+	buffers   sync.Pool // of *[]byte, for requests
 	header    fasthttp.RequestHeader
 	steer     *steering
 
@@ -131,6 +133,7 @@ type Engine struct {
 	cutting  context.Context // ends when everything has to
 	cut      context.CancelFunc
 	aborted  atomic.Bool
+	halting  chan struct{} // holds a token while nobody reports what was held back; a mutex would stop virtual time
 	drain    sync.Once
 	drainEnd *time.Timer // guarded by drainMu
 	drainMu  sync.Mutex
@@ -149,6 +152,8 @@ func New(o Options, obs Observer) (*Engine, error) {
 		encoder: encoder{chat: o.Backend == OpenAIChat, model: o.Model, extra: o.Extra},
 		limiter: limiter{limit: o.Limit}, steer: &steering{speed: 1},
 	}
+	e.halting = make(chan struct{}, 1)
+	e.halting <- struct{}{}
 	e.links = newLinks(o.Target, e.clock)
 	e.stopping, e.stop = context.WithCancel(context.Background())
 	e.cutting, e.cut = context.WithCancel(context.Background())
@@ -160,7 +165,7 @@ func New(o Options, obs Observer) (*Engine, error) {
 	e.header.SetContentType("application/json")
 	for name, values := range o.Target.Header() {
 		for _, v := range values {
-			e.header.Set(name, v)
+			e.header.Add(name, v)
 		}
 	}
 	return e, nil
@@ -189,16 +194,24 @@ func (e *Engine) Run(ctx context.Context, src Source) error {
 	if e.options.Until > 0 {
 		defer time.AfterFunc(time.Until(e.options.Start.Add(e.options.Until)), e.halt).Stop()
 	}
-	done := make(chan error)
-	go func() { done <- e.dispatch(src) }()
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if bug := recover(); bug != nil {
+				done <- fmt.Errorf("the dispatcher broke: %v\n%s", bug, debug.Stack())
+			}
+		}()
+		done <- e.dispatch(src)
+	}()
 	err := <-done
 	e.limiter.work.Wait()
+	e.halt() // waits for one that is under way, so that everything due is reported
+	e.drain.Do(func() {})
 	e.drainMu.Lock()
 	if e.drainEnd != nil {
 		e.drainEnd.Stop()
 	}
 	e.drainMu.Unlock()
-	e.stop()
 	e.cut()
 	e.links.cutAll()
 	return err
@@ -261,6 +274,8 @@ func (e *Engine) roomInBacklog() bool {
 // halt starts nothing new and drops what is held back.
 func (e *Engine) halt() {
 	e.stop()
+	<-e.halting
+	defer func() { e.halting <- struct{}{} }()
 	for _, j := range e.limiter.close() {
 		j.cancel()
 	}

@@ -169,6 +169,39 @@ func BenchmarkChunk(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/chunks, "ns/chunk")
 }
 
+// A TLS handshake that never ends, or is refused, is a failure to connect, in time.
+func TestTLSHandshakes(t *testing.T) {
+	for name, answer := range map[string]func(net.Conn){
+		"never ends": func(c net.Conn) { time.Sleep(5 * time.Second) },
+		"closes":     func(c net.Conn) { _, _ = c.Read(make([]byte, 1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			go func() {
+				c, err := l.Accept()
+				if err == nil {
+					answer(c)
+					_ = c.Close()
+				}
+			}()
+			var book logbook
+			began := time.Now()
+			loadTCP(t, "https://"+l.Addr().String(), 1, &book, func(o *Options) { o.RequestTimeout = 200 * time.Millisecond })
+			if q := book.all[0]; q.Failure != metrics.FailedConnect || !strings.Contains(q.Error, "TLS handshake") {
+				t.Errorf("%q %q, want a failure to connect", q.Failure, q.Error)
+			}
+			if took := time.Since(began); took > 4*time.Second {
+				t.Errorf("it took %s", took)
+			}
+		})
+	}
+}
+
 // TLS lies above the stamped connection; streams, reuse and stale connections work as without it.
 func TestTLS(t *testing.T) {
 	requests := 0

@@ -29,6 +29,7 @@ type Recorder struct {
 	guessed  int // requests in flight whose output tokens are counted by chunk
 	failures []FailureCount
 	log      []Event
+	flood    bool // the last line of the log is a failed request
 	state    State
 	drainBy  time.Duration
 	savePath string
@@ -87,7 +88,7 @@ func (r *Recorder) Done(q *Request) {
 	default:
 		r.totals.Failed++
 		r.failures = countFailure(r.failures, q)
-		r.note(failureEvent(q))
+		r.noteFailure(failureEvent(q))
 	}
 }
 
@@ -129,15 +130,20 @@ func (r *Recorder) Log(e Event) {
 	r.note(e)
 }
 
-// note keeps the newest events. A flood of failures becomes one line with a count, so that it cannot push the rest out.
-func (r *Recorder) note(e Event) {
-	if n := len(r.log); n > 0 && e.Level == Error {
+// noteFailure makes one line with a count of a flood of failures, so that it cannot push the rest out of the log.
+func (r *Recorder) noteFailure(e Event) {
+	if n := len(r.log); n > 0 && r.flood && e.At-r.log[n-1].At < time.Second {
 		last := &r.log[n-1]
-		if last.Level == Error && e.At-last.At < time.Second {
-			last.Count = max(last.Count, 1) + 1
-			return
-		}
+		last.Count = max(last.Count, 1) + 1
+		return
 	}
+	r.note(e)
+	r.flood = true
+}
+
+// note keeps the newest events.
+func (r *Recorder) note(e Event) {
+	r.flood = false
 	r.log = append(r.log, e)
 	if len(r.log) > 2*logKept {
 		r.log = slices.Clone(r.log[len(r.log)-logKept:])

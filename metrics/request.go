@@ -78,8 +78,8 @@ type Request struct {
 	// Scheduled is when the schedule wanted the request to start, Due when it was handed to the limiter, Admitted when
 	// it got a client slot, Sent when its first byte was written on an open connection.
 	Scheduled, Due, Admitted, Sent time.Duration
-	// Encode and Connect are the client's own work between Admitted and Sent: building the body; dialling and TLS.
-	// Connect is 0 on a connection that was open already.
+	// Encode and Connect are the client's own work: building the body; dialling and TLS. They lie between Admitted and
+	// Sent, but for the dial that replaces a dead connection. Connect is 0 on a connection that was open already.
 	Encode, Connect time.Duration
 	// FirstChunk and LastChunk are the first and last chunk of any kind, FirstToken the first with output of any kind,
 	// FirstAnswer the first with text of the visible answer. Done is the end of the exchange.

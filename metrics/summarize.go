@@ -15,7 +15,8 @@ type Run struct {
 	// the end of the last request stands for it.
 	Ended  time.Duration
 	Events []Event
-	// Reason a run was cut short for, "" if it ran to its end, and the number of requests that never started.
+	// Reason a run was cut short for, "" if it ran to its end, and the number of planned requests of which there is no
+	// record.
 	Reason string
 	Unsent int
 }
@@ -63,7 +64,7 @@ type summary struct {
 	connect, lateness       sample
 	scheduled               sample
 	open                    overlap
-	cancelled               int
+	cancelled, unsent       int
 	last                    time.Duration
 	gaps                    []float64
 }
@@ -74,7 +75,11 @@ func (s *summary) add(q Request) {
 	s.last = max(s.last, q.Done)
 	r.Redials += q.Redials
 	if q.Failure == Cancelled {
-		s.cancelled++
+		if q.Sent == Never {
+			s.unsent++
+		} else {
+			s.cancelled++
+		}
 		return
 	}
 	row := Row{Index: q.Index, Queue: max(0, q.Held()).Seconds()}
@@ -142,8 +147,8 @@ func (s *summary) finish(run Run) Report {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Status, b.Status))
 	})
 	r.Events = run.Events
-	if run.Reason != "" || s.cancelled > 0 || run.Unsent > 0 {
-		r.Interrupted = &Interrupted{Reason: run.Reason, Cancelled: s.cancelled, Unsent: run.Unsent}
+	if unsent := run.Unsent + s.unsent; run.Reason != "" || s.cancelled > 0 || unsent > 0 {
+		r.Interrupted = &Interrupted{Reason: run.Reason, Cancelled: s.cancelled, Unsent: unsent}
 	}
 	slices.SortFunc(r.Rows, func(a, b Row) int { return cmp.Compare(a.Index, b.Index) })
 	slices.SortFunc(r.Details, func(a, b Request) int { return cmp.Compare(a.Index, b.Index) })

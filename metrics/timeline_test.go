@@ -219,6 +219,30 @@ func TestTokensAreSpreadOverTheirSeconds(t *testing.T) {
 	}
 }
 
+// A flood of failures is one line of the log a second, and takes nothing else with it.
+func TestLogUnderAFlood(t *testing.T) {
+	rec := NewRecorder(time.Now(), &Plan{})
+	fail := func(at time.Duration) {
+		q := NewRequest(0)
+		q.Failure, q.Done = FailedConnect, at
+		rec.Done(&q)
+	}
+	for i := range 1500 {
+		fail(time.Duration(i) * time.Millisecond)
+		if i == 700 {
+			rec.Log(Event{At: 700 * time.Millisecond, Level: Error, Text: "the disk is full"})
+		}
+	}
+	var got []string
+	for _, e := range rec.Snapshot().Log {
+		got = append(got, fmt.Sprint(e.At, " ", e.Text, " ", e.Count))
+	}
+	want := []string{"0s request 0: connect 701", "700ms the disk is full 0", "701ms request 0: connect 799"}
+	if !slices.Equal(got, want) {
+		t.Errorf("log %q, want %q", got, want)
+	}
+}
+
 func TestPublish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := NewRecorder(time.Now(), &Plan{})

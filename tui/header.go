@@ -213,6 +213,10 @@ func (h header) figures() []figure {
 	if v.whole {
 		ttft, itl = s.TTFT, s.ITL
 	}
+	var exactTTFT, exactITL *metrics.Statistic
+	if v.exact() {
+		exactTTFT, exactITL = &s.Report.TTFT, &s.Report.ITL
+	}
 	out := rate(recent(s, outputTokens))
 	done := rate(recent(s, finished))
 	if s.Report != nil {
@@ -239,16 +243,22 @@ func (h header) figures() []figure {
 		{"running", count(s.Running), style{fg: colorRunning, attr: bold}, 4},
 		{"done", count(s.Totals.Done), strong, 5},
 		{"err", count(s.Totals.Failed), failed, 3},
-		{"TTFT p99", quantileText(&ttft, 0.99), strong, 6},
-		{"ITL p99", quantileText(&itl, 0.99), strong, 6},
+		{"TTFT p99", p99(&ttft, exactTTFT), strong, 6},
+		{"ITL p99", p99(&itl, exactITL), strong, 6},
 	}
 }
 
-func quantileText(h *metrics.Histogram, q float64) string {
+// p99 comes from the report where there is one, so that no two places on the screen differ.
+func p99(h *metrics.Histogram, exact *metrics.Statistic) string {
 	if h.Count() == 0 {
 		return "–"
 	}
-	return latency(h.Quantile(q))
+	if exact != nil {
+		if ms, ok := exact.Percentile(99); ok {
+			return latency(time.Duration(ms * float64(time.Millisecond)))
+		}
+	}
+	return latency(h.Quantile(0.99))
 }
 
 // spare names the figures a narrow line can do without, the first to go first.

@@ -17,6 +17,7 @@ import (
 type bars struct {
 	v              *view
 	front, outline *metrics.Histogram
+	exact          *metrics.Statistic // of front, once the run is over; nil before
 	nothing        string
 }
 
@@ -117,6 +118,11 @@ func (b bars) marks(c canvas, ax latencyAxis) {
 			b.mark(c, x, y)
 		}
 		value := latency(at)
+		if b.exact != nil {
+			if ms, ok := b.exact.Percentile(100 * m.q); ok {
+				value = latency(time.Duration(ms * float64(time.Millisecond)))
+			}
+		}
 		n := len(m.name) + width(value)
 		left := x
 		if left+n > free {
@@ -193,6 +199,7 @@ func (b bars) axis(w int) latencyAxis {
 		return latencyAxis{hi: tickAtLeast(min(max(edge, time.Microsecond), longest)), linear: true, w: w}
 	}
 	ax := latencyAxis{lo: tickAtMost(lo), hi: tickAtLeast(hi), w: w}
+	ax.cut = lo < ax.lo // gaps of nothing at all, within one read
 	if from := tickAtMost(min(b.usual(b.front), b.usual(b.outline))); from > 5*ax.lo {
 		ax.lo, ax.cut = from, true
 	}

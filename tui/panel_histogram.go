@@ -5,12 +5,14 @@ import "benchtop/metrics"
 // ttftPanel and itlPanel show how the latencies are spread.
 var (
 	ttftPanel = histogramPanel("ttft", "TTFT", "no first token yet",
-		func(v *view) (window, whole *metrics.Histogram) { return &v.selected().ttft, &v.s.TTFT })
+		func(v *view) (window, whole *metrics.Histogram) { return &v.selected().ttft, &v.s.TTFT },
+		func(r *metrics.Report) *metrics.Statistic { return &r.TTFT })
 	itlPanel = histogramPanel("itl", "ITL", "no second token yet",
-		func(v *view) (window, whole *metrics.Histogram) { return &v.selected().itl, &v.s.ITL })
+		func(v *view) (window, whole *metrics.Histogram) { return &v.selected().itl, &v.s.ITL },
+		func(r *metrics.Report) *metrics.Statistic { return &r.ITL })
 )
 
-func histogramPanel(name, title, nothing string, pick func(v *view) (window, whole *metrics.Histogram)) panel {
+func histogramPanel(name, title, nothing string, pick func(v *view) (window, whole *metrics.Histogram), exact func(*metrics.Report) *metrics.Statistic) panel {
 	return panel{
 		name: name,
 		title: func(v *view, _ int) []span {
@@ -30,6 +32,9 @@ func histogramPanel(name, title, nothing string, pick func(v *view) (window, who
 			b := bars{v: v, front: window, outline: whole, nothing: nothing}
 			if v.whole {
 				b.front, b.outline = whole, window
+			}
+			if v.exact() {
+				b.exact = exact(v.s.Report)
 			}
 			b.draw(c)
 		},

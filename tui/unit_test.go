@@ -375,3 +375,26 @@ func TestHistogramCutsEarlyStragglers(t *testing.T) {
 		t.Errorf("axis from %s, cut %v; want all of it", ax.lo, ax.cut)
 	}
 }
+
+// Gaps of nothing, from chunks that came in one read, still make a histogram.
+func TestHistogramOfZeros(t *testing.T) {
+	s := mid()
+	s.ITL, s.Windows = metrics.Histogram{}, s.Windows[:1]
+	for range 26 {
+		s.ITL.Add(0)
+	}
+	s.Windows[0].ITL = s.ITL
+	m := open(s, 120, 40, termenv.Ascii)
+	if screen := m.View(); strings.Contains(screen, "no second token yet") || !strings.Contains(screen, "█") {
+		t.Errorf("no histogram:\n%s", screen)
+	}
+}
+
+// A run of less than a second has charts once it is over.
+func TestShortRunHasCharts(t *testing.T) {
+	s := mid()
+	s.Windows, s.At, s.State = s.Windows[:1], 300*time.Millisecond, metrics.Finished
+	if screen := open(s, 120, 40, termenv.Ascii).View(); strings.Contains(screen, "no full second yet") {
+		t.Errorf("no charts:\n%s", screen)
+	}
+}

@@ -67,12 +67,12 @@ func spanStart(s *metrics.Snapshot, span time.Duration) time.Duration {
 }
 
 // closedWindows leaves out the second that is still open: its counts are not rates yet. Once the run is over its last
-// part of a second counts as well, if it is long enough to tell a rate.
+// part of a second counts as well.
 func closedWindows(s *metrics.Snapshot) []metrics.Window {
 	ws := s.Windows
 	for len(ws) > 0 {
 		age := s.At - ws[len(ws)-1].Start
-		if age >= time.Second || s.State == metrics.Finished && age >= 500*time.Millisecond {
+		if age >= time.Second || s.State == metrics.Finished && age > 0 {
 			break
 		}
 		ws = ws[:len(ws)-1]
@@ -80,9 +80,10 @@ func closedWindows(s *metrics.Snapshot) []metrics.Window {
 	return ws
 }
 
-// perSecond scales a count of a window to a rate: the last one of a finished run is shorter than a second.
+// perSecond scales a count of a window to a rate: the last one of a finished run is shorter than a second. One that is too
+// short to tell a rate is taken as it is.
 func perSecond(s *metrics.Snapshot, w *metrics.Window, n int) float64 {
-	if age := s.At - w.Start; age > 0 && age < time.Second {
+	if age := s.At - w.Start; age >= 500*time.Millisecond && age < time.Second {
 		return float64(n) / age.Seconds()
 	}
 	return float64(n)

@@ -6,7 +6,7 @@
 #
 # tmux is the terminal and presses the keys, asciinema writes down what the program writes, render.mjs draws that. What it
 # needs of node goes to a cache, not in here. CHROMIUM names the browser if it is not found; DURATION is the ramp's length
-# in seconds, of which three quarters are over when the pictures are taken.
+# in seconds, of which five sixths are over when the pictures are taken.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -75,7 +75,7 @@ await() {
 }
 
 # midway: when the ramp has crossed what the server can do.
-midway() { sleep $((duration * 3 / 4 - ($(date +%s) - began))); }
+midway() { sleep $((duration * 5 / 6 - ($(date +%s) - began))); }
 
 press() {
   on_tmux send-keys "$@"

@@ -58,6 +58,8 @@ func parseFlags(fs *pflag.FlagSet, args []string) (rest []string, err error) {
 		for _, v := range values {
 			if err := fs.Set(flag.Name, v); err != nil {
 				problems = append(problems, fmt.Errorf("--%s %s: %s", flag.Name, quoted(v), explain(flag, err)))
+				// Checks that follow should not stumble over what is left of it.
+				_ = flag.Value.Set(flag.DefValue)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"benchtop/export"
 	"benchtop/internal/simulator"
@@ -92,6 +93,9 @@ func TestWrongUsage(t *testing.T) {
 		{"endpoint", "serve --backend openai-chat --endpoint /v1/completions", []string{"for backend openai-chat it must end in chat/completions"}},
 		{"endless", "serve --duration 5s", []string{"limit it with --max-concurrency"}},
 		{"seed", "serve --seed -1", []string{"--seed -1: seeds are from 0 to 4294967295"}},
+		{"url and number at once", "serve --base-url ftp://x --num-prompts 0", []string{"--base-url: base URL", "--num-prompts 0: must be at least 1"}},
+		{"random on chat", "serve --backend openai-chat --port 1", []string{"cannot send: use --backend openai"}},
+		{"a rate beyond all years", "serve --request-rate 1e-12", []string{"--request-rate 1e-12: 1000 requests would take more than a year"}},
 		{"base url", "serve --base-url localhost:8000", []string{"--base-url: base URL", "expected http://HOST:PORT"}},
 		{"saving", "serve --no-save --save-result", []string{"--no-save and --save-result: choose one"}},
 		{"times", "serve --stall-timeout 0s --duration -1s --pacer sundial", []string{"--stall-timeout 0s: must be more than 0", "--duration -1s: must not be negative", "--pacer sundial: this system has"}},
@@ -144,6 +148,54 @@ func TestServerAbsent(t *testing.T) {
 	r.expect(t, exitFailed, "/v1/models", "401 Unauthorized: who are you?", "--model")
 	if strings.Contains(r.stderr, "\x1b") {
 		t.Error("the server's escape sequence went through to the terminal")
+	}
+}
+
+// A server that claims absurd numbers of tokens costs neither the run nor its journal.
+func TestAbsurdUsage(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, `data: {"choices":[{"text":"a","finish_reason":"stop"}]}`+"\n\n"+
+			`data: {"choices":[],"usage":{"prompt_tokens":9223372036854775800,"completion_tokens":1e300}}`+"\n\ndata: [DONE]\n\n")
+	}))
+	defer web.Close()
+	dir := t.TempDir()
+	run("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "4", "--random-input-len", "7", "--save-result", "--result-dir", dir).
+		expect(t, exitFine, "Successful requests:                     4 ", "Total input tokens:                      28 ", "Total generated tokens:                  4 ")
+	journals, _ := filepath.Glob(filepath.Join(dir, "*.gz"))
+	run("report", journals[0]).expect(t, exitFine, "Successful requests:                     4 ")
+}
+
+// What was planned is sent, cut or never sent: the three add up, and only what was sent can be cut.
+func TestNothingGoesUncounted(t *testing.T) {
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(300 * time.Millisecond)
+		http.Error(w, "slow and no", http.StatusTeapot)
+	}))
+	defer web.Close()
+	dir := t.TempDir()
+	run("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "15000", "--random-input-len", "4", "--max-concurrency", "2", "--duration", "1s",
+		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFailed, "the time was over before all requests were sent. 0 requests cut in")
+	data, err := os.ReadFile(filepath.Join(dir, "r.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct {
+		Completed, Failed int
+		MeanTTFT          *float64 `json:"mean_ttft_ms"`
+		Benchtop          struct {
+			Interrupted struct{ Cancelled, Unsent int }
+		}
+	}
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	i := v.Benchtop.Interrupted
+	if v.Failed+i.Cancelled+i.Unsent != 15000 || i.Cancelled != 0 || v.Failed == 0 {
+		t.Errorf("%d failed, %d cancelled, %d unsent; want 15000 in all, none cancelled", v.Failed, i.Cancelled, i.Unsent)
+	}
+	if v.MeanTTFT == nil {
+		t.Error("mean_ttft_ms is missing from a result without a success")
 	}
 }
 
@@ -279,6 +331,7 @@ func TestServeShapes(t *testing.T) {
 		{"closed loop by the clock", "--duration 1s --max-concurrency 2 --random-input-len 8 --random-output-len 4", []string{"Failed requests:                         0 "}},
 		{"rate by the clock", "--duration 1s --request-rate 30 --random-output-len 4 --burstiness inf --num-prompts 500",
 			[]string{"Successful requests:                     29 "}},
+		{"the clock decides how many", "--duration 1s --request-rate 1500 --random-input-len 4 --random-output-len 1", []string{"Successful requests:                     1500 "}},
 		{"other metrics", "--num-prompts 5 --random-output-len 4 --percentile-metrics e2el --metric-percentiles 50,99.9", []string{"Median E2EL (ms):", "P99.9 E2EL (ms):"}},
 		{"vocabulary", "--num-prompts 5 --random-output-len 4 --vocab-size 300 --random-range-ratio 0.5 --random-prefix-len 3", []string{"Successful requests:                     5 "}},
 	} {
@@ -323,14 +376,23 @@ func TestSecretsStayInside(t *testing.T) {
 	const canary = "c4n4ry"
 	t.Setenv("OPENAI_API_KEY", canary)
 	dir := t.TempDir()
-	url := strings.Replace(simulated(t, nil), "http://", "http://user:"+canary+"@", 1)
+	url := strings.Replace(simulated(t, nil), "http://", "http://user:p@"+canary+"@", 1)
 	r := run("serve", "--base-url", url, "--num-prompts", "3", "--random-output-len", "2", "--save-result", "--save-detailed", "--result-dir", dir)
 	r.expect(t, exitFine)
 	bad := run("serve", "--base-url", "http://user:"+canary+"@host:99999999/%zz")
 	bad.expect(t, exitUsage)
+	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		fmt.Fprintf(w, "wrong key %s", r.Header.Get("Authorization"))
+	}))
+	defer echo.Close()
+	refused := run("serve", "--base-url", echo.URL, "--model", "m", "--num-prompts", "2")
+	refused.expect(t, exitFailed, "wrong key Bearer ***")
+	discovered := run("serve", "--base-url", echo.URL)
+	discovered.expect(t, exitFailed, "wrong key Bearer ***")
 	absent := run("serve", "--base-url", "http://user:"+canary+"@127.0.0.1:1")
 	absent.expect(t, exitFailed)
-	all := r.stdout + r.stderr + bad.stderr + absent.stderr
+	all := r.stdout + r.stderr + bad.stderr + absent.stderr + refused.stdout + refused.stderr + discovered.stderr
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, f := range files {
 		if rep := run("report", "--json", f); rep.code == exitFine {
@@ -399,6 +461,14 @@ func TestSavingRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		var out bytes.Buffer
+		nowhere := &saving{path: filepath.Join("gone", "x.json")}
+		t.Setenv("TMPDIR", "gone")
+		t.Setenv("XDG_STATE_HOME", "gone")
+		if path, err := nowhere.finish(report(), journal, &out); path != "standard output" || err == nil || !json.Valid(bytes.TrimSuffix(out.Bytes(), []byte("\n"))) || !bytes.HasSuffix(out.Bytes(), []byte("}\n")) {
+			t.Errorf("saved to %q (%v), %q", path, err, out.String())
+		}
+		t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
 		path, err := s.finish(report(), journal, nil)
 		if again := run("report", path); again.code != exitFine {
 			t.Errorf("the journal beside it cannot be read: %s", again.stderr)

@@ -28,6 +28,7 @@ The result is always saved. q ends the run and keeps the report.`
 const (
 	demoInput, demoOutput = 256, 64
 	demoFrom, demoTo      = 4, 44
+	longestDemo           = 12 * time.Hour
 )
 
 func runDemo(env *environment, args []string) int {
@@ -48,8 +49,8 @@ func runDemo(env *environment, args []string) int {
 		return exitFine
 	}
 	problems := []error{err, noArguments("demo", rest), save.check(), screen.check()}
-	if *duration < time.Second {
-		problems = append(problems, fmt.Errorf("--duration %s: must be at least 1s", *duration))
+	if *duration < time.Second || *duration > longestDemo {
+		problems = append(problems, fmt.Errorf("--duration %s: must be from 1s to %s", *duration, longestDemo))
 	}
 	if *seed < 0 || *seed > 1<<32-1 {
 		problems = append(problems, fmt.Errorf("--seed %d: seeds are from 0 to 4294967295", *seed))

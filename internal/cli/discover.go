@@ -13,7 +13,8 @@ import (
 	"benchtop/loadgen/target"
 )
 
-const askTimeout = 20 * time.Second
+// askTimeout is how long the server may take to answer before the run.
+const askTimeout = 10 * time.Second
 
 // reach checks that somebody listens, so that a server that is not there is one clear error and not a thousand.
 func reach(ctx context.Context, t *target.Target) error {
@@ -39,7 +40,7 @@ func discover(ctx context.Context, client *http.Client, t *target.Target) (model
 	defer cancel()
 	url := t.URL("/v1/models")
 	advice := func(format string, a ...any) error {
-		return fmt.Errorf("asking %s for its models: %s; name the model with --model", url, export.Clean(fmt.Sprintf(format, a...)))
+		return fmt.Errorf("asking %s for its models: %s; name the model with --model", url, export.Clean(t.Hide(fmt.Sprintf(format, a...))))
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -52,7 +52,7 @@ func runReport(env *environment, args []string) int {
 // journalOf finds the journal that belongs to a file.
 func journalOf(path string) (string, error) {
 	stem, isResult := strings.CutSuffix(path, ".json")
-	if !isResult {
+	if strings.HasSuffix(strings.TrimSuffix(path, ".gz"), journalSuffix) {
 		return path, nil
 	}
 	for _, p := range []string{stem + journalSuffix + ".gz", stem + journalSuffix} {
@@ -62,6 +62,9 @@ func journalOf(path string) (string, error) {
 	}
 	if _, err := os.Stat(path); err != nil {
 		return "", err
+	}
+	if !isResult {
+		return path, nil // whatever its name
 	}
 	return "", fmt.Errorf("%s: no journal beside it (%s%s.gz); the report is computed from that", path, stem, journalSuffix)
 }

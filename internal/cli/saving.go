@@ -78,6 +78,9 @@ func (o *savingOptions) reserve(plan metrics.Plan) (*saving, error) {
 		name = export.FileName(plan)
 	}
 	path := filepath.Join(dir, name)
+	if filepath.IsAbs(name) {
+		path = name
+	}
 	advice := func(err error) error {
 		return fmt.Errorf("cannot save the result: %w; choose another place with --result-dir, or --no-save", err)
 	}
@@ -105,14 +108,14 @@ func (o *savingOptions) reserve(plan metrics.Plan) (*saving, error) {
 }
 
 func (s *saving) create() error {
-	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
 	if err := f.Close(); err != nil {
 		return err
 	}
-	journal, err := os.OpenFile(s.journalPath(), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
+	journal, err := os.OpenFile(s.journalPath(), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
 	if err != nil {
 		_ = os.Remove(s.path)
 		return err
@@ -125,8 +128,12 @@ func (s *saving) journalPath() string { return journalPath(s.path) }
 
 func journalPath(result string) string { return strings.TrimSuffix(result, ".json") + journalSuffix }
 
-// makeRoom moves an older result of the same name, and its journal, aside.
+// makeRoom moves an older result of the same name, and its journal, aside. An empty result is a reservation: a run that
+// goes on, or that was killed, owns the name, and this one will get another.
 func (o *savingOptions) makeRoom(s *saving) error {
+	if info, err := os.Stat(s.path); err == nil && info.Size() == 0 && !o.noClobber {
+		return nil
+	}
 	for _, p := range []string{s.path, s.journalPath(), s.journalPath() + ".gz"} {
 		if _, err := os.Lstat(p); errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -154,26 +161,31 @@ func (o *savingOptions) makeRoom(s *saving) error {
 // finish writes the result and packs the journal. Where the reserved place does not take it, the next best one does; the
 // returned path says where it went. journal writes a copy of the journal there too, since the one in the reserved place is
 // most likely cut short. last is where the result goes if no place takes it, nil for nowhere.
-func (s *saving) finish(r metrics.Report, journal io.WriterTo, last io.Writer) (path string, err error) {
+func (s *saving) finish(r metrics.Report, journal *export.Journal, last io.Writer) (path string, err error) {
+	copyJournal := func(path string) error {
+		return writeFile(path, func(w io.Writer) error { _, err := journal.WriteTo(w); return err })
+	}
 	err = writeFile(s.path, func(w io.Writer) error { return export.JSON(w, r) })
+	if err == nil && journal.Err() != nil {
+		err = copyJournal(s.journalPath()) // what is there is cut short; what memory has is whole
+	}
 	if err == nil {
 		return s.path, s.pack()
 	}
 	problems := []error{err}
-	if info, err := os.Stat(s.path); err == nil && info.Size() == 0 {
-		_ = os.Remove(s.path) // an empty result would only mislead
-	}
+	s.abandon()
 	for _, p := range s.fallbacks() {
 		err := errors.Join(
 			writeFile(p, func(w io.Writer) error { return export.JSON(w, r) }),
-			writeFile(journalPath(p), func(w io.Writer) error { _, err := journal.WriteTo(w); return err }))
+			copyJournal(journalPath(p)))
 		if err == nil {
 			return p, errors.Join(problems...)
 		}
 		problems = append(problems, err)
 	}
 	if last != nil {
-		if err := export.JSON(last, r); err == nil {
+		err := export.JSON(last, r)
+		if _, e := io.WriteString(last, "\n"); err == nil && e == nil {
 			return "standard output", errors.Join(problems...)
 		}
 	}
@@ -193,11 +205,13 @@ func writeFile(path string, content func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	// Not os.CreateTemp: the file gets the rights that the user's umask gives any other.
+	temporary := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
+	f, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(content(f), f.Chmod(0o644), f.Sync(), f.Close())
+	err = errors.Join(content(f), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)
 	}
@@ -205,6 +219,16 @@ func writeFile(path string, content func(io.Writer) error) error {
 		_ = os.Remove(f.Name())
 	}
 	return err
+}
+
+// abandon removes a result that was never written: an empty one would only mislead. It may be called on nil.
+func (s *saving) abandon() {
+	if s == nil {
+		return
+	}
+	if info, err := os.Stat(s.path); err == nil && info.Size() == 0 {
+		_ = os.Remove(s.path)
+	}
 }
 
 // pack gzips the journal.

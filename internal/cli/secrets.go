@@ -5,7 +5,7 @@ import (
 )
 
 // userInfo is the user and password of a URL, wherever it stands in an argument.
-var userInfo = regexp.MustCompile(`://[^/@\s]*@`)
+var userInfo = regexp.MustCompile(`://[^/\s]*@`)
 
 // hideSecrets returns a command line fit to be shown and saved.
 func hideSecrets(args []string) []string {

@@ -58,11 +58,9 @@ func runServe(env *environment, args []string) int {
 
 // prepare turns options into a session: it looks at the server, draws the prompts and the arrivals.
 func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session, error) {
-	t, err := target.New(target.Options{BaseURL: o.url(), APIKey: os.Getenv("OPENAI_API_KEY"), Insecure: o.insecure})
+	t := o.target
+	err := reach(ctx, t)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--base-url: %w", err)}
-	}
-	if err := reach(ctx, t); err != nil {
 		return nil, err
 	}
 	client := t.Client()
@@ -91,7 +89,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session,
 		return nil, err
 	}
 	s.source, s.load.InputSource, s.notes = prompts.source, prompts.counted, prompts.notes
-	requests := o.schedule(&s.load, streams)
+	requests := o.schedule(&s.load, prompts.n, streams)
 
 	s.plan = metrics.Plan{
 		Version: version(), Command: o.command,
@@ -120,6 +118,7 @@ func definitions() map[string]string {
 // drawn is what the data set gave.
 type drawn struct {
 	source      loadgen.Source
+	n           int // conversations in it, 0 for no end
 	description string
 	counted     metrics.TokenSource
 	tokenizer   string // "" for none
@@ -136,9 +135,6 @@ func (o *serveOptions) draw(ctx context.Context, client *http.Client, t *target.
 	server := tokenizer.NewServer(client, t.String(), m.id, nil)
 	if o.dataset == "sharegpt" {
 		return o.drawShareGPT(ctx, server, m, prefix, streams)
-	}
-	if !loadgen.Backend(o.backend).TakesTokenIDs() {
-		return drawn{}, usageError{fmt.Errorf("--dataset-name random draws token ids, which backend %s cannot send: use --backend openai, or --dataset-name sharegpt", o.backend)}
 	}
 	random := o.random
 	random.IDPrefix = prefix
@@ -157,7 +153,7 @@ func (o *serveOptions) draw(ctx context.Context, client *http.Client, t *target.
 	if err != nil {
 		return drawn{}, usageError{err}
 	}
-	return drawn{source: r, description: r.Description(), counted: metrics.TokensFromIDs}, nil
+	return drawn{source: r, n: o.prompts, description: r.Description(), counted: metrics.TokensFromIDs}, nil
 }
 
 func (o *serveOptions) drawShareGPT(ctx context.Context, server *tokenizer.Server, m model, prefix string, streams *numpy.Streams) (drawn, error) {
@@ -165,7 +161,7 @@ func (o *serveOptions) drawShareGPT(ctx context.Context, server *tokenizer.Serve
 	var counter tokenizer.Counter = server
 	if _, err := server.Count("ready?"); err != nil {
 		counter, d.counted, d.tokenizer = tokenizer.Estimate{}, metrics.TokensFromEstimate, ""
-		d.notes = append(d.notes, "prompt lengths are estimates: "+export.Clean(err.Error()))
+		d.notes = append(d.notes, "prompt lengths are estimates: "+export.Clean(o.target.Hide(err.Error())))
 	}
 	options := o.sharegpt
 	options.IDPrefix = prefix
@@ -173,15 +169,15 @@ func (o *serveOptions) drawShareGPT(ctx context.Context, server *tokenizer.Serve
 	if err != nil {
 		return d, usageError{err}
 	}
-	d.source, d.description = source, source.Description()
+	d.source, d.n, d.description = source, source.Len(), source.Description()
 	if d.counted == metrics.TokensFromEstimate {
 		d.description += ", lengths estimated"
 	}
 	return d, nil
 }
 
-// schedule sets the arrivals and returns how many requests they are, 0 if only the clock ends them.
-func (o *serveOptions) schedule(load *loadgen.Options, streams *numpy.Streams) int {
+// schedule sets the arrivals of n conversations and returns how many requests they are, 0 if only the clock ends them.
+func (o *serveOptions) schedule(load *loadgen.Options, n int, streams *numpy.Streams) int {
 	if o.duration > 0 && o.concurrency > 0 {
 		load.Until = o.duration
 	}
@@ -189,8 +185,8 @@ func (o *serveOptions) schedule(load *loadgen.Options, streams *numpy.Streams) i
 		load.Schedule, load.ClosedLoop = loadgen.Immediately(), true
 		return 0
 	}
-	offsets := loadgen.Gamma(o.prompts, float64(o.rate), float64(o.burstiness), streams.Legacy)
-	if o.duration > 0 {
+	offsets := loadgen.Gamma(n, float64(o.rate), float64(o.burstiness), streams.Legacy)
+	if o.duration > 0 && o.promptsGiven {
 		offsets = before(offsets, o.duration)
 	}
 	load.Schedule = loadgen.At(offsets)

@@ -15,6 +15,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/loadgen"
+	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
 
@@ -51,6 +52,7 @@ type serveOptions struct {
 	parsedMetrics         []string
 	parsedPercentiles     []float64
 	groups                flagGroups
+	target                *target.Target
 	command               []string
 }
 
@@ -127,6 +129,10 @@ func (o *serveOptions) parse(args []string) error {
 	}
 	o.command = hideSecrets(append([]string{"serve"}, args...))
 	o.promptsGiven = all.Changed("num-prompts")
+	if rate := float64(o.rate); o.duration > 0 && rate > 0 && !math.IsInf(rate, 1) && !o.promptsGiven {
+		// The schedule decides how many there are.
+		o.prompts = max(1, int(min(math.Round(rate*o.duration.Seconds()), math.MaxInt32)))
+	}
 	problems = append(problems, o.checkLoad()...)
 	problems = append(problems, o.checkPrompts(all)...)
 	problems = append(problems, o.checkReport()...)
@@ -141,6 +147,13 @@ func (o *serveOptions) checkLoad() (problems []error) {
 	} else if suffix := loadgen.Backend(o.backend).Suffix(); o.endpoint != "" && !strings.HasSuffix(o.endpoint, suffix) {
 		bad("--endpoint %s: for backend %s it must end in %s", quoted(o.endpoint), o.backend, suffix)
 	}
+	if o.dataset == "random" && !loadgen.Backend(o.backend).TakesTokenIDs() {
+		bad("--dataset-name random draws token ids, which backend %s cannot send: use --backend openai, or --dataset-name sharegpt", o.backend)
+	}
+	var err error
+	if o.target, err = target.New(target.Options{BaseURL: o.url(), APIKey: os.Getenv("OPENAI_API_KEY"), Insecure: o.insecure}); err != nil {
+		bad("--base-url: %w", err)
+	}
 	if o.port < 1 || o.port > 65535 {
 		bad("--port %d: ports are from 1 to 65535", o.port)
 	}
@@ -152,6 +165,9 @@ func (o *serveOptions) checkLoad() (problems []error) {
 	}
 	if o.concurrency < 0 {
 		bad("--max-concurrency %d: must be more than 0, or 0 for no limit", o.concurrency)
+	}
+	if rate := float64(o.rate); rate > 0 && float64(o.prompts)/rate > longestRun.Seconds() {
+		bad("--request-rate %s: %d requests would take more than a year", &o.rate, o.prompts)
 	}
 	if o.prompts < 1 {
 		bad("--num-prompts %d: must be at least 1", o.prompts)
@@ -179,6 +195,9 @@ func (o *serveOptions) checkLoad() (problems []error) {
 	return problems
 }
 
+// longestRun is beyond any run, and within what times can hold.
+const longestRun = 365 * 24 * time.Hour
+
 // endless says that only the clock ends the run.
 func (o *serveOptions) endless() bool {
 	return o.duration > 0 && math.IsInf(float64(o.rate), 1) && !o.promptsGiven
@@ -200,7 +219,8 @@ func (o *serveOptions) checkPrompts(given *pflag.FlagSet) (problems []error) {
 		if err != nil {
 			bad("--random-range-ratio %s: %s", quoted(o.ratio), err)
 		}
-		o.random.Ratio, o.random.Seed, o.random.Prompts = ratio, o.seed, o.prompts
+		// What is wrong with these two is told apart.
+		o.random.Ratio, o.random.Seed, o.random.Prompts = ratio, max(0, o.seed), max(1, o.prompts)
 		if o.inputLen > 0 {
 			o.random.InputLen = o.inputLen
 		}
@@ -212,7 +232,7 @@ func (o *serveOptions) checkPrompts(given *pflag.FlagSet) (problems []error) {
 			problems = append(problems, err)
 		}
 	case "sharegpt":
-		o.sharegpt.Path, o.sharegpt.Seed, o.sharegpt.Prompts = o.datasetPath, o.seed, o.prompts
+		o.sharegpt.Path, o.sharegpt.Seed, o.sharegpt.Prompts = o.datasetPath, max(0, o.seed), max(1, o.prompts)
 		if o.outputLen > 0 {
 			o.sharegpt.OutputLen = o.outputLen
 		}
@@ -247,7 +267,9 @@ func (o *serveOptions) checkReport() (problems []error) {
 			problems = append(problems, fmt.Errorf("--metric-percentiles %s: expected numbers from 0 to 100, as 50,90,99.9", quoted(text)))
 			continue
 		}
-		o.parsedPercentiles = append(o.parsedPercentiles, p)
+		if !slices.Contains(o.parsedPercentiles, p) {
+			o.parsedPercentiles = append(o.parsedPercentiles, p)
+		}
 	}
 	return problems
 }

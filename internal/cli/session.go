@@ -60,6 +60,7 @@ func (s *session) run() int {
 	}
 	s.files = files
 	if err := s.begin(); err != nil {
+		s.files.abandon()
 		return s.env.fail(exitFailed, err)
 	}
 
@@ -171,8 +172,9 @@ func (s *session) perform() (o outcome) {
 	if run.Reason == "" && err != nil {
 		run.Reason = err.Error()
 	}
-	if run.Reason != "" {
-		run.Unsent = max(0, s.plan.Requests-due)
+	run.Unsent = max(0, s.plan.Requests-due)
+	if totals := s.recorder.Snapshot().Totals; run.Reason == "" && (run.Unsent > 0 || totals.Cancelled > 0) {
+		run.Reason = "the time was over before all requests were sent"
 	}
 	o.saved = true
 	if e := s.journal.Close(run); e != nil {
@@ -224,8 +226,10 @@ func (s *session) watchJournal(ctx context.Context) {
 
 // conclude prints the report and returns the exit code.
 func (s *session) conclude(o outcome) int {
-	// Standard output may be gone with the terminal; the result is saved by now.
-	_ = printReport(s.env.stdout, o.report)
+	// Standard output may be gone with the terminal.
+	if err := printReport(s.env.stdout, o.report); err != nil && o.path == "" {
+		o.err = errors.Join(o.err, fmt.Errorf("the report could not be printed and was not to be saved: %w", err))
+	}
 	if o.path != "" {
 		fmt.Fprintf(s.env.stderr, "result saved to %s\n", o.path)
 	}
@@ -260,28 +264,31 @@ func printReport(w io.Writer, r metrics.Report) error {
 func (s *session) Drain() { s.stop("stopped by the user", exitFine, s.load.Drain) }
 
 // Abort cuts what is in flight.
-func (s *session) Abort() {
+func (s *session) Abort() { s.abort("aborted by the user", exitAborted) }
+
+func (s *session) abort(reason string, code int) {
 	s.mu.Lock()
 	s.stage = max(s.stage, 2)
-	s.reason, s.code = "aborted by the user", exitAborted
-	s.mu.Unlock()
+	s.reason, s.code = reason, code
 	s.recorder.SetState(metrics.Aborting, metrics.Never)
-	s.log(metrics.Warn, "aborting: requests in flight are cut")
+	s.mu.Unlock()
+	s.log(metrics.Warn, reason+": cutting what is in flight")
 	go s.engine.Abort()
 }
 
-// stop drains the run; the first reason counts.
-func (s *session) stop(reason string, code int, limit time.Duration) {
+// stop drains the run; the first reason counts, and only that returns true.
+func (s *session) stop(reason string, code int, limit time.Duration) bool {
 	s.mu.Lock()
 	if s.stage > 0 {
 		s.mu.Unlock()
-		return
+		return false
 	}
 	s.stage, s.reason, s.code = 1, reason, code
-	s.mu.Unlock()
 	s.recorder.SetState(metrics.Draining, time.Since(s.load.Start)+limit)
+	s.mu.Unlock()
 	s.log(metrics.Info, fmt.Sprintf("%s: sending no more, waiting up to %s for requests in flight", reason, limit))
 	go s.engine.Drain(limit)
+	return true
 }
 
 // leftScreen decides what the end of the dashboard means for the run.
@@ -318,6 +325,7 @@ func (s *session) leaveNow() {
 	case <-time.After(patience):
 	}
 	_ = s.journal.Flush()
+	s.files.abandon()
 	fmt.Fprintf(s.env.stderr, "benchtop: left at once; %s\n", s.whereTheJournalIs())
 	if s.leave != nil {
 		s.leave()

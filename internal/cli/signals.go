@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"benchtop/metrics"
 )
@@ -12,12 +13,19 @@ import (
 // restores the defaults.
 //
 //	SIGINT    as the key q: drain; again: abort; a third time: leave at once
-//	SIGTERM   drain for 2 s; again: abort
-//	SIGHUP    the terminal is gone: drain for 2 s without a screen
+//	SIGTERM   leave the screen, drain for 2 s; again: abort
+//	SIGHUP    the terminal is gone: the same
+//
+// Once the run is over any of them only leaves the screen. Signals that were ignored when we were started, as nohup does,
+// stay ignored.
 func (s *session) handleSignals() func() {
 	signals := make(chan os.Signal, 8)
 	done := make(chan struct{})
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(signals, sig)
+		}
+	}
 	// A reader of our output that went away must not kill the run.
 	signal.Ignore(syscall.SIGPIPE)
 	go func() {
@@ -35,18 +43,32 @@ func (s *session) handleSignals() func() {
 }
 
 func (s *session) handle(sig os.Signal) {
+	select {
+	case <-s.over:
+		s.withoutScreen()
+		return
+	default:
+	}
+	switch sig {
+	case syscall.SIGHUP:
+		s.hangUp()
+	case syscall.SIGTERM:
+		s.withoutScreen()
+		s.end("SIGTERM", exitTerminated)
+	default:
+		s.interrupt()
+	}
+}
+
+// interrupt is one more Ctrl-C.
+func (s *session) interrupt() {
 	s.mu.Lock()
 	stage := s.stage
 	s.mu.Unlock()
-	switch {
-	case sig == syscall.SIGHUP:
-		s.hangUp()
-	case stage == 0 && sig == syscall.SIGTERM:
-		s.withoutScreen()
-		s.stop("SIGTERM", exitTerminated, sigtermDrain)
-	case stage == 0:
+	switch stage {
+	case 0:
 		s.Drain()
-	case stage == 1:
+	case 1:
 		s.Abort()
 	default:
 		s.withoutScreen()
@@ -57,8 +79,32 @@ func (s *session) handle(sig os.Signal) {
 // hangUp ends the run after the terminal was lost.
 func (s *session) hangUp() {
 	s.withoutScreen()
-	s.stop("the terminal was lost", exitHangup, sigtermDrain)
-	s.log(metrics.Warn, "the terminal was lost")
+	s.mu.Lock()
+	known := s.code == exitHangup
+	s.mu.Unlock()
+	if !known { // it shows twice: as a signal, and as a screen that cannot be written
+		s.end("the terminal was lost", exitHangup)
+	}
+}
+
+// end is a request to end soon that does not come from the user: a short drain, whatever was going on, and the second time
+// the end.
+func (s *session) end(reason string, code int) {
+	s.mu.Lock()
+	again := s.code == code
+	s.mu.Unlock()
+	switch {
+	case again:
+		s.abort(reason, code)
+	case s.stop(reason, code, sigtermDrain):
+	default: // it is draining already, with more patience than there is now
+		s.mu.Lock()
+		s.reason, s.code = reason, code
+		s.mu.Unlock()
+		s.recorder.SetState(metrics.Draining, time.Since(s.load.Start)+sigtermDrain)
+		s.log(metrics.Warn, reason+": waiting no longer than 2s for requests in flight")
+		time.AfterFunc(sigtermDrain, s.engine.Abort)
+	}
 }
 
 // withoutScreen ends the dashboard but not the run.

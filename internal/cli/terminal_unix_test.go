@@ -233,6 +233,16 @@ func TestExits(t *testing.T) {
 		}, exitFine, "stopped by the user"},
 		{"SIGTERM", func(_ *terminal, pid int) { _ = syscall.Kill(pid, syscall.SIGTERM) }, exitTerminated, "SIGTERM"},
 		{"SIGHUP", func(_ *terminal, pid int) { _ = syscall.Kill(pid, syscall.SIGHUP) }, exitHangup, "the terminal was lost"},
+		{"SIGTERM after q", func(x *terminal, pid int) {
+			x.press("q")
+			x.wait("DRAINING")
+			_ = syscall.Kill(pid, syscall.SIGTERM)
+		}, exitTerminated, "SIGTERM"},
+		{"SIGTERM at the end changes nothing but the screen", func(x *terminal, pid int) {
+			x.press("q")
+			x.wait("DONE")
+			_ = syscall.Kill(pid, syscall.SIGTERM)
+		}, exitFine, "stopped by the user"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -298,6 +308,25 @@ func TestHangUp(t *testing.T) {
 	s, _ := readSaved(t, x.dir)
 	if i := s.Benchtop.Interrupted; i == nil || i.Reason != "the terminal was lost" || s.Completed == 0 {
 		t.Errorf("completed %d, interrupted %+v", s.Completed, i)
+	}
+}
+
+// A run under nohup outlives its terminal.
+func TestNohup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := exec.Command("nohup", program(t), "demo", "--no-tui", "--duration", "4s", "--result-dir", filepath.Join(dir, "benchtop-results"))
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	childOf(t, strconv.Itoa(c.Process.Pid), "simulate")
+	time.Sleep(time.Second)
+	_ = c.Process.Signal(syscall.SIGHUP)
+	if err := c.Wait(); err != nil {
+		t.Errorf("ended with %v", err)
+	}
+	if s, _ := readSaved(t, dir); s.Benchtop.Interrupted != nil || s.Completed == 0 {
+		t.Errorf("completed %d, interrupted %+v", s.Completed, s.Benchtop.Interrupted)
 	}
 }
 

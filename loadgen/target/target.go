@@ -23,6 +23,7 @@ type Target struct {
 	base    *url.URL // without user information, query, or trailing slash
 	address string   // host:port
 	header  http.Header
+	secrets []string    // values that must never be shown
 	tls     *tls.Config // nil for plain HTTP
 	dial    DialFunc
 }
@@ -65,10 +66,13 @@ func New(o Options) (*Target, error) {
 	t.address = net.JoinHostPort(u.Hostname(), port)
 	if o.APIKey != "" {
 		t.header.Set("Authorization", "Bearer "+o.APIKey)
+		t.secrets = append(t.secrets, o.APIKey)
 	}
 	if u.User != nil {
 		password, _ := u.User.Password()
-		t.header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)))
+		basic := base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password))
+		t.header.Set("Authorization", "Basic "+basic)
+		t.secrets = append(t.secrets, basic, password)
 	}
 	if u.Scheme == "https" {
 		t.tls = &tls.Config{ServerName: u.Hostname(), InsecureSkipVerify: o.Insecure, MinVersion: tls.VersionTLS12}
@@ -96,7 +100,17 @@ func (t *Target) String() string { return t.base.String() }
 // URL of an endpoint such as /v1/models.
 func (t *Target) URL(endpoint string) string { return t.base.String() + endpoint }
 
-// Path of an endpoint on the server, and the Host header to send with it.
+// Hide replaces every secret in a text. Servers like to repeat the key they refuse.
+func (t *Target) Hide(text string) string {
+	for _, s := range t.secrets {
+		if s != "" {
+			text = strings.ReplaceAll(text, s, "***")
+		}
+	}
+	return text
+}
+
+// Path of an endpoint on the server.
 func (t *Target) Path(endpoint string) string { return t.base.EscapedPath() + endpoint }
 
 // Host is the value of the Host header.
@@ -105,7 +119,7 @@ func (t *Target) Host() string { return t.base.Host }
 // Header returns the headers every request carries. The caller must not change them.
 func (t *Target) Header() http.Header { return t.header }
 
-// Dial opens a connection. With TLS the handshake is left to wrap, which the caller applies after putting its own layer
+// Dial opens a connection. With TLS the handshake is left to Secure, which the caller applies after putting its own layer
 // around the raw connection.
 func (t *Target) Dial(ctx context.Context) (net.Conn, error) {
 	return t.dial(ctx, "tcp", t.address)
@@ -134,7 +148,11 @@ func (t *Target) Client() *http.Client {
 		Proxy:           nil,
 		IdleConnTimeout: 3 * time.Second, // shorter than any server's keep-alive
 	}
-	return &http.Client{Transport: &headerTransport{t.header, transport}}
+	return &http.Client{
+		Transport: &headerTransport{t.header, transport},
+		// A redirect may lead to another host, which must not get the headers.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 }
 
 // headerTransport adds the target's headers to each request.

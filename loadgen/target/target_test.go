@@ -79,6 +79,39 @@ func TestAuthorization(t *testing.T) {
 	}
 }
 
+// A redirect to another host must not carry the headers there.
+func TestRedirectIsNotFollowed(t *testing.T) {
+	asked := false
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
+	defer other.Close()
+	web := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
+	defer web.Close()
+	g, err := New(Options{BaseURL: web.URL, APIKey: "k"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := g.Client()
+	defer client.CloseIdleConnections()
+	answer, err := client.Get(g.URL("/"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if asked || answer.StatusCode != http.StatusFound {
+		t.Errorf("status %d, other host asked: %v", answer.StatusCode, asked)
+	}
+}
+
+func TestHide(t *testing.T) {
+	g, err := New(Options{BaseURL: "http://user:p@ss@host", APIKey: "sesame"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := g.Hide("no key sesame, no password p@ss, no dXNlcjpwQHNz"); got != "no key ***, no password ***, no ***" {
+		t.Error(got)
+	}
+}
+
 func TestTLS(t *testing.T) {
 	web := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer web.Close()

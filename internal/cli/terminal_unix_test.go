@@ -276,6 +276,19 @@ func TestExits(t *testing.T) {
 	}
 }
 
+// With --exit nobody has to press a key.
+func TestExitByItself(t *testing.T) {
+	t.Parallel()
+	x := open(t, 80, 24, `"$BENCHTOP" demo --duration 3s --exit`)
+	x.wait("RUN")
+	if code := x.ended(); code != exitFine {
+		t.Errorf("exit code %d", code)
+	}
+	if s, _ := readSaved(t, x.dir); s.Completed == 0 || s.Benchtop.Interrupted != nil {
+		t.Errorf("completed %d, interrupted %+v", s.Completed, s.Benchtop.Interrupted)
+	}
+}
+
 // The third q leaves at once, and the journal has what was measured.
 func TestThirdTimeLeavesAtOnce(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,196 @@
+package loadgen
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"benchtop/metrics"
+)
+
+// read reads the body of the answer and gives the connection back if it can be used again.
+func (x *exchange) read(k *link) {
+	q := x.q
+	q.Status = k.answer.StatusCode()
+	var err error
+	if q.Status == fasthttp.StatusOK {
+		err = x.stream(k)
+	} else {
+		err = x.refused(k)
+	}
+	reusable := err == io.EOF && k.failure == nil && !k.answer.ConnectionClose() && k.reader.Buffered() == 0
+	_ = k.answer.CloseBodyStream()
+	if reusable {
+		x.engine.links.keep(k)
+	} else {
+		x.engine.links.drop(k)
+	}
+}
+
+// stream reads the events of a stream until it ends or breaks; io.EOF says that the body was read whole.
+func (x *exchange) stream(k *link) error {
+	e := x.engine
+	body, chunked := k.answer.BodyStream(), k.answer.Header.ContentLength() == -1
+	isStream := bytes.HasPrefix(k.answer.Header.ContentType(), []byte("text/event-stream"))
+	for {
+		x.expire(k)
+		n, err := body.Read(k.buffer[:])
+		if n > 0 {
+			x.at = k.arrived(chunked)
+			if !isStream {
+				x.opening = append(x.opening, k.buffer[:min(n, maxWords-len(x.opening))]...)
+			}
+			if problem := x.sse.feed(k.buffer[:n], x.emit); problem != nil {
+				if problem != errStop {
+					x.fail(metrics.FailedMalformed, problem.Error())
+				}
+				return problem
+			}
+		}
+		switch {
+		case err == nil:
+		case err == io.EOF:
+			x.complete(k)
+			return io.EOF
+		case x.finished || x.ended:
+			// The answer was complete; only the connection is of no more use.
+			return err
+		case e.clock.start.Add(x.lastHeard()).Add(e.options.StallTimeout).After(x.deadline) && isTimeout(err):
+			x.broken(metrics.FailedTimeout, err)
+			return err
+		case isTimeout(err):
+			x.broken(metrics.FailedReset, err)
+			return err
+		case k.failure == nil:
+			x.fail(metrics.FailedMalformed, fmt.Sprintf("%s: %s", errNotHTTP, err))
+			return err
+		default:
+			x.broken(metrics.FailedReset, k.failure)
+			return err
+		}
+	}
+}
+
+// expire moves the read deadline: the request's own until the first chunk, then the stall time-out if that is earlier,
+// and a short one once the answer is complete.
+func (x *exchange) expire(k *link) {
+	o := &x.engine.options
+	limit := o.StallTimeout
+	switch {
+	case x.ended:
+		limit = min(limit, time.Second)
+	case x.finished: // only the usage block may still come
+		limit = min(limit, 5*time.Second)
+	case x.q.FirstChunk == metrics.Never:
+		return
+	}
+	at := x.engine.clock.start.Add(x.lastHeard()).Add(limit)
+	if at.After(x.deadline) {
+		k.raw.expire(x.deadline, 0)
+		return
+	}
+	k.raw.expire(at, min(limit/4, time.Second))
+}
+
+// lastHeard is when the last chunk came: comments that keep a connection open do not keep a stream alive. Once the answer
+// is complete, anything counts.
+func (x *exchange) lastHeard() time.Duration {
+	if x.finished || x.ended {
+		return max(x.at, x.q.LastChunk)
+	}
+	return max(x.q.LastChunk, 0)
+}
+
+func isTimeout(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, fasthttp.ErrTimeout)
+}
+
+// event takes one stream event.
+func (x *exchange) event(name, data []byte) error {
+	if x.ended {
+		return nil
+	}
+	if string(data) == "[DONE]" {
+		x.ended = true
+		return nil
+	}
+	m, err := x.decode.decode(data)
+	if m.failure == "" && string(name) == "error" {
+		m.failure, err = clip(string(data)), nil
+	}
+	switch {
+	case err != nil:
+		x.fail(metrics.FailedMalformed, err.Error())
+		return errStop
+	case m.failure != "":
+		x.fail(metrics.FailedInStream, m.failure)
+		return errStop
+	}
+	// The last one counts, but one beside a choice, which may be a running count, not after one by itself.
+	if m.usage.present && (!m.choice || !x.usageApart) {
+		x.usage, x.usageApart = m.usage, !m.choice
+	}
+	if m.choice {
+		x.chunk(&m)
+	}
+	return nil
+}
+
+func (x *exchange) chunk(m *message) {
+	c := metrics.Chunk{At: x.at, Tokens: int32(m.tokens), Answer: len(m.answer) > 0}
+	if m.tokens < 0 {
+		c.Tokens = 0
+		if m.output {
+			c.Tokens, x.uncounted = 1, true
+		}
+	}
+	if m.finish != nil {
+		x.finished = true
+		x.q.Finish = string(m.finish)
+	}
+	x.text = append(x.text, m.answer...)
+	x.q.Add(c)
+	x.engine.observer.Chunk(x.q)
+}
+
+// complete judges a stream whose body ended in order.
+func (x *exchange) complete(k *link) {
+	switch {
+	case x.finished || x.ended:
+	case len(x.opening) > 0 && x.q.FirstChunk == metrics.Never:
+		if m, err := x.decode.decode(x.opening); err == nil && m.failure != "" {
+			x.fail(metrics.FailedInStream, m.failure)
+			return
+		}
+		x.fail(metrics.FailedMalformed, fmt.Sprintf("expected an event stream, got content type %q: %s", k.answer.Header.ContentType(), excerpt(x.opening)))
+	default:
+		x.fail(metrics.FailedTruncated, "the stream ended without finish_reason or [DONE]")
+	}
+}
+
+// refused keeps the beginning of an answer that is not a 200.
+func (x *exchange) refused(k *link) error {
+	body := k.answer.BodyStream()
+	// The status is known; its words are not worth a long wait.
+	k.raw.expire(time.Now().Add(min(x.engine.options.StallTimeout, 5*time.Second)), 0)
+	var kept []byte
+	var err error
+	for read := 0; err == nil && read < 64<<10; {
+		var n int
+		n, err = body.Read(k.buffer[:])
+		read += n
+		kept = append(kept, k.buffer[:min(n, maxWords-len(kept))]...)
+	}
+	words := strings.TrimSpace(string(kept))
+	if reason := string(k.answer.Header.StatusMessage()); words == "" {
+		words = reason
+	}
+	x.fail(metrics.FailedStatus, words)
+	return err
+}

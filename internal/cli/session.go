@@ -34,6 +34,8 @@ type session struct {
 	journal  *export.Journal
 	engine   *loadgen.Engine
 	over     chan struct{} // closed when the run is over and saved
+	told     chan struct{} // closed when a signal says that it is time to go
+	tell     sync.Once
 
 	mu      sync.Mutex // guards everything below
 	events  []metrics.Event
@@ -67,7 +69,7 @@ func (s *session) run() int {
 	// The screen ends when the user leaves it or the terminal is lost, the snapshots when the run is over.
 	ui, closeUI := context.WithCancel(context.Background())
 	defer closeUI()
-	s.closeUI, s.over = closeUI, make(chan struct{})
+	s.closeUI, s.over, s.told = closeUI, make(chan struct{}), make(chan struct{})
 	unhandle := s.handleSignals()
 	defer unhandle()
 
@@ -224,34 +226,58 @@ func (s *session) watchJournal(ctx context.Context) {
 	}
 }
 
-// conclude prints the report and returns the exit code.
+// conclude prints the report and returns the exit code. A terminal that takes no output holds it up, until a signal says
+// that it is time to go.
 func (s *session) conclude(o outcome) int {
-	// Standard output may be gone with the terminal.
-	if err := printReport(s.env.stdout, o.report); err != nil && o.path == "" {
-		o.err = errors.Join(o.err, fmt.Errorf("the report could not be printed and was not to be saved: %w", err))
-	}
-	if o.path != "" {
-		fmt.Fprintf(s.env.stderr, "result saved to %s\n", o.path)
-	}
 	if s.leave != nil {
 		s.leave()
 	}
 	s.mu.Lock()
 	code := s.code
 	s.mu.Unlock()
-	if o.err != nil {
-		s.env.fail(exitFailed, o.err)
+	said := make(chan error, 1)
+	go func() { said <- s.say(o) }()
+	var impatient <-chan time.Time
+	for told := s.told; ; {
+		select {
+		case err := <-said:
+			if err != nil {
+				return exitFailed
+			}
+			return code
+		case <-told:
+			told, impatient = nil, time.After(patience)
+		case <-impatient:
+			if !o.saved || o.err != nil {
+				return exitFailed
+			}
+			return code
+		}
 	}
-	switch {
-	case !o.saved || o.err != nil:
-		return exitFailed
-	case code != exitFine:
-		return code
-	case o.report.Completed == 0:
-		s.env.fail(exitFailed, errors.New("no request succeeded"))
-		return exitFailed
+}
+
+// say prints the report, where the result is, and what went wrong, which it also returns.
+func (s *session) say(o outcome) error {
+	// Standard output may be gone with the terminal.
+	err := o.err
+	if e := printReport(s.env.stdout, o.report); e != nil && o.path == "" {
+		err = errors.Join(err, fmt.Errorf("the report could not be printed and was not to be saved: %w", e))
 	}
-	return exitFine
+	if o.path != "" {
+		fmt.Fprintf(s.env.stderr, "result saved to %s\n", o.path)
+	}
+	s.mu.Lock()
+	code := s.code
+	s.mu.Unlock()
+	if err == nil && code == exitFine && o.report.Completed == 0 {
+		err = errors.New("no request succeeded")
+	}
+	if err != nil {
+		s.env.fail(exitFailed, err)
+	} else if !o.saved {
+		err = errors.New("not saved where it was to be")
+	}
+	return err
 }
 
 func printReport(w io.Writer, r metrics.Report) error {

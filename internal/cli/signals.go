@@ -46,19 +46,25 @@ func (s *session) handle(sig os.Signal) {
 	select {
 	case <-s.over:
 		s.withoutScreen()
+		s.goNow()
 		return
 	default:
 	}
 	switch sig {
 	case syscall.SIGHUP:
+		s.goNow()
 		s.hangUp()
 	case syscall.SIGTERM:
+		s.goNow()
 		s.withoutScreen()
 		s.end("SIGTERM", exitTerminated)
 	default:
 		s.interrupt()
 	}
 }
+
+// goNow says that the way out must not wait for a terminal that takes no output.
+func (s *session) goNow() { s.tell.Do(func() { close(s.told) }) }
 
 // interrupt is one more Ctrl-C.
 func (s *session) interrupt() {

@@ -276,6 +276,46 @@ func TestExits(t *testing.T) {
 	}
 }
 
+// A terminal that stops taking output changes nothing for the load, and cannot keep the program from ending.
+func TestStalledTerminal(t *testing.T) {
+	t.Parallel()
+	// The pane's own terminal is not read either: tmux is stopped in its tracks.
+	x := open(t, 120, 40, `"$BENCHTOP" demo --duration 4s`)
+	x.wait("RUN")
+	pid := x.pid()
+	server := childOf(t, strconv.Itoa(pid), "simulate")
+	tmux, err := strconv.Atoi(strings.TrimSpace(x.tmux("display-message", "-p", "#{pid}")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = syscall.Kill(tmux, syscall.SIGSTOP)
+	defer syscall.Kill(tmux, syscall.SIGCONT)
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		if packed, _ := filepath.Glob(filepath.Join(x.dir, "benchtop-results", "*.gz")); len(packed) == 1 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the run did not end by itself")
+		}
+	}
+	_ = syscall.Kill(pid, syscall.SIGTERM)
+	gone(t, server)
+	for deadline := time.Now().Add(10 * time.Second); alive(pid); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the program waits for the terminal")
+		}
+	}
+	if s, _ := readSaved(t, x.dir); s.Completed == 0 || s.Benchtop.Interrupted != nil {
+		t.Errorf("completed %d, interrupted %+v", s.Completed, s.Benchtop.Interrupted)
+	}
+}
+
+// alive reports whether a process still runs; one that ended but was not waited for does not.
+func alive(pid int) bool {
+	state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(state)), "Z")
+}
+
 // With --exit nobody has to press a key.
 func TestExitByItself(t *testing.T) {
 	t.Parallel()

@@ -45,10 +45,13 @@ type Options struct {
 func New(o Options) (*Target, error) {
 	u, err := url.Parse(o.BaseURL)
 	if err != nil {
-		// url.Error repeats the whole input, which may hold a password.
+		// url.Error repeats the whole input, and what it wraps a part of it: there may be a password in either.
 		var parse *url.Error
 		if errors.As(err, &parse) {
 			err = parse.Err
+		}
+		if strings.Contains(o.BaseURL, "@") {
+			err = errors.New("it cannot be read; a / or ? in a password is written %2F or %3F")
 		}
 		return nil, fmt.Errorf("base URL: %w; expected http://HOST:PORT", err)
 	}

@@ -39,8 +39,10 @@ func TestNewRefuses(t *testing.T) {
 		"http://":                         "expected http://HOST:PORT",
 		"http://host?x=1":                 "query or fragment",
 		"http://host#x":                   "query or fragment",
-		"http://user:secret@host:port":    "invalid port",
-		"http://user:secret@host/%zz":     "invalid URL escape",
+		"http://host:port":                "invalid port",
+		"http://user:secret@host:port":    "cannot be read",
+		"http://user:secret@host/%zz":     "cannot be read",
+		"http://user:secret/x@host":       "written %2F",
 		"http://user:secret@host?key=abc": "query or fragment",
 	} {
 		_, err := New(Options{BaseURL: base})

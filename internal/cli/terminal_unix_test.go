@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -29,6 +30,18 @@ func skip(t *testing.T, why string) {
 	t.Skip(why)
 }
 
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.Load() {
+		path, _ := binary()
+		_ = os.RemoveAll(filepath.Dir(path))
+	}
+	os.Exit(code)
+}
+
+// built says that there is something to remove.
+var built atomic.Bool
+
 // binary builds the real program once.
 var binary = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "benchtop-test")
@@ -40,6 +53,7 @@ var binary = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
+	built.Store(true)
 	return path, nil
 })
 

@@ -151,7 +151,7 @@ func (s *summary) finish(run Run) Report {
 		r.Interrupted = &Interrupted{Reason: run.Reason, Cancelled: s.cancelled, Unsent: unsent}
 	}
 	slices.SortFunc(r.Rows, func(a, b Row) int { return cmp.Compare(a.Index, b.Index) })
-	slices.SortFunc(r.Details, func(a, b Request) int { return cmp.Compare(a.Index, b.Index) })
+	slices.SortFunc(r.Details, ByIndex)
 	return *r
 }
 

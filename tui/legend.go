@@ -1,0 +1,25 @@
+package tui
+
+// legendItem is a line's name in the title, and its newest value where there is room.
+type legendItem struct {
+	color       color
+	name, value string
+}
+
+// legend is a title with the lines and their newest values: tokens/s ━ out 7984 ━ in 3812.
+func legend(w int, title string, items ...legendItem) []span {
+	for _, values := range []bool{true, false} {
+		out := []span{{title, strong}}
+		for _, it := range items {
+			name := it.name
+			if values && it.value != "" {
+				name += " " + it.value
+			}
+			out = append(out, span{" ━ ", style{fg: it.color}}, span{name, text})
+		}
+		if spansWidth(out)+6 <= w {
+			return out
+		}
+	}
+	return []span{{title, strong}}
+}

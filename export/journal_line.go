@@ -59,6 +59,7 @@ func appendRequest(b []byte, q *metrics.Request) []byte {
 	b = appendCount(b, "conversation", q.Conversation)
 	b = appendCount(b, "turn", q.Turn)
 	b = appendText(b, "id", q.ID)
+	b = appendText(b, "model", q.Model)
 	b = appendMoment(b, "scheduled_us", q.Scheduled)
 	b = appendMoment(b, "due_us", q.Due)
 	b = appendMoment(b, "admitted_us", q.Admitted)

@@ -51,6 +51,9 @@ type Options struct {
 	Backend  Backend
 	// Model is the name sent in each request.
 	Model string
+	// ModelFor names the model of the request with an index instead; nil for Model. It is called once for each request, in
+	// the order of the indices.
+	ModelFor func(index int) string
 	// Extra fields of the request body, replacing those of the same name.
 	Extra []Field
 	// InputSource says who counted the prompts' tokens.
@@ -66,6 +69,10 @@ type Options struct {
 	Until time.Duration
 	// Limit of requests in flight; 0 for none.
 	Limit int
+	// ProbeRate is how often per second a Probe is sent beside the load, one after the other; 0 for never. Probes are not
+	// observed and take no slot.
+	ProbeRate float64
+	Probe     datasets.Turn
 	// Pacer is one of PacerKinds; "" for this system's best.
 	Pacer string
 

@@ -37,6 +37,10 @@ type Plan struct {
 	// MaxConcurrency in requests in flight; 0 means no limit.
 	MaxConcurrency int   `json:"max_concurrency,omitempty"`
 	Ramp           *Ramp `json:"ramp,omitempty"`
+	// Stages of the load in order of time, the first at offset 0; nil for a load of one piece.
+	Stages []Stage `json:"stages,omitempty"`
+	// Warmup is the beginning of the run that is in no figure: requests scheduled before it do not count.
+	Warmup time.Duration `json:"warmup_ns,omitempty"`
 	// Load is the load in words for a person.
 	Load string `json:"load"`
 
@@ -44,10 +48,58 @@ type Plan struct {
 	Metrics     []string  `json:"metrics"`
 	Percentiles []float64 `json:"percentiles"`
 	Goodput     SLO       `json:"goodput,omitempty"`
+	// Gates are conditions under which the run counts as failed.
+	Gates []Gate `json:"gates,omitempty"`
+	// SkipTokenizer leaves out of the report whatever needs token counts, as vLLM does without a tokenizer.
+	SkipTokenizer bool `json:"skip_tokenizer,omitempty"`
+	// SteadyState says how the window of full load is found.
+	SteadyState SteadyStateRule `json:"steady_state"`
+	// Metadata are the user's own keys for the result, in the order given.
+	Metadata []Pair `json:"metadata,omitempty"`
 	// Detailed keeps every request's figures in the report.
 	Detailed bool `json:"detailed,omitempty"`
 	// Definitions say, in words, which rules were in force: success, clocks, stamps.
 	Definitions map[string]string `json:"definitions,omitempty"`
+}
+
+// Pair is a key of the user's own.
+type Pair struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// Stage is a stretch of the run with a load of its own: either a rate or a number of users.
+type Stage struct {
+	// Start is its offset from the start of the run, Length how long it takes.
+	Start  time.Duration `json:"start_ns"`
+	Length time.Duration `json:"length_ns"`
+	// Rate in requests per second; 0 in a stage of users.
+	Rate float64 `json:"rate,omitempty"`
+	// Users are requests in flight at most, without pause; 0 in a stage of a rate.
+	Users int `json:"users,omitempty"`
+}
+
+// End is the offset at which the stage is over.
+func (s Stage) End() time.Duration { return s.Start + s.Length }
+
+// StageAt returns the number of the stage at a moment, from 0; -1 where the plan has none. The last one goes on.
+func (p *Plan) StageAt(at time.Duration) int {
+	for i := len(p.Stages) - 1; i >= 0; i-- {
+		if at >= p.Stages[i].Start || i == 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// SteadyStateRule is how the window of full load of a closed loop is found.
+type SteadyStateRule struct {
+	// Off leaves it out.
+	Off bool `json:"off,omitempty"`
+	// Threshold is the share of the concurrency limit that counts as full; 0 means 0.95.
+	Threshold float64 `json:"threshold,omitempty"`
+	// MinWindow is the shortest window that needs no warning; 0 means 10 s or a tenth of the run, whichever is longer.
+	MinWindow time.Duration `json:"min_window_ns,omitempty"`
 }
 
 // Ramp is a rate that changes over the run.
@@ -72,7 +124,10 @@ func (r *Ramp) RateAt(at time.Duration) float64 {
 
 // Target is the rate the plan asks for at a moment, in requests per second; 0 where no rate is planned.
 func (p *Plan) Target(at time.Duration) float64 {
+	stage := p.StageAt(at)
 	switch {
+	case stage >= 0:
+		return p.Stages[stage].Rate
 	case p.Ramp != nil && p.Ramp.Over > 0:
 		return p.Ramp.RateAt(at)
 	case p.Ramp != nil || p.Rate.Unlimited():

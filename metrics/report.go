@@ -24,18 +24,40 @@ type Report struct {
 	Interrupted *Interrupted
 
 	// Tokens of successful requests, and whose counts they are.
-	InputTokens, OutputTokens             int
-	InputSources, OutputSources           map[TokenSource]int
-	RequestThroughput                     float64
-	OutputThroughput, TotalThroughput     float64
-	Goodput                               *float64 // nil without objectives
-	PeakOutputPerSecond, PeakConcurrency  int      // by one-second buckets from the first start, as vLLM counts
-	ExactPeakConcurrency                  int      // by sweeping over [start, end)
-	TTFT, TPOT, ITL, E2EL                 Statistic
-	ClientQueue, E2ELQueued               Statistic
-	FirstToken, FirstAnswer               Statistic // TTFT at the first token, at the first visible answer text
-	Connect, Lateness, ScheduledLatency   Statistic
-	Redials                               int
+	InputTokens, OutputTokens            int
+	InputSources, OutputSources          map[TokenSource]int
+	RequestThroughput                    float64
+	OutputThroughput, TotalThroughput    float64
+	Goodput                              *float64 // nil without objectives
+	PeakOutputPerSecond, PeakConcurrency int      // by one-second buckets from the first start, as vLLM counts
+	ExactPeakConcurrency                 int      // by sweeping over [start, end)
+	TTFT, TPOT, ITL, E2EL                Statistic
+	ClientQueue, E2ELQueued              Statistic
+	FirstToken, FirstAnswer              Statistic // TTFT at the first token, at the first visible answer text
+	Connect, Lateness, ScheduledLatency  Statistic
+	TPOTWeighted                         Statistic // TPOT in which a request counts as often as it has tokens after the first
+	Redials                              int
+	// Good successes met every objective of the plan; Met holds the share of successes that met each objective.
+	Good int
+	Met  []ObjectiveShare
+	// ScheduledRate, SentRate and DoneRate are requests per second: asked for by the schedule, sent, and completed,
+	// each over the time from the first to the last of them. 0 where there were fewer than two.
+	ScheduledRate, SentRate, DoneRate float64
+	// WarmedUp requests of the warm-up are in none of the figures.
+	WarmedUp int
+	// SteadyState is there for a closed loop with a concurrency limit.
+	SteadyState *SteadyState
+	// Levels are the loads the run went through, in order of time: one for a steady load.
+	Levels []LoadLevel
+	Answer Answer
+	Gates  []GateResult
+	// RateSteps are the moments when the whole part of a ramp over requests rose.
+	RateSteps []RateStep
+	// Probes, SpecDecode and Diffusion as in Run.
+	Probes     *Probes
+	SpecDecode *SpecDecode
+	Diffusion  *Diffusion
+
 	Timeline                              []Window
 	Failures                              []FailureCount
 	Events                                []Event

@@ -74,6 +74,8 @@ type Request struct {
 	Conversation, Turn int
 	// ID is what was sent as x-request-id.
 	ID string
+	// Model is the name asked for where requests of a run name different ones, else "".
+	Model string
 
 	// Scheduled is when the schedule wanted the request to start, Due when it was handed to the limiter, Admitted when
 	// it got a client slot, Sent when its first byte was written on an open connection.

@@ -19,7 +19,9 @@ const (
 // Totals count requests and tokens since the start. Tokens are those of successful requests.
 type Totals struct {
 	Due, Sent, Done, Failed, Cancelled int
-	InputTokens, OutputTokens          int
+	// WarmedUp are the requests of the warm-up that ended, however they did; Done, Failed and Cancelled leave them out.
+	WarmedUp                  int
+	InputTokens, OutputTokens int
 }
 
 // FailureCount groups failures of one kind and status.
@@ -50,6 +52,8 @@ type Event struct {
 	At    time.Duration
 	Level Level
 	Text  string
+	// Mark is a few words for a line across the charts over time, "" for none: a new stage, the end of the warm-up.
+	Mark string
 	// Count says how many like it came in a row; 0 means one.
 	Count int
 }
@@ -73,8 +77,8 @@ type Snapshot struct {
 	TTFT, TPOT, ITL, E2EL Histogram
 	// Failures by kind, most frequent first.
 	Failures []FailureCount
-	// Log holds the newest events, oldest first.
-	Log []Event
+	// Log holds the newest events, oldest first; Marks those of all events that have a mark.
+	Log, Marks []Event
 	// SavePath is where the result goes, "" if it is not saved; SaveError why it could not be.
 	SavePath, SaveError string
 	// Report is there once the run is over.

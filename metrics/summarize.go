@@ -19,6 +19,11 @@ type Run struct {
 	// record.
 	Reason string
 	Unsent int
+	// Probes are the side requests of the run, nil if it had none.
+	Probes *Probes
+	// SpecDecode and Diffusion are what the server's counters moved by during the run, nil where it has none.
+	SpecDecode *SpecDecode
+	Diffusion  *Diffusion
 }
 
 // Summarize computes the report of a run from its requests. It is pure: the same log gives the same report, and the order

@@ -11,6 +11,9 @@ type Window struct {
 	Start time.Duration
 	// Due, Sent, Done, Failed and Cancelled count what happened to requests in this second; Done are the successes.
 	Due, Sent, Done, Failed, Cancelled int
+	// Of the successes that ended in this second, Good met every objective of the plan, and MetTTFT, MetTPOT and MetE2EL
+	// the one of that name; all of them where there is no such objective.
+	Good, MetTTFT, MetTPOT, MetE2EL int
 	// InputTokens of requests whose first token came in this second; OutputTokens that arrived in it, whatever became of
 	// their request. Output tokens are counted by chunk until the request's own total is known, then corrected.
 	InputTokens, OutputTokens int

@@ -3,90 +3,283 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 )
 
-// errHelp says that the user asked for help.
-var errHelp = errors.New("help")
+// errHelp says that the user asked for help: for all of it, or for what has to do with a word.
+type errHelp struct{ word string }
 
-// variadic marks a flag that takes several values in a row, as --goodput ttft:500 tpot:50.
-const variadic = "variadic"
+func (errHelp) Error() string { return "help was asked for" }
 
-// parseFlags sets the flags of fs from a command line by vLLM's rules, which pflag alone cannot follow: underscores are
-// dashes, unambiguous prefixes are names, some flags take several values, and all problems are reported at once. It
-// returns the arguments that belong to no flag.
-func parseFlags(fs *pflag.FlagSet, args []string) (rest []string, err error) {
-	var problems []error
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
+// Annotations of flags.
+const (
+	// variadic marks a flag that takes several values in a row, as --goodput ttft:500 tpot:50. With the annotation's value
+	// "0" it may also stand without any. Each time such a flag is given its values replace the earlier ones, so its Value
+	// is resettable.
+	variadic = "variadic"
+	// repeatable marks a variadic flag that may be given again and adds to what it has.
+	repeatable = "repeatable"
+)
+
+// resettable is a Value that takes several values in a row and can forget those it has.
+type resettable interface{ Reset() }
+
+// keyed is a Value with parts that are set one by one, as --extra-body.a.b 3.
+type keyed interface {
+	// SetKey sets what lies under a path of keys. With add it puts the elements of a comma-separated value behind those
+	// of the list that is there.
+	SetKey(path []string, value string, add bool) error
+}
+
+// doubtful is a Value that notices what its writer may not have meant. It is asked once the command line is read.
+type doubtful interface{ Warnings(flag string) []string }
+
+// warn prints what a command line does that its writer may not have meant.
+func (e *environment) warn(warnings []string) {
+	for _, w := range warnings {
+		fmt.Fprintf(e.stderr, "benchtop: WARNING: %s\n", w)
+	}
+}
+
+// parseFlags sets the flags of fs from a command line by vLLM's rules, which pflag alone cannot follow:
+//
+//   - underscores in a name are dashes, and the beginning of a name is enough where it fits one flag only;
+//   - a flag given again replaces what was given before, and a warning says so;
+//   - some flags take several values in a row, and JSON flags take their members one by one behind a dot;
+//   - what begins with a dash is a flag, unless it is a negative number or has a blank in its name. Other values that
+//     begin with a dash are joined to their flag by '='.
+//
+// It returns the arguments that belong to no flag, the warnings, and all problems at once, or errHelp.
+func parseFlags(fs *pflag.FlagSet, args []string) (rest, warnings []string, err error) {
+	a := &argv{fs: fs, args: args, times: map[*pflag.Flag]int{}}
+	for len(a.args) > 0 {
+		arg := a.next()
 		switch {
-		case arg == "-h", arg == "--help", strings.HasPrefix(arg, "--help="):
-			return nil, errHelp
 		case arg == "--":
-			return append(rest, args[i+1:]...), errors.Join(problems...)
-		case !strings.HasPrefix(arg, "--"):
+			rest = append(rest, a.args...)
+			a.args = nil
+		case !isOption(arg):
 			rest = append(rest, arg)
-			continue
-		}
-		name, value, given := strings.Cut(arg[2:], "=")
-		flag, err := findFlag(fs, name)
-		if err != nil {
-			problems = append(problems, err)
-			// What follows an unknown flag is most likely its value, not an argument.
-			for !given && i+1 < len(args) && !strings.HasPrefix(args[i+1], "--") {
-				i++
-			}
-			continue
-		}
-		values := []string{value}
-		switch _, several := flag.Annotations[variadic]; {
-		case given:
-		case flag.NoOptDefVal != "":
-			values[0] = flag.NoOptDefVal
+		case arg == "-h":
+			return nil, nil, errHelp{}
+		case !strings.HasPrefix(arg, "--"):
+			a.oneDash(arg)
 		default:
-			values = nil
-			for i+1 < len(args) && !strings.HasPrefix(args[i+1], "--") && (several || len(values) == 0) {
-				i++
-				values = append(values, args[i])
-			}
-			if len(values) == 0 {
-				problems = append(problems, fmt.Errorf("--%s: a value is missing; expected %s", flag.Name, kind(flag)))
+			if help := a.option(arg); help != nil {
+				return nil, nil, *help
 			}
 		}
-		for _, v := range values {
-			if err := fs.Set(flag.Name, v); err != nil {
-				problems = append(problems, fmt.Errorf("--%s %s: %s", flag.Name, quoted(v), explain(flag, err)))
+	}
+	fs.VisitAll(func(f *pflag.Flag) {
+		if a.times[f] > 1 && !isRepeatable(f) {
+			a.warnings = append(a.warnings, fmt.Sprintf("--%s is given more than once; the last one counts", f.Name))
+		}
+		if d, ok := f.Value.(doubtful); ok {
+			a.warnings = append(a.warnings, d.Warnings("--"+f.Name)...)
+		}
+	})
+	return rest, a.warnings, errors.Join(a.problems...)
+}
+
+// argv is a command line while it is read.
+type argv struct {
+	fs       *pflag.FlagSet
+	args     []string            // what is left of it
+	times    map[*pflag.Flag]int // how often a flag was given as a whole
+	warnings []string
+	problems []error
+}
+
+func (a *argv) problem(format string, values ...any) {
+	a.problems = append(a.problems, fmt.Errorf(format, values...))
+}
+
+func (a *argv) next() string {
+	arg := a.args[0]
+	a.args = a.args[1:]
+	return arg
+}
+
+// values takes what follows, up to the next flag and at most so many.
+func (a *argv) values(most int) (values []string) {
+	for len(values) < most && len(a.args) > 0 && a.args[0] != "--" && !isOption(a.args[0]) {
+		values = append(values, a.next())
+	}
+	return values
+}
+
+// isOption reports whether an argument is a flag, not a value. No flag begins with a digit, so that negative numbers
+// and times are values.
+func isOption(arg string) bool {
+	if len(arg) < 2 || arg[0] != '-' {
+		return false
+	}
+	if name, _, _ := strings.Cut(arg, "="); strings.ContainsFunc(name, unicode.IsSpace) {
+		return false
+	}
+	if _, err := strconv.ParseFloat(arg, 64); err == nil || errors.Is(err, strconv.ErrRange) {
+		return false
+	}
+	return arg[1] != '.' && (arg[1] < '0' || arg[1] > '9')
+}
+
+// oneDash says what is wrong with an argument that looks like a flag of one dash.
+func (a *argv) oneDash(arg string) {
+	name, _, joined := strings.Cut(arg[1:], "=")
+	a.problem("%s: flags begin with two dashes%s", quoted(arg), didYouMean(dashes(name), flagNames(a.fs)))
+	if !joined {
+		a.values(len(a.args))
+	}
+}
+
+// option reads a flag, from its two dashes on, and its values.
+func (a *argv) option(arg string) *errHelp {
+	name, value, joined := strings.Cut(arg[2:], "=")
+	name, keys, dotted := strings.Cut(name, ".")
+	flag, err := findFlag(a.fs, name)
+	switch {
+	case errors.As(err, new(errHelp)):
+		return &errHelp{word: value}
+	case err != nil:
+		a.problems = append(a.problems, err)
+		if !joined {
+			// What follows an unknown flag is most likely its value, not an argument.
+			a.values(len(a.args))
+		}
+	case dotted:
+		a.member(flag, keys, value, joined)
+	case joined:
+		a.set(flag, []string{value})
+	case flag.NoOptDefVal != "":
+		a.set(flag, []string{flag.NoOptDefVal})
+		if len(a.args) > 0 && (strings.EqualFold(a.args[0], "true") || strings.EqualFold(a.args[0], "false")) {
+			meant := a.next()
+			a.problem("--%s %s: a switch takes no value; write --%[1]s=%[3]s", flag.Name, meant, strings.ToLower(meant))
+		}
+	default:
+		number, several := flag.Annotations[variadic]
+		most := 1
+		if several {
+			most = len(a.args)
+		}
+		values := a.values(most)
+		if len(values) == 0 && !slices.Contains(number, "0") {
+			a.missing("--"+flag.Name, flag, kind(flag))
+			return nil
+		}
+		a.set(flag, values)
+	}
+	return nil
+}
+
+// set gives a flag its values.
+func (a *argv) set(flag *pflag.Flag, values []string) {
+	a.times[flag]++
+	if len(values) == 0 {
+		flag.Changed = true // as Set says of a flag with a value
+	}
+	_, several := flag.Annotations[variadic]
+	if v, ok := flag.Value.(resettable); ok && !isRepeatable(flag) {
+		v.Reset()
+	}
+	for _, v := range values {
+		if err := a.fs.Set(flag.Name, v); err != nil {
+			a.problem("--%s %s: %s", flag.Name, quoted(v), explain(flag, err))
+			if !several {
 				// Checks that follow should not stumble over what is left of it.
 				_ = flag.Value.Set(flag.DefValue)
 			}
 		}
 	}
-	return rest, errors.Join(problems...)
 }
 
-// findFlag looks a name up: exactly, or as the beginning of exactly one flag.
-func findFlag(fs *pflag.FlagSet, name string) (*pflag.Flag, error) {
-	name = strings.ReplaceAll(name, "_", "-")
+func isRepeatable(f *pflag.Flag) bool {
+	_, yes := f.Annotations[repeatable]
+	return yes
+}
+
+// member sets what lies under the keys behind a flag's name.
+func (a *argv) member(flag *pflag.Flag, keys, value string, joined bool) {
+	name := "--" + flag.Name + "." + keys
+	path, add := strings.CutSuffix(keys, "+")
+	if !joined {
+		values := a.values(1)
+		if len(values) == 0 {
+			a.missing(shortened(name), flag, "JSON or a text")
+			return
+		}
+		value = values[0]
+	}
+	v, ok := flag.Value.(keyed)
+	if !ok {
+		a.problem("%s: --%s takes no keys behind a dot", quoted(name), flag.Name)
+		return
+	}
+	if err := v.SetKey(strings.Split(path, "."), value, add); err != nil {
+		a.problem("%s %s: %w", quoted(name), quoted(value), err)
+		return
+	}
+	flag.Changed = true
+}
+
+// missing says that a flag has no value, and what to do if what follows was meant as one.
+func (a *argv) missing(name string, flag *pflag.Flag, expected string) {
+	hint := ""
+	if len(a.args) > 0 && a.args[0] != "--" && a.args[0] != "-h" {
+		next := a.args[0]
+		long := strings.HasPrefix(next, "--")
+		written, _, _ := strings.Cut(strings.TrimPrefix(next, "--"), "=")
+		written, _, _ = strings.Cut(written, ".")
+		if _, err := findFlag(a.fs, written); !long || err != nil && !errors.As(err, new(errHelp)) {
+			hint = fmt.Sprintf("; if %s is meant, join it by '=': %s=%[1]s", quoted(next), name)
+		}
+		if !long {
+			a.next() // no flag, so most likely the value
+		}
+	}
+	a.problem("%s: a value is missing; expected %s%s", name, expected, hint)
+}
+
+// findFlag looks a name up: exactly, or as the beginning of exactly one flag. The error is errHelp for help.
+func findFlag(fs *pflag.FlagSet, written string) (*pflag.Flag, error) {
+	name := dashes(written)
 	if f := fs.Lookup(name); f != nil {
 		return f, nil
 	}
-	var names, match []string
-	fs.VisitAll(func(f *pflag.Flag) {
-		names = append(names, f.Name)
-		if name != "" && strings.HasPrefix(f.Name, name) {
-			match = append(match, f.Name)
+	names := flagNames(fs)
+	var match []string
+	for _, n := range names {
+		if n == name {
+			match = []string{n}
+			break
 		}
-	})
-	switch len(match) {
-	case 0:
-		return nil, fmt.Errorf("--%s: unknown flag%s", name, didYouMean(name, names))
-	case 1:
-		return fs.Lookup(match[0]), nil
+		if name != "" && strings.HasPrefix(n, name) {
+			match = append(match, n)
+		}
 	}
-	return nil, fmt.Errorf("--%s: could be any of --%s", name, strings.Join(match, ", --"))
+	switch {
+	case len(match) == 0:
+		return nil, fmt.Errorf("--%s: unknown flag%s", quoted(written), didYouMean(name, names))
+	case len(match) > 1:
+		return nil, fmt.Errorf("--%s: could be any of --%s", written, strings.Join(match, ", --"))
+	case match[0] == "help":
+		return nil, errHelp{}
+	}
+	return fs.Lookup(match[0]), nil
 }
+
+// flagNames are the names a command line may use.
+func flagNames(fs *pflag.FlagSet) (names []string) {
+	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return append(names, "help")
+}
+
+func dashes(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
 // kind says in words what a flag's value looks like.
 func kind(f *pflag.Flag) string {
@@ -118,16 +311,31 @@ func explain(f *pflag.Flag, err error) string {
 	return err.Error()
 }
 
+// quoted is a text fit for the line of an error: in quotes where it needs them, and not too long.
 func quoted(v string) string {
-	if v == "" || strings.ContainsAny(v, " \t\n\"") {
-		return fmt.Sprintf("%q", v)
+	v = shortened(v)
+	if v == "" || strings.ContainsFunc(v, func(r rune) bool { return r == '"' || unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		return strconv.Quote(v)
 	}
 	return v
 }
 
+// shortened cuts a text that would fill the screen.
+func shortened(v string) string {
+	const most = 100
+	if len(v) <= most {
+		return v
+	}
+	return strings.ToValidUTF8(v[:most], "") + "…"
+}
+
 // didYouMean suggests the name nearest to what was written, if any is near.
 func didYouMean(written string, names []string) string {
+	const longest = 64 // no name is near to anything longer
 	best, distance := "", len(written)/3+2
+	if len(written) > longest {
+		return ""
+	}
 	for _, n := range names {
 		if d := editDistance(written, n); d < distance {
 			best, distance = n, d

@@ -2,7 +2,10 @@ package cli
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,53 +18,375 @@ func plan() metrics.Plan { return metrics.Plan{Backend: "openai", ModelID: "m"} 
 
 func report() metrics.Report { return metrics.Report{Plan: plan()} }
 
-func TestParseFlags(t *testing.T) {
+// sampleFlags are flags of every kind.
+type sampleFlags struct {
+	fs              *pflag.FlagSet
+	rate            rateValue
+	label           string
+	goodput, header wordsFlag
+	body            jsonValue
+	result          bool
+}
+
+// wordsFlag takes words in a row.
+type wordsFlag []string
+
+func (v *wordsFlag) String() string { return strings.Join(*v, " ") }
+func (v *wordsFlag) Type() string   { return "word" }
+func (v *wordsFlag) Reset()         { *v = wordsFlag{} }
+
+func (v *wordsFlag) Set(s string) error {
+	if s == "bad" {
+		return errors.New("a bad word")
+	}
+	*v = append(*v, s)
+	return nil
+}
+
+func newSampleFlags() *sampleFlags {
+	s := &sampleFlags{fs: pflag.NewFlagSet("", pflag.ContinueOnError), rate: rateValue(math.Inf(1)), goodput: wordsFlag{"x:9"}}
+	s.fs.Var(&s.rate, "request-rate", "")
+	s.fs.Int("num-prompts", 1000, "")
+	s.fs.Int("num-warmups", 0, "")
+	s.fs.StringVar(&s.label, "label", "", "")
+	s.fs.Var(&s.goodput, "goodput", "")
+	s.fs.Var(&s.header, "header", "")
+	s.fs.BoolVar(&s.result, "save-result", false, "")
+	s.fs.Bool("save-detailed", false, "")
+	s.fs.Var(&s.body, "extra-body", "")
+	_ = s.fs.SetAnnotation("goodput", variadic, nil)
+	_ = s.fs.SetAnnotation("header", variadic, []string{"0"})
+	return s
+}
+
+// outcome writes what a command line set, as the tables below do.
+func (s *sampleFlags) outcome(rest []string) string {
+	var out []string
+	words := func(all []string) string {
+		var q []string
+		for _, w := range all {
+			q = append(q, strconv.Quote(w))
+		}
+		return "[" + strings.Join(q, ", ") + "]"
+	}
+	for _, name := range []string{"request-rate", "num-prompts", "num-warmups", "label", "goodput", "header", "save-result", "save-detailed", "extra-body"} {
+		f := s.fs.Lookup(name)
+		switch value := f.Value.String(); {
+		case !f.Changed || name == "request-rate" && value == f.DefValue:
+		case name == "goodput":
+			out = append(out, "goodput="+words(s.goodput))
+		case name == "header":
+			out = append(out, "header="+words(s.header))
+		case name == "label", name == "request-rate":
+			out = append(out, name+"="+strconv.Quote(value))
+		case f.NoOptDefVal != "" && value == "true":
+			out = append(out, name)
+		case f.NoOptDefVal != "":
+		default:
+			out = append(out, name+"="+value)
+		}
+	}
+	if len(rest) > 0 {
+		out = append(out, "rest="+words(rest))
+	}
+	return strings.Join(out, " ")
+}
+
+func words(line string) []string {
+	if line == "" {
+		return nil
+	}
+	return strings.Split(line, "|")
+}
+
+// What Python's argparse, with which vLLM's client reads its command line, makes of these flags, where it makes the same
+// of them as we do. The outcomes are its own, of Python 3.11. Arguments are separated by |.
+func TestLikeArgparse(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{`--request-rate|4|--num-prompts=7`, `request-rate="4" num-prompts=7`},
+		{`--request-r|4`, `request-rate="4"`},
+		{`--num|4`, `error`},
+		{`--save`, `error`},
+		{`--save-r`, `save-result`},
+		{`--he|a=1`, `error`},
+		{`--request-rate=4|--request-rate|5`, `request-rate="5"`},
+		{`--goodput|a:1|b:2`, `goodput=["a:1", "b:2"]`},
+		{`--goodput|a:1|b:2|--goodput|c:3`, `goodput=["c:3"]`},
+		{`--goodput|a:1|--label|x`, `label="x" goodput=["a:1"]`},
+		{`--goodput|a:1|--label|x|--goodput|b:2`, `label="x" goodput=["b:2"]`},
+		{`--goodput`, `error`},
+		{`--goodput|a:1|--goodput`, `error`},
+		{`--goodput=a:1`, `goodput=["a:1"]`},
+		{`--goodput=a:1|--goodput=b:2`, `goodput=["b:2"]`},
+		{`--goodput=a:1|b:2`, `goodput=["a:1"] rest=["b:2"]`},
+		{`--goodput|a:1|-1|b:2`, `goodput=["a:1", "-1", "b:2"]`},
+		{`--goodput|a:1|-x`, `error`},
+		{`--goodput|--|a`, `error`},
+		{`--goodput|a:1|--|b`, `goodput=["a:1"] rest=["b"]`},
+		{`--header`, `header=[]`},
+		{`--header|a=1|b=2`, `header=["a=1", "b=2"]`},
+		{`--header|a=1|--header`, `header=[]`},
+		{`--header=`, `header=[""]`},
+		{`--header|--label|x`, `label="x" header=[]`},
+		{`--header=a=b=c`, `header=["a=b=c"]`},
+		{`--label|-1`, `label="-1"`},
+		{`--label|-1.5`, `label="-1.5"`},
+		{`--label|-.5`, `label="-.5"`},
+		{`--label|-x`, `error`},
+		{`--label|--nope`, `error`},
+		{`--label|--save-result`, `error`},
+		{`--label|-`, `label="-"`},
+		{`--label|-a b`, `label="-a b"`},
+		{`--label|--nope b`, `label="--nope b"`},
+		{`--label|--num-prompts b`, `label="--num-prompts b"`},
+		{`--label|a --num-prompts b`, `label="a --num-prompts b"`},
+		{`--label=--nope`, `label="--nope"`},
+		{`--label=-x`, `label="-x"`},
+		{`--label=`, `label=""`},
+		{`--label|`, `label=""`},
+		{`--label`, `error`},
+		{`--label|a=b`, `label="a=b"`},
+		{`--label=a=b`, `label="a=b"`},
+		{`--save-result`, `save-result`},
+		{`--save-result|a`, `save-result rest=["a"]`},
+		{`--num-prompts|x`, `error`},
+		{`--num-prompts|1.5`, `error`},
+		{`--num-prompts|-3`, `num-prompts=-3`},
+		{`--num-prompts=-3`, `num-prompts=-3`},
+		{`--request-rate|1e3`, `request-rate="1000"`},
+		{`--request-rate|inf`, ``},
+		{`--request-rate=-1`, `request-rate="-1"`},
+		{`--Label|x`, `error`},
+		{`-x`, `error`},
+		{`-label|x`, `error`},
+		{`--nope`, `error`},
+		{`--nope|3`, `error`},
+		{`--nope=3`, `error`},
+		{`--`, ``},
+		{`-|--label|x`, `label="x" rest=["-"]`},
+		{`a|b|--label|c`, `label="c" rest=["a", "b"]`},
+		{`--label|a|--|--label|b`, `label="a" rest=["--label", "b"]`},
+		{`--|a|--label|b`, `rest=["a", "--label", "b"]`},
+		{`--|--`, `rest=["--"]`},
+		{`--label|--`, `error`},
+	} {
+		s := newSampleFlags()
+		rest, _, err := parseFlags(s.fs, words(c.args))
+		got := s.outcome(rest)
+		if err != nil {
+			got = "error"
+		}
+		if got != c.want {
+			t.Errorf("%s: %s (%v), want %s", c.args, got, err, c.want)
+		}
+	}
+}
+
+// The flags of serve follow the same rules.
+func TestParseServeFlags(t *testing.T) {
 	for _, c := range []struct {
 		args, rate, goodput string
 		prompts             int
 		save                bool
-		rest                []string
 		fails               string
 	}{
 		{args: "", rate: "inf", prompts: 1000},
-		{args: "--request-rate 4 --num-prompts=7", rate: "4", prompts: 7},
 		{args: "--request_rate 4 --num_prompts 7 --save_result", rate: "4", prompts: 7, save: true},
-		{args: "--request-r 4 --num-p 7", rate: "4", prompts: 7},
-		{args: "--num-prompts 7 --num-prompts 8", rate: "inf", prompts: 8},
 		{args: "--goodput ttft:500 tpot:50 --num-prompts 7", rate: "inf", prompts: 7, goodput: "ttft:500 tpot:50"},
 		{args: "--goodput ttft:500 ttft:4", rate: "inf", prompts: 1000, goodput: "ttft:4"},
-		{args: "--save-result --num-prompts 7 a b", rate: "inf", prompts: 7, save: true, rest: []string{"a", "b"}},
-		{args: "--save-result=false a", rate: "inf", prompts: 1000, rest: []string{"a"}},
-		{args: "--num-prompts 7 -- --save-result", rate: "inf", prompts: 7, rest: []string{"--save-result"}},
-		{args: "--num-prompts -3", rate: "inf", prompts: -3},
-		{args: "--nope 3 4 --num-prompts 7", rate: "inf", prompts: 7, fails: "--nope: unknown flag"},
-		{args: "--nope=3 a --num-prompts 7", rate: "inf", prompts: 7, rest: []string{"a"}, fails: "--nope: unknown flag"},
-		{args: "--=3", rate: "inf", prompts: 1000, fails: "--: unknown flag"},
+		{args: "--goodput ttft:500 --goodput tpot:4", rate: "inf", prompts: 1000, goodput: "tpot:4"},
 		{args: "--request-rate fast", rate: "inf", prompts: 1000, fails: "--request-rate fast: expected a number or inf"},
-		{args: "--num-prompts", rate: "inf", prompts: 1000, fails: "a value is missing"},
 	} {
 		o := newServeOptions()
-		rest, err := parseFlags(o.groups.set(), strings.Fields(c.args))
+		_, _, err := parseFlags(o.groups.set(), strings.Fields(c.args))
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
 		}
-		if o.rate.String() != c.rate || o.prompts != c.prompts ||
-			o.goodput.String() != c.goodput || o.save.result != c.save || !slices.Equal(rest, c.rest) {
-			t.Errorf("%s: rate %s, prompts %d, goodput %q, save %v, rest %q", c.args, &o.rate, o.prompts, &o.goodput, o.save.result, rest)
+		if o.load.rate.String() != c.rate || o.load.prompts != c.prompts || o.report.goodput.String() != c.goodput || o.save.result != c.save {
+			t.Errorf("%s: rate %s, prompts %d, goodput %q, save %v", c.args, &o.load.rate, o.load.prompts, &o.report.goodput, o.save.result)
 		}
+	}
+}
+
+// What goes beyond argparse: underscores, members of JSON, and lines that it refuses or takes apart where more can be
+// said. The words, where given, are of the error.
+func TestBeyondArgparse(t *testing.T) {
+	for _, c := range []struct{ args, want, fails string }{
+		{"--request_rate=4|--num_prompts|7|--save_result", `request-rate="4" num-prompts=7 save-result`, ""},
+		{"--request_r|4", `request-rate="4"`, ""},
+		{"--label=a_b", `label="a_b"`, ""},
+		{"--extra_body.a_b|3", `extra-body={"a_b": 3}`, ""},
+		{"--extra-b.a|3", `extra-body={"a": 3}`, ""},
+		{"--extra-body.a.b=3|--extra-body.c|x=y", `extra-body={"a": {"b": 3}, "c": "x=y"}`, ""},
+		{"--extra-body.stop+|X,Y|--extra-body.stop+=Z", `extra-body={"stop": ["X", "Y", "Z"]}`, ""},
+		{"--extra-body.t|-1|--extra-body.u|-0.5", `extra-body={"t": -1, "u": -0.5}`, ""},
+		{"--extra-body|{\"a\":1}|--extra-body.b|2", `extra-body={"a": 1, "b": 2}`, ""},
+		{"--label=x.y=z", `label="x.y=z"`, ""},
+		{"--request-rate|-inf", `request-rate="-Inf"`, ""},
+		{"--request-rate|-1.5e3", `request-rate="-1500"`, ""},
+		{"--label|-5s", `label="-5s"`, ""},
+		{"--save-result=false", "", ""},
+		{"--save-result=true|--save-result=False", "", ""},
+		{"--save-result|true|a", `save-result rest=["a"]`, "--save-result true: a switch takes no value; write --save-result=true"},
+		{"--save-result|False", `save-result`, "--save-result False: a switch takes no value; write --save-result=false"},
+		{"--save-result=maybe", ``, "--save-result maybe: expected true or false"},
+		{"--label|-x|a", `rest=["a"]`, "--label: a value is missing; expected a text; if -x is meant, join it by '=': --label=-x"},
+		{"--label|--nope", "", "--label: a value is missing; expected a text; if --nope is meant, join it by '=': --label=--nope\n--nope: unknown flag"},
+		{"--label|--save-result", "save-result", "--label: a value is missing; expected a text"},
+		{"--label|--extra-body.a|3", `extra-body={"a": 3}`, "--label: a value is missing; expected a text"},
+		{"--label|-h=1", "", "--label: a value is missing; expected a text; if -h=1 is meant, join it by '=': --label=-h=1"},
+		{"--extra-body.a", "", "--extra-body.a: a value is missing; expected JSON or a text"},
+		{"--extra-body.a|--save-result", "save-result", "--extra-body.a: a value is missing; expected JSON or a text"},
+		{"--extra-body|[1]", "", `--extra-body [1]: it is a list; expected an object such as '{"top_k": 20}'`},
+		{"--extra-body..a|3", "", "--extra-body..a 3: there is a dot without a key behind it"},
+		{"--extra-body+|3", "", "--extra-body+: unknown flag (did you mean extra-body?)"},
+		{"--label.a|3", "", "--label.a: --label takes no keys behind a dot"},
+		{"--num.a|3", "", "--num: could be any of --num-prompts, --num-warmups"},
+		{"-num-prompts|3|4", "", "-num-prompts: flags begin with two dashes (did you mean num-prompts?)"},
+		{"-label=x|a", `rest=["a"]`, "-label=x: flags begin with two dashes (did you mean label?)"},
+		{"-O3", "", "-O3: flags begin with two dashes"},
+		{"--goodput|a|-x|b", `goodput=["a"]`, "-x: flags begin with two dashes"},
+		{"--goodput|a|bad|b|--num-prompts|x", `num-prompts=1000 goodput=["a", "b"]`, "--goodput bad: a bad word\n--num-prompts x: expected a whole number"},
+		{"--goodput=a|--goodput|bad", `goodput=[]`, "--goodput bad: a bad word"},
+		{"--nope|3|4|--num-prompts|7", "num-prompts=7", "--nope: unknown flag"},
+		{"--nope=3|a|--num-prompts|7", `num-prompts=7 rest=["a"]`, "--nope: unknown flag"},
+		{"--num_promts|3", "", "--num_promts: unknown flag (did you mean num-prompts?)"},
+		{"--=3", "", `--"": unknown flag`},
+		{"--num-prompts|3|--num-prompts|x", "num-prompts=1000", "--num-prompts x: expected a whole number"},
+		{"--request-rate|fast", "", "--request-rate fast: expected a number or inf"},
+		{"--request-rate|a\x1b[31mb", "", `--request-rate "a\x1b[31mb": expected`},
+		{"--num-prompts=" + strings.Repeat("9", 5000), "num-prompts=1000", "--num-prompts " + strings.Repeat("9", 100) + "…: expected a whole number"},
+		{"--" + strings.Repeat("é", 5000) + "=1", "", "--" + strings.Repeat("é", 50) + "…: unknown flag"},
+	} {
+		s := newSampleFlags()
+		rest, _, err := parseFlags(s.fs, words(c.args))
+		got := s.outcome(rest)
+		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.HasPrefix(err.Error(), c.fails)) {
+			t.Errorf("%s: error\n%v\nwant\n%s", c.args, err, c.fails)
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", c.args, got, c.want)
+		}
+	}
+}
+
+func TestHelpAsked(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		asks bool
+		word string
+	}{
+		{"--help", true, ""},
+		{"-h", true, ""},
+		{"--help=all", true, "all"},
+		{"--help=extra_body", true, "extra_body"},
+		{"--hel", true, ""},
+		{"--nope|-h", true, ""},
+		{"--num-prompts|x|--help=", true, ""},
+		{"--label|--help", true, ""},
+		{"--goodput|a|-h", true, ""},
+		{"--label=--help", false, ""},
+		{"--|--help", false, ""},
+		{"--he", false, ""},
+		{"help", false, ""},
+	} {
+		_, _, err := parseFlags(newSampleFlags().fs, words(c.args))
+		var asked errHelp
+		if is := errors.As(err, &asked); is != c.asks || asked.word != c.word {
+			t.Errorf("%s: asks %v for %q (%v), want %v for %q", c.args, is, asked.word, err, c.asks, c.word)
+		}
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		want string
+	}{
+		{"--label|a|--num-prompts|3", ""},
+		{"--num-prompts|3|--num_prompts|4|--num-p=5", "--num-prompts is given more than once; the last one counts"},
+		{"--label|a|--goodput|a|--label|a|--goodput|b",
+			"--goodput is given more than once; the last one counts|--label is given more than once; the last one counts"},
+		{"--save-result|--save-result", "--save-result is given more than once; the last one counts"},
+		{"--extra-body.a|1|--extra-body.b|1|--extra-body.c.d|1|--extra-body.c.e|1", ""},
+		{"--extra-body.a+|1|--extra-body.a+|2", ""},
+		{"--extra-body.a.b|1|--extra-body.a.b|1|--extra-body.a.b|2", "--extra-body.a.b is given more than once; the last one counts"},
+		{"--extra-body.a|1|--extra-body.a+|2", "--extra-body.a is given more than once; the last one counts"},
+		{"--extra-body.a|[1]|--extra-body.a|[2]", "--extra-body.a is given more than once; the last one counts"},
+		{"--extra-body.a|1|--extra-body|{\"a\": {}}", "--extra-body.a is given more than once; the last one counts"},
+		{"--extra-body|{\"a\":1}|--extra-body|{\"b\":1}", "--extra-body is given more than once; the last one counts"},
+		{"--extra-body|{\"a\":1,\"b\":2,\"a\":3}", `--extra-body: the name "a" comes more than once; the last one counts`},
+		{"--extra-body.x|{\"a\":1,\"a\":3}", `--extra-body.x: the name "a" comes more than once; the last one counts`},
+		{"--extra-body.a|True|--extra-body.b|None|--extra-body.c|true",
+			"--extra-body.a: True is sent as a text; JSON writes true|--extra-body.b: None is sent as a text; JSON writes null"},
+		{"--extra-body.a|[a-z]+|--extra-body.b|{{ x }}", ""},
+		{"--extra-body.a|{ \"b\": 1", "--extra-body.a: sent as a text, as it is not JSON (character 9: found the end, expected a comma or })"},
+	} {
+		_, warnings, err := parseFlags(newSampleFlags().fs, words(c.args))
+		if got := strings.Join(warnings, "|"); got != c.want || err != nil {
+			t.Errorf("%s: %s (%v), want %s", c.args, got, err, c.want)
+		}
+	}
+}
+
+// A flag that may be given again keeps what it has.
+func TestRepeatable(t *testing.T) {
+	s := newSampleFlags()
+	_ = s.fs.SetAnnotation("header", repeatable, nil)
+	_, warnings, err := parseFlags(s.fs, words("--header|a|b|--header|c|--header"))
+	if !slices.Equal(s.header, wordsFlag{"a", "b", "c"}) || warnings != nil || err != nil {
+		t.Errorf("%q, warnings %q, error %v; want a, b and c, and nothing else", s.header, warnings, err)
 	}
 }
 
 func FuzzArgv(f *testing.F) {
 	f.Add("--request-rate\x00inf\x00--goodput\x00ttft:1\x00tpot:2\x00--\x00x")
 	f.Add("--num_prompts=\x00--save\x00-h")
+	f.Add("--extra-body.a.b\x003\x00--extra-body.c+\x00X,Y\x00--extra-body={\"a\":[1]}\x00--extra-body.a+=\x00--extra-body.")
+	f.Add("--header\x00--metadata\x00a=b\x00--label\x00-x\x00-1\x00--save-result\x00true\x00--extra-body..\x00-5s")
 	f.Fuzz(func(t *testing.T, line string) {
+		args := strings.Split(line, "\x00")
 		o := newServeOptions()
-		err := o.parse(strings.Split(line, "\x00"))
-		if err != nil && !errors.Is(err, errHelp) && strings.TrimSpace(err.Error()) == "" {
+		err := o.parse(args)
+		if err != nil && !errors.As(err, new(errHelp)) && strings.TrimSpace(err.Error()) == "" {
 			t.Error("an error without words")
 		}
+		// Nothing is lost: what is neither in a flag nor in the rest is in the problems.
+		s := newSampleFlags()
+		rest, _, err := parseFlags(s.fs, args)
+		given := 0
+		s.fs.VisitAll(func(f *pflag.Flag) {
+			if f.Changed {
+				given++
+			}
+		})
+		if err == nil && given == 0 && len(rest) != len(args) && !(slices.Contains(args, "--") && len(rest) == len(args)-1) {
+			t.Errorf("of %q only %q is left, and no error", args, rest)
+		}
+		if fields := s.body.Fields(); len(fields) > 0 {
+			if _, _, err := readJSON(s.body.String()); err != nil {
+				t.Errorf("%q: %v", s.body.String(), err)
+			}
+		}
 	})
+}
+
+// Words of any length give an answer at once.
+func TestHugeArguments(t *testing.T) {
+	huge := strings.Repeat("ab-", 1<<19)
+	for _, args := range [][]string{
+		{"--" + huge, huge}, {"-" + huge}, {"--label", huge}, {"--num-prompts", huge}, {"--extra-body." + huge, huge},
+		{"--extra-body", huge}, {"--extra-body." + strings.Repeat("a.", 1<<19) + "b", "1"},
+		{"--extra-body", strings.Repeat("[", 1<<20)}, {"--extra-body.a", strings.Repeat("[", 1<<20)},
+	} {
+		if _, _, err := parseFlags(newSampleFlags().fs, args); err != nil && len(err.Error()) > 1000 {
+			t.Errorf("%.20s: an error of %d bytes", fmt.Sprint(args), len(err.Error()))
+		}
+	}
+	many := slices.Repeat([]string{"--extra-body.a+", "x", "--extra-body", "{}", "--extra-body.a", "y"}, 10_000)
+	if _, warnings, err := parseFlags(newSampleFlags().fs, many); err != nil || len(warnings) != 2 {
+		t.Errorf("%d warnings, %v; want 2", len(warnings), err)
+	}
 }
 
 // Every flag has words a person can read, and a value that its own parser takes.
@@ -74,6 +399,10 @@ func TestFlagsExplainThemselves(t *testing.T) {
 			if err := f.Value.Set(f.DefValue); err != nil {
 				t.Errorf("--%s does not take its default %q: %v", f.Name, f.DefValue, err)
 			}
+		}
+		_, several := f.Annotations[variadic]
+		if _, resets := f.Value.(resettable); several && !resets && !isRepeatable(f) {
+			t.Errorf("--%s takes several values and cannot forget them when it is given again", f.Name)
 		}
 	})
 }

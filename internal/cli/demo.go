@@ -29,6 +29,8 @@ const (
 	demoInput, demoOutput = 256, 64
 	demoFrom, demoTo      = 4, 44
 	longestDemo           = 12 * time.Hour
+	// What its users would put up with, in milliseconds.
+	demoTTFT, demoTPOT = 500, 50
 )
 
 func runDemo(env *environment, args []string) int {
@@ -43,9 +45,10 @@ func runDemo(env *environment, args []string) int {
 	var screen screenOptions
 	screen.define(groups.group("Screen"))
 
-	rest, err := parseFlags(groups.set(), args)
-	if errors.Is(err, errHelp) {
-		groups.help(env.stdout, "demo [flags]", demoText)
+	rest, warnings, err := parseFlags(groups.set(), args)
+	env.warn(warnings)
+	if asked := (errHelp{}); errors.As(err, &asked) {
+		groups.help(env.stdout, "demo [flags]", demoText, asked.word)
 		return exitFine
 	}
 	problems := []error{err, noArguments("demo", rest), save.check(), screen.check()}
@@ -89,13 +92,14 @@ func runDemo(env *environment, args []string) int {
 	s.load.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
 	s.load.Schedule, s.load.Pacer, s.load.KeepText = loadgen.At(offsets), *pacer, save.detailed
 	s.plan = metrics.Plan{
-		Version: version(), Command: hideSecrets(append([]string{"demo"}, args...)),
+		Version: version(), Command: hideSecrets(append([]string{"demo"}, args...), nil),
 		BaseURL: t.String(), Backend: string(s.load.Backend), Label: "demo", ModelID: server.model,
 		Dataset: source.Description(), InputSource: metrics.TokensFromIDs, Seed: *seed, IgnoreEOS: true,
 		NumPrompts: len(offsets), Requests: len(offsets), Duration: *duration,
 		Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Ramp: &ramp,
 		Load:    fmt.Sprintf("ramp %d to %d req/s over %s", demoFrom, demoTo, *duration),
 		Metrics: []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Percentiles: []float64{50, 90, 99},
+		Goodput:  metrics.SLO{{Metric: metrics.TTFT, LimitMS: demoTTFT}, {Metric: metrics.TPOT, LimitMS: demoTPOT}},
 		Detailed: save.detailed, Definitions: definitions(),
 	}
 	return s.run()

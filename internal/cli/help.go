@@ -34,10 +34,51 @@ func (g flagGroups) set() *pflag.FlagSet {
 	return all
 }
 
-// help writes a command's help.
-func (g flagGroups) help(w io.Writer, usage, text string) {
-	fmt.Fprintf(w, "usage: benchtop %s\n\n%s\n", usage, strings.TrimSpace(text))
-	for _, x := range g {
-		fmt.Fprintf(w, "\n%s\n%s", x.title, x.flags.FlagUsagesWrapped(100))
+// help writes a command's help. The filter is what was written behind --help=: nothing for all flags but the hidden
+// ones, "all" for these too, a heading for the flags below it, and any other word for the flags that have it in their
+// name or text.
+func (g flagGroups) help(w io.Writer, usage, text, filter string) {
+	fmt.Fprintf(w, "usage: benchtop %s\n", usage)
+	filter = strings.ToLower(strings.TrimSpace(filter))
+	if filter == "" || filter == "all" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(text))
+		g.list(w, func(f *pflag.Flag) bool { return filter == "all" || !f.Hidden })
+		return
 	}
+	var titles []string
+	for _, x := range g {
+		if titles = append(titles, x.title); strings.ToLower(x.title) == filter {
+			flagGroups{x}.list(w, func(*pflag.Flag) bool { return true })
+			return
+		}
+	}
+	name := dashes(strings.TrimLeft(filter, "-"))
+	found := g.list(w, func(f *pflag.Flag) bool {
+		return name != "" && strings.Contains(f.Name, name) || strings.Contains(strings.ToLower(f.Usage), filter)
+	})
+	if !found {
+		fmt.Fprintf(w, "\nno flag has %s in its name or text%s\nheadings, each for --help=HEADING: %s\n",
+			quoted(filter), didYouMean(name, flagNames(g.set())), strings.Join(titles, ", "))
+	}
+}
+
+// list writes the flags that are to be shown, under their headings, and reports whether there are any.
+func (g flagGroups) list(w io.Writer, show func(*pflag.Flag) bool) (any bool) {
+	const width = 100
+	for _, x := range g {
+		shown := pflag.NewFlagSet(x.title, pflag.ContinueOnError)
+		shown.SortFlags = false
+		x.flags.VisitAll(func(f *pflag.Flag) {
+			if show(f) {
+				visible := *f
+				visible.Hidden = false
+				shown.AddFlag(&visible)
+			}
+		})
+		if shown.HasFlags() {
+			fmt.Fprintf(w, "\n%s\n%s", x.title, shown.FlagUsagesWrapped(width))
+			any = true
+		}
+	}
+	return any
 }

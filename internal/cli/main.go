@@ -15,6 +15,7 @@ const (
 	exitFine       = 0
 	exitFailed     = 1   // the run failed: no request succeeded, server unreachable, result not written
 	exitUsage      = 2   // wrong usage
+	exitMissed     = 3   // a condition of --fail-on holds
 	exitHangup     = 129 // the terminal was lost; saved
 	exitAborted    = 130 // cut short by the user; saved
 	exitTerminated = 143 // SIGTERM; saved

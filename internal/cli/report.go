@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"benchtop/export"
@@ -18,9 +19,11 @@ func runReport(env *environment, args []string) int {
 	var groups flagGroups
 	fs := groups.group("Output")
 	asJSON := fs.Bool("json", false, "print the result as JSON instead of text")
-	rest, err := parseFlags(groups.set(), args)
-	if errors.Is(err, errHelp) {
-		groups.help(env.stdout, "report [flags] FILE", reportText)
+	noPlots := fs.Bool("no-plots", false, "no text plots below the report")
+	rest, warnings, err := parseFlags(groups.set(), args)
+	env.warn(warnings)
+	if asked := (errHelp{}); errors.As(err, &asked) {
+		groups.help(env.stdout, "report [flags] FILE", reportText, asked.word)
 		return exitFine
 	}
 	if len(rest) != 1 {
@@ -41,7 +44,7 @@ func runReport(env *environment, args []string) int {
 	if *asJSON {
 		err = export.JSON(env.stdout, report)
 	} else {
-		err = printReport(env.stdout, report)
+		err = printReport(env.stdout, report, !*noPlots)
 	}
 	if err := errors.Join(damaged, err); err != nil {
 		return env.fail(exitFailed, err)
@@ -65,6 +68,9 @@ func journalOf(path string) (string, error) {
 	}
 	if !isResult {
 		return path, nil // whatever its name
+	}
+	if many, _ := filepath.Glob(stem + "-*" + journalSuffix + "*"); len(many) > 0 {
+		return "", fmt.Errorf("%s holds several runs; name the journal of one: %s", path, strings.Join(many, ", "))
 	}
 	return "", fmt.Errorf("%s: no journal beside it (%s%s.gz); the report is computed from that", path, stem, journalSuffix)
 }

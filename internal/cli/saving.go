@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -24,13 +26,18 @@ const defaultResultDir = "benchtop-results"
 // savingOptions say whether and where the result is saved.
 type savingOptions struct {
 	result, detailed bool
+	append           bool
 	never, noClobber bool
 	dir, name        string
 	unasked          bool // save although no flag asked for it
 }
 
+// asked says that a flag asked for the result.
+func (o *savingOptions) asked() bool { return o.result || o.append }
+
 func (o *savingOptions) define(f *pflag.FlagSet) {
 	f.BoolVar(&o.result, "save-result", false, "save the result as JSON; always so when standard output is a terminal")
+	f.BoolVar(&o.append, "append-result", false, "save the result as one more line of the file; for a file of many runs name it with --result-filename")
 	f.BoolVar(&o.detailed, "save-detailed", false, "keep every request's figures and text in the result")
 	f.StringVar(&o.dir, "result-dir", "", "directory of the result (default: the current one; "+defaultResultDir+" for a result nobody asked for)")
 	f.StringVar(&o.name, "result-filename", "", "file name of the result (default: made from the load, the model and the time)")
@@ -39,8 +46,8 @@ func (o *savingOptions) define(f *pflag.FlagSet) {
 }
 
 func (o *savingOptions) check() error {
-	if o.never && o.result {
-		return errors.New("--no-save and --save-result: choose one")
+	if o.never && o.asked() {
+		return fmt.Errorf("--no-save and --%s: choose one", map[bool]string{true: "save-result", false: "append-result"}[o.result])
 	}
 	if o.name != "" && strings.HasSuffix(o.name, journalSuffix) {
 		return fmt.Errorf("--result-filename %s: %s is the journal's ending; choose another, such as .json", quoted(o.name), journalSuffix)
@@ -50,9 +57,11 @@ func (o *savingOptions) check() error {
 
 // saving is the pair of files of a run, reserved before it starts. A nil saving means that nothing is saved.
 type saving struct {
-	path    string   // of the result
-	journal *os.File // open for reading and writing
-	moved   string   // where an older result of the same name went, "" if there was none
+	path        string   // of the result
+	append      bool     // one more line of what is there
+	journal     *os.File // open for reading and writing
+	journalName string
+	moved       string // where an older result of the same name went, "" if there was none
 }
 
 // usageError is an error that ends with the exit code of wrong usage.
@@ -60,34 +69,40 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// reserve creates the files of a run, so that no later surprise can lose the result.
-func (o *savingOptions) reserve(plan metrics.Plan) (*saving, error) {
-	if !o.result && (o.never || !o.unasked) {
-		return nil, nil
-	}
-	dir := o.dir
-	switch {
-	case dir != "":
-	case o.result:
-		dir = "."
-	default:
+// place is the path of the result of a run, saved or not.
+func (o *savingOptions) place(plan metrics.Plan) string {
+	dir, name := o.dir, o.name
+	if dir == "" && !o.asked() && o.unasked && !o.never {
 		dir = defaultResultDir
 	}
-	name := o.name
 	if name == "" {
 		name = export.FileName(plan)
 	}
-	path := filepath.Join(dir, name)
 	if filepath.IsAbs(name) {
-		path = name
+		return name
 	}
+	return filepath.Join(dir, name)
+}
+
+// reserve creates the files of a run, so that no later surprise can lose the result.
+func (o *savingOptions) reserve(plan metrics.Plan) (*saving, error) {
+	if !o.asked() && (o.never || !o.unasked) {
+		return nil, nil
+	}
+	path := o.place(plan)
 	advice := func(err error) error {
 		return fmt.Errorf("cannot save the result: %w; choose another place with --result-dir, or --no-save", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, advice(err)
 	}
-	s := &saving{path: path}
+	s := &saving{path: path, append: o.append}
+	if s.append {
+		if err := s.createBeside(plan.Started); err != nil {
+			return nil, advice(err)
+		}
+		return s, nil
+	}
 	if o.name != "" {
 		if err := o.makeRoom(s); err != nil {
 			return nil, err
@@ -107,6 +122,36 @@ func (o *savingOptions) reserve(plan metrics.Plan) (*saving, error) {
 	}
 }
 
+// createBeside makes sure that the result can be appended to, and creates a journal of this run's own beside it.
+func (s *saving) createBeside(started time.Time) error {
+	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	stem := strings.TrimSuffix(s.path, ".json") + "-" + started.Local().Format("20060102-150405")
+	for n := 1; ; n++ {
+		s.journalName = stem + journalSuffix
+		if n > 1 {
+			s.journalName = fmt.Sprintf("%s-%d%s", stem, n, journalSuffix)
+		}
+		_, packed := os.Lstat(s.journalName + ".gz")
+		s.journal, err = os.OpenFile(s.journalName, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
+		if err == nil && errors.Is(packed, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			_ = s.journal.Close()
+			_ = os.Remove(s.journalName)
+		} else if !errors.Is(err, fs.ErrExist) || n > 1000 {
+			s.abandon()
+			return err
+		}
+	}
+}
+
 func (s *saving) create() error {
 	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
@@ -115,7 +160,8 @@ func (s *saving) create() error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	journal, err := os.OpenFile(s.journalPath(), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
+	s.journalName = journalPath(s.path)
+	journal, err := os.OpenFile(s.journalName, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
 	if err != nil {
 		_ = os.Remove(s.path)
 		return err
@@ -123,8 +169,6 @@ func (s *saving) create() error {
 	s.journal = journal
 	return nil
 }
-
-func (s *saving) journalPath() string { return journalPath(s.path) }
 
 func journalPath(result string) string { return strings.TrimSuffix(result, ".json") + journalSuffix }
 
@@ -134,7 +178,7 @@ func (o *savingOptions) makeRoom(s *saving) error {
 	if info, err := os.Stat(s.path); err == nil && info.Size() == 0 && !o.noClobber {
 		return nil
 	}
-	for _, p := range []string{s.path, s.journalPath(), s.journalPath() + ".gz"} {
+	for _, p := range []string{s.path, journalPath(s.path), journalPath(s.path) + ".gz"} {
 		if _, err := os.Lstat(p); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -158,26 +202,29 @@ func (o *savingOptions) makeRoom(s *saving) error {
 	return nil
 }
 
-// finish writes the result and packs the journal. Where the reserved place does not take it, the next best one does; the
+// finish writes the result. Where the reserved place does not take it, the next best one does; the
 // returned path says where it went. journal writes a copy of the journal there too, since the one in the reserved place is
 // most likely cut short. last is where the result goes if no place takes it, nil for nowhere.
 func (s *saving) finish(r metrics.Report, journal *export.Journal, last io.Writer) (path string, err error) {
 	copyJournal := func(path string) error {
 		return writeFile(path, func(w io.Writer) error { _, err := journal.WriteTo(w); return err })
 	}
-	err = writeFile(s.path, func(w io.Writer) error { return export.JSON(w, r) })
+	result := func(w io.Writer) error { return export.JSON(w, r) }
+	if s.append {
+		err = appendLine(s.path, result)
+	} else {
+		err = writeFile(s.path, result)
+	}
 	if err == nil && journal.Err() != nil {
-		err = copyJournal(s.journalPath()) // what is there is cut short; what memory has is whole
+		err = copyJournal(s.journalName) // what is there is cut short; what memory has is whole
 	}
 	if err == nil {
-		return s.path, s.pack()
+		return s.path, nil
 	}
 	problems := []error{err}
 	s.abandon()
 	for _, p := range s.fallbacks() {
-		err := errors.Join(
-			writeFile(p, func(w io.Writer) error { return export.JSON(w, r) }),
-			copyJournal(journalPath(p)))
+		err := errors.Join(writeFile(p, result), copyJournal(journalPath(p)))
 		if err == nil {
 			return p, errors.Join(problems...)
 		}
@@ -221,6 +268,30 @@ func writeFile(path string, content func(io.Writer) error) error {
 	return err
 }
 
+// appendLine adds one line to a file, or nothing: if it does not fit, what was there stays as it was.
+func appendLine(path string, content func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666)
+	if err != nil {
+		return err
+	}
+	var line bytes.Buffer
+	size, err := f.Seek(0, io.SeekEnd)
+	if err == nil && size > 0 {
+		last := []byte{0}
+		if _, err = f.ReadAt(last, size-1); err == nil && last[0] != '\n' {
+			line.WriteByte('\n')
+		}
+	}
+	err = errors.Join(err, content(&line))
+	if err == nil {
+		// In one piece, so that runs that end at once do not mix their lines.
+		if _, err = f.Write(line.Bytes()); err != nil {
+			err = errors.Join(err, f.Truncate(size))
+		}
+	}
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
 // abandon removes a result that was never written: an empty one would only mislead. It may be called on nil.
 func (s *saving) abandon() {
 	if s == nil {
@@ -236,7 +307,7 @@ func (s *saving) pack() error {
 	if err := s.journal.Close(); err != nil {
 		return err
 	}
-	if _, err := export.Compress(s.journalPath()); err != nil {
+	if _, err := export.Compress(s.journalName); err != nil {
 		return fmt.Errorf("the result is saved, but its journal could not be packed: %w", err)
 	}
 	return nil

@@ -25,15 +25,21 @@ Loads a server and reports what its users would feel. The flags are those of 'vl
 On a terminal a dashboard shows the run; q ends it and keeps the report.
 
   benchtop serve --model M --dataset-name random --num-prompts 200 --max-concurrency 16
-  benchtop serve --backend openai-chat --dataset-name sharegpt --dataset-path s.json --request-rate 4`
+  benchtop serve --backend openai-chat --dataset-name sharegpt --dataset-path s.json --request-rate 4
+  benchtop serve --stages 8:30s,16:30s,32:1m --goodput ttft:500 tpot:50 --fail-on 'goodput<90%'
+
+Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a condition of --fail-on holds,
+129 the terminal was lost, 130 aborted, 143 SIGTERM; all of them keep what was measured.`
 
 func runServe(env *environment, args []string) int {
 	o := newServeOptions()
-	switch err := o.parse(args); {
-	case errors.Is(err, errHelp):
-		o.groups.help(env.stdout, "serve [flags]", serveText)
+	err := o.parse(args)
+	if asked := (errHelp{}); errors.As(err, &asked) {
+		o.groups.help(env.stdout, "serve [flags]", serveText, asked.word)
 		return exitFine
-	case err != nil:
+	}
+	env.warn(o.warnings)
+	if err != nil {
 		return env.fail(exitUsage, err)
 	}
 	o.save.unasked = isTerminal(env.stdout)
@@ -58,49 +64,76 @@ func runServe(env *environment, args []string) int {
 
 // prepare turns options into a session: it looks at the server, draws the prompts and the arrivals.
 func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session, error) {
-	t := o.target
-	err := reach(ctx, t)
+	t := o.server.target
+	client := t.Client()
+	ready := o.server.readiness(env)
+	m, err := o.server.find(ctx, client, ready)
 	if err != nil {
 		return nil, err
 	}
-	client := t.Client()
-	defer client.CloseIdleConnections()
-	m := model{id: o.servedName, root: o.model}
-	if o.model == "" {
-		if m, err = discover(ctx, client, t); err != nil {
-			return nil, err
-		}
-	} else if m.id == "" {
-		m.id = o.model
-	}
 
-	s := &session{env: env, save: o.save, screen: o.screen}
-	s.load = loadgen.Options{
-		Target: t, Endpoint: o.endpoint, Backend: loadgen.Backend(o.backend), Model: m.id,
-		Limit: o.concurrency, Pacer: o.pacer,
-		Drain: o.drain, StallTimeout: o.stall, RequestTimeout: o.timeout, KeepText: o.save.detailed,
+	streams := numpy.NewStreams(uint32(o.load.seed))
+	var offsets []time.Duration
+	if o.load.inTime() {
+		if offsets = o.load.arrivals(streams.Legacy); len(offsets) == 0 {
+			return nil, usageError{errors.New("not one request would be sent: the rate is too low for the length of the run")}
+		}
+		o.prompts.random.Prompts, o.prompts.sharegpt.Prompts = len(offsets), len(offsets)
 	}
-	if o.ignoreEOS {
-		s.load.Extra = append(s.load.Extra, loadgen.Field{Name: "ignore_eos", JSON: "true"})
-	}
-	streams := numpy.NewStreams(uint32(o.seed))
 	prompts, err := o.draw(ctx, client, t, m, streams)
 	if err != nil {
 		return nil, err
 	}
-	s.source, s.load.InputSource, s.notes = prompts.source, prompts.counted, prompts.notes
-	requests := o.schedule(&s.load, prompts.n, streams)
-
-	s.plan = metrics.Plan{
-		Version: version(), Command: o.command,
-		BaseURL: t.String(), Backend: o.backend, Label: o.label, ModelID: m.root, Tokenizer: prompts.tokenizer,
-		Dataset: prompts.description, InputSource: prompts.counted, Seed: o.seed, IgnoreEOS: o.ignoreEOS,
-		NumPrompts: o.prompts, Requests: requests, Duration: o.duration,
-		Rate: metrics.Rate(o.rate), Burstiness: float64(o.burstiness), MaxConcurrency: o.concurrency, Load: o.loadInWords(),
-		Metrics: o.parsedMetrics, Percentiles: o.parsedPercentiles, Goodput: o.goodput.slo, Detailed: o.save.detailed,
-		Definitions: definitions(),
+	source, first, err := peek(prompts.source)
+	if err != nil {
+		return nil, usageError{err}
 	}
-	return s, nil
+
+	s := &session{env: env, source: source, save: o.save, screen: o.screen}
+	s.notes = append(append(s.notes, o.warnings...), append(o.notes, prompts.notes...)...)
+	s.load = loadgen.Options{
+		Target: t, Endpoint: o.server.endpoint, Backend: loadgen.Backend(o.server.backend), Model: m.id,
+		Extra: o.content.bodyFields(o.prompts.ignoreEOS), InputSource: prompts.counted, Pacer: o.load.pacer,
+		ProbeRate: o.load.probeRate, Probe: datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: 1},
+		Drain: o.load.drain, StallTimeout: o.load.stall, RequestTimeout: o.load.timeout, KeepText: o.save.detailed,
+	}
+	requests := o.load.schedule(&s.load, prompts.n, offsets, streams.Legacy)
+	switch {
+	case len(o.content.lora) == 0:
+	case o.content.loraAssignment == "random":
+		s.load.ModelFor = loadgen.RandomModels(o.content.lora, streams.Python)
+	default:
+		s.load.ModelFor = loadgen.RoundRobinModels(o.content.lora)
+	}
+	s.plan = o.plan(m, prompts, requests)
+	s.charts = chartOptions{o.report.timeline, o.report.parsedThresholds, o.report.datasetStats}
+	s.noPlots, s.arguments = o.report.noPlots, o.arguments()
+	s.side = &sideline{client: client, target: t, profile: o.server.profile}
+	return s, o.rehearse(ctx, env, s.load, first, ready)
+}
+
+// plan is what is known about the run beforehand.
+func (o *serveOptions) plan(m model, prompts drawn, requests int) metrics.Plan {
+	p := metrics.Plan{
+		Version: version(), Command: o.command,
+		BaseURL: o.server.target.String(), Backend: o.server.backend, Label: o.report.label,
+		ModelID: m.root, Tokenizer: prompts.tokenizer, SkipTokenizer: o.prompts.skipTokenizer,
+		Dataset: prompts.description, InputSource: prompts.counted, Seed: o.load.seed,
+		IgnoreEOS:  o.content.ignoreEOS || o.prompts.ignoreEOS,
+		NumPrompts: o.load.planned(), Requests: requests, Duration: o.load.length(),
+		Rate: metrics.Rate(o.load.rate), Burstiness: float64(o.load.burstiness), MaxConcurrency: o.load.mostUsers(),
+		Ramp: o.load.plannedRamp(), Stages: o.load.plannedStages(), Warmup: o.load.warmup, Load: o.load.inWords(requests),
+		Metrics: o.report.parsedMetrics, Percentiles: o.report.parsedPercentiles,
+		Goodput: o.report.goodput.slo, Gates: o.report.gates, Metadata: o.report.parsedMetadata,
+		SteadyState: metrics.SteadyStateRule{
+			Off: o.report.steadyOff, Threshold: o.report.steadyThreshold, MinWindow: o.report.steadyMinWindow,
+		},
+		Detailed: o.save.detailed, Definitions: definitions(),
+	}
+	if o.load.inTime() && !o.load.promptsGiven {
+		p.NumPrompts = requests
+	}
+	return p
 }
 
 // definitions are the rules in force, in words for whoever reads a result later.
@@ -127,43 +160,49 @@ type drawn struct {
 
 // draw prepares the prompts.
 func (o *serveOptions) draw(ctx context.Context, client *http.Client, t *target.Target, m model, streams *numpy.Streams) (drawn, error) {
-	prefix := o.idPrefix
+	prefix := o.content.idPrefix
 	if prefix == "" {
 		// The ids tell runs apart in the server's log, so they must not come from the seed.
 		prefix = fmt.Sprintf("bench-%08x-", rand.Uint32())
 	}
-	server := tokenizer.NewServer(client, t.String(), m.id, nil)
-	if o.dataset == "sharegpt" {
-		return o.drawShareGPT(ctx, server, m, prefix, streams)
+	if o.prompts.dataset == "sharegpt" {
+		return o.drawShareGPT(ctx, tokenizer.NewServer(client, t.String(), m.id, nil), m, prefix, streams)
 	}
-	random := o.random
+	random := o.prompts.random
 	random.IDPrefix = prefix
 	random.Vocabulary = datasets.AssumedVocabulary()
-	if o.vocabulary > 0 {
-		random.Vocabulary = datasets.Vocabulary{Size: o.vocabulary}
+	if o.prompts.vocabulary > 0 {
+		random.Vocabulary = datasets.Vocabulary{Size: o.prompts.vocabulary}
 	}
-	if o.endless() {
+	if o.load.endless() {
 		b, err := datasets.NewBlocks(random, nil)
 		if err != nil {
 			return drawn{}, usageError{err}
 		}
-		return drawn{source: b, description: b.Description(), counted: metrics.TokensFromIDs}, nil
+		return drawn{source: b, n: math.MaxInt, description: b.Description(), counted: metrics.TokensFromIDs}, nil
 	}
 	r, err := datasets.NewRandom(random, nil)
 	if err != nil {
 		return drawn{}, usageError{err}
 	}
-	return drawn{source: r, n: o.prompts, description: r.Description(), counted: metrics.TokensFromIDs}, nil
+	return drawn{source: r, n: random.Prompts, description: r.Description(), counted: metrics.TokensFromIDs}, nil
 }
 
 func (o *serveOptions) drawShareGPT(ctx context.Context, server *tokenizer.Server, m model, prefix string, streams *numpy.Streams) (drawn, error) {
 	d := drawn{counted: metrics.TokensFromServer, tokenizer: m.root}
 	var counter tokenizer.Counter = server
-	if _, err := server.Count("ready?"); err != nil {
-		counter, d.counted, d.tokenizer = tokenizer.Estimate{}, metrics.TokensFromEstimate, ""
-		d.notes = append(d.notes, "prompt lengths are estimates: "+export.Clean(o.target.Hide(err.Error())))
+	why := "--skip-tokenizer-init"
+	if !o.prompts.skipTokenizer {
+		why = ""
+		if _, err := server.Count("ready?"); err != nil {
+			why = export.Clean(o.server.target.Hide(err.Error()))
+		}
 	}
-	options := o.sharegpt
+	if why != "" {
+		counter, d.counted, d.tokenizer = tokenizer.Estimate{}, metrics.TokensFromEstimate, ""
+		d.notes = append(d.notes, "prompt lengths are estimates: "+why)
+	}
+	options := o.prompts.sharegpt
 	options.IDPrefix = prefix
 	source, err := datasets.NewShareGPT(ctx, options, counter, streams)
 	if err != nil {
@@ -174,46 +213,4 @@ func (o *serveOptions) drawShareGPT(ctx context.Context, server *tokenizer.Serve
 		d.description += ", lengths estimated"
 	}
 	return d, nil
-}
-
-// schedule sets the arrivals of n conversations and returns how many requests they are, 0 if only the clock ends them.
-func (o *serveOptions) schedule(load *loadgen.Options, n int, streams *numpy.Streams) int {
-	if o.duration > 0 && o.concurrency > 0 {
-		load.Until = o.duration
-	}
-	if o.endless() {
-		load.Schedule, load.ClosedLoop = loadgen.Immediately(), true
-		return 0
-	}
-	offsets := loadgen.Gamma(n, float64(o.rate), float64(o.burstiness), streams.Legacy)
-	if o.duration > 0 && o.promptsGiven {
-		offsets = before(offsets, o.duration)
-	}
-	load.Schedule = loadgen.At(offsets)
-	return len(offsets)
-}
-
-// before keeps the offsets that come before a moment.
-func before(offsets []time.Duration, end time.Duration) []time.Duration {
-	for i, at := range offsets {
-		if at >= end {
-			return offsets[:i]
-		}
-	}
-	return offsets
-}
-
-func (o *serveOptions) loadInWords() string {
-	limit := ""
-	if o.concurrency > 0 {
-		limit = fmt.Sprintf(", at most %d in flight", o.concurrency)
-	}
-	switch {
-	case o.endless():
-		return fmt.Sprintf("%d users without pause for %s", o.concurrency, o.duration)
-	case math.IsInf(float64(o.rate), 1):
-		return "all at once" + limit
-	}
-	how := map[bool]string{true: "Poisson", false: "burstiness " + o.burstiness.String()}[o.burstiness == 1]
-	return fmt.Sprintf("%s req/s (%s)%s", &o.rate, how, limit)
 }

@@ -4,10 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
-	"os"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,65 +17,185 @@ import (
 
 // serveOptions is what the flags of serve fill.
 type serveOptions struct {
-	backend               string
-	baseURL, host         string
-	port                  int
-	endpoint              string
-	insecure              bool
-	model, servedName     string
-	idPrefix              string
-	dataset, datasetPath  string
-	prompts               int
-	promptsGiven          bool
-	seed                  int64
-	inputLen, outputLen   int
-	random                datasets.RandomOptions
-	ratio                 string
-	vocabulary            int
-	sharegpt              datasets.ShareGPTOptions
-	ignoreEOS             bool
-	rate                  rateValue
-	burstiness            rateValue
-	concurrency           int
-	duration              time.Duration
-	pacer                 string
-	drain, stall, timeout time.Duration
-	metrics, percentiles  string
-	goodput               objectives
-	label                 string
-	save                  savingOptions
-	screen                screenOptions
-	parsedMetrics         []string
-	parsedPercentiles     []float64
-	groups                flagGroups
-	target                *target.Target
-	command               []string
+	server  serverOptions
+	content contentOptions
+	prompts promptOptions
+	load    loadOptions
+	report  reportOptions
+	save    savingOptions
+	screen  screenOptions
+	// command is the command line without secrets, warnings what its writer may not have meant.
+	command  []string
+	warnings []string
+	notes    []string // about flags that do nothing here, for the log
+	groups   flagGroups
 }
 
 // newServeOptions defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.
 func newServeOptions() *serveOptions {
-	o := &serveOptions{
-		random: datasets.RandomDefaults(), sharegpt: datasets.ShareGPTDefaults(),
-		rate: rateValue(math.Inf(1)), burstiness: 1,
-	}
-	d := loadgen.Defaults()
+	o := &serveOptions{}
+	o.server.define(o.groups.group("Server"))
+	o.prompts.define(o.groups.group("Prompts"))
+	o.content.define(o.groups.group("Requests"))
+	o.load.define(o.groups.group("Load"))
+	report := o.groups.group("Report")
+	o.report.define(report)
+	o.save.define(report)
+	o.screen.define(o.groups.group("Screen"))
+	defineInert(o.groups.group("Accepted without effect"))
+	return o
+}
 
-	f := o.groups.group("Server")
-	f.StringVar(&o.backend, "backend", string(d.Backend), "request protocol: vllm, openai or openai-chat")
+// parse reads a command line and checks everything that can be checked without the server.
+func (o *serveOptions) parse(args []string) error {
+	all := o.groups.set()
+	rest, warnings, err := parseFlags(all, args)
+	if asked := (errHelp{}); errors.As(err, &asked) {
+		return err
+	}
+	o.warnings = warnings
+	problems := []error{err}
+	if len(rest) > 0 {
+		problems = append(problems, fmt.Errorf("serve takes no arguments, got %q: 'vllm serve MODEL' starts a server, "+
+			"'benchtop serve --model MODEL' loads one", rest))
+	}
+	o.load.promptsGiven = all.Changed("num-prompts")
+	problems = append(problems, o.server.check()...)
+	problems = append(problems, o.load.check()...)
+	problems = append(problems, o.content.check(all, o.server.chat())...)
+	problems = append(problems, o.prompts.check(all, &o.load, o.server.chat())...)
+	problems = append(problems, o.report.check()...)
+	problems = append(problems, o.save.check(), o.screen.check())
+	if o.screen.onHangup == hangupContinue && o.save.never {
+		problems = append(problems, errors.New("--on-hangup continue with --no-save: nobody would ever see the result"))
+	}
+	o.command = hideSecrets(append([]string{"serve"}, args...), o.server.secrets())
+	o.notes = append(inertNotes(all), o.content.notes...)
+	return errors.Join(problems...)
+}
+
+// serverOptions say which server to load and how to reach it.
+type serverOptions struct {
+	backend           string
+	baseURL, host     string
+	port              int
+	endpoint          string
+	headers           pairList
+	insecure          bool
+	model, servedName string
+	ready             int
+	profile           bool
+	target            *target.Target
+}
+
+func (o *serverOptions) define(f *pflag.FlagSet) {
+	f.StringVar(&o.backend, "backend", string(loadgen.Defaults().Backend), "request protocol: vllm, openai or openai-chat")
 	f.StringVar(&o.baseURL, "base-url", "", "server to load; overrides host and port")
 	f.StringVar(&o.host, "host", "127.0.0.1", "server's host")
 	f.IntVar(&o.port, "port", 8000, "server's port")
 	f.StringVar(&o.endpoint, "endpoint", "", "path of the API (default: follows the backend)")
+	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE; shown nowhere")
+	_ = f.SetAnnotation("header", variadic, []string{"0"})
 	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
 	f.StringVar(&o.model, "model", "", "model to ask for (default: the server's first)")
 	f.StringVar(&o.servedName, "served-model-name", "", "name sent in requests instead of --model")
-	f.StringVar(&o.idPrefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
+	f.IntVar(&o.ready, "ready-check-timeout-sec", 0, "wait up to this many seconds until the server answers a request; 0 does not wait")
+	f.BoolVar(&o.profile, "profile", false, "start the server's profiler before the run and stop it after")
+}
 
-	f = o.groups.group("Prompts")
-	f.StringVar(&o.dataset, "dataset-name", "random", "random or sharegpt")
-	f.StringVar(&o.datasetPath, "dataset-path", "", "file of the data set")
+func (o *serverOptions) chat() bool { return o.backend == string(loadgen.OpenAIChat) }
+
+// contentOptions say what a request carries beside its prompt.
+type contentOptions struct {
+	idPrefix       string
+	lora           textList
+	loraAssignment string
+	ignoreEOS      bool
+	logprobs       int
+	sampling       samplingOptions
+	extraBody      jsonValue
+	fields         []loadgen.Field // of logprobs; set by check, as sampled is
+	sampled        []loadgen.Field
+	notes          []string
+}
+
+func (o *contentOptions) define(f *pflag.FlagSet) {
+	f.StringVar(&o.idPrefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
+	f.Var(&o.lora, "lora-modules", "names of LoRA modules; each request asks for one of them instead of the model")
+	_ = f.SetAnnotation("lora-modules", variadic, nil)
+	f.StringVar(&o.loraAssignment, "lora-assignment", "random", "how modules are given to requests: random or round-robin")
+	f.BoolVar(&o.ignoreEOS, "ignore-eos", false, "ask the server to go on to the full output length; always so with random")
+	f.IntVar(&o.logprobs, "logprobs", 0, "log probabilities to ask for with each token; completions only (default: none)")
+	o.sampling.define(f)
+	f.Var(&o.extraBody, "extra-body", `fields of the request body, replacing others: '{"a": {"b": 3}}', or --extra-body.a.b 3`)
+}
+
+// loadOptions say when requests start.
+type loadOptions struct {
+	prompts               int
+	promptsGiven          bool
+	seed                  int64
+	rate                  rateValue
+	burstiness            rateValue
+	concurrency           int
+	ramp                  string
+	rampFrom, rampTo      float64
+	rampOver              time.Duration
+	stages, users         stageList
+	duration, warmup      time.Duration
+	warmups               int
+	probeRate             float64
+	pacer                 string
+	drain, stall, timeout time.Duration
+}
+
+func (o *loadOptions) define(f *pflag.FlagSet) {
+	d := loadgen.Defaults()
+	o.rate, o.burstiness, o.users.users = rateValue(math.Inf(1)), 1, true
 	f.IntVar(&o.prompts, "num-prompts", 1000, "number of requests")
 	f.Int64Var(&o.seed, "seed", 0, "seed of all draws, 0 to 4294967295")
+	f.Var(&o.rate, "request-rate", "requests per second; inf sends everything at once")
+	f.Var(&o.burstiness, "burstiness", "shape of the gaps: 1 Poisson, smaller burstier, inf constant")
+	f.IntVar(&o.concurrency, "max-concurrency", 0, "most requests in flight; 0 for no limit")
+	f.StringVar(&o.ramp, "ramp-up-strategy", "", "let the rate grow: linear or exponential; over the requests unless --ramp-over is given")
+	f.Float64Var(&o.rampFrom, "ramp-up-start-rps", unset, "requests per second at the start of the ramp")
+	f.Float64Var(&o.rampTo, "ramp-up-end-rps", unset, "requests per second at the end of the ramp")
+	f.DurationVar(&o.rampOver, "ramp-over", 0, "let the ramp take this time, and end the run with it unless --duration or --num-prompts say otherwise")
+	f.Var(&o.stages, "stages", "rates one after the other, as 8:30s,16:30s,32:1m")
+	f.Var(&o.users, "concurrency-stages", "users without pause, one number after the other, as 1:20s,8:20s,64:1m")
+	f.DurationVar(&o.duration, "duration", 0, "stop sending after this time; 0 for no limit")
+	f.DurationVar(&o.warmup, "warmup", 0, "leave the beginning of the run out of every figure")
+	f.IntVar(&o.warmups, "num-warmups", 0, "requests before the run, in no figure")
+	f.Float64Var(&o.probeRate, "probe-request-rate", 0, "tiny requests per second sent beside the load, one after the other")
+	f.StringVar(&o.pacer, "pacer", "", "how to wait for arrivals: "+strings.Join(loadgen.PacerKinds(), " or "))
+	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout, "give a request up when nothing came for this long after its first chunk")
+	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "give a request up after this time")
+	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may go on after you quit")
+	for _, name := range []string{"ramp-up-start-rps", "ramp-up-end-rps"} {
+		f.Lookup(name).DefValue = "" // not NaN
+	}
+}
+
+// unset stands for a number that was not given.
+var unset = math.NaN()
+
+// promptOptions say where the prompts come from.
+type promptOptions struct {
+	dataset, path       string
+	inputLen, outputLen int
+	random              datasets.RandomOptions
+	ratio               string
+	vocabulary          int
+	sharegpt            datasets.ShareGPTOptions
+	skipTokenizer       bool
+	selfTimed           bool
+	ignoreEOS           bool // the data set wants full output lengths
+}
+
+func (o *promptOptions) define(f *pflag.FlagSet) {
+	o.random, o.sharegpt = datasets.RandomDefaults(), datasets.ShareGPTDefaults()
+	f.StringVar(&o.dataset, "dataset-name", "random", "random or sharegpt")
+	f.StringVar(&o.path, "dataset-path", "", "file of the data set")
 	f.IntVar(&o.inputLen, "input-len", 0, "prompt length in tokens; overrides the data set's own flag")
 	f.IntVar(&o.outputLen, "output-len", 0, "output length in tokens; overrides the data set's own flag")
 	f.IntVar(&o.random.InputLen, "random-input-len", o.random.InputLen, "random: prompt length in tokens")
@@ -91,235 +207,48 @@ func newServeOptions() *serveOptions {
 	f.BoolVar(&o.sharegpt.DisableShuffle, "disable-shuffle", false, "sharegpt: keep the order of the file")
 	f.BoolVar(&o.sharegpt.NoOversample, "no-oversample", false, "sharegpt: send fewer requests rather than repeat prompts")
 	f.BoolVar(&o.sharegpt.MultimodalChat, "enable-multimodal-chat", false, "sharegpt: send prompts as chat messages with their media")
-	f.BoolVar(&o.ignoreEOS, "ignore-eos", false, "ask the server to go on to the full output length; always so with random")
+	f.BoolVar(&o.skipTokenizer, "skip-tokenizer-init", false, "count no tokens: the report leaves out what needs them")
+	f.BoolVar(&o.selfTimed, "self-timed", false, "send requests at the times of a trace; needs a data set that has them")
+	f.Bool("no-self-timed", false, "do not")
+}
 
-	f = o.groups.group("Load")
-	f.Var(&o.rate, "request-rate", "requests per second; inf sends everything at once")
-	f.Var(&o.burstiness, "burstiness", "shape of the gaps: 1 Poisson, smaller burstier, inf constant")
-	f.IntVar(&o.concurrency, "max-concurrency", 0, "most requests in flight; 0 for no limit")
-	f.DurationVar(&o.duration, "duration", 0, "stop sending after this time; 0 for no limit")
-	f.StringVar(&o.pacer, "pacer", "", "how to wait for arrivals: "+strings.Join(loadgen.PacerKinds(), " or "))
-	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout, "give a request up when nothing came for this long after its first chunk")
-	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "give a request up after this time")
-	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may go on after you quit")
+// reportOptions say what the report holds.
+type reportOptions struct {
+	metrics, percentiles string
+	goodput              objectives
+	gates                gateList
+	label                string
+	metadata             pairList
+	steadyOff            bool
+	steadyThreshold      float64
+	steadyMinWindow      time.Duration
+	timeline             bool
+	timelineThresholds   string
+	datasetStats         bool
+	noPlots              bool
 
-	f = o.groups.group("Report")
+	parsedMetrics     []string
+	parsedPercentiles []float64
+	parsedMetadata    []metrics.Pair
+	parsedThresholds  [2]float64
+}
+
+func (o *reportOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.metrics, "percentile-metrics", "ttft,tpot,itl", "latencies to report: ttft, tpot, itl, e2el, client_queue_time, e2el_including_client_queue")
 	f.StringVar(&o.percentiles, "metric-percentiles", "99", "percentiles to report, from 0 to 100")
 	f.Var(&o.goodput, "goodput", "objectives in milliseconds, as ttft:500 tpot:50 e2el:10000")
 	_ = f.SetAnnotation("goodput", variadic, nil)
+	f.Var(&o.gates, "fail-on", "end with exit code 3 if this holds, as 'p99_ttft_ms>500' or 'goodput<90%'; may be given again")
+	_ = f.SetAnnotation("fail-on", variadic, nil)
+	_ = f.SetAnnotation("fail-on", repeatable, nil)
+	f.Float64Var(&o.steadyThreshold, "steady-state-threshold", 0.95, "share of --max-concurrency from which on a closed loop counts as fully loaded")
+	f.DurationVar(&o.steadyMinWindow, "steady-state-min-window", 0, "shortest time at full load that needs no warning (default: 10s or a tenth of the run)")
+	f.BoolVar(&o.steadyOff, "no-steady-state", false, "leave the figures at full load out")
+	f.BoolVar(&o.timeline, "plot-timeline", false, "write a page with a time line of every request beside the result")
+	f.StringVar(&o.timelineThresholds, "timeline-itl-thresholds", "25,50", "two latencies in milliseconds that colour the gaps of the time line")
+	f.BoolVar(&o.datasetStats, "plot-dataset-stats", false, "write a picture of the token counts beside the result")
+	f.BoolVar(&o.noPlots, "no-plots", false, "no text plots below the report")
 	f.StringVar(&o.label, "label", "", "name of the run; begins the result's file name")
-	o.save.define(f)
-
-	o.screen.define(o.groups.group("Screen"))
-	return o
-}
-
-// parse reads a command line and checks everything that can be checked without the server.
-func (o *serveOptions) parse(args []string) error {
-	all := o.groups.set()
-	rest, err := parseFlags(all, args)
-	if errors.Is(err, errHelp) {
-		return err
-	}
-	problems := []error{err}
-	bad := func(format string, a ...any) { problems = append(problems, fmt.Errorf(format, a...)) }
-	if len(rest) > 0 {
-		bad("serve takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one", rest)
-	}
-	o.command = hideSecrets(append([]string{"serve"}, args...))
-	o.promptsGiven = all.Changed("num-prompts")
-	if rate := float64(o.rate); o.duration > 0 && rate > 0 && !math.IsInf(rate, 1) && !o.promptsGiven {
-		// The schedule decides how many there are.
-		o.prompts = max(1, int(min(math.Round(rate*o.duration.Seconds()), math.MaxInt32)))
-	}
-	problems = append(problems, o.checkLoad()...)
-	problems = append(problems, o.checkPrompts(all)...)
-	problems = append(problems, o.checkReport()...)
-	problems = append(problems, o.save.check(), o.screen.check())
-	return errors.Join(problems...)
-}
-
-func (o *serveOptions) checkLoad() (problems []error) {
-	bad := func(format string, a ...any) { problems = append(problems, fmt.Errorf(format, a...)) }
-	if !slices.Contains(loadgen.Backends(), loadgen.Backend(o.backend)) {
-		bad("--backend %s: use vllm, openai or openai-chat", quoted(o.backend))
-	} else if suffix := loadgen.Backend(o.backend).Suffix(); o.endpoint != "" && !strings.HasSuffix(o.endpoint, suffix) {
-		bad("--endpoint %s: for backend %s it must end in %s", quoted(o.endpoint), o.backend, suffix)
-	}
-	if o.dataset == "random" && !loadgen.Backend(o.backend).TakesTokenIDs() {
-		bad("--dataset-name random draws token ids, which backend %s cannot send: use --backend openai, or --dataset-name sharegpt", o.backend)
-	}
-	var err error
-	if o.target, err = target.New(target.Options{BaseURL: o.url(), APIKey: os.Getenv("OPENAI_API_KEY"), Insecure: o.insecure}); err != nil {
-		bad("--base-url: %w", err)
-	}
-	if o.port < 1 || o.port > 65535 {
-		bad("--port %d: ports are from 1 to 65535", o.port)
-	}
-	if !(o.rate > 0) {
-		bad("--request-rate %s: must be more than 0", &o.rate)
-	}
-	if !(o.burstiness > 0) {
-		bad("--burstiness %s: must be more than 0", &o.burstiness)
-	}
-	if o.concurrency < 0 {
-		bad("--max-concurrency %d: must be more than 0, or 0 for no limit", o.concurrency)
-	}
-	if rate := float64(o.rate); rate > 0 && float64(o.prompts)/rate > longestRun.Seconds() {
-		bad("--request-rate %s: %d requests would take more than a year", &o.rate, o.prompts)
-	}
-	if o.prompts < 1 {
-		bad("--num-prompts %d: must be at least 1", o.prompts)
-	}
-	if o.seed < 0 || o.seed > math.MaxUint32 {
-		bad("--seed %d: seeds are from 0 to 4294967295", o.seed)
-	}
-	for name, d := range map[string]time.Duration{"duration": o.duration, "drain-timeout": o.drain} {
-		if d < 0 {
-			bad("--%s %s: must not be negative", name, d)
-		}
-	}
-	for name, d := range map[string]time.Duration{"stall-timeout": o.stall, "request-timeout": o.timeout} {
-		if d <= 0 {
-			bad("--%s %s: must be more than 0", name, d)
-		}
-	}
-	if o.endless() && o.concurrency == 0 {
-		bad("--duration at an infinite rate sends without end: limit it with --max-concurrency, --request-rate or --num-prompts")
-	}
-	if o.pacer != "" && !slices.Contains(loadgen.PacerKinds(), o.pacer) {
-		bad("--pacer %s: this system has %s", quoted(o.pacer), strings.Join(loadgen.PacerKinds(), " and "))
-	}
-	slices.SortFunc(problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return problems
-}
-
-// longestRun is beyond any run, and within what times can hold.
-const longestRun = 365 * 24 * time.Hour
-
-// endless says that only the clock ends the run.
-func (o *serveOptions) endless() bool {
-	return o.duration > 0 && math.IsInf(float64(o.rate), 1) && !o.promptsGiven
-}
-
-func (o *serveOptions) checkPrompts(given *pflag.FlagSet) (problems []error) {
-	bad := func(format string, a ...any) { problems = append(problems, fmt.Errorf(format, a...)) }
-	for _, name := range []string{"input-len", "output-len", "vocab-size", "sharegpt-output-len"} {
-		if v, _ := given.GetInt(name); given.Changed(name) && v < 1 {
-			bad("--%s %d: must be at least 1", name, v)
-		}
-	}
-	switch o.dataset {
-	case "random":
-		if o.datasetPath != "" {
-			bad("--dataset-path %s: the random data set takes no file", quoted(o.datasetPath))
-		}
-		ratio, err := datasets.ParseRangeRatio(o.ratio)
-		if err != nil {
-			bad("--random-range-ratio %s: %s", quoted(o.ratio), err)
-		}
-		// What is wrong with these two is told apart.
-		o.random.Ratio, o.random.Seed, o.random.Prompts = ratio, max(0, o.seed), max(1, o.prompts)
-		if o.inputLen > 0 {
-			o.random.InputLen = o.inputLen
-		}
-		if o.outputLen > 0 {
-			o.random.OutputLen = o.outputLen
-		}
-		o.ignoreEOS = true
-		if err := o.random.Validate(); err != nil {
-			problems = append(problems, err)
-		}
-	case "sharegpt":
-		o.sharegpt.Path, o.sharegpt.Seed, o.sharegpt.Prompts = o.datasetPath, max(0, o.seed), max(1, o.prompts)
-		if o.outputLen > 0 {
-			o.sharegpt.OutputLen = o.outputLen
-		}
-		if o.datasetPath == "" {
-			bad("--dataset-name sharegpt: needs a file; give one with --dataset-path")
-		} else if _, err := os.Stat(o.datasetPath); err != nil {
-			bad("--dataset-path %s: %w", quoted(o.datasetPath), errors.Unwrap(err))
-		} else if err := o.sharegpt.Validate(); err != nil {
-			problems = append(problems, err)
-		}
-		if o.endless() {
-			bad("--duration at an infinite rate: with sharegpt say how many requests there may be with --num-prompts")
-		}
-	default:
-		bad("--dataset-name %s: use random or sharegpt", quoted(o.dataset))
-	}
-	return problems
-}
-
-func (o *serveOptions) checkReport() (problems []error) {
-	known := []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL, metrics.ClientQueue, metrics.E2ELQueued}
-	for name := range strings.SplitSeq(o.metrics, ",") {
-		if name = strings.TrimSpace(name); !slices.Contains(known, name) {
-			problems = append(problems, fmt.Errorf("--percentile-metrics %s: unknown; use %s", quoted(name), strings.Join(known, ", ")))
-			continue
-		}
-		o.parsedMetrics = append(o.parsedMetrics, name)
-	}
-	for text := range strings.SplitSeq(o.percentiles, ",") {
-		p, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		if err != nil || !(p >= 0 && p <= 100) {
-			problems = append(problems, fmt.Errorf("--metric-percentiles %s: expected numbers from 0 to 100, as 50,90,99.9", quoted(text)))
-			continue
-		}
-		if !slices.Contains(o.parsedPercentiles, p) {
-			o.parsedPercentiles = append(o.parsedPercentiles, p)
-		}
-	}
-	return problems
-}
-
-// url is the base URL of the server.
-func (o *serveOptions) url() string {
-	if o.baseURL != "" {
-		return o.baseURL
-	}
-	return "http://" + net.JoinHostPort(o.host, strconv.Itoa(o.port))
-}
-
-// rateValue is a flag of a positive number that may be inf.
-type rateValue float64
-
-func (v *rateValue) String() string {
-	if math.IsInf(float64(*v), 1) {
-		return "inf"
-	}
-	return strconv.FormatFloat(float64(*v), 'g', -1, 64)
-}
-
-func (v *rateValue) Type() string { return "number" }
-
-func (v *rateValue) Set(s string) error {
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(f) {
-		return errors.New("expected a number or inf")
-	}
-	*v = rateValue(f)
-	return nil
-}
-
-// objectives is the flag of goodput; each value adds one, a repeated metric replaces the earlier limit.
-type objectives struct{ slo metrics.SLO }
-
-func (v *objectives) String() string {
-	var all []string
-	for _, o := range v.slo {
-		all = append(all, fmt.Sprintf("%s:%g", o.Metric, o.LimitMS))
-	}
-	return strings.Join(all, " ")
-}
-
-func (v *objectives) Type() string { return "name:ms" }
-
-func (v *objectives) Set(s string) error {
-	o, err := metrics.ParseObjective(s)
-	if err == nil {
-		v.slo = v.slo.With(o)
-	}
-	return err
+	f.Var(&o.metadata, "metadata", "keys of your own for the result, as KEY=VALUE KEY=VALUE")
+	_ = f.SetAnnotation("metadata", variadic, []string{"0"})
 }

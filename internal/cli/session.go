@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +27,13 @@ type session struct {
 	screen screenOptions
 	// notes are warnings from the preparation, for the log.
 	notes []string
+	// side is what is asked of the server beside the load, nil for nothing.
+	side *sideline
+	// charts are the pictures to write beside the result.
+	charts  chartOptions
+	noPlots bool
+	// arguments are all flags and their values, for the result's file in PyTorch's form.
+	arguments []export.Arg
 	// leave is called when everything is over, nil for nothing.
 	leave func()
 
@@ -43,6 +51,7 @@ type session struct {
 	code    int    // the exit code that follows from the reason
 	stage   int    // how often the run was asked to stop
 	noUI    bool
+	lost    bool // the terminal is gone
 	closeUI context.CancelFunc
 }
 
@@ -61,6 +70,9 @@ func (s *session) run() int {
 		return s.env.fail(exitFailed, err)
 	}
 	s.files = files
+	if s.side != nil {
+		s.notes = append(s.notes, s.side.begin()...)
+	}
 	if err := s.begin(); err != nil {
 		s.files.abandon()
 		return s.env.fail(exitFailed, err)
@@ -89,7 +101,7 @@ func (s *session) run() int {
 	}()
 
 	if dashboard {
-		err := tui.Run(ui, tui.Options{Snapshots: snapshots, Control: s, Exit: s.screen.exit, ASCII: s.screen.ascii})
+		err := tui.Run(ui, s.screen.options(snapshots, s))
 		s.leftScreen(err)
 	} else {
 		progress(s.env.stderr, snapshots)
@@ -139,9 +151,14 @@ func (journaled) Due(*metrics.Request)   {}
 func (journaled) Sent(*metrics.Request)  {}
 func (journaled) Chunk(*metrics.Request) {}
 
-// log files an event in the log, the journal and the report.
+// log files something that happened just now.
 func (s *session) log(level metrics.Level, text string) {
-	e := metrics.Event{At: time.Since(s.load.Start).Round(time.Microsecond), Level: level, Text: text}
+	s.file(metrics.Event{Level: level, Text: text})
+}
+
+// file puts an event of this moment into the log, the journal and the report.
+func (s *session) file(e metrics.Event) {
+	e.At = time.Since(s.load.Start).Round(time.Microsecond)
 	s.mu.Lock()
 	s.events = append(s.events, e)
 	s.mu.Unlock()
@@ -155,6 +172,8 @@ type outcome struct {
 	path   string // where the result is, "" for nowhere
 	err    error  // of the source, the journal or the saving
 	saved  bool   // nothing that should be on disk is missing
+	// beside are the other files that were written, warnings why one was not.
+	beside, warnings []string
 }
 
 // perform runs the load and saves the result; it needs no screen.
@@ -162,14 +181,28 @@ func (s *session) perform() (o outcome) {
 	watching, stop := context.WithCancel(context.Background())
 	var watch sync.WaitGroup
 	watch.Go(func() { s.watchJournal(watching) })
+	watch.Go(func() { s.walkStages(watching) })
 	err := s.engine.Run(context.Background(), s.source)
 	ended := time.Since(s.load.Start).Round(time.Microsecond)
 	stop()
 	watch.Wait()
+	var beside metrics.Run
+	if s.load.ProbeRate > 0 {
+		probes := s.engine.Probes()
+		beside.Probes = &probes
+	}
+	if s.side != nil {
+		for _, n := range s.side.end(&beside) {
+			s.log(metrics.Warn, n)
+		}
+	}
 
 	due := s.recorder.Snapshot().Totals.Due
 	s.mu.Lock()
-	run := metrics.Run{Plan: s.plan, Ended: ended, Events: s.events, Reason: s.reason}
+	run := metrics.Run{
+		Plan: s.plan, Ended: ended, Events: s.events, Reason: s.reason,
+		Probes: beside.Probes, SpecDecode: beside.SpecDecode, Diffusion: beside.Diffusion,
+	}
 	s.mu.Unlock()
 	if run.Reason == "" && err != nil {
 		run.Reason = err.Error()
@@ -197,11 +230,19 @@ func (s *session) perform() (o outcome) {
 		}
 		o.path = path
 		o.saved = o.saved && path == s.files.path
+	}
+	o.beside, o.warnings = s.draw(report)
+	if s.files != nil {
+		if o.saved {
+			if e := s.files.pack(); e != nil {
+				err = errors.Join(err, e)
+			}
+		}
 		problem := ""
 		if !o.saved {
 			problem = "see the report"
 		}
-		s.recorder.SetSaving(path, problem)
+		s.recorder.SetSaving(o.path, problem)
 	}
 	o.err = err
 	s.recorder.Finish(&o.report)
@@ -232,11 +273,20 @@ func (s *session) conclude(o outcome) int {
 	if s.leave != nil {
 		s.leave()
 	}
-	s.mu.Lock()
-	code := s.code
-	s.mu.Unlock()
+	code := s.exitCode()
+	if code == exitFine && missed(&o.report) {
+		code = exitMissed
+	}
 	said := make(chan error, 1)
-	go func() { said <- s.say(o) }()
+	go func() {
+		err := s.say(o)
+		if s.side != nil { // the profiler may take its time
+			for _, note := range s.side.close() {
+				s.env.warn([]string{note})
+			}
+		}
+		said <- err
+	}()
 	var impatient <-chan time.Time
 	for told := s.told; ; {
 		select {
@@ -260,16 +310,18 @@ func (s *session) conclude(o outcome) int {
 func (s *session) say(o outcome) error {
 	// Standard output may be gone with the terminal.
 	err := o.err
-	if e := printReport(s.env.stdout, o.report); e != nil && o.path == "" {
+	plots := !s.noPlots
+	if e := printReport(s.env.stdout, o.report, plots); e != nil && o.path == "" {
 		err = errors.Join(err, fmt.Errorf("the report could not be printed and was not to be saved: %w", e))
 	}
 	if o.path != "" {
 		fmt.Fprintf(s.env.stderr, "result saved to %s\n", o.path)
 	}
-	s.mu.Lock()
-	code := s.code
-	s.mu.Unlock()
-	if err == nil && code == exitFine && o.report.Completed == 0 {
+	for _, path := range o.beside {
+		fmt.Fprintf(s.env.stderr, "saved %s\n", path)
+	}
+	s.env.warn(o.warnings)
+	if err == nil && s.exitCode() == exitFine && o.report.Completed == 0 {
 		err = errors.New("no request succeeded")
 	}
 	if err != nil {
@@ -280,8 +332,26 @@ func (s *session) say(o outcome) error {
 	return err
 }
 
-func printReport(w io.Writer, r metrics.Report) error {
-	return errors.Join(export.Text(w, r), export.Remarks(w, r))
+// printReport prints everything there is to read about a run; the answer a person came for stands last.
+func printReport(w io.Writer, r metrics.Report, plots bool) error {
+	err := errors.Join(export.Text(w, r), export.Remarks(w, r))
+	if plots {
+		err = errors.Join(err, export.Plots(w, r, export.PlotOptions{ASCII: tui.PlainTerminal(os.Getenv)}))
+	}
+	_, e := fmt.Fprintf(w, "\n%s\n", export.Answer(r))
+	return errors.Join(err, e)
+}
+
+// exitCode is the exit code that follows from how the run was ended.
+func (s *session) exitCode() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.code
+}
+
+// missed says whether a condition of the user's makes the run a failure.
+func missed(r *metrics.Report) bool {
+	return slices.ContainsFunc(r.Gates, func(g metrics.GateResult) bool { return g.Missed })
 }
 
 // Drain and Abort are the dashboard's hands on the run; signals use the same.
@@ -363,5 +433,5 @@ func (s *session) whereTheJournalIs() string {
 	if s.files == nil {
 		return "nothing was saved"
 	}
-	return fmt.Sprintf("what was measured is in %s (benchtop report %[1]s)", s.files.journalPath())
+	return fmt.Sprintf("what was measured is in %s (benchtop report %[1]s)", s.files.journalName)
 }

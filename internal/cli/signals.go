@@ -14,7 +14,7 @@ import (
 //
 //	SIGINT    as the key q: drain; again: abort; a third time: leave at once
 //	SIGTERM   leave the screen, drain for 2 s; again: abort
-//	SIGHUP    the terminal is gone: the same
+//	SIGHUP    the terminal is gone: the same, unless --on-hangup continue says that the run goes on
 //
 // Once the run is over any of them only leaves the screen. Signals that were ignored when we were started, as nohup does,
 // stay ignored.
@@ -86,9 +86,14 @@ func (s *session) interrupt() {
 func (s *session) hangUp() {
 	s.withoutScreen()
 	s.mu.Lock()
-	known := s.code == exitHangup
+	known := s.lost
+	s.lost = true
 	s.mu.Unlock()
-	if !known { // it shows twice: as a signal, and as a screen that cannot be written
+	switch {
+	case known: // it shows twice: as a signal, and as a screen that cannot be written
+	case s.screen.onHangup == hangupContinue:
+		s.log(metrics.Warn, "the terminal was lost: the run goes on without it")
+	default:
 		s.end("the terminal was lost", exitHangup)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -18,7 +19,28 @@ import (
 
 const simulateText = `
 Runs the simulated server alone: an OpenAI-compatible API with the queue, batch and memory of a
-continuous-batching engine, and without a model. It stops at Ctrl-C.`
+continuous-batching engine, and without a model. It stops at Ctrl-C.
+
+Things can go wrong on demand: --fault KIND[=VALUE][,after=TOKENS][,every=N][,from=N][,to=N][,share=P].
+Requests for tokens are numbered from 1 as they arrive; a fault happens to all of them, to one in
+every N, to those in a range, or to a share drawn from the seed. Of several, the first that fits
+happens. A request may ask for its own with the header %s: KIND[=VALUE][,after=TOKENS].
+
+  benchtop simulate --fault status=429,every=3 --fault stall=2s,after=5,from=100
+
+after is how many tokens come first: 1 unless given, and never the last one. KIND is one of
+
+%s
+`
+
+// simulateHelp is the text with the kinds of faults in it.
+func simulateHelp() string {
+	var kinds strings.Builder
+	for _, k := range simulator.FaultKinds() {
+		fmt.Fprintf(&kinds, "  %-28s %s\n", k.Usage, k.Does)
+	}
+	return fmt.Sprintf(simulateText, simulator.FaultHeader, strings.TrimRight(kinds.String(), "\n"))
+}
 
 // listening begins the line that tells where the simulated server is; demo reads it.
 const listening = "listening on "
@@ -32,14 +54,24 @@ func runSimulate(env *environment, args []string) int {
 	seed := fs.Int64("seed", 0, "seed of lengths and texts of the answers")
 	model := fs.String("served-model-name", "", "name to serve the model under; default: the profile's")
 	withParent := fs.Bool("exit-with-stdin", false, "stop when standard input ends")
-	rest, err := parseFlags(groups.set(), args)
-	if errors.Is(err, errHelp) {
-		groups.help(env.stdout, "simulate [flags]", simulateText)
+	logTo := fs.String("log", "", "write a line of JSON for each request for tokens to this file, in order of arrival; - for standard output")
+	fs = groups.group("Behaviour")
+	specTokens := fs.Int("spec-tokens", 0, "tokens that speculative decoding drafts for each step; 0 turns it off")
+	specAcceptance := fs.Float64("spec-acceptance", simulator.Defaults().SpecAcceptance, "probability that a drafted token is accepted if those before it were")
+	var faults faultList
+	fs.Var(&faults, "fault", "what goes wrong, and for which requests; may be repeated")
+	rest, warnings, err := parseFlags(groups.set(), args)
+	env.warn(warnings)
+	if asked := (errHelp{}); errors.As(err, &asked) {
+		groups.help(env.stdout, "simulate [flags]", simulateHelp(), asked.word)
 		return exitFine
 	}
 	p, profileErr := simulator.Named(*profile)
 	if profileErr != nil {
 		profileErr = fmt.Errorf("--profile %s: %w", *profile, profileErr)
+	} else {
+		p.SpecTokens, p.SpecAcceptance, p.Faults = *specTokens, *specAcceptance, faults
+		profileErr = p.Validate()
 	}
 	if err := errors.Join(err, profileErr, noArguments("simulate", rest)); err != nil {
 		return env.fail(exitUsage, err)
@@ -48,36 +80,83 @@ func runSimulate(env *environment, args []string) int {
 	if *model != "" {
 		p.Model = *model
 	}
-	address := net.JoinHostPort(*host, strconv.Itoa(*port))
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return env.fail(exitFailed, fmt.Errorf("cannot listen on %s: %w; choose another with --port", address, err))
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if *withParent {
 		ctx = untilEnd(ctx, env.stdin)
 	}
 	s := simulator.New(p)
+	news := env.stdout
+	var log *os.File
+	switch *logTo {
+	case "":
+	case "-":
+		s.LogTo(env.stdout)
+		news = env.stderr // so that standard output is the log alone
+	default:
+		if log, err = os.Create(*logTo); err != nil {
+			return env.fail(exitFailed, fmt.Errorf("--log: %w; choose another file", err))
+		}
+		s.LogTo(log)
+	}
+	err = serveSimulated(ctx, s, net.JoinHostPort(*host, strconv.Itoa(*port)), func(url string) {
+		fmt.Fprintf(news, "%s%s  model %s  profile %s\n", listening, url, p.Model, p.Name)
+	})
+	err = errors.Join(err, s.Close())
+	if log != nil {
+		err = errors.Join(err, log.Close())
+	}
+	if err != nil {
+		return env.fail(exitFailed, err)
+	}
+	return exitFine
+}
+
+// serveSimulated serves until ctx ends. It calls ready with the address once it listens.
+func serveSimulated(ctx context.Context, s *simulator.Server, address string, ready func(url string)) error {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w; choose another with --port", address, err)
+	}
 	server := s.HTTPServer()
-	fmt.Fprintf(env.stdout, "%shttp://%s  model %s  profile %s\n", listening, l.Addr(), p.Model, p.Name)
+	ready("http://" + l.Addr().String())
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
+	go func() { failed <- server.Serve(s.Listener(l)) }()
 	select {
 	case <-ctx.Done():
 	case err := <-failed:
-		return env.fail(exitFailed, fmt.Errorf("serving on %s: %w", address, err))
+		return fmt.Errorf("serving on %s: %w", address, err)
 	}
 	shutdown, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := server.Shutdown(shutdown); err != nil {
 		_ = server.Close()
 	}
-	_ = s.Close()
 	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
-		return env.fail(exitFailed, err)
+		return err
 	}
-	return exitFine
+	return nil
+}
+
+// faultList is the flag of faults; each value adds one.
+type faultList []simulator.Fault
+
+func (v *faultList) String() string {
+	var all []string
+	for _, f := range *v {
+		all = append(all, f.String())
+	}
+	return strings.Join(all, " ")
+}
+
+func (v *faultList) Type() string { return "fault" }
+
+func (v *faultList) Set(s string) error {
+	f, err := simulator.ParseFault(s)
+	if err == nil {
+		*v = append(*v, f)
+	}
+	return err
 }
 
 // untilEnd returns a context that also ends with the input. A parent that dies, however it dies, closes the pipe.

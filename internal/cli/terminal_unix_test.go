@@ -5,6 +5,8 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -276,4 +278,85 @@ func TestDemoBends(t *testing.T) {
 	if s.Benchtop.Interrupted != nil {
 		t.Errorf("interrupted: %+v", s.Benchtop.Interrupted)
 	}
+}
+
+// With --on-hangup continue the run outlives its terminal.
+func TestHangUpContinues(t *testing.T) {
+	t.Parallel()
+	x := open(t, 100, 30, `"$BENCHTOP" demo --duration 6s --on-hangup continue`)
+	x.wait("RUN")
+	pid := x.pid()
+	time.Sleep(time.Second)
+	x.tmux("kill-server")
+	gone(t, pid)
+	s, files := readSaved(t, x.dir)
+	if s.Benchtop.Interrupted != nil || s.Completed < 50 {
+		t.Errorf("completed %d, interrupted %+v", s.Completed, s.Benchtop.Interrupted)
+	}
+	run("report", "--json", files[0]).expect(t, exitFine, "the terminal was lost: the run goes on without it")
+}
+
+// A disk that takes no more: the screen says so, the run goes on, and what was measured comes out where there is room.
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	t.Run("on a terminal", func(t *testing.T) {
+		t.Parallel()
+		// No file may grow beyond 16 KB: the journal breaks in the middle, and no place takes the result.
+		x := open(t, 120, 40, `ulimit -f 16; "$BENCHTOP" demo --duration 6s`)
+		x.wait("! NOT SAVING")
+		x.wait("DONE")
+		x.press("q")
+		if code := x.ended(); code != exitFailed {
+			t.Errorf("exit code %d, want %d", code, exitFailed)
+		}
+		if shown := x.history(); !strings.Contains(shown, "Serving Benchmark Result") || !strings.Contains(shown, "file too large") {
+			t.Errorf("the report or the reason is missing:\n%s", shown)
+		}
+	})
+	t.Run("without one", func(t *testing.T) {
+		t.Parallel()
+		var out, trouble bytes.Buffer
+		c := exec.Command("sh", "-c", `ulimit -f 16; "$0" demo --no-tui --duration 5s --result-dir "$1"`, program(t), t.TempDir())
+		c.Stdout, c.Stderr = &out, &trouble
+		err := c.Run()
+		if c.ProcessState.ExitCode() != exitFailed {
+			t.Errorf("ended with %v, want exit code %d", err, exitFailed)
+		}
+		var result struct{ Completed int }
+		for line := range strings.Lines(out.String()) {
+			if strings.HasPrefix(line, "{") {
+				if err := json.Unmarshal([]byte(line), &result); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if result.Completed < 30 || !strings.Contains(trouble.String(), "result saved to standard output") {
+			t.Errorf("completed %d on standard output; standard error:\n%s", result.Completed, trouble.String())
+		}
+	})
+	t.Run("with room elsewhere", func(t *testing.T) {
+		t.Parallel()
+		// The directory of the result turns into something else while the run is on.
+		dir, state := filepath.Join(t.TempDir(), "out"), t.TempDir()
+		c := exec.Command(program(t), "demo", "--no-tui", "--duration", "4s", "--result-dir", dir)
+		c.Env = append(os.Environ(), "XDG_STATE_HOME="+state)
+		var trouble bytes.Buffer
+		c.Stderr = &trouble
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		childOf(t, strconv.Itoa(c.Process.Pid), "simulate")
+		if !eventually(func() bool { _, err := os.Stat(dir); return err == nil }) {
+			t.Fatal("the directory was not made")
+		}
+		_ = os.RemoveAll(dir)
+		if err := os.WriteFile(dir, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Wait()
+		files, _ := filepath.Glob(filepath.Join(state, "benchtop", "*"))
+		if c.ProcessState.ExitCode() != exitFailed || len(files) != 2 || !strings.Contains(trouble.String(), "result saved to "+files[0]) {
+			t.Errorf("exit code %d, files %v; standard error:\n%s", c.ProcessState.ExitCode(), files, trouble.String())
+		}
+	})
 }

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/export"
+	"benchtop/export/charts"
+	"benchtop/metrics"
+)
+
+// chartOptions say which pictures are written beside the result.
+type chartOptions struct {
+	timeline     bool
+	thresholds   [2]float64 // milliseconds
+	datasetStats bool
+}
+
+// pytorchVariable asks for the result in a second form, as vLLM has it.
+const pytorchVariable = "SAVE_TO_PYTORCH_BENCHMARK_FORMAT"
+
+// draw writes what stands beside the result. What goes wrong is a warning: the result itself is safe.
+func (s *session) draw(r metrics.Report) (written, warnings []string) {
+	result := s.save.place(s.plan)
+	if s.files != nil {
+		result = s.files.path
+	}
+	stem := strings.TrimSuffix(result, filepath.Ext(result))
+	put := func(path string, content func(io.Writer) error) {
+		if err := writeFile(path, content); err != nil {
+			warnings = append(warnings, fmt.Sprintf("%s was not written: %s", path, err))
+			return
+		}
+		written = append(written, path)
+	}
+	if s.charts.timeline {
+		put(stem+".timeline.html", func(w io.Writer) error {
+			_, err := charts.Timeline(w, s.journal.Records(), s.plan, s.charts.thresholds)
+			return err
+		})
+	}
+	if s.charts.datasetStats {
+		put(stem+".dataset_stats.png", func(w io.Writer) error { return charts.DatasetStats(w, s.journal.Records()) })
+	}
+	if os.Getenv(pytorchVariable) != "" && s.save.asked() {
+		put(stem+".pytorch.json", func(w io.Writer) error { return export.PyTorch(w, r, s.arguments) })
+	}
+	return written, warnings
+}
+
+// arguments are all flags with their values under the names vLLM has for them.
+func (o *serveOptions) arguments() (all []export.Arg) {
+	for _, g := range o.groups {
+		g.flags.VisitAll(func(f *pflag.Flag) {
+			all = append(all, export.Arg{Name: strings.ReplaceAll(f.Name, "-", "_"), Value: o.argument(f)})
+		})
+	}
+	return all
+}
+
+func (o *serveOptions) argument(f *pflag.Flag) any {
+	text := f.Value.String()
+	if !f.Changed && f.DefValue == "" {
+		return nil
+	}
+	switch f.Value.Type() {
+	case "bool":
+		return text == "true"
+	case "int", "int64":
+		n, _ := strconv.ParseInt(text, 10, 64)
+		return n
+	case "float64", "number":
+		v, _ := strconv.ParseFloat(text, 64)
+		return v
+	}
+	if f.Name == "header" {
+		return secret
+	}
+	for _, v := range o.server.secrets() {
+		text = strings.ReplaceAll(text, v, secret)
+	}
+	return userInfo.ReplaceAllString(text, "://"+secret+"@")
+}

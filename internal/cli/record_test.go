@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"benchtop/internal/simulator"
+)
+
+// asked is a request for tokens that a recording server got.
+type asked struct {
+	at     time.Duration
+	body   string
+	header http.Header
+	fields map[string]any
+}
+
+// recording is a simulated server that remembers what it was asked.
+type recording struct {
+	url string
+
+	mu    sync.Mutex
+	calls []asked
+	paths []string // of all requests
+}
+
+// recorded starts a fast simulated server; serve, if not nil, may answer first by returning true.
+func recorded(t *testing.T, serve func(w http.ResponseWriter, r *http.Request) bool) *recording {
+	t.Helper()
+	p := simulator.Defaults()
+	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = p.StepBase/100, p.PrefillToken/100, p.DecodeSequence/100, 0
+	inner := simulator.New(p)
+	rec := &recording{}
+	start := time.Now()
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		at := time.Since(start)
+		body, _ := io.ReadAll(r.Body)
+		a := asked{at: at, body: string(body), header: r.Header}
+		_ = json.Unmarshal(body, &a.fields)
+		rec.mu.Lock()
+		rec.paths = append(rec.paths, r.Method+" "+r.URL.Path)
+		if r.Method == http.MethodPost && (r.URL.Path == "/v1/completions" || r.URL.Path == "/v1/chat/completions") {
+			rec.calls = append(rec.calls, a)
+		}
+		rec.mu.Unlock()
+		if serve != nil && serve(w, r) {
+			return
+		}
+		// The simulated server knows one model.
+		if a.fields["model"] != nil {
+			known := maps.Clone(a.fields)
+			known["model"] = p.Model
+			body, _ = json.Marshal(known)
+		}
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		inner.Handler().ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		web.CloseClientConnections()
+		web.Close()
+		_ = inner.Close()
+	})
+	rec.url = web.URL
+	return rec
+}
+
+func (r *recording) all() []asked {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]asked(nil), r.calls...)
+}
+
+// field returns one field of every request in the order of their ids.
+func (r *recording) field(name string) (out []any) {
+	byID := map[string]any{}
+	var ids []string
+	for _, a := range r.all() {
+		id := a.header.Get("X-Request-Id")
+		byID[id] = a.fields[name]
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	for _, id := range ids {
+		out = append(out, byID[id])
+	}
+	return out
+}
+
+// resultIn reads the one result in a directory.
+func resultIn(t *testing.T, dir string) map[string]any {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
+	if len(files) != 1 {
+		t.Fatalf("results %v, want one", files)
+	}
+	data, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v map[string]any
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"benchtop/datasets"
+	"benchtop/export"
+	"benchtop/loadgen"
+	"benchtop/metrics"
+)
+
+// readiness is the patience with a server that is still starting: none, or until a moment.
+type readiness struct {
+	env   *environment
+	limit time.Duration
+	until time.Time
+	said  bool
+}
+
+func (o *serverOptions) readiness(env *environment) *readiness {
+	limit := time.Duration(o.ready) * time.Second
+	return &readiness{env: env, limit: limit, until: time.Now().Add(limit)}
+}
+
+// again waits before another try and reports whether there is to be one.
+func (r *readiness) again(ctx context.Context, server string, err error) bool {
+	left := time.Until(r.until)
+	if r.limit == 0 || left <= 0 || ctx.Err() != nil {
+		return false
+	}
+	if !r.said {
+		fmt.Fprintf(r.env.stderr, "waiting up to %s for %s: %s\n", r.limit, server, export.Clean(err.Error()))
+		r.said = true
+	}
+	select {
+	case <-time.After(min(time.Second, left)):
+	case <-ctx.Done():
+	}
+	return true
+}
+
+// find reaches the server and says what its model is called, with as much patience as was asked for.
+func (o *serverOptions) find(ctx context.Context, client *http.Client, ready *readiness) (m model, err error) {
+	for {
+		if err = reach(ctx, o.target); err == nil {
+			switch {
+			case o.model == "":
+				m, err = discover(ctx, client, o.target)
+			case o.servedName == "":
+				m = model{id: o.model, root: o.model}
+			default:
+				m = model{id: o.servedName, root: o.model}
+			}
+		}
+		if err == nil || !ready.again(ctx, o.target.String(), err) {
+			return m, err
+		}
+	}
+}
+
+// rehearse sends what comes before the run and is in no figure: requests until one succeeds, if the user wants to wait for
+// the server, and warm-ups. They have prompts of their own, as long as the first of the run, whose place in the server's
+// prefix cache they therefore do not warm.
+func (o *serveOptions) rehearse(ctx context.Context, env *environment, load loadgen.Options, first datasets.Conversation, ready *readiness) error {
+	load.ModelFor, load.ProbeRate = nil, 0
+	if ready.limit > 0 {
+		for try := 0; ; try++ {
+			limited, cancel := context.WithDeadline(ctx, ready.until)
+			done := loadgen.Try(limited, load, strangers(first, try, 1), 1)
+			cancel()
+			if done[0].OK() {
+				break
+			}
+			err := fmt.Errorf("%s: %s", done[0].Failure, done[0].Error)
+			if done[0].Failure == metrics.Cancelled {
+				err = fmt.Errorf("no answer within %s", ready.limit)
+			}
+			if !ready.again(ctx, o.server.target.String(), err) {
+				return fmt.Errorf("%s was not ready within %s: %w", o.server.target, ready.limit, err)
+			}
+		}
+	}
+	if n := o.load.warmups; n > 0 {
+		fmt.Fprintf(env.stderr, "warming up with %d requests\n", n)
+		failed, words := 0, ""
+		for _, q := range loadgen.Try(ctx, load, strangers(first, 1, n), o.load.mostUsers()) {
+			if !q.OK() {
+				failed++
+				words = fmt.Sprintf("%s: %s", q.Failure, q.Error)
+			}
+		}
+		if failed > 0 && ctx.Err() == nil {
+			fmt.Fprintf(env.stderr, "benchtop: WARNING: %d of %d warm-ups failed, one with %s\n", failed, n, export.Clean(words))
+		}
+	}
+	return ctx.Err()
+}
+
+// strangers are n turns as long as the first of a conversation and unlike it: its tokens or words in another order.
+func strangers(like datasets.Conversation, seed, n int) []datasets.Turn {
+	turns := make([]datasets.Turn, n)
+	for i := range turns {
+		t := like.Turns[0]
+		draws := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
+		if t.TokenIDs != nil {
+			t.TokenIDs = slices.Clone(t.TokenIDs)
+			draws.Shuffle(len(t.TokenIDs), func(a, b int) { t.TokenIDs[a], t.TokenIDs[b] = t.TokenIDs[b], t.TokenIDs[a] })
+		}
+		words := strings.Fields(t.Text)
+		draws.Shuffle(len(words), func(a, b int) { words[a], words[b] = words[b], words[a] })
+		t.Text, t.Messages, t.Media = strings.Join(words, " "), nil, nil
+		turns[i] = t
+	}
+	return turns
+}
+
+// peeked is a source whose first conversation was looked at.
+type peeked struct {
+	first []datasets.Conversation
+	rest  loadgen.Source
+}
+
+func (p *peeked) Next() (datasets.Conversation, error) {
+	if len(p.first) > 0 {
+		c := p.first[0]
+		p.first = nil
+		return c, nil
+	}
+	return p.rest.Next()
+}
+
+// peek returns the first conversation, and a source that begins with it.
+func peek(s loadgen.Source) (loadgen.Source, datasets.Conversation, error) {
+	c, err := s.Next()
+	if err == io.EOF {
+		err = fmt.Errorf("the data set holds not one prompt that can be sent")
+	}
+	if err != nil {
+		return nil, c, err
+	}
+	return &peeked{[]datasets.Conversation{c}, s}, c, nil
+}

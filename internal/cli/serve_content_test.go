@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What the flags put into a request, byte for byte as vLLM's client would.
+func TestBodies(t *testing.T) {
+	prompts := filepath.Join(t.TempDir(), "s.json")
+	if err := os.WriteFile(prompts, []byte(`[{"conversations": [{"from": "human", "value": "Why is the sea \u2013 blue?"}, {"from": "gpt", "value": "It is not, it only seems so."}]}]`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, args, want string }{
+		{"plain", "", `{"model": "M", "prompt": "Why is the sea \u2013 blue?", "repetition_penalty": 1.0, "max_tokens": 7, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}}`},
+		{"chat", "--backend openai-chat", `{"model": "M", "messages": [{"role": "user", "content": [{"type": "text", "text": "Why is the sea \u2013 blue?"}]}], "max_completion_tokens": 7, "stream": true, "stream_options": {"include_usage": true}}`},
+		{"sampling", "--temperature 0 --top-p 0.9 --top-k 40 --min-p 1e-05 --frequency-penalty -1 --presence-penalty 2 --repetition-penalty 1.1 --logprobs 3 --ignore-eos",
+			`{"model": "M", "prompt": "Why is the sea \u2013 blue?", "repetition_penalty": 1.1, "max_tokens": 7, "logprobs": 3, "stream": true, "stream_options": {"include_usage": true}, "ignore_eos": true, "top_p": 0.9, "top_k": 40, "min_p": 1e-05, "temperature": 0.0, "frequency_penalty": -1.0, "presence_penalty": 2.0}`},
+		{"extra body wins", `--temperature 0.5 --extra-body {"temperature":1,"stop":["x"],"model":"Z"} --extra-body.a.b 3`,
+			`{"model": "Z", "prompt": "Why is the sea \u2013 blue?", "repetition_penalty": 1.0, "max_tokens": 7, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}, "temperature": 1, "stop": ["x"], "a": {"b": 3}}`},
+		{"served name", "--served-model-name N", `{"model": "N", "prompt": "Why is the sea \u2013 blue?", "repetition_penalty": 1.0, "max_tokens": 7, "logprobs": null, "stream": true, "stream_options": {"include_usage": true}}`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := recorded(t, nil)
+			run(append([]string{"serve", "--base-url", server.url, "--model", "M", "--dataset-name", "sharegpt", "--dataset-path", prompts, "--num-prompts", "1", "--output-len", "7"},
+				strings.Fields(c.args)...)...).expect(t, exitFine, "Successful requests:                     1 ")
+			if all := server.all(); len(all) != 1 || all[0].body != c.want {
+				t.Errorf("got  %v\nwant %s", all, c.want)
+			}
+		})
+	}
+}
+
+// The flag's order of modules is vLLM's for the same seed.
+func TestLoRA(t *testing.T) {
+	for assignment, want := range map[string]string{"random": "b b a b c b b b b b c a", "round-robin": "a b c a b c a b c a b c"} {
+		server := recorded(t, nil)
+		dir := t.TempDir()
+		run("serve", "--base-url", server.url, "--model", "base", "--num-prompts", "12", "--random-input-len", "5", "--random-output-len", "2",
+			"--lora-modules", "a", "b", "c", "--lora-assignment", assignment, "--num-warmups", "2", "--probe-request-rate", "50",
+			"--save-result", "--result-dir", dir).expect(t, exitFine)
+		got := map[string]int{}
+		var inOrder []string
+		for _, a := range server.all() {
+			if a.header.Get("X-Request-Id") == "" {
+				got[a.fields["model"].(string)]++ // warm-ups and probes
+			}
+		}
+		for _, m := range server.field("model") {
+			inOrder = append(inOrder, m.(string))
+		}
+		if n := len(inOrder); n < 12 || strings.Join(inOrder[n-12:], " ") != want {
+			t.Errorf("%s: %v, want %s", assignment, inOrder, want)
+		}
+		if keys := slices.Collect(maps.Keys(got)); len(keys) != 1 || keys[0] != "base" {
+			t.Errorf("%s: warm-ups and probes asked for %v, want the base model", assignment, got)
+		}
+		if v := resultIn(t, dir); v["probe_completed"] == nil || v["probe_completed"].(float64) < 1 || v["completed"] != 12. {
+			t.Errorf("probes %v, completed %v", v["probe_completed"], v["completed"])
+		}
+	}
+}
+
+// Headers reach every request of either kind, a user's own win, and their values are shown nowhere.
+func TestHeaders(t *testing.T) {
+	const canary = "c4n4ry"
+	t.Setenv("OPENAI_API_KEY", "from-the-environment")
+	server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/v1/models" {
+			fmt.Fprintf(w, `{"data": [{"id": "m"}]}`)
+			return true
+		}
+		if strings.HasSuffix(r.Header.Get("X-Request-Id"), "-1") {
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprintf(w, "no entry for %s", r.Header.Get("X-Key"))
+			return true
+		}
+		return false
+	})
+	dir := t.TempDir()
+	r := run("serve", "--base-url", server.url, "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "2",
+		"--header", "X-Key="+canary, " Authorization = Basic "+canary, "--header=X-Late="+canary, "--header", "X-Key= "+canary+"2", "Authorization=Basic "+canary,
+		"X-Request-Id=mine", "--request-id-prefix", "r-", "--metadata", "team = blue", "tp=1", "--save-result", "--save-detailed", "--result-dir", dir, "--plot-timeline", "--plot-dataset-stats")
+	r.expect(t, exitFine, "WARNING", "--header", "no entry for ***")
+	for _, a := range server.all() {
+		if h := a.header; h.Get("X-Key") != canary+"2" || h.Get("Authorization") != "Basic "+canary || !strings.HasPrefix(h.Get("X-Request-Id"), "r-") || h.Get("X-Late") != "" {
+			t.Errorf("headers %v", h)
+		}
+	}
+	all := r.stdout + r.stderr
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(data)
+		if strings.HasSuffix(f, ".gz") {
+			all += run("report", "--json", f).stdout
+		}
+	}
+	if len(files) != 4 || strings.Contains(all, canary) {
+		t.Errorf("%d files, canary at %.200s", len(files), all[max(0, strings.Index(all, canary)-100):])
+	}
+	v := resultIn(t, dir)
+	if v["team"] != "blue" || v["tp"] != "1" {
+		t.Errorf("metadata %v %v", v["team"], v["tp"])
+	}
+	command, _ := json.Marshal(v["benchtop"].(map[string]any)["command"])
+	if !strings.Contains(string(command), "X-Key=***") {
+		t.Errorf("command %s", command)
+	}
+}
+
+// What does nothing here is accepted, and says so.
+func TestInertFlags(t *testing.T) {
+	server := recorded(t, nil)
+	dir := t.TempDir()
+	run("serve", "--base-url", server.url, "--num-prompts", "1", "--random-input-len", "5", "--random-output-len", "2", "--tokenizer", "x/y", "--tokenizer-mode", "hf",
+		"--trust-remote-code", "--use-beam-search", "--disable-tqdm", "--no-stream", "--skip-chat-template", "--chat-template-kwargs", `{"a": 1}`, "--no-self-timed",
+		"--save-result", "--result-dir", dir).expect(t, exitFine)
+	events, _ := json.Marshal(resultIn(t, dir)["benchtop"].(map[string]any)["events"])
+	for _, name := range []string{"tokenizer", "tokenizer-mode", "trust-remote-code", "use-beam-search", "disable-tqdm", "no-stream", "skip-chat-template", "chat-template-kwargs"} {
+		if !strings.Contains(string(events), "--"+name+" has no effect: ") {
+			t.Errorf("nothing says that --%s has no effect: %s", name, events)
+		}
+	}
+}

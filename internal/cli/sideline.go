@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"benchtop/export"
+	"benchtop/internal/telemetry"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// sideline is what is asked of the server beside the load: its counters before and after the run, and its profiler.
+type sideline struct {
+	client  *http.Client
+	target  *target.Target
+	profile bool
+	before  telemetry.Counters
+	counted bool
+}
+
+// scrapeTimeout is how long the server may take for its counters.
+const scrapeTimeout = 5 * time.Second
+
+// begin looks at the counters and starts the profiler. It returns what went wrong and does not matter to the run.
+func (s *sideline) begin() (notes []string) {
+	if s.profile {
+		notes = append(notes, s.profiler("start")...)
+	}
+	before, err := s.scrape()
+	s.before, s.counted = before, err == nil
+	return notes
+}
+
+// end files what the counters moved by. That a server has none is no news.
+func (s *sideline) end(run *metrics.Run) (notes []string) {
+	if !s.counted {
+		return nil
+	}
+	after, err := s.scrape()
+	if err != nil {
+		return []string{"the server's counters could not be read after the run: " + s.words(err)}
+	}
+	var problem error
+	if run.SpecDecode, problem = s.before.SpecDecode(after); problem != nil {
+		notes = append(notes, s.words(problem))
+	}
+	if run.Diffusion, problem = s.before.Diffusion(after); problem != nil {
+		notes = append(notes, s.words(problem))
+	}
+	return notes
+}
+
+// close stops the profiler.
+func (s *sideline) close() (notes []string) {
+	defer s.client.CloseIdleConnections()
+	if !s.profile {
+		return nil
+	}
+	return s.profiler("stop")
+}
+
+func (s *sideline) scrape() (telemetry.Counters, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	return telemetry.Scrape(ctx, s.client, s.target.URL("/metrics"))
+}
+
+func (s *sideline) profiler(action string) []string {
+	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+	defer cancel()
+	if err := telemetry.Profiler(ctx, s.client, s.target.String(), action); err != nil {
+		return []string{fmt.Sprintf("the server's profiler did not %s: %s", action, s.words(err))}
+	}
+	return nil
+}
+
+func (s *sideline) words(err error) string { return export.Clean(s.target.Hide(err.Error())) }

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// walkStages announces the stages of the load as they begin, and the end of the warm-up, and sets the number of users of a
+// stage of users.
+func (s *session) walkStages(ctx context.Context) {
+	type moment struct {
+		at time.Duration
+		do func()
+	}
+	var moments []moment
+	for i, stage := range s.plan.Stages {
+		moments = append(moments, moment{stage.Start, func() {
+			if stage.Users > 0 {
+				s.engine.SetLimit(stage.Users)
+			}
+			load := stageInWords(stage)
+			s.mark(fmt.Sprintf("stage %d/%d: %s for %s", i+1, len(s.plan.Stages), load, shortDuration(stage.Length)), load)
+		}})
+	}
+	if w := s.plan.Warmup; w > 0 {
+		at := len(moments)
+		for i := range moments {
+			if moments[i].at >= w {
+				at = i
+				break
+			}
+		}
+		moments = append(moments[:at], append([]moment{{w, func() { s.mark("the warm-up is over: figures begin here", "warm") }}}, moments[at:]...)...)
+	}
+	for _, m := range moments {
+		select {
+		case <-time.After(time.Until(s.load.Start.Add(m.at))):
+			m.do()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// mark files an event that is drawn across the charts.
+func (s *session) mark(text, mark string) {
+	s.file(metrics.Event{Level: metrics.Info, Text: text, Mark: mark})
+}

@@ -24,7 +24,9 @@ var arrows = map[string][]string{
 	"benchtop/datasets/tokenizer": {},
 	"benchtop/metrics":            {},
 	"benchtop/export":             {"benchtop/metrics"},
+	"benchtop/export/charts":      {"benchtop/metrics"},
 	"benchtop/internal/simulator": {},
+	"benchtop/internal/telemetry": {"benchtop/metrics"},
 }
 
 // only says which packages may import certain modules.
@@ -37,6 +39,8 @@ var only = map[string][]string{
 	"github.com/mattn/go-isatty":      {"benchtop/internal/cli"},
 	"golang.org/x/sys/":               {"benchtop/loadgen", "benchtop/tui", "benchtop/internal/cli"},
 	"github.com/rogpeppe/go-internal": {"benchtop/internal/cli"},
+	"gonum.org/":                      {"benchtop/export/charts"},
+	"github.com/prometheus/":          {"benchtop/internal/telemetry"},
 }
 
 // stdOnly packages are the common language: they build on the standard library alone.

@@ -21,6 +21,11 @@ func benchtopObject(r *metrics.Report) object {
 		{"definitions", definitions(p.Definitions)},
 		{"dataset", p.Dataset},
 		{"load", p.Load},
+		{"stages", each(p.Stages, stage)},
+		{"ramp", ramp(p.Ramp)},
+		{"warmup_s", p.Warmup.Seconds()},
+		{"warmed_up", r.WarmedUp},
+		{"objectives", objectives(r)},
 		{"token_sources", object{
 			{"dataset", sourceName(p.InputSource)},
 			{"input", sourceCounts(r.InputSources)},
@@ -28,14 +33,25 @@ func benchtopObject(r *metrics.Report) object {
 		}},
 		{"client", object{{"redials", r.Redials}, {"lateness_ms", statistic(r.Lateness, "")}}},
 		{"queueing", object{{"held_ms", statistic(r.ClientQueue, "")}}},
+		{"pacing", object{
+			{"scheduled_rps", orNull(r.ScheduledRate)}, {"sent_rps", orNull(r.SentRate)}, {"done_rps", orNull(r.DoneRate)},
+		}},
 		{"connect_ms", statistic(r.Connect, "")},
 		{"ttft_first_token_ms", statistic(r.FirstToken, "")},
 		{"ttft_answer_ms", statistic(r.FirstAnswer, "")},
+		{"tpot_token_weighted_ms", statistic(r.TPOTWeighted, "")},
 		{"scheduled_latency", statistic(r.ScheduledLatency, "_ms")},
 		{"peak_concurrency_exact", r.ExactPeakConcurrency},
-		{"timeline", each(r.Timeline, window)},
+		{"good", good(p, r.Good)},
+		{"steady_state", steadyState(r.SteadyState)},
+		{"levels", each(r.Levels, func(l *metrics.LoadLevel) any { return level(p, l) })},
+		{"answer", answer(r)},
+		{"gates", each(r.Gates, gate)},
+		{"probes", probeObject(r.Probes)},
+		{"timeline", each(r.Timeline, func(w *metrics.Window) any { return window(p, w) })},
 		{"events", each(r.Events, event)},
 		{"failures", each(r.Failures, failures)},
+		{"damaged_journal_lines", r.Damaged},
 		{"interrupted", interrupted(r.Interrupted)},
 	}
 }
@@ -84,7 +100,15 @@ func statistic(s metrics.Statistic, unit string) object {
 	return o
 }
 
-func window(w *metrics.Window) any {
+// good is null in a run without objectives, where it would only repeat the successes.
+func good(p *metrics.Plan, n int) any {
+	if len(p.Goodput) == 0 {
+		return nil
+	}
+	return n
+}
+
+func window(p *metrics.Plan, w *metrics.Window) any {
 	quantile := func(h *metrics.Histogram, q float64) any {
 		if h.Count() == 0 {
 			return nil
@@ -93,7 +117,8 @@ func window(w *metrics.Window) any {
 	}
 	return object{
 		{"t_s", int(w.Start / time.Second)},
-		{"due", w.Due}, {"sent", w.Sent}, {"done", w.Done}, {"failed", w.Failed}, {"cancelled", w.Cancelled},
+		{"due", w.Due}, {"sent", w.Sent}, {"done", w.Done}, {"good", good(p, w.Good)}, {"failed", w.Failed},
+		{"cancelled", w.Cancelled},
 		{"held", w.Held}, {"waiting", w.Waiting}, {"running", w.Running},
 		{"input_tokens", w.InputTokens}, {"output_tokens", w.OutputTokens},
 		{"ttft_p50_ms", quantile(&w.TTFT, .50)}, {"ttft_p90_ms", quantile(&w.TTFT, .90)},
@@ -108,7 +133,8 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 
 func event(e *metrics.Event) any {
 	return object{
-		{"t_s", atSeconds(e.At)}, {"level", string(e.Level)}, {"text", e.Text}, {"count", max(1, e.Count)},
+		{"t_s", atSeconds(e.At)}, {"level", string(e.Level)}, {"text", e.Text}, {"mark", orNull(e.Mark)},
+		{"count", max(1, e.Count)},
 	}
 }
 

@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -14,16 +15,14 @@ import (
 const dateLayout = "20060102-150405"
 
 // FileName is the name vLLM gives the result of such a run, except that its date is the start of the run, and that
-// characters which are not safe in a file name become "_".
+// characters which are not safe in a file name become "_". Loads vLLM does not know are named alike: a ramp in time by
+// how long it takes, stages by their rates or users.
 func FileName(p metrics.Plan) string {
 	name := p.Label
 	if name == "" {
 		name = p.Backend
 	}
-	load := pythonFloat(float64(p.Rate)) + "qps"
-	if p.Ramp != nil {
-		load = fmt.Sprintf("ramp-up-%s-%sqps-%sqps", safe(p.Ramp.Strategy), pythonNumber(p.Ramp.From), pythonNumber(p.Ramp.To))
-	}
+	load := loadPart(&p)
 	if p.MaxConcurrency > 0 {
 		load += fmt.Sprintf("-concurrency%d", p.MaxConcurrency)
 	}
@@ -33,6 +32,52 @@ func FileName(p metrics.Plan) string {
 		name = "_" + name[1:]
 	}
 	return name
+}
+
+func loadPart(p *metrics.Plan) string {
+	switch {
+	case p.Ramp != nil:
+		load := fmt.Sprintf("ramp-up-%s-%sqps-%sqps", safe(p.Ramp.Strategy), pythonNumber(p.Ramp.From), pythonNumber(p.Ramp.To))
+		if p.Ramp.Over > 0 {
+			load += "-over" + short(p.Ramp.Over)
+		}
+		return load
+	case len(p.Stages) > 0:
+		return "stages-" + stagesPart(p.Stages)
+	}
+	return pythonFloat(float64(p.Rate)) + "qps"
+}
+
+// mostNamed is how many stages a name tells one by one.
+const mostNamed = 5
+
+func stagesPart(stages []metrics.Stage) string {
+	unit := "qps"
+	var loads []string
+	for _, s := range stages {
+		if s.Users > 0 {
+			unit = "users"
+			loads = append(loads, strconv.Itoa(s.Users))
+		} else {
+			loads = append(loads, pythonNumber(s.Rate))
+		}
+	}
+	if n := len(loads); n > mostNamed {
+		return fmt.Sprintf("%dx-%s-to-%s%s", n, loads[0], loads[n-1], unit)
+	}
+	return strings.Join(loads, "-") + unit
+}
+
+// short writes a duration without units that are zero: 1m, not 1m0s.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }
 
 func date(t time.Time) string { return t.Local().Format(dateLayout) }

@@ -180,8 +180,9 @@ func (j *Journal) Err() error {
 	return j.err
 }
 
-// Close files how the run ended, of which Ended, Reason and Unsent are used, writes everything to the file and forces
-// it to the disk. It returns the same error as Err. The journal can still be read afterwards, as long as w is open.
+// Close files how the run ended and what was measured beside its requests (of run everything but Plan, Events and
+// Damaged), writes everything to the file and forces it to the disk. It returns the same error as Err. The journal can
+// still be read afterwards, as long as w is open.
 func (j *Journal) Close(run metrics.Run) error {
 	j.mu.Lock()
 	if j.closed {
@@ -207,9 +208,20 @@ func (j *Journal) Close(run metrics.Run) error {
 }
 
 // Records ranges over every request filed so far, in the order in which they ended. It may be ranged over again, and
-// while the run goes on.
+// while the run goes on. Lines that the disk gives back damaged are left out; an error at the very end tells of them.
 func (j *Journal) Records() iter.Seq2[metrics.Request, error] {
-	return requests(func() iter.Seq2[entry, error] { return scan(j.whole(), j.name) })
+	return func(yield func(metrics.Request, error) bool) {
+		var damage damages
+		for e, err := range scan(j.whole(), j.name) {
+			damage.note(e)
+			if (e.request != nil || err != nil) && !yield(request(e), err) {
+				return
+			}
+		}
+		if damage.count > 0 {
+			yield(metrics.Request{}, damage.err())
+		}
+	}
 }
 
 // WriteTo copies the whole journal as it is now, for instance to a disk that has room.

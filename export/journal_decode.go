@@ -1,7 +1,6 @@
 package export
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -14,12 +13,13 @@ import (
 	"benchtop/metrics"
 )
 
-// entry is one line of a journal: the pointer that is not nil says which kind.
+// entry is one line of a journal: what is not nil says which kind.
 type entry struct {
 	plan    *metrics.Plan
 	request *metrics.Request
 	event   *metrics.Event
-	end     *metrics.Run // Ended, Reason and Unsent
+	end     *metrics.Run // what appendEnd writes of it
+	damage  error        // why the line cannot be read
 }
 
 const (
@@ -28,22 +28,6 @@ const (
 	// largestCount bounds every count: what a float can still tell apart.
 	largestCount = 1 << 53
 )
-
-func decodeHeader(line []byte) (entry, error) {
-	var h header
-	const want = `expected the first line of a benchtop journal, {"benchtop_journal":1,"plan":{…}}`
-	if err := json.Unmarshal(line, &h); err != nil {
-		return entry{}, fmt.Errorf("%s: %w", want, err)
-	}
-	switch {
-	case h.Version == 0:
-		return entry{}, errors.New(want)
-	case h.Version != journalVersion:
-		return entry{}, fmt.Errorf("this is version %d of the journal; this benchtop reads version %d", h.Version, journalVersion)
-	}
-	plan := h.Plan.plan()
-	return entry{plan: &plan}, nil
-}
 
 // lineDecoder reads any line but the first.
 type lineDecoder struct{ parser fastjson.Parser }
@@ -67,12 +51,12 @@ func (d *lineDecoder) decode(line []byte) (entry, error) {
 		inner := f.object("event")
 		e := metrics.Event{
 			At: inner.moment("at_us"), Level: metrics.Level(inner.text("level")), Text: inner.text("text"),
-			Count: inner.count("count"),
+			Mark: inner.text("mark"), Count: inner.count("count"),
 		}
 		return entry{event: &e}, inner.err
 	case o.Get("end") != nil:
 		inner := f.object("end")
-		run := metrics.Run{Ended: inner.moment("ended_us"), Reason: inner.text("reason"), Unsent: inner.count("unsent")}
+		run := inner.end()
 		return entry{end: &run}, inner.err
 	}
 	return entry{}, errors.New(`expected a request ("index"), an "event" or the "end"`)
@@ -99,6 +83,21 @@ func (f *fields) object(key string) *fields {
 	return &fields{o: o}
 }
 
+// optional is nil where the key is not there.
+func (f *fields) optional(key string) *fields {
+	if f.o.Get(key) == nil {
+		return nil
+	}
+	return f.object(key)
+}
+
+// inherit takes over what went wrong in an object inside this one.
+func (f *fields) inherit(inner *fields) {
+	if f.err == nil {
+		f.err = inner.err
+	}
+}
+
 func (f *fields) request() metrics.Request {
 	return metrics.Request{
 		Index: f.count("index"), Conversation: f.count("conversation"), Turn: f.count("turn"), ID: f.text("id"), Model: f.text("model"),
@@ -121,6 +120,10 @@ func (f *fields) count(key string) int {
 	if v == nil {
 		return 0
 	}
+	return f.whole(key, v)
+}
+
+func (f *fields) whole(key string, v *fastjson.Value) int {
 	n, err := v.Int64()
 	if err != nil || n < -largestCount || n > largestCount {
 		f.fail(key, "a whole number below 2^53")

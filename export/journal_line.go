@@ -1,53 +1,11 @@
 package export
 
 import (
-	"encoding/json"
 	"strconv"
 	"time"
 
 	"benchtop/metrics"
 )
-
-// journalVersion is the version of the lines. It rises when an older reader would misread them.
-const journalVersion = 1
-
-type header struct {
-	Version int      `json:"benchtop_journal"`
-	Plan    planLine `json:"plan"`
-}
-
-// planLine is a plan whose numbers may be infinite, which JSON has no form for.
-type planLine struct {
-	metrics.Plan
-	Burstiness metrics.Rate    `json:"burstiness"`
-	Goodput    []objectiveLine `json:"goodput,omitempty"`
-}
-
-type objectiveLine struct {
-	Metric  string       `json:"metric"`
-	LimitMS metrics.Rate `json:"limit_ms"`
-}
-
-func appendHeader(b []byte, plan metrics.Plan) ([]byte, error) {
-	line := planLine{Plan: plan, Burstiness: metrics.Rate(plan.Burstiness)}
-	for _, o := range plan.Goodput {
-		line.Goodput = append(line.Goodput, objectiveLine{o.Metric, metrics.Rate(o.LimitMS)})
-	}
-	text, err := json.Marshal(header{journalVersion, line})
-	if err != nil {
-		return b, err
-	}
-	return append(append(b, text...), '\n'), nil
-}
-
-func (l *planLine) plan() metrics.Plan {
-	p := l.Plan
-	p.Burstiness = float64(l.Burstiness)
-	for _, o := range l.Goodput {
-		p.Goodput = append(p.Goodput, metrics.Objective{Metric: o.Metric, LimitMS: float64(o.LimitMS)})
-	}
-	return p
-}
 
 // appendRequest appends the line of a request. Moments are whole microseconds from the start of the run; one that did
 // not come is left out, and so is any other value that is empty. Chunk times are the first moment and then the gaps;
@@ -164,14 +122,7 @@ func appendEvent(b []byte, e metrics.Event) []byte {
 	b = appendMoment(b, "at_us", e.At)
 	b = appendText(b, "level", string(e.Level))
 	b = appendText(b, "text", e.Text)
+	b = appendText(b, "mark", e.Mark)
 	b = appendCount(b, "count", e.Count)
-	return append(b, "}}\n"...)
-}
-
-func appendEnd(b []byte, run metrics.Run) []byte {
-	b = append(b, `{"end":{`...)
-	b = appendMoment(b, "ended_us", run.Ended)
-	b = appendText(b, "reason", run.Reason)
-	b = appendCount(b, "unsent", run.Unsent)
 	return append(b, "}}\n"...)
 }

@@ -25,13 +25,17 @@ const (
 // ReadJournal reads the journal of a run, plain or gzipped. It looks through the whole file once for what it says about
 // the run; the requests are read again, one at a time, whenever the iterator is ranged over.
 //
-// A last line that was cut is dropped: the process was killed while it wrote it. A journal without an end has
-// Run.Ended = metrics.Never and a Run.Reason. The error says that this is no journal at all; damage further on comes
-// from the iterator, in its place after the requests before it, and names file and line.
+// A last line that was cut is dropped: the process was killed while it wrote it. Any other line that cannot be read is
+// left out and counted in Run.Damaged; an event at the end of Run.Events names the first one. A journal without an end
+// has Run.Ended = metrics.Never and a Run.Reason. The error says that the file cannot be read or is no journal at all;
+// trouble further on (a disk that fails, a gzipped file that was cut) comes from the iterator, after the requests before
+// it.
 func ReadJournal(path string) (metrics.Run, iter.Seq2[metrics.Request, error], error) {
 	run := metrics.Run{Ended: metrics.Never, Reason: killed}
 	headed := false
+	var damage damages
 	for e, err := range scanFile(path) {
+		damage.note(e)
 		switch {
 		case err != nil && !headed:
 			return metrics.Run{}, nil, err
@@ -42,25 +46,55 @@ func ReadJournal(path string) (metrics.Run, iter.Seq2[metrics.Request, error], e
 		case e.event != nil:
 			run.Events = append(run.Events, *e.event)
 		case e.end != nil:
-			run.Ended, run.Reason, run.Unsent = e.end.Ended, e.end.Reason, e.end.Unsent
+			plan, events := run.Plan, run.Events
+			run = *e.end
+			run.Plan, run.Events = plan, events
 		}
 	}
-	return run, requests(func() iter.Seq2[entry, error] { return scanFile(path) }), nil
-}
-
-// requests picks the requests out of a journal, which is scanned anew each time.
-func requests(open func() iter.Seq2[entry, error]) iter.Seq2[metrics.Request, error] {
-	return func(yield func(metrics.Request, error) bool) {
-		for e, err := range open() {
-			switch {
-			case err != nil:
-				yield(metrics.Request{}, err)
-				return
-			case e.request != nil && !yield(*e.request, nil):
+	if run.Damaged = damage.count; run.Damaged > 0 {
+		if run.Ended == metrics.Never {
+			run.Reason = damaged
+		}
+		run.Events = append(run.Events, metrics.Event{At: max(0, run.Ended), Level: metrics.Warn, Text: damage.err().Error()})
+	}
+	return run, func(yield func(metrics.Request, error) bool) {
+		for e, err := range scanFile(path) {
+			if (e.request != nil || err != nil) && !yield(request(e), err) {
 				return
 			}
 		}
+	}, nil
+}
+
+// request is the request of an entry, an empty one where there is none.
+func request(e entry) metrics.Request {
+	if e.request == nil {
+		return metrics.Request{}
 	}
+	return *e.request
+}
+
+// damages counts lines that cannot be read.
+type damages struct {
+	count int
+	first error
+}
+
+func (d *damages) note(e entry) {
+	if e.damage == nil {
+		return
+	}
+	if d.count == 0 {
+		d.first = e.damage
+	}
+	d.count++
+}
+
+func (d *damages) err() error {
+	if d.count == 1 {
+		return fmt.Errorf("a damaged line of the journal was left out: %w", d.first)
+	}
+	return fmt.Errorf("%d damaged lines of the journal were left out, the first: %w", d.count, d.first)
 }
 
 func scanFile(path string) iter.Seq2[entry, error] {
@@ -96,7 +130,8 @@ func scanAny(r io.Reader, name string) iter.Seq2[entry, error] {
 	}
 }
 
-// scan yields the lines of a journal and stops after the first error.
+// scan yields the lines of a journal, those that cannot be read as damage. It stops after the first error: a first line
+// that is none of a journal, or a reader that fails.
 func scan(r io.Reader, name string) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
 		lines := lineReader{r: bufio.NewReaderSize(r, 1<<16)}
@@ -111,22 +146,27 @@ func scan(r io.Reader, name string) iter.Seq2[entry, error] {
 			switch {
 			case err == io.EOF:
 				err = errors.New("expected a benchtop journal, found nothing")
+			case errors.Is(err, errTooLong) && lines.n > 1:
+				e, err = entry{damage: err}, nil
 			case err != nil:
 			case lines.n == 1:
 				e, err = decodeHeader(line)
 			case ended:
-				err = errors.New("expected nothing after the end line")
+				e.damage = errors.New("expected nothing after the end line")
 			default:
-				e, err = d.decode(line)
-			}
-			if err != nil && !whole && lines.n > 1 && lines.eof {
-				return // cut while it was written
+				e, e.damage = d.decode(line)
 			}
 			if err != nil {
 				yield(entry{}, fmt.Errorf("%s, line %d: %w", name, lines.n, err))
 				return
 			}
-			ended = e.end != nil
+			if e.damage != nil {
+				if !whole && lines.eof {
+					return // cut while it was written
+				}
+				e = entry{damage: fmt.Errorf("%s, line %d: %w", name, lines.n, e.damage)}
+			}
+			ended = ended || e.end != nil
 			if !yield(e, nil) {
 				return
 			}
@@ -142,24 +182,33 @@ type lineReader struct {
 	eof bool // the current line runs to the end of the file
 }
 
-// next returns the next line, valid until the one after it, and whether it had its newline. After the last line the
-// error is io.EOF.
+var errTooLong = fmt.Errorf("expected a line of at most %d MiB", longestLine>>20)
+
+// next returns the next line, valid until the one after it, and whether it had its newline. A line that is too long is
+// passed over, which errTooLong says. After the last line the error is io.EOF.
 func (l *lineReader) next() (line []byte, whole bool, err error) {
 	l.n++
 	l.buf = l.buf[:0]
+	long := false
 	for {
 		part, err := l.r.ReadSlice('\n')
-		if err == nil && len(l.buf) == 0 {
+		if err == nil && len(l.buf) == 0 && !long {
 			return part[:len(part)-1], true, nil
 		}
-		if len(l.buf)+len(part) > longestLine {
-			return nil, false, fmt.Errorf("expected a line of at most %d MiB", longestLine>>20)
+		if long = long || len(l.buf)+len(part) > longestLine; long {
+			l.buf = l.buf[:0]
+			if l.n == 1 { // this is no journal: there is no need to look for its end
+				return nil, false, errTooLong
+			}
+		} else {
+			l.buf = append(l.buf, part...)
 		}
-		l.buf = append(l.buf, part...)
 		switch {
+		case err == bufio.ErrBufferFull:
+		case long && (err == nil || err == io.EOF):
+			return nil, true, errTooLong
 		case err == nil:
 			return l.buf[:len(l.buf)-1], true, nil
-		case err == bufio.ErrBufferFull:
 		case err == io.EOF && len(l.buf) > 0:
 			l.eof = true
 			return l.buf, false, nil

@@ -129,32 +129,62 @@ func TestReadJournalDamage(t *testing.T) {
 			t.Errorf("%s: ReadJournal: %v", name, err)
 			continue
 		}
-		if name != "end early" && (run.Ended != metrics.Never || run.Reason != damaged) {
-			t.Errorf("%s: ended at %v, reason %q", name, run.Ended, run.Reason)
+		ended, requests, lost, at := 1750*ms, 4, 1, "line 4"
+		if name == "end early" { // whatever follows an end belongs to another run
+			ended, requests, lost, at = metrics.Never, 2, 4, "line 5"
 		}
-		n := 0
-		var found error
-		for _, err := range seq {
-			if found = err; err == nil {
-				n++
-			}
+		if run.Ended != ended || run.Damaged != lost {
+			t.Errorf("%s: ended at %v with %d damaged lines, want %v and %d", name, run.Ended, run.Damaged, ended, lost)
 		}
-		at := "line 4"
-		if name == "end early" {
-			at = "line 5"
+		note := run.Events[len(run.Events)-1]
+		if note.Level != metrics.Warn || !strings.Contains(note.Text, path+", "+at) || !strings.Contains(note.Text, c.want) ||
+			len(note.Text) > 400 {
+			t.Errorf("%s: %+v; want %s and %q", name, note, at, c.want)
 		}
-		switch {
-		case n != 2:
-			t.Errorf("%s: %d requests before the damage, want 2", name, n)
-		case found == nil:
-			t.Errorf("%s: no error", name)
-		case !strings.Contains(found.Error(), path+", "+at) || !strings.Contains(found.Error(), c.want) || len(found.Error()) > 400:
-			t.Errorf("%s: %v; want %s and %q", name, found, at, c.want)
+		if got := collect(t, seq); len(got) != requests {
+			t.Errorf("%s: %d requests, want %d", name, len(got), requests)
 		}
 		report, err := metrics.Summarize(seq, run)
-		if err == nil || report.Completed != 2 {
-			t.Errorf("%s: Summarize: %d requests, %v", name, report.Completed, err)
+		if err != nil || report.Completed != requests-requests/4 || report.Damaged != lost {
+			t.Errorf("%s: Summarize: %d successes, %d damaged, %v", name, report.Completed, report.Damaged, err)
 		}
+		if want := count(lost, "damaged line"); !strings.Contains(remarks(t, report), want) {
+			t.Errorf("%s: no remark of %s:\n%s", name, want, remarks(t, report))
+		}
+	}
+}
+
+func TestReadJournalWithoutItsEndLine(t *testing.T) {
+	lines := strings.SplitAfter(string(sampleJournal(t)), "\n")
+	lines[len(lines)-2] = `{"end":{"ended_us":"x"}}` + "\n"
+	run, seq, err := ReadJournal(tempJournal(t, []byte(strings.Join(lines, ""))))
+	if err != nil || run.Ended != metrics.Never || run.Reason != damaged || run.Damaged != 1 {
+		t.Errorf("ended at %v, reason %q, %d damaged, %v", run.Ended, run.Reason, run.Damaged, err)
+	}
+	if got := collect(t, seq); len(got) != 4 {
+		t.Errorf("%d requests, want 4", len(got))
+	}
+}
+
+// A journal in memory or on a disk that changes what it was given keeps every line that is whole.
+func TestJournalRecordsTellOfDamageLast(t *testing.T) {
+	run, qs := sampleRun()
+	disk := &limited{room: 1 << 20}
+	j := newJournal(t, disk, run.Plan)
+	for i := range qs {
+		j.Done(&qs[i])
+	}
+	j.Flush()
+	at := bytes.Index(disk.Bytes(), []byte(`"index":1`))
+	disk.Bytes()[at] = 'x'
+	n, last := 0, error(nil)
+	for _, err := range j.Records() {
+		if last = err; err == nil {
+			n++
+		}
+	}
+	if n != 3 || last == nil || !strings.Contains(last.Error(), "a damaged line of the journal was left out: journal, line 3: ") {
+		t.Errorf("%d requests, then %v", n, last)
 	}
 }
 
@@ -170,16 +200,29 @@ func (endless) Read(b []byte) (int, error) {
 
 func TestReadJournalLines(t *testing.T) {
 	header, _, _ := bytes.Cut(sampleJournal(t), []byte("\n"))
-	var found error
-	for _, err := range scan(io.MultiReader(bytes.NewReader(append(header, '\n')), endless{}), "endless") {
-		found = err
+	header = append(header, '\n')
+	lines := io.MultiReader(bytes.NewReader(header), io.LimitReader(endless{}, longestLine+1), strings.NewReader("\n{\"index\":1}\n"))
+	var all []entry
+	for e, err := range scan(lines, "long") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
 	}
-	if found == nil || !strings.Contains(found.Error(), "endless, line 2: expected a line of at most 64 MiB") {
-		t.Errorf("got %v", found)
+	if len(all) != 3 || all[1].damage == nil || all[2].request == nil {
+		t.Fatalf("got %+v", all)
+	}
+	if got := all[1].damage.Error(); got != "long, line 2: expected a line of at most 64 MiB" {
+		t.Errorf("got %v", got)
+	}
+	for _, err := range scan(endless{}, "endless") { // such as a device
+		if err == nil || err.Error() != "endless, line 1: expected a line of at most 64 MiB" {
+			t.Errorf("got %v", err)
+		}
 	}
 	q := metrics.NewRequest(0) // much longer than any buffer of a reader
 	q.Text = strings.Repeat("long \"text\" ", 300_000)
-	content := append(appendRequest(append(header, '\n'), &q), "{\"end\":{}}\n"...)
+	content := append(appendRequest(header, &q), "{\"end\":{}}\n"...)
 	_, seq, err := ReadJournal(tempJournal(t, content))
 	if err != nil {
 		t.Fatal(err)
@@ -317,6 +360,8 @@ func FuzzReadJournal(f *testing.F) {
 	f.Add(whole[:len(whole)/2])
 	f.Add([]byte("{\"benchtop_journal\":1,\"plan\":{}}\n{\"index\":1,\"chunks_us\":[1,2],\"chunk_tokens\":[0,2]}\n{\"event\":{}}\n"))
 	f.Add([]byte("{\"benchtop_journal\":1,\"plan\":{\"request_rate\":\"inf\"}}\n{\"index\":1,\"connect_us\":null,\"error\":\"\\ud800\\u00e9\"}"))
+	f.Add([]byte("{\"benchtop_journal\":1,\"plan\":{\"ramp\":{\"from\":\"inf\"},\"stages\":[{\"rate\":\"nan\"}],\"gates\":[{\"limit\":\"-inf\"}]}}\n" +
+		"x\n{\"end\":{\"probes\":{\"completed\":1,\"latencies_us\":[5]},\"spec_decode\":{\"accepted_per_position\":[1]},\"diffusion\":{}}}\n"))
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	z.Write(whole)
@@ -325,8 +370,17 @@ func FuzzReadJournal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		for e, err := range scanAny(bytes.NewReader(content), "fuzz") {
 			switch {
-			case err != nil && err.Error() == "":
+			case err != nil && err.Error() == "" || e.damage != nil && e.damage.Error() == "":
 				t.Error("an error without words")
+			case e.end != nil:
+				var d lineDecoder
+				again, err := d.decode(bytes.TrimSuffix(appendEnd(nil, *e.end), []byte("\n")))
+				if err != nil {
+					t.Fatalf("an end that was read cannot be read again: %v", err)
+				}
+				if diff := cmp.Diff(e.end, again.end); diff != "" {
+					t.Errorf("(-read +again):\n%s", diff)
+				}
 			case e.request != nil:
 				var d lineDecoder
 				again, err := d.decode(bytes.TrimSuffix(appendRequest(nil, e.request), []byte("\n")))
@@ -338,6 +392,9 @@ func FuzzReadJournal(f *testing.F) {
 				}
 			case e.plan != nil:
 				FileName(*e.plan)
+				if _, err := appendHeader(nil, *e.plan); err != nil {
+					t.Errorf("a plan that was read cannot be written: %v", err)
+				}
 			}
 		}
 	})

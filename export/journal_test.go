@@ -58,36 +58,48 @@ func collect(t *testing.T, seq iter.Seq2[metrics.Request, error]) []metrics.Requ
 	return out
 }
 
-// filled sets every exported field of v to a value of its own, so that a field nobody thought of fails the round trip.
-func filled(t *testing.T, v reflect.Value, n *int64) {
-	for i := range v.NumField() {
-		field, name := v.Field(i), v.Type().Field(i).Name
-		if !v.Type().Field(i).IsExported() || name == "Answer" { // see appendRequest
-			continue
+// fill sets v and everything in it to values of their own, so that a field nobody thought of fails the round trip.
+func fill(t *testing.T, v reflect.Value, n *int64) {
+	t.Helper()
+	*n++
+	switch {
+	case v.Type() == reflect.TypeFor[time.Duration]():
+		v.SetInt(*n * 1_000_123_000)
+	case v.Type() == reflect.TypeFor[time.Time]():
+		v.Set(reflect.ValueOf(time.Date(2026, 10, 6, 10, 15, int(*n%60), 123456789, time.UTC)))
+	case v.CanInt():
+		v.SetInt(*n)
+	case v.CanFloat():
+		v.SetFloat(float64(*n) + 0.5)
+	case v.Kind() == reflect.Bool:
+		v.SetBool(true)
+	case v.Kind() == reflect.String:
+		v.SetString(fmt.Sprintf("%d \"\\/\b\f\n\r\t\x00\x1b\x7f\u009b\u202e\u2028 é 日本 \U0001F600 \uFFFD <&>", *n))
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem(), n)
+	case v.Kind() == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 3, 3))
+		for k := range v.Len() {
+			fill(t, v.Index(k), n)
 		}
-		*n++
-		switch {
-		case field.Type() == reflect.TypeFor[time.Duration]():
-			field.SetInt(*n * 1_000_123_000)
-		case field.CanInt():
-			field.SetInt(*n)
-		case field.Kind() == reflect.String:
-			field.SetString(fmt.Sprintf("%s %d \"\\/\b\f\n\r\t\x00\x1b\x7f\u009b\u202e\u2028 é 日本 \U0001F600 \uFFFD <&>", name, *n))
-		case field.Kind() == reflect.Slice:
-			field.Set(reflect.MakeSlice(field.Type(), 3, 3))
-			for k := range field.Len() {
-				filled(t, field.Index(k), n)
+	case v.Type() == reflect.TypeFor[map[string]string]():
+		v.Set(reflect.ValueOf(map[string]string{"a": "1", "b": "2"}))
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && f.Name != "Answer" { // see appendRequest
+				fill(t, v.Field(i), n)
 			}
-		default:
-			t.Fatalf("%s: no rule for %s", name, field.Type())
 		}
+	default:
+		t.Fatalf("no rule for %s", v.Type())
 	}
 }
 
 func roundTripRequests(t *testing.T) []metrics.Request {
 	var full metrics.Request
 	n := int64(0)
-	filled(t, reflect.ValueOf(&full).Elem(), &n)
+	fill(t, reflect.ValueOf(&full).Elem(), &n)
 	never := metrics.NewRequest(7)
 	never.Connect, never.Encode = metrics.Never, metrics.Never
 	_, sample := sampleRun()
@@ -106,10 +118,18 @@ func TestJournalRoundTrip(t *testing.T) {
 	run.Plan.Burstiness = inf
 	run.Plan.Goodput = append(run.Plan.Goodput, metrics.Objective{Metric: "ttft", LimitMS: inf})
 	run.Plan.Ramp = &metrics.Ramp{Strategy: "linear", From: 1, To: 2.5, Over: time.Minute}
+	run.Plan.Stages = []metrics.Stage{{Length: time.Minute, Rate: 2.5}, {Start: time.Minute, Length: time.Hour, Rate: inf}, {Users: 8}}
+	run.Plan.Gates = []metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, {Metric: "duration", Op: ">=", Limit: -inf}}
+	run.Plan.Metadata = []metrics.Pair{{Key: "tp", Value: "1"}, {Key: "", Value: "\x1b \u202e"}}
+	run.Plan.Warmup, run.Plan.SkipTokenizer = 30*time.Second, true
+	run.Plan.SteadyState = metrics.SteadyStateRule{Off: true, Threshold: 0.9, MinWindow: time.Second}
 	run.Plan.Duration, run.Plan.Label, run.Plan.IgnoreEOS = time.Hour, "<l>", true
 	run.Plan.Started = time.Date(2026, 10, 6, 10, 15, 0, 123456789, time.UTC)
 	run.Reason, run.Unsent = "SIGTERM", 12
-	run.Events = []metrics.Event{{}, {At: metrics.Never, Level: metrics.Warn, Text: "a \"b\"\n", Count: 3}}
+	run.Events = []metrics.Event{{}, {At: metrics.Never, Level: metrics.Warn, Text: "a \"b\"\n", Mark: "16 users", Count: 3}}
+	run.Probes = &metrics.Probes{Completed: 2, Failed: 1, Latencies: []time.Duration{50 * ms, 300*ms + 1000}}
+	run.SpecDecode = &metrics.SpecDecode{Drafts: 4, DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3, 0, 1}}
+	run.Diffusion = &metrics.Diffusion{CommittedTokens: 1, DenoisingSteps: 2, CanvasPositions: 3}
 	qs := roundTripRequests(t)
 
 	f := journalFile(t)
@@ -370,5 +390,24 @@ func BenchmarkJournalRecords(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
+	}
+}
+
+// A field of the plan that the journal forgets would change the report of a saved run.
+func TestJournalKeepsEveryFieldOfThePlan(t *testing.T) {
+	run, _ := sampleRun()
+	plan := reflect.ValueOf(&run.Plan).Elem()
+	n := int64(0)
+	fill(t, plan, &n)
+	line, err := appendHeader(nil, run.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := decodeHeader(bytes.TrimSuffix(line, []byte("\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&run.Plan, e.plan); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

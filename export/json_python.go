@@ -18,6 +18,27 @@ type field struct {
 	value any
 }
 
+// get returns nil for a key that is not there.
+func (o object) get(key string) any {
+	for _, f := range o {
+		if f.key == key {
+			return f.value
+		}
+	}
+	return nil
+}
+
+// set gives a key a value as a Python dict does: a key that is there keeps its place.
+func (o *object) set(key string, value any) {
+	for i := range *o {
+		if (*o)[i].key == key {
+			(*o)[i].value = value
+			return
+		}
+	}
+	*o = append(*o, field{key, value})
+}
+
 // list is a JSON array made while it is written, so that a long one is never held as a whole.
 type list iter.Seq[any]
 

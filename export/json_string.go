@@ -29,6 +29,19 @@ func appendString(b []byte, s string, ascii bool) []byte {
 	return append(b, '"')
 }
 
+// appendPrintable appends JSON whose texts may hold characters that are not safe to print on a terminal, and escapes
+// those.
+func appendPrintable(b []byte, json string) []byte {
+	for _, r := range json {
+		if r < 0x7f || printable(r) {
+			b = utf8.AppendRune(b, r)
+		} else {
+			b = appendEscaped(b, r, false)
+		}
+	}
+	return b
+}
+
 // printable tells which runes other than plain ASCII may stand in a journal as they are.
 func printable(r rune) bool {
 	return r > 0x9f && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)

@@ -9,12 +9,13 @@ import (
 )
 
 // Remarks writes what a reader of the report should know beside its figures, at most textWidth columns wide: that the
-// run was cut short, that the client held requests back, what failed, which token counts are no real counts. It starts
-// with an empty line, or writes nothing at all if there is nothing to say.
+// run was cut short, that requests were left out or held back, what failed, which token counts are no real counts, how
+// the run did under full load, which gates it missed. It starts with an empty line, or writes nothing at all if there is
+// nothing to say.
 func Remarks(w io.Writer, r metrics.Report) error {
-	text := interruptedRemark(&r) + heldRemark(&r) + failuresRemark(&r) +
-		tokensRemark("Input", r.InputSources, r.Completed) + tokensRemark("Output", r.OutputSources, r.Completed) +
-		redialsRemark(&r)
+	text := interruptedRemark(&r) + damageRemark(&r) + warmupRemark(&r) + heldRemark(&r) + pacingRemark(&r) +
+		failuresRemark(&r) + tokensRemark("Input", r.InputSources, r.Completed) +
+		tokensRemark("Output", r.OutputSources, r.Completed) + redialsRemark(&r) + steadyRemark(&r) + gatesRemark(&r)
 	if text == "" {
 		return nil
 	}
@@ -40,18 +41,47 @@ func interruptedRemark(r *metrics.Report) string {
 		reason, count(i.Cancelled, "request"), i.Unsent)
 }
 
+func damageRemark(r *metrics.Report) string {
+	if r.Damaged == 0 {
+		return ""
+	}
+	return remark("Journal: %s could not be read; what stood there is in none of the figures.", count(r.Damaged, "damaged line"))
+}
+
+func warmupRemark(r *metrics.Report) string {
+	if r.Plan.Warmup <= 0 {
+		return ""
+	}
+	return remark("Warm-up: %s of the first %s were left out; they are in none of the figures above.",
+		count(r.WarmedUp, "request"), r.Plan.Warmup)
+}
+
 // shortestHeld in milliseconds is the wait for a slot from which on the limit shaped the load.
 const shortestHeld = 1
 
 // heldRemark is about planned rates only: where everything is due at once, waiting for a slot is the plan.
 func heldRemark(r *metrics.Report) string {
 	p := &r.Plan
-	if p.MaxConcurrency == 0 || p.Ramp == nil && p.Rate.Unlimited() || r.ClientQueue.Max < shortestHeld {
+	if p.MaxConcurrency == 0 || !paced(r) || r.ClientQueue.Max < shortestHeld {
 		return ""
 	}
 	return remark("Held back: with at most %s in flight, requests waited %.2f ms for a slot on average, %.2f ms at most."+
 		" Counted from their scheduled start, requests took %.2f ms on average (E2EL: %.2f ms).",
 		count(p.MaxConcurrency, "request"), r.ClientQueue.Mean, r.ClientQueue.Max, r.ScheduledLatency.Mean, r.E2EL.Mean)
+}
+
+// fellShort is the share of the scheduled rate below which sending was not what was planned.
+const fellShort = 0.95
+
+func pacingRemark(r *metrics.Report) string {
+	if !paced(r) || r.SentRate <= 0 || r.SentRate >= fellShort*r.ScheduledRate {
+		return ""
+	}
+	cause := "this client could not keep up"
+	if r.ClientQueue.Max >= shortestHeld {
+		cause = "requests waited for a slot"
+	}
+	return remark("Pacing: %.2f requests/s were sent where the schedule asked for %.2f; %s.", r.SentRate, r.ScheduledRate, cause)
 }
 
 func failuresRemark(r *metrics.Report) string {
@@ -97,6 +127,26 @@ func redialsRemark(r *metrics.Report) string {
 	}
 	return remark("Redials: %s turned out to be dead and had to be replaced; the time it took is part of the latencies.",
 		count(r.Redials, "reused connection"))
+}
+
+// steadyRemark gives the figures of the time of full load, without its beginning and end.
+func steadyRemark(r *metrics.Report) string {
+	s := r.SteadyState
+	if s == nil {
+		return ""
+	}
+	text := ""
+	if s.End > s.Start {
+		text = fmt.Sprintf("Steady state: from %.1f s to %.1f s, with at least %d of %s in flight: %.2f requests/s,"+
+			" %.2f output tokens/s, TTFT %.2f ms on average (median %.2f ms), TPOT %.2f ms.",
+			s.Start.Seconds(), s.End.Seconds(), s.ThresholdAbs, count(s.Target, "request"), s.RequestThroughput,
+			s.OutputThroughput, s.TTFT.Mean, s.TTFT.Median, s.TPOT.Mean)
+		text = wrap(text, "  ")
+	}
+	if s.Warning != "" {
+		text += remark("Steady state: %s.", strings.TrimSuffix(cut(Clean(s.Warning), 2*textWidth), "."))
+	}
+	return text
 }
 
 func count(n int, noun string) string {

@@ -4,7 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
+	"math"
+	"strconv"
 	"strings"
 
 	"benchtop/metrics"
@@ -13,13 +14,14 @@ import (
 // ruleWidth is the width of vLLM's report in columns.
 const ruleWidth = 50
 
-// Text writes the report as vLLM prints it, byte for byte, trailing blanks included, and nothing else; see Remarks for
-// what benchtop has to add. Only foreign text is cleaned.
+// Text writes the report as vLLM prints it, byte for byte, trailing blanks included, and nothing else; see Remarks,
+// Plots and Answer for what benchtop has to add. Only foreign text is cleaned.
 func Text(w io.Writer, r metrics.Report) error {
 	t := textReport{bufio.NewWriter(w)}
 	t.failures(&r)
 	t.heading(" Serving Benchmark Result ", '=')
 	t.totals(&r)
+	t.probes(&r)
 	for _, s := range selected(&r) {
 		v, _ := r.Named(s.metric)
 		t.heading(s.heading, '-')
@@ -28,6 +30,9 @@ func Text(w io.Writer, r metrics.Report) error {
 		for _, p := range v.Percentiles {
 			t.float("P"+pythonNumber(p.P)+" "+s.name+" (ms):", p.Value)
 		}
+	}
+	if !t.diffusion(&r) { // vLLM prints one of the two
+		t.specDecode(&r)
 	}
 	t.heading("", '=')
 	return t.w.Flush()
@@ -43,11 +48,18 @@ func (t textReport) heading(text string, fill byte) {
 	t.w.WriteString(line + "\n")
 }
 
-func (t textReport) int(label string, v int)       { fmt.Fprintf(t.w, "%-40s %-10d\n", label, v) }
-func (t textReport) float(label string, v float64) { fmt.Fprintf(t.w, "%-40s %-10.2f\n", label, v) }
+func (t textReport) int(label string, v int) { fmt.Fprintf(t.w, "%-40s %-10d\n", label, v) }
+
+func (t textReport) float(label string, v float64) {
+	text := pythonFloat(v) // inf and nan
+	if !math.IsInf(v, 0) && !math.IsNaN(v) {
+		text = strconv.FormatFloat(v, 'f', 2, 64)
+	}
+	fmt.Fprintf(t.w, "%-40s %-10s\n", label, text)
+}
 
 func (t textReport) totals(r *metrics.Report) {
-	p, tokens := &r.Plan, tokensKnown(r)
+	p, tokens := &r.Plan, !r.Plan.SkipTokenizer
 	t.int("Successful requests:", r.Completed)
 	t.int("Failed requests:", r.Failed)
 	if p.MaxConcurrency > 0 {
@@ -75,41 +87,12 @@ func (t textReport) totals(r *metrics.Report) {
 	}
 }
 
-// mostErrors is how many failed requests the report lists.
-const mostErrors = 10
-
 func (t textReport) failures(r *metrics.Report) {
 	if r.Failed == 0 {
 		return
 	}
-	fmt.Fprintf(t.w, "Failed requests during benchmark run detected (capping to %d):\n", mostErrors)
-	for i, text := range firstErrors(r) {
+	fmt.Fprintln(t.w, "Failed requests during benchmark run detected (capping to 10):")
+	for i, text := range r.FirstErrors {
 		fmt.Fprintf(t.w, "Error %d: %s\n", i, Clean(text))
 	}
-}
-
-// firstErrors are the words of the first failed requests. Without details the report only knows kinds, their counts and
-// a few different texts of each: a kind with one text repeats it for each of its requests, a kind with several gives
-// each once.
-func firstErrors(r *metrics.Report) []string {
-	var out []string
-	for i := range r.Details {
-		if q := &r.Details[i]; !q.OK() && len(out) < mostErrors {
-			out = append(out, failureText(q))
-		}
-	}
-	if r.Plan.Detailed {
-		return out
-	}
-	for _, f := range r.Failures {
-		texts := f.Examples
-		if len(texts) == 0 {
-			texts = []string{string(f.Kind)}
-		}
-		if len(texts) == 1 {
-			texts = slices.Repeat(texts[:1], max(1, min(f.Count, mostErrors)))
-		}
-		out = append(out, texts...)
-	}
-	return out[:min(len(out), mostErrors)]
 }

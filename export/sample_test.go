@@ -20,7 +20,8 @@ var update = flag.Bool("update", false, "write the golden files of benchtop's ow
 const ms = time.Millisecond
 
 // sampleRun is the worked example of vLLM's report: four requests, one slot, four requests per second. A took part in
-// three gaps between chunks, B got several tokens per chunk, C got one token late and D was refused.
+// three gaps between chunks, B got several tokens per chunk, C got one token late and D was refused. Beside them went three probes, and the server
+// drafted tokens.
 func sampleRun() (metrics.Run, []metrics.Request) {
 	plan := metrics.Plan{
 		Version: "1.2.3", Command: []string{"benchtop", "serve", "--model", "org/M", "--header", "***"},
@@ -32,12 +33,17 @@ func sampleRun() (metrics.Run, []metrics.Request) {
 		// In the order of the command line.
 		Percentiles: []float64{50, 99.9},
 		Goodput:     metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "tpot", LimitMS: 50}, {Metric: "e2el", LimitMS: 1000}},
+		Metadata:    []metrics.Pair{{Key: "tp", Value: "1"}},
 		Detailed:    true,
 		Definitions: map[string]string{"success": "finish seen", "clock": "monotonic"},
 	}
 	run := metrics.Run{
 		Plan: plan, Ended: 1750 * ms,
 		Events: []metrics.Event{{At: 1750 * ms, Level: metrics.Error, Text: "request 3: HTTP 400"}},
+		Probes: &metrics.Probes{Completed: 3, Latencies: []time.Duration{70 * ms, 50 * ms, 300 * ms}},
+		SpecDecode: &metrics.SpecDecode{
+			Drafts: 4, DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3, 2, 1},
+		},
 	}
 	return run, []metrics.Request{
 		sampleRequest(0, 10, 4, 100*ms, 100*ms, 200*ms, 50*ms, 50*ms, 60*ms),

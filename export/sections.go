@@ -27,7 +27,7 @@ func selected(r *metrics.Report) []section {
 		possible := true
 		switch s.metric {
 		case metrics.TTFT, metrics.TPOT, metrics.ITL:
-			possible = tokensKnown(r)
+			possible = !p.SkipTokenizer
 		case metrics.ClientQueue:
 			possible = p.MaxConcurrency > 0
 		case metrics.E2ELQueued:
@@ -38,18 +38,4 @@ func selected(r *metrics.Report) []section {
 		}
 	}
 	return out
-}
-
-// tokensKnown reports whether anybody counted tokens: a tokenizer, or whoever a request names. vLLM's report without a
-// tokenizer leaves out everything about tokens. A run without a success has zeros, as any other figure of it.
-func tokensKnown(r *metrics.Report) bool {
-	if r.Plan.Tokenizer != "" || r.Completed == 0 {
-		return true
-	}
-	for source, n := range r.OutputSources {
-		if source != metrics.TokensUnknown && n > 0 {
-			return true
-		}
-	}
-	return false
 }

@@ -2,6 +2,7 @@ package export
 
 import (
 	"io"
+	"slices"
 	"time"
 
 	"benchtop/metrics"
@@ -10,22 +11,56 @@ import (
 // JSON writes the result as vLLM does, key by key and digit by digit, on one line without a newline, and then one more
 // key, "benchtop", with everything vLLM has no place for. Points in time are seconds from the start of the run.
 func JSON(w io.Writer, r metrics.Report) error {
-	o := planKeys(&r.Plan)
-	o = append(o, totalKeys(&r)...)
-	o = append(o, metricKeys(&r)...)
-	o = append(o, field{"benchtop", benchtopObject(&r)})
+	o := vllmResult(&r)
+	o.set("benchtop", benchtopObject(&r))
 	return writePython(w, o)
 }
 
+// vllmResult are the keys of vLLM. It sets them one after the other as vLLM does: the user's own keys may replace those
+// before them and are replaced by those after them, and a key that is set again keeps its place.
+func vllmResult(r *metrics.Report) object {
+	var o object
+	for _, part := range []object{
+		planKeys(&r.Plan), metadataKeys(&r.Plan), loadKeys(&r.Plan), totalKeys(r), metricKeys(r),
+	} {
+		for _, f := range part {
+			o.set(f.key, f.value)
+		}
+	}
+	return o
+}
+
 func planKeys(p *metrics.Plan) object {
-	o := object{
+	tokenizer := orNull(p.Tokenizer)
+	if p.SkipTokenizer {
+		tokenizer = nil
+	}
+	return object{
 		{"date", date(p.Started)},
 		{"endpoint_type", p.Backend},
 		{"backend", p.Backend},
 		{"label", orNull(p.Label)},
 		{"model_id", p.ModelID},
-		{"tokenizer_id", orNull(p.Tokenizer)},
+		{"tokenizer_id", tokenizer},
 		{"num_prompts", p.NumPrompts},
+	}
+}
+
+// detailOnly are the keys that vLLM takes out again unless details were asked for, whoever put them there.
+var detailOnly = []string{"input_lens", "output_lens", "ttfts", "itls", "start_times", "generated_texts", "errors"}
+
+func metadataKeys(p *metrics.Plan) object {
+	var o object
+	for _, pair := range p.Metadata {
+		if p.Detailed || !slices.Contains(detailOnly, pair.Key) {
+			o = append(o, field{pair.Key, pair.Value})
+		}
+	}
+	return o
+}
+
+func loadKeys(p *metrics.Plan) object {
+	o := object{
 		{"request_rate", float64(p.Rate)},
 		{"burstiness", p.Burstiness},
 		{"max_concurrency", orNull(p.MaxConcurrency)},
@@ -82,11 +117,12 @@ func totalKeys(r *metrics.Report) object {
 	o = append(o,
 		field{"max_output_tokens_per_s", float64(r.PeakOutputPerSecond)},
 		field{"max_concurrent_requests", r.PeakConcurrency},
-		field{"rtfx", 0.0})
-	if steps := rateSteps(r); steps != nil {
-		o = append(o, field{"rps_change_events", each(steps, func(s *rateStep) any {
-			at := r.Plan.Started.Local().Add(s.at)
-			return object{{"rps", s.rps}, {"timestamp", at.Format("2006-01-02T15:04:05.000000")}}
+		field{"rtfx", 0.0}) // seconds of audio per second, and nobody sends audio
+	o = append(o, probeKeys(r)...)
+	if r.RateSteps != nil {
+		o = append(o, field{"rps_change_events", each(r.RateSteps, func(s *metrics.RateStep) any {
+			at := r.Plan.Started.Local().Add(s.At)
+			return object{{"rps", s.RPS}, {"timestamp", at.Format("2006-01-02T15:04:05.000000")}}
 		})})
 	}
 	return o

@@ -18,12 +18,15 @@ var inf = math.Inf(1)
 // The keys a reader of vLLM's results relies on, in vLLM's order. Typed by hand; never generate this list.
 var (
 	vllmKeys = []string{
-		"date", "endpoint_type", "backend", "label", "model_id", "tokenizer_id", "num_prompts",
+		"date", "endpoint_type", "backend", "label", "model_id", "tokenizer_id", "num_prompts", "tp",
 		"request_rate", "burstiness", "max_concurrency",
 		"duration", "completed", "failed", "total_input_tokens", "total_output_tokens",
 		"request_throughput", "request_goodput", "output_throughput", "total_token_throughput",
 		"latencies", "queue_times",
 		"max_output_tokens_per_s", "max_concurrent_requests", "rtfx",
+		"probe_completed", "probe_failed", "probe_median_e2el_ms", "probe_p99_e2el_ms", "probe_max_e2el_ms",
+		"spec_decode_acceptance_rate", "spec_decode_acceptance_length", "spec_decode_num_drafts", "spec_decode_draft_tokens",
+		"spec_decode_accepted_tokens", "spec_decode_per_position_acceptance_rates",
 		"mean_ttft_ms", "median_ttft_ms", "std_ttft_ms", "p50_ttft_ms", "p99.9_ttft_ms",
 		"mean_tpot_ms", "median_tpot_ms", "std_tpot_ms", "p50_tpot_ms", "p99.9_tpot_ms",
 		"mean_itl_ms", "median_itl_ms", "std_itl_ms", "p50_itl_ms", "p99.9_itl_ms",
@@ -36,26 +39,33 @@ var (
 		"benchtop",
 	}
 	vllmDetailKeys = []string{
-		"date", "endpoint_type", "backend", "label", "model_id", "tokenizer_id", "num_prompts",
+		"date", "endpoint_type", "backend", "label", "model_id", "tokenizer_id", "num_prompts", "tp",
 		"request_rate", "burstiness", "max_concurrency", "ramp_up_strategy", "ramp_up_start_rps", "ramp_up_end_rps",
 		"duration", "completed", "failed", "total_input_tokens", "total_output_tokens",
 		"request_throughput", "request_goodput", "output_throughput", "total_token_throughput",
 		"input_lens", "output_lens", "ttfts", "itls", "latencies", "start_times", "queue_times",
 		"generated_texts", "errors",
-		"max_output_tokens_per_s", "max_concurrent_requests", "rtfx", "rps_change_events",
+		"max_output_tokens_per_s", "max_concurrent_requests", "rtfx",
+		"probe_completed", "probe_failed", "probe_median_e2el_ms", "probe_p99_e2el_ms", "probe_max_e2el_ms",
+		"rps_change_events",
+		"spec_decode_acceptance_rate", "spec_decode_acceptance_length", "spec_decode_num_drafts", "spec_decode_draft_tokens",
+		"spec_decode_accepted_tokens", "spec_decode_per_position_acceptance_rates",
+		"diffusion_committed_throughput", "diffusion_steps_per_canvas", "diffusion_committed_per_step",
+		"diffusion_committed_tokens", "diffusion_denoising_steps", "diffusion_canvas_positions",
 		"mean_ttft_ms", "median_ttft_ms", "std_ttft_ms", "p50_ttft_ms", "p99.9_ttft_ms",
 		"benchtop",
 	}
 	benchtopKeys = []string{
-		"schema", "version", "command", "seed", "definitions", "dataset", "load", "token_sources", "client", "queueing",
-		"connect_ms", "ttft_first_token_ms", "ttft_answer_ms", "scheduled_latency", "peak_concurrency_exact", "timeline",
-		"events", "failures", "interrupted",
+		"schema", "version", "command", "seed", "definitions", "dataset", "load", "stages", "ramp", "warmup_s", "warmed_up",
+		"objectives", "token_sources", "client", "queueing", "pacing", "connect_ms", "ttft_first_token_ms", "ttft_answer_ms",
+		"tpot_token_weighted_ms", "scheduled_latency", "peak_concurrency_exact", "good", "steady_state", "levels", "answer",
+		"gates", "probes", "timeline", "events", "failures", "damaged_journal_lines", "interrupted",
 	}
 )
 
 // The sample result as vLLM writes it, up to the figures that its documentation shortens.
 const vllmSample = `{"date": "20261006-101500", "endpoint_type": "openai", "backend": "openai", "label": null, ` +
-	`"model_id": "org/M", "tokenizer_id": "org/M", "num_prompts": 4, "request_rate": 4.0, "burstiness": 1.0, ` +
+	`"model_id": "org/M", "tokenizer_id": "org/M", "num_prompts": 4, "tp": "1", "request_rate": 4.0, "burstiness": 1.0, ` +
 	`"max_concurrency": 1, "duration": 1.75, "completed": 3, "failed": 1, "total_input_tokens": 30, ` +
 	`"total_output_tokens": 10, "request_throughput": 1.7142857142857142, "request_goodput": 0.5714285714285714, ` +
 	`"output_throughput": 5.714285714285714, "total_token_throughput": 22.857142857142858, ` +
@@ -64,7 +74,10 @@ const vllmSample = `{"date": "20261006-101500", "endpoint_type": "openai", "back
 	`"start_times": [0.1, 0.46, 0.84, 1.74], "queue_times": [0.0, 0.16, 0.14, 0.74], ` +
 	`"generated_texts": ["text sample-A", "text sample-B", "text sample-C", ""], ` +
 	`"errors": ["", "", "", "Bad Request"], "max_output_tokens_per_s": 7.0, "max_concurrent_requests": 3, "rtfx": 0.0, ` +
-	`"mean_ttft_ms": 466.6`
+	`"probe_completed": 3, "probe_failed": 0, "probe_median_e2el_ms": 70.0, "probe_p99_e2el_ms": 295.4, ` +
+	`"probe_max_e2el_ms": 300.0, "spec_decode_acceptance_rate": 50.0, "spec_decode_acceptance_length": 2.5, ` +
+	`"spec_decode_num_drafts": 4, "spec_decode_draft_tokens": 12, "spec_decode_accepted_tokens": 6, ` +
+	`"spec_decode_per_position_acceptance_rates": [0.75, 0.5, 0.25], "mean_ttft_ms": 466.6`
 
 // The figures of the sample as its documentation rounds them.
 var vllmFigures = map[string]float64{
@@ -164,6 +177,7 @@ func TestJSONKeysInOrder(t *testing.T) {
 	run.Plan.Metrics = []string{"ttft"}
 	run.Plan.Rate = metrics.Rate(inf)
 	run.Plan.Ramp = &metrics.Ramp{Strategy: "linear", From: 1, To: 4}
+	run.Diffusion = &metrics.Diffusion{CommittedTokens: 100, DenoisingSteps: 24, CanvasPositions: 480}
 	got = resultJSON(t, summarize(t, run, qs))
 	if diff := cmp.Diff(vllmDetailKeys, keys(t, got)); diff != "" {
 		t.Errorf("detailed, with a ramp (-want +got):\n%s", diff)
@@ -188,6 +202,7 @@ func TestJSONNumbersThatAreNone(t *testing.T) {
 		`"label": "gpu \"\u00e9\ud83d\ude00\"\u007f"`, `"tokenizer_id": null`, `"burstiness": "inf"`, `"max_concurrency": null`,
 		`"ramp_up_start_rps": 0.5, "ramp_up_end_rps": 2`, `"request_goodput": null`, `"request_throughput": 0.0`,
 		`"itls": []`, `"p99.9_e2el_ms": 0.0`, `"connect_ms": {"n": 0, "mean": null`, `"interrupted": null}}`,
+		`"objectives": [], `, `"good": null`, `"ramp": {"strategy": "exponential", "from_rps": 0.5, "to_rps": 2.0, "over_s": 60.0}`,
 	} {
 		if !strings.Contains(got, part) {
 			t.Errorf("%s is missing in %s", part, got)
@@ -214,27 +229,6 @@ func TestJSONOfRequestsThatNeverWentOut(t *testing.T) {
 		if !strings.Contains(got, part) {
 			t.Errorf("%s is missing in %s", part, got)
 		}
-	}
-}
-
-func TestRateSteps(t *testing.T) {
-	r := metrics.Report{
-		Plan: metrics.Plan{Requests: 7, Ramp: &metrics.Ramp{Strategy: "exponential", From: 1, To: 8.5}},
-		Timeline: []metrics.Window{
-			{Due: 2}, {Start: time.Second, Due: 0}, {Start: 2 * time.Second, Due: 4}, {Start: 3 * time.Second, Due: 1},
-		},
-	}
-	// Rates before requests 0 to 6: 1, 1.43, 2.04, 2.92, 4.17, 5.95, 8.5.
-	want := []rateStep{
-		{1, 0}, {2, 2000 * ms}, {3, 2500 * ms}, {4, 2500 * ms}, {5, 2750 * ms},
-		{6, 3000 * ms}, {7, 3000 * ms}, {8, 3000 * ms},
-	}
-	if diff := cmp.Diff(want, rateSteps(&r), cmp.AllowUnexported(rateStep{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	r.Plan.Ramp.To = 1e300
-	if n := len(rateSteps(&r)); n > mostRateSteps {
-		t.Errorf("%d steps", n)
 	}
 }
 

@@ -41,22 +41,23 @@ func cut(s string, width int) string {
 
 // wrap breaks text between words into lines of at most textWidth columns; all but the first are indented.
 func wrap(text, indent string) string {
-	var b strings.Builder
-	used := 0
-	for i, word := range strings.Fields(text) {
-		n := columns(word)
+	return strings.Join(wrapAt(text, indent, textWidth), "\n") + "\n"
+}
+
+// wrapAt breaks text between words into lines of at most width columns; all but the first are indented.
+func wrapAt(text, indent string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
 		switch {
-		case i == 0:
-		case used+1+n > textWidth:
-			b.WriteString("\n" + indent)
-			used = len(indent)
+		case line == "":
+			line = word
+		case columns(line)+1+columns(word) > width:
+			lines = append(lines, line)
+			line = indent + word
 		default:
-			b.WriteByte(' ')
-			used++
+			line += " " + word
 		}
-		b.WriteString(word)
-		used += n
 	}
-	b.WriteByte('\n')
-	return b.String()
+	return append(lines, line)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -33,18 +34,30 @@ func (x *exchange) read(k *link) {
 	}
 }
 
+// bodyOf is the body of an answer; some kinds, such as 204, have none.
+func bodyOf(k *link) io.Reader {
+	if body := k.answer.BodyStream(); body != nil {
+		return body
+	}
+	return http.NoBody
+}
+
 // stream reads the events of a stream until it ends or breaks; io.EOF says that the body was read whole.
 func (x *exchange) stream(k *link) error {
 	e := x.engine
-	body, chunked := k.answer.BodyStream(), k.answer.Header.ContentLength() == -1
+	if how := compression(k); how != "" {
+		x.fail(metrics.FailedMalformed, fmt.Sprintf("the answer is compressed (%s), which was not asked for and cannot be timed", how))
+		return errStop
+	}
+	body, chunked := bodyOf(k), k.answer.Header.ContentLength() == -1
 	isStream := bytes.HasPrefix(k.answer.Header.ContentType(), []byte("text/event-stream"))
 	for {
 		x.expire(k)
 		n, err := body.Read(k.buffer[:])
 		if n > 0 {
 			x.at = k.arrived(chunked)
-			if !isStream {
-				x.opening = append(x.opening, k.buffer[:min(n, maxWords-len(x.opening))]...)
+			if !isStream && x.q.FirstChunk == metrics.Never {
+				x.whole = append(x.whole, k.buffer[:min(n, maxEvent-len(x.whole))]...)
 			}
 			if problem := x.sse.feed(k.buffer[:n], x.emit); problem != nil {
 				if problem != errStop {
@@ -156,27 +169,52 @@ func (x *exchange) chunk(m *message) {
 	}
 	x.text = append(x.text, m.answer...)
 	x.q.Add(c)
-	x.engine.observer.Chunk(x.q)
+	x.observer.Chunk(x.q)
 }
 
-// complete judges a stream whose body ended in order.
+// complete judges an answer whose body ended in order.
 func (x *exchange) complete(k *link) {
 	switch {
 	case x.finished || x.ended:
-	case len(x.opening) > 0 && x.q.FirstChunk == metrics.Never:
-		if m, err := x.decode.decode(x.opening); err == nil && m.failure != "" {
-			x.fail(metrics.FailedInStream, m.failure)
-			return
-		}
-		x.fail(metrics.FailedMalformed, fmt.Sprintf("expected an event stream, got content type %q: %s", k.answer.Header.ContentType(), excerpt(x.opening)))
+	case len(x.whole) > 0 && x.q.FirstChunk == metrics.Never:
+		x.unstreamed(k)
 	default:
 		x.fail(metrics.FailedTruncated, "the stream ended without finish_reason or [DONE]")
 	}
 }
 
+// unstreamed reads an answer that is no stream: what a request with "stream": false gets. It is one chunk, which came
+// when it was complete, so that TTFT and E2EL are the same.
+func (x *exchange) unstreamed(k *link) {
+	m, err := x.decode.decodeWhole(x.whole)
+	switch {
+	case err == nil && m.failure != "":
+		x.fail(metrics.FailedInStream, m.failure)
+	case err == nil && m.choice:
+		x.finished, x.usage = true, m.usage
+		x.chunk(&m)
+	default:
+		x.fail(metrics.FailedMalformed, fmt.Sprintf("expected an event stream, or an answer in JSON with choices, got content type %q: %s",
+			k.answer.Header.ContentType(), excerpt(x.whole)))
+	}
+}
+
+// compression is how the body of an answer is compressed, "" for not at all. No request asks for that.
+func compression(k *link) string {
+	how := string(k.answer.Header.ContentEncoding())
+	if strings.EqualFold(how, "identity") {
+		return ""
+	}
+	return how
+}
+
+// mostKept is more of an error's words than a person gets to see, so that what must be hidden is not cut in two before it
+// is recognized.
+const mostKept = 2 * maxWords
+
 // refused keeps the beginning of an answer that is not a 200.
 func (x *exchange) refused(k *link) error {
-	body := k.answer.BodyStream()
+	body := bodyOf(k)
 	// The status is known; its words are not worth a long wait.
 	k.raw.expire(time.Now().Add(min(x.engine.options.StallTimeout, 5*time.Second)), 0)
 	var kept []byte
@@ -185,11 +223,11 @@ func (x *exchange) refused(k *link) error {
 		var n int
 		n, err = body.Read(k.buffer[:])
 		read += n
-		kept = append(kept, k.buffer[:min(n, maxWords-len(kept))]...)
+		kept = append(kept, k.buffer[:min(n, mostKept-len(kept))]...)
 	}
 	words := strings.TrimSpace(string(kept))
-	if reason := string(k.answer.Header.StatusMessage()); words == "" {
-		words = reason
+	if words == "" || compression(k) != "" {
+		words = string(k.answer.Header.StatusMessage())
 	}
 	x.fail(metrics.FailedStatus, words)
 	return err

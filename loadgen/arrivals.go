@@ -24,31 +24,26 @@ func Immediately() Schedule {
 // At yields the given offsets.
 func At(offsets []time.Duration) Schedule { return slices.Values(offsets) }
 
+// MostArrivals bounds every list of offsets made here: 400 MB. A list of this length was cut there, so whoever makes a plan
+// out of a person's numbers should refuse those that expect more.
+const MostArrivals = 50_000_000
+
 // Gamma draws n offsets of an arrival process with a mean rate in requests per second, as vLLM does: the gaps follow a
 // gamma distribution whose shape is the burstiness (1 is a Poisson process, smaller is burstier, infinite is constant
 // spacing), there is a gap before the first request, and all offsets are scaled so that the last is n/rate.
-// An infinite rate gives zeros and draws nothing.
+// An infinite rate gives zeros and draws nothing. Offsets are rounded to nanoseconds.
 func Gamma(n int, rate, burstiness float64, draws *numpy.Legacy) []time.Duration {
-	offsets := make([]time.Duration, n)
-	for i, s := range gammaOffsets(n, rate, burstiness, draws) {
-		offsets[i] = seconds(s)
-	}
-	return offsets
+	return durations(gammaOffsets(n, rate, burstiness, draws))
 }
 
 // gammaOffsets is Gamma in seconds, in the floating-point arithmetic of the original.
 func gammaOffsets(n int, rate, burstiness float64, draws *numpy.Legacy) []float64 {
-	sums := make([]float64, n)
-	if n == 0 || math.IsInf(rate, 1) {
+	sums := sumGaps(n, func(int) float64 { return gap(rate, burstiness, draws) })
+	if len(sums) == 0 {
 		return sums
 	}
-	at := 0.0
-	for i := range sums {
-		at += gap(rate, burstiness, draws)
-		sums[i] = at
-	}
-	if at > 0 {
-		scale := float64(n) / rate / at
+	if last := sums[len(sums)-1]; last > 0 && !math.IsInf(last, 1) {
+		scale := float64(len(sums)) / rate / last
 		for i := range sums {
 			sums[i] *= scale
 		}
@@ -56,28 +51,96 @@ func gammaOffsets(n int, rate, burstiness float64, draws *numpy.Legacy) []float6
 	return sums
 }
 
+// RampOverRequests draws n offsets of an arrival process whose rate goes from ramp.From to ramp.To over the number of
+// requests, as vLLM's ramp-up does: request i of n has the rate at i/(n-1) of the ramp, whatever the time, and a gap of
+// its own before it. Nothing is rescaled; ramp.Over has no meaning here. A request with the rate 0 never comes, nor do
+// those after it: its offset is the largest there is.
+func RampOverRequests(n int, ramp metrics.Ramp, burstiness float64, draws *numpy.Legacy) []time.Duration {
+	return durations(rampOffsets(n, ramp, burstiness, draws))
+}
+
+// rampOffsets is RampOverRequests in seconds, in the floating-point arithmetic of the original.
+func rampOffsets(n int, ramp metrics.Ramp, burstiness float64, draws *numpy.Legacy) []float64 {
+	return sumGaps(n, func(i int) float64 { return gap(rampRate(ramp, i, n), burstiness, draws) })
+}
+
+// rampRate is the rate of request i of n. The conversion keeps the product from being fused with the sum.
+func rampRate(r metrics.Ramp, i, n int) float64 {
+	progress := float64(i) / float64(max(n-1, 1))
+	if r.Strategy == "exponential" {
+		return r.From * math.Pow(r.To/r.From, progress)
+	}
+	return r.From + float64((r.To-r.From)*progress)
+}
+
+// sumGaps returns the running sums of n gaps in seconds.
+func sumGaps(n int, gap func(i int) float64) []float64 {
+	sums := make([]float64, min(max(n, 0), MostArrivals))
+	at := 0.0
+	for i := range sums {
+		at += gap(i)
+		sums[i] = at
+	}
+	return sums
+}
+
 // gap draws the time to the next arrival, in seconds.
 func gap(rate, burstiness float64, draws *numpy.Legacy) float64 {
-	if math.IsInf(burstiness, 1) {
+	switch {
+	case math.IsInf(rate, 1):
+		return 0
+	case !(rate > 0):
+		return math.Inf(1)
+	case math.IsInf(burstiness, 1):
 		return 1 / rate
 	}
 	return draws.Gamma(burstiness, 1/(rate*burstiness))
 }
 
 // RampInTime draws the offsets up to a duration of an arrival process whose rate changes with time and stays at its
-// last value when the ramp is over. Gaps are drawn at rate 1 and mapped through the inverse of the expected number of
-// arrivals, so the rate is right at every moment and not only on average.
+// last value when the ramp is over, at most MostArrivals.
 func RampInTime(ramp metrics.Ramp, duration time.Duration, burstiness float64, draws *numpy.Legacy) []time.Duration {
+	inverse := func(n float64) time.Duration { return nanoseconds(rampInverse(ramp, n)) }
+	return mapArrivals(inverse, duration, MostArrivals, burstiness, draws)
+}
+
+// InStages draws the offsets of an arrival process whose rate is that of the stage it is in, up to the end of the last
+// stage, at most MostArrivals. A stage without a rate is a pause, and so is the time between two stages.
+func InStages(stages []metrics.Stage, burstiness float64, draws *numpy.Legacy) []time.Duration {
+	if len(stages) == 0 {
+		return nil
+	}
+	left, before := stages, 0.0 // the stages from the current one on, arrivals expected before it
+	inverse := func(n float64) time.Duration {
+		for ; len(left) > 0; left = left[1:] {
+			s := left[0]
+			if s.Rate > 0 {
+				// An arrival on the edge belongs to what follows, and thus is not in a pause.
+				if at := nanoseconds((n - before) / s.Rate); at < s.Length {
+					return s.Start + max(at, 0)
+				}
+				before += s.Rate * s.Length.Seconds()
+			}
+		}
+		return math.MaxInt64
+	}
+	return mapArrivals(inverse, stages[len(stages)-1].End(), MostArrivals, burstiness, draws)
+}
+
+// mapArrivals draws arrivals at rate 1 and maps them through the inverse of the expected number of arrivals, up to an
+// end, or the most there may be. So the rate is right at every moment and not only on average. inverse is asked in
+// ascending order.
+func mapArrivals(inverse func(n float64) time.Duration, end time.Duration, most int, burstiness float64, draws *numpy.Legacy) []time.Duration {
 	var offsets []time.Duration
-	expected := 0.0
-	for {
+	for expected := 0.0; len(offsets) < most; {
 		expected += gap(1, burstiness, draws)
-		at := seconds(rampInverse(ramp, expected))
-		if at >= duration {
-			return offsets
+		at := inverse(expected)
+		if at >= end {
+			break
 		}
 		offsets = append(offsets, at)
 	}
+	return offsets
 }
 
 // rampInverse is the time in seconds by which n arrivals are expected.
@@ -100,10 +163,26 @@ func rampInverse(r metrics.Ramp, n float64) float64 {
 	return over + (n-total)/r.To
 }
 
-// seconds saturates, so that no rate however small can turn into an offset in the past.
-func seconds(s float64) time.Duration {
-	if s >= math.MaxInt64/float64(time.Second) {
-		return math.MaxInt64
+// durations converts seconds.
+func durations(s []float64) []time.Duration {
+	offsets := make([]time.Duration, len(s))
+	for i := range s {
+		offsets[i] = nanoseconds(s[i])
 	}
-	return time.Duration(s * float64(time.Second))
+	return offsets
+}
+
+// nanoseconds rounds seconds to a duration. It saturates, so that no rate however small can turn into an offset in the
+// past, and takes what is no number for a time that never comes.
+func nanoseconds(s float64) time.Duration { return rounded(s * float64(time.Second)) }
+
+// rounded is a number of nanoseconds as a duration, saturated.
+func rounded(ns float64) time.Duration {
+	switch {
+	case ns <= math.MinInt64:
+		return math.MinInt64
+	case ns < math.MaxInt64:
+		return time.Duration(math.Round(ns))
+	}
+	return math.MaxInt64
 }

@@ -12,25 +12,131 @@ import (
 
 func legacy(seed uint32) *numpy.Legacy { return numpy.NewLegacy(seed) }
 
-func TestGammaOffsets(t *testing.T) {
+// Numbers at the edge of their range give offsets that are sorted, not in the past, and no more than asked for.
+func TestExtremeArrivals(t *testing.T) {
+	inf, never := math.Inf(1), time.Duration(math.MaxInt64)
+	linear := metrics.Ramp{Strategy: "linear", From: 0, To: 4}
 	for _, c := range []struct {
-		burstiness float64
-		want       []float64
+		name      string
+		got, want []time.Duration
 	}{
-		{1, []float64{0.09225866, 0.237847554, 0.34486861, 0.436121845, 0.5}},
-		{0.5, []float64{0.078640916, 0.176494368, 0.222924139, 0.272457924, 0.5}},
-		{2, []float64{0.170861916, 0.245289591, 0.425737339, 0.448898273, 0.5}},
-		{math.Inf(1), []float64{0.1, 0.2, 0.3, 0.4, 0.5}},
+		{"no requests", Gamma(0, 1, 1, legacy(0)), []time.Duration{}},
+		{"fewer than none", Gamma(-1, 1, 1, legacy(0)), []time.Duration{}},
+		{"all at once draws nothing", Gamma(3, inf, 1, nil), make([]time.Duration, 3)},
+		{"a rate of next to nothing", Gamma(2, 1e-300, inf, nil), []time.Duration{never, never}},
+		{"no rate", Gamma(2, 0, 1, nil), []time.Duration{never, never}},
+		{"a negative rate", Gamma(2, -1, 1, nil), []time.Duration{never, never}},
+		{"no number", Gamma(2, math.NaN(), 1, nil), []time.Duration{never, never}},
+		{"gaps that are all zero", Gamma(2, 1, 1e-300, legacy(0)), []time.Duration{0, 0}},
+		{"a ramp from nothing never begins", RampOverRequests(2, linear, 1, legacy(0)), []time.Duration{never, never}},
+		{"a ramp of one", RampOverRequests(1, metrics.Ramp{Strategy: "linear", From: 4, To: 8}, inf, nil), []time.Duration{250 * time.Millisecond}},
+		{"a ramp of none", RampOverRequests(0, linear, 1, nil), []time.Duration{}},
+		{"a ramp in no time", RampInTime(metrics.Ramp{Strategy: "linear", From: 1, To: 4}, 700*time.Millisecond, inf, nil),
+			[]time.Duration{250 * time.Millisecond, 500 * time.Millisecond}},
+		{"no stages", InStages(nil, 1, nil), nil},
+		{"nothing but pauses", InStages([]metrics.Stage{{Length: time.Hour}, {Start: time.Hour, Length: time.Hour}}, inf, nil), nil},
 	} {
-		got := gammaOffsets(5, 10, c.burstiness, legacy(0))
-		for i := range got {
-			if math.Abs(got[i]-c.want[i]) > 1e-9 {
-				t.Errorf("burstiness %v: offset %d = %v s, want %v", c.burstiness, i, got[i], c.want[i])
+		if !slices.Equal(c.got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
+		}
+	}
+}
+
+// However high the rate and however long the time, memory is bounded.
+func TestMostArrivals(t *testing.T) {
+	calls := 0
+	at := func(float64) time.Duration { calls++; return 0 }
+	if got := mapArrivals(at, time.Second, 1000, math.Inf(1), nil); len(got) != 1000 || calls != 1000 {
+		t.Errorf("%d offsets after %d arrivals, want 1000", len(got), calls)
+	}
+}
+
+// Seconds become the nearest nanosecond: 0.29 s is not 289999999 ns.
+func TestNanoseconds(t *testing.T) {
+	for _, c := range []struct {
+		seconds float64
+		want    time.Duration
+	}{
+		{0.29, 290 * time.Millisecond}, {0.57, 570 * time.Millisecond}, {1.1, 1100 * time.Millisecond}, {1e-9, 1}, {1.4e-9, 1}, {1.6e-9, 2},
+		{86400.000000001, 86400*time.Second + 1}, {0, 0}, {-0.29, -290 * time.Millisecond},
+		{1e300, math.MaxInt64}, {math.Inf(1), math.MaxInt64}, {math.NaN(), math.MaxInt64}, {math.Inf(-1), math.MinInt64},
+	} {
+		if got := nanoseconds(c.seconds); got != c.want {
+			t.Errorf("%v s is %d ns, want %d", c.seconds, got, c.want)
+		}
+	}
+}
+
+// Regular arrivals show where stages begin and end: one that falls on an edge belongs to what follows.
+func TestRegularStages(t *testing.T) {
+	sec := time.Second
+	stages := []metrics.Stage{
+		{Start: 0, Length: 2 * sec, Rate: 2},
+		{Start: 2 * sec, Length: 3 * sec},            // a pause
+		{Start: 5 * sec, Length: 2 * sec, Rate: 0.5}, // the arrival of 2 s, held over the pause, and one 2 s later that is outside
+		{Start: 8 * sec, Length: sec, Rate: 4},       // after a hole of 1 s, with the one that was outside at its start
+	}
+	ms := func(all ...int) (d []time.Duration) {
+		for _, n := range all {
+			d = append(d, time.Duration(n)*time.Millisecond)
+		}
+		return d
+	}
+	for _, c := range []struct {
+		n    int
+		want []time.Duration
+	}{
+		{1, ms(500, 1000, 1500)},
+		{2, ms(500, 1000, 1500)},
+		{3, ms(500, 1000, 1500, 5000)},
+		{4, ms(500, 1000, 1500, 5000, 8000, 8250, 8500, 8750)},
+	} {
+		if got := InStages(stages[:c.n], math.Inf(1), nil); !slices.Equal(got, c.want) {
+			t.Errorf("%d stages: %v, want %v", c.n, got, c.want)
+		}
+	}
+}
+
+// The arrivals of a stage come at its rate, those of a pause not at all, and their spread is that of the burstiness.
+func TestInStages(t *testing.T) {
+	stages := []metrics.Stage{
+		{Start: 0, Length: 20 * time.Second, Rate: 100},
+		{Start: 20 * time.Second, Length: 10 * time.Second},
+		{Start: 30 * time.Second, Length: 20 * time.Second, Rate: 400},
+		{Start: 50 * time.Second, Length: 10 * time.Second, Rate: 50},
+	}
+	for _, burstiness := range []float64{0.25, 1, 4} {
+		got := InStages(stages, burstiness, legacy(3))
+		if !slices.IsSorted(got) || got[0] < 0 || got[len(got)-1] >= time.Minute {
+			t.Fatalf("burstiness %v: offsets not sorted inside the stages", burstiness)
+		}
+		for i, s := range stages {
+			n := 0
+			for _, at := range got {
+				if at >= s.Start && at < s.End() {
+					n++
+				}
+			}
+			// The number in a stage has the variance mean/burstiness.
+			want := s.Rate * s.Length.Seconds()
+			if math.Abs(float64(n)-want) > 4*math.Sqrt(want/burstiness) {
+				t.Errorf("burstiness %v, stage %d: %d arrivals, want about %.0f", burstiness, i, n, want)
 			}
 		}
 	}
-	if got := Gamma(3, math.Inf(1), 1, nil); !slices.Equal(got, make([]time.Duration, 3)) {
-		t.Errorf("infinite rate: %v", got)
+}
+
+// One stage is a ramp that does not change.
+func TestOneStageIsAFlatRamp(t *testing.T) {
+	got := InStages([]metrics.Stage{{Length: time.Minute, Rate: 20}}, 1, legacy(5))
+	want := RampInTime(metrics.Ramp{Strategy: "linear", From: 20, To: 20, Over: time.Minute}, time.Minute, 1, legacy(5))
+	if len(got) != len(want) || len(got) == 0 {
+		t.Fatalf("%d and %d arrivals", len(got), len(want))
+	}
+	for i := range got {
+		if d := got[i] - want[i]; d < -1 || d > 1 {
+			t.Errorf("arrival %d at %s and %s", i, got[i], want[i])
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"math"
 	"sync"
 	"time"
 )
@@ -36,16 +37,30 @@ func (s *steering) due(schedule time.Duration) (time.Duration, bool) {
 		return 0, false
 	}
 	if s.speed == 1 {
-		return s.run + schedule - s.schedule, true
+		return later(s.run, schedule-s.schedule), true
 	}
-	return s.run + time.Duration(float64(schedule-s.schedule)/s.speed), true
+	return later(s.run, rounded(float64(schedule-s.schedule)/s.speed)), true
 }
 
-// setSpeed makes the schedule run at a multiple of its own speed from now on; 0 pauses it.
+// later is at + d; what would be beyond the largest duration, such as an arrival at a rate of next to nothing, stays there.
+func later(at, d time.Duration) time.Duration {
+	if at > 0 && d > math.MaxInt64-at {
+		return math.MaxInt64
+	}
+	return at + d
+}
+
+// fastest is the highest speed: a finite one, so that an offset times the speed is a number.
+const fastest = 1e9
+
+// setSpeed makes the schedule run at a multiple of its own speed from now on; 0 pauses it, and so does what is no speed.
 func (s *steering) setSpeed(now time.Duration, speed float64) {
+	if !(speed > 0) {
+		speed = 0
+	}
 	s.mu.Lock()
-	s.schedule += time.Duration(float64(now-s.run) * s.speed)
-	s.run, s.speed = now, speed
+	s.schedule = later(s.schedule, rounded(float64(now-s.run)*s.speed))
+	s.run, s.speed = now, min(speed, fastest)
 	wake := s.changed
 	s.mu.Unlock()
 	if wake != nil {

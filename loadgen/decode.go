@@ -36,7 +36,13 @@ type decoder struct {
 	chat   bool
 }
 
-func (d *decoder) decode(data []byte) (message, error) {
+func (d *decoder) decode(data []byte) (message, error) { return d.read(data, "delta") }
+
+// decodeWhole reads an answer that is no stream but one piece of JSON.
+func (d *decoder) decodeWhole(data []byte) (message, error) { return d.read(data, "message") }
+
+// read reads an object whose choice, in chat, has its text in the member part.
+func (d *decoder) read(data []byte, part string) (message, error) {
 	m := message{tokens: -1}
 	v, err := d.parser.ParseBytes(data)
 	if err != nil {
@@ -70,9 +76,9 @@ func (d *decoder) decode(data []byte) (message, error) {
 		}
 		return m, nil
 	}
-	delta := c.Get("delta")
+	delta := c.Get(part)
 	if delta == nil {
-		return m, fmt.Errorf("a choice without delta: %s", excerpt(data))
+		return m, fmt.Errorf("a choice without %s: %s", part, excerpt(data))
 	}
 	m.answer = delta.GetStringBytes("content")
 	m.output = len(m.answer) > 0 ||

@@ -16,11 +16,12 @@ import (
 
 // exchange is one request on its way. Exchanges are pooled for their buffers.
 type exchange struct {
-	engine *Engine
-	q      *metrics.Request
-	sse    sseParser
-	decode decoder
-	emit   func(name, data []byte) error // x.event, made once
+	engine   *Engine
+	q        *metrics.Request
+	observer Observer
+	sse      sseParser
+	decode   decoder
+	emit     func(name, data []byte) error // x.event, made once
 
 	request         *[]byte // the body, until an answer begins
 	text            []byte
@@ -30,21 +31,24 @@ type exchange struct {
 	usageApart      bool   // it came in an event of its own
 	finished, ended bool   // a finish reason, [DONE] came
 	uncounted       bool   // a chunk told nothing about its tokens
-	opening         []byte // of a body that is no event stream
+	whole           []byte // a body that is no event stream
 }
 
 // errStop ends the parsing of a stream whose failure is already filed.
 var errStop = errors.New("stop")
 
-func (e *Engine) exchange(q *metrics.Request) *exchange {
+func (e *Engine) exchange(q *metrics.Request, o Observer) *exchange {
 	x, _ := e.exchanges.Get().(*exchange)
 	if x == nil {
 		x = &exchange{engine: e}
 		x.emit = x.event
 	}
 	x.sse.reset()
-	x.q, x.decode.chat, x.text = q, e.encoder.chat, x.text[:0]
-	x.at, x.usage, x.usageApart, x.finished, x.ended, x.uncounted, x.opening = 0, usage{}, false, false, false, false, x.opening[:0]
+	x.q, x.observer, x.decode.chat, x.text = q, o, e.encoder.chat, x.text[:0]
+	x.at, x.usage, x.usageApart, x.finished, x.ended, x.uncounted = 0, usage{}, false, false, false, false
+	if x.whole = x.whole[:0]; cap(x.whole) > 1<<20 {
+		x.whole = nil // a rare one should not be kept for good
+	}
 	return x
 }
 
@@ -54,7 +58,7 @@ func (x *exchange) perform(turn *datasets.Turn) {
 	from := e.clock.now()
 	x.request = e.buffer()
 	var err error
-	*x.request, err = e.encoder.body(*x.request, turn)
+	*x.request, err = e.encoder.body(*x.request, q.Model, turn)
 	q.Encode = e.clock.now() - from
 	if err != nil {
 		x.fail(metrics.FailedMalformed, err.Error())
@@ -94,7 +98,7 @@ func (x *exchange) send() {
 			return
 		}
 		e.links.drop(k)
-		if !reused || !errors.Is(err, errUnanswered) || e.aborted.Load() {
+		if !reused || !errors.Is(err, errUnanswered) || e.cutting.Err() != nil {
 			x.broken(metrics.FailedReset, err)
 			return
 		}
@@ -118,7 +122,7 @@ func (x *exchange) ask(k *link) error {
 	e.buffers.Put(wire)
 	if q.Sent == metrics.Never && !k.raw.armed {
 		q.Sent = k.raw.sent
-		e.observer.Sent(q)
+		x.observer.Sent(q)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUnanswered, err)
@@ -168,7 +172,7 @@ func (x *exchange) release() {
 func (x *exchange) broken(kind metrics.Failure, err error) {
 	q := x.q
 	switch {
-	case x.engine.aborted.Load():
+	case x.engine.cutting.Err() != nil:
 		kind, err = metrics.Cancelled, errors.New("cut by the end of the run")
 	case isTimeout(err) && q.FirstChunk != metrics.Never && kind != metrics.FailedTimeout:
 		kind = metrics.FailedStall
@@ -200,7 +204,7 @@ func (x *exchange) settle() {
 	if x.engine.options.KeepText || q.Failure == "" && q.OutputSource == metrics.TokensFromChunks {
 		q.Text = string(x.text)
 	}
-	x.q = nil
+	x.q, x.observer = nil, nil
 	x.engine.exchanges.Put(x)
 }
 

@@ -15,6 +15,7 @@ type job struct {
 	conversation datasets.Conversation
 	number       int              // of the conversation
 	index        int              // of its first request
+	models       []string         // one for each turn; nil where all requests ask for the same
 	first        *metrics.Request // nil until it is due
 }
 
@@ -35,6 +36,9 @@ func (j *job) request(turn int) *metrics.Request {
 	q := metrics.NewRequest(j.index + turn)
 	q.Conversation, q.Turn, q.ID = j.number, turn, j.conversation.ID
 	q.InputTokens, q.InputSource, q.MaxTokens = t.InputTokens, j.engine.options.InputSource, t.MaxTokens
+	if j.models != nil {
+		q.Model = j.models[turn]
+	}
 	return &q
 }
 
@@ -57,7 +61,7 @@ func (j *job) run() {
 			j.end(q)
 			return
 		}
-		e.send(q, &j.conversation.Turns[turn])
+		e.send(q, &j.conversation.Turns[turn], e.observer)
 		e.observer.Done(q)
 		if q.Failure != "" || e.stopping.Err() != nil {
 			return
@@ -77,14 +81,14 @@ func (j *job) end(q *metrics.Request) {
 	j.engine.observer.Done(q)
 }
 
-// send performs one exchange. A panic on the way is a bug of ours, but no reason to lose what else the run measured: it
+// send performs one exchange and tells an observer of what is sent and comes back. A panic on the way is a bug of ours, but no reason to lose what else the run measured: it
 // fails the request and says where it happened.
-func (e *Engine) send(q *metrics.Request, turn *datasets.Turn) {
+func (e *Engine) send(q *metrics.Request, turn *datasets.Turn, o Observer) {
 	defer func() {
 		if bug := recover(); bug != nil {
 			q.Failure, q.Error = metrics.FailedInternal, clip(fmt.Sprintf("%v\n%s", bug, debug.Stack()))
 			q.Done = e.clock.now()
 		}
 	}()
-	e.exchange(q).perform(turn)
+	e.exchange(q, o).perform(turn)
 }

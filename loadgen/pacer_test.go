@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -92,6 +93,35 @@ func TestSteering(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What is never due stays so, whatever the speed and however often it changed.
+func TestSteeringAtTheEdge(t *testing.T) {
+	const never = time.Duration(math.MaxInt64)
+	for _, speeds := range [][]float64{{1}, {0.5}, {0, 1}, {2, 0.25}, {1e-300}, {0, 2, 0.5}} {
+		s := &steering{speed: 1}
+		now := time.Second
+		for _, x := range speeds {
+			s.setSpeed(now, x)
+			now += time.Second
+		}
+		if due, ok := s.due(never); !ok || due < never/8 {
+			t.Errorf("speeds %v: the end of time is due at %s (%v)", speeds, due, ok)
+		}
+	}
+	for _, x := range []float64{0, -1, math.NaN()} {
+		s := &steering{speed: 1}
+		s.setSpeed(time.Second, x)
+		if due, ok := s.due(2 * time.Second); ok {
+			t.Errorf("speed %v: due at %s, want a pause", x, due)
+		}
+	}
+	s := &steering{speed: 1}
+	s.setSpeed(0, math.Inf(1))
+	s.setSpeed(24*time.Hour, 1)
+	if due, ok := s.due(time.Hour); !ok || due > 24*time.Hour {
+		t.Errorf("after a day at the highest speed, what was due in its first hour is due at %s", due)
+	}
 }
 
 func TestPacerNames(t *testing.T) {

@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -41,8 +42,25 @@ func (b Backend) Suffix() string {
 // TakesTokenIDs reports whether a prompt may be sent as token ids.
 func (b Backend) TakesTokenIDs() bool { return b != OpenAIChat }
 
-// Field is one member of a request body: its name and its value as JSON.
+// isEndpoint reports whether a text can be put into a request line as a path; "" stands for a backend's own.
+func isEndpoint(s string) bool {
+	for _, b := range []byte(s) {
+		if b <= ' ' || b > '~' || b == '#' {
+			return false
+		}
+	}
+	return s == "" || s[0] == '/'
+}
+
+// Field is one member of a request body: its name and its value as JSON, however that is written.
 type Field struct{ Name, JSON string }
+
+func (f Field) check() error {
+	if !json.Valid([]byte(f.JSON)) {
+		return fmt.Errorf("request field %q: its value is not valid JSON", f.Name)
+	}
+	return nil
+}
 
 // encoder writes request bodies. The text is the same, byte for byte, as Python's json module makes of vLLM's payload:
 // same order of keys, blanks after commas and colons, non-ASCII escaped.
@@ -53,9 +71,20 @@ type encoder struct {
 	extra []Field
 }
 
-// body appends the request body for a turn to dst.
-func (e *encoder) body(dst []byte, turn *datasets.Turn) ([]byte, error) {
-	fields, err := e.fields(turn)
+func newEncoder(o *Options) encoder {
+	e := encoder{chat: o.Backend == OpenAIChat, model: o.Model}
+	for _, f := range o.Extra {
+		e.extra = append(e.extra, Field{f.Name, string(appendJSON(nil, []byte(f.JSON)))})
+	}
+	return e
+}
+
+// body appends the request body for a turn to dst. model is asked for instead of the encoder's own unless it is "".
+func (e *encoder) body(dst []byte, model string, turn *datasets.Turn) ([]byte, error) {
+	if model == "" {
+		model = e.model
+	}
+	fields, err := e.fields(model, turn)
 	if err != nil {
 		return dst, err
 	}
@@ -81,8 +110,8 @@ type bodyField struct {
 	turn       func([]byte, *datasets.Turn) []byte
 }
 
-func (e *encoder) fields(turn *datasets.Turn) ([]bodyField, error) {
-	model := bodyField{name: "model", json: string(appendString(nil, e.model))}
+func (e *encoder) fields(name string, turn *datasets.Turn) ([]bodyField, error) {
+	model := bodyField{name: "model", json: string(appendString(nil, name))}
 	limit := strconv.Itoa(turn.MaxTokens)
 	stream := bodyField{name: "stream", json: "true"}
 	usage := bodyField{name: "stream_options", json: `{"include_usage": true}`}
@@ -91,13 +120,16 @@ func (e *encoder) fields(turn *datasets.Turn) ([]bodyField, error) {
 		if turn.TokenIDs != nil {
 			return nil, fmt.Errorf("backend openai-chat cannot send token ids; use --backend openai, or a data set of texts")
 		}
-		fields = []bodyField{model, {name: "messages", turn: appendMessages}, {name: "max_completion_tokens", json: limit}, stream, usage}
+		fields = []bodyField{model, {name: "messages", turn: appendMessages},
+			{name: "max_completion_tokens", json: limit}, stream, usage}
 	} else {
 		fields = []bodyField{model, {name: "prompt", turn: appendPrompt}, {name: "repetition_penalty", json: "1.0"},
 			{name: "max_tokens", json: limit}, {name: "logprobs", json: "null"}, stream, usage}
 	}
 	if turn.MaxTokens == 0 {
-		fields = slices.DeleteFunc(fields, func(f bodyField) bool { return f.name == "max_tokens" || f.name == "max_completion_tokens" })
+		fields = slices.DeleteFunc(fields, func(f bodyField) bool {
+			return f.name == "max_tokens" || f.name == "max_completion_tokens"
+		})
 	}
 	for _, x := range e.extra {
 		fields = setField(fields, x)
@@ -132,47 +164,14 @@ func appendPrompt(dst []byte, t *datasets.Turn) []byte {
 
 func appendMessages(dst []byte, t *datasets.Turn) []byte {
 	if len(t.Messages) > 0 {
-		return append(dst, t.Messages...)
+		return appendJSON(dst, t.Messages)
 	}
 	dst = append(dst, `[{"role": "user", "content": [{"type": "text", "text": `...)
 	dst = appendString(dst, t.Text)
 	dst = append(dst, '}')
 	if len(t.Media) > 0 {
 		dst = append(dst, ", "...)
-		dst = append(dst, t.Media...)
+		dst = appendJSON(dst, t.Media)
 	}
 	return append(dst, "]}]"...)
-}
-
-// appendString writes a JSON string with every character outside ASCII escaped.
-func appendString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	unit := func(dst []byte, u uint16) []byte {
-		return append(dst, '\\', 'u', hex[u>>12], hex[u>>8&15], hex[u>>4&15], hex[u&15])
-	}
-	dst = append(dst, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case r == '\n':
-			dst = append(dst, '\\', 'n')
-		case r == '\r':
-			dst = append(dst, '\\', 'r')
-		case r == '\t':
-			dst = append(dst, '\\', 't')
-		case r == '\b':
-			dst = append(dst, '\\', 'b')
-		case r == '\f':
-			dst = append(dst, '\\', 'f')
-		case r < ' ' || r >= 0x7f && r < 0x10000:
-			dst = unit(dst, uint16(r))
-		case r >= 0x10000:
-			r -= 0x10000
-			dst = unit(unit(dst, 0xd800+uint16(r>>10)), 0xdc00+uint16(r&0x3ff))
-		default:
-			dst = append(dst, byte(r))
-		}
-	}
-	return append(dst, '"')
 }

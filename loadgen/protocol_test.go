@@ -2,38 +2,40 @@ package loadgen
 
 import (
 	"encoding/json"
-	"os"
+	"reflect"
 	"strings"
 	"testing"
 
 	"benchtop/datasets"
 )
 
-// The bodies are what Python's json.dumps makes of the payloads, byte for byte.
+// The bodies are what Python's json.dumps makes of vLLM's payloads, byte for byte, however the extra fields are written.
 func TestBodies(t *testing.T) {
-	data, err := os.ReadFile("testdata/bodies.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var cases []struct {
-		Name      string
-		Chat      bool
-		Text      string
-		IDs       []int
-		MaxTokens int `json:"max_tokens"`
-		Extra     []Field
-		Body      string
+		Name            string
+		Chat            bool
+		Model           string
+		Text            string
+		IDs             []int
+		Messages, Media string
+		MaxTokens       int `json:"max_tokens"`
+		Extra           []Field
+		Body            string
 	}
-	if err := json.Unmarshal(data, &cases); err != nil {
-		t.Fatal(err)
-	}
-	if len(cases) == 0 {
-		t.Fatal("no cases")
+	readGolden(t, "bodies.json", &cases)
+	if len(cases) < 20 {
+		t.Fatalf("%d cases", len(cases))
 	}
 	for _, c := range cases {
-		e := encoder{chat: c.Chat, model: "org/M", extra: c.Extra}
-		got, err := e.body(nil, &datasets.Turn{Text: c.Text, TokenIDs: c.IDs, MaxTokens: c.MaxTokens})
-		if err != nil || string(got) != c.Body {
+		o := Options{Backend: OpenAI, Model: "org/M", Extra: c.Extra}
+		if c.Chat {
+			o.Backend = OpenAIChat
+		}
+		e := newEncoder(&o)
+		turn := datasets.Turn{Text: c.Text, TokenIDs: c.IDs, MaxTokens: c.MaxTokens,
+			Messages: json.RawMessage(c.Messages), Media: json.RawMessage(c.Media)}
+		got, err := e.body([]byte("before"), c.Model, &turn)
+		if err != nil || string(got) != "before"+c.Body {
 			t.Errorf("%s: %v\n got %s\nwant %s", c.Name, err, got, c.Body)
 		}
 	}
@@ -41,7 +43,7 @@ func TestBodies(t *testing.T) {
 
 func TestBodiesOfOtherShapes(t *testing.T) {
 	chat := encoder{chat: true, model: "m"}
-	if _, err := chat.body(nil, &datasets.Turn{TokenIDs: []int{1}}); err == nil || !strings.Contains(err.Error(), "--backend openai") {
+	if _, err := chat.body(nil, "", &datasets.Turn{TokenIDs: []int{1}}); err == nil || !strings.Contains(err.Error(), "--backend openai") {
 		t.Errorf("token ids on the chat protocol: %v, want an error that names the way out", err)
 	}
 	for _, c := range []struct {
@@ -53,11 +55,37 @@ func TestBodiesOfOtherShapes(t *testing.T) {
 		{"media", datasets.Turn{Text: "a", Media: json.RawMessage(`{"type": "image_url"}`)}, `{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url"}]}], "stream": true, "stream_options": {"include_usage": true}}`},
 		{"messages", datasets.Turn{Text: "a", Messages: json.RawMessage(`[{"role": "user", "content": "b"}]`)}, `{"model": "m", "messages": [{"role": "user", "content": "b"}], "stream": true, "stream_options": {"include_usage": true}}`},
 	} {
-		got, err := chat.body(nil, &c.turn)
+		got, err := chat.body(nil, "", &c.turn)
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, c.want)
 		}
 	}
+}
+
+// FuzzJSON: whatever the JSON, it says the same when it is rewritten, in ASCII, and a second time changes nothing.
+func FuzzJSON(f *testing.F) {
+	f.Add(`{"a" : [1, -0.50, 1e5, 1e999, "\u00e9\/\ud800é"], "b":{}, "c":[true,false,null]}`)
+	f.Fuzz(func(t *testing.T, raw string) {
+		if !json.Valid([]byte(raw)) {
+			_ = appendJSON(nil, []byte(raw)) // must not panic
+			return
+		}
+		got := appendJSON(nil, []byte(raw))
+		for _, b := range got {
+			if b < ' ' || b > '~' {
+				t.Fatalf("%q: byte %#x is not printable ASCII", got, b)
+			}
+		}
+		if again := appendJSON(nil, got); string(again) != string(got) {
+			t.Errorf("%q, rewritten, is %q", got, again)
+		}
+		var before, after any
+		if json.Unmarshal([]byte(raw), &before) == nil {
+			if err := json.Unmarshal(got, &after); err != nil || !reflect.DeepEqual(before, after) {
+				t.Errorf("%q says %v, rewritten as %q it says %v (%v)", raw, before, got, after, err)
+			}
+		}
+	})
 }
 
 // FuzzString: whatever the text, the escaped form is ASCII and reads back as the same text.

@@ -51,10 +51,11 @@ type Options struct {
 	Backend  Backend
 	// Model is the name sent in each request.
 	Model string
-	// ModelFor names the model of the request with an index instead; nil for Model. It is called once for each request, in
-	// the order of the indices.
+	// ModelFor names the model of the request with an index instead; nil, or "" as the name, for Model. It is called once
+	// for each request, in the order of the indices, by the dispatcher alone.
 	ModelFor func(index int) string
-	// Extra fields of the request body, replacing those of the same name.
+	// Extra fields of the request body, set last and replacing those of the same name where they stand. Any may be
+	// replaced: with "stream" of false, the answer is read as one piece of JSON, which is its only chunk.
 	Extra []Field
 	// InputSource says who counted the prompts' tokens.
 	InputSource metrics.TokenSource
@@ -69,8 +70,9 @@ type Options struct {
 	Until time.Duration
 	// Limit of requests in flight; 0 for none.
 	Limit int
-	// ProbeRate is how often per second a Probe is sent beside the load, one after the other; 0 for never. Probes are not
-	// observed and take no slot.
+	// ProbeRate: beside the load, a Probe is sent, its end awaited, and the next one sent after a pause of 1/ProbeRate
+	// seconds, so that the real rate is below it; 0 for no probes. Probes are not observed, take no slot, have no request
+	// id and ask for Model.
 	ProbeRate float64
 	Probe     datasets.Turn
 	// Pacer is one of PacerKinds; "" for this system's best.
@@ -104,8 +106,19 @@ func (o *Options) Validate() error {
 	} else if o.Endpoint != "" && !strings.HasSuffix(o.Endpoint, o.Backend.Suffix()) {
 		bad("endpoint %q: for backend %s it must end in %q", o.Endpoint, o.Backend, o.Backend.Suffix())
 	}
+	if !isEndpoint(o.Endpoint) {
+		bad("endpoint %q: expected a path such as /v1/completions", o.Endpoint)
+	}
+	for _, f := range o.Extra {
+		if err := f.check(); err != nil {
+			problems = append(problems, err)
+		}
+	}
 	if o.Schedule == nil {
 		bad("no schedule")
+	}
+	if !(o.ProbeRate >= 0) {
+		bad("probe rate %v: must be positive, or 0 for no probes", o.ProbeRate)
 	}
 	if o.Limit < 0 {
 		bad("limit %d: must be positive, or 0 for none", o.Limit)
@@ -144,6 +157,10 @@ type Engine struct {
 	drain    sync.Once
 	drainEnd *time.Timer // guarded by drainMu
 	drainMu  sync.Mutex
+
+	probing  sync.WaitGroup
+	probesMu sync.Mutex
+	probes   metrics.Probes // guarded by probesMu
 }
 
 // New checks the options and prepares a run that reports to obs. Nothing is sent before Run.
@@ -156,7 +173,7 @@ func New(o Options, obs Observer) (*Engine, error) {
 	}
 	e := &Engine{
 		options: o, clock: runClock{o.Start}, observer: obs,
-		encoder: encoder{chat: o.Backend == OpenAIChat, model: o.Model, extra: o.Extra},
+		encoder: newEncoder(&o),
 		limiter: limiter{limit: o.Limit}, steer: &steering{speed: 1},
 	}
 	e.halting = make(chan struct{}, 1)
@@ -171,6 +188,7 @@ func New(o Options, obs Observer) (*Engine, error) {
 	e.header.SetUserAgent("benchtop")
 	e.header.SetContentType("application/json")
 	for name, values := range o.Target.Header() {
+		e.header.Del(name)
 		for _, v := range values {
 			e.header.Add(name, v)
 		}
@@ -210,9 +228,18 @@ func (e *Engine) Run(ctx context.Context, src Source) error {
 		}()
 		done <- e.dispatch(src)
 	}()
+	if e.options.ProbeRate > 0 {
+		e.probing.Go(e.probe)
+	}
 	err := <-done
 	e.limiter.work.Wait()
 	e.halt() // waits for one that is under way, so that everything due is reported
+	e.finish()
+	return err
+}
+
+// finish ends what is left when the last request has ended: a drain's timer, probes, idle connections.
+func (e *Engine) finish() {
 	e.drain.Do(func() {})
 	e.drainMu.Lock()
 	if e.drainEnd != nil {
@@ -221,7 +248,7 @@ func (e *Engine) Run(ctx context.Context, src Source) error {
 	e.drainMu.Unlock()
 	e.cut()
 	e.links.cutAll()
-	return err
+	e.probing.Wait()
 }
 
 func (e *Engine) dispatch(src Source) error {
@@ -247,6 +274,11 @@ func (e *Engine) dispatch(src Source) error {
 			return nil
 		}
 		j := &job{engine: e, conversation: conversation, number: number, index: index}
+		if e.options.ModelFor != nil {
+			for turn := range conversation.Turns {
+				j.models = append(j.models, e.options.ModelFor(index+turn))
+			}
+		}
 		index, number = index+len(conversation.Turns), number+1
 		if !e.options.ClosedLoop {
 			j.begin(due)

@@ -24,11 +24,15 @@ type script func(conn net.Conn, r *http.Request, body []byte) bool
 type scripted struct {
 	t       *testing.T
 	scripts []script
+	// refuse, unless nil, is what the first dial ends in, and wrap the client's end of the first connection.
+	refuse error
+	wrap   func(net.Conn) net.Conn
 
 	mu     sync.Mutex
 	served int
 	dials  int
 	bodies []string
+	ids    []string // the x-request-id of each
 	conns  []net.Conn
 	work   sync.WaitGroup
 }
@@ -38,9 +42,17 @@ func newScripted(t *testing.T, scripts ...script) *scripted {
 }
 
 func (s *scripted) dial(context.Context, string, string) (net.Conn, error) {
+	var client net.Conn
 	client, server := net.Pipe()
 	s.mu.Lock()
 	s.dials++
+	if s.dials == 1 && s.refuse != nil {
+		s.mu.Unlock()
+		return nil, s.refuse
+	}
+	if s.dials == 1 && s.wrap != nil {
+		client = s.wrap(client)
+	}
 	s.conns = append(s.conns, server)
 	s.mu.Unlock()
 	s.work.Go(func() {
@@ -58,7 +70,7 @@ func (s *scripted) dial(context.Context, string, string) (net.Conn, error) {
 			s.mu.Lock()
 			do := s.scripts[min(s.served, len(s.scripts)-1)]
 			s.served++
-			s.bodies = append(s.bodies, string(body))
+			s.bodies, s.ids = append(s.bodies, string(body)), append(s.ids, q.Header.Get("X-Request-Id"))
 			s.mu.Unlock()
 			if !do(server, q, body) {
 				return

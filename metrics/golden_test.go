@@ -126,7 +126,8 @@ func TestGolden(t *testing.T) {
 				}
 				sums.add(outcome{start: q.Start, ttft: q.TTFT, latency: q.Latency, itls: q.ITL, input: q.Input, output: output})
 			}
-			s := summary{report: Report{}, tally: sums}
+			s := newSummary(Run{Plan: Plan{Goodput: slo, Percentiles: c.Percentiles}, Ended: secondsToDuration(c.Duration)}, overview{origin: origin})
+			s.tally = sums
 			for _, q := range c.Requests {
 				if q.Success {
 					start := time.Duration(math.Round(q.Start * 1e9))
@@ -134,7 +135,8 @@ func TestGolden(t *testing.T) {
 				}
 			}
 			s.report.Failed = failed
-			r := s.finish(Run{Plan: Plan{Goodput: slo, Percentiles: c.Percentiles}, Ended: secondsToDuration(c.Duration)})
+			s.finish()
+			r := s.report
 			e := c.Expected
 			expectFloat(t, "completed", float64(r.Completed), e["completed"])
 			expectFloat(t, "failed", float64(r.Failed), e["failed"])

@@ -21,12 +21,18 @@ func (o *outcome) tpot() float64 {
 	return (o.latency - o.ttft) / float64(o.output-1)
 }
 
+// latencies converts a successful request but for its gaps.
+func (r *Request) latencies() outcome {
+	return outcome{
+		start: r.Sent.Seconds(), ttft: r.TTFT().Seconds(), latency: r.E2EL().Seconds(),
+		input: r.InputTokens, output: r.OutputTokens,
+	}
+}
+
 // outcome converts a successful request; buf is reused for the gaps.
 func (r *Request) outcome(buf []float64) outcome {
-	o := outcome{
-		start: r.Sent.Seconds(), ttft: r.TTFT().Seconds(), latency: r.E2EL().Seconds(),
-		itls: buf[:0], input: r.InputTokens, output: r.OutputTokens,
-	}
+	o := r.latencies()
+	o.itls = buf[:0]
 	for i := 1; i < len(r.Chunks); i++ {
 		o.itls = append(o.itls, (r.Chunks[i].At - r.Chunks[i-1].At).Seconds())
 	}
@@ -59,7 +65,7 @@ func (t *tally) add(o outcome) {
 	if v := o.tpot(); o.output >= 2 {
 		t.tpot.add(v)
 	}
-	if t.slo.met(&o) {
+	if t.slo.judge(&o).good() {
 		t.good++
 	}
 	end := o.start + o.latency
@@ -100,16 +106,32 @@ func (o *overlap) add(start, end time.Duration) {
 	o.starts, o.ends = append(o.starts, start), append(o.ends, end)
 }
 
-// most is the largest number of intervals that overlap: at equal times ends come before starts.
-func (o *overlap) most() int {
+// sweep visits every moment at which the number of intervals that overlap changes, and that number from there on: at
+// equal times ends come before starts.
+func (o *overlap) sweep(visit func(at time.Duration, level int)) {
 	slices.Sort(o.starts)
 	slices.Sort(o.ends)
-	most, ended := 0, 0
-	for i, s := range o.starts {
-		for ended < len(o.ends) && o.ends[ended] <= s {
-			ended++
-		}
-		most = max(most, i+1-ended)
+	level, ended := 0, 0
+	end := func() {
+		level--
+		visit(o.ends[ended], level)
+		ended++
 	}
+	for _, s := range o.starts {
+		for ended < len(o.ends) && o.ends[ended] <= s {
+			end()
+		}
+		level++
+		visit(s, level)
+	}
+	for ended < len(o.ends) {
+		end()
+	}
+}
+
+// most is the largest number of intervals that overlap.
+func (o *overlap) most() int {
+	most := 0
+	o.sweep(func(_ time.Duration, level int) { most = max(most, level) })
 	return most
 }

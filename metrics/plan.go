@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -92,6 +93,25 @@ func (p *Plan) StageAt(at time.Duration) int {
 	return -1
 }
 
+// Warming reports whether a request belongs to the warm-up: it was scheduled before its end. This is the one rule by which
+// a request is left out of all figures but those of the timeline.
+func (p *Plan) Warming(q *Request) bool {
+	return p.Warmup > 0 && q.Scheduled != Never && q.Scheduled < p.Warmup
+}
+
+// ClosedLoop reports whether the load is a fixed number of requests in flight, each followed by the next without pause.
+func (p *Plan) ClosedLoop() bool {
+	return p.MaxConcurrency > 0 && p.Rate.Unlimited() && p.Ramp == nil && len(p.Stages) == 0
+}
+
+// paced reports whether the plan says how many requests come in a second.
+func (p *Plan) paced() bool {
+	if len(p.Stages) > 0 {
+		return slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Rate > 0 })
+	}
+	return p.Ramp != nil || p.Rate > 0 && !p.Rate.Unlimited()
+}
+
 // SteadyStateRule is how the window of full load of a closed loop is found.
 type SteadyStateRule struct {
 	// Off leaves it out.
@@ -113,9 +133,16 @@ type Ramp struct {
 	Over time.Duration `json:"over_ns,omitempty"`
 }
 
+// RateOf is the rate before request index, from 0, of n that a ramp over the requests asks for, in requests per second.
+func (r *Ramp) RateOf(index, n int) float64 { return r.part(float64(index) / float64(max(n-1, 1))) }
+
 // RateAt is the rate a ramp in time asks for, in requests per second.
 func (r *Ramp) RateAt(at time.Duration) float64 {
-	p := min(max(at.Seconds()/r.Over.Seconds(), 0), 1)
+	return r.part(min(max(at.Seconds()/r.Over.Seconds(), 0), 1))
+}
+
+// part is the rate when a part of the ramp is behind, from 0 to 1.
+func (r *Ramp) part(p float64) float64 {
 	if r.Strategy == "exponential" {
 		return r.From * math.Pow(r.To/r.From, p)
 	}

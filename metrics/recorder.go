@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,8 +9,8 @@ import (
 )
 
 const (
-	logKept      = 500
-	examplesKept = 3
+	logKept   = 500
+	marksKept = 1000
 )
 
 // Recorder watches a run and publishes snapshots of it. Its methods may be called from any goroutine; none of them
@@ -23,13 +22,12 @@ type Recorder struct {
 	shared  []Window   // windows of the last snapshot, guarded by sharing
 
 	mu       sync.Mutex // guards everything below
-	plan     *Plan
 	line     timeline
-	totals   Totals
 	guessed  int // requests in flight whose output tokens are counted by chunk
-	failures []FailureCount
+	failures failures
 	log      []Event
-	flood    bool // the last line of the log is a failed request
+	marks    []Event // only ever appended to: snapshots share it
+	flood    bool    // the last line of the log is a failed request
 	state    State
 	drainBy  time.Duration
 	savePath string
@@ -39,14 +37,13 @@ type Recorder struct {
 
 // NewRecorder returns a recorder for a run whose offset 0 is start.
 func NewRecorder(start time.Time, plan *Plan) *Recorder {
-	return &Recorder{start: start, plan: plan, state: Running, drainBy: Never}
+	return &Recorder{start: start, line: timeline{plan: plan}, state: Running, drainBy: Never}
 }
 
 // Due hears that a request was handed to the limiter.
 func (r *Recorder) Due(q *Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.totals.Due++
 	r.line.due(q)
 }
 
@@ -54,7 +51,6 @@ func (r *Recorder) Due(q *Request) {
 func (r *Recorder) Sent(q *Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.totals.Sent++
 	r.line.sent(q)
 }
 
@@ -78,18 +74,13 @@ func (r *Recorder) Done(q *Request) {
 		r.guessed--
 	}
 	r.line.done(q)
-	switch q.Failure {
-	case "":
-		r.totals.Done++
-		r.totals.InputTokens += q.InputTokens
-		r.totals.OutputTokens += q.OutputTokens
-	case Cancelled:
-		r.totals.Cancelled++
-	default:
-		r.totals.Failed++
-		r.failures = countFailure(r.failures, q)
-		r.noteFailure(failureEvent(q))
+	if q.Failure == "" || q.Failure == Cancelled {
+		return
 	}
+	if !r.line.plan.Warming(q) {
+		r.failures.add(q)
+	}
+	r.noteFailure(failureEvent(q))
 }
 
 func failureEvent(q *Request) Event {
@@ -105,22 +96,6 @@ func failureEvent(q *Request) Event {
 		text += ": " + q.Error
 	}
 	return Event{At: q.Done, Level: Error, Text: text}
-}
-
-func countFailure(all []FailureCount, q *Request) []FailureCount {
-	i := slices.IndexFunc(all, func(f FailureCount) bool { return f.Kind == q.Failure && f.Status == q.Status })
-	if i < 0 {
-		all = append(all, FailureCount{Kind: q.Failure, Status: q.Status})
-		i = len(all) - 1
-	}
-	f := &all[i]
-	f.Count++
-	f.Last = max(f.Last, q.Done)
-	if q.Error != "" && len(f.Examples) < examplesKept && !slices.Contains(f.Examples, q.Error) {
-		// A fresh array: the old one may be in a snapshot.
-		f.Examples = append(slices.Clip(f.Examples), q.Error)
-	}
-	return all
 }
 
 // Log adds an event to the log.
@@ -141,9 +116,12 @@ func (r *Recorder) noteFailure(e Event) {
 	r.flood = true
 }
 
-// note keeps the newest events.
+// note keeps the newest events, and the marks of the first ones that have one.
 func (r *Recorder) note(e Event) {
 	r.flood = false
+	if e.Mark != "" && len(r.marks) < marksKept {
+		r.marks = append(r.marks, e)
+	}
 	r.log = append(r.log, e)
 	if len(r.log) > 2*logKept {
 		r.log = slices.Clone(r.log[len(r.log)-logKept:])
@@ -193,14 +171,14 @@ func (r *Recorder) look() (s Snapshot, same int, changed []Window) {
 	l := &r.line
 	same, changed = l.share(now, r.shared)
 	s = Snapshot{
-		At: now, Plan: r.plan, State: r.state, DrainBy: r.drainBy, Totals: r.totals,
+		At: now, Plan: l.plan, State: r.state, DrainBy: r.drainBy, Totals: l.totals,
 		Held: l.held, Waiting: l.waiting, Running: l.runs, OutputExact: r.guessed == 0,
 		TTFT: l.ttft.share(), TPOT: l.tpot.share(), ITL: l.itl.share(), E2EL: l.e2el.share(),
-		Failures: slices.Clone(r.failures),
+		ClientQueue: l.queue.share(), E2ELQueued: l.queued.share(), Failures: r.failures.counts(),
 		Log:      slices.Clone(r.log[max(0, len(r.log)-logKept):]),
+		Marks:    r.marks[:len(r.marks):len(r.marks)],
 		SavePath: r.savePath, SaveError: r.saveErr, Report: r.report,
 	}
-	slices.SortStableFunc(s.Failures, func(a, b FailureCount) int { return cmp.Compare(b.Count, a.Count) })
 	return s, same, changed
 }
 

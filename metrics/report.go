@@ -57,9 +57,12 @@ type Report struct {
 	Probes     *Probes
 	SpecDecode *SpecDecode
 	Diffusion  *Diffusion
+	// Damaged lines of the journal were left out: what they said is in no figure.
+	Damaged int
 
 	Timeline                              []Window
 	Failures                              []FailureCount
+	FirstErrors                           []string // what the first ten failed requests in data-set order failed of: foreign text
 	Events                                []Event
 	HistTTFT, HistTPOT, HistITL, HistE2EL Histogram
 

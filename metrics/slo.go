@@ -48,22 +48,38 @@ func ParseObjective(text string) (Objective, error) {
 	return Objective{name, ms}, nil
 }
 
-// met reports whether an outcome satisfies every objective. A request with fewer than two output tokens counts as
-// having a TPOT of 0.
-func (s SLO) met(o *outcome) bool {
-	for _, g := range s {
-		v := o.ttft
-		switch g.Metric {
-		case "tpot":
-			v = max(0, o.tpot())
-		case "e2el":
-			v = o.latency
-		}
-		if v > g.LimitMS/1000 {
-			return false
+// verdict says which objectives a request met; true where there is no such objective.
+type verdict struct{ ttft, tpot, e2el bool }
+
+func (v verdict) good() bool { return v.ttft && v.tpot && v.e2el }
+
+// count adds one to what was met.
+func (v verdict) count(good, ttft, tpot, e2el *int) {
+	for _, x := range []struct {
+		met  bool
+		into *int
+	}{{v.good(), good}, {v.ttft, ttft}, {v.tpot, tpot}, {v.e2el, e2el}} {
+		if x.met {
+			*x.into++
 		}
 	}
-	return true
+}
+
+// judge holds an outcome against every objective. A request with fewer than two output tokens counts as having a TPOT
+// of 0.
+func (s SLO) judge(o *outcome) verdict {
+	v := verdict{true, true, true}
+	for _, g := range s {
+		switch limit := g.LimitMS / 1000; g.Metric {
+		case TPOT:
+			v.tpot = v.tpot && max(0, o.tpot()) <= limit
+		case E2EL:
+			v.e2el = v.e2el && o.latency <= limit
+		default:
+			v.ttft = v.ttft && o.ttft <= limit
+		}
+	}
+	return v
 }
 
 func marshalFloat(v float64) ([]byte, error) {

@@ -16,23 +16,16 @@ const (
 	Finished State = "done"
 )
 
-// Totals count requests and tokens since the start. Tokens are those of successful requests.
+// Totals count requests and tokens since the start. Tokens are those of successful requests. Due and Sent count every
+// request, the others leave out those of the warm-up.
 type Totals struct {
 	Due, Sent, Done, Failed, Cancelled int
 	// WarmedUp are the requests of the warm-up that ended, however they did; Done, Failed and Cancelled leave them out.
 	WarmedUp                  int
 	InputTokens, OutputTokens int
-}
-
-// FailureCount groups failures of one kind and status.
-type FailureCount struct {
-	Kind   Failure `json:"kind"`
-	Status int     `json:"status,omitempty"`
-	Count  int     `json:"count"`
-	// Last is when the newest of them ended.
-	Last time.Duration `json:"-"`
-	// Examples are the first few different texts the server or the system gave: foreign text.
-	Examples []string `json:"examples,omitempty"`
+	// Good are the successes that met every objective of the plan; MetTTFT, MetTPOT and MetE2EL those that met the one of
+	// that name, all of them where there is no such objective.
+	Good, MetTTFT, MetTPOT, MetE2EL int
 }
 
 // Level says how much an event matters.
@@ -73,11 +66,11 @@ type Snapshot struct {
 	OutputExact bool
 	// Windows from the start of the run; the last one is still open.
 	Windows []Window
-	// Whole-run histograms.
-	TTFT, TPOT, ITL, E2EL Histogram
+	// Histograms of the whole run but its warm-up. ClientQueue and E2ELQueued know only requests that ended.
+	TTFT, TPOT, ITL, E2EL, ClientQueue, E2ELQueued Histogram
 	// Failures by kind, most frequent first.
 	Failures []FailureCount
-	// Log holds the newest events, oldest first; Marks those of all events that have a mark.
+	// Log holds the newest events, oldest first; Marks the first thousand of all events that have a mark.
 	Log, Marks []Event
 	// SavePath is where the result goes, "" if it is not saved; SaveError why it could not be.
 	SavePath, SaveError string

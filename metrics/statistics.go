@@ -21,16 +21,16 @@ type Statistic struct {
 	// Percentiles that the plan asks for.
 	Percentiles []Percentile
 
-	// Shown are those a screen shows whatever the plan asks for.
-	Shown []Percentile
+	// Shown are those a screen shows whatever the plan asks for, Gated those that the plan's gates name.
+	Shown, Gated []Percentile
 }
 
 // shownPercentiles are there in every report.
 var shownPercentiles = []float64{50, 90, 95, 99, 99.9}
 
-// Percentile returns the value for p if the plan asks for it or it is one of 50, 90, 95, 99 and 99.9.
+// Percentile returns the value for p if the plan asks for it, a gate names it or it is one of 50, 90, 95, 99 and 99.9.
 func (s Statistic) Percentile(p float64) (ms float64, ok bool) {
-	for _, q := range slices.Concat(s.Percentiles, s.Shown) {
+	for _, q := range slices.Concat(s.Percentiles, s.Shown, s.Gated) {
 		if q.P == p {
 			return q.Value, true
 		}
@@ -44,9 +44,18 @@ type sample map[float64]int
 
 func (s sample) add(seconds float64) { s[seconds]++ }
 
+// n is the number of values.
+func (s sample) n() int {
+	n := 0
+	for _, count := range s {
+		n += count
+	}
+	return n
+}
+
 // statistic computes the figures as numpy does: mean, median, standard deviation with ddof 0 and percentiles with
-// linear interpolation at position p/100·(n-1), all times 1000.
-func (s sample) statistic(percentiles []float64) Statistic {
+// linear interpolation at position p/100·(n-1), all times 1000. Gated percentiles are computed apart from those asked for.
+func (s sample) statistic(percentiles []float64, gated ...float64) Statistic {
 	values := slices.Sorted(maps.Keys(s))
 	ends := make([]int, len(values)) // how many are at most values[i]
 	n := 0
@@ -62,6 +71,9 @@ func (s sample) statistic(percentiles []float64) Statistic {
 	}
 	for _, p := range shownPercentiles {
 		out.Shown = append(out.Shown, Percentile{P: p})
+	}
+	for _, p := range gated {
+		out.Gated = append(out.Gated, Percentile{P: p})
 	}
 	if n == 0 {
 		return out
@@ -95,7 +107,7 @@ func (s sample) statistic(percentiles []float64) Statistic {
 	out.Std = math.Sqrt(squares.value()/float64(n)) * 1000
 	out.Median = (at((n-1)/2) + at(n/2)) / 2 * 1000
 	out.Min, out.Max = values[0]*1000, values[len(values)-1]*1000
-	for _, list := range [][]Percentile{out.Percentiles, out.Shown} {
+	for _, list := range [][]Percentile{out.Percentiles, out.Shown, out.Gated} {
 		for i := range list {
 			list[i].Value = quantile(list[i].P) * 1000
 		}

@@ -24,60 +24,110 @@ type Run struct {
 	// SpecDecode and Diffusion are what the server's counters moved by during the run, nil where it has none.
 	SpecDecode *SpecDecode
 	Diffusion  *Diffusion
+	// Damaged lines of the journal could not be read and were left out.
+	Damaged int
 }
 
-// Summarize computes the report of a run from its requests. It is pure: the same log gives the same report, and the order
-// of the requests shows only in which words of the server are quoted as examples. It ranges over reqs twice (the peaks need the earliest start first) and keeps two numbers
-// and no chunks of each request, unless the plan asks for detail. The first error that reqs yields ends it; what was
-// read until then is in the report that comes with the error.
+// Summarize computes the report of a run from its requests. It is pure: the same log gives the same report, in whatever
+// order the requests come. It ranges over reqs two or three times, because some figures can only be counted once others are
+// known: peaks need the earliest start, levels the length of the load, the steady state its window. It keeps a few numbers
+// and no chunks of each request, unless the plan asks for detail. The first error that reqs yields ends it; what was read
+// until then is in the report that comes with the error.
 func Summarize(reqs iter.Seq2[Request, error], run Run) (Report, error) {
-	origin, err := earliestStart(reqs)
-	s := summary{
-		report: Report{Plan: run.Plan, InputSources: map[TokenSource]int{}, OutputSources: map[TokenSource]int{}},
-		tally:  newTally(origin, run.Plan.Goodput),
-		queue:  sample{}, queued: sample{}, firstToken: sample{}, firstAnswer: sample{},
-		connect: sample{}, lateness: sample{}, scheduled: sample{},
-	}
+	seen, err := look(reqs, &run.Plan)
+	s := newSummary(run, seen)
 	for q, e := range reqs {
 		if e != nil {
 			break // the first pass met the same error
 		}
 		s.add(q)
 	}
-	return s.finish(run), err
+	s.finish()
+	s.report.SteadyState = steadyState(reqs, &s.run.Plan, &s.open, s.length())
+	return s.report, err
 }
 
-func earliestStart(reqs iter.Seq2[Request, error]) (float64, error) {
-	origin := math.Inf(1)
+// overview is what has to be known of the requests before they are summed up. The warm-up is not in it, but for the end.
+type overview struct {
+	origin                float64 // earliest start of a success in seconds
+	last                  time.Duration
+	scheduled, sent, done span
+}
+
+func look(reqs iter.Seq2[Request, error], plan *Plan) (overview, error) {
+	o := overview{origin: math.Inf(1)}
 	for q, err := range reqs {
 		if err != nil {
-			return origin, err
+			return o, err
 		}
+		o.last = max(o.last, q.Done)
+		if plan.Warming(&q) {
+			continue
+		}
+		o.scheduled.add(q.Scheduled)
+		o.sent.add(q.Sent)
 		if q.OK() {
-			origin = min(origin, q.Sent.Seconds())
+			o.done.add(q.Done)
+			o.origin = min(o.origin, q.Sent.Seconds())
 		}
 	}
-	return origin, nil
+	return o, nil
 }
 
 type summary struct {
+	run                     Run
 	report                  Report
 	tally                   *tally
 	line                    timeline
+	levels                  levels
+	steps                   rateSteps
+	failures                failures
 	queue, queued           sample
 	firstToken, firstAnswer sample
 	connect, lateness       sample
-	scheduled               sample
+	scheduled, weighted     sample
 	open                    overlap
 	cancelled, unsent       int
-	last                    time.Duration
 	gaps                    []float64
 }
+
+func newSummary(run Run, seen overview) *summary {
+	s := &summary{
+		run:   run,
+		tally: newTally(seen.origin, run.Plan.Goodput),
+		queue: sample{}, queued: sample{}, firstToken: sample{}, firstAnswer: sample{},
+		connect: sample{}, lateness: sample{}, scheduled: sample{}, weighted: sample{},
+	}
+	r := &s.report
+	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
+	r.Probes, r.SpecDecode, r.Diffusion = run.Probes, run.SpecDecode, run.Diffusion
+	r.InputSources, r.OutputSources = map[TokenSource]int{}, map[TokenSource]int{}
+	if r.Ended == Never {
+		r.Ended = seen.last
+	}
+	plan := &s.run.Plan
+	r.Duration = s.length().Seconds()
+	r.SentRate, r.DoneRate = seen.sent.rate(), seen.done.rate()
+	if plan.paced() {
+		r.ScheduledRate = seen.scheduled.rate()
+	}
+	s.line = timeline{plan: plan}
+	s.steps = newRateSteps(plan)
+	s.levels = newLevels(plan, seen.scheduled, r.Ended)
+	return s
+}
+
+// length is how long the run took after its warm-up.
+func (s *summary) length() time.Duration { return max(0, s.report.Ended-s.run.Plan.Warmup) }
 
 func (s *summary) add(q Request) {
 	r := &s.report
 	s.line.replay(&q)
-	s.last = max(s.last, q.Done)
+	s.steps.add(&q)
+	if r.Plan.Warming(&q) {
+		return
+	}
+	s.levels.add(&q)
 	r.Redials += q.Redials
 	if q.Failure == Cancelled {
 		if q.Sent == Never {
@@ -93,7 +143,7 @@ func (s *summary) add(q Request) {
 		s.success(&q)
 	} else {
 		r.Failed++
-		r.Failures = countFailure(r.Failures, &q)
+		s.failures.add(&q)
 	}
 	r.Rows = append(r.Rows, row)
 	if r.Plan.Detailed {
@@ -111,6 +161,9 @@ func (s *summary) success(q *Request) {
 	held := max(0, q.Held()).Seconds()
 	s.queue.add(held)
 	s.queued.add(o.latency + held)
+	if o.output >= 2 {
+		s.weighted[o.tpot()] += o.output - 1
+	}
 	for _, v := range []struct {
 		into sample
 		v    time.Duration
@@ -124,46 +177,64 @@ func (s *summary) success(q *Request) {
 	}
 }
 
-func (s *summary) finish(run Run) Report {
-	r, t := &s.report, s.tally
-	r.Ended = run.Ended
-	if r.Ended == Never {
-		r.Ended = s.last
+func (s *summary) finish() {
+	r := &s.report
+	s.totals()
+	s.latencies()
+	_, r.Timeline = s.line.share(r.Ended, nil)
+	l := &s.line
+	r.HistTTFT, r.HistTPOT, r.HistITL, r.HistE2EL = l.ttft.share(), l.tpot.share(), l.itl.share(), l.e2el.share()
+	r.WarmedUp = l.totals.WarmedUp
+	r.Met = l.totals.shares(r.Plan.Goodput)
+	r.Failures, r.FirstErrors = s.failures.counts(), texts(s.failures.first)
+	if unsent := s.run.Unsent + s.unsent; s.run.Reason != "" || s.cancelled > 0 || unsent > 0 {
+		r.Interrupted = &Interrupted{Reason: s.run.Reason, Cancelled: s.cancelled, Unsent: unsent}
 	}
-	r.Duration = r.Ended.Seconds()
-	r.Completed, r.InputTokens, r.OutputTokens = t.n, t.input, t.output
+	slices.SortFunc(r.Rows, func(a, b Row) int { return cmp.Compare(a.Index, b.Index) })
+	slices.SortFunc(r.Details, ByIndex)
+	r.RateSteps = s.steps.list()
+	r.Levels = s.levels.finish()
+	r.Answer = s.levels.answer()
+	r.checkGates()
+}
+
+func (s *summary) totals() {
+	r, t := &s.report, s.tally
+	r.Completed, r.Good, r.InputTokens, r.OutputTokens = t.n, t.good, t.input, t.output
 	r.RequestThroughput = perSecond(float64(t.n), r.Duration)
 	r.OutputThroughput = perSecond(float64(t.output), r.Duration)
 	r.TotalThroughput = perSecond(float64(t.input+t.output), r.Duration)
-	if len(run.Plan.Goodput) > 0 {
+	if len(r.Plan.Goodput) > 0 {
 		good := perSecond(float64(t.good), r.Duration)
 		r.Goodput = &good
 	}
 	r.PeakOutputPerSecond, r.PeakConcurrency, r.ExactPeakConcurrency = t.peakOutput(), t.peakConcurrency(), s.open.most()
-	p := run.Plan.Percentiles
-	r.TTFT, r.TPOT, r.ITL, r.E2EL = t.ttft.statistic(p), t.tpot.statistic(p), t.itl.statistic(p), t.e2el.statistic(p)
-	r.ClientQueue, r.E2ELQueued = s.queue.statistic(p), s.queued.statistic(p)
-	r.FirstToken, r.FirstAnswer = s.firstToken.statistic(p), s.firstAnswer.statistic(p)
-	r.Connect, r.Lateness, r.ScheduledLatency = s.connect.statistic(p), s.lateness.statistic(p), s.scheduled.statistic(p)
-	_, r.Timeline = s.line.share(r.Ended, nil)
-	l := &s.line
-	r.HistTTFT, r.HistTPOT, r.HistITL, r.HistE2EL = l.ttft.share(), l.tpot.share(), l.itl.share(), l.e2el.share()
-	slices.SortStableFunc(r.Failures, func(a, b FailureCount) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Status, b.Status))
-	})
-	r.Events = run.Events
-	if unsent := run.Unsent + s.unsent; run.Reason != "" || s.cancelled > 0 || unsent > 0 {
-		r.Interrupted = &Interrupted{Reason: run.Reason, Cancelled: s.cancelled, Unsent: unsent}
-	}
-	slices.SortFunc(r.Rows, func(a, b Row) int { return cmp.Compare(a.Index, b.Index) })
-	slices.SortFunc(r.Details, ByIndex)
-	return *r
 }
 
-// perSecond is 0 for a run without length, so that no infinity gets into a result.
-func perSecond(v, seconds float64) float64 {
-	if seconds <= 0 {
-		return 0
+func (s *summary) latencies() {
+	r, t := &s.report, s.tally
+	plain := func(v sample) Statistic { return v.statistic(r.Plan.Percentiles) }
+	named := func(metric string, v sample) Statistic {
+		return v.statistic(r.Plan.Percentiles, gatedPercentiles(r.Plan.Gates, metric)...)
 	}
-	return v / seconds
+	r.TTFT, r.TPOT, r.ITL, r.E2EL = named(TTFT, t.ttft), named(TPOT, t.tpot), named(ITL, t.itl), named(E2EL, t.e2el)
+	r.ClientQueue, r.E2ELQueued = named(ClientQueue, s.queue), named(E2ELQueued, s.queued)
+	r.FirstToken, r.FirstAnswer, r.TPOTWeighted = plain(s.firstToken), plain(s.firstAnswer), plain(s.weighted)
+	r.Connect, r.Lateness, r.ScheduledLatency = plain(s.connect), plain(s.lateness), plain(s.scheduled)
+}
+
+// shares are the parts of the successes that met each objective; 0 where there are none.
+func (t *Totals) shares(slo SLO) []ObjectiveShare {
+	var out []ObjectiveShare
+	for _, o := range slo {
+		met := t.MetTTFT
+		switch o.Metric {
+		case TPOT:
+			met = t.MetTPOT
+		case E2EL:
+			met = t.MetE2EL
+		}
+		out = append(out, ObjectiveShare{Objective: o, Share: share(met, t.Done)})
+	}
+	return out
 }

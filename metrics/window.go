@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"iter"
 	"slices"
 	"time"
 )
@@ -43,9 +44,14 @@ const (
 // hold the change within that second; snapshot sums them up.
 //
 //	due ──> held ──sent──> waiting ──first token──> running ──done──>
+//
+// Windows hold the whole run, totals and whole-run histograms leave out the warm-up.
 type timeline struct {
+	plan                  *Plan
+	totals                Totals
 	windows               []Window
 	ttft, tpot, itl, e2el Histogram
+	queue, queued         Histogram
 	held, waiting, runs   int // levels now
 	dirty                 int // windows from here on changed since they were last shared
 }
@@ -81,11 +87,13 @@ func (t *timeline) level(s stage, at time.Duration, by int) {
 }
 
 func (t *timeline) due(r *Request) {
+	t.totals.Due++
 	t.at(r.Due).Due++
 	t.move(r, stageHeld, r.Due)
 }
 
 func (t *timeline) sent(r *Request) {
+	t.totals.Sent++
 	t.at(r.Sent).Sent++
 	t.move(r, stageWaiting, r.Sent)
 }
@@ -94,13 +102,18 @@ func (t *timeline) sent(r *Request) {
 func (t *timeline) chunk(r *Request, i int) {
 	c := r.Chunks[i]
 	w := t.at(c.At)
+	warming := t.plan.Warming(r)
 	if i == 0 {
 		w.TTFT.Add(r.TTFT())
-		t.ttft.Add(r.TTFT())
+		if !warming {
+			t.ttft.Add(r.TTFT())
+		}
 	} else {
 		gap := c.At - r.Chunks[i-1].At
 		w.ITL.Add(gap)
-		t.itl.Add(gap)
+		if !warming {
+			t.itl.Add(gap)
+		}
 	}
 	if r.live.stage == stageWaiting && c.Tokens > 0 {
 		t.move(r, stageRunning, c.At)
@@ -114,38 +127,70 @@ func (t *timeline) chunk(r *Request, i int) {
 func (t *timeline) done(r *Request) {
 	t.move(r, stageNone, r.Done)
 	w := t.at(r.Done)
+	warming := t.plan.Warming(r)
 	switch r.Failure {
 	case "":
 		w.Done++
+		t.succeed(w, r, warming)
 	case Cancelled:
 		w.Cancelled++
+		t.forget(r, warming)
 	default:
 		w.Failed++
+		t.forget(r, warming)
 	}
-	if r.Failure != "" {
-		t.forget(r)
+	switch {
+	case warming:
+		t.totals.WarmedUp++
+	case r.Failure == "":
+		t.totals.Done++
+		t.totals.InputTokens += r.InputTokens
+		t.totals.OutputTokens += r.OutputTokens
+	case r.Failure == Cancelled:
+		t.totals.Cancelled++
+	default:
+		t.totals.Failed++
+	}
+}
+
+func (t *timeline) succeed(w *Window, r *Request, warming bool) {
+	w.E2EL.Add(r.E2EL())
+	tpot := r.TPOT()
+	if tpot != Never {
+		w.TPOT.Add(tpot)
+	}
+	o := r.latencies()
+	met := t.plan.Goodput.judge(&o)
+	met.count(&w.Good, &w.MetTTFT, &w.MetTPOT, &w.MetE2EL)
+	t.correct(r)
+	if warming {
 		return
 	}
-	w.E2EL.Add(r.E2EL())
+	met.count(&t.totals.Good, &t.totals.MetTTFT, &t.totals.MetTPOT, &t.totals.MetE2EL)
 	t.e2el.Add(r.E2EL())
-	if v := r.TPOT(); v != Never {
-		w.TPOT.Add(v)
-		t.tpot.Add(v)
+	if tpot != Never {
+		t.tpot.Add(tpot)
 	}
-	t.correct(r)
+	held := max(0, r.Held())
+	t.queue.Add(held)
+	t.queued.Add(r.E2EL() + held)
 }
 
 // forget takes the latencies of a request that did not succeed out of the histograms.
-func (t *timeline) forget(r *Request) {
+func (t *timeline) forget(r *Request, warming bool) {
 	for i, c := range r.Chunks {
 		if i == 0 {
 			t.at(c.At).TTFT.Remove(r.TTFT())
-			t.ttft.Remove(r.TTFT())
+			if !warming {
+				t.ttft.Remove(r.TTFT())
+			}
 			continue
 		}
 		gap := c.At - r.Chunks[i-1].At
 		t.at(c.At).ITL.Remove(gap)
-		t.itl.Remove(gap)
+		if !warming {
+			t.itl.Remove(gap)
+		}
 	}
 }
 
@@ -157,19 +202,43 @@ func (t *timeline) correct(r *Request) {
 	if r.OutputTokens == r.live.outputTokens || len(r.Chunks) == 0 {
 		return
 	}
-	if r.live.outputTokens == 0 {
-		t.at(r.LastChunk).OutputTokens += r.OutputTokens
-		return
-	}
-	// Each chunk gets its share of the total, rounded so that the shares add up to it.
-	var seen, given int
-	for _, c := range r.Chunks {
-		seen += int(c.Tokens)
-		upTo := int(float64(seen) / float64(r.live.outputTokens) * float64(r.OutputTokens))
-		t.at(c.At).OutputTokens += upTo - given - int(c.Tokens)
-		given = upTo
+	given := 0
+	for i, tokens := range r.spread(r.live.outputTokens) {
+		t.at(r.Chunks[i].At).OutputTokens += tokens - int(r.Chunks[i].Tokens)
+		given += tokens
 	}
 	t.at(r.LastChunk).OutputTokens += r.OutputTokens - given
+}
+
+// counted is the number of output tokens by chunk.
+func (r *Request) counted() int {
+	n := 0
+	for _, c := range r.Chunks {
+		n += int(c.Tokens)
+	}
+	return n
+}
+
+// spread gives each chunk its share of the request's output tokens, rounded so that the shares add up to them, where
+// counting by chunk gave a total of counted. Where no chunk counted, the last one gets them all.
+func (r *Request) spread(counted int) iter.Seq2[int, int] {
+	return func(yield func(chunk, tokens int) bool) {
+		var seen, given int
+		for i, c := range r.Chunks {
+			seen += int(c.Tokens)
+			upTo := seen
+			switch {
+			case counted == 0 && i == len(r.Chunks)-1:
+				upTo = r.OutputTokens
+			case counted != 0 && counted != r.OutputTokens:
+				upTo = int(float64(seen) / float64(counted) * float64(r.OutputTokens))
+			}
+			if !yield(i, upTo-given) {
+				return
+			}
+			given = upTo
+		}
+	}
 }
 
 // replay runs a finished request through the timeline.

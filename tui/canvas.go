@@ -181,6 +181,9 @@ func (s *surface) render(p *palette) string {
 		}
 		now := style{}
 		for _, c := range s.cells[y*s.w : (y+1)*s.w] {
+			if s.ascii {
+				c.glyph = s.plain(c.glyph)
+			}
 			if c.glyph == 0 {
 				continue
 			}
@@ -190,47 +193,13 @@ func (s *surface) render(p *palette) string {
 			}
 			b = p.change(b, now, want)
 			now = want
-			switch {
-			case c.glyph < 0:
+			if c.glyph < 0 {
 				b = append(b, s.clusters[-c.glyph-1]...)
-			case s.ascii && c.glyph > 0x7e:
-				b = utf8.AppendRune(b, asciiFor(c.glyph))
-			default:
+			} else {
 				b = utf8.AppendRune(b, c.glyph)
 			}
 		}
 		b = p.change(b, now, style{})
 	}
 	return string(b)
-}
-
-// asciiFor replaces the signs of the dashboard itself; foreign text stays as it is.
-func asciiFor(r rune) rune {
-	switch r {
-	case '─', '━', '╸', '▁', '·':
-		return '-'
-	case '│', '┊', '┃':
-		return '|'
-	case '╭', '╮', '╰', '╯', '└', '┤', '┴', '┬', '┼':
-		return '+'
-	case '●', '◐', '■':
-		return '*'
-	case '✓':
-		return 'v'
-	case '…':
-		return '~'
-	case '→':
-		return '>'
-	case '×':
-		return 'x'
-	case 'µ':
-		return 'u'
-	case '▂', '▃', '▄':
-		return '.'
-	case '▅', '▆', '▇':
-		return ':'
-	case '█':
-		return '#'
-	}
-	return r
 }

@@ -13,11 +13,24 @@ import (
 type series struct {
 	name  string
 	color color
-	fill  color // area below the line; plain for none, shade for an area that hides what is behind it
+	below below
 	value func(w *metrics.Window) float64
 	// sparse leaves out stretches too small to rise from the axis, where they would only cover other lines.
 	sparse bool
 }
+
+// below says what is under a line.
+type below uint8
+
+const (
+	bare    below = iota
+	dotted        // a loose pattern of dots
+	cleared       // a gap that hides the dots of what is behind
+)
+
+// loose is the pattern of a dotted area, one of the eight dots of a cell. Nobody knows what is behind them: few dots are
+// fainter than a line on black and on white, where a colour between would not be.
+var loose = [2]uint8{dotBits[1][0], dotBits[3][0]} // of even and odd columns
 
 // plot draws series over time. The horizontal axis ends at the last closed second; the vertical one is linear from 0, or
 // logarithmic for latencies.
@@ -31,6 +44,7 @@ type plot struct {
 	series  []series // later ones are drawn over earlier ones
 	lanes   bool     // each line has a lane and an axis of its own, the first the highest
 	log     bool     // values are latencies in seconds on a logarithmic axis
+	bounds  string   // the metric whose limits are drawn as lines, "" for none
 	nothing string   // what to say when there is no data
 }
 
@@ -46,7 +60,8 @@ func (p plot) draw(c canvas) {
 	end := min(last.Start+time.Second, max(p.v.s.At, last.Start+time.Millisecond))
 	shown := visible(p.v.span, end)
 	area := c.sub(axisWidth, 0, c.w-axisWidth, c.h-1)
-	lines := p.points(ws, end, shown, area.w)
+	ts := timeScale{end - shown, shown, area.w}
+	lines := p.points(ws, end, ts)
 	lanes := p.split(area)
 	if low, top := extremes(lines...); p.log && top == 0 {
 		c.center(p.nothing, label)
@@ -63,16 +78,23 @@ func (p plot) draw(c canvas) {
 		}
 	}
 	p.timeAxis(c, area, shown)
+	used := newTaken(area)
 	drawn := make([]uint8, area.w*area.h)
+	warm := 0 // columns of the warm-up
+	if plan := p.v.s.Plan; plan != nil && plan.Warmup > 0 {
+		warm = ts.column(plan.Warmup)
+	}
 	for i, l := range lines {
-		p.paint(lanes[i].area, p.trace(lanes[i], l, p.series[i]), drawn, p.series[i])
+		p.paint(lanes[i].area, p.trace(lanes[i], l, p.series[i], ts), drawn, used, p.series[i], warm)
 		if p.lanes {
 			clear(drawn)
 		}
 	}
 	if p.v.mono {
-		p.names(area, lines, lanes)
+		p.names(used, lines, lanes)
 	}
+	p.drawBounds(used, lanes[0])
+	p.drawMarks(used, ts)
 }
 
 // lane is where a line is drawn: its part of the area, and where in it a value lies, 0 at the bottom, 1 at the top.
@@ -123,7 +145,7 @@ func (p plot) scale(c, area canvas, low, top float64, st style) func(float64) fl
 }
 
 // trace puts the line on a grid of dots.
-func (p plot) trace(on lane, l []point, s series) *dots {
+func (p plot) trace(on lane, l []point, s series, ts timeScale) *dots {
 	d := newDots(on.area.w, on.area.h)
 	bottom := 4*on.area.h - 1
 	row := func(v float64) int { return int(math.Round((1 - min(max(on.scale(v), 0), 1)) * float64(bottom))) }
@@ -134,7 +156,7 @@ func (p plot) trace(on lane, l []point, s series) *dots {
 			px = -1
 			continue
 		}
-		x, y := int(math.Round(pt.x*float64(2*d.w-1))), row(pt.v)
+		x, y := ts.dot(pt.x), row(pt.v)
 		if px < 0 {
 			px, py = x, y
 		}
@@ -145,60 +167,67 @@ func (p plot) trace(on lane, l []point, s series) *dots {
 }
 
 // paint puts one line on the area, over what is there already. A cell has one colour, so the later line takes it, with
-// the dots of the lines drawn before it, but not of their areas: so a line on an area stands out.
-func (p plot) paint(area canvas, d *dots, drawn []uint8, s series) {
+// the dots of the lines drawn before it, but not of their areas: so a line on an area stands out. The first columns, those
+// of the warm-up, are in grey: they count for nothing.
+func (p plot) paint(area canvas, d *dots, drawn []uint8, used *taken, s series, warm int) {
 	mark := '*'
 	if p.v.ascii && s.name != "" {
 		mark = rune(s.name[0])
 	}
-	fill := s.fill
-	if !p.v.filled || p.v.ascii {
-		fill = plain
-	}
 	for x := range area.w {
-		var below [2]bool // per column of dots: the line is above
+		st, under := style{fg: s.color}, s.below
+		if !p.v.filled || p.v.ascii {
+			under = bare
+		}
+		if x < warm {
+			st = dim
+			if under == dotted {
+				under = bare
+			}
+		}
+		var above [2]bool // per column of dots: the line was higher up
 		for y := range area.h {
 			i := y*d.w + x
 			bits := d.bits[i]
-			if bits == 0 && !below[0] && !below[1] {
+			if bits == 0 && !above[0] && !above[1] {
 				continue
 			}
-			area := func(glyph rune, c color) { area.set(x, y, glyph, style{fg: c}) }
+			if bits != 0 {
+				used.take(x, y+area.y-used.c.y, 1)
+				drawn[i] |= bits
+			}
 			if p.v.ascii {
 				if bits != 0 {
-					area(mark, s.color)
+					area.set(x, y, mark, st)
 				}
 				continue
 			}
-			full := bits
+			glyph := drawn[i]
 			for col := range 2 {
 				for row := range 4 {
 					if bits&dotBits[row][col] != 0 {
-						below[col] = true
-					} else if below[col] {
-						full |= dotBits[row][col]
+						above[col] = true
+					} else if above[col] && under == dotted {
+						glyph |= dotBits[row][col] & loose[x%2]
 					}
 				}
 			}
 			switch {
-			case bits == 0 && fill == plain:
-			case bits == 0 && fill == shade:
-				area(' ', plain)
-			case bits == 0:
-				area(0x2800+rune(full), fill)
-			case fill == plain || fill == shade:
-				drawn[i] |= bits
-				area(0x2800+rune(drawn[i]), s.color)
-			default:
-				drawn[i] |= bits
-				area(0x2800+rune(full), s.color)
+			case bits != 0:
+				area.set(x, y, 0x2800+rune(glyph), st)
+			case drawn[i] != 0: // a line of before
+			case under == dotted:
+				area.set(x, y, 0x2800+rune(glyph&loose[x%2]), st)
+			case under == cleared:
+				area.set(x, y, ' ', text)
 			}
 		}
 	}
 }
 
 // names writes each line's name at its right end, for eyes and terminals without colour.
-func (p plot) names(area canvas, lines [][]point, lanes []lane) {
+func (p plot) names(used *taken, lines [][]point, lanes []lane) {
+	area := used.c
 	type name struct {
 		text string
 		row  int
@@ -223,6 +252,7 @@ func (p plot) names(area canvas, lines [][]point, lanes []lane) {
 	for i := len(all) - 1; i >= 0; i-- {
 		all[i].row = min(all[i].row, area.h-len(all)+i)
 		area.right(area.w, all[i].row, all[i].text, text)
+		used.take(area.w-width(all[i].text), all[i].row, width(all[i].text))
 	}
 }
 
@@ -230,10 +260,9 @@ type point struct{ x, v float64 } // x from 0 at the left edge to 1 at the right
 
 // points cuts windows down to what the columns can show: the mean of as many whole seconds as share a column of dots.
 // The groups are aligned to the start of the run, so a line does not crawl as time goes on.
-func (p plot) points(ws []metrics.Window, end, shown time.Duration, columns int) [][]point {
-	seconds := int(math.Ceil(shown.Seconds()))
-	group := max(1, (seconds+2*columns-1)/(2*columns))
-	from := end - shown
+func (p plot) points(ws []metrics.Window, end time.Duration, ts timeScale) [][]point {
+	seconds := int(math.Ceil(ts.shown.Seconds()))
+	group := max(1, (seconds+2*ts.w-1)/(2*ts.w))
 	out := make([][]point, len(p.series))
 	for i, s := range p.series {
 		for k := 0; k < len(ws); {
@@ -245,10 +274,10 @@ func (p plot) points(ws []metrics.Window, end, shown time.Duration, columns int)
 				}
 				at = min(ws[k].Start+time.Second, end)
 			}
-			if at < from {
+			if at < ts.from {
 				continue
 			}
-			pt := point{x: float64(at-from) / float64(shown), v: math.NaN()}
+			pt := point{x: ts.part(at), v: math.NaN()}
 			if n > 0 {
 				pt.v = sum / float64(n)
 			}

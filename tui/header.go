@@ -113,7 +113,10 @@ func portion(s *metrics.Snapshot) (float64, bool) {
 	return 0, false
 }
 
-func ended(s *metrics.Snapshot) int { return s.Totals.Done + s.Totals.Failed + s.Totals.Cancelled }
+// ended counts every request that is over, those of the warm-up as well.
+func ended(s *metrics.Snapshot) int {
+	return s.Totals.WarmedUp + s.Totals.Done + s.Totals.Failed + s.Totals.Cancelled
+}
 
 // progress says elapsed, planned and remaining; the last pieces are left out first.
 func progress(s *metrics.Snapshot) []span {
@@ -135,13 +138,29 @@ func progress(s *metrics.Snapshot) []span {
 	return out
 }
 
-// second: where the load goes, what it is, and where the result goes; its folder only if there is room left.
+// second: where the load goes, what it is and how far, and where the result goes; its folder only if there is room left.
 func (h header) second(c canvas) {
-	parts := planParts(h.v.s.Plan)
-	right := saving(h.v.s, max(c.w*2/5, c.w-width(strings.Join(parts, between))-2))
+	parts, phase := planParts(h.v.s.Plan), phase(h.v.s)
+	right := saving(h.v.s, max(c.w*2/5, c.w-width(strings.Join(parts, between))-spansWidth(phase)-2))
 	c.spans(max(0, c.w-spansWidth(right)), 0, right)
 	room := max(0, c.w-spansWidth(right)-2)
-	c.sub(0, 0, room, 1).print(0, 0, fit(parts, room), label)
+	left := c.sub(0, 0, room, 1)
+	left.spans(left.print(0, 0, fit(parts, max(0, room-spansWidth(phase))), label), 0, phase)
+}
+
+// phase says which stage the load is in, and that it is still warming up.
+func phase(s *metrics.Snapshot) []span {
+	if s.Plan == nil || s.State == metrics.Finished {
+		return nil
+	}
+	var out []span
+	if i := s.Plan.StageAt(s.At); i >= 0 {
+		out = append(out, span{between, label}, span{fmt.Sprintf("stage %d/%d", i+1, len(s.Plan.Stages)), strong})
+	}
+	if s.At < s.Plan.Warmup {
+		out = append(out, span{between, label}, span{"warm-up", style{fg: orange, attr: bold}})
+	}
+	return out
 }
 
 const between = " · "
@@ -217,13 +236,13 @@ func (h header) figures() []figure {
 	if v.exact() {
 		exactTTFT, exactITL = &s.Report.TTFT, &s.Report.ITL
 	}
-	out := rate(recent(s, outputTokens))
+	tokens := rate(recent(s, outputTokens))
 	done := rate(recent(s, finished))
 	if s.Report != nil {
-		out, done = rate(s.Report.OutputThroughput), rate(s.Report.RequestThroughput)
+		tokens, done = rate(s.Report.OutputThroughput), rate(s.Report.RequestThroughput)
 	}
 	if !s.OutputExact {
-		out = "~" + out
+		tokens = "~" + tokens
 	}
 	if s.Plan != nil && s.State == metrics.Running {
 		if t := s.Plan.Target(s.At); sane(t) > 0 {
@@ -234,18 +253,38 @@ func (h header) figures() []figure {
 	if s.Totals.Failed > 0 {
 		failed.fg = colorError
 	}
-	return []figure{
+	over := figure{"done", count(s.Totals.Done), strong, 5}
+	if s.At < v.plan().Warmup {
+		over.name, over.value = "warm-up", count(s.Totals.WarmedUp) // nothing counts yet
+	}
+	out := []figure{
 		{"req/s", done, strong, 7},
-		{"out tok/s", out, style{fg: colorOutput, attr: bold}, 5},
+		{"out tok/s", tokens, style{fg: colorOutput, attr: bold}, 5},
 		{"in flight", count(s.Waiting + s.Running), strong, 4},
 		{"held", count(s.Held), style{fg: colorHeld, attr: bold}, 4},
 		{"waiting", count(s.Waiting), style{fg: colorWaiting, attr: bold}, 4},
 		{"running", count(s.Running), style{fg: colorRunning, attr: bold}, 4},
-		{"done", count(s.Totals.Done), strong, 5},
+		over,
 		{"err", count(s.Totals.Failed), failed, 3},
 		{"TTFT p99", p99(&ttft, exactTTFT), strong, 6},
 		{"ITL p99", p99(&itl, exactITL), strong, 6},
 	}
+	if len(v.objectives()) > 0 {
+		out = slices.Insert(out, 8, v.goodFigure())
+	}
+	return out
+}
+
+// goodFigure is the goodput of the chosen scope, against the target if there is one.
+func (v *view) goodFigure() figure {
+	out := figure{"good", "–", strong, 6}
+	if share, known := v.kept().goodput(); known {
+		out.value = percent(share)
+		if target := v.target(); target >= 0 && share < target {
+			out.value, out.style = out.value+"!", warning
+		}
+	}
+	return out
 }
 
 // p99 comes from the report where there is one, so that no two places on the screen differ.
@@ -262,7 +301,7 @@ func p99(h *metrics.Histogram, exact *metrics.Statistic) string {
 }
 
 // spare names the figures a narrow line can do without, the first to go first.
-var spare = []string{"ITL p99", "running", "waiting", "TTFT p99", "held", "done", "in flight"}
+var spare = []string{"ITL p99", "running", "waiting", "TTFT p99", "held", "done", "warm-up", "in flight"}
 
 // fewer leaves out figures until the rest fit.
 func fewer(all []figure, fit func([]figure) bool) []figure {
@@ -322,8 +361,11 @@ func drawFigureColumns(c canvas, all []figure) {
 const figureCell = 18
 
 // figureLines is how many lines the key figures take on a small screen.
-func figureLines(w, h int) int {
-	const figures = 10
+func figureLines(w, h int, objectives bool) int {
+	figures := 10
+	if objectives {
+		figures++
+	}
 	per := max(1, w/figureCell)
 	return min((figures+per-1)/per, max(3, h/5))
 }
@@ -361,7 +403,11 @@ func (h header) drawTiny(c canvas) {
 			put(span{"FROZEN", strong})
 		}
 	}
-	for _, name := range []string{"out tok/s", "req/s", "err", "in flight", "TTFT p99", "ITL p99"} {
+	names := []string{"out tok/s", "req/s", "err", "in flight", "TTFT p99", "ITL p99"}
+	if _, ok := byName["good"]; ok {
+		names[3] = "good"
+	}
+	for _, name := range names {
 		f := byName[name]
 		put(span{strings.TrimPrefix(f.name, "out ") + " ", label}, span{f.value, f.style})
 	}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"benchtop/metrics"
@@ -16,6 +17,7 @@ import (
 //	──┴10ms──┴20ms────┴50ms──┴100ms──
 type bars struct {
 	v              *view
+	metric         string // whose limits are drawn, by vLLM's name
 	front, outline *metrics.Histogram
 	exact          *metrics.Statistic // of front, once the run is over; nil before
 	nothing        string
@@ -95,56 +97,86 @@ func (b bars) profile(area canvas, heights []float64, top float64) {
 			continue
 		}
 		if b.v.ascii {
-			area.set(i%d.w, i/d.w, '.', label)
+			area.set(i%d.w, i/d.w, '.', dim)
 		} else {
-			area.set(i%d.w, i/d.w, 0x2800+rune(bits), label)
+			area.set(i%d.w, i/d.w, 0x2800+rune(bits), dim)
 		}
 	}
 }
 
-// marks writes where the median and the 99th percentile are.
+// marks draws the median, the 99th percentile and the limits of the plan as lines with their names above them.
 func (b bars) marks(c canvas, ax latencyAxis) {
-	if b.front.Count() == 0 {
-		return
-	}
-	free := c.w
-	for _, m := range []struct {
-		name string
-		q    float64
-	}{{"p99 ", 0.99}, {"p50 ", 0.5}} {
-		at := b.front.Quantile(m.q)
-		x := min(max(0, int(ax.column(at))), c.w-1)
-		for y := 1; y < c.h-1; y++ {
-			b.mark(c, x, y)
-		}
-		value := latency(at)
-		if b.exact != nil {
-			if ms, ok := b.exact.Percentile(100 * m.q); ok {
-				value = latency(time.Duration(ms * float64(time.Millisecond)))
+	var all []mark
+	if b.front.Count() > 0 {
+		for _, m := range []struct {
+			name string
+			q    float64
+		}{{"p99 ", 0.99}, {"p50 ", 0.5}} {
+			at := b.front.Quantile(m.q)
+			value := latency(at)
+			if b.exact != nil {
+				if ms, ok := b.exact.Percentile(100 * m.q); ok {
+					value = latency(time.Duration(ms * float64(time.Millisecond)))
+				}
 			}
+			x := min(max(0, int(ax.column(at))), c.w-1)
+			all = append(all, mark{x, '┊', []span{{m.name, label}, {value, strong}}})
 		}
-		n := len(m.name) + width(value)
-		left := x
-		if left+n > free {
-			left = free - n
+	}
+	// The first limit matters more than the median, which the table has as well.
+	first := min(1, len(all))
+	for _, bd := range bounds(b.v.s.Plan, b.metric) {
+		if x := ax.column(bd.at); x >= 0 && x < float64(c.w) {
+			all = slices.Insert(all, first, mark{int(x), '│', []span{{bd.name, strong}}})
+			first = len(all)
 		}
-		if left < 0 {
+	}
+	for _, m := range place(c, all) {
+		for y := 1; y < c.h-1; y++ {
+			b.mark(c, m.x, y, m.glyph)
+		}
+	}
+}
+
+// mark is a vertical line and its name.
+type mark struct {
+	x     int
+	glyph rune
+	name  []span
+}
+
+// place writes the names into the top row, each beginning at its line, or further to the left where the next name or the
+// edge is in the way; in the order of the lines. What finds no room is left out, the last of the list first. It returns the
+// marks that were placed.
+func place(c canvas, all []mark) []mark {
+	for ; len(all) > 0; all = all[:len(all)-1] {
+		sorted := slices.Clone(all)
+		slices.SortStableFunc(sorted, func(a, b mark) int { return b.x - a.x })
+		at := make([]int, len(sorted))
+		free := c.w
+		for i, m := range sorted {
+			at[i] = min(m.x, free-spansWidth(m.name))
+			free = at[i] - 1
+		}
+		if at[len(at)-1] < 0 {
 			continue
 		}
-		c.print(left, 0, m.name, label)
-		c.print(left+len(m.name), 0, value, strong)
-		free = left - 1
+		for i, m := range sorted {
+			c.spans(at[i], 0, m.name)
+		}
+		return all
 	}
+	return nil
 }
 
-func (b bars) mark(c canvas, x, y int) {
+func (b bars) mark(c canvas, x, y int, glyph rune) {
 	p := c.at(x, y)
 	switch {
 	case p == nil:
 	case p.glyph == '█' && !b.v.mono:
-		c.set(x, y, '┊', style{fg: black, bg: p.style.fg})
+		c.set(x, y, glyph, style{fg: black, bg: p.style.fg})
 	case p.glyph == ' ' || p.glyph >= 0x2800 && p.glyph <= 0x28ff || p.glyph == '.':
-		c.set(x, y, '┊', text)
+		c.set(x, y, glyph, text)
 	}
 }
 
@@ -166,109 +198,6 @@ func (b bars) axisLine(c canvas, ax latencyAxis) {
 		c.set(x, y, '┴', line)
 		free = c.print(x+1, y, name, label) + 1
 	}
-}
-
-// latencyAxis maps latencies to columns.
-type latencyAxis struct {
-	lo, hi time.Duration
-	linear bool
-	cut    bool // what is below lo counts in the first column
-	w      int
-}
-
-// early is the share of samples that may lie far below the rest without getting room of their own: chunks that came in one
-// read are microseconds apart, where those of a stream are milliseconds.
-const early = 0.005
-
-// axis spans what the whole run holds, out to round numbers, so that it seldom changes and both scopes fit.
-func (b bars) axis(w int) latencyAxis {
-	var lo, hi time.Duration
-	first := true
-	for _, h := range []*metrics.Histogram{b.front, b.outline} {
-		for bucket := range h.Buckets() {
-			if first || bucket.From < lo {
-				lo, first = bucket.From, false
-			}
-			hi = max(hi, bucket.To, bucket.From)
-		}
-	}
-	lo, hi = min(lo, longest/10), min(hi, longest)
-	if b.v.linear {
-		// A few stragglers would press everything else against the left edge.
-		edge := max(b.front.Quantile(0.995), b.outline.Quantile(0.995))
-		return latencyAxis{hi: tickAtLeast(min(max(edge, time.Microsecond), longest)), linear: true, w: w}
-	}
-	ax := latencyAxis{lo: tickAtMost(lo), hi: tickAtLeast(hi), w: w}
-	ax.cut = lo < ax.lo // gaps of nothing at all, within one read
-	if from := tickAtMost(min(b.usual(b.front), b.usual(b.outline))); from > 5*ax.lo {
-		ax.lo, ax.cut = from, true
-	}
-	if ax.hi < 5*ax.lo {
-		ax.hi = 5 * ax.lo // a needle needs some room around it
-	}
-	return ax
-}
-
-// usual is where a histogram begins, but for a few early samples.
-func (b bars) usual(h *metrics.Histogram) time.Duration {
-	if h.Count() == 0 {
-		return longest
-	}
-	return h.Quantile(early)
-}
-
-// column is where a latency lies, from 0 to w.
-func (a latencyAxis) column(d time.Duration) float64 {
-	if a.linear {
-		return float64(d) / float64(a.hi) * float64(a.w)
-	}
-	return math.Log(float64(max(d, 1))/float64(a.lo)) / math.Log(float64(a.hi)/float64(a.lo)) * float64(a.w)
-}
-
-// latency is the inverse of column.
-func (a latencyAxis) latency(x float64) time.Duration {
-	if a.linear {
-		return time.Duration(x / float64(a.w) * float64(a.hi))
-	}
-	return time.Duration(float64(a.lo) * math.Pow(float64(a.hi)/float64(a.lo), x/float64(a.w)))
-}
-
-func (a latencyAxis) firstTick() time.Duration {
-	if a.linear {
-		return a.step()
-	}
-	return a.lo
-}
-
-func (a latencyAxis) nextTick(d time.Duration) time.Duration {
-	if a.linear {
-		return d + a.step()
-	}
-	return tickAtLeast(d + 1)
-}
-
-func (a latencyAxis) step() time.Duration {
-	return tickAtLeast(a.hi / time.Duration(max(1, a.w/12)))
-}
-
-// columns spreads the buckets over the columns they cover, in proportion, as a share of all: without that, buckets and
-// columns of nearly the same width would beat against each other in stripes.
-func (a latencyAxis) columns(h *metrics.Histogram) []float64 {
-	out := make([]float64, a.w)
-	for b := range h.Buckets() {
-		from, to := a.column(b.From), a.column(b.To)
-		if a.cut && from < 0 { // also the part of a bucket that straddles the edge
-			out[0] += float64(b.Count) / float64(h.Count()) * (min(to, 0) - from) / (to - from)
-		}
-		if to <= 0 || from >= float64(a.w) || to <= from {
-			continue
-		}
-		n := float64(b.Count) / float64(h.Count()) / (to - from)
-		for x := max(0, int(from)); x < a.w && float64(x) < to; x++ {
-			out[x] += n * max(0, min(to, float64(x+1))-max(from, float64(x)))
-		}
-	}
-	return out
 }
 
 // group gives neighbouring columns their mean where there are few samples, so that a thin histogram shows its shape and

@@ -18,7 +18,8 @@ type screen struct {
 	panels []box
 }
 
-// layout turns a size into rectangles that cover it without overlap.
+// layout turns a size into rectangles that cover it without overlap. slo is how many lines the objectives and gates need;
+// it does not change during a run, so panels stay where they are.
 //
 //	┌────────────────────────────┐
 //	│ head                       │
@@ -28,7 +29,7 @@ type screen struct {
 //	│└──────────┘└──────────────┘│
 //	│ keys                       │
 //	└────────────────────────────┘
-func layout(p page, w, h int) screen {
+func layout(p page, w, h, slo int) screen {
 	if w < 40 || h < 10 {
 		return screen{tiny: true}
 	}
@@ -38,10 +39,10 @@ func layout(p page, w, h int) screen {
 		s.figures.h = 2
 	case w < 80 || h < 24:
 		s.head.h = 1
-		s.figures = rect{0, 1, w, figureLines(w, h)}
+		s.figures = rect{0, 1, w, figureLines(w, h, slo > 0)}
 	}
 	top := s.figures.y + s.figures.h
-	s.panels = p.panels(rect{0, top, w, h - 1 - top})
+	s.panels = p.panels(rect{0, top, w, h - 1 - top}, slo)
 	return s
 }
 
@@ -83,38 +84,52 @@ func (r rect) even(n int) []rect {
 }
 
 // overview lays out the first page. The sizes are those of the area below the header.
-func overview(r rect) []box {
+func overview(r rect, slo int) []box {
 	switch {
 	case r.w >= 180 && r.h >= 40:
-		low := max(8, r.h/5)
+		low := max(8, r.h/5, min(slo+2, 12))
 		rows := r.rows((r.h-low+1)/2, 0, low)
-		a, b, c := rows[0].even(3), rows[1].even(2), rows[2].columns(tableWidth+2, 0, r.w*2/5)
-		return []box{
-			{"tokens", a[0]}, {"load", a[1]}, {"ttft over time", a[2]},
-			{"ttft", b[0]}, {"itl", b[1]},
-			{"latency", c[0]}, {"errors", c[1]}, {"log", c[2]},
+		a, b := rows[0].even(3), rows[1].even(2)
+		out := []box{{"tokens", a[0]}, {"load", a[1]}, {"ttft over time", a[2]}, {"ttft", b[0]}, {"itl", b[1]}}
+		if slo == 0 {
+			c := rows[2].columns(tableWidth+2, 0, r.w*2/5)
+			return append(out, box{"latency", c[0]}, box{"errors", c[1]}, box{"log", c[2]})
 		}
+		c := rows[2].columns(tableWidth+2, 52, 0, r.w*3/10)
+		return append(out, box{"latency", c[0]}, box{"slo", c[1]}, box{"errors", c[2]}, box{"log", c[3]})
 	case r.w >= 110 && r.h >= 29:
-		table, log := 7, 5
+		table, log := max(7, min(slo+2, 10)), 5
 		if r.h > 40 {
 			log += (r.h - 40) / 3
 		}
 		rest := r.h - table - log
 		rows := r.rows((rest+1)/2, 0, table, log)
-		a, b, c := rows[0].even(2), rows[1].even(2), rows[2].columns(tableWidth+2, 0)
-		return []box{
-			{"tokens", a[0]}, {"load", a[1]}, {"ttft", b[0]}, {"itl", b[1]},
-			{"latency", c[0]}, {"errors", c[1]}, {"log", rows[3]},
+		a, b := rows[0].even(2), rows[1].even(2)
+		out := []box{{"tokens", a[0]}, {"load", a[1]}, {"ttft", b[0]}, {"itl", b[1]}}
+		if slo == 0 {
+			c := rows[2].columns(tableWidth+2, 0)
+			return append(out, box{"latency", c[0]}, box{"errors", c[1]}, box{"log", rows[3]})
 		}
+		free := r.w - tableWidth - 2
+		c := rows[2].columns(tableWidth+2, min(free*14/25, 64), 0)
+		return append(out, box{"latency", c[0]}, box{"slo", c[1]}, box{"errors", c[2]}, box{"log", rows[3]})
 	case r.w >= 80 && r.h >= 20:
-		rows := r.rows((r.h+1)/2, 0)
+		last, name := max(3, r.h-(r.h+1)/2-7), "errors"
+		if slo > 0 { // the errors are in the key figures and on the page of the log
+			last, name = max(last, min(slo+2, 5)), "slo"
+		}
+		rows := r.rows(0, 7+last)
 		a, b := rows[0].even(2), rows[1].columns(tableWidth+2, 0)
-		c := b[0].rows(min(7, b[0].h), 0)
-		return []box{{"tokens", a[0]}, {"load", a[1]}, {"latency", c[0]}, {"errors", c[1]}, {"ttft", b[1]}}
+		c := b[0].rows(7, 0)
+		return []box{{"tokens", a[0]}, {"load", a[1]}, {"latency", c[0]}, {name, c[1]}, {"ttft", b[1]}}
 	}
 	// A small terminal, or a narrow and high one: the table, then as many charts as fit below each other.
 	out := []box{{"latency", rect{r.x, r.y, r.w, min(7, r.h)}}}
 	rest := rect{r.x, r.y + out[0].rect.h, r.w, r.h - out[0].rect.h}
+	if need := min(slo, 6) + 2; slo > 0 && (rest.h >= need+8 || rest.h >= need && rest.h < 8) {
+		cut := rest.rows(need, 0)
+		out, rest = append(out, box{"slo", cut[0]}), cut[1]
+	}
 	names := []string{"tokens", "ttft", "load", "itl"}
 	n := min(rest.h/8, len(names))
 	if n == 0 {

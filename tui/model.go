@@ -150,6 +150,8 @@ func (m *model) show() {
 
 func (m *model) pageNow() page { return pages[m.page] }
 
+func (m *model) layout() screen { return layout(m.pageNow(), m.w, m.h, sloLines(m.body)) }
+
 // over: nothing more will come.
 func (m *model) over() bool { return m.ended || m.latest.State == metrics.Finished }
 
@@ -262,14 +264,14 @@ func (m *model) stop() tea.Cmd {
 
 // move takes the focus to a neighbour; a zoomed panel gives way to it.
 func (m *model) move(dx, dy int) {
-	if to := beside(layout(m.pageNow(), m.w, m.h).panels, m.focus, dx, dy); to != "" {
+	if to := beside(m.layout().panels, m.focus, dx, dy); to != "" {
 		m.focus = to
 	}
 }
 
 // scrollBy moves through the log. While it is scrolled back the log stands still; back at the end it goes on.
 func (m *model) scrollBy(do action) {
-	l := layout(m.pageNow(), m.w, m.h)
+	l := m.layout()
 	if l.tiny || len(l.panels) == 0 {
 		return
 	}
@@ -340,7 +342,7 @@ func (m *model) draw() {
 	}
 	m.screen.ascii = m.ascii
 	c := m.screen.all()
-	l := layout(m.pageNow(), m.w, m.h)
+	l := m.layout()
 	h := m.header()
 	if l.tiny {
 		safely(c, func() { h.drawTiny(c) })

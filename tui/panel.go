@@ -5,14 +5,15 @@ import "benchtop/metrics"
 // panel is a box with a title. title and draw see nothing but the view.
 type panel struct {
 	name  string
-	title func(v *view, w int) []span
+	title func(v *view, w, h int) []span
 	draw  func(c canvas, v *view)
 }
 
 // panels are all there are. To add one: a file with its function, an entry here, a place in a page's layout.
 func panelNamed(name string) (panel, bool) {
 	for _, p := range []panel{
-		tokensPanel, loadPanel, percentilesPanel, ttftPanel, itlPanel, latencyPanel, errorsPanel, logPanel, eventsPanel,
+		tokensPanel, loadPanel, percentilesPanel, ttftPanel, itlPanel, latencyPanel, sloPanel, errorsPanel,
+		logPanel, eventsPanel,
 	} {
 		if p.name == name {
 			return p, true
@@ -42,7 +43,7 @@ func (p panel) frame(c canvas, v *view, focused bool) {
 		}
 	}()
 	border(c, focused)
-	title := p.title(v, c.w)
+	title := p.title(v, c.w, c.h)
 	if len(title) > 0 {
 		open, shut := " ", " "
 		if focused {

@@ -10,7 +10,7 @@ import (
 // errorsPanel counts failures by kind.
 var errorsPanel = panel{"errors", errorsTitle, drawErrors}
 
-func errorsTitle(v *view, _ int) []span {
+func errorsTitle(v *view, _, _ int) []span {
 	t := v.s.Totals
 	out := []span{{"errors " + count(t.Failed), strong}}
 	if t.Failed > 0 {

@@ -15,7 +15,7 @@ var (
 func histogramPanel(name, title, nothing string, pick func(v *view) (window, whole *metrics.Histogram), exact func(*metrics.Report) *metrics.Statistic) panel {
 	return panel{
 		name: name,
-		title: func(v *view, _ int) []span {
+		title: func(v *view, _, _ int) []span {
 			window, whole := pick(v)
 			front, other := window, "whole run outlined"
 			if v.whole {
@@ -29,7 +29,7 @@ func histogramPanel(name, title, nothing string, pick func(v *view) (window, who
 		},
 		draw: func(c canvas, v *view) {
 			window, whole := pick(v)
-			b := bars{v: v, front: window, outline: whole, nothing: nothing}
+			b := bars{v: v, metric: name, front: window, outline: whole, nothing: nothing}
 			if v.whole {
 				b.front, b.outline = whole, window
 			}

@@ -13,7 +13,7 @@ const tableWidth = 42
 // latencyPanel is the table of latencies: from the histograms while the run goes on, exact once it is over.
 var latencyPanel = panel{"latency", latencyTitle, drawLatency}
 
-func latencyTitle(v *view, _ int) []span {
+func latencyTitle(v *view, _, _ int) []span {
 	out := []span{{"latency", strong}, {" " + v.scope(), text}}
 	if v.exact() {
 		out = append(out, span{" · exact", label})

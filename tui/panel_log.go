@@ -9,7 +9,7 @@ import (
 
 // logPanel is the tail of the log; eventsPanel the log as a page of its own, wrapped and scrolled.
 var (
-	logPanel    = panel{"log", func(*view, int) []span { return []span{{"log", strong}} }, drawLog}
+	logPanel    = panel{"log", func(*view, int, int) []span { return []span{{"log", strong}} }, drawLog}
 	eventsPanel = panel{"events", eventsTitle, drawEvents}
 )
 
@@ -58,7 +58,7 @@ func eventText(e metrics.Event) string {
 	return sanitize(e.Text)
 }
 
-func eventsTitle(v *view, _ int) []span {
+func eventsTitle(v *view, _, _ int) []span {
 	out := []span{{"log", strong}, {" " + count(len(v.s.Log)) + " events", label}}
 	if v.scroll > 0 {
 		out = append(out, span{fmt.Sprintf(" · %d lines below, G to the end", v.scroll), label})

@@ -10,7 +10,7 @@ import (
 // tokensPanel shows output and input tokens per second over time.
 var tokensPanel = panel{"tokens", tokensTitle, func(c canvas, v *view) { tokensPlot(v).draw(c) }}
 
-func tokensTitle(v *view, w int) []span {
+func tokensTitle(v *view, w, _ int) []span {
 	out, in := rate(recent(v.s, outputTokens)), rate(recent(v.s, inputTokens))
 	if r := v.s.Report; r != nil {
 		out, in = rate(r.OutputThroughput), rate(r.TotalThroughput-r.OutputThroughput)
@@ -28,9 +28,9 @@ func finished(w *metrics.Window) int     { return w.Done }
 
 func tokensPlot(v *view) plot {
 	return plot{v: v, lanes: true, nothing: "no full second yet", series: []series{
-		{name: "out", color: colorOutput, fill: blueFill,
+		{name: "out", color: colorOutput, below: dotted,
 			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.OutputTokens) }},
-		{name: "in", color: colorInput, fill: purpleFill,
+		{name: "in", color: colorInput, below: dotted,
 			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.InputTokens) }},
 	}}
 }
@@ -38,7 +38,7 @@ func tokensPlot(v *view) plot {
 // loadPanel shows how many requests are held, waiting and running over time.
 var loadPanel = panel{"load", loadTitle, func(c canvas, v *view) { loadPlot(v).draw(c) }}
 
-func loadTitle(v *view, w int) []span {
+func loadTitle(v *view, w, _ int) []span {
 	return legend(w, "load",
 		legendItem{colorRunning, "running", count(v.s.Running)},
 		legendItem{colorWaiting, "waiting", count(v.s.Waiting)},
@@ -47,7 +47,7 @@ func loadTitle(v *view, w int) []span {
 
 func loadPlot(v *view) plot {
 	return plot{v: v, nothing: "no full second yet", series: []series{
-		{name: "running", color: colorRunning, fill: greenFill,
+		{name: "running", color: colorRunning, below: dotted,
 			value: func(w *metrics.Window) float64 { return float64(w.Running) }},
 		{name: "waiting", color: colorWaiting, sparse: true,
 			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
@@ -59,7 +59,7 @@ func loadPlot(v *view) plot {
 // percentilesPanel shows how the time to first token moved.
 var percentilesPanel = panel{"ttft over time", percentilesTitle, func(c canvas, v *view) { percentilesPlot(v).draw(c) }}
 
-func percentilesTitle(v *view, w int) []span {
+func percentilesTitle(v *view, w, _ int) []span {
 	return legend(w, "TTFT by second", legendItem{blue, "p50", ""}, legendItem{yellow, "p90", ""}, legendItem{vermilion, "p99", ""})
 }
 
@@ -72,9 +72,9 @@ func percentilesPlot(v *view) plot {
 			return float64(w.TTFT.Quantile(q)) / float64(time.Second)
 		}
 	}
-	return plot{v: v, log: true, nothing: "no first token yet", series: []series{
-		{name: "p99", color: vermilion, fill: vermilionFill, value: at(0.99)},
-		{name: "p90", color: yellow, fill: yellowFill, value: at(0.9)},
-		{name: "p50", color: blue, fill: shade, value: at(0.5)},
+	return plot{v: v, log: true, bounds: "ttft", nothing: "no first token yet", series: []series{
+		{name: "p99", color: vermilion, below: dotted, value: at(0.99)},
+		{name: "p90", color: yellow, below: dotted, value: at(0.9)},
+		{name: "p50", color: blue, below: cleared, value: at(0.5)},
 	}}
 }

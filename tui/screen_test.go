@@ -154,7 +154,7 @@ func TestPanelsAtEverySize(t *testing.T) {
 }
 
 func TestPanelThatPanics(t *testing.T) {
-	p := panel{"broken", func(*view, int) []span { return []span{{"broken", strong}} }, func(canvas, *view) { panic("no") }}
+	p := panel{"broken", func(*view, int, int) []span { return []span{{"broken", strong}} }, func(canvas, *view) { panic("no") }}
 	if got := p.View(&metrics.Snapshot{}, 30, 5); !strings.Contains(got, "chart error") {
 		t.Errorf("got:\n%s", got)
 	}

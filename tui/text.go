@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -8,43 +9,63 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// sanitize makes foreign text safe to show: valid UTF-8 without control characters, escape sequences or anything else
-// that moves the cursor, changes direction or has no width of its own. Line ends and tabs become spaces. Joiners,
-// variation selectors and skin tones go too, because terminals do not agree on how wide such emoji are; without them
-// all agree.
+// escapes matches terminal escape sequences, introduced by ESC or by the C1 control that stands for it: control
+// sequences, strings that run to BEL or ST, and the short ones.
+var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[\x20-\x3f]*[\x40-\x7e]" +
+	"|(?:\x1b[\\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\x07\x1b\u009c]*(?:\x07|\x1b\\\\|\u009c)" +
+	"|\x1b[\x20-\x2f]*[\x30-\x7e]")
+
+// sanitize makes foreign text safe to show. The rule is that of the reports: one line of valid UTF-8 without escape
+// sequences, control characters and the invisible characters that reorder text; white space of any kind and length becomes
+// one blank. On a screen, where every letter has its cell, three things go as well, because terminals do not agree on how
+// wide they are: joiners, variation selectors, and skin tones. And no letter bears more than two marks: that is a language,
+// twenty are a joke on the lines above.
 func sanitize(s string) string {
-	clean := true
-	for i := 0; i < len(s); i++ {
-		if s[i] < 0x20 || s[i] > 0x7e {
-			clean = false
-			break
-		}
-	}
-	if clean {
+	if isPlain(s) {
 		return s
+	}
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if strings.ContainsAny(s, "\x1b\u0090\u0098\u009b\u009d\u009e\u009f") {
+		s = escapes.ReplaceAllString(s, "")
 	}
 	var b strings.Builder
 	b.Grow(len(s))
 	marks := 0
+	blank := true // what comes before is blank, or nothing
 	for _, r := range s {
 		switch {
-		case r == '\n' || r == '\r' || r == '\t' || r == '\u2028' || r == '\u2029':
-			r = ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Variation_Selector, r),
-			r >= 0x1f3fb && r <= 0x1f3ff:
+		case unicode.IsSpace(r):
+			marks = 0
+			if !blank {
+				b.WriteByte(' ')
+			}
+			blank = true
 			continue
-		}
-		if unicode.Is(unicode.M, r) {
-			// Two marks on a letter are a language, twenty are a joke on the lines above.
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector), r >= 0x1f3fb && r <= 0x1f3ff:
+			continue
+		case unicode.Is(unicode.M, r):
 			if marks++; marks > 2 {
 				continue
 			}
-		} else {
+		default:
 			marks = 0
 		}
-		b.WriteRune(r) // an invalid byte came as U+FFFD
+		b.WriteRune(r)
+		blank = false
 	}
-	return b.String()
+	return strings.TrimSuffix(b.String(), " ")
+}
+
+// isPlain: printable ASCII without a blank too many, as nearly all text is.
+func isPlain(s string) bool {
+	before := byte(' ')
+	for i := 0; i < len(s); i++ {
+		if s[i] < 0x20 || s[i] > 0x7e || s[i] == ' ' && before == ' ' {
+			return false
+		}
+		before = s[i]
+	}
+	return before != ' ' || s == ""
 }
 
 // width is the number of columns s takes on the screen.

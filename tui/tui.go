@@ -9,9 +9,7 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/term"
-	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
 	_ "benchtop/tui/noquery" // before Bubble Tea asks the terminal a question
@@ -31,8 +29,12 @@ type Options struct {
 	Exit bool
 	// HeaderEvery and ChartsEvery are how often header and panels are drawn; 0 means 500 ms and 1 s.
 	HeaderEvery, ChartsEvery time.Duration
-	// ASCII keeps to plain characters, for fonts without braille and blocks. NoColor sends no colours.
-	ASCII, NoColor bool
+	// ASCII sends no byte above 0x7e, for fonts without braille and blocks and for terminals that do not speak UTF-8.
+	// Foreign text is spelled with question marks. PlainTerminal suggests when.
+	ASCII bool
+	// Color is how many colours to use: "none", "16", "256" or "true"; "" or "auto" means what the terminal says, and none
+	// if NO_COLOR is set.
+	Color string
 }
 
 // Control is what the dashboard can do to a run. Its methods are called from the dashboard's loop and must not block.
@@ -65,14 +67,10 @@ func Run(ctx context.Context, o Options) error {
 	if o.Output == nil {
 		o.Output = os.Stdout
 	}
-	profile := lipgloss.ColorProfile()
-	if o.NoColor {
-		profile = termenv.Ascii
-	}
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 
-	m := newModel(o, newPalette(profile))
+	m := newModel(o, newPalette(profile(o.Color, os.Getenv)))
 	m.next = func() tea.Msg {
 		select {
 		case s, ok := <-o.Snapshots:

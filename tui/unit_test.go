@@ -14,26 +14,6 @@ import (
 	"benchtop/metrics"
 )
 
-func TestSanitize(t *testing.T) {
-	for _, c := range []struct{ in, want string }{
-		{"plain text", "plain text"},
-		{"\x1b[31mred\x1b[0m", "[31mred[0m"},
-		{"\x1b]0;title\x07", "]0;title"},
-		{"a\r\nb\tc", "a  b c"},
-		{"\u009b31m", "31m"},
-		{"abc\u202edef\u2066", "abcdef"},
-		{"bad \xff byte", "bad \ufffd byte"},
-		{"👩🏽‍🚀", "👩🚀"},
-		{"❤️", "❤"},
-		{"漢字", "漢字"},
-		{"e" + strings.Repeat("\u0301", 30), "e\u0301\u0301"},
-	} {
-		if got := sanitize(c.in); got != c.want {
-			t.Errorf("sanitize(%q) = %q, want %q", c.in, got, c.want)
-		}
-	}
-}
-
 func FuzzForeignText(f *testing.F) {
 	f.Add("Qwen/Qwen3-32B", 10)
 	f.Add("\x1b[2J漢字🤖\u202e\xff", 3)
@@ -105,7 +85,7 @@ func TestTicks(t *testing.T) {
 func TestLayout(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {60, 40}, {80, 24}, {110, 34}, {120, 40}, {180, 45}, {200, 60}} {
 		w, h := size[0], size[1]
-		l := layout(pages[0], w, h)
+		l := layout(pages[0], w, h, 0)
 		sf := newSurface(w, h)
 		all := append([]box{{"head", l.head}, {"figures", l.figures}, {"keys", l.keys}}, l.panels...)
 		covered := 0
@@ -128,7 +108,7 @@ func TestLayoutNeverOverlaps(t *testing.T) {
 	for _, p := range pages {
 		for w := 40; w <= 250; w += 7 {
 			for h := 10; h <= 80; h++ {
-				l := layout(p, w, h)
+				l := layout(p, w, h, 0)
 				seen := make([]bool, w*h)
 				for _, b := range append([]box{{"head", l.head}, {"figures", l.figures}, {"keys", l.keys}}, l.panels...) {
 					for y := b.rect.y; y < b.rect.y+b.rect.h; y++ {
@@ -146,7 +126,7 @@ func TestLayoutNeverOverlaps(t *testing.T) {
 }
 
 func TestFocus(t *testing.T) {
-	panels := layout(pages[0], 120, 40).panels
+	panels := layout(pages[0], 120, 40, 0).panels
 	for _, c := range []struct {
 		from   string
 		dx, dy int
@@ -356,7 +336,7 @@ func TestHistogramCutsEarlyStragglers(t *testing.T) {
 	for range 20 {
 		h.Add(3 * time.Microsecond)
 	}
-	b := bars{v: &view{}, front: &h, outline: &h}
+	b := bars{v: &view{s: &metrics.Snapshot{}}, front: &h, outline: &h}
 	ax := b.axis(60)
 	if !ax.cut || ax.lo != 10*time.Millisecond {
 		t.Errorf("axis from %s, cut %v; want from 10ms, cut", ax.lo, ax.cut)

@@ -68,7 +68,7 @@ type chatDelta struct {
 	ReasoningContent *string `json:"reasoning_content,omitempty"`
 }
 
-func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) *apiError {
+func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
 	var request chatRequest
 	if err := readJSON(w, r, &request); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request) *apiErr
 	if request.MaxCompletionTokens != nil {
 		maxTokens = request.MaxCompletionTokens
 	}
-	g, err := s.generate(r, "chatcmpl", ids, maxTokens, request.sampling)
+	g, err := s.generate(r, a, "chatcmpl", ids, maxTokens, request.sampling)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type client struct {
 	t      *testing.T
 	server *Server
 	http   *http.Client
+	dial   func(context.Context) (net.Conn, error)
 	start  time.Time
 }
 
@@ -34,7 +35,7 @@ func bubble(t *testing.T, p Profile, f func(*client)) {
 		web := s.HTTPServer()
 		done := make(chan error)
 		go func() { done <- web.Serve(listener) }()
-		f(&client{t: t, server: s, http: &http.Client{Transport: transport}, start: time.Now()})
+		f(&client{t: t, server: s, http: &http.Client{Transport: transport}, dial: dial, start: time.Now()})
 		transport.CloseIdleConnections()
 		if err := web.Shutdown(context.Background()); err != nil {
 			t.Error(err)

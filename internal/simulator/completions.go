@@ -42,7 +42,7 @@ type completionChoice struct {
 	TokenIDs     []int               `json:"token_ids"`
 }
 
-func (s *Server) completions(w http.ResponseWriter, r *http.Request) *apiError {
+func (s *Server) completions(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
 	sixteen := 16
 	request := completionRequest{MaxTokens: &sixteen}
 	if err := readJSON(w, r, &request); err != nil {
@@ -52,7 +52,7 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request) *apiError {
 	if err != nil {
 		return err
 	}
-	g, err := s.generate(r, "cmpl", ids, request.MaxTokens, request.sampling)
+	g, err := s.generate(r, a, "cmpl", ids, request.MaxTokens, request.sampling)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func newEngine(p Profile) *engine {
 		quit:     make(chan struct{}),
 		stopped:  make(chan struct{}),
 		sched:    newScheduler(p),
-		observed: newObservations(),
+		observed: newObservations(p.SpecTokens),
 	}
 }
 
@@ -203,9 +203,13 @@ func (e *engine) finish(p plan, end time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, s := range p.shares {
-		produced := s.seq.advance(s.tokens)
+		accepted := e.sched.profile.verify(s)
+		produced := s.seq.advance(s.tokens, accepted)
 		if produced == 0 {
 			continue
+		}
+		if s.drafts > 0 {
+			e.observed.speculation.step(s.drafts, accepted)
 		}
 		e.observed.tokens(s.seq, produced, end)
 		s.seq.lastToken = end

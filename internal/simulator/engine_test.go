@@ -23,8 +23,8 @@ func round() Profile {
 	return p
 }
 
-// arrival is one sequence of an engine test.
-type arrival struct {
+// newcomer is one sequence of an engine test.
+type newcomer struct {
 	at            time.Duration
 	prompt, limit int
 	abort         time.Duration // when its client leaves, 0 for never
@@ -32,7 +32,7 @@ type arrival struct {
 
 // play runs the arrivals on an engine and returns when each token came, as offsets from the start. It must be called in
 // a bubble.
-func play(t *testing.T, p Profile, arrivals []arrival) ([][]time.Duration, *engine) {
+func play(t *testing.T, p Profile, arrivals []newcomer) ([][]time.Duration, *engine) {
 	t.Helper()
 	e := newEngine(p)
 	start := time.Now()
@@ -66,27 +66,27 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 	tests := []struct {
 		name     string
 		change   func(*Profile)
-		arrivals []arrival
+		arrivals []newcomer
 		want     [][]time.Duration
 	}{
 		{
 			name:     "alone: prefill, then steps that grow with the context",
-			arrivals: []arrival{{prompt: 100, limit: 4}},
+			arrivals: []newcomer{{prompt: 100, limit: 4}},
 			want:     [][]time.Duration{{20000 * µs, 31100 * µs, 42201 * µs, 53303 * µs}},
 		},
 		{
 			name:     "arriving late: the idle engine starts at once",
-			arrivals: []arrival{{at: time.Hour + 1, prompt: 100, limit: 1}},
+			arrivals: []newcomer{{at: time.Hour + 1, prompt: 100, limit: 1}},
 			want:     [][]time.Duration{{time.Hour + 1 + 20*time.Millisecond}},
 		},
 		{
 			name:     "a prompt above the budget takes two steps, the second reads the first's context",
-			arrivals: []arrival{{prompt: 300, limit: 1}},
+			arrivals: []newcomer{{prompt: 300, limit: 1}},
 			want:     [][]time.Duration{{(10000 + 25600 + 10000 + 4400 + 256) * µs}},
 		},
 		{
 			name: "a second request waits for the step in hand, and its prefill slows the first",
-			arrivals: []arrival{
+			arrivals: []newcomer{
 				{prompt: 100, limit: 3},
 				{at: 21 * time.Millisecond, prompt: 50, limit: 2},
 			},
@@ -95,30 +95,30 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 		},
 		{
 			name:     "arriving together: one step for both",
-			arrivals: []arrival{{prompt: 100, limit: 2}, {prompt: 60, limit: 2}},
+			arrivals: []newcomer{{prompt: 100, limit: 2}, {prompt: 60, limit: 2}},
 			want:     [][]time.Duration{{26000 * µs, 38160 * µs}, {26000 * µs, 38160 * µs}},
 		},
 		{
 			name:     "arriving at the very moment a step starts: it takes part",
-			arrivals: []arrival{{prompt: 100, limit: 2}, {at: 20 * time.Millisecond, prompt: 10, limit: 1}},
+			arrivals: []newcomer{{prompt: 100, limit: 2}, {at: 20 * time.Millisecond, prompt: 10, limit: 1}},
 			want:     [][]time.Duration{{20000 * µs, 32100 * µs}, {32100 * µs}},
 		},
 		{
 			name:     "a full batch makes others wait",
 			change:   func(p *Profile) { p.MaxSequences = 1 },
-			arrivals: []arrival{{prompt: 100, limit: 2}, {at: 1, prompt: 100, limit: 1}},
+			arrivals: []newcomer{{prompt: 100, limit: 2}, {at: 1, prompt: 100, limit: 1}},
 			want:     [][]time.Duration{{20000 * µs, 31100 * µs}, {51100 * µs}},
 		},
 		{
 			name:     "decodes come before prefill: a long prompt gets what they leave",
 			change:   func(p *Profile) { p.MaxBatchedTokens = 101 },
-			arrivals: []arrival{{prompt: 1, limit: 3}, {at: 1 * time.Millisecond, prompt: 150, limit: 1}},
+			arrivals: []newcomer{{prompt: 1, limit: 3}, {at: 1 * time.Millisecond, prompt: 150, limit: 1}},
 			// 10.1; + 10+1+.001+10 (100 of 150); + 10+1+.002+.1+5
 			want: [][]time.Duration{{10100 * µs, 31101 * µs, 47203 * µs}, {47203 * µs}},
 		},
 		{
 			name:     "no room in the cache makes others wait, in order",
-			arrivals: []arrival{{prompt: 900, limit: 1}, {at: 1, prompt: 200, limit: 1}, {at: 2, prompt: 16, limit: 1}},
+			arrivals: []newcomer{{prompt: 900, limit: 1}, {at: 1, prompt: 200, limit: 1}, {at: 2, prompt: 16, limit: 1}},
 			// The first needs 57 of 64 blocks and four steps; the second needs 13, and the third must not overtake it.
 			want: [][]time.Duration{
 				{(40000 + 90000 + 256 + 512 + 768) * µs},
@@ -131,7 +131,7 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 			change: func(p *Profile) { p.MaxModelLen = 64; p.Blocks = 4 },
 			// Both hold two blocks. When the older needs a third, the younger loses its two and comes back when the
 			// older is done, to compute 33 known tokens again.
-			arrivals: []arrival{{prompt: 32, limit: 3}, {prompt: 32, limit: 3}},
+			arrivals: []newcomer{{prompt: 32, limit: 3}, {prompt: 32, limit: 3}},
 			want: [][]time.Duration{
 				{16400 * µs, 27432 * µs, 38465 * µs},
 				{16400 * µs, 51765 * µs, 62798 * µs},
@@ -140,13 +140,13 @@ func TestStepsLastExactlyTheirTime(t *testing.T) {
 		{
 			name:     "an abort frees the batch at the next step",
 			change:   func(p *Profile) { p.MaxSequences = 1 },
-			arrivals: []arrival{{prompt: 100, limit: 1000 - 100, abort: 25 * time.Millisecond}, {at: 1, prompt: 100, limit: 1}},
+			arrivals: []newcomer{{prompt: 100, limit: 1000 - 100, abort: 25 * time.Millisecond}, {at: 1, prompt: 100, limit: 1}},
 			want:     [][]time.Duration{{20000 * µs, 31100 * µs}, {51100 * µs}},
 		},
 		{
 			name:     "an abort in the queue",
 			change:   func(p *Profile) { p.MaxSequences = 1 },
-			arrivals: []arrival{{prompt: 100, limit: 1}, {at: 1, prompt: 100, limit: 1, abort: 2}, {at: 2, prompt: 100, limit: 1}},
+			arrivals: []newcomer{{prompt: 100, limit: 1}, {at: 1, prompt: 100, limit: 1, abort: 2}, {at: 2, prompt: 100, limit: 1}},
 			want:     [][]time.Duration{{20000 * µs}, nil, {40000 * µs}},
 		},
 	}
@@ -179,9 +179,9 @@ func TestCacheExhaustion(t *testing.T) {
 	p := round()
 	p.MaxSequences = 16
 	p.Blocks = 64
-	arrivals := make([]arrival, 40)
+	arrivals := make([]newcomer, 40)
 	for i := range arrivals {
-		arrivals[i] = arrival{at: time.Duration(i) * time.Millisecond, prompt: 20 + i*7%90, limit: 60 + i*13%200}
+		arrivals[i] = newcomer{at: time.Duration(i) * time.Millisecond, prompt: 20 + i*7%90, limit: 60 + i*13%200}
 	}
 	var runs [2]string
 	for run := range runs {
@@ -252,7 +252,7 @@ func TestStopBeforeUse(t *testing.T) {
 func TestTwoBubbles(t *testing.T) {
 	for range 2 {
 		synctest.Test(t, func(t *testing.T) {
-			tokens, _ := play(t, round(), []arrival{{prompt: 100, limit: 1}})
+			tokens, _ := play(t, round(), []newcomer{{prompt: 100, limit: 1}})
 			if want := 20 * time.Millisecond; tokens[0][0] != want {
 				t.Errorf("first token after %v, want %v", tokens[0][0], want)
 			}
@@ -264,7 +264,7 @@ func TestTwoBubbles(t *testing.T) {
 func TestRealStepsKeepPace(t *testing.T) {
 	p := round()
 	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = 2*time.Millisecond, 0, 0, 0
-	tokens, _ := play(t, p, []arrival{{prompt: 1, limit: 100}})
+	tokens, _ := play(t, p, []newcomer{{prompt: 1, limit: 100}})
 	last, want := tokens[0][99], 200*time.Millisecond
 	if last < want || last > want+80*time.Millisecond { // generous: the machine is shared
 		t.Errorf("100 steps of 2ms took %v, want about %v", last, want)
@@ -308,7 +308,7 @@ func TestSchedulerInvariants(t *testing.T) {
 			t.Fatalf("step %d: nothing done with %d running and %d waiting", step, len(s.running), len(s.waiting))
 		}
 		for _, sh := range plan.shares {
-			sh.seq.advance(sh.tokens)
+			sh.seq.advance(sh.tokens, p.verify(sh))
 		}
 		s.retire()
 	}

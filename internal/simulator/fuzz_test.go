@@ -8,6 +8,35 @@ import (
 	"time"
 )
 
+// Whatever is written, a fault is either refused in words or valid, and its text gives it back.
+func FuzzParseFault(f *testing.F) {
+	for _, text := range []string{
+		"reset", "stall=2s,after=5,from=10", "status=429,every=3", "coalesce=4,share=0.25", "refuse=1h", "slow-body=1ns,to=3",
+		"", "=", ",", "reset,", "reset,after", "stall=-1s", "status=99", "crlf,after=1", "reset,share=NaN", "reset,from=2,to=1",
+		"stall=9999999h", "reset,every=99999999999999999999", "reset,after=1,after=2", "truncate,after=0",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		fault, err := ParseFault(text)
+		if err != nil {
+			if fault != (Fault{}) || err.Error() == "" {
+				t.Errorf("%q: %+v with error %q", text, fault, err)
+			}
+			return
+		}
+		if err := fault.check(); err != nil {
+			t.Errorf("%q was taken, but %v", text, err)
+		}
+		if again, err := ParseFault(fault.String()); err != nil || again != fault {
+			t.Errorf("%q is %+v, whose text %q is %+v (%v)", text, fault, fault, again, err)
+		}
+		for number := range 5 {
+			fault.hits(number+1, 1)
+		}
+	})
+}
+
 // Whatever is posted, every endpoint answers with JSON or a stream, with a status of ours, and comes to an end.
 func FuzzRequest(f *testing.F) {
 	for _, body := range []string{

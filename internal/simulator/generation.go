@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -19,6 +18,8 @@ type generation struct {
 	id      string
 	created int64 // Unix seconds
 	model   string
+	arrival *arrival
+	now     func() moment
 }
 
 // token is one piece of an answer.
@@ -30,7 +31,7 @@ type token struct {
 }
 
 // generate checks the request, decides the answer's length and queues it.
-func (s *Server) generate(r *http.Request, kind string, prompt []int, maxTokens *int, p sampling) (*generation, *apiError) {
+func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int, maxTokens *int, p sampling) (*generation, *apiError) {
 	if err := p.check(); err != nil {
 		return nil, err
 	}
@@ -52,7 +53,10 @@ func (s *Server) generate(r *http.Request, kind string, prompt []int, maxTokens 
 		id:      kind + "-" + s.requestID(r, key),
 		created: time.Now().Unix(),
 		model:   s.profile.Model,
+		arrival: a,
+		now:     s.now,
 	}
+	a.promptTokens = len(prompt)
 	if err := s.engine.submit(g.seq); err != nil {
 		return nil, unavailable(err)
 	}
@@ -97,6 +101,9 @@ func (g *generation) each(ctx context.Context, f func([]token) error) error {
 func (g *generation) token(index int) token {
 	id := g.prose.next()
 	t := token{index: index, id: id, text: piece(id)}
+	if g.suffers(FaultSplitUTF8) {
+		t.text = widened(t.text)
+	}
 	if index == g.seq.limit-1 {
 		t.finish = &g.seq.reason
 	}
@@ -113,28 +120,8 @@ func (g *generation) whole(ctx context.Context) ([]token, *apiError) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
+	g.arrival.outputTokens = len(answer)
 	return answer, nil
-}
-
-// stream writes the answer as events: the headers now, then whatever event makes of the tokens of each step, then usage if
-// it was asked for, then the end marker. If the engine stops under it, the stream says so in an event. A client that has gone
-// just ends it.
-func (g *generation) stream(ctx context.Context, w http.ResponseWriter, options *streamOptions,
-	event func(out *events, tokens []token) error, last func(usage) any) {
-	out, err := openEvents(w)
-	if err != nil {
-		g.engine.abort(g.seq)
-		return
-	}
-	err = g.each(ctx, func(tokens []token) error { return event(out, tokens) })
-	if errors.Is(err, errStopped) {
-		err = out.send(broken(err).body())
-	} else if err == nil && options.IncludeUsage {
-		err = out.send(last(g.usage(g.seq.limit)))
-	}
-	if err == nil {
-		_ = out.done() // nobody left to tell
-	}
 }
 
 type usage struct {

@@ -19,6 +19,12 @@ func (s *Server) version(w http.ResponseWriter, _ *http.Request) *apiError {
 	return nil
 }
 
+// profiler answers as a server whose profiler was enabled. There is nothing to profile.
+func (s *Server) profiler(w http.ResponseWriter, _ *http.Request) *apiError {
+	w.WriteHeader(http.StatusOK)
+	return nil
+}
+
 type modelList struct {
 	Object string      `json:"object"`
 	Data   []modelCard `json:"data"`

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -136,7 +137,7 @@ func TestValidateReportsAll(t *testing.T) {
 }
 
 func TestNamed(t *testing.T) {
-	if p, err := Named("l40s-8b"); err != nil || p != Defaults() {
+	if p, err := Named("l40s-8b"); err != nil || !reflect.DeepEqual(p, Defaults()) {
 		t.Errorf("got %v, %v", p, err)
 	}
 	if _, err := Named("x"); err == nil || !strings.Contains(err.Error(), "l40s-8b") {

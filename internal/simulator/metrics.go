@@ -32,6 +32,8 @@ func (p *metricsPage) write(s snapshot) {
 	p.single("counter", "vllm:prompt_tokens_total", "Number of prefill tokens processed.", float64(s.promptTokens))
 	p.single("counter", "vllm:generation_tokens_total", "Number of generation tokens processed.", float64(s.generationTokens))
 
+	p.speculation(s.speculation)
+
 	p.head("counter", "vllm:request_success_total", "Count of successfully processed requests.")
 	for _, reason := range endReasons() {
 		p.sample("vllm:request_success_total", `finished_reason="`+reason+`"`, float64(s.ends[reason]))
@@ -41,6 +43,21 @@ func (p *metricsPage) write(s snapshot) {
 	p.histogram("vllm:inter_token_latency_seconds", "Histogram of inter-token latency in seconds.", s.interToken)
 	p.histogram("vllm:e2e_request_latency_seconds", "Histogram of e2e request latency in seconds.", s.endToEnd)
 	p.histogram("vllm:request_queue_time_seconds", "Histogram of time spent in WAITING phase for request.", s.queued)
+}
+
+// speculation writes nothing for a server that does not draft, as vLLM does.
+func (p *metricsPage) speculation(s speculation) {
+	if len(s.accepted) == 0 {
+		return
+	}
+	p.single("counter", "vllm:spec_decode_num_drafts_total", "Number of spec decoding drafts.", float64(s.drafts))
+	p.single("counter", "vllm:spec_decode_num_draft_tokens_total", "Number of draft tokens.", float64(s.draftTokens))
+	p.single("counter", "vllm:spec_decode_num_accepted_tokens_total", "Number of accepted tokens.", float64(s.acceptedTokens()))
+	const perPosition = "vllm:spec_decode_num_accepted_tokens_per_pos_total"
+	p.head("counter", perPosition, "Accepted tokens per draft position.")
+	for position, n := range s.accepted {
+		p.sample(perPosition, fmt.Sprintf(`position="%d"`, position), float64(n))
+	}
 }
 
 func (p *metricsPage) head(kind, name, help string) {

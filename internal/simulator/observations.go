@@ -1,12 +1,16 @@
 package simulator
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // observations is what the engine has counted since it was made, for the metrics page. Guarded by engine.mu.
 type observations struct {
 	promptTokens     int
 	generationTokens int
 	ends             map[string]int // sequences ended, by reason
+	speculation      speculation
 
 	firstToken histogram
 	interToken histogram
@@ -17,13 +21,14 @@ type observations struct {
 // endReasons are the reasons a sequence may end for, in the order in which they are shown.
 func endReasons() []string { return []string{"stop", "length", "abort"} }
 
-func newObservations() observations {
+func newObservations(specTokens int) observations {
 	// The bounds are vLLM's, so that dashboards made for it fit.
 	request := []float64{
 		0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680,
 	}
 	return observations{
-		ends: make(map[string]int),
+		ends:        make(map[string]int),
+		speculation: speculation{accepted: make([]int, specTokens)},
 		firstToken: newHistogram(
 			0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560),
 		interToken: newHistogram(
@@ -71,6 +76,7 @@ func (e *engine) snapshot() snapshot {
 		cacheUsage:   e.sched.pool.usage(),
 		preemptions:  e.sched.preemptions,
 	}
+	s.speculation.accepted = slices.Clone(e.observed.speculation.accepted)
 	s.ends = make(map[string]int)
 	for reason, n := range e.observed.ends {
 		s.ends[reason] = n

@@ -9,6 +9,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -30,11 +31,15 @@ func Pipe() (net.Listener, func(ctx context.Context) (net.Conn, error)) {
 type pipeListener struct {
 	accepts chan net.Conn
 	dials   atomic.Int64
+	refuses atomic.Bool
 	once    sync.Once
 	closed  chan struct{}
 }
 
 func (l *pipeListener) dial(ctx context.Context) (net.Conn, error) {
+	if l.refuses.Load() {
+		return nil, &net.OpError{Op: "dial", Net: "pipe", Addr: l.Addr(), Err: syscall.ECONNREFUSED}
+	}
 	client, server := newPipeConns(pipeAddr(fmt.Sprintf("client-%d", l.dials.Add(1))))
 	select {
 	case l.accepts <- server:
@@ -63,6 +68,14 @@ func (l *pipeListener) Close() error {
 
 func (l *pipeListener) Addr() net.Addr { return pipeAddr("simulator") }
 
+// shut makes the next dials fail as on a port where nobody listens, until open.
+func (l *pipeListener) shut() { l.refuses.Store(true) }
+
+func (l *pipeListener) open() error {
+	l.refuses.Store(false)
+	return nil
+}
+
 type pipeAddr string
 
 func (pipeAddr) Network() string  { return "pipe" }
@@ -73,6 +86,7 @@ type pipeConn struct {
 	in, out       *pipeBuffer
 	local, remote pipeAddr
 	reads, writes *deadline
+	abrupt        atomic.Bool // Close resets
 	once          sync.Once
 	closed        chan struct{}
 }
@@ -98,6 +112,9 @@ func (c *pipeConn) Read(b []byte) (int, error) {
 			return 0, nil
 		}
 		n, err := c.in.take(b)
+		if err != nil && err != io.EOF {
+			err = c.failed("read", err)
+		}
 		if n > 0 || err != nil {
 			return n, err
 		}
@@ -151,11 +168,22 @@ func (c *pipeConn) failed(op string, err error) error {
 	return &net.OpError{Op: op, Net: "pipe", Source: c.local, Addr: c.remote, Err: err}
 }
 
+// SetLinger with 0 makes Close reset the connection: once the other end has read what was written, its reads fail. Other
+// values change nothing.
+func (c *pipeConn) SetLinger(seconds int) error {
+	c.abrupt.Store(seconds == 0)
+	return nil
+}
+
 func (c *pipeConn) Close() error {
 	c.once.Do(func() {
 		close(c.closed)
-		c.in.close()
-		c.out.close()
+		c.in.close(io.EOF)
+		if c.abrupt.Load() {
+			c.out.close(syscall.ECONNRESET)
+		} else {
+			c.out.close(io.EOF)
+		}
 		c.reads.set(time.Time{}) // no timer outlives the connection
 		c.writes.set(time.Time{})
 	})
@@ -185,23 +213,23 @@ func (c *pipeConn) SetWriteDeadline(t time.Time) error {
 type pipeBuffer struct {
 	readable, writable chan struct{}
 
-	mu     sync.Mutex // guards all below; never held while waiting
-	bytes  bytes.Buffer
-	closed bool
+	mu    sync.Mutex // guards all below; never held while waiting
+	bytes bytes.Buffer
+	end   error // what comes after the last byte, nil while open
 }
 
 func newPipeBuffer() *pipeBuffer {
 	return &pipeBuffer{readable: make(chan struct{}, 1), writable: make(chan struct{}, 1)}
 }
 
-// take moves bytes into b. Nothing and no error means: wait. A closed buffer is first emptied, then io.EOF.
+// take moves bytes into b. Nothing and no error means: wait. A closed buffer is first emptied, then its end comes.
 func (p *pipeBuffer) take(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bytes.Len() == 0 {
-		if p.closed {
+		if p.end != nil {
 			poke(p.readable) // for another reader
-			return 0, io.EOF
+			return 0, p.end
 		}
 		return 0, nil
 	}
@@ -217,7 +245,7 @@ func (p *pipeBuffer) take(b []byte) (int, error) {
 func (p *pipeBuffer) put(b []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
+	if p.end != nil {
 		poke(p.writable) // for another writer
 		return 0, io.ErrClosedPipe
 	}
@@ -229,10 +257,13 @@ func (p *pipeBuffer) put(b []byte) (int, error) {
 	return n, nil
 }
 
-func (p *pipeBuffer) close() {
+// close ends the direction; the first end given counts.
+func (p *pipeBuffer) close(end error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.closed = true
+	if p.end == nil {
+		p.end = end
+	}
 	poke(p.readable)
 	poke(p.writable)
 }

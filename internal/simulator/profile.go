@@ -39,6 +39,16 @@ type Profile struct {
 	// Seed decides lengths and texts of all answers. What a request is answered depends on the seed and on what it
 	// asks, not on when it came, so requests that arrive at the same moment cannot exchange their answers.
 	Seed uint64
+
+	// SpecTokens is how many tokens speculative decoding drafts for each sequence and step; 0 turns it off. Verifying a
+	// draft costs PrefillToken for each token of it, drafting is free.
+	SpecTokens int
+	// SpecAcceptance is the probability that a drafted token is accepted if all before it were, so that position k, counted
+	// from 1, is accepted with the k-th power. Draws depend on Seed and on what a request asks.
+	SpecAcceptance float64
+
+	// Faults are what goes wrong, and for which requests; of several that hit a request, the first happens.
+	Faults []Fault
 }
 
 // Defaults returns the profile named "l40s-8b": a card of the 48 GB class that serves a model of 8 billion 8-bit weights.
@@ -64,6 +74,7 @@ func Defaults() Profile {
 		ContextToken:     150 * time.Nanosecond,
 		OutputMean:       96,
 		Seed:             1,
+		SpecAcceptance:   0.7,
 	}
 }
 
@@ -92,20 +103,31 @@ func (p Profile) Validate() error {
 	require(p.BlockSize < 1 || p.Blocks >= blocksFor(p.MaxModelLen, p.BlockSize),
 		"%d blocks of %d tokens cannot hold one sequence of %d tokens", p.Blocks, p.BlockSize, p.MaxModelLen)
 	require(p.MaxSequences >= 1, "max sequences is %d, must be at least 1", p.MaxSequences)
-	require(p.MaxBatchedTokens >= p.MaxSequences,
-		"max batched tokens is %d, below max sequences %d: not all could decode in one step", p.MaxBatchedTokens, p.MaxSequences)
+	require(p.SpecTokens >= 0 && p.SpecTokens <= maxSpecTokens, "spec tokens is %d, must be from 0 to %d", p.SpecTokens, maxSpecTokens)
+	require(p.SpecAcceptance >= 0 && p.SpecAcceptance <= 1, "spec acceptance is %v, must be from 0 to 1", p.SpecAcceptance)
+	require(p.SpecTokens < 0 || p.SpecTokens > maxSpecTokens || p.MaxBatchedTokens/(1+p.SpecTokens) >= p.MaxSequences,
+		"max batched tokens is %d, too few for max sequences %d with %d tokens each: not all could decode in one step",
+		p.MaxBatchedTokens, p.MaxSequences, 1+p.SpecTokens)
 	// Shorter steps than this would be the timer's, not the profile's; and a step of no time at all would never end.
 	require(p.StepBase >= time.Microsecond, "step base is %v, must be at least 1µs", p.StepBase)
 	require(p.PrefillToken >= 0, "prefill token is %v, must not be negative", p.PrefillToken)
 	require(p.DecodeSequence >= 0, "decode sequence is %v, must not be negative", p.DecodeSequence)
 	require(p.ContextToken >= 0, "context token is %v, must not be negative", p.ContextToken)
 	require(p.OutputMean >= 1, "output mean is %d, must be at least 1", p.OutputMean)
+	for _, f := range p.Faults {
+		if err := f.check(); err != nil {
+			problems = append(problems, fmt.Errorf("profile: %w", err))
+		}
+	}
 	return errors.Join(problems...)
 }
 
+// maxSpecTokens is far beyond what pays.
+const maxSpecTokens = 64
+
 // load is what one step has to compute.
 type load struct {
-	prefillTokens int // prompt tokens computed
+	prefillTokens int // prompt tokens computed, and drafted tokens verified
 	decodes       int // sequences that compute one token each
 	contextTokens int // tokens of earlier steps whose keys and values are read
 }

@@ -21,12 +21,12 @@ func measure(t *testing.T, p Profile, rate float64, requests, prompt, output int
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		draws := rand.New(rand.NewPCG(7, 7))
-		arrivals := make([]arrival, requests)
+		arrivals := make([]newcomer, requests)
 		var at float64 // seconds
 		for i := range arrivals {
 			at += draws.ExpFloat64() / rate
 			spread := func(mean int) int { return mean/2 + draws.IntN(mean+1) }
-			arrivals[i] = arrival{at: time.Duration(at * float64(time.Second)), prompt: spread(prompt), limit: spread(output)}
+			arrivals[i] = newcomer{at: time.Duration(at * float64(time.Second)), prompt: spread(prompt), limit: spread(output)}
 		}
 		tokens, _ := play(t, p, arrivals)
 		var ttfts []time.Duration

@@ -16,7 +16,8 @@ type scheduler struct {
 // share is what one sequence computes in a step.
 type share struct {
 	seq    *sequence
-	tokens int
+	tokens int // pending ones
+	drafts int // drafted ones behind them, which the step verifies
 }
 
 // plan is one step before it is made. Its shares are valid until the next plan.
@@ -39,8 +40,9 @@ func (s *scheduler) plan() plan {
 	// Preemption takes from the end of running, never a sequence that already has its share.
 	for i := 0; i < len(s.running); i++ {
 		if seq := s.running[i]; seq.decoding() && s.grow(seq) {
-			p.decode(seq)
-			budget--
+			drafts := s.drafts(seq)
+			p.decode(seq, drafts)
+			budget -= 1 + drafts
 		}
 	}
 	for _, seq := range s.running {
@@ -56,10 +58,16 @@ func (s *scheduler) plan() plan {
 	return p
 }
 
-// grow makes sure that seq has a block for its next token, at the expense of the youngest. It returns false if the youngest
+// drafts returns how many tokens speculative decoding drafts for seq: not beyond the longest sequence there may be, so that
+// one that is alone fits.
+func (s *scheduler) drafts(seq *sequence) int {
+	return min(s.profile.SpecTokens, s.profile.MaxModelLen-seq.known)
+}
+
+// grow makes sure that seq has blocks for its next tokens, at the expense of the youngest. It returns false if the youngest
 // was seq itself. A sequence that is alone always finds room, so the oldest always gets on and no deadlock can arise.
 func (s *scheduler) grow(seq *sequence) bool {
-	for !s.pool.hold(seq, seq.known) {
+	for !s.pool.hold(seq, seq.known+s.drafts(seq)) {
 		youngest := s.running[len(s.running)-1]
 		s.running = s.running[:len(s.running)-1]
 		s.preempt(youngest)
@@ -112,9 +120,10 @@ func (s *scheduler) retire() {
 	})
 }
 
-func (p *plan) decode(seq *sequence) {
-	p.shares = append(p.shares, share{seq: seq, tokens: 1})
+func (p *plan) decode(seq *sequence, drafts int) {
+	p.shares = append(p.shares, share{seq: seq, tokens: 1, drafts: drafts})
 	p.load.decodes++
+	p.load.prefillTokens += drafts
 	p.load.contextTokens += seq.computed
 }
 

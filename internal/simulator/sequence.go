@@ -1,6 +1,9 @@
 package simulator
 
-import "time"
+import (
+	"math/rand/v2"
+	"time"
+)
 
 // sequence is one request inside the engine. It knows tokens only by number:
 //
@@ -25,6 +28,8 @@ type sequence struct {
 	out     chan int
 	aborted bool // guarded by engine.mu; the engine drops the sequence before its next step
 
+	odds *rand.Rand // which drafts are accepted; nil before the first
+
 	arrived   time.Time
 	admitted  time.Time // zero until first admitted
 	lastToken time.Time // zero until the first token
@@ -41,12 +46,15 @@ func (s *sequence) done() bool     { return s.generated() == s.limit }
 // decoding says that all but the token it produced last is in the cache.
 func (s *sequence) decoding() bool { return s.generated() > 0 && s.pending() == 1 }
 
-// advance files n pending tokens as computed and returns how many new ones came of it.
-func (s *sequence) advance(n int) int {
+// advance files n pending tokens as computed and returns how many new ones came of it: one, and those drafted ones that were
+// accepted, up to the limit.
+func (s *sequence) advance(n, accepted int) int {
 	s.computed += n
 	if s.pending() > 0 {
 		return 0
 	}
-	s.known++
-	return 1
+	produced := min(1+accepted, s.limit-s.generated())
+	s.computed += produced - 1 // verifying a draft has computed it
+	s.known += produced
+	return produced
 }

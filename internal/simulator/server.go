@@ -16,6 +16,10 @@ type Server struct {
 	mux     *http.ServeMux
 	created time.Time
 	ids     atomic.Uint64 // requests without an id of their own
+
+	arrivals arrivals
+	log      requestLog
+	port     atomic.Pointer[port] // nil unless Listener was called
 }
 
 // New makes a server. No goroutine runs until the first request for tokens; Close ends what then runs. Under
@@ -33,10 +37,12 @@ func New(p Profile) *Server {
 		{http.MethodGet, "/version", s.version},
 		{http.MethodGet, "/metrics", s.metrics},
 		{http.MethodGet, "/v1/models", s.models},
-		{http.MethodPost, "/v1/completions", s.completions},
-		{http.MethodPost, "/v1/chat/completions", s.chatCompletions},
+		{http.MethodPost, "/v1/completions", s.generates(s.completions)},
+		{http.MethodPost, "/v1/chat/completions", s.generates(s.chatCompletions)},
 		{http.MethodPost, "/tokenize", s.tokenize},
 		{http.MethodPost, "/detokenize", s.detokenize},
+		{http.MethodPost, "/start_profile", s.profiler},
+		{http.MethodPost, "/stop_profile", s.profiler},
 	} {
 		s.mux.HandleFunc(e.path, only(e.method, e.serve))
 	}
@@ -45,23 +51,31 @@ func New(p Profile) *Server {
 }
 
 // Handler returns the endpoints.
-func (s *Server) Handler() http.Handler { return s.mux }
+func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
+
+// serve lets connections end while the port is shut, or those that are open would make the fault invisible.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if p := s.port.Load(); p != nil && p.shutNow() {
+		w.Header().Set("Connection", "close")
+	}
+	s.mux.ServeHTTP(w, r)
+}
 
 // HTTPServer returns a server for Handler that is ready to Serve on a listener, and that the caller shuts down. It keeps
 // idle connections open, sets no limit to an answer's length, and logs nothing.
 func (s *Server) HTTPServer() *http.Server {
 	return &http.Server{
-		Handler:           s.mux,
+		Handler:           s.Handler(),
 		ReadHeaderTimeout: 30 * time.Second, // of a request that has begun; an idle connection may wait
 		ErrorLog:          log.New(io.Discard, "", 0),
 	}
 }
 
 // Close stops the engine and waits for it. Answers under way end with an error, later requests for tokens get status 503.
-// It always returns nil and may be called again.
+// It returns the first error of the writer given to LogTo, and may be called again.
 func (s *Server) Close() error {
 	s.engine.stop()
-	return nil
+	return s.log.close()
 }
 
 // endpoint answers one request, or returns what went wrong before anything was written.

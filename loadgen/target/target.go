@@ -3,6 +3,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -22,8 +23,9 @@ type DialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 type Target struct {
 	base    *url.URL // without user information, query, or trailing slash
 	address string   // host:port
+	host    string   // of the Host header
 	header  http.Header
-	secrets []string    // values that must never be shown
+	secrets []secret    // the longest first
 	tls     *tls.Config // nil for plain HTTP
 	dial    DialFunc
 }
@@ -35,6 +37,10 @@ type Options struct {
 	BaseURL string
 	// APIKey is sent as a bearer token unless empty.
 	APIKey string
+	// Header is sent with every request, instead of what is sent without it, the API key's Authorization and the
+	// Content-Type included; a Host replaces that of the URL. Only a request's own x-request-id comes before it. The
+	// values count as secrets, see Hide.
+	Header http.Header
 	// Insecure accepts any TLS certificate.
 	Insecure bool
 	// Dial replaces the network; nil means TCP.
@@ -67,16 +73,31 @@ func New(o Options) (*Target, error) {
 		port = u.Port()
 	}
 	t.address = net.JoinHostPort(u.Hostname(), port)
+	if !isValue(o.APIKey) {
+		return nil, errors.New("API key: it has a character that cannot be sent, such as a line break")
+	}
+	if err := checkHeader(o.Header); err != nil {
+		return nil, err
+	}
 	if o.APIKey != "" {
 		t.header.Set("Authorization", "Bearer "+o.APIKey)
-		t.secrets = append(t.secrets, o.APIKey)
+		t.keep(o.APIKey, false)
 	}
 	if u.User != nil {
 		password, _ := u.User.Password()
 		basic := base64.StdEncoding.EncodeToString([]byte(u.User.Username() + ":" + password))
 		t.header.Set("Authorization", "Basic "+basic)
-		t.secrets = append(t.secrets, basic, password)
+		t.keep(basic, false)
+		t.keep(password, false)
 	}
+	own, host := clean(o.Header)
+	for name, values := range own {
+		t.header[name] = values
+		for _, v := range values {
+			t.keepHeader(name, v)
+		}
+	}
+	t.host = cmp.Or(host, u.Host)
 	if u.Scheme == "https" {
 		t.tls = &tls.Config{ServerName: u.Hostname(), InsecureSkipVerify: o.Insecure, MinVersion: tls.VersionTLS12}
 	}
@@ -103,21 +124,11 @@ func (t *Target) String() string { return t.base.String() }
 // URL of an endpoint such as /v1/models.
 func (t *Target) URL(endpoint string) string { return t.base.String() + endpoint }
 
-// Hide replaces every secret in a text. Servers like to repeat the key they refuse.
-func (t *Target) Hide(text string) string {
-	for _, s := range t.secrets {
-		if s != "" {
-			text = strings.ReplaceAll(text, s, "***")
-		}
-	}
-	return text
-}
-
 // Path of an endpoint on the server.
 func (t *Target) Path(endpoint string) string { return t.base.EscapedPath() + endpoint }
 
 // Host is the value of the Host header.
-func (t *Target) Host() string { return t.base.Host }
+func (t *Target) Host() string { return t.host }
 
 // Header returns the headers every request carries. The caller must not change them.
 func (t *Target) Header() http.Header { return t.header }
@@ -152,7 +163,7 @@ func (t *Target) Client() *http.Client {
 		IdleConnTimeout: 3 * time.Second, // shorter than any server's keep-alive
 	}
 	return &http.Client{
-		Transport: &headerTransport{t.header, transport},
+		Transport: &headerTransport{t, transport},
 		// A redirect may lead to another host, which must not get the headers.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -160,14 +171,20 @@ func (t *Target) Client() *http.Client {
 
 // headerTransport adds the target's headers to each request.
 type headerTransport struct {
-	header http.Header
+	target *Target
 	next   *http.Transport
 }
 
 func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	for k, v := range h.header {
-		r.Header[k] = v
+	if r.URL.Host == h.target.base.Host {
+		r.Host = h.target.host
+	}
+	for k, v := range h.target.header {
+		// Asked for by us, compressed answers would be left to us to read.
+		if k != "Accept-Encoding" {
+			r.Header[k] = v
+		}
 	}
 	return h.next.RoundTrip(r)
 }

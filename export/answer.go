@@ -1,0 +1,266 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"benchtop/metrics"
+)
+
+// answerWidth is how long the answer may become before a list in it is cut short, in columns.
+const answerWidth = 150
+
+// Answer is the one line a person came for, without a newline: where the server bends and what load it bears, or how it
+// did under the one load there was; how exact the client was; which gates were missed. There always is one, in ASCII, of
+// at most 150 columns.
+//
+//	bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client p99 0.3 ms late
+//	8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; client p99 0.3 ms late
+//	no request succeeded: 200 failed (connect); MISSED p99_ttft_ms>500 (unknown)
+func Answer(r metrics.Report) string {
+	var parts []string
+	if r.Completed == 0 {
+		parts = []string{withoutSuccess(&r)}
+	} else {
+		parts = append(verdict(&r), failedShare(&r), exactness(&r))
+	}
+	parts = append(parts, missedGates(&r, answerWidth/2))
+	line := ""
+	for _, part := range parts {
+		if part == "" {
+			continue
+		}
+		if line != "" {
+			line += "; "
+		}
+		line += part
+	}
+	return cutASCII(line, answerWidth)
+}
+
+// bend is the pair of levels between which the server bent.
+type bend struct{ before, after *metrics.LoadLevel }
+
+// bendOf is nil without a bend, and for a report whose levels are not those of its answer.
+func bendOf(r *metrics.Report) *bend {
+	a, n := &r.Answer, len(r.Levels)
+	if !a.Bends || a.Before < 0 || a.Before >= n || a.After < 0 || a.After >= n {
+		return nil
+	}
+	return &bend{&r.Levels[a.Before], &r.Levels[a.After]}
+}
+
+func withoutSuccess(r *metrics.Report) string {
+	switch {
+	case r.Failed > 0:
+		return fmt.Sprintf("no request succeeded: %d failed (%s)", r.Failed, mainFailure(r))
+	case r.Interrupted != nil:
+		return fmt.Sprintf("no request succeeded: the run was cut short with %d under way and %d not sent",
+			r.Interrupted.Cancelled, r.Interrupted.Unsent)
+	}
+	return "no request succeeded: none was sent"
+}
+
+// verdict is about the load.
+func verdict(r *metrics.Report) []string {
+	b := bendOf(r)
+	switch {
+	case b != nil:
+		return []string{
+			fmt.Sprintf("bends at ~%s (p99 TTFT %s)", loadText(r.Answer.At, r.Answer.Users), change(b.before.TTFTp99, b.after.TTFTp99)),
+			highest(r),
+		}
+	case len(r.Levels) > 1:
+		top := &r.Levels[0]
+		for i := range r.Levels {
+			if r.Levels[i].Offered >= top.Offered {
+				top = &r.Levels[i]
+			}
+		}
+		line := "no bend up to " + loadText(top.Offered, top.Users)
+		if top.TTFTp99 > 0 {
+			line += fmt.Sprintf(" (p99 TTFT %s)", latency(top.TTFTp99))
+		}
+		if r.Answer.Why != "" {
+			line += ": " + cutASCII(r.Answer.Why, answerWidth/3)
+		}
+		return []string{line, highest(r)}
+	}
+	return []string{steady(r)}
+}
+
+func highest(r *metrics.Report) string {
+	switch {
+	case len(r.Plan.Goodput) == 0:
+		return ""
+	case !r.Answer.Within:
+		return "no load within SLO"
+	}
+	return "highest load within SLO: " + loadText(r.Answer.Highest, r.Answer.Users)
+}
+
+// steady sums up a run of one load.
+func steady(r *metrics.Report) string {
+	var figures []string
+	for _, s := range []struct {
+		name string
+		of   *metrics.Statistic
+	}{{"TTFT", &r.TTFT}, {"ITL", &r.ITL}} {
+		if v, ok := s.of.Percentile(99); ok && s.of.N > 0 {
+			figures = append(figures, "p99 "+s.name+" "+latency(v))
+		}
+	}
+	if len(r.Plan.Goodput) > 0 {
+		// Rounded down, so that 100.0 % means all of them.
+		share := math.Floor(float64(r.Good)/float64(r.Completed+r.Failed)*1000) / 10
+		figures = append(figures, fmt.Sprintf("%.1f %% within SLO", share))
+	}
+	if len(figures) == 0 {
+		figures = []string{count(r.Completed, "success")}
+	}
+	return loadOf(r) + ": " + strings.Join(figures, ", ")
+}
+
+// loadOf names the one load of a run.
+func loadOf(r *metrics.Report) string {
+	p := &r.Plan
+	switch {
+	case len(r.Levels) == 1 && finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0:
+		return loadText(r.Levels[0].Offered, r.Levels[0].Users)
+	case p.Ramp != nil:
+		return fmt.Sprintf("%s to %s", rateText(p.Ramp.From), loadText(p.Ramp.To, false))
+	case len(p.Stages) > 0:
+		return count(len(p.Stages), "stage")
+	case !p.Rate.Unlimited():
+		return loadText(float64(p.Rate), false)
+	case p.MaxConcurrency > 0:
+		return loadText(float64(p.MaxConcurrency), true)
+	}
+	return count(r.Completed+r.Failed, "request") + " at once"
+}
+
+func failedShare(r *metrics.Report) string {
+	if r.Failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d failed (%s)", r.Failed, r.Completed+r.Failed, mainFailure(r))
+}
+
+// mainFailure is the most frequent kind of failure.
+func mainFailure(r *metrics.Report) string {
+	if len(r.Failures) == 0 {
+		return "of unknown causes"
+	}
+	f := &r.Failures[0]
+	text := cutASCII(string(f.Kind), 20)
+	if f.Status != 0 {
+		text = fmt.Sprintf("HTTP %d", f.Status)
+	}
+	if len(r.Failures) > 1 {
+		return "mostly " + text
+	}
+	return text
+}
+
+// exactness says how late the client was. Lateness contains the wait for a slot; where there was one, that is what there
+// is to say, and where all requests are due at once, waiting is the plan.
+func exactness(r *metrics.Report) string {
+	late, ok := r.Lateness.Percentile(99)
+	if !ok || r.Lateness.N == 0 || !paced(r) {
+		return ""
+	}
+	if held, _ := r.ClientQueue.Percentile(99); held >= shortestHeld {
+		return fmt.Sprintf("waited p99 %s for a slot", latency(held))
+	}
+	if late < 10 {
+		return fmt.Sprintf("client p99 %.1f ms late", late)
+	}
+	return fmt.Sprintf("client p99 %s late", latency(late))
+}
+
+// paced reports whether requests were to start at times of a schedule.
+func paced(r *metrics.Report) bool {
+	p := &r.Plan
+	for _, s := range p.Stages {
+		if s.Users > 0 {
+			return false
+		}
+	}
+	return len(p.Stages) > 0 || p.Ramp != nil || !p.Rate.Unlimited()
+}
+
+func loadText(v float64, isUsers bool) string {
+	if isUsers {
+		return count(int(math.Round(min(max(v, 0), largestCount))), "user")
+	}
+	return rateText(v) + " req/s"
+}
+
+func rateText(v float64) string {
+	switch {
+	case !finite(v):
+		return pythonFloat(v)
+	case v >= 10:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case v >= 1:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 2, 64)
+}
+
+// change is a latency before and after, in one unit.
+func change(before, after float64) string {
+	switch {
+	case after <= 0:
+		return latency(before) + " -> none succeeded"
+	case before <= 0:
+		return latency(after)
+	case max(before, after) < secondsFrom:
+		return fmt.Sprintf("%s -> %s ms", digits(before), digits(after))
+	}
+	return fmt.Sprintf("%s -> %s s", digits(before/1000), digits(after/1000))
+}
+
+// secondsFrom in milliseconds is where latencies are given in seconds.
+const secondsFrom = 100
+
+func latency(ms float64) string {
+	if ms < secondsFrom {
+		return digits(ms) + " ms"
+	}
+	return digits(ms/1000) + " s"
+}
+
+// digits keeps about three that count.
+func digits(v float64) string {
+	decimals := 0
+	switch {
+	case !finite(v):
+		return pythonFloat(v)
+	case v < 0.1:
+		decimals = 3
+	case v < 10:
+		decimals = 2
+	case v < 20:
+		decimals = 1
+	}
+	return strconv.FormatFloat(v, 'f', decimals, 64)
+}
+
+func finite(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }
+
+// cutASCII makes foreign text plain and at most width columns long.
+func cutASCII(s string, width int) string {
+	s = strings.Map(func(r rune) rune {
+		if r > '~' {
+			return '?'
+		}
+		return r
+	}, Clean(s))
+	if len(s) > width {
+		return s[:width-3] + "..."
+	}
+	return s
+}

@@ -1,0 +1,136 @@
+package export
+
+import (
+	"strings"
+	"testing"
+
+	"benchtop/metrics"
+)
+
+// at99 is a statistic with nothing but its 99th percentile.
+func at99(ms float64) metrics.Statistic {
+	return metrics.Statistic{N: 100, Shown: []metrics.Percentile{{P: 99, Value: ms}}}
+}
+
+func rampReport() metrics.Report {
+	return metrics.Report{
+		Plan: metrics.Plan{
+			Rate: metrics.Rate(inf), Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 64},
+			Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}},
+		},
+		Completed: 200, Lateness: at99(0.3),
+		Levels: []metrics.LoadLevel{{Offered: 10, TTFTp99: 200}, {Offered: 34, TTFTp99: 410}, {Offered: 42, TTFTp99: 2100}},
+		Answer: metrics.Answer{Bends: true, At: 38, Before: 1, After: 2, Within: true, Highest: 34},
+	}
+}
+
+func steadyReport() metrics.Report {
+	return metrics.Report{
+		Plan:      metrics.Plan{Rate: 8, Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}}},
+		Completed: 995, Good: 991, Failed: 5, TTFT: at99(410), ITL: at99(32), Lateness: at99(0.3),
+		Failures: []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 503, Count: 5}},
+		Levels:   []metrics.LoadLevel{{Offered: 8}},
+	}
+}
+
+func TestAnswer(t *testing.T) {
+	missed := metrics.GateResult{Gate: metrics.Gate{Metric: "p99_ttft_ms", Op: ">", Limit: 500}, Value: 612, Known: true, Missed: true}
+	for _, c := range []struct {
+		want   string
+		report metrics.Report
+		change func(*metrics.Report)
+	}{
+		{"bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client p99 0.3 ms late",
+			rampReport(), func(*metrics.Report) {}},
+		{"bends at ~24 users (p99 TTFT 41 -> 99 ms)", rampReport(), func(r *metrics.Report) {
+			r.Plan = metrics.Plan{Rate: metrics.Rate(inf), Stages: []metrics.Stage{{Users: 16}, {Users: 32}}}
+			r.Levels = []metrics.LoadLevel{{Offered: 16, Users: true, TTFTp99: 41}, {Offered: 32, Users: true, TTFTp99: 99}}
+			r.Answer = metrics.Answer{Bends: true, At: 24, Before: 0, After: 1, Users: true}
+		}},
+		{"bends at ~38 req/s (p99 TTFT 0.41 s -> none succeeded); no load within SLO; client p99 0.3 ms late",
+			rampReport(), func(r *metrics.Report) { r.Answer.Within = false; r.Levels[2].TTFTp99 = 0 }},
+		{"no bend up to 42 req/s (p99 TTFT 2.10 s): it has no idle time; highest load within SLO: 42 req/s; client p99 0.3 ms late",
+			rampReport(), func(r *metrics.Report) {
+				r.Answer = metrics.Answer{Within: true, Highest: 42, Why: "it has \x1b[31mno\nidle time"}
+			}},
+		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; 5 of 1000 failed (HTTP 503); client p99 0.3 ms late",
+			steadyReport(), func(*metrics.Report) {}},
+		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; client p99 0.3 ms late; MISSED p99_ttft_ms>500 (612)",
+			steadyReport(), func(r *metrics.Report) {
+				r.Plan.Goodput, r.Failed = nil, 0
+				r.Gates = []metrics.GateResult{{Gate: metrics.Gate{Metric: "met", Op: ">"}, Known: true}, missed}
+			}},
+		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.9 % within SLO; waited p99 0.14 s for a slot", // 99.99 is not all
+			steadyReport(), func(r *metrics.Report) {
+				r.Completed, r.Good, r.Failed, r.ClientQueue = 10_000, 9_999, 0, at99(140)
+			}},
+		{"8.0 req/s: p99 TTFT 12.4 s, p99 ITL 0.40 ms, 100.0 % within SLO; client p99 0.12 s late",
+			steadyReport(), func(r *metrics.Report) {
+				r.Good, r.Failed, r.TTFT, r.ITL, r.Lateness = r.Completed, 0, at99(12_400), at99(0.4), at99(120)
+			}},
+		{"16 users: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; 5 of 1000 failed (mostly HTTP 503)",
+			steadyReport(), func(r *metrics.Report) {
+				r.Plan.Rate, r.Plan.MaxConcurrency, r.Levels = metrics.Rate(inf), 16, nil
+				r.Failures = append(r.Failures, metrics.FailureCount{Kind: metrics.FailedConnect, Count: 1})
+			}},
+		{"1000 requests at once: 995 successes; 5 of 1000 failed (of unknown causes)",
+			steadyReport(), func(r *metrics.Report) {
+				r.Plan, r.Levels, r.Failures = metrics.Plan{Rate: metrics.Rate(inf)}, nil, nil
+				r.TTFT, r.ITL = metrics.Statistic{}, metrics.Statistic{}
+			}},
+		{"0.25 to 20 req/s: 1 success", metrics.Report{Completed: 1, Plan: metrics.Plan{
+			Rate: metrics.Rate(inf), Ramp: &metrics.Ramp{From: 0.25, To: 20}}}, func(*metrics.Report) {}},
+		{"2 stages: 1 success", metrics.Report{Completed: 1, Plan: metrics.Plan{Stages: make([]metrics.Stage, 2)}}, func(*metrics.Report) {}},
+		{"no request succeeded: 200 failed (connect); MISSED p99_ttft_ms>500 (unknown)",
+			metrics.Report{Failed: 200, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 200}}},
+			func(r *metrics.Report) {
+				g := missed
+				g.Known = false
+				r.Gates = []metrics.GateResult{g}
+			}},
+		{"no request succeeded: none was sent", metrics.Report{}, func(*metrics.Report) {}},
+		{"no request succeeded: the run was cut short with 3 under way and 4 not sent",
+			metrics.Report{Interrupted: &metrics.Interrupted{Reason: "q", Cancelled: 3, Unsent: 4}}, func(*metrics.Report) {}},
+	} {
+		c.change(&c.report)
+		if got := Answer(c.report); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+func TestAnswerIsOneShortLine(t *testing.T) {
+	r := rampReport()
+	r.Failed, r.Failures = 3, []metrics.FailureCount{{Kind: metrics.Failure(strings.Repeat("日本\n", 50))}}
+	r.Answer = metrics.Answer{Why: strings.Repeat("日本\n", 500)}
+	for range 9 {
+		r.Gates = append(r.Gates, metrics.GateResult{Gate: metrics.Gate{Metric: "mean_client_queue_time_ms", Op: ">"}, Missed: true})
+	}
+	got := Answer(r)
+	if len(got) > 150 || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r > '~' }) {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+	r.Levels, r.Answer, r.Failed = nil, metrics.Answer{}, 0
+	if got := Answer(r); !strings.HasSuffix(got, "MISSED mean_client_queue_time_ms>0 (unknown), mean_client_queue_time_ms>0 (unknown) and 7 more") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A value is shown with as many digits as it takes to see on which side of the limit it lies.
+func TestGateValues(t *testing.T) {
+	for _, c := range []struct {
+		want, op string
+		limit    float64
+		percent  bool
+		value    float64
+	}{
+		{"612", ">", 500, false, 612.345}, {"500.3", ">", 500, false, 500.3}, {"500.00004", ">", 500, false, 500.00004},
+		{"87%", "<", 0.9, true, 0.87}, {"89.99%", "<", 0.9, true, 0.89987}, {"33.3%", "<", 0.9, true, 1. / 3},
+		{"0.063", ">", 1, false, 0.0625}, {"7.35", ">", 1, false, 7.354}, {"0", "<", 10, false, 0}, {"inf", ">", 1, false, inf},
+	} {
+		g := metrics.GateResult{Gate: metrics.Gate{Op: c.op, Limit: c.limit, Percent: c.percent}, Value: c.value, Known: true}
+		if got := gateValue(&g); got != c.want {
+			t.Errorf("%v: got %s, want %s", c.value, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package export
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchtop/metrics"
+)
+
+// benchtopJSON is the part of a result that is benchtop's own.
+func benchtopJSON(t *testing.T, r metrics.Report) map[string]any {
+	t.Helper()
+	var result struct{ Benchtop map[string]any }
+	if err := json.Unmarshal([]byte(resultJSON(t, r)), &result); err != nil {
+		t.Fatal(err)
+	}
+	return result.Benchtop
+}
+
+// compact is a value as JSON with its keys sorted.
+func compact(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestBenchtopObject(t *testing.T) {
+	stat := metrics.Statistic{
+		N: 2, Mean: 1, Median: 2, Std: 3, Min: 4, Max: 5, Percentiles: []metrics.Percentile{{P: 90, Value: 6}, {P: 99, Value: 7}},
+	}
+	r := metrics.Report{
+		Plan: metrics.Plan{
+			Warmup:  1500 * ms,
+			Stages:  []metrics.Stage{{Length: 30 * time.Second, Rate: 8}, {Start: 30 * time.Second, Length: time.Minute, Users: 16}},
+			Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "e2el", LimitMS: inf}},
+		},
+		Completed: 90, Failed: 10, Good: 81, WarmedUp: 7, Damaged: 2,
+		Met:           []metrics.ObjectiveShare{{Objective: metrics.Objective{Metric: "ttft", LimitMS: 500}, Share: 0.9}},
+		ScheduledRate: 10, SentRate: 9.5,
+		TPOTWeighted: stat,
+		SteadyState: &metrics.SteadyState{
+			Start: time.Second, End: 3500 * ms, Target: 16, Threshold: 0.95, ThresholdAbs: 16, Peak: 17, Started: 3, Completed: 4, Total: 5,
+			Warning: "short", RequestThroughput: 1.6, InputThroughput: 2, OutputThroughput: 3, TotalThroughput: 5, TTFT: stat, TPOT: stat,
+		},
+		Levels: []metrics.LoadLevel{
+			{To: 30 * time.Second, Offered: 8, Requests: 240, Good: 239, Done: 7.9, TTFTp50: 100, TTFTp99: 410, ITLp99: 32},
+			{From: 30 * time.Second, To: 90 * time.Second, Offered: 16, Users: true, Requests: 1},
+		},
+		Answer: metrics.Answer{Bends: true, At: 12, Before: 0, After: 1, Within: true, Highest: 8},
+		Gates: []metrics.GateResult{
+			{Gate: metrics.Gate{Metric: "p99_ttft_ms", Op: ">", Limit: 500}, Value: 612, Known: true, Missed: true},
+			{Gate: metrics.Gate{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, Missed: true},
+		},
+		Probes:   &metrics.Probes{Completed: 1, Failed: 2, Latencies: []time.Duration{70 * ms}},
+		Timeline: []metrics.Window{{Start: 0, Done: 3, Good: 2}},
+		Events:   []metrics.Event{{At: 30 * time.Second, Level: metrics.Info, Text: "16 users now", Mark: "16 users"}, {At: metrics.Never}},
+	}
+	got := benchtopJSON(t, r)
+	for key, want := range map[string]string{
+		"warmup_s": `1.5`, "warmed_up": `7`, "good": `81`, "damaged_journal_lines": `2`, "ramp": `null`,
+		"stages":                 `[{"length_s":30,"rate_rps":8,"start_s":0},{"length_s":60,"start_s":30,"users":16}]`,
+		"objectives":             `[{"limit_ms":500,"metric":"ttft","share":0.9},{"limit_ms":"inf","metric":"e2el","share":null}]`,
+		"pacing":                 `{"done_rps":null,"scheduled_rps":10,"sent_rps":9.5}`,
+		"tpot_token_weighted_ms": `{"max":5,"mean":1,"median":2,"min":4,"n":2,"p90":6,"p99":7,"std":3}`,
+		"steady_state": `{"input_throughput":2,"mean_tpot_ms":1,"mean_ttft_ms":1,"median_tpot_ms":2,"median_ttft_ms":2,` +
+			`"output_throughput":3,"p90_tpot_ms":6,"p99_tpot_ms":7,"percentiles_ttft_ms":[[90,6],[99,7]],"request_throughput":1.6,` +
+			`"total_token_throughput":5,"window":{"duration_s":2.5,"end_s":3.5,"observed_peak":17,"requests_completed_in_window":4,` +
+			`"requests_started_in_window":3,"requests_total":5,"start_s":1,"target_concurrency":16,"threshold":0.95,` +
+			`"threshold_abs":16,"warning":"short"}}`,
+		"levels": `[{"done_rps":7.9,"from_s":0,"good":239,"itl_p99_ms":32,"offered":8,"requests":240,"to_s":30,"ttft_p50_ms":100,` +
+			`"ttft_p99_ms":410,"unit":"req/s"},{"done_rps":0,"from_s":30,"good":0,"itl_p99_ms":null,"offered":16,"requests":1,` +
+			`"to_s":90,"ttft_p50_ms":null,"ttft_p99_ms":null,"unit":"users"}]`,
+		"gates":  `[{"missed":true,"text":"p99_ttft_ms\u003e500","value":612},{"missed":true,"text":"goodput\u003c90%","value":null}]`,
+		"probes": `{"completed":1,"failed":2,"max_ms":70,"median_ms":70,"p99_ms":70}`,
+		"events": `[{"count":1,"level":"info","mark":"16 users","t_s":30,"text":"16 users now"},` +
+			`{"count":1,"level":"","mark":null,"t_s":null,"text":""}]`,
+	} {
+		if diff := cmp.Diff(want, compact(t, got[key])); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", key, diff)
+		}
+	}
+	answer := got["answer"].(map[string]any)
+	if answer["bends"] != true || answer["at"] != 12.0 || answer["unit"] != "req/s" || answer["highest_within_slo"] != 8.0 ||
+		answer["why"] != nil || answer["text"] != Answer(r) {
+		t.Errorf("answer: %v", answer)
+	}
+	if before, after := compact(t, answer["before"]), compact(t, answer["after"]); "["+before+","+after+"]" != compact(t, got["levels"]) {
+		t.Errorf("before %s, after %s", before, after)
+	}
+	if second := got["timeline"].([]any)[0].(map[string]any); second["good"] != 2.0 || second["done"] != 3.0 {
+		t.Errorf("timeline: %v", second)
+	}
+}
+
+func TestBenchtopObjectOfWhatIsNotThere(t *testing.T) {
+	r := metrics.Report{
+		Plan:        metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: inf}},
+		SteadyState: &metrics.SteadyState{Warning: "never full"},
+		Answer:      metrics.Answer{Bends: true, At: 5, Before: 0, After: 1}, // levels it does not have
+		Probes:      &metrics.Probes{Failed: 2},
+		Timeline:    []metrics.Window{{Done: 1, Good: 1}},
+	}
+	got := benchtopJSON(t, r)
+	for key, want := range map[string]string{
+		"stages": `[]`, "objectives": `[]`, "good": `null`, "levels": `[]`, "gates": `[]`,
+		"ramp":   `{"from_rps":1,"over_s":null,"strategy":"linear","to_rps":"inf"}`,
+		"pacing": `{"done_rps":null,"scheduled_rps":null,"sent_rps":null}`,
+		"probes": `{"completed":0,"failed":2,"max_ms":null,"median_ms":null,"p99_ms":null}`,
+		"answer": `{"after":null,"at":null,"before":null,"bends":false,"highest_within_slo":null,` +
+			`"text":"no request succeeded: none was sent","unit":"req/s","why":null}`,
+	} {
+		if diff := cmp.Diff(want, compact(t, got[key])); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", key, diff)
+		}
+	}
+	steady := got["steady_state"].(map[string]any)
+	for _, key := range []string{"mean_ttft_ms", "median_ttft_ms", "mean_tpot_ms", "median_tpot_ms", "p90_tpot_ms", "p99_tpot_ms"} {
+		if v, there := steady[key]; v != nil || !there {
+			t.Errorf("%s: %v", key, v)
+		}
+	}
+	if r.Probes = nil; benchtopJSON(t, r)["probes"] != nil {
+		t.Error("probes of a run without")
+	}
+}

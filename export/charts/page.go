@@ -1,0 +1,168 @@
+package charts
+
+import (
+	"bufio"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"benchtop/metrics"
+)
+
+var (
+	//go:embed echarts.min.js
+	echarts string
+	//go:embed page.js
+	pageScript string
+	//go:embed page.css
+	pageStyle string
+)
+
+// colours of the classes, in their order.
+var colours = [classes]string{"#636EFA", "#109618", "#FF7F0E", "#D62728", "#E377C2", "#9AA0A6"}
+
+// pageData is what the page's script draws. Times are in microseconds from the earliest start.
+type pageData struct {
+	About   [][2]string `json:"about"`
+	Classes []pageClass `json:"classes"`
+	Rows    pageRows    `json:"rows"`
+	End     int64       `json:"end"`
+	// Segments is their number; they themselves come in a block of their own, row after row.
+	Segments int   `json:"segments"`
+	Joined   bool  `json:"joined"`
+	Least    int64 `json:"least"`
+	Unsent   int   `json:"unsent"`
+}
+
+type pageClass struct {
+	Name   string `json:"name"`
+	Colour string `json:"colour"`
+	Used   bool   `json:"used"`
+}
+
+// pageRows holds the requests by column, which is half the size of objects. Failures are by row number, and the ids and
+// models are left out if no request has any.
+type pageRows struct {
+	Index    []int          `json:"index"`
+	Start    []int64        `json:"start"`
+	Finish   []int64        `json:"finish"`
+	Input    []int          `json:"input"`
+	Output   []int          `json:"output"`
+	Count    []int          `json:"count"`
+	IDs      []string       `json:"ids,omitempty"`
+	Models   []string       `json:"models,omitempty"`
+	Failures map[int]string `json:"failures"`
+}
+
+// newPageData turns the rows into columns. There is at least one row.
+func newPageData(g *gantt, plan *metrics.Plan) pageData {
+	d := pageData{About: about(plan), Segments: g.segments, Joined: g.joined, Least: g.least, Unsent: g.unsent}
+	for i, name := range g.thresholds.legend() {
+		d.Classes = append(d.Classes, pageClass{Name: name, Colour: colours[i], Used: class(i) < classFailed})
+	}
+	earliest, ids, models := g.rows[0].start, false, false
+	for i := range g.rows {
+		r := &g.rows[i]
+		earliest = min(earliest, r.start)
+		ids, models = ids || r.id != "", models || r.model != ""
+	}
+	d.Rows.Failures = map[int]string{}
+	for i := range g.rows {
+		r := &g.rows[i]
+		at := micros(r.start) - micros(earliest)
+		d.Rows.Index = append(d.Rows.Index, r.index)
+		d.Rows.Start = append(d.Rows.Start, at)
+		d.Rows.Finish = append(d.Rows.Finish, micros(r.finish)-micros(earliest))
+		d.Rows.Input = append(d.Rows.Input, r.inputTokens)
+		d.Rows.Output = append(d.Rows.Output, r.outputTokens)
+		d.Rows.Count = append(d.Rows.Count, r.count)
+		if ids {
+			d.Rows.IDs = append(d.Rows.IDs, r.id)
+		}
+		if models {
+			d.Rows.Models = append(d.Rows.Models, r.model)
+		}
+		if r.failure != "" {
+			d.Rows.Failures[i] = r.failure
+		}
+		for b := r.segments; len(b) > 0; {
+			var s segment
+			s, b = nextSegment(b)
+			d.Classes[s.class].Used = true
+			at += s.micros
+		}
+		d.End = max(d.End, at)
+	}
+	return d
+}
+
+// about says of which run the page is.
+func about(plan *metrics.Plan) [][2]string {
+	var lines [][2]string
+	line := func(key, value string) {
+		if value != "" {
+			lines = append(lines, [2]string{key, value})
+		}
+	}
+	line("Model", plan.ModelID)
+	line("Server", plan.BaseURL)
+	line("Backend", plan.Backend)
+	line("Data set", plan.Dataset)
+	line("Load", plan.Load)
+	line("Label", plan.Label)
+	if !plan.Started.IsZero() {
+		line("Started", plan.Started.Format(time.RFC3339))
+	}
+	return lines
+}
+
+// foreign encodes data so that no text in it can end the element it stands in: <, >, &, U+2028 and U+2029 are written as
+// escapes, and bytes that are no UTF-8 as U+FFFD. encoding/json does exactly this.
+func foreign(data any) ([]byte, error) { return json.Marshal(data) }
+
+// writePage writes the page. The content security policy lets only the two scripts of the page run, by their hashes, and
+// forbids every request.
+func writePage(w io.Writer, g *gantt, plan *metrics.Plan) error {
+	data, err := foreign(newPageData(g, plan))
+	if err != nil {
+		return fmt.Errorf("timeline: %w", err)
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	for _, part := range []string{
+		"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data: blob:; ",
+		"style-src 'unsafe-inline'; script-src ", scriptHash(echarts), " ", scriptHash(pageScript), "\">\n",
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
+		"<meta name=\"color-scheme\" content=\"light dark\">\n<title>Request timeline</title>\n",
+		"<style>\n", pageStyle, "</style>\n</head>\n<body>\n",
+		"<h1>Request timeline</h1>\n<dl id=\"about\"></dl>\n<p id=\"notes\"></p>\n",
+		"<noscript><p>The chart is drawn by a script in this file; switch scripts on to see it.</p></noscript>\n",
+		"<div id=\"chart\"></div>\n<div id=\"hover\" hidden></div>\n",
+		"<script type=\"application/json\" id=\"data\">", string(data), "</script>\n",
+		"<script type=\"text/plain\" id=\"segments\">",
+	} {
+		out.WriteString(part) // a bufio.Writer keeps its error for Flush
+	}
+	encoder := base64.NewEncoder(base64.StdEncoding, out)
+	for i := range g.rows {
+		if _, err := encoder.Write(g.rows[i].segments); err != nil {
+			return err
+		}
+	}
+	if err := encoder.Close(); err != nil {
+		return err
+	}
+	for _, part := range []string{"</script>\n<script>", echarts, "</script>\n<script>", pageScript, "</script>\n</body>\n</html>\n"} {
+		out.WriteString(part)
+	}
+	return out.Flush()
+}
+
+func scriptHash(script string) string {
+	sum := sha256.Sum256([]byte(script))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}

@@ -1,0 +1,154 @@
+package charts
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+func decode(b []byte) []segment {
+	var out []segment
+	for len(b) > 0 {
+		var s segment
+		s, b = nextSegment(b)
+		out = append(out, s)
+	}
+	return out
+}
+
+func TestThresholdsBelongToTheSlowerSide(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		gap       time.Duration
+		want      class
+	}{
+		{25, 50, 0, classFast},
+		{25, 50, 25*ms - time.Microsecond, classFast},
+		{25, 50, 25 * ms, classMedium},
+		{25, 50, 50*ms - time.Microsecond, classMedium},
+		{25, 50, 50 * ms, classSlow},
+		{25, 50, time.Hour, classSlow},
+		{1.1, 2.2, 1100 * time.Microsecond, classMedium},
+		{1.1, 2.2, 1099 * time.Microsecond, classFast},
+		{1.1, 2.2, 2200 * time.Microsecond, classSlow},
+		{50, 25, 30 * ms, classFast},
+		{50, 25, 50 * ms, classSlow},
+		{0, math.Inf(1), time.Hour, classMedium},
+	} {
+		if got := (thresholds{c.low, c.high}).of(c.gap); got != c.want {
+			t.Errorf("thresholds %v and %v ms: a gap of %v has class %d, want %d", c.low, c.high, c.gap, got, c.want)
+		}
+	}
+}
+
+func TestLegend(t *testing.T) {
+	for _, c := range []struct {
+		t    thresholds
+		want []string
+	}{
+		{thresholds{25, 50}, []string{"TTFT", "ITL < 25ms", "25ms ≤ ITL < 50ms", "ITL ≥ 50ms", "Failed", "Cancelled"}},
+		{thresholds{0.5, 10}, []string{"TTFT", "ITL < 0.5ms", "0.5ms ≤ ITL < 10ms", "ITL ≥ 10ms", "Failed", "Cancelled"}},
+	} {
+		if got := c.t.legend(); !slices.Equal(got[:], c.want) {
+			t.Errorf("legend of %v: %q, want %q", c.t, got, c.want)
+		}
+	}
+}
+
+func TestSegmentsOfARequest(t *testing.T) {
+	noConnection := metrics.NewRequest(7)
+	noConnection.Admitted, noConnection.Done, noConnection.Failure = 10*ms, 15*ms, metrics.FailedConnect
+	backwards := answered(0, 0, 10*ms, 30*ms, 20*ms, 40*ms)
+	for _, c := range []struct {
+		name string
+		q    metrics.Request
+		want []segment
+	}{
+		{"success", answered(0, time.Second, 100*ms, 110*ms, 135*ms, 185*ms, 185*ms), []segment{
+			{classTTFT, 100_000, 1}, {classFast, 10_000, 1}, {classMedium, 25_000, 1}, {classSlow, 50_000, 1}, {classFast, 0, 1},
+		}},
+		{"one chunk", answered(0, 0, 80*ms), []segment{{classTTFT, 80_000, 1}}},
+		{"stalled", failed(answered(0, 0, 80*ms, 90*ms), metrics.FailedStall, 3*time.Second), []segment{
+			{classTTFT, 80_000, 1}, {classFast, 10_000, 1}, {classFailed, 3_000_000, 1},
+		}},
+		{"failed at its last chunk", failed(answered(0, 0, 80*ms), metrics.FailedInStream, 0), []segment{{classTTFT, 80_000, 1}}},
+		{"never answered", failed(answered(0, 5*ms), metrics.FailedTimeout, time.Minute), []segment{{classFailed, 60_000_000, 1}}},
+		{"cancelled", failed(answered(0, 0, 80*ms), metrics.Cancelled, 20*ms), []segment{
+			{classTTFT, 80_000, 1}, {classCancelled, 20_000, 1},
+		}},
+		{"no connection", noConnection, []segment{{classFailed, 5_000, 1}}},
+		{"not done", metrics.Request{Sent: 3 * ms, FirstChunk: metrics.Never, Done: metrics.Never}, nil},
+		{"times of a damaged file", backwards, []segment{
+			{classTTFT, 10_000, 1}, {classFast, 20_000, 1}, {classFast, 10_000, 1},
+		}},
+	} {
+		b, n := encode(&c.q, began(&c.q), thresholds{25, 50})
+		if got := decode(b); !slices.Equal(got, c.want) || n != len(c.want) {
+			t.Errorf("%s: %d segments %v, want %v", c.name, n, got, c.want)
+		}
+	}
+}
+
+func TestSegmentEncoding(t *testing.T) {
+	want := []segment{
+		{classFast, 0, 1}, {classSlow, 7, 1}, {classMedium, 131_071, 1}, {classCancelled, longest, 1}, {classSlow, 5, 0},
+		{classFast, 1 << 33, 1 << 40},
+	}
+	var b []byte
+	for _, s := range want {
+		b = s.appendTo(b)
+	}
+	if got := decode(b); !slices.Equal(got, want) {
+		t.Errorf("decoded %v, want %v", got, want)
+	}
+	if got := len((segment{classMedium, 131_071, 1}).appendTo(nil)); got != 3 {
+		t.Errorf("a gap of 131 ms takes %d bytes, want 3", got)
+	}
+	if got := decode((segment{classFast, math.MaxInt64, 1}).appendTo(nil)); got[0].micros != longest {
+		t.Errorf("a length beyond all bounds became %d, want %d", got[0].micros, int64(longest))
+	}
+}
+
+// FuzzSegments feeds requests with any times at all: what is encoded must be what is decoded, and joining must lose no
+// time and no gap.
+func FuzzSegments(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2}, int64(5), true)
+	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255}, int64(math.MinInt64), false)
+	f.Fuzz(func(t *testing.T, times []byte, sent int64, cancelled bool) {
+		q := metrics.NewRequest(0)
+		q.Sent = time.Duration(sent)
+		for ; len(times) >= 8; times = times[8:] {
+			q.Add(metrics.Chunk{At: time.Duration(binary.BigEndian.Uint64(times)), Tokens: 1})
+		}
+		q.Done = q.LastChunk + time.Second
+		if cancelled {
+			q.Failure = metrics.Cancelled
+		}
+		th := thresholds{25, 50}
+		b, n := encode(&q, q.Sent, th)
+		if got := len(decode(b)); got != n {
+			t.Fatalf("%d segments decoded of %d", got, n)
+		}
+		g := gantt{thresholds: th, joined: true, least: 1000}
+		r := row{segments: b, count: n}
+		before, gapsBefore := total(decode(b))
+		g.join(&r)
+		after, gapsAfter := total(decode(r.segments))
+		if before < longest && (before != after || gapsBefore != gapsAfter) {
+			t.Fatalf("joining made %d µs and %d gaps of %d µs and %d gaps", after, gapsAfter, before, gapsBefore)
+		}
+	})
+}
+
+// total is saturated, for a sum of lengths may be beyond all bounds.
+func total(segments []segment) (micros, gaps int64) {
+	for _, s := range segments {
+		micros = min(micros+s.micros, longest)
+		gaps += s.gaps
+	}
+	return micros, gaps
+}

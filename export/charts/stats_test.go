@@ -1,0 +1,208 @@
+package charts
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"slices"
+	"testing"
+
+	"benchtop/metrics"
+
+	"gonum.org/v1/plot/plotter"
+)
+
+func request(index, input, output int) metrics.Request {
+	q := answered(index, 0, ms)
+	q.InputTokens, q.OutputTokens = input, output
+	return q
+}
+
+func stats(t *testing.T, requests ...metrics.Request) image.Image {
+	t.Helper()
+	var out bytes.Buffer
+	if err := DatasetStats(&out, all(requests...)); err != nil {
+		t.Fatal(err)
+	}
+	picture, err := png.Decode(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if size := picture.Bounds().Size(); size != image.Pt(2100, 1500) {
+		t.Errorf("the picture has %v pixels, want 2100 x 1500", size)
+	}
+	return picture
+}
+
+// count counts the pixels of a quarter of the picture that show a colour on white.
+func count(picture image.Image, quarter image.Point, c color.NRGBA) int {
+	on := func(v uint8) float64 { return 255 - (255-float64(v))*float64(c.A)/255 }
+	red, green, blue := on(c.R), on(c.G), on(c.B)
+	near := func(got uint8, want float64) bool { return math.Abs(float64(got)-want) <= 2 }
+	n := 0
+	pixels := picture.(*image.RGBA) // what the decoder makes of an opaque picture
+	for y := quarter.Y * 750; y < quarter.Y*750+750; y++ {
+		for x := quarter.X * 1050; x < quarter.X*1050+1050; x++ {
+			if p := pixels.Pix[pixels.PixOffset(x, y):]; near(p[0], red) && near(p[1], green) && near(p[2], blue) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+var (
+	topLeft, topRight       = image.Pt(0, 0), image.Pt(1, 0)
+	bottomLeft, bottomRight = image.Pt(0, 1), image.Pt(1, 1)
+)
+
+func TestStatsColours(t *testing.T) {
+	var requests []metrics.Request
+	for i := range 60 {
+		requests = append(requests, request(i, 100+i%7*10, 50+i%11*10))
+	}
+	picture := stats(t, requests...)
+	for _, c := range []struct {
+		name    string
+		quarter image.Point
+		fill    color.NRGBA
+		some    bool
+	}{
+		{"prompt tokens", topLeft, steelBlue, true},
+		{"prompt tokens", topLeft, coral, false},
+		{"output tokens", topRight, coral, true},
+		{"output tokens", topRight, mediumSeaGreen, false},
+		{"total tokens", bottomLeft, mediumSeaGreen, true},
+		{"total tokens", bottomLeft, steelBlue, false},
+		{"stacked", bottomRight, steelBlue, true},
+		{"stacked", bottomRight, coral, true},
+		{"stacked", bottomRight, mediumSeaGreen, false},
+	} {
+		if got := count(picture, c.quarter, c.fill); (got > 10_000) != c.some || !c.some && got > 0 {
+			t.Errorf("panel %s: %d pixels of colour %v, want some: %t", c.name, got, c.fill, c.some)
+		}
+	}
+}
+
+func TestStatsOfUnusualRuns(t *testing.T) {
+	unsent := metrics.NewRequest(0)
+	unsent.InputTokens = 500
+	var many, equal []metrics.Request
+	for i := range 100_000 {
+		many = append(many, request(i, i%1000, i%77))
+	}
+	for i := range 10 {
+		equal = append(equal, request(i, 256, 64))
+	}
+	for _, c := range []struct {
+		name     string
+		requests []metrics.Request
+		blue     bool // in the stacked panel
+		coral    bool
+	}{
+		{"none", nil, false, false},
+		{"unsent", []metrics.Request{unsent}, false, false},
+		{"one", []metrics.Request{request(0, 100, 20)}, true, true},
+		{"equal", equal, true, true},
+		{"no tokens", []metrics.Request{request(0, 0, 0), request(1, 0, 0)}, false, false},
+		{"failed", []metrics.Request{failed(request(0, 100, 20), metrics.FailedStall, ms)}, true, false},
+		{"damaged", []metrics.Request{request(0, -5, math.MaxInt), request(math.MaxInt, math.MaxInt, math.MinInt)}, true, true},
+		{"many", many, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			picture := stats(t, c.requests...)
+			// The legend's patches have less than 1000 pixels.
+			blue, coral := count(picture, bottomRight, steelBlue) > 5000, count(picture, bottomRight, coral) > 5000
+			if blue != c.blue || coral != c.coral {
+				t.Errorf("bars of input %t and output %t, want %t and %t", blue, coral, c.blue, c.coral)
+			}
+		})
+	}
+}
+
+func TestStatsErrors(t *testing.T) {
+	want := errors.New("disk full")
+	if err := DatasetStats(&deaf{10, want}, all(request(0, 1, 1))); !errors.Is(err, want) {
+		t.Errorf("error %v, want %v", err, want)
+	}
+	if err := DatasetStats(&bytes.Buffer{}, broken(want)); !errors.Is(err, want) {
+		t.Errorf("error %v, want %v", err, want)
+	}
+}
+
+// weights of the bins that are not empty.
+func weights(bins []plotter.HistogramBin) map[int]float64 {
+	out := map[int]float64{}
+	for i, b := range bins {
+		if b.Weight > 0 {
+			out[i] = b.Weight
+		}
+	}
+	return out
+}
+
+func TestHistogramCountsAsNumpyDoes(t *testing.T) {
+	for _, c := range []struct {
+		values    []int
+		low, high float64
+		want      map[int]float64
+	}{
+		{[]int{7, 7, 7}, 6.5, 7.5, map[int]float64{15: 3}},
+		{[]int{0, 30}, 0, 30, map[int]float64{0: 1, 29: 1}},
+		{[]int{0, 1, 28, 29, 30}, 0, 30, map[int]float64{0: 1, 1: 1, 28: 1, 29: 2}},
+		{[]int{10, 11, 12}, 10, 12, map[int]float64{0: 1, 15: 1, 29: 1}},
+		{[]int{0, 3, 9, 10}, 0, 10, map[int]float64{0: 1, 9: 1, 27: 1, 29: 1}},
+	} {
+		got := histogram(c.values)
+		w := weights(got)
+		if len(got) != 30 || got[0].Min != c.low || got[29].Max != c.high || len(w) != len(c.want) {
+			t.Errorf("%v: %d bins from %v to %v, want 30 from %v to %v", c.values, len(got), got[0].Min, got[29].Max, c.low, c.high)
+		}
+		for i, n := range c.want {
+			if w[i] != n {
+				t.Errorf("%v: bin %d holds %v, want %v (all: %v)", c.values, i, w[i], n, w)
+			}
+		}
+	}
+}
+
+func TestBarsShareAMean(t *testing.T) {
+	var all []lengths
+	for i := range 1601 {
+		all = append(all, lengths{index: i, input: 10 * (i % 3), output: i / 1600 * 8})
+	}
+	bars, each := stackBars(all)
+	if each != 3 || len(bars) != 534 {
+		t.Fatalf("%d bars of %d requests, want 534 of 3", len(bars), each)
+	}
+	if first, last := bars[0], bars[533]; math.Abs(first.input-10) > 1e-9 || first.output != 0 || last != (stackBar{5, 4}) {
+		t.Errorf("first bar %v, last %v, want {10 0} and {5 4}", first, last)
+	}
+	if bars, each := stackBars(all[:800]); each != 1 || len(bars) != 800 || bars[2] != (stackBar{20, 0}) {
+		t.Errorf("%d bars of %d requests, want 800 of 1", len(bars), each)
+	}
+}
+
+func TestTicksAreWhole(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		want      []string
+	}{
+		{0, 1, []string{"0", "1"}},
+		{-0.5, 0.5, []string{"0"}},
+		{6.46, 7.54, []string{"7"}},
+		{0, 420, []string{"0", "100", "200", "300", "400"}},
+		{0, 120_000, []string{"0", "20000", "40000", "60000", "80000", "100000", "120000"}},
+	} {
+		var got []string
+		for _, tick := range (wholeTicks{}).Ticks(c.low, c.high) {
+			got = append(got, tick.Label)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("ticks from %v to %v: %q, want %q", c.low, c.high, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package charts
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// canary would run a script in a page that took it for markup.
+const canary = "</script><img src=x onerror=alert(1)><!--<script>\u2028&quot;'\"\\"
+
+func madeUp() []metrics.Request {
+	second := failed(answered(1, 2*time.Second, 100*ms, 125*ms), metrics.FailedStall, time.Second)
+	second.ID, second.Model, second.Error = "id "+canary, "model "+canary, "error "+canary
+	first := answered(0, 1500*ms, 200*ms, 210*ms, 260*ms)
+	first.InputTokens = 42
+	return []metrics.Request{second, first}
+}
+
+func page(t testing.TB, requests ...metrics.Request) string {
+	t.Helper()
+	var out bytes.Buffer
+	plan := metrics.Plan{ModelID: "plan " + canary, Label: canary, Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	if _, err := Timeline(&out, all(requests...), plan, [2]float64{25, 50}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// block returns the text of an element of the page.
+func block(t testing.TB, page, open string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(page, open)
+	text, _, closed := strings.Cut(rest, "</script>")
+	if !found || !closed {
+		t.Fatalf("no %s in the page", open)
+	}
+	return text
+}
+
+const (
+	dataOpen     = `<script type="application/json" id="data">`
+	segmentsOpen = `<script type="text/plain" id="segments">`
+)
+
+func TestTimelineHoldsTheRun(t *testing.T) {
+	page := page(t, madeUp()...)
+	var got pageData
+	if err := json.Unmarshal([]byte(block(t, page, dataOpen)), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := pageData{
+		About: [][2]string{{"Model", "plan " + canary}, {"Label", canary}, {"Started", "2026-01-02T03:04:05Z"}},
+		Classes: []pageClass{
+			{"TTFT", "#636EFA", true}, {"ITL < 25ms", "#109618", true}, {"25ms ≤ ITL < 50ms", "#FF7F0E", true},
+			{"ITL ≥ 50ms", "#D62728", true}, {"Failed", "#E377C2", true}, {"Cancelled", "#9AA0A6", false},
+		},
+		Rows: pageRows{
+			Index: []int{0, 1}, Start: []int64{0, 500_000}, Finish: []int64{260_000, 625_000},
+			Input: []int{42, 101}, Output: []int{3, 2}, Count: []int{3, 3},
+			IDs: []string{"", "id " + canary}, Models: []string{"", "model " + canary},
+			Failures: map[int]string{1: "stall: error " + canary},
+		},
+		End: 1_625_000, Segments: 6,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("page data\n got %+v\nwant %+v", got, want)
+	}
+	packed, err := base64.StdEncoding.DecodeString(block(t, page, segmentsOpen))
+	if err != nil {
+		t.Fatal(err)
+	}
+	segments := []segment{
+		{classTTFT, 200_000, 1}, {classFast, 10_000, 1}, {classSlow, 50_000, 1},
+		{classTTFT, 100_000, 1}, {classMedium, 25_000, 1}, {classFailed, 1_000_000, 1},
+	}
+	if got := decode(packed); !reflect.DeepEqual(got, segments) {
+		t.Errorf("segments %v, want %v", got, segments)
+	}
+}
+
+func TestForeignTextStaysInert(t *testing.T) {
+	page := page(t, madeUp()...)
+	if got := strings.Count(page, "<script"); got != 4 {
+		t.Errorf("%d openings of a script, want the page's own 4", got)
+	}
+	if got := strings.Count(page, "</script"); got != 4 {
+		t.Errorf("%d ends of a script, want the page's own 4", got)
+	}
+	own := strings.Replace(page, echarts, "", 1) // the library has markup of its own in texts
+	for _, bad := range []string{"<img", "<!--", "\u2028", "onerror=alert(1)>"} {
+		if strings.Contains(own, bad) {
+			t.Errorf("the page contains %q", bad)
+		}
+	}
+	if !strings.Contains(page, `\u003cimg src=x onerror=alert(1)\u003e`) {
+		t.Error("the text got lost instead of being escaped")
+	}
+}
+
+// TestPageFetchesNothing: no address in what we wrote, none in an attribute of the whole page, and a policy that forbids
+// it all the same.
+func TestPageFetchesNothing(t *testing.T) {
+	page := page(t, answered(0, 0, ms, 2*ms))
+	own := strings.Replace(page, echarts, "", 1)
+	own = strings.Replace(own, block(t, page, dataOpen), "", 1) // text that nobody takes for markup
+	if fetch := regexp.MustCompile(`(?i)https?:|src\s*=|href\s*=|url\(|@import|<link|<iframe|fetch\(|XMLHttpRequest|WebSocket`); fetch.MatchString(own) {
+		t.Errorf("the page's own part would fetch: %q", fetch.FindAllString(own, -1))
+	}
+	if fetch := regexp.MustCompile(`(?i)\b(src|href)\s*=\s*["']?(https?:)?//|url\(\s*["']?https?:|\bfetch\(|XMLHttpRequest|WebSocket|importScripts`); fetch.MatchString(echarts) {
+		t.Errorf("the library would fetch: %q", fetch.FindAllString(echarts, -1))
+	}
+	if !strings.Contains(page, `content="default-src 'none'; img-src data: blob:; style-src 'unsafe-inline'; script-src 'sha256-`) {
+		t.Error("the page has no policy that forbids requests")
+	}
+}
+
+// TestPolicyNamesTheScripts: with a wrong hash the browser would run nothing.
+func TestPolicyNamesTheScripts(t *testing.T) {
+	page := page(t, answered(0, 0, ms, 2*ms))
+	scripts := regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindAllStringSubmatch(page, -1)
+	if len(scripts) != 2 {
+		t.Fatalf("%d scripts, want the library and the page's own", len(scripts))
+	}
+	for i, s := range scripts {
+		sum := sha256.Sum256([]byte(s[1]))
+		if want := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(page, want) {
+			t.Errorf("the policy does not allow script %d, %s", i, want)
+		}
+		if strings.Contains(s[1], "\r") {
+			t.Errorf("script %d has carriage returns, which a browser drops before it checks the hash", i)
+		}
+	}
+	if !strings.Contains(scripts[0][1], `version="6.1.0"`) {
+		t.Error("the library is not ECharts 6.1.0")
+	}
+	if !strings.Contains(scripts[0][1], "Licensed to the Apache Software Foundation") {
+		t.Error("the library lost its licence")
+	}
+}
+
+func TestPageSaysThatSegmentsAreJoined(t *testing.T) {
+	g, err := gather(all(answered(0, 0, steps(10*ms, 10*ms, 40*ms)...)), thresholds{25, 50}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := writePage(&out, g, &metrics.Plan{}); err != nil {
+		t.Fatal(err)
+	}
+	if data := block(t, out.String(), dataOpen); !strings.Contains(data, `"segments":3,"joined":true,"least":0`) {
+		t.Errorf("page data %s", data)
+	}
+	if !strings.Contains(out.String(), "There were too many segments to draw each") {
+		t.Error("the page has no words for it")
+	}
+}
+
+func TestNothingToDraw(t *testing.T) {
+	never := metrics.NewRequest(0)
+	for name, requests := range map[string][]metrics.Request{"no request": nil, "none begun": {never}, "no answer": {answered(0, 0)}} {
+		var out bytes.Buffer
+		if n, err := Timeline(&out, all(requests...), metrics.Plan{}, [2]float64{25, 50}); n != 0 || err != nil || out.Len() != 0 {
+			t.Errorf("%s: %d segments, error %v, %d bytes, want nothing at all", name, n, err, out.Len())
+		}
+	}
+}
+
+func TestTimelineErrors(t *testing.T) {
+	want := errors.New("disk full")
+	for _, room := range []int{0, 70_000} { // in the head of the page and in the library
+		if _, err := Timeline(&deaf{room, want}, all(answered(0, 0, ms)), metrics.Plan{}, [2]float64{25, 50}); !errors.Is(err, want) {
+			t.Errorf("a writer with room for %d: error %v, want %v", room, err, want)
+		}
+	}
+	if n, err := Timeline(&bytes.Buffer{}, broken(want), metrics.Plan{}, [2]float64{25, 50}); n != 0 || !errors.Is(err, want) {
+		t.Errorf("broken requests: %d segments, error %v, want %v", n, err, want)
+	}
+}
+
+// FuzzForeign: whatever text comes from outside, it stays within its element and is what a reader gets back.
+func FuzzForeign(f *testing.F) {
+	f.Add(canary)
+	f.Add("\xff\xfe<\x00>\u2029\U0001F600")
+	f.Fuzz(func(t *testing.T, text string) {
+		q := answered(0, 0, ms)
+		q.ID, q.Model, q.Failure, q.Error = text, text, metrics.FailedStatus, text
+		g, err := gather(all(q), thresholds{25, 50}, maxSegments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := foreign(newPageData(g, &metrics.Plan{ModelID: text, Dataset: text, Load: text, Label: text}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.ContainsAny(b, "<>&\u2028\u2029") {
+			t.Fatalf("%q is not escaped: %s", text, b)
+		}
+		var back pageData
+		if err := json.Unmarshal(b, &back); err != nil {
+			t.Fatal(err)
+		}
+		valid := strings.Map(func(r rune) rune { return r }, text) // each byte that is no UTF-8 becomes U+FFFD
+		if valid != "" && (back.Rows.IDs[0] != valid || back.About[0][1] != valid) {
+			t.Fatalf("%q came back as %q and %q", text, back.Rows.IDs, back.About)
+		}
+	})
+}
+
+func BenchmarkTimeline(b *testing.B) {
+	var chunks []time.Duration
+	for i := range 200 {
+		chunks = append(chunks, time.Duration(100+i*(15+i%20))*ms)
+	}
+	var requests []metrics.Request
+	for i := range 1000 {
+		requests = append(requests, answered(i, time.Duration(i)*ms, chunks...))
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var out bytes.Buffer
+		if _, err := Timeline(&out, all(requests...), metrics.Plan{}, [2]float64{25, 50}); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(out.Len()), "file-bytes")
+	}
+}

@@ -1,0 +1,89 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"benchtop/metrics"
+)
+
+// missedGates lists the gates that were missed, as many as fit into width.
+func missedGates(r *metrics.Report, width int) string {
+	list := ""
+	more := 0
+	for i := range r.Gates {
+		g := &r.Gates[i]
+		if !g.Missed {
+			continue
+		}
+		text := fmt.Sprintf("%s (%s)", cutASCII(g.Gate.String(), width/2), gateValue(g))
+		switch {
+		case list == "":
+			list = text
+		case more > 0 || len(list)+len(text) > width:
+			more++
+		default:
+			list += ", " + text
+		}
+	}
+	if list == "" {
+		return ""
+	}
+	if more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return "MISSED " + list
+}
+
+// gateValue is the value of a gate's metric in the unit of its limit, with as few digits as still say on which side of
+// the limit it lies.
+func gateValue(g *metrics.GateResult) string {
+	if !g.Known {
+		return "unknown"
+	}
+	scale, unit := 1.0, ""
+	if g.Gate.Percent {
+		scale, unit = 100, "%"
+	}
+	v := g.Value * scale
+	if !finite(v) {
+		return pythonFloat(v) + unit
+	}
+	decimals := 0
+	switch a := math.Abs(v); {
+	case v == math.Trunc(v):
+	case a < 1:
+		decimals = 3
+	case a < 10:
+		decimals = 2
+	case a < 100:
+		decimals = 1
+	}
+	for ; ; decimals++ {
+		text := strconv.FormatFloat(v, 'f', decimals, 64)
+		shown, _ := strconv.ParseFloat(text, 64)
+		if decimals >= 9 || g.Gate.Missed(shown/scale) == g.Gate.Missed(g.Value) {
+			return text + unit
+		}
+	}
+}
+
+// gatesRemark lists every gate, missed or not.
+func gatesRemark(r *metrics.Report) string {
+	if len(r.Gates) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Gates (where one holds, the run counts as failed):\n")
+	for i := range r.Gates {
+		g := &r.Gates[i]
+		state := "met"
+		if g.Missed {
+			state = "MISSED"
+		}
+		b.WriteString(cut(fmt.Sprintf("%8s  %s  (%s)", state, Clean(g.Gate.String()), gateValue(g)), textWidth) + "\n")
+	}
+	return b.String()
+}

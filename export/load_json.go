@@ -1,0 +1,115 @@
+package export
+
+import "benchtop/metrics"
+
+func stage(s *metrics.Stage) any {
+	o := object{{"start_s", s.Start.Seconds()}, {"length_s", s.Length.Seconds()}}
+	if s.Users > 0 {
+		return append(o, field{"users", s.Users})
+	}
+	return append(o, field{"rate_rps", s.Rate})
+}
+
+func ramp(r *metrics.Ramp) any {
+	if r == nil {
+		return nil
+	}
+	return object{
+		{"strategy", r.Strategy}, {"from_rps", r.From}, {"to_rps", r.To},
+		{"over_s", orNull(r.Over.Seconds())}, // null: over the number of requests
+	}
+}
+
+// objectives with the share of successes that met each; null where there were no successes.
+func objectives(r *metrics.Report) list {
+	return each(r.Plan.Goodput, func(o *metrics.Objective) any {
+		var share any
+		for _, m := range r.Met {
+			if m.Objective.Metric == o.Metric && r.Completed > 0 {
+				share = m.Share
+			}
+		}
+		return object{{"metric", o.Metric}, {"limit_ms", o.LimitMS}, {"share", share}}
+	})
+}
+
+func unit(isUsers bool) string {
+	if isUsers {
+		return "users"
+	}
+	return "req/s"
+}
+
+// level writes null for latencies that no request had.
+func level(p *metrics.Plan, l *metrics.LoadLevel) object {
+	return object{
+		{"from_s", l.From.Seconds()}, {"to_s", l.To.Seconds()}, {"offered", l.Offered}, {"unit", unit(l.Users)},
+		{"requests", l.Requests}, {"good", good(p, l.Good)}, {"done_rps", l.Done},
+		{"ttft_p50_ms", orNull(l.TTFTp50)}, {"ttft_p99_ms", orNull(l.TTFTp99)}, {"itl_p99_ms", orNull(l.ITLp99)},
+	}
+}
+
+func answer(r *metrics.Report) object {
+	a := &r.Answer
+	var at, before, after, highest any
+	if b := bendOf(r); b != nil {
+		at, before, after = a.At, level(&r.Plan, b.before), level(&r.Plan, b.after)
+	}
+	if a.Within {
+		highest = a.Highest
+	}
+	return object{
+		{"bends", at != nil}, {"at", at}, {"unit", unit(a.Users)}, {"before", before}, {"after", after},
+		{"highest_within_slo", highest}, {"why", orNull(a.Why)}, {"text", Answer(*r)},
+	}
+}
+
+// gate writes null for a value that is not known. A share is one of 1, as in the limit.
+func gate(g *metrics.GateResult) any {
+	var value any
+	if g.Known {
+		value = g.Value
+	}
+	return object{{"text", g.Gate.String()}, {"value", value}, {"missed", g.Missed}}
+}
+
+// steadyState has vLLM's keys for it.
+func steadyState(s *metrics.SteadyState) any {
+	if s == nil {
+		return nil
+	}
+	percentile := func(p float64) any {
+		v, ok := s.TPOT.Percentile(p)
+		if !ok || s.TPOT.N == 0 {
+			return nil
+		}
+		return v
+	}
+	known := func(st metrics.Statistic, v float64) any {
+		if st.N == 0 {
+			return nil
+		}
+		return v
+	}
+	return object{
+		{"window", object{
+			{"start_s", s.Start.Seconds()}, {"end_s", s.End.Seconds()}, {"duration_s", (s.End - s.Start).Seconds()},
+			{"target_concurrency", s.Target}, {"threshold", s.Threshold}, {"threshold_abs", s.ThresholdAbs},
+			{"observed_peak", s.Peak}, {"requests_started_in_window", s.Started},
+			{"requests_completed_in_window", s.Completed}, {"requests_total", s.Total}, {"warning", orNull(s.Warning)},
+		}},
+		{"request_throughput", s.RequestThroughput},
+		{"input_throughput", s.InputThroughput},
+		{"output_throughput", s.OutputThroughput},
+		{"total_token_throughput", s.TotalThroughput},
+		{"mean_ttft_ms", known(s.TTFT, s.TTFT.Mean)},
+		{"median_ttft_ms", known(s.TTFT, s.TTFT.Median)},
+		{"percentiles_ttft_ms", each(s.TTFT.Percentiles, func(p *metrics.Percentile) any {
+			return []float64{p.P, p.Value}
+		})},
+		{"mean_tpot_ms", known(s.TPOT, s.TPOT.Mean)},
+		{"median_tpot_ms", known(s.TPOT, s.TPOT.Median)},
+		{"p90_tpot_ms", percentile(90)},
+		{"p99_tpot_ms", percentile(99)},
+	}
+}

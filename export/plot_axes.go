@@ -1,0 +1,120 @@
+package export
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// valueAxis runs from 0 to a round number in round steps.
+type valueAxis struct {
+	step, top float64
+	// width of the widest label in columns.
+	width int
+}
+
+// mostSteps keeps labels at least two rows apart.
+const mostSteps = 5
+
+// newValueAxis finds the smallest step of 1, 2 or 5 times a power of ten that needs at most mostSteps steps. What is
+// counted is whole, so no step is below 1.
+func newValueAxis(most float64) valueAxis {
+	step := 1.0
+	for i := 0; step*mostSteps < most; i++ {
+		if i%3 == 1 {
+			step *= 2.5
+		} else {
+			step *= 2
+		}
+	}
+	a := valueAxis{step: step, top: step * max(1, math.Ceil(most/step))}
+	for v := 0.0; v <= a.top; v += step {
+		a.width = max(a.width, len(shortNumber(v)))
+	}
+	return a
+}
+
+// place is the dot of a value among n.
+func (a *valueAxis) place(v float64, n int) int {
+	return min(max(int(math.Round(v/a.top*float64(n-1))), 0), n-1)
+}
+
+// labels of the rows, from the top.
+func (a *valueAxis) labels(rows, dots int) []string {
+	out := make([]string, rows)
+	for v := 0.0; v <= a.top; v += a.step {
+		out[rows-1-a.place(v, dots)*rows/dots] = shortNumber(v)
+	}
+	return out
+}
+
+// shortNumber writes round numbers with few digits.
+func shortNumber(v float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}} {
+		if v >= unit.size {
+			return strconv.FormatFloat(v/unit.size, 'g', 4, 64) + unit.name
+		}
+	}
+	return strconv.FormatFloat(v, 'f', 0, 64)
+}
+
+// timeSteps in seconds are those a person counts in.
+var timeSteps = [...]int{1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400}
+
+// leastTick is the smallest distance between two ticks of the axis of time, in columns.
+const leastTick = 8
+
+// timeAxis draws the axis below the area and the names of its ticks. The letters of marks stand on it.
+func timeAxis(seconds, columns int, marks []mark, ascii bool) (axis, names string) {
+	step := timeSteps[len(timeSteps)-1]
+	for _, s := range timeSteps {
+		if s*columns >= leastTick*seconds {
+			step = s
+			break
+		}
+	}
+	corner, line, tick := '└', '─', '┴'
+	if ascii {
+		corner, line, tick = '+', '-', '+'
+	}
+	cells := []rune(strings.Repeat(string(line), columns))
+	for t := step; t < seconds; t += step {
+		cells[t*columns/seconds] = tick
+	}
+	for _, m := range marks {
+		cells[min(int(m.at*float64(columns)/float64(seconds)), columns-1)] = m.letter
+	}
+	row := []rune(strings.Repeat(" ", columns+1))
+	for t := 0; t < seconds; t += step {
+		label := clock(t)
+		at := 1 + t*columns/seconds - len(label)/2
+		if at = max(at, 0); at+len(label) <= len(row) {
+			copy(row[at:], []rune(label))
+		}
+	}
+	return string(corner) + string(cells), strings.TrimRight(string(row), " ")
+}
+
+// clock is a number of seconds in few characters.
+func clock(t int) string {
+	switch {
+	case t == 0:
+		return "0"
+	case t < 60:
+		return strconv.Itoa(t) + "s"
+	}
+	text := ""
+	for _, unit := range []struct {
+		seconds int
+		name    string
+	}{{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}} {
+		if n := t / unit.seconds; n > 0 {
+			text += strconv.Itoa(n) + unit.name
+			t -= n * unit.seconds
+		}
+	}
+	return text
+}

@@ -1,0 +1,138 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"benchtop/metrics"
+)
+
+// PlotOptions say how Plots draws.
+type PlotOptions struct {
+	// Width in columns that no line exceeds; 0 means 80. Below 30 nothing is drawn.
+	Width int
+	// ASCII draws with plain characters instead of braille.
+	ASCII bool
+}
+
+const (
+	defaultPlotWidth = 80
+	leastPlotWidth   = 30
+	// plotRows is the height of a plot without its axis.
+	plotRows = 10
+)
+
+// Plots draws two small plots over the seconds of the run: the output tokens that arrived in each, and the requests in
+// flight at the end of each, which is the sum of waiting and running. Events with a mark stand as letters on the axis of
+// time. Where a run has more seconds than a plot has points, a point is the mean of its seconds for tokens and the
+// highest of them for requests, and the title says so. It starts with an empty line; a run without a success or of less
+// than two seconds gets nothing.
+func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
+	if o.Width == 0 {
+		o.Width = defaultPlotWidth
+	}
+	if o.Width < leastPlotWidth || r.Completed == 0 || r.Duration < 2 || len(r.Timeline) < 2 {
+		return nil
+	}
+	tokens := make([]float64, len(r.Timeline))
+	inFlight := make([]float64, len(r.Timeline))
+	for i := range r.Timeline {
+		win := &r.Timeline[i] // corrections may leave less than nothing in a window of a damaged journal
+		tokens[i] = float64(max(0, win.OutputTokens))
+		inFlight[i] = float64(max(0, win.Waiting+win.Running))
+	}
+	out := bufio.NewWriter(w)
+	marks := marksOf(&r)
+	for _, p := range []plot{
+		{title: "Output tokens per second", join: mean, joined: "mean", values: tokens},
+		{title: "Concurrent requests per second (in flight at its end)", join: highestOf, joined: "highest", values: inFlight},
+	} {
+		p.PlotOptions, p.marks = o, marks
+		out.WriteByte('\n')
+		p.draw(out)
+	}
+	for _, line := range legend(marks, o) {
+		out.WriteString(line + "\n")
+	}
+	return out.Flush()
+}
+
+// plot is one of them; values are one for each second.
+type plot struct {
+	PlotOptions
+	title  string
+	values []float64
+	marks  []mark
+	// join makes one of several values, and joined is its name.
+	join   func([]float64) float64
+	joined string
+}
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}
+
+func highestOf(v []float64) float64 {
+	most := v[0]
+	for _, x := range v {
+		most = max(most, x)
+	}
+	return most
+}
+
+func (p *plot) draw(w *bufio.Writer) {
+	y := newValueAxis(highestOf(p.values))
+	columns := p.Width - y.width - 2 // a blank and the axis
+	area := newDots(columns, plotRows, p.ASCII)
+	points, note := p.points(area.width)
+	for x, v := range points {
+		at := y.place(v, area.height)
+		from := at
+		if x > 0 {
+			from = y.place(points[x-1], area.height)
+		}
+		area.step(x, from, at)
+	}
+	for _, line := range wrapAt(p.title+note, "  ", p.Width) {
+		w.WriteString(line + "\n")
+	}
+	labels := y.labels(plotRows, area.height)
+	side, tick := "│", "┤"
+	if p.ASCII {
+		side, tick = "|", "+"
+	}
+	for row := range plotRows {
+		edge := side
+		if labels[row] != "" {
+			edge = tick
+		}
+		fmt.Fprintf(w, "%*s %s%s\n", y.width, labels[row], edge, strings.TrimRight(area.row(row), " "))
+	}
+	axis, names := timeAxis(len(p.values), columns, p.marks, p.ASCII)
+	pad := strings.Repeat(" ", y.width+1)
+	w.WriteString(pad + axis + "\n" + pad + names + "\n")
+}
+
+// points makes one value for each of n places, and says so where that is less than one for each second.
+func (p *plot) points(n int) (points []float64, note string) {
+	seconds := len(p.values)
+	points = make([]float64, n)
+	for x := range points {
+		from := x * seconds / n
+		points[x] = p.join(p.values[from:max(from+1, (x+1)*seconds/n)])
+	}
+	low, high := seconds/n, (seconds+n-1)/n
+	switch {
+	case seconds <= n:
+		return points, ""
+	case low == high:
+		return points, fmt.Sprintf(", %s of %d s at each point", p.joined, low)
+	}
+	return points, fmt.Sprintf(", %s of %d to %d s at each point", p.joined, low, high)
+}

@@ -1,0 +1,137 @@
+package export
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+
+	"benchtop/metrics"
+)
+
+// Arg is an option of the command line, by its name in Python (with "_" for "-"), and its value: nil, a boolean, a
+// number, a text, or a slice or a map of such. It is written down as it is, so secrets are hidden beforehand.
+type Arg struct {
+	Name  string
+	Value any
+}
+
+// pytorchMetrics are the figures that get a record, in this order.
+var pytorchMetrics = [...]string{
+	"median_ttft_ms", "mean_ttft_ms", "std_ttft_ms", "p99_ttft_ms",
+	"mean_tpot_ms", "median_tpot_ms", "std_tpot_ms", "p99_tpot_ms",
+	"mean_itl_ms", "median_itl_ms", "std_itl_ms", "p99_itl_ms",
+}
+
+// pytorchIgnored are the keys of a result that are too long to be repeated in every record.
+var pytorchIgnored = []string{"ttfts", "itls", "generated_texts", "errors"}
+
+// PyTorch writes the result in the form of PyTorch's benchmark database, as vLLM does: an array with a record for every
+// figure of pytorchMetrics that the result has, on one line without a newline. What a record says beside its figure are
+// the options of the command line and the other keys of vLLM's result.
+func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
+	result := vllmResult(&r)
+	extra := object{}
+	for _, f := range result {
+		if !slices.Contains(pytorchMetrics[:], f.key) && !slices.Contains(pytorchIgnored, f.key) {
+			extra = append(extra, f)
+		}
+	}
+	options := object{}
+	for _, a := range args {
+		options.set(a.Name, plain(a.Value))
+	}
+	if size := result.get("tensor_parallel_size"); size != nil && options.get("tensor_parallel_size") == nil {
+		options.set("tensor_parallel_size", size)
+	}
+	// A key of the user's own comes before an option.
+	setting := func(name string) any {
+		for _, o := range []object{result, options} {
+			if v := o.get(name); v != nil {
+				return v
+			}
+		}
+		return ""
+	}
+	mode := setting("compilation_config.mode")
+	file, _ := options.get("result_filename").(string)
+	benchmark := object{
+		{"name", "vLLM benchmark"},
+		{"extra_info", object{
+			{"args", options},
+			{"compilation_config.mode", mode},
+			{"optimization_level", setting("optimization_level")},
+			{"use_compile", mode != "0" && !strings.Contains(file, "eager")},
+		}},
+	}
+	records := func(yield func(any) bool) {
+		for _, name := range pytorchMetrics {
+			v := result.get(name)
+			if v == nil {
+				continue
+			}
+			record := object{
+				{"benchmark", benchmark},
+				{"model", object{{"name", options.get("model")}}},
+				{"metric", object{
+					{"name", name},
+					{"benchmark_values", list(func(yield func(any) bool) { yield(v) })},
+					{"extra_info", extra},
+				}},
+			}
+			if !yield(record) {
+				return
+			}
+		}
+	}
+	return writePython(w, list(records))
+}
+
+// plain turns a value of any type into one that has a JSON form.
+func plain(v any) any {
+	if s, ok := v.(fmt.Stringer); ok {
+		if r := reflect.ValueOf(v); r.Kind() != reflect.Pointer || !r.IsNil() {
+			return s.String()
+		}
+		return nil
+	}
+	r := reflect.ValueOf(v)
+	switch {
+	case !r.IsValid():
+		return nil
+	case r.Kind() == reflect.Bool:
+		return r.Bool()
+	case r.CanInt():
+		return r.Int()
+	case r.CanUint() && r.Uint() <= math.MaxInt64:
+		return int64(r.Uint())
+	case r.CanFloat():
+		return r.Float()
+	case r.Kind() == reflect.String:
+		return r.String()
+	case r.Kind() == reflect.Pointer && r.IsNil():
+		return nil
+	case r.Kind() == reflect.Pointer && r.Elem().Kind() != reflect.Pointer:
+		return plain(r.Elem().Interface())
+	case r.Kind() == reflect.Slice && r.IsNil():
+		return nil
+	case r.Kind() == reflect.Slice:
+		return list(func(yield func(any) bool) {
+			for i := range r.Len() {
+				if !yield(plain(r.Index(i).Interface())) {
+					return
+				}
+			}
+		})
+	case r.Kind() == reflect.Map && r.Type().Key().Kind() == reflect.String:
+		o := object{}
+		for _, key := range r.MapKeys() {
+			o = append(o, field{key.String(), plain(r.MapIndex(key).Interface())})
+		}
+		slices.SortFunc(o, func(a, b field) int { return strings.Compare(a.key, b.key) })
+		return o
+	}
+	return fmt.Sprintf("<%T is not JSON serializable>", v)
+}

@@ -1,0 +1,123 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchtop/metrics"
+)
+
+func pytorch(t *testing.T, r metrics.Report, args []Arg) []map[string]map[string]any {
+	t.Helper()
+	var b bytes.Buffer
+	if err := PyTorch(&b, r, args); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "\n") {
+		t.Error("more than one line")
+	}
+	var records []map[string]map[string]any
+	if err := json.Unmarshal(b.Bytes(), &records); err != nil {
+		t.Fatalf("%v: %s", err, b.String())
+	}
+	return records
+}
+
+func TestPyTorch(t *testing.T) {
+	run, qs := sampleRun()
+	run.Plan.Percentiles = []float64{50, 99}
+	run.Plan.Burstiness = inf
+	run.Plan.Metadata = []metrics.Pair{
+		{Key: "compilation_config.mode", Value: "3"}, {Key: "tensor_parallel_size", Value: "8"},
+	}
+	records := pytorch(t, summarize(t, run, qs), []Arg{{"model", "org/M"}, {"result_filename", "run.json"}, {"seed", 0}})
+	var names []string
+	for _, r := range records {
+		names = append(names, r["metric"]["name"].(string))
+	}
+	if diff := cmp.Diff([]string{
+		"median_ttft_ms", "mean_ttft_ms", "std_ttft_ms", "p99_ttft_ms", "mean_tpot_ms", "median_tpot_ms", "std_tpot_ms", "p99_tpot_ms",
+		"mean_itl_ms", "median_itl_ms", "std_itl_ms", "p99_itl_ms",
+	}, names); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	first := records[0]
+	if diff := cmp.Diff(`{"extra_info":{"args":{"model":"org/M","result_filename":"run.json","seed":0,"tensor_parallel_size":"8"},`+
+		`"compilation_config.mode":"3","optimization_level":"","use_compile":true},"name":"vLLM benchmark"}`,
+		compact(t, first["benchmark"])); diff != "" {
+		t.Errorf("benchmark (-want +got):\n%s", diff)
+	}
+	if first["model"]["name"] != "org/M" || compact(t, first["metric"]["benchmark_values"]) != "[300]" {
+		t.Errorf("model %v, values %v", first["model"], first["metric"]["benchmark_values"])
+	}
+	extra := first["metric"]["extra_info"].(map[string]any)
+	for _, key := range []string{"ttfts", "itls", "generated_texts", "errors", "mean_ttft_ms", "p99_itl_ms", "benchtop"} {
+		if _, there := extra[key]; there {
+			t.Errorf("%s is in the extra information", key)
+		}
+	}
+	for key, want := range map[string]string{
+		"duration": "1.75", "latencies": "[0.36,0.38,0.9,0]", "p50_ttft_ms": "300", "mean_e2el_ms": "546.6666666666666",
+		"burstiness": `"inf"`, "date": `"20261006-101500"`, "input_lens": "[10,12,8,9]",
+	} {
+		if got := compact(t, extra[key]); got != want {
+			t.Errorf("%s: got %s, want %s", key, got, want)
+		}
+	}
+}
+
+func TestPyTorchRecordsOnlyWhatTheResultHas(t *testing.T) {
+	run, qs := sampleRun()
+	run.Plan.Metrics = []string{"itl", "e2el"} // and no 99th percentile
+	records := pytorch(t, summarize(t, run, qs), nil)
+	if len(records) != 3 || records[0]["metric"]["name"] != "mean_itl_ms" || records[0]["model"]["name"] != nil {
+		t.Errorf("%d records, the first %v", len(records), records)
+	}
+	run.Plan.SkipTokenizer = true
+	if records := pytorch(t, summarize(t, run, qs), nil); records == nil || len(records) != 0 {
+		t.Errorf("got %v", records)
+	}
+}
+
+func TestPyTorchCompiles(t *testing.T) {
+	run, qs := sampleRun()
+	r := summarize(t, run, qs)
+	for _, c := range []struct {
+		args []Arg
+		want string
+	}{
+		{[]Arg{{"result_filename", nil}, {"optimization_level", 2}}, `["",2,true]`},
+		{[]Arg{{"result_filename", "an_eager_run.json"}}, `["","",false]`},
+		{[]Arg{{"compilation_config.mode", "0"}}, `["0","",false]`},
+	} {
+		info := pytorch(t, r, c.args)[0]["benchmark"]["extra_info"].(map[string]any)
+		got := compact(t, []any{info["compilation_config.mode"], info["optimization_level"], info["use_compile"]})
+		if got != c.want {
+			t.Errorf("%v: got %s, want %s", c.args, got, c.want)
+		}
+	}
+}
+
+func TestPyTorchArguments(t *testing.T) {
+	type word string
+	five := 5
+	run, qs := sampleRun()
+	args := pytorch(t, summarize(t, run, qs), []Arg{
+		{"nil", nil}, {"bool", true}, {"int", int8(-1)}, {"uint", uint16(2)}, {"float", float32(0.5)}, {"inf", inf}, {"word", word("w")},
+		{"rate", metrics.Rate(inf)}, {"duration", 90 * time.Second}, {"none", (*int)(nil)}, {"pointer", &five}, {"empty", []string(nil)},
+		{"list", []any{1, "a", nil, []float64{1.5}}}, {"map", map[string]any{"b": 1, "a": map[word]bool{"x": true}}},
+		{"func", func() {}}, {"huge", uint64(1) << 63}, {"loop", map[int]int{}}, {"nobody", (*time.Time)(nil)}, {"int", 1},
+	})[0]["benchmark"]["extra_info"].(map[string]any)["args"]
+	const want = `{"bool":true,"duration":"1m30s","empty":null,"float":0.5,"func":"\u003cfunc() is not JSON serializable\u003e",` +
+		`"huge":"\u003cuint64 is not JSON serializable\u003e","inf":"inf","int":1,"list":[1,"a",null,[1.5]],` +
+		`"loop":"\u003cmap[int]int is not JSON serializable\u003e","map":{"a":{"x":true},"b":1},"nil":null,"nobody":null,"none":null,` +
+		`"pointer":5,"rate":"inf","uint":2,"word":"w"}`
+	if diff := cmp.Diff(want, compact(t, args)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

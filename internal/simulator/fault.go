@@ -1,0 +1,170 @@
+package simulator
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// FaultHeader is the header by which one request asks for a fault of its own: its value is what ParseFault takes, without
+// the choice of requests.
+const FaultHeader = "X-Simulate-Fault"
+
+// Fault is something that goes wrong on purpose, or right in an unusual way, and the choice of the requests that it
+// happens to. Requests for tokens are numbered from 1 in order of arrival, whatever becomes of them, so a test knows how
+// many are hit. Other requests are never hit and do not count. ParseFault makes one.
+type Fault struct {
+	Kind FaultKind
+	// Arg is the kind's own argument: an HTTP status, a number of events, or a time in nanoseconds. 0 if the kind has
+	// none, or stands for ever where the kind says so.
+	Arg int64
+	// After is how many tokens come before it, for the kinds that strike in the middle of a stream. All tokens but the last
+	// are the most, so that short answers are hit, too.
+	After int
+
+	// From and To are the first and the last request that may be hit; 0 for no limit.
+	From, To int
+	// Every takes one of so many, the last of each group, counted from From: with 3 the third, the sixth and so on. 0 and 1
+	// take all.
+	Every int
+	// Share takes that share of the requests, above 0 and at most 1, by a draw that depends on seed and number alone. 0
+	// takes all.
+	Share float64
+}
+
+// ParseFault reads a fault as it is written on a command line or in the header:
+//
+//	KIND[=ARG][,after=TOKENS][,every=N][,from=N][,to=N][,share=P]
+//
+// for example "status=429,every=3" or "stall=2s,after=5". FaultKinds lists the kinds. The error names what is wrong.
+func ParseFault(text string) (Fault, error) {
+	parts := strings.Split(text, ",")
+	name, arg, hasArg := strings.Cut(parts[0], "=")
+	rule, err := ruleOf(FaultKind(name))
+	if err != nil {
+		return Fault{}, err
+	}
+	f := Fault{Kind: rule.kind}
+	if rule.tokens {
+		f.After = 1
+	}
+	if hasArg {
+		if f.Arg, err = rule.parseArg(arg); err != nil {
+			return Fault{}, fmt.Errorf("%s: %w", parts[0], err)
+		}
+	}
+	seen := map[string]bool{}
+	for _, part := range parts[1:] {
+		key, value, _ := strings.Cut(part, "=")
+		if seen[key] {
+			return Fault{}, fmt.Errorf("%s: %s is given twice", text, key)
+		}
+		seen[key] = true
+		if err := f.option(key, value); err != nil {
+			return Fault{}, fmt.Errorf("%q in %q: %w", part, text, err)
+		}
+	}
+	if err := f.check(); err != nil {
+		return Fault{}, err
+	}
+	return f, nil
+}
+
+// option sets what follows the kind. Ranges are checked by check; here, 0 is refused where it would mean "not given".
+func (f *Fault) option(key, value string) (err error) {
+	number := func(least int) (n int) {
+		if n, err = strconv.Atoi(value); err != nil || n < least {
+			err = fmt.Errorf("expected a whole number from %d", least)
+		}
+		return n
+	}
+	switch key {
+	case "after":
+		f.After = number(0)
+	case "every":
+		f.Every = number(1)
+	case "from":
+		f.From = number(1)
+	case "to":
+		f.To = number(1)
+	case "share":
+		if f.Share, err = strconv.ParseFloat(value, 64); err != nil || f.Share == 0 {
+			err = errors.New("expected a number above 0 and at most 1")
+		}
+	default:
+		err = errors.New("unknown; use after, every, from, to or share")
+	}
+	return err
+}
+
+// check reports every problem of f at once, or nil.
+func (f Fault) check() error {
+	rule, err := ruleOf(f.Kind)
+	if err != nil {
+		return err
+	}
+	problems := []error{rule.checkArg(f.Arg)}
+	require := func(ok bool, format string, args ...any) {
+		if !ok {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
+	}
+	require(f.After >= 0, "after=%d: must not be negative", f.After)
+	require(rule.tokens || f.After == 0, "after=%d: %s does not wait for tokens", f.After, f.Kind)
+	require(f.Every >= 0, "every=%d: must be at least 1", f.Every)
+	require(f.From >= 0, "from=%d: must be at least 1", f.From)
+	require(f.To == 0 || f.To >= max(1, f.From), "to=%d: must not be below from=%d", f.To, max(1, f.From))
+	require(f.Share >= 0 && f.Share <= 1, "share=%v: must be above 0 and at most 1", f.Share)
+	if err := errors.Join(problems...); err != nil {
+		return fmt.Errorf("fault %s: %w", f.Kind, err)
+	}
+	return nil
+}
+
+// chooses says that f picks among requests, which a request that asks for its own fault has no use for.
+func (f Fault) chooses() bool { return f.Every != 0 || f.From != 0 || f.To != 0 || f.Share != 0 }
+
+// hits says whether f happens to the request with that number. The seed is the profile's, mixed with f's place in its list.
+func (f Fault) hits(number int, seed uint64) bool {
+	first := max(1, f.From)
+	switch {
+	case number < first, f.To > 0 && number > f.To:
+		return false
+	case f.Every > 1 && (number-first+1)%f.Every != 0:
+		return false
+	case f.Share > 0:
+		return rand.New(rand.NewPCG(seed, uint64(number))).Float64() < f.Share
+	}
+	return true
+}
+
+// String is the text that ParseFault would take.
+func (f Fault) String() string {
+	var text strings.Builder
+	text.WriteString(string(f.Kind))
+	rule, err := ruleOf(f.Kind)
+	if err == nil && f.Arg != 0 {
+		text.WriteString("=" + rule.formatArg(f.Arg))
+	}
+	if err == nil && rule.tokens && f.After != 1 {
+		fmt.Fprintf(&text, ",after=%d", f.After)
+	}
+	for _, o := range []struct {
+		name  string
+		value int
+	}{{"every", f.Every}, {"from", f.From}, {"to", f.To}} {
+		if o.value != 0 {
+			fmt.Fprintf(&text, ",%s=%d", o.name, o.value)
+		}
+	}
+	if f.Share != 0 {
+		text.WriteString(",share=" + strconv.FormatFloat(f.Share, 'g', -1, 64))
+	}
+	return text.String()
+}
+
+// duration is the argument of a kind that takes a time.
+func (f Fault) duration() time.Duration { return time.Duration(f.Arg) }

@@ -1,0 +1,79 @@
+package simulator
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParseFault(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want Fault
+	}{
+		{"reset", Fault{Kind: FaultReset, After: 1}},
+		{"truncate,after=0", Fault{Kind: FaultTruncate}},
+		{"crlf", Fault{Kind: FaultCRLF}},
+		{"stall", Fault{Kind: FaultStall, After: 1}},
+		{"stall=1m30s,after=5,from=10,to=20,every=2,share=0.5",
+			Fault{Kind: FaultStall, Arg: int64(90 * time.Second), After: 5, From: 10, To: 20, Every: 2, Share: 0.5}},
+		{"status=503,every=3", Fault{Kind: FaultStatus, Arg: 503, Every: 3}},
+		{"coalesce=8", Fault{Kind: FaultCoalesce, Arg: 8}},
+		{"refuse", Fault{Kind: FaultRefuse}},
+	} {
+		if got, err := ParseFault(tt.text); err != nil || got != tt.want {
+			t.Errorf("%s: %+v, %v; want %+v", tt.text, got, err, tt.want)
+		}
+	}
+	for text, words := range map[string]string{
+		"":                        `no fault is called ""; there are refuse,`,
+		"rest":                    `no fault is called "rest"`,
+		"status":                  "fault status: needs an HTTP status from 400 to 599",
+		"status=200":              "needs an HTTP status from 400 to 599",
+		"status=four":             "status=four: needs an HTTP status",
+		"slow-headers":            "needs a time up to a day",
+		"slow-headers=5":          "needs a time up to a day",
+		"stall=0s":                "takes a time up to a day",
+		"stall=25h":               "takes a time up to a day",
+		"reset=3":                 "reset=3: takes no value",
+		"coalesce=1":              "needs a number of events from 2",
+		"crlf,after=2":            "after=2: crlf does not wait for tokens",
+		"reset,after=-1":          `"after=-1" in "reset,after=-1": expected a whole number from 0`,
+		"reset,every=0":           "expected a whole number from 1",
+		"reset,evry=2":            "unknown; use after, every, from, to or share",
+		"reset,":                  `"" in "reset,": unknown`,
+		"reset,share=0":           "expected a number above 0 and at most 1",
+		"reset,share=1.5":         "share=1.5: must be above 0 and at most 1",
+		"reset,share=NaN":         "must be above 0 and at most 1",
+		"reset,from=5,to=4":       "to=4: must not be below from=5",
+		"reset,every=2,every=3":   "every is given twice",
+		"status=200,share=7,to=1": "share=7", // all problems at once
+	} {
+		if _, err := ParseFault(text); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%s: %v, want %q", text, err, words)
+		}
+	}
+}
+
+// Each kind can be written as its usage says.
+func TestFaultKindsCanBeParsed(t *testing.T) {
+	for i, k := range FaultKinds() {
+		text := strings.NewReplacer("[", "", "]", "", "TIME", "1s", "CODE", "500", "TOKENS", "2", "=N", "=2").Replace(k.Usage)
+		f, err := ParseFault(text)
+		if err != nil || f.Kind != faultRules()[i].kind {
+			t.Errorf("%s: %+v, %v", text, f, err)
+		}
+	}
+}
+
+func TestProfileChecksFaultsAndSpeculation(t *testing.T) {
+	p := Defaults()
+	p.Faults = []Fault{{Kind: "nonsense"}, {Kind: FaultStatus, Arg: 1}}
+	p.SpecTokens, p.SpecAcceptance = 40, 2
+	err := p.Validate()
+	for _, words := range []string{`no fault is called "nonsense"`, "fault status: needs", "spec acceptance is 2", "too few for max sequences 64 with 41 tokens each"} {
+		if err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%q is missing in %v", words, err)
+		}
+	}
+}

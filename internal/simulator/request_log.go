@@ -1,0 +1,163 @@
+package simulator
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// moment is a time since the server was made. In JSON it is a number of seconds with nine decimals, null for never.
+type moment time.Duration
+
+const never moment = -1
+
+// MarshalJSON implements json.Marshaler.
+func (m moment) MarshalJSON() ([]byte, error) {
+	if m < 0 {
+		return []byte("null"), nil
+	}
+	return fmt.Appendf(nil, "%d.%09d", m/1e9, m%1e9), nil
+}
+
+// logLine is what the request log tells of one request.
+type logLine struct {
+	Arrival      int               `json:"arrival"` // number, from 1
+	At           moment            `json:"at_s"`    // when its header had been read
+	Client       string            `json:"client"`  // address: requests that share one shared a connection
+	Method       string            `json:"method"`
+	Path         string            `json:"path"`
+	RequestID    string            `json:"request_id"` // as the client sent it, "" if it did not
+	Headers      map[string]string `json:"headers"`    // without those that carry secrets
+	Body         string            `json:"body"`       // as received
+	Status       *int              `json:"status"`     // null if no answer began
+	FirstByte    moment            `json:"first_byte_s"`
+	FirstToken   moment            `json:"first_token_s"` // null where there is no stream
+	LastByte     moment            `json:"last_byte_s"`   // of events; the end of the answer itself follows at once
+	PromptTokens int               `json:"prompt_tokens"`
+	OutputTokens int               `json:"output_tokens"`
+	Fault        string            `json:"fault"` // "" for none
+}
+
+// requestLog writes a line for each request in order of arrival: a request that is over waits for those before it. Without a
+// writer it does nothing.
+type requestLog struct {
+	w io.Writer // nil for no log; set before the first request
+
+	mu    sync.Mutex // guards all below, and the order of writes
+	next  int        // the number of the next line
+	ready map[int][]byte
+	open  int           // requests under way
+	idle  chan struct{} // closed when open falls to 0, if somebody waits for it
+	err   error         // the first of the writer
+}
+
+// LogTo makes the server write one line of JSON for each request for tokens to w, in order of arrival, each with one call
+// when the request and all before it are over. Call it before the first request; w is the caller's to close after Close.
+func (s *Server) LogTo(w io.Writer) { s.log.w, s.log.next, s.log.ready = w, 1, map[int][]byte{} }
+
+func (l *requestLog) begin() {
+	if l.w == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open++
+}
+
+// end files a request that is over.
+func (l *requestLog) end(a *arrival, r *http.Request) {
+	if l.w == nil {
+		return
+	}
+	line := a.line(r)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ready[a.number] = line
+	for l.ready[l.next] != nil {
+		l.write(l.next)
+		l.next++
+	}
+	if l.open--; l.open == 0 && l.idle != nil {
+		close(l.idle)
+		l.idle = nil
+	}
+}
+
+// write is called with the lock held.
+func (l *requestLog) write(number int) {
+	if _, err := l.w.Write(l.ready[number]); err != nil && l.err == nil {
+		l.err = fmt.Errorf("request log: %w", err)
+	}
+	delete(l.ready, number)
+}
+
+// close waits a little for requests under way, writes what waits for others, and returns the first error there was.
+func (l *requestLog) close() error {
+	if l.w == nil {
+		return nil
+	}
+	l.mu.Lock()
+	if l.open > 0 {
+		idle := make(chan struct{})
+		l.idle = idle
+		l.mu.Unlock()
+		timer := time.NewTimer(time.Second) // a client that does not read may hold its request up for longer
+		defer timer.Stop()
+		select {
+		case <-idle:
+		case <-timer.C:
+		}
+		l.mu.Lock()
+	}
+	defer l.mu.Unlock()
+	l.idle = nil
+	for number := l.next; len(l.ready) > 0; number++ {
+		if l.ready[number] != nil {
+			l.write(number)
+		}
+	}
+	return l.err
+}
+
+func (a *arrival) line(r *http.Request) []byte {
+	v := logLine{
+		Arrival: a.number, At: a.at, Client: r.RemoteAddr, Method: r.Method, Path: r.URL.RequestURI(),
+		RequestID: r.Header.Get("X-Request-Id"), Headers: loggedHeaders(r), Body: string(a.body),
+		FirstByte: a.firstByte, FirstToken: a.firstToken, LastByte: a.lastByte,
+		PromptTokens: a.promptTokens, OutputTokens: a.outputTokens,
+	}
+	if a.status != 0 {
+		v.Status = &a.status
+	}
+	if a.fault != nil {
+		v.Fault = a.fault.String()
+	}
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(err) // texts and numbers only: a bug
+	}
+	return line.Bytes()
+}
+
+// loggedHeaders returns the headers of a request, those the HTTP library keeps elsewhere included, without secrets.
+func loggedHeaders(r *http.Request) map[string]string {
+	headers := map[string]string{"Host": r.Host}
+	for name, values := range r.Header {
+		switch name {
+		case "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key":
+		default:
+			headers[name] = strings.Join(values, ", ")
+		}
+	}
+	if len(r.TransferEncoding) > 0 {
+		headers["Transfer-Encoding"] = strings.Join(r.TransferEncoding, ", ")
+	}
+	return headers
+}

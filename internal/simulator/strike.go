@@ -1,0 +1,131 @@
+package simulator
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// faultOf returns what is to happen to the request with that number: what it asks for itself, else the first fault of the
+// profile that hits it, else nil.
+func (s *Server) faultOf(r *http.Request, number int) (*Fault, *apiError) {
+	if asked := r.Header.Get(FaultHeader); asked != "" {
+		f, err := ParseFault(asked)
+		switch {
+		case err != nil:
+		case f.chooses():
+			err = errors.New("a request speaks for itself: leave out every, from, to and share")
+		case f.Kind == FaultResetAccept:
+			err = errors.New("the connection was accepted long ago: set this fault when the server starts")
+		}
+		if err != nil {
+			return nil, badRequest(FaultHeader, "%s: %v", FaultHeader, err)
+		}
+		return &f, nil
+	}
+	for i, f := range s.profile.Faults {
+		if f.Kind != FaultResetAccept && f.hits(number, s.faultSeed(i)) {
+			return &f, nil
+		}
+	}
+	return nil, nil
+}
+
+// faultSeed gives each fault of the profile draws of its own.
+func (s *Server) faultSeed(place int) uint64 { return s.profile.Seed + uint64(place)<<32 + 3 }
+
+// strike does what happens before an answer begins, and else leaves the answer to serve.
+func (s *Server) strike(w http.ResponseWriter, r *http.Request, a *arrival, serve generator) *apiError {
+	if a.fault == nil {
+		return serve(w, r, a)
+	}
+	switch f := a.fault; f.Kind {
+	case FaultResetHeader:
+		hangUp(w, "", true)
+		return nil
+	case FaultCloseHeader:
+		hangUp(w, "", false)
+		return nil
+	case FaultNotHTTP:
+		hangUp(w, "SSH-2.0-not_a_web_server\r\n", false)
+		return nil
+	case FaultStatus:
+		return refusal(w, int(f.Arg))
+	case FaultRefuse:
+		p := s.port.Load()
+		if p == nil {
+			return &apiError{status: http.StatusInternalServerError, kind: "InternalServerError",
+				message: "the fault refuse needs a port that the simulator can close"}
+		}
+		p.shut(f.duration())
+		w.Header().Set("Connection", "close")
+	case FaultSlowHeaders:
+		switch err := s.engine.pause(r.Context(), f.duration()); {
+		case err == errStopped:
+			return unavailable(err)
+		case err != nil:
+			return nil // nobody is left to answer
+		}
+	}
+	return serve(w, r, a)
+}
+
+// refusal is an answer with a status that was asked for.
+func refusal(w http.ResponseWriter, status int) *apiError {
+	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1")
+	}
+	words := http.StatusText(status)
+	if words == "" {
+		words = "Unknown"
+	}
+	kind := strings.ReplaceAll(words, " ", "")
+	if !strings.HasSuffix(kind, "Error") {
+		kind += "Error"
+	}
+	return &apiError{status: status, kind: kind, message: "simulated fault: " + words}
+}
+
+// hangUp takes the connection from the HTTP library, writes what there is to write, and closes it: at once and with a reset
+// if abrupt, so that the client's next read fails, else in order. Where the connection cannot be had, the library cuts it.
+func hangUp(w http.ResponseWriter, last string, abrupt bool) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	_, _ = conn.Write([]byte(last)) // a client that has gone is no error of ours
+	if abrupt {
+		reset(conn)
+		return
+	}
+	_ = conn.Close()
+}
+
+// reset closes a connection so that the other end sees a reset, if the network knows such a thing.
+func reset(conn net.Conn) {
+	if c, ok := conn.(interface{ SetLinger(seconds int) error }); ok {
+		_ = c.SetLinger(0)
+	}
+	_ = conn.Close()
+}
+
+// pause waits for d, or for ever if d is 0. The error says what ended it early: ctx's, or errStopped.
+func (e *engine) pause(ctx context.Context, d time.Duration) error {
+	var over <-chan time.Time
+	if d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case <-over:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-e.quit:
+		return errStopped
+	}
+}

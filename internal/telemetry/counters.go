@@ -1,0 +1,88 @@
+// Package telemetry looks at what a run did to the server: how the server's own counters moved, and its profiler, which
+// it starts and stops. It speaks net/http, beside the timed requests and never among them.
+package telemetry
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"benchtop/metrics"
+)
+
+// ErrRestarted says that counters of the server fell or went away between two scrapes, so that their difference says
+// nothing about the run.
+var ErrRestarted = errors.New("the server's counters fell during the run, so it was restarted or another one answered; " +
+	"what they counted is left out")
+
+// Counters is what a server's Prometheus page counted at one moment, summed over its engines and models. The zero value
+// is a server without such counters.
+type Counters struct {
+	// Nil where the page has none of the kind.
+	spec      *specDecode
+	diffusion *diffusion
+}
+
+// specDecode are the counters of speculative decoding.
+type specDecode struct {
+	drafts, draftTokens, accepted int
+	// byPosition are the accepted tokens by their position in the draft.
+	byPosition map[int]int
+}
+
+// diffusion are the counters of diffusion decoding.
+type diffusion struct{ steps, positions, committed int }
+
+// SpecDecode is what the counters of speculative decoding moved by until after: nil where one of the scrapes has none, or
+// where no token was drafted in between. AcceptedPerPosition is by position, ascending, one for each position that either
+// scrape knows. The error is ErrRestarted.
+func (before Counters) SpecDecode(after Counters) (*metrics.SpecDecode, error) {
+	b, a := before.spec, after.spec
+	switch {
+	case b == nil:
+		return nil, nil
+	case a == nil || a.drafts < b.drafts || a.draftTokens < b.draftTokens || a.accepted < b.accepted:
+		return nil, ErrRestarted
+	}
+	moved := &metrics.SpecDecode{
+		Drafts: a.drafts - b.drafts, DraftTokens: a.draftTokens - b.draftTokens, AcceptedTokens: a.accepted - b.accepted,
+	}
+	positions := maps.Clone(b.byPosition)
+	maps.Copy(positions, a.byPosition)
+	for _, position := range slices.Sorted(maps.Keys(positions)) {
+		n, there := a.byPosition[position]
+		if !there {
+			n = b.byPosition[position] // none since
+		}
+		if n < b.byPosition[position] {
+			return nil, ErrRestarted
+		}
+		moved.AcceptedPerPosition = append(moved.AcceptedPerPosition, n-b.byPosition[position])
+	}
+	if moved.DraftTokens == 0 {
+		return nil, nil
+	}
+	if moved.Drafts == 0 {
+		moved.AcceptedPerPosition = nil // no rate can be formed
+	}
+	return moved, nil
+}
+
+// Diffusion is what the counters of diffusion decoding moved by until after: nil where one of the scrapes has none, or
+// where one of the counters did not move, without which no figure can be formed. The error is ErrRestarted.
+func (before Counters) Diffusion(after Counters) (*metrics.Diffusion, error) {
+	b, a := before.diffusion, after.diffusion
+	switch {
+	case b == nil:
+		return nil, nil
+	case a == nil || a.steps < b.steps || a.positions < b.positions || a.committed < b.committed:
+		return nil, ErrRestarted
+	}
+	moved := &metrics.Diffusion{
+		CommittedTokens: a.committed - b.committed, DenoisingSteps: a.steps - b.steps, CanvasPositions: a.positions - b.positions,
+	}
+	if moved.CommittedTokens == 0 || moved.DenoisingSteps == 0 || moved.CanvasPositions == 0 {
+		return nil, nil
+	}
+	return moved, nil
+}

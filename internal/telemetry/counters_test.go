@@ -1,0 +1,176 @@
+package telemetry
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchtop/metrics"
+)
+
+// twoEngines is the page of a server with two engines, as prometheus_client writes it.
+const twoEngines = `# HELP python_gc_objects_collected_total Objects collected during gc
+# TYPE python_gc_objects_collected_total counter
+python_gc_objects_collected_total{generation="0"} 12131.0
+# HELP vllm:num_requests_running Number of requests in model execution batches.
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="m"} 1.0
+# HELP vllm:spec_decode_num_drafts_total Number of spec decoding drafts.
+# TYPE vllm:spec_decode_num_drafts_total counter
+vllm:spec_decode_num_drafts_total{engine="0",model_name="m"} 100.0
+vllm:spec_decode_num_drafts_total{engine="1",model_name="m"} 20.0
+# TYPE vllm:spec_decode_num_drafts_created gauge
+vllm:spec_decode_num_drafts_created{engine="0",model_name="m"} 1.7e+09
+# TYPE vllm:spec_decode_num_draft_tokens_total counter
+vllm:spec_decode_num_draft_tokens_total{engine="0",model_name="m"} 300.0
+vllm:spec_decode_num_draft_tokens_total{engine="1",model_name="m"} 60.0
+# TYPE vllm:spec_decode_num_accepted_tokens_total counter
+vllm:spec_decode_num_accepted_tokens_total{engine="0",model_name="m"} 150.0
+vllm:spec_decode_num_accepted_tokens_total{engine="1",model_name="m"} 1.0e+01
+# TYPE vllm:spec_decode_num_accepted_tokens_per_pos_total counter
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="0"} 90.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="1"} 40.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="0",model_name="m",position="10"} 20.0
+vllm:spec_decode_num_accepted_tokens_per_pos_total{engine="1",model_name="m",position="0"} 10.0
+# TYPE vllm:diffusion_num_denoising_steps_total counter
+vllm:diffusion_num_denoising_steps_total{engine="0"} 50.0
+vllm:diffusion_num_canvas_positions_total{engine="0"} 1600.0
+vllm:diffusion_num_committed_tokens_total{engine="0"} 640.0
+`
+
+func read(t *testing.T, page string) Counters {
+	t.Helper()
+	c, err := readPage(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestReadPage(t *testing.T) {
+	spec := func(drafts, tokens, accepted int, byPosition map[int]int) Counters {
+		return Counters{spec: &specDecode{drafts, tokens, accepted, byPosition}}
+	}
+	none := map[int]int{}
+	for _, c := range []struct {
+		name, page string
+		want       Counters
+	}{
+		{"two engines", twoEngines, Counters{
+			spec:      &specDecode{120, 360, 160, map[int]int{0: 100, 1: 40, 10: 20}},
+			diffusion: &diffusion{50, 1600, 640},
+		}},
+		{"nothing", "", Counters{}},
+		{"other counters", "# TYPE x counter\nx_total 3\nvllm:prompt_tokens_total 5\n", Counters{}},
+		{"only what is made beside a counter", "vllm:spec_decode_num_drafts_created 1.7e9\n", Counters{}},
+		{"no final line end", "vllm:spec_decode_num_drafts_total 3", spec(3, 0, 0, none)},
+		{"line ends of Windows, blanks around", "  vllm:spec_decode_num_drafts_total 3 \r\n\tvllm:spec_decode_num_draft_tokens_total\t9\r\n", spec(3, 9, 0, none)},
+		{"blanks, braces and quotes in labels", `vllm:spec_decode_num_drafts_total{model_name="a b} \"c\" 9"} 3`, spec(3, 0, 0, none)},
+		{"a time stamp", "vllm:spec_decode_num_drafts_total 3 1700000000000", spec(3, 0, 0, none)},
+		{"a fraction is cut off", "vllm:spec_decode_num_drafts_total 3.9", spec(3, 0, 0, none)},
+		{"values that are no counts", "vllm:spec_decode_num_drafts_total NaN\nvllm:spec_decode_num_drafts_total +Inf\n" +
+			"vllm:spec_decode_num_drafts_total -4\nvllm:spec_decode_num_drafts_total 1e300\nvllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
+		{"broken lines beside good ones", "}{\nvllm:spec_decode_num_drafts_total{ 7\nvllm:spec_decode_num_drafts_total\n" +
+			"# TYPE vllm:spec_decode_num_drafts_total nonsense\nvllm:spec_decode_num_drafts_total 2\n\x00\xff\n", spec(2, 0, 0, none)},
+		{"the same line twice", "vllm:spec_decode_num_drafts_total 2\nvllm:spec_decode_num_drafts_total 3\n", spec(5, 0, 0, none)},
+		{"positions that are none", "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"x\"} 2\n" +
+			"vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"-1\"} 2\n" +
+			"vllm:spec_decode_num_accepted_tokens_per_pos_total 2\n", spec(0, 0, 0, none)},
+		{"a long line", "vllm:spec_decode_num_drafts_total{a=\"" + strings.Repeat("x", 3*longestLine) + "\"} 7\nvllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
+	} {
+		if diff := cmp.Diff(c.want, read(t, c.page), cmp.AllowUnexported(Counters{}, specDecode{}, diffusion{})); diff != "" {
+			t.Errorf("%s: -want +got\n%s", c.name, diff)
+		}
+	}
+}
+
+func TestSpecDecodeMoved(t *testing.T) {
+	counters := func(drafts, tokens, accepted int, byPosition map[int]int) Counters {
+		return Counters{spec: &specDecode{drafts, tokens, accepted, byPosition}}
+	}
+	start := counters(100, 300, 150, map[int]int{0: 90, 2: 20, 11: 5})
+	for _, c := range []struct {
+		name          string
+		before, after Counters
+		want          *metrics.SpecDecode
+		err           error
+	}{
+		{"moved", start, counters(200, 600, 350, map[int]int{0: 170, 1: 60, 2: 80, 11: 5}),
+			&metrics.SpecDecode{Drafts: 100, DraftTokens: 300, AcceptedTokens: 200, AcceptedPerPosition: []int{80, 60, 60, 0}}, nil},
+		{"a position went away", start, counters(200, 600, 350, map[int]int{0: 170, 2: 80}),
+			&metrics.SpecDecode{Drafts: 100, DraftTokens: 300, AcceptedTokens: 200, AcceptedPerPosition: []int{80, 60, 0}}, nil},
+		{"from zero, without positions", counters(0, 0, 0, nil), counters(1, 4, 0, nil), &metrics.SpecDecode{Drafts: 1, DraftTokens: 4}, nil},
+		{"tokens without drafts", counters(5, 3, 0, map[int]int{0: 1}), counters(5, 4, 0, map[int]int{0: 1}), &metrics.SpecDecode{DraftTokens: 1}, nil},
+		{"nothing moved", start, start, nil, nil},
+		{"no draft token", start, counters(101, 300, 150, start.spec.byPosition), nil, nil},
+		{"never there", Counters{}, Counters{}, nil, nil},
+		{"not there before", Counters{}, start, nil, nil},
+		{"gone", start, Counters{}, nil, ErrRestarted},
+		{"drafts fell", start, counters(99, 600, 350, start.spec.byPosition), nil, ErrRestarted},
+		{"draft tokens fell", start, counters(200, 299, 350, start.spec.byPosition), nil, ErrRestarted},
+		{"accepted fell", start, counters(200, 600, 149, start.spec.byPosition), nil, ErrRestarted},
+		{"a position fell", start, counters(200, 600, 350, map[int]int{0: 90, 2: 19}), nil, ErrRestarted},
+	} {
+		got, err := c.before.SpecDecode(c.after)
+		if diff := cmp.Diff(c.want, got); diff != "" || !errors.Is(err, c.err) {
+			t.Errorf("%s: error %v, want %v; -want +got\n%s", c.name, err, c.err, diff)
+		}
+	}
+}
+
+func TestDiffusionMoved(t *testing.T) {
+	counters := func(steps, positions, committed int) Counters {
+		return Counters{diffusion: &diffusion{steps, positions, committed}}
+	}
+	start := counters(50, 1600, 640)
+	for _, c := range []struct {
+		name          string
+		before, after Counters
+		want          *metrics.Diffusion
+		err           error
+	}{
+		{"moved", start, counters(150, 4800, 1280), &metrics.Diffusion{CommittedTokens: 640, DenoisingSteps: 100, CanvasPositions: 3200}, nil},
+		{"nothing moved", start, start, nil, nil},
+		{"no step", start, counters(50, 4800, 1280), nil, nil},
+		{"no position", start, counters(150, 1600, 1280), nil, nil},
+		{"nothing committed", start, counters(150, 4800, 640), nil, nil},
+		{"never there", Counters{}, start, nil, nil},
+		{"gone", start, Counters{}, nil, ErrRestarted},
+		{"steps fell", start, counters(49, 4800, 1280), nil, ErrRestarted},
+		{"positions fell", start, counters(150, 1599, 1280), nil, ErrRestarted},
+		{"committed fell", start, counters(150, 4800, 639), nil, ErrRestarted},
+	} {
+		got, err := c.before.Diffusion(c.after)
+		if diff := cmp.Diff(c.want, got); diff != "" || !errors.Is(err, c.err) {
+			t.Errorf("%s: error %v, want %v; -want +got\n%s", c.name, err, c.err, diff)
+		}
+	}
+}
+
+// Whatever a page says, reading it ends without a panic, and no count is negative.
+func FuzzPage(f *testing.F) {
+	f.Add(twoEngines)
+	f.Add("vllm:spec_decode_num_drafts_total{a=\"b c\\\"\",} 1e3 17\n")
+	f.Add("vllm:diffusion_num_denoising_steps_total 0x1p4\n<html>")
+	f.Add("{\"vllm:spec_decode_num_drafts_total\",a=\"b\"} 1\n")
+	f.Fuzz(func(t *testing.T, page string) {
+		c, err := readPage(strings.NewReader(page))
+		if err != nil {
+			return
+		}
+		if s := c.spec; s != nil && (s.drafts < 0 || s.draftTokens < 0 || s.accepted < 0) {
+			t.Errorf("%+v", *s)
+		}
+		if d := c.diffusion; d != nil && (d.steps < 0 || d.positions < 0 || d.committed < 0) {
+			t.Errorf("%+v", *d)
+		}
+		if moved, err := c.SpecDecode(c); moved != nil || err != nil {
+			t.Errorf("from itself: %+v, %v", moved, err)
+		}
+		if _, err := (Counters{}).Diffusion(c); err != nil {
+			t.Error(err)
+		}
+	})
+}

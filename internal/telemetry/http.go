@@ -1,0 +1,96 @@
+package telemetry
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+)
+
+// Scrape reads a server's Prometheus page, by its whole URL. The client brings headers and TLS, ctx the time-out. An error
+// means that the counters are not known, which need not stop a run; a page without any of our counters is none.
+func Scrape(ctx context.Context, client *http.Client, page string) (Counters, error) {
+	resp, err := do(ctx, client, http.MethodGet, page)
+	if err != nil {
+		return Counters{}, fmt.Errorf("reading the server's counters: %w", err)
+	}
+	defer resp.Body.Close()
+	c, err := readAnswer(resp)
+	if err != nil {
+		return Counters{}, fmt.Errorf("reading the server's counters at %s: %w", resp.Request.URL.Redacted(), err)
+	}
+	return c, nil
+}
+
+func readAnswer(resp *http.Response) (Counters, error) {
+	if resp.StatusCode != http.StatusOK {
+		return Counters{}, refusal(resp)
+	}
+	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/html" {
+		return Counters{}, errors.New("it is a web page, not Prometheus text")
+	}
+	body := io.Reader(resp.Body)
+	// The transport unpacks what it asked for; some servers and proxies pack unasked.
+	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
+		unpacked, err := gzip.NewReader(io.LimitReader(resp.Body, longestPage))
+		if err != nil {
+			return Counters{}, err
+		}
+		body = unpacked
+	}
+	return readPage(body)
+}
+
+// Profiler asks the server at a base URL to "start" or "stop" its profiler. The client brings headers and TLS, ctx the
+// time-out; stopping can take the server minutes, while it writes its trace. An error need not stop a run.
+func Profiler(ctx context.Context, client *http.Client, base, action string) error {
+	resp, err := do(ctx, client, http.MethodPost, strings.TrimRight(base, "/")+"/"+action+"_profile")
+	if err == nil {
+		defer resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			return nil
+		}
+		err = refusal(resp)
+		if resp.StatusCode == http.StatusNotFound {
+			err = fmt.Errorf("%w; a server offers its profiler only if it was started with one", err)
+		}
+	}
+	return fmt.Errorf("asking the server to %s its profiler: %w", action, err)
+}
+
+// do sends a request without a body.
+func do(ctx context.Context, client *http.Client, method, address string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, nil)
+	if err != nil {
+		// The error would repeat the whole address, and there may be a password in it.
+		if bad := new(url.Error); errors.As(err, &bad) {
+			err = errors.New("its URL cannot be read")
+		}
+		return nil, err
+	}
+	return client.Do(req)
+}
+
+// refusal is an answer other than 200 as an error, with the beginning of what the server said.
+func refusal(resp *http.Response) error {
+	const most = 200
+	said, _ := io.ReadAll(io.LimitReader(resp.Body, most))
+	said = bytes.ToValidUTF8(said, nil)
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, string(said))
+	if text = strings.Join(strings.Fields(text), " "); text != "" {
+		text = ": " + text
+	}
+	return fmt.Errorf("%s%s", resp.Status, text)
+}

@@ -1,0 +1,165 @@
+package telemetry
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// served is the URL of a server that answers everything alike.
+func served(t *testing.T, answer http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(answer)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func scrape(t *testing.T, answer http.HandlerFunc) (Counters, error) {
+	t.Helper()
+	return Scrape(t.Context(), http.DefaultClient, served(t, answer)+"/metrics")
+}
+
+func TestScrape(t *testing.T) {
+	pack := func(w http.ResponseWriter, page string) {
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		_, _ = io.WriteString(z, page)
+		_ = z.Close()
+	}
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		drafts int // -1 for none
+		fails  string
+	}{
+		{"a page", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, twoEngines) }, 120, ""},
+		{"a packed page", func(w http.ResponseWriter, _ *http.Request) { pack(w, twoEngines) }, 120, ""},
+		{"a page without counters", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x_total 3\n") }, -1, ""},
+		{"an empty page", func(http.ResponseWriter, *http.Request) {}, -1, ""},
+		{"HTML by its type", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = io.WriteString(w, "hello")
+		}, -1, "it is a web page"},
+		{"HTML by its look", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/plain")
+			_, _ = io.WriteString(w, "\n\n<!doctype html>\n")
+		}, -1, "it is a web page"},
+		{"missing", func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"detail":`+"\x1b[31m\n"+`"Not Found"}`, http.StatusNotFound)
+		}, -1, `404 Not Found: {"detail": [31m "Not Found"}`},
+		{"not really packed", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = io.WriteString(w, twoEngines)
+		}, -1, "gzip: invalid header"},
+		{"cut short", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100000")
+			_, _ = io.WriteString(w, twoEngines)
+		}, -1, "unexpected EOF"},
+		{"huge", func(w http.ResponseWriter, _ *http.Request) {
+			line := strings.Repeat("# a comment that goes on and on\n", 1000)
+			for n := 0; n <= longestPage; n += len(line) {
+				_, _ = io.WriteString(w, line)
+			}
+		}, -1, "longer than 50 MB"},
+		{"huge when unpacked", func(w http.ResponseWriter, _ *http.Request) { pack(w, strings.Repeat(" ", longestPage+1)) }, -1, "longer than 50 MB"},
+	} {
+		got, err := scrape(t, c.answer)
+		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.fails)
+		}
+		drafts := -1
+		if got.spec != nil {
+			drafts = got.spec.drafts
+		}
+		if drafts != c.drafts {
+			t.Errorf("%s: %d drafts, want %d", c.name, drafts, c.drafts)
+		}
+	}
+}
+
+// A server or proxy may pack its answer although the client did not ask for it.
+func TestScrapePackedUnasked(t *testing.T) {
+	url := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Accept-Encoding") != "" {
+			t.Error("the client asked for a packed answer")
+		}
+		w.Header().Set("Content-Encoding", "gzip")
+		z := gzip.NewWriter(w)
+		_, _ = io.WriteString(z, twoEngines)
+		_ = z.Close()
+	})
+	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
+	defer client.CloseIdleConnections()
+	c, err := Scrape(t.Context(), client, url)
+	if err != nil || c.spec == nil || c.spec.drafts != 120 {
+		t.Errorf("%+v, %v; want 120 drafts", c.spec, err)
+	}
+}
+
+// A page that never comes, or never ends, is left when the time is over.
+func TestScrapeTimeout(t *testing.T) {
+	for _, begins := range []string{"", twoEngines} {
+		over := make(chan struct{})
+		url := served(t, func(w http.ResponseWriter, r *http.Request) {
+			if begins != "" {
+				_, _ = io.WriteString(w, begins)
+				_ = http.NewResponseController(w).Flush()
+			}
+			<-over
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		c, err := Scrape(ctx, http.DefaultClient, url)
+		if !errors.Is(err, context.DeadlineExceeded) || c.spec != nil {
+			t.Errorf("%+v, %v; want no counters and the time-out", c.spec, err)
+		}
+		cancel()
+		close(over)
+	}
+}
+
+func TestScrapeNobody(t *testing.T) {
+	s := httptest.NewServer(http.NotFoundHandler())
+	s.Close()
+	if _, err := Scrape(t.Context(), http.DefaultClient, s.URL); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("error %v, want connection refused", err)
+	}
+	_, err := Scrape(t.Context(), http.DefaultClient, "http://me:s3cr/et@host:port/metrics")
+	if err == nil || strings.Contains(err.Error(), "s3cr") {
+		t.Errorf("error %v, want one without the password", err)
+	}
+}
+
+func TestProfiler(t *testing.T) {
+	var asked []string
+	url := served(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = append(asked, r.Method+" "+r.URL.Path+" "+string(body))
+		switch r.URL.Path {
+		case "/a/stop_profile":
+			http.Error(w, "no trace was started", http.StatusConflict)
+		case "/b/start_profile":
+			http.NotFound(w, r)
+		}
+	})
+	if err := Profiler(t.Context(), http.DefaultClient, url+"/a/", "start"); err != nil {
+		t.Error(err)
+	}
+	err := Profiler(t.Context(), http.DefaultClient, url+"/a", "stop")
+	if err == nil || err.Error() != "asking the server to stop its profiler: 409 Conflict: no trace was started" {
+		t.Errorf("error %v", err)
+	}
+	err = Profiler(t.Context(), http.DefaultClient, url+"/b", "start")
+	if err == nil || !strings.Contains(err.Error(), "404 Not Found: 404 page not found; a server offers its profiler only if") {
+		t.Errorf("error %v", err)
+	}
+	want := "POST /a/start_profile |POST /a/stop_profile |POST /b/start_profile "
+	if got := strings.Join(asked, "|"); got != want {
+		t.Errorf("asked %q, want %q", got, want)
+	}
+}

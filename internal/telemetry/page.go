@@ -1,0 +1,135 @@
+package telemetry
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+const (
+	// longestPage is far beyond the page of any server: 50 MB.
+	longestPage = 50_000_000
+	// longestLine is far beyond a line with a counter; longer ones are passed over.
+	longestLine = 64 << 10
+)
+
+var errTooLong = fmt.Errorf("the page is longer than %d MB", longestPage/1_000_000)
+
+// readPage reads Prometheus text. Only lines that begin with the name of one of our counters are parsed, each for itself,
+// so that nothing else on the page can spoil them and a page costs no more memory than its longest line.
+func readPage(page io.Reader) (Counters, error) {
+	var c Counters
+	limited := &io.LimitedReader{R: page, N: longestPage + 1}
+	lines := bufio.NewReaderSize(limited, longestLine)
+	first := true
+	for {
+		line, err := lines.ReadSlice('\n')
+		whole := true
+		for errors.Is(err, bufio.ErrBufferFull) {
+			whole = false
+			_, err = lines.ReadSlice('\n')
+		}
+		if err != nil && err != io.EOF {
+			return Counters{}, err
+		}
+		if limited.N <= 0 {
+			return Counters{}, errTooLong
+		}
+		if line = bytes.TrimSpace(line); whole && len(line) > 0 {
+			if first && line[0] == '<' {
+				return Counters{}, errors.New("it is a web page, not Prometheus text")
+			}
+			first = false
+			c.add(line)
+		}
+		if err == io.EOF {
+			return c, nil
+		}
+	}
+}
+
+// add counts a line in if it is one of our counters.
+func (c *Counters) add(line []byte) {
+	spec := bytes.HasPrefix(line, []byte("vllm:spec_decode"))
+	if !spec && !bytes.HasPrefix(line, []byte("vllm:diffusion")) {
+		return
+	}
+	name, value, position, ok := sample(line)
+	if !ok || !strings.HasSuffix(name, "_total") {
+		return
+	}
+	if spec {
+		c.addSpecDecode(name, value, position)
+	} else {
+		c.addDiffusion(name, value)
+	}
+}
+
+// The names are tested in this order, as some are the beginning of others.
+
+func (c *Counters) addSpecDecode(name string, value int, position string) {
+	if c.spec == nil {
+		c.spec = &specDecode{byPosition: map[int]int{}}
+	}
+	switch {
+	case strings.Contains(name, "num_drafts"):
+		c.spec.drafts += value
+	case strings.Contains(name, "num_draft_tokens"):
+		c.spec.draftTokens += value
+	case strings.Contains(name, "num_accepted_tokens_per_pos"):
+		if p, err := strconv.Atoi(position); err == nil && p >= 0 {
+			c.spec.byPosition[p] += value
+		}
+	case strings.Contains(name, "num_accepted_tokens"):
+		c.spec.accepted += value
+	}
+}
+
+func (c *Counters) addDiffusion(name string, value int) {
+	if c.diffusion == nil {
+		c.diffusion = &diffusion{}
+	}
+	switch {
+	case strings.Contains(name, "num_denoising_steps"):
+		c.diffusion.steps += value
+	case strings.Contains(name, "num_canvas_positions"):
+		c.diffusion.positions += value
+	case strings.Contains(name, "num_committed_tokens"):
+		c.diffusion.committed += value
+	}
+}
+
+// mostCounted is more than a server ever counts, and little enough that a page of them can be summed.
+const mostCounted = 1e12
+
+// sample parses one line. A value that is no count, NaN for one, makes it none; a fraction is cut off. The position is
+// the label of that name.
+func sample(line []byte) (name string, value int, position string, ok bool) {
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(io.MultiReader(bytes.NewReader(line), strings.NewReader("\n")))
+	if err != nil {
+		return "", 0, "", false
+	}
+	for name, family := range families {
+		for _, m := range family.GetMetric() {
+			v := m.GetUntyped().GetValue() // without its type a counter is untyped to the parser
+			if !(v >= 0 && v <= mostCounted) {
+				return "", 0, "", false
+			}
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "position" {
+					position = l.GetValue()
+				}
+			}
+			return name, int(v), position, true
+		}
+	}
+	return "", 0, "", false
+}

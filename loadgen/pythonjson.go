@@ -1,0 +1,148 @@
+package loadgen
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// appendJSON writes valid JSON the way Python's json module would write it after reading it: one blank after commas and
+// colons and none elsewhere, every character outside ASCII escaped, numbers as Python prints them. Only an object's
+// repeated names, of which Python keeps the last value, stay as they are.
+func appendJSON(dst, raw []byte) []byte {
+	for i := 0; i < len(raw); {
+		switch b := raw[i]; b {
+		case ' ', '\t', '\n', '\r':
+			i++
+		case ',', ':':
+			dst = append(dst, b, ' ')
+			i++
+		case '"':
+			n := 0
+			dst, n = appendLiteral(dst, raw[i:])
+			i += n
+		case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			n := 1
+			for i+n < len(raw) && strings.IndexByte("+-.0123456789eE", raw[i+n]) >= 0 {
+				n++
+			}
+			dst = appendNumber(dst, string(raw[i:i+n]))
+			i += n
+		default:
+			dst = append(dst, b)
+			i++
+		}
+	}
+	return dst
+}
+
+// appendLiteral rewrites the string literal at the beginning of raw and returns how long it was. Escapes are rewritten
+// one by one, so that half a surrogate pair stays what it is, as in Python.
+func appendLiteral(dst, raw []byte) ([]byte, int) {
+	dst = append(dst, '"')
+	for i := 1; i < len(raw); {
+		n := plain(raw[i:])
+		dst = append(dst, raw[i:i+n]...)
+		i += n
+		switch {
+		case i == len(raw):
+		case raw[i] == '"':
+			return append(dst, '"'), i + 1
+		case raw[i] != '\\':
+			r, n := utf8.DecodeRune(raw[i:])
+			dst = appendRune(dst, r)
+			i += n
+		case i+5 < len(raw) && raw[i+1] == 'u':
+			unit, _ := strconv.ParseUint(string(raw[i+2:i+6]), 16, 16)
+			dst = appendRune(dst, rune(unit))
+			i += 6
+		case i+1 < len(raw) && raw[i+1] == '/':
+			dst = append(dst, '/')
+			i += 2
+		default:
+			dst = append(dst, raw[i:min(i+2, len(raw))]...)
+			i += 2
+		}
+	}
+	return dst, len(raw)
+}
+
+// appendNumber writes a number as Python prints what it reads: whole ones to the last digit, others as the shortest text
+// of a 64-bit float. One too large for that stays as it is, where Python would write what is not JSON.
+func appendNumber(dst []byte, text string) []byte {
+	if !strings.ContainsAny(text, ".eE") {
+		if text == "-0" {
+			text = "0"
+		}
+		return append(dst, text...)
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return append(dst, text...)
+	}
+	if a := math.Abs(f); f != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.AppendFloat(dst, f, 'e', -1, 64)
+	}
+	from := len(dst)
+	dst = strconv.AppendFloat(dst, f, 'f', -1, 64)
+	if bytes.IndexByte(dst[from:], '.') < 0 {
+		dst = append(dst, ".0"...)
+	}
+	return dst
+}
+
+// appendString writes a JSON string with every character outside ASCII escaped.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for len(s) > 0 {
+		n := plain(s)
+		dst = append(dst, s[:n]...)
+		s = s[n:]
+		if len(s) > 0 {
+			r, n := utf8.DecodeRuneInString(s)
+			dst = appendRune(dst, r)
+			s = s[n:]
+		}
+	}
+	return append(dst, '"')
+}
+
+// plain is how many bytes from the beginning stand for themselves in a JSON string.
+func plain[T string | []byte](s T) int {
+	for i := range len(s) {
+		if b := s[i]; b < ' ' || b > '~' || b == '"' || b == '\\' {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// appendRune writes a character, or one half of a surrogate pair, as it stands inside a JSON string.
+func appendRune(dst []byte, r rune) []byte {
+	const hex = "0123456789abcdef"
+	unit := func(dst []byte, u uint16) []byte {
+		return append(dst, '\\', 'u', hex[u>>12], hex[u>>8&15], hex[u>>4&15], hex[u&15])
+	}
+	switch {
+	case r == '"' || r == '\\':
+		return append(dst, '\\', byte(r))
+	case r == '\n':
+		return append(dst, '\\', 'n')
+	case r == '\r':
+		return append(dst, '\\', 'r')
+	case r == '\t':
+		return append(dst, '\\', 't')
+	case r == '\b':
+		return append(dst, '\\', 'b')
+	case r == '\f':
+		return append(dst, '\\', 'f')
+	case r < ' ' || r >= 0x7f && r < 0x10000:
+		return unit(dst, uint16(r))
+	case r >= 0x10000:
+		r -= 0x10000
+		return unit(unit(dst, 0xd800+uint16(r>>10)), 0xdc00+uint16(r&0x3ff))
+	}
+	return append(dst, byte(r))
+}

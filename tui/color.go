@@ -1,0 +1,75 @@
+package tui
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/muesli/termenv"
+)
+
+// colorModes are the values of Options.Color and how many colours each stands for.
+var colorModes = []struct {
+	name    string
+	profile termenv.Profile
+}{{"none", termenv.Ascii}, {"16", termenv.ANSI}, {"256", termenv.ANSI256}, {"true", termenv.TrueColor}}
+
+// CheckColor says whether a name is a value for Options.Color, and if not, which ones are.
+func CheckColor(name string) error {
+	if name == "" || name == "auto" {
+		return nil
+	}
+	for _, m := range colorModes {
+		if m.name == name {
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no number of colours; use auto, none, 16, 256 or true", name)
+}
+
+// environ hands an environment to termenv.
+type environ func(string) string
+
+func (e environ) Getenv(name string) string { return e(name) }
+func (e environ) Environ() []string         { return nil }
+
+// manyTerms are terminals that are in colour though their names do not say so.
+var manyTerms = []string{"screen", "tmux", "rxvt", "konsole", "putty", "cygwin", "foot", "st"}
+
+// profile decides how many colours to use. In this order:
+//
+//	choice                 what the user told this program
+//	NO_COLOR               none, if it is set to anything
+//	CLICOLOR_FORCE         at least 16, unless it is 0
+//	CLICOLOR=0             none
+//	TERM=dumb              none
+//	COLORTERM, TERM        what the terminal says of itself
+func profile(choice string, getenv func(string) string) termenv.Profile {
+	for _, m := range colorModes {
+		if m.name == choice {
+			return m.profile
+		}
+	}
+	if getenv("NO_COLOR") != "" {
+		return termenv.Ascii
+	}
+	force := getenv("CLICOLOR_FORCE")
+	forced := force != "" && force != "0"
+	if getenv("CLICOLOR") == "0" && !forced {
+		return termenv.Ascii
+	}
+	term := getenv("TERM")
+	found := termenv.Ascii
+	if term != "dumb" && (term != "" || runtime.GOOS == "windows") {
+		found = termenv.NewOutput(nil, termenv.WithEnvironment(environ(getenv)), termenv.WithTTY(true)).ColorProfile()
+		first, _, _ := strings.Cut(term, "-")
+		if found == termenv.Ascii && slices.Contains(manyTerms, first) {
+			found = termenv.ANSI
+		}
+	}
+	if forced && found == termenv.Ascii {
+		return termenv.ANSI
+	}
+	return found
+}

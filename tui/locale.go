@@ -1,0 +1,29 @@
+package tui
+
+import "strings"
+
+// PlainTerminal says whether a terminal is better served with Options.ASCII, going by its environment: because the locale
+// is not UTF-8, or because it is Linux' own console, whose font has neither braille nor most blocks. Where no locale is
+// set at all, as in most containers, nothing speaks against UTF-8.
+func PlainTerminal(getenv func(string) string) bool {
+	if getenv("TERM") == "linux" {
+		return true
+	}
+	// The first that is set decides, as in setlocale.
+	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
+		if locale := getenv(name); locale != "" {
+			return !isUTF8(locale)
+		}
+	}
+	return false
+}
+
+// isUTF8 reads the character set of a locale such as de_DE.UTF-8@euro; some systems set it alone: UTF-8.
+func isUTF8(locale string) bool {
+	locale, _, _ = strings.Cut(locale, "@")
+	_, set, found := strings.Cut(locale, ".")
+	if !found {
+		set = locale
+	}
+	return strings.EqualFold(strings.ReplaceAll(set, "-", ""), "utf8")
+}

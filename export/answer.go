@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,16 +27,13 @@ func Answer(r metrics.Report) string {
 	} else {
 		parts = append(verdict(&r), failedShare(&r), exactness(&r))
 	}
-	parts = append(parts, missedGates(&r, answerWidth/2))
-	line := ""
-	for _, part := range parts {
-		if part == "" {
-			continue
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	line := strings.Join(parts, "; ")
+	if missed := missedGates(&r, max(answerWidth-len(line)-len("; "), answerWidth/3)); missed != "" {
+		if len(parts) > 0 {
+			line = cutASCII(line, answerWidth-len("; ")-len(missed)) + "; "
 		}
-		if line != "" {
-			line += "; "
-		}
-		line += part
+		line += missed
 	}
 	return cutASCII(line, answerWidth)
 }
@@ -69,34 +67,40 @@ func verdict(r *metrics.Report) []string {
 	switch {
 	case b != nil:
 		return []string{
-			fmt.Sprintf("bends at ~%s (p99 TTFT %s)", loadText(r.Answer.At, r.Answer.Users), change(b.before.TTFTp99, b.after.TTFTp99)),
+			fmt.Sprintf("bends at ~%s (p99 TTFT %s)", loadText(r.Answer.At, r.Answer.Users),
+				change(b.before.TTFTp99, b.after.TTFTp99)),
 			highest(r),
 		}
 	case len(r.Levels) > 1:
-		top := &r.Levels[0]
-		for i := range r.Levels {
-			if r.Levels[i].Offered >= top.Offered {
-				top = &r.Levels[i]
-			}
-		}
-		line := "no bend up to " + loadText(top.Offered, top.Users)
-		if top.TTFTp99 > 0 {
-			line += fmt.Sprintf(" (p99 TTFT %s)", latency(top.TTFTp99))
-		}
-		if r.Answer.Why != "" {
-			line += ": " + cutASCII(r.Answer.Why, answerWidth/3)
-		}
-		return []string{line, highest(r)}
+		return []string{withoutBend(r), highest(r)}
 	}
 	return []string{steady(r)}
 }
 
+func withoutBend(r *metrics.Report) string {
+	line := cutASCII(r.Answer.Why, answerWidth/3)
+	if !strings.Contains(line, "bend") {
+		line = strings.TrimSuffix("no bend to be seen: "+line, ": ")
+	}
+	slowest := 0.0
+	for i := range r.Levels {
+		slowest = max(slowest, r.Levels[i].TTFTp99)
+	}
+	if slowest > 0 {
+		line += fmt.Sprintf(" (p99 TTFT up to %s)", latency(slowest))
+	}
+	return line
+}
+
+// highest does not call a load too high of which every request was good: there were too few to tell.
 func highest(r *metrics.Report) string {
 	switch {
 	case len(r.Plan.Goodput) == 0:
 		return ""
-	case !r.Answer.Within:
+	case !r.Answer.Within && slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { return l.Good < l.Requests }):
 		return "no load within SLO"
+	case !r.Answer.Within:
+		return ""
 	}
 	return "highest load within SLO: " + loadText(r.Answer.Highest, r.Answer.Users)
 }
@@ -114,11 +118,11 @@ func steady(r *metrics.Report) string {
 	}
 	if len(r.Plan.Goodput) > 0 {
 		// Rounded down, so that 100.0 % means all of them.
-		share := math.Floor(float64(r.Good)/float64(r.Completed+r.Failed)*1000) / 10
-		figures = append(figures, fmt.Sprintf("%.1f %% within SLO", share))
+		share := r.Good * 1000 / (r.Completed + r.Failed)
+		figures = append(figures, fmt.Sprintf("%.1f %% within SLO", float64(share)/10))
 	}
 	if len(figures) == 0 {
-		figures = []string{count(r.Completed, "success")}
+		figures = []string{count(r.Completed, "request") + " succeeded"}
 	}
 	return loadOf(r) + ": " + strings.Join(figures, ", ")
 }
@@ -127,10 +131,10 @@ func steady(r *metrics.Report) string {
 func loadOf(r *metrics.Report) string {
 	p := &r.Plan
 	switch {
-	case len(r.Levels) == 1 && finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0:
-		return loadText(r.Levels[0].Offered, r.Levels[0].Users)
 	case p.Ramp != nil:
 		return fmt.Sprintf("%s to %s", rateText(p.Ramp.From), loadText(p.Ramp.To, false))
+	case len(r.Levels) == 1 && finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0:
+		return loadText(r.Levels[0].Offered, r.Levels[0].Users)
 	case len(p.Stages) > 0:
 		return count(len(p.Stages), "stage")
 	case !p.Rate.Unlimited():
@@ -165,13 +169,13 @@ func mainFailure(r *metrics.Report) string {
 }
 
 // exactness says how late the client was. Lateness contains the wait for a slot; where there was one, that is what there
-// is to say, and where all requests are due at once, waiting is the plan.
+// is to say. Where all requests are due at once, or users follow their own last request, being late has no meaning.
 func exactness(r *metrics.Report) string {
 	late, ok := r.Lateness.Percentile(99)
 	if !ok || r.Lateness.N == 0 || !paced(r) {
 		return ""
 	}
-	if held, _ := r.ClientQueue.Percentile(99); held >= shortestHeld {
+	if held, _ := r.ClientQueue.Percentile(99); held >= shortestHeld && r.Plan.MaxConcurrency > 0 {
 		return fmt.Sprintf("waited p99 %s for a slot", latency(held))
 	}
 	if late < 10 {
@@ -183,12 +187,10 @@ func exactness(r *metrics.Report) string {
 // paced reports whether requests were to start at times of a schedule.
 func paced(r *metrics.Report) bool {
 	p := &r.Plan
-	for _, s := range p.Stages {
-		if s.Users > 0 {
-			return false
-		}
+	if len(p.Stages) > 0 {
+		return slices.ContainsFunc(p.Stages, func(s metrics.Stage) bool { return s.Users == 0 })
 	}
-	return len(p.Stages) > 0 || p.Ramp != nil || !p.Rate.Unlimited()
+	return p.Ramp != nil || !p.Rate.Unlimited()
 }
 
 func loadText(v float64, isUsers bool) string {
@@ -217,7 +219,7 @@ func change(before, after float64) string {
 		return latency(before) + " -> none succeeded"
 	case before <= 0:
 		return latency(after)
-	case max(before, after) < secondsFrom:
+	case max(before, after) < 1000:
 		return fmt.Sprintf("%s -> %s ms", digits(before), digits(after))
 	}
 	return fmt.Sprintf("%s -> %s s", digits(before/1000), digits(after/1000))

@@ -34,7 +34,8 @@ func steadyReport() metrics.Report {
 }
 
 func TestAnswer(t *testing.T) {
-	missed := metrics.GateResult{Gate: metrics.Gate{Metric: "p99_ttft_ms", Op: ">", Limit: 500}, Value: 612, Known: true, Missed: true}
+	gate := metrics.Gate{Metric: "p99_ttft_ms", Op: ">", Limit: 500}
+	missed := metrics.GateResult{Gate: gate, Value: 612, Known: true, Missed: true}
 	for _, c := range []struct {
 		want   string
 		report metrics.Report
@@ -48,11 +49,21 @@ func TestAnswer(t *testing.T) {
 			r.Answer = metrics.Answer{Bends: true, At: 24, Before: 0, After: 1, Users: true}
 		}},
 		{"bends at ~38 req/s (p99 TTFT 0.41 s -> none succeeded); no load within SLO; client p99 0.3 ms late",
-			rampReport(), func(r *metrics.Report) { r.Answer.Within = false; r.Levels[2].TTFTp99 = 0 }},
-		{"no bend up to 42 req/s (p99 TTFT 2.10 s): it has no idle time; highest load within SLO: 42 req/s; client p99 0.3 ms late",
 			rampReport(), func(r *metrics.Report) {
-				r.Answer = metrics.Answer{Within: true, Highest: 42, Why: "it has \x1b[31mno\nidle time"}
+				r.Answer.Within = false
+				r.Levels[2] = metrics.LoadLevel{Offered: 42, Requests: 9, Good: 8}
 			}},
+		{"no bend up to 42 req/s (p99 TTFT up to 2.10 s); highest load within SLO: 42 req/s; client p99 0.3 ms late",
+			rampReport(), func(r *metrics.Report) {
+				r.Answer = metrics.Answer{Within: true, Highest: 42, Why: "no \x1b[31mbend\nup to 42 req/s"}
+			}},
+		{"no bend to be seen: too few requests", rampReport(), func(r *metrics.Report) {
+			r.Answer, r.Levels = metrics.Answer{Why: "too few requests"}, make([]metrics.LoadLevel, 2)
+			r.Lateness = metrics.Statistic{}
+		}},
+		{"no bend to be seen; client p99 0.3 ms late", rampReport(), func(r *metrics.Report) {
+			r.Answer, r.Levels = metrics.Answer{}, make([]metrics.LoadLevel, 2)
+		}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; 5 of 1000 failed (HTTP 503); client p99 0.3 ms late",
 			steadyReport(), func(*metrics.Report) {}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; client p99 0.3 ms late; MISSED p99_ttft_ms>500 (612)",
@@ -62,7 +73,7 @@ func TestAnswer(t *testing.T) {
 			}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.9 % within SLO; waited p99 0.14 s for a slot", // 99.99 is not all
 			steadyReport(), func(r *metrics.Report) {
-				r.Completed, r.Good, r.Failed, r.ClientQueue = 10_000, 9_999, 0, at99(140)
+				r.Completed, r.Good, r.Failed, r.ClientQueue, r.Plan.MaxConcurrency = 10_000, 9_999, 0, at99(140), 4
 			}},
 		{"8.0 req/s: p99 TTFT 12.4 s, p99 ITL 0.40 ms, 100.0 % within SLO; client p99 0.12 s late",
 			steadyReport(), func(r *metrics.Report) {
@@ -73,14 +84,15 @@ func TestAnswer(t *testing.T) {
 				r.Plan.Rate, r.Plan.MaxConcurrency, r.Levels = metrics.Rate(inf), 16, nil
 				r.Failures = append(r.Failures, metrics.FailureCount{Kind: metrics.FailedConnect, Count: 1})
 			}},
-		{"1000 requests at once: 995 successes; 5 of 1000 failed (of unknown causes)",
+		{"1000 requests at once: 995 requests succeeded; 5 of 1000 failed (of unknown causes)",
 			steadyReport(), func(r *metrics.Report) {
 				r.Plan, r.Levels, r.Failures = metrics.Plan{Rate: metrics.Rate(inf)}, nil, nil
 				r.TTFT, r.ITL = metrics.Statistic{}, metrics.Statistic{}
 			}},
-		{"0.25 to 20 req/s: 1 success", metrics.Report{Completed: 1, Plan: metrics.Plan{
+		{"0.25 to 20 req/s: 1 request succeeded", metrics.Report{Completed: 1, Plan: metrics.Plan{
 			Rate: metrics.Rate(inf), Ramp: &metrics.Ramp{From: 0.25, To: 20}}}, func(*metrics.Report) {}},
-		{"2 stages: 1 success", metrics.Report{Completed: 1, Plan: metrics.Plan{Stages: make([]metrics.Stage, 2)}}, func(*metrics.Report) {}},
+		{"2 stages: 1 request succeeded",
+			metrics.Report{Completed: 1, Plan: metrics.Plan{Stages: make([]metrics.Stage, 2)}}, func(*metrics.Report) {}},
 		{"no request succeeded: 200 failed (connect); MISSED p99_ttft_ms>500 (unknown)",
 			metrics.Report{Failed: 200, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 200}}},
 			func(r *metrics.Report) {
@@ -107,11 +119,14 @@ func TestAnswerIsOneShortLine(t *testing.T) {
 		r.Gates = append(r.Gates, metrics.GateResult{Gate: metrics.Gate{Metric: "mean_client_queue_time_ms", Op: ">"}, Missed: true})
 	}
 	got := Answer(r)
-	if len(got) > 150 || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r > '~' }) {
+	const missed = "; MISSED mean_client_queue_time... (unknown) and 8 more"
+	if len(got) > 150 || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r > '~' }) || !strings.HasSuffix(got, missed) {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 	r.Levels, r.Answer, r.Failed = nil, metrics.Answer{}, 0
-	if got := Answer(r); !strings.HasSuffix(got, "MISSED mean_client_queue_time_ms>0 (unknown), mean_client_queue_time_ms>0 (unknown) and 7 more") {
+	const want = "1.0 to 64 req/s: 0.0 % within SLO; client p99 0.3 ms late; " +
+		"MISSED mean_client_queue_time_ms>0 (unknown) and 8 more"
+	if got := Answer(r); got != want {
 		t.Errorf("got %s", got)
 	}
 }
@@ -126,7 +141,7 @@ func TestGateValues(t *testing.T) {
 	}{
 		{"612", ">", 500, false, 612.345}, {"500.3", ">", 500, false, 500.3}, {"500.00004", ">", 500, false, 500.00004},
 		{"87%", "<", 0.9, true, 0.87}, {"89.99%", "<", 0.9, true, 0.89987}, {"33.3%", "<", 0.9, true, 1. / 3},
-		{"0.063", ">", 1, false, 0.0625}, {"7.35", ">", 1, false, 7.354}, {"0", "<", 10, false, 0}, {"inf", ">", 1, false, inf},
+		{"0.062", ">", 1, false, 0.0624}, {"7.35", ">", 1, false, 7.354}, {"0", "<", 10, false, 0}, {"inf", ">", 1, false, inf},
 	} {
 		g := metrics.GateResult{Gate: metrics.Gate{Op: c.op, Limit: c.limit, Percent: c.percent}, Value: c.value, Known: true}
 		if got := gateValue(&g); got != c.want {

@@ -9,10 +9,10 @@ import (
 	"benchtop/metrics"
 )
 
-// missedGates lists the gates that were missed, as many as fit into width.
+// missedGates lists the gates that were missed, as many as fit into width columns, which must be enough for one.
 func missedGates(r *metrics.Report, width int) string {
-	list := ""
-	more := 0
+	const more = " and %d more"
+	list, left := "", 0
 	for i := range r.Gates {
 		g := &r.Gates[i]
 		if !g.Missed {
@@ -21,20 +21,17 @@ func missedGates(r *metrics.Report, width int) string {
 		text := fmt.Sprintf("%s (%s)", cutASCII(g.Gate.String(), width/2), gateValue(g))
 		switch {
 		case list == "":
-			list = text
-		case more > 0 || len(list)+len(text) > width:
-			more++
+			list = "MISSED " + text
+		case left > 0 || len(list)+len(", ")+len(text)+len(more) > width:
+			left++
 		default:
 			list += ", " + text
 		}
 	}
-	if list == "" {
-		return ""
+	if left > 0 {
+		list += fmt.Sprintf(more, left)
 	}
-	if more > 0 {
-		list += fmt.Sprintf(" and %d more", more)
-	}
-	return "MISSED " + list
+	return list
 }
 
 // gateValue is the value of a gate's metric in the unit of its limit, with as few digits as still say on which side of

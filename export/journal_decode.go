@@ -100,7 +100,8 @@ func (f *fields) inherit(inner *fields) {
 
 func (f *fields) request() metrics.Request {
 	return metrics.Request{
-		Index: f.count("index"), Conversation: f.count("conversation"), Turn: f.count("turn"), ID: f.text("id"), Model: f.text("model"),
+		Index: f.count("index"), Conversation: f.count("conversation"), Turn: f.count("turn"),
+		ID: f.text("id"), Model: f.text("model"),
 		Scheduled: f.moment("scheduled_us"), Due: f.moment("due_us"), Admitted: f.moment("admitted_us"),
 		Sent: f.moment("sent_us"), Encode: f.span("encode_us"), Connect: f.span("connect_us"),
 		FirstChunk: f.moment("first_chunk_us"), FirstToken: f.moment("first_token_us"),

@@ -95,7 +95,8 @@ func (l *planLine) plan() metrics.Plan {
 func decodeHeader(line []byte) (entry, error) {
 	var h header
 	const want = `expected the first line of a benchtop journal, {"benchtop_journal":1,"plan":{…}}`
-	const remedy = `if this is a journal, take the first line from another run of the same kind; its requests are the lines below`
+	const remedy = `if this is a journal, take the first line from another run of the same kind; ` +
+		`its requests are the lines below`
 	if err := json.Unmarshal(line, &h); err != nil {
 		return entry{}, fmt.Errorf("%s: %w; %s", want, err, remedy)
 	}
@@ -103,8 +104,8 @@ func decodeHeader(line []byte) (entry, error) {
 	case h.Version == 0:
 		return entry{}, errors.New(want + "; " + remedy)
 	case h.Version != journalVersion:
-		return entry{}, fmt.Errorf("this is version %d of the journal; this benchtop reads version %d; use the benchtop that wrote it",
-			h.Version, journalVersion)
+		return entry{}, fmt.Errorf("this is version %d of the journal, and this benchtop reads version %d; "+
+			"use the benchtop that wrote it", h.Version, journalVersion)
 	}
 	plan := h.Plan.plan()
 	return entry{plan: &plan}, nil

@@ -7,14 +7,15 @@ import (
 )
 
 // valueAxis runs from 0 to a round number in round steps.
-type valueAxis struct {
-	step, top float64
-	// width of the widest label in columns.
-	width int
-}
+type valueAxis struct{ step, top float64 }
 
-// mostSteps keeps labels at least two rows apart.
-const mostSteps = 5
+const (
+	// mostSteps keeps labels at least two rows apart.
+	mostSteps = 5
+	// labelWidth is enough for any label of values up to mostPlotted, such as 250k or 1.5M.
+	labelWidth  = 4
+	mostPlotted = 500_000_000_000_000
+)
 
 // newValueAxis finds the smallest step of 1, 2 or 5 times a power of ten that needs at most mostSteps steps. What is
 // counted is whole, so no step is below 1.
@@ -27,11 +28,7 @@ func newValueAxis(most float64) valueAxis {
 			step *= 2
 		}
 	}
-	a := valueAxis{step: step, top: step * max(1, math.Ceil(most/step))}
-	for v := 0.0; v <= a.top; v += step {
-		a.width = max(a.width, len(shortNumber(v)))
-	}
-	return a
+	return valueAxis{step, step * max(1, math.Ceil(most/step))}
 }
 
 // place is the dot of a value among n.
@@ -62,7 +59,9 @@ func shortNumber(v float64) string {
 }
 
 // timeSteps in seconds are those a person counts in.
-var timeSteps = [...]int{1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400}
+var timeSteps = [...]int{
+	1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800,
+}
 
 // leastTick is the smallest distance between two ticks of the axis of time, in columns.
 const leastTick = 8
@@ -85,7 +84,11 @@ func timeAxis(seconds, columns int, marks []mark, ascii bool) (axis, names strin
 		cells[t*columns/seconds] = tick
 	}
 	for _, m := range marks {
-		cells[min(int(m.at*float64(columns)/float64(seconds)), columns-1)] = m.letter
+		at := int(min(m.at/float64(seconds)*float64(columns), float64(columns-1)))
+		for at < columns-1 && cells[at] >= 'a' && cells[at] <= 'z' { // taken: rather a little late than not at all
+			at++
+		}
+		cells[at] = m.letter
 	}
 	row := []rune(strings.Repeat(" ", columns+1))
 	for t := 0; t < seconds; t += step {
@@ -101,8 +104,6 @@ func timeAxis(seconds, columns int, marks []mark, ascii bool) (axis, names strin
 // clock is a number of seconds in few characters.
 func clock(t int) string {
 	switch {
-	case t == 0:
-		return "0"
 	case t < 60:
 		return strconv.Itoa(t) + "s"
 	}

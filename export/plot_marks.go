@@ -16,30 +16,36 @@ type mark struct {
 // mostMarks is as many as there are letters.
 const mostMarks = 26
 
+// marksOf are the marked events of the time that is drawn.
 func marksOf(r *metrics.Report) []mark {
 	var out []mark
 	for _, e := range r.Events {
-		if e.Mark == "" || e.At == metrics.Never || len(out) == mostMarks {
-			continue
+		at := e.At.Seconds()
+		if e.Mark != "" && at >= 0 && at <= float64(len(r.Timeline)) && len(out) < mostMarks {
+			out = append(out, mark{at, 'a' + rune(len(out)), e.Mark})
 		}
-		out = append(out, mark{max(0, e.At.Seconds()), 'a' + rune(len(out)), e.Mark})
 	}
 	return out
 }
 
-// widestMark in columns is how much of a mark's words the legend shows.
-const widestMark = 24
+const (
+	// widestMark in columns is how much of a mark's words the legend shows.
+	widestMark = 24
+	// widestRest is what else may stand there: a letter and (6d23h59m59s).
+	widestRest = 16
+)
 
 // legend names the marks in as few lines as they fit into.
 func legend(marks []mark, o PlotOptions) []string {
 	var lines []string
 	line := ""
+	width := min(widestMark, o.Width-widestRest)
 	for _, m := range marks {
-		text := cut(Clean(m.text), widestMark)
+		text := cut(Clean(m.text), width)
 		if o.ASCII {
-			text = cutASCII(m.text, widestMark)
+			text = cutASCII(m.text, width)
 		}
-		entry := fmt.Sprintf("%c %s %s", m.letter, clock(int(m.at)), text)
+		entry := fmt.Sprintf("%c %s (%s)", m.letter, text, clock(int(m.at)))
 		if line != "" && columns(line)+2+columns(entry) > o.Width {
 			lines = append(lines, line)
 			line = ""

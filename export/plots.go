@@ -20,8 +20,8 @@ type PlotOptions struct {
 const (
 	defaultPlotWidth = 80
 	leastPlotWidth   = 30
-	// plotRows is the height of a plot without its axis.
-	plotRows = 10
+	// plotRows is the height of a plot without its axis: an odd number, so that five steps lie two rows apart.
+	plotRows = 11
 )
 
 // Plots draws two small plots over the seconds of the run: the output tokens that arrived in each, and the requests in
@@ -39,15 +39,15 @@ func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
 	tokens := make([]float64, len(r.Timeline))
 	inFlight := make([]float64, len(r.Timeline))
 	for i := range r.Timeline {
-		win := &r.Timeline[i] // corrections may leave less than nothing in a window of a damaged journal
-		tokens[i] = float64(max(0, win.OutputTokens))
-		inFlight[i] = float64(max(0, win.Waiting+win.Running))
+		win := &r.Timeline[i]
+		tokens[i], inFlight[i] = plotted(win.OutputTokens), plotted(win.Waiting+win.Running)
 	}
 	out := bufio.NewWriter(w)
 	marks := marksOf(&r)
 	for _, p := range []plot{
 		{title: "Output tokens per second", join: mean, joined: "mean", values: tokens},
-		{title: "Concurrent requests per second (in flight at its end)", join: highestOf, joined: "highest", values: inFlight},
+		{title: "Concurrent requests per second (in flight at the end of each)", join: highestOf, joined: "highest",
+			values: inFlight},
 	} {
 		p.PlotOptions, p.marks = o, marks
 		out.WriteByte('\n')
@@ -58,6 +58,9 @@ func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
 	}
 	return out.Flush()
 }
+
+// plotted keeps what a damaged journal makes up within what an axis can name.
+func plotted(n int) float64 { return float64(min(max(0, n), mostPlotted)) }
 
 // plot is one of them; values are one for each second.
 type plot struct {
@@ -87,10 +90,10 @@ func highestOf(v []float64) float64 {
 }
 
 func (p *plot) draw(w *bufio.Writer) {
-	y := newValueAxis(highestOf(p.values))
-	columns := p.Width - y.width - 2 // a blank and the axis
+	columns := p.Width - labelWidth - 2 // a blank and the axis
 	area := newDots(columns, plotRows, p.ASCII)
 	points, note := p.points(area.width)
+	y := newValueAxis(highestOf(points))
 	for x, v := range points {
 		at := y.place(v, area.height)
 		from := at
@@ -103,19 +106,19 @@ func (p *plot) draw(w *bufio.Writer) {
 		w.WriteString(line + "\n")
 	}
 	labels := y.labels(plotRows, area.height)
-	side, tick := "│", "┤"
+	line, tick := "│", "┤"
 	if p.ASCII {
-		side, tick = "|", "+"
+		line, tick = "|", "+"
 	}
 	for row := range plotRows {
-		edge := side
+		edge := line
 		if labels[row] != "" {
 			edge = tick
 		}
-		fmt.Fprintf(w, "%*s %s%s\n", y.width, labels[row], edge, strings.TrimRight(area.row(row), " "))
+		fmt.Fprintf(w, "%*s %s%s\n", labelWidth, labels[row], edge, strings.TrimRight(area.row(row), " "))
 	}
 	axis, names := timeAxis(len(p.values), columns, p.marks, p.ASCII)
-	pad := strings.Repeat(" ", y.width+1)
+	pad := strings.Repeat(" ", labelWidth+1)
 	w.WriteString(pad + axis + "\n" + pad + names + "\n")
 }
 

@@ -2,7 +2,7 @@ package export
 
 import (
 	"bytes"
-	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +35,156 @@ func tenSeconds() metrics.Report {
 	return r
 }
 
-var _ = fmt.Sprint
-var _ = strings.Cut
-var _ = utf8.RuneLen
+func TestPlots(t *testing.T) {
+	golden(t, "plots.txt", []byte(plots(t, tenSeconds(), PlotOptions{Width: 46})))
+	golden(t, "plots_ascii.txt", []byte(plots(t, tenSeconds(), PlotOptions{Width: 46, ASCII: true})))
+}
+
+func TestPlotsStayInTheirColumns(t *testing.T) {
+	r := tenSeconds()
+	for i := range 1000 {
+		r.Timeline = append(r.Timeline, metrics.Window{OutputTokens: i * 12_345, Waiting: i % 7})
+	}
+	for i := range 40 {
+		r.Events = append(r.Events, metrics.Event{At: time.Duration(i) * 25 * time.Second, Mark: strings.Repeat("wide 日本 ", 20)})
+	}
+	for width := 30; width < 130; width++ {
+		for _, ascii := range []bool{false, true} {
+			got := plots(t, r, PlotOptions{Width: width, ASCII: ascii})
+			if n := strings.Count(got, "\n"); n < 2*plotRows+8 {
+				t.Fatalf("width %d: %d lines:\n%s", width, n, got)
+			}
+			for line := range strings.Lines(got) {
+				line = strings.TrimSuffix(line, "\n")
+				n := columns(line)
+				if strings.ContainsAny(line, "│┤└") { // columns would count drawings twice
+					n = utf8.RuneCountInString(line)
+				}
+				if n > width || strings.HasSuffix(line, " ") {
+					t.Errorf("width %d: %d columns: %q", width, n, line)
+				}
+				if ascii && strings.ContainsFunc(line, func(r rune) bool { return r > '~' }) {
+					t.Errorf("not ASCII: %q", line)
+				}
+			}
+		}
+	}
+	if got, want := plots(t, r, PlotOptions{}), plots(t, r, PlotOptions{Width: 80}); got != want {
+		t.Error("the width is not 80 unless given")
+	}
+}
+
+func TestNothingToPlot(t *testing.T) {
+	for name, change := range map[string]func(*metrics.Report, *PlotOptions){
+		"no success":   func(r *metrics.Report, _ *PlotOptions) { r.Completed = 0 },
+		"short run":    func(r *metrics.Report, _ *PlotOptions) { r.Duration = 1.99 },
+		"no timeline":  func(r *metrics.Report, _ *PlotOptions) { r.Timeline = nil },
+		"narrow":       func(_ *metrics.Report, o *PlotOptions) { o.Width = 29 },
+		"narrower yet": func(_ *metrics.Report, o *PlotOptions) { o.Width = -5 },
+	} {
+		r, o := tenSeconds(), PlotOptions{Width: 80}
+		change(&r, &o)
+		if got := plots(t, r, o); got != "" {
+			t.Errorf("%s: got:\n%s", name, got)
+		}
+	}
+}
+
+// A run that brought no tokens, or whose windows were corrected below nothing, is a line at 0.
+func TestPlotsOfNothing(t *testing.T) {
+	r := metrics.Report{Completed: 1, Duration: 3, Timeline: make([]metrics.Window, 3)}
+	r.Timeline[1] = metrics.Window{OutputTokens: -50, Waiting: -3, Running: 1}
+	got := plots(t, r, PlotOptions{Width: 30, ASCII: true})
+	const want = `
+Output tokens per second
+   1 +
+     |
+     |
+     |
+     |
+     |
+     |
+     |
+     |
+     |
+   0 +************************
+     +--------+-------+-------
+     0s      1s      2s
+`
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
+// Where a point stands for several seconds, tokens are averaged and requests are not.
+func TestPlotsOfLongRuns(t *testing.T) {
+	r := metrics.Report{Completed: 1, Duration: 135}
+	for i := range 135 { // 1000 tokens and 8 requests in every fifth second only
+		r.Timeline = append(r.Timeline, metrics.Window{OutputTokens: 5000 * (i % 5 / 4), Running: 8 * (i % 5 / 4)})
+	}
+	got := plots(t, r, PlotOptions{Width: 31, ASCII: true})
+	for _, want := range []string{
+		"\nOutput tokens per second, mean\n  of 5 to 6 s at each point\n  2k +\n", "highest of 5 to 6 s at\n  each point\n   8 +******",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	for n, want := range map[int]string{
+		135: "", 136: "", 45: ", mean of 3 s at each point", 50: ", mean of 2 to 3 s at each point", 1: ", mean of 135 s at each point",
+	} {
+		p := plot{values: make([]float64, 135), join: mean, joined: "mean"}
+		for i := range p.values {
+			p.values[i] = float64(i)
+		}
+		points, note := p.points(n)
+		if note != want || len(points) != n {
+			t.Errorf("%d points: got %d, %q, want %q", n, len(points), note, want)
+		}
+		if n == 45 && (points[0] != 1 || points[44] != 133) {
+			t.Errorf("means of three: %v", points)
+		}
+	}
+}
+
+func TestValueAxis(t *testing.T) {
+	for _, c := range []struct {
+		most   float64
+		labels string
+	}{
+		{0, "0 1"}, {1, "0 1"}, {3, "0 1 2 3"}, {5, "0 1 2 3 4 5"}, {6, "0 2 4 6"}, {11, "0 5 10 15"}, {26, "0 10 20 30"},
+		{90, "0 20 40 60 80 100"}, {101, "0 50 100 150"}, {999, "0 200 400 600 800 1k"}, {1e6, "0 200k 400k 600k 800k 1M"},
+		{2.4e9, "0 500M 1G 1.5G 2G 2.5G"},
+	} {
+		a := newValueAxis(c.most)
+		labels := a.labels(plotRows, 4*plotRows)
+		slices.Reverse(labels)
+		if got := strings.Join(strings.Fields(strings.Join(labels, " ")), " "); got != c.labels {
+			t.Errorf("up to %v: got %s, want %s", c.most, got, c.labels)
+		}
+		if labels[0] != "0" || a.place(0, 44) != 0 || a.place(a.top, 44) != 43 || a.place(2*a.top, 44) != 43 {
+			t.Errorf("up to %v: %v", c.most, labels)
+		}
+	}
+}
+
+func TestTimeAxis(t *testing.T) {
+	marks := []mark{{at: 0, letter: 'a'}, {at: 0.1, letter: 'b'}, {at: 60, letter: 'c'}, {at: 59.9, letter: 'd'}}
+	axis, names := timeAxis(60, 40, marks, true)
+	if want := "+ab--------+---------+---------+--------d"; axis != want {
+		t.Errorf("got %s", axis)
+	}
+	if want := "0s        15s       30s       45s"; names != want {
+		t.Errorf("got %q", names)
+	}
+	for seconds, want := range map[int]string{
+		0: "0s", 59: "59s", 60: "1m", 90: "1m30s", 3600: "1h", 5400: "1h30m", 86400: "1d", 90061: "1d1h1m1s",
+	} {
+		if got := clock(seconds); got != want {
+			t.Errorf("%d s: got %s, want %s", seconds, got, want)
+		}
+	}
+	if _, names := timeAxis(7*86400, 40, nil, false); names != "0s         2d         4d          6d" {
+		t.Errorf("a week: %q", names)
+	}
+}

@@ -62,7 +62,7 @@ func TestPyTorch(t *testing.T) {
 		}
 	}
 	for key, want := range map[string]string{
-		"duration": "1.75", "latencies": "[0.36,0.38,0.9,0]", "p50_ttft_ms": "300", "mean_e2el_ms": "546.6666666666666",
+		"duration": "1.75", "latencies": "[0.36,0.38,0.9,0]", "p50_ttft_ms": "300", "mean_e2el_ms": "546.6666666666667",
 		"burstiness": `"inf"`, "date": `"20261006-101500"`, "input_lens": "[10,12,8,9]",
 	} {
 		if got := compact(t, extra[key]); got != want {

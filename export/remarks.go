@@ -45,7 +45,8 @@ func damageRemark(r *metrics.Report) string {
 	if r.Damaged == 0 {
 		return ""
 	}
-	return remark("Journal: %s could not be read; what stood there is in none of the figures.", count(r.Damaged, "damaged line"))
+	return remark("Journal: %s could not be read; what stood there is in none of the figures.",
+		count(r.Damaged, "damaged line"))
 }
 
 func warmupRemark(r *metrics.Report) string {
@@ -81,7 +82,8 @@ func pacingRemark(r *metrics.Report) string {
 	if r.ClientQueue.Max >= shortestHeld {
 		cause = "requests waited for a slot"
 	}
-	return remark("Pacing: %.2f requests/s were sent where the schedule asked for %.2f; %s.", r.SentRate, r.ScheduledRate, cause)
+	return remark("Pacing: %.2f requests/s were sent where the schedule asked for %.2f; %s.",
+		r.SentRate, r.ScheduledRate, cause)
 }
 
 func failuresRemark(r *metrics.Report) string {

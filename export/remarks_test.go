@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"benchtop/metrics"
 )
@@ -42,7 +45,62 @@ func TestRemarks(t *testing.T) {
 func TestNothingToRemark(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.Rate = metrics.Rate(inf) // then waiting for a slot is the plan
+	run.Plan.SteadyState.Off = true
 	if got := remarks(t, summarize(t, run, qs[:3])); got != "" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestRemarksOnTheLoad(t *testing.T) {
+	r := metrics.Report{
+		Plan:      metrics.Plan{Rate: 10, MaxConcurrency: 4, Warmup: 30 * time.Second},
+		Completed: 100, WarmedUp: 240, Damaged: 3,
+		ScheduledRate: 10, SentRate: 9.49,
+		SteadyState: &metrics.SteadyState{
+			Start: 12340 * ms, End: 58 * time.Second, Target: 64, ThresholdAbs: 61, RequestThroughput: 12.3, OutputThroughput: 1234.56,
+			TTFT: metrics.Statistic{N: 1, Mean: 120, Median: 110}, TPOT: metrics.Statistic{N: 1, Mean: 20},
+			Warning: "the load was full for a moment \x1b[1monly.",
+		},
+		Gates: []metrics.GateResult{
+			{Gate: metrics.Gate{Metric: "p99_ttft_ms", Op: ">", Limit: 500}, Value: 612, Known: true, Missed: true},
+			{Gate: metrics.Gate{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, Value: 0.991, Known: true},
+			{Gate: metrics.Gate{Metric: "mean_tpot_ms", Op: ">", Limit: 50}, Missed: true},
+		},
+	}
+	const want = `
+Journal: 3 damaged lines could not be read; what stood there is in none of the
+  figures.
+Warm-up: 240 requests of the first 30s were left out; they are in none of the
+  figures above.
+Pacing: 9.49 requests/s were sent where the schedule asked for 10.00; this
+  client could not keep up.
+Steady state: from 12.3 s to 58.0 s, with at least 61 of 64 requests in flight:
+  12.30 requests/s, 1234.56 output tokens/s, TTFT 120.00 ms on average (median
+  110.00 ms), TPOT 20.00 ms.
+Steady state: the load was full for a moment only.
+Gates (where one holds, the run counts as failed):
+  MISSED  p99_ttft_ms>500  (612)
+     met  goodput<90%  (99.1%)
+  MISSED  mean_tpot_ms>50  (unknown)
+`
+	if diff := cmp.Diff(want, remarks(t, r)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	r = metrics.Report{
+		Plan: r.Plan, ScheduledRate: 10, SentRate: 9.4, ClientQueue: metrics.Statistic{N: 1, Max: 5},
+		SteadyState: &metrics.SteadyState{Warning: "never full"},
+	}
+	r.Plan.Warmup = 0
+	got := remarks(t, r)
+	if !strings.Contains(got, "asked for 10.00; requests\n  waited for a slot.\n") || !strings.HasSuffix(got, "\nSteady state: never full.\n") {
+		t.Errorf("got %s", got)
+	}
+	for _, change := range []func(){
+		func() { r.SentRate = 9.5 }, func() { r.SentRate = 0 }, func() { r.SentRate, r.Plan.Rate = 9.4, metrics.Rate(inf) },
+	} {
+		change()
+		if got := remarks(t, r); strings.Contains(got, "Pacing") {
+			t.Errorf("%v of %v: %s", r.SentRate, r.Plan.Rate, got)
+		}
 	}
 }

@@ -125,7 +125,8 @@ func totalKeys(r *metrics.Report) object {
 			return object{{"rps", s.RPS}, {"timestamp", at.Format("2006-01-02T15:04:05.000000")}}
 		})})
 	}
-	return o
+	o = append(o, specDecodeKeys(r)...)
+	return append(o, diffusionKeys(r)...)
 }
 
 func detailKeys(requests []metrics.Request, latencies, queues field) object {

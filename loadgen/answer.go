@@ -46,7 +46,8 @@ func bodyOf(k *link) io.Reader {
 func (x *exchange) stream(k *link) error {
 	e := x.engine
 	if how := compression(k); how != "" {
-		x.fail(metrics.FailedMalformed, fmt.Sprintf("the answer is compressed (%s), which was not asked for and cannot be timed", how))
+		x.fail(metrics.FailedMalformed,
+			fmt.Sprintf("the answer is compressed (%s), which was not asked for and cannot be timed", how))
 		return errStop
 	}
 	body, chunked := bodyOf(k), k.answer.Header.ContentLength() == -1
@@ -194,8 +195,9 @@ func (x *exchange) unstreamed(k *link) {
 		x.finished, x.usage = true, m.usage
 		x.chunk(&m)
 	default:
-		x.fail(metrics.FailedMalformed, fmt.Sprintf("expected an event stream, or an answer in JSON with choices, got content type %q: %s",
-			k.answer.Header.ContentType(), excerpt(x.whole)))
+		kind := k.answer.Header.ContentType()
+		x.fail(metrics.FailedMalformed, fmt.Sprintf(
+			"expected an event stream, or an answer in JSON with choices, got content type %q: %s", kind, excerpt(x.whole)))
 	}
 }
 

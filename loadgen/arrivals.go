@@ -130,7 +130,9 @@ func InStages(stages []metrics.Stage, burstiness float64, draws *numpy.Legacy) [
 // mapArrivals draws arrivals at rate 1 and maps them through the inverse of the expected number of arrivals, up to an
 // end, or the most there may be. So the rate is right at every moment and not only on average. inverse is asked in
 // ascending order.
-func mapArrivals(inverse func(n float64) time.Duration, end time.Duration, most int, burstiness float64, draws *numpy.Legacy) []time.Duration {
+func mapArrivals(
+	inverse func(n float64) time.Duration, end time.Duration, most int, burstiness float64, draws *numpy.Legacy,
+) []time.Duration {
 	var offsets []time.Duration
 	for expected := 0.0; len(offsets) < most; {
 		expected += gap(1, burstiness, draws)

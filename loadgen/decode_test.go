@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -34,6 +35,12 @@ func TestDecode(t *testing.T) {
 		{name: "error object", data: `{"error":{"message":"no","code":400}}`, tokens: none, failure: "no", input: none, total: none},
 		{name: "error text", data: `{"error":"no"}`, tokens: none, failure: "no", input: none, total: none},
 		{name: "error without a message", data: `{"error":{"code":400}}`, tokens: none, failure: `{"code":400}`, input: none, total: none},
+		{name: "error of nothing, in all its forms", data: `{"error":0,"choices":[{"text":"a"}]}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
+		{name: "error of an empty text", data: `{"error":"","choices":[{"text":"a"}]}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
+		{name: "error of an empty object", data: `{"error":{},"choices":[{"text":"a"}]}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
+		{name: "error of an empty list", data: `{"error":[],"choices":[{"text":"a"}]}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
+		{name: "error true", data: `{"error":true}`, tokens: none, failure: "true", input: none, total: none},
+		{name: "error number", data: `{"error":1}`, tokens: none, failure: "1", input: none, total: none},
 		{name: "error false", data: `{"error":false,"choices":[{"text":"a"}]}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -77,15 +84,36 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 	}
 }
 
-// FuzzDecode: foreign bytes never panic, and what fails says so.
-func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"choices":[{"text":"a","token_ids":[1],"logprobs":{"tokens":["a"]},"finish_reason":"x"}],"usage":{"prompt_tokens":1e99}}`), true)
-	f.Add([]byte(`{"error":[[]],"choices":[null]}`), false)
-	f.Fuzz(func(t *testing.T, data []byte, chat bool) {
+// FuzzStreamJSON: foreign bytes never panic, what is accepted is JSON, and what it says is sane: no count of tokens that
+// no request could have, no text that is longer than what came, and the same again for the same bytes.
+func FuzzStreamJSON(f *testing.F) {
+	f.Add([]byte(`{"choices":[{"text":"a","token_ids":[1],"logprobs":{"tokens":["a"]},"finish_reason":"x"}],"usage":{"prompt_tokens":1e99}}`), true, false)
+	f.Add([]byte(`{"choices":[{"delta":{"content":"a","tool_calls":[1]},"logprobs":{"content":[1,2]}}],"usage":{"prompt_tokens_details":{"cached_tokens":3}}}`), true, false)
+	f.Add([]byte(`{"choices":[{"message":{"content":"a"}}],"usage":{"completion_tokens":-1}}`), true, true)
+	f.Add([]byte(`{"error":[[]],"choices":[null]}`), false, true)
+	f.Fuzz(func(t *testing.T, data []byte, chat, whole bool) {
 		d := decoder{chat: chat}
-		m, err := d.decode(data)
-		if err == nil && m.usage.present && (m.usage.input < -1 || m.usage.output < -1) {
-			t.Errorf("usage %+v", m.usage)
+		read := d.decode
+		if whole {
+			read = d.decodeWhole
+		}
+		m, err := read(data)
+		first := fmt.Sprintf("%+v %v", m, err)
+		if err == nil {
+			if m.tokens < -1 || m.tokens > len(data) || len(m.answer) > len(data) || len(m.failure) > maxWords {
+				t.Errorf("%d tokens, %d bytes of answer, %d of failure from %d", m.tokens, len(m.answer), len(m.failure), len(data))
+			}
+			for _, n := range []int{m.usage.input, m.usage.output, m.usage.cached} {
+				if n < -1 || n > mostTokens {
+					t.Errorf("usage %+v", m.usage)
+				}
+			}
+			if !m.choice && (m.output || m.finish != nil || m.tokens != -1) {
+				t.Errorf("output without a choice: %+v", m)
+			}
+		}
+		if again, err := read(data); fmt.Sprintf("%+v %v", again, err) != first {
+			t.Errorf("a second time: %+v %v, first %s", again, err, first)
 		}
 	})
 }

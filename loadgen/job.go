@@ -81,8 +81,8 @@ func (j *job) end(q *metrics.Request) {
 	j.engine.observer.Done(q)
 }
 
-// send performs one exchange and tells an observer of what is sent and comes back. A panic on the way is a bug of ours, but no reason to lose what else the run measured: it
-// fails the request and says where it happened.
+// send performs one exchange and tells an observer of what is sent and comes back. A panic on the way is a bug of ours, but
+// no reason to lose what else the run measured: it fails the request and says where it happened.
 func (e *Engine) send(q *metrics.Request, turn *datasets.Turn, o Observer) {
 	defer func() {
 		if bug := recover(); bug != nil {

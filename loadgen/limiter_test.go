@@ -170,7 +170,7 @@ func TestNothingHeldIsLost(t *testing.T) {
 
 // slowbook counts, and takes its time over requests that were dropped.
 type slowbook struct {
-	deaf
+	nobody
 	due, done atomic.Int64
 }
 

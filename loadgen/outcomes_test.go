@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -55,11 +56,11 @@ func stream(pieces ...string) string {
 	return b.String() + lastChunk
 }
 
-// each cuts a text into its bytes, each put through f.
-func each(s string, f func(string) string) []string {
+// singly cuts a text into its bytes.
+func singly(s string) []string {
 	var all []string
 	for i := range len(s) {
-		all = append(all, f(s[i:i+1]))
+		all = append(all, s[i:i+1])
 	}
 	return all
 }
@@ -149,8 +150,8 @@ func TestOutcomes(t *testing.T) {
 
 		// The same events in other bytes.
 		{name: "coalesced into one read", script: pieces(true, 0, stream(a+b+stop+done)), want: good(3, 2, "ab"), reusable: true},
-		{name: "every byte an HTTP chunk", script: pieces(true, 0, stream(each(text(unicode)+stop, strings.Clone)...)), want: good(2, 1, unicode), reusable: true},
-		{name: "every byte a segment", script: pieces(true, 0, each(stream(text(unicode), stop), strings.Clone)...), want: good(2, 1, unicode), reusable: true},
+		{name: "every byte an HTTP chunk", script: pieces(true, 0, stream(singly(text(unicode)+stop)...)), want: good(2, 1, unicode), reusable: true},
+		{name: "every byte a segment", script: pieces(true, 0, singly(stream(text(unicode), stop))...), want: good(2, 1, unicode), reusable: true},
 		{name: "escaped", script: pieces(true, 0, stream(event(`{"choices":[{"text":"\u00e9\u20ac\ud83d\ude00\n\"","finish_reason":"length"}]}`))), want: good(1, 1, unicode+"\n\""), reusable: true},
 		{name: "CR LF", script: pieces(true, 0, stream(strings.ReplaceAll(a+b+stop+done, "\n", "\r\n"))), want: good(3, 2, "ab"), reusable: true},
 		{name: "CR only", script: pieces(true, 0, stream(strings.ReplaceAll(a+b+stop+done, "\n", "\r"))), want: good(3, 2, "ab"), reusable: true},
@@ -293,10 +294,10 @@ func TestOutcomes(t *testing.T) {
 			want: outcome{status: 200, chunks: 3, input: 1, output: 2, source: byChunks, text: "ab", finish: "length", done: 3 * 3900 * ms}},
 		{name: "stall", script: hanging(streamHead + chunk(a)),
 			want: outcome{failure: stall, words: "nothing came for 4s after chunk 1", status: 200, chunks: 1, input: 1, text: "a", done: 5 * sec}},
-		{name: "pings do not hide a stall", script: pieces(true, sec, append([]string{streamHead + chunk(a)}, each("12345678", func(string) string { return chunk(": ping\n\n") })...)...),
+		{name: "pings do not hide a stall", script: pieces(true, sec, append([]string{streamHead + chunk(a)}, slices.Repeat([]string{chunk(": ping\n\n")}, 8)...)...),
 			want: outcome{failure: stall, words: "nothing came for 4s", status: 200, chunks: 1, input: 1, text: "a", done: 5 * sec}},
-		{name: "too long as a whole", script: pieces(true, 3*sec, append([]string{streamHead}, each("abcdefg", func(s string) string { return chunk(text(s)) })...)...),
-			want: outcome{failure: tooLong, words: "not complete after 20s", status: 200, chunks: 6, input: 1, text: "abcdef", done: 20 * sec}},
+		{name: "too long as a whole", script: pieces(true, 3*sec, append([]string{streamHead}, slices.Repeat([]string{chunk(a)}, 7)...)...),
+			want: outcome{failure: tooLong, words: "not complete after 20s", status: 200, chunks: 6, input: 1, text: "aaaaaa", done: 20 * sec}},
 		{name: "server keeps the line after the end", script: hanging(streamHead + chunk(stop+done)),
 			want: outcome{status: 200, chunks: 1, input: 1, output: 1, source: byChunks, finish: "length", done: 1250 * ms}},
 		{name: "server keeps the line after the finish", script: hanging(streamHead + chunk(stop)),

@@ -10,6 +10,7 @@ import (
 )
 
 // The bodies are what Python's json.dumps makes of vLLM's payloads, byte for byte, however the extra fields are written.
+// testdata/bodies.py makes the cases.
 func TestBodies(t *testing.T) {
 	var cases []struct {
 		Name            string
@@ -106,4 +107,24 @@ func FuzzString(f *testing.F) {
 			t.Errorf("%q reads back as %q", s, back)
 		}
 	})
+}
+
+// BenchmarkBody is the encoding of a long prompt and of a picture, which happens between a slot and the first byte sent.
+func BenchmarkBody(b *testing.B) {
+	picture := json.RawMessage(`{"type":"image_url","image_url":{"url":"data:image/png;base64,` + strings.Repeat("iVBORw0KGgo/", 1<<17) + `"}}`)
+	for name, turn := range map[string]datasets.Turn{
+		"prompt":  {Text: strings.Repeat("A long prompt. ", 10_000), MaxTokens: 8},
+		"accents": {Text: strings.Repeat("Très étrange. ", 10_000), MaxTokens: 8},
+		"picture": {Text: "What is it?", Media: picture, MaxTokens: 8},
+	} {
+		b.Run(name, func(b *testing.B) {
+			e := newEncoder(&Options{Backend: OpenAIChat, Model: "m"})
+			var buf []byte
+			b.ReportAllocs()
+			for b.Loop() {
+				buf, _ = e.body(buf[:0], "", &turn)
+			}
+			b.SetBytes(int64(len(buf)))
+		})
+	}
 }

@@ -109,15 +109,23 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// plain is how many bytes from the beginning stand for themselves in a JSON string.
+// plain is how many bytes from the beginning stand for themselves in a JSON string. A picture has millions of them.
 func plain[T string | []byte](s T) int {
 	for i := range len(s) {
-		if b := s[i]; b < ' ' || b > '~' || b == '"' || b == '\\' {
+		if special[s[i]] {
 			return i
 		}
 	}
 	return len(s)
 }
+
+// special are the bytes that do not stand for themselves.
+var special = func() (set [256]bool) {
+	for b := range set {
+		set[b] = b < ' ' || b > '~' || b == '"' || b == '\\'
+	}
+	return set
+}()
 
 // appendRune writes a character, or one half of a surrogate pair, as it stands inside a JSON string.
 func appendRune(dst []byte, r rune) []byte {

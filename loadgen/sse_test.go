@@ -81,18 +81,58 @@ func TestSSELimit(t *testing.T) {
 	}
 }
 
-// Any split of the bytes gives the same events.
-func FuzzSSE(f *testing.F) {
-	f.Add("event: e\r\ndata: a\r\n: c\r\n\r\ndata:b\rdata\r\r\n", uint16(3), uint16(9))
-	f.Fuzz(func(t *testing.T, stream string, a, b uint16) {
-		want := events(stream)
-		i := int(a) % (len(stream) + 1)
-		j := i + int(b)%(len(stream)-i+1)
-		if got := events(stream[:i], stream[i:j], stream[j:]); !slices.Equal(got, want) {
-			t.Errorf("split at %d and %d: got %q, want %q", i, j, got, want)
+// reference is the parser as the standard words it, without any thought of speed: the stream whole, normalised, in lines.
+func reference(stream string) []string {
+	stream = strings.TrimPrefix(stream, "\ufeff")
+	stream = strings.ReplaceAll(strings.ReplaceAll(stream, "\r\n", "\n"), "\r", "\n")
+	lines := strings.Split(stream, "\n")
+	var got, data []string
+	name := ""
+	for _, line := range lines[:len(lines)-1] { // what has no end of line is cut off
+		if line == "" {
+			if data != nil {
+				got = append(got, name+"|"+strings.Join(data, "\n"))
+			}
+			data, name = nil, ""
+			continue
 		}
-		if got := events(strings.Split(stream, "")...); !slices.Equal(got, want) && strings.ToValidUTF8(stream, "") == stream {
-			t.Errorf("by characters: got %q, want %q", got, want)
+		field, value, _ := strings.Cut(line, ":")
+		value = strings.TrimPrefix(value, " ")
+		switch field {
+		case "data":
+			data = append(data, value)
+		case "event":
+			name = value
+		}
+	}
+	return got
+}
+
+// Any split of the bytes gives the events that the standard asks for.
+func FuzzSSE(f *testing.F) {
+	f.Add("event: e\r\ndata: a\r\n: c\r\n\r\ndata:b\rdata\r\r\n", []byte{3, 9})
+	f.Add("\ufeffdata: \ufeff\n\n\r\n\rdata: é\n\ndata: cut off\n", []byte{0, 1, 0, 2})
+	f.Add("data:  two blanks\rdata\n\nevent\ndata::\n\ndata : no field\n\n", []byte{1})
+	f.Fuzz(func(t *testing.T, stream string, cuts []byte) {
+		want := reference(stream)
+		if got := events(stream); !slices.Equal(got, want) {
+			t.Errorf("in one piece: got %q, want %q", got, want)
+		}
+		var pieces, bytes []string
+		rest := stream
+		for _, n := range cuts {
+			at := min(int(n), len(rest))
+			pieces, rest = append(pieces, rest[:at]), rest[at:]
+		}
+		pieces = append(pieces, rest)
+		for i := range len(stream) {
+			bytes = append(bytes, stream[i:i+1])
+		}
+		if got := events(pieces...); !slices.Equal(got, want) {
+			t.Errorf("in the pieces %q: got %q, want %q", pieces, got, want)
+		}
+		if got := events(bytes...); !slices.Equal(got, want) {
+			t.Errorf("byte by byte: got %q, want %q", got, want)
 		}
 	})
 }

@@ -139,19 +139,12 @@ func endless(n int) script {
 	}
 }
 
-type deaf struct{}
-
-func (deaf) Due(*metrics.Request)   {}
-func (deaf) Sent(*metrics.Request)  {}
-func (deaf) Chunk(*metrics.Request) {}
-func (deaf) Done(*metrics.Request)  {}
-
 // A request costs some allocations, a chunk none: streams of different lengths cost the same.
 func TestChunksAllocateNothing(t *testing.T) {
 	allocations := func(chunks int) float64 {
 		base := serveTCP(t, endless(chunks))
 		return testing.AllocsPerRun(5, func() {
-			loadTCP(t, base, 1, deaf{}, func(o *Options) { o.Schedule = At([]time.Duration{0}) })
+			loadTCP(t, base, 1, nobody{}, func(o *Options) { o.Schedule = At([]time.Duration{0}) })
 		})
 	}
 	short, long := allocations(4), allocations(4004)
@@ -165,7 +158,7 @@ func BenchmarkChunk(b *testing.B) {
 	const chunks = 1000
 	base := serveTCP(b, endless(chunks))
 	b.ReportAllocs()
-	loadTCP(b, base, b.N, deaf{}, func(o *Options) { o.Limit = 8 })
+	loadTCP(b, base, b.N, nobody{}, func(o *Options) { o.Limit = 8 })
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/chunks, "ns/chunk")
 }
 

@@ -24,11 +24,12 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 	}
 	o.Schedule, o.ClosedLoop, o.Limit, o.ModelFor, o.ProbeRate = Immediately(), false, 0, nil, 0
 	clock := runClock{o.Start}
+	now := clock.now()
 	all := make([]metrics.Request, len(turns))
 	for i := range all {
 		all[i] = metrics.NewRequest(i)
 		all[i].InputTokens, all[i].InputSource, all[i].MaxTokens = turns[i].InputTokens, o.InputSource, turns[i].MaxTokens
-		all[i].Scheduled, all[i].Due = clock.now(), clock.now()
+		all[i].Scheduled, all[i].Due = now, now
 	}
 	e, err := New(o, nobody{})
 	if err != nil {

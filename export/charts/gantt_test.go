@@ -75,7 +75,7 @@ func TestThenNeighboursOfAnyClassUntilItFits(t *testing.T) {
 			t.Errorf("request %d: %d µs in %d parts, want %d µs in 1001", r.index, micros, n, 10_000+333*120_000+10_000)
 		}
 		if s := segments[1]; s.class != classMedium || s.gaps < 10 {
-			t.Errorf("request %d: a mean of 40 ms is class %d over %d gaps, want class %d over many", r.index, s.class, s.gaps, classMedium)
+			t.Errorf("request %d: a mean of 40 ms is class %d over %d gaps, want %d over many", r.index, s.class, s.gaps, classMedium)
 		}
 	}
 	if count != g.segments {

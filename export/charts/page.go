@@ -156,7 +156,8 @@ func writePage(w io.Writer, g *gantt, plan *metrics.Plan) error {
 	if err := encoder.Close(); err != nil {
 		return err
 	}
-	for _, part := range []string{"</script>\n<script>", echarts, "</script>\n<script>", pageScript, "</script>\n</body>\n</html>\n"} {
+	const next = "</script>\n<script>"
+	for _, part := range []string{next, echarts, next, pageScript, "</script>\n</body>\n</html>\n"} {
 		out.WriteString(part)
 	}
 	return out.Flush()

@@ -177,8 +177,10 @@
     const css = getComputedStyle(document.documentElement), pick = name => css.getPropertyValue(name).trim();
     const text = pick('--text'), quiet = pick('--quiet'), line = pick('--line');
     const axis = {
-      nameLocation: 'middle', nameTextStyle: { color: text, fontSize: 13 }, axisLabel: { color: quiet, hideOverlap: true, showMaxLabel: false },
-      axisLine: { show: true, onZero: false, lineStyle: { color: line } }, axisTick: { show: true, lineStyle: { color: line } },
+      nameLocation: 'middle', nameTextStyle: { color: text, fontSize: 13 },
+      axisLabel: { color: quiet, hideOverlap: true, showMaxLabel: false },
+      axisLine: { show: true, onZero: false, lineStyle: { color: line } },
+      axisTick: { show: true, lineStyle: { color: line } },
     };
     const slider = { type: 'slider', filterMode: 'none', showDataShadow: false, throttle: 60, brushSelect: false,
       borderColor: line, textStyle: { color: quiet } };
@@ -193,9 +195,10 @@
       xAxis: { ...axis, type: 'value', name: 'Time', nameGap: 28, min: 0, max: last,
         splitLine: { lineStyle: { color: line, opacity: 0.6 } },
         axisLabel: { ...axis.axisLabel, formatter: x => clock(x * unit) } },
-      yAxis: { ...axis, type: 'value', name: 'Request ID', nameGap: 78, inverse: true, min: -0.5, max: n - 0.5, minInterval: 1,
-        splitNumber: 12, splitLine: { show: false },
-        axisLabel: { ...axis.axisLabel, showMinLabel: false, formatter: r => Number.isInteger(r) && r < n ? title(r) : '' } },
+      yAxis: { ...axis, type: 'value', name: 'Request ID', nameGap: 78, inverse: true,
+        min: -0.5, max: n - 0.5, minInterval: 1, splitNumber: 12, splitLine: { show: false },
+        axisLabel: { ...axis.axisLabel, showMinLabel: false,
+          formatter: r => Number.isInteger(r) && r >= 0 && r < n ? title(r) : '' } },
       dataZoom: [
         { ...slider, xAxisIndex: 0, bottom: 12, height: 20, labelFormatter: x => clock(x * unit) },
         { ...slider, yAxisIndex: 0, right: 14, width: 18, showDetail: false },
@@ -237,7 +240,8 @@
     const start = startOf(r, i), count = gaps ? gaps[i] : 1;
     const lines = [
       ['Type', classes[kind[i]].name], ['Start', clock(start)], ['End', clock(end[i])],
-      ['Duration', span(end[i] - start) + (count > 1 ? ' (' + count + ' gaps, mean ' + span((end[i] - start) / count) + ')' : '')],
+      ['Duration', span(end[i] - start) +
+        (count > 1 ? ' (' + count + ' gaps, mean ' + span((end[i] - start) / count) + ')' : '')],
       ['Prompt Tokens', rows.input[r]], ['Output Tokens', rows.output[r]],
       ['Request Start Time', clock(rows.start[r])], ['Request End Time', clock(rows.finish[r])],
     ];

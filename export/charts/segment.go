@@ -9,7 +9,7 @@ import (
 	"benchtop/metrics"
 )
 
-// class is what a segment of the timeline shows. The order is the order of the legend; the page's script has it too.
+// class is what a segment of the timeline shows. Their order is that of the legend.
 type class uint8
 
 const (
@@ -43,7 +43,9 @@ func (t thresholds) of(gap time.Duration) class {
 // legend returns the names of the classes in their order.
 func (t thresholds) legend() [classes]string {
 	low, high := milliseconds(t.lowMS), milliseconds(t.highMS)
-	return [classes]string{"TTFT", "ITL < " + low, low + " ≤ ITL < " + high, "ITL ≥ " + high, "Failed", "Cancelled"}
+	return [classes]string{
+		"TTFT", "ITL < " + low, low + " ≤ ITL < " + high, "ITL ≥ " + high, "Failed", "Cancelled",
+	}
 }
 
 func milliseconds(ms float64) string { return strconv.FormatFloat(ms, 'f', -1, 64) + "ms" }

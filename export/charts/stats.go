@@ -44,10 +44,19 @@ type lengths struct {
 // One that did not succeed counts with no output, one that was never begun not at all. Without requests the panels are
 // empty. The error is that of the requests or of w.
 func DatasetStats(w io.Writer, requests iter.Seq2[metrics.Request, error]) error {
+	all, err := measured(requests)
+	if err != nil {
+		return err
+	}
+	return writePNG(w, panels(all), statsDPI)
+}
+
+// measured reads the lengths of all requests that were begun, into data-set order.
+func measured(requests iter.Seq2[metrics.Request, error]) ([]lengths, error) {
 	var all []lengths
 	for q, err := range requests {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if began(&q) == metrics.Never {
 			continue
@@ -59,6 +68,13 @@ func DatasetStats(w io.Writer, requests iter.Seq2[metrics.Request, error]) error
 		all = append(all, l)
 	}
 	slices.SortStableFunc(all, func(a, b lengths) int { return cmp.Compare(a.index, b.index) })
+	return all, nil
+}
+
+func tokens(n int) int { return min(max(n, 0), mostTokens) }
+
+// panels returns the four, two by two.
+func panels(all []lengths) [][]*plot.Plot {
 	of := func(f func(lengths) int) []int {
 		out := make([]int, len(all))
 		for i, l := range all {
@@ -66,7 +82,7 @@ func DatasetStats(w io.Writer, requests iter.Seq2[metrics.Request, error]) error
 		}
 		return out
 	}
-	panels := [][]*plot.Plot{
+	return [][]*plot.Plot{
 		{
 			histogramPanel("Prompt Tokens Distribution", "Prompt Tokens", steelBlue, of(func(l lengths) int { return l.input })),
 			histogramPanel("Output Tokens Distribution", "Output Tokens", coral, of(func(l lengths) int { return l.output })),
@@ -77,13 +93,10 @@ func DatasetStats(w io.Writer, requests iter.Seq2[metrics.Request, error]) error
 			stackPanel("Tokens per Request (Stacked)", all),
 		},
 	}
-	return writePNG(w, panels)
 }
 
-func tokens(n int) int { return min(max(n, 0), mostTokens) }
-
-func writePNG(w io.Writer, panels [][]*plot.Plot) error {
-	canvas := vgimg.NewWith(vgimg.UseWH(statsWidth, statsHeight), vgimg.UseDPI(statsDPI))
+func writePNG(w io.Writer, panels [][]*plot.Plot, dpi int) error {
+	canvas := vgimg.NewWith(vgimg.UseWH(statsWidth, statsHeight), vgimg.UseDPI(dpi))
 	tiles := draw.Tiles{
 		Rows: len(panels), Cols: len(panels[0]), PadX: 24, PadY: 24,
 		PadTop: 14, PadBottom: 14, PadLeft: 14, PadRight: 14,

@@ -11,4 +11,7 @@
 // model, the text is invented. It shares no wire types with our client, on purpose: one struct on both sides would let a wrong
 // field name pass every test. Time is Go's timers only, so that under testing/synctest, with Pipe as the network, a step
 // lasts exactly what its profile says.
+//
+// What goes wrong between a client and a real server can be had on demand: a Fault says what, and which requests it happens
+// to, by number, so that a test knows the counts. LogTo tells what clients sent and when.
 package simulator

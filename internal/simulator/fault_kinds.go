@@ -95,7 +95,17 @@ type FaultUsage struct {
 func FaultKinds() []FaultUsage {
 	var all []FaultUsage
 	for _, r := range faultRules() {
-		usage := string(r.kind) + [...]string{noArgument: "", mayTime: "[=TIME]", mustTime: "=TIME", mustStatus: "=CODE", mustMany: "=N"}[r.arg]
+		usage := string(r.kind)
+		switch r.arg {
+		case mayTime:
+			usage += "[=TIME]"
+		case mustTime:
+			usage += "=TIME"
+		case mustStatus:
+			usage += "=CODE"
+		case mustMany:
+			usage += "=N"
+		}
 		if r.tokens {
 			usage += ",after=TOKENS"
 		}

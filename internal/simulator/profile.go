@@ -103,9 +103,10 @@ func (p Profile) Validate() error {
 	require(p.BlockSize < 1 || p.Blocks >= blocksFor(p.MaxModelLen, p.BlockSize),
 		"%d blocks of %d tokens cannot hold one sequence of %d tokens", p.Blocks, p.BlockSize, p.MaxModelLen)
 	require(p.MaxSequences >= 1, "max sequences is %d, must be at least 1", p.MaxSequences)
-	require(p.SpecTokens >= 0 && p.SpecTokens <= maxSpecTokens, "spec tokens is %d, must be from 0 to %d", p.SpecTokens, maxSpecTokens)
+	drafts := p.SpecTokens >= 0 && p.SpecTokens <= maxSpecTokens
+	require(drafts, "spec tokens is %d, must be from 0 to %d", p.SpecTokens, maxSpecTokens)
 	require(p.SpecAcceptance >= 0 && p.SpecAcceptance <= 1, "spec acceptance is %v, must be from 0 to 1", p.SpecAcceptance)
-	require(p.SpecTokens < 0 || p.SpecTokens > maxSpecTokens || p.MaxBatchedTokens/(1+p.SpecTokens) >= p.MaxSequences,
+	require(!drafts || p.MaxBatchedTokens/(1+p.SpecTokens) >= p.MaxSequences,
 		"max batched tokens is %d, too few for max sequences %d with %d tokens each: not all could decode in one step",
 		p.MaxBatchedTokens, p.MaxSequences, 1+p.SpecTokens)
 	// Shorter steps than this would be the timer's, not the profile's; and a step of no time at all would never end.

@@ -30,6 +30,12 @@ func (l *lines) Write(b []byte) (int, error) {
 	return len(b), l.err
 }
 
+func (l *lines) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.calls)
+}
+
 // Lines stand in order of arrival, however requests end, each whole and in one write.
 func TestRequestLog(t *testing.T) {
 	var log lines
@@ -67,13 +73,13 @@ func TestRequestLog(t *testing.T) {
 		send("", "not JSON")
 		send("", `{"prompt":[1,2,3],"max_tokens":2,"ignore_eos":true}`) // no stream
 		c.do("GET", "/v1/models", "")                                   // no request for tokens
-		if len(log.calls) != 0 {
-			t.Errorf("%d lines before the first request is over", len(log.calls))
+		if n := log.count(); n != 0 {
+			t.Errorf("%d lines before the first request is over", n)
 		}
 		clients.Wait()
 		synctest.Wait()
-		if len(log.calls) != 5 {
-			t.Errorf("%d lines after it", len(log.calls))
+		if n := log.count(); n != 5 {
+			t.Errorf("%d lines after it", n)
 		}
 	})
 	want := []string{

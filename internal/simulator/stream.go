@@ -9,9 +9,9 @@ import (
 // errStruck says that a fault has ended a stream; what there was to write about it is written.
 var errStruck = errors.New("ended by a fault")
 
-// stream writes the answer as events: the headers now, then whatever event makes of the tokens of each step, then usage if
-// it was asked for, then the end marker. If the engine stops under it, the stream says so in an event. A client that has gone
-// just ends it, and so may a fault.
+// stream writes the answer as events: the headers now, then whatever event makes of the tokens of each step, then usage
+// if it was asked for, then the end marker. If the engine stops under it, the stream says so in an event. A client that has
+// gone just ends it, and so may a fault.
 func (g *generation) stream(ctx context.Context, w http.ResponseWriter, options *streamOptions,
 	event func(out *events, tokens []token) error, last func(usage) any) {
 	out, err := openEvents(ctx, w, g.engine, g.arrival.fault)
@@ -99,7 +99,7 @@ func (g *generation) strike(ctx context.Context, out *events) error {
 	case FaultEmpty:
 		err = out.done()
 	case FaultErrorInStream:
-		failure := apiError{status: http.StatusInternalServerError, kind: "InternalServerError", message: "simulated fault: the engine failed"}
+		failure := broken(errors.New("simulated fault: the engine failed"))
 		err = errors.Join(out.send(failure.body()), out.done())
 	case FaultMalformed:
 		err = errors.Join(out.write("data: {\"id\":\"simulated fault\",\"choices\":[{\"index\":0,\n\n"), out.done())

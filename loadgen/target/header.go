@@ -25,7 +25,8 @@ func checkHeader(h http.Header) error {
 		}
 		for _, v := range values {
 			if !isValue(v) || http.CanonicalHeaderKey(name) == "Host" && strings.ContainsAny(v, " \t/") {
-				problems = append(problems, fmt.Errorf("header %s: its value has a character that cannot be sent, such as a line break", name))
+				problems = append(problems,
+					fmt.Errorf("header %s: its value has a character that cannot be sent, such as a line break", name))
 			}
 		}
 	}

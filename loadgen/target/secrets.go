@@ -76,8 +76,11 @@ func (t *Target) keepHeader(name, value string) {
 // soundsSecret reports whether the name of a header says that its value is a secret.
 func soundsSecret(name string) bool {
 	name = strings.ToLower(name)
-	return slices.ContainsFunc([]string{"auth", "key", "token", "secret", "password", "passwd", "credential", "cookie", "session", "signature"},
-		func(part string) bool { return strings.Contains(name, part) })
+	return slices.ContainsFunc(secretNames, func(part string) bool { return strings.Contains(name, part) })
+}
+
+var secretNames = []string{
+	"auth", "key", "token", "secret", "password", "passwd", "credential", "cookie", "session", "signature",
 }
 
 // public headers say nothing secret, and plain words are in many an error message.

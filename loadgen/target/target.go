@@ -66,7 +66,7 @@ func New(o Options) (*Target, error) {
 	if port == "" || u.Hostname() == "" {
 		return nil, fmt.Errorf("base URL %q: expected http://HOST:PORT or https://HOST:PORT", redact(u))
 	}
-	if u.RawQuery != "" || u.Fragment != "" {
+	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {
 		return nil, fmt.Errorf("base URL %q: a query or fragment cannot be part of it", redact(u))
 	}
 	if u.Port() != "" {
@@ -106,7 +106,9 @@ func New(o Options) (*Target, error) {
 	}
 	base := *u
 	base.User = nil
-	base.Path = strings.TrimRight(base.Path, "/")
+	// The escaped form, since an escaped slash is no slash.
+	base.RawPath = strings.TrimRight(u.EscapedPath(), "/")
+	base.Path, _ = url.PathUnescape(base.RawPath)
 	t.base = &base
 	return t, nil
 }
@@ -114,7 +116,7 @@ func New(o Options) (*Target, error) {
 func redact(u *url.URL) string {
 	c := *u
 	c.User = nil
-	c.RawQuery, c.Fragment = "", ""
+	c.RawQuery, c.ForceQuery, c.Fragment = "", false, ""
 	return c.String()
 }
 

@@ -18,6 +18,8 @@ func TestNew(t *testing.T) {
 		{"http://localhost", "http://localhost", "/v1/x", "localhost", "localhost:80"},
 		{"https://api.test/", "https://api.test", "/v1/x", "api.test", "api.test:443"},
 		{"http://[::1]:8000/a%20b/", "http://[::1]:8000/a%20b", "/a%20b/v1/x", "[::1]:8000", "[::1]:8000"},
+		{"http://h/a%2Fb/", "http://h/a%2Fb", "/a%2Fb/v1/x", "h", "h:80"},
+		{"http://h/a%2F//", "http://h/a%2F", "/a%2F/v1/x", "h", "h:80"},
 		{"https://user:secret@api.test:8443/p", "https://api.test:8443/p", "/p/v1/x", "api.test:8443", "api.test:8443"},
 	} {
 		g, err := New(Options{BaseURL: c.base})
@@ -39,6 +41,7 @@ func TestNewRefuses(t *testing.T) {
 		"http://":                         "expected http://HOST:PORT",
 		"http://host?x=1":                 "query or fragment",
 		"http://host#x":                   "query or fragment",
+		"http://host?":                    "query or fragment",
 		"http://host:port":                "invalid port",
 		"http://user:secret@host:port":    "cannot be read",
 		"http://user:secret@host/%zz":     "cannot be read",

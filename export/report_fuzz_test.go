@@ -1,0 +1,76 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"benchtop/metrics"
+)
+
+// Whatever a journal says, every form of its report can be written and is what it claims to be.
+func FuzzReport(f *testing.F) {
+	f.Add(sampleJournal(f))
+	f.Add([]byte(`{"benchtop_journal":1,"plan":{"request_rate":"inf","metrics":["ttft"],"percentiles":[-5,1e308],"goodput":[{"metric":"ttft","limit_ms":"nan"}],` +
+		`"ramp":{"strategy":"exponential","from":"inf","to":-1},"gates":[{"metric":"goodput","op":"<","limit":"inf","percent":true}],` +
+		`"metadata":[{"key":"benchtop","value":"\u001b"}],"skip_tokenizer":true,"max_concurrency":3}}` + "\n" +
+		`{"index":1,"scheduled_us":1,"due_us":1,"admitted_us":1,"sent_us":2,"first_chunk_us":3,"last_chunk_us":9000000,"done_us":9000000,"chunks_us":[3,9000000]}` + "\nx\n" +
+		`{"event":{"at_us":5,"mark":"a\u001b[1m"}}` + "\n" +
+		`{"end":{"ended_us":9000000,"probes":{"latencies_us":[-1]},"spec_decode":{"draft_tokens":1,"accepted_per_position":[1]},` +
+		`"diffusion":{"committed_tokens":1,"denoising_steps":1}}}` + "\n"))
+	f.Add([]byte(`{"benchtop_journal":1,"plan":{"stages":[{"rate":"inf"},{"users":-1,"start_ns":-5}],"warmup_ns":1000000}}` + "\n" +
+		`{"index":1,"sent_us":-5,"done_us":-9,"output_tokens":-4,"failure":"\u202e","error":"\u001b"}` + "\n"))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		var qs []metrics.Request
+		run := metrics.Run{Ended: metrics.Never}
+		const longest = time.Minute // so that no input asks for a timeline of a week
+		for e, err := range scanAny(bytes.NewReader(content), "fuzz") {
+			switch {
+			case err != nil:
+			case e.plan != nil:
+				run.Plan = *e.plan
+			case e.event != nil:
+				run.Events = append(run.Events, *e.event)
+			case e.request != nil:
+				qs = append(qs, *e.request)
+				for _, at := range append([]metrics.Chunk{{At: e.request.Done}, {At: e.request.Due}, {At: e.request.Sent},
+					{At: e.request.LastChunk}, {At: e.request.FirstToken}, {At: e.request.Scheduled}}, e.request.Chunks...) {
+					if at.At > longest {
+						return
+					}
+				}
+			case e.end != nil:
+				plan, events := run.Plan, run.Events
+				run = *e.end
+				run.Plan, run.Events = plan, events
+			}
+		}
+		if run.Ended > longest {
+			return
+		}
+		r, err := metrics.Summarize(all(qs), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := Answer(r)
+		if answer == "" || len(answer) > answerWidth || strings.ContainsFunc(answer, func(r rune) bool { return r < ' ' || r > '~' }) {
+			t.Errorf("answer %q", answer)
+		}
+		var result, records, report bytes.Buffer
+		if err := JSON(&result, r); err != nil || !json.Valid(result.Bytes()) {
+			t.Errorf("%v: %s", err, result.Bytes())
+		}
+		if err := PyTorch(&records, r, nil); err != nil || !json.Valid(records.Bytes()) {
+			t.Errorf("%v: %s", err, records.Bytes())
+		}
+		Text(&report, r)
+		Remarks(&report, r)
+		Plots(&report, r, PlotOptions{})
+		if text := report.String(); !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\x07\x00\u202e") {
+			t.Errorf("the report is not fit to be shown: %q", text)
+		}
+	})
+}

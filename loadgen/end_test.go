@@ -1,0 +1,274 @@
+package loadgen
+
+import (
+	"context"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/datasets"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// counting is an observer that checks the order of what it hears about each request.
+type counting struct {
+	t    *testing.T
+	mu   sync.Mutex
+	due  map[*metrics.Request]bool // true once done
+	sent map[*metrics.Request]bool
+}
+
+func newCounting(t *testing.T) *counting {
+	return &counting{t: t, due: map[*metrics.Request]bool{}, sent: map[*metrics.Request]bool{}}
+}
+
+func (c *counting) Due(q *metrics.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.due[q]; known {
+		c.t.Errorf("request %d is due twice", q.Index)
+	}
+	c.due[q] = false
+}
+
+func (c *counting) Sent(q *metrics.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if done, known := c.due[q]; !known || done || c.sent[q] {
+		c.t.Errorf("request %d sent: due %v, done %v, sent %v before", q.Index, known, done, c.sent[q])
+	}
+	c.sent[q] = true
+}
+
+func (c *counting) Chunk(q *metrics.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.sent[q] || c.due[q] {
+		c.t.Errorf("request %d: a chunk, sent %v, done %v", q.Index, c.sent[q], c.due[q])
+	}
+}
+
+func (c *counting) Done(q *metrics.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if done, known := c.due[q]; !known || done {
+		c.t.Errorf("request %d done: due %v, done before %v", q.Index, known, done)
+	}
+	c.due[q] = true
+}
+
+// However many things end a run at the same moment, each request that was due is done once, and Run returns.
+func TestAllEndsAtOnce(t *testing.T) {
+	const at = 2 * time.Second
+	ends := map[string]func(*Engine, context.CancelFunc){
+		"duration alone":      func(*Engine, context.CancelFunc) {},
+		"drain":               func(e *Engine, _ context.CancelFunc) { e.Drain(0) },
+		"drain twice":         func(e *Engine, _ context.CancelFunc) { go e.Drain(0); go e.Drain(time.Hour) },
+		"abort":               func(e *Engine, _ context.CancelFunc) { e.Abort() },
+		"abort twice":         func(e *Engine, _ context.CancelFunc) { go e.Abort(); go e.Abort() },
+		"context":             func(_ *Engine, cancel context.CancelFunc) { cancel() },
+		"everything together": func(e *Engine, cancel context.CancelFunc) { go cancel(); go e.Drain(0); go e.Abort(); go e.Drain(at) },
+		"and a new limit":     func(e *Engine, _ context.CancelFunc) { go e.SetLimit(100); go e.Drain(0); go e.SetSpeed(0) },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				// The answer's end, the request's time-out, the stall and the end of the run all fall on the same moment.
+				s := newScripted(t, pieces(true, time.Second, streamHead+chunk(text("a")), chunk(text("b")), chunk(event(finish))+lastChunk))
+				book := newCounting(t)
+				o := Defaults()
+				o.Target, o.Start, o.Pacer, o.Schedule, o.Limit = s.target(), time.Now(), "timer", every(500*time.Millisecond, 30), 2
+				o.Until, o.RequestTimeout, o.StallTimeout, o.Drain = at, at, time.Second, 0
+				o.ProbeRate, o.Probe = 2, datasets.Turn{Text: "Hi"}
+				e, err := New(o, book)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				time.AfterFunc(at, func() { end(e, cancel) })
+				if err := e.Run(ctx, &prompts{n: 30}); err != nil {
+					t.Fatal(err)
+				}
+				if now := time.Since(o.Start); now > 2*at {
+					t.Errorf("Run returned after %s", now)
+				}
+				for q, done := range book.due {
+					if !done {
+						t.Errorf("request %d is not done", q.Index)
+					}
+				}
+				if n := len(book.due); n < 4 || n > 5 {
+					t.Errorf("%d requests were due in %s, want 4, or 5 with the one at its end", n, at)
+				}
+				s.close()
+			})
+		})
+	}
+}
+
+// What ends a run before it began, or after it is over, does no harm.
+func TestEndsOutOfTime(t *testing.T) {
+	for name, end := range map[string]func(*Engine){
+		"drain": func(e *Engine) { e.Drain(time.Hour) },
+		"abort": (*Engine).Abort,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				for _, before := range []bool{true, false} {
+					s := newScripted(t, answer(time.Second))
+					var book logbook
+					o := Defaults()
+					o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(0, 2)
+					e, err := New(o, &book)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want := 2
+					if before {
+						want = 0
+						end(e)
+					}
+					if err := e.Run(t.Context(), &prompts{n: 2}); err != nil {
+						t.Fatal(err)
+					}
+					end(e)
+					if book.due != want || len(book.all) != want {
+						t.Errorf("ended before %v: %d due, %d done, want %d", before, book.due, len(book.all), want)
+					}
+					s.close()
+				}
+			})
+		})
+	}
+}
+
+// A run that is aborted while it dials gives up the dial, or the connection if that came nevertheless.
+func TestAbortWhileDialling(t *testing.T) {
+	for name, dial := range map[string]target.DialFunc{
+		"obedient": func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		},
+		"deaf": func(context.Context, string, string) (net.Conn, error) {
+			time.Sleep(5 * time.Second)
+			client, _ := net.Pipe()
+			return client, nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: dial})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var book logbook
+				o := Defaults()
+				o.Target, o.Start, o.Pacer, o.Schedule = g, time.Now(), "timer", every(0, 1)
+				e, err := New(o, &book)
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.AfterFunc(time.Second, e.Abort)
+				if err := e.Run(t.Context(), &prompts{n: 1}); err != nil {
+					t.Fatal(err)
+				}
+				if q := book.all[0]; q.Failure != metrics.Cancelled || q.Sent != metrics.Never || book.sent != 0 {
+					t.Errorf("%q %q, sent %s", q.Failure, q.Error, q.Sent)
+				}
+			})
+		})
+	}
+}
+
+// A dial that takes longer than a request may is a failure to connect, at that moment.
+func TestDialTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Defaults()
+		o.Target, o.RequestTimeout = g, 3*time.Second
+		q := Try(t.Context(), o, turns(1), 1)[0]
+		if q.Failure != metrics.FailedConnect || q.Done != 3*time.Second || q.Connect != 3*time.Second {
+			t.Errorf("%q %q after %s, dialled for %s", q.Failure, q.Error, q.Done, q.Connect)
+		}
+	})
+}
+
+// panicking is a source with a bug in its second conversation.
+type panicking struct{ prompts }
+
+func (p *panicking) Next() (datasets.Conversation, error) {
+	if p.next == 1 {
+		panic("out of cheese")
+	}
+	return p.prompts.Next()
+}
+
+// A bug in the source ends the run in order: what was sent is waited for, and the error says where it happened.
+func TestSourcePanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScripted(t, answer(time.Second))
+		var book logbook
+		o := Defaults()
+		o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(0, 3)
+		e, err := New(o, &book)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = e.Run(t.Context(), &panicking{prompts{n: 3}})
+		if err == nil || !strings.Contains(err.Error(), "out of cheese") || !strings.Contains(err.Error(), "end_test.go") {
+			t.Errorf("%v, want the panic and where it was", err)
+		}
+		check(t, book.all, []want{{0, 0, 1, ""}})
+		s.close()
+	})
+}
+
+// A turn that cannot be asked fails by itself, is never sent, and says what to do.
+func TestTurnThatCannotBeAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScripted(t, answer(0))
+		o := Defaults()
+		o.Target, o.Backend = s.target(), OpenAIChat
+		q := Try(t.Context(), o, []datasets.Turn{{TokenIDs: []int{1}}}, 1)[0]
+		if q.Failure != metrics.FailedMalformed || !strings.Contains(q.Error, "--backend openai") || q.Sent != metrics.Never || s.dials != 0 {
+			t.Errorf("%q %q, sent %s, %d dials", q.Failure, q.Error, q.Sent, s.dials)
+		}
+		s.close()
+	})
+}
+
+// Several observers hear the same, in the order in which they were given.
+func TestObservers(t *testing.T) {
+	var heard []string
+	o := Observers(echo{"a", &heard}, echo{"b", &heard})
+	q := metrics.NewRequest(0)
+	o.Due(&q)
+	o.Sent(&q)
+	o.Chunk(&q)
+	o.Done(&q)
+	if got, want := strings.Join(heard, " "), "a due b due a sent b sent a chunk b chunk a done b done"; got != want {
+		t.Errorf("heard %q, want %q", got, want)
+	}
+}
+
+type echo struct {
+	name  string
+	heard *[]string
+}
+
+func (e echo) hear(what string)       { *e.heard = append(*e.heard, e.name+" "+what) }
+func (e echo) Due(*metrics.Request)   { e.hear("due") }
+func (e echo) Sent(*metrics.Request)  { e.hear("sent") }
+func (e echo) Chunk(*metrics.Request) { e.hear("chunk") }
+func (e echo) Done(*metrics.Request)  { e.hear("done") }

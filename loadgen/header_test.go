@@ -1,0 +1,108 @@
+package loadgen
+
+import (
+	"net"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"benchtop/loadgen/target"
+)
+
+// What a timed request carries: headers of the user come before ours and the API key's, and after the request's own id.
+func TestRequestHeaders(t *testing.T) {
+	own := func(change map[string][]string) http.Header {
+		h := http.Header{"Accept": {"*/*"}, "User-Agent": {"benchtop"}, "Content-Type": {"application/json"},
+			"X-Request-Id": {"r-0"}, "Authorization": {"Bearer sesame"}}
+		for name, values := range change {
+			h[name] = values
+		}
+		return h
+	}
+	for _, c := range []struct {
+		name   string
+		header http.Header
+		want   http.Header // but for the Content-Length
+		host   string
+	}{
+		{"none", nil, own(nil), "model.test"},
+		{"additional", http.Header{"X-Team": {"a", "b"}, "Cookie": {"a=b; c=d"}}, own(map[string][]string{"X-Team": {"a", "b"}, "Cookie": {"a=b; c=d"}}), "model.test"},
+		{"instead of ours", http.Header{"accept": {"text/event-stream"}, "user-agent": {"me"}, "content-type": {"application/vnd.x+json"}},
+			own(map[string][]string{"Accept": {"text/event-stream"}, "User-Agent": {"me"}, "Content-Type": {"application/vnd.x+json"}}), "model.test"},
+		{"instead of the API key", http.Header{"authorization": {"Basic abcd"}}, own(map[string][]string{"Authorization": {"Basic abcd"}}), "model.test"},
+		{"not instead of the request id", http.Header{"x-request-id": {"mine"}}, own(nil), "model.test"},
+		{"host", http.Header{"host": {"other.test:99"}}, own(nil), "other.test:99"},
+		{"bytes beyond ASCII", http.Header{"X-Name": {"é \t€"}}, own(map[string][]string{"X-Name": {"é \t€"}}), "model.test"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var got *http.Request
+				var length int
+				s := newScripted(t, func(conn net.Conn, r *http.Request, body []byte) bool {
+					got, length = r, len(body)
+					return answer(0)(conn, r, body)
+				})
+				load(t, s, 1, func(o *Options) {
+					g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: s.dial, APIKey: "sesame", Header: c.header})
+					if err != nil {
+						t.Fatal(err)
+					}
+					o.Target = g
+				})
+				if got == nil {
+					t.Fatal("no request came")
+				}
+				if got.ContentLength != int64(length) || length == 0 {
+					t.Errorf("length %d, body of %d bytes", got.ContentLength, length)
+				}
+				got.Header.Del("Content-Length")
+				if !reflect.DeepEqual(got.Header, c.want) || got.Host != c.host {
+					t.Errorf("host %s, headers %v\nwant %s, %v", got.Host, got.Header, c.host, c.want)
+				}
+			})
+		})
+	}
+	// A request without an id keeps the user's.
+	synctest.Test(t, func(t *testing.T) {
+		s := newScripted(t, answer(0))
+		g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: s.dial, Header: http.Header{"X-Request-Id": {"mine"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Defaults()
+		o.Target = g
+		Try(t.Context(), o, turns(1), 1)
+		s.close()
+		if len(s.ids) != 1 || s.ids[0] != "mine" {
+			t.Errorf("request ids %q, want the user's", s.ids)
+		}
+	})
+}
+
+// A server that repeats a header's value does not get it into the result, not even in part where its words are cut off.
+func TestHeaderValuesAreHidden(t *testing.T) {
+	const secret = "sk-0123456789abcdef"
+	for name, body := range map[string]string{
+		"whole":            "wrong key " + secret,
+		"where it is cut":  string(make([]byte, maxWords-10)) + secret,
+		"inside the words": "<" + secret + secret + ">",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newScripted(t, pieces(true, 0, plainAnswer("401 No", "text/plain", body)))
+			q := load(t, s, 1, func(o *Options) {
+				g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: s.dial, Header: http.Header{"X-Api-Key": {secret}}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Target = g
+			})[0]
+			for n := 4; n <= len(secret); n++ {
+				if got := len(q.Error); got > maxWords || strings.Contains(q.Error, secret[:n]) {
+					t.Fatalf("%s: %d bytes, in which %q stands: %q", name, got, secret[:n], q.Error)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,73 @@
+package loadgen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Each request asks for the model of its index, whatever the order in which they are sent, and says so.
+func TestModelFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const n, turns = 4, 2
+		s := newScripted(t, answer(time.Second))
+		var book logbook
+		var asked []int
+		o := Defaults()
+		o.Target, o.Start, o.Pacer, o.Schedule, o.Limit = s.target(), time.Now(), "timer", every(0, n), 3
+		o.Model, o.KeepText = "base", true
+		o.ModelFor = func(i int) string {
+			asked = append(asked, i)
+			if i == 5 {
+				return "" // the run's own
+			}
+			return fmt.Sprint("m", i)
+		}
+		e, err := New(o, &book)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Run(t.Context(), &prompts{n: n, turns: turns}); err != nil {
+			t.Fatal(err)
+		}
+		s.close()
+		if want := []int{0, 1, 2, 3, 4, 5, 6, 7}; !slices.Equal(asked, want) {
+			t.Errorf("asked for the models of %v, want %v", asked, want)
+		}
+		want := []string{"m0", "m1", "m2", "m3", "m4", "base", "m6", "m7"}
+		var got, sent []string
+		for _, q := range book.all {
+			if q.Model == "" {
+				q.Model = "base"
+			}
+			got = append(got, q.Model)
+		}
+		for _, body := range s.bodies {
+			_, rest, _ := strings.Cut(body, `"model": "`)
+			model, _, _ := strings.Cut(rest, `"`)
+			sent = append(sent, model)
+		}
+		slices.Sort(sent)
+		if !slices.Equal(got, want) {
+			t.Errorf("requests name %v, want %v", got, want)
+		}
+		slices.Sort(want)
+		if !slices.Equal(sent, want) {
+			t.Errorf("bodies name %v, want %v", sent, want)
+		}
+	})
+}
+
+// Where all requests ask for the same model, they do not repeat its name.
+func TestOneModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScripted(t, answer(0))
+		q := load(t, s, 1, func(o *Options) { o.Model = "base" })[0]
+		if q.Model != "" || !strings.Contains(s.bodies[0], `"model": "base"`) {
+			t.Errorf("request names %q, body %s", q.Model, s.bodies[0])
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package loadgen
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"benchtop/loadgen/target"
+)
+
+// Options that make no load are refused, every problem at once and by its name.
+func TestValidate(t *testing.T) {
+	g, err := target.New(target.Options{BaseURL: "http://model.test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*Options)
+		words  []string // none: good
+	}{
+		{"good", func(*Options) {}, nil},
+		{"good in every field", func(o *Options) {
+			o.Endpoint, o.Backend, o.Limit, o.ProbeRate, o.Pacer = "/x/chat/completions", OpenAIChat, 1, math.Inf(1), "timer"
+			o.Extra = []Field{{"a", "{}"}}
+		}, nil},
+		{"nothing set", func(o *Options) { *o = Options{} }, []string{"no target", `backend ""`, "no schedule", "time-outs must be positive"}},
+		{"backend", func(o *Options) { o.Backend = "smoke" }, []string{`backend "smoke": use one of [vllm openai openai-chat]`}},
+		{"endpoint of another backend", func(o *Options) { o.Endpoint = "/v1/rerank" }, []string{`it must end in "completions"`}},
+		{"endpoint without a slash", func(o *Options) { o.Endpoint = "v1/completions" }, []string{`endpoint "v1/completions": expected a path such as`}},
+		{"endpoint with a line break", func(o *Options) { o.Endpoint = "/x HTTP/1.1\r\nX: y\r\n/v1/completions" }, []string{"expected a path such as"}},
+		{"extra field", func(o *Options) { o.Extra = []Field{{"a", "1"}, {"b", "{"}, {"c", ""}} },
+			[]string{`request field "b": its value is not valid JSON`, `request field "c"`}},
+		{"limit", func(o *Options) { o.Limit = -1 }, []string{"limit -1"}},
+		{"closed loop", func(o *Options) { o.ClosedLoop = true }, []string{"a closed loop needs a limit"}},
+		{"probe rate", func(o *Options) { o.ProbeRate = -1 }, []string{"probe rate -1"}},
+		{"probe rate that is no number", func(o *Options) { o.ProbeRate = math.NaN() }, []string{"probe rate NaN"}},
+		{"drain", func(o *Options) { o.Drain = -1 }, []string{"time-outs must be positive"}},
+		{"pacer", func(o *Options) { o.Pacer = "sundial" }, []string{`pacer "sundial": this system has`}},
+	} {
+		o := Defaults()
+		o.Target, o.Schedule = g, Immediately()
+		c.change(&o)
+		_, err := New(o, nobody{})
+		if (err == nil) != (c.words == nil) {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		for _, w := range c.words {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: %v, want %q in it", c.name, err, w)
+			}
+		}
+	}
+	// Each backend has an endpoint that it would accept itself.
+	for _, b := range Backends() {
+		if !strings.HasSuffix(b.Endpoint(), b.Suffix()) || !isEndpoint(b.Endpoint()) {
+			t.Errorf("backend %s: endpoint %s", b, b.Endpoint())
+		}
+	}
+}

@@ -2,9 +2,9 @@ package metrics
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -20,7 +20,7 @@ type LoadLevel struct {
 	Requests, Good int
 	// Done is the rate of successes that ended in the level, per second.
 	Done float64
-	// TTFT and ITL of the requests scheduled in the level, in milliseconds.
+	// TTFT and ITL of the requests scheduled in the level, in milliseconds; that of ITL is an estimate from a Histogram.
 	TTFTp50, TTFTp99, ITLp99 float64
 }
 
@@ -41,20 +41,11 @@ type Answer struct {
 	Why string
 }
 
-// The rule of the bend; docs/metrics.md says why.
 const (
-	fewestRequests = 5   // in a level that is looked at
-	baselinePart   = 3   // the lowest third of the levels is the baseline,
-	mostBaseline   = 5   // but no more than so many
-	longer         = 2   // times the baseline's wait is past the bend,
-	muchLonger     = 4   // and so many times are believed even where only the last level shows them
-	longerMS       = 50  // milliseconds that the wait must be above the baseline's as well
-	fewestDone     = 0.9 // share of requests that must succeed
-	growing        = 0.1 // seconds of wait a second that show a queue that grows,
-	shrinking      = 0.05
-	keepsUp        = 0.97
-	leastGain      = 0.25 // of the proportional throughput that more users must bring
-	enoughGood     = 0.95 // share of requests that must meet the objectives
+	// fewestRequests a level needs to be looked at.
+	fewestRequests = 5
+	// enoughGood is the share of requests that must meet the objectives.
+	enoughGood = 0.95
 )
 
 // answer reads the finished levels.
@@ -126,163 +117,10 @@ func (l *levels) within(good float64) bool {
 	return good >= enoughGood
 }
 
-// waits are how long users waited for the first chunk, in milliseconds.
-type waits struct{ p50, p99 float64 }
-
-func (v *level) waits() waits {
-	all := sample{}
-	for _, half := range v.wait {
-		for seconds, n := range half {
-			all[seconds] += n
-		}
-	}
-	s := all.statistic([]float64{50, 99})
-	return waits{s.Percentiles[0].Value, s.Percentiles[1].Value}
-}
-
-// trend is by how many seconds a time rose in a second of the level. sure says that chance does not explain it.
-func (v *level) trend(of [2]sample) (rise float64, sure bool) {
-	if len(of[0]) == 0 || len(of[1]) == 0 {
-		return 0, false
-	}
-	a, b := of[0].statistic(nil), of[1].statistic(nil)
-	rose := b.Median - a.Median
-	spread := math.Sqrt(a.Std*a.Std/float64(a.N) + b.Std*b.Std/float64(b.N))
-	return rose / 1000 / ((v.To - v.From).Seconds() / 2), math.Abs(rose) > 3*spread
-}
-
-// bend finds the load from which on the server does not keep up.
-func (l *levels) bend(a *Answer, order []int) {
-	all := make([]waits, len(order))
-	for k, i := range order {
-		all[k] = l.list[i].waits()
-	}
-	base := baseline(all)
-	first := len(order)
-	for first > 0 && l.past(order[first-1], all[first-1], base, longer) {
-		first--
-	}
-	lowest := l.list[order[0]].Offered
-	top := l.list[order[len(order)-1]].Offered
-	last := len(order) - 1
-	if first > last || first == last && !l.past(order[last], all[last], base, muchLonger) {
-		a.Why = "no bend up to " + load(top, false)
-		return
-	}
-	if served := l.served(order[first:]); served > 0 {
-		first = 0
-		for first < last && l.list[order[first]].Offered <= served {
-			first++
-		}
-	}
-	if first == 0 {
-		a.Why = fmt.Sprintf("past the bend from %s on", load(lowest, false))
-		return
-	}
-	a.Bends, a.Before, a.After = true, order[first-1], order[first]
-	a.At = (l.list[a.Before].Offered + l.list[a.After].Offered) / 2
-}
-
-// served is the rate at which the server began to answer the requests of levels past the bend, where that is less than
-// came: then there was a queue all the time, and the rate is what the server can do. It is 0 where the server kept up.
-func (l *levels) served(past []int) float64 {
-	in := slices.Sorted(slices.Values(past))
-	var n, began, came float64
-	for len(in) > 0 {
-		k := 1
-		for k < len(in) && in[k] == in[k-1]+1 { // levels that followed one another share a queue
-			k++
-		}
-		var firsts []time.Duration
-		scheduled := 0
-		for _, i := range in[:k] {
-			firsts = append(firsts, l.list[i].firsts...)
-			scheduled += l.list[i].scheduled
-		}
-		slices.Sort(firsts)
-		// A few stragglers at either end would stretch the time.
-		trim := len(firsts) / 20
-		firsts = firsts[trim : len(firsts)-trim]
-		if len(firsts) > 1 {
-			n += float64(len(firsts) - 1)
-			began += (firsts[len(firsts)-1] - firsts[0]).Seconds()
-			_ = scheduled
-			came += (l.list[in[k-1]].To - l.list[in[0]].From).Seconds()
-		}
-		in = in[k:]
-	}
-	offered := 0.0
-	for _, i := range past {
-		offered += float64(l.list[i].scheduled)
-	}
-	served := perSecond(n, began)
-	if served >= keepsUp*perSecond(offered, came) {
-		return 0
-	}
-	return served
-}
-
-// baseline is the median wait of the lowest loads.
-func baseline(all []waits) waits {
-	n := min(max(1, len(all)/baselinePart), mostBaseline)
-	median := func(of func(waits) float64) float64 {
-		var v []float64
-		for _, w := range all[:n] {
-			v = append(v, of(w))
-		}
-		slices.Sort(v)
-		return (v[(n-1)/2] + v[n/2]) / 2
-	}
-	return waits{median(func(w waits) float64 { return w.p50 }), median(func(w waits) float64 { return w.p99 })}
-}
-
-// past reports whether a level is past the bend: too many of its requests failed, or they waited times as long as in the
-// baseline and it is not just an older queue that they waited for.
-func (l *levels) past(i int, w, base waits, times float64) bool {
-	v := &l.list[i]
-	if float64(v.succeeded) < fewestDone*float64(v.Requests) {
-		return true
-	}
-	if rise, sure := v.trend(v.whole); sure && rise > growing {
-		return true
-	}
-	above := func(ms, base float64) bool { return ms > times*base && ms > base+longerMS }
-	rise, _ := v.trend(v.wait)
-	return above(w.p50, base.p50) && above(w.p99, base.p99) && !(l.afterMore(i) && rise < -shrinking)
-}
-
-// afterMore reports whether the load was higher before level i.
-func (l *levels) afterMore(i int) bool {
-	return slices.ContainsFunc(l.list[:i], func(v level) bool { return v.Offered > l.list[i].Offered })
-}
-
-// knee finds the number of users from which on more users bring little more throughput.
-func (l *levels) knee(a *Answer, order []int) {
-	last := len(order) - 1
-	knee := last
-	for knee > 0 && l.gain(order[knee-1], order[knee]) < leastGain {
-		knee--
-	}
-	if knee == last {
-		a.Why = "no bend up to " + load(l.list[order[last]].Offered, true)
-		return
-	}
-	a.Bends, a.Before, a.After = true, order[knee], order[knee+1]
-	a.At = l.list[a.Before].Offered
-}
-
-// gain is the share of the proportional throughput that the step from one number of users to a higher one brought.
-func (l *levels) gain(low, high int) float64 {
-	a, b := &l.list[low], &l.list[high]
-	if a.Done <= 0 || b.Offered <= a.Offered {
-		return math.Inf(1)
-	}
-	return (b.Done/a.Done - 1) / (b.Offered/a.Offered - 1)
-}
-
 func load(v float64, users bool) string {
+	text := strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
 	if users {
-		return fmt.Sprintf("%.0f users", v)
+		return text + " users"
 	}
-	return fmt.Sprintf("%.3g req/s", v)
+	return text + " req/s"
 }

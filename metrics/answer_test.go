@@ -1,10 +1,8 @@
 package metrics
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"time"
 )
@@ -95,33 +93,408 @@ func rampPlan(ramp Ramp) Plan {
 	return Plan{Ramp: &ramp, Rate: Rate(math.Inf(1)), Burstiness: 1}
 }
 
-func TestExplore(t *testing.T) {
-	if os.Getenv("EXPLORE") == "" {
-		t.Skip()
+func linear(from, to float64, over time.Duration) Ramp {
+	return Ramp{Strategy: "linear", From: from, To: to, Over: over}
+}
+
+// one serves a request at a time, many thirty-two of them, wide two hundred for six seconds each.
+var (
+	one  = server{slots: 1, service: 32 * time.Millisecond, first: 32 * time.Millisecond}
+	many = server{slots: 32, service: time.Second, first: 60 * time.Millisecond, jitter: 0.8}
+	wide = server{slots: 200, service: 6400 * time.Millisecond, first: 100 * time.Millisecond, jitter: 0.8}
+)
+
+func (s server) with(change func(*server)) server {
+	change(&s)
+	return s
+}
+
+// The bend that is found is the capacity of the server, whatever its waits look like, to a tenth: that is one level.
+func TestBendIsTheCapacity(t *testing.T) {
+	servers := map[string]server{
+		"one": one, "many": many, "wide": wide,
+		"refusing": many.with(func(s *server) { s.room = 10 }),
+		"stalling": many.with(func(s *server) { s.stallAt, s.stall = 12*time.Second, time.Second }),
+		"slow to begin": many.with(func(s *server) {
+			s.first = 300 * time.Millisecond
+		}),
 	}
-	linear := func(from, to float64, over time.Duration) Ramp {
-		return Ramp{Strategy: "linear", From: from, To: to, Over: over}
-	}
-	for _, s := range []server{
-		{slots: 1, service: 32 * time.Millisecond, first: 32 * time.Millisecond},
-		{slots: 32, service: time.Second, first: 60 * time.Millisecond},
-		{slots: 32, service: time.Second, first: 60 * time.Millisecond, jitter: 0.8},
-		{slots: 32, service: time.Second, first: 300 * time.Millisecond, jitter: 0.8},
-		{slots: 200, service: 6400 * time.Millisecond, first: 100 * time.Millisecond, jitter: 0.8},
-		{slots: 32, service: time.Second, first: 60 * time.Millisecond, jitter: 0.8, room: 10},
-	} {
-		for _, ramp := range []Ramp{linear(4, 44, 30*time.Second), linear(4, 44, 60*time.Second), linear(4, 60, 60*time.Second), linear(4, 44, 300*time.Second), linear(44, 4, 120*time.Second), linear(40, 60, 60*time.Second), linear(4, 24, 60*time.Second)} {
-			line := ""
-			for seed := range uint64(12) {
+	for name, s := range servers {
+		off := 0
+		for _, ramp := range []Ramp{
+			linear(4, 44, time.Minute), linear(10, 60, 90*time.Second), linear(44, 4, 2*time.Minute),
+			{Strategy: "exponential", From: 4, To: 60, Over: 90 * time.Second},
+		} {
+			for seed := range uint64(3) {
 				r := rand.New(rand.NewPCG(seed, 7))
-				rep := answerTo(t, rampPlan(ramp), s.serve(poisson(ramp, r), r))
-				if rep.Answer.Bends {
-					line += fmt.Sprintf(" %.2f", rep.Answer.At/s.capacity())
-				} else {
-					line += " [" + rep.Answer.Why + "]"
+				report := answerTo(t, rampPlan(ramp), s.serve(poisson(ramp, r), r))
+				a, levels := report.Answer, report.Levels
+				if !a.Bends {
+					t.Errorf("%s, %v, seed %d: %q, want a bend at %.1f", name, ramp, seed, a.Why, s.capacity())
+					continue
+				}
+				if got, want := a.At, (levels[a.Before].Offered+levels[a.After].Offered)/2; got != want {
+					t.Errorf("%s, %v: the bend at %.1f is not between its levels, at %.1f", name, ramp, got, want)
+				}
+				if math.Abs(a.At/s.capacity()-1) > 0.1 {
+					off++
+					t.Logf("%s, %v, seed %d: bend at %.1f, capacity %.1f", name, ramp, seed, a.At, s.capacity())
+				}
+				if math.Abs(a.At/s.capacity()-1) > 0.2 {
+					t.Errorf("%s, %v, seed %d: bend at %.1f, capacity %.1f", name, ramp, seed, a.At, s.capacity())
 				}
 			}
-			fmt.Printf("%+v cap %.1f %v-%v %v: %s\n", s, s.capacity(), ramp.From, ramp.To, ramp.Over, line)
+		}
+		if off > 1 {
+			t.Errorf("%s: %d of 12 bends are off by more than a tenth", name, off)
+		}
+	}
+}
+
+// A ramp over the requests bends at the same load; its levels have the rates in force, not those that chance made.
+func TestBendOfARampOverRequests(t *testing.T) {
+	for seed := range uint64(4) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		plan := Plan{Ramp: &Ramp{Strategy: "linear", From: 4, To: 60}, Rate: Rate(math.Inf(1)), Burstiness: 1}
+		const n = 1500
+		var at time.Duration
+		var arrivals []time.Duration
+		for i := range n {
+			at += time.Duration(r.ExpFloat64() / plan.Ramp.RateOf(i, n) * float64(time.Second)).Round(time.Microsecond)
+			arrivals = append(arrivals, at)
+		}
+		report := answerTo(t, plan, many.serve(arrivals, r))
+		if a := report.Answer; !a.Bends || math.Abs(a.At/many.capacity()-1) > 0.1 {
+			t.Errorf("seed %d: %+v, capacity %.1f", seed, a, many.capacity())
+		}
+		for i := 1; i < len(report.Levels); i++ {
+			if report.Levels[i].Offered <= report.Levels[i-1].Offered {
+				t.Errorf("seed %d: level %d offers %v after %v", seed, i, report.Levels[i].Offered, report.Levels[i-1].Offered)
+			}
+		}
+	}
+}
+
+// A server that shares its strength among all requests makes nobody wait, but beyond its capacity takes longer and longer.
+func TestBendWithoutWaiting(t *testing.T) {
+	ramp := linear(4, 60, time.Minute)
+	r := rand.New(rand.NewPCG(1, 7))
+	arrivals := poisson(ramp, r)
+	left := make([]float64, len(arrivals)) // work
+	ends := make([]time.Duration, len(arrivals))
+	const step = time.Millisecond
+	next, active := 0, []int{}
+	for at := time.Duration(0); next < len(arrivals) || len(active) > 0; at += step {
+		for next < len(arrivals) && arrivals[next] <= at {
+			left[next] = 0.5 // seconds alone, with others at most 30 a second
+			active = append(active, next)
+			next++
+		}
+		speed := min(1, 15/float64(max(1, len(active)))) * step.Seconds()
+		for k := len(active) - 1; k >= 0; k-- {
+			i := active[k]
+			if left[i] -= speed; left[i] <= 0 {
+				ends[i] = at + step
+				active = append(active[:k], active[k+1:]...)
+			}
+		}
+	}
+	var all []Request
+	for i, at := range arrivals {
+		q := NewRequest(i)
+		q.Scheduled, q.Due, q.Admitted, q.Sent = at, at, at, at
+		q.Add(Chunk{At: at + 20*time.Millisecond, Tokens: 1})
+		q.Add(Chunk{At: max(ends[i], q.LastChunk), Tokens: 1})
+		q.OutputTokens, q.Done = 2, q.LastChunk
+		all = append(all, q)
+	}
+	if a := answerTo(t, rampPlan(ramp), all).Answer; !a.Bends || a.At < 25 || a.At > 38 {
+		t.Errorf("%+v, capacity 30", a)
+	}
+}
+
+// What a limit on the client's side holds back waits as well.
+func TestBendOfALimitedClient(t *testing.T) {
+	ramp := linear(4, 44, time.Minute)
+	r := rand.New(rand.NewPCG(1, 7))
+	all := many.serve(poisson(ramp, r), r)
+	for i := range all {
+		q := &all[i]
+		q.Admitted = q.FirstChunk - many.first // the server has a place for whatever the client lets through
+		q.Sent = q.Admitted
+	}
+	report := answerTo(t, rampPlan(ramp), all)
+	if a := report.Answer; !a.Bends || math.Abs(a.At/many.capacity()-1) > 0.1 {
+		t.Errorf("%+v, capacity %.1f", a, many.capacity())
+	}
+	if last := report.Levels[len(report.Levels)-1]; math.Abs(last.TTFTp99-60) > 0.1 {
+		t.Errorf("TTFT p99 of the last level is %v ms, want 60", last.TTFTp99)
+	}
+}
+
+func TestNoBend(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		s    server
+		ramp Ramp
+		why  string
+	}{
+		{"below capacity", many, linear(4, 24, time.Minute), "no bend up to 23.5 req/s"},
+		{"one at a time, below capacity", one, linear(4, 20, time.Minute), "no bend up to 19.6 req/s"},
+		{"long requests, below capacity", wide, linear(4, 24, time.Minute), "no bend up to 23.5 req/s"},
+		{"falling, below capacity", many, linear(24, 4, time.Minute), "no bend up to 23.5 req/s"},
+		{"above capacity", many, linear(40, 60, time.Minute), "past the bend from 40.5 req/s on"},
+		{"one at a time, above capacity", one, linear(40, 60, time.Minute), "past the bend from 40.5 req/s on"},
+		{"long requests, above capacity", wide, linear(40, 60, time.Minute), "past the bend from 40.5 req/s on"},
+		{"a bad second in the middle", many.with(func(s *server) { s.stallAt, s.stall = 30*time.Second, 1500*time.Millisecond }),
+			linear(4, 24, time.Minute), "no bend up to 23.5 req/s"},
+		{"a bad second at the end", many.with(func(s *server) { s.stallAt, s.stall = 58*time.Second, 150*time.Millisecond }),
+			linear(4, 24, time.Minute), "no bend up to 23.5 req/s"},
+		{"too few requests", many, linear(1, 2, 10*time.Second), "too few requests"},
+	} {
+		for seed := range uint64(5) {
+			r := rand.New(rand.NewPCG(seed, 7))
+			report := answerTo(t, rampPlan(c.ramp), c.s.serve(poisson(c.ramp, r), r))
+			if a := report.Answer; a.Bends || a.Why != c.why {
+				t.Errorf("%s, seed %d: %+v, want %q", c.name, seed, a, c.why)
+			}
+		}
+	}
+}
+
+func TestBendOfStages(t *testing.T) {
+	const length = 20 * time.Second
+	plan := Plan{Rate: Rate(math.Inf(1)), Burstiness: 1, Goodput: SLO{{"ttft", 200}}}
+	var arrivals []time.Duration
+	r := rand.New(rand.NewPCG(1, 7))
+	for i, rate := range []float64{8, 16, 24, 40, 16} {
+		plan.Stages = append(plan.Stages, Stage{Start: length * time.Duration(i), Length: length, Rate: rate})
+		for _, at := range poisson(linear(rate, rate, length), r) {
+			arrivals = append(arrivals, at+length*time.Duration(i))
+		}
+	}
+	report := answerTo(t, plan, many.serve(arrivals, r))
+	want := Answer{Bends: true, At: 32, Before: 2, After: 3, Within: true, Highest: 16}
+	if report.Answer != want {
+		t.Errorf("%+v, want %+v", report.Answer, want)
+	}
+	for i, l := range report.Levels {
+		if l.From != length*time.Duration(i) || l.Offered != plan.Stages[i].Rate || l.Users {
+			t.Errorf("level %d: %+v", i, l)
+		}
+	}
+	// The last stage inherits a queue: it is not within the objectives, so that no higher load is, but it is not past the bend.
+	if l := report.Levels[4]; l.Good >= l.Requests*95/100 || l.TTFTp99 < 1000 {
+		t.Errorf("the last stage knows nothing of the queue it found: %+v", l)
+	}
+}
+
+// closedLoop plays users without pause against a server that gets slower beyond so many.
+func closedLoop(stages []Stage, service time.Duration, full int) []Request {
+	var all []Request
+	for _, s := range stages {
+		took := service * time.Duration(max(s.Users, full)) / time.Duration(full)
+		for user := range s.Users {
+			for at := s.Start + time.Duration(user)*time.Millisecond; at < s.End(); at += took {
+				q := NewRequest(len(all))
+				q.Scheduled, q.Due, q.Admitted, q.Sent = at, at, at, at
+				q.Add(Chunk{At: at + took/2, Tokens: 1})
+				q.Add(Chunk{At: at + took, Tokens: 1})
+				q.OutputTokens, q.Done = 2, q.LastChunk
+				all = append(all, q)
+			}
+		}
+	}
+	return all
+}
+
+func userStages(users ...int) []Stage {
+	var out []Stage
+	for i, n := range users {
+		out = append(out, Stage{Start: time.Duration(i) * 10 * time.Second, Length: 10 * time.Second, Users: n})
+	}
+	return out
+}
+
+func TestKnee(t *testing.T) {
+	for _, c := range []struct {
+		users []int
+		want  Answer
+	}{
+		{[]int{1, 8, 16, 64, 128}, Answer{Bends: true, At: 16, Before: 2, After: 3, Users: true}},
+		{[]int{128, 16, 64, 8, 1}, Answer{Bends: true, At: 16, Before: 1, After: 2, Users: true}},
+		{[]int{1, 2, 4, 8}, Answer{Users: true, Why: "no bend up to 8 users"}},
+		{[]int{32, 64}, Answer{Bends: true, At: 32, Before: 0, After: 1, Users: true}},
+		{[]int{8}, Answer{Users: true, Why: "too few requests"}},
+	} {
+		plan := Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 1, Stages: userStages(c.users...)}
+		report := answerTo(t, plan, closedLoop(plan.Stages, 500*time.Millisecond, 16))
+		if len(c.users) == 1 {
+			c.want.Why = "steady load"
+		}
+		if report.Answer != c.want {
+			t.Errorf("%v users: %+v, want %+v\n%+v", c.users, report.Answer, c.want, report.Levels)
+		}
+		for i, l := range report.Levels {
+			if l.Offered != float64(c.users[i]) || !l.Users {
+				t.Errorf("%v users: level %d offers %v, users %v", c.users, i, l.Offered, l.Users)
+			}
+		}
+	}
+}
+
+func TestSteadyLoad(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 7))
+	arrivals := poisson(linear(10, 10, 20*time.Second), r)
+	report := answerTo(t, Plan{Rate: 10, Burstiness: 1}, many.serve(arrivals, r))
+	if a := report.Answer; a != (Answer{Why: "steady load"}) {
+		t.Errorf("%+v", a)
+	}
+	if len(report.Levels) != 1 {
+		t.Fatalf("%d levels", len(report.Levels))
+	}
+	l := report.Levels[0]
+	want := float64(len(arrivals)) / arrivals[len(arrivals)-1].Seconds()
+	if math.Abs(l.Offered-want) > 0.01 || l.Requests != len(arrivals) {
+		t.Errorf("offered %v, %d requests; want %v, %d", l.Offered, l.Requests, want, len(arrivals))
+	}
+
+	report = answerTo(t, Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 4}, closedLoop(userStages(4), 500*time.Millisecond, 4))
+	if len(report.Levels) != 1 || !report.Answer.Users || report.Answer.Why != "steady load" {
+		t.Fatalf("closed loop: %+v, %+v", report.Answer, report.Levels)
+	}
+	if l := report.Levels[0]; l.Offered != 4 || l.Requests != 80 || math.Abs(l.Done-8) > 0.3 || math.Abs(l.TTFTp50-250) > 1e-6 {
+		t.Errorf("closed loop: %+v", l)
+	}
+
+	if report := answerTo(t, Plan{Rate: 10}, nil); len(report.Levels) != 0 || report.Answer.Why != "too few requests" {
+		t.Errorf("no requests: %+v, %+v", report.Answer, report.Levels)
+	}
+	mixed := Plan{Rate: 10, Stages: userStages(4, 4)}
+	mixed.Stages[1].Users, mixed.Stages[1].Rate = 0, 4
+	report = answerTo(t, mixed, closedLoop(userStages(4, 4), 500*time.Millisecond, 4))
+	if report.Answer.Why != "stages of rates and of users" {
+		t.Errorf("mixed stages: %+v", report.Answer)
+	}
+}
+
+// The highest load within the objectives has all lower ones within, too; a gate on goodput says how many must be.
+func TestHighestLoadWithin(t *testing.T) {
+	ramp := linear(4, 44, time.Minute)
+	r := rand.New(rand.NewPCG(1, 7))
+	all := many.serve(poisson(ramp, r), r)
+	plan := rampPlan(ramp)
+	plan.Goodput = SLO{{"ttft", 200}}
+	report := answerTo(t, plan, all)
+	plain := report.Answer.Highest
+	if !report.Answer.Within || plain < 24 || plain > 36 {
+		t.Errorf("%+v", report.Answer)
+	}
+	for _, l := range report.Levels {
+		if good := share(l.Good, l.Requests) >= 0.95; l.Offered <= plain && !good {
+			t.Errorf("%v is within %v but has %d good of %d", l.Offered, plain, l.Good, l.Requests)
+		}
+	}
+	plan.Gates = []Gate{{Metric: "goodput", Op: "<", Limit: 0.01, Percent: true}, {Metric: "goodput", Op: ">", Limit: 0.5}}
+	if a := answerTo(t, plan, all).Answer; a.Highest <= plain {
+		t.Errorf("with a gate of 1%%: %v, without %v", a.Highest, plain)
+	}
+	plan.Goodput = SLO{{"ttft", 1}}
+	if a := answerTo(t, plan, all).Answer; a.Within || a.Highest != 0 {
+		t.Errorf("with an impossible objective: %+v", a)
+	}
+	plan.Goodput = nil
+	if a := answerTo(t, plan, all).Answer; a.Within {
+		t.Errorf("without objectives: %+v", a)
+	}
+}
+
+// Where somebody steered the load, levels say what came, not what was planned.
+func TestLevelsOfASteeredRamp(t *testing.T) {
+	ramp := linear(4, 24, time.Minute)
+	r := rand.New(rand.NewPCG(1, 7))
+	arrivals := poisson(ramp, r)
+	for i := range arrivals {
+		arrivals[i] /= 2
+	}
+	report := answerTo(t, rampPlan(ramp), many.serve(arrivals, r))
+	for _, l := range report.Levels {
+		if want := ramp.RateAt(l.From+l.To) * 2; math.Abs(l.Offered-want) > 5*math.Sqrt(want/2) {
+			t.Errorf("%s to %s: %v req/s, want about %v", l.From, l.To, l.Offered, want)
+		}
+	}
+}
+
+func TestLevelsCount(t *testing.T) {
+	for _, c := range []struct {
+		ramp   Ramp
+		warmup time.Duration
+		levels int
+	}{
+		{linear(20, 40, 10*time.Minute), 0, 20}, {linear(20, 40, 20*time.Second), 0, 9}, {linear(1, 3, time.Minute), 0, 5},
+		{linear(20, 40, time.Minute), 30 * time.Second, 14}, {linear(1, 1, 5*time.Second), 0, 1},
+	} {
+		r := rand.New(rand.NewPCG(1, 7))
+		plan := rampPlan(c.ramp)
+		plan.Warmup = c.warmup
+		report := answerTo(t, plan, many.serve(poisson(c.ramp, r), r))
+		n := 0
+		for i, l := range report.Levels {
+			n += l.Requests
+			if i > 0 && l.From != report.Levels[i-1].To {
+				t.Errorf("%v: level %d begins at %s, the one before ends at %s", c.ramp, i, l.From, report.Levels[i-1].To)
+			}
+		}
+		off := len(report.Levels) - c.levels
+		if off < -1 || off > 1 || report.Levels[0].From != c.warmup || n != report.Completed {
+			t.Errorf("%v: %d levels from %s with %d of %d requests; want %d levels",
+				c.ramp, len(report.Levels), report.Levels[0].From, n, report.Completed, c.levels)
+		}
+	}
+}
+
+// Nothing that a damaged or made-up journal can say breaks the report.
+func TestSummarizeOfNonsense(t *testing.T) {
+	times := []time.Duration{
+		Never, 0, 1, time.Second, 3 * time.Second, time.Minute, 1000 * time.Hour, math.MaxInt64 / 2, math.MaxInt64, math.MinInt64,
+	}
+	rates := []float64{0, -1, 0.001, 1, 100, 1e300, math.Inf(1), math.NaN()}
+	r := rand.New(rand.NewPCG(3, 3))
+	anyTime := func() time.Duration { return times[r.IntN(len(times))] }
+	nearTime := func() time.Duration { return times[r.IntN(6)] } // a timeline of weeks takes its time
+	rate := func() float64 { return rates[r.IntN(len(rates))] }
+	for range 300 {
+		plan := Plan{
+			Rate: Rate(rate()), Burstiness: rate(), MaxConcurrency: r.IntN(3) - 1, Warmup: anyTime(), Requests: r.IntN(100) - 10,
+			Percentiles: []float64{50}, Goodput: SLO{{"ttft", rate()}, {"nonsense", rate()}},
+			Gates:       []Gate{{"p50_ttft_ms", "?", rate(), true}},
+			SteadyState: SteadyStateRule{Threshold: rate(), MinWindow: anyTime()},
+		}
+		if r.IntN(2) == 0 {
+			plan.Ramp = &Ramp{Strategy: []string{"linear", "exponential", "?"}[r.IntN(3)], From: rate(), To: rate(), Over: anyTime()}
+		}
+		for range r.IntN(3) {
+			plan.Stages = append(plan.Stages, Stage{Start: anyTime(), Length: anyTime(), Rate: rate(), Users: r.IntN(3) - 1})
+		}
+		var all []Request
+		for range 80 {
+			q := NewRequest(r.IntN(100) - 5)
+			q.Scheduled, q.Admitted, q.Due, q.Sent, q.Done = anyTime(), anyTime(), nearTime(), nearTime(), nearTime()
+			if r.IntN(4) > 0 { // most make sense
+				q = simple(q.Index, time.Duration(r.IntN(60_000))*time.Millisecond, 10*time.Millisecond, time.Millisecond, r.IntN(4))
+			}
+			if r.IntN(4) == 0 {
+				q.Chunks = append(q.Chunks, Chunk{At: nearTime(), Tokens: int32(r.Uint32())})
+				q.OutputTokens = int(r.Int64())
+			}
+			if r.IntN(6) == 0 {
+				q.Failure, q.Status = []Failure{Cancelled, FailedStatus, "?"}[r.IntN(3)], r.IntN(5)
+			}
+			all = append(all, q)
+		}
+		report, err := Summarize(yield(all), Run{Plan: plan, Ended: nearTime()})
+		if err != nil || len(report.Gates) != 1 {
+			t.Errorf("%v, gates %v", err, report.Gates)
 		}
 	}
 }

@@ -87,7 +87,8 @@ const (
 
 var (
 	gateNumbers = []string{
-		gateGoodput, gateErrorRate, gateRequestGoodput, gateRequests, gateOutput, gateTokens, gateCompleted, gateFailed, gateConcurrent,
+		gateGoodput, gateErrorRate, gateRequestGoodput, gateRequests, gateOutput, gateTokens, gateCompleted, gateFailed,
+		gateConcurrent,
 	}
 	gateLatencies = []string{TTFT, TPOT, ITL, E2EL, ClientQueue, E2ELQueued}
 )

@@ -126,7 +126,8 @@ func TestGolden(t *testing.T) {
 				}
 				sums.add(outcome{start: q.Start, ttft: q.TTFT, latency: q.Latency, itls: q.ITL, input: q.Input, output: output})
 			}
-			s := newSummary(Run{Plan: Plan{Goodput: slo, Percentiles: c.Percentiles}, Ended: secondsToDuration(c.Duration)}, overview{origin: origin})
+			plan := Plan{Goodput: slo, Percentiles: c.Percentiles}
+			s := newSummary(Run{Plan: plan, Ended: secondsToDuration(c.Duration)}, overview{origin: origin})
 			s.tally = sums
 			for _, q := range c.Requests {
 				if q.Success {

@@ -10,6 +10,7 @@ const (
 	mostLevels       = 20
 	shortestLevel    = 2 * time.Second
 	requestsPerLevel = 20
+	longestGap       = 1e6 // seconds
 )
 
 // levels sorts requests into the loads of a run by when they were scheduled, not by when they were served: a queue is the
@@ -22,12 +23,13 @@ type levels struct {
 // level is what a LoadLevel is computed from.
 type level struct {
 	LoadLevel
-	stage     int     // of the plan, -1 for none
-	scheduled int     // requests, whatever became of them
-	seconds   float64 // that the plan's rates leave between them
+	stage     int           // of the plan, -1 for none
+	scheduled int           // requests, whatever became of them
+	gaps      time.Duration // that the ramp's rates leave between them; whole numbers add up alike in any order
 	succeeded int
 	done      int // successes that ended in the level, whenever they were scheduled
-	ttft, itl sample
+	ttft      sample
+	itl       Histogram // there are so many gaps that exact counts would cost more than all the rest
 	// wait is how long a user waited for the first chunk, TTFT and the wait for a client slot; whole how long for the last
 	// one. Both are apart for the requests of the first and of the second half of the level.
 	wait, whole [2]sample
@@ -57,10 +59,11 @@ func newLevels(p *Plan, scheduled span, ended time.Duration) levels {
 }
 
 func (l *levels) slices(end time.Duration, n int) {
-	from := l.plan.Warmup
 	n = max(1, n)
+	length := min(end-l.plan.Warmup, maxWindows*time.Second)
+	at := func(i int) time.Duration { return l.plan.Warmup + length*time.Duration(i)/time.Duration(n) }
 	for i := range n {
-		l.open(from+(end-from)*time.Duration(i)/time.Duration(n), from+(end-from)*time.Duration(i+1)/time.Duration(n), -1)
+		l.open(at(i), at(i+1), -1)
 	}
 }
 
@@ -80,7 +83,8 @@ func (l *levels) open(from, to time.Duration, stage int) {
 		return
 	}
 	l.list = append(l.list, level{
-		LoadLevel: LoadLevel{From: from, To: to}, stage: stage, ttft: sample{}, itl: sample{}, wait: [2]sample{{}, {}}, whole: [2]sample{{}, {}},
+		LoadLevel: LoadLevel{From: from, To: to}, stage: stage,
+		ttft: sample{}, wait: [2]sample{{}, {}}, whole: [2]sample{{}, {}},
 	})
 }
 
@@ -107,7 +111,8 @@ func (l *levels) add(q *Request) {
 	}
 	v.scheduled++
 	if r := l.plan.Ramp; r != nil && r.Over == 0 {
-		v.seconds += 1 / r.RateOf(q.Index, l.plan.Requests)
+		gap := min(1/r.RateOf(q.Index, l.plan.Requests), longestGap)
+		v.gaps += time.Duration(gap * float64(time.Second))
 	}
 	if q.Failure == Cancelled {
 		return
@@ -142,7 +147,7 @@ func (v *level) succeed(q *Request, cause time.Duration, slo SLO) {
 	v.whole[half].add((q.E2EL() + held).Seconds())
 	v.firsts = append(v.firsts, q.FirstChunk)
 	for i := 1; i < len(q.Chunks); i++ {
-		v.itl.add((q.Chunks[i].At - q.Chunks[i-1].At).Seconds())
+		v.itl.Add(q.Chunks[i].At - q.Chunks[i-1].At)
 	}
 }
 
@@ -163,8 +168,9 @@ func (l *levels) finish() []LoadLevel {
 		default:
 			v.Offered = perSecond(float64(v.scheduled), seconds)
 		}
-		ttft, itl := v.ttft.statistic([]float64{50, 99}), v.itl.statistic([]float64{99})
-		v.TTFTp50, v.TTFTp99, v.ITLp99 = ttft.Percentiles[0].Value, ttft.Percentiles[1].Value, itl.Percentiles[0].Value
+		ttft := v.ttft.statistic([]float64{50, 99})
+		v.TTFTp50, v.TTFTp99 = ttft.Percentiles[0].Value, ttft.Percentiles[1].Value
+		v.ITLp99 = milliseconds(v.itl.Quantile(0.99))
 		out = append(out, v.LoadLevel)
 	}
 	return out
@@ -208,7 +214,7 @@ func (l *levels) rate(v *level) float64 {
 	case r == nil:
 		return 0
 	case r.Over == 0:
-		return perSecond(float64(v.scheduled), v.seconds)
+		return perSecond(float64(v.scheduled), v.gaps.Seconds())
 	default:
 		var sum float64
 		for i := range steps {

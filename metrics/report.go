@@ -62,9 +62,11 @@ type Report struct {
 
 	Timeline                              []Window
 	Failures                              []FailureCount
-	FirstErrors                           []string // what the first ten failed requests in data-set order failed of: foreign text
 	Events                                []Event
 	HistTTFT, HistTPOT, HistITL, HistE2EL Histogram
+	// FirstErrors are what the first ten failed requests in data-set order failed of, in the server's or the system's words
+	// or else the kind of the failure: foreign text.
+	FirstErrors []string
 
 	// Rows holds one row per finished request in data-set order; Details the requests themselves in the same order if
 	// the plan asks for detail.

@@ -44,15 +44,6 @@ type sample map[float64]int
 
 func (s sample) add(seconds float64) { s[seconds]++ }
 
-// n is the number of values.
-func (s sample) n() int {
-	n := 0
-	for _, count := range s {
-		n += count
-	}
-	return n
-}
-
 // statistic computes the figures as numpy does: mean, median, standard deviation with ddof 0 and percentiles with
 // linear interpolation at position p/100·(n-1), all times 1000. Gated percentiles are computed apart from those asked for.
 func (s sample) statistic(percentiles []float64, gated ...float64) Statistic {

@@ -74,6 +74,9 @@ func look(reqs iter.Seq2[Request, error], plan *Plan) (overview, error) {
 	return o, nil
 }
 
+// heaviest bounds the weight of a request, because the token counts of a journal are foreign numbers.
+const heaviest = 1 << 30
+
 type summary struct {
 	run                     Run
 	report                  Report
@@ -100,7 +103,7 @@ func newSummary(run Run, seen overview) *summary {
 	}
 	r := &s.report
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
-	r.Probes, r.SpecDecode, r.Diffusion = run.Probes, run.SpecDecode, run.Diffusion
+	r.Probes, r.SpecDecode, r.Diffusion, r.Damaged = run.Probes, run.SpecDecode, run.Diffusion, run.Damaged
 	r.InputSources, r.OutputSources = map[TokenSource]int{}, map[TokenSource]int{}
 	if r.Ended == Never {
 		r.Ended = seen.last
@@ -162,7 +165,7 @@ func (s *summary) success(q *Request) {
 	s.queue.add(held)
 	s.queued.add(o.latency + held)
 	if o.output >= 2 {
-		s.weighted[o.tpot()] += o.output - 1
+		s.weighted[o.tpot()] += min(o.output-1, heaviest)
 	}
 	for _, v := range []struct {
 		into sample

@@ -78,6 +78,8 @@ func TestReadPage(t *testing.T) {
 		{"positions that are none", "vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"x\"} 2\n" +
 			"vllm:spec_decode_num_accepted_tokens_per_pos_total{position=\"-1\"} 2\n" +
 			"vllm:spec_decode_num_accepted_tokens_per_pos_total 2\n", spec(0, 0, 0, none)},
+		{"a long line whose end looks like a counter", strings.Repeat("x", longestLine) + "vllm:spec_decode_num_drafts_total 7\n" +
+			"vllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
 		{"a long line", "vllm:spec_decode_num_drafts_total{a=\"" + strings.Repeat("x", 3*longestLine) + "\"} 7\nvllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
 	} {
 		if diff := cmp.Diff(c.want, read(t, c.page), cmp.AllowUnexported(Counters{}, specDecode{}, diffusion{})); diff != "" {

@@ -117,19 +117,15 @@ func sample(line []byte) (name string, value int, position string, ok bool) {
 	if err != nil {
 		return "", 0, "", false
 	}
-	for name, family := range families {
-		for _, m := range family.GetMetric() {
-			v := m.GetUntyped().GetValue() // without its type a counter is untyped to the parser
-			if !(v >= 0 && v <= mostCounted) {
-				return "", 0, "", false
+	for name, family := range families { // one, or none for a comment
+		m := family.GetMetric()[0]
+		for _, l := range m.GetLabel() {
+			if l.GetName() == "position" {
+				position = l.GetValue()
 			}
-			for _, l := range m.GetLabel() {
-				if l.GetName() == "position" {
-					position = l.GetValue()
-				}
-			}
-			return name, int(v), position, true
 		}
+		v := m.GetUntyped().GetValue() // without its type a counter is untyped to the parser
+		return name, int(v), position, v >= 0 && v <= mostCounted
 	}
 	return "", 0, "", false
 }

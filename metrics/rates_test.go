@@ -1,0 +1,136 @@
+package metrics
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestRates(t *testing.T) {
+	var all []Request
+	for i := range 11 { // ten a second are asked for, five are sent, and each takes 1 s
+		q := simple(i, time.Duration(i)*200*time.Millisecond, time.Second, 0, 1)
+		q.Scheduled = time.Duration(i) * 100 * time.Millisecond
+		all = append(all, q)
+	}
+	all = append(all, refused(11, 2200*time.Millisecond, "busy")) // is asked for and sent, but not done
+	for name, c := range map[string]struct {
+		plan      Plan
+		scheduled float64
+	}{
+		"rate":            {Plan{Rate: 10}, 5},
+		"ramp":            {Plan{Rate: Rate(math.Inf(1)), Ramp: &Ramp{From: 1, To: 2}}, 5},
+		"stages":          {Plan{Rate: Rate(math.Inf(1)), Stages: []Stage{{Rate: 5}}}, 5},
+		"stages of users": {Plan{Rate: 10, Stages: []Stage{{Users: 5}}}, 0},
+		"all at once":     {Plan{Rate: Rate(math.Inf(1))}, 0},
+	} {
+		r, err := Summarize(yield(all), Run{Plan: c.plan, Ended: 4 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !near(r.ScheduledRate, c.scheduled) || !near(r.SentRate, 5) || !near(r.DoneRate, 5) {
+			t.Errorf("%s: scheduled %v, sent %v, done %v; want %v, 5, 5", name, r.ScheduledRate, r.SentRate, r.DoneRate, c.scheduled)
+		}
+	}
+	r, err := Summarize(yield(all[:1]), Run{Plan: Plan{Rate: 1}, Ended: time.Second})
+	if err != nil || r.ScheduledRate != 0 || r.SentRate != 0 || r.DoneRate != 0 {
+		t.Errorf("of one request: %v, %v, %v, %v", r.ScheduledRate, r.SentRate, r.DoneRate, err)
+	}
+}
+
+func TestWeightedTPOT(t *testing.T) {
+	all := []Request{
+		simple(0, 0, time.Second, 10*time.Millisecond, 11), // ten gaps of 10 ms
+		simple(1, 0, time.Second, 50*time.Millisecond, 3),  // two of 50
+		simple(2, 0, time.Second, 0, 1),                    // none
+	}
+	r, err := Summarize(yield(all), Run{Ended: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := r.TPOTWeighted; w.N != 12 || !near(w.Mean, 200./12) || !near(w.Median, 10) || !near(r.TPOT.Mean, 30) {
+		t.Errorf("%d samples, mean %v, median %v; plain mean %v", w.N, w.Mean, w.Median, r.TPOT.Mean)
+	}
+}
+
+func TestRateSteps(t *testing.T) {
+	const ms = time.Millisecond
+	var all []Request
+	for i, due := range []time.Duration{100, 900, 2000, 2250, 2500, 2750, 3000} {
+		q := simple(i, due*ms, ms, 0, 1)
+		all = append(all, q)
+	}
+	later := simple(6, 50*ms, ms, 0, 1) // the second turn of a conversation says nothing about the rate
+	later.Turn = 1
+	all = append(all, later)
+	plan := Plan{Requests: 7, Ramp: &Ramp{Strategy: "exponential", From: 1, To: 8.5}}
+	steps := func() []RateStep {
+		r, err := Summarize(yield(all), Run{Plan: plan, Ended: 4 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.RateSteps
+	}
+	// Rates before requests 0 to 6: 1, 1.43, 2.04, 2.92, 4.17, 5.95, 8.5.
+	want := []RateStep{
+		{1, 0}, {2, 2000 * ms}, {3, 2500 * ms}, {4, 2500 * ms}, {5, 2750 * ms},
+		{6, 3000 * ms}, {7, 3000 * ms}, {8, 3000 * ms},
+	}
+	if diff := cmp.Diff(want, steps()); diff != "" {
+		t.Errorf("exponential (-want +got):\n%s", diff)
+	}
+	all[4].Due, all[5].Due = 2750*ms, 2500*ms // the dispatcher may report them in another order
+	want = []RateStep{
+		{1, 0}, {2, 2000 * ms}, {3, 2500 * ms}, {4, 2500 * ms}, {5, 2500 * ms},
+		{6, 3000 * ms}, {7, 3000 * ms}, {8, 3000 * ms},
+	}
+	if diff := cmp.Diff(want, steps()); diff != "" {
+		t.Errorf("out of order (-want +got):\n%s", diff)
+	}
+	plan.Ramp = &Ramp{Strategy: "linear", From: 1.5, To: 4.5} // 1.5, 2, 2.5, 3, 3.5, 4, 4.5
+	want = []RateStep{{1, 0}, {2, 900 * ms}, {3, 2250 * ms}, {4, 2500 * ms}}
+	if diff := cmp.Diff(want, steps()); diff != "" {
+		t.Errorf("linear (-want +got):\n%s", diff)
+	}
+	plan.Warmup = 3 * time.Second // the schedule is what it was, whatever is reported
+	if diff := cmp.Diff(want, steps()); diff != "" {
+		t.Errorf("with a warm-up (-want +got):\n%s", diff)
+	}
+	plan.Ramp = &Ramp{Strategy: "linear", From: 5, To: 1}
+	if diff := cmp.Diff([]RateStep{{5, 0}}, steps()); diff != "" {
+		t.Errorf("falling (-want +got):\n%s", diff)
+	}
+	for _, to := range []float64{1e300, math.Inf(1), math.NaN(), -5} {
+		plan.Ramp = &Ramp{Strategy: "exponential", From: 1, To: to}
+		if n := len(steps()); n < 1 || n > mostRateSteps {
+			t.Errorf("up to %v: %d steps", to, n)
+		}
+	}
+	plan.Ramp.Over = time.Minute
+	if got := steps(); got != nil {
+		t.Errorf("a ramp in time has steps %v", got)
+	}
+	plan.Ramp = nil
+	if got := steps(); got != nil {
+		t.Errorf("no ramp has steps %v", got)
+	}
+}
+
+func TestRampRates(t *testing.T) {
+	lin := Ramp{Strategy: "linear", From: 2, To: 8, Over: time.Minute}
+	exp := Ramp{Strategy: "exponential", From: 2, To: 8, Over: time.Minute}
+	for _, c := range []struct {
+		got, want float64
+	}{
+		{lin.RateAt(0), 2}, {lin.RateAt(30 * time.Second), 5}, {lin.RateAt(time.Hour), 8},
+		{exp.RateAt(30 * time.Second), 4},
+		{lin.RateOf(0, 7), 2}, {lin.RateOf(3, 7), 5}, {lin.RateOf(6, 7), 8}, {exp.RateOf(3, 7), 4},
+		{lin.RateOf(0, 1), 2}, {lin.RateOf(0, 0), 2},
+	} {
+		if !near(c.got, c.want) {
+			t.Errorf("%v, want %v", c.got, c.want)
+		}
+	}
+}

@@ -108,6 +108,9 @@ func highest(r *metrics.Report) string {
 // steady sums up a run of one load.
 func steady(r *metrics.Report) string {
 	var figures []string
+	if !paced(r) && r.RequestThroughput > 0 { // nobody asked for this rate, so it is a finding
+		figures = append(figures, loadText(r.RequestThroughput, false))
+	}
 	for _, s := range []struct {
 		name string
 		of   *metrics.Statistic
@@ -133,7 +136,7 @@ func loadOf(r *metrics.Report) string {
 	switch {
 	case p.Ramp != nil:
 		return fmt.Sprintf("%s to %s", rateText(p.Ramp.From), loadText(p.Ramp.To, false))
-	case len(r.Levels) == 1 && finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0:
+	case len(r.Levels) == 1 && finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0 && (r.Levels[0].Users || paced(r)):
 		return loadText(r.Levels[0].Offered, r.Levels[0].Users)
 	case len(p.Stages) > 0:
 		return count(len(p.Stages), "stage")
@@ -159,7 +162,7 @@ func mainFailure(r *metrics.Report) string {
 	}
 	f := &r.Failures[0]
 	text := cutASCII(string(f.Kind), 20)
-	if f.Status != 0 {
+	if f.Kind == metrics.FailedStatus {
 		text = fmt.Sprintf("HTTP %d", f.Status)
 	}
 	if len(r.Failures) > 1 {

@@ -79,9 +79,9 @@ func TestAnswer(t *testing.T) {
 			steadyReport(), func(r *metrics.Report) {
 				r.Good, r.Failed, r.TTFT, r.ITL, r.Lateness = r.Completed, 0, at99(12_400), at99(0.4), at99(120)
 			}},
-		{"16 users: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; 5 of 1000 failed (mostly HTTP 503)",
+		{"16 users: 32 req/s, p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; 5 of 1000 failed (mostly HTTP 503)",
 			steadyReport(), func(r *metrics.Report) {
-				r.Plan.Rate, r.Plan.MaxConcurrency, r.Levels = metrics.Rate(inf), 16, nil
+				r.Plan.Rate, r.Plan.MaxConcurrency, r.Levels, r.RequestThroughput = metrics.Rate(inf), 16, nil, 31.9
 				r.Failures = append(r.Failures, metrics.FailureCount{Kind: metrics.FailedConnect, Count: 1})
 			}},
 		{"1000 requests at once: 995 requests succeeded; 5 of 1000 failed (of unknown causes)",

@@ -95,7 +95,7 @@ func appendText(b []byte, key, v string) []byte {
 	if v == "" {
 		return b
 	}
-	return appendString(appendKey(b, key), v, false)
+	return appendString(appendKey(b, key), v)
 }
 
 // appendMoment leaves out a moment that did not come.

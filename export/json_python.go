@@ -7,7 +7,8 @@ import (
 	"iter"
 	"math"
 	"strconv"
-	"strings"
+
+	"benchtop/internal/pyjson"
 )
 
 // object is a JSON object whose keys keep their order.
@@ -53,8 +54,8 @@ func each[T any](s []T, f func(*T) any) list {
 	}
 }
 
-// pythonJSON writes JSON byte for byte as Python's json.dumps does: on one line, ", " and ": " between things, ASCII
-// only, a float always recognisable as one. Infinities and NaN become strings, because their bare forms are not JSON.
+// pythonJSON writes JSON byte for byte as Python's json.dumps does. Infinities and NaN become strings, because their bare
+// forms are not JSON.
 type pythonJSON struct{ w *bufio.Writer }
 
 // writePython writes one value; the error is the writer's.
@@ -77,12 +78,12 @@ func (j pythonJSON) value(v any) {
 		b = strconv.AppendInt(b, v, 10)
 	case float64:
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			b = appendString(b, pythonFloat(v), true)
+			b = pyjson.AppendString(b, pyjson.Float(v))
 		} else {
-			b = append(b, pythonFloat(v)...)
+			b = pyjson.AppendFloat(b, v)
 		}
 	case string:
-		b = appendString(b, v, true)
+		b = pyjson.AppendString(b, v)
 	case object:
 		j.object(v)
 		return
@@ -127,26 +128,8 @@ func (j pythonJSON) list(l list) {
 	j.w.WriteByte(']')
 }
 
-// pythonFloat is Python's repr of a float: the shortest text that reads back as the same number, with an exponent
-// below 1e-4 and from 1e16 on.
-func pythonFloat(v float64) string {
-	switch {
-	case math.IsNaN(v):
-		return "nan"
-	case math.IsInf(v, 1):
-		return "inf"
-	case math.IsInf(v, -1):
-		return "-inf"
-	}
-	if a := math.Abs(v); a != 0 && (a < 1e-4 || a >= 1e16) {
-		return strconv.FormatFloat(v, 'e', -1, 64)
-	}
-	s := strconv.FormatFloat(v, 'f', -1, 64)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
-}
+// pythonFloat is Python's repr of a float, as in keys, labels and warnings.
+func pythonFloat(v float64) string { return pyjson.Float(v) }
 
 // integral reports whether v can be written as an integer without loss.
 func integral(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < 1e15 }

@@ -94,7 +94,7 @@ func failuresRemark(r *metrics.Report) string {
 	b.WriteString("Failures:\n")
 	for _, f := range r.Failures {
 		kind := cut(Clean(string(f.Kind)), 30)
-		if f.Status != 0 {
+		if f.Kind == metrics.FailedStatus { // the others happened to an answer of 200, or to none
 			kind += fmt.Sprintf(" %d", f.Status)
 		}
 		line := fmt.Sprintf("%8d  %-16s", f.Count, kind)

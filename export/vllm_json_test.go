@@ -231,19 +231,3 @@ func TestJSONOfRequestsThatNeverWentOut(t *testing.T) {
 		}
 	}
 }
-
-func TestPythonFloat(t *testing.T) {
-	for v, want := range map[float64]string{
-		0: "0.0", math.Copysign(0, -1): "-0.0", 10: "10.0", 0.1: "0.1", 1e-5: "1e-05", 0.0001: "0.0001", 0.00012345: "0.00012345",
-		1e15: "1000000000000000.0", 9999999999999998: "9999999999999998.0", 1e16: "1e+16", 1.5e16: "1.5e+16", 1e100: "1e+100",
-		-2.5e-7: "-2.5e-07", 1.7142857142857142: "1.7142857142857142", 123456789.125: "123456789.125",
-		5e-324: "5e-324", inf: "inf", -inf: "-inf",
-	} {
-		if got := pythonFloat(v); got != want {
-			t.Errorf("pythonFloat(%g) = %s, want %s", v, got, want)
-		}
-	}
-	if got := pythonFloat(math.NaN()); got != "nan" {
-		t.Errorf("NaN: %s", got)
-	}
-}

@@ -129,27 +129,37 @@ func (h *Histogram) Mean() time.Duration {
 }
 
 // Quantile estimates the q-quantile, q from 0 to 1, within the width of a bucket (1.6 %); 0 when empty. Like the
-// report's percentiles it stands at position q·(n-1) of the sorted values.
+// report's percentiles it stands at position q·(n-1) of the sorted values, and between two of them on the line that joins
+// them. The values of a bucket are taken to lie evenly across it.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	if h.n == 0 || math.IsNaN(q) {
 		return 0
 	}
 	pos := min(max(q, 0), 1) * float64(h.n-1)
-	seen := 0.0
-	last := time.Duration(0)
+	lower := uint64(pos)
+	part := pos - float64(lower)
+	seen := uint64(0)
+	below := time.Duration(-1) // the value at lower, once it is known
 	for i, c := range h.counts {
 		if c == 0 {
 			continue
 		}
 		lo, hi := bucketBounds(h.base + i)
-		if pos < seen+float64(c) {
-			// The values of a bucket are taken to lie evenly across it.
-			return lo + time.Duration((pos-seen+0.5)/float64(c)*float64(hi-lo))
+		at := func(k uint64) time.Duration { return lo + time.Duration((float64(k-seen)+0.5)/float64(c)*float64(hi-lo)) }
+		if below < 0 && lower < seen+uint64(c) {
+			below = at(lower)
 		}
-		seen += float64(c)
-		last = hi
+		if below >= 0 {
+			if part == 0 || lower+1 >= h.n {
+				return below
+			}
+			if lower+1 < seen+uint64(c) {
+				return below + time.Duration(part*float64(at(lower+1)-below))
+			}
+		}
+		seen += uint64(c)
 	}
-	return last
+	return max(below, 0)
 }
 
 // Below counts the durations in buckets that lie wholly at or under v.

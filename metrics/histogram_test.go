@@ -158,3 +158,17 @@ func BenchmarkSnapshotOfAnHour(b *testing.B) {
 	}
 	b.ReportMetric(float64(locked.Nanoseconds())/float64(b.N), "ns-locked/op")
 }
+
+// Between two buckets a quantile lies on the line that joins the two values, as the report's does: with few samples it would
+// be far off otherwise.
+func TestQuantileBetweenBuckets(t *testing.T) {
+	var h Histogram
+	for _, ms := range []int{40, 40, 50, 50, 60} {
+		h.Add(time.Duration(ms) * time.Millisecond)
+	}
+	for q, want := range map[float64]float64{0: 40, 0.25: 40, 0.375: 45, 0.5: 50, 0.875: 55, 0.99: 59.6, 1: 60} {
+		if got := h.Quantile(q).Seconds() * 1000; math.Abs(got-want) > want*0.016 {
+			t.Errorf("quantile %v: %v ms, want %v within 1.6 %%", q, got, want)
+		}
+	}
+}

@@ -30,7 +30,7 @@ func asciiFor(r rune) rune {
 		return ':'
 	case '│', '‖':
 		return '|'
-	case '╭', '╮', '╰', '╯', '└', '┤', '┴', '┬', '┼':
+	case '╭', '╮', '╰', '╯', '┴':
 		return '+'
 	case '●', '◐', '■':
 		return '*'
@@ -38,7 +38,7 @@ func asciiFor(r rune) rune {
 		return 'v'
 	case '↑':
 		return '^'
-	case '…', '≈':
+	case '…':
 		return '~'
 	case '→':
 		return '>'
@@ -50,14 +50,12 @@ func asciiFor(r rune) rune {
 		return 'x'
 	case 'µ':
 		return 'u'
-	case '▂', '▃', '▄', '░':
+	case '▂', '▃', '▄', '░', '▍', '▎', '▏':
 		return '.'
 	case '▅', '▆', '▇':
 		return ':'
 	case '█', '▉', '▊', '▋', '▌':
 		return '#'
-	case '▍', '▎', '▏':
-		return ' '
 	}
 	return '?'
 }

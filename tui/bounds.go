@@ -37,7 +37,7 @@ func bounds(p *metrics.Plan, metric string) []bound {
 		}
 	}
 	for _, g := range p.Gates {
-		if stat, ok := strings.CutSuffix(g.Metric, "_"+metric+"_ms"); ok && (g.Op == ">" || g.Op == ">=") {
+		if stat, ok := strings.CutSuffix(g.Metric, "_"+metric+"_ms"); ok && stat != "std" && (g.Op == ">" || g.Op == ">=") {
 			if stat == "median" {
 				stat = "p50"
 			}

@@ -80,8 +80,8 @@ func (p plot) draw(c canvas) {
 	p.timeAxis(c, area, shown)
 	used := newTaken(area)
 	drawn := make([]uint8, area.w*area.h)
-	warm := 0 // columns of the warm-up
-	if plan := p.v.s.Plan; plan != nil && plan.Warmup > 0 {
+	warm := 0 // columns of the warm-up, once there is more than that
+	if plan := p.v.s.Plan; plan != nil && plan.Warmup > 0 && plan.Warmup <= p.v.s.At {
 		warm = ts.column(plan.Warmup)
 	}
 	for i, l := range lines {

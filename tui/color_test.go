@@ -6,7 +6,9 @@ import (
 	"github.com/muesli/termenv"
 )
 
-func env(vars map[string]string) func(string) string { return func(name string) string { return vars[name] } }
+func env(vars map[string]string) func(string) string {
+	return func(name string) string { return vars[name] }
+}
 
 func TestProfile(t *testing.T) {
 	const none, few, many, all = termenv.Ascii, termenv.ANSI, termenv.ANSI256, termenv.TrueColor

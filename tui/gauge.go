@@ -2,12 +2,11 @@ package tui
 
 import "math"
 
-// gauge draws a share of 1 as a bar along the row y, to an eighth of a cell, with a tick where the share ought to be; a
-// negative target has none.
+// gauge draws a share of 1 as a bar along the row y, to an eighth of a cell, with a tick where the share ought to be.
 //
 //	████████████████▌░░│░
 func gauge(c canvas, y int, share, target float64, col color) {
-	level := int(math.Floor(min(max(share, 0), 1)*float64(8*c.w) + 1e-6))
+	level := int(math.Floor(min(sane(share), 1)*float64(8*c.w) + 1e-6))
 	for x := range c.w {
 		switch left := level - 8*x; {
 		case left >= 8:
@@ -18,7 +17,7 @@ func gauge(c canvas, y int, share, target float64, col color) {
 			c.set(x, y, '░', line)
 		}
 	}
-	if target < 0 || target > 1 || c.w == 0 {
+	if !(target >= 0 && target <= 1) || c.w == 0 {
 		return
 	}
 	x := min(int(target*float64(c.w)), c.w-1)

@@ -275,12 +275,12 @@ func (h header) figures() []figure {
 	return out
 }
 
-// goodFigure is the goodput of the chosen scope, against the target if there is one.
+// goodFigure is the goodput of the chosen scope, against its target.
 func (v *view) goodFigure() figure {
 	out := figure{"good", "–", strong, 6}
 	if share, known := v.kept().goodput(); known {
 		out.value = percent(share)
-		if target := v.target(); target >= 0 && share < target {
+		if target, _ := v.target(); share < target {
 			out.value, out.style = out.value+"!", warning
 		}
 	}

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"iter"
@@ -13,7 +15,6 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/lipgloss"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 	"github.com/muesli/termenv"
@@ -27,12 +28,20 @@ var update = flag.Bool("update", false, "write golden files")
 const childEnv = "BENCHTOP_TUI_CHILD"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(childEnv) != "" {
+	switch os.Getenv(childEnv) {
+	case "":
+		os.Exit(m.Run())
+	case "dashboard":
+		snapshots := make(chan metrics.Snapshot, 1)
+		snapshots <- mid()
+		ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
+		defer cancel()
+		if err := Run(ctx, Options{Snapshots: snapshots, Control: &control{}}); !errors.Is(err, context.DeadlineExceeded) {
+			panic(err)
+		}
+	default:
 		fmt.Println("ready")
-		os.Exit(0)
 	}
-	lipgloss.SetColorProfile(termenv.Ascii)
-	os.Exit(m.Run())
 }
 
 // golden compares got with a file, or writes it with -update.

@@ -17,12 +17,12 @@ func histogramPanel(name, title, nothing string, pick func(v *view) (window, who
 		name: name,
 		title: func(v *view, _, _ int) []span {
 			window, whole := pick(v)
-			front, other := window, "whole run outlined"
+			front, back, other := window, whole, "whole run outlined"
 			if v.whole {
-				front, other = whole, "last "+spanName(v.span)+" outlined"
+				front, back, other = whole, window, "last "+spanName(v.span)+" outlined"
 			}
 			out := []span{{title, strong}, {" " + v.scope(), text}, {"  n " + count(int(min(front.Count(), 1<<62))), label}}
-			if v.span == 0 || window.Count() == whole.Count() {
+			if v.span == 0 || window.Count() == whole.Count() || back.Count() == 0 {
 				return out
 			}
 			return append(out, span{"  ┄ " + other, label})

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/muesli/termenv"
+
 	"benchtop/metrics"
 )
 
@@ -60,7 +62,7 @@ func start(t *testing.T, exit bool) *show {
 	s.snapshots <- mid()
 	go func() {
 		s.left <- Run(ctx, Options{
-			Snapshots: s.snapshots, Control: s.control, Input: in, Output: s.out, Exit: exit,
+			Snapshots: s.snapshots, Control: s.control, Input: in, Output: s.out, Exit: exit, Color: "none",
 			HeaderEvery: 20 * time.Millisecond, ChartsEvery: 40 * time.Millisecond,
 		})
 	}()
@@ -157,4 +159,30 @@ func TestLostTerminal(t *testing.T) {
 	s.out.fail(errors.New("input/output error"))
 	s.snapshots <- bad()
 	s.returned(ErrTerminal)
+}
+
+// TestBytes counts what a run sends over a slow line: Bubble Tea writes each line that has changed.
+func TestBytes(t *testing.T) {
+	for _, c := range []struct{ w, h, most int }{{80, 24, 12_000}, {120, 40, 20_000}, {200, 50, 50_000}} {
+		m := open(judge(snapshotAt(50*time.Second, true)), c.w, c.h, termenv.TrueColor)
+		before := strings.Split(m.View(), "\n")
+		sent := 0
+		const seconds = 4
+		for k := 1; k <= 2*seconds; k++ { // the header twice a second, the panels once
+			m.Update(snapshotMsg{judge(snapshotAt(50*time.Second+time.Duration(k)*500*time.Millisecond, true))})
+			m.Update(tickMsg{})
+			now := strings.Split(m.View(), "\n")
+			for i, line := range now {
+				if line != before[i] {
+					sent += len(line) + 2
+				}
+			}
+			before = now
+		}
+		if rate := sent / seconds; rate > c.most {
+			t.Errorf("%dx%d: %d bytes a second, at most %d", c.w, c.h, rate, c.most)
+		} else {
+			t.Logf("%dx%d: %d bytes a second", c.w, c.h, rate)
+		}
+	}
 }

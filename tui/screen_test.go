@@ -16,11 +16,13 @@ import (
 
 var sizes = [][2]int{{20, 5}, {40, 10}, {80, 24}, {120, 40}, {200, 50}}
 
-// states are the screens worth reading.
-var states = []struct {
+// state is a screen worth reading.
+type state struct {
 	name string
 	open func(w, h int) *model
-}{
+}
+
+var states = []state{
 	{"empty", func(w, h int) *model {
 		return open(metrics.NewRecorder(time.Now(), rampPlan()).Snapshot(), w, h, termenv.Ascii)
 	}},
@@ -68,6 +70,20 @@ var states = []struct {
 		s.SaveError = "no space left on device"
 		return open(s, w, h, termenv.Ascii)
 	}},
+	{"slo", func(w, h int) *model { return open(judge(bad()), w, h, termenv.Ascii) }},
+	{"slo_warmup", func(w, h int) *model { return open(judge(young()), w, h, termenv.Ascii) }},
+	{"slo_done", func(w, h int) *model { return open(judge(done()), w, h, termenv.Ascii) }},
+	{"slo_zoom", func(w, h int) *model {
+		m := open(judge(bad()), w, h, termenv.Ascii)
+		m.focus, m.zoomed = "slo", true
+		m.show()
+		return m
+	}},
+	{"slo_ascii", func(w, h int) *model {
+		m := open(judge(bad()), w, h, termenv.Ascii)
+		m.ascii = true
+		return m
+	}},
 	{"log", func(w, h int) *model {
 		m := open(bad(), w, h, termenv.Ascii)
 		press(m, "2", "k", "k")
@@ -103,40 +119,108 @@ func TestColours(t *testing.T) {
 	}
 }
 
+// Foreign text on a terminal that speaks ASCII only.
 func TestASCII(t *testing.T) {
-	m := open(bad(), 80, 24, termenv.Ascii)
+	s := judge(bad())
+	plan := *s.Plan
+	plan.ModelID = "通义/e\u0301té🤖"
+	s.Plan = &plan
+	m := open(s, 80, 24, termenv.Ascii)
 	m.ascii = true
 	got := m.View()
-	exact(t, got, 80, 24, "ascii")
-	for _, r := range got {
-		if r > 0x7e {
-			t.Fatalf("%q is not ASCII in:\n%s", r, got)
-		}
+	whole(t, m, "ascii")
+	if !strings.Contains(got, "127.0.0.1:8000 - ????/et??? - stage 5/5") {
+		t.Errorf("foreign text:\n%s", got)
 	}
 	golden(t, "screens/ascii_80x24.txt", got+"\n")
 }
 
-// TestEverySize draws every state at many sizes, growing and shrinking one model as a window does under the mouse.
-func TestEverySize(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(3, 4))
-	for _, st := range states {
-		m := st.open(80, 24)
-		for range 40 {
-			w, h := 1+rnd.IntN(250), 1+rnd.IntN(80)
-			m.Update(tea.WindowSizeMsg{Width: w, Height: h})
-			exact(t, m.View(), w, h, st.name)
+// modes are the ways to draw.
+var modes = []struct {
+	name  string
+	color string
+	ascii bool
+}{
+	{"mono", "none", false}, {"ascii", "none", true}, {"16", "16", false}, {"256", "256", false}, {"true", "true", false},
+	{"ascii in colour", "256", true},
+}
+
+func (m *model) mode(k int) string {
+	m.palette = newPalette(profile(modes[k].color, func(string) string { return "" }))
+	m.ascii = modes[k].ascii
+	m.show()
+	return modes[k].name
+}
+
+// whole fails unless the screen is exactly of its size, with every panel drawn, and only of what its mode may show.
+func whole(t *testing.T, m *model, what string) {
+	t.Helper()
+	got := m.View()
+	exact(t, got, m.w, m.h, what)
+	if strings.Contains(got, "chart error") || strings.Contains(got, "display error") {
+		t.Fatalf("%s at %dx%d: panic behind\n%s", what, m.w, m.h, got)
+	}
+	for i := 0; i < len(got); i++ {
+		switch b := got[i]; {
+		case b >= 0x80 && m.ascii, b < 0x20 && b != '\n' && b != '\x1b', b == 0x7f, b == '\x1b' && m.palette.mono:
+			t.Fatalf("%s at %dx%d: byte %#x in\n%s", what, m.w, m.h, b, got)
 		}
-		for _, size := range [][2]int{{0, 0}, {1, 1}, {0, 5}, {5, 0}, {1, 80}, {250, 1}, {2, 2}, {39, 10}, {40, 9}, {40, 10}, {-1, -1}} {
-			m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
-			exact(t, m.View(), max(0, size[0]), max(0, size[1]), st.name)
+	}
+}
+
+// TestEverySize draws every state on every page in every mode over a grid of sizes that has the edges of all layouts.
+func TestEverySize(t *testing.T) {
+	all := append(states[:len(states):len(states)], state{"monstrous", func(w, h int) *model {
+		return open(monstrous(), w, h, termenv.Ascii)
+	}})
+	turn := 0
+	for _, st := range all {
+		m := st.open(80, 24)
+		for _, w := range []int{0, 1, 2, 5, 20, 39, 40, 59, 79, 80, 81, 109, 110, 120, 179, 180, 200, 250} {
+			for _, h := range []int{0, 1, 2, 5, 9, 10, 14, 23, 24, 33, 34, 40, 45, 80} {
+				turn++ // the next size and the next state take another of the twelve ways
+				name := st.name + " in " + m.mode(turn%len(modes))
+				m.turn(turn / len(modes) % len(pages))
+				m.zoomed = st.name == "zoom" && m.page == 0
+				m.focus = "ttft"
+				m.Update(tea.WindowSizeMsg{Width: w, Height: h})
+				whole(t, m, name)
+			}
+		}
+		m.Update(tea.WindowSizeMsg{Width: -1, Height: -1})
+		exact(t, m.View(), 0, 0, st.name)
+	}
+}
+
+// TestResizeStorm changes the size as a window under the mouse does: many times between two drawings, with ticks, snapshots
+// and keys between them.
+func TestResizeStorm(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for k := range modes {
+		m := open(judge(bad()), 80, 24, termenv.Ascii)
+		name := m.mode(k)
+		for range 60 {
+			for range rnd.IntN(12) {
+				switch rnd.IntN(8) {
+				case 0:
+					m.Update(tickMsg{})
+				case 1:
+					m.Update(snapshotMsg{judge(mid())})
+				case 2:
+					press(m, string("12zw[]gkl "[rnd.IntN(10)]))
+				default:
+					m.Update(tea.WindowSizeMsg{Width: rnd.IntN(251), Height: rnd.IntN(81)})
+				}
+			}
+			whole(t, m, name)
 		}
 	}
 }
 
 // TestPanelsAtEverySize draws each panel alone, small sizes one by one.
 func TestPanelsAtEverySize(t *testing.T) {
-	s := done()
-	for _, name := range []string{"tokens", "load", "ttft over time", "ttft", "itl", "latency", "errors", "log", "events"} {
+	s := judge(done())
+	for _, name := range []string{"tokens", "load", "ttft over time", "ttft", "itl", "latency", "slo", "errors", "log", "events"} {
 		p, ok := panelNamed(name)
 		if !ok {
 			t.Fatalf("no panel %q", name)
@@ -164,8 +248,25 @@ func TestPanelThatPanics(t *testing.T) {
 func monstrous() metrics.Snapshot {
 	s := mid()
 	s.Plan = &metrics.Plan{
-		BaseURL: "http://\x1b[31mevil\x07\u202e/", ModelID: strings.Repeat("模型🤖", 40), Load: "\x00\xff\xfe", Dataset: "👨‍👩‍👧‍👦 e\u0301\u0301\u0301\u0301",
-		Rate: metrics.Rate(math.NaN()), Duration: -5, Requests: math.MinInt,
+		BaseURL: "http://\x1b[31mevil\x07\u202e/", ModelID: strings.Repeat("模型🤖", 40), Load: "\x00\xff\xfe",
+		Dataset: "👨‍👩‍👧‍👦 e\u0301\u0301\u0301\u0301",
+		Rate:    metrics.Rate(math.NaN()), Duration: -5, Requests: math.MinInt, Warmup: math.MaxInt64 - 1,
+		Goodput: metrics.SLO{
+			{Metric: "ttft", LimitMS: math.NaN()}, {Metric: "tpot", LimitMS: math.Inf(1)}, {Metric: "e2el", LimitMS: -1},
+			{Metric: "\x1b]0;"},
+		},
+		Gates: []metrics.Gate{
+			{Metric: "goodput", Op: "<", Limit: math.NaN(), Percent: true}, {Metric: "p99_ttft_ms", Op: ">", Limit: 1e300},
+			{Metric: strings.Repeat("漢\x07", 200), Op: "\x1b[2J", Limit: math.Inf(-1), Percent: true},
+		},
+		Stages: []metrics.Stage{
+			{Start: math.MinInt64, Length: math.MaxInt64, Rate: math.Inf(1)}, {Start: math.MaxInt64, Users: math.MinInt},
+		},
+	}
+	s.Marks = []metrics.Event{
+		{At: math.MinInt64, Mark: "a"}, {At: math.MaxInt64, Mark: "b"},
+		{At: 40 * time.Second, Mark: strings.Repeat("漢🤖\u202e", 100)},
+		{At: 30 * time.Second, Mark: "\x1b[2J\n"}, {At: 50 * time.Second, Mark: "e\u0301\u0301\u0301"},
 	}
 	s.At = 70 * time.Second
 	s.Windows = append([]metrics.Window(nil), s.Windows...)
@@ -174,6 +275,7 @@ func monstrous() metrics.Snapshot {
 		switch i % 4 {
 		case 0:
 			w.OutputTokens, w.InputTokens, w.Held = math.MaxInt, math.MinInt, math.MaxInt
+			w.Good, w.MetTTFT, w.MetTPOT, w.Failed = math.MaxInt, math.MinInt, -1, math.MinInt
 		case 1:
 			w.Running, w.Waiting, w.Done = math.MinInt, -1, math.MaxInt
 		}
@@ -183,7 +285,9 @@ func monstrous() metrics.Snapshot {
 		w.TTFT, w.ITL = h, h
 		s.TTFT, s.ITL, s.TPOT, s.E2EL = h, h, h, h
 	}
-	s.Totals = metrics.Totals{Done: math.MaxInt, Failed: math.MinInt, Cancelled: -3}
+	s.Totals = metrics.Totals{
+		Done: math.MaxInt, Failed: math.MinInt, Cancelled: -3, WarmedUp: math.MinInt, Good: math.MaxInt, MetE2EL: -7,
+	}
 	s.Failures = []metrics.FailureCount{
 		{Kind: "\x1b]0;x\x07", Status: -1, Count: math.MaxInt, Last: -time.Hour, Examples: []string{"\x9b31m\u2028\u202e漢字漢字漢字", ""}},
 		{Kind: metrics.FailedStatus, Count: math.MinInt},
@@ -191,29 +295,31 @@ func monstrous() metrics.Snapshot {
 	s.Log = []metrics.Event{{At: math.MinInt64, Level: "?", Text: strings.Repeat("漢", 2000), Count: math.MaxInt}, {At: math.MaxInt64, Text: "\n\r\t\x1b[2J"}}
 	s.SaveError = strings.Repeat("🚫", 300)
 	s.Report = &metrics.Report{TTFT: metrics.Statistic{N: 1, Mean: math.NaN(), Median: math.Inf(1), Max: 1e300}, OutputThroughput: math.Inf(1), RequestThroughput: math.NaN()}
+	for i, g := range s.Plan.Gates {
+		value := []float64{math.NaN(), math.Inf(1), -1e300}[i]
+		s.Report.Gates = append(s.Report.Gates, metrics.GateResult{Gate: g, Value: value, Known: i != 1, Missed: i == 0})
+	}
 	return s
 }
 
 func TestMonstrousValues(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
-	for _, keys := range [][]string{nil, {"w"}, {"g"}, {"w", "g"}, {"]", "]", "]", "]", "]"}, {"2"}, {"l", "z"}, {"l", "l", "z"}, {"j", "j", "z"}} {
-		for _, p := range []termenv.Profile{termenv.Ascii, termenv.TrueColor} {
-			m := open(monstrous(), 120, 40, p)
+	for i, keys := range [][]string{
+		nil, {"w"}, {"g"}, {"w", "g"}, {"]", "]", "]", "]", "]"}, {"2"}, {"l", "z"}, {"l", "l", "z"}, {"j", "j", "z"},
+	} {
+		for k := range modes {
+			s := monstrous()
+			if i%2 == 1 {
+				s.Report = nil // the run is on
+			}
+			m := open(s, 120, 40, termenv.Ascii)
+			name := m.mode(k)
 			press(m, keys...)
-			for range 12 {
-				w, h := 1+rnd.IntN(250), 1+rnd.IntN(80)
-				m.Update(tea.WindowSizeMsg{Width: w, Height: h})
-				got := m.View()
-				exact(t, got, w, h, fmt.Sprint(keys))
-				if p == termenv.Ascii {
-					for _, r := range got {
-						if r != '\n' && (r < 0x20 || r >= 0x7f && r < 0xa0 || r == '\u202e') {
-							t.Fatalf("control character %q on screen", r)
-						}
-					}
-				}
-				if strings.Contains(got, "chart error") || strings.Contains(got, "display error") {
-					t.Fatalf("panic behind:\n%s", got)
+			for range 6 {
+				m.Update(tea.WindowSizeMsg{Width: 1 + rnd.IntN(250), Height: 1 + rnd.IntN(80)})
+				whole(t, m, fmt.Sprint(name, keys))
+				if strings.ContainsFunc(m.View(), func(r rune) bool { return r >= 0x7f && r < 0xa0 || r == '\u202e' }) {
+					t.Fatalf("control character on\n%s", m.View())
 				}
 			}
 		}
@@ -241,31 +347,70 @@ func TestForeignNamesAtTheEdge(t *testing.T) {
 	}
 }
 
-// FuzzKeys types anything at any size.
+// fuzzed are the snapshots that keys are typed at.
+var fuzzed = []func() metrics.Snapshot{
+	mid, done, bad, monstrous,
+	func() metrics.Snapshot { return judge(bad()) },
+	func() metrics.Snapshot { return judge(young()) },
+	func() metrics.Snapshot { return judge(done()) },
+	func() metrics.Snapshot { return metrics.Snapshot{State: metrics.Running, DrainBy: metrics.Never} },
+}
+
+// FuzzKeys types anything at any size, in any mode, while snapshots, ticks and new sizes come in between. The screen is
+// always whole, and the only ways out are the third wish to stop, the first one once the run is over, and the end of the
+// snapshots for those who asked for it.
 func FuzzKeys(f *testing.F) {
-	f.Add([]byte("lljjz[]wg?q"), uint8(120), uint8(40), uint8(0))
-	f.Add([]byte("2kkkkgGjj1\t"), uint8(40), uint8(10), uint8(1))
-	f.Add([]byte("  zqqq"), uint8(3), uint8(3), uint8(2))
-	names := []string{"tab", "shift+tab", "enter", "esc", "up", "down", "left", "right", "pgup", "pgdown", "ctrl+c", "ctrl+l", "home", "end"}
-	f.Fuzz(func(t *testing.T, keys []byte, w, h, which uint8) {
-		s := []func() metrics.Snapshot{mid, done, bad, monstrous}[which%4]()
-		m := open(s, int(w), int(h), termenv.TrueColor)
+	f.Add([]byte("lljjz[]wg?q"), uint8(120), uint8(40), uint8(0), uint8(0))
+	f.Add([]byte("2kkkkgGjj1\t"), uint8(40), uint8(10), uint8(1), uint8(1))
+	f.Add([]byte("  zqqq"), uint8(3), uint8(3), uint8(2), uint8(2))
+	f.Add([]byte("\xf0?\xf7q\xd8\xe1\x0a\x0aq\xda"), uint8(200), uint8(50), uint8(4), uint8(11))
+	names := []string{
+		"tab", "shift+tab", "enter", "esc", "up", "down", "left", "right", "pgup", "pgdown", "ctrl+c", "ctrl+l", "home", "end",
+	}
+	f.Fuzz(func(t *testing.T, keys []byte, w, h, which, how uint8) {
+		m := open(fuzzed[int(which)%len(fuzzed)](), int(w), int(h), termenv.Ascii)
+		m.mode(int(how) % len(modes))
+		m.exit = how&0x80 != 0
+		asked := 0
+		quits := func(cmd tea.Cmd) bool { return cmd != nil && cmd() == tea.QuitMsg{} }
 		for i, b := range keys[:min(len(keys), 64)] {
+			name := string(rune(b))
 			switch {
-			case int(b) < len(names):
-				press(m, names[b])
 			case b >= 0xf0:
 				m.Update(tea.WindowSizeMsg{Width: int(b) * int(w) % 251, Height: i * int(h) % 81})
 			case b >= 0xe0:
 				m.Update(tickMsg{})
+			case b == 0xdf:
+				if _, cmd := m.Update(endMsg{}); quits(cmd) != m.exit {
+					t.Fatalf("the end of the snapshots: left %v, asked for %v", quits(cmd), m.exit)
+				}
+			case b >= 0xd0:
+				m.Update(snapshotMsg{fuzzed[int(b)%len(fuzzed)]()})
 			default:
-				press(m, string(rune(b)))
+				if int(b) < len(names) {
+					name = names[b]
+				}
+				over := m.over()
+				cmd := press(m, name)
+				if name == "q" || name == "ctrl+c" {
+					if !over {
+						asked++
+					}
+					if want := over || asked > 2; quits(cmd) != want {
+						t.Fatalf("%s, asked %d times, over %v: left %v, want %v", name, asked, over, quits(cmd), want)
+					}
+				} else if quits(cmd) {
+					t.Fatalf("%q left", name)
+				}
 			}
 			if i%8 == 0 {
-				exact(t, m.View(), m.w, m.h, "fuzz")
+				whole(t, m, "fuzz")
 			}
 		}
-		exact(t, m.View(), m.w, m.h, "fuzz")
+		whole(t, m, "fuzz")
+		if c := m.control.(*control); c.drains != min(asked, 1) || c.aborts != min(max(asked-1, 0), 1) {
+			t.Fatalf("asked %d times: %d drains, %d aborts", asked, c.drains, c.aborts)
+		}
 	})
 }
 

@@ -81,26 +81,28 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestLayout draws the rectangles as boxes.
+// TestLayout draws the rectangles as boxes, without objectives and with five lines of them.
 func TestLayout(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {60, 40}, {80, 24}, {110, 34}, {120, 40}, {180, 45}, {200, 60}} {
-		w, h := size[0], size[1]
-		l := layout(pages[0], w, h, 0)
-		sf := newSurface(w, h)
-		all := append([]box{{"head", l.head}, {"figures", l.figures}, {"keys", l.keys}}, l.panels...)
-		covered := 0
-		for _, b := range all {
-			covered += b.rect.w * b.rect.h
-			c := sf.all().in(b.rect)
-			if c.h > 2 {
-				border(c, false)
+		for slo, suffix := range map[int]string{0: "", 5: "_slo"} {
+			w, h := size[0], size[1]
+			l := layout(pages[0], w, h, slo)
+			sf := newSurface(w, h)
+			all := append([]box{{"head", l.head}, {"figures", l.figures}, {"keys", l.keys}}, l.panels...)
+			covered := 0
+			for _, b := range all {
+				covered += b.rect.w * b.rect.h
+				c := sf.all().in(b.rect)
+				if c.h > 2 {
+					border(c, false)
+				}
+				c.print(2, 0, fmt.Sprintf(" %s %dx%d ", b.name, b.rect.w, b.rect.h), text)
 			}
-			c.print(2, 0, fmt.Sprintf(" %s %dx%d ", b.name, b.rect.w, b.rect.h), text)
+			if covered != w*h {
+				t.Errorf("%dx%d%s: %d of %d cells covered", w, h, suffix, covered, w*h)
+			}
+			golden(t, fmt.Sprintf("layout/%dx%d%s.txt", w, h, suffix), sf.render(&palette{mono: true})+"\n")
 		}
-		if covered != w*h {
-			t.Errorf("%dx%d: %d of %d cells covered", w, h, covered, w*h)
-		}
-		golden(t, fmt.Sprintf("layout/%dx%d.txt", w, h), sf.render(&palette{mono: true})+"\n")
 	}
 }
 
@@ -108,7 +110,7 @@ func TestLayoutNeverOverlaps(t *testing.T) {
 	for _, p := range pages {
 		for w := 40; w <= 250; w += 7 {
 			for h := 10; h <= 80; h++ {
-				l := layout(p, w, h, 0)
+				l := layout(p, w, h, (w+h)%14)
 				seen := make([]bool, w*h)
 				for _, b := range append([]box{{"head", l.head}, {"figures", l.figures}, {"keys", l.keys}}, l.panels...) {
 					for y := b.rect.y; y < b.rect.y+b.rect.h; y++ {

@@ -40,10 +40,10 @@ func (v *view) selected() *selection {
 
 func choose(s *metrics.Snapshot, span time.Duration) *selection {
 	closed := closedWindows(s)
-	if span == 0 || spanStart(s, span) <= 0 {
+	from, all := spanStart(s, span)
+	if all {
 		return &selection{closed: closed, ttft: s.TTFT, tpot: s.TPOT, itl: s.ITL, e2el: s.E2EL}
 	}
-	from := spanStart(s, span)
 	for len(closed) > 0 && closed[0].Start < from {
 		closed = closed[1:]
 	}
@@ -58,12 +58,13 @@ func choose(s *metrics.Snapshot, span time.Duration) *selection {
 	return out
 }
 
-func spanStart(s *metrics.Snapshot, span time.Duration) time.Duration {
-	closed := closedWindows(s)
-	if len(closed) == 0 {
-		return 0
+// spanStart is where the span begins; all says that it is the whole run. A span that reaches into the warm-up shows that
+// part too, which figures of the whole run leave out.
+func spanStart(s *metrics.Snapshot, span time.Duration) (from time.Duration, all bool) {
+	if closed := closedWindows(s); span > 0 && len(closed) > 0 {
+		from = closed[len(closed)-1].Start + time.Second - span
 	}
-	return closed[len(closed)-1].Start + time.Second - span
+	return from, span == 0 || from <= 0 && (s.Plan == nil || s.Plan.Warmup <= 0)
 }
 
 // closedWindows leaves out the second that is still open: its counts are not rates yet. Once the run is over its last

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Takes the pictures in this folder: the real program in a real terminal, drawn by xterm.js in headless Chromium.
 #
-#   render.sh            all of them: five minutes
-#   render.sh RUN...     those of some runs: small, middle, large, 256, nocolor
+#   render.sh            all of them: eight minutes
+#   render.sh RUN...     those of some runs: small, middle, large, 256, nocolor, 16, ascii, slo
 #
 # tmux is the terminal and presses the keys, asciinema writes down what the program writes, render.mjs draws that. What it
 # needs of node goes to a cache, not in here. CHROMIUM names the browser if it is not found; DURATION is the ramp's length
@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/benchtop-screens
 duration=${DURATION:-60}
 runs=("$@")
-[ $# -gt 0 ] || runs=(small middle large 256 nocolor)
+[ $# -gt 0 ] || runs=(small middle large 256 nocolor 16 ascii slo)
 
 die() { echo "render.sh: $*" >&2; exit 1; }
 
@@ -34,8 +34,9 @@ export CHROMIUM
 
 work=$(mktemp -d)
 socket=benchtop-screens-$$
+simulator=
 on_tmux() { tmux -L "$socket" "$@"; }
-trap 'on_tmux kill-server 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'on_tmux kill-server 2>/dev/null || true; [ -z "$simulator" ] || kill "$simulator"; rm -rf "$work"' EXIT
 
 if ! cmp -s "$here/package.json" "$cache/installed.json"; then
   mkdir -p "$cache"
@@ -49,7 +50,10 @@ mkdir "$work/bin"
 
 # --- one run ---
 
-# start COLS ROWS [NAME=VALUE...]: the demo in a terminal of that size and that environment.
+# run.sh is what is shown: the demo, unless a run writes another.
+show() { printf '#!/bin/sh\nexec %s\n' "$1" >"$work/run.sh"; }
+
+# start COLS ROWS [NAME=VALUE...]: run.sh in a terminal of that size and that environment.
 start() {
   cols=$1 rows=$2
   shift 2
@@ -58,7 +62,7 @@ start() {
   (cd "$dir" && env -u CI -u TMUX -u NO_COLOR -u COLORTERM PATH="$work/bin:$PATH" LC_ALL=C.UTF-8 \
     tmux -u -L "$socket" -f /dev/null start-server \; set-option -g status off \; \
     new-session -d -x "$cols" -y "$rows" \
-    "exec env $* asciinema rec -q -c 'benchtop demo --duration ${duration}s' '$cast'")
+    "exec env $* asciinema rec -q -c 'sh $work/run.sh' '$cast'")
   began=$(date +%s)
   await RUN 15
 }
@@ -110,6 +114,7 @@ leave() {
 # --- the pictures ---
 
 for run in "${runs[@]}"; do
+  show "benchtop demo --duration ${duration}s"
   case $run in
   small)
     start 80 24 "${truecolor[@]}"
@@ -142,6 +147,36 @@ for run in "${runs[@]}"; do
     start 120 40 "${truecolor[@]}" NO_COLOR=1
     midway
     shoot overview-120x40-nocolor
+    ;;
+  16)
+    start 120 40 TERM=xterm
+    midway
+    shoot overview-120x40-16
+    draw overview-120x40-16-light light
+    ;;
+  ascii)
+    show "env LC_ALL=C benchtop demo --duration ${duration}s"
+    start 120 40 "${truecolor[@]}" NO_COLOR=1
+    midway
+    shoot overview-120x40-ascii
+    ;;
+  slo) # four stages, objectives and gates against the simulator
+    "$work/bin/benchtop" simulate --port 0 >"$work/simulator" &
+    simulator=$!
+    until grep -q 'http://' "$work/simulator"; do sleep 0.1; done
+    url=$(grep -o 'http://[^ ]*' "$work/simulator" | head -1)
+    each=$((duration / 4))s
+    show "benchtop serve --base-url $url --dataset-name random --random-input-len 200 --random-output-len 60 \
+      --stages 8:$each,24:$each,40:$each,60:$each --warmup 5s --goodput ttft:200 tpot:30 \
+      --fail-on 'goodput<90%' --fail-on 'p99_ttft_ms>2000'"
+    start 120 40 "${truecolor[@]}"
+    midway
+    shoot slo-120x40
+    draw slo-120x40-light light
+    leave
+    start 80 24 "${truecolor[@]}"
+    midway
+    shoot slo-80x24
     ;;
   *) die "no run is called $run" ;;
   esac

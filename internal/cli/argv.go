@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/pflag"
 )
@@ -107,19 +106,19 @@ func (a *argv) next() string {
 
 // values takes what follows, up to the next flag and at most so many.
 func (a *argv) values(most int) (values []string) {
-	for len(values) < most && len(a.args) > 0 && a.args[0] != "--" && !isOption(a.args[0]) {
+	for len(values) < most && len(a.args) > 0 && !isOption(a.args[0]) {
 		values = append(values, a.next())
 	}
 	return values
 }
 
-// isOption reports whether an argument is a flag, not a value. No flag begins with a digit, so that negative numbers
-// and times are values.
+// isOption reports whether an argument is a flag, or --, and not a value. No flag begins with a digit, so that negative
+// numbers and times are values.
 func isOption(arg string) bool {
 	if len(arg) < 2 || arg[0] != '-' {
 		return false
 	}
-	if name, _, _ := strings.Cut(arg, "="); strings.ContainsFunc(name, unicode.IsSpace) {
+	if name, _, _ := strings.Cut(arg, "="); strings.ContainsAny(name, " \t\r\n") {
 		return false
 	}
 	if _, err := strconv.ParseFloat(arg, 64); err == nil || errors.Is(err, strconv.ErrRange) {
@@ -243,127 +242,4 @@ func (a *argv) missing(name string, flag *pflag.Flag, expected string) {
 		}
 	}
 	a.problem("%s: a value is missing; expected %s%s", name, expected, hint)
-}
-
-// findFlag looks a name up: exactly, or as the beginning of exactly one flag. The error is errHelp for help.
-func findFlag(fs *pflag.FlagSet, written string) (*pflag.Flag, error) {
-	name := dashes(written)
-	if f := fs.Lookup(name); f != nil {
-		return f, nil
-	}
-	names := flagNames(fs)
-	var match []string
-	for _, n := range names {
-		if n == name {
-			match = []string{n}
-			break
-		}
-		if name != "" && strings.HasPrefix(n, name) {
-			match = append(match, n)
-		}
-	}
-	switch {
-	case len(match) == 0:
-		return nil, fmt.Errorf("--%s: unknown flag%s", quoted(written), didYouMean(name, names))
-	case len(match) > 1:
-		return nil, fmt.Errorf("--%s: could be any of --%s", written, strings.Join(match, ", --"))
-	case match[0] == "help":
-		return nil, errHelp{}
-	}
-	return fs.Lookup(match[0]), nil
-}
-
-// flagNames are the names a command line may use.
-func flagNames(fs *pflag.FlagSet) (names []string) {
-	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return append(names, "help")
-}
-
-func dashes(name string) string { return strings.ReplaceAll(name, "_", "-") }
-
-// kind says in words what a flag's value looks like.
-func kind(f *pflag.Flag) string {
-	switch f.Value.Type() {
-	case "int", "int64":
-		return "a whole number"
-	case "float64":
-		return "a number"
-	case "bool":
-		return "true or false"
-	case "duration":
-		return "a time such as 500ms, 30s or 2m"
-	case "string":
-		return "a text"
-	}
-	return f.Value.Type()
-}
-
-// explain turns a parser's error into one for a person. Types of our own explain themselves.
-func explain(f *pflag.Flag, err error) string {
-	switch f.Value.Type() {
-	case "int", "int64", "float64", "bool", "duration":
-		return "expected " + kind(f)
-	}
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) {
-		err = invalid.Unwrap()
-	}
-	return err.Error()
-}
-
-// quoted is a text fit for the line of an error: in quotes where it needs them, and not too long.
-func quoted(v string) string {
-	v = shortened(v)
-	if v == "" || strings.ContainsFunc(v, func(r rune) bool { return r == '"' || unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-		return strconv.Quote(v)
-	}
-	return v
-}
-
-// shortened cuts a text that would fill the screen.
-func shortened(v string) string {
-	const most = 100
-	if len(v) <= most {
-		return v
-	}
-	return strings.ToValidUTF8(v[:most], "") + "…"
-}
-
-// didYouMean suggests the name nearest to what was written, if any is near.
-func didYouMean(written string, names []string) string {
-	const longest = 64 // no name is near to anything longer
-	best, distance := "", len(written)/3+2
-	if len(written) > longest {
-		return ""
-	}
-	for _, n := range names {
-		if d := editDistance(written, n); d < distance {
-			best, distance = n, d
-		}
-	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %s?)", best)
-}
-
-// editDistance is Levenshtein's.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,41 +14,50 @@ import (
 // jsonValue is a flag of a JSON object. It is given as a whole, --extra-body '{"a": {"b": 3}}', or member by member,
 // --extra-body.a.b 3; whatever is given is merged in the order of the command line. Of several wholes the last counts.
 // The zero value is an empty object.
-type jsonValue struct{ parts []jsonPart }
+type jsonValue struct {
+	parts []jsonPart
+	whole int // where in parts the whole is, counted from 1
+}
 
 // jsonPart is what one argument gave.
 type jsonPart struct {
-	value *jsonNode // an object
-	whole bool
+	value *jsonObject
 	add   bool // its list goes behind the one that is there
 	// doubt is what its writer may not have meant, "" for nothing; it goes on from the flag's name.
 	doubt string
 }
 
+// deepest is how many keys may lie in each other. What lies in values is limited by encoding/json.
+const deepest = 500
+
 const jsonExample = `; expected an object such as '{"top_k": 20}', in single quotes for the shell`
 
 func (v *jsonValue) Type() string { return "JSON" }
 
-// String is the object as Python's json.dumps writes it, or nothing if none was given.
+// String is the object as JSON, or nothing if none was given.
 func (v *jsonValue) String() string {
 	if len(v.parts) == 0 {
 		return ""
 	}
 	object, _ := v.merged("")
-	return string(object.appendTo(nil))
+	return string(appendJSON(nil, object))
 }
 
 // Set takes a whole object and forgets an earlier whole.
 func (v *jsonValue) Set(s string) error {
 	n, twice, err := readJSON(s)
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("%w%s", err, jsonExample)
-	case n.object == nil:
-		return fmt.Errorf("it is %s%s", n.what(), jsonExample)
 	}
-	v.parts = slices.DeleteFunc(v.parts, func(p jsonPart) bool { return p.whole })
-	v.parts = append(v.parts, jsonPart{value: n, whole: true, doubt: doubtTwice(twice)})
+	object, ok := n.(*jsonObject)
+	if !ok {
+		return fmt.Errorf("it is %s%s", kindOfJSON(n), jsonExample)
+	}
+	if v.whole > 0 {
+		v.parts[v.whole-1] = jsonPart{value: newObject()}
+	}
+	v.parts = append(v.parts, jsonPart{value: object, doubt: twice})
+	v.whole = len(v.parts)
 	return nil
 }
 
@@ -60,44 +70,42 @@ func (v *jsonValue) SetKey(path []string, value string, add bool) error {
 	if len(path) > deepest {
 		return fmt.Errorf("%d keys within each other are too many; at most %d", len(path), deepest)
 	}
-	if !utf8.ValidString(value) || slices.ContainsFunc(path, func(key string) bool { return !utf8.ValidString(key) }) {
+	keys := strings.Join(path, ".")
+	if !utf8.ValidString(keys + value) {
 		return errors.New("it is not UTF-8 text")
 	}
 	n, twice, err := readJSON(value)
-	doubt := doubtTwice(twice)
+	doubt := ""
 	switch {
 	case add:
-		doubt = ""
-		list := []*jsonNode{}
+		list := []any{}
 		for item := range strings.SplitSeq(value, ",") {
-			list = append(list, &jsonNode{scalar: pythonText(item)})
+			list = append(list, jsonText(item))
 		}
-		n = &jsonNode{list: &list}
+		n = list
 	case errors.As(err, new(refusal)):
 		return err
 	case err != nil:
-		n = &jsonNode{scalar: pythonText(value)}
+		n = jsonText(value)
 		doubt = doubtText(value, err)
+	default:
+		doubt = twice
 	}
-	for _, key := range slices.Backward(path) {
+	object := newObject()
+	object.set(path[len(path)-1], n)
+	for _, key := range slices.Backward(path[:len(path)-1]) {
 		outer := newObject()
-		outer.object.set(pythonText(key), n)
-		n = outer
+		outer.set(key, object)
+		object = outer
 	}
 	if doubt != "" {
-		doubt = "." + shortened(strings.Join(path, ".")) + doubt
+		doubt = "." + shortened(keys) + doubt
 	}
-	v.parts = append(v.parts, jsonPart{value: n, add: add, doubt: doubt})
+	v.parts = append(v.parts, jsonPart{value: object, add: add, doubt: doubt})
 	return nil
 }
 
-// doubtTwice tells of names that came twice in one text.
-func doubtTwice(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(": the name %s comes more than once; the last one counts", shortened(names[0]))
-}
+var likeJSON = regexp.MustCompile(`^\s*(\{\s*"|\[\s*["{])`)
 
 // doubtText tells of a text that was most likely meant as JSON.
 func doubtText(text string, err error) string {
@@ -107,19 +115,17 @@ func doubtText(text string, err error) string {
 	case "None":
 		return ": None is sent as a text; JSON writes null"
 	}
-	start := strings.NewReplacer(" ", "", "\n", "", "\t", "").Replace(text[:min(len(text), 20)])
-	if strings.HasPrefix(start, `{"`) || strings.HasPrefix(start, `["`) || strings.HasPrefix(start, "[{") {
+	if likeJSON.MatchString(text) {
 		return fmt.Sprintf(": sent as a text, as it is not JSON (%s)", err)
 	}
 	return ""
 }
 
-// Fields are the members of the object in order, with their values as Python's json.dumps writes them.
+// Fields are the members of the object in order.
 func (v *jsonValue) Fields() (fields []loadgen.Field) {
 	object, _ := v.merged("")
-	for _, name := range object.object.names {
-		value := object.object.members[name].appendTo(nil)
-		fields = append(fields, loadgen.Field{Name: goText(name), JSON: string(value)})
+	for _, name := range object.names {
+		fields = append(fields, loadgen.Field{Name: name, JSON: string(appendJSON(nil, object.members[name]))})
 	}
 	return fields
 }
@@ -131,46 +137,49 @@ func (v *jsonValue) Warnings(flag string) []string {
 }
 
 // merged joins the parts.
-func (v *jsonValue) merged(flag string) (object *jsonNode, warnings []string) {
-	m := jsonMerger{warned: map[string]bool{}}
+func (v *jsonValue) merged(flag string) (object *jsonObject, warnings []string) {
+	warned := map[string]bool{}
+	warn := func(text string) {
+		if !warned[text] {
+			warned[text] = true
+			warnings = append(warnings, text)
+		}
+	}
 	object = newObject()
 	for _, p := range v.parts {
 		if p.doubt != "" {
-			m.warn(flag + p.doubt)
+			warn(flag + p.doubt)
 		}
-		m.merge(object.object, p, p.value.object, flag)
+		object.merge(p.value, p.add, flag, warn)
 	}
-	return object, m.warnings
+	return object, warnings
 }
 
-// jsonMerger merges parts and remembers what they replaced.
-type jsonMerger struct {
-	warnings []string
-	warned   map[string]bool
-}
-
-func (m *jsonMerger) warn(text string) {
-	if !m.warned[text] {
-		m.warned[text] = true
-		m.warnings = append(m.warnings, text)
-	}
-}
-
-// merge puts members of a part into an object: objects into each other, lists to be added behind each other, and all
-// else in place of what is there.
-func (m *jsonMerger) merge(to *jsonObject, part jsonPart, from *jsonObject, place string) {
+// merge takes over members of another object: objects into each other, lists to be added behind each other, and all else
+// in place of what is there, with a warning that names the place. What can be changed later is copied.
+func (o *jsonObject) merge(from *jsonObject, add bool, place string, warn func(string)) {
 	for _, name := range from.names {
-		there, n := to.members[name], from.members[name]
-		here := place + "." + goText(name)
-		switch {
-		case there != nil && there.object != nil && n.object != nil:
-			m.merge(there.object, part, n.object, here)
-		case there != nil && there.list != nil && n.list != nil && part.add:
-			*there.list = append(*there.list, *n.list...)
-		default:
-			if to.set(name, n.clone()) != nil {
-				m.warn(quoted(here) + " is given more than once; the last one counts")
+		here := place + "." + name
+		there, joined := o.members[name], false
+		v := from.members[name]
+		switch n := v.(type) {
+		case *jsonObject:
+			var object *jsonObject
+			if object, joined = there.(*jsonObject); !joined {
+				object = newObject()
 			}
+			object.merge(n, add, here, warn)
+			v = object
+		case []any:
+			var list []any
+			if add {
+				list, joined = there.([]any)
+			}
+			v = append(list, n...)
 		}
+		if there != nil && !joined {
+			warn(quoted(here) + " is given more than once; the last one counts")
+		}
+		o.set(name, v)
 	}
 }

@@ -50,6 +50,24 @@ func (o *loadOptions) planned() int {
 	return o.prompts
 }
 
+// expected is how many requests a load that is a matter of time alone sends on average.
+func (o *loadOptions) expected() float64 {
+	if !o.inTime() {
+		return 0
+	}
+	n := (o.rampFrom+o.rampTo)/2*o.rampOver.Seconds() + o.rampTo*max(0, (o.length()-o.rampOver).Seconds()) // more than any ramp
+	if len(o.stages.stages) > 0 {
+		n = 0
+		for _, s := range o.plannedStages() {
+			n += s.Rate * s.Length.Seconds()
+		}
+	}
+	if o.promptsGiven {
+		n = min(n, float64(o.prompts))
+	}
+	return n
+}
+
 // plannedRamp is the ramp of the flags, nil for none.
 func (o *loadOptions) plannedRamp() *metrics.Ramp {
 	if o.ramp == "" {

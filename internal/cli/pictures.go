@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -41,7 +42,10 @@ func (s *session) draw(r metrics.Report) (written, warnings []string) {
 	}
 	if s.charts.timeline {
 		put(stem+".timeline.html", func(w io.Writer) error {
-			_, err := charts.Timeline(w, s.journal.Records(), s.plan, s.charts.thresholds)
+			segments, err := charts.Timeline(w, s.journal.Records(), s.plan, s.charts.thresholds)
+			if err == nil && segments == 0 {
+				err = errors.New("no request was ever sent, so there is nothing to draw")
+			}
 			return err
 		})
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/pyjson"
 	"benchtop/loadgen"
 )
 
@@ -46,7 +47,7 @@ func (o *samplingOptions) fields(given *pflag.FlagSet) (out []loadgen.Field) {
 	byName := map[string]loadgen.Field{}
 	for _, x := range o.floats() {
 		if given.Changed(x.flag) {
-			byName[x.field] = loadgen.Field{Name: x.field, JSON: pythonFloat(*x.value)}
+			byName[x.field] = loadgen.Field{Name: x.field, JSON: pyjson.Float(*x.value)}
 		}
 	}
 	if given.Changed("top-k") {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"time"
 
 	"benchtop/datasets"
@@ -90,7 +91,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session,
 	}
 
 	s := &session{env: env, source: source, save: o.save, screen: o.screen}
-	s.notes = append(append(s.notes, o.warnings...), append(o.notes, prompts.notes...)...)
+	s.notes, s.remarks = slices.Concat(o.warnings, o.notes, prompts.notes), o.content.remarks
 	s.load = loadgen.Options{
 		Target: t, Endpoint: o.server.endpoint, Backend: loadgen.Backend(o.server.backend), Model: m.id,
 		Extra: o.content.bodyFields(o.prompts.ignoreEOS), InputSource: prompts.counted, Pacer: o.load.pacer,

@@ -88,7 +88,7 @@ func (o *contentOptions) check(given *pflag.FlagSet, chat bool) (p problemList) 
 	}
 	o.sampled = o.sampling.fields(given)
 	if !given.Changed("temperature") {
-		o.notes = append(o.notes, "no --temperature given: the server's default applies")
+		o.remarks = append(o.remarks, "no --temperature given: the server's default applies")
 	}
 	return p
 }
@@ -153,6 +153,9 @@ func (o *loadOptions) check() (p problemList) {
 	}
 	if rate := float64(o.rate); !math.IsInf(rate, 1) && float64(o.planned())/rate > longestRun.Seconds() {
 		p.bad("--request-rate %s: %d requests would take more than a year", &o.rate, o.planned())
+	}
+	if n := max(o.expected(), float64(o.planned())); n > loadgen.MostArrivals {
+		p.bad("about %.3g requests: more than %d are too many for one run", n, loadgen.MostArrivals)
 	}
 	if o.endless() && o.concurrency == 0 && len(o.users.stages) == 0 {
 		p.bad("--duration at an infinite rate sends without end: limit it with --max-concurrency, --request-rate or --num-prompts")
@@ -310,6 +313,11 @@ func (o *reportOptions) check() (p problemList) {
 	var err error
 	if o.parsedMetadata, err = o.metadata.pairs("metadata"); err != nil {
 		p = append(p, err)
+	}
+	for _, m := range o.parsedMetadata {
+		if m.Key == "benchtop" {
+			p.bad("--metadata benchtop=...: the result has a key of that name; choose another")
+		}
 	}
 	if !(o.steadyThreshold > 0 && o.steadyThreshold <= 1) {
 		p.bad("--steady-state-threshold %g: must be more than 0 and at most 1", o.steadyThreshold)

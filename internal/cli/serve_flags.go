@@ -116,7 +116,7 @@ type contentOptions struct {
 	extraBody      jsonValue
 	fields         []loadgen.Field // of logprobs; set by check, as sampled is
 	sampled        []loadgen.Field
-	notes          []string
+	notes, remarks []string // what is odd; what is good to know
 }
 
 func (o *contentOptions) define(f *pflag.FlagSet) {

@@ -25,8 +25,8 @@ type session struct {
 	source loadgen.Source
 	save   savingOptions
 	screen screenOptions
-	// notes are warnings from the preparation, for the log.
-	notes []string
+	// notes are warnings from the preparation, remarks what is good to know; both for the log.
+	notes, remarks []string
 	// side is what is asked of the server beside the load, nil for nothing.
 	side *sideline
 	// charts are the pictures to write beside the result.
@@ -139,6 +139,9 @@ func (s *session) begin() (err error) {
 	}
 	for _, n := range s.notes {
 		s.log(metrics.Warn, n)
+	}
+	for _, r := range s.remarks {
+		s.log(metrics.Info, r)
 	}
 	s.log(metrics.Info, s.plan.Load)
 	return nil

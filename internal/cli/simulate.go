@@ -54,12 +54,14 @@ func runSimulate(env *environment, args []string) int {
 	seed := fs.Int64("seed", 0, "seed of lengths and texts of the answers")
 	model := fs.String("served-model-name", "", "name to serve the model under; default: the profile's")
 	withParent := fs.Bool("exit-with-stdin", false, "stop when standard input ends")
-	logTo := fs.String("log", "", "write a line of JSON for each request for tokens to this file, in order of arrival; - for standard output")
+	logTo := fs.String("log", "", "write each request for tokens as a line of JSON to this file; - for standard output")
 	fs = groups.group("Behaviour")
 	specTokens := fs.Int("spec-tokens", 0, "tokens that speculative decoding drafts for each step; 0 turns it off")
-	specAcceptance := fs.Float64("spec-acceptance", simulator.Defaults().SpecAcceptance, "probability that a drafted token is accepted if those before it were")
+	specAcceptance := fs.Float64("spec-acceptance", simulator.Defaults().SpecAcceptance,
+		"probability that a drafted token is accepted if those before it were")
 	var faults faultList
 	fs.Var(&faults, "fault", "what goes wrong, and for which requests; may be repeated")
+	_ = fs.SetAnnotation("fault", repeatable, nil)
 	rest, warnings, err := parseFlags(groups.set(), args)
 	env.warn(warnings)
 	if asked := (errHelp{}); errors.As(err, &asked) {

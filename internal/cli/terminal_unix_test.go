@@ -360,3 +360,56 @@ func TestDiskFull(t *testing.T) {
 		}
 	})
 }
+
+// Each colour mode uses its own kind of colours and no other, however it was chosen.
+func TestColourModes(t *testing.T) {
+	t.Parallel()
+	kinds := map[string]*regexp.Regexp{
+		"true": regexp.MustCompile(`\x1b\[[0-9;]*[34]8;2;`),
+		"256":  regexp.MustCompile(`\x1b\[[0-9;]*[34]8;5;`),
+		"16":   regexp.MustCompile(`\x1b\[(?:\d;)*(?:[349]|10)[0-7][;m]`),
+	}
+	for _, c := range []struct{ name, environment, flags, want string }{
+		{"what the terminal says", "TERM=screen-256color COLORTERM=", "", "256"},
+		{"what the terminal says of 16 million", "COLORTERM=truecolor", "", "true"},
+		{"a plain terminal", "TERM=xterm COLORTERM=", "", "16"},
+		{"NO_COLOR", "NO_COLOR=1 COLORTERM=truecolor", "", "none"},
+		{"the flag for 16", "COLORTERM=truecolor", "--color 16", "16"},
+		{"the flag for 256", "COLORTERM=truecolor", "--color 256", "256"},
+		{"the flag for 16 million", "COLORTERM=", "--color true", "true"},
+		{"the flag for none", "COLORTERM=truecolor", "--color none", "none"},
+		{"the flag beats NO_COLOR", "NO_COLOR=1", "--color 256", "256"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			x := open(t, 120, 40, c.environment+` "$BENCHTOP" demo --duration 20s `+c.flags)
+			x.wait("TTFT≤500ms") // the whole dashboard is there
+			x.wait("p99")
+			shown := x.tmux("capture-pane", "-p", "-e")
+			for kind, pattern := range kinds {
+				if found := pattern.FindString(shown); (found != "") != (kind == c.want) {
+					t.Errorf("colours of mode %s: %q, want mode %s", kind, found, c.want)
+				}
+			}
+			x.press("q", "q")
+			x.wait("DONE")
+			x.press("q")
+			x.ended()
+		})
+	}
+}
+
+// Without UTF-8 in the locale the dashboard and the report keep to ASCII by themselves.
+func TestPlainLocale(t *testing.T) {
+	t.Parallel()
+	x := open(t, 100, 30, `LC_ALL=C "$BENCHTOP" demo --duration 4s --exit`)
+	x.wait("RUN")
+	x.wait("goodput")
+	plain := func(what, s string) {
+		if i := strings.IndexFunc(s, func(r rune) bool { return r > '~' }); i >= 0 {
+			t.Errorf("%s: %q is not ASCII", what, s[max(0, i-20):min(len(s), i+20)])
+		}
+	}
+	plain("dashboard", x.screen())
+	x.ended()
+	plain("report", x.history())
+}

@@ -45,6 +45,9 @@ func (v *objectives) String() string {
 
 func (v *objectives) Type() string { return "name:ms" }
 
+// Reset forgets the objectives.
+func (v *objectives) Reset() { v.slo = nil }
+
 func (v *objectives) Set(s string) error {
 	o, err := metrics.ParseObjective(s)
 	if err == nil {

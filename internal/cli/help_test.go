@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestHelpFilter(t *testing.T) {
+	var g flagGroups
+	f := g.group("Server")
+	f.String("base-url", "", "server to load")
+	f.Bool("use-beam-search", false, "has no effect")
+	f.Lookup("use-beam-search").Hidden = true
+	f = g.group("Load")
+	f.Int("max-concurrency", 0, "most requests in flight")
+	f.Int("num-prompts", 1000, "number of requests to the SERVER")
+
+	const (
+		text   = "what it does"
+		usage  = "usage: benchtop serve [flags]"
+		server = "\nServer\n"
+		load   = "\nLoad\n"
+	)
+	for _, c := range []struct {
+		filter       string
+		shows, hides []string
+	}{
+		{"", []string{text, server, "--base-url", load, "--max-concurrency", "--num-prompts int       number of requests to the SERVER (default 1000)"}, []string{"beam"}},
+		{"all", []string{text, server, "--base-url", "--use-beam-search", load, "--max-concurrency"}, nil},
+		{"ALL", []string{text, "--use-beam-search"}, nil},
+		{"server", []string{server, "--base-url", "--use-beam-search"}, []string{text, load}},
+		{" Load", []string{load, "--max-concurrency", "--num-prompts"}, []string{text, server}},
+		{"max_concurrency", []string{load, "--max-concurrency"}, []string{text, server, "--num-prompts"}},
+		{"--base-url", []string{server, "--base-url"}, []string{load}},
+		{"Request", []string{load, "--max-concurrency", "--num-prompts"}, []string{server}},
+		{"to the server", []string{load, "--num-prompts"}, []string{server, "--max-concurrency"}},
+		{"beam", []string{server, "--use-beam-search", "has no effect"}, []string{"--base-url", load}},
+		{"max-concurency", []string{"no flag has max-concurency in its name or text (did you mean max-concurrency?)", "--help=HEADING: Server, Load"},
+			[]string{text, server, load}},
+		{"--", []string{"no flag has -- in its name"}, []string{server, load}},
+		{"a\x1bb", []string{`no flag has "a\x1bb" in`}, []string{server}},
+	} {
+		var b strings.Builder
+		g.help(&b, "serve [flags]", "\n"+text+"\n", c.filter)
+		got := b.String()
+		for _, s := range append(c.shows, usage) {
+			if !strings.Contains(got, s) {
+				t.Errorf("%q does not show %q:\n%s", c.filter, s, got)
+			}
+		}
+		for _, s := range c.hides {
+			if strings.Contains(got, s) {
+				t.Errorf("%q shows %q:\n%s", c.filter, s, got)
+			}
+		}
+	}
+	if !g[0].flags.Lookup("use-beam-search").Hidden {
+		t.Error("help for all made a hidden flag visible for good")
+	}
+}

@@ -1,0 +1,328 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/internal/simulator"
+	"benchtop/loadgen"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// startSimulate runs the command 'simulate' on a free port until the test ends, and returns its address. Its exit code must
+// be 0.
+func startSimulate(t *testing.T, args ...string) (url string) {
+	t.Helper()
+	stdin, lifeline := io.Pipe()
+	out, stdout := io.Pipe()
+	code := make(chan int, 1)
+	var stderr strings.Builder
+	go func() {
+		code <- Main(append([]string{"simulate", "--port", "0", "--exit-with-stdin"}, args...), stdin, stdout, &stderr)
+		_ = stdout.Close()
+	}()
+	stop := func() int {
+		_ = lifeline.Close()
+		return <-code
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	address, ok := strings.CutPrefix(line, listening)
+	if err != nil || !ok {
+		t.Fatalf("simulate %q said %q (%v), exit code %d, %s", args, line, err, stop(), stderr.String())
+	}
+	t.Cleanup(func() {
+		if c := stop(); c != exitFine {
+			t.Errorf("simulate %q: exit code %d: %s", args, c, stderr.String())
+		}
+	})
+	return strings.Fields(address)[0]
+}
+
+// faultResult is what a saved result says of a run.
+type faultResult struct {
+	Completed, Failed int
+	OutputTokens      int      `json:"total_output_tokens"`
+	Texts             []string `json:"generated_texts"`
+	ITLs              [][]float64
+	Benchtop          struct {
+		Failures []struct {
+			Kind     string
+			Status   *int
+			Count    int
+			Examples []string
+		}
+		Client struct{ Redials int }
+	}
+}
+
+// failures are the counts by kind, with the status of an answer that was refused.
+func (o faultResult) failures() string {
+	var all []string
+	for _, f := range o.Benchtop.Failures {
+		kind := f.Kind
+		if f.Status != nil && *f.Status != 200 {
+			kind += fmt.Sprint(" ", *f.Status)
+		}
+		all = append(all, fmt.Sprint(kind, " ", f.Count))
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+const faultRequests, faultTokens = 20, 6
+
+// serveFaulty loads the server at url with a few short requests and returns the exit code and the saved result.
+func serveFaulty(t *testing.T, url string, args ...string) (int, faultResult) {
+	t.Helper()
+	dir := t.TempDir()
+	r := run(append([]string{"serve", "--base-url", url, "--num-prompts", fmt.Sprint(faultRequests), "--random-input-len", "8",
+		"--random-output-len", fmt.Sprint(faultTokens), "--max-concurrency", "10", "--stall-timeout", "1s", "--request-timeout", "20s",
+		"--save-result", "--save-detailed", "--result-dir", dir, "--result-filename", "r.json"}, args...)...)
+	data, err := os.ReadFile(filepath.Join(dir, "r.json"))
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, r.stdout, r.stderr)
+	}
+	var o faultResult
+	if err := json.Unmarshal(data, &o); err != nil {
+		t.Fatal(err)
+	}
+	return r.code, o
+}
+
+// Every kind of fault, through the real commands and real sockets: the result counts exactly what the server did.
+func TestFaultsAreCounted(t *testing.T) {
+	const all, third = faultRequests, faultRequests / 3
+	_, plain := serveFaulty(t, startSimulate(t))
+	if plain.Completed != all || plain.OutputTokens != all*faultTokens || len(plain.Texts) != all {
+		t.Fatalf("without a fault: %+v", plain)
+	}
+	tests := []struct {
+		fault    string
+		args     string // of serve
+		failed   int
+		failures string
+		redials  int
+		tokens   int // 0 for faultTokens of each success
+		text     func(string) string
+	}{
+		// Failures.
+		{fault: "reset,every=3", failed: third, failures: "reset 6"},
+		{fault: "reset,after=4,every=3,from=10", failed: 3, failures: "reset 3"},
+		{fault: "reset-header", failed: all, failures: "reset 20"},
+		{fault: "close-header", failed: all, failures: "reset 20"},
+		{fault: "not-http,every=3", failed: third, failures: "malformed 6"},
+		{fault: "status=429,every=3", failed: third, failures: "http_status 429 6"},
+		{fault: "status=500", failed: all, failures: "http_status 500 20"},
+		{fault: "status=503,to=7", failed: 7, failures: "http_status 503 7"},
+		{fault: "slow-headers=30s,every=3", args: "--request-timeout 2s", failed: third, failures: "timeout 6"},
+		{fault: "empty,every=3", failed: third, failures: "no_output 6"},
+		{fault: "close,every=3", failed: third, failures: "truncated 6"},
+		{fault: "truncate,every=3", failed: third, failures: "truncated 6"},
+		{fault: "error-in-stream,every=3", failed: third, failures: "error_in_stream 6"},
+		{fault: "malformed,every=3", failed: third, failures: "malformed 6"},
+		{fault: "stall,every=3", failed: third, failures: "stall 6"},
+		{fault: "stall,after=0,every=3", args: "--request-timeout 2s", failed: third, failures: "timeout 6"},
+		{fault: "stall=30s,after=100,every=3", failed: third, failures: "stall 6"},
+		{fault: "refuse,from=6", args: "--max-concurrency 1", failed: 14, failures: "connect 14"},
+		{fault: "status=500,every=4 status=429,every=2", failed: 10, failures: "http_status 429 5, http_status 500 5"},
+
+		// A connection that was open before is tried once more, so the request is answered by the next of the server's count.
+		{fault: "reset-header,every=3", args: "--max-concurrency 1", redials: 9},
+		{fault: "close-header,every=3", args: "--max-concurrency 1", redials: 9},
+
+		// No failures, and the same text.
+		{fault: "slow-headers=50ms,every=3"},
+		{fault: "stall=100ms,after=3,every=3"},
+		{fault: "slow-body=5ms"},
+		{fault: "split-utf8", text: strings.NewReplacer("a", "ä", "e", "€", "i", "語", "o", "😀", "u", "ß").Replace},
+		{fault: "crlf"},
+		{fault: "comments"},
+		{fault: "coalesce=3"},
+		{fault: "coalesce=100"},
+		{fault: "no-usage"},
+		{fault: "no-done"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.fault, func(t *testing.T) {
+			t.Parallel()
+			var flags []string
+			for f := range strings.FieldsSeq(tt.fault) {
+				flags = append(flags, "--fault", f)
+			}
+			code, o := serveFaulty(t, startSimulate(t, flags...), strings.Fields(tt.args)...)
+			if want := map[bool]int{true: exitFailed, false: exitFine}[tt.failed == all]; code != want {
+				t.Errorf("exit code %d, want %d", code, want)
+			}
+			tokens := (all - tt.failed) * faultTokens
+			if o.Completed != all-tt.failed || o.Failed != tt.failed || o.failures() != tt.failures || o.OutputTokens != tokens || o.Benchtop.Client.Redials != tt.redials {
+				t.Errorf("%d completed, %d failed (%s), %d tokens, %d redials; want %d, %d (%s), %d, %d", o.Completed, o.Failed, o.failures(),
+					o.OutputTokens, o.Benchtop.Client.Redials, all-tt.failed, tt.failed, tt.failures, tokens, tt.redials)
+				for _, f := range o.Benchtop.Failures {
+					t.Logf("%s: %q", f.Kind, f.Examples)
+				}
+			}
+			if tt.failed > 0 {
+				return
+			}
+			for i, text := range plain.Texts {
+				if tt.text != nil {
+					text = tt.text(text)
+				}
+				if o.Texts[i] != text {
+					t.Errorf("text %d is %q, want %q", i, o.Texts[i], text)
+				}
+			}
+		})
+	}
+	t.Run("all kinds are in the table", func(t *testing.T) {
+		for _, k := range simulator.FaultKinds() {
+			name := strings.FieldsFunc(k.Usage, func(r rune) bool { return strings.ContainsRune("[=,", r) })[0]
+			covered := name == string(simulator.FaultResetAccept) // counts connections: TestResetAtAccept
+			for _, tt := range tests {
+				covered = covered || strings.FieldsFunc(tt.fault, func(r rune) bool { return r == '=' || r == ',' })[0] == name
+			}
+			if !covered {
+				t.Errorf("%s is not in the table", name)
+			}
+		}
+	})
+}
+
+// Connections that are reset as they are accepted fail the requests that open them, and those alone: in virtual time, on a
+// network where nobody else connects.
+func TestResetAtAccept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := simulator.Defaults()
+		p.Faults = []simulator.Fault{{Kind: simulator.FaultResetAccept, Every: 3}}
+		// All at once, so each on a connection of its own: the third and the sixth are reset.
+		done := faultyRun(t, p, nil, []time.Duration{0, 0, 0, 0, 0, 0})
+		var failures []string
+		for _, q := range done {
+			if q.Failure != "" {
+				failures = append(failures, string(q.Failure))
+			}
+		}
+		if len(done) != 6 || !slices.Equal(failures, []string{"reset", "reset"}) {
+			t.Errorf("%d requests, failures %q; want 6 and two resets", len(done), failures)
+		}
+	})
+}
+
+// In virtual time a fault lasts exactly what it says, and so do the client's limits.
+func TestFaultsTakeTheirTime(t *testing.T) {
+	const stall, limit = 7 * time.Second, 20 * time.Second
+	latency := func(fault string) (q metrics.Request) {
+		synctest.Test(t, func(t *testing.T) {
+			p := simulator.Defaults()
+			if fault != "" {
+				f, err := simulator.ParseFault(fault)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.Faults = []simulator.Fault{f}
+			}
+			done := faultyRun(t, p, func(o *loadgen.Options) { o.StallTimeout, o.RequestTimeout = stall, limit }, []time.Duration{0})
+			q = done[0]
+		})
+		return q
+	}
+	plain := latency("")
+	for _, tt := range []struct {
+		fault      string
+		failure    metrics.Failure
+		ttft, done time.Duration // beyond those without a fault
+	}{
+		{"slow-headers=3s", "", 3 * time.Second, 3 * time.Second},
+		{"slow-headers=19s", "", 19 * time.Second, 19 * time.Second},
+		{"slow-headers=1h", metrics.FailedTimeout, 0, limit - plain.Done},
+		// Meanwhile the engine goes on, so what comes after the pause comes at once.
+		{"stall=5s,after=1", "", 0, 5*time.Second - (plain.Done - plain.FirstChunk)},
+		{"stall=1h,after=1", metrics.FailedStall, 0, stall - (plain.Done - plain.FirstChunk)},
+		{"stall,after=0", metrics.FailedTimeout, 0, limit - plain.Done},
+		// The last token, the usage and [DONE], one after the other; between tokens there is time enough.
+		{"slow-body=10ms", "", 10 * time.Millisecond, 30 * time.Millisecond},
+	} {
+		q := latency(tt.fault)
+		ttft := time.Duration(0)
+		if q.FirstChunk != metrics.Never {
+			ttft = q.FirstChunk - plain.FirstChunk
+		}
+		// A stall may be found out late by the slack that spares the client timers.
+		late := q.Done - plain.Done - tt.done
+		slack := 20 * time.Microsecond
+		if tt.failure == metrics.FailedStall {
+			slack = time.Second
+		}
+		if q.Failure != tt.failure || (ttft-tt.ttft).Abs() > 20*time.Microsecond || late < -20*time.Microsecond || late > slack {
+			t.Errorf("%s: %q, TTFT %v and end %v beyond those without a fault, want %q, %v and %v", tt.fault, q.Failure, ttft,
+				q.Done-plain.Done, tt.failure, tt.ttft, tt.done)
+		}
+	}
+}
+
+// faultyRun sends a request at each offset, in virtual time, and returns what became of them in order of their end. It must
+// be called inside a bubble.
+func faultyRun(t *testing.T, p simulator.Profile, change func(*loadgen.Options), offsets []time.Duration) []metrics.Request {
+	t.Helper()
+	server := simulator.New(p)
+	listener, dial := simulator.Pipe()
+	web := server.HTTPServer()
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(server.Listener(listener)) }()
+	tgt, err := target.New(target.Options{BaseURL: "http://simulated", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := loadgen.Defaults()
+	o.Target, o.Model, o.Backend, o.Pacer, o.Start = tgt, p.Model, loadgen.OpenAI, "timer", time.Now()
+	o.InputSource, o.Schedule = metrics.TokensFromIDs, loadgen.At(offsets)
+	o.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
+	if change != nil {
+		change(&o)
+	}
+	var all ended
+	engine, err := loadgen.New(o, &all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.Run(t.Context(), random(t, len(offsets), 8, 3)()); err != nil {
+		t.Fatal(err)
+	}
+	if err := web.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-served
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return all.requests
+}
+
+// ended keeps the requests that are over.
+type ended struct {
+	mu       sync.Mutex // guards requests
+	requests []metrics.Request
+}
+
+func (e *ended) Due(*metrics.Request)   {}
+func (e *ended) Sent(*metrics.Request)  {}
+func (e *ended) Chunk(*metrics.Request) {}
+
+func (e *ended) Done(q *metrics.Request) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.requests = append(e.requests, *q)
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"benchtop/internal/simulator"
+)
+
+func TestSimulateUsage(t *testing.T) {
+	run("simulate", "--fault", "nonsense", "--fault", "status=200", "--fault=reset,every=0", "--spec-tokens", "-1", "--log").expect(t, exitUsage,
+		`--fault nonsense: no fault is called "nonsense"; there are refuse, reset-accept`,
+		"--fault status=200: fault status: needs an HTTP status from 400 to 599",
+		`--fault reset,every=0: "every=0" in "reset,every=0": expected a whole number from 1`,
+		"spec tokens is -1, must be from 0 to 64",
+		"--log: a value is missing")
+	run("simulate", "--port", "0", "--log", filepath.Join(t.TempDir(), "no", "such", "dir")).expect(t, exitFailed, "--log: open", "choose another file")
+	help := run("simulate", "--help")
+	help.expect(t, exitFine, "X-Simulate-Fault", "--fault", "--log", "--spec-tokens")
+	for _, k := range simulator.FaultKinds() {
+		if !strings.Contains(help.stdout, "\n  "+k.Usage+" ") || !strings.Contains(help.stdout, k.Does) {
+			t.Errorf("%s is missing in the help", k.Usage)
+		}
+	}
+	for line := range strings.Lines(help.stdout) {
+		if len(line) > 121 {
+			t.Errorf("a line of the help is too long: %q", line)
+		}
+	}
+}
+
+// The log has a line for each request, in order of arrival, as the client sent it.
+func TestSimulateLog(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "requests.jsonl")
+	t.Run("run", func(t *testing.T) { // so that the server has stopped afterwards
+		url := startSimulate(t, "--log", file, "--fault", "status=503,from=20")
+		t.Setenv("OPENAI_API_KEY", "c4n4ry")
+		serveFaulty(t, url)
+	})
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(data), "c4n4ry") {
+		t.Error("the key is in the log")
+	}
+	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	if len(lines) != faultRequests {
+		t.Fatalf("%d lines, want %d", len(lines), faultRequests)
+	}
+	at := 0.0
+	for i, text := range lines {
+		var v struct {
+			Arrival    int
+			Path       string
+			Headers    map[string]string
+			Body       string
+			Status     int
+			Fault      string
+			At         float64 `json:"at_s"`
+			FirstByte  float64 `json:"first_byte_s"`
+			FirstToken float64 `json:"first_token_s"`
+			LastByte   float64 `json:"last_byte_s"`
+			Prompt     int     `json:"prompt_tokens"`
+			Output     int     `json:"output_tokens"`
+		}
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+		if v.Arrival != i+1 || v.Path != "/v1/completions" || v.At < at || v.Headers["Content-Type"] != "application/json" || !json.Valid([]byte(v.Body)) {
+			t.Errorf("line %d: %s", i+1, text)
+		}
+		at = v.At
+		if i == faultRequests-1 {
+			if v.Status != 503 || v.Fault != "status=503,from=20" || v.Output != 0 {
+				t.Errorf("the last line: %s", text)
+			}
+			continue
+		}
+		if v.Status != 200 || v.Prompt != 8 || v.Output != faultTokens || !(v.At < v.FirstByte && v.FirstByte < v.FirstToken && v.FirstToken < v.LastByte) {
+			t.Errorf("line %d: %s", i+1, text)
+		}
+	}
+}
+
+// With -, standard output is the log alone; the address goes to standard error.
+func TestSimulateLogToStandardOutput(t *testing.T) {
+	r := run("simulate", "--port", "0", "--exit-with-stdin", "--log", "-", "--fault", "reset", "--fault", "crlf") // its input has ended
+	if r.code != exitFine || r.stdout != "" || !strings.HasPrefix(r.stderr, listening+"http://127.0.0.1:") {
+		t.Errorf("exit code %d, standard output %q, standard error %q", r.code, r.stdout, r.stderr)
+	}
+}
+
+// Speculative decoding brings several tokens in a chunk; texts and token counts stay.
+func TestSimulateSpeculation(t *testing.T) {
+	_, plain := serveFaulty(t, startSimulate(t))
+	url := startSimulate(t, "--spec-tokens", "2", "--spec-acceptance", "1")
+	_, drafted := serveFaulty(t, url)
+	if drafted.Completed != faultRequests || drafted.OutputTokens != faultRequests*faultTokens || strings.Join(drafted.Texts, "|") != strings.Join(plain.Texts, "|") {
+		t.Errorf("%d completed, %d tokens, the same texts: %v", drafted.Completed, drafted.OutputTokens, strings.Join(drafted.Texts, "|") == strings.Join(plain.Texts, "|"))
+	}
+	// One token from the prompt, then three and three in two steps, of which the last is cut off.
+	for _, itls := range drafted.ITLs {
+		if len(itls) != 2 {
+			t.Errorf("%d gaps between chunks, want 2", len(itls))
+		}
+	}
+	response, err := http.Get(url + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	page, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`vllm:spec_decode_num_drafts_total{engine="0",model_name="sim-8b"} 40.0`,
+		`vllm:spec_decode_num_accepted_tokens_total{engine="0",model_name="sim-8b"} 80.0`,
+	} {
+		if !strings.Contains(string(page), "\n"+line+"\n") {
+			t.Errorf("no line %s", line)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package pyjson
+
+import (
+	"encoding/json"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// What Python's json.dumps(json.loads(text)) writes, by Python 3.11 itself.
+func TestAppend(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{`{}`, `{}`},
+		{`{"b":1,"a" : {"c":[ ]}}`, `{"b": 1, "a": {"c": []}}`},
+		{`[1,2 , 3]`, `[1, 2, 3]`},
+		{`[[],{},[{}]]`, `[[], {}, [{}]]`},
+		{`"a, b:c [] {} 1.50"`, `"a, b:c [] {} 1.50"`},
+		{`"é"`, `"\u00e9"`},
+		{`"€😀"`, `"\u20ac\ud83d\ude00"`},
+		{`"\ud83d\uDE00"`, `"\ud83d\ude00"`},
+		{`"\ud83d"`, `"\ud83d"`},
+		{`"\u00E9\u0041"`, `"\u00e9A"`},
+		{`"\/\"\\\b\f\n\r\t"`, `"/\"\\\b\f\n\r\t"`},
+		{`"\u0000\u001f\u007f"`, `"\u0000\u001f\u007f"`},
+		{`"\u0022\u005c\u002f\u000a\u0008"`, `"\"\\/\n\b"`},
+		{"\"\u007f\u2028<&>\"", `"\u007f\u2028<&>"`},
+		{`0`, `0`},
+		{`-0`, `0`},
+		{`-7`, `-7`},
+		{`123456789012345678901234567890`, `123456789012345678901234567890`},
+		{`1.0`, `1.0`},
+		{`1.50`, `1.5`},
+		{`1e5`, `100000.0`},
+		{`1E+5`, `100000.0`},
+		{`1e-5`, `1e-05`},
+		{`0.0001`, `0.0001`},
+		{`1e16`, `1e+16`},
+		{`1e15`, `1000000000000000.0`},
+		{`123456789.125`, `123456789.125`},
+		{`-0.0`, `-0.0`},
+		{`5e-324`, `5e-324`},
+		{`1e-999`, `0.0`},
+		{`9007199254740993.0`, `9007199254740992.0`},
+		{`1.7976931348623157e308`, `1.7976931348623157e+308`},
+		{`100000000000000000000.0`, `1e+20`},
+		{`[true,false,null]`, `[true, false, null]`},
+		{" \t\n\r 3 \t\n\r", `3`},
+	} {
+		if got := string(Append([]byte("1"), []byte(c.text))); got != "1"+c.want {
+			t.Errorf("%s: %s, want 1%s", c.text, got, c.want)
+		}
+	}
+}
+
+func TestAppendUnlikePython(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a":1,"a":2}`:          `{"a": 1, "a": 2}`,
+		`[1e999,-1E999]`:         `[1e999, -1E999]`,
+		"\"a\xff\"":              `"a\ufffd"`,
+		`"\`:                     `"\`,
+		`"\u12`:                  `"\u12`,
+		`[NaN`:                   `[NaN`,
+		`-`:                      `-`,
+		"":                       "",
+		"\"an end is missing \n": `"an end is missing \n`,
+	} {
+		if got := string(Append(nil, []byte(text))); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// The texts are Python's repr.
+func TestFloat(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0.0", math.Copysign(0, -1): "-0.0", 10: "10.0", 0.1: "0.1", 1e-5: "1e-05", 0.0001: "0.0001", 0.00012345: "0.00012345",
+		1e15: "1000000000000000.0", 9999999999999998: "9999999999999998.0", 1e16: "1e+16", 1.5e16: "1.5e+16", 1e100: "1e+100",
+		-2.5e-7: "-2.5e-07", 1.7142857142857142: "1.7142857142857142", 123456789.125: "123456789.125",
+		5e-324: "5e-324", math.Inf(1): "inf", math.Inf(-1): "-inf",
+	} {
+		if got := Float(v); got != want {
+			t.Errorf("%g: %s, want %s", v, got, want)
+		}
+		if got := string(AppendFloat([]byte("1.5, "), v)); got != "1.5, "+want {
+			t.Errorf("%g: %s appended, want 1.5, %s", v, got, want)
+		}
+	}
+	if got := Float(math.NaN()); got != "nan" {
+		t.Errorf("NaN: %s", got)
+	}
+}
+
+// What there is room for is written without allocating.
+func TestAppendDoesNotAllocate(t *testing.T) {
+	raw := []byte(`{"a": [1, 2.50, "é\n"]}`)
+	dst := make([]byte, 0, 1000)
+	if n := testing.AllocsPerRun(100, func() {
+		dst = Append(AppendFloat(AppendString(dst[:0], "é\n😀"), 1e16), raw)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// FuzzJSON: whatever the JSON, it says the same when it is rewritten, in ASCII, and a second time changes nothing.
+func FuzzJSON(f *testing.F) {
+	f.Add(`{"a" : [1, -0.50, 1e5, 1e999, "\u00e9\/\ud800é"], "b":{}, "c":[true,false,null]}`)
+	f.Fuzz(func(t *testing.T, raw string) {
+		if !json.Valid([]byte(raw)) {
+			_ = Append(nil, []byte(raw)) // must not panic
+			return
+		}
+		got := Append(nil, []byte(raw))
+		for _, b := range got {
+			if b < ' ' || b > '~' {
+				t.Fatalf("%q: byte %#x is not printable ASCII", got, b)
+			}
+		}
+		if again := Append(nil, got); string(again) != string(got) {
+			t.Errorf("%q, rewritten, is %q", got, again)
+		}
+		var before, after any
+		if json.Unmarshal([]byte(raw), &before) == nil {
+			if err := json.Unmarshal(got, &after); err != nil || !reflect.DeepEqual(before, after) {
+				t.Errorf("%q says %v, rewritten as %q it says %v (%v)", raw, before, got, after, err)
+			}
+		}
+	})
+}
+
+// FuzzString: whatever the text, the escaped form is ASCII and reads back as the same text.
+func FuzzString(f *testing.F) {
+	f.Add("a\"\\\n\x00\x7fé€😀\xff")
+	f.Fuzz(func(t *testing.T, s string) {
+		got := AppendString(nil, s)
+		for _, b := range got {
+			if b < ' ' || b > '~' {
+				t.Fatalf("%q: byte %#x is not printable ASCII", got, b)
+			}
+		}
+		var back string
+		if err := json.Unmarshal(got, &back); err != nil {
+			t.Fatalf("%q: %v", got, err)
+		}
+		if want := strings.ToValidUTF8(s, "\ufffd"); strings.ToValidUTF8(s, "") == s && back != want {
+			t.Errorf("%q reads back as %q", s, back)
+		}
+	})
+}

@@ -1,0 +1,186 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
+)
+
+// flat is a run of a minute with the same load in each second, so that its lines are level.
+func flat(marks ...metrics.Event) metrics.Snapshot {
+	s := metrics.Snapshot{At: time.Minute, Plan: &metrics.Plan{}, State: metrics.Running, Marks: marks}
+	for i := range 60 {
+		s.Windows = append(s.Windows, metrics.Window{Start: time.Duration(i) * time.Second, Running: 11})
+	}
+	return s
+}
+
+func draw(p plot, w, h int) []string {
+	sf := newSurface(w, h)
+	p.draw(sf.all())
+	return strings.Split(sf.render(&palette{mono: true}), "\n")
+}
+
+func loadOf(s *metrics.Snapshot) plot {
+	p := loadPlot(&view{s: s})
+	p.series = p.series[:1]
+	return p
+}
+
+func TestMarks(t *testing.T) {
+	at := func(sec int, name string) metrics.Event {
+		return metrics.Event{At: time.Duration(sec) * time.Second, Mark: name}
+	}
+	for _, c := range []struct {
+		name  string
+		marks []metrics.Event
+		top   string // the top row, right of the axis, which the line does not touch
+	}{
+		{"none", nil, ""},
+		{"in the middle", []metrics.Event{at(30, "stage 2")}, "               ┊stage 2"},
+		{"two", []metrics.Event{at(20, "stage 2"), at(40, "stage 3")}, "          ┊stage 2 ┊stage 3"},
+		{"too near for the first name", []metrics.Event{at(20, "stage 2"), at(30, "stage 3")}, "          ┊    ┊stage 3"},
+		{"before its line at the edge", []metrics.Event{at(55, "stage 2")}, "                    stage 2┊"},
+		{"too many", []metrics.Event{at(30, "a"), at(30, "b"), at(32, "c"), at(36, "d")}, "               ┊a┊d"},
+		{"outside", []metrics.Event{at(-5, "a"), at(0, "b"), at(60, "c"), at(70, "d")}, "                            c┊"},
+		{"foreign", []metrics.Event{at(30, "\x1b[31m漢字\n")}, "               ┊漢字"},
+		{"without a name", []metrics.Event{at(30, "")}, "               ┊"},
+		{"too long", []metrics.Event{at(30, strings.Repeat("x", 30))}, "               ┊"},
+	} {
+		s := flat(c.marks...)
+		got := draw(loadOf(&s), axisWidth+30, 8)
+		if top := strings.TrimRight(strings.TrimPrefix(got[0], "     │"), " "); top != c.top {
+			t.Errorf("%s: %q, want %q\n%s", c.name, top, c.top, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// Neither marks nor limits hide a dot of a line.
+func TestMarksHideNoData(t *testing.T) {
+	s := judge(bad())
+	bare := s
+	plan := *s.Plan
+	plan.Goodput, plan.Gates = nil, nil
+	bare.Plan, bare.Marks = &plan, nil
+	for name, p := range map[string]func(v *view) plot{"tokens": tokensPlot, "load": loadPlot, "ttft": percentilesPlot} {
+		for _, w := range []int{16, 30, 52, 90} {
+			for _, h := range []int{4, 8, 20} {
+				for _, filled := range []bool{false, true} {
+					with := draw(p(&view{s: &s, filled: filled}), w, h)
+					without := draw(p(&view{s: &bare, filled: filled}), w, h)
+					if !sameLines(with, without) {
+						t.Fatalf("%s at %dx%d:\n%s\nwithout:\n%s", name, w, h, strings.Join(with, "\n"), strings.Join(without, "\n"))
+					}
+				}
+			}
+		}
+	}
+}
+
+// sameLines: every cell with a dot of a line is the same. Those with the pattern of an area alone may be written on.
+func sameLines(with, without []string) bool {
+	for y := range without {
+		a, b := []rune(without[y]), []rune(with[y])
+		for x, r := range a {
+			line := r > 0x2800 && r <= 0x28ff && (r-0x2800)&^rune(loose[0]|loose[1]) != 0
+			if line && r != b[x] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Seconds of the warm-up are grey and have nothing below them.
+func TestWarmupIsDimmed(t *testing.T) {
+	s := flat()
+	s.Plan.Warmup = 30 * time.Second
+	sf := newSurface(axisWidth+30, 8)
+	p := loadOf(&s)
+	p.v.filled = true
+	p.draw(sf.all())
+	var grey, green int
+	for x := range 30 {
+		for y := range 7 {
+			c := sf.all().at(axisWidth+x, y)
+			switch {
+			case c.glyph == ' ' || y == 7:
+			case c.style.fg == dimmed && x < 15:
+				grey++
+			case c.style.fg == colorRunning && x >= 14:
+				green++
+			default:
+				t.Errorf("%q in colour %d at %d,%d", c.glyph, c.style.fg, x, y)
+			}
+		}
+	}
+	if grey != 15 || green < 2*15 {
+		t.Errorf("%d grey cells, want 15; %d green ones, want at least 30", grey, green)
+	}
+}
+
+func TestPhase(t *testing.T) {
+	for _, c := range []struct {
+		at    time.Duration
+		state metrics.State
+		want  string
+	}{
+		{5 * time.Second, metrics.Running, " · stage 1/5 · warm-up"},
+		{10 * time.Second, metrics.Running, " · stage 1/5"},
+		{15 * time.Second, metrics.Running, " · stage 2/5"},
+		{500 * time.Second, metrics.Draining, " · stage 5/5"},
+		{500 * time.Second, metrics.Finished, ""},
+	} {
+		s := judge(mid())
+		s.At, s.State = c.at, c.state
+		got := ""
+		for _, p := range phase(&s) {
+			got += p.text
+		}
+		if got != c.want {
+			t.Errorf("at %s, %s: %q, want %q", c.at, c.state, got, c.want)
+		}
+	}
+	s := mid()
+	if got := phase(&s); got != nil {
+		t.Errorf("without stages: %v", got)
+	}
+	// What changes stays on a narrow screen, what does not gives way.
+	for w := 60; w < 200; w++ {
+		s := judge(young())
+		if screen := open(s, max(w, 80), 24, termenv.Ascii).View(); !strings.Contains(screen, "stage 1/5 · warm-up") {
+			t.Fatalf("at %d columns:\n%s", w, screen)
+		}
+	}
+}
+
+// The warm-up is part of the plan's requests, though not of its figures.
+func TestWarmupInProgress(t *testing.T) {
+	s := metrics.Snapshot{
+		At: 5 * time.Second, State: metrics.Running, Plan: &metrics.Plan{Requests: 100, Warmup: 10 * time.Second},
+		Totals: metrics.Totals{WarmedUp: 25},
+	}
+	check := func(part float64, text, name, value string) {
+		t.Helper()
+		if got, _ := portion(&s); got != part {
+			t.Errorf("portion %g, want %g", got, part)
+		}
+		screen := open(s, 200, 50, termenv.Ascii).View()
+		if !strings.Contains(screen, text) {
+			t.Errorf("no %q:\n%s", text, screen)
+		}
+		for _, f := range (header{v: &view{s: &s}, state: s.State}).figures() {
+			if f.name == name && f.value == value {
+				return
+			}
+		}
+		t.Errorf("no figure %s %s", name, value)
+	}
+	check(0.25, " 25/100 -75", "warm-up", "25")
+	s.At, s.Totals.Done, s.Totals.Failed, s.Totals.Cancelled = 20*time.Second, 20, 4, 1
+	check(0.5, " 50/100 -50", "done", "20")
+}

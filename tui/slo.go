@@ -1,0 +1,245 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"benchtop/metrics"
+)
+
+// plan is never nil.
+func (v *view) plan() *metrics.Plan {
+	if v.s.Plan == nil {
+		return &metrics.Plan{}
+	}
+	return v.s.Plan
+}
+
+// objectives are those that can be shown.
+func (v *view) objectives() []metrics.Objective {
+	var out []metrics.Objective
+	for _, o := range v.plan().Goodput {
+		switch o.Metric {
+		case metrics.TTFT, metrics.TPOT, metrics.E2EL:
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// sloLines is how many lines the panel would like to have for a plan; 0 means that there is nothing to show.
+func sloLines(s *metrics.Snapshot) int {
+	v := &view{s: s}
+	n := len(v.objectives())
+	if n > 0 {
+		n++ // for all of them together
+	}
+	return n + len(v.plan().Gates)
+}
+
+// kept counts what requests of the view's scope kept of the objectives.
+type kept struct{ done, failed, good, ttft, tpot, e2el int }
+
+// goodput is the share of all requests that ended which met every objective.
+func (k kept) goodput() (share float64, known bool) { return part(k.good, k.done+k.failed) }
+
+// of is the share of successes that met one objective.
+func (k kept) of(metric string) (share float64, known bool) {
+	switch metric {
+	case metrics.TTFT:
+		return part(k.ttft, k.done)
+	case metrics.TPOT:
+		return part(k.tpot, k.done)
+	}
+	return part(k.e2el, k.done)
+}
+
+func part(n, of int) (share float64, known bool) {
+	if of <= 0 {
+		return 0, false
+	}
+	return min(sane(float64(n)/float64(of)), 1), true
+}
+
+// kept counts the requests of the span, or of the whole run.
+func (v *view) kept() kept {
+	from, all := spanStart(v.s, v.span)
+	if v.whole || all {
+		t := v.s.Totals
+		return kept{t.Done, t.Failed, t.Good, t.MetTTFT, t.MetTPOT, t.MetE2EL}
+	}
+	var k kept
+	for i := len(v.s.Windows) - 1; i >= 0 && v.s.Windows[i].Start >= from; i-- {
+		w := &v.s.Windows[i]
+		k.done, k.failed, k.good = k.done+w.Done, k.failed+w.Failed, k.good+w.Good
+		k.ttft, k.tpot, k.e2el = k.ttft+w.MetTTFT, k.tpot+w.MetTPOT, k.e2el+w.MetE2EL
+	}
+	return k
+}
+
+// enoughGood is the share of requests that has to meet the objectives where no gate says otherwise, as for the report's
+// highest load within the objectives.
+const enoughGood = 0.95
+
+// target is the goodput that gates ask for, as a share of 1, or enoughGood; own says that a gate does. A single objective
+// has to be met as often, since a request is good only if it meets them all.
+func (v *view) target() (share float64, own bool) {
+	share = enoughGood
+	for _, g := range v.plan().Gates {
+		if g.Metric == "goodput" && (g.Op == "<" || g.Op == "<=") && g.Limit >= 0 && g.Limit <= 1 {
+			if !own || g.Limit > share {
+				share = g.Limit
+			}
+			own = true
+		}
+	}
+	return share, own
+}
+
+// sloRow is one line: a gauge or, without one, a gate.
+type sloRow struct {
+	name, value string
+	gauge       bool
+	share       float64
+	verdict     verdict
+}
+
+type verdict uint8
+
+const (
+	unknown verdict = iota
+	fine
+	missed
+)
+
+func (v verdict) color() color { return [...]color{blue, green, vermilion}[v] }
+
+// sloRows are all rows in the order of the plan.
+func (v *view) sloRows() []sloRow {
+	var out []sloRow
+	k := v.kept()
+	target, _ := v.target()
+	add := func(name string, share float64, known bool) {
+		r := sloRow{name: name, value: "–", gauge: true, share: share}
+		if known {
+			r.value, r.verdict = percent(share), fine
+			if share < target {
+				r.verdict = missed
+			}
+		}
+		out = append(out, r)
+	}
+	objectives := v.objectives()
+	if len(objectives) > 0 {
+		share, known := k.goodput()
+		add("goodput", share, known)
+	}
+	for _, o := range objectives {
+		share, known := k.of(o.Metric)
+		add(objectiveName(o, v.ascii), share, known)
+	}
+	for _, g := range v.s.CheckGates() {
+		r := sloRow{name: gateName(g.Gate), value: "–"}
+		if g.Known {
+			r.value = gateValue(g.Gate, g.Value)
+		}
+		switch {
+		case g.Missed:
+			r.verdict = missed
+		case g.Known && !g.Gate.Missed(g.Value): // what would be missed now may still come
+			r.verdict = fine
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func objectiveName(o metrics.Objective, ascii bool) string {
+	name := map[string]string{metrics.TTFT: "TTFT", metrics.TPOT: "TPOT", metrics.E2EL: "E2EL"}[o.Metric]
+	if ascii {
+		return name + "<=" + tickLabel(seconds(o.LimitMS/1000))
+	}
+	return name + "≤" + tickLabel(seconds(o.LimitMS/1000))
+}
+
+func gateName(g metrics.Gate) string {
+	limit := strings.TrimPrefix(g.String(), g.Metric+g.Op)
+	return sanitize(g.Metric + " " + g.Op + " " + limit)
+}
+
+func gateValue(g metrics.Gate, value float64) string {
+	if g.Percent {
+		return fmt.Sprintf("%.4g%%", 100*value)
+	}
+	if a := math.Abs(value); a >= 1000 && a < 1e7 {
+		return fmt.Sprintf("%.0f", value)
+	}
+	return fmt.Sprintf("%.4g", value)
+}
+
+// percent writes a share of 1, rounded down: what is short of all, or of a target, never reads as if it were not.
+func percent(share float64) string {
+	p := math.Floor(1000*min(sane(share), 9.99)+1e-6) / 10
+	if p == 0 && share > 0 {
+		return "<0.1%"
+	}
+	return fmt.Sprintf("%.1f%%", p)
+}
+
+// mostTelling keeps at most n rows in their order: first several gates become one row, then the row for all objectives
+// stays, what was missed, the gates, the rest.
+func mostTelling(rows []sloRow, n int) []sloRow {
+	if len(rows) > n {
+		rows = joinGates(rows)
+	}
+	keep := make([]bool, len(rows))
+	for _, telling := range []func(int) bool{
+		func(i int) bool { return i == 0 },
+		func(i int) bool { return rows[i].verdict == missed },
+		func(i int) bool { return !rows[i].gauge },
+		func(int) bool { return true },
+	} {
+		for i := range rows {
+			if n > 0 && !keep[i] && telling(i) {
+				keep[i] = true
+				n--
+			}
+		}
+	}
+	var out []sloRow
+	for i, r := range rows {
+		if keep[i] {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// joinGates makes one row of all gates: how many hold, and one that does not.
+func joinGates(rows []sloRow) []sloRow {
+	var out []sloRow
+	var gates, bad int
+	joined := sloRow{verdict: fine, name: "gates"}
+	for _, r := range rows {
+		if r.gauge {
+			out = append(out, r)
+			continue
+		}
+		gates++
+		switch {
+		case r.verdict == missed:
+			bad++
+			if joined.verdict != missed {
+				joined.name, joined.verdict = r.name, missed
+			}
+		case r.verdict == unknown && joined.verdict == fine:
+			joined.verdict = unknown
+		}
+	}
+	if gates < 2 {
+		return rows
+	}
+	joined.value = fmt.Sprintf("%d/%d", gates-bad, gates)
+	return append(out, joined)
+}

@@ -1,0 +1,228 @@
+package tui
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
+)
+
+// finishedSeconds is a run of 100 seconds with two requests done in each, one of them good, and a failure in the last ten.
+func finishedSeconds(plan *metrics.Plan) metrics.Snapshot {
+	s := metrics.Snapshot{At: 100 * time.Second, Plan: plan, State: metrics.Running, DrainBy: metrics.Never}
+	for i := range 100 {
+		w := metrics.Window{Start: time.Duration(i) * time.Second, Done: 2, Good: 1, MetTTFT: 1, MetTPOT: 2, MetE2EL: 2}
+		s.Totals.Done, s.Totals.Good, s.Totals.MetTTFT = s.Totals.Done+2, s.Totals.Good+1, s.Totals.MetTTFT+1
+		s.Totals.MetTPOT, s.Totals.MetE2EL = s.Totals.MetTPOT+2, s.Totals.MetE2EL+2
+		if i >= 90 {
+			w.Failed = 2
+			s.Totals.Failed += 2
+		}
+		s.Windows = append(s.Windows, w)
+	}
+	return s
+}
+
+func lines(rows []sloRow) []string {
+	var out []string
+	for _, r := range rows {
+		out = append(out, strings.TrimSpace(r.name+" "+r.value+" "+[]string{"", "ok", "MISSED"}[r.verdict]))
+	}
+	return out
+}
+
+func TestSLORows(t *testing.T) {
+	plan := &metrics.Plan{
+		Goodput: metrics.SLO{
+			{Metric: "ttft", LimitMS: 500}, {Metric: "e2el", LimitMS: 15_000}, {Metric: "other", LimitMS: 1},
+		},
+		Gates: []metrics.Gate{
+			{Metric: "goodput", Op: "<", Limit: 0.4, Percent: true}, {Metric: "error_rate", Op: ">", Limit: 0.05},
+			{Metric: "completed", Op: "<", Limit: 1000}, {Metric: "p99_ttft_ms", Op: ">", Limit: 500},
+		},
+	}
+	s := finishedSeconds(plan)
+	// Failures count as bad for all objectives together, and not at all for a single one.
+	for _, c := range []struct {
+		name string
+		v    view
+		want []string
+	}{
+		{"whole run", view{whole: true, span: 20 * time.Second},
+			[]string{"goodput 45.4% ok", "TTFT≤500ms 50.0% ok", "E2EL≤15s 100.0% ok"}},
+		{"last 20 s", view{span: 20 * time.Second},
+			[]string{"goodput 33.3% MISSED", "TTFT≤500ms 50.0% ok", "E2EL≤15s 100.0% ok"}},
+		{"ascii", view{ascii: true}, []string{"goodput 45.4% ok", "TTFT<=500ms 50.0% ok", "E2EL<=15s 100.0% ok"}},
+	} {
+		c.v.s = &s
+		want := append(c.want,
+			"goodput < 40% 45.45% ok", "error_rate > 0.05 0.09091 MISSED", "completed < 1000 200", "p99_ttft_ms > 500 –")
+		if diff := cmp.Diff(want, lines(c.v.sloRows())); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, diff)
+		}
+	}
+	if got := sloLines(&s); got != 7 {
+		t.Errorf("%d lines, want 7", got)
+	}
+	s.Report = &metrics.Report{Gates: []metrics.GateResult{{Gate: plan.Gates[3], Missed: true}}}
+	if got := lines((&view{s: &s}).sloRows()); got[len(got)-1] != "p99_ttft_ms > 500 – MISSED" {
+		t.Errorf("at the end: %q", got)
+	}
+}
+
+// Without a gate on it, goodput has the target that the report's answer has.
+func TestTarget(t *testing.T) {
+	for _, c := range []struct {
+		gates []metrics.Gate
+		want  float64
+		own   bool
+	}{
+		{nil, 0.95, false},
+		{[]metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.9}}, 0.9, true},
+		{[]metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.5}, {Metric: "goodput", Op: "<=", Limit: 0.8}}, 0.8, true},
+		{[]metrics.Gate{{Metric: "goodput", Op: ">", Limit: 0.5}, {Metric: "request_goodput", Op: "<", Limit: 0.8}}, 0.95, false},
+		{[]metrics.Gate{{Metric: "goodput", Op: "<", Limit: math.NaN()}}, 0.95, false},
+	} {
+		v := &view{s: &metrics.Snapshot{Plan: &metrics.Plan{Gates: c.gates}}}
+		if got, own := v.target(); got != c.want || own != c.own {
+			t.Errorf("%v: %g, %v; want %g, %v", c.gates, got, own, c.want, c.own)
+		}
+	}
+	s := finishedSeconds(&metrics.Plan{Goodput: metrics.SLO{{Metric: "tpot", LimitMS: 50}}})
+	want := []string{"goodput 45.4% MISSED", "TPOT≤50ms 100.0% ok"}
+	if diff := cmp.Diff(want, lines((&view{s: &s}).sloRows())); diff != "" {
+		t.Error(diff)
+	}
+	if screen := sloPanel.View(&s, 50, 6); !strings.Contains(screen, "SLO whole run · target 95%") {
+		t.Errorf("no target:\n%s", screen)
+	}
+	s.Totals = metrics.Totals{}
+	want = []string{"goodput –", "TPOT≤50ms –"}
+	if diff := cmp.Diff(want, lines((&view{s: &s, whole: true}).sloRows())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestMostTelling(t *testing.T) {
+	rows := []sloRow{
+		{name: "goodput", gauge: true, verdict: fine},
+		{name: "a", gauge: true, verdict: fine}, {name: "b", gauge: true, verdict: missed},
+		{name: "g1", verdict: fine}, {name: "g2", verdict: missed}, {name: "g3", verdict: fine},
+	}
+	for _, c := range []struct {
+		n    int
+		want string
+	}{
+		{6, "goodput a b g1 g2 g3"}, {5, "goodput a b g2"}, {4, "goodput a b g2"}, {3, "goodput b g2"},
+		{2, "goodput b"}, {1, "goodput"}, {0, ""},
+	} {
+		var got []string
+		for _, r := range mostTelling(rows, c.n) {
+			got = append(got, r.name)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%d rows: %q, want %q", c.n, got, c.want)
+		}
+	}
+	joined := mostTelling(rows, 5)
+	if last := joined[len(joined)-1]; last.value != "2/3" || last.verdict != missed {
+		t.Errorf("the gates together: %+v", last)
+	}
+}
+
+func TestGauge(t *testing.T) {
+	for _, c := range []struct {
+		share, target float64
+		want          string
+	}{
+		{0, -1, "░░░░░░░░░░"}, {1, -1, "██████████"}, {0.5, -1, "█████░░░░░"},
+		{0.5125, -1, "█████▏░░░░"}, {0.9999, -1, "█████████▉"},
+		{0.5, 0.9, "█████░░░░│"}, {1, 0.5, "█████│████"}, {0.5, 1, "█████░░░░│"}, {0.5, 0, "│████░░░░░"},
+		{math.Inf(1), math.NaN(), "██████████"}, {-1, 2, "░░░░░░░░░░"},
+	} {
+		sf := newSurface(10, 1)
+		gauge(sf.all(), 0, c.share, c.target, green)
+		if got := sf.render(&palette{mono: true}); got != c.want {
+			t.Errorf("%g of %g: %s, want %s", c.share, c.target, got, c.want)
+		}
+	}
+}
+
+func TestPercent(t *testing.T) {
+	for in, want := range map[float64]string{
+		0: "0.0%", 0.0004: "<0.1%", 0.29: "29.0%", 0.8999: "89.9%", 0.931: "93.1%", 0.9999: "99.9%", 1: "100.0%", math.Inf(1): "999.0%",
+	} {
+		if got := percent(in); got != want {
+			t.Errorf("%g: %s, want %s", in, got, want)
+		}
+	}
+	if got := percent(math.NaN()); got != "0.0%" {
+		t.Errorf("NaN: %s", got)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	plan := &metrics.Plan{
+		Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "tpot", LimitMS: 40}},
+		Gates: []metrics.Gate{
+			{Metric: "p99_ttft_ms", Op: ">", Limit: 500}, {Metric: "median_ttft_ms", Op: ">=", Limit: 200.5},
+			{Metric: "std_ttft_ms", Op: ">", Limit: 7}, {Metric: "mean_itl_ms", Op: ">", Limit: 45},
+			{Metric: "p90_ttft_ms", Op: "<", Limit: 1}, {Metric: "p10_ttft_ms", Op: ">", Limit: math.NaN()},
+		},
+	}
+	for metric, want := range map[string][]bound{
+		"ttft": {{"SLO 500ms", 500 * time.Millisecond}, {"p50 gate 200.5ms", 200_500 * time.Microsecond}},
+		"itl":  {{"mean gate 45ms", 45 * time.Millisecond}},
+		"e2el": nil,
+	} {
+		if got := bounds(plan, metric); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", metric, got, want)
+		}
+	}
+	if bounds(nil, "ttft") != nil {
+		t.Error("limits without a plan")
+	}
+}
+
+// The limit of the objective stands in the histogram and in the chart over time.
+func TestBoundsAreDrawn(t *testing.T) {
+	m := open(judge(bad()), 200, 50, termenv.Ascii)
+	screen := m.View()
+	if n := strings.Count(screen, "SLO 500ms"); n != 2 {
+		t.Errorf("%d times, want 2:\n%s", n, screen)
+	}
+	if strings.Contains(open(bad(), 200, 50, termenv.Ascii).View(), "SLO") {
+		t.Error("there are no objectives")
+	}
+}
+
+// What is below a panel's title appears only if there is something to show.
+func TestPanelOnlyWithObjectives(t *testing.T) {
+	for _, size := range sizes[2:] {
+		w, h := size[0], size[1]
+		screen := open(mid(), w, h, termenv.Ascii).View()
+		if strings.Contains(screen, "SLO") || strings.Contains(screen, "good") {
+			t.Errorf("without objectives:\n%s", screen)
+		}
+		screen = open(judge(mid()), w, h, termenv.Ascii).View()
+		for _, part := range []string{"─ SLO last 60s", "good", "MISSED"} {
+			if !strings.Contains(screen, part) {
+				t.Errorf("with objectives, no %q:\n%s", part, screen)
+			}
+		}
+	}
+	s := mid()
+	plan := *s.Plan
+	plan.Gates = []metrics.Gate{{Metric: "failed", Op: ">", Limit: 0}}
+	s.Plan = &plan
+	screen := open(s, 120, 40, termenv.Ascii).View()
+	if !strings.Contains(screen, "failed > 0") || strings.Contains(screen, "goodput") {
+		t.Errorf("with a gate only:\n%s", screen)
+	}
+}

@@ -29,7 +29,7 @@ func ParseGate(text string) (Gate, error) {
 	}
 	f, ok := parseFigure(parts[1])
 	if !ok {
-		return Gate{}, fmt.Errorf("%q: unknown metric %q%s", text, parts[1], didYouMean(parts[1]))
+		return Gate{}, fmt.Errorf("%q: unknown metric %q; %s", text, parts[1], gateWords())
 	}
 	g := Gate{Metric: f.String(), Op: parts[2]}
 	if err := g.parseLimit(parts[3], f); err != nil {
@@ -133,57 +133,8 @@ func (f figure) String() string {
 
 func (f figure) share() bool { return f.number == gateGoodput || f.number == gateErrorRate }
 
-// longestName bounds the work that a name that is none can cause.
-const longestName = 60
-
-// didYouMean names the metrics that are spelt most like name.
-func didYouMean(name string) string {
-	names := slices.Clone(gateNumbers)
-	statistics := []string{"mean", "median", "std", "min", "max", "p50", "p90", "p95", "p99"}
-	if own, _, ok := strings.Cut(name, "_"); ok && len(own) > 1 && own[0] == 'p' {
-		if _, known := parseFigure(own + "_" + TTFT); known {
-			statistics = append(statistics, own)
-		}
-	}
-	for _, s := range statistics {
-		for _, l := range gateLatencies {
-			names = append(names, s+"_"+l+"_ms")
-		}
-	}
-	if len(name) > longestName {
-		return ""
-	}
-	distance := map[string]int{}
-	for _, n := range names {
-		distance[n] = min(editDistance(name, n), editDistance(name+"_ms", n))
-	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance[a], distance[b]) })
-	near := slices.Compact(names)
-	near = near[:min(3, len(near))]
-	near = slices.DeleteFunc(near, func(n string) bool { return distance[n] > max(2, len(name)/4) })
-	if len(near) == 0 {
-		return "; use " + strings.Join(gateNumbers, ", ") + ", or a statistic of a latency such as p99_ttft_ms"
-	}
-	return "; did you mean " + strings.Join(near, " or ") + "?"
-}
-
-// editDistance is the number of characters to insert, delete or replace to get from a to b.
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+// gateWords say what a metric may be.
+func gateWords() string {
+	return "use " + strings.Join(gateNumbers, ", ") + ", or mean, median, std, min, max or p0 to p100 of " +
+		strings.Join(gateLatencies, ", ") + ", as p99_ttft_ms"
 }

@@ -145,7 +145,9 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 			continue
 		}
 		lo, hi := bucketBounds(h.base + i)
-		at := func(k uint64) time.Duration { return lo + time.Duration((float64(k-seen)+0.5)/float64(c)*float64(hi-lo)) }
+		at := func(k uint64) time.Duration {
+			return lo + time.Duration((float64(k-seen)+0.5)/float64(c)*float64(hi-lo))
+		}
 		if below < 0 && lower < seen+uint64(c) {
 			below = at(lower)
 		}

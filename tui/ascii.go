@@ -24,7 +24,7 @@ func asciiFor(r rune) rune {
 	switch r {
 	case '─', '▁', '·', '┄', '–':
 		return '-'
-	case '━':
+	case '━', '╸':
 		return '='
 	case '┊':
 		return ':'
@@ -50,11 +50,11 @@ func asciiFor(r rune) rune {
 		return 'x'
 	case 'µ':
 		return 'u'
-	case '▂', '▃', '▄', '░', '▍', '▎', '▏':
+	case '▂', '▃', '▄':
 		return '.'
 	case '▅', '▆', '▇':
 		return ':'
-	case '█', '▉', '▊', '▋', '▌':
+	case '█':
 		return '#'
 	}
 	return '?'

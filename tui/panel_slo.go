@@ -5,8 +5,8 @@ import "fmt"
 // sloPanel shows how far the run keeps what the plan asks of it: a gauge for each objective and one for all of them
 // together, and a line for each gate. It is there only if the plan has any.
 //
-//	goodput      █████████████████▏│░  88.2% !
-//	TTFT≤500ms   ██████████████████│▊  94.8% ✓
+//	goodput      ━━━━━━━━━━━━━━━━━─│─  88.2% !
+//	TTFT≤500ms   ━━━━━━━━━━━━━━━━━━│╸  94.8% ✓
 //	p99_ttft_ms > 1000     MISSED   1204 !
 var sloPanel = panel{"slo", sloTitle, drawSLO}
 
@@ -54,7 +54,7 @@ func drawSLO(c canvas, v *view) {
 		room := max(0, end-width(r.value)-1)
 		x := c.print(0, y, shortenMiddle(r.name, room), st)
 		if r.gauge && bar.w >= 4 {
-			gauge(c.in(bar), y, r.share, target, r.verdict.color())
+			gauge(c.in(bar), y, r.share, target, r.verdict.color(), v.mono)
 		}
 		c.right(end, y, r.value, strong)
 		switch r.verdict {

@@ -17,14 +17,15 @@ var arrows = map[string][]string{
 	"benchtop/internal/cli":       {"benchtop/..."},
 	"benchtop/tui":                {"benchtop/metrics", "benchtop/tui/noquery"},
 	"benchtop/tui/noquery":        {},
-	"benchtop/loadgen":            {"benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics"},
+	"benchtop/loadgen":            {"benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics", "benchtop/internal/pyjson"},
 	"benchtop/loadgen/target":     {},
 	"benchtop/datasets":           {"benchtop/datasets/tokenizer", "benchtop/datasets/numpy"},
 	"benchtop/datasets/numpy":     {},
 	"benchtop/datasets/tokenizer": {},
 	"benchtop/metrics":            {},
-	"benchtop/export":             {"benchtop/metrics"},
+	"benchtop/export":             {"benchtop/metrics", "benchtop/internal/pyjson"},
 	"benchtop/export/charts":      {"benchtop/metrics"},
+	"benchtop/internal/pyjson":    {},
 	"benchtop/internal/simulator": {},
 	"benchtop/internal/telemetry": {"benchtop/metrics"},
 }
@@ -44,7 +45,7 @@ var only = map[string][]string{
 }
 
 // stdOnly packages are the common language: they build on the standard library alone.
-var stdOnly = []string{"benchtop/metrics", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/datasets/tokenizer"}
+var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/datasets/tokenizer"}
 
 // TestArrows reads the sources themselves rather than asking the go command, so that files for other systems count and
 // the test cache notices a change.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"benchtop/internal/pyjson"
 	"benchtop/metrics"
 )
 
@@ -206,7 +207,7 @@ func loadText(v float64, isUsers bool) string {
 func rateText(v float64) string {
 	switch {
 	case !finite(v):
-		return pythonFloat(v)
+		return pyjson.Float(v)
 	case v >= 10:
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	case v >= 1:
@@ -243,7 +244,7 @@ func digits(v float64) string {
 	decimals := 0
 	switch {
 	case !finite(v):
-		return pythonFloat(v)
+		return pyjson.Float(v)
 	case v < 0.1:
 		decimals = 3
 	case v < 10:

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"benchtop/internal/pyjson"
 	"benchtop/metrics"
 )
 
@@ -45,7 +46,7 @@ func loadPart(p *metrics.Plan) string {
 	case len(p.Stages) > 0:
 		return "stages-" + stagesPart(p.Stages)
 	}
-	return pythonFloat(float64(p.Rate)) + "qps"
+	return pyjson.Float(float64(p.Rate)) + "qps"
 }
 
 // mostNamed is how many stages a name tells one by one.

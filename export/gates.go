@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"benchtop/internal/pyjson"
 	"benchtop/metrics"
 )
 
@@ -46,7 +47,7 @@ func gateValue(g *metrics.GateResult) string {
 	}
 	v := g.Value * scale
 	if !finite(v) {
-		return pythonFloat(v) + unit
+		return pyjson.Float(v) + unit
 	}
 	decimals := 0
 	switch a := math.Abs(v); {

@@ -128,9 +128,6 @@ func (j pythonJSON) list(l list) {
 	j.w.WriteByte(']')
 }
 
-// pythonFloat is Python's repr of a float, as in keys, labels and warnings.
-func pythonFloat(v float64) string { return pyjson.Float(v) }
-
 // integral reports whether v can be written as an integer without loss.
 func integral(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < 1e15 }
 
@@ -139,5 +136,5 @@ func pythonNumber(v float64) string {
 	if integral(v) {
 		return strconv.FormatInt(int64(v), 10)
 	}
-	return pythonFloat(v)
+	return pyjson.Float(v)
 }

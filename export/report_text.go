@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"benchtop/internal/pyjson"
 	"benchtop/metrics"
 )
 
@@ -51,7 +52,7 @@ func (t textReport) heading(text string, fill byte) {
 func (t textReport) int(label string, v int) { fmt.Fprintf(t.w, "%-40s %-10d\n", label, v) }
 
 func (t textReport) float(label string, v float64) {
-	text := pythonFloat(v) // inf and nan
+	text := pyjson.Float(v) // inf and nan
 	if !math.IsInf(v, 0) && !math.IsNaN(v) {
 		text = strconv.FormatFloat(v, 'f', 2, 64)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"benchtop/datasets"
+	"benchtop/internal/pyjson"
 )
 
 // Backend is a request protocol, by vLLM's name for it.
@@ -74,7 +75,7 @@ type encoder struct {
 func newEncoder(o *Options) encoder {
 	e := encoder{chat: o.Backend == OpenAIChat, model: o.Model}
 	for _, f := range o.Extra {
-		e.extra = append(e.extra, Field{f.Name, string(appendJSON(nil, []byte(f.JSON)))})
+		e.extra = append(e.extra, Field{f.Name, string(pyjson.Append(nil, []byte(f.JSON)))})
 	}
 	return e
 }
@@ -93,7 +94,7 @@ func (e *encoder) body(dst []byte, model string, turn *datasets.Turn) ([]byte, e
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
-		dst = appendString(dst, f.name)
+		dst = pyjson.AppendString(dst, f.name)
 		dst = append(dst, ": "...)
 		if f.turn != nil {
 			dst = f.turn(dst, turn)
@@ -111,7 +112,7 @@ type bodyField struct {
 }
 
 func (e *encoder) fields(name string, turn *datasets.Turn) ([]bodyField, error) {
-	model := bodyField{name: "model", json: string(appendString(nil, name))}
+	model := bodyField{name: "model", json: string(pyjson.AppendString(nil, name))}
 	limit := strconv.Itoa(turn.MaxTokens)
 	stream := bodyField{name: "stream", json: "true"}
 	usage := bodyField{name: "stream_options", json: `{"include_usage": true}`}
@@ -150,7 +151,7 @@ func setField(fields []bodyField, x Field) []bodyField {
 
 func appendPrompt(dst []byte, t *datasets.Turn) []byte {
 	if t.TokenIDs == nil {
-		return appendString(dst, t.Text)
+		return pyjson.AppendString(dst, t.Text)
 	}
 	dst = append(dst, '[')
 	for i, id := range t.TokenIDs {
@@ -164,14 +165,14 @@ func appendPrompt(dst []byte, t *datasets.Turn) []byte {
 
 func appendMessages(dst []byte, t *datasets.Turn) []byte {
 	if len(t.Messages) > 0 {
-		return appendJSON(dst, t.Messages)
+		return pyjson.Append(dst, t.Messages)
 	}
 	dst = append(dst, `[{"role": "user", "content": [{"type": "text", "text": `...)
-	dst = appendString(dst, t.Text)
+	dst = pyjson.AppendString(dst, t.Text)
 	dst = append(dst, '}')
 	if len(t.Media) > 0 {
 		dst = append(dst, ", "...)
-		dst = appendJSON(dst, t.Media)
+		dst = pyjson.Append(dst, t.Media)
 	}
 	return append(dst, "]}]"...)
 }

@@ -2,7 +2,6 @@ package loadgen
 
 import (
 	"encoding/json"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -61,52 +60,6 @@ func TestBodiesOfOtherShapes(t *testing.T) {
 			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, c.want)
 		}
 	}
-}
-
-// FuzzJSON: whatever the JSON, it says the same when it is rewritten, in ASCII, and a second time changes nothing.
-func FuzzJSON(f *testing.F) {
-	f.Add(`{"a" : [1, -0.50, 1e5, 1e999, "\u00e9\/\ud800é"], "b":{}, "c":[true,false,null]}`)
-	f.Fuzz(func(t *testing.T, raw string) {
-		if !json.Valid([]byte(raw)) {
-			_ = appendJSON(nil, []byte(raw)) // must not panic
-			return
-		}
-		got := appendJSON(nil, []byte(raw))
-		for _, b := range got {
-			if b < ' ' || b > '~' {
-				t.Fatalf("%q: byte %#x is not printable ASCII", got, b)
-			}
-		}
-		if again := appendJSON(nil, got); string(again) != string(got) {
-			t.Errorf("%q, rewritten, is %q", got, again)
-		}
-		var before, after any
-		if json.Unmarshal([]byte(raw), &before) == nil {
-			if err := json.Unmarshal(got, &after); err != nil || !reflect.DeepEqual(before, after) {
-				t.Errorf("%q says %v, rewritten as %q it says %v (%v)", raw, before, got, after, err)
-			}
-		}
-	})
-}
-
-// FuzzString: whatever the text, the escaped form is ASCII and reads back as the same text.
-func FuzzString(f *testing.F) {
-	f.Add("a\"\\\n\x00\x7fé€😀\xff")
-	f.Fuzz(func(t *testing.T, s string) {
-		got := appendString(nil, s)
-		for _, b := range got {
-			if b < ' ' || b > '~' {
-				t.Fatalf("%q: byte %#x is not printable ASCII", got, b)
-			}
-		}
-		var back string
-		if err := json.Unmarshal(got, &back); err != nil {
-			t.Fatalf("%q: %v", got, err)
-		}
-		if want := strings.ToValidUTF8(s, "\ufffd"); strings.ToValidUTF8(s, "") == s && back != want {
-			t.Errorf("%q reads back as %q", s, back)
-		}
-	})
 }
 
 // BenchmarkBody is the encoding of a long prompt and of a picture, which happens between a slot and the first byte sent.

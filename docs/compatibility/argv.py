@@ -11,7 +11,7 @@ import os
 import shlex
 import subprocess
 
-from compare import BENCHTOP, FILE, HERE, PYTHON, SOURCES
+from compare import BENCHTOP, FILE, HERE, OUT, PYTHON, SOURCES
 
 LINES = """
 --num-prompts 1
@@ -78,11 +78,11 @@ LINES = """
 --metadata
 --metadata a=b c=
 --metadata a
---save-result --result-dir /tmp/vllm-bench/out --result-filename argv.json
+--save-result --result-dir OUT --result-filename argv.json
 --save-result=true
 --save-result true
 --save-detailed
---append-result --result-dir /tmp/vllm-bench/out --result-filename argv.json
+--append-result --result-dir OUT --result-filename argv.json
 --percentile-metrics ttft
 --percentile-metrics ttft,tpot,itl,e2el
 --percentile-metrics 'ttft, tpot'
@@ -145,9 +145,9 @@ LINES = """
 --probe-request-rate -1
 --disable-tqdm
 --profile
---plot-timeline --result-dir /tmp/vllm-bench/out --result-filename argv.json
+--plot-timeline --result-dir OUT --result-filename argv.json
 --plot-timeline --timeline-itl-thresholds 1
---plot-timeline --timeline-itl-thresholds ' 10 , 20 ' --result-dir /tmp/vllm-bench/out --result-filename argv.json
+--plot-timeline --timeline-itl-thresholds ' 10 , 20 ' --result-dir OUT --result-filename argv.json
 --timeline-itl-thresholds x
 --plot-dataset-stats
 --self-timed
@@ -200,7 +200,7 @@ positional
 
 
 def outcome(line):
-    arguments = shlex.split(line.replace("FILE", FILE))
+    arguments = shlex.split(line.replace("FILE", FILE).replace("OUT", OUT))
     common = ["--model", "sim-8b"] if "--model" not in line else []
     if "--base-url" not in line and "--host" not in line:
         common += ["--base-url", "http://127.0.0.1:1"]
@@ -208,10 +208,19 @@ def outcome(line):
         common += ["--num-prompts", "1"]
     environment = os.environ | {"COMPAT_TOKENIZER": "identity" if "sharegpt" not in line else "words"}
     done = {}
-    for client, command in ("vllm", [PYTHON, f"{HERE}/vllm_bench.py", SOURCES, "serve"]), ("benchtop", [BENCHTOP, "serve"]):
+    for client, command in ("vllm", [PYTHON, f"{HERE}/vllm_bench.py", SOURCES, "serve"]), (
+        "benchtop",
+        [BENCHTOP, "serve"],
+    ):
         try:
-            done[client] = subprocess.run([*command, *common, *arguments], capture_output=True, text=True, env=environment, timeout=60,
-                                          stdin=subprocess.DEVNULL)
+            done[client] = subprocess.run(
+                [*command, *common, *arguments],
+                capture_output=True,
+                text=True,
+                env=environment,
+                timeout=60,
+                stdin=subprocess.DEVNULL,
+            )
         except subprocess.TimeoutExpired:
             done[client] = subprocess.CompletedProcess(command, 0, "", "did not end in 60 s")
     v, b = done["vllm"], done["benchtop"]
@@ -227,7 +236,9 @@ def main():
     print(f"{len(same)} of {len(rows)} command lines are accepted or refused by both")
     for line, v, b, words_v, words_b in rows:
         if v != b:
-            print(f"\n{line}\n   vllm {'accepts' if v else 'refuses: ' + words_v}\n   benchtop {'accepts' if b else 'refuses: ' + words_b}")
+            print(
+                f"\n{line}\n   vllm {'accepts' if v else 'refuses: ' + words_v}\n   benchtop {'accepts' if b else 'refuses: ' + words_b}"
+            )
 
 
 if __name__ == "__main__":

@@ -30,8 +30,12 @@ def main():
         if request.path == "/tokenize" and os.environ.get("COMPAT_NO_TOKENIZE"):
             return web.json_response({"detail": "Not Found"}, status=404)
         headers = {k: v for k, v in request.headers.items() if k.lower() not in SKIP}
-        async with session.request(request.method, target + request.path_qs, headers=headers, data=body or None) as answer:
-            out = web.StreamResponse(status=answer.status, headers={k: v for k, v in answer.headers.items() if k.lower() == "content-type"})
+        async with session.request(
+            request.method, target + request.path_qs, headers=headers, data=body or None
+        ) as answer:
+            out = web.StreamResponse(
+                status=answer.status, headers={k: v for k, v in answer.headers.items() if k.lower() == "content-type"}
+            )
             await out.prepare(request)
             async for chunk in answer.content.iter_any():
                 await out.write(chunk)

@@ -38,7 +38,10 @@ def conversation(number, *values):
 def main():
     draws = random.Random(20)
     all = [conversation(i, text(draws, draws.randint(60, 320)), text(draws, draws.randint(12, 48))) for i in range(36)]
-    all += [conversation(100 + i, text(draws, draws.randint(3, 30)), text(draws, draws.randint(3, 12)), "More?") for i in range(10)]
+    all += [
+        conversation(100 + i, text(draws, draws.randint(3, 30)), text(draws, draws.randint(3, 12)), "More?")
+        for i in range(10)
+    ]
     all += [conversation(200 + i, hard, hard + " " + text(draws, 8)) for i, hard in enumerate(HARD)]
     all += [
         conversation(300, "ab", text(draws, 20)),  # the prompt is too short

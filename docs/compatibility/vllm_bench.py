@@ -202,37 +202,45 @@ def record_delays(serve, path):
 
 
 def record_client_time(path):
-    """Notes how long requests and answers spend inside the client: from its call to the moment the headers are out, and
-    from the moment bytes came out of the socket to the moment its reader gets them."""
+    """Notes how long requests and answers spend inside the client: from its call to the first write to the socket, and from
+    the moment bytes came out of the socket to the moment its reader gets them."""
+    import contextvars
+
     import aiohttp
-    from aiohttp import client_proto, streams
+    from aiohttp import client_proto, http_writer, streams
 
     requests, reads, arrived = [], [], {}
+    current = contextvars.ContextVar("request", default=None)
     trace = aiohttp.TraceConfig()
 
     async def started(session, context, params):
-        context.start, context.dialled = time.perf_counter(), None
+        context.row = {"path": params.url.path, "start": time.perf_counter(), "dial_ms": None, "until_written_ms": None}
+        requests.append(context.row)
+        current.set(context.row)
 
     async def dialling(session, context, params):
         context.dial = time.perf_counter()
 
     async def dialled(session, context, params):
-        context.dialled = (time.perf_counter() - context.dial) * 1000
-
-    async def sent(session, context, params):
-        requests.append({
-            "path": params.url.path,
-            "until_sent_ms": (time.perf_counter() - context.start) * 1000,
-            "dial_ms": context.dialled,
-        })
+        context.row["dial_ms"] = (time.perf_counter() - context.dial) * 1000
 
     trace.on_request_start.append(started)
     trace.on_connection_create_start.append(dialling)
     trace.on_connection_create_end.append(dialled)
-    trace.on_request_headers_sent.append(sent)
     session_init = aiohttp.ClientSession.__init__
     aiohttp.ClientSession.__init__ = lambda self, *a, **k: session_init(self, *a, trace_configs=[trace], **k)
 
+    def noting(write):
+        def noted(self, chunk):
+            write(self, chunk)
+            row = current.get()
+            if row and row["until_written_ms"] is None:
+                row["until_written_ms"] = (time.perf_counter() - row["start"]) * 1000
+
+        return noted
+
+    writer = http_writer.StreamWriter
+    writer._write, writer._writelines = noting(writer._write), noting(writer._writelines)
     data_received, readany = client_proto.ResponseHandler.data_received, streams.StreamReader.readany
 
     def received(self, data):
@@ -260,11 +268,16 @@ def flags(parser):
     for group in parser._action_groups:
         for action in group._group_actions:
             if action.option_strings and action.dest != "help":
-                rows.append({
-                    "group": group.title, "flags": action.option_strings, "default": str(action.default),
-                    "type": getattr(action.type, "__name__", type(action).__name__), "nargs": action.nargs,
-                    "choices": sorted(map(str, action.choices)) if action.choices else None,
-                })
+                rows.append(
+                    {
+                        "group": group.title,
+                        "flags": action.option_strings,
+                        "default": str(action.default),
+                        "type": getattr(action.type, "__name__", type(action).__name__),
+                        "nargs": action.nargs,
+                        "choices": sorted(map(str, action.choices)) if action.choices else None,
+                    }
+                )
     return rows
 
 

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Compares benchtop serve with the real vllm bench serve.
+#
+#   docs/compatibility/run.sh                     everything; half an hour on a quiet machine
+#   docs/compatibility/run.sh requests [CASE...]  what both send and save
+#   docs/compatibility/run.sh figures [ROUNDS NAME...]
+#   docs/compatibility/run.sh faults
+#   docs/compatibility/run.sh argv                   which command lines both accept
+#   docs/compatibility/run.sh flags                  whether the page has every flag
+#
+# It needs Python 3.11 or later, Go, unzip, and PyPI. vLLM's package is loaded from there once (340 MB) and only the Python
+# files of its client are unpacked, outside the repository; torch and a GPU are not needed. VLLM chooses the version, SCRATCH
+# the folder for all of it, BENCHTOP a binary to compare instead of one built from this tree.
+set -euo pipefail
+
+VLLM=${VLLM:-0.33.0}
+export PYTHONDONTWRITEBYTECODE=1
+export SCRATCH=${SCRATCH:-/tmp/vllm-bench}
+here=$(cd "$(dirname "$0")" && pwd)
+export VLLM_SOURCES=$SCRATCH/vllm-$VLLM
+mkdir -p "$SCRATCH/out"
+
+if [ ! -x "$SCRATCH/venv/bin/python" ]; then
+  "${PYTHON:-python3.11}" -m venv "$SCRATCH/venv"
+  "$SCRATCH/venv/bin/pip" install --quiet numpy==2.4.6 aiohttp==3.14.5 tqdm==4.70.1 requests==2.34.2 \
+    regex PyYAML pillow pybase64 psutil pyzmq urllib3 typing_extensions
+fi
+if [ ! -d "$VLLM_SOURCES" ]; then
+  "$SCRATCH/venv/bin/pip" download --quiet --no-deps --dest "$SCRATCH/wheel" "vllm==$VLLM"
+  unzip -q -o "$SCRATCH"/wheel/vllm-"$VLLM"-*.whl 'vllm/benchmarks/*.py' 'vllm/utils/*.py' -d "$VLLM_SOURCES"
+fi
+"$SCRATCH/venv/bin/python" "$here/sharegpt.py" "$SCRATCH/sharegpt.json"
+(cd "$here/../.." && go build -o "$SCRATCH/arrivals" ./docs/compatibility/testdata/arrivals)
+if [ -z "${BENCHTOP:-}" ]; then
+  export BENCHTOP=$SCRATCH/benchtop
+  (cd "$here/../.." && go build -o "$BENCHTOP" .)
+fi
+
+python=$SCRATCH/venv/bin/python
+echo "vllm $VLLM, $("$BENCHTOP" version 2>/dev/null || echo benchtop), $(date +%F), $(nproc) cores"
+case "${1:-all}" in
+  argv) "$python" "$here/argv.py" ;;
+  flags) "$python" "$here/flags.py" ;;
+  all)
+    "$python" "$here/flags.py" || true
+    "$python" "$here/argv.py"
+    "$python" "$here/compare.py" requests
+    "$python" "$here/compare.py" faults
+    "$python" "$here/compare.py" figures
+    ;;
+  *) "$python" "$here/compare.py" "$@" ;;
+esac

@@ -32,12 +32,13 @@ func mediaPart(kind string, raw json.RawMessage, schemes ...string) (json.RawMes
 	return json.RawMessage(fmt.Sprintf(`{"type":"%s_url","%s_url":{"url":%s}}`, kind, kind, quoteJSON(url))), nil
 }
 
-// chatMessages is one user message that holds a text and, unless it is nil, a media part.
+// chatMessages is one user message that holds a text and, unless it is nil, a media part. The members stand in vLLM's order,
+// which here is another than in a message made of a bare prompt.
 func chatMessages(text string, media json.RawMessage) json.RawMessage {
 	if media != nil {
 		media = append([]byte{','}, media...)
 	}
-	return json.RawMessage(fmt.Sprintf(`[{"role":"user","content":[{"type":"text","text":%s}%s]}]`, quoteJSON(text), media))
+	return json.RawMessage(fmt.Sprintf(`[{"role":"user","content":[{"text":%s,"type":"text"}%s]}]`, quoteJSON(text), media))
 }
 
 // quoteJSON is a JSON string with <, > and & left as they are.

@@ -314,7 +314,7 @@ func TestFitsLength(t *testing.T) {
 }
 
 func TestChatMessagesKeepMarkup(t *testing.T) {
-	same(t, "messages", string(chatMessages("<a> & \"b\"", nil)), `[{"role":"user","content":[{"type":"text","text":"<a> & \"b\""}]}]`)
+	same(t, "messages", string(chatMessages("<a> & \"b\"", nil)), `[{"role":"user","content":[{"text":"<a> & \"b\"","type":"text"}]}]`)
 }
 
 // conversations writes a file of n of them, one a line, on the fly.

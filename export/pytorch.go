@@ -1,18 +1,15 @@
 package export
 
 import (
-	"fmt"
 	"io"
-	"math"
-	"reflect"
 	"slices"
 	"strings"
 
 	"benchtop/metrics"
 )
 
-// Arg is an option of the command line, by its name in Python (with "_" for "-"), and its value: nil, a boolean, a
-// number, a text, or a slice or a map of such. It is written down as it is, so secrets are hidden beforehand.
+// Arg is an option of the command line, by its name in Python (with "_" for "-"), and its value: nil, a bool, an int or
+// int64, a float64 or a string. It is written down as it is, so secrets are hidden beforehand.
 type Arg struct {
 	Name  string
 	Value any
@@ -22,7 +19,7 @@ type Arg struct {
 var pytorchMetrics = [...]string{
 	"median_ttft_ms", "mean_ttft_ms", "std_ttft_ms", "p99_ttft_ms",
 	"mean_tpot_ms", "median_tpot_ms", "std_tpot_ms", "p99_tpot_ms",
-	"mean_itl_ms", "median_itl_ms", "std_itl_ms", "p99_itl_ms",
+	"median_itl_ms", "mean_itl_ms", "std_itl_ms", "p99_itl_ms",
 }
 
 // pytorchIgnored are the keys of a result that are too long to be repeated in every record.
@@ -41,7 +38,7 @@ func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
 	}
 	options := object{}
 	for _, a := range args {
-		options.set(a.Name, plain(a.Value))
+		options.set(a.Name, a.Value)
 	}
 	if size := result.get("tensor_parallel_size"); size != nil && options.get("tensor_parallel_size") == nil {
 		options.set("tensor_parallel_size", size)
@@ -87,51 +84,4 @@ func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
 		}
 	}
 	return writePython(w, list(records))
-}
-
-// plain turns a value of any type into one that has a JSON form.
-func plain(v any) any {
-	if s, ok := v.(fmt.Stringer); ok {
-		if r := reflect.ValueOf(v); r.Kind() != reflect.Pointer || !r.IsNil() {
-			return s.String()
-		}
-		return nil
-	}
-	r := reflect.ValueOf(v)
-	switch {
-	case !r.IsValid():
-		return nil
-	case r.Kind() == reflect.Bool:
-		return r.Bool()
-	case r.CanInt():
-		return r.Int()
-	case r.CanUint() && r.Uint() <= math.MaxInt64:
-		return int64(r.Uint())
-	case r.CanFloat():
-		return r.Float()
-	case r.Kind() == reflect.String:
-		return r.String()
-	case r.Kind() == reflect.Pointer && r.IsNil():
-		return nil
-	case r.Kind() == reflect.Pointer && r.Elem().Kind() != reflect.Pointer:
-		return plain(r.Elem().Interface())
-	case r.Kind() == reflect.Slice && r.IsNil():
-		return nil
-	case r.Kind() == reflect.Slice:
-		return list(func(yield func(any) bool) {
-			for i := range r.Len() {
-				if !yield(plain(r.Index(i).Interface())) {
-					return
-				}
-			}
-		})
-	case r.Kind() == reflect.Map && r.Type().Key().Kind() == reflect.String:
-		o := object{}
-		for _, key := range r.MapKeys() {
-			o = append(o, field{key.String(), plain(r.MapIndex(key).Interface())})
-		}
-		slices.SortFunc(o, func(a, b field) int { return strings.Compare(a.key, b.key) })
-		return o
-	}
-	return fmt.Sprintf("<%T is not JSON serializable>", v)
 }

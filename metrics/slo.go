@@ -41,7 +41,7 @@ func ParseObjective(text string) (Objective, error) {
 	default:
 		return Objective{}, fmt.Errorf("%q: unknown metric %q; use ttft, tpot or e2el", text, name)
 	}
-	ms, err := strconv.ParseFloat(value, 64)
+	ms, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	if err != nil || math.IsNaN(ms) || ms < 0 {
 		return Objective{}, fmt.Errorf("%q: %q is not a number of milliseconds of 0 or more", text, value)
 	}

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,7 +72,17 @@ func (o *serveOptions) arguments() (all []export.Arg) {
 
 func (o *serveOptions) argument(f *pflag.Flag) any {
 	text := f.Value.String()
-	if !f.Changed && f.DefValue == "" {
+	switch f.Name {
+	case "header":
+		return secret
+	case "endpoint":
+		return o.server.path()
+	case "random-output-len":
+		return o.prompts.random.OutputLen
+	case "random-input-len":
+		return o.prompts.random.InputLen
+	}
+	if !f.Changed && (f.DefValue == "" || f.DefValue == "0" && !slices.Contains(zeroByDefault, f.Name)) {
 		return nil
 	}
 	switch f.Value.Type() {
@@ -81,13 +93,16 @@ func (o *serveOptions) argument(f *pflag.Flag) any {
 		return n
 	case "float64", "number":
 		v, _ := strconv.ParseFloat(text, 64)
+		if strings.HasPrefix(f.Name, "ramp-up") && v == math.Trunc(v) { // whole numbers to vLLM
+			return int64(v)
+		}
 		return v
-	}
-	if f.Name == "header" {
-		return secret
 	}
 	for _, v := range o.server.secrets() {
 		text = strings.ReplaceAll(text, v, secret)
 	}
 	return userInfo.ReplaceAllString(text, "://"+secret+"@")
 }
+
+// zeroByDefault are vLLM's flags that are 0 and not nothing when they are not given.
+var zeroByDefault = []string{"seed", "num-warmups", "ready-check-timeout-sec", "probe-request-rate", "random-prefix-len"}

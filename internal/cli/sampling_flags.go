@@ -19,10 +19,8 @@ type samplingOptions struct {
 func (o *samplingOptions) define(f *pflag.FlagSet) {
 	for _, x := range o.floats() {
 		f.Float64Var(x.value, x.flag, 0, x.usage)
-		f.Lookup(x.flag).DefValue = "" // not 0: without the flag nothing is sent
 	}
 	f.IntVar(&o.topK, "top-k", 0, "sampling: choose among this many tokens")
-	f.Lookup("top-k").DefValue = ""
 }
 
 type floatFlag struct {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -98,7 +97,11 @@ func (o *savingOptions) reserve(plan metrics.Plan) (*saving, error) {
 	}
 	s := &saving{path: path, append: o.append}
 	if s.append {
-		if err := s.createBeside(plan.Started); err != nil {
+		stem := strings.TrimSuffix(path, ".json")
+		if o.name != "" { // a name made up has the time in it already
+			stem += "-" + plan.Started.Local().Format("20060102-150405")
+		}
+		if err := s.createBeside(stem); err != nil {
 			return nil, advice(err)
 		}
 		return s, nil
@@ -123,7 +126,7 @@ func (o *savingOptions) reserve(plan metrics.Plan) (*saving, error) {
 }
 
 // createBeside makes sure that the result can be appended to, and creates a journal of this run's own beside it.
-func (s *saving) createBeside(started time.Time) error {
+func (s *saving) createBeside(stem string) error {
 	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
@@ -131,7 +134,6 @@ func (s *saving) createBeside(started time.Time) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	stem := strings.TrimSuffix(s.path, ".json") + "-" + started.Local().Format("20060102-150405")
 	for n := 1; ; n++ {
 		s.journalName = stem + journalSuffix
 		if n > 1 {

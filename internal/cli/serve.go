@@ -167,7 +167,7 @@ func (o *serveOptions) draw(ctx context.Context, client *http.Client, t *target.
 		prefix = fmt.Sprintf("bench-%08x-", rand.Uint32())
 	}
 	if o.prompts.dataset == "sharegpt" {
-		return o.drawShareGPT(ctx, tokenizer.NewServer(client, t.String(), m.id, nil), m, prefix, streams)
+		return o.drawShareGPT(ctx, client, m, prefix, streams)
 	}
 	random := o.prompts.random
 	random.IDPrefix = prefix
@@ -189,16 +189,9 @@ func (o *serveOptions) draw(ctx context.Context, client *http.Client, t *target.
 	return drawn{source: r, n: random.Prompts, description: r.Description(), counted: metrics.TokensFromIDs}, nil
 }
 
-func (o *serveOptions) drawShareGPT(ctx context.Context, server *tokenizer.Server, m model, prefix string, streams *numpy.Streams) (drawn, error) {
+func (o *serveOptions) drawShareGPT(ctx context.Context, client *http.Client, m model, prefix string, streams *numpy.Streams) (drawn, error) {
 	d := drawn{counted: metrics.TokensFromServer, tokenizer: m.root}
-	var counter tokenizer.Counter = server
-	why := "--skip-tokenizer-init"
-	if !o.prompts.skipTokenizer {
-		why = ""
-		if _, err := server.Count("ready?"); err != nil {
-			why = export.Clean(o.server.target.Hide(err.Error()))
-		}
-	}
+	counter, why := o.counter(client, m)
 	if why != "" {
 		counter, d.counted, d.tokenizer = tokenizer.Estimate{}, metrics.TokensFromEstimate, ""
 		d.notes = append(d.notes, "prompt lengths are estimates: "+why)
@@ -214,4 +207,22 @@ func (o *serveOptions) drawShareGPT(ctx context.Context, server *tokenizer.Serve
 		d.description += ", lengths estimated"
 	}
 	return d, nil
+}
+
+// counter is the server's tokenizer, under the name the requests use or the model's own; or why there is none.
+func (o *serveOptions) counter(client *http.Client, m model) (counter tokenizer.Counter, why string) {
+	if o.prompts.skipTokenizer {
+		return nil, "--skip-tokenizer-init"
+	}
+	for _, name := range []string{m.id, m.root} {
+		server := tokenizer.NewServer(client, o.server.target.String(), name, nil)
+		_, err := server.Count("ready?")
+		if err == nil {
+			return server, ""
+		}
+		if why == "" {
+			why = export.Clean(o.server.target.Hide(err.Error()))
+		}
+	}
+	return nil, why
 }

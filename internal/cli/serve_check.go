@@ -62,6 +62,14 @@ func (o *serverOptions) url() string {
 	return "http://" + net.JoinHostPort(strings.Trim(o.host, "[]"), strconv.Itoa(o.port))
 }
 
+// path of the API on the server.
+func (o *serverOptions) path() string {
+	if o.endpoint != "" {
+		return o.endpoint
+	}
+	return loadgen.Backend(o.backend).Endpoint()
+}
+
 // secrets are the parts of the command line that must not be shown, as they were written.
 func (o *serverOptions) secrets() []string { return o.headers.ever }
 
@@ -288,6 +296,9 @@ func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, chat bool
 
 func (o *reportOptions) check() (p problemList) {
 	known := []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL, metrics.ClientQueue, metrics.E2ELQueued}
+	if o.metrics == "" {
+		o.metrics = defaultMetrics // as with vLLM
+	}
 	for name := range strings.SplitSeq(o.metrics, ",") {
 		if name = strings.TrimSpace(name); !slices.Contains(known, name) {
 			p.bad("--percentile-metrics %s: unknown; use %s", quoted(name), strings.Join(known, ", "))

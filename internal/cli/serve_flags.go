@@ -172,7 +172,7 @@ func (o *loadOptions) define(f *pflag.FlagSet) {
 	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "give a request up after this time")
 	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may go on after you quit")
 	for _, name := range []string{"ramp-up-start-rps", "ramp-up-end-rps"} {
-		f.Lookup(name).DefValue = "" // not NaN
+		f.Lookup(name).DefValue = "0" // NaN would be shown
 	}
 }
 
@@ -233,8 +233,10 @@ type reportOptions struct {
 	parsedThresholds  [2]float64
 }
 
+const defaultMetrics = "ttft,tpot,itl"
+
 func (o *reportOptions) define(f *pflag.FlagSet) {
-	f.StringVar(&o.metrics, "percentile-metrics", "ttft,tpot,itl", "latencies to report: ttft, tpot, itl, e2el, client_queue_time, e2el_including_client_queue")
+	f.StringVar(&o.metrics, "percentile-metrics", defaultMetrics, "latencies to report: ttft, tpot, itl, e2el, client_queue_time, e2el_including_client_queue")
 	f.StringVar(&o.percentiles, "metric-percentiles", "99", "percentiles to report, from 0 to 100")
 	f.Var(&o.goodput, "goodput", "objectives in milliseconds, as ttft:500 tpot:50 e2el:10000")
 	_ = f.SetAnnotation("goodput", variadic, nil)

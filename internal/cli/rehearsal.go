@@ -90,7 +90,7 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, load load
 	if n := o.load.warmups; n > 0 {
 		fmt.Fprintf(env.stderr, "warming up with %d requests\n", n)
 		failed, words := 0, ""
-		for _, q := range loadgen.Try(ctx, load, strangers(first, 1, n), o.load.mostUsers()) {
+		for _, q := range loadgen.Try(ctx, load, strangers(first, -1, n), o.load.mostUsers()) {
 			if !q.OK() {
 				failed++
 				words = fmt.Sprintf("%s: %s", q.Failure, q.Error)

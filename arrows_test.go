@@ -41,7 +41,6 @@ var only = map[string][]string{
 	"golang.org/x/sys/":               {"benchtop/loadgen", "benchtop/tui", "benchtop/internal/cli"},
 	"github.com/rogpeppe/go-internal": {"benchtop/internal/cli"},
 	"gonum.org/":                      {"benchtop/export/charts"},
-	"github.com/prometheus/":          {"benchtop/internal/telemetry"},
 }
 
 // stdOnly packages are the common language: they build on the standard library alone.

@@ -8,9 +8,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 )
 
 const (
@@ -104,28 +101,4 @@ func (c *Counters) addDiffusion(name string, value int) {
 	case strings.Contains(name, "num_committed_tokens"):
 		c.diffusion.committed += value
 	}
-}
-
-// mostCounted is more than a server ever counts, and little enough that a page of them can be summed.
-const mostCounted = 1e12
-
-// sample parses one line. A value that is no count, NaN for one, makes it none; a fraction is cut off. The position is
-// the label of that name.
-func sample(line []byte) (name string, value int, position string, ok bool) {
-	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(io.MultiReader(bytes.NewReader(line), strings.NewReader("\n")))
-	if err != nil {
-		return "", 0, "", false
-	}
-	for name, family := range families { // one, or none for a comment
-		m := family.GetMetric()[0]
-		for _, l := range m.GetLabel() {
-			if l.GetName() == "position" {
-				position = l.GetValue()
-			}
-		}
-		v := m.GetUntyped().GetValue() // without its type a counter is untyped to the parser
-		return name, int(v), position, v >= 0 && v <= mostCounted
-	}
-	return "", 0, "", false
 }

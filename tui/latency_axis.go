@@ -17,7 +17,7 @@ type latencyAxis struct {
 
 // early is the share of samples that may lie far below the rest without getting room of their own: chunks that came in one
 // read are microseconds apart, where those of a stream are milliseconds.
-const early = 0.005
+const early = 0.03
 
 // axis spans what the whole run holds, out to round numbers, so that it seldom changes and both scopes fit.
 func (b bars) axis(w int) latencyAxis {

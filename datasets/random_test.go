@@ -303,7 +303,8 @@ func TestRandomOptions(t *testing.T) {
 	complains(t, err, "vocabulary size 0")
 }
 
-// The golden file lists inputs to refuse, with the reason vLLM gives first, and inputs to accept.
+// The golden file lists inputs to refuse, with the reason vLLM gives first, and inputs to accept. One of those that vLLM
+// refuses is accepted on purpose: without a tokenizer, prompts are token ids.
 func TestRandomRefusals(t *testing.T) {
 	reasons := map[string]string{
 		"total_input_below_one":            "prompts without a single token",
@@ -314,6 +315,7 @@ func TestRandomRefusals(t *testing.T) {
 	var file struct {
 		Cases []struct {
 			Dataset string
+			Case    string
 			Args    *struct {
 				Input  int             `json:"input_len"`
 				Prefix int             `json:"prefix_len"`
@@ -324,9 +326,17 @@ func TestRandomRefusals(t *testing.T) {
 		}
 	}
 	golden(t, "errors.json", &file)
-	seen := 0
+	seen, differ := 0, 0
 	for _, c := range file.Cases {
-		if c.Dataset != "random" || c.Args == nil {
+		if c.Dataset != "random" {
+			continue
+		}
+		if c.Args == nil {
+			same(t, "the case without arguments", c.Case, "random no tokenizer")
+			if _, err := NewRandom(RandomDefaults(), nil); err != nil {
+				t.Errorf("without a tokenizer: got error %v, want none", err)
+			}
+			differ++
 			continue
 		}
 		seen++
@@ -340,11 +350,15 @@ func TestRandomRefusals(t *testing.T) {
 		case c.Error == "" && err != nil:
 			t.Errorf("%+v: got error %v, want none", c.Args, err)
 		case c.Error != "":
-			complains(t, err, reasons[c.Error])
+			words, known := reasons[c.Error]
+			if !known {
+				t.Fatalf("%+v: nobody knows the reason %q", c.Args, c.Error)
+			}
+			complains(t, err, words)
 		}
 	}
-	if seen == 0 {
-		t.Error("the golden file holds no inputs for random")
+	if seen != 10 || differ != 1 {
+		t.Errorf("got %d inputs for random and %d that differ, want 10 and 1", seen, differ)
 	}
 }
 

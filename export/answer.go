@@ -20,11 +20,11 @@ const answerWidth = 150
 //
 //	bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client p99 0.3 ms late
 //	8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; client p99 0.3 ms late
-//	no request succeeded: 200 failed (connect); MISSED p99_ttft_ms>500 (unknown)
+//	no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)
 func Answer(r metrics.Report) string {
 	var parts []string
 	if r.Completed == 0 {
-		parts = []string{withoutSuccess(&r)}
+		parts = []string{"no request succeeded: " + whyNone(&r)}
 	} else {
 		parts = append(verdict(&r), failedShare(&r), exactness(&r))
 	}
@@ -51,15 +51,30 @@ func bendOf(r *metrics.Report) *bend {
 	return &bend{&r.Levels[a.Before], &r.Levels[a.After]}
 }
 
-func withoutSuccess(r *metrics.Report) string {
+// whyNone says why no request succeeded.
+func whyNone(r *metrics.Report) string {
 	switch {
 	case r.Failed > 0:
-		return fmt.Sprintf("no request succeeded: %d failed (%s)", r.Failed, mainFailure(r))
+		return fmt.Sprintf("%d failed (%s)", r.Failed, mainFailure(r))
 	case r.Interrupted != nil:
-		return fmt.Sprintf("no request succeeded: the run was cut short with %d under way and %d not sent",
-			r.Interrupted.Cancelled, r.Interrupted.Unsent)
+		why := fmt.Sprintf("the run was cut short with %d under way and %d not sent", r.Interrupted.Cancelled, r.Interrupted.Unsent)
+		if r.WarmedUp > 0 {
+			why += fmt.Sprintf(", after %d of the warm-up", r.WarmedUp)
+		}
+		return why
+	case r.WarmedUp > 0:
+		why := fmt.Sprintf("all %d belonged to the warm-up", r.WarmedUp)
+		if r.WarmedUp == 1 {
+			why = "the only one belonged to the warm-up"
+		}
+		if r.NotSent > 0 {
+			why += fmt.Sprintf(" (%d not sent)", r.NotSent)
+		}
+		return why
+	case r.NotSent > 0:
+		return "the time was over before one was sent"
 	}
-	return "no request succeeded: none was sent"
+	return "none was sent"
 }
 
 // verdict is about the load.
@@ -103,7 +118,11 @@ func highest(r *metrics.Report) string {
 	case !r.Answer.Within:
 		return ""
 	}
-	return "highest load within SLO: " + loadText(r.Answer.Highest, r.Answer.Users)
+	text := "highest load within SLO: " + loadText(r.Answer.Highest, r.Answer.Users)
+	if r.Answer.Bends && r.Answer.Highest > r.Answer.At {
+		text += " (past the bend)" // a queue takes time to hurt
+	}
+	return text
 }
 
 // steady sums up a run of one load.
@@ -182,10 +201,14 @@ func exactness(r *metrics.Report) string {
 	if held, _ := r.ClientQueue.Percentile(99); held >= shortestHeld && r.Plan.MaxConcurrency > 0 {
 		return fmt.Sprintf("waited p99 %s for a slot", latency(held))
 	}
+	text := fmt.Sprintf("client p99 %s late", latency(late))
 	if late < 10 {
-		return fmt.Sprintf("client p99 %.1f ms late", late)
+		text = fmt.Sprintf("client p99 %.1f ms late", late)
 	}
-	return fmt.Sprintf("client p99 %s late", latency(late))
+	if sentShort(r) {
+		text += fmt.Sprintf(", sent only %s", loadText(r.SentRate, false))
+	}
+	return text
 }
 
 // paced reports whether requests were to start at times of a schedule.

@@ -66,7 +66,7 @@ func TestAnswer(t *testing.T) {
 		}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; 5 of 1000 failed (HTTP 503); client p99 0.3 ms late",
 			steadyReport(), func(*metrics.Report) {}},
-		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; client p99 0.3 ms late; MISSED p99_ttft_ms>500 (612)",
+		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; client p99 0.3 ms late; FAILED p99_ttft_ms>500 (612)",
 			steadyReport(), func(r *metrics.Report) {
 				r.Plan.Goodput, r.Failed = nil, 0
 				r.Gates = []metrics.GateResult{{Gate: metrics.Gate{Metric: "met", Op: ">"}, Known: true}, missed}
@@ -93,7 +93,7 @@ func TestAnswer(t *testing.T) {
 			Rate: metrics.Rate(inf), Ramp: &metrics.Ramp{From: 0.25, To: 20}}}, func(*metrics.Report) {}},
 		{"2 stages: 1 request succeeded",
 			metrics.Report{Completed: 1, Plan: metrics.Plan{Stages: make([]metrics.Stage, 2)}}, func(*metrics.Report) {}},
-		{"no request succeeded: 200 failed (connect); MISSED p99_ttft_ms>500 (unknown)",
+		{"no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)",
 			metrics.Report{Failed: 200, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 200}}},
 			func(r *metrics.Report) {
 				g := missed
@@ -103,6 +103,17 @@ func TestAnswer(t *testing.T) {
 		{"no request succeeded: none was sent", metrics.Report{}, func(*metrics.Report) {}},
 		{"no request succeeded: the run was cut short with 3 under way and 4 not sent",
 			metrics.Report{Interrupted: &metrics.Interrupted{Reason: "q", Cancelled: 3, Unsent: 4}}, func(*metrics.Report) {}},
+		{"no request succeeded: all 20 belonged to the warm-up", metrics.Report{WarmedUp: 20}, func(*metrics.Report) {}},
+		{"no request succeeded: the only one belonged to the warm-up", metrics.Report{WarmedUp: 1}, func(*metrics.Report) {}},
+		{"no request succeeded: 3 failed (connect)",
+			metrics.Report{WarmedUp: 20, Failed: 3, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}}},
+			func(*metrics.Report) {}},
+		{"no request succeeded: the run was cut short with 0 under way and 4 not sent, after 20 of the warm-up",
+			metrics.Report{WarmedUp: 20, NotSent: 4, Interrupted: &metrics.Interrupted{Reason: "q", Unsent: 4}},
+			func(*metrics.Report) {}},
+		{"no request succeeded: the time was over before one was sent", metrics.Report{NotSent: 7}, func(*metrics.Report) {}},
+		{"no request succeeded: all 20 belonged to the warm-up (7 not sent)",
+			metrics.Report{WarmedUp: 20, NotSent: 7}, func(*metrics.Report) {}},
 	} {
 		c.change(&c.report)
 		if got := Answer(c.report); got != c.want {
@@ -119,13 +130,13 @@ func TestAnswerIsOneShortLine(t *testing.T) {
 		r.Gates = append(r.Gates, metrics.GateResult{Gate: metrics.Gate{Metric: "mean_client_queue_time_ms", Op: ">"}, Missed: true})
 	}
 	got := Answer(r)
-	const missed = "; MISSED mean_client_queue_time... (unknown) and 8 more"
+	const missed = "; FAILED mean_client_queue_time... (unknown) and 8 more"
 	if len(got) > 150 || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r > '~' }) || !strings.HasSuffix(got, missed) {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 	r.Levels, r.Answer, r.Failed = nil, metrics.Answer{}, 0
 	const want = "1.0 to 64 req/s: 0.0 % within SLO; client p99 0.3 ms late; " +
-		"MISSED mean_client_queue_time_ms>0 (unknown) and 8 more"
+		"FAILED mean_client_queue_time_ms>0 (unknown) and 8 more"
 	if got := Answer(r); got != want {
 		t.Errorf("got %s", got)
 	}

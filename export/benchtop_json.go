@@ -52,6 +52,7 @@ func benchtopObject(r *metrics.Report) object {
 		{"events", each(r.Events, event)},
 		{"failures", each(r.Failures, failures)},
 		{"damaged_journal_lines", r.Damaged},
+		{"not_sent", r.NotSent},
 		{"interrupted", interrupted(r.Interrupted)},
 	}
 }

@@ -40,7 +40,7 @@ func TestBenchtopObject(t *testing.T) {
 			Stages:  []metrics.Stage{{Length: 30 * time.Second, Rate: 8}, {Start: 30 * time.Second, Length: time.Minute, Users: 16}},
 			Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "e2el", LimitMS: inf}},
 		},
-		Completed: 90, Failed: 10, Good: 81, WarmedUp: 7, Damaged: 2,
+		Completed: 90, Failed: 10, Good: 81, WarmedUp: 7, Damaged: 2, NotSent: 5,
 		Met:           []metrics.ObjectiveShare{{Objective: metrics.Objective{Metric: "ttft", LimitMS: 500}, Share: 0.9}},
 		ScheduledRate: 10, SentRate: 9.5,
 		TPOTWeighted: stat,
@@ -63,7 +63,8 @@ func TestBenchtopObject(t *testing.T) {
 	}
 	got := benchtopJSON(t, r)
 	for key, want := range map[string]string{
-		"warmup_s": `1.5`, "warmed_up": `7`, "good": `81`, "damaged_journal_lines": `2`, "ramp": `null`,
+		"warmup_s": `1.5`, "warmed_up": `7`, "good": `81`, "damaged_journal_lines": `2`, "ramp": `null`, "not_sent": `5`,
+		"interrupted":            `null`,
 		"stages":                 `[{"length_s":30,"rate_rps":8,"start_s":0},{"length_s":60,"start_s":30,"users":16}]`,
 		"objectives":             `[{"limit_ms":500,"metric":"ttft","share":0.9},{"limit_ms":"inf","metric":"e2el","share":null}]`,
 		"pacing":                 `{"done_rps":null,"scheduled_rps":10,"sent_rps":9.5}`,
@@ -109,7 +110,7 @@ func TestBenchtopObjectOfWhatIsNotThere(t *testing.T) {
 	got := benchtopJSON(t, r)
 	for key, want := range map[string]string{
 		"stages": `[]`, "objectives": `[]`, "good": `null`, "levels": `[]`, "gates": `[]`,
-		"ramp":   `{"from_rps":1,"over_s":null,"strategy":"linear","to_rps":"inf"}`,
+		"ramp":   `{"from_rps":1,"over_requests":null,"over_s":null,"strategy":"linear","to_rps":"inf"}`,
 		"pacing": `{"done_rps":null,"scheduled_rps":null,"sent_rps":null}`,
 		"probes": `{"completed":0,"failed":2,"max_ms":null,"median_ms":null,"p99_ms":null}`,
 		"answer": `{"after":null,"at":null,"before":null,"bends":false,"highest_within_slo":null,` +

@@ -40,7 +40,7 @@ func loadPart(p *metrics.Plan) string {
 	case p.Ramp != nil:
 		load := fmt.Sprintf("ramp-up-%s-%sqps-%sqps", safe(p.Ramp.Strategy), pythonNumber(p.Ramp.From), pythonNumber(p.Ramp.To))
 		if p.Ramp.Over > 0 {
-			load += "-over" + short(p.Ramp.Over)
+			load += "-over" + Duration(p.Ramp.Over)
 		}
 		return load
 	case len(p.Stages) > 0:
@@ -69,8 +69,8 @@ func stagesPart(stages []metrics.Stage) string {
 	return strings.Join(loads, "-") + unit
 }
 
-// short writes a duration without units that are zero: 1m, not 1m0s.
-func short(d time.Duration) string {
+// Duration writes a duration as Go does, but without units that are zero at its end: 1m, not 1m0s, and 1h, not 1h0m0s.
+func Duration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")

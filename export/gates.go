@@ -22,7 +22,7 @@ func missedGates(r *metrics.Report, width int) string {
 		text := fmt.Sprintf("%s (%s)", cutASCII(g.Gate.String(), width/2), gateValue(g))
 		switch {
 		case list == "":
-			list = "MISSED " + text
+			list = "FAILED " + text
 		case left > 0 || len(list)+len(", ")+len(text)+len(more) > width:
 			left++
 		default:
@@ -74,12 +74,12 @@ func gatesRemark(r *metrics.Report) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("Gates (where one holds, the run counts as failed):\n")
+	b.WriteString("Gates (the run fails where one holds):\n")
 	for i := range r.Gates {
 		g := &r.Gates[i]
-		state := "met"
+		state := "ok"
 		if g.Missed {
-			state = "MISSED"
+			state = "FAILED"
 		}
 		b.WriteString(cut(fmt.Sprintf("%8s  %s  (%s)", state, Clean(g.Gate.String()), gateValue(g)), textWidth) + "\n")
 	}

@@ -117,7 +117,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	run, _ := sampleRun()
 	run.Plan.Burstiness = inf
 	run.Plan.Goodput = append(run.Plan.Goodput, metrics.Objective{Metric: "ttft", LimitMS: inf})
-	run.Plan.Ramp = &metrics.Ramp{Strategy: "linear", From: 1, To: 2.5, Over: time.Minute}
+	run.Plan.Ramp = &metrics.Ramp{Strategy: "linear", From: 1, To: 2.5, Over: time.Minute, Requests: 1000}
 	run.Plan.Stages = []metrics.Stage{{Length: time.Minute, Rate: 2.5}, {Start: time.Minute, Length: time.Hour, Rate: inf}, {Users: 8}}
 	run.Plan.Gates = []metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, {Metric: "duration", Op: ">=", Limit: -inf}}
 	run.Plan.Metadata = []metrics.Pair{{Key: "tp", Value: "1"}, {Key: "", Value: "\x1b \u202e"}}

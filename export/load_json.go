@@ -17,6 +17,7 @@ func ramp(r *metrics.Ramp) any {
 	return object{
 		{"strategy", r.Strategy}, {"from_rps", r.From}, {"to_rps", r.To},
 		{"over_s", orNull(r.Over.Seconds())}, // null: over the number of requests
+		{"over_requests", orNull(r.Requests)},
 	}
 }
 

@@ -9,12 +9,12 @@ import (
 )
 
 // Remarks writes what a reader of the report should know beside its figures, at most textWidth columns wide: that the
-// run was cut short, that requests were left out or held back, what failed, which token counts are no real counts, how
-// the run did under full load, which gates it missed. It starts with an empty line, or writes nothing at all if there is
-// nothing to say.
+// run was cut short, that requests were not sent, left out or held back, what failed, which token counts are no real
+// counts, how the run did under full load, which gates it missed. It starts with an empty line, or writes nothing at all
+// if there is nothing to say.
 func Remarks(w io.Writer, r metrics.Report) error {
-	text := interruptedRemark(&r) + damageRemark(&r) + warmupRemark(&r) + heldRemark(&r) + pacingRemark(&r) +
-		failuresRemark(&r) + tokensRemark("Input", r.InputSources, r.Completed) +
+	text := interruptedRemark(&r) + notSentRemark(&r) + damageRemark(&r) + warmupRemark(&r) + heldRemark(&r) +
+		pacingRemark(&r) + failuresRemark(&r) + tokensRemark("Input", r.InputSources, r.Completed) +
 		tokensRemark("Output", r.OutputSources, r.Completed) + redialsRemark(&r) + steadyRemark(&r) + gatesRemark(&r)
 	if text == "" {
 		return nil
@@ -41,6 +41,20 @@ func interruptedRemark(r *metrics.Report) string {
 		reason, count(i.Cancelled, "request"), i.Unsent)
 }
 
+// notSentRemark is about a plan with a duration: there, that requests were not sent is no interruption.
+func notSentRemark(r *metrics.Report) string {
+	n := r.NotSent
+	switch {
+	case r.Interrupted != nil || n == 0:
+		return ""
+	case r.Plan.Requests == 0: // as many as fit
+		return remark("The time was over with %s due and not sent.", count(n, "request"))
+	case n == 1:
+		return remark("The time was over before 1 of the %d requests was sent.", r.Plan.Requests)
+	}
+	return remark("The time was over before %d of the %d requests were sent.", n, r.Plan.Requests)
+}
+
 func damageRemark(r *metrics.Report) string {
 	if r.Damaged == 0 {
 		return ""
@@ -54,7 +68,7 @@ func warmupRemark(r *metrics.Report) string {
 		return ""
 	}
 	return remark("Warm-up: %s of the first %s were left out; they are in none of the figures above.",
-		count(r.WarmedUp, "request"), r.Plan.Warmup)
+		count(r.WarmedUp, "request"), Duration(r.Plan.Warmup))
 }
 
 // shortestHeld in milliseconds is the wait for a slot from which on the limit shaped the load.
@@ -74,8 +88,13 @@ func heldRemark(r *metrics.Report) string {
 // fellShort is the share of the scheduled rate below which sending was not what was planned.
 const fellShort = 0.95
 
+// sentShort: much less was sent than asked for.
+func sentShort(r *metrics.Report) bool {
+	return paced(r) && r.SentRate > 0 && r.SentRate < fellShort*r.ScheduledRate
+}
+
 func pacingRemark(r *metrics.Report) string {
-	if !paced(r) || r.SentRate <= 0 || r.SentRate >= fellShort*r.ScheduledRate {
+	if !sentShort(r) {
 		return ""
 	}
 	cause := "this client could not keep up"

@@ -42,6 +42,29 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
+// What a plan with a duration did not send is no interruption.
+func TestRemarkOnWhatWasNotSent(t *testing.T) {
+	for _, c := range []struct {
+		notSent, requests int
+		want              string
+	}{
+		{3, 12, "\nThe time was over before 3 of the 12 requests were sent.\n"},
+		{1, 12, "\nThe time was over before 1 of the 12 requests was sent.\n"},
+		{3, 0, "\nThe time was over with 3 requests due and not sent.\n"},
+		{1, 0, "\nThe time was over with 1 request due and not sent.\n"},
+		{0, 12, ""},
+	} {
+		r := metrics.Report{Plan: metrics.Plan{Requests: c.requests, Duration: time.Minute}, NotSent: c.notSent}
+		if got := remarks(t, r); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+		r.Interrupted = &metrics.Interrupted{Reason: "q", Unsent: c.notSent}
+		if got := remarks(t, r); strings.Contains(got, "The time") || !strings.Contains(got, "Interrupted: q.") {
+			t.Errorf("interrupted: got %q", got)
+		}
+	}
+}
+
 func TestNothingToRemark(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.Rate = metrics.Rate(inf) // then waiting for a slot is the plan
@@ -53,7 +76,7 @@ func TestNothingToRemark(t *testing.T) {
 
 func TestRemarksOnTheLoad(t *testing.T) {
 	r := metrics.Report{
-		Plan:      metrics.Plan{Rate: 10, MaxConcurrency: 4, Warmup: 30 * time.Second},
+		Plan:      metrics.Plan{Rate: 10, MaxConcurrency: 4, Warmup: 2 * time.Minute},
 		Completed: 100, WarmedUp: 240, Damaged: 3,
 		ScheduledRate: 10, SentRate: 9.49,
 		SteadyState: &metrics.SteadyState{
@@ -70,7 +93,7 @@ func TestRemarksOnTheLoad(t *testing.T) {
 	const want = `
 Journal: 3 damaged lines could not be read; what stood there is in none of the
   figures.
-Warm-up: 240 requests of the first 30s were left out; they are in none of the
+Warm-up: 240 requests of the first 2m were left out; they are in none of the
   figures above.
 Pacing: 9.49 requests/s were sent where the schedule asked for 10.00; this
   client could not keep up.
@@ -78,10 +101,10 @@ Steady state: from 12.3 s to 58.0 s, with at least 61 of 64 requests in flight:
   12.30 requests/s, 1234.56 output tokens/s, TTFT 120.00 ms on average (median
   110.00 ms), TPOT 20.00 ms.
 Steady state: the load was full for a moment only.
-Gates (where one holds, the run counts as failed):
-  MISSED  p99_ttft_ms>500  (612)
-     met  goodput<90%  (99.1%)
-  MISSED  mean_tpot_ms>50  (unknown)
+Gates (the run fails where one holds):
+  FAILED  p99_ttft_ms>500  (612)
+      ok  goodput<90%  (99.1%)
+  FAILED  mean_tpot_ms>50  (unknown)
 `
 	if diff := cmp.Diff(want, remarks(t, r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

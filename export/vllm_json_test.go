@@ -59,7 +59,7 @@ var (
 		"schema", "version", "command", "seed", "definitions", "dataset", "load", "stages", "ramp", "warmup_s", "warmed_up",
 		"objectives", "token_sources", "client", "queueing", "pacing", "connect_ms", "ttft_first_token_ms", "ttft_answer_ms",
 		"tpot_token_weighted_ms", "scheduled_latency", "peak_concurrency_exact", "good", "steady_state", "levels", "answer",
-		"gates", "probes", "timeline", "events", "failures", "damaged_journal_lines", "interrupted",
+		"gates", "probes", "timeline", "events", "failures", "damaged_journal_lines", "not_sent", "interrupted",
 	}
 )
 
@@ -202,7 +202,7 @@ func TestJSONNumbersThatAreNone(t *testing.T) {
 		`"label": "gpu \"\u00e9\ud83d\ude00\"\u007f"`, `"tokenizer_id": null`, `"burstiness": "inf"`, `"max_concurrency": null`,
 		`"ramp_up_start_rps": 0.5, "ramp_up_end_rps": 2`, `"request_goodput": null`, `"request_throughput": 0.0`,
 		`"itls": []`, `"p99.9_e2el_ms": 0.0`, `"connect_ms": {"n": 0, "mean": null`, `"interrupted": null}}`,
-		`"objectives": [], `, `"good": null`, `"ramp": {"strategy": "exponential", "from_rps": 0.5, "to_rps": 2.0, "over_s": 60.0}`,
+		`"objectives": [], `, `"good": null`, `"ramp": {"strategy": "exponential", "from_rps": 0.5, "to_rps": 2.0, "over_s": 60.0, "over_requests": null}`,
 	} {
 		if !strings.Contains(got, part) {
 			t.Errorf("%s is missing in %s", part, got)

@@ -191,14 +191,22 @@ func (x *exchange) unstreamed(k *link) {
 	switch {
 	case err == nil && m.failure != "":
 		x.fail(metrics.FailedInStream, m.failure)
-	case err == nil && m.choice:
+	case err == nil && m.choice && x.engine.unstreamed:
 		x.finished, x.usage = true, m.usage
 		x.chunk(&m)
 	default:
 		kind := k.answer.Header.ContentType()
 		x.fail(metrics.FailedMalformed, fmt.Sprintf(
-			"expected an event stream, or an answer in JSON with choices, got content type %q: %s", kind, excerpt(x.whole)))
+			"expected %s, got content type %q: %s", x.engine.expected(), kind, excerpt(x.whole)))
 	}
+}
+
+// expected says in words what an answer has to be.
+func (e *Engine) expected() string {
+	if e.unstreamed {
+		return "an answer in JSON with choices"
+	}
+	return "an event stream"
 }
 
 // compression is how the body of an answer is compressed, "" for not at all. No request asks for that.

@@ -61,16 +61,7 @@ func RampOverRequests(n int, ramp metrics.Ramp, burstiness float64, draws *numpy
 
 // rampOffsets is RampOverRequests in seconds, in the floating-point arithmetic of the original.
 func rampOffsets(n int, ramp metrics.Ramp, burstiness float64, draws *numpy.Legacy) []float64 {
-	return sumGaps(n, func(i int) float64 { return gap(rampRate(ramp, i, n), burstiness, draws) })
-}
-
-// rampRate is the rate of request i of n. The conversion keeps the product from being fused with the sum.
-func rampRate(r metrics.Ramp, i, n int) float64 {
-	progress := float64(i) / float64(max(n-1, 1))
-	if r.Strategy == "exponential" {
-		return r.From * math.Pow(r.To/r.From, progress)
-	}
-	return r.From + float64((r.To-r.From)*progress)
+	return sumGaps(n, func(i int) float64 { return gap(ramp.RateOf(i, n), burstiness, draws) })
 }
 
 // sumGaps returns the running sums of n gaps in seconds.

@@ -5,6 +5,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,7 +66,7 @@ func (c *counting) Done(q *metrics.Request) {
 func TestAllEndsAtOnce(t *testing.T) {
 	const at = 2 * time.Second
 	ends := map[string]func(*Engine, context.CancelFunc){
-		"duration alone":      func(*Engine, context.CancelFunc) {},
+		"duration alone":      nil,
 		"drain":               func(e *Engine, _ context.CancelFunc) { e.Drain(0) },
 		"drain twice":         func(e *Engine, _ context.CancelFunc) { go e.Drain(0); go e.Drain(time.Hour) },
 		"abort":               func(e *Engine, _ context.CancelFunc) { e.Abort() },
@@ -76,38 +77,158 @@ func TestAllEndsAtOnce(t *testing.T) {
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
+			// A duration counts the arrival at its very end; a drain or an abort at that moment may come before or after it.
+			least := 4
+			if end == nil {
+				least = 5
+			}
+			endAllAt(t, at, every(500*time.Millisecond, 30), end, least, 5)
+			beside := []time.Duration{0, at / 4, at / 2, at - 1, at + 1, 2 * at}
+			endAllAt(t, at, At(beside), end, 4, 4)
+		})
+	}
+}
+
+// endAllAt runs a schedule of which everything ends at a moment: the answer, the request's time-out, the stall, the duration,
+// and what a caller ends itself, nil for nothing. So many requests must have been due then.
+func endAllAt(t *testing.T, at time.Duration, schedule Schedule, end func(*Engine, context.CancelFunc), least, most int) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := newScripted(t, pieces(true, at/2, streamHead+chunk(text("a")), chunk(text("b")), chunk(event(finish))+lastChunk))
+		book := newCounting(t)
+		o := Defaults()
+		o.Target, o.Start, o.Pacer, o.Schedule, o.Limit = s.target(), time.Now(), "timer", schedule, 2
+		o.Until, o.RequestTimeout, o.StallTimeout, o.Drain = at, at, at/2, 0
+		o.ProbeRate, o.Probe = 2, datasets.Turn{Text: "Hi"}
+		e, err := New(o, book)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if end != nil {
+			time.AfterFunc(at, func() { end(e, cancel) })
+		}
+		if err := e.Run(ctx, &prompts{n: 30}); err != nil {
+			t.Fatal(err)
+		}
+		if now := time.Since(o.Start); now > 2*at {
+			t.Errorf("Run returned after %s", now)
+		}
+		for q, done := range book.due {
+			if !done {
+				t.Errorf("request %d is not done", q.Index)
+			}
+		}
+		if n := len(book.due); n < least || n > most {
+			t.Errorf("%d requests were due in %s, want %d to %d", n, at, least, most)
+		}
+		s.close()
+	})
+}
+
+// A rate for a duration sends all its requests every time, although the last of them falls on the end of the duration.
+func TestDurationSendsAll(t *testing.T) {
+	const n, rate, limit, until = 20, 10, 50, 2 * time.Second
+	for seed := range uint32(100) {
+		synctest.Test(t, func(t *testing.T) {
+			offsets := Gamma(n, rate, 1, legacy(seed))
+			if last := offsets[n-1]; last != until {
+				t.Fatalf("seed %d: the last arrival is at %s, which tests nothing", seed, last)
+			}
+			s := newScripted(t, answer(time.Second))
+			var book logbook
+			o := Defaults()
+			o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", At(offsets)
+			o.Limit, o.Until = limit, until
+			e, err := New(o, &book)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Run(t.Context(), &prompts{n: n}); err != nil {
+				t.Fatal(err)
+			}
+			if book.due != n || book.sent != n || len(book.all) != n {
+				t.Errorf("seed %d: %d due, %d sent, %d done; want %d of each", seed, book.due, book.sent, len(book.all), n)
+			}
+			if now := time.Since(o.Start); now != until+time.Second {
+				t.Errorf("seed %d: Run returned after %s, want the duration and one answer", seed, now)
+			}
+			s.close()
+		})
+	}
+}
+
+// A dispatcher that is blocked delays the end of a duration a little and no more.
+func TestDurationEndsABlockedDispatcher(t *testing.T) {
+	const until, hour = 2 * time.Second, time.Hour
+	for name, c := range map[string]struct {
+		source Source
+		due    int
+		ended  time.Duration
+	}{
+		"full backlog": {&prompts{n: 2 * backlogMost}, 1 + backlogMost, hour},
+		"slow source":  {&slowSource{n: 3, pause: hour}, 3, hour},
+	} {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				// The answer's end, the request's time-out, the stall and the end of the run all fall on the same moment.
-				s := newScripted(t, pieces(true, time.Second, streamHead+chunk(text("a")), chunk(text("b")), chunk(event(finish))+lastChunk))
-				book := newCounting(t)
+				s := newScripted(t, answer(hour))
+				var book lastDropped
 				o := Defaults()
-				o.Target, o.Start, o.Pacer, o.Schedule, o.Limit = s.target(), time.Now(), "timer", every(500*time.Millisecond, 30), 2
-				o.Until, o.RequestTimeout, o.StallTimeout, o.Drain = at, at, time.Second, 0
-				o.ProbeRate, o.Probe = 2, datasets.Turn{Text: "Hi"}
-				e, err := New(o, book)
+				o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(0, 2*backlogMost)
+				o.Limit, o.Until, o.StallTimeout = 1, until, 2*hour
+				e, err := New(o, &book)
 				if err != nil {
 					t.Fatal(err)
 				}
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				time.AfterFunc(at, func() { end(e, cancel) })
-				if err := e.Run(ctx, &prompts{n: 30}); err != nil {
+				if err := e.Run(t.Context(), c.source); err != nil {
 					t.Fatal(err)
 				}
-				if now := time.Since(o.Start); now > 2*at {
-					t.Errorf("Run returned after %s", now)
+				if got := int(book.due.Load()); got != c.due {
+					t.Errorf("%d due, want %d", got, c.due)
 				}
-				for q, done := range book.due {
-					if !done {
-						t.Errorf("request %d is not done", q.Index)
-					}
+				if got := int(book.dropped.Load()); got != c.due-1 {
+					t.Errorf("%d dropped, want all but the one in flight, %d", got, c.due-1)
 				}
-				if n := len(book.due); n < 4 || n > 5 {
-					t.Errorf("%d requests were due in %s, want 4, or 5 with the one at its end", n, at)
+				if last := time.Duration(book.last.Load()); last < until || last > until+50*time.Millisecond {
+					t.Errorf("the last was dropped at %s, want %s and at most 50 ms", last, until)
+				}
+				if now := time.Since(o.Start); now != c.ended {
+					t.Errorf("Run returned after %s, want %s", now, c.ended)
 				}
 				s.close()
 			})
 		})
+	}
+}
+
+// slowSource pauses before it yields the conversation after the first n.
+type slowSource struct {
+	n     int
+	pause time.Duration
+	next  int
+}
+
+func (s *slowSource) Next() (datasets.Conversation, error) {
+	if s.next == s.n {
+		time.Sleep(s.pause)
+	}
+	s.next++
+	return datasets.Conversation{Turns: []datasets.Turn{{Text: "hi", InputTokens: 1, MaxTokens: 8}}}, nil
+}
+
+// lastDropped counts what is due and dropped, and keeps when the last was dropped.
+type lastDropped struct {
+	nobody
+	due, dropped, last atomic.Int64
+}
+
+func (b *lastDropped) Due(*metrics.Request) { b.due.Add(1) }
+
+func (b *lastDropped) Done(q *metrics.Request) {
+	if q.Failure == metrics.Cancelled {
+		b.dropped.Add(1)
+		b.last.Store(max(b.last.Load(), int64(q.Done))) // only the goroutine that halts the run drops
 	}
 }
 

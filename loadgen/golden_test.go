@@ -89,7 +89,7 @@ func TestGoldenArrivals(t *testing.T) {
 			if ramp := (metrics.Ramp{Strategy: c.Strategy, From: c.From, To: c.To}); c.Strategy != "" {
 				got = rampOffsets(c.N, ramp, float64(c.Burstiness), legacy(c.Seed))
 				offsets = RampOverRequests(c.N, ramp, float64(c.Burstiness), legacy(c.Seed))
-				rate = func(i int) float64 { return rampRate(ramp, i, c.N) }
+				rate = func(i int) float64 { return ramp.RateOf(i, c.N) }
 			} else {
 				got = gammaOffsets(c.N, float64(c.Rate), float64(c.Burstiness), legacy(c.Seed))
 				offsets = Gamma(c.N, float64(c.Rate), float64(c.Burstiness), legacy(c.Seed))

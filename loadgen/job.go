@@ -17,6 +17,7 @@ type job struct {
 	index        int              // of its first request
 	models       []string         // one for each turn; nil where all requests ask for the same
 	first        *metrics.Request // nil until it is due
+	begun        chan struct{}    // closed when it has its slot and runs
 }
 
 // begin makes the first request and reports it due.
@@ -45,6 +46,7 @@ func (j *job) request(turn int) *metrics.Request {
 // run walks the turns. A turn that fails ends the conversation: what follows it could not be asked the same way.
 func (j *job) run() {
 	e := j.engine
+	close(j.begun)
 	if j.first == nil {
 		j.begin(e.clock.now())
 	}

@@ -17,19 +17,19 @@ type limiter struct {
 	closed  bool
 }
 
-// submit starts a job now or puts it at the end of the queue; false after close.
-func (l *limiter) submit(j *job) bool {
+// submit starts a job now or puts it at the end of the queue; not ok after close.
+func (l *limiter) submit(j *job) (started, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.closed:
-		return false
+		return false, false
 	case l.free() && l.head == len(l.queue):
 		l.start(j)
-	default:
-		l.queue = append(l.queue, j)
+		return true, true
 	}
-	return true
+	l.queue = append(l.queue, j)
+	return false, true
 }
 
 func (l *limiter) free() bool { return l.limit == 0 || l.running < l.limit }

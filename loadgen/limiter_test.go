@@ -76,6 +76,22 @@ func TestRuns(t *testing.T) {
 		{name: "a duration drops what is held", n: 3, server: answer(4 * second),
 			change: func(o *Options) { o.Schedule, o.Limit, o.Until = every(second, 3), 1, 6*second },
 			want:   []want{{0, 0, 4, ""}, {1, 4, 8, ""}, {2, never, 6, metrics.Cancelled}}},
+		{name: "also one that is due at its end", n: 3, server: answer(4 * second),
+			change: func(o *Options) { o.Schedule, o.Limit, o.Until = every(second, 3), 1, 2*second },
+			want:   []want{{0, 0, 4, ""}, {1, never, 2, metrics.Cancelled}, {2, never, 2, metrics.Cancelled}}},
+		{name: "what is due after a duration is not sent", n: 9, server: answer(4 * second),
+			change: func(o *Options) {
+				o.Schedule, o.Limit, o.Until = At([]time.Duration{0, 2 * second, 2*second + 1, 2*second + 9}), 4, 2*second
+			},
+			want: []want{{0, 0, 4, ""}, {2, 2, 6, ""}}},
+		{name: "a duration is in the time of the run, not of the schedule", n: 9, server: answer(second),
+			change: func(o *Options) { o.Schedule, o.Limit, o.Until = every(2*second, 9), 4, 4250*time.Millisecond },
+			steer:  func(e *Engine) { e.SetSpeed(2) },
+			want:   []want{{0, 0, 1, ""}, {2, 2, 3, ""}, {3.25, 3.25, 4.25, ""}, {4.25, 4.25, 5.25, ""}}},
+		{name: "a duration ends a pause", n: 9, server: answer(5 * second),
+			change: func(o *Options) { o.Schedule, o.Limit, o.Until = every(2*second, 9), 1, 4*second },
+			steer:  func(e *Engine) { e.SetSpeed(0) },
+			want:   []want{{0, 0, 5, ""}, {2, never, 4, metrics.Cancelled}}},
 		{name: "a higher limit lets waiting ones go", n: 3, server: answer(4 * second),
 			change: func(o *Options) { o.Schedule, o.Limit = every(0, 3), 1 },
 			steer:  func(e *Engine) { e.SetLimit(3) }, // after 2.5 s

@@ -167,6 +167,8 @@ func TestOutcomes(t *testing.T) {
 			want: outcome{status: 200, chunks: 3, input: 5, output: 7, source: byUsage, text: "ab", finish: "length"}},
 
 		// Answers of one piece, as a request with "stream": false gets them.
+		{name: "a stream was asked for", script: pieces(true, 0, plainAnswer("200 OK", "application/json", `{"choices":[{"text":"a","finish_reason":"stop"}]}`)), reusable: true,
+			want: outcome{failure: malformed, words: "expected an event stream, got content type", status: 200, input: 1}},
 		{name: "not streamed", reusable: true,
 			script: pieces(true, 0, plainAnswer("200 OK", "application/json", `{"choices":[{"text":"a b","finish_reason":"stop"}],`+fmt.Sprintf(usage5, 3)+`}`)),
 			want:   outcome{status: 200, chunks: 1, input: 5, output: 3, source: byUsage, text: "a b", finish: "stop"}},
@@ -314,6 +316,9 @@ func TestOutcomes(t *testing.T) {
 					o.StallTimeout, o.RequestTimeout, o.KeepText = 4*time.Second, 20*time.Second, true
 					if c.chat {
 						o.Backend = OpenAIChat
+					}
+					if strings.HasPrefix(c.name, "not streamed") {
+						o.Extra = []Field{{Name: "stream", JSON: "false"}}
 					}
 				})
 				q, w := &all[0], c.want

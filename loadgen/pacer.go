@@ -39,6 +39,7 @@ type pacer struct {
 	clock runClock
 	steer *steering
 	sleep sleeper
+	until time.Duration // what is due later in the run never comes; 0 for no end
 }
 
 // newPacer is called on the goroutine that will wait.
@@ -56,7 +57,8 @@ func (p *pacer) close() {
 	p.sleep.close()
 }
 
-// wait blocks until a schedule time is due and returns the run time it fell on; false when ctx ended first.
+// wait blocks until a schedule time is due and returns the run time it fell on; false when ctx ended first, or at the
+// end of the run's duration for what is not due by then.
 func (p *pacer) wait(ctx context.Context, schedule time.Duration) (time.Duration, bool) {
 	stop := context.AfterFunc(ctx, p.sleep.wake)
 	defer stop()
@@ -65,11 +67,15 @@ func (p *pacer) wait(ctx context.Context, schedule time.Duration) (time.Duration
 			return 0, false
 		}
 		due, moving := p.steer.due(schedule)
+		over := p.until > 0 && (!moving || due > p.until)
+		if over {
+			due = p.until
+		}
 		left := time.Duration(-1)
-		if moving {
+		if moving || over {
 			left = time.Until(p.clock.start.Add(due))
 			if left <= 0 {
-				return due.Round(time.Microsecond), true
+				return due.Round(time.Microsecond), !over
 			}
 		}
 		p.sleep.sleep(left)

@@ -6,16 +6,20 @@ import (
 	"benchtop/metrics"
 )
 
-// probe sends one probe after the other, with a pause of 1/ProbeRate between them, until the run is over. What is under way
-// then is cut and counts as nothing, so that a probe never makes a run longer.
+// probe sends one probe after the other, with a pause of 1/ProbeRate between them, until nothing new may start.
+// The one under way then may finish. If the run is over first, it is cut and counts as nothing, so that a probe never makes
+// a run longer.
 func (e *Engine) probe() {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
 	for {
 		select {
-		case <-e.cutting.Done():
+		case <-e.stopping.Done():
 			return
 		case <-pause.C:
+		}
+		if e.stopping.Err() != nil { // both came at once, and select takes either
+			return
 		}
 		q := metrics.NewRequest(-1)
 		q.MaxTokens = e.options.Probe.MaxTokens

@@ -65,14 +65,15 @@ type Options struct {
 	Schedule Schedule
 	// ClosedLoop says that the schedule has no times of its own: a request is due when a slot is free for it.
 	ClosedLoop bool
-	// Until ends the sending at this offset and drops what is held back then; 0 means that the schedule or the source ends
-	// it. What is in flight goes on.
+	// Until ends the sending at this offset of the run and drops what is held back then; 0 means that the schedule or the
+	// source ends it. What is in flight goes on. What is due at the offset itself still counts: the end waits for a dispatcher
+	// that is late with it, at most 50 ms. A closed loop, where nothing has a time of its own, ends at once.
 	Until time.Duration
 	// Limit of requests in flight; 0 for none.
 	Limit int
 	// ProbeRate: beside the load, a Probe is sent, its end awaited, and the next one sent after a pause of 1/ProbeRate
-	// seconds, so that the real rate is below it; 0 for no probes. Probes are not observed, take no slot, have no request
-	// id and ask for Model.
+	// seconds, so that the real rate is below it; 0 for no probes. None is sent once nothing new may start. Probes are not
+	// observed, take no slot, have no request id and ask for Model.
 	ProbeRate float64
 	Probe     datasets.Turn
 	// Pacer is one of PacerKinds; "" for this system's best.
@@ -146,7 +147,9 @@ type Engine struct {
 	exchanges sync.Pool // of *exchange
 	buffers   sync.Pool // of *[]byte, for requests
 	header    fasthttp.RequestHeader
-	steer     *steering
+	// unstreamed says that the requests ask for an answer in one piece.
+	unstreamed bool
+	steer      *steering
 
 	stopping context.Context // ends when nothing new may start
 	stop     context.CancelFunc
@@ -175,6 +178,11 @@ func New(o Options, obs Observer) (*Engine, error) {
 		options: o, clock: runClock{o.Start}, observer: obs,
 		encoder: newEncoder(&o),
 		limiter: limiter{limit: o.Limit}, steer: &steering{speed: 1},
+	}
+	for _, f := range o.Extra {
+		if f.Name == "stream" {
+			e.unstreamed = strings.TrimSpace(f.JSON) == "false"
+		}
 	}
 	e.halting = make(chan struct{}, 1)
 	e.halting <- struct{}{}
@@ -216,11 +224,14 @@ const backlogMost = 10_000
 func (e *Engine) Run(ctx context.Context, src Source) error {
 	unwatch := context.AfterFunc(ctx, func() { e.Drain(e.options.Drain) })
 	defer unwatch()
+	dispatched := make(chan struct{})
 	if e.options.Until > 0 {
-		defer time.AfterFunc(time.Until(e.options.Start.Add(e.options.Until)), e.halt).Stop()
+		end := e.options.Start.Add(e.options.Until)
+		defer time.AfterFunc(time.Until(end), func() { e.expire(dispatched) }).Stop()
 	}
 	done := make(chan error, 1)
 	go func() {
+		defer close(dispatched)
 		defer func() {
 			if bug := recover(); bug != nil {
 				done <- fmt.Errorf("the dispatcher broke: %v\n%s", bug, debug.Stack())
@@ -257,7 +268,12 @@ func (e *Engine) dispatch(src Source) error {
 		return err
 	}
 	defer p.close()
+	if !e.options.ClosedLoop {
+		p.until = e.options.Until
+	}
 	index, number := 0, 0
+	var before *job // the last one, if it was started and not queued
+	last := time.Duration(math.MinInt64 / 2)
 	for offset := range e.options.Schedule {
 		if !e.roomInBacklog() {
 			return nil
@@ -273,7 +289,10 @@ func (e *Engine) dispatch(src Source) error {
 		if !ok {
 			return nil
 		}
-		j := &job{engine: e, conversation: conversation, number: number, index: index}
+		if before != nil && offset-last < closeBehind {
+			<-before.begun
+		}
+		j := &job{engine: e, conversation: conversation, number: number, index: index, begun: make(chan struct{})}
 		if e.options.ModelFor != nil {
 			for turn := range conversation.Turns {
 				j.models = append(j.models, e.options.ModelFor(index+turn))
@@ -283,13 +302,21 @@ func (e *Engine) dispatch(src Source) error {
 		if !e.options.ClosedLoop {
 			j.begin(due)
 		}
-		if !e.limiter.submit(j) {
+		started, ok := e.limiter.submit(j)
+		if !ok {
 			j.cancel()
 			return nil
+		}
+		if before, last = nil, offset; started {
+			before = j
 		}
 	}
 	return nil
 }
+
+// closeBehind is how near two arrivals must be that the first has to run before the second is started: goroutines that are
+// made at once run in any order, and a prompt that comes before its time finds another cache than it should.
+const closeBehind = time.Millisecond
 
 // roomInBacklog waits until another request may be queued; false when the run stops first.
 func (e *Engine) roomInBacklog() bool {
@@ -308,6 +335,24 @@ func (e *Engine) roomInBacklog() bool {
 			return false
 		}
 	}
+}
+
+// handOverMost is the longest wait at the end of a duration for the dispatcher to hand over the last of what was due. It
+// takes microseconds, unless the backlog is full, and what is in that is dropped anyway, or the source is slow.
+const handOverMost = 50 * time.Millisecond
+
+// expire ends the sending at the end of the run's duration. The dispatcher ends by itself then, see pacer.until.
+func (e *Engine) expire(dispatched <-chan struct{}) {
+	if !e.options.ClosedLoop {
+		late := time.NewTimer(handOverMost)
+		defer late.Stop()
+		select {
+		case <-dispatched:
+		case <-e.stopping.Done():
+		case <-late.C:
+		}
+	}
+	e.halt()
 }
 
 // halt starts nothing new and drops what is held back.

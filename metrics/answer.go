@@ -41,12 +41,11 @@ type Answer struct {
 	Why string
 }
 
-const (
-	// fewestRequests a level needs to be looked at.
-	fewestRequests = 5
-	// enoughGood is the share of requests that must meet the objectives.
-	enoughGood = 0.95
-)
+// fewestRequests a level needs to be looked at.
+const fewestRequests = 5
+
+// EnoughGood is the share of requests, of 1, that must meet the objectives where no gate of the plan says otherwise.
+const EnoughGood = 0.95
 
 // answer reads the finished levels.
 func (l *levels) answer() Answer {
@@ -103,7 +102,7 @@ func (l *levels) highest(a *Answer, order []int) {
 	}
 }
 
-// within reports whether a share of good requests is enough: what the plan's own gates on it say, or enoughGood.
+// within reports whether a share of good requests is enough: what the plan's own gates on it say, or EnoughGood.
 func (l *levels) within(good float64) bool {
 	asked, missed := false, false
 	for _, g := range l.plan.Gates {
@@ -114,7 +113,7 @@ func (l *levels) within(good float64) bool {
 	if asked {
 		return !missed
 	}
-	return good >= enoughGood
+	return good >= EnoughGood
 }
 
 func load(v float64, users bool) string {

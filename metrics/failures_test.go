@@ -98,6 +98,47 @@ func TestReportOfTheSide(t *testing.T) {
 	}
 }
 
+// A plan with a duration ends when its time is over: what was not sent by then is counted, but interrupted is what did not
+// get as far as planned.
+func TestInterruptedOrOver(t *testing.T) {
+	done := simple(0, 0, time.Second, 0, 1)
+	held := NewRequest(1)
+	held.Scheduled, held.Due, held.Done, held.Failure = 0, 0, 5*time.Second, Cancelled
+	inFlight := simple(2, time.Second, time.Second, 0, 1)
+	inFlight.Failure = Cancelled
+	inTime := Plan{Duration: 5 * time.Second}
+	for name, c := range map[string]struct {
+		run     Run
+		also    []Request
+		notSent int
+		want    *Interrupted
+	}{
+		"all sent":              {Run{}, nil, 0, nil},
+		"all sent, duration":    {Run{Plan: inTime}, nil, 0, nil},
+		"time over":             {Run{Plan: inTime, Unsent: 3}, nil, 3, nil},
+		"time over, one held":   {Run{Plan: inTime, Unsent: 3}, []Request{held}, 4, nil},
+		"time over, one cut":    {Run{Plan: inTime, Unsent: 2}, []Request{inFlight}, 2, &Interrupted{Cancelled: 1, Unsent: 2}},
+		"no duration":           {Run{Unsent: 3}, nil, 3, &Interrupted{Unsent: 3}},
+		"no duration, one held": {Run{}, []Request{held}, 1, &Interrupted{Unsent: 1}},
+		"stopped": {
+			Run{Plan: inTime, Reason: "q", Unsent: 3}, []Request{held}, 4, &Interrupted{Reason: "q", Unsent: 4},
+		},
+		"stopped with all sent": {Run{Plan: inTime, Reason: "q"}, nil, 0, &Interrupted{Reason: "q"}},
+	} {
+		c.run.Ended = 5 * time.Second
+		r, err := Summarize(yield(append([]Request{done}, c.also...)), c.run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.NotSent != c.notSent {
+			t.Errorf("%s: %d not sent, want %d", name, r.NotSent, c.notSent)
+		}
+		if diff := cmp.Diff(c.want, r.Interrupted); diff != "" {
+			t.Errorf("%s: interrupted (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // The first error ends the reading; what came before it is in the report, whichever pass meets it.
 func TestSummarizeOfADamagedJournal(t *testing.T) {
 	broken := fmt.Errorf("line 3 is damaged")

@@ -111,7 +111,7 @@ func (l *levels) add(q *Request) {
 	}
 	v.scheduled++
 	if r := l.plan.Ramp; r != nil && r.Over == 0 {
-		gap := min(1/r.RateOf(q.Index, l.plan.Requests), longestGap)
+		gap := min(1/l.plan.rampRate(q.Index), longestGap)
 		v.gaps += time.Duration(gap * float64(time.Second))
 	}
 	if q.Failure == Cancelled {
@@ -211,8 +211,10 @@ func (l *levels) rate(v *level) float64 {
 	switch r := l.plan.Ramp; {
 	case v.stage >= 0:
 		return l.plan.Stages[v.stage].Rate
-	case r == nil:
+	case r == nil && l.plan.Rate.Unlimited():
 		return 0
+	case r == nil:
+		return float64(l.plan.Rate)
 	case r.Over == 0:
 		return perSecond(float64(v.scheduled), v.gaps.Seconds())
 	default:

@@ -131,10 +131,22 @@ type Ramp struct {
 	To   float64 `json:"to"`
 	// Over is the time the ramp takes; 0 means that it runs over the number of requests, as vLLM's does.
 	Over time.Duration `json:"over_ns,omitempty"`
+	// Requests are those over which the ramp was drawn. A plan may send fewer, where its duration ends it; 0 means as many
+	// as the plan sends.
+	Requests int `json:"requests,omitempty"`
 }
 
 // RateOf is the rate before request index, from 0, of n that a ramp over the requests asks for, in requests per second.
 func (r *Ramp) RateOf(index, n int) float64 { return r.part(float64(index) / float64(max(n-1, 1))) }
+
+// rampRate is the rate before a request, by its index, that the plan's ramp over the requests asks for.
+func (p *Plan) rampRate(index int) float64 {
+	n := p.Ramp.Requests
+	if n == 0 {
+		n = p.Requests
+	}
+	return p.Ramp.RateOf(index, n)
+}
 
 // RateAt is the rate a ramp in time asks for, in requests per second.
 func (r *Ramp) RateAt(at time.Duration) float64 {
@@ -146,7 +158,7 @@ func (r *Ramp) part(p float64) float64 {
 	if r.Strategy == "exponential" {
 		return r.From * math.Pow(r.To/r.From, p)
 	}
-	return r.From + (r.To-r.From)*p
+	return r.From + float64((r.To-r.From)*p) // the conversion keeps processors from fusing the two, which would round otherwise
 }
 
 // Target is the rate the plan asks for at a moment, in requests per second; 0 where no rate is planned.

@@ -39,8 +39,7 @@ const mostRateSteps = 10_000
 // rateSteps finds the moments when the whole part of a ramp's rate rose. A step to n happens when the first request is
 // due before which the rate was at least n; requests may come in any order.
 type rateSteps struct {
-	ramp *Ramp // nil for any other load
-	n    int   // requests of the plan
+	plan *Plan // nil for any other load
 	from int
 	// at[k] is the earliest moment at which a request was due whose rate has the whole part from+k, Never for none.
 	at []time.Duration
@@ -50,14 +49,14 @@ func newRateSteps(p *Plan) rateSteps {
 	if p.Ramp == nil || p.Ramp.Over > 0 {
 		return rateSteps{}
 	}
-	return rateSteps{ramp: p.Ramp, n: p.Requests, from: wholeRate(p.Ramp.From)}
+	return rateSteps{plan: p, from: wholeRate(p.Ramp.From)}
 }
 
 func (s *rateSteps) add(q *Request) {
-	if s.ramp == nil || q.Due == Never || q.Turn > 0 { // later turns come when the one before is over
+	if s.plan == nil || q.Due == Never || q.Turn > 0 { // later turns come when the one before is over
 		return
 	}
-	k := min(wholeRate(s.ramp.RateOf(q.Index, s.n))-s.from, mostRateSteps-1)
+	k := min(wholeRate(s.plan.rampRate(q.Index))-s.from, mostRateSteps-1)
 	if k <= 0 {
 		return
 	}
@@ -71,7 +70,7 @@ func (s *rateSteps) add(q *Request) {
 
 // list is in rising order and starts with the ramp's first rate at offset 0; nil for any other load.
 func (s *rateSteps) list() []RateStep {
-	if s.ramp == nil {
+	if s.plan == nil {
 		return nil
 	}
 	steps := make([]RateStep, max(1, len(s.at)))

@@ -118,6 +118,35 @@ func TestRateSteps(t *testing.T) {
 	}
 }
 
+// A ramp over a thousand requests that the clock ends after eight has the rates of its beginning, not all of them.
+func TestRampCutShort(t *testing.T) {
+	const ms = time.Millisecond
+	var all []Request
+	for i := range 8 {
+		all = append(all, simple(i, time.Duration(100*i)*ms, 20*ms, 0, 1))
+	}
+	ramp := Ramp{Strategy: "linear", From: 10, To: 20, Requests: 1000}
+	summarize := func() Report {
+		plan := Plan{Rate: Rate(math.Inf(1)), Burstiness: 1, Requests: 8, Duration: 800 * ms, Ramp: &ramp}
+		r, err := Summarize(yield(all), Run{Plan: plan, Ended: 800 * ms})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := summarize()
+	if len(r.Levels) != 1 || math.Abs(r.Levels[0].Offered-10.035) > 0.005 { // rates of 10, 10.01, ... 10.07
+		t.Errorf("levels %+v, want one of about 10.035 requests per second", r.Levels)
+	}
+	if diff := cmp.Diff([]RateStep{{10, 0}}, r.RateSteps); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	ramp.Requests = 0 // as many as the plan sends: 10, 11.43, ... 20
+	if r = summarize(); r.Levels[0].Offered < 14 || len(r.RateSteps) != 11 || r.RateSteps[10] != (RateStep{20, 700 * ms}) {
+		t.Errorf("over the requests of the plan: levels %+v, steps %v", r.Levels, r.RateSteps)
+	}
+}
+
 func TestRampRates(t *testing.T) {
 	lin := Ramp{Strategy: "linear", From: 2, To: 8, Over: time.Minute}
 	exp := Ramp{Strategy: "exponential", From: 2, To: 8, Over: time.Minute}

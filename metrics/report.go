@@ -15,12 +15,16 @@ const (
 // Report is a run, finished. All rates are per second of Duration.
 type Report struct {
 	Plan Plan
-	// Ended is the offset at which the run was over; Duration the same in seconds.
-	Ended    time.Duration
+	// Ended is the offset at which the run was over.
+	Ended time.Duration
+	// Duration is Ended less the warm-up, in seconds.
 	Duration float64
 	// Completed are the successes.
 	Completed, Failed int
-	// Interrupted is there when the run ended before its plan did.
+	// NotSent requests of the plan were never sent, those of the warm-up aside. They are in none of the figures.
+	NotSent int
+	// Interrupted is there when the run ended before its plan did. A plan with a duration ends when its time is over,
+	// whatever was not sent by then.
 	Interrupted *Interrupted
 
 	// Tokens of successful requests, and whose counts they are.

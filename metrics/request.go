@@ -40,7 +40,8 @@ const (
 	FailedTruncated Failure = "truncated"
 	// FailedInStream: the server reported an error inside a stream that had begun with status 200.
 	FailedInStream Failure = "error_in_stream"
-	// FailedMalformed: the answer was not what the protocol says: not JSON, not an event stream, not HTTP.
+	// FailedMalformed: the answer was not what the protocol says: not JSON, not an event stream, not HTTP, or compressed,
+	// which no request asks for.
 	FailedMalformed Failure = "malformed"
 	// FailedEmpty: a complete stream that never carried a chunk of output.
 	FailedEmpty Failure = "no_output"

@@ -190,8 +190,9 @@ func (s *summary) finish() {
 	r.WarmedUp = l.totals.WarmedUp
 	r.Met = l.totals.shares(r.Plan.Goodput)
 	r.Failures, r.FirstErrors = s.failures.counts(), texts(s.failures.first)
-	if unsent := s.run.Unsent + s.unsent; s.run.Reason != "" || s.cancelled > 0 || unsent > 0 {
-		r.Interrupted = &Interrupted{Reason: s.run.Reason, Cancelled: s.cancelled, Unsent: unsent}
+	r.NotSent = s.run.Unsent + s.unsent
+	if s.run.Reason != "" || s.cancelled > 0 || r.NotSent > 0 && r.Plan.Duration == 0 {
+		r.Interrupted = &Interrupted{Reason: s.run.Reason, Cancelled: s.cancelled, Unsent: r.NotSent}
 	}
 	slices.SortFunc(r.Rows, func(a, b Row) int { return cmp.Compare(a.Index, b.Index) })
 	slices.SortFunc(r.Details, ByIndex)

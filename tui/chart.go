@@ -15,6 +15,8 @@ type series struct {
 	color color
 	below below
 	value func(w *metrics.Window) float64
+	// sign is the character of the line where there are no dots; 0 for the first letter of its name.
+	sign rune
 	// sparse leaves out stretches too small to rise from the axis, where they would only cover other lines.
 	sparse bool
 }
@@ -172,7 +174,10 @@ func (p plot) trace(on lane, l []point, s series, ts timeScale) *dots {
 func (p plot) paint(area canvas, d *dots, drawn []uint8, used *taken, s series, warm int) {
 	mark := '*'
 	if p.v.ascii && s.name != "" {
-		mark = rune(s.name[0])
+		mark = s.sign
+		if mark == 0 {
+			mark = rune(s.name[0])
+		}
 	}
 	for x := range area.w {
 		st, under := style{fg: s.color}, s.below

@@ -7,7 +7,7 @@ import "fmt"
 //
 //	goodput      ━━━━━━━━━━━━━━━━━─│─  88.2% !
 //	TTFT≤500ms   ━━━━━━━━━━━━━━━━━━│╸  94.8% ✓
-//	p99_ttft_ms > 1000     MISSED   1204 !
+//	p99_ttft_ms > 1000     FAILED   1204 !
 var sloPanel = panel{"slo", sloTitle, drawSLO}
 
 func sloTitle(v *view, _, h int) []span {
@@ -62,7 +62,7 @@ func drawSLO(c canvas, v *view) {
 			c.print(c.w-1, y, "✓", style{fg: green, attr: bold})
 		case missed:
 			c.print(c.w-1, y, "!", warning)
-			if word := "MISSED"; !r.gauge && end-values-2-width(word) > x {
+			if word := "FAILED"; !r.gauge && end-values-2-width(word) > x {
 				c.right(end-values-1, y, word, warning)
 			}
 		}

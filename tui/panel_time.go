@@ -60,7 +60,11 @@ func loadPlot(v *view) plot {
 var percentilesPanel = panel{"ttft over time", percentilesTitle, func(c canvas, v *view) { percentilesPlot(v).draw(c) }}
 
 func percentilesTitle(v *view, w, _ int) []span {
-	return legend(w, "TTFT by second", legendItem{blue, "p50", ""}, legendItem{yellow, "p90", ""}, legendItem{vermilion, "p99", ""})
+	names := [...]string{"p50", "p90", "p99"}
+	if v.ascii {
+		names = [...]string{"p50 .", "p90 o", "p99 #"}
+	}
+	return legend(w, "TTFT by second", legendItem{blue, names[0], ""}, legendItem{yellow, names[1], ""}, legendItem{vermilion, names[2], ""})
 }
 
 func percentilesPlot(v *view) plot {
@@ -73,8 +77,8 @@ func percentilesPlot(v *view) plot {
 		}
 	}
 	return plot{v: v, log: true, bounds: "ttft", nothing: "no first token yet", series: []series{
-		{name: "p99", color: vermilion, below: dotted, value: at(0.99)},
-		{name: "p90", color: yellow, below: dotted, value: at(0.9)},
-		{name: "p50", color: blue, below: cleared, value: at(0.5)},
+		{name: "p99", sign: '#', color: vermilion, below: dotted, value: at(0.99)},
+		{name: "p90", sign: 'o', color: yellow, below: dotted, value: at(0.9)},
+		{name: "p50", sign: '.', color: blue, below: cleared, value: at(0.5)},
 	}}
 }

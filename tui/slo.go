@@ -78,14 +78,10 @@ func (v *view) kept() kept {
 	return k
 }
 
-// enoughGood is the share of requests that has to meet the objectives where no gate says otherwise, as for the report's
-// highest load within the objectives.
-const enoughGood = 0.95
-
-// target is the goodput that gates ask for, as a share of 1, or enoughGood; own says that a gate does. A single objective
-// has to be met as often, since a request is good only if it meets them all.
+// target is the goodput that gates ask for, as a share of 1, or metrics.EnoughGood; own says that a gate does. A single
+// objective has to be met as often, since a request is good only if it meets them all.
 func (v *view) target() (share float64, own bool) {
-	share = enoughGood
+	share = metrics.EnoughGood
 	for _, g := range v.plan().Gates {
 		if g.Metric == "goodput" && (g.Op == "<" || g.Op == "<=") && g.Limit >= 0 && g.Limit <= 1 {
 			if !own || g.Limit > share {

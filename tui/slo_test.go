@@ -32,7 +32,7 @@ func finishedSeconds(plan *metrics.Plan) metrics.Snapshot {
 func lines(rows []sloRow) []string {
 	var out []string
 	for _, r := range rows {
-		out = append(out, strings.TrimSpace(r.name+" "+r.value+" "+[]string{"", "ok", "MISSED"}[r.verdict]))
+		out = append(out, strings.TrimSpace(r.name+" "+r.value+" "+[]string{"", "ok", "FAILED"}[r.verdict]))
 	}
 	return out
 }
@@ -57,12 +57,12 @@ func TestSLORows(t *testing.T) {
 		{"whole run", view{whole: true, span: 20 * time.Second},
 			[]string{"goodput 45.4% ok", "TTFT≤500ms 50.0% ok", "E2EL≤15s 100.0% ok"}},
 		{"last 20 s", view{span: 20 * time.Second},
-			[]string{"goodput 33.3% MISSED", "TTFT≤500ms 50.0% ok", "E2EL≤15s 100.0% ok"}},
+			[]string{"goodput 33.3% FAILED", "TTFT≤500ms 50.0% ok", "E2EL≤15s 100.0% ok"}},
 		{"ascii", view{ascii: true}, []string{"goodput 45.4% ok", "TTFT<=500ms 50.0% ok", "E2EL<=15s 100.0% ok"}},
 	} {
 		c.v.s = &s
 		want := append(c.want,
-			"goodput < 40% 45.45% ok", "error_rate > 0.05 0.09091 MISSED", "completed < 1000 200", "p99_ttft_ms > 500 –")
+			"goodput < 40% 45.45% ok", "error_rate > 0.05 0.09091 FAILED", "completed < 1000 200", "p99_ttft_ms > 500 –")
 		if diff := cmp.Diff(want, lines(c.v.sloRows())); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, diff)
 		}
@@ -71,7 +71,7 @@ func TestSLORows(t *testing.T) {
 		t.Errorf("%d lines, want 7", got)
 	}
 	s.Report = &metrics.Report{Gates: []metrics.GateResult{{Gate: plan.Gates[3], Missed: true}}}
-	if got := lines((&view{s: &s}).sloRows()); got[len(got)-1] != "p99_ttft_ms > 500 – MISSED" {
+	if got := lines((&view{s: &s}).sloRows()); got[len(got)-1] != "p99_ttft_ms > 500 – FAILED" {
 		t.Errorf("at the end: %q", got)
 	}
 }
@@ -95,7 +95,7 @@ func TestTarget(t *testing.T) {
 		}
 	}
 	s := finishedSeconds(&metrics.Plan{Goodput: metrics.SLO{{Metric: "tpot", LimitMS: 50}}})
-	want := []string{"goodput 45.4% MISSED", "TPOT≤50ms 100.0% ok"}
+	want := []string{"goodput 45.4% FAILED", "TPOT≤50ms 100.0% ok"}
 	if diff := cmp.Diff(want, lines((&view{s: &s}).sloRows())); diff != "" {
 		t.Error(diff)
 	}
@@ -211,7 +211,7 @@ func TestPanelOnlyWithObjectives(t *testing.T) {
 			t.Errorf("without objectives:\n%s", screen)
 		}
 		screen = open(judge(mid()), w, h, termenv.Ascii).View()
-		for _, part := range []string{"─ SLO last 60s", "good", "MISSED"} {
+		for _, part := range []string{"─ SLO last 60s", "good", "FAILED"} {
 			if !strings.Contains(screen, part) {
 				t.Errorf("with objectives, no %q:\n%s", part, screen)
 			}

@@ -187,7 +187,7 @@ func (a *argv) set(flag *pflag.Flag, values []string) {
 		v.Reset()
 	}
 	for _, v := range values {
-		if err := a.fs.Set(flag.Name, v); err != nil {
+		if err := a.fs.Set(flag.Name, decimal(flag, v)); err != nil {
 			a.problem("--%s %s: %s", flag.Name, quoted(v), explain(flag, err))
 			if !several {
 				// Checks that follow should not stumble over what is left of it.
@@ -195,6 +195,18 @@ func (a *argv) set(flag *pflag.Flag, values []string) {
 			}
 		}
 	}
+}
+
+// decimal spares whole numbers the library's taste for other bases: 010 is ten, as in Python, and 0x10 is none.
+func decimal(flag *pflag.Flag, v string) string {
+	if t := flag.Value.Type(); t != "int" && t != "int64" {
+		return v
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
+	if err != nil {
+		return "?" // which no base has
+	}
+	return strconv.FormatInt(n, 10)
 }
 
 func isRepeatable(f *pflag.Flag) bool {

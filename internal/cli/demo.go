@@ -42,6 +42,7 @@ func runDemo(env *environment, args []string) int {
 	f = groups.group("Report")
 	save := savingOptions{unasked: true}
 	save.define(f)
+	noPlots := f.Bool("no-plots", false, "no text plots below the report")
 	var screen screenOptions
 	screen.define(groups.group("Screen"))
 
@@ -86,7 +87,7 @@ func runDemo(env *environment, args []string) int {
 		return env.fail(exitFailed, err)
 	}
 
-	s := &session{env: env, source: source, save: save, screen: screen, leave: server.stop}
+	s := &session{env: env, source: source, save: save, screen: screen, leave: server.stop, noPlots: *noPlots}
 	s.load = loadgen.Defaults()
 	s.load.Target, s.load.Model, s.load.InputSource = t, server.model, metrics.TokensFromIDs
 	s.load.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"benchtop/datasets/numpy"
+	"benchtop/export"
 	"benchtop/loadgen"
 	"benchtop/metrics"
 )
@@ -45,7 +46,8 @@ func (o *loadOptions) length() time.Duration {
 func (o *loadOptions) planned() int {
 	rate := float64(o.rate)
 	if o.duration > 0 && rate > 0 && !math.IsInf(rate, 1) && !o.promptsGiven {
-		return max(1, int(min(math.Round(rate*o.duration.Seconds()), math.MaxInt32)))
+		// The last of n comes after n/rate. The small surplus makes up for products that are just below a whole number.
+		return max(1, int(min(math.Floor(rate*o.duration.Seconds()+1e-9), math.MaxInt32)))
 	}
 	return o.prompts
 }
@@ -171,11 +173,11 @@ func (o *loadOptions) inWords(n int) string {
 	case len(o.stages.stages) > 0:
 		return stagesInWords(o.plannedStages(), "req/s") + limit
 	case o.rampOver > 0:
-		return fmt.Sprintf("%s ramp %g to %g req/s over %s%s", o.ramp, o.rampFrom, o.rampTo, shortDuration(o.rampOver), limit)
+		return fmt.Sprintf("%s ramp %g to %g req/s over %s%s", o.ramp, o.rampFrom, o.rampTo, export.Duration(o.rampOver), limit)
 	case o.ramp != "":
 		return fmt.Sprintf("%s ramp %g to %g req/s over %d requests%s", o.ramp, o.rampFrom, o.rampTo, n, limit)
 	case o.endless():
-		return fmt.Sprintf("%d users without pause for %s", o.concurrency, shortDuration(o.duration))
+		return fmt.Sprintf("%d users without pause for %s", o.concurrency, export.Duration(o.duration))
 	case math.IsInf(float64(o.rate), 1):
 		return "all at once" + limit
 	}

@@ -25,16 +25,26 @@ type chartOptions struct {
 	datasetStats bool
 }
 
+// pictureEndings are the ends of the names of what is written beside a result.
+var pictureEndings = []string{".timeline.html", ".dataset_stats.png", ".pytorch.json"}
+
+// stemOf is a path without the last ending of its name.
+func stemOf(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }
+
 // pytorchVariable asks for the result in a second form, as vLLM has it.
 const pytorchVariable = "SAVE_TO_PYTORCH_BENCHMARK_FORMAT"
 
 // draw writes what stands beside the result. What goes wrong is a warning: the result itself is safe.
-func (s *session) draw(r metrics.Report) (written, warnings []string) {
-	result := s.save.place(s.plan)
-	if s.files != nil {
+// result is where the result went, "" for nowhere.
+func (s *session) draw(r metrics.Report, result string) (written, warnings []string) {
+	switch {
+	case filepath.Base(result) != "." && result != onStdout: // beside it, wherever it went
+	case s.files != nil:
 		result = s.files.path
+	default:
+		result = s.save.place(s.plan)
 	}
-	stem := strings.TrimSuffix(result, filepath.Ext(result))
+	stem := stemOf(result)
 	put := func(path string, content func(io.Writer) error) {
 		if err := writeFile(path, content); err != nil {
 			warnings = append(warnings, fmt.Sprintf("%s was not written: %s", path, err))
@@ -43,7 +53,7 @@ func (s *session) draw(r metrics.Report) (written, warnings []string) {
 		written = append(written, path)
 	}
 	if s.charts.timeline {
-		put(stem+".timeline.html", func(w io.Writer) error {
+		put(stem+pictureEndings[0], func(w io.Writer) error {
 			segments, err := charts.Timeline(w, s.journal.Records(), s.plan, s.charts.thresholds)
 			if err == nil && segments == 0 {
 				err = errors.New("no request was ever sent, so there is nothing to draw")
@@ -52,10 +62,10 @@ func (s *session) draw(r metrics.Report) (written, warnings []string) {
 		})
 	}
 	if s.charts.datasetStats {
-		put(stem+".dataset_stats.png", func(w io.Writer) error { return charts.DatasetStats(w, s.journal.Records()) })
+		put(stem+pictureEndings[1], func(w io.Writer) error { return charts.DatasetStats(w, s.journal.Records()) })
 	}
 	if os.Getenv(pytorchVariable) != "" && s.save.asked() {
-		put(stem+".pytorch.json", func(w io.Writer) error { return export.PyTorch(w, r, s.arguments) })
+		put(stem+pictureEndings[2], func(w io.Writer) error { return export.PyTorch(w, r, s.arguments) })
 	}
 	return written, warnings
 }

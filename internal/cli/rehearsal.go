@@ -48,6 +48,11 @@ func (r *readiness) again(ctx context.Context, server string, err error) bool {
 
 // find reaches the server and says what its model is called, with as much patience as was asked for.
 func (o *serverOptions) find(ctx context.Context, client *http.Client, ready *readiness) (m model, err error) {
+	if ready.limit > 0 {
+		limited, cancel := context.WithDeadline(ctx, ready.until)
+		defer cancel()
+		ctx = limited
+	}
 	for {
 		if err = reach(ctx, o.target); err == nil {
 			switch {
@@ -70,6 +75,7 @@ func (o *serverOptions) find(ctx context.Context, client *http.Client, ready *re
 // prefix cache they therefore do not warm.
 func (o *serveOptions) rehearse(ctx context.Context, env *environment, load loadgen.Options, first datasets.Conversation, ready *readiness) error {
 	load.ModelFor, load.ProbeRate = nil, 0
+	ready.until = time.Now().Add(ready.limit) // whatever the data set took
 	if ready.limit > 0 {
 		for try := 0; ; try++ {
 			limited, cancel := context.WithDeadline(ctx, ready.until)
@@ -103,22 +109,33 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, load load
 	return ctx.Err()
 }
 
-// strangers are n turns as long as the first of a conversation and unlike it: its tokens or words in another order.
+// strangers are n turns as long as the first of a conversation and unlike it: its tokens or words in another order, its
+// characters where there are few words, as in languages that need no blanks.
 func strangers(like datasets.Conversation, seed, n int) []datasets.Turn {
+	const few = 8
 	turns := make([]datasets.Turn, n)
 	for i := range turns {
 		t := like.Turns[0]
 		draws := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
 		if t.TokenIDs != nil {
 			t.TokenIDs = slices.Clone(t.TokenIDs)
-			draws.Shuffle(len(t.TokenIDs), func(a, b int) { t.TokenIDs[a], t.TokenIDs[b] = t.TokenIDs[b], t.TokenIDs[a] })
+			shuffle(draws, t.TokenIDs)
+		} else if words := strings.Fields(t.Text); len(words) >= few {
+			shuffle(draws, words)
+			t.Text = strings.Join(words, " ")
+		} else {
+			letters := []rune(t.Text)
+			shuffle(draws, letters)
+			t.Text = string(letters)
 		}
-		words := strings.Fields(t.Text)
-		draws.Shuffle(len(words), func(a, b int) { words[a], words[b] = words[b], words[a] })
-		t.Text, t.Messages, t.Media = strings.Join(words, " "), nil, nil
+		t.Messages, t.Media = nil, nil
 		turns[i] = t
 	}
 	return turns
+}
+
+func shuffle[T any](draws *rand.Rand, all []T) {
+	draws.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
 }
 
 // peeked is a source whose first conversation was looked at.

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +13,7 @@ import (
 )
 
 const reportText = `
-Prints the report of a saved run, computed anew from its journal. FILE is the journal (.jsonl or
+Prints the reports of saved runs, computed anew from their journals. A FILE is the journal (.jsonl or
 .jsonl.gz), or the result (.json) beside which it lies. A journal that a kill cut off is read as far as it goes.`
 
 func runReport(env *environment, args []string) int {
@@ -23,33 +24,47 @@ func runReport(env *environment, args []string) int {
 	rest, warnings, err := parseFlags(groups.set(), args)
 	env.warn(warnings)
 	if asked := (errHelp{}); errors.As(err, &asked) {
-		groups.help(env.stdout, "report [flags] FILE", reportText, asked.word)
+		groups.help(env.stdout, "report [flags] FILE...", reportText, asked.word)
 		return exitFine
 	}
-	if len(rest) != 1 {
-		err = errors.Join(err, fmt.Errorf("report takes one file, got %d; see 'benchtop report --help'", len(rest)))
+	if len(rest) == 0 {
+		err = errors.Join(err, errors.New("report takes a file, got none; see 'benchtop report --help'"))
 	}
 	if err != nil {
 		return env.fail(exitUsage, err)
 	}
-	path, err := journalOf(rest[0])
+	code := exitFine
+	for i, file := range rest {
+		if len(rest) > 1 && !*asJSON {
+			fmt.Fprintf(env.stdout, "%s%s\n", map[bool]string{true: "\n"}[i > 0], export.Clean(file))
+		}
+		if err := reportOn(env.stdout, file, *asJSON, !*noPlots); err != nil {
+			code = env.fail(exitFailed, err)
+		}
+		if *asJSON && len(rest) > 1 {
+			fmt.Fprintln(env.stdout)
+		}
+	}
+	return code
+}
+
+// reportOn prints the report of one file.
+func reportOn(w io.Writer, file string, asJSON, plots bool) error {
+	path, err := journalOf(file)
 	if err != nil {
-		return env.fail(exitFailed, err)
+		return err
 	}
 	run, requests, err := export.ReadJournal(path)
 	if err != nil {
-		return env.fail(exitFailed, err)
+		return err
 	}
 	report, damaged := metrics.Summarize(requests, run)
-	if *asJSON {
-		err = export.JSON(env.stdout, report)
+	if asJSON {
+		err = export.JSON(w, report)
 	} else {
-		err = printReport(env.stdout, report, !*noPlots)
+		err = printReport(w, report, plots)
 	}
-	if err := errors.Join(damaged, err); err != nil {
-		return env.fail(exitFailed, err)
-	}
-	return exitFine
+	return errors.Join(damaged, err)
 }
 
 // journalOf finds the journal that belongs to a file.

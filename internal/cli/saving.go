@@ -48,7 +48,7 @@ func (o *savingOptions) check() error {
 	if o.never && o.asked() {
 		return fmt.Errorf("--no-save and --%s: choose one", map[bool]string{true: "save-result", false: "append-result"}[o.result])
 	}
-	if o.name != "" && strings.HasSuffix(o.name, journalSuffix) {
+	if strings.HasSuffix(strings.TrimSuffix(o.name, ".gz"), journalSuffix) {
 		return fmt.Errorf("--result-filename %s: %s is the journal's ending; choose another, such as .json", quoted(o.name), journalSuffix)
 	}
 	return nil
@@ -58,6 +58,7 @@ func (o *savingOptions) check() error {
 type saving struct {
 	path        string   // of the result
 	append      bool     // one more line of what is there
+	created     bool     // this run made the file
 	journal     *os.File // open for reading and writing
 	journalName string
 	moved       string // where an older result of the same name went, "" if there was none
@@ -95,6 +96,13 @@ func (o *savingOptions) reserve(plan metrics.Plan) (*saving, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, advice(err)
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		what := "no regular file"
+		if info.IsDir() {
+			what = "a directory; name a file in it"
+		}
+		return nil, usageError{fmt.Errorf("--result-filename %s is %s", quoted(path), what)}
+	}
 	s := &saving{path: path, append: o.append}
 	if s.append {
 		stem := strings.TrimSuffix(path, ".json")
@@ -112,7 +120,8 @@ func (o *savingOptions) reserve(plan metrics.Plan) (*saving, error) {
 		}
 	}
 	// A name made from the time may be taken by a run of the same second.
-	stem, suffix := strings.TrimSuffix(path, ".json"), filepath.Ext(path)
+	stem, isJSON := strings.CutSuffix(path, ".json")
+	suffix := map[bool]string{true: ".json"}[isJSON]
 	for n := 1; ; n++ {
 		err := s.create()
 		if err == nil {
@@ -127,6 +136,8 @@ func (o *savingOptions) reserve(plan metrics.Plan) (*saving, error) {
 
 // createBeside makes sure that the result can be appended to, and creates a journal of this run's own beside it.
 func (s *saving) createBeside(stem string) error {
+	_, err := os.Lstat(s.path)
+	s.created = errors.Is(err, fs.ErrNotExist)
 	f, err := os.OpenFile(s.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
@@ -142,6 +153,7 @@ func (s *saving) createBeside(stem string) error {
 		_, packed := os.Lstat(s.journalName + ".gz")
 		s.journal, err = os.OpenFile(s.journalName, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
 		if err == nil && errors.Is(packed, fs.ErrNotExist) {
+			lock(s.journal)
 			return nil
 		}
 		if err == nil {
@@ -168,19 +180,29 @@ func (s *saving) create() error {
 		_ = os.Remove(s.path)
 		return err
 	}
-	s.journal = journal
+	lock(journal)
+	s.journal, s.created = journal, true
 	return nil
 }
 
 func journalPath(result string) string { return strings.TrimSuffix(result, ".json") + journalSuffix }
 
-// makeRoom moves an older result of the same name, and its journal, aside. An empty result is a reservation: a run that
-// goes on, or that was killed, owns the name, and this one will get another.
+// makeRoom moves an older result of the same name, and its journal, aside. A run that goes on owns its name; then this one
+// gets another. An empty file is no result.
 func (o *savingOptions) makeRoom(s *saving) error {
 	if info, err := os.Stat(s.path); err == nil && info.Size() == 0 && !o.noClobber {
-		return nil
+		if inUse(journalPath(s.path)) {
+			return nil
+		}
+		if err := os.Remove(s.path); err != nil {
+			return fmt.Errorf("cannot replace the empty %s: %w", s.path, err)
+		}
 	}
-	for _, p := range []string{s.path, journalPath(s.path), journalPath(s.path) + ".gz"} {
+	all := []string{s.path, journalPath(s.path), journalPath(s.path) + ".gz"}
+	for _, ending := range pictureEndings {
+		all = append(all, stemOf(s.path)+ending)
+	}
+	for _, p := range all {
 		if _, err := os.Lstat(p); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -235,11 +257,14 @@ func (s *saving) finish(r metrics.Report, journal *export.Journal, last io.Write
 	if last != nil {
 		err := export.JSON(last, r)
 		if _, e := io.WriteString(last, "\n"); err == nil && e == nil {
-			return "standard output", errors.Join(problems...)
+			return onStdout, errors.Join(problems...)
 		}
 	}
 	return "", errors.Join(problems...)
 }
+
+// onStdout stands for a path where no file took the result.
+const onStdout = "standard output"
 
 func (s *saving) fallbacks() []string {
 	var all []string
@@ -287,8 +312,12 @@ func appendLine(path string, content func(io.Writer) error) error {
 	err = errors.Join(err, content(&line))
 	if err == nil {
 		// In one piece, so that runs that end at once do not mix their lines.
-		if _, err = f.Write(line.Bytes()); err != nil {
-			err = errors.Join(err, f.Truncate(size))
+		var n int
+		if n, err = f.Write(line.Bytes()); err != nil {
+			// Unless another run has added its own line meanwhile.
+			if now, e := f.Seek(0, io.SeekEnd); e == nil && now == size+int64(n) {
+				err = errors.Join(err, f.Truncate(size))
+			}
 		}
 	}
 	return errors.Join(err, f.Sync(), f.Close())
@@ -296,12 +325,22 @@ func appendLine(path string, content func(io.Writer) error) error {
 
 // abandon removes a result that was never written: an empty one would only mislead. It may be called on nil.
 func (s *saving) abandon() {
-	if s == nil {
+	if s == nil || !s.created {
 		return
 	}
 	if info, err := os.Stat(s.path); err == nil && info.Size() == 0 {
 		_ = os.Remove(s.path)
 	}
+}
+
+// discard takes back a reservation for a run that never began. It may be called on nil.
+func (s *saving) discard() {
+	if s == nil {
+		return
+	}
+	s.abandon()
+	_ = s.journal.Close()
+	_ = os.Remove(s.journalName)
 }
 
 // pack gzips the journal.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -62,7 +63,9 @@ func (o *screenOptions) options(snapshots <-chan metrics.Snapshot, control tui.C
 
 // dashboard says whether there is a terminal to draw on.
 func (o *screenOptions) dashboard(env *environment) bool {
-	return !o.plain && isTerminal(env.stdout) && isTerminal(env.stdin) && os.Getenv("TERM") != "dumb"
+	term := os.Getenv("TERM")
+	plain := o.plain || term == "dumb" || term == "" && runtime.GOOS != "windows"
+	return !plain && isTerminal(env.stdout) && isTerminal(env.stdin)
 }
 
 func isTerminal(f any) bool {

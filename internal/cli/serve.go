@@ -7,8 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"os/signal"
 	"slices"
 	"time"
 
@@ -29,8 +27,9 @@ On a terminal a dashboard shows the run; q ends it and keeps the report.
   benchtop serve --backend openai-chat --dataset-name sharegpt --dataset-path s.json --request-rate 4
   benchtop serve --stages 8:30s,16:30s,32:1m --goodput ttft:500 tpot:50 --fail-on 'goodput<90%'
 
-Exit codes: 0 fine, 1 the run failed, 2 wrong usage, 3 a condition of --fail-on holds,
-129 the terminal was lost, 130 aborted, 143 SIGTERM; all of them keep what was measured.`
+Exit codes: 0 fine, also after one Ctrl-C, which lets requests in flight finish; 1 the run failed,
+2 wrong usage, 3 a condition of --fail-on holds, 129 the terminal was lost, 130 aborted, 143 SIGTERM.
+Whatever ends a run, what was measured is kept. --help=WORD shows only what has to do with a word.`
 
 func runServe(env *environment, args []string) int {
 	o := newServeOptions()
@@ -45,21 +44,25 @@ func runServe(env *environment, args []string) int {
 	}
 	o.save.unasked = isTerminal(env.stdout)
 
-	// Until the run starts, Ctrl-C simply ends the program.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	// Until the run starts, a signal simply ends the program.
+	signals := watchSignals()
+	ctx, stop := untilSignal(signals, o.screen.onHangup == hangupContinue)
 	s, err := o.prepare(ctx, env)
+	sig, lost := stop()
+	if sig != nil {
+		if s != nil {
+			s.closeSide()
+		}
+		return env.fail(signalCode(sig), fmt.Errorf("stopped before the first request (%s)", sig))
+	}
 	if err != nil {
 		var usage usageError
-		switch {
-		case ctx.Err() != nil:
-			return env.fail(exitAborted, errors.New("interrupted before the first request"))
-		case errors.As(err, &usage):
+		if errors.As(err, &usage) {
 			return env.fail(exitUsage, err)
 		}
 		return env.fail(exitFailed, err)
 	}
-	stop()
+	s.signals, s.lost = signals, lost
 	return s.run()
 }
 
@@ -109,8 +112,12 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session,
 	s.plan = o.plan(m, prompts, requests)
 	s.charts = chartOptions{o.report.timeline, o.report.parsedThresholds, o.report.datasetStats}
 	s.noPlots, s.arguments = o.report.noPlots, o.arguments()
+	if err := o.rehearse(ctx, env, s.load, first, ready); err != nil {
+		return nil, err
+	}
 	s.side = &sideline{client: client, target: t, profile: o.server.profile}
-	return s, o.rehearse(ctx, env, s.load, first, ready)
+	s.notes = append(s.notes, s.side.begin(ctx)...)
+	return s, nil
 }
 
 // plan is what is known about the run beforehand.
@@ -123,7 +130,7 @@ func (o *serveOptions) plan(m model, prompts drawn, requests int) metrics.Plan {
 		IgnoreEOS:  o.content.ignoreEOS || o.prompts.ignoreEOS,
 		NumPrompts: o.load.planned(), Requests: requests, Duration: o.load.length(),
 		Rate: metrics.Rate(o.load.rate), Burstiness: float64(o.load.burstiness), MaxConcurrency: o.load.mostUsers(),
-		Ramp: o.load.plannedRamp(), Stages: o.load.plannedStages(), Warmup: o.load.warmup, Load: o.load.inWords(requests),
+		Ramp: o.load.plannedRamp(), Stages: o.load.plannedStages(), Warmup: o.load.warmup, Load: o.load.inWords(prompts.n),
 		Metrics: o.report.parsedMetrics, Percentiles: o.report.parsedPercentiles,
 		Goodput: o.report.goodput.slo, Gates: o.report.gates, Metadata: o.report.parsedMetadata,
 		SteadyState: metrics.SteadyStateRule{
@@ -131,8 +138,11 @@ func (o *serveOptions) plan(m model, prompts drawn, requests int) metrics.Plan {
 		},
 		Detailed: o.save.detailed, Definitions: definitions(),
 	}
-	if o.load.inTime() && !o.load.promptsGiven {
+	switch {
+	case o.load.inTime() && !o.load.promptsGiven:
 		p.NumPrompts = requests
+	case p.Ramp != nil && !o.load.inTime():
+		p.Ramp.Requests = prompts.n // though the clock may end it before
 	}
 	return p
 }

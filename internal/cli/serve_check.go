@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
+	"benchtop/export"
 	"benchtop/loadgen"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -42,7 +43,9 @@ func (o *serverOptions) check() (p problemList) {
 	o.target, err = target.New(target.Options{
 		BaseURL: o.url(), APIKey: os.Getenv("OPENAI_API_KEY"), Insecure: o.insecure, Header: header,
 	})
-	if err != nil {
+	if err != nil && strings.HasPrefix(err.Error(), "header") {
+		p.bad("--header: %w", err)
+	} else if err != nil {
 		p.bad("--base-url: %w", err)
 	}
 	if o.port < 1 || o.port > 65535 {
@@ -78,6 +81,9 @@ func (o *contentOptions) check(given *pflag.FlagSet, chat bool) (p problemList) 
 	case "random", "round-robin":
 	default:
 		p.bad("--lora-assignment %s: use random or round-robin", quoted(o.loraAssignment))
+	}
+	if strings.ContainsFunc(o.idPrefix, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		p.bad("--request-id-prefix %q: it travels in a header, so it may hold only printable ASCII without blanks", o.idPrefix)
 	}
 	if given.Changed("logprobs") {
 		switch {
@@ -169,7 +175,7 @@ func (o *loadOptions) check() (p problemList) {
 		p.bad("--duration at an infinite rate sends without end: limit it with --max-concurrency, --request-rate or --num-prompts")
 	}
 	if end := o.length(); o.warmup > 0 && end > 0 && o.warmup >= end {
-		p.bad("--warmup %s: the run is over after %s", shortDuration(o.warmup), shortDuration(end))
+		p.bad("--warmup %s: the run is over after %s", export.Duration(o.warmup), export.Duration(end))
 	}
 	return p
 }
@@ -194,7 +200,7 @@ func (o *loadOptions) checkRamp() (p problemList) {
 	}{{"start", from}, {"end", to}} {
 		switch {
 		case math.IsNaN(x.v):
-			p.bad("--ramp-up-strategy: needs --ramp-up-%s-rps", x.name)
+			p.bad("--ramp-up-strategy: needs --ramp-up-%s-rps, a number of requests per second", x.name)
 		case x.v < 0 || math.IsInf(x.v, 0):
 			p.bad("--ramp-up-%s-rps %g: must be a rate of 0 or more", x.name, x.v)
 		}
@@ -336,14 +342,19 @@ func (o *reportOptions) check() (p problemList) {
 	if o.steadyMinWindow < 0 {
 		p.bad("--steady-state-min-window %s: must not be negative", o.steadyMinWindow)
 	}
-	if o.timeline {
-		low, high, _ := strings.Cut(o.timelineThresholds, ",")
-		a, err1 := strconv.ParseFloat(strings.TrimSpace(low), 64)
-		b, err2 := strconv.ParseFloat(strings.TrimSpace(high), 64)
-		if err1 != nil || err2 != nil || !(a < b) || math.IsInf(a, 0) || math.IsInf(b, 0) {
-			p.bad("--timeline-itl-thresholds %s: expected two numbers of milliseconds, the smaller first, as 25,50", quoted(o.timelineThresholds))
-		}
-		o.parsedThresholds = [2]float64{a, b}
+	if o.parsedThresholds, err = parseThresholds(o.timelineThresholds); err != nil {
+		p = append(p, err)
 	}
 	return p
+}
+
+// parseThresholds reads the two numbers that part the gaps of a time line.
+func parseThresholds(text string) ([2]float64, error) {
+	low, high, _ := strings.Cut(text, ",")
+	a, err1 := strconv.ParseFloat(strings.TrimSpace(low), 64)
+	b, err2 := strconv.ParseFloat(strings.TrimSpace(high), 64)
+	if err1 != nil || err2 != nil || !(a < b) || math.IsInf(a, 0) || math.IsInf(b, 0) {
+		return [2]float64{}, fmt.Errorf("--timeline-itl-thresholds %s: expected two numbers of milliseconds, the smaller first, as 25,50", quoted(text))
+	}
+	return [2]float64{a, b}, nil
 }

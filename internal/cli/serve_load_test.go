@@ -7,8 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"benchtop/export"
+	"benchtop/metrics"
 )
 
 func benchtopOf(t *testing.T, dir string) map[string]any {
@@ -200,4 +204,62 @@ func TestAppend(t *testing.T) {
 	}
 	run("report", journals[0]).expect(t, exitFine, "Successful requests:                     2 ")
 	run("report", filepath.Join(dir, "all.json")).expect(t, exitFailed, "holds several runs", journals[2])
+}
+
+// A ramp that the clock ends early keeps its slope: it was drawn over all requests, sent or not.
+func TestRampCutShort(t *testing.T) {
+	server := recorded(t, nil)
+	dir := t.TempDir()
+	run("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--ramp-up-strategy", "linear", "--burstiness", "inf",
+		"--ramp-up-start-rps", "20", "--ramp-up-end-rps", "40", "--duration", "1s", "--save-result", "--result-dir", dir).expect(t, exitFine)
+	v := resultIn(t, dir)
+	if n := len(v["rps_change_events"].([]any)); n != 1 || v["benchtop"].(map[string]any)["load"] != "linear ramp 20 to 40 req/s over 1000 requests" {
+		t.Errorf("%d changes of the rate, load %q", n, v["benchtop"].(map[string]any)["load"])
+	}
+}
+
+// The end of the time that was asked for is no interruption; what was not sent by then is counted.
+func TestPlannedEnd(t *testing.T) {
+	server := recorded(t, nil)
+	dir := t.TempDir()
+	run("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--duration", "500ms", "--num-prompts", "100000", "--max-concurrency", "2",
+		"--save-result", "--result-dir", dir).expect(t, exitFine, "The time was over before")
+	v := resultIn(t, dir)
+	b := v["benchtop"].(map[string]any)
+	if sent := len(server.all()); b["interrupted"] != nil || v["completed"].(float64)+b["not_sent"].(float64) != 100000 || v["completed"] != float64(sent) {
+		t.Errorf("interrupted %v, completed %v, not sent %v, %d sent", b["interrupted"], v["completed"], b["not_sent"], sent)
+	}
+}
+
+// Nothing is announced that does not come any more.
+func TestDrainEndsStages(t *testing.T) {
+	s := &session{noMore: make(chan struct{}), ran: make(chan struct{})}
+	s.plan.Stages = []metrics.Stage{{Start: 0, Length: time.Second, Rate: 1}, {Start: time.Hour, Length: time.Second, Rate: 2}}
+	s.load.Start = time.Now()
+	s.recorder = metrics.NewRecorder(s.load.Start, &s.plan)
+	journal, err := export.NewJournal(nil, s.plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.journal = journal
+	done := make(chan struct{})
+	go func() { defer close(done); s.walkStages(s.untilStopped(t.Context())) }()
+	s.endStages()
+	<-done
+	if len(s.events) > 1 {
+		t.Errorf("events %v", s.events)
+	}
+}
+
+// A run that came to its end stays what it is, whatever is asked for while its result is being saved.
+func TestStopWhileSaving(t *testing.T) {
+	s := &session{ran: make(chan struct{}), over: make(chan struct{}), told: make(chan struct{}), noMore: make(chan struct{}), closeUI: func() {}}
+	close(s.ran)
+	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {
+		s.handle(sig)
+	}
+	s.Abort()
+	if s.code != exitFine || s.reason != "" {
+		t.Errorf("exit code %d, reason %q", s.code, s.reason)
+	}
 }

@@ -24,12 +24,15 @@ type sideline struct {
 // scrapeTimeout is how long the server may take for its counters.
 const scrapeTimeout = 5 * time.Second
 
+// profilerTimeout is for a profiler that writes down all it has seen before it answers.
+const profilerTimeout = 5 * time.Minute
+
 // begin looks at the counters and starts the profiler. It returns what went wrong and does not matter to the run.
-func (s *sideline) begin() (notes []string) {
+func (s *sideline) begin(ctx context.Context) (notes []string) {
 	if s.profile {
-		notes = append(notes, s.profiler("start")...)
+		notes = append(notes, s.profiler(ctx, "start")...)
 	}
-	before, err := s.scrape()
+	before, err := s.scrape(ctx)
 	s.before, s.counted = before, err == nil
 	return notes
 }
@@ -39,7 +42,7 @@ func (s *sideline) end(run *metrics.Run) (notes []string) {
 	if !s.counted {
 		return nil
 	}
-	after, err := s.scrape()
+	after, err := s.scrape(context.Background())
 	if err != nil {
 		return []string{"the server's counters could not be read after the run: " + s.words(err)}
 	}
@@ -54,22 +57,22 @@ func (s *sideline) end(run *metrics.Run) (notes []string) {
 }
 
 // close stops the profiler.
-func (s *sideline) close() (notes []string) {
+func (s *sideline) close() []string {
 	defer s.client.CloseIdleConnections()
 	if !s.profile {
 		return nil
 	}
-	return s.profiler("stop")
+	return s.profiler(context.Background(), "stop")
 }
 
-func (s *sideline) scrape() (telemetry.Counters, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+func (s *sideline) scrape(ctx context.Context) (telemetry.Counters, error) {
+	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
 	defer cancel()
 	return telemetry.Scrape(ctx, s.client, s.target.URL("/metrics"))
 }
 
-func (s *sideline) profiler(action string) []string {
-	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
+func (s *sideline) profiler(ctx context.Context, action string) []string {
+	ctx, cancel := context.WithTimeout(ctx, profilerTimeout)
 	defer cancel()
 	if err := telemetry.Profiler(ctx, s.client, s.target.String(), action); err != nil {
 		return []string{fmt.Sprintf("the server's profiler did not %s: %s", action, s.words(err))}

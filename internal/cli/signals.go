@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"os/signal"
 	"syscall"
@@ -13,51 +14,107 @@ import (
 // restores the defaults.
 //
 //	SIGINT    as the key q: drain; again: abort; a third time: leave at once
+//	SIGQUIT   abort
 //	SIGTERM   leave the screen, drain for 2 s; again: abort
 //	SIGHUP    the terminal is gone: the same, unless --on-hangup continue says that the run goes on
 //
-// Once the run is over any of them only leaves the screen. Signals that were ignored when we were started, as nohup does,
+// Once the load is over the result is saved whatever comes; then any of them only leaves the screen. Signals that were ignored when we were started, as nohup does,
 // stay ignored.
 func (s *session) handleSignals() func() {
-	signals := make(chan os.Signal, 8)
-	done := make(chan struct{})
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
-		if !signal.Ignored(sig) {
-			signal.Notify(signals, sig)
-		}
+	if s.signals == nil {
+		s.signals = watchSignals()
 	}
+	done := make(chan struct{})
 	// A reader of our output that went away must not kill the run.
 	signal.Ignore(syscall.SIGPIPE)
 	go func() {
 		defer close(done)
-		for sig := range signals {
+		for sig := range s.signals {
 			s.handle(sig)
 		}
 	}()
 	return func() {
-		signal.Stop(signals)
+		signal.Stop(s.signals)
 		signal.Reset(syscall.SIGPIPE)
-		close(signals)
+		close(s.signals)
 		<-done
 	}
 }
 
+// watchSignals hears the signals that would kill the process. Those that were ignored when we were started stay ignored,
+// so it must come before any other word with the signal package.
+func watchSignals() chan os.Signal {
+	signals := make(chan os.Signal, 8)
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) {
+			signal.Notify(signals, sig)
+		}
+	}
+	return signals
+}
+
+// untilSignal returns a context that ends with the first signal, and a function that stops listening and returns that
+// signal, nil for none. With goOn the loss of the terminal does not end it; lost says that it came.
+func untilSignal(signals chan os.Signal, goOn bool) (ctx context.Context, stop func() (sig os.Signal, lost bool)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	over, done := make(chan struct{}), make(chan struct{})
+	var first os.Signal
+	var lost bool
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case sig := <-signals:
+				if sig == syscall.SIGHUP && goOn {
+					lost = true
+					continue
+				}
+				first = sig
+				cancel()
+				return
+			case <-over:
+				return
+			}
+		}
+	}()
+	return ctx, func() (os.Signal, bool) {
+		close(over)
+		<-done
+		cancel()
+		return first, lost
+	}
+}
+
+// signalCode is the exit code of a program that a signal ended.
+func signalCode(sig os.Signal) int {
+	switch sig {
+	case syscall.SIGTERM:
+		return exitTerminated
+	case syscall.SIGHUP:
+		return exitHangup
+	}
+	return exitAborted
+}
+
 func (s *session) handle(sig os.Signal) {
+	if sig == syscall.SIGTERM || sig == syscall.SIGHUP {
+		s.goNow()
+	}
 	select {
 	case <-s.over:
-		s.withoutScreen()
 		s.goNow()
+		s.withoutScreen()
 		return
 	default:
 	}
 	switch sig {
 	case syscall.SIGHUP:
-		s.goNow()
 		s.hangUp()
 	case syscall.SIGTERM:
-		s.goNow()
 		s.withoutScreen()
 		s.end("SIGTERM", exitTerminated)
+	case syscall.SIGQUIT:
+		s.Abort()
 	default:
 		s.interrupt()
 	}
@@ -105,6 +162,7 @@ func (s *session) end(reason string, code int) {
 	again := s.code == code
 	s.mu.Unlock()
 	switch {
+	case s.measured(): // it is only being saved
 	case again:
 		s.abort(reason, code)
 	case s.stop(reason, code, sigtermDrain):

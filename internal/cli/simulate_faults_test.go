@@ -89,7 +89,7 @@ func serveFaulty(t *testing.T, url string, args ...string) (int, faultResult) {
 	t.Helper()
 	dir := t.TempDir()
 	r := run(append([]string{"serve", "--base-url", url, "--num-prompts", fmt.Sprint(faultRequests), "--random-input-len", "8",
-		"--random-output-len", fmt.Sprint(faultTokens), "--max-concurrency", "10", "--stall-timeout", "1s", "--request-timeout", "20s",
+		"--random-output-len", fmt.Sprint(faultTokens), "--max-concurrency", "10", "--stall-timeout", "3s", "--request-timeout", "20s",
 		"--save-result", "--save-detailed", "--result-dir", dir, "--result-filename", "r.json"}, args...)...)
 	data, err := os.ReadFile(filepath.Join(dir, "r.json"))
 	if err != nil {
@@ -127,14 +127,14 @@ func TestFaultsAreCounted(t *testing.T) {
 		{fault: "status=429,every=3", failed: third, failures: "http_status 429 6"},
 		{fault: "status=500", failed: all, failures: "http_status 500 20"},
 		{fault: "status=503,to=7", failed: 7, failures: "http_status 503 7"},
-		{fault: "slow-headers=30s,every=3", args: "--request-timeout 2s", failed: third, failures: "timeout 6"},
+		{fault: "slow-headers=30s,every=3", args: "--request-timeout 6s", failed: third, failures: "timeout 6"},
 		{fault: "empty,every=3", failed: third, failures: "no_output 6"},
 		{fault: "close,every=3", failed: third, failures: "truncated 6"},
 		{fault: "truncate,every=3", failed: third, failures: "truncated 6"},
 		{fault: "error-in-stream,every=3", failed: third, failures: "error_in_stream 6"},
 		{fault: "malformed,every=3", failed: third, failures: "malformed 6"},
 		{fault: "stall,every=3", failed: third, failures: "stall 6"},
-		{fault: "stall,after=0,every=3", args: "--request-timeout 2s", failed: third, failures: "timeout 6"},
+		{fault: "stall,after=0,every=3", args: "--request-timeout 6s", failed: third, failures: "timeout 6"},
 		{fault: "stall=30s,after=100,every=3", failed: third, failures: "stall 6"},
 		{fault: "refuse,from=6", args: "--max-concurrency 1", failed: 14, failures: "connect 14"},
 		{fault: "status=500,every=4 status=429,every=2", failed: 10, failures: "http_status 429 5, http_status 500 5"},

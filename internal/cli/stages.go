@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"benchtop/export"
 	"benchtop/metrics"
 )
 
@@ -22,7 +23,7 @@ func (s *session) walkStages(ctx context.Context) {
 				s.engine.SetLimit(stage.Users)
 			}
 			load := stageInWords(stage)
-			s.mark(fmt.Sprintf("stage %d/%d: %s for %s", i+1, len(s.plan.Stages), load, shortDuration(stage.Length)), load)
+			s.mark(fmt.Sprintf("stage %d/%d: %s for %s", i+1, len(s.plan.Stages), load, export.Duration(stage.Length)), load)
 		}})
 	}
 	if w := s.plan.Warmup; w > 0 {

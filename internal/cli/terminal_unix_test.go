@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,7 +69,7 @@ func TestExits(t *testing.T) {
 			x.wait("RUN")
 			pid := x.pid()
 			server := childOf(t, strconv.Itoa(pid), "simulate")
-			time.Sleep(3 * time.Second) // some requests have to be over
+			someDone(t, x.dir)
 			c.leave(x, pid)
 			if code := x.ended(); code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
@@ -141,7 +142,7 @@ func TestThirdTimeLeavesAtOnce(t *testing.T) {
 	x := open(t, 100, 30, `"$BENCHTOP" demo --duration 25s`)
 	x.wait("RUN")
 	server := childOf(t, strconv.Itoa(x.pid()), "simulate")
-	time.Sleep(2 * time.Second)
+	someDone(t, x.dir)
 	x.press("q", "q", "q", "q")
 	if code := x.ended(); code != exitAborted {
 		t.Errorf("exit code %d, want %d", code, exitAborted)
@@ -159,7 +160,7 @@ func TestHangUp(t *testing.T) {
 	x.wait("RUN")
 	pid := x.pid()
 	server := childOf(t, strconv.Itoa(pid), "simulate")
-	time.Sleep(2 * time.Second)
+	someDone(t, x.dir)
 	x.tmux("kill-server")
 	gone(t, pid)
 	gone(t, server)
@@ -286,7 +287,7 @@ func TestHangUpContinues(t *testing.T) {
 	x := open(t, 100, 30, `"$BENCHTOP" demo --duration 6s --on-hangup continue`)
 	x.wait("RUN")
 	pid := x.pid()
-	time.Sleep(time.Second)
+	someDone(t, x.dir)
 	x.tmux("kill-server")
 	gone(t, pid)
 	s, files := readSaved(t, x.dir)
@@ -412,4 +413,62 @@ func TestPlainLocale(t *testing.T) {
 	plain("dashboard", x.screen())
 	x.ended()
 	plain("report", x.history())
+}
+
+// A signal before the first request ends the program and leaves nothing behind.
+func TestSignalBeforeTheRun(t *testing.T) {
+	t.Parallel()
+	asked := make(chan string, 10)
+	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/metrics" || strings.HasSuffix(r.URL.Path, "_profile") {
+			asked <- r.URL.Path
+		}
+		if r.URL.Path == "/metrics" {
+			<-r.Context().Done() // for ever, as far as the client can tell
+		}
+		return strings.HasSuffix(r.URL.Path, "_profile")
+	})
+	dir := t.TempDir()
+	c := exec.Command(program(t), "serve", "--base-url", server.url, "--num-prompts", "5", "--profile", "--save-result", "--result-dir", dir)
+	var trouble bytes.Buffer
+	c.Stderr = &trouble
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for path := range asked {
+		if path == "/metrics" {
+			break
+		}
+	}
+	_ = c.Process.Signal(syscall.SIGTERM)
+	_ = c.Wait()
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if c.ProcessState.ExitCode() != exitTerminated || len(files) != 0 || !strings.Contains(trouble.String(), "before the first request") {
+		t.Errorf("exit code %d, files %v, standard error:\n%s", c.ProcessState.ExitCode(), files, trouble.String())
+	}
+	if path := <-asked; path != "/stop_profile" {
+		t.Errorf("then it asked for %s, want the profiler stopped", path)
+	}
+}
+
+// A signal that was ignored when the program started stays ignored.
+func TestIgnoredInterrupt(t *testing.T) {
+	t.Parallel()
+	server := recorded(t, nil)
+	dir := t.TempDir()
+	c := exec.Command("sh", "-c", `trap "" INT; exec "$0" serve --base-url "$1" --request-rate 20 --duration 2s --burstiness inf --random-input-len 5 --random-output-len 2 --save-result --result-dir "$2"`,
+		program(t), server.url, dir)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if !eventually(func() bool { return len(server.all()) > 3 }) {
+		t.Fatal("nothing was sent")
+	}
+	_ = c.Process.Signal(os.Interrupt)
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+	if n := resultIn(t, dir)["completed"]; n != 40. {
+		t.Errorf("completed %v, want 40", n)
+	}
 }

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -203,6 +204,21 @@ func readSaved(t *testing.T, dir string) (saved, []string) {
 		t.Errorf("files %v, want a result and its journal", files)
 	}
 	return s, files
+}
+
+// someDone waits until the journal of a run in the directory has some requests.
+func someDone(t *testing.T, dir string) {
+	t.Helper()
+	if !eventually(func() bool {
+		journals, _ := filepath.Glob(filepath.Join(dir, "benchtop-results", "*.jsonl"))
+		if len(journals) != 1 {
+			return false
+		}
+		data, err := os.ReadFile(journals[0])
+		return err == nil && bytes.Count(data, []byte(`{"index":`)) >= 10
+	}) {
+		t.Fatal("no request ends")
+	}
 }
 
 // gone waits until a process is no more. One that ended but was not waited for counts as gone.

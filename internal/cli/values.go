@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/export"
 	"benchtop/metrics"
 )
 
@@ -139,7 +140,7 @@ func (v *stageList) String() string {
 		if !v.users {
 			load = strconv.FormatFloat(s.Rate, 'g', -1, 64)
 		}
-		all = append(all, load+":"+shortDuration(s.Length))
+		all = append(all, load+":"+export.Duration(s.Length))
 	}
 	return strings.Join(all, ",")
 }
@@ -196,16 +197,4 @@ func (v *stageList) length() time.Duration {
 		return 0
 	}
 	return v.stages[len(v.stages)-1].End()
-}
-
-// shortDuration leaves out units that are zero: 1m, not 1m0s.
-func shortDuration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = s[:len(s)-2]
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = s[:len(s)-2]
-	}
-	return s
 }

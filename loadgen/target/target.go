@@ -64,6 +64,9 @@ func New(o Options) (*Target, error) {
 	t := &Target{header: http.Header{}, dial: o.Dial}
 	port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	if port == "" || u.Hostname() == "" {
+		if strings.Contains(o.BaseURL, "@") { // what stands before it may be a password
+			return nil, errors.New("base URL: it has no http:// or https://; expected http://HOST:PORT")
+		}
 		return nil, fmt.Errorf("base URL %q: expected http://HOST:PORT or https://HOST:PORT", redact(u))
 	}
 	if u.RawQuery != "" || u.ForceQuery || u.Fragment != "" {

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"benchtop/export"
+	"benchtop/metrics"
+	"benchtop/tui"
+)
+
+// conclude prints the report and returns the exit code. A terminal that takes no output holds it up, until a signal says
+// that it is time to go.
+func (s *session) conclude(o outcome) int {
+	if s.leave != nil {
+		s.leave()
+	}
+	code := s.exitCode()
+	if code == exitFine && missed(&o.report) {
+		code = exitMissed
+	}
+	said := make(chan error, 1)
+	go func() {
+		err := s.say(o)
+		s.closeSide() // the profiler may take its time
+		said <- err
+	}()
+	var impatient <-chan time.Time
+	for told := s.told; ; {
+		select {
+		case err := <-said:
+			if err != nil {
+				return exitFailed
+			}
+			return code
+		case <-told:
+			told, impatient = nil, time.After(patience)
+		case <-impatient:
+			if !o.saved || o.err != nil {
+				return exitFailed
+			}
+			return code
+		}
+	}
+}
+
+func (s *session) closeSide() {
+	if s.side != nil {
+		s.env.warn(s.side.close())
+	}
+}
+
+// say prints the report, where the result is, and what went wrong, which it also returns.
+func (s *session) say(o outcome) error {
+	// Standard output may be gone with the terminal.
+	err := o.err
+	plots := !s.noPlots
+	switch e := printReport(s.env.stdout, o.report, plots); {
+	case e == nil || errors.Is(e, syscall.EPIPE) && o.path != "":
+	case o.path == "":
+		err = errors.Join(err, fmt.Errorf("the report could not be printed, and no file has it: %w", e))
+	default:
+		o.warnings = append(o.warnings, "the report could not be printed: "+e.Error())
+	}
+	if o.path != "" {
+		fmt.Fprintf(s.env.stderr, "result saved to %s\n", o.path)
+	}
+	for _, path := range o.beside {
+		fmt.Fprintf(s.env.stderr, "saved %s\n", path)
+	}
+	s.env.warn(o.warnings)
+	if err == nil && s.exitCode() == exitFine && o.report.Completed == 0 {
+		err = errors.New("no request succeeded")
+		if r := &o.report; r.WarmedUp > 0 && r.Failed == 0 {
+			err = fmt.Errorf("all %d requests belonged to the warm-up, so there are no figures; make --warmup %s shorter", r.WarmedUp, export.Duration(r.Plan.Warmup))
+		}
+	}
+	if err != nil {
+		s.env.fail(exitFailed, err)
+	} else if !o.saved {
+		err = errors.New("not saved where it was to be")
+	}
+	return err
+}
+
+// printReport prints everything there is to read about a run; the answer a person came for stands last.
+func printReport(w io.Writer, r metrics.Report, plots bool) error {
+	err := errors.Join(export.Text(w, r), export.Remarks(w, r))
+	if plots {
+		err = errors.Join(err, export.Plots(w, r, export.PlotOptions{ASCII: tui.PlainTerminal(os.Getenv)}))
+	}
+	_, e := fmt.Fprintf(w, "\n%s\n", export.Answer(r))
+	return errors.Join(err, e)
+}
+
+// exitCode is the exit code that follows from how the run was ended.
+func (s *session) exitCode() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.code
+}
+
+// missed says whether a condition of the user's makes the run a failure.
+func missed(r *metrics.Report) bool {
+	return slices.ContainsFunc(r.Gates, func(g metrics.GateResult) bool { return g.Missed })
+}
+
+// patience is how long the third request to stop waits for a result that is just being written.
+const patience = time.Second
+
+// leaveNow ends the process whatever the run does. The journal is complete up to the last flush.
+func (s *session) leaveNow() {
+	select {
+	case <-s.over:
+		return // saved meanwhile: the usual way out is as quick
+	case <-time.After(patience):
+	}
+	_ = s.journal.Flush()
+	s.files.abandon()
+	fmt.Fprintf(s.env.stderr, "benchtop: left at once; %s\n", s.whereTheJournalIs())
+	if s.leave != nil {
+		s.leave()
+	}
+	os.Exit(exitAborted)
+}
+
+func (s *session) whereTheJournalIs() string {
+	if s.files == nil {
+		return "nothing was saved"
+	}
+	return fmt.Sprintf("what was measured is in %s (benchtop report %[1]s)", s.files.journalName)
+}

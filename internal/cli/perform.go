@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// outcome is how a run ended.
+type outcome struct {
+	report metrics.Report
+	path   string // where the result is, "" for nowhere
+	err    error  // of the source, the journal or the saving
+	saved  bool   // nothing that should be on disk is missing
+	// beside are the other files that were written, warnings why one was not.
+	beside, warnings []string
+}
+
+// perform runs the load and saves the result; it needs no screen. A bug on the way must not leave the terminal as it is, nor
+// lose what the journal has.
+func (s *session) perform() (o outcome) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			_ = s.journal.Flush()
+			o.err = fmt.Errorf("benchtop broke while it finished the run: %v; %s\n%s", bug, s.whereTheJournalIs(), debug.Stack())
+			o.saved = false
+		}
+	}()
+	run, err := s.measure()
+	close(s.ran)
+	o = s.keep(run)
+	o.err = errors.Join(err, o.err)
+	s.recorder.Finish(&o.report)
+	return o
+}
+
+// measure runs the load to its end.
+func (s *session) measure() (metrics.Run, error) {
+	watching, stop := context.WithCancel(context.Background())
+	defer stop()
+	var watch sync.WaitGroup
+	watch.Go(func() { s.watchJournal(watching) })
+	watch.Go(func() { s.walkStages(s.untilStopped(watching)) })
+	err := s.engine.Run(context.Background(), s.source)
+	run := metrics.Run{Plan: s.plan, Ended: time.Since(s.load.Start).Round(time.Microsecond)}
+	stop()
+	watch.Wait()
+	if s.load.ProbeRate > 0 {
+		probes := s.engine.Probes()
+		run.Probes = &probes
+	}
+	if s.side != nil {
+		for _, n := range s.side.end(&run) {
+			s.log(metrics.Warn, n)
+		}
+	}
+	run.Unsent = max(0, s.plan.Requests-s.recorder.Snapshot().Totals.Due)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	run.Events, run.Reason = s.events, s.reason
+	if run.Reason == "" && err != nil {
+		run.Reason = err.Error()
+	}
+	return run, err
+}
+
+// keep computes the report and saves it, with all that stands beside it.
+func (s *session) keep(run metrics.Run) (o outcome) {
+	o.saved = true
+	var problems []error
+	if err := s.journal.Close(run); err != nil {
+		problems = append(problems, fmt.Errorf("journal: %w", err))
+		o.saved = false
+	}
+	var err error
+	o.report, err = metrics.Summarize(s.journal.Records(), run)
+	problems = append(problems, err)
+	if s.files != nil {
+		var last io.Writer
+		if !isTerminal(s.env.stdout) {
+			last = s.env.stdout
+		}
+		if o.path, err = s.files.finish(o.report, s.journal, last); err != nil {
+			problems = append(problems, fmt.Errorf("saving: %w", err))
+		}
+		o.saved = o.saved && o.path == s.files.path
+	}
+	o.beside, o.warnings = s.draw(o.report, o.path)
+	if s.files != nil {
+		problem := "see the report"
+		if o.saved {
+			problem = ""
+			problems = append(problems, s.files.pack())
+		}
+		s.recorder.SetSaving(o.path, problem)
+	}
+	o.err = errors.Join(problems...)
+	return o
+}
+
+// watchJournal tells the screen when the journal can no longer be written.
+func (s *session) watchJournal(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := s.journal.Err(); err != nil {
+				s.recorder.SetSaving("", err.Error())
+				s.log(metrics.Error, "the journal cannot be written any more, the run goes on in memory: "+err.Error())
+				return
+			}
+		}
+	}
+}

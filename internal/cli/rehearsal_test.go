@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"benchtop/datasets"
+)
+
+// What is sent before the run is as long as the first prompt and never that prompt, in any script.
+func TestStrangers(t *testing.T) {
+	for _, text := range []string{
+		"the quick brown fox jumps over the lazy dog and runs on", "海はなぜ青いのか、そしていつから青いのか教えてください", "why is the sea blue", "one-word-without-a-blank",
+	} {
+		seen := map[string]bool{text: true}
+		for _, turn := range append(strangers(oneTurn(datasets.Turn{Text: text}), 0, 3), strangers(oneTurn(datasets.Turn{Text: text}), -1, 3)...) {
+			if seen[turn.Text] {
+				t.Errorf("%q came twice", turn.Text)
+			}
+			seen[turn.Text] = true
+			if sorted(turn.Text) != sorted(text) {
+				t.Errorf("%q is not made of %q", turn.Text, text)
+			}
+		}
+	}
+	ids := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+	for _, turn := range strangers(oneTurn(datasets.Turn{TokenIDs: ids, MaxTokens: 5}), 0, 4) {
+		if slices.Equal(turn.TokenIDs, ids) || turn.MaxTokens != 5 || !maps.Equal(counted(turn.TokenIDs), counted(ids)) {
+			t.Errorf("%+v", turn)
+		}
+	}
+}
+
+func oneTurn(t datasets.Turn) datasets.Conversation {
+	return datasets.Conversation{Turns: []datasets.Turn{t}}
+}
+
+func sorted(s string) string {
+	letters := []rune(strings.ReplaceAll(s, " ", ""))
+	slices.Sort(letters)
+	return string(letters)
+}
+
+func counted(ids []int) map[int]int {
+	n := map[int]int{}
+	for _, id := range ids {
+		n[id]++
+	}
+	return n
+}

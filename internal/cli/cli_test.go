@@ -97,6 +97,21 @@ func TestWrongUsage(t *testing.T) {
 		{"random on chat", "serve --backend openai-chat --port 1", []string{"cannot send: use --backend openai"}},
 		{"a rate beyond all years", "serve --request-rate 1e-12", []string{"--request-rate 1e-12: 1000 requests would take more than a year"}},
 		{"base url", "serve --base-url localhost:8000", []string{"--base-url: base URL", "expected http://HOST:PORT"}},
+		{"a key in a URL without http", "serve --base-url user:secret@host", []string{"--base-url: base URL: it has no http:// or https://"}},
+		{"headers", "serve --header A=1 nope Content-Length=3", []string{"--header: item 2 is not KEY=VALUE"}},
+		{"a header of the connection", "serve --header Content-Length=3", []string{"--header: header Content-Length: it cannot be set"}},
+		{"request ids", "serve --request-id-prefix grün", []string{"--request-id-prefix", "only printable ASCII"}},
+		{"stages", "serve --stages 8:30s,x --concurrency-stages 1:20s --request-rate 4", []string{`"x": expected RATE:TIME`, "--concurrency-stages and --request-rate: choose one"}},
+		{"ramps", "serve --ramp-up-strategy exponential --ramp-up-start-rps 0 --ramp-up-end-rps 0 --request-rate 4", []string{"--ramp-up-strategy and --request-rate: choose one", "nothing would be sent"}},
+		{"half a ramp", "serve --ramp-up-strategy linear --ramp-over 5s", []string{"needs --ramp-up-start-rps", "needs --ramp-up-end-rps"}},
+		{"a ramp that never begins", "serve --ramp-up-strategy linear --ramp-up-start-rps 0 --ramp-up-end-rps 5", []string{"would never send the first"}},
+		{"too many requests", "serve --stages 1e6:1h", []string{"are too many for one run"}},
+		{"only a warm-up", "serve --request-rate 4 --duration 5s --warmup 5s", []string{"--warmup 5s: the run is over after 5s"}},
+		{"metadata", "serve --metadata a=1 b benchtop=2", []string{"--metadata: item 2 is not KEY=VALUE"}},
+		{"thresholds", "serve --timeline-itl-thresholds 50,25", []string{"--timeline-itl-thresholds 50,25: expected two numbers"}},
+		{"colours and hang-ups", "serve --color pink --on-hangup panic", []string{"--color:", "use auto, none, 16, 256 or true", "--on-hangup panic: use save or continue"}},
+		{"an unattended run nobody sees", "serve --on-hangup continue --no-save", []string{"nobody would ever see the result"}},
+		{"trace times", "serve --self-timed", []string{"--self-timed: needs a data set with time stamps"}},
 		{"saving", "serve --no-save --save-result", []string{"--no-save and --save-result: choose one"}},
 		{"times", "serve --stall-timeout 0s --duration -1s --pacer sundial", []string{"--stall-timeout 0s: must be more than 0", "--duration -1s: must not be negative", "--pacer sundial: this system has"}},
 		{"percentile metrics", "serve --percentile-metrics ttft,spam", []string{"--percentile-metrics spam: unknown; use ttft, tpot"}},
@@ -477,4 +492,120 @@ func TestSavingRules(t *testing.T) {
 			t.Errorf("saved to %s (%v), want %s and a word about why", path, err, want)
 		}
 	})
+}
+
+// Only a regular file is a place for a result, only an empty one is taken over, and nothing of the user's is removed.
+func TestOddPlaces(t *testing.T) {
+	url := simulated(t, nil)
+	quick := []string{"serve", "--base-url", url, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2"}
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("folder/inside", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run(append(quick, "--save-result", "--result-filename", "folder")...).expect(t, exitUsage, "--result-filename folder is a directory")
+	run(append(quick, "--append-result", "--result-filename", os.DevNull)...).expect(t, exitUsage, "is no regular file")
+	run(append(quick, "--save-result", "--result-filename", "x.jsonl.gz")...).expect(t, exitUsage, "is the journal's ending")
+	if _, err := os.Stat("folder/inside"); err != nil {
+		t.Error(err)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Fatalf("%s is no more what it was: %v", os.DevNull, err)
+	}
+	for _, name := range []string{"made.beforehand", "r.json"} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(append(quick, "--save-result", "--result-filename", name)...).expect(t, exitFine, "result saved to "+name+"\n")
+		if data, err := os.ReadFile(name); err != nil || !json.Valid(data) {
+			t.Errorf("%s: %v, %.40q", name, err, data)
+		}
+	}
+	// A run that goes on holds its name, by the lock on its journal.
+	one, err := (&savingOptions{result: true, name: "busy.json"}).reserve(plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := (&savingOptions{result: true, name: "busy.json"}).reserve(plan())
+	if err != nil || two.path != "busy-1.json" {
+		t.Errorf("%v, %v", two, err)
+	}
+	two.discard()
+	one.discard()
+	if files, _ := filepath.Glob("busy*"); len(files) != 0 {
+		t.Errorf("left behind: %v", files)
+	}
+	// One that was killed does not.
+	for _, name := range []string{"dead.json", "dead.jsonl"} {
+		if err := os.WriteFile(name, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(append(quick, "--save-result", "--result-filename", "dead.json")...).expect(t, exitFine, "result saved to dead.json\n")
+}
+
+// Whole numbers are decimal, as in Python.
+func TestWholeNumbers(t *testing.T) {
+	url := simulated(t, nil)
+	run("serve", "--base-url", url, "--num-prompts", "010", "--random-input-len", "5", "--random-output-len", "2").
+		expect(t, exitFine, "Successful requests:                     10 ")
+	run("serve", "--num-prompts", "0x10").expect(t, exitUsage, "--num-prompts 0x10: expected a whole number")
+	run("serve", "--num-prompts", "1_000").expect(t, exitUsage, "--num-prompts 1_000: expected a whole number")
+}
+
+// Every command line that the vectors refuse is refused here, before the run; only a tokenizer is not needed for random.
+func TestRefusedDatasets(t *testing.T) {
+	data, err := os.ReadFile("../../datasets/testdata/errors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors struct {
+		Cases []struct {
+			Flags       []string
+			Case, Error string
+		}
+	}
+	if err := json.Unmarshal(data, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	words := map[string]string{
+		"sharegpt no path":             "--dataset-name sharegpt: needs a file; give one with --dataset-path",
+		"dataset name not in choices":  "--dataset-name custom_mm: use random or sharegpt",
+		"random-mm wrong backend":      "--dataset-name random-mm: use random or sharegpt",
+		"bfcl unknown category":        "--bfcl-categories: unknown flag",
+		"trace missing label":          "--dataset-name timed_trace: use random or sharegpt",
+		"custom missing output_tokens": "--dataset-name custom: use random or sharegpt",
+		"sonnet input too small":       "--dataset-name sonnet: use random or sharegpt",
+		"spec_bench no turns":          "--dataset-name spec_bench: use random or sharegpt",
+		"hf multimodal on completions": "--dataset-name hf: use random or sharegpt",
+		"speed_bench not dir":          "--dataset-name speed_bench: use random or sharegpt",
+		"custom_image wrong fields":    "--dataset-name custom_image: use random or sharegpt",
+		"sonnet no tokenizer":          "--dataset-name sonnet: use random or sharegpt",
+		"custom no path":               "--dataset-name custom: use random or sharegpt",
+		"hf unknown path":              "--dataset-name hf: use random or sharegpt",
+		"bfcl wrong backend":           "--dataset-name hf: use random or sharegpt",
+		"speed_bench no path":          "--dataset-name speed_bench: use random or sharegpt",
+		"custom not jsonl":             "--dataset-name custom: use random or sharegpt",
+		"custom_image not jsonl":       "--dataset-name custom_image: use random or sharegpt",
+		"trace missing input label":    "--dataset-name timed_trace: use random or sharegpt",
+		"random no tokenizer":          "", // on purpose: the prompts are token ids
+	}
+	seen := 0
+	for _, c := range vectors.Cases {
+		if c.Flags == nil {
+			continue // told by the data set itself, and tested there
+		}
+		seen++
+		want, known := words[c.Case]
+		switch {
+		case !known:
+			t.Errorf("nothing says what becomes of %q", c.Case)
+		case want == "":
+			run(append([]string{"serve", "--port", "1", "--model", "m"}, c.Flags...)...).expect(t, exitFailed, "cannot reach")
+		default:
+			run(append([]string{"serve", "--port", "1", "--model", "m"}, c.Flags...)...).expect(t, exitUsage, want)
+		}
+	}
+	if seen != len(words) {
+		t.Errorf("%d command lines, want %d", seen, len(words))
+	}
 }

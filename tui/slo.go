@@ -212,11 +212,11 @@ func mostTelling(rows []sloRow, n int) []sloRow {
 	return out
 }
 
-// joinGates makes one row of all gates: how many hold, and one that does not.
+// joinGates makes one row of all gates: how many are well.
 func joinGates(rows []sloRow) []sloRow {
 	var out []sloRow
 	var gates, bad int
-	joined := sloRow{verdict: fine, name: "gates"}
+	joined := sloRow{verdict: fine, name: "gates ok"}
 	for _, r := range rows {
 		if r.gauge {
 			out = append(out, r)
@@ -226,9 +226,7 @@ func joinGates(rows []sloRow) []sloRow {
 		switch {
 		case r.verdict == missed:
 			bad++
-			if joined.verdict != missed {
-				joined.name, joined.verdict = r.name, missed
-			}
+			joined.verdict = missed
 		case r.verdict == unknown && joined.verdict == fine:
 			joined.verdict = unknown
 		}

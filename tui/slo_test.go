@@ -119,7 +119,7 @@ func TestMostTelling(t *testing.T) {
 		n    int
 		want string
 	}{
-		{6, "goodput a b g1 g2 g3"}, {5, "goodput a b g2"}, {4, "goodput a b g2"}, {3, "goodput b g2"},
+		{6, "goodput a b g1 g2 g3"}, {5, "goodput a b gates ok"}, {4, "goodput a b gates ok"}, {3, "goodput b gates ok"},
 		{2, "goodput b"}, {1, "goodput"}, {0, ""},
 	} {
 		var got []string

@@ -5,11 +5,13 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +31,11 @@ func skip(t *testing.T, why string) {
 }
 
 func TestMain(m *testing.M) {
+	// The tests of the real program wait most of the time, whatever the number of cores.
+	flag.Parse()
+	if n := flag.Lookup("test.parallel"); n.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		_ = n.Value.Set("4")
+	}
 	code := m.Run()
 	if built.Load() {
 		path, _ := binary()

@@ -13,6 +13,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/numpy"
+	"benchtop/export"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen"
 	"benchtop/loadgen/target"
@@ -98,7 +99,7 @@ func runDemo(env *environment, args []string) int {
 		Dataset: source.Description(), InputSource: metrics.TokensFromIDs, Seed: *seed, IgnoreEOS: true,
 		NumPrompts: len(offsets), Requests: len(offsets), Duration: *duration,
 		Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Ramp: &ramp,
-		Load:    fmt.Sprintf("ramp %d to %d req/s over %s", demoFrom, demoTo, *duration),
+		Load:    fmt.Sprintf("ramp %d to %d req/s over %s", demoFrom, demoTo, export.Duration(*duration)),
 		Metrics: []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Percentiles: []float64{50, 90, 99},
 		Goodput:  metrics.SLO{{Metric: metrics.TTFT, LimitMS: demoTTFT}, {Metric: metrics.TPOT, LimitMS: demoTPOT}},
 		Detailed: save.detailed, Definitions: definitions(),

@@ -30,12 +30,17 @@ cross:
 	GOOS=windows GOARCH=amd64 go build -o /dev/null .
 
 # A crasher stays in testdata/fuzz and fails the tests from then on. Shrinking an interesting input is limited to a few
-# tries, or it would take all the time there is.
+# tries, or it would take all the time there is. When the time is over while a worker is busy, the go command now and then
+# says that a deadline was exceeded and fails, though no input did: that is no failure.
 fuzz:
 	@for f in $$(grep -rl --include='*_test.go' '^func Fuzz' .); do \
 	  for t in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\)(.*/\1/p' $$f); do \
 	    echo "$$(dirname $$f) $$t"; \
-	    go test -run '^$$' -fuzz "^$$t\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$$(dirname $$f) || exit 1; \
+	    if ! go test -run '^$$' -fuzz "^$$t\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x ./$$(dirname $$f) >fuzz.log 2>&1; then \
+	      cat fuzz.log; \
+	      grep -q 'context deadline exceeded' fuzz.log && ! grep -q 'Failing input' fuzz.log || { rm -f fuzz.log; exit 1; }; \
+	    fi; \
+	    grep 'execs:' fuzz.log | tail -1; rm -f fuzz.log; \
 	  done; \
 	done
 

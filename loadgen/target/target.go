@@ -113,6 +113,11 @@ func New(o Options) (*Target, error) {
 	base.RawPath = strings.TrimRight(u.EscapedPath(), "/")
 	base.Path, _ = url.PathUnescape(base.RawPath)
 	t.base = &base
+	// What is odd enough to be read in two ways would send the two HTTP stacks to different places.
+	const endpoint = "/v1/models"
+	if again, err := url.Parse(t.URL(endpoint)); err != nil || again.RequestURI() != t.Path(endpoint) || again.Host != base.Host {
+		return nil, errors.New("base URL: its host or path holds characters that cannot be sent; expected http://HOST:PORT/PATH")
+	}
 	return t, nil
 }
 

@@ -116,7 +116,7 @@ func (p plot) drawMarks(used *taken, ts timeScale) {
 			continue
 		case used.free(x+1, 0, n):
 			x++
-		case x+1+n > used.c.w && used.free(x-n, 0, n): // at the right edge it stands before its line
+		case x+1+n > used.c.w && used.free(x-n-1, 0, n+1): // at the right edge it stands before its line, apart from others
 			x -= n
 		default:
 			continue

@@ -45,6 +45,7 @@ func TestMarks(t *testing.T) {
 		{"two", []metrics.Event{at(20, "stage 2"), at(40, "stage 3")}, "          ┊stage 2 ┊stage 3"},
 		{"too near for the first name", []metrics.Event{at(20, "stage 2"), at(30, "stage 3")}, "          ┊    ┊stage 3"},
 		{"before its line at the edge", []metrics.Event{at(55, "stage 2")}, "                    stage 2┊"},
+		{"touching the name before", []metrics.Event{at(34, "abc"), at(55, "stage 2")}, "                ┊abc       ┊"},
 		{"too many", []metrics.Event{at(30, "a"), at(30, "b"), at(32, "c"), at(36, "d")}, "               ┊a┊d"},
 		{"outside", []metrics.Event{at(-5, "a"), at(0, "b"), at(60, "c"), at(70, "d")}, "                            c┊"},
 		{"foreign", []metrics.Event{at(30, "\x1b[31m漢字\n")}, "               ┊漢字"},

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -164,6 +166,18 @@ func TestServerAbsent(t *testing.T) {
 	if strings.Contains(r.stderr, "\x1b") {
 		t.Error("the server's escape sequence went through to the terminal")
 	}
+}
+
+// A certificate nobody vouches for is refused, unless the user vouches for it.
+func TestCertificate(t *testing.T) {
+	inner := simulator.New(simulator.Defaults())
+	defer inner.Close()
+	web := httptest.NewTLSServer(inner.Handler())
+	defer web.Close()
+	web.Config.ErrorLog = log.New(io.Discard, "", 0)
+	args := []string{"serve", "--base-url", web.URL, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2"}
+	run(args...).expect(t, exitFailed, "cannot trust "+web.URL, "--insecure")
+	run(append(args, "--insecure")...).expect(t, exitFine, "Successful requests:                     2 ")
 }
 
 // A server that claims absurd numbers of tokens costs neither the run nor its journal.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,6 +24,9 @@ func reach(ctx context.Context, t *target.Target) error {
 	raw, err := t.Dial(ctx)
 	if err == nil {
 		raw, err = t.Secure(ctx, raw)
+	}
+	if certificate := new(tls.CertificateVerificationError); errors.As(err, &certificate) {
+		return fmt.Errorf("cannot trust %s: %w; if you know the server, --insecure accepts its certificate", t, err)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot reach %s: %w; is the server up, and is this its address (--base-url, --host, --port)? "+

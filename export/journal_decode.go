@@ -113,6 +113,7 @@ func (f *fields) request() metrics.Request {
 		CachedTokens: f.count("cached_tokens"), MaxTokens: f.count("max_tokens"),
 		Finish: f.text("finish"), Failure: metrics.Failure(f.text("failure")), Status: f.count("status"),
 		Error: f.text("error"), Text: f.text("text"), Redials: f.count("redials"),
+		ReadDelay: metrics.Never,
 	}
 }
 

@@ -100,10 +100,11 @@ func roundTripRequests(t *testing.T) []metrics.Request {
 	var full metrics.Request
 	n := int64(0)
 	fill(t, reflect.ValueOf(&full).Elem(), &n)
+	full.ReadDelay = metrics.Never // live only
 	never := metrics.NewRequest(7)
 	never.Connect, never.Encode = metrics.Never, metrics.Never
 	_, sample := sampleRun()
-	zero := metrics.Request{Chunks: []metrics.Chunk{{At: 0, Tokens: 1}, {At: 5 * ms, Tokens: 1}, {At: 5 * ms, Tokens: 1}}}
+	zero := metrics.Request{ReadDelay: metrics.Never, Chunks: []metrics.Chunk{{At: 0, Tokens: 1}, {At: 5 * ms, Tokens: 1}, {At: 5 * ms, Tokens: 1}}}
 	qs := append(sample, full, never, zero)
 	for i := range qs {
 		for k := range qs[i].Chunks {

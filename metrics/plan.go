@@ -59,6 +59,8 @@ type Plan struct {
 	Metadata []Pair `json:"metadata,omitempty"`
 	// Detailed keeps every request's figures in the report.
 	Detailed bool `json:"detailed,omitempty"`
+	// Timestamps is how chunks are timed: KernelStamps or UserStamps.
+	Timestamps string `json:"timestamps,omitempty"`
 	// Definitions say, in words, which rules were in force: success, clocks, stamps.
 	Definitions map[string]string `json:"definitions,omitempty"`
 }

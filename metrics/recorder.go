@@ -98,6 +98,20 @@ func failureEvent(q *Request) Event {
 	return Event{At: q.Done, Level: Error, Text: text}
 }
 
+// Client files the sample of a second. It returns the sample completed with what the recorder counted since the last one.
+func (r *Recorder) Client(s ClientSecond) ClientSecond {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.line.client.sample(s)
+}
+
+// Stamps is how the chunks were timed so far.
+func (r *Recorder) Stamps() Stamps {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.line.client.timed()
+}
+
 // Log adds an event to the log.
 func (r *Recorder) Log(e Event) {
 	r.mu.Lock()
@@ -175,8 +189,10 @@ func (r *Recorder) look() (s Snapshot, same int, changed []Window) {
 		Held: l.held, Waiting: l.waiting, Running: l.runs, OutputExact: r.guessed == 0,
 		TTFT: l.ttft.share(), TPOT: l.tpot.share(), ITL: l.itl.share(), E2EL: l.e2el.share(),
 		ClientQueue: l.queue.share(), E2ELQueued: l.queued.share(), Failures: r.failures.counts(),
-		Log:      slices.Clone(r.log[max(0, len(r.log)-logKept):]),
-		Marks:    r.marks[:len(r.marks):len(r.marks)],
+		Log:     slices.Clone(r.log[max(0, len(r.log)-logKept):]),
+		Marks:   r.marks[:len(r.marks):len(r.marks)],
+		Client:  l.client.seconds[:len(l.client.seconds):len(l.client.seconds)],
+		Verdict: l.client.verdict(l.plan, l.client.timed()), Recent: l.client.recent(l.plan),
 		SavePath: r.savePath, SaveError: r.saveErr, Report: r.report,
 	}
 	return s, same, changed

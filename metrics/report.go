@@ -41,6 +41,8 @@ type Report struct {
 	Connect, Lateness, ScheduledLatency  Statistic
 	TPOTWeighted                         Statistic // TPOT in which a request counts as often as it has tokens after the first
 	Redials                              int
+	// Client is what the run shows of the client itself.
+	Client Client
 	// Good successes met every objective of the plan; Met holds the share of successes that met each objective.
 	Good int
 	Met  []ObjectiveShare

@@ -89,6 +89,9 @@ type Request struct {
 	FirstChunk, FirstToken, FirstAnswer, LastChunk, Done time.Duration
 	// Chunks in order of arrival.
 	Chunks []Chunk
+	// ReadDelay is how long the last chunk waited between the kernel, which noted when it came, and us; Never if the kernel
+	// did not. It is live only: no journal keeps it.
+	ReadDelay time.Duration
 
 	// InputTokens and OutputTokens hold the best count there was, and InputSource and OutputSource whose it was.
 	InputTokens, OutputTokens int
@@ -127,6 +130,7 @@ func NewRequest(index int) Request {
 		Index:     index,
 		Scheduled: Never, Due: Never, Admitted: Never, Sent: Never,
 		FirstChunk: Never, FirstToken: Never, FirstAnswer: Never, LastChunk: Never, Done: Never,
+		ReadDelay: Never,
 	}
 }
 

@@ -74,6 +74,9 @@ type Snapshot struct {
 	Log, Marks []Event
 	// SavePath is where the result goes, "" if it is not saved; SaveError why it could not be.
 	SavePath, SaveError string
+	// Client holds the client's own seconds so far, Verdict what they say of the whole run, Recent of its last seconds.
+	Client          []ClientSecond
+	Verdict, Recent Verdict
 	// Report is there once the run is over.
 	Report *Report
 }

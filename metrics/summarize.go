@@ -24,6 +24,9 @@ type Run struct {
 	// SpecDecode and Diffusion are what the server's counters moved by during the run, nil where it has none.
 	SpecDecode *SpecDecode
 	Diffusion  *Diffusion
+	// Client holds the samples the client took of itself, Stamps how its chunks were timed; nil where the end is not known.
+	Client []ClientSecond
+	Stamps *Stamps
 	// Damaged lines of the journal could not be read and were left out.
 	Damaged int
 }
@@ -87,7 +90,7 @@ type summary struct {
 	failures                failures
 	queue, queued           sample
 	firstToken, firstAnswer sample
-	connect, lateness       sample
+	connect, lateness, own  sample
 	scheduled, weighted     sample
 	open                    overlap
 	cancelled, unsent       int
@@ -99,7 +102,7 @@ func newSummary(run Run, seen overview) *summary {
 		run:   run,
 		tally: newTally(seen.origin, run.Plan.Goodput),
 		queue: sample{}, queued: sample{}, firstToken: sample{}, firstAnswer: sample{},
-		connect: sample{}, lateness: sample{}, scheduled: sample{}, weighted: sample{},
+		connect: sample{}, lateness: sample{}, own: sample{}, scheduled: sample{}, weighted: sample{},
 	}
 	r := &s.report
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
@@ -172,7 +175,7 @@ func (s *summary) success(q *Request) {
 		v    time.Duration
 	}{
 		{s.firstToken, q.FirstTokenLatency()}, {s.firstAnswer, q.FirstAnswerLatency()}, {s.connect, q.Connect},
-		{s.lateness, q.Lateness()}, {s.scheduled, q.ScheduledLatency()},
+		{s.lateness, q.Lateness()}, {s.own, q.OwnLateness()}, {s.scheduled, q.ScheduledLatency()},
 	} {
 		if v.v != Never {
 			v.into.add(v.v.Seconds())
@@ -184,6 +187,10 @@ func (s *summary) finish() {
 	r := &s.report
 	s.totals()
 	s.latencies()
+	for _, second := range s.run.Client {
+		s.line.client.file(second)
+	}
+	r.Client = s.line.client.client(&r.Plan, s.run.Stamps, s.own.statistic(r.Plan.Percentiles))
 	_, r.Timeline = s.line.share(r.Ended, nil)
 	l := &s.line
 	r.HistTTFT, r.HistTPOT, r.HistITL, r.HistE2EL = l.ttft.share(), l.tpot.share(), l.itl.share(), l.e2el.share()

@@ -52,6 +52,7 @@ type timeline struct {
 	ttft, tpot, itl, e2el Histogram
 	queue, queued         Histogram
 	held, waiting, runs   int // levels now
+	client                clientTally
 	dirty                 int // windows from here on changed since they were last shared
 }
 
@@ -94,6 +95,7 @@ func (t *timeline) due(r *Request) {
 func (t *timeline) sent(r *Request) {
 	t.totals.Sent++
 	t.at(r.Sent).Sent++
+	t.client.sent(r, t.plan.Warming(r))
 	t.move(r, stageWaiting, r.Sent)
 }
 
@@ -119,6 +121,7 @@ func (t *timeline) chunk(r *Request, i int) {
 		w.InputTokens += r.InputTokens
 		r.live.inputTokens = r.InputTokens
 	}
+	t.client.chunk(r, i, warming)
 	w.OutputTokens += int(c.Tokens)
 	r.live.outputTokens += int(c.Tokens)
 }

@@ -1,0 +1,69 @@
+package loadgen
+
+import (
+	"bufio"
+	"net"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// link is a connection ready for HTTP: the stamped connection, TLS above it where there is any, and the reading state of
+// the HTTP library, which lives as long as the connection.
+type link struct {
+	raw    *stampedConn
+	conn   net.Conn // raw, or TLS over it
+	reader *bufio.Reader
+	answer fasthttp.Response
+	buffer [bodyBuffer]byte
+	since  time.Time // idle since
+
+	total   int64   // bytes read from conn
+	marks   [4]mark // the last reads from it
+	next    int
+	failure error // of the last read; the HTTP library does not always pass it on
+}
+
+// mark says up to which byte a read went and when it returned.
+type mark struct {
+	end int64
+	at  time.Duration
+}
+
+const (
+	headerBuffer = 4096 // an answer's header has to fit
+	bodyBuffer   = 2048
+	// idleLimit is shorter than the keep-alive of the servers we know (uvicorn: 5 s), so that a connection is rarely
+	// reused just when the server closes it.
+	idleLimit = 3500 * time.Millisecond
+)
+
+// Read reads for the HTTP library and remembers which bytes came when.
+func (k *link) Read(p []byte) (int, error) {
+	n, err := k.conn.Read(p)
+	if n > 0 {
+		k.total += int64(n)
+		k.marks[k.next%len(k.marks)] = mark{k.total, k.raw.read}
+		k.next++
+	}
+	if err != nil {
+		k.failure = err
+	}
+	return n, err
+}
+
+// arrived is when the data that the HTTP library returned last was complete. The library reads the line end behind a
+// chunk before it returns the chunk; a server or proxy may send that line end much later, together with the next chunk.
+// So not the last read counts but the one that brought the last byte of data.
+func (k *link) arrived(chunked bool) time.Duration {
+	end := k.total - int64(k.reader.Buffered())
+	if chunked {
+		end -= 2
+	}
+	for i := max(0, k.next-len(k.marks)); i < k.next; i++ {
+		if m := k.marks[i%len(k.marks)]; m.end >= end {
+			return m.at
+		}
+	}
+	return k.raw.read
+}

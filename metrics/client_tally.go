@@ -1,0 +1,183 @@
+package metrics
+
+import "time"
+
+// clientTally collects what a run shows of its client. The timeline feeds it with requests and chunks, the rest are the
+// samples of the seconds.
+type clientTally struct {
+	late    Histogram // own lateness of requests, the warm-up aside
+	stamps  Stamps    // counts only
+	delay   Histogram // of chunks; live only, the journal has the result
+	sched   Histogram // one value a second
+	stood   time.Duration
+	busy    int
+	cpu     float64 // core seconds
+	sampled time.Duration
+	seconds []ClientSecond // only ever appended to: snapshots share it
+
+	now       ClientSecond // the second that is going on; its counts only
+	nowLate   Histogram
+	nowDelay  Histogram
+	nowLatest time.Duration
+	nowWorst  time.Duration
+}
+
+// sent counts a request whose first byte went out.
+func (c *clientTally) sent(r *Request, warming bool) {
+	late := r.OwnLateness()
+	if late == Never {
+		return
+	}
+	if !warming {
+		c.late.Add(late)
+	}
+	c.now.Sent++
+	c.nowLate.Add(late)
+	c.nowLatest = max(c.nowLatest, late)
+}
+
+// chunk counts the i-th chunk of r if it has output. Chunks of one read have one stamp, and two reads of a stream are never
+// so close that they get the same.
+func (c *clientTally) chunk(r *Request, i int, warming bool) {
+	k := &r.Chunks[i]
+	if k.Tokens <= 0 {
+		return
+	}
+	counted := 1
+	if warming {
+		counted = 0
+	}
+	c.stamps.Chunks += counted
+	c.now.Chunks++
+	if i > 0 && r.Chunks[i-1].Tokens > 0 && r.Chunks[i-1].At == k.At {
+		c.stamps.Shared += counted
+		c.now.Shared++
+	}
+	if r.ReadDelay == Never {
+		c.stamps.Unstamped += counted
+		c.now.Unstamped++
+		return
+	}
+	if !warming {
+		c.delay.Add(r.ReadDelay)
+	}
+	c.nowDelay.Add(r.ReadDelay)
+	c.nowWorst = max(c.nowWorst, r.ReadDelay)
+}
+
+// sample completes the sample of a second with what was counted in it and files it.
+func (c *clientTally) sample(s ClientSecond) ClientSecond {
+	s.Sent, s.Chunks, s.Shared, s.Unstamped = c.now.Sent, c.now.Chunks, c.now.Shared, c.now.Unstamped
+	s.LateP99, s.LateMax = c.nowLate.Quantile(0.99), c.nowLatest
+	s.DelayP50, s.DelayP99, s.DelayMax = Never, Never, Never
+	if c.nowDelay.Count() > 0 {
+		s.DelayP50, s.DelayP99, s.DelayMax = c.nowDelay.Quantile(0.5), c.nowDelay.Quantile(0.99), c.nowWorst
+	}
+	c.now, c.nowLatest, c.nowWorst = ClientSecond{}, 0, 0
+	c.nowLate.reset()
+	c.nowDelay.reset()
+	c.file(s)
+	return s
+}
+
+// file takes the sample of a second as it is.
+func (c *clientTally) file(s ClientSecond) {
+	c.seconds = append(c.seconds, s)
+	c.sched.Add(s.Sched)
+	c.cpu += s.CPU * s.Took.Seconds()
+	c.sampled += s.Took
+	if s.Stall >= StallFrom {
+		c.stood += s.Stall
+	}
+	if s.full() {
+		c.busy++
+	}
+}
+
+// full reports whether the process had no time left in the second.
+func (s *ClientSecond) full() bool { return s.Cores > 0 && s.CPU >= BusyFrom*s.Cores }
+
+// timed is the stamps with the delays known so far.
+func (c *clientTally) timed() Stamps {
+	s := c.stamps
+	s.DelayP50, s.DelayP99, s.DelayP999, s.DelayMax = Never, Never, Never, Never
+	if c.delay.Count() > 0 {
+		s.DelayP50, s.DelayP99, s.DelayP999 = c.delay.Quantile(0.5), c.delay.Quantile(0.99), c.delay.Quantile(0.999)
+		for i := range c.seconds {
+			s.DelayMax = max(s.DelayMax, c.seconds[i].DelayMax)
+		}
+		s.DelayMax = max(s.DelayMax, c.nowWorst)
+	}
+	return s
+}
+
+// verdict on the whole run so far. stamps are those of the run.
+func (c *clientTally) verdict(p *Plan, stamps Stamps) Verdict {
+	e := evidence{
+		paced: p.paced(), kernel: p.Timestamps == KernelStamps,
+		sent: c.late.Count(), late: c.late.Quantile(0.99), stamps: stamps, sched: c.sched.Quantile(0.95),
+		stood: c.stood, length: c.sampled, busy: c.busy, n: len(c.seconds),
+	}
+	return e.verdict()
+}
+
+// recentSeconds are those that a live verdict looks at.
+const recentSeconds = 5
+
+// recent is the verdict on the last seconds alone.
+func (c *clientTally) recent(p *Plan) Verdict {
+	e := evidence{paced: p.paced(), kernel: p.Timestamps == KernelStamps}
+	e.stamps.DelayP99 = Never
+	for _, s := range c.seconds[max(0, len(c.seconds)-recentSeconds):] {
+		e.sent += uint64(s.Sent)
+		e.late = max(e.late, s.LateP99)
+		e.stamps.Chunks += s.Chunks
+		e.stamps.Shared += s.Shared
+		e.stamps.Unstamped += s.Unstamped
+		e.stamps.DelayP99 = max(e.stamps.DelayP99, s.DelayP99)
+		e.sched = max(e.sched, s.Sched)
+		e.length += s.Took
+		e.n++
+		if s.Stall >= StallFrom {
+			e.stood += s.Stall
+		}
+		if s.full() {
+			e.busy++
+		}
+	}
+	return e.verdict()
+}
+
+// client sums up for the report. stamps may be nil where the run's end is not known; then the seconds say what they can.
+func (c *clientTally) client(p *Plan, stamps *Stamps, lateness Statistic) Client {
+	out := Client{Source: p.Timestamps, Lateness: lateness, StoodStill: c.stood, Seconds: c.seconds}
+	if out.Source == "" {
+		out.Source = UserStamps // journals from before there was a choice
+	}
+	known := c.stamps
+	known.Unstamped, known.DelayP50, known.DelayP99, known.DelayP999, known.DelayMax = 0, Never, Never, Never, Never
+	for i := range c.seconds {
+		s := &c.seconds[i]
+		out.CPUMost, out.Cores = max(out.CPUMost, s.CPU), max(out.Cores, s.Cores)
+		out.GCs += s.GCs
+		out.GCPause += s.GCPause
+		out.Memory, out.Sockets = max(out.Memory, s.Memory), max(out.Sockets, s.Sockets)
+		out.Dialled += s.Dialled
+		if s.ClockStep {
+			out.ClockSteps++
+		}
+		known.Unstamped += s.Unstamped
+		known.DelayP50, known.DelayP99 = max(known.DelayP50, s.DelayP50), max(known.DelayP99, s.DelayP99)
+		known.DelayMax = max(known.DelayMax, s.DelayMax)
+	}
+	if c.sampled > 0 {
+		out.CPU = c.cpu / c.sampled.Seconds()
+	}
+	if stamps != nil {
+		known.Unstamped, known.DelayP50, known.DelayP99 = stamps.Unstamped, stamps.DelayP50, stamps.DelayP99
+		known.DelayP999, known.DelayMax = stamps.DelayP999, stamps.DelayMax
+	}
+	out.Stamps = known
+	out.Verdict = c.verdict(p, known)
+	return out
+}

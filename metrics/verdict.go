@@ -1,0 +1,103 @@
+package metrics
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The thresholds of the verdict on the client. docs/metrics.md explains them.
+const (
+	// LateMost is the 99th percentile of the client's own lateness from which on it did not send what was planned.
+	LateMost = 10 * time.Millisecond
+	// SharedMost is the share of chunks with a shared stamp from which on gaps between chunks are doubtful.
+	SharedMost = 0.01
+	// ReadLate is the 99th percentile of the time between kernel and client, or of the wait of goroutines where the kernel
+	// does not tell, from which on it was the client that read late, and not the server that sent chunks together.
+	ReadLate = time.Millisecond
+	// SchedMost is that wait of goroutines from which on stamps taken by the client itself are wrong.
+	SchedMost = 10 * time.Millisecond
+	// StallFrom is how late a timer must be to say that the whole process stood still; StallMost the share of the run that
+	// it may.
+	StallFrom = 100 * time.Millisecond
+	StallMost = 0.01
+	// BusyFrom is the share of its cores from which on the process has no time left, BusyMost the share of seconds in which
+	// it may be so.
+	BusyFrom = 0.9
+	BusyMost = 0.1
+)
+
+// fewestJudged is the number of requests, or of chunks, below which a 99th percentile is no evidence.
+const fewestJudged = 20
+
+// Verdict says whether the client limited what was measured, and by what.
+type Verdict struct {
+	// Why holds a few words for each threshold that was exceeded; none means that the client is fine.
+	Why []string
+}
+
+// Limited reports whether the figures may be the client's rather than the server's.
+func (v Verdict) Limited() bool { return len(v.Why) > 0 }
+
+// String is "ok" or "limited (why)".
+func (v Verdict) String() string {
+	if !v.Limited() {
+		return "ok"
+	}
+	return "limited (" + strings.Join(v.Why, "; ") + ")"
+}
+
+// evidence is what a verdict is made from, of a run so far or of its last seconds.
+type evidence struct {
+	paced  bool // requests had times of their own, so that being late has a meaning
+	kernel bool // chunks are stamped by the kernel
+
+	sent   uint64
+	late   time.Duration // p99
+	stamps Stamps
+	sched  time.Duration // worst of the usual seconds, see clientTally
+	stood  time.Duration
+	length time.Duration
+	busy   int // seconds without time left
+	n      int // seconds
+}
+
+func (e *evidence) verdict() Verdict {
+	var v Verdict
+	bad := func(format string, args ...any) { v.Why = append(v.Why, fmt.Sprintf(format, args...)) }
+	if e.stood > 0 && float64(e.stood) > StallMost*float64(e.length) {
+		bad("stood still for %s", inWords(e.stood))
+	}
+	if e.paced && e.sent >= fewestJudged && e.late > LateMost {
+		bad("p99 sent %s late", inWords(e.late))
+	}
+	delay := e.sched
+	if e.kernel && e.stamps.DelayP99 != Never {
+		delay = e.stamps.DelayP99
+	}
+	if e.stamps.Chunks >= fewestJudged && share(e.stamps.Shared, e.stamps.Chunks) > SharedMost && delay >= ReadLate {
+		bad("%.1f %% of chunks read late and together", 100*share(e.stamps.Shared, e.stamps.Chunks))
+	}
+	// Where stamps were asked of the kernel and did not come, they are our own.
+	own := !e.kernel || share(e.stamps.Unstamped, e.stamps.Chunks) > 0.5
+	if own && e.stamps.Chunks >= fewestJudged && e.sched > SchedMost {
+		bad("p99 read %s late", inWords(e.sched))
+	}
+	if e.n > 1 && e.busy > 1 && float64(e.busy) > BusyMost*float64(e.n) {
+		bad("CPU full for %d of %d s", e.busy, e.n)
+	}
+	return v
+}
+
+// inWords is a duration with about two figures.
+func inWords(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d >= 10*time.Millisecond:
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(10 * time.Microsecond).String()
+}

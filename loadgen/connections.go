@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"benchtop/loadgen/target"
+	"benchtop/metrics"
 )
 
-// links owns every connection of a run: the idle ones for reuse, and all of them so that they can be cut.
-type links struct {
+// Connections are those of a run to its server: the idle ones for reuse, and all of them so that they can be cut. They may
+// be opened before the run; an Engine that was given them owns them and closes them when its run is over.
+type Connections struct {
 	target *target.Target
-	clock  runClock
+	kernel bool // chunks are stamped by the kernel
 
 	mu   sync.Mutex // guards everything below
 	idle []*link    // the most recently used last
@@ -22,12 +24,16 @@ type links struct {
 	cut  bool
 }
 
-func newLinks(t *target.Target, clock runClock) *links {
-	return &links{target: t, clock: clock, open: map[*link]struct{}{}}
+// NewConnections opens nothing yet. timestamps as in Options.
+func NewConnections(t *target.Target, timestamps string) *Connections {
+	return &Connections{target: t, kernel: timestamps != metrics.UserStamps && KernelStamps(), open: map[*link]struct{}{}}
 }
 
+// Close cuts every connection and refuses new ones.
+func (l *Connections) Close() { l.cutAll() }
+
 // take returns an idle connection, nil if there is none fresh enough.
-func (l *links) take() *link {
+func (l *Connections) take() *link {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(l.idle) > 0 {
@@ -42,12 +48,12 @@ func (l *links) take() *link {
 }
 
 // dial opens a new connection.
-func (l *links) dial(ctx context.Context) (*link, error) {
+func (l *Connections) dial(ctx context.Context, clock runClock) (*link, error) {
 	raw, err := l.target.Dial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	k := &link{raw: &stampedConn{Conn: raw, clock: l.clock}}
+	k := &link{raw: &stampedConn{Conn: raw, clock: clock}}
 	// The handshake must be open to being cut as well, so the connection is known before it.
 	k.conn = k.raw
 	l.mu.Lock()
@@ -69,7 +75,7 @@ func (l *links) dial(ctx context.Context) (*link, error) {
 }
 
 // keep puts a connection back for reuse.
-func (l *links) keep(k *link) {
+func (l *Connections) keep(k *link) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.cut {
@@ -86,20 +92,20 @@ func (l *links) keep(k *link) {
 }
 
 // drop closes a connection.
-func (l *links) drop(k *link) {
+func (l *Connections) drop(k *link) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.discard(k)
 }
 
-func (l *links) discard(k *link) {
+func (l *Connections) discard(k *link) {
 	delete(l.open, k)
 	// Closing the raw connection is enough: a TLS close would wait for the peer.
 	_ = k.raw.Close()
 }
 
 // cutAll closes every connection and refuses new ones.
-func (l *links) cutAll() {
+func (l *Connections) cutAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cut = true

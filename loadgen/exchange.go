@@ -82,7 +82,7 @@ func (x *exchange) send() {
 		if k == nil {
 			from := e.clock.now()
 			ctx, cancel := context.WithDeadline(e.cutting, x.deadline)
-			fresh, err := e.links.dial(ctx)
+			fresh, err := e.links.dial(ctx, e.clock)
 			cancel()
 			q.Connect += e.clock.now() - from
 			if err != nil {

@@ -76,6 +76,11 @@ type Options struct {
 	// observed, take no slot, have no request id and ask for Model.
 	ProbeRate float64
 	Probe     datasets.Turn
+	// Timestamps says how chunks are timed: metrics.KernelStamps or metrics.UserStamps; "" for the kernel's where this system
+	// has them. A connection that cannot have them is timed by us; Request.ReadDelay says so.
+	Timestamps string
+	// Connections to use, opened ahead for the same target; nil makes the run open its own when it needs them.
+	Connections *Connections
 	// Pacer is one of PacerKinds; "" for this system's best.
 	Pacer string
 
@@ -133,6 +138,15 @@ func (o *Options) Validate() error {
 	if o.Pacer != "" && !slices.Contains(PacerKinds(), o.Pacer) {
 		bad("pacer %q: this system has %v", o.Pacer, PacerKinds())
 	}
+	switch o.Timestamps {
+	case "", metrics.UserStamps:
+	case metrics.KernelStamps:
+		if !KernelStamps() {
+			bad("timestamps kernel: this system's kernel does not stamp packets; use user")
+		}
+	default:
+		bad("timestamps %q: use kernel or user", o.Timestamps)
+	}
 	return errors.Join(problems...)
 }
 
@@ -142,7 +156,7 @@ type Engine struct {
 	clock     runClock
 	encoder   encoder
 	observer  Observer
-	links     *links
+	links     *Connections
 	limiter   limiter
 	exchanges sync.Pool // of *exchange
 	buffers   sync.Pool // of *[]byte, for requests
@@ -186,7 +200,9 @@ func New(o Options, obs Observer) (*Engine, error) {
 	}
 	e.halting = make(chan struct{}, 1)
 	e.halting <- struct{}{}
-	e.links = newLinks(o.Target, e.clock)
+	if e.links = o.Connections; e.links == nil {
+		e.links = NewConnections(o.Target, o.Timestamps)
+	}
 	e.stopping, e.stop = context.WithCancel(context.Background())
 	e.cutting, e.cut = context.WithCancel(context.Background())
 	e.header.SetMethod(http.MethodPost)

@@ -15,28 +15,33 @@ import (
 const answerWidth = 150
 
 // Answer is the one line a person came for, without a newline: where the server bends and what load it bears, or how it
-// did under the one load there was; how exact the client was; which gates were missed. There always is one, in ASCII, of
-// at most 150 columns.
+// did under the one load there was; whether the client limited it; which gates were missed. There always is one, in ASCII,
+// of at most 150 columns.
 //
-//	bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client p99 0.3 ms late
-//	8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; client p99 0.3 ms late
+//	bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client ok
+//	8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; client LIMITED (p99 sent 24ms late)
 //	no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)
 func Answer(r metrics.Report) string {
 	var parts []string
 	if r.Completed == 0 {
 		parts = []string{"no request succeeded: " + whyNone(&r)}
 	} else {
-		parts = append(verdict(&r), failedShare(&r), exactness(&r))
+		parts = append(verdict(&r), failedShare(&r), slotWait(&r), shortfall(&r))
 	}
-	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-	line := strings.Join(parts, "; ")
-	if missed := missedGates(&r, max(answerWidth-len(line)-len("; "), answerWidth/3)); missed != "" {
-		if len(parts) > 0 {
-			line = cutASCII(line, answerWidth-len("; ")-len(missed)) + "; "
-		}
-		line += missed
+	line := joined(parts...)
+	// That the client or a gate failed is never cut off for the sake of the rest; why the client did has the room that is left.
+	room := func(taken ...string) int { return answerWidth - len(joined(taken...)) - len("; ") }
+	missed := missedGates(&r, max(room(line, clientWords(&r, 0)), answerWidth/3))
+	tail := joined(clientWords(&r, room(line, missed)), missed)
+	if tail != "" {
+		line = cutASCII(line, room(tail))
 	}
-	return cutASCII(line, answerWidth)
+	return cutASCII(joined(line, tail), answerWidth)
+}
+
+// joined leaves out empty parts.
+func joined(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
 
 // bend is the pair of levels between which the server bent.
@@ -191,24 +196,22 @@ func mainFailure(r *metrics.Report) string {
 	return text
 }
 
-// exactness says how late the client was. Lateness contains the wait for a slot; where there was one, that is what there
-// is to say. Where all requests are due at once, or users follow their own last request, being late has no meaning.
-func exactness(r *metrics.Report) string {
-	late, ok := r.Lateness.Percentile(99)
-	if !ok || r.Lateness.N == 0 || !paced(r) {
+// slotWait says how long requests waited for a slot, which shaped the load. Where all requests are due at once, or users
+// follow their own last request, waiting is the plan.
+func slotWait(r *metrics.Report) string {
+	held, ok := r.ClientQueue.Percentile(99)
+	if !ok || held < shortestHeld || r.Plan.MaxConcurrency == 0 || !paced(r) {
 		return ""
 	}
-	if held, _ := r.ClientQueue.Percentile(99); held >= shortestHeld && r.Plan.MaxConcurrency > 0 {
-		return fmt.Sprintf("waited p99 %s for a slot", latency(held))
+	return fmt.Sprintf("waited p99 %s for a slot", latency(held))
+}
+
+// shortfall says that less was sent than planned, unless the wait for a slot says it.
+func shortfall(r *metrics.Report) string {
+	if !sentShort(r) || slotWait(r) != "" {
+		return ""
 	}
-	text := fmt.Sprintf("client p99 %s late", latency(late))
-	if late < 10 {
-		text = fmt.Sprintf("client p99 %.1f ms late", late)
-	}
-	if sentShort(r) {
-		text += fmt.Sprintf(", sent only %s", loadText(r.SentRate, false))
-	}
-	return text
+	return fmt.Sprintf("sent only %s", loadText(r.SentRate, false))
 }
 
 // paced reports whether requests were to start at times of a schedule.
@@ -289,7 +292,7 @@ func cutASCII(s string, width int) string {
 		return r
 	}, Clean(s))
 	if len(s) > width {
-		return s[:width-3] + "..."
+		return s[:max(0, width-3)] + "..."
 	}
 	return s
 }

@@ -33,6 +33,14 @@ func steadyReport() metrics.Report {
 	}
 }
 
+// watchedItself makes the client of a report one that knows what limited it.
+func watchedItself(why ...string) func(*metrics.Report) {
+	return func(r *metrics.Report) {
+		r.Client.Verdict.Why = why
+		r.Client.Seconds = []metrics.ClientSecond{{}}
+	}
+}
+
 func TestAnswer(t *testing.T) {
 	gate := metrics.Gate{Metric: "p99_ttft_ms", Op: ">", Limit: 500}
 	missed := metrics.GateResult{Gate: gate, Value: 612, Known: true, Missed: true}
@@ -100,6 +108,36 @@ func TestAnswer(t *testing.T) {
 				g.Known = false
 				r.Gates = []metrics.GateResult{g}
 			}},
+		{"bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client ok",
+			rampReport(), watchedItself()},
+		{"bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client LIMITED (p99 sent 31ms late and 1 more)",
+			rampReport(), watchedItself("p99 sent 31ms late", "12.5 % of chunks read late and together")},
+		{"bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client LIMITED; FAILED p99_ttft_ms>500 (612)",
+			rampReport(), func(r *metrics.Report) {
+				watchedItself("p99 sent 31ms late", "CPU full for 8 of 10 s")(r)
+				r.Gates = []metrics.GateResult{missed}
+			}},
+		{"16 users: p99 TTFT 0.41 s, p99 ITL 32 ms; client ok", steadyReport(), func(r *metrics.Report) {
+			watchedItself()(r)
+			r.Plan, r.Levels, r.Failed = metrics.Plan{Rate: metrics.Rate(inf), MaxConcurrency: 16}, nil, 0
+		}},
+		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; waited p99 0.14 s for a slot; client ok", steadyReport(), func(r *metrics.Report) {
+			watchedItself()(r)
+			r.Plan.Goodput, r.Plan.MaxConcurrency, r.Failed, r.ClientQueue = nil, 4, 0, at99(140)
+			r.ScheduledRate, r.SentRate = 8, 7.2 // which is what waiting does
+		}},
+		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client LIMITED (p99 sent 31ms late)",
+			steadyReport(), func(r *metrics.Report) {
+				watchedItself("p99 sent 31ms late")(r)
+				r.Plan.Goodput, r.Failed, r.ScheduledRate, r.SentRate = nil, 0, 8, 7.2
+			}},
+		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client p99 0.3 ms late", steadyReport(), func(r *metrics.Report) {
+			r.Plan.Goodput, r.Failed, r.ScheduledRate, r.SentRate = nil, 0, 8, 7.2
+		}},
+		{"no request succeeded: 3 failed (connect); client LIMITED (CPU full for 8 of 10 s)",
+			metrics.Report{Failed: 3, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}}},
+			watchedItself("CPU full for 8 of 10 s")},
+		{"no request succeeded: none was sent", metrics.Report{}, watchedItself()},
 		{"no request succeeded: none was sent", metrics.Report{}, func(*metrics.Report) {}},
 		{"no request succeeded: the run was cut short with 3 under way and 4 not sent",
 			metrics.Report{Interrupted: &metrics.Interrupted{Reason: "q", Cancelled: 3, Unsent: 4}}, func(*metrics.Report) {}},

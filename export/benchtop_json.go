@@ -31,7 +31,7 @@ func benchtopObject(r *metrics.Report) object {
 			{"input", sourceCounts(r.InputSources)},
 			{"output", sourceCounts(r.OutputSources)},
 		}},
-		{"client", object{{"redials", r.Redials}, {"lateness_ms", statistic(r.Lateness, "")}}},
+		{"client", client(r)},
 		{"queueing", object{{"held_ms", statistic(r.ClientQueue, "")}}},
 		{"pacing", object{
 			{"scheduled_rps", orNull(r.ScheduledRate)}, {"sent_rps", orNull(r.SentRate)}, {"done_rps", orNull(r.DoneRate)},

@@ -106,12 +106,20 @@ func TestBenchtopObjectOfWhatIsNotThere(t *testing.T) {
 		Answer:      metrics.Answer{Bends: true, At: 5, Before: 0, After: 1}, // levels it does not have
 		Probes:      &metrics.Probes{Failed: 2},
 		Timeline:    []metrics.Window{{Done: 1, Good: 1}},
+		Client: metrics.Client{Source: metrics.UserStamps, Stamps: metrics.Stamps{
+			DelayP50: metrics.Never, DelayP99: metrics.Never, DelayP999: metrics.Never, DelayMax: metrics.Never,
+		}},
 	}
 	got := benchtopJSON(t, r)
 	for key, want := range map[string]string{
 		"stages": `[]`, "objectives": `[]`, "good": `null`, "levels": `[]`, "gates": `[]`,
 		"ramp":   `{"from_rps":1,"over_requests":null,"over_s":null,"strategy":"linear","to_rps":"inf"}`,
 		"pacing": `{"done_rps":null,"scheduled_rps":null,"sent_rps":null}`,
+		"client": `{"clock_steps":null,"cpu_cores":null,"dialled":null,"gc":null,` +
+			`"lateness_ms":{"max":null,"mean":null,"median":null,"min":null,"n":0,"std":null},"memory_bytes":null,` +
+			`"own_lateness_ms":{"max":null,"mean":null,"median":null,"min":null,"n":0,"std":null},"redials":0,"seconds":[],"sockets":null,` +
+			`"stamps":{"chunks":0,"read_delay_ms":{"max":null,"p50":null,"p99":null,"p999":null},"shared":0,"shared_share":null,` +
+			`"unstamped":null},"stood_still_s":null,"timestamps":"user","verdict":null,"why":[]}`,
 		"probes": `{"completed":0,"failed":2,"max_ms":null,"median_ms":null,"p99_ms":null}`,
 		"answer": `{"after":null,"at":null,"before":null,"bends":false,"highest_within_slo":null,` +
 			`"text":"no request succeeded: none was sent","unit":"req/s","why":null}`,
@@ -128,5 +136,42 @@ func TestBenchtopObjectOfWhatIsNotThere(t *testing.T) {
 	}
 	if r.Probes = nil; benchtopJSON(t, r)["probes"] != nil {
 		t.Error("probes of a run without")
+	}
+}
+
+func TestClientObject(t *testing.T) {
+	r := metrics.Report{
+		Lateness: metrics.Statistic{N: 1, Mean: 140}, Redials: 3,
+		Client: metrics.Client{
+			Verdict: metrics.Verdict{Why: []string{"p99 sent 24ms late", "CPU full for 8 of 10 s"}}, Source: metrics.KernelStamps,
+			Stamps: metrics.Stamps{
+				Chunks: 200, Shared: 5, Unstamped: 4, DelayP50: 21 * us, DelayP99: 310 * us, DelayP999: 400 * us, DelayMax: 412_900,
+			},
+			Lateness: metrics.Statistic{N: 1, Mean: 24}, CPU: 1.5, CPUMost: 1.875, Cores: 2, StoodStill: 1200 * ms,
+			GCs: 2, GCPause: 85 * us, Memory: 25 << 20, Sockets: 9, Dialled: 11, ClockSteps: 1,
+			Seconds: []metrics.ClientSecond{{
+				At: 2 * time.Second, Took: 1200 * ms, CPU: 1.875, CPUWait: 0.5, Cores: 2, Sched: 12 * ms, Stall: 1200 * ms,
+				GCs: 2, GCPause: 85 * us, Memory: 25 << 20, Sockets: 9, Dialled: 11, ClockStep: true, Sent: 10, LateP99: 24 * ms, LateMax: 25 * ms,
+				Chunks: 200, Shared: 5, Unstamped: 4, DelayP50: 21 * us, DelayP99: 310 * us, DelayMax: 412 * us,
+			}, {DelayP50: metrics.Never, DelayP99: metrics.Never, DelayMax: metrics.Never}},
+		},
+	}
+	const want = `{"clock_steps":1,"cpu_cores":{"available":2,"max":1.875,"mean":1.5},"dialled":11,"gc":{"count":2,"pause_ms":0.085},` +
+		`"lateness_ms":{"max":0,"mean":140,"median":0,"min":0,"n":1,"std":0},"memory_bytes":26214400,` +
+		`"own_lateness_ms":{"max":0,"mean":24,"median":0,"min":0,"n":1,"std":0},"redials":3,"seconds":[` +
+		`{"chunks":200,"clock_step":true,"cpu_cores":1.875,"cpu_wait":0.5,"dialled":11,"gc_pause_ms":0.085,"gcs":2,"late_max_ms":25,` +
+		`"late_p99_ms":24,"memory_bytes":26214400,"read_delay_max_ms":0.412,"read_delay_p50_ms":0.021,"read_delay_p99_ms":0.31,` +
+		`"sched_p99_ms":12,"sent":10,"shared":5,"sockets":9,"stall_ms":1200,"t_s":2,"took_s":1.2,"unstamped":4},` +
+		`{"chunks":0,"clock_step":false,"cpu_cores":0,"cpu_wait":0,"dialled":0,"gc_pause_ms":0,"gcs":0,"late_max_ms":null,` +
+		`"late_p99_ms":null,"memory_bytes":null,"read_delay_max_ms":null,"read_delay_p50_ms":null,"read_delay_p99_ms":null,` +
+		`"sched_p99_ms":0,"sent":0,"shared":0,"sockets":0,"stall_ms":0,"t_s":0,"took_s":0,"unstamped":0}],"sockets":9,` +
+		`"stamps":{"chunks":200,"read_delay_ms":{"max":0.412,"p50":0.021,"p99":0.31,"p999":0.4},"shared":5,"shared_share":0.025,` +
+		`"unstamped":4},"stood_still_s":1.2,"timestamps":"kernel","verdict":"limited","why":["p99 sent 24ms late","CPU full for 8 of 10 s"]}`
+	if diff := cmp.Diff(want, compact(t, benchtopJSON(t, r)["client"])); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	r.Client.Verdict.Why = nil
+	if got := benchtopJSON(t, r)["client"].(map[string]any)["verdict"]; got != "ok" {
+		t.Errorf("verdict %v", got)
 	}
 }

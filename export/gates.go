@@ -12,27 +12,17 @@ import (
 
 // missedGates lists the gates that were missed, as many as fit into width columns, which must be enough for one.
 func missedGates(r *metrics.Report, width int) string {
-	const more = " and %d more"
-	list, left := "", 0
+	const words = "FAILED "
+	var missed []string
 	for i := range r.Gates {
-		g := &r.Gates[i]
-		if !g.Missed {
-			continue
-		}
-		text := fmt.Sprintf("%s (%s)", cutASCII(g.Gate.String(), width/2), gateValue(g))
-		switch {
-		case list == "":
-			list = "FAILED " + text
-		case left > 0 || len(list)+len(", ")+len(text)+len(more) > width:
-			left++
-		default:
-			list += ", " + text
+		if g := &r.Gates[i]; g.Missed {
+			missed = append(missed, fmt.Sprintf("%s (%s)", cutASCII(g.Gate.String(), width/2), gateValue(g)))
 		}
 	}
-	if left > 0 {
-		list += fmt.Sprintf(more, left)
+	if len(missed) == 0 {
+		return ""
 	}
-	return list
+	return words + listed(missed, width-len(words))
 }
 
 // gateValue is the value of a gate's metric in the unit of its limit, with as few digits as still say on which side of

@@ -22,6 +22,7 @@ const (
 //	{"benchtop_journal":1,"plan":{…}}       first
 //	{"index":0,…}                           for every request, when it is done
 //	{"event":{…}}
+//	{"client":{…}}                          what the client saw of itself, about once a second
 //	{"end":{…}}                             last
 //
 // Its methods may be called from any goroutine. Lines collect in memory; a goroutine of the journal writes them to the
@@ -116,6 +117,16 @@ func (j *Journal) Event(e metrics.Event) {
 	}
 }
 
+// Client files what the client saw of itself in a second. After Close it does nothing.
+func (j *Journal) Client(s metrics.ClientSecond) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.closed {
+		j.pending = appendClient(j.pending, &s)
+		j.grown()
+	}
+}
+
 // grown looks after a buffer that may have become full. The caller holds mu.
 func (j *Journal) grown() {
 	if len(j.pending) < blockSize {
@@ -180,7 +191,7 @@ func (j *Journal) Err() error {
 	return j.err
 }
 
-// Close files how the run ended and what was measured beside its requests (of run everything but Plan, Events and
+// Close files how the run ended and what was measured beside its requests (of run everything but Plan, Events, Client and
 // Damaged), writes everything to the file and forces it to the disk. It returns the same error as Err. The journal can
 // still be read afterwards, as long as w is open.
 func (j *Journal) Close(run metrics.Run) error {

@@ -18,6 +18,7 @@ type entry struct {
 	plan    *metrics.Plan
 	request *metrics.Request
 	event   *metrics.Event
+	client  *metrics.ClientSecond
 	end     *metrics.Run // what appendEnd writes of it
 	damage  error        // why the line cannot be read
 }
@@ -54,12 +55,16 @@ func (d *lineDecoder) decode(line []byte) (entry, error) {
 			Mark: inner.text("mark"), Count: inner.count("count"),
 		}
 		return entry{event: &e}, inner.err
+	case o.Get("client") != nil:
+		inner := f.object("client")
+		second := inner.client()
+		return entry{client: &second}, inner.err
 	case o.Get("end") != nil:
 		inner := f.object("end")
 		run := inner.end()
 		return entry{end: &run}, inner.err
 	}
-	return entry{}, errors.New(`expected a request ("index"), an "event" or the "end"`)
+	return entry{}, errors.New(`expected a request ("index"), an "event", a second of the "client" or the "end"`)
 }
 
 // fields reads the values of an object. It remembers the first thing that is not as expected.

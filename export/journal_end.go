@@ -35,6 +35,9 @@ func appendEnd(b []byte, run metrics.Run) []byte {
 		b = appendCount(b, "canvas_positions", d.CanvasPositions)
 		b = append(b, '}')
 	}
+	if s := run.Stamps; s != nil {
+		b = appendStamps(appendKey(b, "stamps"), s)
+	}
 	return append(b, "}}\n"...)
 }
 
@@ -77,6 +80,11 @@ func (f *fields) end() metrics.Run {
 			CommittedTokens: inner.count("committed_tokens"), DenoisingSteps: inner.count("denoising_steps"),
 			CanvasPositions: inner.count("canvas_positions"),
 		}
+		f.inherit(inner)
+	}
+	if inner := f.optional("stamps"); inner != nil {
+		stamps := inner.stamps()
+		run.Stamps = &stamps
 		f.inherit(inner)
 	}
 	return run

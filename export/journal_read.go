@@ -45,10 +45,12 @@ func ReadJournal(path string) (metrics.Run, iter.Seq2[metrics.Request, error], e
 			run.Plan, headed = *e.plan, true
 		case e.event != nil:
 			run.Events = append(run.Events, *e.event)
+		case e.client != nil:
+			run.Client = append(run.Client, *e.client)
 		case e.end != nil:
-			plan, events := run.Plan, run.Events
+			plan, events, client := run.Plan, run.Events, run.Client
 			run = *e.end
-			run.Plan, run.Events = plan, events
+			run.Plan, run.Events, run.Client = plan, events, client
 		}
 	}
 	if run.Damaged = damage.count; run.Damaged > 0 {

@@ -29,6 +29,9 @@ func sampleJournal(t testing.TB) []byte {
 	for i := range qs {
 		j.Done(&qs[i])
 	}
+	for _, s := range run.Client {
+		j.Client(s)
+	}
 	j.Event(run.Events[0])
 	j.Close(run)
 	var b bytes.Buffer
@@ -131,7 +134,7 @@ func TestReadJournalDamage(t *testing.T) {
 		}
 		ended, requests, lost, at := 1750*ms, 4, 1, "line 4"
 		if name == "end early" { // whatever follows an end belongs to another run
-			ended, requests, lost, at = metrics.Never, 2, 4, "line 5"
+			ended, requests, lost, at = metrics.Never, 2, 6, "line 5"
 		}
 		if run.Ended != ended || run.Damaged != lost {
 			t.Errorf("%s: ended at %v with %d damaged lines, want %v and %d", name, run.Ended, run.Damaged, ended, lost)
@@ -313,6 +316,9 @@ func TestSummarizeOfAJournal(t *testing.T) {
 		for _, e := range run.Events {
 			j.Event(e)
 		}
+		for _, s := range run.Client {
+			j.Client(s)
+		}
 		if err := j.Close(run); err != nil {
 			t.Fatal(err)
 		}
@@ -362,6 +368,9 @@ func FuzzReadJournal(f *testing.F) {
 	f.Add([]byte("{\"benchtop_journal\":1,\"plan\":{\"request_rate\":\"inf\"}}\n{\"index\":1,\"connect_us\":null,\"error\":\"\\ud800\\u00e9\"}"))
 	f.Add([]byte("{\"benchtop_journal\":1,\"plan\":{\"ramp\":{\"from\":\"inf\"},\"stages\":[{\"rate\":\"nan\"}],\"gates\":[{\"limit\":\"-inf\"}]}}\n" +
 		"x\n{\"end\":{\"probes\":{\"completed\":1,\"latencies_us\":[5]},\"spec_decode\":{\"accepted_per_position\":[1]},\"diffusion\":{}}}\n"))
+	f.Add([]byte("{\"benchtop_journal\":1,\"plan\":{\"timestamps\":\"kernel\"}}\n" +
+		"{\"client\":{\"at_ns\":1,\"cpu\":1.2345678901234567e-3,\"memory_bytes\":9007199254740992,\"clock_step\":false,\"delay_p99_ns\":0}}\n" +
+		"{\"client\":{\"cpu\":1e400}}\n{\"end\":{\"stamps\":{\"chunks\":1,\"shared\":2,\"delay_max_ns\":7}}}\n"))
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	z.Write(whole)
@@ -379,6 +388,15 @@ func FuzzReadJournal(f *testing.F) {
 					t.Fatalf("an end that was read cannot be read again: %v", err)
 				}
 				if diff := cmp.Diff(e.end, again.end); diff != "" {
+					t.Errorf("(-read +again):\n%s", diff)
+				}
+			case e.client != nil:
+				var d lineDecoder
+				again, err := d.decode(bytes.TrimSuffix(appendClient(nil, e.client), []byte("\n")))
+				if err != nil {
+					t.Fatalf("a second of the client that was read cannot be read again: %v", err)
+				}
+				if diff := cmp.Diff(e.client, again.client); diff != "" {
 					t.Errorf("(-read +again):\n%s", diff)
 				}
 			case e.request != nil:

@@ -69,6 +69,8 @@ func fill(t *testing.T, v reflect.Value, n *int64) {
 		v.Set(reflect.ValueOf(time.Date(2026, 10, 6, 10, 15, int(*n%60), 123456789, time.UTC)))
 	case v.CanInt():
 		v.SetInt(*n)
+	case v.CanUint():
+		v.SetUint(uint64(*n))
 	case v.CanFloat():
 		v.SetFloat(float64(*n) + 0.5)
 	case v.Kind() == reflect.Bool:
@@ -131,6 +133,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	run.Probes = &metrics.Probes{Completed: 2, Failed: 1, Latencies: []time.Duration{50 * ms, 300*ms + 1000}}
 	run.SpecDecode = &metrics.SpecDecode{Drafts: 4, DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3, 0, 1}}
 	run.Diffusion = &metrics.Diffusion{CommittedTokens: 1, DenoisingSteps: 2, CanvasPositions: 3}
+	run.Client = clientSeconds(t)
 	qs := roundTripRequests(t)
 
 	f := journalFile(t)
@@ -140,6 +143,9 @@ func TestJournalRoundTrip(t *testing.T) {
 		if i < len(run.Events) {
 			j.Event(run.Events[i])
 		}
+	}
+	for _, s := range run.Client {
+		j.Client(s)
 	}
 	if diff := cmp.Diff(qs, collect(t, j.Records()), sameRequest); diff != "" {
 		t.Errorf("while it is written (-want +got):\n%s", diff)

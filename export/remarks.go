@@ -10,12 +10,13 @@ import (
 
 // Remarks writes what a reader of the report should know beside its figures, at most textWidth columns wide: that the
 // run was cut short, that requests were not sent, left out or held back, what failed, which token counts are no real
-// counts, how the run did under full load, which gates it missed. It starts with an empty line, or writes nothing at all
-// if there is nothing to say.
+// counts, what was wrong with the client or its stamps, how the run did under full load, which gates it missed. It starts
+// with an empty line, or writes nothing at all if there is nothing to say.
 func Remarks(w io.Writer, r metrics.Report) error {
 	text := interruptedRemark(&r) + notSentRemark(&r) + damageRemark(&r) + warmupRemark(&r) + heldRemark(&r) +
 		pacingRemark(&r) + failuresRemark(&r) + tokensRemark("Input", r.InputSources, r.Completed) +
-		tokensRemark("Output", r.OutputSources, r.Completed) + redialsRemark(&r) + steadyRemark(&r) + gatesRemark(&r)
+		tokensRemark("Output", r.OutputSources, r.Completed) + redialsRemark(&r) + clientRemarks(&r) +
+		steadyRemark(&r) + gatesRemark(&r)
 	if text == "" {
 		return nil
 	}

@@ -23,6 +23,11 @@ func FuzzReport(f *testing.F) {
 		`"diffusion":{"committed_tokens":1,"denoising_steps":1}}}` + "\n"))
 	f.Add([]byte(`{"benchtop_journal":1,"plan":{"stages":[{"rate":"inf"},{"users":-1,"start_ns":-5}],"warmup_ns":1000000}}` + "\n" +
 		`{"index":1,"sent_us":-5,"done_us":-9,"output_tokens":-4,"failure":"\u202e","error":"\u001b"}` + "\n"))
+	f.Add([]byte(`{"benchtop_journal":1,"plan":{"timestamps":"kernel","request_rate":9}}` + "\n" +
+		`{"index":1,"scheduled_us":1,"sent_us":900000,"chunks_us":[3,0,0],"done_us":9000000}` + "\n" +
+		`{"client":{"at_ns":1,"took_ns":5,"cpu":9e15,"cores":1e-9,"stall_ns":31622400000000000,"clock_step":true,"delay_p99_ns":0}}` + "\n" +
+		`{"client":{"took_ns":31622400000000000,"cpu":9e15,"sched_ns":31622400000000000,"gc_pause_ns":1}}` + "\n" +
+		`{"end":{"ended_us":9000000,"stamps":{"chunks":1,"shared":9007199254740992,"unstamped":9007199254740992,"delay_p999_ns":0}}}` + "\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		var qs []metrics.Request
 		run := metrics.Run{Ended: metrics.Never}
@@ -34,6 +39,8 @@ func FuzzReport(f *testing.F) {
 				run.Plan = *e.plan
 			case e.event != nil:
 				run.Events = append(run.Events, *e.event)
+			case e.client != nil:
+				run.Client = append(run.Client, *e.client)
 			case e.request != nil:
 				qs = append(qs, *e.request)
 				for _, at := range append([]metrics.Chunk{{At: e.request.Done}, {At: e.request.Due}, {At: e.request.Sent},
@@ -43,9 +50,9 @@ func FuzzReport(f *testing.F) {
 					}
 				}
 			case e.end != nil:
-				plan, events := run.Plan, run.Events
+				plan, events, client := run.Plan, run.Events, run.Client
 				run = *e.end
-				run.Plan, run.Events = plan, events
+				run.Plan, run.Events, run.Client = plan, events, client
 			}
 		}
 		if run.Ended > longest {

@@ -17,11 +17,14 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files of benchtop's own formats anew")
 
-const ms = time.Millisecond
+const (
+	ms = time.Millisecond
+	us = time.Microsecond
+)
 
 // sampleRun is the worked example of vLLM's report: four requests, one slot, four requests per second. A took part in
 // three gaps between chunks, B got several tokens per chunk, C got one token late and D was refused. Beside them went three probes, and the server
-// drafted tokens.
+// drafted tokens. The client watched itself.
 func sampleRun() (metrics.Run, []metrics.Request) {
 	plan := metrics.Plan{
 		Version: "1.2.3", Command: []string{"benchtop", "serve", "--model", "org/M", "--header", "***"},
@@ -35,6 +38,7 @@ func sampleRun() (metrics.Run, []metrics.Request) {
 		Goodput:     metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "tpot", LimitMS: 50}, {Metric: "e2el", LimitMS: 1000}},
 		Metadata:    []metrics.Pair{{Key: "tp", Value: "1"}},
 		Detailed:    true,
+		Timestamps:  metrics.KernelStamps,
 		Definitions: map[string]string{"success": "finish seen", "clock": "monotonic"},
 	}
 	run := metrics.Run{
@@ -44,12 +48,30 @@ func sampleRun() (metrics.Run, []metrics.Request) {
 		SpecDecode: &metrics.SpecDecode{
 			Drafts: 4, DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3, 2, 1},
 		},
+		Client: sampleClient(),
+		Stamps: &metrics.Stamps{Chunks: 8, DelayP50: 21 * us, DelayP99: 310_499, DelayP999: 400 * us, DelayMax: 412 * us},
 	}
 	return run, []metrics.Request{
 		sampleRequest(0, 10, 4, 100*ms, 100*ms, 200*ms, 50*ms, 50*ms, 60*ms),
 		sampleRequest(1, 12, 5, 300*ms, 460*ms, 300*ms, 40*ms, 40*ms),
 		sampleRequest(2, 8, 1, 700*ms, 840*ms, 900*ms),
 		refused(3, 9, 1000*ms, 1740*ms, "Bad Request"),
+	}
+}
+
+// sampleClient are two samples: a second in which everything is there, and the rest of the run, in which nothing came that
+// the kernel could have stamped.
+func sampleClient() []metrics.ClientSecond {
+	return []metrics.ClientSecond{
+		{
+			At: 1000_004 * us, Took: 1000_003 * us, CPU: 0.25, CPUWait: 0.125, Cores: 2, Sched: 40 * us, Stall: 1500 * us,
+			GCs: 2, GCPause: 85 * us, Memory: 24 << 20, Sockets: 2, Dialled: 2, Sent: 3, LateP99: 100_500, LateMax: 120 * us,
+			Chunks: 7, DelayP50: 20 * us, DelayP99: 300 * us, DelayMax: 412 * us,
+		},
+		{
+			At: 1750_009 * us, Took: 750_005 * us, CPU: 0.5, Cores: 2, Sched: 60 * us, Memory: 23 << 20, Sockets: 1, Sent: 1, Chunks: 1,
+			DelayP50: metrics.Never, DelayP99: metrics.Never, DelayMax: metrics.Never,
+		},
 	}
 }
 

@@ -1,6 +1,9 @@
 package metrics
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // clientTally collects what a run shows of its client. The timeline feeds it with requests and chunks, the rest are the
 // samples of the seconds.
@@ -10,7 +13,7 @@ type clientTally struct {
 	delay   Histogram // of chunks; live only, the journal has the result
 	sched   Histogram // one value a second
 	stood   time.Duration
-	busy    int
+	busy, n int     // seconds without time left, of so many
 	cpu     float64 // core seconds
 	sampled time.Duration
 	seconds []ClientSecond // only ever appended to: snapshots share it
@@ -85,17 +88,32 @@ func (c *clientTally) file(s ClientSecond) {
 	c.seconds = append(c.seconds, s)
 	c.sched.Add(s.Sched)
 	c.cpu += s.CPU * s.Took.Seconds()
-	c.sampled += s.Took
+	c.sampled = later(c.sampled, s.Took)
+	if s.whole() {
+		c.n++
+	}
 	if s.Stall >= StallFrom {
-		c.stood += s.Stall
+		c.stood = later(c.stood, s.Stall)
 	}
 	if s.full() {
 		c.busy++
 	}
 }
 
+// later is a + b, at most the longest duration: both may come from a file.
+func later(a, b time.Duration) time.Duration {
+	if b > math.MaxInt64-a {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// whole reports whether the sample covers enough time to be called a second; the last one of a run may be a moment, in which
+// any figure per second is chance.
+func (s *ClientSecond) whole() bool { return s.Took >= time.Second/2 }
+
 // full reports whether the process had no time left in the second.
-func (s *ClientSecond) full() bool { return s.Cores > 0 && s.CPU >= BusyFrom*s.Cores }
+func (s *ClientSecond) full() bool { return s.whole() && s.Cores > 0 && s.CPU >= BusyFrom*s.Cores }
 
 // timed is the stamps with the delays known so far.
 func (c *clientTally) timed() Stamps {
@@ -116,7 +134,7 @@ func (c *clientTally) verdict(p *Plan, stamps Stamps) Verdict {
 	e := evidence{
 		paced: p.paced(), kernel: p.Timestamps == KernelStamps,
 		sent: c.late.Count(), late: c.late.Quantile(0.99), stamps: stamps, sched: c.sched.Quantile(0.95),
-		stood: c.stood, length: c.sampled, busy: c.busy, n: len(c.seconds),
+		stood: c.stood, length: c.sampled, busy: c.busy, n: c.n,
 	}
 	return e.verdict()
 }
@@ -136,8 +154,10 @@ func (c *clientTally) recent(p *Plan) Verdict {
 		e.stamps.Unstamped += s.Unstamped
 		e.stamps.DelayP99 = max(e.stamps.DelayP99, s.DelayP99)
 		e.sched = max(e.sched, s.Sched)
-		e.length += s.Took
-		e.n++
+		e.length = later(e.length, s.Took)
+		if s.whole() {
+			e.n++
+		}
 		if s.Stall >= StallFrom {
 			e.stood += s.Stall
 		}
@@ -158,7 +178,9 @@ func (c *clientTally) client(p *Plan, stamps *Stamps, lateness Statistic) Client
 	known.Unstamped, known.DelayP50, known.DelayP99, known.DelayP999, known.DelayMax = 0, Never, Never, Never, Never
 	for i := range c.seconds {
 		s := &c.seconds[i]
-		out.CPUMost, out.Cores = max(out.CPUMost, s.CPU), max(out.Cores, s.Cores)
+		if out.Cores = max(out.Cores, s.Cores); s.whole() {
+			out.CPUMost = max(out.CPUMost, s.CPU)
+		}
 		out.GCs += s.GCs
 		out.GCPause += s.GCPause
 		out.Memory, out.Sockets = max(out.Memory, s.Memory), max(out.Sockets, s.Sockets)

@@ -105,6 +105,13 @@ func (r *Recorder) Client(s ClientSecond) ClientSecond {
 	return r.line.client.sample(s)
 }
 
+// Verdict on the client, of the whole run so far.
+func (r *Recorder) Verdict() Verdict {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.line.client.verdict(r.line.plan, r.line.client.timed())
+}
+
 // Stamps is how the chunks were timed so far.
 func (r *Recorder) Stamps() Stamps {
 	r.mu.Lock()

@@ -1,0 +1,129 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// clientWords say whether the client limited what was measured, and why if that fits into width columns; where it did not
+// watch itself, as in older journals, they say how late it was.
+func clientWords(r *metrics.Report, width int) string {
+	v := &r.Client.Verdict
+	switch {
+	case v.Limited():
+		const words = "client LIMITED"
+		if text := words + " (" + listed(v.Why, width-len(words+" ()")) + ")"; len(text) <= width {
+			return text
+		}
+		return words
+	case r.Completed == 0: // there are no figures that it could have spoilt
+		return ""
+	case watched(&r.Client):
+		return "client ok"
+	case !paced(r) || slotWait(r) != "": // being late has no meaning, or is said already
+		return ""
+	}
+	late, ok := r.Lateness.Percentile(99)
+	switch {
+	case !ok || r.Lateness.N == 0:
+		return ""
+	case late < 10:
+		return fmt.Sprintf("client p99 %.1f ms late", late)
+	}
+	return fmt.Sprintf("client p99 %s late", latency(late))
+}
+
+// listed joins as many items as fit into width columns, but at least one, and counts the others.
+func listed(items []string, width int) string {
+	const more = " and %d more"
+	list, left := "", 0
+	for i, item := range items {
+		room := width
+		if i < len(items)-1 {
+			room -= len(more)
+		}
+		switch {
+		case i == 0:
+			list = item
+		case left > 0 || len(list)+len(", ")+len(item) > room:
+			left++
+		default:
+			list += ", " + item
+		}
+	}
+	if left > 0 {
+		list += fmt.Sprintf(more, left)
+	}
+	return list
+}
+
+// clientRemarks are about the client. A client that was fine is none.
+func clientRemarks(r *metrics.Report) string {
+	return limitedRemark(r) + stoodRemark(&r.Client) + clockRemark(&r.Client) + unstampedRemark(&r.Client) + sharedRemark(&r.Client)
+}
+
+func limitedRemark(r *metrics.Report) string {
+	v := &r.Client.Verdict
+	if !v.Limited() {
+		return ""
+	}
+	return remark("Client LIMITED: %s. The figures may be the client's rather than the server's: give the client cores of its"+
+		" own, run it on another machine, or lower the load; `benchtop calibrate` shows what this machine can measure.",
+		strings.Join(v.Why, "; "))
+}
+
+func stoodRemark(c *metrics.Client) string {
+	if c.StoodStill <= 0 {
+		return ""
+	}
+	var longest metrics.ClientSecond
+	for _, s := range c.Seconds {
+		if s.Stall > longest.Stall {
+			longest = s
+		}
+	}
+	rounded := func(d time.Duration) string { return Duration(d.Round(time.Millisecond)) }
+	return remark("Stood still: the client did nothing for %s, %s of it at a stretch around second %.0f. Something stopped it, or"+
+		" the whole machine. Requests due meanwhile went out late, and chunks that came meanwhile may share one time.",
+		rounded(c.StoodStill), rounded(longest.Stall), longest.At.Seconds())
+}
+
+func clockRemark(c *metrics.Client) string {
+	if c.ClockSteps == 0 || c.Source != metrics.KernelStamps { // reads are timed by a clock that nobody sets
+		return ""
+	}
+	return remark("Clock: the system's clock was set in %s of the run; chunks that came around that moment got the time of their"+
+		" read.", count(c.ClockSteps, "second"))
+}
+
+// mostOdd is the share of chunks up to which odd stamps are not worth a word.
+const mostOdd = metrics.SharedMost
+
+func unstampedRemark(c *metrics.Client) string {
+	share := float64(c.Stamps.Unstamped) / float64(max(c.Stamps.Chunks, 1))
+	if c.Source != metrics.KernelStamps || share <= mostOdd {
+		return ""
+	}
+	return remark("Stamps: %s of the chunks came without a stamp of the kernel and got the time of their read, which is later."+
+		" Unix sockets have none.", percent(share))
+}
+
+// sharedRemark is about chunks that came together to a client that read in time. Where the client was limited, they may be
+// its own fault, and that is said already.
+func sharedRemark(c *metrics.Client) string {
+	share := float64(c.Stamps.Shared) / float64(max(c.Stamps.Chunks, 1))
+	if !watched(c) || c.Verdict.Limited() || share <= mostOdd {
+		return ""
+	}
+	return remark("Stamps: %s of the chunks came together with the one before, though the client read in time: the server or"+
+		" a proxy sends several at once, or the network held them. The gaps between those are 0.", percent(share))
+}
+
+// percent of a share, rounded down, so that 100 % means all.
+func percent(share float64) string {
+	return fmt.Sprintf("%.1f %%", math.Floor(min(share, 1)*1000+1e-9)/10)
+}

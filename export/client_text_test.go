@@ -1,0 +1,147 @@
+package export
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchtop/metrics"
+)
+
+// clientRun is half a minute of requests that come once a second, each with four chunks, and a client in good health.
+func clientRun() (metrics.Run, []metrics.Request) {
+	run := metrics.Run{
+		Plan: metrics.Plan{
+			Rate: 1, Requests: 30, Timestamps: metrics.KernelStamps,
+			Metrics: []string{metrics.TTFT}, Percentiles: []float64{99}, SteadyState: metrics.SteadyStateRule{Off: true},
+		},
+		Ended:  30 * time.Second,
+		Stamps: &metrics.Stamps{Chunks: 120, DelayP50: 20 * us, DelayP99: 300 * us, DelayP999: 310 * us, DelayMax: 320 * us},
+	}
+	var qs []metrics.Request
+	for i := range 30 {
+		at := time.Duration(i) * time.Second
+		qs = append(qs, sampleRequest(i, 10, 4, at, at, 100*ms, 50*ms, 50*ms, 50*ms))
+		run.Client = append(run.Client, metrics.ClientSecond{
+			At: at + time.Second, Took: time.Second, CPU: 0.5, Cores: 2, Sched: 50 * us, Stall: 2 * ms, Memory: 20 << 20, Sockets: 1,
+			Sent: 1, Chunks: 4, DelayP50: 20 * us, DelayP99: 300 * us, DelayMax: 320 * us,
+		})
+	}
+	return run, qs
+}
+
+// together makes the last chunk of the first n requests share its stamp with the one before.
+func together(run *metrics.Run, qs []metrics.Request, n int) {
+	for i := range n {
+		c := qs[i].Chunks
+		c[3].At, qs[i].LastChunk, qs[i].Done = c[2].At, c[2].At, c[2].At
+		run.Client[i].Shared = 1
+	}
+	run.Stamps.Shared = n
+}
+
+// late makes every request leave that much later than its time, through the client's fault.
+func late(qs []metrics.Request, by time.Duration) {
+	for i := range qs {
+		q := &qs[i]
+		q.Due, q.Admitted, q.Sent = q.Scheduled+by, q.Scheduled+by, q.Scheduled+by
+	}
+}
+
+func TestClientRemarks(t *testing.T) {
+	const advice = "The figures may be the client's rather than the server's: give the client cores of its own, run it on another" +
+		" machine, or lower the load; `benchtop calibrate` shows what this machine can measure."
+	const stood = "of it at a stretch around second %d. Something stopped it, or the whole machine. Requests due meanwhile went out late," +
+		" and chunks that came meanwhile may share one time."
+	older := func(run *metrics.Run) { run.Client, run.Stamps, run.Plan.Timestamps = nil, nil, "" }
+	for name, c := range map[string]struct {
+		change         func(*metrics.Run, []metrics.Request)
+		remarks, words string
+	}{
+		"good": {func(*metrics.Run, []metrics.Request) {}, "", "client ok"},
+		"late": {func(_ *metrics.Run, qs []metrics.Request) { late(qs, 24*ms) },
+			"Client LIMITED: p99 sent 24ms late. " + advice, "client LIMITED (p99 sent 24ms late)"},
+		"late and busy": {func(run *metrics.Run, qs []metrics.Request) {
+			late(qs, 24*ms)
+			for i := range 6 {
+				run.Client[i].CPU = 1.9
+			}
+		}, "Client LIMITED: p99 sent 24ms late; CPU full for 6 of 30 s. " + advice,
+			"client LIMITED (p99 sent 24ms late, CPU full for 6 of 30 s)"},
+		"stood still": {func(run *metrics.Run, _ []metrics.Request) {
+			run.Client[3].Stall, run.Client[9].Stall = 100*ms, 2100*ms
+		},
+			"Client LIMITED: stood still for 2.2s. " + advice + " Stood still: the client did nothing for 2.2s, 2.1s " +
+				fmt.Sprintf(stood, 10), "client LIMITED (stood still for 2.2s)"},
+		"a moment": {func(run *metrics.Run, _ []metrics.Request) { run.Client[29].Stall = 120 * ms },
+			"Stood still: the client did nothing for 120ms, 120ms " + fmt.Sprintf(stood, 30), "client ok"},
+		"one of 120 together": {func(run *metrics.Run, qs []metrics.Request) { together(run, qs, 1) }, "", "client ok"},
+		"together": {func(run *metrics.Run, qs []metrics.Request) { together(run, qs, 12) },
+			"Stamps: 10.0 % of the chunks came together with the one before, though the client read in time: the server or a proxy" +
+				" sends several at once, or the network held them. The gaps between those are 0.", "client ok"},
+		"read late": {func(run *metrics.Run, qs []metrics.Request) {
+			together(run, qs, 12)
+			run.Stamps.DelayP99 = 3 * ms
+		}, "Client LIMITED: 10.0 % of chunks read late and together. " + advice, "client LIMITED (10.0 % of chunks read late and together)"},
+		"one of 120 not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 1 }, "", "client ok"},
+		"not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 120 },
+			"Stamps: 100.0 % of the chunks came without a stamp of the kernel and got the time of their read, which is later." +
+				" Unix sockets have none.", "client ok"},
+		"not asked to stamp": {func(run *metrics.Run, _ []metrics.Request) {
+			run.Plan.Timestamps, run.Client[7].ClockStep = metrics.UserStamps, true
+			*run.Stamps = metrics.Stamps{Chunks: 120, Unstamped: 120, DelayP50: metrics.Never, DelayP99: metrics.Never}
+		}, "", "client ok"},
+		"clock": {func(run *metrics.Run, _ []metrics.Request) {
+			run.Client[7].ClockStep, run.Client[8].ClockStep = true, true
+		},
+			"Clock: the system's clock was set in 2 seconds of the run; chunks that came around that moment got the time of their read.",
+			"client ok"},
+		"nothing known": {func(run *metrics.Run, qs []metrics.Request) {
+			together(run, qs, 12)
+			older(run)
+		}, "", "client p99 0.0 ms late"},
+		"late in an older journal": {func(run *metrics.Run, qs []metrics.Request) {
+			late(qs, 24*ms)
+			older(run)
+		}, "Client LIMITED: p99 sent 24ms late. " + advice, "client LIMITED (p99 sent 24ms late)"},
+	} {
+		run, qs := clientRun()
+		c.change(&run, qs)
+		r := summarize(t, run, qs)
+		got := remarks(t, r)
+		if diff := cmp.Diff(c.remarks, strings.Join(strings.Fields(got), " ")); diff != "" {
+			t.Errorf("%s: remarks (-want +got):\n%s", name, diff)
+		}
+		for line := range strings.Lines(got) {
+			if columns(strings.TrimSuffix(line, "\n")) > textWidth {
+				t.Errorf("%s: too wide: %q", name, line)
+			}
+		}
+		if got := Answer(r); !strings.HasSuffix(got, "; "+c.words) {
+			t.Errorf("%s: %s, want %s", name, got, c.words)
+		}
+	}
+}
+
+func TestListed(t *testing.T) {
+	items := []string{"aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"}
+	for width, want := range map[int]string{
+		34: "aaaaaaaaaa, bbbbbbbbbb, cccccccccc",
+		33: "aaaaaaaaaa and 2 more", // the number of the rest has its room
+		0:  "aaaaaaaaaa and 2 more",
+	} {
+		if got := listed(items, width); got != want {
+			t.Errorf("%d columns: %q, want %q", width, got, want)
+		}
+	}
+	if got := listed(items[:1], 10); got != "aaaaaaaaaa" {
+		t.Errorf("got %q", got)
+	}
+	if got := listed(slices.Repeat(items, 2), 40); got != "aaaaaaaaaa, bbbbbbbbbb and 4 more" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,120 @@
+package metrics
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// Each threshold turns the verdict by itself, a little below it nothing does, and what is no evidence is none.
+func TestVerdict(t *testing.T) {
+	const ms = time.Millisecond
+	fine := func() evidence {
+		return evidence{
+			paced: true, kernel: true, sent: 100, late: LateMost, length: 100 * time.Second, n: 100, busy: 10,
+			stood: time.Second, sched: SchedMost,
+			stamps: Stamps{Chunks: 1000, Shared: 10, DelayP99: 10 * ms},
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(e *evidence)
+		want   string
+	}{
+		{"at every limit", func(*evidence) {}, "ok"},
+		{"sent late", func(e *evidence) { e.late = 23 * ms }, "limited (p99 sent 23ms late)"},
+		{"late in a closed loop", func(e *evidence) { e.late, e.paced = time.Second, false }, "ok"},
+		{"few requests", func(e *evidence) { e.late, e.sent = time.Second, 19 }, "ok"},
+		{"read late and together", func(e *evidence) { e.stamps.Shared = 24 }, "limited (2.4 % of chunks read late and together)"},
+		{"together, but read in time", func(e *evidence) { e.stamps.Shared, e.stamps.DelayP99 = 500, 200*time.Microsecond }, "ok"},
+		{"together, in time, with busy goroutines", func(e *evidence) {
+			e.stamps.Shared, e.stamps.DelayP99, e.sched = 500, 200*time.Microsecond, 9*ms
+		}, "ok"},
+		{"together with stamps of our own", func(e *evidence) {
+			e.kernel, e.stamps.Shared, e.stamps.DelayP99, e.sched = false, 500, Never, 2*ms
+		}, "limited (50.0 % of chunks read late and together)"},
+		{"read late, stamped by the kernel", func(e *evidence) { e.sched = 11 * ms }, "ok"},
+		{"read late with stamps of our own", func(e *evidence) { e.kernel, e.sched = false, 11*ms }, "limited (p99 read 11ms late)"},
+		{"read late, and the kernel's stamps did not come", func(e *evidence) { e.stamps.Unstamped, e.sched = 501, 11*ms }, "limited (p99 read 11ms late)"},
+		{"stood still", func(e *evidence) { e.stood = 1001 * ms }, "limited (stood still for 1s)"},
+		{"stood still at once", func(e *evidence) { e.stood, e.length = 100*ms, 0 }, "limited (stood still for 100ms)"},
+		{"full", func(e *evidence) { e.busy = 11 }, "limited (CPU full for 11 of 100 s)"},
+		{"full for a second", func(e *evidence) { e.busy, e.n = 1, 2 }, "ok"},
+		{"several", func(e *evidence) { e.stood, e.late = 5*time.Second, 40*ms }, "limited (stood still for 5s; p99 sent 40ms late)"},
+		{"nothing at all", func(e *evidence) { *e = evidence{kernel: true} }, "ok"},
+	} {
+		e := fine()
+		c.change(&e)
+		if got := e.verdict(); got.String() != c.want || got.Limited() != (c.want != "ok") {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A run is told second by second, and the sum of the seconds is the run.
+func TestClientSeconds(t *testing.T) {
+	const ms = time.Millisecond
+	plan := Plan{Timestamps: KernelStamps, Rate: 10, Warmup: 500 * ms}
+	rec := NewRecorder(time.Now(), &plan)
+	request := func(index int, scheduled, late, delay time.Duration, gaps ...time.Duration) Request {
+		q := NewRequest(index)
+		q.Scheduled, q.Due, q.Admitted, q.Connect = scheduled, scheduled, scheduled+50*ms, 3*ms
+		q.Sent = q.Admitted + 3*ms + late
+		rec.Due(&q)
+		rec.Sent(&q)
+		at := q.Sent
+		for _, gap := range gaps {
+			at += gap
+			q.ReadDelay = delay
+			q.Add(Chunk{At: at, Tokens: 1})
+			rec.Chunk(&q)
+		}
+		q.OutputTokens, q.Done = len(gaps), at
+		rec.Done(&q)
+		return q
+	}
+	all := []Request{
+		request(0, 0, 9*ms, 5*ms, 10*ms, 0, 0), // of the warm-up: in the second, not in the run
+		request(1, 600*ms, 2*ms, 1*ms, 10*ms, 0, 10*ms),
+	}
+	seconds := []ClientSecond{rec.Client(ClientSecond{At: time.Second, Took: time.Second, CPU: 0.5, Cores: 2, Sockets: 2, Dialled: 2})}
+	if s := seconds[0]; s.Sent != 2 || s.LateMax != 9*ms || s.Chunks != 6 || s.Shared != 3 || s.Unstamped != 0 || s.DelayMax != 5*ms {
+		t.Errorf("first second: %+v", s)
+	}
+	all = append(all, request(2, 1200*ms, 0, Never, 10*ms, 10*ms))
+	seconds = append(seconds, rec.Client(ClientSecond{
+		At: 3 * time.Second, Took: 2 * time.Second, CPU: 2, Cores: 2, Stall: 900 * ms, GCs: 3, GCPause: ms, Memory: 7, Sockets: 1, ClockStep: true,
+	}))
+	if s := seconds[1]; s.Sent != 1 || s.Chunks != 2 || s.Unstamped != 2 || s.DelayP99 != Never || s.DelayMax != Never {
+		t.Errorf("second second: %+v", s)
+	}
+	snapshot, stamps := rec.Snapshot(), rec.Stamps()
+	if len(snapshot.Client) != 2 || snapshot.Verdict.String() != rec.Verdict().String() || !snapshot.Recent.Limited() {
+		t.Errorf("snapshot: %+v %s %s", snapshot.Client, snapshot.Verdict, snapshot.Recent)
+	}
+	report, err := Summarize(yield(all), Run{Plan: plan, Ended: 3 * time.Second, Client: seconds, Stamps: &stamps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := report.Client
+	if c.Stamps != stamps || c.Stamps.Chunks != 5 || c.Stamps.Shared != 1 || c.Stamps.Unstamped != 2 || c.Stamps.DelayMax != 5*ms {
+		t.Errorf("stamps: %+v, recorder %+v", c.Stamps, stamps)
+	}
+	if c.CPU != 1.5 || c.CPUMost != 2 || c.Cores != 2 || c.StoodStill != 900*ms || c.GCs != 3 || c.Memory != 7 || c.Sockets != 2 || c.Dialled != 2 || c.ClockSteps != 1 {
+		t.Errorf("client: %+v", c)
+	}
+	if c.Lateness.N != 2 || c.Lateness.Max != 2 || c.Verdict.String() != snapshot.Verdict.String() || !strings.Contains(c.Verdict.String(), "stood still for 900ms") {
+		t.Errorf("lateness %+v, verdict %s", c.Lateness, c.Verdict)
+	}
+
+	// A journal without an end knows the seconds only.
+	report, err = Summarize(yield(all), Run{Plan: plan, Ended: Never, Client: seconds})
+	if s := report.Client.Stamps; err != nil || s.Unstamped != 2 || s.DelayMax != 5*ms || s.DelayP999 != Never {
+		t.Errorf("killed: %+v (%v)", s, err)
+	}
+	// One from before there were samples says nothing about the client.
+	report, err = Summarize(yield(all), Run{Plan: Plan{Rate: 10}, Ended: 3 * time.Second})
+	if c := report.Client; err != nil || c.Source != UserStamps || c.Verdict.Limited() || c.Stamps.DelayP99 != Never || len(c.Seconds) != 0 {
+		t.Errorf("old journal: %+v (%v)", c, err)
+	}
+}

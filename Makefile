@@ -3,7 +3,7 @@
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME    = 10s
 
-.PHONY: check test fmt vet staticcheck race cross fuzz bench screens golden
+.PHONY: check test fmt vet staticcheck race cross fuzz bench microbench screens golden
 
 check: fmt vet staticcheck race cross
 
@@ -44,7 +44,12 @@ fuzz:
 	  done; \
 	done
 
+# Measures the measuring, about ten minutes, and rewrites the tables of docs/accuracy.md and docs/accuracy.json. Let nothing
+# else run meanwhile. BENCH="-quick" tries it in a minute and writes nothing; BENCH="-only stamps" measures one table.
 bench:
+	go run ./internal/bench $(BENCH)
+
+microbench:
 	go test -run '^$$' -bench . -benchmem ./...
 
 # Rewrites the expected screens and reports in testdata; read the difference before you commit it.

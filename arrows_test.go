@@ -28,17 +28,23 @@ var arrows = map[string][]string{
 	"benchtop/internal/pyjson":    {},
 	"benchtop/internal/simulator": {},
 	"benchtop/internal/telemetry": {"benchtop/metrics"},
+	"benchtop/internal/metronome": {},
+	"benchtop/internal/calibration": {"benchtop/loadgen", "benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy",
+		"benchtop/metrics", "benchtop/internal/metronome", "benchtop/internal/telemetry"},
+	"benchtop/internal/bench": {"benchtop/loadgen", "benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy",
+		"benchtop/metrics", "benchtop/internal/metronome", "benchtop/internal/telemetry", "benchtop/internal/calibration"},
 }
 
 // only says which packages may import certain modules.
 var only = map[string][]string{
-	"github.com/valyala/fasthttp":     {"benchtop/loadgen"},
-	"github.com/charmbracelet/":       {"benchtop/tui", "benchtop/tui/noquery"},
-	"github.com/NimbleMarkets/":       {"benchtop/tui"},
-	"github.com/valyala/fastjson":     {"benchtop/loadgen", "benchtop/export"},
-	"github.com/spf13/pflag":          {"benchtop/internal/cli"},
-	"github.com/mattn/go-isatty":      {"benchtop/internal/cli"},
-	"golang.org/x/sys/":               {"benchtop/loadgen", "benchtop/tui", "benchtop/internal/cli"},
+	"github.com/valyala/fasthttp": {"benchtop/loadgen"},
+	"github.com/charmbracelet/":   {"benchtop/tui", "benchtop/tui/noquery"},
+	"github.com/NimbleMarkets/":   {"benchtop/tui"},
+	"github.com/valyala/fastjson": {"benchtop/loadgen", "benchtop/export"},
+	"github.com/spf13/pflag":      {"benchtop/internal/cli"},
+	"github.com/mattn/go-isatty":  {"benchtop/internal/cli"},
+	"golang.org/x/sys/": {"benchtop/loadgen", "benchtop/tui", "benchtop/internal/cli", "benchtop/internal/telemetry",
+		"benchtop/internal/metronome", "benchtop/internal/calibration", "benchtop/internal/bench"},
 	"github.com/rogpeppe/go-internal": {"benchtop/internal/cli"},
 	"gonum.org/":                      {"benchtop/export/charts"},
 }

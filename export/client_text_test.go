@@ -80,13 +80,13 @@ func TestClientRemarks(t *testing.T) {
 		"a moment": {func(run *metrics.Run, _ []metrics.Request) { run.Client[29].Stall = 120 * ms },
 			"Stood still: the client did nothing for 120ms, 120ms " + fmt.Sprintf(stood, 30), "client ok"},
 		"one of 120 together": {func(run *metrics.Run, qs []metrics.Request) { together(run, qs, 1) }, "", "client ok"},
-		"together": {func(run *metrics.Run, qs []metrics.Request) { together(run, qs, 12) },
-			"Stamps: 10.0 % of the chunks came together with the one before, though the client read in time: the server or a proxy" +
+		"together": {func(run *metrics.Run, qs []metrics.Request) { together(run, qs, 24) },
+			"Stamps: 20.0 % of the chunks came together with the one before, though the client read in time: the server or a proxy" +
 				" sends several at once, or the network held them. The gaps between those are 0.", "client ok"},
 		"read late": {func(run *metrics.Run, qs []metrics.Request) {
-			together(run, qs, 12)
+			together(run, qs, 24)
 			run.Stamps.DelayP99 = 3 * ms
-		}, "Client LIMITED: 10.0 % of chunks read late and together. " + advice, "client LIMITED (10.0 % of chunks read late and together)"},
+		}, "Client LIMITED: 20.0 % of chunks read late and together. " + advice, "client LIMITED (10.0 % of chunks read late and together)"},
 		"one of 120 not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 1 }, "", "client ok"},
 		"not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 120 },
 			"Stamps: 100.0 % of the chunks came without a stamp of the kernel and got the time of their read, which is later." +
@@ -101,7 +101,7 @@ func TestClientRemarks(t *testing.T) {
 			"Clock: the system's clock was set in 2 seconds of the run; chunks that came around that moment got the time of their read.",
 			"client ok"},
 		"nothing known": {func(run *metrics.Run, qs []metrics.Request) {
-			together(run, qs, 12)
+			together(run, qs, 24)
 			older(run)
 		}, "", "client p99 0.0 ms late"},
 		"late in an older journal": {func(run *metrics.Run, qs []metrics.Request) {

@@ -56,7 +56,8 @@ func (x *exchange) stream(k *link) error {
 		x.expire(k)
 		n, err := body.Read(k.buffer[:])
 		if n > 0 {
-			x.at = k.arrived(chunked)
+			came := k.arrived(chunked)
+			x.at, x.delay = came.at, came.delay
 			if !isStream && x.q.FirstChunk == metrics.Never {
 				x.whole = append(x.whole, k.buffer[:min(n, maxEvent-len(x.whole))]...)
 			}
@@ -112,14 +113,17 @@ func (x *exchange) expire(k *link) {
 	k.raw.expire(at, min(limit/4, time.Second))
 }
 
-// lastHeard is when the last chunk came: comments that keep a connection open do not keep a stream alive. Once the answer
-// is complete, anything counts.
+// lastHeard is when we got the last chunk: comments that keep a connection open do not keep a stream alive. Once the answer
+// is complete, anything counts. The kernel's stamp does not: it may be so old that time is up, although more waits there.
 func (x *exchange) lastHeard() time.Duration {
 	if x.finished || x.ended {
-		return max(x.at, x.q.LastChunk)
+		return max(x.gotAt(), x.heard)
 	}
-	return max(x.q.LastChunk, 0)
+	return x.heard
 }
+
+// gotAt is when the piece being parsed got to us.
+func (x *exchange) gotAt() time.Duration { return x.at + max(0, x.delay) }
 
 func isTimeout(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, fasthttp.ErrTimeout)
@@ -170,6 +174,7 @@ func (x *exchange) chunk(m *message) {
 	}
 	x.text = append(x.text, m.answer...)
 	x.q.Add(c)
+	x.q.ReadDelay, x.heard = x.delay, x.gotAt()
 	x.observer.Chunk(x.q)
 }
 

@@ -9,42 +9,107 @@ import (
 	"time"
 
 	"benchtop/loadgen/target"
-	"benchtop/metrics"
 )
 
 // Connections are those of a run to its server: the idle ones for reuse, and all of them so that they can be cut. They may
 // be opened before the run; an Engine that was given them owns them and closes them when its run is over.
 type Connections struct {
 	target *target.Target
-	kernel bool // chunks are stamped by the kernel
+	stamps *stamping // nil: chunks are stamped by us
 
-	mu   sync.Mutex // guards everything below
-	idle []*link    // the most recently used last
-	open map[*link]struct{}
-	cut  bool
+	life    context.Context // ends when every connection is cut
+	end     context.CancelFunc
+	opening chan struct{} // holds a token while nobody opens ahead
+
+	mu      sync.Mutex // guards everything below
+	clock   runClock   // of the connections opened ahead
+	idle    []*link    // used before, the most recently used last
+	ahead   []*link    // opened ahead and never used, the newest last
+	open    map[*link]struct{}
+	dialled int
+	cut     bool
 }
+
+// ConnectionStats count connections. ClockSteps is how often the system's clock was seen to jump against the monotonic
+// one, which makes stamps of the kernel useless for a moment.
+type ConnectionStats struct{ Open, Dialled, ClockSteps int }
+
+const (
+	// idleLimit is shorter than the keep-alive of the servers we know (uvicorn: 5 s), so that a connection is rarely
+	// reused just when the server closes it.
+	idleLimit = 3500 * time.Millisecond
+	// aheadLimit is for connections that never carried a request. Keep-alive counts from the end of an answer, so here only
+	// the wait for the first request matters, and what stands before a server allows a minute for that or does not care
+	// (nginx, node, load balancers: 60 s; uvicorn: no limit).
+	aheadLimit = 30 * time.Second
+)
 
 // NewConnections opens nothing yet. timestamps as in Options.
 func NewConnections(t *target.Target, timestamps string) *Connections {
-	return &Connections{target: t, kernel: timestamps != metrics.UserStamps && KernelStamps(), open: map[*link]struct{}{}}
+	l := &Connections{
+		target: t, stamps: newStamping(timestamps),
+		clock: runClock{time.Now()}, open: map[*link]struct{}{}, opening: make(chan struct{}, 1),
+	}
+	l.life, l.end = context.WithCancel(context.Background())
+	l.opening <- struct{}{}
+	return l
 }
 
 // Close cuts every connection and refuses new ones.
 func (l *Connections) Close() { l.cutAll() }
 
-// take returns an idle connection, nil if there is none fresh enough.
-func (l *Connections) take() *link {
+// Stats counts the connections that are open now and those dialled so far.
+func (l *Connections) Stats() ConnectionStats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.idle) > 0 {
-		k := l.idle[len(l.idle)-1]
-		l.idle = l.idle[:len(l.idle)-1]
-		if time.Since(k.since) < idleLimit {
+	return ConnectionStats{Open: len(l.open), Dialled: l.dialled, ClockSteps: l.stamps.clockSteps()}
+}
+
+// adopt gives the connections the clock of a run, before any of them is taken.
+func (l *Connections) adopt(clock runClock) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clock = clock
+	for _, k := range l.ahead {
+		k.adopt(clock)
+	}
+}
+
+// adopt forgets what was stamped by another clock.
+func (k *link) adopt(clock runClock) { k.raw.clock, k.raw.read = clock, 0 }
+
+// take returns an idle connection, nil if there is none that is fresh and alive.
+func (l *Connections) take() *link {
+	for {
+		k, limit := l.pop()
+		// Whether it is alive is a question to the system, so it is asked outside the lock.
+		if k == nil || time.Since(k.since) < limit && alive(k) {
 			return k
 		}
-		l.discard(k)
+		l.drop(k)
 	}
-	return nil
+}
+
+// pop takes the connection off the lists that was used last, else one that never was, and says how long it may have idled.
+func (l *Connections) pop() (*link, time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k := last(&l.idle); k != nil {
+		return k, idleLimit
+	}
+	return last(&l.ahead), aheadLimit
+}
+
+// last takes the last connection off a list, nil if there is none.
+func last(list *[]*link) *link {
+	n := len(*list)
+	if n == 0 {
+		return nil
+	}
+	k := (*list)[n-1]
+	(*list)[n-1] = nil
+	*list = (*list)[:n-1]
+	return k
 }
 
 // dial opens a new connection.
@@ -53,11 +118,12 @@ func (l *Connections) dial(ctx context.Context, clock runClock) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &link{raw: &stampedConn{Conn: raw, clock: clock}}
+	k := &link{raw: newStampedConn(raw, clock, l.stamps)}
 	// The handshake must be open to being cut as well, so the connection is known before it.
 	k.conn = k.raw
 	l.mu.Lock()
 	l.open[k] = struct{}{}
+	l.dialled++
 	cut := l.cut
 	l.mu.Unlock()
 	if cut {
@@ -109,7 +175,11 @@ func (l *Connections) cutAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cut = true
+	l.end()
+	l.stamps.close()
 	for k := range l.open {
 		_ = k.raw.Close()
 	}
+	clear(l.open)
+	l.idle, l.ahead = nil, nil
 }

@@ -27,6 +27,8 @@ type exchange struct {
 	text            []byte
 	deadline        time.Time     // of the whole request
 	at              time.Duration // when the piece being parsed arrived
+	delay           time.Duration // how long it waited for us; metrics.Never without a stamp of the kernel
+	heard           time.Duration // when we got the last chunk
 	usage           usage
 	usageApart      bool   // it came in an event of its own
 	finished, ended bool   // a finish reason, [DONE] came
@@ -45,7 +47,8 @@ func (e *Engine) exchange(q *metrics.Request, o Observer) *exchange {
 	}
 	x.sse.reset()
 	x.q, x.observer, x.decode.chat, x.text = q, o, e.encoder.chat, x.text[:0]
-	x.at, x.usage, x.usageApart, x.finished, x.ended, x.uncounted = 0, usage{}, false, false, false, false
+	x.at, x.delay, x.heard = 0, metrics.Never, 0
+	x.usage, x.usageApart, x.finished, x.ended, x.uncounted = usage{}, false, false, false, false
 	if x.whole = x.whole[:0]; cap(x.whole) > 1<<20 {
 		x.whole = nil // a rare one should not be kept for good
 	}

@@ -24,18 +24,17 @@ type link struct {
 	failure error // of the last read; the HTTP library does not always pass it on
 }
 
-// mark says up to which byte a read went and when it returned.
+// mark says up to which byte a read went and when those bytes came. What one read returned has one time, that of its last
+// byte: the kernel keeps no other.
 type mark struct {
-	end int64
-	at  time.Duration
+	end   int64
+	at    time.Duration
+	delay time.Duration // until the read returned; metrics.Never if we stamped it ourselves
 }
 
 const (
 	headerBuffer = 4096 // an answer's header has to fit
 	bodyBuffer   = 2048
-	// idleLimit is shorter than the keep-alive of the servers we know (uvicorn: 5 s), so that a connection is rarely
-	// reused just when the server closes it.
-	idleLimit = 3500 * time.Millisecond
 )
 
 // Read reads for the HTTP library and remembers which bytes came when.
@@ -43,7 +42,7 @@ func (k *link) Read(p []byte) (int, error) {
 	n, err := k.conn.Read(p)
 	if n > 0 {
 		k.total += int64(n)
-		k.marks[k.next%len(k.marks)] = mark{k.total, k.raw.read}
+		k.marks[k.next%len(k.marks)] = mark{k.total, k.raw.read, k.raw.delay}
 		k.next++
 	}
 	if err != nil {
@@ -55,15 +54,15 @@ func (k *link) Read(p []byte) (int, error) {
 // arrived is when the data that the HTTP library returned last was complete. The library reads the line end behind a
 // chunk before it returns the chunk; a server or proxy may send that line end much later, together with the next chunk.
 // So not the last read counts but the one that brought the last byte of data.
-func (k *link) arrived(chunked bool) time.Duration {
+func (k *link) arrived(chunked bool) mark {
 	end := k.total - int64(k.reader.Buffered())
 	if chunked {
 		end -= 2
 	}
 	for i := max(0, k.next-len(k.marks)); i < k.next; i++ {
 		if m := k.marks[i%len(k.marks)]; m.end >= end {
-			return m.at
+			return m
 		}
 	}
-	return k.raw.read
+	return mark{k.total, k.raw.read, k.raw.delay}
 }

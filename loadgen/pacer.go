@@ -3,6 +3,8 @@ package loadgen
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"slices"
 	"time"
 )
 
@@ -14,24 +16,28 @@ type sleeper interface {
 	close()
 }
 
-// PacerKinds are the pacers this system has, the default first.
+// PacerKinds are the pacers this system has, the default first: timer sleeps on a Go timer, ppoll in the system call
+// itself, and spin sleeps until shortly before and then watches the clock.
 func PacerKinds() []string {
-	return append(systemPacers[:len(systemPacers):len(systemPacers)], "timer")
+	return pacerKinds(runtime.GOMAXPROCS(0) >= spinCores && runtime.NumCPU() >= spinCores)
 }
 
+// spinCores is how many cores there must be before one of them may be kept from the requests, some of the time, without
+// being asked for.
+const spinCores = 4
+
 func newSleeper(kind string) (sleeper, error) {
-	switch kind {
-	case "timer":
+	kinds := PacerKinds()
+	if kind == "" {
+		kind = kinds[0]
+	}
+	switch {
+	case !slices.Contains(kinds, kind):
+		return nil, fmt.Errorf("pacer %q: this system has %v", kind, kinds)
+	case kind == "timer":
 		return newTimerSleeper(), nil
-	case "":
-		return newSystemSleeper()
 	}
-	for _, k := range systemPacers {
-		if k == kind {
-			return newSystemSleeper()
-		}
-	}
-	return nil, fmt.Errorf("pacer %q: this system has %v", kind, PacerKinds())
+	return newSystemSleeper(kind)
 }
 
 // pacer waits until schedule times are due. Waiting aims at absolute moments, so lateness does not add up.
@@ -40,6 +46,9 @@ type pacer struct {
 	steer *steering
 	sleep sleeper
 	until time.Duration // what is due later in the run never comes; 0 for no end
+
+	watched <-chan struct{} // the end of the context that wakes it now
+	unwatch func() bool
 }
 
 // newPacer is called on the goroutine that will wait.
@@ -48,20 +57,32 @@ func newPacer(clock runClock, kind string, steer *steering) (*pacer, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newPacerOn(clock, s, steer), nil
+}
+
+func newPacerOn(clock runClock, s sleeper, steer *steering) *pacer {
 	steer.onChange(s.wake)
-	return &pacer{clock: clock, steer: steer, sleep: s}, nil
+	return &pacer{clock: clock, steer: steer, sleep: s, unwatch: func() bool { return true }}
 }
 
 func (p *pacer) close() {
+	p.unwatch()
 	p.steer.onChange(nil)
 	p.sleep.close()
+}
+
+// watch makes the end of a context wake the pacer. A run has one context for all its waits, which is thus asked once.
+func (p *pacer) watch(ctx context.Context) {
+	if end := ctx.Done(); end != p.watched {
+		p.unwatch()
+		p.watched, p.unwatch = end, context.AfterFunc(ctx, p.sleep.wake)
+	}
 }
 
 // wait blocks until a schedule time is due and returns the run time it fell on; false when ctx ended first, or at the
 // end of the run's duration for what is not due by then.
 func (p *pacer) wait(ctx context.Context, schedule time.Duration) (time.Duration, bool) {
-	stop := context.AfterFunc(ctx, p.sleep.wake)
-	defer stop()
+	p.watch(ctx)
 	for {
 		if ctx.Err() != nil {
 			return 0, false

@@ -2,6 +2,6 @@
 
 package loadgen
 
-var systemPacers []string
+func pacerKinds(bool) []string { return []string{"timer", "spin"} }
 
-func newSystemSleeper() (sleeper, error) { return newTimerSleeper(), nil }
+func newSystemSleeper(string) (sleeper, error) { return newTimerSpinSleeper(), nil }

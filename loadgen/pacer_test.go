@@ -2,70 +2,197 @@ package loadgen
 
 import (
 	"context"
+	"errors"
 	"math"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-// Both pacers keep the same promises: never early, woken by steering, pause and the end of the run. Only bounds that hold
+// All pacers keep the same promises: never early, woken by steering, pause and the end of the run. Only bounds that hold
 // on any machine are checked here; how late they are is measured in benchmarks.
 func TestPacers(t *testing.T) {
+	kinds := map[string]func() (sleeper, error){
+		"":                func() (sleeper, error) { return newSleeper("") },
+		"spin on a timer": func() (sleeper, error) { return newTimerSpinSleeper(), nil },
+	}
 	for _, kind := range PacerKinds() {
-		t.Run(kind, func(t *testing.T) {
-			run := func(body func(p *pacer)) {
-				done := make(chan struct{})
-				go func() { // its thread ends with it
-					defer close(done)
-					p, err := newPacer(runClock{time.Now()}, kind, &steering{speed: 1})
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					defer p.close()
-					body(p)
-				}()
-				<-done
+		kinds[kind] = func() (sleeper, error) { return newSleeper(kind) }
+	}
+	for kind, build := range kinds {
+		t.Run(kind, func(t *testing.T) { testPacer(t, build) })
+	}
+}
+
+func testPacer(t *testing.T, build func() (sleeper, error)) {
+	const soon = 10 * time.Millisecond
+	for _, c := range []struct {
+		name string
+		body func(t *testing.T, p *pacer)
+	}{
+		{"never early", func(t *testing.T, p *pacer) {
+			for i := range 50 {
+				want := time.Duration(i*i) * 20 * time.Microsecond // from closer than spinning begins to further away
+				due, ok := p.wait(t.Context(), want)
+				if late := time.Since(p.clock.start) - want; !ok || due != want || late < 0 {
+					t.Errorf("due %s (%v) %s late, want %s", due, ok, late, want)
+				}
 			}
-			t.Run("never early", func(t *testing.T) {
-				run(func(p *pacer) {
-					for i := range 20 {
-						want := time.Duration(i) * 2 * time.Millisecond
-						due, ok := p.wait(t.Context(), want)
-						if now := p.clock.now(); !ok || due != want || now < want {
-							t.Errorf("due %s (%v) at %s, want %s", due, ok, now, want)
-						}
-					}
-				})
-			})
-			t.Run("the end of the run wakes it", func(t *testing.T) {
-				run(func(p *pacer) {
-					ctx, cancel := context.WithCancel(t.Context())
-					time.AfterFunc(10*time.Millisecond, cancel)
-					if _, ok := p.wait(ctx, time.Hour); ok {
-						t.Error("an hour passed")
-					}
-				})
-			})
-			t.Run("steering wakes it", func(t *testing.T) {
-				run(func(p *pacer) {
-					time.AfterFunc(10*time.Millisecond, func() { p.steer.setSpeed(p.clock.now(), 1e6) })
-					if _, ok := p.wait(t.Context(), time.Hour); !ok {
-						t.Error("stopped")
-					}
-				})
-			})
-			t.Run("pause holds and resume releases", func(t *testing.T) {
-				run(func(p *pacer) {
-					p.steer.setSpeed(p.clock.now(), 0)
-					time.AfterFunc(30*time.Millisecond, func() { p.steer.setSpeed(p.clock.now(), 1) })
-					if _, ok := p.wait(t.Context(), time.Millisecond); !ok || p.clock.now() < 30*time.Millisecond {
-						t.Errorf("went on at %s while paused until 30ms", p.clock.now())
-					}
-				})
+		}},
+		{"the end of the run wakes it", func(t *testing.T, p *pacer) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(soon, cancel)
+			if _, ok := p.wait(ctx, time.Hour); ok {
+				t.Error("an hour passed")
+			}
+			if _, ok := p.wait(ctx, 0); ok {
+				t.Error("it went on after the end")
+			}
+		}},
+		{"another end, after one that never came", func(t *testing.T, p *pacer) {
+			if _, ok := p.wait(t.Context(), time.Millisecond); !ok {
+				t.Error("stopped")
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), soon)
+			defer cancel()
+			if _, ok := p.wait(ctx, time.Hour); ok {
+				t.Error("an hour passed")
+			}
+		}},
+		{"the end of the duration", func(t *testing.T, p *pacer) {
+			p.until = soon
+			if due, ok := p.wait(t.Context(), time.Hour); ok || due != soon || p.clock.now() < soon {
+				t.Errorf("due %s (%v) at %s, want the end at %s", due, ok, p.clock.now(), soon)
+			}
+		}},
+		{"steering wakes it", func(t *testing.T, p *pacer) {
+			time.AfterFunc(soon, func() { p.steer.setSpeed(p.clock.now(), 1e6) })
+			if _, ok := p.wait(t.Context(), time.Hour); !ok {
+				t.Error("stopped")
+			}
+		}},
+		{"pause holds and resume releases", func(t *testing.T, p *pacer) {
+			p.steer.setSpeed(p.clock.now(), 0)
+			time.AfterFunc(3*soon, func() { p.steer.setSpeed(p.clock.now(), 1) })
+			if _, ok := p.wait(t.Context(), time.Millisecond); !ok || p.clock.now() < 3*soon {
+				t.Errorf("went on at %s while paused until %s", p.clock.now(), 3*soon)
+			}
+		}},
+		{"a wake before the wait costs nothing but time", func(t *testing.T, p *pacer) {
+			p.sleep.wake()
+			p.sleep.wake()
+			if due, ok := p.wait(t.Context(), soon); !ok || due != soon || p.clock.now() < soon {
+				t.Errorf("due %s (%v) at %s, want %s", due, ok, p.clock.now(), soon)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			<-apart(func() { // a thread may end with it
+				s, err := build()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				p := newPacerOn(runClock{time.Now()}, s, &steering{speed: 1})
+				c.body(t, p)
+				p.close()
+				p.sleep.wake() // too late, and harmless
 			})
 		})
+	}
+}
+
+// apart runs f on a goroutine of its own; the channel closes when it is over.
+func apart(f func()) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	return done
+}
+
+// While the next arrival is far away, a pacer that spins leaves the core alone; while it spins, it looks up when woken.
+func TestSpinning(t *testing.T) {
+	var slept time.Duration
+	s := &spinSleeper{sleeper: recorded{&slept}, ahead: time.Millisecond}
+	for _, d := range []time.Duration{-1, time.Hour, 2 * time.Millisecond} {
+		slept = 0
+		s.sleep(d)
+		if want := max(d-s.ahead, -1); slept != want {
+			t.Errorf("%s away it sleeps for %s, want %s", d, slept, want)
+		}
+	}
+	slept = 0
+	began := time.Now()
+	s.sleep(time.Millisecond)
+	if took := time.Since(began); took < time.Millisecond || slept != 0 {
+		t.Errorf("it spun for %s and slept for %s, want a millisecond and none", took, slept)
+	}
+	s.ahead = time.Hour
+	time.AfterFunc(time.Millisecond, s.wake)
+	s.sleep(time.Minute) // would be over long after the test was
+}
+
+// recorded sleeps not at all and notes for how long it should have.
+type recorded struct{ slept *time.Duration }
+
+func (r recorded) sleep(d time.Duration) { *r.slept = d }
+func (recorded) wake()                   {}
+func (recorded) close()                  {}
+
+// Waiting allocates nothing, so that it never asks for a collection.
+func TestWaitsAllocateNothing(t *testing.T) {
+	for _, kind := range PacerKinds() {
+		if kind == "timer" || runtime.GOOS != "linux" {
+			continue // a Go timer is allocated
+		}
+		<-apart(func() {
+			p, err := newPacer(runClock{time.Now()}, kind, &steering{speed: 1})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer p.close()
+			if n := testing.AllocsPerRun(100, func() { p.wait(t.Context(), p.clock.now()+200*time.Microsecond) }); n != 0 {
+				t.Errorf("%s: %v allocations for a wait", kind, n)
+			}
+		})
+	}
+}
+
+// The lateness of waits is measured for as many as were asked for, and never negative.
+func TestPacerLateness(t *testing.T) {
+	for _, kind := range append(PacerKinds(), "") {
+		late, err := PacerLateness(t.Context(), kind, 2000, 50, 1)
+		if err != nil || len(late) != 50 || slices.Min(late) < 0 {
+			t.Errorf("pacer %q: %v: %v", kind, err, late)
+		}
+	}
+	ended, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(10*time.Millisecond, func() { cancel(errors.New("enough")) })
+	if late, err := PacerLateness(ended, "", 1e-3, 50, 1); len(late) != 0 || err == nil || err.Error() != "enough" {
+		t.Errorf("%d waits, %v", len(late), err)
+	}
+	for _, c := range []struct {
+		kind  string
+		rate  float64
+		n     int
+		words string
+	}{
+		{"sundial", 1, 1, `pacer "sundial": this system has`},
+		{"", 0, 1, "positive rate"}, {"", -1, 1, "positive rate"}, {"", math.NaN(), 1, "positive rate"},
+		{"", 1, -1, "-1 arrivals"}, {"", 1, MostArrivals + 1, "at most"},
+	} {
+		if _, err := PacerLateness(t.Context(), c.kind, c.rate, c.n, 1); err == nil || !strings.Contains(err.Error(), c.words) {
+			t.Errorf("%q, %v per second, %d: %v, want %q", c.kind, c.rate, c.n, err, c.words)
+		}
+	}
+	if late, err := PacerLateness(t.Context(), "", math.Inf(1), 5, 1); err != nil || len(late) != 5 {
+		t.Errorf("all at once: %v, %v", late, err)
 	}
 }
 
@@ -124,35 +251,16 @@ func TestSteeringAtTheEdge(t *testing.T) {
 	}
 }
 
+// Where there are cores enough, the default is the most exact pacer; whatever the default is, it is named first.
 func TestPacerNames(t *testing.T) {
+	roomy, narrow := pacerKinds(true), pacerKinds(false)
+	if slices.Contains(roomy, "ppoll") && (roomy[0] != "spin" || narrow[0] != "ppoll") {
+		t.Errorf("%v with many cores, %v with few", roomy, narrow)
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(roomy)), slices.Sorted(slices.Values(narrow))) {
+		t.Errorf("%v with many cores, %v with few", roomy, narrow)
+	}
 	if _, err := newSleeper("sundial"); err == nil {
 		t.Error("an unknown pacer was accepted")
-	}
-}
-
-// BenchmarkPacer reports lateness as a quantile of many waits.
-func BenchmarkPacer(b *testing.B) {
-	for _, kind := range PacerKinds() {
-		b.Run(kind, func(b *testing.B) {
-			var late []time.Duration
-			done := make(chan struct{})
-			go func() {
-				defer close(done)
-				p, err := newPacer(runClock{time.Now()}, kind, &steering{speed: 1})
-				if err != nil {
-					b.Error(err)
-					return
-				}
-				defer p.close()
-				for i := range b.N {
-					due, _ := p.wait(context.Background(), time.Duration(i)*time.Millisecond)
-					late = append(late, p.clock.now()-due)
-				}
-			}()
-			<-done
-			slices.Sort(late)
-			b.ReportMetric(float64(late[len(late)/2].Microseconds()), "µs-late-p50")
-			b.ReportMetric(float64(late[len(late)*99/100].Microseconds()), "µs-late-p99")
-		})
 	}
 }

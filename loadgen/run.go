@@ -203,6 +203,7 @@ func New(o Options, obs Observer) (*Engine, error) {
 	if e.links = o.Connections; e.links == nil {
 		e.links = NewConnections(o.Target, o.Timestamps)
 	}
+	e.links.adopt(e.clock)
 	e.stopping, e.stop = context.WithCancel(context.Background())
 	e.cutting, e.cut = context.WithCancel(context.Background())
 	e.header.SetMethod(http.MethodPost)

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -227,7 +228,8 @@ func TestTLS(t *testing.T) {
 	if len(book.all) != 3 || book.all[0].Connect == 0 || book.all[1].Connect != 0 {
 		t.Errorf("connect times %s, %s: the handshake belongs to the first request alone", book.all[0].Connect, book.all[1].Connect)
 	}
-	if q := book.all[2]; q.Redials != 1 {
-		t.Errorf("%d redials of a connection the server had closed, want 1", q.Redials)
+	// Where the system can tell, the closed connection is not even tried.
+	if q := book.all[2]; q.Connect == 0 || q.Redials > 1 || runtime.GOOS == "linux" && q.Redials != 0 {
+		t.Errorf("%d redials, connected in %s, after the server had closed the connection", q.Redials, q.Connect)
 	}
 }

@@ -17,12 +17,14 @@ import (
 // for all of them. It returns what became of each, in the order of the turns, when the last has ended. The end of ctx
 // cuts what is in flight and starts nothing more; those requests have the failure Cancelled, and one that never started
 // was not sent. Schedule, limits, durations and probes of the options have no meaning here; without a Start, the
-// offsets count from the call. Options that cannot be used fail every request with FailedInternal.
+// offsets count from the call. Options that cannot be used fail every request with FailedInternal. Options.Connections
+// are left alone, for the run that they were opened for: Try dials its own and closes them.
 func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []metrics.Request {
 	if o.Start.IsZero() {
 		o.Start = time.Now()
 	}
 	o.Schedule, o.ClosedLoop, o.Limit, o.ModelFor, o.ProbeRate = Immediately(), false, 0, nil, 0
+	o.Connections = nil
 	clock := runClock{o.Start}
 	now := clock.now()
 	all := make([]metrics.Request, len(turns))

@@ -133,7 +133,7 @@ func (c *clientTally) timed() Stamps {
 func (c *clientTally) verdict(p *Plan, stamps Stamps) Verdict {
 	e := evidence{
 		paced: p.paced(), kernel: p.Timestamps == KernelStamps,
-		sent: c.late.Count(), late: c.late.Quantile(0.99), stamps: stamps, sched: c.sched.Quantile(0.95),
+		over: c.late.Count() - c.late.Below(LateMost), late: c.late.Quantile(0.99), stamps: stamps, sched: c.sched.Quantile(0.95),
 		stood: c.stood, length: c.sampled, busy: c.busy, n: c.n,
 	}
 	return e.verdict()
@@ -147,7 +147,9 @@ func (c *clientTally) recent(p *Plan) Verdict {
 	e := evidence{paced: p.paced(), kernel: p.Timestamps == KernelStamps}
 	e.stamps.DelayP99 = Never
 	for _, s := range c.seconds[max(0, len(c.seconds)-recentSeconds):] {
-		e.sent += uint64(s.Sent)
+		if s.LateP99 > LateMost {
+			e.over += uint64(s.Sent) // at least some of them
+		}
 		e.late = max(e.late, s.LateP99)
 		e.stamps.Chunks += s.Chunks
 		e.stamps.Shared += s.Shared

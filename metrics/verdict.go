@@ -27,8 +27,13 @@ const (
 	BusyMost = 0.1
 )
 
-// fewestJudged is the number of requests, or of chunks, below which a 99th percentile is no evidence.
-const fewestJudged = 20
+const (
+	// fewestJudged is the number of chunks below which a percentile of them is no evidence, and of shared ones below which
+	// they are an accident.
+	fewestJudged = 20
+	// fewestLate requests are needed to say that requests went out late: of few, the 99th percentile is the worst one.
+	fewestLate = 3
+)
 
 // Verdict says whether the client limited what was measured, and by what.
 type Verdict struct {
@@ -52,8 +57,8 @@ type evidence struct {
 	paced  bool // requests had times of their own, so that being late has a meaning
 	kernel bool // chunks are stamped by the kernel
 
-	sent   uint64
-	late   time.Duration // p99
+	over   uint64        // requests sent later than LateMost
+	late   time.Duration // p99 of all
 	stamps Stamps
 	sched  time.Duration // worst of the usual seconds, see clientTally
 	stood  time.Duration
@@ -68,14 +73,14 @@ func (e *evidence) verdict() Verdict {
 	if e.stood > 0 && float64(e.stood) > StallMost*float64(e.length) {
 		bad("stood still for %s", inWords(e.stood))
 	}
-	if e.paced && e.sent >= fewestJudged && e.late > LateMost {
+	if e.paced && e.over >= fewestLate && e.late > LateMost {
 		bad("p99 sent %s late", inWords(e.late))
 	}
 	delay := e.sched
 	if e.kernel && e.stamps.DelayP99 != Never {
 		delay = e.stamps.DelayP99
 	}
-	if e.stamps.Chunks >= fewestJudged && share(e.stamps.Shared, e.stamps.Chunks) > SharedMost && delay >= ReadLate {
+	if e.stamps.Shared >= fewestJudged && share(e.stamps.Shared, e.stamps.Chunks) > SharedMost && delay >= ReadLate {
 		bad("%.1f %% of chunks read late and together", 100*share(e.stamps.Shared, e.stamps.Chunks))
 	}
 	// Where stamps were asked of the kernel and did not come, they are our own.

@@ -11,9 +11,9 @@ func TestVerdict(t *testing.T) {
 	const ms = time.Millisecond
 	fine := func() evidence {
 		return evidence{
-			paced: true, kernel: true, sent: 100, late: LateMost, length: 100 * time.Second, n: 100, busy: 10,
+			paced: true, kernel: true, over: 3, late: LateMost, length: 100 * time.Second, n: 100, busy: 10,
 			stood: time.Second, sched: SchedMost,
-			stamps: Stamps{Chunks: 1000, Shared: 10, DelayP99: 10 * ms},
+			stamps: Stamps{Chunks: 2000, Shared: 20, DelayP99: 10 * ms},
 		}
 	}
 	for _, c := range []struct {
@@ -24,18 +24,19 @@ func TestVerdict(t *testing.T) {
 		{"at every limit", func(*evidence) {}, "ok"},
 		{"sent late", func(e *evidence) { e.late = 23 * ms }, "limited (p99 sent 23ms late)"},
 		{"late in a closed loop", func(e *evidence) { e.late, e.paced = time.Second, false }, "ok"},
-		{"few requests", func(e *evidence) { e.late, e.sent = time.Second, 19 }, "ok"},
-		{"read late and together", func(e *evidence) { e.stamps.Shared = 24 }, "limited (2.4 % of chunks read late and together)"},
-		{"together, but read in time", func(e *evidence) { e.stamps.Shared, e.stamps.DelayP99 = 500, 200*time.Microsecond }, "ok"},
+		{"few requests", func(e *evidence) { e.late, e.over = time.Second, 2 }, "ok"},
+		{"read late and together", func(e *evidence) { e.stamps.Shared = 48 }, "limited (2.4 % of chunks read late and together)"},
+		{"few together", func(e *evidence) { e.stamps.Chunks, e.stamps.Shared = 100, 19 }, "ok"},
+		{"together, but read in time", func(e *evidence) { e.stamps.Shared, e.stamps.DelayP99 = 1000, 200*time.Microsecond }, "ok"},
 		{"together, in time, with busy goroutines", func(e *evidence) {
-			e.stamps.Shared, e.stamps.DelayP99, e.sched = 500, 200*time.Microsecond, 9*ms
+			e.stamps.Shared, e.stamps.DelayP99, e.sched = 1000, 200*time.Microsecond, 9*ms
 		}, "ok"},
 		{"together with stamps of our own", func(e *evidence) {
-			e.kernel, e.stamps.Shared, e.stamps.DelayP99, e.sched = false, 500, Never, 2*ms
+			e.kernel, e.stamps.Shared, e.stamps.DelayP99, e.sched = false, 1000, Never, 2*ms
 		}, "limited (50.0 % of chunks read late and together)"},
 		{"read late, stamped by the kernel", func(e *evidence) { e.sched = 11 * ms }, "ok"},
 		{"read late with stamps of our own", func(e *evidence) { e.kernel, e.sched = false, 11*ms }, "limited (p99 read 11ms late)"},
-		{"read late, and the kernel's stamps did not come", func(e *evidence) { e.stamps.Unstamped, e.sched = 501, 11*ms }, "limited (p99 read 11ms late)"},
+		{"read late, and the kernel's stamps did not come", func(e *evidence) { e.stamps.Unstamped, e.sched = 1001, 11*ms }, "limited (p99 read 11ms late)"},
 		{"stood still", func(e *evidence) { e.stood = 1001 * ms }, "limited (stood still for 1s)"},
 		{"stood still at once", func(e *evidence) { e.stood, e.length = 100*ms, 0 }, "limited (stood still for 100ms)"},
 		{"full", func(e *evidence) { e.busy = 11 }, "limited (CPU full for 11 of 100 s)"},

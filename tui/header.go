@@ -138,14 +138,51 @@ func progress(s *metrics.Snapshot) []span {
 	return out
 }
 
-// second: where the load goes, what it is and how far, and where the result goes; its folder only if there is room left.
+// second: where the load goes, what it is and how far; how the client is and where the result goes. If all of it does not
+// fit, the result's folder goes first, then the load and the data set, then the reason of the client's state; then the
+// model has to make way for bad news.
 func (h header) second(c canvas) {
-	parts, phase := planParts(h.v.s.Plan), phase(h.v.s)
-	right := saving(h.v.s, max(c.w*2/5, c.w-width(strings.Join(parts, between))-spansWidth(phase)-2))
+	s := h.v.s
+	parts, phase := planParts(s.Plan), phase(s)
+	const gap = 2
+	beside := func(plan string) int { return c.w - width(plan) - spansWidth(phase) - gap }
+	most := c.w * 2 / 5
+	file := spansWidth(saving(s, most, false))
+	target, model := parts[:min(1, len(parts))], parts[:min(2, len(parts))]
+	urgent := beside(fit(model, c.w/2)) - file
+	if urgent < clientWords {
+		urgent = beside(fit(target, c.w/2)) - file
+	}
+	right := h.clientNote(beside(strings.Join(model, between))-file, urgent)
+	if len(right) > 0 {
+		most = file
+	}
+	right = append(right, saving(s, max(most, beside(strings.Join(parts, between))-spansWidth(right)), true)...)
 	c.spans(max(0, c.w-spansWidth(right)), 0, right)
-	room := max(0, c.w-spansWidth(right)-2)
+	room := max(0, c.w-spansWidth(right)-gap)
 	left := c.sub(0, 0, room, 1)
 	left.spans(left.print(0, 0, fit(parts, max(0, room-spansWidth(phase))), label), 0, phase)
+}
+
+// clientWords is what a state of the client takes without a reason.
+const clientWords = len("client strained" + between)
+
+// clientNote says how the client is, before what else is said: good news in at most calm columns, bad news in at most
+// urgent ones. Until it is known its place is kept, so that nothing moves when it comes.
+func (h header) clientNote(calm, urgent int) []span {
+	state, why := h.v.client()
+	said, room := state, urgent
+	if state <= well {
+		said, room = well, calm
+	}
+	note := span{said.says(why, room-width(between)), state.style()}
+	switch {
+	case note.text == "", state == unsampled && h.v.s.Report != nil:
+		return nil
+	case state == unsampled:
+		return []span{{strings.Repeat(" ", width(note.text+between)), text}}
+	}
+	return []span{note, {between, label}}
 }
 
 // phase says which stage the load is in, and that it is still warming up.
@@ -182,7 +219,10 @@ func planParts(p *metrics.Plan) []string {
 // fit joins parts to at most w columns: first long parts lose their middle, then the last parts go.
 func fit(parts []string, w int) string {
 	for n := len(parts); n > 0; n-- {
-		for _, most := range []int{200, 48, 36} {
+		for _, most := range []int{200, 48, 36, 20} {
+			if most == 20 && n > 2 {
+				break // better fewer parts
+			}
 			short := make([]string, n)
 			for i, p := range parts[:n] {
 				short[i] = shortenMiddle(p, most)
@@ -198,8 +238,8 @@ func fit(parts []string, w int) string {
 	return shortenMiddle(parts[0], w)
 }
 
-// saving says where the result goes, or that it does not.
-func saving(s *metrics.Snapshot, w int) []span {
+// saving says where the result goes, with its folder if wanted and if there is room, or that it does not.
+func saving(s *metrics.Snapshot, w int, folder bool) []span {
 	switch {
 	case s.SaveError != "":
 		return []span{{shorten("! NOT SAVING: "+sanitize(s.SaveError), w), warning}}
@@ -211,7 +251,7 @@ func saving(s *metrics.Snapshot, w int) []span {
 		verb = "saved "
 	}
 	name := sanitize(s.SavePath)
-	if len(verb)+width(name) > w {
+	if !folder || len(verb)+width(name) > w {
 		name = path.Base(name)
 	}
 	return []span{{verb, label}, {shortenMiddle(name, max(0, w-len(verb))), label}}
@@ -320,7 +360,8 @@ func (h header) drawFigures(c canvas, grid bool) {
 	all := h.figures()
 	switch {
 	case grid:
-		drawFigureGrid(c, all)
+		per := max(1, c.w/figureCell)
+		drawFigureGrid(c, h.v.clientFigure(all, per*c.h))
 		return
 	case c.h > 1:
 		drawFigureColumns(c, all)
@@ -403,6 +444,10 @@ func (h header) drawTiny(c canvas) {
 			put(span{"FROZEN", strong})
 		}
 	}
+	client, _ := h.v.client()
+	if client == limited && c.h > 1 {
+		put(span{limitedShort, warning})
+	}
 	names := []string{"out tok/s", "req/s", "err", "in flight", "TTFT p99", "ITL p99"}
 	if _, ok := byName["good"]; ok {
 		names[3] = "good"
@@ -410,5 +455,8 @@ func (h header) drawTiny(c canvas) {
 	for _, name := range names {
 		f := byName[name]
 		put(span{strings.TrimPrefix(f.name, "out ") + " ", label}, span{f.value, f.style})
+		if name == "err" && client == limited && c.h == 1 {
+			put(span{limitedShort, warning})
+		}
 	}
 }

@@ -75,7 +75,7 @@ func snapshotAt(at time.Duration, failures bool) metrics.Snapshot {
 		rec.Log(metrics.Event{At: 20 * time.Second, Level: metrics.Warn, Text: "held grew 5 s in a row (12): past saturation?"})
 	}
 	play(rec, rampRequests(at, failures), at)
-	return exactly(rec.Snapshot(), at)
+	return sampled(exactly(rec.Snapshot(), at), nil, nil)
 }
 
 // exactly takes back the moments that passed while a snapshot was made.
@@ -107,7 +107,7 @@ var (
 			panic(err)
 		}
 		rec.Finish(&report)
-		return exactly(rec.Snapshot(), end)
+		return sampled(exactly(rec.Snapshot(), end), nil, nil)
 	})
 )
 

@@ -15,8 +15,13 @@ var latencyPanel = panel{"latency", latencyTitle, drawLatency}
 
 func latencyTitle(v *view, _, _ int) []span {
 	out := []span{{"latency", strong}, {" " + v.scope(), text}}
+	before := " · "
 	if v.exact() {
-		out = append(out, span{" · exact", label})
+		out = append(out, span{before + "exact", label})
+		before = ", "
+	}
+	if v.userStamped() {
+		out = append(out, span{before + "user stamps", label})
 	}
 	return out
 }

@@ -53,7 +53,7 @@ var states = []state{
 		return m
 	}},
 	{"draining", func(w, h int) *model {
-		s := bad()
+		s := sampled(bad(), nil, late)
 		s.State, s.DrainBy = metrics.Draining, s.At+18*time.Second
 		m := open(s, w, h, termenv.Ascii)
 		press(m, "q")
@@ -66,7 +66,7 @@ var states = []state{
 	}},
 	{"done", func(w, h int) *model { return open(done(), w, h, termenv.Ascii) }},
 	{"errors", func(w, h int) *model {
-		s := bad()
+		s := sampled(bad(), late, late)
 		s.SaveError = "no space left on device"
 		return open(s, w, h, termenv.Ascii)
 	}},
@@ -84,6 +84,10 @@ var states = []state{
 		m.ascii = true
 		return m
 	}},
+	{"strained", func(w, h int) *model { return open(sampled(mid(), nil, late), w, h, termenv.Ascii) }},
+	{"limited", func(w, h int) *model { return open(sampled(mid(), late, nil), w, h, termenv.Ascii) }},
+	{"limited_slo", func(w, h int) *model { return open(sampled(judge(bad()), together, late), w, h, termenv.Ascii) }},
+	{"limited_done", func(w, h int) *model { return open(sampled(done(), together, nil), w, h, termenv.Ascii) }},
 	{"log", func(w, h int) *model {
 		m := open(bad(), w, h, termenv.Ascii)
 		press(m, "2", "k", "k")
@@ -112,7 +116,7 @@ func TestScreens(t *testing.T) {
 
 func TestColours(t *testing.T) {
 	for name, p := range map[string]termenv.Profile{"truecolor": termenv.TrueColor, "256": termenv.ANSI256, "16": termenv.ANSI} {
-		m := open(bad(), 80, 24, p)
+		m := open(sampled(bad(), late, nil), 80, 24, p)
 		got := m.View()
 		exact(t, got, 80, 24, name)
 		golden(t, "colours/"+name+"_80x24.txt", strings.ReplaceAll(got, "\x1b", "␛")+"\n")

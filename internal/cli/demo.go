@@ -1,20 +1,17 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"os/exec"
-	"strings"
 	"time"
 
 	"benchtop/datasets"
 	"benchtop/datasets/numpy"
 	"benchtop/export"
 	"benchtop/internal/simulator"
+	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -39,7 +36,8 @@ func runDemo(env *environment, args []string) int {
 	f := groups.group("Load")
 	duration := f.Duration("duration", time.Minute, "length of the ramp")
 	seed := f.Int64("seed", 0, "seed of all draws, 0 to 4294967295")
-	pacer := f.String("pacer", "", "how to wait for arrivals: "+strings.Join(loadgen.PacerKinds(), " or "))
+	var client clientOptions
+	client.define(groups.group("Client"))
 	f = groups.group("Report")
 	save := savingOptions{unasked: true}
 	save.define(f)
@@ -53,7 +51,7 @@ func runDemo(env *environment, args []string) int {
 		groups.help(env.stdout, "demo [flags]", demoText, asked.word)
 		return exitFine
 	}
-	problems := []error{err, noArguments("demo", rest), save.check(), screen.check()}
+	problems := []error{err, noArguments("demo", rest), client.check(), save.check(), screen.check()}
 	if *duration < time.Second || *duration > longestDemo {
 		problems = append(problems, fmt.Errorf("--duration %s: must be from 1s to %s", *duration, longestDemo))
 	}
@@ -64,6 +62,7 @@ func runDemo(env *environment, args []string) int {
 		return env.fail(exitUsage, err)
 	}
 
+	telemetry.TuneMemory()
 	server, err := startSimulator(*seed)
 	if err != nil {
 		return env.fail(exitFailed, err)
@@ -90,66 +89,26 @@ func runDemo(env *environment, args []string) int {
 
 	s := &session{env: env, source: source, save: save, screen: screen, leave: server.stop, noPlots: *noPlots}
 	s.load = loadgen.Defaults()
-	s.load.Target, s.load.Model, s.load.InputSource = t, server.model, metrics.TokensFromIDs
+	s.load.Target, s.load.Model, s.load.InputSource = t, simulator.Defaults().Model, metrics.TokensFromIDs
 	s.load.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
-	s.load.Schedule, s.load.Pacer, s.load.KeepText = loadgen.At(offsets), *pacer, save.detailed
+	s.load.Schedule, s.load.KeepText = loadgen.At(offsets), save.detailed
+	s.load.Pacer, s.load.Timestamps = client.pacer, client.source()
+	s.connect(context.Background(), max(0, client.preconnect))
 	s.plan = metrics.Plan{
 		Version: version(), Command: hideSecrets(append([]string{"demo"}, args...), nil),
-		BaseURL: t.String(), Backend: string(s.load.Backend), Label: "demo", ModelID: server.model,
+		BaseURL: t.String(), Backend: string(s.load.Backend), Label: "demo", ModelID: simulator.Defaults().Model,
 		Dataset: source.Description(), InputSource: metrics.TokensFromIDs, Seed: *seed, IgnoreEOS: true,
 		NumPrompts: len(offsets), Requests: len(offsets), Duration: *duration,
 		Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Ramp: &ramp,
 		Load:    fmt.Sprintf("ramp %d to %d req/s over %s", demoFrom, demoTo, export.Duration(*duration)),
 		Metrics: []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Percentiles: []float64{50, 90, 99},
 		Goodput:  metrics.SLO{{Metric: metrics.TTFT, LimitMS: demoTTFT}, {Metric: metrics.TPOT, LimitMS: demoTPOT}},
-		Detailed: save.detailed, Definitions: definitions(),
+		Detailed: save.detailed, Timestamps: client.source(), Definitions: definitions(client.source()),
 	}
 	return s.run()
 }
 
-// child is the simulated server in its own process, so that it cannot disturb the clocks of the client. It lives no longer
-// than we do: its standard input is a pipe that closes with us, however we end.
-type child struct {
-	url, model string
-	process    *exec.Cmd
-	lifeline   interface{ Close() error }
-}
-
+// startSimulator starts the simulated server in a process of its own, so that it cannot disturb the clocks of the client.
 func startSimulator(seed int64) (*child, error) {
-	trouble := func(err error) error { return fmt.Errorf("starting the simulated server: %w", err) }
-	self, err := os.Executable()
-	if err != nil {
-		return nil, trouble(err)
-	}
-	c := exec.Command(self, "simulate", "--port", "0", "--exit-with-stdin", fmt.Sprintf("--seed=%d", seed))
-	detach(c)
-	c.Stderr = os.Stderr
-	lifeline, err := c.StdinPipe()
-	if err != nil {
-		return nil, trouble(err)
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
-		return nil, trouble(err)
-	}
-	if err := c.Start(); err != nil {
-		return nil, trouble(err)
-	}
-	s := &child{model: simulator.Defaults().Model, process: c, lifeline: lifeline}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	address, ok := strings.CutPrefix(line, listening)
-	if err != nil || !ok {
-		s.stop()
-		return nil, trouble(fmt.Errorf("it said %q instead of its address", line))
-	}
-	s.url = strings.Fields(address)[0]
-	return s, nil
-}
-
-// stop ends the server and waits for it. It may be called again.
-func (c *child) stop() {
-	_ = c.lifeline.Close()
-	killer := time.AfterFunc(3*time.Second, func() { _ = c.process.Process.Kill() })
-	defer killer.Stop()
-	_ = c.process.Wait()
+	return startChild("the simulated server", "simulate", "--port", "0", "--exit-with-stdin", fmt.Sprintf("--seed=%d", seed))
 }

@@ -45,6 +45,8 @@ func commands() []command {
 		{"serve", "load a server; takes the flags of 'vllm bench serve'", runServe},
 		{"simulate", "the simulated server alone, to try clients against", runSimulate},
 		{"report", "the report of a saved run", runReport},
+		{"calibrate", "how much this client can measure on this machine, and how exactly", runCalibrate},
+		{"metronome", "a server that does no work, to measure clients against", runMetronome},
 	}
 }
 

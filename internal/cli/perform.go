@@ -47,10 +47,14 @@ func (s *session) measure() (metrics.Run, error) {
 	var watch sync.WaitGroup
 	watch.Go(func() { s.watchJournal(watching) })
 	watch.Go(func() { s.walkStages(s.untilStopped(watching)) })
+	var seconds []metrics.ClientSecond
+	watch.Go(func() { seconds = s.watchClient(watching) })
 	err := s.engine.Run(context.Background(), s.source)
 	run := metrics.Run{Plan: s.plan, Ended: time.Since(s.load.Start).Round(time.Microsecond)}
 	stop()
 	watch.Wait()
+	stamps := s.recorder.Stamps()
+	run.Client, run.Stamps = seconds, &stamps
 	if s.load.ProbeRate > 0 {
 		probes := s.engine.Probes()
 		run.Probes = &probes

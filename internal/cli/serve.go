@@ -14,6 +14,7 @@ import (
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/tokenizer"
 	"benchtop/export"
+	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -43,6 +44,7 @@ func runServe(env *environment, args []string) int {
 		return env.fail(exitUsage, err)
 	}
 	o.save.unasked = isTerminal(env.stdout)
+	telemetry.TuneMemory()
 
 	// Until the run starts, a signal simply ends the program.
 	signals := watchSignals()
@@ -97,7 +99,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session,
 	s.notes, s.remarks = slices.Concat(o.warnings, o.notes, prompts.notes), o.content.remarks
 	s.load = loadgen.Options{
 		Target: t, Endpoint: o.server.endpoint, Backend: loadgen.Backend(o.server.backend), Model: m.id,
-		Extra: o.content.bodyFields(o.prompts.ignoreEOS), InputSource: prompts.counted, Pacer: o.load.pacer,
+		Extra: o.content.bodyFields(o.prompts.ignoreEOS), InputSource: prompts.counted, Pacer: o.client.pacer, Timestamps: o.client.source(),
 		ProbeRate: o.load.probeRate, Probe: datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: 1},
 		Drain: o.load.drain, StallTimeout: o.load.stall, RequestTimeout: o.load.timeout, KeepText: o.save.detailed,
 	}
@@ -109,12 +111,16 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session,
 	default:
 		s.load.ModelFor = loadgen.RoundRobinModels(o.content.lora)
 	}
+	if err := room(o.load.atOnce(requests)); err != nil {
+		return nil, usageError{err}
+	}
 	s.plan = o.plan(m, prompts, requests)
 	s.charts = chartOptions{o.report.timeline, o.report.parsedThresholds, o.report.datasetStats}
 	s.noPlots, s.arguments = o.report.noPlots, o.arguments()
 	if err := o.rehearse(ctx, env, s.load, first, ready); err != nil {
 		return nil, err
 	}
+	s.connect(ctx, o.client.ahead(&o.load, requests))
 	s.side = &sideline{client: client, target: t, profile: o.server.profile}
 	s.notes = append(s.notes, s.side.begin(ctx)...)
 	return s, nil
@@ -136,7 +142,7 @@ func (o *serveOptions) plan(m model, prompts drawn, requests int) metrics.Plan {
 		SteadyState: metrics.SteadyStateRule{
 			Off: o.report.steadyOff, Threshold: o.report.steadyThreshold, MinWindow: o.report.steadyMinWindow,
 		},
-		Detailed: o.save.detailed, Definitions: definitions(),
+		Detailed: o.save.detailed, Timestamps: o.client.source(), Definitions: definitions(o.client.source()),
 	}
 	switch {
 	case o.load.inTime() && !o.load.promptsGiven:
@@ -148,14 +154,14 @@ func (o *serveOptions) plan(m model, prompts drawn, requests int) metrics.Plan {
 }
 
 // definitions are the rules in force, in words for whoever reads a result later.
-func definitions() map[string]string {
+func definitions(stamps string) map[string]string {
 	return map[string]string{
 		"ttft":    "first byte of the request written on an open connection, to the arrival of the first chunk with a choice",
 		"itl":     "gap between the arrivals of two chunks, however many tokens each holds",
 		"e2el":    "first byte of the request written, to the arrival of the last chunk with a choice",
 		"tpot":    "(e2el - ttft) / (output tokens - 1)",
 		"success": "status 200, at least one chunk, a finish_reason or [DONE], and no error in the stream",
-		"stamps":  "user: when the read of the socket returned",
+		"stamps":  stampsInWords(stamps),
 	}
 }
 

@@ -157,9 +157,6 @@ func (o *loadOptions) check() (p problemList) {
 			p.bad("--%s %s: must be more than 0", x.name, x.d)
 		}
 	}
-	if o.pacer != "" && !slices.Contains(loadgen.PacerKinds(), o.pacer) {
-		p.bad("--pacer %s: this system has %s", quoted(o.pacer), strings.Join(loadgen.PacerKinds(), " and "))
-	}
 	p = append(p, o.checkRamp()...)
 	p = append(p, o.checkStages()...)
 	if len(p) > 0 {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -21,6 +20,7 @@ type serveOptions struct {
 	content contentOptions
 	prompts promptOptions
 	load    loadOptions
+	client  clientOptions
 	report  reportOptions
 	save    savingOptions
 	screen  screenOptions
@@ -38,6 +38,7 @@ func newServeOptions() *serveOptions {
 	o.prompts.define(o.groups.group("Prompts"))
 	o.content.define(o.groups.group("Requests"))
 	o.load.define(o.groups.group("Load"))
+	o.client.define(o.groups.group("Client"))
 	report := o.groups.group("Report")
 	o.report.define(report)
 	o.save.define(report)
@@ -65,7 +66,7 @@ func (o *serveOptions) parse(args []string) error {
 	problems = append(problems, o.content.check(all, o.server.chat())...)
 	problems = append(problems, o.prompts.check(all, &o.load, o.server.chat())...)
 	problems = append(problems, o.report.check()...)
-	problems = append(problems, o.save.check(), o.screen.check())
+	problems = append(problems, o.client.check(), o.save.check(), o.screen.check())
 	if o.screen.onHangup == hangupContinue && o.save.never {
 		problems = append(problems, errors.New("--on-hangup continue with --no-save: nobody would ever see the result"))
 	}
@@ -145,7 +146,6 @@ type loadOptions struct {
 	duration, warmup      time.Duration
 	warmups               int
 	probeRate             float64
-	pacer                 string
 	drain, stall, timeout time.Duration
 }
 
@@ -167,7 +167,6 @@ func (o *loadOptions) define(f *pflag.FlagSet) {
 	f.DurationVar(&o.warmup, "warmup", 0, "leave the beginning of the run out of every figure")
 	f.IntVar(&o.warmups, "num-warmups", 0, "requests before the run, in no figure")
 	f.Float64Var(&o.probeRate, "probe-request-rate", 0, "tiny requests per second sent beside the load, one after the other")
-	f.StringVar(&o.pacer, "pacer", "", "how to wait for arrivals: "+strings.Join(loadgen.PacerKinds(), " or "))
 	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout, "give a request up when nothing came for this long after its first chunk")
 	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "give a request up after this time")
 	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may go on after you quit")

@@ -70,6 +70,7 @@ func (s *session) run() int {
 	}
 	if err != nil {
 		s.files.discard()
+		s.load.Connections.Close()
 		s.closeSide()
 		if s.leave != nil {
 			s.leave()

@@ -17,7 +17,12 @@ func (s *session) walkStages(ctx context.Context) {
 		do func()
 	}
 	var moments []moment
+	users := 0
 	for i, stage := range s.plan.Stages {
+		if stage.Users > users && i > 0 {
+			moments = append(moments, moment{max(stage.Start-connectAhead, s.plan.Stages[i-1].Start), func() { s.connectFor(ctx, stage) }})
+		}
+		users = max(users, stage.Users)
 		moments = append(moments, moment{stage.Start, func() {
 			if stage.Users > 0 {
 				s.engine.SetLimit(stage.Users)
@@ -44,6 +49,16 @@ func (s *session) walkStages(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// connectAhead is how long before a stage of more users their connections are opened.
+const connectAhead = time.Second
+
+// connectFor opens what the users of a stage will need. It takes no longer than the time until then.
+func (s *session) connectFor(ctx context.Context, stage metrics.Stage) {
+	ctx, cancel := context.WithDeadline(ctx, s.load.Start.Add(stage.Start))
+	defer cancel()
+	_ = s.load.Connections.Open(ctx, stage.Users) // what is missing is dialled when it is needed
 }
 
 // mark files an event that is drawn across the charts.

@@ -5,7 +5,17 @@
 //
 //	POST /ttft=50ms/itl=10ms/v1/completions   first chunk after 50 ms, then one every 10 ms
 //	POST /v1/completions                      all chunks as fast as the client takes them
+//	POST …/v1/chat/completions                the same as chat
+//	GET  …/v1/models, …/health                for a client that asks first
 //	GET  /log                                 what was written since the last time, see FetchLog
 //
-// The number of chunks is max_tokens of the body. Nothing else of a request is looked at but its X-Request-Id.
+// The number of chunks is max_completion_tokens or max_tokens of the body, 16 if there is neither. Nothing else of a
+// request is looked at but its X-Request-Id.
+//
+// Chunk k is due at the moment the request was read whole, plus ttft, plus k times itl, so lateness never adds up and no
+// chunk is left out. The header of a paced answer goes out at once, as servers do that prefill; each chunk is one HTTP
+// chunk and one write; the last one carries the finish reason and brings usage and the end of the stream with it.
+//
+// On Linux one goroutine writes all paced chunks, which leaves little but the system calls. Elsewhere, and on connections
+// that are no sockets, each connection keeps its own time with Go's timers.
 package metronome

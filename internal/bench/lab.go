@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// lab is where clients are measured: a metronome in a process of its own, on the last core, and clients on the others.
+type lab struct {
+	self   string // this program
+	pin    string // the path of taskset, "" if there is none
+	server *exec.Cmd
+	hold   io.Closer // the server ends when this is closed
+	base   string    // URL of the server
+	binary string    // benchtop, built; "" until needed
+	folder string    // for it
+}
+
+// startMost is how long the server may take to say where it listens.
+const startMost = 10 * time.Second
+
+func newLab(ctx context.Context) (*lab, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	l := &lab{self: self}
+	if runtime.GOOS == "linux" {
+		l.pin, _ = exec.LookPath("taskset")
+	}
+	l.server = l.child(ctx, lastCore(), roleServer)
+	in, err := l.server.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := l.server.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	l.hold = in
+	if err := l.server.Start(); err != nil {
+		return nil, fmt.Errorf("the server's process: %w", err)
+	}
+	giveUp := time.AfterFunc(startMost, func() { _ = l.server.Process.Kill() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	giveUp.Stop()
+	if err != nil {
+		l.close()
+		return nil, fmt.Errorf("the server's process did not say where it listens: %w", err)
+	}
+	l.base = "http://" + strings.TrimSpace(line)
+	return l, nil
+}
+
+// close ends the server and removes what was built.
+func (l *lab) close() {
+	_ = l.hold.Close()
+	giveUp := time.AfterFunc(5*time.Second, func() { _ = l.server.Process.Kill() })
+	_ = l.server.Wait()
+	giveUp.Stop()
+	if l.folder != "" {
+		_ = os.RemoveAll(l.folder)
+	}
+}
+
+// child is this program in a role, on certain cores and with so many threads for Go code.
+func (l *lab) child(ctx context.Context, on cores, role string) *exec.Cmd {
+	args := []string{l.self, role}
+	if l.pin != "" {
+		args = append([]string{l.pin, "-c", on.list}, args...)
+	}
+	c := exec.CommandContext(ctx, args[0], args[1:]...)
+	c.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(on.procs))
+	c.Stderr = os.Stderr
+	return c
+}
+
+// ask runs a child that takes a question and gives an answer, both as JSON.
+func (l *lab) ask(ctx context.Context, on cores, role string, question, answer any) error {
+	asked, err := json.Marshal(question)
+	if err != nil {
+		return err
+	}
+	c := l.child(ctx, on, role)
+	c.Stdin = bytes.NewReader(asked)
+	out, err := c.Output()
+	if err != nil {
+		return fmt.Errorf("the process that was to measure: %w", err)
+	}
+	return json.Unmarshal(out, answer)
+}
+
+// question reads what a child was asked, answer says what it found.
+func question(q any) error { return json.NewDecoder(os.Stdin).Decode(q) }
+
+func answer(a any) error { return json.NewEncoder(os.Stdout).Encode(a) }
+
+// listen is where the server's child waits for clients.
+func listen() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
+
+// inRepository reports whether the program runs where it can find what it builds and writes.
+func inRepository() error {
+	b, err := os.ReadFile("go.mod")
+	if err != nil || !bytes.HasPrefix(b, []byte("module benchtop\n")) {
+		return errors.New("this is not the root of benchtop's repository: change there, or use make bench")
+	}
+	return nil
+}

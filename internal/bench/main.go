@@ -1,0 +1,110 @@
+// Command bench measures the measuring: how exactly benchtop times a server and what that costs, against a server that does no
+// work and a client that does the least possible. It prints tables and writes them into docs/accuracy.md and
+// docs/accuracy.json. Run it from the root of the repository, best by make bench.
+//
+// It starts itself again for the server and for every client that is measured, so that each has a process, and on Linux
+// cores, of its own.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// Roles of a child process, its first argument.
+const (
+	roleServer = "child-server"
+	roleClient = "child-client"
+	rolePacer  = "child-pacer"
+)
+
+func run(ctx context.Context, args []string) error {
+	if len(args) > 0 {
+		switch args[0] {
+		case roleServer:
+			return serveChild()
+		case roleClient:
+			return clientChild(ctx)
+		case rolePacer:
+			return pacerChild(ctx)
+		}
+	}
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	rounds := f.Int("rounds", 0, "rounds of every table; 0 for the table's own number")
+	only := f.String("only", "", "measure one table: "+strings.Join(names(tables(false)), ", "))
+	quick := f.Bool("quick", false, "one short round of smaller loads, for trying: prints, and writes nothing")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if f.NArg() > 0 || *rounds < 0 {
+		return fmt.Errorf("%s: rounds must not be negative, and there is nothing but flags", strings.Join(args, " "))
+	}
+	chosen := tables(*quick)
+	if *only != "" {
+		chosen = slices.DeleteFunc(chosen, func(t table) bool { return t.name != *only })
+		if len(chosen) == 0 {
+			return fmt.Errorf("no table %q: there are %s", *only, strings.Join(names(tables(false)), ", "))
+		}
+	}
+	return bench(ctx, chosen, *rounds, !*quick)
+}
+
+// bench measures tables and, to keep them, writes each as soon as it is there.
+func bench(ctx context.Context, chosen []table, rounds int, keep bool) error {
+	if err := inRepository(); err != nil {
+		return err
+	}
+	here := thisMachine(ctx)
+	fmt.Printf("%s\n\n", here)
+	if keep {
+		if err := checkPage(chosen); err != nil {
+			return err
+		}
+	}
+	l, err := newLab(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	for _, t := range chosen {
+		if rounds > 0 {
+			t.rounds = rounds
+		}
+		began := time.Now()
+		m, err := t.measure(ctx, l)
+		if err != nil {
+			return fmt.Errorf("table %s: %w", t.name, err)
+		}
+		text := t.markdown(m, here)
+		fmt.Printf("## %s (%s)\n\n%s\n", t.name, time.Since(began).Round(time.Second), text)
+		if keep {
+			if err := file(t, m, here, text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func names(all []table) []string {
+	var list []string
+	for _, t := range all {
+		list = append(list, t.name)
+	}
+	return list
+}

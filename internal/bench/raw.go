@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"benchtop/internal/calibration"
+)
+
+// rawClient is the yardstick: the least that a client with a goroutine for each stream can do. It dials, writes a request
+// and looks for the ends of events in what it reads. It knows no HTTP, no JSON and no failures but its own.
+func rawClient(l calibration.Load) calibration.Client {
+	return func(ctx context.Context, base string, start time.Time, t *calibration.Tally) error {
+		u, err := url.Parse(base)
+		if err != nil {
+			return err
+		}
+		var streams sync.WaitGroup
+		defer streams.Wait()
+		number := 0
+		for offset := range l.Arrivals() {
+			if err := waitUntil(ctx, start.Add(offset)); err != nil {
+				return err
+			}
+			number++
+			s := rawStream{id: "raw-" + strconv.Itoa(number), start: start, tally: t, chunks: l.Chunks, due: offset}
+			streams.Go(func() { s.perform(u) })
+		}
+		return nil
+	}
+}
+
+func waitUntil(ctx context.Context, at time.Time) error {
+	left := time.Until(at)
+	if left <= 0 {
+		return ctx.Err()
+	}
+	t := time.NewTimer(left)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// rawStream is one request.
+type rawStream struct {
+	id     string
+	start  time.Time
+	due    time.Duration
+	tally  *calibration.Tally
+	chunks int
+}
+
+func (s *rawStream) perform(u *url.URL) {
+	dialled := time.Now()
+	conn, err := net.Dial("tcp", u.Host)
+	if err != nil {
+		s.tally.Failed(false, err.Error())
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	connect := time.Since(dialled)
+	sent := time.Since(s.start)
+	if _, err := conn.Write(s.request(u)); err != nil {
+		s.tally.Failed(false, err.Error())
+		return
+	}
+	s.tally.Began()
+	seen := calibration.Seen{
+		ID: s.id, Sent: sent, Late: max(0, sent-s.due-connect), Connect: connect, Chunks: make([]int32, 0, s.chunks),
+	}
+	if err := s.read(conn, &seen); err != nil {
+		s.tally.Failed(true, err.Error())
+		return
+	}
+	s.tally.Ended(seen)
+}
+
+// request asks for the chunks, on a connection of its own.
+func (s *rawStream) request(u *url.URL) []byte {
+	body := fmt.Sprintf(`{"model": "metronome", "prompt": "tick", "max_tokens": %d, "stream": true}`, s.chunks)
+	var b strings.Builder
+	fmt.Fprintf(&b, "POST %s/v1/completions HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n", u.EscapedPath(), u.Host)
+	fmt.Fprintf(&b, "X-Request-Id: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", s.id, len(body), body)
+	return []byte(b.String())
+}
+
+// read stamps what each read brought. The first events are the chunks; what comes behind them is read and ignored.
+func (s *rawStream) read(conn net.Conn, seen *calibration.Seen) error {
+	var scan eventScan
+	buffer := make([]byte, 2048)
+	for {
+		n, err := conn.Read(buffer)
+		if n > 0 {
+			at := int32((time.Since(s.start) - seen.Sent) / time.Microsecond)
+			for range scan.feed(buffer[:n]) {
+				if len(seen.Chunks) < s.chunks {
+					seen.Chunks = append(seen.Chunks, at)
+					s.tally.Chunk()
+				}
+			}
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, io.EOF) && len(seen.Chunks) == s.chunks:
+			return nil
+		case errors.Is(err, io.EOF):
+			return fmt.Errorf("%d of %d chunks", len(seen.Chunks), s.chunks)
+		default:
+			return err
+		}
+	}
+}

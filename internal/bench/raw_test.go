@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"benchtop/internal/calibration"
+	"benchtop/internal/metronome"
+)
+
+func TestRawClient(t *testing.T) {
+	l, err := listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := metronome.New(metronome.Options{})
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	defer func() {
+		_ = s.Close()
+		<-done
+	}()
+	load := calibration.Load{Requests: 10, Rate: 200, Chunks: 7, TTFT: 5 * time.Millisecond, ITL: 3 * time.Millisecond}
+	r, err := calibration.MeasureOther(t.Context(), "http://"+l.Addr().String(), load, rawClient(load))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Requests != 10 || r.Failed != 0 || r.Chunks != 70 || r.StampError.N != 70 || r.Unmatched != 0 || r.Early != 0 {
+		t.Errorf("got %+v", r)
+	}
+	if r.Connect.N != 10 || r.ITLStd <= 0 {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// A server that breaks off is a failure, not a short answer.
+func TestRawClientBrokenOff(t *testing.T) {
+	l, err := listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Read(make([]byte, 4096))
+			_, _ = conn.Write([]byte("HTTP/1.1 200 OK\r\n\r\ndata: {}\n\n"))
+			_ = conn.(*net.TCPConn).CloseWrite()
+			_ = conn.Close()
+		}
+	}()
+	var tally calibration.Tally
+	load := calibration.Load{Requests: 2, Chunks: 2}
+	if err := rawClient(load)(t.Context(), "http://"+l.Addr().String(), time.Now(), &tally); err != nil {
+		t.Fatal(err)
+	}
+	if _, failed, problem := tally.Ends(); failed != 2 || problem != "1 of 2 chunks" {
+		t.Errorf("%d failed: %s", failed, problem)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := rawClient(load)(ended, "http://"+l.Addr().String(), time.Now(), &tally); err == nil {
+		t.Error("it ran although it was over")
+	}
+}

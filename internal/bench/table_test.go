@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// scripted is a row whose figure is given for each round.
+func scripted(name, key string, values ...float64) row {
+	return row{name, func(_ context.Context, _ *lab, round int) (sample, error) {
+		s := sample{Figures: map[string]float64{key: values[round]}}
+		if values[round] > 100 {
+			s.Remarks = append(s.Remarks, remark{"it was slow", inWords(values[round:round+1], 0)})
+		}
+		return s, nil
+	}}
+}
+
+func TestTable(t *testing.T) {
+	tab := table{
+		name: "test", rounds: 3,
+		rows:    []row{scripted("yardstick", "a", 10, 20, 40), scripted("own", "a", 15, 10, 400)},
+		columns: []column{{"a", "A", 1}, {"b", "B", 0}},
+		bars: []bar{
+			{text: "own ≤ 15", row: "own", column: "a", most: 15, unit: " µs"},
+			{text: "own ≤ 1.4 × yardstick", row: "own", column: "a", over: "yardstick", most: 1.4, unit: " ×", decimals: 2},
+			{text: "nothing", row: "own", column: "b", most: 1},
+		},
+	}
+	m, err := tab.measure(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `|  | A | B |
+| --- | ---: | ---: |
+| yardstick | 20.0 (10.0 to 40.0) | – |
+| own | 15.0 (10.0 to 400.0) | – |
+
+| Bar | Measured |  |
+| --- | ---: | --- |
+| own ≤ 15 | 15 (10 to 400) µs | met |
+| own ≤ 1.4 × yardstick | 1.50 (0.50 to 10.00) × | **not met** |
+| nothing | – | not measured |
+
+own: it was slow in 1 of 3 rounds, such as: 400.
+
+3 rounds, commit abc, 2026-01-02, 8 cores of a CPU, linux/amd64, go1, nothing pinned to cores.
+`
+	here := machine{System: "linux/amd64", CPU: "a CPU", Cores: 8, Go: "go1", Commit: "abc", Date: "2026-01-02"}
+	if got := tab.markdown(m, here); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestTableTellsWhichRowFailed(t *testing.T) {
+	tab := table{rounds: 1, rows: []row{{"broken", func(context.Context, *lab, int) (sample, error) {
+		return sample{}, errors.New("no")
+	}}}}
+	if _, err := tab.measure(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "broken: no") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for want, values := range map[float64][]float64{1: {1}, 1.5: {2, 1}, 3: {9, 1, 3}, 2.5: {4, 1, 2, 3}} {
+		if got := median(values); got != want {
+			t.Errorf("%v: got %v, want %v", values, got, want)
+		}
+	}
+}
+
+// Every bar must be about a row and a column that the table has, and every table has a place on the page.
+func TestTablesAreConsistent(t *testing.T) {
+	for _, quick := range []bool{false, true} {
+		for _, tab := range tables(quick) {
+			rows, columns := map[string]bool{}, map[string]bool{}
+			for _, r := range tab.rows {
+				if rows[r.name] {
+					t.Errorf("%s has two rows %q", tab.name, r.name)
+				}
+				rows[r.name] = true
+			}
+			for _, c := range tab.columns {
+				columns[c.key] = true
+			}
+			for _, b := range tab.bars {
+				// A system without stamps of the kernel has no such row.
+				if !rows[b.row] && b.row != kernel || !columns[b.column] || b.over != "" && !rows[b.over] {
+					t.Errorf("%s: the bar %q is about nothing", tab.name, b.text)
+				}
+			}
+			if tab.rounds < 1 || quick && tab.rounds > 1 {
+				t.Errorf("%s has %d rounds", tab.name, tab.rounds)
+			}
+		}
+	}
+	t.Chdir("../..")
+	if err := checkPage(tables(false)); err != nil {
+		t.Error(err)
+	}
+}

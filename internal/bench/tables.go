@@ -1,0 +1,111 @@
+package main
+
+import (
+	"time"
+
+	"benchtop/internal/calibration"
+	"benchtop/loadgen"
+	"benchtop/metrics"
+)
+
+// tables are all there are, in the order of the page. The quick ones are for trying: one round of smaller loads.
+func tables(quick bool) []table {
+	all := []table{streams(quick), stamps(quick), burst(quick), pacers(quick), startup()}
+	if quick {
+		for i := range all {
+			all[i].rounds = 1
+		}
+	}
+	return all
+}
+
+// scaled is a number, or the smaller one of a quick table.
+func scaled(quick bool, full, small int) int {
+	if quick {
+		return small
+	}
+	return full
+}
+
+// The rows of a comparison of clients. kernel and user are ours, with either kind of stamp.
+const (
+	raw    = "raw reader"
+	kernel = "benchtop, kernel stamps"
+	user   = "benchtop, user stamps"
+)
+
+// clients compares them on one core. A system without stamps of the kernel has a row less.
+func clients(load calibration.Load) []row {
+	rows := []row{{raw, measureRaw(load)}}
+	if loadgen.KernelStamps() {
+		load.Timestamps = metrics.KernelStamps
+		rows = append(rows, row{kernel, measureOwn(load, firstCore())})
+	}
+	load.Timestamps = metrics.UserStamps
+	return append(rows, row{user, measureOwn(load, firstCore())})
+}
+
+// streams asks what a chunk and an open stream cost.
+func streams(quick bool) table {
+	n := scaled(quick, 10_000, 2_000)
+	load := calibration.Load{
+		// They begin over some seconds, so that the server does not write to all at the same moment.
+		Requests: n, Rate: float64(n) / float64(scaled(quick, 4, 2)), Chunks: scaled(quick, 60, 35),
+		TTFT: 200 * time.Millisecond, ITL: 200 * time.Millisecond,
+	}
+	t := table{name: "streams", rounds: 5, rows: clients(load), columns: []column{
+		{"chunks/s", "chunks/s", 0}, {"cpu", "CPU per chunk, µs", 1}, {"allocs", "allocations per chunk", 3},
+		{"memory", "KB per stream", 1}, {"p50", "stamp error p50, µs", 0}, {"p99", "p99", 0}, {"p99.9", "p99.9", 0},
+	}}
+	for _, name := range []string{kernel, user} {
+		t.bars = append(t.bars,
+			bar{text: name + ": CPU per chunk ≤ 1.15 × raw reader", row: name, column: "cpu", over: raw, most: 1.15, unit: " ×", decimals: 2},
+			bar{text: name + ": 0 allocations per chunk (< 0.01)", row: name, column: "allocs", most: 0.01, decimals: 3},
+			bar{text: name + ": ≤ 20 KB per stream", row: name, column: "memory", most: 20, unit: " KB", decimals: 1})
+	}
+	return t
+}
+
+// stamps asks how exact the time of a chunk is.
+func stamps(quick bool) table {
+	load := calibration.Load{
+		Requests: 1_000, Rate: 1_000, Chunks: scaled(quick, 100, 40), TTFT: 50 * time.Millisecond, ITL: 50 * time.Millisecond,
+	}
+	return table{name: "stamps", rounds: 7, rows: clients(load), columns: []column{
+		{"chunks/s", "chunks/s", 0}, {"p50", "stamp error p50, µs", 0}, {"p99", "p99", 0}, {"p99.9", "p99.9", 0},
+		{"shared", "share a stamp, %", 2}, {"cpu", "CPU per chunk, µs", 1},
+	}, bars: []bar{
+		{text: "kernel stamps: p99 ≤ 50 µs", row: kernel, column: "p99", most: 50, unit: " µs"},
+		{text: "kernel stamps: p99.9 ≤ 1 ms", row: kernel, column: "p99.9", most: 1000, unit: " µs"},
+		{text: "user stamps: p99 ≤ 2 × raw reader", row: user, column: "p99", over: raw, most: 2, unit: " ×", decimals: 2},
+	}}
+}
+
+// burst asks what many streams that begin at once do to latencies.
+func burst(quick bool) table {
+	load := calibration.Load{Chunks: scaled(quick, 300, 100), TTFT: 50 * time.Millisecond, ITL: 10 * time.Millisecond}
+	of := func(n int, open bool) measurement {
+		l := load
+		l.Requests, l.Preconnect = n, open
+		return measureOwn(l, allButLast())
+	}
+	const thousand, fresh, fewer, fewerFresh = "1,000, open connections", "1,000, fresh dials", "300, open connections", "300, fresh dials"
+	t := table{name: "burst", rounds: 5, rows: []row{
+		{thousand, of(1_000, true)}, {fresh, of(1_000, false)}, {fewer, of(300, true)}, {fewerFresh, of(300, false)},
+	}, columns: []column{
+		{"chunks/s", "chunks/s", 0}, {"connect", "connect p50, ms", 2}, {"ttft", "mean TTFT error, ms", 2},
+		{"itl", "std of ITL, ms", 2}, {"server itl", "the server's own", 2}, {"itl error", "of the difference", 2},
+		{"p99", "stamp error p99, µs", 0}, {"late", "sent late p99, ms", 2},
+	}}
+	for _, r := range t.rows {
+		most, itl := 5.0, true
+		if r.name == fresh || r.name == fewerFresh {
+			most, itl = 10, false
+		}
+		t.bars = append(t.bars, bar{text: r.name + ": mean TTFT error ≤ " + inWords([]float64{most}, 0) + " ms", row: r.name, column: "ttft", most: most, unit: " ms", decimals: 2})
+		if itl {
+			t.bars = append(t.bars, bar{text: r.name + ": std of ITL ≤ 0.5 ms", row: r.name, column: "itl", most: 0.5, unit: " ms", decimals: 2})
+		}
+	}
+	return t
+}

@@ -1,0 +1,123 @@
+package calibration
+
+import (
+	"context"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// Campaign says what a calibration tries. It is not changed by running it.
+type Campaign struct {
+	Quick bool
+	// Users ask without pause for answers of one chunk, in so many Rounds of RoundTime each.
+	Users, Rounds int
+	RoundTime     time.Duration
+	// Streams are the numbers of open streams to try, rising, at streamRate chunks a second each. All of a step are open
+	// together for StreamTime.
+	Streams    []int
+	StreamTime time.Duration
+	// ChunkRates are the rates of chunks to try, rising, over ChunkStreams streams, for ChunkTime each.
+	ChunkRates   []float64
+	ChunkStreams int
+	ChunkTime    time.Duration
+	// StampStreams of stampRate chunks a second each are measured with each kind of stamps, and with the dashboard, in turn:
+	// StampRounds times for StampTime each.
+	StampStreams, StampRounds int
+	StampTime                 time.Duration
+	// Paced are rates of arrivals for the pacer alone, Sent those with requests; ArrivalTime for each.
+	Paced, Sent []float64
+	ArrivalTime time.Duration
+
+	// Draw draws the dashboard of a run until its ctx ends and returns how many bytes it drew; nil leaves the part out.
+	Draw func(ctx context.Context, snapshots <-chan metrics.Snapshot) (bytes int64)
+	// Progress hears what comes next: the number of a part, how many there are, and what is being measured; nil for nobody.
+	Progress func(part, of int, text string)
+}
+
+const (
+	streamRate = 5  // chunks a second of each stream where streams count
+	stampRate  = 20 // and where stamps do: a fast reader's
+)
+
+// Usual takes about a minute, where the machine gives no reason to end a part early.
+func Usual() Campaign {
+	return Campaign{
+		Users: 64, Rounds: 3, RoundTime: 1500 * time.Millisecond,
+		Streams: []int{1000, 2500, 5000, 10_000, 20_000}, StreamTime: 1500 * time.Millisecond,
+		ChunkRates:   []float64{10e3, 20e3, 30e3, 40e3, 60e3, 80e3, 100e3, 150e3, 200e3, 300e3},
+		ChunkStreams: 1000, ChunkTime: time.Second,
+		StampStreams: 1000, StampRounds: 2, StampTime: 2 * time.Second,
+		Paced: []float64{100, 1000, 5000}, Sent: []float64{200, 1000}, ArrivalTime: 1500 * time.Millisecond,
+	}
+}
+
+// Quick takes about a quarter of a minute and is the less sure of what it says.
+func Quick() Campaign {
+	c := Usual()
+	c.Quick = true
+	c.Rounds, c.RoundTime = 1, time.Second
+	c.Streams, c.StreamTime = []int{1000, 5000}, 700*time.Millisecond
+	c.ChunkRates, c.ChunkTime = []float64{10e3, 20e3, 40e3, 80e3, 160e3}, 700*time.Millisecond
+	c.StampRounds, c.StampTime = 1, time.Second
+	c.Paced, c.Sent, c.ArrivalTime = []float64{1000}, []float64{200}, time.Second
+	return c
+}
+
+// Run measures this process against the metronome at server. What fails is a Problem of the result; when ctx ends, the
+// result is what was measured so far and not Complete.
+func (c *Campaign) Run(ctx context.Context, server string) *Calibration {
+	return c.run(ctx, tools{
+		measure:  func(ctx context.Context, l Load) (Result, error) { return Measure(ctx, server, l) },
+		lateness: pacerLateness,
+		room:     room,
+	})
+}
+
+// tools are what a campaign measures with, so that its rules can be tested without a machine.
+type tools struct {
+	measure  func(ctx context.Context, l Load) (Result, error)
+	lateness func(ctx context.Context, perSecond float64, length time.Duration) (Quantiles, error)
+	// room is why so many connections cannot be had, nil if they can.
+	room func(connections int) error
+}
+
+// campaign is one that goes on.
+type campaign struct {
+	Campaign
+	tools
+	out   *Figures
+	begun int // parts
+	parts int
+}
+
+func (c *Campaign) run(ctx context.Context, t tools) *Calibration {
+	start := time.Now()
+	out := &Calibration{Format: recordFormat, When: start.Round(time.Second), Quick: c.Quick, Machine: ThisMachine()}
+	r := &campaign{Campaign: *c, tools: t, out: &out.Figures}
+	parts := []func(context.Context){r.requests, r.streams, r.chunks, r.stamps, r.lateArrivals}
+	r.parts = len(parts)
+	for _, part := range parts {
+		if ctx.Err() != nil {
+			break
+		}
+		r.begun++
+		part(ctx)
+	}
+	out.Complete = ctx.Err() == nil
+	out.Seconds = rounded(time.Since(start).Seconds(), 1)
+	return out
+}
+
+func (c *campaign) tell(text string) {
+	if c.Progress != nil {
+		c.Progress(c.begun, c.parts, text)
+	}
+}
+
+// problem files why something was not measured, unless that is only because the campaign was ended.
+func (c *campaign) problem(ctx context.Context, part string, err error) {
+	if ctx.Err() == nil {
+		c.out.Problems = append(c.out.Problems, Problem{part, err.Error()})
+	}
+}

@@ -1,0 +1,145 @@
+package calibration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// steady is a load of streams that begin one after the other, no faster than the client is known to be able to send, and
+// are then all open together for a while.
+func (c *campaign) steady(streams int, perStream float64, together time.Duration) Load {
+	starts := 2000. // a second
+	if most := c.out.RequestsPerSecond; most > 0 {
+		starts = min(max(most/3, 500), 10_000)
+	}
+	itl := time.Duration(float64(time.Second) / perStream).Round(time.Microsecond)
+	ramp := float64(streams) / starts
+	return Load{
+		Streams: streams, Requests: streams, Rate: starts, Chunks: int(math.Ceil((ramp + together.Seconds()) / itl.Seconds())),
+		TTFT: itl, ITL: itl, Preconnect: true, Seed: int64(streams),
+	}
+}
+
+// lasts is how long a steady load takes where nobody is late.
+func (l *Load) lasts() float64 {
+	return float64(l.Requests)/l.Rate + l.TTFT.Seconds() + float64(l.Chunks-1)*l.ITL.Seconds()
+}
+
+// streams looks for the most streams that can be open.
+func (c *campaign) streams(ctx context.Context) {
+	rungs := make([]float64, len(c.Streams))
+	for i, n := range c.Streams {
+		rungs[i] = float64(n)
+	}
+	c.out.Streams, c.out.MoreStreams = c.climb(ctx, "open streams", rungs, func(n float64) (Step, error) {
+		streams := int(n)
+		step := Step{Streams: streams, ChunksPerSecond: n * streamRate}
+		if err := c.room(streams); err != nil {
+			return step, errNoRoom{err}
+		}
+		c.tell(fmt.Sprintf("open streams: %s of %d chunks/s each", count(n), streamRate))
+		return c.step(ctx, step, c.steady(streams, streamRate, c.StreamTime))
+	})
+	c.exact(c.out.Streams)
+}
+
+// chunks looks for the most chunks a second that can be timed.
+func (c *campaign) chunks(ctx context.Context) {
+	streams := c.fitting(c.ChunkStreams)
+	c.out.Chunks, c.out.MoreChunks = c.climb(ctx, "chunks/s", c.ChunkRates, func(rate float64) (Step, error) {
+		c.tell(fmt.Sprintf("chunks/s: %s over %s streams", count(rate), count(float64(streams))))
+		step := Step{Streams: streams, ChunksPerSecond: rate}
+		return c.step(ctx, step, c.steady(streams, rate/float64(streams), c.ChunkTime))
+	})
+	c.exact(c.out.Chunks)
+}
+
+// exact takes what steps held into the figures: each is about streams and chunks alike.
+func (c *campaign) exact(steps []Step) {
+	for _, s := range steps {
+		if s.Missed == "" {
+			c.out.OpenStreams = max(c.out.OpenStreams, float64(s.Streams))
+			c.out.ChunksPerSecond = max(c.out.ChunksPerSecond, s.Plateau)
+		}
+	}
+}
+
+// errNoRoom says that the system does not allow a step, whatever the client could do.
+type errNoRoom struct{ why error }
+
+func (e errNoRoom) Error() string { return e.why.Error() }
+
+// downMost is how many times a first step that is too much is halved.
+const downMost = 4
+
+// climb tries rising rungs until one is too much. That must show twice, because other programs have an influence too. Where
+// the first is too much already it goes down instead, so that a weak machine has a figure as well. more says that it was not
+// the client that ended it.
+func (c *campaign) climb(ctx context.Context, part string, rungs []float64, try func(rung float64) (Step, error)) (steps []Step, more bool) {
+	attempt := func(rung float64) (ok bool) {
+		for range 2 {
+			s, err := try(rung)
+			if ctx.Err() != nil {
+				return false
+			}
+			if err != nil {
+				more = more || errors.As(err, new(errNoRoom))
+				c.problem(ctx, fmt.Sprintf("%s, %s", part, count(rung)), err)
+				return false
+			}
+			steps = append(steps, s)
+			if s.Missed == "" {
+				return true
+			}
+		}
+		return false
+	}
+	for i, rung := range rungs {
+		if attempt(rung) {
+			if s := steps[len(steps)-1]; s.Plateau < fullRate*s.ChunksPerSecond {
+				return steps, more // more than this does not come
+			}
+			continue
+		}
+		if i == 0 {
+			for range downMost {
+				if rung /= 2; ctx.Err() != nil || attempt(math.Floor(rung)) {
+					break
+				}
+			}
+		}
+		return steps, more
+	}
+	return steps, len(rungs) > 0
+}
+
+// fullRate is the share of the chunks asked for that must come to try more of them.
+const fullRate = 0.9
+
+// step measures a step and judges it.
+func (c *campaign) step(ctx context.Context, s Step, l Load) (Step, error) {
+	r, err := c.measure(ctx, l)
+	if err != nil {
+		return s, err
+	}
+	s.Result = r
+	s.Plateau = s.ChunksPerSecond
+	if lasts := l.lasts(); r.Seconds > lasts {
+		s.Plateau *= lasts / r.Seconds
+	}
+	s.Plateau = rounded(s.Plateau, 0)
+	switch {
+	case r.Failed > 0:
+		s.Missed = fmt.Sprintf("%d of %d requests failed", r.Failed, r.Requests)
+	case r.MostStreams < s.Streams:
+		s.Missed = fmt.Sprintf("only %s streams were open together", count(float64(r.MostStreams)))
+	case r.StampError.P99 > MostError:
+		s.Missed = fmt.Sprintf("stamps off by %s (p99)", asMicros(r.StampError.P99))
+	case r.SharedShare > MostShared:
+		s.Missed = fmt.Sprintf("%.1f %% of chunks share a stamp", 100*r.SharedShare)
+	}
+	return s, nil
+}

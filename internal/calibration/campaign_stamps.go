@@ -1,0 +1,122 @@
+package calibration
+
+import (
+	"context"
+	"fmt"
+
+	"benchtop/loadgen"
+	"benchtop/metrics"
+)
+
+// stamps measures the same load with the kernel's stamps and our own, and with the dashboard drawn, in turn, so that what
+// else the machine does falls on all of them alike.
+func (c *campaign) stamps(ctx context.Context) {
+	streams := c.fitting(c.StampStreams)
+	load := c.steady(streams, stampRate, c.StampTime)
+	sources := []string{metrics.UserStamps}
+	if loadgen.KernelStamps() {
+		sources = []string{metrics.KernelStamps, metrics.UserStamps}
+	}
+	c.out.Timestamps = sources[0] // what serve uses
+	rounds := map[string][]Result{}
+	var pairs pairing
+	for i := range c.StampRounds {
+		var plain *Result // of what serve uses
+		for _, source := range sources {
+			c.tell(fmt.Sprintf("stamps of the %s: %s streams of %d chunks/s each, round %d of %d", source, count(float64(streams)), stampRate, i+1, c.StampRounds))
+			load.Timestamps = source
+			r, err := c.sound(ctx, load)
+			if err != nil {
+				c.problem(ctx, "stamps of the "+source, err)
+				continue
+			}
+			rounds[source] = append(rounds[source], r)
+			if source == sources[0] {
+				plain = &r
+			}
+		}
+		if c.Draw == nil || plain == nil || ctx.Err() != nil {
+			continue
+		}
+		c.tell(fmt.Sprintf("the same with the dashboard drawn, round %d of %d", i+1, c.StampRounds))
+		load.Timestamps = sources[0]
+		if drawn, bytes, err := c.drawn(ctx, load); err != nil {
+			c.problem(ctx, "dashboard", err)
+		} else {
+			pairs.add(*plain, drawn, bytes)
+		}
+	}
+	for _, source := range sources {
+		if all := rounds[source]; len(all) > 0 {
+			run := StampRun{
+				Timestamps: source, Streams: streams, ChunksPerSecond: float64(streams) * stampRate, Rounds: len(all),
+				Error:       middle(all, func(r *Result) Quantiles { return r.StampError }),
+				SharedShare: rounded(middling(all, func(r *Result) float64 { return r.SharedShare }), 5),
+				CPU:         rounded(middling(all, func(r *Result) float64 { return r.CPUPerChunkMicros }), 2),
+			}
+			c.out.Stamps = append(c.out.Stamps, run)
+			if source == sources[0] {
+				c.out.StampError = run.Error
+			}
+		}
+	}
+	c.out.Dashboard = pairs.dashboard()
+}
+
+// fitting is a number of streams for which the system has room.
+func (c *campaign) fitting(streams int) int {
+	for streams > 1 && c.room(streams) != nil {
+		streams /= 2
+	}
+	return streams
+}
+
+// drawn measures a load with the dashboard on, and how many bytes that drew.
+func (c *campaign) drawn(ctx context.Context, l Load) (r Result, bytes int64, err error) {
+	l.Watch = func(ctx context.Context, snapshots <-chan metrics.Snapshot) { bytes = c.Draw(ctx, snapshots) }
+	r, err = c.sound(ctx, l)
+	return r, bytes, err
+}
+
+// sound measures a load of which nothing may fail.
+func (c *campaign) sound(ctx context.Context, l Load) (Result, error) {
+	r, err := c.measure(ctx, l)
+	if err == nil && r.Failed > 0 {
+		err = fmt.Errorf("%d of %d requests failed", r.Failed, r.Requests)
+	}
+	return r, err
+}
+
+// pairing collects rounds of a load without and with the dashboard.
+type pairing struct {
+	without, with []Result
+	ratios, rates []float64
+}
+
+func (p *pairing) add(without, with Result, bytes int64) {
+	p.without, p.with = append(p.without, without), append(p.with, with)
+	if without.CPUSeconds > 0 {
+		p.ratios = append(p.ratios, with.CPUSeconds/without.CPUSeconds)
+	}
+	if with.Seconds > 0 {
+		p.rates = append(p.rates, float64(bytes)/with.Seconds)
+	}
+}
+
+func (p *pairing) dashboard() *Dashboard {
+	if len(p.with) == 0 {
+		return nil
+	}
+	return &Dashboard{
+		Pairs: len(p.with), CPURatio: rounded(median(p.ratios), 3), DrawnBytes: rounded(median(p.rates), 0),
+		With: watched(p.with), Without: watched(p.without),
+	}
+}
+
+func watched(all []Result) Watched {
+	return Watched{
+		Error:    middle(all, func(r *Result) Quantiles { return r.StampError }),
+		Lateness: middle(all, func(r *Result) Quantiles { return r.Lateness }),
+		CPU:      rounded(middling(all, func(r *Result) float64 { return r.CPUSeconds }), 3),
+	}
+}

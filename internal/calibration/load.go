@@ -1,0 +1,115 @@
+package calibration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"benchtop/datasets/numpy"
+	"benchtop/loadgen"
+	"benchtop/metrics"
+)
+
+// Load is what the client is asked to do while it is measured.
+type Load struct {
+	// Streams is the most requests in flight; 0 for no limit.
+	Streams int
+	// Closed: Streams users, each of whom asks again without pause, until Duration is over or Requests are sent, whichever is
+	// first. Otherwise requests arrive by themselves at Rate per second, Poisson; a Rate of 0 sends all at once.
+	Closed bool
+	Rate   float64
+	// Requests to send; 0 for as many as fit Duration. Chunks in each answer.
+	Requests, Chunks int
+	// TTFT and ITL are the pace of the server.
+	TTFT, ITL time.Duration
+	// Duration ends the sending; 0 for no end. What is in flight then goes on.
+	Duration time.Duration
+	// Timestamps and Pacer as in loadgen.Options.
+	Timestamps, Pacer string
+	// Preconnect opens the connections before the clock starts.
+	Preconnect bool
+	// Seed of the arrivals.
+	Seed int64
+	// Watch looks at the run while it is on, as a screen would, and is awaited; nil: nobody looks. Its ctx ends with the run,
+	// and then the channel is closed. It is not part of the load.
+	Watch func(ctx context.Context, snapshots <-chan metrics.Snapshot) `json:"-"`
+}
+
+const (
+	// mostRequests and longestAnswer bound what is kept of a measurement: 4 bytes a chunk.
+	mostRequests  = 5_000_000
+	mostChunks    = 1_000_000
+	longestAnswer = 30 * time.Minute
+)
+
+// Validate reports every problem at once.
+func (l *Load) Validate() error {
+	var problems []error
+	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if l.Streams < 0 || l.Closed && l.Streams == 0 {
+		bad("streams %d: a closed loop needs some; otherwise 0 means no limit", l.Streams)
+	}
+	if l.Requests < 0 || l.Requests > mostRequests {
+		bad("requests %d: use 0 to %d", l.Requests, mostRequests)
+	}
+	if l.Chunks < 1 || l.Chunks > mostChunks {
+		bad("chunks %d: use 1 to %d", l.Chunks, mostChunks)
+	}
+	if l.Duration < 0 || l.TTFT < 0 || l.ITL < 0 {
+		bad("duration and pace must not be negative")
+	} else if l.TTFT.Seconds()+float64(l.Chunks)*l.ITL.Seconds() > longestAnswer.Seconds() {
+		bad("an answer would take longer than %s: use fewer chunks or a faster pace", longestAnswer)
+	}
+	if !(l.Rate >= 0) || math.IsInf(l.Rate, 1) {
+		bad("rate %v: must be positive, or 0 for all at once", l.Rate)
+	}
+	if l.Requests == 0 && (l.Duration <= 0 || !l.Closed && l.Rate == 0) {
+		bad("no end: give a number of requests, or a duration with a rate or users")
+	}
+	if l.Requests == 0 && l.Rate*l.Duration.Seconds() > mostRequests {
+		bad("rate and duration make more than %d requests", mostRequests)
+	}
+	return errors.Join(problems...)
+}
+
+// Arrivals is when requests begin.
+func (l *Load) Arrivals() loadgen.Schedule {
+	if l.Closed {
+		return loadgen.Immediately()
+	}
+	if l.Rate == 0 {
+		return loadgen.At(make([]time.Duration, l.Requests))
+	}
+	draws := numpy.NewLegacy(uint32(l.Seed))
+	if l.Requests > 0 {
+		return slices.Values(loadgen.Gamma(l.Requests, l.Rate, 1, draws))
+	}
+	return slices.Values(loadgen.InStages([]metrics.Stage{{Length: l.Duration, Rate: l.Rate}}, 1, draws))
+}
+
+// plan is the load as the recorder wants it, for the verdict.
+func (l *Load) plan(start time.Time) *metrics.Plan {
+	p := &metrics.Plan{
+		Started: start, Requests: l.Requests, Duration: l.Duration, Rate: metrics.Rate(l.Rate), Burstiness: 1,
+		MaxConcurrency: l.Streams, Timestamps: l.Timestamps, Load: l.String(), Seed: l.Seed,
+	}
+	if l.Closed || l.Rate == 0 {
+		p.Rate = metrics.Rate(math.Inf(1))
+	}
+	return p
+}
+
+// String is the load in words for a person.
+func (l *Load) String() string {
+	pace := fmt.Sprintf("%d chunks, TTFT %s, ITL %s", l.Chunks, l.TTFT, l.ITL)
+	switch {
+	case l.Closed:
+		return fmt.Sprintf("%d users · %s", l.Streams, pace)
+	case l.Rate == 0:
+		return fmt.Sprintf("%d requests at once · %s", l.Requests, pace)
+	}
+	return fmt.Sprintf("%g requests/s · %s", l.Rate, pace)
+}

@@ -1,0 +1,167 @@
+package calibration
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"benchtop/internal/metronome"
+	"benchtop/loadgen"
+	"benchtop/metrics"
+)
+
+// ticking is the base URL of a metronome in this process.
+func ticking(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := metronome.New(metronome.Options{})
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	t.Cleanup(func() {
+		_ = s.Close()
+		<-done
+	})
+	return "http://" + l.Addr().String()
+}
+
+func TestMeasure(t *testing.T) {
+	server := ticking(t)
+	loads := map[string]Load{
+		"at once":       {Requests: 20, Chunks: 5, TTFT: 20 * time.Millisecond, ITL: 10 * time.Millisecond},
+		"on open ones":  {Requests: 20, Chunks: 5, TTFT: 20 * time.Millisecond, ITL: 10 * time.Millisecond, Preconnect: true},
+		"at a rate":     {Requests: 20, Rate: 100, Chunks: 5, Timestamps: metrics.UserStamps, Pacer: loadgen.PacerKinds()[0]},
+		"users":         {Requests: 20, Closed: true, Streams: 4, Chunks: 5, ITL: time.Millisecond, Preconnect: true},
+		"limited":       {Requests: 20, Streams: 3, Chunks: 5},
+		"without pause": {Requests: 20, Chunks: 5},
+	}
+	for name, l := range loads {
+		t.Run(name, func(t *testing.T) {
+			r, err := Measure(t.Context(), server, l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Requests != 20 || r.Failed != 0 || r.Chunks != 100 || r.StampError.N != 100 || r.Unmatched != 0 || r.Lateness.N != 20 {
+				t.Errorf("got %+v", r)
+			}
+			if r.Early > 0 {
+				t.Errorf("%d chunks came before they were written", r.Early)
+			}
+			if most := max(l.Streams, 0); most > 0 && r.MostStreams > most || r.MostStreams < 1 {
+				t.Errorf("%d streams at most", r.MostStreams)
+			}
+			if fresh := r.Connect.N > 0; fresh == l.Preconnect {
+				t.Errorf("%d connections were dialled by requests", r.Connect.N)
+			}
+			if r.Seconds <= 0 || r.ChunksPerSecond <= 0 || r.RequestsPerSecond <= 0 || r.CPUSeconds < 0 || r.AllocsPerChunk < 0 {
+				t.Errorf("got %+v", r)
+			}
+			// The kernel begins to stamp some time after it was asked to, so nothing can be said of its share here.
+			if l.Timestamps == metrics.UserStamps && r.UnstampedShare != 1 {
+				t.Errorf("%.0f %% of chunks without stamp of the kernel, of which none was wanted", 100*r.UnstampedShare)
+			}
+		})
+	}
+}
+
+// A duration ends a load that has no number of requests, and whoever watches sees it.
+func TestMeasureForATime(t *testing.T) {
+	server := ticking(t)
+	for name, l := range map[string]Load{
+		"users": {Closed: true, Streams: 3, Chunks: 4, ITL: time.Millisecond},
+		"rate":  {Rate: 200, Chunks: 4, ITL: time.Millisecond},
+	} {
+		var snapshots, last atomic.Int64
+		l.Duration = 300 * time.Millisecond
+		l.Watch = func(ctx context.Context, in <-chan metrics.Snapshot) {
+			for s := range in {
+				snapshots.Add(1)
+				last.Store(int64(s.Totals.Done))
+			}
+			if ctx.Err() == nil {
+				t.Error("the snapshots ended before the run")
+			}
+		}
+		r, err := Measure(t.Context(), server, l)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if r.Requests < 3 || r.Chunks != 4*r.Requests || r.Seconds < 0.25 {
+			t.Errorf("%s: %d requests, %d chunks in %.2f s", name, r.Requests, r.Chunks, r.Seconds)
+		}
+		if snapshots.Load() < 1 || int(last.Load()) != r.Requests {
+			t.Errorf("%s: %d snapshots, the last with %d requests of %d", name, snapshots.Load(), last.Load(), r.Requests)
+		}
+	}
+}
+
+func TestMeasureRefuses(t *testing.T) {
+	server := ticking(t)
+	other := httptest.NewServer(nil)
+	defer other.Close()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	fine := Load{Requests: 2, Chunks: 2}
+	for _, c := range []struct {
+		name   string
+		ctx    context.Context
+		server string
+		load   Load
+		client Client
+		want   string
+	}{
+		{"nobody", t.Context(), "http://127.0.0.1:1", fine, nil, "refused"},
+		{"no metronome", t.Context(), other.URL, fine, nil, "metronome"},
+		{"bad load", t.Context(), server, Load{}, nil, "no end"},
+		{"bad timestamps", t.Context(), server, Load{Requests: 1, Chunks: 1, Timestamps: "sundial"}, nil, "sundial"},
+		{"over already", ended, server, fine, nil, "canceled"},
+		{"all failed", t.Context(), server, fine, func(_ context.Context, _ string, _ time.Time, tally *Tally) error {
+			tally.Failed(false, "no way")
+			tally.Failed(true, "later")
+			return nil
+		}, "none of 2 requests succeeded; the first: no way"},
+		{"not in the log", t.Context(), server, fine, func(_ context.Context, _ string, _ time.Time, tally *Tally) error {
+			tally.Ended(Seen{ID: "made up", Chunks: []int32{1}})
+			return nil
+		}, "has none of 1 requests"},
+	} {
+		var err error
+		if c.client != nil {
+			_, err = MeasureOther(c.ctx, c.server, c.load, c.client)
+		} else {
+			_, err = Measure(c.ctx, c.server, c.load)
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q in it", c.name, err, c.want)
+		}
+	}
+}
+
+func TestMeasureEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	_, err := Measure(ctx, ticking(t), Load{Requests: 5, Chunks: 100, ITL: time.Second})
+	if err == nil || time.Since(began) > 30*time.Second {
+		t.Errorf("got %v after %s", err, time.Since(began))
+	}
+}
+
+func TestResultAsJSON(t *testing.T) {
+	r := Result{Requests: 3, StampError: Quantiles{N: 1, P50: 2000}, TTFTError: 5, Verdict: metrics.Verdict{Why: []string{"slow"}}}
+	b, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back Result
+	if err := json.Unmarshal(b, &back); err != nil || back.Verdict.String() != r.Verdict.String() || back.StampError != r.StampError || back.TTFTError != 5 {
+		t.Errorf("got %+v, %v from %s", back, err, b)
+	}
+}

@@ -1,0 +1,110 @@
+package calibration
+
+import (
+	"runtime/metrics"
+	"time"
+)
+
+// usage is what the process has used up at a moment of the measurement.
+type usage struct {
+	at       time.Duration
+	cpu      time.Duration // user and system
+	objects  uint64        // allocated on the heap
+	resident int64         // bytes
+	open     int64         // streams
+	chunks   int64
+}
+
+// meter reads the usage now and then. One goroutine at a time may use it.
+type meter struct {
+	start time.Time
+	tally *Tally
+	heap  []metrics.Sample
+	used  []usage
+}
+
+func newMeter(start time.Time, t *Tally) *meter {
+	return &meter{start: start, tally: t, heap: []metrics.Sample{
+		{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/tiny/allocs:objects"},
+	}}
+}
+
+func (m *meter) read() {
+	metrics.Read(m.heap)
+	u := usage{
+		at: time.Since(m.start), cpu: processCPU(), resident: residentBytes(),
+		open: m.tally.open.Load(), chunks: m.tally.chunks.Load(),
+	}
+	for _, s := range m.heap {
+		if s.Value.Kind() == metrics.KindUint64 {
+			u.objects += s.Value.Uint64()
+		}
+	}
+	m.used = append(m.used, u)
+}
+
+// total is what was used from the first reading to the last.
+func (m *meter) total() usage { return difference(m.used) }
+
+// plateau is what was used in the longest time in which all of the most streams were open; if that is shorter than a second,
+// 95 % of them, and then the total.
+func (m *meter) plateau(most int64) usage {
+	for _, percent := range []int64{100, 95} {
+		if p := m.above(most * percent / 100); p.at >= time.Second {
+			return p
+		}
+	}
+	return m.total()
+}
+
+// above is what was used in the longest time in which so many streams were open.
+func (m *meter) above(open int64) usage {
+	var best usage
+	from := 0
+	for i, u := range m.used {
+		if u.open < open {
+			from = i + 1
+			continue
+		}
+		if d := difference(m.used[from : i+1]); d.at > best.at {
+			best = d
+		}
+	}
+	return best
+}
+
+// difference from the first to the last; peaks are not part of it.
+func difference(used []usage) usage {
+	if len(used) == 0 {
+		return usage{}
+	}
+	a, b := used[0], used[len(used)-1]
+	return usage{at: b.at - a.at, cpu: b.cpu - a.cpu, objects: b.objects - a.objects, chunks: b.chunks - a.chunks}
+}
+
+// grown is how much more memory was resident at most than before.
+func (m *meter) grown(before int64) int64 {
+	most := before
+	for _, u := range m.used {
+		most = max(most, u.resident)
+	}
+	return most - before
+}
+
+// beside runs a client and reads the usage at its start, a few times a second, and at its end.
+func (m *meter) beside(run func() error) error {
+	m.read()
+	done := make(chan error, 1)
+	go func() { done <- run() }()
+	tick := time.NewTicker(time.Second / readings)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			m.read()
+		case err := <-done:
+			m.read()
+			return err
+		}
+	}
+}

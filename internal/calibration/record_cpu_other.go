@@ -1,0 +1,6 @@
+//go:build !linux
+
+package calibration
+
+// cpuModel is not told by other systems without a library for it.
+func cpuModel() string { return "" }

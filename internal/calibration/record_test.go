@@ -1,0 +1,206 @@
+package calibration
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+func full(t testing.TB) *Calibration {
+	t.Helper()
+	plan := campaignOf([]int{1000, 2500}, 10e3, 20e3)
+	c := plan.run(t.Context(), (&machineModel{exact: 15000}).tools())
+	c.Version = "v1.2.3"
+	return c
+}
+
+func TestRecordRoundTrip(t *testing.T) {
+	c := full(t)
+	path := filepath.Join(t.TempDir(), "new", "calibration.json")
+	for range 2 { // the second replaces the first
+		if err := c.Write(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := ReadRecord(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.When.Equal(c.When) || !got.Matches() {
+		t.Errorf("read %v of %+v, this is %v of %+v", got.When, got.Machine, c.When, ThisMachine())
+	}
+	got.When = c.When
+	if !reflect.DeepEqual(got, c) {
+		t.Errorf("got %+v\nwant %+v", got, c)
+	}
+	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
+		t.Errorf("left behind: %v", files)
+	}
+	if runtime.GOOS != "windows" {
+		file, _ := os.Stat(path)
+		dir, _ := os.Stat(filepath.Dir(path))
+		if file.Mode().Perm() != 0o600 || dir.Mode().Perm() != 0o700 {
+			t.Errorf("others may look: file %v, directory %v", file.Mode(), dir.Mode())
+		}
+	}
+}
+
+// A record that cannot be written leaves the old one as it was, and nothing beside it.
+func TestRecordNotWritten(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "calibration.json"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := full(t).Write(filepath.Join(dir, "calibration.json")); err == nil {
+		t.Error("a directory was replaced by a file")
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("left behind: %v", files)
+	}
+}
+
+func TestOtherMachines(t *testing.T) {
+	for name, change := range map[string]func(*Machine){
+		"system":     func(m *Machine) { m.OS += "x" },
+		"processor":  func(m *Machine) { m.CPU += "x" },
+		"kind":       func(m *Machine) { m.Arch += "x" },
+		"cores":      func(m *Machine) { m.Cores++ },
+		"GOMAXPROCS": func(m *Machine) { m.GOMAXPROCS-- },
+	} {
+		c := &Calibration{Machine: ThisMachine()}
+		if !c.Matches() {
+			t.Error("this machine is another")
+		}
+		if change(&c.Machine); c.Matches() {
+			t.Errorf("a machine with another %s is this one", name)
+		}
+	}
+}
+
+func TestBadRecords(t *testing.T) {
+	if _, err := ReadRecord(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":          {"", "no calibration"},
+		"something else": {`{"a":1}`, "format 0"},
+		"the future":     {`{"benchtop_calibration":2}`, "format 2"},
+		"negative":       {`{"benchtop_calibration":1,"figures":{"most_open_streams":-1}}`, "a figure is -1"},
+		"absurd":         {`{"benchtop_calibration":1,"figures":{"most_chunks_per_s":1e300}}`, "a figure is 1e+300"},
+		"endless":        {strings.Repeat(" ", mostRecord+1), "larger than"},
+		"wrong type":     {`{"benchtop_calibration":1,"figures":[]}`, "no calibration"},
+	} {
+		path := filepath.Join(t.TempDir(), "calibration.json")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadRecord(path); err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "benchtop calibrate") {
+			t.Errorf("%s: %v, want %q and what to do", name, err, c.want)
+		}
+	}
+}
+
+// Every bare number says its unit or is a plain count.
+func TestJSONNames(t *testing.T) {
+	var out bytes.Buffer
+	if err := full(t).JSON(&out); err != nil {
+		t.Fatal(err)
+	}
+	counts := regexp.MustCompile(`^(benchtop_calibration|n|cores|gomaxprocs|users|rounds|requests|failed|chunks|streams|asked_streams|most_streams|most_open_streams|` +
+		`early|unmatched|seconds|pairs|cpu_ratio|.*_share|allocs_per_chunk|bytes_per_stream)$`)
+	units := regexp.MustCompile(`_(s|us|ns|bytes_per_s)$`)
+	var walk func(name string, v any)
+	walk = func(name string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for k, x := range v {
+				walk(k, x)
+			}
+		case []any:
+			for _, x := range v {
+				walk(name, x)
+			}
+		case float64:
+			if !counts.MatchString(name) && !units.MatchString(name) {
+				t.Errorf("%s has no unit", name)
+			}
+		}
+	}
+	var v any
+	if err := json.Unmarshal(out.Bytes(), &v); err != nil {
+		t.Fatal(err)
+	}
+	walk("", v)
+}
+
+func FuzzReadRecord(f *testing.F) {
+	var out bytes.Buffer
+	if err := full(f).JSON(&out); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(out.Bytes())
+	f.Add([]byte(`{"benchtop_calibration":1,"figures":{"most_open_streams":1e3,"stamp_error":{"p99_us":1e300}}}`))
+	f.Add([]byte(`{"benchtop_calibration":1,"when":"2026-01-02T03:04:05Z","figures":{"open_streams_steps":[{}]}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := parseRecord(data)
+		if err != nil {
+			return
+		}
+		// Whatever it says, it can be asked.
+		_ = c.Matches()
+		for _, s := range c.Beyond(Planned{1e6, 1e6, 1e6}) {
+			if len(s) > 400 {
+				t.Errorf("a warning of %d bytes", len(s))
+			}
+		}
+		var again bytes.Buffer
+		if err := c.JSON(&again); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parseRecord(again.Bytes()); err != nil && again.Len() <= mostRecord {
+			t.Errorf("written again it cannot be read: %v", err)
+		}
+		_ = c.Text(&again)
+	})
+}
+
+func TestText(t *testing.T) {
+	c := full(t)
+	c.When, c.Seconds, c.Machine = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), 61.4, Machine{"linux", "amd64", "Some CPU @ 2 GHz", 2, 2}
+	c.Complete = false
+	c.Figures.Lateness[1].Lateness.P99 = 5 * time.Millisecond
+	c.Figures.Problems = []Problem{{"open streams, 20,000", "too few files\nraise the limit"}}
+	var text strings.Builder
+	if err := c.Text(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"benchtop calibrate, 2026-01-02 03:04, 61 s\nlinux/amd64, Some CPU @ 2 GHz, 2 cores, GOMAXPROCS 2\n",
+		"Requests/s: 64 users without pause, answers of one chunk\n     median     lowest    highest     rounds\n      8,000      8,000      8,000          3\n",
+		"stamps off by 3,000 us (p99)\n",
+		"Not measured\n  open streams, 20,000: too few files\n    raise the limit\n",
+		"INCOMPLETE", "with nothing to send, arrivals were 5,000 us late (p99).\nCalibrate again",
+		"and 12,500 chunks/s; chunks are timed to 3,000 us (p99).\n",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, &text)
+		}
+	}
+	for line := range strings.Lines(text.String()) {
+		if len(line) > 121 && !strings.HasPrefix(line, "This machine") {
+			t.Errorf("a line of %d columns: %s", len(line), line)
+		}
+	}
+	if i := strings.IndexFunc(text.String(), func(r rune) bool { return r > '~' }); i >= 0 {
+		t.Errorf("not ASCII: %q", text.String()[i:i+4])
+	}
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"benchtop/internal/calibration"
+	"benchtop/internal/telemetry"
+)
+
+const calibrateText = `
+Measures this client on this machine, in about a minute: how many requests/s, open streams and chunks/s
+it can measure exactly, and how exactly it knows when a chunk arrived. Its opposite is a server that does
+no work, in a process of its own ('benchtop metronome'), whose log of what it wrote and when is the truth.
+Both share this machine, so a client whose server is elsewhere can do more.
+
+The result is kept, and 'serve' warns beforehand of a load that is beyond it. Close what else is busy:
+it would be measured too. Ctrl-C ends the calibration and shows what there is.`
+
+// calibrateOptions say what becomes of a calibration.
+type calibrateOptions struct {
+	json   string
+	noSave bool
+}
+
+func runCalibrate(env *environment, args []string) int {
+	var groups flagGroups
+	var o calibrateOptions
+	f := groups.group("Calibration")
+	quick := f.Bool("quick", false, "take a quarter of a minute; less sure, and less is tried")
+	f.StringVar(&o.json, "json", "", "write all figures to this file; - for standard output, then the table goes to standard error")
+	f.BoolVar(&o.noSave, "no-save", false, "do not keep the result for later runs")
+	rest, warnings, err := parseFlags(groups.set(), args)
+	env.warn(warnings)
+	if asked := (errHelp{}); errors.As(err, &asked) {
+		groups.help(env.stdout, "calibrate [flags]", calibrateText, asked.word)
+		return exitFine
+	}
+	if err := errors.Join(err, noArguments("calibrate", rest), o.check()); err != nil {
+		return env.fail(exitUsage, err)
+	}
+	signals := watchSignals()
+	ctx, stop := untilSignal(signals, false)
+	// What comes after the first signal ends the program at once.
+	unwatch := context.AfterFunc(ctx, func() { signal.Stop(signals) })
+	defer unwatch()
+
+	telemetry.TuneMemory()
+	server, err := startChild("the metronome", "metronome", "--port", "0", "--exit-with-stdin")
+	if err != nil {
+		_, _ = stop()
+		return env.fail(exitFailed, err)
+	}
+	defer server.stop()
+	plan := calibration.Usual()
+	if *quick {
+		plan = calibration.Quick()
+	}
+	code := o.calibrate(ctx, env, plan, server.url)
+	if sig, _ := stop(); sig != nil {
+		return signalCode(sig)
+	}
+	return code
+}
+
+func (o *calibrateOptions) check() error {
+	if o.json == "" || o.json == "-" {
+		return nil
+	}
+	if info, err := os.Stat(filepath.Dir(o.json)); err != nil || !info.IsDir() {
+		return fmt.Errorf("--json %s: there is no directory %s", quoted(o.json), quoted(filepath.Dir(o.json)))
+	}
+	return nil
+}
+
+// calibrate runs a campaign against a metronome, prints what it found and keeps it.
+func (o *calibrateOptions) calibrate(ctx context.Context, env *environment, plan calibration.Campaign, server string) int {
+	plan.Draw = drawUnseen
+	done := func() {}
+	plan.Progress, done = calibrationProgress(env.stderr)
+	c := plan.Run(ctx, server)
+	done()
+	c.Version = version()
+
+	table, code := env.stdout, exitFine
+	if o.json == "-" {
+		table = env.stderr
+		if err := c.JSON(env.stdout); err != nil {
+			code = env.fail(exitFailed, fmt.Errorf("--json: %w", err))
+		}
+	} else if o.json != "" {
+		if err := writeFile(o.json, c.JSON); err != nil {
+			code = env.fail(exitFailed, fmt.Errorf("--json: %w; choose another file", err))
+		}
+	}
+	if err := c.Text(table); err != nil {
+		code = env.fail(exitFailed, err)
+	}
+	switch {
+	case c.Figures.Empty() && c.Complete:
+		return exitFailed
+	case !c.Complete:
+		fmt.Fprintln(env.stderr, "benchtop: it was cut short, so it is not kept")
+	case !o.noSave:
+		path, err := keepCalibration(c)
+		if err != nil {
+			return env.fail(exitFailed, fmt.Errorf("the calibration is not kept: %w; set XDG_STATE_HOME to a directory that can be written, or use --no-save", err))
+		}
+		fmt.Fprintf(env.stderr, "kept in %s; 'serve' warns of loads beyond it\n", path)
+	}
+	return code
+}
+
+func keepCalibration(c *calibration.Calibration) (path string, err error) {
+	if path, err = calibrationPath(); err == nil {
+		err = c.Write(path)
+	}
+	return path, err
+}
+
+// calibrationProgress returns what shows how far a campaign is, and what ends the show. A terminal has one line that
+// changes; anything else gets a line for each measurement.
+func calibrationProgress(w io.Writer) (show func(part, of int, text string), done func()) {
+	if !isTerminal(w) || os.Getenv("TERM") == "dumb" {
+		return func(part, of int, text string) { fmt.Fprintf(w, "[%d/%d] %s\n", part, of, text) }, func() {}
+	}
+	const clear, width = "\r\x1b[K", 79
+	return func(part, of int, text string) {
+		line := fmt.Sprintf("[%d/%d] %s", part, of, text)
+		fmt.Fprintf(w, "%s%.*s", clear, width, line)
+	}, func() { fmt.Fprint(w, clear) }
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/internal/telemetry"
+	"benchtop/loadgen"
+	"benchtop/metrics"
+)
+
+// clientOptions say how exactly this client measures.
+type clientOptions struct {
+	timestamps string
+	preconnect int
+	pacer      string
+}
+
+// asNeeded opens connections ahead where the load says how many it will need.
+const asNeeded = -1
+
+func (o *clientOptions) define(f *pflag.FlagSet) {
+	f.StringVar(&o.timestamps, "timestamps", "", "when chunks arrived: kernel, as the kernel noted it, or user, when they were read (default: kernel where the system can)")
+	f.IntVar(&o.preconnect, "preconnect", asNeeded, "connections opened before the first request (default: one for each user of a closed loop)")
+	f.Lookup("preconnect").DefValue = "0" // a -1 would be shown
+	f.StringVar(&o.pacer, "pacer", "", "how to wait for arrivals: "+strings.Join(loadgen.PacerKinds(), " or "))
+}
+
+func (o *clientOptions) check() error {
+	var problems []error
+	switch o.timestamps {
+	case "", metrics.UserStamps:
+	case metrics.KernelStamps:
+		if !loadgen.KernelStamps() {
+			problems = append(problems, errors.New("--timestamps kernel: this system's kernel does not stamp packets; use user"))
+		}
+	default:
+		problems = append(problems, fmt.Errorf("--timestamps %s: use kernel or user", quoted(o.timestamps)))
+	}
+	if o.pacer != "" && !slices.Contains(loadgen.PacerKinds(), o.pacer) {
+		problems = append(problems, fmt.Errorf("--pacer %s: this system has %s", quoted(o.pacer), strings.Join(loadgen.PacerKinds(), " and ")))
+	}
+	if o.preconnect < asNeeded {
+		problems = append(problems, fmt.Errorf("--preconnect %d: must be 0 or more", o.preconnect))
+	} else if o.preconnect > 0 {
+		if err := telemetry.CheckSockets(o.preconnect); err != nil {
+			problems = append(problems, fmt.Errorf("--preconnect %d: %w", o.preconnect, err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// source is how chunks will be timed.
+func (o *clientOptions) source() string {
+	if o.timestamps == "" && loadgen.KernelStamps() {
+		return metrics.KernelStamps
+	}
+	if o.timestamps == "" {
+		return metrics.UserStamps
+	}
+	return o.timestamps
+}
+
+// stampsInWords is the definition of a time stamp for whoever reads a result later.
+func stampsInWords(source string) string {
+	if source == metrics.KernelStamps {
+		return "kernel: when the packet that completed the chunk arrived, as the kernel noted it; chunks read together share the newest"
+	}
+	return "user: when the read of the socket returned"
+}
+
+// atOnce is how many connections a load needs at most, 0 where only the server's speed tells.
+func (o *loadOptions) atOnce(requests int) int {
+	switch {
+	case o.mostUsers() > 0 && requests > 0:
+		return min(o.mostUsers(), requests)
+	case o.mostUsers() > 0:
+		return o.mostUsers()
+	case math.IsInf(float64(o.rate), 1) && o.ramp == "" && !o.inTime():
+		return requests
+	}
+	return 0
+}
+
+// ahead is how many connections are opened before a load of the flags begins.
+func (o *clientOptions) ahead(load *loadOptions, requests int) int {
+	switch {
+	case o.preconnect != asNeeded:
+		return o.preconnect
+	case len(load.users.stages) > 0:
+		return load.users.stages[0].Users
+	case load.concurrency > 0 && math.IsInf(float64(load.rate), 1) && load.ramp == "" && !load.inTime():
+		return load.atOnce(requests)
+	}
+	return 0
+}
+
+// room reports what the system would not let a load have.
+func room(connections int) error {
+	if connections == 0 {
+		return nil
+	}
+	return errors.Join(telemetry.CheckSockets(connections), telemetry.CheckPorts(connections))
+}
+
+// connect opens connections ahead. That some could not be opened is a warning: the run opens its own.
+func (s *session) connect(ctx context.Context, n int) {
+	s.load.Connections = loadgen.NewConnections(s.load.Target, s.load.Timestamps)
+	if err := s.load.Connections.Open(ctx, n); err != nil && ctx.Err() == nil {
+		s.notes = append(s.notes, "connections ahead of need: "+s.load.Target.Hide(err.Error()))
+	}
+}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"benchtop/export"
+	"benchtop/internal/telemetry"
+	"benchtop/loadgen"
+	"benchtop/metrics"
+)
+
+// watchClient samples the client itself once a second until ctx ends, and then a last time, and tells what it finds: in the
+// log, the journal and, through the recorder, on the screen. It returns the samples.
+func (s *session) watchClient(ctx context.Context) []metrics.ClientSecond {
+	process := telemetry.WatchProcess()
+	defer process.Close()
+	w := clientWatch{session: s, process: process, before: s.load.Connections.Stats()}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			w.sample()
+		case <-ctx.Done():
+			w.sample()
+			return w.seconds
+		}
+	}
+}
+
+// clientWatch remembers what was known a second ago.
+type clientWatch struct {
+	session *session
+	process *telemetry.Process
+	before  loadgen.ConnectionStats
+	seconds []metrics.ClientSecond
+	limited bool
+	told    int
+}
+
+func (w *clientWatch) sample() {
+	p, now := w.process.Sample(), w.session.load.Connections.Stats()
+	second := metrics.ClientSecond{
+		At: time.Since(w.session.load.Start).Round(time.Microsecond), Took: p.Took,
+		CPU: p.CPU, CPUWait: p.CPUWait, Cores: p.Cores, Sched: p.Sched, Stall: p.Stall,
+		GCs: p.GCs, GCPause: p.GCPause, Memory: p.Memory,
+		Sockets: now.Open, Dialled: now.Dialled - w.before.Dialled, ClockStep: now.ClockSteps > w.before.ClockSteps,
+	}
+	w.before = now
+	second = w.session.recorder.Client(second)
+	w.session.journal.Client(second)
+	w.seconds = append(w.seconds, second)
+	w.tell(&second)
+}
+
+// tell logs what a reader of the charts has to know, and each change of the verdict.
+func (w *clientWatch) tell(second *metrics.ClientSecond) {
+	if second.Stall >= metrics.StallFrom {
+		w.session.file(metrics.Event{
+			Level: metrics.Warn, Mark: "stall",
+			Text: fmt.Sprintf("this client stood still for %s: what arrived meanwhile may have been timed late", export.Duration(second.Stall.Round(time.Millisecond))),
+		})
+	}
+	if second.ClockStep {
+		w.session.log(metrics.Warn, "the system's clock was set: chunks that came around that moment got the time of their read")
+	}
+	v := w.session.recorder.Verdict()
+	if v.Limited() == w.limited {
+		return
+	}
+	w.limited = v.Limited()
+	switch {
+	case w.told >= mostTold:
+	case w.limited:
+		w.session.log(metrics.Warn, "this client limits what is measured: "+strings.Join(v.Why, "; "))
+	default:
+		w.session.log(metrics.Info, "this client keeps up again")
+	}
+	w.told++
+}
+
+// mostTold bounds the lines of a verdict that goes to and fro.
+const mostTold = 20

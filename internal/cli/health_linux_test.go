@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"bytes"
+	"net"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"benchtop/internal/metronome"
+)
+
+// onTime serves a metronome with a pace and returns its base URL.
+func onTime(t *testing.T, ttft, itl time.Duration) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := metronome.New(metronome.Options{})
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	t.Cleanup(func() {
+		_ = server.Close()
+		<-served
+	})
+	return metronome.Pace("http://"+l.Addr().String(), ttft, itl)
+}
+
+// measured runs serve with the real program, in a way of its own, and returns what it said and the client of its result.
+func measured(t *testing.T, while func(client *exec.Cmd), prefix []string, args ...string) (said string, client map[string]any) {
+	t.Helper()
+	dir := t.TempDir()
+	words := append(append(prefix, program(t), "serve", "--model", "m", "--random-input-len", "5", "--save-result", "--result-dir", dir), args...)
+	c := exec.Command(words[0], words[1:]...)
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	while(c)
+	if err := c.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	client, _ = benchtopOf(t, dir)["client"].(map[string]any)
+	if client == nil {
+		t.Fatalf("no client in the result\n%s", &out)
+	}
+	return out.String(), client
+}
+
+// A client that shares its core with others cannot send in time, and says that it was it.
+func TestStarvedClient(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("taskset"); err != nil {
+		skip(t, "no taskset")
+	}
+	base := onTime(t, 20*time.Millisecond, 20*time.Millisecond)
+	for range 8 {
+		hog := exec.Command("taskset", "-c", "0", "sh", "-c", "while :; do :; done")
+		hog.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+		if err := hog.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			_ = hog.Process.Kill()
+			_ = hog.Wait()
+		}()
+	}
+	said, client := measured(t, func(*exec.Cmd) {}, []string{"nice", "-n", "5", "taskset", "-c", "0"},
+		"--base-url", base, "--request-rate", "250", "--num-prompts", "1000", "--random-output-len", "40")
+	if client["verdict"] != "limited" || !strings.Contains(said, "client LIMITED") {
+		t.Errorf("client %v, want it limited\n%s", client["why"], said)
+	}
+}
+
+// A client that was stopped for a while says so, and the time is in none of the figures without a mark.
+func TestStoppedClient(t *testing.T) {
+	t.Parallel()
+	base := onTime(t, 20*time.Millisecond, 10*time.Millisecond)
+	const pause = 1500 * time.Millisecond
+	said, client := measured(t, func(c *exec.Cmd) {
+		time.Sleep(2 * time.Second)
+		_ = c.Process.Signal(syscall.SIGSTOP)
+		time.Sleep(pause)
+		_ = c.Process.Signal(syscall.SIGCONT)
+	}, nil, "--base-url", base, "--request-rate", "50", "--duration", "5s", "--random-output-len", "40")
+	if client["verdict"] != "limited" || !strings.Contains(said, "stood still for") {
+		t.Errorf("client %v, want it limited\n%s", client["why"], said)
+	}
+	if stood, _ := client["stood_still_s"].(float64); stood < 0.8*pause.Seconds() {
+		t.Errorf("stood still for %v s, want about %s", client["stood_still_s"], pause)
+	}
+	stamps, _ := client["stamps"].(map[string]any)
+	if shared, _ := stamps["shared"].(float64); shared < 10 {
+		t.Errorf("stamps %v: what came during the stop was read at once", stamps)
+	}
+}

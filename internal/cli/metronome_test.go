@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestMetronomeUsage(t *testing.T) {
+	run("metronome", "now", "--port", "70000", "--hots", "x").expect(t, exitUsage,
+		"--port 70000: ports are from 1 to 65535", "--hots: unknown flag (did you mean host?)", `metronome takes no arguments, got ["now"]`)
+	run("metronome", "--help").expect(t, exitFine, "usage: benchtop metronome [flags]", "--exit-with-stdin", "/ttft=50ms/itl=10ms/v1/completions")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	run("metronome", "--port", port).expect(t, exitFailed, "cannot listen on 127.0.0.1:"+port, "choose another with --port")
+}
+
+// It says where it is, answers, and ends in peace when its input does, also with an answer under way.
+func TestMetronome(t *testing.T) {
+	r := run("metronome", "--port", "0", "--exit-with-stdin") // its input has ended
+	if r.code != exitFine || r.stderr != "" || !strings.HasPrefix(r.stdout, listening+"http://127.0.0.1:") {
+		t.Errorf("exit code %d, standard output %q, standard error %q", r.code, r.stdout, r.stderr)
+	}
+	url := metronomed(t)
+	post := func(path, body string) *http.Response {
+		t.Helper()
+		response, err := http.Post(url+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { response.Body.Close() })
+		return response
+	}
+	answer, err := io.ReadAll(post("/v1/completions", `{"prompt":"x","max_tokens":3,"stream":true}`).Body)
+	if err != nil || bytes.Count(answer, []byte("data: {")) < 3 || !bytes.Contains(answer, []byte("data: [DONE]")) {
+		t.Errorf("answer %q, %v", answer, err)
+	}
+	endless := post("/itl=1h/v1/completions", `{"prompt":"x","max_tokens":3,"stream":true}`)
+	if _, err := endless.Body.Read(make([]byte, 1)); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,225 @@
+package metronome
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+)
+
+// connection answers the requests of one connection, one after the other.
+type connection struct {
+	server *Server
+	conn   net.Conn
+	in     *bufio.Reader
+	stream stream
+}
+
+func newConnection(s *Server, c net.Conn) *connection {
+	k := &connection{server: s, conn: c, in: bufio.NewReaderSize(c, headBuffer)}
+	k.stream = stream{conn: c, log: &s.journal, back: make(chan struct{}, 1)}
+	if socket, ok := c.(syscall.Conn); ok {
+		k.stream.raw, _ = socket.SyscallConn()
+	}
+	return k
+}
+
+// errClose ends a connection in order.
+var errClose = errors.New("closed")
+
+// run answers requests until the connection ends.
+func (k *connection) run() {
+	for {
+		err := k.answerNext()
+		if err == nil {
+			continue
+		}
+		if r := (*refusal)(nil); errors.As(err, &r) {
+			k.refuse(r)
+		}
+		return
+	}
+}
+
+// answerNext reads a request and answers it. An error ends the connection.
+func (k *connection) answerNext() error {
+	q, err := readRequest(k.in)
+	if err != nil {
+		return err
+	}
+	chunks, arrived, err := k.readBody(&q)
+	if err != nil {
+		return err
+	}
+	switch q.endpoint {
+	case completions:
+		err = k.play(k.server.completion, &q, chunks, arrived)
+	case chatCompletions:
+		err = k.play(k.server.chat, &q, chunks, arrived)
+	case models:
+		err = k.reply(http.StatusOK, modelList)
+	case health:
+		err = k.reply(http.StatusOK, "{}")
+	case takeLog:
+		err = k.sendLog()
+	default:
+		err = k.reply(http.StatusNotFound, failure("this server has no such endpoint"))
+	}
+	if err == nil && q.last {
+		return errClose
+	}
+	return err
+}
+
+// readBody reads the body and returns the number of chunks it asks for and when it had been read whole.
+func (k *connection) readBody(q *request) (chunks int, arrived int64, err error) {
+	var body []byte
+	if q.length <= k.in.Size() {
+		body, err = k.in.Peek(q.length)
+		// Not valid after the next read, which comes later.
+		defer func() { _, _ = k.in.Discard(len(body)) }()
+	} else {
+		pooled, _ := k.server.bodies.Get().(*[]byte)
+		if pooled == nil {
+			pooled = new([]byte)
+		}
+		defer k.server.bodies.Put(pooled)
+		*pooled, err = readFull(k.in, (*pooled)[:0], q.length)
+		body = *pooled
+	}
+	arrived = k.server.clock.now()
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return 0, 0, malformed("the connection ended within the body of a request")
+	}
+	if err == nil && (q.endpoint == completions || q.endpoint == chatCompletions) {
+		chunks, err = chunksAsked(body)
+	}
+	return chunks, arrived, err
+}
+
+// readFull reads n bytes into the room of b. It does not make room for more than some of what has not come yet.
+func readFull(r io.Reader, b []byte, n int) ([]byte, error) {
+	for len(b) < n {
+		if len(b) == cap(b) {
+			b = append(b, make([]byte, min(n-len(b), max(len(b), 64<<10)))...)[:len(b)]
+		}
+		m, err := r.Read(b[len(b):min(cap(b), n)])
+		b = b[:len(b)+m]
+		if err != nil && len(b) < n {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// play writes a stream. What is due is written here, what is due later by the scheduler. So a slow client holds up its own
+// connection alone: as long as it is behind, this goroutine waits for it.
+func (k *connection) play(script *script, q *request, chunks int, arrived int64) error {
+	t := &k.stream
+	t.begin(script, q.pace, chunks, q.id, arrived)
+	defer t.settle()
+	if q.pace.ttft > 0 {
+		t.head = false
+		t.write(k.server.streamHead)
+	}
+	for !t.over() {
+		now := k.server.clock.now()
+		switch {
+		case len(t.rest) > 0:
+			rest := t.rest
+			t.rest = nil
+			t.write(rest)
+		case t.due <= now:
+			t.write(t.advance(now))
+		case !k.wait(time.Duration(t.due - now)):
+			return errClose
+		}
+	}
+	return t.err
+}
+
+// wait lets the scheduler go on with the stream, or, where there is none, waits until its next chunk is due. It returns
+// false if the server was closed.
+func (k *connection) wait(d time.Duration) bool {
+	if k.stream.raw != nil {
+		if s := k.server.pacing(); s != nil {
+			return s.play(&k.stream)
+		}
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-k.server.closing:
+		return false
+	}
+}
+
+const modelList = `{"object":"list","data":[{"id":"metronome","object":"model","created":0,"owned_by":"benchtop"}]}`
+
+func failure(words string) string {
+	b, _ := json.Marshal(map[string]any{"error": map[string]string{"message": words}}) // strings always can
+	return string(b)
+}
+
+// reply writes a short answer.
+func (k *connection) reply(status int, body string) error {
+	return k.replyWith(status, "", body)
+}
+
+func (k *connection) replyWith(status int, field, body string) error {
+	_, err := fmt.Fprintf(k.conn, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s",
+		status, http.StatusText(status), field, len(body), body)
+	return err
+}
+
+// refuse says why a request cannot be answered. Then it waits a little for the client to take that: closing a socket with
+// unread bytes in it would take the words away from the client.
+func (k *connection) refuse(r *refusal) {
+	if err := k.replyWith(r.status, "Connection: close\r\n", failure(r.words)); err != nil {
+		return
+	}
+	if half, ok := k.conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		_ = k.conn.SetReadDeadline(time.Now().Add(time.Second))
+		_, _ = io.CopyN(io.Discard, k.in, 2*mostBody)
+	}
+}
+
+// sendLog takes the log and sends it. If the client goes away in the middle, that part of the log is lost.
+func (k *connection) sendLog() error {
+	answers, missing := k.server.journal.take()
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+	if _, err := io.WriteString(k.conn, head); err != nil {
+		return err
+	}
+	const piece = 64 << 10
+	flush := func(b []byte) ([]byte, error) {
+		if len(b) == 0 { // which would be the end
+			return b, nil
+		}
+		_, err := fmt.Fprintf(k.conn, "%x\r\n%s\r\n", len(b), b)
+		return b[:0], err
+	}
+	b := appendLogHead(make([]byte, 0, 2*piece), len(answers), missing)
+	var err error
+	for i := range answers {
+		b = answers[i].appendTo(b)
+		answers[i] = answer{} // gone once it is sent
+		if len(b) >= piece {
+			if b, err = flush(b); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := flush(b); err != nil {
+		return err
+	}
+	_, err = io.WriteString(k.conn, "0\r\n\r\n")
+	return err
+}

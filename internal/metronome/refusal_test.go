@@ -1,0 +1,265 @@
+package metronome
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestRefusals(t *testing.T) {
+	_, base := start(t)
+	body := func(text string) string { return post("/v1/completions", "", text) }
+	head := func(fields string) string { return "POST /v1/completions HTTP/1.1\r\n" + fields + "\r\n" }
+	for _, c := range []struct {
+		name, request string
+		status        int
+		words         string
+	}{
+		{"no HTTP", "hello\r\n\r\n", 400, "first line"},
+		{"no end of a line", "hello", 400, "ended within the head"},
+		{"TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\n\r\n", 400, "first line"},
+		{"no path", "GET  HTTP/1.1\r\n\r\n", 400, "first line"},
+		{"a whole URL", "GET http://x/health HTTP/1.1\r\n\r\n", 400, "first line"},
+		{"old", "GET /health HTTP/1.0\r\n\r\n", 505, "HTTP/1.1"},
+		{"HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "first line"},
+		{"long line", "GET /" + strings.Repeat("x", 5000) + " HTTP/1.1\r\n\r\n", 431, "longer than 4096"},
+		{"many lines", "GET /health HTTP/1.1\r\n" + strings.Repeat("A: b\r\n", 200) + "\r\n", 431, "more than 128 lines"},
+		{"cut off", "GET /health HTTP/1.1\r\nA: b\r\n", 400, "ended within the head"},
+		{"no colon", head("what\r\n"), 400, "colon"},
+		{"folded", head("A: b\r\n c: d\r\n"), 400, "colon"},
+		{"length in words", head("Content-Length: ten\r\n"), 400, "Content-Length"},
+		{"length below zero", head("Content-Length: -1\r\n"), 400, "Content-Length"},
+		{"length with sign", head("Content-Length: +1\r\n"), 400, "Content-Length"},
+		{"two lengths", head("Content-Length: 1\r\nContent-Length: 2\r\n"), 400, "Content-Length"},
+		{"length beyond all", head("Content-Length: 99999999999999999999\r\n"), 400, "Content-Length"},
+		{"much", head("Content-Length: 99999999999999\r\n"), 413, "more than"},
+		{"chunked", head("Transfer-Encoding: chunked\r\n") + "0\r\n\r\n", 400, "Transfer-Encoding"},
+		{"long id", head("X-Request-Id: " + strings.Repeat("x", 1025) + "\r\n"), 400, "X-Request-Id"},
+		{"body cut off", head("Content-Length: 10\r\n") + "{", 400, "within the body"},
+		{"long body cut off", head("Content-Length: 10000\r\n") + "{", 400, "within the body"},
+		{"no body", head(""), 400, "JSON"},
+		{"array", body("[]"), 400, "JSON"},
+		{"cut-off JSON", body(`{"max_tokens":1`), 400, "expected , or }"},
+		{"cut-off text", body(`{"prompt":"\"`), 400, "cut off"},
+		{"cut-off array", body(`{"prompt":[1,[2]`), 400, "cut off"},
+		{"no value", body(`{"max_tokens":}`), 400, "value"},
+		{"no colon in JSON", body(`{"max_tokens"}`), 400, "colon"},
+		{"no name", body(`{,}`), 400, "name"},
+		{"two objects", body(`{}{}`), 400, "follows"},
+		{"none", body(`{"max_tokens":0}`), 400, "max_tokens"},
+		{"negative", body(`{"max_tokens":-1}`), 400, "max_tokens"},
+		{"fraction", body(`{"max_tokens":1.5}`), 400, "max_tokens"},
+		{"text", body(`{"max_completion_tokens":"1"}`), 400, "max_completion_tokens"},
+		{"pace in words", post("/ttft=soon/v1/completions", "", "{}"), 400, "ttft=soon"},
+		{"pace below zero", post("/itl=-1ms/v1/completions", "", "{}"), 400, "itl=-1ms"},
+		{"pace without unit", post("/a/itl=10/v1/chat/completions", "", "{}"), 400, "itl=10"},
+		{"pace of hours", post("/ttft=2h/v1/completions", "", "{}"), 400, "ttft=2h"},
+		{"pace of percents", post("/ttft=%zz/v1/completions", "", "{}"), 400, "ttft=%zz"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			k := dial(t, base)
+			k.send(c.request)
+			if half, ok := k.conn.(interface{ CloseWrite() error }); ok {
+				_ = half.CloseWrite()
+			}
+			r := k.answer()
+			words, err := io.ReadAll(r.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.StatusCode != c.status || !strings.Contains(string(words), c.words) || !r.Close {
+				t.Errorf("status %d %s, closed %v; want %d with %q", r.StatusCode, words, r.Close, c.status, c.words)
+			}
+			if rest, err := io.ReadAll(k.r); err != nil || len(rest) > 0 {
+				t.Errorf("%q and %v behind it", rest, err)
+			}
+		})
+	}
+}
+
+func TestOtherEndpoints(t *testing.T) {
+	_, base := start(t)
+	c := dial(t, base)
+	for _, e := range []struct {
+		request string
+		status  int
+		words   string
+	}{
+		{"GET /health HTTP/1.1\r\n\r\n", 200, "{}"},
+		{"GET /ttft=1ms/v1/models?x=y HTTP/1.1\n\n", 200, `"id":"metronome"`},
+		{"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 404, "no such endpoint"},
+		{"GET /v1/completions HTTP/1.1\r\n\r\n", 404, "no such endpoint"},
+		{post("/tokenize", "", strings.Repeat("x", 10_000)), 404, "no such endpoint"},
+		{"\r\nGET /log HTTP/1.1\r\n\r\n", 200, logMagic},
+		{"GET /health HTTP/1.1\r\nConnection: Close\r\n\r\n", 200, "{}"},
+	} {
+		c.send(e.request)
+		r := c.answer()
+		words, err := io.ReadAll(r.Body)
+		if err != nil || r.StatusCode != e.status || !strings.Contains(string(words), e.words) {
+			t.Errorf("%.40q: status %d %q (%v), want %d with %q", e.request, r.StatusCode, words, err, e.status, e.words)
+		}
+	}
+	if rest, err := io.ReadAll(c.r); err != nil || len(rest) > 0 {
+		t.Errorf("%q and %v behind a request that wanted the connection closed", rest, err)
+	}
+}
+
+// Requests in one go are answered in turn, and what is none of them ends the connection.
+func TestPipelined(t *testing.T) {
+	_, base := start(t)
+	c := dial(t, base)
+	c.send(ask(path(time.Millisecond, time.Millisecond, "/v1/completions"), "a", 3) + ask("/v1/chat/completions", "b", 5) + "\x00garbage\r\n\r\n")
+	checkEvents(t, false, 3, c.events())
+	checkEvents(t, true, 5, c.events())
+	if r := c.answer(); r.StatusCode != http.StatusBadRequest || !r.Close {
+		t.Errorf("garbage is answered with status %d", r.StatusCode)
+	}
+}
+
+// Close ends everything and leaves nothing behind.
+func TestClose(t *testing.T) {
+	before := runtime.NumGoroutine()
+	s, base := start(t)
+	var clients []*client
+	for i := range 20 {
+		c := dial(t, base)
+		clients = append(clients, c)
+		switch i % 4 {
+		case 0: // idle
+			continue
+		case 1: // at a pace
+			c.send(ask(path(0, time.Millisecond, "/v1/completions"), "", mostChunks))
+		case 2: // waiting for its first chunk
+			c.send(ask(path(time.Hour, 0, "/v1/completions"), "", 1))
+		case 3: // blocked
+			c.send(ask("/v1/completions", "", mostChunks))
+		}
+		if _, err := c.r.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("the second Close: %v", err)
+	}
+	for _, c := range clients {
+		_, _ = io.Copy(io.Discard, c.r) // ends, by EOF or reset
+	}
+	if answers, _ := s.journal.take(); len(answers) != 15 {
+		t.Errorf("%d broken answers in the log, want 15", len(answers))
+	}
+	for tries := 0; runtime.NumGoroutine() > before; tries++ {
+		if tries == 1000 {
+			stacks := make([]byte, 1<<16)
+			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+		}
+		time.Sleep(time.Millisecond) // Serve itself returns soon
+	}
+	p := newPipes()
+	if err := s.Serve(p); err != nil {
+		t.Errorf("Serve after Close: %v", err)
+	}
+}
+
+// Whoever takes the log, each answer is in it once.
+func TestConcurrentLog(t *testing.T) {
+	_, base := start(t)
+	const streams, requests, chunks = 8, 20, 10
+	taken := make(chan []Entry)
+	stop := make(chan struct{})
+	var takers, users sync.WaitGroup
+	for range 3 {
+		takers.Go(func() {
+			for {
+				entries, err := FetchLog(context.Background(), base)
+				if err != nil {
+					t.Error(err)
+				}
+				taken <- entries
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for i := range streams {
+		c := dial(t, base)
+		users.Go(func() {
+			for j := range requests {
+				c.send(ask(path(0, time.Duration(i%2)*time.Millisecond, "/v1/completions"), fmt.Sprint(i, j), chunks))
+				c.events()
+			}
+		})
+	}
+	go func() {
+		users.Wait()
+		close(stop)
+		takers.Wait()
+		close(taken)
+	}()
+	seen := map[string]bool{}
+	for entries := range taken {
+		for _, e := range entries {
+			if seen[e.ID] || len(e.Writes) != chunks {
+				t.Errorf("answer %q: %d writes, seen before %v", e.ID, len(e.Writes), seen[e.ID])
+			}
+			seen[e.ID] = true
+		}
+	}
+	for _, e := range fetch(t, base) {
+		seen[e.ID] = true
+	}
+	if len(seen) != streams*requests {
+		t.Errorf("%d answers in the log, want %d", len(seen), streams*requests)
+	}
+}
+
+func TestFetchLogFailures(t *testing.T) {
+	for _, c := range []struct {
+		name, body string
+		status     int
+		words      string
+	}{
+		{"another server", "not found", 404, "is it a metronome?"},
+		{"another log", "12:00 started", 200, "does not begin"},
+		{"empty", "", 200, "does not begin"},
+		{"cut off", logMagic + "\x00\x02\x01x\x05\x00", 200, "cannot be read"},
+		{"cut off in a write", logMagic + "\x00\x01\x01x\x05\x02\x01", 200, "cannot be read"},
+		{"something behind", logMagic + "\x00\x00\x00", 200, "something follows"},
+		{"a long id", logMagic + "\x00\x01\xff\x7f", 200, "too large"},
+		{"many writes", logMagic + "\x00\x01\x01x\x05\xff\xff\xff\xff\x0f", 200, "too large"},
+		{"a number of 80 bits", logMagic + strings.Repeat("\xff", 12), 200, "cannot be read"},
+		{"incomplete", logMagic + "\x03\x00", 200, "3 answers are missing"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(c.status)
+				_, _ = io.WriteString(w, c.body)
+			}))
+			defer s.Close()
+			if _, err := FetchLog(t.Context(), s.URL+"/"); err == nil || !strings.Contains(err.Error(), c.words) {
+				t.Errorf("error %v, want one with %q", err, c.words)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := FetchLog(ctx, "http://127.0.0.1:1"); err == nil {
+		t.Error("no error from a cancelled call")
+	}
+	if _, err := FetchLog(t.Context(), "http://[::1"); err == nil {
+		t.Error("no error for a base that is no URL")
+	}
+}

@@ -1,0 +1,189 @@
+package metronome
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// endpoint is what a request asks for.
+type endpoint int
+
+const (
+	unknown endpoint = iota
+	completions
+	chatCompletions
+	models
+	health
+	takeLog
+)
+
+// request is the head of a request, as far as it matters here.
+type request struct {
+	endpoint endpoint
+	pace     pace
+	id       string
+	length   int  // of the body
+	last     bool // the client wants the connection closed behind the answer
+}
+
+// refusal is a request that cannot be answered, in the words of the answer that says so. It ends the connection, since the
+// rest of the request may still be on its way.
+type refusal struct {
+	status int
+	words  string
+}
+
+func (r *refusal) Error() string { return r.words }
+
+func malformed(format string, a ...any) error {
+	return &refusal{http.StatusBadRequest, fmt.Sprintf(format, a...)}
+}
+
+const (
+	headBuffer = 4096 // the longest line of a head
+	mostLines  = 128
+	mostBody   = 64 << 20
+	longestID  = 1024
+)
+
+// readRequest reads the head of the next request. It returns io.EOF if the connection ended before it began.
+func readRequest(r *bufio.Reader) (request, error) {
+	var q request
+	line, err := readLine(r)
+	if err == nil && len(line) == 0 { // some clients send a line end too many behind a body
+		line, err = readLine(r)
+	}
+	if err != nil {
+		return q, err
+	}
+	if err := q.readFirst(line); err != nil {
+		return q, err
+	}
+	seen := false // a length
+	for range mostLines {
+		line, err := readLine(r)
+		switch {
+		case err == io.EOF:
+			return q, malformed("the connection ended within the head of a request")
+		case err != nil:
+			return q, err
+		case len(line) == 0:
+			return q, nil
+		}
+		if err := q.readField(line, &seen); err != nil {
+			return q, err
+		}
+	}
+	return q, &refusal{http.StatusRequestHeaderFieldsTooLarge, fmt.Sprintf("the head has more than %d lines", mostLines)}
+}
+
+// readLine returns a line of a head without its end. It is valid until the next read.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	switch {
+	case err == bufio.ErrBufferFull:
+		return nil, &refusal{http.StatusRequestHeaderFieldsTooLarge, fmt.Sprintf("a line of the head is longer than %d bytes", headBuffer)}
+	case err == io.EOF && len(line) > 0:
+		return nil, malformed("the connection ended within the head of a request")
+	case err != nil:
+		return nil, err
+	}
+	return bytes.TrimSuffix(line[:len(line)-1], []byte("\r")), nil
+}
+
+// readFirst reads the first line.
+func (q *request) readFirst(line []byte) error {
+	method, rest, _ := bytes.Cut(line, []byte(" "))
+	path, version, ok := bytes.Cut(rest, []byte(" "))
+	if !ok || len(method) == 0 || len(path) == 0 || path[0] != '/' || !bytes.HasPrefix(version, []byte("HTTP/")) {
+		return malformed("the first line is none of HTTP/1.1")
+	}
+	if string(version) != "HTTP/1.1" {
+		return &refusal{http.StatusHTTPVersionNotSupported, "this server speaks HTTP/1.1"}
+	}
+	path, _, _ = bytes.Cut(path, []byte("?"))
+	prefix := q.find(string(method), path)
+	if q.endpoint == completions || q.endpoint == chatCompletions {
+		var err error
+		if q.pace, err = readPace(string(prefix)); err != nil {
+			return malformed("%s", err)
+		}
+	}
+	return nil
+}
+
+// find sets the endpoint and returns what stands before it in the path.
+func (q *request) find(method string, path []byte) []byte {
+	for _, e := range [...]struct {
+		method, path string
+		endpoint     endpoint
+	}{
+		{http.MethodPost, "/v1/completions", completions},
+		{http.MethodPost, "/v1/chat/completions", chatCompletions},
+		{http.MethodGet, "/v1/models", models},
+		{http.MethodGet, "/health", health},
+		{http.MethodGet, "/log", takeLog},
+	} {
+		n := len(path) - len(e.path)
+		if method == e.method && n >= 0 && string(path[n:]) == e.path {
+			q.endpoint = e.endpoint
+			return path[:n]
+		}
+	}
+	return nil
+}
+
+// readField reads one field of the head. seen tells whether a length came before.
+func (q *request) readField(line []byte, seen *bool) error {
+	name, value, ok := bytes.Cut(line, []byte(":"))
+	if !ok || len(name) == 0 || bytes.ContainsAny(name, " \t") {
+		return malformed("a line of the head has no name and colon")
+	}
+	value = bytes.Trim(value, " \t")
+	switch {
+	case is(name, "Content-Length"):
+		n, err := digits(value)
+		if err != nil || *seen && n != q.length {
+			return malformed("Content-Length %.40q: expected one number", value)
+		}
+		if n > mostBody {
+			return &refusal{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has %d bytes, more than %d", n, mostBody)}
+		}
+		q.length, *seen = n, true
+	case is(name, "Transfer-Encoding"):
+		return malformed("Transfer-Encoding: this server takes bodies with a Content-Length alone")
+	case is(name, "X-Request-Id"):
+		if len(value) > longestID {
+			return malformed("X-Request-Id is longer than %d bytes", longestID)
+		}
+		q.id = string(value)
+	case is(name, "Connection"):
+		q.last = q.last || is(value, "close")
+	}
+	return nil
+}
+
+func is(name []byte, want string) bool {
+	return len(name) == len(want) && bytes.EqualFold(name, []byte(want))
+}
+
+var errNumber = errors.New("not a number")
+
+// digits reads a number of at most 15 digits and nothing else.
+func digits(b []byte) (int, error) {
+	if len(b) == 0 || len(b) > 15 {
+		return 0, errNumber
+	}
+	n := 0
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, errNumber
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n, nil
+}

@@ -1,0 +1,181 @@
+package metronome
+
+import (
+	"math"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// scheduler writes the chunks of all paced streams when they are due, from one goroutine. It sleeps on a timerfd(2) in Go's
+// own poller: Go's timers are rounded up to a millisecond while a process is idle, and a thread asleep in a system call of its
+// own would keep a processor from the connections, the only one if there is one core. Its writes never wait: a stream whose
+// client does not take what it is sent goes back to its connection.
+type scheduler struct {
+	clock clock
+	timer *os.File
+	fd    int // of the timer
+	ended chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	fresh   []*stream
+	sleeper int64 // the sleep ends by itself at this time; 0 while awake
+	closed  bool
+
+	news atomic.Bool // fresh or closed has changed
+
+	// Of the writing goroutine alone.
+	agenda agenda
+	piece  []byte
+	n      int
+	errno  error
+	put    func(fd uintptr) bool // writes piece; made once
+}
+
+// newScheduler returns nil if the system refuses what it needs.
+func newScheduler(c clock) *scheduler {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
+	if err != nil {
+		return nil
+	}
+	s := &scheduler{clock: c, timer: os.NewFile(uintptr(fd), "timer"), fd: fd, ended: make(chan struct{})}
+	s.put = s.write
+	go s.run()
+	return s
+}
+
+// play writes the chunks of a stream from now on and returns when that is over: at its end, after an error, when the client
+// does not take any more, or when there is no pace to keep. It returns false if the scheduler was closed.
+func (s *scheduler) play(t *stream) bool {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return false
+	}
+	s.fresh = append(s.fresh, t)
+	s.news.Store(true)
+	if t.due < s.sleeper {
+		s.sleeper = 0
+		s.wake()
+	}
+	s.mu.Unlock()
+	<-t.back
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.closed
+}
+
+// wake ends a sleep. It is called with the lock held.
+func (s *scheduler) wake() { s.set(1) }
+
+// set makes the timer readable after a time above 0, and not before.
+func (s *scheduler) set(d time.Duration) {
+	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}
+	_ = unix.TimerfdSettime(s.fd, 0, &spec, nil) // fails for nothing that could be here
+}
+
+// close gives all streams back and waits for the goroutine. It is called once.
+func (s *scheduler) close() {
+	s.mu.Lock()
+	s.closed = true
+	s.news.Store(true)
+	s.wake()
+	s.mu.Unlock()
+	<-s.ended
+	_ = s.timer.Close()
+}
+
+func (s *scheduler) run() {
+	defer close(s.ended)
+	for {
+		if s.news.Load() && !s.takeNews() {
+			break
+		}
+		if len(s.agenda) == 0 {
+			s.sleep(math.MaxInt64)
+			continue
+		}
+		now := s.clock.now()
+		if due := s.agenda[0].due; due > now {
+			s.sleep(due)
+			continue
+		}
+		s.strike(now)
+	}
+	for _, a := range s.agenda {
+		a.s.back <- struct{}{}
+	}
+}
+
+// takeNews moves new streams to the agenda. It returns false once the scheduler is closed.
+func (s *scheduler) takeNews() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.news.Store(false)
+	for i, t := range s.fresh {
+		s.agenda.add(t.due, t)
+		s.fresh[i] = nil
+	}
+	s.fresh = s.fresh[:0]
+	return !s.closed
+}
+
+// strike writes the chunk that is due first.
+func (s *scheduler) strike(now int64) {
+	t := s.agenda[0].s
+	s.piece, s.n, s.errno = t.advance(now), 0, nil
+	if err := t.raw.Write(s.put); err != nil {
+		t.err = err
+	} else if s.errno != nil {
+		t.err = s.errno
+	} else {
+		t.rest = s.piece[s.n:]
+	}
+	if t.err != nil || len(t.rest) > 0 || t.next == t.chunks || t.pace.itl == 0 {
+		s.agenda.drop()
+		t.back <- struct{}{}
+		return
+	}
+	s.agenda.postpone(t.due)
+}
+
+// write writes what goes without waiting.
+func (s *scheduler) write(fd uintptr) bool {
+	for {
+		n, err := unix.Write(int(fd), s.piece)
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case err == syscall.EAGAIN:
+		case err != nil:
+			s.errno = err
+		default:
+			s.n = n
+		}
+		return true
+	}
+}
+
+// sleep waits until a time or for news.
+func (s *scheduler) sleep(until int64) {
+	s.mu.Lock()
+	if s.news.Load() {
+		s.mu.Unlock()
+		return
+	}
+	s.sleeper = until
+	// A sleep without end is long enough if it lasts an hour.
+	s.set(time.Duration(min(max(until-s.clock.now(), 1), int64(time.Hour))))
+	s.mu.Unlock()
+	var expirations [8]byte
+	if _, err := s.timer.Read(expirations[:]); err != nil {
+		time.Sleep(time.Millisecond) // rather than spin
+	}
+	s.mu.Lock()
+	s.sleeper = 0
+	s.mu.Unlock()
+}

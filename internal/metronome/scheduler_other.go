@@ -1,0 +1,12 @@
+//go:build !linux
+
+package metronome
+
+// scheduler exists on Linux alone; elsewhere every connection keeps its own time.
+type scheduler struct{}
+
+func newScheduler(clock) *scheduler { return nil }
+
+func (s *scheduler) play(*stream) bool { return false }
+
+func (s *scheduler) close() {}

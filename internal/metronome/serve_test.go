@@ -1,0 +1,201 @@
+package metronome
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// childVariable makes the test program a metronome in another process, until its standard input ends.
+const childVariable = "BENCHTOP_TEST_METRONOME"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) == "" {
+		os.Exit(m.Run())
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	s := New(Options{})
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		_ = s.Close()
+	}()
+	fmt.Println(l.Addr())
+	if err := s.Serve(l); err != nil {
+		panic(err)
+	}
+	_ = s.Close() // wait
+}
+
+// start serves on a port of its own until the test ends, and returns the base URL.
+func start(t testing.TB) (*Server, string) { return startWith(t, Options{}) }
+
+func startWith(t testing.TB, o Options) (*Server, string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(o)
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return s, "http://" + l.Addr().String()
+}
+
+// startChild serves in another process and returns its base URL and a function that ends it and returns its CPU time.
+func startChild(b testing.TB) (string, func() time.Duration) {
+	b.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := exec.Command(program)
+	c.Env = append(os.Environ(), childVariable+"=1")
+	c.Stderr = os.Stderr
+	in, err := c.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		b.Fatal(err)
+	}
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		b.Fatal(err)
+	}
+	return "http://" + strings.TrimSpace(address), func() time.Duration {
+		_ = in.Close()
+		if err := c.Wait(); err != nil {
+			b.Error(err)
+		}
+		return c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+	}
+}
+
+// client speaks HTTP over one connection as it is told to.
+type client struct {
+	t    testing.TB
+	conn net.Conn
+	r    *bufio.Reader
+}
+
+func dial(t testing.TB, base string) *client {
+	t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return onConn(t, c)
+}
+
+func onConn(t testing.TB, c net.Conn) *client {
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(time.Minute)) // rather than hang
+	return &client{t, c, bufio.NewReader(c)}
+}
+
+func (c *client) send(text string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.conn, text); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *client) answer() *http.Response {
+	c.t.Helper()
+	r, err := http.ReadResponse(c.r, nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return r
+}
+
+// ask is a request for so many chunks.
+func ask(path, id string, chunks int) string {
+	return post(path, id, fmt.Sprintf(`{"model":"m","prompt":"hello","stream":true,"max_tokens":%d}`, chunks))
+}
+
+func post(path, id, body string) string {
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nX-Request-Id: %s\r\nContent-Length: %d\r\n\r\n%s", path, id, len(body), body)
+}
+
+// event is one HTTP chunk of a stream as it came.
+type event struct {
+	data string
+	at   time.Time
+}
+
+// events reads a chunked answer to its end.
+func (c *client) events() []event {
+	c.t.Helper()
+	head := ""
+	for !strings.HasSuffix(head, "\r\n\r\n") {
+		line, err := c.r.ReadString('\n')
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		head += line
+	}
+	if !strings.HasPrefix(head, "HTTP/1.1 200 OK\r\n") || !strings.Contains(head, "Content-Type: text/event-stream\r\n") ||
+		!strings.Contains(head, "Transfer-Encoding: chunked\r\n") {
+		c.t.Fatalf("header %q", head)
+	}
+	var all []event
+	for {
+		line, err := c.r.ReadString('\n')
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		n := 0
+		if _, err := fmt.Sscanf(line, "%x\r\n", &n); err != nil {
+			c.t.Fatalf("length of an HTTP chunk: %q", line)
+		}
+		data := make([]byte, n+2)
+		if _, err := io.ReadFull(c.r, data); err != nil {
+			c.t.Fatal(err)
+		}
+		if string(data[n:]) != "\r\n" {
+			c.t.Fatalf("an HTTP chunk ends in %q", data[n:])
+		}
+		if n == 0 {
+			return all
+		}
+		all = append(all, event{string(data[:n]), time.Now()})
+	}
+}
+
+func fetch(t testing.TB, base string) []Entry {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	entries, err := FetchLog(ctx, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
+}
+
+// path is that of an endpoint at a pace.
+func path(ttft, itl time.Duration, endpoint string) string { return Pace("", ttft, itl) + endpoint }

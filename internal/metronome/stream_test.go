@@ -1,0 +1,264 @@
+package metronome
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// said is what a client makes of an event.
+type said struct {
+	ID, Object string
+	Choices    []struct {
+		Text         string
+		Delta        struct{ Content string }
+		FinishReason *string `json:"finish_reason"`
+	}
+	Usage *struct {
+		PromptTokens     int `json:"prompt_tokens"`
+		CompletionTokens int `json:"completion_tokens"`
+		TotalTokens      int `json:"total_tokens"`
+	}
+}
+
+// checkEvents checks a whole answer of n chunks.
+func checkEvents(t *testing.T, chat bool, n int, all []event) {
+	t.Helper()
+	if len(all) != n+2 {
+		t.Fatalf("%d HTTP chunks, want %d of output, usage and the end", len(all), n)
+	}
+	if end := all[n+1].data; end != "data: [DONE]\n\n" {
+		t.Errorf("the end is %q", end)
+	}
+	for i, e := range all[:n+1] {
+		data, ok := strings.CutPrefix(e.data, "data: ")
+		if !ok || strings.Count(data, "\n") != 2 || !strings.HasSuffix(data, "\n\n") {
+			t.Fatalf("event %d is %q", i, e.data)
+		}
+		var s said
+		if err := json.Unmarshal([]byte(data), &s); err != nil {
+			t.Fatalf("event %d: %v: %s", i, err, data)
+		}
+		if object := map[bool]string{true: "chat.completion.chunk", false: "text_completion"}[chat]; s.Object != object || s.ID == "" {
+			t.Errorf("event %d: object %q, id %q", i, s.Object, s.ID)
+		}
+		if i == n {
+			if s.Choices == nil || len(s.Choices) != 0 || s.Usage == nil || s.Usage.CompletionTokens != n ||
+				s.Usage.TotalTokens != n+s.Usage.PromptTokens {
+				t.Errorf("usage event %s", data)
+			}
+			continue
+		}
+		if len(s.Choices) != 1 || s.Usage != nil {
+			t.Fatalf("event %d: %s", i, data)
+		}
+		c := s.Choices[0]
+		if text := map[bool]string{true: c.Delta.Content, false: c.Text}[chat]; text != " token" {
+			t.Errorf("event %d says %q", i, text)
+		}
+		if last := c.FinishReason != nil && *c.FinishReason == "length"; last != (i == n-1) || !last && c.FinishReason != nil {
+			t.Errorf("event %d of %d: finish reason in %s", i, n, data)
+		}
+	}
+}
+
+// One connection serves all requests, at every pace and of every kind.
+func TestAnswers(t *testing.T) {
+	_, base := start(t)
+	c := dial(t, base)
+	paces := []struct{ ttft, itl time.Duration }{
+		{}, {ttft: 3 * time.Millisecond}, {itl: time.Millisecond}, {3 * time.Millisecond, time.Millisecond}, {0, 500 * time.Microsecond},
+	}
+	long := strings.Repeat(`"x\\", [1, {"max_tokens": 9}], `, 1000)
+	bodies := []struct {
+		body string
+		want int
+	}{
+		{`{"max_tokens":1}`, 1},
+		{`{"max_tokens":2}`, 2},
+		{` { "prompt" : "a \"max_tokens\":9" , "max_tokens" : 7 } `, 7},
+		{`{}`, 16},
+		{`{"max_tokens":null}`, 16},
+		{`{"max_completion_tokens":3,"max_tokens":5}`, 3},
+		{`{"max_tokens":5,"max_completion_tokens":3}`, 3},
+		{`{"nested":{"max_tokens":4}}`, 16},
+		{`{"prompt":[` + long + `0],"max_tokens":4}`, 4},
+	}
+	asked := map[string]int{}
+	for i, p := range paces {
+		for j, b := range bodies {
+			for _, chat := range []bool{false, true} {
+				endpoint := map[bool]string{true: "/v1/chat/completions", false: "/v1/completions"}[chat]
+				id := fmt.Sprintf("%d-%d-%v", i, j, chat)
+				asked[id] = b.want
+				c.send(post(path(p.ttft, p.itl, endpoint), id, b.body))
+				all := c.events()
+				checkEvents(t, chat, b.want, all)
+			}
+		}
+	}
+	log := fetch(t, base)
+	if len(log) != len(asked) {
+		t.Errorf("%d answers in the log, want %d", len(log), len(asked))
+	}
+	for _, e := range log {
+		if n, ok := asked[e.ID]; !ok || n != len(e.Writes) {
+			t.Errorf("answer %q: %d writes, want %d (%v)", e.ID, len(e.Writes), n, ok)
+		}
+		delete(asked, e.ID)
+	}
+	if again := fetch(t, base); len(again) != 0 {
+		t.Errorf("%d answers in the log after it was taken", len(again))
+	}
+}
+
+// No chunk leaves before it is due, and none arrives before it was written.
+func TestLogAgainstWhatArrived(t *testing.T) {
+	_, base := start(t)
+	const streams, chunks = 20, 30
+	const ttft, itl = 20 * time.Millisecond, 5 * time.Millisecond
+	type result struct {
+		sent   time.Time
+		events []event
+	}
+	results := make([]chan result, streams)
+	for i := range streams {
+		results[i] = make(chan result, 1)
+		c := dial(t, base)
+		go func() {
+			sent := time.Now()
+			c.send(ask(path(ttft, itl, "/v1/completions"), fmt.Sprint(i), chunks))
+			results[i] <- result{sent, c.events()}
+		}()
+	}
+	got := make([]result, streams)
+	for i := range got {
+		got[i] = <-results[i]
+	}
+	log := fetch(t, base)
+	if len(log) != streams {
+		t.Fatalf("%d answers in the log", len(log))
+	}
+	// The server's time and ours come from readings of their own.
+	const slack = 200 * time.Microsecond
+	for _, e := range log {
+		i := 0
+		if _, err := fmt.Sscan(e.ID, &i); err != nil {
+			t.Fatal(err)
+		}
+		r := got[i]
+		checkEvents(t, false, chunks, r.events)
+		if len(e.Writes) != chunks {
+			t.Fatalf("%d writes", len(e.Writes))
+		}
+		if e.Arrived.Before(r.sent.Add(-slack)) {
+			t.Errorf("request %d arrived %s before it was sent", i, r.sent.Sub(e.Arrived))
+		}
+		for k, w := range e.Writes {
+			if due := e.Arrived.Add(ttft + time.Duration(k)*itl); w.Before(due) {
+				t.Errorf("request %d: chunk %d left %s too early", i, k, due.Sub(w))
+			}
+			if at := r.events[k].at; at.Before(w.Add(-slack)) {
+				t.Errorf("request %d: chunk %d came %s before it was written", i, k, w.Sub(at))
+			}
+			if k > 0 && w.Before(e.Writes[k-1]) {
+				t.Errorf("request %d: chunk %d was written before the one before it", i, k)
+			}
+		}
+	}
+}
+
+// A client that does not read holds up nobody, and gets all of its answer once it does.
+func TestSlowReader(t *testing.T) {
+	for _, itl := range []time.Duration{0, 50 * time.Microsecond} {
+		t.Run(itl.String(), func(t *testing.T) {
+			const many, size = 3000, 8 << 10 // more than the sockets take
+			_, base := startWith(t, Options{Text: strings.Repeat("x", size)})
+			slow := dial(t, base)
+			slow.send(ask(path(time.Millisecond, itl, "/v1/completions"), "slow", many))
+			for range 30 {
+				c := dial(t, base)
+				c.send(ask(path(time.Millisecond, time.Millisecond, "/v1/completions"), "quick", 20))
+				if n := len(c.events()); n != 22 {
+					t.Errorf("%d HTTP chunks", n)
+				}
+			}
+			for _, e := range fetch(t, base) {
+				if e.ID != "quick" {
+					t.Errorf("%q is over though its client has read nothing", e.ID)
+				}
+			}
+			all := slow.events()
+			if len(all) != many+2 {
+				t.Errorf("%d HTTP chunks, want %d", len(all), many+2)
+			}
+			for i, e := range all[:many] {
+				if n := strings.Count(e.data, "x"); n < size || n > size+10 {
+					t.Fatalf("chunk %d of %d has %d bytes of text", i, many, n)
+				}
+			}
+			if log := fetch(t, base); len(log) != 1 || len(log[0].Writes) != many {
+				t.Errorf("%d answers in the log", len(log))
+			}
+		})
+	}
+}
+
+// A client that goes away ends its own stream; the log keeps what was written.
+func TestDisconnect(t *testing.T) {
+	_, base := start(t)
+	for i, itl := range []time.Duration{0, 200 * time.Microsecond} {
+		other := dial(t, base)
+		other.send(ask(path(time.Millisecond, time.Millisecond, "/v1/completions"), "other", 100))
+		c := dial(t, base)
+		id := fmt.Sprint("gone", i)
+		c.send(ask(path(0, itl, "/v1/completions"), id, mostChunks))
+		if _, err := c.r.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.conn.Close()
+		checkEvents(t, false, 100, other.events())
+		for found := false; !found; time.Sleep(time.Millisecond) {
+			for _, e := range fetch(t, base) {
+				if e.ID != id {
+					continue
+				}
+				if found = true; len(e.Writes) == 0 || len(e.Writes) == mostChunks {
+					t.Errorf("%d writes to a client that went away", len(e.Writes))
+				}
+			}
+			if t.Context().Err() != nil {
+				t.Fatal("the answer never came into the log")
+			}
+		}
+	}
+}
+
+// Many streams, more than a scheduler that did no more than one thing at a time could serve.
+func TestManyStreams(t *testing.T) {
+	_, base := start(t)
+	const streams, chunks = 400, 20
+	clients := make([]*client, streams)
+	for i := range clients {
+		clients[i] = dial(t, base)
+	}
+	for i, c := range clients {
+		ttft := time.Duration(i%7) * 3 * time.Millisecond
+		c.send(ask(path(ttft, time.Duration(1+i%5)*time.Millisecond, "/v1/chat/completions"), fmt.Sprint(i), chunks))
+	}
+	for _, c := range clients {
+		checkEvents(t, true, chunks, c.events())
+	}
+	for _, e := range fetch(t, base) {
+		i := 0
+		_, _ = fmt.Sscan(e.ID, &i)
+		for k, w := range e.Writes {
+			due := e.Arrived.Add(time.Duration(i%7)*3*time.Millisecond + time.Duration(k)*time.Duration(1+i%5)*time.Millisecond)
+			if w.Before(due) {
+				t.Fatalf("stream %d: chunk %d left %s too early", i, k, due.Sub(w))
+			}
+		}
+	}
+}

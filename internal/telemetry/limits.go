@@ -1,0 +1,151 @@
+package telemetry
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+const (
+	// fileReserve are the files a process has open beside its connections: results, the terminal, the runtime's own.
+	fileReserve = 64
+	// portReserve are the local ports left to other programs, and to connections that ended a moment ago.
+	portReserve = 200
+	// firstPort and lastPort are the widest range of local ports that needs no privilege.
+	firstPort, lastPort = 1024, 65535
+)
+
+// CheckSockets reports whether the system lets this process have n sockets at once, raising the limit as far as it may.
+// The error says what is needed, what the limit is, and the commands that raise it. Where there is no such limit, it is nil.
+func CheckSockets(n int) error {
+	soft, hard, known := fileLimits()
+	if !known {
+		return nil
+	}
+	if filesFor(n) > soft && filesFor(n) <= hard {
+		if raised, err := raiseFileLimit(); err == nil {
+			soft = raised
+		}
+	}
+	return socketsFit(n, soft, hard, runtime.GOOS)
+}
+
+// filesFor is how many files a process with n sockets has open, at most.
+func filesFor(n int) uint64 { return uint64(max(0, n)) + fileReserve }
+
+// limitCommands raise the limit of open files.
+type limitCommands struct {
+	soft  string // within the hard limit
+	hard  string // above it
+	lasts string // for good
+}
+
+// fileCommands are the commands of a system for n files.
+func fileCommands(goos string, n uint64) limitCommands {
+	c := limitCommands{
+		soft:  fmt.Sprintf("ulimit -n %d", n),
+		hard:  fmt.Sprintf("ulimit -n %d as root", n),
+		lasts: "see the system's manual on RLIMIT_NOFILE",
+	}
+	switch goos {
+	case "linux":
+		c.hard = fmt.Sprintf("sudo prlimit --pid $$ --nofile=%d:%d", n, n)
+		c.lasts = fmt.Sprintf("\"* - nofile %d\" in /etc/security/limits.conf, LimitNOFILE=%d in a systemd unit, "+
+			"docker run --ulimit nofile=%d:%d", n, n, n, n)
+	case "darwin":
+		c.hard = fmt.Sprintf("sudo launchctl limit maxfiles %d %d, then ulimit -n %d", n, n, n)
+		c.lasts = "a launch daemon that runs this command"
+	}
+	return c
+}
+
+func socketsFit(n int, soft, hard uint64, goos string) error {
+	need := filesFor(n)
+	if need <= soft {
+		return nil
+	}
+	commands := fileCommands(goos, need)
+	if need <= hard {
+		return fmt.Errorf("%d connections at once need %d open files, but the limit is %d; raise it in this shell: %s",
+			n, need, soft, commands.soft)
+	}
+	return fmt.Errorf("%d connections at once need %d open files, but the hard limit is %d; raise it for this shell: %s; "+
+		"for good: %s", n, need, hard, commands.hard, commands.lasts)
+}
+
+// CheckPorts reports whether the system has local ports for n connections to one address of a server. The error says how
+// many there are and the command that adds some. Where that cannot be known, it is nil. Unix sockets need no ports.
+func CheckPorts(n int) error {
+	p, known := localPorts()
+	if !known {
+		return nil
+	}
+	return portsFit(n, p, runtime.GOOS)
+}
+
+// ports are the local ports that connections get.
+type ports struct {
+	first, last int
+	reserved    int // of them, that are kept for others
+}
+
+// free is how many connections they are enough for.
+func (p ports) free() int { return max(0, p.last-p.first+1-p.reserved-portReserve) }
+
+// portCommand widens the range of ports as far as it goes.
+func portCommand(goos string) string {
+	if goos == "darwin" {
+		return fmt.Sprintf("sudo sysctl -w net.inet.ip.portrange.first=%d net.inet.ip.portrange.last=%d", firstPort, lastPort)
+	}
+	return fmt.Sprintf("sudo sysctl -w net.ipv4.ip_local_port_range=\"%d %d\"", firstPort, lastPort)
+}
+
+func portsFit(n int, p ports, goos string) error {
+	if n <= p.free() {
+		return nil
+	}
+	text := fmt.Sprintf("%d connections to one server address need as many local ports, but %d to %d leaves %d", n, p.first, p.last, p.free())
+	widest := ports{first: firstPort, last: lastPort}
+	switch {
+	case n > widest.free():
+		return fmt.Errorf("%s, and no setting more than %d; use fewer connections, or several clients", text, widest.free())
+	case p.first <= firstPort && p.last >= lastPort:
+		return fmt.Errorf("%s as %d are reserved; see net.ipv4.ip_local_reserved_ports", text, p.reserved)
+	}
+	return fmt.Errorf("%s; widen the range: %s", text, portCommand(goos))
+}
+
+var errPorts = errors.New("no range of ports")
+
+// parsePortRange reads ip_local_port_range, "first last".
+func parsePortRange(text string) (ports, error) {
+	f := strings.Fields(text)
+	if len(f) != 2 {
+		return ports{}, errPorts
+	}
+	first, err1 := strconv.ParseUint(f[0], 10, 16)
+	last, err2 := strconv.ParseUint(f[1], 10, 16)
+	if err1 != nil || err2 != nil || first > last {
+		return ports{}, errPorts
+	}
+	return ports{first: int(first), last: int(last)}, nil
+}
+
+// reserve counts what of p is in ip_local_reserved_ports, "8080,9000-9100". What is no range is passed over.
+func (p ports) reserve(text string) ports {
+	for item := range strings.SplitSeq(strings.TrimSpace(text), ",") {
+		from, to, isRange := strings.Cut(item, "-")
+		if !isRange {
+			to = from
+		}
+		r, err := parsePortRange(from + " " + to)
+		if err != nil {
+			continue
+		}
+		p.reserved += max(0, min(p.last, r.last)-max(p.first, r.first)+1)
+	}
+	p.reserved = min(p.reserved, p.last-p.first+1)
+	return p
+}

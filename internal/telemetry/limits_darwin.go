@@ -1,0 +1,25 @@
+package telemetry
+
+import (
+	"math"
+
+	"golang.org/x/sys/unix"
+)
+
+// mostFiles is what limits a process beside its own limit.
+func mostFiles() uint64 {
+	n, err := unix.SysctlUint32("kern.maxfilesperproc")
+	if err != nil {
+		return math.MaxUint64
+	}
+	return uint64(n)
+}
+
+func localPorts() (ports, bool) {
+	first, err1 := unix.SysctlUint32("net.inet.ip.portrange.first")
+	last, err2 := unix.SysctlUint32("net.inet.ip.portrange.last")
+	if err1 != nil || err2 != nil || first > last || last > lastPort {
+		return ports{}, false
+	}
+	return ports{first: int(first), last: int(last)}, true
+}

@@ -1,0 +1,114 @@
+package telemetry
+
+import (
+	"runtime/debug"
+	"time"
+)
+
+// Process watches the process it runs in, so that a run can tell the client's own troubles from the server's. Only one
+// goroutine may call its methods.
+type Process struct {
+	beats     *heartbeat
+	scheduler *schedulerWaits
+	system    system
+
+	at        time.Time
+	cpu       rising
+	gcs       rising
+	gcPause   rising
+	suspended suspension
+	collector debug.GCStats // kept for its buffers
+}
+
+// ProcessSample is what happened to the process between two samples. Nothing in it is ever negative.
+type ProcessSample struct {
+	// Took is the time between the samples by the monotonic clock.
+	Took time.Duration
+	// CPU is how many cores the process kept busy, of Cores it may use: GOMAXPROCS, its affinity or the quota of its
+	// control group, whichever is less. CPUWait is how many of its threads waited for a core, on average. CPU and CPUWait
+	// are 0 where the system does not tell.
+	CPU, CPUWait, Cores float64
+	// Sched is the 99th percentile of how long goroutines that could run waited to run.
+	Sched time.Duration
+	// Stall is the longest time the process stood still, plus the time the whole machine was suspended. A stall that goes
+	// on while a sample is taken is counted in parts, in each sample the part before it.
+	Stall time.Duration
+	// GCs are garbage collections that ended, GCPause the time they stopped everything for.
+	GCs     int
+	GCPause time.Duration
+	// Memory is what the process holds, in bytes.
+	Memory uint64
+}
+
+// WatchProcess begins to watch. Close ends it.
+func WatchProcess() *Process {
+	p := &Process{beats: startHeartbeat(), scheduler: newSchedulerWaits(), system: openSystem(), at: time.Now()}
+	p.suspended.known = suspendedNow()
+	// Counters begin at what they are now, not at nothing.
+	p.read(0)
+	return p
+}
+
+// Sample returns what happened since the last call, or since WatchProcess. It is meant to be called once a second or so.
+func (p *Process) Sample() ProcessSample {
+	now := time.Now()
+	took := max(0, now.Sub(p.at))
+	p.at = now
+	return p.read(took)
+}
+
+func (p *Process) read(took time.Duration) ProcessSample {
+	debug.ReadGCStats(&p.collector)
+	return ProcessSample{
+		Took:    took,
+		CPU:     perSecond(p.cpu.by(int64(processCPU())), took),
+		CPUWait: perSecond(int64(p.system.threadsWaited()), took),
+		Cores:   p.system.cores(p.at),
+		Sched:   p.scheduler.p99(),
+		Stall:   p.beats.stall() + p.suspended.by(suspendedNow()),
+		GCs:     int(p.gcs.by(p.collector.NumGC)),
+		GCPause: time.Duration(p.gcPause.by(int64(p.collector.PauseTotal))),
+		Memory:  p.system.memory(),
+	}
+}
+
+// Close ends the watch and waits for its goroutine. Sample must not be called afterwards; Close may be.
+func (p *Process) Close() {
+	p.beats.close()
+	p.system.close()
+}
+
+// rising is a counter that should only rise.
+type rising struct{ last int64 }
+
+// by is how much the counter rose to its value now.
+func (r *rising) by(now int64) int64 {
+	rose := now - r.last
+	r.last = now
+	return max(0, rose)
+}
+
+// perSecond is a number of busy nanoseconds as a number of things that were busy all the time.
+func perSecond(busy int64, took time.Duration) float64 {
+	if took <= 0 {
+		return 0
+	}
+	return float64(busy) / float64(took)
+}
+
+// suspendNoise is far below any suspension and far above what lies between the readings of two clocks.
+const suspendNoise = time.Millisecond
+
+// suspension follows the time for which the whole machine was suspended.
+type suspension struct{ known time.Duration }
+
+// by is how much longer that time has become. A reading may be too small, when the thread lost its core between the two
+// clocks, but never too large.
+func (s *suspension) by(now time.Duration) time.Duration {
+	more := now - s.known
+	s.known = max(s.known, now)
+	if more < suspendNoise {
+		return 0
+	}
+	return more
+}

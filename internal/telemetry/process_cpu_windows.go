@@ -1,0 +1,21 @@
+package telemetry
+
+import (
+	"time"
+
+	"golang.org/x/sys/windows"
+)
+
+// processCPU is the time all threads spent on a core since the process began.
+func processCPU() time.Duration {
+	var created, ended, kernel, user windows.Filetime
+	if windows.GetProcessTimes(windows.CurrentProcess(), &created, &ended, &kernel, &user) != nil {
+		return 0
+	}
+	return ticks(kernel) + ticks(user)
+}
+
+// ticks of 100 ns. Filetime's own conversion is for points in time.
+func ticks(t windows.Filetime) time.Duration {
+	return time.Duration(int64(t.HighDateTime)<<32|int64(t.LowDateTime)) * 100
+}

@@ -1,0 +1,136 @@
+//go:build unix
+
+package telemetry
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// watchedChild is the environment variable that makes the test binary the process that is stopped. It says how often that
+// process samples itself: in one go at the end, or every so many milliseconds.
+const watchedChild = "BENCHTOP_TEST_WATCHED"
+
+// watched samples itself until its input ends, then prints the longest stall and the time that was sampled.
+func watched(every time.Duration) {
+	p := WatchProcess()
+	defer p.Close()
+	over := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		close(over)
+	}()
+	fmt.Println("ready")
+	var stood, took time.Duration
+	sample := func() {
+		s := p.Sample()
+		took += s.Took
+		if s.Stall >= 50*ms { // the stop in parts, not the noise of a machine with other work
+			stood += s.Stall
+		}
+	}
+	ticks := time.NewTicker(every)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			sample()
+		case <-over:
+			sample()
+			fmt.Println(stood.Nanoseconds(), took.Nanoseconds())
+			return
+		}
+	}
+}
+
+func TestWatched(t *testing.T) {
+	every, err := time.ParseDuration(os.Getenv(watchedChild))
+	if err != nil {
+		t.Skip("only as the child of TestStopped")
+	}
+	watched(every)
+}
+
+// A process that was really stopped says for how long, once, whether it samples itself seldom, often or in the moment it
+// goes on.
+func TestStopped(t *testing.T) {
+	for _, every := range []time.Duration{time.Hour, 200 * ms, 7 * ms} {
+		t.Run(every.String(), func(t *testing.T) {
+			t.Parallel()
+			stopped, stood, took := stopChild(t, every)
+			if stood < stopped*8/10 {
+				t.Errorf("stood still for %v, was stopped for %v", stood, stopped)
+			}
+			if stood > took {
+				t.Errorf("stood still for %v of %v", stood, took)
+			}
+		})
+	}
+}
+
+// stopChild stops a child for a while. stopped is how long at least, stood and took what the child says.
+func stopChild(t *testing.T, every time.Duration) (stopped, stood, took time.Duration) {
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWatched$", "-test.count=1")
+	c.Env = append(os.Environ(), watchedChild+"="+every.String())
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	await(t, lines, "ready")
+	time.Sleep(100 * ms)
+	signalled(t, c, syscall.SIGSTOP)
+	began := time.Now()
+	time.Sleep(600 * ms)
+	stopped = time.Since(began)
+	signalled(t, c, syscall.SIGCONT)
+	time.Sleep(100 * ms)
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f := strings.Fields(await(t, lines, ""))
+	if err := c.Wait(); err != nil || len(f) != 2 {
+		t.Fatalf("child said %q and ended with %v", f, err)
+	}
+	return stopped, nanoseconds(t, f[0]), nanoseconds(t, f[1])
+}
+
+func signalled(t *testing.T, c *exec.Cmd, s syscall.Signal) {
+	t.Helper()
+	if err := c.Process.Signal(s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await reads a line of the child's, which must be want unless that is empty. The rest is read to the end by Wait.
+func await(t *testing.T, lines *bufio.Scanner, want string) string {
+	t.Helper()
+	if !lines.Scan() || want != "" && lines.Text() != want {
+		t.Fatalf("child said %q (%v), want %q", lines.Text(), lines.Err(), want)
+	}
+	return lines.Text()
+}
+
+func nanoseconds(t *testing.T, text string) time.Duration {
+	t.Helper()
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(n)
+}

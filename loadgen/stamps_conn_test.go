@@ -1,0 +1,276 @@
+package loadgen
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// tcpPair returns both ends of a TCP connection.
+func tcpPair(t testing.TB) (client, server *net.TCPConn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = c.Close(), s.Close() })
+	return c.(*net.TCPConn), s.(*net.TCPConn)
+}
+
+// stampedPair is a pair whose client's end is stamped.
+func stampedPair(t testing.TB, stamps *stamping) (*stampedConn, *net.TCPConn) {
+	t.Helper()
+	client, server := tcpPair(t)
+	c := newStampedConn(client, runClock{time.Now()}, stamps)
+	if (c.kernel != nil) != (stamps != nil) {
+		t.Fatalf("read by the kernel's reader: %v", c.kernel != nil)
+	}
+	return c, server
+}
+
+// bothStamps are the kinds of stamps this system has: nil for our own.
+func bothStamps(t testing.TB) map[string]*stamping {
+	all := map[string]*stamping{metrics.UserStamps: nil}
+	if s := newStamping(metrics.KernelStamps); s != nil {
+		t.Cleanup(s.close)
+		all[metrics.KernelStamps] = s
+	}
+	return all
+}
+
+// addresses are what differs between two connections' errors.
+var addresses = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+
+// A stamped connection reads as one of package net does, whatever happens to it, and says the same of it.
+func TestStampedConnBehaves(t *testing.T) {
+	past, soon := time.Unix(1, 0), 30*time.Millisecond
+	read := func(c net.Conn) string {
+		n, err := c.Read(make([]byte, 8))
+		return told(n, err)
+	}
+	send := func(s *net.TCPConn, text string) { _, _ = io.WriteString(s, text) }
+	reset := func(s *net.TCPConn) {
+		_ = s.SetLinger(0)
+		_ = s.Close()
+	}
+	// During a read that waits.
+	meanwhile := func(do func()) func() {
+		ended := make(chan struct{})
+		time.AfterFunc(soon, func() { do(); close(ended) })
+		return func() { <-ended }
+	}
+	for _, c := range []struct {
+		name string
+		do   func(c net.Conn, s *net.TCPConn) []string
+	}{
+		{"data", func(c net.Conn, s *net.TCPConn) []string { send(s, "abc"); return []string{read(c)} }},
+		{"more than asked for", func(c net.Conn, s *net.TCPConn) []string {
+			send(s, "abcdefghijk")
+			return []string{read(c), read(c)}
+		}},
+		{"data after a wait", func(c net.Conn, s *net.TCPConn) []string {
+			defer meanwhile(func() { send(s, "abc") })()
+			return []string{read(c)}
+		}},
+		{"nothing asked for", func(c net.Conn, s *net.TCPConn) []string {
+			n, err := c.Read(nil)
+			return []string{told(n, err)}
+		}},
+		{"closed by the server", func(c net.Conn, s *net.TCPConn) []string {
+			send(s, "abc")
+			_ = s.Close()
+			return []string{read(c), read(c), read(c)}
+		}},
+		{"closed by the server after a wait", func(c net.Conn, s *net.TCPConn) []string {
+			defer meanwhile(func() { _ = s.Close() })()
+			return []string{read(c)}
+		}},
+		{"half closed", func(c net.Conn, s *net.TCPConn) []string {
+			_ = s.CloseWrite()
+			return []string{read(c)}
+		}},
+		{"reset", func(c net.Conn, s *net.TCPConn) []string {
+			defer meanwhile(func() { reset(s) })()
+			return []string{read(c), read(c)}
+		}},
+		{"closed by us", func(c net.Conn, s *net.TCPConn) []string {
+			_ = c.Close()
+			n, err := c.Read(nil)
+			return []string{read(c), told(n, err)}
+		}},
+		{"closed by us after a wait", func(c net.Conn, s *net.TCPConn) []string {
+			defer meanwhile(func() { _ = c.Close() })()
+			return []string{read(c), read(c)}
+		}},
+		{"deadline over although data waits", func(c net.Conn, s *net.TCPConn) []string {
+			send(s, "abc")
+			_ = c.SetReadDeadline(past)
+			over := read(c)
+			_ = c.SetReadDeadline(time.Time{})
+			return []string{over, read(c)}
+		}},
+		{"deadline after a wait", func(c net.Conn, s *net.TCPConn) []string {
+			_ = c.SetReadDeadline(time.Now().Add(soon))
+			return []string{read(c), read(c)}
+		}},
+		{"deadline moved by another", func(c net.Conn, s *net.TCPConn) []string {
+			_ = c.SetReadDeadline(time.Now().Add(time.Hour))
+			defer meanwhile(func() { _ = c.SetReadDeadline(past) })()
+			return []string{read(c)}
+		}},
+		{"deadline of writes only", func(c net.Conn, s *net.TCPConn) []string {
+			_ = c.SetWriteDeadline(past)
+			defer meanwhile(func() { send(s, "abc") })()
+			return []string{read(c)}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			plain, server := tcpPair(t)
+			want := c.do(plain, server)
+			for kind, stamps := range bothStamps(t) {
+				conn, server := stampedPair(t, stamps)
+				if got := c.do(conn, server); fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Errorf("%s stamps: %q, want %q", kind, got, want)
+				}
+			}
+		})
+	}
+}
+
+// told is all that a caller can learn of a read.
+func told(n int, err error) string {
+	if err == nil {
+		return fmt.Sprint(n)
+	}
+	var op *net.OpError
+	var system *os.SyscallError
+	var e net.Error
+	return fmt.Sprintf("%d %v: %v, EOF %v, timeout %v, closed %v, reset %v, op %v, system %v, late %v", n,
+		addresses.ReplaceAllString(err.Error(), "-"), fmt.Sprintf("%T", err),
+		err == io.EOF, errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET),
+		errors.As(err, &op), errors.As(err, &system), errors.As(err, &e) && e.Timeout())
+}
+
+// A read allocates nothing.
+func TestStampedReadsAllocateNothing(t *testing.T) {
+	for kind, stamps := range bothStamps(t) {
+		conn, server := stampedPair(t, stamps)
+		data, p := []byte("abc"), make([]byte, 100)
+		one := func() {
+			_, _ = server.Write(data)
+			if n, err := conn.Read(p); n != 3 || err != nil {
+				t.Fatalf("%s stamps: %d bytes, %v", kind, n, err)
+			}
+		}
+		if a := testing.AllocsPerRun(1000, one); a != 0 {
+			t.Errorf("%s stamps: %v allocations in a read", kind, a)
+		}
+	}
+}
+
+// A connection that is no plain TCP connection is stamped by us.
+func TestKernelStampsOnlyForTCP(t *testing.T) {
+	stamps := newStamping(metrics.KernelStamps)
+	defer stamps.close()
+	tcp, _ := tcpPair(t)
+	memory, other := net.Pipe()
+	defer memory.Close()
+	defer other.Close()
+	for name, conn := range map[string]net.Conn{"wrapped": struct{ net.Conn }{tcp}, "in memory": memory} {
+		if newStampedConn(conn, runClock{time.Now()}, stamps).kernel != nil {
+			t.Errorf("%s: it is read past itself", name)
+		}
+	}
+}
+
+func TestStampingIsOptional(t *testing.T) {
+	if s := newStamping(metrics.UserStamps); s != nil {
+		t.Error("stamps of the kernel, which nobody wanted")
+	}
+	var none *stamping
+	none.close()
+	if none.clockSteps() != 0 {
+		t.Error("steps of a clock that nobody looks at")
+	}
+	for _, wanted := range []string{"", metrics.KernelStamps} {
+		s := newStamping(wanted)
+		if (s != nil) != KernelStamps() {
+			t.Errorf("%q: stamps %v, and the system has them: %v", wanted, s != nil, KernelStamps())
+		}
+		s.close()
+		s.close()
+	}
+}
+
+// BenchmarkRead is a read of one small packet, its writing included; compare the kinds.
+func BenchmarkRead(b *testing.B) {
+	run := func(b *testing.B, conn net.Conn, server *net.TCPConn) {
+		data, p := make([]byte, 250), make([]byte, 4096)
+		b.ReportAllocs()
+		for b.Loop() {
+			_, _ = server.Write(data)
+			if _, err := conn.Read(p); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("net", func(b *testing.B) {
+		client, server := tcpPair(b)
+		run(b, client, server)
+	})
+	for kind, stamps := range bothStamps(b) {
+		b.Run(kind, func(b *testing.B) {
+			conn, server := stampedPair(b, stamps)
+			run(b, conn, server)
+		})
+	}
+}
+
+// BenchmarkWaitingRead is the same where the reader waits for each packet.
+func BenchmarkWaitingRead(b *testing.B) {
+	run := func(b *testing.B, conn net.Conn, server *net.TCPConn) {
+		echoed := make(chan struct{})
+		go func() {
+			defer close(echoed)
+			_, _ = io.Copy(struct{ io.Writer }{server}, struct{ io.Reader }{server})
+		}()
+		data, p := make([]byte, 250), make([]byte, 4096)
+		b.ReportAllocs()
+		for b.Loop() {
+			_, _ = conn.Write(data)
+			if _, err := conn.Read(p); err != nil {
+				b.Fatal(err)
+			}
+		}
+		_ = conn.Close()
+		<-echoed
+	}
+	b.Run("net", func(b *testing.B) {
+		client, server := tcpPair(b)
+		run(b, client, server)
+	})
+	for kind, stamps := range bothStamps(b) {
+		b.Run(kind, func(b *testing.B) {
+			conn, server := stampedPair(b, stamps)
+			run(b, conn, server)
+		})
+	}
+}

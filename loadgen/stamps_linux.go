@@ -1,0 +1,152 @@
+package loadgen
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// stampFlags ask for the time at which the kernel got a packet from the network card's driver, of this socket's packets.
+const stampFlags = unix.SOF_TIMESTAMPING_RX_SOFTWARE | unix.SOF_TIMESTAMPING_SOFTWARE
+
+// openStampedSocket opens a socket that asks for stamps and is good for nothing else.
+func openStampedSocket() (io.Closer, error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		fd, err = unix.Socket(unix.AF_INET6, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	}
+	if err != nil {
+		return nil, os.NewSyscallError("socket", err)
+	}
+	file := os.NewFile(uintptr(fd), "stamps") // which closes it at the latest when nobody holds it any more
+	if err := askForStamps(fd); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+func askForStamps(fd int) error {
+	return os.NewSyscallError("setsockopt", unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING, stampFlags))
+}
+
+// kernelReader reads from a TCP connection and gets the kernel's stamps with the data. A read allocates nothing and costs
+// the same system call as a read of package net. One goroutine at a time uses it.
+type kernelReader struct {
+	conn    *net.TCPConn
+	raw     syscall.RawConn
+	receive func(fd uintptr) bool // r.try, made once
+	wall    *wallClock
+	// steps is how many steps of the wall clock there had been when the socket was last seen empty before what was read
+	// last: since that came later, its stamp was made after that many steps at least.
+	steps int
+	empty int // the same for what comes next
+
+	msg     unix.Msghdr
+	part    unix.Iovec
+	control [controlWords]uint64
+	n       int
+	errno   syscall.Errno
+}
+
+// controlWords are room for a control message with three times, and for half of another.
+const controlWords = 12
+
+// newKernelReader returns nil if the connection can have no stamps of the kernel. Only a plain TCP connection can: what is
+// wrapped in something else has to be read through that, and packets of a unix socket get no stamp.
+func newKernelReader(conn net.Conn, wall *wallClock) *kernelReader {
+	tcp, ok := conn.(*net.TCPConn)
+	if !ok {
+		return nil
+	}
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	var refused error
+	if err := raw.Control(func(fd uintptr) { refused = askForStamps(int(fd)) }); err != nil || refused != nil {
+		return nil
+	}
+	r := &kernelReader{conn: tcp, raw: raw, wall: wall}
+	r.empty = wall.steps() // whatever the server has sent already is in answer to nothing
+	r.receive = r.try
+	r.msg.Iov = &r.part
+	r.msg.SetIovlen(1)
+	r.msg.Control = (*byte)(unsafe.Pointer(&r.control))
+	return r
+}
+
+// read behaves as the connection's own Read, for a p that is not empty, and returns the stamp of the data besides: a time
+// of the wall clock in nanoseconds, or noStamp.
+func (r *kernelReader) read(p []byte) (int, int64, error) {
+	r.part.Base = &p[0]
+	r.part.SetLen(len(p))
+	err := r.raw.Read(r.receive)
+	r.part.Base = nil
+	switch {
+	case err != nil:
+		var op *net.OpError
+		if errors.As(err, &op) {
+			op.Op = "read" // not raw-read, which nobody knows
+		}
+		return 0, noStamp, err
+	case r.errno != 0:
+		return 0, noStamp, &net.OpError{
+			Op: "read", Net: r.conn.RemoteAddr().Network(), Source: r.conn.LocalAddr(), Addr: r.conn.RemoteAddr(),
+			Err: os.NewSyscallError("read", r.errno),
+		}
+	case r.n == 0:
+		return 0, noStamp, io.EOF
+	}
+	return r.n, stampIn(r.controlBytes()[:r.msg.Controllen]), nil
+}
+
+// try receives what there is; false if that is nothing.
+func (r *kernelReader) try(fd uintptr) bool {
+	steps := r.wall.steps()
+	for {
+		r.msg.SetControllen(len(r.controlBytes())) // the kernel left the length of what it wrote there
+		n, _, errno := unix.Syscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&r.msg)), unix.MSG_DONTWAIT)
+		if errno == unix.EINTR {
+			continue
+		}
+		r.n, r.errno = int(n), errno
+		break
+	}
+	if r.errno == unix.EAGAIN {
+		r.empty = steps
+		return false
+	}
+	received(fd)
+	r.steps = r.empty
+	if r.errno == 0 && r.n < int(r.part.Len) {
+		r.empty = steps // it would have returned more if there were more
+	}
+	return true
+}
+
+func (r *kernelReader) controlBytes() []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(&r.control)), unsafe.Sizeof(r.control))
+}
+
+// stampIn finds the stamp in control messages, noStamp if there is none.
+func stampIn(control []byte) int64 {
+	for len(control) >= unix.SizeofCmsghdr {
+		header, data, rest, err := unix.ParseOneSocketControlMessage(control)
+		if err != nil {
+			return noStamp
+		}
+		var t unix.Timespec // the software stamp comes first, those of hardware follow
+		if header.Level == unix.SOL_SOCKET && header.Type == unix.SCM_TIMESTAMPING && len(data) >= int(unsafe.Sizeof(t)) {
+			copy(unsafe.Slice((*byte)(unsafe.Pointer(&t)), unsafe.Sizeof(t)), data)
+			return max(noStamp, t.Nano())
+		}
+		control = rest
+	}
+	return noStamp
+}

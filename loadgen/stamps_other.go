@@ -1,0 +1,18 @@
+//go:build !linux
+
+package loadgen
+
+import (
+	"errors"
+	"io"
+	"net"
+)
+
+func openStampedSocket() (io.Closer, error) { return nil, errors.ErrUnsupported }
+
+// kernelReader exists on Linux only.
+type kernelReader struct{ steps int }
+
+func newKernelReader(net.Conn, *wallClock) *kernelReader { return nil }
+
+func (*kernelReader) read([]byte) (int, int64, error) { return 0, noStamp, errors.ErrUnsupported }

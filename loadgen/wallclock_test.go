@@ -1,0 +1,264 @@
+package loadgen
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// fakeClocks are a wall clock and a monotonic one of which a test moves either. A look at both takes 40 ns.
+type fakeClocks struct {
+	wall, mono int64
+	fast       int64 // the wall clock's error in millionths
+	held       []int64
+	before     func() // is called before each look
+	looks      int
+}
+
+func newFakeClocks() *fakeClocks { return &fakeClocks{wall: 1_700_000_000_000_000_000, mono: 12345} }
+
+func (c *fakeClocks) pass(d time.Duration) {
+	c.mono += int64(d)
+	c.wall += int64(d) + int64(d)*c.fast/1_000_000
+}
+
+func (c *fakeClocks) now() reading {
+	c.looks++
+	if c.before != nil {
+		c.before()
+	}
+	c.pass(20)
+	r := reading{wall: c.wall}
+	c.pass(20)
+	if len(c.held) > 0 {
+		c.pass(time.Duration(c.held[0]))
+		c.held = c.held[1:]
+	}
+	r.mono = c.mono
+	return r
+}
+
+// packet is one that has come and waits to be read.
+type packet struct{ stamp, came int64 }
+
+func (c *fakeClocks) packet() packet { return packet{c.wall, c.mono} }
+
+func (p packet) read(w *wallClock, in reading, steps int) (off time.Duration, ok bool) {
+	at, ok := w.monotonic(p.stamp, in, steps)
+	return time.Duration(at - p.came).Abs(), ok
+}
+
+func TestWallClockSteady(t *testing.T) {
+	c := newFakeClocks()
+	w := newWallClock(c.now)
+	looks := c.looks
+	for range 1000 {
+		c.pass(5 * time.Millisecond)
+		p := c.packet()
+		c.pass(5 * time.Millisecond)
+		if off, ok := p.read(w, c.now(), 0); !ok || off > 100 {
+			t.Fatalf("a stamp is off by %s, known %v", off, ok)
+		}
+	}
+	// One look for each read, and now and then a few to measure.
+	if more := c.looks - looks - 1000; more < 10 || more > 50 {
+		t.Errorf("%d looks at the clocks in 10 s, besides those of the reads", more)
+	}
+	if w.steps() != 0 {
+		t.Errorf("%d steps", w.steps())
+	}
+}
+
+// The wall clock is slewed by as much as the kernel does at most; nothing is lost.
+func TestWallClockSlewed(t *testing.T) {
+	for _, fast := range []int64{500, -500, 30} {
+		c := newFakeClocks()
+		w := newWallClock(c.now)
+		c.fast = fast
+		for range 6000 {
+			c.pass(5 * time.Millisecond)
+			p := c.packet()
+			c.pass(5 * time.Millisecond)
+			if off, ok := p.read(w, c.now(), 0); !ok || off > 30*time.Microsecond {
+				t.Fatalf("%d ppm: a stamp is off by %s, known %v", fast, off, ok)
+			}
+		}
+		if w.steps() != 0 {
+			t.Errorf("%d ppm: %d steps", fast, w.steps())
+		}
+	}
+}
+
+// The wall clock is set. What was stamped around the step has no time, all else has the right one.
+func TestWallClockSteps(t *testing.T) {
+	for _, step := range []time.Duration{5 * time.Second, -5 * time.Second, 2 * time.Millisecond, -2 * time.Millisecond, 24 * 365 * time.Hour} {
+		for _, late := range []time.Duration{0, 3 * time.Millisecond, 300 * time.Millisecond, 6 * time.Second} {
+			c := newFakeClocks()
+			w := newWallClock(c.now)
+			c.pass(100 * time.Millisecond)
+			waiting, another := c.packet(), c.packet() // on two connections that are not read for a while
+			if off, ok := c.packet().read(w, c.now(), 0); !ok || off > 100 {
+				t.Fatalf("before: off by %s, known %v", off, ok)
+			}
+			c.pass(4 * time.Millisecond)
+			c.wall += int64(step)
+			c.pass(4 * time.Millisecond)
+			after := c.packet()
+			c.pass(late)
+			// The step is found out here.
+			if _, ok := waiting.read(w, c.now(), 0); ok {
+				t.Errorf("step %s, read %s later: a stamp from before it was used", step, late)
+			}
+			if w.steps() != 1 {
+				t.Errorf("step %s: %d steps", step, w.steps())
+			}
+			// It was made by the set clock, but it cannot be known that it was not made by the old one.
+			if _, ok := after.read(w, c.now(), 0); ok {
+				t.Errorf("step %s, read %s later: a stamp between the step and its discovery was used", step, late)
+			}
+			// Its connection was empty since, as far as we know, but it was not.
+			if off, ok := another.read(w, c.now(), 1); ok && step > 0 {
+				t.Errorf("step %s, read %s later: a stamp from before it was used, off by %s", step, late, off)
+			}
+			for range 1000 {
+				c.pass(5 * time.Millisecond)
+				p := c.packet()
+				c.pass(5 * time.Millisecond)
+				if off, ok := p.read(w, c.now(), 1); !ok || off > 100 {
+					t.Fatalf("after a step of %s: off by %s, known %v", step, off, ok)
+				}
+			}
+			if w.steps() != 1 {
+				t.Errorf("step %s: %d steps in the end", step, w.steps())
+			}
+		}
+	}
+}
+
+// A step that no read has seen yet is found by the measurement that is due.
+func TestWallClockStepWhileMeasured(t *testing.T) {
+	c := newFakeClocks()
+	w := newWallClock(c.now)
+	c.pass(2 * time.Second)
+	p, in := c.packet(), c.now()
+	c.wall += int64(time.Minute)
+	if _, ok := p.read(w, in, 0); ok || w.steps() != 1 {
+		t.Errorf("the stamp was used: %v, %d steps", ok, w.steps())
+	}
+}
+
+// Many small jumps are no step, and followed.
+func TestWallClockSmallJump(t *testing.T) {
+	c := newFakeClocks()
+	w := newWallClock(c.now)
+	for range 20 {
+		c.pass(50 * time.Millisecond)
+		c.wall += int64(300 * time.Microsecond)
+		p := c.packet()
+		c.pass(time.Millisecond)
+		if off, ok := p.read(w, c.now(), 0); !ok || off > 100 || w.steps() != 0 {
+			t.Fatalf("off by %s, known %v, %d steps", off, ok, w.steps())
+		}
+	}
+}
+
+// The thread lost its core between the two clocks of a reading. That is no step, also if it happens while measuring.
+func TestWallClockPreempted(t *testing.T) {
+	c := newFakeClocks()
+	w := newWallClock(c.now)
+	c.pass(10 * time.Millisecond)
+	for _, held := range [][]int64{{5e6}, {25e3}, {5e6, 5e6, 5e6, 5e6}, {3e9, 0, 2e9}} {
+		p := c.packet()
+		c.held = held
+		if off, ok := p.read(w, c.now(), 0); !ok || off > 100 {
+			t.Errorf("held for %d: off by %s, known %v", held, off, ok)
+		}
+		c.pass(10 * time.Millisecond)
+	}
+	// A second one right after is not worth another measurement; its read has no stamp.
+	for i, want := range []bool{true, false, false} {
+		p := c.packet()
+		c.held = []int64{1e5}
+		looks := c.looks
+		_, ok := p.read(w, c.now(), 0)
+		if measured := c.looks-looks > 1; ok != want || measured != want {
+			t.Errorf("reading %d: known %v, measured %v", i, ok, measured)
+		}
+	}
+	if w.steps() != 0 {
+		t.Errorf("%d steps", w.steps())
+	}
+}
+
+// A stamp that is later than its read is none.
+func TestWallClockFuture(t *testing.T) {
+	c := newFakeClocks()
+	w := newWallClock(c.now)
+	p := c.packet()
+	p.stamp += int64(time.Second)
+	if _, ok := p.read(w, c.now(), 0); ok {
+		t.Error("a stamp of the future was used")
+	}
+}
+
+// Many reads at once, the clock set in between: no wrong time, one step.
+func TestWallClockAtOnce(t *testing.T) {
+	start := time.Now()
+	var set atomic.Int64
+	look := func() reading {
+		wall := set.Load()
+		mono := int64(time.Since(start))
+		return reading{wall: wall + mono, mono: mono}
+	}
+	w := newWallClock(look)
+	var work sync.WaitGroup
+	var used atomic.Int64
+	for range 8 {
+		work.Go(func() {
+			for w.steps() == 0 && time.Since(start) < 10*time.Second {
+				steps := w.steps() // the socket is empty
+				came := look()
+				if at, ok := w.monotonic(came.wall, look(), steps); ok {
+					used.Add(1)
+					if off := time.Duration(at - came.mono).Abs(); off > time.Second {
+						t.Errorf("off by %s", off)
+						return
+					}
+				}
+			}
+		})
+	}
+	time.Sleep(20 * time.Millisecond)
+	set.Store(int64(time.Hour))
+	work.Wait()
+	if w.steps() != 1 || used.Load() == 0 {
+		t.Errorf("%d steps, %d stamps used", w.steps(), used.Load())
+	}
+}
+
+func BenchmarkWallClock(b *testing.B) {
+	s := systemClock(time.Now())
+	w := newWallClock(s)
+	b.Run("now", func(b *testing.B) {
+		for b.Loop() {
+			s()
+		}
+	})
+	b.Run("now and translate", func(b *testing.B) {
+		for b.Loop() {
+			in := s()
+			w.monotonic(in.wall, in, 0)
+		}
+	})
+	b.Run("measure", func(b *testing.B) {
+		for b.Loop() {
+			w.measure(w.known.Load())
+		}
+	})
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			w.measure(nil)
+		}
+	})
+}

@@ -1,0 +1,286 @@
+package tui
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
+)
+
+// Reasons as a verdict gives them.
+var (
+	late     = []string{"p99 sent 31ms late", "CPU full for 3 of 5 s"}
+	together = []string{"1.3 % of chunks read late and together"}
+)
+
+// sampled gives a snapshot the samples of its seconds, and what they say of the whole run and of its last seconds.
+func sampled(s metrics.Snapshot, whole, recent []string) metrics.Snapshot {
+	s.Client = nil
+	for at := time.Second; at <= s.At; at += time.Second {
+		s.Client = append(s.Client, metrics.ClientSecond{
+			At: at, Took: time.Second, CPU: 0.4, Cores: 8, Sched: 40 * time.Microsecond, Memory: 96 << 20, Sockets: 160,
+			Sent: 40, LateP99: 80 * time.Microsecond, LateMax: time.Millisecond,
+			Chunks: 2000, DelayP50: 9 * time.Microsecond, DelayP99: 120 * time.Microsecond, DelayMax: 2 * time.Millisecond,
+		})
+	}
+	s.Verdict, s.Recent = metrics.Verdict{Why: whole}, metrics.Verdict{Why: recent}
+	if s.Report != nil {
+		r := *s.Report
+		r.Client = metrics.Client{Verdict: s.Verdict, Source: metrics.KernelStamps, Seconds: s.Client}
+		r.Client.Stamps.Chunks = 2000 * len(s.Client)
+		s.Report = &r
+	}
+	return s
+}
+
+func TestClientState(t *testing.T) {
+	unsampledRun := sampled(mid(), late, late)
+	unsampledRun.Client = nil
+	noSeconds := sampled(done(), nil, late)
+	noSeconds.Report.Client.Seconds = nil
+	judgedByReport := sampled(done(), nil, nil)
+	judgedByReport.Report.Client.Verdict.Why = together
+	for _, c := range []struct {
+		name string
+		s    metrics.Snapshot
+		want health
+		why  string
+	}{
+		{"no sample yet", unsampledRun, unsampled, ""},
+		{"fine", sampled(mid(), nil, nil), well, ""},
+		{"the last seconds are not", sampled(mid(), nil, late), strained, "p99 sent 31ms late"},
+		{"the whole run is not", sampled(mid(), late, nil), limited, "p99 sent 31ms late"},
+		{"neither is", sampled(mid(), together, late), limited, "1.3 % of chunks read late and together"},
+		{"over: the last seconds do not count", sampled(done(), nil, late), well, ""},
+		{"over: the report decides", judgedByReport, limited, "1.3 % of chunks read late and together"},
+		{"over before the first sample", noSeconds, unsampled, ""},
+		{"the first reason that says anything", sampled(mid(), []string{"", " \x07", "\x1b[31mfull\n"}, nil), limited, "full"},
+		{"no words at all", sampled(mid(), []string{""}, nil), limited, ""},
+		{"far too many words", sampled(mid(), []string{strings.Repeat("漢", 500)}, nil), limited, strings.Repeat("漢", 29) + "…"},
+	} {
+		v := &view{s: &c.s}
+		if got, why := v.client(); got != c.want || why != c.why {
+			t.Errorf("%s: state %d because of %q, want %d because of %q", c.name, got, why, c.want, c.why)
+		}
+	}
+}
+
+func TestClientWords(t *testing.T) {
+	for _, c := range []struct {
+		state health
+		why   string
+		w     int
+		want  string
+	}{
+		{unsampled, "", 80, ""},
+		{well, "", 9, "client ok"},
+		{well, "", 8, ""},
+		{strained, "p99 sent 31ms late", 80, "client strained: p99 sent 31ms late"},
+		{strained, "p99 sent 31ms late", 35, "client strained: p99 sent 31ms late"},
+		{strained, "p99 sent 31ms late", 34, "client strained: p99 sent 31ms la…"},
+		{strained, "p99 sent 31ms late", 32, "client strained"},
+		{strained, "p99 sent 31ms late", -9, "client strained"},
+		{strained, "", 80, "client strained"},
+		{limited, "p99 sent 31ms late", 34, "client LIMITED: p99 sent 31ms late"},
+		{limited, "p99 sent 31ms late", 31, "client LIMITED"},
+		{limited, "p99 sent 31ms late", 14, "client LIMITED"},
+		{limited, "p99 sent 31ms late", 13, "! client"},
+		{limited, "p99 sent 31ms late", -9, "! client"},
+		{limited, "", 80, "client LIMITED"},
+	} {
+		if got := c.state.says(c.why, c.w); got != c.want {
+			t.Errorf("state %d in %d columns: %q, want %q", c.state, c.w, got, c.want)
+		}
+	}
+}
+
+// styleOf is the style of the first cell of some words on the screen.
+func styleOf(m *model, words string) (style, bool) {
+	mono := &palette{mono: true}
+	for y, row := range strings.Split(m.screen.render(mono), "\n") {
+		if i := strings.Index(row, words); i >= 0 {
+			return m.screen.all().at(width(row[:i]), y).style, true
+		}
+	}
+	return style{}, false
+}
+
+// TestClientColours: calm, yellow, red, on every size with its own words.
+func TestClientColours(t *testing.T) {
+	for _, size := range sizes {
+		w, h := size[0], size[1]
+		small := w < 40 || h < 10
+		for _, c := range []struct {
+			name          string
+			whole, recent []string
+			words         string
+			want          style
+			shown         bool
+		}{
+			{"ok", nil, nil, "client ok", label, w >= 80},
+			{"strained", nil, late, "client strained", style{fg: orange, attr: bold}, !small},
+			{"limited", late, nil, "client LIMITED", warning, !small},
+			{"limited and tiny", late, nil, limitedShort, warning, small},
+		} {
+			m := open(sampled(mid(), c.whole, c.recent), w, h, termenv.TrueColor)
+			m.View()
+			got, shown := styleOf(m, c.words)
+			if shown != c.shown {
+				t.Errorf("%s at %dx%d: %q shown %v, want %v:\n%s", c.name, w, h, c.words, shown, c.shown, m.screen.render(&palette{mono: true}))
+				continue
+			}
+			if _, value, _ := strings.Cut(c.words, " "); shown && w == 40 {
+				got, _ = styleOf(m, value) // a figure's name is a label
+			}
+			if shown && got != c.want {
+				t.Errorf("%s at %dx%d: style %+v, want %+v", c.name, w, h, got, c.want)
+			}
+		}
+	}
+}
+
+// headOf is the header's two lines alone.
+func headOf(m *model, w int) []string {
+	sf := newSurface(w, 2)
+	m.header().draw(sf.all())
+	return strings.Split(sf.render(m.palette), "\n")
+}
+
+// TestClientMakesRoom: what matters more stays, whatever the client's state, and bad news is always there.
+func TestClientMakesRoom(t *testing.T) {
+	judged := judge(bad())
+	for _, why := range [][]string{late, together, {strings.Repeat("x", 300)}, {""}} {
+		for _, failed := range []bool{false, true} {
+			for _, state := range []health{strained, limited} {
+				s := sampled(judged, why, nil)
+				if state == strained {
+					s = sampled(judged, nil, why)
+				}
+				if failed {
+					s.SaveError = "no space left on device"
+				}
+				m := open(s, 80, 24, termenv.Ascii)
+				for w := 80; w <= 240; w++ {
+					head := headOf(m, w)
+					first, second := head[0], head[1]
+					want := []string{"127.0.0.1:8000", "stage 5/5", map[health]string{strained: "client strained", limited: "client"}[state]}
+					if failed {
+						want = append(want, "! NOT SAVING: no space left on")
+					} else {
+						want = append(want, "saving ", "2026-11-21-1230.json")
+					}
+					for _, part := range want {
+						if !strings.Contains(second, part) {
+							t.Fatalf("%d columns: no %q in %q", w, part, second)
+						}
+					}
+					if state == limited && !strings.Contains(second, "client LIMITED") && !strings.Contains(second, limitedShort) {
+						t.Fatalf("%d columns: no bad news in %q", w, second)
+					}
+					for _, part := range []string{"[1 Overview]", "2 Log", "RUN 01:02/02:00 -00:58"} {
+						if !strings.Contains(first, part) {
+							t.Fatalf("%d columns: no %q in %q", w, part, first)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestClientComesQuietly: nothing moves when the first sample comes.
+func TestClientComesQuietly(t *testing.T) {
+	after := mid()
+	before := after
+	before.Client = nil
+	one, two := open(before, 80, 24, termenv.Ascii), open(after, 80, 24, termenv.Ascii)
+	for w := 80; w <= 240; w++ {
+		a := headOf(one, w)[1]
+		b := headOf(two, w)[1]
+		if strings.Contains(a, "client") {
+			t.Fatalf("%d columns: a verdict without a sample: %q", w, a)
+		}
+		if c := strings.Replace(b, "client ok · ", strings.Repeat(" ", 12), 1); a != c {
+			t.Fatalf("%d columns, before and after:\n%s\n%s", w, a, b)
+		}
+	}
+}
+
+// TestClientAfterTheEnd: the final verdict stays, on every page.
+func TestClientAfterTheEnd(t *testing.T) {
+	m := open(sampled(done(), late, nil), 120, 40, termenv.Ascii)
+	for _, keys := range []string{"1", "2", "1"} {
+		press(m, keys)
+		m.Update(tickMsg{})
+		if got := m.View(); !strings.Contains(got, "client LIMITED: p99 sent 31ms late") {
+			t.Errorf("on page %s:\n%s", keys, got)
+		}
+	}
+}
+
+func TestUserStamps(t *testing.T) {
+	with := func(source string, unstamped int, over bool) metrics.Snapshot {
+		s := mid()
+		if over {
+			s = done()
+		}
+		s = sampled(s, nil, nil)
+		plan := *s.Plan
+		plan.Timestamps = source
+		s.Plan = &plan
+		for i := range s.Client {
+			s.Client[i].Unstamped = unstamped
+		}
+		if over {
+			s.Report.Client.Source, s.Report.Client.Stamps.Unstamped = source, unstamped*len(s.Client)
+		}
+		return s
+	}
+	for _, over := range []bool{false, true} {
+		for _, c := range []struct {
+			source    string
+			unstamped int
+			want      bool
+		}{
+			{metrics.KernelStamps, 0, false},
+			{metrics.KernelStamps, 100, false}, // a few that were not there
+			{metrics.KernelStamps, 2000, true}, // asked for, and not to be had
+			{metrics.UserStamps, 2000, true},
+		} {
+			s := with(c.source, c.unstamped, over)
+			if got := strings.Contains(open(s, 120, 40, termenv.Ascii).View(), "user stamps"); got != c.want {
+				t.Errorf("%s, %d of 2000 without a stamp, over %v: said %v, want %v", c.source, c.unstamped, over, got, c.want)
+			}
+		}
+	}
+}
+
+// TestMonstrousClient draws samples that no machine can have.
+func TestMonstrousClient(t *testing.T) {
+	all := []metrics.Snapshot{monstrous(), judge(bad()), done()}
+	for i, why := range [][]string{nil, {}, {""}, {"\x1b[2J\x9b31m\u202e", strings.Repeat("漢字🤖", 400)}, make([]string, 10_000)} {
+		for j, s := range all {
+			for k := (i + j) % 3; k < len(modes); k += 3 {
+				s = sampled(s, nil, why)
+				if i%2 == 0 {
+					s = sampled(s, why, nil)
+				}
+				s.Client = []metrics.ClientSecond{
+					{At: math.MinInt64, Took: math.MaxInt64, CPU: math.NaN(), CPUWait: math.Inf(1), Cores: math.Inf(-1), Chunks: math.MaxInt, Unstamped: math.MinInt},
+					{At: math.MaxInt64, Sched: -1, Stall: math.MaxInt64, Memory: math.MaxUint64, Chunks: math.MaxInt, Unstamped: math.MaxInt, DelayP99: math.MinInt64},
+				}
+				m := open(s, 80, 24, termenv.Ascii)
+				name := m.mode(k)
+				for _, size := range [][2]int{{1, 1}, {7, 3}, {20, 1}, {20, 5}, {40, 10}, {60, 40}, {80, 24}, {97, 24}, {120, 40}, {200, 50}} {
+					m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
+					whole(t, m, name)
+				}
+			}
+		}
+	}
+}

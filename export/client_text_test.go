@@ -86,7 +86,7 @@ func TestClientRemarks(t *testing.T) {
 		"read late": {func(run *metrics.Run, qs []metrics.Request) {
 			together(run, qs, 24)
 			run.Stamps.DelayP99 = 3 * ms
-		}, "Client LIMITED: 20.0 % of chunks read late and together. " + advice, "client LIMITED (10.0 % of chunks read late and together)"},
+		}, "Client LIMITED: 20.0 % of chunks read late and together. " + advice, "client LIMITED (20.0 % of chunks read late and together)"},
 		"one of 120 not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 1 }, "", "client ok"},
 		"not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 120 },
 			"Stamps: 100.0 % of the chunks came without a stamp of the kernel and got the time of their read, which is later." +

@@ -31,6 +31,9 @@ func figures(r *calibration.Result, raw bool) sample {
 	s.note(r.Failed, "requests failed")
 	s.note(r.Unmatched, "requests were missing in the server's log")
 	s.note(r.Early, fmt.Sprintf("chunks seemed to come more than %s before they were written", calibration.EarlyFrom))
+	if r.PlateauSeconds == 0 && r.Seconds > 5 {
+		s.Remarks = append(s.Remarks, remark{"CPU and allocations are of the whole run", "the streams were never all open for a second"})
+	}
 	if r.Verdict.Limited() {
 		s.Remarks = append(s.Remarks, remark{"the verdict was limited", r.Verdict.String()})
 	}

@@ -56,6 +56,7 @@ func streams(quick bool) table {
 	t := table{name: "streams", rounds: 5, rows: clients(load), columns: []column{
 		{"chunks/s", "chunks/s", 0}, {"cpu", "CPU per chunk, µs", 1}, {"allocs", "allocations per chunk", 3},
 		{"memory", "KB per stream", 1}, {"p50", "stamp error p50, µs", 0}, {"p99", "p99", 0}, {"p99.9", "p99.9", 0},
+		{"shared", "share a stamp, %", 2},
 	}}
 	for _, name := range []string{kernel, user} {
 		t.bars = append(t.bars,

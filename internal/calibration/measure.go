@@ -44,11 +44,13 @@ type Result struct {
 	SharedShare    float64 `json:"shared_share"`
 	UnstampedShare float64 `json:"unstamped_share"`
 	// CPUSeconds of the whole measurement, user and system. CPUPerChunkMicros and AllocsPerChunk, the number of heap objects,
-	// are over the plateau: the time in which all of MostStreams were in flight, or else 95 % of them, or the whole measurement
-	// if either was shorter than a second. Where requests begin in that time, their own cost is in it.
+	// are over the plateau: the time in which all of MostStreams were in flight, or else 95 % of them. PlateauSeconds is how
+	// long it was; 0 if it was shorter than a second, and then they are over the whole measurement. Where requests begin in that
+	// time, their own cost is in it.
 	CPUSeconds        float64 `json:"cpu_s"`
 	CPUPerChunkMicros float64 `json:"cpu_per_chunk_us"`
 	AllocsPerChunk    float64 `json:"allocs_per_chunk"`
+	PlateauSeconds    float64 `json:"plateau_s"`
 	// BytesPerStream is how much more memory was resident at most than before, divided by MostStreams; 0 where the system
 	// does not tell.
 	BytesPerStream int64           `json:"bytes_per_stream"`
@@ -156,7 +158,11 @@ func sum(t *Tally, c *comparison, took time.Duration) Result {
 // spent fills in what the measurement cost.
 func (r *Result) spent(m *meter, before int64) {
 	r.CPUSeconds = m.total().cpu.Seconds()
-	if p := m.plateau(int64(r.MostStreams)); p.chunks > 0 {
+	p, found := m.plateau(int64(r.MostStreams))
+	if found {
+		r.PlateauSeconds = p.at.Seconds()
+	}
+	if p.chunks > 0 {
 		r.CPUPerChunkMicros = inMicros(p.cpu) / float64(p.chunks)
 		r.AllocsPerChunk = float64(p.objects) / float64(p.chunks)
 	}

@@ -47,14 +47,14 @@ func (m *meter) read() {
 func (m *meter) total() usage { return difference(m.used) }
 
 // plateau is what was used in the longest time in which all of the most streams were open; if that is shorter than a second,
-// 95 % of them, and then the total.
-func (m *meter) plateau(most int64) usage {
+// 95 % of them. If there is no such time, it is the total.
+func (m *meter) plateau(most int64) (used usage, found bool) {
 	for _, percent := range []int64{100, 95} {
 		if p := m.above(most * percent / 100); p.at >= time.Second {
-			return p
+			return p, true
 		}
 	}
-	return m.total()
+	return m.total(), false
 }
 
 // above is what was used in the longest time in which so many streams were open.

@@ -29,13 +29,13 @@ func TestPlateau(t *testing.T) {
 		{"one reading", []int64{0}, 0, 0},
 	} {
 		m := readings(c.open...)
-		got := m.plateau(100)
-		if want := difference(m.used[c.from : c.to+1]); got != want {
-			t.Errorf("%s: got %+v, want %+v", c.name, got, want)
+		got, found := m.plateau(100)
+		if want := difference(m.used[c.from : c.to+1]); got != want || found != (c.from > 0) {
+			t.Errorf("%s: got %+v, %v, want %+v", c.name, got, found, want)
 		}
 	}
-	if got := (&meter{}).plateau(1); got != (usage{}) {
-		t.Errorf("without readings: %+v", got)
+	if got, found := (&meter{}).plateau(1); got != (usage{}) || found {
+		t.Errorf("without readings: %+v, %v", got, found)
 	}
 }
 

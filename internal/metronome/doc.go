@@ -13,8 +13,9 @@
 // request is looked at but its X-Request-Id.
 //
 // Chunk k is due at the moment the request was read whole, plus ttft, plus k times itl, so lateness never adds up and no
-// chunk is left out. The header of a paced answer goes out at once, as servers do that prefill; each chunk is one HTTP
-// chunk and one write; the last one carries the finish reason and brings usage and the end of the stream with it.
+// chunk is left out. If the first chunk has to wait, the header goes out ahead of it, as from servers that prefill; else it
+// goes with it. Each chunk is one HTTP chunk and one write; the last one carries the finish reason and brings usage and the
+// end of the stream with it.
 //
 // On Linux one goroutine writes all paced chunks, which leaves little but the system calls. Elsewhere, and on connections
 // that are no sockets, each connection keeps its own time with Go's timers.

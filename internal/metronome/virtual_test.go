@@ -95,6 +95,24 @@ func TestPace(t *testing.T) {
 	}
 }
 
+// As from a server that prefills, the header does not wait for the first chunk.
+func TestHeaderComesFirst(t *testing.T) {
+	inVirtualTime(t, func(t *testing.T, s *Server, l *pipes) {
+		conn := l.dial()
+		c := &client{t, conn, bufio.NewReader(conn)}
+		begin := time.Now()
+		c.send(ask(path(time.Second, 0, "/v1/completions"), "", 1))
+		if _, err := c.r.Peek(len(streamHead)); err != nil || time.Since(begin) != 0 {
+			t.Errorf("the header came after %s (%v)", time.Since(begin), err)
+		}
+		checkEvents(t, false, 1, c.events())
+		if time.Since(begin) != time.Second {
+			t.Errorf("the chunk came after %s", time.Since(begin))
+		}
+		_ = conn.Close()
+	})
+}
+
 // A client that was late finds what it missed, and the rest at its time.
 func TestLatenessDoesNotAddUp(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, s *Server, l *pipes) {

@@ -1,0 +1,523 @@
+package loadgen
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// needStamps skips a test where the kernel takes the option but does not stamp, which some sandboxes do. It asks on its own,
+// not through the code under test, and returns once the kernel has begun to stamp.
+func needStamps(t testing.TB) {
+	t.Helper()
+	if !KernelStamps() {
+		t.Skip("this system's kernel does not stamp packets")
+	}
+	client, server := tcpPair(t)
+	file, err := client.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() }) // so that the kernel goes on during the test
+	fd := int(file.Fd())
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING, stampFlags); err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		_, _ = server.Write([]byte("x"))
+		if _, n, _, _, err := unix.Recvmsg(fd, make([]byte, 1), make([]byte, 128), 0); err != nil {
+			t.Fatal(err)
+		} else if n > 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Skip("the kernel takes the option but stamps nothing")
+}
+
+// writeLog is when a server wrote each piece: just before and after the system call. On loopback the kernel stamps a packet
+// in between, so that nothing here depends on how busy the machine is.
+type writeLog struct {
+	mu     sync.Mutex
+	before []time.Time
+	after  []time.Time
+}
+
+func (l *writeLog) write(conn net.Conn, piece string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.before = append(l.before, time.Now())
+	_, err := io.WriteString(conn, piece)
+	l.after = append(l.after, time.Now())
+	return err == nil
+}
+
+// check tells whether a chunk has the time of a write. Clocks are read to the microsecond; a packet that the kernel could
+// not send at once may take a little longer.
+func (l *writeLog) check(t *testing.T, start time.Time, chunk, write int, at time.Duration) {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	from, to := l.before[write].Sub(start)-5*time.Microsecond, l.after[write].Sub(start)+5*time.Millisecond
+	if at < from || at > to {
+		t.Errorf("chunk %d at %s, but it was written at %s to %s", chunk, at, from, to)
+	}
+}
+
+// reader is an observer that keeps the delays and may hold up the reading of a request.
+type reader struct {
+	logbook
+	delays []time.Duration
+	hold   func(chunk int)
+}
+
+func (r *reader) Chunk(q *metrics.Request) {
+	r.mu.Lock()
+	r.delays = append(r.delays, q.ReadDelay)
+	r.mu.Unlock()
+	if r.hold != nil {
+		r.hold(len(q.Chunks) - 1)
+	}
+}
+
+// serveStreams answers requests over TCP, with TLS or without.
+func serveStreams(t *testing.T, secure bool, do script) string {
+	t.Helper()
+	if !secure {
+		return serveTCP(t, do)
+	}
+	web := httptest.NewUnstartedServer(nil)
+	web.StartTLS()
+	config := web.TLS
+	web.Close()
+	l, err := tls.Listen("tcp", "127.0.0.1:0", config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "https" + strings.TrimPrefix(serveOn(t, l, do), "http")
+}
+
+// serveOn answers the requests of a listener with a script.
+func serveOn(t *testing.T, l net.Listener, do script) string {
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				in := bufio.NewReader(conn)
+				for {
+					q, err := http.ReadRequest(in)
+					if err != nil {
+						return
+					}
+					body, _ := io.ReadAll(q.Body)
+					if !do(conn, q, body) {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
+// readStream sends one request and returns it. The run's start is in the options.
+func readStream(t *testing.T, base string, r *reader, change func(*Options)) (metrics.Request, time.Time) {
+	t.Helper()
+	var start time.Time
+	loadTCP(t, base, 1, r, func(o *Options) {
+		g, err := target.New(target.Options{BaseURL: base, Insecure: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Target, start = g, o.Start
+		if change != nil {
+			change(o)
+		}
+	})
+	if len(r.all) != 1 || r.all[0].Failure != "" || len(r.delays) != len(r.all[0].Chunks) {
+		t.Fatalf("%d delays, %+v", len(r.delays), r.all)
+	}
+	return r.all[0], start
+}
+
+func schemes(t *testing.T, test func(t *testing.T, secure bool)) {
+	for _, secure := range []bool{false, true} {
+		name := "TCP"
+		if secure {
+			name = "TLS"
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, secure)
+		})
+	}
+}
+
+// Each chunk has the time at which it came in, with TLS and without, also where the line end behind it comes late.
+func TestKernelStamps(t *testing.T) {
+	needStamps(t)
+	a, b := text("a"), text("b")
+	bare := func(s string) string { return strings.TrimSuffix(chunk(s), "\r\n") }
+	for _, c := range []struct {
+		name   string
+		pieces []string
+		want   []int // the piece that brought the end of each chunk's data
+	}{
+		{"one by one", []string{streamHead, chunk(a), chunk(b), chunk(a), chunk(b), chunk(event(finish)) + lastChunk}, []int{1, 2, 3, 4, 5}},
+		{"with the header", []string{streamHead + chunk(a), chunk(event(finish)) + lastChunk}, []int{0, 1}},
+		{"two in a piece", []string{streamHead, chunk(a) + chunk(b), chunk(event(finish)) + lastChunk}, []int{1, 1, 2}},
+		{"line end by itself", []string{streamHead, bare(a), "\r\n", chunk(event(finish)) + lastChunk}, []int{1, 3}},
+		{"line end with the next chunk", []string{streamHead, bare(a), "\r\n" + bare(b), "\r\n" + chunk(event(finish)) + lastChunk}, []int{1, 2, 3}},
+		{"line end in two pieces", []string{streamHead, bare(a), "\r", "\n", chunk(event(finish)) + lastChunk}, []int{1, 4}},
+		{"event in two HTTP chunks", []string{streamHead, chunk(a[:9]), chunk(a[9:]), chunk(event(finish)) + lastChunk}, []int{2, 3}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			schemes(t, func(t *testing.T, secure bool) {
+				var log writeLog
+				base := serveStreams(t, secure, func(conn net.Conn, _ *http.Request, _ []byte) bool {
+					for _, p := range c.pieces {
+						if !log.write(conn, p) {
+							return false
+						}
+						time.Sleep(30 * time.Millisecond)
+					}
+					return true
+				})
+				var r reader
+				q, start := readStream(t, base, &r, nil)
+				if len(q.Chunks) != len(c.want) {
+					t.Fatalf("%d chunks", len(q.Chunks))
+				}
+				for i, write := range c.want {
+					if r.delays[i] < 0 {
+						t.Errorf("chunk %d has no stamp of the kernel", i)
+					}
+					log.check(t, start, i, write, q.Chunks[i].At)
+				}
+			})
+		})
+	}
+}
+
+// A reader that is held up while the server goes on: what came in meanwhile shares a stamp, that of the last of it, which
+// metrics count; what comes later has its own again.
+func TestSuspendedReader(t *testing.T) {
+	needStamps(t)
+	const (
+		before, meanwhile, later = 4, 12, 4 // chunks
+		hold                     = 300 * time.Millisecond
+	)
+	schemes(t, func(t *testing.T, secure bool) {
+		var log writeLog
+		sent, resumed := make(chan struct{}), make(chan struct{})
+		base := serveStreams(t, secure, func(conn net.Conn, _ *http.Request, _ []byte) bool {
+			log.write(conn, streamHead)
+			for i := range before + meanwhile + later {
+				if i == before+meanwhile {
+					close(sent)
+					<-resumed
+				}
+				time.Sleep(10 * time.Millisecond)
+				log.write(conn, chunk(text(fmt.Sprint(i))))
+			}
+			return log.write(conn, chunk(event(finish))+lastChunk)
+		})
+		r := reader{hold: func(i int) {
+			switch i {
+			case before - 1:
+				<-sent
+				time.Sleep(hold)
+			case before + meanwhile - 1:
+				close(resumed)
+			}
+		}}
+		recorder := metrics.NewRecorder(time.Now(), &metrics.Plan{Timestamps: metrics.KernelStamps})
+		var start time.Time
+		loadTCP(t, base, 1, Observers(&r, recorder), func(o *Options) {
+			g, err := target.New(target.Options{BaseURL: base, Insecure: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Target, start = g, o.Start
+		})
+		q := r.all[0]
+		if q.Failure != "" || len(q.Chunks) != before+meanwhile+later+1 {
+			t.Fatalf("%d chunks, %q %q", len(q.Chunks), q.Failure, q.Error)
+		}
+		shared := 0
+		for i := range before + meanwhile + later {
+			write := i + 1
+			if i >= before && i < before+meanwhile {
+				write = before + meanwhile // the last that the read brought
+				if r.delays[i] < hold-10*time.Millisecond {
+					t.Errorf("chunk %d: it waited for %s, and nobody read for %s", i, r.delays[i], hold)
+				}
+			}
+			if i > 0 && q.Chunks[i].At == q.Chunks[i-1].At {
+				shared++
+			}
+			if secure && i >= before && i < before+meanwhile {
+				continue // it may take several reads of the socket
+			}
+			log.check(t, start, i, write, q.Chunks[i].At)
+		}
+		stamps := recorder.Stamps()
+		if shared < meanwhile-3 || stamps.Shared != shared || stamps.Unstamped != 0 || stamps.DelayMax < hold/2 {
+			t.Errorf("%d chunks share a stamp; as counted: %+v", shared, stamps)
+		}
+	})
+}
+
+// Where the kernel has no stamp, or none is wanted, a chunk has the time of the read.
+func TestUserStamps(t *testing.T) {
+	stream := pieces(true, 20*time.Millisecond, streamHead, chunk(text("a")), chunk(text("b")), chunk(event(finish))+lastChunk)
+	check := func(t *testing.T, base string, change func(*Options)) {
+		t.Helper()
+		var r reader
+		q, _ := readStream(t, base, &r, change)
+		for i, d := range r.delays {
+			if d != metrics.Never {
+				t.Errorf("chunk %d waited for %s, which nobody can know", i, d)
+			}
+		}
+		if q.TTFT() < 15*time.Millisecond || q.Chunks[1].At-q.Chunks[0].At < 10*time.Millisecond {
+			t.Errorf("TTFT %s, chunks %+v", q.TTFT(), q.Chunks)
+		}
+	}
+	t.Run("on request", func(t *testing.T) {
+		check(t, serveTCP(t, stream), func(o *Options) { o.Timestamps = metrics.UserStamps })
+	})
+	t.Run("unix socket", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "s")
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		serveOn(t, l, stream)
+		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", path)
+		}
+		g, err := target.New(target.Options{BaseURL: "http://model.test", Dial: dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, "http://model.test", func(o *Options) { o.Target = g })
+	})
+}
+
+// A packet without a stamp has the time of its read, the next one with a stamp its own.
+func TestPacketWithoutStamp(t *testing.T) {
+	needStamps(t)
+	stamps := newStamping("")
+	defer stamps.close()
+	conn, server := stampedPair(t, stamps)
+	option := func(flags int) {
+		err := conn.kernel.raw.Control(func(fd uintptr) {
+			if err := unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING, flags); err != nil {
+				t.Error(err)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := time.Duration(0)
+	for i, stamped := range []bool{true, false, true, false} {
+		option(map[bool]int{true: stampFlags}[stamped])
+		from := conn.clock.now()
+		_, _ = server.Write([]byte("abc"))
+		wait := 20 * time.Millisecond
+		time.Sleep(wait)
+		if _, err := conn.Read(make([]byte, 8)); err != nil {
+			t.Fatal(err)
+		}
+		if (conn.delay != metrics.Never) != stamped {
+			t.Errorf("read %d: delay %s", i, conn.delay)
+		}
+		if stamped && conn.delay < wait/2 || !stamped && conn.read < from+wait || conn.read < last || conn.read > conn.clock.now() {
+			t.Errorf("read %d: sent after %s, came at %s, waited for %s", i, from, conn.read, conn.delay)
+		}
+		last = conn.read
+	}
+}
+
+// A stamp lies between what came before it and its read.
+func TestStampsAreClamped(t *testing.T) {
+	needStamps(t)
+	stamps := newStamping("")
+	defer stamps.close()
+	conn, server := stampedPair(t, stamps)
+	_, _ = server.Write([]byte("too early"))
+	time.Sleep(20 * time.Millisecond)
+	conn.armed = true
+	_, _ = conn.Write([]byte("request"))
+	if _, err := conn.Read(make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	if conn.read != conn.sent || conn.delay < 0 {
+		t.Errorf("it came at %s and waited for %s, but the request was sent at %s", conn.read, conn.delay, conn.sent)
+	}
+	// Not even the next to last read can have come after the last.
+	conn.read = conn.clock.now()
+	before := conn.read
+	now := stamps.wall.now()
+	conn.stamp(now.wall - int64(time.Millisecond))
+	if conn.read != before {
+		t.Errorf("a stamp of %s after one of %s", conn.read, before)
+	}
+	now = stamps.wall.now()
+	conn.stamp(now.wall + int64(10*time.Microsecond))
+	if user := conn.clock.now(); conn.read > user || conn.delay < 0 {
+		t.Errorf("a stamp of %s, read before %s, waited for %s", conn.read, user, conn.delay)
+	}
+}
+
+// The wall clock is set while connections are open: reads around it have their own time, later ones the kernel's again.
+func TestClockStepOnConnection(t *testing.T) {
+	needStamps(t)
+	stamps := newStamping("")
+	defer stamps.close()
+	// The clock the program sees is wrong until it is set right; the kernel's stamps have the right time all along.
+	var wrong atomic.Int64
+	wrong.Store(int64(-5 * time.Second))
+	real := stamps.wall.now
+	stamps.wall = newWallClock(func() reading {
+		r := real()
+		r.wall += wrong.Load()
+		return r
+	})
+	conn, server := stampedPair(t, stamps)
+	read := func(want bool) {
+		t.Helper()
+		before := conn.clock.now()
+		_, _ = server.Write([]byte("abc"))
+		after := conn.clock.now()
+		time.Sleep(5 * time.Millisecond)
+		if _, err := conn.Read(make([]byte, 8)); err != nil {
+			t.Fatal(err)
+		}
+		if stamped := conn.delay != metrics.Never; stamped != want {
+			t.Errorf("stamped by the kernel: %v, want %v", stamped, want)
+		}
+		if !want && conn.read < after || want && (conn.read < before-5*time.Microsecond || conn.read > after+5*time.Millisecond) {
+			t.Errorf("sent at %s to %s, came at %s", before, after, conn.read)
+		}
+	}
+	read(false)
+	_, _ = server.Write([]byte("before"))
+	wrong.Store(0)
+	if _, err := conn.Read(make([]byte, 8)); err != nil || conn.delay != metrics.Never || stamps.clockSteps() != 1 {
+		t.Errorf("%v, waited for %s, %d steps", err, conn.delay, stamps.clockSteps())
+	}
+	read(false) // the socket was not seen empty since the step was found
+	read(true)
+	read(true)
+}
+
+// In steady state a chunk costs no allocation, each in a read of its own.
+func TestStampedChunksAllocateNothing(t *testing.T) {
+	piece := []byte(chunk(text(" word")))
+	stream := func(chunks int) script {
+		return func(c net.Conn, _ *http.Request, _ []byte) bool {
+			_, _ = io.WriteString(c, streamHead)
+			for range chunks {
+				_, _ = c.Write(piece)
+			}
+			_, err := io.WriteString(c, chunk(event(finish))+lastChunk)
+			return err == nil
+		}
+	}
+	for _, kind := range []string{metrics.UserStamps, ""} {
+		allocations := func(chunks int) float64 {
+			base := serveTCP(t, stream(chunks))
+			return testing.AllocsPerRun(5, func() {
+				loadTCP(t, base, 1, nobody{}, func(o *Options) { o.Timestamps = kind })
+			})
+		}
+		// The generated text and the list of chunks double some ten times each on the way.
+		if short, long := allocations(4), allocations(4004); long-short > 60 {
+			t.Errorf("%q stamps: %v allocations for 4 chunks, %v for 4004", kind, short, long)
+		}
+	}
+}
+
+// controlMessage is one as the kernel writes it.
+func controlMessage(level, kind int32, data ...int64) []byte {
+	b := make([]byte, unix.CmsgSpace(8*len(data)))
+	if unix.SizeofCmsghdr == 16 {
+		binary.NativeEndian.PutUint64(b, uint64(unix.CmsgLen(8*len(data))))
+	} else {
+		binary.NativeEndian.PutUint32(b, uint32(unix.CmsgLen(8*len(data))))
+	}
+	binary.NativeEndian.PutUint32(b[unix.SizeofCmsghdr-8:], uint32(level))
+	binary.NativeEndian.PutUint32(b[unix.SizeofCmsghdr-4:], uint32(kind))
+	for i, d := range data {
+		binary.NativeEndian.PutUint64(b[unix.CmsgLen(0)+8*i:], uint64(d))
+	}
+	return b
+}
+
+func TestStampIn(t *testing.T) {
+	if unix.SizeofCmsghdr != 16 {
+		t.Skip("written for 64 bits")
+	}
+	stamp := controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 7, 5, 0, 0, 0, 0)
+	other := controlMessage(unix.SOL_TCP, 36, 1)
+	for _, c := range []struct {
+		name    string
+		control []byte
+		want    int64
+	}{
+		{"nothing", nil, noStamp},
+		{"a stamp", stamp, 7_000_000_005},
+		{"behind another", append(append([]byte{}, other...), stamp...), 7_000_000_005},
+		{"before another", append(append([]byte{}, stamp...), other...), 7_000_000_005},
+		{"another", other, noStamp},
+		{"same type, another level", controlMessage(unix.SOL_TCP, unix.SCM_TIMESTAMPING, 7, 5, 0, 0, 0, 0), noStamp},
+		{"hardware only", controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 0, 0, 0, 0, 7, 5), noStamp},
+		{"too short", controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 7), noStamp},
+		{"no data", controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING), noStamp},
+		{"before 1970", controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, -7, 5, 0, 0, 0, 0), noStamp},
+		{"cut off", stamp[:30], noStamp},
+		{"half a header", stamp[:9], noStamp},
+		{"length of nothing", make([]byte, 64), noStamp},
+		{"length beyond the end", append([]byte{255, 255, 255, 255, 255, 255, 255, 255}, stamp[8:]...), noStamp},
+	} {
+		if got := stampIn(c.control); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// FuzzStampIn: no control message makes the parser read beyond it, or loop.
+func FuzzStampIn(f *testing.F) {
+	f.Add(controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 7, 5, 0, 0, 0, 0))
+	f.Add(append(controlMessage(unix.SOL_TCP, 36, 1), controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 1<<62, 1<<62)...))
+	f.Fuzz(func(t *testing.T, control []byte) {
+		if s := stampIn(control); s < 0 {
+			t.Errorf("stamp %d", s)
+		}
+	})
+}

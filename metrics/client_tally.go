@@ -112,8 +112,10 @@ func later(a, b time.Duration) time.Duration {
 // any figure per second is chance.
 func (s *ClientSecond) whole() bool { return s.Took >= time.Second/2 }
 
-// full reports whether the process had no time left in the second.
-func (s *ClientSecond) full() bool { return s.whole() && s.Cores > 0 && s.CPU >= BusyFrom*s.Cores }
+// full reports whether the process had no time left in the second: its threads ran, or could have and got no core.
+func (s *ClientSecond) full() bool {
+	return s.whole() && s.Cores > 0 && s.CPU+s.CPUWait >= BusyFrom*s.Cores
+}
 
 // timed is the stamps with the delays known so far.
 func (c *clientTally) timed() Stamps {

@@ -21,8 +21,8 @@ const (
 	// it may.
 	StallFrom = 100 * time.Millisecond
 	StallMost = 0.01
-	// BusyFrom is the share of its cores from which on the process has no time left, BusyMost the share of seconds in which
-	// it may be so.
+	// BusyFrom is the share of its cores, used or waited for, from which on the process has no time left, BusyMost the share
+	// of seconds in which it may be so.
 	BusyFrom = 0.9
 	BusyMost = 0.1
 )

@@ -52,6 +52,24 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// A second is full when threads ran or waited for a core all the time, whoever had the core.
+func TestFullSecond(t *testing.T) {
+	for _, c := range []struct {
+		s    ClientSecond
+		want bool
+	}{
+		{ClientSecond{Took: time.Second, CPU: 1.8, Cores: 2}, true},
+		{ClientSecond{Took: time.Second, CPU: 0.1, CPUWait: 0.8, Cores: 1}, true},
+		{ClientSecond{Took: time.Second, CPU: 0.9, CPUWait: 0.8, Cores: 2}, false},
+		{ClientSecond{Took: time.Second, CPU: 1}, false},
+		{ClientSecond{Took: 100 * time.Millisecond, CPU: 2, Cores: 2}, false},
+	} {
+		if got := c.s.full(); got != c.want {
+			t.Errorf("%+v: %v", c.s, got)
+		}
+	}
+}
+
 // A run is told second by second, and the sum of the seconds is the run.
 func TestClientSeconds(t *testing.T) {
 	const ms = time.Millisecond

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -288,6 +289,57 @@ func TestSuspendedReader(t *testing.T) {
 			t.Errorf("%d chunks share a stamp; as counted: %+v", shared, stamps)
 		}
 	})
+}
+
+// How long a stream has been silent is judged by when we got its last chunk: a stamp of the kernel may be old.
+func TestStallAfterSuspendedReader(t *testing.T) {
+	needStamps(t)
+	t.Parallel()
+	const stall = time.Second
+	resumed := make(chan struct{})
+	base := serveTCP(t, func(conn net.Conn, _ *http.Request, _ []byte) bool {
+		_, _ = io.WriteString(conn, streamHead+chunk(text("a")))
+		time.Sleep(20 * time.Millisecond)
+		_, _ = io.WriteString(conn, chunk(text("b")))
+		<-resumed
+		time.Sleep(stall * 7 / 10)
+		_, err := io.WriteString(conn, chunk(event(finish))+lastChunk)
+		return err == nil
+	})
+	r := reader{hold: func(i int) {
+		switch i {
+		case 0:
+			time.Sleep(stall * 8 / 10)
+		case 1:
+			close(resumed)
+		}
+	}}
+	readStream(t, base, &r, func(o *Options) { o.StallTimeout = stall })
+	if len(r.delays) != 3 || r.delays[1] < stall/2 {
+		t.Errorf("the chunks waited for %s", r.delays)
+	}
+}
+
+// One socket asks for stamps as long as connections may be opened, and not longer.
+func TestWarmSocket(t *testing.T) {
+	needStamps(t)
+	g, err := target.New(target.Options{BaseURL: "http://model.test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := NewConnections(g, "")
+	raw, err := links.stamps.warm.(*os.File).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := 0
+	if err := raw.Control(func(fd uintptr) { flags, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING) }); err != nil || flags != stampFlags {
+		t.Errorf("flags %#x, %v", flags, err)
+	}
+	links.Close()
+	if err := raw.Control(func(uintptr) {}); err == nil {
+		t.Error("it is open although the connections are closed")
+	}
 }
 
 // Where the kernel has no stamp, or none is wanted, a chunk has the time of the read.

@@ -1,5 +1,6 @@
-// Package telemetry looks at what a run did to the server: how the server's own counters moved, and its profiler, which
-// it starts and stops. It speaks net/http, beside the timed requests and never among them.
+// Package telemetry looks at what a run does to the machines. Of the server: how its own counters moved, and its profiler,
+// which it starts and stops; that speaks net/http, beside the timed requests and never among them. Of the client: what its
+// process uses, what the system lets it have, and how much memory it may take.
 package telemetry
 
 import (

@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkPacer measures how late waits for Poisson arrivals end, without requests. An operation is a round in which all
-// kinds take turns for half a second each, since a machine changes its mood; so -benchtime 7x makes 7 rounds. Beside ours
+// kinds take turns for half a second or 200 waits, since a machine changes its mood; so -benchtime 7x makes 7 rounds. Beside ours
 // runs a loop around the bare system call: what that is late, the machine is.
 func BenchmarkPacer(b *testing.B) {
 	for _, rate := range []float64{100, 1000, 5000} {
@@ -28,7 +28,7 @@ func benchmarkPacer(b *testing.B, rate float64) {
 	rounds := map[string][]figures{}
 	for b.Loop() {
 		for _, kind := range kinds {
-			n := max(int(rate/2), 100)
+			n := max(int(rate/2), 200)
 			late, err := lateness(kind, rate, n)
 			if err != nil {
 				b.Fatal(err)

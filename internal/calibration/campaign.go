@@ -44,7 +44,7 @@ const (
 func Usual() Campaign {
 	return Campaign{
 		Users: 64, Rounds: 3, RoundTime: 1500 * time.Millisecond,
-		Streams: []int{1000, 2500, 5000, 10_000, 20_000}, StreamTime: 1500 * time.Millisecond,
+		Streams: []int{1000, 2500, 5000, 10_000, 20_000}, StreamTime: time.Second,
 		ChunkRates:   []float64{10e3, 20e3, 30e3, 40e3, 60e3, 80e3, 100e3, 150e3, 200e3, 300e3},
 		ChunkStreams: 1000, ChunkTime: time.Second,
 		StampStreams: 1000, StampRounds: 2, StampTime: 2 * time.Second,

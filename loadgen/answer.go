@@ -138,6 +138,8 @@ func (x *exchange) event(name, data []byte) error {
 		x.ended = true
 		return nil
 	}
+	x.borrowParser()
+	defer x.returnParser(len(data))
 	m, err := x.decode.decode(data)
 	if m.failure == "" && string(name) == "error" {
 		m.failure, err = clip(string(data)), nil
@@ -158,6 +160,17 @@ func (x *exchange) event(name, data []byte) error {
 		x.chunk(&m)
 	}
 	return nil
+}
+
+func (x *exchange) borrowParser() { x.decode.parser = x.engine.parsers.Get() }
+
+// returnParser gives the parser back once nothing of the event is needed any more. One that a rare large event made large is
+// not kept.
+func (x *exchange) returnParser(parsed int) {
+	if parsed <= 64<<10 {
+		x.engine.parsers.Put(x.decode.parser)
+	}
+	x.decode.parser = nil
 }
 
 func (x *exchange) chunk(m *message) {
@@ -192,6 +205,8 @@ func (x *exchange) complete(k *link) {
 // unstreamed reads an answer that is no stream: what a request with "stream": false gets. It is one chunk, which came
 // when it was complete, so that TTFT and E2EL are the same.
 func (x *exchange) unstreamed(k *link) {
+	x.borrowParser()
+	defer x.returnParser(len(x.whole))
 	m, err := x.decode.decodeWhole(x.whole)
 	switch {
 	case err == nil && m.failure != "":

@@ -153,7 +153,7 @@ func (l *Connections) keep(k *link) {
 		l.discard(l.idle[0])
 		l.idle = slices.Delete(l.idle, 0, 1)
 	}
-	k.since = time.Now()
+	k.used, k.since = true, time.Now()
 	l.idle = append(l.idle, k)
 }
 

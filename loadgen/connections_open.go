@@ -55,7 +55,7 @@ type opening struct {
 }
 
 // dial opens connections until none is missing. A dialer gives up at its first failure and leaves that connection to the
-// others, so that a single failure matters little and a server that is down is not asked for all of them.
+// others that are still at it, so that a single failure matters little and a server that is down is not asked for all.
 func (o *opening) dial(ctx context.Context) {
 	for ctx.Err() == nil && o.claim() {
 		k, err := o.links.dial(ctx, runClock{time.Now()})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"benchtop/loadgen/target"
+	"benchtop/metrics"
 )
 
 // dialled is a target whose connections a test makes itself.
@@ -230,21 +231,29 @@ func TestIdleLimits(t *testing.T) {
 	}
 }
 
-// A connection opened ahead that fails before an answer is replaced once, like one that was used before.
+// A connection opened ahead that fails before an answer is replaced once, like one that was used before, if it has been idle
+// for so long that the server may have closed it for that. A young one failed of something else.
 func TestOpenedAheadAndClosed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		slam := func(net.Conn, *http.Request, []byte) bool { return false }
-		s := newScripted(t, slam, answer(0))
-		g := s.target()
-		links := NewConnections(g, "")
-		if err := links.Open(t.Context(), 1); err != nil {
-			t.Fatal(err)
-		}
-		q := load(t, s, 1, func(o *Options) { o.Target, o.Connections = g, links })[0]
-		if q.Failure != "" || q.Redials != 1 || s.dials != 2 {
-			t.Errorf("%q %q, %d redials, %d dials; want a success after one redial", q.Failure, q.Error, q.Redials, s.dials)
-		}
-	})
+	for _, c := range []struct {
+		idle    time.Duration
+		failure metrics.Failure
+		redials int
+	}{{0, metrics.FailedReset, 0}, {idleLimit - 1, metrics.FailedReset, 0}, {idleLimit, "", 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			slam := func(net.Conn, *http.Request, []byte) bool { return false }
+			s := newScripted(t, slam, answer(0))
+			g := s.target()
+			links := NewConnections(g, "")
+			if err := links.Open(t.Context(), 1); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(c.idle)
+			q := load(t, s, 1, func(o *Options) { o.Target, o.Connections = g, links })[0]
+			if q.Failure != c.failure || q.Redials != c.redials || s.dials != 1+c.redials {
+				t.Errorf("idle for %s: %q %q, %d redials, %d dials; want %q and %d redials", c.idle, q.Failure, q.Error, q.Redials, s.dials, c.failure, c.redials)
+			}
+		})
+	}
 }
 
 // Try leaves the connections of the run alone.

@@ -30,9 +30,10 @@ type usage struct {
 
 var errNotJSON = errors.New("not valid JSON")
 
-// decoder reads the events of one stream. It allocates nothing for an event without an error.
+// decoder reads the events of one stream. It allocates nothing for an event without an error. The parser is lent to it for
+// an event: one for each stream would be two kilobytes that do nothing between two tokens.
 type decoder struct {
-	parser fastjson.Parser
+	parser *fastjson.Parser
 	chat   bool
 }
 

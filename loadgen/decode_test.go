@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/valyala/fastjson"
 )
 
 func TestDecode(t *testing.T) {
@@ -44,7 +46,7 @@ func TestDecode(t *testing.T) {
 		{name: "error false", data: `{"error":false,"choices":[{"text":"a"}]}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := decoder{chat: c.chat}
+			d := decoder{parser: new(fastjson.Parser), chat: c.chat}
 			m, err := d.decode([]byte(c.data))
 			if err != nil {
 				t.Fatal(err)
@@ -60,12 +62,12 @@ func TestDecode(t *testing.T) {
 		})
 	}
 	for _, data := range []string{"", "{", "[]", "3", `{"choices":[{"text":"a"}]`, `{"choices":[{"text":"a"}]}x`} {
-		d := decoder{}
+		d := decoder{parser: new(fastjson.Parser)}
 		if _, err := d.decode([]byte(data)); err == nil {
 			t.Errorf("%q was accepted", data)
 		}
 	}
-	d := decoder{chat: true}
+	d := decoder{parser: new(fastjson.Parser), chat: true}
 	if _, err := d.decode([]byte(`{"choices":[{"text":"a"}]}`)); err == nil || !strings.Contains(err.Error(), "delta") {
 		t.Errorf("a chat choice without delta: %v", err)
 	}
@@ -76,7 +78,7 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 		`{"id":"c","choices":[{"index":0,"text":" word","logprobs":null,"finish_reason":null}]}`,
 		`{"id":"c","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}`,
 	} {
-		d := decoder{}
+		d := decoder{parser: new(fastjson.Parser)}
 		b := []byte(data)
 		if n := testing.AllocsPerRun(100, func() { _, _ = d.decode(b) }); n != 0 {
 			t.Errorf("%v allocations for %s", n, data)
@@ -92,7 +94,7 @@ func FuzzStreamJSON(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"message":{"content":"a"}}],"usage":{"completion_tokens":-1}}`), true, true)
 	f.Add([]byte(`{"error":[[]],"choices":[null]}`), false, true)
 	f.Fuzz(func(t *testing.T, data []byte, chat, whole bool) {
-		d := decoder{chat: chat}
+		d := decoder{parser: new(fastjson.Parser), chat: chat}
 		read := d.decode
 		if whole {
 			read = d.decodeWhole

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -68,6 +69,7 @@ func (x *exchange) perform(turn *datasets.Turn) {
 	} else {
 		// Longer answers let the list grow a few times.
 		q.Chunks = make([]metrics.Chunk, 0, min(max(turn.MaxTokens+2, 16), 256))
+		x.text = slices.Grow(x.text, min(textPerToken*max(turn.MaxTokens, 0), 1024))
 		x.send()
 	}
 	x.release()
@@ -75,13 +77,16 @@ func (x *exchange) perform(turn *datasets.Turn) {
 	q.Done = e.clock.now()
 }
 
+// textPerToken is about how many bytes a token has as text.
+const textPerToken = 6
+
 // send opens the stream, on an idle connection if there is one. An idle connection may have been closed by the server in
 // the meantime; that is the one case in which a request is sent again, on a new connection.
 func (x *exchange) send() {
 	e, q := x.engine, x.q
 	x.deadline = time.Now().Add(e.options.RequestTimeout)
 	k := e.links.take()
-	for reused := k != nil; ; reused = false {
+	for reused := k != nil && k.mayBeStale(); ; reused = false {
 		if k == nil {
 			from := e.clock.now()
 			ctx, cancel := context.WithDeadline(e.cutting, x.deadline)
@@ -130,17 +135,20 @@ func (x *exchange) ask(k *link) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUnanswered, err)
 	}
-	k.answer.Reset()
-	k.answer.StreamBody = true
 	before := k.total
-	err = k.answer.ReadLimitBody(k.reader, 0)
+	for small := true; small; {
+		k.answer.Reset()
+		k.answer.StreamBody = true
+		err = k.answer.ReadLimitBody(k.reader, 0)
+		small = errors.As(err, new(*fasthttp.ErrSmallBuffer)) && k.widen()
+	}
 	switch {
 	case err == nil:
 		return nil
 	case isTimeout(err):
 		return os.ErrDeadlineExceeded
 	case errors.As(err, new(*fasthttp.ErrSmallBuffer)):
-		return fmt.Errorf("%w as benchtop reads it: its header is longer than %d bytes", errNotHTTP, headerBuffer)
+		return fmt.Errorf("%w as benchtop reads it: its header is longer than %d bytes", errNotHTTP, headerMost)
 	case k.failure == nil:
 		return fmt.Errorf("%w: %s", errNotHTTP, excerpt([]byte(err.Error())))
 	case k.total == before && k.failure == io.EOF:

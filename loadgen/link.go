@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"bufio"
+	"bytes"
 	"net"
 	"time"
 
@@ -16,12 +17,14 @@ type link struct {
 	reader *bufio.Reader
 	answer fasthttp.Response
 	buffer [bodyBuffer]byte
+	used   bool      // it has carried a request
 	since  time.Time // idle since
 
 	total   int64   // bytes read from conn
 	marks   [4]mark // the last reads from it
 	next    int
-	failure error // of the last read; the HTTP library does not always pass it on
+	failure error  // of the last read; the HTTP library does not always pass it on
+	again   []byte // read already, but for a reader that was too small
 }
 
 // mark says up to which byte a read went and when those bytes came. What one read returned has one time, that of its last
@@ -32,13 +35,37 @@ type mark struct {
 	delay time.Duration // until the read returned; metrics.Never if we stamped it ourselves
 }
 
+// mayBeStale says that the server may have closed the connection for having been idle, a moment ago at the latest. One that
+// was opened ahead and is still young is as good as a new one: what it fails of has other reasons.
+func (k *link) mayBeStale() bool { return k.used || time.Since(k.since) >= idleLimit }
+
 const (
-	headerBuffer = 4096 // an answer's header has to fit
-	bodyBuffer   = 2048
+	// headerBuffer is enough for the headers of most answers and for a chunk with a token. There is one for every stream, so
+	// it starts small; an answer whose header does not fit gets more, up to headerMost.
+	headerBuffer = 1024
+	headerMost   = 64 << 10
+	bodyBuffer   = 512
 )
+
+// widen gives the HTTP library a larger buffer with the same bytes in it; false if it is as large as it may become.
+func (k *link) widen() bool {
+	size := 4 * k.reader.Size()
+	if size > headerMost {
+		return false
+	}
+	read, _ := k.reader.Peek(k.reader.Buffered())
+	k.again = bytes.Clone(read)
+	k.reader = bufio.NewReaderSize(k, size)
+	return true
+}
 
 // Read reads for the HTTP library and remembers which bytes came when.
 func (k *link) Read(p []byte) (int, error) {
+	if len(k.again) > 0 {
+		n := copy(p, k.again)
+		k.again = k.again[n:]
+		return n, nil
+	}
 	n, err := k.conn.Read(p)
 	if n > 0 {
 		k.total += int64(n)
@@ -55,7 +82,7 @@ func (k *link) Read(p []byte) (int, error) {
 // chunk before it returns the chunk; a server or proxy may send that line end much later, together with the next chunk.
 // So not the last read counts but the one that brought the last byte of data.
 func (k *link) arrived(chunked bool) mark {
-	end := k.total - int64(k.reader.Buffered())
+	end := k.total - int64(k.reader.Buffered()) - int64(len(k.again))
 	if chunked {
 		end -= 2
 	}

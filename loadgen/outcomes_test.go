@@ -256,8 +256,10 @@ func TestOutcomes(t *testing.T) {
 			want: outcome{failure: malformed, words: "not HTTP", status: 200, chunks: 1, input: 1, text: "a"}},
 		{name: "not HTTP", script: pieces(false, 0, "SSH-2.0-OpenSSH_9.6\r\n\r\n"), want: outcome{failure: malformed, words: "not HTTP", input: 1}},
 		{name: "status that is no number", script: pieces(false, 0, "HTTP/1.1 abc OK\r\n\r\n"), want: outcome{failure: malformed, words: "not HTTP", input: 1}},
-		{name: "header too long", script: pieces(true, 0, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 5000)+"\r\n\r\n"),
-			want: outcome{failure: malformed, words: "longer than 4096 bytes", input: 1}},
+		{name: "long header", script: pieces(true, 0, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 20000)+"\r\n"+strings.TrimPrefix(whole, "HTTP/1.1 200 OK\r\n")),
+			want: outcome{status: 200, chunks: 3, input: 5, output: 7, source: metrics.TokensFromUsage, text: "ab", finish: "length"}, reusable: true},
+		{name: "header too long", script: pieces(true, 0, "HTTP/1.1 200 OK\r\nX: "+strings.Repeat("x", 70000)+"\r\n\r\n"),
+			want: outcome{failure: malformed, words: "longer than 65536 bytes", input: 1}},
 
 		// Connections that break.
 		{name: "refused", refuse: &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+	"github.com/valyala/fastjson"
 
 	"benchtop/datasets"
 	"benchtop/loadgen/target"
@@ -160,6 +161,7 @@ type Engine struct {
 	limiter   limiter
 	exchanges sync.Pool // of *exchange
 	buffers   sync.Pool // of *[]byte, for requests
+	parsers   fastjson.ParserPool
 	header    fasthttp.RequestHeader
 	// unstreamed says that the requests ask for an answer in one piece.
 	unstreamed bool

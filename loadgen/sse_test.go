@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/valyala/fastjson"
 )
 
 // events parses a stream given in pieces.
@@ -140,7 +142,7 @@ func FuzzSSE(f *testing.F) {
 func BenchmarkSSE(b *testing.B) {
 	var p sseParser
 	piece := []byte(`data: {"id":"cmpl-1","object":"text_completion","created":1,"model":"m","choices":[{"index":0,"text":" word","logprobs":null,"finish_reason":null}]}` + "\n\n")
-	d := decoder{}
+	d := decoder{parser: new(fastjson.Parser)}
 	emit := func(_, data []byte) error {
 		_, err := d.decode(data)
 		return err

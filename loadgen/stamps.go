@@ -21,7 +21,7 @@ func newStamping(timestamps string) *stamping {
 	if timestamps == metrics.UserStamps {
 		return nil
 	}
-	warm, err := openStampedSocket()
+	warm, err := warmStampedSocket()
 	if err != nil {
 		return nil
 	}

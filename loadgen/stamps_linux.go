@@ -15,7 +15,7 @@ import (
 const stampFlags = unix.SOF_TIMESTAMPING_RX_SOFTWARE | unix.SOF_TIMESTAMPING_SOFTWARE
 
 // openStampedSocket opens a socket that asks for stamps and is good for nothing else.
-func openStampedSocket() (io.Closer, error) {
+func openStampedSocket() (*os.File, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		fd, err = unix.Socket(unix.AF_INET6, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
@@ -29,6 +29,50 @@ func openStampedSocket() (io.Closer, error) {
 		return nil, err
 	}
 	return file, nil
+}
+
+// warmStampedSocket opens a stamped socket and waits until the kernel really stamps, which it begins some time after it was
+// asked: that may be a hundred packets later on a busy machine. Where nothing can be sent on the loopback, it waits for nothing.
+func warmStampedSocket() (io.Closer, error) {
+	socket, err := openStampedSocket()
+	if err != nil {
+		return nil, err
+	}
+	fd := int(socket.Fd())
+	if err := talkToItself(fd); err != nil {
+		return socket, nil
+	}
+	// Go's timers would move virtual time on.
+	for pause := 0; pause < longestWarming && !stampsArrive(fd); pause++ {
+		_, _ = unix.Poll(nil, 1)
+	}
+	return socket, nil
+}
+
+// longestWarming in milliseconds.
+const longestWarming = 100
+
+// talkToItself makes a datagram socket send to itself.
+func talkToItself(fd int) error {
+	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return os.NewSyscallError("bind", err)
+	}
+	self, err := unix.Getsockname(fd)
+	if err != nil {
+		return os.NewSyscallError("getsockname", err)
+	}
+	return os.NewSyscallError("connect", unix.Connect(fd, self))
+}
+
+// stampsArrive reports whether a datagram that the socket sends to itself comes with a stamp.
+func stampsArrive(fd int) bool {
+	if _, err := unix.Write(fd, []byte{0}); err != nil {
+		return false
+	}
+	var data [1]byte
+	var control [controlWords * 8]byte
+	_, n, _, _, err := unix.Recvmsg(fd, data[:], control[:], unix.MSG_DONTWAIT)
+	return err == nil && stampIn(control[:n]) != noStamp
 }
 
 func askForStamps(fd int) error {

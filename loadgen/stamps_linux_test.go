@@ -454,9 +454,9 @@ func TestClockStepOnConnection(t *testing.T) {
 	// The clock the program sees is wrong until it is set right; the kernel's stamps have the right time all along.
 	var wrong atomic.Int64
 	wrong.Store(int64(-5 * time.Second))
-	real := stamps.wall.now
+	right := stamps.wall.now
 	stamps.wall = newWallClock(func() reading {
-		r := real()
+		r := right()
 		r.wall += wrong.Load()
 		return r
 	})

@@ -10,6 +10,8 @@ import (
 
 func openStampedSocket() (io.Closer, error) { return nil, errors.ErrUnsupported }
 
+func warmStampedSocket() (io.Closer, error) { return nil, errors.ErrUnsupported }
+
 // kernelReader exists on Linux only.
 type kernelReader struct{ steps int }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/calibration"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
 	"benchtop/metrics"
@@ -86,6 +87,33 @@ func (o *loadOptions) atOnce(requests int) int {
 		return requests
 	}
 	return 0
+}
+
+// outputs is the length of an answer in tokens, 0 where the data set has one for each prompt.
+func (o *promptOptions) outputs() int {
+	if o.dataset == "sharegpt" {
+		return o.sharegpt.OutputLen
+	}
+	return o.random.OutputLen
+}
+
+// heaviest is what a load asks of the client at most, as far as that is planned; output is the length of an answer in tokens,
+// 0 if it is not known.
+func (o *loadOptions) heaviest(requests, output int) calibration.Planned {
+	p := calibration.Planned{Streams: float64(o.atOnce(requests))}
+	switch {
+	case len(o.users.stages) > 0:
+	case len(o.stages.stages) > 0:
+		for _, s := range o.plannedStages() {
+			p.RequestsPerSecond = max(p.RequestsPerSecond, s.Rate)
+		}
+	case o.ramp != "":
+		p.RequestsPerSecond = max(o.rampFrom, o.rampTo)
+	case !math.IsInf(float64(o.rate), 1):
+		p.RequestsPerSecond = float64(o.rate)
+	}
+	p.ChunksPerSecond = p.RequestsPerSecond * float64(output)
+	return p
 }
 
 // ahead is how many connections are opened before a load of the flags begins.

@@ -114,6 +114,9 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session,
 	if err := room(o.load.atOnce(requests)); err != nil {
 		return nil, usageError{err}
 	}
+	beyond := calibrationWarnings(o.load.heaviest(requests, o.prompts.outputs()))
+	env.warn(beyond)
+	s.notes = append(s.notes, beyond...)
 	s.plan = o.plan(m, prompts, requests)
 	s.charts = chartOptions{o.report.timeline, o.report.parsedThresholds, o.report.datasetStats}
 	s.noPlots, s.arguments = o.report.noPlots, o.arguments()

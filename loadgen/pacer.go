@@ -16,8 +16,8 @@ type sleeper interface {
 	close()
 }
 
-// PacerKinds are the pacers this system has, the default first: timer sleeps on a Go timer, ppoll in the system call
-// itself, and spin sleeps until shortly before and then watches the clock.
+// PacerKinds are the pacers this system has, the default first: timer sleeps on a Go timer, timerfd on one of the kernel's,
+// ppoll in a system call, and spin sleeps until shortly before and then watches the clock.
 func PacerKinds() []string {
 	return pacerKinds(runtime.GOMAXPROCS(0) >= spinCores && runtime.NumCPU() >= spinCores)
 }

@@ -254,7 +254,7 @@ func TestSteeringAtTheEdge(t *testing.T) {
 // Where there are cores enough, the default is the most exact pacer; whatever the default is, it is named first.
 func TestPacerNames(t *testing.T) {
 	roomy, narrow := pacerKinds(true), pacerKinds(false)
-	if slices.Contains(roomy, "ppoll") && (roomy[0] != "spin" || narrow[0] != "ppoll") {
+	if slices.Contains(roomy, "timerfd") && (roomy[0] != "spin" || narrow[0] != "timerfd") {
 		t.Errorf("%v with many cores, %v with few", roomy, narrow)
 	}
 	if !slices.Equal(slices.Sorted(slices.Values(roomy)), slices.Sorted(slices.Values(narrow))) {

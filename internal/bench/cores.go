@@ -14,7 +14,7 @@ type cores struct {
 func firstCore() cores { return cores{"0", 1} }
 
 // lastCore is the server's.
-func lastCore() cores { return cores{strconv.Itoa(runtime.NumCPU() - 1), 1} }
+func lastCore() cores { return cores{strconv.Itoa(runtime.NumCPU() - 1), 2} }
 
 // allButLast are those the server does not have; the only one where there is one.
 func allButLast() cores { return firstCores(max(1, runtime.NumCPU()-1)) }

@@ -50,7 +50,7 @@ func streams(quick bool) table {
 	n := scaled(quick, 10_000, 2_000)
 	load := calibration.Load{
 		// They begin over some seconds, so that the server does not write to all at the same moment.
-		Requests: n, Rate: float64(n) / float64(scaled(quick, 4, 2)), Chunks: scaled(quick, 60, 35),
+		Requests: n, Rate: float64(n) / float64(scaled(quick, 8, 2)), Chunks: scaled(quick, 80, 35),
 		TTFT: 200 * time.Millisecond, ITL: 200 * time.Millisecond,
 	}
 	t := table{name: "streams", rounds: 5, rows: clients(load), columns: []column{

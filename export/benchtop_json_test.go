@@ -160,10 +160,10 @@ func TestClientObject(t *testing.T) {
 		`"lateness_ms":{"max":0,"mean":140,"median":0,"min":0,"n":1,"std":0},"memory_bytes":26214400,` +
 		`"own_lateness_ms":{"max":0,"mean":24,"median":0,"min":0,"n":1,"std":0},"redials":3,"seconds":[` +
 		`{"chunks":200,"clock_step":true,"cpu_cores":1.875,"cpu_wait":0.5,"dialled":11,"gc_pause_ms":0.085,"gcs":2,"late_max_ms":25,` +
-		`"late_p99_ms":24,"memory_bytes":26214400,"read_delay_max_ms":0.412,"read_delay_p50_ms":0.021,"read_delay_p99_ms":0.31,` +
+		`"late_p99_ms":24,"memory_bytes":26214400,"read_delay_max_ms":0.412,"read_delay_p50_ms":0.021,"read_delay_p99_ms":0.31,"redials":0,` +
 		`"sched_p99_ms":12,"sent":10,"shared":5,"sockets":9,"stall_ms":1200,"t_s":2,"took_s":1.2,"unstamped":4},` +
 		`{"chunks":0,"clock_step":false,"cpu_cores":0,"cpu_wait":0,"dialled":0,"gc_pause_ms":0,"gcs":0,"late_max_ms":null,` +
-		`"late_p99_ms":null,"memory_bytes":null,"read_delay_max_ms":null,"read_delay_p50_ms":null,"read_delay_p99_ms":null,` +
+		`"late_p99_ms":null,"memory_bytes":null,"read_delay_max_ms":null,"read_delay_p50_ms":null,"read_delay_p99_ms":null,"redials":0,` +
 		`"sched_p99_ms":0,"sent":0,"shared":0,"sockets":0,"stall_ms":0,"t_s":0,"took_s":0,"unstamped":0}],"sockets":9,` +
 		`"stamps":{"chunks":200,"read_delay_ms":{"max":0.412,"p50":0.021,"p99":0.31,"p999":0.4},"shared":5,"shared_share":0.025,` +
 		`"unstamped":4},"stood_still_s":1.2,"timestamps":"kernel","verdict":"limited","why":["p99 sent 24ms late","CPU full for 8 of 10 s"]}`

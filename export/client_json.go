@@ -59,7 +59,7 @@ func clientSecond(source string, s *metrics.ClientSecond) object {
 		{"cpu_cores", s.CPU}, {"cpu_wait", s.CPUWait},
 		{"sched_p99_ms", milliseconds(s.Sched)}, {"stall_ms", milliseconds(s.Stall)},
 		{"gcs", s.GCs}, {"gc_pause_ms", milliseconds(s.GCPause)}, {"memory_bytes", orNull(int(s.Memory))},
-		{"sockets", s.Sockets}, {"dialled", s.Dialled},
+		{"sockets", s.Sockets}, {"dialled", s.Dialled}, {"redials", s.Redials},
 		{"sent", s.Sent}, {"late_p99_ms", late99}, {"late_max_ms", late},
 		{"chunks", s.Chunks}, {"shared", s.Shared}, {"unstamped", unstamped(source, s.Unstamped)},
 		{"read_delay_p50_ms", delay(s.DelayP50)}, {"read_delay_p99_ms", delay(s.DelayP99)}, {"read_delay_max_ms", delay(s.DelayMax)},

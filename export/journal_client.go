@@ -28,6 +28,7 @@ func appendClient(b []byte, s *metrics.ClientSecond) []byte {
 	b = appendNatural(b, "memory_bytes", int(min(s.Memory, largestCount)))
 	b = appendNatural(b, "sockets", s.Sockets)
 	b = appendNatural(b, "dialled", s.Dialled)
+	b = appendNatural(b, "redials", s.Redials)
 	if s.ClockStep {
 		b = append(appendKey(b, "clock_step"), "true"...)
 	}
@@ -50,7 +51,7 @@ func (f *fields) client() metrics.ClientSecond {
 		CPU: f.number("cpu"), CPUWait: f.number("cpu_wait"), Cores: f.number("cores"),
 		Sched: f.length("sched_ns"), Stall: f.length("stall_ns"),
 		GCs: f.natural("gcs"), GCPause: f.length("gc_pause_ns"), Memory: uint64(f.natural("memory_bytes")),
-		Sockets: f.natural("sockets"), Dialled: f.natural("dialled"), ClockStep: f.truth("clock_step"),
+		Sockets: f.natural("sockets"), Dialled: f.natural("dialled"), Redials: f.natural("redials"), ClockStep: f.truth("clock_step"),
 		Sent: f.natural("sent"), LateP99: f.length("late_p99_ns"), LateMax: f.length("late_max_ns"),
 		Chunks: f.natural("chunks"), Shared: f.natural("shared"), Unstamped: f.natural("unstamped"),
 		DelayP50: f.delay("delay_p50_ns"), DelayP99: f.delay("delay_p99_ns"), DelayMax: f.delay("delay_max_ns"),

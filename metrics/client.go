@@ -31,8 +31,8 @@ type ClientSecond struct {
 	// ClockStep: the wall clock was set in this second; the chunks in question got the time of their read.
 	ClockStep bool
 
-	// Sent requests, and how late: see Request.OwnLateness.
-	Sent             int
+	// Sent requests, and how late: see Request.OwnLateness. Redials of the requests that ended.
+	Sent, Redials    int
 	LateP99, LateMax time.Duration
 	// Chunks with output that arrived, Shared those that came in one read with the chunk before, so that they share its
 	// stamp, Unstamped those without a stamp of the kernel.

@@ -68,9 +68,12 @@ func (c *clientTally) chunk(r *Request, i int, warming bool) {
 	c.nowWorst = max(c.nowWorst, r.ReadDelay)
 }
 
+// done counts what a request that ended took of connections.
+func (c *clientTally) done(r *Request) { c.now.Redials += r.Redials }
+
 // sample completes the sample of a second with what was counted in it and files it.
 func (c *clientTally) sample(s ClientSecond) ClientSecond {
-	s.Sent, s.Chunks, s.Shared, s.Unstamped = c.now.Sent, c.now.Chunks, c.now.Shared, c.now.Unstamped
+	s.Sent, s.Redials, s.Chunks, s.Shared, s.Unstamped = c.now.Sent, c.now.Redials, c.now.Chunks, c.now.Shared, c.now.Unstamped
 	s.LateP99, s.LateMax = c.nowLate.Quantile(0.99), c.nowLatest
 	s.DelayP50, s.DelayP99, s.DelayMax = Never, Never, Never
 	if c.nowDelay.Count() > 0 {

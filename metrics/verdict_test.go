@@ -88,7 +88,7 @@ func TestClientSeconds(t *testing.T) {
 			q.Add(Chunk{At: at, Tokens: 1})
 			rec.Chunk(&q)
 		}
-		q.OutputTokens, q.Done = len(gaps), at
+		q.OutputTokens, q.Done, q.Redials = len(gaps), at, index
 		rec.Done(&q)
 		return q
 	}
@@ -97,14 +97,14 @@ func TestClientSeconds(t *testing.T) {
 		request(1, 600*ms, 2*ms, 1*ms, 10*ms, 0, 10*ms),
 	}
 	seconds := []ClientSecond{rec.Client(ClientSecond{At: time.Second, Took: time.Second, CPU: 0.5, Cores: 2, Sockets: 2, Dialled: 2})}
-	if s := seconds[0]; s.Sent != 2 || s.LateMax != 9*ms || s.Chunks != 6 || s.Shared != 3 || s.Unstamped != 0 || s.DelayMax != 5*ms {
+	if s := seconds[0]; s.Sent != 2 || s.Redials != 1 || s.LateMax != 9*ms || s.Chunks != 6 || s.Shared != 3 || s.Unstamped != 0 || s.DelayMax != 5*ms {
 		t.Errorf("first second: %+v", s)
 	}
 	all = append(all, request(2, 1200*ms, 0, Never, 10*ms, 10*ms))
 	seconds = append(seconds, rec.Client(ClientSecond{
 		At: 3 * time.Second, Took: 2 * time.Second, CPU: 2, Cores: 2, Stall: 900 * ms, GCs: 3, GCPause: ms, Memory: 7, Sockets: 1, ClockStep: true,
 	}))
-	if s := seconds[1]; s.Sent != 1 || s.Chunks != 2 || s.Unstamped != 2 || s.DelayP99 != Never || s.DelayMax != Never {
+	if s := seconds[1]; s.Sent != 1 || s.Redials != 2 || s.Chunks != 2 || s.Unstamped != 2 || s.DelayP99 != Never || s.DelayMax != Never {
 		t.Errorf("second second: %+v", s)
 	}
 	snapshot, stamps := rec.Snapshot(), rec.Stamps()

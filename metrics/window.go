@@ -128,6 +128,7 @@ func (t *timeline) chunk(r *Request, i int) {
 
 func (t *timeline) done(r *Request) {
 	t.move(r, stageNone, r.Done)
+	t.client.done(r)
 	w := t.at(r.Done)
 	warming := t.plan.Warming(r)
 	switch r.Failure {

@@ -72,6 +72,9 @@ func pacerChild(ctx context.Context) error {
 		return err
 	}
 	telemetry.TuneMemory()
+	if q.Kind == sleepless {
+		return answer(calibration.QuantilesOf(sleeplessLateness(q)))
+	}
 	late, err := loadgen.PacerLateness(ctx, q.Kind, q.PerSecond, q.Arrivals, q.Seed)
 	if err != nil {
 		return err

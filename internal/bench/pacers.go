@@ -3,7 +3,10 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
+	"time"
 
 	"benchtop/internal/calibration"
 	"benchtop/loadgen"
@@ -11,13 +14,14 @@ import (
 
 // pacers asks how late arrivals are when nothing else is to do.
 func pacers(quick bool) table {
-	t := table{name: "pacers", rounds: 3, columns: []column{
+	t := table{name: "pacers", rounds: 7, columns: []column{
 		{"p50", "late p50, µs", 1}, {"p99", "p99", 1}, {"p99.9", "p99.9", 1}, {"max", "most", 0},
 	}}
-	for i, kind := range loadgen.PacerKinds() {
+	kinds := slices.DeleteFunc(loadgen.PacerKinds(), func(kind string) bool { return kind == "timer" }) // late by design
+	for i, kind := range append(kinds, sleepless) {
 		for _, rate := range []int{100, 1_000, 5_000} {
 			name := fmt.Sprintf("%s, %d/s", kind, rate)
-			t.rows = append(t.rows, row{name, measurePacer(kind, rate, scaled(quick, 4, 1))})
+			t.rows = append(t.rows, row{name, measurePacer(kind, rate, scaled(quick, 2, 1))})
 			most := 0.0
 			switch {
 			case strings.Contains(kind, "spin"):
@@ -35,6 +39,26 @@ func pacers(quick bool) table {
 		}
 	}
 	return t
+}
+
+// sleepless is the yardstick: a loop that does nothing but look at the clock. What it is late, the machine took from it.
+const sleepless = "no sleep at all"
+
+// sleeplessLateness is how late a loop that never sleeps is for arrivals as those of loadgen.PacerLateness.
+func sleeplessLateness(q pacerQuestion) []time.Duration {
+	draws := rand.New(rand.NewPCG(q.Seed, 0))
+	late := make([]time.Duration, 0, q.Arrivals)
+	start, at := time.Now(), 0.0
+	for range q.Arrivals {
+		at += draws.ExpFloat64() / q.PerSecond
+		due := time.Duration(at * float64(time.Second))
+		now := time.Since(start)
+		for now < due {
+			now = time.Since(start)
+		}
+		late = append(late, now-due)
+	}
+	return late
 }
 
 func measurePacer(kind string, rate, seconds int) measurement {

@@ -4,6 +4,7 @@ package loadgen
 
 import (
 	"errors"
+	"net"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -14,25 +15,36 @@ import (
 //
 // Data behind TLS may be a session ticket. Without TLS nothing may come before a request.
 func alive(k *link) bool {
-	c, ok := k.raw.Conn.(syscall.Conn)
+	n, err := peek(k.raw.Conn)
+	if err != nil {
+		return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) || errors.Is(err, errors.ErrUnsupported)
+	}
+	return n > 0 && k.conn != k.raw
+}
+
+// waiting reports whether a connection has data that nobody has read.
+func waiting(conn net.Conn) bool {
+	n, err := peek(conn)
+	return err == nil && n > 0
+}
+
+// peek looks at the next byte of a connection, without waiting.
+func peek(conn net.Conn) (n int, err error) {
+	c, ok := conn.(syscall.Conn)
 	if !ok {
-		return true
+		return 0, errors.ErrUnsupported
 	}
 	raw, err := c.SyscallConn()
 	if err != nil {
-		return true
+		return 0, err
 	}
-	n := 0
-	// Not Read, which would fail for a deadline of the last request.
-	failed := raw.Control(func(fd uintptr) {
+	// Not Read, which would fail for a deadline that has passed.
+	closed := raw.Control(func(fd uintptr) {
 		var next [1]byte
 		n, _, err = unix.Recvfrom(int(fd), next[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
 	})
-	if failed != nil {
-		return false // it is closed at our end
+	if closed != nil {
+		return 0, net.ErrClosed // at our end
 	}
-	if err != nil {
-		return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR)
-	}
-	return n > 0 && k.conn != k.raw
+	return n, err
 }

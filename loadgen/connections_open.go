@@ -99,18 +99,29 @@ func (l *Connections) stock(k *link) {
 	l.ahead = append(l.ahead, k)
 }
 
-// clean drops the idle connections that are of no more use, so that they are not counted.
+// clean drops the idle connections that are of no more use, so that they are not counted. Whether one is alive is a question
+// to the system, so all are taken off the lists meanwhile: a request that comes just then opens its own.
 func (l *Connections) clean() {
 	l.mu.Lock()
+	idle, ahead := l.idle, l.ahead
+	l.idle, l.ahead = nil, nil
+	l.mu.Unlock()
+	idle, ahead = l.sift(idle, idleLimit), l.sift(ahead, aheadLimit)
+	l.mu.Lock()
 	defer l.mu.Unlock()
-	sift := func(list []*link, limit time.Duration) []*link {
-		return slices.DeleteFunc(list, func(k *link) bool {
-			useless := time.Since(k.since) >= limit || !alive(k)
-			if useless {
-				l.discard(k)
-			}
-			return useless
-		})
+	if l.cut {
+		return // which closed them, too
 	}
-	l.idle, l.ahead = sift(l.idle, idleLimit), sift(l.ahead, aheadLimit)
+	l.idle, l.ahead = append(idle, l.idle...), append(ahead, l.ahead...)
+}
+
+// sift drops what is not alive, or idle for longer than the limit.
+func (l *Connections) sift(list []*link, limit time.Duration) []*link {
+	return slices.DeleteFunc(list, func(k *link) bool {
+		useless := time.Since(k.since) >= limit || !alive(k)
+		if useless {
+			l.drop(k)
+		}
+		return useless
+	})
 }

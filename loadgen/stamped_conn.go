@@ -17,11 +17,14 @@ type stampedConn struct {
 	stamps *stamping     // of all connections
 	kernel *kernelReader // nil: a read is stamped when it returns
 
-	armed   bool          // the next write is the first of a request
-	sent    time.Duration // when that write began
-	read    time.Duration // when what the last read returned had come
-	delay   time.Duration // how long it waited for us; metrics.Never without a stamp of the kernel
-	expires time.Time     // read deadline in force
+	armed    bool          // the next write is the first of a request
+	sent     time.Duration // when that write began
+	read     time.Duration // when what the last read returned had come
+	delay    time.Duration // how long it waited for us; metrics.Never without a stamp of the kernel
+	expires  time.Time     // read deadline in force
+	spared   bool          // the last read was one after its deadline
+	full     bool          // the last read took all there was room for, so there may have been more
+	returned time.Duration // when the last read returned, where we stamp ourselves
 }
 
 // noStamp is what data without a stamp of the kernel has for one.
@@ -45,17 +48,43 @@ func (c *stampedConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
+// Read reads and stamps. After the process stood still, the deadline may have passed although data came in time: whoever looks
+// at the clock first wins. So a read that timed out is done again if there is something to read, once, until one goes well by
+// itself: a request must not live for ever on that.
 func (c *stampedConn) Read(p []byte) (int, error) {
-	if c.kernel == nil || len(p) == 0 {
-		n, err := c.Conn.Read(p)
-		if n > 0 {
-			c.read, c.delay = c.clock.now(), metrics.Never
-		}
+	n, err := c.receive(p)
+	if !isTimeout(err) || c.spared || !waiting(c.Conn) {
+		c.spared = false
 		return n, err
+	}
+	c.spared, c.expires = true, time.Time{}
+	_ = c.SetReadDeadline(time.Now().Add(time.Second)) // more than it takes to read what is there
+	return c.receive(p)
+}
+
+func (c *stampedConn) receive(p []byte) (int, error) {
+	if c.kernel == nil || len(p) == 0 {
+		return c.receiveUnstamped(p)
 	}
 	n, stamp, err := c.kernel.read(p)
 	if n > 0 {
 		c.stamp(stamp)
+	}
+	return n, err
+}
+
+// atOnce is how soon after a read the next one returns at the latest if its data was there already.
+const atOnce = 50 * time.Microsecond
+
+// receiveUnstamped stamps what it reads itself. What the read before had no room for, and is there at once, came with that.
+func (c *stampedConn) receiveUnstamped(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		now := c.clock.now()
+		if !c.full || now-c.returned > atOnce {
+			c.read = now
+		}
+		c.delay, c.full, c.returned = metrics.Never, n == len(p), now
 	}
 	return n, err
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"regexp"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -119,13 +120,6 @@ func TestStampedConnBehaves(t *testing.T) {
 			defer meanwhile(func() { _ = c.Close() })()
 			return []string{read(c), read(c)}
 		}},
-		{"deadline over although data waits", func(c net.Conn, s *net.TCPConn) []string {
-			send(s, "abc")
-			_ = c.SetReadDeadline(past)
-			over := read(c)
-			_ = c.SetReadDeadline(time.Time{})
-			return []string{over, read(c)}
-		}},
 		{"deadline after a wait", func(c net.Conn, s *net.TCPConn) []string {
 			_ = c.SetReadDeadline(time.Now().Add(soon))
 			return []string{read(c), read(c)}
@@ -152,6 +146,77 @@ func TestStampedConnBehaves(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What came while nobody could look is read though its deadline has passed meanwhile, but not again and again.
+func TestReadAfterItsDeadline(t *testing.T) {
+	past := time.Unix(1, 0)
+	for kind, stamps := range bothStamps(t) {
+		conn, server := stampedPair(t, stamps)
+		read := func() (int, error) { return conn.Read(make([]byte, 8)) }
+		send := func() {
+			_, _ = io.WriteString(server, "abc")
+			for !waiting(conn.Conn) {
+				if runtime.GOOS == "windows" {
+					return
+				}
+				time.Sleep(time.Millisecond)
+			}
+		}
+		_ = conn.SetReadDeadline(past)
+		if _, err := read(); !isTimeout(err) {
+			t.Errorf("%s stamps: nothing there: %v", kind, err)
+		}
+		send()
+		_ = conn.SetReadDeadline(past)
+		if n, err := read(); n != 3 || err != nil {
+			t.Errorf("%s stamps: %d bytes, %v; want what was there", kind, n, err)
+		}
+		send()
+		_ = conn.SetReadDeadline(past)
+		if _, err := read(); !isTimeout(err) {
+			t.Errorf("%s stamps: a second time: %v", kind, err)
+		}
+		_ = conn.SetReadDeadline(time.Time{})
+		if n, err := read(); n != 3 || err != nil {
+			t.Errorf("%s stamps: %d bytes, %v", kind, n, err)
+		}
+		send()
+		_ = conn.SetReadDeadline(past)
+		if n, err := read(); n != 3 || err != nil {
+			t.Errorf("%s stamps: %d bytes, %v; want what was there, after a read that went well", kind, n, err)
+		}
+	}
+}
+
+// What did not fit into one read came with it, and so has its time; what comes later has its own.
+func TestOneTimeForWhatWaited(t *testing.T) {
+	conn, server := stampedPair(t, nil)
+	p := make([]byte, 100)
+	read := func() time.Duration {
+		if n, err := conn.Read(p); n == 0 || err != nil {
+			t.Fatalf("%d bytes, %v", n, err)
+		}
+		return conn.read
+	}
+	same := 0
+	for range 50 {
+		_, _ = server.Write(make([]byte, 200))
+		first := read()
+		if second := read(); second == first {
+			same++
+		}
+		_, _ = server.Write(make([]byte, 100)) // exactly as much as there is room for
+		first = read()
+		time.Sleep(time.Millisecond)
+		_, _ = server.Write([]byte("x"))
+		if second := read(); second == first {
+			t.Error("what came a millisecond later has the time of what came before")
+		}
+	}
+	if same < 10 { // a busy machine may come between the two reads
+		t.Errorf("%d of 50 reads have the time of what they belong to", same)
 	}
 }
 

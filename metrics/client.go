@@ -19,7 +19,7 @@ type ClientSecond struct {
 	// core, on average: 0 where the system does not tell.
 	CPU, CPUWait, Cores float64
 	// Sched is the 99th percentile of how long goroutines that could run waited to run; Stall the longest time a timer
-	// was late, which is how long the whole process stood still.
+	// was late in this second, which is how long the whole process stood still at a stretch.
 	Sched, Stall time.Duration
 	// GCs are garbage collections that ended, GCPause the time they stopped everything for. Memory is what the process
 	// holds, in bytes.
@@ -59,7 +59,7 @@ type Client struct {
 	Lateness Statistic
 	// CPU in cores: average and highest second; Cores that the process may use.
 	CPU, CPUMost, Cores float64
-	// StoodStill is the time of all stalls of at least StallFrom.
+	// StoodStill is the sum of the seconds' stalls of at least StallFrom. Of several stalls in a second the longest counts.
 	StoodStill time.Duration
 	GCs        int
 	GCPause    time.Duration
@@ -72,11 +72,15 @@ type Client struct {
 }
 
 // OwnLateness is how much later the request was sent than it could have been, through nobody's fault but the client's:
-// Lateness less the wait for a slot and for the connection. Never if it was not sent.
+// Lateness less the wait for a slot and for the connection. A redial comes after the sending, and the connection before it
+// was open already. Never if it was not sent.
 func (r *Request) OwnLateness() time.Duration {
 	late := r.Lateness()
 	if late == Never {
 		return Never
 	}
-	return max(0, late-max(0, r.Held())-r.Connect)
+	if r.Redials == 0 {
+		late -= max(0, r.Connect)
+	}
+	return max(0, late-max(0, r.Held()))
 }

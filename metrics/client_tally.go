@@ -11,6 +11,7 @@ type clientTally struct {
 	late    Histogram // own lateness of requests, the warm-up aside
 	stamps  Stamps    // counts only
 	delay   Histogram // of chunks; live only, the journal has the result
+	worst   time.Duration
 	sched   Histogram // one value a second
 	stood   time.Duration
 	busy, n int     // seconds without time left, of so many
@@ -63,6 +64,7 @@ func (c *clientTally) chunk(r *Request, i int, warming bool) {
 	}
 	if !warming {
 		c.delay.Add(r.ReadDelay)
+		c.worst = max(c.worst, r.ReadDelay)
 	}
 	c.nowDelay.Add(r.ReadDelay)
 	c.nowWorst = max(c.nowWorst, r.ReadDelay)
@@ -89,11 +91,11 @@ func (c *clientTally) sample(s ClientSecond) ClientSecond {
 // file takes the sample of a second as it is.
 func (c *clientTally) file(s ClientSecond) {
 	c.seconds = append(c.seconds, s)
-	c.sched.Add(s.Sched)
 	c.cpu += s.CPU * s.Took.Seconds()
 	c.sampled = later(c.sampled, s.Took)
 	if s.whole() {
 		c.n++
+		c.sched.Add(s.Sched)
 	}
 	if s.Stall >= StallFrom {
 		c.stood = later(c.stood, s.Stall)
@@ -126,10 +128,7 @@ func (c *clientTally) timed() Stamps {
 	s.DelayP50, s.DelayP99, s.DelayP999, s.DelayMax = Never, Never, Never, Never
 	if c.delay.Count() > 0 {
 		s.DelayP50, s.DelayP99, s.DelayP999 = c.delay.Quantile(0.5), c.delay.Quantile(0.99), c.delay.Quantile(0.999)
-		for i := range c.seconds {
-			s.DelayMax = max(s.DelayMax, c.seconds[i].DelayMax)
-		}
-		s.DelayMax = max(s.DelayMax, c.nowWorst)
+		s.DelayMax = c.worst
 	}
 	return s
 }
@@ -160,10 +159,10 @@ func (c *clientTally) recent(p *Plan) Verdict {
 		e.stamps.Shared += s.Shared
 		e.stamps.Unstamped += s.Unstamped
 		e.stamps.DelayP99 = max(e.stamps.DelayP99, s.DelayP99)
-		e.sched = max(e.sched, s.Sched)
 		e.length = later(e.length, s.Took)
 		if s.whole() {
 			e.n++
+			e.sched = max(e.sched, s.Sched)
 		}
 		if s.Stall >= StallFrom {
 			e.stood += s.Stall
@@ -195,9 +194,11 @@ func (c *clientTally) client(p *Plan, stamps *Stamps, lateness Statistic) Client
 		if s.ClockStep {
 			out.ClockSteps++
 		}
-		known.Unstamped += s.Unstamped
-		known.DelayP50, known.DelayP99 = max(known.DelayP50, s.DelayP50), max(known.DelayP99, s.DelayP99)
-		known.DelayMax = max(known.DelayMax, s.DelayMax)
+		if s.At > p.Warmup { // the others are in no figure
+			known.Unstamped = min(known.Unstamped+max(0, s.Unstamped), known.Chunks)
+			known.DelayP50, known.DelayP99 = max(known.DelayP50, s.DelayP50), max(known.DelayP99, s.DelayP99)
+			known.DelayMax = max(known.DelayMax, s.DelayMax)
+		}
 	}
 	if c.sampled > 0 {
 		out.CPU = c.cpu / c.sampled.Seconds()

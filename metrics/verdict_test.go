@@ -116,13 +116,13 @@ func TestClientSeconds(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := report.Client
-	if c.Stamps != stamps || c.Stamps.Chunks != 5 || c.Stamps.Shared != 1 || c.Stamps.Unstamped != 2 || c.Stamps.DelayMax != 5*ms {
+	if c.Stamps != stamps || c.Stamps.Chunks != 5 || c.Stamps.Shared != 1 || c.Stamps.Unstamped != 2 || c.Stamps.DelayMax != 1*ms {
 		t.Errorf("stamps: %+v, recorder %+v", c.Stamps, stamps)
 	}
 	if c.CPU != 1.5 || c.CPUMost != 2 || c.Cores != 2 || c.StoodStill != 900*ms || c.GCs != 3 || c.Memory != 7 || c.Sockets != 2 || c.Dialled != 2 || c.ClockSteps != 1 {
 		t.Errorf("client: %+v", c)
 	}
-	if c.Lateness.N != 2 || c.Lateness.Max != 2 || c.Verdict.String() != snapshot.Verdict.String() || !strings.Contains(c.Verdict.String(), "stood still for 900ms") {
+	if c.Lateness.N != 2 || c.Lateness.Max != 5 || c.Verdict.String() != snapshot.Verdict.String() || !strings.Contains(c.Verdict.String(), "stood still for 900ms") {
 		t.Errorf("lateness %+v, verdict %s", c.Lateness, c.Verdict)
 	}
 
@@ -131,9 +131,59 @@ func TestClientSeconds(t *testing.T) {
 	if s := report.Client.Stamps; err != nil || s.Unstamped != 2 || s.DelayMax != 5*ms || s.DelayP999 != Never {
 		t.Errorf("killed: %+v (%v)", s, err)
 	}
+	// What came before the warm-up was over is in no figure then either.
+	early := append([]ClientSecond{{At: 400 * ms, Took: 400 * ms, Chunks: 90, Unstamped: 90, DelayMax: time.Second}}, seconds...)
+	report, err = Summarize(yield(all), Run{Plan: plan, Ended: Never, Client: early})
+	if s := report.Client.Stamps; err != nil || s.Unstamped != 2 || s.DelayMax != 5*ms {
+		t.Errorf("killed, with a warm-up: %+v (%v)", s, err)
+	}
 	// One from before there were samples says nothing about the client.
 	report, err = Summarize(yield(all), Run{Plan: Plan{Rate: 10}, Ended: 3 * time.Second})
 	if c := report.Client; err != nil || c.Source != UserStamps || c.Verdict.Limited() || c.Stamps.DelayP99 != Never || len(c.Seconds) != 0 {
 		t.Errorf("old journal: %+v (%v)", c, err)
+	}
+}
+
+// The last moment of a run is no second: what it shows by chance decides nothing.
+func TestLastMoment(t *testing.T) {
+	plan := Plan{Timestamps: UserStamps}
+	rec := NewRecorder(time.Now(), &plan)
+	for i := range 40 {
+		q := NewRequest(i)
+		q.Sent = 0
+		q.Add(Chunk{At: time.Millisecond, Tokens: 1})
+		rec.Due(&q)
+		rec.Sent(&q)
+		rec.Chunk(&q)
+	}
+	for range 10 {
+		rec.Client(ClientSecond{Took: time.Second, Cores: 1, Sched: time.Millisecond})
+	}
+	rec.Client(ClientSecond{Took: 3 * time.Millisecond, Cores: 1, CPU: 1, Sched: 50 * time.Millisecond})
+	if s := rec.Snapshot(); s.Verdict.Limited() || s.Recent.Limited() {
+		t.Errorf("%s, recently %s", s.Verdict, s.Recent)
+	}
+}
+
+// Lateness is the client's own only as far as nothing else held the request up.
+func TestOwnLateness(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		name                           string
+		due, admitted, connect, sentAt time.Duration
+		redials                        int
+		want                           time.Duration
+	}{
+		{"in time", 0, 0, 0, 0, 0, 0},
+		{"late", 2 * ms, 2 * ms, 0, 5 * ms, 0, 5 * ms},
+		{"held", 0, 50 * ms, 0, 51 * ms, 0, 1 * ms},
+		{"dialled", 0, 0, 20 * ms, 21 * ms, 0, 1 * ms},
+		{"redialled after it was sent", 0, 0, 20 * ms, 15 * ms, 1, 15 * ms},
+	} {
+		q := NewRequest(0)
+		q.Scheduled, q.Due, q.Admitted, q.Connect, q.Sent, q.Redials = 0, c.due, c.admitted, c.connect, c.sentAt, c.redials
+		if got := q.OwnLateness(); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
 	}
 }

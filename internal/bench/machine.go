@@ -1,15 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"time"
+
+	"benchtop/internal/telemetry"
 )
 
 // machine is where and of what something was measured. It has no name of a host, user or folder.
@@ -27,7 +28,7 @@ type machine struct {
 
 func thisMachine(ctx context.Context) machine {
 	m := machine{
-		System: runtime.GOOS + "/" + runtime.GOARCH, CPU: cpuModel(), Cores: runtime.NumCPU(), Go: runtime.Version(),
+		System: runtime.GOOS + "/" + runtime.GOARCH, CPU: cmp.Or(telemetry.CPUModel(), "unknown processor"), Cores: runtime.NumCPU(), Go: runtime.Version(),
 		Commit: commit(ctx), Date: time.Now().UTC().Format(time.DateOnly),
 	}
 	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
@@ -38,21 +39,6 @@ func thisMachine(ctx context.Context) machine {
 		m.Pinned = err == nil
 	}
 	return m
-}
-
-// cpuModel is what Linux calls the first processor, else "unknown processor".
-func cpuModel() string {
-	f, err := os.Open("/proc/cpuinfo")
-	if err == nil {
-		defer func() { _ = f.Close() }()
-		for lines := bufio.NewScanner(f); lines.Scan(); {
-			name, value, ok := strings.Cut(lines.Text(), ":")
-			if ok && strings.TrimSpace(name) == "model name" {
-				return strings.TrimSpace(value)
-			}
-		}
-	}
-	return "unknown processor"
 }
 
 func commit(ctx context.Context) string {

@@ -10,7 +10,7 @@ import (
 func TestBeyond(t *testing.T) {
 	when := time.Date(2026, 3, 4, 12, 0, 0, 0, time.Local)
 	usual := Figures{RequestsPerSecond: 8000, OpenStreams: 10000, ChunksPerSecond: 60000, MoreStreams: true}
-	weak := Figures{RequestsPerSecond: 100, Streams: []Step{{Streams: 1000}, {Streams: 62}}, Chunks: []Step{{ChunksPerSecond: 10000}}}
+	weak := Figures{WithoutPause: 8000, Rates: []RateStep{{Asked: 2000}, {Asked: 125}}, Streams: []Step{{Streams: 1000}, {Streams: 62}}, Chunks: []Step{{ChunksPerSecond: 10000}}}
 	for _, c := range []struct {
 		name string
 		f    Figures
@@ -29,6 +29,9 @@ func TestBeyond(t *testing.T) {
 		}},
 		{"chunks", usual, Planned{ChunksPerSecond: 60001, Streams: 5}, []string{
 			"this load plans 60,001 chunks/s, but this machine measured exactly only up to 60,000 (calibrated 2026-03-04): chunks may be read late, so that gaps between them are wrong; use more cores, or spread the load over several machines",
+		}},
+		{"a rate that comes, but late", weak, Planned{RequestsPerSecond: 125}, []string{
+			"this load plans 125 requests/s, but this machine could not measure even 125 exactly (calibrated 2026-03-04): requests may be sent late; use more cores, or spread the load over several machines",
 		}},
 		{"a machine too weak for a figure", weak, Planned{Streams: 62, ChunksPerSecond: 9999}, []string{
 			"this load plans 62 open streams, but this machine could not measure even 62 exactly (calibrated 2026-03-04): chunks may be read late, or requests fail; use more cores, or spread the load over several machines",

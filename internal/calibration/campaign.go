@@ -10,8 +10,10 @@ import (
 // Campaign says what a calibration tries. It is not changed by running it.
 type Campaign struct {
 	Quick bool
-	// Users ask without pause for answers of one chunk, in so many Rounds of RoundTime each.
+	// Users ask without pause for answers of one chunk, in so many Rounds of RoundTime each. Then requests arrive at these
+	// shares of the rate they reached, rising, for RoundTime each.
 	Users, Rounds int
+	RateShares    []float64
 	RoundTime     time.Duration
 	// Streams are the numbers of open streams to try, rising, at streamRate chunks a second each. All of a step are open
 	// together for StreamTime.
@@ -43,7 +45,7 @@ const (
 // Usual takes about a minute, where the machine gives no reason to end a part early.
 func Usual() Campaign {
 	return Campaign{
-		Users: 64, Rounds: 3, RoundTime: 1500 * time.Millisecond,
+		Users: 64, Rounds: 3, RateShares: []float64{0.25, 0.5, 0.7, 0.85}, RoundTime: 1500 * time.Millisecond,
 		Streams: []int{1000, 2500, 5000, 10_000, 20_000}, StreamTime: time.Second,
 		ChunkRates:   []float64{10e3, 20e3, 30e3, 40e3, 60e3, 80e3, 100e3, 150e3, 200e3, 300e3},
 		ChunkStreams: 1000, ChunkTime: time.Second,
@@ -52,11 +54,11 @@ func Usual() Campaign {
 	}
 }
 
-// Quick takes about a quarter of a minute and is the less sure of what it says.
+// Quick takes about twenty seconds and is the less sure of what it says.
 func Quick() Campaign {
 	c := Usual()
 	c.Quick = true
-	c.Rounds, c.RoundTime = 1, time.Second
+	c.Rounds, c.RateShares, c.RoundTime = 1, []float64{0.25, 0.5, 0.75}, time.Second
 	c.Streams, c.StreamTime = []int{1000, 5000}, 700*time.Millisecond
 	c.ChunkRates, c.ChunkTime = []float64{10e3, 20e3, 40e3, 80e3, 160e3}, 700*time.Millisecond
 	c.StampRounds, c.StampTime = 1, time.Second

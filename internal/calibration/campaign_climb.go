@@ -12,8 +12,8 @@ import (
 // are then all open together for a while.
 func (c *campaign) steady(streams int, perStream float64, together time.Duration) Load {
 	starts := 2000. // a second
-	if most := c.out.RequestsPerSecond; most > 0 {
-		starts = min(max(most/3, 500), 10_000)
+	if len(c.out.Rates) > 0 {
+		starts = min(max(c.out.RequestsPerSecond/2, 500), 10_000) // those that have begun want their share as well
 	}
 	itl := time.Duration(float64(time.Second) / perStream).Round(time.Microsecond)
 	ramp := float64(streams) / starts
@@ -34,7 +34,7 @@ func (c *campaign) streams(ctx context.Context) {
 	for i, n := range c.Streams {
 		rungs[i] = float64(n)
 	}
-	c.out.Streams, c.out.MoreStreams = c.climb(ctx, "open streams", rungs, func(n float64) (Step, error) {
+	c.out.Streams, c.out.MoreStreams = climb(ctx, c, "open streams", rungs, func(n float64) (Step, error) {
 		streams := int(n)
 		step := Step{Streams: streams, ChunksPerSecond: n * streamRate}
 		if err := c.room(streams); err != nil {
@@ -49,7 +49,7 @@ func (c *campaign) streams(ctx context.Context) {
 // chunks looks for the most chunks a second that can be timed.
 func (c *campaign) chunks(ctx context.Context) {
 	streams := c.fitting(c.ChunkStreams)
-	c.out.Chunks, c.out.MoreChunks = c.climb(ctx, "chunks/s", c.ChunkRates, func(rate float64) (Step, error) {
+	c.out.Chunks, c.out.MoreChunks = climb(ctx, c, "chunks/s", c.ChunkRates, func(rate float64) (Step, error) {
 		c.tell(fmt.Sprintf("chunks/s: %s over %s streams", count(rate), count(float64(streams))))
 		step := Step{Streams: streams, ChunksPerSecond: rate}
 		return c.step(ctx, step, c.steady(streams, rate/float64(streams), c.ChunkTime))
@@ -60,7 +60,7 @@ func (c *campaign) chunks(ctx context.Context) {
 // exact takes what steps held into the figures: each is about streams and chunks alike.
 func (c *campaign) exact(steps []Step) {
 	for _, s := range steps {
-		if s.Missed == "" {
+		if s.held() {
 			c.out.OpenStreams = max(c.out.OpenStreams, float64(s.Streams))
 			c.out.ChunksPerSecond = max(c.out.ChunksPerSecond, s.Plateau)
 		}
@@ -75,10 +75,17 @@ func (e errNoRoom) Error() string { return e.why.Error() }
 // downMost is how many times a first step that is too much is halved.
 const downMost = 4
 
+// attempted is a step of a climb that was measured and judged: whether it was exact, and whether what was asked for came, so
+// that asking for more makes sense.
+type attempted interface {
+	held() bool
+	full() bool
+}
+
 // climb tries rising rungs until one is too much. That must show twice, because other programs have an influence too. Where
 // the first is too much already it goes down instead, so that a weak machine has a figure as well. more says that it was not
 // the client that ended it.
-func (c *campaign) climb(ctx context.Context, part string, rungs []float64, try func(rung float64) (Step, error)) (steps []Step, more bool) {
+func climb[S attempted](ctx context.Context, c *campaign, part string, rungs []float64, try func(rung float64) (S, error)) (steps []S, more bool) {
 	attempt := func(rung float64) (ok bool) {
 		for range 2 {
 			s, err := try(rung)
@@ -91,7 +98,7 @@ func (c *campaign) climb(ctx context.Context, part string, rungs []float64, try 
 				return false
 			}
 			steps = append(steps, s)
-			if s.Missed == "" {
+			if s.held() {
 				return true
 			}
 		}
@@ -99,7 +106,7 @@ func (c *campaign) climb(ctx context.Context, part string, rungs []float64, try 
 	}
 	for i, rung := range rungs {
 		if attempt(rung) {
-			if s := steps[len(steps)-1]; s.Plateau < fullRate*s.ChunksPerSecond {
+			if !steps[len(steps)-1].full() {
 				return steps, more // more than this does not come
 			}
 			continue
@@ -118,6 +125,15 @@ func (c *campaign) climb(ctx context.Context, part string, rungs []float64, try 
 
 // fullRate is the share of the chunks asked for that must come to try more of them.
 const fullRate = 0.9
+
+func (s Step) held() bool { return s.Missed == "" }
+
+func (s Step) full() bool { return s.Plateau >= fullRate*s.ChunksPerSecond }
+
+func (s RateStep) held() bool { return s.Missed == "" }
+
+// full is part of being exact here.
+func (s RateStep) full() bool { return s.held() }
 
 // step measures a step and judges it.
 func (c *campaign) step(ctx context.Context, s Step, l Load) (Step, error) {

@@ -2,7 +2,7 @@ package calibration
 
 import "time"
 
-// Limits of what counts as measured exactly: of the chunks' stamps, 99 % may be off by no more than MostError, and no more
+// Limits of what counts as measured exactly, for chunks; MostLate is that for requests. Of the chunks' stamps, 99 % may be off by no more than MostError, and no more
 // than MostShared of them may share a stamp with the one before.
 const (
 	MostError  = time.Millisecond
@@ -11,17 +11,22 @@ const (
 
 // Figures are what a campaign measured. What could not be measured is 0 or empty, and Problems say why.
 type Figures struct {
-	// The most that was measured exactly, in whichever step. MoreStreams and MoreChunks say that the campaign ended there and not the client.
+	// The most that was measured exactly, in whichever step: requests that arrived at a rate and were sent on time, streams
+	// and chunks with exact stamps. MoreStreams and MoreChunks say that the campaign ended there and not the client.
 	RequestsPerSecond float64 `json:"most_requests_per_s"`
 	OpenStreams       float64 `json:"most_open_streams"`
 	ChunksPerSecond   float64 `json:"most_chunks_per_s"`
 	MoreStreams       bool    `json:"more_open_streams_not_tried"`
 	MoreChunks        bool    `json:"more_chunks_per_s_not_tried"`
+	// WithoutPause is what Users reach who ask again at once, the median of the rounds. Nothing of that is on time or late: it
+	// is how many requests/s the client and the server can do together, and not how many can be measured.
+	WithoutPause float64 `json:"without_pause_requests_per_s"`
 	// StampError at a load that most machines carry, with the stamps that serve would use.
 	StampError Quantiles `json:"stamp_error"`
 	Timestamps string    `json:"timestamps"`
 
 	Rounds    []RequestRound `json:"request_rounds"`
+	Rates     []RateStep     `json:"request_rate_steps"`
 	Streams   []Step         `json:"open_streams_steps"`
 	Chunks    []Step         `json:"chunks_per_s_steps"`
 	Stamps    []StampRun     `json:"stamps"`
@@ -34,6 +39,16 @@ type Figures struct {
 type RequestRound struct {
 	Users             int     `json:"users"`
 	RequestsPerSecond float64 `json:"requests_per_s"`
+}
+
+// RateStep is a rate of requests on the way to the highest.
+type RateStep struct {
+	// Asked for, and what was Reached over the time of the arrivals and of what took longer.
+	Asked   float64 `json:"asked_requests_per_s"`
+	Reached float64 `json:"reached_requests_per_s"`
+	// Missed says in a few words why the step does not count as measured exactly; "" if it does.
+	Missed string `json:"missed"`
+	Result Result `json:"result"`
 }
 
 // Step is a load of open streams on the way to the most of them.
@@ -91,5 +106,5 @@ type Problem struct {
 
 // Empty reports whether nothing at all was measured.
 func (f *Figures) Empty() bool {
-	return len(f.Rounds) == 0 && len(f.Streams) == 0 && len(f.Chunks) == 0 && len(f.Stamps) == 0 && len(f.Lateness) == 0 && f.Dashboard == nil
+	return len(f.Rounds) == 0 && len(f.Rates) == 0 && len(f.Streams) == 0 && len(f.Chunks) == 0 && len(f.Stamps) == 0 && len(f.Lateness) == 0 && f.Dashboard == nil
 }

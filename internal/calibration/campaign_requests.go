@@ -3,10 +3,42 @@ package calibration
 import (
 	"context"
 	"fmt"
+	"math"
+
+	"benchtop/metrics"
 )
 
-// requests measures how many requests a second this client can send and read at most.
+// MostLate is the 99th percentile of how late requests may be sent at a rate that counts as measured exactly; as for the
+// verdict of a run.
+const MostLate = metrics.LateMost
+
+// leastReached is the share of a rate that must come for the same.
+const leastReached = 0.95
+
+// requests looks for the highest rate at which requests are sent on time. What users without pause reach is only where to
+// look: so much comes when nothing has a time of its own, and none of it can be late.
 func (c *campaign) requests(ctx context.Context) {
+	c.withoutPause(ctx)
+	var rungs []float64
+	for _, share := range c.RateShares {
+		if rate := twoDigits(share * c.out.WithoutPause); rate > 0 {
+			rungs = append(rungs, rate)
+		}
+	}
+	c.out.Rates, _ = climb(ctx, c, "requests/s", rungs, func(rate float64) (RateStep, error) {
+		rate = max(1, rate) // 0 would be all at once
+		c.tell(fmt.Sprintf("requests/s: %s, sent at times of their own", count(rate)))
+		return c.rate(ctx, rate)
+	})
+	for _, s := range c.out.Rates {
+		if s.held() {
+			c.out.RequestsPerSecond = max(c.out.RequestsPerSecond, s.Reached)
+		}
+	}
+}
+
+// withoutPause measures how many requests a second come at most.
+func (c *campaign) withoutPause(ctx context.Context) {
 	var rates []float64
 	for i := range c.Rounds {
 		c.tell(fmt.Sprintf("requests/s: %d users without pause, round %d of %d", c.Users, i+1, c.Rounds))
@@ -17,6 +49,42 @@ func (c *campaign) requests(ctx context.Context) {
 		}
 		rates = append(rates, r.RequestsPerSecond)
 		c.out.Rounds = append(c.out.Rounds, RequestRound{Users: c.Users, RequestsPerSecond: rounded(r.RequestsPerSecond, 1)})
-		c.out.RequestsPerSecond = rounded(median(rates), 0)
+		c.out.WithoutPause = rounded(median(rates), 0)
 	}
+}
+
+// rate measures requests that arrive at a rate, without a limit of those in flight, and judges them. As in a run of that
+// kind, connections are opened when they are needed, and then used again.
+func (c *campaign) rate(ctx context.Context, rate float64) (RateStep, error) {
+	s := RateStep{Asked: rate, Reached: rate}
+	// A number of them, not a time: a random number in a given time would be another rate.
+	l := Load{Rate: rate, Requests: max(1, int(math.Round(rate*c.RoundTime.Seconds()))), Chunks: 1, Seed: int64(rate)}
+	r, err := c.measure(ctx, l)
+	if err != nil {
+		return s, err
+	}
+	s.Result = r
+	arriving := float64(l.Requests) / rate
+	if took := r.Seconds - MostLate.Seconds(); took > arriving { // the last answer takes a moment
+		s.Reached *= arriving / took
+	}
+	s.Reached = rounded(s.Reached, 0)
+	switch {
+	case r.Failed > 0:
+		s.Missed = fmt.Sprintf("%d of %d requests failed", r.Failed, r.Requests)
+	case r.Lateness.P99 > MostLate:
+		s.Missed = fmt.Sprintf("sent %s late (p99)", asMicros(r.Lateness.P99))
+	case s.Reached < leastReached*s.Asked:
+		s.Missed = "so many do not come"
+	}
+	return s, nil
+}
+
+// twoDigits keeps the first two digits of a positive number: others would only look exact.
+func twoDigits(v float64) float64 {
+	if v < 10 {
+		return math.Round(v)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(v))-1)
+	return math.Round(v/unit) * unit
 }

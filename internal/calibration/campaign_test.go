@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,8 @@ type machineModel struct {
 	// Above these a client of this kind fails: chunks/s that it times exactly, chunks/s that come at all, sockets.
 	exact, most float64
 	sockets     int
+	// Above these, requests/s are sent late, and do not come.
+	punctual, arriving float64
 	// bad measurements are answered as if something else had kept the machine busy.
 	bad map[int]bool
 	err error
@@ -33,6 +36,17 @@ func (m *machineModel) measure(_ context.Context, l Load) (Result, error) {
 	r.StampError = Quantiles{N: 1000, P50: 2 * time.Microsecond, P99: 9 * time.Microsecond, P999: 20 * time.Microsecond, Max: time.Millisecond}
 	if l.Closed {
 		r.Requests, r.RequestsPerSecond = 3000, 8000
+		return r, nil
+	}
+	if l.Requests > 0 && l.ITL == 0 {
+		r.Seconds = float64(l.Requests)/l.Rate + 0.005
+		r.Lateness = Quantiles{N: l.Requests, P50: 50 * time.Microsecond, P99: 200 * time.Microsecond}
+		if m.punctual > 0 && l.Rate > m.punctual || m.bad[len(m.loads)] {
+			r.Lateness.P99 = 20 * time.Millisecond
+		}
+		if m.arriving > 0 && l.Rate > m.arriving {
+			r.Seconds *= l.Rate / m.arriving
+		}
 		return r, nil
 	}
 	if l.Requests > 0 {
@@ -91,14 +105,14 @@ func TestClimb(t *testing.T) {
 	}{
 		{
 			name: "no end", streams: "1000 2500", most: 2500, chunks: "10000 20000 40000", mostChunks: 40000, more: true, moreRate: true,
-			verdict: "This machine can measure up to 8,000 requests/s, 2,500 open streams (more were not tried) and 40,000 chunks/s (more were not tried); chunks are timed to 9.0 us (p99).",
+			verdict: "This machine can measure up to 6,800 requests/s, 2,500 open streams (more were not tried) and 40,000 chunks/s (more were not tried); chunks are timed to 9.0 us (p99).",
 		},
 		{
 			name: "an end", m: machineModel{exact: 30000}, streams: "1000 2500", most: 2500, chunks: "10000 20000 40000 40000", mostChunks: 20000, more: true,
-			verdict: "This machine can measure up to 8,000 requests/s, 2,500 open streams (more were not tried) and 20,000 chunks/s; chunks are timed to 9.0 us (p99).",
+			verdict: "This machine can measure up to 6,800 requests/s, 2,500 open streams (more were not tried) and 20,000 chunks/s; chunks are timed to 9.0 us (p99).",
 		},
 		{
-			name: "noise is forgiven once", m: machineModel{bad: map[int]bool{5: true}}, streams: "1000 2500 2500", most: 2500, chunks: "10000 20000 40000", mostChunks: 40000, more: true, moreRate: true,
+			name: "noise is forgiven once", m: machineModel{bad: map[int]bool{9: true}}, streams: "1000 2500 2500", most: 2500, chunks: "10000 20000 40000", mostChunks: 40000, more: true, moreRate: true,
 		},
 		{
 			name: "more does not come", m: machineModel{most: 15000}, streams: "1000 2500", most: 2500, chunks: "10000 20000", mostChunks: 15000, more: true,
@@ -110,7 +124,7 @@ func TestClimb(t *testing.T) {
 		{
 			name: "far too weak", m: machineModel{exact: 10}, streams: "1000 1000 500 500 250 250 125 125 62 62", most: 0,
 			chunks: "10000 10000 5000 5000 2500 2500 1250 1250 625 625", mostChunks: 0,
-			verdict: "This machine can measure up to 8,000 requests/s; not even 62 open streams and not even 625 chunks/s; chunks are timed to 3,000 us (p99).",
+			verdict: "This machine can measure up to 6,800 requests/s; not even 62 open streams and not even 625 chunks/s; chunks are timed to 3,000 us (p99).",
 		},
 		{
 			name: "too few files", m: machineModel{sockets: 2000}, streams: "1000", most: 1000, chunks: "10000 20000 40000", mostChunks: 40000, more: true, moreRate: true,
@@ -146,16 +160,92 @@ func TestClimb(t *testing.T) {
 	}
 }
 
+// The highest rate is the highest at which requests are on time; what users without pause reach is another figure.
+func TestRates(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		m       machineModel
+		want    string // the rates that were tried
+		most    float64
+		missed  string // why the last one does not count
+		verdict string
+	}{
+		{name: "no end", want: "2000 4000 5600 6800", most: 6800, verdict: "This machine can measure up to 6,800 requests/s."},
+		{name: "late", m: machineModel{punctual: 5000}, want: "2000 4000 5600 5600", most: 4000, missed: "sent 20,000 us late (p99)"},
+		{name: "do not come", m: machineModel{arriving: 5000}, want: "2000 4000 5600 5600", most: 4000, missed: "so many do not come"},
+		{name: "almost all come", m: machineModel{arriving: 5500}, want: "2000 4000 5600 6800 6800", most: 5518, missed: "so many do not come"},
+		{name: "noise is forgiven once", m: machineModel{bad: map[int]bool{5: true}}, want: "2000 4000 4000 5600 6800", most: 6800},
+		{name: "late from the start", m: machineModel{punctual: 600}, want: "2000 2000 1000 1000 500", most: 500},
+		{
+			name: "always late", m: machineModel{punctual: 1}, want: "2000 2000 1000 1000 500 500 250 250 125 125", missed: "sent 20,000 us late (p99)",
+			verdict: "This machine measured nothing exactly; not even 125 requests/s.",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			plan := Usual()
+			r := &campaign{Campaign: plan, tools: c.m.tools(), out: &Figures{}}
+			r.requests(t.Context())
+			var rates []string
+			for _, s := range r.out.Rates {
+				rates = append(rates, fmt.Sprint(s.Asked))
+			}
+			if got := strings.Join(rates, " "); got != c.want || r.out.RequestsPerSecond != c.most || r.out.WithoutPause != 8000 {
+				t.Errorf("rates %s, most %v, without pause %v; want %s, %v, 8000", got, r.out.RequestsPerSecond, r.out.WithoutPause, c.want, c.most)
+			}
+			if s := r.out.Rates[len(r.out.Rates)-1]; s.Missed != c.missed {
+				t.Errorf("the last one %q, want %q", s.Missed, c.missed)
+			}
+			if c.verdict != "" && r.out.Verdict() != c.verdict {
+				t.Errorf("verdict %q, want %q", r.out.Verdict(), c.verdict)
+			}
+			for _, l := range c.m.loads[plan.Rounds:] {
+				if err := l.Validate(); err != nil || l.Closed || l.Streams != 0 || math.Abs(float64(l.Requests)-l.Rate*plan.RoundTime.Seconds()) > 1 {
+					t.Errorf("%+v: %v", l, err)
+				}
+			}
+		})
+	}
+}
+
+// A rate at which requests fail is not exact, whatever the others were.
+func TestFailedRate(t *testing.T) {
+	m := machineModel{}
+	r := &campaign{Campaign: Usual(), tools: m.tools(), out: &Figures{}}
+	r.measure = func(ctx context.Context, l Load) (Result, error) {
+		result, err := m.measure(ctx, l)
+		if l.Rate > 3000 {
+			result.Failed = 2
+		}
+		return result, err
+	}
+	r.requests(t.Context())
+	last := r.out.Rates[len(r.out.Rates)-1]
+	if r.out.RequestsPerSecond != 2000 || len(r.out.Rates) != 3 || last.Missed != "2 of 6000 requests failed" || len(r.out.Problems) > 0 {
+		t.Errorf("most %v, the last of %d: %+v, problems %v", r.out.RequestsPerSecond, len(r.out.Rates), last, r.out.Problems)
+	}
+}
+
+func TestTwoDigits(t *testing.T) {
+	for v, want := range map[float64]float64{0: 0, 0.4: 0, 7.6: 8, 10: 10, 99.6: 100, 1049: 1000, 6904.2: 6900, 123456: 120000} {
+		if got := twoDigits(v); got != want {
+			t.Errorf("%v: %v, want %v", v, got, want)
+		}
+	}
+}
+
 // Streams of a step begin no faster than the client can send, and are all open together for the time that was asked for.
 func TestSteadyLoad(t *testing.T) {
-	for _, c := range []struct{ known, starts float64 }{{0, 2000}, {9000, 3000}, {400, 500}, {1e6, 10_000}} {
-		r := &campaign{out: &Figures{RequestsPerSecond: c.known}}
+	for _, c := range []struct{ exact, starts float64 }{{-1, 2000}, {6000, 3000}, {400, 500}, {0, 500}, {1e6, 10_000}} {
+		r := &campaign{out: &Figures{}}
+		if c.exact >= 0 {
+			r.out.RequestsPerSecond, r.out.Rates = c.exact, make([]RateStep, 1)
+		}
 		l := r.steady(5000, 5, time.Second)
 		if err := l.Validate(); err != nil {
 			t.Error(err)
 		}
 		if l.Rate != c.starts || l.ITL != 200*time.Millisecond {
-			t.Errorf("with %v requests/s known: rate %v, ITL %s; want rate %v", c.known, l.Rate, l.ITL, c.starts)
+			t.Errorf("with %v requests/s exact: rate %v, ITL %s; want rate %v", c.exact, l.Rate, l.ITL, c.starts)
 		}
 		alone := float64(l.Requests) / l.Rate
 		if answer := l.TTFT.Seconds() + float64(l.Chunks-1)*l.ITL.Seconds(); answer < alone+1 || answer > alone+1.2 {

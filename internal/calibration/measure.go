@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"benchtop/internal/metronome"
+	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
 	"benchtop/metrics"
 )
@@ -53,8 +54,10 @@ type Result struct {
 	PlateauSeconds    float64 `json:"plateau_s"`
 	// BytesPerStream is how much more memory was resident at most than before, divided by MostStreams; 0 where the system
 	// does not tell.
-	BytesPerStream int64           `json:"bytes_per_stream"`
-	Verdict        metrics.Verdict `json:"verdict"`
+	BytesPerStream int64 `json:"bytes_per_stream"`
+	// Verdict is the recorder's. Without one, of another client, it is not Judged.
+	Verdict metrics.Verdict `json:"-"`
+	Judged  bool            `json:"-"`
 }
 
 // EarlyFrom is what a chunk may seem to come before it was written: the clocks of two processes are matched to about a
@@ -109,7 +112,7 @@ func measure(
 		return Result{}, err
 	}
 	debug.FreeOSMemory()
-	before := residentBytes()
+	before := telemetry.ResidentMemory()
 	base := metronome.Pace(server, l.TTFT, l.ITL)
 	if err := prepare(ctx, base); err != nil {
 		return Result{}, err

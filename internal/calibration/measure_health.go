@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"benchtop/internal/telemetry"
-	"benchtop/metrics"
 )
 
 // health tells the recorder once a second how the process is doing, as in a real run, until ctx ends.
@@ -21,13 +20,9 @@ func (c *ownClient) health(ctx context.Context, start time.Time) {
 		case <-ctx.Done():
 			return
 		}
-		p, now := process.Sample(), c.connections.Stats()
-		c.recorder.Client(metrics.ClientSecond{
-			At: time.Since(start).Round(time.Microsecond), Took: p.Took,
-			CPU: p.CPU, CPUWait: p.CPUWait, Cores: p.Cores, Sched: p.Sched, Stall: p.Stall,
-			GCs: p.GCs, GCPause: p.GCPause, Memory: p.Memory,
-			Sockets: now.Open, Dialled: now.Dialled - before.Dialled, ClockStep: now.ClockSteps > before.ClockSteps,
-		})
+		second, now := process.Sample().Second(time.Since(start).Round(time.Microsecond)), c.connections.Stats()
+		second.Sockets, second.Dialled, second.ClockStep = now.Open, now.Dialled-before.Dialled, now.ClockSteps > before.ClockSteps
+		c.recorder.Client(second)
 		before = now
 	}
 }

@@ -79,7 +79,7 @@ func (c *ownClient) judge(r *Result) {
 	if n := float64(stamps.Chunks); n > 0 {
 		r.SharedShare, r.UnstampedShare = float64(stamps.Shared)/n, float64(stamps.Unstamped)/n
 	}
-	r.Verdict = c.recorder.Verdict()
+	r.Verdict, r.Judged = c.recorder.Verdict(), true
 }
 
 // turns is the source: the shortest of prompts, each with an id of its own.

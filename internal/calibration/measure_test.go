@@ -2,7 +2,6 @@ package calibration
 
 import (
 	"context"
-	"encoding/json"
 	"net"
 	"net/http/httptest"
 	"strings"
@@ -50,6 +49,9 @@ func TestMeasure(t *testing.T) {
 			}
 			if r.Requests != 20 || r.Failed != 0 || r.Chunks != 100 || r.StampError.N != 100 || r.Unmatched != 0 || r.Lateness.N != 20 {
 				t.Errorf("got %+v", r)
+			}
+			if !r.Judged {
+				t.Error("without a verdict")
 			}
 			if r.Early > 0 {
 				t.Errorf("%d chunks came before they were written", r.Early)
@@ -151,17 +153,5 @@ func TestMeasureEndsWithItsContext(t *testing.T) {
 	_, err := Measure(ctx, ticking(t), Load{Requests: 5, Chunks: 100, ITL: time.Second})
 	if err == nil || time.Since(began) > 30*time.Second {
 		t.Errorf("got %v after %s", err, time.Since(began))
-	}
-}
-
-func TestResultAsJSON(t *testing.T) {
-	r := Result{Requests: 3, StampError: Quantiles{N: 1, P50: 2000}, TTFTError: 5, Verdict: metrics.Verdict{Why: []string{"slow"}}}
-	b, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back Result
-	if err := json.Unmarshal(b, &back); err != nil || back.Verdict.String() != r.Verdict.String() || back.StampError != r.StampError || back.TTFTError != 5 {
-		t.Errorf("got %+v, %v from %s", back, err, b)
 	}
 }

@@ -3,6 +3,8 @@ package calibration
 import (
 	"runtime/metrics"
 	"time"
+
+	"benchtop/internal/telemetry"
 )
 
 // usage is what the process has used up at a moment of the measurement.
@@ -32,7 +34,7 @@ func newMeter(start time.Time, t *Tally) *meter {
 func (m *meter) read() {
 	metrics.Read(m.heap)
 	u := usage{
-		at: time.Since(m.start), cpu: processCPU(), resident: residentBytes(),
+		at: time.Since(m.start), cpu: telemetry.ProcessCPU(), resident: telemetry.ResidentMemory(),
 		open: m.tally.open.Load(), chunks: m.tally.chunks.Load(),
 	}
 	for _, s := range m.heap {

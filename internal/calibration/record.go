@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"time"
+
+	"benchtop/internal/telemetry"
 )
 
 // Calibration is what a client could measure on a machine.
@@ -40,7 +42,7 @@ type Machine struct {
 
 // ThisMachine is the machine this process runs on.
 func ThisMachine() Machine {
-	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: cpuModel(), Cores: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0)}
+	return Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPU: telemetry.CPUModel(), Cores: runtime.NumCPU(), GOMAXPROCS: runtime.GOMAXPROCS(0)}
 }
 
 // Matches reports whether the calibration was made on this machine, with the cores it has now.
@@ -48,7 +50,7 @@ func (c *Calibration) Matches() bool { return c.Machine == ThisMachine() }
 
 // recordFormat rises when a figure changes its meaning; mostRecord bounds what is read of a file that may be anything.
 const (
-	recordFormat = 1
+	recordFormat = 2
 	mostRecord   = 1 << 20
 )
 
@@ -83,7 +85,7 @@ func parseRecord(data []byte) (*Calibration, error) {
 		return nil, fmt.Errorf("a calibration of format %d, expected %d", c.Format, recordFormat)
 	}
 	const most = 1e12 // of anything a second, far beyond what a machine can do
-	for _, v := range []float64{c.Figures.RequestsPerSecond, c.Figures.OpenStreams, c.Figures.ChunksPerSecond} {
+	for _, v := range []float64{c.Figures.RequestsPerSecond, c.Figures.WithoutPause, c.Figures.OpenStreams, c.Figures.ChunksPerSecond} {
 		if !(v >= 0 && v <= most) {
 			return nil, fmt.Errorf("a figure is %v, expected 0 to %g", v, most)
 		}

@@ -18,7 +18,7 @@ import (
 func full(t testing.TB) *Calibration {
 	t.Helper()
 	plan := campaignOf([]int{1000, 2500}, 10e3, 20e3)
-	c := plan.run(t.Context(), (&machineModel{exact: 15000}).tools())
+	c := plan.run(t.Context(), (&machineModel{exact: 15000, punctual: 5000}).tools())
 	c.Version = "v1.2.3"
 	return c
 }
@@ -93,11 +93,14 @@ func TestBadRecords(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":          {"", "no calibration"},
 		"something else": {`{"a":1}`, "format 0"},
-		"the future":     {`{"benchtop_calibration":2}`, "format 2"},
-		"negative":       {`{"benchtop_calibration":1,"figures":{"most_open_streams":-1}}`, "a figure is -1"},
-		"absurd":         {`{"benchtop_calibration":1,"figures":{"most_chunks_per_s":1e300}}`, "a figure is 1e+300"},
+		"the past":       {`{"benchtop_calibration":1,"figures":{"most_requests_per_s":8000}}`, "format 1, expected 2"},
+		"the future":     {`{"benchtop_calibration":3}`, "format 3"},
+		"negative":       {`{"benchtop_calibration":2,"figures":{"most_open_streams":-1}}`, "a figure is -1"},
+		"absurd":         {`{"benchtop_calibration":2,"figures":{"most_chunks_per_s":1e300}}`, "a figure is 1e+300"},
+		"without pause":  {`{"benchtop_calibration":2,"figures":{"without_pause_requests_per_s":-2}}`, "a figure is -2"},
+		"a verdict":      {`{"benchtop_calibration":2,"figures":{"chunks_per_s_steps":[{"result":{"verdict":"x"}}]}}`, `verdict "x"`},
 		"endless":        {strings.Repeat(" ", mostRecord+1), "larger than"},
-		"wrong type":     {`{"benchtop_calibration":1,"figures":[]}`, "no calibration"},
+		"wrong type":     {`{"benchtop_calibration":2,"figures":[]}`, "no calibration"},
 	} {
 		path := filepath.Join(t.TempDir(), "calibration.json")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
@@ -148,8 +151,8 @@ func FuzzReadRecord(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(out.Bytes())
-	f.Add([]byte(`{"benchtop_calibration":1,"figures":{"most_open_streams":1e3,"stamp_error":{"p99_us":1e300}}}`))
-	f.Add([]byte(`{"benchtop_calibration":1,"when":"2026-01-02T03:04:05Z","figures":{"open_streams_steps":[{}]}}`))
+	f.Add([]byte(`{"benchtop_calibration":2,"figures":{"most_open_streams":1e3,"stamp_error":{"p99_us":1e300}}}`))
+	f.Add([]byte(`{"benchtop_calibration":2,"when":"2026-01-02T03:04:05Z","figures":{"open_streams_steps":[{}]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := parseRecord(data)
 		if err != nil {
@@ -185,7 +188,12 @@ func TestText(t *testing.T) {
 	}
 	for _, want := range []string{
 		"benchtop calibrate, 2026-01-02 03:04, 61 s\nlinux/amd64, Some CPU @ 2 GHz, 2 cores, GOMAXPROCS 2\n",
-		"Requests/s: 64 users without pause, answers of one chunk\n     median     lowest    highest     rounds\n      8,000      8,000      8,000          3\n",
+		"Requests/s: 64 users without pause, then arrivals at random times; answers of one chunk\n" +
+			"        asked/s  requests/s   late p50   late p99  CPU/request\n" +
+			"  without pause       8,000          -          -            -   the most that comes, in 3 rounds, 8,000 to 8,000\n" +
+			"          2,000       2,000      50 us     200 us       0.0 us   exact\n",
+		"          5,600       5,600      50 us  20,000 us       0.0 us   sent 20,000 us late (p99)\n",
+		"can measure up to 4,000 requests/s, ",
 		"stamps off by 3,000 us (p99)\n",
 		"Not measured\n  open streams, 20,000: too few files\n    raise the limit\n",
 		"INCOMPLETE", "with nothing to send, arrivals were 5,000 us late (p99).\nCalibrate again",

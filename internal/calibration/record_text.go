@@ -97,6 +97,12 @@ type headline struct {
 }
 
 func (f *Figures) headlines() []headline {
+	requests := headline{unit: "requests/s", most: f.RequestsPerSecond}
+	for _, s := range f.Rates {
+		if requests.least == 0 || s.Asked < requests.least {
+			requests.least = s.Asked
+		}
+	}
 	streams := headline{unit: "open streams", most: f.OpenStreams, more: f.MoreStreams}
 	for _, s := range f.Streams {
 		if streams.least == 0 || float64(s.Streams) < streams.least {
@@ -109,7 +115,7 @@ func (f *Figures) headlines() []headline {
 			chunks.least = s.ChunksPerSecond
 		}
 	}
-	return []headline{{unit: "requests/s", most: f.RequestsPerSecond}, streams, chunks}
+	return []headline{requests, streams, chunks}
 }
 
 func (f *Figures) requestsText() string {
@@ -120,9 +126,21 @@ func (f *Figures) requestsText() string {
 	for _, r := range f.Rounds {
 		rates = append(rates, r.RequestsPerSecond)
 	}
-	return section(fmt.Sprintf("Requests/s: %d users without pause, answers of one chunk", f.Rounds[0].Users),
-		[]string{"median", "lowest", "highest", "rounds"},
-		[][]string{{count(median(rates)), count(slices.Min(rates)), count(slices.Max(rates)), strconv.Itoa(len(rates))}})
+	spread := plural(float64(len(rates)), "round")
+	if len(rates) > 1 {
+		spread += fmt.Sprintf(", %s to %s", count(slices.Min(rates)), count(slices.Max(rates)))
+	}
+	rows := [][]string{{"without pause", count(f.WithoutPause), "-", "-", "-", "the most that comes, in " + spread}}
+	for _, s := range f.Rates {
+		r, verdict := &s.Result, "exact"
+		if s.Missed != "" {
+			verdict = s.Missed
+		}
+		rows = append(rows, []string{count(s.Asked), count(s.Reached), asMicros(r.Lateness.P50), asMicros(r.Lateness.P99),
+			fmt.Sprintf("%.1f us", r.CPUPerChunkMicros), verdict})
+	}
+	return section(fmt.Sprintf("Requests/s: %d users without pause, then arrivals at random times; answers of one chunk", f.Rounds[0].Users),
+		[]string{"asked/s", "requests/s", "late p50", "late p99", "CPU/request", ""}, rows)
 }
 
 func (f *Figures) stepsText() string {

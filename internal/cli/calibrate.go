@@ -32,7 +32,7 @@ func runCalibrate(env *environment, args []string) int {
 	var groups flagGroups
 	var o calibrateOptions
 	f := groups.group("Calibration")
-	quick := f.Bool("quick", false, "take a quarter of a minute; less sure, and less is tried")
+	quick := f.Bool("quick", false, "take about 20 s; less sure, and less is tried")
 	f.StringVar(&o.json, "json", "", "write all figures to this file; - for standard output, then the table goes to standard error")
 	f.BoolVar(&o.noSave, "no-save", false, "do not keep the result for later runs")
 	rest, warnings, err := parseFlags(groups.set(), args)
@@ -81,7 +81,7 @@ func (o *calibrateOptions) check() error {
 // calibrate runs a campaign against a metronome, prints what it found and keeps it.
 func (o *calibrateOptions) calibrate(ctx context.Context, env *environment, plan calibration.Campaign, server string) int {
 	plan.Draw = drawUnseen
-	done := func() {}
+	var done func()
 	plan.Progress, done = calibrationProgress(env.stderr)
 	c := plan.Run(ctx, server)
 	done()

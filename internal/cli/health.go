@@ -43,12 +43,9 @@ type clientWatch struct {
 
 func (w *clientWatch) sample() {
 	p, now := w.process.Sample(), w.session.load.Connections.Stats()
-	second := metrics.ClientSecond{
-		At: time.Since(w.session.load.Start).Round(time.Microsecond), Took: p.Took,
-		CPU: p.CPU, CPUWait: p.CPUWait, Cores: p.Cores, Sched: p.Sched, Stall: p.Stall,
-		GCs: p.GCs, GCPause: p.GCPause, Memory: p.Memory,
-		Sockets: now.Open, Dialled: now.Dialled - w.before.Dialled, ClockStep: now.ClockSteps > w.before.ClockSteps,
-	}
+	second := p.Second(time.Since(w.session.load.Start).Round(time.Microsecond))
+	second.Sockets, second.Dialled = now.Open, now.Dialled-w.before.Dialled
+	second.ClockStep = now.ClockSteps > w.before.ClockSteps
 	w.before = now
 	second = w.session.recorder.Client(second)
 	w.session.journal.Client(second)

@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"net"
 	"os/exec"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"benchtop/internal/metronome"
 )
@@ -30,7 +34,7 @@ func onTime(t *testing.T, ttft, itl time.Duration) string {
 }
 
 // measured runs serve with the real program, in a way of its own, and returns what it said and the client of its result.
-func measured(t *testing.T, while func(client *exec.Cmd), prefix []string, args ...string) (said string, client map[string]any) {
+func measured(t *testing.T, while func(client *exec.Cmd), prefix []string, args ...string) (said string, result, client map[string]any) {
 	t.Helper()
 	dir := t.TempDir()
 	words := append(append(prefix, program(t), "serve", "--model", "m", "--random-input-len", "5", "--save-result", "--result-dir", dir), args...)
@@ -44,22 +48,34 @@ func measured(t *testing.T, while func(client *exec.Cmd), prefix []string, args 
 	if err := c.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	client, _ = benchtopOf(t, dir)["client"].(map[string]any)
+	result = resultIn(t, dir)
+	client, _ = result["benchtop"].(map[string]any)["client"].(map[string]any)
 	if client == nil {
 		t.Fatalf("no client in the result\n%s", &out)
 	}
-	return out.String(), client
+	return out.String(), result, client
 }
 
 // A client that shares its core with others cannot send in time, and says that it was it.
 func TestStarvedClient(t *testing.T) {
-	t.Parallel()
+	// Not parallel: it takes a core away from every other test.
 	if _, err := exec.LookPath("taskset"); err != nil {
 		skip(t, "no taskset")
 	}
+	var cores unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &cores); err != nil {
+		t.Fatal(err)
+	}
+	core := 0
+	for !cores.IsSet(core) {
+		core++
+	}
+	pinned := []string{"taskset", "-c", strconv.Itoa(core)}
+	runtime.LockOSThread() // the hogs die with their thread
+	defer runtime.UnlockOSThread()
 	base := onTime(t, 20*time.Millisecond, 20*time.Millisecond)
 	for range 8 {
-		hog := exec.Command("taskset", "-c", "0", "sh", "-c", "while :; do :; done")
+		hog := exec.Command(pinned[0], append(pinned[1:], "sh", "-c", "while :; do :; done")...)
 		hog.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		if err := hog.Start(); err != nil {
 			t.Fatal(err)
@@ -69,8 +85,8 @@ func TestStarvedClient(t *testing.T) {
 			_ = hog.Wait()
 		}()
 	}
-	said, client := measured(t, func(*exec.Cmd) {}, []string{"nice", "-n", "5", "taskset", "-c", "0"},
-		"--base-url", base, "--request-rate", "250", "--num-prompts", "1000", "--random-output-len", "40")
+	said, _, client := measured(t, func(*exec.Cmd) {}, append([]string{"nice", "-n", "5"}, pinned...),
+		"--base-url", base, "--request-rate", "250", "--num-prompts", "500", "--random-output-len", "40")
 	if client["verdict"] != "limited" || !strings.Contains(said, "client LIMITED") {
 		t.Errorf("client %v, want it limited\n%s", client["why"], said)
 	}
@@ -81,12 +97,15 @@ func TestStoppedClient(t *testing.T) {
 	t.Parallel()
 	base := onTime(t, 20*time.Millisecond, 10*time.Millisecond)
 	const pause = 1500 * time.Millisecond
-	said, client := measured(t, func(c *exec.Cmd) {
+	said, result, client := measured(t, func(c *exec.Cmd) {
 		time.Sleep(2 * time.Second)
 		_ = c.Process.Signal(syscall.SIGSTOP)
 		time.Sleep(pause)
 		_ = c.Process.Signal(syscall.SIGCONT)
-	}, nil, "--base-url", base, "--request-rate", "50", "--duration", "5s", "--random-output-len", "40")
+	}, nil, "--base-url", base, "--request-rate", "50", "--duration", "5s", "--random-output-len", "40", "--stall-timeout", "1s")
+	if result["failed"] != 0.0 {
+		t.Errorf("%v failed: what came during the stop is no stall of the server\n%s", result["failed"], said)
+	}
 	if client["verdict"] != "limited" || !strings.Contains(said, "stood still for") {
 		t.Errorf("client %v, want it limited\n%s", client["why"], said)
 	}

@@ -111,7 +111,8 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session,
 	default:
 		s.load.ModelFor = loadgen.RoundRobinModels(o.content.lora)
 	}
-	if err := room(o.load.atOnce(requests)); err != nil {
+	ahead := o.client.ahead(&o.load, requests)
+	if err := room(max(ahead, o.load.atOnce(requests))); err != nil {
 		return nil, usageError{err}
 	}
 	beyond := calibrationWarnings(o.load.heaviest(requests, o.prompts.outputs()))
@@ -123,7 +124,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session,
 	if err := o.rehearse(ctx, env, s.load, first, ready); err != nil {
 		return nil, err
 	}
-	s.connect(ctx, o.client.ahead(&o.load, requests))
+	s.connect(ctx, ahead)
 	s.side = &sideline{client: client, target: t, profile: o.server.profile}
 	s.notes = append(s.notes, s.side.begin(ctx)...)
 	return s, nil

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"benchtop/export"
@@ -18,9 +19,13 @@ func (s *session) walkStages(ctx context.Context) {
 	}
 	var moments []moment
 	users := 0
+	var connecting sync.WaitGroup
+	defer connecting.Wait()
 	for i, stage := range s.plan.Stages {
 		if stage.Users > users && i > 0 {
-			moments = append(moments, moment{max(stage.Start-connectAhead, s.plan.Stages[i-1].Start), func() { s.connectFor(ctx, stage) }})
+			moments = append(moments, moment{max(stage.Start-connectAhead, s.plan.Stages[i-1].Start), func() {
+				connecting.Go(func() { s.connectFor(ctx, stage) })
+			}})
 		}
 		users = max(users, stage.Users)
 		moments = append(moments, moment{stage.Start, func() {

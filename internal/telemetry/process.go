@@ -3,6 +3,8 @@ package telemetry
 import (
 	"runtime/debug"
 	"time"
+
+	"benchtop/metrics"
 )
 
 // Process watches the process it runs in, so that a run can tell the client's own troubles from the server's. Only one
@@ -40,6 +42,14 @@ type ProcessSample struct {
 	Memory uint64
 }
 
+// Second is the sample as the part of a client's second, ending at, that the process itself knows. The rest is the caller's.
+func (s ProcessSample) Second(at time.Duration) metrics.ClientSecond {
+	return metrics.ClientSecond{
+		At: at, Took: s.Took, CPU: s.CPU, CPUWait: s.CPUWait, Cores: s.Cores, Sched: s.Sched, Stall: s.Stall,
+		GCs: s.GCs, GCPause: s.GCPause, Memory: s.Memory,
+	}
+}
+
 // WatchProcess begins to watch. Close ends it.
 func WatchProcess() *Process {
 	p := &Process{beats: startHeartbeat(), scheduler: newSchedulerWaits(), system: openSystem(), at: time.Now()}
@@ -61,7 +71,7 @@ func (p *Process) read(took time.Duration) ProcessSample {
 	debug.ReadGCStats(&p.collector)
 	return ProcessSample{
 		Took:    took,
-		CPU:     perSecond(p.cpu.by(int64(processCPU())), took),
+		CPU:     perSecond(p.cpu.by(int64(ProcessCPU())), took),
 		CPUWait: perSecond(int64(p.system.threadsWaited()), took),
 		Cores:   p.system.cores(p.at),
 		Sched:   p.scheduler.p99(),

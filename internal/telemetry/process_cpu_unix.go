@@ -8,8 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processCPU is the time all threads spent on a core since the process began.
-func processCPU() time.Duration {
+// ProcessCPU is the time all threads spent on a core since the process began, for the program and the system; 0 where the
+// system does not tell.
+func ProcessCPU() time.Duration {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
 		return 0

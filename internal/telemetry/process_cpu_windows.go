@@ -6,8 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// processCPU is the time all threads spent on a core since the process began.
-func processCPU() time.Duration {
+// ProcessCPU is the time all threads spent on a core since the process began, for the program and the system; 0 where the
+// system does not tell.
+func ProcessCPU() time.Duration {
 	var created, ended, kernel, user windows.Filetime
 	if windows.GetProcessTimes(windows.CurrentProcess(), &created, &ended, &kernel, &user) != nil {
 		return 0

@@ -13,6 +13,9 @@ import (
 // quotaEvery is how often the quota of the control group is read: it seldom changes.
 const quotaEvery = 10 * time.Second
 
+// statmPath is the file of the process' memory.
+const statmPath = "/proc/self/statm"
+
 // system is what /proc tells of the process. Its files stay open; one that cannot be opened is -1, and what it would tell 0.
 type system struct {
 	pid     int
@@ -32,7 +35,7 @@ type system struct {
 func openSystem() system {
 	return system{
 		pid:     os.Getpid(),
-		statm:   openProc("/proc/self/statm", 0),
+		statm:   openProc(statmPath, 0),
 		tasks:   openProc("/proc/self/task", unix.O_DIRECTORY),
 		text:    make([]byte, 512),
 		entries: make([]byte, 8<<10),
@@ -112,15 +115,28 @@ func (s *system) threadWaited(name string, now map[int]time.Duration) {
 }
 
 // memory is what is resident, in bytes.
-func (s *system) memory() uint64 {
-	if s.statm < 0 {
+func (s *system) memory() uint64 { return resident(s.statm, s.text) }
+
+// ResidentMemory is what of this process is in RAM, in bytes; 0 where the system does not tell.
+func ResidentMemory() int64 {
+	statm := openProc(statmPath, 0)
+	if statm < 0 {
 		return 0
 	}
-	n, err := unix.Pread(s.statm, s.text, 0)
+	defer func() { _ = unix.Close(statm) }()
+	return int64(resident(statm, make([]byte, 512)))
+}
+
+// resident reads an open statm, -1 if there is none, by way of a buffer for its line.
+func resident(statm int, text []byte) uint64 {
+	if statm < 0 {
+		return 0
+	}
+	n, err := unix.Pread(statm, text, 0)
 	if err != nil {
 		return 0
 	}
-	bytes, _ := parseStatm(s.text[:max(0, n)], os.Getpagesize())
+	bytes, _ := parseStatm(text[:max(0, n)], os.Getpagesize())
 	return bytes
 }
 

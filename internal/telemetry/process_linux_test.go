@@ -76,3 +76,23 @@ func TestSuspendedNow(t *testing.T) {
 		t.Errorf("suspended for %v, then for %v", a, b)
 	}
 }
+
+// Memory that is in use is resident, and a sample and a single look see the same.
+func TestResidentMemory(t *testing.T) {
+	const more = 64 << 20
+	before := ResidentMemory()
+	held := make([]byte, more)
+	for i := 0; i < more; i += 4096 {
+		held[i] = 1
+	}
+	p := WatchProcess()
+	defer p.Close()
+	after, sampled := ResidentMemory(), int64(p.Sample().Memory)
+	runtime.KeepAlive(held)
+	if before < 1<<20 || after-before < more/2 {
+		t.Errorf("%d bytes, then %d after %d more were used", before, after, more)
+	}
+	if d := sampled - after; d < -more/2 || d > more/2 {
+		t.Errorf("a sample says %d bytes, a single look %d", sampled, after)
+	}
+}

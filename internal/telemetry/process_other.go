@@ -29,6 +29,9 @@ func (s *system) memory() uint64 {
 	return all.Uint64() - released.Uint64()
 }
 
+// ResidentMemory is unknown here: what the runtime holds is not all that the process has in RAM.
+func ResidentMemory() int64 { return 0 }
+
 func (s *system) cores(time.Time) float64 {
 	return coresAllowed(runtime.GOMAXPROCS(0), runtime.NumCPU(), 0)
 }

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"math"
+	"reflect"
 	"runtime"
 	"runtime/metrics"
 	"testing"
@@ -28,7 +29,7 @@ func checkSample(t *testing.T, s ProcessSample) {
 func TestProcessSample(t *testing.T) {
 	p := WatchProcess()
 	defer p.Close()
-	if processCPU() == 0 {
+	if ProcessCPU() == 0 {
 		t.Skip("the system does not tell")
 	}
 	time.Sleep(100 * ms)
@@ -37,7 +38,7 @@ func TestProcessSample(t *testing.T) {
 
 	// Measured by the process' own clock, so that it does not matter how little of a core there is.
 	const work = 200 * ms
-	for began := processCPU(); processCPU()-began < work; {
+	for began := ProcessCPU(); ProcessCPU()-began < work; {
 	}
 	runtime.GC()
 	runtime.GC()
@@ -57,6 +58,28 @@ func TestProcessSample(t *testing.T) {
 	checkSample(t, at)
 	if at.GCs > 1 {
 		t.Errorf("%d collections again", at.GCs)
+	}
+}
+
+// Whatever a sample tells of the process is in its second, and nothing else.
+func TestSecond(t *testing.T) {
+	s := ProcessSample{Took: 1, CPU: 2, CPUWait: 3, Cores: 4, Sched: 5, Stall: 6, GCs: 7, GCPause: 8, Memory: 9}
+	second := reflect.ValueOf(s.Second(10))
+	told := reflect.ValueOf(s)
+	for i := range told.NumField() {
+		name := told.Type().Field(i).Name
+		if field := second.FieldByName(name); !field.IsValid() || !field.Equal(told.Field(i)) || field.IsZero() {
+			t.Errorf("%s is %v in the second, %v in the sample", name, field, told.Field(i))
+		}
+	}
+	filled := 0
+	for i := range second.NumField() {
+		if !second.Field(i).IsZero() {
+			filled++
+		}
+	}
+	if at := s.Second(10).At; at != 10 || filled != told.NumField()+1 {
+		t.Errorf("at %d, %d fields filled of a sample with %d", at, filled, told.NumField())
 	}
 }
 
@@ -220,9 +243,9 @@ func BenchmarkSample(b *testing.B) {
 	p := WatchProcess()
 	defer p.Close()
 	b.ReportAllocs()
-	began := processCPU()
+	began := ProcessCPU()
 	for b.Loop() {
 		p.Sample()
 	}
-	b.ReportMetric(float64(processCPU()-began)/float64(b.N), "cpu-ns/op")
+	b.ReportMetric(float64(ProcessCPU()-began)/float64(b.N), "cpu-ns/op")
 }

@@ -1,22 +1,12 @@
-package calibration
+package telemetry
 
 import (
 	"bufio"
 	"io"
-	"os"
 	"strings"
 )
 
-// cpuModel is the name of the first processor.
-func cpuModel() string {
-	f, err := os.Open("/proc/cpuinfo")
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	return modelName(f)
-}
-
+// modelName reads /proc/cpuinfo, lines of "name : value" for each processor, and returns the first model with single spaces.
 func modelName(r io.Reader) string {
 	lines := bufio.NewScanner(io.LimitReader(r, 64<<10))
 	for lines.Scan() {

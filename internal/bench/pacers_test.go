@@ -1,0 +1,39 @@
+package main
+
+import "testing"
+
+// A pacer has the same bars wherever it is measured, also where it is not the default.
+func TestPacerBars(t *testing.T) {
+	for _, c := range []struct {
+		kind string
+		want [3]float64 // at 100, 1,000 and 5,000 a second
+	}{
+		{"spin", [3]float64{50, 50, 50}},
+		{"timerfd", [3]float64{1_000, 100, 100}},
+		{"ppoll", [3]float64{}},
+		{sleepless, [3]float64{}},
+	} {
+		for i, rate := range []int{100, 1_000, 5_000} {
+			if got := lateMost(c.kind, rate); got != c.want[i] {
+				t.Errorf("%s at %d/s: %g µs, want %g", c.kind, rate, got, c.want[i])
+			}
+		}
+	}
+	// The table has a bar for each row that should have one.
+	for _, tab := range []table{pacers(false), pacers(true)} {
+		bars := map[string]bool{}
+		for _, b := range tab.bars {
+			bars[b.row] = true
+		}
+		for _, kind := range []string{"spin, 100/s", "spin, 1000/s", "spin, 5000/s"} {
+			if !bars[kind] {
+				t.Errorf("no bar for %s in %v", kind, bars)
+			}
+		}
+		for _, r := range tab.rows {
+			if r.name == "timerfd, 100/s" && !bars[r.name] {
+				t.Errorf("no bar for %s in %v", r.name, bars)
+			}
+		}
+	}
+}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package calibration
-
-// residentBytes is unknown here.
-func residentBytes() int64 { return 0 }

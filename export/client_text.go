@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,6 +71,10 @@ func limitedRemark(r *metrics.Report) string {
 	v := &r.Client.Verdict
 	if !v.Limited() {
 		return ""
+	}
+	if slices.ContainsFunc(r.Failures, func(f metrics.FailureCount) bool { return f.Kind == metrics.FailedNoSocket }) {
+		return remark("Client LIMITED: %s. Its system had no more: raise the limit of open files with `ulimit -n`, lower the load,"+
+			" or spread it over several machines.", strings.Join(v.Why, "; "))
 	}
 	return remark("Client LIMITED: %s. The figures may be the client's rather than the server's: give the client cores of its"+
 		" own, run it on another machine, or lower the load; `benchtop calibrate` shows what this machine can measure.",

@@ -85,7 +85,7 @@ func TestClientRemarks(t *testing.T) {
 				" sends several at once, or the network held them. The gaps between those are 0.", "client ok"},
 		"read late": {func(run *metrics.Run, qs []metrics.Request) {
 			together(run, qs, 24)
-			run.Stamps.DelayP99 = 3 * ms
+			run.Stamps.DelayP99 = 30 * ms
 		}, "Client LIMITED: 20.0 % of chunks read late and together. " + advice, "client LIMITED (20.0 % of chunks read late and together)"},
 		"one of 120 not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 1 }, "", "client ok"},
 		"not stamped": {func(run *metrics.Run, _ []metrics.Request) { run.Stamps.Unstamped = 120 },

@@ -89,18 +89,25 @@ func heldRemark(r *metrics.Report) string {
 // fellShort is the share of the scheduled rate below which sending was not what was planned.
 const fellShort = 0.95
 
+// fewestSent is the number of requests from which on a rate says something, where no slot held them back.
+const fewestSent = 20
+
 // sentShort: much less was sent than asked for.
 func sentShort(r *metrics.Report) bool {
-	return paced(r) && r.SentRate > 0 && r.SentRate < fellShort*r.ScheduledRate
+	telling := r.Completed+r.Failed >= fewestSent || r.ClientQueue.Max >= shortestHeld
+	return telling && paced(r) && r.SentRate > 0 && r.SentRate < fellShort*r.ScheduledRate
 }
 
 func pacingRemark(r *metrics.Report) string {
 	if !sentShort(r) {
 		return ""
 	}
-	cause := "this client could not keep up"
-	if r.ClientQueue.Max >= shortestHeld {
+	cause := "the connections took their time to open, or the run is short"
+	switch {
+	case r.ClientQueue.Max >= shortestHeld:
 		cause = "requests waited for a slot"
+	case r.Client.Verdict.Limited() || !watched(&r.Client):
+		cause = "this client could not keep up"
 	}
 	return remark("Pacing: %.2f requests/s were sent where the schedule asked for %.2f; %s.",
 		r.SentRate, r.ScheduledRate, cause)

@@ -27,6 +27,7 @@ type Connections struct {
 	ahead   []*link    // opened ahead and never used, the newest last
 	open    map[*link]struct{}
 	dialled int
+	most    int // open at a time, since Peak was asked
 	cut     bool
 }
 
@@ -63,6 +64,15 @@ func (l *Connections) Stats() ConnectionStats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return ConnectionStats{Open: len(l.open), Dialled: l.dialled, ClockSteps: l.stamps.clockSteps()}
+}
+
+// Peak is the most connections that were open at a time since it was called before.
+func (l *Connections) Peak() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	most := max(l.most, len(l.open))
+	l.most = len(l.open)
+	return most
 }
 
 // adopt gives the connections the clock of a run, before any of them is taken.
@@ -124,6 +134,7 @@ func (l *Connections) dial(ctx context.Context, clock runClock) (*link, error) {
 	l.mu.Lock()
 	l.open[k] = struct{}{}
 	l.dialled++
+	l.most = max(l.most, len(l.open))
 	cut := l.cut
 	l.mu.Unlock()
 	if cut {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -188,6 +189,9 @@ func (x *exchange) broken(kind metrics.Failure, err error) {
 	case isTimeout(err) && q.FirstChunk != metrics.Never && kind != metrics.FailedTimeout:
 		kind = metrics.FailedStall
 		err = fmt.Errorf("nothing came for %s after chunk %d", x.engine.options.StallTimeout, len(q.Chunks))
+	case kind == metrics.FailedConnect && isOwnLimit(err):
+		kind = metrics.FailedNoSocket
+		err = fmt.Errorf("%w; it is this client's system that has no more: raise the limit (ulimit -n for files), or lower the load", err)
 	case isTimeout(err) && kind != metrics.FailedConnect:
 		kind = metrics.FailedTimeout
 		err = fmt.Errorf("not complete after %s", x.engine.options.RequestTimeout)
@@ -197,6 +201,11 @@ func (x *exchange) broken(kind metrics.Failure, err error) {
 		kind, err = metrics.FailedTruncated, errors.New("connection closed in the middle of the answer")
 	}
 	x.fail(kind, err.Error())
+}
+
+// isOwnLimit reports whether it is our own system that has no socket: no more files, or no port that is free.
+func isOwnLimit(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EADDRNOTAVAIL)
 }
 
 func (x *exchange) fail(kind metrics.Failure, words string) {

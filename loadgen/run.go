@@ -172,6 +172,7 @@ type Engine struct {
 	cutting  context.Context // ends when everything has to
 	cut      context.CancelFunc
 	aborted  atomic.Bool
+	ended    atomic.Int64
 	halting  chan struct{} // holds a token while nobody reports what was held back; a mutex would stop virtual time
 	drain    sync.Once
 	drainEnd *time.Timer // guarded by drainMu
@@ -264,9 +265,13 @@ func (e *Engine) Run(ctx context.Context, src Source) error {
 	err := <-done
 	e.limiter.work.Wait()
 	e.halt() // waits for one that is under way, so that everything due is reported
+	e.ended.Store(int64(e.clock.now()))
 	e.finish()
 	return err
 }
+
+// Ended is when the last request had ended, for use after Run: closing its connections takes time that is not the run's.
+func (e *Engine) Ended() time.Duration { return time.Duration(e.ended.Load()) }
 
 // finish ends what is left when the last request has ended: a drain's timer, probes, idle connections.
 func (e *Engine) finish() {

@@ -13,6 +13,7 @@ type clientTally struct {
 	delay   Histogram // of chunks; live only, the journal has the result
 	worst   time.Duration
 	sched   Histogram // one value a second
+	refused uint64    // requests for which the system had no socket
 	stood   time.Duration
 	busy, n int     // seconds without time left, of so many
 	cpu     float64 // core seconds
@@ -71,15 +72,21 @@ func (c *clientTally) chunk(r *Request, i int, warming bool) {
 }
 
 // done counts what a request that ended took of connections.
-func (c *clientTally) done(r *Request) { c.now.Redials += r.Redials }
+func (c *clientTally) done(r *Request) {
+	c.now.Redials += r.Redials
+	if r.Failure == FailedNoSocket {
+		c.refused++
+	}
+}
 
 // sample completes the sample of a second with what was counted in it and files it.
 func (c *clientTally) sample(s ClientSecond) ClientSecond {
 	s.Sent, s.Redials, s.Chunks, s.Shared, s.Unstamped = c.now.Sent, c.now.Redials, c.now.Chunks, c.now.Shared, c.now.Unstamped
-	s.LateP99, s.LateMax = c.nowLate.Quantile(0.99), c.nowLatest
+	s.LateP99, s.LateMax = min(c.nowLate.Quantile(0.99), c.nowLatest), c.nowLatest // the one is an estimate
 	s.DelayP50, s.DelayP99, s.DelayMax = Never, Never, Never
 	if c.nowDelay.Count() > 0 {
-		s.DelayP50, s.DelayP99, s.DelayMax = c.nowDelay.Quantile(0.5), c.nowDelay.Quantile(0.99), c.nowWorst
+		s.DelayMax = c.nowWorst
+		s.DelayP50, s.DelayP99 = min(c.nowDelay.Quantile(0.5), s.DelayMax), min(c.nowDelay.Quantile(0.99), s.DelayMax)
 	}
 	c.now, c.nowLatest, c.nowWorst = ClientSecond{}, 0, 0
 	c.nowLate.reset()
@@ -127,15 +134,16 @@ func (c *clientTally) timed() Stamps {
 	s := c.stamps
 	s.DelayP50, s.DelayP99, s.DelayP999, s.DelayMax = Never, Never, Never, Never
 	if c.delay.Count() > 0 {
-		s.DelayP50, s.DelayP99, s.DelayP999 = c.delay.Quantile(0.5), c.delay.Quantile(0.99), c.delay.Quantile(0.999)
-		s.DelayMax = c.worst
+		at := func(q float64) time.Duration { return min(c.delay.Quantile(q), c.worst) } // an estimate
+		s.DelayP50, s.DelayP99, s.DelayP999, s.DelayMax = at(0.5), at(0.99), at(0.999), c.worst
 	}
 	return s
 }
 
-// verdict on the whole run so far. stamps are those of the run.
-func (c *clientTally) verdict(p *Plan, stamps Stamps) Verdict {
+// verdict on the whole run so far. stamps are those of the run, itl its gaps between chunks.
+func (c *clientTally) verdict(p *Plan, stamps Stamps, itl *Histogram) Verdict {
 	e := evidence{
+		gap: usualGap(itl), refused: c.refused,
 		paced: p.paced(), kernel: p.Timestamps == KernelStamps,
 		over: c.late.Count() - c.late.Below(LateMost), late: c.late.Quantile(0.99), stamps: stamps, sched: c.sched.Quantile(0.95),
 		stood: c.stood, length: c.sampled, busy: c.busy, n: c.n,
@@ -146,9 +154,19 @@ func (c *clientTally) verdict(p *Plan, stamps Stamps) Verdict {
 // recentSeconds are those that a live verdict looks at.
 const recentSeconds = 5
 
-// recent is the verdict on the last seconds alone.
-func (c *clientTally) recent(p *Plan) Verdict {
-	e := evidence{paced: p.paced(), kernel: p.Timestamps == KernelStamps}
+// usualGap is the median of the gaps that are not 0.
+func usualGap(itl *Histogram) time.Duration {
+	n := itl.Count()
+	if n == 0 {
+		return 0
+	}
+	together := float64(itl.Below(time.Microsecond))
+	return itl.Quantile((together + (float64(n)-together)/2) / float64(n))
+}
+
+// recent is the verdict on the last seconds alone. A request without a socket stays in it: that is no passing trouble.
+func (c *clientTally) recent(p *Plan, itl *Histogram) Verdict {
+	e := evidence{gap: usualGap(itl), refused: c.refused, paced: p.paced(), kernel: p.Timestamps == KernelStamps}
 	e.stamps.DelayP99 = Never
 	for _, s := range c.seconds[max(0, len(c.seconds)-recentSeconds):] {
 		if s.LateP99 > LateMost {
@@ -175,7 +193,7 @@ func (c *clientTally) recent(p *Plan) Verdict {
 }
 
 // client sums up for the report. stamps may be nil where the run's end is not known; then the seconds say what they can.
-func (c *clientTally) client(p *Plan, stamps *Stamps, lateness Statistic) Client {
+func (c *clientTally) client(p *Plan, stamps *Stamps, itl *Histogram, lateness Statistic) Client {
 	out := Client{Source: p.Timestamps, Lateness: lateness, StoodStill: c.stood, Seconds: c.seconds}
 	if out.Source == "" {
 		out.Source = UserStamps // journals from before there was a choice
@@ -202,12 +220,13 @@ func (c *clientTally) client(p *Plan, stamps *Stamps, lateness Statistic) Client
 	}
 	if c.sampled > 0 {
 		out.CPU = c.cpu / c.sampled.Seconds()
+		out.CPUMost = max(out.CPUMost, out.CPU) // of a run too short for a whole second
 	}
 	if stamps != nil {
 		known.Unstamped, known.DelayP50, known.DelayP99 = stamps.Unstamped, stamps.DelayP50, stamps.DelayP99
 		known.DelayP999, known.DelayMax = stamps.DelayP999, stamps.DelayMax
 	}
 	out.Stamps = known
-	out.Verdict = c.verdict(p, known)
+	out.Verdict = c.verdict(p, known, itl)
 	return out
 }

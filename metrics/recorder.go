@@ -109,7 +109,7 @@ func (r *Recorder) Client(s ClientSecond) ClientSecond {
 func (r *Recorder) Verdict() Verdict {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.line.client.verdict(r.line.plan, r.line.client.timed())
+	return r.line.client.verdict(r.line.plan, r.line.client.timed(), &r.line.itl)
 }
 
 // Stamps is how the chunks were timed so far.
@@ -199,7 +199,7 @@ func (r *Recorder) look() (s Snapshot, same int, changed []Window) {
 		Log:     slices.Clone(r.log[max(0, len(r.log)-logKept):]),
 		Marks:   r.marks[:len(r.marks):len(r.marks)],
 		Client:  l.client.seconds[:len(l.client.seconds):len(l.client.seconds)],
-		Verdict: l.client.verdict(l.plan, l.client.timed()), Recent: l.client.recent(l.plan),
+		Verdict: l.client.verdict(l.plan, l.client.timed(), &l.itl), Recent: l.client.recent(l.plan, &l.itl),
 		SavePath: r.savePath, SaveError: r.saveErr, Report: r.report,
 	}
 	return s, same, changed

@@ -32,6 +32,8 @@ type Failure string
 const (
 	// FailedConnect: no connection to the server.
 	FailedConnect Failure = "connect"
+	// FailedNoSocket: the client's own system had no socket for the request: files or ports were used up.
+	FailedNoSocket Failure = "no_socket"
 	// FailedStatus: an answer other than 200.
 	FailedStatus Failure = "http_status"
 	// FailedReset: the connection broke before the answer was complete.

@@ -190,7 +190,7 @@ func (s *summary) finish() {
 	for _, second := range s.run.Client {
 		s.line.client.file(second)
 	}
-	r.Client = s.line.client.client(&r.Plan, s.run.Stamps, s.own.statistic(r.Plan.Percentiles))
+	r.Client = s.line.client.client(&r.Plan, s.run.Stamps, &s.line.itl, s.own.statistic(r.Plan.Percentiles))
 	_, r.Timeline = s.line.share(r.Ended, nil)
 	l := &s.line
 	r.HistTTFT, r.HistTPOT, r.HistITL, r.HistE2EL = l.ttft.share(), l.tpot.share(), l.itl.share(), l.e2el.share()

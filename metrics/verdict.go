@@ -13,8 +13,11 @@ const (
 	// SharedMost is the share of chunks with a shared stamp from which on gaps between chunks are doubtful.
 	SharedMost = 0.01
 	// ReadLate is the 99th percentile of the time between kernel and client, or of the wait of goroutines where the kernel
-	// does not tell, from which on it was the client that read late, and not the server that sent chunks together.
-	ReadLate = time.Millisecond
+	// does not tell, from which on it was the client that read late, and not the server that sent chunks together: a part of
+	// the usual gap between chunks, since only what waits until the next one comes is read together with it; and no less than
+	// ReadLateLeast.
+	ReadLate      = 0.5
+	ReadLateLeast = time.Millisecond
 	// SchedMost is that wait of goroutines from which on stamps taken by the client itself are wrong.
 	SchedMost = 10 * time.Millisecond
 	// StallFrom is how late a timer must be to say that the whole process stood still; StallMost the share of the run that
@@ -57,14 +60,16 @@ type evidence struct {
 	paced  bool // requests had times of their own, so that being late has a meaning
 	kernel bool // chunks are stamped by the kernel
 
-	over   uint64        // requests sent later than LateMost
-	late   time.Duration // p99 of all
-	stamps Stamps
-	sched  time.Duration // worst of the usual seconds, see clientTally
-	stood  time.Duration
-	length time.Duration
-	busy   int // seconds without time left
-	n      int // seconds
+	over    uint64        // requests sent later than LateMost
+	late    time.Duration // p99 of all
+	stamps  Stamps
+	gap     time.Duration // between chunks that came apart, the median
+	refused uint64        // requests for which the system had no socket
+	sched   time.Duration // worst of the usual seconds, see clientTally
+	stood   time.Duration
+	length  time.Duration
+	busy    int // seconds without time left
+	n       int // seconds
 }
 
 func (e *evidence) verdict() Verdict {
@@ -73,6 +78,9 @@ func (e *evidence) verdict() Verdict {
 	if e.stood > 0 && float64(e.stood) > StallMost*float64(e.length) {
 		bad("stood still for %s", inWords(e.stood))
 	}
+	if e.refused > 0 {
+		bad("no socket for %d of the requests", e.refused)
+	}
 	if e.paced && e.over >= fewestLate && e.late > LateMost {
 		bad("p99 sent %s late", inWords(e.late))
 	}
@@ -80,7 +88,7 @@ func (e *evidence) verdict() Verdict {
 	if e.kernel && e.stamps.DelayP99 != Never {
 		delay = e.stamps.DelayP99
 	}
-	if e.stamps.Shared >= fewestJudged && share(e.stamps.Shared, e.stamps.Chunks) > SharedMost && delay >= ReadLate {
+	if e.stamps.Shared >= fewestJudged && share(e.stamps.Shared, e.stamps.Chunks) > SharedMost && delay >= max(ReadLateLeast, time.Duration(ReadLate*float64(e.gap))) {
 		bad("%.1f %% of chunks read late and together", 100*share(e.stamps.Shared, e.stamps.Chunks))
 	}
 	// Where stamps were asked of the kernel and did not come, they are our own.

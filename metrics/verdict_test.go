@@ -26,6 +26,9 @@ func TestVerdict(t *testing.T) {
 		{"late in a closed loop", func(e *evidence) { e.late, e.paced = time.Second, false }, "ok"},
 		{"few requests", func(e *evidence) { e.late, e.over = time.Second, 2 }, "ok"},
 		{"read late and together", func(e *evidence) { e.stamps.Shared = 48 }, "limited (2.4 % of chunks read late and together)"},
+		{"together, and read late for a fast stream", func(e *evidence) { e.stamps.Shared, e.gap = 48, 20*ms }, "limited (2.4 % of chunks read late and together)"},
+		{"together, but read well before the next came", func(e *evidence) { e.stamps.Shared, e.gap = 1000, 21*ms }, "ok"},
+		{"without a socket", func(e *evidence) { e.refused = 3 }, "limited (no socket for 3 of the requests)"},
 		{"few together", func(e *evidence) { e.stamps.Chunks, e.stamps.Shared = 100, 19 }, "ok"},
 		{"together, but read in time", func(e *evidence) { e.stamps.Shared, e.stamps.DelayP99 = 1000, 200*time.Microsecond }, "ok"},
 		{"together, in time, with busy goroutines", func(e *evidence) {
@@ -185,5 +188,39 @@ func TestOwnLateness(t *testing.T) {
 		if got := q.OwnLateness(); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
+	}
+}
+
+// The usual gap is that of chunks that came apart.
+func TestUsualGap(t *testing.T) {
+	var h Histogram
+	if got := usualGap(&h); got != 0 {
+		t.Errorf("without gaps: %s", got)
+	}
+	for range 300 {
+		h.Add(0)
+	}
+	for range 100 {
+		h.Add(40 * time.Millisecond)
+	}
+	if got := usualGap(&h); got < 39*time.Millisecond || got > 41*time.Millisecond {
+		t.Errorf("three of four together: %s, want 40ms", got)
+	}
+}
+
+// A request for which our own system had no socket is the client's fault, live and in the report.
+func TestNoSocket(t *testing.T) {
+	plan := Plan{Timestamps: KernelStamps}
+	rec := NewRecorder(time.Now(), &plan)
+	q := NewRequest(0)
+	q.Scheduled, q.Due, q.Done, q.Failure, q.Error = 0, 0, time.Millisecond, FailedNoSocket, "too many open files"
+	rec.Due(&q)
+	rec.Done(&q)
+	if v := rec.Verdict(); v.String() != "limited (no socket for 1 of the requests)" {
+		t.Error(v)
+	}
+	q.live = liveState{}
+	if r, err := Summarize(yield([]Request{q}), Run{Plan: plan, Ended: time.Second}); err != nil || !r.Client.Verdict.Limited() {
+		t.Errorf("%s (%v)", r.Client.Verdict, err)
 	}
 }

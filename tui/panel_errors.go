@@ -80,6 +80,8 @@ func failureName(kind metrics.Failure, status int) string {
 	switch kind {
 	case metrics.FailedConnect:
 		return "no connection"
+	case metrics.FailedNoSocket:
+		return "no socket here"
 	case metrics.FailedStatus:
 		return fmt.Sprintf("HTTP %d", status)
 	case metrics.FailedReset:

@@ -2,8 +2,8 @@ package calibration
 
 import "time"
 
-// Limits of what counts as measured exactly, for chunks; MostLate is that for requests. Of the chunks' stamps, 99 % may be off by no more than MostError, and no more
-// than MostShared of them may share a stamp with the one before.
+// Limits of what counts as measured exactly, for chunks; MostLate is that for requests. Of the chunks' stamps, 99 % may be off
+// by no more than MostError, and no more than MostShared of them may share a stamp with the one before.
 const (
 	MostError  = time.Millisecond
 	MostShared = 0.01

@@ -56,6 +56,12 @@ const (
 
 // ReadRecord reads a calibration that Write left behind. The error is fs.ErrNotExist if there is none.
 func ReadRecord(path string) (*Calibration, error) {
+	// A pipe in its place would be waited for.
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file; remove it", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

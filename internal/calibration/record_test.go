@@ -192,7 +192,7 @@ func TestText(t *testing.T) {
 			"        asked/s  requests/s   late p50   late p99  CPU/request\n" +
 			"  without pause       8,000          -          -            -   the most that comes, in 3 rounds, 8,000 to 8,000\n" +
 			"          2,000       2,000      50 us     200 us       0.0 us   exact\n",
-		"          5,600       5,600      50 us  20,000 us       0.0 us   sent 20,000 us late (p99)\n",
+		"          5,600       5,600      50 us      20 ms       0.0 us   sent 20 ms late (p99)\n",
 		"can measure up to 4,000 requests/s, ",
 		"stamps off by 3,000 us (p99)\n",
 		"Not measured\n  open streams, 20,000: too few files\n    raise the limit\n",
@@ -210,5 +210,37 @@ func TestText(t *testing.T) {
 	}
 	if i := strings.IndexFunc(text.String(), func(r rune) bool { return r > '~' }); i >= 0 {
 		t.Errorf("not ASCII: %q", text.String()[i:i+4])
+	}
+}
+
+// A calibration takes the place of one that is no better.
+func TestWorse(t *testing.T) {
+	make := func(change func(c *Calibration)) *Calibration {
+		c := &Calibration{Complete: true, Machine: ThisMachine(), When: time.Date(2026, 5, 1, 12, 0, 0, 0, time.Local)}
+		c.Figures.Timestamps = "kernel"
+		change(c)
+		return c
+	}
+	same := func(*Calibration) {}
+	quick := func(c *Calibration) { c.Quick = true }
+	late := func(c *Calibration) { c.Figures.Lateness = []LatenessRun{{Lateness: Quantiles{P99: disturbedFrom}}} }
+	inexact := func(c *Calibration) { c.Figures.StampError.P99 = MostError + 1 }
+	for _, c := range []struct {
+		name        string
+		now, before func(*Calibration)
+		stays       string
+	}{
+		{"another of the kind", same, same, ""},
+		{"quick after full", quick, same, "the full calibration of 2026-05-01 stays; a quick one does not replace it"},
+		{"full after quick", same, quick, ""},
+		{"disturbed", late, same, "the calibration of 2026-05-01 stays; this one was disturbed"},
+		{"inexact", inexact, same, "the calibration of 2026-05-01 stays; this one was disturbed"},
+		{"both disturbed", late, inexact, ""},
+		{"quick on another machine", quick, func(c *Calibration) { c.Machine.Cores++ }, ""},
+		{"quick after one that was cut short", quick, func(c *Calibration) { c.Complete = false }, ""},
+	} {
+		if got := make(c.now).Worse(make(c.before)); got != c.stays {
+			t.Errorf("%s: %q, want %q", c.name, got, c.stays)
+		}
 	}
 }

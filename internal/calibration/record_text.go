@@ -21,8 +21,8 @@ func (c *Calibration) Text(w io.Writer) error {
 	if !c.Complete {
 		b.WriteString("\nINCOMPLETE: it was ended before all was measured.\n")
 	}
-	if late := f.disturbed(); late > 0 {
-		fmt.Fprintf(&b, "\nSomething else kept this machine busy: with nothing to send, arrivals were %s late (p99).\nCalibrate again when it is idle.\n", asMicros(late))
+	if sign := f.disturbed(); sign != "" {
+		fmt.Fprintf(&b, "\nSomething else kept this machine busy: %s.\nCalibrate again when it is idle.\n", sign)
 	}
 	b.WriteString("\n" + f.Verdict() + "\n")
 	_, err := io.WriteString(w, b.String())
@@ -32,14 +32,35 @@ func (c *Calibration) Text(w io.Writer) error {
 // disturbedFrom is how late the pacer alone is at the 99th percentile on a machine that has other things to do.
 const disturbedFrom = 3 * time.Millisecond
 
-// disturbed is how late the pacer alone was, 0 if it was left in peace.
-func (f *Figures) disturbed() (late time.Duration) {
+// disturbed is the sign of a machine that had other things to do, "" for none: the pacer alone was late, or the stamps of the
+// kernel at a load that most machines carry were not exact.
+func (f *Figures) disturbed() string {
+	late := time.Duration(0)
 	for _, l := range f.Lateness {
-		if q := l.Lateness; !l.Sent && q.P99 >= disturbedFrom {
+		if q := l.Lateness; !l.Sent {
 			late = max(late, q.P99)
 		}
 	}
-	return late
+	switch {
+	case late >= disturbedFrom:
+		return fmt.Sprintf("with nothing to send, arrivals were %s late (p99)", asMicros(late))
+	case f.Timestamps == metrics.KernelStamps && f.StampError.P99 > MostError:
+		return fmt.Sprintf("even the kernel's stamps were off by %s (p99)", asMicros(f.StampError.P99))
+	}
+	return ""
+}
+
+// Worse says in a few words why a calibration should not take the place of another one of the same machine, "" if it may.
+func (c *Calibration) Worse(than *Calibration) string {
+	switch {
+	case c.Machine != than.Machine || !than.Complete:
+		return ""
+	case c.Quick && !than.Quick:
+		return fmt.Sprintf("the full calibration of %s stays; a quick one does not replace it", than.day())
+	case c.Figures.disturbed() != "" && than.Figures.disturbed() == "":
+		return fmt.Sprintf("the calibration of %s stays; this one was disturbed", than.day())
+	}
+	return ""
 }
 
 func (c *Calibration) manner() string {
@@ -255,7 +276,7 @@ func section(title string, head []string, rows [][]string) string {
 func asMicros(d time.Duration) string {
 	us := float64(d) / float64(time.Microsecond)
 	switch {
-	case us >= 100_000:
+	case us >= 10_000:
 		return count(us/1000) + " ms"
 	case us < 10 && us != 0:
 		return strconv.FormatFloat(us, 'f', 1, 64) + " us"

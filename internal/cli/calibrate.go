@@ -107,20 +107,31 @@ func (o *calibrateOptions) calibrate(ctx context.Context, env *environment, plan
 	case !c.Complete:
 		fmt.Fprintln(env.stderr, "benchtop: it was cut short, so it is not kept")
 	case !o.noSave:
-		path, err := keepCalibration(c)
+		path, stays, err := keepCalibration(c)
 		if err != nil {
 			return env.fail(exitFailed, fmt.Errorf("the calibration is not kept: %w; set XDG_STATE_HOME to a directory that can be written, or use --no-save", err))
+		}
+		if stays != "" {
+			fmt.Fprintf(env.stderr, "not kept in %s: %s\n", path, stays)
+			return code
 		}
 		fmt.Fprintf(env.stderr, "kept in %s; 'serve' warns of loads beyond it\n", path)
 	}
 	return code
 }
 
-func keepCalibration(c *calibration.Calibration) (path string, err error) {
-	if path, err = calibrationPath(); err == nil {
-		err = c.Write(path)
+// keepCalibration stores a calibration for serve, unless a better one is there: stays says why that stays.
+func keepCalibration(c *calibration.Calibration) (path, stays string, err error) {
+	if path, err = calibrationPath(); err != nil {
+		return "", "", err
 	}
-	return path, err
+	if before, err := calibration.ReadRecord(path); err == nil {
+		stays = c.Worse(before)
+	}
+	if stays != "" {
+		return path, stays, nil
+	}
+	return path, "", c.Write(path)
 }
 
 // calibrationProgress returns what shows how far a campaign is, and what ends the show. A terminal has one line that

@@ -7,9 +7,11 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
+	"benchtop/export"
 	"benchtop/internal/calibration"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
@@ -24,12 +26,12 @@ type clientOptions struct {
 }
 
 // asNeeded opens connections ahead where the load says how many it will need.
-const asNeeded = -1
+const asNeeded = math.MinInt32
 
 func (o *clientOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.timestamps, "timestamps", "", "when chunks arrived: kernel, as the kernel noted it, or user, when they were read (default: kernel where the system can)")
 	f.IntVar(&o.preconnect, "preconnect", asNeeded, "connections opened before the first request (default: one for each user of a closed loop)")
-	f.Lookup("preconnect").DefValue = "0" // a -1 would be shown
+	f.Lookup("preconnect").DefValue = "0" // the number that stands for it would be shown
 	f.StringVar(&o.pacer, "pacer", "", "how to wait for arrivals: "+strings.Join(loadgen.PacerKinds(), " or "))
 }
 
@@ -47,7 +49,7 @@ func (o *clientOptions) check() error {
 	if o.pacer != "" && !slices.Contains(loadgen.PacerKinds(), o.pacer) {
 		problems = append(problems, fmt.Errorf("--pacer %s: this system has %s", quoted(o.pacer), strings.Join(loadgen.PacerKinds(), " and ")))
 	}
-	if o.preconnect < asNeeded {
+	if o.preconnect < 0 && o.preconnect != asNeeded {
 		problems = append(problems, fmt.Errorf("--preconnect %d: must be 0 or more", o.preconnect))
 	} else if o.preconnect > 0 {
 		if err := telemetry.CheckSockets(o.preconnect); err != nil {
@@ -137,10 +139,17 @@ func room(connections int) error {
 	return errors.Join(telemetry.CheckSockets(connections), telemetry.CheckPorts(connections))
 }
 
+// connectMost is the longest time before the run that connections ahead of need are worth.
+const connectMost = 10 * time.Second
+
 // connect opens connections ahead. That some could not be opened is a warning: the run opens its own.
 func (s *session) connect(ctx context.Context, n int) {
 	s.load.Connections = loadgen.NewConnections(s.load.Target, s.load.Timestamps)
-	if err := s.load.Connections.Open(ctx, n); err != nil && ctx.Err() == nil {
-		s.notes = append(s.notes, "connections ahead of need: "+s.load.Target.Hide(err.Error()))
+	limited, cancel := context.WithTimeout(ctx, connectMost)
+	defer cancel()
+	if err := s.load.Connections.Open(limited, n); err != nil && ctx.Err() == nil {
+		note := fmt.Sprintf("connections ahead of need: %s; requests open what is missing", export.Clean(s.load.Target.Hide(err.Error())))
+		s.env.warn([]string{note})
+		s.notes = append(s.notes, note)
 	}
 }

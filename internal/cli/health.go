@@ -13,11 +13,11 @@ import (
 )
 
 // watchClient samples the client itself once a second until ctx ends, and then a last time, and tells what it finds: in the
-// log, the journal and, through the recorder, on the screen. It returns the samples.
-func (s *session) watchClient(ctx context.Context) []metrics.ClientSecond {
+// log, the journal and, through the recorder, on the screen. dialled connections are not the run's. It returns the samples.
+func (s *session) watchClient(ctx context.Context, dialled int) []metrics.ClientSecond {
 	process := telemetry.WatchProcess()
 	defer process.Close()
-	w := clientWatch{session: s, process: process, before: s.load.Connections.Stats()}
+	w := clientWatch{session: s, process: process, before: loadgen.ConnectionStats{Dialled: dialled}}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -44,7 +44,7 @@ type clientWatch struct {
 func (w *clientWatch) sample() {
 	p, now := w.process.Sample(), w.session.load.Connections.Stats()
 	second := p.Second(time.Since(w.session.load.Start).Round(time.Microsecond))
-	second.Sockets, second.Dialled = now.Open, now.Dialled-w.before.Dialled
+	second.Sockets, second.Dialled = w.session.load.Connections.Peak(), now.Dialled-w.before.Dialled
 	second.ClockStep = now.ClockSteps > w.before.ClockSteps
 	w.before = now
 	second = w.session.recorder.Client(second)

@@ -48,9 +48,10 @@ func (s *session) measure() (metrics.Run, error) {
 	watch.Go(func() { s.watchJournal(watching) })
 	watch.Go(func() { s.walkStages(s.untilStopped(watching)) })
 	var seconds []metrics.ClientSecond
-	watch.Go(func() { seconds = s.watchClient(watching) })
+	dialled := s.load.Connections.Stats().Dialled // ahead of the run
+	watch.Go(func() { seconds = s.watchClient(watching, dialled) })
 	err := s.engine.Run(context.Background(), s.source)
-	run := metrics.Run{Plan: s.plan, Ended: time.Since(s.load.Start).Round(time.Microsecond)}
+	run := metrics.Run{Plan: s.plan, Ended: s.engine.Ended()}
 	stop()
 	watch.Wait()
 	stamps := s.recorder.Stamps()

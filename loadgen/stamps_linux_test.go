@@ -29,7 +29,7 @@ import (
 func needStamps(t testing.TB) {
 	t.Helper()
 	if !KernelStamps() {
-		t.Skip("this system's kernel does not stamp packets")
+		skip(t, "this system's kernel does not stamp packets")
 	}
 	client, server := tcpPair(t)
 	file, err := client.File()
@@ -50,7 +50,7 @@ func needStamps(t testing.TB) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Skip("the kernel takes the option but stamps nothing")
+	skip(t, "the kernel takes the option but stamps nothing")
 }
 
 // writeLog is when a server wrote each piece: just before and after the system call. On loopback the kernel stamps a packet
@@ -533,7 +533,7 @@ func controlMessage(level, kind int32, data ...int64) []byte {
 
 func TestStampIn(t *testing.T) {
 	if unix.SizeofCmsghdr != 16 {
-		t.Skip("written for 64 bits")
+		skip(t, "written for 64 bits")
 	}
 	stamp := controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 7, 5, 0, 0, 0, 0)
 	other := controlMessage(unix.SOL_TCP, 36, 1)

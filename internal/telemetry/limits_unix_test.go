@@ -11,13 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// loweredChild makes the test binary a process that lowers its own limit, which it cannot take back.
+// loweredChild makes TestCheckSocketsRaises lower the limit of its process, which it cannot take back.
 const loweredChild = "BENCHTOP_TEST_LOWERED"
 
-func TestLowered(t *testing.T) {
-	if os.Getenv(loweredChild) == "" {
-		t.Skip("only as the child of TestCheckSocketsRaises")
-	}
+func lowered(t *testing.T) {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
 		t.Fatal(err)
@@ -38,7 +35,11 @@ func TestLowered(t *testing.T) {
 }
 
 func TestCheckSocketsRaises(t *testing.T) {
-	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLowered$", "-test.count=1")
+	if os.Getenv(loweredChild) != "" {
+		lowered(t)
+		return
+	}
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCheckSocketsRaises$", "-test.count=1")
 	c.Env = append(os.Environ(), loweredChild+"=1")
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -37,13 +37,10 @@ func TestLessMemory(t *testing.T) {
 	}
 }
 
-// tunedChild makes the test binary a process that tunes itself.
+// tunedChild makes TestTuneMemory tune its own process.
 const tunedChild = "BENCHTOP_TEST_TUNED"
 
-func TestTuned(t *testing.T) {
-	if os.Getenv(tunedChild) == "" {
-		t.Skip("only as the child of TestTuneMemory")
-	}
+func tuned(t *testing.T) {
 	was := debug.SetMemoryLimit(-1)
 	TuneMemory()
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
@@ -63,8 +60,12 @@ func TestTuned(t *testing.T) {
 }
 
 func TestTuneMemory(t *testing.T) {
+	if os.Getenv(tunedChild) != "" {
+		tuned(t)
+		return
+	}
 	for _, set := range [][]string{{"GOGC=", "GOMEMLIMIT="}, {"GOGC=77", "GOMEMLIMIT=3GiB"}} {
-		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTuned$", "-test.count=1")
+		c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTuneMemory$", "-test.count=1")
 		c.Env = append(append(os.Environ(), tunedChild+"=1"), set...)
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Errorf("%v: %v\n%s", set, err, out)

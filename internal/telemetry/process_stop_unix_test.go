@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// watchedChild is the environment variable that makes the test binary the process that is stopped. It says how often that
+// watchedChild is the environment variable that makes TestStopped the process that is stopped. It says how often that
 // process samples itself: in one go at the end, or every so many milliseconds.
 const watchedChild = "BENCHTOP_TEST_WATCHED"
 
@@ -51,17 +51,13 @@ func watched(every time.Duration) {
 	}
 }
 
-func TestWatched(t *testing.T) {
-	every, err := time.ParseDuration(os.Getenv(watchedChild))
-	if err != nil {
-		t.Skip("only as the child of TestStopped")
-	}
-	watched(every)
-}
-
 // A process that was really stopped says for how long, once, whether it samples itself seldom, often or in the moment it
 // goes on.
 func TestStopped(t *testing.T) {
+	if every, err := time.ParseDuration(os.Getenv(watchedChild)); err == nil {
+		watched(every)
+		return
+	}
 	for _, every := range []time.Duration{time.Hour, 200 * ms, 7 * ms} {
 		t.Run(every.String(), func(t *testing.T) {
 			t.Parallel()
@@ -78,7 +74,7 @@ func TestStopped(t *testing.T) {
 
 // stopChild stops a child for a while. stopped is how long at least, stood and took what the child says.
 func stopChild(t *testing.T, every time.Duration) (stopped, stood, took time.Duration) {
-	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWatched$", "-test.count=1")
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStopped$", "-test.count=1")
 	c.Env = append(os.Environ(), watchedChild+"="+every.String())
 	in, err := c.StdinPipe()
 	if err != nil {

@@ -30,7 +30,7 @@ func TestProcessSample(t *testing.T) {
 	p := WatchProcess()
 	defer p.Close()
 	if ProcessCPU() == 0 {
-		t.Skip("the system does not tell")
+		skip(t, "the system does not tell")
 	}
 	time.Sleep(100 * ms)
 	idle := p.Sample()

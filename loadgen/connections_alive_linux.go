@@ -3,7 +3,6 @@ package loadgen
 import (
 	"errors"
 	"net"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,22 +29,11 @@ func waiting(conn net.Conn) bool {
 
 // look asks the kernel what there is on a connection, without waiting.
 func look(conn net.Conn) (seen int16, err error) {
-	c, ok := conn.(syscall.Conn)
-	if !ok {
-		return 0, errors.ErrUnsupported
-	}
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	// Not Read, which would fail for a deadline that has passed.
-	closed := raw.Control(func(fd uintptr) {
+	var failed error
+	err = control(conn, func(fd int) {
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN | unix.POLLRDHUP}}
-		_, err = unix.Poll(fds, 0)
+		_, failed = unix.Poll(fds, 0)
 		seen = fds[0].Revents
 	})
-	if closed != nil {
-		return 0, net.ErrClosed // at our end
-	}
-	return seen, err
+	return seen, errors.Join(err, failed)
 }

@@ -5,7 +5,6 @@ package loadgen
 import (
 	"errors"
 	"net"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -30,21 +29,10 @@ func waiting(conn net.Conn) bool {
 
 // peek looks at the next byte of a connection, without waiting.
 func peek(conn net.Conn) (n int, err error) {
-	c, ok := conn.(syscall.Conn)
-	if !ok {
-		return 0, errors.ErrUnsupported
-	}
-	raw, err := c.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	// Not Read, which would fail for a deadline that has passed.
-	closed := raw.Control(func(fd uintptr) {
+	var failed error
+	err = control(conn, func(fd int) {
 		var next [1]byte
-		n, _, err = unix.Recvfrom(int(fd), next[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		n, _, failed = unix.Recvfrom(fd, next[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
 	})
-	if closed != nil {
-		return 0, net.ErrClosed // at our end
-	}
-	return n, err
+	return n, errors.Join(err, failed)
 }

@@ -297,16 +297,7 @@ func BenchmarkRead(b *testing.B) {
 			}
 		}
 	}
-	b.Run("net", func(b *testing.B) {
-		client, server := tcpPair(b)
-		run(b, client, server)
-	})
-	for kind, stamps := range bothStamps(b) {
-		b.Run(kind, func(b *testing.B) {
-			conn, server := stampedPair(b, stamps)
-			run(b, conn, server)
-		})
-	}
+	readers(b, run)
 }
 
 // BenchmarkWaitingRead is the same where the reader waits for each packet.
@@ -328,6 +319,11 @@ func BenchmarkWaitingRead(b *testing.B) {
 		_ = conn.Close()
 		<-echoed
 	}
+	readers(b, run)
+}
+
+// readers runs a benchmark on a connection of package net and on our own with each kind of stamps.
+func readers(b *testing.B, run func(b *testing.B, conn net.Conn, server *net.TCPConn)) {
 	b.Run("net", func(b *testing.B) {
 		client, server := tcpPair(b)
 		run(b, client, server)

@@ -73,8 +73,8 @@ func limitedRemark(r *metrics.Report) string {
 		return ""
 	}
 	if slices.ContainsFunc(r.Failures, func(f metrics.FailureCount) bool { return f.Kind == metrics.FailedNoSocket }) {
-		return remark("Client LIMITED: %s. Its system had no more: raise the limit of open files with `ulimit -n`, lower the load,"+
-			" or spread it over several machines.", strings.Join(v.Why, "; "))
+		return remark("Client LIMITED: %s. Its system had no more of what the failures above say, open files or"+
+			" local ports: raise that limit, lower the load, or spread it over several machines.", strings.Join(v.Why, "; "))
 	}
 	return remark("Client LIMITED: %s. The figures may be the client's rather than the server's: give the client cores of its"+
 		" own, run it on another machine, or lower the load; `benchtop calibrate` shows what this machine can measure.",

@@ -191,7 +191,11 @@ func (x *exchange) broken(kind metrics.Failure, err error) {
 		err = fmt.Errorf("nothing came for %s after chunk %d", x.engine.options.StallTimeout, len(q.Chunks))
 	case kind == metrics.FailedConnect && isOwnLimit(err):
 		kind = metrics.FailedNoSocket
-		err = fmt.Errorf("%w; it is this client's system that has no more: raise the limit (ulimit -n for files), or lower the load", err)
+		remedy := "raise its limit of open files (ulimit -n)"
+		if errors.Is(err, syscall.EADDRNOTAVAIL) {
+			remedy = "widen its range of ports (net.ipv4.ip_local_port_range)"
+		}
+		err = fmt.Errorf("%w; it is this client's system that has no more: %s, or lower the load", err, remedy)
 	case isTimeout(err) && kind != metrics.FailedConnect:
 		kind = metrics.FailedTimeout
 		err = fmt.Errorf("not complete after %s", x.engine.options.RequestTimeout)

@@ -267,7 +267,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "no more files", refuse: &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("socket", syscall.EMFILE)},
 			script: pieces(true, 0, whole), want: outcome{failure: metrics.FailedNoSocket, words: "ulimit -n", input: 1}},
 		{name: "no more ports", refuse: &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)},
-			script: pieces(true, 0, whole), want: outcome{failure: metrics.FailedNoSocket, words: "no more", input: 1}},
+			script: pieces(true, 0, whole), want: outcome{failure: metrics.FailedNoSocket, words: "ip_local_port_range", input: 1}},
 		{name: "write fails", wrap: func(c net.Conn) net.Conn { return unwritable{c} },
 			script: pieces(true, 0, whole), want: outcome{failure: reset, words: "broken pipe", input: 1}},
 		{name: "closed before an answer", script: pieces(false, 0, ""), want: outcome{failure: reset, words: "before an answer", input: 1}},

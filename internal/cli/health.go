@@ -37,7 +37,7 @@ type clientWatch struct {
 	process *telemetry.Process
 	before  loadgen.ConnectionStats
 	seconds []metrics.ClientSecond
-	limited bool
+	verdict turning
 	told    int
 }
 
@@ -65,13 +65,10 @@ func (w *clientWatch) tell(second *metrics.ClientSecond) {
 		w.session.log(metrics.Warn, "the system's clock was set: chunks that came around that moment got the time of their read")
 	}
 	v := w.session.recorder.Verdict()
-	if v.Limited() == w.limited {
-		return
-	}
-	w.limited = v.Limited()
 	switch {
-	case w.told >= mostTold:
-	case w.limited:
+	case !w.verdict.turns(v.Limited()) || w.told >= mostTold:
+		return
+	case w.verdict.limited:
 		w.session.log(metrics.Warn, "this client limits what is measured: "+strings.Join(v.Why, "; "))
 	default:
 		w.session.log(metrics.Info, "this client keeps up again")
@@ -81,3 +78,27 @@ func (w *clientWatch) tell(second *metrics.ClientSecond) {
 
 // mostTold bounds the lines of a verdict that goes to and fro.
 const mostTold = 20
+
+// turning is a verdict as the log tells it: one that is limited at once, one that is fine again after a while, so that a figure
+// close to its threshold does not fill the log.
+type turning struct {
+	limited bool
+	fine    int // seconds in a row
+}
+
+// fineFrom is how many seconds a client must be fine to keep up again.
+const fineFrom = 10
+
+// turns takes the verdict of a second and reports whether there is something to tell.
+func (t *turning) turns(limited bool) bool {
+	if limited {
+		t.fine = 0
+	} else {
+		t.fine++
+	}
+	if limited == t.limited || !limited && t.fine < fineFrom {
+		return false
+	}
+	t.limited = limited
+	return true
+}

@@ -47,6 +47,16 @@ func TestSanitize(t *testing.T) {
 	}
 }
 
+// Whatever of Unicode passes keeps to its own cells, before a blank and before a letter.
+func TestSanitizedWidthsAdd(t *testing.T) {
+	for r := rune(0xa0); r <= unicode.MaxRune; r++ {
+		s := sanitize(string(r))
+		if w := width(s); width(s+" ") != w+1 || width(s+"a") != w+1 {
+			t.Errorf("%U takes %d columns alone, %d before a blank, %d before a letter", r, w, width(s+" ")-1, width(s+"a")-1)
+		}
+	}
+}
+
 func FuzzSanitize(f *testing.F) {
 	for in := range cleaned {
 		f.Add(in)

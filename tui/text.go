@@ -15,10 +15,24 @@ var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[\x20-\x3f]*[\x40-\x7e]" +
 	"|(?:\x1b[\\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\x07\x1b\u009c]*(?:\x07|\x1b\\\\|\u009c)" +
 	"|\x1b[\x20-\x2f]*[\x30-\x7e]")
 
+// melting holds the letters that are one cluster with whatever follows, a blank too (the visible ones of the class Prepend
+// of Unicode's UAX 29): written into a cell of its own such a letter would swallow the next cell.
+var melting = &unicode.RangeTable{
+	R16: []unicode.Range16{{Lo: 0x0d4e, Hi: 0x0d4e, Stride: 1}},
+	R32: []unicode.Range32{
+		{Lo: 0x111c2, Hi: 0x111c3, Stride: 1},
+		{Lo: 0x113d1, Hi: 0x113d1, Stride: 1},
+		{Lo: 0x1193f, Hi: 0x11941, Stride: 2},
+		{Lo: 0x11a84, Hi: 0x11a89, Stride: 1},
+		{Lo: 0x11d46, Hi: 0x11d46, Stride: 1},
+		{Lo: 0x11f02, Hi: 0x11f02, Stride: 1},
+	},
+}
+
 // sanitize makes foreign text safe to show. The rule is that of the reports: one line of valid UTF-8 without escape
 // sequences, control characters and the invisible characters that reorder text; white space of any kind and length becomes
-// one blank. On a screen, where every letter has its cell, three things go as well, because terminals do not agree on how
-// wide they are: joiners, variation selectors, and skin tones. And no letter bears more than two marks: that is a language,
+// one blank. On a screen, where every letter has its cell, four things go as well, because terminals do not agree on how
+// wide they are: joiners, variation selectors, skin tones, and letters that melt into the one behind them. And no letter bears more than two marks: that is a language,
 // twenty are a joke on the lines above.
 func sanitize(s string) string {
 	if isPlain(s) {
@@ -41,7 +55,7 @@ func sanitize(s string) string {
 			}
 			blank = true
 			continue
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector), r >= 0x1f3fb && r <= 0x1f3ff:
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, melting), r >= 0x1f3fb && r <= 0x1f3ff:
 			continue
 		case unicode.Is(unicode.M, r):
 			if marks++; marks > 2 {

@@ -35,6 +35,11 @@ type Answer struct {
 	// Within says that a level was within the objectives, Highest is the load of the highest such level.
 	Within  bool
 	Highest float64
+	// Sure is how sure it is that the share of good requests at Highest really is enough, from 0 to 1; 0 where Within is
+	// false.
+	Sure float64
+	// BentAt is the moment of the run at which the load passed the bend; Never without one.
+	BentAt time.Duration
 	// Users says that loads are numbers of users, not requests per second.
 	Users bool
 	// Why there is no bend, in a few words; "" if there is one.

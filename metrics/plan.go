@@ -55,6 +55,10 @@ type Plan struct {
 	SkipTokenizer bool `json:"skip_tokenizer,omitempty"`
 	// SteadyState says how the window of full load is found.
 	SteadyState SteadyStateRule `json:"steady_state"`
+	// GPUPrice is what one accelerator costs an hour, in the user's currency; 0 if that is not known.
+	GPUPrice float64 `json:"gpu_price,omitempty"`
+	// Find says that the run searches for the highest load within the objectives; nil if it does not.
+	Find *Find `json:"find,omitempty"`
 	// Metadata are the user's own keys for the result, in the order given.
 	Metadata []Pair `json:"metadata,omitempty"`
 	// Detailed keeps every request's figures in the report.
@@ -188,3 +192,13 @@ func (r Rate) MarshalJSON() ([]byte, error) { return marshalFloat(float64(r)) }
 
 // UnmarshalJSON reads a number or "inf".
 func (r *Rate) UnmarshalJSON(b []byte) error { return unmarshalFloat(b, (*float64)(r)) }
+
+// Find is how the highest load within the objectives is searched for: from From upwards, at most to Most, in requests per
+// second or users, and held for Hold when it was found.
+type Find struct {
+	From  float64       `json:"from"`
+	Most  float64       `json:"most"`
+	Step  time.Duration `json:"step_ns"`
+	Hold  time.Duration `json:"hold_ns"`
+	Users bool          `json:"users,omitempty"`
+}

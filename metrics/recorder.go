@@ -33,6 +33,17 @@ type Recorder struct {
 	savePath string
 	saveErr  string
 	report   *Report
+	beside   beside
+}
+
+// beside is what is known beside the requests.
+type beside struct {
+	server                               []ServerSecond // only ever appended to: snapshots share them
+	gpus                                 []GPUSecond
+	serverKind, serverAbsent, gpusAbsent string
+	steering                             Steering
+	answer                               *Answer
+	levels                               []LoadLevel
 }
 
 // NewRecorder returns a recorder for a run whose offset 0 is start.
@@ -202,8 +213,57 @@ func (r *Recorder) look() (s Snapshot, same int, changed []Window) {
 		Verdict: l.client.verdict(l.plan, l.client.timed(), &l.itl), Recent: l.client.recent(l.plan, &l.itl),
 		SavePath: r.savePath, SaveError: r.saveErr, Report: r.report,
 	}
+	b := &r.beside
+	s.Server, s.GPUs = b.server[:len(b.server):len(b.server)], b.gpus[:len(b.gpus):len(b.gpus)]
+	s.ServerKind, s.ServerAbsent, s.GPUsAbsent = b.serverKind, b.serverAbsent, b.gpusAbsent
+	s.Steering, s.Objectives, s.Answer, s.Levels = b.steering, l.plan.Goodput, b.answer, b.levels
 	return s, same, changed
 }
+
+// Server files a look at the server.
+func (r *Recorder) Server(s ServerSecond) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.beside.server = append(r.beside.server, s)
+}
+
+// ServerIs says what kind of server it is, and why it says nothing, or nothing more; "" for neither.
+func (r *Recorder) ServerIs(kind, absent string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.beside.serverKind, r.beside.serverAbsent = kind, absent
+}
+
+// GPUs files a look at the accelerators.
+func (r *Recorder) GPUs(s GPUSecond) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.beside.gpus = append(r.beside.gpus, s)
+}
+
+// GPUsAre says why nothing, or nothing more, is known of the accelerators; "" for no reason.
+func (r *Recorder) GPUsAre(absent string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.beside.gpusAbsent = absent
+}
+
+// SetSteering says what load is in force from now on.
+func (r *Recorder) SetSteering(s Steering) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.beside.steering = s
+}
+
+// SetObjectives changes the objectives. Requests that are over are judged anew.
+func (r *Recorder) SetObjectives(slo SLO) {}
+
+// Look says what a viewer wants to see of single requests from now on.
+func (r *Recorder) Look(l Look) {}
+
+// Judge computes the answer of the run so far, for snapshots from now on. It takes as long as a report's, beside the lock
+// that chunks wait for, so it should not be called more often than every other second.
+func (r *Recorder) Judge() {}
 
 // Publish sends a snapshot now and then every so often until ctx ends, then a last one, and closes the channel. The
 // channel holds one: a newer snapshot replaces one that nobody took, and nobody ever waits for a viewer.

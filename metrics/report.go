@@ -63,6 +63,15 @@ type Report struct {
 	Probes     *Probes
 	SpecDecode *SpecDecode
 	Diffusion  *Diffusion
+	// Server and GPUs are nil where nobody looked at them.
+	Server *ServerReport
+	GPUs   *GPUReport
+	// Split says where the time until the first chunk went.
+	Split TTFTSplit
+	// Steered counts how often the load was set while the run was on: above 0 the load was not the plan's.
+	Steered int
+	// Objectives in force at the end, by which Good and Met were counted.
+	Objectives SLO
 	// Damaged lines of the journal were left out: what they said is in no figure.
 	Damaged int
 

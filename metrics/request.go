@@ -95,11 +95,17 @@ type Request struct {
 	// did not. It is live only: no journal keeps it.
 	ReadDelay time.Duration
 
+	// Piece is the text of the last chunk, valid only until the next one. It is live only, too: foreign text.
+	Piece []byte
+
 	// InputTokens and OutputTokens hold the best count there was, and InputSource and OutputSource whose it was.
 	InputTokens, OutputTokens int
 	InputSource, OutputSource TokenSource
 	// CachedTokens of the prompt that the server took from its prefix cache, as far as it said.
 	CachedTokens int
+	// ServerQueue is how long the request waited inside the server, ServerPrefill how long it computed the prompt and the first
+	// token, as the server told with the answer; Never if it did not.
+	ServerQueue, ServerPrefill time.Duration
 	// MaxTokens is the output length asked for.
 	MaxTokens int
 
@@ -132,7 +138,7 @@ func NewRequest(index int) Request {
 		Index:     index,
 		Scheduled: Never, Due: Never, Admitted: Never, Sent: Never,
 		FirstChunk: Never, FirstToken: Never, FirstAnswer: Never, LastChunk: Never, Done: Never,
-		ReadDelay: Never,
+		ReadDelay: Never, ServerQueue: Never, ServerPrefill: Never,
 	}
 }
 

@@ -49,6 +49,10 @@ type Event struct {
 	Mark string
 	// Count says how many like it came in a row; 0 means one.
 	Count int
+	// Set is the load that was set at this moment, nil if none was. Objectives are those in force from here on, nil if they
+	// did not change.
+	Set        *LoadSetting
+	Objectives *SLO
 }
 
 // Snapshot is a run so far. It is immutable: whoever holds one may keep it and read it from any goroutine.
@@ -68,6 +72,8 @@ type Snapshot struct {
 	Windows []Window
 	// Histograms of the whole run but its warm-up. ClientQueue and E2ELQueued know only requests that ended.
 	TTFT, TPOT, ITL, E2EL, ClientQueue, E2ELQueued Histogram
+	// FirstAnswer is the time to the first visible answer text, Scheduled the time from the intended start to the last chunk.
+	FirstAnswer, Scheduled Histogram
 	// Failures by kind, most frequent first.
 	Failures []FailureCount
 	// Log holds the newest events, oldest first; Marks the first thousand of all events that have a mark.
@@ -77,6 +83,44 @@ type Snapshot struct {
 	// Client holds the client's own seconds so far, Verdict what they say of the whole run, Recent of its last seconds.
 	Client          []ClientSecond
 	Verdict, Recent Verdict
+	// Server and GPUs hold what server and accelerators said so far. ServerKind names the server, ServerAbsent and GPUsAbsent
+	// say why there is nothing, or nothing more, to show.
+	Server                               []ServerSecond
+	GPUs                                 []GPUSecond
+	ServerKind, ServerAbsent, GPUsAbsent string
+	// Steering is the load in force now.
+	Steering Steering
+	// Objectives in force now: those of the plan until somebody sets others.
+	Objectives SLO
+	// Answer and Levels are the report's, computed of the run so far every few seconds; nil before the first time.
+	Answer *Answer
+	Levels []LoadLevel
+	// Endpoints are what requests were sent to.
+	Endpoints []Endpoint
+	// Requests and Opened are there for whoever asked, see Recorder.Look. Requests are those in flight, the last that ended,
+	// the slowest and the failed, at most some hundreds of each, none twice, by index.
+	Requests []RequestRow
+	Opened   *RequestDetail
+	// Replay is there where the run is one of the past, played again.
+	Replay *Replay
 	// Report is there once the run is over.
 	Report *Report
+}
+
+// Endpoint is a thing that requests are sent to: a model at a server.
+type Endpoint struct {
+	// Model is the name asked for, "" where all requests ask for the same.
+	Model string
+	// Counts of the whole run, the warm-up included; InFlight is a level.
+	Sent, Done, Failed, InFlight, OutputTokens int
+	TTFT                                       Histogram
+}
+
+// Replay says how a run of the past is being played.
+type Replay struct {
+	Playing bool
+	// Speed is a multiple of that of the run.
+	Speed float64
+	// Length of the run.
+	Length time.Duration
 }

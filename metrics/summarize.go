@@ -27,6 +27,11 @@ type Run struct {
 	// Client holds the samples the client took of itself, Stamps how its chunks were timed; nil where the end is not known.
 	Client []ClientSecond
 	Stamps *Stamps
+	// Server and GPUs hold what server and accelerators said; ServerKind names the server, ServerAbsent and GPUsAbsent say
+	// why there is nothing, or nothing more.
+	Server                               []ServerSecond
+	GPUs                                 []GPUSecond
+	ServerKind, ServerAbsent, GPUsAbsent string
 	// Damaged lines of the journal could not be read and were left out.
 	Damaged int
 }

@@ -22,6 +22,11 @@ type Window struct {
 	// TTFT and ITL were seen in this second, TPOT and E2EL belong to requests that ended in it. Requests that failed
 	// are taken out again.
 	TTFT, TPOT, ITL, E2EL Histogram
+	// FirstAnswer was seen in this second; HeldTime belongs to requests sent in it, Scheduled to requests that ended in it: see
+	// the methods of Request. Requests that failed are taken out again.
+	FirstAnswer, HeldTime, Scheduled Histogram
+	// Waits of the first chunks that came in this second.
+	Waits Waits
 }
 
 // maxWindows bounds a timeline to a week, so that a damaged journal cannot ask for all memory; what is later counts in

@@ -113,6 +113,7 @@ var (
 
 // control counts what the keys asked for.
 type control struct {
+	NoControl
 	mu             sync.Mutex
 	drains, aborts int
 }

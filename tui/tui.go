@@ -32,6 +32,25 @@ type Options struct {
 	// ASCII sends no byte above 0x7e, for fonts without braille and blocks and for terminals that do not speak UTF-8.
 	// Foreign text is spelled with question marks. PlainTerminal suggests when.
 	ASCII bool
+	// Baseline is drawn behind the run; nil for none.
+	Baseline *Baseline
+	// Player makes keys play a run of the past; nil for a run that is on.
+	Player Player
+	// ReadOnly refuses all keys that would change the run.
+	ReadOnly bool
+	// Report turns the report of a finished run into text for its page, at most so many columns wide; nil for no such page.
+	Report func(r *metrics.Report, width int) string
+	// Bandwidth is how many bytes a second may go to the terminal, on average, before charts are drawn less often; 0 means
+	// what the size of the screen suggests.
+	Bandwidth int
+	// Record gets everything that goes to the terminal, as an asciicast; nil for nobody.
+	Record io.Writer
+	// Theme is one of Themes; "" means the first.
+	Theme string
+	// Mouse lets the mouse choose panels and pages, which takes the terminal's own selection away.
+	Mouse bool
+	// Quiet rings no bell when the run is over.
+	Quiet bool
 	// Color is how many colours to use: "none", "16", "256" or "true"; "" or "auto" means what the terminal says, and none
 	// if NO_COLOR is set.
 	Color string
@@ -43,6 +62,55 @@ type Control interface {
 	Drain()
 	// Abort cuts what is in flight.
 	Abort()
+	// Steer changes the load, SetObjectives what requests are judged by, Save writes a result of the run so far. They return
+	// a few words for the screen: what was done, or why not.
+	Steer(metrics.Order) string
+	SetObjectives(metrics.SLO) string
+	Save() string
+	// Look says what of single requests the next snapshots are to hold.
+	Look(metrics.Look)
+}
+
+// NoControl is a run that nobody can do anything to.
+type NoControl struct{}
+
+const noControl = "this run cannot be changed from here"
+
+// Drain does nothing.
+func (NoControl) Drain() {}
+
+// Abort does nothing.
+func (NoControl) Abort() {}
+
+// Steer refuses.
+func (NoControl) Steer(metrics.Order) string { return noControl }
+
+// SetObjectives refuses.
+func (NoControl) SetObjectives(metrics.SLO) string { return noControl }
+
+// Save refuses.
+func (NoControl) Save() string { return noControl }
+
+// Look does nothing.
+func (NoControl) Look(metrics.Look) {}
+
+// Player is what keys may do to a run of the past.
+type Player interface {
+	// Play goes on, Pause stands still.
+	Play()
+	Pause()
+	// SetSpeed plays at a multiple of the run's own speed.
+	SetSpeed(float64)
+	// Seek goes to a moment of the run.
+	Seek(time.Duration)
+}
+
+// Baseline is an older run to compare with.
+type Baseline struct {
+	// Name is shown: foreign text.
+	Name string
+	// Report of the run. Where only a result file without its journal was found, it has no timeline and no histograms.
+	Report *metrics.Report
 }
 
 // framesPerSecond is how often Bubble Tea looks for changes to write.

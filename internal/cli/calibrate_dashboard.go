@@ -15,7 +15,7 @@ func drawUnseen(ctx context.Context, snapshots <-chan metrics.Snapshot) int64 {
 	defer nobody.Close()
 	var screen byteCount
 	// What it returns is that ctx ended; a dashboard that broke shows as one that drew next to nothing.
-	_ = tui.Run(ctx, tui.Options{Snapshots: snapshots, Control: noControl{}, Input: keys, Output: &screen, Color: "256"})
+	_ = tui.Run(ctx, tui.Options{Snapshots: snapshots, Control: tui.NoControl{}, Input: keys, Output: &screen, Color: "256"})
 	return screen.Load()
 }
 
@@ -26,9 +26,3 @@ func (c *byteCount) Write(b []byte) (int, error) {
 	c.Add(int64(len(b)))
 	return len(b), nil
 }
-
-// noControl is a run that nobody steers.
-type noControl struct{}
-
-func (noControl) Drain() {}
-func (noControl) Abort() {}

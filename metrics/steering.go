@@ -1,0 +1,55 @@
+package metrics
+
+import "time"
+
+// LoadSetting is a load that was set while the run was on, by hand or by a search.
+type LoadSetting struct {
+	// Rate in requests per second, or Users in flight without pause; the other is 0. Paused: nothing new is sent.
+	Rate   float64
+	Users  int
+	Paused bool
+	// RampTo is the rate, or the number of users, that the load now moves to in RampOver; 0 for none.
+	RampTo   float64
+	RampOver time.Duration
+	// By says who set it: ByHand or BySearch.
+	By string
+}
+
+// Who sets loads.
+const (
+	ByHand   = "hand"
+	BySearch = "search"
+)
+
+// Steering is the load in force now, as far as somebody may change it.
+type Steering struct {
+	LoadSetting
+	// Steerable says that the load can be set at all. Users says that it is a number of users, else a rate.
+	Steerable, InUsers bool
+	// Changes counts how often it was set; 0 means that the plan is in force.
+	Changes int
+	// Search says what the search for the highest load is doing, in a few words; "" if there is none.
+	Search string
+}
+
+// OrderKind is what an Order asks for.
+type OrderKind string
+
+const (
+	// SetLoad sets the rate or the number of users to Value. While paused it also resumes.
+	SetLoad OrderKind = "set"
+	// Pause sends nothing new until Resume or SetLoad. Requests held back still go out when a slot is free.
+	Pause OrderKind = "pause"
+	// Resume ends a pause.
+	Resume OrderKind = "resume"
+	// RampLoad moves the load from what it is to Value in Over.
+	RampLoad OrderKind = "ramp"
+)
+
+// Order is a wish of the user's to change the load while the run is on.
+type Order struct {
+	Do OrderKind `json:"do"`
+	// Value in requests per second or users, whichever the load is counted in.
+	Value float64       `json:"value,omitempty"`
+	Over  time.Duration `json:"over_ns,omitempty"`
+}

@@ -4,10 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"benchtop/internal/pyjson"
 	"benchtop/metrics"
 )
 
@@ -86,16 +84,23 @@ func whyNone(r *metrics.Report) string {
 func verdict(r *metrics.Report) []string {
 	b := bendOf(r)
 	switch {
+	case r.Plan.Find != nil && highest(r) != "": // what was searched for comes first
+		return []string{highest(r), bendText(r, b)}
 	case b != nil:
-		return []string{
-			fmt.Sprintf("bends at ~%s (p99 TTFT %s)", loadText(r.Answer.At, r.Answer.Users),
-				change(b.before.TTFTp99, b.after.TTFTp99)),
-			highest(r),
-		}
+		return []string{bendText(r, b), highest(r)}
 	case len(r.Levels) > 1:
 		return []string{withoutBend(r), highest(r)}
 	}
 	return []string{steady(r)}
+}
+
+// bendText is "" without a bend.
+func bendText(r *metrics.Report, b *bend) string {
+	if b == nil {
+		return ""
+	}
+	return fmt.Sprintf("bends at ~%s (p99 TTFT %s)", loadText(r.Answer.At, r.Answer.Users),
+		change(b.before.TTFTp99, b.after.TTFTp99))
 }
 
 func withoutBend(r *metrics.Report) string {
@@ -116,14 +121,21 @@ func withoutBend(r *metrics.Report) string {
 // highest does not call a load too high of which every request was good: there were too few to tell.
 func highest(r *metrics.Report) string {
 	switch {
-	case len(r.Plan.Goodput) == 0:
+	case len(r.Objectives) == 0:
 		return ""
 	case !r.Answer.Within && slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { return l.Good < l.Requests }):
 		return "no load within SLO"
 	case !r.Answer.Within:
 		return ""
 	}
-	text := "highest load within SLO: " + loadText(r.Answer.Highest, r.Answer.Users)
+	text := "highest load within SLO: "
+	if f := r.Plan.Find; f != nil && f.Most > 0 && r.Answer.Highest >= f.Most {
+		text += "at least " // the search was not to try more
+	}
+	text += loadText(r.Answer.Highest, r.Answer.Users)
+	if r.Plan.Find != nil && r.Answer.Sure > 0 {
+		text += fmt.Sprintf(" (%.0f %% sure)", math.Floor(min(r.Answer.Sure*100+1e-9, 99))) // nothing measured is certain
+	}
 	if r.Answer.Bends && r.Answer.Highest > r.Answer.At {
 		text += " (past the bend)" // a queue takes time to hurt
 	}
@@ -144,7 +156,7 @@ func steady(r *metrics.Report) string {
 			figures = append(figures, "p99 "+s.name+" "+latency(v))
 		}
 	}
-	if len(r.Plan.Goodput) > 0 {
+	if len(r.Objectives) > 0 {
 		// Rounded down, so that 100.0 % means all of them.
 		share := r.Good * 1000 / (r.Completed + r.Failed)
 		figures = append(figures, fmt.Sprintf("%.1f %% within SLO", float64(share)/10))
@@ -221,78 +233,4 @@ func paced(r *metrics.Report) bool {
 		return slices.ContainsFunc(p.Stages, func(s metrics.Stage) bool { return s.Users == 0 })
 	}
 	return p.Ramp != nil || !p.Rate.Unlimited()
-}
-
-func loadText(v float64, isUsers bool) string {
-	if isUsers {
-		return count(int(math.Round(min(max(v, 0), largestCount))), "user")
-	}
-	return rateText(v) + " req/s"
-}
-
-func rateText(v float64) string {
-	switch {
-	case !finite(v):
-		return pyjson.Float(v)
-	case v >= 10:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case v >= 1:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	}
-	return strconv.FormatFloat(v, 'g', 2, 64)
-}
-
-// change is a latency before and after, in one unit.
-func change(before, after float64) string {
-	switch {
-	case after <= 0:
-		return latency(before) + " -> none succeeded"
-	case before <= 0:
-		return latency(after)
-	case max(before, after) < 1000:
-		return fmt.Sprintf("%s -> %s ms", digits(before), digits(after))
-	}
-	return fmt.Sprintf("%s -> %s s", digits(before/1000), digits(after/1000))
-}
-
-// secondsFrom in milliseconds is where latencies are given in seconds.
-const secondsFrom = 100
-
-func latency(ms float64) string {
-	if ms < secondsFrom {
-		return digits(ms) + " ms"
-	}
-	return digits(ms/1000) + " s"
-}
-
-// digits keeps about three that count.
-func digits(v float64) string {
-	decimals := 0
-	switch {
-	case !finite(v):
-		return pyjson.Float(v)
-	case v < 0.1:
-		decimals = 3
-	case v < 10:
-		decimals = 2
-	case v < 20:
-		decimals = 1
-	}
-	return strconv.FormatFloat(v, 'f', decimals, 64)
-}
-
-func finite(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }
-
-// cutASCII makes foreign text plain and at most width columns long.
-func cutASCII(s string, width int) string {
-	s = strings.Map(func(r rune) rune {
-		if r > '~' {
-			return '?'
-		}
-		return r
-	}, Clean(s))
-	if len(s) > width {
-		return s[:max(0, width-3)] + "..."
-	}
-	return s
 }

@@ -18,7 +18,8 @@ func rampReport() metrics.Report {
 			Rate: metrics.Rate(inf), Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 64},
 			Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}},
 		},
-		Completed: 200, Lateness: at99(0.3),
+		Objectives: metrics.SLO{{Metric: "ttft", LimitMS: 500}},
+		Completed:  200, Lateness: at99(0.3),
 		Levels: []metrics.LoadLevel{{Offered: 10, TTFTp99: 200}, {Offered: 34, TTFTp99: 410}, {Offered: 42, TTFTp99: 2100}},
 		Answer: metrics.Answer{Bends: true, At: 38, Before: 1, After: 2, Within: true, Highest: 34},
 	}
@@ -26,8 +27,9 @@ func rampReport() metrics.Report {
 
 func steadyReport() metrics.Report {
 	return metrics.Report{
-		Plan:      metrics.Plan{Rate: 8, Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}}},
-		Completed: 995, Good: 991, Failed: 5, TTFT: at99(410), ITL: at99(32), Lateness: at99(0.3),
+		Plan:       metrics.Plan{Rate: 8, Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}}},
+		Objectives: metrics.SLO{{Metric: "ttft", LimitMS: 500}},
+		Completed:  995, Good: 991, Failed: 5, TTFT: at99(410), ITL: at99(32), Lateness: at99(0.3),
 		Failures: []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 503, Count: 5}},
 		Levels:   []metrics.LoadLevel{{Offered: 8}},
 	}
@@ -76,7 +78,7 @@ func TestAnswer(t *testing.T) {
 			steadyReport(), func(*metrics.Report) {}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; client p99 0.3 ms late; FAILED p99_ttft_ms>500 (612)",
 			steadyReport(), func(r *metrics.Report) {
-				r.Plan.Goodput, r.Failed = nil, 0
+				r.Objectives, r.Failed = nil, 0
 				r.Gates = []metrics.GateResult{{Gate: metrics.Gate{Metric: "met", Op: ">"}, Known: true}, missed}
 			}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.9 % within SLO; waited p99 0.14 s for a slot", // 99.99 is not all
@@ -94,7 +96,7 @@ func TestAnswer(t *testing.T) {
 			}},
 		{"1000 requests at once: 995 requests succeeded; 5 of 1000 failed (of unknown causes)",
 			steadyReport(), func(r *metrics.Report) {
-				r.Plan, r.Levels, r.Failures = metrics.Plan{Rate: metrics.Rate(inf)}, nil, nil
+				r.Plan, r.Levels, r.Failures, r.Objectives = metrics.Plan{Rate: metrics.Rate(inf)}, nil, nil, nil
 				r.TTFT, r.ITL = metrics.Statistic{}, metrics.Statistic{}
 			}},
 		{"0.25 to 20 req/s: 1 request succeeded", metrics.Report{Completed: 1, Plan: metrics.Plan{
@@ -119,20 +121,20 @@ func TestAnswer(t *testing.T) {
 			}},
 		{"16 users: p99 TTFT 0.41 s, p99 ITL 32 ms; client ok", steadyReport(), func(r *metrics.Report) {
 			watchedItself()(r)
-			r.Plan, r.Levels, r.Failed = metrics.Plan{Rate: metrics.Rate(inf), MaxConcurrency: 16}, nil, 0
+			r.Plan, r.Objectives, r.Levels, r.Failed = metrics.Plan{Rate: metrics.Rate(inf), MaxConcurrency: 16}, nil, nil, 0
 		}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; waited p99 0.14 s for a slot; client ok", steadyReport(), func(r *metrics.Report) {
 			watchedItself()(r)
-			r.Plan.Goodput, r.Plan.MaxConcurrency, r.Failed, r.ClientQueue = nil, 4, 0, at99(140)
+			r.Objectives, r.Plan.MaxConcurrency, r.Failed, r.ClientQueue = nil, 4, 0, at99(140)
 			r.ScheduledRate, r.SentRate = 8, 7.2 // which is what waiting does
 		}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client LIMITED (p99 sent 31ms late)",
 			steadyReport(), func(r *metrics.Report) {
 				watchedItself("p99 sent 31ms late")(r)
-				r.Plan.Goodput, r.Failed, r.ScheduledRate, r.SentRate = nil, 0, 8, 7.2
+				r.Objectives, r.Failed, r.ScheduledRate, r.SentRate = nil, 0, 8, 7.2
 			}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client p99 0.3 ms late", steadyReport(), func(r *metrics.Report) {
-			r.Plan.Goodput, r.Failed, r.ScheduledRate, r.SentRate = nil, 0, 8, 7.2
+			r.Objectives, r.Failed, r.ScheduledRate, r.SentRate = nil, 0, 8, 7.2
 		}},
 		{"no request succeeded: 3 failed (connect); client LIMITED (CPU full for 8 of 10 s)",
 			metrics.Report{Failed: 3, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}}},

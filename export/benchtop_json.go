@@ -23,6 +23,8 @@ func benchtopObject(r *metrics.Report) object {
 		{"load", p.Load},
 		{"stages", each(p.Stages, stage)},
 		{"ramp", ramp(p.Ramp)},
+		{"find", find(p.Find)},
+		{"steered", r.Steered},
 		{"warmup_s", p.Warmup.Seconds()},
 		{"warmed_up", r.WarmedUp},
 		{"objectives", objectives(r)},
@@ -42,13 +44,16 @@ func benchtopObject(r *metrics.Report) object {
 		{"tpot_token_weighted_ms", statistic(r.TPOTWeighted, "")},
 		{"scheduled_latency", statistic(r.ScheduledLatency, "_ms")},
 		{"peak_concurrency_exact", r.ExactPeakConcurrency},
-		{"good", good(p, r.Good)},
+		{"good", good(r, r.Good)},
 		{"steady_state", steadyState(r.SteadyState)},
-		{"levels", each(r.Levels, func(l *metrics.LoadLevel) any { return level(p, l) })},
+		{"levels", each(r.Levels, func(l *metrics.LoadLevel) any { return level(r, l) })},
 		{"answer", answer(r)},
 		{"gates", each(r.Gates, gate)},
 		{"probes", probeObject(r.Probes)},
-		{"timeline", each(r.Timeline, func(w *metrics.Window) any { return window(p, w) })},
+		{"ttft_split", split(&r.Split)},
+		{"server", server(r.Server)},
+		{"gpus", gpus(r)},
+		{"timeline", timeline(r)},
 		{"events", each(r.Events, event)},
 		{"failures", each(r.Failures, failures)},
 		{"damaged_journal_lines", r.Damaged},
@@ -102,40 +107,17 @@ func statistic(s metrics.Statistic, unit string) object {
 }
 
 // good is null in a run without objectives, where it would only repeat the successes.
-func good(p *metrics.Plan, n int) any {
-	if len(p.Goodput) == 0 {
+func good(r *metrics.Report, n int) any {
+	if len(r.Objectives) == 0 {
 		return nil
 	}
 	return n
 }
 
-func window(p *metrics.Plan, w *metrics.Window) any {
-	quantile := func(h *metrics.Histogram, q float64) any {
-		if h.Count() == 0 {
-			return nil
-		}
-		return milliseconds(h.Quantile(q))
-	}
-	return object{
-		{"t_s", int(w.Start / time.Second)},
-		{"due", w.Due}, {"sent", w.Sent}, {"done", w.Done}, {"good", good(p, w.Good)}, {"failed", w.Failed},
-		{"cancelled", w.Cancelled},
-		{"held", w.Held}, {"waiting", w.Waiting}, {"running", w.Running},
-		{"input_tokens", w.InputTokens}, {"output_tokens", w.OutputTokens},
-		{"ttft_p50_ms", quantile(&w.TTFT, .50)}, {"ttft_p90_ms", quantile(&w.TTFT, .90)},
-		{"ttft_p99_ms", quantile(&w.TTFT, .99)},
-		{"itl_p50_ms", quantile(&w.ITL, .50)}, {"itl_p90_ms", quantile(&w.ITL, .90)},
-		{"itl_p99_ms", quantile(&w.ITL, .99)},
-	}
-}
-
-// milliseconds at a resolution of 1 µs.
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
 func event(e *metrics.Event) any {
 	return object{
 		{"t_s", atSeconds(e.At)}, {"level", string(e.Level)}, {"text", e.Text}, {"mark", orNull(e.Mark)},
-		{"count", max(1, e.Count)},
+		{"count", max(1, e.Count)}, {"set", setting(e.Set)}, {"objectives", changed(e.Objectives)},
 	}
 }
 

@@ -40,6 +40,7 @@ func TestBenchtopObject(t *testing.T) {
 			Stages:  []metrics.Stage{{Length: 30 * time.Second, Rate: 8}, {Start: 30 * time.Second, Length: time.Minute, Users: 16}},
 			Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "e2el", LimitMS: inf}},
 		},
+		Objectives: metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "e2el", LimitMS: inf}}, Steered: 3,
 		Completed: 90, Failed: 10, Good: 81, WarmedUp: 7, Damaged: 2, NotSent: 5,
 		Met:           []metrics.ObjectiveShare{{Objective: metrics.Objective{Metric: "ttft", LimitMS: 500}, Share: 0.9}},
 		ScheduledRate: 10, SentRate: 9.5,
@@ -52,14 +53,16 @@ func TestBenchtopObject(t *testing.T) {
 			{To: 30 * time.Second, Offered: 8, Requests: 240, Good: 239, Done: 7.9, TTFTp50: 100, TTFTp99: 410, ITLp99: 32},
 			{From: 30 * time.Second, To: 90 * time.Second, Offered: 16, Users: true, Requests: 1},
 		},
-		Answer: metrics.Answer{Bends: true, At: 12, Before: 0, After: 1, Within: true, Highest: 8},
+		Answer: metrics.Answer{Bends: true, At: 12, Before: 0, After: 1, Within: true, Highest: 8, Sure: 0.97, BentAt: 31 * time.Second},
 		Gates: []metrics.GateResult{
 			{Gate: metrics.Gate{Metric: "p99_ttft_ms", Op: ">", Limit: 500}, Value: 612, Known: true, Missed: true},
 			{Gate: metrics.Gate{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, Missed: true},
 		},
 		Probes:   &metrics.Probes{Completed: 1, Failed: 2, Latencies: []time.Duration{70 * ms}},
 		Timeline: []metrics.Window{{Start: 0, Done: 3, Good: 2}},
-		Events:   []metrics.Event{{At: 30 * time.Second, Level: metrics.Info, Text: "16 users now", Mark: "16 users"}, {At: metrics.Never}},
+		Events: []metrics.Event{{At: 30 * time.Second, Level: metrics.Info, Text: "16 users now", Mark: "16 users"}, {At: metrics.Never},
+			{Set: &metrics.LoadSetting{Rate: 2.5, Paused: true, By: metrics.ByHand}, Objectives: &metrics.SLO{{Metric: "e2el", LimitMS: inf}}},
+			{Set: &metrics.LoadSetting{Users: 4, RampTo: 8, RampOver: 90 * time.Second}, Objectives: new(metrics.SLO)}},
 	}
 	got := benchtopJSON(t, r)
 	for key, want := range map[string]string{
@@ -79,8 +82,13 @@ func TestBenchtopObject(t *testing.T) {
 			`"to_s":90,"ttft_p50_ms":null,"ttft_p99_ms":null,"unit":"users"}]`,
 		"gates":  `[{"missed":true,"text":"p99_ttft_ms\u003e500","value":612},{"missed":true,"text":"goodput\u003c90%","value":null}]`,
 		"probes": `{"completed":1,"failed":2,"max_ms":70,"median_ms":70,"p99_ms":70}`,
-		"events": `[{"count":1,"level":"info","mark":"16 users","t_s":30,"text":"16 users now"},` +
-			`{"count":1,"level":"","mark":null,"t_s":null,"text":""}]`,
+		"events": `[{"count":1,"level":"info","mark":"16 users","objectives":null,"set":null,"t_s":30,"text":"16 users now"},` +
+			`{"count":1,"level":"","mark":null,"objectives":null,"set":null,"t_s":null,"text":""},` +
+			`{"count":1,"level":"","mark":null,"objectives":[{"limit_ms":"inf","metric":"e2el"}],"set":{"by":"hand","paused":true,` +
+			`"ramp_over_s":null,"ramp_to":null,"rate_rps":2.5,"users":null},"t_s":0,"text":""},` +
+			`{"count":1,"level":"","mark":null,"objectives":[],"set":{"by":null,"paused":false,` +
+			`"ramp_over_s":90,"ramp_to":8,"rate_rps":null,"users":4},"t_s":0,"text":""}]`,
+		"steered": `3`, "find": `null`,
 	} {
 		if diff := cmp.Diff(want, compact(t, got[key])); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", key, diff)
@@ -88,7 +96,7 @@ func TestBenchtopObject(t *testing.T) {
 	}
 	answer := got["answer"].(map[string]any)
 	if answer["bends"] != true || answer["at"] != 12.0 || answer["unit"] != "req/s" || answer["highest_within_slo"] != 8.0 ||
-		answer["why"] != nil || answer["text"] != Answer(r) {
+		answer["sure"] != 0.97 || answer["bent_at_s"] != 31.0 || answer["why"] != nil || answer["text"] != Answer(r) {
 		t.Errorf("answer: %v", answer)
 	}
 	if before, after := compact(t, answer["before"]), compact(t, answer["after"]); "["+before+","+after+"]" != compact(t, got["levels"]) {
@@ -120,9 +128,11 @@ func TestBenchtopObjectOfWhatIsNotThere(t *testing.T) {
 			`"own_lateness_ms":{"max":null,"mean":null,"median":null,"min":null,"n":0,"std":null},"redials":0,"seconds":[],"sockets":null,` +
 			`"stamps":{"chunks":0,"read_delay_ms":{"max":null,"p50":null,"p99":null,"p999":null},"shared":0,"shared_share":null,` +
 			`"unstamped":null},"stood_still_s":null,"timestamps":"user","verdict":null,"why":[]}`,
-		"probes": `{"completed":0,"failed":2,"max_ms":null,"median_ms":null,"p99_ms":null}`,
-		"answer": `{"after":null,"at":null,"before":null,"bends":false,"highest_within_slo":null,` +
-			`"text":"no request succeeded: none was sent","unit":"req/s","why":null}`,
+		"server": `null`, "gpus": `null`,
+		"ttft_split": `{"connect_ms":null,"held_ms":null,"n":0,"prefill_ms":null,"queue_ms":null,"rest_ms":null,"source":null,"ttft_ms":null}`,
+		"probes":     `{"completed":0,"failed":2,"max_ms":null,"median_ms":null,"p99_ms":null}`,
+		"answer": `{"after":null,"at":null,"before":null,"bends":false,"bent_at_s":null,"highest_within_slo":null,` +
+			`"sure":null,"text":"no request succeeded: none was sent","unit":"req/s","why":null}`,
 	} {
 		if diff := cmp.Diff(want, compact(t, got[key])); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", key, diff)

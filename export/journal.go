@@ -23,6 +23,8 @@ const (
 //	{"index":0,…}                           for every request, when it is done
 //	{"event":{…}}
 //	{"client":{…}}                          what the client saw of itself, about once a second
+//	{"server":{…}}                          what the server said of itself, likewise
+//	{"gpus":{…}}                            what the accelerators did, likewise
 //	{"end":{…}}                             last
 //
 // Its methods may be called from any goroutine. Lines collect in memory; a goroutine of the journal writes them to the
@@ -97,52 +99,6 @@ func (j *Journal) flushAlong() {
 	}
 }
 
-// Done files a finished request. It keeps nothing of q. After Close it does nothing.
-func (j *Journal) Done(q *metrics.Request) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if !j.closed {
-		j.pending = appendRequest(j.pending, q)
-		j.grown()
-	}
-}
-
-// Event files an event. After Close it does nothing.
-func (j *Journal) Event(e metrics.Event) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if !j.closed {
-		j.pending = appendEvent(j.pending, e)
-		j.grown()
-	}
-}
-
-// Client files what the client saw of itself in a second. After Close it does nothing.
-func (j *Journal) Client(s metrics.ClientSecond) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if !j.closed {
-		j.pending = appendClient(j.pending, &s)
-		j.grown()
-	}
-}
-
-// grown looks after a buffer that may have become full. The caller holds mu.
-func (j *Journal) grown() {
-	if len(j.pending) < blockSize {
-		return
-	}
-	if j.w == nil || j.err != nil {
-		j.kept = append(j.kept, j.pending)
-		j.pending = make([]byte, 0, blockSize+blockSize/8)
-		return
-	}
-	select {
-	case j.full <- struct{}{}:
-	default:
-	}
-}
-
 // Flush writes what has collected to the file, without forcing it to the disk, and returns the same error as Err.
 func (j *Journal) Flush() error {
 	j.flushing.Lock()
@@ -191,8 +147,8 @@ func (j *Journal) Err() error {
 	return j.err
 }
 
-// Close files how the run ended and what was measured beside its requests (of run everything but Plan, Events, Client and
-// Damaged), writes everything to the file and forces it to the disk. It returns the same error as Err. The journal can
+// Close files how the run ended and what was measured beside its requests (of run everything but Plan, Events, Client,
+// Server, GPUs and Damaged), writes everything to the file and forces it to the disk. It returns the same error as Err. The journal can
 // still be read afterwards, as long as w is open.
 func (j *Journal) Close(run metrics.Run) error {
 	j.mu.Lock()
@@ -224,7 +180,7 @@ func (j *Journal) Records() iter.Seq2[metrics.Request, error] {
 	return func(yield func(metrics.Request, error) bool) {
 		var damage damages
 		for e, err := range scan(j.whole(), j.name) {
-			damage.note(e)
+			damage.note(e.damage)
 			if (e.request != nil || err != nil) && !yield(request(e), err) {
 				return
 			}

@@ -19,6 +19,8 @@ type entry struct {
 	request *metrics.Request
 	event   *metrics.Event
 	client  *metrics.ClientSecond
+	server  *metrics.ServerSecond
+	gpus    *metrics.GPUSecond
 	end     *metrics.Run // what appendEnd writes of it
 	damage  error        // why the line cannot be read
 }
@@ -50,21 +52,26 @@ func (d *lineDecoder) decode(line []byte) (entry, error) {
 		return entry{request: &q}, f.err
 	case o.Get("event") != nil:
 		inner := f.object("event")
-		e := metrics.Event{
-			At: inner.moment("at_us"), Level: metrics.Level(inner.text("level")), Text: inner.text("text"),
-			Mark: inner.text("mark"), Count: inner.count("count"),
-		}
+		e := inner.event()
 		return entry{event: &e}, inner.err
 	case o.Get("client") != nil:
 		inner := f.object("client")
 		second := inner.client()
 		return entry{client: &second}, inner.err
+	case o.Get("server") != nil:
+		inner := f.object("server")
+		second := inner.server()
+		return entry{server: &second}, inner.err
+	case o.Get("gpus") != nil:
+		inner := f.object("gpus")
+		second := inner.gpus()
+		return entry{gpus: &second}, inner.err
 	case o.Get("end") != nil:
 		inner := f.object("end")
 		run := inner.end()
 		return entry{end: &run}, inner.err
 	}
-	return entry{}, errors.New(`expected a request ("index"), an "event", a second of the "client" or the "end"`)
+	return entry{}, errors.New(`expected a request ("index"), an "event", a second of the "client", the "server" or the "gpus", or the "end"`)
 }
 
 // fields reads the values of an object. It remembers the first thing that is not as expected.
@@ -116,6 +123,7 @@ func (f *fields) request() metrics.Request {
 		InputSource:  metrics.TokenSource(f.text("input_source")),
 		OutputSource: metrics.TokenSource(f.text("output_source")),
 		CachedTokens: f.count("cached_tokens"), MaxTokens: f.count("max_tokens"),
+		ServerQueue: f.moment("server_queue_us"), ServerPrefill: f.moment("server_prefill_us"),
 		Finish: f.text("finish"), Failure: metrics.Failure(f.text("failure")), Status: f.count("status"),
 		Error: f.text("error"), Text: f.text("text"), Redials: f.count("redials"),
 		ReadDelay: metrics.Never,

@@ -38,6 +38,9 @@ func appendEnd(b []byte, run metrics.Run) []byte {
 	if s := run.Stamps; s != nil {
 		b = appendStamps(appendKey(b, "stamps"), s)
 	}
+	b = appendText(b, "server_kind", run.ServerKind)
+	b = appendText(b, "server_absent", run.ServerAbsent)
+	b = appendText(b, "gpus_absent", run.GPUsAbsent)
 	return append(b, "}}\n"...)
 }
 
@@ -58,7 +61,10 @@ func appendEach[T any](b []byte, key string, values []T, number func(T) int64) [
 
 // end reads what appendEnd wrote.
 func (f *fields) end() metrics.Run {
-	run := metrics.Run{Ended: f.moment("ended_us"), Reason: f.text("reason"), Unsent: f.count("unsent")}
+	run := metrics.Run{
+		Ended: f.moment("ended_us"), Reason: f.text("reason"), Unsent: f.count("unsent"),
+		ServerKind: f.text("server_kind"), ServerAbsent: f.text("server_absent"), GPUsAbsent: f.text("gpus_absent"),
+	}
 	if inner := f.optional("probes"); inner != nil {
 		run.Probes = &metrics.Probes{Completed: inner.count("completed"), Failed: inner.count("failed")}
 		for _, v := range inner.array("latencies_us") {

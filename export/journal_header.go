@@ -25,6 +25,8 @@ type planLine struct {
 	Stages     []stageLine     `json:"stages,omitempty"`
 	Goodput    []objectiveLine `json:"goodput,omitempty"`
 	Gates      []gateLine      `json:"gates,omitempty"`
+	GPUPrice   metrics.Rate    `json:"gpu_price,omitempty"`
+	Find       *findLine       `json:"find,omitempty"`
 }
 
 type rampLine struct {
@@ -48,8 +50,17 @@ type gateLine struct {
 	Limit metrics.Rate `json:"limit"`
 }
 
+type findLine struct {
+	metrics.Find
+	From metrics.Rate `json:"from"`
+	Most metrics.Rate `json:"most"`
+}
+
 func appendHeader(b []byte, plan metrics.Plan) ([]byte, error) {
-	line := planLine{Plan: plan, Burstiness: metrics.Rate(plan.Burstiness)}
+	line := planLine{Plan: plan, Burstiness: metrics.Rate(plan.Burstiness), GPUPrice: metrics.Rate(plan.GPUPrice)}
+	if f := plan.Find; f != nil {
+		line.Find = &findLine{*f, metrics.Rate(f.From), metrics.Rate(f.Most)}
+	}
 	if r := plan.Ramp; r != nil {
 		line.Ramp = &rampLine{*r, metrics.Rate(r.From), metrics.Rate(r.To)}
 	}
@@ -71,7 +82,11 @@ func appendHeader(b []byte, plan metrics.Plan) ([]byte, error) {
 
 func (l *planLine) plan() metrics.Plan {
 	p := l.Plan
-	p.Burstiness = float64(l.Burstiness)
+	p.Burstiness, p.GPUPrice = float64(l.Burstiness), float64(l.GPUPrice)
+	if f := l.Find; f != nil {
+		f.Find.From, f.Find.Most = float64(f.From), float64(f.Most)
+		p.Find = &f.Find
+	}
 	if r := l.Ramp; r != nil {
 		r.Ramp.From, r.Ramp.To = float64(r.From), float64(r.To)
 		p.Ramp = &r.Ramp

@@ -35,6 +35,8 @@ func appendRequest(b []byte, q *metrics.Request) []byte {
 	b = appendText(b, "input_source", string(q.InputSource))
 	b = appendText(b, "output_source", string(q.OutputSource))
 	b = appendCount(b, "cached_tokens", q.CachedTokens)
+	b = appendMoment(b, "server_queue_us", q.ServerQueue)
+	b = appendMoment(b, "server_prefill_us", q.ServerPrefill)
 	b = appendCount(b, "max_tokens", q.MaxTokens)
 	b = appendText(b, "finish", q.Finish)
 	b = appendText(b, "failure", string(q.Failure))
@@ -115,14 +117,4 @@ func appendSpan(b []byte, key string, d time.Duration) []byte {
 		return append(appendKey(b, key), "null"...)
 	}
 	return strconv.AppendInt(appendKey(b, key), d.Microseconds(), 10)
-}
-
-func appendEvent(b []byte, e metrics.Event) []byte {
-	b = append(b, `{"event":{`...)
-	b = appendMoment(b, "at_us", e.At)
-	b = appendText(b, "level", string(e.Level))
-	b = appendText(b, "text", e.Text)
-	b = appendText(b, "mark", e.Mark)
-	b = appendCount(b, "count", e.Count)
-	return append(b, "}}\n"...)
 }

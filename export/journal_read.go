@@ -35,7 +35,7 @@ func ReadJournal(path string) (metrics.Run, iter.Seq2[metrics.Request, error], e
 	headed := false
 	var damage damages
 	for e, err := range scanFile(path) {
-		damage.note(e)
+		damage.note(e.damage)
 		switch {
 		case err != nil && !headed:
 			return metrics.Run{}, nil, err
@@ -43,14 +43,8 @@ func ReadJournal(path string) (metrics.Run, iter.Seq2[metrics.Request, error], e
 			run.Reason = damaged
 		case e.plan != nil:
 			run.Plan, headed = *e.plan, true
-		case e.event != nil:
-			run.Events = append(run.Events, *e.event)
-		case e.client != nil:
-			run.Client = append(run.Client, *e.client)
-		case e.end != nil:
-			plan, events, client := run.Plan, run.Events, run.Client
-			run = *e.end
-			run.Plan, run.Events, run.Client = plan, events, client
+		default:
+			damage.note(gather(&run, e))
 		}
 	}
 	if run.Damaged = damage.count; run.Damaged > 0 {
@@ -82,12 +76,12 @@ type damages struct {
 	first error
 }
 
-func (d *damages) note(e entry) {
-	if e.damage == nil {
+func (d *damages) note(err error) {
+	if err == nil {
 		return
 	}
 	if d.count == 0 {
-		d.first = e.damage
+		d.first = err
 	}
 	d.count++
 }

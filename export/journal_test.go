@@ -102,7 +102,7 @@ func roundTripRequests(t *testing.T) []metrics.Request {
 	var full metrics.Request
 	n := int64(0)
 	fill(t, reflect.ValueOf(&full).Elem(), &n)
-	full.ReadDelay = metrics.Never // live only
+	full.ReadDelay, full.Piece = metrics.Never, nil // live only
 	never := metrics.NewRequest(7)
 	never.Connect, never.Encode = metrics.Never, metrics.Never
 	_, sample := sampleRun()
@@ -129,7 +129,10 @@ func TestJournalRoundTrip(t *testing.T) {
 	run.Plan.Duration, run.Plan.Label, run.Plan.IgnoreEOS = time.Hour, "<l>", true
 	run.Plan.Started = time.Date(2026, 10, 6, 10, 15, 0, 123456789, time.UTC)
 	run.Reason, run.Unsent = "SIGTERM", 12
-	run.Events = []metrics.Event{{}, {At: metrics.Never, Level: metrics.Warn, Text: "a \"b\"\n", Mark: "16 users", Count: 3}}
+	run.Events = events()
+	run.Server, run.GPUs = serverSeconds(t), gpuSeconds(t)
+	run.ServerKind, run.ServerAbsent, run.GPUsAbsent = "vLLM", "gone since 12 s \x1b", "no nvidia-smi"
+	run.Plan.GPUPrice, run.Plan.Find = 2.5, &metrics.Find{From: 1, Most: inf, Step: time.Second, Hold: time.Minute, Users: true}
 	run.Probes = &metrics.Probes{Completed: 2, Failed: 1, Latencies: []time.Duration{50 * ms, 300*ms + 1000}}
 	run.SpecDecode = &metrics.SpecDecode{Drafts: 4, DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3, 0, 1}}
 	run.Diffusion = &metrics.Diffusion{CommittedTokens: 1, DenoisingSteps: 2, CanvasPositions: 3}
@@ -144,8 +147,17 @@ func TestJournalRoundTrip(t *testing.T) {
 			j.Event(run.Events[i])
 		}
 	}
+	for _, e := range run.Events[min(len(qs), len(run.Events)):] {
+		j.Event(e)
+	}
 	for _, s := range run.Client {
 		j.Client(s)
+	}
+	for _, s := range run.Server {
+		j.Server(s)
+	}
+	for _, s := range run.GPUs {
+		j.GPUs(s)
 	}
 	if diff := cmp.Diff(qs, collect(t, j.Records()), sameRequest); diff != "" {
 		t.Errorf("while it is written (-want +got):\n%s", diff)
@@ -161,7 +173,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(run, got); diff != "" {
+	if diff := cmp.Diff(run, got, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("run (-want +got):\n%s", diff)
 	}
 	for range 2 {

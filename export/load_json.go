@@ -21,16 +21,16 @@ func ramp(r *metrics.Ramp) any {
 	}
 }
 
-// objectives with the share of successes that met each; null where there were no successes.
+// objectives in force at the end with the share of successes that met each; null where there were no successes.
 func objectives(r *metrics.Report) list {
-	return each(r.Plan.Goodput, func(o *metrics.Objective) any {
+	return each(r.Objectives, func(o *metrics.Objective) any {
 		var share any
 		for _, m := range r.Met {
 			if m.Objective.Metric == o.Metric && r.Completed > 0 {
 				share = m.Share
 			}
 		}
-		return object{{"metric", o.Metric}, {"limit_ms", o.LimitMS}, {"share", share}}
+		return object{{"metric", o.Metric}, {"limit_ms", limit(o.LimitMS)}, {"share", share}}
 	})
 }
 
@@ -42,26 +42,27 @@ func unit(isUsers bool) string {
 }
 
 // level writes null for latencies that no request had.
-func level(p *metrics.Plan, l *metrics.LoadLevel) object {
+func level(r *metrics.Report, l *metrics.LoadLevel) object {
 	return object{
 		{"from_s", l.From.Seconds()}, {"to_s", l.To.Seconds()}, {"offered", l.Offered}, {"unit", unit(l.Users)},
-		{"requests", l.Requests}, {"good", good(p, l.Good)}, {"done_rps", l.Done},
+		{"requests", l.Requests}, {"good", good(r, l.Good)}, {"done_rps", l.Done},
 		{"ttft_p50_ms", orNull(l.TTFTp50)}, {"ttft_p99_ms", orNull(l.TTFTp99)}, {"itl_p99_ms", orNull(l.ITLp99)},
 	}
 }
 
 func answer(r *metrics.Report) object {
 	a := &r.Answer
-	var at, before, after, highest any
+	var at, bentAt, before, after, highest, sure any
 	if b := bendOf(r); b != nil {
-		at, before, after = a.At, level(&r.Plan, b.before), level(&r.Plan, b.after)
+		at, before, after = a.At, level(r, b.before), level(r, b.after)
+		bentAt = atSeconds(a.BentAt)
 	}
 	if a.Within {
-		highest = a.Highest
+		highest, sure = a.Highest, said(a.Sure)
 	}
 	return object{
-		{"bends", at != nil}, {"at", at}, {"unit", unit(a.Users)}, {"before", before}, {"after", after},
-		{"highest_within_slo", highest}, {"why", orNull(a.Why)}, {"text", Answer(*r)},
+		{"bends", at != nil}, {"at", at}, {"bent_at_s", bentAt}, {"unit", unit(a.Users)}, {"before", before}, {"after", after},
+		{"highest_within_slo", highest}, {"sure", sure}, {"why", orNull(a.Why)}, {"text", Answer(*r)},
 	}
 }
 

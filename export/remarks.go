@@ -9,14 +9,15 @@ import (
 )
 
 // Remarks writes what a reader of the report should know beside its figures, at most textWidth columns wide: that the
-// run was cut short, that requests were not sent, left out or held back, what failed, which token counts are no real
+// run was cut short or steered, that requests were not sent, left out or held back, what failed, which token counts are no real
 // counts, what was wrong with the client or its stamps, how the run did under full load, which gates it missed. It starts
 // with an empty line, or writes nothing at all if there is nothing to say.
 func Remarks(w io.Writer, r metrics.Report) error {
-	text := interruptedRemark(&r) + notSentRemark(&r) + damageRemark(&r) + warmupRemark(&r) + heldRemark(&r) +
+	text := interruptedRemark(&r) + notSentRemark(&r) + damageRemark(&r) + warmupRemark(&r) + steeredRemark(&r) +
+		objectivesRemark(&r) + heldRemark(&r) +
 		pacingRemark(&r) + failuresRemark(&r) + tokensRemark("Input", r.InputSources, r.Completed) +
 		tokensRemark("Output", r.OutputSources, r.Completed) + redialsRemark(&r) + clientRemarks(&r) +
-		steadyRemark(&r) + gatesRemark(&r)
+		steadyRemark(&r) + priceRemark(&r) + gatesRemark(&r)
 	if text == "" {
 		return nil
 	}

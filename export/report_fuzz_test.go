@@ -28,6 +28,15 @@ func FuzzReport(f *testing.F) {
 		`{"client":{"at_ns":1,"took_ns":5,"cpu":9e15,"cores":1e-9,"stall_ns":31622400000000000,"clock_step":true,"delay_p99_ns":0}}` + "\n" +
 		`{"client":{"took_ns":31622400000000000,"cpu":9e15,"sched_ns":31622400000000000,"gc_pause_ns":1}}` + "\n" +
 		`{"end":{"ended_us":9000000,"stamps":{"chunks":1,"shared":9007199254740992,"unstamped":9007199254740992,"delay_p999_ns":0}}}` + "\n"))
+	f.Add([]byte(`{"benchtop_journal":1,"plan":{"gpu_price":"inf","find":{"from":"-inf","most":"nan","step_ns":-5,"hold_ns":1}}}` + "\n" +
+		`{"index":1,"scheduled_us":1,"sent_us":2,"first_chunk_us":3,"chunks_us":[3,9],"done_us":12,"server_queue_us":5000000,"server_prefill_us":-3}` + "\n" +
+		`{"server":{"at_ns":1,"running":9e15,"waiting":-1,"kv_usage":1e308,"ttft":{"n":9e15,"mean_ns":31622400000000000}}}` + "\n" +
+		`{"server":{"running":9e15,"kv_usage":1e15,"prefix_queries":0,"prefix_hits":5,"queue":{"n":1e-300,"mean_ns":5}}}` + "\n" +
+		`{"gpus":{"took_ns":31622400000000000,"each":[{"name":"\u001b[1m","power_w":9e15,"use":-5},{"index":7}]}}` + "\n" +
+		`{"gpus":{}}` + "\n" +
+		`{"event":{"at_us":5,"set":{"rate":"inf","users":3,"paused":true,"ramp_to":9e15,"by":"\u202e"},"objectives":[{"metric":"x"},{"limit_ms":"inf"}]}}` + "\n" +
+		`{"event":{"at_us":6,"objectives":[]}}` + "\n" +
+		`{"end":{"ended_us":12,"server_kind":"\u001b","server_absent":"x","gpus_absent":"y"}}` + "\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		var qs []metrics.Request
 		run := metrics.Run{Ended: metrics.Never}
@@ -37,10 +46,6 @@ func FuzzReport(f *testing.F) {
 			case err != nil:
 			case e.plan != nil:
 				run.Plan = *e.plan
-			case e.event != nil:
-				run.Events = append(run.Events, *e.event)
-			case e.client != nil:
-				run.Client = append(run.Client, *e.client)
 			case e.request != nil:
 				qs = append(qs, *e.request)
 				for _, at := range append([]metrics.Chunk{{At: e.request.Done}, {At: e.request.Due}, {At: e.request.Sent},
@@ -49,10 +54,8 @@ func FuzzReport(f *testing.F) {
 						return
 					}
 				}
-			case e.end != nil:
-				plan, events, client := run.Plan, run.Events, run.Client
-				run = *e.end
-				run.Plan, run.Events, run.Client = plan, events, client
+			default:
+				gather(&run, e)
 			}
 		}
 		if run.Ended > longest {
@@ -74,6 +77,7 @@ func FuzzReport(f *testing.F) {
 			t.Errorf("%v: %s", err, records.Bytes())
 		}
 		Text(&report, r)
+		Beside(&report, r)
 		Remarks(&report, r)
 		Plots(&report, r, PlotOptions{})
 		if text := report.String(); !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\x07\x00\u202e") {

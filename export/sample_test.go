@@ -24,7 +24,7 @@ const (
 
 // sampleRun is the worked example of vLLM's report: four requests, one slot, four requests per second. A took part in
 // three gaps between chunks, B got several tokens per chunk, C got one token late and D was refused. Beside them went three probes, and the server
-// drafted tokens. The client watched itself.
+// drafted tokens. The client watched itself, the server's metrics page and two accelerators.
 func sampleRun() (metrics.Run, []metrics.Request) {
 	plan := metrics.Plan{
 		Version: "1.2.3", Command: []string{"benchtop", "serve", "--model", "org/M", "--header", "***"},
@@ -39,6 +39,7 @@ func sampleRun() (metrics.Run, []metrics.Request) {
 		Metadata:    []metrics.Pair{{Key: "tp", Value: "1"}},
 		Detailed:    true,
 		Timestamps:  metrics.KernelStamps,
+		GPUPrice:    3.6,
 		Definitions: map[string]string{"success": "finish seen", "clock": "monotonic"},
 	}
 	run := metrics.Run{
@@ -48,14 +49,55 @@ func sampleRun() (metrics.Run, []metrics.Request) {
 		SpecDecode: &metrics.SpecDecode{
 			Drafts: 4, DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3, 2, 1},
 		},
+		Server: sampleServer(), ServerKind: "vLLM",
+		GPUs: sampleGPUs(), GPUsAbsent: "nvidia-smi ended: exit status 9",
 		Client: sampleClient(),
 		Stamps: &metrics.Stamps{Chunks: 8, DelayP50: 21 * us, DelayP99: 310_499, DelayP999: 400 * us, DelayMax: 412 * us},
 	}
-	return run, []metrics.Request{
+	qs := []metrics.Request{
 		sampleRequest(0, 10, 4, 100*ms, 100*ms, 200*ms, 50*ms, 50*ms, 60*ms),
 		sampleRequest(1, 12, 5, 300*ms, 460*ms, 300*ms, 40*ms, 40*ms),
 		sampleRequest(2, 8, 1, 700*ms, 840*ms, 900*ms),
 		refused(3, 9, 1000*ms, 1740*ms, "Bad Request"),
+	}
+	for i := range qs[:3] {
+		qs[i].ServerQueue, qs[i].ServerPrefill = time.Duration(i)*50*ms, 150*ms
+	}
+	return run, qs
+}
+
+// sampleServer are three looks at a server that says nothing of preemption.
+func sampleServer() []metrics.ServerSecond {
+	silent := metrics.Unsaid()
+	first := metrics.ServerSecond{
+		At: 1 * ms, Waiting: 1, KVUsage: 0.25,
+		Preemptions: silent, PrefixQueries: silent, PrefixHits: silent, HitRate: silent,
+		PromptTokens: silent, OutputTokens: silent, DraftTokens: silent, AcceptedTokens: silent,
+	}
+	second := first
+	second.At, second.Took, second.Running, second.Waiting, second.KVUsage = 1001*ms, 1000*ms, 1, 0, 0.75
+	second.PrefixQueries, second.PrefixHits, second.HitRate = 22, 11, 0.5
+	second.PromptTokens, second.OutputTokens = 11, 9
+	second.TTFT = metrics.ServerLatency{N: 2, Mean: 190 * ms}
+	second.Queue, second.Prefill = metrics.ServerLatency{N: 2, Mean: 25 * ms}, metrics.ServerLatency{N: 2, Mean: 150 * ms}
+	third := second
+	third.At, third.Took, third.Running, third.KVUsage = 1750*ms, 749*ms, 0, 0.5
+	third.PrefixQueries, third.PrefixHits, third.HitRate, third.PromptTokens, third.OutputTokens = 8, 0, 0, 8, 1
+	third.TTFT, third.Queue, third.Prefill = metrics.ServerLatency{N: 1, Mean: 800 * ms}, metrics.ServerLatency{}, metrics.ServerLatency{}
+	return []metrics.ServerSecond{first, second, third}
+}
+
+// sampleGPUs are two looks at two accelerators, of which one does not tell its power limit.
+func sampleGPUs() []metrics.GPUSecond {
+	gpu := metrics.GPU{
+		Name: "NVIDIA H200", Use: 0.5, MemoryUsed: 120 << 30, MemoryTotal: 141 << 30, Power: 400, PowerLimit: 700, Temperature: 61, Clock: 1980,
+	}
+	other := gpu
+	other.Index, other.Use, other.Power, other.PowerLimit = 1, 1, 600, metrics.Unsaid()
+	hotter := other
+	hotter.Temperature, hotter.Clock = 64, metrics.Unsaid()
+	return []metrics.GPUSecond{
+		{At: 900 * ms, Took: 900 * ms, GPUs: []metrics.GPU{gpu, other}}, {At: 1700 * ms, Took: 800 * ms, GPUs: []metrics.GPU{gpu, hotter}},
 	}
 }
 

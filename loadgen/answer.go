@@ -19,6 +19,7 @@ import (
 func (x *exchange) read(k *link) {
 	q := x.q
 	q.Status = k.answer.StatusCode()
+	x.clocks.hear(headerClocks(&k.answer.Header))
 	var err error
 	if q.Status == fasthttp.StatusOK {
 		err = x.stream(k)
@@ -156,6 +157,7 @@ func (x *exchange) event(name, data []byte) error {
 	if m.usage.present && (!m.choice || !x.usageApart) {
 		x.usage, x.usageApart = m.usage, !m.choice
 	}
+	x.clocks.hear(m.clocks)
 	if m.choice {
 		x.chunk(&m)
 	}
@@ -188,7 +190,11 @@ func (x *exchange) chunk(m *message) {
 	x.text = append(x.text, m.answer...)
 	x.q.Add(c)
 	x.q.ReadDelay, x.heard = x.delay, x.gotAt()
+	if x.q.Piece = m.answer; len(m.answer) == 0 {
+		x.q.Piece = m.reasoning
+	}
 	x.observer.Chunk(x.q)
+	x.q.Piece = nil // it lies in the parser, which goes to another stream now
 }
 
 // complete judges an answer whose body ended in order.
@@ -213,6 +219,7 @@ func (x *exchange) unstreamed(k *link) {
 		x.fail(metrics.FailedInStream, m.failure)
 	case err == nil && m.choice && x.engine.unstreamed:
 		x.finished, x.usage = true, m.usage
+		x.clocks.hear(m.clocks)
 		x.chunk(&m)
 	default:
 		kind := k.answer.Header.ContentType()

@@ -179,3 +179,12 @@ func rounded(ns float64) time.Duration {
 	}
 	return math.MaxInt64
 }
+
+// Gaps draws the gaps of Options.Steered, in seconds at a rate of 1: those of Gamma before its scaling. What is no burstiness
+// stands for constant spacing. draws should be a generator of its own, so that steering leaves the draws of the plan alone.
+func Gaps(burstiness float64, draws *numpy.Legacy) func() float64 {
+	if !(burstiness > 0) {
+		burstiness = math.Inf(1)
+	}
+	return func() float64 { return gap(1, burstiness, draws) }
+}

@@ -21,25 +21,84 @@ func (c runClock) at(t time.Time) time.Duration { return t.Sub(c.start).Round(ti
 //	 |       |  (paused: no run time belongs to what is not yet due)
 //	 |   ___/   speed 1
 //	 +------------------ schedule time
+//
+// When the plan is left, a second map replaces it. Its schedule time is a number of expected arrivals, one for each second,
+// so that its speed is the rate.
 type steering struct {
 	mu       sync.Mutex // guards everything below
+	earlier  []bend     // older lines that the pacer has not passed yet, oldest first
 	schedule time.Duration
 	run      time.Duration // schedule is due at run
-	speed    float64       // schedule time per run time; 0 while paused
+	speed    float64       // schedule time per run time, unless paused
+	paused   bool
+	left     bool          // the plan is left
+	touched  bool          // anything was ever changed
+	end      time.Duration // of the sending once it was; 0 for none
+	over     bool          // nothing more will be asked
 	changed  func()        // wakes the pacer; nil while there is none
 }
 
-// due returns the run time at which a schedule time falls, false while the arrivals are paused.
-func (s *steering) due(schedule time.Duration) (time.Duration, bool) {
+// bend is where a line begins. Its speed is 0 in a pause.
+type bend struct {
+	schedule, run time.Duration
+	speed         float64
+}
+
+// next says when a schedule time falls.
+type next struct {
+	due    time.Duration
+	moving bool          // false while the arrivals are paused: due says nothing then
+	left   bool          // the schedule time is the plan's, and the plan is left
+	end    time.Duration // of the sending; 0 for none
+}
+
+// due finds the run time at which a schedule time falls, by the plan's map or by that which replaced it. It is asked in
+// ascending order.
+func (s *steering) due(schedule time.Duration, planned bool) next {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.speed == 0 {
-		return 0, false
+	n := next{left: planned && s.left}
+	if n.left {
+		return n
 	}
-	if s.speed == 1 {
-		return later(s.run, schedule-s.schedule), true
+	if s.touched {
+		n.end = s.end
 	}
-	return later(s.run, rounded(float64(schedule-s.schedule)/s.speed)), true
+	b := s.line(schedule)
+	switch b.speed {
+	case 0:
+		return n
+	case 1:
+		n.due = later(b.run, schedule-b.schedule)
+	default:
+		n.due = later(b.run, rounded(float64(schedule-b.schedule)/b.speed))
+	}
+	n.moving = true
+	return n
+}
+
+// line is the one that a schedule time lies on. What is late keeps the line it was due on, however often the speed changed
+// since. Those before are forgotten.
+func (s *steering) line(schedule time.Duration) bend {
+	for len(s.earlier) > 0 {
+		following := s.schedule
+		if len(s.earlier) > 1 {
+			following = s.earlier[1].schedule
+		}
+		if following > schedule {
+			return s.earlier[0]
+		}
+		s.earlier = s.earlier[1:]
+	}
+	return s.current()
+}
+
+func (s *steering) current() bend {
+	b := bend{s.schedule, s.run, s.speed}
+	if s.paused {
+		b.speed = 0
+	}
+	return b
 }
 
 // later is at + d; what would be beyond the largest duration, such as an arrival at a rate of next to nothing, stays there.
@@ -53,19 +112,81 @@ func later(at, d time.Duration) time.Duration {
 // fastest is the highest speed: a finite one, so that an offset times the speed is a number.
 const fastest = 1e9
 
+// speedOf is a speed in bounds; what is none pauses.
+func speedOf(x float64) float64 {
+	if !(x > 0) {
+		return 0
+	}
+	return min(x, fastest)
+}
+
 // setSpeed makes the schedule run at a multiple of its own speed from now on; 0 pauses it, and so does what is no speed.
 func (s *steering) setSpeed(now time.Duration, speed float64) {
-	if !(speed > 0) {
-		speed = 0
-	}
+	s.change(func() {
+		s.bendAt(now)
+		s.speed = speedOf(speed)
+	})
+}
+
+// setPaused begins or ends a pause, which keeps the speed for afterwards.
+func (s *steering) setPaused(now time.Duration, paused bool) bool {
+	return s.change(func() {
+		s.bendAt(now)
+		s.paused = paused
+	})
+}
+
+// setRate leaves the plan, if that was still in force, and sets the rate of the arrivals that replace it.
+func (s *steering) setRate(now time.Duration, perSecond float64) bool {
+	return s.change(func() {
+		if s.left {
+			s.bendAt(now)
+		} else {
+			s.left, s.earlier, s.schedule, s.run = true, nil, 0, max(now, 0)
+		}
+		s.speed = speedOf(perSecond)
+	})
+}
+
+// change makes a change and wakes the pacer; false when that will not come again.
+func (s *steering) change(do func()) bool {
 	s.mu.Lock()
-	s.schedule = later(s.schedule, rounded(float64(now-s.run)*s.speed))
-	s.run, s.speed = now, min(speed, fastest)
-	wake := s.changed
+	s.touched = true
+	do()
+	wake, over := s.changed, s.over
 	s.mu.Unlock()
 	if wake != nil {
 		wake()
 	}
+	return !over
+}
+
+// bendAt begins a new line where the last one has come to. The lock is held.
+func (s *steering) bendAt(now time.Duration) {
+	b := s.current()
+	now = max(now, s.run) // another caller may have been quicker
+	s.earlier = append(s.earlier, b)
+	s.schedule, s.run = later(s.schedule, rounded(float64(now-s.run)*b.speed)), now
+}
+
+// planLeft says that arrivals are no longer the plan's.
+func (s *steering) planLeft() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left
+}
+
+// finish says that nothing more will be asked.
+func (s *steering) finish() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+}
+
+func (s *steering) finished() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.over
 }
 
 // onChange sets what is called after every change.

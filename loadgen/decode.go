@@ -13,12 +13,14 @@ type message struct {
 	choice bool
 	// tokens in it as far as ids or log probabilities tell, -1 if they do not.
 	tokens int
-	// answer is text of the visible answer; output says that there is any output, be it reasoning or a tool call.
-	answer []byte
-	output bool
+	// answer is text of the visible answer, reasoning what comes before; output says that there is any output, be it only a
+	// tool call.
+	answer, reasoning []byte
+	output            bool
 	// finish is the finish reason, nil for none.
 	finish []byte
 	usage  usage
+	clocks serverClocks
 	// failure is the server's report of an error, "" for none.
 	failure string
 }
@@ -40,11 +42,14 @@ type decoder struct {
 func (d *decoder) decode(data []byte) (message, error) { return d.read(data, "delta") }
 
 // decodeWhole reads an answer that is no stream but one piece of JSON.
-func (d *decoder) decodeWhole(data []byte) (message, error) { return d.read(data, "message") }
+func (d *decoder) decodeWhole(data []byte) (message, error) { return d.read(data, whole) }
+
+// whole is the member of a choice that has the text of an answer that is no stream.
+const whole = "message"
 
 // read reads an object whose choice, in chat, has its text in the member part.
 func (d *decoder) read(data []byte, part string) (message, error) {
-	m := message{tokens: -1}
+	m := message{tokens: -1, clocks: unknownClocks()}
 	v, err := d.parser.ParseBytes(data)
 	if err != nil {
 		return m, fmt.Errorf("%w: %s", errNotJSON, excerpt(data))
@@ -59,12 +64,16 @@ func (d *decoder) read(data []byte, part string) (message, error) {
 	m.usage = readUsage(v.Get("usage"))
 	choices := v.GetArray("choices")
 	if len(choices) == 0 {
+		m.clocks = readClocks(v)
 		return m, nil
 	}
 	m.choice = true
 	c := choices[0]
 	if f := c.GetStringBytes("finish_reason"); len(f) > 0 {
 		m.finish = f
+	}
+	if m.finish != nil || part == whole { // not in the middle of a stream, where nobody tells and every event counts
+		m.clocks = readClocks(v)
 	}
 	if ids := c.GetArray("token_ids"); ids != nil {
 		m.tokens = len(ids)
@@ -81,10 +90,12 @@ func (d *decoder) read(data []byte, part string) (message, error) {
 	if delta == nil {
 		return m, fmt.Errorf("a choice without %s: %s", part, excerpt(data))
 	}
-	m.answer = delta.GetStringBytes("content")
-	m.output = len(m.answer) > 0 ||
-		len(delta.GetStringBytes("reasoning_content")) > 0 || len(delta.GetStringBytes("reasoning")) > 0 ||
-		len(delta.GetArray("tool_calls")) > 0
+	if m.answer = delta.GetStringBytes("content"); len(m.answer) == 0 {
+		if m.reasoning = delta.GetStringBytes("reasoning_content"); len(m.reasoning) == 0 {
+			m.reasoning = delta.GetStringBytes("reasoning")
+		}
+	}
+	m.output = len(m.answer) > 0 || len(m.reasoning) > 0 || len(delta.GetArray("tool_calls")) > 0
 	if tokens := c.GetArray("logprobs", "content"); m.tokens < 0 && tokens != nil {
 		m.tokens = len(tokens)
 	}

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/valyala/fastjson"
+
+	"benchtop/metrics"
 )
 
 func TestDecode(t *testing.T) {
@@ -77,6 +80,7 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 	for _, data := range []string{
 		`{"id":"c","choices":[{"index":0,"text":" word","logprobs":null,"finish_reason":null}]}`,
 		`{"id":"c","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}`,
+		`{"choices":[],"metrics":{"queue_time_ms":12.5,"time_to_first_token_ms":80.25},"timings":{"prompt_ms":3}}`,
 	} {
 		d := decoder{parser: new(fastjson.Parser)}
 		b := []byte(data)
@@ -92,6 +96,7 @@ func FuzzStreamJSON(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"text":"a","token_ids":[1],"logprobs":{"tokens":["a"]},"finish_reason":"x"}],"usage":{"prompt_tokens":1e99}}`), true, false)
 	f.Add([]byte(`{"choices":[{"delta":{"content":"a","tool_calls":[1]},"logprobs":{"content":[1,2]}}],"usage":{"prompt_tokens_details":{"cached_tokens":3}}}`), true, false)
 	f.Add([]byte(`{"choices":[{"message":{"content":"a"}}],"usage":{"completion_tokens":-1}}`), true, true)
+	f.Add([]byte(`{"choices":[],"metrics":{"queue_time_ms":1e99,"time_to_first_token_ms":-0},"timings":{"prompt_ms":"1"}}`), true, false)
 	f.Add([]byte(`{"error":[[]],"choices":[null]}`), false, true)
 	f.Fuzz(func(t *testing.T, data []byte, chat, whole bool) {
 		d := decoder{parser: new(fastjson.Parser), chat: chat}
@@ -108,6 +113,11 @@ func FuzzStreamJSON(f *testing.F) {
 			for _, n := range []int{m.usage.input, m.usage.output, m.usage.cached} {
 				if n < -1 || n > mostTokens {
 					t.Errorf("usage %+v", m.usage)
+				}
+			}
+			for _, d := range []time.Duration{m.clocks.queue, m.clocks.prefill} {
+				if d != metrics.Never && (d < 0 || d > 24*time.Hour) {
+					t.Errorf("clocks %+v", m.clocks)
 				}
 			}
 			if !m.choice && (m.output || m.finish != nil || m.tokens != -1) {

@@ -10,10 +10,12 @@ type limiter struct {
 
 	mu      sync.Mutex // guards everything below
 	limit   int        // 0: none
+	paused  bool       // nothing is started
 	running int
 	queue   []*job // from head on
 	head    int
 	room    chan struct{} // closed when the queue got shorter; nil while nobody waits for that
+	emptied chan struct{} // closed when the queue is empty; nil while nobody waits for that
 	closed  bool
 }
 
@@ -32,7 +34,7 @@ func (l *limiter) submit(j *job) (started, ok bool) {
 	return false, true
 }
 
-func (l *limiter) free() bool { return l.limit == 0 || l.running < l.limit }
+func (l *limiter) free() bool { return !l.paused && (l.limit == 0 || l.running < l.limit) }
 
 func (l *limiter) start(j *job) {
 	l.running++
@@ -70,11 +72,34 @@ func (l *limiter) pop() *job {
 		clear(l.queue[n:])
 		l.queue, l.head = l.queue[:n], 0
 	}
+	l.tell()
+	return j
+}
+
+// tell wakes who waits for a shorter queue.
+func (l *limiter) tell() {
 	if l.room != nil {
 		close(l.room)
 		l.room = nil
 	}
-	return j
+	if l.emptied != nil && l.head == len(l.queue) {
+		close(l.emptied)
+		l.emptied = nil
+	}
+}
+
+// wait returns when all jobs have ended. There must be nobody left who submits any. A pause may come and go meanwhile.
+func (l *limiter) wait() {
+	l.mu.Lock()
+	if l.head < len(l.queue) {
+		l.emptied = make(chan struct{})
+	}
+	emptied := l.emptied
+	l.mu.Unlock()
+	if emptied != nil {
+		<-emptied
+	}
+	l.work.Wait()
 }
 
 // setLimit changes the limit, 0 for none. A lower one takes effect as running jobs end.
@@ -82,6 +107,19 @@ func (l *limiter) setLimit(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.limit = max(n, 0)
+	l.fill()
+}
+
+// setPaused begins or ends a pause in which nothing is started. Running jobs go on.
+func (l *limiter) setPaused(paused bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.paused = paused
+	l.fill()
+}
+
+// fill starts what there is room for.
+func (l *limiter) fill() {
 	for l.free() {
 		j := l.pop()
 		if j == nil {
@@ -111,9 +149,6 @@ func (l *limiter) close() []*job {
 	l.closed = true
 	dropped := l.queue[l.head:]
 	l.queue, l.head = nil, 0
-	if l.room != nil {
-		close(l.room)
-		l.room = nil
-	}
+	l.tell()
 	return dropped
 }

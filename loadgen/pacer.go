@@ -42,10 +42,11 @@ func newSleeper(kind string) (sleeper, error) {
 
 // pacer waits until schedule times are due. Waiting aims at absolute moments, so lateness does not add up.
 type pacer struct {
-	clock runClock
-	steer *steering
-	sleep sleeper
-	until time.Duration // what is due later in the run never comes; 0 for no end
+	clock   runClock
+	steer   *steering
+	sleep   sleeper
+	until   time.Duration // what is due later in the run never comes; 0 for no end
+	planned bool          // the schedule times are the plan's
 
 	watched <-chan struct{} // the end of the context that wakes it now
 	unwatch func() bool
@@ -62,7 +63,7 @@ func newPacer(clock runClock, kind string, steer *steering) (*pacer, error) {
 
 func newPacerOn(clock runClock, s sleeper, steer *steering) *pacer {
 	steer.onChange(s.wake)
-	return &pacer{clock: clock, steer: steer, sleep: s, unwatch: func() bool { return true }}
+	return &pacer{clock: clock, steer: steer, sleep: s, planned: true, unwatch: func() bool { return true }}
 }
 
 func (p *pacer) close() {
@@ -79,24 +80,31 @@ func (p *pacer) watch(ctx context.Context) {
 	}
 }
 
-// wait blocks until a schedule time is due and returns the run time it fell on; false when ctx ended first, or at the
-// end of the run's duration for what is not due by then.
+// wait blocks until a schedule time is due and returns the run time it fell on; false when ctx ended first, at the end of
+// the run's duration for what is not due by then, and for a time of the plan's when the plan is left.
 func (p *pacer) wait(ctx context.Context, schedule time.Duration) (time.Duration, bool) {
 	p.watch(ctx)
 	for {
 		if ctx.Err() != nil {
 			return 0, false
 		}
-		due, moving := p.steer.due(schedule)
-		over := p.until > 0 && (!moving || due > p.until)
+		n := p.steer.due(schedule, p.planned)
+		if n.left {
+			return 0, false
+		}
+		until := p.until
+		if until == 0 {
+			until = n.end
+		}
+		over := until > 0 && (!n.moving || n.due > until)
 		if over {
-			due = p.until
+			n.due = until
 		}
 		left := time.Duration(-1)
-		if moving || over {
-			left = time.Until(p.clock.start.Add(due))
+		if n.moving || over {
+			left = time.Until(p.clock.start.Add(n.due))
 			if left <= 0 {
-				return due.Round(time.Microsecond), !over
+				return n.due.Round(time.Microsecond), !over
 			}
 		}
 		p.sleep.sleep(left)

@@ -232,22 +232,22 @@ func TestSteeringAtTheEdge(t *testing.T) {
 			s.setSpeed(now, x)
 			now += time.Second
 		}
-		if due, ok := s.due(never); !ok || due < never/8 {
-			t.Errorf("speeds %v: the end of time is due at %s (%v)", speeds, due, ok)
+		if n := s.due(never, true); !n.moving || n.due < never/8 {
+			t.Errorf("speeds %v: the end of time is due at %s (%v)", speeds, n.due, n.moving)
 		}
 	}
 	for _, x := range []float64{0, -1, math.NaN()} {
 		s := &steering{speed: 1}
 		s.setSpeed(time.Second, x)
-		if due, ok := s.due(2 * time.Second); ok {
-			t.Errorf("speed %v: due at %s, want a pause", x, due)
+		if n := s.due(2*time.Second, true); n.moving {
+			t.Errorf("speed %v: due at %s, want a pause", x, n.due)
 		}
 	}
 	s := &steering{speed: 1}
 	s.setSpeed(0, math.Inf(1))
 	s.setSpeed(24*time.Hour, 1)
-	if due, ok := s.due(time.Hour); !ok || due > 24*time.Hour {
-		t.Errorf("after a day at the highest speed, what was due in its first hour is due at %s", due)
+	if n := s.due(time.Hour, true); !n.moving || n.due > 24*time.Hour {
+		t.Errorf("after a day at the highest speed, what was due in its first hour is due at %s", n.due)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"runtime/debug"
@@ -72,6 +71,17 @@ type Options struct {
 	Until time.Duration
 	// Limit of requests in flight; 0 for none.
 	Limit int
+	// Steered draws the gaps between the arrivals of a load that SetRate sets, in seconds at a rate of 1; nil for even gaps.
+	// Only the dispatcher calls it.
+	Steered func() float64
+	// SteeredUntil ends the sending, as Until does, of a run whose arrivals were steered or paused: its schedule no longer says
+	// how long it takes. 0 leaves that to the source.
+	SteeredUntil time.Duration
+	// More is asked for another source when the first is at its end, if SetRate was used and a moment ends the sending: a higher
+	// rate needs more than was planned. nil ends the run then.
+	More func() (Source, error)
+	// HoldPaused keeps what waits for a slot from going out during a pause. A closed loop always does.
+	HoldPaused bool
 	// ProbeRate: beside the load, a Probe is sent, its end awaited, and the next one sent after a pause of 1/ProbeRate
 	// seconds, so that the real rate is below it; 0 for no probes. None is sent once nothing new may start. Probes are not
 	// observed, take no slot, have no request id and ask for Model.
@@ -127,6 +137,9 @@ func (o *Options) Validate() error {
 	if !(o.ProbeRate >= 0) {
 		bad("probe rate %v: must be positive, or 0 for no probes", o.ProbeRate)
 	}
+	if o.Until < 0 || o.SteeredUntil < 0 {
+		bad("the end of the sending must not be before the start")
+	}
 	if o.Limit < 0 {
 		bad("limit %d: must be positive, or 0 for none", o.Limit)
 	}
@@ -173,10 +186,12 @@ type Engine struct {
 	cut      context.CancelFunc
 	aborted  atomic.Bool
 	ended    atomic.Int64
-	halting  chan struct{} // holds a token while nobody reports what was held back; a mutex would stop virtual time
-	drain    sync.Once
-	drainEnd *time.Timer // guarded by drainMu
-	drainMu  sync.Mutex
+	// dispatched counts requests.
+	dispatched atomic.Int64
+	halting    chan struct{} // holds a token while nobody reports what was held back; a mutex would stop virtual time
+	drain      sync.Once
+	drainEnd   *time.Timer // guarded by drainMu
+	drainMu    sync.Mutex
 
 	probing  sync.WaitGroup
 	probesMu sync.Mutex
@@ -194,7 +209,7 @@ func New(o Options, obs Observer) (*Engine, error) {
 	e := &Engine{
 		options: o, clock: runClock{o.Start}, observer: obs,
 		encoder: newEncoder(&o),
-		limiter: limiter{limit: o.Limit}, steer: &steering{speed: 1},
+		limiter: limiter{limit: o.Limit}, steer: &steering{speed: 1, end: o.SteeredUntil},
 	}
 	for _, f := range o.Extra {
 		if f.Name == "stream" {
@@ -236,9 +251,6 @@ func (e *Engine) requestHeader(dst []byte, id string, length int) []byte {
 	return h.Header.AppendBytes(dst)
 }
 
-// backlogMost bounds the queue of prompts that wait for a slot.
-const backlogMost = 10_000
-
 // Run starts a conversation at each arrival, at most Limit at a time, and returns when the last has ended. When ctx ends
 // it starts nothing new, lets requests in flight finish for Options.Drain, then cuts them. The error is the source's.
 func (e *Engine) Run(ctx context.Context, src Source) error {
@@ -263,7 +275,7 @@ func (e *Engine) Run(ctx context.Context, src Source) error {
 		e.probing.Go(e.probe)
 	}
 	err := <-done
-	e.limiter.work.Wait()
+	e.limiter.wait()
 	e.halt() // waits for one that is under way, so that everything due is reported
 	e.ended.Store(int64(e.clock.now()))
 	e.finish()
@@ -284,81 +296,6 @@ func (e *Engine) finish() {
 	e.cut()
 	e.links.cutAll()
 	e.probing.Wait()
-}
-
-func (e *Engine) dispatch(src Source) error {
-	p, err := newPacer(e.clock, e.options.Pacer, e.steer)
-	if err != nil {
-		return err
-	}
-	defer p.close()
-	if !e.options.ClosedLoop {
-		p.until = e.options.Until
-	}
-	index, number := 0, 0
-	var before *job // the last one, if it was started and not queued
-	last := time.Duration(math.MinInt64 / 2)
-	for offset := range e.options.Schedule {
-		if !e.roomInBacklog() {
-			return nil
-		}
-		conversation, err := src.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("after %d requests: %w", index, err)
-		}
-		due, ok := p.wait(e.stopping, offset)
-		if !ok {
-			return nil
-		}
-		if before != nil && offset-last < closeBehind {
-			<-before.begun
-		}
-		j := &job{engine: e, conversation: conversation, number: number, index: index, begun: make(chan struct{})}
-		if e.options.ModelFor != nil {
-			for turn := range conversation.Turns {
-				j.models = append(j.models, e.options.ModelFor(index+turn))
-			}
-		}
-		index, number = index+len(conversation.Turns), number+1
-		if !e.options.ClosedLoop {
-			j.begin(due)
-		}
-		started, ok := e.limiter.submit(j)
-		if !ok {
-			j.cancel()
-			return nil
-		}
-		if before, last = nil, offset; started {
-			before = j
-		}
-	}
-	return nil
-}
-
-// closeBehind is how near two arrivals must be that the first has to run before the second is started: goroutines that are
-// made at once run in any order, and a prompt that comes before its time finds another cache than it should.
-const closeBehind = time.Millisecond
-
-// roomInBacklog waits until another request may be queued; false when the run stops first.
-func (e *Engine) roomInBacklog() bool {
-	most := backlogMost
-	if e.options.ClosedLoop {
-		most = 1
-	}
-	for {
-		room := e.limiter.backlog(most)
-		if room == nil {
-			return e.stopping.Err() == nil
-		}
-		select {
-		case <-room:
-		case <-e.stopping.Done():
-			return false
-		}
-	}
 }
 
 // handOverMost is the longest wait at the end of a duration for the dispatcher to hand over the last of what was due. It
@@ -407,9 +344,3 @@ func (e *Engine) Abort() {
 	e.cut()
 	e.links.cutAll()
 }
-
-// SetLimit changes how many requests may be in flight, 0 for no limit.
-func (e *Engine) SetLimit(n int) { e.limiter.setLimit(n) }
-
-// SetSpeed makes the rest of the schedule run at a multiple of its own speed; 0 pauses the arrivals.
-func (e *Engine) SetSpeed(speed float64) { e.steer.setSpeed(e.clock.now(), speed) }

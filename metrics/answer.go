@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -54,7 +53,7 @@ const EnoughGood = 0.95
 
 // answer reads the finished levels.
 func (l *levels) answer() Answer {
-	var a Answer
+	a := Answer{BentAt: Never}
 	order := l.byLoad()
 	if len(order) == 0 {
 		a.Why = tooFew
@@ -76,50 +75,13 @@ func (l *levels) answer() Answer {
 	default:
 		l.bend(&a, order)
 	}
+	if a.Bends {
+		a.BentAt = l.list[a.After].From
+	}
 	return a
 }
 
 const tooFew = "too few requests"
-
-// byLoad indexes the levels that have enough requests, by rising load.
-func (l *levels) byLoad() []int {
-	var order []int
-	for i := range l.list {
-		if l.list[i].Requests >= fewestRequests {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.list[a].Offered, l.list[b].Offered) })
-	return order
-}
-
-// highest finds the highest load that, with all lower ones, was within the objectives.
-func (l *levels) highest(a *Answer, order []int) {
-	if len(l.plan.Goodput) == 0 {
-		return
-	}
-	for _, i := range order {
-		v := &l.list[i]
-		if !l.within(share(v.Good, v.Requests)) {
-			return
-		}
-		a.Within, a.Highest = true, v.Offered
-	}
-}
-
-// within reports whether a share of good requests is enough: what the plan's own gates on it say, or EnoughGood.
-func (l *levels) within(good float64) bool {
-	asked, missed := false, false
-	for _, g := range l.plan.Gates {
-		if g.Metric == gateGoodput && (g.Op == "<" || g.Op == "<=") {
-			asked, missed = true, missed || g.Missed(good)
-		}
-	}
-	if asked {
-		return !missed
-	}
-	return good >= EnoughGood
-}
 
 func load(v float64, users bool) string {
 	text := strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)

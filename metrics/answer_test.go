@@ -274,7 +274,10 @@ func TestBendOfStages(t *testing.T) {
 		}
 	}
 	report := answerTo(t, plan, many.serve(arrivals, r))
-	want := Answer{Bends: true, At: 32, Before: 2, After: 3, Within: true, Highest: 16}
+	want := Answer{Bends: true, At: 32, Before: 2, After: 3, BentAt: time.Minute, Within: true, Highest: 16, Sure: report.Answer.Sure}
+	if want.Sure < 0.999 || want.Sure > 1 {
+		t.Errorf("all of 300 requests were good, but that is only %v sure", want.Sure)
+	}
 	if report.Answer != want {
 		t.Errorf("%+v, want %+v", report.Answer, want)
 	}
@@ -332,6 +335,10 @@ func TestKnee(t *testing.T) {
 		if len(c.users) == 1 {
 			c.want.Why = "steady load"
 		}
+		c.want.BentAt = Never
+		if c.want.Bends {
+			c.want.BentAt = plan.Stages[c.want.After].Start
+		}
 		if report.Answer != c.want {
 			t.Errorf("%v users: %+v, want %+v\n%+v", c.users, report.Answer, c.want, report.Levels)
 		}
@@ -347,7 +354,7 @@ func TestSteadyLoad(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	arrivals := poisson(linear(10, 10, 20*time.Second), r)
 	report := answerTo(t, Plan{Rate: 10, Burstiness: 1}, many.serve(arrivals, r))
-	if a := report.Answer; a != (Answer{Why: "steady load"}) {
+	if a := report.Answer; a != (Answer{Why: "steady load", BentAt: Never}) {
 		t.Errorf("%+v", a)
 	}
 	if len(report.Levels) != 1 {

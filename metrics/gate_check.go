@@ -39,14 +39,11 @@ func (r *Report) figure(metric string) (value float64, known bool) {
 		s, _ := r.Named(f.latency)
 		return s.figure(f), s.N > 0
 	case f.number == gateGoodput:
-		return share(r.Good, finished), finished > 0 && len(r.Plan.Goodput) > 0
+		return share(r.gatedGood(), finished), finished > 0 && len(r.Plan.Goodput) > 0
 	case f.number == gateErrorRate:
 		return share(r.Failed, finished), finished > 0
 	case f.number == gateRequestGoodput:
-		if r.Goodput == nil {
-			return 0, false
-		}
-		return *r.Goodput, timed
+		return perSecond(float64(r.gatedGood()), r.Duration), timed && len(r.Plan.Goodput) > 0
 	case f.number == gateRequests:
 		return r.RequestThroughput, timed
 	case f.number == gateOutput:
@@ -59,6 +56,21 @@ func (r *Report) figure(metric string) (value float64, known bool) {
 		return float64(r.Completed), true
 	}
 	return float64(r.Failed), true
+}
+
+// gatedGood are the good requests by the plan's own objectives: what was set later cannot make a gate pass.
+func (r *Report) gatedGood() int {
+	if r.Objectives == nil || slices.Equal(r.Objectives, r.Plan.Goodput) {
+		return r.Good
+	}
+	return r.PlannedGood
+}
+
+func (s *Snapshot) gatedGood() int {
+	if s.Objectives == nil || slices.Equal(s.Objectives, s.Plan.Goodput) {
+		return s.Totals.Good
+	}
+	return s.PlannedGood
 }
 
 func (s Statistic) figure(f figure) float64 {
@@ -110,11 +122,11 @@ func (s *Snapshot) figure(metric string) (value float64, known bool) {
 		h := s.histogram(f.latency)
 		return h.figure(f), h.n > 0
 	case f.number == gateGoodput:
-		return share(t.Good, finished), finished > 0 && len(s.Plan.Goodput) > 0
+		return share(s.gatedGood(), finished), finished > 0 && len(s.Plan.Goodput) > 0
 	case f.number == gateErrorRate:
 		return share(t.Failed, finished), finished > 0
 	case f.number == gateRequestGoodput:
-		v, known := rate(t.Good)
+		v, known := rate(s.gatedGood())
 		return v, known && len(s.Plan.Goodput) > 0
 	case f.number == gateRequests:
 		return rate(t.Done)

@@ -115,7 +115,7 @@ func (p *Plan) paced() bool {
 	if len(p.Stages) > 0 {
 		return slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Rate > 0 })
 	}
-	return p.Ramp != nil || p.Rate > 0 && !p.Rate.Unlimited()
+	return p.Ramp != nil || p.Rate > 0 && !p.Rate.Unlimited() || p.Find != nil && !p.Find.Users
 }
 
 // SteadyStateRule is how the window of full load of a closed loop is found.

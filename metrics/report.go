@@ -43,9 +43,11 @@ type Report struct {
 	Redials                              int
 	// Client is what the run shows of the client itself.
 	Client Client
-	// Good successes met every objective of the plan; Met holds the share of successes that met each objective.
+	// Good successes met every objective in force at the end; Met holds the share of successes that met each objective.
 	Good int
 	Met  []ObjectiveShare
+	// PlannedGood met every objective of the plan, whatever was set later: gates go by these.
+	PlannedGood int
 	// ScheduledRate, SentRate and DoneRate are requests per second: asked for by the schedule, sent, and completed,
 	// each over the time from the first to the last of them. 0 where there were fewer than two.
 	ScheduledRate, SentRate, DoneRate float64
@@ -79,6 +81,9 @@ type Report struct {
 	Failures                              []FailureCount
 	Events                                []Event
 	HistTTFT, HistTPOT, HistITL, HistE2EL Histogram
+	// HistFirstAnswer, HistHeld and HistScheduled are the time to the first visible answer text, the wait for a client slot
+	// and the time from the intended start to the last chunk.
+	HistFirstAnswer, HistHeld, HistScheduled Histogram
 	// FirstErrors are what the first ten failed requests in data-set order failed of, in the server's or the system's words
 	// or else the kind of the failure: foreign text.
 	FirstErrors []string

@@ -130,6 +130,12 @@ type liveState struct {
 	stage        stage
 	inputTokens  int
 	outputTokens int
+	answered     bool // its first answer text is counted
+
+	// The recorder's own, guarded by its lock.
+	followed bool   // chunks and text are kept for viewers
+	endpoint uint8  // its number in the recorder, plus one
+	track    *track // nil unless it is in flight
 }
 
 // NewRequest returns a request of which nothing has happened yet.
@@ -145,6 +151,11 @@ func NewRequest(index int) Request {
 // Add files a chunk that just arrived.
 func (r *Request) Add(c Chunk) {
 	r.Chunks = append(r.Chunks, c)
+	r.pass(c)
+}
+
+// pass notes the moments of a chunk.
+func (r *Request) pass(c Chunk) {
 	if r.FirstChunk == Never {
 		r.FirstChunk = c.At
 	}

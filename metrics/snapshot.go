@@ -23,7 +23,7 @@ type Totals struct {
 	// WarmedUp are the requests of the warm-up that ended, however they did; Done, Failed and Cancelled leave them out.
 	WarmedUp                  int
 	InputTokens, OutputTokens int
-	// Good are the successes that met every objective of the plan; MetTTFT, MetTPOT and MetE2EL those that met the one of
+	// Good are the successes that met every objective in force; MetTTFT, MetTPOT and MetE2EL those that met the one of
 	// that name, all of them where there is no such objective.
 	Good, MetTTFT, MetTPOT, MetE2EL int
 }
@@ -72,6 +72,8 @@ type Snapshot struct {
 	Windows []Window
 	// Histograms of the whole run but its warm-up. ClientQueue and E2ELQueued know only requests that ended.
 	TTFT, TPOT, ITL, E2EL, ClientQueue, E2ELQueued Histogram
+	// PlannedGood are the successes that met every objective of the plan, whatever is in force now: gates go by these.
+	PlannedGood int
 	// FirstAnswer is the time to the first visible answer text, Scheduled the time from the intended start to the last chunk.
 	FirstAnswer, Scheduled Histogram
 	// Failures by kind, most frequent first.

@@ -15,7 +15,8 @@ const (
 )
 
 // TTFTSplit says where the time until the first chunk went, on average, counted from when the request was due. Held and
-// Connect come before the first byte, so they are no part of TTFT; Queue, Prefill and Rest add up to TTFT.
+// Connect come before the first byte, so they are no part of TTFT; Queue, Prefill and Rest add up to TTFT, unless the
+// server's own clock says more than ours.
 type TTFTSplit struct {
 	// N requests whose first chunk came. The rest says nothing where it is 0.
 	N int
@@ -32,12 +33,57 @@ type TTFTSplit struct {
 	Source SplitSource
 }
 
-// Waits sum up the first chunks of a second: where the time until they came went.
-type Waits struct {
-	// N first chunks; the sums of their Held, Connect and TTFT.
-	N                   int
-	Held, Connect, TTFT time.Duration
-	// Told of them said how long they waited in the server; the sums of that.
-	Told           int
-	Queue, Prefill time.Duration
+// SplitOver says where TTFT went between two moments of the run, the seconds in which they lie included: for the first
+// chunks that came in the seconds from from until before to, and the looks at the server after from and up to to.
+//
+// The server's word with each answer counts where at least half of the requests have it: its mean over those. Else the means
+// of its metrics page count, weighted by how many requests each look saw. Else queue and prefill are not known.
+func (s *Snapshot) SplitOver(from, to time.Duration) TTFTSplit {
+	var sum Waits
+	first := int(min(max(0, from)/time.Second, maxWindows))
+	for i := first; i < len(s.Windows) && s.Windows[i].Start < to; i++ {
+		sum.merge(&s.Windows[i].Waits)
+	}
+	return sum.split(s.Server, from, to)
+}
+
+// split adds to the client's sums what the server says.
+func (w *Waits) split(server []ServerSecond, from, to time.Duration) TTFTSplit {
+	out := TTFTSplit{N: w.N, Queue: Never, Prefill: Never, Source: SplitUnknown}
+	if w.N <= 0 {
+		return out
+	}
+	mean := func(sum time.Duration, n int) time.Duration { return max(0, sum/time.Duration(n)) }
+	out.Held, out.Connect, out.TTFT = mean(w.Held, w.N), mean(w.Connect, w.N), mean(w.TTFT, w.N)
+	if enough := (w.N + 1) / 2; w.Told >= enough || w.ToldPrefill >= enough {
+		out.Source = SplitByRequests
+		if w.Told >= enough {
+			out.Queue = mean(w.Queue, w.Told)
+		}
+		if w.ToldPrefill >= enough {
+			out.Prefill = mean(w.Prefill, w.ToldPrefill)
+		}
+	} else {
+		out.ask(server, from, to)
+	}
+	out.Rest = max(0, out.TTFT-max(0, out.Queue)-max(0, out.Prefill))
+	return out
+}
+
+// ask takes queue and prefill from the looks at the server after from and up to to.
+func (t *TTFTSplit) ask(server []ServerSecond, from, to time.Duration) {
+	var queue, prefill weighted
+	for i := range server {
+		if s := &server[i]; s.At > from && s.At <= to {
+			queue.latency(s.Queue)
+			prefill.latency(s.Prefill)
+		}
+	}
+	q, p := queue.sum(), prefill.sum()
+	if q.N > 0 {
+		t.Queue, t.Source = q.Mean, SplitByMetrics
+	}
+	if p.N > 0 {
+		t.Prefill, t.Source = p.Mean, SplitByMetrics
+	}
 }

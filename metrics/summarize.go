@@ -42,7 +42,8 @@ type Run struct {
 // and no chunks of each request, unless the plan asks for detail. The first error that reqs yields ends it; what was read
 // until then is in the report that comes with the error.
 func Summarize(reqs iter.Seq2[Request, error], run Run) (Report, error) {
-	seen, err := look(reqs, &run.Plan)
+	sets := settings(run.Events)
+	seen, err := look(reqs, &run.Plan, sets)
 	s := newSummary(run, seen)
 	for q, e := range reqs {
 		if e != nil {
@@ -57,13 +58,15 @@ func Summarize(reqs iter.Seq2[Request, error], run Run) (Report, error) {
 
 // overview is what has to be known of the requests before they are summed up. The warm-up is not in it, but for the end.
 type overview struct {
-	origin                float64 // earliest start of a success in seconds
-	last                  time.Duration
-	scheduled, sent, done span
+	origin     float64 // earliest start of a success in seconds
+	last       time.Duration
+	scheduled  arrivals
+	sent, done span
+	sets       []setting // loads that were set while the run was on
 }
 
-func look(reqs iter.Seq2[Request, error], plan *Plan) (overview, error) {
-	o := overview{origin: math.Inf(1)}
+func look(reqs iter.Seq2[Request, error], plan *Plan, sets []setting) (overview, error) {
+	o := overview{origin: math.Inf(1), sets: sets}
 	for q, err := range reqs {
 		if err != nil {
 			return o, err
@@ -72,7 +75,7 @@ func look(reqs iter.Seq2[Request, error], plan *Plan) (overview, error) {
 		if plan.Warming(&q) {
 			continue
 		}
-		o.scheduled.add(q.Scheduled)
+		o.scheduled.add(q.Scheduled, sets)
 		o.sent.add(q.Sent)
 		if q.OK() {
 			o.done.add(q.Done)
@@ -103,9 +106,10 @@ type summary struct {
 }
 
 func newSummary(run Run, seen overview) *summary {
+	slo := lastObjectives(&run.Plan, run.Events)
 	s := &summary{
 		run:   run,
-		tally: newTally(seen.origin, run.Plan.Goodput),
+		tally: newTally(seen.origin, slo),
 		queue: sample{}, queued: sample{}, firstToken: sample{}, firstAnswer: sample{},
 		connect: sample{}, lateness: sample{}, own: sample{}, scheduled: sample{}, weighted: sample{},
 	}
@@ -122,9 +126,10 @@ func newSummary(run Run, seen overview) *summary {
 	if plan.paced() {
 		r.ScheduledRate = seen.scheduled.rate()
 	}
-	s.line = timeline{plan: plan}
+	r.Objectives, r.Steered = slo, len(seen.sets)
+	s.line = timeline{plan: plan, slo: slo}
 	s.steps = newRateSteps(plan)
-	s.levels = newLevels(plan, seen.scheduled, r.Ended)
+	s.levels = newLevels(plan, slo, seen.sets, seen.scheduled, r.Ended)
 	return s
 }
 
@@ -199,8 +204,9 @@ func (s *summary) finish() {
 	_, r.Timeline = s.line.share(r.Ended, nil)
 	l := &s.line
 	r.HistTTFT, r.HistTPOT, r.HistITL, r.HistE2EL = l.ttft.share(), l.tpot.share(), l.itl.share(), l.e2el.share()
+	r.HistFirstAnswer, r.HistHeld, r.HistScheduled = l.answer.share(), l.queue.share(), l.scheduled.share()
 	r.WarmedUp = l.totals.WarmedUp
-	r.Met = l.totals.shares(r.Plan.Goodput)
+	r.Met, r.PlannedGood = l.totals.shares(r.Objectives), l.planned
 	r.Failures, r.FirstErrors = s.failures.counts(), texts(s.failures.first)
 	r.NotSent = s.run.Unsent + s.unsent
 	if s.run.Reason != "" || s.cancelled > 0 || r.NotSent > 0 && r.Plan.Duration == 0 {
@@ -211,7 +217,16 @@ func (s *summary) finish() {
 	r.RateSteps = s.steps.list()
 	r.Levels = s.levels.finish()
 	r.Answer = s.levels.answer()
+	s.beside()
 	r.checkGates()
+}
+
+// beside sums up what stands beside the requests.
+func (s *summary) beside() {
+	r := &s.report
+	r.Server = s.run.serverReport()
+	r.GPUs = s.run.gpuReport(r.OutputTokens, s.length())
+	r.Split = s.line.waits.split(s.run.Server, r.Plan.Warmup, math.MaxInt64)
 }
 
 func (s *summary) totals() {
@@ -220,7 +235,7 @@ func (s *summary) totals() {
 	r.RequestThroughput = perSecond(float64(t.n), r.Duration)
 	r.OutputThroughput = perSecond(float64(t.output), r.Duration)
 	r.TotalThroughput = perSecond(float64(t.input+t.output), r.Duration)
-	if len(r.Plan.Goodput) > 0 {
+	if len(r.Objectives) > 0 {
 		good := perSecond(float64(t.good), r.Duration)
 		r.Goodput = &good
 	}

@@ -18,6 +18,7 @@ func secondsToDuration(s float64) time.Duration { return time.Duration(s * float
 // drawRun makes up a run with successes, failures of every stage, held and cancelled requests.
 func drawRun(seed uint64, n int) []Request {
 	r := rand.New(rand.NewPCG(seed, 1))
+	aside := rand.New(rand.NewPCG(seed, 2))
 	us := func(most int) time.Duration { return time.Duration(r.IntN(most)) * time.Microsecond }
 	var all []Request
 	at := time.Duration(0)
@@ -33,6 +34,8 @@ func drawRun(seed uint64, n int) []Request {
 			continue
 		}
 		q.Admitted = q.Due + us(1_500_000)
+		q.Connect = time.Duration(aside.IntN(500)) * time.Microsecond
+		mute := aside.IntN(8) // chunks before the answer: a role, reasoning
 		if fate == 1 {
 			q.Failure, q.Error, q.Done = FailedConnect, "connection refused", q.Admitted+us(1000)
 			all = append(all, q)
@@ -42,7 +45,7 @@ func drawRun(seed uint64, n int) []Request {
 		t := q.Sent + us(1_200_000)
 		tokens := 0
 		for k := range 1 + r.IntN(40) {
-			c := Chunk{At: t, Tokens: int32(r.IntN(3)), Answer: true}
+			c := Chunk{At: t, Tokens: int32(r.IntN(3)), Answer: k >= mute}
 			if k == 0 && r.IntN(2) == 0 {
 				c.Tokens = 0
 			}
@@ -62,6 +65,12 @@ func drawRun(seed uint64, n int) []Request {
 		default:
 			q.InputTokens += 7
 			q.OutputTokens, q.OutputSource = tokens+r.IntN(30), TokensFromUsage
+			if aside.IntN(3) > 0 {
+				q.ServerQueue = time.Duration(aside.IntN(300_000)) * time.Microsecond
+			}
+			if aside.IntN(3) > 0 {
+				q.ServerPrefill = time.Duration(aside.IntN(300_000)) * time.Microsecond
+			}
 		}
 		all = append(all, q)
 	}
@@ -84,7 +93,7 @@ func play(rec *Recorder, all []Request) {
 		}
 		story = append(story, moment{final.Due, func() { q.Scheduled, q.Due = final.Scheduled, final.Due; rec.Due(&q) }})
 		if final.Sent != Never {
-			story = append(story, moment{final.Sent, func() { q.Admitted, q.Sent = final.Admitted, final.Sent; rec.Sent(&q) }})
+			story = append(story, moment{final.Sent, func() { q.Admitted, q.Sent, q.Connect = final.Admitted, final.Sent, final.Connect; rec.Sent(&q) }})
 		}
 		for _, c := range final.Chunks {
 			story = append(story, moment{c.At, func() { q.Add(c); rec.Chunk(&q) }})
@@ -143,6 +152,8 @@ func TestSnapshotEqualsReport(t *testing.T) {
 			for name, pair := range map[string][2]Histogram{
 				"TTFT": {report.HistTTFT, s.TTFT}, "TPOT": {report.HistTPOT, s.TPOT},
 				"ITL": {report.HistITL, s.ITL}, "E2EL": {report.HistE2EL, s.E2EL},
+				"first answer": {report.HistFirstAnswer, s.FirstAnswer}, "held": {report.HistHeld, s.ClientQueue},
+				"scheduled": {report.HistScheduled, s.Scheduled},
 			} {
 				if pair[0].Count() == 0 {
 					t.Errorf("seed %d: no %s", seed, name)
@@ -163,6 +174,18 @@ func TestSnapshotEqualsReport(t *testing.T) {
 			}
 			if got != s.Totals {
 				t.Errorf("seed %d: report totals %+v, snapshot %+v", seed, got, s.Totals)
+			}
+			if diff := cmp.Diff(report.Split, s.SplitOver(plan.Warmup, ended+time.Second)); diff != "" && plan.Warmup == 0 {
+				t.Errorf("seed %d: split (-report +snapshot):\n%s", seed, diff)
+			}
+			if n := report.HistFirstAnswer.Count(); n != uint64(report.FirstAnswer.N) {
+				t.Errorf("seed %d: %d first answers, the statistic has %d", seed, n, report.FirstAnswer.N)
+			}
+			if n := report.HistScheduled.Count(); n != uint64(report.ScheduledLatency.N) {
+				t.Errorf("seed %d: %d scheduled latencies, the statistic has %d", seed, n, report.ScheduledLatency.N)
+			}
+			if s.PlannedGood != report.Good {
+				t.Errorf("seed %d: %d good by the plan, want %d", seed, s.PlannedGood, report.Good)
 			}
 			if s.Held != 0 || s.Waiting != 0 || s.Running != 0 || !s.OutputExact {
 				t.Errorf("seed %d: after the end: held %d, waiting %d, running %d, exact %v", seed, s.Held, s.Waiting, s.Running, s.OutputExact)

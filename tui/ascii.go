@@ -24,7 +24,7 @@ func asciiFor(r rune) rune {
 	switch r {
 	case '─', '▁', '·', '┄', '–':
 		return '-'
-	case '━', '╸':
+	case '━', '╸', '╺':
 		return '='
 	case '┊':
 		return ':'
@@ -36,8 +36,10 @@ func asciiFor(r rune) rune {
 		return '*'
 	case '✓', '↓':
 		return 'v'
-	case '↑':
+	case '↑', '▲':
 		return '^'
+	case '°':
+		return ' '
 	case '…':
 		return '~'
 	case '→':
@@ -46,7 +48,7 @@ func asciiFor(r rune) rune {
 		return '<'
 	case '≥':
 		return '>'
-	case '×':
+	case '×', '✗':
 		return 'x'
 	case 'µ':
 		return 'u'

@@ -103,22 +103,26 @@ func tickAtMost(d time.Duration) time.Duration {
 }
 
 // timeAxis draws the bottom line with labels such as -30s at their places.
-func (p plot) timeAxis(c, area canvas, shown time.Duration) {
+func timeAxis(v *view, c, area canvas, shown time.Duration) {
 	y := c.h - 1
 	for x := axisWidth - 1; x < c.w; x++ {
 		c.set(x, y, '─', line)
 	}
 	c.set(axisWidth-1, y, '╰', line)
+	back := scrolled(v.s, v.span, v.back)
 	now := "now"
-	if p.v.s.State == metrics.Finished {
+	switch {
+	case back > 0:
+		now = "-" + coarse(back)
+	case v.s.State == metrics.Finished:
 		now = "end"
 	}
 	c.right(c.w, y, now, label)
 	step := timeStep(shown, area.w/12)
-	free := c.w - 5
-	for d := step; d <= shown; d += step {
+	free := c.w - len(now) - 2
+	for d := step - back%step; d <= shown; d += step { // at round times before now, wherever the chart ends
 		x := axisWidth + int(math.Round((1-float64(d)/float64(shown))*float64(area.w-1)))
-		name := "-" + coarse(d)
+		name := "-" + coarse(d+back)
 		if x+1+len(name) >= free {
 			continue
 		}

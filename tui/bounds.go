@@ -46,3 +46,10 @@ func bounds(p *metrics.Plan, metric string) []bound {
 	}
 	return out
 }
+
+// bounds are the limits in force, those of the objectives as they are now.
+func (v *view) bounds(metric string) []bound {
+	p := *v.plan()
+	p.Goodput = v.goals()
+	return bounds(&p, metric)
+}

@@ -187,7 +187,7 @@ func (s *surface) render(p *palette) string {
 			if c.glyph == 0 {
 				continue
 			}
-			want := c.style
+			want := p.seen(c.style)
 			if c.glyph == ' ' && want.bg == now.bg {
 				want = now // the colour of a blank cannot be seen
 			}

@@ -182,7 +182,7 @@ func TestClientMakesRoom(t *testing.T) {
 					if state == limited && !strings.Contains(second, "client LIMITED") && !strings.Contains(second, limitedShort) {
 						t.Fatalf("%d columns: no bad news in %q", w, second)
 					}
-					for _, part := range []string{"[1 Overview]", "2 Log", "RUN 01:02/02:00 -00:58"} {
+					for _, part := range []string{"[1 Overview]", "6 Log", "RUN 01:02/02:00 -00:58"} {
 						if !strings.Contains(first, part) {
 							t.Fatalf("%d columns: no %q in %q", w, part, first)
 						}

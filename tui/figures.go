@@ -35,10 +35,8 @@ func (h header) figures() []figure {
 	if !s.OutputExact {
 		tokens = "~" + tokens
 	}
-	if s.Plan != nil && s.State == metrics.Running {
-		if t := s.Plan.Target(s.At); sane(t) > 0 {
-			done = rate(t) + "→" + done
-		}
+	if t := target(s); t > 0 {
+		done = rate(t) + "→" + done
 	}
 	failed := style{attr: bold}
 	if s.Totals.Failed > 0 {
@@ -64,6 +62,19 @@ func (h header) figures() []figure {
 		out = slices.Insert(out, 8, v.goodFigure())
 	}
 	return out
+}
+
+// target is the rate the load is to have now; 0 where it has none.
+func target(s *metrics.Snapshot) float64 {
+	switch st := &s.Steering; {
+	case s.Plan == nil || s.State != metrics.Running || st.Paused:
+		return 0
+	case st.Changes > 0 && st.InUsers:
+		return 0
+	case st.Changes > 0 && st.Rate > 0:
+		return sane(st.Rate)
+	}
+	return sane(s.Plan.Target(s.At))
 }
 
 // goodFigure is the goodput of the chosen scope, against its target.

@@ -17,10 +17,19 @@ type header struct {
 	page  int
 	// behind is how old a frozen screen is; negative if it is not frozen.
 	behind time.Duration
+	// controls: keys change the load. slower says that charts are drawn less often, guest who looks; "" for neither.
+	controls      bool
+	slower, guest string
 }
 
 // stateSign gives the state a sign, a word and a colour.
 func stateSign(s *metrics.Snapshot, state metrics.State) span {
+	if r := s.Replay; r != nil {
+		if r.Playing {
+			return span{"▶ REPLAY " + speedText(r.Speed), style{fg: green, attr: bold}}
+		}
+		return span{"‖ REPLAY " + speedText(r.Speed), style{fg: orange, attr: bold}}
+	}
 	switch state {
 	case metrics.Draining:
 		word := "◐ DRAINING"
@@ -32,6 +41,9 @@ func stateSign(s *metrics.Snapshot, state metrics.State) span {
 		return span{"■ ABORTING", warning}
 	case metrics.Finished:
 		return span{"✓ DONE", style{fg: green, attr: bold}}
+	}
+	if s.Steering.Paused {
+		return span{"‖ PAUSED", style{fg: orange, attr: bold}}
 	}
 	return span{"● RUN", style{fg: green, attr: bold}}
 }
@@ -47,34 +59,99 @@ func (h header) draw(c canvas) {
 
 // first: name and pages on the left, what the run does and how far it is on the right.
 func (h header) first(c canvas) {
-	s := h.v.s
-	right := []span{stateSign(s, h.state)}
-	if h.behind >= 0 {
-		banner := span{"‖ FROZEN " + coarse(h.behind) + " behind", style{fg: orange, attr: bold}}
-		if h.behind < time.Second {
-			banner.text = "‖ FROZEN"
-		}
-		right = append([]span{banner, {"  ", text}}, right...)
-	}
-	must := len(right)
-	right = append(right, progress(s)...)
-	left := []span{{"benchtop ", style{fg: blue, attr: bold}}}
-	for i, name := range h.pages {
-		tab := fmt.Sprintf("%d %s", i+1, name)
-		if i == h.page {
-			left = append(left, span{"[" + tab + "]", strong})
-		} else {
-			left = append(left, span{" " + tab + " ", label})
-		}
-	}
-	// The state matters most, then the page, then the times.
-	for len(right) > must && spansWidth(left)+spansWidth(right)+1 > c.w {
-		right = right[:len(right)-1]
-	}
+	right, must := h.states()
+	tabs, right := h.fitTabs(c.w, right, must)
 	room := c.w - spansWidth(right) - 1
-	x := c.sub(0, 0, room, 1).spans(0, 0, left)
+	x := 0
+	left := c.sub(0, 0, room, 1)
+	for _, t := range tabs {
+		x = left.spans(x, 0, []span{t})
+	}
 	c.spans(max(0, c.w-spansWidth(right)), 0, right)
 	h.bar(c.sub(x+2, 0, room-x-4, 1))
+}
+
+// states says what the run does and what is special about the screen, and, beyond the first must pieces, how far the run is.
+func (h header) states() (right []span, must int) {
+	banner := style{fg: orange, attr: bold}
+	add := func(words string, st style) { right = append(right, span{words, st}, span{"  ", text}) }
+	if h.guest != "" {
+		add(h.guest, label)
+	}
+	if h.slower != "" {
+		add(h.slower, label)
+	}
+	if h.controls {
+		add("CONTROL", banner)
+	}
+	if h.v.back > 0 {
+		add("-"+coarse(h.v.back), banner)
+	}
+	switch {
+	case h.behind >= time.Second:
+		add("‖ FROZEN "+coarse(h.behind)+" behind", banner)
+	case h.behind >= 0:
+		add("‖ FROZEN", banner)
+	}
+	right = append(right, stateSign(h.v.s, h.state))
+	must = len(right)
+	return append(right, progress(h.v.s)...), must
+}
+
+// fitTabs are the name and the tabs as they fit beside the right part, which loses its times if need be: first the name goes,
+// then the names of the pages that are not shown.
+func (h header) fitTabs(w int, right []span, must int) (tabs, kept []span) {
+	for _, t := range [][]span{h.tabs(true, true), h.tabs(false, true)} {
+		if spansWidth(t)+spansWidth(right)+1 <= w {
+			return t, right
+		}
+	}
+	tabs = h.tabs(true, false)
+	for len(right) > must && spansWidth(tabs)+spansWidth(right)+1 > w {
+		right = right[:len(right)-1]
+	}
+	if spansWidth(tabs)+spansWidth(right)+1 > w {
+		tabs = h.tabs(false, false)
+	}
+	return tabs, right
+}
+
+// tabs are a piece for each page, before them the program's name. Without the name they stand as close as can be.
+func (h header) tabs(named, long bool) []span {
+	out := make([]span, 1, len(h.pages)+1)
+	if named {
+		out[0] = span{"benchtop ", style{fg: blue, attr: bold}}
+	}
+	for i, name := range h.pages {
+		tab, st := fmt.Sprint(i+1), label
+		if long || i == h.page {
+			tab += " " + name
+		}
+		switch {
+		case i == h.page:
+			tab, st = "["+tab+"]", strong
+		case named:
+			tab = " " + tab + " "
+		}
+		if !named && i > 0 {
+			tab = " " + tab
+		}
+		out = append(out, span{tab, st})
+	}
+	return out
+}
+
+// tabAt is the page whose tab lies at x on a line of a width.
+func (h header) tabAt(x, w int) (page int, ok bool) {
+	right, must := h.states()
+	tabs, _ := h.fitTabs(w, right, must)
+	at := 0
+	for i, t := range tabs {
+		if at += width(t.text); x < at {
+			return i - 1, i > 0
+		}
+	}
+	return 0, false
 }
 
 // bar shows how much of the plan is done, where there is room.
@@ -100,6 +177,8 @@ func (h header) bar(c canvas) {
 func portion(s *metrics.Snapshot) (float64, bool) {
 	p := s.Plan
 	switch {
+	case s.Replay != nil:
+		return min(max(s.At.Seconds()/max(s.Replay.Length, 1).Seconds(), 0), 1), s.Replay.Length > 0
 	case s.State == metrics.Finished && s.Report != nil && s.Report.Interrupted == nil:
 		return 1, p != nil
 	case p == nil:
@@ -122,6 +201,8 @@ func progress(s *metrics.Snapshot) []span {
 	out := []span{{" " + clock(s.At), text}}
 	p := s.Plan
 	switch {
+	case s.Replay != nil:
+		out = append(out, span{"/" + clock(s.Replay.Length), label})
 	case p == nil:
 	case p.Duration > 0:
 		out = append(out, span{"/" + clock(p.Duration), label})
@@ -184,13 +265,13 @@ func (h header) clientNote(calm, urgent int) []span {
 	return []span{note, {between, label}}
 }
 
-// phase says which stage the load is in, and that it is still warming up.
+// phase says which stage the load is in, or what it was set to, and that it is still warming up.
 func phase(s *metrics.Snapshot) []span {
 	if s.Plan == nil || s.State == metrics.Finished {
 		return nil
 	}
-	var out []span
-	if i := s.Plan.StageAt(s.At); i >= 0 {
+	out := loadNote(s)
+	if i := s.Plan.StageAt(s.At); i >= 0 && len(out) == 0 {
 		out = append(out, span{between, label}, span{fmt.Sprintf("stage %d/%d", i+1, len(s.Plan.Stages)), strong})
 	}
 	if s.At < s.Plan.Warmup {

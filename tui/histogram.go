@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -20,6 +21,7 @@ type bars struct {
 	metric         string // whose limits are drawn, by vLLM's name
 	front, outline *metrics.Histogram
 	exact          *metrics.Statistic // of front, once the run is over; nil before
+	tails          bool               // more percentiles than the two that matter most, where there is room
 	nothing        string
 }
 
@@ -42,7 +44,7 @@ func (b bars) draw(c canvas) {
 		c.center(b.nothing, label)
 		return
 	}
-	if b.front.Count() != b.outline.Count() { // else both are the whole run
+	if b.outline.Count() > 0 {
 		b.profile(area, back, top)
 	}
 	p90, p99 := b.front.Quantile(0.9), b.front.Quantile(0.99)
@@ -104,28 +106,42 @@ func (b bars) profile(area canvas, heights []float64, top float64) {
 	}
 }
 
+// percentileMarks are in the order in which they matter.
+var percentileMarks = []float64{99, 50, 90, 99.9}
+
+// crowded: a mark at x has no room for its name between the others, and the limits, so it would only disturb them.
+func (b bars) crowded(all []mark, ax latencyAxis, x int) bool {
+	const room = 14
+	for _, bd := range b.v.bounds(b.metric) {
+		if abs(int(ax.column(bd.at))-x) < room {
+			return true
+		}
+	}
+	return x > ax.w-room || slices.ContainsFunc(all, func(m mark) bool { return abs(m.x-x) < room })
+}
+
 // marks draws the median, the 99th percentile and the limits of the plan as lines with their names above them.
 func (b bars) marks(c canvas, ax latencyAxis) {
 	var all []mark
 	if b.front.Count() > 0 {
-		for _, m := range []struct {
-			name string
-			q    float64
-		}{{"p99 ", 0.99}, {"p50 ", 0.5}} {
-			at := b.front.Quantile(m.q)
+		for i, p := range percentileMarks {
+			at := b.front.Quantile(p / 100)
 			value := latency(at)
 			if b.exact != nil {
-				if ms, ok := b.exact.Percentile(100 * m.q); ok {
+				if ms, ok := b.exact.Percentile(p); ok {
 					value = latency(time.Duration(ms * float64(time.Millisecond)))
 				}
 			}
 			x := min(max(0, int(ax.column(at))), c.w-1)
-			all = append(all, mark{x, '┊', []span{{m.name, label}, {value, strong}}})
+			if i >= 2 && (!b.tails || b.crowded(all, ax, x)) {
+				continue
+			}
+			all = append(all, mark{x, '┊', []span{{fmt.Sprintf("p%g ", p), label}, {value, strong}}})
 		}
 	}
 	// The first limit matters more than the median, which the table has as well.
 	first := min(1, len(all))
-	for _, bd := range bounds(b.v.s.Plan, b.metric) {
+	for _, bd := range b.v.bounds(b.metric) {
 		if x := ax.column(bd.at); x >= 0 && x < float64(c.w) {
 			all = slices.Insert(all, first, mark{int(x), '│', []span{{bd.name, strong}}})
 			first = len(all)

@@ -2,117 +2,111 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
-	"benchtop/metrics"
+	tea "github.com/charmbracelet/bubbletea"
 )
 
-// action is what a key does.
-type action int
-
-const (
-	none action = iota
-	pageNumber
-	pageNext
-	pageBefore
-	moveLeft
-	moveDown
-	moveUp
-	moveRight
-	scrollUp
-	scrollDown
-	scrollPageUp
-	scrollPageDown
-	scrollTop
-	scrollEnd
-	zoomIn
-	back
-	spanShorter
-	spanLonger
-	freeze
-	swapScope
-	swapAxis
-	help
-	redraw
-	stop
-)
-
-// binding ties keys to an action and says so on the bottom line and in the help. It is the only list of keys there is.
+// binding ties keys to what they do and says so on the bottom line and in the help. It is the only list of keys there is.
 type binding struct {
-	do   action
 	keys []string
 	show string                // the keys as a person knows them
 	what string                // for the help
-	foot func(m *model) string // for the bottom line; nil keeps it off
-	when func(m *model) bool   // nil: always
+	foot func(m *model) string // for the bottom line; nil or "" keeps it off
+	// when the keys do something; nil: always. Elsewhere the same keys may do something else.
+	when func(m *model) bool
+	// with says for which kinds of dashboard the keys are there at all; nil: for all.
+	with func(m *model) bool
+	do   func(m *model, key string) tea.Cmd
+	// early: before the others on the bottom line while keys change the load.
+	early bool
+	// anywhere: works while the help is open, too.
+	anywhere bool
 }
 
 func always(s string) func(*model) string { return func(*model) string { return s } }
 
-func onLog(m *model) bool    { return m.pageNow().scrolls }
-func onPanels(m *model) bool { return !m.pageNow().scrolls }
+// What kind of page it is.
+func onLog(m *model) bool     { return m.pageNow().scrolls }
+func onList(m *model) bool    { return m.pageNow().lists }
+func onPanels(m *model) bool  { return !onLog(m) && !onList(m) }
+func onText(m *model) bool    { return onLog(m) || onList(m) }
+func onLatency(m *model) bool { return m.pageNow().name == "Latency" }
+func onFiltered(m *model) bool {
+	return onList(m) || onLog(m) && m.pageNow().name != reportPage.name
+}
+
+// What kind of run it is, and who looks at it.
+func live(m *model) bool     { return m.player == nil }
+func replayed(m *model) bool { return m.player != nil }
+func changes(m *model) bool  { return m.player == nil && !m.readOnly }
+func joined(m *model) bool   { return m.attached && !m.readOnly }
+func controls(m *model) bool { return m.controls }
 
 var keymap = []binding{
-	{do: pageNumber, keys: digits(len(pages)), show: "1-" + fmt.Sprint(len(pages)), what: "page", foot: always("page")},
-	{do: pageNext, keys: []string{"tab"}, show: "Tab", what: "next page"},
-	{do: pageBefore, keys: []string{"shift+tab"}, show: "Shift-Tab", what: "page before"},
-	{do: scrollDown, keys: []string{"j", "down"}, when: onLog},
-	{do: scrollUp, keys: []string{"k", "up"}, show: "j k ↑ ↓", what: "scroll the log", foot: always("scroll"), when: onLog},
-	{do: scrollPageDown, keys: []string{"pgdown", "ctrl+f"}, when: onLog},
-	{do: scrollPageUp, keys: []string{"pgup", "ctrl+b"}, show: "PgUp PgDn", what: "scroll a page", when: onLog},
-	{do: scrollTop, keys: []string{"g", "home"}, when: onLog},
-	{do: scrollEnd, keys: []string{"G", "end"}, show: "g G", what: "first, newest", foot: always("first, newest"), when: onLog},
-	{do: moveLeft, keys: []string{"h", "left"}, when: onPanels},
-	{do: moveDown, keys: []string{"j", "down"}, when: onPanels},
-	{do: moveUp, keys: []string{"k", "up"}, when: onPanels},
-	{do: moveRight, keys: []string{"l", "right"}, show: "h j k l", what: "choose a panel (or arrows)", when: onPanels},
-	{do: zoomIn, keys: []string{"enter", "z"}, show: "z", what: "zoom the panel (or Enter)", foot: func(m *model) string {
-		if m.zoomed {
-			return ""
-		}
-		return "zoom"
-	}, when: onPanels},
-	{do: back, keys: []string{"esc"}, show: "Esc", what: "back", foot: func(m *model) string {
-		if m.zoomed {
-			return "back"
-		}
-		return ""
-	}},
-	{do: spanShorter, keys: []string{"["}, when: onPanels},
-	{do: spanLonger, keys: []string{"]"}, show: "[ ]", what: "time shown: 30s to whole run", foot: func(m *model) string {
-		return spanName(spans[m.span])
-	}, when: onPanels},
-	{do: freeze, keys: []string{" "}, show: "space", what: "freeze the screen, not the run", foot: func(m *model) string {
-		if m.frozen {
-			return "go on"
-		}
-		return "freeze"
-	}},
-	{do: swapScope, keys: []string{"w"}, show: "w", what: "histograms, table: window or run", foot: func(m *model) string {
-		if m.whole {
-			return "window"
-		}
-		return "whole run"
-	}, when: onPanels},
-	{do: swapAxis, keys: []string{"g"}, show: "g", what: "histograms: log or linear", foot: func(m *model) string {
-		if m.linear {
-			return "log"
-		}
-		return "linear"
-	}, when: onPanels},
-	{do: redraw, keys: []string{"ctrl+l"}, show: "ctrl+l", what: "draw the screen anew"},
-	{do: help, keys: []string{"?"}, show: "?", what: "this help", foot: always("help")},
-	{do: stop, keys: []string{"q", "ctrl+c"}, show: "q", what: "drain and report; again: abort; again: leave", foot: func(m *model) string {
-		switch {
-		case m.over():
-			return "leave"
-		case m.stops == 0:
-			return "drain & report"
-		case m.stops == 1:
-			return "abort"
-		}
-		return "leave now"
-	}},
+	{keys: digits(len(pages) + 1), show: "1-" + fmt.Sprint(len(pages)), what: "page", foot: always("page"), do: turnTo},
+	{keys: []string{"tab"}, show: "Tab", what: "next page (Shift-Tab: before)", do: turnBy(1)},
+	{keys: []string{"shift+tab"}, do: turnBy(-1)},
+
+	{keys: []string{"j", "down"}, when: onLog, do: scroll(scrollDown)},
+	{keys: []string{"k", "up"}, show: "j k", what: "scroll (or arrows)", foot: always("scroll"), when: onLog, do: scroll(scrollUp)},
+	{keys: []string{"pgdown", "ctrl+f"}, when: onLog, do: scroll(scrollPageDown)},
+	{keys: []string{"pgup", "ctrl+b"}, show: "PgUp PgDn", what: "scroll a page", when: onLog, do: scroll(scrollPageUp)},
+	{keys: []string{"g", "home"}, when: onLog, do: scroll(scrollTop)},
+	{keys: []string{"G", "end"}, show: "g G", what: "first, last", foot: always("first, last"), when: onLog, do: scroll(scrollEnd)},
+
+	{keys: []string{"j", "down"}, when: onList, do: list(listDown)},
+	{keys: []string{"k", "up"}, show: "j k", what: "choose a request (or arrows)", foot: always("choose"), when: onList, do: list(listUp)},
+	{keys: []string{"pgdown", "ctrl+f"}, when: onList, do: list(listPageDown)},
+	{keys: []string{"pgup", "ctrl+b"}, when: onList, do: list(listPageUp)},
+	{keys: []string{"g", "home"}, when: onList, do: list(listTop)},
+	{keys: []string{"G", "end"}, when: onList, do: list(listEnd)},
+	{keys: []string{"enter", "z"}, show: "Enter", what: "open the request", foot: footOpen, when: onList, do: list(listOpen)},
+	{keys: []string{"S"}, show: "S", what: "requests: next order", foot: always("sort"), when: onList, do: list(listSortNext)},
+	{keys: []string{"e"}, show: "e", what: "requests: errors only", foot: always("errors"), when: onList, do: list(listErrors)},
+	{keys: []string{"/"}, show: "/", what: "filter requests, log", foot: always("filter"), when: onFiltered, do: askFilter},
+
+	{keys: []string{"h", "left"}, when: onPanels, do: move(-1, 0)},
+	{keys: []string{"j", "down"}, when: onPanels, do: move(0, 1)},
+	{keys: []string{"k", "up"}, when: onPanels, do: move(0, -1)},
+	{keys: []string{"l", "right"}, show: "h j k l", what: "choose a panel (or arrows)", when: onPanels, do: move(1, 0)},
+	{keys: []string{"m"}, show: "m", what: "next latency", foot: always("metric"), when: onLatency, do: nextMetric},
+	{keys: []string{"enter", "z"}, show: "z", what: "zoom the panel (or Enter)", foot: footZoom, when: onPanels, do: zoom},
+	{keys: []string{"esc"}, show: "Esc", what: "back", foot: footBack, do: escape},
+	{keys: []string{"["}, when: onPanels, do: spanBy(-1)},
+	{keys: []string{"]"}, show: "[ ]", what: "time shown: 30s to whole run", foot: footSpan, when: onPanels, do: spanBy(1)},
+	{keys: []string{" "}, show: "space", what: "freeze the screen, not the run", foot: footFreeze, with: live, do: freeze},
+	{keys: []string{"c"}, show: "c", what: "control: keys change the load", foot: footControl, early: true, with: changes, do: swapControls},
+	{keys: []string{"+", "="}, show: "+ -", what: "load: one step", foot: footWhen(controls, "step"), early: true, with: changes, do: step(1)},
+	{keys: []string{"-"}, with: changes, do: step(-1)},
+	{keys: []string{"}"}, show: "{ }", what: "load: ten steps", foot: footWhen(controls, "ten"), early: true, with: changes, do: step(10)},
+	{keys: []string{"{"}, with: changes, do: step(-10)},
+	{keys: []string{"i"}, show: "i", what: "load: set to a number", foot: footWhen(controls, "set"), early: true, with: changes, do: askLoad},
+	{keys: []string{"P"}, show: "P", what: "load: pause, go on", foot: footPause, early: true, with: changes, do: pause},
+	{keys: []string{"R"}, show: "R", what: "load: ramp from here", foot: footWhen(controls, "ramp"), early: true, with: changes, do: askRamp},
+	{keys: []string{","}, when: onPanels, with: live, do: scrollTime(-1)},
+	{keys: []string{"."}, show: ", .", what: "scroll the charts back, on", foot: always("scroll"), when: onPanels, with: live, do: scrollTime(1)},
+
+	{keys: []string{" "}, show: "space", what: "play, pause", foot: footPlay, with: replayed, do: playPause},
+	{keys: []string{"<"}, with: replayed, do: playSpeed(0.5)},
+	{keys: []string{">"}, show: "< >", what: "slower, faster", foot: always("speed"), with: replayed, do: playSpeed(2)},
+	{keys: []string{","}, with: replayed, do: seekBy(-tenSeconds)},
+	{keys: []string{"."}, show: ", .", what: "10s back, on", foot: always("10s"), with: replayed, do: seekBy(tenSeconds)},
+	{keys: []string{"home"}, with: replayed, when: onPanels, do: seekStart},
+	{keys: []string{"end"}, show: "Home End", what: "beginning, end", with: replayed, when: onPanels, do: seekEnd},
+
+	{keys: []string{"w"}, show: "w", what: "histograms, table: window or run", foot: footScope, when: onPanels, do: swapScope},
+	{keys: []string{"g"}, show: "g", what: "histograms: log or linear", foot: footAxis, when: onPanels, do: swapAxis},
+	{keys: []string{"o"}, show: "o", what: "edit the objectives (SLO)", with: changes, do: askObjectives},
+	{keys: []string{"s"}, show: "s", what: "save what there is now", with: changes, do: save},
+	{keys: []string{"y"}, show: "y", what: "copy the summary", foot: footCopy, do: copySummary},
+	{keys: []string{"t"}, show: "t", what: "next theme", do: nextTheme},
+	{keys: []string{"D"}, show: "D", what: "detach, the run goes on", foot: always("detach"), with: joined, do: detach},
+	{keys: []string{"ctrl+l"}, show: "ctrl+l", what: "draw the screen anew", do: redraw, anywhere: true},
+	{keys: []string{"?"}, show: "?", what: "this help", foot: always("help"), do: openHelp},
+	{keys: []string{"q", "ctrl+c"}, show: "q", what: "drain and report; again: abort; again: leave", foot: footStop, do: stop, anywhere: true},
+
+	// Where the run cannot be changed, the keys that would say so.
+	{keys: []string{"c", "+", "=", "-", "{", "}", "i", "P", "R", "o", "s"}, do: refuse},
 }
 
 func digits(n int) []string {
@@ -123,94 +117,18 @@ func digits(n int) []string {
 	return out
 }
 
-// lookup finds what a key does now.
-func (m *model) lookup(key string) action {
-	for _, b := range keymap {
-		if b.when != nil && !b.when(m) {
+// lookup finds what a key does now; nil if it does nothing.
+func (m *model) lookup(key string) *binding {
+	for i := range keymap {
+		b := &keymap[i]
+		if b.when != nil && !b.when(m) || b.with != nil && !b.with(m) {
 			continue
 		}
 		for _, k := range b.keys {
 			if k == key {
-				return b.do
+				return b
 			}
 		}
 	}
-	return none
-}
-
-// drawKeys is the bottom line. Once the run is over it begins with where the result is. The way out is always shown.
-func (m *model) drawKeys(c canvas) {
-	c.clear()
-	var items [][]span
-	for _, b := range keymap {
-		if b.foot == nil || b.when != nil && !b.when(m) {
-			continue
-		}
-		if word := b.foot(m); word != "" {
-			items = append(items, []span{{b.show, strong}, {" " + word, label}, {"  ", text}})
-		}
-	}
-	// The way out and the help stay to the last.
-	must := items[len(items)-2:]
-	items = items[:len(items)-2]
-	if m.over() {
-		c = c.sub(c.spans(0, 0, m.outcome(c.w))+2, 0, c.w, 1)
-		items, must = nil, [][]span{{{"q", strong}, {" leaves", label}}, {{"  ?", strong}, {" help", label}}}
-	}
-	room := c.w
-	for _, it := range must {
-		room -= spansWidth(it)
-	}
-	x := 0
-	for _, it := range items {
-		if x+spansWidth(it) <= room+2 {
-			x = c.spans(x, 0, it)
-		}
-	}
-	for _, it := range must {
-		if x+spansWidth(it) <= c.w+2 {
-			x = c.spans(x, 0, it)
-		}
-	}
-}
-
-// outcome is the banner of a run that is over.
-func (m *model) outcome(w int) []span {
-	s := m.body
-	w = max(0, w-10) // q leaves
-	switch {
-	case s.SaveError != "":
-		return []span{{shorten("! NOT SAVED: "+sanitize(s.SaveError), w), warning}}
-	case m.latest.State != metrics.Finished:
-		return []span{{shorten("■ the run broke off", w), warning}}
-	case s.SavePath == "":
-		return []span{{shorten("✓ the run is over, not saved", w), style{fg: green, attr: bold}}}
-	}
-	return []span{{"✓ saved ", style{fg: green, attr: bold}}, {shortenMiddle(sanitize(s.SavePath), max(0, w-8)), strong}}
-}
-
-// helpLines are the help's lines: keys and what they do, those of this page first.
-func (m *model) helpLines() [][2]string {
-	var here, elsewhere [][2]string
-	for _, b := range keymap {
-		if b.show == "" || b.what == "" {
-			continue
-		}
-		row := [2]string{b.show, b.what}
-		if b.when == nil || b.when(m) {
-			here = append(here, row)
-		} else {
-			elsewhere = append(elsewhere, row)
-		}
-	}
-	if len(elsewhere) > 0 {
-		var names []string
-		for _, p := range pages {
-			if p.name != m.pageNow().name {
-				names = append(names, p.name)
-			}
-		}
-		here = append(here, [2]string{"", "on " + strings.Join(names, ", ")})
-	}
-	return append(here, elsewhere...)
+	return nil
 }

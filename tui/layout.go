@@ -18,8 +18,8 @@ type screen struct {
 	panels []box
 }
 
-// layout turns a size into rectangles that cover it without overlap. slo is how many lines the objectives and gates need;
-// it does not change during a run, so panels stay where they are.
+// layout turns a size into rectangles that cover it without overlap. What it takes from the view hardly changes during a run,
+// so panels stay where they are.
 //
 //	┌────────────────────────────┐
 //	│ head                       │
@@ -29,7 +29,7 @@ type screen struct {
 //	│└──────────┘└──────────────┘│
 //	│ keys                       │
 //	└────────────────────────────┘
-func layout(p page, w, h, slo int) screen {
+func layout(p page, w, h int, v *view) screen {
 	if w < 40 || h < 10 {
 		return screen{tiny: true}
 	}
@@ -39,10 +39,10 @@ func layout(p page, w, h, slo int) screen {
 		s.figures.h = 2
 	case w < 80 || h < 24:
 		s.head.h = 1
-		s.figures = rect{0, 1, w, figureLines(w, h, slo > 0)}
+		s.figures = rect{0, 1, w, figureLines(w, h, sloLines(v.s) > 0)}
 	}
 	top := s.figures.y + s.figures.h
-	s.panels = p.panels(rect{0, top, w, h - 1 - top}, slo)
+	s.panels = p.panels(rect{0, top, w, h - 1 - top}, v)
 	return s
 }
 
@@ -83,7 +83,8 @@ func (r rect) even(n int) []rect {
 	return r.columns(widths...)
 }
 
-// overview lays out the first page. The sizes are those of the area below the header.
+// overview lays out the first page. The sizes are those of the area below the header; slo is how many lines the objectives
+// and gates need, 0 if there are none.
 func overview(r rect, slo int) []box {
 	switch {
 	case r.w >= 180 && r.h >= 40:

@@ -116,10 +116,22 @@ type control struct {
 	NoControl
 	mu             sync.Mutex
 	drains, aborts int
+	orders         []metrics.Order
+	objectives     []metrics.SLO
+	looks          []metrics.Look
+	saves          int
 }
 
 func (c *control) Drain() { c.mu.Lock(); c.drains++; c.mu.Unlock() }
 func (c *control) Abort() { c.mu.Lock(); c.aborts++; c.mu.Unlock() }
+
+func (c *control) Steer(o metrics.Order) string { c.orders = append(c.orders, o); return "ordered" }
+func (c *control) Save() string                 { c.saves++; return "saved so far" }
+func (c *control) Look(l metrics.Look)          { c.looks = append(c.looks, l) }
+func (c *control) SetObjectives(slo metrics.SLO) string {
+	c.objectives = append(c.objectives, slo)
+	return "objectives set"
+}
 
 // open returns a model of a size that shows s.
 func open(s metrics.Snapshot, w, h int, p termenv.Profile) *model {
@@ -145,6 +157,7 @@ func key(name string) tea.KeyMsg {
 		tea.KeyTab: "tab", tea.KeyShiftTab: "shift+tab", tea.KeyEnter: "enter", tea.KeyEsc: "esc", tea.KeyUp: "up",
 		tea.KeyDown: "down", tea.KeyLeft: "left", tea.KeyRight: "right", tea.KeyPgUp: "pgup", tea.KeyPgDown: "pgdown",
 		tea.KeyCtrlC: "ctrl+c", tea.KeyCtrlL: "ctrl+l", tea.KeyHome: "home", tea.KeyEnd: "end",
+		tea.KeyBackspace: "backspace", tea.KeyCtrlU: "ctrl+u", tea.KeyDelete: "delete",
 	} {
 		if n == name {
 			return tea.KeyMsg{Type: t}

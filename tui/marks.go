@@ -2,6 +2,7 @@ package tui
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -59,14 +60,15 @@ func (t *taken) free(x, y, w int) bool {
 	return true
 }
 
-// drawBounds draws each limit as a horizontal line with its name, as far to the left as there is room for it. A limit whose
-// name finds no room is left out, since nobody could tell what the line is.
-func (p plot) drawBounds(used *taken, on lane) {
-	if p.bounds == "" {
+// drawBounds draws each limit of a metric as a horizontal line with its name, as far to the left as there is room for it. A
+// limit whose name finds no room is left out, since nobody could tell what the line is. scale says where a latency in seconds
+// lies, 0 at the bottom, 1 at the top.
+func drawBounds(v *view, metric string, used *taken, scale func(float64) float64) {
+	if metric == "" {
 		return
 	}
-	for _, b := range bounds(p.v.s.Plan, p.bounds) {
-		at := on.scale(b.at.Seconds())
+	for _, b := range v.bounds(metric) {
+		at := scale(b.at.Seconds())
 		if !(at >= 0 && at <= 1) {
 			continue
 		}
@@ -90,38 +92,58 @@ func (p plot) drawBounds(used *taken, on lane) {
 }
 
 // drawMarks draws what happened to the load as dotted lines from top to bottom, behind the data, with a few words in the top
-// row where there is room for them. Lines too near to the one before are left out.
-func (p plot) drawMarks(used *taken, ts timeScale) {
-	var columns []int
-	var names []string
-	last := -2
-	for _, e := range p.v.s.Marks {
-		if x := ts.column(e.At); x >= last+2 && x > 0 && x < ts.w {
-			columns, names = append(columns, x), append(names, sanitize(e.Mark))
-			last = x
+// row where there is room for them. Lines too near to others are left out, but never the bend, whose words may stand lower.
+func drawMarks(v *view, used *taken, ts timeScale, words bool) {
+	type shown struct {
+		landmark
+		x int
+	}
+	var all []shown
+	busy := func(x int) bool {
+		return slices.ContainsFunc(all, func(s shown) bool { return abs(s.x-x) < 2 })
+	}
+	for _, m := range v.landmarks() {
+		if x := ts.column(m.at); x > 0 && x < ts.w && !busy(x) {
+			all = append(all, shown{m, x})
 		}
 	}
-	for _, x := range columns {
+	for _, s := range all {
 		for y := range used.c.h {
-			if used.free(x, y, 1) {
-				used.c.set(x, y, '┊', dim)
+			if used.free(s.x, y, 1) {
+				used.c.set(s.x, y, s.glyph, s.line)
 			}
 		}
-		used.take(x, 0, 1)
+		used.take(s.x, 0, 1)
 	}
-	for i, x := range columns {
-		n := width(names[i])
-		switch {
-		case n == 0:
-			continue
-		case used.free(x+1, 0, n):
-			x++
-		case x+1+n > used.c.w && used.free(x-n-1, 0, n+1): // at the right edge it stands before its line, apart from others
-			x -= n
-		default:
+	if !words {
+		return
+	}
+	for _, s := range all {
+		if used.write(s.x, 0, s.name, s.words, false) || !s.telling {
 			continue
 		}
-		used.c.print(x, 0, names[i], label)
-		used.take(x, 0, n)
+		for i := range 2 * used.c.h {
+			if used.write(s.x, i/2, s.name, s.words, i%2 == 1) {
+				break
+			}
+		}
 	}
+}
+
+// write puts words beside a line, to its left only at the right edge or if asked to; false if there is no room for them.
+func (t *taken) write(x, y int, words string, st style, left bool) bool {
+	n := width(words)
+	switch {
+	case n == 0:
+		return false
+	case !left && t.free(x+1, y, n):
+		x++
+	case (left || x+1+n > t.c.w) && t.free(x-n-1, y, n+1): // apart from others
+		x -= n
+	default:
+		return false
+	}
+	t.c.print(x, y, words, st)
+	t.take(x, y, n)
+	return true
 }

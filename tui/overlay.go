@@ -23,27 +23,42 @@ func overlay(c canvas, title string, w, h int, corner bool) canvas {
 	return b.sub(2, 1, b.w-4, b.h-2)
 }
 
+// drawHelp lists the keys, in two columns where one is too high and there is room for two.
 func (m *model) drawHelp(c canvas) {
 	rows := m.helpLines()
 	keys, most := 0, 0
 	for _, r := range rows {
 		keys, most = max(keys, width(r[0])), max(most, width(r[1]))
 	}
-	in := overlay(c, "Help, any key closes", keys+2+most, len(rows), false)
-	if len(rows) > in.h {
-		m.helpTop = min(m.helpTop, len(rows)-in.h)
-		rows = rows[m.helpTop:]
-		in.print(0, 0, "↓", label) // j and k show the rest
+	column, columns := keys+2+most, 1
+	if len(rows) > c.h-2 && 2*column+helpGap+4 <= c.w {
+		columns = 2
 	}
-	for y, r := range rows {
-		if r[0] == "" {
-			in.print(keys+2, y, r[1], label)
+	high := (len(rows) + columns - 1) / columns
+	in := overlay(c, "Help, any key closes", columns*column+(columns-1)*helpGap, high, false)
+	if high > in.h { // j and k show the rest
+		m.helpTop = min(m.helpTop, high-in.h)
+	} else {
+		m.helpTop = 0
+	}
+	for i, r := range rows {
+		at := in.sub(i/high*(column+helpGap), i%high-m.helpTop, column, 1)
+		if i%high < m.helpTop {
 			continue
 		}
-		in.right(keys, y, r[0], strong)
-		in.print(keys+2, y, r[1], text)
+		if r[0] == "" {
+			at.print(keys+2, 0, r[1], label)
+			continue
+		}
+		at.right(keys, 0, r[0], strong)
+		at.print(keys+2, 0, r[1], text)
+	}
+	if high > in.h {
+		in.print(0, 0, "↓", label)
 	}
 }
+
+const helpGap = 3 // columns between columns
 
 // drawStopping says what happens to what is still in flight, and to the result.
 func (m *model) drawStopping(c canvas, s *metrics.Snapshot) {

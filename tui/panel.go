@@ -9,14 +9,18 @@ type panel struct {
 	draw  func(c canvas, v *view)
 }
 
-// panels are all there are. To add one: a file with its function, an entry here, a place in a page's layout.
+// panelNamed finds a panel. To add one: a file with its function, an entry here, a place in a page's layout.
 func panelNamed(name string) (panel, bool) {
-	for _, p := range []panel{
-		tokensPanel, loadPanel, percentilesPanel, ttftPanel, itlPanel, latencyPanel, sloPanel, errorsPanel,
-		logPanel, eventsPanel,
+	for _, p := range []*panel{
+		&tokensPanel, &loadPanel, &percentilesPanel, &ttftPanel, &itlPanel, &latencyPanel, &sloPanel, &errorsPanel,
+		&logPanel, &eventsPanel, &reportPanel,
+		&latencyHistogramPanel, &latencyBandPanel, &latencyHeatPanel, &percentileTablePanel,
+		&ratePanel, &latenessPanel, &stagesPanel, &endpointsPanel,
+		&serverQueuePanel, &kvPanel, &serverTokensPanel, &serverTTFTPanel, &cachePanel, &gpuPanel, &whyPanel,
+		&requestsPanel, &requestPanel,
 	} {
 		if p.name == name {
-			return p, true
+			return *p, true
 		}
 	}
 	return panel{}, false

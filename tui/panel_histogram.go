@@ -2,41 +2,69 @@ package tui
 
 import "benchtop/metrics"
 
-// ttftPanel and itlPanel show how the latencies are spread.
+// ttftPanel and itlPanel show how two latencies are spread, latencyHistogramPanel whichever is chosen.
 var (
-	ttftPanel = histogramPanel("ttft", "TTFT", "no first token yet",
-		func(v *view) (window, whole *metrics.Histogram) { return &v.selected().ttft, &v.s.TTFT },
-		func(r *metrics.Report) *metrics.Statistic { return &r.TTFT })
-	itlPanel = histogramPanel("itl", "ITL", "no second token yet",
-		func(v *view) (window, whole *metrics.Histogram) { return &v.selected().itl, &v.s.ITL },
-		func(r *metrics.Report) *metrics.Statistic { return &r.ITL })
+	ttftPanel             = histogramPanel("ttft", func(*view) *latencyMetric { return &latencyMetrics[metricTTFT] })
+	itlPanel              = histogramPanel("itl", func(*view) *latencyMetric { return &latencyMetrics[metricITL] })
+	latencyHistogramPanel = histogramPanel("latency histogram", (*view).latencyMetric)
 )
 
-func histogramPanel(name, title, nothing string, pick func(v *view) (window, whole *metrics.Histogram), exact func(*metrics.Report) *metrics.Statistic) panel {
+func histogramPanel(name string, of func(v *view) *latencyMetric) panel {
 	return panel{
 		name: name,
 		title: func(v *view, _, _ int) []span {
-			window, whole := pick(v)
-			front, back, other := window, whole, "whole run outlined"
-			if v.whole {
-				front, back, other = whole, window, "last "+spanName(v.span)+" outlined"
-			}
-			out := []span{{title, strong}, {" " + v.scope(), text}, {"  n " + count(int(min(front.Count(), 1<<62))), label}}
-			if v.span == 0 || window.Count() == whole.Count() || back.Count() == 0 {
+			m := of(v)
+			front, back, other := m.scopes(v)
+			out := []span{{m.name, strong}, {" " + v.scope(), text}, {"  n " + count(int(min(front.Count(), 1<<62))), label}}
+			if back.Count() == 0 {
 				return out
 			}
 			return append(out, span{"  ┄ " + other, label})
 		},
 		draw: func(c canvas, v *view) {
-			window, whole := pick(v)
-			b := bars{v: v, metric: name, front: window, outline: whole, nothing: nothing}
-			if v.whole {
-				b.front, b.outline = whole, window
-			}
+			m := of(v)
+			front, back, _ := m.scopes(v)
+			b := bars{v: v, metric: m.plan, front: front, outline: back, nothing: m.nothing, tails: c.w >= 70}
 			if v.exact() {
-				b.exact = exact(v.s.Report)
+				b.exact = m.exact(v.s.Report)
 			}
 			b.draw(c)
 		},
 	}
+}
+
+// scopes are the histogram to draw and the one to outline, with words for that: the run to compare with, if it knows this
+// latency, or else the scope that was not chosen. Where there is nothing to outline that one is empty.
+func (m *latencyMetric) scopes(v *view) (front, outline *metrics.Histogram, other string) {
+	window, whole := m.picked(v.selected()), m.run(v.s)
+	front, outline, other = window, whole, "whole run outlined"
+	if v.whole {
+		front, outline, other = whole, window, "last "+spanName(v.span)+" outlined"
+	}
+	if h := m.older(v); h.Count() > 0 {
+		return front, h, "baseline " + shortenMiddle(sanitize(v.baseline.Name), 24) + " outlined"
+	}
+	if v.span == 0 || window.Count() == whole.Count() {
+		outline = &metrics.Histogram{}
+	}
+	return front, outline, other
+}
+
+// older is what the run to compare with has of the latency; empty where it does not know.
+func (m *latencyMetric) older(v *view) *metrics.Histogram {
+	if v.baseline == nil || v.baseline.Report == nil {
+		return &metrics.Histogram{}
+	}
+	r := v.baseline.Report
+	switch m {
+	case &latencyMetrics[metricTTFT]:
+		return &r.HistTTFT
+	case &latencyMetrics[metricTPOT]:
+		return &r.HistTPOT
+	case &latencyMetrics[metricITL]:
+		return &r.HistITL
+	case &latencyMetrics[metricE2EL]:
+		return &r.HistE2EL
+	}
+	return &metrics.Histogram{}
 }

@@ -47,48 +47,65 @@ func (v *view) latencies() []latencyRow {
 	return rows
 }
 
-// latencyColumn is one figure of a row in milliseconds; sure is false where an exact table has only an estimate.
+// latencyColumn is one figure of a row in milliseconds.
 type latencyColumn struct {
 	name string
-	of   func(r latencyRow) (ms float64, sure bool)
+	of   func(r latencyRow) (ms float64, known known)
 }
 
+// known says how well a figure is known.
+type known uint8
+
+const (
+	absent  known = iota
+	guessed       // from a histogram, in a table that is exact otherwise
+	told          // as exact as the table is
+)
+
 func quantileColumn(name string, p float64) latencyColumn {
-	return latencyColumn{name, func(r latencyRow) (float64, bool) {
-		if r.exact != nil {
-			if p == 50 {
-				return r.exact.Median, true
-			}
-			if v, ok := r.exact.Percentile(p); ok {
-				return v, true
-			}
+	return latencyColumn{name, func(r latencyRow) (float64, known) {
+		if r.exact == nil {
+			return milliseconds(r.hist.Quantile(p / 100)), told
 		}
-		return milliseconds(r.hist.Quantile(p / 100)), r.exact == nil
+		if p == 50 {
+			return r.exact.Median, told
+		}
+		if v, ok := r.exact.Percentile(p); ok {
+			return v, told
+		}
+		if r.hist.Count() == 0 {
+			return 0, absent
+		}
+		return milliseconds(r.hist.Quantile(p / 100)), guessed
 	}}
+}
+
+// boundColumn is the mean, the least or the most.
+func boundColumn(name string, of func(*metrics.Statistic) float64, estimate func(*metrics.Histogram) time.Duration) latencyColumn {
+	return latencyColumn{name, func(r latencyRow) (float64, known) {
+		if r.exact != nil {
+			return of(r.exact), told
+		}
+		return milliseconds(estimate(r.hist)), told
+	}}
+}
+
+func meanColumn() latencyColumn {
+	return boundColumn("mean", func(s *metrics.Statistic) float64 { return s.Mean }, (*metrics.Histogram).Mean)
+}
+
+func maxColumn() latencyColumn {
+	return boundColumn("max", func(s *metrics.Statistic) float64 { return s.Max },
+		func(h *metrics.Histogram) time.Duration { return h.Quantile(1) })
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }
 
 // latencyColumns are the columns that fit; the wider the panel, the more of the tails.
 func latencyColumns(w int) []latencyColumn {
-	mean := latencyColumn{"mean", func(r latencyRow) (float64, bool) {
-		if r.exact != nil {
-			return r.exact.Mean, true
-		}
-		return milliseconds(r.hist.Mean()), true
-	}}
-	least := latencyColumn{"min", func(r latencyRow) (float64, bool) {
-		if r.exact != nil {
-			return r.exact.Min, true
-		}
-		return milliseconds(r.hist.Quantile(0)), true
-	}}
-	most := latencyColumn{"max", func(r latencyRow) (float64, bool) {
-		if r.exact != nil {
-			return r.exact.Max, true
-		}
-		return milliseconds(r.hist.Quantile(1)), true
-	}}
+	mean, most := meanColumn(), maxColumn()
+	least := boundColumn("min", func(s *metrics.Statistic) float64 { return s.Min },
+		func(h *metrics.Histogram) time.Duration { return h.Quantile(0) })
 	p50, p90, p95, p99 := quantileColumn("p50", 50), quantileColumn("p90", 90), quantileColumn("p95", 95), quantileColumn("p99", 99)
 	switch {
 	case w < nameWidth+3*figureWidth:
@@ -126,37 +143,62 @@ func drawLatency(c canvas, v *view) {
 
 func drawLatencyRow(c canvas, y int, r latencyRow, cols []latencyColumn) {
 	c.print(0, y, r.name, text)
-	n := r.hist.Count()
-	if r.exact != nil {
-		n = uint64(r.exact.N)
-	}
-	if n == 0 {
-		for i := range cols {
-			c.right(nameWidth+(i+1)*figureWidth, y, "–", label)
-		}
-		return
-	}
-	values := make([]float64, len(cols))
-	sure := make([]bool, len(cols))
-	top := 0.0
-	for i, col := range cols {
-		values[i], sure[i] = col.of(r)
-		values[i] = sane(values[i])
-		top = max(top, values[i])
-	}
-	unit, scale, digits := latencyUnit(top)
+	unit, figures := r.figures(cols, r.top(cols))
 	c.print(5, y, unit, label)
-	for i, x := range values {
-		s := fmt.Sprintf("%.*f", digits, x*scale)
-		if !sure[i] {
+	for i, f := range figures {
+		if cols[i].name == "p99" && f.style == text {
+			f.style = strong
+		}
+		c.right(nameWidth+(i+1)*figureWidth, y, shorten(f.text, figureWidth), f.style)
+	}
+}
+
+// count is how many there are of the latency.
+func (r latencyRow) count() int {
+	if r.exact != nil {
+		return max(r.exact.N, 0)
+	}
+	return int(min(r.hist.Count(), 1<<62))
+}
+
+// empty: there are no figures. A result without its requests has some, but does not say of how many.
+func (r latencyRow) empty() bool {
+	return r.count() == 0 && (r.exact == nil || r.exact.Mean == 0 && r.exact.Median == 0)
+}
+
+// top is the largest figure of the row.
+func (r latencyRow) top(cols []latencyColumn) float64 {
+	top := 0.0
+	for _, col := range cols {
+		if v, known := col.of(r); known != absent {
+			top = max(top, sane(v))
+		}
+	}
+	return top
+}
+
+// figures are those of the row in the unit that suits the largest figure of all that is to be compared; dashes where there
+// are none.
+func (r latencyRow) figures(cols []latencyColumn, top float64) (unit string, out []span) {
+	unit, scale, digits := latencyUnit(top)
+	any := false
+	for _, col := range cols {
+		v, known := col.of(r)
+		if r.empty() || known == absent {
+			out = append(out, span{"–", label})
+			continue
+		}
+		s := fmt.Sprintf("%.*f", digits, sane(v)*scale)
+		if known == guessed {
 			s = "~" + s
 		}
-		st := text
-		if cols[i].name == "p99" {
-			st = strong
-		}
-		c.right(nameWidth+(i+1)*figureWidth, y, shorten(s, figureWidth), st)
+		any = true
+		out = append(out, span{s, text})
 	}
+	if !any {
+		unit = ""
+	}
+	return unit, out
 }
 
 // latencyUnit chooses one unit for a row by its largest figure, so that the row can be compared at a glance.

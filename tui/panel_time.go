@@ -1,14 +1,9 @@
 package tui
 
-import (
-	"math"
-	"time"
-
-	"benchtop/metrics"
-)
+import "benchtop/metrics"
 
 // tokensPanel shows output and input tokens per second over time.
-var tokensPanel = panel{"tokens", tokensTitle, func(c canvas, v *view) { tokensPlot(v).draw(c) }}
+var tokensPanel = panel{"tokens", tokensTitle, func(c canvas, v *view) { v.versus(tokensPlot).draw(c) }}
 
 func tokensTitle(v *view, w, _ int) []span {
 	out, in := rate(recent(v.s, outputTokens)), rate(recent(v.s, inputTokens))
@@ -36,7 +31,7 @@ func tokensPlot(v *view) plot {
 }
 
 // loadPanel shows how many requests are held, waiting and running over time.
-var loadPanel = panel{"load", loadTitle, func(c canvas, v *view) { loadPlot(v).draw(c) }}
+var loadPanel = panel{"load", loadTitle, func(c canvas, v *view) { v.versus(loadPlot).draw(c) }}
 
 func loadTitle(v *view, w, _ int) []span {
 	return legend(w, "load",
@@ -57,7 +52,7 @@ func loadPlot(v *view) plot {
 }
 
 // percentilesPanel shows how the time to first token moved.
-var percentilesPanel = panel{"ttft over time", percentilesTitle, func(c canvas, v *view) { percentilesPlot(v).draw(c) }}
+var percentilesPanel = panel{"ttft over time", percentilesTitle, func(c canvas, v *view) { v.versus(percentilesPlot).draw(c) }}
 
 func percentilesTitle(v *view, w, _ int) []span {
 	names := [...]string{"p50", "p90", "p99"}
@@ -67,18 +62,4 @@ func percentilesTitle(v *view, w, _ int) []span {
 	return legend(w, "TTFT by second", legendItem{blue, names[0], ""}, legendItem{yellow, names[1], ""}, legendItem{vermilion, names[2], ""})
 }
 
-func percentilesPlot(v *view) plot {
-	at := func(q float64) func(w *metrics.Window) float64 {
-		return func(w *metrics.Window) float64 {
-			if w.TTFT.Count() == 0 {
-				return math.NaN()
-			}
-			return float64(w.TTFT.Quantile(q)) / float64(time.Second)
-		}
-	}
-	return plot{v: v, log: true, bounds: "ttft", nothing: "no first token yet", series: []series{
-		{name: "p99", sign: '#', color: vermilion, below: dotted, value: at(0.99)},
-		{name: "p90", sign: 'o', color: yellow, below: dotted, value: at(0.9)},
-		{name: "p50", sign: '.', color: blue, below: cleared, value: at(0.5)},
-	}}
-}
+func percentilesPlot(v *view) plot { return percentileLines(v, &latencyMetrics[metricTTFT]) }

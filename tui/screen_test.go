@@ -90,7 +90,32 @@ var states = []state{
 	{"limited_done", func(w, h int) *model { return open(sampled(done(), together, nil), w, h, termenv.Ascii) }},
 	{"log", func(w, h int) *model {
 		m := open(bad(), w, h, termenv.Ascii)
-		press(m, "2", "k", "k")
+		press(m, "6", "k", "k")
+		return m
+	}},
+	{"control", func(w, h int) *model {
+		s := steered(34)
+		s.Steering.Changes, s.Steering.Paused = 3, true
+		m := open(s, w, h, termenv.Ascii)
+		press(m, "c")
+		return m
+	}},
+	{"ramp_prompt", func(w, h int) *model {
+		m := open(steered(34), w, h, termenv.Ascii)
+		press(m, "c", "R", "4", "0", " ", "i", "n", "enter")
+		return m
+	}},
+	{"replay", func(w, h int) *model {
+		s := mid()
+		s.Replay = &metrics.Replay{Playing: true, Speed: 2, Length: 100 * time.Second}
+		m := open(s, w, h, termenv.Ascii)
+		m.player = &player{}
+		m.show()
+		return m
+	}},
+	{"report", func(w, h int) *model {
+		m := withReport(mid(), w, h)
+		m.Update(snapshotMsg{done()})
 		return m
 	}},
 }
@@ -166,7 +191,7 @@ func whole(t *testing.T, m *model, what string) {
 	}
 	for i := 0; i < len(got); i++ {
 		switch b := got[i]; {
-		case b >= 0x80 && m.ascii, b < 0x20 && b != '\n' && b != '\x1b', b == 0x7f, b == '\x1b' && m.palette.mono:
+		case b >= 0x80 && m.ascii, b < 0x20 && b != '\n' && b != '\x1b', b == 0x7f, b == '\x1b' && m.palette.mono && !m.palette.attrs:
 			t.Fatalf("%s at %dx%d: byte %#x in\n%s", what, m.w, m.h, b, got)
 		}
 	}
@@ -309,7 +334,7 @@ func monstrous() metrics.Snapshot {
 func TestMonstrousValues(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for i, keys := range [][]string{
-		nil, {"w"}, {"g"}, {"w", "g"}, {"]", "]", "]", "]", "]"}, {"2"}, {"l", "z"}, {"l", "l", "z"}, {"j", "j", "z"},
+		nil, {"w"}, {"g"}, {"w", "g"}, {"]", "]", "]", "]", "]"}, {"2"}, {"3"}, {"4"}, {"5"}, {"6"}, {",", ",", ","}, {"l", "z"}, {"l", "l", "z"}, {"j", "j", "z"},
 	} {
 		for k := range modes {
 			s := monstrous()
@@ -343,7 +368,7 @@ func TestForeignNamesAtTheEdge(t *testing.T) {
 			m.Update(tea.WindowSizeMsg{Width: w, Height: 36})
 			exact(t, m.View(), w, 36, name)
 		}
-		press(m, "2")
+		press(m, "6")
 		for w := 40; w < 80; w++ {
 			m.Update(tea.WindowSizeMsg{Width: w, Height: 24})
 			exact(t, m.View(), w, 24, name)
@@ -358,6 +383,8 @@ var fuzzed = []func() metrics.Snapshot{
 	func() metrics.Snapshot { return judge(young()) },
 	func() metrics.Snapshot { return judge(done()) },
 	func() metrics.Snapshot { return metrics.Snapshot{State: metrics.Running, DrainBy: metrics.Never} },
+	func() metrics.Snapshot { return full() },
+	func() metrics.Snapshot { return steered(34) },
 }
 
 // FuzzKeys types anything at any size, in any mode, while snapshots, ticks and new sizes come in between. The screen is
@@ -367,9 +394,13 @@ func FuzzKeys(f *testing.F) {
 	f.Add([]byte("lljjz[]wg?q"), uint8(120), uint8(40), uint8(0), uint8(0))
 	f.Add([]byte("2kkkkgGjj1\t"), uint8(40), uint8(10), uint8(1), uint8(1))
 	f.Add([]byte("  zqqq"), uint8(3), uint8(3), uint8(2), uint8(2))
+	f.Add([]byte("c+++-{}i40\x02PR8 in 60s\x02yo\x0fttft:100\x02s"), uint8(100), uint8(30), uint8(9), uint8(3))
+	f.Add([]byte("5jjz\x03S/err\x02e6/grew\x02k\x03,,.3m2mmt7t"), uint8(120), uint8(40), uint8(8), uint8(4))
+	f.Add([]byte("cq=i5q\x0aqq"), uint8(8), uint8(8), uint8(8), uint8(2))
 	f.Add([]byte("\xf0?\xf7q\xd8\xe1\x0a\x0aq\xda"), uint8(200), uint8(50), uint8(4), uint8(11))
 	names := []string{
 		"tab", "shift+tab", "enter", "esc", "up", "down", "left", "right", "pgup", "pgdown", "ctrl+c", "ctrl+l", "home", "end",
+		"backspace", "ctrl+u",
 	}
 	f.Fuzz(func(t *testing.T, keys []byte, w, h, which, how uint8) {
 		m := open(fuzzed[int(which)%len(fuzzed)](), int(w), int(h), termenv.Ascii)
@@ -394,9 +425,9 @@ func FuzzKeys(f *testing.F) {
 				if int(b) < len(names) {
 					name = names[b]
 				}
-				over := m.over()
+				over, typing := m.over(), m.prompt != nil && name != "ctrl+c"
 				cmd := press(m, name)
-				if name == "q" || name == "ctrl+c" {
+				if !typing && (name == "q" || name == "ctrl+c") {
 					if !over {
 						asked++
 					}
@@ -418,21 +449,25 @@ func FuzzKeys(f *testing.F) {
 	})
 }
 
-func benchmark(b *testing.B, w, h int) {
-	m := open(bad(), w, h, termenv.TrueColor)
-	b.ReportAllocs()
-	for b.Loop() {
-		m.picked, m.screen = nil, nil // cold: nothing merged, nothing kept
-		m.show()
-		if len(m.View()) == 0 {
-			b.Fatal("empty")
+// BenchmarkFullRedraw draws whole screens from nothing: nothing merged, nothing kept.
+func BenchmarkFullRedraw(b *testing.B) {
+	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+		for i, p := range pages {
+			b.Run(fmt.Sprintf("%dx%d/%s", size[0], size[1], p.name), func(b *testing.B) {
+				m := open(full(), size[0], size[1], termenv.TrueColor)
+				m.turn(i)
+				b.ReportAllocs()
+				for b.Loop() {
+					m.picked, m.screen = nil, nil
+					m.show()
+					if len(m.View()) == 0 {
+						b.Fatal("empty")
+					}
+				}
+			})
 		}
 	}
 }
-
-func BenchmarkView80x24(b *testing.B)  { benchmark(b, 80, 24) }
-func BenchmarkView120x40(b *testing.B) { benchmark(b, 120, 40) }
-func BenchmarkView200x60(b *testing.B) { benchmark(b, 200, 60) }
 
 // BenchmarkViewHeader is what two of three drawing ticks cost: the header alone.
 func BenchmarkViewHeader(b *testing.B) {

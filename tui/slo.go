@@ -19,7 +19,7 @@ func (v *view) plan() *metrics.Plan {
 // objectives are those that can be shown.
 func (v *view) objectives() []metrics.Objective {
 	var out []metrics.Objective
-	for _, o := range v.plan().Goodput {
+	for _, o := range v.goals() {
 		switch o.Metric {
 		case metrics.TTFT, metrics.TPOT, metrics.E2EL:
 			out = append(out, o)
@@ -64,14 +64,15 @@ func part(n, of int) (share float64, known bool) {
 
 // kept counts the requests of the span, or of the whole run.
 func (v *view) kept() kept {
-	from, all := spanStart(v.s, v.span)
+	from, to, all := spanOf(v.s, v.span, v.back)
 	if v.whole || all {
 		t := v.s.Totals
 		return kept{t.Done, t.Failed, t.Good, t.MetTTFT, t.MetTPOT, t.MetE2EL}
 	}
 	var k kept
-	for i := len(v.s.Windows) - 1; i >= 0 && v.s.Windows[i].Start >= from; i-- {
-		w := &v.s.Windows[i]
+	ws := within(v.s.Windows, from, to)
+	for i := range ws {
+		w := &ws[i]
 		k.done, k.failed, k.good = k.done+w.Done, k.failed+w.Failed, k.good+w.Good
 		k.ttft, k.tpot, k.e2el = k.ttft+w.MetTTFT, k.tpot+w.MetTPOT, k.e2el+w.MetE2EL
 	}

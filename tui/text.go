@@ -70,6 +70,18 @@ func sanitize(s string) string {
 	return strings.TrimSuffix(b.String(), " ")
 }
 
+// sanitizeSpaced is sanitize for a line whose blanks set things in columns: they stay.
+func sanitizeSpaced(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	words := strings.Split(s, " ")
+	for i, w := range words {
+		words[i] = sanitize(w)
+	}
+	return strings.TrimRight(strings.Join(words, " "), " ")
+}
+
 // isPlain: printable ASCII without a blank too many, as nearly all text is.
 func isPlain(s string) bool {
 	before := byte(' ')

@@ -18,7 +18,8 @@ const (
 	dimmed // lines that are less than data: outlines, marks, what does not count
 	faint  // borders and axes
 	black  // marks on top of coloured areas
-	colors
+	shades // the first of the colours of areas, see shades.go
+	colors = shades + shadeCount
 )
 
 // What the colours stand for, everywhere.
@@ -30,22 +31,6 @@ const (
 	colorHeld    = orange
 	colorError   = vermilion
 )
-
-// swatches give each colour for terminals of 16 million, 256 and 16 colours. The first eight are Okabe and Ito's, which
-// people with any colour vision can tell apart. Of the 16 only those are used that can be read on black, on white and on
-// Solarized, whose bright black is its background: so labels are plain there, and only borders may be lost.
-var swatches = [colors]struct{ rgb, ansi256, ansi string }{
-	blue:      {"#56B4E9", "74", "12"},
-	orange:    {"#E69F00", "172", "3"},
-	green:     {"#009E73", "36", "2"},
-	vermilion: {"#D55E00", "166", "1"},
-	purple:    {"#CC79A7", "175", "5"},
-	yellow:    {"#F0E442", "221", "3"},
-	grey:      {"#8A8A8A", "245", ""},
-	dimmed:    {"#8A8A8A", "245", "8"},
-	faint:     {"#6C6C6C", "242", "8"},
-	black:     {"#101010", "233", "0"},
-}
 
 type attr uint8
 
@@ -65,38 +50,31 @@ var (
 	warning = style{fg: vermilion, attr: bold}
 )
 
-// palette turns styles into escape sequences for one kind of terminal.
+// palette turns styles into escape sequences for one theme on one kind of terminal.
 type palette struct {
-	mono   bool // no colour at all: no escape sequences, bold included
-	few    bool // 16 colours, of which many terminals take the bright ones for bold text
-	filled bool // there are colours enough for dim areas below lines
-	fg, bg [colors]string
+	theme   string
+	profile termenv.Profile
+	mono    bool // no colour at all, so that lines have to carry their names
+	attrs   bool // bold works all the same; without it there are no escape sequences
+	few     bool // 16 colours, of which many terminals take the bright ones for bold text
+	filled  bool // there are colours enough for dim areas below lines
+	heavy   bool // all is bold
+	fg, bg  [colors]string
 }
 
-func newPalette(p termenv.Profile) *palette {
-	out := &palette{mono: p == termenv.Ascii, filled: p == termenv.TrueColor || p == termenv.ANSI256, few: p == termenv.ANSI}
-	if out.mono {
-		return out
-	}
-	for i, s := range swatches {
-		name := s.rgb
-		switch p {
-		case termenv.ANSI256:
-			name = s.ansi256
-		case termenv.ANSI:
-			name = s.ansi
-		}
-		if c := p.Color(name); name != "" && c != nil {
-			out.fg[i], out.bg[i] = c.Sequence(false), c.Sequence(true)
-		}
-	}
-	return out
-}
+// newPalette is that of the usual theme.
+func newPalette(p termenv.Profile) *palette { return themed(themeStandard, p) }
 
 // seen is the style as this terminal can show it. Of 16 colours none is bold: bright yellow cannot be read on white.
 func (p *palette) seen(s style) style {
 	if p.fg[s.fg] == "" {
 		s.fg = plain
+	}
+	if p.bg[s.bg] == "" {
+		s.bg = plain
+	}
+	if p.heavy {
+		s.attr |= bold
 	}
 	if p.few && s.fg != plain {
 		s.attr = 0
@@ -104,9 +82,9 @@ func (p *palette) seen(s style) style {
 	return s
 }
 
-// change appends what turns one style into another: as few bytes as will do, since a screen has a thousand of them.
+// change appends what turns one style, as it is seen, into another: as few bytes as will do, since a screen has a thousand of them.
 func (p *palette) change(b []byte, from, to style) []byte {
-	if from, to = p.seen(from), p.seen(to); p.mono || from == to {
+	if p.mono && !p.attrs || from == to {
 		return b
 	}
 	if to == (style{}) {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/x/term"
 
 	"benchtop/metrics"
 	_ "benchtop/tui/noquery" // before Bubble Tea asks the terminal a question
@@ -36,8 +36,9 @@ type Options struct {
 	Baseline *Baseline
 	// Player makes keys play a run of the past; nil for a run that is on.
 	Player Player
-	// ReadOnly refuses all keys that would change the run.
-	ReadOnly bool
+	// ReadOnly refuses all keys that would change the run. Attached says that the run belongs to another process, so that one
+	// can leave without ending it.
+	ReadOnly, Attached bool
 	// Report turns the report of a finished run into text for its page, at most so many columns wide; nil for no such page.
 	Report func(r *metrics.Report, width int) string
 	// Bandwidth is how many bytes a second may go to the terminal, on average, before charts are drawn less often; 0 means
@@ -138,7 +139,21 @@ func Run(ctx context.Context, o Options) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 
-	m := newModel(o, newPalette(profile(o.Color, os.Getenv)))
+	lost := make(chan struct{}, 1)
+	width, height := terminalSize(o.Output)
+	began := time.Now()
+	w := &wire{to: o.Output, lost: lost}
+	if o.Record != nil {
+		w.cast = newCast(o.Record, width, height, began, func() time.Duration { return time.Since(began) })
+	}
+	m := newModel(o, themed(cmp.Or(o.Theme, themeStandard), profile(o.Color, os.Getenv)))
+	m.sent, m.resized = w.sent.Load, w.resized
+	m.aside = func(words string) tea.Cmd {
+		return func() tea.Msg {
+			w.aside(words)
+			return nil
+		}
+	}
 	m.next = func() tea.Msg {
 		select {
 		case s, ok := <-o.Snapshots:
@@ -151,17 +166,18 @@ func Run(ctx context.Context, o Options) error {
 		}
 	}
 	m.tick = func() tea.Cmd { return tea.Tick(o.HeaderEvery, func(time.Time) tea.Msg { return tickMsg{} }) }
-
-	lost := make(chan struct{}, 1)
-	out, isTerminal := watch(o.Output, lost)
+	out, isTerminal := w.tea()
 	if !isTerminal {
-		m.w, m.h = 80, 24
+		m.resize(width, height)
 	}
 	options := []tea.ProgramOption{
 		tea.WithoutSignalHandler(), tea.WithAltScreen(), tea.WithFPS(framesPerSecond), tea.WithOutput(out),
 	}
 	if o.Input != nil {
 		options = append(options, tea.WithInput(o.Input))
+	}
+	if o.Mouse {
+		options = append(options, tea.WithMouseCellMotion())
 	}
 	p := tea.NewProgram(m, options...)
 	done := make(chan error, 1)
@@ -191,37 +207,4 @@ func leave(p *tea.Program, done <-chan error, why error) error {
 	case <-time.After(grace):
 	}
 	return why
-}
-
-// watch returns out with an eye on its failures: Bubble Tea ignores them, and would go on for ever without a terminal.
-func watch(out io.Writer, lost chan<- struct{}) (w io.Writer, isTerminal bool) {
-	if f, ok := out.(*os.File); ok && term.IsTerminal(f.Fd()) {
-		return &watchedFile{f, lost}, true
-	}
-	return &watchedWriter{out, lost}, false
-}
-
-type watchedFile struct {
-	*os.File
-	lost chan<- struct{}
-}
-
-func (f *watchedFile) Write(b []byte) (int, error) { return report(f.File, b, f.lost) }
-
-type watchedWriter struct {
-	io.Writer
-	lost chan<- struct{}
-}
-
-func (w *watchedWriter) Write(b []byte) (int, error) { return report(w.Writer, b, w.lost) }
-
-func report(w io.Writer, b []byte, lost chan<- struct{}) (int, error) {
-	n, err := w.Write(b)
-	if err != nil {
-		select {
-		case lost <- struct{}{}:
-		default:
-		}
-	}
-	return n, err
 }

@@ -81,12 +81,21 @@ func TestTicks(t *testing.T) {
 	}
 }
 
+// objected is the view of a plan whose objectives and gates need n lines.
+func objected(n int) *view {
+	s := mid()
+	plan := *s.Plan
+	plan.Gates = make([]metrics.Gate, n)
+	s.Plan = &plan
+	return &view{s: &s}
+}
+
 // TestLayout draws the rectangles as boxes, without objectives and with five lines of them.
 func TestLayout(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {60, 40}, {80, 24}, {110, 34}, {120, 40}, {180, 45}, {200, 60}} {
 		for slo, suffix := range map[int]string{0: "", 5: "_slo"} {
 			w, h := size[0], size[1]
-			l := layout(pages[0], w, h, slo)
+			l := layout(pages[0], w, h, objected(slo))
 			sf := newSurface(w, h)
 			all := append([]box{{"head", l.head}, {"figures", l.figures}, {"keys", l.keys}}, l.panels...)
 			covered := 0
@@ -110,7 +119,7 @@ func TestLayoutNeverOverlaps(t *testing.T) {
 	for _, p := range pages {
 		for w := 40; w <= 250; w += 7 {
 			for h := 10; h <= 80; h++ {
-				l := layout(p, w, h, (w+h)%14)
+				l := layout(p, w, h, objected((w+h)%14))
 				seen := make([]bool, w*h)
 				for _, b := range append([]box{{"head", l.head}, {"figures", l.figures}, {"keys", l.keys}}, l.panels...) {
 					for y := b.rect.y; y < b.rect.y+b.rect.h; y++ {
@@ -128,7 +137,7 @@ func TestLayoutNeverOverlaps(t *testing.T) {
 }
 
 func TestFocus(t *testing.T) {
-	panels := layout(pages[0], 120, 40, 0).panels
+	panels := layout(pages[0], 120, 40, objected(0)).panels
 	for _, c := range []struct {
 		from   string
 		dx, dy int
@@ -252,7 +261,7 @@ func TestScrolledLogStandsStill(t *testing.T) {
 		s.Log = append(s.Log, metrics.Event{At: time.Duration(i) * time.Second, Text: fmt.Sprintf("event %d", i)})
 	}
 	m := open(s, 80, 24, termenv.Ascii)
-	press(m, "2")
+	press(m, "6")
 	if !strings.Contains(m.View(), "event 99") {
 		t.Errorf("the newest is not shown:\n%s", m.View())
 	}
@@ -297,13 +306,25 @@ func TestRatesUseClosedSeconds(t *testing.T) {
 
 // TestEveryKeyIsShown: no key works that the help does not know, and none is shown that does nothing.
 func TestEveryKeyIsShown(t *testing.T) {
-	for page := range pages {
-		m := open(mid(), 120, 60, termenv.Ascii)
-		press(m, fmt.Sprint(page+1), "?")
-		got := m.View()
-		for _, b := range keymap {
-			if b.what != "" && !strings.Contains(got, b.what) {
-				t.Errorf("page %d: %q is not in the help:\n%s", page+1, b.what, got)
+	for kind, change := range map[string]func(*model){
+		"live":      func(*model) {},
+		"read only": func(m *model) { m.readOnly = true },
+		"attached":  func(m *model) { m.attached = true },
+		"replay":    func(m *model) { m.player = &player{} },
+	} {
+		for page := range pages {
+			m := open(mid(), 120, 60, termenv.Ascii)
+			change(m)
+			press(m, fmt.Sprint(page+1), "?")
+			got := m.View()
+			for _, b := range keymap {
+				there := b.with == nil || b.with(m)
+				if b.what != "" && there != strings.Contains(got, b.what) {
+					t.Errorf("%s, page %d: %q is in the help: %v, want %v:\n%s", kind, page+1, b.what, !there, there, got)
+				}
+				if b.do == nil || b.show != "" && b.what == "" {
+					t.Errorf("%v: no action or no words", b.keys)
+				}
 			}
 		}
 	}

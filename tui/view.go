@@ -18,67 +18,21 @@ type view struct {
 	linear bool
 	// mono: there is no colour, so lines carry their names. filled: there are colours for areas below lines.
 	mono, filled, ascii bool
-	// scroll is how many lines the log is scrolled back.
+	// scroll is how many lines the log is scrolled back, or the report on.
 	scroll int
+	// filter is what the log was searched for, text are the lines of the report.
+	filter string
+	text   []string
+	// metric is the latency of the Latency page, an index into latencyMetrics.
+	metric int
+	// back is how long before now, or before the end, the charts end; 0 follows the run.
+	back time.Duration
+	// baseline is an older run to compare with; nil for none.
+	baseline *Baseline
+	// list is what was chosen on the page of single requests.
+	list listState
 
 	picked *selection
-}
-
-// selection is the part of a run within the span.
-type selection struct {
-	closed                []metrics.Window // whole seconds only: their counts are rates
-	ttft, tpot, itl, e2el metrics.Histogram
-}
-
-// selected merges the windows of the span, once for all panels.
-func (v *view) selected() *selection {
-	if v.picked == nil {
-		v.picked = choose(v.s, v.span)
-	}
-	return v.picked
-}
-
-func choose(s *metrics.Snapshot, span time.Duration) *selection {
-	closed := closedWindows(s)
-	from, all := spanStart(s, span)
-	if all {
-		return &selection{closed: closed, ttft: s.TTFT, tpot: s.TPOT, itl: s.ITL, e2el: s.E2EL}
-	}
-	for len(closed) > 0 && closed[0].Start < from {
-		closed = closed[1:]
-	}
-	out := &selection{closed: closed}
-	for i := len(s.Windows) - 1; i >= 0 && s.Windows[i].Start >= from; i-- {
-		w := &s.Windows[i]
-		out.ttft.Merge(&w.TTFT)
-		out.tpot.Merge(&w.TPOT)
-		out.itl.Merge(&w.ITL)
-		out.e2el.Merge(&w.E2EL)
-	}
-	return out
-}
-
-// spanStart is where the span begins; all says that it is the whole run. A span that reaches into the warm-up shows that
-// part too, which figures of the whole run leave out.
-func spanStart(s *metrics.Snapshot, span time.Duration) (from time.Duration, all bool) {
-	if closed := closedWindows(s); span > 0 && len(closed) > 0 {
-		from = closed[len(closed)-1].Start + time.Second - span
-	}
-	return from, span == 0 || from <= 0 && (s.Plan == nil || s.Plan.Warmup <= 0)
-}
-
-// closedWindows leaves out the second that is still open: its counts are not rates yet. Once the run is over its last
-// part of a second counts as well.
-func closedWindows(s *metrics.Snapshot) []metrics.Window {
-	ws := s.Windows
-	for len(ws) > 0 {
-		age := s.At - ws[len(ws)-1].Start
-		if age >= time.Second || s.State == metrics.Finished && age > 0 {
-			break
-		}
-		ws = ws[:len(ws)-1]
-	}
-	return ws
 }
 
 // perSecond scales a count of a window to a rate: the last one of a finished run is shorter than a second. One that is too

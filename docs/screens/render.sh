@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Takes the pictures in this folder: the real program in a real terminal, drawn by xterm.js in headless Chromium.
 #
-#   render.sh            all of them: eight minutes
-#   render.sh RUN...     those of some runs: small, middle, large, 256, nocolor, 16, ascii, slo
+#   render.sh            all of them: about half an hour
+#   render.sh RUN...     those of some runs, see below; "pages" are all pages in all sizes and colour modes,
+#                        "pages 120x40" or "pages 120x40 256" some of them
 #
 # tmux is the terminal and presses the keys, asciinema writes down what the program writes, render.mjs draws that. What it
 # needs of node goes to a cache, not in here. CHROMIUM names the browser if it is not found; DURATION is the ramp's length
@@ -12,8 +13,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/benchtop-screens
 duration=${DURATION:-60}
-runs=("$@")
-[ $# -gt 0 ] || runs=(small middle large 256 nocolor 16 ascii slo)
+all=(pages ascii done slo steer request form find replay)
 
 die() { echo "render.sh: $*" >&2; exit 1; }
 
@@ -64,7 +64,7 @@ start() {
     new-session -d -x "$cols" -y "$rows" \
     "exec env $* asciinema rec -q -c 'sh $work/run.sh' '$cast'")
   began=$(date +%s)
-  await RUN 15
+  await benchtop 15
 }
 
 truecolor=(TERM=xterm-256color COLORTERM=truecolor)
@@ -86,21 +86,34 @@ press() {
   sleep 0.5
 }
 
-# shoot NAME: the screen as it is now. No picture of half a frame: it waits for a moment without output.
+# shoot NAME: the screen as it is now, to be drawn when the run is over. No picture of half a frame: it waits for a moment
+# without output.
+shots=()
 shoot() {
   local size=-1
   until [ "$(wc -c <"$cast")" -eq "$size" ]; do
     size=$(wc -c <"$cast")
     sleep 0.1
   done
-  cp "$cast" "$cast.now"
-  draw "$1"
+  cp "$cast" "$work/$1.cast"
+  shots+=("$1 $cols $rows")
 }
 
-# draw NAME [light]: what was shot last.
+# draw: what was shot, and on a white terminal what is named with -light.
 draw() {
-  node "$here/render.mjs" "$cache" "$cast.now" "$cols" "$rows" "$here/$1.png" ${2:+"$2"}
-  echo "docs/screens/$1.png"
+  local shot name
+  for shot in "${shots[@]}"; do
+    read -r name c r <<<"$shot"
+    node "$here/render.mjs" "$cache" "$work/$name.cast" "$c" "$r" "$here/$name.png"
+    echo "docs/screens/$name.png"
+    case $name in
+    overview-120x40 | overview-120x40-16 | latency-120x40 | server-120x40)
+      node "$here/render.mjs" "$cache" "$work/$name.cast" "$c" "$r" "$here/$name-light.png" light
+      echo "docs/screens/$name-light.png"
+      ;;
+    esac
+  done
+  shots=()
 }
 
 # leave: three times q is out at once, whatever the state.
@@ -109,62 +122,85 @@ leave() {
     on_tmux send-keys q 2>/dev/null || true
     sleep 0.3
   done
+  draw
+}
+
+# simulate: a simulated server beside the run; $url is where it is.
+simulate() {
+  "$work/bin/benchtop" simulate --port 0 "$@" >"$work/simulator" &
+  simulator=$!
+  until grep -q 'http://' "$work/simulator"; do sleep 0.1; done
+  url=$(grep -o 'http://[^ ]*' "$work/simulator" | head -1)
 }
 
 # --- the pictures ---
 
-for run in "${runs[@]}"; do
+pages=(overview latency load server requests log)
+
+# pages SIZE MODE: every page of the demo.
+pages() {
+  local size=$1 mode=$2 suffix=-$2 env=() i
+  case $mode in
+  true) suffix= env=("${truecolor[@]}") ;;
+  256) env=(TERM=screen-256color) ;;
+  16) env=(TERM=xterm) ;;
+  nocolor) env=("${truecolor[@]}" NO_COLOR=1) ;;
+  *) die "no colour mode is called $mode" ;;
+  esac
+  show "benchtop demo --duration ${duration}s"
+  start "${size%x*}" "${size#*x}" "${env[@]}"
+  midway
+  for i in "${!pages[@]}"; do
+    press $((i + 1))
+    sleep 1.2 # until the charts are drawn again
+    shoot "${pages[i]}-$size$suffix"
+  done
+  leave
+}
+
+sizes=(80x24 120x40 200x50)
+modes=(true 256 16 nocolor)
+if [ "${1:-}" = pages ] && [ $# -gt 1 ]; then
+  sizes=("$2")
+  [ $# -lt 3 ] || modes=("$3")
+  set -- pages
+fi
+[ $# -gt 0 ] || set -- "${all[@]}"
+
+for run in "$@"; do
   show "benchtop demo --duration ${duration}s"
   case $run in
-  small)
-    start 80 24 "${truecolor[@]}"
-    midway
-    shoot overview-80x24
-    ;;
-  middle)
-    start 120 40 "${truecolor[@]}"
-    midway
-    shoot overview-120x40
-    draw overview-120x40-light light # the program does not know what is behind its letters
-    press '?'
-    shoot help-120x40
-    press Escape
-    await DONE $((duration + 15))
-    sleep 1
-    shoot done-120x40
-    ;;
-  large)
-    start 200 50 "${truecolor[@]}"
-    midway
-    shoot overview-200x50
-    ;;
-  256)
-    start 120 40 TERM=screen-256color
-    midway
-    shoot overview-120x40-256
-    ;;
-  nocolor)
-    start 120 40 "${truecolor[@]}" NO_COLOR=1
-    midway
-    shoot overview-120x40-nocolor
-    ;;
-  16)
-    start 120 40 TERM=xterm
-    midway
-    shoot overview-120x40-16
-    draw overview-120x40-16-light light
+  pages)
+    for size in "${sizes[@]}"; do
+      for mode in "${modes[@]}"; do pages "$size" "$mode"; done
+    done
+    continue
     ;;
   ascii)
     show "env LC_ALL=C benchtop demo --duration ${duration}s"
     start 120 40 "${truecolor[@]}" NO_COLOR=1
     midway
-    shoot overview-120x40-ascii
+    for i in 1 2 4; do
+      press $i
+      sleep 1.2
+      shoot "${pages[i - 1]}-120x40-ascii"
+    done
+    ;;
+  done) # the help, the end and the report
+    start 120 40 "${truecolor[@]}"
+    press '?'
+    sleep 1
+    shoot help-120x40
+    press Escape
+    await DONE $((duration + 40))
+    sleep 1
+    press 7
+    shoot report-120x40
+    press 1
+    shoot done-120x40
     ;;
   slo) # four stages, objectives and gates against the simulator
-    "$work/bin/benchtop" simulate --port 0 >"$work/simulator" &
-    simulator=$!
-    until grep -q 'http://' "$work/simulator"; do sleep 0.1; done
-    url=$(grep -o 'http://[^ ]*' "$work/simulator" | head -1)
+    simulate
     each=$((duration / 4))s
     show "benchtop serve --base-url $url --dataset-name random --random-input-len 200 --random-output-len 60 \
       --stages 8:$each,24:$each,40:$each,60:$each --warmup 5s --goodput ttft:200 tpot:30 \
@@ -172,13 +208,80 @@ for run in "${runs[@]}"; do
     start 120 40 "${truecolor[@]}"
     midway
     shoot slo-120x40
-    draw slo-120x40-light light
+    press 3
+    sleep 1.2
+    shoot stages-120x40
     leave
     start 80 24 "${truecolor[@]}"
     midway
     shoot slo-80x24
     ;;
+  steer) # the load is taken over by hand
+    start 120 40 "${truecolor[@]}"
+    sleep $((duration / 4))
+    press c
+    press '}'
+    sleep $((duration / 6))
+    press '}'
+    sleep $((duration / 6))
+    press i
+    press 2 8
+    shoot steer-prompt-120x40
+    press Enter
+    sleep 6
+    shoot steer-120x40
+    press 3
+    sleep 1.2
+    shoot steer-load-120x40
+    ;;
+  request) # one request, opened
+    for size in 80x24 120x40 200x50; do
+      start "${size%x*}" "${size#*x}" "${truecolor[@]}"
+      sleep $((duration / 3))
+      press 5
+      sleep 1
+      press j
+      press j
+      press Enter
+      sleep 1.5
+      shoot "request-$size"
+      leave
+    done
+    continue
+    ;;
+  form)
+    simulate
+    show "benchtop"
+    for size in 80x24 120x40; do
+      start "${size%x*}" "${size#*x}" "${truecolor[@]}"
+      sleep 1
+      shoot "form-$size"
+      on_tmux kill-server
+      draw
+    done
+    continue
+    ;;
+  find)
+    simulate
+    show "benchtop serve --base-url $url --random-input-len 256 --random-output-len 64 --find --find-step 5s --find-hold 15s --goodput ttft:300 tpot:50"
+    start 120 40 "${truecolor[@]}"
+    sleep $((duration * 3 / 4))
+    press 3
+    sleep 1.2
+    shoot find-120x40
+    ;;
+  replay) # a saved run again, over an older one
+    show "sh -c 'benchtop demo --duration 20s --exit --result-filename old.json >/dev/null; exec benchtop demo --duration 20s --exit --result-filename new.json --seed 2 >/dev/null'"
+    start 120 40 "${truecolor[@]}"
+    saved=$dir
+    while on_tmux has-session 2>/dev/null; do sleep 0.5; done
+    show "benchtop report --baseline '$saved/benchtop-results/old.json' '$saved/benchtop-results/new.json'"
+    start 120 40 "${truecolor[@]}"
+    sleep 12
+    shoot replay-120x40
+    ;;
   *) die "no run is called $run" ;;
   esac
   leave
+  [ -z "$simulator" ] || { kill "$simulator"; simulator=; }
 done

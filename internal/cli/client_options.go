@@ -125,6 +125,8 @@ func (o *clientOptions) ahead(load *loadOptions, requests int) int {
 		return o.preconnect
 	case len(load.users.stages) > 0:
 		return load.users.stages[0].Users
+	case load.find.users:
+		return int(load.find.from)
 	case load.concurrency > 0 && math.IsInf(float64(load.rate), 1) && load.ramp == "" && !load.inTime():
 		return load.atOnce(requests)
 	}

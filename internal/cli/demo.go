@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"benchtop/datasets"
@@ -22,28 +23,38 @@ Starts a simulated server in a process of its own and puts it under a load that 
 time to first token takes off when requests come faster than the server can serve them.
 The result is always saved. q ends the run and keeps the report.`
 
-// The demo's ramp crosses what the simulated server can do with these lengths, 31 requests/s, at two thirds.
+// With these lengths the profiles of the simulated server say what they can do.
 const (
 	demoInput, demoOutput = 256, 64
-	demoFrom, demoTo      = 4, 44
 	longestDemo           = 12 * time.Hour
 	// What its users would put up with, in milliseconds.
 	demoTTFT, demoTPOT = 500, 50
 )
+
+// demoRamp goes from where nobody waits, in requests per second, across what the server can do at two thirds of the way.
+func demoRamp(p simulator.Profile) (from, to float64) {
+	return math.Round(p.Capacity / 8), math.Round(p.Capacity * 1.42)
+}
 
 func runDemo(env *environment, args []string) int {
 	var groups flagGroups
 	f := groups.group("Load")
 	duration := f.Duration("duration", time.Minute, "length of the ramp")
 	seed := f.Int64("seed", 0, "seed of all draws, 0 to 4294967295")
+	profile := f.String("profile", simulator.Defaults().Name, "which server to simulate: "+strings.Join(simulator.Names(), ", "))
 	var client clientOptions
 	client.define(groups.group("Client"))
 	f = groups.group("Report")
 	save := savingOptions{unasked: true}
 	save.define(f)
 	noPlots := f.Bool("no-plots", false, "no text plots below the report")
+	var gpus gpuOptions
+	gpus.define(groups.group("Server and GPUs"))
 	var screen screenOptions
-	screen.define(groups.group("Screen"))
+	var old baselineOptions
+	f = groups.group("Screen")
+	screen.define(f)
+	old.define(f)
 
 	rest, warnings, err := parseFlags(groups.set(), args)
 	env.warn(warnings)
@@ -51,19 +62,27 @@ func runDemo(env *environment, args []string) int {
 		groups.help(env.stdout, "demo [flags]", demoText, asked.word)
 		return exitFine
 	}
-	problems := []error{err, noArguments("demo", rest), client.check(), save.check(), screen.check()}
+	problems := []error{err, noArguments("demo", rest), client.check(), save.check(), screen.check(), gpus.check()}
 	if *duration < time.Second || *duration > longestDemo {
 		problems = append(problems, fmt.Errorf("--duration %s: must be from 1s to %s", *duration, longestDemo))
 	}
 	if *seed < 0 || *seed > 1<<32-1 {
 		problems = append(problems, fmt.Errorf("--seed %d: seeds are from 0 to 4294967295", *seed))
 	}
+	p, err := simulator.Named(*profile)
+	if err != nil {
+		problems = append(problems, fmt.Errorf("--profile %s: %w", quoted(*profile), err))
+	}
 	if err := errors.Join(problems...); err != nil {
 		return env.fail(exitUsage, err)
 	}
 
+	baseline, err := old.load()
+	if err != nil {
+		return env.fail(exitUsage, err)
+	}
 	telemetry.TuneMemory()
-	server, err := startSimulator(*seed)
+	server, err := startSimulator(p.Name, *seed)
 	if err != nil {
 		return env.fail(exitFailed, err)
 	}
@@ -77,7 +96,8 @@ func runDemo(env *environment, args []string) int {
 	}
 
 	streams := numpy.NewStreams(uint32(*seed))
-	ramp := metrics.Ramp{Strategy: "linear", From: demoFrom, To: demoTo, Over: *duration}
+	from, to := demoRamp(p)
+	ramp := metrics.Ramp{Strategy: "linear", From: from, To: to, Over: *duration}
 	offsets := loadgen.RampInTime(ramp, *duration, 1, streams.Legacy)
 	random := datasets.RandomDefaults()
 	random.Prompts, random.InputLen, random.OutputLen = max(1, len(offsets)), demoInput, demoOutput
@@ -87,28 +107,35 @@ func runDemo(env *environment, args []string) int {
 		return env.fail(exitFailed, err)
 	}
 
-	s := &session{env: env, source: source, save: save, screen: screen, leave: server.stop, noPlots: *noPlots}
+	s := &session{env: env, source: source, save: save, screen: screen, leave: server.stop, noPlots: *noPlots, baseline: baseline, gpus: gpus}
+	s.side = &sideline{client: t.Client(), target: t}
+	if gpus.which == gpuAuto {
+		s.gpus.off = "the demo's server is simulated; --gpu all watches the GPUs of this machine all the same"
+	}
 	s.load = loadgen.Defaults()
-	s.load.Target, s.load.Model, s.load.InputSource = t, simulator.Defaults().Model, metrics.TokensFromIDs
+	s.load.Target, s.load.Model, s.load.InputSource = t, p.Model, metrics.TokensFromIDs
 	s.load.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
 	s.load.Schedule, s.load.KeepText = loadgen.At(offsets), save.detailed
+	s.load.More = moreRandom(random)
 	s.load.Pacer, s.load.Timestamps = client.pacer, client.source()
 	s.connect(context.Background(), max(0, client.preconnect))
 	s.plan = metrics.Plan{
 		Version: version(), Command: hideSecrets(append([]string{"demo"}, args...), nil),
-		BaseURL: t.String(), Backend: string(s.load.Backend), Label: "demo", ModelID: simulator.Defaults().Model,
+		BaseURL: t.String(), Backend: string(s.load.Backend), Label: "demo", ModelID: p.Model,
 		Dataset: source.Description(), InputSource: metrics.TokensFromIDs, Seed: *seed, IgnoreEOS: true,
 		NumPrompts: len(offsets), Requests: len(offsets), Duration: *duration,
 		Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Ramp: &ramp,
-		Load:    fmt.Sprintf("ramp %d to %d req/s over %s", demoFrom, demoTo, export.Duration(*duration)),
+		Load:    fmt.Sprintf("ramp %v to %v req/s over %s", from, to, export.Duration(*duration)),
 		Metrics: []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Percentiles: []float64{50, 90, 99},
 		Goodput:  metrics.SLO{{Metric: metrics.TTFT, LimitMS: demoTTFT}, {Metric: metrics.TPOT, LimitMS: demoTPOT}},
+		GPUPrice: gpus.price,
 		Detailed: save.detailed, Timestamps: client.source(), Definitions: definitions(client.source()),
 	}
 	return s.run()
 }
 
-// startSimulator starts the simulated server in a process of its own, so that it cannot disturb the clocks of the client.
-func startSimulator(seed int64) (*child, error) {
-	return startChild("the simulated server", "simulate", "--port", "0", "--exit-with-stdin", fmt.Sprintf("--seed=%d", seed))
+// startSimulator starts the simulated server in a process of its own, so that it cannot disturb the clocks of the client. It
+// tells with each answer where the time went.
+func startSimulator(profile string, seed int64) (*child, error) {
+	return startChild("the simulated server", "simulate", "--port", "0", "--exit-with-stdin", "--request-metrics", "--profile", profile, fmt.Sprintf("--seed=%d", seed))
 }

@@ -40,6 +40,15 @@ type model struct{ id, root string }
 
 // discover asks the server for its first model.
 func discover(ctx context.Context, client *http.Client, t *target.Target) (model, error) {
+	all, err := listModels(ctx, client, t)
+	if err != nil {
+		return model{}, err
+	}
+	return all[0], nil
+}
+
+// listModels asks the server for its models; there is at least one.
+func listModels(ctx context.Context, client *http.Client, t *target.Target) ([]model, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	url := t.URL("/v1/models")
@@ -48,7 +57,7 @@ func discover(ctx context.Context, client *http.Client, t *target.Target) (model
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return model{}, err
+		return nil, err
 	}
 	answer, err := client.Do(r)
 	if err != nil {
@@ -56,28 +65,32 @@ func discover(ctx context.Context, client *http.Client, t *target.Target) (model
 		if errors.As(err, &inner) && inner.Unwrap() != nil {
 			err = inner.Unwrap() // without the URL a second time
 		}
-		return model{}, advice("%s", err)
+		return nil, advice("%s", err)
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
 	if err != nil {
-		return model{}, advice("%s", err)
+		return nil, advice("%s", err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		return model{}, advice("%s: %.200s", answer.Status, body)
+		return nil, advice("%s: %.200s", answer.Status, body)
 	}
 	var list struct {
 		Data []struct{ ID, Root string }
 	}
 	if err := json.Unmarshal(body, &list); err != nil {
-		return model{}, advice("the answer is not JSON: %.100q", body)
+		return nil, advice("the answer is not JSON: %.100q", body)
 	}
 	if len(list.Data) == 0 || list.Data[0].ID == "" {
-		return model{}, advice("it names none")
+		return nil, advice("it names none")
 	}
-	m := model{list.Data[0].ID, list.Data[0].Root}
-	if m.root == "" {
-		m.root = m.id
+	var all []model
+	for _, named := range list.Data {
+		m := model{named.ID, named.Root}
+		if m.root == "" {
+			m.root = m.id
+		}
+		all = append(all, m)
 	}
-	return m, nil
+	return all, nil
 }

@@ -19,11 +19,17 @@ func (o *loadOptions) inTime() bool { return o.rampOver > 0 || len(o.stages.stag
 
 // closed says that the next request is due when one has ended, without a schedule.
 func (o *loadOptions) closed() bool {
+	if o.find.searching() {
+		return o.find.users
+	}
 	return len(o.users.stages) > 0 || o.duration > 0 && o.concurrency > 0 && math.IsInf(float64(o.rate), 1) && o.ramp == "" && !o.inTime()
 }
 
-// endless says that only the clock ends the run.
+// endless says that only the clock ends the run, or a search.
 func (o *loadOptions) endless() bool {
+	if o.find.searching() {
+		return true
+	}
 	byClock := len(o.users.stages) > 0 || o.duration > 0 && math.IsInf(float64(o.rate), 1) && o.ramp == "" && !o.inTime()
 	return byClock && !o.promptsGiven
 }
@@ -94,6 +100,9 @@ func (o *loadOptions) plannedStages() []metrics.Stage {
 // mostUsers is the limit of requests in flight at any time, 0 for none.
 func (o *loadOptions) mostUsers() int {
 	most := o.concurrency
+	if o.find.users {
+		most = int(o.find.from)
+	}
 	for _, s := range o.users.stages {
 		most = max(most, s.Users)
 	}
@@ -122,7 +131,7 @@ func (o *loadOptions) arrivals(draws *numpy.Legacy) []time.Duration {
 // schedule sets the arrivals of n conversations and returns how many requests they are, 0 if only the clock ends them.
 // offsets are those of arrivals where the load is a matter of time alone.
 func (o *loadOptions) schedule(load *loadgen.Options, n int, offsets []time.Duration, draws *numpy.Legacy) int {
-	load.Limit = o.concurrency
+	load.Limit = o.mostUsers()
 	if len(o.users.stages) > 0 {
 		load.Limit = o.users.stages[0].Users
 	}
@@ -137,6 +146,9 @@ func (o *loadOptions) schedule(load *loadgen.Options, n int, offsets []time.Dura
 		return n
 	}
 	switch ramp := o.plannedRamp(); {
+	case o.find.searching():
+		load.Schedule = loadgen.At(nil) // the search sets the rate
+		return 0
 	case o.inTime():
 		offsets = offsets[:min(len(offsets), n)]
 	case ramp != nil:

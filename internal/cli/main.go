@@ -45,6 +45,7 @@ func commands() []command {
 		{"serve", "load a server; takes the flags of 'vllm bench serve'", runServe},
 		{"simulate", "the simulated server alone, to try clients against", runSimulate},
 		{"report", "the report of a saved run", runReport},
+		{"attach", "a run that goes on in another terminal", runAttach},
 		{"calibrate", "how much this client can measure on this machine, and how exactly", runCalibrate},
 		{"metronome", "a server that does no work, to measure clients against", runMetronome},
 	}
@@ -55,6 +56,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	env := &environment{stdin: stdin, stdout: stdout, stderr: stderr}
 	if len(args) > 0 && args[0] == "bench" {
 		args = args[1:]
+	}
+	if len(args) == 0 && new(screenOptions).dashboard(env) {
+		return runForm(env)
 	}
 	if len(args) == 0 {
 		fmt.Fprint(stderr, usage())
@@ -94,7 +98,7 @@ usage: benchtop COMMAND [flags]
 		fmt.Fprintf(&b, "  %-10s %s\n", c.name, c.summary)
 	}
 	b.WriteString(`
-Start with 'benchtop demo'. 'benchtop COMMAND --help' lists a command's flags;
+Start with 'benchtop demo', or without a command on a terminal for a form. 'benchtop COMMAND --help' lists a command's flags;
 'benchtop bench serve' is the same as 'benchtop serve'.
 `)
 	return b.String()

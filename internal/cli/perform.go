@@ -47,11 +47,17 @@ func (s *session) measure() (metrics.Run, error) {
 	var watch sync.WaitGroup
 	watch.Go(func() { s.watchJournal(watching) })
 	watch.Go(func() { s.walkStages(s.untilStopped(watching)) })
+	watch.Go(func() { s.steer(s.untilStopped(watching)) })
+	watch.Go(func() { s.search(s.untilStopped(watching)) })
 	var seconds []metrics.ClientSecond
 	dialled := s.load.Connections.Stats().Dialled // ahead of the run
 	watch.Go(func() { seconds = s.watchClient(watching, dialled) })
+	run := metrics.Run{Plan: s.plan}
+	watch.Go(func() { run.Server, run.ServerKind, run.ServerAbsent = s.watchServer(watching) })
+	watch.Go(func() { run.GPUs, run.GPUsAbsent = s.watchGPUs(watching) })
+	watch.Go(func() { s.judge(watching) })
 	err := s.engine.Run(context.Background(), s.source)
-	run := metrics.Run{Plan: s.plan, Ended: s.engine.Ended()}
+	run.Ended = s.engine.Ended()
 	stop()
 	watch.Wait()
 	stamps := s.recorder.Stamps()
@@ -65,7 +71,9 @@ func (s *session) measure() (metrics.Run, error) {
 			s.log(metrics.Warn, n)
 		}
 	}
-	run.Unsent = max(0, s.plan.Requests-s.recorder.Snapshot().Totals.Due)
+	if !s.helm.steered() { // else nobody knows how many there were to be
+		run.Unsent = max(0, s.plan.Requests-s.recorder.Snapshot().Totals.Due)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	run.Events, run.Reason = s.events, s.reason
@@ -124,5 +132,23 @@ func (s *session) watchJournal(ctx context.Context) {
 				return
 			}
 		}
+	}
+}
+
+// judgeEvery is how often the answer is computed while the run is on.
+const judgeEvery = 2 * time.Second
+
+// judge keeps the answer of the run so far up to date. Once that takes long, it is done less often: it must not become a load
+// of its own.
+func (s *session) judge(ctx context.Context) {
+	for pause := judgeEvery; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		began := time.Now()
+		s.recorder.Judge()
+		pause = max(judgeEvery, 50*time.Since(began))
 	}
 }

@@ -14,13 +14,22 @@ import (
 
 const reportText = `
 Prints the reports of saved runs, computed anew from their journals. A FILE is the journal (.jsonl or
-.jsonl.gz), or the result (.json) beside which it lies. A journal that a kill cut off is read as far as it goes.`
+.jsonl.gz), or the result (.json) beside which it lies. A journal that a kill cut off is read as far as it goes.
+
+On a terminal one FILE is played again on the dashboard: space plays and pauses, < and > change the
+speed, comma and full stop go back and forth. The report follows when it is left; --no-tui prints it at once.`
 
 func runReport(env *environment, args []string) int {
 	var groups flagGroups
 	fs := groups.group("Output")
 	asJSON := fs.Bool("json", false, "print the result as JSON instead of text")
 	noPlots := fs.Bool("no-plots", false, "no text plots below the report")
+	var baseline baselineOptions
+	var screen screenOptions
+	fs = groups.group("Screen")
+	fs.BoolVar(&screen.plain, "no-tui", false, "do not play the run, print its report")
+	screen.defineLooks(fs)
+	baseline.define(fs)
 	rest, warnings, err := parseFlags(groups.set(), args)
 	env.warn(warnings)
 	if asked := (errHelp{}); errors.As(err, &asked) {
@@ -30,8 +39,17 @@ func runReport(env *environment, args []string) int {
 	if len(rest) == 0 {
 		err = errors.Join(err, errors.New("report takes a file, got none; see 'benchtop report --help'"))
 	}
-	if err != nil {
+	if err := errors.Join(err, screen.checkLooks()); err != nil {
 		return env.fail(exitUsage, err)
+	}
+	if len(rest) == 1 && !*asJSON && screen.dashboard(env) {
+		old, err := baseline.load()
+		if err != nil {
+			return env.fail(exitUsage, err)
+		}
+		if err := replayRun(rest[0], &screen, old); err != nil {
+			return env.fail(exitFailed, err)
+		}
 	}
 	code := exitFine
 	for i, file := range rest {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -19,9 +21,15 @@ type screenOptions struct {
 	plain    bool
 	exit     bool
 	ascii    bool
+	mouse    bool
+	quiet    bool
 	color    string
+	theme    string
 	onHangup string
+	record   string
 	progress time.Duration
+	// bandwidth in KB/s, 0 for what the size of the screen suggests.
+	bandwidth int
 }
 
 // What to do when the terminal is lost.
@@ -33,19 +41,26 @@ const (
 func (o *screenOptions) define(f *pflag.FlagSet) {
 	f.BoolVar(&o.plain, "no-tui", false, "no dashboard: progress lines on standard error, the report on standard output")
 	f.BoolVar(&o.exit, "exit", false, "leave the dashboard when the run is over")
-	f.BoolVar(&o.ascii, "ascii", false, "draw without braille and block characters (default: where the locale has no UTF-8)")
-	f.StringVar(&o.color, "color", "auto", "colours: auto, none, 16, 256 or true")
-	f.StringVar(&o.onHangup, "on-hangup", hangupSave, "when the terminal is lost: save ends the run, continue lets it go on to its end")
+	o.defineLooks(f)
+	f.BoolVar(&o.quiet, "quiet", false, "ring no bell and tell the desktop nothing when the run is over")
+	f.StringVar(&o.record, "record", "", "write what the dashboard shows to this file, as an asciicast")
+	f.StringVar(&o.onHangup, "on-hangup", hangupSave, "when the terminal is lost: save ends the run, continue lets it go on to its end, for 'benchtop attach'")
 	f.DurationVar(&o.progress, "progress", 5*time.Second, "time between progress lines")
 }
 
+// defineLooks defines what every dashboard has.
+func (o *screenOptions) defineLooks(f *pflag.FlagSet) {
+	f.BoolVar(&o.ascii, "ascii", false, "draw without braille and block characters (default: where the locale has no UTF-8)")
+	f.StringVar(&o.color, "color", "auto", "colours: auto, none, 16, 256 or true")
+	f.StringVar(&o.theme, "theme", tui.Themes()[0], "colours to draw in: "+strings.Join(tui.Themes(), ", "))
+	f.BoolVar(&o.mouse, "mouse", false, "let the mouse choose pages and panels; the terminal's own selection then needs Shift")
+	f.IntVar(&o.bandwidth, "bandwidth", 0, "most KB/s to the terminal before charts are drawn less often (default: 20 at 120x40, 50 at 200x50)")
+}
+
 func (o *screenOptions) check() error {
-	var problems []error
+	problems := []error{o.checkLooks()}
 	if o.progress <= 0 {
 		problems = append(problems, errors.New("--progress: must be more than 0"))
-	}
-	if err := tui.CheckColor(o.color); err != nil {
-		problems = append(problems, fmt.Errorf("--color: %w", err))
 	}
 	if o.onHangup != hangupSave && o.onHangup != hangupContinue {
 		problems = append(problems, fmt.Errorf("--on-hangup %s: use save or continue", quoted(o.onHangup)))
@@ -53,12 +68,36 @@ func (o *screenOptions) check() error {
 	return errors.Join(problems...)
 }
 
+func (o *screenOptions) checkLooks() error {
+	var problems []error
+	if err := tui.CheckColor(o.color); err != nil {
+		problems = append(problems, fmt.Errorf("--color: %w", err))
+	}
+	if !slices.Contains(tui.Themes(), o.theme) {
+		problems = append(problems, fmt.Errorf("--theme %s: use one of %s", quoted(o.theme), strings.Join(tui.Themes(), ", ")))
+	}
+	if o.bandwidth < 0 {
+		problems = append(problems, fmt.Errorf("--bandwidth %d: must be positive, or 0 for what the size of the screen suggests", o.bandwidth))
+	}
+	return errors.Join(problems...)
+}
+
 // options are what the dashboard is told.
 func (o *screenOptions) options(snapshots <-chan metrics.Snapshot, control tui.Control) tui.Options {
 	return tui.Options{
-		Snapshots: snapshots, Control: control, Exit: o.exit, Color: o.color,
+		Snapshots: snapshots, Control: control, Exit: o.exit, Color: o.color, Theme: o.theme, Mouse: o.mouse, Quiet: o.quiet,
+		Bandwidth: 1000 * o.bandwidth, Report: reportPage,
 		ASCII: o.ascii || tui.PlainTerminal(os.Getenv),
 	}
+}
+
+// reportPage is the report as a page of the dashboard.
+func reportPage(r *metrics.Report, width int) string {
+	var page strings.Builder
+	if err := printReport(&page, *r, width >= 80); err != nil {
+		return err.Error()
+	}
+	return page.String()
 }
 
 // dashboard says whether there is a terminal to draw on.

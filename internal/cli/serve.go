@@ -45,6 +45,10 @@ func runServe(env *environment, args []string) int {
 	}
 	o.save.unasked = isTerminal(env.stdout)
 	telemetry.TuneMemory()
+	old, err := o.old.load()
+	if err != nil {
+		return env.fail(exitUsage, err)
+	}
 
 	// Until the run starts, a signal simply ends the program.
 	signals := watchSignals()
@@ -64,7 +68,7 @@ func runServe(env *environment, args []string) int {
 		}
 		return env.fail(exitFailed, err)
 	}
-	s.signals, s.lost = signals, lost
+	s.signals, s.lost, s.baseline = signals, lost, old
 	return s.run()
 }
 
@@ -103,6 +107,9 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session,
 		ProbeRate: o.load.probeRate, Probe: datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: 1},
 		Drain: o.load.drain, StallTimeout: o.load.stall, RequestTimeout: o.load.timeout, KeepText: o.save.detailed,
 	}
+	if !o.load.promptsGiven {
+		s.load.More = prompts.more
+	}
 	requests := o.load.schedule(&s.load, prompts.n, offsets, streams.Legacy)
 	switch {
 	case len(o.content.lora) == 0:
@@ -126,6 +133,8 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session,
 	}
 	s.connect(ctx, ahead)
 	s.side = &sideline{client: client, target: t, profile: o.server.profile}
+	s.gpus = o.gpus
+	s.gpus.settle(ctx, t)
 	s.notes = append(s.notes, s.side.begin(ctx)...)
 	return s, nil
 }
@@ -142,13 +151,20 @@ func (o *serveOptions) plan(m model, prompts drawn, requests int) metrics.Plan {
 		Rate: metrics.Rate(o.load.rate), Burstiness: float64(o.load.burstiness), MaxConcurrency: o.load.mostUsers(),
 		Ramp: o.load.plannedRamp(), Stages: o.load.plannedStages(), Warmup: o.load.warmup, Load: o.load.inWords(prompts.n),
 		Metrics: o.report.parsedMetrics, Percentiles: o.report.parsedPercentiles,
-		Goodput: o.report.goodput.slo, Gates: o.report.gates, Metadata: o.report.parsedMetadata,
+		GPUPrice: o.gpus.price,
+		Goodput:  o.report.goodput.slo, Gates: o.report.gates, Metadata: o.report.parsedMetadata,
 		SteadyState: metrics.SteadyStateRule{
 			Off: o.report.steadyOff, Threshold: o.report.steadyThreshold, MinWindow: o.report.steadyMinWindow,
 		},
 		Detailed: o.save.detailed, Timestamps: o.client.source(), Definitions: definitions(o.client.source()),
+		Find: o.load.find.planned(),
 	}
 	switch {
+	case p.Find != nil:
+		p.Load = o.load.find.inWords(p.Goodput)
+		if !p.Find.Users {
+			p.Rate = metrics.Rate(p.Find.From)
+		}
 	case o.load.inTime() && !o.load.promptsGiven:
 		p.NumPrompts = requests
 	case p.Ramp != nil && !o.load.inTime():
@@ -176,7 +192,9 @@ type drawn struct {
 	description string
 	counted     metrics.TokenSource
 	tokenizer   string // "" for none
-	notes       []string
+	// more gives prompts when there are no more of these; nil where they never end.
+	more  func() (loadgen.Source, error)
+	notes []string
 }
 
 // draw prepares the prompts.
@@ -206,7 +224,7 @@ func (o *serveOptions) draw(ctx context.Context, client *http.Client, t *target.
 	if err != nil {
 		return drawn{}, usageError{err}
 	}
-	return drawn{source: r, n: random.Prompts, description: r.Description(), counted: metrics.TokensFromIDs}, nil
+	return drawn{source: r, n: random.Prompts, description: r.Description(), counted: metrics.TokensFromIDs, more: moreRandom(random)}, nil
 }
 
 func (o *serveOptions) drawShareGPT(ctx context.Context, client *http.Client, m model, prefix string, streams *numpy.Streams) (drawn, error) {
@@ -223,6 +241,12 @@ func (o *serveOptions) drawShareGPT(ctx context.Context, client *http.Client, m 
 		return d, usageError{err}
 	}
 	d.source, d.n, d.description = source, source.Len(), source.Description()
+	if !o.load.promptsGiven && (o.load.find.searching() || o.load.length() > 0) {
+		d.source = &again{rest: source} // a higher rate may need more than there are
+		if o.load.find.searching() {
+			d.notes = append(d.notes, fmt.Sprintf("the search repeats the data set's %d prompts; the server's prefix cache may know them then", source.Len()))
+		}
+	}
 	if d.counted == metrics.TokensFromEstimate {
 		d.description += ", lengths estimated"
 	}

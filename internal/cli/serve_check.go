@@ -168,7 +168,7 @@ func (o *loadOptions) check() (p problemList) {
 	if n := max(o.expected(), float64(o.planned())); n > loadgen.MostArrivals {
 		p.bad("about %.3g requests: more than %d are too many for one run", n, loadgen.MostArrivals)
 	}
-	if o.endless() && o.concurrency == 0 && len(o.users.stages) == 0 {
+	if o.endless() && o.concurrency == 0 && len(o.users.stages) == 0 && !o.find.searching() {
 		p.bad("--duration at an infinite rate sends without end: limit it with --max-concurrency, --request-rate or --num-prompts")
 	}
 	if end := o.length(); o.warmup > 0 && end > 0 && o.warmup >= end {
@@ -288,7 +288,7 @@ func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, chat bool
 		} else if err := o.sharegpt.Validate(); err != nil {
 			p = append(p, err)
 		}
-		if load.endless() {
+		if load.endless() && !load.find.searching() {
 			p.bad("users without pause: with sharegpt say how many requests there may be with --num-prompts")
 		}
 	default:

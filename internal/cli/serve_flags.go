@@ -24,6 +24,8 @@ type serveOptions struct {
 	report  reportOptions
 	save    savingOptions
 	screen  screenOptions
+	gpus    gpuOptions
+	old     baselineOptions
 	// command is the command line without secrets, warnings what its writer may not have meant.
 	command  []string
 	warnings []string
@@ -42,7 +44,10 @@ func newServeOptions() *serveOptions {
 	report := o.groups.group("Report")
 	o.report.define(report)
 	o.save.define(report)
-	o.screen.define(o.groups.group("Screen"))
+	o.gpus.define(o.groups.group("Server and GPUs"))
+	screen := o.groups.group("Screen")
+	o.screen.define(screen)
+	o.old.define(screen)
 	defineInert(o.groups.group("Accepted without effect"))
 	return o
 }
@@ -63,10 +68,11 @@ func (o *serveOptions) parse(args []string) error {
 	o.load.promptsGiven = all.Changed("num-prompts")
 	problems = append(problems, o.server.check()...)
 	problems = append(problems, o.load.check()...)
+	problems = append(problems, o.load.find.check(all, &o.load, o.report.goodput.slo)...)
 	problems = append(problems, o.content.check(all, o.server.chat())...)
 	problems = append(problems, o.prompts.check(all, &o.load, o.server.chat())...)
 	problems = append(problems, o.report.check()...)
-	problems = append(problems, o.client.check(), o.save.check(), o.screen.check())
+	problems = append(problems, o.client.check(), o.save.check(), o.screen.check(), o.gpus.check())
 	if o.screen.onHangup == hangupContinue && o.save.never {
 		problems = append(problems, errors.New("--on-hangup continue with --no-save: nobody would ever see the result"))
 	}
@@ -144,6 +150,7 @@ type loadOptions struct {
 	rampOver              time.Duration
 	stages, users         stageList
 	duration, warmup      time.Duration
+	find                  findOptions
 	warmups               int
 	probeRate             float64
 	drain, stall, timeout time.Duration
@@ -170,6 +177,7 @@ func (o *loadOptions) define(f *pflag.FlagSet) {
 	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout, "give a request up when nothing came for this long after its first chunk")
 	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "give a request up after this time")
 	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may go on after you quit")
+	o.find.define(f)
 	for _, name := range []string{"ramp-up-start-rps", "ramp-up-end-rps"} {
 		f.Lookup(name).DefValue = "0" // NaN would be shown
 	}

@@ -3,11 +3,14 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"time"
 
 	"benchtop/export"
+	"benchtop/internal/attach"
+	"benchtop/internal/steering"
 	"benchtop/loadgen"
 	"benchtop/metrics"
 	"benchtop/tui"
@@ -26,9 +29,15 @@ type session struct {
 	notes, remarks []string
 	// side is what is asked of the server beside the load, nil for nothing.
 	side *sideline
+	// gpus says which accelerators are looked at.
+	gpus gpuOptions
+	// baseline is an older run to compare with, nil for none.
+	baseline *tui.Baseline
 	// charts are the pictures to write beside the result.
 	charts  chartOptions
 	noPlots bool
+	// recording gets what the dashboard shows, nil if nobody asked for it.
+	recording *os.File
 	// arguments are all flags and their values, for the result's file in PyTorch's form.
 	arguments []export.Arg
 	// leave is called when everything is over, nil for nothing.
@@ -38,22 +47,28 @@ type session struct {
 	recorder *metrics.Recorder
 	journal  *export.Journal
 	engine   *loadgen.Engine
-	signals  chan os.Signal // nil: watched from the start of the run
-	ran      chan struct{}  // closed when the load is over
-	over     chan struct{}  // closed when its result is saved as well
-	told     chan struct{}  // closed when a signal says that it is time to go
+	helm     *helm
+	trial    *steering.Trial // of the loads of a search, nil for none
+	signals  chan os.Signal  // nil: watched from the start of the run
+	ran      chan struct{}   // closed when the load is over
+	over     chan struct{}   // closed when its result is saved as well
+	told     chan struct{}   // closed when a signal says that it is time to go
 	tell     sync.Once
 	noMore   chan struct{} // closed when nothing more is to be sent
 	stopped  sync.Once
 
-	mu      sync.Mutex // guards everything below
-	events  []metrics.Event
-	reason  string // why the run was cut short, "" if it was not
-	code    int    // the exit code that follows from the reason
-	stage   int    // how often the run was asked to stop
-	noUI    bool
-	lost    bool // the terminal is gone
-	closeUI context.CancelFunc
+	mu     sync.Mutex // guards everything below
+	events []metrics.Event
+	reason string // why the run was cut short, "" if it was not
+	code   int    // the exit code that follows from the reason
+	stage  int    // how often the run was asked to stop
+	noUI   bool
+	lost   bool // the terminal is gone
+	looks  [lookers]metrics.Look
+
+	savingNow sync.Mutex     // held while a result of the run so far is written
+	asides    sync.WaitGroup // what goes on beside the run and has to end before it is concluded
+	closeUI   context.CancelFunc
 }
 
 // sigtermDrain is how long requests in flight may go on after SIGTERM or the loss of the terminal.
@@ -63,6 +78,12 @@ const sigtermDrain = 2 * time.Second
 func (s *session) run() int {
 	s.ran, s.over, s.told, s.noMore = make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	s.plan.Started = time.Now()
+	dashboard := s.screen.dashboard(s.env) && !s.lost
+	if s.screen.record != "" {
+		if err := s.openRecording(dashboard); err != nil {
+			return s.env.fail(exitUsage, err)
+		}
+	}
 	files, err := s.save.reserve(s.plan)
 	if err == nil {
 		s.files = files
@@ -92,12 +113,12 @@ func (s *session) run() int {
 	publishing, stopPublishing := context.WithCancel(context.Background())
 	defer stopPublishing()
 	var outcome outcome
-	dashboard := s.screen.dashboard(s.env) && !s.lost
 	every := s.screen.progress
 	if dashboard {
 		every = snapshotEvery
 	}
 	snapshots := s.recorder.Publish(publishing, every)
+	host := s.receiveViewers()
 	go func() {
 		defer close(s.over)
 		outcome = s.perform()
@@ -105,13 +126,49 @@ func (s *session) run() int {
 	}()
 
 	if dashboard {
-		err := tui.Run(ui, s.screen.options(snapshots, s))
-		s.leftScreen(err)
+		s.leftScreen(s.show(ui, snapshots))
 	} else {
 		progress(s.env.stderr, snapshots)
 	}
 	<-s.over
+	host.Close()
+	s.asides.Wait()
 	return s.conclude(outcome)
+}
+
+// show draws the dashboard until the user leaves it or the terminal is gone.
+func (s *session) show(ctx context.Context, snapshots <-chan metrics.Snapshot) error {
+	o := s.screen.options(snapshots, s)
+	o.Baseline = s.baseline
+	if s.recording != nil {
+		o.Record = s.recording
+		defer s.recording.Close()
+	}
+	return tui.Run(ctx, o)
+}
+
+// openRecording creates the file that gets what the dashboard shows.
+func (s *session) openRecording(dashboard bool) error {
+	if !dashboard {
+		s.env.warn([]string{"--record: there is no dashboard to record"})
+		return nil
+	}
+	f, err := os.Create(s.screen.record)
+	if err != nil {
+		return fmt.Errorf("--record: %w; choose another file", err)
+	}
+	s.recording = f
+	return nil
+}
+
+// receiveViewers lets other terminals look at the run. That they cannot is no reason not to run.
+func (s *session) receiveViewers() *attach.Host {
+	host, err := attach.Listen(viewed{s}, version())
+	if err != nil {
+		s.log(metrics.Info, "other terminals cannot join this run: "+export.Clean(err.Error()))
+		return nil
+	}
+	return host
 }
 
 // snapshotEvery feeds the dashboard's header rate.
@@ -134,9 +191,17 @@ func (s *session) begin() (err error) {
 	if s.files != nil {
 		s.recorder.SetSaving(s.files.path, "")
 	}
-	s.engine, err = loadgen.New(s.load, loadgen.Observers(s.recorder, journaled{s.journal}))
-	if err != nil {
+	observers := []loadgen.Observer{s.recorder, journaled{s.journal}}
+	if s.plan.Find != nil {
+		s.trial = steering.NewTrial(s.plan.Goodput, enoughGood(&s.plan))
+		observers = append(observers, s.trial)
+	}
+	s.helm = newHelm(s)
+	if s.engine, err = loadgen.New(s.load, loadgen.Observers(observers...)); err != nil {
 		return err
+	}
+	if f := s.plan.Find; f != nil && !f.Users {
+		s.engine.SetRate(f.From) // there is no schedule
 	}
 	if s.files != nil && s.files.moved != "" {
 		s.notes = append(s.notes, "an older result of the same name is now "+s.files.moved)

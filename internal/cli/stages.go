@@ -29,8 +29,8 @@ func (s *session) walkStages(ctx context.Context) {
 		}
 		users = max(users, stage.Users)
 		moments = append(moments, moment{stage.Start, func() {
-			if stage.Users > 0 {
-				s.engine.SetLimit(stage.Users)
+			if !s.helm.stage(stage.Users) {
+				return
 			}
 			load := stageInWords(stage)
 			s.mark(fmt.Sprintf("stage %d/%d: %s for %s", i+1, len(s.plan.Stages), load, export.Duration(stage.Length)), load)

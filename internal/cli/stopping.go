@@ -102,17 +102,3 @@ func (s *session) leftScreen(err error) {
 		s.leaveNow()
 	}
 }
-
-// Steer, SetObjectives, Save and Look are hands that are not there yet.
-
-// Steer changes the load.
-func (s *session) Steer(metrics.Order) string { return "" }
-
-// SetObjectives changes what requests are judged by.
-func (s *session) SetObjectives(metrics.SLO) string { return "" }
-
-// Save writes a result of the run so far.
-func (s *session) Save() string { return "" }
-
-// Look says what of single requests the screen wants to see.
-func (s *session) Look(l metrics.Look) { s.recorder.Look(l) }

@@ -1,36 +1,154 @@
 package simulator
 
-// blockPool counts the blocks of the key-value cache. Blocks have no identity: nothing is shared between sequences, so
-// only their number matters.
+// blockPool is the key-value cache, cut into blocks. Sequences hold blocks, several of them the same one where their beginnings
+// are the same. A block that nobody holds is free, but what stands in it can be found again until the block is taken for
+// something else; the one that has been free for longest is taken first.
 type blockPool struct {
-	size  int // tokens per block
-	total int
-	free  int
+	size   int // tokens per block
+	total  int
+	free   int
+	blocks []block          // one more than there are: the last is the head of the ring of free ones
+	found  map[uint64]int32 // blocks by the name of what stands in them
 }
 
-func newBlockPool(size, total int) blockPool { return blockPool{size: size, total: total, free: total} }
+// block is a place in the cache. Free blocks form a ring in the order in which they are taken.
+type block struct {
+	holders    int32
+	prev, next int32
+	name       uint64 // of its tokens and all before them; 0 if it cannot be found
+}
+
+func newBlockPool(size, total int) blockPool {
+	b := blockPool{size: size, total: total, blocks: make([]block, total+1), found: map[uint64]int32{}}
+	for i := range b.blocks {
+		b.blocks[i].prev, b.blocks[i].next = int32(i-1), int32(i+1)
+	}
+	head := int32(total)
+	b.blocks[0].prev, b.blocks[head].next = head, 0
+	b.free = total
+	return b
+}
 
 // hold gives seq the blocks for that many tokens, on top of those it has, and reports whether there were enough.
 // If not, nothing changes.
 func (b *blockPool) hold(seq *sequence, tokens int) bool {
-	more := blocksFor(tokens, b.size) - seq.blocks
+	more := blocksFor(tokens, b.size) - len(seq.blocks)
 	if more > b.free {
 		return false
 	}
-	if more > 0 {
-		b.free -= more
-		seq.blocks += more
+	for range more {
+		seq.blocks = append(seq.blocks, b.take())
 	}
 	return true
 }
 
-// release takes all blocks from seq.
-func (b *blockPool) release(seq *sequence) {
-	b.free += seq.blocks
-	seq.blocks = 0
+// enter gives seq the blocks for all it knows, and those that hold its beginning already count as computed. At least one
+// token is left to compute, since the next comes of it. It reports whether there was room; if not, nothing changes.
+func (b *blockPool) enter(seq *sequence) bool {
+	shared := b.beginning(seq)
+	idle := 0 // of the shared ones, those that would no longer be free
+	for _, i := range shared {
+		if b.blocks[i].holders == 0 {
+			idle++
+		}
+	}
+	if blocksFor(seq.known, b.size)-len(shared) > b.free-idle {
+		return false
+	}
+	for _, i := range shared {
+		if b.blocks[i].holders == 0 {
+			b.unlink(i)
+		}
+		b.blocks[i].holders++
+	}
+	seq.blocks = append(seq.blocks[:0], shared...)
+	seq.named = len(shared)
+	seq.computed = len(shared) * b.size
+	return b.hold(seq, seq.known)
 }
 
-// usage is the share of blocks in use, 0 to 1.
+// beginning returns the blocks in which what seq begins with can be found.
+func (b *blockPool) beginning(seq *sequence) (shared []int32) {
+	if seq.names == nil {
+		return nil
+	}
+	for _, name := range seq.names.of(seq.known - 1) {
+		i, ok := b.found[name]
+		if !ok {
+			break
+		}
+		shared = append(shared, i)
+	}
+	return shared
+}
+
+// publish lets others find the full blocks of the first tokens of seq. Where another block holds the same, that one stays
+// the one to be found.
+func (b *blockPool) publish(seq *sequence, tokens int) {
+	if seq.names == nil || tokens/b.size <= seq.named {
+		return
+	}
+	names := seq.names.of(tokens)
+	for ; seq.named < len(names); seq.named++ {
+		name := names[seq.named]
+		if _, ok := b.found[name]; !ok {
+			i := seq.blocks[seq.named]
+			b.found[name], b.blocks[i].name = i, name
+		}
+	}
+}
+
+// release takes all blocks from seq. Its end is taken for something else before its beginning, which others may share.
+func (b *blockPool) release(seq *sequence) {
+	for n := len(seq.blocks) - 1; n >= 0; n-- {
+		i := seq.blocks[n]
+		if b.blocks[i].holders--; b.blocks[i].holders == 0 {
+			b.link(i)
+		}
+	}
+	seq.blocks, seq.named = seq.blocks[:0], 0
+}
+
+// forget makes that nothing can be found any more. It does nothing and returns false while some block is held, as vLLM.
+func (b *blockPool) forget() bool {
+	if b.free < b.total {
+		return false
+	}
+	clear(b.found)
+	for i := range b.blocks {
+		b.blocks[i].name = 0
+	}
+	return true
+}
+
+// take removes the block that was free for longest from the ring, which must not be empty.
+func (b *blockPool) take() int32 {
+	i := b.blocks[b.total].next
+	b.unlink(i)
+	if name := b.blocks[i].name; name != 0 {
+		delete(b.found, name)
+		b.blocks[i].name = 0
+	}
+	b.blocks[i].holders = 1
+	return i
+}
+
+func (b *blockPool) unlink(i int32) {
+	x := b.blocks[i]
+	b.blocks[x.prev].next, b.blocks[x.next].prev = x.next, x.prev
+	b.free--
+}
+
+// link puts a block at the end of the ring.
+func (b *blockPool) link(i int32) {
+	head := int32(b.total)
+	last := b.blocks[head].prev
+	b.blocks[i].prev, b.blocks[i].next = last, head
+	b.blocks[last].next, b.blocks[head].prev = i, i
+	b.free++
+}
+
+// usage is the share of blocks that are held, 0 to 1.
 func (b *blockPool) usage() float64 { return float64(b.total-b.free) / float64(b.total) }
 
 func blocksFor(tokens, size int) int {

@@ -15,16 +15,17 @@ type chatRequest struct {
 }
 
 type chatAnswer struct {
-	ID                string       `json:"id"`
-	Object            string       `json:"object"`
-	Created           int64        `json:"created"`
-	Model             string       `json:"model"`
-	Choices           []chatChoice `json:"choices"`
-	ServiceTier       *string      `json:"service_tier"`
-	SystemFingerprint *string      `json:"system_fingerprint"`
-	Usage             usage        `json:"usage"`
-	PromptLogprobs    *struct{}    `json:"prompt_logprobs"`
-	KVTransferParams  *struct{}    `json:"kv_transfer_params"`
+	ID                string          `json:"id"`
+	Object            string          `json:"object"`
+	Created           int64           `json:"created"`
+	Model             string          `json:"model"`
+	Choices           []chatChoice    `json:"choices"`
+	ServiceTier       *string         `json:"service_tier"`
+	SystemFingerprint *string         `json:"system_fingerprint"`
+	Usage             usage           `json:"usage"`
+	PromptLogprobs    *struct{}       `json:"prompt_logprobs"`
+	KVTransferParams  *struct{}       `json:"kv_transfer_params"`
+	Metrics           *requestMetrics `json:"metrics,omitempty"`
 }
 
 type chatChoice struct {
@@ -52,6 +53,7 @@ type chatEvent struct {
 	Model   string            `json:"model"`
 	Choices []chatEventChoice `json:"choices"`
 	Usage   *usage            `json:"usage,omitempty"`
+	Metrics *requestMetrics   `json:"metrics,omitempty"` // beside usage
 }
 
 type chatEventChoice struct {
@@ -95,7 +97,7 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request, a *arri
 	}
 	writeJSON(w, http.StatusOK, chatAnswer{
 		ID: g.id, Object: "chat.completion", Created: g.created, Model: g.model,
-		Choices: []chatChoice{g.chatChoice(tokens, request)}, Usage: g.usage(len(tokens)),
+		Choices: []chatChoice{g.chatChoice(tokens, request)}, Usage: g.finalUsage(), Metrics: g.requestMetrics(),
 	})
 	return nil
 }
@@ -165,7 +167,11 @@ func (g *generation) streamChat(w http.ResponseWriter, r *http.Request, request 
 			}
 			return out.send(event([]chatEventChoice{g.chatEventChoice(tokens, request)}, g.runningUsage(options, tokens)))
 		},
-		func(u usage) any { return event([]chatEventChoice{}, &u) })
+		func(u usage) any {
+			last := event([]chatEventChoice{}, &u)
+			last.Metrics = g.requestMetrics()
+			return last
+		})
 }
 
 // chatEventChoice describes the tokens of one step. A step that ends the reasoning may bring both kinds of text.

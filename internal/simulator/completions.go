@@ -21,6 +21,7 @@ type completionAnswer struct {
 	SystemFingerprint *string            `json:"system_fingerprint"`
 	Usage             *usage             `json:"usage"`
 	KVTransferParams  *struct{}          `json:"kv_transfer_params"`
+	Metrics           *requestMetrics    `json:"metrics,omitempty"`
 }
 
 // completionEvent is one event of a stream. Its usage is null but in the last one.
@@ -31,6 +32,7 @@ type completionEvent struct {
 	Model   string             `json:"model"`
 	Choices []completionChoice `json:"choices"`
 	Usage   *usage             `json:"usage"`
+	Metrics *requestMetrics    `json:"metrics,omitempty"` // beside usage
 }
 
 type completionChoice struct {
@@ -64,9 +66,9 @@ func (s *Server) completions(w http.ResponseWriter, r *http.Request, a *arrival)
 	if err != nil {
 		return err
 	}
-	u := g.usage(len(tokens))
+	u := g.finalUsage()
 	writeJSON(w, http.StatusOK, completionAnswer{
-		ID: g.id, Object: "text_completion", Created: g.created, Model: g.model, Usage: &u,
+		ID: g.id, Object: "text_completion", Created: g.created, Model: g.model, Usage: &u, Metrics: g.requestMetrics(),
 		Choices: []completionChoice{g.completionChoice(tokens, request, 0)},
 	})
 	return nil
@@ -107,7 +109,11 @@ func (g *generation) streamCompletion(w http.ResponseWriter, r *http.Request, re
 			offset += len(choice.Text)
 			return out.send(event([]completionChoice{choice}, g.runningUsage(options, tokens)))
 		},
-		func(u usage) any { return event([]completionChoice{}, &u) })
+		func(u usage) any {
+			last := event([]completionChoice{}, &u)
+			last.Metrics = g.requestMetrics()
+			return last
+		})
 }
 
 // completionChoice describes tokens that follow offset bytes of text; the last of them may be the last of all.

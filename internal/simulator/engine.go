@@ -180,7 +180,8 @@ func (e *engine) begin(start time.Time) (plan, time.Duration) {
 	p := e.sched.plan()
 	for _, s := range p.shares {
 		if s.seq.admitted.IsZero() {
-			s.seq.admitted = start
+			s.seq.admitted, s.seq.cached = start, s.seq.computed
+			e.observed.admitted(s.seq)
 		}
 	}
 	return p, e.sched.profile.stepTime(p.load)
@@ -212,6 +213,9 @@ func (e *engine) finish(p plan, end time.Time) {
 			e.observed.speculation.step(s.drafts, accepted)
 		}
 		e.observed.tokens(s.seq, produced, end)
+		if s.seq.firstToken.IsZero() {
+			s.seq.firstToken = end
+		}
 		s.seq.lastToken = end
 		s.seq.out <- produced
 		if s.seq.done() {

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -20,6 +21,7 @@ func round() Profile {
 	p.PrefillToken = 100 * time.Microsecond
 	p.DecodeSequence = time.Millisecond
 	p.ContextToken = time.Microsecond
+	p.PrefixCache = false // prompts of these tests are alike
 	return p
 }
 
@@ -42,6 +44,9 @@ func play(t *testing.T, p Profile, arrivals []newcomer) ([][]time.Duration, *eng
 		clients.Go(func() {
 			time.Sleep(a.at)
 			seq := newSequence(a.prompt, a.limit, "length", uint64(i))
+			if p.PrefixCache {
+				seq.names = newBlockNames(p.BlockSize, "", randomPrompt(a.prompt, uint64(i)), randomAnswer(uint64(i)))
+			}
 			if err := e.submit(seq); err != nil {
 				t.Error(err)
 				return
@@ -60,6 +65,18 @@ func play(t *testing.T, p Profile, arrivals []newcomer) ([][]time.Duration, *eng
 	e.stop()
 	return tokens, e
 }
+
+// randomPrompt shares nothing with that of another key.
+func randomPrompt(n int, key uint64) []int {
+	draws := rand.New(rand.NewPCG(key, 1))
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = firstTriple + draws.IntN(vocabulary-firstTriple)
+	}
+	return ids
+}
+
+func randomAnswer(key uint64) prose { return prose{draws: rand.New(rand.NewPCG(key, 2))} }
 
 func TestStepsLastExactlyTheirTime(t *testing.T) {
 	const µs = time.Microsecond
@@ -271,51 +288,103 @@ func TestRealStepsKeepPace(t *testing.T) {
 	}
 }
 
-// At every step the tokens fit the budget, the sequences the batch, the blocks the cache, and nobody decodes behind a prefill.
+// At every step the tokens fit the budget, the sequences the batch, the blocks the cache, nobody decodes behind a prefill, and
+// who shares a block has the same tokens in it.
 func TestSchedulerInvariants(t *testing.T) {
-	p := round()
-	p.MaxSequences = 8
-	s := newScheduler(p)
-	id := uint64(0)
-	for step := 0; step < 2500 || len(s.running)+len(s.waiting) > 0; step++ {
-		if len(s.waiting) < 5 && step < 2500 {
-			id++
-			s.waiting = append(s.waiting, newSequence(1+int(id*37%400), 1+int(id*101%300), "length", id))
-		}
-		plan := s.plan()
-		total, held, prefilling := 0, 0, false
-		for _, sh := range plan.shares {
-			total += sh.tokens
-			if sh.tokens < 1 || sh.tokens > sh.seq.pending() {
-				t.Fatalf("step %d: a share of %d of %d pending", step, sh.tokens, sh.seq.pending())
+	for _, shared := range []bool{false, true} {
+		p := round()
+		p.MaxSequences, p.PrefixCache = 8, shared
+		s := newScheduler(p)
+		id, hits := uint64(0), 0
+		for step := 0; step < 2500 || len(s.running)+len(s.waiting) > 0; step++ {
+			if len(s.waiting) < 5 && step < 2500 {
+				id++
+				seq := newSequence(1+int(id*37%400), 1+int(id*101%300), "length", id)
+				if shared { // four families, whose prompts and answers begin alike
+					seq.names = newBlockNames(p.BlockSize, "", randomPrompt(seq.prompt, id%4), randomAnswer(id%4))
+				}
+				s.waiting = append(s.waiting, seq)
 			}
-			if sh.seq.blocks*p.BlockSize < sh.seq.computed+sh.tokens {
-				t.Fatalf("step %d: %d blocks for %d tokens", step, sh.seq.blocks, sh.seq.computed+sh.tokens)
+			plan := s.plan()
+			total, prefilling := 0, false
+			for _, sh := range plan.shares {
+				total += sh.tokens
+				if sh.tokens < 1 || sh.tokens > sh.seq.pending() {
+					t.Fatalf("step %d: a share of %d of %d pending", step, sh.tokens, sh.seq.pending())
+				}
+				if len(sh.seq.blocks)*p.BlockSize < sh.seq.computed+sh.tokens {
+					t.Fatalf("step %d: %d blocks for %d tokens", step, len(sh.seq.blocks), sh.seq.computed+sh.tokens)
+				}
+				if sh.seq.decoding() && prefilling && !shared { // with the cache, who comes back may have one token left
+					t.Fatalf("step %d: a decode after a prefill", step)
+				}
+				prefilling = !sh.seq.decoding()
+				if sh.seq.generated() == 0 && sh.seq.computed > 0 {
+					hits++
+				}
 			}
-			if sh.seq.decoding() && prefilling {
-				t.Fatalf("step %d: a decode after a prefill", step)
+			if total > p.MaxBatchedTokens || len(s.running) > p.MaxSequences {
+				t.Fatalf("step %d: %d tokens, %d running", step, total, len(s.running))
 			}
-			prefilling = !sh.seq.decoding()
+			if total == 0 && len(s.running)+len(s.waiting) > 0 {
+				t.Fatalf("step %d: nothing done with %d running and %d waiting", step, len(s.running), len(s.waiting))
+			}
+			if err := s.pool.check(slices.Concat(s.running, s.waiting)); err != nil {
+				t.Fatalf("step %d: %v", step, err)
+			}
+			for _, sh := range plan.shares {
+				sh.seq.advance(sh.tokens, p.verify(sh))
+			}
+			s.retire()
 		}
-		for _, seq := range slices.Concat(s.running, s.waiting) {
-			held += seq.blocks
+		if len(s.running)+len(s.waiting) > 0 || s.pool.free != s.pool.total || s.preemptions == 0 || shared && hits == 0 {
+			t.Errorf("at the end %d running, %d waiting, %d blocks free, %d preemptions, %d hits",
+				len(s.running), len(s.waiting), s.pool.free, s.preemptions, hits)
 		}
-		if total > p.MaxBatchedTokens || len(s.running) > p.MaxSequences || held+s.pool.free != s.pool.total || s.pool.free < 0 {
-			t.Fatalf("step %d: %d tokens, %d running, %d held and %d free of %d blocks",
-				step, total, len(s.running), held, s.pool.free, s.pool.total)
-		}
-		if total == 0 && len(s.running)+len(s.waiting) > 0 {
-			t.Fatalf("step %d: nothing done with %d running and %d waiting", step, len(s.running), len(s.waiting))
-		}
-		for _, sh := range plan.shares {
-			sh.seq.advance(sh.tokens, p.verify(sh))
-		}
-		s.retire()
 	}
-	if len(s.running)+len(s.waiting) > 0 || s.pool.free != s.pool.total || s.preemptions == 0 {
-		t.Errorf("at the end %d running, %d waiting, %d blocks free, %d preemptions",
-			len(s.running), len(s.waiting), s.pool.free, s.preemptions)
+}
+
+// check says what is wrong with the books of the pool, given all sequences there are.
+func (b *blockPool) check(all []*sequence) error {
+	held := map[int32]uint64{} // names, 0 for blocks that are not full
+	holders := map[int32]int32{}
+	for _, seq := range all {
+		for k, i := range seq.blocks {
+			name := uint64(0)
+			if k < seq.named {
+				name = seq.names.hashed[k]
+			}
+			if other, ok := held[i]; ok && (other != name || name == 0) {
+				return fmt.Errorf("block %d is held by two for different tokens", i)
+			}
+			held[i] = name
+			holders[i]++
+		}
 	}
+	free := 0
+	for i := b.blocks[b.total].next; int(i) != b.total; i = b.blocks[i].next {
+		free++
+		if free > b.total || b.blocks[i].holders != 0 || b.blocks[b.blocks[i].next].prev != i {
+			return fmt.Errorf("the ring is broken at block %d", i)
+		}
+	}
+	if free != b.free || free+len(held) != b.total {
+		return fmt.Errorf("%d blocks in the ring, %d free, %d held, %d in all", free, b.free, len(held), b.total)
+	}
+	for i := range b.blocks[:b.total] {
+		if b.blocks[i].holders != holders[int32(i)] {
+			return fmt.Errorf("block %d has %d holders, counts %d", i, holders[int32(i)], b.blocks[i].holders)
+		}
+		if name := b.blocks[i].name; name != 0 && b.found[name] != int32(i) {
+			return fmt.Errorf("block %d cannot be found by its name", i)
+		}
+	}
+	for name, i := range b.found {
+		if b.blocks[i].name != name {
+			return fmt.Errorf("block %d is found by a name that is not its own", i)
+		}
+	}
+	return nil
 }
 
 func BenchmarkStep(b *testing.B) {

@@ -18,6 +18,7 @@ type generation struct {
 	id      string
 	created int64 // Unix seconds
 	model   string
+	tells   bool // of its own times
 	arrival *arrival
 	now     func() moment
 }
@@ -43,16 +44,21 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 		return nil, badRequest("min_tokens", "min_tokens must be between 0 and max_tokens=%d, got %d.", room, p.MinTokens)
 	}
 	key := fingerprint(prompt, p.Seed)
-	draws := rand.New(rand.NewPCG(s.profile.Seed, key))
-	limit, reason := p.length(room, s.profile.OutputMean, draws)
+	limit, reason, text := s.answer(key, room, p)
+	seq := newSequence(len(prompt), limit, reason, key)
+	if s.profile.PrefixCache {
+		_, _, again := s.answer(key, room, p) // a second pen: the engine writes at its own pace
+		seq.names = newBlockNames(s.profile.BlockSize, p.salt(), prompt, again)
+	}
 	g := &generation{
 		engine:  s.engine,
-		seq:     newSequence(len(prompt), limit, reason, key),
-		prose:   prose{draws: draws},
+		seq:     seq,
+		prose:   text,
 		odds:    rand.New(rand.NewPCG(s.profile.Seed+1, key)),
 		id:      kind + "-" + s.requestID(r, key),
 		created: time.Now().Unix(),
 		model:   s.profile.Model,
+		tells:   s.profile.RequestMetrics,
 		arrival: a,
 		now:     s.now,
 	}
@@ -61,6 +67,13 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 		return nil, unavailable(err)
 	}
 	return g, nil
+}
+
+// answer decides what follows a prompt: how many tokens, why it ends there, and which.
+func (s *Server) answer(key uint64, room int, p sampling) (tokens int, reason string, text prose) {
+	draws := rand.New(rand.NewPCG(s.profile.Seed, key))
+	tokens, reason = p.length(room, s.profile.OutputMean, draws)
+	return tokens, reason, prose{draws: draws}
 }
 
 // requestID returns the client's own id if it sent one.
@@ -122,27 +135,6 @@ func (g *generation) whole(ctx context.Context) ([]token, *apiError) {
 	}
 	g.arrival.outputTokens = len(answer)
 	return answer, nil
-}
-
-type usage struct {
-	PromptTokens        int       `json:"prompt_tokens"`
-	TotalTokens         int       `json:"total_tokens"`
-	CompletionTokens    int       `json:"completion_tokens"`
-	PromptTokensDetails *struct{} `json:"prompt_tokens_details"` // null: nothing is cached between requests
-}
-
-// usage counts the first n tokens of the answer.
-func (g *generation) usage(n int) usage {
-	return usage{PromptTokens: g.seq.prompt, TotalTokens: g.seq.prompt + n, CompletionTokens: n}
-}
-
-// runningUsage is the usage of a stream's token events: nil unless asked for with every event.
-func (g *generation) runningUsage(options *streamOptions, tokens []token) *usage {
-	if !options.IncludeUsage || !options.ContinuousUsageStats {
-		return nil
-	}
-	u := g.usage(tokens[len(tokens)-1].index + 1)
-	return &u
 }
 
 func textOf(tokens []token) string {

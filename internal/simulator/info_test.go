@@ -140,8 +140,14 @@ func TestNamed(t *testing.T) {
 	if p, err := Named("l40s-8b"); err != nil || !reflect.DeepEqual(p, Defaults()) {
 		t.Errorf("got %v, %v", p, err)
 	}
-	if _, err := Named("x"); err == nil || !strings.Contains(err.Error(), "l40s-8b") {
-		t.Errorf("unknown profile: %v, want the known ones named", err)
+	_, err := Named("x")
+	for _, name := range Names() {
+		if p, err := Named(name); err != nil || p.Name != name || p.Validate() != nil || !p.PrefixCache {
+			t.Errorf("%s: %+v, %v, %v", name, p, err, p.Validate())
+		}
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("unknown profile: %v, want %s among those that there are", err, name)
+		}
 	}
 }
 

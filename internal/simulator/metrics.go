@@ -32,6 +32,10 @@ func (p *metricsPage) write(s snapshot) {
 	p.single("counter", "vllm:prompt_tokens_total", "Number of prefill tokens processed.", float64(s.promptTokens))
 	p.single("counter", "vllm:generation_tokens_total", "Number of generation tokens processed.", float64(s.generationTokens))
 
+	p.single("counter", "vllm:prefix_cache_queries_total", "Prefix cache queries, in terms of number of queried tokens.",
+		float64(s.prefixQueries))
+	p.single("counter", "vllm:prefix_cache_hits_total", "Prefix cache hits, in terms of number of cached tokens.", float64(s.prefixHits))
+
 	p.speculation(s.speculation)
 
 	p.head("counter", "vllm:request_success_total", "Count of successfully processed requests.")
@@ -43,6 +47,7 @@ func (p *metricsPage) write(s snapshot) {
 	p.histogram("vllm:inter_token_latency_seconds", "Histogram of inter-token latency in seconds.", s.interToken)
 	p.histogram("vllm:e2e_request_latency_seconds", "Histogram of e2e request latency in seconds.", s.endToEnd)
 	p.histogram("vllm:request_queue_time_seconds", "Histogram of time spent in WAITING phase for request.", s.queued)
+	p.histogram("vllm:request_prefill_time_seconds", "Histogram of time spent in PREFILL phase for request.", s.prefill)
 }
 
 // speculation writes nothing for a server that does not draft, as vLLM does.

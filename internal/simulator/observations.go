@@ -12,10 +12,14 @@ type observations struct {
 	ends             map[string]int // sequences ended, by reason
 	speculation      speculation
 
+	// Tokens of prompts looked up in the prefix cache, and those of them that were there.
+	prefixQueries, prefixHits int
+
 	firstToken histogram
 	interToken histogram
 	endToEnd   histogram
 	queued     histogram
+	prefill    histogram
 }
 
 // endReasons are the reasons a sequence may end for, in the order in which they are shown.
@@ -35,6 +39,15 @@ func newObservations(specTokens int) observations {
 			0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80),
 		endToEnd: newHistogram(request...),
 		queued:   newHistogram(request...),
+		prefill:  newHistogram(request...),
+	}
+}
+
+// admitted files what a sequence found in the cache when it was first admitted.
+func (o *observations) admitted(seq *sequence) {
+	if seq.names != nil {
+		o.prefixQueries += seq.prompt
+		o.prefixHits += seq.cached
 	}
 }
 
@@ -48,6 +61,7 @@ func (o *observations) tokens(seq *sequence, n int, end time.Time) {
 	o.promptTokens += seq.prompt
 	o.firstToken.add(end.Sub(seq.arrived))
 	o.queued.add(seq.admitted.Sub(seq.arrived))
+	o.prefill.add(end.Sub(seq.admitted))
 }
 
 func (o *observations) finished(seq *sequence, end time.Time) {
@@ -81,7 +95,7 @@ func (e *engine) snapshot() snapshot {
 	for reason, n := range e.observed.ends {
 		s.ends[reason] = n
 	}
-	for _, h := range []*histogram{&s.firstToken, &s.interToken, &s.endToEnd, &s.queued} {
+	for _, h := range []*histogram{&s.firstToken, &s.interToken, &s.endToEnd, &s.queued, &s.prefill} {
 		*h = h.clone()
 	}
 	return s

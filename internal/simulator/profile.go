@@ -11,6 +11,10 @@ import (
 type Profile struct {
 	// Name is what Named finds the profile by.
 	Name string
+	// About says in a few words what it is, and Capacity how many requests per second it serves with prompts of 256 and
+	// answers of 64 tokens, as measured. Both are for people; the engine does not look at them.
+	About    string
+	Capacity float64
 	// Model is the id under which the model is served; it is also its root.
 	Model string
 	// MaxModelLen is the longest sequence in tokens, prompt and output together.
@@ -40,6 +44,13 @@ type Profile struct {
 	// asks, not on when it came, so requests that arrive at the same moment cannot exchange their answers.
 	Seed uint64
 
+	// PrefixCache lets sequences share the blocks of beginnings that are the same, whether those before are running or over,
+	// and skip computing them. Blocks that nobody holds stay until their place is needed.
+	PrefixCache bool
+	// RequestMetrics tells with every answer how long it waited and was computed, as vLLM does with
+	// --enable-per-request-metrics.
+	RequestMetrics bool
+
 	// SpecTokens is how many tokens speculative decoding drafts for each sequence and step; 0 turns it off. Verifying a
 	// draft costs PrefillToken for each token of it, drafting is free.
 	SpecTokens int
@@ -49,43 +60,6 @@ type Profile struct {
 
 	// Faults are what goes wrong, and for which requests; of several that hit a request, the first happens.
 	Faults []Fault
-}
-
-// Defaults returns the profile named "l40s-8b": a card of the 48 GB class that serves a model of 8 billion 8-bit weights.
-// Reading the weights takes 11.5 ms, a prompt token 45 µs (about 20,000 tokens/s in full steps) and a token of context 150 ns,
-// so that the mean inter-token latency is 12 ms alone and 30 ms in a full batch of 64 with the prefill that comes with it.
-//
-// Capacity, measured by TestRampBends with Poisson arrivals: 21 requests/s with prompts of 384 and answers of 96 tokens (31
-// with 256 and 64, 14 with 512 and 128). At half of it the median time to first token is about 40 ms; at twice it, the queue
-// grows by as many requests per second as are served. The cache holds 65,536 tokens: 64 sequences of a thousand tokens fill
-// it, longer ones preempt each other.
-func Defaults() Profile {
-	return Profile{
-		Name:             "l40s-8b",
-		Model:            "sim-8b",
-		MaxModelLen:      32768,
-		BlockSize:        16,
-		Blocks:           4096,
-		MaxSequences:     64,
-		MaxBatchedTokens: 2048,
-		StepBase:         11500 * time.Microsecond,
-		PrefillToken:     45 * time.Microsecond,
-		DecodeSequence:   60 * time.Microsecond,
-		ContextToken:     150 * time.Nanosecond,
-		OutputMean:       96,
-		Seed:             1,
-		SpecAcceptance:   0.7,
-	}
-}
-
-// Named returns the profile with that name; the error of an unknown one says which there are.
-func Named(name string) (Profile, error) {
-	switch p := Defaults(); name {
-	case p.Name:
-		return p, nil
-	default:
-		return Profile{}, fmt.Errorf("no profile is called %q; there is %q", name, p.Name)
-	}
 }
 
 // Validate reports every problem of p at once, or nil.

@@ -90,11 +90,16 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// chatText is the chat template: what the engine is given for a list of messages.
+// chatText is the chat template: what the engine is given for a list of messages. An answer that comes back as a message
+// has the tokens it had, so that the next turn finds it in the prefix cache.
 func chatText(messages []message, addGenerationPrompt bool) string {
 	var text strings.Builder
 	for _, m := range messages {
-		text.WriteString(m.Role + ": " + string(m.Content) + "\n")
+		text.WriteString(m.Role + ":")
+		if !strings.HasPrefix(string(m.Content), " ") {
+			text.WriteByte(' ')
+		}
+		text.WriteString(string(m.Content) + "\n")
 	}
 	if addGenerationPrompt {
 		text.WriteString("assistant:")

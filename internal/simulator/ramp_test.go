@@ -13,7 +13,7 @@ type measured struct {
 	perSecond float64       // requests finished, over the busy time
 	ttft      time.Duration // median
 	itl       time.Duration // mean: steps with and without prefill make two peaks
-
+	state     snapshot      // at the end
 }
 
 // measure sends requests at random moments (Poisson, rate per second) and returns how that went.
@@ -28,7 +28,7 @@ func measure(t *testing.T, p Profile, rate float64, requests, prompt, output int
 			spread := func(mean int) int { return mean/2 + draws.IntN(mean+1) }
 			arrivals[i] = newcomer{at: time.Duration(at * float64(time.Second)), prompt: spread(prompt), limit: spread(output)}
 		}
-		tokens, _ := play(t, p, arrivals)
+		tokens, e := play(t, p, arrivals)
 		var ttfts []time.Duration
 		var gaps, end time.Duration
 		count := 0
@@ -42,10 +42,41 @@ func measure(t *testing.T, p Profile, rate float64, requests, prompt, output int
 		slices.Sort(ttfts)
 		m = measured{
 			perSecond: float64(requests) / (end - arrivals[0].at).Seconds(),
-			ttft:      ttfts[len(ttfts)/2], itl: gaps / time.Duration(count),
+			ttft:      ttfts[len(ttfts)/2], itl: gaps / time.Duration(count), state: e.snapshot(),
 		}
 	})
 	return m
+}
+
+// The promises of the other profiles' comments: what each can do, and what is special about it.
+func TestProfilesHoldTheirWord(t *testing.T) {
+	within := func(name string, got, from, to float64) {
+		t.Helper()
+		if got < from || got > to {
+			t.Errorf("%s is %.2f, want %v to %v", name, got, from, to)
+		}
+	}
+	ms := func(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+	for _, p := range Profiles() {
+		within(p.Name+": what Capacity says over what is measured", p.Capacity/measure(t, p, 1000, 400, 256, 64).perSecond, 0.95, 1.05)
+	}
+	p := tight()
+	full, half, light := measure(t, p, 1000, 400, 384, 96), measure(t, p, 2.1, 200, 384, 96), measure(t, p, 0.2, 20, 384, 96)
+	within("tight: capacity", full.perSecond, 3.9, 4.5)
+	within("tight: preemptions at capacity", float64(full.state.preemptions)/400, 0.15, 0.5)
+	within("tight: preemptions at half of it", float64(half.state.preemptions)/200, 0, 0.02)
+	within("tight: ITL alone in ms", ms(light.itl), 28, 32)
+	within("tight: median TTFT at half the capacity in ms", ms(half.ttft), 100, 200)
+
+	p = speculating()
+	full, light = measure(t, p, 1000, 500, 384, 96), measure(t, p, 0.5, 30, 384, 96)
+	within("speculating: capacity", full.perSecond, 24, 29)
+	within("speculating: preemptions", float64(full.state.preemptions), 0, 0)
+	within("speculating: ITL alone in ms", ms(light.itl), 5, 7)
+	within("speculating: ITL at capacity in ms", ms(full.itl), 30, 50)
+	s := full.state.speculation
+	within("speculating: tokens a step", 1+float64(s.acceptedTokens())/float64(s.drafts), 2.4, 2.65)
 }
 
 // The promise of the default profile's comment: where it bends, and how it feels on both sides.
@@ -58,10 +89,7 @@ func TestRampBends(t *testing.T) {
 	light, half, twice := measure(t, p, 0.5, 60, 384, 96), measure(t, p, capacity/2, 400, 384, 96), measure(t, p, capacity*2, 600, 384, 96)
 	t.Logf("capacity %.1f/s; light: ttft %v itl %v; half: ttft %v itl %v; twice: ttft %v itl %v",
 		capacity, light.ttft, light.itl, half.ttft, half.itl, twice.ttft, twice.itl)
-	for _, c := range []struct{ prompt, output int }{{256, 64}, {512, 128}} {
-		t.Logf("capacity with prompts of %d and answers of %d: %.1f/s", c.prompt, c.output,
-			measure(t, p, 1000, 400, c.prompt, c.output).perSecond)
-	}
+	t.Logf("capacity with prompts of 512 and answers of 128: %.1f/s", measure(t, p, 1000, 400, 512, 128).perSecond)
 	if light.itl < 11*time.Millisecond || light.itl > 13*time.Millisecond {
 		t.Errorf("ITL of light load is %v, want about 12ms", light.itl)
 	}

@@ -14,6 +14,7 @@ type sampling struct {
 	IgnoreEOS      bool           `json:"ignore_eos"`
 	Seed           int64          `json:"seed"` // asks for another answer to the same prompt
 	ReturnTokenIDs bool           `json:"return_token_ids"`
+	CacheSalt      *string        `json:"cache_salt"` // requests with another one share no cache with this
 }
 
 type streamOptions struct {
@@ -30,6 +31,8 @@ func (p sampling) check() *apiError {
 		return badRequest("use_beam_search", "beam search is not simulated")
 	case p.StreamOptions != nil && !p.Stream:
 		return badRequest("stream_options", "Stream options can only be defined when `stream=True`.")
+	case p.CacheSalt != nil && *p.CacheSalt == "":
+		return badRequest("cache_salt", "Parameter 'cache_salt' must be a non-empty string if provided.")
 	}
 	return nil
 }
@@ -66,14 +69,19 @@ func (p sampling) length(room, mean int, draws *rand.Rand) (tokens int, reason s
 	return natural, "stop"
 }
 
+// salt is "" where none was given.
+func (p sampling) salt() string {
+	if p.CacheSalt == nil {
+		return ""
+	}
+	return *p.CacheSalt
+}
+
 // fingerprint mixes the prompt and the request's own seed into the key that its draws start from (FNV-1a over the ids).
 func fingerprint(prompt []int, seed int64) uint64 {
-	const offset, prime = 14695981039346656037, 1099511628211
-	h := uint64(offset)
-	mix := func(v uint64) { h = (h ^ v) * prime }
-	mix(uint64(seed))
+	h := mix(fnvOffset, uint64(seed))
 	for _, id := range prompt {
-		mix(uint64(id))
+		h = mix(h, uint64(id))
 	}
 	return h
 }

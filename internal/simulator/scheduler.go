@@ -42,20 +42,29 @@ func (s *scheduler) plan() plan {
 		if seq := s.running[i]; seq.decoding() && s.grow(seq) {
 			drafts := s.drafts(seq)
 			p.decode(seq, drafts)
+			s.pool.publish(seq, seq.computed+1)
 			budget -= 1 + drafts
 		}
 	}
 	for _, seq := range s.running {
 		if !seq.decoding() && budget > 0 {
-			budget -= p.prefill(seq, budget)
+			budget -= s.prefill(&p, seq, budget)
 		}
 	}
 	// Who was just preempted stands first in line; admitting it in the same step would only preempt another.
 	for s.preemptions == before && budget > 0 && s.admit() {
-		budget -= p.prefill(s.running[len(s.running)-1], budget)
+		budget -= s.prefill(&p, s.running[len(s.running)-1], budget)
 	}
 	s.shares = p.shares
 	return p
+}
+
+// prefill gives seq as much of the budget as it can use and returns how much that is. Blocks that the step fills can be
+// found at once: who is admitted in the same step shares them, as in vLLM.
+func (s *scheduler) prefill(p *plan, seq *sequence, budget int) int {
+	n := p.prefill(seq, budget)
+	s.pool.publish(seq, seq.computed+n)
+	return n
 }
 
 // drafts returns how many tokens speculative decoding drafts for seq: not beyond the longest sequence there may be, so that
@@ -78,7 +87,8 @@ func (s *scheduler) grow(seq *sequence) bool {
 	return true
 }
 
-// preempt sends seq back to the front of the queue. Its cache is lost and computed again; what it generated stays.
+// preempt sends seq back to the front of the queue. What it generated stays; of its cache it finds again later what was not
+// taken by others, and computes the rest again.
 func (s *scheduler) preempt(seq *sequence) {
 	s.pool.release(seq)
 	seq.computed = 0
@@ -88,7 +98,7 @@ func (s *scheduler) preempt(seq *sequence) {
 
 // admit moves the first waiting sequence to running if the batch and the cache have room for it. Nobody overtakes.
 func (s *scheduler) admit() bool {
-	if len(s.waiting) == 0 || len(s.running) == s.profile.MaxSequences || !s.pool.hold(s.waiting[0], s.waiting[0].known) {
+	if len(s.waiting) == 0 || len(s.running) == s.profile.MaxSequences || !s.pool.enter(s.waiting[0]) {
 		return false
 	}
 	s.running = append(s.running, s.waiting[0])

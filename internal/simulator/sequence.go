@@ -19,9 +19,12 @@ type sequence struct {
 	reason string // why it ends after limit tokens: "length" or "stop"
 	key    uint64 // orders sequences that arrive at the same moment
 
-	known    int // prompt and generated tokens
-	computed int // those whose keys and values are in the cache
-	blocks   int // held of the pool
+	known    int         // prompt and generated tokens
+	computed int         // those whose keys and values are in the cache
+	blocks   []int32     // held of the pool, in order of the tokens
+	named    int         // of them, those whose content others can find
+	names    *blockNames // nil if it shares nothing
+	cached   int         // tokens that were in the cache when it was first admitted
 
 	// out carries how many tokens each step produced. It has room for all of them, so the engine never waits for a
 	// client, and is closed after the last; closed before limit tokens came, it means that the engine gave up.
@@ -30,9 +33,11 @@ type sequence struct {
 
 	odds *rand.Rand // which drafts are accepted; nil before the first
 
-	arrived   time.Time
-	admitted  time.Time // zero until first admitted
-	lastToken time.Time // zero until the first token
+	// The last three are zero until then. Who has got a token from out may read what led to it.
+	arrived    time.Time
+	admitted   time.Time // first
+	firstToken time.Time
+	lastToken  time.Time
 }
 
 func newSequence(prompt, limit int, reason string, key uint64) *sequence {

@@ -43,6 +43,7 @@ func New(p Profile) *Server {
 		{http.MethodPost, "/detokenize", s.detokenize},
 		{http.MethodPost, "/start_profile", s.profiler},
 		{http.MethodPost, "/stop_profile", s.profiler},
+		{http.MethodPost, "/reset_prefix_cache", s.resetPrefixCache},
 	} {
 		s.mux.HandleFunc(e.path, only(e.method, e.serve))
 	}

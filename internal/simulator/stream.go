@@ -23,7 +23,7 @@ func (g *generation) stream(ctx context.Context, w http.ResponseWriter, options 
 	if errors.Is(err, errStopped) {
 		err = out.send(broken(err).body())
 	} else if err == nil && options.IncludeUsage && !g.suffers(FaultNoUsage) {
-		err = out.send(last(g.usage(g.seq.limit)))
+		err = out.send(last(g.finalUsage()))
 	}
 	if err == nil && !g.suffers(FaultNoDone) {
 		err = out.done()

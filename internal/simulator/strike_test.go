@@ -157,7 +157,8 @@ func TestFaultsOnTheWire(t *testing.T) {
 			return append(slices.Clone(plain[:1]), `{"id":"simulated fault","choices":[{"index":0,`, "[DONE]")
 		}},
 		{fault: "stall=300ms,after=3", ends: "whole", status: 200, events: same, also: func(r reply) string {
-			if len(r.pauses) != 1 || r.pauses[0] < wait || r.pauses[0] > wait+wait/2 {
+			// A busy client reads the chunk before the pause late, and then sees a shorter one.
+			if len(r.pauses) != 1 || r.pauses[0] < wait*9/10 || r.pauses[0] > wait+wait/2 {
 				return fmt.Sprintf("pauses of %v, want one of %v", r.pauses, wait)
 			}
 			return ""

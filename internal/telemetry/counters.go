@@ -1,6 +1,7 @@
-// Package telemetry looks at what a run does to the machines. Of the server: how its own counters moved, and its profiler,
-// which it starts and stops; that speaks net/http, beside the timed requests and never among them. Of the client: what its
-// process uses, what the system lets it have, and how much memory it may take.
+// Package telemetry looks at what a run does to the machines. Of the server: what its metrics page says, once a second and
+// before and after, and its profiler, which it starts and stops; that speaks net/http, beside the timed requests and never
+// among them. Of the accelerators: what their vendor's tool says. Of the client: what its process uses, what the system lets
+// it have, and how much memory it may take.
 package telemetry
 
 import (

@@ -17,35 +17,47 @@ import (
 // Scrape reads a server's Prometheus page, by its whole URL. The client brings headers and TLS, ctx the time-out. An error
 // means that the counters are not known, which need not stop a run; a page without any of our counters is none.
 func Scrape(ctx context.Context, client *http.Client, page string) (Counters, error) {
-	resp, err := do(ctx, client, http.MethodGet, page)
-	if err != nil {
-		return Counters{}, fmt.Errorf("reading the server's counters: %w", err)
-	}
-	defer resp.Body.Close()
-	c, err := readAnswer(resp)
-	if err != nil {
-		return Counters{}, fmt.Errorf("reading the server's counters at %s: %w", resp.Request.URL.Redacted(), err)
+	var c Counters
+	if _, err := fetch(ctx, client, page, c.add); err != nil {
+		return Counters{}, fmt.Errorf("reading the server's counters%w", err)
 	}
 	return c, nil
 }
 
-func readAnswer(resp *http.Response) (Counters, error) {
+// fetch hands over the lines of a page and returns its length in bytes. The error begins with where that went wrong.
+func fetch(ctx context.Context, client *http.Client, page string, take func(line []byte)) (length int64, err error) {
+	resp, err := do(ctx, client, http.MethodGet, page)
+	if err != nil {
+		return 0, fmt.Errorf(": %w", err)
+	}
+	defer resp.Body.Close()
+	text, err := plain(resp)
+	if err == nil {
+		length, err = eachLine(text, take)
+	}
+	if err != nil {
+		return length, fmt.Errorf(" at %s: %w", resp.Request.URL.Redacted(), err)
+	}
+	return length, nil
+}
+
+// plain is the text of a page, unpacked.
+func plain(resp *http.Response) (io.Reader, error) {
 	if resp.StatusCode != http.StatusOK {
-		return Counters{}, refusal(resp)
+		return nil, refusal(resp)
 	}
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/html" {
-		return Counters{}, errors.New("it is a web page, not Prometheus text")
+		return nil, errWebPage
 	}
-	body := io.Reader(resp.Body)
 	// The transport unpacks what it asked for; some servers and proxies pack unasked.
 	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
 		unpacked, err := gzip.NewReader(io.LimitReader(resp.Body, longestPage))
 		if err != nil {
-			return Counters{}, err
+			return nil, err
 		}
-		body = unpacked
+		return unpacked, nil
 	}
-	return readPage(body)
+	return resp.Body, nil
 }
 
 // Profiler asks the server at a base URL to "start" or "stop" its profiler. The client brings headers and TLS, ctx the
@@ -82,15 +94,37 @@ func do(ctx context.Context, client *http.Client, method, address string) (*http
 func refusal(resp *http.Response) error {
 	const most = 200
 	said, _ := io.ReadAll(io.LimitReader(resp.Body, most))
-	said = bytes.ToValidUTF8(said, nil)
+	text := printable(said)
+	if text != "" {
+		text = ": " + text
+	}
+	return &refused{resp.StatusCode, resp.Status + text}
+}
+
+// refused is an answer other than 200.
+type refused struct {
+	status int
+	words  string
+}
+
+func (r *refused) Error() string { return r.words }
+
+// printable makes one line without control characters of foreign words.
+func printable(said []byte) string {
 	text := strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return ' '
-	}, string(said))
-	if text = strings.Join(strings.Fields(text), " "); text != "" {
-		text = ": " + text
+	}, string(bytes.ToValidUTF8(said, nil)))
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// redacted is an address without its password.
+func redacted(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "its address"
 	}
-	return fmt.Errorf("%s%s", resp.Status, text)
+	return u.Redacted()
 }

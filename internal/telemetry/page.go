@@ -17,15 +17,28 @@ const (
 	longestLine = 64 << 10
 )
 
-var errTooLong = fmt.Errorf("the page is longer than %d MB", longestPage/1_000_000)
+var (
+	errTooLong = fmt.Errorf("the page is longer than %d MB", longestPage/1_000_000)
+	errWebPage = errors.New("it is a web page, not Prometheus text")
+)
 
-// readPage reads Prometheus text. Only lines that begin with the name of one of our counters are parsed, each for itself,
-// so that nothing else on the page can spoil them and a page costs no more memory than its longest line.
+// readPage reads the counters of Prometheus text.
 func readPage(page io.Reader) (Counters, error) {
 	var c Counters
+	if _, err := eachLine(page, c.add); err != nil {
+		return Counters{}, err
+	}
+	return c, nil
+}
+
+// eachLine hands over the lines of Prometheus text that are not empty, without blanks around them; each is valid until the
+// next. Whoever gets them parses only those that begin with a name that matters, each for itself, so that nothing else on the
+// page can spoil them and a page costs no more memory than its longest line. It returns how many bytes it read.
+func eachLine(page io.Reader, take func(line []byte)) (int64, error) {
 	limited := &io.LimitedReader{R: page, N: longestPage + 1}
 	lines := bufio.NewReaderSize(limited, longestLine)
 	first := true
+	read := func() int64 { return longestPage + 1 - limited.N }
 	for {
 		line, err := lines.ReadSlice('\n')
 		whole := true
@@ -34,20 +47,20 @@ func readPage(page io.Reader) (Counters, error) {
 			_, err = lines.ReadSlice('\n')
 		}
 		if err != nil && err != io.EOF {
-			return Counters{}, err
+			return read(), err
 		}
 		if limited.N <= 0 {
-			return Counters{}, errTooLong
+			return read(), errTooLong
 		}
 		if line = bytes.TrimSpace(line); whole && len(line) > 0 {
 			if first && line[0] == '<' {
-				return Counters{}, errors.New("it is a web page, not Prometheus text")
+				return read(), errWebPage
 			}
 			first = false
-			c.add(line)
+			take(line)
 		}
 		if err == io.EOF {
-			return c, nil
+			return read(), nil
 		}
 	}
 }
@@ -58,7 +71,7 @@ func (c *Counters) add(line []byte) {
 	if !spec && !bytes.HasPrefix(line, []byte("vllm:diffusion")) {
 		return
 	}
-	name, value, position, ok := sample(line)
+	name, value, position, ok := count(line)
 	if !ok || !strings.HasSuffix(name, "_total") {
 		return
 	}

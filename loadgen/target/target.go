@@ -140,6 +140,9 @@ func (t *Target) Path(endpoint string) string { return t.base.EscapedPath() + en
 // Host is the value of the Host header.
 func (t *Target) Host() string { return t.host }
 
+// Hostname is the server's name or address, without a port.
+func (t *Target) Hostname() string { return t.base.Hostname() }
+
 // Header returns the headers every request carries. The caller must not change them.
 func (t *Target) Header() http.Header { return t.header }
 

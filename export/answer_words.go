@@ -1,0 +1,84 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"benchtop/internal/pyjson"
+)
+
+func loadText(v float64, isUsers bool) string {
+	if isUsers {
+		return count(int(math.Round(min(max(v, 0), largestCount))), "user")
+	}
+	return rateText(v) + " req/s"
+}
+
+func rateText(v float64) string {
+	switch {
+	case !finite(v):
+		return pyjson.Float(v)
+	case v >= 10:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case v >= 1:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 2, 64)
+}
+
+// change is a latency before and after, in one unit.
+func change(before, after float64) string {
+	switch {
+	case after <= 0:
+		return latency(before) + " -> none succeeded"
+	case before <= 0:
+		return latency(after)
+	case max(before, after) < 1000:
+		return fmt.Sprintf("%s -> %s ms", digits(before), digits(after))
+	}
+	return fmt.Sprintf("%s -> %s s", digits(before/1000), digits(after/1000))
+}
+
+// secondsFrom in milliseconds is where latencies are given in seconds.
+const secondsFrom = 100
+
+func latency(ms float64) string {
+	if ms < secondsFrom {
+		return digits(ms) + " ms"
+	}
+	return digits(ms/1000) + " s"
+}
+
+// digits keeps about three that count.
+func digits(v float64) string {
+	decimals := 0
+	switch {
+	case !finite(v):
+		return pyjson.Float(v)
+	case v < 0.1:
+		decimals = 3
+	case v < 10:
+		decimals = 2
+	case v < 20:
+		decimals = 1
+	}
+	return strconv.FormatFloat(v, 'f', decimals, 64)
+}
+
+func finite(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }
+
+// cutASCII makes foreign text plain and at most width columns long.
+func cutASCII(s string, width int) string {
+	s = strings.Map(func(r rune) rune {
+		if r > '~' {
+			return '?'
+		}
+		return r
+	}, Clean(s))
+	if len(s) > width {
+		return s[:max(0, width-3)] + "..."
+	}
+	return s
+}

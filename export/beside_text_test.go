@@ -1,0 +1,144 @@
+package export
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchtop/metrics"
+)
+
+func beside(t *testing.T, r metrics.Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Beside(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if line = strings.TrimSuffix(line, "\n"); len(line) > textWidth || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
+			t.Errorf("not fit to be printed: %q", line)
+		}
+	}
+	return b.String()
+}
+
+func TestBeside(t *testing.T) {
+	golden(t, "beside.txt", []byte(beside(t, serverReport())))
+	run, qs := sampleRun()
+	golden(t, "beside_sample.txt", []byte(beside(t, summarize(t, run, qs))))
+}
+
+// Each section is there only if somebody said something, and has only what was said.
+func TestBesideOfWhatIsNotThere(t *testing.T) {
+	nan := metrics.Unsaid()
+	silentServer := metrics.ServerReport{
+		RunningMean: nan, RunningMost: nan, WaitingMean: nan, WaitingMost: nan, KVMean: nan, KVMost: nan, Preemptions: nan, PromptTokens: nan,
+		OutputTokens: nan, HitRate: nan, Acceptance: nan, Seconds: make([]metrics.ServerSecond, 2),
+	}
+	silentGPU := metrics.GPUReport{
+		UseMean: nan, PowerMean: nan, Energy: nan, MemoryMost: nan, TemperatureMost: nan, JoulesPerToken: nan, CostPerMillion: nan,
+		Seconds: make([]metrics.GPUSecond, 2),
+	}
+	for name, r := range map[string]metrics.Report{
+		"nothing":      {},
+		"absent":       {Server: &metrics.ServerReport{Absent: "404"}, GPUs: &metrics.GPUReport{Absent: "no nvidia-smi"}},
+		"silent":       {Server: &silentServer, GPUs: &silentGPU},
+		"unknown":      {Split: metrics.TTFTSplit{N: 5, TTFT: 50 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 50 * ms, Source: metrics.SplitUnknown}},
+		"none arrived": {Split: metrics.TTFTSplit{Source: metrics.SplitByRequests}},
+	} {
+		if got := beside(t, r); got != "" {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+	server := silentServer
+	server.Kind, server.WaitingMean, server.WaitingMost, server.HitRate, server.Absent = "a\x1b[1m\nb日", 2, 1234.5, 0, "the page is gone:\n"+strings.Repeat("x y ", 99)
+	gpu := silentGPU
+	gpu.TemperatureMost, gpu.Names = 71, []string{"A100", "H100"}
+	split := metrics.TTFTSplit{N: 1, Held: 30 * ms, TTFT: 20 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 20 * ms, Source: metrics.SplitUnknown}
+	golden(t, "beside_some.txt", []byte(beside(t, metrics.Report{Server: &server, GPUs: &gpu, Split: split})))
+}
+
+// The letters of the bar fill it, however long the parts are.
+func TestSplitBar(t *testing.T) {
+	for _, c := range []struct {
+		split metrics.TTFTSplit
+		want  string
+	}{
+		{metrics.TTFTSplit{Held: 1, Connect: 1, Queue: 1, Prefill: 1, Rest: 1}, "HHCCQQPPRR"},
+		{metrics.TTFTSplit{Queue: 99, Prefill: 1}, "QQQQQQQQQQ"},
+		{metrics.TTFTSplit{Queue: 1, Prefill: 2}, "QQQPPPPPPP"},
+		{metrics.TTFTSplit{Held: 1, Queue: metrics.Never, Prefill: metrics.Never, Rest: 1}, "HHHHHUUUUU"},
+		{metrics.TTFTSplit{Queue: metrics.Never, Prefill: 1, Rest: 1}, "PPPPPRRRRR"},
+		{metrics.TTFTSplit{}, ""},
+		{metrics.TTFTSplit{Held: 1 << 62, Rest: 1 << 62, Prefill: 1 << 62}, "HHHPPPPRRR"},
+	} {
+		if got := bar(partsOf(&c.split), 10); got != c.want {
+			t.Errorf("%+v: got %s, want %s", c.split, got, c.want)
+		}
+	}
+}
+
+func TestRemarksOnSteering(t *testing.T) {
+	hand, search := &metrics.LoadSetting{By: metrics.ByHand}, &metrics.LoadSetting{By: metrics.BySearch}
+	slo := metrics.SLO{{Metric: "ttft", LimitMS: 500}}
+	for _, c := range []struct {
+		want   string
+		report metrics.Report
+	}{
+		{"", metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: slo}},
+		{"\nSteered: the load was set once while the run was on (by hand), so it was not the\n  plan's.\n",
+			metrics.Report{Steered: 1, Events: []metrics.Event{{}, {Set: hand}}}},
+		{"\nSteered: the load was set 3 times while the run was on (2 by hand, 1 by the\n  search), so it was not the plan's.\n",
+			metrics.Report{Steered: 3, Events: []metrics.Event{{Set: hand}, {Set: search}, {Set: hand}}}},
+		{"\nSteered: the load was set twice while the run was on (by the search), so it was\n  not the plan's.\n",
+			metrics.Report{Steered: 2, Events: []metrics.Event{{Set: search}, {Set: search}}}},
+		{"\nSteered: the load was set twice while the run was on, so it was not the plan's.\n", metrics.Report{Steered: 2}},
+		{"\nObjectives: changed while the run was on. All requests are judged by those in\n  force at the end: TTFT of at most 0.25 s, TPOT of at most 50 ms.\n",
+			metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: metrics.SLO{{Metric: "ttft", LimitMS: 250}, {Metric: "tpot", LimitMS: 50}}}},
+		{"\nObjectives: they were taken away while the run was on, so no request was judged.\n", metrics.Report{Plan: metrics.Plan{Goodput: slo}}},
+		{"\nCost: unknown, though there is a price: nvidia-smi is not there.\n", metrics.Report{
+			Completed: 1, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.", CostPerMillion: metrics.Unsaid()}}},
+		{"\nCost: unknown, though there is a price: nobody looked at the GPUs.\n", metrics.Report{Completed: 1, Plan: metrics.Plan{GPUPrice: 2}}},
+		{"", metrics.Report{Completed: 1, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{CostPerMillion: 0.5}}},
+		{"", metrics.Report{Completed: 1, GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.Unsaid()}}}, // nobody asked
+	} {
+		if diff := cmp.Diff(c.want, remarks(t, c.report)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+func TestAnswerOfASearch(t *testing.T) {
+	find := &metrics.Find{From: 1, Most: 64}
+	for _, c := range []struct {
+		want   string
+		change func(*metrics.Report)
+	}{
+		{"highest load within SLO: 34 req/s (97 % sure); bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {}},
+		{"highest load within SLO: 34 req/s (99 % sure); client ok", func(r *metrics.Report) {
+			r.Answer.Bends, r.Answer.Sure = false, 0.9999 // not all
+		}},
+		{"highest load within SLO: at least 64 req/s (97 % sure); client ok", func(r *metrics.Report) { r.Answer.Bends, r.Answer.Highest = false, 64 }},
+		{"highest load within SLO: 34 users (99 % sure); client ok", func(r *metrics.Report) {
+			r.Answer.Bends, r.Answer.Users, r.Answer.Sure = false, true, 1
+		}},
+		{"highest load within SLO: 34 req/s; client ok", func(r *metrics.Report) { r.Answer.Bends, r.Answer.Sure = false, metrics.Unsaid() }},
+		{"no load within SLO; bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {
+			r.Answer.Within, r.Levels[0].Requests = false, 9
+		}},
+		{"bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client ok", func(r *metrics.Report) { r.Plan.Find = nil }},
+		{"highest load within SLO: 41 req/s (97 % sure) (past the bend); bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {
+			r.Answer.Highest = 41
+		}},
+	} {
+		r := rampReport()
+		watchedItself()(&r)
+		r.Plan.Find, r.Answer.Sure = find, 0.9789
+		c.change(&r)
+		if got := Answer(r); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"benchtop/metrics"
+)
+
+func readResultText(t *testing.T, text string) metrics.Report {
+	t.Helper()
+	r, err := readResult(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// What is read back of a result is what its report said.
+func TestReadResult(t *testing.T) {
+	run, qs := sampleRun()
+	want := summarize(t, run, qs)
+	path := filepath.Join(t.TempDir(), "result.json")
+	if err := os.WriteFile(path, []byte(resultJSON(t, want)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadResult(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Plan.ModelID != "org/M" || got.Plan.Backend != "openai" || got.Plan.Rate != 4 || got.Plan.MaxConcurrency != 1 ||
+		!got.Plan.Started.Equal(want.Plan.Started) || got.Ended != want.Ended || got.Duration != want.Duration {
+		t.Errorf("plan %+v, ended %v", got.Plan, got.Ended)
+	}
+	if diff := cmp.Diff([]int{want.Completed, want.Failed, want.InputTokens, want.OutputTokens, want.PeakOutputPerSecond, want.PeakConcurrency},
+		[]int{got.Completed, got.Failed, got.InputTokens, got.OutputTokens, got.PeakOutputPerSecond, got.PeakConcurrency}); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]float64{want.RequestThroughput, *want.Goodput, want.OutputThroughput, want.TotalThroughput},
+		[]float64{got.RequestThroughput, *got.Goodput, got.OutputThroughput, got.TotalThroughput}); diff != "" {
+		t.Errorf("rates (-want +got):\n%s", diff)
+	}
+	for _, s := range sections {
+		a, _ := want.Named(s.metric)
+		b, _ := got.Named(s.metric)
+		if diff := cmp.Diff(a, b, cmpopts.IgnoreFields(a, "N", "Min", "Max", "Shown", "Gated")); diff != "" || b.N != want.Completed {
+			t.Errorf("%s, n %d (-want +got):\n%s", s.metric, b.N, diff)
+		}
+		if m, ok := b.Percentile(50); !ok || m != a.Median {
+			t.Errorf("%s: median %v, %v", s.metric, m, ok)
+		}
+	}
+	if diff := cmp.Diff([]float64{50, 99.9}, got.Plan.Percentiles); diff != "" || len(got.Plan.Metrics) != len(sections) {
+		t.Errorf("metrics %v, percentiles:\n%s", got.Plan.Metrics, diff)
+	}
+	if text(t, got) == "" { // it can be shown like any other
+		t.Error("no report")
+	}
+}
+
+// vLLM's own result has neither benchtop's keys nor all of the statistics.
+func TestReadResultOfVLLM(t *testing.T) {
+	r := readResultText(t, `{"date": "20250101-120000", "endpoint_type": "vllm", "label": null, "model_id": "a\u00e9/b", "tokenizer_id": "t",`+
+		` "num_prompts": 10, "request_rate": "inf", "burstiness": 1.0, "max_concurrency": null, "duration": 2.5, "completed": 10,`+
+		` "total_input_tokens": 100, "request_throughput": 4.0, "request_goodput": null, "output_throughput": 1e2,`+
+		` "input_lens": [1, 2], "itls": [[0.1, "]", NaN], []], "generated_texts": ["a \"} ] {\\", "\\\\"], "x": {"completed": 7, "d": [{}]},`+
+		` "mean_ttft_ms": 12.5, "median_ttft_ms": 11.5, "std_ttft_ms": 1.25, "p99_ttft_ms": 20, "p9.5_ttft_ms": 2,`+
+		` "mean_itl_ms": NaN, "p99_itl_ms": Infinity, "mean_tpot_ms": null, "p101_e2el_ms": 5, "px_e2el_ms": 1, "mean_other_ms": 1, "_ttft_ms": 1, "_ms": 2} `)
+	want := metrics.Report{
+		Plan: metrics.Plan{
+			Started: time.Date(2025, 1, 1, 12, 0, 0, 0, time.Local), ModelID: "aé/b", Tokenizer: "t", NumPrompts: 10, Rate: metrics.Rate(inf),
+			Burstiness: 1, Metrics: []string{"ttft"}, Percentiles: []float64{9.5, 99},
+		},
+		Ended: 2500 * ms, Duration: 2.5, Completed: 10, InputTokens: 100, RequestThroughput: 4, OutputThroughput: 100,
+		TTFT: metrics.Statistic{
+			N: 10, Mean: 12.5, Median: 11.5, Std: 1.25, Shown: []metrics.Percentile{{P: 50, Value: 11.5}},
+			Percentiles: []metrics.Percentile{{P: 9.5, Value: 2}, {P: 99, Value: 20}},
+		},
+	}
+	if diff := cmp.Diff(want, r, cmpopts.IgnoreUnexported(metrics.Report{}, metrics.Histogram{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// --append-result puts one result behind the other.
+func TestReadResultTakesTheLast(t *testing.T) {
+	r := readResultText(t, `{"completed": 1, "duration": 1, "mean_ttft_ms": 5}`+"\n"+`{"duration": 2, "completed": 2}`+"\n")
+	if r.Completed != 2 || r.TTFT.N != 0 {
+		t.Errorf("%d successes, %d TTFT", r.Completed, r.TTFT.N)
+	}
+}
+
+// endlessList is a result whose list never ends.
+type endlessList struct{ begun bool }
+
+func (e *endlessList) Read(b []byte) (int, error) {
+	if !e.begun {
+		e.begun = true
+		return copy(b, `{"itls": [`), nil
+	}
+	for i := range b {
+		b[i] = ' '
+	}
+	return len(b), nil
+}
+
+func TestReadResultThatIsNone(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                      "found nothing",
+		" \n":                                   "found nothing",
+		"hello":                                 "expected a JSON object",
+		"[1]":                                   "expected a JSON object",
+		"{}":                                    `"completed" and "duration"`,
+		`{"completed": 5}`:                      `"completed" and "duration"`,
+		`{"completed": "x", "duration": 1}`:     `"completed" and "duration"`,
+		`{"completed": -5, "duration": 1}`:      `"completed" and "duration"`,
+		`{"completed": 1e300, "duration": 1}`:   `"completed" and "duration"`,
+		`{"completed": true, "duration": null}`: `"completed" and "duration"`,
+		`{"benchtop_journal":1,"plan":{}}` + "\n{}": "a journal",
+		`{"completed`:      "ends in the middle",
+		`{"completed"`:     "ends in the middle",
+		`{"completed":`:    "ends in the middle",
+		`{"completed": 5`:  "ends in the middle",
+		`{"completed": 5,`: "ends in the middle",
+		`{"a": [{"b": "`:   "ends in the middle",
+		`{"a": [5]`:        "ends in the middle",
+		`{5: 1}`:           "a key",
+		`{"a": 1,}`:        "a key",
+		`{"a" 1}`:          `":"`,
+		`{"a": 1 "b": 2}`:  `","`,
+		`{"a": }`:          "a value",
+		`{"a": #}`:         "a value",
+		`{"a": ` + strings.Repeat("9", 5000) + `}`: "a value",
+		"{\"a\": \"\x01\"}":                        "a text",
+		`{"a": "\x"}`:                              "a text",
+		`{"completed": 1, "duration": 1} x`:        "expected a JSON object",
+		"\x00\x00":                                 "expected a JSON object",
+	} {
+		_, err := readResult(strings.NewReader(text))
+		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 300 {
+			t.Errorf("%.60q: %v, want %s", text, err, want)
+		}
+	}
+	dir := t.TempDir()
+	if _, err := ReadResult(filepath.Join(dir, "absent")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("absent: %v", err)
+	}
+	if _, err := ReadResult(dir); err == nil || !strings.Contains(err.Error(), dir) {
+		t.Errorf("directory: %v", err)
+	}
+	huge := filepath.Join(dir, "huge.json")
+	if err := os.WriteFile(huge, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(huge, 4<<30); err != nil { // takes no room on the disk
+		t.Fatal(err)
+	}
+	if _, err := ReadResult(huge); !errors.Is(err, errResultTooLong) || !strings.Contains(err.Error(), huge) {
+		t.Errorf("huge: %v", err)
+	}
+}
+
+// What is not asked for is passed over in little memory, whatever its size, and an end comes even where there is none.
+func TestReadResultIsBounded(t *testing.T) {
+	s := resultScanner{r: bufio.NewReader(&endlessList{}), left: 1 << 20}
+	if err := s.object(func(string, string) {}); !errors.Is(err, errResultTooLong) {
+		t.Errorf("endless: %v", err)
+	}
+	deep := `{"a": ` + strings.Repeat("[", 1<<20) + strings.Repeat("]", 1<<20) + `, "t": "` + strings.Repeat("x", 1<<20) + `", "model_id": "m", ` +
+		`"completed": 1, "duration": 1}`
+	var r metrics.Report
+	got := testing.AllocsPerRun(1, func() { r = readResultText(t, deep) })
+	if r.Plan.ModelID != "m" || got > 100 {
+		t.Errorf("%+v, %v allocations", r.Plan, got)
+	}
+	many := bytes.NewBufferString(`{"completed": 1, "duration": 1`)
+	for i := range 5000 {
+		many.WriteString(`, "p` + strings.Repeat("0", i%9) + `5_ttft_ms": 1`)
+	}
+	many.WriteString("}")
+	if r := readResultText(t, many.String()); len(r.TTFT.Percentiles) != mostPercentiles {
+		t.Errorf("%d percentiles", len(r.TTFT.Percentiles))
+	}
+}
+
+func FuzzReadResult(f *testing.F) {
+	f.Add([]byte(vllmSample + "}"))
+	f.Add([]byte(`{"completed": 1, "duration": 1e99, "p5_ttft_ms": 3, "median_itl_ms": -1, "x": {"y": ["\\\"]"]}}` + "\n" + `{"completed": 1, "duration": NaN}`))
+	f.Add([]byte(`{"date": "x", "request_rate": "inf", "max_concurrency": 9e15, "completed": 9007199254740992, "duration": -1}`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		r, err := readResult(bytes.NewReader(content))
+		if err != nil {
+			if len(err.Error()) > 400 {
+				t.Errorf("%d bytes of words", len(err.Error()))
+			}
+			return
+		}
+		if r.Completed < 0 || r.Ended < 0 || r.TTFT.N != 0 && r.TTFT.N != r.Completed {
+			t.Errorf("%+v", r)
+		}
+		if err := JSON(io.Discard, r); err != nil {
+			t.Error(err)
+		}
+		text(t, r)
+	})
+}

@@ -1,0 +1,129 @@
+package export
+
+import (
+	"time"
+
+	"benchtop/metrics"
+)
+
+// said is null for a figure that nobody gave, or that is none.
+func said(v float64) any {
+	if !finite(v) {
+		return nil
+	}
+	return v
+}
+
+// counted is said for a number of things, which is written without a fraction where it has none.
+func counted(v float64) any {
+	if finite(v) && integral(v) {
+		return int64(v)
+	}
+	return said(v)
+}
+
+// server is null in a run without a look at the server.
+func server(s *metrics.ServerReport) any {
+	if s == nil {
+		return nil
+	}
+	return object{
+		{"kind", orNull(s.Kind)}, {"absent", orNull(s.Absent)}, {"looks", len(s.Seconds)},
+		{"running", object{{"mean", said(s.RunningMean)}, {"max", counted(s.RunningMost)}}},
+		{"waiting", object{{"mean", said(s.WaitingMean)}, {"max", counted(s.WaitingMost)}}},
+		{"kv_usage", object{{"mean", said(s.KVMean)}, {"max", said(s.KVMost)}}},
+		{"preemptions", counted(s.Preemptions)},
+		{"prefix_cache_hit_rate", said(s.HitRate)}, {"spec_acceptance", said(s.Acceptance)},
+		{"prompt_tokens", counted(s.PromptTokens)}, {"output_tokens", counted(s.OutputTokens)},
+		{"ttft_ms", serverLatency(s.TTFT)}, {"queue_ms", serverLatency(s.Queue)}, {"prefill_ms", serverLatency(s.Prefill)},
+	}
+}
+
+func serverLatency(l metrics.ServerLatency) object {
+	if !(l.N > 0) || !finite(l.N) {
+		return object{{"n", 0}, {"mean", nil}}
+	}
+	return object{{"n", counted(l.N)}, {"mean", milliseconds(max(0, l.Mean))}}
+}
+
+// serverGauges are what the server said in one second of the timeline; null where it said nothing.
+func serverGauges(s *metrics.ServerSecond) any {
+	if s == nil {
+		return nil
+	}
+	mean := func(l metrics.ServerLatency) any { return serverLatency(l).get("mean") }
+	return object{
+		{"running", counted(s.Running)}, {"waiting", counted(s.Waiting)}, {"kv_usage", said(s.KVUsage)},
+		{"preemptions", counted(s.Preemptions)}, {"prefix_hit_rate", said(s.HitRate)},
+		{"prompt_tokens", counted(s.PromptTokens)}, {"output_tokens", counted(s.OutputTokens)},
+		{"draft_tokens", counted(s.DraftTokens)}, {"accepted_tokens", counted(s.AcceptedTokens)},
+		{"ttft_mean_ms", mean(s.TTFT)}, {"queue_mean_ms", mean(s.Queue)}, {"prefill_mean_ms", mean(s.Prefill)},
+	}
+}
+
+// looks are what was said of server and accelerators, by seconds of the timeline.
+type looks struct {
+	server map[int]*metrics.ServerSecond
+	gpus   map[int]*metrics.GPUSecond
+}
+
+func looksOf(r *metrics.Report) looks {
+	l := looks{map[int]*metrics.ServerSecond{}, map[int]*metrics.GPUSecond{}}
+	if r.Server != nil {
+		for i := range r.Server.Seconds {
+			s := r.Server.Seconds[i]
+			at := secondOf(s.At)
+			if before := l.server[at]; before != nil {
+				s = both(before, &s)
+			}
+			l.server[at] = &s
+		}
+	}
+	if r.GPUs != nil {
+		for i := range r.GPUs.Seconds {
+			s := &r.GPUs.Seconds[i]
+			l.gpus[secondOf(s.At)] = s
+		}
+	}
+	return l
+}
+
+// secondOf is the second of the timeline whose end is nearest to a look, because levels there are those at the end.
+func secondOf(at time.Duration) int { return max(0, int((at-time.Second/2)/time.Second)) }
+
+// both are two looks in one second as one: levels are those of the second look, what was counted adds up.
+func both(a, b *metrics.ServerSecond) metrics.ServerSecond {
+	s := *b
+	s.Took += a.Took
+	for _, x := range []struct {
+		before float64
+		sum    *float64
+	}{
+		{a.Preemptions, &s.Preemptions}, {a.PrefixQueries, &s.PrefixQueries}, {a.PrefixHits, &s.PrefixHits},
+		{a.PromptTokens, &s.PromptTokens}, {a.OutputTokens, &s.OutputTokens},
+		{a.DraftTokens, &s.DraftTokens}, {a.AcceptedTokens, &s.AcceptedTokens},
+	} {
+		switch {
+		case !metrics.Said(*x.sum):
+			*x.sum = x.before
+		case metrics.Said(x.before):
+			*x.sum += x.before
+		}
+	}
+	if s.PrefixQueries > 0 {
+		s.HitRate = s.PrefixHits / s.PrefixQueries
+	}
+	s.TTFT, s.Queue, s.Prefill = joint(a.TTFT, s.TTFT), joint(a.Queue, s.Queue), joint(a.Prefill, s.Prefill)
+	return s
+}
+
+func joint(a, b metrics.ServerLatency) metrics.ServerLatency {
+	switch {
+	case !(a.N > 0):
+		return b
+	case !(b.N > 0):
+		return a
+	}
+	n := a.N + b.N
+	return metrics.ServerLatency{N: n, Mean: time.Duration(float64(a.Mean)*(a.N/n) + float64(b.Mean)*(b.N/n))}
+}

@@ -1,0 +1,318 @@
+package attach
+
+import (
+	"bufio"
+	"encoding/gob"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// run is a run that goes on as long as the test wants.
+type run struct {
+	recorder *metrics.Recorder
+
+	mu      sync.Mutex
+	control bool
+	asked   []string
+	looked  metrics.Look
+}
+
+func newRun() *run {
+	plan := &metrics.Plan{ModelID: "m", Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}}}
+	return &run{recorder: metrics.NewRecorder(time.Now(), plan)}
+}
+
+func (r *run) Snapshot() metrics.Snapshot { return r.recorder.Snapshot() }
+
+func (r *run) Controllable() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.control
+}
+
+func (r *run) ask(what string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = append(r.asked, what)
+	return what + " done"
+}
+
+func (r *run) Drain()                               { r.ask("drain") }
+func (r *run) Abort()                               { r.ask("abort") }
+func (r *run) Steer(o metrics.Order) string         { return r.ask("steer " + string(o.Do)) }
+func (r *run) SetObjectives(slo metrics.SLO) string { return r.ask("objectives " + slo[0].Metric) }
+func (r *run) Save() string                         { return r.ask("save") }
+func (r *run) Look(l metrics.Look)                  { r.mu.Lock(); r.looked = l; r.mu.Unlock() }
+func (r *run) said() string                         { r.mu.Lock(); defer r.mu.Unlock(); return strings.Join(r.asked, ", ") }
+func (r *run) request(i int, sent, took time.Duration) {
+	q := metrics.NewRequest(i)
+	q.Scheduled, q.Due, q.Admitted, q.Sent = sent, sent, sent, sent
+	r.recorder.Due(&q)
+	r.recorder.Sent(&q)
+	q.Add(metrics.Chunk{At: sent + took, Tokens: 1, Answer: true})
+	r.recorder.Chunk(&q)
+	q.Done, q.OutputTokens = sent+took, 1
+	r.recorder.Done(&q)
+}
+
+// host listens for viewers of a run, in a directory of its own.
+func host(t *testing.T, r *run) *Host {
+	t.Helper()
+	// Not t.TempDir: its name may be longer than that of a socket may be.
+	dir, err := os.MkdirTemp("", "bt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+	h, err := Listen(r, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.Close)
+	return h
+}
+
+func join(t *testing.T, h *Host) *Viewer {
+	t.Helper()
+	v, err := Dial(h.Path(), "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(v.Close)
+	return v
+}
+
+// until waits for a snapshot that is as wanted.
+func until(t *testing.T, v *Viewer, want func(metrics.Snapshot) bool) metrics.Snapshot {
+	t.Helper()
+	limit := time.After(20 * time.Second)
+	for {
+		select {
+		case s, ok := <-v.Snapshots():
+			if !ok {
+				t.Fatalf("no more snapshots: %v", v.Err())
+			}
+			if want(s) {
+				return s
+			}
+		case <-limit:
+			t.Fatal("it did not come")
+		}
+	}
+}
+
+func TestViewerSeesTheRun(t *testing.T) {
+	r := newRun()
+	r.request(0, 10*time.Millisecond, 40*time.Millisecond)
+	h := host(t, r)
+	v := join(t, h)
+	first := until(t, v, func(s metrics.Snapshot) bool { return s.Totals.Done == 1 })
+	live := r.Snapshot()
+	if first.Plan.ModelID != "m" || first.TTFT.Count() != 1 || first.Windows[0].TTFT.Quantile(0.5) != live.TTFT.Quantile(0.5) {
+		t.Errorf("the first snapshot is %+v", first)
+	}
+	r.request(1, 60*time.Millisecond, 20*time.Millisecond)
+	r.recorder.Server(metrics.ServerSecond{At: time.Second, Running: 3, KVUsage: metrics.Unsaid()})
+	r.recorder.Log(metrics.Event{At: time.Second, Text: "it happened", Mark: "x"})
+	s := until(t, v, func(s metrics.Snapshot) bool { return s.Totals.Done == 2 && len(s.Server) == 1 })
+	if s.Plan == nil || s.Windows[0].Done != 2 || len(s.Marks) != 1 || metrics.Said(s.Server[0].KVUsage) {
+		t.Errorf("the second snapshot is %+v", s)
+	}
+	goodput := 0.0
+	r.recorder.Finish(&metrics.Report{Plan: *r.Snapshot().Plan, Completed: 2, Goodput: &goodput, Rows: make([]metrics.Row, 2)})
+	s = until(t, v, func(s metrics.Snapshot) bool { return s.State == metrics.Finished })
+	if s.Report == nil || s.Report.Completed != 2 || s.Report.Goodput == nil || s.Report.Rows != nil {
+		t.Errorf("the report is %+v", s.Report)
+	}
+	if _, more := <-v.Snapshots(); more || v.Err() != nil {
+		t.Errorf("after the end: %v", v.Err())
+	}
+}
+
+func TestCommands(t *testing.T) {
+	r := newRun()
+	h := host(t, r)
+	v := join(t, h)
+	until(t, v, func(metrics.Snapshot) bool { return true })
+	v.Steer(metrics.Order{Do: metrics.Pause})
+	for v.Save() != readOnly {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if v.Controls() || r.said() != "" {
+		t.Errorf("a viewer did %q", r.said())
+	}
+
+	r.mu.Lock()
+	r.control = true
+	r.mu.Unlock()
+	w := join(t, h)
+	if !w.Controls() {
+		t.Error("the run cannot be controlled")
+	}
+	w.Drain()
+	w.Steer(metrics.Order{Do: metrics.SetLoad, Value: 3})
+	w.SetObjectives(metrics.SLO{{Metric: "tpot", LimitMS: 1}})
+	w.Save()
+	w.Abort()
+	w.Look(metrics.Look{Rows: true, Open: 3})
+	want := "drain, steer set, objectives tpot, save, abort"
+	for deadline := time.Now().Add(20 * time.Second); r.said() != want; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("did %q, want %q", r.said(), want)
+		}
+	}
+}
+
+// What viewers want to see adds up, and goes with them.
+func TestLooks(t *testing.T) {
+	r := newRun()
+	h := host(t, r)
+	v, w := join(t, h), join(t, h)
+	wait := func(want metrics.Look) {
+		t.Helper()
+		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			r.mu.Lock()
+			got := r.looked
+			r.mu.Unlock()
+			if got == want {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("looks are %+v, want %+v", got, want)
+			}
+		}
+	}
+	v.Look(metrics.Look{Rows: true})
+	wait(metrics.Look{Rows: true})
+	w.Look(metrics.Look{Open: 4})
+	wait(metrics.Look{Rows: true, Open: 4})
+	v.Close()
+	wait(metrics.Look{Open: 4})
+	w.Look(metrics.Look{})
+	wait(metrics.Look{})
+}
+
+// A viewer that does not read, one that talks nonsense and one that leaves are nobody's problem.
+func TestBadViewers(t *testing.T) {
+	r := newRun()
+	h := host(t, r)
+	dial := func(words string) net.Conn {
+		conn, err := net.Dial("unix", h.Path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(conn, words)
+		return conn
+	}
+	defer dial(`{"benchtop_attach":1,"version":"v1"}` + "\n").Close() // never reads
+	for _, words := range []string{"", "GET / HTTP/1.1\r\n\r\n", "{}\n", strings.Repeat("x", 1<<20), `{"benchtop_attach":1,"version":"v1"}` + "\n{\"do\":7}\n"} {
+		dial(words).Close()
+	}
+	v := join(t, h)
+	until(t, v, func(metrics.Snapshot) bool { return true })
+}
+
+func TestRefused(t *testing.T) {
+	h := host(t, newRun())
+	if _, err := Dial(h.Path(), "v2"); err == nil || !strings.Contains(err.Error(), "v1") || !strings.Contains(err.Error(), "v2") {
+		t.Errorf("another version: %v", err)
+	}
+	path := filepath.Join(filepath.Dir(h.Path()), "other")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		conn, err := l.Accept()
+		if err == nil {
+			_, _ = io.WriteString(conn, "220 mail\n")
+			_ = conn.Close()
+		}
+	}()
+	if _, err := Dial(path, "v1"); err == nil || !strings.Contains(err.Error(), "no run") {
+		t.Errorf("something else: %v", err)
+	}
+	var full []*Viewer
+	for range mostViewers {
+		full = append(full, join(t, h))
+	}
+	if _, err := Dial(h.Path(), "v1"); err == nil || !strings.Contains(err.Error(), "others") {
+		t.Errorf("one viewer too many: %v", err)
+	}
+	full[0].Close()
+}
+
+func TestFind(t *testing.T) {
+	h := host(t, newRun())
+	info, err := os.Stat(h.Path())
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the socket is %v, %v", info.Mode(), err)
+	}
+	stale := socketOf(filepath.Dir(h.Path()), 1)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: stale})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	_ = l.Close()
+	all, err := Find()
+	if err != nil || len(all) != 1 || all[0].PID != os.Getpid() || all[0].Path != h.Path() {
+		t.Errorf("found %+v, %v", all, err)
+	}
+	if _, err := os.Stat(stale); err == nil {
+		t.Error("the socket of a dead run is still there")
+	}
+	h.Close()
+	if all, err := Find(); err != nil || len(all) != 0 {
+		t.Errorf("after the end: %+v, %v", all, err)
+	}
+}
+
+// A directory that others can open is not used.
+func TestPrivateDirectory(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+	if err := os.Mkdir(filepath.Join(dir, "benchtop"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Listen(newRun(), "v1"); err == nil || !strings.Contains(err.Error(), "others") {
+		t.Errorf("listening there: %v", err)
+	}
+}
+
+func FuzzFrames(f *testing.F) {
+	var seed strings.Builder
+	var d sender
+	frame := d.next(newRun().Snapshot())
+	if err := gob.NewEncoder(&seed).Encode(&frame); err != nil {
+		f.Fatal(err)
+	}
+	greeting, _ := json.Marshal(welcome{Attach: protocol, Version: "v1"})
+	f.Add([]byte(string(greeting) + "\n" + seed.String()))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		near, far := net.Pipe()
+		v := &Viewer{conn: near, snapshots: make(chan metrics.Snapshot, 1)}
+		var talking sync.WaitGroup
+		talking.Go(func() {
+			_, _ = bufio.NewReader(far).ReadSlice('\n')
+			_, _ = far.Write(b)
+			_ = far.Close()
+		})
+		if in, err := v.greet("v1"); err == nil {
+			v.read(in)
+		}
+		_ = near.Close()
+		talking.Wait()
+	})
+}

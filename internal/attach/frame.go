@@ -1,0 +1,123 @@
+package attach
+
+import (
+	"slices"
+
+	"benchtop/metrics"
+)
+
+// protocol is the version of what is said on the socket. It rises with every change of it or of metrics.Snapshot.
+const protocol = 1
+
+// hello is the viewer's first line, welcome the host's answer to it.
+type hello struct {
+	Attach  int    `json:"benchtop_attach"`
+	Version string `json:"version"`
+}
+
+type welcome struct {
+	Attach  int    `json:"benchtop_attach"`
+	Version string `json:"version"`
+	// Refused says why there is nothing to see, "" for nothing.
+	Refused string `json:"refused,omitempty"`
+	// Control says that this viewer may change the run.
+	Control bool `json:"control,omitempty"`
+}
+
+// frame is a snapshot without what the viewer has already.
+type frame struct {
+	Snapshot metrics.Snapshot
+	// The lists of the snapshot that only grow are sent from these places on; what the viewer has behind them is replaced.
+	Windows, Client, Server, GPUs, Marks int
+	// NoGoodput: the report's goodput is 0, which gob would take for none at all.
+	NoGoodput bool
+	// Notice answers the viewer's last command.
+	Notice string
+}
+
+// sender remembers what a viewer has.
+type sender struct{ last metrics.Snapshot }
+
+// next makes the frame that brings a viewer from the last snapshot to s.
+func (d *sender) next(s metrics.Snapshot) frame {
+	f := frame{
+		Windows: sameWindows(d.last.Windows, s.Windows),
+		Client:  len(d.last.Client), Server: len(d.last.Server), GPUs: len(d.last.GPUs), Marks: len(d.last.Marks),
+	}
+	plan := s.Plan
+	if d.last.Plan != nil {
+		plan = nil
+	}
+	d.last = s
+	f.Snapshot = s
+	out := &f.Snapshot
+	out.Plan = plan
+	out.Windows, out.Client = s.Windows[f.Windows:], s.Client[f.Client:]
+	out.Server, out.GPUs, out.Marks = s.Server[f.Server:], s.GPUs[f.GPUs:], s.Marks[f.Marks:]
+	if s.Report != nil {
+		// Every request's figures are for the files, not for the screen.
+		short := *s.Report
+		short.Rows, short.Details = nil, nil
+		out.Report = &short
+		f.NoGoodput = short.Goodput != nil && *short.Goodput == 0
+	}
+	return f
+}
+
+// sameWindows is how many windows at the start are the same in both.
+func sameWindows(a, b []metrics.Window) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n].Same(&b[n]) {
+		n++
+	}
+	return n
+}
+
+// receiver puts snapshots together again.
+type receiver struct{ last metrics.Snapshot }
+
+// next returns the snapshot that a frame makes of the last one; not ok if the frame does not fit it.
+func (r *receiver) next(f frame) (s metrics.Snapshot, ok bool) {
+	s = f.Snapshot
+	l := &r.last
+	if s.Plan == nil {
+		s.Plan = l.Plan
+	}
+	ok = extend(&s.Windows, l.Windows, f.Windows) && extend(&s.Client, l.Client, f.Client) &&
+		extend(&s.Server, l.Server, f.Server) && extend(&s.GPUs, l.GPUs, f.GPUs) && extend(&s.Marks, l.Marks, f.Marks)
+	if f.NoGoodput && s.Report != nil {
+		s.Report.Goodput = new(float64)
+	}
+	if s.Plan == nil || !ok {
+		return s, false
+	}
+	r.last = s
+	return s, true
+}
+
+// extend puts what was there before in front of what is new. The result shares nothing with what a reader may have.
+func extend[T any](now *[]T, before []T, from int) bool {
+	if from < 0 || from > len(before) {
+		return false
+	}
+	*now = slices.Concat(before[:from], *now)
+	return true
+}
+
+// command is what a viewer asks for.
+type command struct {
+	Do         string         `json:"do"`
+	Order      *metrics.Order `json:"order,omitempty"`
+	Objectives metrics.SLO    `json:"objectives,omitempty"`
+	Look       *metrics.Look  `json:"look,omitempty"`
+}
+
+// What a viewer may ask for.
+const (
+	doDrain      = "drain"
+	doAbort      = "abort"
+	doSteer      = "steer"
+	doObjectives = "objectives"
+	doSave       = "save"
+	doLook       = "look"
+)

@@ -1,0 +1,252 @@
+package attach
+
+import (
+	"bufio"
+	"context"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"benchtop/metrics"
+)
+
+const (
+	// frameEvery is how often a viewer gets a snapshot.
+	frameEvery = 500 * time.Millisecond
+	// slowest is how long a viewer may take for a frame, and for its first words, before it is dropped.
+	slowest = 10 * time.Second
+	// mostViewers at a time, and the longest command of one.
+	mostViewers = 8
+	mostCommand = 64 << 10
+)
+
+// Run is what viewers look at. Its methods are called from many goroutines and must not block for long.
+type Run interface {
+	Snapshot() metrics.Snapshot
+	// Controllable says that viewers may change the run: nobody else can.
+	Controllable() bool
+
+	Drain()
+	Abort()
+	Steer(metrics.Order) string
+	SetObjectives(metrics.SLO) string
+	Save() string
+	// Look says what the viewers together want to see of single requests.
+	Look(metrics.Look)
+}
+
+// Host serves viewers of one run.
+type Host struct {
+	path    string
+	run     Run
+	version string
+	listen  net.Listener
+	ctx     context.Context // ends with the host
+	cancel  context.CancelFunc
+	serving sync.WaitGroup
+	seats   chan struct{}
+
+	mu    sync.Mutex // guards looks
+	looks map[net.Conn]metrics.Look
+}
+
+// Listen opens the socket of this process for viewers of run. The error says why there can be none; the run can do without.
+func Listen(run Run, version string) (*Host, error) {
+	dir, err := directory()
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{path: socketOf(dir, os.Getpid()), run: run, version: version, seats: make(chan struct{}, mostViewers), looks: map[net.Conn]metrics.Look{}}
+	_ = os.Remove(h.path) // of a process that had our number and is gone
+	if h.listen, err = net.Listen("unix", h.path); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(h.path, 0o600); err != nil {
+		_ = h.listen.Close()
+		return nil, err
+	}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.serving.Go(h.accept)
+	return h, nil
+}
+
+// Path of the socket.
+func (h *Host) Path() string { return h.path }
+
+// Close ends all viewers and removes the socket. Viewers keep the last snapshot they got. It may be called on nil.
+func (h *Host) Close() {
+	if h == nil {
+		return
+	}
+	h.cancel()
+	_ = h.listen.Close() // removes the socket as well
+	h.serving.Wait()
+}
+
+func (h *Host) accept() {
+	for {
+		conn, err := h.listen.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil:
+			select { // out of files, most likely: the run needs them more
+			case <-time.After(time.Second):
+			case <-h.ctx.Done():
+				return
+			}
+			continue
+		}
+		select {
+		case h.seats <- struct{}{}:
+			h.serving.Go(func() {
+				defer func() { <-h.seats }()
+				h.serve(conn)
+			})
+		default:
+			_ = json.NewEncoder(conn).Encode(welcome{protocol, h.version, fmt.Sprintf("%d others look at this run already", mostViewers), false})
+			_ = conn.Close()
+		}
+	}
+}
+
+// serve tells one viewer how the run goes until either goes away.
+func (h *Host) serve(conn net.Conn) {
+	ctx, cancel := context.WithCancel(h.ctx)
+	defer cancel()
+	defer conn.Close()
+	unblock := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })
+	defer unblock()
+
+	_ = conn.SetDeadline(time.Now().Add(slowest))
+	lines := bufio.NewReaderSize(conn, mostCommand)
+	var first hello
+	if line, err := lines.ReadSlice('\n'); err != nil || json.Unmarshal(line, &first) != nil {
+		return
+	}
+	answer := welcome{Attach: protocol, Version: h.version, Control: h.run.Controllable()}
+	if first.Attach != protocol || first.Version != h.version {
+		answer.Refused = fmt.Sprintf("the run is one of benchtop %s, this is benchtop %s", h.version, first.Version)
+	}
+	if json.NewEncoder(conn).Encode(answer) != nil || answer.Refused != "" {
+		return
+	}
+	_ = conn.SetDeadline(time.Time{})
+
+	notices := make(chan string, 1)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		defer cancel()
+		h.obey(conn, lines, notices)
+	})
+	defer h.look(conn, metrics.Look{})
+	h.send(ctx, conn, notices)
+	cancel()
+	_ = conn.SetReadDeadline(time.Now())
+	reading.Wait()
+}
+
+// send writes frames until the run is over or the viewer is gone.
+func (h *Host) send(ctx context.Context, conn net.Conn, notices <-chan string) {
+	out := bufio.NewWriterSize(conn, 64<<10)
+	enc := gob.NewEncoder(out)
+	var sent sender
+	tick := time.NewTicker(frameEvery)
+	defer tick.Stop()
+	for {
+		f := sent.next(h.run.Snapshot())
+		select {
+		case f.Notice = <-notices:
+		default:
+		}
+		_ = conn.SetWriteDeadline(time.Now().Add(slowest))
+		if enc.Encode(&f) != nil || out.Flush() != nil {
+			return
+		}
+		if f.Snapshot.State == metrics.Finished {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			// The last thing a viewer should see is how it ended.
+			if f := sent.next(h.run.Snapshot()); f.Snapshot.State == metrics.Finished {
+				_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+				_ = enc.Encode(&f)
+				_ = out.Flush()
+			}
+			return
+		}
+	}
+}
+
+// obey does what a viewer asks for until it is gone.
+func (h *Host) obey(conn net.Conn, lines *bufio.Reader, notices chan string) {
+	for {
+		line, err := lines.ReadSlice('\n')
+		if err != nil {
+			return
+		}
+		var c command
+		if json.Unmarshal(line, &c) != nil {
+			return
+		}
+		if c.Do == doLook && c.Look != nil {
+			h.look(conn, *c.Look)
+			continue
+		}
+		if words := h.do(c); words != "" {
+			select { // the newest answer counts
+			case <-notices:
+			default:
+			}
+			notices <- words
+		}
+	}
+}
+
+// readOnly answers a viewer who may only look.
+const readOnly = "read only: the run is controlled from the terminal where it was started"
+
+func (h *Host) do(c command) string {
+	if !h.run.Controllable() {
+		return readOnly
+	}
+	switch c.Do {
+	case doDrain:
+		h.run.Drain()
+	case doAbort:
+		h.run.Abort()
+	case doSteer:
+		if c.Order != nil {
+			return h.run.Steer(*c.Order)
+		}
+	case doObjectives:
+		return h.run.SetObjectives(c.Objectives)
+	case doSave:
+		return h.run.Save()
+	}
+	return ""
+}
+
+// look takes what one viewer wants to see, and tells the run what all of them want.
+func (h *Host) look(conn net.Conn, l metrics.Look) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.looks[conn] = l; l == (metrics.Look{}) {
+		delete(h.looks, conn)
+	}
+	all := l
+	for _, other := range h.looks {
+		all.Rows = all.Rows || other.Rows
+		if all.Open == 0 {
+			all.Open = other.Open
+		}
+	}
+	h.run.Look(all)
+}

@@ -1,0 +1,165 @@
+package attach
+
+import (
+	"bufio"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// Viewer is a look at a run in another process. Its methods are those of a dashboard's control.
+type Viewer struct {
+	conn      net.Conn
+	control   bool
+	snapshots chan metrics.Snapshot
+	reading   sync.WaitGroup
+
+	mu     sync.Mutex // guards everything below, and writing to conn
+	err    error
+	notice string
+}
+
+// Dial joins the run behind a socket. The error says why that is not possible.
+func Dial(path, version string) (*Viewer, error) {
+	conn, err := net.DialTimeout("unix", path, slowest)
+	if err != nil {
+		return nil, err
+	}
+	v := &Viewer{conn: conn, snapshots: make(chan metrics.Snapshot, 1)}
+	in, err := v.greet(version)
+	if err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	v.reading.Go(func() { v.read(in) })
+	return v, nil
+}
+
+func (v *Viewer) greet(version string) (*bufio.Reader, error) {
+	_ = v.conn.SetDeadline(time.Now().Add(slowest))
+	defer v.conn.SetDeadline(time.Time{})
+	in := bufio.NewReaderSize(v.conn, 64<<10)
+	err := json.NewEncoder(v.conn).Encode(hello{protocol, version})
+	var line []byte
+	if err == nil {
+		line, err = in.ReadSlice('\n')
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the run does not answer: %w", err)
+	}
+	var w welcome
+	switch err := json.Unmarshal(line, &w); {
+	case err != nil || w.Attach == 0:
+		return nil, errors.New("what listens there is no run of benchtop")
+	case w.Refused != "":
+		return nil, errors.New(w.Refused)
+	case w.Attach != protocol:
+		return nil, fmt.Errorf("the run is one of benchtop %s, this is benchtop %s", w.Version, version)
+	}
+	v.control = w.Control
+	return in, nil
+}
+
+func (v *Viewer) read(in *bufio.Reader) {
+	defer close(v.snapshots)
+	frames := gob.NewDecoder(in)
+	var r receiver
+	for {
+		var f frame
+		if err := frames.Decode(&f); err != nil {
+			v.fail(err, r.last.State)
+			return
+		}
+		s, ok := r.next(f)
+		if !ok {
+			v.fail(errors.New("a snapshot that does not follow the one before"), "")
+			return
+		}
+		if f.Notice != "" {
+			v.mu.Lock()
+			v.notice = f.Notice
+			v.mu.Unlock()
+		}
+		select {
+		case <-v.snapshots:
+		default:
+		}
+		v.snapshots <- s // only this goroutine sends, so there is room
+	}
+}
+
+// fail notes why there are no more snapshots, unless it is that the run is over.
+func (v *Viewer) fail(err error, state metrics.State) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.err == nil && state != metrics.Finished {
+		v.err = fmt.Errorf("the run is gone: %w", err)
+	}
+}
+
+// Snapshots is a channel of capacity 1 on which the latest wins. It is closed when the run is over or gone.
+func (v *Viewer) Snapshots() <-chan metrics.Snapshot { return v.snapshots }
+
+// Err is why the snapshots ended before the run did, nil if they did not.
+func (v *Viewer) Err() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.err
+}
+
+// Controls says that the run may be changed from here.
+func (v *Viewer) Controls() bool { return v.control }
+
+// Close leaves the run alone again.
+func (v *Viewer) Close() {
+	v.mu.Lock()
+	if v.err == nil {
+		v.err = net.ErrClosed
+	}
+	v.mu.Unlock()
+	_ = v.conn.Close()
+	v.reading.Wait()
+}
+
+// ask sends a command and returns the answer to the last one, if that has come.
+func (v *Viewer) ask(c command) string {
+	line, err := json.Marshal(c)
+	if err != nil {
+		return ""
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	_ = v.conn.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // a screen must not stand still for it
+	if _, err := v.conn.Write(append(line, '\n')); err != nil {
+		return "the run does not listen"
+	}
+	said := v.notice
+	v.notice = ""
+	return said
+}
+
+// Drain asks the run to send nothing new.
+func (v *Viewer) Drain() { v.ask(command{Do: doDrain}) }
+
+// Abort asks the run to cut what is in flight.
+func (v *Viewer) Abort() { v.ask(command{Do: doAbort}) }
+
+// Steer asks for another load.
+func (v *Viewer) Steer(o metrics.Order) string { return v.ask(command{Do: doSteer, Order: &o}) }
+
+// SetObjectives asks for other objectives.
+func (v *Viewer) SetObjectives(slo metrics.SLO) string {
+	return v.ask(command{Do: doObjectives, Objectives: slo})
+}
+
+// Save asks for a result of the run so far.
+func (v *Viewer) Save() string { return v.ask(command{Do: doSave}) }
+
+// Look says what of single requests the screen wants to see.
+func (v *Viewer) Look(l metrics.Look) { v.ask(command{Do: doLook, Look: &l}) }

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"benchtop/export"
+	"benchtop/internal/attach"
+	"benchtop/metrics"
+	"benchtop/tui"
+)
+
+const attachText = `
+Shows a run that goes on in another terminal, of this user on this machine. Without an argument it
+joins the only one there is; else name it by its process id, or by its socket. q leaves the run alone.
+
+The run is controlled from where it was started. Where that terminal was lost, and the run goes on
+because of --on-hangup continue, it is controlled from here.`
+
+func runAttach(env *environment, args []string) int {
+	var groups flagGroups
+	var screen screenOptions
+	screen.defineLooks(groups.group("Screen"))
+	list := groups.group("Runs").Bool("list", false, "list the runs that can be joined")
+	rest, warnings, err := parseFlags(groups.set(), args)
+	env.warn(warnings)
+	if asked := (errHelp{}); errors.As(err, &asked) {
+		groups.help(env.stdout, "attach [flags] [PID|SOCKET]", attachText, asked.word)
+		return exitFine
+	}
+	if len(rest) > 1 {
+		err = errors.Join(err, fmt.Errorf("attach takes one run, got %q", rest))
+	}
+	if err := errors.Join(err, screen.checkLooks()); err != nil {
+		return env.fail(exitUsage, err)
+	}
+	if *list {
+		return listRuns(env)
+	}
+	if !screen.dashboard(env) {
+		return env.fail(exitUsage, errors.New("attach needs a terminal to draw on; --list works without one"))
+	}
+	path, err := choose(rest)
+	if err != nil {
+		return env.fail(exitFailed, err)
+	}
+	viewer, err := attach.Dial(path, version())
+	if err != nil {
+		return env.fail(exitFailed, fmt.Errorf("cannot join the run at %s: %w", path, err))
+	}
+	defer viewer.Close()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	o := screen.options(viewer.Snapshots(), viewer)
+	o.ReadOnly = !viewer.Controls()
+	if err := tui.Run(ctx, o); err != nil && ctx.Err() == nil && !errors.Is(err, tui.ErrTerminal) {
+		return env.fail(exitFailed, err)
+	}
+	if err := viewer.Err(); err != nil {
+		return env.fail(exitFailed, err)
+	}
+	return exitFine
+}
+
+// choose finds the socket of the run that was named, or of the only one.
+func choose(named []string) (string, error) {
+	if len(named) == 1 && strings.ContainsRune(named[0], os.PathSeparator) {
+		return named[0], nil
+	}
+	runs, err := attach.Find()
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("cannot look for runs: %w", err)
+	case len(named) == 1:
+		pid, err := strconv.Atoi(named[0])
+		for _, r := range runs {
+			if err == nil && r.PID == pid {
+				return r.Path, nil
+			}
+		}
+		return "", fmt.Errorf("no run of yours has the process id %s; %s", export.Clean(named[0]), runsInWords(runs))
+	case len(runs) == 1:
+		return runs[0].Path, nil
+	}
+	return "", errors.New(runsInWords(runs))
+}
+
+func runsInWords(runs []attach.Running) string {
+	if len(runs) == 0 {
+		return "there is no run to join: start one with 'benchtop demo' or 'benchtop serve'"
+	}
+	var all []string
+	for _, r := range runs {
+		all = append(all, fmt.Sprintf("%d (for %s)", r.PID, export.Duration(time.Since(r.Since).Round(time.Second))))
+	}
+	return "choose one of the runs: " + strings.Join(all, ", ")
+}
+
+func listRuns(env *environment) int {
+	runs, err := attach.Find()
+	if err != nil {
+		return env.fail(exitFailed, fmt.Errorf("cannot look for runs: %w", err))
+	}
+	for _, r := range runs {
+		fmt.Fprintf(env.stdout, "%d\t%s\t%s\n", r.PID, r.Since.Format(time.RFC3339), r.Path)
+	}
+	return exitFine
+}
+
+// viewed is a session as its viewers see it.
+type viewed struct{ *session }
+
+// Snapshot of the run.
+func (v viewed) Snapshot() metrics.Snapshot { return v.recorder.Snapshot() }
+
+// Controllable says that the first terminal is gone.
+func (v viewed) Controllable() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.lost
+}
+
+// Look is what the viewers want to see of single requests.
+func (v viewed) Look(l metrics.Look) { v.lookAs(viewers, l) }
+
+// Who looks at single requests: the dashboard of the run itself, and all viewers together.
+const (
+	ownScreen = iota
+	viewers
+	lookers
+)
+
+// Look says what the dashboard wants to see of single requests.
+func (s *session) Look(l metrics.Look) { s.lookAs(ownScreen, l) }
+
+// lookAs joins what everybody wants to see: of several opened requests that of the run's own screen.
+func (s *session) lookAs(who int, l metrics.Look) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looks[who] = l
+	var all metrics.Look
+	for _, l := range s.looks {
+		all.Rows = all.Rows || l.Rows
+		if all.Open == 0 {
+			all.Open = l.Open
+		}
+	}
+	s.recorder.Look(all)
+}

@@ -1,0 +1,164 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// demoSLO are objectives that the simulated server meets up to about the load it can serve.
+var demoSLO = metrics.SLO{{Metric: metrics.TTFT, LimitMS: demoTTFT}, {Metric: metrics.TPOT, LimitMS: demoTPOT}}
+
+// A search ends with a load near what the server can do, held for as long as asked, and everything on the way is an event.
+func TestFindRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		find := metrics.Find{From: 20, Most: 200, Step: 5 * time.Second, Hold: 10 * time.Second}
+		s, end := steeredSession(t, metrics.Plan{Rate: 20, Goodput: demoSLO, Find: &find})
+		defer end()
+		if err := s.begin(); err != nil {
+			t.Fatal(err)
+		}
+		var live []string
+		for i := range 40 {
+			time.AfterFunc(time.Duration(i)*2*time.Second, func() { live = append(live, s.recorder.Snapshot().Steering.Search) })
+		}
+		run, err := s.measure()
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := run.Events[len(run.Events)-1]
+		var found float64
+		if _, err := fmt.Sscanf(last.Text, "search: the highest load within the objectives is %f req/s", &found); err != nil || last.Mark != "found" {
+			t.Fatalf("it ends with %+v", last)
+		}
+		if found < 24 || found > 36 {
+			t.Errorf("found %v req/s; the server can do about 31", found)
+		}
+		held := run.Events[len(run.Events)-2]
+		if held.Set == nil || held.Set.Rate != found || held.Set.By != metrics.BySearch || !strings.HasPrefix(held.Text, "holding ") {
+			t.Errorf("before that %+v, want the load held", held)
+		}
+		if d := run.Ended - held.At; d < 10*time.Second || d > 55*time.Second {
+			t.Errorf("it was held for %s", d)
+		}
+		if run.Ended > 6*time.Minute || run.Reason != "" {
+			t.Errorf("it took %s, reason %q", run.Ended, run.Reason)
+		}
+		if all := strings.Join(live, "|"); !strings.Contains(all, "holds, trying") || !strings.Contains(all, "holding ") {
+			t.Errorf("the screen said %s", all)
+		}
+		if st := s.recorder.Snapshot().Steering; st.Steerable || !strings.Contains(st.Search, "held for 10s") {
+			t.Errorf("at the end %+v", st)
+		}
+	})
+}
+
+// The number of users is searched for in the same way.
+func TestFindUsers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		find := metrics.Find{From: 40, Most: 500, Step: 5 * time.Second, Hold: 5 * time.Second, Users: true}
+		s, end := steeredSession(t, metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 40, Goodput: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 25}}, Find: &find})
+		defer end()
+		if err := s.begin(); err != nil {
+			t.Fatal(err)
+		}
+		run, err := s.measure()
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := run.Events[len(run.Events)-1]
+		var found int
+		if _, err := fmt.Sscanf(last.Text, "search: the highest load within the objectives is %d users", &found); err != nil || found < 44 || found > 54 {
+			t.Errorf("it ends with %+v; 49 users fill the batch so that a token takes 25 ms", last)
+		}
+	})
+}
+
+// A search that a hand ends, that the clock ends, and one for what cannot be.
+func TestFindEndsOtherwise(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		slo      metrics.SLO
+		duration time.Duration
+		hand     bool
+		want     string
+	}{
+		{"by hand", demoSLO, 60 * time.Second, true, "given up: the load was set by hand"},
+		{"by the clock", demoSLO, 25 * time.Second, false, "the run ended before it came to a result; the last it did: "},
+		{"nothing is within", metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}, 0, false, "not even "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				find := metrics.Find{From: 4, Most: 200, Step: 10 * time.Second, Hold: 30 * time.Second}
+				s, end := steeredSession(t, metrics.Plan{Rate: 4, Goodput: c.slo, Find: &find, Duration: c.duration})
+				defer end()
+				if err := s.begin(); err != nil {
+					t.Fatal(err)
+				}
+				if c.hand {
+					time.AfterFunc(15*time.Second, func() { s.Steer(metrics.Order{Do: metrics.SetLoad, Value: 7}) })
+				}
+				run, err := s.measure()
+				if err != nil {
+					t.Fatal(err)
+				}
+				words := 0
+				for _, e := range run.Events {
+					if strings.Contains(e.Text, c.want) && e.Level == metrics.Warn {
+						words++
+					}
+				}
+				if words != 1 {
+					t.Errorf("%d events say %q: %+v", words, c.want, run.Events)
+				}
+				if c.duration > 0 && (run.Ended < c.duration-2*time.Second || run.Ended > c.duration+5*time.Second) {
+					t.Errorf("it ended after %s, want %s", run.Ended, c.duration)
+				}
+				if st := s.recorder.Snapshot().Steering; c.hand && st.Rate != 7 {
+					t.Errorf("at the end %+v", st)
+				}
+			})
+		})
+	}
+}
+
+// The whole command: a search up to the most it may try, which the server can do, held and saved.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	url := simulated(t, nil)
+	r := run("serve", "--base-url", url, "--random-input-len", "5", "--random-output-len", "2", "--find", "--find-from", "40", "--find-most", "50",
+		"--find-step", "1s", "--find-hold", "1s", "--goodput", "ttft:60000", "--save-result", "--result-dir", dir)
+	r.expect(t, exitFine)
+	v := benchtopOf(t, dir)
+	if want := "search from 40 to 50 req/s for the highest within ttft:60000 (ms), held for 1s"; v["load"] != want {
+		t.Errorf("load %q, want %q", v["load"], want)
+	}
+	var said []string
+	for _, e := range v["events"].([]any) {
+		e := e.(map[string]any)
+		if mark, _ := e["mark"].(string); mark != "" && mark != "stall" {
+			said = append(said, mark)
+		}
+	}
+	if got, want := strings.Join(said, "|"), "40 req/s|50 req/s|50 req/s|found"; got != want {
+		t.Errorf("marks %q, want %q", got, want)
+	}
+}
+
+// What does not go with a search is told at once.
+func TestFindUsage(t *testing.T) {
+	t.Parallel()
+	run("serve", "--find", "--num-prompts", "5", "--request-rate", "3", "--find-from", "0", "--find-step", "1ms", "--find-hold", "0s").expect(t, exitUsage,
+		"--find: say with --goodput", "--find and --num-prompts", "--find and --request-rate", "--find-from 0", "--find-step 1ms", "--find-hold 0s")
+	run("serve", "--find-users", "--goodput", "ttft:500", "--max-concurrency", "3", "--find-from", "1.5", "--stages", "1:5s").expect(t, exitUsage,
+		"--find-users and --max-concurrency", "--find-from 1.5: users are whole", "--find and --stages")
+	run("serve", "--find-step", "5s").expect(t, exitUsage, "--find-step: needs --find")
+	run("serve", "--find", "--goodput", "ttft:500", "--find-from", "50", "--find-most", "5").expect(t, exitUsage, "must not be more than --find-most 5")
+	run("serve", "--find-users", "--goodput", "ttft:500", "--find-most", "900000").expect(t, exitUsage, "--find-most 900000: ")
+}

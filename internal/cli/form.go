@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"benchtop/export"
+	"benchtop/loadgen/target"
+	"benchtop/tui"
+)
+
+// The fields of the form.
+const (
+	fieldServer  = "server"
+	fieldModel   = "model"
+	fieldAPI     = "api"
+	fieldDataset = "dataset"
+	fieldFile    = "file"
+	fieldInput   = "input"
+	fieldOutput  = "output"
+	fieldLoad    = "load"
+	fieldUsers   = "users"
+	fieldRate    = "rate"
+	fieldFrom    = "from"
+	fieldTo      = "to"
+	fieldStages  = "stages"
+	fieldLength  = "length"
+	fieldSLO     = "slo"
+)
+
+// The kinds of load the form offers.
+const (
+	loadUsers  = "users without pause"
+	loadRate   = "a rate"
+	loadRamp   = "a ramp in time"
+	loadStages = "stages of rates"
+	loadFind   = "find the highest rate"
+)
+
+const (
+	apiCompletions = "completions"
+	apiChat        = "chat"
+)
+
+// runForm asks for a benchmark on the terminal and runs it.
+func runForm(env *environment) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	values, chosen, err := tui.Form(ctx, formOptions())
+	stop()
+	switch {
+	case errors.Is(err, tui.ErrTerminal) || ctx.Err() != nil && err != nil:
+		return exitHangup
+	case err != nil:
+		return env.fail(exitFailed, err)
+	case !chosen:
+		return exitFine
+	}
+	args := formArguments(values)
+	// So that it can be run again from the shell's own history.
+	_, _ = env.stderr.Write([]byte(commandLine(args) + "\n"))
+	return Main(args, env.stdin, env.stdout, env.stderr)
+}
+
+func formOptions() tui.FormOptions {
+	return tui.FormOptions{
+		Title: "what to load, and how",
+		Fields: []tui.Field{
+			{Key: fieldServer, Label: "Server", Value: "http://127.0.0.1:8000", Hint: "its address; 'benchtop demo' needs none"},
+			{Key: fieldModel, Label: "Model", Hint: "empty: the server's first", Free: true},
+			{Key: fieldAPI, Label: "API", Choices: []string{apiCompletions, apiChat}},
+			{Key: fieldDataset, Label: "Data set", Choices: []string{"random", "sharegpt"}},
+			{Key: fieldFile, Label: "File", Hint: "ShareGPT's JSON"},
+			{Key: fieldInput, Label: "Input tokens", Value: "1024"},
+			{Key: fieldOutput, Label: "Output tokens", Value: "128"},
+			{Key: fieldLoad, Label: "Load", Choices: []string{loadUsers, loadRate, loadRamp, loadStages, loadFind}},
+			{Key: fieldUsers, Label: "Users", Value: "16", Hint: "requests in flight"},
+			{Key: fieldRate, Label: "Rate", Value: "4", Hint: "requests a second"},
+			{Key: fieldFrom, Label: "From", Value: "1", Hint: "requests a second"},
+			{Key: fieldTo, Label: "To", Value: "32", Hint: "requests a second"},
+			{Key: fieldStages, Label: "Stages", Value: "4:30s,8:30s,16:30s", Hint: "requests a second : time"},
+			{Key: fieldLength, Label: "For", Value: "1m"},
+			{Key: fieldSLO, Label: "Objectives", Value: "ttft:500 tpot:50", Hint: "milliseconds; may be empty"},
+		},
+		Shown:   formShows,
+		Command: formCommand,
+		Lookup:  formModels,
+		ASCII:   tui.PlainTerminal(os.Getenv),
+	}
+}
+
+// formShows says which fields matter for what was chosen in others.
+func formShows(values map[string]string, key string) bool {
+	load := values[fieldLoad]
+	switch key {
+	case fieldFile:
+		return values[fieldDataset] == "sharegpt"
+	case fieldInput:
+		return values[fieldDataset] == "random"
+	case fieldAPI, fieldDataset:
+		return true
+	case fieldUsers:
+		return load == loadUsers
+	case fieldRate:
+		return load == loadRate
+	case fieldFrom, fieldTo:
+		return load == loadRamp
+	case fieldStages:
+		return load == loadStages
+	case fieldLength:
+		return load == loadUsers || load == loadRate || load == loadRamp
+	}
+	return true
+}
+
+// formArguments is the command line of what was filled in.
+func formArguments(values map[string]string) []string {
+	args := []string{"serve"}
+	add := func(flag, key string) {
+		if v := strings.TrimSpace(values[key]); v != "" {
+			args = append(args, "--"+flag, v)
+		}
+	}
+	add("base-url", fieldServer)
+	add("model", fieldModel)
+	if values[fieldAPI] == apiChat {
+		args = append(args, "--backend", "openai-chat")
+	}
+	args = append(args, "--dataset-name", values[fieldDataset])
+	if values[fieldDataset] == "sharegpt" {
+		add("dataset-path", fieldFile)
+		add("sharegpt-output-len", fieldOutput)
+	} else {
+		add("random-input-len", fieldInput)
+		add("random-output-len", fieldOutput)
+	}
+	switch values[fieldLoad] {
+	case loadUsers:
+		add("max-concurrency", fieldUsers)
+		add("duration", fieldLength)
+	case loadRate:
+		add("request-rate", fieldRate)
+		add("duration", fieldLength)
+	case loadRamp:
+		args = append(args, "--ramp-up-strategy", "linear")
+		add("ramp-up-start-rps", fieldFrom)
+		add("ramp-up-end-rps", fieldTo)
+		add("ramp-over", fieldLength)
+	case loadStages:
+		add("stages", fieldStages)
+	case loadFind:
+		args = append(args, "--find")
+	}
+	if slo := strings.Fields(values[fieldSLO]); len(slo) > 0 {
+		args = append(append(args, "--goodput"), slo...)
+	}
+	return args
+}
+
+// formCommand is the command line as a person types it, and what is wrong with it.
+func formCommand(values map[string]string) (line string, problem string) {
+	args := formArguments(values)
+	if err := newServeOptions().parse(args[1:]); err != nil {
+		problem = err.Error()
+	}
+	return commandLine(args), problem
+}
+
+// commandLine writes arguments as a shell takes them.
+func commandLine(args []string) string {
+	words := []string{"benchtop"}
+	for _, a := range args {
+		if a == "" || strings.ContainsFunc(a, func(r rune) bool {
+			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+", r)
+		}) {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		words = append(words, a)
+	}
+	return strings.Join(words, " ")
+}
+
+// formPatience is how long the server may take to name its models.
+const formPatience = 5 * time.Second
+
+// formModels asks the server for its models.
+func formModels(ctx context.Context, values map[string]string) (field string, choices []string, err error) {
+	t, err := target.New(target.Options{BaseURL: strings.TrimSpace(values[fieldServer])})
+	if err != nil {
+		return fieldModel, nil, errors.New(export.Clean(err.Error()))
+	}
+	client := t.Client()
+	defer client.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(ctx, formPatience)
+	defer cancel()
+	if err := reach(ctx, t); err != nil {
+		return fieldModel, nil, errors.New("no server answers there")
+	}
+	models, err := listModels(ctx, client, t)
+	for _, m := range models {
+		choices = append(choices, m.id)
+	}
+	if err != nil {
+		err = errors.New(export.Clean(t.Hide(err.Error())))
+	}
+	return fieldModel, choices, err
+}

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"maps"
+	"strings"
+	"testing"
+)
+
+// The form's command lines are such as serve takes, whatever is chosen.
+func TestFormCommands(t *testing.T) {
+	begin := map[string]string{}
+	var loads []string
+	for _, f := range formOptions().Fields {
+		begin[f.Key] = f.Value
+		if f.Value == "" && len(f.Choices) > 0 {
+			begin[f.Key] = f.Choices[0]
+		}
+		if f.Key == fieldLoad {
+			loads = f.Choices
+		}
+	}
+	for _, load := range loads {
+		values := maps.Clone(begin)
+		values[fieldLoad] = load
+		line, problem := formCommand(values)
+		if problem != "" {
+			t.Errorf("%s: %s: %s", load, line, problem)
+		}
+		for _, f := range formOptions().Fields {
+			if v := values[f.Key]; v != "" && len(f.Choices) == 0 && f.Key != fieldSLO && formShows(values, f.Key) != strings.Contains(line, v) {
+				t.Errorf("%s: field %s with %q, shown is %t: %s", load, f.Key, v, formShows(values, f.Key), line)
+			}
+		}
+	}
+	for _, c := range []struct{ key, value, want, problem string }{
+		{fieldModel, "a b", "--model 'a b'", ""},
+		{fieldModel, "it's", `--model 'it'\''s'`, ""},
+		{fieldSLO, "ttft:200 e2el:9000", "--goodput ttft:200 e2el:9000", ""},
+		{fieldSLO, " ", "--max-concurrency 16 --duration 1m", ""},
+		{fieldServer, "", "serve --dataset-name", ""},
+		{fieldUsers, "many", "--max-concurrency many", "--max-concurrency"},
+		{fieldSLO, "fast", "--goodput fast", "--goodput"},
+	} {
+		values := maps.Clone(begin)
+		values[c.key] = c.value
+		line, problem := formCommand(values)
+		if !strings.Contains(line, c.want) || !strings.Contains(problem, c.problem) || (c.problem == "") != (problem == "") {
+			t.Errorf("%s of %q: %s: %q, want %q in it and the problem %q", c.key, c.value, line, problem, c.want, c.problem)
+		}
+	}
+}

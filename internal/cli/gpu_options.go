@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/loadgen/target"
+)
+
+// gpuOptions say which accelerators are looked at, and what they cost.
+type gpuOptions struct {
+	which string
+	price float64
+
+	only []int // indices, nil for all
+	// off says why nobody looks, "" if somebody does.
+	off string
+}
+
+// What --gpu may be, beside a list of indices.
+const (
+	gpuAuto = "auto"
+	gpuAll  = "all"
+	gpuNone = "none"
+)
+
+func (o *gpuOptions) define(f *pflag.FlagSet) {
+	f.StringVar(&o.which, "gpu", gpuAuto, "GPUs of this machine to watch: auto (all, if the server is on this machine), all, none, or indices as 0,1")
+	f.Float64Var(&o.price, "gpu-price", 0, "what one GPU costs an hour, in any currency, for the cost of tokens; 0 for unknown")
+}
+
+func (o *gpuOptions) check() error {
+	var problems []error
+	if !(o.price >= 0) || math.IsInf(o.price, 1) {
+		problems = append(problems, fmt.Errorf("--gpu-price %v: must be a price an hour, such as 2.5", o.price))
+	}
+	switch o.which {
+	case gpuAuto, gpuAll:
+	case gpuNone:
+		o.off = "--gpu none"
+	default:
+		for _, word := range strings.Split(o.which, ",") {
+			i, err := strconv.Atoi(word)
+			if err != nil || i < 0 {
+				problems = append(problems, fmt.Errorf("--gpu %s: use auto, all, none, or indices as 0,1", quoted(o.which)))
+				break
+			}
+			o.only = append(o.only, i)
+		}
+		slices.Sort(o.only)
+		o.only = slices.Compact(o.only)
+	}
+	return errors.Join(problems...)
+}
+
+// settle decides what auto means for a server.
+func (o *gpuOptions) settle(ctx context.Context, t *target.Target) {
+	if o.which == gpuAuto && !onThisMachine(ctx, t.Hostname()) {
+		o.off = "the server is on another machine; --gpu all watches the GPUs of this one all the same"
+	}
+}
+
+// onThisMachine reports whether a host is this one.
+func onThisMachine(ctx context.Context, host string) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	ips, err := net.DefaultResolver.LookupIPAddr(ctx, host)
+	if err != nil {
+		return false
+	}
+	own, _ := net.InterfaceAddrs()
+	return slices.ContainsFunc(ips, func(ip net.IPAddr) bool {
+		return ip.IP.IsLoopback() || slices.ContainsFunc(own, func(a net.Addr) bool {
+			n, ok := a.(*net.IPNet)
+			return ok && n.IP.Equal(ip.IP)
+		})
+	})
+}

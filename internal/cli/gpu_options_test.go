@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"benchtop/loadgen/target"
+)
+
+func TestGPUOptions(t *testing.T) {
+	for _, c := range []struct {
+		which   string
+		price   float64
+		only    []int
+		off     bool
+		problem string
+	}{
+		{which: "auto"},
+		{which: "all", price: 2.5},
+		{which: "none", off: true},
+		{which: "3,0,3", only: []int{0, 3}},
+		{which: "0,", problem: "--gpu"},
+		{which: "first", problem: "--gpu"},
+		{which: "-1", problem: "--gpu"},
+		{which: "all", price: -1, problem: "--gpu-price"},
+		{which: "all", price: math.NaN(), problem: "--gpu-price"},
+		{which: "all", price: math.Inf(1), problem: "--gpu-price"},
+	} {
+		o := gpuOptions{which: c.which, price: c.price}
+		err := o.check()
+		if (err != nil) != (c.problem != "") || err != nil && !strings.Contains(err.Error(), c.problem) {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if err == nil && (!slices.Equal(o.only, c.only) || (o.off != "") != c.off) {
+			t.Errorf("%+v: %+v", c, o)
+		}
+	}
+}
+
+// Unasked, only the GPUs beside the server are looked at.
+func TestGPUsOfThisMachine(t *testing.T) {
+	for base, here := range map[string]bool{
+		"http://127.0.0.1:1": true, "http://localhost:1": true, "http://[::1]:1": true, "http://192.0.2.1:1": false,
+	} {
+		server, err := target.New(target.Options{BaseURL: base})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for which, off := range map[string]bool{gpuAuto: !here, gpuAll: false} {
+			o := gpuOptions{which: which}
+			o.settle(context.Background(), server)
+			if (o.off != "") != off {
+				t.Errorf("%s, --gpu %s: %q", base, which, o.off)
+			}
+		}
+	}
+}

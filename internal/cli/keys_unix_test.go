@@ -1,0 +1,191 @@
+//go:build unix
+
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Every key on the real program: what it is for can be seen.
+func TestKeys(t *testing.T) {
+	t.Parallel()
+	x := open(t, 120, 40, `"$BENCHTOP" demo --duration 10m`)
+	x.wait("RUN")
+	someDone(t, x.dir)
+	for _, c := range []struct {
+		keys []string
+		want string
+		gone string // what must not be there any more; may be empty
+	}{
+		// Pages and panels.
+		{[]string{"2"}, "[2 Latency]", ""},
+		{[]string{"m"}, "> first answer token", "> TTFT"},
+		{[]string{"3"}, "[3 Load]", ""},
+		{[]string{"4"}, "[4 Server]", ""},
+		{[]string{"5"}, "[5 Requests]", ""},
+		{[]string{"6"}, "[6 Log]", ""},
+		{[]string{"Tab"}, "[1 Overview]", ""},
+		{[]string{"BTab"}, "[6 Log]", ""},
+		{[]string{"1", "l"}, "[tokens/s]", ""},
+		{[]string{"Right"}, "[load]", ""},
+		{[]string{"j"}, "[ITL", "[load]"},
+		{[]string{"h"}, "[TTFT", ""},
+		{[]string{"k"}, "[tokens/s]", ""},
+		{[]string{"z"}, "Esc back", "╭─ load"},
+		{[]string{"Escape"}, "╭─ load", ""},
+		{[]string{"Escape"}, "─ tokens/s", "[tokens/s]"},
+		// Time.
+		{[]string{"]"}, "[ ] 2m", ""},
+		{[]string{"["}, "[ ] 60s", ""},
+		{[]string{","}, "-30s", ""},
+		{[]string{"."}, "now", ""},
+		{[]string{"Space"}, "FROZEN", ""},
+		{[]string{"Space"}, "space freeze", "FROZEN"},
+		{[]string{"w"}, "whole run", ""},
+		{[]string{"w"}, "last 60s", ""},
+		{[]string{"g"}, "g log", ""},
+		{[]string{"g"}, "g linear", ""},
+		{[]string{"?"}, "any key closes", ""},
+		{[]string{"Escape"}, "? help", "any key closes"},
+		{[]string{"C-l"}, "? help", ""},
+		{[]string{"y"}, "copied", ""},
+		{[]string{"t"}, "contrast", ""},
+		{[]string{"t", "t"}, "default", ""},
+		// Single requests.
+		{[]string{"5", "/"}, "Filter requests", ""},
+		{[]string{"d", "e", "m", "o", "-", "3", "Enter"}, "demo-3", "demo-1"},
+		{[]string{"/", "C-u", "Enter"}, "newest first", ""},
+		{[]string{"S"}, "slowest", ""},
+		{[]string{"e"}, "errors", ""},
+		{[]string{"e"}, "demo-", ""},
+		{[]string{"Enter"}, "chunks", ""},
+		{[]string{"Escape"}, "Enter open", ""},
+		// Hands on the load.
+		{[]string{"1", "+"}, "c ", "CONTROL"},
+		{[]string{"c"}, "CONTROL", ""},
+		{[]string{"i"}, "Load in req/s", ""},
+		{[]string{"7", "Enter"}, "7 req/s", ""},
+		{[]string{"+"}, "8 req/s", ""},
+		{[]string{"-", "-"}, "6 req/s", ""},
+		{[]string{"}"}, "16 req/s", ""},
+		{[]string{"{"}, "6 req/s", ""},
+		{[]string{"P"}, "PAUSED", ""},
+		{[]string{"P"}, "CONTROL", "PAUSED"},
+		{[]string{"R"}, "Ramp from here", ""},
+		{[]string{"9", "Space", "i", "n", "Space", "2", "s", "Enter"}, "y starts it", ""},
+		{[]string{"y"}, "9 req/s", ""},
+		{[]string{"o"}, "Objectives", ""},
+		{[]string{"C-u", "t", "t", "f", "t", ":", "1", "2", "3", "Enter"}, "123ms", ""},
+		{[]string{"c"}, "c control", "CONTROL"},
+		{[]string{"s"}, "saving the run so far", ""},
+		{[]string{"6"}, "the result so far is in", ""},
+		{[]string{"q"}, "DONE", ""},
+		{[]string{"7"}, "Serving Benchmark Result", ""},
+	} {
+		x.press(c.keys...)
+		if !eventually(func() bool {
+			s := x.screen()
+			return strings.Contains(s, c.want) && (c.gone == "" || !strings.Contains(s, c.gone))
+		}) {
+			t.Fatalf("after %q: want %q and not %q on\n%s", c.keys, c.want, c.gone, x.screen())
+		}
+	}
+	x.press("q")
+	if code := x.ended(); code != exitFine {
+		t.Errorf("exit code %d", code)
+	}
+	if !strings.Contains(x.history(), "steered") {
+		t.Errorf("the report does not say that the run was steered:\n%s", x.history())
+	}
+	if early, _ := filepath.Glob(filepath.Join(x.dir, "benchtop-results", "*"+soFar+".json")); len(early) != 1 {
+		t.Errorf("results so far: %v", early)
+	}
+}
+
+// A second terminal joins the run, and has the control once the first one is lost.
+func TestAttach(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "bt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	x := open(t, 100, 30, `XDG_RUNTIME_DIR=`+dir+` "$BENCHTOP" demo --duration 10m --on-hangup continue`)
+	x.wait("RUN")
+	pid := x.pid()
+	look := `XDG_RUNTIME_DIR=` + dir + ` "$BENCHTOP" attach`
+	y := open(t, 120, 40, look)
+	y.wait("read only")
+	y.press("c")
+	y.wait("read only")
+	y.press("q")
+	if code := y.ended(); code != exitFine {
+		t.Errorf("leaving an attached screen: exit code %d", code)
+	}
+	x.wait("RUN")
+
+	x.tmux("kill-server")
+	z := open(t, 120, 40, look+" "+strconv.Itoa(pid))
+	z.wait("RUN")
+	if !eventually(func() bool { z.press("c"); return strings.Contains(z.screen(), "CONTROL") }) {
+		t.Fatalf("no control:\n%s", z.screen())
+	}
+	z.press("i", "5", "Enter")
+	z.wait("5 req/s")
+	z.press("q", "q")
+	z.wait("DONE")
+	z.press("q")
+	if code := z.ended(); code != exitFine {
+		t.Errorf("exit code %d", code)
+	}
+	gone(t, pid)
+}
+
+// A saved run is played again, over another.
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	x := open(t, 120, 40, `"$BENCHTOP" demo --duration 6s --exit --result-filename a.json >out && "$BENCHTOP" report --baseline benchtop-results/a.json benchtop-results/a.json`)
+	x.wait("REPLAY")
+	x.press("Space")
+	x.wait("‖ REPLAY")
+	x.press("End")
+	x.wait("whole run · exact") // the figures of the report
+	x.press("Home")
+	x.wait("00:00/")
+	x.press("q")
+	if code := x.ended(); code != exitFine {
+		t.Errorf("exit code %d", code)
+	}
+	if !strings.Contains(x.history(), "Serving Benchmark Result") {
+		t.Errorf("no report is left behind:\n%s", x.history())
+	}
+}
+
+// Without a command there is a form, which runs what it shows.
+func TestFormRuns(t *testing.T) {
+	t.Parallel()
+	server := simulated(t, nil)
+	x := open(t, 100, 32, `"$BENCHTOP"`)
+	x.wait("benchtop serve --base-url")
+	x.press("C-u")
+	for _, r := range server {
+		x.press(string(r))
+	}
+	x.press("Down")
+	x.wait("sim-8b")
+	x.press("C-r")
+	x.wait("RUN")
+	x.press("q")
+	x.wait("DONE")
+	x.press("q")
+	if code := x.ended(); code != exitFine {
+		t.Errorf("exit code %d", code)
+	}
+	if !strings.Contains(x.history(), "benchtop serve --base-url "+server) {
+		t.Errorf("the command line is not left behind:\n%s", x.history())
+	}
+}

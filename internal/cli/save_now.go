@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"benchtop/export"
+	"benchtop/metrics"
+)
+
+// soFar is what the name of a result has at its end that was saved before the run was over.
+const soFar = "-so-far"
+
+// Save writes a result of the run so far beside the place of the result to come. The work is done beside the run; the log
+// tells how it went.
+func (s *session) Save() string {
+	switch {
+	case s.files == nil:
+		return "this run is not saved (--no-save)"
+	case s.measured():
+		return "the run is over: its result is saved"
+	case !s.savingNow.TryLock():
+		return "still saving"
+	}
+	path := strings.TrimSuffix(s.files.path, ".json") + soFar + ".json"
+	s.asides.Go(func() {
+		defer s.savingNow.Unlock()
+		if err := s.saveSoFar(path); err != nil {
+			s.log(metrics.Error, "the result so far could not be saved: "+export.Clean(err.Error()))
+			return
+		}
+		s.log(metrics.Info, "the result so far is in "+path)
+	})
+	return "saving the run so far"
+}
+
+func (s *session) saveSoFar(path string) error {
+	snapshot := s.recorder.Snapshot()
+	stamps := s.recorder.Stamps()
+	run := metrics.Run{
+		Plan: s.plan, Ended: time.Since(s.load.Start).Round(time.Microsecond), Reason: "saved while it was on",
+		Client: snapshot.Client, Stamps: &stamps,
+		Server: snapshot.Server, ServerKind: snapshot.ServerKind, ServerAbsent: snapshot.ServerAbsent,
+		GPUs: snapshot.GPUs, GPUsAbsent: snapshot.GPUsAbsent,
+		Unsent: max(0, s.plan.Requests-snapshot.Totals.Due),
+	}
+	s.mu.Lock()
+	run.Events = append(run.Events, s.events...)
+	s.mu.Unlock()
+	report, err := metrics.Summarize(s.journal.Records(), run)
+	if err != nil {
+		return fmt.Errorf("reading the journal: %w", err)
+	}
+	return writeFile(path, func(w io.Writer) error { return export.JSON(w, report) })
+}

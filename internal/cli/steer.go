@@ -1,0 +1,208 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"benchtop/datasets/numpy"
+	"benchtop/export"
+	"benchtop/internal/steering"
+	"benchtop/loadgen"
+	"benchtop/metrics"
+)
+
+// helm changes the load of a run while it is on: by orders of the user's, along ramps, or for a search. One goroutine works
+// the orders off, so that whoever gives one never waits.
+type helm struct {
+	session *session
+	inUsers bool
+	why     string // the load cannot be set, "" if it can
+	orders  chan metrics.Order
+
+	connecting sync.WaitGroup // of connections for more users
+
+	mu    sync.Mutex // guards everything below, and that changes of the load come one by one
+	state metrics.Steering
+	ramp  *steering.Ramp
+	// loadSet says that the plan's load is no longer in force; a pause alone does not end it, but moves what follows: shift is
+	// by how much, pausedAt when the last pause began.
+	loadSet         bool
+	shift, pausedAt time.Duration
+	// giveUp ends the search, nil while there is none.
+	giveUp context.CancelFunc
+}
+
+const (
+	// rampEvery is how often a ramp moves the load, planEvery how often what the plan asks for is told.
+	rampEvery = 100 * time.Millisecond
+	planEvery = 500 * time.Millisecond
+	// highestRate and mostSteered bound what may be asked for to what a client can mean.
+	highestRate = 1e6
+	mostSteered = 1_000_000
+	// ordersWaiting is how many orders may wait. They take microseconds each.
+	ordersWaiting = 64
+)
+
+// newHelm prepares the steering of a run whose plan is known, and the options of its load for that.
+func newHelm(s *session) *helm {
+	p := &s.plan
+	h := &helm{session: s, orders: make(chan metrics.Order, ordersWaiting)}
+	h.inUsers = usersIn(p)
+	if !h.inUsers && p.Rate.Unlimited() && p.Ramp == nil && len(p.Stages) == 0 && p.Find == nil {
+		h.why = "all requests are due at once, so there is no rate to steer; --request-rate or --max-concurrency give one"
+	}
+	h.state = metrics.Steering{LoadSetting: h.planned(0), Steerable: h.why == "", InUsers: h.inUsers}
+	s.load.HoldPaused = h.inUsers
+	if s.load.SteeredUntil = p.Duration; s.load.Steered == nil {
+		// A generator of its own, so that what was drawn for the plan does not depend on hands.
+		s.load.Steered = loadgen.Gaps(p.Burstiness, numpy.NewLegacy(uint32(p.Seed)^steeredSeed))
+	}
+	return h
+}
+
+const steeredSeed = 0x5eed
+
+// usersIn says that the load of a plan is a number of users.
+func usersIn(p *metrics.Plan) bool {
+	if len(p.Stages) > 0 {
+		return p.Stages[0].Users > 0
+	}
+	return p.Find != nil && p.Find.Users || p.Find == nil && p.ClosedLoop()
+}
+
+// Steer takes an order of the user's. It does not wait, and says in a few words what comes of it.
+func (s *session) Steer(o metrics.Order) string {
+	h := s.helm
+	if problem := h.refuse(&o); problem != "" {
+		return problem
+	}
+	select {
+	case h.orders <- o:
+		return h.promise(o)
+	default:
+		return "too many changes at once; try again in a moment"
+	}
+}
+
+// refuse says why an order cannot be followed, "" if it can. It rounds users.
+func (h *helm) refuse(o *metrics.Order) string {
+	switch ending := h.ending(); {
+	case ending != "":
+		return ending
+	case h.why != "":
+		return h.why
+	}
+	h.mu.Lock()
+	paused := h.state.Paused
+	h.mu.Unlock()
+	switch o.Do {
+	case metrics.Pause:
+		if paused {
+			return "paused already"
+		}
+		return ""
+	case metrics.Resume:
+		if !paused {
+			return "not paused"
+		}
+		return ""
+	case metrics.RampLoad:
+		if o.Over <= 0 || o.Over > longestRun {
+			return "a ramp needs a time, such as 30s"
+		}
+	case metrics.SetLoad:
+	default:
+		return fmt.Sprintf("there is no order %q", string(o.Do))
+	}
+	if h.inUsers {
+		return h.refuseUsers(o)
+	}
+	if !(o.Value > 0) || o.Value > highestRate {
+		return fmt.Sprintf("a rate must be above 0 and at most %g req/s; P pauses", highestRate)
+	}
+	return ""
+}
+
+func (h *helm) refuseUsers(o *metrics.Order) string {
+	o.Value = math.Round(o.Value)
+	if !(o.Value >= 1) || o.Value > mostSteered {
+		return fmt.Sprintf("there must be from 1 to %d users; P pauses", mostSteered)
+	}
+	if err := room(int(o.Value)); err != nil {
+		return export.Clean(err.Error())
+	}
+	return ""
+}
+
+// ending says why nothing can be steered any more, "" if it can.
+func (h *helm) ending() string {
+	s := h.session
+	if s.measured() {
+		return "the run is over"
+	}
+	s.mu.Lock()
+	stage := s.stage
+	s.mu.Unlock()
+	switch {
+	case stage > 0:
+		return "the run is ending, nothing new is sent"
+	case !s.engine.Sending():
+		return "everything has been sent"
+	}
+	return ""
+}
+
+// promise says what an order will do.
+func (h *helm) promise(o metrics.Order) string {
+	switch o.Do {
+	case metrics.Pause:
+		return "paused"
+	case metrics.Resume:
+		return "resumed"
+	case metrics.RampLoad:
+		return fmt.Sprintf("moving to %s in %s", h.words(o.Value), export.Duration(o.Over))
+	}
+	return h.words(o.Value)
+}
+
+// words is a load for a person.
+func (h *helm) words(load float64) string {
+	switch {
+	case !h.inUsers:
+		return number(load) + " req/s"
+	case load == 1:
+		return "1 user"
+	}
+	return number(load) + " users"
+}
+
+// number is a load without digits that nobody reads.
+func number(v float64) string {
+	if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64); err == nil && v < 1000 {
+		v = short
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// SetObjectives changes what requests are judged by from now on, and those that are over anew.
+func (s *session) SetObjectives(slo metrics.SLO) string {
+	if s.measured() {
+		return "the run is over"
+	}
+	slo = slices.Clone(slo)
+	s.recorder.SetObjectives(slo)
+	if s.trial != nil {
+		s.trial.SetObjectives(slo)
+	}
+	words := "no objectives"
+	if len(slo) > 0 {
+		words = "objectives: " + (&objectives{slo}).String() + " (ms)"
+	}
+	s.file(metrics.Event{Level: metrics.Info, Text: words, Mark: "SLO", Objectives: &slo})
+	return words
+}

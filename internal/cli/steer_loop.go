@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"benchtop/export"
+	"benchtop/internal/steering"
+	"benchtop/metrics"
+)
+
+// steer follows orders until ctx ends, which it does when nothing new is sent any more.
+func (s *session) steer(ctx context.Context) {
+	h := s.helm
+	defer h.connecting.Wait()
+	defer h.leave()
+	h.tell()
+	tick := time.NewTimer(h.pause())
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case o := <-h.orders:
+			h.follow(ctx, o)
+		case <-tick.C:
+			h.move(ctx)
+		}
+		tick.Reset(h.pause())
+	}
+}
+
+// pause is how long the load stays as it is unless somebody changes it.
+func (h *helm) pause() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	p := &h.session.plan
+	switch {
+	case h.ramp != nil:
+		return rampEvery
+	case !h.loadSet && !h.state.Paused && (p.Ramp != nil || len(p.Stages) > 0):
+		return planEvery
+	}
+	return time.Hour // nothing moves by itself
+}
+
+// follow carries out an order of the user's, which ends a search.
+func (h *helm) follow(ctx context.Context, o metrics.Order) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.giveUp != nil {
+		h.giveUp()
+		h.giveUp, h.state.Search = nil, "given up: the load was set by hand"
+		h.session.log(metrics.Warn, "the search for the highest load is given up: the load was set by hand")
+	}
+	switch o.Do {
+	case metrics.Pause:
+		h.hold(metrics.ByHand, "arrivals are paused")
+	case metrics.Resume:
+		h.goOn()
+		h.changed(metrics.ByHand, "arrivals go on at "+h.words(h.load()), h.words(h.load()))
+	case metrics.SetLoad:
+		h.set(ctx, o.Value, metrics.ByHand, "load set by hand: "+h.words(o.Value), h.words(o.Value))
+	case metrics.RampLoad:
+		h.begin(ctx, o)
+	}
+}
+
+// set puts a load in force and ends pauses and ramps. The lock is held.
+func (h *helm) set(ctx context.Context, load float64, by, text, mark string) {
+	h.ramp = nil
+	h.state.RampTo, h.state.RampOver = 0, 0
+	h.force(ctx, load)
+	h.goOn()
+	h.changed(by, text, mark)
+}
+
+// hold stops the arrivals. The lock is held.
+func (h *helm) hold(by, text string) {
+	if h.ramp != nil {
+		text += fmt.Sprintf(", and the ramp ends at %s", h.words(h.load()))
+	}
+	h.ramp = nil
+	h.state.RampTo, h.state.RampOver = 0, 0
+	if !h.state.Paused {
+		h.state.Paused, h.pausedAt = true, h.now()
+		h.session.engine.Pause()
+	}
+	h.changed(by, text, "paused")
+}
+
+// goOn ends a pause. The lock is held.
+func (h *helm) goOn() {
+	if !h.state.Paused {
+		return
+	}
+	h.state.Paused = false
+	h.session.engine.Resume()
+	if !h.inUsers {
+		h.shift += h.now() - h.pausedAt
+	}
+}
+
+// begin begins a ramp from what is in force. The lock is held.
+func (h *helm) begin(ctx context.Context, o metrics.Order) {
+	from := h.load()
+	h.force(ctx, from) // the plan is left at once, and the ramp begins where it stood
+	h.goOn()
+	h.ramp = &steering.Ramp{From: from, To: o.Value, Start: h.now(), Over: o.Over}
+	h.state.RampTo, h.state.RampOver = o.Value, o.Over
+	if h.inUsers {
+		h.connectFor(ctx, int(o.Value))
+	}
+	h.changed(metrics.ByHand, fmt.Sprintf("ramp by hand from %s to %s in %s", number(from), h.words(o.Value), export.Duration(o.Over)), "→ "+h.words(o.Value))
+}
+
+// move goes on along the ramp, or tells what the plan asks for meanwhile.
+func (h *helm) move(ctx context.Context) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ramp != nil {
+		load, over := h.ramp.At(h.now())
+		if over {
+			h.set(ctx, load, metrics.ByHand, "the ramp has come to "+h.words(load), h.words(load))
+			return
+		}
+		h.force(ctx, load)
+		h.session.recorder.SetSteering(h.state)
+		return
+	}
+	if !h.loadSet && !h.state.Paused {
+		by := h.state.By
+		h.state.LoadSetting = h.planned(h.now() - h.shift)
+		h.state.By = by
+		h.session.recorder.SetSteering(h.state)
+	}
+}
+
+// force makes the engine send at a load. The lock is held.
+func (h *helm) force(ctx context.Context, load float64) {
+	h.loadSet = true
+	if !h.inUsers {
+		h.state.Rate = load
+		h.session.engine.SetRate(load)
+		return
+	}
+	n := max(1, int(math.Round(load)))
+	if n > h.state.Users {
+		h.connectFor(ctx, n)
+	}
+	h.state.Users = n
+	h.session.engine.SetLimit(n)
+}
+
+// connectFor opens what more users will need, beside the run. What is missing is dialled when it is needed.
+func (h *helm) connectFor(ctx context.Context, users int) {
+	h.connecting.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, connectAhead)
+		defer cancel()
+		_ = h.session.load.Connections.Open(ctx, users)
+	})
+}
+
+// changed files a change of the load. The lock is held.
+func (h *helm) changed(by, text, mark string) {
+	h.state.By = by
+	h.state.Changes++
+	setting := h.state.LoadSetting
+	h.session.recorder.SetSteering(h.state)
+	h.session.file(metrics.Event{Level: metrics.Info, Text: text, Mark: mark, Set: &setting})
+}
+
+// load is the one in force. The lock is held.
+func (h *helm) load() float64 {
+	if h.inUsers {
+		return float64(h.state.Users)
+	}
+	return h.state.Rate
+}
+
+func (h *helm) now() time.Duration { return time.Since(h.session.load.Start) }
+
+// steered says that the plan no longer tells how many requests there will be.
+func (h *helm) steered() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.state.Changes > 0
+}
+
+// stage lets the plan set a number of users; false where its stages no longer are what happens: the load was set, or, for
+// rates, moved by a pause.
+func (h *helm) stage(users int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.loadSet || h.state.Changes > 0 && !h.inUsers {
+		return false
+	}
+	if users > 0 {
+		h.session.engine.SetLimit(users)
+	}
+	return true
+}
+
+// tell shows what is in force.
+func (h *helm) tell() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.session.recorder.SetSteering(h.state)
+}
+
+// leave shows that nothing can be steered any more.
+func (h *helm) leave() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.state.Steerable = false
+	h.state.RampTo, h.state.RampOver = 0, 0
+	h.session.recorder.SetSteering(h.state)
+}
+
+// planned is what the plan asks for at a moment.
+func (h *helm) planned(at time.Duration) metrics.LoadSetting {
+	p := &h.session.plan
+	stage := p.StageAt(at)
+	switch r := p.Ramp; {
+	case p.Find != nil && p.Find.Users:
+		return metrics.LoadSetting{Users: int(p.Find.From)}
+	case p.Find != nil:
+		return metrics.LoadSetting{Rate: p.Find.From}
+	case stage >= 0:
+		return metrics.LoadSetting{Rate: p.Stages[stage].Rate, Users: p.Stages[stage].Users}
+	case h.inUsers:
+		return metrics.LoadSetting{Users: p.MaxConcurrency}
+	case r != nil && r.Over == 0: // over the requests
+		n := r.Requests
+		if n == 0 {
+			n = p.Requests
+		}
+		sent := 0
+		if e := h.session.engine; e != nil {
+			sent = e.Dispatched()
+		}
+		return metrics.LoadSetting{Rate: r.RateOf(min(sent, max(n-1, 0)), n)}
+	case r != nil && at < r.Over:
+		return metrics.LoadSetting{Rate: r.RateAt(at), RampTo: r.To, RampOver: (r.Over - at).Round(time.Second)}
+	}
+	return metrics.LoadSetting{Rate: p.Target(at)}
+}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"benchtop/datasets"
+	"benchtop/loadgen"
+)
+
+// moreRandom gives prompts without end that none of the plan's are like, for a load that was steered beyond what the plan has
+// prompts for.
+func moreRandom(o datasets.RandomOptions) func() (loadgen.Source, error) {
+	o.IDPrefix += "more-"
+	o.Seed += 1 << 32 // beyond all that a plan may have
+	return func() (loadgen.Source, error) { return datasets.NewBlocks(o, nil) }
+}
+
+// again is a source that begins anew when it is at its end, with ids that say so.
+type again struct {
+	rest        loadgen.Source
+	seen        []datasets.Conversation
+	next, round int
+}
+
+func (a *again) Next() (datasets.Conversation, error) {
+	if a.rest != nil {
+		c, err := a.rest.Next()
+		if err == nil {
+			a.seen = append(a.seen, c)
+		}
+		if err != io.EOF || len(a.seen) == 0 {
+			return c, err
+		}
+		a.rest, a.round = nil, 2
+	}
+	if a.next == len(a.seen) {
+		a.next, a.round = 0, a.round+1
+	}
+	c := a.seen[a.next]
+	a.next++
+	c.Turns = slices.Clone(c.Turns)
+	if c.ID != "" {
+		c.ID = fmt.Sprintf("%s-%d", c.ID, a.round)
+	}
+	return c, nil
+}

@@ -1,0 +1,266 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/datasets"
+	"benchtop/internal/simulator"
+	"benchtop/loadgen"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// steeredSession is a session against a simulated server, all in virtual time, without screen and files. It must be called
+// inside a bubble.
+func steeredSession(t *testing.T, plan metrics.Plan) (*session, func()) {
+	t.Helper()
+	p := simulator.Defaults()
+	server := simulator.New(p)
+	listener, dial := simulator.Pipe()
+	web := server.HTTPServer()
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(listener) }()
+	tgt, err := target.New(target.Options{BaseURL: "http://simulated", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := datasets.RandomDefaults()
+	random.InputLen, random.OutputLen, random.IDPrefix, random.Vocabulary = demoInput, demoOutput, "s", datasets.AssumedVocabulary()
+	source, err := datasets.NewBlocks(random, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &session{env: &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}, source: source}
+	s.gpus.off = "a test has none"
+	s.ran, s.over, s.told, s.noMore = make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
+	s.load = loadgen.Defaults()
+	s.load.Target, s.load.Model, s.load.Pacer, s.load.Timestamps = tgt, p.Model, "timer", metrics.UserStamps
+	s.load.InputSource, s.load.Extra = metrics.TokensFromIDs, []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
+	s.load.Connections = loadgen.NewConnections(tgt, s.load.Timestamps)
+	s.load.Limit, s.load.ClosedLoop = plan.MaxConcurrency, plan.MaxConcurrency > 0
+	s.load.Schedule = loadgen.At(nil)
+	if s.load.ClosedLoop {
+		s.load.Schedule, s.load.Until = loadgen.Immediately(), plan.Duration
+	}
+	if plan.Burstiness == 0 {
+		plan.Burstiness = 1
+	}
+	plan.Percentiles, plan.Metrics = []float64{50, 99}, []string{"ttft"}
+	s.plan = plan
+	return s, func() {
+		s.load.Connections.Close()
+		if err := web.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// marks are the marks of all loads that were set.
+func marks(run *metrics.Run) (all []string) {
+	for _, e := range run.Events {
+		if e.Set != nil {
+			all = append(all, e.Mark)
+		}
+	}
+	return all
+}
+
+// rates counts what was due in each second.
+func dueIn(s *session, from, to int) (n int) {
+	windows := s.recorder.Snapshot().Windows
+	for i := from; i < min(to, len(windows)); i++ {
+		n += windows[i].Due
+	}
+	return n
+}
+
+// Orders change the rate, in the middle of everything, and nothing is lost of what they did.
+func TestSteerRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, end := steeredSession(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Duration: 40 * time.Second, Requests: 80})
+		defer end()
+		var offsets []time.Duration
+		for i := range 80 {
+			offsets = append(offsets, time.Duration(i+1)*500*time.Millisecond)
+		}
+		s.load.Schedule = loadgen.At(offsets)
+		if err := s.begin(); err != nil {
+			t.Fatal(err)
+		}
+		said := make(chan string, 20)
+		at := func(seconds float64, o metrics.Order) {
+			time.AfterFunc(time.Duration(seconds*1e9), func() { said <- s.Steer(o) })
+		}
+		at(4.9, metrics.Order{Do: metrics.Resume})
+		at(5.1, metrics.Order{Do: metrics.SetLoad, Value: 10})
+		at(10.1, metrics.Order{Do: metrics.Pause})
+		at(10.2, metrics.Order{Do: metrics.Pause})
+		at(15.1, metrics.Order{Do: metrics.Resume})
+		at(20.1, metrics.Order{Do: metrics.RampLoad, Value: 20, Over: 10 * time.Second})
+		run, err := s.measure()
+		if err != nil {
+			t.Fatal(err)
+		}
+		close(s.ran)
+		s.Steer(metrics.Order{Do: metrics.Pause})
+		var words []string
+		for range 6 {
+			words = append(words, <-said)
+		}
+		if got, want := strings.Join(words, "|"), "not paused|10 req/s|paused|paused already|resumed|moving to 20 req/s in 10s"; got != want {
+			t.Errorf("said %q, want %q", got, want)
+		}
+		if got, want := strings.Join(marks(&run), "|"), "10 req/s|paused|10 req/s|→ 20 req/s|20 req/s"; got != want {
+			t.Errorf("marks %q, want %q", got, want)
+		}
+		for _, c := range []struct{ from, to, least, most int }{{0, 5, 9, 10}, {6, 10, 40, 40}, {11, 15, 0, 0}, {16, 20, 40, 40}, {21, 30, 137, 142}, {31, 39, 160, 160}, {41, 60, 0, 0}} {
+			if n := dueIn(s, c.from, c.to); n < c.least || n > c.most {
+				t.Errorf("%d requests from %d s to %d s, want %d to %d", n, c.from, c.to, c.least, c.most)
+			}
+		}
+		if run.Unsent != 0 || run.Reason != "" {
+			t.Errorf("%d unsent, reason %q", run.Unsent, run.Reason)
+		}
+		if st := s.recorder.Snapshot().Steering; st.Steerable || st.Changes != 5 || st.Rate != 20 || st.Paused {
+			t.Errorf("at the end %+v", st)
+		}
+		if got := s.Steer(metrics.Order{Do: metrics.SetLoad, Value: 1}); got != "the run is over" {
+			t.Errorf("afterwards %q", got)
+		}
+	})
+}
+
+// Users are steered by their number; stages that were planned end with the first order, but not with a pause.
+func TestSteerUsers(t *testing.T) {
+	second := time.Second
+	synctest.Test(t, func(t *testing.T) {
+		s, end := steeredSession(t, metrics.Plan{
+			Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Duration: 20 * second,
+			Stages: []metrics.Stage{{Users: 1, Length: 5 * second}, {Start: 5 * second, Users: 2, Length: 5 * second}, {Start: 10 * second, Users: 3, Length: 10 * second}},
+		})
+		defer end()
+		if err := s.begin(); err != nil {
+			t.Fatal(err)
+		}
+		var levels [20]int
+		for i := range levels {
+			time.AfterFunc(time.Duration(i)*second+900*time.Millisecond, func() {
+				n := s.recorder.Snapshot().Totals
+				levels[i] = n.Sent - n.Done - n.Failed
+			})
+		}
+		for at, o := range map[float64]metrics.Order{
+			2.1: {Do: metrics.Pause}, 4.1: {Do: metrics.Resume}, 7.1: {Do: metrics.SetLoad, Value: 4.2}, 15.1: {Do: metrics.RampLoad, Value: 8, Over: 2 * second},
+		} {
+			time.AfterFunc(time.Duration(at*1e9), func() { s.Steer(o) })
+		}
+		run, err := s.measure()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := fmt.Sprint(levels), "[1 1 1 0 1 2 2 4 4 4 4 4 4 4 4 6 8 8 8 8]"; got != want {
+			if levels[2] = 1; fmt.Sprint(levels) != want { // the one that was under way may be over
+				t.Errorf("in flight each second %s, want %s", got, want)
+			}
+		}
+		if got, want := strings.Join(marks(&run), "|"), "paused|1 user|4 users|→ 8 users|8 users"; got != want {
+			t.Errorf("marks %q, want %q", got, want)
+		}
+		if st := s.recorder.Snapshot().Steering; st.Users != 8 || !st.InUsers {
+			t.Errorf("at the end %+v", st)
+		}
+	})
+}
+
+// What cannot be done is refused in words.
+func TestSteerRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		plan metrics.Plan
+		o    metrics.Order
+		want string
+	}{
+		{"zero", metrics.Plan{Rate: 1}, metrics.Order{Do: metrics.SetLoad}, "must be above 0"},
+		{"no number", metrics.Plan{Rate: 1}, metrics.Order{Do: metrics.SetLoad, Value: math.NaN()}, "must be above 0"},
+		{"absurd", metrics.Plan{Rate: 1}, metrics.Order{Do: metrics.RampLoad, Value: 1e7, Over: time.Second}, "at most 1e+06"},
+		{"infinite", metrics.Plan{Rate: 1}, metrics.Order{Do: metrics.SetLoad, Value: math.Inf(1)}, "at most 1e+06"},
+		{"a ramp without time", metrics.Plan{Rate: 1}, metrics.Order{Do: metrics.RampLoad, Value: 1}, "a ramp needs a time"},
+		{"nothing known", metrics.Plan{Rate: 1}, metrics.Order{Do: "sing"}, `no order "sing"`},
+		{"all at once", metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, metrics.Order{Do: metrics.SetLoad, Value: 1}, "due at once"},
+		{"no user", metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2}, metrics.Order{Do: metrics.SetLoad, Value: .4}, "from 1 to"},
+		{"more users than sockets", metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2}, metrics.Order{Do: metrics.SetLoad, Value: 999_999}, "connections"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, end := steeredSession(t, c.plan)
+				defer end()
+				if err := s.begin(); err != nil {
+					t.Fatal(err)
+				}
+				if got := s.Steer(c.o); !strings.Contains(got, c.want) {
+					t.Errorf("%q, want %q", got, c.want)
+				}
+				s.stage = 1
+				if got := s.Steer(metrics.Order{Do: metrics.Pause}); !strings.Contains(got, "ending") {
+					t.Errorf("at the end %q", got)
+				}
+			})
+		})
+	}
+}
+
+// More orders than anybody can give neither block nor get lost in a hurry.
+func TestSteerNeverWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, end := steeredSession(t, metrics.Plan{Rate: 5, Duration: 10 * time.Second})
+		defer end()
+		if err := s.begin(); err != nil {
+			t.Fatal(err)
+		}
+		refused := ""
+		for i := range 2 * ordersWaiting {
+			refused = s.Steer(metrics.Order{Do: metrics.SetLoad, Value: float64(i + 1)})
+		}
+		if !strings.Contains(refused, "too many") {
+			t.Errorf("%q", refused)
+		}
+	})
+}
+
+// New objectives are an event.
+func TestSetObjectives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, end := steeredSession(t, metrics.Plan{Rate: 5})
+		defer end()
+		if err := s.begin(); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.SetObjectives(metrics.SLO{{Metric: "ttft", LimitMS: 300}}); got != "objectives: ttft:300 (ms)" {
+			t.Errorf("%q", got)
+		}
+		if got := s.SetObjectives(nil); got != "no objectives" {
+			t.Errorf("%q", got)
+		}
+		i := slices.IndexFunc(s.events, func(e metrics.Event) bool { return e.Objectives != nil })
+		if i < 0 || s.events[i].Mark != "SLO" || len(*s.events[i].Objectives) != 1 {
+			t.Errorf("%+v", s.events)
+		}
+	})
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"benchtop/export"
+	"benchtop/internal/telemetry"
+	"benchtop/metrics"
+)
+
+// watchServer reads the server's metrics page about once a second until ctx ends, and tells what it says: the journal and,
+// through the recorder, the screen. It returns the seconds, what kind of server it is, and why there is nothing, or nothing
+// more, to say.
+func (s *session) watchServer(ctx context.Context) (seconds []metrics.ServerSecond, kind, absent string) {
+	if s.side == nil {
+		return nil, "", ""
+	}
+	w := telemetry.NewServerWatch(s.side.client, s.side.target.URL("/metrics"))
+	restarts := 0
+	for {
+		second, err := s.lookAtServer(ctx, w)
+		if ctx.Err() != nil {
+			return seconds, w.Kind(), absent
+		}
+		before := absent
+		absent = ""
+		switch {
+		case errors.Is(err, telemetry.ErrRestarted):
+			restarts++
+			s.tellRestart(restarts)
+		case err != nil:
+			absent = s.side.words(err)
+		}
+		if absent == "" {
+			seconds = append(seconds, second)
+			s.recorder.Server(second)
+			s.journal.Server(second)
+		}
+		if absent != before || len(seconds) == 1 {
+			s.recorder.ServerIs(w.Kind(), absent)
+		}
+		if len(seconds) > 1 && (absent == "") != (before == "") {
+			s.tellServer(absent)
+		}
+		select {
+		case <-time.After(w.Rest()):
+		case <-ctx.Done():
+			return seconds, w.Kind(), absent
+		}
+	}
+}
+
+// mostRestarts are told: several processes that answer in turn, each with counters of its own, look like restarts.
+const mostRestarts = 5
+
+func (s *session) tellRestart(n int) {
+	text := "the server's counters fell: it was restarted, or another one answered"
+	switch {
+	case n > mostRestarts:
+		return
+	case n == mostRestarts:
+		text += "; from here on that is not told any more"
+	}
+	s.file(metrics.Event{Level: metrics.Warn, Mark: "restart", Text: text})
+}
+
+func (s *session) lookAtServer(ctx context.Context, w *telemetry.ServerWatch) (metrics.ServerSecond, error) {
+	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
+	defer cancel()
+	return w.Look(ctx, time.Since(s.load.Start).Round(time.Microsecond))
+}
+
+// tellServer logs that a page that was there is gone, or back.
+func (s *session) tellServer(absent string) {
+	if absent == "" {
+		s.log(metrics.Info, "the server's metrics page is back")
+		return
+	}
+	s.log(metrics.Warn, "the server's metrics page is gone: "+absent)
+}
+
+// watchGPUs listens to the tool of the accelerators until ctx ends. It returns what it said, and why there is nothing, or
+// nothing more.
+func (s *session) watchGPUs(ctx context.Context) (seconds []metrics.GPUSecond, absent string) {
+	if s.gpus.off != "" {
+		s.recorder.GPUsAre(s.gpus.off)
+		return nil, s.gpus.off
+	}
+	w, err := telemetry.WatchGPUs(ctx, telemetry.GPUOptions{Only: s.gpus.only, Start: s.load.Start})
+	if err != nil {
+		absent = export.Clean(err.Error())
+		s.recorder.GPUsAre(absent)
+		return nil, absent
+	}
+	defer w.Close()
+	for {
+		select {
+		case second, more := <-w.Seconds():
+			if !more {
+				if err := w.Err(); err != nil && ctx.Err() == nil {
+					absent = export.Clean(err.Error())
+					s.recorder.GPUsAre(absent)
+					s.log(metrics.Warn, fmt.Sprintf("nothing more is known of the GPUs: %s", absent))
+				}
+				return seconds, absent
+			}
+			seconds = append(seconds, second)
+			s.recorder.GPUs(second)
+			s.journal.GPUs(second)
+		case <-ctx.Done():
+			return seconds, absent
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package steering
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// server is a made-up one: a load within its capacity is fine once the queue that a higher one left is gone.
+type server struct {
+	capacity float64
+	backlog  float64 // requests
+	noise    *rand.Rand
+	wrong    float64 // share of verdicts that are wrong near the capacity
+	tires    float64 // the capacity sinks by this a second
+	now      time.Duration
+}
+
+// try takes a step and says whether it was within the objectives.
+func (s *server) try(step Step, users bool) bool {
+	if step.Phase == Draining {
+		rest := step.For
+		if users {
+			rest = time.Second
+		} else if s.capacity > 0 {
+			rest = min(rest, time.Duration(s.backlog/s.capacity*1e9))
+		}
+		s.now, s.backlog = s.now+rest, max(0, s.backlog-s.capacity*rest.Seconds())
+		return true
+	}
+	for _, d := range []time.Duration{step.Settle, step.For} {
+		s.now += d
+		s.capacity = max(0, s.capacity-s.tires*d.Seconds())
+		if !users {
+			s.backlog = max(0, s.backlog+(step.Load-s.capacity)*d.Seconds())
+		}
+	}
+	good := s.backlog <= s.capacity/10
+	if users {
+		good = step.Load <= s.capacity
+	}
+	if s.noise != nil && math.Abs(step.Load-s.capacity) < s.capacity/5 && s.noise.Float64() < s.wrong {
+		return !good
+	}
+	return good
+}
+
+func search(f *Finder, s *server, users bool) (steps []Step) {
+	for step := f.Step(); ; step = f.Next(s.try(step, users)) {
+		steps = append(steps, step)
+		if step.Phase == Done {
+			return steps
+		}
+	}
+}
+
+func TestFinder(t *testing.T) {
+	second := time.Second
+	rates := metrics.Find{From: 1, Most: 1000, Step: 10 * second, Hold: 30 * second}
+	users := metrics.Find{From: 1, Most: 1000, Step: 10 * second, Hold: 30 * second, Users: true}
+	to := func(f metrics.Find, most float64) metrics.Find { f.Most = most; return f }
+	from := func(f metrics.Find, from float64) metrics.Find { f.From = from; return f }
+	for _, c := range []struct {
+		name      string
+		find      metrics.Find
+		server    server
+		low, high float64 // bounds of what is found; 0 for nothing
+		least     time.Duration
+		most      time.Duration // it takes at most
+		last      string
+	}{
+		{"a rate", rates, server{capacity: 38}, 35, 38, 0, 10 * time.Minute, "held for 30s"},
+		{"from above", from(rates, 300), server{capacity: 38}, 35, 38, 0, 10 * time.Minute, "held for 30s"},
+		{"up to the most", to(rates, 20), server{capacity: 38}, 20, 20, 0, 6 * time.Minute, "20 req/s held for 30s"},
+		{"the most is the first", to(from(rates, 20), 20), server{capacity: 38}, 20, 20, 0, time.Minute, "20 req/s held"},
+		{"less than one a second", from(rates, 2), server{capacity: .4}, .36, .4, 0, time.Hour, "held for 30s"},
+		{"never within", rates, server{}, 0, 0, 0, 30 * time.Minute, "not even "},
+		{"users", users, server{capacity: 38}, 37, 38, 0, 10 * time.Minute, "users held for 30s"},
+		{"one user", users, server{capacity: 1}, 1, 1, 0, 3 * time.Minute, "1 user held for 30s"},
+		{"not one user", users, server{}, 0, 0, 0, 3 * time.Minute, "not even 1 user is within"},
+		{"all users", to(users, 7), server{capacity: 38}, 7, 7, 0, 3 * time.Minute, "7 users held for 30s"},
+		{"many users from above", from(users, 700), server{capacity: 38}, 36, 38, 0, 10 * time.Minute, "users held for 30s"},
+		{"a server that tires", rates, server{capacity: 60, tires: .1}, 5, 58, 0, time.Hour, "held for 30s"},
+		{"a server that dies", rates, server{capacity: 60, tires: .6}, 0, 0, 0, time.Hour, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := NewFinder(c.find)
+			steps := search(f, &c.server, c.find.Users)
+			load, ok := f.Found()
+			if c.high > 0 && (!ok || load < c.low || load > c.high) || c.high == 0 && ok {
+				t.Errorf("found %v (%v), want %v to %v", load, ok, c.low, c.high)
+			}
+			if last := steps[len(steps)-1].Words; !strings.Contains(last, c.last) {
+				t.Errorf("it ends with %q, want %q", last, c.last)
+			}
+			if c.server.now > c.most {
+				t.Errorf("it took %s, want at most %s", c.server.now, c.most)
+			}
+			checkSteps(t, c.find, steps)
+			if t.Failed() {
+				for _, s := range steps {
+					t.Logf("%-10s %8.4g  %6s+%-6s %s", s.Phase, s.Load, s.Settle, s.For, s.Words)
+				}
+			}
+		})
+	}
+}
+
+// checkSteps looks for what no search may do.
+func checkSteps(t *testing.T, find metrics.Find, steps []Step) {
+	t.Helper()
+	for i, s := range steps {
+		switch {
+		case s.Words == "":
+			t.Errorf("step %d has no words", i)
+		case s.Phase == Draining:
+			if s.Load != 0 || s.For <= 0 {
+				t.Errorf("step %d: %+v", i, s)
+			}
+		case !(s.Load > 0) || s.Load > find.Most || find.Users && s.Load != math.Floor(s.Load):
+			t.Errorf("step %d sets %v", i, s.Load)
+		case s.Phase != Done && (s.For <= 0 || s.Settle < 0 || s.For > find.Hold+longestStep*find.Step):
+			t.Errorf("step %d takes %s and %s", i, s.Settle, s.For)
+		}
+	}
+	if len(steps) > mostSteps+2 {
+		t.Errorf("%d steps", len(steps))
+	}
+}
+
+// The words tell the story.
+func TestFinderSays(t *testing.T) {
+	f := NewFinder(metrics.Find{From: 10, Most: 100, Step: 10 * time.Second, Hold: 30 * time.Second})
+	got := []string{f.Step().Words}
+	for _, within := range []bool{true, false, false, false, true, true, true, false, false, true} {
+		got = append(got, f.Next(within).Words)
+	}
+	want := []string{
+		"trying 10 req/s", "10 holds, trying 13", "13 req/s is too much, waiting until the queue has drained",
+		"between 10 and 13 req/s, trying 11.4", "11.4 req/s is too much, waiting until the queue has drained",
+		"between 10 and 11.4 req/s, trying 10.7", "between 10.7 and 11.4 req/s, trying 11", "holding 11 req/s for 30s",
+		"11 req/s does not last, waiting until the queue has drained", "holding 10.2 req/s for 30s", "10.2 req/s held for 30s",
+	}
+	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {
+		t.Errorf("got\n%s\nwant\n%s", g, w)
+	}
+	if s := f.Next(true); s.Phase != Done || f.Next(false) != s {
+		t.Errorf("%+v is not the end", s)
+	}
+}
+
+// A server that flaps is searched in bounded time, and what is found is near the truth if its verdicts mostly are.
+func TestFinderAgainstNoise(t *testing.T) {
+	for _, wrong := range []float64{.1, .5, 1} {
+		near := 0
+		const n = 100
+		for seed := range uint64(n) {
+			find := metrics.Find{From: 1, Most: 500, Step: 10 * time.Second, Hold: 30 * time.Second, Users: seed%2 == 1}
+			s := server{capacity: 40, noise: rand.New(rand.NewPCG(seed, 0)), wrong: wrong}
+			f := NewFinder(find)
+			checkSteps(t, find, search(f, &s, find.Users))
+			if load, ok := f.Found(); ok && load >= 30 && load <= 50 {
+				near++
+			}
+			if s.now > 2*time.Hour {
+				t.Errorf("seed %d: it took %s", seed, s.now)
+			}
+		}
+		if wrong == .1 && near < n*8/10 {
+			t.Errorf("with a tenth of the verdicts wrong, %d of %d searches found what is near", near, n)
+		}
+	}
+}
+
+func TestRamp(t *testing.T) {
+	r := Ramp{From: 10, To: 30, Start: 5 * time.Second, Over: 10 * time.Second}
+	for _, c := range []struct {
+		at   float64
+		load float64
+		over bool
+	}{{0, 10, false}, {5, 10, false}, {10, 20, false}, {14, 28, false}, {15, 30, true}, {99, 30, true}} {
+		if load, over := r.At(time.Duration(c.at * float64(time.Second))); load != c.load || over != c.over {
+			t.Errorf("at %v s: %v (%v), want %v (%v)", c.at, load, over, c.load, c.over)
+		}
+	}
+	if load, over := (Ramp{From: 1, To: 2}).At(0); load != 2 || !over {
+		t.Errorf("a ramp without length: %v (%v)", load, over)
+	}
+}
+
+func ExampleFinder() {
+	f := NewFinder(metrics.Find{From: 8, Most: 64, Step: 10 * time.Second, Hold: 30 * time.Second, Users: true})
+	for step := f.Step(); step.Phase != Done; step = f.Next(step.Load <= 12) {
+		fmt.Println(step.Words)
+	}
+	fmt.Println(f.Found())
+	// Output:
+	// trying 8 users
+	// 8 holds, trying 10
+	// 10 holds, trying 13
+	// 13 users is too much, waiting until the queue has drained
+	// between 10 and 13 users, trying 11
+	// between 11 and 13 users, trying 12
+	// holding 12 users for 30s
+	// 12 true
+}

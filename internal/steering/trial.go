@@ -1,0 +1,221 @@
+package steering
+
+import (
+	"sync"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// Verdict is what is known of a trial so far.
+type Verdict string
+
+const (
+	// Open: not decided yet.
+	Open Verdict = "open"
+	// Within: enough requests were good. Missed: too many were not.
+	Within Verdict = "within"
+	Missed Verdict = "missed"
+)
+
+// Trial judges a load by the requests that were scheduled while it was in force, for that load caused what they felt. It
+// hears of requests as an observer, from many goroutines at once.
+//
+// A request's wait for a client slot counts here, other than in its TTFT: a rate that a limit of this client holds back is
+// none that its users would call held.
+type Trial struct {
+	mu       sync.Mutex // guards everything below
+	slo      metrics.SLO
+	share    float64
+	from, to time.Duration
+	patience time.Duration
+	expected float64
+
+	scheduled, good, bad int
+	pending              map[int]pending
+	// waiting are all requests that are due and have no first chunk, whoever caused them.
+	waiting map[int]struct{}
+}
+
+// pending is a request whose verdict is open.
+type pending struct {
+	due time.Duration
+	// promising: its first chunk came in time.
+	promising bool
+}
+
+// NewTrial judges nothing before Begin. share of the requests, of 1, must meet the objectives.
+func NewTrial(slo metrics.SLO, share float64) *Trial {
+	return &Trial{slo: slo, share: share, pending: map[int]pending{}, waiting: map[int]struct{}{}}
+}
+
+// SetObjectives changes what requests that are not judged yet are judged by.
+func (t *Trial) SetObjectives(slo metrics.SLO) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.slo = slo
+}
+
+// Begin forgets what was and judges the requests that are scheduled from one moment of the run to another. expected is how
+// many that will be, 0 if that is not known. Who has no verdict after so much patience beyond that is judged by what it
+// showed until then.
+func (t *Trial) Begin(from, to time.Duration, expected float64, patience time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.from, t.to, t.expected, t.patience = from, to, expected, patience
+	t.scheduled, t.good, t.bad = 0, 0, 0
+	clear(t.pending)
+}
+
+// Due counts a request in if it belongs to the trial.
+func (t *Trial) Due(q *metrics.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiting[q.Index] = struct{}{}
+	if q.Due < t.from || q.Due >= t.to {
+		return
+	}
+	t.scheduled++
+	t.pending[q.Index] = pending{due: q.Due}
+}
+
+// Waiting is how many requests are due and have no first chunk yet, whichever load they belong to.
+func (t *Trial) Waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.waiting)
+}
+
+// Sent says nothing new.
+func (t *Trial) Sent(*metrics.Request) {}
+
+// Chunk looks at first chunks alone.
+func (t *Trial) Chunk(q *metrics.Request) {
+	if q.LastChunk != q.FirstChunk {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.waiting, q.Index)
+	p, mine := t.pending[q.Index]
+	if !mine || p.promising {
+		return
+	}
+	switch limit, given := t.limit(metrics.TTFT); {
+	case given && q.FirstChunk-q.Due > limit:
+		t.settle(q.Index, false)
+	case len(t.slo) == 1 && given:
+		t.settle(q.Index, true)
+	default:
+		p.promising = true
+		t.pending[q.Index] = p
+	}
+}
+
+// Done judges a request by all objectives. One that was cut counts for nothing.
+func (t *Trial) Done(q *metrics.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.waiting, q.Index)
+	if _, mine := t.pending[q.Index]; !mine {
+		return
+	}
+	if q.Failure == metrics.Cancelled {
+		delete(t.pending, q.Index)
+		t.scheduled--
+		return
+	}
+	t.settle(q.Index, q.OK() && t.met(q))
+}
+
+func (t *Trial) settle(index int, good bool) {
+	delete(t.pending, index)
+	if good {
+		t.good++
+	} else {
+		t.bad++
+	}
+}
+
+// met holds a success against every objective, its wait for a slot included.
+func (t *Trial) met(q *metrics.Request) bool {
+	held := max(0, q.Held())
+	for _, o := range t.slo {
+		limit, spent := milliseconds(o.LimitMS), q.TTFT()+held
+		switch o.Metric {
+		case metrics.TPOT:
+			spent = 0
+			if q.OutputTokens > 1 {
+				spent = (q.E2EL() - q.TTFT()) / time.Duration(q.OutputTokens-1)
+			}
+		case metrics.E2EL:
+			spent = q.E2EL() + held
+		}
+		if spent > limit {
+			return false
+		}
+	}
+	return true
+}
+
+func (t *Trial) limit(metric string) (time.Duration, bool) {
+	for _, o := range t.slo {
+		if o.Metric == metric {
+			return milliseconds(o.LimitMS), true
+		}
+	}
+	return 0, false
+}
+
+// milliseconds is a limit of an objective, in bounds.
+func milliseconds(ms float64) time.Duration {
+	return time.Duration(min(ms, 1e12) * float64(time.Millisecond))
+}
+
+// Verdict says what is known at a moment of the run. It settles as soon as the rest cannot change it.
+func (t *Trial) Verdict(now time.Duration) Verdict {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.giveUp(now)
+	all := float64(t.scheduled)
+	if now < t.to {
+		// More are to come, about as many as the load says.
+		if t.expected > 0 && float64(t.bad) > (1-t.share)*max(all, t.expected)+1 {
+			return Missed
+		}
+		return Open
+	}
+	// The smallest surplus makes up for shares that are not quite what they are written as.
+	const surplus = 1e-9
+	switch {
+	case float64(t.bad) > (1-t.share)*all+surplus:
+		return Missed
+	case all > 0 && float64(t.good) >= t.share*all-surplus:
+		return Within
+	case now < t.to+t.patience:
+		return Open
+	}
+	// The patience is over, and some neither ended nor are late for sure.
+	promising := 0
+	for _, p := range t.pending {
+		if p.promising {
+			promising++
+		}
+	}
+	if all > 0 && float64(t.good+promising) >= t.share*all-surplus {
+		return Within
+	}
+	return Missed
+}
+
+// giveUp settles those that are late whatever comes.
+func (t *Trial) giveUp(now time.Duration) {
+	first, firstGiven := t.limit(metrics.TTFT)
+	whole, wholeGiven := t.limit(metrics.E2EL)
+	for index, p := range t.pending {
+		waited := now - p.due
+		if firstGiven && !p.promising && waited > first || wholeGiven && waited > whole {
+			t.settle(index, false)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package steering
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// feel is what a request of a trial felt, in milliseconds from when it was due; 0 for not yet.
+type feel struct {
+	due, held, first, done float64
+	tokens                 int
+	failure                metrics.Failure
+}
+
+func ms(v float64) time.Duration { return time.Duration(v * float64(time.Millisecond)) }
+
+func (f feel) tell(t *Trial, index int) {
+	q := metrics.NewRequest(index)
+	q.Due = ms(f.due)
+	q.Scheduled, q.OutputTokens = q.Due, f.tokens
+	t.Due(&q)
+	q.Admitted = q.Due + ms(f.held)
+	q.Sent = q.Admitted
+	t.Sent(&q)
+	if f.first > 0 {
+		q.FirstChunk = q.Due + ms(f.first)
+		q.LastChunk = q.FirstChunk
+		t.Chunk(&q)
+		t.Chunk(&q) // of the same microsecond
+	}
+	if f.done > 0 {
+		q.LastChunk, q.Done, q.Failure = q.Due+ms(f.done), q.Due+ms(f.done), f.failure
+		t.Chunk(&q)
+		t.Done(&q)
+	}
+}
+
+func TestTrial(t *testing.T) {
+	slo := func(texts ...string) (s metrics.SLO) {
+		for _, text := range texts {
+			o, err := metrics.ParseObjective(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s = s.With(o)
+		}
+		return s
+	}
+	good := feel{due: 1500, first: 100, done: 400, tokens: 4}
+	late := feel{due: 1500, first: 900, done: 1000, tokens: 2}
+	many := func(f feel, n int) (all []feel) {
+		for range n {
+			all = append(all, f)
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name     string
+		slo      metrics.SLO
+		expected float64
+		all      []feel
+		now      float64 // ms; the trial is from 1 s to 2 s, with a patience of 5 s
+		want     Verdict
+	}{
+		{"nothing yet", slo("ttft:500"), 20, nil, 1500, Open},
+		{"nothing came at all", slo("ttft:500"), 20, nil, 2500, Open},
+		{"nothing came, and nobody waits any more", slo("ttft:500"), 20, nil, 7000, Missed},
+		{"all good, but it is still on", slo("ttft:500"), 20, many(good, 20), 1999, Open},
+		{"all good", slo("ttft:500"), 20, many(good, 20), 2000, Within},
+		{"one of twenty is late", slo("ttft:500"), 20, append(many(good, 19), late), 3000, Within},
+		{"two of twenty are late", slo("ttft:500"), 20, append(many(good, 18), late, late), 3000, Missed},
+		{"so many are late that the rest does not matter", slo("ttft:500"), 20, many(late, 3), 1800, Missed},
+		{"but nobody knows how many will come", slo("ttft:500"), 0, many(late, 3), 1800, Open},
+		{"first chunks are enough", slo("ttft:500"), 0, many(feel{due: 1500, first: 100}, 5), 2000, Within},
+		{"not for other objectives", slo("ttft:500", "tpot:50"), 0, many(feel{due: 1500, first: 100}, 5), 2000, Open},
+		{"unless it takes too long", slo("ttft:500", "tpot:50"), 0, many(feel{due: 1500, first: 100}, 5), 7000, Within},
+		{"no first chunk, and too late for one", slo("ttft:500"), 0, many(feel{due: 1500}, 5), 2100, Missed},
+		{"no first chunk, and time enough", slo("ttft:800"), 0, many(feel{due: 1500}, 5), 2100, Open},
+		{"no end, and too late for one", slo("e2el:700"), 0, many(feel{due: 1500, first: 1}, 5), 2300, Missed},
+		{"slow tokens", slo("tpot:50"), 0, many(feel{due: 1500, first: 100, done: 400, tokens: 4}, 5), 2300, Missed},
+		{"quick tokens", slo("tpot:101"), 0, many(feel{due: 1500, first: 100, done: 400, tokens: 4}, 5), 2300, Within},
+		{"one token has no pace", slo("tpot:1"), 0, many(feel{due: 1500, first: 100, done: 400, tokens: 1}, 5), 2300, Within},
+		{"held too long", slo("ttft:500"), 0, many(feel{due: 1500, held: 450, first: 550, done: 600, tokens: 2}, 5), 2300, Missed},
+		{"failed", slo("ttft:500", "e2el:9000"), 0, many(feel{due: 1500, first: 100, done: 200, failure: metrics.FailedStatus}, 5), 2300, Missed},
+		{"cut ones count for nothing", slo("e2el:9000"), 0, append(many(feel{due: 1500, first: 100, done: 200, failure: metrics.Cancelled}, 5), good), 2300, Within},
+		{"others' requests", slo("ttft:500"), 0, append(many(feel{due: 900, first: 900, done: 901}, 9), good, feel{due: 2000, first: 900, done: 901}), 2300, Within},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			trial := NewTrial(c.slo, .95)
+			trial.Begin(time.Second, 2*time.Second, c.expected, 5*time.Second)
+			for i, f := range c.all {
+				f.tell(trial, i)
+			}
+			if got := trial.Verdict(ms(c.now)); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Requests that an earlier trial left behind are nobody's.
+func TestTrialBeginsAnew(t *testing.T) {
+	trial := NewTrial(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, .95)
+	trial.Begin(0, time.Second, 0, time.Second)
+	feel{}.tell(trial, 1)
+	trial.Begin(time.Second, 2*time.Second, 0, time.Second)
+	q := metrics.NewRequest(1)
+	q.Failure = metrics.FailedStatus
+	trial.Done(&q)
+	feel{due: 1200, first: 10, done: 20}.tell(trial, 2)
+	if got := trial.Verdict(2 * time.Second); got != Within {
+		t.Errorf("%s, want %s", got, Within)
+	}
+	trial.SetObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}})
+	feel{due: 1200, first: 10, done: 20}.tell(trial, 3)
+	if got := trial.Verdict(2 * time.Second); got != Missed {
+		t.Errorf("after new objectives %s, want %s", got, Missed)
+	}
+}
+
+// A trial hears from many goroutines at once: for the race detector.
+func TestTrialRace(t *testing.T) {
+	trial := NewTrial(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, .95)
+	trial.Begin(0, time.Second, 0, time.Second)
+	var work sync.WaitGroup
+	for i := range 8 {
+		work.Go(func() {
+			for k := range 100 {
+				feel{due: float64(k), first: 10, done: 20}.tell(trial, 100*i+k)
+				trial.Verdict(ms(float64(k)))
+			}
+		})
+	}
+	work.Wait()
+	if got := trial.Verdict(time.Second); got != Within {
+		t.Errorf("%s, want %s", got, Within)
+	}
+}
+
+// BenchmarkTrialChunk is what each chunk costs beside the recorder: a comparison, but for the first.
+func BenchmarkTrialChunk(b *testing.B) {
+	trial := NewTrial(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, .95)
+	q := metrics.NewRequest(1)
+	q.FirstChunk, q.LastChunk = 1, 2
+	b.ReportAllocs()
+	for b.Loop() {
+		trial.Chunk(&q)
+	}
+}

@@ -1,0 +1,130 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// GPUOptions say which accelerators to watch and how.
+type GPUOptions struct {
+	// Tools to try, by name or path, in this order; nil means nvidia-smi, amd-smi and rocm-smi. The first that has
+	// something to say is used. A path must end in one of these names, as that says how to speak with it.
+	Tools []string
+	// Only these accelerators, by index; nil means all.
+	Only []int
+	// Every is how often to look; 0 means each second.
+	Every time.Duration
+	// Start of the run, the offset 0 of what is seen; zero means now.
+	Start time.Time
+
+	patience patience
+}
+
+// ErrNoGPUTool says that none of the tools is installed, so that nothing was started.
+var ErrNoGPUTool = errors.New("no GPU tool")
+
+// GPUWatch looks at the accelerators of this machine through the vendor's own tool, a child process that lives as long as
+// the watch does.
+type GPUWatch struct {
+	seconds chan metrics.GPUSecond
+	cancel  context.CancelFunc
+	over    chan struct{}
+
+	mu  sync.Mutex // guards err
+	err error
+}
+
+// WatchGPUs starts to watch in the background and returns at once. The error is ErrNoGPUTool, with the names of those that
+// were looked for, or says that the options make no sense. The watch ends with ctx or Close; whoever starts one calls Close.
+func WatchGPUs(ctx context.Context, o GPUOptions) (*GPUWatch, error) {
+	o = o.defaults()
+	var tools []gpuTool
+	for _, name := range o.Tools {
+		t, err := gpuToolOf(name)
+		if err != nil {
+			return nil, err
+		}
+		if t.path, err = exec.LookPath(name); err == nil {
+			tools = append(tools, t)
+		}
+	}
+	if len(tools) == 0 {
+		return nil, fmt.Errorf("%w: %s not found", ErrNoGPUTool, enumerate(o.Tools))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	w := &GPUWatch{seconds: make(chan metrics.GPUSecond, 4), cancel: cancel, over: make(chan struct{})}
+	go func() {
+		defer close(w.over)
+		defer cancel()
+		err := watchGPUs(ctx, tools, o, w.seconds)
+		w.mu.Lock()
+		w.err = err
+		w.mu.Unlock()
+		close(w.seconds)
+	}()
+	return w, nil
+}
+
+// Seconds are the looks, in order. A reader that falls behind loses the oldest of them. The channel is closed when there will
+// be no more; then Err says why.
+func (w *GPUWatch) Seconds() <-chan metrics.GPUSecond { return w.seconds }
+
+// Err is why a watch ended by itself; nil while it goes on and if it was Close or the context that ended it.
+func (w *GPUWatch) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// Close ends the watch and the tool, and waits for both. It may be called again.
+func (w *GPUWatch) Close() {
+	w.cancel()
+	<-w.over
+}
+
+func (o GPUOptions) defaults() GPUOptions {
+	if o.Tools == nil {
+		o.Tools = []string{"nvidia-smi", "amd-smi", "rocm-smi"}
+	}
+	if o.Every <= 0 {
+		o.Every = time.Second
+	}
+	if o.Start.IsZero() {
+		o.Start = time.Now()
+	}
+	o.patience = o.patience.defaults(o.Every)
+	return o
+}
+
+// watchGPUs uses the first tool that says something, until it ends.
+func watchGPUs(ctx context.Context, tools []gpuTool, o GPUOptions, seconds chan metrics.GPUSecond) error {
+	var problems []error
+	for _, t := range tools {
+		s := gpuStream{tool: t, options: o, out: seconds}
+		err := s.run(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if s.spoke {
+			return err
+		}
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+// enumerate is "a, b and c".
+func enumerate(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}

@@ -1,0 +1,44 @@
+package telemetry
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// gpuWatcher is the environment variable that makes TestWatchGPUsKilled the process that is killed: the path of its tool.
+const gpuWatcher = "BENCHTOP_TEST_GPU_TOOL"
+
+// However we end, the tool does too.
+func TestWatchGPUsKilled(t *testing.T) {
+	if path := os.Getenv(gpuWatcher); path != "" {
+		w, err := WatchGPUs(t.Context(), GPUOptions{Tools: []string{path}, Every: 10 * ms})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		<-w.Seconds()
+		fmt.Println("ready")
+		time.Sleep(time.Minute)
+		return
+	}
+	path, pids := fakeTool(t, "nvidia-smi", "echo '0, "+fakeLine+"'; exec sleep 1000")
+	c := exec.Command(os.Args[0], "-test.run", "^TestWatchGPUsKilled$")
+	c.Env = append(os.Environ(), gpuWatcher+"="+path)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := make([]byte, 5)
+	if _, err := out.Read(said); err != nil || string(said) != "ready" {
+		t.Errorf("the watcher said %q, %v", said, err)
+	}
+	_ = c.Process.Kill()
+	_ = c.Wait()
+	allGone(t, pids)
+}

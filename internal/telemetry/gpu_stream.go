@@ -1,0 +1,168 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// patience is how long a tool may say nothing: from its start, as a driver that sleeps takes long to wake, and later.
+type patience struct{ first, later time.Duration }
+
+func (p patience) defaults(every time.Duration) patience {
+	if p.first == 0 {
+		p.first = max(15*time.Second, 3*every)
+	}
+	if p.later == 0 {
+		p.later = max(5*time.Second, 3*every)
+	}
+	return p
+}
+
+// gpuStream turns what a tool prints into looks.
+type gpuStream struct {
+	tool    gpuTool
+	options GPUOptions
+	out     chan metrics.GPUSecond
+
+	spoke bool // the tool has shown an accelerator
+	words string
+	tick  gpuTick
+}
+
+// run lets the tool look until it ends, fails or ctx is done.
+func (s *gpuStream) run(ctx context.Context) error {
+	// Linux ends a child with the thread that started it, see isolate.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	for {
+		began := time.Now()
+		err := s.process(ctx)
+		if err != nil || !s.tool.once || ctx.Err() != nil {
+			return err
+		}
+		// A tool that is started for every look is slow, and works on the machine that measures.
+		took := time.Since(began)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(max(s.options.Every-took, 9*took)):
+		}
+	}
+}
+
+// process starts the tool and follows it to its end.
+func (s *gpuStream) process(ctx context.Context) error {
+	p, err := startTool(s.tool.path, s.tool.args(s.options.Every))
+	if err != nil {
+		return fmt.Errorf("%s cannot be started: %w", s.tool.name, err)
+	}
+	limit := s.options.patience.first
+	err = s.follow(ctx, p, &limit)
+	exit := p.end()
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case errors.Is(err, errQuiet):
+		return fmt.Errorf("%s said nothing for %s and was ended%s", s.tool.name, limit, p.stuck(exit))
+	case err != nil:
+		return err
+	}
+	if s.tool.once && s.spoke && exit == nil {
+		return nil
+	}
+	return s.ended(p, exit)
+}
+
+var errQuiet = errors.New("quiet")
+
+// follow reads lines until there are no more. limit is the patience in force.
+func (s *gpuStream) follow(ctx context.Context, p *toolProcess, limit *time.Duration) error {
+	parse := s.tool.parser()
+	quiet, settled := time.NewTimer(*limit), time.NewTimer(time.Hour)
+	defer quiet.Stop()
+	defer settled.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-quiet.C:
+			return errors.Join(s.last(), errQuiet)
+		case <-settled.C:
+			if err := s.flush(); err != nil {
+				return err
+			}
+		case line, more := <-p.lines:
+			if !more {
+				return s.last()
+			}
+			gpu, ok := parse(line)
+			if !ok {
+				if s.words == "" {
+					s.words = printable([]byte(line))
+				}
+				continue
+			}
+			s.spoke, *limit = true, s.options.patience.later
+			quiet.Reset(*limit)
+			if s.tick.ends(gpu.Index) {
+				if err := s.flush(); err != nil {
+					return err
+				}
+			}
+			s.tick.add(gpu, time.Since(s.options.Start))
+			settled.Reset(s.tick.wait(s.options.Every))
+		}
+	}
+}
+
+// last hands on what came before the output ended, unless lines are missing.
+func (s *gpuStream) last() error {
+	if s.tick.whole() {
+		return s.flush()
+	}
+	return nil
+}
+
+// flush hands a look on. Nobody is waited for: a reader that falls behind loses the oldest.
+func (s *gpuStream) flush() error {
+	if len(s.tick.gpus) == 0 {
+		return nil
+	}
+	second, err := s.tick.take(s.options.Only)
+	if err != nil {
+		return fmt.Errorf("%s %w", s.tool.name, err)
+	}
+	for {
+		select {
+		case s.out <- second:
+			return nil
+		default:
+		}
+		select {
+		case <-s.out:
+		default:
+		}
+	}
+}
+
+// ended says why a tool went away that should not have.
+func (s *gpuStream) ended(p *toolProcess, exit error) error {
+	words := p.words()
+	if words == "" && !s.spoke {
+		words = s.words // nvidia-smi complains there
+	}
+	switch {
+	case words != "" && exit != nil:
+		return fmt.Errorf("%s ended: %s (%w)", s.tool.name, words, exit)
+	case words != "":
+		return fmt.Errorf("%s ended: %s", s.tool.name, words)
+	case exit != nil:
+		return fmt.Errorf("%s ended: %w", s.tool.name, exit)
+	}
+	return fmt.Errorf("%s ended without a word", s.tool.name)
+}

@@ -1,0 +1,195 @@
+//go:build unix
+
+package telemetry
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchtop/metrics"
+)
+
+// fakeTool writes a shell script under the name of a tool and returns its path. In the script, pid is called to note who runs.
+func fakeTool(t *testing.T, name, script string) (path, pids string) {
+	t.Helper()
+	dir := t.TempDir()
+	path, pids = filepath.Join(dir, name), filepath.Join(dir, "pids")
+	text := "#!/bin/sh\npid() { echo $1 >>" + pids + "; }\npid $$\n" + script
+	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path, pids
+}
+
+// watchAll follows a watch until it has seen most looks, or ends. It returns the looks and why it ended.
+func watchAll(t *testing.T, o GPUOptions, most int) ([]metrics.GPUSecond, error) {
+	t.Helper()
+	if o.Every == 0 {
+		o.Every = 20 * ms
+	}
+	w, err := WatchGPUs(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	var seen []metrics.GPUSecond
+	for s := range w.Seconds() {
+		if seen = append(seen, s); len(seen) == most {
+			break
+		}
+	}
+	return seen, w.Err()
+}
+
+// allGone fails if a process of a fake tool lives on.
+func allGone(t *testing.T, pids string) {
+	t.Helper()
+	text, err := os.ReadFile(pids)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range strings.Fields(string(text)) {
+		pid, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(10 * time.Second); alive(pid); time.Sleep(5 * ms) {
+			if time.Now().After(end) {
+				t.Fatalf("process %d is still there", pid)
+			}
+		}
+	}
+}
+
+// alive reports whether a process runs. One that nobody waited for yet, or not with a parent of its own, is gone.
+func alive(pid int) bool {
+	if stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil {
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		return !strings.HasPrefix(rest, "Z") && !strings.HasPrefix(rest, "X")
+	}
+	return syscall.Kill(pid, 0) == nil
+}
+
+const fakeLine = "NVIDIA H200, 50, 1024, 2048, 300.5, 700, 60, 1980"
+
+func TestWatchNvidia(t *testing.T) {
+	path, pids := fakeTool(t, "nvidia-smi", `[ "$*" = "--query-gpu=`+nvidiaQuery+` --format=csv,noheader,nounits -lms 20" ] || { echo "called with $*" >&2; exit 1; }
+while :; do echo "0, `+fakeLine+`"; echo "1, `+fakeLine+`"; sleep 0.05; done`)
+	seen, err := watchAll(t, GPUOptions{Tools: []string{path}, Only: []int{1}}, 3)
+	if err != nil || len(seen) != 3 {
+		t.Fatalf("%d looks, %v", len(seen), err)
+	}
+	for i, s := range seen {
+		want := []metrics.GPU{{Index: 1, Name: "NVIDIA H200", Use: 0.5, MemoryUsed: 1024 * mebi, MemoryTotal: 2048 * mebi,
+			Power: 300.5, PowerLimit: 700, Temperature: 60, Clock: 1980}}
+		if diff := cmp.Diff(want, s.GPUs); diff != "" {
+			t.Errorf("look %d: -want +got\n%s", i, diff)
+		}
+		if i > 0 && (s.Took <= 0 || s.At != seen[i-1].At+s.Took) || i == 0 && s.Took != 0 {
+			t.Errorf("look %d at %v took %v, the one before was at %v", i, s.At, s.Took, seen[max(i-1, 0)].At)
+		}
+	}
+	allGone(t, pids)
+}
+
+// Tools that do not do what they should: the watch ends, says why, and leaves no process behind.
+func TestWatchGPUsTroubled(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		looks        int
+		says         string
+	}{
+		{"hangs at once", "sleep 1000 & pid $!; wait", 0, "nvidia-smi said nothing for 500ms and was ended"},
+		{"hangs later, deaf", "trap '' TERM INT HUP; echo '0, " + fakeLine + "'; sleep 1000", 1, "nvidia-smi said nothing for 300ms and was ended"},
+		{"garbage", `printf 'garbage\n\000\377\n,,,,,,,,\n\n"\n'; echo '0, ` + fakeLine + `'; printf '%20000s\n'; sleep 1000`, 1, "nvidia-smi said nothing for 300ms"},
+		{"garbage only", `while :; do echo "0, 1, 2"; sleep 0.02; done`, 0, "nvidia-smi said nothing for 500ms"},
+		{"a part of a line", `echo '0, ` + fakeLine + `'; printf '0, NVIDIA H200, 50, 1024, 2048, 300.5, 700, 60, 19'`, 1, "nvidia-smi ended without a word"},
+		{"exits early", `echo >&2; echo 'no permission' >&2; echo 'sorry' >&2; exit 4`, 0, "nvidia-smi ended: no permission (exit status 4)"},
+		{"exits later", `echo '0, ` + fakeLine + `'; echo 'lost it' >&2; exit 4`, 1, "nvidia-smi ended: lost it (exit status 4)"},
+		{"complains on its output", `echo 'NVIDIA-SMI has failed because it could not.'; exit 9`, 0, "nvidia-smi ended: NVIDIA-SMI has failed because it could not. (exit status 9)"},
+		{"is killed", `kill -9 $$`, 0, "nvidia-smi ended: signal: killed"},
+		{"says nothing at all", ``, 0, "nvidia-smi ended without a word"},
+		{"closes its output", `exec >&-; sleep 1000`, 0, "nvidia-smi ended: signal: killed"},
+		{"leaves a child behind", `sleep 1000 & pid $!; echo '0, ` + fakeLine + `'; exit 3`, 1, "nvidia-smi said nothing for 300ms"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path, pids := fakeTool(t, "nvidia-smi", c.script)
+			p := patience{20 * time.Second, 300 * ms}
+			if strings.Contains(c.says, "for 500ms") {
+				p.first = 500 * ms
+			}
+			seen, err := watchAll(t, GPUOptions{Tools: []string{path}, patience: p}, -1)
+			if err == nil || !strings.HasPrefix(err.Error(), c.says) || len(seen) != c.looks {
+				t.Errorf("%d looks, error %v; want %d, %q", len(seen), err, c.looks, c.says)
+			}
+			allGone(t, pids)
+		})
+	}
+}
+
+// The next tool has its turn if the first has nothing to say.
+func TestWatchGPUsNextTool(t *testing.T) {
+	broken, _ := fakeTool(t, "nvidia-smi", "echo 'No devices were found'; exit 6")
+	amd, pids := fakeTool(t, "amd-smi", `[ "$*" = "monitor -p -t -u -m -v --csv --watch 1" ] || exit 1
+echo gpu,power_usage,gfx; while :; do echo 0,100,50; sleep 0.05; done`)
+	seen, err := watchAll(t, GPUOptions{Tools: []string{broken, amd}}, 2)
+	if err != nil || len(seen) != 2 || seen[0].GPUs[0].Power != 100 || seen[0].GPUs[0].Use != 0.5 {
+		t.Errorf("%+v, %v", seen, err)
+	}
+	allGone(t, pids)
+	none, _ := fakeTool(t, "rocm-smi", "exit 1")
+	_, err = watchAll(t, GPUOptions{Tools: []string{broken, none}}, 1)
+	want := "nvidia-smi ended: No devices were found (exit status 6)\nrocm-smi ended: exit status 1"
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
+// A tool without a loop of its own is started for each look.
+func TestWatchRocm(t *testing.T) {
+	path, pids := fakeTool(t, "rocm-smi", `echo 'device,GPU use (%),Average Graphics Package Power (W)'; echo card0,10,41.0; echo card1,20,42.0`)
+	seen, err := watchAll(t, GPUOptions{Tools: []string{path}}, 3)
+	if err != nil || len(seen) != 3 || len(seen[2].GPUs) != 2 || seen[2].GPUs[1].Power != 42 || seen[2].Took <= 0 {
+		t.Errorf("%+v, %v", seen, err)
+	}
+	if text, _ := os.ReadFile(pids); len(strings.Fields(string(text))) < 3 {
+		t.Errorf("processes %q, want three at least", text)
+	}
+}
+
+// Nobody reads: the tool runs on, the oldest looks are lost, and Close ends all that. So does the context.
+func TestWatchGPUsClose(t *testing.T) {
+	for _, by := range []string{"Close", "the context"} {
+		path, pids := fakeTool(t, "nvidia-smi", `sleep 1000 & pid $!; i=0; while [ $i -lt 100 ]; do echo "0, g, $i, 1, 1, 1, 1, 1, 1"; i=$((i+1)); done; echo done >>`+t.TempDir()+`/x; wait`)
+		ctx, cancel := context.WithCancel(t.Context())
+		w, err := WatchGPUs(ctx, GPUOptions{Tools: []string{path}, Every: 10 * ms})
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := <-w.Seconds()
+		for first.GPUs[0].Use < 0.05 { // all the lines came without anybody reading
+			first = <-w.Seconds()
+		}
+		if by == "Close" {
+			w.Close()
+		} else {
+			cancel()
+		}
+		for range w.Seconds() {
+		}
+		w.Close()
+		cancel()
+		if err := w.Err(); err != nil {
+			t.Errorf("%s: error %v", by, err)
+		}
+		allGone(t, pids)
+	}
+}

@@ -1,0 +1,153 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// ServerWatch looks at a server's metrics page, again and again. It belongs to one goroutine.
+type ServerWatch struct {
+	client  *http.Client
+	page    string
+	engines []engine
+
+	kind   string
+	before *reading // nil: no look has succeeded yet
+	at     time.Duration
+
+	rest   time.Duration
+	failed int // looks in a row
+}
+
+// NewServerWatch watches the page at a whole URL. The client brings headers and TLS.
+func NewServerWatch(client *http.Client, page string) *ServerWatch {
+	return &ServerWatch{client: client, page: page, engines: engines(), rest: lookEvery}
+}
+
+// errUnknownServer says that there is a page, but nothing on it for us. Some servers begin to speak with their first request.
+var errUnknownServer = errors.New("it has no figures of vLLM, SGLang, llama.cpp or TGI")
+
+// Look reads the page; ctx brings the time-out, at is the moment by the run's clock. The first look that succeeds knows levels
+// but no movements, which are Unsaid. The error is ErrRestarted if counters fell since the look before: then the levels are
+// good nevertheless, and the next look counts from there. Any other error means that nothing is known of this moment; the
+// next look that succeeds says how counters moved since the last one that did.
+func (w *ServerWatch) Look(ctx context.Context, at time.Duration) (metrics.ServerSecond, error) {
+	now := &reading{engines: w.engines}
+	began := time.Now()
+	length, err := fetch(ctx, w.client, w.page, now.add)
+	if err == nil && now.engine == nil {
+		err = fmt.Errorf(" at %s: %w", redacted(w.page), errUnknownServer)
+	}
+	w.pace(time.Since(began), length, err)
+	if err != nil {
+		return new(reading).second(at), fmt.Errorf("reading the server's metrics page%w%s", err, remedy(err))
+	}
+	w.kind = now.engine.kind
+	before, since := w.before, at-w.at
+	w.before, w.at = now, at
+	s := now.second(at)
+	if before == nil {
+		return s, nil
+	}
+	s.Took = since
+	if now.restarted(before) {
+		return s, ErrRestarted
+	}
+	now.movements(before, &s)
+	return s, nil
+}
+
+// Kind of the server, such as "vLLM"; "" as long as no look has recognized it.
+func (w *ServerWatch) Kind() string { return w.kind }
+
+// remedy says what to try against an error.
+func remedy(err error) string {
+	var no *refused
+	if errors.As(err, &no) && (no.status == http.StatusNotFound || no.status == http.StatusNotImplemented) {
+		return "; some servers have that page only if asked for it: SGLang with --enable-metrics, llama.cpp with --metrics"
+	}
+	return ""
+}
+
+const (
+	// lookEvery is how often a server is asked that answers well, seldom how often one at least that does not.
+	lookEvery = time.Second
+	seldom    = 30 * time.Second
+	// pageRate is how many bytes of pages a second we read at most, so that a page of any length costs little.
+	pageRate = 4e6
+)
+
+// Rest is how long to leave the server alone before the next look, so that looks disturb neither it nor the load: a second,
+// more after a page that is long or takes long, and up to half a minute while looks fail.
+func (w *ServerWatch) Rest() time.Duration { return w.rest }
+
+func (w *ServerWatch) pace(took time.Duration, length int64, err error) {
+	w.rest = max(lookEvery, took, time.Duration(float64(length)/pageRate*float64(time.Second)))
+	w.failed++
+	if err == nil {
+		w.failed = 0
+	} else if w.before == nil || w.failed > 3 { // a server that was there may come back
+		w.rest = max(w.rest, lookEvery<<min(w.failed, 5))
+	}
+	w.rest = min(w.rest, seldom)
+}
+
+// second is what a reading says by itself.
+func (r *reading) second(at time.Duration) metrics.ServerSecond {
+	no := metrics.Unsaid()
+	s := metrics.ServerSecond{
+		At: at, Running: r.level(running), Waiting: r.level(waiting), KVUsage: r.share(kvUsage),
+		Preemptions: no, PrefixQueries: no, PrefixHits: no, HitRate: no, PromptTokens: no, OutputTokens: no,
+		DraftTokens: no, AcceptedTokens: no,
+	}
+	if r.said[prefixHits].n == 0 {
+		s.HitRate = r.share(hitRate)
+	}
+	return s
+}
+
+// movements adds what happened since the reading before.
+func (r *reading) movements(before *reading, s *metrics.ServerSecond) {
+	moved := func(f figure) float64 { return r.moved(before, f) }
+	s.Preemptions, s.PromptTokens, s.OutputTokens = moved(preemptions), moved(promptTokens), moved(outputTokens)
+	if r.said[prefixHits].n > 0 {
+		s.PrefixQueries = moved(prefixQueries)
+		s.PrefixHits = min(moved(prefixHits), s.PrefixQueries)
+		if s.PrefixQueries > 0 {
+			s.HitRate = s.PrefixHits / s.PrefixQueries
+		}
+	}
+	s.DraftTokens, s.AcceptedTokens = moved(draftTokens), moved(acceptedTokens)
+	if r.said[draftTokens].n == 0 {
+		s.DraftTokens, s.AcceptedTokens = r.drafted(s.OutputTokens)
+	}
+	s.TTFT = latency(moved(ttftSum), moved(ttftCount))
+	s.Queue = latency(moved(queueSum), moved(queueCount))
+	s.Prefill = latency(moved(prefillSum), moved(prefillCount))
+}
+
+// drafted is how many tokens were drafted and accepted for so many tokens of output, by a server that tells only how long
+// its steps are and how many of its drafts are accepted: a step gives the accepted tokens and one of its own.
+func (r *reading) drafted(output float64) (drafted, accepted float64) {
+	length, rate := r.level(acceptLength), r.level(acceptRate)
+	if !(length >= 1 && rate > 0 && rate <= 1) {
+		return metrics.Unsaid(), metrics.Unsaid()
+	}
+	accepted = output * (1 - 1/length)
+	return accepted / rate, accepted
+}
+
+// latency is the mean of n latencies with a sum in seconds.
+func latency(sum, n float64) metrics.ServerLatency {
+	const most = float64(1000 * time.Hour / time.Second)
+	if !(n > 0 && sum >= 0 && sum/n <= most) {
+		return metrics.ServerLatency{}
+	}
+	return metrics.ServerLatency{N: n, Mean: time.Duration(math.Round(sum / n * float64(time.Second)))}
+}

@@ -1,0 +1,136 @@
+package telemetry
+
+// figure is something that servers say of themselves on their metrics pages.
+type figure uint8
+
+const (
+	running figure = iota
+	waiting
+	kvUsage
+	preemptions
+	prefixQueries
+	prefixHits
+	hitRate
+	promptTokens
+	outputTokens
+	draftTokens
+	acceptedTokens
+	acceptLength // tokens for each step of a server that drafts, its own token included
+	acceptRate   // accepted of the tokens drafted, from 0 to 1
+	ttftSum
+	ttftCount
+	queueSum
+	queueCount
+	prefillSum
+	prefillCount
+	figures // how many there are
+)
+
+// counted says that a figure only grows while a server lives.
+func (f figure) counted() bool {
+	switch f {
+	case running, waiting, kvUsage, hitRate, acceptLength, acceptRate:
+		return false
+	}
+	return true
+}
+
+// shared says that a figure is a mean of a server's engines rather than their sum.
+func (f figure) shared() bool {
+	switch f {
+	case kvUsage, hitRate, acceptLength, acceptRate:
+		return true
+	}
+	return false
+}
+
+// source is a series that gives a figure. Of several that do, a page's lowest rank counts: servers write old names beside
+// new ones.
+type source struct {
+	figure figure
+	rank   uint8
+	// method, unless "", is the value that the label of that name must have.
+	method string
+	// rises: a gauge of which only the rises count.
+	rises bool
+}
+
+// engine is a kind of server: its name for a person, how the names of its series begin, and which of them say what. The
+// names stand there without that beginning, the colon or underscore behind it and a final "_total".
+type engine struct {
+	kind, prefix string
+	names        map[string][]source
+}
+
+func is(f figure) []source              { return []source{{figure: f}} }
+func older(f figure, by uint8) []source { return []source{{figure: f, rank: by}} }
+func ofMethod(f figure, m string) []source {
+	return []source{{figure: f, method: m}}
+}
+
+// engines are the kinds of servers we know. That vLLM and SGLang observe the times in the queue and of prefill when a
+// request ends, and TTFT when its first token comes, cannot be seen on the page.
+func engines() []engine {
+	return []engine{
+		{"vLLM", "vllm", map[string][]source{
+			"num_requests_running":               is(running),
+			"num_requests_waiting":               is(waiting),
+			"kv_cache_usage_perc":                is(kvUsage), // a share, whatever it is called
+			"gpu_cache_usage_perc":               older(kvUsage, 1),
+			"num_preemptions":                    is(preemptions),
+			"prefix_cache_queries":               is(prefixQueries),
+			"prefix_cache_hits":                  is(prefixHits),
+			"gpu_prefix_cache_queries":           older(prefixQueries, 1),
+			"gpu_prefix_cache_hits":              older(prefixHits, 1),
+			"gpu_prefix_cache_hit_rate":          is(hitRate),
+			"prompt_tokens":                      is(promptTokens),
+			"generation_tokens":                  is(outputTokens),
+			"spec_decode_num_draft_tokens":       is(draftTokens),
+			"spec_decode_num_accepted_tokens":    is(acceptedTokens),
+			"time_to_first_token_seconds_sum":    is(ttftSum),
+			"time_to_first_token_seconds_count":  is(ttftCount),
+			"request_queue_time_seconds_sum":     is(queueSum),
+			"request_queue_time_seconds_count":   is(queueCount),
+			"request_prefill_time_seconds_sum":   is(prefillSum),
+			"request_prefill_time_seconds_count": is(prefillCount),
+		}},
+		{"SGLang", "sglang", map[string][]source{
+			"num_running_reqs":       is(running),
+			"num_queue_reqs":         is(waiting),
+			"token_usage":            is(kvUsage),
+			"num_retracted_requests": is(preemptions),
+			// How many were sent back to the queue when the server last looked.
+			"num_retracted_reqs": {{figure: preemptions, rank: 1, rises: true}},
+			"cache_hit_rate":     is(hitRate),
+			"cached_tokens":      is(prefixHits),
+			// Every prompt is looked up.
+			"prompt_tokens":                     {{figure: promptTokens}, {figure: prefixQueries}},
+			"generation_tokens":                 is(outputTokens),
+			"spec_accept_length":                is(acceptLength),
+			"spec_accept_rate":                  is(acceptRate),
+			"time_to_first_token_seconds_sum":   is(ttftSum),
+			"time_to_first_token_seconds_count": is(ttftCount),
+			"queue_time_seconds_sum":            is(queueSum),
+			"queue_time_seconds_count":          is(queueCount),
+		}},
+		// It counts the seconds of prefill but not the requests that they went to, so there is no mean.
+		{"llama.cpp", "llamacpp", map[string][]source{
+			"requests_processing":  is(running),
+			"requests_deferred":    is(waiting),
+			"kv_cache_usage_ratio": is(kvUsage),
+			"prompt_tokens":        is(promptTokens),
+			"tokens_predicted":     is(outputTokens),
+		}},
+		{"TGI", "tgi", map[string][]source{
+			"batch_current_size":           is(running),
+			"queue_size":                   is(waiting),
+			"request_input_length_sum":     is(promptTokens),
+			"request_generated_tokens_sum": is(outputTokens),
+			"request_queue_duration_sum":   is(queueSum),
+			"request_queue_duration_count": is(queueCount),
+			// Of whole batches: a request's prompt takes as long as those it is computed with.
+			"batch_inference_duration_sum":   ofMethod(prefillSum, "prefill"),
+			"batch_inference_duration_count": ofMethod(prefillCount, "prefill"),
+		}},
+	}
+}

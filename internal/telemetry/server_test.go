@@ -1,0 +1,207 @@
+package telemetry
+
+import (
+	"io"
+	"math"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"benchtop/metrics"
+)
+
+// looks serves one page after the other, and returns what a watch sees, one second apart, and the errors.
+func looks(t *testing.T, pages ...string) (seen []metrics.ServerSecond, errs []error, kind string) {
+	t.Helper()
+	next := 0
+	url := served(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, pages[next])
+		next++
+	})
+	w := NewServerWatch(http.DefaultClient, url+"/metrics")
+	for i := range pages {
+		s, err := w.Look(t.Context(), time.Duration(i+1)*time.Second)
+		seen, errs = append(seen, s), append(errs, err)
+	}
+	return seen, errs, w.Kind()
+}
+
+// unsaid is a second of which nothing is known.
+func unsaid(at time.Duration) metrics.ServerSecond {
+	no := math.NaN()
+	return metrics.ServerSecond{At: at, Running: no, Waiting: no, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
+		HitRate: no, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no}
+}
+
+var compareSeconds = cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-9, 0)}
+
+// Two looks at each kind of server, one second apart: levels, and how counters moved.
+func TestServerLook(t *testing.T) {
+	no := math.NaN()
+	for _, c := range []struct {
+		kind          string
+		before, after string
+		first, second metrics.ServerSecond
+	}{
+		{
+			"vLLM", `# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="m"} 3.0
+vllm:num_requests_running{engine="1",model_name="m"} 4.0
+vllm:num_requests_waiting{engine="0"} 10
+vllm:num_requests_waiting{engine="1"} 2
+vllm:num_requests_waiting_by_reason{engine="1",reason="capacity"} 2
+vllm:kv_cache_usage_perc{engine="0"} 0.5
+vllm:kv_cache_usage_perc{engine="1"} 0.25
+vllm:gpu_cache_usage_perc{engine="0"} 0.9
+vllm:num_preemptions_total{engine="0"} 5
+vllm:num_preemptions_created{engine="0"} 1.7e9
+vllm:prefix_cache_queries_total 1000
+vllm:prefix_cache_hits_total 400
+vllm:gpu_prefix_cache_queries_total 1000
+vllm:prompt_tokens_total 5000
+vllm:generation_tokens_total 700
+vllm:spec_decode_num_draft_tokens_total 90
+vllm:spec_decode_num_accepted_tokens_total 60
+vllm:time_to_first_token_seconds_bucket{le="0.001"} 0
+vllm:time_to_first_token_seconds_count 10
+vllm:time_to_first_token_seconds_sum 2.5
+vllm:request_queue_time_seconds_sum 1
+vllm:request_queue_time_seconds_count 10
+vllm:request_prefill_time_seconds_sum 0.5
+vllm:request_prefill_time_seconds_count 10
+`, `vllm:gpu_cache_usage_perc{engine="0"} 0.9
+vllm:num_requests_running{engine="0"} 8
+vllm:num_requests_waiting{engine="0"} 0
+vllm:kv_cache_usage_perc{engine="0"} 0.75
+vllm:num_preemptions_total{engine="0"} 5
+vllm:num_preemptions_total{engine="1"} 2
+vllm:gpu_prefix_cache_queries_total 1000
+vllm:prefix_cache_queries_total 1200
+vllm:prefix_cache_hits_total 550
+vllm:prompt_tokens_total 6000.5
+vllm:generation_tokens_total 800
+vllm:spec_decode_num_draft_tokens_total 120
+vllm:spec_decode_num_accepted_tokens_total 84
+vllm:time_to_first_token_seconds_count 14
+vllm:time_to_first_token_seconds_sum 3.5
+vllm:request_queue_time_seconds_sum 1
+vllm:request_queue_time_seconds_count 10
+vllm:request_prefill_time_seconds_sum 0.6
+vllm:request_prefill_time_seconds_count 12
+`,
+			metrics.ServerSecond{Running: 7, Waiting: 12, KVUsage: 0.375, Preemptions: no, PrefixQueries: no, PrefixHits: no,
+				HitRate: no, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+			metrics.ServerSecond{Running: 8, Waiting: 0, KVUsage: 0.75, Preemptions: 2, PrefixQueries: 200, PrefixHits: 150,
+				HitRate: 0.75, PromptTokens: 1000.5, OutputTokens: 100, DraftTokens: 30, AcceptedTokens: 24,
+				TTFT: metrics.ServerLatency{N: 4, Mean: 250 * ms}, Prefill: metrics.ServerLatency{N: 2, Mean: 50 * ms}},
+		},
+		{
+			"vLLM", "vllm:gpu_cache_usage_perc 0.5\nvllm:gpu_prefix_cache_queries 10\nvllm:gpu_prefix_cache_hits 1\nvllm:num_preemptions 1\n",
+			"vllm:gpu_cache_usage_perc 1.5\nvllm:gpu_prefix_cache_queries 30\nvllm:gpu_prefix_cache_hits 6\nvllm:num_preemptions 4\n",
+			metrics.ServerSecond{Running: no, Waiting: no, KVUsage: 0.5, Preemptions: no, PrefixQueries: no, PrefixHits: no,
+				HitRate: no, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+			metrics.ServerSecond{Running: no, Waiting: no, KVUsage: 1, Preemptions: 3, PrefixQueries: 20, PrefixHits: 5,
+				HitRate: 0.25, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+		},
+		{
+			"SGLang", `sglang:num_running_reqs{model_name="m",tp_rank="0"} 5.0
+sglang:num_queue_reqs{model_name="m"} 7
+sglang:token_usage{model_name="m"} 0.28
+sglang:cache_hit_rate{model_name="m"} 0.9
+sglang:num_retracted_reqs 4
+sglang:spec_accept_length 2.5
+sglang:spec_accept_rate 0.5
+sglang:prompt_tokens_total 100
+sglang:generation_tokens_total 10
+sglang:time_to_first_token_seconds_sum 1
+sglang:time_to_first_token_seconds_count 1
+`, `sglang:num_running_reqs{model_name="m"} 6.0
+sglang:num_queue_reqs{model_name="m"} 0
+sglang:token_usage{model_name="m"} 0.3
+sglang:cache_hit_rate{model_name="m"} 0.1
+sglang:cached_tokens_total{cache_source="device"} 30
+sglang:cached_tokens_total{cache_source="host"} 10
+sglang:num_retracted_reqs 6
+sglang:spec_accept_length 2.5
+sglang:spec_accept_rate 0.5
+sglang:prompt_tokens_total 200
+sglang:generation_tokens_total 60
+sglang:time_to_first_token_seconds_sum 4
+sglang:time_to_first_token_seconds_count 2
+sglang:queue_time_seconds_sum 1
+sglang:queue_time_seconds_count 4
+`,
+			metrics.ServerSecond{Running: 5, Waiting: 7, KVUsage: 0.28, Preemptions: no, PrefixQueries: no, PrefixHits: no,
+				HitRate: 0.9, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+			metrics.ServerSecond{Running: 6, Waiting: 0, KVUsage: 0.3, Preemptions: 2, PrefixQueries: 100, PrefixHits: 40,
+				HitRate: 0.4, PromptTokens: 100, OutputTokens: 50, DraftTokens: 60, AcceptedTokens: 30,
+				TTFT: metrics.ServerLatency{N: 1, Mean: 3 * time.Second}, Queue: metrics.ServerLatency{N: 4, Mean: 250 * ms}},
+		},
+		{
+			"SGLang", "sglang_num_running_reqs 1\nsglang_cache_hit_rate 0.5\nsglang_num_retracted_reqs 4\nsglang_prompt_tokens_total 5\n",
+			"sglang_num_running_reqs 1\nsglang_cache_hit_rate 0.25\nsglang_num_retracted_reqs 0\nsglang_prompt_tokens_total 5\n",
+			metrics.ServerSecond{Running: 1, Waiting: no, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
+				HitRate: 0.5, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+			metrics.ServerSecond{Running: 1, Waiting: no, KVUsage: no, Preemptions: 0, PrefixQueries: no, PrefixHits: no,
+				HitRate: 0.25, PromptTokens: 0, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+		},
+		{
+			"llama.cpp", `llamacpp:prompt_tokens_total 12
+llamacpp:prompt_seconds_total 0.5
+llamacpp:tokens_predicted_total 30
+llamacpp:prompt_tokens_seconds 300
+llamacpp:kv_cache_usage_ratio 0.125
+llamacpp:requests_processing 1
+llamacpp:requests_deferred 0
+`, `llamacpp:prompt_tokens_total 14
+llamacpp:tokens_predicted_total 31
+llamacpp:kv_cache_usage_ratio NaN
+llamacpp:requests_processing 2
+llamacpp:requests_deferred 3
+`,
+			metrics.ServerSecond{Running: 1, Waiting: 0, KVUsage: 0.125, Preemptions: no, PrefixQueries: no, PrefixHits: no,
+				HitRate: no, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+			metrics.ServerSecond{Running: 2, Waiting: 3, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
+				HitRate: no, PromptTokens: 2, OutputTokens: 1, DraftTokens: no, AcceptedTokens: no},
+		},
+		{
+			"TGI", `tgi_queue_size 2
+tgi_batch_current_size 8
+tgi_request_queue_duration_sum 1.5
+tgi_request_queue_duration_count 3
+tgi_request_input_length_sum 100
+tgi_request_generated_tokens_sum 10
+tgi_batch_inference_duration_sum{method="prefill"} 1
+tgi_batch_inference_duration_count{method="prefill"} 10
+tgi_batch_inference_duration_sum{method="decode"} 70
+`, `tgi_queue_size 1
+tgi_batch_current_size 9
+tgi_request_queue_duration_sum 2.5
+tgi_request_queue_duration_count 5
+tgi_request_input_length_sum 150
+tgi_request_generated_tokens_sum 30
+tgi_batch_inference_duration_sum{method="prefill"} 1.2
+tgi_batch_inference_duration_count{method="prefill"} 12
+tgi_batch_inference_duration_sum{method="decode"} 99
+`,
+			metrics.ServerSecond{Running: 8, Waiting: 2, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
+				HitRate: no, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+			metrics.ServerSecond{Running: 9, Waiting: 1, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
+				HitRate: no, PromptTokens: 50, OutputTokens: 20, DraftTokens: no, AcceptedTokens: no,
+				Queue: metrics.ServerLatency{N: 2, Mean: 500 * ms}, Prefill: metrics.ServerLatency{N: 2, Mean: 100 * ms}},
+		},
+	} {
+		seen, errs, kind := looks(t, c.before, c.after)
+		if errs[0] != nil || errs[1] != nil || kind != c.kind {
+			t.Fatalf("%s: errors %v, kind %q", c.kind, errs, kind)
+		}
+		c.first.At = time.Second
+		c.second.At, c.second.Took = 2*time.Second, time.Second
+		if diff := cmp.Diff([]metrics.ServerSecond{c.first, c.second}, seen, compareSeconds); diff != "" {
+			t.Errorf("%s: -want +got\n%s", c.kind, diff)
+		}
+	}
+}

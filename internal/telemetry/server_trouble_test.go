@@ -1,0 +1,211 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchtop/metrics"
+)
+
+// What a server does in the middle of a run: it falls, goes away, comes back. After each the looks go on.
+func TestServerLookTroubled(t *testing.T) {
+	const three, five, one, other = "vllm:num_requests_running 1\nvllm:generation_tokens_total 3\n",
+		"vllm:num_requests_running 2\nvllm:generation_tokens_total 5\n", "vllm:num_requests_running 3\nvllm:generation_tokens_total 1\n",
+		"sglang:num_running_reqs 4\nsglang:generation_tokens_total 9\n"
+	no := math.NaN()
+	for _, c := range []struct {
+		name            string
+		pages           []string
+		errs            []string
+		running, output []float64
+	}{
+		{"restarted once", []string{five, one, five}, []string{"", "restarted", ""}, []float64{2, 3, 2}, []float64{no, no, 4}},
+		{"a counter went away", []string{five, "vllm:num_requests_running 7\n", five}, []string{"", "restarted", ""},
+			[]float64{2, 7, 2}, []float64{no, no, 5}},
+		{"another kind answered", []string{five, other, other}, []string{"", "restarted", ""}, []float64{2, 4, 4}, []float64{no, no, 0}},
+		{"nothing to say for a while", []string{"", "x_total 5\n", three, five}, []string{"no figures of vLLM", "no figures of vLLM", "", ""},
+			[]float64{no, no, 1, 2}, []float64{no, no, no, 2}},
+		{"a web page in between", []string{three, "<html>", five}, []string{"", "web page", ""}, []float64{1, no, 2}, []float64{no, no, 2}},
+		{"only others", []string{five + other}, []string{""}, []float64{2}, []float64{no}},
+	} {
+		seen, errs, _ := looks(t, c.pages...)
+		for i, s := range seen {
+			if err := errs[i]; c.errs[i] == "" && err != nil || c.errs[i] != "" && (err == nil || !strings.Contains(err.Error(), c.errs[i])) {
+				t.Errorf("%s, look %d: error %v, want %q", c.name, i, err, c.errs[i])
+			}
+			if c.errs[i] == "restarted" && !errors.Is(errs[i], ErrRestarted) {
+				t.Errorf("%s, look %d: error %v, want ErrRestarted", c.name, i, errs[i])
+			}
+			if !cmp.Equal(s.Running, c.running[i], compareSeconds) || !cmp.Equal(s.OutputTokens, c.output[i], compareSeconds) {
+				t.Errorf("%s, look %d: %v running, %v tokens; want %v, %v", c.name, i, s.Running, s.OutputTokens, c.running[i], c.output[i])
+			}
+		}
+	}
+}
+
+// After a look that failed, the next one covers the time since the last that did not.
+func TestServerLookTook(t *testing.T) {
+	seen, _, _ := looks(t, "vllm:generation_tokens_total 3\n", "<", "vllm:generation_tokens_total 8\n")
+	if s := seen[2]; s.At != 3*time.Second || s.Took != 2*time.Second || s.OutputTokens != 5 {
+		t.Errorf("%+v, want 5 tokens in 2 s", s)
+	}
+}
+
+// Pages that are too long, never end, are of another kind, or whose server has gone: an error that says so, no figures.
+func TestServerLookBadPages(t *testing.T) {
+	over := make(chan struct{})
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc // nil: nobody is there
+		fails  string
+	}{
+		{"50 MB", func(w http.ResponseWriter, _ *http.Request) {
+			block := []byte(strings.Repeat("vllm:num_requests_running 1\n#"+strings.Repeat("x", 1000)+"\n", 128))
+			for n := 0; n <= longestPage; n += len(block) {
+				if _, err := w.Write(block); err != nil {
+					return
+				}
+			}
+		}, "longer than 50 MB"},
+		{"slow", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "vllm:num_requests_running 1\n")
+			_ = http.NewResponseController(w).Flush()
+			<-over
+		}, "deadline exceeded"},
+		{"HTML", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, "vllm:num_requests_running 1\n")
+		}, "web page"},
+		{"broken off", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			_, _ = io.WriteString(w, "vllm:num_requests_running 1\n")
+		}, "unexpected EOF"},
+		{"switched off", http.NotFound, "404 Not Found: 404 page not found; some servers have that page only if asked for it"},
+		{"gone", nil, "refused"},
+	} {
+		url := gone.URL
+		var limit time.Duration = 20 * time.Second
+		if c.answer != nil {
+			url = served(t, c.answer)
+		}
+		if c.name == "slow" {
+			limit = 50 * ms
+		}
+		w := NewServerWatch(http.DefaultClient, url+"/metrics")
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		s, err := w.Look(ctx, time.Second)
+		cancel()
+		if err == nil || !strings.Contains(err.Error(), c.fails) || !strings.HasPrefix(err.Error(), "reading the server's metrics page") {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.fails)
+		}
+		if diff := cmp.Diff(unsaid(time.Second), s, compareSeconds); diff != "" || w.Kind() != "" {
+			t.Errorf("%s: kind %q, -want +got\n%s", c.name, w.Kind(), diff)
+		}
+	}
+	close(over)
+}
+
+// A page that leads to nowhere, or is large, is asked for less often; one that answers again, each second.
+func TestServerRest(t *testing.T) {
+	var fails atomic.Bool
+	var long atomic.Int64
+	url := served(t, func(w http.ResponseWriter, r *http.Request) {
+		if fails.Load() {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = io.WriteString(w, "vllm:num_requests_running 1\n"+strings.Repeat("#"+strings.Repeat("x", 998)+"\n", int(long.Load()/1000)))
+	})
+	w := NewServerWatch(http.DefaultClient, url)
+	look := func() time.Duration {
+		_, _ = w.Look(t.Context(), 0)
+		return w.Rest()
+	}
+	fails.Store(true)
+	var rests []time.Duration
+	for range 7 {
+		rests = append(rests, look()/time.Second)
+	}
+	fails.Store(false)
+	rests = append(rests, look()/time.Second)
+	fails.Store(true) // gone in the middle of a run, perhaps for a moment
+	for range 5 {
+		rests = append(rests, look()/time.Second)
+	}
+	fails.Store(false)
+	long.Store(20e6)
+	rests = append(rests, look()/time.Second)
+	want := []time.Duration{2, 4, 8, 16, 30, 30, 30, 1, 1, 1, 1, 16, 30, 5}
+	if diff := cmp.Diff(want, rests); diff != "" {
+		t.Errorf("seconds of rest, -want +got\n%s", diff)
+	}
+}
+
+// Errors do not give passwords away.
+func TestServerLookHidesPassword(t *testing.T) {
+	url := strings.Replace(served(t, func(w http.ResponseWriter, _ *http.Request) {}), "://", "://me:s3cret@", 1)
+	for _, page := range []string{url, "http://me:s3cr/et@host:port/metrics"} {
+		_, err := NewServerWatch(http.DefaultClient, page).Look(t.Context(), 0)
+		if err == nil || strings.Contains(err.Error(), "s3cr") {
+			t.Errorf("error %v, want one without the password", err)
+		}
+	}
+}
+
+// Whatever two pages say, figures are unsaid or sane.
+func FuzzServerPage(f *testing.F) {
+	f.Add(twoEngines, twoEngines)
+	f.Add("vllm:kv_cache_usage_perc 1e300\nvllm:prompt_tokens_total NaN\n", "vllm:prompt_tokens_total 1e12\nvllm:prompt_tokens_total 1e12\n")
+	f.Add("sglang:spec_accept_length 1e-300\nsglang:spec_accept_rate 1\nsglang:generation_tokens 1", "sglang:spec_accept_length 3\nsglang:spec_accept_rate 1e-12\nsglang:generation_tokens 9")
+	f.Add("tgi_batch_inference_duration_sum{method=\"prefill\"} 1e-9\n", "tgi_batch_inference_duration_sum{method=\"prefill\"} 1e12\ntgi_batch_inference_duration_count{method=\"prefill\"} 1e-9\n")
+	f.Fuzz(func(t *testing.T, one, two string) {
+		readOf := func(page string) *reading {
+			r := &reading{engines: engines()}
+			if _, err := eachLine(strings.NewReader(page), r.add); err != nil {
+				return nil
+			}
+			return r
+		}
+		before, after := readOf(one), readOf(two)
+		if before == nil || after == nil || before.engine == nil || after.engine == nil {
+			return
+		}
+		if before.restarted(before) {
+			t.Error("restarted between a look and itself")
+		}
+		s := after.second(0)
+		if !after.restarted(before) {
+			after.movements(before, &s)
+		}
+		for _, v := range []float64{s.Running, s.Waiting, s.Preemptions, s.PrefixQueries, s.PrefixHits, s.PromptTokens, s.OutputTokens, s.DraftTokens, s.AcceptedTokens} {
+			if v < 0 || math.IsInf(v, 0) {
+				t.Errorf("%+v", s)
+			}
+		}
+		for _, v := range []float64{s.KVUsage, s.HitRate} {
+			if v < 0 || v > 1 {
+				t.Errorf("a share of %v", v)
+			}
+		}
+		for _, l := range []metrics.ServerLatency{s.TTFT, s.Queue, s.Prefill} {
+			if l.N < 0 || l.Mean < 0 || l.N == 0 && l.Mean != 0 {
+				t.Errorf("latency %+v", l)
+			}
+		}
+		if s.AcceptedTokens > s.DraftTokens && after.said[draftTokens].n == 0 {
+			t.Errorf("%v of %v accepted", s.AcceptedTokens, s.DraftTokens)
+		}
+	})
+}

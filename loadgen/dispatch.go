@@ -1,0 +1,160 @@
+package loadgen
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"benchtop/datasets"
+)
+
+// backlogMost bounds the queue of prompts that wait for a slot.
+const backlogMost = 10_000
+
+// closeBehind is how near two arrivals must be that the first has to run before the second is started: goroutines that are
+// made at once run in any order, and a prompt that comes before its time finds another cache than it should.
+const closeBehind = time.Millisecond
+
+// dispatcher hands conversations over as they become due. It has a goroutine of its own.
+type dispatcher struct {
+	*Engine
+	pacer  *pacer
+	source Source
+	// ready is the next conversation, taken before its time so that this costs none; nil if it is still to be taken.
+	ready         *datasets.Conversation
+	index, number int
+	before        *job // the last one, if it was started and not queued
+	last          time.Duration
+}
+
+// dispatch walks the plan's schedule, or, once that is left, arrivals at the rate that was set.
+func (e *Engine) dispatch(src Source) error {
+	defer e.steer.finish()
+	p, err := newPacer(e.clock, e.options.Pacer, e.steer)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if !e.options.ClosedLoop {
+		p.until = e.options.Until
+	}
+	d := dispatcher{Engine: e, pacer: p, source: src, last: math.MinInt64 / 2}
+	if !e.steer.planLeft() {
+		for offset := range e.options.Schedule {
+			if ok, err := d.arrive(offset); !ok {
+				if err != nil || !e.steer.planLeft() {
+					return err
+				}
+				break
+			}
+		}
+	}
+	if !e.steer.planLeft() {
+		return nil
+	}
+	p.planned = false
+	for at := 0.0; ; {
+		at += e.gap()
+		if ok, err := d.arrive(nanoseconds(at)); !ok {
+			return err
+		}
+	}
+}
+
+// gap is the time to the next arrival at a rate of 1, in seconds.
+func (e *Engine) gap() float64 {
+	if e.options.Steered == nil {
+		return 1
+	}
+	return max(0, e.options.Steered())
+}
+
+// arrive waits for a schedule time and hands the next conversation over. It is not ok when there will be no more at all, or
+// none by this schedule.
+func (d *dispatcher) arrive(schedule time.Duration) (ok bool, err error) {
+	if !d.roomInBacklog() {
+		return false, nil
+	}
+	if d.ready == nil {
+		if err := d.take(); err == io.EOF {
+			return false, nil
+		} else if err != nil {
+			return false, fmt.Errorf("after %d requests: %w", d.index, err)
+		}
+	}
+	due, ok := d.pacer.wait(d.stopping, schedule)
+	if !ok {
+		return false, nil
+	}
+	if d.before != nil && due-d.last < closeBehind {
+		<-d.before.begun
+	}
+	return d.handOver(due), nil
+}
+
+// take gets the next conversation ready.
+func (d *dispatcher) take() error {
+	c, err := d.source.Next()
+	if err == io.EOF && d.mayGoOn() {
+		if d.source, err = d.options.More(); err != nil {
+			return err
+		}
+		c, err = d.source.Next()
+	}
+	if err == nil {
+		d.ready = &c
+	}
+	return err
+}
+
+// mayGoOn says that the clock ends the run and not the source.
+func (d *dispatcher) mayGoOn() bool {
+	byClock := d.options.Until > 0 || d.options.SteeredUntil > 0
+	return byClock && d.options.More != nil && !d.pacer.planned
+}
+
+// handOver starts the conversation that is ready, or queues it; false when nothing more may start.
+func (d *dispatcher) handOver(due time.Duration) bool {
+	e, c := d.Engine, *d.ready
+	d.ready = nil
+	j := &job{engine: e, conversation: c, number: d.number, index: d.index, begun: make(chan struct{})}
+	if e.options.ModelFor != nil {
+		for turn := range c.Turns {
+			j.models = append(j.models, e.options.ModelFor(d.index+turn))
+		}
+	}
+	d.index, d.number = d.index+len(c.Turns), d.number+1
+	e.dispatched.Store(int64(d.index))
+	if !e.options.ClosedLoop {
+		j.begin(due)
+	}
+	started, ok := e.limiter.submit(j)
+	if !ok {
+		j.cancel()
+		return false
+	}
+	if d.before, d.last = nil, due; started {
+		d.before = j
+	}
+	return true
+}
+
+// roomInBacklog waits until another request may be queued; false when the run stops first.
+func (e *Engine) roomInBacklog() bool {
+	most := backlogMost
+	if e.options.ClosedLoop {
+		most = 1
+	}
+	for {
+		room := e.limiter.backlog(most)
+		if room == nil {
+			return e.stopping.Err() == nil
+		}
+		select {
+		case <-room:
+		case <-e.stopping.Done():
+			return false
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package loadgen
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/datasets/numpy"
+	"benchtop/metrics"
+)
+
+// steered is a run in virtual time that is steered at 2.5 s and, if there is more, each second after.
+type steered struct {
+	name   string
+	n      int // conversations of the source
+	server script
+	change func(*Options)
+	steps  []func(*Engine)
+	want   []want
+}
+
+func (c *steered) run(t *testing.T) []metrics.Request {
+	t.Helper()
+	s := newScripted(t, c.server)
+	var book logbook
+	o := Defaults()
+	o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
+	c.change(&o)
+	e, err := New(o, &book)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range c.steps {
+		time.AfterFunc(2500*time.Millisecond+time.Duration(i)*time.Second, func() { step(e) })
+	}
+	if err := e.Run(t.Context(), &prompts{n: c.n, turns: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if e.SetRate(1) || e.Pause() || e.Resume() {
+		t.Error("a run that is over can be steered")
+	}
+	s.close()
+	return byIndex(&book)
+}
+
+// byIndex are the requests in the order in which they were due.
+func byIndex(l *logbook) []metrics.Request {
+	slices.SortFunc(l.all, func(a, b metrics.Request) int { return cmp.Compare(a.Index, b.Index) })
+	return l.all
+}
+
+func setRate(perSecond float64) func(*Engine) { return func(e *Engine) { e.SetRate(perSecond) } }
+func pause(e *Engine)                         { e.Pause() }
+func resume(e *Engine)                        { e.Resume() }
+
+// What steering does to a run, to the microsecond. Gaps are even, so at a rate of 2 an arrival follows every half second.
+func TestSteeredRuns(t *testing.T) {
+	const never = -1
+	second := time.Second
+	open := func(until time.Duration) func(*Options) {
+		return func(o *Options) { o.Schedule, o.SteeredUntil = every(10*second, 9), until }
+	}
+	closed := func(limit int, until time.Duration) func(*Options) {
+		return func(o *Options) {
+			o.Schedule, o.ClosedLoop, o.Limit, o.Until, o.SteeredUntil = Immediately(), true, limit, until, until
+		}
+	}
+	for _, c := range []steered{
+		{"a rate replaces the plan", 9, answer(second), open(4 * second), []func(*Engine){setRate(2)},
+			[]want{{0, 0, 1, ""}, {3, 3, 4, ""}, {3.5, 3.5, 4.5, ""}, {4, 4, 5, ""}}},
+		{"and ends with the source where no moment ends it", 3, answer(second), open(0), []func(*Engine){setRate(2)},
+			[]want{{0, 0, 1, ""}, {3, 3, 4, ""}, {3.5, 3.5, 4.5, ""}}},
+		{"a lower rate stretches the gap that is under way", 9, answer(second), open(8 * second), []func(*Engine){setRate(1), setRate(.5)},
+			[]want{{0, 0, 1, ""}, {3.5, 3.5, 4.5, ""}, {5.5, 5.5, 6.5, ""}, {7.5, 7.5, 8.5, ""}}},
+		{"a higher one shortens it", 9, answer(second), open(5 * second), []func(*Engine){setRate(.5), setRate(1)},
+			[]want{{0, 0, 1, ""}, {4, 4, 5, ""}, {5, 5, 6, ""}}},
+		{"many small changes add up", 9, answer(second), open(4500 * time.Millisecond), []func(*Engine){func(e *Engine) {
+			for i := range 11 { // from 1 to 2 in a second: 1.5 arrivals less half a step
+				time.AfterFunc(time.Duration(i)*100*time.Millisecond, func() { e.SetRate(1 + float64(i)/10) })
+			}
+		}},
+			// Expected arrivals after k tenths are 0.1k + 0.01k(k-1)/2: 0.92 after 7, then 0.17 in the eighth.
+			[]want{{0, 0, 1, ""}, {3.252941, 3.252941, 4.252941, ""}, {3.775, 3.775, 4.775, ""}, {4.275, 4.275, 5.275, ""}}},
+		{"no rate stops the arrivals", 9, answer(second), open(5 * second), []func(*Engine){setRate(1.6), setRate(0)},
+			[]want{{0, 0, 1, ""}, {3.125, 3.125, 4.125, ""}}},
+		{"a pause of the plan moves what follows, and nothing comes at once", 9, answer(second),
+			func(o *Options) { o.Schedule = every(second, 5) }, []func(*Engine){pause, nothing, resume},
+			[]want{{0, 0, 1, ""}, {1, 1, 2, ""}, {2, 2, 3, ""}, {5, 5, 6, ""}, {6, 6, 7, ""}}},
+		{"a pause at a rate does so, too", 9, answer(second), open(6 * second), []func(*Engine){setRate(1.6), pause, nothing, resume},
+			[]want{{0, 0, 1, ""}, {3.125, 3.125, 4.125, ""}, {5.75, 5.75, 6.75, ""}}},
+		{"a rate set in a pause waits for its end", 9, answer(second), open(6 * second), []func(*Engine){pause, setRate(2), resume},
+			[]want{{0, 0, 1, ""}, {5, 5, 6, ""}, {5.5, 5.5, 6.5, ""}, {6, 6, 7, ""}}},
+		{"a pause that is never over ends with the duration", 9, answer(second), open(6 * second), []func(*Engine){pause},
+			[]want{{0, 0, 1, ""}}},
+		{"what is held still goes out in a pause", 9, answer(4 * second),
+			func(o *Options) { o.Schedule, o.Limit, o.SteeredUntil = every(second, 5), 1, 9*second }, []func(*Engine){pause},
+			[]want{{0, 0, 4, ""}, {1, 4, 8, ""}, {2, 8, 12, ""}}},
+		{"unless it is to stay", 9, answer(4 * second), func(o *Options) {
+			o.Schedule, o.Limit, o.HoldPaused = every(0, 3), 1, true
+		}, []func(*Engine){pause, nothing, nothing, resume},
+			[]want{{0, 0, 4, ""}, {0, 5.5, 9.5, ""}, {0, 9.5, 13.5, ""}}},
+		{"users take nothing new in a pause", 9, answer(2 * second), closed(2, 7*second), []func(*Engine){pause, nothing, resume},
+			[]want{{0, 0, 2, ""}, {0, 0, 2, ""}, {2, 2, 4, ""}, {2, 2, 4, ""}, {4.5, 4.5, 6.5, ""}, {4.5, 4.5, 6.5, ""}, {6.5, 6.5, 8.5, ""}, {6.5, 6.5, 8.5, ""}}},
+		{"a pause of users that is never over ends with the duration", 9, answer(2 * second), closed(1, 9*second), []func(*Engine){pause},
+			[]want{{0, 0, 2, ""}, {2, 2, 4, ""}}},
+		{"a rate says nothing to users", 4, answer(2 * second), closed(1, 5*second), []func(*Engine){func(e *Engine) {
+			if e.SetRate(5) {
+				panic("a closed loop took a rate")
+			}
+		}},
+			[]want{{0, 0, 2, ""}, {2, 2, 4, ""}, {4, 4, 6, ""}}},
+		{"more of the data set where the clock ends the run", 2, answer(second), func(o *Options) {
+			o.Schedule, o.SteeredUntil = every(10*second, 9), 4*second
+			o.More = func() (Source, error) { return &prompts{n: 9, turns: 1}, nil }
+		}, []func(*Engine){setRate(2)},
+			[]want{{0, 0, 1, ""}, {3, 3, 4, ""}, {3.5, 3.5, 4.5, ""}, {4, 4, 5, ""}}},
+		{"more that is empty ends it", 2, answer(second), func(o *Options) {
+			o.Schedule, o.SteeredUntil = every(10*second, 9), 4*second
+			o.More = func() (Source, error) { return &prompts{}, nil }
+		}, []func(*Engine){setRate(2)}, []want{{0, 0, 1, ""}, {3, 3, 4, ""}}},
+		{"no more than was planned where the number ends it", 2, answer(second), func(o *Options) {
+			o.Schedule = every(10*second, 9)
+			o.More = func() (Source, error) { return &prompts{n: 9, turns: 1}, nil }
+		}, []func(*Engine){setRate(2)}, []want{{0, 0, 1, ""}, {3, 3, 4, ""}}},
+		{"a drain ends a steered run", 9, answer(second), open(0), []func(*Engine){setRate(1.6), func(e *Engine) { e.Drain(second) }, setRate(100)},
+			[]want{{0, 0, 1, ""}, {3.125, 3.125, 4.125, ""}}},
+		{"a drain ends a pause", 9, answer(2 * second), closed(1, 0), []func(*Engine){pause, func(e *Engine) { e.Drain(9 * second) }},
+			[]want{{0, 0, 2, ""}, {2, 2, 4, ""}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { check(t, c.run(t), c.want) })
+		})
+	}
+}
+
+func nothing(*Engine) {}
+
+// A rate that is set before the run is in force from its start, and a schedule without an arrival is no obstacle.
+func TestSteeredFromTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScripted(t, answer(time.Second))
+		var book logbook
+		o := Defaults()
+		o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
+		o.Schedule, o.SteeredUntil = At(nil), 1500*time.Millisecond
+		e, err := New(o, &book)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.SetRate(2)
+		if err := e.Run(t.Context(), &prompts{n: 9, turns: 1}); err != nil {
+			t.Fatal(err)
+		}
+		s.close()
+		check(t, byIndex(&book), []want{{.5, .5, 1.5, ""}, {1, 1, 2, ""}, {1.5, 1.5, 2.5, ""}})
+	})
+}
+
+// What was due before a change keeps its time, however late it is asked for; nothing is moved into the past.
+func TestLateArrivalsKeepTheirLine(t *testing.T) {
+	s := &steering{speed: 1}
+	s.setRate(0, 100)
+	s.setRate(10*time.Second, 1) // arrival 1000 is due now
+	s.setPaused(20*time.Second, true)
+	s.setPaused(30*time.Second, false)
+	s.setRate(40*time.Second, 1000)
+	for _, c := range []struct {
+		arrivals, due float64
+	}{{1, .01}, {500, 5}, {999, 9.99}, {1000, 10}, {1001, 11}, {1009, 19}, {1011, 31}, {1019, 39}, {1020, 40}, {2020, 41}} {
+		n := s.due(rounded(c.arrivals*1e9), false)
+		if math.Abs(n.due.Seconds()-c.due) > 1e-9 || !n.moving {
+			t.Errorf("arrival %v is due at %s (%v), want %v s", c.arrivals, n.due, n.moving, c.due)
+		}
+	}
+	if len(s.earlier) != 0 {
+		t.Errorf("%d lines are kept that nobody will ask for", len(s.earlier))
+	}
+}
+
+// The gaps of a steered load have the mean they are to have, whatever the burstiness, and leave the draws of the plan alone.
+func TestGaps(t *testing.T) {
+	for _, burstiness := range []float64{.5, 1, 4, math.Inf(1), 0, math.NaN()} {
+		draw := Gaps(burstiness, numpy.NewLegacy(1))
+		const n = 20_000
+		sum := 0.0
+		for range n {
+			g := draw()
+			if !(g >= 0) {
+				t.Fatalf("burstiness %v: a gap of %v", burstiness, g)
+			}
+			sum += g
+		}
+		if mean := sum / n; math.Abs(mean-1) > .05 {
+			t.Errorf("burstiness %v: a mean gap of %v, want 1", burstiness, mean)
+		}
+	}
+}
+
+// Steering from many goroutines at once while requests come and go: for the race detector.
+func TestSteeringRace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := steered{n: 5000, server: answer(100 * time.Millisecond), change: func(o *Options) {
+			o.Schedule, o.Limit, o.Until, o.SteeredUntil = every(10*time.Millisecond, 5000), 8, 6*time.Second, 6*time.Second
+		}}
+		for i := range 3 {
+			c.steps = append(c.steps, func(e *Engine) {
+				for k := range 20 {
+					go e.SetRate(float64(10 * (i + k)))
+					go e.SetLimit(k % 7)
+					go e.Pause()
+					go e.Resume()
+				}
+				time.AfterFunc(time.Millisecond, func() { e.Resume() })
+			})
+		}
+		if all := c.run(t); len(all) < 250 {
+			t.Errorf("%d requests", len(all))
+		}
+	})
+}
+
+// BenchmarkSetRate is what a change costs, with a pacer to wake.
+func BenchmarkSetRate(b *testing.B) {
+	s := &steering{speed: 1}
+	p := newPacerOn(runClock{time.Now()}, newTimerSleeper(), s)
+	defer p.close()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		now := time.Duration(i) * time.Millisecond
+		s.setRate(now, float64(1+i%7))
+		s.due(s.schedule, false)
+	}
+}

@@ -1,0 +1,68 @@
+package metrics
+
+// beside is what is known beside the requests.
+type beside struct {
+	server                               []ServerSecond // only ever appended to: snapshots share them
+	gpus                                 []GPUSecond
+	serverKind, serverAbsent, gpusAbsent string
+	steering                             Steering
+	sets                                 []Event // those that set the load; only ever appended to
+	answer                               *Answer
+	levels                               []LoadLevel
+}
+
+// Client files the sample of a second. It returns the sample completed with what the recorder counted since the last one.
+func (r *Recorder) Client(s ClientSecond) ClientSecond {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.line.client.sample(s)
+}
+
+// Verdict on the client, of the whole run so far.
+func (r *Recorder) Verdict() Verdict {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.line.client.verdict(r.line.plan, r.line.client.timed(), &r.line.itl)
+}
+
+// Stamps is how the chunks were timed so far.
+func (r *Recorder) Stamps() Stamps {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.line.client.timed()
+}
+
+// Server files a look at the server.
+func (r *Recorder) Server(s ServerSecond) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.beside.server = append(r.beside.server, s)
+}
+
+// ServerIs says what kind of server it is, and why it says nothing, or nothing more; "" for neither.
+func (r *Recorder) ServerIs(kind, absent string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.beside.serverKind, r.beside.serverAbsent = kind, absent
+}
+
+// GPUs files a look at the accelerators.
+func (r *Recorder) GPUs(s GPUSecond) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.beside.gpus = append(r.beside.gpus, s)
+}
+
+// GPUsAre says why nothing, or nothing more, is known of the accelerators; "" for no reason.
+func (r *Recorder) GPUsAre(absent string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.beside.gpusAbsent = absent
+}
+
+// SetSteering says what load is in force from now on.
+func (r *Recorder) SetSteering(s Steering) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.beside.steering = s
+}

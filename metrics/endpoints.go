@@ -1,0 +1,77 @@
+package metrics
+
+// mostEndpoints bounds what requests are told apart by; the last one takes all others.
+const (
+	mostEndpoints = 64
+	otherModels   = "others"
+)
+
+// endpoints count what requests were sent to.
+type endpoints struct {
+	list   []Endpoint
+	number map[string]uint8 // plus one
+}
+
+// of is the endpoint of a request.
+func (e *endpoints) of(q *Request) *Endpoint {
+	if q.live.endpoint == 0 {
+		q.live.endpoint = e.find(q.Model)
+	}
+	return &e.list[q.live.endpoint-1]
+}
+
+func (e *endpoints) find(model string) uint8 {
+	if n := e.number[model]; n > 0 {
+		return n
+	}
+	if len(e.list) == mostEndpoints {
+		return mostEndpoints
+	}
+	if len(e.list) == mostEndpoints-1 {
+		model = otherModels
+	}
+	if e.number == nil {
+		e.number = map[string]uint8{}
+	}
+	e.list = append(e.list, Endpoint{Model: model})
+	n := uint8(len(e.list))
+	e.number[model] = n
+	return n
+}
+
+func (e *endpoints) sent(q *Request) {
+	p := e.of(q)
+	p.Sent++
+	p.InFlight++
+}
+
+func (e *endpoints) first(q *Request) { e.of(q).TTFT.Add(q.TTFT()) }
+
+func (e *endpoints) done(q *Request) {
+	p := e.of(q)
+	if q.Sent != Never {
+		p.InFlight--
+	}
+	switch q.Failure {
+	case "":
+		p.Done++
+		p.OutputTokens += q.OutputTokens
+		return
+	case Cancelled:
+	default:
+		p.Failed++
+	}
+	if len(q.Chunks) > 0 {
+		p.TTFT.Remove(q.TTFT())
+	}
+}
+
+// share returns the endpoints for a reader, in the order in which they were first asked.
+func (e *endpoints) share() []Endpoint {
+	out := make([]Endpoint, len(e.list))
+	for i := range e.list {
+		out[i] = e.list[i]
+		out[i].TTFT = e.list[i].TTFT.share()
+	}
+	return out
+}

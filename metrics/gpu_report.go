@@ -1,0 +1,69 @@
+package metrics
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// mostGPUs bounds the names that are kept: a journal may have any.
+const mostGPUs = 1024
+
+// gpuReport sums up what the accelerators said after the warm-up; nil where nobody looked. tokens are the output tokens of
+// the run's successes, length is how long they took without the warm-up.
+func (run *Run) gpuReport(tokens int, length time.Duration) *GPUReport {
+	if len(run.GPUs) == 0 && run.GPUsAbsent == "" {
+		return nil
+	}
+	seconds := slices.Clone(run.GPUs)
+	slices.SortStableFunc(seconds, func(a, b GPUSecond) int { return cmp.Compare(a.At, b.At) })
+	r := &GPUReport{Absent: run.GPUsAbsent, Seconds: seconds}
+	var use, power, energy, memory, temperature weighted
+	seen := map[int]bool{}
+	for _, s := range seconds {
+		r.name(s.GPUs, seen)
+		if s.At <= run.Plan.Warmup {
+			continue
+		}
+		took := afterWarmup(&run.Plan, s.At, s.Took)
+		var all weighted
+		for i := range s.GPUs {
+			g := &s.GPUs[i]
+			if !g.known() {
+				continue
+			}
+			use.add(g.Use, took)
+			all.add(g.Power, 1)
+			memory.add(g.MemoryUsed, 1)
+			temperature.add(g.Temperature, 1)
+		}
+		if watts := all.sumOf(); Said(watts) && took > 0 {
+			power.add(watts, took)
+			energy.add(watts*took, 1)
+		}
+	}
+	r.UseMean, r.PowerMean, r.Energy = use.mean(), power.mean(), energy.sumOf()
+	r.MemoryMost, r.TemperatureMost = memory.highest(), temperature.highest()
+	r.JoulesPerToken = over(r.Energy, float64(tokens))
+	r.CostPerMillion = Unsaid()
+	if run.Plan.GPUPrice > 0 && len(seen) > 0 {
+		r.CostPerMillion = over(run.Plan.GPUPrice*float64(len(seen))*length.Hours()*1e6, float64(tokens))
+	}
+	return r
+}
+
+// known reports whether the number of the accelerator can be one.
+func (g *GPU) known() bool { return g.Index >= 0 && g.Index < mostGPUs }
+
+// name notes the names of accelerators, each at its place, and which were seen.
+func (r *GPUReport) name(gpus []GPU, seen map[int]bool) {
+	for _, g := range gpus {
+		if !g.known() {
+			continue
+		}
+		for len(r.Names) <= g.Index {
+			r.Names = append(r.Names, "")
+		}
+		r.Names[g.Index], seen[g.Index] = g.Name, true
+	}
+}

@@ -1,0 +1,96 @@
+package metrics
+
+import (
+	"slices"
+	"time"
+)
+
+// A Judge that took longer than judgeBriefly is not repeated before judgeSeldom times as long has passed, so that it never
+// costs more than a small part of a core.
+const (
+	judgeBriefly = 50 * time.Millisecond
+	judgeSeldom  = 20
+)
+
+// Judge computes the answer of the run so far, for snapshots from now on, by the rule of the report. It works beside the
+// lock that chunks wait for, and takes as long as a report does for its levels; a call that comes too soon after a long one
+// does nothing. Once there is a report, its answer stands.
+func (r *Recorder) Judge() { r.JudgeAt(time.Since(r.start)) }
+
+// JudgeAt is Judge as if it were that moment of the run, for a recorder that is fed with a run of the past.
+func (r *Recorder) JudgeAt(now time.Duration) {
+	r.judging.Lock()
+	defer r.judging.Unlock()
+	began := time.Now()
+	r.mu.Lock()
+	resting := began.Before(r.restUntil)
+	r.mu.Unlock()
+	if resting {
+		return
+	}
+	l := r.levels(now, r.windows(now))
+	levels := l.finish()
+	answer := l.answer()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.report != nil || !slices.Equal(l.slo, r.line.slo) {
+		return // it is out of date
+	}
+	r.beside.answer, r.beside.levels = &answer, levels
+	if took := time.Since(began); took > judgeBriefly {
+		r.restUntil = began.Add(judgeSeldom * took)
+	}
+}
+
+// windows are those of a snapshot.
+func (r *Recorder) windows(now time.Duration) []Window {
+	r.sharing.Lock()
+	defer r.sharing.Unlock()
+	_, same, changed, _ := r.look(now)
+	r.share(same, changed)
+	return r.shared
+}
+
+// levels sorts the requests so far into levels of load.
+func (r *Recorder) levels(now time.Duration, windows []Window) levels {
+	r.mu.Lock()
+	plan, slo := r.line.plan, r.line.slo
+	sets := r.beside.sets[:len(r.beside.sets):len(r.beside.sets)]
+	came, done := r.ledger.came.from(0), r.ledger.ended.from(0)
+	r.mu.Unlock()
+
+	set := settings(sets)
+	var scheduled arrivals
+	for _, page := range came {
+		for i := range page {
+			scheduled.add(page[i].cause, set)
+		}
+	}
+	l := newLevels(plan, slo, set, scheduled, now)
+	l.live = true
+	for _, page := range came {
+		for i := range page {
+			l.came(page[i].cause, int(page[i].index))
+		}
+	}
+	for _, page := range done {
+		for i := range page {
+			if !page[i].warming {
+				f := page[i].fact()
+				l.ended(&f)
+			}
+		}
+	}
+	l.gapsOf(windows)
+	return l
+}
+
+// gapsOf takes the gaps between chunks from the seconds of a level, as they are not kept for single requests.
+func (l *levels) gapsOf(windows []Window) {
+	for i := range l.list {
+		v := &l.list[i]
+		for k := secondOf(v.From); k < len(windows) && windows[k].Start < v.To; k++ {
+			v.itl.Merge(&windows[k].ITL)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package metrics
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// ledger keeps a few numbers of every request of a run that is on, so that all of them can be judged again by other
+// objectives, and put into levels of load: 16 bytes when it is due and 40 when it ends.
+type ledger struct {
+	came  pages[arrival]
+	ended pages[ended]
+}
+
+// arrival is a request that came.
+type arrival struct {
+	cause time.Duration
+	index int32
+}
+
+// ended is a request that ended. Times that no clock of 71 minutes can hold count as 71 minutes.
+type ended struct {
+	cause                         time.Duration
+	sent, ttft, e2el, held, after micros // since cause; latencies; between the last chunk and the end
+	output                        uint32
+	second                        uint32 // window of its end
+	warming, ok, cancelled        bool
+}
+
+// micros are whole microseconds.
+type micros uint32
+
+func microsOf(d time.Duration) micros {
+	return micros(min(max(0, d)/time.Microsecond, math.MaxUint32))
+}
+
+func (m micros) duration() time.Duration { return time.Duration(m) * time.Microsecond }
+
+func (l *ledger) due(p *Plan, q *Request) {
+	if !p.Warming(q) {
+		l.came.add(arrival{p.cause(q), int32(min(max(0, q.Index), math.MaxInt32))})
+	}
+}
+
+// done files a request that ended.
+func (l *ledger) done(p *Plan, q *Request) {
+	e := ended{
+		cause: p.cause(q), warming: p.Warming(q), ok: q.Failure == "", cancelled: q.Failure == Cancelled,
+		second: uint32(secondOf(q.Done)),
+	}
+	if e.warming && !e.ok {
+		return // it is in no figure
+	}
+	if e.ok {
+		e.sent, e.ttft, e.e2el = microsOf(q.Sent-e.cause), microsOf(q.TTFT()), microsOf(q.E2EL())
+		e.held, e.after = microsOf(q.Held()), microsOf(q.Done-q.LastChunk)
+		e.output = uint32(min(max(0, q.OutputTokens), math.MaxUint32))
+	}
+	l.ended.add(e)
+}
+
+// fact is what the levels need to know of it.
+func (e *ended) fact() fact {
+	sent := e.cause + e.sent.duration()
+	return fact{
+		cause: e.cause, ok: e.ok, cancelled: e.cancelled,
+		first: sent + e.ttft.duration(), done: sent + e.e2el.duration() + e.after.duration(),
+		ttft: e.ttft.duration(), e2el: e.e2el.duration(), held: e.held.duration(), output: int(e.output),
+	}
+}
+
+// pages is a list that is only ever appended to, so that a reader can take what there is without copying it.
+type pages[T any] struct{ list [][]T }
+
+const pageLength = 1024
+
+func (p *pages[T]) add(v T) {
+	last := len(p.list) - 1
+	if last < 0 || len(p.list[last]) == pageLength {
+		p.list = append(p.list, make([]T, 0, pageLength))
+		last++
+	}
+	p.list[last] = append(p.list[last], v)
+}
+
+// from returns the pages but for the first n entries. The reader may keep them.
+func (p *pages[T]) from(n int) [][]T {
+	if n/pageLength >= len(p.list) {
+		return nil
+	}
+	out := slices.Clone(p.list[n/pageLength:])
+	out[0] = out[0][min(n%pageLength, len(out[0])):]
+	return out
+}

@@ -1,0 +1,63 @@
+package metrics
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	logKept   = 500
+	marksKept = 1000
+)
+
+// Log adds an event to the log. Objectives that it says are in force from here on are.
+func (r *Recorder) Log(e Event) {
+	if e.Objectives != nil {
+		r.SetObjectives(*e.Objectives)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e.Set != nil && len(r.beside.sets) < mostSettings {
+		r.beside.sets = append(r.beside.sets, e)
+	}
+	r.note(e)
+}
+
+// noteFailure makes one line with a count of a flood of failures, so that it cannot push the rest out of the log.
+func (r *Recorder) noteFailure(e Event) {
+	if n := len(r.log); n > 0 && r.flood && e.At-r.log[n-1].At < time.Second {
+		last := &r.log[n-1]
+		last.Count = max(last.Count, 1) + 1
+		return
+	}
+	r.note(e)
+	r.flood = true
+}
+
+// note keeps the newest events, and the marks of the first ones that have one.
+func (r *Recorder) note(e Event) {
+	r.flood = false
+	if e.Mark != "" && len(r.marks) < marksKept {
+		r.marks = append(r.marks, e)
+	}
+	r.log = append(r.log, e)
+	if len(r.log) > 2*logKept {
+		r.log = slices.Clone(r.log[len(r.log)-logKept:])
+	}
+}
+
+func failureEvent(q *Request) Event {
+	what := string(q.Failure)
+	if q.Failure == FailedStatus {
+		what = fmt.Sprintf("HTTP %d", q.Status)
+	}
+	text := fmt.Sprintf("request %d: %s", q.Index, what)
+	if q.Sent != Never {
+		text += fmt.Sprintf(" after %s", (q.Done - q.Sent).Round(time.Millisecond))
+	}
+	if q.Error != "" {
+		text += ": " + q.Error
+	}
+	return Event{At: q.Done, Level: Error, Text: text}
+}

@@ -1,0 +1,85 @@
+package metrics
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// Snapshot returns the run so far.
+func (r *Recorder) Snapshot() Snapshot { return r.SnapshotAt(time.Since(r.start)) }
+
+// SnapshotAt returns the run so far as if it were that moment of it, for a recorder that is fed with a run of the past.
+func (r *Recorder) SnapshotAt(now time.Duration) Snapshot {
+	r.sharing.Lock()
+	defer r.sharing.Unlock()
+	s, same, changed, viewed := r.look(now)
+	r.share(same, changed)
+	s.Windows = r.shared
+	s.Requests, s.Opened = viewed.rows(), viewed.detail()
+	return s
+}
+
+// share makes the windows of a snapshot. The bulk of a long run is copied here, where nobody waits.
+func (r *Recorder) share(same int, changed []Window) {
+	r.shared = slices.Concat(r.shared[:same], changed)
+}
+
+// look takes the snapshot but for the windows that did not change since the last one.
+func (r *Recorder) look(now time.Duration) (s Snapshot, same int, changed []Window, viewed viewed) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.report != nil {
+		now = r.report.Ended
+	}
+	l := &r.line
+	same, changed = l.share(now, r.shared)
+	s = Snapshot{
+		At: now, Plan: l.plan, State: r.state, DrainBy: r.drainBy, Totals: l.totals,
+		Held: l.held, Waiting: l.waiting, Running: l.runs, OutputExact: r.guessed == 0,
+		TTFT: l.ttft.share(), TPOT: l.tpot.share(), ITL: l.itl.share(), E2EL: l.e2el.share(),
+		ClientQueue: l.queue.share(), E2ELQueued: l.queued.share(), Failures: r.failures.counts(),
+		Log:     slices.Clone(r.log[max(0, len(r.log)-logKept):]),
+		Marks:   r.marks[:len(r.marks):len(r.marks)],
+		Client:  l.client.seconds[:len(l.client.seconds):len(l.client.seconds)],
+		Verdict: l.client.verdict(l.plan, l.client.timed(), &l.itl), Recent: l.client.recent(l.plan, &l.itl),
+		SavePath: r.savePath, SaveError: r.saveErr, Report: r.report,
+	}
+	b := &r.beside
+	s.Server, s.GPUs = b.server[:len(b.server):len(b.server)], b.gpus[:len(b.gpus):len(b.gpus)]
+	s.ServerKind, s.ServerAbsent, s.GPUsAbsent = b.serverKind, b.serverAbsent, b.gpusAbsent
+	s.Steering, s.Objectives, s.Answer, s.Levels = b.steering, l.slo, b.answer, b.levels
+	s.PlannedGood, s.Endpoints = l.planned, r.ends.share()
+	s.FirstAnswer, s.Scheduled = l.answer.share(), l.scheduled.share()
+	return s, same, changed, r.tracks.view()
+}
+
+// Publish sends a snapshot now and then every so often until ctx ends, then a last one, and closes the channel. The
+// channel holds one: a newer snapshot replaces one that nobody took, and nobody ever waits for a viewer.
+func (r *Recorder) Publish(ctx context.Context, every time.Duration) <-chan Snapshot {
+	out := make(chan Snapshot, 1)
+	put := func() {
+		s := r.Snapshot()
+		select {
+		case <-out:
+		default:
+		}
+		out <- s // only this goroutine sends, so there is room
+	}
+	put()
+	go func() {
+		defer close(out)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				put()
+				return
+			case <-tick.C:
+				put()
+			}
+		}
+	}()
+	return out
+}

@@ -1,0 +1,85 @@
+package metrics
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+var unsaidSecond = ServerSecond{
+	Running: Unsaid(), Waiting: Unsaid(), KVUsage: Unsaid(), Preemptions: Unsaid(), PrefixQueries: Unsaid(), PrefixHits: Unsaid(),
+	HitRate: Unsaid(), PromptTokens: Unsaid(), OutputTokens: Unsaid(), DraftTokens: Unsaid(), AcceptedTokens: Unsaid(),
+}
+
+func TestServerReport(t *testing.T) {
+	look := func(at, took time.Duration, say func(*ServerSecond)) ServerSecond {
+		s := unsaidSecond
+		s.At, s.Took = at, took
+		say(&s)
+		return s
+	}
+	run := Run{ServerKind: "vLLM", Plan: Plan{Warmup: 10 * time.Second}, Server: []ServerSecond{
+		look(13*time.Second, 2*time.Second, func(s *ServerSecond) {
+			s.Running, s.KVUsage, s.PrefixQueries, s.PrefixHits, s.HitRate = 20, 0.5, 300, 90, 0.1
+			s.TTFT = ServerLatency{3, 100 * time.Millisecond}
+		}),
+		look(9*time.Second, time.Second, func(s *ServerSecond) { s.Running, s.Preemptions = 1000, 7 }), // of the warm-up
+		look(11*time.Second, 2*time.Second, func(s *ServerSecond) { // half of it is
+			s.Running, s.Waiting, s.Preemptions, s.PrefixQueries, s.PrefixHits = 8, math.Inf(1), 2, 100, 30
+			s.TTFT = ServerLatency{1, 200 * time.Millisecond}
+		}),
+		look(14*time.Second, time.Second, func(s *ServerSecond) {
+			s.Running, s.Preemptions, s.DraftTokens, s.AcceptedTokens = 1e300, 1, 0, 0
+			s.TTFT, s.Queue = ServerLatency{math.NaN(), time.Second}, ServerLatency{1e300, time.Second}
+		}),
+	}}
+	got := run.serverReport()
+	want := &ServerReport{
+		Kind: "vLLM", RunningMean: 16, RunningMost: 20, WaitingMean: Unsaid(), WaitingMost: Unsaid(), KVMean: 0.5, KVMost: 0.5,
+		Preemptions: 3, PromptTokens: Unsaid(), OutputTokens: Unsaid(), HitRate: 0.3, Acceptance: Unsaid(),
+		TTFT: ServerLatency{4, 125 * time.Millisecond},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(ServerReport{}, "Seconds")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(got.Seconds) != 4 || got.Seconds[0].At != 9*time.Second || run.Server[0].At != 13*time.Second {
+		t.Errorf("seconds %v", got.Seconds)
+	}
+	rate := Run{Server: []ServerSecond{look(time.Second, time.Second, func(s *ServerSecond) { s.HitRate = 0.25 })}}
+	if got := rate.serverReport(); got.HitRate != 0.25 {
+		t.Errorf("hit rate %v, want what the server gives", got.HitRate)
+	}
+	if (&Run{}).serverReport() != nil || (&Run{ServerAbsent: "no such page"}).serverReport() == nil {
+		t.Error("a report of a server that nobody looked at, or none of one that did not answer")
+	}
+}
+
+func TestGPUReport(t *testing.T) {
+	gpu := func(index int, use, power float64) GPU {
+		return GPU{Index: index, Name: "H100", Use: use, Power: power, MemoryUsed: Unsaid(), Temperature: 60 + float64(index)}
+	}
+	run := Run{Plan: Plan{Warmup: 2 * time.Second, GPUPrice: 3}, GPUs: []GPUSecond{
+		{At: 2 * time.Second, Took: time.Second, GPUs: []GPU{gpu(2, 1, 9999), gpu(3, 1, 9999)}}, // of the warm-up
+		{At: 3 * time.Second, Took: time.Second, GPUs: []GPU{gpu(2, 0.5, 300), gpu(3, 1, 500)}},
+		{At: 6 * time.Second, Took: 3 * time.Second, GPUs: []GPU{gpu(2, 0.5, 400), gpu(3, 0.5, Unsaid())}},
+		{At: 7 * time.Second, Took: time.Second, GPUs: []GPU{gpu(2, Unsaid(), 1e300), {Index: -1}, {Index: 1 << 40}}},
+	}}
+	got := run.gpuReport(1000, time.Hour)
+	want := &GPUReport{
+		Names: []string{"", "", "H100", "H100"}, UseMean: (0.5 + 1 + 3*0.5 + 3*0.5) / 8, PowerMean: 500, Energy: 800 + 1200,
+		MemoryMost: Unsaid(), TemperatureMost: 63, JoulesPerToken: 2, CostPerMillion: 6000,
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(GPUReport{}, "Seconds")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	run.Plan.GPUPrice = 0
+	if got := run.gpuReport(0, time.Hour); Said(got.JoulesPerToken) || Said(got.CostPerMillion) || !Said(got.Energy) {
+		t.Errorf("no tokens, no price: %+v", got)
+	}
+	if (&Run{}).gpuReport(1, 1) != nil || (&Run{GPUsAbsent: "no nvidia-smi"}).gpuReport(1, 1) == nil {
+		t.Error("a report of GPUs that nobody looked at, or none of absent ones")
+	}
+}

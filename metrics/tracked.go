@@ -1,0 +1,145 @@
+package metrics
+
+import (
+	"time"
+	"unicode/utf8"
+)
+
+// What of single requests is kept for viewers.
+const (
+	slotsMost  = 256 // requests in flight whose text is kept
+	lastKept   = 200 // that ended last
+	slowKept   = 50  // that took longest
+	failedKept = 100 // that failed first, and as many that failed last
+	chunksKept = 4096
+	textKept   = 8 << 10 // bytes
+)
+
+// track is what a viewer may see of a request. The request itself belongs to its goroutine until it is done, so what changes
+// until then is copied here.
+type track struct {
+	q          *Request // before it is done only what was set when it was due, and live
+	prev, next *track   // in flight, by when they were due
+
+	held, encode, connect time.Duration
+	sent, first           time.Duration
+	input                 int
+	chunks                []Chunk // those of the request: it only ever appends
+	text                  []byte
+	slot, cut, done       bool
+}
+
+// tracks are the requests that viewers may see.
+type tracks struct {
+	look        Look
+	opened      *track
+	oldest      *track // of those due and not done
+	newest      *track
+	slots       int
+	last        ring
+	slowest     slowest
+	failedFirst []*track
+	failedLast  ring
+}
+
+func (t *tracks) due(q *Request) {
+	k := &track{q: q, prev: t.newest, held: Never, sent: Never, first: Never, input: q.InputTokens}
+	if t.newest == nil {
+		t.oldest = k
+	} else {
+		t.newest.next = k
+	}
+	t.newest, q.live.track = k, k
+}
+
+func (t *tracks) sent(q *Request) {
+	k := q.live.track
+	if k == nil {
+		return
+	}
+	k.sent, k.held, k.encode, k.connect = q.Sent, max(0, q.Held()), q.Encode, q.Connect
+	if t.slots < slotsMost {
+		t.slots++
+		k.slot, q.live.followed = true, true
+		k.text = make([]byte, 0, min(max(textKept/16, 8*q.MaxTokens), textKept))
+	}
+}
+
+// first hears of the first chunk.
+func (t *tracks) first(q *Request) {
+	if k := q.live.track; k != nil {
+		k.first, k.connect = q.FirstChunk, q.Connect
+	}
+}
+
+// follow keeps the last chunk and its text.
+func (k *track) follow(q *Request) {
+	n := min(len(q.Chunks), chunksKept)
+	k.chunks = q.Chunks[:n:n]
+	if k.slot && len(q.Piece) > 0 && !k.cut {
+		room := textKept - len(k.text)
+		k.text = append(k.text, whole(q.Piece, room)...)
+		k.cut = len(q.Piece) > room
+	}
+}
+
+// whole is the beginning of a text that fits into so many bytes, without half a letter at its end.
+func whole[T string | []byte](text T, room int) T {
+	if len(text) <= room {
+		return text
+	}
+	end := max(0, room)
+	for cut := end; cut > max(0, end-utf8.UTFMax); cut-- {
+		if utf8.RuneStart(text[cut]) {
+			return text[:cut]
+		}
+	}
+	return text[:end]
+}
+
+func (t *tracks) done(q *Request) {
+	k := q.live.track
+	if k == nil {
+		k = &track{}
+	} else {
+		t.unlink(k)
+	}
+	if k.slot {
+		t.slots--
+	}
+	k.q, k.done, k.chunks = q, true, kept(q.Chunks)
+	q.live.track, q.live.followed = nil, false
+	t.last.add(k, lastKept)
+	switch {
+	case q.OK():
+		t.slowest.add(k)
+	case q.Failure != "" && q.Failure != Cancelled:
+		if len(t.failedFirst) < failedKept {
+			t.failedFirst = append(t.failedFirst, k)
+		} else {
+			t.failedLast.add(k, failedKept)
+		}
+	}
+}
+
+func (t *tracks) unlink(k *track) {
+	if k.prev == nil {
+		t.oldest = k.next
+	} else {
+		k.prev.next = k.next
+	}
+	if k.next == nil {
+		t.newest = k.prev
+	} else {
+		k.next.prev = k.prev
+	}
+	k.prev, k.next = nil, nil
+}
+
+// kept are the first chunks of a request that is over. Of very long ones they are copied, so that the rest can go.
+func kept(all []Chunk) []Chunk {
+	if len(all) <= chunksKept {
+		return all[:len(all):len(all)]
+	}
+	return append(make([]Chunk, 0, chunksKept), all[:chunksKept]...)
+}

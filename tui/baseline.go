@@ -1,0 +1,56 @@
+package tui
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// older is the run to compare with as a view of its own, nil if there is none that can be drawn.
+func (v *view) older() *view {
+	if v.baseline == nil || v.baseline.Report == nil || len(v.baseline.Report.Timeline) == 0 {
+		return nil
+	}
+	r := v.baseline.Report
+	return &view{s: &metrics.Snapshot{
+		At: r.Ended, Plan: &r.Plan, State: metrics.Finished, Windows: r.Timeline, Marks: r.Events, Client: r.Client.Seconds,
+		Objectives: r.Objectives, OutputExact: true, DrainBy: metrics.Never,
+	}}
+}
+
+// olderWindows are those of the run to compare with at the moments of a chart, counted from the start of either.
+func (v *view) olderWindows(ts timeScale) []metrics.Window {
+	o := v.older()
+	if o == nil {
+		return nil
+	}
+	return within(closedWindows(o.s), max(0, ts.from-time.Second), ts.from+ts.shown)
+}
+
+// versus draws the same lines of the run to compare with behind those of a plot.
+func (v *view) versus(build func(v *view) plot) plot {
+	p := build(v)
+	o := v.older()
+	if o == nil {
+		return p
+	}
+	theirs := build(o).series
+	for _, s := range p.series { // line by line: one of them may have none of that name
+		old := series{name: s.name, behind: true, value: func(*metrics.Window) float64 { return math.NaN() }}
+		if i := slices.IndexFunc(theirs, func(t series) bool { return t.name == s.name }); i >= 0 {
+			old.value, old.sparse = theirs[i].value, theirs[i].sparse
+		}
+		p.older = append(p.older, old)
+	}
+	return p
+}
+
+// baselineNote names the run to compare with in the title of a chart that draws it; nothing where there is none.
+func (v *view) baselineNote(what string) []span {
+	if v.baseline == nil {
+		return nil
+	}
+	return []span{{"  ┄ " + shortenMiddle(sanitize(v.baseline.Name), 24) + what, label}}
+}

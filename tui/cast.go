@@ -1,0 +1,87 @@
+package tui
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// cast writes what goes to the terminal as an asciicast, version 2, which asciinema and others play: a line with the size,
+// then one for each piece.
+//
+//	{"version":2,"width":120,"height":40,"timestamp":1795264380}
+//	[0.104312,"o","\u001b[?1049h"]
+//	[7.220015,"r","80x24"]
+//
+// A writer that fails gets nothing more; the screen does not mind. A nil cast does nothing.
+type cast struct {
+	to      io.Writer
+	since   func() time.Duration // since the beginning
+	w, h    int
+	split   []byte // the beginning of a letter whose end has not come
+	stopped bool
+}
+
+func newCast(to io.Writer, w, h int, began time.Time, since func() time.Duration) *cast {
+	c := &cast{to: to, since: since, w: w, h: h}
+	c.line(struct {
+		Version   int   `json:"version"`
+		Width     int   `json:"width"`
+		Height    int   `json:"height"`
+		Timestamp int64 `json:"timestamp"`
+	}{2, w, h, began.Unix()})
+	return c
+}
+
+// output records a piece. A letter cut in two goes with the second half.
+func (c *cast) output(b []byte) {
+	if c == nil || c.stopped {
+		return
+	}
+	b = append(c.split, b...)
+	n := len(b) - cutLetter(b)
+	c.split = bytes.Clone(b[n:])
+	if n > 0 {
+		c.event("o", string(b[:n]))
+	}
+}
+
+// cutLetter is how many bytes at the end of b begin a letter without ending it.
+func cutLetter(b []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+func (c *cast) resize(w, h int) {
+	if c == nil || c.stopped || w == c.w && h == c.h || w <= 0 || h <= 0 {
+		return
+	}
+	c.w, c.h = w, h
+	c.event("r", strconv.Itoa(w)+"x"+strconv.Itoa(h))
+}
+
+func (c *cast) event(kind, data string) {
+	at := strconv.FormatFloat(c.since().Seconds(), 'f', 6, 64)
+	c.line([]any{json.RawMessage(at), kind, data})
+}
+
+func (c *cast) line(v any) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	if err == nil {
+		_, err = c.to.Write(b.Bytes())
+	}
+	c.stopped = err != nil
+}

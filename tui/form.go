@@ -1,0 +1,368 @@
+package tui
+
+import (
+	"context"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// Field is one line of a form.
+type Field struct {
+	Key, Label string
+	// Value to begin with; "" means the first choice, if there are any.
+	Value string
+	// Choices to choose from. Free says that anything else may be typed as well.
+	Choices []string
+	Free    bool
+	// Hint is said beside it.
+	Hint string
+}
+
+// FormOptions describe a form.
+type FormOptions struct {
+	Title  string
+	Fields []Field
+	// Shown says which fields matter for the values so far.
+	Shown func(values map[string]string, key string) bool
+	// Command is the command line that the values stand for, and what is wrong with it, "" for nothing.
+	Command func(values map[string]string) (line, problem string)
+	// Lookup finds the choices of one field from what stands in others; it is asked whenever the first field was left. It runs
+	// beside the form and must end with ctx. The error is said beside the field.
+	Lookup func(ctx context.Context, values map[string]string) (key string, choices []string, err error)
+	// Input, Output, ASCII and Color as in Options.
+	Input  io.Reader
+	Output io.Writer
+	ASCII  bool
+	Color  string
+}
+
+// Form asks the user to fill in a form. It returns the values and whether they are to be used: not if the user left the form.
+// The errors are those of Run.
+func Form(ctx context.Context, o FormOptions) (values map[string]string, use bool, err error) {
+	if o.Output == nil {
+		o.Output = os.Stdout
+	}
+	asking, cancel := context.WithCancel(ctx)
+	defer cancel()
+	m := newForm(o, newPalette(profile(o.Color, os.Getenv)))
+	m.ctx = asking
+	lost := make(chan struct{}, 1)
+	out, isTerminal := watch(o.Output, lost)
+	if !isTerminal {
+		m.w, m.h = 80, 24
+	}
+	options := []tea.ProgramOption{tea.WithoutSignalHandler(), tea.WithAltScreen(), tea.WithFPS(framesPerSecond), tea.WithOutput(out)}
+	if o.Input != nil {
+		options = append(options, tea.WithInput(o.Input))
+	}
+	p := tea.NewProgram(m, options...)
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.Run()
+		done <- err
+	}()
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		err = leave(p, done, context.Cause(ctx))
+	case <-lost:
+		err = leave(p, done, ErrTerminal)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return m.values(), m.use, nil
+}
+
+// lookupMsg brings the choices of a field; of is the value they were asked for.
+type lookupMsg struct {
+	of, key string
+	choices []string
+	err     error
+}
+
+// form is the state of a form. Only Bubble Tea's loop touches it.
+type form struct {
+	o       FormOptions
+	ctx     context.Context
+	palette *palette
+	w, h    int
+
+	fields  []formField
+	at      int // the field with the cursor
+	use     bool
+	problem string // shown once the user wanted to go
+	asked   string // what choices were looked up for
+	note    string // why there are none
+}
+
+// formField is a field with what the user made of it.
+type formField struct {
+	Field
+	edit   prompt
+	choice int // index into Choices; -1 for what was typed
+}
+
+func newForm(o FormOptions, p *palette) *form {
+	m := &form{o: o, ctx: context.Background(), palette: p}
+	for _, f := range o.Fields {
+		x := formField{Field: f, choice: -1}
+		if len(f.Choices) > 0 {
+			x.choice = max(0, slices.Index(f.Choices, f.Value))
+		}
+		x.edit.insert([]rune(f.Value))
+		m.fields = append(m.fields, x)
+	}
+	return m
+}
+
+func (f *formField) value() string {
+	if f.choice >= 0 && f.choice < len(f.Choices) {
+		return f.Choices[f.choice]
+	}
+	return string(f.edit.line)
+}
+
+func (m *form) values() map[string]string {
+	out := map[string]string{}
+	for i := range m.fields {
+		out[m.fields[i].Key] = m.fields[i].value()
+	}
+	return out
+}
+
+// shown are the indices of the fields that matter.
+func (m *form) shown() []int {
+	values := m.values()
+	var out []int
+	for i := range m.fields {
+		if m.o.Shown == nil || m.o.Shown(values, m.fields[i].Key) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// Init looks the choices up for what the form begins with.
+func (m *form) Init() tea.Cmd { return m.lookup() }
+
+// lookup asks for choices if the first field changed since they were asked for.
+func (m *form) lookup() tea.Cmd {
+	if m.o.Lookup == nil || len(m.fields) == 0 || m.fields[0].value() == m.asked {
+		return nil
+	}
+	m.asked, m.note = m.fields[0].value(), ""
+	of, values, ctx := m.asked, maps.Clone(m.values()), m.ctx
+	return func() tea.Msg {
+		key, choices, err := m.o.Lookup(ctx, values)
+		return lookupMsg{of, key, choices, err}
+	}
+}
+
+// Update takes one message.
+func (m *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.w, m.h = max(0, msg.Width), max(0, msg.Height)
+	case lookupMsg:
+		m.found(msg)
+	case tea.KeyMsg:
+		return m, m.key(msg)
+	}
+	return m, nil
+}
+
+// found takes the choices of a field, unless the user has changed his mind since.
+func (m *form) found(msg lookupMsg) {
+	if msg.of != m.asked {
+		return
+	}
+	for i := range m.fields {
+		f := &m.fields[i]
+		if f.Key != msg.key {
+			continue
+		}
+		before := f.value()
+		f.Choices, f.choice = msg.choices, slices.Index(msg.choices, before)
+		if f.choice < 0 && before == "" && len(f.Choices) > 0 {
+			f.choice = 0
+		}
+	}
+	m.note = ""
+	if msg.err != nil {
+		m.note = sanitize(msg.err.Error())
+	}
+}
+
+func (m *form) key(msg tea.KeyMsg) tea.Cmd {
+	m.problem = ""
+	switch msg.String() {
+	case "ctrl+c", "esc":
+		return tea.Quit
+	case "up", "shift+tab":
+		return m.move(-1)
+	case "down", "tab":
+		return m.move(1)
+	case "enter":
+		return m.enter()
+	case "ctrl+r":
+		return m.submit()
+	}
+	f := &m.fields[m.at]
+	if len(f.Choices) > 0 {
+		switch msg.String() {
+		case "left":
+			f.choice = (max(f.choice, 0) + len(f.Choices) - 1) % len(f.Choices)
+			return nil
+		case "right", " ":
+			f.choice = (f.choice + 1) % len(f.Choices)
+			return nil
+		}
+		if !f.Free {
+			return nil
+		}
+		if f.choice >= 0 { // typing goes on from what was chosen
+			typed := f.value()
+			f.edit, f.choice = prompt{}, -1
+			f.edit.insert([]rune(typed))
+		}
+	}
+	f.edit.edit(msg)
+	return nil
+}
+
+// move goes to a neighbour that is shown, around the ends.
+func (m *form) move(by int) tea.Cmd {
+	shown := m.shown()
+	i := slices.Index(shown, m.at)
+	m.at = shown[(max(i, 0)+by+len(shown))%len(shown)]
+	return m.lookup()
+}
+
+// enter goes on, and at the last field to the end.
+func (m *form) enter() tea.Cmd {
+	shown := m.shown()
+	if m.at == shown[len(shown)-1] {
+		return m.submit()
+	}
+	return m.move(1)
+}
+
+func (m *form) submit() tea.Cmd {
+	if _, m.problem = m.o.Command(m.values()); m.problem != "" {
+		return nil
+	}
+	m.use = true
+	return tea.Quit
+}
+
+// View draws the form.
+func (m *form) View() string {
+	s := newSurface(m.w, m.h)
+	s.ascii = m.o.ASCII
+	safely(s.all(), func() { m.draw(s.all()) })
+	return s.render(m.palette)
+}
+
+func (m *form) draw(c canvas) {
+	if c.w < 20 || c.h < 4 {
+		c.center("the form needs a larger window", label)
+		return
+	}
+	x := c.print(0, 0, "benchtop ", style{fg: blue, attr: bold})
+	c.print(x, 0, m.o.Title, text)
+	line, problem := m.o.Command(m.values())
+	words := wrap(sanitize(line), c.w-4, 4)
+	wrong := m.problem
+	if wrong == "" && problem != "" {
+		problem = strings.SplitN(problem, "\n", 2)[0]
+	} else if wrong != "" {
+		problem = wrong
+	}
+	below := len(words) + 2
+	var bad []string
+	if problem != "" {
+		for _, one := range strings.Split(problem, "\n") {
+			bad = append(bad, wrap("! "+sanitize(one), c.w-4, 2)...)
+		}
+		bad = bad[:min(len(bad), max(1, c.h/4))]
+		below += len(bad)
+	}
+	m.drawFields(c.sub(2, 2, c.w-4, c.h-3-below))
+	y := c.h - 1 - below
+	for _, w := range bad {
+		c.print(2, y, w, style{fg: orange})
+		y++
+	}
+	y++
+	for _, w := range words {
+		c.print(2, y, w, strong)
+		y++
+	}
+	m.drawKeys(c.sub(0, c.h-1, c.w, 1))
+}
+
+// drawFields shows as many fields as there is room for, the one with the cursor among them.
+func (m *form) drawFields(c canvas) {
+	if c.h <= 0 {
+		return
+	}
+	shown := m.shown()
+	names := 0
+	for _, i := range shown {
+		names = max(names, width(m.fields[i].Label))
+	}
+	from := max(0, min(slices.Index(shown, m.at)-c.h/2, len(shown)-c.h))
+	for y, i := range shown[from:min(len(shown), from+c.h)] {
+		m.drawField(c.sub(0, y, c.w, 1), &m.fields[i], names, i == m.at)
+	}
+}
+
+func (m *form) drawField(c canvas, f *formField, names int, here bool) {
+	sign, st := "  ", label
+	if here {
+		sign, st = "› ", strong
+	}
+	if m.o.ASCII && here {
+		sign = "> "
+	}
+	c.print(c.print(0, 0, sign, style{fg: blue, attr: bold}), 0, f.Label, st)
+	x := 2 + names + 2
+	value := sanitize(f.value())
+	switch {
+	case len(f.Choices) > 1 && here:
+		x = c.print(x, 0, "‹ ", label)
+		x = c.print(x, 0, value, strong)
+		x = c.print(x, 0, " ›", label)
+	case here && f.choice < 0:
+		x = c.print(x, 0, f.edit.shown(min(60, c.w-x)), strong)
+	default:
+		x = c.print(x, 0, value, text)
+	}
+	hint := f.Hint
+	switch {
+	case f.Free && len(f.Choices) > 1:
+		hint = "← → choose, or type"
+	case f.Free && m.note != "":
+		hint = m.note
+	case len(f.Choices) > 1 && here:
+		hint = "← → choose"
+	}
+	if hint != "" && (here || f.Free) {
+		c.print(max(x+3, 2+names+2+34), 0, hint, label)
+	}
+}
+
+func (m *form) drawKeys(c canvas) {
+	x := 0
+	for _, k := range [][2]string{{"↑ ↓", "fields"}, {"Enter", "next, at the end run"}, {"ctrl+r", "run"}, {"Esc", "leave"}} {
+		if x = c.print(x, 0, k[0]+" ", strong); x < c.w {
+			x = c.print(x, 0, k[1], label) + 2
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/muesli/termenv"
+)
+
+func testForm(t *testing.T) *form {
+	t.Helper()
+	m := newForm(FormOptions{
+		Title: "what to load",
+		Fields: []Field{
+			{Key: "server", Label: "Server", Value: "http://a", Hint: "its address"},
+			{Key: "model", Label: "Model", Free: true, Hint: "empty: the first"},
+			{Key: "load", Label: "Load", Choices: []string{"users", "rate"}},
+			{Key: "users", Label: "Users", Value: "16"},
+			{Key: "rate", Label: "Rate", Value: "4"},
+		},
+		Shown: func(v map[string]string, key string) bool { return key != "users" && key != "rate" || v["load"] == key },
+		Command: func(v map[string]string) (string, string) {
+			if v["users"] == "" {
+				return "run", "--users: needs a number"
+			}
+			return "run " + v["server"] + " " + v["model"] + " " + v["load"] + " " + v[v["load"]], ""
+		},
+		Lookup: func(_ context.Context, v map[string]string) (string, []string, error) {
+			if v["server"] == "http://a" {
+				return "model", []string{"m1", "m2"}, nil
+			}
+			return "model", nil, errors.New("no server \x1b[31mthere")
+		},
+	}, newPalette(termenv.Ascii))
+	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
+	m.Update(m.Init()())
+	return m
+}
+
+// typed presses keys: names in angle brackets, or letters.
+func typed(m *form, keys ...string) tea.Cmd {
+	special := map[string]tea.KeyType{
+		"<enter>": tea.KeyEnter, "<esc>": tea.KeyEsc, "<up>": tea.KeyUp, "<down>": tea.KeyDown, "<left>": tea.KeyLeft,
+		"<right>": tea.KeyRight, "<back>": tea.KeyBackspace, "<clear>": tea.KeyCtrlU, "<run>": tea.KeyCtrlR,
+	}
+	var cmd tea.Cmd
+	for _, k := range keys {
+		msg := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(k)}
+		if kind, ok := special[k]; ok {
+			msg = tea.KeyMsg{Type: kind}
+		}
+		_, cmd = m.Update(msg)
+	}
+	return cmd
+}
+
+func TestForm(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		keys []string
+		want string // the command line, as far as it matters
+	}{
+		{"as it is", nil, "run http://a m1 users 16"},
+		{"another model", []string{"<down>", "<right>"}, "run http://a m2 users 16"},
+		{"around", []string{"<down>", "<left>"}, "run http://a m2 users 16"},
+		{"a model that is typed", []string{"<down>", "x"}, "run http://a m1x users 16"},
+		{"another load", []string{"<down>", "<down>", "<right>", "<down>", "<back>", "7"}, "run http://a m1 rate 7"},
+		{"letters are no choice", []string{"<down>", "<down>", "x", "y"}, "run http://a m1 users 16"},
+		{"up goes around", []string{"<up>", "0"}, "run http://a m1 users 160"},
+	} {
+		m := testForm(t)
+		typed(m, c.keys...)
+		if line, _ := m.o.Command(m.values()); line != c.want {
+			t.Errorf("%s: %q, want %q", c.name, line, c.want)
+		}
+	}
+}
+
+func TestFormEnds(t *testing.T) {
+	m := testForm(t)
+	if cmd := typed(m, "<enter>", "<enter>", "<enter>"); cmd != nil || m.use {
+		t.Error("Enter before the last field ended the form")
+	}
+	if cmd := typed(m, "<enter>"); cmd == nil || !m.use {
+		t.Error("Enter on the last field did not end the form")
+	}
+	m = testForm(t)
+	if cmd := typed(m, "<up>", "<clear>", "<run>"); cmd != nil || m.use || !strings.Contains(m.View(), "! --users: needs a number") {
+		t.Errorf("a form with a problem ended, or does not say it:\n%s", m.View())
+	}
+	if cmd := typed(m, "<esc>"); cmd == nil || m.use {
+		t.Error("Esc does not leave the form")
+	}
+}
+
+// The choices follow the first field; an answer that comes too late does not count.
+func TestFormLookup(t *testing.T) {
+	m := testForm(t)
+	typed(m, "b")
+	cmd := typed(m, "<down>")
+	if cmd == nil {
+		t.Fatal("nothing was looked up")
+	}
+	late := lookupMsg{of: "http://a", key: "model", choices: []string{"old"}}
+	m.Update(late)
+	m.Update(cmd())
+	if v := m.values()["model"]; v == "old" {
+		t.Errorf("the model is %q", v)
+	}
+	if view := m.View(); !strings.Contains(view, "no server there") || strings.Contains(view, "\x1b[31m") {
+		t.Errorf("it does not say why there are no models:\n%s", view)
+	}
+	if cmd := typed(m, "<down>"); cmd != nil {
+		t.Error("it looked up again though nothing changed")
+	}
+}
+
+func TestFormSizes(t *testing.T) {
+	golden(t, "form-80x24.txt", testForm(t).View())
+	m := testForm(t)
+	for w := 0; w < 90; w += 7 {
+		for h := 0; h < 30; h += 3 {
+			m.Update(tea.WindowSizeMsg{Width: w, Height: h})
+			lines := strings.Split(m.View(), "\n")
+			if h > 0 && len(lines) != h {
+				t.Fatalf("%d lines at %dx%d", len(lines), w, h)
+			}
+			for _, l := range lines {
+				if n := ansi.StringWidth(l); n > w {
+					t.Fatalf("a line of %d columns at %dx%d: %q", n, w, h, l)
+				}
+			}
+		}
+	}
+}

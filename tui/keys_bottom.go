@@ -1,0 +1,186 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"benchtop/metrics"
+)
+
+func footWhen(when func(*model) bool, word string) func(*model) string {
+	return func(m *model) string {
+		if when(m) {
+			return word
+		}
+		return ""
+	}
+}
+
+// footSwap names what the key would do: one of two things.
+func footSwap(m func(*model) bool, is, isNot string) func(*model) string {
+	return func(x *model) string {
+		if m(x) {
+			return is
+		}
+		return isNot
+	}
+}
+
+var (
+	footZoom   = footSwap(func(m *model) bool { return m.zoomed }, "", "zoom")
+	footFreeze = footSwap(func(m *model) bool { return m.frozen }, "go on", "freeze")
+	footScope  = footSwap(func(m *model) bool { return m.whole }, "window", "whole run")
+	footAxis   = footSwap(func(m *model) bool { return m.linear }, "log", "linear")
+	footPlay   = footSwap(func(m *model) bool { return m.replay().Playing }, "pause", "play")
+	footOpen   = footSwap(func(m *model) bool { return m.list.opened }, "", "open")
+)
+
+func footSpan(m *model) string { return spanName(spans[m.span]) }
+
+func footBack(m *model) string {
+	if m.zoomed || onList(m) && m.list.opened {
+		return "back"
+	}
+	return ""
+}
+
+func footPause(m *model) string {
+	_, paused := m.load()
+	switch {
+	case !m.controls:
+		return ""
+	case paused:
+		return "go on"
+	}
+	return "pause"
+}
+
+func footControl(m *model) string {
+	switch {
+	case m.controls:
+		return "off"
+	case m.unsteerable() != "":
+		return ""
+	}
+	return "control"
+}
+
+func footCopy(m *model) string {
+	if m.over() {
+		return "copy"
+	}
+	return ""
+}
+
+func footStop(m *model) string {
+	switch {
+	case m.over() || m.readOnly || m.player != nil:
+		return "leave"
+	case m.stops == 0:
+		return "drain & report"
+	case m.stops == 1:
+		return "abort"
+	}
+	return "leave now"
+}
+
+// keyItems are the keys worth showing on the bottom line; the last two, help and the way out, have to be there.
+func (m *model) keyItems() [][]span {
+	var early, items [][]span
+	for _, b := range keymap {
+		if b.foot == nil || b.when != nil && !b.when(m) || b.with != nil && !b.with(m) {
+			continue
+		}
+		if word := b.foot(m); word != "" {
+			show := b.show
+			if word == "page" {
+				show = "1-" + fmt.Sprint(len(m.pages()))
+			}
+			item := []span{{show, strong}, {" " + word, label}, {"  ", text}}
+			if b.early && m.controls {
+				early = append(early, item)
+				continue
+			}
+			items = append(items, item)
+		}
+	}
+	return append(early, items...)
+}
+
+// drawKeys is the bottom line: a notice if there is one, else the keys. Once the run is over it begins with where the result
+// is. The way out is always shown.
+func (m *model) drawKeys(c canvas) {
+	c.clear()
+	items := m.keyItems()
+	must := items[len(items)-2:]
+	items = items[:len(items)-2]
+	if m.over() && m.player == nil {
+		items, must = nil, [][]span{{{"q", strong}, {" leaves", label}}, {{"  ?", strong}, {" help", label}}}
+		if m.hasReport() && m.pageNow().name != reportPage.name {
+			must = append([][]span{{{fmt.Sprint(len(m.pages())), strong}, {" report  ", label}}}, must...)
+		}
+	}
+	room := c.w
+	for _, it := range must {
+		room -= spansWidth(it)
+	}
+	x := 0
+	switch {
+	case m.notice.text != "":
+		x = c.print(0, 0, shorten(m.notice.text, max(0, room-1)), style{fg: orange, attr: bold}) + 2
+		items = nil
+	case m.over() && m.player == nil:
+		x = c.sub(0, 0, max(0, room-2), 1).spans(0, 0, m.outcome(room-2)) + 2
+	}
+	for _, it := range items {
+		if x+spansWidth(it) <= room+2 {
+			x = c.spans(x, 0, it)
+		}
+	}
+	for _, it := range must {
+		if x+spansWidth(it) <= c.w+2 {
+			x = c.spans(x, 0, it)
+		}
+	}
+}
+
+// outcome is the banner of a run that is over, in at most w columns.
+func (m *model) outcome(w int) []span {
+	s := m.body
+	w = max(0, w)
+	switch {
+	case s.SaveError != "":
+		return []span{{shorten("! NOT SAVED: "+sanitize(s.SaveError), w), warning}}
+	case m.latest.State != metrics.Finished:
+		return []span{{shorten("■ the run broke off", w), warning}}
+	case s.SavePath == "":
+		return []span{{shorten("✓ the run is over, not saved", w), style{fg: green, attr: bold}}}
+	}
+	return []span{{"✓ saved ", style{fg: green, attr: bold}}, {shortenMiddle(sanitize(s.SavePath), max(0, w-8)), strong}}
+}
+
+// helpLines are the help's lines: keys and what they do, those of this page first.
+func (m *model) helpLines() [][2]string {
+	var here, elsewhere [][2]string
+	for _, b := range keymap {
+		if b.show == "" || b.what == "" || b.with != nil && !b.with(m) {
+			continue
+		}
+		row := [2]string{b.show, b.what}
+		if b.when == nil || b.when(m) {
+			here = append(here, row)
+		} else {
+			elsewhere = append(elsewhere, row)
+		}
+	}
+	if len(elsewhere) > 0 {
+		var names []string
+		for _, p := range m.pages() {
+			if p.name != m.pageNow().name {
+				names = append(names, p.name)
+			}
+		}
+		here = append(here, [2]string{"", "on " + strings.Join(names, ", ")})
+	}
+	return append(here, elsewhere...)
+}

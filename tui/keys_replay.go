@@ -1,0 +1,100 @@
+package tui
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"benchtop/metrics"
+)
+
+const tenSeconds = 10 * time.Second
+
+// playWish is a speed or a place that was asked for and not heard of yet.
+type playWish struct {
+	value float64
+	ticks int // until it is given up; 0: there is none
+}
+
+func (w *playWish) age() {
+	if w.ticks > 0 {
+		w.ticks--
+	}
+}
+
+// or is the wish, or else what there is.
+func (w *playWish) or(v float64) float64 {
+	if w.ticks > 0 {
+		return w.value
+	}
+	return v
+}
+
+// heardPlayer drops wishes that came true.
+func (m *model) heardPlayer(s *metrics.Snapshot) {
+	if r := s.Replay; r != nil {
+		if r.Speed == m.speed.value {
+			m.speed = playWish{}
+		}
+		m.place = playWish{}
+	}
+}
+
+func (m *model) replay() metrics.Replay {
+	if m.latest.Replay == nil {
+		return metrics.Replay{Playing: true, Speed: 1, Length: m.latest.At}
+	}
+	return *m.latest.Replay
+}
+
+func playPause(m *model, _ string) tea.Cmd {
+	switch r := m.replay(); {
+	case r.Playing:
+		m.player.Pause()
+	case m.latest.At >= r.Length: // at the end: once more
+		m.player.Seek(0)
+		m.player.Play()
+	default:
+		m.player.Play()
+	}
+	return nil
+}
+
+// Speeds reach from an eighth to a thousand times that of the run.
+const slowest, fastest = 0.125, 1024
+
+func playSpeed(factor float64) func(*model, string) tea.Cmd {
+	return func(m *model, _ string) tea.Cmd {
+		speed := m.speed.or(m.replay().Speed)
+		if math.IsNaN(speed) || speed <= 0 {
+			speed = 1
+		}
+		speed = min(max(speed*factor, slowest), fastest)
+		m.speed = playWish{speed, wishTicks}
+		m.player.SetSpeed(speed)
+		m.say("speed " + speedText(speed))
+		return nil
+	}
+}
+
+func speedText(speed float64) string {
+	return strconv.FormatFloat(sane(speed), 'g', 4, 64) + "x"
+}
+
+func seekBy(d time.Duration) func(*model, string) tea.Cmd {
+	return func(m *model, _ string) tea.Cmd {
+		m.seek(time.Duration(m.place.or(float64(m.latest.At))) + d)
+		return nil
+	}
+}
+
+func seekStart(m *model, _ string) tea.Cmd { m.seek(0); return nil }
+func seekEnd(m *model, _ string) tea.Cmd   { m.seek(m.replay().Length); return nil }
+
+func (m *model) seek(to time.Duration) {
+	to = min(max(to, 0), max(m.replay().Length, 0))
+	m.place = playWish{float64(to), wishTicks}
+	m.player.Seek(to)
+}

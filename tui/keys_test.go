@@ -1,0 +1,397 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/google/go-cmp/cmp"
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
+)
+
+// steered is a run whose load can be set, now at a rate.
+func steered(rate float64) metrics.Snapshot {
+	s := mid()
+	s.Steering = metrics.Steering{LoadSetting: metrics.LoadSetting{Rate: rate}, Steerable: true}
+	return s
+}
+
+// ordered types keys at a run and returns what was ordered.
+func ordered(s metrics.Snapshot, keys ...string) ([]metrics.Order, *model) {
+	m := open(s, 100, 30, termenv.Ascii)
+	press(m, keys...)
+	return m.control.(*control).orders, m
+}
+
+func set(v float64) metrics.Order { return metrics.Order{Do: metrics.SetLoad, Value: v} }
+
+func TestLoadKeys(t *testing.T) {
+	users := steered(0)
+	users.Steering.InUsers, users.Steering.Users = true, 16
+	paused := steered(34)
+	paused.Steering.Paused = true
+	planned := steered(0) // the plan's rate is in force: 4 to 80 in 60 s
+	ramp := metrics.Order{Do: metrics.RampLoad, Value: 40, Over: time.Minute}
+	for _, c := range []struct {
+		name string
+		s    metrics.Snapshot
+		keys string
+		want []metrics.Order
+	}{
+		{"without control", steered(34), "+-{}PiR", nil},
+		{"steps", steered(34), "c + + -", []metrics.Order{set(35), set(36), set(35)}},
+		{"ten steps", steered(34), "c } {", []metrics.Order{set(44), set(34)}},
+		{"small rates", steered(1.9), "c + + - -", []metrics.Order{set(2), set(3), set(2), set(1.9)}},
+		{"a tenth is the least", steered(0.2), "c - -", []metrics.Order{set(0.1), set(0.1)}},
+		{"ten small steps", steered(1.5), "c }", []metrics.Order{set(7)}},
+		{"users", users, "c + { -", []metrics.Order{set(17), set(7), set(6)}},
+		{"from the plan", planned, "c +", []metrics.Order{set(81)}},
+		{"without a number", steered(math.Inf(1)), "c +", nil},
+		{"pause and go on", steered(34), "c P P", []metrics.Order{{Do: metrics.Pause}, {Do: metrics.Resume}}},
+		{"go on", paused, "c P", []metrics.Order{{Do: metrics.Resume}}},
+		{"set", steered(34), "c i 1 2 . 5 enter", []metrics.Order{set(12.5)}},
+		{"set nonsense, then right", steered(34), "c i x enter backspace 7 enter", []metrics.Order{set(7)}},
+		{"users are whole", users, "c i 1 . 5 enter", nil},
+		{"set and leave", steered(34), "c i 5 esc", nil},
+		{"set and step", steered(34), "c i 5 enter +", []metrics.Order{set(5), set(6)}},
+		{"ramp", steered(34), "c R 4 0 SPACE i n SPACE 6 0 s enter y", []metrics.Order{ramp}},
+		{"ramp, seconds understood", steered(34), "c R 4 0 SPACE 6 0 enter y", []metrics.Order{ramp}},
+		{"ramp, not confirmed", steered(34), "c R 4 0 SPACE 6 0 enter enter", nil},
+		{"ramp, no time", steered(34), "c R 4 0 enter", nil},
+		{"control off again", steered(34), "c c +", nil},
+		{"not this run", mid(), "c +", nil},
+		{"over", done(), "c +", nil},
+	} {
+		keys := strings.Fields(strings.ReplaceAll(c.keys, "SPACE", "\u2423"))
+		if c.name == "without control" {
+			keys = strings.Split(c.keys, "")
+		}
+		for i, k := range keys {
+			if k == "\u2423" {
+				keys[i] = " "
+			}
+		}
+		if got, _ := ordered(c.s, keys...); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// What was ordered counts until the run has heard of all of it, or does not seem to listen.
+func TestStepsAddUp(t *testing.T) {
+	_, m := ordered(steered(10), "c", "+", "+")
+	s := steered(11) // of the first order only
+	s.Steering.Changes = 1
+	m.Update(snapshotMsg{s})
+	press(m, "+")
+	if got := m.control.(*control).orders; got[2] != set(13) {
+		t.Errorf("after one of two orders came: %v", got)
+	}
+	s = steered(13)
+	s.Steering.Changes = 3
+	m.Update(snapshotMsg{s})
+	s.Steering.Rate = 20 // somebody else set it
+	s.Steering.Changes = 4
+	m.Update(snapshotMsg{s})
+	press(m, "+")
+	if got := m.control.(*control).orders; got[3] != set(21) {
+		t.Errorf("after all orders came: %v", got)
+	}
+	for range wishTicks {
+		m.Update(tickMsg{})
+	}
+	press(m, "+")
+	if got := m.control.(*control).orders; got[4] != set(21) {
+		t.Errorf("after the run did not listen: %v", got)
+	}
+}
+
+// Where the load cannot be set, the keys say why.
+func TestNoControl(t *testing.T) {
+	stopping := steered(34)
+	stopping.State = metrics.Draining
+	for _, c := range []struct {
+		name   string
+		s      metrics.Snapshot
+		change func(*model)
+		key    string
+		want   string
+	}{
+		{"not steerable", mid(), nil, "c", "cannot be changed while it is on"},
+		{"first c", steered(34), nil, "+", "c first"},
+		{"over", done(), nil, "c", "the run is over"},
+		{"stopping", stopping, nil, "c", "the run is stopping"},
+		{"read only", steered(34), func(m *model) { m.readOnly = true }, "P", "read only"},
+		{"replay", steered(34), func(m *model) { m.player = &player{} }, "i", "of the past"},
+		{"read only, save", steered(34), func(m *model) { m.readOnly = true }, "s", "read only"},
+	} {
+		m := open(c.s, 120, 30, termenv.Ascii)
+		if c.change != nil {
+			c.change(m)
+		}
+		press(m, c.key)
+		if got := lastLine(m); !strings.Contains(got, c.want) || m.controls || m.control.(*control).orders != nil {
+			t.Errorf("%s: %q, control %v, want %q", c.name, got, m.controls, c.want)
+		}
+	}
+}
+
+func lastLine(m *model) string {
+	all := strings.Split(m.View(), "\n")
+	return all[len(all)-1]
+}
+
+func firstLines(m *model) string { return strings.Join(strings.Split(m.View(), "\n")[:2], "\n") }
+
+func TestControlIsShown(t *testing.T) {
+	set := func(change func(*metrics.Steering)) metrics.Snapshot {
+		s := steered(34)
+		s.Steering.Changes = 1
+		change(&s.Steering)
+		return s
+	}
+	for _, c := range []struct {
+		s    metrics.Snapshot
+		keys []string
+		want []string
+		not  string
+	}{
+		{steered(34), nil, []string{"● RUN"}, "CONTROL"},
+		{steered(34), []string{"c"}, []string{"CONTROL", "● RUN"}, "set 34"},
+		{set(func(*metrics.Steering) {}), nil, []string{"set 34 req/s"}, "PAUSED"},
+		{set(func(st *metrics.Steering) { st.Paused = true }), nil, []string{"‖ PAUSED", "set 34 req/s"}, "RUN"},
+		{set(func(st *metrics.Steering) { st.RampTo, st.RampOver = 60, time.Minute }), nil, []string{"ramp to 60 req/s"}, "set"},
+		{set(func(st *metrics.Steering) { st.InUsers, st.Users, st.Rate = true, 12, 0 }), nil, []string{"set 12 users"}, "set 34"},
+		{set(func(st *metrics.Steering) { st.Search = "holds 34 req/s\x1b[2J" }), nil, []string{"search: holds 34 req/s"}, "set 34"},
+	} {
+		m := open(c.s, 160, 40, termenv.Ascii)
+		press(m, c.keys...)
+		got := firstLines(m)
+		for _, w := range c.want {
+			if !strings.Contains(got, w) {
+				t.Errorf("no %q in\n%s", w, got)
+			}
+		}
+		if strings.Contains(got, c.not) {
+			t.Errorf("%q in\n%s", c.not, got)
+		}
+	}
+}
+
+func TestObjectivesPrompt(t *testing.T) {
+	m := open(judge(mid()), 100, 30, termenv.Ascii)
+	press(m, "o")
+	if !strings.Contains(m.View(), "ttft:500 tpot:40│") {
+		t.Errorf("not prefilled:\n%s", m.View())
+	}
+	press(m, "ctrl+u")
+	m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("ttft:200 itl:3"), Paste: true})
+	press(m, "enter")
+	if !strings.Contains(m.View(), `unknown metric "itl"`) || len(m.control.(*control).objectives) > 0 {
+		t.Errorf("no error:\n%s", m.View())
+	}
+	for range "itl:3" {
+		press(m, "backspace")
+	}
+	press(m, "enter")
+	press(m, "o", "ctrl+u", "enter")
+	want := []metrics.SLO{{{Metric: "ttft", LimitMS: 200}}, {}}
+	if diff := cmp.Diff(want, m.control.(*control).objectives); diff != "" {
+		t.Errorf("objectives set:\n%s", diff)
+	}
+	if got := lastLine(m); !strings.HasPrefix(got, "objectives set") {
+		t.Errorf("bottom line: %q", got)
+	}
+}
+
+func TestParseObjectives(t *testing.T) {
+	for in, want := range map[string]string{
+		"": "[]", "ttft:500": "[{ttft 500}]", "TTFT:500, tpot:50": "[{ttft 500} {tpot 50}]", "ttft:1 ttft:2": "[{ttft 2}]",
+		"ttft": "NAME:MILLISECONDS", "ttft:x": "is not a number", "ttft:0": "more than 0", "ttft:inf": "more than 0", "itl:3": "unknown metric",
+	} {
+		slo, err := parseObjectives(in)
+		if got := fmt.Sprint(slo, err); !strings.Contains(got, want) {
+			t.Errorf("%q: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// The objectives in force are those that are judged by, on every panel.
+func TestObjectivesInForce(t *testing.T) {
+	s := judge(mid())
+	s.Objectives = metrics.SLO{{Metric: "e2el", LimitMS: 3000}}
+	m := open(s, 160, 44, termenv.Ascii)
+	if got := m.View(); !strings.Contains(got, "E2EL≤3s") || strings.Contains(got, "TTFT≤500ms") {
+		t.Errorf("objectives:\n%s", got)
+	}
+	s.Objectives = metrics.SLO{}
+	m.Update(snapshotMsg{s})
+	m.show()
+	if got := m.View(); strings.Contains(got, "≤") {
+		t.Errorf("none:\n%s", got)
+	}
+}
+
+func TestNoticesGo(t *testing.T) {
+	m := open(mid(), 100, 30, termenv.Ascii)
+	press(m, "s")
+	if got := lastLine(m); !strings.HasPrefix(got, "saved so far") || !strings.Contains(got, "q drain & report") {
+		t.Errorf("bottom line: %q", got)
+	}
+	for range 7 {
+		m.Update(tickMsg{})
+	}
+	if got := lastLine(m); !strings.HasPrefix(got, "saved so far") {
+		t.Errorf("gone after 3.5 s: %q", got)
+	}
+	m.Update(tickMsg{})
+	if got := lastLine(m); !strings.HasPrefix(got, "1-6 page") {
+		t.Errorf("there after 4 s: %q", got)
+	}
+	// After the end, where nothing ticks any more, it goes as well.
+	m.Update(snapshotMsg{done()})
+	m.Update(endMsg{})
+	m.Update(tickMsg{})
+	if m.ticking {
+		t.Fatal("ticks go on after the end")
+	}
+	m.tick = func() tea.Cmd { return func() tea.Msg { return tickMsg{} } }
+	if cmd := press(m, "t"); cmd == nil || cmd() != (tickMsg{}) {
+		t.Error("no tick for a notice after the end")
+	}
+	for range 8 {
+		m.Update(tickMsg{})
+	}
+	if got := lastLine(m); !strings.HasPrefix(got, "✓ saved") || m.ticking {
+		t.Errorf("after the end: %q, ticking %v", got, m.ticking)
+	}
+}
+
+func TestLook(t *testing.T) {
+	s := full()
+	m := open(s, 120, 40, termenv.Ascii)
+	press(m, "5", "j", "enter", "esc", "1")
+	var opened int
+	looks := m.control.(*control).looks
+	for _, l := range looks {
+		if l.Open > 0 {
+			opened = l.Open
+		}
+	}
+	want := []metrics.Look{{Rows: true}, {Rows: true, Open: opened}, {Rows: true}, {}}
+	if opened == 0 || !slices.Equal(looks, want) {
+		t.Errorf("looks %v, want %v", looks, want)
+	}
+}
+
+func TestScrollBack(t *testing.T) {
+	m := open(mid(), 120, 40, termenv.Ascii)
+	press(m, "[") // 30 s of 62
+	press(m, ",")
+	if got := m.View(); !strings.Contains(got, "  -15s  ") || !strings.Contains(got, "-30s") || strings.Contains(got, "now") {
+		t.Errorf("scrolled by half a window:\n%s", got)
+	}
+	// They stand still while the run goes on.
+	later := mid()
+	later.At += 5 * time.Second
+	for i := range 5 {
+		w := later.Windows[len(later.Windows)-1]
+		w.Start += time.Duration(i+1) * time.Second
+		later.Windows = append(slices.Clip(later.Windows), w)
+	}
+	at := closedEnd(m.body) - m.back(m.body)
+	m.Update(snapshotMsg{later})
+	m.show()
+	if now := closedEnd(m.body) - m.back(m.body); now != at {
+		t.Errorf("the charts ended at %s, now at %s", at, now)
+	}
+	press(m, ".", ".")
+	if m.until != 0 || strings.Contains(m.View(), "-15s  ● RUN") {
+		t.Errorf("not back at now:\n%s", m.View())
+	}
+	press(m, ",", ",", ",", ",", ",", ",")
+	if end := closedEnd(m.body) - m.back(m.body); end != 30*time.Second {
+		t.Errorf("scrolled to the beginning the charts end at %s, want 30s", end)
+	}
+	press(m, "esc")
+	if m.until != 0 {
+		t.Error("Esc did not go back to now")
+	}
+	press(m, "]", "]", "]", "]", "]", "]", ",")
+	if m.until != 0 {
+		t.Error("the whole run was scrolled")
+	}
+}
+
+func TestLogFilter(t *testing.T) {
+	m := open(bad(), 100, 30, termenv.Ascii)
+	press(m, "6", "/")
+	press(m, strings.Split("GREW", "")...)
+	if got := m.View(); !strings.Contains(got, "held grew") || strings.Contains(got, "GET /v1/models") {
+		t.Errorf("filtered live:\n%s", got)
+	}
+	press(m, "enter")
+	if got := m.View(); !strings.Contains(got, "held grew") || strings.Contains(got, "GET /v1/models") || m.prompt != nil {
+		t.Errorf("kept:\n%s", got)
+	}
+	press(m, "/", "x", "esc")
+	if m.filter != "GREW" {
+		t.Errorf("Esc left %q", m.filter)
+	}
+	press(m, "esc")
+	if got := m.View(); !strings.Contains(got, "GET /v1/models") {
+		t.Errorf("filter gone:\n%s", got)
+	}
+}
+
+// Ctrl-C stops the run whatever is open; q is a letter where one types.
+func TestStoppingFromAPrompt(t *testing.T) {
+	m := open(steered(34), 100, 30, termenv.Ascii)
+	press(m, "c", "i", "q")
+	if m.stops != 0 || m.prompt == nil {
+		t.Error("q in a prompt stopped the run")
+	}
+	press(m, "ctrl+c")
+	if m.stops != 1 || m.prompt != nil {
+		t.Error("Ctrl-C in a prompt did not stop the run")
+	}
+}
+
+// What is typed fast arrives in one read, the prompt's text too.
+func TestPromptInOneRead(t *testing.T) {
+	m := open(steered(34), 100, 30, termenv.Ascii)
+	m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("ci12")})
+	press(m, "enter")
+	if got := m.control.(*control).orders; !slices.Equal(got, []metrics.Order{set(12)}) {
+		t.Errorf("orders %v", got)
+	}
+}
+
+func TestReadOnlyLeavesAtOnce(t *testing.T) {
+	m := open(mid(), 100, 30, termenv.Ascii)
+	m.readOnly, m.attached = true, true
+	m.show()
+	if !strings.Contains(firstLines(m), "attached, read only") {
+		t.Errorf("header: %s", firstLines(m))
+	}
+	if cmd := press(m, "q"); cmd == nil || cmd() != (tea.QuitMsg{}) || m.control.(*control).drains != 0 {
+		t.Error("q did not just leave")
+	}
+}
+
+func TestDetach(t *testing.T) {
+	m := open(mid(), 100, 30, termenv.Ascii)
+	if cmd := press(m, "D"); cmd != nil {
+		t.Error("D does something where nothing is attached")
+	}
+	m.attached = true
+	if cmd := press(m, "D"); cmd == nil || cmd() != (tea.QuitMsg{}) || m.control.(*control).drains != 0 {
+		t.Error("D did not just leave")
+	}
+}

@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// landmark is something to be marked on charts over time.
+type landmark struct {
+	at          time.Duration
+	name        string
+	glyph       rune
+	line, words style
+	telling     bool // its words matter more than those of the others
+}
+
+// landmarks are what happened to the load, the most telling first: the bend, then the events in order of time.
+func (v *view) landmarks() []landmark {
+	var out []landmark
+	if a := v.answer(); a != nil && a.Bends && a.BentAt >= 0 {
+		out = append(out, landmark{a.BentAt, "bend ~" + loadName(a.At, a.Users), '│', style{fg: vermilion}, warning, true})
+	}
+	for _, e := range v.s.Marks {
+		name := sanitize(e.Mark)
+		if name == "" && e.Set != nil {
+			name = settingName(*e.Set)
+		}
+		out = append(out, landmark{e.At, name, '┊', dim, label, false})
+	}
+	return out
+}
+
+// answer is what is known of the bend so far, nil for nothing.
+func (v *view) answer() *metrics.Answer {
+	if v.s.Report != nil {
+		return &v.s.Report.Answer
+	}
+	return v.s.Answer
+}
+
+// levels are the loads of the run so far.
+func (v *view) levels() []metrics.LoadLevel {
+	if v.s.Report != nil {
+		return v.s.Report.Levels
+	}
+	return v.s.Levels
+}
+
+// loadName writes a load: 38 req/s, 64 users.
+func loadName(load float64, users bool) string {
+	if users {
+		return loadNumber(load) + " users"
+	}
+	return loadNumber(load) + " req/s"
+}
+
+// loadNumber writes a load to a tenth.
+func loadNumber(load float64) string {
+	if load = sane(load); load >= 10_000 {
+		return short(load)
+	}
+	return strconv.FormatFloat(math.Round(load*10)/10, 'f', -1, 64)
+}
+
+// settingName says what load was set.
+func settingName(s metrics.LoadSetting) string {
+	switch {
+	case s.Paused:
+		return "paused"
+	case s.RampTo > 0:
+		return fmt.Sprintf("to %s in %s", loadNumber(s.RampTo), coarse(s.RampOver))
+	case s.Users > 0:
+		return loadName(float64(s.Users), true)
+	}
+	return loadName(s.Rate, false)
+}
+
+// answerNotes say the highest load within the objectives, for the title of a chart: in full, then shorter.
+func (v *view) answerNotes() []string {
+	a := v.answer()
+	switch {
+	case a == nil || len(v.goals()) == 0:
+		return nil
+	case !a.Within:
+		return []string{"no load within SLO yet", "none in SLO"}
+	}
+	load, sure := loadName(a.Highest, a.Users), ""
+	if a.Sure > 0 {
+		sure = " " + sureness(a.Sure)
+	}
+	return []string{"highest within SLO " + load + " ✓" + sure, "SLO ✓ up to " + load, "SLO ✓ " + loadNumber(a.Highest)}
+}
+
+// sureness writes how sure something is, never that it is certain.
+func sureness(p float64) string {
+	if p >= 0.995 {
+		return ">99% sure"
+	}
+	return fmt.Sprintf("%.0f%% sure", 100*min(sane(p), 1))
+}
+
+// goals are the objectives in force.
+func (v *view) goals() metrics.SLO {
+	if v.s.Objectives != nil {
+		return v.s.Objectives
+	}
+	return v.plan().Goodput
+}

@@ -1,0 +1,379 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
+)
+
+// onPage opens a page by its name.
+func onPage(s metrics.Snapshot, name string, w, h int, p termenv.Profile) *model {
+	m := open(s, w, h, p)
+	m.page = pageNamed(name)
+	m.show()
+	return m
+}
+
+func pageNamed(name string) int {
+	for i, p := range pages {
+		if p.name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// older is a run to compare with: the ramp on a server that is a third slower.
+var older = sync.OnceValue(func() *Baseline {
+	s := done()
+	r := *s.Report
+	r.Timeline = nil
+	for _, w := range s.Windows {
+		w.OutputTokens, w.InputTokens, w.Done = w.OutputTokens*2/3, w.InputTokens*2/3, w.Done*2/3
+		w.Running, w.Waiting = w.Running*4/3, w.Waiting*4/3
+		w.TTFT, w.ITL = slower(&w.TTFT), slower(&w.ITL)
+		r.Timeline = append(r.Timeline, w)
+	}
+	r.HistTTFT, r.HistITL, r.HistTPOT, r.HistE2EL = slower(&s.TTFT), slower(&s.ITL), slower(&s.TPOT), slower(&s.E2EL)
+	for _, stat := range []*metrics.Statistic{&r.TTFT, &r.TPOT, &r.ITL, &r.E2EL} {
+		more := *stat
+		more.Mean, more.Median, more.Max = 1.5*stat.Mean, 1.5*stat.Median, 1.5*stat.Max
+		more.Percentiles, more.Shown = nil, nil
+		for _, p := range stat.Shown {
+			more.Shown = append(more.Shown, metrics.Percentile{P: p.P, Value: 1.5 * p.Value})
+		}
+		*stat = more
+	}
+	return &Baseline{Name: "2026-11-20-0915.json", Report: &r}
+})
+
+func slower(h *metrics.Histogram) metrics.Histogram {
+	var out metrics.Histogram
+	for b := range h.Buckets() {
+		for range b.Count {
+			out.Add(b.From * 3 / 2)
+		}
+	}
+	return out
+}
+
+var pageSizes = [][2]int{{40, 10}, {80, 24}, {120, 40}, {200, 50}}
+
+func TestLatencyAndLoadScreens(t *testing.T) {
+	for _, page := range []string{"Latency", "Load"} {
+		for _, st := range []struct {
+			name string
+			open func(w, h int) *model
+		}{
+			{"full", func(w, h int) *model { return onPage(full(), page, w, h, termenv.Ascii) }},
+			{"back", func(w, h int) *model {
+				m := onPage(full(), page, w, h, termenv.Ascii)
+				m.span, m.until, m.metric = 0, m.body.At.Truncate(time.Second)-20*time.Second, metricE2EL
+				m.show()
+				return m
+			}},
+			{"baseline", func(w, h int) *model {
+				m := onPage(full(), page, w, h, termenv.Ascii)
+				m.baseline = older()
+				m.show()
+				return m
+			}},
+			{"done", func(w, h int) *model { return onPage(fullDone(), page, w, h, termenv.Ascii) }},
+			{"young", func(w, h int) *model { return onPage(judge(young()), page, w, h, termenv.Ascii) }},
+		} {
+			for _, size := range pageSizes {
+				name := fmt.Sprintf("%s_%s_%dx%d.txt", strings.ToLower(page), st.name, size[0], size[1])
+				t.Run(name, func(t *testing.T) {
+					got := onlyPanels(st.open(size[0], size[1]))
+					golden(t, "pages/"+name, got+"\n")
+				})
+			}
+		}
+		for name, p := range map[string]termenv.Profile{"true": termenv.TrueColor, "256": termenv.ANSI256, "16": termenv.ANSI} {
+			m := onPage(full(), page, 80, 24, p)
+			golden(t, fmt.Sprintf("pages/%s_%s_80x24.txt", strings.ToLower(page), name), strings.ReplaceAll(onlyPanels(m), "\x1b", "␛")+"\n")
+		}
+		m := onPage(full(), page, 120, 40, termenv.Ascii)
+		m.ascii = true
+		m.show()
+		got := onlyPanels(m)
+		if i := strings.IndexFunc(got, func(r rune) bool { return r > 0x7e }); i >= 0 {
+			t.Errorf("%s in ASCII: %q", page, got[i:i+3])
+		}
+		golden(t, fmt.Sprintf("pages/%s_ascii_120x40.txt", strings.ToLower(page)), got+"\n")
+	}
+}
+
+// onlyPanels is the screen without the lines above and below the panels, which other tests look at.
+func onlyPanels(m *model) string {
+	lines := strings.Split(m.View(), "\n")
+	l := m.layout()
+	if len(l.panels) == 0 {
+		return "no panels"
+	}
+	return strings.Join(lines[l.panels[0].rect.y:l.keys.y], "\n")
+}
+
+// Every panel of the two pages at every small size, in every mode, with everything, nothing, and nonsense.
+func TestNewPanelsAtEverySize(t *testing.T) {
+	names := []string{
+		"latency histogram", "latency band", "latency heat", "percentiles", "rate", "load", "lateness", "stages", "endpoints",
+	}
+	one := metrics.Snapshot{At: 1500 * time.Millisecond, State: metrics.Running, Windows: []metrics.Window{{}, {Start: time.Second}}}
+	one.Windows[0].TTFT.Add(time.Millisecond)
+	one.TTFT = one.Windows[0].TTFT
+	for what, s := range map[string]metrics.Snapshot{
+		"full": full(), "done": fullDone(), "nothing": {}, "one": one, "monstrous": monstrousPages(),
+	} {
+		for k, mode := range modes {
+			for _, name := range names {
+				p, ok := panelNamed(name)
+				if !ok {
+					t.Fatalf("no panel %q", name)
+				}
+				for i, size := range [][2]int{
+					{0, 0}, {1, 1}, {3, 2}, {4, 2}, {5, 3}, {9, 4}, {14, 5}, {18, 3}, {18, 5}, {19, 6}, {26, 9}, {33, 7}, {40, 12},
+					{52, 4}, {60, 14}, {97, 11}, {120, 40}, {198, 23},
+				} {
+					pal := newPalette(profile(mode.color, func(string) string { return "" }))
+					v := &view{
+						s: &s, span: []time.Duration{time.Minute, 0, 30 * time.Second}[i%3], whole: i%2 == 1, linear: i%5 == 4,
+						mono: pal.mono, filled: pal.filled, ascii: mode.ascii, metric: (i + k) % (len(latencyMetrics) + 1),
+					}
+					if i%4 == 3 {
+						v.back, v.baseline = time.Duration(i)*7*time.Second, &Baseline{Name: "\x1b[2J漢", Report: monstrous().Report}
+					} else if i%4 == 1 {
+						v.baseline = older()
+					}
+					sf := newSurface(size[0], size[1])
+					sf.ascii = mode.ascii
+					p.frame(sf.all(), v, i%2 == 0)
+					got := sf.render(&palette{mono: true})
+					exact(t, got, size[0], size[1], name)
+					if strings.Contains(got, "chart error") {
+						t.Fatalf("%s of %s in %s at %v:\n%s", name, what, mode.name, size, got)
+					}
+				}
+			}
+		}
+	}
+}
+
+// monstrousPages adds to the monstrous run what the pages show.
+func monstrousPages() metrics.Snapshot {
+	s := monstrous()
+	s.Report = nil
+	var h metrics.Histogram
+	h.Add(0)
+	h.Add(math.MaxInt64)
+	s.FirstAnswer, s.Scheduled, s.ClientQueue = h, h, h
+	s.Answer = &metrics.Answer{
+		Bends: true, At: math.Inf(1), Before: -7, After: math.MaxInt, Within: true, Highest: math.NaN(), Sure: math.NaN(),
+		BentAt: 40 * time.Second, Why: "\x1b[2J",
+	}
+	for i := range 50 {
+		v := []float64{math.NaN(), math.Inf(1), 1e300, -1, 0, 7}[i%6]
+		s.Levels = append(s.Levels, metrics.LoadLevel{
+			From: time.Duration(i) * time.Second, To: time.Duration(i-i%3+1) * time.Second, Offered: v, Done: v, TTFTp99: v,
+			Requests: math.MaxInt, Good: math.MinInt, Users: i%2 == 0,
+		})
+		s.Client = append(s.Client, metrics.ClientSecond{
+			At: time.Duration(i) * time.Second, Took: time.Second, CPU: v, Cores: []float64{0, 1, math.NaN()}[i%3], Sent: i % 4,
+			LateP99: time.Duration(math.MaxInt64), LateMax: -1,
+		})
+		s.Endpoints = append(s.Endpoints, metrics.Endpoint{Model: strings.Repeat("漢\x07", i), Sent: math.MinInt, OutputTokens: math.MaxInt, TTFT: h})
+		s.Marks = append(s.Marks, metrics.Event{At: time.Duration(i) * time.Second, Set: &metrics.LoadSetting{
+			Rate: v, RampTo: v, RampOver: -time.Second, Users: -1, Paused: i%7 == 0,
+		}})
+	}
+	return s
+}
+
+// Charts end before now when they are scrolled back, and so does what is merged.
+func TestScrolledBack(t *testing.T) {
+	s := metrics.Snapshot{At: 100*time.Second + 300*time.Millisecond, State: metrics.Running}
+	for i := range 101 {
+		w := metrics.Window{Start: time.Duration(i) * time.Second}
+		w.TTFT.Add(time.Duration(i+1) * time.Millisecond)
+		s.Windows = append(s.Windows, w)
+		s.TTFT.Merge(&w.TTFT)
+	}
+	for _, c := range []struct {
+		span, back  time.Duration
+		first, last int // of the closed windows
+		n           uint64
+		right       string // of the axis
+	}{
+		{30 * time.Second, 0, 70, 99, 31, "now"}, // with the open second
+		{30 * time.Second, 20 * time.Second, 50, 79, 30, "-20s"},
+		{30 * time.Second, 20*time.Second + 900*time.Millisecond, 50, 79, 30, "-20s"},
+		{30 * time.Second, time.Hour, 0, 29, 30, "-70s"},
+		{30 * time.Second, -time.Second, 70, 99, 31, "now"},
+		{5 * time.Minute, 20 * time.Second, 0, 99, 101, "now"}, // longer than the run
+		{0, 20 * time.Second, 0, 99, 101, "now"},
+	} {
+		v := &view{s: &s, span: c.span, back: c.back}
+		p := v.selected()
+		first, last := p.closed[0].Start/time.Second, p.closed[len(p.closed)-1].Start/time.Second
+		if int(first) != c.first || int(last) != c.last || p.ttft.Count() != c.n {
+			t.Errorf("%+v: windows %d to %d, %d samples", c, first, last, p.ttft.Count())
+		}
+		lines := draw(loadPlot(v), 60, 8)
+		if axis := lines[len(lines)-1]; !strings.HasSuffix(axis, c.right) {
+			t.Errorf("%+v: axis %q", c, axis)
+		}
+	}
+	v := &view{s: &s, span: time.Minute, back: 30 * time.Second}
+	lines := draw(loadPlot(v), 70, 8)
+	if axis := lines[len(lines)-1]; !strings.Contains(axis, "┴-75s") || !strings.Contains(axis, "┴-45s") {
+		t.Errorf("axis %q, want labels at round times before now", axis)
+	}
+}
+
+// The shape of a smooth histogram shows no stripes, whatever the height.
+func TestHeatHasNoStripes(t *testing.T) {
+	var w metrics.Window
+	for i := range 40_000 {
+		w.TTFT.Add(time.Duration(1e6 * math.Exp(4*float64(i)/40_000))) // even on a logarithmic axis
+	}
+	s := metrics.Snapshot{At: time.Second, State: metrics.Finished, Windows: []metrics.Window{w}, TTFT: w.TTFT}
+	v := &view{s: &s}
+	for high := 7; high < 120; high++ {
+		sf := newSurface(40, high+1)
+		f, ok := v.overTime(sf.all(), false)
+		if !ok {
+			t.Fatal("no frame")
+		}
+		ax := bars{v: v, front: &w.TTFT, outline: &w.TTFT}.axis(2 * high)
+		cells, most := heatCells(f, &latencyMetrics[metricTTFT], ax)
+		column := cells[len(cells)-1]
+		first, last := -1, -1
+		for y, n := range column {
+			if n > 0 {
+				if first < 0 {
+					first = y
+				}
+				last = y
+			}
+		}
+		for y := first + 1; y < last; y++ {
+			if column[y] < 0.8*most {
+				t.Fatalf("%d rows: row %d holds %g, the fullest %g", 2*high, y, column[y], most)
+			}
+		}
+	}
+}
+
+// The columns of a heat map show their own seconds.
+func TestHeatColumns(t *testing.T) {
+	s := metrics.Snapshot{At: time.Minute, State: metrics.Finished}
+	for i := range 60 {
+		w := metrics.Window{Start: time.Duration(i) * time.Second}
+		at := time.Millisecond
+		if i >= 30 {
+			at = 100 * time.Millisecond
+		}
+		if i != 45 {
+			w.TTFT.Add(at)
+			s.TTFT.Add(at)
+		}
+		s.Windows = append(s.Windows, w)
+	}
+	v := &view{s: &s}
+	for _, w := range []int{20, 60, 61, 97, 120} {
+		sf := newSurface(w+axisWidth, 11)
+		f, _ := v.overTime(sf.all(), false)
+		ax := bars{v: v, front: &s.TTFT, outline: &s.TTFT}.axis(20)
+		cells, _ := heatCells(f, &latencyMetrics[metricTTFT], ax)
+		empty := 0
+		for x, column := range cells {
+			if column == nil {
+				empty++
+				continue
+			}
+			low, high := 0.0, 0.0
+			for y, n := range column {
+				if y < 10 {
+					low += n
+				} else {
+					high += n
+				}
+			}
+			if early := x < w/2-w/40; early && high > 0 || x > w/2+w/40 && low > 0 {
+				t.Errorf("%d columns: column %d holds %g low and %g high", w, x, low, high)
+			}
+		}
+		if w >= 60 && (empty < 1 || empty > 3) || w < 60 && empty > 0 {
+			t.Errorf("%d columns: %d are empty, those of one second ought to be", w, empty)
+		}
+	}
+}
+
+// The band lies between its lines, and ends where there are none.
+func TestBand(t *testing.T) {
+	s := metrics.Snapshot{At: 40 * time.Second, State: metrics.Finished, Plan: &metrics.Plan{Warmup: 5 * time.Second}}
+	for i := range 40 {
+		w := metrics.Window{Start: time.Duration(i) * time.Second}
+		for k := range 100 {
+			if i < 20 || i >= 30 {
+				w.TTFT.Add(time.Duration(k+1) * time.Millisecond)
+			}
+		}
+		s.Windows = append(s.Windows, w)
+	}
+	v := &view{s: &s, filled: true}
+	sf := newSurface(80+axisWidth, 13)
+	drawBand(sf.all(), v)
+	area := sf.all().sub(axisWidth, 0, 80, 12)
+	seen := func(x int) map[color]bool {
+		out := map[color]bool{}
+		for y := range area.h {
+			if c := area.at(x, y); c.glyph == '▀' || c.glyph == '▄' || c.glyph == '█' {
+				out[c.style.fg] = true
+				if c.style.bg != plain {
+					out[c.style.bg] = true
+				}
+			}
+		}
+		return out
+	}
+	for _, c := range []struct {
+		x    int
+		want []color
+	}{
+		{5, []color{dimmed}}, {30, []color{vermilion, yellow, blue, bandLow, bandHigh}}, {50, nil},
+		{70, []color{vermilion, yellow, blue, bandLow, bandHigh}},
+	} {
+		got := seen(c.x)
+		if len(got) != len(c.want) {
+			t.Errorf("column %d: colours %v, want %v\n%s", c.x, got, c.want, sf.render(&palette{mono: true}))
+		}
+		for _, col := range c.want {
+			if !got[col] {
+				t.Errorf("column %d: no colour %d", c.x, col)
+			}
+		}
+	}
+	// Without colours there are three lines with their names.
+	for _, mode := range []view{{s: &s, mono: true}, {s: &s}, {s: &s, filled: true, ascii: true}} {
+		sf := newSurface(80, 13)
+		sf.ascii = mode.ascii
+		drawBand(sf.all(), &mode)
+		got := sf.render(&palette{mono: true})
+		for _, name := range []string{" p50", " p90", " p99"} {
+			if !strings.Contains(got, name) {
+				t.Errorf("no%s on\n%s", name, got)
+			}
+		}
+		if strings.ContainsAny(got, "▀▄") {
+			t.Errorf("half blocks on\n%s", got)
+		}
+	}
+}

@@ -1,0 +1,296 @@
+package tui
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+func setAt(sec int, s metrics.LoadSetting) metrics.Event {
+	return metrics.Event{At: time.Duration(sec) * time.Second, Set: &s}
+}
+
+func TestTargets(t *testing.T) {
+	ramp := rampPlan() // 4 to 80 within a minute
+	steered := []metrics.Event{
+		setAt(10, metrics.LoadSetting{Rate: 20}),
+		{At: 12 * time.Second, Mark: "stage 2"},
+		setAt(20, metrics.LoadSetting{Rate: 20, RampTo: 60, RampOver: 20 * time.Second}),
+		setAt(50, metrics.LoadSetting{Rate: 60, Paused: true}),
+		setAt(60, metrics.LoadSetting{Users: 8}),
+	}
+	for _, c := range []struct {
+		name   string
+		plan   *metrics.Plan
+		events []metrics.Event
+		at     float64 // seconds
+		want   float64
+	}{
+		{"ramp", ramp, nil, 30, 42},
+		{"steady", &metrics.Plan{Rate: 7}, nil, 30, 7},
+		{"unlimited", &metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, nil, 30, math.NaN()},
+		{"no plan", nil, nil, 30, math.NaN()},
+		{"before it was set", ramp, steered, 5, 4 + 76.0/12},
+		{"set", ramp, steered, 15, 20},
+		{"on a ramp of one's own", ramp, steered, 25, 30},
+		{"beyond it", ramp, steered, 45, 60},
+		{"paused", ramp, steered, 55, 0},
+		{"users", ramp, steered, 65, math.NaN()},
+	} {
+		got := newTargets(&view{s: &metrics.Snapshot{Plan: c.plan, Marks: c.events}}).at(seconds(c.at))
+		if math.Abs(got-c.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(c.want) {
+			t.Errorf("%s: %g, want %g", c.name, got, c.want)
+		}
+	}
+}
+
+func TestTargetsAny(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		plan   *metrics.Plan
+		events []metrics.Event
+		want   bool
+	}{
+		{"ramp", rampPlan(), nil, true},
+		{"unlimited", &metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, nil, false},
+		{"users", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}}}, nil, false},
+		{"a stage of a rate", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}, {Rate: 2}}}, nil, true},
+		{"users, then a rate by hand", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}}}, []metrics.Event{setAt(3, metrics.LoadSetting{Rate: 2})}, true},
+		{"nothing", nil, nil, false},
+	} {
+		if got := newTargets(&view{s: &metrics.Snapshot{Plan: c.plan, Marks: c.events}}).any(); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// The bend is marked on every chart over time, before anything else that lies there, and so is every load that was set.
+func TestBendAndSteeringAreMarked(t *testing.T) {
+	s := flat(metrics.Event{At: 29 * time.Second, Mark: "stage 2"}, setAt(50, metrics.LoadSetting{Rate: 64}))
+	s.Answer = &metrics.Answer{Bends: true, At: 38.04, BentAt: 30 * time.Second}
+	got := draw(loadOf(&s), axisWidth+60, 8)
+	if top, want := strings.TrimRight(got[0], " "), "     │                              │bend ~38 req/s    ┊64 req/s"; top != want {
+		t.Errorf("top row %q, want %q", top, want)
+	}
+	for _, row := range got[3:6] {
+		if r := []rune(row); r[axisWidth+30] != '│' {
+			t.Errorf("no line of the bend in %q", row)
+		}
+	}
+	s.Answer.Users, s.Answer.At = true, 12
+	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; !strings.Contains(top, "│bend ~12 users") {
+		t.Errorf("top row %q", top)
+	}
+	s.Answer.BentAt = metrics.Never
+	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; strings.Contains(top, "bend") || !strings.Contains(top, "┊stage 2") {
+		t.Errorf("top row %q", top)
+	}
+
+	all := full()
+	v := &view{s: &all, span: time.Minute}
+	for _, p := range []panel{tokensPanel, loadPanel, percentilesPanel, latencyBandPanel, latencyHeatPanel, ratePanel, latenessPanel} {
+		if got := p.View(v.s, 110, 20); !strings.Contains(got, "bend ~40 req/s") {
+			t.Errorf("no bend on\n%s", got)
+		}
+	}
+}
+
+func TestAnswerNotes(t *testing.T) {
+	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
+	for _, c := range []struct {
+		answer *metrics.Answer
+		slo    metrics.SLO
+		want   string // the longest
+	}{
+		{nil, slo, ""},
+		{&metrics.Answer{Within: true, Highest: 34, Sure: 0.973}, nil, ""},
+		{&metrics.Answer{Within: true, Highest: 34, Sure: 0.973}, slo, "highest within SLO 34 req/s ✓ 97% sure"},
+		{&metrics.Answer{Within: true, Highest: 34.26, Sure: 0.9999}, slo, "highest within SLO 34.3 req/s ✓ >99% sure"},
+		{&metrics.Answer{Within: true, Highest: 64, Users: true}, slo, "highest within SLO 64 users ✓"},
+		{&metrics.Answer{}, slo, "no load within SLO yet"},
+	} {
+		v := &view{s: &metrics.Snapshot{Answer: c.answer, Objectives: c.slo}}
+		got := append(v.answerNotes(), "")[0]
+		if got != c.want {
+			t.Errorf("%+v: %q, want %q", c.answer, got, c.want)
+		}
+	}
+}
+
+func stagedPlan() *metrics.Plan {
+	p := &metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}}
+	for i, rate := range []float64{8, 16, 32, 64} {
+		p.Stages = append(p.Stages, metrics.Stage{Start: time.Duration(i) * 10 * time.Second, Length: 10 * time.Second, Rate: rate})
+	}
+	return p
+}
+
+func TestStageRows(t *testing.T) {
+	s := metrics.Snapshot{At: 25500 * time.Millisecond, Plan: stagedPlan(), State: metrics.Running}
+	for i := range 26 {
+		w := metrics.Window{Start: time.Duration(i) * time.Second, Sent: 8 << (i / 10), Done: 8, Failed: 2, Good: 9 - i/10}
+		w.TTFT.Add(time.Duration(100+100*(i/10)) * time.Millisecond)
+		s.Windows = append(s.Windows, w)
+	}
+	check := func(name string, want ...string) {
+		t.Helper()
+		v := &view{s: &s}
+		var got []string
+		for _, r := range v.stageRows() {
+			var words []string
+			for _, f := range v.stageTexts(r, unitOwn) {
+				words = append(words, f.text)
+			}
+			for _, n := range v.stageNotes(r, 60, true) {
+				words = append(words, strings.TrimSpace(n.text))
+			}
+			got = append(got, strings.TrimSpace(strings.Join(words, " ")))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	check("by the plan",
+		"00:00 8 req/s 8.0 8.0 100ms 90.0% !", "00:10 16 req/s 16 8.0 201ms 80.0% !", "00:20 32 req/s 32 8.0 303ms 70.0% ! now",
+		"00:30 64 req/s – – – –")
+	s.Levels = []metrics.LoadLevel{
+		{From: 0, To: 10 * time.Second, Offered: 8, Requests: 80, Good: 80, Done: 7.9, TTFTp99: 90},
+		{From: 10 * time.Second, To: 20 * time.Second, Offered: 16, Requests: 160, Good: 155, Done: 15.8, TTFTp99: 150},
+		{From: 20 * time.Second, To: 25 * time.Second, Offered: 32, Requests: 100, Good: 10, Done: 17, TTFTp99: 2500},
+	}
+	s.Answer = &metrics.Answer{Bends: true, At: 24, Before: 1, After: 2, Within: true, Highest: 16, Sure: 0.93}
+	check("judged",
+		"00:00 8 req/s 8.0 7.9 90.0ms 100.0% ✓", "00:10 16 req/s 16 16 150ms 96.8% ✓ highest, 93% sure ↓ bend",
+		"00:20 32 req/s 32 17 2.50s 10.0% ! now", "00:30 64 req/s – – – –")
+	s.Plan.Goodput = nil
+	s.Levels, s.Answer = s.Levels[:1], nil
+	check("without objectives",
+		"00:00 8 req/s 8.0 7.9 90.0ms –", "00:10 16 req/s 16 8.0 201ms –", "00:20 32 req/s 32 8.0 303ms –  now", "00:30 64 req/s – – – –")
+}
+
+func TestMostTellingStages(t *testing.T) {
+	var rows []stageRow
+	for i := range 12 {
+		rows = append(rows, stageRow{planned: float64(i), begun: i < 9, now: i == 8, bendAfter: i == 3, highest: i == 2})
+	}
+	for n, want := range map[int][]float64{
+		0: nil, 2: {2, 3}, 3: {2, 3, 8}, 5: {2, 3, 6, 7, 8}, 10: {0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
+	} {
+		var got []float64
+		for _, r := range mostTellingStages(rows, n) {
+			got = append(got, r.planned)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d rows: %v, want %v", n, got, want)
+		}
+	}
+}
+
+// A second of the client belongs to the window it fills most of.
+func TestClientSeconds(t *testing.T) {
+	s := metrics.Snapshot{Client: []metrics.ClientSecond{
+		{At: 1100 * time.Millisecond, Took: 1100 * time.Millisecond, Sent: 1},
+		{At: 2100 * time.Millisecond, Took: time.Second, Sent: 2},
+		{At: 5600 * time.Millisecond, Took: 3500 * time.Millisecond, Sent: 3}, // it stood still
+	}}
+	at := clientSeconds(&view{s: &s})
+	for range 2 { // lines are drawn one after the other
+		var got []int
+		for k := range 7 {
+			if c := at(time.Duration(k) * time.Second); c != nil {
+				got = append(got, c.Sent)
+			} else {
+				got = append(got, 0)
+			}
+		}
+		if want := []int{1, 2, 3, 3, 3, 3, 0}; !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+}
+
+// The older run lies behind the same lines, at the same time from its start.
+func TestBaselineIsDrawn(t *testing.T) {
+	s := flat()
+	old := flat()
+	for i := range old.Windows {
+		old.Windows[i].Running = 44 // the axis must reach there
+	}
+	base := &Baseline{Name: "old.json", Report: &metrics.Report{Timeline: old.Windows[:30], Ended: 30 * time.Second}}
+	v := &view{s: &s, baseline: base, mono: true}
+	got := draw(v.versus(func(v *view) plot {
+		p := loadPlot(v)
+		p.series = p.series[:1]
+		return p
+	}), axisWidth+60, 10)
+	count := func(from, to int) (n int) {
+		for _, row := range got[:4] {
+			for _, r := range []rune(row)[axisWidth+from : axisWidth+to] {
+				if r > 0x2800 && r <= 0x28ff {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	if early, late := count(1, 28), count(32, 60); early < 15 || late > 0 {
+		t.Errorf("%d cells of the older run in its time, %d beyond\n%s", early, late, strings.Join(got, "\n"))
+	}
+	// It may know nothing but figures, or nothing at all.
+	for _, b := range []*Baseline{{Name: "x"}, {Name: "x", Report: &metrics.Report{}}} {
+		v := &view{s: &s, baseline: b}
+		if p := v.versus(loadPlot); p.older != nil {
+			t.Errorf("%+v: lines of %d", b, len(p.older))
+		}
+	}
+}
+
+func TestPercentileTableFits(t *testing.T) {
+	s := full()
+	for w := 20; w < 140; w++ {
+		for _, b := range []*Baseline{nil, older(), {Name: "x", Report: &metrics.Report{TTFT: metrics.Statistic{Mean: 5, Median: 4}}}} {
+			sf := newSurface(w, 9)
+			drawPercentiles(sf.all(), &view{s: &s, span: time.Minute, baseline: b, metric: metricITL})
+			lines := strings.Split(sf.render(&palette{mono: true}), "\n")
+			for i, want := range []string{"  TTFT", "  ", "  TPOT", "> ITL", "  E2EL"} {
+				if !strings.HasPrefix(lines[i+1], want) {
+					t.Fatalf("%d columns: line %d is %q", w, i+1, lines[i+1])
+				}
+			}
+			if w >= 40 && (!strings.Contains(lines[0], "p50") || !strings.Contains(lines[0], "p99")) {
+				t.Errorf("%d columns: %q", w, lines[0])
+			}
+			if w >= 50 && b != nil && !strings.HasSuffix(strings.TrimRight(lines[0], " "), "Δp99") {
+				t.Errorf("%d columns: %q", w, lines[0])
+			}
+		}
+	}
+	// Whatever the height, the chosen one is there.
+	for h := 1; h < 9; h++ {
+		for m := range latencyMetrics {
+			sf := newSurface(60, h)
+			drawPercentiles(sf.all(), &view{s: &s, span: time.Minute, metric: m})
+			if got := sf.render(&palette{mono: true}); !strings.Contains(got, "> ") {
+				t.Errorf("%d lines: %s is not on\n%s", h, latencyMetrics[m].name, got)
+			}
+		}
+	}
+}
+
+func TestChange(t *testing.T) {
+	for _, c := range []struct {
+		now, before float64
+		want        string
+	}{
+		{100, 100, "0%"}, {101.5, 100, "+1.5%"}, {88, 100, "-12%"}, {150, 100, "+50%"}, {2500, 100, "×25"}, {5, 0, "–"},
+		{math.NaN(), 100, "-100%"}, {100, math.NaN(), "–"}, {math.Inf(1), 100, "×10T"},
+	} {
+		if got := change(c.now, c.before); got != c.want {
+			t.Errorf("%g after %g: %q, want %q", c.now, c.before, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package tui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// wheelLines is how far one step of the wheel scrolls.
+const wheelLines = 3
+
+// onMouse: a click on a tab turns the page, one on a panel chooses it, one more zooms it or lets it go; the wheel scrolls.
+func (m *model) onMouse(e tea.MouseEvent) tea.Cmd {
+	switch {
+	case m.prompt != nil || m.helping || e.Action != tea.MouseActionPress:
+		return nil
+	case e.Button == tea.MouseButtonWheelUp:
+		m.wheel(scrollUp, listUp)
+	case e.Button == tea.MouseButtonWheelDown:
+		m.wheel(scrollDown, listDown)
+	case e.Button == tea.MouseButtonLeft:
+		m.click(e.X, e.Y)
+	default:
+		return nil
+	}
+	m.idle = 0
+	m.show()
+	return nil
+}
+
+func (m *model) wheel(text scrollStep, list listAction) {
+	for range wheelLines {
+		switch {
+		case onLog(m):
+			m.scrollText(text)
+		case onList(m):
+			m.actOnList(list)
+		}
+	}
+}
+
+func (m *model) click(x, y int) {
+	l := m.layout()
+	if l.tiny {
+		return
+	}
+	if y == l.head.y {
+		if page, ok := m.header().tabAt(x, l.head.w); ok {
+			m.turn(page)
+		}
+		return
+	}
+	if m.zoomed {
+		if m.below(l).has(x, y) {
+			m.zoomed = false
+		}
+		return
+	}
+	if !onPanels(m) {
+		return
+	}
+	for _, b := range l.panels {
+		if b.rect.has(x, y) {
+			m.zoomed = b.name == m.focus
+			m.focus = b.name
+		}
+	}
+}
+
+// has: the cell at x, y lies in it.
+func (r rect) has(x, y int) bool { return x >= r.x && x < r.x+r.w && y >= r.y && y < r.y+r.h }

@@ -1,0 +1,233 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// full is a run of which everything is known: server, accelerators, single requests, a load set by hand, a bend.
+func full() metrics.Snapshot {
+	s := judge(mid())
+	told := everything()
+	told.At, told.Plan = s.At, s.Plan
+	s.Windows, s.FirstAnswer, s.Scheduled, s.ClientQueue = told.Windows, told.FirstAnswer, told.Scheduled, told.ClientQueue
+	s.Server, s.GPUs, s.ServerKind = told.Server, told.GPUs, told.ServerKind
+	s.Requests, s.Opened, s.Endpoints = told.Requests, told.Opened, told.Endpoints
+	s.Answer, s.Levels, s.Objectives = told.Answer, told.Levels, s.Plan.Goodput
+	s.Steering = metrics.Steering{LoadSetting: *told.Marks[0].Set, Steerable: true, Changes: 1}
+	s.Marks = append(s.Marks[:len(s.Marks):len(s.Marks)], told.Marks...)
+	return s
+}
+
+// fullDone is such a run when it is over.
+func fullDone() metrics.Snapshot {
+	s, told := judge(done()), everything()
+	s.FirstAnswer, s.Scheduled, s.ClientQueue = told.FirstAnswer, told.Scheduled, told.ClientQueue
+	s.Server, s.GPUs, s.ServerKind = told.Server, told.GPUs, told.ServerKind
+	s.Requests, s.Opened, s.Endpoints = told.Requests, told.Opened, told.Endpoints
+	s.Answer, s.Levels, s.Objectives = told.Answer, told.Levels, s.Plan.Goodput
+	r := *s.Report
+	r.Answer, r.Levels = *told.Answer, told.Levels
+	r.Events = append(r.Events[:len(r.Events):len(r.Events)], told.Marks...)
+	s.Report, s.Marks = &r, r.Events
+	return s
+}
+
+// everything holds what full adds to the ramp, from the same requests.
+var everything = sync.OnceValue(func() metrics.Snapshot {
+	const at = 62400 * time.Millisecond
+	s := judge(bad())
+	out := metrics.Snapshot{Windows: append([]metrics.Window(nil), s.Windows...), ServerKind: "vLLM"}
+	for i := range out.Windows {
+		w := &out.Windows[i]
+		w.FirstAnswer, w.HeldTime, w.Scheduled, w.Waits = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Waits{}
+	}
+	all := rampRequests(at, true)
+	window := func(at time.Duration) *metrics.Window {
+		return &out.Windows[min(int(at/time.Second), len(out.Windows)-1)]
+	}
+	split := splitOf(&out)
+	var ends endpointCount
+	for _, q := range all {
+		ends.count(q, at)
+		if q.Sent > at {
+			continue
+		}
+		split.sent(q, window(q.Sent))
+		if q.FirstChunk != metrics.Never && q.FirstChunk <= at {
+			split.first(q, window(q.FirstChunk))
+		}
+		if q.Done <= at && q.OK() {
+			split.done(q, window(q.Done))
+		}
+	}
+	out.Endpoints = []metrics.Endpoint{ends.Endpoint}
+	out.Requests = requestRows(all, at)
+	out.Opened = openedRequest(all, at)
+	for i := range out.Windows {
+		w := &out.Windows[i]
+		out.Server = append(out.Server, serverSecond(w, i, s.At))
+		out.GPUs = append(out.GPUs, gpuSecond(w, i))
+	}
+	set := metrics.LoadSetting{Rate: 64, By: metrics.ByHand}
+	out.Marks = []metrics.Event{{At: 50 * time.Second, Level: metrics.Info, Text: "load set to 64 req/s by hand", Mark: "64 req/s", Set: &set}}
+	for i := range 6 {
+		load := 10 + 12*float64(i)
+		n := int(load * 10)
+		good := min(n, int(float64(n)*(1.01-0.004*math.Exp(float64(i)))))
+		out.Levels = append(out.Levels, metrics.LoadLevel{
+			From: time.Duration(i) * 10 * time.Second, To: time.Duration(i+1) * 10 * time.Second, Offered: load,
+			Requests: n, Good: good, Done: min(load, 47.6), TTFTp50: 35 + 4*load, TTFTp99: 90 + 8*math.Exp(float64(i)*1.2), ITLp99: 20 + load/3,
+		})
+	}
+	out.Answer = &metrics.Answer{Bends: true, At: 40, Before: 2, After: 3, Within: true, Highest: 34, Sure: 0.97, BentAt: 30 * time.Second}
+	return out
+})
+
+// splits fills in the latencies and waits of windows.
+type splits struct{ s *metrics.Snapshot }
+
+func splitOf(s *metrics.Snapshot) splits { return splits{s} }
+
+func (p splits) sent(q *metrics.Request, w *metrics.Window) {
+	w.HeldTime.Add(q.Held())
+}
+
+func (p splits) first(q *metrics.Request, w *metrics.Window) {
+	answer := q.TTFT() + 20*time.Millisecond
+	w.FirstAnswer.Add(answer)
+	p.s.FirstAnswer.Add(answer)
+	prefill := min(q.TTFT(), 30*time.Millisecond)
+	w.Waits.N++
+	w.Waits.Told++
+	w.Waits.Held += q.Held()
+	w.Waits.Connect += 200 * time.Microsecond
+	w.Waits.TTFT += q.TTFT()
+	w.Waits.Prefill += prefill
+	w.Waits.Queue += q.TTFT() - prefill
+}
+
+func (p splits) done(q *metrics.Request, w *metrics.Window) {
+	w.Scheduled.Add(q.Done - q.Scheduled)
+	p.s.Scheduled.Add(q.Done - q.Scheduled)
+	p.s.ClientQueue.Add(q.Held())
+}
+
+// endpointCount counts the requests of an endpoint.
+type endpointCount struct{ metrics.Endpoint }
+
+func (e *endpointCount) count(q *metrics.Request, at time.Duration) {
+	switch {
+	case q.Sent > at:
+		return
+	case q.Done > at:
+		e.InFlight++
+	case q.OK():
+		e.Done++
+		e.OutputTokens += q.OutputTokens
+	default:
+		e.Failed++
+	}
+	e.Sent++
+	if q.FirstChunk != metrics.Never && q.FirstChunk <= at {
+		e.TTFT.Add(q.TTFT())
+	}
+}
+
+// serverSecond is what the server says of a second.
+func serverSecond(w *metrics.Window, i int, at time.Duration) metrics.ServerSecond {
+	mean := func(h *metrics.Histogram, part float64) metrics.ServerLatency {
+		return metrics.ServerLatency{N: float64(h.Count()), Mean: time.Duration(part * float64(h.Mean()))}
+	}
+	running := min(float64(w.Running+w.Waiting), 96)
+	s := metrics.ServerSecond{
+		At: w.Start + time.Second, Took: time.Second,
+		Running: running, Waiting: float64(w.Running+w.Waiting) - running, KVUsage: min(running/98, 1),
+		PrefixQueries: float64(w.InputTokens), PrefixHits: 0.4 * float64(w.InputTokens), HitRate: 0.4,
+		PromptTokens: 0.6 * float64(w.InputTokens), OutputTokens: float64(w.OutputTokens),
+		DraftTokens: float64(w.OutputTokens), AcceptedTokens: 0.62 * float64(w.OutputTokens),
+		TTFT: mean(&w.TTFT, 0.97), Queue: mean(&w.TTFT, 0.6), Prefill: mean(&w.TTFT, 0.3),
+	}
+	if i > 35 {
+		s.Preemptions = float64(i % 3)
+	}
+	return s
+}
+
+// gpuSecond is what two accelerators do in a second.
+func gpuSecond(w *metrics.Window, i int) metrics.GPUSecond {
+	out := metrics.GPUSecond{At: w.Start + time.Second, Took: time.Second}
+	busy := min(float64(w.Running)/90, 1)
+	for k := range 2 {
+		out.GPUs = append(out.GPUs, metrics.GPU{
+			Index: k, Name: "NVIDIA H200", Use: 0.98 * busy, MemoryUsed: 120e9 + 5e9*busy, MemoryTotal: 141e9,
+			Power: 180 + 480*busy - 12*float64(k), PowerLimit: 700, Temperature: 42 + 24*busy + float64(k), Clock: 1980 - 45*busy - float64(i%2),
+		})
+	}
+	return out
+}
+
+// requestRows are requests as the recorder lists them: those in flight, the last that ended, the slowest and the failed.
+func requestRows(all []*metrics.Request, at time.Duration) []metrics.RequestRow {
+	var out []metrics.RequestRow
+	for i, q := range all {
+		if q.Due > at || q.Done < at-3*time.Second && q.OK() && i%97 != 0 {
+			continue
+		}
+		r := metrics.RequestRow{
+			Index: q.Index, ID: fmt.Sprintf("chatcmpl-%06d", q.Index), Due: q.Due, Sent: metrics.Never, Ended: metrics.Never,
+			Held: metrics.Never, TTFT: metrics.Never, TPOT: metrics.Never, E2EL: metrics.Never, InputTokens: q.InputTokens,
+			State: metrics.StateHeld, Slow: i%97 == 0, Kept: true,
+		}
+		if q.Sent <= at {
+			r.Sent, r.Held, r.State = q.Sent, q.Held(), metrics.StateWaiting
+		}
+		if q.FirstChunk != metrics.Never && q.FirstChunk <= at {
+			r.TTFT, r.State = q.TTFT(), metrics.StateRunning
+			for _, c := range q.Chunks {
+				if c.At <= at {
+					r.OutputTokens++
+				}
+			}
+		}
+		if q.Done <= at {
+			r.Ended, r.Status, r.State = q.Done, 200, metrics.StateDone
+			if !q.OK() {
+				r.State, r.Failure, r.Error, r.Status = metrics.StateFailed, q.Failure, q.Error, q.Status
+			} else {
+				r.E2EL, r.TPOT = q.E2EL(), q.TPOT()
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// openedRequest is one that runs.
+func openedRequest(all []*metrics.Request, at time.Duration) *metrics.RequestDetail {
+	words := strings.Fields("the server answers one token after the other and the text grows while it is read")
+	rnd := rand.New(rand.NewPCG(7, 8))
+	for _, r := range requestRows(all, at) {
+		if r.State != metrics.StateRunning || r.OutputTokens < 24 {
+			continue
+		}
+		q := all[r.Index]
+		out := &metrics.RequestDetail{
+			RequestRow: r, Scheduled: q.Scheduled, Encode: 80 * time.Microsecond, Connect: 0, CachedTokens: 64,
+			ServerQueue: r.TTFT / 2, ServerPrefill: r.TTFT / 3, Chunks: q.Chunks[:r.OutputTokens],
+		}
+		var text []string
+		for range r.OutputTokens {
+			text = append(text, words[rnd.IntN(len(words))])
+		}
+		out.Text = strings.Join(text, " ")
+		return out
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package tui
+
+import (
+	"math"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// latencyBandPanel shows how the percentiles of the chosen latency moved.
+var latencyBandPanel = panel{"latency band", bandTitle, func(c canvas, v *view) { drawBand(c, v) }}
+
+func bandTitle(v *view, w, _ int) []span {
+	names := [...]string{"p50", "p90", "p99"}
+	if v.ascii {
+		names = [...]string{"p50 .", "p90 o", "p99 #"}
+	}
+	out := legend(w, v.latencyMetric().name+" by second",
+		legendItem{blue, names[0], ""}, legendItem{yellow, names[1], ""}, legendItem{vermilion, names[2], ""})
+	if v.older() != nil {
+		out = append(out, v.baselineNote(" p99")...)
+	}
+	return out
+}
+
+// bandPlot is the band as three lines, for terminals with few colours or none.
+func bandPlot(v *view) plot {
+	m := v.latencyMetric()
+	p := percentileLines(v, m)
+	p.named = true
+	for i := range p.series {
+		p.series[i].below = bare
+	}
+	return p
+}
+
+// percentileLines are three percentiles of a latency, second by second.
+func percentileLines(v *view, m *latencyMetric) plot {
+	at := func(q float64) func(w *metrics.Window) float64 {
+		return func(w *metrics.Window) float64 {
+			h := m.of(w)
+			if h.Count() == 0 {
+				return math.NaN()
+			}
+			return float64(h.Quantile(q)) / float64(time.Second)
+		}
+	}
+	return plot{v: v, log: true, bounds: m.plan, nothing: m.nothing, series: []series{
+		{name: "p99", sign: '#', color: vermilion, below: dotted, value: at(0.99)},
+		{name: "p90", sign: 'o', color: yellow, below: dotted, value: at(0.9)},
+		{name: "p50", sign: '.', color: blue, below: cleared, value: at(0.5)},
+	}}
+}
+
+// drawBand draws the percentiles as a band of two tones with bright edges, on a logarithmic axis:
+//
+//	  1s┤        ▄▀▀▀▄▄▀▀  p99
+//	    │     ▄▀▀░░░░░░░░
+//	100ms┤▀▀▀▀░░▄▄▄▄▀▀▀▀▄  p90
+//	    │▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒
+//	    │▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄  p50
+func drawBand(c canvas, v *view) {
+	p := v.versus(bandPlot)
+	if len(p.older) > 0 { // one line of the older run is as much as can be read behind three
+		p.older = p.older[:1]
+	}
+	if !v.filled || v.ascii {
+		p.draw(c)
+		return
+	}
+	f, ok := v.overTime(c, false)
+	if !ok {
+		c.center(p.nothing, label)
+		return
+	}
+	lines := p.points(p.series, f.windows, f.end, f.ts)
+	older := p.points(p.older, v.olderWindows(f.ts), endless, f.ts)
+	low, top := extremes(append(older, lines...)...)
+	if top == 0 {
+		c.center(p.nothing, label)
+		return
+	}
+	scale := p.scale(c, f.area, low, top, label)
+	f.axis(v)
+	used := newTaken(f.area)
+	b := band{newPixels(f.area), scale}
+	b.fill(b.rows(lines, f), f.warm)
+	b.paint(used)
+	for i, l := range older {
+		on := lane{f.area, scale}
+		p.overlay(p.trace(on, l, p.older[i], f.ts), used)
+	}
+	drawBounds(v, p.bounds, used, scale)
+	drawMarks(v, used, f.ts, true)
+}
+
+// band is a picture of percentiles.
+type band struct {
+	*pixels
+	scale func(float64) float64
+}
+
+// rows are the pixel rows of the three lines in each column, highest percentile first; -1 where there is none.
+func (b band) rows(lines [][]point, f timeFrame) [3][]int {
+	var out [3][]int
+	for i := range out {
+		out[i] = make([]int, b.w)
+		for x := range out[i] {
+			out[i][x] = -1
+		}
+		var last point
+		from := -1
+		for _, pt := range lines[i] {
+			x := f.ts.dot(pt.x) / 2
+			if math.IsNaN(pt.v) {
+				from = -1
+				continue
+			}
+			if from < 0 {
+				from, last = x, pt
+			}
+			for k := from; k <= min(x, b.w-1); k++ { // on the line between the two points, as far as there are columns
+				v := pt.v
+				if x > from {
+					v = last.v * math.Pow(pt.v/last.v, float64(k-from)/float64(x-from))
+				}
+				if k >= 0 {
+					out[i][k] = b.row(v)
+				}
+			}
+			from, last = x, pt
+		}
+	}
+	return out
+}
+
+func (b band) row(v float64) int {
+	return int(math.Round((1 - min(max(b.scale(v), 0), 1)) * float64(b.h-1)))
+}
+
+// fill draws the areas between the lines and then the lines, the lower over the higher. The warm-up, which counts for
+// nothing, is grey.
+func (b band) fill(rows [3][]int, warm int) {
+	areas, edges := [2]color{bandHigh, bandLow}, [3]color{vermilion, yellow, blue}
+	for x := range b.w {
+		for i := range areas {
+			if rows[i][x] < 0 || rows[i+1][x] < 0 {
+				continue
+			}
+			for y := rows[i][x]; y <= rows[i+1][x] && x >= warm; y++ {
+				b.set(x, y, areas[i])
+			}
+		}
+		for i, col := range edges {
+			y := rows[i][x]
+			if y < 0 {
+				continue
+			}
+			if x < warm {
+				col = dimmed
+			}
+			b.set(x, y, col)
+		}
+	}
+}
+
+// overlay puts a line of dots on what is free.
+func (p plot) overlay(d *dots, used *taken) {
+	for i, bits := range d.bits {
+		if x, y := i%d.w, i/d.w; bits != 0 && used.free(x, y, 1) {
+			used.c.set(x, y, 0x2800+rune(bits), dim)
+			used.take(x, y, 1)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"benchtop/metrics"
+)
+
+// endpointsPanel lists what requests are sent to.
+var endpointsPanel = panel{"endpoints", endpointsTitle, drawEndpoints}
+
+func endpointsTitle(v *view, _, h int) []span {
+	out := []span{{"endpoints", strong}}
+	if n := len(v.s.Endpoints); n > 1 {
+		out = append(out, span{fmt.Sprintf(" %d", n), text})
+		if n > h-3 {
+			out = append(out, span{" · z shows more", label})
+		}
+	}
+	return append(out, span{" whole run", text})
+}
+
+// endpointColumn is a column of the table of endpoints.
+type endpointColumn struct {
+	name  string
+	width int
+	of    func(e *metrics.Endpoint) string
+	spare int // columns with the highest number go first
+}
+
+func endpointColumns(w int) []endpointColumn {
+	all := []endpointColumn{
+		{"sent", 8, func(e *metrics.Endpoint) string { return count(e.Sent) }, 3},
+		{"in flight", 11, func(e *metrics.Endpoint) string { return count(e.InFlight) }, 0},
+		{"done", 8, func(e *metrics.Endpoint) string { return count(e.Done) }, 0},
+		{"failed", 8, func(e *metrics.Endpoint) string { return count(e.Failed) }, 0},
+		{"out tok", 9, func(e *metrics.Endpoint) string { return count(e.OutputTokens) }, 4},
+		{"TTFT p50", 10, func(e *metrics.Endpoint) string { return quantileOr(&e.TTFT, 0.5) }, 2},
+		{"TTFT p99", 10, func(e *metrics.Endpoint) string { return quantileOr(&e.TTFT, 0.99) }, 1},
+	}
+	for spare := 4; spare > 0; spare-- {
+		n := 0
+		for _, c := range all {
+			n += c.width
+		}
+		if n+20 <= w {
+			break
+		}
+		for i, c := range all {
+			if c.spare == spare {
+				all = append(all[:i:i], all[i+1:]...)
+				break
+			}
+		}
+	}
+	return all
+}
+
+func quantileOr(h *metrics.Histogram, q float64) string {
+	if h.Count() == 0 {
+		return "–"
+	}
+	return latency(h.Quantile(q))
+}
+
+func drawEndpoints(c canvas, v *view) {
+	if len(v.s.Endpoints) == 0 {
+		c.center("nothing sent yet", label)
+		return
+	}
+	cols := endpointColumns(c.w)
+	room := c.w
+	for _, col := range cols {
+		room -= col.width
+	}
+	// The figures stand next to the names, not at the far end of a wide line.
+	names := 0
+	for i := range v.s.Endpoints {
+		names = max(names, width(v.endpointName(i)))
+	}
+	names = min(max(names, 12), max(0, room))
+	y := 0
+	if c.h > 1 {
+		x := names
+		for _, col := range cols {
+			x += col.width
+			c.right(x, 0, col.name, label)
+		}
+		y = 1
+	}
+	for i := range v.s.Endpoints {
+		e := &v.s.Endpoints[i]
+		if y >= c.h {
+			return
+		}
+		c.print(0, y, shortenMiddle(v.endpointName(i), names), text)
+		x := names
+		for _, col := range cols {
+			x += col.width
+			st := text
+			if col.name == "failed" && e.Failed > 0 {
+				st = warning
+			}
+			c.right(x, y, shorten(col.of(e), col.width), st)
+		}
+		y++
+	}
+}
+
+// endpointName is the model, or the server where all requests ask for the same model.
+func (v *view) endpointName(i int) string {
+	if name := sanitize(v.s.Endpoints[i].Model); name != "" {
+		return name
+	}
+	p := v.plan()
+	if name := sanitize(strings.TrimPrefix(p.BaseURL, "http://")); name != "" {
+		return name
+	}
+	return "server"
+}

@@ -1,0 +1,279 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// gpuPanel is a table of the accelerators as they are now, and what they used so far.
+//
+//	#  name         use                  memory       power     temp   clock
+//	0  NVIDIA H200  ━━━━━━━━━━━━━━━ 98%  71.2 of 141G 612/700W  66°C  1980MHz
+//	energy last 60s 48kJ · 0.35 J/token · cost 1.12 per 1M tokens
+var gpuPanel = panel{"gpu", gpuTitle, drawGPUs}
+
+// gpuHeight is what the panel needs, its border included.
+func gpuHeight(v *view) int {
+	if n := len(latestGPUs(v.s)); n > 0 {
+		return min(n, gpusMost) + 4
+	}
+	return 3
+}
+
+// latestGPUs are the accelerators as they were last seen.
+func latestGPUs(s *metrics.Snapshot) []metrics.GPU {
+	if n := len(s.GPUs); n > 0 {
+		return s.GPUs[n-1].GPUs
+	}
+	return nil
+}
+
+func gpuTitle(v *view, _, _ int) []span {
+	all := latestGPUs(v.s)
+	if len(all) == 0 {
+		return []span{{"GPU", strong}}
+	}
+	out := []span{{"GPU", strong}}
+	if len(all) > 1 {
+		out[0].text = count(len(all)) + " GPUs"
+	}
+	use, power := 0.0, 0.0
+	for _, g := range all {
+		use += g.Use
+		power += g.Power
+	}
+	if metrics.Said(use) {
+		out = append(out, span{" use ", label}, span{saidShare(use / float64(len(all))), text})
+	}
+	if metrics.Said(power) {
+		out = append(out, span{" · power ", label}, span{said(power) + "W", text})
+	}
+	switch {
+	case v.s.GPUsAbsent != "":
+		out = append(out, endedEarly, span{": " + sanitize(v.s.GPUsAbsent), label})
+	case v.s.State == metrics.Finished:
+		out = append(out, span{" · at the end", label})
+	}
+	return out
+}
+
+func drawGPUs(c canvas, v *view) {
+	all := latestGPUs(v.s)
+	if len(all) == 0 {
+		drawAbsent(c, v.s.GPUsAbsent, "nobody has looked at accelerators yet")
+		return
+	}
+	room := c.h - 2 // without the names of the columns and the sums
+	cols := gpuColumns(c.w)
+	y := 0
+	if room > 0 {
+		drawGPUNames(c, cols)
+		y = 1
+	}
+	shown := min(len(all), max(room, 1))
+	for i := range shown {
+		drawGPU(c, y, v, &all[i], cols)
+		y++
+	}
+	words := energyWords(v)
+	if left := len(all) - shown; left > 0 {
+		words = fmt.Sprintf("and %s more · %s", count(left), words)
+	}
+	c.print(0, y, words, label)
+}
+
+// gpuColumn is a figure of an accelerator.
+type gpuColumn struct {
+	name string
+	w    int
+	of   func(g *metrics.GPU) string
+}
+
+// gpuColumns are those that fit beside the index, the gauge and its percentage, the least telling left out first.
+func gpuColumns(w int) []gpuColumn {
+	all := []gpuColumn{
+		{"memory", 15, func(g *metrics.GPU) string { return gib(g.MemoryUsed) + " of " + gib(g.MemoryTotal) + "G" }},
+		{"power", 11, func(g *metrics.GPU) string {
+			if metrics.Said(g.PowerLimit) {
+				return said(g.Power) + "/" + said(g.PowerLimit) + "W"
+			}
+			return said(g.Power) + "W"
+		}},
+		{"temp", 7, func(g *metrics.GPU) string { return said(g.Temperature) + "°C" }},
+		{"clock", 9, func(g *metrics.GPU) string { return clockOf(g.Clock) }},
+	}
+	for _, least := range []string{"clock", "temp", "power"} {
+		n := gpuIndex + gpuShare + 8
+		for _, col := range all {
+			n += col.w
+		}
+		if n <= w {
+			break
+		}
+		for i := range all {
+			if all[i].name == least {
+				all = append(all[:i], all[i+1:]...)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// The width of the index and of the percentage.
+const (
+	gpuIndex = 3
+	gpuShare = 5
+)
+
+// gib writes bytes in gibibytes.
+func gib(bytes float64) string {
+	if !metrics.Said(bytes) {
+		return "–"
+	}
+	g := sane(bytes) / (1 << 30)
+	if g < 99.95 {
+		return trimZero(fmt.Sprintf("%.1f", g))
+	}
+	return short(g)
+}
+
+func clockOf(mhz float64) string {
+	if !metrics.Said(mhz) {
+		return "–"
+	}
+	if mhz = sane(mhz); mhz < 99_999 {
+		return fmt.Sprintf("%.0fMHz", mhz)
+	}
+	return short(mhz) + "MHz"
+}
+
+// gpuNames is how wide the names of the accelerators may be in a table of so many columns.
+func gpuNames(w int, cols []gpuColumn) (names, bar int) {
+	free := w - gpuIndex - gpuShare
+	for _, col := range cols {
+		free -= col.w
+	}
+	names = min(24, free/2)
+	if names < 8 {
+		names = 0
+	}
+	return names, min(max(0, free-names-1), 40)
+}
+
+func drawGPUNames(c canvas, cols []gpuColumn) {
+	names, bar := gpuNames(c.w, cols)
+	c.right(2, 0, "#", label)
+	if names > 0 {
+		c.print(gpuIndex, 0, "name", label)
+		names++
+	}
+	x := gpuIndex + names
+	c.print(x, 0, "use", label)
+	x += bar + gpuShare
+	for _, col := range cols {
+		x += col.w
+		c.right(x, 0, col.name, label)
+	}
+}
+
+func drawGPU(c canvas, y int, v *view, g *metrics.GPU, cols []gpuColumn) {
+	names, bar := gpuNames(c.w, cols)
+	c.right(2, y, shorten(fmt.Sprint(g.Index), 2), text)
+	if names > 0 {
+		c.sub(gpuIndex, y, names, 1).print(0, 0, shortenMiddle(sanitize(g.Name), names), text)
+		names++
+	}
+	x := gpuIndex + names
+	if metrics.Said(g.Use) && bar >= 2 {
+		gauge(c.sub(x, y, bar, 1), 0, g.Use, math.NaN(), green, v.mono)
+	}
+	x += bar + gpuShare
+	c.right(x, y, saidShare(g.Use), strong)
+	for _, col := range cols {
+		x += col.w
+		st := text
+		s := col.of(g)
+		if s == "–" {
+			st = label
+		}
+		c.right(x, y, shorten(s, col.w-1), st)
+	}
+}
+
+// energyWords are what the accelerators used in the stretch that is shown, and what an output token took of it.
+func energyWords(v *view) string {
+	from, to := v.stretch()
+	joules, seen, gpus := energy(v.s.GPUs, from, to)
+	tokens := 0.0 // of the seconds that were looked at
+	for i := range v.s.Windows {
+		if w := &v.s.Windows[i]; w.Start+time.Second > seen.start && w.Start+time.Second/2 < seen.end() {
+			tokens += sane(float64(w.OutputTokens))
+		}
+	}
+	perToken, perMillion := metrics.Unsaid(), metrics.Unsaid()
+	if tokens > 0 {
+		perToken = joules / tokens
+		if price := v.plan().GPUPrice; price > 0 {
+			perMillion = price * float64(gpus) * seen.length.Hours() / tokens * 1e6
+		}
+	}
+	if r := v.s.Report; r != nil && r.GPUs != nil && (v.whole || v.span == 0) {
+		joules, perToken, perMillion = r.GPUs.Energy, r.GPUs.JoulesPerToken, r.GPUs.CostPerMillion
+	}
+	if !metrics.Said(joules) {
+		return "energy: not given"
+	}
+	out := "energy " + v.scope() + " " + said(joules) + "J"
+	if metrics.Said(perToken) {
+		out += " · " + twoDigits(perToken) + " J/token"
+	}
+	if metrics.Said(perMillion) {
+		out += " · cost " + twoDigits(perMillion) + " per 1M tokens"
+	}
+	return out
+}
+
+// twoDigits writes small numbers with two decimals.
+func twoDigits(x float64) string {
+	if x = sane(x); x < 99.995 {
+		return fmt.Sprintf("%.2f", x)
+	}
+	return short(x)
+}
+
+// energy adds up the power of all accelerators over a stretch, in joules, with the time in which they were looked at and how
+// many there were at most.
+func energy(all []metrics.GPUSecond, from, to time.Duration) (joules float64, seen stretch, gpus int) {
+	joules = metrics.Unsaid()
+	for i := range all {
+		s := &all[i]
+		if s.At <= from || s.At > to || s.Took <= 0 {
+			continue
+		}
+		took := min(s.Took, time.Minute)
+		if seen.length == 0 {
+			seen.start = max(s.At-took, from)
+		}
+		seen.length = s.At - seen.start
+		gpus = max(gpus, len(s.GPUs))
+		for _, g := range s.GPUs {
+			if !metrics.Said(g.Power) {
+				continue
+			}
+			if !metrics.Said(joules) {
+				joules = 0
+			}
+			joules += sane(g.Power) * took.Seconds()
+		}
+	}
+	return joules, seen, gpus
+}
+
+// stretch is a part of the run.
+type stretch struct{ start, length time.Duration }
+
+func (s stretch) end() time.Duration { return s.start + s.length }

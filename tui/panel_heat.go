@@ -1,0 +1,144 @@
+package tui
+
+import (
+	"math"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// latencyHeatPanel shows how the spread of the chosen latency moved.
+var latencyHeatPanel = panel{"latency heat", heatTitle, func(c canvas, v *view) { drawHeat(c, v) }}
+
+func heatTitle(v *view, _, _ int) []span {
+	out := []span{{v.latencyMetric().name + " heat map", strong}, {"  few ", label}}
+	if shaded(v) {
+		for i := range color(heatSteps / 2) {
+			out = append(out, span{"█", style{fg: shades + 2*i + 1}})
+		}
+	} else {
+		out = append(out, span{string(heatGlyphs(v)[1:]), style{fg: blue}})
+	}
+	return append(out, span{" many", label})
+}
+
+// shaded: there are colours enough for the map; else it is drawn in patterns.
+func shaded(v *view) bool { return v.filled && !v.ascii }
+
+// heatGlyphs are the patterns of a cell, from none to most.
+func heatGlyphs(v *view) []rune {
+	if v.ascii {
+		return []rune(" .:*#")
+	}
+	return []rune(" ░▒▓█")
+}
+
+// drawHeat draws how many samples there were of which latency at which time, by the root of their number, so that few can be
+// seen beside many. Time goes to the right, latency upwards on the axis of the histogram.
+//
+//	 1s│      ░ ░░▒░
+//	   │ ░░▒▒▒▒▓▓▓▓▓
+//	1ms│▓███████▒▒▒░
+//	   ╰┴-30s────now
+func drawHeat(c canvas, v *view) {
+	m := v.latencyMetric()
+	f, ok := v.overTime(c, false)
+	h := m.picked(v.selected())
+	if !ok || h.Count() == 0 {
+		c.center(m.nothing, label)
+		return
+	}
+	high := f.area.h
+	if shaded(v) {
+		high *= 2
+	}
+	ax := bars{v: v, front: h, outline: m.run(v.s)}.axis(high)
+	cells, most := heatCells(f, m, ax)
+	scale := func(s float64) float64 { return ax.column(seconds(s)) / float64(high) }
+	axis{c.sub(0, 0, axisWidth, f.area.h), label}.latencies(ax, scale)
+	f.axis(v)
+	used := newTaken(f.area)
+	if most > 0 {
+		paintHeat(v, cells, most, high, used)
+	}
+	drawBounds(v, m.plan, used, scale)
+	drawMarks(v, used, f.ts, true)
+}
+
+// heatCells are the numbers of samples a second of each place, column by column from the bottom, and the largest of them.
+// Columns without samples are nil.
+func heatCells(f timeFrame, m *latencyMetric, ax latencyAxis) (cells [][]float64, most float64) {
+	group := f.ts.group(f.area.w)
+	cells = make([][]float64, f.area.w)
+	ws := f.windows
+	for len(ws) > 0 {
+		bin := int(ws[0].Start/time.Second) / group
+		var merged metrics.Histogram
+		n := 0
+		for n < len(ws) && int(ws[n].Start/time.Second)/group == bin {
+			n++
+		}
+		h := &merged
+		if n == 1 {
+			h = m.of(&ws[0])
+		} else {
+			for i := range ws[:n] {
+				merged.Merge(m.of(&ws[i]))
+			}
+		}
+		from, to := ws[0].Start, min(ws[n-1].Start+time.Second, f.end)
+		ws = ws[n:]
+		if h.Count() == 0 {
+			continue
+		}
+		column := ax.columns(h)
+		for i := range column {
+			column[i] *= float64(h.Count()) / float64(n)
+			most = max(most, column[i])
+		}
+		// A column belongs to the seconds in which its middle lies.
+		part := func(at time.Duration) int { return int(math.Ceil(f.ts.part(at)*float64(f.area.w) - 0.5)) }
+		for x := max(0, part(from)); x < min(part(to), f.area.w); x++ {
+			cells[x] = column
+		}
+	}
+	return cells, most
+}
+
+// paintHeat colours the places; in whole cells with patterns where there are few colours.
+func paintHeat(v *view, cells [][]float64, most float64, high int, used *taken) {
+	glyphs := heatGlyphs(v)
+	px := newPixels(used.c)
+	for x, column := range cells {
+		for i, n := range column {
+			if n < most*heatLeast {
+				continue
+			}
+			part := math.Sqrt(n / most)
+			if y := high - 1 - i; shaded(v) {
+				px.set(x, y, heat(part))
+			} else {
+				level := min(1+int(part*float64(len(glyphs)-1)), len(glyphs)-1)
+				used.c.set(x, y, glyphs[level], style{fg: blue})
+				used.take(x, y, 1)
+			}
+		}
+	}
+	px.paint(used)
+}
+
+// heatLeast is the share of the most samples of a place from which on something is seen there. What is less is only the edge
+// of a bucket that reaches a little into it.
+const heatLeast = 1e-4
+
+// latencies labels the rows at which round latencies lie.
+func (a axis) latencies(ax latencyAxis, scale func(float64) float64) {
+	a.rule()
+	free := a.c.h // labels go upwards and keep a row apart
+	for d := ax.firstTick(); d > 0 && d <= ax.hi && free > 0; d = ax.nextTick(d) {
+		if row := int(math.Round((1 - scale(d.Seconds())) * float64(a.c.h-1))); row >= 0 && row < free {
+			a.put(row, tickLabel(d))
+			free = row - 1
+		}
+	}
+}

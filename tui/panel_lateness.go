@@ -1,0 +1,104 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// latenessPanel shows how late the client itself was with its requests, and how busy its processors were.
+var latenessPanel = panel{"lateness", latenessTitle, drawLateness}
+
+func latenessTitle(v *view, w, _ int) []span {
+	p99, most, cpu := "", "", ""
+	if c, ok := lastSecond(v.s.Client); ok {
+		if c.Sent > 0 {
+			p99, most = latency(c.LateP99), latency(c.LateMax)
+		}
+		cpu = fmt.Sprintf("%.0f%%", sane(cpuShare(&c)))
+	}
+	return legend(w, "lateness",
+		legendItem{blue, "p99", p99}, legendItem{vermilion, "max", most}, legendItem{purple, "CPU", cpu})
+}
+
+func lastSecond(all []metrics.ClientSecond) (metrics.ClientSecond, bool) {
+	if len(all) == 0 {
+		return metrics.ClientSecond{}, false
+	}
+	return all[len(all)-1], true
+}
+
+// cpuShare is how much of the processors it may use the client kept busy, in percent; NaN where that is not known.
+func cpuShare(c *metrics.ClientSecond) float64 {
+	if !(c.Cores > 0) {
+		return math.NaN()
+	}
+	return 100 * sane(c.CPU/c.Cores)
+}
+
+// drawLateness puts lateness above and the processors below, where there is room for both.
+func drawLateness(c canvas, v *view) {
+	if len(v.s.Client) == 0 {
+		c.center("the client has not looked at itself yet", label)
+		return
+	}
+	late, cpu := latenessPlot(v), cpuPlot(v)
+	if c.h < 7 {
+		late.draw(c)
+		return
+	}
+	low := max(3, c.h*2/5)
+	late.upper, cpu.lower = true, true
+	late.draw(c.sub(0, 0, c.w, c.h-low))
+	cpu.draw(c.sub(0, c.h-low, c.w, low))
+}
+
+func latenessPlot(v *view) plot {
+	at := clientSeconds(v)
+	value := func(of func(*metrics.ClientSecond) time.Duration) func(w *metrics.Window) float64 {
+		return func(w *metrics.Window) float64 {
+			c := at(w.Start)
+			if c == nil || c.Sent == 0 {
+				return math.NaN()
+			}
+			return max(of(c), time.Microsecond).Seconds()
+		}
+	}
+	return plot{v: v, log: true, nothing: "nothing sent yet", series: []series{
+		{name: "max", color: vermilion, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateMax })},
+		{name: "p99", color: blue, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateP99 })},
+	}}
+}
+
+func cpuPlot(v *view) plot {
+	at := clientSeconds(v)
+	return plot{v: v, top: 100, nothing: "no full second yet", series: []series{
+		{name: "CPU", sign: '#', color: purple, below: dotted, value: func(w *metrics.Window) float64 {
+			if c := at(w.Start); c != nil {
+				return cpuShare(c)
+			}
+			return math.NaN()
+		}},
+	}}
+}
+
+// clientSeconds finds the second of the client that fills most of a window, nil if it did not look at itself then.
+func clientSeconds(v *view) func(start time.Duration) *metrics.ClientSecond {
+	all := v.s.Client
+	k := 0 // windows come in order of time
+	return func(start time.Duration) *metrics.ClientSecond {
+		middle := start + time.Second/2
+		if k >= len(all) || k > 0 && all[k-1].At >= middle {
+			k = 0
+		}
+		for k < len(all) && all[k].At < middle {
+			k++
+		}
+		if k < len(all) && all[k].At-all[k].Took <= middle {
+			return &all[k]
+		}
+		return nil
+	}
+}

@@ -1,0 +1,227 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+)
+
+// percentileTablePanel is the full table of all latencies: from the histograms while the run goes on, exact once it is over.
+var percentileTablePanel = panel{"percentiles", percentileTableTitle, drawPercentiles}
+
+func percentileTableTitle(v *view, w, h int) []span {
+	out := latencyTitle(v, w, h)
+	out[0].text = "percentiles"
+	if v.baseline != nil && v.baseline.Report != nil {
+		out = append(out, span{" · against baseline " + shortenMiddle(sanitize(v.baseline.Name), 24), label})
+	}
+	return out
+}
+
+// percentileRows are all latencies, and what the run to compare with has of each; nil where that does not know.
+func (v *view) percentileRows() (rows []latencyRow, older []*latencyRow) {
+	for i := range latencyMetrics {
+		m := &latencyMetrics[i]
+		r := latencyRow{name: m.name, hist: m.picked(v.selected())}
+		if v.whole {
+			r.hist = m.run(v.s)
+		}
+		if v.exact() {
+			r.exact = m.exact(v.s.Report)
+		}
+		rows = append(rows, r)
+		older = append(older, m.olderRow(v))
+	}
+	return rows, older
+}
+
+// olderRow is what the run to compare with has of the latency; nil where it does not know.
+func (m *latencyMetric) olderRow(v *view) *latencyRow {
+	if v.baseline == nil || v.baseline.Report == nil {
+		return nil
+	}
+	r := &latencyRow{name: "baseline", hist: m.older(v), exact: m.exact(v.baseline.Report)}
+	if r.empty() {
+		return nil
+	}
+	return r
+}
+
+// sizes of the table of percentiles.
+const (
+	percentileWidth = 8
+	countWidth      = 8
+	unitWidth       = 3
+	longName        = 19 // "first answer token"
+	shortName       = 7  // "answer"
+	// fullTable is the width at which every column is there, shortTable one with the most telling ones.
+	fullTable  = 2 + longName + unitWidth + countWidth + 9*percentileWidth
+	shortTable = 2 + shortName + unitWidth + 4*percentileWidth + 1
+)
+
+// percentileColumns are the columns that fit into w, the telling ones to the last.
+func percentileColumns(w int) []latencyColumn {
+	all := []latencyColumn{
+		meanColumn(), quantileColumn("p50", 50), quantileColumn("p75", 75), quantileColumn("p90", 90),
+		quantileColumn("p95", 95), quantileColumn("p99", 99), quantileColumn("p99.9", 99.9), maxColumn(),
+	}
+	for _, name := range []string{"p75", "p99.9", "max", "p95", "mean", "p90"} {
+		if len(all)*percentileWidth <= w {
+			break
+		}
+		for i, c := range all {
+			if c.name == name {
+				all = append(all[:i:i], all[i+1:]...)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// drawPercentiles writes a row for each latency, the chosen one with a sign before it. With a run to compare with its figures
+// stand below each row where there is room for that; how much the 99th percentile differs always stands at the end.
+//
+//	             n    mean     p50     p90     p99   Δp99
+//	› TTFT  ms 4723     415     346     589    1080  +12%
+//	  TPOT  ms 4640      42      35      59     108   -3%
+func drawPercentiles(c canvas, v *view) {
+	rows, older := v.percentileRows()
+	names := longName
+	if c.w < 2+longName+unitWidth+countWidth+5*percentileWidth {
+		names = shortName
+	}
+	left := 2 + names + unitWidth
+	counted := c.w >= left+countWidth+4*percentileWidth
+	if counted {
+		left += countWidth
+	}
+	compared := v.baseline != nil && c.w >= left+3*percentileWidth
+	room := c.w - left
+	if compared {
+		room -= percentileWidth
+	}
+	t := percentileTable{c, v, percentileColumns(room), left, names, counted, compared}
+	y := 0
+	if c.h > len(rows)/2 {
+		t.head()
+		y++
+	}
+	pairs := v.baseline != nil && c.h-y >= 2*len(rows)
+	first, lines := 0, c.h-y
+	if lines < len(rows) { // too few: the chosen one must be among them
+		first = min(max(0, v.metric-lines+1), len(rows)-lines)
+	}
+	for i := first; i < len(rows) && y < c.h; i++ {
+		t.row(y, i, rows[i], older[i])
+		y++
+		if pairs {
+			t.below(y, rows[i], older[i])
+			y++
+		}
+	}
+}
+
+type percentileTable struct {
+	c                 canvas
+	v                 *view
+	cols              []latencyColumn
+	left, names       int
+	counted, compared bool
+}
+
+func (t percentileTable) head() {
+	if t.counted {
+		t.c.right(t.left, 0, "n", label)
+	}
+	for i, col := range t.cols {
+		t.c.right(t.left+(i+1)*percentileWidth, 0, col.name, label)
+	}
+	if t.compared {
+		name := "Δp99"
+		if t.v.ascii {
+			name = "p99 +-"
+		}
+		t.c.right(t.left+(len(t.cols)+1)*percentileWidth, 0, name, label)
+	}
+}
+
+func (t percentileTable) row(y, i int, r latencyRow, older *latencyRow) {
+	name, st := r.name, text
+	if t.names == shortName {
+		name = latencyMetrics[i].short
+	}
+	if &latencyMetrics[i] == t.v.latencyMetric() {
+		t.c.print(0, y, ">", strong)
+		st = strong
+	}
+	t.c.print(2, y, name, st)
+	unit, figures := r.figures(t.cols, t.top(r, older))
+	t.c.print(2+t.names, y, unit, label)
+	if t.counted {
+		t.c.right(t.left, y, count(r.count()), label)
+	}
+	for k, f := range figures {
+		if f.style == text {
+			f.style = st
+		}
+		t.c.right(t.left+(k+1)*percentileWidth, y, shorten(f.text, percentileWidth-1), f.style)
+	}
+	if t.compared {
+		t.c.right(t.left+(len(t.cols)+1)*percentileWidth, y, p99Change(r, older), text)
+	}
+}
+
+// below writes the figures of the run to compare with below a row.
+func (t percentileTable) below(y int, r latencyRow, older *latencyRow) {
+	if older == nil {
+		return
+	}
+	t.c.print(2, y, shorten("  "+older.name, t.names), dim)
+	_, figures := older.figures(t.cols, t.top(r, older))
+	if t.counted && older.count() > 0 {
+		t.c.right(t.left, y, count(older.count()), dim)
+	}
+	for k, f := range figures {
+		t.c.right(t.left+(k+1)*percentileWidth, y, shorten(f.text, percentileWidth-1), dim)
+	}
+}
+
+// top is the largest figure of both rows, so that they are in one unit.
+func (t percentileTable) top(r latencyRow, older *latencyRow) float64 {
+	if older == nil {
+		return r.top(t.cols)
+	}
+	return max(r.top(t.cols), older.top(t.cols))
+}
+
+// p99Change is how much the 99th percentile is above or below that of the run to compare with.
+func p99Change(r latencyRow, older *latencyRow) string {
+	if older == nil || r.empty() {
+		return "–"
+	}
+	of := quantileColumn("p99", 99).of
+	now, a := of(r)
+	before, b := of(*older)
+	if a == absent || b == absent {
+		return "–"
+	}
+	return change(now, before)
+}
+
+// change writes how much a figure differs from an earlier one, in percent.
+func change(now, before float64) string {
+	now, before = sane(now), sane(before)
+	if before == 0 {
+		return "–"
+	}
+	part := now/before - 1
+	switch {
+	case math.Abs(part) < 0.0005:
+		return "0%"
+	case math.Abs(part) < 0.0995:
+		return fmt.Sprintf("%+.1f%%", 100*part)
+	case part < 10:
+		return fmt.Sprintf("%+.0f%%", 100*part)
+	}
+	return "×" + short(now/before)
+}

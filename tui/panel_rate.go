@@ -1,0 +1,124 @@
+package tui
+
+import (
+	"math"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// ratePanel shows the requests per second that were asked for, sent and done over time.
+var ratePanel = panel{"rate", rateTitle, func(c canvas, v *view) { v.versus(ratePlot).draw(c) }}
+
+func rateTitle(v *view, w, _ int) []span {
+	s := v.s
+	sent, done := rate(recent(s, sentRequests)), rate(recent(s, finished))
+	if r := s.Report; r != nil {
+		sent, done = rate(r.SentRate), rate(r.RequestThroughput)
+	}
+	items := []legendItem{{colorSent, "sent", sent}, {colorRunning, "done", done}}
+	if t := newTargets(v); t.any() {
+		now := ""
+		if at := t.at(s.At); !math.IsNaN(at) && s.State == metrics.Running {
+			now = loadNumber(math.Round(at))
+		}
+		items = append([]legendItem{{colorHeld, "target", now}}, items...)
+	}
+	out := legend(w, "req/s", items...)
+	if v.older() != nil {
+		out = append(out, v.baselineNote("")...)
+	}
+	for _, note := range v.answerNotes() {
+		if spansWidth(out)+len(" · ")+width(note)+6 <= w {
+			return append(out, span{" · " + note, strong})
+		}
+	}
+	return out
+}
+
+// colorSent is that of requests that went out.
+const colorSent = blue
+
+func sentRequests(w *metrics.Window) int { return w.Sent }
+
+func ratePlot(v *view) plot {
+	p := plot{v: v, nothing: "no full second yet"}
+	if t := newTargets(v); t.any() {
+		p.series = append(p.series, series{name: "target", color: colorHeld,
+			value: func(w *metrics.Window) float64 { return t.at(w.Start + time.Second/2) }})
+	}
+	p.series = append(p.series,
+		series{name: "sent", color: colorSent,
+			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.Sent) }},
+		series{name: "done", color: colorRunning, below: dotted,
+			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.Done) }})
+	return p
+}
+
+// targets is the rate that was asked for: by the plan, and by whoever set another.
+type targets struct {
+	plan *metrics.Plan
+	set  []metrics.Event // in order of time
+}
+
+func newTargets(v *view) targets {
+	t := targets{plan: v.plan()}
+	events := v.s.Marks
+	if v.s.Report != nil {
+		events = v.s.Report.Events
+	}
+	for _, e := range events {
+		if e.Set != nil {
+			t.set = append(t.set, e)
+		}
+	}
+	return t
+}
+
+// any: a rate was asked for at all.
+func (t targets) any() bool {
+	for _, e := range t.set {
+		if e.Set.Rate > 0 {
+			return true
+		}
+	}
+	p := t.plan
+	if len(p.Stages) > 0 {
+		for _, s := range p.Stages {
+			if s.Rate > 0 {
+				return true
+			}
+		}
+		return false
+	}
+	return sane(p.Target(0)) > 0 || p.Ramp != nil && p.Ramp.Over > 0
+}
+
+// at is the rate at a moment, NaN where none was asked for.
+func (t targets) at(at time.Duration) float64 {
+	i := len(t.set) - 1
+	for i >= 0 && t.set[i].At > at {
+		i--
+	}
+	if i < 0 {
+		return positive(t.plan.Target(at))
+	}
+	e, s := t.set[i], t.set[i].Set
+	switch {
+	case s.Paused:
+		return 0
+	case s.Rate <= 0:
+		return math.NaN()
+	case s.RampTo > 0 && s.RampOver > 0:
+		part := min(max((at-e.At).Seconds()/s.RampOver.Seconds(), 0), 1)
+		return positive(s.Rate + (s.RampTo-s.Rate)*part)
+	}
+	return positive(s.Rate)
+}
+
+func positive(v float64) float64 {
+	if v = sane(v); v == 0 {
+		return math.NaN()
+	}
+	return v
+}

@@ -1,0 +1,72 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// reportPanel is the report of a run that is over, as text.
+var reportPanel = panel{"report", reportTitle, drawReport}
+
+func reportTitle(v *view, _, h int) []span {
+	out := []span{{"report", strong}}
+	if more := len(v.text) - v.scroll - (h - 2); more > 0 {
+		out = append(out, span{fmt.Sprintf(" %d lines more below", more), label})
+	}
+	return out
+}
+
+func drawReport(c canvas, v *view) {
+	if len(v.text) == 0 {
+		c.center("nothing to report", label)
+		return
+	}
+	for y := range c.h {
+		if i := v.scroll + y; i >= 0 && i < len(v.text) {
+			c.print(0, y, v.text[i], text)
+		}
+	}
+}
+
+// writtenReport is the report's text at a width.
+type writtenReport struct {
+	of    *metrics.Report
+	w     int
+	lines []string
+}
+
+// reportLines are the lines of the report for so many columns, written when one of the two changes.
+func (m *model) reportLines(w int) []string {
+	r := m.latest.Report
+	if r == nil || m.report == nil || w <= 0 {
+		return nil
+	}
+	if m.written.of != r || m.written.w != w {
+		m.written = writtenReport{r, w, m.cleanReport(w)}
+	}
+	return m.written.lines
+}
+
+// cleanReport writes the report.
+func (m *model) cleanReport(w int) []string {
+	var out []string
+	for _, l := range strings.Split(strings.Trim(m.report(m.latest.Report, w), "\n"), "\n") {
+		out = append(out, sanitizeSpaced(l))
+	}
+	return out
+}
+
+// undisturbed is how long ago the last key must be for the screen to turn by itself.
+const undisturbed = 2 * time.Second
+
+// openReport shows the report when the run is over. Who looks at something in particular, or is pressing keys, keeps what is
+// on the screen: nothing jumps away under a hand. Wishes to stop do not count, since the report is what they ask for.
+func (m *model) openReport() {
+	looking := m.page != 0 || m.zoomed || m.focus != "" || m.frozen || m.helping || m.prompt != nil || m.until > 0
+	if m.hasReport() && !looking && time.Duration(m.idle)*m.headerEvery >= undisturbed {
+		m.turn(len(pages))
+	}
+}

@@ -1,0 +1,184 @@
+package tui
+
+import "benchtop/metrics"
+
+// serverQueuePanel shows how many requests the server runs and keeps waiting, beside how many wait for it by the client's
+// own count.
+var serverQueuePanel = panel{"server queue", serverQueueTitle, drawServerQueue}
+
+func serverRunning(s *metrics.ServerSecond) float64 { return s.Running }
+func serverWaiting(s *metrics.ServerSecond) float64 { return s.Waiting }
+
+func serverQueueTitle(v *view, w, _ int) []span {
+	if len(v.s.Server) == 0 {
+		return []span{{"server queue", strong}}
+	}
+	items := []legendItem{
+		{colorRunning, "running", said(newest(v, serverRunning))},
+		{colorWaiting, "waiting", said(newest(v, serverWaiting))},
+		{dimmed, v.here("waiting here"), count(v.s.Waiting)},
+	}
+	out := legendFit(w, serverName(v, w, items), items...)
+	if v.s.ServerAbsent != "" {
+		out = append(out, endedEarly)
+	}
+	return out
+}
+
+// serverName is what the server is called in a title, in as few letters as leave room for the lines and their values.
+func serverName(v *view, w int, items []legendItem) string {
+	kind := shorten(sanitize(v.s.ServerKind), 16)
+	for _, name := range []string{kind + " queue", kind, "server queue"} {
+		n := width(name) + 6
+		for _, it := range items {
+			n += width(" ━ " + it.name + " " + it.value)
+		}
+		if n <= w && kind != "" {
+			return name
+		}
+	}
+	return "server"
+}
+
+// endedEarly stands in the title of figures that came and then came no more.
+var endedEarly = span{" ! ended", style{fg: orange, attr: bold}}
+
+// hereSign draws what the client itself counts where there are no dots.
+const hereSign = '.'
+
+// here is the name of such a line for the legend.
+func (v *view) here(name string) string {
+	if v.ascii {
+		return name + " " + string(hereSign)
+	}
+	return name
+}
+
+// legendFit leaves out lines from the end until the others fit.
+func legendFit(w int, title string, items ...legendItem) []span {
+	for ; len(items) > 0; items = items[:len(items)-1] {
+		if out := legend(w, title, items...); len(out) > 1 {
+			return out
+		}
+	}
+	return []span{{title, strong}}
+}
+
+func drawServerQueue(c canvas, v *view) {
+	if len(v.s.Server) == 0 {
+		drawAbsent(c, v.s.ServerAbsent, "the server has not been asked yet")
+		return
+	}
+	c = drawBroken(c, v)
+	plot{v: v, nothing: "no full second yet", series: []series{
+		{name: "waiting here", sign: hereSign, color: dimmed,
+			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
+		{name: "running", color: colorRunning, below: dotted, value: serverValue(v, serverRunning)},
+		{name: "waiting", color: colorWaiting, value: serverValue(v, serverWaiting)},
+	}}.draw(c)
+}
+
+// drawAbsent says in a few lines why there is nothing to show.
+func drawAbsent(c canvas, why, otherwise string) {
+	if why = sanitize(why); why == "" {
+		why = otherwise
+	}
+	for y, l := range wrap(why, c.w, min(c.h, 3)) {
+		c.print(0, y, l, label)
+	}
+}
+
+// drawBroken says on the first line that the figures ended early, and returns what is left of the canvas.
+func drawBroken(c canvas, v *view) canvas {
+	why := sanitize(v.s.ServerAbsent)
+	if why == "" || c.h < 6 {
+		return c
+	}
+	c.print(0, 0, "! "+why, style{fg: orange, attr: bold})
+	return c.sub(0, 1, c.w, c.h-1)
+}
+
+// serverTokensPanel shows the tokens by the server's own count, the output beside what came here. They differ where others
+// use the server too.
+var serverTokensPanel = panel{"server tokens", serverTokensTitle, drawServerTokens}
+
+func serverOutput(s *metrics.ServerSecond) float64 { return perTook(s, s.OutputTokens) }
+func serverPrompt(s *metrics.ServerSecond) float64 { return perTook(s, s.PromptTokens) }
+
+func serverTokensTitle(v *view, w, _ int) []span {
+	return legendFit(w, "server tok/s",
+		legendItem{colorOutput, "out", said(newest(v, serverOutput))},
+		legendItem{dimmed, v.here("out here"), said(recent(v.s, outputTokens))},
+		legendItem{colorInput, "prompt", said(newest(v, serverPrompt))})
+}
+
+func drawServerTokens(c canvas, v *view) {
+	if len(v.s.Server) == 0 {
+		drawAbsent(c, v.s.ServerAbsent, "the server has not been asked yet")
+		return
+	}
+	out := plot{v: v, nothing: "no full second yet", series: []series{
+		{name: "out here", sign: hereSign, color: dimmed,
+			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.OutputTokens) }},
+		{name: "out", color: colorOutput, below: dotted, value: serverValue(v, serverOutput)},
+	}}
+	in := plot{v: v, nothing: "no full second yet", series: []series{
+		{name: "prompt", color: colorInput, below: dotted, value: serverValue(v, serverPrompt)},
+	}}
+	if c.h < 7 {
+		out.draw(c)
+		return
+	}
+	out.upper = true
+	high := c.h/2 + c.h%2
+	out.draw(c.sub(0, 0, c.w, high))
+	in.draw(c.sub(0, high, c.w, c.h-high))
+}
+
+// serverTTFTPanel shows the mean TTFT by the server's clock beside ours: what lies between is the way there and back.
+var serverTTFTPanel = panel{"server ttft", serverTTFTTitle, drawServerTTFT}
+
+func serverTTFT(s *metrics.ServerSecond) float64 { return meanSeconds(s.TTFT) }
+
+func meanSeconds(l metrics.ServerLatency) float64 {
+	if !(l.N > 0) {
+		return metrics.Unsaid()
+	}
+	return sane(l.Mean.Seconds())
+}
+
+func ourTTFT(w *metrics.Window) float64 {
+	if w.TTFT.Count() == 0 {
+		return metrics.Unsaid()
+	}
+	return w.TTFT.Mean().Seconds()
+}
+
+func serverTTFTTitle(v *view, w, _ int) []span {
+	ours := metrics.Unsaid()
+	if ws := closedWindows(v.s); len(ws) > 0 {
+		ours = ourTTFT(&ws[len(ws)-1])
+	}
+	return legendFit(w, "mean TTFT",
+		legendItem{blue, v.here("here"), saidLatency(ours)},
+		legendItem{vermilion, "server", saidLatency(newest(v, serverTTFT))})
+}
+
+// saidLatency writes seconds, "" for none.
+func saidLatency(x float64) string {
+	if !metrics.Said(x) {
+		return ""
+	}
+	return latency(seconds(x))
+}
+
+func drawServerTTFT(c canvas, v *view) {
+	if len(v.s.Server) == 0 {
+		drawAbsent(c, v.s.ServerAbsent, "the server has not been asked yet")
+		return
+	}
+	plot{v: v, log: true, bounds: "ttft", nothing: "no first token yet", series: []series{
+		{name: "server", color: vermilion, value: serverValue(v, serverTTFT)},
+		{name: "here", sign: hereSign, color: blue, value: ourTTFT},
+	}}.draw(c)
+}

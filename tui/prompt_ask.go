@@ -1,0 +1,174 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"benchtop/metrics"
+)
+
+// ask opens a prompt with a line to begin from.
+func (m *model) ask(p prompt, line string) {
+	p.insert([]rune(line))
+	m.prompt = &p
+}
+
+// askLoad sets the load to a number.
+func askLoad(m *model, _ string) tea.Cmd {
+	if !m.mayLoad() {
+		return nil
+	}
+	users := m.latest.Steering.InUsers
+	m.ask(prompt{
+		title: "Load in " + loadUnit(users), hint: "Enter sets it, Esc leaves it",
+		enter: func(line string) string {
+			value, why := parseLoad(line, users)
+			if why == "" && m.mayLoad() {
+				m.setLoad(value)
+			}
+			return why
+		},
+	}, "")
+	return nil
+}
+
+// parseLoad reads a load, or says why it is none.
+func parseLoad(text string, users bool) (value float64, why string) {
+	text = strings.TrimSpace(text)
+	value, err := strconv.ParseFloat(text, 64)
+	switch {
+	case text == "":
+		return 0, "type a number of " + loadUnit(users)
+	case err != nil || math.IsNaN(value):
+		return 0, fmt.Sprintf("%q is no number of %s", text, loadUnit(users))
+	case users && (value < 1 || value != math.Trunc(value)):
+		return 0, fmt.Sprintf("%q: users are a whole number, 1 or more", text)
+	case value < 0.001:
+		return 0, fmt.Sprintf("%q: at least 0.001; P pauses", text)
+	case value > loadMost:
+		return 0, fmt.Sprintf("%q: at most %.0f", text, loadMost)
+	}
+	return value, ""
+}
+
+// askRamp moves the load to a number in a time, after a second question.
+func askRamp(m *model, _ string) tea.Cmd {
+	if !m.mayLoad() {
+		return nil
+	}
+	users := m.latest.Steering.InUsers
+	m.ask(prompt{
+		title: "Ramp from here, in " + loadUnit(users), hint: `to how much in what time, such as "40 in 60s"; Esc leaves it`,
+		enter: func(line string) string {
+			to, over, why := parseRamp(line, users)
+			if why == "" {
+				m.confirmRamp(to, over)
+			}
+			return why
+		},
+	}, "")
+	return nil
+}
+
+func (m *model) confirmRamp(to float64, over time.Duration) {
+	users := m.latest.Steering.InUsers
+	from, _ := m.load()
+	words := fmt.Sprintf("to %s in %s?", loadText(to, users), over)
+	if from > 0 {
+		words = fmt.Sprintf("from %s ", loadText(from, users)) + words
+	}
+	m.prompt = &prompt{title: "Ramp", hint: words + " y starts it, any other key does not", yes: func() {
+		if m.mayLoad() {
+			m.order(metrics.Order{Do: metrics.RampLoad, Value: to, Over: over}, to, false)
+			m.wish.known = false // where it is on its way only the run knows
+		}
+	}}
+}
+
+// parseRamp reads "40 in 60s", or says what is wrong with it. A bare number of time counts seconds.
+func parseRamp(text string, users bool) (to float64, over time.Duration, why string) {
+	fields := slices.DeleteFunc(strings.Fields(text), func(s string) bool { return s == "in" })
+	if len(fields) != 2 {
+		return 0, 0, `expected a load and a time, such as "40 in 60s"`
+	}
+	if to, why = parseLoad(fields[0], users); why != "" {
+		return 0, 0, why
+	}
+	if _, err := strconv.ParseFloat(fields[1], 64); err == nil {
+		fields[1] += "s"
+	}
+	over, err := time.ParseDuration(fields[1])
+	switch {
+	case err != nil:
+		return 0, 0, fmt.Sprintf("%q is no time; 90s or 5m would be", fields[1])
+	case over < time.Second || over > 24*time.Hour:
+		return 0, 0, fmt.Sprintf("%q: between 1s and 24h", fields[1])
+	}
+	return to, over, ""
+}
+
+// askObjectives edits what requests are judged by.
+func askObjectives(m *model, _ string) tea.Cmd {
+	if m.over() {
+		m.say("the run is over")
+		return nil
+	}
+	var now []string
+	for _, o := range m.choices(m.latest).objectives() {
+		now = append(now, o.Metric+":"+strconv.FormatFloat(o.LimitMS, 'f', -1, 64))
+	}
+	m.ask(prompt{
+		title: "Objectives in milliseconds", hint: "such as ttft:500 tpot:50 e2el:15000; nothing for none; Enter sets, Esc leaves",
+		enter: func(line string) string {
+			slo, err := parseObjectives(line)
+			if err != nil {
+				return err.Error()
+			}
+			if m.over() {
+				m.say("the run is over")
+			} else {
+				m.say(m.control.SetObjectives(slo))
+			}
+			return ""
+		},
+	}, strings.Join(now, " "))
+	return nil
+}
+
+// parseObjectives reads objectives with blanks or commas between them. None is an empty list, not nil.
+func parseObjectives(text string) (metrics.SLO, error) {
+	out := metrics.SLO{}
+	for _, f := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' }) {
+		o, err := metrics.ParseObjective(strings.ToLower(f))
+		if err != nil {
+			return nil, err
+		}
+		if o.LimitMS <= 0 || o.LimitMS > 1e9 {
+			return nil, fmt.Errorf("%q: more than 0 and at most 1e9 milliseconds", f)
+		}
+		out = out.With(o)
+	}
+	return out, nil
+}
+
+// askFilter searches requests or the log while one types; Esc takes it back.
+func askFilter(m *model, _ string) tea.Cmd {
+	set, before := m.setLogFilter, m.filter
+	p := prompt{title: "Filter the log", hint: "Enter keeps it, Esc takes it back"}
+	if onList(m) {
+		set, before = m.list.setFilter, m.list.filter
+		p.title = "Filter requests"
+		p.hint = "id, model, error, status, or failed, slow, running …; Enter keeps it, Esc takes it back"
+	}
+	p.changed = set
+	p.enter = func(line string) string { set(strings.TrimSpace(line)); return "" }
+	p.left = func() { set(before) }
+	m.ask(p, before)
+	return nil
+}

@@ -1,0 +1,103 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
+)
+
+// player notes what keys asked for.
+type player struct{ asked []string }
+
+func (p *player) Play()                { p.asked = append(p.asked, "play") }
+func (p *player) Pause()               { p.asked = append(p.asked, "pause") }
+func (p *player) SetSpeed(v float64)   { p.asked = append(p.asked, fmt.Sprint("speed ", v)) }
+func (p *player) Seek(d time.Duration) { p.asked = append(p.asked, fmt.Sprint("seek ", d)) }
+
+func replayOf(s metrics.Snapshot, playing bool, speed float64) (*model, *player) {
+	p := &player{}
+	s.Replay = &metrics.Replay{Playing: playing, Speed: speed, Length: 80 * time.Second}
+	m := open(s, 120, 40, termenv.Ascii)
+	m.player = p
+	m.Update(snapshotMsg{s})
+	m.show()
+	return m, p
+}
+
+func TestReplayKeys(t *testing.T) {
+	for _, c := range []struct {
+		playing bool
+		speed   float64
+		keys    []string
+		want    string
+	}{
+		{true, 1, []string{" "}, "[pause]"},
+		{false, 1, []string{" "}, "[play]"},
+		{true, 2, []string{">"}, "[speed 4]"},
+		{true, 2, []string{"<", "<", "<"}, "[speed 1 speed 0.5 speed 0.25]"},
+		{true, 0.125, []string{"<"}, "[speed 0.125]"},
+		{true, 1024, []string{">"}, "[speed 1024]"},
+		{true, 1, []string{","}, "[seek 52.4s]"},
+		{true, 1, []string{",", ","}, "[seek 52.4s seek 42.4s]"},
+		{true, 1, []string{".", ".", "."}, "[seek 1m12.4s seek 1m20s seek 1m20s]"},
+		{true, 1, []string{"home"}, "[seek 0s]"},
+		{true, 1, []string{"end"}, "[seek 1m20s]"},
+		{true, 1, []string{"5", "home", "6", "end", ","}, "[seek 52.4s]"},
+	} {
+		m, p := replayOf(mid(), c.playing, c.speed)
+		press(m, c.keys...)
+		if got := fmt.Sprint(p.asked); got != c.want {
+			t.Errorf("%v: %s, want %s", c.keys, got, c.want)
+		}
+	}
+}
+
+func TestReplayHeader(t *testing.T) {
+	m, _ := replayOf(mid(), true, 2)
+	if got := firstLines(m); !strings.Contains(got, "▶ REPLAY 2x 01:02/01:20") {
+		t.Errorf("playing:\n%s", got)
+	}
+	m, _ = replayOf(mid(), false, 0.5)
+	if got := firstLines(m); !strings.Contains(got, "‖ REPLAY 0.5x") {
+		t.Errorf("paused:\n%s", got)
+	}
+}
+
+func TestReplayLeavesAtOnce(t *testing.T) {
+	m, _ := replayOf(mid(), true, 1)
+	if cmd := press(m, "q"); cmd == nil || cmd() != (tea.QuitMsg{}) || m.control.(*control).drains != 0 {
+		t.Error("q did not just leave")
+	}
+	if strings.Contains(m.View(), "Stopping") {
+		t.Error("a run of the past is being stopped")
+	}
+}
+
+// At the end whole figures are shown and the report is there; played back both go.
+func TestReplayGoesBackFromTheEnd(t *testing.T) {
+	end := done()
+	end.Replay = &metrics.Replay{Speed: 1, Length: end.At}
+	m, p := replayOf(mid(), true, 1)
+	m.report = func(*metrics.Report, int) string { return "the report" }
+	m.Update(snapshotMsg{end})
+	press(m, "7")
+	if !strings.Contains(m.View(), "the report") || !m.whole {
+		t.Errorf("at the end:\n%s", m.View())
+	}
+	press(m, " ")
+	if got := fmt.Sprint(p.asked); got != "[seek 0s play]" {
+		t.Errorf("space at the end: %s", got)
+	}
+	back := mid()
+	back.Replay = &metrics.Replay{Playing: true, Speed: 1, Length: end.At}
+	m.Update(snapshotMsg{back})
+	if m.whole || m.pageNow().name == "Report" || !strings.Contains(lastLine(m), "space pause") {
+		t.Errorf("played back: whole %v, page %s\n%s", m.whole, m.pageNow().name, lastLine(m))
+	}
+}

@@ -1,0 +1,95 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
+)
+
+// withReport is a dashboard that can write a report.
+func withReport(s metrics.Snapshot, w, h int) *model {
+	m := open(s, w, h, termenv.Ascii)
+	m.report = func(r *metrics.Report, width int) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, "==== %d of %d columns \x1b[2J\u202e\n", r.Completed, width)
+		for i := range 60 {
+			fmt.Fprintf(&b, "line  %d\n", i)
+		}
+		return b.String()
+	}
+	return m
+}
+
+func TestReportPage(t *testing.T) {
+	m := withReport(mid(), 100, 30)
+	if strings.Contains(m.View(), "Report") {
+		t.Fatal("a report before the end")
+	}
+	press(m, "7")
+	if m.page != 0 {
+		t.Fatal("7 turned to a page that is not there")
+	}
+	for range 4 { // the last key is two seconds ago
+		m.Update(tickMsg{})
+	}
+	m.Update(snapshotMsg{done()})
+	got := m.View()
+	for _, want := range []string{"[7 Report]", "of 98 columns", "line  0", "lines more below", "q leaves"} {
+		if !strings.Contains(got, want) {
+			t.Fatalf("no %q in\n%s", want, got)
+		}
+	}
+	press(m, "G")
+	if got := m.View(); !strings.Contains(got, "line  59") || strings.Contains(got, "more below") {
+		t.Errorf("after G:\n%s", got)
+	}
+	press(m, "k", "pgup", "g")
+	if got := m.View(); !strings.Contains(got, "line  0") {
+		t.Errorf("after g:\n%s", got)
+	}
+	press(m, "1")
+	if got := lastLine(m); !strings.Contains(got, "7 report") {
+		t.Errorf("no hint: %q", got)
+	}
+	press(m, "shift+tab")
+	if m.pageNow().name != "Report" {
+		t.Errorf("before the first page comes %s", m.pageNow().name)
+	}
+}
+
+// The screen turns to the report only where nobody looks at anything else.
+func TestReportDoesNotInterrupt(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		keys []string
+		want string
+	}{
+		{"nothing", nil, "Report"},
+		{"a wish to stop", []string{"q"}, "Report"},
+		{"another page", []string{"3"}, "Load"},
+		{"a zoomed panel", []string{"l", "z"}, "Overview"},
+		{"the help", []string{"?"}, "Overview"},
+		{"a prompt", []string{"o"}, "Overview"},
+		{"frozen", []string{" "}, "Overview"},
+	} {
+		m := withReport(mid(), 100, 30)
+		press(m, c.keys...)
+		for range 4 {
+			m.Update(tickMsg{})
+		}
+		m.Update(snapshotMsg{done()})
+		if got := m.pageNow().name; got != c.want {
+			t.Errorf("%s: page %s, want %s", c.name, got, c.want)
+		}
+	}
+	m := withReport(mid(), 100, 30)
+	press(m, "w")
+	m.Update(snapshotMsg{done()})
+	if got := m.pageNow().name; got != "Overview" {
+		t.Errorf("just after a key: page %s", got)
+	}
+}

@@ -1,0 +1,115 @@
+package tui
+
+import (
+	"time"
+
+	"benchtop/metrics"
+)
+
+// selection is the part of a run within the span.
+type selection struct {
+	closed                []metrics.Window // whole seconds only: their counts are rates
+	ttft, tpot, itl, e2el metrics.Histogram
+
+	// answer, held and scheduled are there after more was called: only one page wants them.
+	answer, held, scheduled metrics.Histogram
+	rest                    func()
+}
+
+// more merges the latencies that few panels show, once.
+func (p *selection) more() *selection {
+	if p.rest != nil {
+		p.rest()
+		p.rest = nil
+	}
+	return p
+}
+
+// selected merges the windows of the span, once for all panels.
+func (v *view) selected() *selection {
+	if v.picked == nil {
+		v.picked = choose(v.s, v.span, v.back)
+	}
+	return v.picked
+}
+
+func choose(s *metrics.Snapshot, span, back time.Duration) *selection {
+	from, to, all := spanOf(s, span, back)
+	out := &selection{closed: within(closedWindows(s), from, to)}
+	if all {
+		out.ttft, out.tpot, out.itl, out.e2el = s.TTFT, s.TPOT, s.ITL, s.E2EL
+		out.answer, out.held, out.scheduled = s.FirstAnswer, s.ClientQueue, s.Scheduled
+		return out
+	}
+	ws := within(s.Windows, from, to)
+	for i := range ws {
+		w := &ws[i]
+		out.ttft.Merge(&w.TTFT)
+		out.tpot.Merge(&w.TPOT)
+		out.itl.Merge(&w.ITL)
+		out.e2el.Merge(&w.E2EL)
+	}
+	out.rest = func() {
+		for i := range ws {
+			w := &ws[i]
+			out.answer.Merge(&w.FirstAnswer)
+			out.held.Merge(&w.HeldTime)
+			out.scheduled.Merge(&w.Scheduled)
+		}
+	}
+	return out
+}
+
+// within cuts windows, which are in order of time, to those that begin in [from, to).
+func within(ws []metrics.Window, from, to time.Duration) []metrics.Window {
+	for len(ws) > 0 && ws[0].Start < from {
+		ws = ws[1:]
+	}
+	for len(ws) > 0 && ws[len(ws)-1].Start >= to {
+		ws = ws[:len(ws)-1]
+	}
+	return ws
+}
+
+// endless is later than any moment of a run.
+const endless = time.Duration(1<<63 - 1)
+
+// spanOf is the stretch of the run that is chosen, windows that begin in [from, to); all says that it is the whole run. It
+// ends back before the last closed second, or with the open one if back is 0. A span that reaches into the warm-up shows that
+// part too, which figures of the whole run leave out.
+func spanOf(s *metrics.Snapshot, span, back time.Duration) (from, to time.Duration, all bool) {
+	closed := closedWindows(s)
+	if span <= 0 || len(closed) == 0 {
+		return 0, endless, span <= 0 || s.Plan == nil || s.Plan.Warmup <= 0
+	}
+	end := closed[len(closed)-1].Start + time.Second
+	if back = scrolled(s, span, back); back > 0 {
+		return end - back - span, end - back, false
+	}
+	from = end - span
+	return from, endless, from <= 0 && (s.Plan == nil || s.Plan.Warmup <= 0)
+}
+
+// scrolled is how far back the charts really are: whole seconds, and never so far that they would begin before the run does.
+func scrolled(s *metrics.Snapshot, span, back time.Duration) time.Duration {
+	closed := closedWindows(s)
+	if span <= 0 || back <= 0 || len(closed) == 0 {
+		return 0
+	}
+	end := closed[len(closed)-1].Start + time.Second
+	return min(back.Truncate(time.Second), max(0, end-span))
+}
+
+// closedWindows leaves out the second that is still open: its counts are not rates yet. Once the run is over its last
+// part of a second counts as well.
+func closedWindows(s *metrics.Snapshot) []metrics.Window {
+	ws := s.Windows
+	for len(ws) > 0 {
+		age := s.At - ws[len(ws)-1].Start
+		if age >= time.Second || s.State == metrics.Finished && age > 0 {
+			break
+		}
+		ws = ws[:len(ws)-1]
+	}
+	return ws
+}

@@ -1,0 +1,184 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
+)
+
+// watched is a run whose server and accelerators said how they were: the queue grows from second 20 on, the cache fills,
+// and from second 45 on requests are preempted.
+func watched(s metrics.Snapshot, gpus int) metrics.Snapshot {
+	s.ServerKind = "vLLM"
+	plan := *s.Plan
+	plan.GPUPrice = 2.5
+	s.Plan = &plan
+	for at := 980 * time.Millisecond; at < s.At; at += 1003 * time.Millisecond {
+		t := at.Seconds()
+		grown := math.Max(0, t-20)
+		look := metrics.ServerSecond{
+			At: at, Took: 1003 * time.Millisecond,
+			Running: math.Min(4*t, 128), Waiting: math.Floor(grown * grown / 16), KVUsage: math.Min(t/50, 0.97),
+			Preemptions:   math.Floor(math.Max(0, t-45) / 3),
+			PrefixQueries: 2000 + 40*t, PrefixHits: 1300 + 25*t, HitRate: 0.64,
+			PromptTokens: 700 + 30*t, OutputTokens: math.Min(120*t, 4200),
+			DraftTokens: metrics.Unsaid(), AcceptedTokens: metrics.Unsaid(),
+			TTFT:    metrics.ServerLatency{N: 12, Mean: time.Duration(150+10*grown) * time.Millisecond},
+			Queue:   metrics.ServerLatency{N: 12, Mean: time.Duration(5+9*grown) * time.Millisecond},
+			Prefill: metrics.ServerLatency{N: 12, Mean: 90 * time.Millisecond},
+		}
+		s.Server = append(s.Server, look)
+		g := metrics.GPUSecond{At: at, Took: look.Took}
+		for i := range gpus {
+			g.GPUs = append(g.GPUs, metrics.GPU{
+				Index: i, Name: "NVIDIA H200", Use: math.Min(t/40, 0.99), MemoryUsed: 120e9, MemoryTotal: 150754820096,
+				Power: 200 + math.Min(10*t, 450) + float64(7*i), PowerLimit: 700, Temperature: 40 + math.Min(t, 28), Clock: 1980,
+			})
+		}
+		if gpus > 0 {
+			s.GPUs = append(s.GPUs, g)
+		}
+	}
+	return s
+}
+
+// speechless is a run beside which nobody says anything.
+func speechless(s metrics.Snapshot) metrics.Snapshot {
+	s.ServerAbsent = "http://127.0.0.1:8000/metrics answers 404 Not Found, so the server's own figures are not shown"
+	s.GPUsAbsent = "no nvidia-smi, amd-smi or rocm-smi in PATH"
+	return s
+}
+
+// gone is a run whose server and accelerators fell silent after 40 seconds.
+func gone(s metrics.Snapshot) metrics.Snapshot {
+	s.Server, s.GPUs = s.Server[:40], s.GPUs[:40]
+	s.ServerAbsent = "http://127.0.0.1:8000/metrics does not answer any more: connection refused"
+	s.GPUsAbsent = "nvidia-smi ended"
+	return s
+}
+
+// showing is a model on the page of a name.
+func showing(t *testing.T, s metrics.Snapshot, page string, w, h int) *model {
+	t.Helper()
+	m := open(s, w, h, termenv.Ascii)
+	for i := range pages {
+		if pages[i].name == page {
+			m.turn(i)
+			m.show()
+			return m
+		}
+	}
+	t.Fatalf("no page %q", page)
+	return nil
+}
+
+func TestServerPage(t *testing.T) {
+	for _, st := range []struct {
+		name string
+		s    metrics.Snapshot
+	}{
+		{"full", watched(mid(), 8)},
+		{"one_gpu", watched(mid(), 1)},
+		{"no_gpu", func() metrics.Snapshot { s := watched(bad(), 0); s.GPUsAbsent = speechless(s).GPUsAbsent; return s }()},
+		{"silent", speechless(mid())},
+		{"young", watched(young(), 2)},
+		{"gone", gone(watched(mid(), 1))},
+	} {
+		for _, size := range sizes[1:] {
+			name := fmt.Sprintf("server_%s_%dx%d.txt", st.name, size[0], size[1])
+			t.Run(name, func(t *testing.T) {
+				m := showing(t, st.s, "Server", size[0], size[1])
+				whole(t, m, name)
+				golden(t, "screens/"+name, m.View()+"\n")
+			})
+		}
+	}
+}
+
+func TestServerPageColours(t *testing.T) {
+	m := showing(t, watched(mid(), 2), "Server", 120, 40)
+	m.palette = newPalette(termenv.ANSI256)
+	m.show()
+	whole(t, m, "colours")
+	golden(t, "colours/server_120x40.txt", strings.ReplaceAll(m.View(), "\x1b", "␛")+"\n")
+}
+
+// Energy and tokens are those of the same seconds, whenever somebody looked.
+func TestEnergy(t *testing.T) {
+	s := metrics.Snapshot{At: 10 * time.Second, State: metrics.Running, Plan: &metrics.Plan{GPUPrice: 3.6}}
+	for i := range 10 {
+		s.Windows = append(s.Windows, metrics.Window{Start: time.Duration(i) * time.Second, OutputTokens: 100})
+	}
+	for i := 3; i <= 6; i++ { // two of 500 W, from second 2 to 6
+		g := metrics.GPU{Power: 500}
+		s.GPUs = append(s.GPUs, metrics.GPUSecond{At: time.Duration(i) * time.Second, Took: time.Second, GPUs: []metrics.GPU{g, g}})
+	}
+	want := "energy whole run 4kJ · 10.00 J/token · cost 20.00 per 1M tokens"
+	if got := energyWords(&view{s: &s}); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	s.GPUs[1].GPUs[0].Power, s.GPUs[1].GPUs[1].Power = metrics.Unsaid(), metrics.Unsaid()
+	if got := energyWords(&view{s: &s}); !strings.HasPrefix(got, "energy whole run 3kJ") {
+		t.Errorf("got %q", got)
+	}
+	for i := range s.GPUs {
+		s.GPUs[i].GPUs = []metrics.GPU{{Power: metrics.Unsaid()}}
+	}
+	if got := energyWords(&view{s: &s}); got != "energy: not given" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A second of the run has the look that covers its middle; one that came late leaves no gap, one that is long past does.
+func TestServerIn(t *testing.T) {
+	var all []metrics.ServerSecond
+	for i, at := range []time.Duration{980, 1990, 3010, 4020, 9000} {
+		took := time.Second
+		if i == 4 {
+			took = 2 * time.Second // the looks between were lost
+		}
+		all = append(all, metrics.ServerSecond{At: at * time.Millisecond, Took: took, Running: float64(i)})
+	}
+	for second, want := range []float64{0, 1, 2, 3, 3, 3, -1, 4, 4, 4, 4, -1} {
+		got := -1.0
+		if s := serverIn(all, &metrics.Window{Start: time.Duration(second) * time.Second}); s != nil {
+			got = s.Running
+		}
+		if got != want {
+			t.Errorf("second %d: look %v, want %v", second, got, want)
+		}
+	}
+	if serverIn(nil, &metrics.Window{}) != nil {
+		t.Error("a look out of nothing")
+	}
+}
+
+func TestWhyParts(t *testing.T) {
+	const ms = time.Millisecond
+	for _, c := range []struct {
+		split metrics.TTFTSplit
+		want  []string
+	}{
+		{metrics.TTFTSplit{N: 9, Held: 50 * ms, Connect: 10 * ms, TTFT: 40 * ms, Queue: 20 * ms, Prefill: 15 * ms, Rest: 5 * ms,
+			Source: metrics.SplitByRequests}, []string{"held", "50.0ms   50%", "server queue", "20%", "prefill", "15%", "rest", "per request", "100ms"}},
+		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms,
+			Source: metrics.SplitUnknown}, []string{"server, way", "100%", "–", "unknown, it does not say"}},
+		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
+			Source: metrics.SplitByMetrics}, []string{"rest", "75%", "from its /metrics"}},
+		{metrics.TTFTSplit{}, []string{"no first token yet"}},
+	} {
+		s := metrics.Snapshot{Report: &metrics.Report{Split: c.split}}
+		got := whyPanel.inView(&view{s: &s, mono: true}, 70, whyHeight)
+		for _, w := range c.want {
+			if !strings.Contains(got, w) {
+				t.Errorf("%+v: no %q in\n%s", c.split, w, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package tui
+
+import (
+	"math"
+	"sort"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// staleAfter is how long a look at the server stands for what it is like.
+const staleAfter = 2 * time.Second
+
+// serverIn is the look at the server that covers a second of the run, nil if there is none. A look tells of the time since
+// the one before, and looks do not come at full seconds: the one that covers the middle counts.
+func serverIn(all []metrics.ServerSecond, w *metrics.Window) *metrics.ServerSecond {
+	mid := w.Start + time.Second/2
+	i := sort.Search(len(all), func(i int) bool { return all[i].At >= mid })
+	switch {
+	case i < len(all) && all[i].At-max(all[i].Took, time.Second) <= mid:
+		return &all[i]
+	case i > 0 && mid-all[i-1].At < staleAfter:
+		return &all[i-1]
+	}
+	return nil
+}
+
+// serverValue is a figure of the server over time, for a plot.
+func serverValue(v *view, of func(*metrics.ServerSecond) float64) func(*metrics.Window) float64 {
+	return func(w *metrics.Window) float64 {
+		if s := serverIn(v.s.Server, w); s != nil {
+			return of(s)
+		}
+		return math.NaN()
+	}
+}
+
+// perTook turns what moved since the look before into a rate.
+func perTook(s *metrics.ServerSecond, n float64) float64 {
+	if s.Took <= 0 {
+		return math.NaN()
+	}
+	return n / s.Took.Seconds()
+}
+
+// serverSpan are the looks at the server within the span, or of the whole run.
+func (v *view) serverSpan() []metrics.ServerSecond {
+	from, to := v.stretch()
+	all := v.s.Server
+	for len(all) > 0 && all[0].At < from {
+		all = all[1:]
+	}
+	for len(all) > 0 && all[len(all)-1].At >= to {
+		all = all[:len(all)-1]
+	}
+	return all
+}
+
+// stretch is the part of the run that figures are of: the span, or all of it but the warm-up.
+func (v *view) stretch() (from, to time.Duration) {
+	from, to, all := spanOf(v.s, v.span, v.back)
+	if v.whole || all {
+		return v.plan().Warmup, endless
+	}
+	return from, to
+}
+
+// newest is the figure of the last look that is not stale; Unsaid if there is none.
+func newest(v *view, of func(*metrics.ServerSecond) float64) float64 {
+	if n := len(v.s.Server); n > 0 && (v.s.State == metrics.Finished || v.s.At-v.s.Server[n-1].At < 5*staleAfter) {
+		return of(&v.s.Server[n-1])
+	}
+	return metrics.Unsaid()
+}
+
+// total adds up what was said; Unsaid if nothing was.
+func total(all []metrics.ServerSecond, of func(*metrics.ServerSecond) float64) float64 {
+	sum, said := 0.0, false
+	for i := range all {
+		if x := of(&all[i]); metrics.Said(x) {
+			sum, said = sum+sane(x), true
+		}
+	}
+	if !said {
+		return metrics.Unsaid()
+	}
+	return sum
+}
+
+// said writes a figure in at most five columns, a dash if there is none.
+func said(x float64) string {
+	if !metrics.Said(x) {
+		return "–"
+	}
+	return short(math.Round(sane(x)*10) / 10)
+}
+
+// saidShare writes a share from 0 to 1 in whole percent.
+func saidShare(x float64) string {
+	if !metrics.Said(x) {
+		return "–"
+	}
+	return said(math.Round(100*min(sane(x), 1))) + "%"
+}

@@ -1,0 +1,42 @@
+package tui
+
+import "github.com/muesli/termenv"
+
+// Shades are the colours of areas: of heat maps and of the bands between percentiles. They are there where a terminal has 256
+// colours or more, whatever the theme.
+const (
+	heatSteps = 10
+	// bandLow lies between the median and the 90th percentile, bandHigh between that and the 99th.
+	bandLow    = shades + heatSteps
+	bandHigh   = bandLow + 1
+	shadeCount = heatSteps + 2
+)
+
+// shadeSwatches are viridis, from few to many, and two dark tones: so lines stand out on them, and they themselves on black
+// and on white.
+var shadeSwatches = [shadeCount]struct{ rgb, ansi256 string }{
+	{"#472D7B", "54"}, {"#424086", "60"}, {"#3B528B", "61"}, {"#33638D", "67"}, {"#2C728E", "66"},
+	{"#21918C", "30"}, {"#28AE80", "36"}, {"#5EC962", "77"}, {"#ADDC30", "149"}, {"#FDE725", "220"},
+	{"#2B566F", "24"}, {"#6B4A3A", "95"},
+}
+
+// heat is the colour of a share of the most there is, from just above 0 to 1.
+func heat(part float64) color {
+	return shades + color(min(int(part*heatSteps), heatSteps-1))
+}
+
+// shade fills in the shades, where there are colours enough.
+func (p *palette) shade(profile termenv.Profile) {
+	if !p.filled {
+		return
+	}
+	for i, s := range shadeSwatches {
+		name := s.rgb
+		if profile == termenv.ANSI256 {
+			name = s.ansi256
+		}
+		if c := profile.Color(name); c != nil {
+			p.fg[shades+color(i)], p.bg[shades+color(i)] = c.Sequence(false), c.Sequence(true)
+		}
+	}
+}

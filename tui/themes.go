@@ -1,0 +1,97 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/muesli/termenv"
+)
+
+// The themes. Standard has colours that people with any colour vision can tell apart, on dark and on light. Contrast draws
+// words, borders and lines so that they stand out on any background. Mono has no colour at all, as without any.
+const (
+	themeStandard = "default"
+	themeContrast = "contrast"
+	themeMono     = "mono"
+)
+
+// Themes are the names of all themes, the usual one first.
+func Themes() []string { return []string{themeStandard, themeContrast, themeMono} }
+
+// CheckTheme says whether a name is a value for Options.Theme, and if not, which ones are.
+func CheckTheme(name string) error {
+	if name == "" || slices.Contains(Themes(), name) {
+		return nil
+	}
+	return fmt.Errorf("%q is no theme; use %s", name, strings.Join(Themes(), ", "))
+}
+
+// swatch is a colour for terminals of 16 million, 256 and 16 colours; "" is the terminal's own foreground.
+type swatch struct{ rgb, ansi256, ansi string }
+
+// standardSwatches: the first eight are Okabe and Ito's, which people with any colour vision can tell apart. Of the 16 only
+// those are used that can be read on black, on white and on Solarized, whose bright black is its background: so labels are
+// plain there, and only borders may be lost.
+var standardSwatches = [shades]swatch{
+	blue:      {"#56B4E9", "74", "12"},
+	orange:    {"#E69F00", "172", "3"},
+	green:     {"#009E73", "36", "2"},
+	vermilion: {"#D55E00", "166", "1"},
+	purple:    {"#CC79A7", "175", "5"},
+	yellow:    {"#F0E442", "221", "3"},
+	grey:      {"#8A8A8A", "245", ""},
+	dimmed:    {"#8A8A8A", "245", "8"},
+	faint:     {"#6C6C6C", "242", "8"},
+	black:     {"#101010", "233", "0"},
+}
+
+// contrastSwatches stand out from black about as much as from white, 4.3 to 1 and more, which is nearly as much as one colour
+// can have on both. What only supports is plain.
+var contrastSwatches = [shades]swatch{
+	blue:      {"#0078D7", "32", "12"},
+	orange:    {"#B86200", "130", "3"},
+	green:     {"#008547", "29", "2"},
+	vermilion: {"#E0301E", "160", "1"},
+	purple:    {"#B146C2", "133", "5"},
+	yellow:    {"#8F7300", "94", "3"},
+	dimmed:    {"#767676", "243", ""},
+	black:     {"#000000", "16", "0"},
+}
+
+// themed is the palette of a theme on a kind of terminal. Where there is no colour all themes look alike.
+func themed(theme string, p termenv.Profile) *palette {
+	out := &palette{theme: theme, profile: p, mono: p == termenv.Ascii || theme == themeMono, few: p == termenv.ANSI}
+	out.attrs = p != termenv.Ascii
+	if out.mono {
+		return out
+	}
+	out.filled = p == termenv.TrueColor || p == termenv.ANSI256
+	swatches := &standardSwatches
+	if theme == themeContrast {
+		out.heavy, swatches = true, &contrastSwatches
+	}
+	for i, s := range swatches {
+		name := s.rgb
+		switch p {
+		case termenv.ANSI256:
+			name = s.ansi256
+		case termenv.ANSI:
+			name = s.ansi
+		}
+		if name == "" {
+			continue
+		}
+		if c := p.Color(name); c != nil {
+			out.fg[i], out.bg[i] = c.Sequence(false), c.Sequence(true)
+		}
+	}
+	out.shade(p)
+	return out
+}
+
+// next is the palette of the theme after this one. Without colour there is nothing to choose.
+func (p *palette) next() *palette {
+	all := Themes()
+	return themed(all[(slices.Index(all, p.theme)+1)%len(all)], p.profile)
+}

@@ -53,7 +53,7 @@ func (t textReport) split(r *metrics.Report) {
 	for _, p := range parts {
 		words := p.name + " " + digits(milliseconds(p.took)) + " ms"
 		switch {
-		case milliseconds(p.took) == 0:
+		case p.took < s.TTFT/100 || milliseconds(p.took) == 0: // not worth a word
 		case p.letter == 'H' || p.letter == 'C':
 			before = append(before, words)
 		default:

@@ -101,12 +101,14 @@ func TestChunkAllocatesNothing(t *testing.T) {
 	rec.Due(&q)
 	rec.Sent(&q)
 	q.Chunks = make([]Chunk, 0, 10_000)
-	at := time.Duration(0)
+	at, piece := time.Duration(0), []byte("word ")
 	chunk := func() {
 		at += 20 * time.Microsecond
-		q.Add(Chunk{At: at, Tokens: 1})
+		q.Add(Chunk{At: at, Tokens: 1, Answer: true})
+		q.Piece = piece
 		rec.Chunk(&q)
 	}
+	rec.Look(Look{Rows: true, Open: 1})
 	chunk()
 	chunk()
 	if n := testing.AllocsPerRun(1000, chunk); n != 0 {

@@ -20,19 +20,22 @@ func again(rec *Recorder, all []Request, until time.Duration) {
 	var story []moment
 	for i := range all {
 		as := &all[i]
-		q := as.Again()
+		q := NewRequest(as.Index)
+		q.Scheduled, q.Due, q.InputTokens = as.Scheduled, as.Due, as.InputTokens
 		story = append(story, moment{as.Due, func() { rec.Due(&q) }})
 		if as.Sent != Never {
-			story = append(story, moment{as.Sent, func() { q.Admit(as); rec.Sent(&q) }})
+			story = append(story, moment{as.Sent, func() { q.Admitted, q.Sent, q.Connect = as.Admitted, as.Sent, as.Connect; rec.Sent(&q) }})
 		}
 		for _, c := range as.Chunks {
 			story = append(story, moment{c.At, func() {
-				if q.Next(as) {
-					rec.Chunk(&q)
+				q.Add(c)
+				if as.FirstAnswer == c.At {
+					q.FirstAnswer = c.At
 				}
+				rec.Chunk(&q)
 			}})
 		}
-		story = append(story, moment{as.Done, func() { q.End(as); rec.Done(&q) }})
+		story = append(story, moment{as.Done, func() { live := q.live; q = *as; q.live = live; rec.Done(&q) }})
 	}
 	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })
 	for _, m := range story {

@@ -46,12 +46,12 @@ func (a *arrivals) add(at time.Duration, sets []setting) {
 	}
 }
 
-// end is where the last level ends: with the last request that came, or with the run where users come without pause and
-// nobody changes their number.
+// end is where the last level ends: with the last request that came, or with the run where users come without pause. Where
+// their number was set it matters that what is in flight at the end is not counted as load.
 func (l *levels) end(last, ended time.Duration) time.Duration {
 	switch p := l.plan; {
 	case l.steered && !p.paced():
-		return last
+		return max(last, min(ended, p.Duration))
 	case len(p.Stages) > 0:
 		return max(last, min(ended, p.Stages[len(p.Stages)-1].End()))
 	case p.Ramp != nil || p.paced():

@@ -151,11 +151,6 @@ func NewRequest(index int) Request {
 // Add files a chunk that just arrived.
 func (r *Request) Add(c Chunk) {
 	r.Chunks = append(r.Chunks, c)
-	r.pass(c)
-}
-
-// pass notes the moments of a chunk.
-func (r *Request) pass(c Chunk) {
 	if r.FirstChunk == Never {
 		r.FirstChunk = c.At
 	}

@@ -16,12 +16,25 @@ type setting struct {
 	LoadSetting
 }
 
+// mostLoad bounds loads that come from a file, in requests per second or users.
+const mostLoad = 1e9
+
+// sensible is a load that arithmetic can hold.
+func sensible(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return min(max(0, v), mostLoad)
+}
+
 // settings are the loads that were set while the run was on, in order of time.
 func settings(events []Event) []setting {
 	var all []setting
 	for i := range events {
 		if e := &events[i]; e.Set != nil && len(all) < mostSettings {
-			all = append(all, setting{min(max(0, e.At), maxWindows*time.Second), *e.Set})
+			s := setting{min(max(0, e.At), maxWindows*time.Second), *e.Set}
+			s.Rate, s.RampTo, s.Users = sensible(s.Rate), sensible(s.RampTo), min(max(0, s.Users), mostLoad)
+			all = append(all, s)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b setting) int { return cmp.Compare(a.at, b.at) })
@@ -119,7 +132,7 @@ func stretches(sets []setting, end time.Duration) []stretch {
 func (s *LoadSetting) arrived() LoadSetting {
 	out := LoadSetting{By: s.By}
 	if s.inUsers() {
-		out.Users = int(min(s.RampTo, 1e9))
+		out.Users = int(math.Round(s.RampTo))
 	} else {
 		out.Rate = s.RampTo
 	}

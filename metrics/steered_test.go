@@ -123,7 +123,7 @@ func TestSteeredUsers(t *testing.T) {
 	stages := userStages(1, 8, 16, 64, 128)
 	events := []Event{setTo(10, LoadSetting{Users: 8}), setTo(20, LoadSetting{Users: 16}), setTo(30, LoadSetting{Users: 64}),
 		setTo(40, LoadSetting{Users: 128})}
-	report := summarizeSteered(t, Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 1}, closedLoop(stages, time.Second/2, 16), events)
+	report := summarizeSteered(t, Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 1, Duration: 50 * time.Second}, closedLoop(stages, time.Second/2, 16), events)
 	a := report.Answer
 	if len(report.Levels) != 5 || !a.Bends || a.At != 16 || !a.Users || a.BentAt != 30*time.Second {
 		t.Errorf("%+v\n%+v", a, report.Levels)

@@ -19,6 +19,8 @@ type series struct {
 	sparse bool
 	// behind is a line of the run to compare with: dotted and dim whatever its colour.
 	behind bool
+	// ours: that run has no line behind this one.
+	ours bool
 }
 
 // below says what is under a line.

@@ -377,3 +377,57 @@ func TestBand(t *testing.T) {
 		}
 	}
 }
+
+// long is a run of a quarter of an hour, the most that a chart of a span shows.
+func long() metrics.Snapshot {
+	s := full()
+	var ws []metrics.Window
+	for i := range 900 {
+		w := s.Windows[i%60]
+		w.Start = time.Duration(i) * time.Second
+		ws = append(ws, w)
+	}
+	s.Windows, s.At = ws, 900*time.Second
+	return s
+}
+
+func BenchmarkLatencyCharts(b *testing.B) {
+	for name, s := range map[string]metrics.Snapshot{"1m": full(), "15m": long()} {
+		for _, p := range []panel{latencyBandPanel, latencyHeatPanel, latencyHistogramPanel, percentileTablePanel} {
+			b.Run(p.name+"/"+name, func(b *testing.B) {
+				sf := newSurface(120, 30)
+				v := &view{s: &s, span: 15 * time.Minute, filled: true, metric: metricITL}
+				v.selected().more()
+				b.ReportAllocs()
+				for b.Loop() {
+					p.frame(sf.all(), v, false)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkPages draws all panels of a page, nothing merged before, of a run of a quarter of an hour beside another one.
+func BenchmarkPages(b *testing.B) {
+	s := long()
+	for _, p := range pages {
+		if p.name != "Latency" && p.name != "Load" {
+			continue
+		}
+		for _, baseline := range []*Baseline{nil, older()} {
+			for _, size := range [][2]int{{120, 35}, {200, 55}} {
+				b.Run(fmt.Sprintf("%s/%dx%d/baseline=%v", p.name, size[0], size[1], baseline != nil), func(b *testing.B) {
+					sf := newSurface(size[0], size[1])
+					b.ReportAllocs()
+					for b.Loop() {
+						v := &view{s: &s, span: 15 * time.Minute, filled: true, metric: metricITL, baseline: baseline}
+						for _, bx := range p.panels(rect{0, 0, size[0], size[1]}, v) {
+							panel, _ := panelNamed(bx.name)
+							panel.frame(sf.all().in(bx.rect), v, false)
+						}
+					}
+				})
+			}
+		}
+	}
+}

@@ -29,7 +29,7 @@ func bandPlot(v *view) plot {
 	p := percentileLines(v, m)
 	p.named = true
 	for i := range p.series {
-		p.series[i].below = bare
+		p.series[i].below, p.series[i].ours = bare, i > 0 // one line of another run is as much as can be read behind three
 	}
 	return p
 }
@@ -61,9 +61,6 @@ func percentileLines(v *view, m *latencyMetric) plot {
 //	    │▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄  p50
 func drawBand(c canvas, v *view) {
 	p := v.versus(bandPlot)
-	if len(p.older) > 0 { // one line of the older run is as much as can be read behind three
-		p.older = p.older[:1]
-	}
 	if !v.filled || v.ascii {
 		p.draw(c)
 		return

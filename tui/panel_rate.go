@@ -26,7 +26,7 @@ func rateTitle(v *view, w, _ int) []span {
 	}
 	out := legend(w, "req/s", items...)
 	if v.older() != nil {
-		out = append(out, v.baselineNote("")...)
+		out = append(out, v.baselineNote(" done")...)
 	}
 	for _, note := range v.answerNotes() {
 		if spansWidth(out)+len(" · ")+width(note)+6 <= w {
@@ -44,11 +44,11 @@ func sentRequests(w *metrics.Window) int { return w.Sent }
 func ratePlot(v *view) plot {
 	p := plot{v: v, nothing: "no full second yet"}
 	if t := newTargets(v); t.any() {
-		p.series = append(p.series, series{name: "target", color: colorHeld,
+		p.series = append(p.series, series{name: "target", color: colorHeld, ours: true,
 			value: func(w *metrics.Window) float64 { return t.at(w.Start + time.Second/2) }})
 	}
 	p.series = append(p.series,
-		series{name: "sent", color: colorSent,
+		series{name: "sent", color: colorSent, ours: true,
 			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.Sent) }},
 		series{name: "done", color: colorRunning, below: dotted,
 			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.Done) }})

@@ -15,8 +15,8 @@ const (
 // shadeSwatches are viridis, from few to many, and two dark tones: so lines stand out on them, and they themselves on black
 // and on white.
 var shadeSwatches = [shadeCount]struct{ rgb, ansi256 string }{
-	{"#472D7B", "54"}, {"#424086", "60"}, {"#3B528B", "61"}, {"#33638D", "67"}, {"#2C728E", "66"},
-	{"#21918C", "30"}, {"#28AE80", "36"}, {"#5EC962", "77"}, {"#ADDC30", "149"}, {"#FDE725", "220"},
+	{"#472D7B", "54"}, {"#424086", "55"}, {"#3B528B", "61"}, {"#33638D", "67"}, {"#2C728E", "31"},
+	{"#21918C", "37"}, {"#28AE80", "72"}, {"#5EC962", "77"}, {"#ADDC30", "149"}, {"#FDE725", "220"},
 	{"#2B566F", "24"}, {"#6B4A3A", "95"},
 }
 

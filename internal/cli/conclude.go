@@ -90,7 +90,7 @@ func (s *session) say(o outcome) error {
 
 // printReport prints everything there is to read about a run; the answer a person came for stands last.
 func printReport(w io.Writer, r metrics.Report, plots bool) error {
-	err := errors.Join(export.Text(w, r), export.Remarks(w, r))
+	err := errors.Join(export.Text(w, r), export.Beside(w, r), export.Remarks(w, r))
 	if plots {
 		err = errors.Join(err, export.Plots(w, r, export.PlotOptions{ASCII: tui.PlainTerminal(os.Getenv)}))
 	}

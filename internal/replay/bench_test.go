@@ -45,14 +45,35 @@ func anHour(b *testing.B) *recording {
 	return r
 }
 
-// BenchmarkRebuild is what it takes to go back to the last second of an hour.
+// BenchmarkRebuild is what it takes to come to the last second of an hour from its beginning.
 func BenchmarkRebuild(b *testing.B) {
 	r := anHour(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		f := r.feeder(metrics.Look{})
+		f := r.feeder()
 		f.advance(time.Hour-time.Second, func() bool { return false })
 		f.snapshot(time.Hour - time.Second)
+	}
+}
+
+// BenchmarkBack is going back by ten seconds near the end of an hour.
+func BenchmarkBack(b *testing.B) {
+	const at = time.Hour - 10*time.Second
+	r := anHour(b)
+	s := r.spares(sparesMost)
+	hand := r.feeder()
+	hand.advance(time.Hour, func() bool { return false })
+	var spare *feeder
+	for b.Loop() {
+		b.StopTimer()
+		place := s.places[sparesMost-1]
+		spare = r.feeder()
+		spare.advance(place, func() bool { return false })
+		s.ready[place] = spare
+		b.StartTimer()
+		f := s.nearest(at, hand)
+		f.advance(at, func() bool { return false })
+		f.snapshot(at)
 	}
 }
 
@@ -65,7 +86,7 @@ func BenchmarkPlay(b *testing.B) {
 	for b.Loop() {
 		if at += 15 * time.Second; at > time.Hour {
 			b.StopTimer()
-			f, at = r.feeder(metrics.Look{}), from
+			f, at = r.feeder(), from
 			f.advance(from, func() bool { return false })
 			b.StartTimer()
 		}

@@ -29,10 +29,9 @@ type flight struct {
 }
 
 // feeder starts at the beginning.
-func (r *recording) feeder(look metrics.Look) *feeder {
+func (r *recording) feeder() *feeder {
 	// The clock of the recorder is never asked.
 	f := &feeder{recording: r, recorder: metrics.NewRecorder(time.Time{}, &r.run.Plan), byIndex: map[int32]*flight{}}
-	f.recorder.Look(look)
 	f.recorder.ServerIs(r.run.ServerKind, "")
 	f.delays.begin(r.run.Client)
 	return f

@@ -31,6 +31,7 @@ const (
 // Player plays one run. Play, Pause, SetSpeed, Seek and Look may be called from any goroutine and do not wait.
 type Player struct {
 	recording *recording
+	spares    int           // how many
 	news      chan struct{} // capacity 1: there are wishes
 
 	mu     sync.Mutex // guards wishes
@@ -52,7 +53,7 @@ func New(run metrics.Run, requests iter.Seq2[metrics.Request, error]) (*Player, 
 	if err != nil {
 		return nil, err
 	}
-	p := &Player{recording: r, news: make(chan struct{}, 1)}
+	p := &Player{recording: r, spares: min(r.count/sparedChunks, sparesMost), news: make(chan struct{}, 1)}
 	p.wishes.playing, p.wishes.speed = true, max(1, float64(r.length)/float64(longest))
 	return p, nil
 }
@@ -113,10 +114,12 @@ func (p *Player) Run(ctx context.Context) <-chan metrics.Snapshot {
 	out := make(chan metrics.Snapshot, 1)
 	go func() {
 		defer close(out)
-		report := p.recording.summarize(ctx)
-		s := &show{player: p, out: out, report: report}
+		s := &show{player: p, out: out, report: p.recording.summarize(ctx), spares: p.recording.spares(p.spares)}
+		var beside sync.WaitGroup
+		beside.Go(func() { s.spares.keep(ctx) })
 		s.run(ctx)
-		<-report.ready // which ctx has ended
+		beside.Wait()
+		<-s.report.ready // which ctx has ended
 	}()
 	return out
 }

@@ -3,6 +3,7 @@ package replay
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -24,6 +25,7 @@ type recording struct {
 	chunks   []packed          // of the same requests
 	moments  []moment          // in order of time
 	length   time.Duration
+	count    int // of chunks
 }
 
 // moment is when something happens, but for chunks.
@@ -50,6 +52,10 @@ const (
 // record reads a run.
 func record(run metrics.Run, requests iter.Seq2[metrics.Request, error]) (*recording, error) {
 	r := &recording{run: run}
+	latest := longestRun
+	if run.Ended != metrics.Never {
+		latest = min(max(0, run.Ended), longestRun) + time.Hour
+	}
 	for q, err := range requests {
 		if err != nil {
 			if len(r.requests) == 0 {
@@ -57,7 +63,15 @@ func record(run metrics.Run, requests iter.Seq2[metrics.Request, error]) (*recor
 			}
 			break // as in a report, the run is what could be read
 		}
+		if !within(&q, latest) {
+			r.run.Damaged++
+			continue
+		}
 		r.add(q)
+	}
+	if n := r.run.Damaged - run.Damaged; n > 0 {
+		text := fmt.Sprintf("%d requests whose times lie far behind the end of the run were left out", n)
+		r.run.Events = append(slices.Clone(run.Events), metrics.Event{At: max(0, run.Ended), Level: metrics.Warn, Text: text})
 	}
 	r.beside()
 	slices.SortStableFunc(r.moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
@@ -71,10 +85,21 @@ func record(run metrics.Run, requests iter.Seq2[metrics.Request, error]) (*recor
 	return r, nil
 }
 
+// within says that nothing of q came later. A damaged journal may hold any number, and a time line that goes so far costs
+// gigabytes.
+func within(q *metrics.Request, latest time.Duration) bool {
+	last := max(q.Due, q.Sent, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk, q.Done)
+	for i := range q.Chunks {
+		last = max(last, q.Chunks[i].At)
+	}
+	return last <= latest
+}
+
 // add files a request. In a damaged journal its moments may stand in any order; here they come one after the other.
 func (r *recording) add(q metrics.Request) {
 	i := int32(len(r.requests))
 	r.chunks = append(r.chunks, pack(q.Chunks))
+	r.count += len(q.Chunks)
 	q.Chunks, q.Piece = nil, nil
 	r.requests = append(r.requests, q)
 	last := time.Duration(0)

@@ -12,6 +12,7 @@ type show struct {
 	player *Player
 	out    chan metrics.Snapshot
 	report *report
+	spares *spares
 
 	feeder   *feeder
 	look     metrics.Look
@@ -24,7 +25,7 @@ type show struct {
 }
 
 func (s *show) run(ctx context.Context) {
-	s.feeder, s.seen = s.player.recording.feeder(s.look), time.Now()
+	s.feeder, s.seen = s.player.recording.feeder(), time.Now()
 	s.follow()
 	s.feed(ctx)
 	s.put()
@@ -94,8 +95,9 @@ func (s *show) length() time.Duration { return s.player.recording.length }
 // feed tells the recorder what happened until now. It returns false if it gave up because something newer was asked for, or
 // ctx has ended.
 func (s *show) feed(ctx context.Context) bool {
-	if s.at < s.feeder.at || s.finished && s.at < s.length() {
-		s.feeder, s.finished = s.player.recording.feeder(s.look), false
+	if f := s.spares.nearest(s.at, s.feeder); f != s.feeder {
+		s.feeder, s.finished = f, false
+		f.recorder.Look(s.look)
 	}
 	to := s.at
 	if to == s.length() {

@@ -56,35 +56,6 @@ func Summarize(reqs iter.Seq2[Request, error], run Run) (Report, error) {
 	return s.report, err
 }
 
-// overview is what has to be known of the requests before they are summed up. The warm-up is not in it, but for the end.
-type overview struct {
-	origin     float64 // earliest start of a success in seconds
-	last       time.Duration
-	scheduled  arrivals
-	sent, done span
-	sets       []setting // loads that were set while the run was on
-}
-
-func look(reqs iter.Seq2[Request, error], plan *Plan, sets []setting) (overview, error) {
-	o := overview{origin: math.Inf(1), sets: sets}
-	for q, err := range reqs {
-		if err != nil {
-			return o, err
-		}
-		o.last = max(o.last, q.Done)
-		if plan.Warming(&q) {
-			continue
-		}
-		o.scheduled.add(q.Scheduled, sets)
-		o.sent.add(q.Sent)
-		if q.OK() {
-			o.done.add(q.Done)
-			o.origin = min(o.origin, q.Sent.Seconds())
-		}
-	}
-	return o, nil
-}
-
 // heaviest bounds the weight of a request, because the token counts of a journal are foreign numbers.
 const heaviest = 1 << 30
 

@@ -24,7 +24,8 @@ type track struct {
 	held, encode, connect time.Duration
 	sent, first           time.Duration
 	input                 int
-	chunks                []Chunk // those of the request: it only ever appends
+	chunks                []Chunk // room of the request's, which only ever appends
+	n                     int     // that came
 	text                  []byte
 	slot, cut, done       bool
 }
@@ -61,7 +62,6 @@ func (t *tracks) sent(q *Request) {
 	if t.slots < slotsMost {
 		t.slots++
 		k.slot, q.live.followed = true, true
-		k.text = make([]byte, 0, min(max(textKept/16, 8*q.MaxTokens), textKept))
 	}
 }
 
@@ -74,9 +74,14 @@ func (t *tracks) first(q *Request) {
 
 // follow keeps the last chunk and its text.
 func (k *track) follow(q *Request) {
-	n := min(len(q.Chunks), chunksKept)
-	k.chunks = q.Chunks[:n:n]
+	k.n = len(q.Chunks)
+	if cap(k.chunks) != cap(q.Chunks) { // a write of a pointer costs more than all the rest
+		k.chunks = q.Chunks
+	}
 	if k.slot && len(q.Piece) > 0 && !k.cut {
+		if k.text == nil {
+			k.text = make([]byte, 0, min(max(textKept/16, 8*q.MaxTokens), textKept))
+		}
 		room := textKept - len(k.text)
 		k.text = append(k.text, whole(q.Piece, room)...)
 		k.cut = len(q.Piece) > room
@@ -108,6 +113,7 @@ func (t *tracks) done(q *Request) {
 		t.slots--
 	}
 	k.q, k.done, k.chunks = q, true, kept(q.Chunks)
+	k.n = len(k.chunks)
 	q.live.track, q.live.followed = nil, false
 	t.last.add(k, lastKept)
 	switch {

@@ -40,10 +40,10 @@ func (k *track) state() RequestState {
 
 // detail shows all of a request.
 func (k *track) detail() RequestDetail {
-	q := k.q
+	q, n := k.q, min(k.n, chunksKept)
 	d := RequestDetail{
 		RequestRow: k.row(), Scheduled: q.Scheduled, Encode: k.encode, Connect: k.connect,
-		ServerQueue: Never, ServerPrefill: Never, Chunks: k.chunks, Text: string(k.text), TextCut: k.cut,
+		ServerQueue: Never, ServerPrefill: Never, Chunks: k.chunks[:n:n], Text: string(k.text), TextCut: k.cut,
 	}
 	if !k.done {
 		d.TextCut = k.cut || !k.slot

@@ -24,7 +24,7 @@ type viewed struct {
 	asked    bool
 	inFlight []RequestRow
 	over     []*track
-	slowest  map[*track]bool
+	slowest  []*track
 	opened   *track // over
 	open     *RequestDetail
 }
@@ -33,13 +33,10 @@ type viewed struct {
 func (t *tracks) view() viewed {
 	v := viewed{asked: t.look.Rows}
 	if t.look.Rows || t.look.Open > 0 {
-		v.slowest = make(map[*track]bool, len(t.slowest))
-		for _, k := range t.slowest {
-			v.slowest[k] = true
-		}
+		v.slowest = slices.Clone(t.slowest)
 	}
 	if t.look.Rows {
-		v.over = t.over()
+		v.over, v.inFlight = t.over(), make([]RequestRow, 0, rowsInFlight)
 		for k := t.oldest; k != nil && len(v.inFlight) < rowsInFlight; k = k.next {
 			v.inFlight = append(v.inFlight, k.row())
 		}
@@ -67,12 +64,15 @@ func (v *viewed) rows() []RequestRow {
 		return nil
 	}
 	rows := slices.Grow(v.inFlight, len(v.over))
-	seen := make(map[*track]bool, len(v.over))
+	seen, slow := make(map[*track]bool, len(v.over)), make(map[*track]bool, len(v.slowest))
+	for _, k := range v.slowest {
+		slow[k] = true
+	}
 	for _, k := range v.over {
 		if !seen[k] {
 			seen[k] = true
 			row := k.row()
-			row.Slow = v.slowest[k]
+			row.Slow = slow[k]
 			rows = append(rows, row)
 		}
 	}
@@ -86,6 +86,6 @@ func (v *viewed) detail() *RequestDetail {
 		return v.open
 	}
 	d := v.opened.detail()
-	d.Slow = v.slowest[v.opened]
+	d.Slow = slices.Contains(v.slowest, v.opened)
 	return &d
 }

@@ -30,7 +30,7 @@ func asciiFor(r rune) rune {
 		return ':'
 	case '│', '‖':
 		return '|'
-	case '╭', '╮', '╰', '╯', '┴':
+	case '╭', '╮', '╰', '╯', '┴', '┤', '├', '┬', '┼', '┌', '┐', '└', '┘':
 		return '+'
 	case '●', '◐', '■':
 		return '*'
@@ -42,7 +42,7 @@ func asciiFor(r rune) rune {
 		return ' '
 	case '…':
 		return '~'
-	case '→':
+	case '→', '▶':
 		return '>'
 	case '≤':
 		return '<'
@@ -58,6 +58,12 @@ func asciiFor(r rune) rune {
 		return ':'
 	case '█':
 		return '#'
+	}
+	switch {
+	case r == 0x2800:
+		return ' '
+	case r > 0x2800 && r <= 0x28ff: // plots in the report; the charts of the screen draw letters
+		return '*'
 	}
 	return '?'
 }

@@ -47,10 +47,14 @@ func (v *view) versus(build func(v *view) plot) plot {
 	return p
 }
 
-// baselineNote names the run to compare with in the title of a chart that draws it; nothing where there is none.
-func (v *view) baselineNote(what string) []span {
-	if v.baseline == nil {
+// baselineNotes name the run to compare with in the title of a chart that draws it, the longest first; none where there is
+// none, or where it has no seconds.
+func (v *view) baselineNotes(what string) []string {
+	if v.older() == nil {
 		return nil
 	}
-	return []span{{"  ┄ " + shortenMiddle(sanitize(v.baseline.Name), 24) + what, label}}
+	return []string{"  ┄ " + v.baselineName() + what, "  ┄ baseline", "  ┄"}
 }
+
+// baselineName is what the run to compare with is called on the screen.
+func (v *view) baselineName() string { return shortenMiddle(sanitize(v.baseline.Name), 24) }

@@ -17,7 +17,7 @@ type binding struct {
 	// with says for which kinds of dashboard the keys are there at all; nil: for all.
 	with func(m *model) bool
 	do   func(m *model, key string) tea.Cmd
-	// early: before the others on the bottom line while keys change the load.
+	// early: before the others on the bottom line while they matter: the way back, and the keys that change the load.
 	early bool
 	// anywhere: works while the help is open, too.
 	anywhere bool
@@ -29,7 +29,6 @@ func always(s string) func(*model) string { return func(*model) string { return 
 func onLog(m *model) bool     { return m.pageNow().scrolls }
 func onList(m *model) bool    { return m.pageNow().lists }
 func onPanels(m *model) bool  { return !onLog(m) && !onList(m) }
-func onText(m *model) bool    { return onLog(m) || onList(m) }
 func onLatency(m *model) bool { return m.pageNow().name == "Latency" }
 func onFiltered(m *model) bool {
 	return onList(m) || onLog(m) && m.pageNow().name != reportPage.name
@@ -44,7 +43,7 @@ func controls(m *model) bool { return m.controls }
 
 var keymap = []binding{
 	{keys: digits(len(pages) + 1), show: "1-" + fmt.Sprint(len(pages)), what: "page", foot: always("page"), do: turnTo},
-	{keys: []string{"tab"}, show: "Tab", what: "next page (Shift-Tab: before)", do: turnBy(1)},
+	{keys: []string{"tab"}, show: "Tab", what: "next page (Shift: before)", do: turnBy(1)},
 	{keys: []string{"shift+tab"}, do: turnBy(-1)},
 
 	{keys: []string{"j", "down"}, when: onLog, do: scroll(scrollDown)},
@@ -55,7 +54,7 @@ var keymap = []binding{
 	{keys: []string{"G", "end"}, show: "g G", what: "first, last", foot: always("first, last"), when: onLog, do: scroll(scrollEnd)},
 
 	{keys: []string{"j", "down"}, when: onList, do: list(listDown)},
-	{keys: []string{"k", "up"}, show: "j k", what: "choose a request (or arrows)", foot: always("choose"), when: onList, do: list(listUp)},
+	{keys: []string{"k", "up"}, show: "j k", what: "choose a request", foot: always("choose"), when: onList, do: list(listUp)},
 	{keys: []string{"pgdown", "ctrl+f"}, when: onList, do: list(listPageDown)},
 	{keys: []string{"pgup", "ctrl+b"}, when: onList, do: list(listPageUp)},
 	{keys: []string{"g", "home"}, when: onList, do: list(listTop)},
@@ -68,14 +67,14 @@ var keymap = []binding{
 	{keys: []string{"h", "left"}, when: onPanels, do: move(-1, 0)},
 	{keys: []string{"j", "down"}, when: onPanels, do: move(0, 1)},
 	{keys: []string{"k", "up"}, when: onPanels, do: move(0, -1)},
-	{keys: []string{"l", "right"}, show: "h j k l", what: "choose a panel (or arrows)", when: onPanels, do: move(1, 0)},
+	{keys: []string{"l", "right"}, show: "h j k l", what: "choose a panel, or arrows", when: onPanels, do: move(1, 0)},
 	{keys: []string{"m"}, show: "m", what: "next latency", foot: always("metric"), when: onLatency, do: nextMetric},
 	{keys: []string{"enter", "z"}, show: "z", what: "zoom the panel (or Enter)", foot: footZoom, when: onPanels, do: zoom},
-	{keys: []string{"esc"}, show: "Esc", what: "back", foot: footBack, do: escape},
+	{keys: []string{"esc"}, show: "Esc", what: "back", foot: footBack, early: true, do: escape},
 	{keys: []string{"["}, when: onPanels, do: spanBy(-1)},
-	{keys: []string{"]"}, show: "[ ]", what: "time shown: 30s to whole run", foot: footSpan, when: onPanels, do: spanBy(1)},
-	{keys: []string{" "}, show: "space", what: "freeze the screen, not the run", foot: footFreeze, with: live, do: freeze},
-	{keys: []string{"c"}, show: "c", what: "control: keys change the load", foot: footControl, early: true, with: changes, do: swapControls},
+	{keys: []string{"]"}, show: "[ ]", what: "time shown, 30s to all", foot: footSpan, when: onPanels, do: spanBy(1)},
+	{keys: []string{" "}, show: "space", what: "freeze the screen only", foot: footFreeze, with: live, do: freeze},
+	{keys: []string{"c"}, show: "c", what: "control: change the load", foot: footControl, early: true, with: changes, do: swapControls},
 	{keys: []string{"+", "="}, show: "+ -", what: "load: one step", foot: footWhen(controls, "step"), early: true, with: changes, do: step(1)},
 	{keys: []string{"-"}, with: changes, do: step(-1)},
 	{keys: []string{"}"}, show: "{ }", what: "load: ten steps", foot: footWhen(controls, "ten"), early: true, with: changes, do: step(10)},
@@ -84,17 +83,17 @@ var keymap = []binding{
 	{keys: []string{"P"}, show: "P", what: "load: pause, go on", foot: footPause, early: true, with: changes, do: pause},
 	{keys: []string{"R"}, show: "R", what: "load: ramp from here", foot: footWhen(controls, "ramp"), early: true, with: changes, do: askRamp},
 	{keys: []string{","}, when: onPanels, with: live, do: scrollTime(-1)},
-	{keys: []string{"."}, show: ", .", what: "scroll the charts back, on", foot: always("scroll"), when: onPanels, with: live, do: scrollTime(1)},
+	{keys: []string{"."}, show: ", .", what: "scroll the charts in time", foot: always("scroll"), when: onPanels, with: live, do: scrollTime(1)},
 
 	{keys: []string{" "}, show: "space", what: "play, pause", foot: footPlay, with: replayed, do: playPause},
 	{keys: []string{"<"}, with: replayed, do: playSpeed(0.5)},
 	{keys: []string{">"}, show: "< >", what: "slower, faster", foot: always("speed"), with: replayed, do: playSpeed(2)},
-	{keys: []string{","}, with: replayed, do: seekBy(-tenSeconds)},
-	{keys: []string{"."}, show: ", .", what: "10s back, on", foot: always("10s"), with: replayed, do: seekBy(tenSeconds)},
+	{keys: []string{","}, with: replayed, do: seekBy(-seekStep)},
+	{keys: []string{"."}, show: ", .", what: "10s back, on", foot: always("10s"), with: replayed, do: seekBy(seekStep)},
 	{keys: []string{"home"}, with: replayed, when: onPanels, do: seekStart},
 	{keys: []string{"end"}, show: "Home End", what: "beginning, end", with: replayed, when: onPanels, do: seekEnd},
 
-	{keys: []string{"w"}, show: "w", what: "histograms, table: window or run", foot: footScope, when: onPanels, do: swapScope},
+	{keys: []string{"w"}, show: "w", what: "histograms: window or run", foot: footScope, when: onPanels, do: swapScope},
 	{keys: []string{"g"}, show: "g", what: "histograms: log or linear", foot: footAxis, when: onPanels, do: swapAxis},
 	{keys: []string{"o"}, show: "o", what: "edit the objectives (SLO)", with: changes, do: askObjectives},
 	{keys: []string{"s"}, show: "s", what: "save what there is now", with: changes, do: save},
@@ -103,7 +102,7 @@ var keymap = []binding{
 	{keys: []string{"D"}, show: "D", what: "detach, the run goes on", foot: always("detach"), with: joined, do: detach},
 	{keys: []string{"ctrl+l"}, show: "ctrl+l", what: "draw the screen anew", do: redraw, anywhere: true},
 	{keys: []string{"?"}, show: "?", what: "this help", foot: always("help"), do: openHelp},
-	{keys: []string{"q", "ctrl+c"}, show: "q", what: "drain and report; again: abort; again: leave", foot: footStop, do: stop, anywhere: true},
+	{keys: []string{"q", "ctrl+c"}, show: "q", what: "drain, then abort, leave", foot: footStop, do: stop, anywhere: true},
 
 	// Where the run cannot be changed, the keys that would say so.
 	{keys: []string{"c", "+", "=", "-", "{", "}", "i", "P", "R", "o", "s"}, do: refuse},

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 
 	"benchtop/metrics"
 )
@@ -97,7 +96,7 @@ func (m *model) keyItems() [][]span {
 				show = "1-" + fmt.Sprint(len(m.pages()))
 			}
 			item := []span{{show, strong}, {" " + word, label}, {"  ", text}}
-			if b.early && m.controls {
+			if b.early && (m.controls || word == "back") {
 				early = append(early, item)
 				continue
 			}
@@ -174,13 +173,7 @@ func (m *model) helpLines() [][2]string {
 		}
 	}
 	if len(elsewhere) > 0 {
-		var names []string
-		for _, p := range m.pages() {
-			if p.name != m.pageNow().name {
-				names = append(names, p.name)
-			}
-		}
-		here = append(here, [2]string{"", "on " + strings.Join(names, ", ")})
+		here = append(here, [2]string{"", "on other pages"})
 	}
 	return append(here, elsewhere...)
 }

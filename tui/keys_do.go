@@ -159,7 +159,7 @@ func stop(m *model, _ string) tea.Cmd {
 		return tea.Quit
 	}
 	m.stops++
-	m.helping = false
+	m.helping, m.controls = false, false
 	switch m.stops {
 	case 1:
 		m.control.Drain()

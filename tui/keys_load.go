@@ -125,29 +125,28 @@ func step(n int) func(*model, string) tea.Cmd {
 	}
 }
 
-// stepped is n steps from a load: of one user, of 1 request/s, or of 0.1 requests/s below 2. It never gets to nothing.
+// stepped is n steps from a load: of one user, of 1 request/s, or of 0.1 requests/s below 2. The first step from a rate in
+// between, as a ramp leaves behind, goes to the next round one. It never gets to nothing.
 func stepped(value float64, n int, users bool) float64 {
 	if users {
 		return min(max(math.Round(value)+float64(n), 1), loadMost)
 	}
+	const hair = 1e-6 // of a step: what arithmetic may have left
 	for ; n > 0; n-- {
-		if value < 2 {
-			value = math.Round(10*value+1) / 10
+		if value < 2-hair {
+			value = (math.Floor(10*value+hair) + 1) / 10
 		} else {
-			value++
+			value = math.Floor(value+hair) + 1
 		}
 	}
 	for ; n < 0; n++ {
-		switch {
-		case value <= 2:
-			value = math.Round(10*value-1) / 10
-		case value < 3:
-			value = 2
-		default:
-			value--
+		if value <= 2+hair {
+			value = (math.Ceil(10*value-hair) - 1) / 10
+		} else {
+			value = math.Ceil(value-hair) - 1
 		}
 	}
-	return min(max(math.Round(1000*value)/1000, 0.1), loadMost)
+	return min(max(value, 0.1), loadMost)
 }
 
 func pause(m *model, _ string) tea.Cmd {

@@ -10,7 +10,8 @@ import (
 	"benchtop/metrics"
 )
 
-const tenSeconds = 10 * time.Second
+// seekStep is how far one key goes in a run of the past.
+const seekStep = 10 * time.Second
 
 // playWish is a speed or a place that was asked for and not heard of yet.
 type playWish struct {

@@ -50,6 +50,9 @@ func TestLoadKeys(t *testing.T) {
 		{"small rates", steered(1.9), "c + + - -", []metrics.Order{set(2), set(3), set(2), set(1.9)}},
 		{"a tenth is the least", steered(0.2), "c - -", []metrics.Order{set(0.1), set(0.1)}},
 		{"ten small steps", steered(1.5), "c }", []metrics.Order{set(7)}},
+		{"round ones from between", steered(7.345), "c + +", []metrics.Order{set(8), set(9)}},
+		{"down from between", steered(1.2345), "c - -", []metrics.Order{set(1.2), set(1.1)}},
+		{"down to tenths", steered(2.5), "c - -", []metrics.Order{set(2), set(1.9)}},
 		{"users", users, "c + { -", []metrics.Order{set(17), set(7), set(6)}},
 		{"from the plan", planned, "c +", []metrics.Order{set(81)}},
 		{"without a number", steered(math.Inf(1)), "c +", nil},
@@ -340,7 +343,14 @@ func TestLogFilter(t *testing.T) {
 	if got := m.View(); !strings.Contains(got, "held grew") || strings.Contains(got, "GET /v1/models") || m.prompt != nil {
 		t.Errorf("kept:\n%s", got)
 	}
-	press(m, "/", "x", "esc")
+	if got := m.View(); !strings.Contains(got, "log 1 events · /GREW") {
+		t.Errorf("title:\n%s", got)
+	}
+	press(m, "/", "x")
+	if got := m.View(); !strings.Contains(got, "nothing matches") {
+		t.Errorf("nothing matches:\n%s", got)
+	}
+	press(m, "esc")
 	if m.filter != "GREW" {
 		t.Errorf("Esc left %q", m.filter)
 	}

@@ -86,13 +86,13 @@ func (v *view) answerNotes() []string {
 	case a == nil || len(v.goals()) == 0:
 		return nil
 	case !a.Within:
-		return []string{"no load within SLO yet", "none in SLO"}
+		return []string{" · no load within SLO yet", " · none in SLO"}
 	}
 	load, sure := loadName(a.Highest, a.Users), ""
 	if a.Sure > 0 {
 		sure = " " + sureness(a.Sure)
 	}
-	return []string{"highest within SLO " + load + " ✓" + sure, "SLO ✓ up to " + load, "SLO ✓ " + loadNumber(a.Highest)}
+	return []string{" · highest within SLO " + load + " ✓" + sure, " · SLO ✓ up to " + load, " · SLO ✓ " + loadNumber(a.Highest)}
 }
 
 // sureness writes how sure something is, never that it is certain.

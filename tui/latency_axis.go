@@ -94,8 +94,19 @@ func (a latencyAxis) step() time.Duration {
 // columns of nearly the same width would beat against each other in stripes.
 func (a latencyAxis) columns(h *metrics.Histogram) []float64 {
 	out := make([]float64, a.w)
+	// A heat map does this for every second it shows, so logarithms are not computed twice.
+	per := float64(a.w) / math.Log(float64(a.hi)/float64(a.lo))
+	column := func(d time.Duration) float64 { return math.Log(float64(max(d, 1))/float64(a.lo)) * per }
+	if a.linear {
+		column = a.column
+	}
+	end, at := time.Duration(-1), 0.0 // of the bucket before
 	for b := range h.Buckets() {
-		from, to := a.column(b.From), a.column(b.To)
+		from, to := at, column(b.To)
+		if b.From != end {
+			from = column(b.From)
+		}
+		end, at = b.To, to
 		if a.cut && from < 0 { // also the part of a bucket that straddles the edge
 			out[0] += float64(b.Count) / float64(h.Count()) * (min(to, 0) - from) / (to - from)
 		}

@@ -6,6 +6,16 @@ type legendItem struct {
 	name, value string
 }
 
+// noted adds the first of some words to a title that still fits into a panel w wide, the longest first; none if none does.
+func noted(title []span, w int, st style, words ...string) []span {
+	for _, s := range words {
+		if s != "" && spansWidth(title)+width(s)+6 <= w {
+			return append(title, span{s, st})
+		}
+	}
+	return title
+}
+
 // legend is a title with the lines and their newest values: tokens/s ━ out 7984 ━ in 3812.
 func legend(w int, title string, items ...legendItem) []span {
 	for _, values := range []bool{true, false} {

@@ -108,10 +108,10 @@ func TestAnswerNotes(t *testing.T) {
 	}{
 		{nil, slo, ""},
 		{&metrics.Answer{Within: true, Highest: 34, Sure: 0.973}, nil, ""},
-		{&metrics.Answer{Within: true, Highest: 34, Sure: 0.973}, slo, "highest within SLO 34 req/s ✓ 97% sure"},
-		{&metrics.Answer{Within: true, Highest: 34.26, Sure: 0.9999}, slo, "highest within SLO 34.3 req/s ✓ >99% sure"},
-		{&metrics.Answer{Within: true, Highest: 64, Users: true}, slo, "highest within SLO 64 users ✓"},
-		{&metrics.Answer{}, slo, "no load within SLO yet"},
+		{&metrics.Answer{Within: true, Highest: 34, Sure: 0.973}, slo, " · highest within SLO 34 req/s ✓ 97% sure"},
+		{&metrics.Answer{Within: true, Highest: 34.26, Sure: 0.9999}, slo, " · highest within SLO 34.3 req/s ✓ >99% sure"},
+		{&metrics.Answer{Within: true, Highest: 64, Users: true}, slo, " · highest within SLO 64 users ✓"},
+		{&metrics.Answer{}, slo, " · no load within SLO yet"},
 	} {
 		v := &view{s: &metrics.Snapshot{Answer: c.answer, Objectives: c.slo}}
 		got := append(v.answerNotes(), "")[0]

@@ -15,12 +15,9 @@ func bandTitle(v *view, w, _ int) []span {
 	if v.ascii {
 		names = [...]string{"p50 .", "p90 o", "p99 #"}
 	}
-	out := legend(w, v.latencyMetric().name+" by second",
-		legendItem{blue, names[0], ""}, legendItem{yellow, names[1], ""}, legendItem{vermilion, names[2], ""})
-	if v.older() != nil {
-		out = append(out, v.baselineNote(" p99")...)
-	}
-	return out
+	return noted(legend(w, v.latencyMetric().name+" by second",
+		legendItem{blue, names[0], ""}, legendItem{yellow, names[1], ""}, legendItem{vermilion, names[2], ""}),
+		w, label, v.baselineNotes(" p99")...)
 }
 
 // bandPlot is the band as three lines, for terminals with few colours or none.

@@ -12,14 +12,18 @@ var (
 func histogramPanel(name string, of func(v *view) *latencyMetric) panel {
 	return panel{
 		name: name,
-		title: func(v *view, _, _ int) []span {
+		title: func(v *view, w, _ int) []span {
 			m := of(v)
 			front, back, other := m.scopes(v)
 			out := []span{{m.name, strong}, {" " + v.scope(), text}, {"  n " + count(int(min(front.Count(), 1<<62))), label}}
 			if back.Count() == 0 {
 				return out
 			}
-			return append(out, span{"  ┄ " + other, label})
+			short := ""
+			if v.baseline != nil && m.older(v).Count() > 0 {
+				short = "  ┄ baseline"
+			}
+			return noted(out, w, label, "  ┄ "+other, short)
 		},
 		draw: func(c canvas, v *view) {
 			m := of(v)
@@ -42,7 +46,7 @@ func (m *latencyMetric) scopes(v *view) (front, outline *metrics.Histogram, othe
 		front, outline, other = whole, window, "last "+spanName(v.span)+" outlined"
 	}
 	if h := m.older(v); h.Count() > 0 {
-		return front, h, "baseline " + shortenMiddle(sanitize(v.baseline.Name), 24) + " outlined"
+		return front, h, "baseline " + v.baselineName() + " outlined"
 	}
 	if v.span == 0 || window.Count() == whole.Count() {
 		outline = &metrics.Histogram{}

@@ -60,6 +60,9 @@ func eventText(e metrics.Event) string {
 
 func eventsTitle(v *view, _, _ int) []span {
 	out := []span{{"log", strong}, {" " + count(len(v.s.Log)) + " events", label}}
+	if v.filter != "" {
+		out = append(out, span{" · /" + shorten(sanitize(v.filter), 30), text})
+	}
 	if v.scroll > 0 {
 		out = append(out, span{fmt.Sprintf(" · %d lines below, G to the end", v.scroll), label})
 	}
@@ -94,7 +97,11 @@ func logLines(log []metrics.Event, w int) []logLine {
 
 func drawEvents(c canvas, v *view) {
 	lines := logLines(v.s.Log, c.w)
-	if len(lines) == 0 {
+	switch {
+	case len(lines) == 0 && v.filter != "":
+		c.center("nothing matches, Esc shows all", label)
+		return
+	case len(lines) == 0:
 		c.center("nothing yet", label)
 		return
 	}

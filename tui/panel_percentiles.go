@@ -11,24 +11,17 @@ var percentileTablePanel = panel{"percentiles", percentileTableTitle, drawPercen
 func percentileTableTitle(v *view, w, h int) []span {
 	out := latencyTitle(v, w, h)
 	out[0].text = "percentiles"
-	if v.baseline != nil && v.baseline.Report != nil {
-		out = append(out, span{" · against baseline " + shortenMiddle(sanitize(v.baseline.Name), 24), label})
+	if v.baseline == nil {
+		return out
 	}
-	return out
+	return noted(out, w, label, " · against baseline "+v.baselineName(), " · against baseline")
 }
 
 // percentileRows are all latencies, and what the run to compare with has of each; nil where that does not know.
 func (v *view) percentileRows() (rows []latencyRow, older []*latencyRow) {
 	for i := range latencyMetrics {
 		m := &latencyMetrics[i]
-		r := latencyRow{name: m.name, hist: m.picked(v.selected())}
-		if v.whole {
-			r.hist = m.run(v.s)
-		}
-		if v.exact() {
-			r.exact = m.exact(v.s.Report)
-		}
-		rows = append(rows, r)
+		rows = append(rows, m.row(v))
 		older = append(older, m.olderRow(v))
 	}
 	return rows, older
@@ -39,7 +32,7 @@ func (m *latencyMetric) olderRow(v *view) *latencyRow {
 	if v.baseline == nil || v.baseline.Report == nil {
 		return nil
 	}
-	r := &latencyRow{name: "baseline", hist: m.older(v), exact: m.exact(v.baseline.Report)}
+	r := &latencyRow{of: m, name: "baseline", hist: m.older(v), exact: m.exact(v.baseline.Report)}
 	if r.empty() {
 		return nil
 	}
@@ -137,11 +130,7 @@ func (t percentileTable) head() {
 		t.c.right(t.left+(i+1)*percentileWidth, 0, col.name, label)
 	}
 	if t.compared {
-		name := "Δp99"
-		if t.v.ascii {
-			name = "p99 +-"
-		}
-		t.c.right(t.left+(len(t.cols)+1)*percentileWidth, 0, name, label)
+		t.c.right(t.left+(len(t.cols)+1)*percentileWidth, 0, changeName(t.v), label)
 	}
 }
 
@@ -192,6 +181,14 @@ func (t percentileTable) top(r latencyRow, older *latencyRow) float64 {
 		return r.top(t.cols)
 	}
 	return max(r.top(t.cols), older.top(t.cols))
+}
+
+// changeName heads the column of p99Change.
+func changeName(v *view) string {
+	if v.ascii {
+		return "p99 +-"
+	}
+	return "Δp99"
 }
 
 // p99Change is how much the 99th percentile is above or below that of the run to compare with.

@@ -25,15 +25,8 @@ func rateTitle(v *view, w, _ int) []span {
 		items = append([]legendItem{{colorHeld, "target", now}}, items...)
 	}
 	out := legend(w, "req/s", items...)
-	if v.older() != nil {
-		out = append(out, v.baselineNote(" done")...)
-	}
-	for _, note := range v.answerNotes() {
-		if spansWidth(out)+len(" · ")+width(note)+6 <= w {
-			return append(out, span{" · " + note, strong})
-		}
-	}
-	return out
+	out = noted(out, w, label, v.baselineNotes(" done")...)
+	return noted(out, w, strong, v.answerNotes()...)
 }
 
 // colorSent is that of requests that went out.

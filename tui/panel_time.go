@@ -13,8 +13,8 @@ func tokensTitle(v *view, w, _ int) []span {
 	if !v.s.OutputExact {
 		out = "~" + out
 	}
-	return legend(w, "tokens/s",
-		legendItem{colorOutput, "out", out}, legendItem{colorInput, "in", in})
+	return noted(legend(w, "tokens/s",
+		legendItem{colorOutput, "out", out}, legendItem{colorInput, "in", in}), w, label, v.baselineNotes("")...)
 }
 
 func outputTokens(w *metrics.Window) int { return w.OutputTokens }
@@ -34,10 +34,10 @@ func tokensPlot(v *view) plot {
 var loadPanel = panel{"load", loadTitle, func(c canvas, v *view) { v.versus(loadPlot).draw(c) }}
 
 func loadTitle(v *view, w, _ int) []span {
-	return legend(w, "load",
+	return noted(legend(w, "load",
 		legendItem{colorRunning, "running", count(v.s.Running)},
 		legendItem{colorWaiting, "waiting", count(v.s.Waiting)},
-		legendItem{colorHeld, "held", count(v.s.Held)})
+		legendItem{colorHeld, "held", count(v.s.Held)}), w, label, v.baselineNotes("")...)
 }
 
 func loadPlot(v *view) plot {
@@ -59,7 +59,9 @@ func percentilesTitle(v *view, w, _ int) []span {
 	if v.ascii {
 		names = [...]string{"p50 .", "p90 o", "p99 #"}
 	}
-	return legend(w, "TTFT by second", legendItem{blue, names[0], ""}, legendItem{yellow, names[1], ""}, legendItem{vermilion, names[2], ""})
+	return noted(legend(w, "TTFT by second",
+		legendItem{blue, names[0], ""}, legendItem{yellow, names[1], ""}, legendItem{vermilion, names[2], ""}),
+		w, label, v.baselineNotes("")...)
 }
 
 func percentilesPlot(v *view) plot { return percentileLines(v, &latencyMetrics[metricTTFT]) }

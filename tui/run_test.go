@@ -3,7 +3,9 @@ package tui
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -45,7 +47,7 @@ func (o *output) fail(err error) {
 
 // show is a dashboard that runs.
 type show struct {
-	t         *testing.T
+	t         testing.TB
 	keys      *io.PipeWriter
 	out       *output
 	control   *control
@@ -54,18 +56,20 @@ type show struct {
 	left      chan error
 }
 
-func start(t *testing.T, exit bool) *show {
+func start(t testing.TB, exit bool, change ...func(*Options)) *show {
 	t.Helper()
 	in, keys := io.Pipe()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &show{t, keys, &output{}, &control{}, make(chan metrics.Snapshot, 1), cancel, make(chan error, 1)}
 	s.snapshots <- mid()
-	go func() {
-		s.left <- Run(ctx, Options{
-			Snapshots: s.snapshots, Control: s.control, Input: in, Output: s.out, Exit: exit, Color: "none",
-			HeaderEvery: 20 * time.Millisecond, ChartsEvery: 40 * time.Millisecond,
-		})
-	}()
+	o := Options{
+		Snapshots: s.snapshots, Control: s.control, Input: in, Output: s.out, Exit: exit, Color: "none",
+		HeaderEvery: 20 * time.Millisecond, ChartsEvery: 40 * time.Millisecond,
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	go func() { s.left <- Run(ctx, o) }()
 	t.Cleanup(func() { cancel(nil); keys.Close() })
 	s.until("the first screen", func() bool { return strings.Contains(s.out.String(), "2151") })
 	return s
@@ -159,6 +163,57 @@ func TestLostTerminal(t *testing.T) {
 	s.out.fail(errors.New("input/output error"))
 	s.snapshots <- bad()
 	s.returned(ErrTerminal)
+}
+
+// A run is recorded as it was shown, and its end rings the bell, which is in no recording.
+func TestRecordAndBell(t *testing.T) {
+	var record output
+	s := start(t, false, func(o *Options) { o.Record, o.Mouse = &record, true })
+	s.snapshots <- done()
+	close(s.snapshots)
+	s.until("the bell", func() bool { return strings.Contains(s.out.String(), "\a\x1b]9;benchtop: done") })
+	s.until("the end", func() bool { return strings.Contains(s.out.String(), "✓ DONE") })
+	s.press("q")
+	s.returned(nil)
+	lines := strings.Split(strings.TrimSpace(record.String()), "\n")
+	if !strings.HasPrefix(lines[0], `{"version":2,"width":80,"height":24,`) {
+		t.Errorf("header %q", lines[0])
+	}
+	var all strings.Builder
+	for _, l := range lines[1:] {
+		var event [3]any
+		if err := json.Unmarshal([]byte(l), &event); err != nil {
+			t.Fatalf("%v in %q", err, l)
+		}
+		all.WriteString(event[2].(string))
+	}
+	if want := strings.Replace(s.out.String(), "\a", "", 1); strings.Contains(all.String(), "\a") || len(all.String()) > len(want) ||
+		!strings.Contains(all.String(), "✓ DONE") || !strings.Contains(all.String(), "\x1b[?1049l") {
+		t.Errorf("recorded %d bytes of %d", all.Len(), len(want))
+	}
+}
+
+// BenchmarkFirstFrame is the time from the start of the dashboard to its first screen with figures on it.
+func BenchmarkFirstFrame(b *testing.B) {
+	for b.Loop() {
+		s := start(b, false)
+		s.cancel(nil)
+		<-s.left
+		s.keys.Close()
+	}
+}
+
+// BenchmarkKeyToScreen is the time from a key to the screen that shows its effect.
+func BenchmarkKeyToScreen(b *testing.B) {
+	s := start(b, false)
+	page := 0
+	for b.Loop() {
+		page = page%len(pages) + 1
+		before := len(s.out.String())
+		s.press(fmt.Sprint(page%len(pages) + 1))
+		want := "[" + fmt.Sprint(page%len(pages)+1) + " "
+		s.until(want, func() bool { return strings.Contains(s.out.String()[before:], want) })
+	}
 }
 
 // TestBytes counts what a run sends over a slow line: Bubble Tea writes each line that has changed.

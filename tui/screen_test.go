@@ -385,6 +385,7 @@ var fuzzed = []func() metrics.Snapshot{
 	func() metrics.Snapshot { return metrics.Snapshot{State: metrics.Running, DrainBy: metrics.Never} },
 	func() metrics.Snapshot { return full() },
 	func() metrics.Snapshot { return steered(34) },
+	monstrousPages, fullDone,
 }
 
 // FuzzKeys types anything at any size, in any mode, while snapshots, ticks and new sizes come in between. The screen is

@@ -114,8 +114,9 @@ type Baseline struct {
 	Report *metrics.Report
 }
 
-// framesPerSecond is how often Bubble Tea looks for changes to write.
-const framesPerSecond = 10
+// framesPerSecond is how often Bubble Tea looks for changes to write: a key shows its effect within a twentieth of a second. Ticks
+// decide how often there are changes, so this costs no bytes.
+const framesPerSecond = 20
 
 // grace is how long a terminal that does not take our output may delay the way out.
 const grace = time.Second

@@ -145,7 +145,7 @@ func TestCommands(t *testing.T) {
 	v := join(t, h)
 	until(t, v, func(metrics.Snapshot) bool { return true })
 	v.Steer(metrics.Order{Do: metrics.Pause})
-	for v.Save() != readOnly {
+	for v.ask(command{Do: doLook, Look: &metrics.Look{}}) != readOnly {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if v.Controls() || r.said() != "" {

@@ -45,12 +45,12 @@ func (v *Viewer) greet(version string) (*bufio.Reader, error) {
 	_ = v.conn.SetDeadline(time.Now().Add(slowest))
 	defer v.conn.SetDeadline(time.Time{})
 	in := bufio.NewReaderSize(v.conn, 64<<10)
-	err := json.NewEncoder(v.conn).Encode(hello{protocol, version})
-	var line []byte
-	if err == nil {
-		line, err = in.ReadSlice('\n')
-	}
+	asked := json.NewEncoder(v.conn).Encode(hello{protocol, version})
+	line, err := in.ReadSlice('\n') // who hangs up may have said why
 	if err != nil {
+		if asked != nil {
+			err = asked
+		}
 		return nil, fmt.Errorf("the run does not answer: %w", err)
 	}
 	var w welcome

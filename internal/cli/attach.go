@@ -59,7 +59,7 @@ func runAttach(env *environment, args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	o := screen.options(viewer.Snapshots(), viewer)
-	o.ReadOnly = !viewer.Controls()
+	o.ReadOnly, o.Attached = !viewer.Controls(), true
 	if err := tui.Run(ctx, o); err != nil && ctx.Err() == nil && !errors.Is(err, tui.ErrTerminal) {
 		return env.fail(exitFailed, err)
 	}

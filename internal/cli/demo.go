@@ -26,7 +26,9 @@ The result is always saved. q ends the run and keeps the report.`
 // With these lengths the profiles of the simulated server say what they can do.
 const (
 	demoInput, demoOutput = 256, 64
-	longestDemo           = 12 * time.Hour
+	// A part of the input is the same in all prompts, so that the server's prefix cache has something to find.
+	demoPrefix  = 64
+	longestDemo = 12 * time.Hour
 	// What its users would put up with, in milliseconds.
 	demoTTFT, demoTPOT = 500, 50
 )
@@ -100,7 +102,8 @@ func runDemo(env *environment, args []string) int {
 	ramp := metrics.Ramp{Strategy: "linear", From: from, To: to, Over: *duration}
 	offsets := loadgen.RampInTime(ramp, *duration, 1, streams.Legacy)
 	random := datasets.RandomDefaults()
-	random.Prompts, random.InputLen, random.OutputLen = max(1, len(offsets)), demoInput, demoOutput
+	random.Prompts, random.InputLen, random.OutputLen = max(1, len(offsets)), demoInput-demoPrefix, demoOutput
+	random.PrefixLen = demoPrefix
 	random.Seed, random.IDPrefix, random.Vocabulary = *seed, "demo-", datasets.AssumedVocabulary()
 	source, err := datasets.NewRandom(random, nil)
 	if err != nil {

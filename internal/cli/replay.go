@@ -9,6 +9,7 @@ import (
 
 	"benchtop/export"
 	"benchtop/internal/replay"
+	"benchtop/metrics"
 	"benchtop/tui"
 )
 
@@ -29,7 +30,7 @@ func replayRun(file string, screen *screenOptions, baseline *tui.Baseline) error
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	snapshots := player.Run(ctx)
-	o := screen.options(snapshots, tui.NoControl{})
+	o := screen.options(snapshots, replayed{player: player})
 	o.Player, o.Baseline, o.Quiet = player, baseline, true
 	err = tui.Run(ctx, o)
 	stop()
@@ -40,3 +41,12 @@ func replayRun(file string, screen *screenOptions, baseline *tui.Baseline) error
 	}
 	return err
 }
+
+// replayed is a run of the past as its dashboard sees it: it can be looked at.
+type replayed struct {
+	tui.NoControl
+	player *replay.Player
+}
+
+// Look says what of single requests the dashboard wants to see.
+func (r replayed) Look(l metrics.Look) { r.player.Look(l) }

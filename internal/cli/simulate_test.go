@@ -22,6 +22,13 @@ func TestSimulateUsage(t *testing.T) {
 	run("simulate", "--port", "0", "--log", filepath.Join(t.TempDir(), "no", "such", "dir")).expect(t, exitFailed, "--log: open", "choose another file")
 	help := run("simulate", "--help")
 	help.expect(t, exitFine, "X-Simulate-Fault", "--fault", "--log", "--spec-tokens")
+	for _, name := range simulator.Names() {
+		if !strings.Contains(help.stdout, "\n  "+name+" ") {
+			t.Errorf("the profile %s is missing in the help", name)
+		}
+	}
+	run("simulate", "--profile", "x").expect(t, exitUsage, `--profile x: no profile is called "x"; there are l40s-8b, a10-8b-tight, h100-70b-spec`)
+	run("demo", "--profile", "x").expect(t, exitUsage, `--profile x: no profile is called "x"; there are l40s-8b`)
 	for _, k := range simulator.FaultKinds() {
 		if !strings.Contains(help.stdout, "\n  "+k.Usage+" ") || !strings.Contains(help.stdout, k.Does) {
 			t.Errorf("%s is missing in the help", k.Usage)
@@ -126,5 +133,52 @@ func TestSimulateSpeculation(t *testing.T) {
 		if !strings.Contains(string(page), "\n"+line+"\n") {
 			t.Errorf("no line %s", line)
 		}
+	}
+}
+
+// Profiles keep what is their own unless a flag says otherwise.
+func TestSimulateProfiles(t *testing.T) {
+	ask := func(args ...string) (answer struct {
+		Model string
+		Usage struct {
+			Details *struct {
+				Cached int `json:"cached_tokens"`
+			} `json:"prompt_tokens_details"`
+		}
+		Metrics *struct {
+			TTFT float64 `json:"time_to_first_token_ms"`
+		}
+	}, page string) {
+		t.Helper()
+		url := startSimulate(t, args...)
+		for range 2 {
+			response, err := http.Post(url+"/v1/completions", "application/json",
+				strings.NewReader(`{"prompt":"`+strings.Repeat("the same beginning ", 20)+`","max_tokens":2,"ignore_eos":true}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = json.NewDecoder(response.Body).Decode(&answer)
+			if response.Body.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		response, err := http.Get(url + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer, string(text)
+	}
+	a, page := ask("--profile", "h100-70b-spec", "--request-metrics")
+	if a.Model != "sim-70b" || a.Usage.Details == nil || a.Usage.Details.Cached < 16 || a.Metrics == nil || a.Metrics.TTFT < 14 || !strings.Contains(page, "spec_decode") {
+		t.Errorf("speculating: %+v", a)
+	}
+	a, page = ask("--profile", "h100-70b-spec", "--no-prefix-cache", "--spec-tokens", "0")
+	if a.Usage.Details != nil || a.Metrics != nil || strings.Contains(page, "spec_decode") {
+		t.Errorf("with all that turned off: %+v", a)
 	}
 }

@@ -192,6 +192,9 @@ func (h *helm) steered() bool {
 // stage lets the plan set a number of users; false where its stages no longer are what happens: the load was set, or, for
 // rates, moved by a pause.
 func (h *helm) stage(users int) bool {
+	if h == nil {
+		return true // nobody can steer it
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.loadSet || h.state.Changes > 0 && !h.inUsers {

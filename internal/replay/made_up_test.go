@@ -1,0 +1,208 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchtop/metrics"
+)
+
+// drawRun makes up a run of that length: requests of every fate, with the client, the server and the accelerators looked at each
+// second, and objectives and load set on the way.
+func drawRun(seed uint64, n int, length time.Duration) (metrics.Run, []metrics.Request) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	us := func(most time.Duration) time.Duration {
+		return time.Duration(r.Int64N(int64(most/time.Microsecond))) * time.Microsecond
+	}
+	var all []metrics.Request
+	for i := range n {
+		q := metrics.NewRequest(i)
+		q.ID, q.Model, q.Turn = fmt.Sprint("r-", i), []string{"", "a"}[r.IntN(2)], r.IntN(2)
+		q.Scheduled = us(length * 9 / 10)
+		q.Due = q.Scheduled + us(300*time.Microsecond)
+		q.InputTokens, q.InputSource, q.MaxTokens = r.IntN(2000), metrics.TokensFromUsage, 64
+		fate := r.IntN(12)
+		q.Admitted = q.Due + us(time.Second)
+		switch fate {
+		case 0: // dropped while it was held
+			q.Admitted = metrics.Never
+			q.Failure, q.Done = metrics.Cancelled, q.Due+us(time.Second)
+			all = append(all, q)
+			continue
+		case 1:
+			q.Failure, q.Error, q.Done = metrics.FailedConnect, "connection refused", q.Admitted+us(time.Millisecond)
+			all = append(all, q)
+			continue
+		}
+		q.Encode, q.Connect = us(time.Millisecond), us(time.Millisecond)
+		q.Sent = q.Admitted + q.Encode + q.Connect
+		q.Redials = r.IntN(20) / 19
+		at, tokens := q.Sent+us(time.Second), 0
+		for range 1 + r.IntN(30) {
+			c := metrics.Chunk{At: at, Tokens: int32(r.IntN(3)), Answer: r.IntN(4) > 0}
+			tokens += int(c.Tokens)
+			q.Add(c)
+			at += us(60 * time.Millisecond)
+		}
+		q.Done = q.LastChunk + us(3*time.Millisecond)
+		q.ServerQueue, q.ServerPrefill = us(time.Second), us(time.Second)
+		q.CachedTokens, q.Finish = r.IntN(100), "length"
+		q.OutputTokens, q.OutputSource = tokens+r.IntN(9), metrics.TokensFromUsage
+		switch fate {
+		case 2:
+			q.Failure, q.Error = metrics.FailedTruncated, "cut"
+		case 3:
+			q.Failure, q.Status, q.Error = metrics.FailedStatus, 503, fmt.Sprint("busy ", i)
+			q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never, metrics.Never, metrics.Never
+		case 4:
+			q.Failure = metrics.Cancelled
+		}
+		all = append(all, q)
+	}
+	slices.SortFunc(all, func(a, b metrics.Request) int { return int(a.Done - b.Done) }) // as a journal has them
+	run := metrics.Run{Ended: length, ServerKind: "vLLM", GPUsAbsent: "no tool", ServerAbsent: "gone"}
+	run.Plan = metrics.Plan{
+		Percentiles: []float64{99}, Warmup: length / 10, Timestamps: metrics.KernelStamps, Requests: n, Rate: 10,
+		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}, {Metric: metrics.TPOT, LimitMS: 60}},
+	}
+	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 300}}
+	run.Events = []metrics.Event{
+		{At: length / 3, Level: metrics.Info, Text: "stage", Mark: "stage 2"},
+		{At: length / 2, Level: metrics.Info, Text: "objectives", Objectives: &slo},
+		{At: length * 2 / 3, Level: metrics.Info, Text: "set", Mark: "20/s", Set: &metrics.LoadSetting{Rate: 20, By: metrics.ByHand}},
+	}
+	for at := time.Second; at <= length; at += time.Second {
+		run.Client = append(run.Client, metrics.ClientSecond{At: at, Took: time.Second, CPU: r.Float64(), Cores: 2,
+			DelayP50: us(time.Millisecond), DelayP99: 2 * time.Millisecond, DelayMax: 3 * time.Millisecond})
+		if at < length/2 {
+			run.Server = append(run.Server, metrics.ServerSecond{At: at, Took: time.Second, Running: r.Float64(), KVUsage: metrics.Unsaid()})
+		}
+		run.GPUs = append(run.GPUs, metrics.GPUSecond{At: at, Took: time.Second, GPUs: []metrics.GPU{{Name: "X", Power: 300 * r.Float64()}}})
+	}
+	return run, all
+}
+
+func yield(all []metrics.Request) iter.Seq2[metrics.Request, error] {
+	return func(yield func(metrics.Request, error) bool) {
+		for _, q := range all {
+			if !yield(q, nil) {
+				return
+			}
+		}
+	}
+}
+
+// live is what a recorder showed when the run was on, moment by moment, at the given times.
+func live(run metrics.Run, all []metrics.Request, look metrics.Look, times []time.Duration) (shown []metrics.Snapshot) {
+	type moment struct {
+		at time.Duration
+		do func()
+	}
+	rec := metrics.NewRecorder(time.Now(), &run.Plan)
+	rec.Look(look)
+	rec.ServerIs(run.ServerKind, "")
+	var story []moment
+	tell := func(at time.Duration, do func()) { story = append(story, moment{at, do}) }
+	for _, e := range run.Events {
+		tell(e.At, func() {
+			rec.Log(e)
+			if e.Set != nil {
+				rec.SetSteering(metrics.Steering{LoadSetting: *e.Set, Changes: 1})
+			}
+		})
+	}
+	for i := range all {
+		past := &all[i]
+		q := new(metrics.Request)
+		*q = *past
+		q.Chunks, q.Failure, q.Status, q.Error, q.OutputTokens, q.CachedTokens = nil, "", 0, "", 0, 0
+		q.Due, q.Admitted, q.Sent, q.Done = metrics.Never, metrics.Never, metrics.Never, metrics.Never
+		q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = metrics.Never, metrics.Never, metrics.Never, metrics.Never
+		q.ServerQueue, q.ServerPrefill, q.Finish, q.OutputSource = metrics.Never, metrics.Never, "", ""
+		tell(past.Due, func() { q.Due = past.Due; rec.Due(q) })
+		if past.Sent != metrics.Never {
+			tell(past.Sent, func() { q.Admitted, q.Sent = past.Admitted, past.Sent; rec.Sent(q) })
+		}
+		for _, c := range past.Chunks {
+			tell(c.At, func() { q.Add(c); q.ReadDelay = time.Millisecond; rec.Chunk(q) })
+		}
+		tell(past.Done, func() {
+			q.Admitted, q.Done, q.Failure, q.Status, q.Error = past.Admitted, past.Done, past.Failure, past.Status, past.Error
+			q.OutputTokens, q.OutputSource, q.CachedTokens = past.OutputTokens, past.OutputSource, past.CachedTokens
+			q.ServerQueue, q.ServerPrefill, q.Finish = past.ServerQueue, past.ServerPrefill, past.Finish
+			rec.Done(q)
+		})
+	}
+	for i := range run.Client {
+		tell(run.Client[i].At, func() { rec.Client(run.Client[i]) })
+	}
+	for i, s := range run.Server {
+		tell(s.At, func() {
+			rec.Server(s)
+			if i == len(run.Server)-1 {
+				rec.ServerIs(run.ServerKind, run.ServerAbsent)
+			}
+		})
+	}
+	for i, s := range run.GPUs {
+		tell(s.At, func() {
+			rec.GPUs(s)
+			if i == len(run.GPUs)-1 {
+				rec.GPUsAre(run.GPUsAbsent)
+			}
+		})
+	}
+	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })
+	for _, at := range times {
+		for len(story) > 0 && story[0].at <= at {
+			story[0].do()
+			story = story[1:]
+		}
+		rec.JudgeAt(at)
+		shown = append(shown, rec.SnapshotAt(at))
+	}
+	return shown
+}
+
+// same compares snapshots but for what says that one is a replay, and what the client saw of its reads.
+func same(was, is metrics.Snapshot) string {
+	was.Replay, is.Replay = nil, nil
+	was.Client, is.Client = nil, nil
+	was.Verdict, is.Verdict, was.Recent, is.Recent = metrics.Verdict{}, metrics.Verdict{}, metrics.Verdict{}, metrics.Verdict{}
+	return cmp.Diff(was, is, cmp.Comparer(func(a, b metrics.Histogram) bool {
+		return a.Count() == b.Count() && slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets()))
+	}), cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }))
+}
+
+// playing runs f with a player that stands still at the beginning, in virtual time, and waits for its end.
+func playing(t *testing.T, run metrics.Run, all []metrics.Request, f func(p *Player, next func() metrics.Snapshot)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		p, err := New(run, yield(all))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		shown := p.Run(ctx)
+		f(p, func() metrics.Snapshot {
+			synctest.Wait()
+			s, ok := <-shown
+			if !ok {
+				t.Fatal("the channel is closed")
+			}
+			return s
+		})
+		cancel()
+		for range shown {
+		}
+	})
+}

@@ -1,0 +1,123 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// Everything a request says is known again when it is done.
+func TestNothingIsForgotten(t *testing.T) {
+	past := metrics.NewRequest(3)
+	v := reflect.ValueOf(&past).Elem()
+	for i := range v.NumField() {
+		field := v.Field(i)
+		switch {
+		case !v.Type().Field(i).IsExported():
+		case field.CanInt():
+			field.SetInt(int64(1000 * (i + 1)))
+		case field.Kind() == reflect.String:
+			field.SetString(fmt.Sprint("text ", i))
+		}
+	}
+	past.Chunks = []metrics.Chunk{{At: 2000, Tokens: 2}, {At: 3001, Tokens: 1, Answer: true}, {At: 9000, Tokens: 1}}
+	past.ReadDelay = metrics.Never
+	r, err := record(metrics.Run{Ended: time.Second}, yield([]metrics.Request{past}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := r.feeder()
+	x := f.flight(0)
+	f.advance(endless, func() bool { return false })
+	is := reflect.ValueOf(x.now).Elem()
+	for i := range v.NumField() {
+		if name := v.Type().Field(i).Name; v.Type().Field(i).IsExported() && fmt.Sprint(is.Field(i)) != fmt.Sprint(v.Field(i)) {
+			t.Errorf("%s is %v, was %v", name, is.Field(i), v.Field(i))
+		}
+	}
+	if len(f.flights)+len(f.byIndex) != 0 {
+		t.Error("a request that is done is still under way")
+	}
+}
+
+func TestNewOfAJournalThatEndsEarly(t *testing.T) {
+	broken := errors.New("the disk is gone")
+	run, all := drawRun(1, 20, 10*time.Second)
+	until := func(n int) iter.Seq2[metrics.Request, error] {
+		return func(yield func(metrics.Request, error) bool) {
+			for _, q := range all[:n] {
+				if !yield(q, nil) {
+					return
+				}
+			}
+			yield(metrics.Request{}, broken)
+		}
+	}
+	if _, err := New(run, until(0)); !errors.Is(err, broken) {
+		t.Errorf("nothing could be read, and the error is %v", err)
+	}
+	p, err := New(run, until(5))
+	if err != nil || len(p.recording.requests) != 5 {
+		t.Errorf("of five requests that could be read: %v", err)
+	}
+}
+
+// Journals are files: whatever numbers stand in them, the player gets to the end and back.
+func TestForeignNumbers(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	wild := []time.Duration{metrics.Never, math.MinInt64, -2, 0, 1, 500 * time.Microsecond, time.Second, time.Minute, math.MaxInt64}
+	any := func() time.Duration { return wild[r.IntN(len(wild))] }
+	at := func() time.Duration { // mostly not in the far future, since requests that are there are left out
+		if r.IntN(100) == 0 {
+			return math.MaxInt64
+		}
+		return wild[r.IntN(len(wild)-1)]
+	}
+	for round := range 20 {
+		var all []metrics.Request
+		for i := range 40 {
+			q := metrics.NewRequest(i - 20)
+			q.Scheduled, q.Due, q.Admitted, q.Sent, q.Encode, q.Connect = any(), at(), any(), at(), any(), any()
+			q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk, q.Done = at(), at(), at(), at(), at()
+			q.InputTokens, q.OutputTokens = int(any()), int(any())
+			q.Failure = []metrics.Failure{"", metrics.Cancelled, "odd"}[r.IntN(3)]
+			for range r.IntN(4) {
+				q.Chunks = append(q.Chunks, metrics.Chunk{At: at(), Tokens: int32(any()), Answer: r.IntN(2) > 0})
+			}
+			all = append(all, q)
+		}
+		run := metrics.Run{Ended: time.Duration(round-1) * time.Second}
+		for range 5 {
+			run.Events = append(run.Events, metrics.Event{At: any(), Text: "x", Mark: "x", Set: &metrics.LoadSetting{Rate: math.NaN()}})
+			run.Client = append(run.Client, metrics.ClientSecond{At: any(), Took: any(), Unstamped: int(any()), DelayP50: any()})
+			run.Server = append(run.Server, metrics.ServerSecond{At: any(), Took: any(), KVUsage: math.Inf(1)})
+			run.GPUs = append(run.GPUs, metrics.GPUSecond{At: any(), Took: any()})
+		}
+		playing(t, run, all, func(p *Player, next func() metrics.Snapshot) {
+			next()
+			for _, at := range []time.Duration{endless, 0, time.Second, endless} {
+				p.Seek(at)
+				if s := next(); at == endless && (s.Report == nil || s.At != s.Report.Ended) || s.Replay.Length < 0 || s.Replay.Length > longestRun {
+					t.Errorf("length %v", s.Replay.Length)
+				}
+			}
+		})
+	}
+}
+
+// The run of nobody is over at once.
+func TestEmptyRun(t *testing.T) {
+	playing(t, metrics.Run{Ended: metrics.Never}, nil, func(p *Player, next func() metrics.Snapshot) {
+		time.Sleep(every)
+		if s := next(); s.State != metrics.Finished || s.Report == nil || s.Replay.Length != 0 {
+			t.Errorf("state %q, %+v", s.State, s.Replay)
+		}
+	})
+}

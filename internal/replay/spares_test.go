@@ -1,0 +1,80 @@
+package replay
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// In a long run feeders stand ready, and what they show is the same.
+func TestSpares(t *testing.T) {
+	const length = 40 * time.Second
+	run, all := drawRun(9, 200, length)
+	times := []time.Duration{12 * time.Second, 35 * time.Second, 21 * time.Second, 0}
+	sorted := slices.Sorted(slices.Values(times))
+	want := live(run, all, metrics.Look{Rows: true}, sorted)
+	synctest.Test(t, func(t *testing.T) {
+		p, err := New(run, yield(all))
+		if err != nil || p.spares != 0 {
+			t.Fatalf("%d spares for a short run, %v", p.spares, err)
+		}
+		p.spares = 7 // one each five seconds
+		p.Pause()
+		p.Look(metrics.Look{Rows: true})
+		ctx, cancel := context.WithCancel(t.Context())
+		shown := p.Run(ctx)
+		for _, at := range append(times, times...) {
+			p.Seek(at)
+			synctest.Wait()
+			s := <-shown
+			if diff := same(want[slices.Index(sorted, at)], s); diff != "" {
+				t.Fatalf("at %v (-was +is):\n%s", at, diff)
+			}
+		}
+		cancel()
+		for range shown {
+		}
+	})
+	r, err := record(run, yield(all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, never := r.spares(7), func() bool { return false }
+	ready := func(places ...int) {
+		for _, n := range places {
+			at := time.Duration(n) * time.Second
+			s.ready[at] = r.feeder()
+			s.ready[at].advance(at, never)
+		}
+	}
+	hand := r.feeder()
+	hand.advance(12*time.Second, never)
+	for _, tt := range []struct {
+		name  string
+		ready []int
+		to    int
+		from  int // 12 for the one at hand
+	}{
+		{"back, none is ready", nil, 11, 0},
+		{"back to the last before it", []int{5, 10, 15}, 11, 10},
+		{"back to the very place", []int{5, 10, 15}, 10, 10},
+		{"a little ahead, beyond the place of a spare", []int{5, 10}, 14, 12},
+		{"ahead, over one", []int{15}, 16, 15},
+		{"far ahead", []int{15, 20, 25}, 24, 20},
+		{"the one at hand is there", []int{5, 10}, 12, 12},
+	} {
+		clear(s.ready)
+		ready(tt.ready...)
+		f := s.nearest(time.Duration(tt.to)*time.Second, hand)
+		if f.at != time.Duration(tt.from)*time.Second || (f == hand) != (tt.from == 12) {
+			t.Errorf("%s: from %v, want %ds", tt.name, f.at, tt.from)
+		}
+		if tt.from != 0 && tt.from != 12 && len(s.ready) != len(tt.ready)-1 {
+			t.Errorf("%s: a spare that was taken is still there", tt.name)
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package tui
+
+import (
+	"math"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// stageRow is a load and what became of it. Figures that are not known yet are NaN.
+type stageRow struct {
+	from, to                time.Duration
+	planned, sent, done     float64
+	users                   bool
+	p99                     float64 // of TTFT, in ms
+	within                  float64 // share of requests that met the objectives, from 0 to 1
+	now, begun              bool
+	bendAfter, highest, met bool
+}
+
+// stageRows are the loads in order of time: those that were judged, and those that the plan has still to come. Where nothing
+// was judged yet they are all the plan's.
+func (v *view) stageRows() []stageRow {
+	var out []stageRow
+	enough, _ := v.target()
+	for i, l := range v.levels() {
+		r := stageRow{
+			from: l.From, to: l.To, planned: l.Offered, users: l.Users, done: l.Done, p99: l.TTFTp99, begun: true,
+			within: math.NaN(), sent: v.sentIn(l.From, l.To),
+		}
+		if share, known := part(l.Good, l.Requests); known && len(v.goals()) > 0 {
+			r.within, r.met = share, share >= enough
+		}
+		if a := v.answer(); a != nil {
+			r.bendAfter = a.Bends && a.Before == i
+			r.highest = a.Within && a.Highest == l.Offered && a.Users == l.Users
+		}
+		out = append(out, r)
+	}
+	for _, stage := range v.plan().Stages {
+		start, judged := max(stage.Start, v.plan().Warmup), false
+		for i := range out {
+			if out[i].from <= start && start < out[i].to {
+				out[i].to, judged = max(out[i].to, stage.End()), true // it may still be on
+			}
+		}
+		if !judged && stage.End() > start {
+			out = append(out, v.liveStage(stage))
+		}
+	}
+	for i := range out {
+		out[i].now = v.s.State == metrics.Running && v.s.At >= out[i].from && v.s.At < out[i].to
+	}
+	return out
+}
+
+// liveStage is a stage of the plan by what its seconds show so far: of requests that ended in it, not of those that belong to
+// it.
+func (v *view) liveStage(s metrics.Stage) stageRow {
+	r := stageRow{
+		from: s.Start, to: s.End(), planned: s.Rate, done: math.NaN(), sent: math.NaN(), p99: math.NaN(), within: math.NaN(),
+		begun: v.s.At > s.Start,
+	}
+	if s.Users > 0 {
+		r.planned, r.users = float64(s.Users), true
+	}
+	ws := within(closedWindows(v.s), s.Start, s.End())
+	if len(ws) == 0 {
+		return r
+	}
+	var ttft metrics.Histogram
+	done, good, ended := 0, 0, 0
+	for i := range ws {
+		ttft.Merge(&ws[i].TTFT)
+		done += ws[i].Done
+		good += ws[i].Good
+		ended += ws[i].Done + ws[i].Failed
+	}
+	r.sent, r.done = v.sentIn(s.Start, s.End()), float64(done)/float64(len(ws))
+	if ttft.Count() > 0 {
+		r.p99 = milliseconds(ttft.Quantile(0.99))
+	}
+	if share, known := part(good, ended); known && len(v.goals()) > 0 {
+		enough, _ := v.target()
+		r.within, r.met = share, share >= enough
+	}
+	return r
+}
+
+// sentIn is the rate at which requests were sent in a stretch of the run; NaN where it has no whole second.
+func (v *view) sentIn(from, to time.Duration) float64 {
+	ws := within(closedWindows(v.s), from.Round(time.Second), to.Round(time.Second))
+	if len(ws) == 0 {
+		return math.NaN()
+	}
+	n := 0
+	for i := range ws {
+		n += ws[i].Sent
+	}
+	return float64(n) / float64(len(ws))
+}
+
+// mostTellingStages keeps at most n rows in their order: the one that is on, those around the bend and the highest within the
+// objectives, then the newest.
+func mostTellingStages(rows []stageRow, n int) []stageRow {
+	if n <= 0 {
+		return nil
+	}
+	if len(rows) <= n {
+		return rows
+	}
+	keep := make([]bool, len(rows))
+	take := func(i int) {
+		if n > 0 && !keep[i] {
+			keep[i] = true
+			n--
+		}
+	}
+	for i, r := range rows {
+		if r.now || r.bendAfter || r.highest {
+			take(i)
+		}
+	}
+	for i := len(rows) - 1; i >= 0; i-- {
+		if rows[i].begun {
+			take(i)
+		}
+	}
+	for i := range rows {
+		take(i)
+	}
+	var out []stageRow
+	for i, r := range rows {
+		if keep[i] {
+			out = append(out, r)
+		}
+	}
+	return out
+}

@@ -22,7 +22,7 @@ type TTFTSplit struct {
 	N int
 	// Held is the wait for a client slot, Connect for a connection.
 	Held, Connect time.Duration
-	// TTFT is the mean of all N.
+	// TTFT is the mean of all N; where Source is SplitByRequests, of those whose answers told.
 	TTFT time.Duration
 	// Queue is the wait inside the server, Prefill the time it computed the prompt and the first token; Never where nobody
 	// tells.
@@ -36,7 +36,8 @@ type TTFTSplit struct {
 // SplitOver says where TTFT went between two moments of the run, the seconds in which they lie included: for the first
 // chunks that came in the seconds from from until before to, and the looks at the server after from and up to to.
 //
-// The server's word with each answer counts where at least half of the requests have it: its mean over those. Else the means
+// The server's word with each answer counts where at least half of the requests have it: its mean over those, and TTFT's over
+// the same, since those still on their way may have waited much longer. Else the means
 // of its metrics page count, weighted by how many requests each look saw. Else queue and prefill are not known.
 func (s *Snapshot) SplitOver(from, to time.Duration) TTFTSplit {
 	var sum Waits
@@ -57,6 +58,7 @@ func (w *Waits) split(server []ServerSecond, from, to time.Duration) TTFTSplit {
 	out.Held, out.Connect, out.TTFT = mean(w.Held, w.N), mean(w.Connect, w.N), mean(w.TTFT, w.N)
 	if enough := (w.N + 1) / 2; w.Told >= enough || w.ToldPrefill >= enough {
 		out.Source = SplitByRequests
+		out.TTFT = mean(w.AnsweredTTFT, max(1, w.Answered))
 		if w.Told >= enough {
 			out.Queue = mean(w.Queue, w.Told)
 		}

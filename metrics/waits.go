@@ -10,6 +10,9 @@ type Waits struct {
 	// Told of them said how long they waited in the server, ToldPrefill how long their prompt took; the sums of that.
 	Told, ToldPrefill int
 	Queue, Prefill    time.Duration
+	// Answered of them said either, which they can only once they are complete; the sum of their TTFT.
+	Answered     int
+	AnsweredTTFT time.Duration
 }
 
 // longestWait bounds what one request adds, so that the times of a damaged journal cannot make sums overflow soon.
@@ -36,6 +39,10 @@ func (w *Waits) tell(r *Request) {
 		w.ToldPrefill++
 		w.Prefill += bounded(r.ServerPrefill)
 	}
+	if r.ServerQueue != Never || r.ServerPrefill != Never {
+		w.Answered++
+		w.AnsweredTTFT += bounded(r.TTFT())
+	}
 }
 
 func (w *Waits) merge(o *Waits) {
@@ -43,4 +50,5 @@ func (w *Waits) merge(o *Waits) {
 	w.Held, w.Connect, w.TTFT = w.Held+o.Held, w.Connect+o.Connect, w.TTFT+o.TTFT
 	w.Told, w.ToldPrefill = w.Told+o.Told, w.ToldPrefill+o.ToldPrefill
 	w.Queue, w.Prefill = w.Queue+o.Queue, w.Prefill+o.Prefill
+	w.Answered, w.AnsweredTTFT = w.Answered+o.Answered, w.AnsweredTTFT+o.AnsweredTTFT
 }

@@ -188,7 +188,7 @@ func loadNote(s *metrics.Snapshot) []span {
 	}
 	add := func(words string, style style) { out = append(out, span{between, label}, span{words, style}) }
 	switch {
-	case st.RampTo > 0:
+	case st.RampTo > 0 && (st.Changes > 0 || st.Search != ""):
 		add("ramp to "+loadText(st.RampTo, st.InUsers), style{fg: orange, attr: bold})
 	case st.Changes > 0 && st.Search == "" && value > 0:
 		add("set "+loadText(value, st.InUsers), strong)

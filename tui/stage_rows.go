@@ -28,6 +28,9 @@ func (v *view) stageRows() []stageRow {
 			from: l.From, to: l.To, planned: l.Offered, users: l.Users, done: l.Done, p99: l.TTFTp99, begun: true,
 			within: math.NaN(), sent: v.sentIn(l.From, l.To),
 		}
+		if l.TTFTp99 <= 0 {
+			r.p99 = math.NaN() // nobody succeeded yet
+		}
 		if share, known := part(l.Good, l.Requests); known && len(v.goals()) > 0 {
 			r.within, r.met = share, share >= enough
 		}

@@ -25,6 +25,8 @@ type Options struct {
 	// Input and Output; nil means the terminal.
 	Input  io.Reader
 	Output io.Writer
+	// Width and Height are the size of an Output that is no terminal; 0 means 80 by 24.
+	Width, Height int
 	// Exit leaves by itself when the run is done.
 	Exit bool
 	// HeaderEvery and ChartsEvery are how often header and panels are drawn; 0 means 500 ms and 1 s.
@@ -141,7 +143,7 @@ func Run(ctx context.Context, o Options) error {
 	defer cancel()
 
 	lost := make(chan struct{}, 1)
-	width, height := terminalSize(o.Output)
+	width, height := terminalSize(o.Output, o.Width, o.Height)
 	began := time.Now()
 	w := &wire{to: o.Output, lost: lost}
 	if o.Record != nil {

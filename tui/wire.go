@@ -67,12 +67,15 @@ type terminalWire struct {
 // Write goes over the wire, not to the file.
 func (t terminalWire) Write(b []byte) (int, error) { return t.wire.Write(b) }
 
-// terminalSize is the size of w if that is a terminal that says so, else 80 by 24.
-func terminalSize(w io.Writer) (width, height int) {
+// terminalSize is the size of w if that is a terminal that says so, else what is given, else 80 by 24.
+func terminalSize(w io.Writer, width, height int) (int, int) {
 	if f, ok := w.(*os.File); ok {
 		if width, height, err := term.GetSize(f.Fd()); err == nil && width > 0 && height > 0 {
 			return width, height
 		}
+	}
+	if width > 0 && height > 0 {
+		return width, height
 	}
 	return 80, 24
 }

@@ -15,7 +15,9 @@ func drawUnseen(ctx context.Context, snapshots <-chan metrics.Snapshot) int64 {
 	defer nobody.Close()
 	var screen byteCount
 	// What it returns is that ctx ended; a dashboard that broke shows as one that drew next to nothing.
-	_ = tui.Run(ctx, tui.Options{Snapshots: snapshots, Control: tui.NoControl{}, Input: keys, Output: &screen, Color: "256"})
+	_ = tui.Run(ctx, tui.Options{
+		Snapshots: snapshots, Control: tui.NoControl{}, Input: keys, Output: &screen, Width: 120, Height: 40, Color: "256",
+	})
 	return screen.Load()
 }
 

@@ -34,7 +34,7 @@ const (
 )
 
 func (o *gpuOptions) define(f *pflag.FlagSet) {
-	f.StringVar(&o.which, "gpu", gpuAuto, "GPUs of this machine to watch: auto (all, if the server is on this machine), all, none, or indices as 0,1")
+	f.StringVar(&o.which, "gpu", gpuAuto, "which GPUs of this machine to watch: auto (all, if the server is on this machine), all, none, or indices as 0,1")
 	f.Float64Var(&o.price, "gpu-price", 0, "what one GPU costs an hour, in any currency, for the cost of tokens; 0 for unknown")
 }
 

@@ -110,8 +110,8 @@ func TestTape(t *testing.T) {
 
 	// What has to be seen on the way, in this order.
 	expected := []string{
-		"$ benchtop demo", "● RUN", "[tokens/s]", "space go on", "w window", "Help, any key closes", "[2 Log]", "[1 Overview]",
-		"✓ DONE", "result saved to",
+		"$ benchtop demo", "● RUN", "[tokens/s]", "[2 Latency]", "> first answer token", "[4 Server]", "[5 Requests]", "chunks",
+		"[1 Overview]", "CONTROL", "[3 Load]", "Load in req/s", "set 24 req/s", "✓ DONE", "result saved to",
 	}
 	look := func(after step) string {
 		screen := x.screen()

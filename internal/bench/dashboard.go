@@ -1,0 +1,49 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// The bars of the dashboard. Its tables share the first word of their names, so that they can be measured together.
+const dashboardTables = "dashboard"
+
+// dashboards are the tables on what the dashboard costs. Without terminals of our own only one of them can be measured.
+func dashboards(quick bool) []table {
+	if !hasTerminals {
+		return []table{dashboardRedraw(quick)}
+	}
+	return []table{dashboardLoad(quick), dashboardBytes(quick), dashboardRedraw(quick), dashboardKeys(quick)}
+}
+
+// usual is the size at which most bars are held, wide the one for a large screen.
+var (
+	small = size{80, 24}
+	usual = size{120, 40}
+	large = size{200, 50}
+)
+
+// busy is the load under which the dashboard is measured: streams of perSecond tokens a second that end after answer tokens,
+// while others begin.
+type busy struct{ streams, perSecond, answer int }
+
+func busyLoad(quick bool) busy {
+	return busy{streams: scaled(quick, 1_000, 200), perSecond: 50, answer: scaled(quick, 100, 50)}
+}
+
+// lasts is how long an answer takes.
+func (b busy) lasts() time.Duration {
+	return time.Duration(b.answer) * time.Second / time.Duration(b.perSecond)
+}
+
+// rate of requests that keeps so many streams open.
+func (b busy) rate() float64 { return float64(b.streams) / b.lasts().Seconds() }
+
+// serve are the arguments for a run of a length, started in its own folder.
+func (b busy) serve(server string, length time.Duration, more ...string) []string {
+	return append([]string{
+		"serve", "--base-url", server, "--model", "metronome", "--dataset-name", "random", "--random-input-len", "16",
+		"--random-output-len", fmt.Sprint(b.answer), "--request-rate", fmt.Sprint(b.rate()),
+		"--num-prompts", fmt.Sprint(int(b.rate() * length.Seconds())),
+	}, more...)
+}

@@ -1,0 +1,27 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// An output that is no terminal is as large as it is said to be, and what is drawn on it fills it.
+func TestSizeWithoutTerminal(t *testing.T) {
+	for _, c := range []struct{ w, h, width, height int }{{120, 40, 120, 40}, {0, 0, 80, 24}, {120, 0, 80, 24}, {-1, 40, 80, 24}} {
+		if w, h := terminalSize(&output{}, c.w, c.h); w != c.width || h != c.height {
+			t.Errorf("%dx%d: got %dx%d, want %dx%d", c.w, c.h, w, h, c.width, c.height)
+		}
+	}
+	s := start(t, false, func(o *Options) { o.Width, o.Height = 120, 40 })
+	s.cancel(nil)
+	<-s.left
+	widest := 0
+	for line := range strings.SplitSeq(s.out.String(), "\r\n") {
+		widest = max(widest, ansi.StringWidth(line))
+	}
+	if widest != 120 {
+		t.Errorf("the widest line has %d columns, want 120", widest)
+	}
+}

@@ -29,7 +29,7 @@ type RequestRow struct {
 	Status                    int
 	// Error is the beginning of the server's or system's words: foreign text.
 	Error string
-	// Slow says that it is among the slowest of the run. Kept says that its chunks are known, so that it can be opened.
+	// Slow says that it is among the slowest of the run, a twentieth of its successes or less. Kept says that its chunks are known, so that it can be opened.
 	Slow, Kept bool
 }
 

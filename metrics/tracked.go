@@ -39,6 +39,7 @@ type tracks struct {
 	slots       int
 	last        ring
 	slowest     slowest
+	succeeded   int
 	failedFirst []*track
 	failedLast  ring
 }
@@ -119,6 +120,7 @@ func (t *tracks) done(q *Request) {
 	switch {
 	case q.OK():
 		t.slowest.add(k)
+		t.succeeded++
 	case q.Failure != "" && q.Failure != Cancelled:
 		if len(t.failedFirst) < failedKept {
 			t.failedFirst = append(t.failedFirst, k)

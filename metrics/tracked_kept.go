@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"container/heap"
 	"slices"
 )
@@ -41,6 +42,16 @@ func (s *slowest) Pop() any {
 	last := (*s)[len(*s)-1]
 	*s = (*s)[:len(*s)-1]
 	return last
+}
+
+// slowPart: of so many successes one counts as slow, so that early in a run not every other one does.
+const slowPart = 20
+
+// slow are those that count as among the slowest.
+func (t *tracks) slow() []*track {
+	all := slices.Clone(t.slowest)
+	slices.SortFunc(all, func(a, b *track) int { return cmp.Compare(b.q.E2EL(), a.q.E2EL()) })
+	return all[:min(len(all), t.succeeded/slowPart)]
 }
 
 // over are the requests that ended and can be shown.

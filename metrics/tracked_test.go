@@ -78,7 +78,7 @@ func TestRowsOfARequest(t *testing.T) {
 	}
 	x.q.Finish, x.q.ServerQueue = "stop", 3*ms
 	x.done(70*ms, "")
-	want.State, want.Ended, want.TPOT, want.E2EL, want.Slow = StateDone, 70*ms, 10*ms, 30*ms, true
+	want.State, want.Ended, want.TPOT, want.E2EL = StateDone, 70*ms, 10*ms, 30*ms
 	if d := check("done"); len(d.Chunks) != 2 || d.Text != "Hello" || d.Finish != "stop" || d.ServerQueue != 3*ms || d.ServerPrefill != Never {
 		t.Errorf("opened: %+v", d)
 	}

@@ -33,7 +33,7 @@ type viewed struct {
 func (t *tracks) view() viewed {
 	v := viewed{asked: t.look.Rows}
 	if t.look.Rows || t.look.Open > 0 {
-		v.slowest = slices.Clone(t.slowest)
+		v.slowest = t.slow()
 	}
 	if t.look.Rows {
 		v.over, v.inFlight = t.over(), make([]RequestRow, 0, rowsInFlight)

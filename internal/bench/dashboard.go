@@ -16,7 +16,10 @@ func dashboards(quick bool) []table {
 	return []table{dashboardLoad(quick), dashboardBytes(quick), dashboardRedraw(quick), dashboardKeys(quick)}
 }
 
-// usual is the size at which most bars are held, wide the one for a large screen.
+// The models by whose names a screen is known to be about its run.
+const serverModel, demoModel = "metronome", "sim-8b"
+
+// Sizes of screens; most bars are about the usual one.
 var (
 	small = size{80, 24}
 	usual = size{120, 40}
@@ -42,7 +45,7 @@ func (b busy) rate() float64 { return float64(b.streams) / b.lasts().Seconds() }
 // serve are the arguments for a run of a length, started in its own folder.
 func (b busy) serve(server string, length time.Duration, more ...string) []string {
 	return append([]string{
-		"serve", "--base-url", server, "--model", "metronome", "--dataset-name", "random", "--random-input-len", "16",
+		"serve", "--base-url", server, "--model", serverModel, "--dataset-name", "random", "--random-input-len", "16",
 		"--random-output-len", fmt.Sprint(b.answer), "--request-rate", fmt.Sprint(b.rate()),
 		"--num-prompts", fmt.Sprint(int(b.rate() * length.Seconds())),
 	}, more...)

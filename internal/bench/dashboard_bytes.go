@@ -52,11 +52,21 @@ func (t *tour) begin(ctx context.Context, l *lab) error {
 	if t.v, err = view(c, usual); err != nil {
 		return err
 	}
-	t.v.expect(firstFrame)
+	t.v.expect(serverModel)
 	if _, err := t.v.sight(ctx); err != nil {
 		return err
 	}
 	return waitUntil(ctx, time.Now().Add(t.warm))
+}
+
+// over says that the run ended by itself.
+func (t *tour) over() bool {
+	select {
+	case <-t.v.read:
+		return true
+	default:
+		return false
+	}
 }
 
 // end ends the run.
@@ -70,7 +80,8 @@ func (t *tour) end() {
 // measure opens a page at a size and counts for a while.
 func (t *tour) measure(page int, at size) measurement {
 	return func(ctx context.Context, l *lab, _ int) (sample, error) {
-		if t.v == nil {
+		if t.v == nil || t.over() {
+			t.end()
 			if err := t.begin(ctx, l); err != nil {
 				return sample{}, err
 			}
@@ -112,9 +123,7 @@ func (t *tour) measure(page int, at size) measurement {
 	}
 }
 
-// firstFrame are words of the first frame with figures on it, tab those of the tab of the page that is shown.
-const firstFrame = "● RUN"
-
+// tab are the words of the tab of the page that is shown.
 func tab(page int) string { return fmt.Sprintf("[%d %s]", page+1, pageNames[page]) }
 
 // digit is the key of a page.

@@ -25,7 +25,8 @@ type lab struct {
 	hold   io.Closer // the server ends when this is closed
 	base   string    // URL of the server
 	binary string    // benchtop, built; "" until needed
-	folder string    // for it
+	tests  string    // the dashboard's tests, built; "" until needed
+	folder string    // for both; "" until needed
 }
 
 // startMost is how long the server may take to say where it listens.
@@ -77,13 +78,19 @@ func (l *lab) close() {
 
 // child is this program in a role, on certain cores and with so many threads for Go code.
 func (l *lab) child(ctx context.Context, on cores, role string) *exec.Cmd {
-	args := []string{l.self, role}
+	c := l.pinned(ctx, on, l.self, role)
+	c.Stderr = os.Stderr
+	return c
+}
+
+// pinned is a program on certain cores and with so many threads for Go code.
+func (l *lab) pinned(ctx context.Context, on cores, program string, args ...string) *exec.Cmd {
+	args = append([]string{program}, args...)
 	if l.pin != "" {
 		args = append([]string{l.pin, "-c", on.list}, args...)
 	}
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	c.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(on.procs))
-	c.Stderr = os.Stderr
 	return c
 }
 

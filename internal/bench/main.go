@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	rounds := f.Int("rounds", 0, "rounds of every table; 0 for the table's own number")
-	only := f.String("only", "", "measure one table: "+strings.Join(names(tables(false)), ", "))
+	only := f.String("only", "", "measure one table, or those whose names begin with a word: "+strings.Join(names(tables(false)), ", "))
 	quick := f.Bool("quick", false, "one short round of smaller loads, for trying: prints, and writes nothing")
 	if err := f.Parse(args); err != nil {
 		return err
@@ -56,8 +56,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	chosen := tables(*quick)
 	if *only != "" {
-		chosen = slices.DeleteFunc(chosen, func(t table) bool { return t.name != *only })
-		if len(chosen) == 0 {
+		if chosen = named(chosen, *only); len(chosen) == 0 {
 			return fmt.Errorf("no table %q: there are %s", *only, strings.Join(names(tables(false)), ", "))
 		}
 	}
@@ -99,6 +98,11 @@ func bench(ctx context.Context, chosen []table, rounds int, keep bool) error {
 		}
 	}
 	return nil
+}
+
+// named are the tables of a name, or those whose names begin with it as a word.
+func named(all []table, name string) []table {
+	return slices.DeleteFunc(all, func(t table) bool { return t.name != name && !strings.HasPrefix(t.name, name+"-") })
 }
 
 func names(all []table) []string {

@@ -30,21 +30,29 @@ func (l *lab) benchtop(ctx context.Context) (string, error) {
 	if l.binary != "" {
 		return l.binary, nil
 	}
-	folder, err := os.MkdirTemp("", "bench")
-	if err != nil {
-		return "", err
+	program, err := l.build(ctx, "benchtop", "build", "-trimpath", "-ldflags", "-s -w", ".")
+	l.binary = program
+	return program, err
+}
+
+// build puts what the go command makes into the lab's folder and returns its path.
+func (l *lab) build(ctx context.Context, name, command string, args ...string) (string, error) {
+	if l.folder == "" {
+		folder, err := os.MkdirTemp("", "bench")
+		if err != nil {
+			return "", err
+		}
+		l.folder = folder
 	}
-	l.folder = folder
-	program := filepath.Join(folder, "benchtop")
+	program := filepath.Join(l.folder, name)
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, ".")
+	build := exec.CommandContext(ctx, "go", append([]string{command, "-o", program}, args...)...)
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
-		return "", fmt.Errorf("building benchtop: %w", err)
+		return "", fmt.Errorf("building %s: %w", name, err)
 	}
-	l.binary = program
 	return program, nil
 }
 

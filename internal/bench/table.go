@@ -16,6 +16,7 @@ type table struct {
 	rows    []row
 	columns []column
 	bars    []bar
+	after   func() // is called when all is measured; nil for nothing
 }
 
 // row is something that is measured.
@@ -46,6 +47,9 @@ type column struct {
 	decimals   int
 }
 
+// everyRow instead of the name of a row: a bar is about the highest of all rows in each round.
+const everyRow = ""
+
 // bar is what the median of a figure must not exceed; with over, the median of its ratio to that row's, round by round.
 type bar struct {
 	text        string
@@ -60,6 +64,9 @@ type bar struct {
 type measured map[string][]sample
 
 func (t *table) measure(ctx context.Context, l *lab) (measured, error) {
+	if t.after != nil {
+		defer t.after()
+	}
 	m := measured{}
 	say := progress(os.Stderr)
 	for round := range t.rounds {
@@ -96,8 +103,29 @@ func (m measured) of(row, column string) []float64 {
 	return values
 }
 
+// highest is the highest value of a figure in each round; none where a row lacks it in some round.
+func (m measured) highest(column string) []float64 {
+	var most []float64
+	for row := range m {
+		values := m.of(row, column)
+		if most == nil {
+			most = values
+		}
+		if len(values) != len(most) || len(values) != len(m[row]) {
+			return nil
+		}
+		for i, v := range values {
+			most[i] = max(most[i], v)
+		}
+	}
+	return most
+}
+
 // against is what a bar is about.
 func (m measured) against(b *bar) []float64 {
+	if b.row == everyRow {
+		return m.highest(b.column)
+	}
 	values := m.of(b.row, b.column)
 	if b.over == "" {
 		return values

@@ -27,6 +27,8 @@ func TestTable(t *testing.T) {
 			{text: "own ≤ 15", row: "own", column: "a", most: 15, unit: " µs"},
 			{text: "own ≤ 1.4 × yardstick", row: "own", column: "a", over: "yardstick", most: 1.4, unit: " ×", decimals: 2},
 			{text: "nothing", row: "own", column: "b", most: 1},
+			{text: "every ≤ 20", row: everyRow, column: "a", most: 20},
+			{text: "every nothing", row: everyRow, column: "b", most: 20},
 		},
 	}
 	m, err := tab.measure(t.Context(), nil)
@@ -43,6 +45,8 @@ func TestTable(t *testing.T) {
 | own ≤ 15 | 15 (10 to 400) µs | met |
 | own ≤ 1.4 × yardstick | 1.50 (0.50 to 10.00) × | **not met** |
 | nothing | – | not measured |
+| every ≤ 20 | 20 (15 to 400) | met |
+| every nothing | – | not measured |
 
 own: it was slow in 1 of 3 rounds, such as: 400.
 
@@ -87,7 +91,7 @@ func TestTablesAreConsistent(t *testing.T) {
 			}
 			for _, b := range tab.bars {
 				// A system without stamps of the kernel has no such row.
-				if !rows[b.row] && b.row != kernel || !columns[b.column] || b.over != "" && !rows[b.over] {
+				if !rows[b.row] && b.row != kernel && b.row != everyRow || !columns[b.column] || b.over != "" && !rows[b.over] {
 					t.Errorf("%s: the bar %q is about nothing", tab.name, b.text)
 				}
 			}

@@ -10,7 +10,7 @@ import (
 
 // tables are all there are, in the order of the page. The quick ones are for trying: one round of smaller loads.
 func tables(quick bool) []table {
-	all := []table{streams(quick), stamps(quick), burst(quick), pacers(quick), startup()}
+	all := append([]table{streams(quick), stamps(quick), burst(quick), pacers(quick), startup()}, dashboards(quick)...)
 	if quick {
 		for i := range all {
 			all[i].rounds = 1

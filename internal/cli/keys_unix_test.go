@@ -63,7 +63,7 @@ func TestKeys(t *testing.T) {
 		{[]string{"e"}, "errors", ""},
 		{[]string{"e"}, "demo-", ""},
 		{[]string{"Enter"}, "chunks", ""},
-		{[]string{"Escape"}, "Enter open", ""},
+		{[]string{"Escape"}, "Enter open", "Esc back"}, // a key right behind Esc would be Alt and that key
 		// Hands on the load.
 		{[]string{"1", "+"}, "c ", "CONTROL"},
 		{[]string{"c"}, "CONTROL", ""},

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A program on a terminal of ours has its size, hears keys, and what it says is seen.
+func TestViewer(t *testing.T) {
+	v, err := view(exec.Command("sh", "-c", `stty size; echo "TERM $TERM"; read line; echo "heard $line"; stty size`), size{100, 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.expect("TERM xterm-256color")
+	if _, err := v.sight(t.Context()); err != nil {
+		v.end()
+		t.Fatal(err)
+	}
+	if err := resizeTerminal(v.master, size{80, 24}); err != nil {
+		t.Error(err)
+	}
+	v.expect("heard you")
+	pressed, err := v.press("you\n")
+	if err != nil {
+		t.Error(err)
+	}
+	at, err := v.sight(t.Context())
+	if err != nil || at.Before(pressed) {
+		t.Errorf("seen at %s, pressed at %s: %v", at, pressed, err)
+	}
+	if err := v.wait(); err != nil {
+		t.Error(err)
+	}
+	if said := string(v.hear()); !strings.Contains(said, "24 80") || v.total.Load() < int64(len(said)) {
+		t.Errorf("of %d bytes the last are %q", v.total.Load(), said)
+	}
+}
+
+// One that ends without the words, or never says them, is not waited for.
+func TestViewerInVain(t *testing.T) {
+	v, err := view(exec.Command("sh", "-c", "echo other; exit 3"), usual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.expect("words")
+	if _, err := v.sight(t.Context()); err == nil || !strings.Contains(err.Error(), "ended") {
+		t.Errorf("got %v", err)
+	}
+	if err := v.wait(); err == nil {
+		t.Error("its exit code was lost")
+	}
+	if v, err = view(exec.Command("sleep", "60"), usual); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	v.end()
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("ending it took %s", took)
+	}
+}

@@ -17,7 +17,7 @@ import (
 // dashboardLoad asks what the dashboard costs the client that draws it.
 func dashboardLoad(quick bool) table {
 	const without, with = "without dashboard", "with dashboard"
-	load, sending := busyLoad(quick), 5*time.Second
+	load, sending := busyLoad(quick), 4*time.Second
 	if quick {
 		sending = 3 * time.Second
 	}

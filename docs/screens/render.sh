@@ -64,7 +64,7 @@ start() {
     new-session -d -x "$cols" -y "$rows" \
     "exec env $* asciinema rec -q -c 'sh $work/run.sh' '$cast'")
   began=$(date +%s)
-  await benchtop 15
+  await 'benchtop|Overview' 15
 }
 
 truecolor=(TERM=xterm-256color COLORTERM=truecolor)
@@ -72,7 +72,7 @@ truecolor=(TERM=xterm-256color COLORTERM=truecolor)
 # await TEXT SECONDS: until the screen shows it.
 await() {
   local deadline=$(($(date +%s) + $2))
-  until on_tmux capture-pane -p | grep -qF -- "$1"; do
+  until on_tmux capture-pane -p | grep -qE -- "$1"; do
     [ "$(date +%s)" -lt "$deadline" ] || die "\"$1\" did not appear on $(on_tmux capture-pane -p)"
     sleep 0.1
   done

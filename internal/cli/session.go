@@ -197,6 +197,7 @@ func (s *session) begin() (err error) {
 		observers = append(observers, s.trial)
 	}
 	s.helm = newHelm(s)
+	s.recorder.SetSteering(s.helm.state) // the first snapshot knows it already
 	if s.engine, err = loadgen.New(s.load, loadgen.Observers(observers...)); err != nil {
 		return err
 	}

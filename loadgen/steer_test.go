@@ -58,7 +58,6 @@ func resume(e *Engine)                        { e.Resume() }
 
 // What steering does to a run, to the microsecond. Gaps are even, so at a rate of 2 an arrival follows every half second.
 func TestSteeredRuns(t *testing.T) {
-	const never = -1
 	second := time.Second
 	open := func(until time.Duration) func(*Options) {
 		return func(o *Options) { o.Schedule, o.SteeredUntil = every(10*second, 9), until }

@@ -105,6 +105,8 @@ type Snapshot struct {
 	Opened   *RequestDetail
 	// Replay is there where the run is one of the past, played again.
 	Replay *Replay
+	// Notice is what the run answers to a viewer in another process, in the snapshot with which it comes; "" for nothing.
+	Notice string
 	// Report is there once the run is over.
 	Report *Report
 }

@@ -101,7 +101,11 @@ const loadMost = 1e6
 
 // order asks for a load and shows what became of it.
 func (m *model) order(o metrics.Order, value float64, paused bool) {
-	m.say(m.control.Steer(o))
+	said, ok := m.control.Steer(o)
+	m.say(said)
+	if !ok {
+		return
+	}
 	m.wish = wish{true, value, paused, max(m.wish.until, m.latest.Steering.Changes) + 1, wishTicks}
 }
 

@@ -29,6 +29,17 @@ func ordered(s metrics.Snapshot, keys ...string) ([]metrics.Order, *model) {
 	return m.control.(*control).orders, m
 }
 
+// What was refused is not what the next key starts from.
+func TestRefusedLoad(t *testing.T) {
+	m := open(steered(95), 100, 30, termenv.Ascii)
+	c := m.control.(*control)
+	c.most = 100
+	press(m, strings.Fields("c } -")...)
+	if want := []metrics.Order{set(105), set(94)}; !slices.Equal(c.orders, want) {
+		t.Errorf("ordered %+v, want %+v", c.orders, want)
+	}
+}
+
 func set(v float64) metrics.Order { return metrics.Order{Do: metrics.SetLoad, Value: v} }
 
 func TestLoadKeys(t *testing.T) {

@@ -114,6 +114,7 @@ var (
 // control counts what the keys asked for.
 type control struct {
 	NoControl
+	most           float64 // what is refused is more than this; 0 for nothing
 	mu             sync.Mutex
 	drains, aborts int
 	orders         []metrics.Order
@@ -125,9 +126,15 @@ type control struct {
 func (c *control) Drain() { c.mu.Lock(); c.drains++; c.mu.Unlock() }
 func (c *control) Abort() { c.mu.Lock(); c.aborts++; c.mu.Unlock() }
 
-func (c *control) Steer(o metrics.Order) string { c.orders = append(c.orders, o); return "ordered" }
-func (c *control) Save() string                 { c.saves++; return "saved so far" }
-func (c *control) Look(l metrics.Look)          { c.looks = append(c.looks, l) }
+func (c *control) Steer(o metrics.Order) (string, bool) {
+	c.orders = append(c.orders, o)
+	if c.most > 0 && o.Value > c.most {
+		return "too much", false
+	}
+	return "ordered", true
+}
+func (c *control) Save() string        { c.saves++; return "saved so far" }
+func (c *control) Look(l metrics.Look) { c.looks = append(c.looks, l) }
 func (c *control) SetObjectives(slo metrics.SLO) string {
 	c.objectives = append(c.objectives, slo)
 	return "objectives set"

@@ -168,6 +168,7 @@ func inForce(s *metrics.Snapshot) *metrics.Snapshot {
 func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 	before := m.latest.State
 	m.latest = s
+	m.say(s.Notice)
 	m.wish.heard(s.Steering.Changes)
 	m.heardPlayer(s)
 	cmd := m.next

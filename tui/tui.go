@@ -66,8 +66,9 @@ type Control interface {
 	// Abort cuts what is in flight.
 	Abort()
 	// Steer changes the load, SetObjectives what requests are judged by, Save writes a result of the run so far. They return
-	// a few words for the screen: what was done, or why not.
-	Steer(metrics.Order) string
+	// a few words for the screen: what was done, or why not; ok says that the order is followed. Where the answer takes time
+	// they return "", and it comes as Snapshot.Notice.
+	Steer(metrics.Order) (said string, ok bool)
 	SetObjectives(metrics.SLO) string
 	Save() string
 	// Look says what of single requests the next snapshots are to hold.
@@ -86,7 +87,7 @@ func (NoControl) Drain() {}
 func (NoControl) Abort() {}
 
 // Steer refuses.
-func (NoControl) Steer(metrics.Order) string { return noControl }
+func (NoControl) Steer(metrics.Order) (said string, ok bool) { return noControl, false }
 
 // SetObjectives refuses.
 func (NoControl) SetObjectives(metrics.SLO) string { return noControl }

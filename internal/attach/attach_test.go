@@ -48,7 +48,7 @@ func (r *run) ask(what string) string {
 
 func (r *run) Drain()                               { r.ask("drain") }
 func (r *run) Abort()                               { r.ask("abort") }
-func (r *run) Steer(o metrics.Order) string         { return r.ask("steer " + string(o.Do)) }
+func (r *run) Steer(o metrics.Order) (string, bool) { return r.ask("steer " + string(o.Do)), true }
 func (r *run) SetObjectives(slo metrics.SLO) string { return r.ask("objectives " + slo[0].Metric) }
 func (r *run) Save() string                         { return r.ask("save") }
 func (r *run) Look(l metrics.Look)                  { r.mu.Lock(); r.looked = l; r.mu.Unlock() }
@@ -84,7 +84,7 @@ func host(t *testing.T, r *run) *Host {
 
 func join(t *testing.T, h *Host) *Viewer {
 	t.Helper()
-	v, err := Dial(h.Path(), "v1")
+	v, err := Dial(h.path, "v1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,9 +145,7 @@ func TestCommands(t *testing.T) {
 	v := join(t, h)
 	until(t, v, func(metrics.Snapshot) bool { return true })
 	v.Steer(metrics.Order{Do: metrics.Pause})
-	for v.ask(command{Do: doLook, Look: &metrics.Look{}}) != readOnly {
-		time.Sleep(10 * time.Millisecond)
-	}
+	until(t, v, func(s metrics.Snapshot) bool { return s.Notice == readOnly })
 	if v.Controls() || r.said() != "" {
 		t.Errorf("a viewer did %q", r.said())
 	}
@@ -162,7 +160,10 @@ func TestCommands(t *testing.T) {
 	w.Drain()
 	w.Steer(metrics.Order{Do: metrics.SetLoad, Value: 3})
 	w.SetObjectives(metrics.SLO{{Metric: "tpot", LimitMS: 1}})
+	until(t, w, func(s metrics.Snapshot) bool { return s.Notice == "objectives tpot done" })
+	w.Look(metrics.Look{Rows: true}) // takes no notice away
 	w.Save()
+	until(t, w, func(s metrics.Snapshot) bool { return s.Notice == "save done" })
 	w.Abort()
 	w.Look(metrics.Look{Rows: true, Open: 3})
 	want := "drain, steer set, objectives tpot, save, abort"
@@ -207,7 +208,7 @@ func TestBadViewers(t *testing.T) {
 	r := newRun()
 	h := host(t, r)
 	dial := func(words string) net.Conn {
-		conn, err := net.Dial("unix", h.Path())
+		conn, err := net.Dial("unix", h.path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,10 +225,10 @@ func TestBadViewers(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	h := host(t, newRun())
-	if _, err := Dial(h.Path(), "v2"); err == nil || !strings.Contains(err.Error(), "v1") || !strings.Contains(err.Error(), "v2") {
+	if _, err := Dial(h.path, "v2"); err == nil || !strings.Contains(err.Error(), "v1") || !strings.Contains(err.Error(), "v2") {
 		t.Errorf("another version: %v", err)
 	}
-	path := filepath.Join(filepath.Dir(h.Path()), "other")
+	path := filepath.Join(filepath.Dir(h.path), "other")
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +248,7 @@ func TestRefused(t *testing.T) {
 	for range mostViewers {
 		full = append(full, join(t, h))
 	}
-	if _, err := Dial(h.Path(), "v1"); err == nil || !strings.Contains(err.Error(), "others") {
+	if _, err := Dial(h.path, "v1"); err == nil || !strings.Contains(err.Error(), "others") {
 		t.Errorf("one viewer too many: %v", err)
 	}
 	full[0].Close()
@@ -255,11 +256,11 @@ func TestRefused(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	h := host(t, newRun())
-	info, err := os.Stat(h.Path())
+	info, err := os.Stat(h.path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the socket is %v, %v", info.Mode(), err)
 	}
-	stale := socketOf(filepath.Dir(h.Path()), 1)
+	stale := socketOf(filepath.Dir(h.path), 1)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: stale})
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +268,7 @@ func TestFind(t *testing.T) {
 	l.SetUnlinkOnClose(false)
 	_ = l.Close()
 	all, err := Find()
-	if err != nil || len(all) != 1 || all[0].PID != os.Getpid() || all[0].Path != h.Path() {
+	if err != nil || len(all) != 1 || all[0].PID != os.Getpid() || all[0].Path != h.path {
 		t.Errorf("found %+v, %v", all, err)
 	}
 	if _, err := os.Stat(stale); err == nil {

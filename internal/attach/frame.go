@@ -29,10 +29,8 @@ type frame struct {
 	Snapshot metrics.Snapshot
 	// The lists of the snapshot that only grow are sent from these places on; what the viewer has behind them is replaced.
 	Windows, Client, Server, GPUs, Marks int
-	// NoGoodput: the report's goodput is 0, which gob would take for none at all.
-	NoGoodput bool
-	// Notice answers the viewer's last command.
-	Notice string
+	// NoGoodput: the report's goodput is 0, which gob would take for none at all. NoObjectives: they were taken away.
+	NoGoodput, NoObjectives bool
 }
 
 // sender remembers what a viewer has.
@@ -61,6 +59,7 @@ func (d *sender) next(s metrics.Snapshot) frame {
 		out.Report = &short
 		f.NoGoodput = short.Goodput != nil && *short.Goodput == 0
 	}
+	f.NoObjectives = s.Objectives != nil && len(s.Objectives) == 0
 	return f
 }
 
@@ -87,6 +86,12 @@ func (r *receiver) next(f frame) (s metrics.Snapshot, ok bool) {
 		extend(&s.Server, l.Server, f.Server) && extend(&s.GPUs, l.GPUs, f.GPUs) && extend(&s.Marks, l.Marks, f.Marks)
 	if f.NoGoodput && s.Report != nil {
 		s.Report.Goodput = new(float64)
+	}
+	if f.NoObjectives {
+		s.Objectives = metrics.SLO{}
+		if s.Report != nil {
+			s.Report.Objectives = metrics.SLO{}
+		}
 	}
 	if s.Plan == nil || !ok {
 		return s, false

@@ -33,7 +33,7 @@ type Run interface {
 
 	Drain()
 	Abort()
-	Steer(metrics.Order) string
+	Steer(metrics.Order) (said string, ok bool)
 	SetObjectives(metrics.SLO) string
 	Save() string
 	// Look says what the viewers together want to see of single requests.
@@ -74,9 +74,6 @@ func Listen(run Run, version string) (*Host, error) {
 	h.serving.Go(h.accept)
 	return h, nil
 }
-
-// Path of the socket.
-func (h *Host) Path() string { return h.path }
 
 // Close ends all viewers and removes the socket. Viewers keep the last snapshot they got. It may be called on nil.
 func (h *Host) Close() {
@@ -158,12 +155,10 @@ func (h *Host) send(ctx context.Context, conn net.Conn, notices <-chan string) {
 	var sent sender
 	tick := time.NewTicker(frameEvery)
 	defer tick.Stop()
+	notice := ""
 	for {
 		f := sent.next(h.run.Snapshot())
-		select {
-		case f.Notice = <-notices:
-		default:
-		}
+		f.Snapshot.Notice = notice
 		_ = conn.SetWriteDeadline(time.Now().Add(slowest))
 		if enc.Encode(&f) != nil || out.Flush() != nil {
 			return
@@ -173,6 +168,8 @@ func (h *Host) send(ctx context.Context, conn net.Conn, notices <-chan string) {
 		}
 		select {
 		case <-tick.C:
+			notice = ""
+		case notice = <-notices: // an answer goes out at once
 		case <-ctx.Done():
 			// The last thing a viewer should see is how it ended.
 			if f := sent.next(h.run.Snapshot()); f.Snapshot.State == metrics.Finished {
@@ -224,7 +221,8 @@ func (h *Host) do(c command) string {
 		h.run.Abort()
 	case doSteer:
 		if c.Order != nil {
-			return h.run.Steer(*c.Order)
+			said, _ := h.run.Steer(*c.Order)
+			return said
 		}
 	case doObjectives:
 		return h.run.SetObjectives(c.Objectives)

@@ -20,9 +20,8 @@ type Viewer struct {
 	snapshots chan metrics.Snapshot
 	reading   sync.WaitGroup
 
-	mu     sync.Mutex // guards everything below, and writing to conn
-	err    error
-	notice string
+	mu  sync.Mutex // guards err, and writing to conn
+	err error
 }
 
 // Dial joins the run behind a socket. The error says why that is not possible.
@@ -81,13 +80,11 @@ func (v *Viewer) read(in *bufio.Reader) {
 			v.fail(errors.New("a snapshot that does not follow the one before"), "")
 			return
 		}
-		if f.Notice != "" {
-			v.mu.Lock()
-			v.notice = f.Notice
-			v.mu.Unlock()
-		}
 		select {
-		case <-v.snapshots:
+		case missed := <-v.snapshots:
+			if s.Notice == "" {
+				s.Notice = missed.Notice
+			}
 		default:
 		}
 		v.snapshots <- s // only this goroutine sends, so there is room
@@ -127,11 +124,11 @@ func (v *Viewer) Close() {
 	v.reading.Wait()
 }
 
-// ask sends a command and returns the answer to the last one, if that has come.
-func (v *Viewer) ask(c command) string {
+// ask sends a command. What the run says to it comes with a snapshot; here is only why it could not be asked.
+func (v *Viewer) ask(c command) (problem string) {
 	line, err := json.Marshal(c)
 	if err != nil {
-		return ""
+		return err.Error()
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -139,9 +136,7 @@ func (v *Viewer) ask(c command) string {
 	if _, err := v.conn.Write(append(line, '\n')); err != nil {
 		return "the run does not listen"
 	}
-	said := v.notice
-	v.notice = ""
-	return said
+	return ""
 }
 
 // Drain asks the run to send nothing new.
@@ -150,8 +145,11 @@ func (v *Viewer) Drain() { v.ask(command{Do: doDrain}) }
 // Abort asks the run to cut what is in flight.
 func (v *Viewer) Abort() { v.ask(command{Do: doAbort}) }
 
-// Steer asks for another load.
-func (v *Viewer) Steer(o metrics.Order) string { return v.ask(command{Do: doSteer, Order: &o}) }
+// Steer asks for another load. Whether it is followed shows in the snapshots.
+func (v *Viewer) Steer(o metrics.Order) (said string, ok bool) {
+	said = v.ask(command{Do: doSteer, Order: &o})
+	return said, said == ""
+}
 
 // SetObjectives asks for other objectives.
 func (v *Viewer) SetObjectives(slo metrics.SLO) string {

@@ -62,7 +62,7 @@ func runForm(env *environment) int {
 	}
 	args := formArguments(values)
 	// So that it can be run again from the shell's own history.
-	_, _ = env.stderr.Write([]byte(commandLine(args) + "\n"))
+	_, _ = env.stderr.Write([]byte(commandLine(hideSecrets(args, nil)) + "\n"))
 	return Main(args, env.stdin, env.stdout, env.stderr)
 }
 
@@ -167,7 +167,7 @@ func formCommand(values map[string]string) (line string, problem string) {
 	if err := newServeOptions().parse(args[1:]); err != nil {
 		problem = err.Error()
 	}
-	return commandLine(args), problem
+	return commandLine(hideSecrets(args, nil)), userInfo.ReplaceAllString(problem, "://"+secret+"@")
 }
 
 // commandLine writes arguments as a shell takes them.

@@ -38,6 +38,7 @@ func TestFormCommands(t *testing.T) {
 		{fieldSLO, "ttft:200 e2el:9000", "--goodput ttft:200 e2el:9000", ""},
 		{fieldSLO, " ", "--max-concurrency 16 --duration 1m", ""},
 		{fieldServer, "", "serve --dataset-name", ""},
+		{fieldServer, "http://me:canary@host", "--base-url 'http://***@host'", ""},
 		{fieldUsers, "many", "--max-concurrency many", "--max-concurrency"},
 		{fieldSLO, "fast", "--goodput fast", "--goodput"},
 	} {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -73,8 +72,8 @@ func (o *screenOptions) checkLooks() error {
 	if err := tui.CheckColor(o.color); err != nil {
 		problems = append(problems, fmt.Errorf("--color: %w", err))
 	}
-	if !slices.Contains(tui.Themes(), o.theme) {
-		problems = append(problems, fmt.Errorf("--theme %s: use one of %s", quoted(o.theme), strings.Join(tui.Themes(), ", ")))
+	if err := tui.CheckTheme(o.theme); err != nil {
+		problems = append(problems, fmt.Errorf("--theme: %w", err))
 	}
 	if o.bandwidth < 0 {
 		problems = append(problems, fmt.Errorf("--bandwidth %d: must be positive, or 0 for what the size of the screen suggests", o.bandwidth))

@@ -76,16 +76,16 @@ func usersIn(p *metrics.Plan) bool {
 }
 
 // Steer takes an order of the user's. It does not wait, and says in a few words what comes of it.
-func (s *session) Steer(o metrics.Order) string {
+func (s *session) Steer(o metrics.Order) (said string, ok bool) {
 	h := s.helm
 	if problem := h.refuse(&o); problem != "" {
-		return problem
+		return problem, false
 	}
 	select {
 	case h.orders <- o:
-		return h.promise(o)
+		return h.promise(o), true
 	default:
-		return "too many changes at once; try again in a moment"
+		return "too many changes at once; try again in a moment", false
 	}
 }
 

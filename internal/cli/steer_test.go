@@ -107,7 +107,7 @@ func TestSteerRate(t *testing.T) {
 		}
 		said := make(chan string, 20)
 		at := func(seconds float64, o metrics.Order) {
-			time.AfterFunc(time.Duration(seconds*1e9), func() { said <- s.Steer(o) })
+			time.AfterFunc(time.Duration(seconds*1e9), func() { words, _ := s.Steer(o); said <- words })
 		}
 		at(4.9, metrics.Order{Do: metrics.Resume})
 		at(5.1, metrics.Order{Do: metrics.SetLoad, Value: 10})
@@ -142,7 +142,7 @@ func TestSteerRate(t *testing.T) {
 		if st := s.recorder.Snapshot().Steering; st.Steerable || st.Changes != 5 || st.Rate != 20 || st.Paused {
 			t.Errorf("at the end %+v", st)
 		}
-		if got := s.Steer(metrics.Order{Do: metrics.SetLoad, Value: 1}); got != "the run is over" {
+		if got, ok := s.Steer(metrics.Order{Do: metrics.SetLoad, Value: 1}); ok || got != "the run is over" {
 			t.Errorf("afterwards %q", got)
 		}
 	})
@@ -216,11 +216,11 @@ func TestSteerRefuses(t *testing.T) {
 				if err := s.begin(); err != nil {
 					t.Fatal(err)
 				}
-				if got := s.Steer(c.o); !strings.Contains(got, c.want) {
+				if got, _ := s.Steer(c.o); !strings.Contains(got, c.want) {
 					t.Errorf("%q, want %q", got, c.want)
 				}
 				s.stage = 1
-				if got := s.Steer(metrics.Order{Do: metrics.Pause}); !strings.Contains(got, "ending") {
+				if got, ok := s.Steer(metrics.Order{Do: metrics.Pause}); ok || !strings.Contains(got, "ending") {
 					t.Errorf("at the end %q", got)
 				}
 			})
@@ -238,7 +238,7 @@ func TestSteerNeverWaits(t *testing.T) {
 		}
 		refused := ""
 		for i := range 2 * ordersWaiting {
-			refused = s.Steer(metrics.Order{Do: metrics.SetLoad, Value: float64(i + 1)})
+			refused, _ = s.Steer(metrics.Order{Do: metrics.SetLoad, Value: float64(i + 1)})
 		}
 		if !strings.Contains(refused, "too many") {
 			t.Errorf("%q", refused)

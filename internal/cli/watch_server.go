@@ -19,7 +19,7 @@ func (s *session) watchServer(ctx context.Context) (seconds []metrics.ServerSeco
 		return nil, "", ""
 	}
 	w := telemetry.NewServerWatch(s.side.client, s.side.target.URL("/metrics"))
-	restarts := 0
+	restarts, turns := 0, 0
 	for {
 		second, err := s.lookAtServer(ctx, w)
 		if ctx.Err() != nil {
@@ -43,7 +43,8 @@ func (s *session) watchServer(ctx context.Context) (seconds []metrics.ServerSeco
 			s.recorder.ServerIs(w.Kind(), absent)
 		}
 		if len(seconds) > 1 && (absent == "") != (before == "") {
-			s.tellServer(absent)
+			turns++
+			s.tellServer(absent, turns)
 		}
 		select {
 		case <-time.After(w.Rest()):
@@ -73,13 +74,15 @@ func (s *session) lookAtServer(ctx context.Context, w *telemetry.ServerWatch) (m
 	return w.Look(ctx, time.Since(s.load.Start).Round(time.Microsecond))
 }
 
-// tellServer logs that a page that was there is gone, or back.
-func (s *session) tellServer(absent string) {
-	if absent == "" {
+// tellServer logs that a page that was there is gone, or back, unless that has been told often.
+func (s *session) tellServer(absent string, times int) {
+	switch {
+	case times > 2*mostRestarts:
+	case absent == "":
 		s.log(metrics.Info, "the server's metrics page is back")
-		return
+	default:
+		s.log(metrics.Warn, "the server's metrics page is gone: "+absent)
 	}
-	s.log(metrics.Warn, "the server's metrics page is gone: "+absent)
 }
 
 // watchGPUs listens to the tool of the accelerators until ctx ends. It returns what it said, and why there is nothing, or

@@ -1,0 +1,61 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
+)
+
+// hours is a run of so many hours in which a minute is repeated, with all that is looked at each second.
+func hours(n int) metrics.Snapshot {
+	s := full()
+	const minute = 60
+	seconds := n * 3600
+	ws := make([]metrics.Window, seconds)
+	server := make([]metrics.ServerSecond, seconds)
+	gpus := make([]metrics.GPUSecond, seconds)
+	client := make([]metrics.ClientSecond, seconds)
+	for i := range seconds {
+		at := time.Duration(i) * time.Second
+		ws[i], server[i] = s.Windows[i%minute], s.Server[i%minute%len(s.Server)]
+		gpus[i], client[i] = s.GPUs[i%minute%len(s.GPUs)], s.Client[i%minute%len(s.Client)]
+		ws[i].Start = at
+		server[i].At, gpus[i].At, client[i].At = at+time.Second, at+time.Second, at+time.Second
+		server[i].Took, gpus[i].Took, client[i].Took = time.Second, time.Second, time.Second
+	}
+	s.Windows, s.Server, s.GPUs, s.Client = ws, server, gpus, client
+	s.At = time.Duration(seconds) * time.Second
+	return s
+}
+
+// BenchmarkFullRedrawHours draws whole screens of long runs from nothing: nothing merged, nothing kept.
+func BenchmarkFullRedrawHours(b *testing.B) {
+	for _, n := range []int{1, 4, 24} {
+		s := hours(n)
+		for _, span := range []time.Duration{0, time.Minute} {
+			for i, p := range pages {
+				if !slices.Contains([]string{"Overview", "Latency", "Load", "Server"}, p.name) {
+					continue
+				}
+				b.Run(fmt.Sprintf("%dh/%s/%s", n, spanName(span), p.name), func(b *testing.B) {
+					m := open(s, 120, 40, termenv.TrueColor)
+					m.turn(i)
+					m.span = slices.Index(spans, span)
+					b.ReportAllocs()
+					for b.Loop() {
+						m.picked, m.screen = nil, nil
+						m.show()
+						if len(m.View()) == 0 {
+							b.Fatal("empty")
+						}
+					}
+				})
+			}
+		}
+	}
+}

@@ -17,7 +17,7 @@ import (
 func Beside(w io.Writer, r metrics.Report) error {
 	t := textReport{bufio.NewWriter(w)}
 	sections := []func(*metrics.Report){t.server, t.gpus, t.split}
-	shown := []bool{saysServer(r.Server), saysGPUs(r.GPUs), saysSplit(&r.Split)}
+	shown := []bool{saysServer(r.Server), saysGPUs(r.GPUs), saysSplit(&r)}
 	first := true
 	for i, section := range sections {
 		if !shown[i] {
@@ -76,7 +76,7 @@ func (t textReport) server(r *metrics.Report) {
 	t.short("Preemptions:", s.Preemptions)
 	t.said("Prefix cache hit rate (%):", s.HitRate*100)
 	t.said("Draft tokens accepted (%):", s.Acceptance*100)
-	if s.TTFT.N > 0 && r.TTFT.N > 0 {
+	if r.ComparesTTFT() {
 		t.float("Mean TTFT by the server's clock (ms):", milliseconds(s.TTFT.Mean))
 		t.float("Mean TTFT by this client's (ms):", r.TTFT.Mean)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -58,6 +59,23 @@ func TestBesideOfWhatIsNotThere(t *testing.T) {
 	gpu.TemperatureMost, gpu.Names = 71, []string{"A100", "H100"}
 	split := metrics.TTFTSplit{N: 1, Held: 30 * ms, Connect: 5 * ms, TTFT: 20 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 20 * ms, Source: metrics.SplitUnknown}
 	golden(t, "beside_some.txt", []byte(beside(t, metrics.Report{Server: &server, GPUs: &gpu, Split: split})))
+}
+
+// Of a page that was gone before the end, neither the parts nor the mean stand for the run.
+func TestBesideOfAPartOfTheRun(t *testing.T) {
+	r := serverReport()
+	r.Ended = 20 * time.Second // the looks are of its first seconds
+	r.Split.Queue, r.Split.Prefill, r.Split.Rest, r.Split.Source = metrics.Never, metrics.Never, r.Split.TTFT, metrics.SplitUnknown
+	got := beside(t, r)
+	if strings.Contains(got, "server's clock") || strings.Contains(got, "by this client's") {
+		t.Errorf("means of different requests side by side:\n%s", got)
+	}
+	if want := "metrics page saw too little of the run"; !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+		t.Errorf("want %q in\n%s", want, got)
+	}
+	if got := beside(t, serverReport()); !strings.Contains(got, "server's clock") {
+		t.Errorf("no mean by the server's clock:\n%s", got)
+	}
 }
 
 // The letters of the bar fill it, however long the parts are.

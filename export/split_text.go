@@ -34,13 +34,20 @@ func partsOf(s *metrics.TTFTSplit) []part {
 	return known
 }
 
-// saysSplit: where nobody tells what the server did, only a wait on this side of it is worth a line.
-func saysSplit(s *metrics.TTFTSplit) bool {
+// saysSplit: where nobody tells what the server did, only a wait on this side of it is worth a line, and that its page told of
+// a part of the run alone.
+func saysSplit(r *metrics.Report) bool {
+	s := &r.Split
 	if s.N == 0 {
 		return false
 	}
 	told := s.Source == metrics.SplitByRequests || s.Source == metrics.SplitByMetrics
-	return told || max(s.Held, s.Connect) >= shortestHeld*time.Millisecond
+	return told || toldOfAPart(r) || max(s.Held, s.Connect) >= shortestHeld*time.Millisecond
+}
+
+// toldOfAPart reports whether the server's page told something of the parts, but not of enough requests.
+func toldOfAPart(r *metrics.Report) bool {
+	return r.Split.Source == metrics.SplitUnknown && r.Server != nil && (r.Server.Queue.N > 0 || r.Server.Prefill.N > 0)
 }
 
 // split draws the parts as one bar of letters, and names them below with those letters first.
@@ -67,11 +74,13 @@ func (t textReport) split(r *metrics.Report) {
 	if len(before) > 0 {
 		text = strings.Join(before, ", ") + ", then " + text
 	}
-	switch s.Source {
-	case metrics.SplitByRequests:
+	switch {
+	case s.Source == metrics.SplitByRequests:
 		text += ", as the server told with each answer"
-	case metrics.SplitByMetrics:
+	case s.Source == metrics.SplitByMetrics:
 		text += ", as its metrics page says of all its clients"
+	case toldOfAPart(r):
+		text += ", as the server's metrics page saw too little of the run"
 	default:
 		text += ", as the server does not tell"
 	}

@@ -15,7 +15,8 @@ type LoadLevel struct {
 	Offered float64
 	// Users says that Offered counts users.
 	Users bool
-	// Requests that were scheduled in the level and ended in any way but by being cut; Good of them met every objective.
+	// Requests that were scheduled in the level and ended in any way but by being cut; Good of them met every objective, in a
+	// search (Plan.Find) with their wait for a slot of the client counted in.
 	Requests, Good int
 	// Done is the rate of successes that ended in the level, per second.
 	Done float64
@@ -48,9 +49,6 @@ type Answer struct {
 // fewestRequests a level needs to be looked at.
 const fewestRequests = 5
 
-// EnoughGood is the share of requests, of 1, that must meet the objectives where no gate of the plan says otherwise.
-const EnoughGood = 0.95
-
 // answer reads the finished levels.
 func (l *levels) answer() Answer {
 	a := Answer{BentAt: Never}
@@ -65,13 +63,14 @@ func (l *levels) answer() Answer {
 		return a
 	}
 	l.highest(&a, order)
+	l.held(&a)
 	switch {
 	case len(l.list) == 1 && l.plan.Ramp == nil:
 		a.Why = "steady load"
 	case len(order) < 2:
 		a.Why = tooFew
 	case a.Users:
-		l.knee(&a, order)
+		l.knee(&a, l.longest(order))
 	default:
 		l.bend(&a, order)
 	}

@@ -38,6 +38,7 @@ func (l *levels) highest(a *Answer, order []int) {
 	if len(l.slo) == 0 {
 		return
 	}
+	enough, _ := l.plan.EnoughGood()
 	for k := 0; k < len(order); {
 		v := &l.list[order[k]]
 		good, requests, over, scheduled := 0, 0, 0, 0
@@ -53,36 +54,20 @@ func (l *levels) highest(a *Answer, order []int) {
 		if !l.within(share(good, requests)) || l.live && 2*over < scheduled {
 			return
 		}
-		a.Within, a.Highest, a.Sure = true, v.Offered, sureOf(good, requests, l.enough())
+		a.Within, a.Highest, a.Sure = true, v.Offered, sureOf(good, requests, enough)
 	}
 }
 
 // within reports whether a share of good requests is enough: what the plan's own gates on it say, or EnoughGood.
 func (l *levels) within(good float64) bool {
-	asked, missed := false, false
+	enough, asked := l.plan.EnoughGood()
+	if !asked {
+		return good >= enough
+	}
 	for _, g := range l.plan.Gates {
-		if g.asksForGood() {
-			asked, missed = true, missed || g.Missed(good)
+		if g.asksForGood() && g.Missed(good) {
+			return false
 		}
 	}
-	if asked {
-		return !missed
-	}
-	return good >= EnoughGood
+	return true
 }
-
-// enough is the share of good requests that within asks for.
-func (l *levels) enough() float64 {
-	asked, most := false, 0.0
-	for _, g := range l.plan.Gates {
-		if g.asksForGood() {
-			asked, most = true, max(most, g.Limit)
-		}
-	}
-	if asked {
-		return most
-	}
-	return EnoughGood
-}
-
-func (g Gate) asksForGood() bool { return g.Metric == gateGoodput && (g.Op == "<" || g.Op == "<=") }

@@ -23,23 +23,20 @@ const (
 // waits are how long users waited for the first chunk, and the median of how long for the last, in milliseconds.
 type waits struct{ p50, p99, whole float64 }
 
-func (v *level) waits() waits {
-	s := merge(v.wait).statistic([]float64{50, 99})
-	return waits{s.Percentiles[0].Value, s.Percentiles[1].Value, merge(v.whole).statistic(nil).Median}
+func (l *levels) waits(i int) waits {
+	v := &l.list[i]
+	s := l.merge(v.wait).statistic([]float64{50, 99})
+	return waits{s.Percentiles[0].Value, s.Percentiles[1].Value, l.merge(v.whole).statistic(nil).Median}
 }
 
-func merge(halves [2]sample) sample {
-	all := sample{}
-	for _, half := range halves {
-		for seconds, n := range half {
-			all[seconds] += n
-		}
-	}
-	return all
+// merge puts both halves together, until it is called again.
+func (l *levels) merge(halves [2]figures) figures {
+	l.merged = mergeSorted(l.merged[:0], halves[0].sorted(), halves[1].sorted())
+	return l.merged
 }
 
 // trend is by how many seconds a time rose in a second of the level. sure says that chance does not explain it.
-func (v *level) trend(of [2]sample) (rise float64, sure bool) {
+func (v *level) trend(of [2]figures) (rise float64, sure bool) {
 	if len(of[0]) == 0 || len(of[1]) == 0 {
 		return 0, false
 	}
@@ -54,9 +51,10 @@ func (l *levels) bend(a *Answer, order []int) {
 	lowest, top := l.list[order[0]].Offered, l.list[order[len(order)-1]].Offered
 	all := make([]waits, len(order))
 	for k, i := range order {
-		all[k] = l.list[i].waits()
+		all[k] = l.waits(i)
 	}
 	base := baseline(all)
+	order, all = l.worst(order, all, base)
 	last := len(order) - 1
 	if order[last] == 0 && !l.past(0, all[last], base, longer) {
 		last-- // a load that begins at its highest takes time to be felt
@@ -95,7 +93,7 @@ func (l *levels) refine(order []int, first, last int) int {
 	seen := l.list[order[first]].From
 	for moved := 0; first > 0; moved++ {
 		before := &l.list[order[first-1]]
-		if before.Offered <= served || moved >= mostMoved && before.To+before.life() <= seen {
+		if before.Offered <= served || moved >= mostMoved && before.To+l.life(before) <= seen {
 			break
 		}
 		first--
@@ -104,20 +102,21 @@ func (l *levels) refine(order []int, first, last int) int {
 }
 
 // life is how long a request takes, the wait for a client slot included.
-func (v *level) life() time.Duration {
-	return time.Duration(merge(v.whole).statistic(nil).Median * float64(time.Millisecond))
+func (l *levels) life(v *level) time.Duration {
+	return time.Duration(l.merge(v.whole).statistic(nil).Median * float64(time.Millisecond))
 }
 
 // served is the rate at which the server began to answer the requests of levels past the bend, where that is less than
 // came: then there was a queue all the time, and the rate is what the server can do. It is 0 where the server kept up.
 func (l *levels) served(past []int) float64 {
 	in := longestRow(slices.Sorted(slices.Values(past)))
-	var firsts []time.Duration
+	firsts := l.firsts[:0]
 	scheduled := 0
 	for _, i := range in {
 		firsts = append(firsts, l.list[i].firsts...)
 		scheduled += l.list[i].scheduled
 	}
+	l.firsts = firsts
 	served := usualRate(firsts)
 	came := perSecond(float64(scheduled), (l.list[in[len(in)-1]].To - l.list[in[0]].From).Seconds())
 	if served >= keepsUp*came {

@@ -9,6 +9,7 @@ type beside struct {
 	sets                                 []Event // those that set the load; only ever appended to
 	answer                               *Answer
 	levels                               []LoadLevel
+	settled                              bool // nothing that comes can change the answer
 }
 
 // Client files the sample of a second. It returns the sample completed with what the recorder counted since the last one.
@@ -64,5 +65,14 @@ func (r *Recorder) GPUsAre(absent string) {
 func (r *Recorder) SetSteering(s Steering) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !s.sameBut(&r.beside.steering) {
+		r.news.Store(true)
+	}
 	r.beside.steering = s
+}
+
+// sameBut reports whether nothing but the load differs, which moves by itself.
+func (s Steering) sameBut(o *Steering) bool {
+	s.Rate, s.Users = o.Rate, o.Users
+	return s == *o
 }

@@ -23,12 +23,23 @@ func (l *levels) fact(q *Request) fact {
 	return f
 }
 
-// cause is the moment that decides to which load a request belongs: a user of a closed loop comes when a slot is free.
+// cause is the moment that decides to which load a request belongs: a user of a closed loop comes when a slot is free. That
+// is when the request was due, but where all of them are due at once, it is when it was admitted.
 func (p *Plan) cause(q *Request) time.Duration {
-	if !p.paced() {
-		return q.Due
+	switch {
+	case p.paced():
+		return q.Scheduled
+	case p.ClosedLoop() && q.Admitted != Never:
+		return q.Admitted
 	}
-	return q.Scheduled
+	return q.Due
+}
+
+// felt is the outcome of a success with its wait for a slot of the client in it.
+func (f *fact) felt() outcome {
+	o := f.outcome()
+	o.ttft, o.latency = (f.ttft + f.held).Seconds(), (f.e2el + f.held).Seconds()
+	return o
 }
 
 // outcome of a success.

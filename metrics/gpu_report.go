@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 )
@@ -17,15 +18,34 @@ func (run *Run) gpuReport(tokens int, length time.Duration) *GPUReport {
 	}
 	seconds := slices.Clone(run.GPUs)
 	slices.SortStableFunc(seconds, func(a, b GPUSecond) int { return cmp.Compare(a.At, b.At) })
-	r := &GPUReport{Absent: run.GPUsAbsent, Seconds: seconds}
+	r := GPUsOver(seconds, run.Plan.Warmup, math.MaxInt64, GPUWork{tokens, length, run.Plan.GPUPrice})
+	r.Absent, r.Seconds = run.GPUsAbsent, seconds
+	return &r
+}
+
+// GPUWork is what accelerators did in a part of a run.
+type GPUWork struct {
+	// OutputTokens came out of them in Length.
+	OutputTokens int
+	Length       time.Duration
+	// Price of one accelerator an hour; 0 if that is not known.
+	Price float64
+}
+
+// GPUsOver sums up the looks at the accelerators after from and up to to, in order of time, and holds them against their work.
+// Seconds and Absent stay empty.
+func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUReport) {
 	var use, power, energy, memory, temperature weighted
 	seen := map[int]bool{}
 	for _, s := range seconds {
-		r.name(s.GPUs, seen)
-		if s.At <= run.Plan.Warmup {
+		if s.At > to {
 			continue
 		}
-		took := afterWarmup(&run.Plan, s.At, s.Took)
+		r.name(s.GPUs, seen)
+		if s.At <= from {
+			continue
+		}
+		took := min(s.Took, s.At-from).Seconds()
 		var all weighted
 		for i := range s.GPUs {
 			g := &s.GPUs[i]
@@ -44,10 +64,11 @@ func (run *Run) gpuReport(tokens int, length time.Duration) *GPUReport {
 	}
 	r.UseMean, r.PowerMean, r.Energy = use.mean(), power.mean(), energy.sumOf()
 	r.MemoryMost, r.TemperatureMost = memory.highest(), temperature.highest()
-	r.JoulesPerToken = over(r.Energy, float64(tokens))
+	// A tool may have told of a part of the time only.
+	r.JoulesPerToken = over(r.PowerMean*work.Length.Seconds(), float64(work.OutputTokens))
 	r.CostPerMillion = Unsaid()
-	if run.Plan.GPUPrice > 0 && len(seen) > 0 {
-		r.CostPerMillion = over(run.Plan.GPUPrice*float64(len(seen))*length.Hours()*1e6, float64(tokens))
+	if work.Price > 0 && len(seen) > 0 {
+		r.CostPerMillion = over(work.Price*float64(len(seen))*work.Length.Hours()*1e6, float64(work.OutputTokens))
 	}
 	return r
 }

@@ -14,32 +14,45 @@ const (
 
 // Judge computes the answer of the run so far, for snapshots from now on, by the rule of the report. It works beside the
 // lock that chunks wait for, and takes as long as a report does for its levels; a call that comes too soon after a long one
-// does nothing. Once there is a report, its answer stands.
-func (r *Recorder) Judge() { r.JudgeAt(time.Since(r.start)) }
+// does nothing. Of a run with more than mostJudged requests the answer is that of so many. Once there is a report, its answer
+// stands.
+func (r *Recorder) Judge() {
+	r.judge(time.Since(r.start), func(time.Duration) []Window { return r.within(gapsAge).Windows })
+}
+
+// gapsAge is how old the gaps between chunks may be that levels show, so that judging does not copy windows.
+const gapsAge = time.Second
 
 // JudgeAt is Judge as if it were that moment of the run, for a recorder that is fed with a run of the past.
-func (r *Recorder) JudgeAt(now time.Duration) {
+func (r *Recorder) JudgeAt(now time.Duration) { r.judge(now, r.windows) }
+
+func (r *Recorder) judge(now time.Duration, windows func(time.Duration) []Window) {
 	r.judging.Lock()
 	defer r.judging.Unlock()
 	began := time.Now()
-	r.mu.Lock()
-	resting := began.Before(r.restUntil)
-	r.mu.Unlock()
-	if resting {
+	if r.resting(began) {
 		return
 	}
-	l := r.levels(now, r.windows(now))
+	l := r.levels(now, windows(now))
 	levels := l.finish()
 	answer := l.answer()
+	r.room = l.used()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.report != nil || !slices.Equal(l.slo, r.line.slo) {
 		return // it is out of date
 	}
-	r.beside.answer, r.beside.levels = &answer, levels
+	r.beside.answer, r.beside.levels, r.beside.settled = &answer, levels, l.settled
 	if took := time.Since(began); took > judgeBriefly {
 		r.restUntil = began.Add(judgeSeldom * took)
 	}
+}
+
+// resting reports whether not to judge: it is too soon, or nothing can change the answer any more.
+func (r *Recorder) resting(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return now.Before(r.restUntil) || r.beside.answer != nil && r.beside.settled
 }
 
 // windows are those of a snapshot.
@@ -57,6 +70,10 @@ func (r *Recorder) levels(now time.Duration, windows []Window) levels {
 	plan, slo := r.line.plan, r.line.slo
 	sets := r.beside.sets[:len(r.beside.sets):len(r.beside.sets)]
 	came, done := r.ledger.came.from(0), r.ledger.ended.from(0)
+	settled := r.ledger.full != Never && r.ledger.open <= 0
+	if r.ledger.full != Never {
+		now = min(now, r.ledger.full) // of what came later nothing is known
+	}
 	r.mu.Unlock()
 
 	set := settings(sets)
@@ -66,8 +83,8 @@ func (r *Recorder) levels(now time.Duration, windows []Window) levels {
 			scheduled.add(page[i].cause, set)
 		}
 	}
-	l := newLevels(plan, slo, set, scheduled, now)
-	l.live = true
+	l := newLevels(plan, slo, set, scheduled, now, r.room)
+	l.live, l.settled = true, settled
 	for _, page := range came {
 		for i := range page {
 			l.came(page[i].cause, int(page[i].index))

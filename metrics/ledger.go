@@ -6,12 +6,25 @@ import (
 	"time"
 )
 
+// mostJudged bounds the requests that a ledger keeps: five and a half hours at 100 a second, in 112 MB, and nearly as much again
+// to judge them. What is beyond it can be counted, but not judged again.
+const mostJudged = 2_000_000
+
 // ledger keeps a few numbers of every request of a run that is on, so that all of them can be judged again by other
 // objectives, and put into levels of load: 16 bytes when it is due and 40 when it ends.
 type ledger struct {
 	came  pages[arrival]
 	ended pages[ended]
+	most  int
+	kept  int // requests that are in it, or will be when they end
+	open  int // of them have not ended
+	// full is when the first request came that had no place any more; Never before. beyond are those that met objectives without
+	// a place, by what was in force when they ended.
+	full   time.Duration
+	beyond judgement
 }
+
+func newLedger(most int) ledger { return ledger{most: most, full: Never} }
 
 // arrival is a request that came.
 type arrival struct {
@@ -37,14 +50,47 @@ func microsOf(d time.Duration) micros {
 
 func (m micros) duration() time.Duration { return time.Duration(m) * time.Microsecond }
 
-func (l *ledger) due(p *Plan, q *Request) {
+// due files a request, and reports whether it is the first for which there is no place.
+func (l *ledger) due(p *Plan, q *Request) (filled bool) {
+	if l.kept >= l.most {
+		q.live.unjudged = true
+		filled = l.full == Never
+		if filled {
+			l.full = p.cause(q)
+		}
+		return filled
+	}
+	l.kept++
+	l.open++
+	if !p.ClosedLoop() {
+		l.arrive(p, q)
+	}
+	return false
+}
+
+// sent files a request of a closed loop, which comes when it gets its slot.
+func (l *ledger) sent(p *Plan, q *Request) {
+	if p.ClosedLoop() && !q.live.unjudged {
+		l.arrive(p, q)
+	}
+}
+
+func (l *ledger) arrive(p *Plan, q *Request) {
 	if !p.Warming(q) {
 		l.came.add(arrival{p.cause(q), int32(min(max(0, q.Index), math.MaxInt32))})
 	}
 }
 
-// done files a request that ended.
-func (l *ledger) done(p *Plan, q *Request) {
+// done files a request that ended. slo is in force.
+func (l *ledger) done(p *Plan, slo SLO, q *Request) {
+	if q.live.unjudged {
+		if q.Failure == "" {
+			o := q.latencies()
+			l.beyond.met(slo.judge(&o), secondOf(q.Done), p.Warming(q))
+		}
+		return
+	}
+	l.open--
 	e := ended{
 		cause: p.cause(q), warming: p.Warming(q), ok: q.Failure == "", cancelled: q.Failure == Cancelled,
 		second: uint32(secondOf(q.Done)),

@@ -19,7 +19,38 @@ type levels struct {
 	slo  SLO // in force
 	list []level
 	// steered: the load was set while the run was on. live: it is still on, and requests are in flight.
-	steered, live bool
+	// settled: live, but the ledger is full and all that is in it has ended.
+	steered, live, settled bool
+	last                   lastSet
+	end                    time.Duration // of the last level
+	room
+}
+
+// room is memory that was used before, and may be used again.
+type room struct {
+	levels []level
+	merged figures
+	firsts []time.Duration
+}
+
+// used is the room that levels took, once nothing of them is needed any more.
+func (l *levels) used() room {
+	r := l.room
+	if copy(r.levels, l.list) < len(l.list) {
+		r.levels = l.list
+	}
+	return r
+}
+
+// level is an empty one.
+func (r *room) level(i int) level {
+	if i >= len(r.levels) {
+		return level{}
+	}
+	v := &r.levels[i]
+	v.itl.reset()
+	empty := func(f [2]figures) [2]figures { return [2]figures{f[0][:0], f[1][:0]} }
+	return level{ttft: v.ttft[:0], itl: v.itl, wait: empty(v.wait), whole: empty(v.whole), firsts: v.firsts[:0]}
 }
 
 // level is what a LoadLevel is computed from.
@@ -32,11 +63,11 @@ type level struct {
 	gaps      time.Duration // that the ramp's rates leave between them; whole numbers add up alike in any order
 	succeeded int
 	done      int // successes that ended in the level, whenever they were scheduled
-	ttft      sample
+	ttft      figures
 	itl       Histogram // there are so many gaps that exact counts would cost more than all the rest
 	// wait is how long a user waited for the first chunk, TTFT and the wait for a client slot; whole how long for the last
 	// one. Both are apart for the requests of the first and of the second half of the level.
-	wait, whole [2]sample
+	wait, whole [2]figures
 	// firsts are the moments of the first chunks.
 	firsts []time.Duration
 }
@@ -93,18 +124,21 @@ func (l *levels) ended(f *fact) *level {
 	}
 	v.Requests++
 	if f.ok {
-		v.succeed(f, l.slo)
+		o := f.outcome()
+		if l.plan.Find != nil {
+			o = f.felt()
+		}
+		if l.slo.judge(&o).good() {
+			v.Good++
+		}
+		v.succeed(f)
 	}
 	return v
 }
 
-func (v *level) succeed(f *fact, slo SLO) {
-	o := f.outcome()
+func (v *level) succeed(f *fact) {
 	v.succeeded++
-	if slo.judge(&o).good() {
-		v.Good++
-	}
-	v.ttft.add(o.ttft)
+	v.ttft.add(f.ttft.Seconds())
 	half := 0
 	if f.cause-v.From >= v.To-f.cause {
 		half = 1

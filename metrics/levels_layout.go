@@ -7,17 +7,17 @@ const mostOpened = 1000
 
 // newLevels lays out the levels of a run: those of its plan until the load was set for the first time, then those that were
 // set. ended is the end of the run, or now.
-func newLevels(p *Plan, slo SLO, sets []setting, scheduled arrivals, ended time.Duration) levels {
-	l := levels{plan: p, slo: slo, steered: len(sets) > 0}
+func newLevels(p *Plan, slo SLO, sets []setting, scheduled arrivals, ended time.Duration, r room) levels {
+	l := levels{plan: p, slo: slo, steered: len(sets) > 0, last: lastOf(sets), room: r}
 	if scheduled.n == 0 {
 		return l
 	}
 	end := scheduled.last + time.Microsecond // the last one counts
 	planned := scheduled.n
-	whole := l.end(end, ended)
-	last := whole
+	l.end = l.ends(end, ended)
+	last := l.end
 	if l.steered {
-		planned, last = scheduled.early, min(whole, sets[0].at)
+		planned, last = scheduled.early, min(l.end, sets[0].at)
 	}
 	switch {
 	case len(p.Stages) > 0:
@@ -27,7 +27,10 @@ func newLevels(p *Plan, slo SLO, sets []setting, scheduled arrivals, ended time.
 	default:
 		l.slices(last, 1)
 	}
-	for _, s := range stretches(sets, whole) {
+	if last < l.end {
+		l.dropShort()
+	}
+	for _, s := range stretches(sets, l.end) {
 		l.stretch(&s)
 	}
 	return l
@@ -46,9 +49,16 @@ func (a *arrivals) add(at time.Duration, sets []setting) {
 	}
 }
 
-// end is where the last level ends: with the last request that came, or with the run where users come without pause. Where
+// dropShort takes away the plan's last level where a load was set before it could tell anything.
+func (l *levels) dropShort() {
+	if n := len(l.list); n > 0 && l.list[n-1].To-l.list[n-1].From < shortestLevel {
+		l.list = l.list[:n-1]
+	}
+}
+
+// ends is where the last level ends: with the last request that came, or with the run where users come without pause. Where
 // their number was set it matters that what is in flight at the end is not counted as load.
-func (l *levels) end(last, ended time.Duration) time.Duration {
+func (l *levels) ends(last, ended time.Duration) time.Duration {
 	switch p := l.plan; {
 	case l.steered && !p.paced():
 		return max(last, min(ended, p.Duration))
@@ -111,8 +121,7 @@ func (l *levels) open(from, to time.Duration, stage int) {
 	if to <= from || len(l.list) >= mostOpened {
 		return
 	}
-	l.list = append(l.list, level{
-		LoadLevel: LoadLevel{From: from, To: to}, stage: stage,
-		ttft: sample{}, wait: [2]sample{{}, {}}, whole: [2]sample{{}, {}},
-	})
+	v := l.room.level(len(l.list))
+	v.From, v.To, v.stage = from, to, stage
+	l.list = append(l.list, v)
 }

@@ -25,7 +25,7 @@ func look(reqs iter.Seq2[Request, error], plan *Plan, sets []setting) (overview,
 		if plan.Warming(&q) {
 			continue
 		}
-		o.scheduled.add(q.Scheduled, sets)
+		o.scheduled.add(plan.cause(&q), sets)
 		o.sent.add(q.Sent)
 		if q.OK() {
 			o.done.add(q.Done)

@@ -1,7 +1,9 @@
 package metrics
 
 import (
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,8 +14,13 @@ type Recorder struct {
 
 	sharing sync.Mutex // held while a snapshot is made; taken before mu
 	shared  []Window   // windows of the last snapshot, guarded by sharing
+	last    recent     // likewise
+
+	news atomic.Bool   // somebody said what the last snapshot does not show
+	wake chan struct{} // asks for a snapshot before its time
 
 	judging sync.Mutex // held while the answer is computed; taken before sharing
+	room    room       // for judging, guarded by it
 	setting sync.Mutex // held while objectives are changed; taken before mu
 
 	mu        sync.Mutex // guards everything below
@@ -37,7 +44,10 @@ type Recorder struct {
 
 // NewRecorder returns a recorder for a run whose offset 0 is start.
 func NewRecorder(start time.Time, plan *Plan) *Recorder {
-	return &Recorder{start: start, line: timeline{plan: plan, slo: plan.Goodput}, state: Running, drainBy: Never}
+	return &Recorder{
+		start: start, line: timeline{plan: plan, slo: plan.Goodput}, state: Running, drainBy: Never,
+		ledger: newLedger(mostJudged), wake: make(chan struct{}, 1),
+	}
 }
 
 // Due hears that a request was handed to the limiter.
@@ -45,7 +55,9 @@ func (r *Recorder) Due(q *Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.line.due(q)
-	r.ledger.due(r.line.plan, q)
+	if r.ledger.due(r.line.plan, q) {
+		r.note(Event{At: q.Due, Level: Info, Text: fmt.Sprintf("the live answer is that of the first %d requests; the report will be of all", r.ledger.most)})
+	}
 	r.tracks.due(q)
 }
 
@@ -54,6 +66,7 @@ func (r *Recorder) Sent(q *Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.line.sent(q)
+	r.ledger.sent(r.line.plan, q)
 	r.tracks.sent(q)
 	r.ends.sent(q)
 }
@@ -85,7 +98,7 @@ func (r *Recorder) Done(q *Request) {
 		r.guessed--
 	}
 	r.line.done(q)
-	r.ledger.done(r.line.plan, q)
+	r.ledger.done(r.line.plan, r.line.slo, q)
 	r.tracks.done(q)
 	r.ends.done(q)
 	q.Piece = nil // its buffer is somebody else's next
@@ -102,6 +115,7 @@ func (r *Recorder) Done(q *Request) {
 func (r *Recorder) SetState(s State, drainBy time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.news.Store(true)
 	r.state, r.drainBy = s, drainBy
 }
 
@@ -109,6 +123,7 @@ func (r *Recorder) SetState(s State, drainBy time.Duration) {
 func (r *Recorder) SetSaving(path, problem string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.news.Store(true)
 	r.savePath, r.saveErr = path, problem
 }
 
@@ -116,8 +131,13 @@ func (r *Recorder) SetSaving(path, problem string) {
 func (r *Recorder) Finish(report *Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.news.Store(true)
 	r.report, r.state, r.drainBy = report, Finished, Never
 	if report != nil {
 		r.beside.answer, r.beside.levels = &report.Answer, report.Levels
+	}
+	select {
+	case r.wake <- struct{}{}: // how it ended is shown at once
+	default:
 	}
 }

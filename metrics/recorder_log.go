@@ -11,13 +11,15 @@ const (
 	marksKept = 1000
 )
 
-// Log adds an event to the log. Objectives that it says are in force from here on are.
+// Log adds an event to the log. Objectives that it says are in force from here on are; to set them with SetObjectives as well
+// does no harm.
 func (r *Recorder) Log(e Event) {
 	if e.Objectives != nil {
 		r.SetObjectives(*e.Objectives)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.news.Store(true)
 	if e.Set != nil && len(r.beside.sets) < mostSettings {
 		r.beside.sets = append(r.beside.sets, e)
 	}

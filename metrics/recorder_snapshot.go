@@ -1,18 +1,26 @@
 package metrics
 
 import (
-	"context"
 	"slices"
 	"time"
 )
 
 // Snapshot returns the run so far.
-func (r *Recorder) Snapshot() Snapshot { return r.SnapshotAt(time.Since(r.start)) }
+func (r *Recorder) Snapshot() Snapshot {
+	r.sharing.Lock()
+	defer r.sharing.Unlock()
+	return r.now()
+}
 
 // SnapshotAt returns the run so far as if it were that moment of it, for a recorder that is fed with a run of the past.
 func (r *Recorder) SnapshotAt(now time.Duration) Snapshot {
 	r.sharing.Lock()
 	defer r.sharing.Unlock()
+	return r.at(now)
+}
+
+// at makes a snapshot. The lock for that is held.
+func (r *Recorder) at(now time.Duration) Snapshot {
 	s, same, changed, viewed := r.look(now)
 	r.share(same, changed)
 	s.Windows = r.shared
@@ -52,34 +60,4 @@ func (r *Recorder) look(now time.Duration) (s Snapshot, same int, changed []Wind
 	s.PlannedGood, s.Endpoints = l.planned, r.ends.share()
 	s.FirstAnswer, s.Scheduled = l.answer.share(), l.scheduled.share()
 	return s, same, changed, r.tracks.view()
-}
-
-// Publish sends a snapshot now and then every so often until ctx ends, then a last one, and closes the channel. The
-// channel holds one: a newer snapshot replaces one that nobody took, and nobody ever waits for a viewer.
-func (r *Recorder) Publish(ctx context.Context, every time.Duration) <-chan Snapshot {
-	out := make(chan Snapshot, 1)
-	put := func() {
-		s := r.Snapshot()
-		select {
-		case <-out:
-		default:
-		}
-		out <- s // only this goroutine sends, so there is room
-	}
-	put()
-	go func() {
-		defer close(out)
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				put()
-				return
-			case <-tick.C:
-				put()
-			}
-		}
-	}()
-	return out
 }

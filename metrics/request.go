@@ -133,6 +133,7 @@ type liveState struct {
 	answered     bool // its first answer text is counted
 
 	// The recorder's own, guarded by its lock.
+	unjudged bool   // it came when the ledger was full
 	followed bool   // chunks and text are kept for viewers
 	endpoint uint8  // its number in the recorder, plus one
 	track    *track // nil unless it is in flight

@@ -2,26 +2,32 @@ package metrics
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 )
 
-// serverReport sums up what the server said of itself in the looks after the warm-up; nil where nobody looked. A gauge
-// counts for as long as its look took, a latency for as many requests as it is the mean of.
+// serverReport sums up what the server said of itself in the looks after the warm-up; nil where nobody looked.
 func (run *Run) serverReport() *ServerReport {
 	if len(run.Server) == 0 && run.ServerAbsent == "" {
 		return nil
 	}
-	seconds := slices.Clone(run.Server)
-	slices.SortStableFunc(seconds, func(a, b ServerSecond) int { return cmp.Compare(a.At, b.At) })
-	r := &ServerReport{Kind: run.ServerKind, Absent: run.ServerAbsent, Seconds: seconds}
+	r := ServerOver(run.Server, run.Plan.Warmup, math.MaxInt64)
+	r.Kind, r.Absent, r.Seconds = run.ServerKind, run.ServerAbsent, slices.Clone(run.Server)
+	slices.SortStableFunc(r.Seconds, func(a, b ServerSecond) int { return cmp.Compare(a.At, b.At) })
+	return &r
+}
+
+// ServerOver sums up the looks at the server after from and up to to, but for its kind and its seconds. A gauge counts for as
+// long as its look took, a latency for as many requests as it is the mean of.
+func ServerOver(seconds []ServerSecond, from, to time.Duration) (r ServerReport) {
 	var running, waiting, kv, rate, preempted, prompt, output, queries, hits, drafted, accepted, ttft, queue, prefill weighted
 	for i := range seconds {
 		s := &seconds[i]
-		if s.At <= run.Plan.Warmup {
+		if s.At <= from || s.At > to {
 			continue
 		}
-		took := afterWarmup(&run.Plan, s.At, s.Took)
+		took := min(s.Took, s.At-from).Seconds()
 		running.add(s.Running, took)
 		waiting.add(s.Waiting, took)
 		kv.add(s.KVUsage, took)
@@ -47,9 +53,4 @@ func (run *Run) serverReport() *ServerReport {
 	r.Acceptance = over(accepted.sumOf(), drafted.sumOf())
 	r.TTFT, r.Queue, r.Prefill = ttft.sum(), queue.sum(), prefill.sum()
 	return r
-}
-
-// afterWarmup is the part of a look's time that lies after the warm-up, in seconds.
-func afterWarmup(p *Plan, at, took time.Duration) float64 {
-	return min(took, at-p.Warmup).Seconds()
 }

@@ -57,6 +57,40 @@ func TestServerReport(t *testing.T) {
 	}
 }
 
+// What a span shows is the report's as if it were the run.
+func TestServerOver(t *testing.T) {
+	var seconds []ServerSecond
+	for i := range 10 {
+		s := unsaidSecond
+		s.At, s.Took = time.Duration(i+1)*time.Second, time.Second
+		s.HitRate, s.Running, s.Preemptions = float64(i)/10, float64(i), 1
+		seconds = append(seconds, s)
+	}
+	got := ServerOver(seconds, 4*time.Second, 8*time.Second)
+	want := (&Run{Server: seconds[:8], Plan: Plan{Warmup: 4 * time.Second}}).serverReport()
+	want.Seconds = nil
+	if diff := cmp.Diff(*want, got, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if math.Abs(got.HitRate-0.55) > 1e-9 || got.Preemptions != 4 {
+		t.Errorf("%+v, want the mean of the rate", got)
+	}
+}
+
+func TestGPUsOver(t *testing.T) {
+	var seconds []GPUSecond
+	for i := range 10 {
+		seconds = append(seconds, GPUSecond{At: time.Duration(i+1) * time.Second, Took: time.Second, GPUs: []GPU{{Power: float64(i)}}})
+	}
+	seconds = append(seconds, GPUSecond{At: 11 * time.Second, Took: time.Second, GPUs: []GPU{{Index: 7}}})
+	got := GPUsOver(seconds, 2500*time.Millisecond, 5*time.Second, GPUWork{OutputTokens: 4, Length: time.Hour, Price: 2})
+	want := (&Run{GPUs: seconds[:5], Plan: Plan{Warmup: 2500 * time.Millisecond, GPUPrice: 2}}).gpuReport(4, time.Hour)
+	want.Seconds = nil
+	if diff := cmp.Diff(*want, got, cmpopts.EquateNaNs()); diff != "" || got.Energy != 1+3+4 || got.CostPerMillion != 500_000 {
+		t.Errorf("%+v (-want +got):\n%s", got, diff)
+	}
+}
+
 func TestGPUReport(t *testing.T) {
 	gpu := func(index int, use, power float64) GPU {
 		return GPU{Index: index, Name: "H100", Use: use, Power: power, MemoryUsed: Unsaid(), Temperature: 60 + float64(index)}
@@ -67,10 +101,10 @@ func TestGPUReport(t *testing.T) {
 		{At: 6 * time.Second, Took: 3 * time.Second, GPUs: []GPU{gpu(2, 0.5, 400), gpu(3, 0.5, Unsaid())}},
 		{At: 7 * time.Second, Took: time.Second, GPUs: []GPU{gpu(2, Unsaid(), 1e300), {Index: -1}, {Index: 1 << 40}}},
 	}}
-	got := run.gpuReport(1000, time.Hour)
+	got := run.gpuReport(1000, 8*time.Second) // of which half was looked at
 	want := &GPUReport{
 		Names: []string{"", "", "H100", "H100"}, UseMean: (0.5 + 1 + 3*0.5 + 3*0.5) / 8, PowerMean: 500, Energy: 800 + 1200,
-		MemoryMost: Unsaid(), TemperatureMost: 63, JoulesPerToken: 2, CostPerMillion: 6000,
+		MemoryMost: Unsaid(), TemperatureMost: 63, JoulesPerToken: 4, CostPerMillion: 3 * 2 * (8 * time.Second).Hours() * 1e6 / 1000,
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(GPUReport{}, "Seconds")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -2,6 +2,10 @@ package metrics
 
 import "time"
 
+// enoughSeen is the share of the requests, and of the time, that the looks at the server must have seen for their means to stand
+// for a part of the run: what they missed may have waited much longer.
+const enoughSeen = 0.8
+
 // SplitSource says who told how long requests waited inside the server.
 type SplitSource string
 
@@ -38,18 +42,27 @@ type TTFTSplit struct {
 //
 // The server's word with each answer counts where at least half of the requests have it: its mean over those, and TTFT's over
 // the same, since those still on their way may have waited much longer. Else the means
-// of its metrics page count, weighted by how many requests each look saw. Else queue and prefill are not known.
+// of its metrics page count, weighted by how many requests each look saw, where the looks saw at least four fifths of the
+// requests and of the time. Else queue and prefill are not known.
 func (s *Snapshot) SplitOver(from, to time.Duration) TTFTSplit {
 	var sum Waits
 	first := int(min(max(0, from)/time.Second, maxWindows))
 	for i := first; i < len(s.Windows) && s.Windows[i].Start < to; i++ {
 		sum.merge(&s.Windows[i].Waits)
 	}
-	return sum.split(s.Server, from, to)
+	return sum.split(s.Server, from, to, s.until())
 }
 
-// split adds to the client's sums what the server says.
-func (w *Waits) split(server []ServerSecond, from, to time.Duration) TTFTSplit {
+// until is how far the snapshot reaches.
+func (s *Snapshot) until() time.Duration {
+	if s.Report != nil {
+		return s.Report.Ended
+	}
+	return s.At
+}
+
+// split adds to the client's sums what the server says, of a run that reaches until some moment.
+func (w *Waits) split(server []ServerSecond, from, to, until time.Duration) TTFTSplit {
 	out := TTFTSplit{N: w.N, Queue: Never, Prefill: Never, Source: SplitUnknown}
 	if w.N <= 0 {
 		return out
@@ -66,14 +79,17 @@ func (w *Waits) split(server []ServerSecond, from, to time.Duration) TTFTSplit {
 			out.Prefill = mean(w.Prefill, w.ToldPrefill)
 		}
 	} else {
-		out.ask(server, from, to)
+		out.ask(server, from, to, until)
 	}
 	out.Rest = max(0, out.TTFT-max(0, out.Queue)-max(0, out.Prefill))
 	return out
 }
 
-// ask takes queue and prefill from the looks at the server after from and up to to.
-func (t *TTFTSplit) ask(server []ServerSecond, from, to time.Duration) {
+// ask takes queue and prefill from the looks at the server after from and up to to. The last look may come after the run.
+func (t *TTFTSplit) ask(server []ServerSecond, from, to, until time.Duration) {
+	if !mostOfTheTime(server, from, min(to, until)) {
+		return
+	}
 	var queue, prefill weighted
 	for i := range server {
 		if s := &server[i]; s.At > from && s.At <= to {
@@ -81,11 +97,33 @@ func (t *TTFTSplit) ask(server []ServerSecond, from, to time.Duration) {
 			prefill.latency(s.Prefill)
 		}
 	}
-	q, p := queue.sum(), prefill.sum()
-	if q.N > 0 {
+	if q := queue.sum(); mostOf(q, t.N) {
 		t.Queue, t.Source = q.Mean, SplitByMetrics
 	}
-	if p.N > 0 {
+	if p := prefill.sum(); mostOf(p, t.N) {
 		t.Prefill, t.Source = p.Mean, SplitByMetrics
 	}
+}
+
+// mostOf reports whether a mean is of about as many requests as there were, or more: a server counts its other clients' as well.
+func mostOf(l ServerLatency, requests int) bool {
+	return l.N > 0 && l.N >= enoughSeen*float64(requests)
+}
+
+// mostOfTheTime reports whether the looks reach over most of the time between from and to.
+func mostOfTheTime(server []ServerSecond, from, to time.Duration) bool {
+	seen, from := 0.0, max(0, from)
+	for i := range server {
+		at := max(0, server[i].At)
+		begun := max(from, at-bounded(server[i].Took))
+		seen += max(0, (min(at, to) - begun).Seconds())
+	}
+	return seen >= enoughSeen*(to-from).Seconds()
+}
+
+// ComparesTTFT reports whether the mean TTFT by the server's clock is of so much of the run that it may stand beside the
+// client's.
+func (r *Report) ComparesTTFT() bool {
+	s := r.Server
+	return s != nil && r.TTFT.N > 0 && mostOf(s.TTFT, r.TTFT.N) && mostOfTheTime(s.Seconds, r.Plan.Warmup, r.Ended)
 }

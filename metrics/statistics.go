@@ -44,17 +44,59 @@ type sample map[float64]int
 
 func (s sample) add(seconds float64) { s[seconds]++ }
 
-// statistic computes the figures as numpy does: mean, median, standard deviation with ddof 0 and percentiles with
-// linear interpolation at position p/100·(n-1), all times 1000. Gated percentiles are computed apart from those asked for.
+// statistic computes the figures; gated percentiles are computed apart from those asked for.
 func (s sample) statistic(percentiles []float64, gated ...float64) Statistic {
-	values := slices.Sorted(maps.Keys(s))
-	ends := make([]int, len(values)) // how many are at most values[i]
+	all := sorted{values: slices.Sorted(maps.Keys(s))}
+	all.ends = make([]int, len(all.values))
 	n := 0
+	for i, v := range all.values {
+		n += s[v]
+		all.ends[i] = n
+	}
+	return all.statistic(percentiles, gated...)
+}
+
+// sorted are values in seconds in rising order.
+type sorted struct {
+	values []float64
+	ends   []int // how many are at most values[i]; nil where each is there once
+}
+
+// count is how many there are.
+func (s sorted) count() int {
+	if len(s.ends) == 0 {
+		return len(s.values)
+	}
+	return s.ends[len(s.ends)-1]
+}
+
+// times is how often the i-th value is there.
+func (s sorted) times(i int) float64 {
+	switch {
+	case s.ends == nil:
+		return 1
+	case i == 0:
+		return float64(s.ends[0])
+	}
+	return float64(s.ends[i] - s.ends[i-1])
+}
+
+// at is the k-th smallest, from 0.
+func (s sorted) at(k int) float64 {
+	if s.ends == nil {
+		return s.values[k]
+	}
+	i, _ := slices.BinarySearch(s.ends, k+1)
+	return s.values[i]
+}
+
+// statistic computes the figures as numpy does: mean, median, standard deviation with ddof 0 and percentiles with linear
+// interpolation at position p/100·(n-1), all times 1000.
+func (s sorted) statistic(percentiles []float64, gated ...float64) Statistic {
+	values, n := s.values, s.count()
 	var sum compensated
 	for i, v := range values {
-		n += s[v]
-		ends[i] = n
-		sum.add(v * float64(s[v]))
+		sum.add(v * s.times(i))
 	}
 	out := Statistic{N: n}
 	for _, p := range percentiles {
@@ -71,23 +113,19 @@ func (s sample) statistic(percentiles []float64, gated ...float64) Statistic {
 	}
 	mean := sum.value() / float64(n)
 	var squares compensated
-	for _, v := range values {
+	for i, v := range values {
 		d := v - mean
-		squares.add(d * d * float64(s[v]))
-	}
-	at := func(k int) float64 { // the k-th smallest, from 0
-		i, _ := slices.BinarySearch(ends, k+1)
-		return values[i]
+		squares.add(d * d * s.times(i))
 	}
 	quantile := func(p float64) float64 {
 		pos := p / 100 * float64(n-1)
 		k := int(math.Floor(pos))
 		k = min(max(k, 0), n-1)
-		lo := at(k)
+		lo := s.at(k)
 		if k == n-1 {
 			return lo
 		}
-		hi, frac := at(k+1), pos-float64(k)
+		hi, frac := s.at(k+1), pos-float64(k)
 		// numpy interpolates from the nearer end, so that the result stays between its neighbours.
 		if frac >= 0.5 {
 			return hi - (hi-lo)*(1-frac)
@@ -96,7 +134,7 @@ func (s sample) statistic(percentiles []float64, gated ...float64) Statistic {
 	}
 	out.Mean = mean * 1000
 	out.Std = math.Sqrt(squares.value()/float64(n)) * 1000
-	out.Median = (at((n-1)/2) + at(n/2)) / 2 * 1000
+	out.Median = (s.at((n-1)/2) + s.at(n/2)) / 2 * 1000
 	out.Min, out.Max = values[0]*1000, values[len(values)-1]*1000
 	for _, list := range [][]Percentile{out.Percentiles, out.Shown, out.Gated} {
 		for i := range list {

@@ -10,10 +10,14 @@ import (
 // mostSettings bounds the settings of a run that are looked at: a journal may hold any number.
 const mostSettings = 10_000
 
+// FoundMark is the mark of the event by which a search says that the load it set last held.
+const FoundMark = "found"
+
 // setting is a load that was set at a moment.
 type setting struct {
 	at time.Duration
 	LoadSetting
+	found bool // a search says that it held
 }
 
 // mostLoad bounds loads that come from a file, in requests per second or users.
@@ -32,12 +36,16 @@ func settings(events []Event) []setting {
 	var all []setting
 	for i := range events {
 		if e := &events[i]; e.Set != nil && len(all) < mostSettings {
-			s := setting{min(max(0, e.At), maxWindows*time.Second), *e.Set}
+			s := setting{at: min(max(0, e.At), maxWindows*time.Second), LoadSetting: *e.Set}
 			s.Rate, s.RampTo, s.Users = sensible(s.Rate), sensible(s.RampTo), min(max(0, s.Users), mostLoad)
 			all = append(all, s)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b setting) int { return cmp.Compare(a.at, b.at) })
+	if n := len(all); n > 0 {
+		last := &all[n-1]
+		last.found = slices.ContainsFunc(events, func(e Event) bool { return e.Mark == FoundMark && e.At >= last.at })
+	}
 	return all
 }
 
@@ -87,8 +95,8 @@ func (s *LoadSetting) LoadAt(passed time.Duration) float64 {
 	case !s.ramping():
 		return s.from()
 	}
-	part := min(max(passed.Seconds()/s.RampOver.Seconds(), 0), 1)
-	return s.from() + (s.RampTo-s.from())*part
+	line := Ramp{From: s.from(), To: s.RampTo, Over: s.RampOver}
+	return line.RateAt(passed)
 }
 
 // stretch is a part of the run in which one setting was in force. Its load stays or changes all the time.

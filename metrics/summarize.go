@@ -100,7 +100,7 @@ func newSummary(run Run, seen overview) *summary {
 	r.Objectives, r.Steered = slo, len(seen.sets)
 	s.line = timeline{plan: plan, slo: slo}
 	s.steps = newRateSteps(plan)
-	s.levels = newLevels(plan, slo, seen.sets, seen.scheduled, r.Ended)
+	s.levels = newLevels(plan, slo, seen.sets, seen.scheduled, r.Ended, room{})
 	return s
 }
 
@@ -197,7 +197,7 @@ func (s *summary) beside() {
 	r := &s.report
 	r.Server = s.run.serverReport()
 	r.GPUs = s.run.gpuReport(r.OutputTokens, s.length())
-	r.Split = s.line.waits.split(s.run.Server, r.Plan.Warmup, math.MaxInt64)
+	r.Split = s.line.waits.split(s.run.Server, r.Plan.Warmup, math.MaxInt64, r.Ended)
 }
 
 func (s *summary) totals() {

@@ -8,11 +8,19 @@ import (
 // rowsInFlight are the requests in flight that are shown: the oldest.
 const rowsInFlight = 200
 
-// Look says what a viewer wants to see of single requests from now on.
+// Look says what a viewer wants to see of single requests from now on. Publish shows it at once.
 func (r *Recorder) Look(l Look) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := &r.tracks
+	if t.look == l {
+		return
+	}
+	r.news.Store(true)
+	select {
+	case r.wake <- struct{}{}:
+	default: // somebody asked already
+	}
 	if t.look.Open != l.Open {
 		t.opened = nil
 	}

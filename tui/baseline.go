@@ -40,7 +40,7 @@ func (v *view) versus(build func(v *view) plot) plot {
 	for _, s := range p.series { // line by line: one of them may have none of that name
 		old := series{name: s.name, behind: true, value: func(*metrics.Window) float64 { return math.NaN() }}
 		if i := slices.IndexFunc(theirs, func(t series) bool { return t.name == s.name }); i >= 0 && !s.ours {
-			old.value, old.sparse = theirs[i].value, theirs[i].sparse
+			old.value, old.sparse, old.percentile = theirs[i].value, theirs[i].sparse, theirs[i].percentile
 		}
 		p.older = append(p.older, old)
 	}

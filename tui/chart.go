@@ -13,6 +13,9 @@ type series struct {
 	color color
 	below below
 	value func(w *metrics.Window) float64
+	// percentile says which one of which latency the line is, nil for none: then seconds that share a column have that of all
+	// their latencies, which a mean of theirs would not be.
+	percentile *percentile
 	// sign is the character of the line where there are no dots; 0 for the first letter of its name.
 	sign rune
 	// sparse leaves out stretches too small to rise from the axis, where they would only cover other lines.

@@ -33,6 +33,7 @@ func (m *model) view(s *metrics.Snapshot) *view {
 	if m.picked[k] == nil {
 		next := map[pick]*selection{k: v.selected()}
 		for old, sel := range m.picked {
+			v.picked.inherit(sel)
 			if old.s == m.body || old.s == m.head {
 				next[old] = sel
 			}

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -52,28 +51,12 @@ func Form(ctx context.Context, o FormOptions) (values map[string]string, use boo
 	m := newForm(o, newPalette(profile(o.Color, os.Getenv)))
 	m.ctx = asking
 	lost := make(chan struct{}, 1)
-	out, isTerminal := watch(o.Output, lost)
+	w := &wire{to: o.Output, lost: lost}
+	out, isTerminal := w.tea()
 	if !isTerminal {
-		m.w, m.h = 80, 24
+		m.w, m.h = terminalSize(o.Output, 0, 0)
 	}
-	options := []tea.ProgramOption{tea.WithoutSignalHandler(), tea.WithAltScreen(), tea.WithFPS(framesPerSecond), tea.WithOutput(out)}
-	if o.Input != nil {
-		options = append(options, tea.WithInput(o.Input))
-	}
-	p := tea.NewProgram(m, options...)
-	done := make(chan error, 1)
-	go func() {
-		_, err := p.Run()
-		done <- err
-	}()
-	select {
-	case err = <-done:
-	case <-ctx.Done():
-		err = leave(p, done, context.Cause(ctx))
-	case <-lost:
-		err = leave(p, done, ErrTerminal)
-	}
-	if err != nil {
+	if err := runProgram(ctx, m, o.Input, out, lost); err != nil {
 		return nil, false, err
 	}
 	return m.values(), m.use, nil
@@ -259,110 +242,4 @@ func (m *form) submit() tea.Cmd {
 	}
 	m.use = true
 	return tea.Quit
-}
-
-// View draws the form.
-func (m *form) View() string {
-	s := newSurface(m.w, m.h)
-	s.ascii = m.o.ASCII
-	safely(s.all(), func() { m.draw(s.all()) })
-	return s.render(m.palette)
-}
-
-func (m *form) draw(c canvas) {
-	if c.w < 20 || c.h < 4 {
-		c.center("the form needs a larger window", label)
-		return
-	}
-	x := c.print(0, 0, "benchtop ", style{fg: blue, attr: bold})
-	c.print(x, 0, m.o.Title, text)
-	line, problem := m.o.Command(m.values())
-	words := wrap(sanitize(line), c.w-4, 4)
-	wrong := m.problem
-	if wrong == "" && problem != "" {
-		problem = strings.SplitN(problem, "\n", 2)[0]
-	} else if wrong != "" {
-		problem = wrong
-	}
-	below := len(words) + 2
-	var bad []string
-	if problem != "" {
-		for _, one := range strings.Split(problem, "\n") {
-			bad = append(bad, wrap("! "+sanitize(one), c.w-4, 2)...)
-		}
-		bad = bad[:min(len(bad), max(1, c.h/4))]
-		below += len(bad)
-	}
-	m.drawFields(c.sub(2, 2, c.w-4, c.h-3-below))
-	y := c.h - 1 - below
-	for _, w := range bad {
-		c.print(2, y, w, style{fg: orange})
-		y++
-	}
-	y++
-	for _, w := range words {
-		c.print(2, y, w, strong)
-		y++
-	}
-	m.drawKeys(c.sub(0, c.h-1, c.w, 1))
-}
-
-// drawFields shows as many fields as there is room for, the one with the cursor among them.
-func (m *form) drawFields(c canvas) {
-	if c.h <= 0 {
-		return
-	}
-	shown := m.shown()
-	names := 0
-	for _, i := range shown {
-		names = max(names, width(m.fields[i].Label))
-	}
-	from := max(0, min(slices.Index(shown, m.at)-c.h/2, len(shown)-c.h))
-	for y, i := range shown[from:min(len(shown), from+c.h)] {
-		m.drawField(c.sub(0, y, c.w, 1), &m.fields[i], names, i == m.at)
-	}
-}
-
-func (m *form) drawField(c canvas, f *formField, names int, here bool) {
-	sign, st := "  ", label
-	if here {
-		sign, st = "› ", strong
-	}
-	if m.o.ASCII && here {
-		sign = "> "
-	}
-	c.print(c.print(0, 0, sign, style{fg: blue, attr: bold}), 0, f.Label, st)
-	x := 2 + names + 2
-	value := sanitize(f.value())
-	switch {
-	case len(f.Choices) > 1 && here:
-		x = c.print(x, 0, "‹ ", label)
-		x = c.print(x, 0, value, strong)
-		x = c.print(x, 0, " ›", label)
-	case here && f.choice < 0:
-		x = c.print(x, 0, f.edit.shown(min(60, c.w-x)), strong)
-	default:
-		x = c.print(x, 0, value, text)
-	}
-	hint := f.Hint
-	switch {
-	case f.Free && len(f.Choices) > 1:
-		hint = "← → choose, or type"
-	case f.Free && m.note != "":
-		hint = m.note
-	case len(f.Choices) > 1 && here:
-		hint = "← → choose"
-	}
-	if hint != "" && (here || f.Free) {
-		c.print(max(x+3, 2+names+2+34), 0, hint, label)
-	}
-}
-
-func (m *form) drawKeys(c canvas) {
-	x := 0
-	for _, k := range [][2]string{{"↑ ↓", "fields"}, {"Enter", "next, at the end run"}, {"ctrl+r", "run"}, {"Esc", "leave"}} {
-		if x = c.print(x, 0, k[0]+" ", strong); x < c.w {
-			x = c.print(x, 0, k[1], label) + 2
-		}
-	}
 }

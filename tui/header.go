@@ -135,9 +135,14 @@ func portion(s *metrics.Snapshot) (float64, bool) {
 	return 0, false
 }
 
-// ended counts every request that is over, those of the warm-up as well.
+// ended counts every request that is over, those of the warm-up as well, but not those that were dropped unsent when the run was
+// stopped.
 func ended(s *metrics.Snapshot) int {
-	return s.Totals.WarmedUp + s.Totals.Done + s.Totals.Failed + s.Totals.Cancelled
+	t := &s.Totals
+	if s.State == metrics.Running {
+		return t.WarmedUp + t.Done + t.Failed + t.Cancelled
+	}
+	return max(t.WarmedUp+t.Done+t.Failed, t.Sent-s.Waiting-s.Running)
 }
 
 // progress says elapsed, planned and remaining; the last pieces are left out first.
@@ -267,6 +272,8 @@ func saving(s *metrics.Snapshot, w int, folder bool) []span {
 	switch {
 	case s.SaveError != "":
 		return []span{{shorten("! NOT SAVING: "+sanitize(s.SaveError), w), warning}}
+	case s.SavePath == "" && s.Replay != nil:
+		return nil // it was, or it would not be here
 	case s.SavePath == "":
 		return []span{{shorten("not saved", w), label}}
 	}

@@ -73,7 +73,7 @@ func footCopy(m *model) string {
 
 func footStop(m *model) string {
 	switch {
-	case m.over() || m.readOnly || m.player != nil:
+	case m.leaves():
 		return "leave"
 	case m.stops == 0:
 		return "drain & report"

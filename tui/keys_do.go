@@ -153,9 +153,14 @@ func (m *model) saved() string {
 	return m.control.Save()
 }
 
+// leaves says that the way out leaves the run as it is: it is over, or this screen does not control it.
+func (m *model) leaves() bool {
+	return m.over() || m.readOnly || m.player != nil || m.attached && !m.controls && m.stops == 0
+}
+
 // stop: the first time drain, the second time abort, the third time leave without waiting. Who only looks on leaves at once.
 func stop(m *model, _ string) tea.Cmd {
-	if m.over() || m.readOnly || m.player != nil {
+	if m.leaves() {
 		return tea.Quit
 	}
 	m.stops++

@@ -174,7 +174,11 @@ func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 	cmd := m.next
 	switch over := s.State == metrics.Finished; {
 	case over && before != metrics.Finished:
-		cmd = tea.Batch(m.next, m.finish())
+		if end := m.finish(); m.exit && m.player == nil {
+			cmd = tea.Sequence(end, tea.Quit)
+		} else {
+			cmd = tea.Batch(m.next, end)
+		}
 	case !over && before == metrics.Finished: // played back to before the end
 		m.whole = m.wholeBefore
 	}
@@ -206,7 +210,7 @@ func (m *model) onTick() tea.Cmd {
 	governed := m.sent != nil && m.governor.tick(m.sent())
 	faded := m.notice.age()
 	switch {
-	case m.ended:
+	case m.over():
 		m.show()
 		if m.ticking = m.notice.ticks > 0; !m.ticking {
 			return nil // nothing changes any more but by keys

@@ -33,20 +33,29 @@ func bandPlot(v *view) plot {
 
 // percentileLines are three percentiles of a latency, second by second.
 func percentileLines(v *view, m *latencyMetric) plot {
-	at := func(q float64) func(w *metrics.Window) float64 {
-		return func(w *metrics.Window) float64 {
-			h := m.of(w)
-			if h.Count() == 0 {
-				return math.NaN()
-			}
-			return float64(h.Quantile(q)) / float64(time.Second)
-		}
-	}
+	p99, p90, p50 := &percentile{m, 0.99}, &percentile{m, 0.9}, &percentile{m, 0.5}
 	return plot{v: v, log: true, bounds: m.plan, nothing: m.nothing, series: []series{
-		{name: "p99", sign: '#', color: vermilion, below: dotted, value: at(0.99)},
-		{name: "p90", sign: 'o', color: yellow, below: dotted, value: at(0.9)},
-		{name: "p50", sign: '.', color: blue, below: cleared, value: at(0.5)},
+		{name: "p99", sign: '#', color: vermilion, below: dotted, value: p99.second, percentile: p99},
+		{name: "p90", sign: 'o', color: yellow, below: dotted, value: p90.second, percentile: p90},
+		{name: "p50", sign: '.', color: blue, below: cleared, value: p50.second, percentile: p50},
 	}}
+}
+
+// percentile is a quantile of a latency, q from 0 to 1.
+type percentile struct {
+	metric *latencyMetric
+	q      float64
+}
+
+// second is the percentile of one second.
+func (p *percentile) second(w *metrics.Window) float64 { return p.of(p.metric.of(w)) }
+
+// of is the percentile in seconds, NaN where there are no samples.
+func (p *percentile) of(h *metrics.Histogram) float64 {
+	if h.Count() == 0 {
+		return math.NaN()
+	}
+	return float64(h.Quantile(p.q)) / float64(time.Second)
 }
 
 // drawBand draws the percentiles as a band of two tones with bright edges, on a logarithmic axis:

@@ -68,24 +68,15 @@ func drawHeat(c canvas, v *view) {
 // heatCells are the numbers of samples a second of each place, column by column from the bottom, and the largest of them.
 // Columns without samples are nil.
 func heatCells(f timeFrame, m *latencyMetric, ax latencyAxis) (cells [][]float64, most float64) {
-	group := f.ts.group(f.area.w)
+	group, parts := f.ts.group(f.area.w), 1
+	if group > heatHalved {
+		group, parts = f.ts.group(2*f.area.w), 2
+	}
 	cells = make([][]float64, f.area.w)
 	ws := f.windows
 	for len(ws) > 0 {
-		bin := int(ws[0].Start/time.Second) / group
-		var merged metrics.Histogram
-		n := 0
-		for n < len(ws) && int(ws[n].Start/time.Second)/group == bin {
-			n++
-		}
-		h := &merged
-		if n == 1 {
-			h = m.of(&ws[0])
-		} else {
-			for i := range ws[:n] {
-				merged.Merge(m.of(&ws[i]))
-			}
-		}
+		n := sharing(ws, group*parts)
+		h := heatOf(f.v, m, ws[:n], group)
 		from, to := ws[0].Start, min(ws[n-1].Start+time.Second, f.end)
 		ws = ws[n:]
 		if h.Count() == 0 {
@@ -103,6 +94,29 @@ func heatCells(f timeFrame, m *latencyMetric, ax latencyAxis) (cells [][]float64
 		}
 	}
 	return cells, most
+}
+
+// heatHalved is how many seconds may share a column before it is made of two halves. Those are what a line beside the map
+// merges for its columns of dots, so that it need not be done twice.
+const heatHalved = 16
+
+// heatOf is a latency in the windows of a column, which are those of one group or of a few.
+func heatOf(v *view, m *latencyMetric, ws []metrics.Window, group int) *metrics.Histogram {
+	if len(ws) == 1 {
+		return m.of(&ws[0])
+	}
+	n := sharing(ws, group)
+	h := v.merged(m, ws[:n], group, false)
+	if n == len(ws) {
+		return h
+	}
+	var all metrics.Histogram
+	all.Merge(h)
+	for ws = ws[n:]; len(ws) > 0; ws = ws[n:] {
+		n = sharing(ws, group)
+		all.Merge(v.merged(m, ws[:n], group, false))
+	}
+	return &all
 }
 
 // paintHeat colours the places; in whole cells with patterns where there are few colours.

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"sort"
 	"time"
 
 	"benchtop/metrics"
@@ -90,11 +91,11 @@ func clientSeconds(v *view) func(start time.Duration) *metrics.ClientSecond {
 	k := 0 // windows come in order of time
 	return func(start time.Duration) *metrics.ClientSecond {
 		middle := start + time.Second/2
-		if k >= len(all) || k > 0 && all[k-1].At >= middle {
-			k = 0
-		}
-		for k < len(all) && all[k].At < middle {
+		if k < len(all) && all[k].At < middle {
 			k++
+		}
+		if k < len(all) && all[k].At < middle || k > 0 && all[k-1].At >= middle {
+			k = sort.Search(len(all), func(i int) bool { return all[i].At >= middle })
 		}
 		if k < len(all) && all[k].At-all[k].Took <= middle {
 			return &all[k]

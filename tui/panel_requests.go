@@ -14,6 +14,9 @@ var requestsPanel = panel{"requests", requestsTitle, drawRequests}
 func requestsTitle(v *view, _, _ int) []span {
 	l := &v.list
 	n, all := len(v.rows()), len(v.s.Requests)
+	if v.s.Requests == nil {
+		return []span{{"requests", strong}}
+	}
 	out := []span{{"requests " + count(n), strong}}
 	if n != all {
 		out[0].text += " of " + count(all)
@@ -35,6 +38,9 @@ func drawRequests(c canvas, v *view) {
 	l := &v.list
 	rows := v.rows()
 	switch {
+	case v.s.Requests == nil && v.s.Totals.Due > 0:
+		c.center("asking for the requests…", label)
+		return
 	case len(v.s.Requests) == 0:
 		c.center("no requests yet", label)
 		return

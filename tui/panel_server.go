@@ -129,7 +129,7 @@ func drawServerTokens(c canvas, v *view) {
 		out.draw(c)
 		return
 	}
-	out.upper = true
+	out.upper, in.lower = true, true
 	high := c.h/2 + c.h%2
 	out.draw(c.sub(0, 0, c.w, high))
 	in.draw(c.sub(0, high, c.w, c.h-high))

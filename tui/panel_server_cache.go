@@ -87,29 +87,19 @@ func drawCache(c canvas, v *view) {
 	}
 	hits := total(all, func(s *metrics.ServerSecond) float64 { return s.PrefixHits })
 	queries := total(all, func(s *metrics.ServerSecond) float64 { return s.PrefixQueries })
-	hitRate := quotient(hits, queries)
-	if !metrics.Said(hitRate) && len(all) > 0 {
-		hitRate = all[len(all)-1].HitRate // some servers give the share alone
-	}
 	accepted := total(all, func(s *metrics.ServerSecond) float64 { return s.AcceptedTokens })
 	drafts := total(all, func(s *metrics.ServerSecond) float64 { return s.DraftTokens })
+	from, to := v.stretch()
+	sums := metrics.ServerOver(v.s.Server, from, to)
 	step := min(max(1, c.h/3), 2) // lines from one to the next
-	drawShare(c, 0, v, "prefix hits", hitRate, hits, queries)
-	drawShare(c, step, v, "drafts kept", quotient(accepted, drafts), accepted, drafts)
+	drawShare(c, 0, v, "prefix hits", sums.HitRate, hits, queries)
+	drawShare(c, step, v, "drafts kept", sums.Acceptance, accepted, drafts)
 	c.print(0, 2*step, "preemptions", text)
-	n, st := total(all, preempted), strong
+	n, st := sums.Preemptions, strong
 	if n > 0 {
 		st.fg = colorError
 	}
 	c.right(shareEnd(c), 2*step, said(n), st)
-}
-
-// quotient is a share; Unsaid where there is none.
-func quotient(part, whole float64) float64 {
-	if !(whole > 0) || !metrics.Said(part) {
-		return metrics.Unsaid()
-	}
-	return min(sane(part)/whole, 1)
 }
 
 // shareNames is what the names of the gauges take, shareWords what stands behind them.

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // stagesPanel lists the loads that the run went through, and what the server made of each.
@@ -17,7 +18,11 @@ func stagesTitle(v *view, w, h int) []span {
 	if a := v.answer(); a != nil && a.Bends {
 		out = append(out, span{" · bends at ~" + loadName(a.At, a.Users), warning})
 	} else if a != nil && a.Why != "" {
-		out = append(out, span{" · no bend: " + sanitize(a.Why), label})
+		why := sanitize(a.Why)
+		if !strings.Contains(why, "bend") {
+			why = "no bend: " + why
+		}
+		out = append(out, span{" · " + why, label})
 	}
 	return out
 }

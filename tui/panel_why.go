@@ -28,8 +28,16 @@ func (v *view) split() metrics.TTFTSplit {
 	if r := v.s.Report; r != nil && (v.whole || v.span == 0) {
 		return r.Split
 	}
-	from, to := v.stretch()
-	return v.s.SplitOver(from, to)
+	p, i := v.selected(), 0
+	if v.whole {
+		i = 1
+	}
+	if p.splits[i] == nil {
+		from, to := v.stretch()
+		t := v.s.SplitOver(from, to)
+		p.splits[i] = &t
+	}
+	return *p.splits[i]
 }
 
 func whyParts(t metrics.TTFTSplit) []whyPart {

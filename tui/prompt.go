@@ -172,9 +172,19 @@ func (m *model) drawTinyPrompt(c canvas) {
 	}
 	c = c.sub(0, c.h-1, c.w, 1)
 	c.clear()
-	words := p.title + " " + p.shown(max(0, c.w-width(p.title)-1))
-	if p.err != "" {
+	var words string
+	switch room := c.w - width(p.title) - 1; {
+	case p.err != "":
 		words = p.err
+	case p.yes != nil: // the end of it is the question
+		words = p.hint
+		if width(words) > c.w {
+			words = "y or any other key?"
+		}
+	case room >= 12:
+		words = p.title + " " + p.shown(room)
+	default:
+		words = p.shown(c.w)
 	}
 	c.print(0, 0, words, strong)
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"sort"
 	"time"
 
 	"benchtop/metrics"
@@ -14,6 +15,10 @@ type selection struct {
 	// answer, held and scheduled are there after more was called: only one page wants them.
 	answer, held, scheduled metrics.Histogram
 	rest                    func()
+
+	splits [2]*metrics.TTFTSplit // where TTFT went, in the span and in the whole run; nil before anybody asked
+	merges *merges               // shared by the selections of a dashboard
+	turn   int                   // of this one among them
 }
 
 // more merges the latencies that few panels show, once.
@@ -35,7 +40,7 @@ func (v *view) selected() *selection {
 
 func choose(s *metrics.Snapshot, span, back time.Duration) *selection {
 	from, to, all := spanOf(s, span, back)
-	out := &selection{closed: within(closedWindows(s), from, to)}
+	out := &selection{closed: within(closedWindows(s), from, to), merges: &merges{}}
 	if all {
 		out.ttft, out.tpot, out.itl, out.e2el = s.TTFT, s.TPOT, s.ITL, s.E2EL
 		out.answer, out.held, out.scheduled = s.FirstAnswer, s.ClientQueue, s.Scheduled
@@ -62,13 +67,8 @@ func choose(s *metrics.Snapshot, span, back time.Duration) *selection {
 
 // within cuts windows, which are in order of time, to those that begin in [from, to).
 func within(ws []metrics.Window, from, to time.Duration) []metrics.Window {
-	for len(ws) > 0 && ws[0].Start < from {
-		ws = ws[1:]
-	}
-	for len(ws) > 0 && ws[len(ws)-1].Start >= to {
-		ws = ws[:len(ws)-1]
-	}
-	return ws
+	ws = ws[sort.Search(len(ws), func(i int) bool { return ws[i].Start >= from }):]
+	return ws[:sort.Search(len(ws), func(i int) bool { return ws[i].Start >= to })]
 }
 
 // endless is later than any moment of a run.

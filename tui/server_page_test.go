@@ -29,9 +29,9 @@ func watched(s metrics.Snapshot, gpus int) metrics.Snapshot {
 			PrefixQueries: 2000 + 40*t, PrefixHits: 1300 + 25*t, HitRate: 0.64,
 			PromptTokens: 700 + 30*t, OutputTokens: math.Min(120*t, 4200),
 			DraftTokens: metrics.Unsaid(), AcceptedTokens: metrics.Unsaid(),
-			TTFT:    metrics.ServerLatency{N: 12, Mean: time.Duration(150+10*grown) * time.Millisecond},
-			Queue:   metrics.ServerLatency{N: 12, Mean: time.Duration(5+9*grown) * time.Millisecond},
-			Prefill: metrics.ServerLatency{N: 12, Mean: 90 * time.Millisecond},
+			TTFT:    metrics.ServerLatency{N: 120, Mean: time.Duration(150+10*grown) * time.Millisecond},
+			Queue:   metrics.ServerLatency{N: 120, Mean: time.Duration(5+9*grown) * time.Millisecond},
+			Prefill: metrics.ServerLatency{N: 120, Mean: 90 * time.Millisecond},
 		}
 		s.Server = append(s.Server, look)
 		g := metrics.GPUSecond{At: at, Took: look.Took}
@@ -109,17 +109,26 @@ func TestServerPageColours(t *testing.T) {
 	golden(t, "colours/server_120x40.txt", strings.ReplaceAll(m.View(), "\x1b", "␛")+"\n")
 }
 
-// Energy and tokens are those of the same seconds, whenever somebody looked.
+// Of a span, energy and tokens are those of the same seconds, whenever somebody looked; of the whole run they are the report's.
 func TestEnergy(t *testing.T) {
 	s := metrics.Snapshot{At: 10 * time.Second, State: metrics.Running, Plan: &metrics.Plan{GPUPrice: 3.6}}
 	for i := range 10 {
 		s.Windows = append(s.Windows, metrics.Window{Start: time.Duration(i) * time.Second, OutputTokens: 100})
 	}
 	for i := 3; i <= 6; i++ { // two of 500 W, from second 2 to 6
-		g := metrics.GPU{Power: 500}
-		s.GPUs = append(s.GPUs, metrics.GPUSecond{At: time.Duration(i) * time.Second, Took: time.Second, GPUs: []metrics.GPU{g, g}})
+		gpus := []metrics.GPU{{Power: 500}, {Index: 1, Power: 500}}
+		s.GPUs = append(s.GPUs, metrics.GPUSecond{At: time.Duration(i) * time.Second, Took: time.Second, GPUs: gpus})
 	}
-	want := "energy whole run 4kJ · 10.00 J/token · cost 20.00 per 1M tokens"
+	s.Totals.OutputTokens, s.State = 800, metrics.Finished
+	want := "energy last 9s 4kJ · 10.00 J/token · cost 20.00 per 1M tokens"
+	if got := energyWords(&view{s: &s, span: 9 * time.Second}); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	report, err := metrics.Summarize(func(func(metrics.Request, error) bool) {}, metrics.Run{Plan: *s.Plan, Ended: s.At, GPUs: s.GPUs})
+	if err != nil || report.GPUs.Energy != 4000 {
+		t.Fatalf("%v, %+v", err, report.GPUs)
+	}
+	want = "energy whole run 4kJ · 5.00 J/token · cost 25.00 per 1M tokens"
 	if got := energyWords(&view{s: &s}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

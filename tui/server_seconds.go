@@ -14,8 +14,35 @@ const staleAfter = 2 * time.Second
 // serverIn is the look at the server that covers a second of the run, nil if there is none. A look tells of the time since
 // the one before, and looks do not come at full seconds: the one that covers the middle counts.
 func serverIn(all []metrics.ServerSecond, w *metrics.Window) *metrics.ServerSecond {
-	mid := w.Start + time.Second/2
-	i := sort.Search(len(all), func(i int) bool { return all[i].At >= mid })
+	looks := serverLooks{all: all}
+	if n := len(all); n > 1 && all[n-1].At > all[0].At { // looks come about as regularly as seconds
+		part := float64(w.Start-all[0].At) / float64(all[n-1].At-all[0].At)
+		looks.next = int(min(max(part, 0), 1) * float64(n-1))
+	}
+	return looks.in(w)
+}
+
+// serverLooks finds look after look: seconds of a chart come in order of time, so the next look is near the last one found.
+type serverLooks struct {
+	all  []metrics.ServerSecond
+	next int // where to look first
+}
+
+// in is the look that covers a second, as serverIn has it. Seconds may be asked for in any order.
+func (l *serverLooks) in(w *metrics.Window) *metrics.ServerSecond {
+	const steps = 4 // further away a search is faster
+	mid, all := w.Start+time.Second/2, l.all
+	i := l.next
+	for k := 0; k < steps && i < len(all) && all[i].At < mid; k++ {
+		i++
+	}
+	for k := 0; k < steps && i > 0 && all[i-1].At >= mid; k++ {
+		i--
+	}
+	if i < len(all) && all[i].At < mid || i > 0 && all[i-1].At >= mid {
+		i = sort.Search(len(all), func(i int) bool { return all[i].At >= mid })
+	}
+	l.next = i
 	switch {
 	case i < len(all) && all[i].At-max(all[i].Took, time.Second) <= mid:
 		return &all[i]
@@ -27,8 +54,9 @@ func serverIn(all []metrics.ServerSecond, w *metrics.Window) *metrics.ServerSeco
 
 // serverValue is a figure of the server over time, for a plot.
 func serverValue(v *view, of func(*metrics.ServerSecond) float64) func(*metrics.Window) float64 {
+	looks := serverLooks{all: v.s.Server}
 	return func(w *metrics.Window) float64 {
-		if s := serverIn(v.s.Server, w); s != nil {
+		if s := looks.in(w); s != nil {
 			return of(s)
 		}
 		return math.NaN()
@@ -47,13 +75,8 @@ func perTook(s *metrics.ServerSecond, n float64) float64 {
 func (v *view) serverSpan() []metrics.ServerSecond {
 	from, to := v.stretch()
 	all := v.s.Server
-	for len(all) > 0 && all[0].At < from {
-		all = all[1:]
-	}
-	for len(all) > 0 && all[len(all)-1].At >= to {
-		all = all[:len(all)-1]
-	}
-	return all
+	all = all[sort.Search(len(all), func(i int) bool { return all[i].At >= from }):]
+	return all[:sort.Search(len(all), func(i int) bool { return all[i].At >= to })]
 }
 
 // stretch is the part of the run that figures are of: the span, or all of it but the warm-up.

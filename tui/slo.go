@@ -79,20 +79,9 @@ func (v *view) kept() kept {
 	return k
 }
 
-// target is the goodput that gates ask for, as a share of 1, or metrics.EnoughGood; own says that a gate does. A single
-// objective has to be met as often, since a request is good only if it meets them all.
-func (v *view) target() (share float64, own bool) {
-	share = metrics.EnoughGood
-	for _, g := range v.plan().Gates {
-		if g.Metric == "goodput" && (g.Op == "<" || g.Op == "<=") && g.Limit >= 0 && g.Limit <= 1 {
-			if !own || g.Limit > share {
-				share = g.Limit
-			}
-			own = true
-		}
-	}
-	return share, own
-}
+// target is the goodput to reach, as a share of 1; own says that a gate asks for it. A single objective has to be met as often,
+// since a request is good only if it meets them all.
+func (v *view) target() (share float64, own bool) { return v.plan().EnoughGood() }
 
 // sloRow is one line: a gauge or, without one, a gate.
 type sloRow struct {

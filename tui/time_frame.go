@@ -9,6 +9,7 @@ import (
 
 // timeFrame is the place of a chart over time: the area for the data and the moments it shows.
 type timeFrame struct {
+	v       *view
 	c, area canvas
 	windows []metrics.Window // not empty
 	end     time.Duration
@@ -32,7 +33,7 @@ func (v *view) overTime(c canvas, upper bool) (timeFrame, bool) {
 	}
 	last := &ws[len(ws)-1]
 	end := min(last.Start+time.Second, max(v.s.At, last.Start+time.Millisecond))
-	f := timeFrame{c: c, area: c.sub(axisWidth, 0, c.w-axisWidth, h), windows: ws, end: end, upper: upper}
+	f := timeFrame{v: v, c: c, area: c.sub(axisWidth, 0, c.w-axisWidth, h), windows: ws, end: end, upper: upper}
 	shown := visible(v.span, end)
 	f.ts = timeScale{end - shown, shown, f.area.w}
 	if plan := v.s.Plan; plan != nil && plan.Warmup > 0 && plan.Warmup <= v.s.At {

@@ -174,14 +174,20 @@ func Run(ctx context.Context, o Options) error {
 	if !isTerminal {
 		m.resize(width, height)
 	}
-	options := []tea.ProgramOption{
-		tea.WithoutSignalHandler(), tea.WithAltScreen(), tea.WithFPS(framesPerSecond), tea.WithOutput(out),
-	}
-	if o.Input != nil {
-		options = append(options, tea.WithInput(o.Input))
-	}
+	var more []tea.ProgramOption
 	if o.Mouse {
-		options = append(options, tea.WithMouseCellMotion())
+		more = append(more, tea.WithMouseCellMotion())
+	}
+	return runProgram(ctx, m, o.Input, out, lost, more...)
+}
+
+// runProgram has the terminal until the model quits (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal).
+func runProgram(ctx context.Context, m tea.Model, in io.Reader, out io.Writer, lost <-chan struct{}, more ...tea.ProgramOption) error {
+	options := append([]tea.ProgramOption{
+		tea.WithoutSignalHandler(), tea.WithAltScreen(), tea.WithFPS(framesPerSecond), tea.WithOutput(out),
+	}, more...)
+	if in != nil {
+		options = append(options, tea.WithInput(in))
 	}
 	p := tea.NewProgram(m, options...)
 	done := make(chan error, 1)

@@ -80,12 +80,6 @@ func terminalSize(w io.Writer, width, height int) (int, int) {
 	return 80, 24
 }
 
-// watch is the way to out that reports its failures, as Bubble Tea needs it.
-func watch(out io.Writer, lost chan<- struct{}) (to io.Writer, isTerminal bool) {
-	w := &wire{to: out, lost: lost}
-	return w.tea()
-}
-
 // tea is the wire as Bubble Tea needs it, which has to know a terminal as one.
 func (w *wire) tea() (to io.Writer, isTerminal bool) {
 	if f, ok := w.to.(*os.File); ok && term.IsTerminal(f.Fd()) {

@@ -85,6 +85,14 @@ func (h *Host) Close() {
 	h.serving.Wait()
 }
 
+// Viewers is how many look at the run now. It may be called on nil.
+func (h *Host) Viewers() int {
+	if h == nil {
+		return 0
+	}
+	return len(h.seats)
+}
+
 func (h *Host) accept() {
 	for {
 		conn, err := h.listen.Accept()
@@ -135,47 +143,46 @@ func (h *Host) serve(conn net.Conn) {
 	}
 	_ = conn.SetDeadline(time.Time{})
 
-	notices := make(chan string, 1)
+	notices, looked := make(chan string, 1), make(chan struct{}, 1)
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		defer cancel()
-		h.obey(conn, lines, notices)
+		h.obey(conn, lines, notices, looked)
 	})
 	defer h.look(conn, metrics.Look{})
-	h.send(ctx, conn, notices)
+	h.send(ctx, conn, notices, looked)
 	cancel()
 	_ = conn.SetReadDeadline(time.Now())
 	reading.Wait()
 }
 
-// send writes frames until the run is over or the viewer is gone.
-func (h *Host) send(ctx context.Context, conn net.Conn, notices <-chan string) {
+// send writes frames until the viewer or the host is gone: now and then while the run is on, and when there is something to
+// answer.
+func (h *Host) send(ctx context.Context, conn net.Conn, notices <-chan string, looked <-chan struct{}) {
 	out := bufio.NewWriterSize(conn, 64<<10)
 	enc := gob.NewEncoder(out)
 	var sent sender
 	tick := time.NewTicker(frameEvery)
 	defer tick.Stop()
 	notice := ""
-	for {
+	put := func(limit time.Duration) bool {
 		f := sent.next(h.run.Snapshot())
-		f.Snapshot.Notice = notice
-		_ = conn.SetWriteDeadline(time.Now().Add(slowest))
-		if enc.Encode(&f) != nil || out.Flush() != nil {
-			return
-		}
+		f.Snapshot.Notice, notice = notice, ""
 		if f.Snapshot.State == metrics.Finished {
-			return
+			tick.Stop()
 		}
+		_ = conn.SetWriteDeadline(time.Now().Add(limit))
+		return enc.Encode(&f) == nil && out.Flush() == nil
+	}
+	for put(slowest) {
 		select {
 		case <-tick.C:
-			notice = ""
+		case <-looked:
 		case notice = <-notices: // an answer goes out at once
 		case <-ctx.Done():
 			// The last thing a viewer should see is how it ended.
-			if f := sent.next(h.run.Snapshot()); f.Snapshot.State == metrics.Finished {
-				_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-				_ = enc.Encode(&f)
-				_ = out.Flush()
+			if sent.last.State != metrics.Finished {
+				put(time.Second)
 			}
 			return
 		}
@@ -183,7 +190,7 @@ func (h *Host) send(ctx context.Context, conn net.Conn, notices <-chan string) {
 }
 
 // obey does what a viewer asks for until it is gone.
-func (h *Host) obey(conn net.Conn, lines *bufio.Reader, notices chan string) {
+func (h *Host) obey(conn net.Conn, lines *bufio.Reader, notices chan string, looked chan<- struct{}) {
 	for {
 		line, err := lines.ReadSlice('\n')
 		if err != nil {
@@ -195,6 +202,10 @@ func (h *Host) obey(conn net.Conn, lines *bufio.Reader, notices chan string) {
 		}
 		if c.Do == doLook && c.Look != nil {
 			h.look(conn, *c.Look)
+			select {
+			case looked <- struct{}{}:
+			default:
+			}
 			continue
 		}
 		if words := h.do(c); words != "" {

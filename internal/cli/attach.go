@@ -22,7 +22,8 @@ Shows a run that goes on in another terminal, of this user on this machine. With
 joins the only one there is; else name it by its process id, or by its socket. q leaves the run alone.
 
 The run is controlled from where it was started. Where that terminal was lost, and the run goes on
-because of --on-hangup continue, it is controlled from here.`
+because of --on-hangup continue, it is controlled from here: after c, when q ends the run, and D
+leaves it alone.`
 
 func runAttach(env *environment, args []string) int {
 	var groups flagGroups
@@ -118,7 +119,7 @@ func listRuns(env *environment) int {
 type viewed struct{ *session }
 
 // Snapshot of the run.
-func (v viewed) Snapshot() metrics.Snapshot { return v.recorder.Snapshot() }
+func (v viewed) Snapshot() metrics.Snapshot { return v.recorder.Recent() }
 
 // Controllable says that the first terminal is gone.
 func (v viewed) Controllable() bool {

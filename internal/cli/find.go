@@ -114,18 +114,9 @@ func (o *findOptions) inWords(slo metrics.SLO) string {
 		" (ms), held for " + export.Duration(o.hold)
 }
 
-// enoughGood is the share of good requests that a plan asks for: that of its own conditions on it, or what the answer of a
-// report takes for enough.
+// enoughGood is the share of good requests that a plan asks for.
 func enoughGood(p *metrics.Plan) float64 {
-	share := 0.0
-	for _, g := range p.Gates {
-		if g.Metric == "goodput" && (g.Op == "<" || g.Op == "<=") {
-			share = max(share, min(g.Limit, 1))
-		}
-	}
-	if share == 0 {
-		return metrics.EnoughGood
-	}
+	share, _ := p.EnoughGood()
 	return share
 }
 
@@ -236,7 +227,7 @@ func (h *helm) found(f *steering.Finder, step steering.Step) {
 	h.session.recorder.SetSteering(h.state)
 	e := metrics.Event{Level: metrics.Warn, Text: "search: " + step.Words}
 	if load, ok := f.Found(); ok {
-		e = metrics.Event{Level: metrics.Info, Text: "search: the highest load within the objectives is " + h.words(load), Mark: "found"}
+		e = metrics.Event{Level: metrics.Info, Text: "search: the highest load within the objectives is " + h.words(load), Mark: metrics.FoundMark}
 	}
 	h.session.file(e)
 	h.session.engine.StopSending()

@@ -51,7 +51,7 @@ func TestKeys(t *testing.T) {
 		{[]string{"g"}, "g linear", ""},
 		{[]string{"?"}, "any key closes", ""},
 		{[]string{"Escape"}, "? help", "any key closes"},
-				{[]string{"y"}, "copied", ""},
+		{[]string{"y"}, "copied", ""},
 		{[]string{"t"}, "contrast", ""},
 		{[]string{"t", "t"}, "default", ""},
 		// Single requests.

@@ -138,17 +138,25 @@ func (s *session) watchJournal(ctx context.Context) {
 // judgeEvery is how often the answer is computed while the run is on.
 const judgeEvery = 2 * time.Second
 
-// judge keeps the answer of the run so far up to date. Once that takes long, it is done less often: it must not become a load
-// of its own.
+// judge keeps the answer of the run so far up to date, for whoever looks at it.
 func (s *session) judge(ctx context.Context) {
-	for pause := judgeEvery; ; {
+	tick := time.NewTicker(judgeEvery)
+	defer tick.Stop()
+	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pause):
+		case <-tick.C:
+			if s.watched() {
+				s.recorder.Judge()
+			}
 		}
-		began := time.Now()
-		s.recorder.Judge()
-		pause = max(judgeEvery, 50*time.Since(began))
 	}
+}
+
+// watched says that a dashboard or a viewer shows the run.
+func (s *session) watched() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown && !s.noUI || s.host.Viewers() > 0
 }

@@ -42,11 +42,11 @@ func runReport(env *environment, args []string) int {
 	if err := errors.Join(err, screen.checkLooks()); err != nil {
 		return env.fail(exitUsage, err)
 	}
+	old, err := baseline.load()
+	if err != nil {
+		return env.fail(exitUsage, err)
+	}
 	if len(rest) == 1 && !*asJSON && screen.dashboard(env) {
-		old, err := baseline.load()
-		if err != nil {
-			return env.fail(exitUsage, err)
-		}
 		if err := replayRun(rest[0], &screen, old); err != nil {
 			return env.fail(exitFailed, err)
 		}

@@ -63,7 +63,9 @@ type session struct {
 	code   int    // the exit code that follows from the reason
 	stage  int    // how often the run was asked to stop
 	noUI   bool
-	lost   bool // the terminal is gone
+	shown  bool         // there is a dashboard, unless noUI
+	host   *attach.Host // of other terminals, nil if they cannot join
+	lost   bool         // the terminal is gone
 	looks  [lookers]metrics.Look
 
 	savingNow sync.Mutex     // held while a result of the run so far is written
@@ -103,7 +105,8 @@ func (s *session) run() int {
 		return s.env.fail(exitFailed, err)
 	}
 
-	// The screen ends when the user leaves it or the terminal is lost, the snapshots when the run is over.
+	// The screen ends when the user leaves it or the terminal is lost. The snapshots end with it, because single requests can
+	// still be looked at; without a screen, or after a bug, when the run is over.
 	ui, closeUI := context.WithCancel(context.Background())
 	defer closeUI()
 	s.closeUI = closeUI
@@ -118,11 +121,13 @@ func (s *session) run() int {
 		every = snapshotEvery
 	}
 	snapshots := s.recorder.Publish(publishing, every)
-	host := s.receiveViewers()
+	s.receiveViewers(dashboard)
 	go func() {
 		defer close(s.over)
 		outcome = s.perform()
-		stopPublishing()
+		if !dashboard || s.recorder.Recent().State != metrics.Finished {
+			stopPublishing()
+		}
 	}()
 
 	if dashboard {
@@ -131,7 +136,7 @@ func (s *session) run() int {
 		progress(s.env.stderr, snapshots)
 	}
 	<-s.over
-	host.Close()
+	s.host.Close()
 	s.asides.Wait()
 	return s.conclude(outcome)
 }
@@ -161,14 +166,16 @@ func (s *session) openRecording(dashboard bool) error {
 	return nil
 }
 
-// receiveViewers lets other terminals look at the run. That they cannot is no reason not to run.
-func (s *session) receiveViewers() *attach.Host {
+// receiveViewers lets other terminals look at the run, beside the dashboard if there is one. That they cannot is no reason not
+// to run.
+func (s *session) receiveViewers(dashboard bool) {
 	host, err := attach.Listen(viewed{s}, version())
 	if err != nil {
 		s.log(metrics.Info, "other terminals cannot join this run: "+export.Clean(err.Error()))
-		return nil
 	}
-	return host
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shown, s.host = dashboard, host
 }
 
 // snapshotEvery feeds the dashboard's header rate.

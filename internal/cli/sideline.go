@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"benchtop/export"
@@ -17,6 +18,8 @@ type sideline struct {
 	client  *http.Client
 	target  *target.Target
 	profile bool
+
+	looking sync.WaitGroup // at the counters before the run; then before and counted are known
 	before  telemetry.Counters
 	counted bool
 }
@@ -27,18 +30,21 @@ const scrapeTimeout = 5 * time.Second
 // profilerTimeout is for a profiler that writes down all it has seen before it answers.
 const profilerTimeout = 5 * time.Minute
 
-// begin looks at the counters and starts the profiler. It returns what went wrong and does not matter to the run.
+// begin starts the profiler and a look at the counters. It returns what went wrong and does not matter to the run.
 func (s *sideline) begin(ctx context.Context) (notes []string) {
 	if s.profile {
 		notes = append(notes, s.profiler(ctx, "start")...)
 	}
-	before, err := s.scrape(ctx)
-	s.before, s.counted = before, err == nil
+	s.looking.Go(func() { // a page that takes its time must not keep the run waiting
+		before, err := s.scrape(context.Background())
+		s.before, s.counted = before, err == nil
+	})
 	return notes
 }
 
 // end files what the counters moved by. That a server has none is no news.
 func (s *sideline) end(run *metrics.Run) (notes []string) {
+	s.looking.Wait()
 	if !s.counted {
 		return nil
 	}
@@ -59,6 +65,7 @@ func (s *sideline) end(run *metrics.Run) (notes []string) {
 // close stops the profiler.
 func (s *sideline) close() []string {
 	defer s.client.CloseIdleConnections()
+	s.looking.Wait()
 	if !s.profile {
 		return nil
 	}

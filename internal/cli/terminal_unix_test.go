@@ -420,10 +420,10 @@ func TestSignalBeforeTheRun(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 10)
 	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path == "/metrics" || strings.HasSuffix(r.URL.Path, "_profile") {
+		if strings.HasSuffix(r.URL.Path, "_profile") {
 			asked <- r.URL.Path
 		}
-		if r.URL.Path == "/metrics" {
+		if r.URL.Path == "/start_profile" {
 			<-r.Context().Done() // for ever, as far as the client can tell
 		}
 		return strings.HasSuffix(r.URL.Path, "_profile")
@@ -435,10 +435,8 @@ func TestSignalBeforeTheRun(t *testing.T) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for path := range asked {
-		if path == "/metrics" {
-			break
-		}
+	if path := <-asked; path != "/start_profile" {
+		t.Errorf("first it asked for %s", path)
 	}
 	_ = c.Process.Signal(syscall.SIGTERM)
 	_ = c.Wait()

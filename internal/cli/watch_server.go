@@ -20,9 +20,9 @@ func (s *session) watchServer(ctx context.Context) (seconds []metrics.ServerSeco
 	}
 	w := telemetry.NewServerWatch(s.side.client, s.side.target.URL("/metrics"))
 	restarts, turns := 0, 0
-	for {
-		second, err := s.lookAtServer(ctx, w)
-		if ctx.Err() != nil {
+	for last := false; ; {
+		second, err := s.lookAtServer(ctx, w, last)
+		if last = last || ctx.Err() != nil; last && err != nil {
 			return seconds, w.Kind(), absent
 		}
 		before := absent
@@ -46,13 +46,22 @@ func (s *session) watchServer(ctx context.Context) (seconds []metrics.ServerSeco
 			turns++
 			s.tellServer(absent, turns)
 		}
+		if last {
+			return seconds, w.Kind(), absent
+		}
 		select {
 		case <-time.After(w.Rest()):
 		case <-ctx.Done():
-			return seconds, w.Kind(), absent
+			last = absent == "" // once more, for what came since
+			if !last {
+				return seconds, w.Kind(), absent
+			}
 		}
 	}
 }
+
+// lastLook is how long the server may take for the look that ends the run.
+const lastLook = 500 * time.Millisecond
 
 // mostRestarts are told: several processes that answer in turn, each with counters of its own, look like restarts.
 const mostRestarts = 5
@@ -68,8 +77,12 @@ func (s *session) tellRestart(n int) {
 	s.file(metrics.Event{Level: metrics.Warn, Mark: "restart", Text: text})
 }
 
-func (s *session) lookAtServer(ctx context.Context, w *telemetry.ServerWatch) (metrics.ServerSecond, error) {
-	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
+func (s *session) lookAtServer(ctx context.Context, w *telemetry.ServerWatch, last bool) (metrics.ServerSecond, error) {
+	limit := scrapeTimeout
+	if last {
+		ctx, limit = context.Background(), lastLook
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	return w.Look(ctx, time.Since(s.load.Start).Round(time.Microsecond))
 }
@@ -99,6 +112,7 @@ func (s *session) watchGPUs(ctx context.Context) (seconds []metrics.GPUSecond, a
 		return nil, absent
 	}
 	defer w.Close()
+	s.recorder.GPUsAre(noGPUYet)
 	for {
 		select {
 		case second, more := <-w.Seconds():
@@ -110,11 +124,19 @@ func (s *session) watchGPUs(ctx context.Context) (seconds []metrics.GPUSecond, a
 				}
 				return seconds, absent
 			}
-			seconds = append(seconds, second)
+			if seconds = append(seconds, second); len(seconds) == 1 {
+				s.recorder.GPUsAre("")
+			}
 			s.recorder.GPUs(second)
 			s.journal.GPUs(second)
 		case <-ctx.Done():
+			if len(seconds) == 0 {
+				absent = noGPUYet
+			}
 			return seconds, absent
 		}
 	}
 }
+
+// noGPUYet is why there are no figures before the first ones.
+const noGPUYet = "the GPUs' tool has said nothing yet"

@@ -202,16 +202,16 @@ func (f *Finder) judged(load float64, usual time.Duration) time.Duration {
 	return max(usual, enough)
 }
 
-// nice is a load a person can read: three digits, or whole users.
+// nice is a load a person can read: three digits, or whole users. Rounding never makes it more than the most.
 func (f *Finder) nice(load float64) float64 {
 	if f.find.Users {
 		return math.Max(1, math.Floor(load))
 	}
 	nice, err := strconv.ParseFloat(strconv.FormatFloat(load, 'g', 3, 64), 64)
 	if err != nil || math.IsNaN(nice) || math.IsInf(nice, 0) {
-		return load
+		nice = load
 	}
-	return nice
+	return min(nice, f.find.Most)
 }
 
 // above and below are the nearest loads worth trying.

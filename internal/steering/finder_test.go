@@ -177,6 +177,34 @@ func TestFinderAgainstNoise(t *testing.T) {
 	}
 }
 
+// A load that is rounded to be read is not more than what was asked for at most.
+func TestFinderStaysBelowTheMost(t *testing.T) {
+	for _, find := range []metrics.Find{{From: 99.96, Most: 99.96}, {From: 1, Most: 99.96}, {From: 0.012345, Most: 0.012345}} {
+		find.Step, find.Hold = 10*time.Second, 30*time.Second
+		f := NewFinder(find)
+		for f.Step().Phase != Done {
+			if f.Step().Load > find.Most {
+				t.Errorf("%v of at most %v", f.Step().Load, find.Most)
+			}
+			f.Next(true)
+		}
+		if load, ok := f.Found(); !ok || load != find.Most {
+			t.Errorf("found %v (%v), want %v", load, ok, find.Most)
+		}
+	}
+}
+
+// A ramp by hand is what the report makes of the event that began it.
+func TestRampIsTheReports(t *testing.T) {
+	r := Ramp{From: 3, To: 47.3, Start: 5 * time.Second, Over: 7 * time.Second}
+	set := metrics.LoadSetting{Rate: r.From, RampTo: r.To, RampOver: r.Over}
+	for at := time.Duration(0); at < 20*time.Second; at += 313 * time.Millisecond {
+		if got, _ := r.At(at); got != set.LoadAt(at-r.Start) {
+			t.Errorf("at %s: %v, the report has %v", at, got, set.LoadAt(at-r.Start))
+		}
+	}
+}
+
 func TestRamp(t *testing.T) {
 	r := Ramp{From: 10, To: 30, Start: 5 * time.Second, Over: 10 * time.Second}
 	for _, c := range []struct {

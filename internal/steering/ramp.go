@@ -1,6 +1,10 @@
 package steering
 
-import "time"
+import (
+	"time"
+
+	"benchtop/metrics"
+)
 
 // Ramp moves a load in a straight line.
 type Ramp struct {
@@ -13,11 +17,9 @@ type Ramp struct {
 // At is the load at a moment, and whether the ramp is over by then.
 func (r Ramp) At(now time.Duration) (load float64, over bool) {
 	passed := now - r.Start
-	switch {
-	case passed >= r.Over:
+	if passed >= r.Over {
 		return r.To, true
-	case passed <= 0:
-		return r.From, false
 	}
-	return r.From + (r.To-r.From)*(passed.Seconds()/r.Over.Seconds()), false
+	line := metrics.Ramp{From: r.From, To: r.To, Over: r.Over}
+	return line.RateAt(passed), false
 }

@@ -22,7 +22,7 @@ const (
 // hears of requests as an observer, from many goroutines at once.
 //
 // A request's wait for a client slot counts here, other than in its TTFT: a rate that a limit of this client holds back is
-// none that its users would call held.
+// none that its users would call held. The levels of a search's report count it likewise.
 type Trial struct {
 	mu       sync.Mutex // guards everything below
 	slo      metrics.SLO

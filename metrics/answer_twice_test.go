@@ -1,0 +1,42 @@
+package metrics
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// The same load twice, the second time too short for a queue: the first time counts.
+func TestBendOfALoadSetTwice(t *testing.T) {
+	s := server{slots: 32, service: 800 * time.Millisecond, first: 60 * time.Millisecond, jitter: 0.1}
+	for seed := range uint64(5) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		at := func(ms int, l LoadSetting) Event { return Event{At: time.Duration(ms) * time.Millisecond, Set: &l} }
+		events := []Event{
+			at(12_000, LoadSetting{Rate: 45, By: ByHand}), at(17_000, LoadSetting{Rate: 45, Paused: true, By: ByHand}),
+			at(23_000, LoadSetting{Rate: 45, By: ByHand}), at(25_700, LoadSetting{Rate: 45, RampTo: 10, RampOver: 4 * time.Second, By: ByHand}),
+		}
+		arrivals := append(poisson(linear(16, 16, 12*time.Second), r), steered(events, 40*time.Second, r)...)
+		report := summarizeSteered(t, Plan{Rate: 16, Burstiness: 1}, s.serve(arrivals, r), events)
+		a := report.Answer
+		if !a.Bends || a.At < 16 || a.At > 45 || a.BentAt != report.Levels[a.After].From {
+			t.Errorf("seed %d: %+v\n%+v", seed, a, report.Levels)
+		}
+	}
+}
+
+// The same holds for users: the longer of two levels says what more of them brought.
+func TestKneeOfUsersSetTwice(t *testing.T) {
+	stages := userStages(4, 16, 64)
+	stages = append(stages, Stage{Start: 30 * time.Second, Length: 3 * time.Second, Users: 64})
+	all := closedLoop(stages, time.Second/2, 16)
+	events := []Event{
+		setTo(10, LoadSetting{Users: 16}), setTo(20, LoadSetting{Users: 64}),
+		setTo(29, LoadSetting{Users: 64, Paused: true}), setTo(30, LoadSetting{Users: 64}),
+	}
+	a := summarizeSteered(t, Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 4, Duration: 33 * time.Second}, all, events).Answer
+	if !a.Bends || a.At != 16 || a.BentAt != 20*time.Second {
+		t.Errorf("%+v", a)
+	}
+}

@@ -1,0 +1,170 @@
+package metrics
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Who looks at single requests sees them at once, but a key that is held down does not make a load.
+func TestLookWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := NewRecorder(time.Now(), &Plan{})
+		begun(rec, 0, 0)
+		ctx, cancel := context.WithCancel(t.Context())
+		ch := rec.Publish(ctx, time.Second)
+		if s := <-ch; s.Requests != nil {
+			t.Error("rows that nobody asked for")
+		}
+		time.Sleep(300 * time.Millisecond)
+		rec.Look(Look{Rows: true})
+		synctest.Wait()
+		select {
+		case s := <-ch:
+			if len(s.Requests) != 1 || s.At != 300*time.Millisecond {
+				t.Errorf("%d rows at %s", len(s.Requests), s.At)
+			}
+		default:
+			t.Fatal("nothing came")
+		}
+		rec.Look(Look{Rows: true}) // nothing new
+		var came []time.Duration
+		for i := range 200 { // 200 ms of wishes
+			rec.Look(Look{Rows: true, Open: 1 + i%2})
+			time.Sleep(time.Millisecond)
+			select {
+			case s := <-ch:
+				came = append(came, s.At)
+			default:
+			}
+		}
+		if len(came) < 3 || len(came) > 4 {
+			t.Errorf("%d snapshots in 200 ms: %v", len(came), came)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if s := <-ch; s.Opened == nil && s.Requests == nil {
+			t.Error("the last wish was forgotten")
+		}
+		cancel()
+		for range ch {
+		}
+	})
+}
+
+// Wishes wait for nobody, and nobody for them, even where no one publishes or reads.
+func TestLookWaitsForNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := NewRecorder(time.Now(), &Plan{})
+		for i := range 10 {
+			rec.Look(Look{Open: i})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ch := rec.Publish(ctx, time.Second)
+		for i := range 10 {
+			rec.Look(Look{Open: i})
+			time.Sleep(70 * time.Millisecond)
+		}
+		rec.Look(Look{Rows: true})
+		cancel() // while the wish waits
+		n := 0
+		for range ch {
+			n++
+		}
+		if n < 1 || n > 3 { // of before, of the wish, and the last: only the newest of them waits
+			t.Errorf("%d snapshots", n)
+		}
+	})
+}
+
+// Those who look again and again share snapshots, but never miss what was said.
+func TestRecent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := NewRecorder(time.Now(), &Plan{})
+		first := rec.Recent()
+		time.Sleep(60 * time.Millisecond)
+		begun(rec, 0, 60*time.Millisecond)
+		if s := rec.Recent(); s.At != first.At || &s.Windows[0] != &first.Windows[0] || s.Totals.Due != 0 {
+			t.Errorf("a new snapshot of %s", s.At)
+		}
+		if s := rec.Snapshot(); s.At != 60*time.Millisecond || s.Totals.Due != 1 {
+			t.Errorf("an old snapshot of %s", s.At)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if s := rec.Recent(); s.At != 160*time.Millisecond {
+			t.Errorf("an old one of %s", s.At)
+		}
+		rec.SetSteering(Steering{Changes: 2, LoadSetting: LoadSetting{Rate: 1}})
+		rec.Recent()
+		rec.SetSteering(Steering{Changes: 2, LoadSetting: LoadSetting{Rate: 2}})
+		if s := rec.Recent(); s.Steering.Rate != 1 {
+			t.Error("a load that moves by itself makes new snapshots")
+		}
+		for name, c := range map[string]struct {
+			say  func()
+			done func(s *Snapshot) bool
+		}{
+			"SetState":      {func() { rec.SetState(Draining, time.Hour) }, func(s *Snapshot) bool { return s.State == Draining }},
+			"SetSaving":     {func() { rec.SetSaving("a", "b") }, func(s *Snapshot) bool { return s.SaveError == "b" }},
+			"SetSteering":   {func() { rec.SetSteering(Steering{Changes: 3}) }, func(s *Snapshot) bool { return s.Steering.Changes == 3 }},
+			"SetObjectives": {func() { rec.SetObjectives(SLO{{"ttft", 1}}) }, func(s *Snapshot) bool { return len(s.Objectives) == 1 }},
+			"Log":           {func() { rec.Log(Event{Text: "x"}) }, func(s *Snapshot) bool { return len(s.Log) == 1 }},
+			"Look":          {func() { rec.Look(Look{Rows: true}) }, func(s *Snapshot) bool { return len(s.Requests) == 1 }},
+		} {
+			c.say()
+			if s := rec.Recent(); !c.done(&s) {
+				t.Errorf("%s does not show", name)
+			}
+		}
+		rec.Finish(&Report{})
+		if s := rec.Recent(); s.Report == nil {
+			t.Error("the report does not show")
+		}
+	})
+}
+
+// What takes long is done less often, but never too seldom.
+func TestRecentOfALongRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := NewRecorder(time.Now(), &Plan{})
+		rec.Recent()
+		for _, c := range []struct{ took, age time.Duration }{
+			{0, recentFor}, {time.Millisecond, recentFor}, {30 * time.Millisecond, 300 * time.Millisecond}, {time.Hour, oldest},
+		} {
+			rec.Snapshot()
+			rec.last.took = c.took
+			made := rec.last.snapshot.At
+			time.Sleep(c.age - time.Millisecond)
+			if s := rec.Recent(); s.At != made {
+				t.Errorf("%s: a new one after %s", c.took, s.At-made)
+			}
+			time.Sleep(time.Millisecond)
+			if s := rec.Recent(); s.At == made {
+				t.Errorf("%s: an old one after %s", c.took, c.age)
+			}
+		}
+	})
+}
+
+// A snapshot of a long run, made anew, and as the second of two viewers gets it.
+func BenchmarkSnapshotOfALongRun(b *testing.B) {
+	for _, hours := range []int{1, 24} {
+		rec := NewRecorder(time.Now().Add(-time.Duration(hours)*time.Hour), &Plan{})
+		for s := range hours * 3600 {
+			oneRequest(rec, s, time.Duration(s)*time.Second)
+		}
+		b.Run(fmt.Sprintf("%dh/new", hours), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = rec.Snapshot()
+			}
+		})
+		b.Run(fmt.Sprintf("%dh/recent", hours), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = rec.Recent()
+			}
+		})
+	}
+}

@@ -1,0 +1,116 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+)
+
+// View draws the form.
+func (m *form) View() string {
+	s := newSurface(m.w, m.h)
+	s.ascii = m.o.ASCII
+	safely(s.all(), func() { m.draw(s.all()) })
+	return s.render(m.palette)
+}
+
+func (m *form) draw(c canvas) {
+	if c.w < 20 || c.h < 4 {
+		c.center("the form needs a larger window", label)
+		return
+	}
+	x := c.print(0, 0, "benchtop ", style{fg: blue, attr: bold})
+	c.print(x, 0, m.o.Title, text)
+	m.drawKeys(c.sub(0, c.h-1, c.w, 1))
+	c = c.sub(2, 2, c.w-4, c.h-4)
+	bad, words := m.outcome(c.w, c.h)
+	at := c.h - len(bad) - len(words)
+	m.drawFields(c.sub(0, 0, c.w, at-1))
+	for i, line := range bad {
+		c.print(0, at+i, line, style{fg: orange})
+	}
+	for i, line := range words {
+		c.print(0, at+len(bad)+i, line, strong)
+	}
+}
+
+// outcome is what is wrong, and the command line, in lines of w columns. Fields go first: where there is little room, the first
+// problem is enough, and where there is none, neither is shown.
+func (m *form) outcome(w, h int) (bad, words []string) {
+	line, problem := m.o.Command(m.values())
+	all := []string{strings.SplitN(problem, "\n", 2)[0]}
+	if m.problem != "" {
+		all = strings.Split(m.problem, "\n")
+	}
+	for _, one := range all {
+		if one != "" {
+			bad = append(bad, wrap("! "+sanitize(one), w, 2)...)
+		}
+	}
+	words = wrap(sanitize(line), w, 4)
+	room := h - min(len(m.shown()), 6) - 1
+	bad = bad[:max(0, min(len(bad), room))]
+	if len(bad)+len(words) > room {
+		words = nil
+	}
+	return bad, words
+}
+
+// drawFields shows as many fields as there is room for, the one with the cursor among them.
+func (m *form) drawFields(c canvas) {
+	if c.h <= 0 {
+		return
+	}
+	shown := m.shown()
+	names := 0
+	for _, i := range shown {
+		names = max(names, width(m.fields[i].Label))
+	}
+	from := max(0, min(slices.Index(shown, m.at)-c.h/2, len(shown)-c.h))
+	for y, i := range shown[from:min(len(shown), from+c.h)] {
+		m.drawField(c.sub(0, y, c.w, 1), &m.fields[i], names, i == m.at)
+	}
+}
+
+func (m *form) drawField(c canvas, f *formField, names int, here bool) {
+	sign, st := "  ", label
+	if here {
+		sign, st = "› ", strong
+	}
+	if m.o.ASCII && here {
+		sign = "> "
+	}
+	c.print(c.print(0, 0, sign, style{fg: blue, attr: bold}), 0, f.Label, st)
+	x := 2 + names + 2
+	value := sanitize(f.value())
+	switch {
+	case len(f.Choices) > 1 && here:
+		x = c.print(x, 0, "‹ ", label)
+		x = c.print(x, 0, value, strong)
+		x = c.print(x, 0, " ›", label)
+	case here && f.choice < 0:
+		x = c.print(x, 0, f.edit.shown(min(60, c.w-x)), strong)
+	default:
+		x = c.print(x, 0, value, text)
+	}
+	hint := f.Hint
+	switch {
+	case f.Free && len(f.Choices) > 1:
+		hint = "← → choose, or type"
+	case f.Free && m.note != "":
+		hint = m.note
+	case len(f.Choices) > 1 && here:
+		hint = "← → choose"
+	}
+	if hint != "" && (here || f.Free) {
+		c.print(max(x+3, 2+names+2+34), 0, hint, label)
+	}
+}
+
+func (m *form) drawKeys(c canvas) {
+	x := 0
+	for _, k := range [][2]string{{"↑ ↓", "fields"}, {"Enter", "next, at the end run"}, {"ctrl+r", "run"}, {"Esc", "leave"}} {
+		if x = c.print(x, 0, k[0]+" ", strong); x < c.w {
+			x = c.print(x, 0, k[1], label) + 2
+		}
+	}
+}

@@ -104,8 +104,9 @@ func (h *Histogram) Merge(o *Histogram) {
 		return
 	}
 	h.cover(o.base, o.base+len(o.counts)-1)
+	into := h.counts[o.base-h.base:][:len(o.counts)]
 	for i, c := range o.counts {
-		h.counts[o.base-h.base+i] += c
+		into[i] += c
 	}
 	h.n += o.n
 	h.sum += o.sum

@@ -86,6 +86,9 @@ func TestKeys(t *testing.T) {
 		{[]string{"6"}, "the result so far is in", ""},
 		{[]string{"q"}, "DONE", ""},
 		{[]string{"7"}, "Serving Benchmark Result", ""},
+		// What is over can be looked at still.
+		{[]string{"5"}, " demo-", ""},
+		{[]string{"Enter"}, "chunks · ITL", ""},
 	} {
 		x.press(c.keys...)
 		if !eventually(func() bool {

@@ -54,7 +54,7 @@ func New(run metrics.Run, requests iter.Seq2[metrics.Request, error]) (*Player, 
 		return nil, err
 	}
 	p := &Player{recording: r, spares: min(r.count/sparedChunks, sparesMost), news: make(chan struct{}, 1)}
-	p.wishes.playing, p.wishes.speed = true, math.Ceil(2*max(1, float64(r.length)/float64(longest))) / 2
+	p.wishes.playing, p.wishes.speed = true, math.Ceil(2*max(1, float64(r.length)/float64(longest)))/2
 	return p, nil
 }
 

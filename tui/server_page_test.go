@@ -128,7 +128,7 @@ func TestEnergy(t *testing.T) {
 	if err != nil || report.GPUs.Energy != 4000 {
 		t.Fatalf("%v, %+v", err, report.GPUs)
 	}
-	want = "energy whole run 4kJ · 5.00 J/token · cost 25.00 per 1M tokens"
+	want = "energy whole run 4kJ · 12.50 J/token · cost 25.00 per 1M tokens"
 	if got := energyWords(&view{s: &s}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

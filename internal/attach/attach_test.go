@@ -134,6 +134,7 @@ func TestViewerSeesTheRun(t *testing.T) {
 	if s.Report == nil || s.Report.Completed != 2 || s.Report.Goodput == nil || s.Report.Rows != nil {
 		t.Errorf("the report is %+v", s.Report)
 	}
+	h.Close() // its requests could still be looked at until then
 	if _, more := <-v.Snapshots(); more || v.Err() != nil {
 		t.Errorf("after the end: %v", v.Err())
 	}

@@ -23,7 +23,7 @@ func (m *form) draw(c canvas) {
 	m.drawKeys(c.sub(0, c.h-1, c.w, 1))
 	c = c.sub(2, 2, c.w-4, c.h-4)
 	bad, words := m.outcome(c.w, c.h)
-	at := c.h - len(bad) - len(words)
+	at := min(c.h-len(bad)-len(words), len(m.shown())+2)
 	m.drawFields(c.sub(0, 0, c.w, at-1))
 	for i, line := range bad {
 		c.print(0, at+i, line, style{fg: orange})

@@ -64,7 +64,7 @@ start() {
     new-session -d -x "$cols" -y "$rows" \
     "exec env $* asciinema rec -q -c 'sh $work/run.sh' '$cast'")
   began=$(date +%s)
-  await 'benchtop|Overview' 15
+  await "${first:-benchtop|Overview}" 15
 }
 
 truecolor=(TERM=xterm-256color COLORTERM=truecolor)
@@ -272,7 +272,7 @@ for run in "$@"; do
     ;;
   replay) # a saved run again, over an older one
     show "sh -c 'benchtop demo --duration 20s --exit --result-filename old.json >/dev/null; exec benchtop demo --duration 20s --exit --result-filename new.json --seed 2 >/dev/null'"
-    start 120 40 "${truecolor[@]}"
+    first='sent ' start 120 40 "${truecolor[@]}" # no dashboard
     saved=$dir
     while on_tmux has-session 2>/dev/null; do sleep 0.5; done
     show "benchtop report --baseline '$saved/benchtop-results/old.json' '$saved/benchtop-results/new.json'"

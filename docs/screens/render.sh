@@ -263,9 +263,9 @@ for run in "$@"; do
     ;;
   find)
     simulate
-    show "benchtop serve --base-url $url --random-input-len 256 --random-output-len 64 --find --find-step 5s --find-hold 15s --goodput ttft:300 tpot:50"
+    show "benchtop serve --base-url $url --random-input-len 256 --random-output-len 64 --find --find-from 16 --find-step 5s --find-hold 30s --goodput ttft:300 tpot:50"
     start 120 40 "${truecolor[@]}"
-    sleep $((duration * 3 / 4))
+    sleep 55
     press 3
     sleep 1.2
     shoot find-120x40

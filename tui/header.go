@@ -186,7 +186,11 @@ func (h header) second(c canvas) {
 	if len(right) > 0 {
 		most = file
 	}
-	right = append(right, saving(s, max(most, beside(strings.Join(parts, between))-spansWidth(right)), true)...)
+	where := saving(s, max(most, beside(strings.Join(parts, between))-spansWidth(right)), true)
+	if len(where) == 0 && len(right) > 0 {
+		right = right[:len(right)-1] // nothing to keep apart
+	}
+	right = append(right, where...)
 	c.spans(max(0, c.w-spansWidth(right)), 0, right)
 	room := max(0, c.w-spansWidth(right)-gap)
 	left := c.sub(0, 0, room, 1)

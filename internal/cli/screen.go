@@ -11,6 +11,7 @@ import (
 	"github.com/mattn/go-isatty"
 	"github.com/spf13/pflag"
 
+	"benchtop/export"
 	"benchtop/metrics"
 	"benchtop/tui"
 )
@@ -90,9 +91,11 @@ func (o *screenOptions) options(snapshots <-chan metrics.Snapshot, control tui.C
 	}
 }
 
-// reportPage is the report as a page of the dashboard.
+// reportPage is the report as a page of the dashboard. It begins with what stands last on the normal screen, the answer, since
+// a page begins at its top.
 func reportPage(r *metrics.Report, width int) string {
 	var page strings.Builder
+	fmt.Fprintf(&page, "%s\n\n", export.Answer(*r))
 	if err := printReport(&page, *r, width >= 80); err != nil {
 		return err.Error()
 	}

@@ -2,7 +2,9 @@ package tui
 
 import (
 	"fmt"
+	"math"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -249,26 +251,46 @@ func planParts(p *metrics.Plan) []string {
 	return out
 }
 
-// fit joins parts to at most w columns: first long parts lose their middle, then the last parts go.
+// fit joins parts to at most w columns: first the longest lose their middle, by no more than they must, then the last go.
 func fit(parts []string, w int) string {
 	for n := len(parts); n > 0; n-- {
-		for _, most := range []int{200, 48, 36, 20} {
-			if most == 20 && n > 2 {
-				break // better fewer parts
-			}
-			short := make([]string, n)
-			for i, p := range parts[:n] {
-				short[i] = shortenMiddle(p, most)
-			}
-			if s := strings.Join(short, between); width(s) <= w {
-				return s
-			}
+		least := 36
+		if n <= 2 {
+			least = 20 // shorter parts are better than fewer only where few are left
+		}
+		if most := longestThatFits(parts[:n], w); most >= least {
+			return joinAtMost(parts[:n], most)
 		}
 	}
 	if len(parts) == 0 {
 		return ""
 	}
 	return shortenMiddle(parts[0], w)
+}
+
+// longestThatFits is how many columns a part may take at most if all of them together are to take no more than w.
+func longestThatFits(parts []string, w int) int {
+	room := w - (len(parts)-1)*width(between)
+	widths := make([]int, len(parts))
+	for i, p := range parts {
+		widths[i] = width(p)
+	}
+	slices.Sort(widths)
+	for i, n := range widths {
+		if each := room / (len(widths) - i); n > each {
+			return each
+		}
+		room -= n
+	}
+	return math.MaxInt
+}
+
+func joinAtMost(parts []string, most int) string {
+	short := make([]string, len(parts))
+	for i, p := range parts {
+		short[i] = shortenMiddle(p, most)
+	}
+	return strings.Join(short, between)
 }
 
 // saving says where the result goes, with its folder if wanted and if there is room, or that it does not.

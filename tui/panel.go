@@ -9,6 +9,9 @@ type panel struct {
 	draw  func(c canvas, v *view)
 }
 
+// titleFrame is what of a panel's width its title cannot have: corners, blanks, the brackets of the chosen one.
+const titleFrame = 7
+
 // panelNamed finds a panel. To add one: a file with its function, an entry here, a place in a page's layout.
 func panelNamed(name string) (panel, bool) {
 	for _, p := range []*panel{

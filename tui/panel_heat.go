@@ -10,8 +10,13 @@ import (
 // latencyHeatPanel shows how the spread of the chosen latency moved.
 var latencyHeatPanel = panel{"latency heat", heatTitle, func(c canvas, v *view) { drawHeat(c, v) }}
 
-func heatTitle(v *view, _, _ int) []span {
-	out := []span{{v.latencyMetric().name + " heat map", strong}, {"  few ", label}}
+func heatTitle(v *view, w, _ int) []span {
+	out := []span{{v.latencyMetric().name + " heat map", strong}}
+	few, many := span{"  few ", label}, span{" many", label}
+	if spansWidth(append(out, few, many))+heatSteps/2 > w-titleFrame {
+		few, many = span{"  ", label}, span{} // the colours say it alone
+	}
+	out = append(out, few)
 	if shaded(v) {
 		for i := range color(heatSteps / 2) {
 			out = append(out, span{"█", style{fg: shades + 2*i + 1}})
@@ -19,7 +24,7 @@ func heatTitle(v *view, _, _ int) []span {
 	} else {
 		out = append(out, span{string(heatGlyphs(v)[1:]), style{fg: blue}})
 	}
-	return append(out, span{" many", label})
+	return append(out, many)
 }
 
 // shaded: there are colours enough for the map; else it is drawn in patterns.

@@ -15,7 +15,7 @@ func serverPage(r rect, v *view) []box {
 		return silentServerPage(r, v)
 	}
 	switch {
-	case r.w >= 180 && r.h >= 34:
+	case r.w >= 180 && r.h >= 34 && len(v.s.GPUs) > 0:
 		low := max(gpuHeight(v), whyHeight+cacheHeight)
 		rows := r.rows(0, (r.h-low)/2, low)
 		a, b, c := rows[0].even(2), rows[1].even(2), rows[2].columns(r.w*2/5, 0)

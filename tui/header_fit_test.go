@@ -1,0 +1,30 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+)
+
+// What is too long is cut by no more than it must be: a line that is shortened uses the room there is.
+func TestFitUsesTheRoom(t *testing.T) {
+	parts := []string{
+		"127.0.0.1:34879", "sim-8b", "ramp 4 to 50 req/s over 30s",
+		"random: 192 tokens in after a prefix of 64, 64 out, token ids 1000 to 31999",
+	}
+	whole := strings.Join(parts, between)
+	for w := width(whole) + 5; w >= 0; w-- {
+		got := fit(parts, w)
+		if width(got) > w {
+			t.Fatalf("%d columns: %q takes %d", w, got, width(got))
+		}
+		switch n := strings.Count(got, between); {
+		case w >= width(whole) && got != whole:
+			t.Fatalf("%d columns: %q was cut without need", w, got)
+		case w < width(whole) && n == len(parts)-1 && width(got) < w-1:
+			t.Fatalf("%d columns: %q leaves %d of them unused", w, got, w-width(got))
+		}
+	}
+	if got := fit(nil, 10); got != "" {
+		t.Errorf("no parts: %q", got)
+	}
+}

@@ -42,6 +42,9 @@ func stateSign(s *metrics.Snapshot, state metrics.State) span {
 	case metrics.Aborting:
 		return span{"■ ABORTING", warning}
 	case metrics.Finished:
+		if s.Report != nil && s.Report.Interrupted != nil {
+			return span{"✓ DONE early", style{fg: orange, attr: bold}}
+		}
 		return span{"✓ DONE", style{fg: green, attr: bold}}
 	}
 	if s.Steering.Paused {

@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 	"testing"
+
+	"benchtop/metrics"
 )
 
 // What is too long is cut by no more than it must be: a line that is shortened uses the room there is.
@@ -26,5 +28,19 @@ func TestFitUsesTheRoom(t *testing.T) {
 	}
 	if got := fit(nil, 10); got != "" {
 		t.Errorf("no parts: %q", got)
+	}
+}
+
+// A run that was stopped does not look like one that did all it was to do.
+func TestStateOfAnEndedRun(t *testing.T) {
+	s := done()
+	if got := stateSign(&s, s.State).text; got != "✓ DONE" {
+		t.Errorf("a whole run: %q", got)
+	}
+	r := *s.Report
+	r.Interrupted = &metrics.Interrupted{Reason: "q"}
+	s.Report = &r
+	if got := stateSign(&s, s.State).text; got != "✓ DONE early" {
+		t.Errorf("a stopped run: %q", got)
 	}
 }

@@ -178,3 +178,18 @@ func TestSpread(t *testing.T) {
 		}
 	}
 }
+
+// Where the number of users was set by hand or by a search, the plan's is not the full load, and a pause may lie within.
+func TestSteadyStateSteered(t *testing.T) {
+	all := []Request{simple(0, 0, time.Second, time.Second, 3), simple(1, 0, time.Second, time.Second, 3)}
+	run := Run{Plan: closedPlan(2), Ended: 20 * time.Second}
+	for _, steered := range []bool{false, true} {
+		if steered {
+			run.Events = []Event{{At: 10 * time.Second, Set: &LoadSetting{Users: 9, By: ByHand}}}
+		}
+		r, err := Summarize(yield(all), run)
+		if err != nil || (r.SteadyState == nil) != steered {
+			t.Errorf("steered %t: %+v, %v", steered, r.SteadyState, err)
+		}
+	}
+}

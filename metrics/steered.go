@@ -49,6 +49,16 @@ func settings(events []Event) []setting {
 	return all
 }
 
+// hands counts the loads that the plan did not set.
+func hands(sets []setting) (n int) {
+	for i := range sets {
+		if sets[i].By != ByPlan {
+			n++
+		}
+	}
+	return n
+}
+
 // lastObjectives are those that were set last, or the plan's.
 func lastObjectives(p *Plan, events []Event) SLO {
 	slo, at := p.Goodput, time.Duration(math.MinInt64)

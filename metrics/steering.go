@@ -11,14 +11,16 @@ type LoadSetting struct {
 	// RampTo is the rate, or the number of users, that the load now moves to in RampOver; 0 for none.
 	RampTo   float64
 	RampOver time.Duration
-	// By says who set it: ByHand or BySearch.
+	// By says who set it: ByHand, BySearch, or ByPlan after a pause.
 	By string
 }
 
-// Who sets loads.
+// Who sets loads. A stage of the plan that begins after the arrivals were paused once is an event like a load that was set,
+// because it begins at another moment than the plan's, but it is nobody's hand.
 const (
 	ByHand   = "hand"
 	BySearch = "search"
+	ByPlan   = "plan"
 )
 
 // Steering is the load in force now, as far as somebody may change it.

@@ -52,7 +52,9 @@ func Summarize(reqs iter.Seq2[Request, error], run Run) (Report, error) {
 		s.add(q)
 	}
 	s.finish()
-	s.report.SteadyState = steadyState(reqs, &s.run.Plan, &s.open, s.length())
+	if s.report.Steered == 0 { // else its full load was not the plan's, and in between there may have been none
+		s.report.SteadyState = steadyState(reqs, &s.run.Plan, &s.open, s.length())
+	}
 	return s.report, err
 }
 
@@ -97,7 +99,7 @@ func newSummary(run Run, seen overview) *summary {
 	if plan.paced() {
 		r.ScheduledRate = seen.scheduled.rate()
 	}
-	r.Objectives, r.Steered = slo, len(seen.sets)
+	r.Objectives, r.Steered = slo, hands(seen.sets)
 	s.line = timeline{plan: plan, slo: slo}
 	s.steps = newRateSteps(plan)
 	s.levels = newLevels(plan, slo, seen.sets, seen.scheduled, r.Ended, room{})

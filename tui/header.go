@@ -225,7 +225,12 @@ func (h header) clientNote(calm, urgent int) []span {
 
 // phase says which stage the load is in, or what it was set to, and that it is still warming up.
 func phase(s *metrics.Snapshot) []span {
-	if s.Plan == nil || s.State == metrics.Finished {
+	switch {
+	case s.Plan == nil:
+		return nil
+	case s.State == metrics.Finished && s.Report != nil && s.Report.Steered > 0: // the plan beside it is not what happened
+		return []span{{between, label}, {"steered", strong}}
+	case s.State == metrics.Finished:
 		return nil
 	}
 	out := loadNote(s)

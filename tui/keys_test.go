@@ -416,3 +416,27 @@ func TestDetach(t *testing.T) {
 		t.Error("D did not just leave")
 	}
 }
+
+// guest is a control that gets the run in the end.
+type guest struct {
+	*control
+	may bool
+}
+
+func (g *guest) Controls() bool { return g.may }
+
+// Who looks on when the first terminal is lost gets the control.
+func TestGuestGetsControl(t *testing.T) {
+	m := open(steered(34), 100, 30, termenv.Ascii)
+	g := &guest{control: m.control.(*control)}
+	m.control, m.readOnly, m.attached = g, true, true
+	s := steered(34)
+	for _, may := range []bool{false, true} {
+		g.may = may
+		m.takeSnapshot(&s)
+		press(m, "c", "+")
+		if got := len(g.orders) > 0; got != may {
+			t.Errorf("control %t: ordered %+v", may, g.orders)
+		}
+	}
+}

@@ -150,6 +150,10 @@ func TestPhase(t *testing.T) {
 	if got := phase(&s); got != nil {
 		t.Errorf("without stages: %v", got)
 	}
+	s.State, s.Report = metrics.Finished, &metrics.Report{Steered: 2}
+	if got := phase(&s); len(got) != 2 || got[1].text != "steered" {
+		t.Errorf("after a run that was steered: %v", got)
+	}
 	// What changes stays on a narrow screen, what does not gives way.
 	for w := 60; w < 200; w++ {
 		s := judge(young())

@@ -169,6 +169,10 @@ func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 	before := m.latest.State
 	m.latest = s
 	m.say(s.Notice)
+	if g, ok := m.control.(Guest); ok && m.readOnly && g.Controls() {
+		m.readOnly = false
+		m.say("the first terminal was lost: c takes control here")
+	}
 	m.wish.heard(s.Steering.Changes)
 	m.heardPlayer(s)
 	cmd := m.next

@@ -38,8 +38,8 @@ type Options struct {
 	Baseline *Baseline
 	// Player makes keys play a run of the past; nil for a run that is on.
 	Player Player
-	// ReadOnly refuses all keys that would change the run. Attached says that the run belongs to another process, so that one
-	// can leave without ending it.
+	// ReadOnly refuses all keys that would change the run, until the Control, if it is a Guest, says otherwise. Attached says
+	// that the run belongs to another process, so that one can leave without ending it.
 	ReadOnly, Attached bool
 	// Report turns the report of a finished run into text for its page, at most so many columns wide; nil for no such page.
 	Report func(r *metrics.Report, width int) string
@@ -73,6 +73,11 @@ type Control interface {
 	Save() string
 	// Look says what of single requests the next snapshots are to hold.
 	Look(metrics.Look)
+}
+
+// Guest is a Control that may be given the run while one looks at it.
+type Guest interface {
+	Controls() bool
 }
 
 // NoControl is a run that nobody can do anything to.

@@ -154,6 +154,8 @@ func TestCommands(t *testing.T) {
 	r.mu.Lock()
 	r.control = true
 	r.mu.Unlock()
+	// Who looked before the first terminal was lost may as well.
+	until(t, v, func(metrics.Snapshot) bool { return v.Controls() })
 	w := join(t, h)
 	if !w.Controls() {
 		t.Error("the run cannot be controlled")

@@ -7,7 +7,7 @@ import (
 )
 
 // protocol is the version of what is said on the socket. It rises with every change of it or of metrics.Snapshot.
-const protocol = 1
+const protocol = 2
 
 // hello is the viewer's first line, welcome the host's answer to it.
 type hello struct {
@@ -31,6 +31,8 @@ type frame struct {
 	Windows, Client, Server, GPUs, Marks int
 	// NoGoodput: the report's goodput is 0, which gob would take for none at all. NoObjectives: they were taken away.
 	NoGoodput, NoObjectives bool
+	// Control says that the viewer may change the run from now on: the first terminal may be lost at any time.
+	Control bool
 }
 
 // sender remembers what a viewer has.

@@ -168,6 +168,7 @@ func (h *Host) send(ctx context.Context, conn net.Conn, notices <-chan string, l
 	put := func(limit time.Duration) bool {
 		f := sent.next(h.run.Snapshot())
 		f.Snapshot.Notice, notice = notice, ""
+		f.Control = h.run.Controllable()
 		if f.Snapshot.State == metrics.Finished {
 			tick.Stop()
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"benchtop/metrics"
@@ -16,7 +17,7 @@ import (
 // Viewer is a look at a run in another process. Its methods are those of a dashboard's control.
 type Viewer struct {
 	conn      net.Conn
-	control   bool
+	control   atomic.Bool
 	snapshots chan metrics.Snapshot
 	reading   sync.WaitGroup
 
@@ -61,7 +62,7 @@ func (v *Viewer) greet(version string) (*bufio.Reader, error) {
 	case w.Attach != protocol:
 		return nil, fmt.Errorf("the run is one of benchtop %s, this is benchtop %s", w.Version, version)
 	}
-	v.control = w.Control
+	v.control.Store(w.Control)
 	return in, nil
 }
 
@@ -80,6 +81,7 @@ func (v *Viewer) read(in *bufio.Reader) {
 			v.fail(errors.New("a snapshot that does not follow the one before"), "")
 			return
 		}
+		v.control.Store(f.Control)
 		select {
 		case missed := <-v.snapshots:
 			if s.Notice == "" {
@@ -110,8 +112,8 @@ func (v *Viewer) Err() error {
 	return v.err
 }
 
-// Controls says that the run may be changed from here.
-func (v *Viewer) Controls() bool { return v.control }
+// Controls says that the run may be changed from here, now.
+func (v *Viewer) Controls() bool { return v.control.Load() }
 
 // Close leaves the run alone again.
 func (v *Viewer) Close() {

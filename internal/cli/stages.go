@@ -29,11 +29,9 @@ func (s *session) walkStages(ctx context.Context) {
 		}
 		users = max(users, stage.Users)
 		moments = append(moments, moment{stage.Start, func() {
-			if !s.helm.stage(stage.Users) {
-				return
+			if set, on := s.helm.stage(stage.Users); on {
+				s.file(s.stageEvent(i, set))
 			}
-			load := stageInWords(stage)
-			s.mark(fmt.Sprintf("stage %d/%d: %s for %s", i+1, len(s.plan.Stages), load, export.Duration(stage.Length)), load)
 		}})
 	}
 	if w := s.plan.Warmup; w > 0 {
@@ -64,6 +62,14 @@ func (s *session) connectFor(ctx context.Context, stage metrics.Stage) {
 	ctx, cancel := context.WithDeadline(ctx, s.load.Start.Add(stage.Start))
 	defer cancel()
 	_ = s.load.Connections.Open(ctx, stage.Users) // what is missing is dialled when it is needed
+}
+
+// stageEvent says that a stage begins, and with set that it is a load of its own though the run was steered.
+func (s *session) stageEvent(i int, set *metrics.LoadSetting) metrics.Event {
+	stage := s.plan.Stages[i]
+	load := stageInWords(stage)
+	text := fmt.Sprintf("stage %d/%d: %s for %s", i+1, len(s.plan.Stages), load, export.Duration(stage.Length))
+	return metrics.Event{Level: metrics.Info, Text: text, Mark: load, Set: set}
 }
 
 // mark files an event that is drawn across the charts.

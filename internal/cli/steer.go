@@ -33,6 +33,10 @@ type helm struct {
 	// by how much, pausedAt when the last pause began.
 	loadSet         bool
 	shift, pausedAt time.Duration
+	stageOn         int // the plan's stage that was told of last
+	// waiting orders are not carried out yet; after the last of them the arrivals are paused if willPause.
+	waiting   int
+	willPause bool
 	// giveUp ends the search, nil while there is none.
 	giveUp context.CancelFunc
 }
@@ -81,8 +85,11 @@ func (s *session) Steer(o metrics.Order) (said string, ok bool) {
 	if problem := h.refuse(&o); problem != "" {
 		return problem, false
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	select {
 	case h.orders <- o:
+		h.waiting, h.willPause = h.waiting+1, o.Do == metrics.Pause
 		return h.promise(o), true
 	default:
 		return "too many changes at once; try again in a moment", false
@@ -99,6 +106,9 @@ func (h *helm) refuse(o *metrics.Order) string {
 	}
 	h.mu.Lock()
 	paused := h.state.Paused
+	if h.waiting > 0 {
+		paused = h.willPause
+	}
 	h.mu.Unlock()
 	switch o.Do {
 	case metrics.Pause:

@@ -41,18 +41,28 @@ func (h *helm) pause() time.Duration {
 	case h.ramp != nil:
 		return rampEvery
 	case !h.loadSet && !h.state.Paused && (p.Ramp != nil || len(p.Stages) > 0):
-		return planEvery
+		return min(planEvery, h.untilNextStage())
 	}
 	return time.Hour // nothing moves by itself
+}
+
+// untilNextStage is how long it takes until a stage of rates begins that a pause has moved. The lock is held.
+func (h *helm) untilNextStage() time.Duration {
+	stages := h.session.plan.Stages
+	if next := h.stageOn + 1; h.state.Changes > 0 && !h.inUsers && next < len(stages) {
+		return max(0, stages[next].Start+h.shift-h.now())
+	}
+	return time.Hour
 }
 
 // follow carries out an order of the user's, which ends a search.
 func (h *helm) follow(ctx context.Context, o metrics.Order) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.waiting--
 	if h.giveUp != nil {
 		h.giveUp()
-		h.giveUp, h.state.Search = nil, "given up: the load was set by hand"
+		h.giveUp, h.state.Search = nil, ""
 		h.session.log(metrics.Warn, "the search for the highest load is given up: the load was set by hand")
 	}
 	switch o.Do {
@@ -60,7 +70,9 @@ func (h *helm) follow(ctx context.Context, o metrics.Order) {
 		h.hold(metrics.ByHand, "arrivals are paused")
 	case metrics.Resume:
 		h.goOn()
-		h.changed(metrics.ByHand, "arrivals go on at "+h.words(h.load()), h.words(h.load()))
+		h.follows(metrics.ByHand)
+		h.state.Changes++
+		h.file(metrics.Event{Level: metrics.Info, Text: "arrivals go on at " + h.words(h.load()), Mark: h.words(h.load()), Set: h.setting()})
 	case metrics.SetLoad:
 		h.set(ctx, o.Value, metrics.ByHand, "load set by hand: "+h.words(o.Value), h.words(o.Value))
 	case metrics.RampLoad:
@@ -130,12 +142,42 @@ func (h *helm) move(ctx context.Context) {
 		h.session.recorder.SetSteering(h.state)
 		return
 	}
-	if !h.loadSet && !h.state.Paused {
-		by := h.state.By
-		h.state.LoadSetting = h.planned(h.now() - h.shift)
-		h.state.By = by
-		h.session.recorder.SetSteering(h.state)
+	if h.loadSet || h.state.Paused {
+		return
 	}
+	before := h.stageOn
+	h.follows(h.state.By)
+	if h.state.Changes > 0 && !h.inUsers && h.stageOn > before {
+		h.state.By = metrics.ByPlan
+		h.file(h.session.stageEvent(h.stageOn, h.setting()))
+		return
+	}
+	h.session.recorder.SetSteering(h.state)
+}
+
+// follows takes over what the plan asks for now, unless a load was set. The lock is held.
+func (h *helm) follows(by string) {
+	if !h.loadSet {
+		at := h.now() - h.shift
+		h.state.LoadSetting, h.stageOn = h.planned(at), h.session.plan.StageAt(at)
+	}
+	h.state.By = by
+}
+
+// setting is the load in force for an event: without a number where the plan moves it in a way that an event cannot say. The
+// lock is held.
+func (h *helm) setting() *metrics.LoadSetting {
+	set := h.state.LoadSetting
+	if r := h.session.plan.Ramp; !h.loadSet && r != nil && (r.Over == 0 || r.Strategy != "linear" && set.RampTo > 0) {
+		set = metrics.LoadSetting{By: set.By}
+	}
+	return &set
+}
+
+// file shows the load in force and files an event. The lock is held.
+func (h *helm) file(e metrics.Event) {
+	h.session.recorder.SetSteering(h.state)
+	h.session.file(e)
 }
 
 // force makes the engine send at a load. The lock is held.
@@ -167,9 +209,8 @@ func (h *helm) connectFor(ctx context.Context, users int) {
 func (h *helm) changed(by, text, mark string) {
 	h.state.By = by
 	h.state.Changes++
-	setting := h.state.LoadSetting
-	h.session.recorder.SetSteering(h.state)
-	h.session.file(metrics.Event{Level: metrics.Info, Text: text, Mark: mark, Set: &setting})
+	set := h.state.LoadSetting
+	h.file(metrics.Event{Level: metrics.Info, Text: text, Mark: mark, Set: &set})
 }
 
 // load is the one in force. The lock is held.
@@ -189,21 +230,29 @@ func (h *helm) steered() bool {
 	return h.state.Changes > 0
 }
 
-// stage lets the plan set a number of users; false where its stages no longer are what happens: the load was set, or, for
-// rates, moved by a pause.
-func (h *helm) stage(users int) bool {
+// stage lets the plan set a number of users; on is false where its stages no longer are what happens at its times: the load
+// was set, or, for rates, moved by a pause. set is for the event, where there was a pause before.
+func (h *helm) stage(users int) (set *metrics.LoadSetting, on bool) {
 	if h == nil {
-		return true // nobody can steer it
+		return nil, true // nobody can steer it
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.loadSet || h.state.Changes > 0 && !h.inUsers {
-		return false
+		return nil, false
 	}
-	if users > 0 {
-		h.session.engine.SetLimit(users)
+	if users <= 0 {
+		return nil, true
 	}
-	return true
+	h.session.engine.SetLimit(users)
+	h.state.Users = users
+	h.session.recorder.SetSteering(h.state)
+	if h.state.Changes == 0 {
+		return nil, true
+	}
+	set = h.setting()
+	set.By = metrics.ByPlan
+	return set, true
 }
 
 // tell shows what is in force.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net"
@@ -182,13 +183,92 @@ func TestSteerUsers(t *testing.T) {
 				t.Errorf("%d in flight after %d s, want %d", got, second, want)
 			}
 		}
-		if got, want := strings.Join(marks(&run), "|"), "paused|1 user|4 users|→ 8 users|8 users"; got != want {
+		if got, want := strings.Join(marks(&run), "|"), "paused|1 user|2 users|4 users|→ 8 users|8 users"; got != want {
 			t.Errorf("marks %q, want %q", got, want)
 		}
 		if st := s.recorder.Snapshot().Steering; st.Users != 8 || !st.InUsers {
 			t.Errorf("at the end %+v", st)
 		}
 	})
+}
+
+// A pause moves the stages of rates that come after it, and not those of users: their events say when each began, so that
+// the target line and the levels of the report are those of the loads there were.
+func TestPauseMovesStages(t *testing.T) {
+	second := time.Second
+	stages := func(users bool) (all []metrics.Stage) {
+		for i, load := range []int{2, 4, 8} {
+			stage := metrics.Stage{Start: time.Duration(10*i) * second, Length: 10 * second, Rate: float64(load)}
+			if users {
+				stage.Rate, stage.Users = 0, load
+			}
+			all = append(all, stage)
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		plan   metrics.Plan
+		events string
+		levels string
+	}{
+		"rates": {
+			metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Duration: 30 * second, Stages: stages(false)},
+			"8.1s paused hand|12.1s 2 req/s hand|14s 4 req/s plan|24s 8 req/s plan", "2 4 8",
+		},
+		"users": {
+			metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 8, Duration: 30 * second, Stages: stages(true)},
+			"8.1s paused hand|10s 4 users plan|12.1s 4 users hand|20s 8 users plan", "2 4 8",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, end := steeredSession(t, c.plan, 1)
+				defer end()
+				if c.plan.MaxConcurrency == 0 {
+					var offsets []time.Duration
+					for _, stage := range c.plan.Stages {
+						for at := stage.Start; at < stage.End(); at += time.Duration(1e9 / stage.Rate) {
+							offsets = append(offsets, at)
+						}
+					}
+					s.load.Schedule = loadgen.At(offsets)
+				}
+				if err := s.begin(); err != nil {
+					t.Fatal(err)
+				}
+				for at, do := range map[float64]metrics.OrderKind{8.1: metrics.Pause, 12.1: metrics.Resume} {
+					time.AfterFunc(time.Duration(at*1e9), func() { s.Steer(metrics.Order{Do: do}) })
+				}
+				run, err := s.measure()
+				if err != nil {
+					t.Fatal(err)
+				}
+				var events []string
+				for _, e := range run.Events {
+					if e.Set != nil {
+						events = append(events, fmt.Sprint(e.At.Round(10*time.Millisecond), " ", e.Mark, " ", e.Set.By))
+					}
+				}
+				if got := strings.Join(events, "|"); got != c.events {
+					t.Errorf("events\n%s, want\n%s", got, c.events)
+				}
+				report, err := metrics.Summarize(s.journal.Records(), run)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var levels []string
+				for _, l := range report.Levels {
+					levels = append(levels, fmt.Sprint(math.Round(l.Offered)))
+				}
+				if got := strings.Join(levels, " "); got != c.levels {
+					t.Errorf("levels %s, want %s", got, c.levels)
+				}
+				if report.Steered != 2 {
+					t.Errorf("steered %d times, want 2", report.Steered)
+				}
+			})
+		})
+	}
 }
 
 // What cannot be done is refused in words.
@@ -242,6 +322,25 @@ func TestSteerNeverWaits(t *testing.T) {
 		}
 		if !strings.Contains(refused, "too many") {
 			t.Errorf("%q", refused)
+		}
+	})
+}
+
+// A key that is pressed twice before the first order was carried out counts twice.
+func TestPauseTwiceAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, end := steeredSession(t, metrics.Plan{Rate: 5, Duration: 10 * time.Second}, 1)
+		defer end()
+		if err := s.begin(); err != nil {
+			t.Fatal(err)
+		}
+		var words []string
+		for _, do := range []metrics.OrderKind{metrics.Pause, metrics.Pause, metrics.Resume, metrics.Resume, metrics.Pause} {
+			said, _ := s.Steer(metrics.Order{Do: do})
+			words = append(words, said)
+		}
+		if got, want := strings.Join(words, "|"), "paused|paused already|resumed|not paused|paused"; got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	})
 }

@@ -103,9 +103,13 @@ func (t textReport) gpus(r *metrics.Report) {
 	t.said("Mean use (%):", g.UseMean*100)
 	t.said("Most memory in use (GiB):", g.MemoryMost/(1<<30))
 	t.said("Highest temperature (C):", g.TemperatureMost)
-	t.said("Mean power (W):", g.PowerMean)
-	t.said("Energy (J):", g.Energy)
-	t.short("Energy per output token (J):", g.JoulesPerToken)
+	told := ""
+	if g.Powered < g.Seen {
+		told = fmt.Sprintf(", %d of %d", g.Powered, g.Seen)
+	}
+	t.said("Mean power (W"+told+"):", g.PowerMean)
+	t.said("Energy (J"+told+"):", g.Energy)
+	t.short("Energy per output token (J"+told+"):", g.JoulesPerToken)
 	t.short("Cost per million output tokens:", g.CostPerMillion)
 	t.note(g.Absent)
 }

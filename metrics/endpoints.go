@@ -6,7 +6,7 @@ const (
 	otherModels   = "others"
 )
 
-// endpoints count what requests were sent to.
+// endpoints count what requests were sent to. Those of the warm-up are among those in flight, and in nothing else.
 type endpoints struct {
 	list   []Endpoint
 	number map[string]uint8 // plus one
@@ -39,18 +39,27 @@ func (e *endpoints) find(model string) uint8 {
 	return n
 }
 
-func (e *endpoints) sent(q *Request) {
+func (e *endpoints) sent(q *Request, warming bool) {
 	p := e.of(q)
-	p.Sent++
 	p.InFlight++
+	if !warming {
+		p.Sent++
+	}
 }
 
-func (e *endpoints) first(q *Request) { e.of(q).TTFT.Add(q.TTFT()) }
+func (e *endpoints) first(q *Request, warming bool) {
+	if p := e.of(q); !warming {
+		p.TTFT.Add(q.TTFT())
+	}
+}
 
-func (e *endpoints) done(q *Request) {
+func (e *endpoints) done(q *Request, warming bool) {
 	p := e.of(q)
 	if q.Sent != Never {
 		p.InFlight--
+	}
+	if warming {
+		return
 	}
 	switch q.Failure {
 	case "":

@@ -31,6 +31,9 @@ type GPUReport struct {
 	// UseMean over all of them and the run; PowerMean in watts of all together; Energy in joules of all together over the
 	// run; MemoryMost in bytes and TemperatureMost in °C of any one. The warm-up is left out. Unsaid where unknown.
 	UseMean, PowerMean, Energy, MemoryMost, TemperatureMost float64
+	// Seen are the accelerators that were watched; only the Powered of them told their power, so only those are in PowerMean,
+	// Energy and JoulesPerToken.
+	Seen, Powered int
 	// JoulesPerToken is PowerMean over the length of the run by output tokens of successes. CostPerMillion is what a million of them costs at the plan's
 	// GPUPrice, in its currency. Unsaid where unknown.
 	JoulesPerToken, CostPerMillion float64

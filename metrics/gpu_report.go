@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -35,7 +36,8 @@ type GPUWork struct {
 // GPUsOver sums up the looks at the accelerators after from and up to to, in order of time, and holds them against their work.
 // Seconds and Absent stay empty.
 func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUReport) {
-	var use, power, energy, memory, temperature weighted
+	var use, energy, memory, temperature weighted
+	power := map[int]*weighted{} // of each by itself: one may be silent now and then
 	seen := map[int]bool{}
 	for _, s := range seconds {
 		if s.At > to {
@@ -54,15 +56,25 @@ func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUR
 			}
 			use.add(g.Use, took)
 			all.add(g.Power, 1)
+			if power[g.Index] == nil {
+				power[g.Index] = &weighted{}
+			}
+			power[g.Index].add(g.Power, took)
 			memory.add(g.MemoryUsed, 1)
 			temperature.add(g.Temperature, 1)
 		}
 		if watts := all.sumOf(); Said(watts) && took > 0 {
-			power.add(watts, took)
 			energy.add(watts*took, 1)
 		}
 	}
-	r.UseMean, r.PowerMean, r.Energy = use.mean(), power.mean(), energy.sumOf()
+	var together weighted
+	for _, index := range slices.Sorted(maps.Keys(power)) {
+		if mean := power[index].mean(); Said(mean) {
+			together.add(mean, 1)
+			r.Powered++
+		}
+	}
+	r.UseMean, r.PowerMean, r.Energy, r.Seen = use.mean(), together.sumOf(), energy.sumOf(), len(seen)
 	r.MemoryMost, r.TemperatureMost = memory.highest(), temperature.highest()
 	// A tool may have told of a part of the time only.
 	r.JoulesPerToken = over(r.PowerMean*work.Length.Seconds(), float64(work.OutputTokens))

@@ -68,7 +68,7 @@ func (r *Recorder) Sent(q *Request) {
 	r.line.sent(q)
 	r.ledger.sent(r.line.plan, q)
 	r.tracks.sent(q)
-	r.ends.sent(q)
+	r.ends.sent(q, r.line.plan.Warming(q))
 }
 
 // Chunk hears of the chunk that was added to q last. It is the hot path: it allocates nothing once the histograms have
@@ -83,7 +83,7 @@ func (r *Recorder) Chunk(q *Request) {
 	}
 	if len(q.Chunks) == 1 {
 		r.tracks.first(q)
-		r.ends.first(q)
+		r.ends.first(q, r.line.plan.Warming(q))
 	}
 	if k := q.live.track; k != nil && (q.live.followed || k == r.tracks.opened) {
 		k.follow(q)
@@ -100,7 +100,7 @@ func (r *Recorder) Done(q *Request) {
 	r.line.done(q)
 	r.ledger.done(r.line.plan, r.line.slo, q)
 	r.tracks.done(q)
-	r.ends.done(q)
+	r.ends.done(q, r.line.plan.Warming(q))
 	q.Piece = nil // its buffer is somebody else's next
 	if q.Failure == "" || q.Failure == Cancelled {
 		return

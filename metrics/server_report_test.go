@@ -103,11 +103,18 @@ func TestGPUReport(t *testing.T) {
 	}}
 	got := run.gpuReport(1000, 8*time.Second) // of which half was looked at
 	want := &GPUReport{
-		Names: []string{"", "", "H100", "H100"}, UseMean: (0.5 + 1 + 3*0.5 + 3*0.5) / 8, PowerMean: 500, Energy: 800 + 1200,
-		MemoryMost: Unsaid(), TemperatureMost: 63, JoulesPerToken: 4, CostPerMillion: 3 * 2 * (8 * time.Second).Hours() * 1e6 / 1000,
+		Names: []string{"", "", "H100", "H100"}, UseMean: (0.5 + 1 + 3*0.5 + 3*0.5) / 8, Energy: 800 + 1200,
+		PowerMean: (300+3*400)/4 + 500, Seen: 2, Powered: 2, // one of them told it for a part of the time
+		MemoryMost: Unsaid(), TemperatureMost: 63, JoulesPerToken: 7, CostPerMillion: 3 * 2 * (8 * time.Second).Hours() * 1e6 / 1000,
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(GPUReport{}, "Seconds")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, s := range run.GPUs {
+		s.GPUs[1].Power = Unsaid()
+	}
+	if got := run.gpuReport(1000, 8*time.Second); got.PowerMean != 375 || got.Seen != 2 || got.Powered != 1 {
+		t.Errorf("one that never tells: %g W of %d of %d", got.PowerMean, got.Powered, got.Seen)
 	}
 	run.Plan.GPUPrice = 0
 	if got := run.gpuReport(0, time.Hour); Said(got.JoulesPerToken) || Said(got.CostPerMillion) || !Said(got.Energy) {

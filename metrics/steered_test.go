@@ -208,3 +208,25 @@ func TestEndpoints(t *testing.T) {
 		t.Errorf("the last one is %q", others.Model)
 	}
 }
+
+// Requests of the warm-up are in flight, but in no figure.
+func TestEndpointsOfTheWarmUp(t *testing.T) {
+	rec := NewRecorder(time.Now(), &Plan{Warmup: 2 * time.Second})
+	for i, f := range []Failure{"", FailedReset, "open", ""} {
+		x := &exchange{rec, NewRequest(i)}
+		x.due(time.Duration(i) * time.Second)
+		x.sent(time.Duration(i) * time.Second)
+		x.chunk(4*time.Second, "")
+		if f != "open" {
+			x.done(5*time.Second, f)
+		}
+	}
+	all := rec.Snapshot().Endpoints
+	if len(all) != 1 {
+		t.Fatalf("%d endpoints", len(all))
+	}
+	e := all[0]
+	if got := [5]int{e.Sent, e.Done, e.Failed, e.InFlight, int(e.TTFT.Count())}; got != [5]int{2, 1, 0, 1, 2} {
+		t.Errorf("sent, done, failed, in flight, TTFTs %v", got)
+	}
+}

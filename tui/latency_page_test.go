@@ -42,6 +42,7 @@ var older = sync.OnceValue(func() *Baseline {
 		r.Timeline = append(r.Timeline, w)
 	}
 	r.HistTTFT, r.HistITL, r.HistTPOT, r.HistE2EL = slower(&s.TTFT), slower(&s.ITL), slower(&s.TPOT), slower(&s.E2EL)
+	r.HistFirstAnswer, r.HistHeld, r.HistScheduled = slower(&s.FirstAnswer), slower(&s.ClientQueue), slower(&s.Scheduled)
 	for _, stat := range []*metrics.Statistic{&r.TTFT, &r.TPOT, &r.ITL, &r.E2EL} {
 		more := *stat
 		more.Mean, more.Median, more.Max = 1.5*stat.Mean, 1.5*stat.Median, 1.5*stat.Max
@@ -210,14 +211,15 @@ func TestScrolledBack(t *testing.T) {
 		first, last int // of the closed windows
 		n           uint64
 		right       string // of the axis
+		scope       string
 	}{
-		{30 * time.Second, 0, 70, 99, 31, "now"}, // with the open second
-		{30 * time.Second, 20 * time.Second, 50, 79, 30, "-20s"},
-		{30 * time.Second, 20*time.Second + 900*time.Millisecond, 50, 79, 30, "-20s"},
-		{30 * time.Second, time.Hour, 0, 29, 30, "-70s"},
-		{30 * time.Second, -time.Second, 70, 99, 31, "now"},
-		{5 * time.Minute, 20 * time.Second, 0, 99, 101, "now"}, // longer than the run
-		{0, 20 * time.Second, 0, 99, 101, "now"},
+		{30 * time.Second, 0, 70, 99, 31, "now", "last 30s"}, // with the open second
+		{30 * time.Second, 20 * time.Second, 50, 79, 30, "-20s", "30s until -20s"},
+		{30 * time.Second, 20*time.Second + 900*time.Millisecond, 50, 79, 30, "-20s", "30s until -20s"},
+		{30 * time.Second, time.Hour, 0, 29, 30, "-70s", "30s until -70s"},
+		{30 * time.Second, -time.Second, 70, 99, 31, "now", "last 30s"},
+		{5 * time.Minute, 20 * time.Second, 0, 99, 101, "now", "last 5m"}, // longer than the run
+		{0, 20 * time.Second, 0, 99, 101, "now", "whole run"},
 	} {
 		v := &view{s: &s, span: c.span, back: c.back}
 		p := v.selected()
@@ -228,6 +230,9 @@ func TestScrolledBack(t *testing.T) {
 		lines := draw(loadPlot(v), 60, 8)
 		if axis := lines[len(lines)-1]; !strings.HasSuffix(axis, c.right) {
 			t.Errorf("%+v: axis %q", c, axis)
+		}
+		if got := v.scope(); got != c.scope {
+			t.Errorf("%+v: titles say %q", c, got)
 		}
 	}
 	v := &view{s: &s, span: time.Minute, back: 30 * time.Second}

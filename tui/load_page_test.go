@@ -294,3 +294,38 @@ func TestChange(t *testing.T) {
 		}
 	}
 }
+
+// A run to compare with that was a thousand times as slow does not take the figures of this one away: they are in one unit only
+// where both stand there.
+func TestPercentilesBesideASlowBaseline(t *testing.T) {
+	var fast, slow metrics.Histogram
+	fast.Add(77 * time.Millisecond)
+	slow.Add(77 * time.Second)
+	s := metrics.Snapshot{At: time.Second, Plan: &metrics.Plan{}, TTFT: fast, Windows: []metrics.Window{{TTFT: fast}}}
+	b := &Baseline{Report: &metrics.Report{HistTTFT: slow, TTFT: metrics.Statistic{N: 1, Mean: 77_000}}}
+	for _, c := range []struct {
+		h    int
+		want string
+	}{{1 + len(latencyMetrics), " ms "}, {1 + 2*len(latencyMetrics), " s "}} {
+		sf := newSurface(120, c.h)
+		drawPercentiles(sf.all(), &view{s: &s, baseline: b})
+		if row := strings.Split(sf.render(&palette{mono: true}), "\n")[1]; !strings.Contains(row, c.want) {
+			t.Errorf("%d lines: %q, want%sin it", c.h, row, c.want)
+		}
+	}
+}
+
+// Of each latency the run to compare with has its histogram.
+func TestBaselineHistograms(t *testing.T) {
+	var r metrics.Report
+	for i, h := range []*metrics.Histogram{&r.HistTTFT, &r.HistFirstAnswer, &r.HistTPOT, &r.HistITL, &r.HistE2EL, &r.HistHeld, &r.HistScheduled} {
+		h.Add(time.Duration(i+1) * time.Second)
+	}
+	v := &view{s: &metrics.Snapshot{}, baseline: &Baseline{Report: &r}}
+	for i := range latencyMetrics {
+		m := &latencyMetrics[i]
+		if got := m.older(v); got.Count() != 1 || got.Mean() != time.Duration(i+1)*time.Second {
+			t.Errorf("%s: %d samples, mean %s", m.name, got.Count(), got.Mean())
+		}
+	}
+}

@@ -14,6 +14,9 @@ func energyWords(v *view) string {
 		return "energy: not given"
 	}
 	out := "energy " + v.scope() + " " + said(use.Energy) + "J"
+	if use.Powered < use.Seen {
+		out += fmt.Sprintf(" (%d of %d)", use.Powered, use.Seen)
+	}
 	if metrics.Said(use.JoulesPerToken) {
 		out += " · " + twoDigits(use.JoulesPerToken) + " J/token"
 	}

@@ -43,7 +43,7 @@ func (m *latencyMetric) scopes(v *view) (front, outline *metrics.Histogram, othe
 	window, whole := m.picked(v.selected()), m.run(v.s)
 	front, outline, other = window, whole, "whole run outlined"
 	if v.whole {
-		front, outline, other = whole, window, "last "+spanName(v.span)+" outlined"
+		front, outline, other = whole, window, v.spanWords()+" outlined"
 	}
 	if h := m.older(v); h.Count() > 0 {
 		return front, h, "baseline " + v.baselineName() + " outlined"
@@ -69,6 +69,12 @@ func (m *latencyMetric) older(v *view) *metrics.Histogram {
 		return &r.HistITL
 	case &latencyMetrics[metricE2EL]:
 		return &r.HistE2EL
+	case &latencyMetrics[metricAnswer]:
+		return &r.HistFirstAnswer
+	case &latencyMetrics[metricHeld]:
+		return &r.HistHeld
+	case &latencyMetrics[metricScheduled]:
+		return &r.HistScheduled
 	}
 	return &metrics.Histogram{}
 }

@@ -93,13 +93,13 @@ func drawPercentiles(c canvas, v *view) {
 	if compared {
 		room -= percentileWidth
 	}
-	t := percentileTable{c, v, percentileColumns(room), left, names, counted, compared}
+	t := percentileTable{c: c, v: v, cols: percentileColumns(room), left: left, names: names, counted: counted, compared: compared}
 	y := 0
 	if c.h > len(rows)/2 {
 		t.head()
 		y++
 	}
-	pairs := v.baseline != nil && c.h-y >= 2*len(rows)
+	t.pairs = v.baseline != nil && c.h-y >= 2*len(rows)
 	first, lines := 0, c.h-y
 	if lines < len(rows) { // too few: the chosen one must be among them
 		first = min(max(0, v.metric-lines+1), len(rows)-lines)
@@ -107,7 +107,7 @@ func drawPercentiles(c canvas, v *view) {
 	for i := first; i < len(rows) && y < c.h; i++ {
 		t.row(y, i, rows[i], older[i])
 		y++
-		if pairs {
+		if t.pairs {
 			t.below(y, rows[i], older[i])
 			y++
 		}
@@ -120,6 +120,7 @@ type percentileTable struct {
 	cols              []latencyColumn
 	left, names       int
 	counted, compared bool
+	pairs             bool // the figures of the run to compare with stand below
 }
 
 func (t percentileTable) head() {
@@ -175,9 +176,9 @@ func (t percentileTable) below(y int, r latencyRow, older *latencyRow) {
 	}
 }
 
-// top is the largest figure of both rows, so that they are in one unit.
+// top is the largest figure of both rows where both are there, so that they are in one unit.
 func (t percentileTable) top(r latencyRow, older *latencyRow) float64 {
-	if older == nil {
+	if older == nil || !t.pairs {
 		return r.top(t.cols)
 	}
 	return max(r.top(t.cols), older.top(t.cols))

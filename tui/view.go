@@ -58,10 +58,21 @@ func recent(s *metrics.Snapshot, of func(*metrics.Window) int) float64 {
 	return sum / float64(len(ws))
 }
 
-// scope names what histograms and tables show: "last 60s" or "whole run".
+// scope names what histograms and tables show: "whole run" or the span.
 func (v *view) scope() string {
-	if v.whole || v.span == 0 {
-		return "whole run"
+	if v.whole {
+		return spanName(0)
+	}
+	return v.spanWords()
+}
+
+// spanWords name the span: "last 60s", or "60s until -30s" where the charts are scrolled back.
+func (v *view) spanWords() string {
+	switch back := scrolled(v.s, v.span, v.back); {
+	case v.span == 0:
+		return spanName(0)
+	case back > 0:
+		return spanName(v.span) + " until -" + coarse(back)
 	}
 	return "last " + spanName(v.span)
 }

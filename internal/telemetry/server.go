@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"time"
 
 	"benchtop/metrics"
@@ -20,6 +21,7 @@ type ServerWatch struct {
 	kind   string
 	before *reading // nil: no look has succeeded yet
 	at     time.Duration
+	left   []left
 
 	rest   time.Duration
 	failed int // looks in a row
@@ -57,10 +59,36 @@ func (w *ServerWatch) Look(ctx context.Context, at time.Duration) (metrics.Serve
 	}
 	s.Took = since
 	if now.restarted(before) {
+		w.left = append(w.left[max(0, len(w.left)-mostLeft+1):], left{before, at})
+		return s, ErrRestarted
+	}
+	if w.returned(now, at) {
 		return s, ErrRestarted
 	}
 	now.movements(before, &s)
 	return s, nil
+}
+
+// left is what counters stood at before they fell, and the moment of that.
+type left struct {
+	counters *reading
+	at       time.Duration
+}
+
+const (
+	// mostLeft bounds the processes that may answer in turn.
+	mostLeft = 8
+	// leftFor is how long counters that stand again where they fell from are another process's rather than those of one that
+	// was restarted and has caught up.
+	leftFor = time.Minute
+)
+
+// returned reports whether a reading goes on from before counters fell: then several processes answer in turn, each with
+// counters of its own, and the rise says nothing.
+func (w *ServerWatch) returned(now *reading, at time.Duration) bool {
+	n := len(w.left)
+	w.left = slices.DeleteFunc(w.left, func(l left) bool { return at-l.at < leftFor && !now.restarted(l.counters) })
+	return len(w.left) < n
 }
 
 // Kind of the server, such as "vLLM"; "" as long as no look has recognized it.

@@ -29,9 +29,13 @@ func TestServerLookTroubled(t *testing.T) {
 		errs            []string
 		running, output []float64
 	}{
-		{"restarted once", []string{five, one, five}, []string{"", "restarted", ""}, []float64{2, 3, 2}, []float64{no, no, 4}},
-		{"a counter went away", []string{five, "vllm:num_requests_running 7\n", five}, []string{"", "restarted", ""},
-			[]float64{2, 7, 2}, []float64{no, no, 5}},
+		{"restarted once", []string{five, one, three}, []string{"", "restarted", ""}, []float64{2, 3, 1}, []float64{no, no, 2}},
+		{"a counter went away", []string{five, "vllm:num_requests_running 7\n", five, five}, []string{"", "restarted", "restarted", ""},
+			[]float64{2, 7, 2, 2}, []float64{no, no, no, 0}},
+		{"two in turn", []string{five, one, five, five, one, three, five}, []string{"", "restarted", "restarted", "", "restarted", "", "restarted"},
+			[]float64{2, 3, 2, 2, 3, 1, 2}, []float64{no, no, no, 0, no, 2, no}},
+		{"three in turn", []string{five, three, one, five, three, one}, []string{"", "restarted", "restarted", "restarted", "restarted", "restarted"},
+			[]float64{2, 1, 3, 2, 1, 3}, []float64{no, no, no, no, no, no}},
 		{"another kind answered", []string{five, other, other}, []string{"", "restarted", ""}, []float64{2, 4, 4}, []float64{no, no, 0}},
 		{"nothing to say for a while", []string{"", "x_total 5\n", three, five}, []string{"no figures of vLLM", "no figures of vLLM", "", ""},
 			[]float64{no, no, 1, 2}, []float64{no, no, no, 2}},
@@ -50,6 +54,14 @@ func TestServerLookTroubled(t *testing.T) {
 				t.Errorf("%s, look %d: %v running, %v tokens; want %v, %v", c.name, i, s.Running, s.OutputTokens, c.running[i], c.output[i])
 			}
 		}
+	}
+}
+
+// A server that was restarted a while ago may count more than before.
+func TestServerLookCaughtUp(t *testing.T) {
+	w := &ServerWatch{left: []left{{&reading{engine: &engine{}}, time.Second}}}
+	if now := (&reading{engine: &engine{}}); w.returned(now, leftFor+time.Second) || !w.returned(now, leftFor) {
+		t.Error("not another process within a minute, or one after it")
 	}
 }
 

@@ -17,15 +17,15 @@ const dateLayout = "20060102-150405"
 
 // FileName is the name vLLM gives the result of such a run, except that its date is the start of the run, and that
 // characters which are not safe in a file name become "_". Loads vLLM does not know are named alike: a ramp in time by
-// how long it takes, stages by their rates or users.
+// how long it takes, stages by their rates or users, a search by where it begins.
 func FileName(p metrics.Plan) string {
 	name := p.Label
 	if name == "" {
 		name = p.Backend
 	}
 	load := loadPart(&p)
-	if p.MaxConcurrency > 0 {
-		load += fmt.Sprintf("-concurrency%d", p.MaxConcurrency)
+	if _, users := configured(&p); users > 0 {
+		load += fmt.Sprintf("-concurrency%d", users)
 	}
 	model := p.ModelID[strings.LastIndexByte(p.ModelID, '/')+1:]
 	name = fmt.Sprintf("%s-%s-%s-%s.json", safe(name), load, safe(model), date(p.Started))
@@ -45,6 +45,10 @@ func loadPart(p *metrics.Plan) string {
 		return load
 	case len(p.Stages) > 0:
 		return "stages-" + stagesPart(p.Stages)
+	case p.Find != nil && p.Find.Users:
+		return "find-from-" + pythonNumber(p.Find.From) + "users"
+	case p.Find != nil:
+		return "find-from-" + pythonNumber(p.Find.From) + "qps"
 	}
 	return pyjson.Float(float64(p.Rate)) + "qps"
 }

@@ -63,11 +63,12 @@ func (t textReport) totals(r *metrics.Report) {
 	p, tokens := &r.Plan, !r.Plan.SkipTokenizer
 	t.int("Successful requests:", r.Completed)
 	t.int("Failed requests:", r.Failed)
-	if p.MaxConcurrency > 0 {
-		t.int("Maximum request concurrency:", p.MaxConcurrency)
+	rate, users := configured(p)
+	if users > 0 {
+		t.int("Maximum request concurrency:", users)
 	}
-	if !p.Rate.Unlimited() {
-		t.float("Request rate configured (RPS):", float64(p.Rate))
+	if !rate.Unlimited() {
+		t.float("Request rate configured (RPS):", float64(rate))
 	}
 	t.float("Benchmark duration (s):", r.Duration)
 	t.int("Total input tokens:", r.InputTokens)

@@ -2,6 +2,7 @@ package export
 
 import (
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -59,11 +60,26 @@ func metadataKeys(p *metrics.Plan) object {
 	return o
 }
 
+// configured is the load as vLLM's keys can tell it. One that was searched for is none of them: where the search began is not
+// what was measured.
+func configured(p *metrics.Plan) (rate metrics.Rate, users int) {
+	rate, users = p.Rate, p.MaxConcurrency
+	switch f := p.Find; {
+	case f == nil:
+	case f.Users:
+		users = 0
+	default:
+		rate = metrics.Rate(math.Inf(1))
+	}
+	return rate, users
+}
+
 func loadKeys(p *metrics.Plan) object {
+	rate, users := configured(p)
 	o := object{
-		{"request_rate", float64(p.Rate)},
+		{"request_rate", float64(rate)},
 		{"burstiness", p.Burstiness},
-		{"max_concurrency", orNull(p.MaxConcurrency)},
+		{"max_concurrency", orNull(users)},
 	}
 	if p.Ramp != nil {
 		o = append(o,

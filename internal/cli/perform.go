@@ -71,9 +71,7 @@ func (s *session) measure() (metrics.Run, error) {
 			s.log(metrics.Warn, n)
 		}
 	}
-	if !s.helm.steered() { // else nobody knows how many there were to be
-		run.Unsent = max(0, s.plan.Requests-s.recorder.Snapshot().Totals.Due)
-	}
+	run.Unsent = s.unsent()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	run.Events, run.Reason = s.events, s.reason
@@ -81,6 +79,15 @@ func (s *session) measure() (metrics.Run, error) {
 		run.Reason = err.Error()
 	}
 	return run, err
+}
+
+// unsent is how many requests of the plan have not become due. Where its clock ends the run and the load was steered, nobody
+// knows how many there were to be.
+func (s *session) unsent() int {
+	if s.plan.Duration > 0 && s.helm.steered() {
+		return 0
+	}
+	return max(0, s.plan.Requests-s.recorder.Snapshot().Totals.Due)
 }
 
 // keep computes the report and saves it, with all that stands beside it.

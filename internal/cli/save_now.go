@@ -44,7 +44,7 @@ func (s *session) saveSoFar(path string) error {
 		Client: snapshot.Client, Stamps: &stamps,
 		Server: snapshot.Server, ServerKind: snapshot.ServerKind, ServerAbsent: snapshot.ServerAbsent,
 		GPUs: snapshot.GPUs, GPUsAbsent: snapshot.GPUsAbsent,
-		Unsent: max(0, s.plan.Requests-snapshot.Totals.Due),
+		Unsent: s.unsent(),
 	}
 	s.mu.Lock()
 	run.Events = append(run.Events, s.events...)

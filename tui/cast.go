@@ -13,7 +13,7 @@ import (
 // then one for each piece.
 //
 //	{"version":2,"width":120,"height":40,"timestamp":1795264380}
-//	[0.104312,"o","\u001b[?1049h"]
+//	[0,"o","\u001b[H\u001b[2J"]
 //	[7.220015,"r","80x24"]
 //
 // A writer that fails gets nothing more; the screen does not mind. A nil cast does nothing.
@@ -33,6 +33,10 @@ func newCast(to io.Writer, w, h int, began time.Time, since func() time.Duration
 		Height    int   `json:"height"`
 		Timestamp int64 `json:"timestamp"`
 	}{2, w, h, began.Unix()})
+	if !c.stopped {
+		// The terminal got its alternate screen without us; a player's screen has whatever stood there.
+		c.line([]any{0, "o", "\x1b[H\x1b[2J"})
+	}
 	return c
 }
 

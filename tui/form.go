@@ -202,9 +202,14 @@ func (m *form) key(msg tea.KeyMsg) tea.Cmd {
 		case "left":
 			f.choice = (max(f.choice, 0) + len(f.Choices) - 1) % len(f.Choices)
 			return nil
-		case "right", " ":
+		case "right":
 			f.choice = (f.choice + 1) % len(f.Choices)
 			return nil
+		case " ":
+			if !f.Free { // else it is typed
+				f.choice = (f.choice + 1) % len(f.Choices)
+				return nil
+			}
 		}
 		if !f.Free {
 			return nil

@@ -14,7 +14,7 @@ func (m *form) View() string {
 }
 
 func (m *form) draw(c canvas) {
-	if c.w < 20 || c.h < 4 {
+	if c.w < 20 || c.h < 5 {
 		c.center("the form needs a larger window", label)
 		return
 	}
@@ -24,6 +24,9 @@ func (m *form) draw(c canvas) {
 	c = c.sub(2, 2, c.w-4, c.h-4)
 	bad, words := m.outcome(c.w, c.h)
 	at := min(c.h-len(bad)-len(words), len(m.shown())+2)
+	if len(bad)+len(words) == 0 {
+		at = c.h + 1 // nothing to keep a blank line from
+	}
 	m.drawFields(c.sub(0, 0, c.w, at-1))
 	for i, line := range bad {
 		c.print(0, at+i, line, style{fg: orange})

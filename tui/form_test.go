@@ -69,6 +69,7 @@ func TestForm(t *testing.T) {
 		{"around", []string{"<down>", "<left>"}, "run http://a m2 users 16"},
 		{"a model that is typed", []string{"<down>", "x"}, "run http://a m1x users 16"},
 		{"another load", []string{"<down>", "<down>", "<right>", "<down>", "<back>", "7"}, "run http://a m1 rate 7"},
+		{"a model with a blank", []string{"<down>", "x", " ", "y"}, "run http://a m1x y users 16"},
 		{"letters are no choice", []string{"<down>", "<down>", "x", "y"}, "run http://a m1 users 16"},
 		{"up goes around", []string{"<up>", "0"}, "run http://a m1 users 160"},
 	} {
@@ -122,6 +123,12 @@ func TestFormLookup(t *testing.T) {
 func TestFormSizes(t *testing.T) {
 	golden(t, "form-80x24.txt", testForm(t).View())
 	m := testForm(t)
+	for h := 5; h < 24; h++ { // the field with the cursor is always there
+		m.Update(tea.WindowSizeMsg{Width: 20, Height: h})
+		if view := m.View(); !strings.Contains(view, "› ") {
+			t.Errorf("no field at 20x%d:\n%s", h, view)
+		}
+	}
 	for w := 0; w < 90; w += 7 {
 		for h := 0; h < 30; h += 3 {
 			m.Update(tea.WindowSizeMsg{Width: w, Height: h})

@@ -166,8 +166,23 @@ func TestStageRows(t *testing.T) {
 	check("judged",
 		"00:00 8 req/s 8.0 7.9 90.0ms 100.0% ✓", "00:10 16 req/s 16 16 150ms 96.8% ✓ highest, 93% sure ↓ bend",
 		"00:20 32 req/s 32 17 2.50s 10.0% ! now", "00:30 64 req/s – – – –")
+	levels := s.Levels
+	s.Levels = append(slices.Clone(levels), metrics.LoadLevel{From: 25 * time.Second, To: 30 * time.Second, Offered: 20, Requests: 100, Good: 100, Done: 20, TTFTp99: 100})
+	s.Answer = &metrics.Answer{Bends: true, At: 26, Before: 3, After: 2}
+	for i, r := range (&view{s: &s}).stageRows() {
+		if r.bendAfter != (i == 1) {
+			t.Errorf("up and down again: row %d has the bend %v", i, r.bendAfter)
+		}
+	}
+	s.Levels[0].Offered, s.Levels[1].Offered, s.Levels[2].Offered, s.Levels[3].Offered = 64, 48, 32, 16
+	s.Answer = &metrics.Answer{Bends: true, At: 40, Before: 2, After: 1}
+	for i, r := range (&view{s: &s}).stageRows() {
+		if r.bendAfter != (i == 1) {
+			t.Errorf("down: row %d has the bend %v", i, r.bendAfter)
+		}
+	}
 	s.Plan.Goodput = nil
-	s.Levels, s.Answer = s.Levels[:1], nil
+	s.Levels, s.Answer = levels[:1], nil
 	check("without objectives",
 		"00:00 8 req/s 8.0 7.9 90.0ms –", "00:10 16 req/s 16 8.0 201ms –", "00:20 32 req/s 32 8.0 303ms –  now", "00:30 64 req/s – – – –")
 }

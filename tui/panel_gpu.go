@@ -94,14 +94,30 @@ type gpuColumn struct {
 // gpuColumns are those that fit beside the index, the gauge and its percentage, the least telling left out first.
 func gpuColumns(w int) []gpuColumn {
 	all := []gpuColumn{
-		{"memory", 15, func(g *metrics.GPU) string { return gib(g.MemoryUsed) + " of " + gib(g.MemoryTotal) + "G" }},
+		{"memory", 15, func(g *metrics.GPU) string {
+			switch {
+			case !metrics.Said(g.MemoryUsed):
+				return "–"
+			case !metrics.Said(g.MemoryTotal):
+				return gib(g.MemoryUsed) + "G"
+			}
+			return gib(g.MemoryUsed) + " of " + gib(g.MemoryTotal) + "G"
+		}},
 		{"power", 11, func(g *metrics.GPU) string {
-			if metrics.Said(g.PowerLimit) {
+			switch {
+			case !metrics.Said(g.Power):
+				return "–"
+			case metrics.Said(g.PowerLimit):
 				return said(g.Power) + "/" + said(g.PowerLimit) + "W"
 			}
 			return said(g.Power) + "W"
 		}},
-		{"temp", 7, func(g *metrics.GPU) string { return said(g.Temperature) + "°C" }},
+		{"temp", 7, func(g *metrics.GPU) string {
+			if !metrics.Said(g.Temperature) {
+				return "–"
+			}
+			return said(g.Temperature) + "°C"
+		}},
 		{"clock", 9, func(g *metrics.GPU) string { return clockOf(g.Clock) }},
 	}
 	for _, least := range []string{"clock", "temp", "power"} {

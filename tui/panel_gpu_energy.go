@@ -10,15 +10,15 @@ import (
 // energyWords are what the accelerators used in the stretch that is shown, and what an output token took of it.
 func energyWords(v *view) string {
 	use := gpuUse(v)
-	if !metrics.Said(use.Energy) {
-		return "energy: not given"
-	}
-	out := "energy " + v.scope() + " " + said(use.Energy) + "J"
-	if use.Powered < use.Seen {
-		out += fmt.Sprintf(" (%d of %d)", use.Powered, use.Seen)
-	}
-	if metrics.Said(use.JoulesPerToken) {
-		out += " · " + twoDigits(use.JoulesPerToken) + " J/token"
+	out := "energy: not given"
+	if metrics.Said(use.Energy) {
+		out = "energy " + v.scope() + " " + said(use.Energy) + "J"
+		if use.Powered < use.Seen {
+			out += fmt.Sprintf(" (%d of %d)", use.Powered, use.Seen)
+		}
+		if metrics.Said(use.JoulesPerToken) {
+			out += " · " + twoDigits(use.JoulesPerToken) + " J/token"
+		}
 	}
 	if metrics.Said(use.CostPerMillion) {
 		out += " · cost " + twoDigits(use.CostPerMillion) + " per 1M tokens"

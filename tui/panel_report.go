@@ -45,7 +45,14 @@ func (m *model) reportLines(w int) []string {
 		return nil
 	}
 	if m.written.of != r || m.written.w != w {
-		m.written = writtenReport{r, w, m.cleanReport(w)}
+		m.written = writtenReport{r, w, nil}
+		for _, l := range m.cleanReport(w) {
+			if width(l) > w && !strings.HasPrefix(l, " ") { // such as the answer; a plot has no words
+				m.written.lines = append(m.written.lines, wrap(l, w, 4)...)
+				continue
+			}
+			m.written.lines = append(m.written.lines, l)
+		}
 	}
 	return m.written.lines
 }

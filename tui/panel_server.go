@@ -88,14 +88,17 @@ func drawAbsent(c canvas, why, otherwise string) {
 	}
 }
 
-// drawBroken says on the first line that the figures ended early, and returns what is left of the canvas.
+// drawBroken says on the first lines that the figures ended early, and returns what is left of the canvas.
 func drawBroken(c canvas, v *view) canvas {
 	why := sanitize(v.s.ServerAbsent)
 	if why == "" || c.h < 6 {
 		return c
 	}
-	c.print(0, 0, "! "+why, style{fg: orange, attr: bold})
-	return c.sub(0, 1, c.w, c.h-1)
+	lines := wrap("! "+why, c.w, min(3, c.h/4)) // the reason stands behind an address
+	for y, l := range lines {
+		c.print(0, y, l, style{fg: orange, attr: bold})
+	}
+	return c.sub(0, len(lines), c.w, c.h-len(lines))
 }
 
 // serverTokensPanel shows the tokens by the server's own count, the output beside what came here. They differ where others

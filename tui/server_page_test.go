@@ -109,6 +109,16 @@ func TestServerPageColours(t *testing.T) {
 	golden(t, "colours/server_120x40.txt", strings.ReplaceAll(m.View(), "\x1b", "␛")+"\n")
 }
 
+// Why a page is gone stands behind its address; both are there.
+func TestWhyTheServerIsGone(t *testing.T) {
+	s := gone(watched(mid(), 1))
+	s.ServerAbsent = "reading the server's metrics page at http://gpu-box-17.example.org:8000/metrics: 503 Service Unavailable"
+	m := showing(t, s, "Server", 120, 40)
+	if got := m.View(); !strings.Contains(got, "503 Service") {
+		t.Errorf("it does not say why:\n%s", got)
+	}
+}
+
 // Of a span, energy and tokens are those of the same seconds, whenever somebody looked; of the whole run they are the report's.
 func TestEnergy(t *testing.T) {
 	s := metrics.Snapshot{At: 10 * time.Second, State: metrics.Running, Plan: &metrics.Plan{GPUPrice: 3.6}}
@@ -139,8 +149,24 @@ func TestEnergy(t *testing.T) {
 	for i := range s.GPUs {
 		s.GPUs[i].GPUs = []metrics.GPU{{Power: metrics.Unsaid()}}
 	}
+	if got, want := energyWords(&view{s: &s}), "energy: not given · cost 12.50 per 1M tokens"; got != want {
+		t.Errorf("got %q, want %q", got, want) // time is money, with or without a meter
+	}
+	s.Plan = &metrics.Plan{}
 	if got := energyWords(&view{s: &s}); got != "energy: not given" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// What a tool does not know has no unit.
+func TestUnsaidGPU(t *testing.T) {
+	s, no := watched(mid(), 1), metrics.Unsaid()
+	s.GPUs[len(s.GPUs)-1].GPUs = []metrics.GPU{{Name: "GH200", Use: no, MemoryUsed: no, MemoryTotal: no, Power: no, PowerLimit: 700, Temperature: no, Clock: no}}
+	m := showing(t, s, "Server", 120, 40)
+	for _, bad := range []string{"–G", "–W", "–/", "–°"} {
+		if got := m.View(); strings.Contains(got, bad) {
+			t.Errorf("%q in\n%s", bad, got)
+		}
 	}
 }
 

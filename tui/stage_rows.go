@@ -35,7 +35,7 @@ func (v *view) stageRows() []stageRow {
 			r.within, r.met = share, share >= enough
 		}
 		if a := v.answer(); a != nil {
-			r.bendAfter = a.Bends && a.Before == i
+			r.bendAfter = a.Bends && lastBeforeBend(v.levels(), a) == i
 			r.highest = a.Within && a.Highest == l.Offered && a.Users == l.Users
 		}
 		out = append(out, r)
@@ -55,6 +55,19 @@ func (v *view) stageRows() []stageRow {
 		out[i].now = v.s.State == metrics.Running && v.s.At >= out[i].from && v.s.At < out[i].to
 	}
 	return out
+}
+
+// lastBeforeBend is the level behind which the line of the bend stands in a table in order of time. Where the load rose and
+// fell again, the last level below the bend by load may come after those beyond it; the line is where the charts have it, before
+// the first beyond it. Of a load that only fell it stands before the first below it.
+func lastBeforeBend(levels []metrics.LoadLevel, a *metrics.Answer) int {
+	switch {
+	case a.Before < a.After || a.After < 0 || a.After >= len(levels):
+		return a.Before
+	case a.After > 0 && levels[a.After-1].Offered < levels[a.After].Offered:
+		return a.After - 1
+	}
+	return a.Before - 1
 }
 
 // liveStage is a stage of the plan by what its seconds show so far: of requests that ended in it, not of those that belong to

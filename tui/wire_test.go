@@ -104,6 +104,7 @@ func TestCast(t *testing.T) {
 	c.output([]byte("\xe2"))
 	c.output([]byte("\xff "))
 	want := `{"version":2,"width":80,"height":24,"timestamp":1795264380}
+[0,"o","\u001b[H\u001b[2J"]
 [1.500000,"o","\u001b[31ma<b>"]
 [3.000000,"o","─x"]
 [4.500000,"r","120x40"]
@@ -149,7 +150,7 @@ func FuzzCast(f *testing.F) {
 			rest = rest[n:]
 		}
 		var got strings.Builder
-		for _, l := range strings.Split(strings.TrimSpace(b.String()), "\n")[1:] {
+		for _, l := range strings.Split(strings.TrimSpace(b.String()), "\n")[2:] {
 			var event [3]any
 			if err := json.Unmarshal([]byte(l), &event); err != nil {
 				t.Fatalf("%v in %q", err, l)

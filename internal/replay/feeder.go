@@ -93,6 +93,7 @@ func (f *feeder) catchUp(to time.Duration) {
 func (f *feeder) chunksOf(x *flight, to time.Duration) {
 	for n := len(x.now.Chunks); n < len(x.chunks) && x.chunks[n].At <= to; n++ {
 		c := x.chunks[n]
+		c.Answer = c.Answer || c.At == x.past.FirstAnswer // a journal says only when it began
 		x.now.ReadDelay = f.delays.next(c)
 		x.now.Add(c) // writes over itself: both share their memory
 		f.recorder.Chunk(x.now)

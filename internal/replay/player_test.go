@@ -39,6 +39,26 @@ func TestShowsWhatWasShown(t *testing.T) {
 	}
 }
 
+// A journal says of the visible answer only when it began; it is told as it goes all the same.
+func TestFirstAnswerOfAJournal(t *testing.T) {
+	run, all := drawRun(2, 200, 30*time.Second)
+	at := []time.Duration{25 * time.Second}
+	want := live(run, all, metrics.Look{}, at)[0].FirstAnswer.Count()
+	for i := range all {
+		for k := range all[i].Chunks {
+			all[i].Chunks[k].Answer = false
+		}
+	}
+	playing(t, run, all, func(p *Player, next func() metrics.Snapshot) {
+		p.Pause()
+		p.Seek(at[0])
+		s := next()
+		if n := s.FirstAnswer.Count(); n != want || want == 0 {
+			t.Errorf("%d first answers at %v, want %d", n, at[0], want)
+		}
+	})
+}
+
 // At the end there is the report, the same as from the journal, and going back takes it away.
 func TestEndsWithTheReport(t *testing.T) {
 	run, all := drawRun(1, 300, 20*time.Second)

@@ -108,6 +108,7 @@ func (s *gpuStream) follow(ctx context.Context, p *toolProcess, limit *time.Dura
 				continue
 			}
 			s.spoke, *limit = true, s.options.patience.later
+			s.words = "" // whatever it was, it went on
 			quiet.Reset(*limit)
 			if s.tick.ends(gpu.Index) {
 				if err := s.flush(); err != nil {
@@ -153,7 +154,7 @@ func (s *gpuStream) flush() error {
 // ended says why a tool went away that should not have.
 func (s *gpuStream) ended(p *toolProcess, exit error) error {
 	words := p.words()
-	if words == "" && !s.spoke {
+	if words == "" && (!s.spoke || s.tool.name == "nvidia-smi") { // after figures, others write the names of columns there
 		words = s.words // nvidia-smi complains there
 	}
 	switch {

@@ -115,6 +115,7 @@ func TestWatchGPUsTroubled(t *testing.T) {
 		{"exits early", `echo >&2; echo 'no permission' >&2; echo 'sorry' >&2; exit 4`, 0, "nvidia-smi ended: no permission (exit status 4)"},
 		{"exits later", `echo '0, ` + fakeLine + `'; echo 'lost it' >&2; exit 4`, 1, "nvidia-smi ended: lost it (exit status 4)"},
 		{"complains on its output", `echo 'NVIDIA-SMI has failed because it could not.'; exit 9`, 0, "nvidia-smi ended: NVIDIA-SMI has failed because it could not. (exit status 9)"},
+		{"complains on its output later", `echo '0, ` + fakeLine + `'; echo 'Unable to determine the device handle for GPU0: Unknown Error'; exit 15`, 1, "nvidia-smi ended: Unable to determine the device handle for GPU0: Unknown Error (exit status 15)"},
 		{"is killed", `kill -9 $$`, 0, "nvidia-smi ended: signal: killed"},
 		{"says nothing at all", ``, 0, "nvidia-smi ended without a word"},
 		{"closes its output", `exec >&-; sleep 1000`, 0, "nvidia-smi ended: signal: killed"},

@@ -95,7 +95,10 @@ func refusal(resp *http.Response) error {
 	const most = 200
 	said, _ := io.ReadAll(io.LimitReader(resp.Body, most))
 	text := printable(said)
-	if text != "" {
+	switch {
+	case strings.HasPrefix(text, "<"): // a web page says nothing that the status does not
+		text = ""
+	case text != "":
 		text = ": " + text
 	}
 	return &refused{resp.StatusCode, resp.Status + text}

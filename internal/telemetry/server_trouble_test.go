@@ -105,6 +105,10 @@ func TestServerLookBadPages(t *testing.T) {
 			_, _ = io.WriteString(w, "vllm:num_requests_running 1\n")
 		}, "unexpected EOF"},
 		{"switched off", http.NotFound, "404 Not Found: 404 page not found; some servers have that page only if asked for it"},
+		{"no such page", func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, "<html><head><title>404</title></head><body>nginx</body></html>")
+		}, "404 Not Found; some servers have that page only if asked for it"},
 		{"gone", nil, "refused"},
 	} {
 		url := gone.URL

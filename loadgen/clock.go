@@ -120,14 +120,6 @@ func speedOf(x float64) float64 {
 	return min(x, fastest)
 }
 
-// setSpeed makes the schedule run at a multiple of its own speed from now on; 0 pauses it, and so does what is no speed.
-func (s *steering) setSpeed(now time.Duration, speed float64) {
-	s.change(func() {
-		s.bendAt(now)
-		s.speed = speedOf(speed)
-	})
-}
-
 // setPaused begins or ends a pause, which keeps the speed for afterwards.
 func (s *steering) setPaused(now time.Duration, paused bool) bool {
 	return s.change(func() {

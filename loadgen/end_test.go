@@ -73,7 +73,7 @@ func TestAllEndsAtOnce(t *testing.T) {
 		"abort twice":         func(e *Engine, _ context.CancelFunc) { go e.Abort(); go e.Abort() },
 		"context":             func(_ *Engine, cancel context.CancelFunc) { cancel() },
 		"everything together": func(e *Engine, cancel context.CancelFunc) { go cancel(); go e.Drain(0); go e.Abort(); go e.Drain(at) },
-		"and a new limit":     func(e *Engine, _ context.CancelFunc) { go e.SetLimit(100); go e.Drain(0); go e.SetSpeed(0) },
+		"and a new limit":     func(e *Engine, _ context.CancelFunc) { go e.SetLimit(100); go e.Drain(0); go e.Pause() },
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {

@@ -98,8 +98,15 @@ func (l *limiter) wait() {
 	l.mu.Unlock()
 	if emptied != nil {
 		<-emptied
+		l.settle()
 	}
 	l.work.Wait()
+}
+
+// settle returns when whoever took the last job from the queue has started it, too.
+func (l *limiter) settle() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 }
 
 // setLimit changes the limit, 0 for none. A lower one takes effect as running jobs end.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -86,11 +87,11 @@ func TestRuns(t *testing.T) {
 			want: []want{{0, 0, 4, ""}, {2, 2, 6, ""}}},
 		{name: "a duration is in the time of the run, not of the schedule", n: 9, server: answer(second),
 			change: func(o *Options) { o.Schedule, o.Limit, o.Until = every(2*second, 9), 4, 4250*time.Millisecond },
-			steer:  func(e *Engine) { e.SetSpeed(2) },
+			steer:  setSpeed(2),
 			want:   []want{{0, 0, 1, ""}, {2, 2, 3, ""}, {3.25, 3.25, 4.25, ""}, {4.25, 4.25, 5.25, ""}}},
 		{name: "a duration ends a pause", n: 9, server: answer(5 * second),
 			change: func(o *Options) { o.Schedule, o.Limit, o.Until = every(2*second, 9), 1, 4*second },
-			steer:  func(e *Engine) { e.SetSpeed(0) },
+			steer:  setSpeed(0),
 			want:   []want{{0, 0, 5, ""}, {2, never, 4, metrics.Cancelled}}},
 		{name: "a higher limit lets waiting ones go", n: 3, server: answer(4 * second),
 			change: func(o *Options) { o.Schedule, o.Limit = every(0, 3), 1 },
@@ -106,7 +107,7 @@ func TestRuns(t *testing.T) {
 			want:   []want{{0, 0, 4, ""}, {0, 0, 4, ""}, {0, 4, 8, ""}, {0, 8, 12, ""}}},
 		{name: "speed", n: 4, server: answer(second),
 			change: func(o *Options) { o.Schedule, o.Limit = every(2*second, 4), 0 },
-			steer:  func(e *Engine) { e.SetSpeed(2) },
+			steer:  setSpeed(2),
 			want:   []want{{0, 0, 1, ""}, {2, 2, 3, ""}, {3.25, 3.25, 4.25, ""}, {4.25, 4.25, 5.25, ""}}},
 		{name: "drain lets running ones end and drops held ones", n: 4, server: answer(4 * second),
 			change: func(o *Options) { o.Schedule, o.Limit = every(second, 4), 2 },
@@ -145,6 +146,26 @@ func TestRuns(t *testing.T) {
 				check(t, book.all, c.want)
 			})
 		})
+	}
+}
+
+// Who waits for the end waits for the last job that a pause held back as well. Mostly for the race detector: the moment at which
+// it could be missed is short.
+func TestWaitKnowsWhatAPauseHeldBack(t *testing.T) {
+	for range 2000 {
+		l := limiter{paused: true}
+		j := &job{first: &metrics.Request{}, begun: make(chan struct{})}
+		l.submit(j)
+		over := make(chan struct{})
+		go func() { l.wait(); close(over) }()
+		runtime.Gosched()
+		l.setPaused(false)
+		<-over
+		select {
+		case <-j.begun:
+		default:
+			t.Fatal("the wait was over before the last job had begun")
+		}
 	}
 }
 

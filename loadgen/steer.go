@@ -3,9 +3,6 @@ package loadgen
 // SetLimit changes how many requests may be in flight, 0 for no limit.
 func (e *Engine) SetLimit(n int) { e.limiter.setLimit(n) }
 
-// SetSpeed makes the rest of the schedule run at a multiple of its own speed; 0 stops the arrivals.
-func (e *Engine) SetSpeed(speed float64) { e.steer.setSpeed(e.clock.now(), speed) }
-
 // SetRate leaves the plan's schedule for good: from now on requests arrive at a rate per second, with gaps that
 // Options.Steered draws. What is no rate, 0 included, stops the arrivals until the next call. A pause stays one. It returns
 // false where there is nothing to set: nothing more is sent, or the load is a closed loop, which SetLimit steers.

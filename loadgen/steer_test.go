@@ -53,8 +53,11 @@ func byIndex(l *logbook) []metrics.Request {
 }
 
 func setRate(perSecond float64) func(*Engine) { return func(e *Engine) { e.SetRate(perSecond) } }
-func pause(e *Engine)                         { e.Pause() }
-func resume(e *Engine)                        { e.Resume() }
+func setSpeed(x float64) func(*Engine) {
+	return func(e *Engine) { e.steer.setSpeed(e.clock.now(), x) }
+}
+func pause(e *Engine)  { e.Pause() }
+func resume(e *Engine) { e.Resume() }
 
 // What steering does to a run, to the microsecond. Gaps are even, so at a rate of 2 an arrival follows every half second.
 func TestSteeredRuns(t *testing.T) {

@@ -102,7 +102,7 @@ func (l *levels) came(cause time.Duration, index int) {
 	}
 	v.scheduled++
 	if r := l.plan.Ramp; r != nil && r.Over == 0 && v.set == nil {
-		gap := min(1/l.plan.rampRate(index), longestGap)
+		gap := min(1/l.plan.RampRate(index), longestGap)
 		v.gaps += time.Duration(gap * float64(time.Second))
 	}
 }

@@ -145,13 +145,14 @@ type Ramp struct {
 // RateOf is the rate before request index, from 0, of n that a ramp over the requests asks for, in requests per second.
 func (r *Ramp) RateOf(index, n int) float64 { return r.part(float64(index) / float64(max(n-1, 1))) }
 
-// rampRate is the rate before a request, by its index, that the plan's ramp over the requests asks for.
-func (p *Plan) rampRate(index int) float64 {
+// RampRate is the rate before a request, by its index, that the plan's ramp over the requests asks for; beyond the last of them
+// that before the last.
+func (p *Plan) RampRate(index int) float64 {
 	n := p.Ramp.Requests
 	if n == 0 {
 		n = p.Requests
 	}
-	return p.Ramp.RateOf(index, n)
+	return p.Ramp.RateOf(min(index, max(n-1, 0)), n)
 }
 
 // RateAt is the rate a ramp in time asks for, in requests per second.

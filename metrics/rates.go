@@ -56,7 +56,7 @@ func (s *rateSteps) add(q *Request) {
 	if s.plan == nil || q.Due == Never || q.Turn > 0 { // later turns come when the one before is over
 		return
 	}
-	k := min(wholeRate(s.plan.rampRate(q.Index))-s.from, mostRateSteps-1)
+	k := min(wholeRate(s.plan.RampRate(q.Index))-s.from, mostRateSteps-1)
 	if k <= 0 {
 		return
 	}

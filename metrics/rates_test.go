@@ -150,6 +150,8 @@ func TestRampCutShort(t *testing.T) {
 func TestRampRates(t *testing.T) {
 	lin := Ramp{Strategy: "linear", From: 2, To: 8, Over: time.Minute}
 	exp := Ramp{Strategy: "exponential", From: 2, To: 8, Over: time.Minute}
+	plan := Plan{Ramp: &Ramp{Strategy: "linear", From: 2, To: 8}, Requests: 7}
+	cut := Plan{Ramp: &Ramp{Strategy: "linear", From: 2, To: 8, Requests: 7}, Requests: 4}
 	for _, c := range []struct {
 		got, want float64
 	}{
@@ -157,6 +159,8 @@ func TestRampRates(t *testing.T) {
 		{exp.RateAt(30 * time.Second), 4},
 		{lin.RateOf(0, 7), 2}, {lin.RateOf(3, 7), 5}, {lin.RateOf(6, 7), 8}, {exp.RateOf(3, 7), 4},
 		{lin.RateOf(0, 1), 2}, {lin.RateOf(0, 0), 2},
+		{plan.RampRate(3), 5}, {plan.RampRate(6), 8}, {cut.RampRate(3), 5},
+		{plan.RampRate(7), 8}, {plan.RampRate(999), 8}, // a load that was set may go on beyond the plan
 	} {
 		if !near(c.got, c.want) {
 			t.Errorf("%v, want %v", c.got, c.want)

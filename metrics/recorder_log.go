@@ -11,8 +11,7 @@ const (
 	marksKept = 1000
 )
 
-// Log adds an event to the log. Objectives that it says are in force from here on are; to set them with SetObjectives as well
-// does no harm.
+// Log adds an event to the log. Objectives that it says are in force from here on are set.
 func (r *Recorder) Log(e Event) {
 	if e.Objectives != nil {
 		r.SetObjectives(*e.Objectives)

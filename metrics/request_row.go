@@ -56,3 +56,12 @@ type Look struct {
 	// Open asks for Snapshot.Opened: the index of a request plus one, 0 for none.
 	Open int
 }
+
+// With is what two viewers want to see together: of two opened requests that of the first.
+func (l Look) With(o Look) Look {
+	l.Rows = l.Rows || o.Rows
+	if l.Open == 0 {
+		l.Open = o.Open
+	}
+	return l
+}

@@ -72,7 +72,7 @@ func playSpeed(factor float64) func(*model, string) tea.Cmd {
 		if math.IsNaN(speed) || speed <= 0 {
 			speed = 1
 		}
-		speed = min(max(speed*factor, slowest), fastest)
+		speed = min(max(speed*factor, slowest), max(speed, fastest)) // a very long run begins with more
 		m.speed = playWish{speed, wishTicks}
 		m.player.SetSpeed(speed)
 		m.say("speed " + speedText(speed))

@@ -1,7 +1,5 @@
 package tui
 
-import "benchtop/metrics"
-
 // panel is a box with a title. title and draw see nothing but the view.
 type panel struct {
 	name  string
@@ -27,13 +25,6 @@ func panelNamed(name string) (panel, bool) {
 		}
 	}
 	return panel{}, false
-}
-
-// View draws the panel alone, border included, without colour.
-func (p panel) View(s *metrics.Snapshot, w, h int) string {
-	sf := newSurface(w, h)
-	p.frame(sf.all(), &view{s: s, mono: true}, false)
-	return sf.render(&palette{mono: true})
 }
 
 // frame draws the border, the title and what is inside. A panel that panics says so and harms nobody else.

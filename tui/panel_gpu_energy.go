@@ -40,10 +40,10 @@ func gpuUse(v *view) metrics.GPUReport {
 		return metrics.GPUsOver(s.GPUs, plan.Warmup, endless, work)
 	}
 	from, to = lookedAt(s.GPUs, from, to)
-	for i := range s.Windows {
-		if mid := s.Windows[i].Start + time.Second/2; mid > from && mid <= to {
-			work.OutputTokens += s.Windows[i].OutputTokens
-		}
+	const half = time.Second / 2 // a second counts where its middle is
+	ws := within(s.Windows, from-half+1, to-half+1)
+	for i := range ws {
+		work.OutputTokens += ws[i].OutputTokens
 	}
 	work.Length = to - from
 	return metrics.GPUsOver(s.GPUs, from, to, work)

@@ -96,17 +96,14 @@ func (t targets) at(at time.Duration) float64 {
 	if i < 0 {
 		return positive(t.plan.Target(at))
 	}
-	e, s := t.set[i], t.set[i].Set
-	switch {
+	switch s := t.set[i].Set; {
 	case s.Paused:
 		return 0
 	case s.Rate <= 0:
 		return math.NaN()
-	case s.RampTo > 0 && s.RampOver > 0:
-		part := min(max((at-e.At).Seconds()/s.RampOver.Seconds(), 0), 1)
-		return positive(s.Rate + (s.RampTo-s.Rate)*part)
+	default:
+		return positive(s.LoadAt(at - t.set[i].At))
 	}
-	return positive(s.Rate)
 }
 
 func positive(v float64) float64 {

@@ -90,7 +90,7 @@ func drawCache(c canvas, v *view) {
 	accepted := total(all, func(s *metrics.ServerSecond) float64 { return s.AcceptedTokens })
 	drafts := total(all, func(s *metrics.ServerSecond) float64 { return s.DraftTokens })
 	from, to := v.stretch()
-	sums := metrics.ServerOver(v.s.Server, from, to)
+	sums := metrics.ServerOver(all, from, to)
 	step := min(max(1, c.h/3), 2) // lines from one to the next
 	drawShare(c, 0, v, "prefix hits", sums.HitRate, hits, queries)
 	drawShare(c, step, v, "drafts kept", sums.Acceptance, accepted, drafts)

@@ -43,6 +43,7 @@ func TestReplayKeys(t *testing.T) {
 		{true, 2, []string{"<", "<", "<"}, "[speed 1 speed 0.5 speed 0.25]"},
 		{true, 0.125, []string{"<"}, "[speed 0.125]"},
 		{true, 1024, []string{">"}, "[speed 1024]"},
+		{true, 4000, []string{">"}, "[speed 4000]"}, // where a very long run begins
 		{true, 1, []string{","}, "[seek 52.4s]"},
 		{true, 1, []string{",", ","}, "[seek 52.4s seek 42.4s]"},
 		{true, 1, []string{".", ".", "."}, "[seek 1m12.4s seek 1m20s seek 1m20s]"},

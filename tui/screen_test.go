@@ -246,6 +246,13 @@ func TestResizeStorm(t *testing.T) {
 	}
 }
 
+// View draws a panel alone, border included, without colour.
+func (p panel) View(s *metrics.Snapshot, w, h int) string {
+	sf := newSurface(w, h)
+	p.frame(sf.all(), &view{s: s, mono: true}, false)
+	return sf.render(&palette{mono: true})
+}
+
 // TestPanelsAtEverySize draws each panel alone, small sizes one by one.
 func TestPanelsAtEverySize(t *testing.T) {
 	s := judge(done())

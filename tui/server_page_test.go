@@ -119,6 +119,26 @@ func TestWhyTheServerIsGone(t *testing.T) {
 	}
 }
 
+// What is counted of a span is of the same looks as the shares that stand beside it: those after its beginning, up to its end.
+func TestLooksOfASpan(t *testing.T) {
+	s := mid()
+	for i := 1; i <= 60; i++ {
+		look := metrics.ServerSecond{At: time.Duration(i) * time.Second, Took: time.Second, PrefixQueries: 100, PrefixHits: float64(i)}
+		s.Server = append(s.Server, look)
+	}
+	hits := func(l *metrics.ServerSecond) float64 { return l.PrefixHits }
+	queries := func(l *metrics.ServerSecond) float64 { return l.PrefixQueries }
+	for _, back := range []time.Duration{0, 5 * time.Second} {
+		v := view{s: &s, span: 10 * time.Second, back: back}
+		from, to := v.stretch()
+		all := v.serverSpan()
+		got, want := total(all, hits)/total(all, queries), metrics.ServerOver(s.Server, from, to).HitRate
+		if len(all) == 0 || got != want {
+			t.Errorf("back %s: %d looks with a share of %v, want %v", back, len(all), got, want)
+		}
+	}
+}
+
 // Of a span, energy and tokens are those of the same seconds, whenever somebody looked; of the whole run they are the report's.
 func TestEnergy(t *testing.T) {
 	s := metrics.Snapshot{At: 10 * time.Second, State: metrics.Running, Plan: &metrics.Plan{GPUPrice: 3.6}}

@@ -71,12 +71,13 @@ func perTook(s *metrics.ServerSecond, n float64) float64 {
 	return n / s.Took.Seconds()
 }
 
-// serverSpan are the looks at the server within the span, or of the whole run.
+// serverSpan are the looks at the server within the span, or of the whole run: those that metrics.ServerOver sums up, as a look
+// tells of the time before it.
 func (v *view) serverSpan() []metrics.ServerSecond {
 	from, to := v.stretch()
 	all := v.s.Server
-	all = all[sort.Search(len(all), func(i int) bool { return all[i].At >= from }):]
-	return all[:sort.Search(len(all), func(i int) bool { return all[i].At >= to })]
+	all = all[sort.Search(len(all), func(i int) bool { return all[i].At > from }):]
+	return all[:sort.Search(len(all), func(i int) bool { return all[i].At > to })]
 }
 
 // stretch is the part of the run that figures are of: the span, or all of it but the warm-up.

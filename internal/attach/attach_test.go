@@ -226,6 +226,29 @@ func TestBadViewers(t *testing.T) {
 	until(t, v, func(metrics.Snapshot) bool { return true })
 }
 
+// A viewer that has stopped reading, such as one that was suspended, does not hold up the end of the run.
+func TestCloseDoesNotWaitForASlowViewer(t *testing.T) {
+	r := newRun()
+	for i := range 20_000 { // more than a socket takes
+		r.request(i, time.Duration(i)*time.Second, 40*time.Millisecond)
+	}
+	h := host(t, r)
+	conn, err := net.Dial("unix", h.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := json.NewEncoder(conn).Encode(hello{protocol, "v1"}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(500 * time.Millisecond) // the host is in the middle of the first frame
+	began := time.Now()
+	h.Close()
+	if took := time.Since(began); took > 4*lastWord {
+		t.Errorf("closing took %s", took)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	h := host(t, newRun())
 	if _, err := Dial(h.path, "v2"); err == nil || !strings.Contains(err.Error(), "v1") || !strings.Contains(err.Error(), "v2") {

@@ -20,6 +20,8 @@ const (
 	frameEvery = 500 * time.Millisecond
 	// slowest is how long a viewer may take for a frame, and for its first words, before it is dropped.
 	slowest = 10 * time.Second
+	// lastWord is how long a viewer may take for a frame once the host is closed: the end of the run waits for it.
+	lastWord = time.Second
 	// mostViewers at a time, and the longest command of one.
 	mostViewers = 8
 	mostCommand = 64 << 10
@@ -125,7 +127,10 @@ func (h *Host) serve(conn net.Conn) {
 	ctx, cancel := context.WithCancel(h.ctx)
 	defer cancel()
 	defer conn.Close()
-	unblock := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Now()) })
+	unblock := context.AfterFunc(ctx, func() {
+		_ = conn.SetReadDeadline(time.Now())
+		_ = conn.SetWriteDeadline(time.Now().Add(lastWord))
+	})
 	defer unblock()
 
 	_ = conn.SetDeadline(time.Now().Add(slowest))
@@ -165,17 +170,20 @@ func (h *Host) send(ctx context.Context, conn net.Conn, notices <-chan string, l
 	tick := time.NewTicker(frameEvery)
 	defer tick.Stop()
 	notice := ""
-	put := func(limit time.Duration) bool {
+	put := func() bool {
 		f := sent.next(h.run.Snapshot())
 		f.Snapshot.Notice, notice = notice, ""
 		f.Control = h.run.Controllable()
 		if f.Snapshot.State == metrics.Finished {
 			tick.Stop()
 		}
-		_ = conn.SetWriteDeadline(time.Now().Add(limit))
+		_ = conn.SetWriteDeadline(time.Now().Add(slowest))
+		if ctx.Err() != nil { // else it is shortened when ctx ends
+			_ = conn.SetWriteDeadline(time.Now().Add(lastWord))
+		}
 		return enc.Encode(&f) == nil && out.Flush() == nil
 	}
-	for put(slowest) {
+	for put() {
 		select {
 		case <-tick.C:
 		case <-looked:
@@ -183,7 +191,7 @@ func (h *Host) send(ctx context.Context, conn net.Conn, notices <-chan string, l
 		case <-ctx.Done():
 			// The last thing a viewer should see is how it ended.
 			if sent.last.State != metrics.Finished {
-				put(time.Second)
+				put()
 			}
 			return
 		}
@@ -253,10 +261,7 @@ func (h *Host) look(conn net.Conn, l metrics.Look) {
 	}
 	all := l
 	for _, other := range h.looks {
-		all.Rows = all.Rows || other.Rows
-		if all.Open == 0 {
-			all.Open = other.Open
-		}
+		all = all.With(other)
 	}
 	h.run.Look(all)
 }

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"benchtop/export"
@@ -57,11 +55,9 @@ func runAttach(env *environment, args []string) int {
 		return env.fail(exitFailed, fmt.Errorf("cannot join the run at %s: %w", path, err))
 	}
 	defer viewer.Close()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
 	o := screen.options(viewer.Snapshots(), viewer)
 	o.ReadOnly, o.Attached = !viewer.Controls(), true
-	if err := tui.Run(ctx, o); err != nil && ctx.Err() == nil && !errors.Is(err, tui.ErrTerminal) {
+	if _, err := onTerminal(func(ctx context.Context) error { return tui.Run(ctx, o) }); err != nil {
 		return env.fail(exitFailed, err)
 	}
 	if err := viewer.Err(); err != nil {
@@ -148,10 +144,7 @@ func (s *session) lookAs(who int, l metrics.Look) {
 	s.looks[who] = l
 	var all metrics.Look
 	for _, l := range s.looks {
-		all.Rows = all.Rows || l.Rows
-		if all.Open == 0 {
-			all.Open = l.Open
-		}
+		all = all.With(l)
 	}
 	s.recorder.Look(all)
 }

@@ -114,12 +114,6 @@ func (o *findOptions) inWords(slo metrics.SLO) string {
 		" (ms), held for " + export.Duration(o.hold)
 }
 
-// enoughGood is the share of good requests that a plan asks for.
-func enoughGood(p *metrics.Plan) float64 {
-	share, _ := p.EnoughGood()
-	return share
-}
-
 const (
 	// verdictEvery is how often a search looks at what its load came to.
 	verdictEvery = 100 * time.Millisecond

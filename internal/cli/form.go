@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"benchtop/export"
@@ -49,11 +47,14 @@ const (
 
 // runForm asks for a benchmark on the terminal and runs it.
 func runForm(env *environment) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	values, chosen, err := tui.Form(ctx, formOptions())
-	stop()
+	var values map[string]string
+	var chosen bool
+	left, err := onTerminal(func(ctx context.Context) (err error) {
+		values, chosen, err = tui.Form(ctx, formOptions())
+		return err
+	})
 	switch {
-	case errors.Is(err, tui.ErrTerminal) || ctx.Err() != nil && err != nil:
+	case left:
 		return exitHangup
 	case err != nil:
 		return env.fail(exitFailed, err)

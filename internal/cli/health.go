@@ -13,8 +13,8 @@ import (
 )
 
 // watchClient samples the client itself once a second until ctx ends, and then a last time, and tells what it finds: in the
-// log, the journal and, through the recorder, on the screen. dialled connections are not the run's. It returns the samples.
-func (s *session) watchClient(ctx context.Context, dialled int) []metrics.ClientSecond {
+// log, the journal and, through the recorder, on the screen. dialled connections are not the run's.
+func (s *session) watchClient(ctx context.Context, dialled int) {
 	process := telemetry.WatchProcess()
 	defer process.Close()
 	w := clientWatch{session: s, process: process, before: loadgen.ConnectionStats{Dialled: dialled}}
@@ -26,7 +26,7 @@ func (s *session) watchClient(ctx context.Context, dialled int) []metrics.Client
 			w.sample()
 		case <-ctx.Done():
 			w.sample()
-			return w.seconds
+			return
 		}
 	}
 }
@@ -36,7 +36,6 @@ type clientWatch struct {
 	session *session
 	process *telemetry.Process
 	before  loadgen.ConnectionStats
-	seconds []metrics.ClientSecond
 	verdict turning
 	told    int
 }
@@ -49,7 +48,6 @@ func (w *clientWatch) sample() {
 	w.before = now
 	second = w.session.recorder.Client(second)
 	w.session.journal.Client(second)
-	w.seconds = append(w.seconds, second)
 	w.tell(&second)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,19 +50,16 @@ func (s *session) measure() (metrics.Run, error) {
 	watch.Go(func() { s.walkStages(s.untilStopped(watching)) })
 	watch.Go(func() { s.steer(s.untilStopped(watching)) })
 	watch.Go(func() { s.search(s.untilStopped(watching)) })
-	var seconds []metrics.ClientSecond
 	dialled := s.load.Connections.Stats().Dialled // ahead of the run
-	watch.Go(func() { seconds = s.watchClient(watching, dialled) })
-	run := metrics.Run{Plan: s.plan}
-	watch.Go(func() { run.Server, run.ServerKind, run.ServerAbsent = s.watchServer(watching) })
-	watch.Go(func() { run.GPUs, run.GPUsAbsent = s.watchGPUs(watching) })
+	watch.Go(func() { s.watchClient(watching, dialled) })
+	watch.Go(func() { s.watchServer(watching) })
+	watch.Go(func() { s.watchGPUs(watching) })
 	watch.Go(func() { s.judge(watching) })
 	err := s.engine.Run(context.Background(), s.source)
-	run.Ended = s.engine.Ended()
 	stop()
 	watch.Wait()
-	stamps := s.recorder.Stamps()
-	run.Client, run.Stamps = seconds, &stamps
+	run := s.soFar()
+	run.Ended = s.engine.Ended()
 	if s.load.ProbeRate > 0 {
 		probes := s.engine.Probes()
 		run.Probes = &probes
@@ -71,23 +69,37 @@ func (s *session) measure() (metrics.Run, error) {
 			s.log(metrics.Warn, n)
 		}
 	}
-	run.Unsent = s.unsent()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	run.Events, run.Reason = s.events, s.reason
+	run.Events, run.Reason = s.events, s.reason // what was logged meanwhile as well
 	if run.Reason == "" && err != nil {
 		run.Reason = err.Error()
 	}
 	return run, err
 }
 
+// soFar is what is known of the run by now beside its requests, but for how it ended.
+func (s *session) soFar() metrics.Run {
+	snapshot, stamps := s.recorder.Snapshot(), s.recorder.Stamps()
+	run := metrics.Run{
+		Plan: s.plan, Client: snapshot.Client, Stamps: &stamps,
+		Server: snapshot.Server, ServerKind: snapshot.ServerKind, ServerAbsent: snapshot.ServerAbsent,
+		GPUs: snapshot.GPUs, GPUsAbsent: snapshot.GPUsAbsent,
+		Unsent: s.unsent(snapshot.Totals.Due),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	run.Events = slices.Clone(s.events)
+	return run
+}
+
 // unsent is how many requests of the plan have not become due. Where its clock ends the run and the load was steered, nobody
 // knows how many there were to be.
-func (s *session) unsent() int {
+func (s *session) unsent(due int) int {
 	if s.plan.Duration > 0 && s.helm.steered() {
 		return 0
 	}
-	return max(0, s.plan.Requests-s.recorder.Snapshot().Totals.Due)
+	return max(0, s.plan.Requests-due)
 }
 
 // keep computes the report and saves it, with all that stands beside it.

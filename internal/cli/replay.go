@@ -2,12 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"os"
-	"os/signal"
-	"syscall"
 
-	"benchtop/export"
 	"benchtop/internal/replay"
 	"benchtop/metrics"
 	"benchtop/tui"
@@ -15,11 +10,7 @@ import (
 
 // replayRun plays a saved run on the dashboard until the user leaves it.
 func replayRun(file string, screen *screenOptions, baseline *tui.Baseline) error {
-	path, err := journalOf(file)
-	if err != nil {
-		return err
-	}
-	run, requests, err := export.ReadJournal(path)
+	run, requests, err := readRun(file)
 	if err != nil {
 		return err
 	}
@@ -27,18 +18,18 @@ func replayRun(file string, screen *screenOptions, baseline *tui.Baseline) error
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	snapshots := player.Run(ctx)
-	o := screen.options(snapshots, replayed{player: player})
-	o.Player, o.Baseline, o.Quiet = player, baseline, true
-	err = tui.Run(ctx, o)
-	stop()
-	for range snapshots { // until the player has ended
-	}
-	if ctx.Err() != nil || errors.Is(err, tui.ErrTerminal) {
-		return nil
-	}
+	_, err = onTerminal(func(ctx context.Context) error {
+		playing, stop := context.WithCancel(ctx)
+		snapshots := player.Run(playing)
+		defer func() {
+			stop()
+			for range snapshots { // until the player has ended
+			}
+		}()
+		o := screen.options(snapshots, replayed{player: player})
+		o.Player, o.Baseline, o.Quiet = player, baseline, true
+		return tui.Run(ctx, o)
+	})
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,11 +69,7 @@ func runReport(env *environment, args []string) int {
 
 // reportOn prints the report of one file.
 func reportOn(w io.Writer, file string, asJSON, plots bool) error {
-	path, err := journalOf(file)
-	if err != nil {
-		return err
-	}
-	run, requests, err := export.ReadJournal(path)
+	run, requests, err := readRun(file)
 	if err != nil {
 		return err
 	}
@@ -83,6 +80,15 @@ func reportOn(w io.Writer, file string, asJSON, plots bool) error {
 		err = printReport(w, report, plots)
 	}
 	return errors.Join(damaged, err)
+}
+
+// readRun reads the run of a file from the journal that belongs to it.
+func readRun(file string) (metrics.Run, iter.Seq2[metrics.Request, error], error) {
+	path, err := journalOf(file)
+	if err != nil {
+		return metrics.Run{}, nil, err
+	}
+	return export.ReadJournal(path)
 }
 
 // journalOf finds the journal that belongs to a file.

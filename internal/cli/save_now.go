@@ -37,18 +37,8 @@ func (s *session) Save() string {
 }
 
 func (s *session) saveSoFar(path string) error {
-	snapshot := s.recorder.Snapshot()
-	stamps := s.recorder.Stamps()
-	run := metrics.Run{
-		Plan: s.plan, Ended: time.Since(s.load.Start).Round(time.Microsecond), Reason: "saved while it was on",
-		Client: snapshot.Client, Stamps: &stamps,
-		Server: snapshot.Server, ServerKind: snapshot.ServerKind, ServerAbsent: snapshot.ServerAbsent,
-		GPUs: snapshot.GPUs, GPUsAbsent: snapshot.GPUsAbsent,
-		Unsent: s.unsent(),
-	}
-	s.mu.Lock()
-	run.Events = append(run.Events, s.events...)
-	s.mu.Unlock()
+	run := s.soFar()
+	run.Ended, run.Reason = time.Since(s.load.Start).Round(time.Microsecond), "saved while it was on"
 	report, err := metrics.Summarize(s.journal.Records(), run)
 	if err != nil {
 		return fmt.Errorf("reading the journal: %w", err)

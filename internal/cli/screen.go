@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -89,6 +92,17 @@ func (o *screenOptions) options(snapshots <-chan metrics.Snapshot, control tui.C
 		Bandwidth: 1000 * o.bandwidth, Report: reportPage,
 		ASCII: o.ascii || tui.PlainTerminal(os.Getenv),
 	}
+}
+
+// onTerminal lets show have the terminal until it ends, or until a signal says that it is time to go. left says that a signal or
+// the loss of the terminal ended it, which is no error.
+func onTerminal(show func(context.Context) error) (left bool, err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if err = show(ctx); ctx.Err() != nil || errors.Is(err, tui.ErrTerminal) {
+		return true, nil
+	}
+	return false, err
 }
 
 // reportPage is the report as a page of the dashboard. It begins with what stands last on the normal screen, the answer, since

@@ -81,14 +81,11 @@ func (s *session) run() int {
 	s.ran, s.over, s.told, s.noMore = make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	s.plan.Started = time.Now()
 	dashboard := s.screen.dashboard(s.env) && !s.lost
-	if s.screen.record != "" {
-		if err := s.openRecording(dashboard); err != nil {
-			return s.env.fail(exitUsage, err)
-		}
-	}
-	files, err := s.save.reserve(s.plan)
+	err := s.openRecording(dashboard)
 	if err == nil {
-		s.files = files
+		s.files, err = s.save.reserve(s.plan)
+	}
+	if err == nil {
 		err = s.begin()
 	}
 	if err != nil {
@@ -152,15 +149,18 @@ func (s *session) show(ctx context.Context, snapshots <-chan metrics.Snapshot) e
 	return tui.Run(ctx, o)
 }
 
-// openRecording creates the file that gets what the dashboard shows.
+// openRecording creates the file that gets what the dashboard shows, if somebody asked for it.
 func (s *session) openRecording(dashboard bool) error {
+	if s.screen.record == "" {
+		return nil
+	}
 	if !dashboard {
 		s.env.warn([]string{"--record: there is no dashboard to record"})
 		return nil
 	}
 	f, err := os.Create(s.screen.record)
 	if err != nil {
-		return fmt.Errorf("--record: %w; choose another file", err)
+		return usageError{fmt.Errorf("--record: %w; choose another file", err)}
 	}
 	s.recording = f
 	return nil
@@ -200,7 +200,8 @@ func (s *session) begin() (err error) {
 	}
 	observers := []loadgen.Observer{s.recorder, journaled{s.journal}}
 	if s.plan.Find != nil {
-		s.trial = steering.NewTrial(s.plan.Goodput, enoughGood(&s.plan))
+		enough, _ := s.plan.EnoughGood()
+		s.trial = steering.NewTrial(s.plan.Goodput, enough)
 		observers = append(observers, s.trial)
 	}
 	s.helm = newHelm(s)

@@ -205,7 +205,6 @@ func (s *session) SetObjectives(slo metrics.SLO) string {
 		return "the run is over"
 	}
 	slo = slices.Clone(slo)
-	s.recorder.SetObjectives(slo)
 	if s.trial != nil {
 		s.trial.SetObjectives(slo)
 	}

@@ -55,11 +55,15 @@ func (h *helm) untilNextStage() time.Duration {
 	return time.Hour
 }
 
-// follow carries out an order of the user's, which ends a search.
+// follow carries out an order of the user's, which ends a search. One that was given in time but comes too late, because nothing
+// new is sent any more, is forgotten: the run was not steered by it.
 func (h *helm) follow(ctx context.Context, o metrics.Order) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.waiting--
+	if ctx.Err() != nil || !h.session.engine.Sending() {
+		return
+	}
 	if h.giveUp != nil {
 		h.giveUp()
 		h.giveUp, h.state.Search = nil, ""
@@ -285,15 +289,11 @@ func (h *helm) planned(at time.Duration) metrics.LoadSetting {
 	case h.inUsers:
 		return metrics.LoadSetting{Users: p.MaxConcurrency}
 	case r != nil && r.Over == 0: // over the requests
-		n := r.Requests
-		if n == 0 {
-			n = p.Requests
-		}
 		sent := 0
 		if e := h.session.engine; e != nil {
 			sent = e.Dispatched()
 		}
-		return metrics.LoadSetting{Rate: r.RateOf(min(sent, max(n-1, 0)), n)}
+		return metrics.LoadSetting{Rate: p.RampRate(sent)}
 	case r != nil && at < r.Over:
 		return metrics.LoadSetting{Rate: r.RateAt(at), RampTo: r.To, RampOver: (r.Over - at).Round(time.Second)}
 	}

@@ -93,6 +93,62 @@ func dueIn(s *session, from, to int) (n int) {
 	return n
 }
 
+// Once the load was set nobody knows how many requests there were to be, in a result of the run so far as little as in the last.
+func TestSteeredSoFar(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, end := steeredSession(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Duration: 20 * time.Second, Requests: 40}, 1)
+		defer end()
+		var offsets []time.Duration
+		for i := range 40 {
+			offsets = append(offsets, time.Duration(i+1)*500*time.Millisecond)
+		}
+		s.load.Schedule = loadgen.At(offsets)
+		if err := s.begin(); err != nil {
+			t.Fatal(err)
+		}
+		var unsent []int
+		for _, at := range []time.Duration{5250 * time.Millisecond, 15 * time.Second} {
+			time.AfterFunc(at, func() { unsent = append(unsent, s.soFar().Unsent) })
+		}
+		time.AfterFunc(10*time.Second, func() { s.Steer(metrics.Order{Do: metrics.SetLoad, Value: 1}) })
+		run, err := s.measure()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := []int{30, 0}; !slices.Equal(unsent, want) || run.Unsent != 0 {
+			t.Errorf("%d were unsent, want %d, and %d in the end", unsent, want, run.Unsent)
+		}
+		if n := len(run.Client); n < 20 || run.GPUsAbsent != "a test has none" {
+			t.Errorf("%d samples of the client, GPUs %q", n, run.GPUsAbsent)
+		}
+	})
+}
+
+// An order that is carried out when nothing more is sent changed nothing, and nobody is told that it did.
+func TestOrderThatComesTooLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, end := steeredSession(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Requests: 4}, 1)
+		defer end()
+		s.load.Schedule = loadgen.At([]time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second})
+		if err := s.begin(); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(3010*time.Millisecond, func() { // all is sent, and some of it in flight
+			s.helm.follow(t.Context(), metrics.Order{Do: metrics.SetLoad, Value: 5})
+			gone, cancel := context.WithCancel(t.Context())
+			cancel()
+			s.helm.follow(gone, metrics.Order{Do: metrics.Pause})
+		})
+		run, err := s.measure()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := marks(&run); got != nil || s.recorder.Snapshot().Steering.Changes != 0 {
+			t.Errorf("loads were set: %q", got)
+		}
+	})
+}
+
 // Orders change the rate, in the middle of everything, and nothing is lost of what they did.
 func TestSteerRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -449,6 +449,21 @@ func TestSignalBeforeTheRun(t *testing.T) {
 	}
 }
 
+// A run that ends before it begins, as its recording cannot be written, leaves no profiler running on the server.
+func TestNoPlaceForTheRecording(t *testing.T) {
+	t.Parallel()
+	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "_profile") })
+	x := open(t, 100, 30, `"$BENCHTOP" serve --base-url `+server.url+` --num-prompts 2 --profile --record no/such/place.cast`)
+	if code := x.ended(); code != exitUsage || !strings.Contains(x.history(), "choose another file") {
+		t.Errorf("exit code %d:\n%s", code, x.history())
+	}
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	if stop := slices.Index(server.paths, "POST /stop_profile"); stop < 0 || stop < slices.Index(server.paths, "POST /start_profile") {
+		t.Errorf("requests %v, want the profiler stopped", server.paths)
+	}
+}
+
 // A signal that was ignored when the program started stays ignored.
 func TestIgnoredInterrupt(t *testing.T) {
 	t.Parallel()

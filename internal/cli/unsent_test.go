@@ -20,9 +20,9 @@ func TestUnsent(t *testing.T) {
 		{"steered, the prompts end it", 0, 1, 60},
 	} {
 		plan := metrics.Plan{Requests: 60, Duration: c.duration}
-		s := &session{plan: plan, recorder: metrics.NewRecorder(time.Now(), &plan)}
+		s := &session{plan: plan}
 		s.helm = &helm{session: s, state: metrics.Steering{Changes: c.changes}}
-		if got := s.unsent(); got != c.want {
+		if got := s.unsent(0); got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
 	}

@@ -11,19 +11,19 @@ import (
 	"benchtop/metrics"
 )
 
-// watchServer reads the server's metrics page about once a second until ctx ends, and tells what it says: the journal and,
-// through the recorder, the screen. It returns the seconds, what kind of server it is, and why there is nothing, or nothing
-// more, to say.
-func (s *session) watchServer(ctx context.Context) (seconds []metrics.ServerSecond, kind, absent string) {
+// watchServer reads the server's metrics page about once a second until ctx ends, and tells journal and recorder what it says,
+// what kind of server it is, and why there is nothing, or nothing more, to say.
+func (s *session) watchServer(ctx context.Context) {
 	if s.side == nil {
-		return nil, "", ""
+		return
 	}
 	w := telemetry.NewServerWatch(s.side.client, s.side.target.URL("/metrics"))
-	restarts, turns := 0, 0
+	absent := ""
+	looks, restarts, turns := 0, 0, 0
 	for last := false; ; {
 		second, err := s.lookAtServer(ctx, w, last)
 		if last = last || ctx.Err() != nil; last && err != nil {
-			return seconds, w.Kind(), absent
+			return
 		}
 		before := absent
 		absent = ""
@@ -35,26 +35,24 @@ func (s *session) watchServer(ctx context.Context) (seconds []metrics.ServerSeco
 			absent = s.side.words(err)
 		}
 		if absent == "" {
-			seconds = append(seconds, second)
+			looks++
 			s.recorder.Server(second)
 			s.journal.Server(second)
 		}
-		if absent != before || len(seconds) == 1 {
-			s.recorder.ServerIs(w.Kind(), absent)
-		}
-		if len(seconds) > 1 && (absent == "") != (before == "") {
+		s.recorder.ServerIs(w.Kind(), absent)
+		if looks > 1 && (absent == "") != (before == "") {
 			turns++
 			s.tellServer(absent, turns)
 		}
 		if last {
-			return seconds, w.Kind(), absent
+			return
 		}
 		select {
 		case <-time.After(w.Rest()):
 		case <-ctx.Done():
 			last = absent == "" // once more, for what came since
 			if !last {
-				return seconds, w.Kind(), absent
+				return
 			}
 		}
 	}
@@ -98,42 +96,39 @@ func (s *session) tellServer(absent string, times int) {
 	}
 }
 
-// watchGPUs listens to the tool of the accelerators until ctx ends. It returns what it said, and why there is nothing, or
-// nothing more.
-func (s *session) watchGPUs(ctx context.Context) (seconds []metrics.GPUSecond, absent string) {
+// watchGPUs listens to the tool of the accelerators until ctx ends, and tells journal and recorder what it says, and why there
+// is nothing, or nothing more.
+func (s *session) watchGPUs(ctx context.Context) {
 	if s.gpus.off != "" {
 		s.recorder.GPUsAre(s.gpus.off)
-		return nil, s.gpus.off
+		return
 	}
 	w, err := telemetry.WatchGPUs(ctx, telemetry.GPUOptions{Only: s.gpus.only, Start: s.load.Start})
 	if err != nil {
-		absent = export.Clean(err.Error())
-		s.recorder.GPUsAre(absent)
-		return nil, absent
+		s.recorder.GPUsAre(export.Clean(err.Error()))
+		return
 	}
 	defer w.Close()
 	s.recorder.GPUsAre(noGPUYet)
-	for {
+	for first := true; ; {
 		select {
 		case second, more := <-w.Seconds():
 			if !more {
 				if err := w.Err(); err != nil && ctx.Err() == nil {
-					absent = export.Clean(err.Error())
+					absent := export.Clean(err.Error())
 					s.recorder.GPUsAre(absent)
 					s.log(metrics.Warn, fmt.Sprintf("nothing more is known of the GPUs: %s", absent))
 				}
-				return seconds, absent
+				return
 			}
-			if seconds = append(seconds, second); len(seconds) == 1 {
+			if first {
 				s.recorder.GPUsAre("")
+				first = false
 			}
 			s.recorder.GPUs(second)
 			s.journal.GPUs(second)
 		case <-ctx.Done():
-			if len(seconds) == 0 {
-				absent = noGPUYet
-			}
-			return seconds, absent
+			return
 		}
 	}
 }

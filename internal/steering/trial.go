@@ -125,7 +125,7 @@ func (t *Trial) Done(q *metrics.Request) {
 		t.scheduled--
 		return
 	}
-	t.settle(q.Index, q.OK() && t.met(q))
+	t.settle(q.Index, q.OK() && t.slo.Felt(q))
 }
 
 func (t *Trial) settle(index int, good bool) {
@@ -137,39 +137,14 @@ func (t *Trial) settle(index int, good bool) {
 	}
 }
 
-// met holds a success against every objective, its wait for a slot included.
-func (t *Trial) met(q *metrics.Request) bool {
-	held := max(0, q.Held())
-	for _, o := range t.slo {
-		limit, spent := milliseconds(o.LimitMS), q.TTFT()+held
-		switch o.Metric {
-		case metrics.TPOT:
-			spent = 0
-			if q.OutputTokens > 1 {
-				spent = (q.E2EL() - q.TTFT()) / time.Duration(q.OutputTokens-1)
-			}
-		case metrics.E2EL:
-			spent = q.E2EL() + held
-		}
-		if spent > limit {
-			return false
-		}
-	}
-	return true
-}
-
+// limit of an objective, in bounds.
 func (t *Trial) limit(metric string) (time.Duration, bool) {
 	for _, o := range t.slo {
 		if o.Metric == metric {
-			return milliseconds(o.LimitMS), true
+			return time.Duration(min(o.LimitMS, 1e12) * float64(time.Millisecond)), true
 		}
 	}
 	return 0, false
-}
-
-// milliseconds is a limit of an objective, in bounds.
-func milliseconds(ms float64) time.Duration {
-	return time.Duration(min(ms, 1e12) * float64(time.Millisecond))
 }
 
 // Verdict says what is known at a moment of the run. It settles as soon as the rest cannot change it.

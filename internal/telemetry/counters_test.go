@@ -40,9 +40,18 @@ vllm:diffusion_num_canvas_positions_total{engine="0"} 1600.0
 vllm:diffusion_num_committed_tokens_total{engine="0"} 640.0
 `
 
+// readPage reads the counters of Prometheus text.
+func readPage(page string) (Counters, error) {
+	var c Counters
+	if _, err := eachLine(strings.NewReader(page), c.add); err != nil {
+		return Counters{}, err
+	}
+	return c, nil
+}
+
 func read(t *testing.T, page string) Counters {
 	t.Helper()
-	c, err := readPage(strings.NewReader(page))
+	c, err := readPage(page)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +167,7 @@ func FuzzPage(f *testing.F) {
 	f.Add("vllm:diffusion_num_denoising_steps_total 0x1p4\n<html>")
 	f.Add("{\"vllm:spec_decode_num_drafts_total\",a=\"b\"} 1\n")
 	f.Fuzz(func(t *testing.T, page string) {
-		c, err := readPage(strings.NewReader(page))
+		c, err := readPage(page)
 		if err != nil {
 			return
 		}

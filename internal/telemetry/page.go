@@ -22,15 +22,6 @@ var (
 	errWebPage = errors.New("it is a web page, not Prometheus text")
 )
 
-// readPage reads the counters of Prometheus text.
-func readPage(page io.Reader) (Counters, error) {
-	var c Counters
-	if _, err := eachLine(page, c.add); err != nil {
-		return Counters{}, err
-	}
-	return c, nil
-}
-
 // eachLine hands over the lines of Prometheus text that are not empty, without blanks around them; each is valid until the
 // next. Whoever gets them parses only those that begin with a name that matters, each for itself, so that nothing else on the
 // page can spoil them and a page costs no more memory than its longest line. It returns how many bytes it read.

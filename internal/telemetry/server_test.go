@@ -36,6 +36,13 @@ func unsaid(at time.Duration) metrics.ServerSecond {
 		HitRate: no, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no}
 }
 
+// levels is what a first look sees, which knows of no movements.
+func levels(running, waiting, kvUsage, hitRate float64) metrics.ServerSecond {
+	s := unsaid(0)
+	s.Running, s.Waiting, s.KVUsage, s.HitRate = running, waiting, kvUsage, hitRate
+	return s
+}
+
 var compareSeconds = cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-9, 0)}
 
 // Two looks at each kind of server, one second apart: levels, and how counters moved.
@@ -92,8 +99,7 @@ vllm:request_queue_time_seconds_count 10
 vllm:request_prefill_time_seconds_sum 0.6
 vllm:request_prefill_time_seconds_count 12
 `,
-			metrics.ServerSecond{Running: 7, Waiting: 12, KVUsage: 0.375, Preemptions: no, PrefixQueries: no, PrefixHits: no,
-				HitRate: no, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+			levels(7, 12, 0.375, no),
 			metrics.ServerSecond{Running: 8, Waiting: 0, KVUsage: 0.75, Preemptions: 2, PrefixQueries: 200, PrefixHits: 150,
 				HitRate: 0.75, PromptTokens: 1000.5, OutputTokens: 100, DraftTokens: 30, AcceptedTokens: 24,
 				TTFT: metrics.ServerLatency{N: 4, Mean: 250 * ms}, Prefill: metrics.ServerLatency{N: 2, Mean: 50 * ms}},
@@ -101,8 +107,7 @@ vllm:request_prefill_time_seconds_count 12
 		{
 			"vLLM", "vllm:gpu_cache_usage_perc 0.5\nvllm:gpu_prefix_cache_queries 10\nvllm:gpu_prefix_cache_hits 1\nvllm:num_preemptions 1\n",
 			"vllm:gpu_cache_usage_perc 1.5\nvllm:gpu_prefix_cache_queries 30\nvllm:gpu_prefix_cache_hits 6\nvllm:num_preemptions 4\n",
-			metrics.ServerSecond{Running: no, Waiting: no, KVUsage: 0.5, Preemptions: no, PrefixQueries: no, PrefixHits: no,
-				HitRate: no, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+			levels(no, no, 0.5, no),
 			metrics.ServerSecond{Running: no, Waiting: no, KVUsage: 1, Preemptions: 3, PrefixQueries: 20, PrefixHits: 5,
 				HitRate: 0.25, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
 		},
@@ -134,8 +139,7 @@ sglang:time_to_first_token_seconds_count 2
 sglang:queue_time_seconds_sum 1
 sglang:queue_time_seconds_count 4
 `,
-			metrics.ServerSecond{Running: 5, Waiting: 7, KVUsage: 0.28, Preemptions: no, PrefixQueries: no, PrefixHits: no,
-				HitRate: 0.9, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+			levels(5, 7, 0.28, 0.9),
 			metrics.ServerSecond{Running: 6, Waiting: 0, KVUsage: 0.3, Preemptions: 2, PrefixQueries: 100, PrefixHits: 40,
 				HitRate: 0.4, PromptTokens: 100, OutputTokens: 50, DraftTokens: 60, AcceptedTokens: 30,
 				TTFT: metrics.ServerLatency{N: 1, Mean: 3 * time.Second}, Queue: metrics.ServerLatency{N: 4, Mean: 250 * ms}},
@@ -143,8 +147,7 @@ sglang:queue_time_seconds_count 4
 		{
 			"SGLang", "sglang_num_running_reqs 1\nsglang_cache_hit_rate 0.5\nsglang_num_retracted_reqs 4\nsglang_prompt_tokens_total 5\n",
 			"sglang_num_running_reqs 1\nsglang_cache_hit_rate 0.25\nsglang_num_retracted_reqs 0\nsglang_prompt_tokens_total 5\n",
-			metrics.ServerSecond{Running: 1, Waiting: no, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
-				HitRate: 0.5, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+			levels(1, no, no, 0.5),
 			metrics.ServerSecond{Running: 1, Waiting: no, KVUsage: no, Preemptions: 0, PrefixQueries: no, PrefixHits: no,
 				HitRate: 0.25, PromptTokens: 0, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
 		},
@@ -162,8 +165,7 @@ llamacpp:kv_cache_usage_ratio NaN
 llamacpp:requests_processing 2
 llamacpp:requests_deferred 3
 `,
-			metrics.ServerSecond{Running: 1, Waiting: 0, KVUsage: 0.125, Preemptions: no, PrefixQueries: no, PrefixHits: no,
-				HitRate: no, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+			levels(1, 0, 0.125, no),
 			metrics.ServerSecond{Running: 2, Waiting: 3, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
 				HitRate: no, PromptTokens: 2, OutputTokens: 1, DraftTokens: no, AcceptedTokens: no},
 		},
@@ -187,8 +189,7 @@ tgi_batch_inference_duration_sum{method="prefill"} 1.2
 tgi_batch_inference_duration_count{method="prefill"} 12
 tgi_batch_inference_duration_sum{method="decode"} 99
 `,
-			metrics.ServerSecond{Running: 8, Waiting: 2, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
-				HitRate: no, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+			levels(8, 2, no, no),
 			metrics.ServerSecond{Running: 9, Waiting: 1, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
 				HitRate: no, PromptTokens: 50, OutputTokens: 20, DraftTokens: no, AcceptedTokens: no,
 				Queue: metrics.ServerLatency{N: 2, Mean: 500 * ms}, Prefill: metrics.ServerLatency{N: 2, Mean: 100 * ms}},

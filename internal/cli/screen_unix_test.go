@@ -1,0 +1,37 @@
+//go:build unix
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"syscall"
+	"testing"
+
+	"benchtop/tui"
+)
+
+// A dashboard that breaks says so; one that a signal or the loss of the terminal ended has nothing to say.
+func TestOnTerminal(t *testing.T) {
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		name string
+		show func(context.Context) error
+		left bool
+		err  error
+	}{
+		{"its end", func(context.Context) error { return nil }, false, nil},
+		{"a bug", func(context.Context) error { return broken }, false, broken},
+		{"no terminal", func(context.Context) error { return tui.ErrTerminal }, true, nil},
+		{"a signal", func(ctx context.Context) error {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}, true, nil},
+	} {
+		if left, err := onTerminal(c.show); left != c.left || !errors.Is(err, c.err) {
+			t.Errorf("%s: %v, %v; want %v, %v", c.name, left, err, c.left, c.err)
+		}
+	}
+}

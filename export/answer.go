@@ -16,7 +16,7 @@ const answerWidth = 150
 // did under the one load there was; whether the client limited it; which gates were missed. There always is one, in ASCII,
 // of at most 150 columns.
 //
-//	bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client ok
+//	bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34.2 req/s; client ok
 //	8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; client LIMITED (p99 sent 24ms late)
 //	no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)
 func Answer(r metrics.Report) string {
@@ -42,16 +42,16 @@ func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
 
-// bend is the pair of levels between which the server bent.
-type bend struct{ before, after *metrics.LoadLevel }
+// bend is the pair of levels between which the server bent, and the one that shows it.
+type bend struct{ before, after, shown *metrics.LoadLevel }
 
 // bendOf is nil without a bend, and for a report whose levels are not those of its answer.
 func bendOf(r *metrics.Report) *bend {
 	a, n := &r.Answer, len(r.Levels)
-	if !a.Bends || a.Before < 0 || a.Before >= n || a.After < 0 || a.After >= n {
+	if !a.Bends || min(a.Before, a.After, a.Shown) < 0 || max(a.Before, a.After, a.Shown) >= n {
 		return nil
 	}
-	return &bend{&r.Levels[a.Before], &r.Levels[a.After]}
+	return &bend{&r.Levels[a.Before], &r.Levels[a.After], &r.Levels[a.Shown]}
 }
 
 // whyNone says why no request succeeded.
@@ -99,8 +99,11 @@ func bendText(r *metrics.Report, b *bend) string {
 	if b == nil {
 		return ""
 	}
-	return fmt.Sprintf("bends at ~%s (p99 TTFT %s)", loadText(r.Answer.At, r.Answer.Users),
-		change(b.before.TTFTp99, b.after.TTFTp99))
+	pair := change(b.before.TTFTp99, b.shown.TTFTp99)
+	if b.shown != b.after {
+		pair += " at " + loadText(b.shown.Offered, b.shown.Users)
+	}
+	return fmt.Sprintf("bends at ~%s (p99 TTFT %s)", aboutText(r.Answer.At, r.Answer.Users), pair)
 }
 
 func withoutBend(r *metrics.Report) string {

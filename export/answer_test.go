@@ -21,7 +21,7 @@ func rampReport() metrics.Report {
 		Objectives: metrics.SLO{{Metric: "ttft", LimitMS: 500}},
 		Completed:  200, Lateness: at99(0.3),
 		Levels: []metrics.LoadLevel{{Offered: 10, TTFTp99: 200}, {Offered: 34, TTFTp99: 410}, {Offered: 42, TTFTp99: 2100}},
-		Answer: metrics.Answer{Bends: true, At: 38, Before: 1, After: 2, Within: true, Highest: 34},
+		Answer: metrics.Answer{Bends: true, At: 38, Before: 1, After: 2, Shown: 2, Within: true, Highest: 34},
 	}
 }
 
@@ -53,10 +53,15 @@ func TestAnswer(t *testing.T) {
 	}{
 		{"bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client p99 0.3 ms late",
 			rampReport(), func(*metrics.Report) {}},
+		{"bends at ~37 req/s (p99 TTFT 0.41 -> 2.10 s at 45.5 req/s); highest load within SLO: 38.5 req/s (past the bend); client p99 0.3 ms late",
+			rampReport(), func(r *metrics.Report) {
+				r.Levels = []metrics.LoadLevel{{Offered: 35, TTFTp99: 410}, {Offered: 38.5, TTFTp99: 200}, {Offered: 45.5, TTFTp99: 2100}}
+				r.Answer = metrics.Answer{Bends: true, At: 36.8, After: 1, Shown: 2, Within: true, Highest: 38.5}
+			}},
 		{"bends at ~24 users (p99 TTFT 41 -> 99 ms)", rampReport(), func(r *metrics.Report) {
 			r.Plan = metrics.Plan{Rate: metrics.Rate(inf), Stages: []metrics.Stage{{Users: 16}, {Users: 32}}}
 			r.Levels = []metrics.LoadLevel{{Offered: 16, Users: true, TTFTp99: 41}, {Offered: 32, Users: true, TTFTp99: 99}}
-			r.Answer = metrics.Answer{Bends: true, At: 24, Before: 0, After: 1, Users: true}
+			r.Answer = metrics.Answer{Bends: true, At: 24, Before: 0, After: 1, Shown: 1, Users: true}
 		}},
 		{"bends at ~38 req/s (p99 TTFT 0.41 s -> none succeeded); no load within SLO; client p99 0.3 ms late",
 			rampReport(), func(r *metrics.Report) {
@@ -89,7 +94,7 @@ func TestAnswer(t *testing.T) {
 			steadyReport(), func(r *metrics.Report) {
 				r.Good, r.Failed, r.TTFT, r.ITL, r.Lateness = r.Completed, 0, at99(12_400), at99(0.4), at99(120)
 			}},
-		{"16 users: 32 req/s, p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; 5 of 1000 failed (mostly HTTP 503)",
+		{"16 users: 31.9 req/s, p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; 5 of 1000 failed (mostly HTTP 503)",
 			steadyReport(), func(r *metrics.Report) {
 				r.Plan.Rate, r.Plan.MaxConcurrency, r.Levels, r.RequestThroughput = metrics.Rate(inf), 16, nil, 31.9
 				r.Failures = append(r.Failures, metrics.FailureCount{Kind: metrics.FailedConnect, Count: 1})

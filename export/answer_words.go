@@ -16,12 +16,21 @@ func loadText(v float64, isUsers bool) string {
 	return rateText(v) + " req/s"
 }
 
+// aboutText is a load that is only known to be about so much.
+func aboutText(v float64, isUsers bool) string {
+	if v >= 10 {
+		v = math.Round(v)
+	}
+	return loadText(v, isUsers)
+}
+
+// rateText writes a rate to a tenth, as the dashboard does.
 func rateText(v float64) string {
 	switch {
 	case !finite(v):
 		return pyjson.Float(v)
 	case v >= 10:
-		return strconv.FormatFloat(v, 'f', 0, 64)
+		return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
 	case v >= 1:
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	}

@@ -53,7 +53,7 @@ func TestBenchtopObject(t *testing.T) {
 			{To: 30 * time.Second, Offered: 8, Requests: 240, Good: 239, Done: 7.9, TTFTp50: 100, TTFTp99: 410, ITLp99: 32},
 			{From: 30 * time.Second, To: 90 * time.Second, Offered: 16, Users: true, Requests: 1},
 		},
-		Answer: metrics.Answer{Bends: true, At: 12, Before: 0, After: 1, Within: true, Highest: 8, Sure: 0.97, BentAt: 31 * time.Second},
+		Answer: metrics.Answer{Bends: true, At: 12, Before: 0, After: 1, Shown: 1, Within: true, Highest: 8, Sure: 0.97, BentAt: 31 * time.Second},
 		Gates: []metrics.GateResult{
 			{Gate: metrics.Gate{Metric: "p99_ttft_ms", Op: ">", Limit: 500}, Value: 612, Known: true, Missed: true},
 			{Gate: metrics.Gate{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, Missed: true},
@@ -111,7 +111,7 @@ func TestBenchtopObjectOfWhatIsNotThere(t *testing.T) {
 	r := metrics.Report{
 		Plan:        metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: inf}},
 		SteadyState: &metrics.SteadyState{Warning: "never full"},
-		Answer:      metrics.Answer{Bends: true, At: 5, Before: 0, After: 1}, // levels it does not have
+		Answer:      metrics.Answer{Bends: true, At: 5, Before: 0, After: 1, Shown: 1}, // levels it does not have
 		Probes:      &metrics.Probes{Failed: 2},
 		Timeline:    []metrics.Window{{Done: 1, Good: 1}},
 		Client: metrics.Client{Source: metrics.UserStamps, Stamps: metrics.Stamps{

@@ -30,8 +30,9 @@ type Answer struct {
 	// users the last number of them from which more still brought more.
 	Bends bool
 	At    float64
-	// Before and After index the two levels.
-	Before, After int
+	// Before and After index the two levels. Shown is the level whose waits show it: After, or a higher load where the queue
+	// had to grow first.
+	Before, After, Shown int
 	// Within says that a level was within the objectives, Highest is the load of the highest such level.
 	Within  bool
 	Highest float64

@@ -136,6 +136,10 @@ func TestBendIsTheCapacity(t *testing.T) {
 				if got, want := a.At, (levels[a.Before].Offered+levels[a.After].Offered)/2; got != want {
 					t.Errorf("%s, %v: the bend at %.1f is not between its levels, at %.1f", name, ramp, got, want)
 				}
+				// What is shown for a bend is worse than what was before it, wherever the bend was moved to.
+				if before, shown := levels[a.Before], levels[a.Shown]; shown.Done > 0 && shown.TTFTp99 <= before.TTFTp99 && ramp.From < ramp.To {
+					t.Errorf("%s, %v, seed %d: the bend at %.1f is shown by p99 TTFT %.0f -> %.0f ms", name, ramp, seed, a.At, before.TTFTp99, shown.TTFTp99)
+				}
 				if math.Abs(a.At/s.capacity()-1) > 0.1 {
 					off++
 					t.Logf("%s, %v, seed %d: bend at %.1f, capacity %.1f", name, ramp, seed, a.At, s.capacity())
@@ -274,7 +278,7 @@ func TestBendOfStages(t *testing.T) {
 		}
 	}
 	report := answerTo(t, plan, many.serve(arrivals, r))
-	want := Answer{Bends: true, At: 32, Before: 2, After: 3, BentAt: time.Minute, Within: true, Highest: 16, Sure: report.Answer.Sure}
+	want := Answer{Bends: true, At: 32, Before: 2, After: 3, Shown: 3, BentAt: time.Minute, Within: true, Highest: 16, Sure: report.Answer.Sure}
 	if want.Sure < 0.999 || want.Sure > 1 {
 		t.Errorf("all of 300 requests were good, but that is only %v sure", want.Sure)
 	}
@@ -324,10 +328,10 @@ func TestKnee(t *testing.T) {
 		users []int
 		want  Answer
 	}{
-		{[]int{1, 8, 16, 64, 128}, Answer{Bends: true, At: 16, Before: 2, After: 3, Users: true}},
-		{[]int{128, 16, 64, 8, 1}, Answer{Bends: true, At: 16, Before: 1, After: 2, Users: true}},
+		{[]int{1, 8, 16, 64, 128}, Answer{Bends: true, At: 16, Before: 2, After: 3, Shown: 3, Users: true}},
+		{[]int{128, 16, 64, 8, 1}, Answer{Bends: true, At: 16, Before: 1, After: 2, Shown: 2, Users: true}},
 		{[]int{1, 2, 4, 8}, Answer{Users: true, Why: "no bend up to 8 users"}},
-		{[]int{32, 64}, Answer{Bends: true, At: 32, Before: 0, After: 1, Users: true}},
+		{[]int{32, 64}, Answer{Bends: true, At: 32, Before: 0, After: 1, Shown: 1, Users: true}},
 		{[]int{8}, Answer{Users: true, Why: "too few requests"}},
 	} {
 		plan := Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 1, Stages: userStages(c.users...)}

@@ -67,13 +67,30 @@ func (l *levels) bend(a *Answer, order []int) {
 		a.Why = "no bend up to " + load(top, false)
 		return
 	}
+	seen := first
 	first = l.refine(order, first, last)
 	if first == 0 {
 		a.Why = "past the bend from " + load(lowest, false) + " on"
 		return
 	}
 	a.Bends, a.Before, a.After = true, order[first-1], order[first]
+	a.Shown = order[first+shown(all[first:last+1], all[first-1], max(0, seen-first))]
 	a.At = (l.list[a.Before].Offered + l.list[a.After].Offered) / 2
+}
+
+// shown is the level past the bend that shows it: the first, from the one on that waits were seen at, whose tail is longer than
+// before, else the one with the longest tail.
+func shown(past []waits, before waits, seen int) int {
+	longest := seen
+	for k := seen; k < len(past); k++ {
+		if past[k].p99 > longer*before.p99 {
+			return k
+		}
+		if past[k].p99 > past[longest].p99 {
+			longest = k
+		}
+	}
+	return longest
 }
 
 // refine moves the first level past the bend to where the load came to exceed what the server can do. Waits alone show it

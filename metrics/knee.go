@@ -16,7 +16,7 @@ func (l *levels) knee(a *Answer, order []int) {
 		a.Why = "no bend up to " + load(l.list[order[last]].Offered, true)
 		return
 	}
-	a.Bends, a.Before, a.After = true, order[knee], order[knee+1]
+	a.Bends, a.Before, a.After, a.Shown = true, order[knee], order[knee+1], order[knee+1]
 	a.At = l.list[a.Before].Offered
 }
 

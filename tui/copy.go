@@ -76,7 +76,7 @@ func answerText(a *metrics.Answer) string {
 	}
 	var parts []string
 	if a.Bends {
-		parts = append(parts, "bends at ~"+loadName(a.At, a.Users))
+		parts = append(parts, "bends at "+bendName(a))
 	}
 	if a.Within {
 		parts = append(parts, "highest load within SLO: "+loadName(a.Highest, a.Users))

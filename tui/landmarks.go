@@ -22,7 +22,7 @@ type landmark struct {
 func (v *view) landmarks() []landmark {
 	var out []landmark
 	if a := v.answer(); a != nil && a.Bends && a.BentAt >= 0 {
-		out = append(out, landmark{a.BentAt, "bend ~" + loadName(a.At, a.Users), '│', style{fg: vermilion}, warning, true})
+		out = append(out, landmark{a.BentAt, "bend " + bendName(a), '│', style{fg: vermilion}, warning, true})
 	}
 	for _, e := range v.s.Marks {
 		name := sanitize(e.Mark)
@@ -48,6 +48,15 @@ func (v *view) levels() []metrics.LoadLevel {
 		return v.s.Report.Levels
 	}
 	return v.s.Levels
+}
+
+// bendName writes the load of a bend, which is only known to be about so much.
+func bendName(a *metrics.Answer) string {
+	at := sane(a.At)
+	if at >= 10 {
+		at = math.Round(at)
+	}
+	return "~" + loadName(at, a.Users)
 }
 
 // loadName writes a load: 38 req/s, 64 users.

@@ -16,7 +16,7 @@ func stagesTitle(v *view, w, h int) []span {
 		out = append(out, span{fmt.Sprintf(" %d", len(rows)), text}, span{" · z shows all", label})
 	}
 	if a := v.answer(); a != nil && a.Bends {
-		out = append(out, span{" · bends at ~" + loadName(a.At, a.Users), warning})
+		out = append(out, span{" · bends at " + bendName(a), warning})
 	} else if a != nil && a.Why != "" {
 		why := sanitize(a.Why)
 		if !strings.Contains(why, "bend") {
@@ -68,7 +68,7 @@ func (v *view) bendLine(c canvas) {
 		c.set(x, 0, '─', style{fg: vermilion})
 	}
 	if a := v.answer(); a != nil {
-		c.print(3, 0, " bend ~"+loadName(a.At, a.Users)+" ", warning)
+		c.print(3, 0, " bend "+bendName(a)+" ", warning)
 	}
 }
 

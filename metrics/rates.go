@@ -41,19 +41,25 @@ const mostRateSteps = 10_000
 type rateSteps struct {
 	plan *Plan // nil for any other load
 	from int
+	// until is the moment of the run from which on the load was not the plan's.
+	until time.Duration
 	// at[k] is the earliest moment at which a request was due whose rate has the whole part from+k, Never for none.
 	at []time.Duration
 }
 
-func newRateSteps(p *Plan) rateSteps {
+func newRateSteps(p *Plan, sets []setting) rateSteps {
 	if p.Ramp == nil || p.Ramp.Over > 0 {
 		return rateSteps{}
 	}
-	return rateSteps{plan: p, from: wholeRate(p.Ramp.From)}
+	s := rateSteps{plan: p, from: wholeRate(p.Ramp.From), until: math.MaxInt64}
+	if len(sets) > 0 {
+		s.until = sets[0].at
+	}
+	return s
 }
 
 func (s *rateSteps) add(q *Request) {
-	if s.plan == nil || q.Due == Never || q.Turn > 0 { // later turns come when the one before is over
+	if s.plan == nil || q.Due == Never || q.Due >= s.until || q.Turn > 0 { // later turns come when the one before is over
 		return
 	}
 	k := min(wholeRate(s.plan.RampRate(q.Index))-s.from, mostRateSteps-1)

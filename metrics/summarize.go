@@ -101,7 +101,7 @@ func newSummary(run Run, seen overview) *summary {
 	}
 	r.Objectives, r.Steered = slo, hands(seen.sets)
 	s.line = timeline{plan: plan, slo: slo}
-	s.steps = newRateSteps(plan)
+	s.steps = newRateSteps(plan, seen.sets)
 	s.levels = newLevels(plan, slo, seen.sets, seen.scheduled, r.Ended, room{})
 	return s
 }

@@ -64,16 +64,10 @@ func (r *run) request(i int, sent, took time.Duration) {
 	r.recorder.Done(&q)
 }
 
-// host listens for viewers of a run, in a directory of its own.
+// host listens for viewers of a run, in directories of its own.
 func host(t *testing.T, r *run) *Host {
 	t.Helper()
-	// Not t.TempDir: its name may be longer than that of a socket may be.
-	dir, err := os.MkdirTemp("", "bt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	t.Setenv("XDG_RUNTIME_DIR", dir)
+	places(t)
 	h, err := Listen(r, "v1")
 	if err != nil {
 		t.Fatal(err)
@@ -82,9 +76,12 @@ func host(t *testing.T, r *run) *Host {
 	return h
 }
 
+// ownPath is where the socket of this process is first.
+func ownPath() string { return socketOf(directories()[0], os.Getpid()) }
+
 func join(t *testing.T, h *Host) *Viewer {
 	t.Helper()
-	v, err := Dial(h.path, "v1")
+	v, err := Dial(ownPath(), "v1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +208,7 @@ func TestBadViewers(t *testing.T) {
 	r := newRun()
 	h := host(t, r)
 	dial := func(words string) net.Conn {
-		conn, err := net.Dial("unix", h.path)
+		conn, err := net.Dial("unix", ownPath())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -251,10 +248,10 @@ func TestCloseDoesNotWaitForASlowViewer(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	h := host(t, newRun())
-	if _, err := Dial(h.path, "v2"); err == nil || !strings.Contains(err.Error(), "v1") || !strings.Contains(err.Error(), "v2") {
+	if _, err := Dial(ownPath(), "v2"); err == nil || !strings.Contains(err.Error(), "v1") || !strings.Contains(err.Error(), "v2") {
 		t.Errorf("another version: %v", err)
 	}
-	path := filepath.Join(filepath.Dir(h.path), "other")
+	path := filepath.Join(filepath.Dir(ownPath()), "other")
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
@@ -274,7 +271,7 @@ func TestRefused(t *testing.T) {
 	for range mostViewers {
 		full = append(full, join(t, h))
 	}
-	if _, err := Dial(h.path, "v1"); err == nil || !strings.Contains(err.Error(), "others") {
+	if _, err := Dial(ownPath(), "v1"); err == nil || !strings.Contains(err.Error(), "others") {
 		t.Errorf("one viewer too many: %v", err)
 	}
 	full[0].Close()
@@ -282,11 +279,11 @@ func TestRefused(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	h := host(t, newRun())
-	info, err := os.Stat(h.path)
+	info, err := os.Stat(ownPath())
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the socket is %v, %v", info.Mode(), err)
 	}
-	stale := socketOf(filepath.Dir(h.path), 1)
+	stale := socketOf(filepath.Dir(ownPath()), 1)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: stale})
 	if err != nil {
 		t.Fatal(err)
@@ -294,7 +291,7 @@ func TestFind(t *testing.T) {
 	l.SetUnlinkOnClose(false)
 	_ = l.Close()
 	all, err := Find()
-	if err != nil || len(all) != 1 || all[0].PID != os.Getpid() || all[0].Path != h.path {
+	if err != nil || len(all) != 1 || all[0].PID != os.Getpid() || all[0].Path != ownPath() {
 		t.Errorf("found %+v, %v", all, err)
 	}
 	if _, err := os.Stat(stale); err == nil {

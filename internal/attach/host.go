@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
 	"sync"
 	"time"
 
@@ -44,10 +43,8 @@ type Run interface {
 
 // Host serves viewers of one run.
 type Host struct {
-	path    string
 	run     Run
 	version string
-	listen  net.Listener
 	ctx     context.Context // ends with the host
 	cancel  context.CancelFunc
 	serving sync.WaitGroup
@@ -57,23 +54,18 @@ type Host struct {
 	looks map[net.Conn]metrics.Look
 }
 
-// Listen opens the socket of this process for viewers of run. The error says why there can be none; the run can do without.
+// Listen opens the socket of this process for viewers of run, and another one where that is removed. The error says why there can be
+// none; the run can do without.
 func Listen(run Run, version string) (*Host, error) {
-	dir, err := directory()
+	first, err := openOwn()
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{path: socketOf(dir, os.Getpid()), run: run, version: version, seats: make(chan struct{}, mostViewers), looks: map[net.Conn]metrics.Look{}}
-	_ = os.Remove(h.path) // of a process that had our number and is gone
-	if h.listen, err = net.Listen("unix", h.path); err != nil {
-		return nil, err
-	}
-	if err := os.Chmod(h.path, 0o600); err != nil {
-		_ = h.listen.Close()
-		return nil, err
-	}
+	h := &Host{run: run, version: version, seats: make(chan struct{}, mostViewers), looks: map[net.Conn]metrics.Look{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.serving.Go(h.accept)
+	h.serving.Go(func() {
+		keep(h.ctx, first, func(s *socket) { h.serving.Go(func() { h.accept(s) }) })
+	})
 	return h, nil
 }
 
@@ -83,7 +75,6 @@ func (h *Host) Close() {
 		return
 	}
 	h.cancel()
-	_ = h.listen.Close() // removes the socket as well
 	h.serving.Wait()
 }
 
@@ -95,9 +86,9 @@ func (h *Host) Viewers() int {
 	return len(h.seats)
 }
 
-func (h *Host) accept() {
+func (h *Host) accept(s *socket) {
 	for {
-		conn, err := h.listen.Accept()
+		conn, err := s.Accept()
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return

@@ -16,26 +16,41 @@ import (
 
 const ending = ".sock"
 
-// directory is where the sockets of this user's runs are. It belongs to the user alone: $XDG_RUNTIME_DIR, which is, or a
-// directory of our own below that of temporary files.
-func directory() (string, error) {
-	dir := filepath.Join(os.TempDir(), fmt.Sprintf("benchtop-%d", os.Getuid()))
+// directories are where the sockets of this user's runs may be, the best first: in $XDG_RUNTIME_DIR, which is the user's alone, and,
+// where there is none, below the directory of temporary files.
+func directories() []string {
+	all := []string{filepath.Join(os.TempDir(), fmt.Sprintf("benchtop-%d", os.Getuid()))}
 	if runtime := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(runtime) {
-		dir = filepath.Join(runtime, "benchtop")
+		all = append([]string{filepath.Join(runtime, "benchtop")}, all...)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
+	return all
+}
+
+// directory makes the best directory that can be made. It belongs to the user alone.
+func directory() (string, error) {
+	var problems []error
+	for _, dir := range directories() {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		return dir, usable(dir)
 	}
+	return "", errors.Join(problems...)
+}
+
+// usable says what is wrong with a directory, nil if it is there and the user's alone.
+func usable(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
 	case err != nil:
-		return "", err
+		return err
 	case !info.IsDir():
-		return "", fmt.Errorf("%s is no directory", dir)
+		return fmt.Errorf("%s is no directory", dir)
 	case !private(info):
-		return "", fmt.Errorf("%s belongs to somebody else, or others can open it; remove it, or set XDG_RUNTIME_DIR", dir)
+		return fmt.Errorf("%s belongs to somebody else, or others can open it; remove it, or set XDG_RUNTIME_DIR", dir)
 	}
-	return dir, nil
+	return nil
 }
 
 func socketOf(dir string, pid int) string { return filepath.Join(dir, strconv.Itoa(pid)+ending) }
@@ -48,10 +63,27 @@ type Running struct {
 	Since time.Time
 }
 
-// Find lists this user's runs, the newest first. Sockets that nobody listens to are removed.
+// Find lists this user's runs, the newest first. Sockets that nobody listens to are removed; directories are only read. The error says
+// why the best directory cannot be, where no run was found elsewhere.
 func Find() ([]Running, error) {
-	dir, err := directory()
-	if err != nil {
+	var out []Running
+	var problem error
+	for i, dir := range directories() {
+		runs, err := findIn(dir)
+		if out = append(out, runs...); i == 0 && !errors.Is(err, fs.ErrNotExist) {
+			problem = err
+		}
+	}
+	if len(out) == 0 {
+		return nil, problem
+	}
+	slices.SortFunc(out, func(a, b Running) int { return b.Since.Compare(a.Since) })
+	return out, nil
+}
+
+// findIn lists the runs whose sockets are in one directory.
+func findIn(dir string) ([]Running, error) {
+	if err := usable(dir); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(dir)
@@ -75,6 +107,5 @@ func Find() ([]Running, error) {
 			_ = os.Remove(r.Path)
 		}
 	}
-	slices.SortFunc(out, func(a, b Running) int { return b.Since.Compare(a.Since) })
 	return out, nil
 }

@@ -118,10 +118,10 @@ func TestAttach(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	x := open(t, 100, 30, `XDG_RUNTIME_DIR=`+dir+` "$BENCHTOP" demo --duration 10m --on-hangup continue`)
+	x := open(t, 100, 30, `XDG_RUNTIME_DIR=`+dir+` TMPDIR=`+dir+` "$BENCHTOP" demo --duration 10m --on-hangup continue`)
 	x.wait("RUN")
 	pid := x.pid()
-	look := `XDG_RUNTIME_DIR=` + dir + ` "$BENCHTOP" attach`
+	look := `XDG_RUNTIME_DIR=` + dir + ` TMPDIR=` + dir + ` "$BENCHTOP" attach`
 	y := open(t, 120, 40, look)
 	y.wait("read only")
 	y.press("c")

@@ -1,0 +1,123 @@
+package attach
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// places gives the test a runtime directory of its own, and one of temporary files.
+func places(t *testing.T) (runtime string) {
+	t.Helper()
+	// Not t.TempDir: its name may be longer than that of a socket may be.
+	dir, err := os.MkdirTemp("", "bt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	runtime, temporary := filepath.Join(dir, "run"), filepath.Join(dir, "tmp")
+	for _, d := range []string{runtime, temporary} {
+		if err := os.Mkdir(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	t.Setenv("TMPDIR", temporary)
+	return runtime
+}
+
+// What stands in the way of a directory, for root as well.
+func occupy(t *testing.T, path string) {
+	t.Helper()
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A socket that was removed is made again, elsewhere where its directory cannot be; one that is there is left alone.
+func TestKeep(t *testing.T) {
+	runtime := places(t)
+	synctest.Test(t, func(t *testing.T) {
+		first, err := openOwn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened := make(chan string, 9)
+		ctx, cancel := context.WithCancel(t.Context())
+		var keeping sync.WaitGroup
+		keeping.Go(func() { keep(ctx, first, func(s *socket) { opened <- s.path }) })
+		next := func(want string) {
+			t.Helper()
+			time.Sleep(2 * standsEvery)
+			synctest.Wait()
+			got := ""
+			select {
+			case got = <-opened:
+			default:
+			}
+			if got != want {
+				t.Errorf("opened %q, want %q", got, want)
+			}
+		}
+		dirs := directories()
+		next(socketOf(dirs[0], os.Getpid()))
+		next("")
+		if err := os.RemoveAll(filepath.Join(runtime, "benchtop")); err != nil {
+			t.Fatal(err)
+		}
+		next(socketOf(dirs[0], os.Getpid()))
+		occupy(t, runtime)
+		next(socketOf(dirs[1], os.Getpid()))
+		next("")
+		cancel()
+		keeping.Wait()
+		if _, err := os.Lstat(socketOf(dirs[1], os.Getpid())); err == nil {
+			t.Error("the socket is still there")
+		}
+	})
+}
+
+// The socket of a process with the same number in another container is not taken away.
+func TestTaken(t *testing.T) {
+	places(t)
+	s, err := openOwn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.close()
+	if other, err := openOwn(); err == nil {
+		other.close()
+		t.Error("there are two")
+	}
+	if !s.stands() {
+		t.Error("the first is gone")
+	}
+}
+
+// Runs are found in both directories; none is made to look into it.
+func TestFindElsewhere(t *testing.T) {
+	runtime := places(t)
+	occupy(t, runtime)
+	h, err := Listen(newRun(), "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if err := os.Remove(runtime); err != nil {
+		t.Fatal(err)
+	}
+	all, err := Find()
+	if err != nil || len(all) != 1 || all[0].Path != socketOf(directories()[1], os.Getpid()) {
+		t.Errorf("found %+v, %v", all, err)
+	}
+	if _, err := os.Lstat(runtime); err == nil {
+		t.Error("a directory was made")
+	}
+}

@@ -7,12 +7,14 @@ import (
 )
 
 // protocol is the version of what is said on the socket. It rises with every change of it or of metrics.Snapshot.
-const protocol = 2
+const protocol = 3
 
 // hello is the viewer's first line, welcome the host's answer to it.
 type hello struct {
 	Attach  int    `json:"benchtop_attach"`
 	Version string `json:"version"`
+	// Ask: the viewer only wants to know what the run is.
+	Ask bool `json:"ask,omitempty"`
 }
 
 type welcome struct {
@@ -21,7 +23,8 @@ type welcome struct {
 	// Refused says why there is nothing to see, "" for nothing.
 	Refused string `json:"refused,omitempty"`
 	// Control says that this viewer may change the run.
-	Control bool `json:"control,omitempty"`
+	Control bool  `json:"control,omitempty"`
+	About   About `json:"about"`
 }
 
 // frame is a snapshot without what the viewer has already.

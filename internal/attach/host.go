@@ -107,7 +107,7 @@ func (h *Host) accept(s *socket) {
 				h.serve(conn)
 			})
 		default:
-			_ = json.NewEncoder(conn).Encode(welcome{protocol, h.version, fmt.Sprintf("%d others look at this run already", mostViewers), false})
+			_ = json.NewEncoder(conn).Encode(welcome{Attach: protocol, Version: h.version, Refused: fmt.Sprintf("%d others look at this run already", mostViewers), About: h.about()})
 			_ = conn.Close()
 		}
 	}
@@ -130,11 +130,11 @@ func (h *Host) serve(conn net.Conn) {
 	if line, err := lines.ReadSlice('\n'); err != nil || json.Unmarshal(line, &first) != nil {
 		return
 	}
-	answer := welcome{Attach: protocol, Version: h.version, Control: h.run.Controllable()}
-	if first.Attach != protocol || first.Version != h.version {
+	answer := welcome{Attach: protocol, Version: h.version, Control: h.run.Controllable(), About: h.about()}
+	if !first.Ask && (first.Attach != protocol || first.Version != h.version) {
 		answer.Refused = fmt.Sprintf("the run is one of benchtop %s, this is benchtop %s", h.version, first.Version)
 	}
-	if json.NewEncoder(conn).Encode(answer) != nil || answer.Refused != "" {
+	if json.NewEncoder(conn).Encode(answer) != nil || answer.Refused != "" || first.Ask {
 		return
 	}
 	_ = conn.SetDeadline(time.Time{})

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -59,30 +60,36 @@ func socketOf(dir string, pid int) string { return filepath.Join(dir, strconv.It
 type Running struct {
 	PID  int
 	Path string
-	// Since is when it began to listen.
+	// Since is when it began, or, where it did not say, when its socket was made.
 	Since time.Time
+	// About is empty where the run did not say in time.
+	About About
 }
 
 // Find lists this user's runs, the newest first. Sockets that nobody listens to are removed; directories are only read. The error says
 // why the best directory cannot be, where no run was found elsewhere.
 func Find() ([]Running, error) {
-	var out []Running
+	var all []*Running
 	var problem error
 	for i, dir := range directories() {
 		runs, err := findIn(dir)
-		if out = append(out, runs...); i == 0 && !errors.Is(err, fs.ErrNotExist) {
+		if all = append(all, runs...); i == 0 && !errors.Is(err, fs.ErrNotExist) {
 			problem = err
 		}
 	}
-	if len(out) == 0 {
+	if len(all) == 0 {
 		return nil, problem
+	}
+	var out []Running
+	for _, r := range all {
+		out = append(out, *r)
 	}
 	slices.SortFunc(out, func(a, b Running) int { return b.Since.Compare(a.Since) })
 	return out, nil
 }
 
 // findIn lists the runs whose sockets are in one directory.
-func findIn(dir string) ([]Running, error) {
+func findIn(dir string) ([]*Running, error) {
 	if err := usable(dir); err != nil {
 		return nil, err
 	}
@@ -90,22 +97,28 @@ func findIn(dir string) ([]Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []Running
+	var out []*Running
+	var asking sync.WaitGroup
 	for _, e := range entries {
 		pid, err := strconv.Atoi(strings.TrimSuffix(e.Name(), ending))
 		info, e2 := e.Info()
 		if err != nil || e2 != nil || pid <= 0 || !strings.HasSuffix(e.Name(), ending) {
 			continue
 		}
-		r := Running{PID: pid, Path: filepath.Join(dir, e.Name()), Since: info.ModTime()}
-		conn, err := net.DialTimeout("unix", r.Path, time.Second)
+		r := &Running{PID: pid, Path: filepath.Join(dir, e.Name()), Since: info.ModTime()}
+		conn, err := net.DialTimeout("unix", r.Path, soonWords)
 		switch {
 		case err == nil:
-			_ = conn.Close()
 			out = append(out, r)
+			asking.Go(func() {
+				if r.About = ask(conn); !r.About.Started.IsZero() {
+					r.Since = r.About.Started
+				}
+			})
 		case errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist):
 			_ = os.Remove(r.Path)
 		}
 	}
+	asking.Wait()
 	return out, nil
 }

@@ -27,7 +27,7 @@ type Viewer struct {
 
 // Dial joins the run behind a socket. The error says why that is not possible.
 func Dial(path, version string) (*Viewer, error) {
-	conn, err := net.DialTimeout("unix", path, slowest)
+	conn, err := net.DialTimeout("unix", path, firstWords)
 	if err != nil {
 		return nil, err
 	}
@@ -42,21 +42,10 @@ func Dial(path, version string) (*Viewer, error) {
 }
 
 func (v *Viewer) greet(version string) (*bufio.Reader, error) {
-	_ = v.conn.SetDeadline(time.Now().Add(slowest))
-	defer v.conn.SetDeadline(time.Time{})
-	in := bufio.NewReaderSize(v.conn, 64<<10)
-	asked := json.NewEncoder(v.conn).Encode(hello{protocol, version})
-	line, err := in.ReadSlice('\n') // who hangs up may have said why
-	if err != nil {
-		if asked != nil {
-			err = asked
-		}
-		return nil, fmt.Errorf("the run does not answer: %w", err)
-	}
-	var w welcome
-	switch err := json.Unmarshal(line, &w); {
-	case err != nil || w.Attach == 0:
-		return nil, errors.New("what listens there is no run of benchtop")
+	w, in, err := hail(v.conn, hello{Attach: protocol, Version: version}, firstWords)
+	switch {
+	case err != nil:
+		return nil, err
 	case w.Refused != "":
 		return nil, errors.New(w.Refused)
 	case w.Attach != protocol:

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"benchtop/export"
@@ -27,7 +28,7 @@ func runAttach(env *environment, args []string) int {
 	var groups flagGroups
 	var screen screenOptions
 	screen.defineLooks(groups.group("Screen"))
-	list := groups.group("Runs").Bool("list", false, "list the runs that can be joined")
+	list := groups.group("Runs").Bool("list", false, "list the runs that can be joined: on a terminal a table, else with tabs between, and with their sockets")
 	rest, warnings, err := parseFlags(groups.set(), args)
 	env.warn(warnings)
 	if asked := (errHelp{}); errors.As(err, &asked) {
@@ -93,20 +94,49 @@ func runsInWords(runs []attach.Running) string {
 	if len(runs) == 0 {
 		return "there is no run to join: start one with 'benchtop demo' or 'benchtop serve'"
 	}
-	var all []string
-	for _, r := range runs {
-		all = append(all, fmt.Sprintf("%d (for %s)", r.PID, export.Duration(time.Since(r.Since).Round(time.Second))))
-	}
-	return "choose one of the runs: " + strings.Join(all, ", ")
+	return fmt.Sprintf("choose one of the runs, as in 'benchtop attach %d':\n%s", runs[0].PID, runsTable(runs))
 }
 
+// runsTable tells runs apart for a person, without a newline at its end.
+func runsTable(runs []attach.Running) string {
+	var all strings.Builder
+	w := tabwriter.NewWriter(&all, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "PID\tFOR\tTARGET\tMODEL\tLOAD")
+	for _, r := range runs {
+		about := "it does not say"
+		if a := r.About; a != (attach.About{}) {
+			about = cleanFields(strings.TrimPrefix(a.Target, "http://"), a.Model, a.Load)
+		}
+		fmt.Fprintf(w, "\n%d\t%s\t%s", r.PID, export.Duration(time.Since(r.Since).Round(time.Second)), about)
+	}
+	_ = w.Flush()
+	return all.String()
+}
+
+// cleanFields joins words from outside with tabs.
+func cleanFields(words ...string) string {
+	for i, s := range words {
+		words[i] = export.Clean(s)
+	}
+	return strings.Join(words, "\t")
+}
+
+// listRuns prints aligned columns on a terminal, else fields between tabs.
 func listRuns(env *environment) int {
 	runs, err := attach.Find()
-	if err != nil {
+	switch {
+	case err != nil:
 		return env.fail(exitFailed, fmt.Errorf("cannot look for runs: %w", err))
+	case len(runs) == 0:
+		return exitFine
+	case isTerminal(env.stdout):
+		fmt.Fprintln(env.stdout, runsTable(runs))
+		return exitFine
 	}
+	fmt.Fprintln(env.stdout, "PID\tSINCE\tSOCKET\tTARGET\tMODEL\tLOAD")
 	for _, r := range runs {
-		fmt.Fprintf(env.stdout, "%d\t%s\t%s\n", r.PID, r.Since.Format(time.RFC3339), r.Path)
+		about := cleanFields(r.About.Target, r.About.Model, r.About.Load)
+		fmt.Fprintf(env.stdout, "%d\t%s\t%s\t%s\n", r.PID, r.Since.Format(time.RFC3339), r.Path, about)
 	}
 	return exitFine
 }

@@ -1,0 +1,84 @@
+package attach
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// The list tells runs apart, of another version too, and when there is no room to look.
+func TestAbout(t *testing.T) {
+	r := newRun()
+	plan := &metrics.Plan{BaseURL: "http://a:1", ModelID: strings.Repeat("é", 500), Load: "8 users", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	r.recorder = metrics.NewRecorder(time.Now(), plan)
+	h := host(t, r)
+	for range mostViewers + 1 {
+		all, err := Find()
+		if err != nil || len(all) != 1 {
+			t.Fatalf("found %+v, %v", all, err)
+		}
+		want := About{"http://a:1", strings.Repeat("é", mostAbout/2), "8 users", plan.Started}
+		if all[0].About != want || all[0].Since != plan.Started {
+			t.Fatalf("with %d viewers the run is %+v, want %+v", h.Viewers(), all[0].About, want)
+		}
+		if h.Viewers() < mostViewers {
+			join(t, h)
+		}
+	}
+}
+
+// What listens and says nothing is not waited for.
+func TestSilentHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			limit time.Duration
+			do    func(net.Conn)
+		}{
+			{time.Second, func(conn net.Conn) {
+				if a := ask(conn); a != (About{}) {
+					t.Errorf("it said %+v", a)
+				}
+			}},
+			{3 * time.Second, func(conn net.Conn) {
+				v := &Viewer{conn: conn}
+				if _, err := v.greet("v1"); err == nil || !strings.Contains(err.Error(), "does not answer") {
+					t.Errorf("no trouble: %v", err)
+				}
+				_ = conn.Close()
+			}},
+		} {
+			near, far := net.Pipe()
+			var listening sync.WaitGroup
+			listening.Go(func() { _, _ = io.Copy(io.Discard, far) })
+			began := time.Now()
+			c.do(near)
+			if took := time.Since(began); took != c.limit {
+				t.Errorf("waited %v, want %v", took, c.limit)
+			}
+			listening.Wait()
+			_ = far.Close()
+		}
+	})
+}
+
+// A run of another version says what it is as well.
+func TestAskAnotherVersion(t *testing.T) {
+	host(t, newRun())
+	conn, err := net.Dial("unix", ownPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	w, _, err := hail(conn, hello{Attach: protocol + 1, Version: "v2", Ask: true}, time.Minute)
+	if err != nil || w.Refused != "" || w.About.Model != "m" {
+		words, _ := json.Marshal(w)
+		t.Errorf("it said %s, %v", words, err)
+	}
+}

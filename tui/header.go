@@ -41,6 +41,8 @@ func stateSign(s *metrics.Snapshot, state metrics.State) span {
 		return span{word, style{fg: orange, attr: bold}}
 	case metrics.Aborting:
 		return span{"■ ABORTING", warning}
+	case brokenOff:
+		return span{"■ BROKE OFF", warning}
 	case metrics.Finished:
 		if s.Report != nil && s.Report.Interrupted != nil {
 			return span{"✓ DONE early", style{fg: orange, attr: bold}}
@@ -100,7 +102,7 @@ func (h header) states() (right []span, must int) {
 	}
 	right = append(right, stateSign(h.v.s, h.state))
 	must = len(right)
-	return append(right, progress(h.v.s)...), must
+	return append(right, progress(h.v.s, h.state)...), must
 }
 
 // bar shows how much of the plan is done, where there is room.
@@ -150,8 +152,9 @@ func ended(s *metrics.Snapshot) int {
 	return max(t.WarmedUp+t.Done+t.Failed, t.Sent-s.Waiting-s.Running)
 }
 
-// progress says elapsed, planned and remaining; the last pieces are left out first.
-func progress(s *metrics.Snapshot) []span {
+// progress says elapsed, planned and remaining; the last pieces are left out first. A run that broke off has nothing left.
+func progress(s *metrics.Snapshot, state metrics.State) []span {
+	on := s.State == metrics.Running && state != brokenOff
 	out := []span{{" " + clock(s.At), text}}
 	p := s.Plan
 	switch {
@@ -160,12 +163,12 @@ func progress(s *metrics.Snapshot) []span {
 	case p == nil:
 	case p.Duration > 0:
 		out = append(out, span{"/" + clock(p.Duration), label})
-		if left := p.Duration - s.At; left > 0 && s.State == metrics.Running {
+		if left := p.Duration - s.At; left > 0 && on {
 			out = append(out, span{" -" + clock(left+time.Second-1), label})
 		}
 	case p.Requests > 0:
 		out = append(out, span{fmt.Sprintf(" %d/%d", ended(s), p.Requests), label})
-		if left := p.Requests - ended(s); left > 0 && s.State == metrics.Running {
+		if left := p.Requests - ended(s); left > 0 && on {
 			out = append(out, span{fmt.Sprintf(" -%d", left), label})
 		}
 	}

@@ -1,10 +1,6 @@
 package tui
 
-import (
-	"fmt"
-
-	"benchtop/metrics"
-)
+import "fmt"
 
 func footWhen(when func(*model) bool, word string) func(*model) string {
 	return func(m *model) string {
@@ -150,7 +146,7 @@ func (m *model) outcome(w int) []span {
 	switch {
 	case s.SaveError != "":
 		return []span{{shorten("! NOT SAVED: "+sanitize(s.SaveError), w), warning}}
-	case m.latest.State != metrics.Finished:
+	case m.brokeOff():
 		return []span{{shorten("■ the run broke off", w), warning}}
 	case s.SavePath == "":
 		return []span{{shorten("✓ the run is over, not saved", w), style{fg: green, attr: bold}}}

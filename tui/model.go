@@ -129,6 +129,10 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return m.takeSnapshot(inForce(&msg.s))
 	case endMsg:
 		m.ended = true
+		if m.brokeOff() {
+			m.controls, m.wish = false, wish{}
+			m.show()
+		}
 		if m.exit {
 			return tea.Quit
 		}
@@ -253,9 +257,17 @@ func (m *model) look() {
 // over: nothing more will come.
 func (m *model) over() bool { return m.ended || m.latest.State == metrics.Finished }
 
+// brokeOff: the run is gone before it said that it was over.
+func (m *model) brokeOff() bool { return m.ended && m.latest.State != metrics.Finished }
+
+// brokenOff is the state of a run that broke off.
+const brokenOff metrics.State = "broken off"
+
 // state is what the run does, or will do as soon as it has heard of the keys pressed.
 func (m *model) state(s *metrics.Snapshot) metrics.State {
 	switch {
+	case m.brokeOff():
+		return brokenOff
 	case s.State == metrics.Finished || s.State == metrics.Aborting:
 		return s.State
 	case m.stops >= 2:

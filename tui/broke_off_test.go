@@ -1,0 +1,38 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
+)
+
+// Of a run that was killed the header says so, also to who had it under control, had asked it to stop or looks at a frozen screen.
+func TestBrokeOff(t *testing.T) {
+	for _, keys := range [][]string{{"c"}, {"q"}, {"q", "q"}, {"c", " "}} {
+		m := open(steered(34), 160, 40, termenv.Ascii)
+		press(m, keys...)
+		m.Update(endMsg{})
+		got := firstLines(m)
+		for _, not := range []string{"CONTROL", "RUN", "DRAINING", "ABORTING", " -0"} {
+			if strings.Contains(got, not) {
+				t.Errorf("%q: %q in\n%s", keys, not, got)
+			}
+		}
+		if !strings.Contains(got, "■ BROKE OFF") || !strings.Contains(lastLine(m), "the run broke off") {
+			t.Errorf("%q: the screen is\n%s\n%s", keys, got, lastLine(m))
+		}
+		if s := (stateSign(m.head, m.state(m.head))); s.style != warning {
+			t.Errorf("%q: the style is %+v", keys, s.style)
+		}
+	}
+	m := open(mid(), 160, 40, termenv.Ascii)
+	press(m, " ") // what stands on the screen is of before the end
+	m.Update(snapshotMsg{done()})
+	m.Update(endMsg{})
+	if m.state(m.latest) != metrics.Finished || strings.Contains(firstLines(m), "BROKE OFF") {
+		t.Errorf("a run that ended:\n%s", firstLines(m))
+	}
+}

@@ -94,6 +94,8 @@ func (v *view) answerNotes() []string {
 	switch {
 	case a == nil || len(v.goals()) == 0:
 		return nil
+	case !a.Within && v.s.State == metrics.Finished:
+		return []string{" · no load within SLO", " · none in SLO"}
 	case !a.Within:
 		return []string{" · no load within SLO yet", " · none in SLO"}
 	}

@@ -113,11 +113,15 @@ func TestAnswerNotes(t *testing.T) {
 		{&metrics.Answer{Within: true, Highest: 64, Users: true}, slo, " · highest within SLO 64 users ✓"},
 		{&metrics.Answer{}, slo, " · no load within SLO yet"},
 	} {
-		v := &view{s: &metrics.Snapshot{Answer: c.answer, Objectives: c.slo}}
+		v := &view{s: &metrics.Snapshot{Answer: c.answer, Objectives: c.slo, State: metrics.Running}}
 		got := append(v.answerNotes(), "")[0]
 		if got != c.want {
 			t.Errorf("%+v: %q, want %q", c.answer, got, c.want)
 		}
+	}
+	over := &view{s: &metrics.Snapshot{State: metrics.Finished, Report: &metrics.Report{}, Objectives: slo}}
+	if got := over.answerNotes(); got[0] != " · no load within SLO" {
+		t.Errorf("when the run is over: %q", got)
 	}
 }
 

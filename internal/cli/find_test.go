@@ -97,6 +97,7 @@ func TestFindEndsOtherwise(t *testing.T) {
 		want     string
 	}{
 		{"by hand", demoSLO, 25 * time.Second, true, "given up: the load was set by hand"},
+		{"by hand, without a clock", demoSLO, 0, true, "the load was set by hand; the run goes on until q"},
 		{"by the clock", demoSLO, 25 * time.Second, false, "the run ended before it came to a result; the last it did: "},
 		{"nothing is within", metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}, 0, false, "not even "},
 	} {
@@ -110,6 +111,7 @@ func TestFindEndsOtherwise(t *testing.T) {
 				}
 				if c.hand {
 					time.AfterFunc(15*time.Second, func() { s.Steer(metrics.Order{Do: metrics.SetLoad, Value: 7}) })
+					time.AfterFunc(40*time.Second, s.Drain) // where no clock ends it
 				}
 				run, err := s.measure()
 				if err != nil {

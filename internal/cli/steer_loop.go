@@ -67,7 +67,11 @@ func (h *helm) follow(ctx context.Context, o metrics.Order) {
 	if h.giveUp != nil {
 		h.giveUp()
 		h.giveUp, h.state.Search = nil, ""
-		h.session.log(metrics.Warn, "the search for the highest load is given up: the load was set by hand")
+		words := "the search for the highest load is given up: the load was set by hand"
+		if h.session.plan.Duration == 0 { // the search would have ended it
+			words += "; the run goes on until q"
+		}
+		h.session.log(metrics.Warn, words)
 	}
 	switch o.Do {
 	case metrics.Pause:

@@ -28,6 +28,8 @@ type Steering struct {
 	LoadSetting
 	// Steerable says that the load can be set at all. Users says that it is a number of users, else a rate.
 	Steerable, InUsers bool
+	// Why says for a person why the load cannot be set, in a few words; "" where it can, or where nobody knows.
+	Why string
 	// Changes counts how often it was set; 0 means that the plan is in force.
 	Changes int
 	// Search says what the search for the highest load is doing, in a few words; "" if there is none.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 
@@ -47,7 +48,7 @@ func (m *model) unsteerable() string {
 	case m.state(m.latest) != metrics.Running:
 		return "the run is stopping"
 	case !m.latest.Steering.Steerable:
-		return "the load of this run cannot be changed while it is on"
+		return cmp.Or(m.latest.Steering.Why, "the load of this run cannot be changed while it is on")
 	}
 	return ""
 }

@@ -130,6 +130,8 @@ func TestStepsAddUp(t *testing.T) {
 func TestNoControl(t *testing.T) {
 	stopping := steered(34)
 	stopping.State = metrics.Draining
+	atOnce := mid()
+	atOnce.Steering.Why = "needs \x1b[2J--request-rate"
 	for _, c := range []struct {
 		name   string
 		s      metrics.Snapshot
@@ -138,6 +140,7 @@ func TestNoControl(t *testing.T) {
 		want   string
 	}{
 		{"not steerable", mid(), nil, "c", "cannot be changed while it is on"},
+		{"not steerable, with a reason", atOnce, nil, "c", "needs --request-rate"},
 		{"first c", steered(34), nil, "+", "c first"},
 		{"over", done(), nil, "c", "the run is over"},
 		{"stopping", stopping, nil, "c", "the run is stopping"},

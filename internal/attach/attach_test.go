@@ -111,11 +111,12 @@ func until(t *testing.T, v *Viewer, want func(metrics.Snapshot) bool) metrics.Sn
 func TestViewerSeesTheRun(t *testing.T) {
 	r := newRun()
 	r.request(0, 10*time.Millisecond, 40*time.Millisecond)
+	r.recorder.SetSteering(metrics.Steering{Why: "so"})
 	h := host(t, r)
 	v := join(t, h)
 	first := until(t, v, func(s metrics.Snapshot) bool { return s.Totals.Done == 1 })
 	live := r.Snapshot()
-	if first.Plan.ModelID != "m" || first.TTFT.Count() != 1 || first.Windows[0].TTFT.Quantile(0.5) != live.TTFT.Quantile(0.5) {
+	if first.Plan.ModelID != "m" || first.Steering.Why != "so" || first.TTFT.Count() != 1 || first.Windows[0].TTFT.Quantile(0.5) != live.TTFT.Quantile(0.5) {
 		t.Errorf("the first snapshot is %+v", first)
 	}
 	r.request(1, 60*time.Millisecond, 20*time.Millisecond)

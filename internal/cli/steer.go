@@ -58,9 +58,9 @@ func newHelm(s *session) *helm {
 	h := &helm{session: s, orders: make(chan metrics.Order, ordersWaiting)}
 	h.inUsers = usersIn(p)
 	if !h.inUsers && p.Rate.Unlimited() && p.Ramp == nil && len(p.Stages) == 0 && p.Find == nil {
-		h.why = "all requests are due at once, so there is no rate to steer; --request-rate or --max-concurrency give one"
+		h.why = "needs --request-rate or --max-concurrency: all requests are due at once, so there is no rate to steer" // what helps first: a screen may be narrow
 	}
-	h.state = metrics.Steering{LoadSetting: h.planned(0), Steerable: h.why == "", InUsers: h.inUsers}
+	h.state = metrics.Steering{LoadSetting: h.planned(0), Steerable: h.why == "", Why: h.why, InUsers: h.inUsers}
 	s.load.HoldPaused = h.inUsers
 	if s.load.SteeredUntil = p.Duration; s.load.Steered == nil {
 		// A generator of its own, so that what was drawn for the plan does not depend on hands.

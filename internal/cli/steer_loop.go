@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -274,7 +275,7 @@ func (h *helm) tell() {
 func (h *helm) leave() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.state.Steerable = false
+	h.state.Steerable, h.state.Why = false, cmp.Or(h.why, "nothing new is sent any more")
 	h.state.RampTo, h.state.RampOver = 0, 0
 	h.session.recorder.SetSteering(h.state)
 }

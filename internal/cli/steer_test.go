@@ -196,7 +196,7 @@ func TestSteerRate(t *testing.T) {
 		if run.Unsent != 0 || run.Reason != "" {
 			t.Errorf("%d unsent, reason %q", run.Unsent, run.Reason)
 		}
-		if st := s.recorder.Snapshot().Steering; st.Steerable || st.Changes != 5 || st.Rate != 20 || st.Paused {
+		if st := s.recorder.Snapshot().Steering; st.Steerable || st.Why == "" || st.Changes != 5 || st.Rate != 20 || st.Paused {
 			t.Errorf("at the end %+v", st)
 		}
 		if got, ok := s.Steer(metrics.Order{Do: metrics.SetLoad, Value: 1}); ok || got != "the run is over" {
@@ -354,6 +354,9 @@ func TestSteerRefuses(t *testing.T) {
 				}
 				if got, _ := s.Steer(c.o); !strings.Contains(got, c.want) {
 					t.Errorf("%q, want %q", got, c.want)
+				}
+				if st := s.recorder.Snapshot().Steering; st.Why != s.helm.why || st.Steerable == (st.Why != "") {
+					t.Errorf("the screen knows %+v, the helm %q", st, s.helm.why)
 				}
 				s.stage = 1
 				if got, ok := s.Steer(metrics.Order{Do: metrics.Pause}); ok || !strings.Contains(got, "ending") {

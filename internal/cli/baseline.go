@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -33,7 +34,7 @@ func (o *baselineOptions) load() (*tui.Baseline, error) {
 // savedReport computes the report of a saved run from its journal; without one, what its result says has to do.
 func savedReport(file string) (metrics.Report, error) {
 	path, err := journalOf(file)
-	if err != nil {
+	if err != nil || strings.HasSuffix(file, soFar+".json") { // whose journal goes on to the end of the run
 		return export.ReadResult(file)
 	}
 	run, requests, err := export.ReadJournal(path)

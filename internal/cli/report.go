@@ -15,7 +15,8 @@ import (
 
 const reportText = `
 Prints the reports of saved runs, computed anew from their journals. A FILE is the journal (.jsonl or
-.jsonl.gz), or the result (.json) beside which it lies. A journal that a kill cut off is read as far as it goes.
+.jsonl.gz), or the result (.json) beside which it lies. A journal that a kill cut off is read as far as it
+goes. Of a result so far (-so-far.json) the journal is that of the whole run, and so is the report.
 
 On a terminal one FILE is played again on the dashboard: space plays and pauses, < and > change the
 speed, comma and full stop go back and forth. The report follows when it is left; --no-tui prints it at once.`
@@ -97,9 +98,11 @@ func journalOf(path string) (string, error) {
 	if strings.HasSuffix(strings.TrimSuffix(path, ".gz"), journalSuffix) {
 		return path, nil
 	}
-	for _, p := range []string{stem + journalSuffix + ".gz", stem + journalSuffix} {
-		if _, err := os.Stat(p); err == nil {
-			return p, nil
+	for _, s := range []string{stem, strings.TrimSuffix(stem, soFar)} { // the whole run's journal is that of its result so far
+		for _, p := range []string{s + journalSuffix + ".gz", s + journalSuffix} {
+			if _, err := os.Stat(p); err == nil {
+				return p, nil
+			}
 		}
 	}
 	if _, err := os.Stat(path); err != nil {

@@ -12,9 +12,10 @@ import (
 	"benchtop/metrics"
 )
 
+// Killed is the reason of a run whose journal has no end line, as far as a reader of the journal can tell.
+const Killed = "the process was killed: its journal has no end"
+
 const (
-	// killed is the reason of a run whose journal has no end line.
-	killed = "the process was killed: its journal has no end"
 	// damaged is the reason of a run whose journal cannot be read to the end.
 	damaged = "the journal is damaged"
 	// longestLine in bytes bounds the memory a damaged journal can ask for. A request with a million chunks and its text
@@ -31,7 +32,7 @@ const (
 // trouble further on (a disk that fails, a gzipped file that was cut) comes from the iterator, after the requests before
 // it.
 func ReadJournal(path string) (metrics.Run, iter.Seq2[metrics.Request, error], error) {
-	run := metrics.Run{Ended: metrics.Never, Reason: killed}
+	run := metrics.Run{Ended: metrics.Never, Reason: Killed}
 	headed := false
 	var damage damages
 	for e, err := range scanFile(path) {

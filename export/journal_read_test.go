@@ -79,7 +79,7 @@ func TestReadJournalCutAnywhere(t *testing.T) {
 		if got := collect(t, seq); len(got) != min(lines, 4) {
 			t.Fatalf("cut at %d: %d requests, want %d", n, len(got), min(lines, 4))
 		}
-		if n < len(whole)-1 && (run.Ended != metrics.Never || run.Reason != killed) {
+		if n < len(whole)-1 && (run.Ended != metrics.Never || run.Reason != Killed) {
 			t.Fatalf("cut at %d: ended at %v, reason %q", n, run.Ended, run.Reason)
 		}
 	}

@@ -37,7 +37,7 @@ func savedReport(file string) (metrics.Report, error) {
 	if err != nil || strings.HasSuffix(file, soFar+".json") { // whose journal goes on to the end of the run
 		return export.ReadResult(file)
 	}
-	run, requests, err := export.ReadJournal(path)
+	run, requests, err := readJournal(path)
 	if err != nil {
 		return metrics.Report{}, err
 	}

@@ -11,3 +11,6 @@ func inUse(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
+
+// locked: nothing is certain here.
+func locked(string) bool { return false }

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
@@ -18,4 +19,14 @@ func inUse(path string) bool {
 	}
 	defer f.Close()
 	return syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil
+}
+
+// locked reports whether a file is certain to be in use by a process that goes on.
+func locked(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close() // which ends a lock of our own
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }

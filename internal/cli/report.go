@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,15 +80,6 @@ func reportOn(w io.Writer, file string, asJSON, plots bool) error {
 		err = printReport(w, report, plots)
 	}
 	return errors.Join(damaged, err)
-}
-
-// readRun reads the run of a file from the journal that belongs to it.
-func readRun(file string) (metrics.Run, iter.Seq2[metrics.Request, error], error) {
-	path, err := journalOf(file)
-	if err != nil {
-		return metrics.Run{}, nil, err
-	}
-	return export.ReadJournal(path)
 }
 
 // journalOf finds the journal that belongs to a file.

@@ -1,0 +1,37 @@
+//go:build unix
+
+package cli
+
+import (
+	"testing"
+
+	"benchtop/export"
+	"benchtop/metrics"
+)
+
+// A journal without an end is that of a run that is on for as long as its writer lives, and reading it takes nothing from that.
+func TestReportOfARunThatIsOn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	files, err := (&savingOptions{result: true, name: "r.json"}).reserve(plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal, err := export.NewJournal(files.journal, plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := journal.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		run("report", "r.json").expect(t, exitFine, "Interrupted: "+stillOn+".")
+	}
+	if !inUse("r.jsonl") {
+		t.Error("the lock is gone")
+	}
+	if err := files.journal.Close(); err != nil { // as a kill does
+		t.Fatal(err)
+	}
+	run("report", "r.json").expect(t, exitFine, "Interrupted: the process was killed")
+	_ = journal.Close(metrics.Run{Plan: plan()}) // which cannot be written any more
+}

@@ -2,12 +2,14 @@ package charts
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"benchtop/metrics"
@@ -36,6 +38,13 @@ type pageData struct {
 	Joined   bool  `json:"joined"`
 	Least    int64 `json:"least"`
 	Unsent   int   `json:"unsent"`
+	// Marks are what happened to the run, in order of time.
+	Marks []pageMark `json:"marks,omitempty"`
+}
+
+type pageMark struct {
+	At   int64  `json:"at"`
+	Name string `json:"name"`
 }
 
 type pageClass struct {
@@ -59,7 +68,7 @@ type pageRows struct {
 }
 
 // newPageData turns the rows into columns. There is at least one row.
-func newPageData(g *gantt, plan *metrics.Plan) pageData {
+func newPageData(g *gantt, plan *metrics.Plan, events []metrics.Event) pageData {
 	d := pageData{About: about(plan), Segments: g.segments, Joined: g.joined, Least: g.least, Unsent: g.unsent}
 	for i, name := range g.thresholds.legend() {
 		d.Classes = append(d.Classes, pageClass{Name: name, Colour: colours[i], Used: class(i) < classFailed})
@@ -97,7 +106,20 @@ func newPageData(g *gantt, plan *metrics.Plan) pageData {
 		}
 		d.End = max(d.End, at)
 	}
+	d.Marks = marks(events, micros(earliest), d.End)
 	return d
+}
+
+// marks are those of events up to the end; what was before the earliest start stands there.
+func marks(events []metrics.Event, earliest, end int64) (all []pageMark) {
+	for i := range events {
+		e := &events[i]
+		if at := max(0, micros(e.At)-earliest); e.Mark != "" && at <= end {
+			all = append(all, pageMark{at, e.Mark})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b pageMark) int { return cmp.Compare(a.At, b.At) })
+	return all
 }
 
 // about says of which run the page is.
@@ -126,8 +148,8 @@ func foreign(data any) ([]byte, error) { return json.Marshal(data) }
 
 // writePage writes the page. The content security policy lets only the two scripts of the page run, by their hashes, and
 // forbids every request.
-func writePage(w io.Writer, g *gantt, plan *metrics.Plan) error {
-	data, err := foreign(newPageData(g, plan))
+func writePage(w io.Writer, g *gantt, plan *metrics.Plan, events []metrics.Event) error {
+	data, err := foreign(newPageData(g, plan, events))
 	if err != nil {
 		return fmt.Errorf("timeline: %w", err)
 	}

@@ -167,10 +167,29 @@
     area = params.coordSys;
     view = { left: zero[0], scale: (far[0] - zero[0]) / (last * unit), top: zero[1], band: (far[1] - zero[1]) / n };
     raster(view, area);
-    return {
+    const picture = {
       type: 'image', silent: true,
       style: { image: canvas, x: area.x, y: area.y, width: area.width, height: area.height },
     };
+    return { type: 'group', silent: true, children: [picture, ...marks()] };
+  };
+
+  // marks are lines where something happened to the run, with their words as far as there is room for them.
+  const marks = () => {
+    const all = [], colour = getComputedStyle(document.documentElement).getPropertyValue('--text').trim();
+    let free = -Infinity;
+    for (const mark of data.marks || []) {
+      const x = Math.round(view.left + mark.at * view.scale) + 0.5;
+      if (x < area.x || x > area.x + area.width) continue;
+      all.push({ type: 'line', silent: true, z2: 1, shape: { x1: x, y1: area.y, x2: x, y2: area.y + area.height },
+        style: { stroke: colour, lineWidth: 1, lineDash: [4, 3], opacity: 0.7 } });
+      const words = mark.name.length > 24 ? mark.name.slice(0, 23) + '…' : mark.name;
+      if (x < free) continue;
+      free = x + 12 + 7 * words.length;
+      all.push({ type: 'text', silent: true, z2: 2,
+        style: { text: words, x: x + 4, y: area.y + area.height - 4, verticalAlign: 'bottom', fill: colour, fontSize: 11 } });
+    }
+    return all;
   };
   const dark = window.matchMedia('(prefers-color-scheme: dark)');
   const option = () => {

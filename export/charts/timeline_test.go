@@ -26,11 +26,16 @@ func madeUp() []metrics.Request {
 	return []metrics.Request{second, first}
 }
 
+// happened are events: before the first request, after the last, and without a mark.
+func happened() []metrics.Event {
+	return []metrics.Event{{At: time.Hour, Mark: "late"}, {At: 1750 * ms, Mark: "40 req/s " + canary}, {At: 0, Mark: "stage 1"}, {At: 1600 * ms, Text: "words"}}
+}
+
 func page(t testing.TB, requests ...metrics.Request) string {
 	t.Helper()
 	var out bytes.Buffer
 	plan := metrics.Plan{ModelID: "plan " + canary, Label: canary, Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	if _, err := Timeline(&out, all(requests...), plan, [2]float64{25, 50}); err != nil {
+	if _, err := Timeline(&out, all(requests...), plan, happened(), [2]float64{25, 50}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -71,6 +76,7 @@ func TestTimelineHoldsTheRun(t *testing.T) {
 			Failures: map[int]string{1: "stall: error " + canary},
 		},
 		End: 1_625_000, Segments: 6,
+		Marks: []pageMark{{0, "stage 1"}, {250_000, "40 req/s " + canary}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("page data\n got %+v\nwant %+v", got, want)
@@ -157,7 +163,7 @@ func TestPageSaysThatSegmentsAreJoined(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := writePage(&out, g, &metrics.Plan{}); err != nil {
+	if err := writePage(&out, g, &metrics.Plan{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if data := block(t, out.String(), dataOpen); !strings.Contains(data, `"segments":3,"joined":true,"least":0`) {
@@ -174,7 +180,7 @@ func TestNothingToDraw(t *testing.T) {
 		"no request": nil, "none begun": {never}, "no answer": {answered(0, 0)},
 	} {
 		var out bytes.Buffer
-		n, err := Timeline(&out, all(requests...), metrics.Plan{}, [2]float64{25, 50})
+		n, err := Timeline(&out, all(requests...), metrics.Plan{}, nil, [2]float64{25, 50})
 		if n != 0 || err != nil || out.Len() != 0 {
 			t.Errorf("%s: %d segments, error %v, %d bytes, want nothing at all", name, n, err, out.Len())
 		}
@@ -184,12 +190,12 @@ func TestNothingToDraw(t *testing.T) {
 func TestTimelineErrors(t *testing.T) {
 	want := errors.New("disk full")
 	for _, room := range []int{0, 70_000} { // in the head of the page and in the library
-		_, err := Timeline(&deaf{room, want}, all(answered(0, 0, ms)), metrics.Plan{}, [2]float64{25, 50})
+		_, err := Timeline(&deaf{room, want}, all(answered(0, 0, ms)), metrics.Plan{}, nil, [2]float64{25, 50})
 		if !errors.Is(err, want) {
 			t.Errorf("a writer with room for %d: error %v, want %v", room, err, want)
 		}
 	}
-	if n, err := Timeline(&bytes.Buffer{}, broken(want), metrics.Plan{}, [2]float64{25, 50}); n != 0 || !errors.Is(err, want) {
+	if n, err := Timeline(&bytes.Buffer{}, broken(want), metrics.Plan{}, nil, [2]float64{25, 50}); n != 0 || !errors.Is(err, want) {
 		t.Errorf("broken requests: %d segments, error %v, want %v", n, err, want)
 	}
 }
@@ -205,7 +211,7 @@ func FuzzForeign(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := foreign(newPageData(g, &metrics.Plan{ModelID: text, Dataset: text, Load: text, Label: text}))
+		b, err := foreign(newPageData(g, &metrics.Plan{ModelID: text, Dataset: text, Load: text, Label: text}, []metrics.Event{{Mark: text}}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +241,7 @@ func BenchmarkTimeline(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var out bytes.Buffer
-		if _, err := Timeline(&out, all(requests...), metrics.Plan{}, [2]float64{25, 50}); err != nil {
+		if _, err := Timeline(&out, all(requests...), metrics.Plan{}, nil, [2]float64{25, 50}); err != nil {
 			b.Fatal(err)
 		}
 		b.ReportMetric(float64(out.Len()), "file-bytes")

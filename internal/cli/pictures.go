@@ -54,7 +54,7 @@ func (s *session) draw(r metrics.Report, result string) (written, warnings []str
 	}
 	if s.charts.timeline {
 		put(stem+pictureEndings[0], func(w io.Writer) error {
-			segments, err := charts.Timeline(w, s.journal.Records(), s.plan, s.charts.thresholds)
+			segments, err := charts.Timeline(w, s.journal.Records(), s.plan, r.Events, s.charts.thresholds)
 			if err == nil && segments == 0 {
 				err = errors.New("no request was ever sent, so there is nothing to draw")
 			}

@@ -31,7 +31,7 @@ func energyWords(v *view) string {
 func gpuUse(v *view) metrics.GPUReport {
 	s, plan := v.s, v.plan()
 	work := metrics.GPUWork{Price: plan.GPUPrice}
-	from, to, all := spanOf(s, v.span, v.back)
+	from, to, all := figureSpan(s, v.span, v.back)
 	if v.whole || all {
 		if s.Report != nil && s.Report.GPUs != nil {
 			return *s.Report.GPUs

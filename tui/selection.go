@@ -39,8 +39,9 @@ func (v *view) selected() *selection {
 }
 
 func choose(s *metrics.Snapshot, span, back time.Duration) *selection {
-	from, to, all := spanOf(s, span, back)
+	from, to, _ := spanOf(s, span, back)
 	out := &selection{closed: within(closedWindows(s), from, to), merges: &merges{}}
+	from, to, all := figureSpan(s, span, back)
 	if all {
 		out.ttft, out.tpot, out.itl, out.e2el = s.TTFT, s.TPOT, s.ITL, s.E2EL
 		out.answer, out.held, out.scheduled = s.FirstAnswer, s.ClientQueue, s.Scheduled
@@ -75,8 +76,7 @@ func within(ws []metrics.Window, from, to time.Duration) []metrics.Window {
 const endless = time.Duration(1<<63 - 1)
 
 // spanOf is the stretch of the run that is chosen, windows that begin in [from, to); all says that it is the whole run. It
-// ends back before the last closed second, or with the open one if back is 0. A span that reaches into the warm-up shows that
-// part too, which figures of the whole run leave out.
+// ends back before the last closed second, or with the open one if back is 0. Charts show the warm-up, too.
 func spanOf(s *metrics.Snapshot, span, back time.Duration) (from, to time.Duration, all bool) {
 	closed := closedWindows(s)
 	if span <= 0 || len(closed) == 0 {
@@ -88,6 +88,16 @@ func spanOf(s *metrics.Snapshot, span, back time.Duration) (from, to time.Durati
 	}
 	from = end - span
 	return from, endless, from <= 0 && (s.Plan == nil || s.Plan.Warmup <= 0)
+}
+
+// figureSpan is the part of such a stretch that figures are of: they leave out the warm-up, as those of the whole run do. A
+// stretch with nothing else in it, as there is while the run warms up, has the figures of the warm-up.
+func figureSpan(s *metrics.Snapshot, span, back time.Duration) (from, to time.Duration, all bool) {
+	from, to, all = spanOf(s, span, back)
+	if all || s.Plan == nil || from >= s.Plan.Warmup || min(to, s.At) <= s.Plan.Warmup {
+		return from, to, all
+	}
+	return s.Plan.Warmup, to, to == endless
 }
 
 // scrolled is how far back the charts really are: whole seconds, and never so far that they would begin before the run does.

@@ -82,7 +82,7 @@ func (v *view) serverSpan() []metrics.ServerSecond {
 
 // stretch is the part of the run that figures are of: the span, or all of it but the warm-up.
 func (v *view) stretch() (from, to time.Duration) {
-	from, to, all := spanOf(v.s, v.span, v.back)
+	from, to, all := figureSpan(v.s, v.span, v.back)
 	if v.whole || all {
 		return v.plan().Warmup, endless
 	}

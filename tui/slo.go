@@ -64,7 +64,7 @@ func part(n, of int) (share float64, known bool) {
 
 // kept counts the requests of the span, or of the whole run.
 func (v *view) kept() kept {
-	from, to, all := spanOf(v.s, v.span, v.back)
+	from, to, all := figureSpan(v.s, v.span, v.back)
 	if v.whole || all {
 		t := v.s.Totals
 		return kept{t.Done, t.Failed, t.Good, t.MetTTFT, t.MetTPOT, t.MetE2EL}

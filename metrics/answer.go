@@ -18,8 +18,8 @@ type LoadLevel struct {
 	// Requests that were scheduled in the level and ended in any way but by being cut; Good of them met every objective, in a
 	// search (Plan.Find) with their wait for a slot of the client counted in.
 	Requests, Good int
-	// Done is the rate of successes that ended in the level, per second.
-	Done float64
+	// Sent is the rate of requests that were sent in the level, Done that of successes that ended in it, per second.
+	Sent, Done float64
 	// TTFT and ITL of the requests scheduled in the level, in milliseconds; that of ITL is an estimate from a Histogram.
 	TTFTp50, TTFTp99, ITLp99 float64
 }

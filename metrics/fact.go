@@ -35,6 +35,18 @@ func (p *Plan) cause(q *Request) time.Duration {
 	return q.Due
 }
 
+// promptly is how soon a request must go out to count as sent when it came.
+const promptly = 100 * time.Millisecond
+
+// wentOut is the moment at which a request was sent, Never if it was not. One that nothing held back was sent when it came: the
+// last of a load, too, belongs to that load, which ends as it comes.
+func (p *Plan) wentOut(q *Request) time.Duration {
+	if cause := p.cause(q); q.Sent != Never && cause != Never && q.Sent-cause < promptly {
+		return cause
+	}
+	return q.Sent
+}
+
 // felt is the outcome of a success with its wait for a slot of the client in it.
 func (f *fact) felt() outcome {
 	o := f.outcome()

@@ -69,7 +69,7 @@ func (r *Recorder) levels(now time.Duration, windows []Window) levels {
 	r.mu.Lock()
 	plan, slo := r.line.plan, r.line.slo
 	sets := r.beside.sets[:len(r.beside.sets):len(r.beside.sets)]
-	came, done := r.ledger.came.from(0), r.ledger.ended.from(0)
+	came, went, done := r.ledger.came.from(0), r.ledger.went.from(0), r.ledger.ended.from(0)
 	settled := r.ledger.full != Never && r.ledger.open <= 0
 	if r.ledger.full != Never {
 		now = min(now, r.ledger.full) // of what came later nothing is known
@@ -88,6 +88,11 @@ func (r *Recorder) levels(now time.Duration, windows []Window) levels {
 	for _, page := range came {
 		for i := range page {
 			l.came(page[i].cause, int(page[i].index))
+		}
+	}
+	for _, page := range went {
+		for _, at := range page {
+			l.went(at)
 		}
 	}
 	for _, page := range done {

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// mostJudged bounds the requests that a ledger keeps: five and a half hours at 100 a second, in 112 MB, and nearly as much again
+// mostJudged bounds the requests that a ledger keeps: five and a half hours at 100 a second, in 128 MB, and nearly as much again
 // to judge them. What is beyond it can be counted, but not judged again.
 const mostJudged = 2_000_000
 
 // ledger keeps a few numbers of every request of a run that is on, so that all of them can be judged again by other
-// objectives, and put into levels of load: 16 bytes when it is due and 40 when it ends.
+// objectives, and put into levels of load: 16 bytes when it is due, 8 when it is sent and 40 when it ends.
 type ledger struct {
 	came  pages[arrival]
+	went  pages[time.Duration] // moments at which requests were sent
 	ended pages[ended]
 	most  int
 	kept  int // requests that are in it, or will be when they end
@@ -68,10 +69,16 @@ func (l *ledger) due(p *Plan, q *Request) (filled bool) {
 	return false
 }
 
-// sent files a request of a closed loop, which comes when it gets its slot.
+// sent files that a request was sent; one of a closed loop comes when it gets its slot.
 func (l *ledger) sent(p *Plan, q *Request) {
-	if p.ClosedLoop() && !q.live.unjudged {
+	if q.live.unjudged {
+		return
+	}
+	if p.ClosedLoop() {
 		l.arrive(p, q)
+	}
+	if !p.Warming(q) {
+		l.went.add(p.wentOut(q))
 	}
 }
 

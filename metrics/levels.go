@@ -62,6 +62,7 @@ type level struct {
 	over      int           // of them ended, in whatever way
 	gaps      time.Duration // that the ramp's rates leave between them; whole numbers add up alike in any order
 	succeeded int
+	sent      int // requests sent in the level, whenever they were scheduled; see Plan.wentOut
 	done      int // successes that ended in the level, whenever they were scheduled
 	ttft      figures
 	itl       Histogram // there are so many gaps that exact counts would cost more than all the rest
@@ -85,6 +86,7 @@ func (l *levels) at(at time.Duration) *level {
 func (l *levels) add(q *Request) {
 	f := l.fact(q)
 	l.came(f.cause, q.Index)
+	l.went(l.plan.wentOut(q))
 	v := l.ended(&f)
 	if v == nil || !f.ok {
 		return
@@ -104,6 +106,13 @@ func (l *levels) came(cause time.Duration, index int) {
 	if r := l.plan.Ramp; r != nil && r.Over == 0 && v.set == nil {
 		gap := min(1/l.plan.RampRate(index), longestGap)
 		v.gaps += time.Duration(gap * float64(time.Second))
+	}
+}
+
+// went counts a request that was sent, at a moment that is Never if it was not.
+func (l *levels) went(at time.Duration) {
+	if v := l.at(at); v != nil {
+		v.sent++
 	}
 }
 

@@ -12,7 +12,7 @@ func (l *levels) finish() []LoadLevel {
 	for i := range l.list {
 		v := &l.list[i]
 		seconds := (v.To - v.From).Seconds()
-		v.Done = perSecond(float64(v.done), seconds)
+		v.Sent, v.Done = perSecond(float64(v.sent), seconds), perSecond(float64(v.done), seconds)
 		users := l.users(v)
 		switch {
 		case users > 0:

@@ -3,6 +3,7 @@ package metrics
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -93,6 +94,38 @@ func TestBendOfASteeredRun(t *testing.T) {
 		if !a.Within || a.Highest < 20 || a.Highest > many.capacity() || a.Sure <= 0.5 {
 			t.Errorf("seed %d: highest %v, %v sure", seed, a.Highest, a.Sure)
 		}
+	}
+}
+
+// What was sent in a level is counted by its own length, however short it is and wherever in a second it begins. What the client
+// held back counts where it went out.
+func TestSentInLevels(t *testing.T) {
+	const ms = time.Millisecond
+	var all []Request
+	add := func(n int, from, every, held time.Duration) {
+		for i := range n {
+			at := from + every*time.Duration(i)
+			q := simple(len(all), at+held+30*time.Microsecond, 40*ms, 10*ms, 3)
+			q.Scheduled, q.Due = at, at
+			all = append(all, q)
+		}
+	}
+	add(83, 0, 125*ms, 0)                    // 8 a second until 10.4 s
+	add(6, 10400*ms, 335*ms, 0)              // 6 in 2.01 s
+	add(10, 12410*ms, 310*ms, 0)             // 10 in 3.1 s, the last of them 310 ms before its end
+	add(12, 15510*ms, 250*ms, 3*time.Second) // of 4 a second, those that went out in their last second
+	events := []Event{
+		{At: 10400 * ms, Set: &LoadSetting{Rate: 3}}, {At: 12410 * ms, Set: &LoadSetting{Rate: 3.2}},
+		{At: 15510 * ms, Set: &LoadSetting{Rate: 4}}, {At: 18510 * ms, Set: &LoadSetting{Rate: 5}},
+	}
+	add(15, 18510*ms, 200*ms, 0) // 15 of its own, and 12 of before
+	report := summarizeSteered(t, Plan{Rate: 8, Burstiness: 1}, all, events)
+	var got []float64
+	for _, l := range report.Levels {
+		got = append(got, math.Round(10*l.Sent)/10)
+	}
+	if want := []float64{8, 3, 3.2, 0, 9.6}; !slices.Equal(got, want) {
+		t.Errorf("sent/s %v, want %v\n%+v", got, want, report.Levels)
 	}
 }
 

@@ -182,7 +182,7 @@ func monstrousPages() metrics.Snapshot {
 	for i := range 50 {
 		v := []float64{math.NaN(), math.Inf(1), 1e300, -1, 0, 7}[i%6]
 		s.Levels = append(s.Levels, metrics.LoadLevel{
-			From: time.Duration(i) * time.Second, To: time.Duration(i-i%3+1) * time.Second, Offered: v, Done: v, TTFTp99: v,
+			From: time.Duration(i) * time.Second, To: time.Duration(i-i%3+1) * time.Second, Offered: v, Sent: v, Done: v, TTFTp99: v,
 			Requests: math.MaxInt, Good: math.MinInt, Users: i%2 == 0,
 		})
 		s.Client = append(s.Client, metrics.ClientSecond{

@@ -162,9 +162,9 @@ func TestStageRows(t *testing.T) {
 		"00:00 8 req/s 8.0 8.0 100ms 90.0% !", "00:10 16 req/s 16 8.0 201ms 80.0% !", "00:20 32 req/s 32 8.0 303ms 70.0% ! now",
 		"00:30 64 req/s – – – –")
 	s.Levels = []metrics.LoadLevel{
-		{From: 0, To: 10 * time.Second, Offered: 8, Requests: 80, Good: 80, Done: 7.9, TTFTp99: 90},
-		{From: 10 * time.Second, To: 20 * time.Second, Offered: 16, Requests: 160, Good: 155, Done: 15.8, TTFTp99: 150},
-		{From: 20 * time.Second, To: 25 * time.Second, Offered: 32, Requests: 100, Good: 10, Done: 17, TTFTp99: 2500},
+		{From: 0, To: 10 * time.Second, Offered: 8, Requests: 80, Good: 80, Sent: 8, Done: 7.9, TTFTp99: 90},
+		{From: 10 * time.Second, To: 20 * time.Second, Offered: 16, Requests: 160, Good: 155, Sent: 16, Done: 15.8, TTFTp99: 150},
+		{From: 20 * time.Second, To: 25 * time.Second, Offered: 32, Requests: 100, Good: 10, Sent: 31.6, Done: 17, TTFTp99: 2500},
 	}
 	s.Answer = &metrics.Answer{Bends: true, At: 24, Before: 1, After: 2, Within: true, Highest: 16, Sure: 0.93}
 	check("judged",

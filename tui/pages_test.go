@@ -83,7 +83,7 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 		good := min(n, int(float64(n)*(1.01-0.004*math.Exp(float64(i)))))
 		out.Levels = append(out.Levels, metrics.LoadLevel{
 			From: time.Duration(i) * 10 * time.Second, To: time.Duration(i+1) * 10 * time.Second, Offered: load,
-			Requests: n, Good: good, Done: min(load, 47.6), TTFTp50: 35 + 4*load, TTFTp99: 90 + 8*math.Exp(float64(i)*1.2), ITLp99: 20 + load/3,
+			Requests: n, Good: good, Sent: load, Done: min(load, 47.6), TTFTp50: 35 + 4*load, TTFTp99: 90 + 8*math.Exp(float64(i)*1.2), ITLp99: 20 + load/3,
 		})
 	}
 	out.Answer = &metrics.Answer{Bends: true, At: 40, Before: 2, After: 3, Within: true, Highest: 34, Sure: 0.97, BentAt: 30 * time.Second}

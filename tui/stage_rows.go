@@ -26,7 +26,7 @@ func (v *view) stageRows() []stageRow {
 	for i, l := range v.levels() {
 		r := stageRow{
 			from: l.From, to: l.To, planned: l.Offered, users: l.Users, done: l.Done, p99: l.TTFTp99, begun: true,
-			within: math.NaN(), sent: v.sentIn(l.From, l.To),
+			within: math.NaN(), sent: l.Sent,
 		}
 		if l.TTFTp99 <= 0 {
 			r.p99 = math.NaN() // nobody succeeded yet
@@ -85,14 +85,15 @@ func (v *view) liveStage(s metrics.Stage) stageRow {
 		return r
 	}
 	var ttft metrics.Histogram
-	done, good, ended := 0, 0, 0
+	sent, done, good, ended := 0, 0, 0, 0
 	for i := range ws {
 		ttft.Merge(&ws[i].TTFT)
+		sent += ws[i].Sent
 		done += ws[i].Done
 		good += ws[i].Good
 		ended += ws[i].Done + ws[i].Failed
 	}
-	r.sent, r.done = v.sentIn(s.Start, s.End()), float64(done)/float64(len(ws))
+	r.sent, r.done = float64(sent)/float64(len(ws)), float64(done)/float64(len(ws))
 	if ttft.Count() > 0 {
 		r.p99 = milliseconds(ttft.Quantile(0.99))
 	}
@@ -101,19 +102,6 @@ func (v *view) liveStage(s metrics.Stage) stageRow {
 		r.within, r.met = share, share >= enough
 	}
 	return r
-}
-
-// sentIn is the rate at which requests were sent in a stretch of the run; NaN where it has no whole second.
-func (v *view) sentIn(from, to time.Duration) float64 {
-	ws := within(closedWindows(v.s), from.Round(time.Second), to.Round(time.Second))
-	if len(ws) == 0 {
-		return math.NaN()
-	}
-	n := 0
-	for i := range ws {
-		n += ws[i].Sent
-	}
-	return float64(n) / float64(len(ws))
 }
 
 // mostTellingStages keeps at most n rows in their order: the one that is on, those around the bend and the highest within the

@@ -175,7 +175,7 @@ func TestClientObject(t *testing.T) {
 		`{"chunks":0,"clock_step":false,"cpu_cores":0,"cpu_wait":0,"dialled":0,"gc_pause_ms":0,"gcs":0,"late_max_ms":null,` +
 		`"late_p99_ms":null,"memory_bytes":null,"read_delay_max_ms":null,"read_delay_p50_ms":null,"read_delay_p99_ms":null,"redials":0,` +
 		`"sched_p99_ms":0,"sent":0,"shared":0,"sockets":0,"stall_ms":0,"t_s":0,"took_s":0,"unstamped":0}],"sockets":9,` +
-		`"stamps":{"chunks":200,"read_delay_ms":{"max":0.412,"p50":0.021,"p99":0.31,"p999":0.4},"shared":5,"shared_share":0.025,` +
+		`"stamps":{"chunks":200,"read_delay_ms":{"max":0.413,"p50":0.021,"p99":0.31,"p999":0.4},"shared":5,"shared_share":0.025,` +
 		`"unstamped":4},"stood_still_s":1.2,"timestamps":"kernel","verdict":"limited","why":["p99 sent 24ms late","CPU full for 8 of 10 s"]}`
 	if diff := cmp.Diff(want, compact(t, benchtopJSON(t, r)["client"])); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -38,5 +38,7 @@ func window(r *metrics.Report, w *metrics.Window) object {
 	}
 }
 
-// milliseconds at a resolution of 1 µs.
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+// milliseconds at a resolution of 1 µs, rounded: the mean of times of whole microseconds lies between them.
+func milliseconds(d time.Duration) float64 {
+	return float64(d.Round(time.Microsecond).Microseconds()) / 1000
+}

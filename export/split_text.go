@@ -78,7 +78,7 @@ func (t textReport) split(r *metrics.Report) {
 	case s.Source == metrics.SplitByRequests:
 		text += ", as the server told with each answer"
 	case s.Source == metrics.SplitByMetrics:
-		text += ", as its metrics page says of all its clients"
+		text += ", as its metrics page says" + ofWhom(s)
 	case toldOfAPart(r):
 		text += ", as the server's metrics page saw too little of the run"
 	default:
@@ -87,6 +87,14 @@ func (t textReport) split(r *metrics.Report) {
 	for _, line := range wrapAt(text, "  ", ruleWidth) {
 		t.w.WriteString(line + "\n")
 	}
+}
+
+// ofWhom says how many requests the page's means are of, where that is not this run's number.
+func ofWhom(s *metrics.TTFTSplit) string {
+	if s.Seen == s.N {
+		return ""
+	}
+	return fmt.Sprintf(" of %d requests; this run had %d", s.Seen, s.N)
 }
 
 // bar is width columns, of which each part has its share.

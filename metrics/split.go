@@ -1,6 +1,9 @@
 package metrics
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // enoughSeen is the share of the requests, and of the time, that the looks at the server must have seen for their means to stand
 // for a part of the run: what they missed may have waited much longer.
@@ -33,8 +36,10 @@ type TTFTSplit struct {
 	Queue, Prefill time.Duration
 	// Rest is what is left: the way there and back, tokenizing, and, where nobody tells, all of TTFT. Never negative.
 	Rest time.Duration
-	// Source of Queue and Prefill.
+	// Source of Queue and Prefill. Where it is SplitByMetrics, Seen are the requests that they are of: the server's other clients'
+	// may be among them, so Rest is of a mixture where they are not N.
 	Source SplitSource
+	Seen   int
 }
 
 // SplitOver says where TTFT went between two moments of the run, the seconds in which they lie included: for the first
@@ -99,10 +104,17 @@ func (t *TTFTSplit) ask(server []ServerSecond, from, to, until time.Duration) {
 	}
 	if q := queue.sum(); mostOf(q, t.N) {
 		t.Queue, t.Source = q.Mean, SplitByMetrics
+		t.saw(q)
 	}
 	if p := prefill.sum(); mostOf(p, t.N) {
 		t.Prefill, t.Source = p.Mean, SplitByMetrics
+		t.saw(p)
 	}
+}
+
+// saw notes how many requests a mean of the page is of.
+func (t *TTFTSplit) saw(l ServerLatency) {
+	t.Seen = max(t.Seen, int(math.Round(min(l.N, math.MaxInt32))))
 }
 
 // mostOf reports whether a mean is of about as many requests as there were, or more: a server counts its other clients' as well.

@@ -31,18 +31,18 @@ func TestSplit(t *testing.T) {
 		want   TTFTSplit
 	}{
 		{"nobody tells", ten, nil, unknown},
-		{"the metrics page", ten, looks, TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: SplitByMetrics}},
+		{"the metrics page", ten, looks, TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: SplitByMetrics, Seen: 12}},
 		{"a page that was there for a part of the time", ten, looks[:2], unknown},
 		{"a page that came back late", ten, looks[2:], unknown},
 		{"a page that told of few requests", ten, fewer(7, 7), unknown},
-		{"a page that told of enough", ten, fewer(8, 7), TTFTSplit{Queue: 70 * ms, Prefill: Never, Rest: 130 * ms, Source: SplitByMetrics}},
+		{"a page that told of enough", ten, fewer(8, 7), TTFTSplit{Queue: 70 * ms, Prefill: Never, Rest: 130 * ms, Source: SplitByMetrics, Seen: 8}},
 		// The other half waits so long that its answers are still to come: what told adds up to its own TTFT.
 		{"half of the requests", with(func(w *Waits) {
 			w.Told, w.ToldPrefill, w.Queue, w.Prefill = 5, 5, 250*ms, 500*ms
 			w.Answered, w.AnsweredTTFT = 5, 800*ms
 		}), looks, TTFTSplit{TTFT: 160 * ms, Queue: 50 * ms, Prefill: 100 * ms, Rest: 10 * ms, Source: SplitByRequests}},
 		{"fewer than half", with(func(w *Waits) { w.Told, w.ToldPrefill, w.Queue, w.Prefill = 4, 4, 250*ms, 500*ms }), looks,
-			TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: SplitByMetrics}},
+			TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: SplitByMetrics, Seen: 12}},
 		{"prefill alone", with(func(w *Waits) { w.ToldPrefill, w.Prefill, w.Answered, w.AnsweredTTFT = 10, 500*ms, 10, w.TTFT }), nil,
 			TTFTSplit{Queue: Never, Prefill: 50 * ms, Rest: 150 * ms, Source: SplitByRequests}},
 		{"more than TTFT", with(func(w *Waits) { w.Told, w.Queue, w.Answered, w.AnsweredTTFT = 10, 3000*ms, 10, w.TTFT }), nil,

@@ -105,7 +105,7 @@ func drawWhy(c canvas, v *view) {
 		c.right(c.w, y, saidShare(share), st)
 	}
 	if c.h > len(parts) {
-		c.print(0, len(parts), splitSource(t.Source, c.w), label)
+		c.print(0, len(parts), splitSource(t, c.w), label)
 	}
 }
 
@@ -117,13 +117,17 @@ func shareOf(part, sum time.Duration) float64 {
 }
 
 // splitSource says in words who told what happened inside the server.
-func splitSource(s metrics.SplitSource, w int) string {
+func splitSource(t metrics.TTFTSplit, w int) string {
 	long, brief := "inside the server: unknown, it does not say", "server: unknown"
-	switch s {
+	switch t.Source {
 	case metrics.SplitByRequests:
 		long, brief = "inside the server: by the server, per request", "by the server, per request"
 	case metrics.SplitByMetrics:
-		long, brief = "inside the server: from its /metrics, all its requests", "from /metrics"
+		long, brief = "inside the server: from its /metrics", "from /metrics"
+		if t.Seen != t.N { // nobody can tell whose they are, but that they are not the same
+			of := ", of " + count(t.Seen) + " requests, ours " + count(t.N)
+			long, brief = long+of, brief+of
+		}
 	}
 	if width(long) <= w {
 		return long

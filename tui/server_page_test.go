@@ -225,7 +225,9 @@ func TestWhyParts(t *testing.T) {
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms,
 			Source: metrics.SplitUnknown}, []string{"server, way", "100%", "–", "unknown, it does not say"}},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
-			Source: metrics.SplitByMetrics}, []string{"rest", "75%", "from its /metrics"}},
+			Source: metrics.SplitByMetrics, Seen: 12}, []string{"rest", "75%", "from its /metrics, of 12 requests, ours 9"}},
+		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
+			Source: metrics.SplitByMetrics, Seen: 9}, []string{"from its /metrics  "}},
 		{metrics.TTFTSplit{}, []string{"no first token yet"}},
 	} {
 		s := metrics.Snapshot{Report: &metrics.Report{Split: c.split}}

@@ -168,3 +168,36 @@ func BenchmarkSnapshotOfALongRun(b *testing.B) {
 		})
 	}
 }
+
+// The wait for a slot is known as soon as a request is sent: the whole run and its seconds tell it of the same requests, those
+// that failed taken out, so that in the end it is that of the successes.
+func TestHeldOfTheRun(t *testing.T) {
+	const ms = time.Millisecond
+	rec := NewRecorder(time.Now(), &Plan{Warmup: time.Second})
+	see := func(what string, want uint64) {
+		t.Helper()
+		s := rec.Snapshot()
+		var seconds uint64
+		for i := range s.Windows {
+			if s.Windows[i].Start >= time.Second {
+				seconds += s.Windows[i].HeldTime.Count()
+			}
+		}
+		if s.ClientQueue.Count() != want || seconds != want {
+			t.Errorf("%s: %d waits in the run, %d in its seconds, want %d", what, s.ClientQueue.Count(), seconds, want)
+		}
+	}
+	warming, good, bad := begun(rec, 0, 100*ms), begun(rec, 1, 1100*ms), begun(rec, 2, 1200*ms)
+	see("due", 0)
+	warming.sent(200 * ms)
+	good.sent(1500 * ms)
+	bad.sent(1600 * ms)
+	see("sent", 2)
+	for _, x := range []*exchange{warming, good} {
+		x.chunk(1700*ms, "")
+		x.done(1700*ms, "")
+	}
+	see("one is done", 2)
+	bad.done(1800*ms, FailedReset)
+	see("one failed", 1)
+}

@@ -70,7 +70,8 @@ type Snapshot struct {
 	OutputExact bool
 	// Windows from the start of the run; the last one is still open.
 	Windows []Window
-	// Histograms of the whole run but its warm-up. ClientQueue and E2ELQueued know only requests that ended.
+	// Histograms of the whole run but its warm-up. ClientQueue knows every request that was sent and has not failed, E2ELQueued
+	// only requests that ended.
 	TTFT, TPOT, ITL, E2EL, ClientQueue, E2ELQueued Histogram
 	// PlannedGood are the successes that met every objective of the plan, whatever is in force now: gates go by these.
 	PlannedGood int

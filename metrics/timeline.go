@@ -77,8 +77,12 @@ func (t *timeline) sent(r *Request) {
 	t.totals.Sent++
 	w := t.at(r.Sent)
 	w.Sent++
-	w.HeldTime.Add(max(0, r.Held()))
-	t.client.sent(r, t.plan.Warming(r))
+	held, warming := max(0, r.Held()), t.plan.Warming(r)
+	w.HeldTime.Add(held)
+	if !warming {
+		t.queue.Add(held)
+	}
+	t.client.sent(r, warming)
 	t.move(r, stageWaiting, r.Sent)
 }
 

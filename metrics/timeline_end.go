@@ -64,15 +64,17 @@ func (t *timeline) succeed(w *Window, r *Request, warming bool) {
 	if tpot != Never {
 		t.tpot.Add(tpot)
 	}
-	held := max(0, r.Held())
-	t.queue.Add(held)
-	t.queued.Add(r.E2EL() + held)
+	t.queued.Add(r.E2EL() + max(0, r.Held()))
 }
 
 // forget takes the latencies of a request that did not succeed out of the histograms.
 func (t *timeline) forget(r *Request, warming bool) {
 	if r.Sent != Never {
-		t.at(r.Sent).HeldTime.Remove(max(0, r.Held()))
+		held := max(0, r.Held())
+		t.at(r.Sent).HeldTime.Remove(held)
+		if !warming {
+			t.queue.Remove(held)
+		}
 	}
 	if r.live.answered {
 		t.at(r.FirstAnswer).FirstAnswer.Remove(r.FirstAnswerLatency())

@@ -55,7 +55,7 @@ var latencyMetrics = []latencyMetric{
 		func(s *metrics.Snapshot) *metrics.Histogram { return &s.E2EL },
 		func(p *selection) *metrics.Histogram { return &p.e2el },
 		func(r *metrics.Report) *metrics.Statistic { return &r.E2EL }},
-	{"held time", "held", metrics.ClientQueue, "no request is done yet",
+	{"held time", "held", metrics.ClientQueue, "nothing sent yet",
 		func(w *metrics.Window) *metrics.Histogram { return &w.HeldTime },
 		func(s *metrics.Snapshot) *metrics.Histogram { return &s.ClientQueue },
 		func(p *selection) *metrics.Histogram { return &p.more().held },

@@ -1,6 +1,6 @@
 package tui
 
-// legendItem is a line's name in the title, and its newest value where there is room.
+// legendItem is a line's name in the title, and its value at the right edge of the chart where there is room.
 type legendItem struct {
 	color       color
 	name, value string
@@ -16,7 +16,7 @@ func noted(title []span, w int, st style, words ...string) []span {
 	return title
 }
 
-// legend is a title with the lines and their newest values: tokens/s ━ out 7984 ━ in 3812.
+// legend is a title with the lines and their values: tokens/s ━ out 7984 ━ in 3812.
 func legend(w int, title string, items ...legendItem) []span {
 	for _, values := range []bool{true, false} {
 		out := []span{{title, strong}}

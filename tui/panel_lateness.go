@@ -14,21 +14,14 @@ var latenessPanel = panel{"lateness", latenessTitle, drawLateness}
 
 func latenessTitle(v *view, w, _ int) []span {
 	p99, most, cpu := "", "", ""
-	if c, ok := lastSecond(v.s.Client); ok {
+	if c := v.edgeClient(); c != nil {
 		if c.Sent > 0 {
 			p99, most = latency(c.LateP99), latency(c.LateMax)
 		}
-		cpu = fmt.Sprintf("%.0f%%", sane(cpuShare(&c)))
+		cpu = fmt.Sprintf("%.0f%%", sane(cpuShare(c)))
 	}
 	return legend(w, "lateness",
 		legendItem{blue, "p99", p99}, legendItem{vermilion, "max", most}, legendItem{purple, "CPU", cpu})
-}
-
-func lastSecond(all []metrics.ClientSecond) (metrics.ClientSecond, bool) {
-	if len(all) == 0 {
-		return metrics.ClientSecond{}, false
-	}
-	return all[len(all)-1], true
 }
 
 // cpuShare is how much of the processors it may use the client kept busy, in percent; NaN where that is not known.

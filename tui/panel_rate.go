@@ -12,14 +12,12 @@ var ratePanel = panel{"rate", rateTitle, func(c canvas, v *view) { v.versus(rate
 
 func rateTitle(v *view, w, _ int) []span {
 	s := v.s
-	sent, done := rate(recent(s, sentRequests)), rate(recent(s, finished))
-	if r := s.Report; r != nil {
-		sent, done = rate(r.SentRate), rate(r.RequestThroughput)
-	}
+	sent := rate(v.edgeRate(sentRequests, func(r *metrics.Report) float64 { return r.SentRate }))
+	done := rate(v.edgeRate(finished, func(r *metrics.Report) float64 { return r.RequestThroughput }))
 	items := []legendItem{{colorSent, "sent", sent}, {colorRunning, "done", done}}
 	if t := newTargets(v); t.any() {
 		now := ""
-		if at := t.at(s.At); !math.IsNaN(at) && s.State == metrics.Running {
+		if at := t.at(v.edgeMoment()); !math.IsNaN(at) && (s.State == metrics.Running || v.edge() != nil) {
 			now = loadNumber(math.Round(at))
 		}
 		items = append([]legendItem{{colorHeld, "target", now}}, items...)

@@ -13,10 +13,11 @@ func serverQueueTitle(v *view, w, _ int) []span {
 	if len(v.s.Server) == 0 {
 		return []span{{"server queue", strong}}
 	}
+	_, waiting, _ := v.edgeLevels()
 	items := []legendItem{
 		{colorRunning, "running", said(newest(v, serverRunning))},
 		{colorWaiting, "waiting", said(newest(v, serverWaiting))},
-		{dimmed, v.here("waiting here"), count(v.s.Waiting)},
+		{dimmed, v.here("waiting here"), count(waiting)},
 	}
 	out := legendFit(w, serverName(v, w, items), items...)
 	if v.s.ServerAbsent != "" {
@@ -111,7 +112,7 @@ func serverPrompt(s *metrics.ServerSecond) float64 { return perTook(s, s.PromptT
 func serverTokensTitle(v *view, w, _ int) []span {
 	return legendFit(w, "server tok/s",
 		legendItem{colorOutput, "out", said(newest(v, serverOutput))},
-		legendItem{dimmed, v.here("out here"), said(recent(v.s, outputTokens))},
+		legendItem{dimmed, v.here("out here"), said(v.edgeRate(outputTokens, nil))},
 		legendItem{colorInput, "prompt", said(newest(v, serverPrompt))})
 }
 
@@ -159,7 +160,7 @@ func ourTTFT(w *metrics.Window) float64 {
 
 func serverTTFTTitle(v *view, w, _ int) []span {
 	ours := metrics.Unsaid()
-	if ws := closedWindows(v.s); len(ws) > 0 {
+	if ws := v.selected().closed; len(ws) > 0 {
 		ours = ourTTFT(&ws[len(ws)-1])
 	}
 	return legendFit(w, "mean TTFT",

@@ -6,10 +6,8 @@ import "benchtop/metrics"
 var tokensPanel = panel{"tokens", tokensTitle, func(c canvas, v *view) { v.versus(tokensPlot).draw(c) }}
 
 func tokensTitle(v *view, w, _ int) []span {
-	out, in := rate(recent(v.s, outputTokens)), rate(recent(v.s, inputTokens))
-	if r := v.s.Report; r != nil {
-		out, in = rate(r.OutputThroughput), rate(r.TotalThroughput-r.OutputThroughput)
-	}
+	out := rate(v.edgeRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput }))
+	in := rate(v.edgeRate(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
 	if !v.s.OutputExact {
 		out = "~" + out
 	}
@@ -34,10 +32,11 @@ func tokensPlot(v *view) plot {
 var loadPanel = panel{"load", loadTitle, func(c canvas, v *view) { v.versus(loadPlot).draw(c) }}
 
 func loadTitle(v *view, w, _ int) []span {
+	held, waiting, running := v.edgeLevels()
 	return noted(legend(w, "load",
-		legendItem{colorRunning, "running", count(v.s.Running)},
-		legendItem{colorWaiting, "waiting", count(v.s.Waiting)},
-		legendItem{colorHeld, "held", count(v.s.Held)}), w, label, v.baselineNotes("")...)
+		legendItem{colorRunning, "running", count(running)},
+		legendItem{colorWaiting, "waiting", count(waiting)},
+		legendItem{colorHeld, "held", count(held)}), w, label, v.baselineNotes("")...)
 }
 
 func loadPlot(v *view) plot {

@@ -89,10 +89,10 @@ func (v *view) stretch() (from, to time.Duration) {
 	return from, to
 }
 
-// newest is the figure of the last look that is not stale; Unsaid if there is none.
+// newest is the figure at the right edge of the charts; Unsaid if there is none.
 func newest(v *view, of func(*metrics.ServerSecond) float64) float64 {
-	if n := len(v.s.Server); n > 0 && (v.s.State == metrics.Finished || v.s.At-v.s.Server[n-1].At < 5*staleAfter) {
-		return of(&v.s.Server[n-1])
+	if look := v.edgeLook(); look != nil {
+		return of(look)
 	}
 	return metrics.Unsaid()
 }

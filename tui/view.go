@@ -46,7 +46,11 @@ func perSecond(s *metrics.Snapshot, w *metrics.Window, n int) float64 {
 
 // recent is the mean rate over the last closed seconds, at most five of them.
 func recent(s *metrics.Snapshot, of func(*metrics.Window) int) float64 {
-	ws := closedWindows(s)
+	return lately(s, closedWindows(s), of)
+}
+
+// lately is the mean rate over the last of some closed seconds, at most five of them.
+func lately(s *metrics.Snapshot, ws []metrics.Window, of func(*metrics.Window) int) float64 {
 	ws = ws[max(0, len(ws)-5):]
 	if len(ws) == 0 {
 		return 0

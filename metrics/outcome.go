@@ -129,8 +129,11 @@ func (o *overlap) sweep(visit func(at time.Duration, level int)) {
 	}
 }
 
-// most is the largest number of intervals that overlap.
-func (o *overlap) most() int {
+// mostWith is the largest number of intervals of two sets that overlap.
+func (o *overlap) mostWith(b *overlap) int {
+	if len(b.starts) > 0 {
+		o = &overlap{slices.Concat(o.starts, b.starts), slices.Concat(o.ends, b.ends)}
+	}
 	most := 0
 	o.sweep(func(_ time.Duration, level int) { most = max(most, level) })
 	return most

@@ -34,7 +34,7 @@ type Report struct {
 	OutputThroughput, TotalThroughput    float64
 	Goodput                              *float64 // nil without objectives
 	PeakOutputPerSecond, PeakConcurrency int      // by one-second buckets from the first start, as vLLM counts
-	ExactPeakConcurrency                 int      // by sweeping over [start, end)
+	ExactPeakConcurrency                 int      // by sweeping over [start, end), failures and what was cut included
 	TTFT, TPOT, ITL, E2EL                Statistic
 	ClientQueue, E2ELQueued              Statistic
 	FirstToken, FirstAnswer              Statistic // TTFT at the first token, at the first visible answer text

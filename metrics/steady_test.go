@@ -146,7 +146,7 @@ func TestOverlapSweep(t *testing.T) {
 			}
 		}
 		begin, end, top, reached := o.full(most)
-		if reached != (len(full) > 0) || top != peak || o.most() != peak {
+		if reached != (len(full) > 0) || top != peak || o.mostWith(&overlap{}) != peak {
 			t.Fatalf("%v, at least %d: reached %v, peak %d, want %v, %d", all, most, reached, top, full, peak)
 		}
 		if reached && (begin != full[0] || end != full[len(full)-1]+1) {

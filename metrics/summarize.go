@@ -73,7 +73,7 @@ type summary struct {
 	firstToken, firstAnswer sample
 	connect, lateness, own  sample
 	scheduled, weighted     sample
-	open                    overlap
+	open, broken            overlap // successes in flight, and those that failed or were cut
 	cancelled, unsent       int
 	gaps                    []float64
 }
@@ -118,6 +118,9 @@ func (s *summary) add(q Request) {
 	}
 	s.levels.add(&q)
 	r.Redials += q.Redials
+	if !q.OK() && q.Sent != Never {
+		s.broken.add(q.Sent, q.Done)
+	}
 	if q.Failure == Cancelled {
 		if q.Sent == Never {
 			s.unsent++
@@ -212,7 +215,7 @@ func (s *summary) totals() {
 		good := perSecond(float64(t.good), r.Duration)
 		r.Goodput = &good
 	}
-	r.PeakOutputPerSecond, r.PeakConcurrency, r.ExactPeakConcurrency = t.peakOutput(), t.peakConcurrency(), s.open.most()
+	r.PeakOutputPerSecond, r.PeakConcurrency, r.ExactPeakConcurrency = t.peakOutput(), t.peakConcurrency(), s.open.mostWith(&s.broken)
 }
 
 func (s *summary) latencies() {

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -159,5 +160,27 @@ func TestObjectivesAreCounted(t *testing.T) {
 	r, err = Summarize(yield(all), Run{Ended: 2 * time.Second})
 	if err != nil || r.Good != 5 || r.Met != nil || r.Timeline[0].Good != 3 {
 		t.Errorf("without objectives: %d good, met %v, %v", r.Good, r.Met, err)
+	}
+}
+
+// What failed or was cut was in flight as well; what was never sent was not. The steady state knows successes alone.
+func TestExactPeak(t *testing.T) {
+	const ms = time.Millisecond
+	cut, unsent := simple(3, 150*ms, 100*ms, 0, 1), simple(4, 150*ms, 0, 0, 0)
+	cut.Failure, cut.Done = Cancelled, 400*ms
+	unsent.Failure, unsent.Sent, unsent.Done = Cancelled, Never, 400*ms
+	failed := refused(2, 120*ms, "busy")
+	failed.Done = 200 * ms
+	warming := simple(5, 0, 900*ms, 0, 1)
+	warming.Scheduled = 0
+	all := []Request{simple(0, 100*ms, 100*ms, 0, 1), simple(1, 110*ms, 80*ms, 0, 1), failed, cut, unsent, warming,
+		refused(6, 400*ms, "when the others have ended"), refused(7, 402*ms, "alone")}
+	plan := Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 2, Warmup: 50 * ms}
+	r, err := Summarize(yield(all), Run{Plan: plan, Ended: time.Second})
+	if err != nil || r.ExactPeakConcurrency != 4 || r.PeakConcurrency != 2 {
+		t.Errorf("most in flight %d, vLLM's %d, want 4 and 2; %v", r.ExactPeakConcurrency, r.PeakConcurrency, err)
+	}
+	if r.SteadyState == nil || r.SteadyState.Peak != 2 {
+		t.Errorf("steady state %+v, want a peak of 2", r.SteadyState)
 	}
 }

@@ -231,12 +231,12 @@ func TestCloseDoesNotWaitForASlowViewer(t *testing.T) {
 		r.request(i, time.Duration(i)*time.Second, 40*time.Millisecond)
 	}
 	h := host(t, r)
-	conn, err := net.Dial("unix", h.path)
+	conn, err := net.Dial("unix", ownPath())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := json.NewEncoder(conn).Encode(hello{protocol, "v1"}); err != nil {
+	if err := json.NewEncoder(conn).Encode(hello{Attach: protocol, Version: "v1"}); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(500 * time.Millisecond) // the host is in the middle of the first frame

@@ -18,8 +18,9 @@ func (s *session) watchServer(ctx context.Context) {
 		return
 	}
 	w := telemetry.NewServerWatch(s.side.client, s.side.target.URL("/metrics"))
+	var falls restarts
 	absent := ""
-	looks, restarts, turns := 0, 0, 0
+	looks, turns := 0, 0
 	for last := false; ; {
 		second, err := s.lookAtServer(ctx, w, last)
 		if last = last || ctx.Err() != nil; last && err != nil {
@@ -29,8 +30,9 @@ func (s *session) watchServer(ctx context.Context) {
 		absent = ""
 		switch {
 		case errors.Is(err, telemetry.ErrRestarted):
-			restarts++
-			s.tellRestart(restarts)
+			if text, mark := falls.words(err); text != "" {
+				s.file(metrics.Event{Level: metrics.Warn, Mark: mark, Text: text})
+			}
 		case err != nil:
 			absent = s.side.words(err)
 		}
@@ -61,18 +63,35 @@ func (s *session) watchServer(ctx context.Context) {
 // lastLook is how long the server may take for the look that ends the run.
 const lastLook = 500 * time.Millisecond
 
-// mostRestarts are told: several processes that answer in turn, each with counters of its own, look like restarts.
-const mostRestarts = 5
+// restarts counts how often the server's counters fell, and how often those of before came back.
+type restarts struct{ falls, returns int }
 
-func (s *session) tellRestart(n int) {
-	text := "the server's counters fell: it was restarted, or another one answered"
+// mostRestarts are told. After mostReturns it is clear that several processes answer in turn, each with counters of its own.
+const (
+	mostRestarts = 5
+	mostReturns  = 2
+)
+
+// words say what it means that counters fell, and its mark; "" where that was told before.
+func (r *restarts) words(err error) (text, mark string) {
+	if r.returns >= mostReturns {
+		return "", ""
+	}
+	r.falls++
+	if errors.Is(err, telemetry.ErrReturned) {
+		r.returns++
+	}
+	text = "the server's counters fell: it was restarted, or another one answered"
 	switch {
-	case n > mostRestarts:
-		return
-	case n == mostRestarts:
+	case r.returns == mostReturns:
+		return "several processes answer for the server's metrics page in turn, each with counters of its own, so the server's totals " +
+			"are missing or too small; to have them, point --base-url at one process", "in turn"
+	case r.falls > mostRestarts:
+		return "", ""
+	case r.falls == mostRestarts:
 		text += "; from here on that is not told any more"
 	}
-	s.file(metrics.Event{Level: metrics.Warn, Mark: "restart", Text: text})
+	return text, "restart"
 }
 
 func (s *session) lookAtServer(ctx context.Context, w *telemetry.ServerWatch, last bool) (metrics.ServerSecond, error) {

@@ -35,8 +35,11 @@ func NewServerWatch(client *http.Client, page string) *ServerWatch {
 // errUnknownServer says that there is a page, but nothing on it for us. Some servers begin to speak with their first request.
 var errUnknownServer = errors.New("it has no figures of vLLM, SGLang, llama.cpp or TGI")
 
+// ErrReturned is an ErrRestarted: counters stand again where they fell from, as they do where several processes answer in turn.
+var ErrReturned = fmt.Errorf("counters of before came back: %w", ErrRestarted)
+
 // Look reads the page; ctx brings the time-out, at is the moment by the run's clock. The first look that succeeds knows levels
-// but no movements, which are Unsaid. The error is ErrRestarted if counters fell since the look before: then the levels are
+// but no movements, which are Unsaid. The error is ErrRestarted if counters fell since the look before, or ErrReturned: then the levels are
 // good nevertheless, and the next look counts from there. Any other error means that nothing is known of this moment; the
 // next look that succeeds says how counters moved since the last one that did.
 func (w *ServerWatch) Look(ctx context.Context, at time.Duration) (metrics.ServerSecond, error) {
@@ -63,7 +66,7 @@ func (w *ServerWatch) Look(ctx context.Context, at time.Duration) (metrics.Serve
 		return s, ErrRestarted
 	}
 	if w.returned(now, at) {
-		return s, ErrRestarted
+		return s, ErrReturned
 	}
 	now.movements(before, &s)
 	return s, nil

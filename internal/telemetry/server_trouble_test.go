@@ -30,11 +30,11 @@ func TestServerLookTroubled(t *testing.T) {
 		running, output []float64
 	}{
 		{"restarted once", []string{five, one, three}, []string{"", "restarted", ""}, []float64{2, 3, 1}, []float64{no, no, 2}},
-		{"a counter went away", []string{five, "vllm:num_requests_running 7\n", five, five}, []string{"", "restarted", "restarted", ""},
+		{"a counter went away", []string{five, "vllm:num_requests_running 7\n", five, five}, []string{"", "restarted", "came back", ""},
 			[]float64{2, 7, 2, 2}, []float64{no, no, no, 0}},
-		{"two in turn", []string{five, one, five, five, one, three, five}, []string{"", "restarted", "restarted", "", "restarted", "", "restarted"},
+		{"two in turn", []string{five, one, five, five, one, three, five}, []string{"", "restarted", "came back", "", "restarted", "", "came back"},
 			[]float64{2, 3, 2, 2, 3, 1, 2}, []float64{no, no, no, 0, no, 2, no}},
-		{"three in turn", []string{five, three, one, five, three, one}, []string{"", "restarted", "restarted", "restarted", "restarted", "restarted"},
+		{"three in turn", []string{five, three, one, five, three, one}, []string{"", "restarted", "restarted", "came back", "restarted", "restarted"},
 			[]float64{2, 1, 3, 2, 1, 3}, []float64{no, no, no, no, no, no}},
 		{"another kind answered", []string{five, other, other}, []string{"", "restarted", ""}, []float64{2, 4, 4}, []float64{no, no, 0}},
 		{"nothing to say for a while", []string{"", "x_total 5\n", three, five}, []string{"no figures of vLLM", "no figures of vLLM", "", ""},
@@ -47,8 +47,8 @@ func TestServerLookTroubled(t *testing.T) {
 			if err := errs[i]; c.errs[i] == "" && err != nil || c.errs[i] != "" && (err == nil || !strings.Contains(err.Error(), c.errs[i])) {
 				t.Errorf("%s, look %d: error %v, want %q", c.name, i, err, c.errs[i])
 			}
-			if c.errs[i] == "restarted" && !errors.Is(errs[i], ErrRestarted) {
-				t.Errorf("%s, look %d: error %v, want ErrRestarted", c.name, i, errs[i])
+			if back := c.errs[i] == "came back"; (back || c.errs[i] == "restarted") && (!errors.Is(errs[i], ErrRestarted) || errors.Is(errs[i], ErrReturned) != back) {
+				t.Errorf("%s, look %d: error %v, want ErrRestarted, or ErrReturned: %v", c.name, i, errs[i], back)
 			}
 			if !cmp.Equal(s.Running, c.running[i], compareSeconds) || !cmp.Equal(s.OutputTokens, c.output[i], compareSeconds) {
 				t.Errorf("%s, look %d: %v running, %v tokens; want %v, %v", c.name, i, s.Running, s.OutputTokens, c.running[i], c.output[i])

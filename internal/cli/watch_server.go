@@ -26,7 +26,7 @@ func (s *session) watchServer(ctx context.Context) {
 		if last = last || ctx.Err() != nil; last && err != nil {
 			return
 		}
-		before := absent
+		before, known := absent, looks > 0
 		absent = ""
 		switch {
 		case errors.Is(err, telemetry.ErrRestarted):
@@ -42,7 +42,7 @@ func (s *session) watchServer(ctx context.Context) {
 			s.journal.Server(second)
 		}
 		s.recorder.ServerIs(w.Kind(), absent)
-		if looks > 1 && (absent == "") != (before == "") {
+		if known && (absent == "") != (before == "") {
 			turns++
 			s.tellServer(absent, turns)
 		}

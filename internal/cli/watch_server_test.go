@@ -1,36 +1,104 @@
 package cli
 
 import (
+	"context"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
-	"benchtop/internal/telemetry"
+	"benchtop/export"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
 )
 
-// Restarts are told a few times; that several processes answer in turn is said once, and after it no restart any more.
-func TestRestartsInWords(t *testing.T) {
-	fell, back := telemetry.ErrRestarted, telemetry.ErrReturned
-	for _, c := range []struct {
-		name  string
-		errs  []error
-		marks []string // "" where nothing is told
-	}{
-		{"restarts", []error{fell, fell, fell, fell, fell, fell}, []string{"restart", "restart", "restart", "restart", "restart", ""}},
-		{"two in turn", []error{fell, back, fell, back, fell, back}, []string{"restart", "restart", "restart", "in turn", "", ""}},
-		{"it took long to see", []error{fell, fell, fell, fell, fell, back, fell, back, fell}, []string{"restart", "restart", "restart", "restart", "restart", "", "", "in turn", ""}},
-	} {
-		var r restarts
-		var got []string
-		for _, err := range c.errs {
-			text, mark := r.words(err)
-			if (text == "") != (mark == "") || (mark == "in turn") != strings.Contains(text, "totals are missing") {
-				t.Errorf("%s: %q is marked %q", c.name, text, mark)
-			}
-			got = append(got, mark)
+// pageAt is what a server's metrics page answers at some second of the run: "" for a hang, a word for an error of that kind.
+type pageAt func(second int) string
+
+// serve answers in no time, or never.
+func (p pageAt) serve(start time.Time, r *http.Request) (*http.Response, error) {
+	page := p(int(time.Since(start) / time.Second))
+	if page == "" {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	status := http.StatusOK
+	if !strings.HasPrefix(page, "vllm:") {
+		status = http.StatusServiceUnavailable
+	}
+	return &http.Response{StatusCode: status, Status: http.StatusText(status), Body: io.NopCloser(strings.NewReader(page)), Request: r}, nil
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// serverWatched is a run in which a server is looked at for so long; it is in no other way under load.
+func serverWatched(t *testing.T, page pageAt, length time.Duration) metrics.Run {
+	t.Helper()
+	var run metrics.Run
+	synctest.Test(t, func(t *testing.T) {
+		s, over := besides(t)
+		defer over()
+		server, err := target.New(target.Options{BaseURL: "http://127.0.0.1:1"})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if !slices.Equal(got, c.marks) {
-			t.Errorf("%s: marks %q, want %q", c.name, got, c.marks)
+		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) { return page.serve(s.load.Start, r) })}
+		s.side = &sideline{client: client, target: server}
+		ctx, cancel := context.WithTimeout(t.Context(), length)
+		defer cancel()
+		s.watchServer(ctx)
+		run = s.soFar()
+	})
+	return run
+}
+
+// besides is a session of which only what goes on beside the load is of interest.
+func besides(t *testing.T) (s *session, over func()) {
+	t.Helper()
+	s = &session{}
+	s.load.Start = time.Now()
+	s.recorder = metrics.NewRecorder(s.load.Start, &s.plan)
+	var err error
+	if s.journal, err = export.NewJournal(nil, s.plan); err != nil {
+		t.Fatal(err)
+	}
+	return s, func() {
+		if err := s.journal.Close(metrics.Run{}); err != nil {
+			t.Error(err)
 		}
+	}
+}
+
+// told are the texts of the events.
+func told(run metrics.Run) (texts []string) {
+	for _, e := range run.Events {
+		texts = append(texts, e.Text)
+	}
+	return texts
+}
+
+// A page that was gone for a while and is back for a few seconds is seen in these, and both is told once, even if it had
+// answered a single time before.
+func TestServerBackForAMoment(t *testing.T) {
+	run := serverWatched(t, func(second int) string {
+		if second == 0 || second >= 40 && second < 46 {
+			return "vllm:num_requests_running 3\n"
+		}
+		return "closed"
+	}, 60*time.Second)
+	if !slices.ContainsFunc(run.Server, func(s metrics.ServerSecond) bool { return s.At >= 40*time.Second }) {
+		t.Errorf("looks %+v, want some after 40 s", run.Server)
+	}
+	var turns []string
+	for _, text := range told(run) {
+		turns = append(turns, map[bool]string{true: "back", false: "gone"}[strings.Contains(text, "is back")])
+	}
+	if want := []string{"gone", "back", "gone"}; !slices.Equal(turns, want) {
+		t.Errorf("told %q, want %q", told(run), want)
 	}
 }

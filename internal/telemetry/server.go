@@ -107,24 +107,29 @@ func remedy(err error) string {
 }
 
 const (
-	// lookEvery is how often a server is asked that answers well, seldom how often one at least that does not.
+	// lookEvery is how often a server is asked that answers well, seldom how often one at least that does not, and returning
+	// how often one that did answer: it may be back any moment.
 	lookEvery = time.Second
 	seldom    = 30 * time.Second
+	returning = 5 * time.Second
 	// pageRate is how many bytes of pages a second we read at most, so that a page of any length costs little.
 	pageRate = 4e6
 )
 
 // Rest is how long to leave the server alone before the next look, so that looks disturb neither it nor the load: a second,
-// more after a page that is long or takes long, and up to half a minute while looks fail.
+// more after a page that is long or takes long, up to half a minute while looks fail, and 5 s if one succeeded before.
 func (w *ServerWatch) Rest() time.Duration { return w.rest }
 
 func (w *ServerWatch) pace(took time.Duration, length int64, err error) {
 	w.rest = max(lookEvery, took, time.Duration(float64(length)/pageRate*float64(time.Second)))
 	w.failed++
-	if err == nil {
+	switch {
+	case err == nil:
 		w.failed = 0
-	} else if w.before == nil || w.failed > 3 { // a server that was there may come back
+	case w.before == nil:
 		w.rest = max(w.rest, lookEvery<<min(w.failed, 5))
+	case w.failed > 3:
+		w.rest = max(w.rest, returning)
 	}
 	w.rest = min(w.rest, seldom)
 }

@@ -163,7 +163,7 @@ func TestServerRest(t *testing.T) {
 	fails.Store(false)
 	long.Store(20e6)
 	rests = append(rests, look()/time.Second)
-	want := []time.Duration{2, 4, 8, 16, 30, 30, 30, 1, 1, 1, 1, 16, 30, 5}
+	want := []time.Duration{2, 4, 8, 16, 30, 30, 30, 1, 1, 1, 1, 5, 5, 5}
 	if diff := cmp.Diff(want, rests); diff != "" {
 		t.Errorf("seconds of rest, -want +got\n%s", diff)
 	}

@@ -111,7 +111,7 @@ func (s *session) tellServer(absent string, times int) {
 	case absent == "":
 		s.log(metrics.Info, "the server's metrics page is back")
 	default:
-		s.log(metrics.Warn, "the server's metrics page is gone: "+absent)
+		s.log(metrics.Warn, "no more figures: "+absent)
 	}
 }
 

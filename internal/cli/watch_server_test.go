@@ -102,3 +102,24 @@ func TestServerBackForAMoment(t *testing.T) {
 		t.Errorf("told %q, want %q", told(run), want)
 	}
 }
+
+// Why there is nothing more is said once, in plain words.
+func TestServerGoneInWords(t *testing.T) {
+	for answer, want := range map[string]string{
+		"":       "no more figures: reading the server's metrics page: no answer from http://127.0.0.1:1/metrics within 5s",
+		"closed": "no more figures: reading the server's metrics page at http://127.0.0.1:1/metrics: Service Unavailable: closed",
+	} {
+		run := serverWatched(t, func(second int) string {
+			if second < 3 {
+				return "vllm:num_requests_running 3\n"
+			}
+			return answer
+		}, 20*time.Second)
+		if got := told(run); !slices.Equal(got, []string{want}) {
+			t.Errorf("told %q, want %q", got, want)
+		}
+		if absent, _ := strings.CutPrefix(want, "no more figures: "); run.ServerAbsent != absent {
+			t.Errorf("absent %q, want %q", run.ServerAbsent, absent)
+		}
+	}
+}

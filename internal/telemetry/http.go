@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -26,6 +27,7 @@ func Scrape(ctx context.Context, client *http.Client, page string) (Counters, er
 
 // fetch hands over the lines of a page and returns its length in bytes. The error begins with where that went wrong.
 func fetch(ctx context.Context, client *http.Client, page string, take func(line []byte)) (length int64, err error) {
+	began := time.Now()
 	resp, err := do(ctx, client, http.MethodGet, page)
 	if err != nil {
 		return 0, fmt.Errorf(": %w", err)
@@ -35,7 +37,10 @@ func fetch(ctx context.Context, client *http.Client, page string, take func(line
 	if err == nil {
 		length, err = eachLine(text, take)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return length, late{fmt.Sprintf(" at %s: its end did not come within %s", resp.Request.URL.Redacted(), limit(ctx, began))}
+	case err != nil:
 		return length, fmt.Errorf(" at %s: %w", resp.Request.URL.Redacted(), err)
 	}
 	return length, nil
@@ -87,7 +92,24 @@ func do(ctx context.Context, client *http.Client, method, address string) (*http
 		}
 		return nil, err
 	}
-	return client.Do(req)
+	began := time.Now()
+	resp, err := client.Do(req)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = late{fmt.Sprintf("no answer from %s within %s", redacted(address), limit(ctx, began))}
+	}
+	return resp, err
+}
+
+// late is context.DeadlineExceeded in words for a person.
+type late struct{ words string }
+
+func (l late) Error() string { return l.words }
+func (l late) Unwrap() error { return context.DeadlineExceeded }
+
+// limit is the time that ctx gave from began on.
+func limit(ctx context.Context, began time.Time) time.Duration {
+	deadline, _ := ctx.Deadline()
+	return deadline.Sub(began).Round(10 * time.Millisecond)
 }
 
 // refusal is an answer other than 200 as an error, with the beginning of what the server said.

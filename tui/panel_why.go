@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	"benchtop/metrics"
@@ -105,7 +106,7 @@ func drawWhy(c canvas, v *view) {
 		c.right(c.w, y, saidShare(share), st)
 	}
 	if c.h > len(parts) {
-		c.print(0, len(parts), splitSource(t, c.w), label)
+		c.print(0, len(parts), splitSource(t, toldOfAPart(v.s.Server), c.w), label)
 	}
 }
 
@@ -116,9 +117,17 @@ func shareOf(part, sum time.Duration) float64 {
 	return min(sane(float64(part))/float64(sum), 1)
 }
 
-// splitSource says in words who told what happened inside the server.
-func splitSource(t metrics.TTFTSplit, w int) string {
+// toldOfAPart reports whether the server's page ever told how long requests waited inside it.
+func toldOfAPart(all []metrics.ServerSecond) bool {
+	return slices.ContainsFunc(all, func(s metrics.ServerSecond) bool { return s.Queue.N > 0 || s.Prefill.N > 0 })
+}
+
+// splitSource says in words who told what happened inside the server. Where nobody did, its page may have told of a part.
+func splitSource(t metrics.TTFTSplit, part bool, w int) string {
 	long, brief := "inside the server: unknown, it does not say", "server: unknown"
+	if part {
+		long, brief = "inside the server: unknown, its /metrics saw too little of this", "server: seen too little"
+	}
 	switch t.Source {
 	case metrics.SplitByRequests:
 		long, brief = "inside the server: by the server, per request", "by the server, per request"

@@ -219,18 +219,21 @@ func TestWhyParts(t *testing.T) {
 	for _, c := range []struct {
 		split metrics.TTFTSplit
 		want  []string
+		looks []metrics.ServerSecond
 	}{
 		{metrics.TTFTSplit{N: 9, Held: 50 * ms, Connect: 10 * ms, TTFT: 40 * ms, Queue: 20 * ms, Prefill: 15 * ms, Rest: 5 * ms,
-			Source: metrics.SplitByRequests}, []string{"held", "50.0ms   50%", "server queue", "20%", "prefill", "15%", "rest", "per request", "100ms"}},
+			Source: metrics.SplitByRequests}, []string{"held", "50.0ms   50%", "server queue", "20%", "prefill", "15%", "rest", "per request", "100ms"}, nil},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms,
-			Source: metrics.SplitUnknown}, []string{"server, way", "100%", "–", "unknown, it does not say"}},
+			Source: metrics.SplitUnknown}, []string{"server, way", "100%", "–", "unknown, it does not say"}, []metrics.ServerSecond{{Running: 1}}},
+		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms, Source: metrics.SplitUnknown},
+			[]string{"server, way", "unknown, its /metrics saw too little of this"}, []metrics.ServerSecond{{Queue: metrics.ServerLatency{N: 3, Mean: ms}}, {}}},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
-			Source: metrics.SplitByMetrics, Seen: 12}, []string{"rest", "75%", "from its /metrics, of 12 requests, ours 9"}},
+			Source: metrics.SplitByMetrics, Seen: 12}, []string{"rest", "75%", "from its /metrics, of 12 requests, ours 9"}, nil},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
-			Source: metrics.SplitByMetrics, Seen: 9}, []string{"from its /metrics  "}},
-		{metrics.TTFTSplit{}, []string{"no first token yet"}},
+			Source: metrics.SplitByMetrics, Seen: 9}, []string{"from its /metrics  "}, nil},
+		{metrics.TTFTSplit{}, []string{"no first token yet"}, nil},
 	} {
-		s := metrics.Snapshot{Report: &metrics.Report{Split: c.split}}
+		s := metrics.Snapshot{Server: c.looks, Report: &metrics.Report{Split: c.split}}
 		got := whyPanel.inView(&view{s: &s, mono: true}, 70, whyHeight)
 		for _, w := range c.want {
 			if !strings.Contains(got, w) {

@@ -17,7 +17,7 @@ func Remarks(w io.Writer, r metrics.Report) error {
 		objectivesRemark(&r) + heldRemark(&r) +
 		pacingRemark(&r) + failuresRemark(&r) + tokensRemark("Input", r.InputSources, r.Completed) +
 		tokensRemark("Output", r.OutputSources, r.Completed) + redialsRemark(&r) + clientRemarks(&r) +
-		steadyRemark(&r) + priceRemark(&r) + gatesRemark(&r)
+		steadyRemark(&r) + gpusRemark(&r) + priceRemark(&r) + gatesRemark(&r)
 	if text == "" {
 		return nil
 	}

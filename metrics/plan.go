@@ -57,6 +57,8 @@ type Plan struct {
 	SteadyState SteadyStateRule `json:"steady_state"`
 	// GPUPrice is what one accelerator costs an hour, in the user's currency; 0 if that is not known.
 	GPUPrice float64 `json:"gpu_price,omitempty"`
+	// GPUs are the accelerators that were asked for, "all" or indices as "0,1"; "" where nobody asked for any.
+	GPUs string `json:"gpus,omitempty"`
 	// Find says that the run searches for the highest load within the objectives; nil if it does not.
 	Find *Find `json:"find,omitempty"`
 	// Metadata are the user's own keys for the result, in the order given.

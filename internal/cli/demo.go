@@ -132,7 +132,7 @@ func runDemo(env *environment, args []string) int {
 		Load:    fmt.Sprintf("ramp %v to %v req/s over %s", from, to, export.Duration(*duration)),
 		Metrics: []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Percentiles: []float64{50, 90, 99},
 		Goodput:  metrics.SLO{{Metric: metrics.TTFT, LimitMS: demoTTFT}, {Metric: metrics.TPOT, LimitMS: demoTPOT}},
-		GPUPrice: gpus.price,
+		GPUPrice: gpus.price, GPUs: gpus.asked(),
 		Detailed: save.detailed, Timestamps: client.source(), Definitions: definitions(client.source()),
 	}
 	return s.run()

@@ -62,6 +62,14 @@ func (o *gpuOptions) check() error {
 	return errors.Join(problems...)
 }
 
+// asked is what was asked for, "" for nothing.
+func (o *gpuOptions) asked() string {
+	if o.which == gpuAuto || o.which == gpuNone {
+		return ""
+	}
+	return o.which
+}
+
 // settle decides what auto means for a server.
 func (o *gpuOptions) settle(ctx context.Context, t *target.Target) {
 	if o.which == gpuAuto && !onThisMachine(ctx, t.Hostname()) {

@@ -58,3 +58,26 @@ func TestGPUsOfThisMachine(t *testing.T) {
 		}
 	}
 }
+
+// Who asks for GPUs hears at the end, and reads in the report, now and later, that there were none; the run is fine all the same.
+func TestGPUsAskedForInVain(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	url, dir := simulated(t, nil), t.TempDir()
+	serve := func(gpu string) result {
+		return run("serve", "--base-url", url, "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "2",
+			"--save-result", "--result-dir", dir, "--result-filename", "r.json", "--gpu", gpu)
+	}
+	r := serve("7")
+	const words = "--gpu 7: nothing was seen of the GPUs: no GPU tool"
+	r.expect(t, exitFine, "WARNING: "+words)
+	again := run("report", dir+"/r.json")
+	again.expect(t, exitFine)
+	for _, report := range []string{r.stdout, again.stdout} {
+		if !strings.Contains(strings.Join(strings.Fields(report), " "), "GPUs: "+words) {
+			t.Errorf("no remark in\n%s", report)
+		}
+	}
+	if r := serve(gpuAuto); strings.Contains(r.stdout+r.stderr, "no GPU tool") {
+		t.Errorf("told without being asked:\n%s%s", r.stdout, r.stderr)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"benchtop/export"
 	"benchtop/metrics"
 )
 
@@ -124,6 +125,9 @@ func (s *session) keep(run metrics.Run) (o outcome) {
 		o.saved = o.saved && o.path == s.files.path
 	}
 	o.beside, o.warnings = s.draw(o.report, o.path)
+	if unseen := export.UnseenGPUs(&o.report); unseen != "" {
+		o.warnings = append(o.warnings, unseen)
+	}
 	if s.files != nil {
 		problem := "see the report"
 		if o.saved {

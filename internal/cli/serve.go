@@ -151,8 +151,8 @@ func (o *serveOptions) plan(m model, prompts drawn, requests int) metrics.Plan {
 		Rate: metrics.Rate(o.load.rate), Burstiness: float64(o.load.burstiness), MaxConcurrency: o.load.mostUsers(),
 		Ramp: o.load.plannedRamp(), Stages: o.load.plannedStages(), Warmup: o.load.warmup, Load: o.load.inWords(prompts.n),
 		Metrics: o.report.parsedMetrics, Percentiles: o.report.parsedPercentiles,
-		GPUPrice: o.gpus.price,
-		Goodput:  o.report.goodput.slo, Gates: o.report.gates, Metadata: o.report.parsedMetadata,
+		GPUPrice: o.gpus.price, GPUs: o.gpus.asked(),
+		Goodput: o.report.goodput.slo, Gates: o.report.gates, Metadata: o.report.parsedMetadata,
 		SteadyState: metrics.SteadyStateRule{
 			Off: o.report.steadyOff, Threshold: o.report.steadyThreshold, MinWindow: o.report.steadyMinWindow,
 		},

@@ -124,7 +124,11 @@ func (s *session) watchGPUs(ctx context.Context) {
 	}
 	w, err := telemetry.WatchGPUs(ctx, telemetry.GPUOptions{Only: s.gpus.only, Start: s.load.Start})
 	if err != nil {
-		s.recorder.GPUsAre(export.Clean(err.Error()))
+		absent := export.Clean(err.Error())
+		s.recorder.GPUsAre(absent)
+		if s.gpus.asked() != "" {
+			s.log(metrics.Warn, "nothing is known of the GPUs: "+absent)
+		}
 		return
 	}
 	defer w.Close()

@@ -68,7 +68,7 @@ func (s *gpuStream) process(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return nil
 	case errors.Is(err, errQuiet):
-		return fmt.Errorf("%s said nothing for %s and was ended%s", s.tool.name, limit, p.stuck(exit))
+		return fmt.Errorf("%s %s and was ended%s", s.tool.name, s.quiet(p, limit), p.stuck(exit))
 	case err != nil:
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *gpuStream) follow(ctx context.Context, p *toolProcess, limit *time.Dura
 			gpu, ok := parse(line)
 			if !ok {
 				if s.words == "" {
-					s.words = printable([]byte(line))
+					s.words = firstOf(line)
 				}
 				continue
 			}
@@ -119,6 +119,16 @@ func (s *gpuStream) follow(ctx context.Context, p *toolProcess, limit *time.Dura
 			settled.Reset(s.tick.wait(s.options.Every))
 		}
 	}
+}
+
+// firstOf are the first words of a line, without control characters.
+func firstOf(line string) string {
+	const most = 120
+	words := []rune(printable([]byte(line)))
+	if len(words) > most {
+		return string(words[:most-1]) + "…"
+	}
+	return string(words)
 }
 
 // last hands on what came before the output ended, unless lines are missing.
@@ -149,6 +159,18 @@ func (s *gpuStream) flush() error {
 		default:
 		}
 	}
+}
+
+// quiet says how a tool was silent: without a word, or with words that are no figures.
+func (s *gpuStream) quiet(p *toolProcess, limit time.Duration) string {
+	words := s.words
+	if words == "" && !s.spoke {
+		words = p.words()
+	}
+	if words == "" {
+		return fmt.Sprintf("said nothing for %s", limit)
+	}
+	return fmt.Sprintf("gave no figures for %s, only %q", limit, words)
 }
 
 // ended says why a tool went away that should not have.

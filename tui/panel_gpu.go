@@ -52,7 +52,7 @@ func gpuTitle(v *view, _, _ int) []span {
 	}
 	switch {
 	case v.s.GPUsAbsent != "":
-		out = append(out, endedEarly, span{": " + sanitize(v.s.GPUsAbsent), label})
+		out = append(out, span{" ! ", endedEarly.style}, span{sanitize(v.s.GPUsAbsent), label}) // which says that it ended
 	case v.s.State == metrics.Finished:
 		out = append(out, span{" · at the end", label})
 	}

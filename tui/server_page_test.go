@@ -242,3 +242,16 @@ func TestWhyParts(t *testing.T) {
 		}
 	}
 }
+
+// Why nothing more is known of the accelerators is said once.
+func TestWhyTheGPUsAreGone(t *testing.T) {
+	s := gone(watched(mid(), 1))
+	s.GPUsAbsent = "nvidia-smi ended: lost it (exit status 4)"
+	title := ""
+	for _, part := range gpuTitle(&view{s: &s}, 120, 0) {
+		title += part.text
+	}
+	if !strings.HasSuffix(title, "W ! nvidia-smi ended: lost it (exit status 4)") {
+		t.Errorf("title %q", title)
+	}
+}

@@ -108,7 +108,11 @@ func (t textReport) gpus(r *metrics.Report) {
 		told = fmt.Sprintf(", %d of %d", g.Powered, g.Seen)
 	}
 	t.said("Mean power (W"+told+"):", g.PowerMean)
-	t.said("Energy (J"+told+"):", g.Energy)
+	looked := ""
+	if g.LooksMiss(r.Ended - r.Plan.Warmup) {
+		looked = fmt.Sprintf(", of %.1f s looked at", g.LookedAt.Seconds())
+	}
+	t.said("Energy (J"+told+looked+"):", g.Energy)
 	t.short("Energy per output token (J"+told+"):", g.JoulesPerToken)
 	t.short("Cost per million output tokens:", g.CostPerMillion)
 	t.note(g.Absent)

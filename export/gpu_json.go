@@ -11,6 +11,7 @@ func gpus(r *metrics.Report) any {
 	return object{
 		{"absent", orNull(g.Absent)}, {"names", each(g.Names, func(name *string) any { return orNull(*name) })}, {"looks", len(g.Seconds)},
 		{"use_mean", said(g.UseMean)}, {"power_told_by", g.Powered}, {"power_mean_w", said(g.PowerMean)}, {"energy_j", said(g.Energy)},
+		{"energy_over_s", orNull(g.LookedAt.Seconds())},
 		{"joules_per_output_token", said(g.JoulesPerToken)},
 		{"price_per_hour", orNull(r.Plan.GPUPrice)}, {"cost_per_million_output_tokens", said(g.CostPerMillion)},
 		{"memory_most_bytes", counted(g.MemoryMost)}, {"temperature_most_c", said(g.TemperatureMost)},

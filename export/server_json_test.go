@@ -23,7 +23,7 @@ func serverReport() metrics.Report {
 			Seconds: sampleServer(),
 		},
 		GPUs: &metrics.GPUReport{
-			Absent: "gone, too", Names: []string{"", "NVIDIA H200", "NVIDIA H200"}, UseMean: 0.873, PowerMean: 812, Energy: 48_720, MemoryMost: 70 << 30,
+			Absent: "gone, too", Names: []string{"", "NVIDIA H200", "NVIDIA H200"}, UseMean: 0.873, PowerMean: 812, Energy: 48_720, LookedAt: 48 * time.Second, MemoryMost: 70 << 30,
 			TemperatureMost: 64, JoulesPerToken: 0.41, CostPerMillion: 0.00123, Seconds: sampleGPUs(),
 		},
 		Split: metrics.TTFTSplit{
@@ -41,7 +41,7 @@ func TestServerObject(t *testing.T) {
 		"server": `{"absent":"gone","kind":"vLLM","kv_usage":{"max":0.98,"mean":0.5},"looks":3,"output_tokens":2000,"preemptions":12,` +
 			`"prefill_ms":{"mean":140,"n":979},"prefix_cache_hit_rate":0.345,"prompt_tokens":1000,"queue_ms":{"mean":230,"n":980},` +
 			`"running":{"max":16,"mean":12.3},"spec_acceptance":0.7,"ttft_ms":{"mean":380.12,"n":980},"waiting":{"max":40,"mean":3.1}}`,
-		"gpus": `{"absent":"gone, too","cost_per_million_output_tokens":0.00123,"energy_j":48720,"joules_per_output_token":0.41,"looks":2,` +
+		"gpus": `{"absent":"gone, too","cost_per_million_output_tokens":0.00123,"energy_j":48720,"energy_over_s":48,"joules_per_output_token":0.41,"looks":2,` +
 			`"memory_most_bytes":75161927680,"names":[null,"NVIDIA H200","NVIDIA H200"],"power_mean_w":812,"power_told_by":0,"price_per_hour":3.6,` +
 			`"temperature_most_c":64,"use_mean":0.873}`,
 		"ttft_split": `{"connect_ms":0.2,"held_ms":120,"n":980,"prefill_ms":140,"queue_ms":250,"rest_ms":22,"source":"metrics","ttft_ms":412}`,
@@ -96,7 +96,7 @@ func TestServerObjectOfASilentServer(t *testing.T) {
 		"server": `{"absent":null,"kind":null,"kv_usage":{"max":null,"mean":null},"looks":1,"output_tokens":null,"preemptions":null,` +
 			`"prefill_ms":{"mean":null,"n":0},"prefix_cache_hit_rate":null,"prompt_tokens":null,"queue_ms":{"mean":null,"n":0},` +
 			`"running":{"max":null,"mean":null},"spec_acceptance":null,"ttft_ms":{"mean":null,"n":0},"waiting":{"max":null,"mean":null}}`,
-		"gpus": `{"absent":null,"cost_per_million_output_tokens":null,"energy_j":null,"joules_per_output_token":null,"looks":1,` +
+		"gpus": `{"absent":null,"cost_per_million_output_tokens":null,"energy_j":null,"energy_over_s":null,"joules_per_output_token":null,"looks":1,` +
 			`"memory_most_bytes":null,"names":[],"power_mean_w":null,"power_told_by":0,"price_per_hour":null,"temperature_most_c":null,"use_mean":null}`,
 		"ttft_split": `{"connect_ms":0,"held_ms":0,"n":1,"prefill_ms":null,"queue_ms":null,"rest_ms":5,"source":"unknown","ttft_ms":5}`,
 	} {

@@ -31,6 +31,8 @@ type GPUReport struct {
 	// UseMean over all of them and the run; PowerMean in watts of all together; Energy in joules of all together over the
 	// run; MemoryMost in bytes and TemperatureMost in °C of any one. The warm-up is left out. Unsaid where unknown.
 	UseMean, PowerMean, Energy, MemoryMost, TemperatureMost float64
+	// LookedAt is the time that Energy is of; the rest of the run nobody looked.
+	LookedAt time.Duration
 	// Seen are the accelerators that were watched; only the Powered of them told their power, so only those are in PowerMean,
 	// Energy and JoulesPerToken.
 	Seen, Powered int

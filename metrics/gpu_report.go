@@ -36,7 +36,7 @@ type GPUWork struct {
 // GPUsOver sums up the looks at the accelerators after from and up to to, in order of time, and holds them against their work.
 // Seconds and Absent stay empty.
 func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUReport) {
-	var use, energy, memory, temperature weighted
+	var use, energy, looked, memory, temperature weighted
 	power := map[int]*weighted{} // of each by itself: one may be silent now and then
 	seen := map[int]bool{}
 	for _, s := range seconds {
@@ -65,6 +65,7 @@ func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUR
 		}
 		if watts := all.sumOf(); Said(watts) && took > 0 {
 			energy.add(watts*took, 1)
+			looked.add(took, 1)
 		}
 	}
 	var together weighted
@@ -75,6 +76,7 @@ func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUR
 		}
 	}
 	r.UseMean, r.PowerMean, r.Energy, r.Seen = use.mean(), together.sumOf(), energy.sumOf(), len(seen)
+	r.LookedAt = time.Duration(min(looked.total*float64(time.Second), float64(longest)))
 	r.MemoryMost, r.TemperatureMost = memory.highest(), temperature.highest()
 	// A tool may have told of a part of the time only.
 	r.JoulesPerToken = over(r.PowerMean*work.Length.Seconds(), float64(work.OutputTokens))
@@ -83,6 +85,14 @@ func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUR
 		r.CostPerMillion = over(work.Price*float64(len(seen))*work.Length.Hours()*1e6, float64(work.OutputTokens))
 	}
 	return r
+}
+
+// lookedEnough is the share of a run from which on its energy is taken for the whole of it.
+const lookedEnough = 0.98
+
+// LooksMiss reports whether Energy is of so much less than the length of the run that it must be said.
+func (r *GPUReport) LooksMiss(length time.Duration) bool {
+	return Said(r.Energy) && r.LookedAt.Seconds() < lookedEnough*length.Seconds()
 }
 
 // known reports whether the number of the accelerator can be one.

@@ -16,6 +16,9 @@ func energyWords(v *view) string {
 		if use.Powered < use.Seen {
 			out += fmt.Sprintf(" (%d of %d)", use.Powered, use.Seen)
 		}
+		if looksMiss(v, &use) {
+			out += fmt.Sprintf(" of %.1fs looked at", use.LookedAt.Seconds())
+		}
 		if metrics.Said(use.JoulesPerToken) {
 			out += " · " + twoDigits(use.JoulesPerToken) + " J/token"
 		}
@@ -24,6 +27,22 @@ func energyWords(v *view) string {
 		out += " · cost " + twoDigits(use.CostPerMillion) + " per 1M tokens"
 	}
 	return out
+}
+
+// looksMiss reports whether the energy of the whole run is that of a part, and will not become more. A span is what was looked
+// at.
+func looksMiss(v *view, use *metrics.GPUReport) bool {
+	_, _, all := spanOf(v.s, v.span, v.back)
+	length := v.s.At
+	switch {
+	case !v.whole && !all:
+		return false
+	case v.s.Report != nil:
+		length = v.s.Report.Ended
+	case v.s.GPUsAbsent == "":
+		return false
+	}
+	return use.LooksMiss(length - v.plan().Warmup)
 }
 
 // gpuUse is what the accelerators did: of the whole run by the figures of the report, of a span as far as they were looked at

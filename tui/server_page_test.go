@@ -162,6 +162,16 @@ func TestEnergy(t *testing.T) {
 	if got := energyWords(&view{s: &s}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	ended, final := s, s
+	ended.GPUsAbsent, final.Report = "nvidia-smi ended", &report
+	for _, c := range []*metrics.Snapshot{&ended, &final} {
+		if got := energyWords(&view{s: c}); !strings.HasPrefix(got, "energy whole run 4kJ of 4.0s looked at") {
+			t.Errorf("got %q", got)
+		}
+		if got := energyWords(&view{s: c, span: 9 * time.Second}); strings.Contains(got, "looked at") {
+			t.Errorf("got %q", got)
+		}
+	}
 	s.GPUs[1].GPUs[0].Power, s.GPUs[1].GPUs[1].Power = metrics.Unsaid(), metrics.Unsaid()
 	if got := energyWords(&view{s: &s}); !strings.HasPrefix(got, "energy whole run 3kJ") {
 		t.Errorf("got %q", got)

@@ -60,7 +60,10 @@ func whyNone(r *metrics.Report) string {
 	case r.Failed > 0:
 		return fmt.Sprintf("%d failed (%s)", r.Failed, mainFailure(r))
 	case r.Interrupted != nil:
-		why := fmt.Sprintf("the run was cut short with %d under way and %d not sent", r.Interrupted.Cancelled, r.Interrupted.Unsent)
+		why, i := "the run was cut short", r.Interrupted
+		if i.Cancelled > 0 || i.Unsent > 0 { // else nobody may know: a journal that was cut off does not say
+			why += fmt.Sprintf(" with %d under way and %d not sent", i.Cancelled, i.Unsent)
+		}
 		if r.WarmedUp > 0 {
 			why += fmt.Sprintf(", after %d of the warm-up", r.WarmedUp)
 		}

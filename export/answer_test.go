@@ -148,6 +148,7 @@ func TestAnswer(t *testing.T) {
 		{"no request succeeded: none was sent", metrics.Report{}, func(*metrics.Report) {}},
 		{"no request succeeded: the run was cut short with 3 under way and 4 not sent",
 			metrics.Report{Interrupted: &metrics.Interrupted{Reason: "q", Cancelled: 3, Unsent: 4}}, func(*metrics.Report) {}},
+		{"no request succeeded: the run was cut short", metrics.Report{Interrupted: &metrics.Interrupted{Reason: "killed"}}, func(*metrics.Report) {}},
 		{"no request succeeded: all 20 belonged to the warm-up", metrics.Report{WarmedUp: 20}, func(*metrics.Report) {}},
 		{"no request succeeded: the only one belonged to the warm-up", metrics.Report{WarmedUp: 1}, func(*metrics.Report) {}},
 		{"no request succeeded: 3 failed (connect)",

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -34,6 +35,9 @@ func (o *baselineOptions) load() (*tui.Baseline, error) {
 // savedReport computes the report of a saved run from its journal; without one, what its result says has to do.
 func savedReport(file string) (metrics.Report, error) {
 	path, err := journalOf(file)
+	if errors.Is(err, errIsDirectory) {
+		return metrics.Report{}, err
+	}
 	if err != nil || strings.HasSuffix(file, soFar+".json") { // whose journal goes on to the end of the run
 		return export.ReadResult(file)
 	}

@@ -82,8 +82,13 @@ func reportOn(w io.Writer, file string, asJSON, plots bool) error {
 	return errors.Join(damaged, err)
 }
 
+var errIsDirectory = errors.New("is a directory; give a result (.json) or a journal (.jsonl or .jsonl.gz) in it")
+
 // journalOf finds the journal that belongs to a file.
 func journalOf(path string) (string, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return "", fmt.Errorf("%s %w", path, errIsDirectory)
+	}
 	stem, isResult := strings.CutSuffix(path, ".json")
 	if strings.HasSuffix(strings.TrimSuffix(path, ".gz"), journalSuffix) {
 		return path, nil

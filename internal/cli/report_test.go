@@ -37,3 +37,11 @@ func TestBaselineSoFar(t *testing.T) {
 		t.Errorf("%d completed, %v", r.Completed, err)
 	}
 }
+
+// A directory is no damaged journal: what to give is said.
+func TestReportOfADirectory(t *testing.T) {
+	dir := t.TempDir()
+	const words = " is a directory; give a result (.json) or a journal (.jsonl or .jsonl.gz) in it"
+	run("report", dir).expect(t, exitFailed, "benchtop: "+dir+words)
+	run("report", "--baseline", dir, "x.json").expect(t, exitUsage, "--baseline: "+dir+words)
+}

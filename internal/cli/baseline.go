@@ -20,19 +20,23 @@ func (o *baselineOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "baseline", "", "draw a saved run behind this one: its result (.json) or journal; a result of vllm bench gives its figures")
 }
 
-// load reads the run, nil if none was named.
-func (o *baselineOptions) load() (*tui.Baseline, error) {
+// load reads the run, nil if none was named. Of one that was cut off it is what stands before that, which env is told.
+func (o *baselineOptions) load(env *environment) (*tui.Baseline, error) {
 	if o.file == "" {
 		return nil, nil
 	}
 	report, err := savedReport(o.file)
-	if err != nil {
+	switch {
+	case err != nil && report.Completed+report.Failed > 0:
+		env.warn([]string{fmt.Sprintf("--baseline: %s; it is drawn from the %d requests before that", err, report.Completed+report.Failed)})
+	case err != nil:
 		return nil, fmt.Errorf("--baseline: %w", err)
 	}
 	return &tui.Baseline{Name: filepath.Base(o.file), Report: &report}, nil
 }
 
-// savedReport computes the report of a saved run from its journal; without one, what its result says has to do.
+// savedReport computes the report of a saved run from its journal; without one, what its result says has to do. With the error
+// of a journal that was cut off comes what could be read.
 func savedReport(file string) (metrics.Report, error) {
 	path, err := journalOf(file)
 	if errors.Is(err, errIsDirectory) {

@@ -80,7 +80,7 @@ func runDemo(env *environment, args []string) int {
 		return env.fail(exitUsage, err)
 	}
 
-	baseline, err := old.load()
+	baseline, err := old.load(env)
 	if err != nil {
 		return env.fail(exitUsage, err)
 	}

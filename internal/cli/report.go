@@ -43,7 +43,7 @@ func runReport(env *environment, args []string) int {
 	if err := errors.Join(err, screen.checkLooks()); err != nil {
 		return env.fail(exitUsage, err)
 	}
-	old, err := baseline.load()
+	old, err := baseline.load(env)
 	if err != nil {
 		return env.fail(exitUsage, err)
 	}

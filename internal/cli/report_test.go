@@ -3,6 +3,7 @@ package cli
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -44,4 +45,28 @@ func TestReportOfADirectory(t *testing.T) {
 	const words = " is a directory; give a result (.json) or a journal (.jsonl or .jsonl.gz) in it"
 	run("report", dir).expect(t, exitFailed, "benchtop: "+dir+words)
 	run("report", "--baseline", dir, "x.json").expect(t, exitUsage, "--baseline: "+dir+words)
+}
+
+// A journal that was cut off serves as a baseline as far as it goes; one of which nothing can be read does not.
+func TestBaselineCutOff(t *testing.T) {
+	dir := t.TempDir()
+	run("serve", "--base-url", simulated(t, nil), "--num-prompts", "200", "--random-input-len", "5", "--random-output-len", "20",
+		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFine)
+	journal, err := os.ReadFile(filepath.Join(dir, "r.jsonl.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := func(name string, length int) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, journal[:length], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, part := range []float64{0.6, 0.9} {
+		path := cut("cut.jsonl.gz", int(part*float64(len(journal))))
+		r := run("report", "--baseline", path, filepath.Join(dir, "r.json"))
+		r.expect(t, exitFine, "Successful requests:                     200", "WARNING: --baseline: "+path, "unexpected EOF; it is drawn from the ")
+	}
+	run("report", "--baseline", cut("none.jsonl.gz", 100), filepath.Join(dir, "r.json")).expect(t, exitUsage, "--baseline: ", "EOF")
 }

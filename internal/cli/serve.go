@@ -45,7 +45,7 @@ func runServe(env *environment, args []string) int {
 	}
 	o.save.unasked = isTerminal(env.stdout)
 	telemetry.TuneMemory()
-	old, err := o.old.load()
+	old, err := o.old.load(env)
 	if err != nil {
 		return env.fail(exitUsage, err)
 	}

@@ -13,6 +13,8 @@ import (
 // Field is one line of a form.
 type Field struct {
 	Key, Label string
+	// Short is the label where there is little room, "" for the same.
+	Short string
 	// Value to begin with; "" means the first choice, if there are any.
 	Value string
 	// Choices to choose from. Free says that anything else may be typed as well.

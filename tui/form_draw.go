@@ -21,7 +21,11 @@ func (m *form) draw(c canvas) {
 	x := c.print(0, 0, "benchtop ", style{fg: blue, attr: bold})
 	c.print(x, 0, m.o.Title, text)
 	m.drawKeys(c.sub(0, c.h-1, c.w, 1))
-	c = c.sub(2, 2, c.w-4, c.h-4)
+	if m.narrow() {
+		c = c.sub(0, 2, c.w, c.h-4)
+	} else {
+		c = c.sub(2, 2, c.w-4, c.h-4)
+	}
 	bad, words := m.outcome(c.w, c.h)
 	at := min(c.h-len(bad)-len(words), len(m.shown())+2)
 	if len(bad)+len(words) == 0 {
@@ -34,6 +38,16 @@ func (m *form) draw(c canvas) {
 	for i, line := range words {
 		c.print(0, at+len(bad)+i, line, strong)
 	}
+}
+
+// narrow says that labels and margins give way, so that there is room for values.
+func (m *form) narrow() bool { return m.w < 40 }
+
+func (f *formField) label(narrow bool) string {
+	if narrow && f.Short != "" {
+		return f.Short
+	}
+	return f.Label
 }
 
 // outcome is what is wrong, and the command line, in lines of w columns. Fields go first: where there is little room, the first
@@ -66,7 +80,7 @@ func (m *form) drawFields(c canvas) {
 	shown := m.shown()
 	names := 0
 	for _, i := range shown {
-		names = max(names, width(m.fields[i].Label))
+		names = max(names, width(m.fields[i].label(m.narrow())))
 	}
 	from := max(0, min(slices.Index(shown, m.at)-c.h/2, len(shown)-c.h))
 	for y, i := range shown[from:min(len(shown), from+c.h)] {
@@ -82,13 +96,16 @@ func (m *form) drawField(c canvas, f *formField, names int, here bool) {
 	if m.o.ASCII && here {
 		sign = "> "
 	}
-	c.print(c.print(0, 0, sign, style{fg: blue, attr: bold}), 0, f.Label, st)
+	c.print(c.print(0, 0, sign, style{fg: blue, attr: bold}), 0, f.label(m.narrow()), st)
 	x := 2 + names + 2
+	if m.narrow() {
+		x--
+	}
 	value := sanitize(f.value())
 	switch {
 	case len(f.Choices) > 1 && here:
 		x = c.print(x, 0, "‹ ", label)
-		x = c.print(x, 0, value, strong)
+		x = c.print(x, 0, shorten(value, c.w-x-2), strong)
 		x = c.print(x, 0, " ›", label)
 	case here && f.choice < 0:
 		x = c.print(x, 0, f.edit.shown(min(60, c.w-x)), strong)

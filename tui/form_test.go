@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -117,6 +118,27 @@ func TestFormLookup(t *testing.T) {
 	}
 	if cmd := typed(m, "<down>"); cmd != nil {
 		t.Error("it looked up again though nothing changed")
+	}
+}
+
+// Where there is little room, labels give way to the value of the field with the cursor.
+func TestFormNarrow(t *testing.T) {
+	for _, c := range []struct{ w, h int }{{20, 5}, {20, 10}, {30, 10}} {
+		m := newForm(FormOptions{
+			Fields: []Field{
+				{Key: "file", Label: "Data set's file", Short: "File", Value: "/home/me/data/a.json"},
+				{Key: "output", Label: "Output tokens", Short: "Output", Value: "1287"},
+				{Key: "load", Label: "Kind of load", Short: "Load", Choices: []string{"users without any pause", "a rate"}},
+			},
+			Command: func(map[string]string) (string, string) { return "run", "" },
+		}, newPalette(termenv.Ascii))
+		m.Update(tea.WindowSizeMsg{Width: c.w, Height: c.h})
+		for _, want := range []string{`› File .*a\.json│`, `› Output 1287│`, `› Load   ‹ user.*… ›`} {
+			if view := m.View(); !regexp.MustCompile(want).MatchString(view) {
+				t.Errorf("no %s at %dx%d:\n%s", want, c.w, c.h, view)
+			}
+			typed(m, "<down>")
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"maps"
 	"strings"
 	"testing"
@@ -47,6 +48,15 @@ func TestFormCommands(t *testing.T) {
 		line, problem := formCommand(values)
 		if !strings.Contains(line, c.want) || !strings.Contains(problem, c.problem) || (c.problem == "") != (problem == "") {
 			t.Errorf("%s of %q: %s: %q, want %q in it and the problem %q", c.key, c.value, line, problem, c.want, c.problem)
+		}
+	}
+}
+
+// In a window of 20 columns most of the line is left for the value.
+func TestFormShortLabels(t *testing.T) {
+	for _, f := range formOptions().Fields {
+		if short := cmp.Or(f.Short, f.Label); len(short) > 6 {
+			t.Errorf("%q is more than 6 columns wide", short)
 		}
 	}
 }

@@ -30,8 +30,9 @@ type FormOptions struct {
 	Fields []Field
 	// Shown says which fields matter for the values so far.
 	Shown func(values map[string]string, key string) bool
-	// Command is the command line that the values stand for, and what is wrong with it, "" for nothing.
-	Command func(values map[string]string) (line, problem string)
+	// Command is the command line that the values stand for, in words as a shell takes them, and what is wrong with it, "" for
+	// nothing.
+	Command func(values map[string]string) (words []string, problem string)
 	// Lookup finds the choices of one field from what stands in others; it is asked whenever the first field was left. It runs
 	// beside the form and must end with ctx. The error is said beside the field.
 	Lookup func(ctx context.Context, values map[string]string) (key string, choices []string, err error)

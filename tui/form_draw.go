@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -10,8 +11,11 @@ func (m *form) View() string {
 	s := newSurface(m.w, m.h)
 	s.ascii = m.o.ASCII
 	safely(s.all(), func() { m.draw(s.all()) })
-	return s.render(m.palette)
+	return rowEnds.ReplaceAllString(s.render(m.palette), "$1")
 }
+
+// rowEnds are blanks at the ends of lines. Some terminals copy them, and behind a '\' they would keep a shell from going on.
+var rowEnds = regexp.MustCompile(`(?m) +((?:\x1b\[[0-9;]*m)*)$`)
 
 func (m *form) draw(c canvas) {
 	if c.w < 20 || c.h < 5 {
@@ -26,16 +30,16 @@ func (m *form) draw(c canvas) {
 	} else {
 		c = c.sub(2, 2, c.w-4, c.h-4)
 	}
-	bad, words := m.outcome(c.w, c.h)
-	at := min(c.h-len(bad)-len(words), len(m.shown())+2)
-	if len(bad)+len(words) == 0 {
+	bad, command := m.outcome(c.w, c.h)
+	at := min(c.h-len(bad)-len(command), len(m.shown())+2)
+	if len(bad)+len(command) == 0 {
 		at = c.h + 1 // nothing to keep a blank line from
 	}
 	m.drawFields(c.sub(0, 0, c.w, at-1))
 	for i, line := range bad {
 		c.print(0, at+i, line, style{fg: orange})
 	}
-	for i, line := range words {
+	for i, line := range command {
 		c.print(0, at+len(bad)+i, line, strong)
 	}
 }
@@ -52,8 +56,8 @@ func (f *formField) label(narrow bool) string {
 
 // outcome is what is wrong, and the command line, in lines of w columns. Fields go first: where there is little room, the first
 // problem is enough, and where there is none, neither is shown.
-func (m *form) outcome(w, h int) (bad, words []string) {
-	line, problem := m.o.Command(m.values())
+func (m *form) outcome(w, h int) (bad, command []string) {
+	words, problem := m.o.Command(m.values())
 	all := []string{strings.SplitN(problem, "\n", 2)[0]}
 	if m.problem != "" {
 		all = strings.Split(m.problem, "\n")
@@ -63,13 +67,16 @@ func (m *form) outcome(w, h int) (bad, words []string) {
 			bad = append(bad, wrap("! "+sanitize(one), w, 2)...)
 		}
 	}
-	words = wrap(sanitize(line), w, 4)
 	room := h - min(len(m.shown()), 6) - 1
 	bad = bad[:max(0, min(len(bad), room))]
-	if len(bad)+len(words) > room {
-		words = nil
+	command = shellLines(words, w)
+	if len(command) == 0 || len(bad)+len(command) > room { // a part of it would run without its limits
+		command = wrap(formShort, w, 3)
 	}
-	return bad, words
+	if len(bad)+len(command) > room {
+		command = nil
+	}
+	return bad, command
 }
 
 // drawFields shows as many fields as there is room for, the one with the cursor among them.

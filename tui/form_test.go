@@ -24,11 +24,11 @@ func testForm(t *testing.T) *form {
 			{Key: "rate", Label: "Rate", Value: "4"},
 		},
 		Shown: func(v map[string]string, key string) bool { return key != "users" && key != "rate" || v["load"] == key },
-		Command: func(v map[string]string) (string, string) {
+		Command: func(v map[string]string) ([]string, string) {
 			if v["users"] == "" {
-				return "run", "--users: needs a number"
+				return []string{"run"}, "--users: needs a number"
 			}
-			return "run " + v["server"] + " " + v["model"] + " " + v["load"] + " " + v[v["load"]], ""
+			return []string{"run", v["server"], v["model"], v["load"], v[v["load"]]}, ""
 		},
 		Lookup: func(_ context.Context, v map[string]string) (string, []string, error) {
 			if v["server"] == "http://a" {
@@ -76,7 +76,8 @@ func TestForm(t *testing.T) {
 	} {
 		m := testForm(t)
 		typed(m, c.keys...)
-		if line, _ := m.o.Command(m.values()); line != c.want {
+		words, _ := m.o.Command(m.values())
+		if line := strings.Join(words, " "); line != c.want {
 			t.Errorf("%s: %q, want %q", c.name, line, c.want)
 		}
 	}
@@ -130,7 +131,7 @@ func TestFormNarrow(t *testing.T) {
 				{Key: "output", Label: "Output tokens", Short: "Output", Value: "1287"},
 				{Key: "load", Label: "Kind of load", Short: "Load", Choices: []string{"users without any pause", "a rate"}},
 			},
-			Command: func(map[string]string) (string, string) { return "run", "" },
+			Command: func(map[string]string) ([]string, string) { return []string{"run"}, "" },
 		}, newPalette(termenv.Ascii))
 		m.Update(tea.WindowSizeMsg{Width: c.w, Height: c.h})
 		for _, want := range []string{`› File .*a\.json│`, `› Output 1287│`, `› Load   ‹ user.*… ›`} {
@@ -139,6 +140,48 @@ func TestFormNarrow(t *testing.T) {
 			}
 			typed(m, "<down>")
 		}
+	}
+}
+
+// What is copied off the screen runs as a whole: it is broken at flags, with what a shell needs to go on, or not there.
+func TestFormCommandLine(t *testing.T) {
+	words := []string{"benchtop", "serve", "--base-url", "http://127.0.0.1:8000", "--model", "'a  b --c'", "--max-concurrency", "16",
+		"--duration", "1m", "--goodput", "ttft:500", "tpot:50"}
+	whole := strings.Join(words, " ")
+	m := testForm(t)
+	m.o.Command = func(map[string]string) ([]string, string) { return words, "" }
+	for w := 20; w < 200; w++ {
+		m.Update(tea.WindowSizeMsg{Width: w, Height: 24})
+		room := w - 4
+		if m.narrow() {
+			room = w
+		}
+		_, command := m.outcome(room, 20)
+		view := m.View()
+		if strings.HasPrefix(command[0], "(") {
+			if w >= 40 || strings.Contains(view, "benchtop serve") {
+				t.Errorf("%d columns, and no command line or a part of it:\n%s", w, view)
+			}
+			continue
+		}
+		if copied := strings.ReplaceAll(strings.Join(command, "\n"), " \\\n ", ""); copied != whole {
+			t.Fatalf("at %d columns a shell takes it as\n%s", w, copied)
+		}
+		for _, line := range command {
+			if width(line) > room || !strings.Contains(view, line+"\n") || w >= 45 && !regexp.MustCompile(`^(benchtop|  -)`).MatchString(line) {
+				t.Errorf("line %q at %d columns:\n%s", line, w, view)
+			}
+		}
+	}
+	words = append(words, "--dataset-path", strings.Repeat("x", 200))
+	if view := m.View(); strings.Contains(view, "benchtop serve") || !strings.Contains(view, "(the command line needs") {
+		t.Errorf("a part of it:\n%s", view)
+	}
+	m.palette = newPalette(termenv.ANSI256)
+	words = words[:8]
+	m.Update(tea.WindowSizeMsg{Width: 60, Height: 24})
+	if view := m.View(); !regexp.MustCompile(`\\(\x1b\[[0-9;]*m)*\n`).MatchString(view) {
+		t.Errorf("something is behind the end of a line: %q", view)
 	}
 }
 

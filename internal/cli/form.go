@@ -63,7 +63,7 @@ func runForm(env *environment) int {
 	}
 	args := formArguments(values)
 	// So that it can be run again from the shell's own history.
-	_, _ = env.stderr.Write([]byte(commandLine(hideSecrets(args, nil)) + "\n"))
+	_, _ = env.stderr.Write([]byte(strings.Join(shellWords(hideSecrets(args, nil)), " ") + "\n"))
 	return Main(args, env.stdin, env.stdout, env.stderr)
 }
 
@@ -162,17 +162,17 @@ func formArguments(values map[string]string) []string {
 	return args
 }
 
-// formCommand is the command line as a person types it, and what is wrong with it.
-func formCommand(values map[string]string) (line string, problem string) {
+// formCommand is the command line as a person types it, in words, and what is wrong with it.
+func formCommand(values map[string]string) (words []string, problem string) {
 	args := formArguments(values)
 	if err := newServeOptions().parse(args[1:]); err != nil {
 		problem = err.Error()
 	}
-	return commandLine(hideSecrets(args, nil)), userInfo.ReplaceAllString(problem, "://"+secret+"@")
+	return shellWords(hideSecrets(args, nil)), userInfo.ReplaceAllString(problem, "://"+secret+"@")
 }
 
-// commandLine writes arguments as a shell takes them.
-func commandLine(args []string) string {
+// shellWords is the program with its arguments, as a shell takes them.
+func shellWords(args []string) []string {
 	words := []string{"benchtop"}
 	for _, a := range args {
 		if a == "" || strings.ContainsFunc(a, func(r rune) bool {
@@ -182,7 +182,7 @@ func commandLine(args []string) string {
 		}
 		words = append(words, a)
 	}
-	return strings.Join(words, " ")
+	return words
 }
 
 // formPatience is how long the server may take to name its models.

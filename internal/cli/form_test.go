@@ -7,6 +7,11 @@ import (
 	"testing"
 )
 
+func formLine(values map[string]string) (line, problem string) {
+	words, problem := formCommand(values)
+	return strings.Join(words, " "), problem
+}
+
 // The form's command lines are such as serve takes, whatever is chosen.
 func TestFormCommands(t *testing.T) {
 	begin := map[string]string{}
@@ -23,7 +28,7 @@ func TestFormCommands(t *testing.T) {
 	for _, load := range loads {
 		values := maps.Clone(begin)
 		values[fieldLoad] = load
-		line, problem := formCommand(values)
+		line, problem := formLine(values)
 		if problem != "" {
 			t.Errorf("%s: %s: %s", load, line, problem)
 		}
@@ -45,7 +50,7 @@ func TestFormCommands(t *testing.T) {
 	} {
 		values := maps.Clone(begin)
 		values[c.key] = c.value
-		line, problem := formCommand(values)
+		line, problem := formLine(values)
 		if !strings.Contains(line, c.want) || !strings.Contains(problem, c.problem) || (c.problem == "") != (problem == "") {
 			t.Errorf("%s of %q: %s: %q, want %q in it and the problem %q", c.key, c.value, line, problem, c.want, c.problem)
 		}

@@ -126,7 +126,9 @@ func formArguments(values map[string]string) []string {
 			args = append(args, "--"+flag, v)
 		}
 	}
-	add("base-url", fieldServer)
+	if server := formServer(values); server != "" {
+		args = append(args, "--base-url", server)
+	}
 	add("model", fieldModel)
 	if values[fieldAPI] == apiChat {
 		args = append(args, "--backend", "openai-chat")
@@ -162,6 +164,15 @@ func formArguments(values map[string]string) []string {
 	return args
 }
 
+// formServer is the server's address; people write it without http.
+func formServer(values map[string]string) string {
+	server := strings.TrimSpace(values[fieldServer])
+	if server != "" && !strings.Contains(server, "://") {
+		server = "http://" + server
+	}
+	return server
+}
+
 // formCommand is the command line as a person types it, in words, and what is wrong with it.
 func formCommand(values map[string]string) (words []string, problem string) {
 	args := formArguments(values)
@@ -190,7 +201,7 @@ const formPatience = 5 * time.Second
 
 // formModels asks the server for its models.
 func formModels(ctx context.Context, values map[string]string) (field string, choices []string, err error) {
-	t, err := target.New(target.Options{BaseURL: strings.TrimSpace(values[fieldServer])})
+	t, err := target.New(target.Options{BaseURL: formServer(values)})
 	if err != nil {
 		return fieldModel, nil, errors.New(export.Clean(err.Error()))
 	}

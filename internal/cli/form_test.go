@@ -45,6 +45,10 @@ func TestFormCommands(t *testing.T) {
 		{fieldSLO, " ", "--max-concurrency 16 --duration 1m", ""},
 		{fieldServer, "", "serve --dataset-name", ""},
 		{fieldServer, "http://me:canary@host", "--base-url 'http://***@host'", ""},
+		{fieldServer, " gpu-box:8000 ", "--base-url http://gpu-box:8000 ", ""},
+		{fieldServer, "127.0.0.1:18301/v2", "--base-url http://127.0.0.1:18301/v2 ", ""},
+		{fieldServer, "me:canary@host", "--base-url 'http://***@host'", ""},
+		{fieldServer, "https://host", "--base-url https://host ", ""},
 		{fieldUsers, "many", "--max-concurrency many", "--max-concurrency"},
 		{fieldSLO, "fast", "--goodput fast", "--goodput"},
 	} {
@@ -63,5 +67,14 @@ func TestFormShortLabels(t *testing.T) {
 		if short := cmp.Or(f.Short, f.Label); len(short) > 6 {
 			t.Errorf("%q is more than 6 columns wide", short)
 		}
+	}
+}
+
+// The server is asked for its models at the address that the command line has.
+func TestFormModels(t *testing.T) {
+	server := recorded(t, nil)
+	field, choices, err := formModels(t.Context(), map[string]string{fieldServer: strings.TrimPrefix(server.url, "http://")})
+	if field != fieldModel || len(choices) == 0 || err != nil {
+		t.Errorf("field %q, models %q, %v", field, choices, err)
 	}
 }

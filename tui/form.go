@@ -83,7 +83,7 @@ type form struct {
 	at      int // the field with the cursor
 	use     bool
 	problem string // shown once the user wanted to go
-	asked   string // what choices were looked up for
+	known   bool   // choices were looked up, or are, for what stands in the first field
 	note    string // why there are none
 }
 
@@ -139,11 +139,11 @@ func (m *form) Init() tea.Cmd { return m.lookup() }
 
 // lookup asks for choices if the first field changed since they were asked for.
 func (m *form) lookup() tea.Cmd {
-	if m.o.Lookup == nil || len(m.fields) == 0 || m.fields[0].value() == m.asked {
+	if m.o.Lookup == nil || len(m.fields) == 0 || m.known {
 		return nil
 	}
-	m.asked, m.note = m.fields[0].value(), ""
-	of, values, ctx := m.asked, maps.Clone(m.values()), m.ctx
+	m.known, m.note = true, ""
+	of, values, ctx := m.fields[0].value(), maps.Clone(m.values()), m.ctx
 	return func() tea.Msg {
 		key, choices, err := m.o.Lookup(ctx, values)
 		return lookupMsg{of, key, choices, err}
@@ -165,7 +165,7 @@ func (m *form) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // found takes the choices of a field, unless the user has changed his mind since.
 func (m *form) found(msg lookupMsg) {
-	if msg.of != m.asked {
+	if !m.known || msg.of != m.fields[0].value() {
 		return
 	}
 	for i := range m.fields {
@@ -223,7 +223,11 @@ func (m *form) key(msg tea.KeyMsg) tea.Cmd {
 			f.edit.insert([]rune(typed))
 		}
 	}
+	before := string(f.edit.line)
 	f.edit.edit(msg)
+	if m.at == 0 && string(f.edit.line) != before { // what was said of the other server is not true of this one
+		m.known, m.note = false, ""
+	}
 	return nil
 }
 

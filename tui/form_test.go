@@ -117,8 +117,19 @@ func TestFormLookup(t *testing.T) {
 	if view := m.View(); !strings.Contains(view, "no server there") || strings.Contains(view, "\x1b[31m") {
 		t.Errorf("it does not say why there are no models:\n%s", view)
 	}
-	if cmd := typed(m, "<down>"); cmd != nil {
+	if cmd := typed(m, "<down>", "<up>", "<up>", "<left>", "<down>"); cmd != nil {
 		t.Error("it looked up again though nothing changed")
+	}
+	typed(m, "<up>", "c")
+	if view := m.View(); strings.Contains(view, "no server") {
+		t.Errorf("what was wrong with another server is still there:\n%s", view)
+	}
+	if m.Update(cmd()); m.note != "" {
+		t.Errorf("an answer of another server came late and counts: %s", m.note)
+	}
+	typed(m, "<back>")
+	if cmd := typed(m, "<down>"); cmd == nil {
+		t.Error("back at the server that did not answer, nobody asks it again")
 	}
 }
 

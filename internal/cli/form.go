@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"strings"
 	"time"
@@ -176,7 +177,16 @@ func formServer(values map[string]string) string {
 // formCommand is the command line as a person types it, in words, and what is wrong with it.
 func formCommand(values map[string]string) (words []string, problem string) {
 	args := formArguments(values)
-	if err := newServeOptions().parse(args[1:]); err != nil {
+	var problems []error
+	checked := args
+	if values[fieldAPI] == apiChat && values[fieldDataset] == "random" { // serve says it in flags, which are not on this screen
+		problems = append(problems, errors.New("API chat takes no random data set, which is token ids: change API to completions, or Data set to sharegpt"))
+		other := maps.Clone(values)
+		other[fieldAPI] = apiCompletions
+		checked = formArguments(other)
+	}
+	problems = append(problems, newServeOptions().parse(checked[1:]))
+	if err := errors.Join(problems...); err != nil {
 		problem = err.Error()
 	}
 	return shellWords(hideSecrets(args, nil)), userInfo.ReplaceAllString(problem, "://"+secret+"@")

@@ -78,3 +78,16 @@ func TestFormModels(t *testing.T) {
 		t.Errorf("field %q, models %q, %v", field, choices, err)
 	}
 }
+
+// What only the choices of the form are to blame for is said in their words.
+func TestFormChatRandom(t *testing.T) {
+	values := map[string]string{fieldAPI: apiChat, fieldDataset: "random", fieldLoad: loadUsers, fieldUsers: "16"}
+	line, problem := formLine(values)
+	if !strings.Contains(line, "--backend openai-chat --dataset-name random") || !strings.Contains(problem, "change API to completions, or Data set to") || strings.Contains(problem, "--") {
+		t.Errorf("%s: %s", line, problem)
+	}
+	values[fieldUsers] = "many"
+	if _, problem := formLine(values); !strings.Contains(problem, "change API to") || !strings.Contains(problem, "\n--max-concurrency") {
+		t.Errorf("one of the two problems is missing: %s", problem)
+	}
+}

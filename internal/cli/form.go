@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -136,7 +137,9 @@ func formArguments(values map[string]string) []string {
 	}
 	args = append(args, "--dataset-name", values[fieldDataset])
 	if values[fieldDataset] == "sharegpt" {
-		add("dataset-path", fieldFile)
+		if file := strings.TrimSpace(values[fieldFile]); file != "" {
+			args = append(args, "--dataset-path", atHome(file))
+		}
 		add("sharegpt-output-len", fieldOutput)
 	} else {
 		add("random-input-len", fieldInput)
@@ -172,6 +175,18 @@ func formServer(values map[string]string) string {
 		server = "http://" + server
 	}
 	return server
+}
+
+// atHome is a file's name with the ~ that no shell has seen.
+func atHome(file string) string {
+	if file != "~" && !(strings.HasPrefix(file, "~") && os.IsPathSeparator(file[1])) {
+		return file
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return file // it will not be found, which is said
+	}
+	return filepath.Join(home, file[1:])
 }
 
 // formCommand is the command line as a person types it, in words, and what is wrong with it.

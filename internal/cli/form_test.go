@@ -3,6 +3,8 @@ package cli
 import (
 	"cmp"
 	"maps"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -89,5 +91,20 @@ func TestFormChatRandom(t *testing.T) {
 	values[fieldUsers] = "many"
 	if _, problem := formLine(values); !strings.Contains(problem, "change API to") || !strings.Contains(problem, "\n--max-concurrency") {
 		t.Errorf("one of the two problems is missing: %s", problem)
+	}
+}
+
+// In the form there is no shell that knows what ~ is.
+func TestFormHome(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	for file, want := range map[string]string{
+		" ~/a b.json ": filepath.Join(home, "a b.json"), "~": home, "~me/x.json": "~me/x.json", "a~/x.json": "a~/x.json",
+	} {
+		args := formArguments(map[string]string{fieldDataset: "sharegpt", fieldFile: file})
+		if i := slices.Index(args, "--dataset-path"); i < 0 || args[i+1] != want {
+			t.Errorf("%q: %q, want %q", file, args, want)
+		}
 	}
 }

@@ -119,18 +119,27 @@ func (m *form) drawField(c canvas, f *formField, names int, here bool) {
 	default:
 		x = c.print(x, 0, value, text)
 	}
+	if here || f.Free {
+		at := max(x+3, 2+names+2+34)
+		c.print(at, 0, m.beside(f, c.w-at), label)
+	}
+}
+
+// beside is what is said beside a field, in w columns: a hint as a whole or not at all, an error as far as there is room.
+func (m *form) beside(f *formField, w int) string {
 	hint := f.Hint
 	switch {
 	case f.Free && len(f.Choices) > 1:
 		hint = "← → choose, or type"
 	case f.Free && m.note != "":
-		hint = m.note
-	case len(f.Choices) > 1 && here:
+		return shorten(m.note, w)
+	case len(f.Choices) > 1:
 		hint = "← → choose"
 	}
-	if hint != "" && (here || f.Free) {
-		c.print(max(x+3, 2+names+2+34), 0, hint, label)
+	if width(hint) > w {
+		return ""
 	}
+	return hint
 }
 
 func (m *form) drawKeys(c canvas) {

@@ -196,6 +196,20 @@ func TestFormCommandLine(t *testing.T) {
 	}
 }
 
+// A hint stands there as a whole or not at all.
+func TestFormHints(t *testing.T) {
+	m := testForm(t)
+	for w := 20; w < 120; w++ {
+		m.Update(tea.WindowSizeMsg{Width: w, Height: 24})
+		fields := strings.Join(strings.Split(m.View(), "\n")[2:6], "\n")
+		for _, hint := range []string{"its address", "← → choose, or type"} {
+			if strings.Contains(fields, "…") || w >= 80 && !strings.Contains(fields, hint) {
+				t.Errorf("%q at %d columns:\n%s", hint, w, fields)
+			}
+		}
+	}
+}
+
 func TestFormSizes(t *testing.T) {
 	golden(t, "form-80x24.txt", testForm(t).View())
 	m := testForm(t)

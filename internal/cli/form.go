@@ -73,7 +73,7 @@ func formOptions() tui.FormOptions {
 	return tui.FormOptions{
 		Title: "what to load, and how",
 		Fields: []tui.Field{
-			{Key: fieldServer, Label: "Server", Value: "http://127.0.0.1:8000", Hint: "its address; 'benchtop demo' needs none"},
+			{Key: fieldServer, Label: "Server", Value: "http://127.0.0.1:8000", Hint: "or run 'benchtop demo'"},
 			{Key: fieldModel, Label: "Model", Hint: "empty: the server's first", Free: true},
 			{Key: fieldAPI, Label: "API", Choices: []string{apiCompletions, apiChat}},
 			{Key: fieldDataset, Label: "Data set", Short: "Data", Choices: []string{"random", "sharegpt"}},
@@ -87,7 +87,7 @@ func formOptions() tui.FormOptions {
 			{Key: fieldTo, Label: "To", Value: "32", Hint: "requests a second"},
 			{Key: fieldStages, Label: "Stages", Value: "4:30s,8:30s,16:30s", Hint: "requests a second : time"},
 			{Key: fieldLength, Label: "For", Value: "1m"},
-			{Key: fieldSLO, Label: "Objectives", Short: "SLO", Value: "ttft:500 tpot:50", Hint: "milliseconds; may be empty"},
+			{Key: fieldSLO, Label: "Objectives", Short: "SLO", Value: "ttft:500 tpot:50", Hint: "in ms; may be empty"},
 		},
 		Shown:   formShows,
 		Command: formCommand,

@@ -63,11 +63,14 @@ func TestFormCommands(t *testing.T) {
 	}
 }
 
-// In a window of 20 columns most of the line is left for the value.
-func TestFormShortLabels(t *testing.T) {
+// In a window of 20 columns most of the line is left for the value, and in one of 80 there is room for hints.
+func TestFormWidths(t *testing.T) {
 	for _, f := range formOptions().Fields {
 		if short := cmp.Or(f.Short, f.Label); len(short) > 6 {
 			t.Errorf("%q is more than 6 columns wide", short)
+		}
+		if len(f.Hint) > 25 {
+			t.Errorf("%q is more than 25 columns wide", f.Hint)
 		}
 	}
 }

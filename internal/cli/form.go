@@ -56,8 +56,8 @@ func runForm(env *environment) int {
 		return err
 	})
 	switch {
-	case left:
-		return exitHangup
+	case left != nil:
+		return signalCode(left)
 	case err != nil:
 		return env.fail(exitFailed, err)
 	case !chosen:

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -190,5 +191,22 @@ func TestFormRuns(t *testing.T) {
 	}
 	if !strings.Contains(x.history(), "benchtop serve --base-url "+server) {
 		t.Errorf("the command line is not left behind:\n%s", x.history())
+	}
+}
+
+// A signal ends the form with the exit code that it has everywhere.
+func TestFormSignals(t *testing.T) {
+	for sig, want := range map[syscall.Signal]int{
+		syscall.SIGTERM: exitTerminated, syscall.SIGINT: exitAborted, syscall.SIGHUP: exitHangup,
+	} {
+		t.Run(sig.String(), func(t *testing.T) {
+			t.Parallel()
+			x := open(t, 80, 24, `"$BENCHTOP"`)
+			x.wait("benchtop serve --base-url")
+			_ = syscall.Kill(x.pid(), sig)
+			if code := x.ended(); code != want {
+				t.Errorf("exit code %d, want %d", code, want)
+			}
+		})
 	}
 }

@@ -94,15 +94,20 @@ func (o *screenOptions) options(snapshots <-chan metrics.Snapshot, control tui.C
 	}
 }
 
-// onTerminal lets show have the terminal until it ends, or until a signal says that it is time to go. left says that a signal or
-// the loss of the terminal ended it, which is no error.
-func onTerminal(show func(context.Context) error) (left bool, err error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	if err = show(ctx); ctx.Err() != nil || errors.Is(err, tui.ErrTerminal) {
-		return true, nil
+// onTerminal lets show have the terminal until it ends, or until a signal says that it is time to go. left is the signal that
+// ended it, SIGHUP for the loss of the terminal, which is no error; nil for none.
+func onTerminal(show func(context.Context) error) (left os.Signal, err error) {
+	signals := watchSignals()
+	defer signal.Stop(signals)
+	ctx, stop := untilSignal(signals, false)
+	err = show(ctx)
+	switch sig, _ := stop(); {
+	case sig != nil:
+		return sig, nil
+	case errors.Is(err, tui.ErrTerminal):
+		return syscall.SIGHUP, nil
 	}
-	return false, err
+	return nil, err
 }
 
 // reportPage is the report as a page of the dashboard. It begins with what stands last on the normal screen, the answer, since

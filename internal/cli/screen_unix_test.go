@@ -18,17 +18,22 @@ func TestOnTerminal(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		show func(context.Context) error
-		left bool
+		left os.Signal
 		err  error
 	}{
-		{"its end", func(context.Context) error { return nil }, false, nil},
-		{"a bug", func(context.Context) error { return broken }, false, broken},
-		{"no terminal", func(context.Context) error { return tui.ErrTerminal }, true, nil},
+		{"its end", func(context.Context) error { return nil }, nil, nil},
+		{"a bug", func(context.Context) error { return broken }, nil, broken},
+		{"no terminal", func(context.Context) error { return tui.ErrTerminal }, syscall.SIGHUP, nil},
 		{"a signal", func(ctx context.Context) error {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
 			<-ctx.Done()
 			return context.Cause(ctx)
-		}, true, nil},
+		}, syscall.SIGTERM, nil},
+		{"another signal", func(ctx context.Context) error {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}, syscall.SIGINT, nil},
 	} {
 		if left, err := onTerminal(c.show); left != c.left || !errors.Is(err, c.err) {
 			t.Errorf("%s: %v, %v; want %v, %v", c.name, left, err, c.left, c.err)

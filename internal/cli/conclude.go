@@ -74,6 +74,7 @@ func (s *session) say(o outcome) error {
 		fmt.Fprintf(s.env.stderr, "saved %s\n", path)
 	}
 	s.env.warn(o.warnings)
+	s.env.warn(s.recording.trouble())
 	if err == nil && s.exitCode() == exitFine && o.report.Completed == 0 {
 		err = errors.New("no request succeeded")
 		if r := &o.report; r.WarmedUp > 0 && r.Failed == 0 {

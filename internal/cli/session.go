@@ -37,7 +37,7 @@ type session struct {
 	charts  chartOptions
 	noPlots bool
 	// recording gets what the dashboard shows, nil if nobody asked for it.
-	recording *os.File
+	recording *castFile
 	// arguments are all flags and their values, for the result's file in PyTorch's form.
 	arguments []export.Arg
 	// leave is called when everything is over, nil for nothing.
@@ -162,7 +162,7 @@ func (s *session) openRecording(dashboard bool) error {
 	if err != nil {
 		return usageError{fmt.Errorf("--record: %w; choose another file", err)}
 	}
-	s.recording = f
+	s.recording = &castFile{to: f, tell: func(words string) { s.log(metrics.Warn, words) }}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -461,6 +462,25 @@ func TestNoPlaceForTheRecording(t *testing.T) {
 	defer server.mu.Unlock()
 	if stop := slices.Index(server.paths, "POST /stop_profile"); stop < 0 || stop < slices.Index(server.paths, "POST /start_profile") {
 		t.Errorf("requests %v, want the profiler stopped", server.paths)
+	}
+}
+
+// A recording that has no room changes nothing else, and is not cut short in silence.
+func TestNoRoomForTheRecording(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/dev/full"); err != nil {
+		return // only Linux has a disk that is always full
+	}
+	x := open(t, 120, 40, `"$BENCHTOP" demo --duration 2s --exit --record /dev/full`)
+	if code := x.ended(); code != exitFine {
+		t.Errorf("exit code %d", code)
+	}
+	const want = "--record /dev/full: no space left on device"
+	if shown := x.history(); strings.Count(shown, want) != 1 {
+		t.Errorf("%q is not at the end, once:\n%s", want, shown)
+	}
+	if s, _ := readSaved(t, x.dir); s.Completed == 0 || strings.Count(fmt.Sprint(s.Benchtop.Events), want) != 1 {
+		t.Errorf("%d requests completed, log: %v", s.Completed, s.Benchtop.Events)
 	}
 }
 

@@ -188,6 +188,7 @@ type saved struct {
 		Timeline []struct {
 			TTFT *float64 `json:"ttft_p50_ms"`
 		}
+		Events []struct{ Text string }
 	}
 }
 

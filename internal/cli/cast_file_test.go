@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"testing"
+)
+
+// fullDisk takes some bytes; its Close fails if told so.
+type fullDisk struct {
+	room    int
+	closing error
+}
+
+func (f *fullDisk) Write(b []byte) (int, error) {
+	if f.room < len(b) {
+		return 0, &os.PathError{Op: "write", Path: "run.cast", Err: errors.New("disk full")}
+	}
+	f.room -= len(b)
+	return len(b), nil
+}
+
+func (f *fullDisk) Close() error { return f.closing }
+
+// A recording that fails says so once while the run is on and once at its end; the end of the file may be what fails.
+func TestCastFile(t *testing.T) {
+	const full, closing = "--record run.cast: disk full; the recording is cut short", "--record: close failed; the recording is cut short"
+	for _, c := range []struct {
+		name      string
+		disk      fullDisk
+		told, end []string
+	}{
+		{"room for all", fullDisk{room: 9}, nil, nil},
+		{"no room midway", fullDisk{room: 4}, []string{full}, []string{full}},
+		{"its end", fullDisk{room: 9, closing: errors.New("close failed")}, nil, []string{closing}},
+		{"both", fullDisk{closing: errors.New("close failed")}, []string{full}, []string{full}},
+	} {
+		var told []string
+		f := &castFile{to: &c.disk, tell: func(words string) { told = append(told, words) }}
+		for range 3 {
+			_, _ = f.Write([]byte("abc"))
+		}
+		f.Close()
+		if _, err := f.Write(nil); err == nil {
+			t.Errorf("%s: it takes more when it is closed", c.name)
+		}
+		if !slices.Equal(told, c.told) || !slices.Equal(f.trouble(), c.end) {
+			t.Errorf("%s: told %q, at the end %q; want %q, %q", c.name, told, f.trouble(), c.told, c.end)
+		}
+	}
+	if words := (*castFile)(nil).trouble(); words != nil {
+		t.Errorf("no recording, and %q", words)
+	}
+}

@@ -191,12 +191,21 @@ func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 		m.whole = m.wholeBefore
 	}
 	m.page = min(m.page, len(m.pages())-1)
-	if !m.seen || s.State != before || s.State == metrics.Finished || s.Replay != nil && !s.Replay.Playing {
+	if !m.seen || s.State != before || s.State == metrics.Finished || s.Replay != nil && !s.Replay.Playing || m.answered(s) {
 		m.seen = true
 		m.show()
 	}
 	return cmd
 }
+
+// answered: here is what a key asked for of single requests, and the screen has none of it. It is not to wait for the tick.
+func (m *model) answered(s *metrics.Snapshot) bool {
+	rows := m.looked.Rows && s.Requests != nil && m.body.Requests == nil
+	open := m.looked.Open - 1
+	return rows || open >= 0 && opens(s, open) && !opens(m.body, open)
+}
+
+func opens(s *metrics.Snapshot, index int) bool { return s.Opened != nil && s.Opened.Index == index }
 
 // finish is called when the run is over.
 func (m *model) finish() tea.Cmd {

@@ -3,18 +3,22 @@ package tui
 import "time"
 
 // governor keeps what goes to the terminal within a limit. Where the last five seconds were above it, the charts are drawn
-// half as often, and half as often again; where they were below half of it, twice as often again, up to the usual rate.
+// half as often, and half as often again; where they were below half of it, twice as often again, up to the usual rate. What a
+// key draws anew is no chart's fault: the ticks in which it goes out are left out, unless the key is held down.
 type governor struct {
 	limit  float64 // bytes a second
 	every  time.Duration
 	last   int64   // bytes at the last tick
 	sent   []int64 // bytes of each tick since the rate last changed, at most five seconds of them
 	factor int     // 1, 2, 4 or 8: how many times less often charts are drawn
+	keys   int     // pressed since the last tick
+	late   bool    // some were before it, and the frame that answers them may be of this tick
 }
 
 const (
 	governed    = 5 * time.Second
 	factorsMost = 8
+	heldKeys    = 8 // a second: nobody presses a key so often who does not hold it down
 )
 
 func newGovernor(limit int, every time.Duration) governor {
@@ -23,8 +27,12 @@ func newGovernor(limit int, every time.Duration) governor {
 
 // tick takes the number of bytes sent so far and says whether the rate changed.
 func (g *governor) tick(total int64) bool {
-	g.sent = append(g.sent, total-g.last)
+	sent := total - g.last
 	g.last = total
+	if g.answers() {
+		return false
+	}
+	g.sent = append(g.sent, sent)
 	n := max(1, int(governed/g.every))
 	if len(g.sent) < n {
 		return false
@@ -47,6 +55,14 @@ func (g *governor) tick(total int64) bool {
 	}
 	g.sent = g.sent[:0] // what comes now is of the new rate
 	return true
+}
+
+// answers says whether what was sent since the last tick answers single keys.
+func (g *governor) answers() bool {
+	single := g.keys > 0 && float64(g.keys) <= max(1, heldKeys*g.every.Seconds())
+	out := single || g.keys == 0 && g.late
+	g.keys, g.late = 0, single
+	return out
 }
 
 // sign says how often charts are drawn, "" if as usual.

@@ -139,8 +139,10 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	case tickMsg:
 		return m.onTick()
 	case tea.KeyMsg:
+		m.governor.keys++
 		return m.onKeys(msg)
 	case tea.MouseMsg:
+		m.governor.keys++
 		return m.onMouse(tea.MouseEvent(msg))
 	}
 	return nil

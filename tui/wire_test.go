@@ -93,6 +93,47 @@ func TestGovernedCharts(t *testing.T) {
 	}
 }
 
+// Turning pages is not what makes a screen expensive; a key that is held down is.
+func TestKeysAreNotGoverned(t *testing.T) {
+	m := open(mid(), 120, 40, termenv.TrueColor)
+	shown, total := strings.Split(m.View(), "\n"), int64(0)
+	m.sent = func() int64 { return total }
+	// seconds lets time pass, with a key every so often, and counts the lines that Bubble Tea would write, a frame after each.
+	seconds := func(n int, every time.Duration) {
+		key, page := time.Duration(0), 0
+		for at := time.Duration(0); at < time.Duration(n)*time.Second; at += time.Second / framesPerSecond {
+			now := strings.Split(m.View(), "\n")
+			for i, line := range now {
+				if line != shown[i] {
+					total += int64(len(line))
+				}
+			}
+			shown = now
+			if every > 0 && at >= key {
+				page = 1 - page
+				press(m, []string{"1", "2"}[page])
+				key += every
+			}
+			if at%m.headerEvery == 0 {
+				m.Update(tickMsg{})
+			}
+		}
+	}
+	seconds(10, 400*time.Millisecond)
+	if m.governor.factor != 1 {
+		t.Errorf("%d bytes a second for 10 s of a key each 0.4 s: charts drawn at 1/%d", total/10, m.governor.factor)
+	}
+	before := total
+	seconds(10, 50*time.Millisecond)
+	if m.governor.factor == 1 {
+		t.Errorf("%d bytes a second for 10 s of a key held down: charts as often as ever", (total-before)/10)
+	}
+	seconds(25, 0)
+	if m.governor.factor != 1 {
+		t.Errorf("left alone again: charts drawn at 1/%d", m.governor.factor)
+	}
+}
+
 func TestCast(t *testing.T) {
 	var b bytes.Buffer
 	at := time.Duration(0)

@@ -40,11 +40,18 @@ func ago(d time.Duration) string {
 	return coarse(d) + " ago"
 }
 
-// drawErrors writes one line per kind, most frequent first, and the words that came with it as far as there is room.
+// drawErrors writes one line per kind, most frequent first, and the words that came with it as far as there is room: wrapped
+// where all of them have it.
 func drawErrors(c canvas, v *view) {
 	if len(v.s.Failures) == 0 {
 		c.center("✓ none", label)
 		return
+	}
+	for _, most := range []int{8, 3} {
+		if lines := errorLines(v, c.w, most); len(lines) <= c.h {
+			drawErrorLines(c, v, lines)
+			return
+		}
 	}
 	spare := c.h - len(v.s.Failures)
 	y := 0
@@ -55,7 +62,7 @@ func drawErrors(c canvas, v *view) {
 		}
 		c.right(6, y, count(f.Count), style{fg: colorError, attr: bold})
 		x := c.print(8, y, failureName(f.Kind, f.Status), text)
-		when := share(f.Count, v.s.Totals.Done+v.s.Totals.Failed) + "  " + ago(v.s.At-f.Last)
+		when := errorWhen(v, &f)
 		end := c.w
 		if c.w-x > width(when)+4 {
 			c.right(c.w, y, when, label)

@@ -13,9 +13,17 @@ var (
 	eventsPanel = panel{"events", eventsTitle, drawEvents}
 )
 
+// logWraps is how high a tail of the log is that wraps its lines; a lower one has a line for each event, unless it has room
+// for all there is.
+const logWraps = 12
+
 func drawLog(c canvas, v *view) {
 	if len(v.s.Log) == 0 {
 		c.center("nothing yet", label)
+		return
+	}
+	if c.h >= logWraps || len(v.s.Log) <= c.h && len(logLines(v.s.Log, c.w)) <= c.h {
+		drawEvents(c, v)
 		return
 	}
 	tail := v.s.Log[max(0, len(v.s.Log)-c.h):]

@@ -82,6 +82,7 @@ func drawGPUs(c canvas, v *view) {
 		words = fmt.Sprintf("and %s more · %s", count(left), words)
 	}
 	c.print(0, y, words, label)
+	drawGPUsBelow(c, y+1, v)
 }
 
 // gpuColumn is a figure of an accelerator.

@@ -89,6 +89,7 @@ func drawLatency(c canvas, v *view) {
 		}
 		y++
 	}
+	chartBelow(c, y, bandTitle(v, c.w, c.h), func(c canvas) { drawBand(c, v) })
 }
 
 func drawLatencyRow(c canvas, y int, r latencyRow, cols []latencyColumn) {

@@ -100,6 +100,7 @@ func drawCache(c canvas, v *view) {
 		st.fg = colorError
 	}
 	c.right(shareEnd(c), 2*step, said(n), st)
+	drawHitsBelow(c, 2*step+1, v)
 }
 
 // shareNames is what the names of the gauges take, shareWords what stands behind them.

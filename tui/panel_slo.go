@@ -67,4 +67,5 @@ func drawSLO(c canvas, v *view) {
 			}
 		}
 	}
+	drawGoodputBelow(c, len(rows), v)
 }

@@ -108,6 +108,7 @@ func drawWhy(c canvas, v *view) {
 	if c.h > len(parts) {
 		c.print(0, len(parts), splitSource(t, toldOfAPart(v.s.Server), c.w), label)
 	}
+	drawWaitsBelow(c, len(parts)+1, v)
 }
 
 func shareOf(part, sum time.Duration) float64 {

@@ -1,0 +1,131 @@
+package tui
+
+import (
+	"math"
+	"sort"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// chartRows is the room that a panel of few lines must have left, as when it is zoomed, to show below them how its figures moved:
+// a blank line, a heading and the chart.
+const chartRows = 10
+
+// chartBelow draws a chart with a heading from row y on, if there is room for it.
+func chartBelow(c canvas, y int, heading []span, draw func(c canvas)) {
+	if c.h-y < chartRows {
+		return
+	}
+	c.spans(0, y+1, heading)
+	draw(c.sub(0, y+2, c.w, c.h-y-2))
+}
+
+// drawGoodputBelow is the share of the requests of each second that met every objective.
+func drawGoodputBelow(c canvas, y int, v *view) {
+	if len(v.objectives()) == 0 {
+		return
+	}
+	good := series{name: "goodput", color: green, below: dotted, value: func(w *metrics.Window) float64 {
+		share, known := part(w.Good, w.Done+w.Failed)
+		if !known {
+			return math.NaN()
+		}
+		return 100 * share
+	}}
+	chartBelow(c, y, legend(c.w, "% of the requests that ended in a second", legendItem{good.color, good.name, ""}),
+		plot{v: v, top: 100, nothing: "no request is done yet", series: []series{good}}.draw)
+}
+
+// drawHitsBelow is what the server's shortcuts brought by the second, as far as it tells.
+func drawHitsBelow(c canvas, y int, v *view) {
+	p := plot{v: v, top: 100, nothing: "no full second yet"}
+	var items []legendItem
+	add := func(name string, col color, part, whole func(*metrics.ServerSecond) float64) {
+		if !(total(v.serverSpan(), whole) > 0) {
+			return
+		}
+		p.series = append(p.series, series{name: name, color: col, value: serverValue(v, func(s *metrics.ServerSecond) float64 {
+			if n := whole(s); n > 0 {
+				return 100 * part(s) / n
+			}
+			return math.NaN()
+		})})
+		items = append(items, legendItem{col, name, ""})
+	}
+	add("hits", blue, func(s *metrics.ServerSecond) float64 { return s.PrefixHits },
+		func(s *metrics.ServerSecond) float64 { return s.PrefixQueries })
+	add("drafts", green, func(s *metrics.ServerSecond) float64 { return s.AcceptedTokens },
+		func(s *metrics.ServerSecond) float64 { return s.DraftTokens })
+	if len(items) > 0 {
+		chartBelow(c, y, legend(c.w, "% by second", items...), p.draw)
+	}
+}
+
+// drawGPUsBelow is how busy the accelerators were and what they drew, all of them together.
+func drawGPUsBelow(c canvas, y int, v *view) {
+	use := func(g *metrics.GPU) float64 { return 100 * g.Use }
+	power := func(g *metrics.GPU) float64 { return g.Power }
+	mean := func(sum float64, n int) float64 { return sum / float64(n) }
+	all := func(sum float64, _ int) float64 { return sum }
+	chartBelow(c, y, legend(c.w, "by second", legendItem{green, "use %, the mean", ""}, legendItem{yellow, "power W, the sum", ""}),
+		plot{v: v, lanes: true, nothing: "no full second yet", series: []series{
+			{name: "use", color: green, below: dotted, value: gpuValue(v, use, mean)},
+			{name: "power", color: yellow, below: dotted, value: gpuValue(v, power, all)},
+		}}.draw)
+}
+
+// gpuValue is a figure of those accelerators that tell it over time, for a plot.
+func gpuValue(v *view, of func(*metrics.GPU) float64, join func(sum float64, n int) float64) func(*metrics.Window) float64 {
+	return func(w *metrics.Window) float64 {
+		sum, n := 0.0, 0
+		if s := gpusIn(v.s.GPUs, w); s != nil {
+			for i := range s.GPUs {
+				if x := of(&s.GPUs[i]); metrics.Said(x) {
+					sum, n = sum+sane(x), n+1
+				}
+			}
+		}
+		if n == 0 {
+			return math.NaN()
+		}
+		return join(sum, n)
+	}
+}
+
+// gpusIn is the look at the accelerators that covers the middle of a second, as serverIn has it; nil if there is none.
+func gpusIn(all []metrics.GPUSecond, w *metrics.Window) *metrics.GPUSecond {
+	mid := w.Start + time.Second/2
+	i := sort.Search(len(all), func(i int) bool { return all[i].At >= mid })
+	switch {
+	case i < len(all) && all[i].At-max(all[i].Took, time.Second) <= mid:
+		return &all[i]
+	case i > 0 && mid-all[i-1].At < staleAfter:
+		return &all[i-1]
+	}
+	return nil
+}
+
+// drawWaitsBelow is where the time until the first chunk went by the second, as far as requests told.
+func drawWaitsBelow(c canvas, y int, v *view) {
+	mean := func(name string, col color, of func(*metrics.Waits) (time.Duration, int)) series {
+		return series{name: name, color: col, value: func(w *metrics.Window) float64 {
+			sum, n := of(&w.Waits)
+			if n <= 0 || 2*n < w.Waits.N {
+				return math.NaN()
+			}
+			return milliseconds(max(0, sum)) / float64(n)
+		}}
+	}
+	p := plot{v: v, nothing: "no first token yet", series: []series{
+		mean("ttft", green, func(w *metrics.Waits) (time.Duration, int) { return w.TTFT, w.N }),
+		mean("prefill", blue, func(w *metrics.Waits) (time.Duration, int) { return w.Prefill, w.ToldPrefill }),
+		mean("queue", colorWaiting, func(w *metrics.Waits) (time.Duration, int) { return w.Queue, w.Told }),
+		mean("held", colorHeld, func(w *metrics.Waits) (time.Duration, int) { return w.Held, w.N }),
+	}}
+	var items []legendItem
+	for _, s := range p.series {
+		items = append(items, legendItem{s.color, s.name, ""})
+	}
+	chartBelow(c, y, legend(c.w, "means by second, ms", items...), p.draw)
+}

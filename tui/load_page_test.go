@@ -273,7 +273,8 @@ func TestPercentileTableFits(t *testing.T) {
 	for w := 20; w < 140; w++ {
 		for _, b := range []*Baseline{nil, older(), {Name: "x", Report: &metrics.Report{TTFT: metrics.Statistic{Mean: 5, Median: 4}}}} {
 			sf := newSurface(w, 9)
-			drawPercentiles(sf.all(), &view{s: &s, span: time.Minute, baseline: b, metric: metricITL})
+			v := &view{s: &s, span: time.Minute, baseline: b, metric: metricITL}
+			drawPercentiles(sf.all(), v)
 			lines := strings.Split(sf.render(&palette{mono: true}), "\n")
 			for i, want := range []string{"  TTFT", "  ", "  TPOT", "> ITL", "  E2EL"} {
 				if !strings.HasPrefix(lines[i+1], want) {
@@ -283,7 +284,7 @@ func TestPercentileTableFits(t *testing.T) {
 			if w >= 40 && (!strings.Contains(lines[0], "p50") || !strings.Contains(lines[0], "p99")) {
 				t.Errorf("%d columns: %q", w, lines[0])
 			}
-			if w >= 50 && b != nil && !strings.HasSuffix(strings.TrimRight(lines[0], " "), "Δp99") {
+			if w >= 50 && b != nil && !strings.HasSuffix(strings.TrimRight(lines[0], " "), " "+changeName(v)) {
 				t.Errorf("%d columns: %q", w, lines[0])
 			}
 		}

@@ -13,6 +13,7 @@ import (
 type merges struct {
 	sets  []*mergedSet // used last, first
 	turns int          // selections that used them so far
+	older map[olderKey]*olderSum
 }
 
 // Bounds of what is kept: sets of groups, and groups of a set.

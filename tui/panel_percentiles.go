@@ -27,12 +27,17 @@ func (v *view) percentileRows() (rows []latencyRow, older []*latencyRow) {
 	return rows, older
 }
 
-// olderRow is what the run to compare with has of the latency; nil where it does not know.
+// olderRow is what the run to compare with has of the latency, in the same stretch if it has that; nil where it does not know.
 func (m *latencyMetric) olderRow(v *view) *latencyRow {
 	if v.baseline == nil || v.baseline.Report == nil {
 		return nil
 	}
-	r := &latencyRow{of: m, name: "baseline", hist: m.older(v), exact: m.exact(v.baseline.Report)}
+	r := &latencyRow{of: m, name: "baseline"}
+	if from, to, ok := v.olderStretch(); ok {
+		r.hist = v.olderSum(m, from, to)
+	} else {
+		r.hist, r.exact = m.older(v), m.exact(v.baseline.Report)
+	}
 	if r.empty() {
 		return nil
 	}
@@ -184,8 +189,14 @@ func (t percentileTable) top(r latencyRow, older *latencyRow) float64 {
 	return max(r.top(t.cols), older.top(t.cols))
 }
 
-// changeName heads the column of p99Change.
+// changeName heads the column of p99Change. It says so where a part of this run stands against the whole of the other.
 func changeName(v *view) string {
+	if _, _, ok := v.olderStretch(); !ok && !v.finishedWhole() {
+		if v.ascii {
+			return "+-all"
+		}
+		return "Δwhole"
+	}
 	if v.ascii {
 		return "p99 +-"
 	}

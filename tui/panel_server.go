@@ -168,10 +168,10 @@ func serverTTFTTitle(v *view, w, _ int) []span {
 		legendItem{vermilion, "server", saidLatency(newest(v, serverTTFT))})
 }
 
-// saidLatency writes seconds, "" for none.
+// saidLatency writes seconds, a dash for none.
 func saidLatency(x float64) string {
 	if !metrics.Said(x) {
-		return ""
+		return "–"
 	}
 	return latency(seconds(x))
 }

@@ -78,6 +78,21 @@ func showing(t *testing.T, s metrics.Snapshot, page string, w, h int) *model {
 	return nil
 }
 
+// A figure that nobody gives has a dash, as the others have.
+func TestServerTTFTUnknown(t *testing.T) {
+	s := watched(mid(), 1)
+	for i := range s.Server {
+		s.Server[i].TTFT = metrics.ServerLatency{}
+	}
+	var got strings.Builder
+	for _, p := range serverTTFTTitle(&view{s: &s}, 80, 10) {
+		got.WriteString(p.text)
+	}
+	if !strings.HasSuffix(got.String(), "server –") {
+		t.Errorf("%q", got.String())
+	}
+}
+
 func TestServerPage(t *testing.T) {
 	for _, st := range []struct {
 		name string

@@ -2,6 +2,7 @@ package tui
 
 import (
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
 )
 
 // onKeys takes a key, or several: what is typed fast arrives in one read over a slow line, and Bubble Tea makes one message
@@ -140,6 +141,10 @@ func nextMetric(m *model, _ string) tea.Cmd {
 func swapControls(m *model, _ string) tea.Cmd { m.setControls(!m.controls); return nil }
 
 func nextTheme(m *model, _ string) tea.Cmd {
+	if m.palette.profile == termenv.Ascii { // all themes look alike
+		m.say("there are no colours to change here; --color sets how many")
+		return nil
+	}
 	m.palette = m.palette.next()
 	m.say("theme: " + m.palette.theme)
 	return nil

@@ -72,3 +72,12 @@ func TestThemeKey(t *testing.T) {
 		t.Errorf("themes %s", got)
 	}
 }
+
+// Without colours the key changes nothing, and says so.
+func TestThemeKeyWithoutColour(t *testing.T) {
+	m := open(mid(), 120, 40, termenv.Ascii)
+	press(m, "t")
+	if got := lastLine(m); m.palette.theme != themeStandard || !strings.Contains(got, "no colours to change") {
+		t.Errorf("theme %s, %q", m.palette.theme, got)
+	}
+}

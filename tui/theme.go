@@ -58,7 +58,7 @@ type palette struct {
 	attrs   bool // bold works all the same; without it there are no escape sequences
 	few     bool // 16 colours, of which many terminals take the bright ones for bold text
 	filled  bool // there are colours enough for dim areas below lines
-	heavy   bool // all is bold
+	heavy   bool // all but labels is bold
 	fg, bg  [colors]string
 }
 
@@ -67,13 +67,14 @@ func newPalette(p termenv.Profile) *palette { return themed(themeStandard, p) }
 
 // seen is the style as this terminal can show it. Of 16 colours none is bold: bright yellow cannot be read on white.
 func (p *palette) seen(s style) style {
+	named := s.fg == grey // labels, which weigh less than what they name
 	if p.fg[s.fg] == "" {
 		s.fg = plain
 	}
 	if p.bg[s.bg] == "" {
 		s.bg = plain
 	}
-	if p.heavy {
+	if p.heavy && !named {
 		s.attr |= bold
 	}
 	if p.few && s.fg != plain {

@@ -26,8 +26,8 @@ func TestThemes(t *testing.T) {
 		want  string
 	}{
 		{themeStandard, termenv.ANSI256, "\x1b[38;5;74ma\x1b[mb\x1b[38;5;245mc\x1b[0;1md\x1b[m"},
-		{themeContrast, termenv.ANSI256, "\x1b[1;38;5;32ma\x1b[0;1mbcd\x1b[m"},
-		{themeContrast, termenv.ANSI, "\x1b[94ma\x1b[0;1mbcd\x1b[m"},
+		{themeContrast, termenv.ANSI256, "\x1b[1;38;5;32ma\x1b[0;1mb\x1b[mc\x1b[1md\x1b[m"},
+		{themeContrast, termenv.ANSI, "\x1b[94ma\x1b[0;1mb\x1b[mc\x1b[1md\x1b[m"},
 		{themeMono, termenv.ANSI256, "abc\x1b[1md\x1b[m"},
 		{themeStandard, termenv.Ascii, "abcd"},
 		{themeContrast, termenv.Ascii, "abcd"},

@@ -7,10 +7,20 @@ import (
 // wheelLines is how far one step of the wheel scrolls.
 const wheelLines = 3
 
-// onMouse: a click on a tab turns the page, one on a panel chooses it, one more zooms it or lets it go; the wheel scrolls.
+// onMouse: a click on a tab turns the page, one on a panel chooses it, one more zooms it or lets it go; on the list of requests
+// it chooses a row, one more opens that. While the help is open any click closes it. The wheel scrolls.
 func (m *model) onMouse(e tea.MouseEvent) tea.Cmd {
 	switch {
-	case m.prompt != nil || m.helping || e.Action != tea.MouseActionPress:
+	case m.prompt != nil || e.Action != tea.MouseActionPress:
+		return nil
+	case m.helping && e.Button == tea.MouseButtonWheelUp:
+		m.onHelp("up")
+		return nil
+	case m.helping && e.Button == tea.MouseButtonWheelDown:
+		m.onHelp("down")
+		return nil
+	case m.helping:
+		m.onHelp("click")
 		return nil
 	case e.Button == tea.MouseButtonWheelUp:
 		m.wheel(scrollUp, listUp)
@@ -54,6 +64,9 @@ func (m *model) click(x, y int) {
 		}
 		return
 	}
+	if onList(m) {
+		m.clickList(l, x, y)
+	}
 	if !onPanels(m) {
 		return
 	}
@@ -61,6 +74,14 @@ func (m *model) click(x, y int) {
 		if b.rect.has(x, y) {
 			m.zoomed = b.name == m.focus
 			m.focus = b.name
+		}
+	}
+}
+
+func (m *model) clickList(l screen, x, y int) {
+	for _, b := range l.panels {
+		if b.name == requestsPanel.name && b.rect.has(x, y) {
+			m.list.point(m.choices(m.body), m.below(l), y-b.rect.y-2) // below the border and the names of the columns
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -67,5 +68,44 @@ func TestWheel(t *testing.T) {
 	wheel(tea.MouseButtonWheelUp)
 	if m.reportTop != 3 {
 		t.Errorf("report at line %d, want 3", m.reportTop)
+	}
+}
+
+// A click on a row of the requests chooses it, where it stands, one more opens it.
+func TestClickOnRequests(t *testing.T) {
+	m := open(full(), 120, 40, termenv.Ascii)
+	press(m, "5")
+	for _, y := range []int{12, 20, 9} {
+		row := strings.Split(m.View(), "\n")[y]
+		index := strings.Fields(row)[1]
+		click(m, 30, y)
+		chosen := strings.Split(m.View(), "\n")[y]
+		if got := fmt.Sprint(m.list.picked - 1); got != index || !strings.Contains(chosen, "→") || m.list.opened {
+			t.Errorf("line %d: request %s chosen, opened %v, clicked on %q, now %q", y, got, m.list.opened, row, chosen)
+		}
+	}
+	chosen := m.list.picked
+	for _, y := range []int{-1, 0, 3, 4, 38, 39, 60} { // the frame and what is around
+		click(m, 119, y)
+	}
+	if m.list.picked != chosen || m.list.opened {
+		t.Errorf("beside the rows: request %d, opened %v", m.list.picked-1, m.list.opened)
+	}
+	click(m, 30, 9)
+	if !m.list.opened || m.list.picked != chosen {
+		t.Error("two clicks did not open it")
+	}
+	click(m, 30, 15)
+	if !m.list.opened || m.list.picked == chosen {
+		t.Error("a click on another row did not open that one instead")
+	}
+}
+
+func TestClickClosesHelp(t *testing.T) {
+	m := open(mid(), 120, 40, termenv.Ascii)
+	press(m, "?")
+	click(m, 80, 10)
+	if m.helping || m.focus != "" {
+		t.Errorf("help open %v, focus %q", m.helping, m.focus)
 	}
 }

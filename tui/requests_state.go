@@ -94,6 +94,21 @@ func (l *listState) act(do listAction, v *view, r rect) bool {
 	return true
 }
 
+// point chooses the request on a line of the list, on a page that covers r, and opens the one that is chosen already.
+func (l *listState) point(v *view, r rect, line int) {
+	rows, high := l.rows(v.s), max(1, listHeight(r, l.opened))
+	at := l.top(len(rows), high, l.place(v.s, rows)) + line
+	if line < 0 || line >= high || at >= len(rows) {
+		return
+	}
+	picked := v.s.Requests[rows[at]].Index + 1
+	if picked == l.picked {
+		l.opened = true
+		return
+	}
+	l.picked, l.line, l.scroll = picked, line, 0
+}
+
 // close lets go of what is open, or else of what is chosen.
 func (l *listState) close() bool {
 	was := l.opened || l.picked != 0

@@ -48,6 +48,27 @@ func TestTargets(t *testing.T) {
 	}
 }
 
+// After a thousand marks the line of a live run still goes by what was set last.
+func TestTargetsBeyondTheMarks(t *testing.T) {
+	rec := metrics.NewRecorder(time.Now(), &metrics.Plan{Rate: 7})
+	const n = 1200
+	for i := range n {
+		e := setAt(i, metrics.LoadSetting{Rate: float64(i + 1)})
+		e.Mark = "set"
+		rec.Log(e)
+	}
+	s := rec.Snapshot()
+	targets := newTargets(&view{s: &s})
+	for _, sec := range []int{0, 500, 999, 1000, 1100, n - 1} {
+		if got := targets.at(time.Duration(sec)*time.Second + time.Millisecond); got != float64(sec+1) {
+			t.Errorf("%d s: %g, want %d", sec, got, sec+1)
+		}
+	}
+	if len(targets.set) != n {
+		t.Errorf("%d settings, want %d", len(targets.set), n)
+	}
+}
+
 func TestTargetsAny(t *testing.T) {
 	for _, c := range []struct {
 		name   string

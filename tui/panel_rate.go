@@ -58,9 +58,18 @@ func newTargets(v *view) targets {
 	if v.s.Report != nil {
 		events = v.s.Report.Events
 	}
+	last := time.Duration(-1)
 	for _, e := range events {
+		last = max(last, e.At)
 		if e.Set != nil {
 			t.set = append(t.set, e)
+		}
+	}
+	if v.s.Report == nil { // only the first marks are kept; what was set since is in the log
+		for _, e := range v.s.Log {
+			if e.Set != nil && e.At > last {
+				t.set = append(t.set, e)
+			}
 		}
 	}
 	return t

@@ -8,6 +8,15 @@ import (
 	"benchtop/metrics"
 )
 
+// empty: a run was named, but nothing was sent in it that could be compared with.
+func (b *Baseline) empty() bool {
+	if b == nil || b.Report == nil || b.Report.Completed > 0 || b.Report.Failed > 0 {
+		return false
+	}
+	sent := func(w metrics.Window) bool { return w.Sent > 0 }
+	return b.Report.TTFT.Mean == 0 && b.Report.E2EL.Mean == 0 && !slices.ContainsFunc(b.Report.Timeline, sent)
+}
+
 // older is the run to compare with as a view of its own, nil if there is none that can be drawn.
 func (v *view) older() *view {
 	if v.baseline == nil || v.baseline.Report == nil || len(v.baseline.Report.Timeline) == 0 {

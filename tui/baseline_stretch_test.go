@@ -1,8 +1,12 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
 )
@@ -70,6 +74,29 @@ func TestBaselineOfTheWholeSaysSo(t *testing.T) {
 		}
 		if r := latencyMetrics[metricTTFT].olderRow(v); r == nil {
 			t.Errorf("%s: nothing to compare with", c.name)
+		}
+	}
+}
+
+// A baseline without requests gets no legend for lines that are not there, but a word.
+func TestBaselineWithoutRequests(t *testing.T) {
+	s := mid()
+	for _, c := range []struct {
+		report *metrics.Report
+		empty  bool
+	}{
+		{&metrics.Report{Timeline: make([]metrics.Window, 5), Ended: 5 * time.Second}, true},
+		{&metrics.Report{}, true},
+		{&metrics.Report{Completed: 3}, false},
+		{&metrics.Report{Timeline: s.Windows, Ended: s.At}, false},
+	} {
+		m := newModel(Options{Baseline: &Baseline{Name: "old.json", Report: c.report}}, newPalette(termenv.Ascii))
+		m.next, m.tick = func() tea.Msg { return nil }, func() tea.Cmd { return nil }
+		m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
+		m.Update(snapshotMsg{s})
+		got := m.View()
+		if said := strings.Contains(got, "old.json has no requests"); said != c.empty || (m.baseline == nil) != c.empty {
+			t.Errorf("%+v: said %v, kept %v", c, said, m.baseline != nil)
 		}
 	}
 }

@@ -104,6 +104,10 @@ func newModel(o Options, p *palette) *model {
 	if m.control == nil {
 		m.control = NoControl{}
 	}
+	if b := m.baseline; b.empty() {
+		m.baseline = nil
+		m.say("the baseline " + shortenMiddle(sanitize(b.Name), 40) + " has no requests: there is nothing to compare with")
+	}
 	return m
 }
 

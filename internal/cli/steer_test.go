@@ -106,15 +106,16 @@ func TestSteeredSoFar(t *testing.T) {
 		if err := s.begin(); err != nil {
 			t.Fatal(err)
 		}
-		var unsent []int
+		counts := make(chan int, 2)
 		for _, at := range []time.Duration{5250 * time.Millisecond, 15 * time.Second} {
-			time.AfterFunc(at, func() { unsent = append(unsent, s.soFar().Unsent) })
+			time.AfterFunc(at, func() { counts <- s.soFar().Unsent })
 		}
 		time.AfterFunc(10*time.Second, func() { s.Steer(metrics.Order{Do: metrics.SetLoad, Value: 1}) })
 		run, err := s.measure()
 		if err != nil {
 			t.Fatal(err)
 		}
+		unsent := []int{<-counts, <-counts}
 		if want := []int{30, 0}; !slices.Equal(unsent, want) || run.Unsent != 0 {
 			t.Errorf("%d were unsent, want %d, and %d in the end", unsent, want, run.Unsent)
 		}

@@ -97,13 +97,7 @@ func gpuValue(v *view, of func(*metrics.GPU) float64, join func(sum float64, n i
 func gpusIn(all []metrics.GPUSecond, w *metrics.Window) *metrics.GPUSecond {
 	mid := w.Start + time.Second/2
 	i := sort.Search(len(all), func(i int) bool { return all[i].At >= mid })
-	switch {
-	case i < len(all) && all[i].At-max(all[i].Took, time.Second) <= mid:
-		return &all[i]
-	case i > 0 && mid-all[i-1].At < staleAfter:
-		return &all[i-1]
-	}
-	return nil
+	return covering(all, i, mid, func(s *metrics.GPUSecond) (at, took time.Duration) { return s.At, s.Took })
 }
 
 // drawWaitsBelow is where the time until the first chunk went by the second, as far as requests told.

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"benchtop/metrics"
 )
@@ -129,12 +130,7 @@ func gpuColumns(w int) []gpuColumn {
 		if n <= w {
 			break
 		}
-		for i := range all {
-			if all[i].name == least {
-				all = append(all[:i], all[i+1:]...)
-				break
-			}
-		}
+		all = slices.DeleteFunc(all, func(c gpuColumn) bool { return c.name == least })
 	}
 	return all
 }

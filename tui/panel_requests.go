@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"benchtop/metrics"
@@ -89,12 +90,7 @@ func listColumns(w int) []listColumn {
 		if listWidth(all)+spareWidth <= w {
 			break
 		}
-		for i := range all {
-			if all[i].name == least {
-				all = append(all[:i], all[i+1:]...)
-				break
-			}
-		}
+		all = slices.DeleteFunc(all, func(c listColumn) bool { return c.name == least })
 	}
 	return all
 }

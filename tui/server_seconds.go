@@ -43,11 +43,21 @@ func (l *serverLooks) in(w *metrics.Window) *metrics.ServerSecond {
 		i = sort.Search(len(all), func(i int) bool { return all[i].At >= mid })
 	}
 	l.next = i
-	switch {
-	case i < len(all) && all[i].At-max(all[i].Took, time.Second) <= mid:
-		return &all[i]
-	case i > 0 && mid-all[i-1].At < staleAfter:
-		return &all[i-1]
+	return covering(all, i, mid, func(s *metrics.ServerSecond) (at, took time.Duration) { return s.At, s.Took })
+}
+
+// covering is the look that tells of a moment: the first one not before it, all[i], if it covers it, else the one before if that
+// is not stale; nil if neither is so.
+func covering[T any](all []T, i int, mid time.Duration, when func(*T) (at, took time.Duration)) *T {
+	if i < len(all) {
+		if at, took := when(&all[i]); at-max(took, time.Second) <= mid {
+			return &all[i]
+		}
+	}
+	if i > 0 {
+		if at, _ := when(&all[i-1]); mid-at < staleAfter {
+			return &all[i-1]
+		}
 	}
 	return nil
 }

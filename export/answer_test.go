@@ -206,3 +206,12 @@ func TestGateValues(t *testing.T) {
 		}
 	}
 }
+
+// Searches come to 8.45 req/s, which the dashboard has as 8.5.
+func TestRateTextRoundsAsTheDashboardDoes(t *testing.T) {
+	for v, want := range map[float64]string{8.45: "8.5", 1.05: "1.1", 14.25: "14.3", 9.96: "10.0", 38: "38", 8: "8.0"} {
+		if got := rateText(v); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
+		}
+	}
+}

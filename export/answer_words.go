@@ -24,15 +24,15 @@ func aboutText(v float64, isUsers bool) string {
 	return loadText(v, isUsers)
 }
 
-// rateText writes a rate to a tenth, as the dashboard does.
+// rateText writes a rate to a tenth, half of one up, as the dashboard does: 8.45 is 8.5.
 func rateText(v float64) string {
 	switch {
 	case !finite(v):
 		return pyjson.Float(v)
 	case v >= 10:
-		return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0")
+		return strings.TrimSuffix(strconv.FormatFloat(math.Round(v*10)/10, 'f', 1, 64), ".0")
 	case v >= 1:
-		return strconv.FormatFloat(v, 'f', 1, 64)
+		return strconv.FormatFloat(math.Round(v*10)/10, 'f', 1, 64)
 	}
 	return strconv.FormatFloat(v, 'g', 2, 64)
 }

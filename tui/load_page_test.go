@@ -370,3 +370,44 @@ func TestBaselineHistograms(t *testing.T) {
 		}
 	}
 }
+
+// A pause moved the plan's stages, so the moments that the plan has for them say nothing: neither of one that would have begun in
+// the pause, nor of the next, nor of what is on.
+func TestStageRowsAfterAPause(t *testing.T) {
+	s := metrics.Snapshot{At: 18 * time.Second, Plan: stagedPlan(), State: metrics.Running, Steering: metrics.Steering{
+		LoadSetting: metrics.LoadSetting{Rate: 16, By: metrics.ByPlan}, Steerable: true, Changes: 2}}
+	set := func(at time.Duration, load metrics.LoadSetting) {
+		s.Marks = append(s.Marks, metrics.Event{At: at * time.Second, Set: &load})
+	}
+	paused := func(from, to time.Duration) {
+		s.Marks = nil
+		set(from, metrics.LoadSetting{Rate: 8, Paused: true})
+		set(to, metrics.LoadSetting{Rate: 8, By: metrics.ByHand})
+		set(14, metrics.LoadSetting{Rate: 16, By: metrics.ByPlan})
+	}
+	seconds := func(from, to time.Duration, rate float64) metrics.LoadLevel {
+		return metrics.LoadLevel{From: from * time.Second, To: to * time.Second, Offered: rate}
+	}
+	check := func(name string, now ...bool) {
+		t.Helper()
+		var got []bool
+		for i, r := range (&view{s: &s}).stageRows() {
+			if got = append(got, r.now); i < len(s.Levels) && r.from != s.Levels[i].From {
+				t.Errorf("%s: row %d begins at %v", name, i, r.from)
+			}
+		}
+		if !slices.Equal(got, now) {
+			t.Errorf("%s: rows are on: %v, want %v", name, got, now)
+		}
+	}
+	paused(9, 12)
+	s.Levels = []metrics.LoadLevel{seconds(0, 9, 8), seconds(12, 14, 8), seconds(14, 17, 16)}
+	check("paused over the plan's moment", false, false, true)
+	paused(4, 8)
+	s.Levels = []metrics.LoadLevel{seconds(0, 4, 8), seconds(8, 14, 8), seconds(14, 17, 16)}
+	check("paused before it", false, false, true)
+	s.Levels = s.Levels[:2]
+	check("the load is too young to be judged", false, false, true)
+	set(17, metrics.LoadSetting{Rate: 16, Paused: true})
+	check("paused again", false, false)
+}

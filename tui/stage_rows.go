@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"benchtop/metrics"
@@ -19,7 +21,8 @@ type stageRow struct {
 }
 
 // stageRows are the loads in order of time: those that were judged, and those that the plan has still to come. Where nothing
-// was judged yet they are all the plan's.
+// was judged yet they are all the plan's. From the first moment on at which the load was set or paused only those that were
+// judged are known, and the one that was set last: the plan's stages then come at other moments than the plan's, or never.
 func (v *view) stageRows() []stageRow {
 	var out []stageRow
 	enough, _ := v.target()
@@ -40,7 +43,11 @@ func (v *view) stageRows() []stageRow {
 		}
 		out = append(out, r)
 	}
+	first, last := v.settings()
 	for _, stage := range v.plan().Stages {
+		if first != nil {
+			stage.Length = min(stage.End(), first.At) - stage.Start
+		}
 		start, judged := max(stage.Start, v.plan().Warmup), false
 		for i := range out {
 			if out[i].from <= start && start < out[i].to {
@@ -51,10 +58,29 @@ func (v *view) stageRows() []stageRow {
 			out = append(out, v.liveStage(stage))
 		}
 	}
+	slices.SortStableFunc(out, func(a, b stageRow) int { return cmp.Compare(a.from, b.from) })
+	if last != nil && !last.Set.Paused && last.Set.RampTo == 0 && v.s.State == metrics.Running {
+		if n := len(out); n == 0 || out[n-1].from < last.At { // too young to be judged
+			out = append(out, v.liveStage(metrics.Stage{Start: last.At, Length: v.s.At - last.At, Rate: last.Set.Rate, Users: last.Set.Users}))
+		}
+		out[len(out)-1].to = endless
+	}
 	for i := range out {
 		out[i].now = v.s.State == metrics.Running && v.s.At >= out[i].from && v.s.At < out[i].to
 	}
 	return out
+}
+
+// settings are the events by which the load was first and last set or paused, nil for none.
+func (v *view) settings() (first, last *metrics.Event) {
+	for i := range v.s.Marks {
+		if e := &v.s.Marks[i]; e.Set != nil {
+			if last = e; first == nil {
+				first = e
+			}
+		}
+	}
+	return first, last
 }
 
 // lastBeforeBend is the level behind which the line of the bend stands in a table in order of time. Where the load rose and

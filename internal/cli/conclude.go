@@ -89,14 +89,25 @@ func (s *session) say(o outcome) error {
 	return err
 }
 
-// printReport prints everything there is to read about a run; the answer a person came for stands last.
+// printReport prints everything there is to read about a run; the answer a person came for stands last. It ends with the first
+// error: what takes no words takes none of those that follow.
 func printReport(w io.Writer, r metrics.Report, plots bool) error {
-	err := errors.Join(export.Text(w, r), export.Beside(w, r), export.Remarks(w, r))
-	if plots {
-		err = errors.Join(err, export.Plots(w, r, export.PlotOptions{ASCII: tui.PlainTerminal(os.Getenv)}))
+	if err := export.Text(w, r); err != nil {
+		return err
 	}
-	_, e := fmt.Fprintf(w, "\n%s\n", export.Answer(r))
-	return errors.Join(err, e)
+	if err := export.Beside(w, r); err != nil {
+		return err
+	}
+	if err := export.Remarks(w, r); err != nil {
+		return err
+	}
+	if plots {
+		if err := export.Plots(w, r, export.PlotOptions{ASCII: tui.PlainTerminal(os.Getenv)}); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(w, "\n%s\n", export.Answer(r))
+	return err
 }
 
 // exitCode is the exit code that follows from how the run was ended.

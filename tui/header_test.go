@@ -44,3 +44,12 @@ func TestStateOfAnEndedRun(t *testing.T) {
 		t.Errorf("a stopped run: %q", got)
 	}
 }
+
+func TestOneEvent(t *testing.T) {
+	for n, want := range map[int]string{0: " 0 events", 1: " 1 event", 2: " 2 events"} {
+		v := &view{s: &metrics.Snapshot{Log: make([]metrics.Event, n)}}
+		if got := eventsTitle(v, 80, 24)[1].text; got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -357,7 +357,7 @@ func TestLogFilter(t *testing.T) {
 	if got := m.View(); !strings.Contains(got, "held grew") || strings.Contains(got, "GET /v1/models") || m.prompt != nil {
 		t.Errorf("kept:\n%s", got)
 	}
-	if got := m.View(); !strings.Contains(got, "log 1 events · /GREW") {
+	if got := m.View(); !strings.Contains(got, "log 1 event · /GREW") {
 		t.Errorf("title:\n%s", got)
 	}
 	press(m, "/", "x")

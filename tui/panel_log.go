@@ -67,7 +67,11 @@ func eventText(e metrics.Event) string {
 }
 
 func eventsTitle(v *view, _, _ int) []span {
-	out := []span{{"log", strong}, {" " + count(len(v.s.Log)) + " events", label}}
+	n := " " + count(len(v.s.Log)) + " events"
+	if len(v.s.Log) == 1 {
+		n = " 1 event"
+	}
+	out := []span{{"log", strong}, {n, label}}
 	if v.filter != "" {
 		out = append(out, span{" · /" + shorten(sanitize(v.filter), 30), text})
 	}

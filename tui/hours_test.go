@@ -46,14 +46,7 @@ func BenchmarkFullRedrawHours(b *testing.B) {
 					m := open(s, 120, 40, termenv.TrueColor)
 					m.turn(i)
 					m.span = slices.Index(spans, span)
-					b.ReportAllocs()
-					for b.Loop() {
-						m.picked, m.screen = nil, nil
-						m.show()
-						if len(m.View()) == 0 {
-							b.Fatal("empty")
-						}
-					}
+					drawCold(b, m)
 				})
 			}
 		}

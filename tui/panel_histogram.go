@@ -59,22 +59,5 @@ func (m *latencyMetric) older(v *view) *metrics.Histogram {
 	if v.baseline == nil || v.baseline.Report == nil {
 		return &metrics.Histogram{}
 	}
-	r := v.baseline.Report
-	switch m {
-	case &latencyMetrics[metricTTFT]:
-		return &r.HistTTFT
-	case &latencyMetrics[metricTPOT]:
-		return &r.HistTPOT
-	case &latencyMetrics[metricITL]:
-		return &r.HistITL
-	case &latencyMetrics[metricE2EL]:
-		return &r.HistE2EL
-	case &latencyMetrics[metricAnswer]:
-		return &r.HistFirstAnswer
-	case &latencyMetrics[metricHeld]:
-		return &r.HistHeld
-	case &latencyMetrics[metricScheduled]:
-		return &r.HistScheduled
-	}
-	return &metrics.Histogram{}
+	return m.saved(v.baseline.Report)
 }

@@ -457,22 +457,27 @@ func FuzzKeys(f *testing.F) {
 	})
 }
 
-// BenchmarkFullRedraw draws whole screens from nothing: nothing merged, nothing kept.
+// BenchmarkFullRedraw is what the first screen of a size and page costs.
 func BenchmarkFullRedraw(b *testing.B) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
 		for i, p := range pages {
 			b.Run(fmt.Sprintf("%dx%d/%s", size[0], size[1], p.name), func(b *testing.B) {
 				m := open(full(), size[0], size[1], termenv.TrueColor)
 				m.turn(i)
-				b.ReportAllocs()
-				for b.Loop() {
-					m.picked, m.screen = nil, nil
-					m.show()
-					if len(m.View()) == 0 {
-						b.Fatal("empty")
-					}
-				}
+				drawCold(b, m)
 			})
+		}
+	}
+}
+
+// drawCold draws whole screens from nothing: nothing merged, nothing kept.
+func drawCold(b *testing.B, m *model) {
+	b.ReportAllocs()
+	for b.Loop() {
+		m.picked, m.screen = nil, nil
+		m.show()
+		if len(m.View()) == 0 {
+			b.Fatal("empty")
 		}
 	}
 }

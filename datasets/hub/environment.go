@@ -1,0 +1,134 @@
+package hub
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// environment looks up the variables that huggingface_hub goes by. An empty one counts as not set.
+type environment func(string) string
+
+// first is the first of the variables that is set.
+func (e environment) first(names ...string) string {
+	for _, name := range names {
+		if value := e(name); value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// affirms reports whether a variable holds one of the words for yes.
+func (e environment) affirms(name string) bool {
+	return slices.Contains([]string{"1", "ON", "YES", "TRUE"}, strings.ToUpper(e(name)))
+}
+
+// offline is the variable that forbids downloads of a kind, or "".
+func (e environment) offline(kind Kind) string {
+	names := []string{"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"}
+	if kind == Datasets {
+		names = append(names, "HF_DATASETS_OFFLINE")
+	}
+	for _, name := range names {
+		if e.affirms(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// home is the user's directory, or "".
+func (e environment) home() string {
+	if runtime.GOOS == "windows" {
+		return e.first("USERPROFILE", "HOME")
+	}
+	return e("HOME")
+}
+
+// expand replaces a leading ~ and variables in a path. Like Python it leaves variables that are not set.
+func (e environment) expand(path string) string {
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		path = e.home() + path[1:]
+	}
+	return os.Expand(path, func(name string) string {
+		if value := e(name); value != "" {
+			return value
+		}
+		return "$" + name
+	})
+}
+
+// hubHome is where the Hugging Face libraries keep things, or "".
+func (e environment) hubHome() string {
+	if home := e("HF_HOME"); home != "" {
+		return e.expand(home)
+	}
+	if cache := e("XDG_CACHE_HOME"); cache != "" {
+		return filepath.Join(e.expand(cache), "huggingface")
+	}
+	if e.home() == "" {
+		return ""
+	}
+	return filepath.Join(e.home(), ".cache", "huggingface")
+}
+
+// hubCaches are the directories that may hold repositories. The first is huggingface_hub's. transformers before version 5
+// kept its files in TRANSFORMERS_CACHE if that was set, so it is looked at as well.
+func (e environment) hubCaches() []string {
+	var caches []string
+	if cache := e.first("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"); cache != "" {
+		caches = append(caches, e.expand(cache))
+	} else if home := e.hubHome(); home != "" {
+		caches = append(caches, filepath.Join(home, "hub"))
+	}
+	if old := e.expand(e("TRANSFORMERS_CACHE")); old != "" && !slices.Contains(caches, old) {
+		caches = append(caches, old)
+	}
+	return caches
+}
+
+// endpoint is the address of the hub, without a slash at its end.
+func (e environment) endpoint() (*url.URL, error) {
+	address := e("HF_ENDPOINT")
+	if address == "" {
+		address = "https://huggingface.co"
+	}
+	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(address), "/"))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		// Not quoted: it may hold a password.
+		return nil, errors.New("HF_ENDPOINT is not the address of a hub, such as https://huggingface.co")
+	}
+	return u, nil
+}
+
+// token is what to prove one's identity to the hub with, or "".
+func (e environment) token() (string, error) {
+	if e.affirms("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
+		return "", nil
+	}
+	token, from := strings.TrimSpace(e.first("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")), "HF_TOKEN"
+	if token == "" {
+		path := e.expand(e("HF_TOKEN_PATH"))
+		if path == "" && e.hubHome() != "" {
+			path = filepath.Join(e.hubHome(), "token")
+		}
+		if path == "" {
+			return "", nil
+		}
+		data, err := ReadFile(path, 64<<10)
+		if err != nil {
+			return "", nil // not logged in; the hub says so if it matters
+		}
+		token, from = strings.TrimSpace(string(data)), path
+	}
+	if strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return "", fmt.Errorf("the token in %s holds characters that no token has", from)
+	}
+	return token, nil
+}

@@ -1,0 +1,148 @@
+// Package hub gets files from the Hugging Face hub: from the caches of its libraries, from a cache of our own, or by
+// download. It goes by the variables that huggingface_hub goes by: HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN and their
+// older names; HF_HUB_OFFLINE and its kin forbid downloads.
+package hub
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Options says how a hub is reached. The zero value is good.
+type Options struct {
+	// Env looks up an environment variable; nil is os.Getenv.
+	Env func(string) string
+	// Client downloads; nil is http.DefaultClient. Its redirects and waits are governed by the download itself.
+	Client *http.Client
+	// Cache is the directory in which downloads are kept; empty is benchtop/hub in os.UserCacheDir. What is there is
+	// used without asking the hub whether it has changed, as the caches of the Hugging Face libraries are when offline.
+	Cache string
+	// Progress hears in a line what a download is at; nil is nobody. It is called by the goroutine that downloads.
+	Progress func(string)
+}
+
+// Hub is the hub that the environment names, and the caches before it. It may be used by several goroutines at once if
+// Options.Progress may be.
+type Hub struct {
+	env      environment
+	client   *http.Client
+	cache    string
+	progress func(string)
+}
+
+// New looks at nothing yet.
+func New(o Options) *Hub {
+	h := &Hub{env: o.Env, client: o.Client, cache: o.Cache, progress: o.Progress}
+	if h.env == nil {
+		h.env = os.Getenv
+	}
+	if h.client == nil {
+		h.client = http.DefaultClient
+	}
+	if h.progress == nil {
+		h.progress = func(string) {}
+	}
+	return h
+}
+
+// File is what to fetch of a repository.
+type File struct {
+	Name  string // in the repository, with slashes
+	Limit int64  // bytes; a larger file is an error
+	JSON  bool   // it is one JSON value, and anything else is an error
+	Tell  bool   // its download is worth a line of progress from the start
+}
+
+// Fetch returns where a file lies: in a cache, or, after a download, in our own. The error lists what was tried; it is an
+// fs.ErrNotExist only if the hub was asked and has the repository without the file, and ctx's if that ended first.
+func (h *Hub) Fetch(ctx context.Context, repo Repository, f File) (path string, err error) {
+	if err := f.check(); err != nil {
+		return "", err
+	}
+	look := func(dir string) error {
+		path = filepath.Join(dir, filepath.FromSlash(f.Name))
+		return usable(path)
+	}
+	cached := h.Cached(repo, f.Name, look)
+	if cached == nil {
+		return path, nil
+	}
+	kept, err := h.Kept(repo)
+	if err != nil {
+		return "", err
+	}
+	own := look(kept)
+	if own == nil {
+		return path, nil
+	}
+	data, err := h.download(ctx, repo, f)
+	if err != nil && ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s; %s; %w", cached, own, err)
+	}
+	if err := keepFile(path, data); err != nil {
+		return "", fmt.Errorf("%s of %s was downloaded but could not be kept: %v", f.Name, repo.id, err)
+	}
+	return path, nil
+}
+
+func (h *Hub) download(ctx context.Context, repo Repository, f File) ([]byte, error) {
+	remote, err := h.Remote(repo)
+	if err != nil {
+		return nil, err
+	}
+	return remote.Get(ctx, f)
+}
+
+// Kept is the directory for downloads from a repository, which need not be there. Hubs do not share theirs: a mirror's
+// model may be another.
+func (h *Hub) Kept(repo Repository) (dir string, err error) {
+	endpoint, err := h.env.endpoint()
+	if err != nil {
+		return "", err
+	}
+	cache := h.cache
+	if cache == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("no directory for downloads: %w", err)
+		}
+		cache = filepath.Join(dir, "benchtop", "hub")
+	}
+	hub := strings.ReplaceAll(url.PathEscape(endpoint.Host+endpoint.Path), ":", "%3A") // Windows has no colons in names
+	return filepath.Join(cache, hub, repo.directory(), url.PathEscape(repo.revision)), nil
+}
+
+// check makes sure that the name leads nowhere else, here or on the hub.
+func (f File) check() error {
+	if !fs.ValidPath(f.Name) || f.Name == "." || !filepath.IsLocal(filepath.FromSlash(f.Name)) || strings.ContainsAny(f.Name, `\:`) {
+		return fmt.Errorf("%q is no name of a file on the hub", f.Name)
+	}
+	return nil
+}
+
+// usable reports what keeps a file from being read.
+func usable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		if target, broken := BrokenLink(path); broken {
+			return fmt.Errorf("%s is a broken link: its target %s is gone", path, target)
+		}
+		return fmt.Errorf("%s: %w", path, PathCause(err))
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%s is %w", path, errNotRegular)
+	case info.Size() == 0:
+		return errors.New(path + " is empty")
+	}
+	return nil
+}

@@ -12,7 +12,7 @@ const inFlight = 64
 
 // contextCounter is a Counter that can be interrupted.
 type contextCounter interface {
-	count(ctx context.Context, text string) (int, error)
+	CountContext(ctx context.Context, text string) (int, error)
 }
 
 // CountAll counts many texts, up to 64 at once, and returns the counts in the order of the texts. The first failure
@@ -20,7 +20,7 @@ type contextCounter interface {
 func CountAll(ctx context.Context, c Counter, texts []string) ([]int, error) {
 	count := func(_ context.Context, text string) (int, error) { return c.Count(text) }
 	if c, ok := c.(contextCounter); ok {
-		count = c.count
+		count = c.CountContext
 	}
 	counts := make([]int, len(texts))
 	errs := make([]error, len(texts))

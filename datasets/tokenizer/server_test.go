@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -216,5 +217,31 @@ func TestEstimate(t *testing.T) {
 	}
 	if (Estimate{}).Source() != "estimate" {
 		t.Errorf("got source %q", Estimate{}.Source())
+	}
+}
+
+// A server that is busy for a moment is asked again; one that stays busy, and one that refuses, is not asked for ever.
+func TestServerAsksAgain(t *testing.T) {
+	for _, c := range []struct {
+		busy, status, asked int
+		fails               bool
+	}{
+		{0, 503, 1, false}, {1, 503, 2, false}, {2, 429, 3, false}, {3, 500, 3, true}, {1, 404, 1, true}, {1, 401, 1, true},
+	} {
+		asked := 0
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if asked++; asked <= c.busy {
+				http.Error(w, "not now", c.status)
+				return
+			}
+			_, _ = w.Write([]byte(`{"count":2,"tokens":[1,2]}`))
+		}))
+		s := NewServer(server.Client(), server.URL, "m", nil)
+		s.pauses = []time.Duration{time.Microsecond, time.Microsecond}
+		_, err := s.Count("x")
+		if (err != nil) != c.fails || asked != c.asked || err != nil && Unready(err) != (c.status == 500) {
+			t.Errorf("%d times %d: asked %d times, error %v", c.busy, c.status, asked, err)
+		}
+		server.Close()
 	}
 }

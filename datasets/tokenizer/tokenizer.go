@@ -1,14 +1,15 @@
 // Package tokenizer counts tokens and makes text of a given token length.
 //
-// It says what a dataset needs from a tokenizer and brings the means that need no vocabulary on this machine: asking
-// the inference server, and an estimate from the length of the text. It reads no vocabulary files and renders no chat
-// templates.
+// It says what a dataset needs from a tokenizer and brings the means: Local reads the tokenizer.json of the Hugging Face
+// libraries, which Find looks for on this machine and on the hub; Server asks the inference server; Estimate goes by the
+// length of the text.
 package tokenizer
 
 // Where a count comes from, for labels next to numbers.
 const (
-	FromServer   = "server"   // the inference server's own tokenizer
-	FromEstimate = "estimate" // a formula over the text
+	FromLocal    = "tokenizer" // the model's tokenizer, on this machine
+	FromServer   = "server"    // the inference server's own tokenizer
+	FromEstimate = "estimate"  // a formula over the text
 )
 
 // Counter counts the tokens of a text as a server would on receiving it as a prompt: with the special tokens, such as a
@@ -25,6 +26,8 @@ type Tokenizer interface {
 	Decode(ids []int) (string, error)
 	// VocabSize is the number of ids of the base vocabulary, 0 … VocabSize-1, without added tokens.
 	VocabSize() int
+	// IDs lists all ids, ascending, those of added tokens among them. The caller must not change it.
+	IDs() []int
 	// SpecialIDs are the ids that no synthetic prompt may hold; they may lie outside the base vocabulary.
 	SpecialIDs() []int
 	// SpecialTokensToAdd is how many tokens the tokenizer adds by itself to a single text.

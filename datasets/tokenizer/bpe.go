@@ -1,0 +1,172 @@
+package tokenizer
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"unicode/utf8"
+)
+
+// bpe merges a word's characters pair by pair, the earliest merge of the training first (byte pair encoding).
+type bpe struct {
+	vocab        *vocabulary
+	merges       *merges
+	characters   []int32 // ids of the tokens that are one character, by code point; -1 for none
+	bytes        *[256]int32
+	unknown      unknown
+	fuse         bool // unknown characters in a row are one
+	ignoreMerges bool // a word that is a token is that token, whatever the merges say
+	prefix       string
+	suffix       string
+	plain        bool            // characters are their tokens or an error: none unknown, none with an affix
+	whole        []atomic.Uint32 // two bits a token: see isWhole
+}
+
+// firstCharacters is how many code points bpe.characters covers: the byte alphabet and the scripts of most text.
+const firstCharacters = 0x800
+
+func readBPE(f modelFields, v *vocabulary) (model, error) {
+	if f.Dropout != nil && *f.Dropout != 0 {
+		return nil, fmt.Errorf("dropout %g makes every encoding another one", *f.Dropout)
+	}
+	if f.Merges == nil {
+		return nil, errors.New("has no merges")
+	}
+	m := &bpe{
+		vocab:        v,
+		unknown:      newUnknown(f.Unknown, v),
+		fuse:         f.Fuse,
+		ignoreMerges: f.IgnoreMerges,
+		whole:        make([]atomic.Uint32, len(v.texts)/16+1),
+	}
+	if f.Prefix != nil {
+		m.prefix = *f.Prefix
+	}
+	if f.Suffix != nil {
+		m.suffix = *f.Suffix
+	}
+	if f.ByteFallback {
+		m.bytes = v.byteTokens()
+	}
+	m.plain = m.prefix == "" && m.suffix == "" && m.bytes == nil && f.Unknown == nil
+	m.characters = make([]int32, firstCharacters)
+	for r := range m.characters {
+		m.characters[r] = v.find(string(rune(r)))
+	}
+	var err error
+	if m.merges, err = readMerges(f.Merges, v, m.prefix); err != nil {
+		return nil, fmt.Errorf("merges: %w", err)
+	}
+	return m, nil
+}
+
+func (m *bpe) encode(ids []int, piece string, s *scratch) ([]int, error) {
+	if len(piece) > maxTokenBytes {
+		return m.mergeInto(ids, piece, s)
+	}
+	hash := m.vocab.hash(piece)
+	if id := m.vocab.findHashed(hash, piece); id >= 0 && (m.ignoreMerges || m.isWhole(id, piece, s)) {
+		return append(ids, int(id)), nil
+	}
+	if known := s.words.get(hash, piece); known != nil {
+		return appendIDs(ids, known), nil
+	}
+	ids, err := m.mergeInto(ids, piece, s)
+	if err == nil {
+		s.words.put(hash, piece, s.symbols)
+	}
+	return ids, err
+}
+
+func (m *bpe) mergeInto(ids []int, piece string, s *scratch) ([]int, error) {
+	if err := m.merge(piece, s); err != nil {
+		return ids, err
+	}
+	return appendIDs(ids, s.symbols), nil
+}
+
+func appendIDs(ids []int, more []int32) []int {
+	for _, id := range more {
+		ids = append(ids, int(id))
+	}
+	return ids
+}
+
+// isWhole reports whether the merges make a token of its own text. Of most tokens they do, and to look a word up is
+// quicker than to merge it, but some are out of reach. The answer is kept when it is first found: 2 for yes, 1 for no.
+func (m *bpe) isWhole(id int32, text string, s *scratch) bool {
+	word, shift := &m.whole[id/16], uint(id%16)*2
+	switch word.Load() >> shift & 3 {
+	case 2:
+		return true
+	case 1:
+		return false
+	}
+	if m.merge(text, s) == nil && len(s.symbols) == 1 && s.symbols[0] == id {
+		word.Or(2 << shift)
+		return true
+	}
+	word.Or(1 << shift)
+	return false
+}
+
+// merge leaves the tokens of a word in s.symbols.
+func (m *bpe) merge(word string, s *scratch) error {
+	if err := m.start(word, s); err != nil {
+		return err
+	}
+	if len(s.symbols) <= longWord {
+		m.mergeShort(s)
+	} else {
+		m.mergeLong(s)
+	}
+	return nil
+}
+
+// start puts a word's characters into s.symbols.
+func (m *bpe) start(word string, s *scratch) error {
+	s.symbols = s.symbols[:0]
+	pending := false // an unknown token that the next unknown character may join
+	for at := 0; at < len(word); {
+		r, size := utf8.DecodeRuneInString(word[at:])
+		first, last := at == 0, at+size == len(word)
+		text := word[at : at+size]
+		at += size
+		id := int32(-1)
+		if plain := (first || m.prefix == "") && (!last || m.suffix == ""); plain && r < firstCharacters {
+			id = m.characters[r]
+		} else {
+			if !first {
+				text = m.prefix + text
+			}
+			if last {
+				text += m.suffix
+			}
+			id = m.vocab.find(text)
+		}
+		switch {
+		case id >= 0:
+			if pending {
+				s.symbols = append(s.symbols, m.unknown.id)
+				pending = false
+			}
+			s.symbols = append(s.symbols, id)
+		case m.bytes != nil && allBytes(text, m.bytes):
+			for i := range len(text) {
+				s.symbols = append(s.symbols, m.bytes[text[i]])
+			}
+		case m.unknown.id >= 0:
+			if pending && !m.fuse {
+				s.symbols = append(s.symbols, m.unknown.id)
+			}
+			pending = true
+		case m.unknown.text != "":
+			_, err := m.unknown.or(text)
+			return err
+		} // without an unknown token such characters are passed over
+	}
+	if pending {
+		s.symbols = append(s.symbols, m.unknown.id)
+	}
+	return nil
+}

@@ -1,0 +1,185 @@
+package tokenizer
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"strings"
+)
+
+// noMerge is the rank of a pair that does not merge. Ranks and ids have 21 bits.
+const noMerge = 1<<21 - 1
+
+// merges says which pairs of tokens merge, into what and how early. Encoding asks it some fifteen times for every
+// token, so what counts is that the answer lies in the processor's caches: in a table small enough, in a filter smaller
+// still that knows nearly all pairs that do not merge, or beside those of the other single bytes.
+type merges struct {
+	slots  []uint64 // open addressing: left<<42 | right<<21 | rank
+	filter []uint64 // a bit is set for every pair
+	first  []uint32 // ranks of the pairs of the first ids, left*firstIDs + right
+	into   []int32  // by rank
+	ahead  int32    // how far the token that a merge makes is ahead of its rank, if all are as far; else -1
+	seed   uint64   // so that no file can be made whose pairs all fall together
+}
+
+const (
+	// firstIDs are the single bytes in nearly all byte-level vocabularies, whose pairs are two questions of five.
+	firstIDs = 256
+	// freeSlot holds ids that no token has.
+	freeSlot = math.MaxUint64
+)
+
+// newMerges makes room for up to count merges.
+func newMerges(count int) *merges {
+	m := &merges{
+		slots:  make([]uint64, 2<<bits.Len(uint(count*2/3))),
+		filter: make([]uint64, 1<<bits.Len(uint(count/8))),
+		first:  make([]uint32, firstIDs*firstIDs),
+		into:   make([]int32, 0, count),
+		seed:   rand.Uint64(),
+	}
+	for i := range m.slots {
+		m.slots[i] = freeSlot
+	}
+	for i := range m.first {
+		m.first[i] = noMerge
+	}
+	return m
+}
+
+// rank returns how early a pair merges, noMerge if it does not.
+func (m *merges) rank(left, right int32) uint32 {
+	if uint32(left)|uint32(right) < firstIDs {
+		return m.first[left*firstIDs+right]
+	}
+	pair := pairOf(left, right)
+	hash := m.hash(pair)
+	if word, bit := m.filterBit(hash); m.filter[word]&bit == 0 {
+		return noMerge
+	}
+	return uint32(m.slots[m.slot(hash, pair)] & noMerge)
+}
+
+// result returns the token that the merge of a rank makes. Training numbers tokens as it makes them, so in most models it
+// need not be looked up.
+func (m *merges) result(rank uint32) int32 {
+	if m.ahead >= 0 {
+		return int32(rank) + m.ahead
+	}
+	return m.into[rank]
+}
+
+// add gives a pair the next rank. Of two merges of one pair the later counts.
+func (m *merges) add(left, right, into int32) {
+	pair, rank := pairOf(left, right), len(m.into)
+	hash := m.hash(pair)
+	m.slots[m.slot(hash, pair)] = pair<<21 | uint64(rank)
+	word, bit := m.filterBit(hash)
+	m.filter[word] |= bit
+	if left < firstIDs && right < firstIDs {
+		m.first[left*firstIDs+right] = uint32(rank)
+	}
+	if rank == 0 {
+		m.ahead = into
+	} else if into-int32(rank) != m.ahead {
+		m.ahead = -1
+	}
+	m.into = append(m.into, into)
+}
+
+func pairOf(left, right int32) uint64 { return uint64(left)<<21 | uint64(right) }
+
+func (m *merges) hash(pair uint64) uint64 {
+	high, low := bits.Mul64(pair^m.seed, 0x9E3779B97F4A7C15) // 2^64 by the golden ratio: odd, and without a pattern
+	return high ^ low
+}
+
+// slot is where pair is, or the free slot where it would be.
+func (m *merges) slot(hash, pair uint64) uint64 {
+	mask := uint64(len(m.slots) - 1)
+	for at := hash & mask; ; at = (at + 1) & mask {
+		if s := m.slots[at]; s>>21 == pair || s == freeSlot {
+			return at
+		}
+	}
+}
+
+// filterBit takes bits of the hash that slot leaves alone.
+func (m *merges) filterBit(hash uint64) (word, bit uint64) {
+	return hash >> 40 & uint64(len(m.filter)-1), 1 << (hash >> 34 & 63)
+}
+
+// readMerges reads the merges of a BPE model: "a b" or ["a", "b"], the earliest first. All of them and what they merge
+// into must be in the vocabulary. prefix is the continuing_subword_prefix, which a right half loses.
+func readMerges(raw []byte, v *vocabulary, prefix string) (*merges, error) {
+	count := 0
+	w := walker{data: raw}
+	err := w.array(func() error {
+		w.value()
+		count++
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := newMerges(count)
+	w.at = 0
+	var pair []byte
+	err = w.array(func() error {
+		cut := 0
+		var err error
+		pair, cut, err = readPair(&w, pair[:0])
+		if err != nil || cut < 0 {
+			return err
+		}
+		text := string(pair)
+		left, right := text[:cut], text[cut:]
+		a, b := v.find(left), v.find(right)
+		if !strings.HasPrefix(right, prefix) {
+			return fmt.Errorf("merge %d: %.40q does not begin with the prefix %.40q", len(m.into)+1, right, prefix)
+		}
+		if prefix != "" {
+			text = left + right[len(prefix):]
+		}
+		into := v.find(text)
+		if a < 0 || b < 0 || into < 0 {
+			return fmt.Errorf("merge %d: %.40q, %.40q or the two together are not in the vocabulary", len(m.into)+1, left, right)
+		}
+		if len(m.into) == noMerge {
+			return fmt.Errorf("there are more than %d", noMerge)
+		}
+		m.add(a, b, into)
+		return nil
+	})
+	return m, err
+}
+
+// readPair appends the two halves of a merge to text and returns where the second begins; -1 for a line to pass over.
+func readPair(w *walker, text []byte) (pair []byte, cut int, err error) {
+	if w.peek() == '"' {
+		line, err := w.string()
+		if err != nil || bytes.HasPrefix(line, []byte("#version")) {
+			return text, -1, err
+		}
+		left, right, found := bytes.Cut(line, []byte(" "))
+		if !found || bytes.IndexByte(right, ' ') >= 0 {
+			return text, 0, fmt.Errorf("the merge %.40q is not two tokens with a blank between them", line)
+		}
+		return append(append(text, left...), right...), len(left), nil
+	}
+	halves := 0
+	err = w.array(func() error {
+		half, err := w.string()
+		text = append(text, half...)
+		if halves++; halves == 1 {
+			cut = len(half)
+		}
+		return err
+	})
+	if err == nil && halves != 2 {
+		err = fmt.Errorf("a merge of %d tokens instead of 2", halves)
+	}
+	return text, cut, err
+}

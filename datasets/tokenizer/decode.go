@@ -1,0 +1,173 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// decoder turns the texts of tokens into text, a stage at a time; what the last leaves is joined.
+type decoder []namedStage
+
+type namedStage struct {
+	name   string // the type in the file
+	change decodeStage
+	growth int // how many times as long a text can become, rounded up
+}
+
+// decodeStage may change the list it is given, and return it.
+type decodeStage func(tokens []string) []string
+
+func (d decoder) decode(tokens []string) string {
+	for _, stage := range d {
+		tokens = stage.change(tokens)
+	}
+	return strings.Join(tokens, "")
+}
+
+// isByteLevel reports whether d does nothing but read the byte alphabet.
+func (d decoder) isByteLevel() bool { return len(d) == 1 && d[0].name == "ByteLevel" }
+
+// decoderFields is a decoder object of a tokenizer.json. What says nothing about text, such as trim_offsets, is there
+// so that it is not taken for unknown.
+type decoderFields struct {
+	Type        string            `json:"type"`
+	Decoders    []json.RawMessage `json:"decoders"`
+	Pattern     *literal          `json:"pattern"`
+	Content     string            `json:"content"`
+	Start       int               `json:"start"`
+	Stop        int               `json:"stop"`
+	Replacement string            `json:"replacement"`
+	Scheme      string            `json:"prepend_scheme"`
+	PrefixSpace *bool             `json:"add_prefix_space"`
+	Prefix      *string           `json:"prefix"`
+	Cleanup     *bool             `json:"cleanup"`
+	Suffix      *string           `json:"suffix"`
+
+	Split       any `json:"split"`
+	StrRep      any `json:"str_rep"`
+	TrimOffsets any `json:"trim_offsets"`
+	UseRegex    any `json:"use_regex"`
+}
+
+// literal is the pattern of a Replace, {"String": "…"}. A regular expression is for nobody's decoder.
+type literal struct {
+	String *string
+	Regex  *string
+}
+
+// maxNesting bounds how deep sequences may lie in one another.
+const maxNesting = 8
+
+// maxGrowth bounds how many times as long a text may become in all stages together: Replace can stand in a file so often
+// that no memory would hold the result.
+const maxGrowth = 64
+
+// readDecoder reads the decoder of a tokenizer.json; nil if there is none.
+func readDecoder(raw json.RawMessage) (decoder, error) {
+	d, err := readStages(raw, 0)
+	if err != nil {
+		return nil, err
+	}
+	growth := 1
+	for _, stage := range d {
+		if growth *= max(1, stage.growth); growth > maxGrowth {
+			return nil, fmt.Errorf("a text could become more than %d times as long", maxGrowth)
+		}
+	}
+	return d, nil
+}
+
+func readStages(raw json.RawMessage, depth int) (decoder, error) {
+	if isNull(raw) {
+		return nil, nil
+	}
+	var f decoderFields
+	if err := strict(raw, &f); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Type, err)
+	}
+	if f.Type == "Sequence" {
+		return f.sequence(depth)
+	}
+	stage, err := f.stage()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Type, err)
+	}
+	growth := 1
+	if f.Type == "Replace" {
+		growth = (len(f.Content) + len(*f.Pattern.String) - 1) / len(*f.Pattern.String)
+	}
+	return decoder{{f.Type, stage, growth}}, nil
+}
+
+func (f *decoderFields) sequence(depth int) (decoder, error) {
+	if depth >= maxNesting {
+		return nil, errors.New("sequences lie too deep in one another")
+	}
+	d := decoder{} // a sequence of none still joins without blanks
+	for _, raw := range f.Decoders {
+		stages, err := readStages(raw, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		d = append(d, stages...)
+	}
+	return d, nil
+}
+
+func (f *decoderFields) stage() (decodeStage, error) {
+	switch f.Type {
+	case "ByteLevel":
+		return decodeByteLevel, nil
+	case "ByteFallback":
+		return decodeByteFallback, nil
+	case "Fuse":
+		return func(tokens []string) []string { return []string{strings.Join(tokens, "")} }, nil
+	case "Replace":
+		if f.Pattern == nil || f.Pattern.String == nil || *f.Pattern.String == "" {
+			return nil, errors.New("a pattern that is not a string, or is empty, is not supported")
+		}
+		return eachToken(func(_ int, token string) string {
+			return strings.ReplaceAll(token, *f.Pattern.String, f.Content)
+		}), nil
+	case "Strip":
+		if utf8.RuneCountInString(f.Content) != 1 || f.Start < 0 || f.Stop < 0 {
+			return nil, errors.New("content must be one character, start and stop must not be negative")
+		}
+		return eachToken(func(_ int, token string) string { return strip(token, f.Content, f.Start, f.Stop) }), nil
+	case "Metaspace":
+		return f.metaspace()
+	case "WordPiece":
+		return f.wordPiece(), nil
+	case "BPEDecoder":
+		suffix := "</w>"
+		if f.Suffix != nil {
+			suffix = *f.Suffix
+		}
+		return decodeSuffix(suffix), nil
+	}
+	return nil, errors.New("this type of decoder is not known")
+}
+
+// eachToken is a stage that changes every token by itself.
+func eachToken(change func(i int, token string) string) decodeStage {
+	return func(tokens []string) []string {
+		for i, token := range tokens {
+			tokens[i] = change(i, token)
+		}
+		return tokens
+	}
+}
+
+// strip takes content away up to start times at the beginning and up to stop times at the end.
+func strip(token, content string, start, stop int) string {
+	for ; start > 0 && strings.HasPrefix(token, content); start-- {
+		token = token[len(content):]
+	}
+	for ; stop > 0 && strings.HasSuffix(token, content); stop-- {
+		token = token[:len(token)-len(content)]
+	}
+	return token
+}

@@ -1,0 +1,103 @@
+package tokenizer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"benchtop/datasets/hub"
+)
+
+// hubCaches looks into the caches of the Hugging Face libraries.
+func (f *search) hubCaches(_ context.Context, repo hub.Repository) (found Found, err error) {
+	err = f.hub.Cached(repo, tokenizerFile, func(dir string) error {
+		found, err = readDirectory(dir)
+		return err
+	})
+	return found, err
+}
+
+// ownCache looks for an earlier download.
+func (f *search) ownCache(_ context.Context, repo hub.Repository) (Found, error) {
+	dir, err := f.hub.Kept(repo)
+	if err != nil {
+		return Found{}, err
+	}
+	return readDirectory(dir)
+}
+
+// download fetches a tokenizer from the hub and keeps it in our own cache.
+func (f *search) download(ctx context.Context, repo hub.Repository) (Found, error) {
+	remote, err := f.hub.Remote(repo)
+	if err != nil {
+		return Found{}, err
+	}
+	files, err := fetch(ctx, remote)
+	if err != nil {
+		return Found{}, err
+	}
+	found := Found{Path: remote.Page()}
+	for _, file := range hubFiles() {
+		if data, ok := files[file.Name]; ok {
+			found.put(file.Name, data)
+		}
+	}
+	dir, err := f.hub.Kept(repo)
+	if err == nil {
+		err = hub.KeepDirectory(dir, files, func(dir string) error {
+			_, err := readDirectory(dir)
+			return err
+		})
+	}
+	if err != nil { // this run has what it needs
+		f.Progress(fmt.Sprintf("the tokenizer of %s could not be kept for the next time: %v", repo.ID(), err))
+		return found, nil
+	}
+	found.Path = dir
+	return found, nil
+}
+
+// hubFiles are fetched in this order; only the first must be there.
+func hubFiles() []hub.File {
+	return []hub.File{
+		{Name: tokenizerFile, Limit: maxTokenizerFile, JSON: true, Tell: true},
+		{Name: configFile, Limit: maxSideFile, JSON: true},
+		{Name: specialTokensFile, Limit: maxSideFile, JSON: true},
+		{Name: jinjaFile, Limit: maxSideFile},
+	}
+}
+
+// fetch gets what describes the model's tokenizer.
+func fetch(ctx context.Context, remote *hub.Remote) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, file := range hubFiles() {
+		data, err := remote.Get(ctx, file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && file.Name == tokenizerFile:
+			return nil, explain(ctx, remote, err)
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		default:
+			files[file.Name] = data
+		}
+	}
+	return files, nil
+}
+
+// explainWithin bounds what is spent on saying it better.
+const explainWithin = 5 * time.Second
+
+// explain says what the hub has in place of a tokenizer.json.
+func explain(ctx context.Context, remote *hub.Remote, missing error) error {
+	ctx, cancel := context.WithTimeout(ctx, explainWithin)
+	defer cancel()
+	for _, name := range []string{"tokenizer.model", "tiktoken.model", "tekken.json"} {
+		if remote.Has(ctx, name) {
+			return lacking{remote.Name(), name}
+		}
+	}
+	return fmt.Errorf("%w; check the name, or give another --tokenizer", missing)
+}

@@ -1,0 +1,154 @@
+package tokenizer
+
+import (
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var benchmarked = []string{"gpt2", "qwen2.5"}
+
+func benchmarkTokenizer(b *testing.B, name string) *Local {
+	b.Helper()
+	return readGolden(b, "testdata", goldenFile{File: name + ".tokenizer.json.gz"})
+}
+
+// prose is the golden texts of a tokenizer but the random ones, and a document of ours: words that come again.
+func prose(b *testing.B, name string) []string {
+	b.Helper()
+	var texts []string
+	for _, c := range goldenCases(b, filepath.Join("testdata", name+".jsonl.gz")) {
+		if c.Kind != "random" && len(c.Text) < 2000 {
+			texts = append(texts, c.Text)
+		}
+	}
+	return append(texts, string(unpacked(b, filepath.Join("..", "..", "docs", "design.md"))))
+}
+
+// randomTexts are of random ids, 1,024 tokens each: hardly a word comes again.
+func randomTexts(b *testing.B, l *Local, count int) (texts []string, ids [][]int) {
+	b.Helper()
+	draw := rand.New(rand.NewPCG(1, 2))
+	for range count {
+		some := make([]int, 1024)
+		for i := range some {
+			some[i] = draw.IntN(l.VocabSize())
+		}
+		text, err := l.Decode(some)
+		if err != nil {
+			b.Fatal(err)
+		}
+		texts, ids = append(texts, text), append(ids, some)
+	}
+	return texts, ids
+}
+
+func BenchmarkEncode(b *testing.B) {
+	for _, name := range benchmarked {
+		l := benchmarkTokenizer(b, name)
+		random, _ := randomTexts(b, l, 512)
+		for kind, texts := range map[string][]string{"prose": prose(b, name), "random": random} {
+			b.Run(name+"/"+kind, func(b *testing.B) {
+				b.ReportAllocs()
+				tokens, i := 0, 0
+				for b.Loop() {
+					ids, err := l.Encode(texts[i%len(texts)])
+					if err != nil {
+						b.Fatal(err)
+					}
+					tokens += len(ids)
+					i++
+				}
+				b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
+			})
+		}
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for _, name := range benchmarked {
+		l := benchmarkTokenizer(b, name)
+		_, random := randomTexts(b, l, 512)
+		var words [][]int
+		for _, text := range prose(b, name) {
+			ids, err := l.Encode(text)
+			if err != nil {
+				b.Fatal(err)
+			}
+			words = append(words, ids)
+		}
+		for kind, all := range map[string][][]int{"prose": words, "random": random} {
+			b.Run(name+"/"+kind, func(b *testing.B) {
+				b.ReportAllocs()
+				tokens, i := 0, 0
+				for b.Loop() {
+					ids := all[i%len(all)]
+					if _, err := l.Decode(ids); err != nil {
+						b.Fatal(err)
+					}
+					tokens += len(ids)
+					i++
+				}
+				b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
+			})
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	for _, name := range benchmarked {
+		file := unpacked(b, filepath.Join("testdata", name+".tokenizer.json.gz"))
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(file)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Read(Files{Tokenizer: file}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkEncodeAgain encodes a text, cuts it, decodes and encodes that: how a prompt gets its length.
+func BenchmarkEncodeAgain(b *testing.B) {
+	for _, name := range benchmarked {
+		l := benchmarkTokenizer(b, name)
+		random, _ := randomTexts(b, l, 512)
+		b.Run(name, func(b *testing.B) {
+			tokens, i := 0, 0
+			for b.Loop() {
+				for text, round := random[i%len(random)], 0; round < 2; round++ {
+					ids, err := l.Encode(text)
+					if err != nil {
+						b.Fatal(err)
+					}
+					tokens += len(ids)
+					if text, err = l.Decode(ids[:min(len(ids), 1024)]); err != nil {
+						b.Fatal(err)
+					}
+				}
+				i++
+			}
+			b.ReportMetric(float64(tokens)/b.Elapsed().Seconds(), "tokens/s")
+		})
+	}
+}
+
+// BenchmarkEncodeLongWord is for tokenizers without a pre-tokenizer, to which a text is one word.
+func BenchmarkEncodeLongWord(b *testing.B) {
+	l := benchmarkTokenizer(b, "synthetic-spbpe")
+	texts := [2]string{ // in turn, since what the last text became is remembered
+		strings.Repeat("the cat sat on the mat and thought of other things ", 2000),
+		strings.Repeat("other things thought of the cat and sat on the mat ", 2000),
+	}
+	b.SetBytes(int64(len(texts[0])))
+	i := 0
+	for b.Loop() {
+		if _, err := l.Encode(texts[i%2]); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+}

@@ -1,0 +1,104 @@
+package tokenizer
+
+import (
+	"slices"
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzRead reads files that nobody meant. What is taken must encode and decode without harm.
+func FuzzRead(f *testing.F) {
+	seen := map[string]bool{}
+	for _, s := range smallTokenizers(f) {
+		if key := s.Name[:min(len(s.Name), 8)]; !seen[key] && len(s.Tokenizer) < 4000 { // one of a kind
+			seen[key] = true
+			f.Add([]byte(s.Tokenizer), []byte(nil), []byte(nil), "a <A>b é漢")
+		}
+	}
+	f.Add([]byte(withModel(wordLevelModel)), []byte(`{"bos_token":"a","added_tokens_decoder":{"3":{"content":"x"}},"chat_template":"y"}`), []byte(nil), "a")
+	f.Add([]byte(withModel(wordLevelModel)), []byte(`{"extra_special_tokens":["x"],"z_token":{"content":"z"}}`), []byte(`{"eos_token":{"content":"b","lstrip":true}}`), "a")
+	f.Fuzz(func(t *testing.T, file, config, specialTokens []byte, text string) {
+		if len(file)+len(text) > 1<<16 {
+			return
+		}
+		l, err := Read(Files{Tokenizer: file, Config: config, SpecialTokens: specialTokens})
+		if err != nil {
+			return
+		}
+		if ids := l.IDs(); !slices.IsSorted(ids) || len(ids) > 0 && ids[0] < 0 {
+			t.Errorf("got the ids %v", ids)
+		}
+		l.SpecialTokens()
+		l.ChatTemplates()
+		if ids, err := l.EncodeSpecial(text); err == nil {
+			n, err := l.Count(text)
+			if err != nil || n != len(ids) {
+				t.Errorf("got %d ids, but %d tokens, error %v", len(ids), n, err)
+			}
+			if again, err := l.EncodeSpecial(text); err != nil || !slices.Equal(again, ids) {
+				t.Errorf("got ids %v, then %v, error %v", ids, again, err)
+			}
+			if _, err := l.Decode(ids); err != nil {
+				t.Errorf("ids that it gave itself: %v", err)
+			}
+		}
+	})
+}
+
+func FuzzEncode(f *testing.F) {
+	gpt2 := readGolden(f, "testdata", goldenFile{File: "gpt2.tokenizer.json.gz"})
+	others := []*Local{}
+	for _, name := range []string{"bert-base-uncased", "synthetic-spbpe", "synthetic-metaspace-first", "synthetic-gemma-style"} {
+		others = append(others, readGolden(f, "testdata", goldenFile{File: name + ".tokenizer.json.gz"}))
+	}
+	for _, c := range goldenCases(f, "testdata/gpt2.jsonl.gz")[:60] {
+		f.Add(c.Text)
+	}
+	f.Add("a\xe6\xbcb\xff")
+	f.Fuzz(func(t *testing.T, text string) {
+		ids, err := gpt2.Encode(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := gpt2.Decode(ids)
+		if err != nil || back != validText(text) {
+			t.Errorf("got %q, error %v for %q", back, err, text)
+		}
+		if utf8.ValidString(text) && back != text {
+			t.Errorf("got %q for %q", back, text)
+		}
+		for _, l := range others {
+			ids, err := l.EncodeSpecial(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := l.DecodeSkip(ids); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// FuzzDecode decodes ids that come as pairs of bytes. Text is what comes out of all of them.
+func FuzzDecode(f *testing.F) {
+	var all []*Local
+	for _, name := range []string{"gpt2", "bert-base-uncased", "synthetic-spbpe", "synthetic-metaspace-first"} {
+		all = append(all, readGolden(f, "testdata", goldenFile{File: name + ".tokenizer.json.gz"}))
+	}
+	f.Add([]byte{0, 1, 2, 3, 0, 200, 1, 100, 255, 255})
+	f.Fuzz(func(t *testing.T, pairs []byte) {
+		var ids []int
+		for i := 0; i+1 < len(pairs); i += 2 {
+			ids = append(ids, int(pairs[i])<<8|int(pairs[i+1]))
+		}
+		for _, l := range all {
+			text, err := l.Decode(ids)
+			if err != nil || !utf8.ValidString(text) {
+				t.Errorf("got %q, error %v for %v", text, err, ids)
+			}
+			if _, err := l.DecodeSkip(ids); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package tokenizer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// model turns the pieces of a text into ids. It is safe for concurrent use; a scratch is not.
+type model interface {
+	// encode appends the ids of a piece, which is never empty.
+	encode(ids []int, piece string, s *scratch) ([]int, error)
+}
+
+// scratch is the memory that encoding a text takes besides its result. It is kept from text to text.
+type scratch struct {
+	pieces  []piece
+	last    lastText
+	words   wordCache
+	symbols []int32   // a word's tokens so far
+	links   []link    // the symbols of a long word
+	queue   mergeHeap // the merges of a long word
+	lattice []arc     // the best ways to every place of a piece
+	ends    []int     // where the tokens of the best way end
+}
+
+// modelFields is the model object of a tokenizer.json. What only matters in training is not here.
+type modelFields struct {
+	Type    string          `json:"type"`
+	Unknown *string         `json:"unk_token"`
+	Vocab   json.RawMessage `json:"vocab"`
+
+	Merges       json.RawMessage `json:"merges"`
+	Dropout      *float64        `json:"dropout"`
+	Fuse         bool            `json:"fuse_unk"`
+	ByteFallback bool            `json:"byte_fallback"`
+	IgnoreMerges bool            `json:"ignore_merges"`
+	Prefix       *string         `json:"continuing_subword_prefix"`
+	Suffix       *string         `json:"end_of_word_suffix"`
+
+	MaxChars *int `json:"max_input_chars_per_word"`
+
+	UnknownID *int `json:"unk_id"`
+}
+
+// readModel reads the model of a tokenizer.json and its vocabulary.
+func readModel(raw []byte) (model, *vocabulary, error) {
+	f, err := readModelFields(raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(f.Vocab) == 0 {
+		return nil, nil, errors.New("has no vocab")
+	}
+	if f.kind() == "Unigram" {
+		return readUnigram(f)
+	}
+	v, err := readVocabulary(f.Vocab)
+	if err != nil {
+		return nil, nil, fmt.Errorf("vocab: %w", err)
+	}
+	var m model
+	switch f.kind() {
+	case "BPE":
+		m, err = readBPE(f, v)
+	case "WordPiece":
+		m, err = readWordPiece(f, v)
+	case "WordLevel":
+		m, err = readWordLevel(f, v)
+	default:
+		err = fmt.Errorf("type %q is not known", f.Type)
+	}
+	return m, v, err
+}
+
+// readModelFields leaves the two big fields as they stand, and decodes the others.
+func readModelFields(raw []byte) (modelFields, error) {
+	var f modelFields
+	small := []byte{'{'}
+	w := walker{data: raw}
+	err := w.object(func(key []byte) error {
+		switch {
+		case string(key) == "vocab" && f.Vocab == nil:
+			f.Vocab = w.value()
+		case string(key) == "merges" && f.Merges == nil:
+			f.Merges = w.value()
+		case string(key) == "vocab", string(key) == "merges":
+			return fmt.Errorf("has two fields %s", key)
+		default:
+			if len(small) > 1 {
+				small = append(small, ',')
+			}
+			name, err := json.Marshal(string(key))
+			small = append(append(append(small, name...), ':'), w.value()...)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return f, err
+	}
+	return f, strict(append(small, '}'), &f)
+}
+
+// kind is the type of the model. Files of old leave it out; then the fields tell.
+func (f *modelFields) kind() string {
+	switch {
+	case f.Type != "":
+		return f.Type
+	case f.Vocab[0] == '[':
+		return "Unigram"
+	case f.Merges != nil:
+		return "BPE"
+	case f.MaxChars != nil && f.Prefix != nil:
+		return "WordPiece"
+	}
+	return "WordLevel"
+}
+
+// strict decodes a JSON object into a struct that knows all the fields there may be: one it does not know could change
+// the result.
+func strict(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
+
+// unknown is the token for what a vocabulary does not have.
+type unknown struct {
+	id   int32 // -1 when the vocabulary lacks it
+	text string
+}
+
+func newUnknown(text *string, v *vocabulary) unknown {
+	if text == nil {
+		return unknown{id: -1}
+	}
+	return unknown{v.find(*text), *text}
+}
+
+// or returns the id, and what to say where there is none.
+func (u unknown) or(text string) (int32, error) {
+	switch {
+	case u.id >= 0:
+		return u.id, nil
+	case u.text != "":
+		return 0, fmt.Errorf("the vocabulary lacks %.40q, and its unknown token %q as well", text, u.text)
+	}
+	return 0, fmt.Errorf("the vocabulary lacks %.40q and names no unknown token", text)
+}

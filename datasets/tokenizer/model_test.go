@@ -1,0 +1,65 @@
+package tokenizer
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// smallTokenizer is a tokenizer made up for what the large ones do not have, with what the reference makes of it.
+type smallTokenizer struct {
+	Name      string
+	Tokenizer json.RawMessage
+	Size      int   `json:"vocab_size"`
+	IDs       []int `json:"all_ids"`
+	Cases     []struct {
+		goldenCase
+		Fails bool
+	}
+}
+
+func smallTokenizers(t testing.TB) []smallTokenizer {
+	t.Helper()
+	var all []smallTokenizer
+	lines := bufio.NewScanner(bytes.NewReader(unpacked(t, filepath.Join("testdata", "models.jsonl.gz"))))
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var s smallTokenizer
+		unmarshal(t, lines.Bytes(), &s)
+		all = append(all, s)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestModels(t *testing.T) {
+	all := smallTokenizers(t)
+	if len(all) != 95 {
+		t.Errorf("got %d tokenizers, want 95", len(all))
+	}
+	for _, s := range all {
+		t.Run(s.Name, func(t *testing.T) {
+			l, err := Read(Files{Tokenizer: s.Tokenizer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.VocabSize() != s.Size || !slices.Equal(l.IDs(), s.IDs) {
+				t.Errorf("got %d tokens and the ids %v, want %d and %v", l.VocabSize(), l.IDs(), s.Size, s.IDs)
+			}
+			for _, c := range s.Cases {
+				if c.Fails {
+					if ids, err := l.Encode(c.Text); err == nil {
+						t.Errorf("%q: got ids %v, want an error", c.Text, ids)
+					}
+					continue
+				}
+				testCase(t, l, c.goldenCase)
+			}
+		})
+	}
+}

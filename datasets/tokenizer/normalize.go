@@ -1,0 +1,214 @@
+package tokenizer
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// normalizer rewrites text before it is split: the normalizer of a tokenizer.json. It is safe for concurrent use.
+type normalizer func(string) (string, error)
+
+// readNormalizer reads a normalizer object; nil for one that is null or absent. A type or a field that it does not know
+// is an error that names it.
+func readNormalizer(raw json.RawMessage) (normalizer, error) {
+	return readNormalizerAt(raw, 0)
+}
+
+func readNormalizerAt(raw json.RawMessage, depth int) (normalizer, error) {
+	if isNull(raw) {
+		return nil, nil
+	}
+	kind, err := stageType(raw, depth)
+	if err != nil {
+		return nil, fmt.Errorf("normalizer: %w", err)
+	}
+	n, err := makeNormalizer(kind, raw, depth)
+	if err != nil {
+		return nil, fmt.Errorf("normalizer %s: %w", kind, err)
+	}
+	return n, nil
+}
+
+func makeNormalizer(kind string, raw json.RawMessage, depth int) (normalizer, error) {
+	switch kind {
+	case "Sequence":
+		return readNormalizerSequence(raw, depth)
+	case "Strip":
+		return readStrip(raw)
+	case "Replace":
+		return readReplace(raw)
+	case "Prepend":
+		return readPrepend(raw)
+	case "BertNormalizer":
+		return readBertNormalizer(raw)
+	case "Precompiled":
+		return readPrecompiled(raw)
+	}
+	plain := plainNormalizer(kind)
+	if plain == nil {
+		return nil, errors.New("this type is not known")
+	}
+	return always(plain), readStage(raw, &struct{ Type string }{})
+}
+
+// plainNormalizer returns a normalizer that has no settings, nil for an unknown name.
+func plainNormalizer(kind string) func(string) string {
+	switch kind {
+	case "NFC":
+		return norm.NFC.String
+	case "NFD":
+		return norm.NFD.String
+	case "NFKC":
+		return norm.NFKC.String
+	case "NFKD":
+		return norm.NFKD.String
+	case "Lowercase":
+		return lower
+	case "StripAccents":
+		return func(text string) string { return without(text, isAccent) }
+	case "ByteLevel":
+		return byteLevel
+	case "Nmt":
+		return nmt
+	}
+	return nil
+}
+
+// always makes a normalizer of a function that cannot fail.
+func always(f func(string) string) normalizer {
+	return func(text string) (string, error) { return f(text), nil }
+}
+
+var errGrowth = fmt.Errorf("a text became more than %d times as long", maxGrowth)
+
+// mostBytes is how long a text of so many bytes may become by all stages of a sequence, each of which makes it longer by a
+// bounded factor only: a file may hold so many stages that no memory would hold the result. Short texts have some more,
+// for what is put before them.
+func mostBytes(size int) int { return maxGrowth * (size + maxTokenBytes) }
+
+func readNormalizerSequence(raw json.RawMessage, depth int) (normalizer, error) {
+	var s struct {
+		Type        string
+		Normalizers []json.RawMessage
+	}
+	if err := readStage(raw, &s, "normalizers"); err != nil {
+		return nil, err
+	}
+	stages := make([]normalizer, len(s.Normalizers))
+	for i, r := range s.Normalizers {
+		n, err := readNormalizerAt(r, depth+1)
+		if err == nil && n == nil {
+			err = errors.New("null")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i+1, err)
+		}
+		stages[i] = n
+	}
+	return func(text string) (string, error) {
+		most := mostBytes(len(text))
+		var err error
+		for _, stage := range stages {
+			if text, err = stage(text); err != nil {
+				return "", err
+			}
+			if len(text) > most {
+				return "", errGrowth
+			}
+		}
+		return text, nil
+	}, nil
+}
+
+func readStrip(raw json.RawMessage) (normalizer, error) {
+	var s struct {
+		Type  string
+		Left  bool `json:"strip_left"`
+		Right bool `json:"strip_right"`
+	}
+	if err := readStage(raw, &s, "strip_left", "strip_right"); err != nil {
+		return nil, err
+	}
+	return always(func(text string) string {
+		if s.Left {
+			text = strings.TrimLeftFunc(text, unicode.IsSpace)
+		}
+		if s.Right {
+			text = strings.TrimRightFunc(text, unicode.IsSpace)
+		}
+		return text
+	}), nil
+}
+
+func readPrepend(raw json.RawMessage) (normalizer, error) {
+	var s struct{ Type, Prepend string }
+	if err := readStage(raw, &s, "prepend"); err != nil {
+		return nil, err
+	}
+	if len(s.Prepend) > maxTokenBytes {
+		return nil, fmt.Errorf("%d bytes to prepend, more than the %d that are taken", len(s.Prepend), maxTokenBytes)
+	}
+	return always(func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return s.Prepend + text
+	}), nil
+}
+
+func readReplace(raw json.RawMessage) (normalizer, error) {
+	var s struct {
+		Type    string
+		Pattern json.RawMessage
+		Content string
+	}
+	if err := readStage(raw, &s, "pattern", "content"); err != nil {
+		return nil, err
+	}
+	if len(s.Content) > maxGrowth {
+		return nil, fmt.Errorf("content of %d bytes, more than the %d that are taken", len(s.Content), maxGrowth)
+	}
+	find, err := readFinder(s.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	return func(text string) (string, error) {
+		if text == "" { // not even an empty match is looked for
+			return "", nil
+		}
+		var out strings.Builder
+		end := 0
+		err := find(text, func(from, to int) {
+			out.WriteString(text[end:from])
+			out.WriteString(s.Content)
+			end = to
+		})
+		out.WriteString(text[end:])
+		return out.String(), err
+	}, nil
+}
+
+// nmt removes control characters and makes other blanks one kind of blank, as machine translation systems did.
+func nmt(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 0x01 <= r && r <= 0x08, r == 0x0B, 0x0E <= r && r <= 0x1F, r == 0x7F, r == 0x8F, r == 0x9F:
+			return -1
+		case r == '\t', r == '\n', r == '\f', r == '\r', r == 0x1680, 0x200B <= r && r <= 0x200F, r == 0x2028, r == 0x2029,
+			r == 0x2581, r == 0xFEFF, r == 0xFFFD:
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+func isNull(raw json.RawMessage) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) == 0 || string(raw) == "null"
+}

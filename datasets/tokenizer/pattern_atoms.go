@@ -1,0 +1,181 @@
+package tokenizer
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Counts above this are no pattern for words.
+const maxRepeat = 1000
+
+// quantifier reads a quantifier if one comes next; "" if not.
+func (t *translator) quantifier() (string, error) {
+	for _, q := range []string{"*", "+", "?"} {
+		if !t.take(q) {
+			continue
+		}
+		for _, mode := range []string{"+", "?"} { // possessive, lazy
+			if t.take(mode) {
+				return q + mode, nil
+			}
+		}
+		return q, nil
+	}
+	if !strings.HasPrefix(t.rest, "{") {
+		return "", nil
+	}
+	body, after, _ := strings.Cut(t.rest[1:], "}")
+	low, high, ranged := strings.Cut(body, ",")
+	if body == "" || body == "," || strings.Trim(low+high, "0123456789") != "" {
+		return "", nil // a brace that stands for itself
+	}
+	t.rest = after
+	least, err1 := strconv.Atoi("0" + low)
+	most, err2 := strconv.Atoi("0" + high)
+	if err := errors.Join(err1, err2); err != nil || max(least, most) > maxRepeat || high != "" && most < least {
+		return "", fmt.Errorf("a count of {%s} is not understood", body)
+	}
+	q := fmt.Sprintf("{%d", least)
+	if ranged {
+		q += "," + high
+	}
+	q += "}"
+	if ranged && t.take("?") {
+		return q + "?", nil
+	}
+	return q, nil
+}
+
+// escape translates a backslash and what follows it, outside a class.
+func (t *translator) escape(f flags) (atom, error) {
+	for _, p := range []struct {
+		source string
+		atom   atom
+	}{
+		{`\A`, atom{`\A`, true}}, {`\z`, atom{`\z`, true}}, {`\Z`, atom{lastLineEnd, true}},
+		{`\b`, atom{border, true}}, {`\B`, atom{noBorder, true}},
+	} {
+		if t.take(p.source) {
+			return p.atom, nil
+		}
+	}
+	items, negated, err := t.kind(f)
+	if err != nil {
+		return atom{}, err
+	}
+	if items == wordItems {
+		items += latinItems
+	}
+	switch {
+	case negated:
+		return atom{text: "[^" + items + "]"}, nil
+	case items != "":
+		return atom{text: "[" + items + "]"}, nil
+	}
+	r, err := t.character()
+	if err != nil {
+		return atom{}, err
+	}
+	return t.literal(r, f)
+}
+
+// kind reads an escape that stands for a kind of character and returns it as the items of a class; "" if what comes next
+// is another escape.
+func (t *translator) kind(f flags) (items string, negated bool, err error) {
+	for _, k := range []struct{ source, items string }{
+		{`s`, `\s`}, {`d`, `\p{Nd}`}, {`h`, `0-9A-Fa-f`}, {`w`, wordItems},
+	} {
+		if t.take(`\` + k.source) {
+			return t.folding(k.items, false, f)
+		}
+		if t.take(`\` + strings.ToUpper(k.source)) {
+			return t.folding(k.items, true, f)
+		}
+	}
+	negated = strings.HasPrefix(t.rest, `\P{`)
+	if !negated && !strings.HasPrefix(t.rest, `\p{`) {
+		return "", false, nil
+	}
+	name, after, closed := strings.Cut(t.rest[len(`\p{`):], "}")
+	bare, inverted := strings.CutPrefix(name, "^")
+	if !closed || unicode.Categories[bare] == nil && unicode.Scripts[bare] == nil {
+		return "", false, fmt.Errorf("property %q is not known: want a category such as L or Nd, or a script such as Han", name)
+	}
+	t.rest = after
+	return t.folding(`\p{`+bare+`}`, negated != inverted, f)
+}
+
+// folding passes a kind of character on, unless ignoring case could make it another one.
+func (t *translator) folding(items string, negated bool, f flags) (string, bool, error) {
+	t.folded = 0
+	if f.fold && items != `\s` && items != `\p{Nd}` && items != `\p{N}` {
+		return "", false, fmt.Errorf("%s where case is ignored is not understood", items)
+	}
+	return items, negated, nil
+}
+
+// character reads an escape that stands for one character.
+func (t *translator) character() (rune, error) {
+	if t.rest == `\` {
+		return 0, errors.New("a backslash at the end")
+	}
+	t.take(`\`)
+	r := t.next()
+	switch r {
+	case 't':
+		return '\t', nil
+	case 'n':
+		return '\n', nil
+	case 'r':
+		return '\r', nil
+	case 'f':
+		return '\f', nil
+	case 'v':
+		return '\v', nil
+	case 'a':
+		return '\a', nil
+	case 'e':
+		return '\x1b', nil
+	case 'u':
+		return t.hexadecimal(r, 4, unicode.MaxRune)
+	case 'x':
+		if t.take("{") {
+			digits, after, closed := strings.Cut(t.rest, "}")
+			if !closed {
+				return 0, errors.New(`\x{ is not closed`)
+			}
+			c, err := t.hexadecimal(r, len(digits), unicode.MaxRune)
+			t.rest = after
+			return c, err
+		}
+		return t.hexadecimal(r, 2, unicode.MaxASCII) // above, it stands for a byte, not for a character
+	}
+	if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+		return 0, fmt.Errorf(`\%c is not understood`, r)
+	}
+	return r, nil
+}
+
+// hexadecimal reads the code of a character, n digits of it.
+func (t *translator) hexadecimal(letter rune, n int, highest uint64) (rune, error) {
+	digits := t.rest[:min(n, len(t.rest))]
+	code, err := strconv.ParseUint(digits, 16, 32)
+	if len(digits) < n || err != nil || code > highest || !utf8.ValidRune(rune(code)) {
+		return 0, fmt.Errorf(`\%c with the digits %q is not a character`, letter, digits)
+	}
+	t.rest = t.rest[n:]
+	return rune(code), nil
+}
+
+// quoteRune writes a character so that it stands for itself, in a class and outside.
+func quoteRune(r rune) string {
+	switch {
+	case r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)), r > 0xFFFF:
+		return string(r)
+	}
+	return fmt.Sprintf(`\u%04X`, r)
+}

@@ -1,0 +1,355 @@
+package tokenizer
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// letters answers like one of the servers: its tokens are the bytes of a text, behind a start marker 1 where special
+// tokens are wanted. It writes down what it is asked.
+type letters struct {
+	form  form
+	model string // it knows no other; "" knows all
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func (l *letters) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	l.mu.Lock()
+	l.asked = append(l.asked, strings.TrimSpace(r.Method+" "+r.URL.Path+" "+string(body)))
+	l.mu.Unlock()
+	var in struct {
+		Model            string
+		Prompt, Content  *string
+		AddSpecialTokens bool  `json:"add_special_tokens"`
+		AddSpecial       bool  `json:"add_special"`
+		Skip             *bool `json:"skip_special_tokens"`
+		Tokens           []int
+	}
+	json.Unmarshal(body, &in)
+	answer := map[string]any{}
+	switch {
+	case r.URL.Path == "/v1/models" && l.form == llamaCPP:
+		io.WriteString(w, `{"data":[{"id":"other","meta":{"n_vocab":9}},{"id":"m","meta":{"n_vocab":300}}]}`)
+		return
+	case r.URL.Path == "/tokenizer_info" && l.model == "told":
+		io.WriteString(w, `{"tokenizer_class":"x","vocab_size":400}`)
+		return
+	case r.Method != http.MethodPost, r.URL.Path != "/tokenize" && r.URL.Path != "/detokenize":
+		http.NotFound(w, r)
+		return
+	case l.model != "" && l.form != llamaCPP && in.Model != l.model:
+		http.Error(w, `{"error":{"message":"The model does not exist."}}`, http.StatusNotFound)
+		return
+	case r.URL.Path == "/detokenize":
+		var text []byte
+		for _, id := range in.Tokens {
+			if id == 1 && l.form == sgLang && (in.Skip == nil || *in.Skip) {
+				continue
+			}
+			text = append(text, byte(id))
+		}
+		answer[l.form.decoded()] = string(text)
+	default:
+		text := in.Prompt
+		if l.form == llamaCPP {
+			text = in.Content
+		} else if text == nil {
+			http.Error(w, `{"error":{"message":"prompt: Field required"}}`, http.StatusBadRequest)
+			return
+		}
+		tokens := []int{}
+		if text != nil {
+			if in.AddSpecialTokens || in.AddSpecial {
+				tokens = append(tokens, 1)
+			}
+			for i := range len(*text) {
+				tokens = append(tokens, int((*text)[i]))
+			}
+		}
+		answer["tokens"] = tokens
+		if l.form != llamaCPP {
+			answer["count"], answer["max_model_len"] = len(tokens), 4096
+		}
+	}
+	json.NewEncoder(w).Encode(answer)
+}
+
+// serve starts a server for the length of a test.
+func serve(t *testing.T, h http.Handler) *httptest.Server {
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestProbeServer(t *testing.T) {
+	const (
+		vllmAsks  = `POST /tokenize {"model":"m","prompt":"ready?","add_special_tokens":true}`
+		detok     = `POST /detokenize {"model":"m","tokens":[1,114,101,97,100,121,63]}`
+		llamaAsks = `POST /tokenize {"content":"ready?","add_special":true}`
+	)
+	tests := []struct {
+		name   string
+		form   form
+		model  string // the only one that it knows
+		models []string
+		asked  []string
+		decode string // body of a later Decode
+	}{
+		{"vLLM", vLLM, "m", []string{"m"}, []string{vllmAsks, detok}, `{"model":"m","tokens":[1,97]}`},
+		{"vLLM under another name", vLLM, "m", []string{"", "served", "served", "m"},
+			[]string{strings.Replace(vllmAsks, `"m"`, `"served"`, 1), vllmAsks, detok}, `{"model":"m","tokens":[1,97]}`},
+		{"SGLang", sgLang, "", []string{"m"}, []string{vllmAsks, detok}, `{"model":"m","tokens":[1,97],"skip_special_tokens":false}`},
+		{"llama.cpp", llamaCPP, "", []string{"m"}, []string{vllmAsks, llamaAsks}, `{"tokens":[1,97]}`},
+		{"no name", llamaCPP, "", nil, []string{strings.Replace(vllmAsks, `"m"`, `""`, 1), llamaAsks}, `{"tokens":[1,97]}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			h := &letters{form: test.form, model: test.model}
+			server := serve(t, h)
+			s, err := ProbeServer(t.Context(), server.Client(), server.URL+"/", nil, test.models...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.asked, h.asked); diff != "" {
+				t.Error(diff)
+			}
+			if s.form != h.form {
+				t.Errorf("got form %v, want %v", s.form, h.form)
+			}
+			if n, err := s.Count("ab"); n != 3 || err != nil {
+				t.Errorf("got count %d, error %v", n, err)
+			}
+			if ids, err := s.Encode("ab"); !cmp.Equal(ids, []int{'a', 'b'}) || err != nil {
+				t.Errorf("got ids %v, error %v", ids, err)
+			}
+			if ids, err := s.EncodeSpecial(t.Context(), "ab"); !cmp.Equal(ids, []int{1, 'a', 'b'}) || err != nil {
+				t.Errorf("got ids %v, error %v with special ones", ids, err)
+			}
+			if ids, err := s.Encode(""); len(ids) != 0 || err != nil {
+				t.Errorf("got ids %v, error %v of no text", ids, err)
+			}
+			if text, again, err := s.RoundTrip(t.Context(), []int{1, 'a'}); text != "\x01a" || !cmp.Equal(again, []int{1, 'a'}) || err != nil {
+				t.Errorf("got text %q, ids %v, error %v", text, again, err)
+			}
+			if want := "POST /detokenize " + test.decode; !slices.Contains(h.asked, want) {
+				t.Errorf("got requests %q, want %q among them", h.asked, want)
+			}
+		})
+	}
+}
+
+// says answers every request alike.
+func says(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}
+}
+
+func TestProbeServerFindsNone(t *testing.T) {
+	both := []string{"in vLLM's form", "in llama.cpp's form", "/detokenize at its root"}
+	tests := []struct {
+		name  string
+		says  http.HandlerFunc
+		asked int
+		want  []string
+	}{
+		{"not found", says(404, "no"), 3, append(both, "404 Not Found", `for model "a"`, `for model "b"`)},
+		{"not allowed", says(405, ""), 3, append(both, "405")},
+		{"not made", says(501, ""), 3, append(both, "501")},
+		{"refused", says(422, ""), 3, append(both, "422")},
+		{"web page", says(200, "<html>"), 3, append(both, "<html>")},
+		{"another JSON", says(200, `{"ok":true}`), 3, append(both, `no "tokens"`)},
+		{"tokens with pieces", says(200, `{"tokens":[{"id":1}]}`), 3, append(both, "not the JSON expected")},
+		{"counts that differ", says(200, `{"tokens":[],"count":4}`), 3, both},
+		{"no key", says(401, ""), 1, []string{"401", "API key"}},
+		{"busy", says(503, ""), 1, []string{"503", "try again later"}},
+		{"broken", says(500, "Traceback"), 1, []string{"500", "Traceback"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			asked := 0
+			server := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked++
+				test.says(w, r)
+			}))
+			_, err := ProbeServer(t.Context(), server.Client(), server.URL, nil, "a", "b")
+			complains(t, err, append(test.want, server.URL)...)
+			if asked != test.asked {
+				t.Errorf("got %d requests, want %d", asked, test.asked)
+			}
+			if strings.Count(err.Error(), advice) > 1 {
+				t.Errorf("the advice comes more than once: %v", err)
+			}
+		})
+	}
+	server := httptest.NewServer(nil)
+	server.Close()
+	_, err := ProbeServer(t.Context(), http.DefaultClient, server.URL, nil, "a", "b")
+	complains(t, err, "cannot reach", "is the server up?")
+}
+
+func TestProbeServerWithoutDetokenize(t *testing.T) {
+	h := &letters{form: vLLM}
+	server := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/detokenize" {
+			http.NotFound(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	}))
+	s, err := ProbeServer(t.Context(), server.Client(), server.URL, nil, "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := s.CountContext(t.Context(), "ab"); n != 3 || err != nil {
+		t.Errorf("got count %d, error %v", n, err)
+	}
+	_, _, err = s.RoundTrip(t.Context(), []int{1})
+	complains(t, err, "/detokenize", "404")
+	_, err = NewServerTokenizer(t.Context(), s, 0, nil)
+	complains(t, err, "counts tokens but does not turn them into text", "404")
+}
+
+func TestProbeServerStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	h := &letters{form: vLLM}
+	server := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/detokenize" {
+			cancel()
+			return
+		}
+		h.ServeHTTP(w, r)
+	}))
+	if _, err := ProbeServer(ctx, server.Client(), server.URL, nil, "m"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v", err)
+	}
+	if len(h.asked) != 1 {
+		t.Errorf("got requests %q after the end", h.asked)
+	}
+}
+
+func TestVocabSize(t *testing.T) {
+	tests := []struct {
+		name  string
+		form  form
+		h     http.Handler
+		model string
+		want  int
+	}{
+		{"llama.cpp", llamaCPP, &letters{form: llamaCPP}, "m", 300},
+		{"llama.cpp under another name", llamaCPP, &letters{form: llamaCPP}, "x", 9},
+		{"vLLM that tells", vLLM, &letters{form: vLLM, model: "told"}, "told", 400},
+		{"vLLM", vLLM, &letters{form: vLLM}, "m", 0},
+		{"no models", llamaCPP, says(200, `{"data":[]}`), "m", 0},
+		{"no vocabulary", llamaCPP, says(200, `{"data":[{"id":"m","meta":null}]}`), "m", 0},
+		{"below zero", llamaCPP, says(200, `{"data":[{"id":"m","meta":{"n_vocab":-5}}]}`), "m", 0},
+		{"beyond reason", vLLM, says(200, `{"vocab_size":9000000000}`), "m", 0},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			server := serve(t, test.h)
+			s := NewServer(server.Client(), server.URL, test.model, nil)
+			s.form = test.form
+			if got := s.VocabSize(t.Context()); got != test.want {
+				t.Errorf("got %d ids, want %d", got, test.want)
+			}
+		})
+	}
+}
+
+func TestServerTokenizer(t *testing.T) {
+	tests := []struct {
+		name    string
+		form    form
+		size    int
+		special []int
+		want    int
+		avoided []int
+	}{
+		{"given", vLLM, 50, []int{3}, 50, []int{3}},
+		{"told", llamaCPP, 0, nil, 300, nil},
+		{"not known", vLLM, 0, nil, 0, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			server := serve(t, &letters{form: test.form})
+			s, err := ProbeServer(t.Context(), server.Client(), server.URL, nil, "m")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := NewServerTokenizer(t.Context(), s, test.size, test.special)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var tok Tokenizer = got
+			if tok.VocabSize() != test.want || len(tok.IDs()) != test.want || test.want > 0 && tok.IDs()[test.want-1] != test.want-1 {
+				t.Errorf("got %d ids, size %d, want %d", len(tok.IDs()), tok.VocabSize(), test.want)
+			}
+			if !cmp.Equal(tok.SpecialIDs(), test.avoided) || tok.SpecialTokensToAdd() != 1 || got.Concurrency() != 64 {
+				t.Errorf("got special ids %v, %d added, %d at once, want %v, the start marker and 64", tok.SpecialIDs(), tok.SpecialTokensToAdd(), got.Concurrency(), test.avoided)
+			}
+			if ids, err := tok.Encode("a"); !cmp.Equal(ids, []int{'a'}) || err != nil {
+				t.Errorf("got ids %v, error %v", ids, err)
+			}
+			if text, err := tok.Decode([]int{'a'}); text != "a" || err != nil {
+				t.Errorf("got text %q, error %v", text, err)
+			}
+			if counts, err := CountAll(t.Context(), got, []string{"", "ab"}); !cmp.Equal(counts, []int{1, 3}) || err != nil || got.Source() != FromServer {
+				t.Errorf("got counts %v by %s, error %v", counts, got.Source(), err)
+			}
+		})
+	}
+	for _, size := range []int{-1, 1 << 30} {
+		_, err := NewServerTokenizer(t.Context(), NewServer(http.DefaultClient, "http://127.0.0.1:1", "m", nil), size, nil)
+		complains(t, err, "vocabulary size")
+	}
+}
+
+// answering is a server that gives the same bytes to every request, without a network.
+type answering []byte
+
+func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Status: "200 OK", Body: io.NopCloser(bytes.NewReader(a)), Request: r}, nil
+}
+
+func FuzzServerAnswer(f *testing.F) {
+	for _, seed := range []string{`{"count":1,"tokens":[1],"prompt":"x"}`, `{"tokens":[1],"content":"x"}`, `{"tokens":null,"text":""}`,
+		`{"count":-1}`, `{"data":[{"id":"m","meta":{"n_vocab":3}}],"vocab_size":4}`, `[`, `{"tokens":[1e99]}`, "\xff"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		client := &http.Client{Transport: answering(answer)}
+		s, err := ProbeServer(t.Context(), client, "http://server", nil, "m")
+		if err != nil {
+			if s != nil || len(err.Error()) > 20000 {
+				t.Errorf("got a server with error %v", err)
+			}
+			return
+		}
+		if n, err := s.Count("x"); err == nil && n < 1 {
+			t.Errorf("got %d tokens of a server that was found to count", n)
+		}
+		if ids, err := s.Encode("x"); err != nil || len(ids) == 0 {
+			t.Errorf("got ids %v, error %v", ids, err)
+		}
+		if n := s.VocabSize(t.Context()); n < 0 || n > maxVocabulary {
+			t.Errorf("got a vocabulary of %d", n)
+		}
+		s.RoundTrip(t.Context(), []int{1})
+	})
+}

@@ -1,0 +1,189 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// settings is what tokenizer_config.json and special_tokens_map.json add to a tokenizer.json, by the rules of the
+// Python library that servers read them with (transformers 5.23). Some things that stand in these files change nothing
+// there, and so nothing here: add_bos_token and add_eos_token, which a tokenizer.json overrules, and the truncation and
+// padding of a tokenizer.json, which only hold for who asks for them; but the padding may name the padding token. What
+// transformers' classes for single models bring of their own is not here: models of today spell it out in these files.
+type settings struct {
+	generic    bool              // of the class that has no special tokens of its own
+	common     []namedToken      // of commonNames
+	own        []namedToken      // named by the model's own names
+	firm       []namedToken      // of those, what no other file can change
+	extra      []addedToken      // special tokens without a name; nil while no file has such a list
+	additional []addedToken      // the same under the older name, for where there are no extra ones
+	extraNamed bool              // the configuration gives the extra ones names
+	known      []addedToken      // the added tokens by the configuration
+	hasKnown   bool              // the configuration lists them; then special_tokens_map.json does not count
+	cleanUp    bool              // decoded text is to be cleaned up
+	cleanUpBPE bool              // even that of a BPE model
+	templates  map[string]string // chat templates by name
+}
+
+type namedToken struct {
+	name  string // as in the file: "bos_token"
+	token addedToken
+}
+
+// commonNames are the names that every tokenizer may have tokens for. Others that end in _token are a model's own.
+var commonNames = [...]string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"}
+
+// readSettings reads the two files, either of which may be nil.
+func readSettings(config, specialTokens []byte) (*settings, error) {
+	s := &settings{}
+	if err := eachField(config, s.readConfig); err != nil {
+		return nil, fmt.Errorf("tokenizer_config.json: %w", err)
+	}
+	if len(s.extra) == 0 && !s.extraNamed && s.additional != nil {
+		s.extra, s.additional = s.additional, nil
+	}
+	if !s.hasKnown {
+		if err := eachField(specialTokens, s.readMap); err != nil {
+			return nil, fmt.Errorf("special_tokens_map.json: %w", err)
+		}
+	}
+	if s.extra == nil {
+		s.extra = s.additional
+	}
+	return s, nil
+}
+
+// eachField calls read for every field of a file.
+func eachField(file []byte, read func(name string, value []byte) error) error {
+	if file == nil {
+		return nil
+	}
+	if err := checkJSON(file); err != nil {
+		return err
+	}
+	w := walker{data: file}
+	return w.object(func(key []byte) error {
+		name := string(key)
+		if err := read(name, w.value()); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	})
+}
+
+func (s *settings) readConfig(name string, value []byte) (err error) {
+	if isNull(value) {
+		if name == "pad_token" { // then that of the padding does not count
+			s.common = set(s.common, namedToken{name: name})
+		}
+		return nil
+	}
+	switch name {
+	case "tokenizer_class":
+		var class string
+		err = json.Unmarshal(value, &class)
+		s.generic = class == "PreTrainedTokenizerFast" || class == "TokenizersBackend"
+	case "added_tokens_decoder":
+		s.hasKnown = true
+		s.known, err = readNumbered(value)
+	case "clean_up_tokenization_spaces":
+		err = json.Unmarshal(value, &s.cleanUp)
+	case "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output":
+		err = json.Unmarshal(value, &s.cleanUpBPE)
+	case "split_special_tokens":
+		var split bool
+		if err = json.Unmarshal(value, &split); split {
+			err = errors.New("a tokenizer that splits special tokens is not supported")
+		}
+	case "chat_template":
+		s.templates, err = readTemplates(value)
+	case "extra_special_tokens":
+		if value[0] == '{' {
+			s.extraNamed = string(value) != "{}"
+			return s.readOwn(value)
+		}
+		s.extra, err = readList(value)
+	case "additional_special_tokens":
+		s.additional, err = readList(value)
+	default:
+		err = s.readName(name, value, value[0] == '"')
+	}
+	return err
+}
+
+// readMap takes a field of special_tokens_map.json. Of the common names it has the last word.
+func (s *settings) readMap(name string, value []byte) error {
+	switch {
+	case isNull(value):
+		s.common = slices.DeleteFunc(s.common, func(n namedToken) bool { return n.name == name && name != "pad_token" })
+		return nil
+	case name == "extra_special_tokens" && value[0] == '{':
+		return s.readOwn(value)
+	case name == "extra_special_tokens":
+		list, err := readList(value)
+		s.extra = append(s.extra, list...)
+		return err
+	case name == "additional_special_tokens":
+		list, err := readList(value)
+		s.additional = list
+		return err
+	}
+	return s.readName(name, value, false)
+}
+
+func (s *settings) readOwn(value []byte) error {
+	named, err := tokenNamed(value)
+	for _, n := range named {
+		s.firm = set(s.firm, n)
+	}
+	return err
+}
+
+// readName takes a name's token. A name that is neither common nor ends in _token is nothing to us.
+func (s *settings) readName(name string, value []byte, firm bool) error {
+	if !strings.HasSuffix(name, "_token") || value[0] != '"' && value[0] != '{' {
+		return nil // such as "add_bos_token": true
+	}
+	t, err := readSpecialToken(value)
+	switch {
+	case err != nil:
+		return err
+	case slices.Contains(commonNames[:], name):
+		s.common = set(s.common, namedToken{name, t})
+	case firm:
+		s.firm = set(s.firm, namedToken{name, t})
+	default:
+		s.own = set(s.own, namedToken{name, t})
+	}
+	return nil
+}
+
+// set gives a name a token, or another one.
+func set(all []namedToken, n namedToken) []namedToken {
+	i := slices.IndexFunc(all, func(o namedToken) bool { return o.name == n.name })
+	if i < 0 {
+		return append(all, n)
+	}
+	all[i] = n
+	return all
+}
+
+// named lists the tokens with a name, the common names first, in the order in which transformers meets them.
+func (s *settings) named() []namedToken {
+	var all []namedToken
+	for _, name := range commonNames {
+		for _, n := range s.common {
+			if n.name == name && n.token.content != "" {
+				all = append(all, n)
+			}
+		}
+	}
+	own := slices.Clone(s.own)
+	for _, n := range s.firm {
+		own = set(own, n)
+	}
+	return append(all, own...)
+}

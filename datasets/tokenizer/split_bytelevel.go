@@ -1,0 +1,78 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// byteLevelSplitter spells pieces in the byte alphabet, after cutting them into words if it is to.
+type byteLevelSplitter struct {
+	prefix bool     // begin with a blank
+	words  splitter // nil: cut nothing
+}
+
+func readByteLevel(raw json.RawMessage) (splitter, error) {
+	var s struct {
+		Type     string
+		Prefix   bool  `json:"add_prefix_space"`
+		Trim     bool  `json:"trim_offsets"` // about offsets only
+		UseRegex *bool `json:"use_regex"`
+	}
+	if err := readStage(raw, &s, "add_prefix_space", "trim_offsets"); err != nil {
+		return nil, err
+	}
+	b := &byteLevelSplitter{prefix: s.Prefix}
+	if s.UseRegex == nil || *s.UseRegex {
+		words, err := findPattern(gpt2Pattern)
+		if err != nil {
+			return nil, err
+		}
+		b.words = &finderSplitter{words, isolated, false}
+	}
+	return b, nil
+}
+
+func (b *byteLevelSplitter) split(pieces []piece) ([]piece, error) {
+	if b.prefix {
+		pieces = withBlanks(pieces)
+	}
+	if b.words != nil {
+		var err error
+		if pieces, err = b.words.split(pieces); err != nil {
+			return nil, err
+		}
+	}
+	return spelled(pieces), nil
+}
+
+// spelled spells every piece in the byte alphabet; one string holds the letters of all.
+func spelled(pieces []piece) []piece {
+	size := 0
+	for _, p := range pieces {
+		size += byteLevelLen(p.text)
+	}
+	var letters strings.Builder
+	letters.Grow(size) // so that what stands there never moves
+	out := make([]piece, 0, len(pieces))
+	for _, p := range pieces {
+		if p.text == "" {
+			continue
+		}
+		start := letters.Len()
+		writeLetters(&letters, p.text)
+		out = append(out, piece{letters.String()[start:], p.first})
+	}
+	return out
+}
+
+// withBlanks sets a blank before every piece that has none.
+func withBlanks(pieces []piece) []piece {
+	out := make([]piece, len(pieces))
+	for i, p := range pieces {
+		if p.text != "" && p.text[0] != ' ' {
+			p.text = " " + p.text
+		}
+		out[i] = p
+	}
+	return out
+}

@@ -1,0 +1,125 @@
+package tokenizer
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// stageGolden is one stage as a tokenizer.json describes it, with texts and what the Hugging Face library (0.23.2) makes
+// of them: pieces, or a text where it is a normalizer.
+type stageGolden struct {
+	Name         string
+	PreTokenizer json.RawMessage `json:"pre_tokenizer"`
+	Normalizer   json.RawMessage
+	Cases        [][2]json.RawMessage
+}
+
+func readStageGoldens(t testing.TB, file string) []stageGolden {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []stageGolden
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var g stageGolden
+		unmarshal(t, lines.Bytes(), &g)
+		all = append(all, g)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func unmarshal(t testing.TB, raw json.RawMessage, into any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// check compares one stage on all of its texts and returns their number.
+func (g stageGolden) check(t *testing.T) int {
+	t.Helper()
+	apply := g.splitting
+	if g.Normalizer != nil {
+		apply = g.normalizing
+	}
+	run := apply(t)
+	for i, c := range g.Cases {
+		var text string
+		var want any
+		unmarshal(t, c[0], &text)
+		unmarshal(t, c[1], &want)
+		got, err := run(text)
+		if err != nil {
+			t.Fatalf("text %d: %v", i, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s%s\ntext %d, %q (-want +got):\n%s", g.PreTokenizer, g.Normalizer, i, text, diff)
+		}
+	}
+	return len(g.Cases)
+}
+
+func (g stageGolden) splitting(t *testing.T) func(string) (any, error) {
+	s, err := readSplitter(g.PreTokenizer)
+	if err != nil {
+		t.Fatalf("%s: %v", g.PreTokenizer, err)
+	}
+	return func(text string) (any, error) {
+		pieces, err := s.split([]piece{{text, true}})
+		texts := make([]any, len(pieces))
+		for i, p := range pieces {
+			texts[i] = p.text
+		}
+		return texts, err
+	}
+}
+
+func (g stageGolden) normalizing(t *testing.T) func(string) (any, error) {
+	n, err := readNormalizer(g.Normalizer)
+	if err != nil {
+		t.Fatalf("%s: %v", g.Normalizer, err)
+	}
+	return func(text string) (any, error) { return n(text) }
+}
+
+// The pre-tokenizers of the models that matter, every configuration and text of the file.
+func TestSplitGolden(t *testing.T) {
+	goldens := readStageGoldens(t, "testdata/pretokenizers.jsonl.gz")
+	if len(goldens) != 25 {
+		t.Errorf("%d configurations, want 25", len(goldens))
+	}
+	for _, g := range goldens {
+		t.Run(g.Name, func(t *testing.T) {
+			if n := g.check(t); n != 265 {
+				t.Errorf("%d texts, want 265", n)
+			}
+		})
+	}
+}
+
+// Every stage with all its settings, stages in sequence, and 300 patterns drawn at random from the syntax.
+func TestStagesGolden(t *testing.T) {
+	texts := 0
+	for _, g := range readStageGoldens(t, "testdata/stages.jsonl.gz") {
+		texts += g.check(t)
+	}
+	if want := 5_806; texts != want {
+		t.Errorf("%d texts, want %d", texts, want)
+	}
+}

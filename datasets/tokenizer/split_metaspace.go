@@ -1,0 +1,72 @@
+package tokenizer
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// metaspace writes blanks as a visible character, sets one before the text, and may cut before each.
+type metaspace struct {
+	blank string // what stands for a blank, one character
+	begin func(piece) bool
+	cut   bool
+}
+
+func readMetaspace(raw json.RawMessage) (splitter, error) {
+	s := struct {
+		Type, Replacement string
+		Scheme            string `json:"prepend_scheme"`
+		Prefix            *bool  `json:"add_prefix_space"` // of older files, must agree with the scheme
+		StrRep            string `json:"str_rep"`          // of older files, the replacement again
+		Split             *bool
+	}{Scheme: "always"}
+	if err := readStage(raw, &s, "replacement"); err != nil {
+		return nil, err
+	}
+	if utf8.RuneCountInString(s.Replacement) != 1 {
+		return nil, fmt.Errorf("replacement %q is not one character", s.Replacement)
+	}
+	m := &metaspace{blank: s.Replacement, cut: s.Split == nil || *s.Split}
+	switch s.Scheme {
+	case "always":
+		m.begin = func(piece) bool { return true }
+	case "first":
+		m.begin = func(p piece) bool { return p.first }
+	case "never":
+		m.begin = func(piece) bool { return false }
+	default:
+		return nil, fmt.Errorf("prepend_scheme %q is not known", s.Scheme)
+	}
+	if s.Prefix != nil && !*s.Prefix && s.Scheme != "never" {
+		return nil, errors.New("add_prefix_space does not agree with prepend_scheme")
+	}
+	return m, nil
+}
+
+func (m *metaspace) split(pieces []piece) ([]piece, error) {
+	out := make([]piece, 0, len(pieces))
+	for _, p := range pieces {
+		if p.text == "" {
+			continue
+		}
+		p.text = strings.ReplaceAll(p.text, " ", m.blank)
+		if m.begin(p) && !strings.HasPrefix(p.text, m.blank) {
+			p.text = m.blank + p.text
+		}
+		for m.cut {
+			one := runeSize(p.text) // a blank that the piece begins with is no place to cut
+			next := strings.Index(p.text[one:], m.blank)
+			if next < 0 {
+				break
+			}
+			next += one
+			out = append(out, piece{p.text[:next], p.first})
+			p = piece{text: p.text[next:]}
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}

@@ -1,0 +1,43 @@
+package tokenizer
+
+import (
+	"testing"
+	"unicode"
+)
+
+// The categories of the reference do not grow with Go's: when a count changes, what Go's new tables brought in belongs
+// into the lists of unicode_young.go.
+func TestYoungCategories(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		is   func(rune) bool
+		want int
+	}{
+		{"punctuation", isPunctuation, 726},
+		{"nonspacing marks", isNonspacing, 1567},
+		{"marks", isAccent, 2097},
+		{"control characters", isControl, 137_680},
+	} {
+		n := 0
+		for r := rune(0); r <= unicode.MaxRune; r++ {
+			if c.is(r) {
+				n++
+			}
+		}
+		if n != c.want {
+			t.Errorf("%s: %d, want %d", c.name, n, c.want)
+		}
+	}
+}
+
+func TestByteLettersAreDistinct(t *testing.T) {
+	seen := map[rune]bool{}
+	for b := range 256 {
+		letters := []rune(byteLevel(string([]byte{byte(b)})))
+		if len(letters) != 1 || seen[letters[0]] || letters[0] < '!' {
+			t.Errorf("byte %#x: %q", b, letters)
+			continue
+		}
+		seen[letters[0]] = true
+	}
+}

@@ -1,0 +1,186 @@
+package tokenizer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// unigram cuts a piece so that the scores of the tokens, logarithms of their probabilities, add up to the most (the
+// Viterbi search over a unigram language model that SentencePiece made known).
+type unigram struct {
+	vocab   *vocabulary
+	tokens  *trie // its values are ids: no id is left out
+	scores  []float64
+	unknown int32 // -1 for none
+	penalty float64
+	bytes   *[256]int32 // nil without byte fallback
+}
+
+// unknownPenalty is how much worse than the worst token an unknown character is.
+const unknownPenalty = 10
+
+// arc is the best way to a place found so far: its score and its last token.
+type arc struct {
+	score float64
+	from  int // where the last token begins; -1 for a place that nothing leads to
+	id    int32
+}
+
+func readUnigram(f modelFields) (model, *vocabulary, error) {
+	m := &unigram{unknown: -1}
+	var b vocabularyBuilder
+	b.arena.Grow(len(f.Vocab) / 2)
+	w := walker{data: f.Vocab}
+	err := w.array(func() error {
+		id := len(m.scores)
+		if id > maxID {
+			return fmt.Errorf("more than %d tokens", maxID+1)
+		}
+		score, err := readScored(&w, func(text []byte) error { return b.add(text, id) })
+		m.scores = append(m.scores, score)
+		return err
+	})
+	if err == nil {
+		m.vocab, err = b.build()
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("vocab: %w", err)
+	}
+	if len(m.scores) == 0 {
+		return nil, nil, errors.New("vocab: is empty")
+	}
+	m.tokens = newTrie(m.vocab.texts)
+	m.penalty = slices.Min(m.scores) - unknownPenalty
+	if f.UnknownID != nil {
+		if *f.UnknownID < 0 || *f.UnknownID >= len(m.scores) {
+			return nil, nil, fmt.Errorf("unk_id %d is not in the vocabulary of %d tokens", *f.UnknownID, len(m.scores))
+		}
+		m.unknown = int32(*f.UnknownID)
+	}
+	if f.ByteFallback {
+		m.bytes = m.vocab.byteTokens()
+	}
+	return m, m.vocab, nil
+}
+
+// readScored takes ["token", score].
+func readScored(w *walker, add func(text []byte) error) (score float64, err error) {
+	n := 0
+	err = w.array(func() error {
+		n++
+		switch n {
+		case 1:
+			text, err := w.string()
+			if err != nil {
+				return err
+			}
+			return add(text)
+		case 2:
+			number := w.value()
+			if score, err = strconv.ParseFloat(string(number), 64); err != nil || math.IsInf(score, 0) {
+				return fmt.Errorf("%.40q stands where a score should", number)
+			}
+		}
+		return nil
+	})
+	if err == nil && n != 2 {
+		err = fmt.Errorf("a token with %d fields instead of text and score", n)
+	}
+	return score, err
+}
+
+func (m *unigram) encode(ids []int, piece string, s *scratch) ([]int, error) {
+	if err := m.search(piece, s); err != nil {
+		return ids, err
+	}
+	s.ends = s.ends[:0]
+	for end := len(piece); end > 0; end = s.lattice[end].from {
+		s.ends = append(s.ends, end)
+	}
+	start := 0
+	for i := len(s.ends) - 1; i >= 0; i-- {
+		end := s.ends[i]
+		id := s.lattice[end].id
+		if id != m.unknown {
+			ids = append(ids, int(id))
+			start = end
+			continue
+		}
+		for i > 0 && s.lattice[s.ends[i-1]].id == m.unknown { // unknown characters in a row are one unknown
+			i--
+			end = s.ends[i]
+		}
+		ids = m.appendUnknown(ids, piece[start:end])
+		start = end
+	}
+	return ids, nil
+}
+
+// search fills the lattice: for every place in piece the best way there.
+func (m *unigram) search(piece string, s *scratch) error {
+	s.lattice = append(s.lattice[:0], arc{})
+	for range len(piece) {
+		s.lattice = append(s.lattice, arc{from: -1})
+	}
+	reach := func(from, to int, score float64, id int32) {
+		if a := &s.lattice[to]; a.from < 0 || score > a.score {
+			*a = arc{score, from, id}
+		}
+	}
+	for at := 0; at < len(piece); {
+		here := s.lattice[at].score
+		_, char := utf8.DecodeRuneInString(piece[at:])
+		known := false // whether a token is just this character
+		node := uint32(0)
+		for end := at; end < len(piece); end++ {
+			if node = m.tokens.step(node, piece[end]); node == 0 {
+				break
+			}
+			if id := m.tokens.nodes[node].value; id >= 0 {
+				reach(at, end+1, here+m.scores[id], id)
+				known = known || end+1 == at+char
+			}
+		}
+		if !known {
+			if m.unknown < 0 {
+				return fmt.Errorf("the vocabulary lacks %q and names no unknown token", piece[at:at+char])
+			}
+			reach(at, at+char, here+m.penalty, m.unknown)
+		}
+		at += char
+	}
+	return nil
+}
+
+// appendUnknown appends what stands for text that no tokens gave.
+func (m *unigram) appendUnknown(ids []int, text string) []int {
+	if id := m.vocab.find(text); id >= 0 {
+		return append(ids, int(id)) // such as "<unk>" written out
+	}
+	return appendBytes(ids, text, m.bytes, m.unknown)
+}
+
+// appendBytes appends the byte tokens of text, or otherwise if one of them is missing.
+func appendBytes(ids []int, text string, tokens *[256]int32, otherwise int32) []int {
+	if tokens == nil || !allBytes(text, tokens) {
+		return append(ids, int(otherwise))
+	}
+	for i := range len(text) {
+		ids = append(ids, int(tokens[text[i]]))
+	}
+	return ids
+}
+
+// allBytes reports whether every byte of text has a token.
+func allBytes(text string, tokens *[256]int32) bool {
+	for i := range len(text) {
+		if tokens[text[i]] < 0 {
+			return false
+		}
+	}
+	return true
+}

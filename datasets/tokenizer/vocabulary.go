@@ -1,0 +1,147 @@
+package tokenizer
+
+import (
+	"fmt"
+	"hash/maphash"
+	"math/bits"
+	"strings"
+)
+
+const (
+	// maxID bounds token ids, some eight times above the largest vocabularies, so that a file of a few bytes cannot ask
+	// for gigabytes, and two ids and a rank fit in 64 bits.
+	maxID  = 1<<idBits - 2
+	idBits = 21
+	// maxTokenBytes bounds the text of a token, whose length is a factor in the time that finding tokens takes.
+	maxTokenBytes = 4096
+)
+
+// vocabulary is the tokens of a model: text to id and back. It never changes once built.
+//
+// A Go map from string would hold three times the memory and take twice as long to build.
+type vocabulary struct {
+	texts []string // by id, all of them parts of one string; "" also where there is no token
+	has   []bool   // by id
+	size  int      // how many tokens there are
+	seed  maphash.Seed
+	slots []uint32 // open addressing: upper bits of the hash, then id+1 in idBits; 0 is a free slot
+}
+
+// find returns the id of the token with this text; -1 if there is none.
+func (v *vocabulary) find(text string) int32 { return v.findHashed(v.hash(text), text) }
+
+func (v *vocabulary) hash(text string) uint64 { return maphash.String(v.seed, text) }
+
+// findHashed is find for who has the hash.
+func (v *vocabulary) findHashed(hash uint64, text string) int32 {
+	mask, tag := uint64(len(v.slots)-1), tagOf(hash)
+	for at := hash & mask; ; at = (at + 1) & mask {
+		slot := v.slots[at]
+		if slot == 0 {
+			return -1
+		}
+		if slot&^idMask == tag {
+			if id := idIn(slot); v.texts[id] == text {
+				return id
+			}
+		}
+	}
+}
+
+// idMask is where a slot has the id. Half a word a slot, and not many slots empty: most of the time that finding takes
+// is waiting for memory.
+const idMask = 1<<idBits - 1
+
+func tagOf(hash uint64) uint32 { return uint32(hash>>32) &^ idMask }
+
+func idIn(slot uint32) int32 { return int32(slot&idMask) - 1 }
+
+// byteTokens returns the ids of the tokens <0x00> … <0xFF>; -1 for one that is missing.
+func (v *vocabulary) byteTokens() *[256]int32 {
+	var ids [256]int32
+	for b := range ids {
+		ids[b] = v.find(fmt.Sprintf("<0x%02X>", b))
+	}
+	return &ids
+}
+
+// vocabularyBuilder collects tokens.
+type vocabularyBuilder struct {
+	arena strings.Builder
+	spans []span
+	ids   []int32
+}
+
+type span struct{ from, to uint32 }
+
+// add takes a token; the text is copied.
+func (b *vocabularyBuilder) add(text []byte, id int) error {
+	if len(text) > maxTokenBytes {
+		return fmt.Errorf("the token %.40q… has %d bytes, more than the %d that are taken", text, len(text), maxTokenBytes)
+	}
+	from := uint32(b.arena.Len())
+	b.arena.Write(text)
+	b.spans = append(b.spans, span{from, uint32(b.arena.Len())})
+	b.ids = append(b.ids, int32(id))
+	return nil
+}
+
+// build returns the vocabulary of what was added. Two tokens of one text or of one id are an error.
+func (b *vocabularyBuilder) build() (*vocabulary, error) {
+	top := int32(-1)
+	for _, id := range b.ids {
+		top = max(top, id)
+	}
+	v := &vocabulary{
+		texts: make([]string, top+1),
+		has:   make([]bool, top+1),
+		size:  len(b.ids),
+		seed:  maphash.MakeSeed(),
+		slots: make([]uint32, 1<<bits.Len(uint(len(b.ids)*3/2))), // half of them stay free, a third at least
+	}
+	arena := b.arena.String()
+	for i, id := range b.ids {
+		text := arena[b.spans[i].from:b.spans[i].to]
+		if v.has[id] {
+			return nil, fmt.Errorf("the tokens %.40q and %.40q have the same id %d", v.texts[id], text, id)
+		}
+		v.texts[id], v.has[id] = text, true
+		if err := v.place(text, id); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+func (v *vocabulary) place(text string, id int32) error {
+	hash := v.hash(text)
+	mask, tag := uint64(len(v.slots)-1), tagOf(hash)
+	at := hash & mask
+	for ; v.slots[at] != 0; at = (at + 1) & mask {
+		if v.slots[at]&^idMask == tag {
+			if other := idIn(v.slots[at]); v.texts[other] == text {
+				return fmt.Errorf("the token %.40q stands there twice, with the ids %d and %d", text, other, id)
+			}
+		}
+	}
+	v.slots[at] = tag | uint32(id+1)
+	return nil
+}
+
+// readVocabulary reads the vocab object of a model, {"token": id, …}.
+func readVocabulary(raw []byte) (*vocabulary, error) {
+	var b vocabularyBuilder
+	b.arena.Grow(len(raw) / 2) // quotes, ids and commas are the other half
+	w := walker{data: raw}
+	err := w.object(func(token []byte) error {
+		id, err := w.whole(maxID)
+		if err != nil {
+			return fmt.Errorf("the id of token %.40q: %w", token, err)
+		}
+		return b.add(token, id)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.build()
+}

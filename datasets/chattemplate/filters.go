@@ -1,0 +1,226 @@
+package chattemplate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// filter applies a filter to args[0]. One that is missing here is refused.
+func (r *run) filter(name string, args []any, named map[string]any) (any, error) {
+	if name == "tojson" {
+		v, err := tojson(r, args, named)
+		if s, ok := v.(string); ok && err == nil {
+			err = r.long(len(s))
+		}
+		return v, err
+	}
+	f, parameters := lookup(name)
+	if f == nil {
+		return nil, fmt.Errorf("filter %s is not supported", name)
+	}
+	given, err := place(parameters, args[1:], named)
+	if err == nil {
+		var v any
+		if v, err = f(r, args[0], given); err == nil {
+			return v, nil
+		}
+	}
+	return nil, fmt.Errorf("filter %s: %w", name, err)
+}
+
+// missing stands for an argument that was not given.
+type missing struct{}
+
+// place puts arguments into the order of the parameters.
+func place(parameters string, args []any, named map[string]any) ([]any, error) {
+	if parameters == "*" {
+		attribute, found := named["attribute"]
+		switch {
+		case len(named) == 0:
+			return args, nil
+		case found && len(named) == 1 && len(args) == 0:
+			return []any{missing{}, attribute}, nil
+		}
+		return nil, fmt.Errorf("these arguments are not supported")
+	}
+	names := strings.Fields(parameters)
+	if len(args) > len(names) {
+		return nil, fmt.Errorf("%d arguments are too many", len(args))
+	}
+	out := slices.Clone(args)
+	for len(out) < len(names) {
+		out = append(out, missing{})
+	}
+	for name, v := range named {
+		i := slices.Index(names, name)
+		if i < 0 || i < len(args) {
+			return nil, fmt.Errorf("unknown argument %q", name)
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+type filterFunction func(r *run, v any, args []any) (any, error)
+
+// lookup returns a filter and its parameters; "*" takes what comes.
+func lookup(name string) (filterFunction, string) {
+	switch name {
+	case "length", "count":
+		return filterLength, ""
+	case "string":
+		return func(_ *run, v any, _ []any) (any, error) { return text(v) }, ""
+	case "trim":
+		return filterTrim, "chars"
+	case "upper", "lower", "title", "capitalize":
+		return func(_ *run, v any, _ []any) (any, error) { return filterCase(v, name) }, ""
+	case "replace":
+		return filterReplace, "old new count"
+	case "join":
+		return filterJoin, "d attribute"
+	case "indent":
+		return filterIndent, "width first blank"
+	case "default", "d":
+		return filterDefault, "default_value boolean"
+	case "first", "last":
+		return func(r *run, v any, _ []any) (any, error) { return filterEnd(r, v, name) }, ""
+	case "list":
+		return filterList, ""
+	case "items":
+		return filterItems, ""
+	case "dictsort":
+		return filterDictSort, "case_sensitive by reverse"
+	case "sort":
+		return filterSort, "reverse case_sensitive attribute"
+	case "reverse":
+		return filterReverse, ""
+	case "int":
+		return filterInt, "default"
+	case "float":
+		return filterFloat, "default"
+	case "unique":
+		return filterUnique, "case_sensitive attribute"
+	case "abs":
+		return filterAbs, ""
+	case "map":
+		return filterMap, "*"
+	case "select", "reject", "selectattr", "rejectattr":
+		return func(r *run, v any, args []any) (any, error) { return filterSelect(r, v, args, name) }, "*"
+	}
+	return nil, ""
+}
+
+func given(v any) bool { _, none := v.(missing); return !none }
+
+// or is a given argument's value, or another.
+func or(v, other any) any {
+	if given(v) {
+		return v
+	}
+	return other
+}
+
+func filterLength(_ *run, v any, _ []any) (any, error) {
+	switch v := v.(type) {
+	case undefined:
+		return 0, nil
+	case string:
+		return len([]rune(v)), nil
+	case *list:
+		return len(v.items), nil
+	case *dict:
+		return len(v.keys), nil
+	}
+	return nil, fmt.Errorf("%s has no length", typeName(v))
+}
+
+func filterDefault(_ *run, v any, args []any) (any, error) {
+	if isUndefined(v) || truth(or(args[1], false)) && !truth(v) {
+		return or(args[0], ""), nil
+	}
+	return v, nil
+}
+
+func filterEnd(r *run, v any, which string) (any, error) {
+	if s, ok := v.(*stream); ok {
+		if which == "last" {
+			return nil, fmt.Errorf("a generator has no last item")
+		}
+		if len(s.items) == 0 {
+			return undefined{"item"}, nil
+		}
+		first := s.items[0]
+		s.items = s.items[1:]
+		return first, nil
+	}
+	if isUndefined(v) && which == "last" {
+		return nil, fmt.Errorf("%s has no last item", typeName(v))
+	}
+	items, err := r.iterate(v)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(items) == 0:
+		return undefined{"item"}, nil
+	case which == "first":
+		return items[0], nil
+	}
+	return items[len(items)-1], nil
+}
+
+func filterList(r *run, v any, _ []any) (any, error) {
+	items, err := r.iterate(v)
+	return newList(items), err
+}
+
+func filterReverse(r *run, v any, _ []any) (any, error) {
+	switch v.(type) {
+	case string, *list, *dict:
+	default:
+		return nil, fmt.Errorf("%s cannot be reversed", typeName(v))
+	}
+	items, err := r.iterate(v)
+	if err != nil {
+		return nil, err
+	}
+	items = slices.Clone(items)
+	slices.Reverse(items)
+	if _, ok := v.(string); ok {
+		return strings.Join(strungOrEmpty(items), ""), nil
+	}
+	return &stream{items}, nil
+}
+
+// strungOrEmpty is for items that are strings.
+func strungOrEmpty(items []any) []string {
+	out := make([]string, len(items))
+	for i, v := range items {
+		out[i], _ = v.(string)
+	}
+	return out
+}
+
+func filterItems(_ *run, v any, _ []any) (any, error) {
+	switch v := v.(type) {
+	case undefined:
+		return &stream{}, nil
+	case *dict:
+		return &stream{v.pairs()}, nil
+	}
+	return nil, fmt.Errorf("%s has no items", typeName(v))
+}
+
+func filterAbs(_ *run, v any, _ []any) (any, error) {
+	if i, ok := v.(int); ok {
+		return magnitude(i), nil
+	}
+	return nil, fmt.Errorf("of %s is not supported", typeName(v))
+}
+
+// isFilter tells whether a filter is supported.
+func isFilter(name string) bool {
+	f, _ := lookup(name)
+	return f != nil || name == "tojson"
+}

@@ -1,0 +1,72 @@
+package chattemplate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Who rendered, for labels next to prompts.
+const (
+	FromServer   = "server"   // the inference server, with the template it has itself
+	FromTemplate = "template" // this client, with the template beside the tokenizer
+)
+
+// ErrAbsent means that a renderer is not there at all, as with a server that offers no rendering.
+var ErrAbsent = errors.New("no rendering of chats is offered")
+
+// Named is a renderer that can say who it is.
+type Named interface {
+	Renderer
+	Source() string
+}
+
+// First renders with the first of several renderers that is there, and stays with it: a run must not mix two. It is safe
+// for concurrent use.
+type First struct {
+	among []Named
+
+	mu     sync.Mutex // guards chosen
+	chosen Named
+}
+
+// NewFirst tries renderers in the order given.
+func NewFirst(among ...Named) *First { return &First{among: among} }
+
+// Source says who renders; "" before the first chat was rendered.
+func (f *First) Source() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.chosen == nil {
+		return ""
+	}
+	return f.chosen.Source()
+}
+
+// Render renders a chat. When none of the renderers is there, the error matches ErrAbsent.
+func (f *First) Render(ctx context.Context, in Input) (string, error) {
+	f.mu.Lock()
+	chosen := f.chosen
+	if chosen != nil {
+		f.mu.Unlock()
+		return chosen.Render(ctx, in)
+	}
+	defer f.mu.Unlock() // others wait until it is known who renders
+	var errs []error
+	for _, r := range f.among {
+		s, err := r.Render(ctx, in)
+		if errors.Is(err, ErrAbsent) {
+			errs = append(errs, err)
+			continue
+		}
+		if err == nil {
+			f.chosen = r
+		}
+		return s, err
+	}
+	if len(errs) == 0 {
+		errs = append(errs, ErrAbsent)
+	}
+	return "", fmt.Errorf("chats cannot be rendered: %w; %s", errors.Join(errs...), wayOut)
+}

@@ -1,0 +1,128 @@
+package chattemplate
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+type goldenTemplate struct {
+	Name, Template string
+	Cases          []struct {
+		Name     string
+		Context  json.RawMessage
+		Expected *string
+		Error    string
+	}
+}
+
+// TestGolden renders what Jinja2 rendered. Every case of the templates here must come out equal, or be refused where
+// Jinja2 refuses it.
+func TestGolden(t *testing.T) {
+	golden(t, "testdata/chat-templates-own.jsonl.gz", true)
+}
+
+// TestGoldenThirdParty does the same with templates that are not ours to hand on, where BENCHTOP_GOLDEN names a folder
+// with them, or one with a folder tokenizers. A template may be refused; what is rendered must be right.
+func TestGoldenThirdParty(t *testing.T) {
+	more := os.Getenv("BENCHTOP_GOLDEN")
+	if more == "" {
+		return
+	}
+	for _, folder := range []string{more, filepath.Join(more, "tokenizers")} {
+		files, err := filepath.Glob(filepath.Join(folder, "chat-templates-*.jsonl.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			golden(t, file, false)
+		}
+	}
+}
+
+func golden(t *testing.T, file string, all bool) {
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal, refused, refusedRight, cases := 0, 0, 0, 0
+	lines := bufio.NewScanner(z)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var g goldenTemplate
+		if err := json.Unmarshal(lines.Bytes(), &g); err != nil {
+			t.Fatal(err)
+		}
+		template, broken := New(g.Template, map[string]string{"bos_token": "<s>", "eos_token": "</s>"})
+		for _, c := range g.Cases {
+			cases++
+			got, err := "", broken
+			if broken == nil {
+				got, err = template.Clock(goldenNow).Render(t.Context(), goldenInput(t, c.Context))
+			}
+			switch {
+			case c.Expected == nil && err == nil:
+				t.Errorf("%s, %s: rendered %q, although Jinja2 refuses it: %s", g.Name, c.Name, got, c.Error)
+			case c.Expected == nil:
+				refusedRight++
+			case err != nil && (all || !strings.Contains(err.Error(), "--skip-chat-template")):
+				t.Errorf("%s, %s: %v", g.Name, c.Name, err)
+			case err != nil:
+				refused++
+				t.Logf("%s, %s: refused: %v", g.Name, c.Name, err)
+			case got != *c.Expected:
+				t.Errorf("%s, %s: WRONG:\n%q\nwant\n%q", g.Name, c.Name, got, *c.Expected)
+			default:
+				equal++
+			}
+		}
+	}
+	if err := lines.Err(); err != nil || cases == 0 {
+		t.Fatalf("%d cases: %v", cases, err)
+	}
+	t.Logf("%s: %d cases, %d equal, %d refused as Jinja2 does, %d refused though Jinja2 renders them", file, cases, equal, refusedRight, refused)
+}
+
+func goldenNow() time.Time { return time.Date(2026, 11, 20, 9, 8, 7, 0, time.UTC) }
+
+// goldenInput takes apart what a template sees. The rest of the context are arguments.
+func goldenInput(t *testing.T, raw json.RawMessage) Input {
+	context, err := readJSON(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := newDict()
+	var in Input
+	for i, k := range context.(*dict).keys {
+		p := printer{item: ", ", key: ": "}
+		if err := p.write(context.(*dict).at(i), 0); err != nil {
+			t.Fatal(err)
+		}
+		switch k {
+		case "messages":
+			in.Messages = json.RawMessage(p.String())
+		case "tools":
+			in.Tools = json.RawMessage(p.String())
+		default:
+			if err := rest.set(k, context.(*dict).at(i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	p := printer{item: ", ", key: ": "}
+	if err := p.write(rest, 0); err != nil {
+		t.Fatal(err)
+	}
+	in.Arguments = json.RawMessage(p.String())
+	return in
+}

@@ -1,0 +1,34 @@
+package chattemplate
+
+import (
+	"strings"
+	"testing"
+)
+
+// A template comes with a model that somebody downloaded. None may take the time and memory of the program that measures.
+func TestCostIsBounded(t *testing.T) {
+	const (
+		doubled  = "{% set n = namespace(a=[], b=[]) %}{% for i in range(99) %}{% set n.a = [n.a, n.a] %}{% set n.b = [n.b, n.b] %}{% endfor %}"
+		nested   = "{% set n = namespace(a=[], b=[]) %}{% for i in range(999) %}{% set n.a = [n.a] %}{% set n.b = [n.b] %}{% endfor %}"
+		megabyte = "{% set s = 'x' * 1000000 %}"
+	)
+	for _, c := range []struct{ source, why string }{
+		{doubled + "{{ n.a }}", "too long a text"},
+		{doubled + "{{ n.a | tojson }}", "too long a text"},
+		{doubled + "{{ n.a == n.b }}", "compares too much"},
+		{doubled + "{{ n.a in [n.b] }}", "compares too much"},
+		{nested + "{{ n.a }}", "nested deeper than"},
+		{nested + "{{ n.a | tojson }}", "nested deeper than"},
+		{nested + "{{ n.a == n.b }}", "nested deeper than"},
+		{megabyte + "{{ range(100000) | join(s) }}", "too long a text"},
+		{megabyte + "{{ s.join(('y ' * 1000).split()) }}", "too long a text"},
+		{megabyte + "{{ ('\\n' * 1000) | indent(s) }}", "too long a text"},
+		{megabyte + "{{ [1] | tojson(indent=s) }}", "too wide"},
+		{megabyte + "{{ (s * 16).split('x') | length }}", "runs too long"},
+	} {
+		got, err := render(t, c.source, hi, "")
+		if err == nil || !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%.160s: %.40q and %v, want an error with %q", c.source, got, err, c.why)
+		}
+	}
+}

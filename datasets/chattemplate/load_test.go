@@ -1,0 +1,46 @@
+package chattemplate
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+func TestLoad(t *testing.T) {
+	const both = `{"bos_token": "<b>", "chat_template": [{"name": "default", "template": "d"}, {"name": "tool_use", "template": "t{{ bos_token }}"}]}`
+	for _, c := range []struct {
+		name  string
+		files Files
+		tools string
+		want  string // "" for no template
+		err   string
+	}{
+		{name: "nothing"},
+		{name: "no template", files: Files{Config: []byte(`{"chat_template": null, "bos_token": null}`)}},
+		{name: "config", files: Files{Config: []byte(`{"chat_template": "c{{ eos_token }}", "eos_token": {"content": "</s>"}}`)}, want: "c</s>"},
+		{name: "special tokens beside", files: Files{Config: []byte(`{"chat_template": "{{ bos_token }}{{ unk_token }}", "bos_token": "a"}`),
+			SpecialTokens: []byte(`{"bos_token": "b", "unk_token": "u"}`)}, want: "au"},
+		{name: "extra tokens", files: Files{Config: []byte(`{"chat_template": "{{ image_token }}", "extra_special_tokens": {"image_token": "<i>"}}`)}, want: "<i>"},
+		{name: "extra tokens without names", files: Files{Config: []byte(`{"chat_template": "x", "extra_special_tokens": ["<i>"]}`)}, want: "x"},
+		{name: "a file of its own", files: Files{Jinja: []byte("\ufeffj"), JSON: []byte(`{"chat_template": "k"}`), Config: []byte(both)}, want: "j"},
+		{name: "JSON", files: Files{JSON: []byte(`{"chat_template": "k"}`), Config: []byte(both)}, want: "k"},
+		{name: "default", files: Files{Config: []byte(both)}, want: "d"},
+		{name: "tools", files: Files{Config: []byte(both)}, tools: "[]", want: "t<b>"},
+		{name: "no default", files: Files{Config: []byte(`{"chat_template": [{"name": "rag", "template": "r"}]}`)}, err: "default"},
+		{name: "broken template", files: Files{Jinja: []byte("{{")}, err: "model org/m: chat template: line 1: a tag without its end; let the server render"},
+		{name: "broken config", files: Files{Config: []byte(`{"chat`)}, err: "tokenizer_config.json: unexpected end"},
+		{name: "broken map", files: Files{SpecialTokens: []byte(`[]`)}, err: "special_tokens_map.json"},
+		{name: "broken JSON", files: Files{JSON: []byte(`x`)}, err: "chat_template.json"},
+		{name: "a number", files: Files{Config: []byte(`{"chat_template": 1}`)}, err: "neither a text nor a list"},
+		{name: "half a list", files: Files{Config: []byte(`{"chat_template": [{"name": "x"}]}`)}, err: "lacks"},
+	} {
+		l, err := Load("org/m", c.files)
+		got := ""
+		if l != nil && err == nil {
+			got, err = l.Render(t.Context(), Input{Messages: json.RawMessage(hi), Tools: json.RawMessage(c.tools)})
+		}
+		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: %q and %v, want %q and %q", c.name, got, err, c.want, c.err)
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package chattemplate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// printer writes JSON as Python's json.dumps does with ensure_ascii=False.
+type printer struct {
+	strings.Builder
+	indent    string
+	lines     bool // a line for each member
+	item, key string
+	sort      bool
+	escape    bool // everything outside ASCII
+}
+
+// tojson is the filter of the name.
+func tojson(r *run, args []any, named map[string]any) (any, error) {
+	p := printer{item: ", ", key: ": "}
+	given := map[string]any{}
+	for i, name := range []string{"ensure_ascii", "indent", "separators", "sort_keys"} {
+		if i+1 < len(args) {
+			given[name] = args[i+1]
+		}
+	}
+	for name, v := range named {
+		given[name] = v
+	}
+	for name, v := range given {
+		switch name {
+		case "ensure_ascii":
+			p.escape = truth(v)
+		case "sort_keys":
+			p.sort = truth(v)
+		case "indent":
+			if err := p.setIndent(v); err != nil {
+				return nil, err
+			}
+		case "separators":
+			if err := p.setSeparators(v); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, fmt.Errorf("filter tojson: unknown argument %q", name)
+		}
+	}
+	if p.lines && given["separators"] == nil {
+		p.item = ","
+	}
+	if err := p.write(args[0], 0); err != nil {
+		return nil, fmt.Errorf("filter tojson: %w", err)
+	}
+	return p.String(), r.long(p.Len())
+}
+
+const widestIndent = 100
+
+func (p *printer) setIndent(v any) error {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case string:
+		if len(v) > widestIndent {
+			return fmt.Errorf("filter tojson: indent of %d bytes is too wide", len(v))
+		}
+		p.indent, p.lines = v, true
+		return nil
+	case int:
+		if v > widestIndent {
+			return fmt.Errorf("filter tojson: indent %d is too wide", v)
+		}
+		p.indent, p.lines = strings.Repeat(" ", max(v, 0)), true
+		return nil
+	}
+	return fmt.Errorf("filter tojson: indent by a %s", typeName(v))
+}
+
+func (p *printer) setSeparators(v any) error {
+	if v == nil {
+		return nil
+	}
+	pair, ok := v.(*list)
+	if !ok || pair.kind > isTuple || len(pair.items) != 2 {
+		return fmt.Errorf("filter tojson: separators that are no pair")
+	}
+	item, ok := pair.items[0].(string)
+	key, fine := pair.items[1].(string)
+	if !ok || !fine {
+		return fmt.Errorf("filter tojson: separators that are no text")
+	}
+	p.item, p.key = item, key
+	return nil
+}
+
+func (p *printer) write(v any, depth int) error {
+	switch {
+	case p.Len() > maxOutput:
+		return errTooLong
+	case depth > maxNesting:
+		return errTooDeep
+	}
+	switch v := v.(type) {
+	case nil:
+		p.WriteString("null")
+	case bool:
+		p.WriteString(strconv.FormatBool(v))
+	case int:
+		p.WriteString(strconv.Itoa(v))
+	case float64:
+		p.WriteString(jsonFloat(v))
+	case string:
+		p.quote(v)
+	case *list:
+		if v.kind > isTuple {
+			return fmt.Errorf("a %s has no form in JSON", typeName(v))
+		}
+		return p.group("[]", len(v.items), depth, func(i int) error { return p.write(v.items[i], depth+1) })
+	case *dict:
+		return p.object(v, depth)
+	default:
+		return fmt.Errorf("a %s has no form in JSON", typeName(v))
+	}
+	return nil
+}
+
+func jsonFloat(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "NaN"
+	case math.IsInf(v, 1):
+		return "Infinity"
+	case math.IsInf(v, -1):
+		return "-Infinity"
+	}
+	return floatText(v)
+}
+
+func (p *printer) object(d *dict, depth int) error {
+	keys := d.keys
+	if p.sort {
+		keys = slices.Clone(keys)
+		for _, k := range keys {
+			if _, ok := k.(string); !ok {
+				return fmt.Errorf("sorting keys that are no text is not supported")
+			}
+		}
+		slices.SortFunc(keys, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+	}
+	return p.group("{}", len(keys), depth, func(i int) error {
+		switch k := keys[i].(type) {
+		case string:
+			p.quote(k)
+		case nil:
+			p.WriteString(`"null"`)
+		case bool:
+			p.WriteString(strconv.Quote(strconv.FormatBool(k)))
+		case int:
+			p.WriteString(strconv.Quote(strconv.Itoa(k)))
+		case float64:
+			p.WriteString(strconv.Quote(jsonFloat(k)))
+		}
+		p.WriteString(p.key)
+		v, _ := d.get(keys[i])
+		return p.write(v, depth+1)
+	})
+}
+
+// group writes the members of a list or an object between its marks.
+func (p *printer) group(marks string, n, depth int, member func(i int) error) error {
+	p.WriteByte(marks[0])
+	for i := range n {
+		if i > 0 {
+			p.WriteString(p.item)
+		}
+		p.newline(depth + 1)
+		if err := member(i); err != nil {
+			return err
+		}
+	}
+	if n > 0 {
+		p.newline(depth)
+	}
+	p.WriteByte(marks[1])
+	return nil
+}
+
+func (p *printer) newline(depth int) {
+	if p.lines {
+		p.WriteByte('\n')
+		for range depth {
+			p.WriteString(p.indent)
+		}
+	}
+}
+
+func (p *printer) quote(s string) {
+	const named, escapes = "\"\\\n\r\t\f\b", `"\nrtfb`
+	p.WriteByte('"')
+	for _, r := range s {
+		i := -1
+		if r < 0x80 {
+			i = strings.IndexByte(named, byte(r))
+		}
+		switch {
+		case i >= 0:
+			p.WriteByte('\\')
+			p.WriteByte(escapes[i])
+		case r < 0x20 || p.escape && r >= 0x7f && r < 0x10000:
+			fmt.Fprintf(p, `\u%04x`, r)
+		case p.escape && r >= 0x10000:
+			fmt.Fprintf(p, `\u%04x\u%04x`, 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff)
+		default:
+			p.WriteRune(r)
+		}
+	}
+	p.WriteByte('"')
+}

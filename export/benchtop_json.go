@@ -20,6 +20,7 @@ func benchtopObject(r *metrics.Report) object {
 		{"seed", p.Seed},
 		{"definitions", definitions(p.Definitions)},
 		{"dataset", p.Dataset},
+		{"cache", orNull(p.Cache)},
 		{"load", p.Load},
 		{"stages", each(p.Stages, stage)},
 		{"ramp", ramp(p.Ramp)},

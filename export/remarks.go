@@ -14,7 +14,7 @@ import (
 // with an empty line, or writes nothing at all if there is nothing to say.
 func Remarks(w io.Writer, r metrics.Report) error {
 	text := interruptedRemark(&r) + notSentRemark(&r) + damageRemark(&r) + warmupRemark(&r) + steeredRemark(&r) +
-		objectivesRemark(&r) + heldRemark(&r) +
+		objectivesRemark(&r) + heldRemark(&r) + cacheRemark(&r) +
 		pacingRemark(&r) + failuresRemark(&r) + tokensRemark("Input", r.InputSources, r.Completed) +
 		tokensRemark("Output", r.OutputSources, r.Completed) + redialsRemark(&r) + clientRemarks(&r) +
 		steadyRemark(&r) + gpusRemark(&r) + priceRemark(&r) + gatesRemark(&r)
@@ -132,6 +132,21 @@ func failuresRemark(r *metrics.Report) string {
 		b.WriteString(strings.TrimRight(cut(line, textWidth), " ") + "\n")
 	}
 	return b.String()
+}
+
+// cacheRemark says that earlier runs were kept out of the server's prefix cache, and that it knew prompts all the same, which
+// makes every figure too good.
+func cacheRemark(r *metrics.Report) string {
+	text := ""
+	if r.Plan.Cache != "" {
+		text = remark("Prefix cache: %s, to keep earlier runs out.", Clean(r.Plan.Cache))
+	}
+	for i := range r.Events {
+		if r.Events[i].Mark == metrics.CacheMark {
+			return text + remark("Prefix cache: %s.", cut(Clean(r.Events[i].Text), 5*textWidth))
+		}
+	}
+	return text
 }
 
 func tokensRemark(which string, sources map[metrics.TokenSource]int, completed int) string {

@@ -22,7 +22,7 @@ func remarks(t *testing.T, r metrics.Report) string {
 
 func TestRemarks(t *testing.T) {
 	run, qs := sampleRun()
-	run.Reason, run.Unsent = "SIGTERM", 3
+	run.Reason, run.Unsent, run.Plan.Cache = "SIGTERM", 3, "cold cache (cache_salt)"
 	qs[0].Redials = 2
 	qs[1].OutputSource = metrics.TokensFromChunks
 	qs[2].OutputSource, qs[2].InputSource = metrics.TokensFromEstimate, metrics.TokensUnknown
@@ -62,6 +62,20 @@ func TestRemarkOnWhatWasNotSent(t *testing.T) {
 		if got := remarks(t, r); strings.Contains(got, "The time") || !strings.Contains(got, "Interrupted: q.") {
 			t.Errorf("interrupted: got %q", got)
 		}
+	}
+}
+
+// A cache that knew the prompts makes the figures too good: the report says so where there is no dashboard to read it from.
+func TestRemarkOnAWarmCache(t *testing.T) {
+	knew := metrics.Event{Level: metrics.Warn, Mark: metrics.CacheMark, Text: "the server's prefix cache knew 98% \x1b[1mof the tokens"}
+	r := metrics.Report{Events: []metrics.Event{{Text: "another", Mark: "stage"}, knew, knew}}
+	const want = "Prefix cache: the server's prefix cache knew 98% of the tokens.\n"
+	if got := remarks(t, r); got != "\n"+want {
+		t.Errorf("got %q", got)
+	}
+	r.Plan.Cache = "cold cache (cache_salt)"
+	if got := remarks(t, r); got != "\nPrefix cache: cold cache (cache_salt), to keep earlier runs out.\n"+want {
+		t.Errorf("cold: got %q", got)
 	}
 }
 

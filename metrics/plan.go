@@ -25,8 +25,10 @@ type Plan struct {
 	// Dataset in words for a person, and how its tokens were counted.
 	Dataset     string      `json:"dataset"`
 	InputSource TokenSource `json:"input_token_source"`
-	Seed        int64       `json:"seed"`
-	IgnoreEOS   bool        `json:"ignore_eos,omitempty"`
+	// Cache says, in words, what keeps the server from knowing prompts of earlier runs; "" for nothing.
+	Cache     string `json:"cache,omitempty"`
+	Seed      int64  `json:"seed"`
+	IgnoreEOS bool   `json:"ignore_eos,omitempty"`
 
 	// NumPrompts is the number asked for, Requests the number the schedule will send; 0 means as many as fit Duration.
 	NumPrompts int           `json:"num_prompts"`

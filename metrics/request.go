@@ -20,6 +20,8 @@ const (
 	TokensFromIDs TokenSource = "token_ids"
 	// TokensFromServer: the server's tokenizer, asked apart from the request.
 	TokensFromServer TokenSource = "server_tokenizer"
+	// TokensFromTokenizer: the model's tokenizer, on the machine of the client.
+	TokensFromTokenizer TokenSource = "tokenizer"
 	// TokensFromChunks: one token for each chunk that carried output.
 	TokensFromChunks TokenSource = "chunks"
 	// TokensFromEstimate: a guess from the length of the text.

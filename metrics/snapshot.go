@@ -55,6 +55,10 @@ type Event struct {
 	Objectives *SLO
 }
 
+// CacheMark is the mark of the event by which a run says that the server's prefix cache knew more than the prompts have in
+// common.
+const CacheMark = "cache"
+
 // Snapshot is a run so far. It is immutable: whoever holds one may keep it and read it from any goroutine.
 type Snapshot struct {
 	// At is when it was taken.

@@ -248,18 +248,40 @@ func phase(s *metrics.Snapshot) []span {
 
 const between = " · "
 
-// planParts are the target, the model, the data set and the load, the most telling last to go.
+// planParts are the target, the model, that the cache was cold, the load, who counts tokens, and the data set, the most telling
+// last to go. What the data set says at length comes before it in short, for there is seldom room for all of it.
 func planParts(p *metrics.Plan) []string {
 	if p == nil {
 		return nil
 	}
 	var out []string
-	for _, s := range []string{strings.TrimPrefix(p.BaseURL, "http://"), p.ModelID, p.Load, p.Dataset} {
+	for _, s := range []string{strings.TrimPrefix(p.BaseURL, "http://"), p.ModelID, cacheInShort(p), p.Load, counts(p.InputSource), p.Dataset} {
 		if s = sanitize(s); s != "" {
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// cacheInShort leaves out what the cold cache costs; the log and the report say it.
+func cacheInShort(p *metrics.Plan) string {
+	short, _, _ := strings.Cut(p.Cache, " (")
+	return short
+}
+
+// counts says in short who counts the tokens of prompts, "" where nobody said.
+func counts(by metrics.TokenSource) string {
+	switch by {
+	case metrics.TokensFromTokenizer:
+		return "tokens by tokenizer"
+	case metrics.TokensFromServer:
+		return "tokens by server"
+	case metrics.TokensFromIDs:
+		return "token ids"
+	case metrics.TokensFromEstimate:
+		return "tokens estimated"
+	}
+	return ""
 }
 
 // fit joins parts to at most w columns: first the longest lose their middle, by no more than they must, then the last go.

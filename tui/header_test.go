@@ -31,6 +31,27 @@ func TestFitUsesTheRoom(t *testing.T) {
 	}
 }
 
+// Who counts tokens, and that the cache is cold, is said on a terminal of ordinary width, not only where the data set fits, too.
+func TestHeaderSaysWhoCounts(t *testing.T) {
+	p := &metrics.Plan{
+		BaseURL: "http://127.0.0.1:8000", ModelID: "sim-8b", Load: "10 req/s (Poisson)", Cache: "cold cache (about 13 tokens before each prompt)",
+		Dataset: "random: 300 tokens in after a prefix of 0, 40 tokens out, as text, tokens by the server's tokenizer",
+	}
+	for by, want := range map[metrics.TokenSource]string{
+		metrics.TokensFromTokenizer: "tokens by tokenizer", metrics.TokensFromServer: "tokens by server", metrics.TokensFromIDs: "token ids",
+		metrics.TokensFromEstimate: "tokens estimated",
+	} {
+		p.InputSource = by
+		if got, want := fit(planParts(p), 79), "127.0.0.1:8000 · sim-8b · cold cache · 10 req/s (Poisson) · "+want; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	p.InputSource, p.Cache = "", ""
+	if got := fit(planParts(p), 50); got != "127.0.0.1:8000 · sim-8b · 10 req/s (Poisson)" {
+		t.Errorf("nothing said: got %q", got)
+	}
+}
+
 // A run that was stopped does not look like one that did all it was to do.
 func TestStateOfAnEndedRun(t *testing.T) {
 	s := done()

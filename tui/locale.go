@@ -1,6 +1,12 @@
 package tui
 
-import "strings"
+import (
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+)
 
 // PlainTerminal says whether a terminal is better served with Options.ASCII, going by its environment: because the locale
 // is not UTF-8, or because it is Linux' own console, whose font has neither braille nor most blocks. Where no locale is
@@ -26,4 +32,17 @@ func isUTF8(locale string) bool {
 		set = locale
 	}
 	return strings.EqualFold(strings.ReplaceAll(set, "-", ""), "utf8")
+}
+
+// Columns is the width of the terminal that w writes to; 0 if it is none.
+func Columns(w io.Writer) int {
+	f, ok := w.(*os.File)
+	if !ok {
+		return 0
+	}
+	width, _, err := term.GetSize(f.Fd())
+	if err != nil {
+		return 0
+	}
+	return width
 }

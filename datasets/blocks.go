@@ -14,8 +14,6 @@ const blockPrompts = 1000
 // Blocks is random prompts without end, for runs that a clock ends: blocks of 1000 prompts, each what Random gives for
 // the seed plus the number of the block. Request ids number on from block to block.
 type Blocks struct {
-	o     RandomOptions
-	tok   tokenizer.Tokenizer
 	block *Random
 	miss  int // of earlier blocks
 }
@@ -27,7 +25,7 @@ func NewBlocks(o RandomOptions, tok tokenizer.Tokenizer) (*Blocks, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Blocks{o: o, tok: tok, block: first}, nil
+	return &Blocks{block: first}, nil
 }
 
 // Next makes the next request. It never returns io.EOF.
@@ -36,11 +34,10 @@ func (b *Blocks) Next() (Conversation, error) {
 	if !errors.Is(err, io.EOF) {
 		return c, err
 	}
-	if b.o.Seed == math.MaxInt64 {
+	if b.block.o.Seed == math.MaxInt64 {
 		return Conversation{}, errors.New("dataset random: no seeds left; start from a smaller one")
 	}
-	b.o.Seed++
-	next, err := NewRandom(b.o, b.tok)
+	next, err := b.block.another(b.block.o.Seed + 1)
 	if err != nil {
 		return Conversation{}, err
 	}
@@ -49,6 +46,9 @@ func (b *Blocks) Next() (Conversation, error) {
 	b.block = next
 	return next.Next()
 }
+
+// Len is 0: there is no end.
+func (b *Blocks) Len() int { return 0 }
 
 // Miss is Random's, over all blocks so far.
 func (b *Blocks) Miss() int { return b.miss + b.block.miss }

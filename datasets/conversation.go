@@ -6,13 +6,18 @@
 // what the wire format is, nor how the answers are judged. Tokens are counted by whatever tokenizer.Counter it is given.
 package datasets
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Conversation is one user's turns, in order; a single prompt is a conversation of one turn. What its slices hold may
 // be shared with other conversations and must not be changed.
 type Conversation struct {
 	ID    string // request id: a prefix and a number; "" when the dataset gives none
 	Turns []Turn
+	// At is when a trace says that the conversation starts, from the start of the run; 0 where the data set has no times.
+	At time.Duration
 }
 
 // Turn is one prompt. It carries text or token ids, and possibly richer forms for back ends that speak chat.
@@ -29,4 +34,6 @@ type Turn struct {
 	Media json.RawMessage
 	// Messages is a whole chat message list, Media included. A chat back end sends it instead of Text and Media.
 	Messages json.RawMessage
+	// Overrides is an object whose members replace those of the request body, also those that the user set; nil for none.
+	Overrides json.RawMessage
 }

@@ -38,13 +38,16 @@ func TestFitGolden(t *testing.T) {
 				draw = func() int { return int(legacy.Randint(0, int64(c.Vocab))) }
 				next = func() string { return fmt.Sprint(legacy.Uint32()) }
 			}
-			text, ids, miss, err := fit(newToy(t, c.Tokenizer, c.Vocab, nil, 0), c.IDs, c.Target, c.Retries, draw)
-			if err != nil {
-				t.Fatal(err)
+			tok := newToy(t, c.Tokenizer, c.Vocab, nil, 0)
+			f := &fitting{ids: c.IDs, target: c.Target, retries: c.Retries}
+			f.advance(tok)
+			f.settle(tok, draw)
+			if f.err != nil {
+				t.Fatal(f.err)
 			}
-			same(t, "text", text, c.Text)
-			same(t, "ids", ids, c.Fitted)
-			same(t, "tokens missed", miss, c.Miss)
+			same(t, "text", f.text, c.Text)
+			same(t, "ids", f.ids, c.Fitted)
+			same(t, "tokens missed", f.miss, c.Miss)
 			same(t, "next raw draw", next(), string(c.NextRaw))
 		})
 	}

@@ -32,3 +32,31 @@ func oversample(requests []Conversation, want int, seed int64, idPrefix string, 
 	}
 	return requests, nil
 }
+
+// sampling is how the turns picked from a file become a data set.
+type sampling struct {
+	want         int
+	noOversample bool
+	seed         int64
+	idPrefix     string
+}
+
+// list numbers the turns and repeats some of them if more are wanted. kind says, for the description, what the turns were
+// picked from.
+func (s sampling) list(dataset string, turns []Turn, kind string, py *numpy.Python) (*List, error) {
+	all := make([]Conversation, len(turns))
+	for i, turn := range turns {
+		all[i] = Conversation{ID: s.idPrefix + strconv.Itoa(i), Turns: []Turn{turn}}
+	}
+	if !s.noOversample {
+		var err error
+		if all, err = oversample(all, s.want, s.seed, s.idPrefix, py); err != nil {
+			return nil, err
+		}
+	}
+	about := fmt.Sprintf("%s: %d prompts of %s", dataset, len(turns), kind)
+	if repeated := len(all) - len(turns); repeated > 0 {
+		about += fmt.Sprintf(", %d of them repeated", repeated)
+	}
+	return &List{all: all, about: about}, nil
+}

@@ -10,13 +10,16 @@ import (
 )
 
 // Random is a source of prompts made of random tokens, those of vLLM's random dataset for the same seed and tokenizer.
-// With a tokenizer the prompts are text; without one they are token ids. They are made as they are asked for, so a
-// large number of prompts costs neither memory nor a long wait before the first.
+// With a tokenizer the prompts are text; without one they are token ids. They are made as they are asked for, a few ahead
+// of need, so a large number of prompts costs neither memory nor a long wait before the first.
 type Random struct {
-	o     RandomOptions
-	tok   tokenizer.Tokenizer // nil: prompts are ids
-	vocab Vocabulary
-	ids   []int // those prompts may hold, ascending
+	name    string
+	o       RandomOptions
+	tok     tokenizer.Tokenizer // nil: prompts are ids
+	vocab   Vocabulary
+	assumed bool  // the vocabulary is not the model's own word
+	ids     []int // those prompts may hold, ascending
+	length  int   // input tokens wanted besides the special ones
 
 	// Lengths and offsets of all prompts are drawn before anything else, one kind after the other. Each kind keeps the
 	// generator as it stood at its beginning and draws again, prompt by prompt; gen stands behind all of them.
@@ -24,39 +27,57 @@ type Random struct {
 	gen                      numpy.Generator
 
 	prefix []int // what all prompts begin with, as the tokenizer gave it back
-	made   int   // prompts so far
-	number int   // of the next request id
+	ahead  ahead
+	begun  int // prompts that ahead has taken
+	made   int // prompts so far
+	number int // of the next request id
 	miss   int
 }
 
 // NewRandom prepares the prompts that o describes. tok may be nil: prompts are then ids of o.Vocabulary, sent as they
-// are, and no room is left for special tokens, since a server adds none to ids.
+// are, and no room is left for special tokens, since a server adds none to ids. A tokenizer that does not know the size of
+// its vocabulary, as a server's, makes text of ids of o.Vocabulary.
 func NewRandom(o RandomOptions, tok tokenizer.Tokenizer) (*Random, error) {
-	vocab, specialTokens := o.Vocabulary, 0
+	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
+	specialTokens := 0
 	if tok != nil {
-		vocab = Vocabulary{Size: tok.VocabSize(), Special: tok.SpecialIDs()}
 		specialTokens = tok.SpecialTokensToAdd()
 		o.Vocabulary = Vocabulary{}
-	} else if !vocab.Known() {
-		vocab = AssumedVocabulary()
 	}
 	if err := o.validate(specialTokens); err != nil {
 		return nil, err
 	}
-	if err := vocab.validate(); err != nil {
-		return nil, fmt.Errorf("dataset random: %w", err)
-	}
-	r := &Random{o: o, tok: tok, vocab: vocab, ids: vocab.allowed()}
-	if err := r.start(max(0, o.InputLen-specialTokens)); err != nil {
+	r := &Random{name: "random", o: o, tok: tok, vocab: vocab, assumed: assumed, length: max(0, o.InputLen-specialTokens)}
+	if err := r.prepare(); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
+// prepare lists the ids and starts.
+func (r *Random) prepare() error {
+	if err := r.vocab.validate(); err != nil {
+		return fmt.Errorf("dataset %s: %w", r.name, err)
+	}
+	r.ids = r.vocab.IDs()
+	return r.start()
+}
+
+// another is the same prompts for another seed.
+func (r *Random) another(seed int64) (*Random, error) {
+	next := &Random{name: r.name, o: r.o, tok: r.tok, vocab: r.vocab, assumed: r.assumed, ids: r.ids, length: r.length}
+	next.o.Seed = seed
+	if err := next.start(); err != nil {
+		return nil, err
+	}
+	return next, nil
+}
+
 // start makes the draws that come before the first prompt.
-func (r *Random) start(inputLen int) error {
+func (r *Random) start() error {
 	r.gen = *numpy.NewGenerator(uint64(r.o.Seed))
-	inLo, inHi := bounds(inputLen, r.o.Ratio.Input)
+	r.ahead = ahead{tok: r.tok, begin: r.begin, draw: r.draw}
+	inLo, inHi := bounds(r.length, r.o.Ratio.Input)
 	outLo, outHi := bounds(r.o.OutputLen, r.o.Ratio.Output)
 	r.inputs = drawAhead(&r.gen, inLo, inHi+1, r.o.Prompts)
 	r.outputs = drawAhead(&r.gen, max(1, outLo), max(1, outHi)+1, r.o.Prompts)
@@ -68,13 +89,16 @@ func (r *Random) start(inputLen int) error {
 	for i := range prefix {
 		prefix[i] = r.ids[r.gen.Choice(len(r.ids))]
 	}
-	_, fitted, _, err := r.fit(prefix, r.o.PrefixLen)
-	if err != nil {
-		return fmt.Errorf("dataset random, prefix: %w", err)
+	f := fit(r.tok, prefix, r.o.PrefixLen, r.draw)
+	if f.err != nil {
+		return fmt.Errorf("dataset %s, prefix: %w", r.name, f.err)
 	}
-	r.prefix = fitted
+	r.prefix = f.ids
 	return nil
 }
+
+// draw gives an id of the whole vocabulary.
+func (r *Random) draw() int { return r.vocab.First + r.gen.Choice(r.vocab.Size) }
 
 // draws yields integers in [lo, hi) from a generator of its own.
 type draws struct {
@@ -126,38 +150,46 @@ func (r *Random) batch() (Turn, error) {
 	return all, nil
 }
 
-// prompt makes one prompt: the prefix, then allowed ids in a row, from the prompt's offset plus its number on, so that
-// equal offsets do not make equal prompts.
-func (r *Random) prompt() (Turn, error) {
-	length := r.inputs.next()
-	ids := make([]int, 0, len(r.prefix)+length)
-	ids = append(ids, r.prefix...)
-	at := (r.offsets.next() + r.made) % len(r.ids)
-	for left := length; left > 0; at = 0 {
-		run := min(left, len(r.ids)-at)
-		ids = append(ids, r.ids[at:at+run]...)
-		left -= run
+// begin is the next prompt as it is tried first: the prefix, then allowed ids in a row, from the prompt's offset plus its
+// number on, so that equal offsets do not make equal prompts.
+func (r *Random) begin() (ids []int, target int, ok bool) {
+	if r.begun == r.o.Prompts {
+		return nil, 0, false
 	}
-	text, ids, miss, err := r.fit(ids, r.o.PrefixLen+length)
+	length := r.inputs.next()
+	ids = append(make([]int, 0, len(r.prefix)+length), r.prefix...)
+	ids = appendRun(ids, r.ids, r.offsets.next()+r.begun, length)
+	r.begun++
+	return ids, r.o.PrefixLen + length, true
+}
+
+// appendRun appends length allowed ids in a row, from the one at offset on, around the end if need be.
+func appendRun(ids, allowed []int, offset, length int) []int {
+	for at := offset % len(allowed); length > 0; at = 0 {
+		run := min(length, len(allowed)-at)
+		ids = append(ids, allowed[at:at+run]...)
+		length -= run
+	}
+	return ids
+}
+
+// prompt makes one prompt.
+func (r *Random) prompt() (Turn, error) {
+	f, err := r.ahead.next()
 	if err != nil {
-		return Turn{}, fmt.Errorf("dataset random, prompt %d: %w", r.made, err)
+		return Turn{}, fmt.Errorf("dataset %s, prompt %d: %w", r.name, r.made, err)
 	}
 	r.made++
-	r.miss += miss
-	turn := Turn{Text: text, InputTokens: len(ids), MaxTokens: r.outputs.next()}
+	r.miss += f.miss
+	turn := Turn{Text: f.text, InputTokens: len(f.ids), MaxTokens: r.outputs.next()}
 	if r.tok == nil {
-		turn.TokenIDs = ids
+		turn.TokenIDs = f.ids
 	}
 	return turn, nil
 }
 
-// fit is the text for ids, and the ids that the tokenizer makes of it. Without a tokenizer ids are sent as they are.
-func (r *Random) fit(ids []int, target int) (string, []int, int, error) {
-	if r.tok == nil {
-		return "", ids, 0, nil
-	}
-	return fit(r.tok, ids, target, fitRetries, func() int { return r.gen.Choice(r.vocab.Size) })
-}
+// Len is how many requests there are in all.
+func (r *Random) Len() int { return (r.o.Prompts-1)/r.o.Batch + 1 }
 
 // Miss is by how many tokens the prompts made so far are longer (above 0) or shorter than wanted, all together. It is
 // other than 0 only with tokenizers whose text does not encode to the ids it was decoded from.
@@ -165,14 +197,7 @@ func (r *Random) Miss() int { return r.miss }
 
 // Description says in a line what the prompts are, for the head of a report.
 func (r *Random) Description() string {
-	prompts := "text"
-	if r.tok == nil {
-		prompts = fmt.Sprintf("token ids %d to %d", r.vocab.First, r.vocab.First+r.vocab.Size-1)
-		if !r.o.Vocabulary.Known() {
-			prompts += " (assumed: the model's vocabulary is not known)"
-		}
-	}
-	return fmt.Sprintf("random: %s in after a prefix of %d, %s out, as %s", r.inputs, r.o.PrefixLen, r.outputs, prompts)
+	return fmt.Sprintf("%s: %s in after a prefix of %d, %s out, as %s", r.name, r.inputs, r.o.PrefixLen, r.outputs, formOf(r.vocab, r.tok != nil, r.assumed))
 }
 
 // String gives the lengths drawn, in tokens.

@@ -34,39 +34,72 @@ func (o RandomOptions) Validate() error { return o.validate(0) }
 
 // validate knows how many special tokens the tokenizer adds to a prompt. They are part of the input length.
 func (o RandomOptions) validate(specialTokens int) error {
-	var errs []error
-	between := func(what string, value, lo, hi int) {
-		if value < lo || value > hi {
-			errs = append(errs, fmt.Errorf("%s %d must be between %d and %d", what, value, lo, hi))
-		}
-	}
-	between("number of prompts", o.Prompts, 1, math.MaxInt32)
-	between("input length", o.InputLen, 0, maxLen)
-	between("output length", o.OutputLen, 0, maxLen)
-	between("prefix length", o.PrefixLen, 0, maxLen)
-	between("batch size", o.Batch, 1, math.MaxInt32)
-	if o.Seed < 0 {
-		errs = append(errs, fmt.Errorf("seed %d must not be negative", o.Seed))
-	}
+	p := o.problems()
 	// vLLM looks at the shortest prompt before it looks at the ratio, so a ratio of 1 is refused for both reasons.
 	length := max(0, o.InputLen-specialTokens)
 	if shortest := float64(o.PrefixLen) + math.Floor(float64(length)*(1-o.Ratio.Input)); !(shortest >= 1) {
-		errs = append(errs, fmt.Errorf("input length %d, of which %d are special tokens, with input range ratio %v and prefix "+
-			"length %d allows prompts without a single token; ask for more input tokens or a smaller ratio",
-			o.InputLen, specialTokens, o.Ratio.Input, o.PrefixLen))
+		p.add("input length %d, of which %d are special tokens, with input range ratio %v and prefix length %d allows prompts "+
+			"without a single token; ask for more input tokens or a smaller ratio",
+			o.InputLen, specialTokens, o.Ratio.Input, o.PrefixLen)
 	}
-	ratio := func(what string, value float64) {
+	return p.of("random")
+}
+
+// problems are those that do not depend on a tokenizer.
+func (o RandomOptions) problems() *problems {
+	p := &problems{}
+	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
+	p.between("input length", o.InputLen, 0, maxLen)
+	p.between("output length", o.OutputLen, 0, maxLen)
+	p.between("prefix length", o.PrefixLen, 0, maxLen)
+	p.between("batch size", o.Batch, 1, math.MaxInt32)
+	p.seed(o.Seed, math.MaxInt64)
+	p.ratio(o.Ratio)
+	p.vocabulary(o.Vocabulary)
+	return p
+}
+
+// problems collects what is wrong with the options of a synthetic data set.
+type problems []error
+
+func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Errorf(format, args...)) }
+
+func (p *problems) between(what string, value, lo, hi int) {
+	if value < lo || value > hi {
+		p.add("%s %d must be between %d and %d", what, value, lo, hi)
+	}
+}
+
+func (p *problems) seed(seed, last int64) {
+	switch {
+	case seed < 0:
+		p.add("seed %d must not be negative", seed)
+	case seed > last:
+		p.add("seed %d must be at most %d", seed, last)
+	}
+}
+
+func (p *problems) ratio(r RangeRatio) {
+	each := func(what string, value float64) {
 		if !(value >= 0 && value < 1) {
-			errs = append(errs, fmt.Errorf("%s range ratio %v must be at least 0 and below 1", what, value))
+			p.add("%s range ratio %v must be at least 0 and below 1", what, value)
 		}
 	}
-	ratio("input", o.Ratio.Input)
-	ratio("output", o.Ratio.Output)
-	if o.Vocabulary.Known() {
-		errs = append(errs, o.Vocabulary.validate())
+	each("input", r.Input)
+	each("output", r.Output)
+}
+
+// vocabulary checks one that was given.
+func (p *problems) vocabulary(v Vocabulary) {
+	if v.Known() {
+		*p = append(*p, v.validate())
 	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("dataset random: %w", err)
+}
+
+// of is all problems as those of a data set, nil for none.
+func (p *problems) of(dataset string) error {
+	if err := errors.Join(*p...); err != nil {
+		return fmt.Errorf("dataset %s: %w", dataset, err)
 	}
 	return nil
 }

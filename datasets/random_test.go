@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,6 +95,7 @@ func TestRandomGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.checkDraws(t, r)
+			same(t, "length", r.Len(), len(c.Requests))
 			got := drain(t, r)
 			if len(got) != len(c.Requests) {
 				t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
@@ -205,6 +207,37 @@ func TestRandomDescription(t *testing.T) {
 	}
 }
 
+// A server's tokenizer does not say how many ids it knows.
+func TestRandomOfUnknownVocabulary(t *testing.T) {
+	o := RandomDefaults()
+	o.Prompts, o.InputLen, o.PrefixLen = 40, 50, 3
+	tests := []struct {
+		given    Vocabulary
+		lo, hi   int
+		describe string
+	}{
+		{Vocabulary{}, 1000, 31999, "as text of token ids 1000 to 31999 (assumed"},
+		{Vocabulary{Size: 70, Special: []int{69}}, 1, 68, "as text of token ids 0 to 69 (assumed"},
+	}
+	for _, test := range tests {
+		o.Vocabulary = test.given
+		r, err := NewRandom(o, newToy(t, "identity", 0, []int{0}, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range drain(t, r) {
+			ids := parseIDs(c.Turns[0].Text)
+			same(t, "tokens", len(ids), 52)
+			if slices.Min(ids) < test.lo || slices.Max(ids) > test.hi {
+				t.Fatalf("got ids %d, want %d to %d", ids, test.lo, test.hi)
+			}
+		}
+		if !strings.Contains(r.Description(), test.describe) || !strings.Contains(r.Description(), "not vLLM's workload") {
+			t.Errorf("got %q, want %q in it", r.Description(), test.describe)
+		}
+	}
+}
+
 func TestRandomMiss(t *testing.T) {
 	for _, c := range randomCases(t) {
 		if c.Prompts > 100 {
@@ -299,8 +332,8 @@ func TestRandomOptions(t *testing.T) {
 	o = RandomDefaults()
 	o.Vocabulary = Vocabulary{First: 5, Size: 2, Special: []int{5, 6}}
 	complains(t, o.Validate(), "nothing but special tokens")
-	_, err = NewRandom(RandomDefaults(), toy{})
-	complains(t, err, "vocabulary size 0")
+	_, err = NewRandom(o, toy{})
+	complains(t, err, "nothing but special tokens")
 }
 
 // The golden file lists inputs to refuse, with the reason vLLM gives first, and inputs to accept. One of those that vLLM
@@ -418,6 +451,7 @@ func TestBlocksCountMisses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	same(t, "length", b.Len(), 0)
 	last := 0
 	for range 2 {
 		if _, err := b.Next(); err != nil {
@@ -430,7 +464,10 @@ func TestBlocksCountMisses(t *testing.T) {
 	}
 }
 
-var _ tokenizer.Tokenizer = toy{}
+var (
+	_ tokenizer.Tokenizer = toy{}
+	_                     = []Source{(*Random)(nil), (*Blocks)(nil), (*RandomMM)(nil)}
+)
 
 func BenchmarkRandomAsTokenIDs(b *testing.B) {
 	o := RandomDefaults()

@@ -4,13 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"strconv"
 
 	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
 )
 
 // ShareGPTOptions says what to take from a file of recorded conversations.
@@ -46,48 +41,44 @@ func (o ShareGPTOptions) Validate() error {
 	return nil
 }
 
-// ShareGPT is a source of the first prompts of recorded conversations, picked as vLLM picks them for the same seed and
-// token counts.
-type ShareGPT struct {
+// shareGPT picks prompts from a file.
+type shareGPT struct {
 	o     ShareGPTOptions
-	list  []Conversation
-	next  int
-	fit   int // conversations taken; more prompts than that are repetitions
-	total int // conversations of two turns or more in the file
+	turns []Turn // picked so far
+	total int    // conversations of two turns or more in the file
 }
 
-// Len is how many prompts there are in all.
-func (s *ShareGPT) Len() int { return len(s.list) }
-
-// NewShareGPT reads the file and picks the prompts, counting tokens with c, several at once if that is a server. It
-// leaves the Python generator of s as vLLM's client would, and does not touch the other.
-func NewShareGPT(ctx context.Context, o ShareGPTOptions, c tokenizer.Counter, s *numpy.Streams) (*ShareGPT, error) {
+// NewShareGPT reads the file and picks first prompts of its conversations, as vLLM picks them for the same seed and
+// token counts. It leaves the Python generator of s as vLLM's client would, and does not touch the other.
+func NewShareGPT(ctx context.Context, o ShareGPTOptions, text Text, s *numpy.Streams) (*List, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
+	}
+	if text.Counter == nil {
+		return nil, noCounter("sharegpt")
 	}
 	entries, err := openShareGPT(o)
 	if err != nil {
 		return nil, inFile("sharegpt", o.Path, err)
 	}
-	d := &ShareGPT{o: o, total: len(entries)}
-	if err := d.pick(ctx, entries, c, s.Python); err != nil {
+	d := &shareGPT{o: o, total: len(entries)}
+	if err := d.pick(ctx, entries, text, s.Python); err != nil {
 		return nil, inFile("sharegpt", o.Path, err)
 	}
-	return d, nil
+	kind := fmt.Sprintf("%d conversations in %s", d.total, o.Path)
+	list, err := sampling{o.Prompts, o.NoOversample, o.Seed, o.IDPrefix}.list("sharegpt", d.turns, kind, s.Python)
+	if err != nil {
+		return nil, inFile("sharegpt", o.Path, err)
+	}
+	return list, nil
 }
 
 func openShareGPT(o ShareGPTOptions) ([]entry, error) {
-	file, err := os.Open(o.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; give the path of a JSON file in ShareGPT's format", fs.ErrNotExist)
-	}
+	file, err := openFile(o.Path, "a JSON file in ShareGPT's format")
 	if err != nil {
-		return nil, cause(err)
+		return nil, err
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, errors.New("this is a directory; give the JSON file in it")
-	}
 	entries, err := readShareGPT(file, o.OutputLen == 0)
 	if err != nil {
 		return nil, cause(err)
@@ -98,44 +89,30 @@ func openShareGPT(o ShareGPTOptions) ([]entry, error) {
 	return entries, nil
 }
 
-// cause drops the path from an error of the file system; the caller names it.
-func cause(err error) error {
-	if outer, ok := errors.AsType[*fs.PathError](err); ok {
-		return outer.Err
-	}
-	return err
-}
-
-// pick shuffles the entries, takes those of fitting length until there are enough, and repeats some if there are not.
-func (d *ShareGPT) pick(ctx context.Context, entries []entry, c tokenizer.Counter, py *numpy.Python) error {
+// pick shuffles the entries and takes those of fitting length until there are enough.
+func (d *shareGPT) pick(ctx context.Context, entries []entry, text Text, py *numpy.Python) error {
 	py.Seed(d.o.Seed)
 	if !d.o.DisableShuffle {
 		py.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
 	}
-	for len(entries) > 0 && len(d.list) < d.o.Prompts {
+	for len(entries) > 0 && len(d.turns) < d.o.Prompts {
 		// At most as many as are still wanted: all of them would be looked at one by one as well, so counting them
 		// together asks for nothing in vain and fails on nothing that would not have been reached.
-		window := entries[:min(len(entries), d.o.Prompts-len(d.list), 1024)]
+		window := entries[:min(len(entries), d.o.Prompts-len(d.turns), 1024)]
 		entries = entries[len(window):]
-		if err := d.take(ctx, window, c); err != nil {
+		if err := d.take(ctx, window, text); err != nil {
 			return err
 		}
 	}
-	d.fit = len(d.list)
-	if d.fit == 0 {
+	if len(d.turns) == 0 {
 		return fmt.Errorf("none of its %d conversations is of a length to be taken (%s)", d.total, lengthFilter)
 	}
-	if d.o.NoOversample {
-		return nil
-	}
-	var err error
-	d.list, err = oversample(d.list, d.o.Prompts, d.o.Seed, d.o.IDPrefix, py)
-	return err
+	return nil
 }
 
 // take appends those of the window whose length fits.
-func (d *ShareGPT) take(ctx context.Context, window []entry, c tokenizer.Counter) error {
-	prompts, outputs, err := d.count(ctx, window, c)
+func (d *shareGPT) take(ctx context.Context, window []entry, text Text) error {
+	prompts, outputs, err := d.count(ctx, window, text)
 	if err != nil {
 		return err
 	}
@@ -150,13 +127,13 @@ func (d *ShareGPT) take(ctx context.Context, window []entry, c tokenizer.Counter
 		if d.o.MultimodalChat {
 			turn.Messages = chatMessages(turn.Text, turn.Media)
 		}
-		d.list = append(d.list, Conversation{ID: d.o.IDPrefix + strconv.Itoa(len(d.list)), Turns: []Turn{turn}})
+		d.turns = append(d.turns, turn)
 	}
 	return nil
 }
 
 // count returns the tokens of each prompt and of each answer.
-func (d *ShareGPT) count(ctx context.Context, window []entry, c tokenizer.Counter) (prompts, outputs []int, err error) {
+func (d *shareGPT) count(ctx context.Context, window []entry, text Text) (prompts, outputs []int, err error) {
 	var texts []string
 	for _, e := range window {
 		if e.bad != nil {
@@ -167,7 +144,7 @@ func (d *ShareGPT) count(ctx context.Context, window []entry, c tokenizer.Counte
 			texts = append(texts, e.completion)
 		}
 	}
-	counts, err := tokenizer.CountAll(ctx, c, texts)
+	counts, err := text.count(ctx, texts)
 	if err != nil {
 		return nil, nil, fmt.Errorf("counting tokens: %w", err)
 	}
@@ -180,22 +157,4 @@ func (d *ShareGPT) count(ctx context.Context, window []entry, c tokenizer.Counte
 		prompts, outputs = append(prompts, counts[per*i]), append(outputs, output)
 	}
 	return prompts, outputs, nil
-}
-
-// Next returns the next prompt.
-func (d *ShareGPT) Next() (Conversation, error) {
-	if d.next == len(d.list) {
-		return Conversation{}, io.EOF
-	}
-	d.next++
-	return d.list[d.next-1], nil
-}
-
-// Description says in a line what the prompts are, for the head of a report.
-func (d *ShareGPT) Description() string {
-	s := fmt.Sprintf("sharegpt: %d prompts of %d conversations in %s", d.fit, d.total, d.o.Path)
-	if repeated := len(d.list) - d.fit; repeated > 0 {
-		s += fmt.Sprintf(", %d of them repeated", repeated)
-	}
-	return s
 }

@@ -67,7 +67,7 @@ func TestShareGPTGolden(t *testing.T) {
 			counter := map[string]tokenizer.Counter{"whitespace": byWords{}, "bytes": byBytes{}}[c.Tokenizer]
 			streams := numpy.NewStreams(0)
 			streams.Python.Random() // sampling starts the stream over, whatever was drawn before
-			d, err := NewShareGPT(t.Context(), c.options(t), counter, streams)
+			d, err := NewShareGPT(t.Context(), c.options(t), Text{Counter: counter}, streams)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +141,7 @@ func sample(t *testing.T, content string, change func(*ShareGPTOptions)) ([]Conv
 	if err := os.WriteFile(o.Path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d, err := NewShareGPT(t.Context(), o, byBytes{}, numpy.NewStreams(0))
+	d, err := NewShareGPT(t.Context(), o, Text{Counter: byBytes{}}, numpy.NewStreams(0))
 	if err != nil {
 		return nil, err
 	}
@@ -227,19 +227,21 @@ func TestShareGPTWithoutFile(t *testing.T) {
 	o := ShareGPTDefaults()
 	open := func(path string) error {
 		o.Path = path
-		_, err := NewShareGPT(t.Context(), o, byBytes{}, numpy.NewStreams(0))
+		_, err := NewShareGPT(t.Context(), o, Text{Counter: byBytes{}}, numpy.NewStreams(0))
 		return err
 	}
 	complains(t, open(""), "a path to the JSON file is required")
 	complains(t, open("testdata/none.json"), "dataset sharegpt: testdata/none.json: file does not exist", "give the path")
 	complains(t, open("testdata"), "dataset sharegpt: testdata: this is a directory")
-	err := ShareGPTOptions{Prompts: 0, OutputLen: -1}.Validate()
+	_, err := NewShareGPT(t.Context(), ShareGPTOptions{Path: smallFile, Prompts: 1}, Text{}, numpy.NewStreams(0))
+	complains(t, err, "dataset sharegpt: needs a tokenizer", "--tokenizer")
+	err = ShareGPTOptions{Prompts: 0, OutputLen: -1}.Validate()
 	complains(t, err, "path", "prompts 0", "output length -1")
 }
 
 func TestShareGPTDescription(t *testing.T) {
 	o := ShareGPTOptions{Path: smallFile, Prompts: 60}
-	d, err := NewShareGPT(t.Context(), o, byWords{}, numpy.NewStreams(0))
+	d, err := NewShareGPT(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +264,7 @@ func TestShareGPTCountsNothingInVain(t *testing.T) {
 	for questions, wantError := range map[int64]bool{4: false, 3: true} {
 		c := &refusing{}
 		c.left.Store(questions)
-		_, err := NewShareGPT(t.Context(), o, c, numpy.NewStreams(0))
+		_, err := NewShareGPT(t.Context(), o, Text{Counter: c}, numpy.NewStreams(0))
 		if wantError {
 			complains(t, err, "dataset sharegpt: "+smallFile+": counting tokens: too many questions")
 		} else if err != nil {
@@ -274,7 +276,7 @@ func TestShareGPTCountsNothingInVain(t *testing.T) {
 func TestShareGPTStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := NewShareGPT(ctx, ShareGPTOptions{Path: smallFile, Prompts: 2}, byWords{}, numpy.NewStreams(0))
+	_, err := NewShareGPT(ctx, ShareGPTOptions{Path: smallFile, Prompts: 2}, Text{Counter: byWords{}}, numpy.NewStreams(0))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want that of the context", err)
 	}

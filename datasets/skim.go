@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
+	"strconv"
 )
 
 // Big files are walked without decoding what is not wanted. Everything in this file expects JSON that has been checked
@@ -116,23 +117,38 @@ func unquote(raw []byte) string {
 
 // truthy is what Python's if makes of a value: nothing, zero and empty are false.
 func truthy(raw []byte) bool {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
+	if len(raw) == 0 {
 		return false
 	}
-	switch v := v.(type) {
-	case bool:
-		return v
-	case float64:
-		return v != 0
-	case string:
-		return v != ""
-	case []any:
-		return len(v) > 0
-	case map[string]any:
-		return len(v) > 0
+	switch raw[0] {
+	case '{', '[':
+		return skipTo(raw, 1) < len(raw)-1
+	case '"':
+		return len(raw) > 2
+	case 't', 'f', 'n':
+		return raw[0] == 't'
 	}
-	return false
+	value, err := strconv.ParseFloat(string(raw), 64)
+	return err != nil || value != 0 // what is too large is an infinity
+}
+
+// depth is how many objects and arrays stand inside each other at the deepest place.
+func depth(raw []byte) int {
+	deepest, level := 0, 0
+	for i := 0; i < len(raw); {
+		switch raw[i] {
+		case '"':
+			i = stringEnd(raw, i)
+			continue
+		case '{', '[':
+			level++
+			deepest = max(deepest, level)
+		case '}', ']':
+			level--
+		}
+		i++
+	}
+	return deepest
 }
 
 // jsonKind names the kind of a JSON value, for errors.
@@ -153,4 +169,26 @@ func jsonKind(raw []byte) string {
 		return "null"
 	}
 	return "a number"
+}
+
+// member is a name and a value of a JSON object.
+type member struct {
+	key   string
+	value []byte
+}
+
+// orderedMembers are the members of a JSON object the way a Python dict holds them: a repeated name keeps its first place
+// and its last value.
+func orderedMembers(object []byte) []member {
+	var list []member
+	at := map[string]int{}
+	for key, value := range members(object) {
+		if i, seen := at[key]; seen {
+			list[i].value = value
+			continue
+		}
+		at[key] = len(list)
+		list = append(list, member{key, value})
+	}
+	return list
 }

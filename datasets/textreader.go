@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"unicode/utf8"
 )
 
@@ -24,6 +26,34 @@ func inFile(dataset, path string, err error) error {
 		return fmt.Errorf("dataset %s: %s, %w", dataset, path, err)
 	}
 	return fmt.Errorf("dataset %s: %s: %w", dataset, path, err)
+}
+
+// openFile opens a file to read; what says what kind of file it should be. Errors leave the path out: the caller names it.
+func openFile(path, what string) (*os.File, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; give the path of %s", fs.ErrNotExist, what)
+	}
+	if err != nil {
+		return nil, cause(err)
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		_ = file.Close() // nothing was read
+		return nil, fmt.Errorf("this is a directory; give the path of %s", what)
+	}
+	return file, nil
+}
+
+// cause drops the path from an error of the file system.
+func cause(err error) error {
+	outer, ok := errors.AsType[*fs.PathError](err)
+	switch {
+	case !ok:
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		return fs.ErrNotExist // the same words on every system
+	}
+	return outer.Err
 }
 
 // textReader passes UTF-8 text on and knows which line an offset in it is on. It remembers the line ends only of what
@@ -66,10 +96,13 @@ func (t *textReader) Read(p []byte) (int, error) {
 	}
 	n, err := t.r.Read(p)
 	good := t.valid(p[:n])
-	for i, c := range p[:good] {
-		if c == '\n' {
-			t.ends = append(t.ends, t.offset+int64(i))
+	for i := 0; ; i++ {
+		n := bytes.IndexByte(p[i:good], '\n')
+		if n < 0 {
+			break
 		}
+		i += n
+		t.ends = append(t.ends, t.offset+int64(i))
 	}
 	t.offset += int64(good)
 	if good < n || errors.Is(err, io.EOF) && len(t.begun) > 0 {

@@ -57,7 +57,14 @@ func (t toy) Encode(text string) ([]int, error) {
 	return ids, nil
 }
 
-func (t toy) VocabSize() int          { return t.size }
+func (t toy) VocabSize() int { return t.size }
+func (t toy) IDs() []int {
+	ids := make([]int, t.size)
+	for i := range ids {
+		ids[i] = i
+	}
+	return ids
+}
 func (t toy) SpecialIDs() []int       { return t.special }
 func (t toy) SpecialTokensToAdd() int { return t.adds }
 

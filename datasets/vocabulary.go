@@ -31,14 +31,14 @@ func (v Vocabulary) validate() error {
 	if v.Size < 1 || v.Size > maxVocabulary {
 		errs = append(errs, fmt.Errorf("vocabulary size %d must be between 1 and %d", v.Size, maxVocabulary))
 	}
-	if len(errs) == 0 && len(v.allowed()) == 0 {
+	if len(errs) == 0 && len(v.IDs()) == 0 {
 		errs = append(errs, errors.New("the vocabulary holds nothing but special tokens"))
 	}
 	return errors.Join(errs...)
 }
 
-// allowed lists the ids for prompts, ascending.
-func (v Vocabulary) allowed() []int {
+// IDs lists the ids that prompts may hold, ascending.
+func (v Vocabulary) IDs() []int {
 	special := make(map[int]bool, len(v.Special))
 	for _, id := range v.Special {
 		special[id] = true

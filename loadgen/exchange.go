@@ -235,7 +235,8 @@ func (x *exchange) settle() {
 	x.engine.exchanges.Put(x)
 }
 
-// countTokens takes the best count there is: the server's usage block, else ids and log probabilities, else chunks.
+// countTokens takes the best count there is: the server's usage block, else ids and log probabilities, else that of a
+// tokenizer, else chunks.
 func (x *exchange) countTokens() {
 	q := x.q
 	if x.usage.input >= 0 && x.usage.present {
@@ -248,9 +249,24 @@ func (x *exchange) countTokens() {
 	switch {
 	case x.usage.present && x.usage.output > 0:
 		q.OutputTokens, q.OutputSource = x.usage.output, metrics.TokensFromUsage
+	case (x.uncounted || q.OutputTokens == 0) && x.countText():
 	case x.uncounted || q.OutputTokens == 0:
 		q.OutputTokens, q.OutputSource = max(q.OutputTokens, 1), metrics.TokensFromChunks
 	default:
 		q.OutputSource = metrics.TokensFromIDs
 	}
+}
+
+// countText has the text counted by a tokenizer and reports whether that could be done.
+func (x *exchange) countText() bool {
+	count := x.engine.options.CountText
+	if count == nil || len(x.text) == 0 {
+		return false
+	}
+	n, err := count(string(x.text))
+	if err != nil || n == 0 {
+		return false
+	}
+	x.q.OutputTokens, x.q.OutputSource = n, metrics.TokensFromTokenizer
+	return true
 }

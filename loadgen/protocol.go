@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/valyala/fastjson"
+
 	"benchtop/datasets"
 	"benchtop/internal/pyjson"
 )
@@ -70,11 +72,12 @@ type encoder struct {
 	model string
 	// extra is set last and replaces fields of the same name in place.
 	extra []Field
+	salt  Salt
 }
 
 func newEncoder(o *Options) encoder {
-	e := encoder{chat: o.Backend == OpenAIChat, model: o.Model}
-	for _, f := range o.Extra {
+	e := encoder{chat: o.Backend == OpenAIChat, model: o.Model, salt: o.Salt}
+	for _, f := range slices.Concat(o.Salt.fields(), o.Extra) {
 		e.extra = append(e.extra, Field{f.Name, string(pyjson.Append(nil, []byte(f.JSON)))})
 	}
 	return e
@@ -85,6 +88,11 @@ func (e *encoder) body(dst []byte, model string, turn *datasets.Turn) ([]byte, e
 	if model == "" {
 		model = e.model
 	}
+	salted, err := e.salt.onto(*turn)
+	if err != nil {
+		return dst, err
+	}
+	turn = &salted
 	fields, err := e.fields(model, turn)
 	if err != nil {
 		return dst, err
@@ -135,6 +143,30 @@ func (e *encoder) fields(name string, turn *datasets.Turn) ([]bodyField, error) 
 	for _, x := range e.extra {
 		fields = setField(fields, x)
 	}
+	overrides, err := members(turn.Overrides)
+	for _, x := range overrides {
+		fields = setField(fields, x)
+	}
+	return fields, err
+}
+
+// members are those of a JSON object, in its order; none of nil.
+func members(object json.RawMessage) ([]Field, error) {
+	if object == nil {
+		return nil, nil
+	}
+	v, err := fastjson.ParseBytes(object)
+	if err != nil {
+		return nil, fmt.Errorf("the request's overrides: %w", err)
+	}
+	o, err := v.Object()
+	if err != nil {
+		return nil, fmt.Errorf("the request's overrides: %w", err)
+	}
+	var fields []Field
+	o.Visit(func(key []byte, v *fastjson.Value) {
+		fields = append(fields, Field{string(key), string(pyjson.Append(nil, v.MarshalTo(nil)))})
+	})
 	return fields, nil
 }
 

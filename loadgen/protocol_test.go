@@ -62,6 +62,24 @@ func TestBodiesOfOtherShapes(t *testing.T) {
 	}
 }
 
+// What a request says of itself wins over what the user said of all, member by member of the body.
+func TestOverrides(t *testing.T) {
+	e := newEncoder(&Options{Backend: OpenAIChat, Model: "m", Extra: []Field{{"temperature", "0"}, {"tool_choice", `"none"`}}})
+	turn := datasets.Turn{Text: "a", Messages: json.RawMessage(`[]`), Overrides: json.RawMessage(`{"tools":[{"b":1,"a":"\u00e9<"}],"tool_choice":"auto","max_completion_tokens":1.50}`), MaxTokens: 3}
+	got, err := e.body(nil, "", &turn)
+	want := `{"model": "m", "messages": [], "max_completion_tokens": 1.5, "stream": true, "stream_options": {"include_usage": true}, ` +
+		`"temperature": 0, "tool_choice": "auto", "tools": [{"b": 1, "a": "\u00e9<"}]}`
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n got %s\nwant %s", err, got, want)
+	}
+	for _, bad := range []string{"[1]", "{", ""} {
+		turn.Overrides = json.RawMessage(bad)
+		if _, err := e.body(nil, "", &turn); err == nil || !strings.Contains(err.Error(), "overrides") {
+			t.Errorf("overrides %q: %v, want an error", bad, err)
+		}
+	}
+}
+
 // BenchmarkBody is the encoding of a long prompt and of a picture, which happens between a slot and the first byte sent.
 func BenchmarkBody(b *testing.B) {
 	picture := json.RawMessage(`{"type":"image_url","image_url":{"url":"data:image/png;base64,` + strings.Repeat("iVBORw0KGgo/", 1<<17) + `"}}`)

@@ -57,8 +57,13 @@ type Options struct {
 	// Extra fields of the request body, set last and replacing those of the same name where they stand. Any may be
 	// replaced: with "stream" of false, the answer is read as one piece of JSON, which is its only chunk.
 	Extra []Field
+	// Salt makes the requests strangers to what earlier runs left in the server's prefix cache.
+	Salt Salt
 	// InputSource says who counted the prompts' tokens.
 	InputSource metrics.TokenSource
+	// CountText counts the tokens of a generated text, special ones not added, where the server did not; nil where nobody can.
+	// It is called from many goroutines at once, after the request is over.
+	CountText func(text string) (int, error)
 
 	// Start is offset 0 of the run.
 	Start    time.Time
@@ -130,6 +135,9 @@ func (o *Options) Validate() error {
 		if err := f.check(); err != nil {
 			problems = append(problems, err)
 		}
+	}
+	if err := o.Salt.check(); err != nil {
+		problems = append(problems, err)
 	}
 	if o.Schedule == nil {
 		bad("no schedule")

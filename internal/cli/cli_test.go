@@ -80,23 +80,31 @@ func TestWrongUsage(t *testing.T) {
 	}{
 		{"no command", "", []string{"usage: benchtop COMMAND"}},
 		{"unknown command", "srve", []string{`unknown command "srve" (did you mean serve?)`}},
-		{"all problems at once", "serve --backend foo --num-prompts x --requst-rate 3 --burstiness 0 --dataset-name hf --metric-percentiles 101 extra", []string{
+		{"all problems at once", "serve --backend foo --num-prompts x --requst-rate 3 --burstiness 0 --dataset-name nope --metric-percentiles 101 extra", []string{
 			"--backend foo: use vllm, openai or openai-chat", "--num-prompts x: expected a whole number",
 			"--requst-rate: unknown flag (did you mean request-rate?)", "--burstiness 0: must be more than 0",
-			"--dataset-name hf: use random or sharegpt", "--metric-percentiles 101: expected numbers from 0 to 100",
+			"--dataset-name nope: use one of random, random-mm,", "--metric-percentiles 101: expected numbers from 0 to 100",
 			`serve takes no arguments, got ["extra"]: 'vllm serve MODEL' starts a server`,
 		}},
 		{"value missing", "serve --model", []string{"--model: a value is missing; expected a text"}},
 		{"ambiguous", "serve --request 3", []string{"--request: could be any of --request-id-prefix, --request-rate, --request-timeout"}},
 		{"goodput", "serve --goodput ttft:5 speed:9 tpot", []string{`--goodput speed:9: "speed:9": unknown metric "speed"`, `--goodput tpot: "tpot": expected NAME:MILLISECONDS`}},
-		{"random with a file", "serve --dataset-path x", []string{"--dataset-path x: the random data set takes no file"}},
+		{"random with a file", "serve --dataset-path x", []string{"--dataset-path x: the data set random takes no file"}},
 		{"range ratio", "serve --random-range-ratio 1.5", []string{"range"}},
 		{"sharegpt without a file", "serve --dataset-name sharegpt", []string{"needs a file; give one with --dataset-path"}},
 		{"endpoint", "serve --backend openai-chat --endpoint /v1/completions", []string{"for backend openai-chat it must end in chat/completions"}},
 		{"endless", "serve --duration 5s", []string{"limit it with --max-concurrency"}},
 		{"seed", "serve --seed -1", []string{"--seed -1: seeds are from 0 to 4294967295"}},
 		{"url and number at once", "serve --base-url ftp://x --num-prompts 0", []string{"--base-url: base URL", "--num-prompts 0: must be at least 1"}},
-		{"random on chat", "serve --backend openai-chat --port 1", []string{"cannot send: use --backend openai"}},
+		{"batches", "serve --random-batch-size 4", []string{"--random-batch-size 4: several prompts in a request are for pooling endpoints, which cannot be loaded"}},
+		{"images on completions", "serve --dataset-name random-mm", []string{"images travel in chat messages; backend openai cannot send them, use --backend openai-chat"}},
+		{"rerank", "serve --dataset-name random-rerank", []string{"rerank endpoints, which cannot be loaded"}},
+		{"another data set of the hub", "serve --backend openai-chat --dataset-name hf --dataset-path a/b", []string{"--dataset-path a/b: of the hub's data sets only gorilla-llm/"}},
+		{"a trace and stages", "serve --dataset-name timed_trace --dataset-path cli_test.go --stages 1:1s", []string{"--stages: the trace has times of its own; add --no-self-timed"}},
+		{"a trace on chat", "serve --dataset-name timed_trace --dataset-path cli_test.go --backend openai-chat", []string{"token ids, which chat cannot send; backend openai-chat"}},
+		{"all rows of no file", "serve --num-prompts 0", []string{"--num-prompts 0: must be at least 1"}},
+		{"the cache", "serve --cache warm", []string{"--cache warm: use cold or as-is"}},
+		{"two words about tokens", "serve --tokenizer x --skip-tokenizer-init", []string{"--tokenizer and --skip-tokenizer-init: choose one"}},
 		{"a rate beyond all years", "serve --request-rate 1e-12", []string{"--request-rate 1e-12: 1000 requests would take more than a year"}},
 		{"base url", "serve --base-url localhost:8000", []string{"--base-url: base URL", "expected http://HOST:PORT"}},
 		{"a key in a URL without http", "serve --base-url user:secret@host", []string{"--base-url: base URL: it has no http:// or https://"}},
@@ -368,12 +376,13 @@ func TestServeShapes(t *testing.T) {
 			run(append([]string{"serve", "--base-url", url}, strings.Fields(c.args)...)...).expect(t, exitFine, c.want...)
 		})
 	}
-	t.Run("token ids on the chat protocol", func(t *testing.T) {
-		run("serve", "--base-url", url, "--backend", "openai-chat").expect(t, exitUsage, "--backend openai")
+	t.Run("text of the server's tokenizer on the chat protocol", func(t *testing.T) {
+		run("serve", "--base-url", url, "--backend", "openai-chat", "--num-prompts", "7", "--random-input-len", "40", "--random-output-len", "4").expect(t, exitFine,
+			"Successful requests:                     7 ", "Total input tokens:                      ")
 	})
 }
 
-// A server that cannot count makes the lengths estimates, and that is said wherever they show.
+// Where the server cannot count, nobody guesses unless asked to. Estimates are called that wherever they show.
 func TestEstimateIsLabelled(t *testing.T) {
 	inner := simulator.New(simulator.Defaults())
 	defer inner.Close()
@@ -386,8 +395,10 @@ func TestEstimateIsLabelled(t *testing.T) {
 	}))
 	defer web.Close()
 	dir := t.TempDir()
-	run("serve", "--base-url", web.URL, "--dataset-name", "sharegpt", "--dataset-path", sharegptFile, "--num-prompts", "3",
-		"--output-len", "3", "--save-result", "--result-dir", dir).expect(t, exitFine)
+	args := []string{"serve", "--base-url", web.URL, "--dataset-name", "sharegpt", "--dataset-path", sharegptFile, "--num-prompts", "3",
+		"--output-len", "3", "--save-result", "--result-dir", dir}
+	run(args...).expect(t, exitUsage, "dataset sharegpt: nobody counts its tokens", "/tokenize", "--tokenizer estimate")
+	run(append(args, "--tokenizer", "estimate")...).expect(t, exitFine)
 	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
 	data, err := os.ReadFile(files[0])
 	if err != nil {
@@ -564,62 +575,4 @@ func TestWholeNumbers(t *testing.T) {
 		expect(t, exitFine, "Successful requests:                     10 ")
 	run("serve", "--num-prompts", "0x10").expect(t, exitUsage, "--num-prompts 0x10: expected a whole number")
 	run("serve", "--num-prompts", "1_000").expect(t, exitUsage, "--num-prompts 1_000: expected a whole number")
-}
-
-// Every command line that the vectors refuse is refused here, before the run; only a tokenizer is not needed for random.
-func TestRefusedDatasets(t *testing.T) {
-	data, err := os.ReadFile("../../datasets/testdata/errors.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var vectors struct {
-		Cases []struct {
-			Flags       []string
-			Case, Error string
-		}
-	}
-	if err := json.Unmarshal(data, &vectors); err != nil {
-		t.Fatal(err)
-	}
-	words := map[string]string{
-		"sharegpt no path":             "--dataset-name sharegpt: needs a file; give one with --dataset-path",
-		"dataset name not in choices":  "--dataset-name custom_mm: use random or sharegpt",
-		"random-mm wrong backend":      "--dataset-name random-mm: use random or sharegpt",
-		"bfcl unknown category":        "--bfcl-categories: unknown flag",
-		"trace missing label":          "--dataset-name timed_trace: use random or sharegpt",
-		"custom missing output_tokens": "--dataset-name custom: use random or sharegpt",
-		"sonnet input too small":       "--dataset-name sonnet: use random or sharegpt",
-		"spec_bench no turns":          "--dataset-name spec_bench: use random or sharegpt",
-		"hf multimodal on completions": "--dataset-name hf: use random or sharegpt",
-		"speed_bench not dir":          "--dataset-name speed_bench: use random or sharegpt",
-		"custom_image wrong fields":    "--dataset-name custom_image: use random or sharegpt",
-		"sonnet no tokenizer":          "--dataset-name sonnet: use random or sharegpt",
-		"custom no path":               "--dataset-name custom: use random or sharegpt",
-		"hf unknown path":              "--dataset-name hf: use random or sharegpt",
-		"bfcl wrong backend":           "--dataset-name hf: use random or sharegpt",
-		"speed_bench no path":          "--dataset-name speed_bench: use random or sharegpt",
-		"custom not jsonl":             "--dataset-name custom: use random or sharegpt",
-		"custom_image not jsonl":       "--dataset-name custom_image: use random or sharegpt",
-		"trace missing input label":    "--dataset-name timed_trace: use random or sharegpt",
-		"random no tokenizer":          "", // on purpose: the prompts are token ids
-	}
-	seen := 0
-	for _, c := range vectors.Cases {
-		if c.Flags == nil {
-			continue // told by the data set itself, and tested there
-		}
-		seen++
-		want, known := words[c.Case]
-		switch {
-		case !known:
-			t.Errorf("nothing says what becomes of %q", c.Case)
-		case want == "":
-			run(append([]string{"serve", "--port", "1", "--model", "m"}, c.Flags...)...).expect(t, exitFailed, "cannot reach")
-		default:
-			run(append([]string{"serve", "--port", "1", "--model", "m"}, c.Flags...)...).expect(t, exitUsage, want)
-		}
-	}
-	if seen != len(words) {
-		t.Errorf("%d command lines, want %d", seen, len(words))
-	}
 }

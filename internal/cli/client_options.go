@@ -91,14 +91,6 @@ func (o *loadOptions) atOnce(requests int) int {
 	return 0
 }
 
-// outputs is the length of an answer in tokens, 0 where the data set has one for each prompt.
-func (o *promptOptions) outputs() int {
-	if o.dataset == "sharegpt" {
-		return o.sharegpt.OutputLen
-	}
-	return o.random.OutputLen
-}
-
 // heaviest is what a load asks of the client at most, as far as that is planned; output is the length of an answer in tokens,
 // 0 if it is not known.
 func (o *loadOptions) heaviest(requests, output int) calibration.Planned {

@@ -120,7 +120,7 @@ func runDemo(env *environment, args []string) int {
 	s.load.Target, s.load.Model, s.load.InputSource = t, p.Model, metrics.TokensFromIDs
 	s.load.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
 	s.load.Schedule, s.load.KeepText = loadgen.At(offsets), save.detailed
-	s.load.More = moreRandom(random)
+	s.load.More = func() (loadgen.Source, error) { return moreRandom(random, nil) }
 	s.load.Pacer, s.load.Timestamps = client.pacer, client.source()
 	s.connect(context.Background(), max(0, client.preconnect))
 	s.plan = metrics.Plan{

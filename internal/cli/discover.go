@@ -36,7 +36,7 @@ func reach(ctx context.Context, t *target.Target) error {
 }
 
 // model is the first model a server names: the name to send, and the model's own name.
-type model struct{ id, root string }
+type model struct{ id, root, owner string }
 
 // discover asks the server for its first model.
 func discover(ctx context.Context, client *http.Client, t *target.Target) (model, error) {
@@ -76,7 +76,10 @@ func listModels(ctx context.Context, client *http.Client, t *target.Target) ([]m
 		return nil, advice("%s: %.200s", answer.Status, body)
 	}
 	var list struct {
-		Data []struct{ ID, Root string }
+		Data []struct {
+			ID, Root string
+			Owner    string `json:"owned_by"`
+		}
 	}
 	if err := json.Unmarshal(body, &list); err != nil {
 		return nil, advice("the answer is not JSON: %.100q", body)
@@ -86,7 +89,7 @@ func listModels(ctx context.Context, client *http.Client, t *target.Target) ([]m
 	}
 	var all []model
 	for _, named := range list.Data {
-		m := model{named.ID, named.Root}
+		m := model{named.ID, named.Root, named.Owner}
 		if m.root == "" {
 			m.root = m.id
 		}

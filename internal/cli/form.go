@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,8 +29,12 @@ const (
 	fieldTo      = "to"
 	fieldStages  = "stages"
 	fieldLength  = "length"
+	fieldPrompts = "prompts"
 	fieldSLO     = "slo"
 )
+
+// formDatasets are the data sets the form offers: those of prompts that every backend can send.
+var formDatasets = []string{"random", "sharegpt", "custom", "prefix_repetition", "sonnet", "spec_bench", "speed_bench", "burstgpt"}
 
 // The kinds of load the form offers.
 const (
@@ -76,8 +79,8 @@ func formOptions() tui.FormOptions {
 			{Key: fieldServer, Label: "Server", Value: "http://127.0.0.1:8000", Hint: "or run 'benchtop demo'"},
 			{Key: fieldModel, Label: "Model", Hint: "empty: the server's first", Free: true},
 			{Key: fieldAPI, Label: "API", Choices: []string{apiCompletions, apiChat}},
-			{Key: fieldDataset, Label: "Data set", Short: "Data", Choices: []string{"random", "sharegpt"}},
-			{Key: fieldFile, Label: "File", Hint: "ShareGPT's JSON"},
+			{Key: fieldDataset, Label: "Data set", Short: "Data", Choices: formDatasets},
+			{Key: fieldFile, Label: "File", Hint: "of the data set"},
 			{Key: fieldInput, Label: "Input tokens", Short: "Input", Value: "1024"},
 			{Key: fieldOutput, Label: "Output tokens", Short: "Output", Value: "128"},
 			{Key: fieldLoad, Label: "Load", Choices: []string{loadUsers, loadRate, loadRamp, loadStages, loadFind}},
@@ -87,6 +90,7 @@ func formOptions() tui.FormOptions {
 			{Key: fieldTo, Label: "To", Value: "32", Hint: "requests a second"},
 			{Key: fieldStages, Label: "Stages", Value: "4:30s,8:30s,16:30s", Hint: "requests a second : time"},
 			{Key: fieldLength, Label: "For", Value: "1m"},
+			{Key: fieldPrompts, Label: "Requests", Short: "Reqs", Value: "1000", Hint: "at most"},
 			{Key: fieldSLO, Label: "Objectives", Short: "SLO", Value: "ttft:500 tpot:50", Hint: "in ms; may be empty"},
 		},
 		Shown:   formShows,
@@ -101,9 +105,15 @@ func formShows(values map[string]string, key string) bool {
 	load := values[fieldLoad]
 	switch key {
 	case fieldFile:
-		return values[fieldDataset] == "sharegpt"
+		kind := datasetNamed(values[fieldDataset])
+		return kind != nil && kind.file != noFile
+	case fieldPrompts: // where the clock alone would not end the run
+		kind := datasetNamed(values[fieldDataset])
+		return kind != nil && kind.list && load == loadUsers
 	case fieldInput:
 		return values[fieldDataset] == "random"
+	case fieldOutput:
+		return formOutput(values[fieldDataset]) != ""
 	case fieldAPI, fieldDataset:
 		return true
 	case fieldUsers:
@@ -136,19 +146,24 @@ func formArguments(values map[string]string) []string {
 		args = append(args, "--backend", "openai-chat")
 	}
 	args = append(args, "--dataset-name", values[fieldDataset])
-	if values[fieldDataset] == "sharegpt" {
+	if formShows(values, fieldFile) {
 		if file := strings.TrimSpace(values[fieldFile]); file != "" {
 			args = append(args, "--dataset-path", atHome(file))
 		}
-		add("sharegpt-output-len", fieldOutput)
-	} else {
+	}
+	if formShows(values, fieldInput) {
 		add("random-input-len", fieldInput)
-		add("random-output-len", fieldOutput)
+	}
+	if flag := formOutput(values[fieldDataset]); flag != "" {
+		add(flag, fieldOutput)
 	}
 	switch values[fieldLoad] {
 	case loadUsers:
 		add("max-concurrency", fieldUsers)
 		add("duration", fieldLength)
+		if formShows(values, fieldPrompts) {
+			add("num-prompts", fieldPrompts)
+		}
 	case loadRate:
 		add("request-rate", fieldRate)
 		add("duration", fieldLength)
@@ -166,6 +181,19 @@ func formArguments(values map[string]string) []string {
 		args = append(append(args, "--goodput"), slo...)
 	}
 	return args
+}
+
+// formOutput is the flag of a data set's output length, "" where each prompt has its own.
+func formOutput(dataset string) string {
+	switch dataset {
+	case "random", "sharegpt":
+		return dataset + "-output-len"
+	case "burstgpt":
+		return ""
+	case "prefix_repetition", "custom", "spec_bench":
+		return "output-len"
+	}
+	return dashes(dataset) + "-output-len"
 }
 
 // formServer is the server's address; people write it without http.
@@ -192,16 +220,7 @@ func atHome(file string) string {
 // formCommand is the command line as a person types it, in words, and what is wrong with it.
 func formCommand(values map[string]string) (words []string, problem string) {
 	args := formArguments(values)
-	var problems []error
-	checked := args
-	if values[fieldAPI] == apiChat && values[fieldDataset] == "random" { // serve says it in flags, which are not on this screen
-		problems = append(problems, errors.New("API chat takes no random data set, which is token ids: change API to completions, or Data set to sharegpt"))
-		other := maps.Clone(values)
-		other[fieldAPI] = apiCompletions
-		checked = formArguments(other)
-	}
-	problems = append(problems, newServeOptions().parse(checked[1:]))
-	if err := errors.Join(problems...); err != nil {
+	if err := newServeOptions().parse(args[1:]); err != nil {
 		problem = err.Error()
 	}
 	return shellWords(hideSecrets(args, nil)), userInfo.ReplaceAllString(problem, "://"+secret+"@")

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -84,16 +85,20 @@ func TestFormModels(t *testing.T) {
 	}
 }
 
-// What only the choices of the form are to blame for is said in their words.
-func TestFormChatRandom(t *testing.T) {
-	values := map[string]string{fieldAPI: apiChat, fieldDataset: "random", fieldLoad: loadUsers, fieldUsers: "16"}
-	line, problem := formLine(values)
-	if !strings.Contains(line, "--backend openai-chat --dataset-name random") || !strings.Contains(problem, "change API to completions, or Data set to") || strings.Contains(problem, "--") {
-		t.Errorf("%s: %s", line, problem)
+// Each data set has the fields that it uses, and makes a command line that serve takes.
+func TestFormDatasets(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x.jsonl")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	values[fieldUsers] = "many"
-	if _, problem := formLine(values); !strings.Contains(problem, "change API to") || !strings.Contains(problem, "\n--max-concurrency") {
-		t.Errorf("one of the two problems is missing: %s", problem)
+	for _, name := range formDatasets {
+		values := map[string]string{fieldAPI: apiChat, fieldDataset: name, fieldFile: file, fieldInput: "20", fieldOutput: "10", fieldLoad: loadRate, fieldRate: "3", fieldLength: "1m"}
+		line, problem := formLine(values)
+		kind := datasetNamed(name)
+		if problem != "" || strings.Contains(line, file) != (kind.file != noFile) || strings.Contains(line, " 20 ") != (name == "random") ||
+			strings.Contains(line, "-len 10 ") == (name == "burstgpt") {
+			t.Errorf("%s: %s", line, problem)
+		}
 	}
 }
 
@@ -108,6 +113,33 @@ func TestFormHome(t *testing.T) {
 		args := formArguments(map[string]string{fieldDataset: "sharegpt", fieldFile: file})
 		if i := slices.Index(args, "--dataset-path"); i < 0 || args[i+1] != want {
 			t.Errorf("%q: %q, want %q", file, args, want)
+		}
+	}
+}
+
+// Every data set of the form goes with every load.
+func TestFormEveryLoad(t *testing.T) {
+	files := map[string]string{"sharegpt": "sharegpt_small.json", "custom": "custom_small.jsonl", "spec_bench": "spec_bench_small.jsonl",
+		"speed_bench": "speed_bench_small", "burstgpt": "burstgpt_small.csv"}
+	values := map[string]string{}
+	var loads []string
+	for _, f := range formOptions().Fields {
+		values[f.Key] = f.Value
+		if f.Key == fieldLoad {
+			loads = f.Choices
+		}
+	}
+	for _, dataset := range formDatasets {
+		for _, load := range loads {
+			for _, api := range []string{apiCompletions, apiChat} {
+				values[fieldDataset], values[fieldLoad], values[fieldAPI], values[fieldFile] = dataset, load, api, ""
+				if file := files[dataset]; file != "" {
+					values[fieldFile] = datasetFiles + file
+				}
+				if line, problem := formLine(values); problem != "" {
+					t.Errorf("%s: %s", line, problem)
+				}
+			}
 		}
 	}
 }

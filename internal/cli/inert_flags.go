@@ -8,14 +8,17 @@ import (
 
 // inertFlags are flags of vLLM's client that its users' scripts carry and that change nothing here, with the reason.
 var inertFlags = []struct{ name, kind, why string }{
-	{"tokenizer", "string", "the server counts tokens, or token ids are sent"},
-	{"tokenizer-mode", "string", "the server counts tokens, or token ids are sent"},
+	{"tokenizer-mode", "string", "a tokenizer is read from its tokenizer.json, whatever library made it"},
 	{"trust-remote-code", "bool", "no code from elsewhere is ever run"},
 	{"use-beam-search", "bool", "it has no effect in vLLM's client either"},
 	{"disable-tqdm", "bool", "there is no such progress bar; --progress sets the time between progress lines"},
-	{"no-stream", "bool", "it is about data sets from a hub"},
-	{"skip-chat-template", "bool", "no chat template is rendered here, the server does that"},
-	{"chat-template-kwargs", "json", "no chat template is rendered here; for the server use --extra-body.chat_template_kwargs"},
+	{"no-stream", "bool", "it is about data sets of a hub that come in tables"},
+	{"hf-split", "string", "it is about data sets of a hub that come in tables"},
+	{"hf-subset", "string", "it is about data sets of a hub that come in tables"},
+	{"blazedit-min-distance", "string", "it is about data sets of a hub that come in tables"},
+	{"blazedit-max-distance", "string", "it is about data sets of a hub that come in tables"},
+	{"asr-min-audio-len-sec", "string", "there are no data sets of speech"},
+	{"asr-max-audio-len-sec", "string", "there are no data sets of speech"},
 }
 
 func defineInert(f *pflag.FlagSet) {
@@ -23,8 +26,6 @@ func defineInert(f *pflag.FlagSet) {
 		switch x.kind {
 		case "bool":
 			f.Bool(x.name, false, x.why)
-		case "json":
-			f.Var(new(jsonValue), x.name, x.why)
 		default:
 			f.String(x.name, "", x.why)
 		}

@@ -34,6 +34,9 @@ func (o *loadOptions) endless() bool {
 	return byClock && !o.promptsGiven
 }
 
+// everyRow says that each row of the data set is sent once, however many there are.
+func (o *loadOptions) everyRow() bool { return o.allRows && o.prompts == 0 }
+
 // length is when sending ends by the clock, 0 if the number of requests ends it.
 func (o *loadOptions) length() time.Duration {
 	end := o.duration
@@ -70,7 +73,7 @@ func (o *loadOptions) expected() float64 {
 			n += s.Rate * s.Length.Seconds()
 		}
 	}
-	if o.promptsGiven {
+	if o.promptsGiven && !o.everyRow() {
 		n = min(n, float64(o.prompts))
 	}
 	return n
@@ -122,14 +125,14 @@ func (o *loadOptions) arrivals(draws *numpy.Legacy) []time.Duration {
 		}
 		offsets = loadgen.RampInTime(*o.plannedRamp(), end, burstiness, draws)
 	}
-	if o.promptsGiven {
+	if o.promptsGiven && !o.everyRow() {
 		offsets = offsets[:min(len(offsets), o.prompts)]
 	}
 	return offsets
 }
 
 // schedule sets the arrivals of n conversations and returns how many requests they are, 0 if only the clock ends them.
-// offsets are those of arrivals where the load is a matter of time alone.
+// offsets are those of arrivals where the load is a matter of time alone, or those of a trace.
 func (o *loadOptions) schedule(load *loadgen.Options, n int, offsets []time.Duration, draws *numpy.Legacy) int {
 	load.Limit = o.mostUsers()
 	if len(o.users.stages) > 0 {
@@ -149,14 +152,14 @@ func (o *loadOptions) schedule(load *loadgen.Options, n int, offsets []time.Dura
 	case o.find.searching():
 		load.Schedule = loadgen.At(nil) // the search sets the rate
 		return 0
-	case o.inTime():
+	case o.inTime(), o.selfTimed:
 		offsets = offsets[:min(len(offsets), n)]
 	case ramp != nil:
 		offsets = loadgen.RampOverRequests(n, *ramp, float64(o.burstiness), draws)
 	default:
 		offsets = loadgen.Gamma(n, float64(o.rate), float64(o.burstiness), draws)
 	}
-	if o.duration > 0 && (o.promptsGiven || o.ramp != "") {
+	if o.duration > 0 && (o.promptsGiven || o.ramp != "" || o.selfTimed) {
 		offsets = before(offsets, o.duration)
 	}
 	load.Schedule = loadgen.At(offsets)
@@ -180,6 +183,8 @@ func (o *loadOptions) inWords(n int) string {
 		limit = fmt.Sprintf(", at most %d in flight", o.concurrency)
 	}
 	switch {
+	case o.selfTimed:
+		return "at the times of the trace" + limit
 	case len(o.users.stages) > 0:
 		return stagesInWords(o.plannedStages(), "users")
 	case len(o.stages.stages) > 0:

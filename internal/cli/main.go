@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"benchtop/export"
 )
 
 // Exit codes.
@@ -33,6 +35,9 @@ func (e *environment) fail(code int, err error) int {
 	return code
 }
 
+// tell prints a line on what is going on, such as a download.
+func (e *environment) tell(what string) { fmt.Fprintln(e.stderr, export.Clean(what)) }
+
 // command is one subcommand.
 type command struct {
 	name, summary string
@@ -44,6 +49,7 @@ func commands() []command {
 		{"demo", "a stress test against a simulated server: no GPU, no network, no flags", runDemo},
 		{"serve", "load a server; takes the flags of 'vllm bench serve'", runServe},
 		{"simulate", "the simulated server alone, to try clients against", runSimulate},
+		{"dataset", "what 'serve' would send, without sending it", runDataset},
 		{"report", "the report of a saved run", runReport},
 		{"attach", "a run that goes on in another terminal", runAttach},
 		{"calibrate", "how much this client can measure on this machine, and how exactly", runCalibrate},

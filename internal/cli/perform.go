@@ -58,6 +58,7 @@ func (s *session) measure() (metrics.Run, error) {
 	watch.Go(func() { s.judge(watching) })
 	err := s.engine.Run(context.Background(), s.source)
 	stop()
+	s.supplies.close()
 	watch.Wait()
 	run := s.soFar()
 	run.Ended = s.engine.Ended()

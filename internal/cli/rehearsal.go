@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -136,31 +135,4 @@ func strangers(like datasets.Conversation, seed, n int) []datasets.Turn {
 
 func shuffle[T any](draws *rand.Rand, all []T) {
 	draws.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
-}
-
-// peeked is a source whose first conversation was looked at.
-type peeked struct {
-	first []datasets.Conversation
-	rest  loadgen.Source
-}
-
-func (p *peeked) Next() (datasets.Conversation, error) {
-	if len(p.first) > 0 {
-		c := p.first[0]
-		p.first = nil
-		return c, nil
-	}
-	return p.rest.Next()
-}
-
-// peek returns the first conversation, and a source that begins with it.
-func peek(s loadgen.Source) (loadgen.Source, datasets.Conversation, error) {
-	c, err := s.Next()
-	if err == io.EOF {
-		err = fmt.Errorf("the data set holds not one prompt that can be sent")
-	}
-	if err != nil {
-		return nil, c, err
-	}
-	return &peeked{[]datasets.Conversation{c}, s}, c, nil
 }

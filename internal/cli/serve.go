@@ -4,19 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
-	"net/http"
 	"slices"
 	"time"
 
 	"benchtop/datasets"
 	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
-	"benchtop/export"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
-	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
 
@@ -58,6 +52,7 @@ func runServe(env *environment, args []string) int {
 	if sig != nil {
 		if s != nil {
 			s.closeSide()
+			s.supplies.close()
 		}
 		return env.fail(signalCode(sig), fmt.Errorf("stopped before the first request (%s)", sig))
 	}
@@ -73,7 +68,7 @@ func runServe(env *environment, args []string) int {
 }
 
 // prepare turns options into a session: it looks at the server, draws the prompts and the arrivals.
-func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session, error) {
+func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *session, err error) {
 	t := o.server.target
 	client := t.Client()
 	ready := o.server.readiness(env)
@@ -88,22 +83,37 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session,
 		if offsets = o.load.arrivals(streams.Legacy); len(offsets) == 0 {
 			return nil, usageError{errors.New("not one request would be sent: the rate is too low for the length of the run")}
 		}
-		o.prompts.random.Prompts, o.prompts.sharegpt.Prompts = len(offsets), len(offsets)
+		if !o.load.everyRow() {
+			o.prompts.number = len(offsets)
+		}
 	}
-	prompts, err := o.draw(ctx, client, t, m, streams)
+	supplies := newSupplies()
+	defer func() {
+		if err != nil {
+			supplies.close()
+		}
+	}()
+	prompts, err := o.draw(ctx, env, supplies, client, m, ready, streams)
 	if err != nil {
 		return nil, err
 	}
-	source, first, err := peek(prompts.source)
-	if err != nil {
-		return nil, usageError{err}
+	if o.load.selfTimed {
+		offsets = prompts.offsets
+	}
+	if !o.screen.dashboard(env) { // whose header and log say it
+		env.tell(prompts.description)
+		env.warn(prompts.notes)
 	}
 
-	s := &session{env: env, source: source, save: o.save, screen: o.screen}
+	salt, cold, err := o.content.salt(ctx, client, t, m, prompts)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{env: env, save: o.save, screen: o.screen, source: prompts.source, supplies: supplies}
 	s.notes, s.remarks = slices.Concat(o.warnings, o.notes, prompts.notes), o.content.remarks
 	s.load = loadgen.Options{
-		Target: t, Endpoint: o.server.endpoint, Backend: loadgen.Backend(o.server.backend), Model: m.id,
-		Extra: o.content.bodyFields(o.prompts.ignoreEOS), InputSource: prompts.counted, Pacer: o.client.pacer, Timestamps: o.client.source(),
+		Target: t, Endpoint: o.server.endpoint, Backend: loadgen.Backend(o.server.backend), Model: m.id, Salt: salt,
+		Extra: o.content.bodyFields(o.prompts.ignoreEOS), InputSource: prompts.counted, CountText: prompts.means.countText(), Pacer: o.client.pacer, Timestamps: o.client.source(),
 		ProbeRate: o.load.probeRate, Probe: datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: 1},
 		Drain: o.load.drain, StallTimeout: o.load.stall, RequestTimeout: o.load.timeout, KeepText: o.save.detailed,
 	}
@@ -126,9 +136,16 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (*session,
 	env.warn(beyond)
 	s.notes = append(s.notes, beyond...)
 	s.plan = o.plan(m, prompts, requests)
+	s.plan.Cache = cold
+	s.remarks = append(s.remarks, "tokens are counted by "+prompts.means.inWords())
+	for _, remark := range []string{prompts.means.rendered(), cold} {
+		if remark != "" {
+			s.remarks = append(s.remarks, remark)
+		}
+	}
 	s.charts = chartOptions{o.report.timeline, o.report.parsedThresholds, o.report.datasetStats}
 	s.noPlots, s.arguments = o.report.noPlots, o.arguments()
-	if err := o.rehearse(ctx, env, s.load, first, ready); err != nil {
+	if err := o.rehearse(ctx, env, s.load, prompts.first, ready); err != nil {
 		return nil, err
 	}
 	s.connect(ctx, ahead)
@@ -144,7 +161,7 @@ func (o *serveOptions) plan(m model, prompts drawn, requests int) metrics.Plan {
 	p := metrics.Plan{
 		Version: version(), Command: o.command,
 		BaseURL: o.server.target.String(), Backend: o.server.backend, Label: o.report.label,
-		ModelID: m.root, Tokenizer: prompts.tokenizer, SkipTokenizer: o.prompts.skipTokenizer,
+		ModelID: m.root, Tokenizer: prompts.tokenizer, SkipTokenizer: o.prompts.tokens.skip,
 		Dataset: prompts.description, InputSource: prompts.counted, Seed: o.load.seed,
 		IgnoreEOS:  o.content.ignoreEOS || o.prompts.ignoreEOS,
 		NumPrompts: o.load.planned(), Requests: requests, Duration: o.load.length(),
@@ -183,90 +200,4 @@ func definitions(stamps string) map[string]string {
 		"success": "status 200, at least one chunk, a finish_reason or [DONE], and no error in the stream",
 		"stamps":  stampsInWords(stamps),
 	}
-}
-
-// drawn is what the data set gave.
-type drawn struct {
-	source      loadgen.Source
-	n           int // conversations in it, 0 for no end
-	description string
-	counted     metrics.TokenSource
-	tokenizer   string // "" for none
-	// more gives prompts when there are no more of these; nil where they never end.
-	more  func() (loadgen.Source, error)
-	notes []string
-}
-
-// draw prepares the prompts.
-func (o *serveOptions) draw(ctx context.Context, client *http.Client, t *target.Target, m model, streams *numpy.Streams) (drawn, error) {
-	prefix := o.content.idPrefix
-	if prefix == "" {
-		// The ids tell runs apart in the server's log, so they must not come from the seed.
-		prefix = fmt.Sprintf("bench-%08x-", rand.Uint32())
-	}
-	if o.prompts.dataset == "sharegpt" {
-		return o.drawShareGPT(ctx, client, m, prefix, streams)
-	}
-	random := o.prompts.random
-	random.IDPrefix = prefix
-	random.Vocabulary = datasets.AssumedVocabulary()
-	if o.prompts.vocabulary > 0 {
-		random.Vocabulary = datasets.Vocabulary{Size: o.prompts.vocabulary}
-	}
-	if o.load.endless() {
-		b, err := datasets.NewBlocks(random, nil)
-		if err != nil {
-			return drawn{}, usageError{err}
-		}
-		return drawn{source: b, n: math.MaxInt, description: b.Description(), counted: metrics.TokensFromIDs}, nil
-	}
-	r, err := datasets.NewRandom(random, nil)
-	if err != nil {
-		return drawn{}, usageError{err}
-	}
-	return drawn{source: r, n: random.Prompts, description: r.Description(), counted: metrics.TokensFromIDs, more: moreRandom(random)}, nil
-}
-
-func (o *serveOptions) drawShareGPT(ctx context.Context, client *http.Client, m model, prefix string, streams *numpy.Streams) (drawn, error) {
-	d := drawn{counted: metrics.TokensFromServer, tokenizer: m.root}
-	counter, why := o.counter(client, m)
-	if why != "" {
-		counter, d.counted, d.tokenizer = tokenizer.Estimate{}, metrics.TokensFromEstimate, ""
-		d.notes = append(d.notes, "prompt lengths are estimates: "+why)
-	}
-	options := o.prompts.sharegpt
-	options.IDPrefix = prefix
-	source, err := datasets.NewShareGPT(ctx, options, counter, streams)
-	if err != nil {
-		return d, usageError{err}
-	}
-	d.source, d.n, d.description = source, source.Len(), source.Description()
-	if !o.load.promptsGiven && (o.load.find.searching() || o.load.length() > 0) {
-		d.source = &again{rest: source} // a higher rate may need more than there are
-		if o.load.find.searching() {
-			d.notes = append(d.notes, fmt.Sprintf("the search repeats the data set's %d prompts; the server's prefix cache may know them then", source.Len()))
-		}
-	}
-	if d.counted == metrics.TokensFromEstimate {
-		d.description += ", lengths estimated"
-	}
-	return d, nil
-}
-
-// counter is the server's tokenizer, under the name the requests use or the model's own; or why there is none.
-func (o *serveOptions) counter(client *http.Client, m model) (counter tokenizer.Counter, why string) {
-	if o.prompts.skipTokenizer {
-		return nil, "--skip-tokenizer-init"
-	}
-	for _, name := range []string{m.id, m.root} {
-		server := tokenizer.NewServer(client, o.server.target.String(), name, nil)
-		_, err := server.Count("ready?")
-		if err == nil {
-			return server, ""
-		}
-		if why == "" {
-			why = export.Clean(o.server.target.Hide(err.Error()))
-		}
-	}
-	return nil, why
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/datasets"
 	"benchtop/export"
 	"benchtop/loadgen"
 	"benchtop/loadgen/target"
@@ -82,6 +80,12 @@ func (o *contentOptions) check(given *pflag.FlagSet, chat bool) (p problemList) 
 	default:
 		p.bad("--lora-assignment %s: use random or round-robin", quoted(o.loraAssignment))
 	}
+	if o.cache != cacheAsIs && o.cache != cacheCold {
+		p.bad("--cache %s: use cold or as-is", quoted(o.cache))
+	}
+	if o.cache == cacheCold && slices.ContainsFunc(o.extraBody.Fields(), func(f loadgen.Field) bool { return f.Name == "cache_salt" }) {
+		p.bad("--cache cold and a cache_salt in --extra-body: choose one, since cold draws a salt of its own for each run")
+	}
 	if strings.ContainsFunc(o.idPrefix, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		p.bad("--request-id-prefix %q: it travels in a header, so it may hold only printable ASCII without blanks", o.idPrefix)
 	}
@@ -128,12 +132,7 @@ func (o *loadOptions) check() (p problemList) {
 	if o.concurrency < 0 {
 		p.bad("--max-concurrency %d: must be more than 0, or 0 for no limit", o.concurrency)
 	}
-	if o.prompts < 1 {
-		p.bad("--num-prompts %d: must be at least 1", o.prompts)
-	}
-	if o.seed < 0 || o.seed > math.MaxUint32 {
-		p.bad("--seed %d: seeds are from 0 to 4294967295", o.seed)
-	}
+	p = append(p, o.checkDraws()...)
 	if o.warmups < 0 {
 		p.bad("--num-warmups %d: must not be negative", o.warmups)
 	}
@@ -159,6 +158,10 @@ func (o *loadOptions) check() (p problemList) {
 	}
 	p = append(p, o.checkRamp()...)
 	p = append(p, o.checkStages()...)
+	p = append(p, o.checkTrace()...)
+	if o.rampOver > 0 && o.everyRow() && o.duration == 0 {
+		p.bad("--num-prompts 0 with --ramp-over: say with --duration when the run ends, as nobody knows yet how many rows there are")
+	}
 	if len(p) > 0 {
 		return p
 	}
@@ -173,6 +176,20 @@ func (o *loadOptions) check() (p problemList) {
 	}
 	if end := o.length(); o.warmup > 0 && end > 0 && o.warmup >= end {
 		p.bad("--warmup %s: the run is over after %s", export.Duration(o.warmup), export.Duration(end))
+	}
+	return p
+}
+
+// checkDraws is about what is drawn, whenever it is sent.
+func (o *loadOptions) checkDraws() (p problemList) {
+	switch {
+	case o.prompts < 1 && !o.allRows:
+		p.bad("--num-prompts %d: must be at least 1", o.prompts)
+	case o.prompts < 0:
+		p.bad("--num-prompts %d: must be at least 1, or 0 for every row once", o.prompts)
+	}
+	if o.seed < 0 || o.seed > math.MaxUint32 {
+		p.bad("--seed %d: seeds are from 0 to 4294967295", o.seed)
 	}
 	return p
 }
@@ -239,63 +256,24 @@ func (o *loadOptions) checkStages() (p problemList) {
 	return p
 }
 
-// longestRun is beyond any run, and within what times can hold.
-const longestRun = 365 * 24 * time.Hour
-
-func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, chat bool) (p problemList) {
-	for _, name := range []string{"input-len", "output-len", "vocab-size", "sharegpt-output-len"} {
-		if v, _ := given.GetInt(name); given.Changed(name) && v < 1 {
-			p.bad("--%s %d: must be at least 1", name, v)
+// checkTrace refuses loads beside the times of a trace. A rate is ignored, as with vLLM.
+func (o *loadOptions) checkTrace() (p problemList) {
+	for _, x := range []struct {
+		name  string
+		given bool
+	}{
+		{"stages", len(o.stages.stages) > 0}, {"concurrency-stages", len(o.users.stages) > 0},
+		{"ramp-over", o.rampOver > 0}, {"find", o.find.searching()},
+	} {
+		if o.selfTimed && x.given {
+			p.bad("--%s: the trace has times of its own; add --no-self-timed to send it otherwise", x.name)
 		}
-	}
-	if o.selfTimed {
-		p.bad("--self-timed: needs a data set with time stamps, and %s has none", o.dataset)
-	}
-	prompts, seed := max(1, load.planned()), max(0, load.seed)
-	switch o.dataset {
-	case "random":
-		if chat {
-			p.bad("--dataset-name random draws token ids, which backend openai-chat cannot send: use --backend openai, or --dataset-name sharegpt")
-		}
-		if o.path != "" {
-			p.bad("--dataset-path %s: the random data set takes no file", quoted(o.path))
-		}
-		ratio, err := datasets.ParseRangeRatio(o.ratio)
-		if err != nil {
-			p.bad("--random-range-ratio %s: %s", quoted(o.ratio), err)
-		}
-		// What is wrong with these two is told apart.
-		o.random.Ratio, o.random.Seed, o.random.Prompts = ratio, seed, prompts
-		if o.inputLen > 0 {
-			o.random.InputLen = o.inputLen
-		}
-		if o.outputLen > 0 {
-			o.random.OutputLen = o.outputLen
-		}
-		o.ignoreEOS = true
-		if err := o.random.Validate(); err != nil {
-			p = append(p, err)
-		}
-	case "sharegpt":
-		o.sharegpt.Path, o.sharegpt.Seed, o.sharegpt.Prompts = o.path, seed, prompts
-		if o.outputLen > 0 {
-			o.sharegpt.OutputLen = o.outputLen
-		}
-		if o.path == "" {
-			p.bad("--dataset-name sharegpt: needs a file; give one with --dataset-path")
-		} else if _, err := os.Stat(o.path); err != nil {
-			p.bad("--dataset-path %s: %w", quoted(o.path), errors.Unwrap(err))
-		} else if err := o.sharegpt.Validate(); err != nil {
-			p = append(p, err)
-		}
-		if load.endless() && !load.find.searching() {
-			p.bad("users without pause: with sharegpt say how many requests there may be with --num-prompts")
-		}
-	default:
-		p.bad("--dataset-name %s: use random or sharegpt", quoted(o.dataset))
 	}
 	return p
 }
+
+// longestRun is beyond any run, and within what times can hold.
+const longestRun = 365 * 24 * time.Hour
 
 func (o *reportOptions) check() (p problemList) {
 	known := []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL, metrics.ClientQueue, metrics.E2ELQueued}

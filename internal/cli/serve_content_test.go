@@ -123,11 +123,11 @@ func TestHeaders(t *testing.T) {
 func TestInertFlags(t *testing.T) {
 	server := recorded(t, nil)
 	dir := t.TempDir()
-	run("serve", "--base-url", server.url, "--num-prompts", "1", "--random-input-len", "5", "--random-output-len", "2", "--tokenizer", "x/y", "--tokenizer-mode", "hf",
-		"--trust-remote-code", "--use-beam-search", "--disable-tqdm", "--no-stream", "--skip-chat-template", "--chat-template-kwargs", `{"a": 1}`, "--no-self-timed",
+	run("serve", "--base-url", server.url, "--num-prompts", "1", "--random-input-len", "5", "--random-output-len", "2", "--tokenizer-mode", "hf",
+		"--trust-remote-code", "--use-beam-search", "--disable-tqdm", "--no-stream", "--hf-split", "train",
 		"--save-result", "--result-dir", dir).expect(t, exitFine)
 	events, _ := json.Marshal(resultIn(t, dir)["benchtop"].(map[string]any)["events"])
-	for _, name := range []string{"tokenizer", "tokenizer-mode", "trust-remote-code", "use-beam-search", "disable-tqdm", "no-stream", "skip-chat-template", "chat-template-kwargs"} {
+	for _, name := range []string{"tokenizer-mode", "trust-remote-code", "use-beam-search", "disable-tqdm", "no-stream", "hf-split"} {
 		if !strings.Contains(string(events), "--"+name+" has no effect: ") {
 			t.Errorf("nothing says that --%s has no effect: %s", name, events)
 		}

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
 
-	"benchtop/datasets"
 	"benchtop/loadgen"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -37,7 +37,7 @@ type serveOptions struct {
 func newServeOptions() *serveOptions {
 	o := &serveOptions{}
 	o.server.define(o.groups.group("Server"))
-	o.prompts.define(o.groups.group("Prompts"))
+	o.prompts.define(&o.groups)
 	o.content.define(o.groups.group("Requests"))
 	o.load.define(o.groups.group("Load"))
 	o.client.define(o.groups.group("Client"))
@@ -67,17 +67,19 @@ func (o *serveOptions) parse(args []string) error {
 	}
 	o.load.promptsGiven = all.Changed("num-prompts")
 	problems = append(problems, o.server.check()...)
+	o.load.allRows = o.prompts.takesAllRows()
+	o.load.selfTimed = o.prompts.selfTiming()
 	problems = append(problems, o.load.check()...)
 	problems = append(problems, o.load.find.check(all, &o.load, o.report.goodput.slo)...)
 	problems = append(problems, o.content.check(all, o.server.chat())...)
-	problems = append(problems, o.prompts.check(all, &o.load, o.server.chat())...)
+	problems = append(problems, o.prompts.check(all, &o.load, o.server.backend)...)
 	problems = append(problems, o.report.check()...)
 	problems = append(problems, o.client.check(), o.save.check(), o.screen.check(), o.gpus.check())
 	if o.screen.onHangup == hangupContinue && o.save.never {
 		problems = append(problems, errors.New("--on-hangup continue with --no-save: nobody would ever see the result"))
 	}
 	o.command = hideSecrets(append([]string{"serve"}, args...), o.server.secrets())
-	o.notes = append(inertNotes(all), o.content.notes...)
+	o.notes = slices.Concat(inertNotes(all), o.prompts.lengthNotes(all), o.content.notes)
 	return errors.Join(problems...)
 }
 
@@ -96,18 +98,23 @@ type serverOptions struct {
 }
 
 func (o *serverOptions) define(f *pflag.FlagSet) {
+	o.defineAddress(f)
+	f.StringVar(&o.endpoint, "endpoint", "", "path of the API (default: follows the backend)")
+	f.IntVar(&o.ready, "ready-check-timeout-sec", 0, "wait up to this many seconds until the server answers a request; 0 does not wait")
+	f.BoolVar(&o.profile, "profile", false, "start the server's profiler before the run and stop it after")
+}
+
+// defineAddress adds the flags that say which server it is and how to speak to it.
+func (o *serverOptions) defineAddress(f *pflag.FlagSet) {
 	f.StringVar(&o.backend, "backend", string(loadgen.Defaults().Backend), "request protocol: vllm, openai or openai-chat")
 	f.StringVar(&o.baseURL, "base-url", "", "server to load; overrides host and port")
 	f.StringVar(&o.host, "host", "127.0.0.1", "server's host")
 	f.IntVar(&o.port, "port", 8000, "server's port")
-	f.StringVar(&o.endpoint, "endpoint", "", "path of the API (default: follows the backend)")
 	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE; shown nowhere")
 	_ = f.SetAnnotation("header", variadic, []string{"0"})
 	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
 	f.StringVar(&o.model, "model", "", "model to ask for (default: the server's first)")
 	f.StringVar(&o.servedName, "served-model-name", "", "name sent in requests instead of --model")
-	f.IntVar(&o.ready, "ready-check-timeout-sec", 0, "wait up to this many seconds until the server answers a request; 0 does not wait")
-	f.BoolVar(&o.profile, "profile", false, "start the server's profiler before the run and stop it after")
 }
 
 func (o *serverOptions) chat() bool { return o.backend == string(loadgen.OpenAIChat) }
@@ -115,6 +122,7 @@ func (o *serverOptions) chat() bool { return o.backend == string(loadgen.OpenAIC
 // contentOptions say what a request carries beside its prompt.
 type contentOptions struct {
 	idPrefix       string
+	cache          string
 	lora           textList
 	loraAssignment string
 	ignoreEOS      bool
@@ -133,6 +141,7 @@ func (o *contentOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.loraAssignment, "lora-assignment", "random", "how modules are given to requests: random or round-robin")
 	f.BoolVar(&o.ignoreEOS, "ignore-eos", false, "ask the server to go on to the full output length; always so with random")
 	f.IntVar(&o.logprobs, "logprobs", 0, "log probabilities to ask for with each token; completions only (default: none)")
+	f.StringVar(&o.cache, "cache", cacheAsIs, "as-is: what earlier runs left in the server's prefix cache counts; cold: none of it is found")
 	o.sampling.define(f)
 	f.Var(&o.extraBody, "extra-body", `fields of the request body, replacing others: '{"a": {"b": 3}}', or --extra-body.a.b 3`)
 }
@@ -141,6 +150,8 @@ func (o *contentOptions) define(f *pflag.FlagSet) {
 type loadOptions struct {
 	prompts               int
 	promptsGiven          bool
+	allRows               bool // no prompts are as many as the data set has
+	selfTimed             bool // a trace says when requests start
 	seed                  int64
 	rate                  rateValue
 	burstiness            rateValue
@@ -185,39 +196,6 @@ func (o *loadOptions) define(f *pflag.FlagSet) {
 
 // unset stands for a number that was not given.
 var unset = math.NaN()
-
-// promptOptions say where the prompts come from.
-type promptOptions struct {
-	dataset, path       string
-	inputLen, outputLen int
-	random              datasets.RandomOptions
-	ratio               string
-	vocabulary          int
-	sharegpt            datasets.ShareGPTOptions
-	skipTokenizer       bool
-	selfTimed           bool
-	ignoreEOS           bool // the data set wants full output lengths
-}
-
-func (o *promptOptions) define(f *pflag.FlagSet) {
-	o.random, o.sharegpt = datasets.RandomDefaults(), datasets.ShareGPTDefaults()
-	f.StringVar(&o.dataset, "dataset-name", "random", "random or sharegpt")
-	f.StringVar(&o.path, "dataset-path", "", "file of the data set")
-	f.IntVar(&o.inputLen, "input-len", 0, "prompt length in tokens; overrides the data set's own flag")
-	f.IntVar(&o.outputLen, "output-len", 0, "output length in tokens; overrides the data set's own flag")
-	f.IntVar(&o.random.InputLen, "random-input-len", o.random.InputLen, "random: prompt length in tokens")
-	f.IntVar(&o.random.OutputLen, "random-output-len", o.random.OutputLen, "random: output length in tokens")
-	f.IntVar(&o.random.PrefixLen, "random-prefix-len", o.random.PrefixLen, "random: tokens all prompts begin with")
-	f.StringVar(&o.ratio, "random-range-ratio", "0.0", `random: lengths vary by this share; or {"input": 0.1, "output": 0.5}`)
-	f.IntVar(&o.vocabulary, "vocab-size", 0, "random: size of the vocabulary that token ids are drawn from (default: ids 1000 to 31999)")
-	f.IntVar(&o.sharegpt.OutputLen, "sharegpt-output-len", 0, "sharegpt: output length in tokens (default: the recorded answer's)")
-	f.BoolVar(&o.sharegpt.DisableShuffle, "disable-shuffle", false, "sharegpt: keep the order of the file")
-	f.BoolVar(&o.sharegpt.NoOversample, "no-oversample", false, "sharegpt: send fewer requests rather than repeat prompts")
-	f.BoolVar(&o.sharegpt.MultimodalChat, "enable-multimodal-chat", false, "sharegpt: send prompts as chat messages with their media")
-	f.BoolVar(&o.skipTokenizer, "skip-tokenizer-init", false, "count no tokens: the report leaves out what needs them")
-	f.BoolVar(&o.selfTimed, "self-timed", false, "send requests at the times of a trace; needs a data set that has them")
-	f.Bool("no-self-timed", false, "do not")
-}
 
 // reportOptions say what the report holds.
 type reportOptions struct {

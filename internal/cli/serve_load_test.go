@@ -131,7 +131,7 @@ func TestReadyCheck(t *testing.T) {
 		}
 		return false
 	})
-	r := run("serve", "--base-url", server.url, "--num-prompts", "3", "--random-input-len", "40", "--random-output-len", "3", "--ready-check-timeout-sec", "20", "--num-warmups", "4")
+	r := run("serve", "--base-url", server.url, "--num-prompts", "3", "--random-input-len", "40", "--random-output-len", "3", "--vocab-size", "32000", "--ready-check-timeout-sec", "20", "--num-warmups", "4")
 	r.expect(t, exitFine, "waiting up to 20s for "+server.url, "loading the model", "warming up with 4 requests", "Successful requests:                     3 ")
 	prompts := map[string]int{}
 	measured := 0

@@ -23,8 +23,10 @@ type session struct {
 	plan   metrics.Plan
 	load   loadgen.Options
 	source loadgen.Source
-	save   savingOptions
-	screen screenOptions
+	// supplies are what is drawn ahead; nil where nothing is.
+	supplies *supplies
+	save     savingOptions
+	screen   screenOptions
 	// notes are warnings from the preparation, remarks what is good to know; both for the log.
 	notes, remarks []string
 	// side is what is asked of the server beside the load, nil for nothing.
@@ -92,6 +94,7 @@ func (s *session) run() int {
 		s.files.discard()
 		s.load.Connections.Close()
 		s.closeSide()
+		s.supplies.close()
 		if s.leave != nil {
 			s.leave()
 		}

@@ -6,15 +6,16 @@ import (
 	"slices"
 
 	"benchtop/datasets"
+	"benchtop/datasets/tokenizer"
 	"benchtop/loadgen"
 )
 
 // moreRandom gives prompts without end that none of the plan's are like, for a load that was steered beyond what the plan has
 // prompts for.
-func moreRandom(o datasets.RandomOptions) func() (loadgen.Source, error) {
+func moreRandom(o datasets.RandomOptions, tok tokenizer.Tokenizer) (datasets.Source, error) {
 	o.IDPrefix += "more-"
 	o.Seed += 1 << 32 // beyond all that a plan may have
-	return func() (loadgen.Source, error) { return datasets.NewBlocks(o, nil) }
+	return datasets.NewBlocks(o, tok)
 }
 
 // again is a source that begins anew when it is at its end, with ids that say so.
@@ -22,6 +23,7 @@ type again struct {
 	rest        loadgen.Source
 	seen        []datasets.Conversation
 	next, round int
+	repeats     func() // hears of the first repetition, nil for nobody
 }
 
 func (a *again) Next() (datasets.Conversation, error) {
@@ -34,6 +36,9 @@ func (a *again) Next() (datasets.Conversation, error) {
 			return c, err
 		}
 		a.rest, a.round = nil, 2
+		if a.repeats != nil {
+			a.repeats()
+		}
 	}
 	if a.next == len(a.seen) {
 		a.next, a.round = 0, a.round+1

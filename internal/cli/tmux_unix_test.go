@@ -33,6 +33,7 @@ func skip(t *testing.T, why string) {
 func TestMain(m *testing.M) {
 	// The tests of the real program wait most of the time, whatever the number of cores.
 	flag.Parse()
+	_ = os.Setenv("HF_HUB_OFFLINE", "1") // no test asks the hub
 	if n := flag.Lookup("test.parallel"); n.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
 		_ = n.Value.Set("4")
 	}

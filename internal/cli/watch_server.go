@@ -8,6 +8,7 @@ import (
 
 	"benchtop/export"
 	"benchtop/internal/telemetry"
+	"benchtop/loadgen"
 	"benchtop/metrics"
 )
 
@@ -19,6 +20,7 @@ func (s *session) watchServer(ctx context.Context) {
 	}
 	w := telemetry.NewServerWatch(s.side.client, s.side.target.URL("/metrics"))
 	var falls restarts
+	var cache cacheAlarm
 	absent := ""
 	looks, turns := 0, 0
 	for last := false; ; {
@@ -40,6 +42,9 @@ func (s *session) watchServer(ctx context.Context) {
 			looks++
 			s.recorder.Server(second)
 			s.journal.Server(second)
+			if text := cache.words(&second, s.share(), s.load.Salt.Mode != loadgen.NoSalt); text != "" {
+				s.file(metrics.Event{Level: metrics.Warn, Mark: metrics.CacheMark, Text: text})
+			}
 		}
 		s.recorder.ServerIs(w.Kind(), absent)
 		if known && (absent == "") != (before == "") {

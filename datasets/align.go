@@ -1,0 +1,147 @@
+package datasets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+)
+
+// alignInFlight is how many prompts Align has with the server at once, as many as vLLM's client.
+const alignInFlight = 64
+
+// Aligner is a server that turns text into ids, without special tokens, and back. *tokenizer.Server is one.
+type Aligner interface {
+	EncodeContext(ctx context.Context, text string) ([]int, error)
+	DecodeContext(ctx context.Context, ids []int) (string, error)
+}
+
+// Alignment says what became of prompts that were compared with a server's tokenizer.
+type Alignment struct {
+	Prompts int // text prompts that were compared: 0 or 1 when the first one settled it
+	Cut     int // had more tokens than wanted, and lost the rest
+	Short   int // had fewer; they stay as they are
+	Failed  int // could not be compared or cut; they stay as they are
+	// Failure is why the first of those failed; nil if none did.
+	Failure error
+}
+
+// Align cuts text prompts to the tokens that the server counts, where it counts more than the data set meant them to
+// have. vLLM's client does so for prompts made of tokens (random and prefix_repetition) when its tokenizer is not quite
+// the server's. The first prompt decides: if the server counts it as meant, or cannot count, all stay as they are.
+//
+// It replaces the turns it changes in conversations, never what they share with others, and leaves InputTokens alone.
+// What a user should know goes to warn, a line each, from the calling goroutine. The only error is ctx's; what was cut
+// until then stays cut.
+func Align(ctx context.Context, conversations []Conversation, server Aligner, warn func(string)) (Alignment, error) {
+	if len(conversations) == 0 || !alignable(conversations[0]) {
+		return Alignment{}, nil
+	}
+	first := conversations[0].Turns[0]
+	ids, err := server.EncodeContext(ctx, first.Text)
+	switch {
+	case ctx.Err() != nil:
+		return Alignment{}, ctx.Err()
+	case err != nil:
+		warn(fmt.Sprintf("prompts are not aligned with the server's tokenizer, which cannot be asked: %v", err))
+		return Alignment{Failed: 1, Failure: err}, nil
+	case len(ids) == first.InputTokens:
+		return Alignment{Prompts: 1}, nil
+	}
+	a := alignAll(ctx, conversations, server)
+	if err := ctx.Err(); err != nil {
+		return a, err
+	}
+	warn(fmt.Sprintf("the server's tokenizer is another (%d tokens for the first prompt instead of %d): aligned %d prompts, %d cut, %d shorter than wanted and left",
+		len(ids), first.InputTokens, a.Prompts, a.Cut, a.Short))
+	if a.Failed > 0 {
+		warn(fmt.Sprintf("%d of %d prompts could not be aligned with the server's tokenizer and stay as they are: %v", a.Failed, a.Prompts, a.Failure))
+	}
+	return a, nil
+}
+
+// Align is the function of that name over all conversations of the list. It must come before the first Next.
+func (l *List) Align(ctx context.Context, server Aligner, warn func(string)) (Alignment, error) {
+	return Align(ctx, l.all, server, warn)
+}
+
+// alignable reports whether c is one text prompt. Ids need no tokenizer, and lists of messages are counted otherwise.
+func alignable(c Conversation) bool {
+	if len(c.Turns) != 1 {
+		return false
+	}
+	turn := c.Turns[0]
+	return turn.TokenIDs == nil && turn.Batch == nil && turn.Messages == nil
+}
+
+func alignAll(ctx context.Context, conversations []Conversation, server Aligner) Alignment {
+	results := make([]outcome, len(conversations))
+	errs := make([]error, len(conversations))
+	inParallel(alignInFlight, len(conversations), func(i int) bool {
+		if ctx.Err() == nil {
+			results[i], errs[i] = alignOne(ctx, &conversations[i], server)
+		}
+		// A server that does not answer at all would not answer the rest either, and takes its time not to.
+		late, ok := errors.AsType[net.Error](errs[i])
+		return ctx.Err() == nil && !(ok && late.Timeout())
+	})
+	return summed(results, errs)
+}
+
+// outcome is what became of one prompt.
+type outcome int
+
+const (
+	untouched outcome = iota // not a text prompt, or not reached
+	asMeant
+	short
+	cut
+	failed
+)
+
+// alignOne cuts the prompt of c, if it is one and too long.
+func alignOne(ctx context.Context, c *Conversation, server Aligner) (outcome, error) {
+	if !alignable(*c) {
+		return untouched, nil
+	}
+	turn := c.Turns[0]
+	ids, err := server.EncodeContext(ctx, turn.Text)
+	switch {
+	case err != nil:
+		return failed, err
+	case len(ids) == turn.InputTokens:
+		return asMeant, nil
+	case len(ids) < turn.InputTokens:
+		return short, nil
+	}
+	text, err := server.DecodeContext(ctx, ids[:max(0, turn.InputTokens)])
+	if err != nil {
+		return failed, err
+	}
+	turns := slices.Clone(c.Turns) // others may share them
+	turns[0].Text = text
+	c.Turns = turns
+	return cut, nil
+}
+
+func summed(results []outcome, errs []error) Alignment {
+	var a Alignment
+	for i, result := range results {
+		switch result {
+		case untouched:
+			continue
+		case short:
+			a.Short++
+		case cut:
+			a.Cut++
+		case failed:
+			a.Failed++
+			if a.Failure == nil {
+				a.Failure = errs[i]
+			}
+		}
+		a.Prompts++
+	}
+	return a
+}

@@ -1,0 +1,203 @@
+package datasets
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync/atomic"
+
+	"benchtop/datasets/chattemplate"
+	"benchtop/datasets/numpy"
+)
+
+const bfclForm = `an object like {"question": [[{"role": "user", "content": "text"}]], "function": [{"name": "f"}]}`
+
+// maxDepth bounds the nesting of a question, for each level takes another look at what it holds.
+const maxDepth = 100
+
+// bfclRow is a question of the leaderboard.
+type bfclRow struct {
+	messages, tools json.RawMessage
+	path            string // of its file
+	line            int
+	bad             error // why it cannot be used; told only to those who try
+}
+
+// NewBFCL reads the files of the categories and picks questions, as vLLM picks them for the same seed. Each conversation
+// is its messages, and overrides that offer the tools; its Text is what the last message says. The Python generator of s
+// stays as it is unless prompts have to be repeated.
+func NewBFCL(ctx context.Context, o BFCLOptions, text Text, s *numpy.Streams) (*List, error) {
+	o.Categories = trimmed(o.Categories)
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if text.Counter == nil {
+		return nil, noCounter("bfcl")
+	}
+	rows, err := o.rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !o.DisableShuffle {
+		private := numpy.NewPython(o.Seed)
+		private.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	}
+	return o.sample(ctx, rows, text, s.Python)
+}
+
+func trimmed(names []string) []string {
+	var list []string
+	for _, name := range names {
+		list = append(list, strings.TrimSpace(name))
+	}
+	return list
+}
+
+// rows are the questions of all categories, one of each in turn.
+func (o BFCLOptions) rows(ctx context.Context) ([]bfclRow, error) {
+	files, err := o.files()
+	if err != nil {
+		return nil, inFile("bfcl", o.Path, err)
+	}
+	lists := make([][]bfclRow, len(o.Categories))
+	longest := 0
+	for i, category := range o.Categories {
+		path, err := files.path(ctx, category)
+		if err != nil {
+			return nil, inFile("bfcl", o.Path, err)
+		}
+		if lists[i], err = openBFCL(path); err != nil {
+			return nil, inFile("bfcl", path, err)
+		}
+		longest = max(longest, len(lists[i]))
+	}
+	var rows []bfclRow
+	for i := range longest {
+		for _, list := range lists {
+			if i < len(list) {
+				rows = append(rows, list[i])
+			}
+		}
+	}
+	return rows, nil
+}
+
+func openBFCL(path string) ([]bfclRow, error) {
+	file, err := openFile(path, "a file of the leaderboard")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	rows, err := readBFCL(file)
+	for i := range rows {
+		rows[i].path = path
+	}
+	return rows, cause(err)
+}
+
+// readBFCL reads a category. Rows without messages or functions stay, for they count when rows are shuffled.
+func readBFCL(r io.Reader) ([]bfclRow, error) {
+	var rows []bfclRow
+	err := eachObject(r, bfclForm, func(object []byte, line int) error {
+		row := bfclRow{line: line}
+		var question, function []byte
+		for key, value := range members(object) {
+			switch key {
+			case "question":
+				question = value
+			case "function":
+				function = value
+			}
+		}
+		if depth(object) > maxDepth {
+			row.bad = fmt.Errorf("more than %d objects and arrays stand inside each other", maxDepth)
+		}
+		if row.bad == nil {
+			row.messages, row.bad = firstTurn(question)
+		}
+		if row.bad == nil {
+			row.tools, row.bad = tools(function)
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	return rows, err
+}
+
+// sample makes requests of the first rows that can be used and repeats some if there are too few.
+func (o BFCLOptions) sample(ctx context.Context, rows []bfclRow, text Text, py *numpy.Python) (*List, error) {
+	var turns []Turn
+	total := 0
+	for _, row := range rows {
+		usable := row.messages != nil && row.tools != nil
+		if usable {
+			total++
+		}
+		if len(turns) == o.Prompts {
+			continue
+		}
+		if row.bad != nil {
+			return nil, inFile("bfcl", row.path, &lineError{row.line, row.bad})
+		}
+		if usable {
+			turns = append(turns, o.turn(row))
+		}
+	}
+	if len(turns) == 0 {
+		return nil, inFile("bfcl", o.Path, fmt.Errorf("no question of %s has messages and functions", strings.Join(o.Categories, ", ")))
+	}
+	fallen, err := countChats(ctx, turns, text)
+	if err != nil {
+		return nil, inDataset("bfcl", err)
+	}
+	kind := fmt.Sprintf("%d in %s (%s)", total, o.Path, strings.Join(o.Categories, ", "))
+	if fallen > 0 {
+		kind += fmt.Sprintf(", %d counted without chat template and tools", fallen)
+	}
+	list, err := sampling{o.Prompts, o.NoOversample, o.Seed, o.IDPrefix}.list("bfcl", turns, kind, py)
+	return list, inDataset("bfcl", err)
+}
+
+func (o BFCLOptions) turn(row bfclRow) Turn {
+	said := contents(row.messages)
+	return Turn{Text: said[len(said)-1], MaxTokens: o.OutputLen, Messages: row.messages,
+		Overrides: fmt.Appendf(nil, `{"tools":%s,"tool_choice":"auto"}`, row.tools)}
+}
+
+// countChats sets the input tokens of turns that are messages and tools, as the chat template writes them. Where that
+// fails, it counts what the messages say and returns for how many, as vLLM does with a warning.
+func countChats(ctx context.Context, turns []Turn, text Text) (fallen int, err error) {
+	prompts := make([]string, len(turns))
+	var without atomic.Int64
+	err = eachAtOnce(ctx, len(turns), func(i int) error {
+		prompts[i] = strings.Join(contents(turns[i].Messages), "\n")
+		if text.Template == nil {
+			without.Add(1)
+			return nil
+		}
+		var overrides struct{ Tools json.RawMessage }
+		if err := json.Unmarshal(turns[i].Overrides, &overrides); err != nil {
+			return err
+		}
+		rendered, err := text.Template.Render(ctx, chattemplate.Input{Messages: turns[i].Messages, Tools: overrides.Tools})
+		if err != nil {
+			without.Add(1)
+			return ctx.Err()
+		}
+		prompts[i] = rendered
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	counts, err := text.count(ctx, prompts)
+	if err != nil {
+		return 0, fmt.Errorf("counting tokens: %w", err)
+	}
+	for i, n := range counts {
+		turns[i].InputTokens = n
+	}
+	return int(without.Load()), nil
+}

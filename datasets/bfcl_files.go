@@ -1,0 +1,85 @@
+package datasets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	bfclPrefix = "BFCL_v3_"
+	bfclSuffix = ".json"
+)
+
+// bfclFiles finds the files of the categories.
+type bfclFiles struct {
+	dir   string // "" where they have to be fetched
+	fetch func(ctx context.Context, name string) (string, error)
+}
+
+// files looks where the categories' files are.
+func (o BFCLOptions) files() (bfclFiles, error) {
+	info, err := os.Stat(o.Path)
+	switch {
+	case err == nil && info.IsDir():
+		return bfclFiles{dir: snapshot(o.Path)}, nil
+	case err == nil:
+		return bfclFiles{}, fmt.Errorf("this is a file; give the directory that holds files like %ssimple%s", bfclPrefix, bfclSuffix)
+	case o.Path == BFCLRepository && o.Fetch != nil:
+		return bfclFiles{fetch: o.Fetch}, nil
+	}
+	return bfclFiles{}, fmt.Errorf("%w; give the directory that holds files like %ssimple%s, such as a clone of the repository %s",
+		cause(err), bfclPrefix, bfclSuffix, BFCLRepository)
+}
+
+// snapshot is where a directory keeps the files: the directory itself, or, in the hub's cache, that of the newest revision.
+//
+//	hub/ datasets--<owner>--<name>/ refs/main               holds <revision>
+//	                                snapshots/<revision>/   holds the files
+func snapshot(dir string) string {
+	for _, repository := range []string{dir, filepath.Join(dir, "datasets--"+strings.ReplaceAll(BFCLRepository, "/", "--"))} {
+		revision, err := os.ReadFile(filepath.Join(repository, "refs", "main"))
+		if name := strings.TrimSpace(string(revision)); err == nil && name != "" && filepath.IsLocal(name) {
+			return filepath.Join(repository, "snapshots", name)
+		}
+	}
+	return dir
+}
+
+// path is where the file of a category lies.
+func (f bfclFiles) path(ctx context.Context, category string) (string, error) {
+	name := bfclPrefix + category + bfclSuffix
+	if f.dir == "" {
+		path, err := f.fetch(ctx, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("there is no category %q: the repository has no file %s; see --bfcl-categories", category, name)
+		}
+		return path, err
+	}
+	path := filepath.Join(f.dir, name)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", f.missing(category)
+	}
+	return path, nil
+}
+
+// missing says which categories there are instead.
+func (f bfclFiles) missing(category string) error {
+	var names []string
+	entries, _ := os.ReadDir(f.dir) // in order; what cannot be read has no names to tell
+	for _, entry := range entries {
+		name, first := strings.CutPrefix(entry.Name(), bfclPrefix)
+		name, last := strings.CutSuffix(name, bfclSuffix)
+		if first && last {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("there is no file %s<category>%s; give the directory that holds them", bfclPrefix, bfclSuffix)
+	}
+	return fmt.Errorf("there is no category %q; give --bfcl-categories some of: %s", category, someOf(names))
+}

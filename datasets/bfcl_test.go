@@ -1,0 +1,223 @@
+package datasets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"benchtop/datasets/numpy"
+)
+
+type bfclCase struct {
+	Name     string
+	Seed     int64
+	Prompts  int `json:"num_prompts"`
+	Flags    []string
+	Requests []struct {
+		ID        string `json:"request_id"`
+		Prompt    string
+		Input     int             `json:"prompt_len"`
+		Output    int             `json:"expected_output_len"`
+		Messages  json.RawMessage `json:"chat_messages"`
+		Overrides json.RawMessage `json:"request_overrides"`
+	}
+}
+
+func (c bfclCase) options(t *testing.T) BFCLOptions {
+	t.Helper()
+	o := BFCLDefaults()
+	o.Path, o.Prompts, o.Seed, o.IDPrefix = "testdata", c.Prompts, c.Seed, "bf-"
+	for i := 0; i < len(c.Flags); i++ {
+		switch c.Flags[i] {
+		case "--disable-shuffle":
+			o.DisableShuffle = true
+		case "--bfcl-categories":
+			i++
+			o.Categories = strings.Split(c.Flags[i], ",")
+		case "--hf-output-len":
+			i++
+			o.OutputLen, _ = strconv.Atoi(c.Flags[i])
+		default:
+			t.Fatalf("unknown flag %s", c.Flags[i])
+		}
+	}
+	return o
+}
+
+func TestBFCLGolden(t *testing.T) {
+	var file struct {
+		Files []string
+		Cases []bfclCase
+	}
+	golden(t, "bfcl.json", &file)
+	if len(file.Cases) != 4 {
+		t.Fatalf("got %d cases, want 4", len(file.Cases))
+	}
+	for _, name := range file.Files {
+		if _, err := os.Stat(filepath.Join("testdata", filepath.Base(name))); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, c := range file.Cases {
+		t.Run(c.Name, func(t *testing.T) {
+			s := numpy.NewStreams(7)
+			list, err := NewBFCL(t.Context(), c.options(t), Text{Counter: byWords{}, Template: roleTags{}}, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := drain(t, list)
+			if len(got) != len(c.Requests) {
+				t.Fatalf("got %d requests, want %d", len(got), len(c.Requests))
+			}
+			for i, want := range c.Requests {
+				turn := got[i].Turns[0]
+				same(t, "request id", got[i].ID, want.ID)
+				same(t, want.ID+" text", turn.Text, want.Prompt)
+				same(t, want.ID+" input tokens", turn.InputTokens, want.Input)
+				same(t, want.ID+" output tokens", turn.MaxTokens, want.Output)
+				same(t, want.ID+" messages", string(turn.Messages), compact(want.Messages))
+				same(t, want.ID+" overrides", string(turn.Overrides), compact(want.Overrides))
+			}
+			if repeated := strings.Contains(list.Description(), "repeated"); !repeated {
+				same(t, "next double of Python", s.Python.Random(), numpy.NewPython(7).Random())
+			}
+			same(t, "next word of numpy", s.Legacy.Uint32(), numpy.NewLegacy(7).Uint32())
+		})
+	}
+}
+
+// bfclIn makes a directory whose category simple holds the lines.
+func bfclIn(t *testing.T, lines ...string) BFCLOptions {
+	t.Helper()
+	o := BFCLDefaults()
+	o.Path, o.Categories, o.Prompts, o.DisableShuffle, o.NoOversample = t.TempDir(), []string{"simple"}, 10, true, true
+	write(t, filepath.Join(o.Path, "BFCL_v3_simple.json"), strings.Join(lines, "\n"))
+	return o
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestBFCLKeepsWhatItTranslates(t *testing.T) {
+	function := `{"z": 1e999, "type": "dict", "a": [{"type": "any"}, 12345678901234567890, "dict", {"type": ["dict"]}], "z": NaN, "type": "float"}`
+	question := `[[{"role": "user", "name": "x", "content": "é <b>", "role": "system"}, {"content": [1]}]]`
+	o := bfclIn(t, `{"function": `+function+`, "question": `+question+`}`)
+	list, err := NewBFCL(t.Context(), o, Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	turn := drain(t, list)[0].Turns[0]
+	same(t, "overrides", string(turn.Overrides), `{"tools":[{"type":"function","function":{"z":null,"type":"number",`+
+		`"a":[{"type":"string"},12345678901234567890,"dict",{"type":["dict"]}]}}],"tool_choice":"auto"}`)
+	same(t, "messages", string(turn.Messages), `[{"role":"system","name":"x","content":"é <b>"},{"content":[1]}]`)
+	same(t, "text", turn.Text, "")
+	same(t, "input tokens", turn.InputTokens, 2) // of the contents, since nothing renders
+	same(t, "description", list.Description(), "bfcl: 1 prompts of 1 in "+o.Path+" (simple), 1 counted without chat template and tools")
+}
+
+func mkdir(t *testing.T, path string) {
+	t.Helper()
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const bfclGood = `{"question": [[{"role": "user", "content": "what"}]], "function": {"name": "f"}}`
+
+func TestBFCLBadRows(t *testing.T) {
+	tests := []struct{ name, row, want string }{
+		{"question no array", `{"question": 7, "function": {"name": "f"}}`, `line 2: expected "question" to be an array: got a number`},
+		{"message no object", `{"question": [["hi"]], "function": {"name": "f"}}`, "line 2: expected each message to be an object: got a string"},
+		{"function no object", `{"question": [[{}]], "function": "f"}`, `line 2: expected "function" to be an object or an array of them: got a string`},
+		{"functions no objects", `{"question": [[{}]], "function": [1]}`, `line 2: expected each "function" to be an object: got a number`},
+		{"too deep", `{"question": ` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, "line 2: more than 100 objects"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			o := bfclIn(t, bfclGood, test.row)
+			text := Text{Counter: byWords{}, Template: roleTags{}}
+			_, err := NewBFCL(t.Context(), o, text, numpy.NewStreams(0))
+			complains(t, err, "dataset bfcl: ", "BFCL_v3_simple.json, "+test.want)
+			o.Prompts = 1 // the bad row is not reached
+			if _, err = NewBFCL(t.Context(), o, text, numpy.NewStreams(0)); err != nil {
+				t.Errorf("without the bad row: got error %v", err)
+			}
+		})
+	}
+	o := bfclIn(t, `{"question": [], "function": {"name": "f"}}`, `{"question": [[]], "function": {"name": "f"}}`,
+		`{"question": ["x"], "function": {"name": "f"}}`, `{"question": [[{}]]}`, `{"question": [[{}]], "function": null}`)
+	_, err := NewBFCL(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
+	complains(t, err, "no question of simple has messages and functions")
+}
+
+func TestBFCLFindsItsFiles(t *testing.T) {
+	hub := t.TempDir()
+	repository := filepath.Join(hub, "datasets--gorilla-llm--Berkeley-Function-Calling-Leaderboard")
+	files := filepath.Join(repository, "snapshots", "abc")
+	for _, dir := range []string{files, filepath.Join(repository, "refs")} {
+		mkdir(t, dir)
+	}
+	write(t, filepath.Join(repository, "refs", "main"), "abc\n")
+	write(t, filepath.Join(files, "BFCL_v3_simple.json"), bfclGood)
+	fetched := func(_ context.Context, name string) (string, error) {
+		if name != "BFCL_v3_simple.json" {
+			return "", fmt.Errorf("stub: %w", fs.ErrNotExist)
+		}
+		return filepath.Join(files, name), nil
+	}
+	failed := func(context.Context, string) (string, error) { return "", errors.New("no way out") }
+	tests := []struct {
+		name, path, category string
+		fetch                func(context.Context, string) (string, error)
+		want                 string // "" for success
+	}{
+		{"snapshot", files, "simple", nil, ""},
+		{"repository in the cache", repository, "simple", nil, ""},
+		{"cache", hub, "simple", nil, ""},
+		{"fetched", BFCLRepository, "simple", fetched, ""},
+		{"unknown in a directory", files, "nope", nil, `there is no category "nope"; give --bfcl-categories some of: simple`},
+		{"unknown in the repository", BFCLRepository, "nope", fetched, `there is no category "nope": the repository has no file BFCL_v3_nope.json`},
+		{"not fetched", BFCLRepository, "simple", failed, "no way out"},
+		{"nobody to fetch", BFCLRepository, "simple", nil, "file does not exist; give the directory that holds files like BFCL_v3_simple.json"},
+		{"no directory", files + "/none", "simple", fetched, "none: file does not exist; give the directory"},
+		{"a file", filepath.Join(files, "BFCL_v3_simple.json"), "simple", nil, "this is a file"},
+		{"nothing there", t.TempDir(), "simple", nil, "there is no file BFCL_v3_<category>.json"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			o := BFCLDefaults()
+			o.Path, o.Categories, o.Prompts, o.Fetch = test.path, []string{test.category}, 1, test.fetch
+			_, err := NewBFCL(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
+			if test.want != "" {
+				complains(t, err, "dataset bfcl: ", test.want)
+			} else if err != nil {
+				t.Errorf("got error %v", err)
+			}
+		})
+	}
+}
+
+func TestBFCLOptions(t *testing.T) {
+	err := BFCLOptions{Categories: []string{"", "../simple", "a/b"}}.Validate()
+	complains(t, err, "path", `"" is no name`, `"../simple" is no name`, `"a/b" is no name`, "prompts 0", "output length 0")
+	complains(t, BFCLOptions{}.Validate(), "no category")
+	_, err = NewBFCL(t.Context(), BFCLDefaults(), Text{}, numpy.NewStreams(0))
+	complains(t, err, "dataset bfcl: needs a tokenizer")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = NewBFCL(ctx, bfclIn(t, bfclGood), Text{Counter: byWords{}, Template: noTags{}}, numpy.NewStreams(0))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want that of the context", err)
+	}
+}

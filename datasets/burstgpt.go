@@ -1,0 +1,152 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"benchtop/datasets/numpy"
+	"benchtop/datasets/tokenizer"
+)
+
+// BurstGPTOptions says what to take from a table of recorded requests.
+type BurstGPTOptions struct {
+	Path     string `json:"path"`
+	Prompts  int    `json:"prompts"` // how many prompts
+	IDPrefix string `json:"request_id_prefix"`
+	Seed     int64  `json:"seed"`
+
+	// Vocabulary is used when the tokenizer does not know its own, or there is none.
+	Vocabulary Vocabulary `json:"vocabulary"`
+}
+
+// BurstGPTDefaults are vLLM's: 1000 prompts. The path is left to be filled in.
+func BurstGPTDefaults() BurstGPTOptions { return BurstGPTOptions{Prompts: 1000} }
+
+// Validate reports every problem with the options, without looking at the file.
+func (o BurstGPTOptions) Validate() error {
+	var errs []error
+	if o.Path == "" {
+		errs = append(errs, errors.New("a path to the CSV file is required"))
+	}
+	errs = append(errs, within("number of prompts", o.Prompts, 1, math.MaxInt32))
+	if o.Seed < 0 || o.Seed > math.MaxUint32 {
+		errs = append(errs, fmt.Errorf("seed %d must be between 0 and %d", o.Seed, uint32(math.MaxUint32)))
+	}
+	if o.Vocabulary.Known() {
+		errs = append(errs, o.Vocabulary.validate())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("dataset burstgpt: %w", err)
+	}
+	return nil
+}
+
+// BurstGPT is a source of prompts as long as recorded ones, with answers as long, picked as vLLM picks them for the same
+// seed. What they say is ids in a row. They are made as they are asked for.
+type BurstGPT struct {
+	o           BurstGPTOptions
+	tok         tokenizer.Tokenizer // nil: prompts are ids
+	vocab       Vocabulary
+	ids         []int // of vocab
+	own         bool  // the tokenizer knew its vocabulary
+	picked      []burstRow
+	kept, total int // rows that count, rows in the file
+	next        int
+}
+
+// NewBurstGPT reads the file and picks the prompts. Its generator is its own. tok may be nil: prompts are then ids of
+// o.Vocabulary, sent as they are.
+func NewBurstGPT(o BurstGPTOptions, tok tokenizer.Tokenizer) (*BurstGPT, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	d := &BurstGPT{o: o, tok: tok, vocab: o.Vocabulary}
+	switch {
+	case tok != nil && tok.VocabSize() > 0:
+		d.vocab, d.own = Vocabulary{Size: tok.VocabSize()}, true // special ids have no exception here
+	case !d.vocab.Known():
+		d.vocab = AssumedVocabulary()
+	}
+	if err := d.vocab.validate(); err != nil {
+		return nil, fmt.Errorf("dataset burstgpt: %w", err)
+	}
+	d.ids = d.vocab.IDs()
+	if err := d.open(); err != nil {
+		return nil, inFile("burstgpt", o.Path, err)
+	}
+	return d, nil
+}
+
+func (d *BurstGPT) open() error {
+	file, err := openFile(d.o.Path, "a CSV file in BurstGPT's format")
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	var rows []burstRow
+	if d.total, err = readBurstGPT(file, func(row burstRow, _ int) { rows = append(rows, row) }); err != nil {
+		return cause(err)
+	}
+	if d.kept = len(rows); d.kept == 0 {
+		return fmt.Errorf(`none of its %d rows counts: that takes the Model "GPT-4" and "Response tokens" above 0`, d.total)
+	}
+	for _, i := range sampleRows(d.kept, d.o.Prompts, uint32(d.o.Seed)) {
+		d.picked = append(d.picked, rows[i])
+	}
+	return nil
+}
+
+// sampleRows picks n of so many rows as DataFrame.sample of pandas does: each at most once, unless there are too few.
+func sampleRows(rows, n int, seed uint32) []int {
+	gen := numpy.NewLegacy(seed)
+	if n <= rows {
+		return gen.ChoiceDistinct(rows, n)
+	}
+	return gen.Choice(rows, n)
+}
+
+// Next makes the next prompt: ids in a row, starting from the number of the prompt.
+func (d *BurstGPT) Next() (Conversation, error) {
+	if d.next == len(d.picked) {
+		return Conversation{}, io.EOF
+	}
+	row := d.picked[d.next]
+	ids := make([]int, row.request)
+	for j := range ids {
+		ids[j] = d.ids[(d.next+j)%len(d.ids)]
+	}
+	turn := Turn{TokenIDs: ids, InputTokens: len(ids), MaxTokens: int(row.response)}
+	if d.tok != nil {
+		text, err := d.tok.Decode(ids)
+		if err != nil {
+			return Conversation{}, fmt.Errorf("dataset burstgpt, prompt %d: %w", d.next, err)
+		}
+		turn.Text, turn.TokenIDs = text, nil
+	}
+	d.next++
+	return Conversation{ID: d.o.IDPrefix + strconv.Itoa(d.next-1), Turns: []Turn{turn}}, nil
+}
+
+// Len is how many prompts there are in all.
+func (d *BurstGPT) Len() int { return len(d.picked) }
+
+// Description says in a line what the prompts are, for the head of a report.
+func (d *BurstGPT) Description() string {
+	s := fmt.Sprintf("burstgpt: %d prompts as long as those of %d requests to GPT-4 in %s", len(d.picked), d.kept, d.o.Path)
+	switch {
+	case d.own:
+		return s + ", as text"
+	case d.tok != nil:
+		s += ", as text of"
+	default:
+		s += ", as"
+	}
+	s += fmt.Sprintf(" token ids %d to %d", d.vocab.First, d.vocab.First+d.vocab.Size-1)
+	if !d.o.Vocabulary.Known() {
+		s += " (assumed: the model's vocabulary is not known)"
+	}
+	return s
+}

@@ -1,0 +1,186 @@
+package datasets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"benchtop/datasets/chattemplate"
+	"benchtop/datasets/numpy"
+)
+
+// vLLM reads these files with pandas, which has consequences. Followed is what a user would notice: a row may lack a
+// field, and is missed only if it is picked; and a number of tokens may be a string of digits or end in ".0". Not
+// followed: columns of digits stay text where text is wanted (pandas would make them numbers, and the tokenizer fail on
+// them), and one row without a number does not spoil the column.
+
+// customRow is a prompt in a file.
+type customRow struct {
+	prompt string
+	output int   // tokens; 0 where the file is not asked
+	line   int   // in the file
+	bad    error // why it cannot be used; told only to those who try
+}
+
+const customForm = `an object like {"prompt": "text", "output_tokens": 100}`
+
+// NewCustom reads the file and picks the prompts, as vLLM picks them for the same seed. Without a counter they are sent
+// as they are, taken for one token, and asked for one: this is how vLLM feeds models that take no tokens. It leaves the
+// Python generator of s as vLLM's client would, and does not touch the other.
+func NewCustom(ctx context.Context, o CustomOptions, text Text, s *numpy.Streams) (*List, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	rows, err := o.open()
+	if err != nil {
+		return nil, inFile("custom", o.Path, err)
+	}
+	if text.Counter != nil && text.Template == nil && !o.SkipChatTemplate {
+		return nil, noTemplate("custom", ", or --skip-chat-template to send the prompts as they are")
+	}
+	list, err := o.sample(ctx, "custom", rows, text, s.Python)
+	if err != nil {
+		return nil, inFile("custom", o.Path, err)
+	}
+	return list, nil
+}
+
+func (o CustomOptions) open() ([]customRow, error) {
+	file, err := openFile(o.Path, "a file with an object on each line")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	rows, err := o.read(file)
+	return rows, cause(err)
+}
+
+func (o CustomOptions) read(r io.Reader) ([]customRow, error) {
+	var rows []customRow
+	prompts := false
+	err := eachObject(r, customForm, func(object []byte, line int) error {
+		row := customRow{line: line}
+		var prompt, output []byte
+		for key, value := range members(object) {
+			switch key {
+			case "prompt":
+				prompt, prompts = value, true
+			case "output_tokens":
+				output = value
+			}
+		}
+		if row.prompt, row.bad = promptText(prompt); row.bad == nil && o.OutputLen == OutputFromFile {
+			row.output, row.bad = outputTokens(output)
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	if err == nil && !prompts {
+		err = fmt.Errorf(`no line has a "prompt"; expected %s on each line`, customForm)
+	}
+	return rows, err
+}
+
+func promptText(raw []byte) (string, error) {
+	switch {
+	case len(raw) == 0:
+		return "", errors.New(`"prompt" is missing`)
+	case raw[0] != '"':
+		return "", fmt.Errorf(`expected "prompt" to be a string: got %s; other prompts cannot be sent`, jsonKind(raw))
+	}
+	return unquote(raw), nil
+}
+
+func outputTokens(raw []byte) (int, error) {
+	if len(raw) == 0 {
+		return 0, errors.New(`"output_tokens" is missing; give it, or an output length for all with --custom-output-len`)
+	}
+	digits := string(raw)
+	if raw[0] == '"' {
+		digits = strings.TrimSpace(unquote(raw))
+	}
+	if whole, zeros, found := strings.Cut(digits, "."); found && strings.Trim(zeros, "0") == "" {
+		digits = whole
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 || n > math.MaxInt32 {
+		return 0, fmt.Errorf(`expected "output_tokens" to be a whole number from 1 to %d: got %s`, math.MaxInt32, shortened(string(raw)))
+	}
+	return n, nil
+}
+
+// sample shuffles the rows, makes requests of the first ones and repeats some if there are too few.
+func (o CustomOptions) sample(ctx context.Context, dataset string, rows []customRow, text Text, py *numpy.Python) (*List, error) {
+	picked, want := pick(rows, o.Prompts, o.Seed, o.DisableShuffle, py)
+	turns, err := o.turns(ctx, picked, text)
+	if err != nil {
+		return nil, err
+	}
+	kind := fmt.Sprintf("%d in %s", len(rows), o.Path)
+	return sampling{want, o.NoOversample, o.Seed, o.IDPrefix}.list(dataset, turns, kind, py)
+}
+
+// pick seeds py, shuffles the rows unless that is disabled, and takes the first of them. want is how many prompts there are to
+// be: prompts or, where that is less than 1, one of each row.
+func pick[T any](rows []T, prompts int, seed int64, unshuffled bool, py *numpy.Python) (picked []T, want int) {
+	py.Seed(seed)
+	if !unshuffled {
+		py.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	}
+	if want = prompts; want < 1 {
+		want = len(rows)
+	}
+	return rows[:min(want, len(rows))], want
+}
+
+func (o CustomOptions) turns(ctx context.Context, rows []customRow, text Text) ([]Turn, error) {
+	prompts := make([]string, len(rows))
+	for i, row := range rows {
+		if row.bad != nil {
+			return nil, &lineError{row.line, row.bad}
+		}
+		prompts[i] = row.prompt
+	}
+	turns := make([]Turn, len(rows))
+	if text.Counter == nil {
+		for i, prompt := range prompts {
+			turns[i] = Turn{Text: prompt, InputTokens: 1, MaxTokens: 1}
+		}
+		return turns, nil
+	}
+	if err := o.render(ctx, rows, prompts, text); err != nil {
+		return nil, err
+	}
+	counts, err := text.count(ctx, prompts)
+	if err != nil {
+		return nil, fmt.Errorf("counting tokens: %w", err)
+	}
+	for i, prompt := range prompts {
+		turns[i] = Turn{Text: prompt, InputTokens: counts[i], MaxTokens: o.OutputLen}
+		if o.OutputLen == OutputFromFile {
+			turns[i].MaxTokens = rows[i].output
+		}
+	}
+	return turns, nil
+}
+
+// render puts the prompts into the chat template, unless it is to be skipped.
+func (o CustomOptions) render(ctx context.Context, rows []customRow, prompts []string, text Text) error {
+	if o.SkipChatTemplate {
+		return nil
+	}
+	return eachAtOnce(ctx, len(rows), func(i int) error {
+		message := fmt.Sprintf(`[{"role":"user","content":%s}]`, quoteJSON(prompts[i]))
+		rendered, err := text.Template.Render(ctx, chattemplate.Input{Messages: json.RawMessage(message), Arguments: o.TemplateArgs})
+		if err != nil {
+			return &lineError{rows[i].line, fmt.Errorf("rendering the chat template: %w", err)}
+		}
+		prompts[i] = rendered
+		return nil
+	})
+}

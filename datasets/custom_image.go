@@ -1,0 +1,183 @@
+package datasets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"benchtop/datasets/numpy"
+)
+
+const customImageForm = `{"prompt": "text", "image_files": ["path or URL"]} or {"content": [{"type": "text", "text": "…"}, {"type": "image", "image": "path or URL"}]}`
+
+// imageRow is a line of the file: the values of its fields, nil where it has none.
+type imageRow struct {
+	prompt, files, content json.RawMessage
+	line                   int
+}
+
+// NewCustomImage reads the file and picks the prompts, as vLLM picks them for the same seed. Images are named in the
+// requests, or loaded here and sent as they are, according to o. Without a counter every prompt is taken for one token. It
+// leaves the Python generator of s as vLLM's client would, and does not touch the other.
+func NewCustomImage(ctx context.Context, o CustomImageOptions, text Text, s *numpy.Streams) (*List, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	list, err := o.draw(ctx, text, s.Python)
+	if err != nil {
+		return nil, inFile("custom_image", o.Path, err)
+	}
+	return list, nil
+}
+
+func (o CustomImageOptions) draw(ctx context.Context, text Text, py *numpy.Python) (*List, error) {
+	file, err := openFile(o.Path, "a file with an object on each line")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	rows, err := readImageRows(file)
+	if err != nil {
+		return nil, cause(err)
+	}
+	picked, want := pick(rows, o.Prompts, o.Seed, o.DisableShuffle, py)
+	turns, err := o.turns(ctx, picked, text)
+	if err != nil {
+		return nil, err
+	}
+	kind := fmt.Sprintf("%d with images in %s", len(rows), o.Path)
+	return sampling{want, o.NoOversample, o.Seed, o.IDPrefix}.list("custom_image", turns, kind, py)
+}
+
+func readImageRows(r io.Reader) ([]imageRow, error) {
+	var rows []imageRow
+	err := eachObject(r, customImageForm, func(object []byte, line int) error {
+		row := imageRow{line: line}
+		for key, value := range members(object) {
+			switch key {
+			case "prompt":
+				row.prompt = slices.Clone(value)
+			case "image_files":
+				row.files = slices.Clone(value)
+			case "content":
+				row.content = slices.Clone(value)
+			}
+		}
+		switch {
+		case string(row.content) != "null" && row.content != nil:
+			row.prompt, row.files = nil, nil // the content wins
+		case row.prompt == nil || row.files == nil:
+			return fmt.Errorf(`either "prompt" and "image_files" or "content" must be there; expected %s`, customImageForm)
+		default:
+			row.content = nil
+		}
+		rows = append(rows, row)
+		return nil
+	})
+	return rows, err
+}
+
+// turns makes the requests of the rows picked. Where images are to be sent, it first gathers their sources, loads each
+// once, and puts what they show into their place.
+func (o CustomImageOptions) turns(ctx context.Context, rows []imageRow, text Text) ([]Turn, error) {
+	var sources []imageSource
+	turns, err := o.build(rows, func(line int, source string) string {
+		sources = append(sources, imageSource{source, line})
+		return imageURL(source)
+	})
+	if err == nil && o.ClientSideData {
+		var data map[string]string
+		if data, err = loadImages(ctx, sources); err != nil {
+			return nil, err
+		}
+		turns, err = o.build(rows, func(_ int, source string) string { return data[source] })
+	}
+	if err != nil {
+		return nil, err
+	}
+	return turns, countTurns(ctx, turns, text)
+}
+
+// countTurns sets the input tokens of the turns.
+func countTurns(ctx context.Context, turns []Turn, text Text) error {
+	prompts := make([]string, len(turns))
+	for i := range turns {
+		prompts[i] = turns[i].Text
+		turns[i].InputTokens = 1
+	}
+	if text.Counter == nil {
+		return nil
+	}
+	counts, err := text.count(ctx, prompts)
+	if err != nil {
+		return fmt.Errorf("counting tokens: %w", err)
+	}
+	for i, n := range counts {
+		turns[i].InputTokens = n
+	}
+	return nil
+}
+
+// build makes a turn of each row; address gives what a request says of an image that a line names.
+func (o CustomImageOptions) build(rows []imageRow, address func(line int, source string) string) ([]Turn, error) {
+	turns := make([]Turn, len(rows))
+	for i, row := range rows {
+		turn, err := row.turn(func(source string) string { return address(row.line, source) })
+		if err != nil {
+			return nil, &lineError{row.line, err}
+		}
+		turn.MaxTokens = o.OutputLen
+		if o.MultimodalChat && turn.Messages == nil {
+			turn.Messages = chatMessages(turn.Text, turn.Media)
+		}
+		turns[i] = turn
+	}
+	return turns, nil
+}
+
+func (r imageRow) turn(address func(string) string) (Turn, error) {
+	if r.content != nil {
+		parts, text, err := contentParts(r.content, address)
+		if err != nil {
+			return Turn{}, err
+		}
+		// A chat back end makes one user message of a list of parts, whether or not it is asked for chat messages.
+		message := fmt.Sprintf(`[{"role":"user","content":[%s]}]`, parts)
+		return Turn{Text: text, Messages: json.RawMessage(message)}, nil
+	}
+	if r.prompt[0] != '"' {
+		return Turn{}, fmt.Errorf(`expected "prompt" to be a string: got %s`, jsonKind(r.prompt))
+	}
+	media, err := imageFiles(r.files, address)
+	return Turn{Text: unquote(r.prompt), Media: media}, err
+}
+
+// imageFiles makes content parts of a list of sources.
+func imageFiles(files json.RawMessage, address func(string) string) (json.RawMessage, error) {
+	if files[0] != '[' {
+		return nil, fmt.Errorf(`expected "image_files" to be an array: got %s`, jsonKind(files))
+	}
+	var media []byte
+	for file := range elements(files) {
+		source, err := mediaSource("image_files", file)
+		if err != nil {
+			return nil, err
+		}
+		media = appendPart(media, urlPart("image", address(source)))
+	}
+	if media == nil {
+		return nil, errors.New(`"image_files" is empty; name at least one image`)
+	}
+	return media, nil
+}
+
+// appendPart appends a part to others, with a comma between them.
+func appendPart(parts []byte, part []byte) []byte {
+	if len(parts) > 0 {
+		parts = append(parts, ',')
+	}
+	return append(parts, part...)
+}

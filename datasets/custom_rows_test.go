@@ -1,0 +1,159 @@
+package datasets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"benchtop/datasets/numpy"
+)
+
+// customIn samples every row of a file in its order, counting bytes, without a template.
+func customIn(t *testing.T, change func(*CustomOptions), lines ...string) ([]Conversation, error) {
+	t.Helper()
+	o := CustomDefaults()
+	o.Path = filepath.Join(t.TempDir(), "f.jsonl")
+	o.Prompts, o.DisableShuffle, o.SkipChatTemplate = 0, true, true
+	if change != nil {
+		change(&o)
+	}
+	write(t, o.Path, strings.Join(lines, "\n"))
+	list, err := NewCustom(t.Context(), o, Text{Counter: byBytes{}}, numpy.NewStreams(0))
+	if err != nil {
+		return nil, err
+	}
+	return drain(t, list), nil
+}
+
+func fromFile(o *CustomOptions) { o.OutputLen = OutputFromFile }
+
+func TestCustomOutputTokens(t *testing.T) {
+	good := map[string]int{"7": 7, "7.0": 7, `"7"`: 7, `" 12 "`: 12, `"3.00"`: 3, "2147483647": 2147483647}
+	for raw, want := range good {
+		got, err := customIn(t, fromFile, `{"prompt": "one", "output_tokens": `+raw+`}`)
+		if err != nil {
+			t.Errorf("%s: got error %v", raw, err)
+			continue
+		}
+		same(t, raw, got[0].Turns[0].MaxTokens, want)
+	}
+	for _, raw := range []string{"0", "-1", "7.5", `"seven"`, `""`, "null", "true", "[7]", "NaN", "Infinity", "2147483648", "99999999999999999999", "1e400"} {
+		_, err := customIn(t, fromFile, `{"prompt": "one", "output_tokens": 1}`, `{"prompt": "two", "output_tokens": `+raw+`}`)
+		complains(t, err, "f.jsonl, line 2: expected \"output_tokens\" to be a whole number from 1 to 2147483647: got ")
+		if _, err = customIn(t, nil, `{"prompt": "two", "output_tokens": `+raw+`}`); err != nil {
+			t.Errorf("%s, not asked for: got error %v", raw, err)
+		}
+	}
+	_, err := customIn(t, fromFile, `{"prompt": "one", "output_tokens": 1}`, `{"prompt": "two"}`)
+	complains(t, err, `line 2: "output_tokens" is missing`, "--custom-output-len")
+}
+
+func TestCustomRows(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		lines      []string
+	}{
+		{"no prompts at all", `no line has a "prompt"; expected an object like`, []string{`{"text": "one"}`, `{}`}},
+		{"a row without", `line 2: "prompt" is missing`, []string{`{"prompt": "one"}`, `{"text": "two"}`}},
+		{"a list", `line 1: expected "prompt" to be a string: got an array`, []string{`{"prompt": ["a", "b"]}`}},
+		{"null", `line 1: expected "prompt" to be a string: got null`, []string{`{"prompt": null}`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := customIn(t, nil, test.lines...)
+			complains(t, err, "dataset custom: ", "f.jsonl", test.want)
+		})
+	}
+	// A row that is not picked is not missed, digits stay text, and of a repeated name the last counts.
+	got, err := customIn(t, func(o *CustomOptions) { o.Prompts = 3 }, `{"prompt": "007"}`, `{"prompt": "x", "prompt": "\u00fc"}`, "", `{"prompt": ""}`, `{}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"007", "ü", ""} {
+		same(t, "prompt", got[i].Turns[0].Text, want)
+		same(t, "input tokens", got[i].Turns[0].InputTokens, len(want))
+	}
+}
+
+func TestCustomOptions(t *testing.T) {
+	complains(t, CustomOptions{OutputLen: 0, TemplateArgs: json.RawMessage("[1]")}.Validate(),
+		"dataset custom: ", "a path to a .jsonl file", "output length 0", "chat template arguments [1] must be a JSON object")
+	complains(t, CustomOptions{Path: "f.json", OutputLen: -2}.Validate(), "f.json does not end in .jsonl", "output length -2")
+	complains(t, CustomOptions{Path: "f.jsonl", OutputLen: 1, TemplateArgs: json.RawMessage("null")}.Validate(), "must be a JSON object")
+	complains(t, SpecBenchOptions{}.Validate(), "dataset spec_bench: ", "a path", "output length 0")
+	complains(t, SpeedBenchOptions{Subset: "all"}.Validate(), "dataset speed_bench: ", "a path", `unknown subset "all"`, "throughput_32k", "output length 0")
+	complains(t, CustomImageOptions{Path: "f", OutputLen: -1}.Validate(), "dataset custom_image: ", "f does not end", "output length -1")
+}
+
+func TestCustomTemplate(t *testing.T) {
+	o := CustomDefaults()
+	o.Path, o.Prompts, o.TemplateArgs = "testdata/custom_small.jsonl", 2, json.RawMessage(`{"think":true}`)
+	draw := func(ctx context.Context, text Text) (*List, error) {
+		return NewCustom(ctx, o, text, numpy.NewStreams(0))
+	}
+	list, err := draw(t.Context(), Text{Counter: byBytes{}, Template: roleTags{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range drain(t, list) {
+		if !strings.HasPrefix(c.Turns[0].Text, "<|user|>\nitem ") || !strings.HasSuffix(c.Turns[0].Text, `{"think":true}`) {
+			t.Errorf("got prompt %q", c.Turns[0].Text)
+		}
+	}
+	same(t, "description", list.Description(), "custom: 2 prompts of 17 in testdata/custom_small.jsonl")
+	_, err = draw(t.Context(), Text{Counter: byBytes{}, Template: noTags{}})
+	complains(t, err, "custom_small.jsonl, line ", "rendering the chat template: no such filter")
+	_, err = draw(t.Context(), Text{Counter: byBytes{}})
+	complains(t, err, "dataset custom: needs the model's chat template", "--skip-chat-template")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err = draw(ctx, Text{Counter: byBytes{}, Template: roleTags{}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want that of the context", err)
+	}
+}
+
+func TestBenchesNeedTokenizerAndTemplate(t *testing.T) {
+	spec, speed := SpecBenchDefaults(), SpeedBenchDefaults()
+	spec.Path, speed.Path = "testdata/spec_bench_small.jsonl", "testdata/speed_bench_small"
+	for name, draw := range map[string]func(Text) (*List, error){
+		"spec_bench":  func(text Text) (*List, error) { return NewSpecBench(t.Context(), spec, text, numpy.NewStreams(0)) },
+		"speed_bench": func(text Text) (*List, error) { return NewSpeedBench(t.Context(), speed, text, numpy.NewStreams(0)) },
+	} {
+		_, err := draw(Text{Template: roleTags{}})
+		complains(t, err, "dataset "+name+": needs a tokenizer")
+		_, err = draw(Text{Counter: byBytes{}})
+		complains(t, err, "dataset "+name+": needs the model's chat template")
+	}
+}
+
+func TestBenchRows(t *testing.T) {
+	tests := []struct{ name, category, lines, want string }{
+		{"no turns", "", `{"prompt": "x"}`, `line 1: "turns" is missing; expected an object like`},
+		{"turns no array", "", `{"turns": "x"}`, `line 1: expected "turns" to be an array: got a string`},
+		{"no first turn", "", `{"turns": []}`, `line 1: "turns" is empty`},
+		{"first turn no string", "", `{"turns": [7]}`, `line 1: expected the first of "turns" to hold a string: got a number`},
+		{"unknown category", "art", "{\"category\": \"math\", \"turns\": [\"x\"]}\n{\"category\": \"law\"}\n{\"category\": 1}\n{}",
+			`no question is of category "art"; give --spec-bench-category one of: law, math`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			o := SpecBenchOptions{Path: filepath.Join(t.TempDir(), "f.jsonl"), OutputLen: 1, Category: test.category}
+			write(t, o.Path, test.lines)
+			_, err := NewSpecBench(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))
+			complains(t, err, "dataset spec_bench: ", test.want)
+		})
+	}
+	o := SpeedBenchDefaults()
+	o.Path = t.TempDir()
+	for content, want := range map[string]string{
+		`{"messages": ["hi"]}`:            `line 1: expected the first of "messages" to hold a string: got nothing`,
+		`{"messages": [{"content": []}]}`: `line 1: expected the first of "messages" to hold a string: got an array`,
+	} {
+		write(t, filepath.Join(o.Path, "qualitative.jsonl"), content)
+		_, err := NewSpeedBench(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))
+		complains(t, err, "dataset speed_bench: ", want)
+	}
+	same(t, "names", someOf(strings.Split(strings.Repeat("a", 41), "")), strings.Repeat("a, ", 40)+"…")
+}

@@ -1,0 +1,91 @@
+package datasets
+
+import (
+	"fmt"
+
+	"benchtop/datasets/numpy"
+	"benchtop/datasets/tokenizer"
+)
+
+// NewPrefixRepetition makes prompts of random tokens that share prefixes, those of vLLM's prefix_repetition for the same
+// seed and tokenizer. tok may be nil: prompts are then ids of o.Vocabulary, sent as they are. It seeds both generators of s
+// with o.Seed and leaves them as vLLM's client would. Prompts have no request ids.
+func NewPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *numpy.Streams) (*List, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
+	if err := vocab.validate(); err != nil {
+		return nil, fmt.Errorf("dataset prefix_repetition: %w", err)
+	}
+	s.Python.Seed(o.Seed)
+	s.Legacy.Seed(uint32(o.Seed))
+	parts, err := (&guesses{tok: tok, vocab: vocab, gen: s.Legacy}).fitAll(o.lengths())
+	if err != nil {
+		return nil, fmt.Errorf("dataset prefix_repetition: %w", err)
+	}
+	l, miss := &List{}, 0
+	if l.all, err = o.join(parts, tok); err != nil {
+		return nil, fmt.Errorf("dataset prefix_repetition: %w", err)
+	}
+	l.about = fmt.Sprintf("prefix_repetition: %d prompts, %d to each of %d prefixes of %d tokens, then %d tokens of their own, "+
+		"%d tokens out, as %s", len(l.all), o.each(), o.Prefixes, o.PrefixLen, o.SuffixLen, o.OutputLen, o.form(vocab, tok, assumed))
+	for _, c := range l.all {
+		miss += c.Turns[0].InputTokens - o.PrefixLen - o.SuffixLen
+	}
+	l.about += missed(miss)
+	if !o.DisableShuffle {
+		s.Python.Shuffle(len(l.all), func(i, j int) { l.all[i], l.all[j] = l.all[j], l.all[i] })
+	}
+	return l, nil
+}
+
+// form says what prompts are made of. Unlike in the data set random, ids are never vLLM's workload: what decoding and encoding
+// would change in them, and draw, is not known.
+func (o PrefixRepetitionOptions) form(v Vocabulary, tok tokenizer.Tokenizer, assumed bool) string {
+	form := formOf(v, tok != nil, assumed)
+	if tok == nil {
+		form += "; not vLLM's workload, which needs a tokenizer"
+	}
+	return form
+}
+
+// each is how many prompts share a prefix.
+func (o PrefixRepetitionOptions) each() int { return o.Prompts / o.Prefixes }
+
+// lengths are those of all parts in the order of their draws: a prefix and its suffixes, the next prefix and its suffixes.
+func (o PrefixRepetitionOptions) lengths() []int {
+	lengths := make([]int, 0, o.Prefixes*(o.each()+1))
+	for range o.Prefixes {
+		lengths = append(lengths, o.PrefixLen)
+		for range o.each() {
+			lengths = append(lengths, o.SuffixLen)
+		}
+	}
+	return lengths
+}
+
+// join makes prompts of the parts. Whether a prompt encodes to the ids of its parts is not looked at, as vLLM has it.
+func (o PrefixRepetitionOptions) join(parts [][]int, tok tokenizer.Tokenizer) ([]Conversation, error) {
+	all := make([]Conversation, o.Prefixes*o.each())
+	errs := make([]error, len(all))
+	inParallel(callsAtOnce(tok), len(all), func(i int) bool {
+		family := parts[i/o.each()*(o.each()+1):]
+		prefix, suffix := family[0], family[1+i%o.each()]
+		ids := append(append(make([]int, 0, len(prefix)+len(suffix)), prefix...), suffix...)
+		turn := Turn{InputTokens: len(ids), MaxTokens: o.OutputLen}
+		if tok == nil {
+			turn.TokenIDs = ids
+		} else {
+			turn.Text, errs[i] = tok.Decode(ids)
+		}
+		all[i].Turns = []Turn{turn}
+		return errs[i] == nil
+	})
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("prompt %d: %w", i, err)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,36 @@
+package datasets
+
+import (
+	"strings"
+	"unicode"
+)
+
+// What a file says gets into errors, and must neither fill the screen nor steer it.
+
+// shortened is a text of a file, fit to be shown.
+func shortened(s string) string {
+	const most = 120
+	more := ""
+	if runes := []rune(s); len(runes) > most {
+		s, more = string(runes[:most]), "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s) + more
+}
+
+// someOf lists names from a file, as many as a person would read.
+func someOf(names []string) string {
+	const most = 40
+	list := make([]string, 0, most)
+	for _, name := range names[:min(most, len(names))] {
+		list = append(list, shortened(name))
+	}
+	if len(names) > most {
+		list = append(list, "…")
+	}
+	return strings.Join(list, ", ")
+}

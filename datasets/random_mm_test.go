@@ -1,0 +1,379 @@
+package datasets
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"io"
+	"math"
+	"strings"
+	"testing"
+)
+
+type mmBucket struct {
+	Height int     `json:"height"`
+	Width  int     `json:"width"`
+	Frames int     `json:"frames"`
+	P      float64 `json:"p"`
+}
+
+func asBuckets(all []mmBucket) Buckets {
+	var buckets Buckets
+	for _, b := range all {
+		buckets = append(buckets, Bucket{b.Height, b.Width, b.Frames, b.P})
+	}
+	return buckets
+}
+
+type mmItem struct {
+	Bucket [3]int `json:"bucket"`
+	Kind   string `json:"kind"`
+	First  []int  `json:"first_samples"`
+	Last   []int  `json:"last_samples"`
+	Sum    string `json:"pixels_sha256"`
+}
+
+func TestRandomMMGolden(t *testing.T) {
+	var file struct {
+		Cases []struct {
+			Name       string          `json:"name"`
+			Seed       int64           `json:"seed"`
+			Tokenizer  string          `json:"tokenizer"`
+			Vocab      int             `json:"vocab_size"`
+			Special    []int           `json:"special_ids"`
+			Adds       int             `json:"num_special_tokens_to_add"`
+			Prompts    int             `json:"num_prompts"`
+			InputLen   int             `json:"random_input_len"`
+			OutputLen  int             `json:"random_output_len"`
+			PrefixLen  int             `json:"random_prefix_len"`
+			Ratio      json.RawMessage `json:"random_range_ratio"`
+			BaseItems  int             `json:"base_items_per_request"`
+			ItemsRatio float64         `json:"num_mm_items_range_ratio"`
+			Limits     MediaLimits     `json:"limit_mm_per_prompt"`
+			Buckets    []mmBucket      `json:"bucket_config"`
+			Lo         int             `json:"min_num_mm_items"`
+			Hi         int             `json:"max_num_mm_items"`
+			Effective  MediaLimits     `json:"effective_limits"`
+			Normalized []mmBucket      `json:"normalized_buckets"`
+			InputLens  []int           `json:"input_lens"`
+			OutputLens []int           `json:"output_lens"`
+			Offsets    []int           `json:"offsets"`
+			Requests   []struct {
+				ID     string   `json:"request_id"`
+				Input  int      `json:"prompt_len"`
+				Output int      `json:"expected_output_len"`
+				Items  []mmItem `json:"items"`
+			} `json:"requests"`
+			NextUint64 string `json:"rng_check_next_uint64"`
+		}
+	}
+	golden(t, "random_mm_buckets.json", &file)
+	if len(file.Cases) == 0 {
+		t.Fatal("the golden file is empty")
+	}
+	for _, c := range file.Cases {
+		t.Run(c.Name, func(t *testing.T) {
+			ratio, err := ParseRangeRatio(string(c.Ratio))
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := RandomMMOptions{RandomOptions: RandomOptions{Prompts: c.Prompts, InputLen: c.InputLen, OutputLen: c.OutputLen,
+				PrefixLen: c.PrefixLen, Ratio: ratio, Batch: 1, IDPrefix: "mm", Seed: c.Seed},
+				BaseItems: c.BaseItems, ItemsRatio: c.ItemsRatio, Limits: c.Limits, Buckets: asBuckets(c.Buckets)}
+			m, err := newRandomMM(o, newToy(t, c.Tokenizer, c.Vocab, c.Special, c.Adds))
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "fewest items", m.media.lo, c.Lo)
+			same(t, "most items", m.media.hi, c.Hi)
+			same(t, "limits", m.media.limits, c.Effective)
+			same(t, "buckets", m.media.buckets, asBuckets(c.Normalized))
+			randomCase{Prompts: c.Prompts, InputLens: c.InputLens, OutputLens: c.OutputLens, Offsets: c.Offsets,
+				Prefix: append([]int{}, m.prompts.prefix...)}.checkDraws(t, m.prompts)
+			for _, want := range c.Requests {
+				got, err := m.draw()
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, "request id", got.ID, want.ID)
+				same(t, want.ID+" input tokens", got.Turns[0].InputTokens, want.Input)
+				same(t, want.ID+" output tokens", got.Turns[0].MaxTokens, want.Output)
+				items := []mmItem{}
+				for _, medium := range got.media {
+					items = append(items, describe(medium))
+				}
+				same(t, want.ID+" items", items, want.Items)
+			}
+			_, err = m.draw()
+			if !errors.Is(err, io.EOF) {
+				t.Errorf("got error %v behind the last request, want EOF", err)
+			}
+			same(t, "next word of the generator", fmt.Sprint(m.prompts.gen.Uint64()), c.NextUint64)
+		})
+	}
+}
+
+func describe(m medium) mmItem {
+	sum := sha256.Sum256(m.samples)
+	item := mmItem{Bucket: [3]int{m.Height, m.Width, m.Frames}, Kind: m.modality(), Sum: hex.EncodeToString(sum[:])}
+	for i, sample := range m.samples {
+		if i < 12 {
+			item.First = append(item.First, int(sample))
+		}
+		if i >= len(m.samples)-12 {
+			item.Last = append(item.Last, int(sample))
+		}
+	}
+	return item
+}
+
+// tiny is options whose images can be made in no time.
+func tiny() RandomMMOptions {
+	o := RandomMMDefaults()
+	o.Prompts, o.InputLen, o.PrefixLen, o.IDPrefix = 20, 6, 2, "mm-"
+	o.BaseItems, o.ItemsRatio = 2, 1
+	o.Buckets = Buckets{{17, 33, 1, 3}, {16, 16, 1, 1}, {8, 8, 4, 0}}
+	return o
+}
+
+// What is sent are the images that were drawn, as JPEG: noise that the compression blurs, but of the same sizes.
+func TestRandomMMSendsImages(t *testing.T) {
+	tok := newToy(t, "lossy", 997, []int{996}, 0)
+	for _, chat := range []bool{false, true} {
+		o := tiny()
+		o.MultimodalChat = chat
+		drawn, err := newRandomMM(o, tok)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, err := NewRandomMM(o, tok)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "length", source.Len(), 20)
+		all := drain(t, source)
+		same(t, "requests", len(all), 20)
+		for _, got := range all {
+			want, err := drawn.draw()
+			if err != nil {
+				t.Fatal(err)
+			}
+			turn := got.Turns[0]
+			same(t, "request id", got.ID, want.ID)
+			same(t, "text", turn.Text, want.Turns[0].Text)
+			parts := turn.Media
+			if chat {
+				same(t, "media beside messages", string(turn.Media), "")
+				parts = inMessage(t, turn)
+			}
+			checkImages(t, parts, want.media)
+		}
+	}
+}
+
+// inMessage is the media of a message, as they would stand beside it.
+func inMessage(t *testing.T, turn Turn) json.RawMessage {
+	t.Helper()
+	var messages []struct {
+		Role    string
+		Content []json.RawMessage
+	}
+	if err := json.Unmarshal(turn.Messages, &messages); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "messages", len(messages), 1)
+	same(t, "role", messages[0].Role, "user")
+	var text struct{ Type, Text string }
+	if err := json.Unmarshal(messages[0].Content[0], &text); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "type of the first part", text.Type, "text")
+	same(t, "text in the message", text.Text, turn.Text)
+	var parts [][]byte
+	for _, part := range messages[0].Content[1:] {
+		parts = append(parts, part)
+	}
+	return bytes.Join(parts, []byte{','})
+}
+
+func checkImages(t *testing.T, media []byte, want []medium) {
+	t.Helper()
+	var parts []struct {
+		Type     string
+		ImageURL struct{ URL string } `json:"image_url"`
+	}
+	if err := json.Unmarshal(fmt.Appendf(nil, "[%s]", media), &parts); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "images", len(parts), len(want))
+	for i, part := range parts {
+		same(t, "type", part.Type, "image_url")
+		coded, ok := strings.CutPrefix(part.ImageURL.URL, "data:image/jpeg;base64,")
+		if !ok {
+			t.Fatalf("got address %.40q", part.ImageURL.URL)
+		}
+		file, err := base64.StdEncoding.DecodeString(coded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		picture, err := jpeg.Decode(bytes.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "size", picture.Bounds(), image.Rect(0, 0, want[i].Width, want[i].Height))
+		same(t, "colours", picture.(*image.YCbCr).SubsampleRatio, image.YCbCrSubsampleRatio420)
+		if off := brightnessOff(picture, want[i].samples); off > 25 {
+			t.Errorf("the brightness is off by %.0f of 255 on average", off)
+		}
+	}
+}
+
+// brightnessOff is by how much the brightness of a pixel differs on average.
+func brightnessOff(picture image.Image, samples []byte) float64 {
+	width, sum := picture.Bounds().Dx(), 0.0
+	for i := range len(samples) / 3 {
+		r, g, b, _ := picture.At(i%width, i/width).RGBA()
+		got := 0.299*float64(r>>8) + 0.587*float64(g>>8) + 0.114*float64(b>>8)
+		want := 0.299*float64(samples[3*i]) + 0.587*float64(samples[3*i+1]) + 0.114*float64(samples[3*i+2])
+		sum += math.Abs(got - want)
+	}
+	return sum / float64(len(samples)/3)
+}
+
+// wide is a tokenizer that flags more ids as special than those with a role.
+type wide struct{ toy }
+
+func (wide) AddedSpecialIDs() []int { return []int{3, 4, 5} }
+
+func TestRandomMMLeavesOutAddedSpecialIDs(t *testing.T) {
+	o := tiny()
+	o.InputLen, o.BaseItems = 100, 0
+	source, err := NewRandomMM(o, wide{newToy(t, "identity", 9, []int{3}, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range drain(t, source) {
+		if strings.ContainsAny(c.Turns[0].Text, "345") {
+			t.Fatalf("got prompt %q", c.Turns[0].Text)
+		}
+		same(t, "media", string(c.Turns[0].Media), "")
+	}
+}
+
+func TestRandomMMDescription(t *testing.T) {
+	const prompts = "random-mm: 6 tokens in after a prefix of 2, 128 tokens out, as text"
+	o := tiny()
+	source, err := NewRandomMM(o, newToy(t, "identity", 97, nil, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "description", source.Description(),
+		prompts+", with 0 to 4 random images each of 17 by 33 pixels (75 %) or 16 by 16 pixels (25 %)")
+	o.ItemsRatio = 0
+	if source, err = NewRandomMM(o, newToy(t, "identity", 0, nil, 0)); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "description", source.Description(), prompts+" of token ids 1000 to 31999 (assumed: the tokenizer does not tell its "+
+		"vocabulary, so this is not vLLM's workload), with 2 random images each of 17 by 33 pixels (75 %) or 16 by 16 pixels (25 %)")
+}
+
+func TestRandomMMRefusals(t *testing.T) {
+	reasons := map[string]string{
+		"min_items_above_max_items":    "at least 3 items a request are asked for, but the limits allow only 1",
+		"modality_without_limit":       "bucket {(4, 4, 2): 1}: there is no limit for videos",
+		"negative_bucket_weight":       "the weight -1 must not be negative",
+		"no_positive_bucket_weight":    "no bucket has a weight above 0",
+		"mm_range_ratio_out_of_bounds": "items range ratio 1.5",
+		"bucket_frames_below_one":      "number of frames 0 must be at least 1",
+	}
+	var file struct {
+		Cases []struct {
+			Dataset string
+			Args    *struct {
+				BaseItems int             `json:"base_items_per_request"`
+				Limits    json.RawMessage `json:"limit_mm_per_prompt"`
+				Buckets   json.RawMessage `json:"bucket_config"`
+				Ratio     float64         `json:"num_mm_items_range_ratio"`
+			}
+			Error string
+		}
+	}
+	golden(t, "errors.json", &file)
+	seen := 0
+	for _, c := range file.Cases {
+		if c.Dataset != "random-mm" || c.Args == nil {
+			continue // the one without arguments is about the back end
+		}
+		seen++
+		if reasons[c.Error] == "" {
+			t.Fatalf("nobody knows the reason %q", c.Error)
+		}
+		o := tiny()
+		o.BaseItems, o.ItemsRatio = c.Args.BaseItems, c.Args.Ratio
+		var err1, err2 error
+		o.Limits, err1 = ParseMediaLimits(string(c.Args.Limits))
+		o.Buckets, err2 = ParseBuckets(string(c.Args.Buckets))
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		_, err := NewRandomMM(o, newToy(t, "identity", 97, nil, 0))
+		complains(t, err, "dataset random-mm", reasons[c.Error])
+	}
+	same(t, "inputs for random-mm", seen, 6)
+}
+
+func TestRandomMMOptions(t *testing.T) {
+	if err := RandomMMDefaults().Validate(); err != nil {
+		t.Errorf("the defaults are refused: %v", err)
+	}
+	o := RandomMMDefaults()
+	o.Prompts, o.Batch, o.BaseItems, o.ItemsRatio, o.Limits = 0, 2, -1, math.NaN(), MediaLimits{"image": -1}
+	o.Buckets = Buckets{{0, 1, 1, 1}, {1, 1 << 16, 1, math.NaN()}, {1, 1, 1, math.Inf(1)}, {1, 1, 16, 1}}
+	err := o.Validate()
+	complains(t, err, "dataset random-mm", "prompts 0", "batch size 2 must be 1", "items per request -1", "items range ratio NaN",
+		"limit -1 for image", "bucket {(0, 1, 1): 1}: height and width", "bucket {(1, 65536, 1): NaN}: height and width",
+		"the weight NaN", "bucket {(1, 1, 16): 1}: there is no limit for videos", "videos cannot be made here; set the weight of 16-frame buckets to 0")
+	o = RandomMMDefaults()
+	o.Buckets = Buckets{{1, 1, 1, math.MaxFloat64}, {2, 2, 1, math.MaxFloat64}}
+	complains(t, o.Validate(), "must be finite")
+	o.Buckets, o.BaseItems = Buckets{{60000, 60000, 1, 1}}, 1
+	complains(t, o.Validate(), "requests of 1 items of 60000 by 60000 pixels hold 1.08e+10 bytes")
+	_, err = NewRandomMM(RandomMMDefaults(), nil)
+	complains(t, err, "dataset random-mm: needs a tokenizer", "--tokenizer")
+	_, err = NewRandomMM(tiny(), broken{toy{size: 10}})
+	complains(t, err, "dataset random-mm, prefix: no server")
+	o = tiny()
+	o.PrefixLen = 0
+	source, err := NewRandomMM(o, broken{toy{size: 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, err = source.Next()
+		complains(t, err, "dataset random-mm, prompt 0: no server")
+	}
+	_, err = NewRandomMM(tiny(), toy{size: 1, special: []int{0}})
+	complains(t, err, "dataset random-mm", "nothing but special tokens")
+}
+
+func BenchmarkRandomMM(b *testing.B) {
+	o := RandomMMDefaults()
+	o.Prompts = 1 << 20
+	o.Buckets = Buckets{{720, 1280, 1, 1}}
+	source, err := NewRandomMM(o, toy{size: 50000, rewrite: func(id int) []int { return []int{id} }})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := source.Next(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+package datasets
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"benchtop/datasets/numpy"
+	"benchtop/datasets/tokenizer"
+)
+
+// NewRerank makes requests of a query and documents, those of vLLM's random-rerank for the same seed and tokenizer. Each
+// is one turn whose Batch is the query, the same in all, and then documents. InputTokens is what the model will read: a
+// reranker reads the query again, and a separator, for each document.
+func NewRerank(o RerankOptions, tok tokenizer.Tokenizer) (*List, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if tok == nil {
+		return nil, errors.New("dataset random-rerank: needs a tokenizer, since documents are sent as text; " +
+			"give --tokenizer, or use the data set random")
+	}
+	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
+	if err := vocab.validate(); err != nil {
+		return nil, fmt.Errorf("dataset random-rerank: %w", err)
+	}
+	d := drawRerank(o, tok.SpecialTokensToAdd(), vocab)
+	turns, err := d.turns(tok)
+	if err != nil {
+		return nil, fmt.Errorf("dataset random-rerank: %w", err)
+	}
+	l := &List{all: o.requests(turns[0], turns[1:])}
+	documents := "a document"
+	if n := o.documentsAtOnce(); n > 1 {
+		documents = fmt.Sprintf("at most %d documents", n)
+	}
+	l.about = fmt.Sprintf("random-rerank: %d requests of a query of %d tokens and %s of %s, as %s",
+		len(l.all), turns[0].InputTokens, documents, d.documents, formOf(vocab, true, assumed))
+	l.about += missed(d.miss)
+	if o.NoReranker {
+		l.about += ", for a model that is no reranker"
+	}
+	return l, nil
+}
+
+// documentsAtOnce is how many documents a request holds.
+func (o RerankOptions) documentsAtOnce() int {
+	if o.NoReranker {
+		return o.Batch - 1
+	}
+	return o.Batch
+}
+
+// rerankDraws are the draws behind the prompts, the query's first.
+type rerankDraws struct {
+	vocab            Vocabulary
+	ids              []int // allowed
+	gen              numpy.Generator
+	lengths, offsets []int64
+	documents        draws // lengths of documents
+	begun            int
+	miss             int // tokens, of all prompts together
+}
+
+// drawRerank draws the query alone, and then the documents, whose length depends on that of the query.
+func drawRerank(o RerankOptions, specialTokens int, vocab Vocabulary) *rerankDraws {
+	d := &rerankDraws{vocab: vocab, ids: vocab.IDs(), gen: *numpy.NewGenerator(uint64(o.Seed))}
+	draw := func(inputLen, n int) draws {
+		lo, hi := bounds(max(0, inputLen-specialTokens), o.Ratio.Input)
+		kept := draws{d.gen, int64(lo), int64(hi) + 1}
+		d.lengths = append(d.lengths, d.gen.IntegersArray(kept.lo, kept.hi, n)...)
+		d.offsets = append(d.offsets, d.gen.IntegersArray(0, int64(vocab.Size), n)...)
+		return kept
+	}
+	if o.NoReranker {
+		draw(o.InputLen, 1)
+		d.documents = draw(o.InputLen, o.Prompts-1)
+		return d
+	}
+	draw(o.InputLen/2-1, 1)
+	d.documents = draw(o.InputLen-int(d.lengths[0])-1, o.Prompts)
+	return d
+}
+
+// begin is the next prompt as it is tried first.
+func (d *rerankDraws) begin() (ids []int, target int, ok bool) {
+	if d.begun == len(d.lengths) {
+		return nil, 0, false
+	}
+	target = int(d.lengths[d.begun])
+	ids = appendRun(make([]int, 0, target), d.ids, int(d.offsets[d.begun])+d.begun, target)
+	d.begun++
+	return ids, target, true
+}
+
+// turns makes all prompts.
+func (d *rerankDraws) turns(tok tokenizer.Tokenizer) ([]Turn, error) {
+	prompts := ahead{tok: tok, begin: d.begin, draw: func() int { return d.vocab.First + d.gen.Choice(d.vocab.Size) }}
+	turns := make([]Turn, len(d.lengths))
+	for i := range turns {
+		f, err := prompts.next()
+		if err != nil {
+			return nil, fmt.Errorf("prompt %d: %w", i, err)
+		}
+		d.miss += f.miss
+		turns[i] = Turn{Text: f.text, InputTokens: len(f.ids)}
+	}
+	return turns, nil
+}
+
+// requests puts the query before groups of documents; the last group may be short of some.
+func (o RerankOptions) requests(query Turn, documents []Turn) []Conversation {
+	var all []Conversation
+	for len(documents) > 0 {
+		group := documents[:min(len(documents), o.documentsAtOnce())]
+		documents = documents[len(group):]
+		turn := Turn{Batch: append([]Turn{query}, group...)}
+		for _, document := range group {
+			turn.InputTokens += document.InputTokens
+		}
+		if o.NoReranker {
+			turn.InputTokens += query.InputTokens
+		} else {
+			turn.InputTokens += (query.InputTokens + 1) * len(group)
+		}
+		all = append(all, Conversation{ID: o.IDPrefix + strconv.Itoa(len(all)), Turns: []Turn{turn}})
+	}
+	return all
+}

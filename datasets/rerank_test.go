@@ -1,0 +1,186 @@
+package datasets
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+type rerankCase struct {
+	Name         string          `json:"name"`
+	Seed         int64           `json:"seed"`
+	Tokenizer    string          `json:"tokenizer"`
+	Vocab        int             `json:"vocab_size"`
+	Special      []int           `json:"special_ids"`
+	Adds         int             `json:"num_special_tokens_to_add"`
+	Prompts      int             `json:"num_prompts"`
+	InputLen     int             `json:"random_input_len"`
+	Ratio        json.RawMessage `json:"random_range_ratio"`
+	Batch        int             `json:"random_batch_size"`
+	Reranker     bool            `json:"is_reranker"`
+	QueryLens    []int64         `json:"query_lens"`
+	QueryOffsets []int64         `json:"query_offsets"`
+	DocLens      []int64         `json:"doc_lens"`
+	DocOffsets   []int64         `json:"doc_offsets"`
+	Requests     []struct {
+		ID     string  `json:"request_id"`
+		Input  int     `json:"prompt_len"`
+		Output int     `json:"expected_output_len"`
+		IDs    [][]int `json:"token_ids"`
+	} `json:"requests"`
+	NextUint64 string `json:"rng_check_next_uint64"`
+}
+
+func TestRerankGolden(t *testing.T) {
+	var file struct{ Cases []rerankCase }
+	golden(t, "random_rerank.json", &file)
+	if len(file.Cases) == 0 {
+		t.Fatal("the golden file is empty")
+	}
+	for _, c := range file.Cases {
+		t.Run(c.Name, func(t *testing.T) {
+			ratio, err := ParseRangeRatio(string(c.Ratio))
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := RerankOptions{Prompts: c.Prompts, InputLen: c.InputLen, Ratio: ratio, Batch: c.Batch, NoReranker: !c.Reranker,
+				IDPrefix: "r", Seed: c.Seed}
+			tok := newToy(t, c.Tokenizer, c.Vocab, c.Special, c.Adds)
+			d := drawRerank(o, c.Adds, Vocabulary{Size: c.Vocab, Special: c.Special})
+			same(t, "query lengths", d.lengths[:1], c.QueryLens)
+			same(t, "query offsets", d.offsets[:1], c.QueryOffsets)
+			same(t, "document lengths", d.lengths[1:], c.DocLens)
+			same(t, "document offsets", d.offsets[1:], c.DocOffsets)
+			if _, err := d.turns(tok); err != nil {
+				t.Fatal(err)
+			}
+			same(t, "next word of the generator", fmt.Sprint(d.gen.Uint64()), c.NextUint64)
+
+			l, err := NewRerank(o, tok)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := drain(t, l)
+			same(t, "requests", len(got), len(c.Requests))
+			same(t, "length", l.Len(), len(c.Requests))
+			for i, want := range c.Requests {
+				turn := got[i].Turns[0]
+				same(t, "request id", got[i].ID, want.ID)
+				same(t, want.ID+" input tokens", turn.InputTokens, want.Input)
+				same(t, want.ID+" output tokens", turn.MaxTokens, want.Output)
+				var ids [][]int
+				for _, prompt := range turn.Batch {
+					ids = append(ids, parseIDs(prompt.Text))
+					encoded, _ := tok.Encode(prompt.Text)
+					same(t, want.ID+" prompt's tokens", prompt.InputTokens, len(encoded))
+				}
+				same(t, want.ID+" ids", ids, want.IDs)
+			}
+		})
+	}
+}
+
+func TestRerankDescription(t *testing.T) {
+	o := RerankDefaults()
+	o.Prompts, o.InputLen, o.Batch, o.Ratio = 9, 20, 2, RangeRatio{Input: 0.2}
+	tests := []struct {
+		vocab int
+		none  bool
+		want  string
+	}{
+		{97, false, "random-rerank: 5 requests of a query of 11 tokens and at most 2 documents of 6 to 10 tokens, as text"},
+		{97, true, "random-rerank: 8 requests of a query of 23 tokens and a document of 16 to 24 tokens, as text, " +
+			"for a model that is no reranker"},
+		{0, false, "random-rerank: 5 requests of a query of 11 tokens and at most 2 documents of 6 to 10 tokens, " +
+			"as text of token ids 1000 to 31999 (assumed: the tokenizer does not tell its vocabulary, so this is not vLLM's workload)"},
+	}
+	for _, test := range tests {
+		o.NoReranker = test.none
+		l, err := NewRerank(o, newToy(t, "identity", test.vocab, nil, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "description", l.Description(), test.want)
+	}
+}
+
+func TestRerankMiss(t *testing.T) {
+	o := RerankDefaults()
+	o.Prompts, o.InputLen, o.Batch = 40, 30, 2
+	l, err := NewRerank(o, newToy(t, "grow", 97, nil, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	miss := -14 // the query counts once, however often it is read
+	for i, c := range drain(t, l) {
+		query, documents := c.Turns[0].Batch[0], c.Turns[0].Batch[1:]
+		if i == 0 {
+			miss += query.InputTokens
+		}
+		for _, document := range documents {
+			miss += document.InputTokens - 15
+		}
+	}
+	if want := fmt.Sprintf(", as text, %d tokens more than asked for in all", miss); !strings.HasSuffix(l.Description(), want) {
+		t.Errorf("got %q, want %q at its end", l.Description(), want)
+	}
+}
+
+func TestRerankShortInput(t *testing.T) {
+	for length := range 4 {
+		o := RerankDefaults()
+		o.Prompts, o.InputLen = 3, length
+		l, err := NewRerank(o, newToy(t, "identity", 97, nil, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "requests", l.Len(), 3)
+	}
+}
+
+func TestRerankRefusals(t *testing.T) {
+	var file struct {
+		Cases []struct {
+			Dataset string
+			Args    struct {
+				Prompts  int  `json:"num_prompts"`
+				Batch    int  `json:"batchsize"`
+				Reranker bool `json:"is_reranker"`
+			}
+			Error string
+		}
+	}
+	golden(t, "errors.json", &file)
+	seen := 0
+	for _, c := range file.Cases {
+		if c.Dataset != "random-rerank" {
+			continue
+		}
+		seen++
+		same(t, "reason", c.Error, "rerank_needs_more_than_one_prompt_and_batch")
+		o := RerankDefaults()
+		o.Prompts, o.Batch, o.NoReranker = c.Args.Prompts, c.Args.Batch, !c.Args.Reranker
+		_, err := NewRerank(o, newToy(t, "identity", 97, nil, 0))
+		complains(t, err, "dataset random-rerank", "must both be above 1")
+	}
+	same(t, "inputs for random-rerank", seen, 2)
+}
+
+func TestRerankOptions(t *testing.T) {
+	if err := RerankDefaults().Validate(); err != nil {
+		t.Errorf("the defaults are refused: %v", err)
+	}
+	err := RerankOptions{InputLen: -1, Seed: -4, Ratio: RangeRatio{1, -1}, Vocabulary: Vocabulary{First: -5, Size: 1}}.Validate()
+	complains(t, err, "dataset random-rerank", "prompts 0", "input length -1", "batch size 0", "seed -4", "input range ratio 1",
+		"output range ratio -1", "token id -5")
+	if n := len(strings.Split(err.Error(), "\n")); n != 7 {
+		t.Errorf("got %d problems, want all 7:\n%v", n, err)
+	}
+	_, err = NewRerank(RerankDefaults(), nil)
+	complains(t, err, "dataset random-rerank: needs a tokenizer", "--tokenizer")
+	_, err = NewRerank(RerankDefaults(), broken{toy{size: 10}})
+	complains(t, err, "dataset random-rerank: prompt 0: no server")
+	_, err = NewRerank(RerankDefaults(), toy{size: 1, special: []int{0}})
+	complains(t, err, "dataset random-rerank", "nothing but special tokens")
+}

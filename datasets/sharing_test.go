@@ -1,0 +1,118 @@
+package datasets
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+// ids are n token ids from one on.
+func ids(from, n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = from + i
+	}
+	return out
+}
+
+func TestSharing(t *testing.T) {
+	prompt := func(turns ...Turn) Conversation { return Conversation{Turns: turns} }
+	text := func(n int) string { // no two blocks alike
+		var b strings.Builder
+		for i := 0; b.Len() < n; i++ {
+			fmt.Fprintf(&b, "%d ", i)
+		}
+		return b.String()[:n]
+	}
+	for _, c := range []struct {
+		name string
+		add  func(s *Sharing)
+		want float64
+	}{
+		{"nothing", func(*Sharing) {}, 0},
+		{"all distinct", func(s *Sharing) {
+			for i := range 100 {
+				s.Add(prompt(Turn{TokenIDs: ids(i*1000, 500)}))
+			}
+		}, 0},
+		{"random with a prefix: prefix / (prefix + input), but for the first", func(s *Sharing) {
+			for i := range 100 {
+				s.Add(prompt(Turn{TokenIDs: append(ids(0, 256), ids((i+1)*1000, 768)...)}))
+			}
+		}, 99.0 / 100 * 256 / 1024},
+		{"prefix_repetition: all but the first of each prefix", func(s *Sharing) {
+			for i := range 100 {
+				s.Add(prompt(Turn{TokenIDs: append(ids(i%10*1000, 128), ids((i+10)*1000, 128)...)}))
+			}
+		}, 90.0 / 100 * 128 / 256},
+		{"repeated prompts: all but the last block", func(s *Sharing) {
+			for range 4 {
+				s.Add(prompt(Turn{TokenIDs: ids(0, 160)}))
+			}
+		}, 3.0 / 4 * 144 / 160},
+		{"whole blocks count alone", func(s *Sharing) {
+			s.Add(prompt(Turn{TokenIDs: ids(0, 15)}))
+			s.Add(prompt(Turn{TokenIDs: ids(0, 15)}))
+			s.Add(prompt(Turn{TokenIDs: ids(0, 31)}))
+			s.Add(prompt(Turn{TokenIDs: ids(0, 31)}))
+		}, 16.0 / (15 + 15 + 31 + 31)},
+		{"the same block behind another is another", func(s *Sharing) {
+			s.Add(prompt(Turn{TokenIDs: append(ids(0, 16), ids(100, 16)...)}))
+			s.Add(prompt(Turn{TokenIDs: append(ids(50, 16), ids(100, 16)...)}))
+		}, 0},
+		{"texts, scaled to their tokens", func(s *Sharing) {
+			s.Add(prompt(Turn{Text: text(640), InputTokens: 200}))
+			s.Add(prompt(Turn{Text: text(640) + strings.Repeat("x", 640), InputTokens: 400}))
+		}, 200.0 / 600},
+		{"texts that nobody counted", func(s *Sharing) {
+			s.Add(prompt(Turn{Text: text(1280)}))
+			s.Add(prompt(Turn{Text: text(640) + strings.Repeat("x", 640)}))
+		}, 0.25},
+		{"turns that repeat the turns before", func(s *Sharing) {
+			s.Add(prompt(Turn{Text: text(640), InputTokens: 100}, Turn{Text: text(1280), InputTokens: 200}))
+		}, 100.0 / 300},
+		{"messages", func(s *Sharing) {
+			for range 2 {
+				s.Add(prompt(Turn{Messages: json.RawMessage(text(641)), InputTokens: 641}))
+			}
+		}, 640.0 / 1282},
+		{"several prompts in a request", func(s *Sharing) {
+			s.Add(prompt(Turn{Batch: []Turn{{TokenIDs: ids(0, 32)}, {TokenIDs: append(ids(0, 16), ids(99, 16)...)}}, InputTokens: 64}))
+		}, 16.0 / 64},
+		{"empty prompts", func(s *Sharing) {
+			s.Add(prompt(Turn{}, Turn{TokenIDs: []int{}}, Turn{Text: "a", InputTokens: 1}))
+		}, 0},
+	} {
+		s := NewSharing()
+		c.add(s)
+		if got := s.Share(); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// With less memory than there are blocks the share is a little too low, never too high.
+func TestSharingInLittleMemory(t *testing.T) {
+	s := NewSharing()
+	s.most = 1000
+	for i := range 200 {
+		s.Add(Conversation{Turns: []Turn{{TokenIDs: append(ids(0, 1600), ids((i+1)*10_000, 1600)...)}}})
+		if len(s.seen) > s.most {
+			t.Fatalf("%d names are kept", len(s.seen))
+		}
+	}
+	if got, want := s.Share(), 199.0/200/2; got > want || got < 0.6*want {
+		t.Errorf("%v, want somewhat less than %v", got, want)
+	}
+}
+
+func BenchmarkSharing(b *testing.B) {
+	s := NewSharing()
+	text := strings.Repeat("A prompt of some length. ", 200)
+	b.SetBytes(int64(len(text)))
+	for i := 0; b.Loop(); i++ {
+		s.Add(Conversation{Turns: []Turn{{Text: fmt.Sprint(i, text), InputTokens: 1000}}})
+	}
+}

@@ -1,0 +1,75 @@
+package datasets
+
+import (
+	"strconv"
+	"testing"
+)
+
+// What the authors publish: the key is 00 01 … 0f, the data 00 01 … without end.
+func TestSipHash(t *testing.T) {
+	data := make([]byte, 15)
+	for i := range data {
+		data[i] = byte(i)
+	}
+	for _, c := range []struct {
+		rounds, finalRounds, length int
+		want                        uint64
+	}{
+		{2, 4, 0, 0x726fdb47dd0e0e31},
+		{2, 4, 15, 0xa129ca6149be45e5},
+		{1, 3, 0, 0xabac0158050fc4dc},
+	} {
+		if got := sipHash(0x0706050403020100, 0x0f0e0d0c0b0a0908, c.rounds, c.finalRounds, data[:c.length]); got != c.want {
+			t.Errorf("%+v: got %x", c, got)
+		}
+	}
+}
+
+// What CPython 3.11 says for hash(text) under PYTHONHASHSEED=0.
+func TestPythonHash(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want int64
+	}{
+		{"", 0},
+		{"b", -8420940591063670578},
+		{"cj", -2797376762428638288},
+		{"hovcjqx", 6984540197891141785},
+		{"ipwdkryf", -3196525333032832886},
+		{"jqxelszgn", -3313587682567984137},
+		{"pwdkryfmtahovcj", -8520693507904285242},
+		{"qxelszgnubipwdkr", -7959858955106572480},
+		{"ryfmtahovcjqxelsz", 4364544994306964406},
+		{"xelszgnubipwdkryfmtahov", -5283455956141206017},
+		{"yfmtahovcjqxelszgnubipwd", 3399389607956826858},
+		{"fmtahovcjqxelszgnubipwdkryfmtah", 8334679717241216734},
+		{"mtahovcjqxelszgnubipwdkryfmtahovcjqxelszgnubipwdkryfmtahovcjqxel", -2883195869247071785},
+		{"-1:16", 1934718867862367089},
+		{"123456789012345678901234567890:512", -3232616891069390902},
+		{"ÿ", 3476900567878811119},
+		{"日本語:8", -3044779317215287042},
+		{"😀:8", 8133672002044312428},
+		{"a😀é", -8497194953991201300},
+	} {
+		same(t, "hash of "+c.text, pythonHash(c.text), c.want)
+	}
+}
+
+func TestPythonHashGolden(t *testing.T) {
+	var file struct {
+		Hashes []struct {
+			Key  string `json:"key"`
+			Hash string `json:"hash_int64"`
+			Seed uint32 `json:"seed_low32"`
+		} `json:"hashes"`
+	}
+	golden(t, "timed_trace.json", &file)
+	if len(file.Hashes) == 0 {
+		t.Fatal("the golden file is empty")
+	}
+	for _, c := range file.Hashes {
+		got := pythonHash(c.Key)
+		same(t, "hash of "+c.Key, strconv.FormatInt(got, 10), c.Hash)
+		same(t, "seed from "+c.Key, uint32(got), c.Seed)
+	}
+}

@@ -1,0 +1,151 @@
+package datasets
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// wordList is a tokenizer whose tokens are the words of one text, each place its own.
+type wordList struct {
+	toy
+	words []string
+}
+
+func newWordList(text string) *wordList {
+	return &wordList{toy: toy{size: 1000}, words: strings.Fields(text)}
+}
+
+func (w *wordList) Encode(text string) ([]int, error) {
+	ids := []int{}
+	for i, word := range strings.Fields(text) {
+		if w.words[i] != word {
+			return nil, fmt.Errorf("word %d is %q", i, word)
+		}
+		ids = append(ids, i)
+	}
+	return ids, nil
+}
+
+func (w *wordList) Decode(ids []int) (string, error) {
+	var words []string
+	for _, id := range ids {
+		words = append(words, w.words[id])
+	}
+	return strings.Join(words, " "), nil
+}
+
+func TestSlicesGolden(t *testing.T) {
+	var file struct {
+		Cases []struct {
+			Name      string          `json:"name"`
+			File      string          `json:"file"`
+			Seed      int64           `json:"seed"`
+			Prompts   int             `json:"num_prompts"`
+			InputLen  int             `json:"input_len"`
+			OutputLen int             `json:"output_len"`
+			Ratio     json.RawMessage `json:"range_ratio"`
+			Records   []struct {
+				Prompt string `json:"prompt"`
+				Output int    `json:"output_tokens"`
+			} `json:"records"`
+		}
+	}
+	golden(t, "txt_slices.json", &file)
+	if len(file.Cases) == 0 {
+		t.Fatal("the golden file is empty")
+	}
+	for _, c := range file.Cases {
+		t.Run(c.Name, func(t *testing.T) {
+			ratio, err := ParseRangeRatio(string(c.Ratio))
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := SlicesOptions{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, InputLen: c.InputLen,
+				OutputLen: c.OutputLen, Ratio: ratio, Seed: c.Seed}
+			text, err := openPoem(o.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got bytes.Buffer
+			if err := WriteSlices(&got, o, newWordList(strings.Join(text, ""))); err != nil {
+				t.Fatal(err)
+			}
+			want := ""
+			for _, r := range c.Records { // no word of them needs an escape
+				want += fmt.Sprintf("{\"prompt\": \"%s\", \"output_tokens\": %d}\n", r.Prompt, r.Output)
+			}
+			same(t, "lines", got.String(), want)
+		})
+	}
+}
+
+// What json.dumps of Python 3.11 writes with ensure_ascii off, as vLLM 0.31 and 0.33 have it.
+func TestAppendSlice(t *testing.T) {
+	got := string(appendSlice(nil, "a\"\\\n\r\t\b\f\x00\x1f\x7f /<&>é€😀\xff\u2028", 7))
+	same(t, "line", got, `{"prompt": "a\"\\\n\r\t\b\f\u0000\u001f`+"\x7f /<&>é€😀\ufffd\u2028"+`", "output_tokens": 7}`+"\n")
+}
+
+func TestSlicesLeaveRoomForSpecialTokens(t *testing.T) {
+	o := SlicesDefaults()
+	o.Path, o.Prompts, o.InputLen, o.OutputLen = poemFile(t, "1 2 3\r\n4"), 2, 4, 0
+	tok := newToy(t, "identity", 10, nil, 2)
+	var got bytes.Buffer
+	if err := WriteSlices(&got, o, tok); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "lines", got.String(), "{\"prompt\": \"4 1\", \"output_tokens\": 1}\n{\"prompt\": \"4 1\", \"output_tokens\": 1}\n")
+	o.InputLen = 2
+	complains(t, WriteSlices(&got, o, tok), "text slices: input length 2 is no more than the 2 special tokens")
+}
+
+func TestSlicesRefuse(t *testing.T) {
+	write := func(content string) error {
+		o := SlicesDefaults()
+		o.Path = poemFile(t, content)
+		return WriteSlices(&bytes.Buffer{}, o, newWordList("a b"))
+	}
+	complains(t, write(""), "text slices: ", "f.txt: the file is empty; expected a text")
+	complains(t, write(" \n"), "f.txt: the text has no tokens")
+	complains(t, write("a b\n\xff"), "f.txt, line 2: the text is not UTF-8")
+	complains(t, write("a c"), `f.txt: encoding the text: word 1 is "c"`)
+	complains(t, write("PK\x03\x04"), "zip archive")
+	o := SlicesDefaults()
+	o.Path = poemFile(t, "1 2 3")
+	complains(t, WriteSlices(&bytes.Buffer{}, o, broken{newToy(t, "identity", 10, nil, 0)}), "text slices: prompt 0: no server")
+
+	err := SlicesOptions{Seed: -1, OutputLen: -1, Ratio: RangeRatio{1, -0.5}}.Validate()
+	complains(t, err, "text slices: a path to the text", "prompts 0", "input length 0", "output length -1", "seed -1",
+		"input range ratio 1 must", "output range ratio -0.5 must")
+	o.Path = "testdata/none.txt"
+	complains(t, WriteSlices(&bytes.Buffer{}, o, nil), "text slices: need a tokenizer; give --tokenizer")
+	complains(t, WriteSlices(&bytes.Buffer{}, o, newWordList("")), "testdata/none.txt: file does not exist; give the path of a text")
+	o.Path = "testdata/slices_source.txt"
+	text, _ := openPoem(o.Path)
+	complains(t, WriteSlices(fullDisk{}, o, newWordList(strings.Join(text, ""))), "text slices: no space left")
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+// FuzzAppendPythonString holds the writer to what encoding/json reads.
+func FuzzAppendPythonString(f *testing.F) {
+	f.Add("a\"\\\n\x00é€😀\xff")
+	f.Fuzz(func(t *testing.T, text string) {
+		raw := appendPythonString(nil, text)
+		var got string
+		if err := json.Unmarshal(raw, &got); err != nil || got != strings.ToValidUTF8(string([]rune(text)), "") {
+			t.Errorf("%q became %s, error %v", text, raw, err)
+		}
+		for _, b := range raw {
+			if b < ' ' {
+				t.Errorf("%q became %q, which has control characters", text, raw)
+			}
+		}
+	})
+}

@@ -1,0 +1,190 @@
+package datasets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"benchtop/datasets/chattemplate"
+	"benchtop/datasets/numpy"
+)
+
+// sonnetBase stands in front of the lines of a poem. To the letter, it is part of the workload.
+const sonnetBase = "Pick as many lines as you can from these poem lines:\n"
+
+const (
+	// sonnetMisses is how many prompts in a row may come out too long. vLLM would go on for ever.
+	sonnetMisses = 10_000
+	// sonnetLines bounds the lines of a prompt, and with them its memory, where a poem's lines hold next to nothing.
+	sonnetLines = 1 << 22
+	// sonnetWindow bounds the tokens of prompts that are looked at together.
+	sonnetWindow = 1 << 22
+)
+
+// sonnet puts prompts together.
+type sonnet struct {
+	o     SonnetOptions
+	text  Text
+	lines []string // of the poem
+	base  string   // what all prompts begin with
+	drawn int      // lines drawn for each prompt
+	py    *numpy.Python
+}
+
+// NewSonnet makes prompts from the lines of a poem: the same first lines for all, then lines drawn by chance, as vLLM
+// draws them for the same token counts. It goes on with the Python generator of s as it is, and does not touch the other.
+// It counts a prompt as the model's chat template renders it, so it needs a counter and a template.
+func NewSonnet(ctx context.Context, o SonnetOptions, t Text, s *numpy.Streams) (*List, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if t.Counter == nil {
+		return nil, noCounter("sonnet")
+	}
+	lines, err := openPoem(o.Path)
+	if err != nil {
+		return nil, inFile("sonnet", o.Path, err)
+	}
+	if t.Template == nil { // told after what is wrong with the file
+		return nil, noTemplate("sonnet", "")
+	}
+	d := sonnet{o: o, text: t, lines: lines, py: s.Python}
+	list, err := d.make(ctx)
+	if err != nil {
+		return nil, inFile("sonnet", d.name(), err)
+	}
+	return list, nil
+}
+
+func openPoem(path string) ([]string, error) {
+	if path == "" {
+		return readPoem(strings.NewReader(sonnets))
+	}
+	file, err := openFile(path, "a text with a verse on each line")
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return readPoem(file)
+}
+
+// name says which poem it is.
+func (d *sonnet) name() string {
+	if d.o.Path == "" {
+		return "the sonnets built in"
+	}
+	return d.o.Path
+}
+
+func (d *sonnet) make(ctx context.Context) (*List, error) {
+	prefix, err := d.plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := &List{about: fmt.Sprintf("sonnet: %d prompts of up to %d tokens, %d lines of %s for all and %d drawn for each",
+		d.o.Prompts, d.o.InputLen, prefix, d.name(), d.drawn)}
+	for misses := 0; len(list.all) < d.o.Prompts; {
+		// Never more than are still wanted: every one of them would be drawn by vLLM too.
+		turns, err := d.draw(ctx, min(d.o.Prompts-len(list.all), 1024, max(1, sonnetWindow/d.o.InputLen)))
+		if err != nil {
+			return nil, err
+		}
+		for _, turn := range turns {
+			if turn.InputTokens > d.o.InputLen {
+				if misses++; misses == sonnetMisses || d.drawn == 0 {
+					return nil, d.neverFits(turn.InputTokens)
+				}
+				continue
+			}
+			misses = 0
+			list.all = append(list.all, Conversation{ID: d.o.IDPrefix + strconv.Itoa(len(list.all)), Turns: []Turn{turn}})
+		}
+	}
+	return list, nil
+}
+
+func (d *sonnet) neverFits(tokens int) error {
+	if d.drawn == 0 {
+		return fmt.Errorf("the lines that all prompts begin with make %d tokens, more than the input length %d; "+
+			"ask for more input tokens or a shorter prefix", tokens, d.o.InputLen)
+	}
+	return fmt.Errorf("%d prompts in a row came out longer than the input length %d, the last of %d tokens; "+
+		"ask for more input tokens, or give a poem whose lines are more alike in length", sonnetMisses, d.o.InputLen, tokens)
+}
+
+// plan decides from the mean length of the lines how many make a prompt, and how many of them all prompts share.
+func (d *sonnet) plan(ctx context.Context) (prefix int, err error) {
+	counts, err := d.text.count(ctx, d.lines)
+	if err != nil {
+		return 0, fmt.Errorf("counting tokens: %w", err)
+	}
+	sum := 0
+	for _, n := range counts {
+		sum += n
+	}
+	if sum == 0 {
+		return 0, errors.New("its lines hold no tokens; expected a text, a verse on each line")
+	}
+	base, err := d.turns(ctx, []string{sonnetBase})
+	if err != nil {
+		return 0, err
+	}
+	offset := base[0].InputTokens
+	if d.o.InputLen <= offset {
+		return 0, fmt.Errorf("input length %d must be above %d, the tokens of the words in front of the poem; "+
+			"ask for more input tokens", d.o.InputLen, offset)
+	}
+	mean := float64(sum) / float64(len(d.lines))
+	of := func(length int) float64 { return math.RoundToEven(float64(length-offset) / mean) }
+	total, shared := max(1, of(d.o.InputLen)), max(0, of(d.o.PrefixLen))
+	if total > sonnetLines {
+		return 0, fmt.Errorf("its lines hold so little that a prompt takes %.0f of them, more than %d; "+
+			"give a poem without empty lines", total, sonnetLines)
+	}
+	prefix = int(min(shared, float64(len(d.lines))))
+	d.base = sonnetBase + strings.Join(d.lines[:prefix], "")
+	d.drawn = int(max(0, total-shared)) // shared may be more than there are lines; vLLM draws no more for that
+	return prefix, nil
+}
+
+// draw makes n prompts, whatever their length.
+func (d *sonnet) draw(ctx context.Context, n int) ([]Turn, error) {
+	prompts := make([]string, n)
+	for i := range prompts {
+		var b strings.Builder
+		b.WriteString(d.base)
+		for _, line := range d.py.Choices(len(d.lines), d.drawn) {
+			b.WriteString(d.lines[line])
+		}
+		prompts[i] = b.String()
+	}
+	return d.turns(ctx, prompts)
+}
+
+// turns counts prompts as the model will read them.
+func (d *sonnet) turns(ctx context.Context, prompts []string) ([]Turn, error) {
+	rendered := make([]string, len(prompts))
+	err := eachAtOnce(ctx, len(prompts), func(i int) (err error) {
+		messages := fmt.Appendf(nil, `[{"role":"user","content":%s}]`, quoteJSON(prompts[i]))
+		rendered[i], err = d.text.Template.Render(ctx, chattemplate.Input{Messages: messages})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("rendering a prompt: %w", err)
+	}
+	counts, err := d.text.count(ctx, rendered)
+	if err != nil {
+		return nil, fmt.Errorf("counting tokens: %w", err)
+	}
+	turns := make([]Turn, len(prompts))
+	for i := range turns {
+		turns[i] = Turn{Text: prompts[i], InputTokens: counts[i], MaxTokens: d.o.OutputLen}
+		if d.o.Rendered {
+			turns[i].Text = rendered[i]
+		}
+	}
+	return turns, nil
+}

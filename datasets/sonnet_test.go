@@ -1,0 +1,261 @@
+package datasets
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"benchtop/datasets/numpy"
+	"benchtop/datasets/tokenizer"
+)
+
+func TestSonnetGolden(t *testing.T) {
+	var file struct {
+		Cases []struct {
+			Name      string   `json:"name"`
+			File      string   `json:"file"`
+			Tokenizer string   `json:"tokenizer"`
+			Seed      uint32   `json:"seed"`
+			Prompts   int      `json:"num_prompts"`
+			InputLen  int      `json:"sonnet_input_len"`
+			PrefixLen int      `json:"sonnet_prefix_len"`
+			OutputLen int      `json:"sonnet_output_len"`
+			Backend   string   `json:"backend"`
+			Flags     []string `json:"flags"`
+			Requests  []struct {
+				ID       string `json:"request_id"`
+				Lines    []int  `json:"line_indices"`
+				Input    int    `json:"prompt_len"`
+				Output   int    `json:"expected_output_len"`
+				Rendered bool   `json:"formatted_with_chat_template"`
+			} `json:"requests"`
+			NextRandom float64 `json:"next_python_random"`
+		}
+	}
+	golden(t, "sonnet.json", &file)
+	if len(file.Cases) == 0 {
+		t.Fatal("the golden file is empty")
+	}
+	for _, c := range file.Cases {
+		t.Run(c.Name, func(t *testing.T) {
+			path := filepath.Join("testdata", filepath.Base(c.File))
+			poem, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.SplitAfter(string(poem), "\n")
+			counter := map[string]tokenizer.Counter{"whitespace": byWords{}, "bytes": byBytes{}}[c.Tokenizer]
+			// The general lengths of c.Flags have no say here, so there is no option to put them into.
+			o := SonnetOptions{Path: path, Prompts: c.Prompts, InputLen: c.InputLen, OutputLen: c.OutputLen,
+				PrefixLen: c.PrefixLen, Rendered: c.Backend != "openai-chat", IDPrefix: "so-"}
+			streams := numpy.NewStreams(c.Seed)
+			d, err := NewSonnet(t.Context(), o, Text{Counter: counter, Template: roleTags{}}, streams)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, "length", d.Len(), len(c.Requests))
+			got := drain(t, d)
+			for i, want := range c.Requests {
+				text := sonnetBase
+				for _, line := range want.Lines {
+					text += lines[line]
+				}
+				if want.Rendered {
+					text = "<|user|>\n" + text + "\n<|assistant|>\n"
+				}
+				same(t, want.ID, got[i], Conversation{ID: want.ID, Turns: []Turn{{Text: text, InputTokens: want.Input, MaxTokens: want.Output}}})
+			}
+			same(t, "next double of Python", streams.Python.Random(), c.NextRandom)
+			same(t, "next word of numpy", streams.Legacy.Uint32(), numpy.NewLegacy(c.Seed).Uint32())
+		})
+	}
+}
+
+func words() Text { return Text{Counter: byWords{}, Template: roleTags{}} }
+
+func TestSonnetBuiltIn(t *testing.T) {
+	lines, err := openPoem("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) < 500 || len(lines)%14 != 0 {
+		t.Errorf("got %d lines", len(lines))
+	}
+	for i, line := range lines {
+		if n, _ := (byWords{}).Count(line); n < 3 || n > 12 || !strings.HasSuffix(line, "\n") {
+			t.Errorf("line %d: %q", i+1, line)
+		}
+	}
+	o := SonnetDefaults()
+	o.Prompts = 20
+	d, err := NewSonnet(t.Context(), o, words(), numpy.NewStreams(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "description", d.Description(), "sonnet: 20 prompts of up to 550 tokens, 23 lines of the sonnets built in for all and 43 drawn for each")
+	first := strings.Join(lines[:23], "")
+	texts := map[string]bool{}
+	for _, c := range drain(t, d) {
+		turn := c.Turns[0]
+		if !strings.HasPrefix(turn.Text, sonnetBase+first) || turn.InputTokens > 550 || turn.InputTokens < 450 {
+			t.Errorf("got %d tokens: %q", turn.InputTokens, turn.Text[:100])
+		}
+		texts[turn.Text] = true
+	}
+	same(t, "different prompts", len(texts), 20)
+}
+
+func poemFile(t *testing.T, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "f.txt")
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestSonnetRefuses(t *testing.T) {
+	long := strings.Repeat("one two three four five six seven\n", 5)
+	tests := []struct {
+		name, content string
+		change        func(*SonnetOptions, *Text)
+		want          []string
+	}{
+		{"no tokenizer", long, func(_ *SonnetOptions, x *Text) { x.Counter = nil }, []string{"needs a tokenizer"}},
+		{"no template", long, func(_ *SonnetOptions, x *Text) { x.Template = nil }, []string{"needs the model's chat template; give --tokenizer"}},
+		{"options", long, func(o *SonnetOptions, _ *Text) { *o = SonnetOptions{PrefixLen: -1} },
+			[]string{"number of prompts 0", "input length 0", "output length 0", "prefix length -1"}},
+		{"no file", long, func(o *SonnetOptions, _ *Text) { o.Path = "testdata/none.txt" }, []string{"testdata/none.txt: file does not exist; give the path of a text"}},
+		{"directory", long, func(o *SonnetOptions, _ *Text) { o.Path = "testdata" }, []string{"testdata: this is a directory; give the path of a text"}},
+		{"empty", "", nil, []string{"f.txt: the file is empty; expected a text"}},
+		{"only a mark", "\ufeff", nil, []string{"the file is empty"}},
+		{"blank", "\n \n\t\r\n", nil, []string{"the file is empty"}},
+		{"no tokens", long, func(_ *SonnetOptions, x *Text) { x.Counter = noTokens{} }, []string{"f.txt: its lines hold no tokens"}},
+		{"gzip", "\x1f\x8brest", nil, []string{"gzip -d"}},
+		{"Latin-1", "good\n\nna\xefve\n", nil, []string{"f.txt, line 3: the text is not UTF-8"}},
+		{"input too short", long, func(o *SonnetOptions, _ *Text) { o.InputLen = 13 }, []string{"input length 13 must be above 13, the tokens of the words in front"}},
+		{"prefix too long", long, func(o *SonnetOptions, _ *Text) { o.InputLen, o.PrefixLen = 20, 100 }, []string{"all prompts begin with make 48 tokens, more than the input length 20"}},
+		{"never fits", long, func(o *SonnetOptions, x *Text) { o.InputLen, o.PrefixLen, x.Counter = 30, 0, squareLines{} },
+			[]string{"10000 prompts in a row came out longer than the input length 30, the last of 324 tokens"}},
+		{"hardly a token", strings.Repeat("\n", 1<<16) + "a\n", func(o *SonnetOptions, _ *Text) { o.InputLen = 1000 }, []string{"takes 64685019 of them", "without empty lines"}},
+		{"failing counter", long, func(_ *SonnetOptions, x *Text) { x.Counter = &refusing{} }, []string{"f.txt: counting tokens: too many questions"}},
+		{"failing template", long, func(_ *SonnetOptions, x *Text) { x.Template = noTags{} }, []string{"f.txt: rendering a prompt: no such filter"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			o, text := SonnetDefaults(), words()
+			o.Path = poemFile(t, test.content)
+			if test.change != nil {
+				test.change(&o, &text)
+			}
+			_, err := NewSonnet(t.Context(), o, text, numpy.NewStreams(0))
+			complains(t, err, append(test.want, "dataset sonnet: ")...)
+		})
+	}
+}
+
+// noTokens counts nothing.
+type noTokens struct{}
+
+func (noTokens) Count(string) (int, error) { return 0, nil }
+
+// squareLines finds texts longer than their lines together.
+type squareLines struct{}
+
+func (squareLines) Count(text string) (int, error) {
+	n := strings.Count(text, "\n")
+	return n * n, nil
+}
+
+func TestSonnetStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := NewSonnet(ctx, SonnetDefaults(), words(), numpy.NewStreams(0))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v, want that of the context", err)
+	}
+}
+
+func TestReadPoem(t *testing.T) {
+	for text, want := range map[string][]string{
+		"a":                {"a"},
+		"a\n":              {"a\n"},
+		"a\r\nb\rc\n\r\nd": {"a\n", "b\n", "c\n", "\n", "d"},
+		"\ufeffa\r":        {"a\n"},
+		"\n.":              {"\n", "."},
+		"\r\r\n.":          {"\n", "\n", "."},
+		"ü\u2028\v\f\x00":  {"ü\u2028\v\f\x00"},
+	} {
+		got, err := readPoem(strings.NewReader(text))
+		if err != nil {
+			t.Error(err)
+		}
+		same(t, text, got, want)
+	}
+	_, err := readAllText(sameByte('a'), 1)
+	complains(t, err, "larger than 1 MiB")
+}
+
+// sameByte is a file without end of one and the same byte.
+type sameByte byte
+
+func (b sameByte) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(b)
+	}
+	return len(p), nil
+}
+
+// FuzzReadPoem holds the reader to a plainer way of parting lines, however the bytes are cut up.
+func FuzzReadPoem(f *testing.F) {
+	for _, text := range []string{"", "\n", "a\r\nb\rc", "\ufeff\r", "\xff\xfe", "ü\xc3"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := readPoem(strings.NewReader(text))
+		slow, slowErr := readPoem(iotest.OneByteReader(strings.NewReader(text)))
+		if (err == nil) != (slowErr == nil) || !slices.Equal(got, slow) {
+			t.Fatalf("at once %q, %v; byte by byte %q, %v", got, err, slow, slowErr)
+		}
+		if err != nil {
+			return
+		}
+		plain := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\ufeff"))
+		if joined := strings.Join(got, ""); joined != plain {
+			t.Errorf("got %q, want %q", joined, plain)
+		}
+		for i, line := range got {
+			if n := strings.Count(line, "\n"); n > 1 || n == 0 && i < len(got)-1 || n == 1 && line[len(line)-1] != '\n' || line == "" {
+				t.Errorf("line %d: %q", i, line)
+			}
+		}
+	})
+}
+
+func TestSonnetRefusals(t *testing.T) {
+	reasons := map[string]string{
+		"sonnet_input_len_not_above_base": "input length 5 must be above 13",
+		"tokenizer_required":              "needs a tokenizer",
+	}
+	seen := 0
+	for _, c := range refusals(t, "sonnet") {
+		seen++
+		o, text := SonnetDefaults(), words()
+		o.Path = c.path()
+		if c.Error == "tokenizer_required" {
+			text.Counter = nil
+		}
+		if n, err := strconv.Atoi(c.value("--sonnet-input-len", "")); err == nil {
+			o.InputLen = n
+		}
+		_, err := NewSonnet(t.Context(), o, text, numpy.NewStreams(0))
+		c.expect(t, err, reasons)
+	}
+	same(t, "inputs", seen, 2)
+}

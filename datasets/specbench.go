@@ -1,0 +1,136 @@
+package datasets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"benchtop/datasets/numpy"
+)
+
+// SpecBenchOptions says what to take from a file of Spec-Bench's questions. There is no seed: vLLM shuffles this data set
+// with seed 0, whatever the run's is.
+type SpecBenchOptions struct {
+	Path           string `json:"path"`
+	Category       string `json:"category,omitempty"` // only questions of it; "" takes all
+	Prompts        int    `json:"prompts"`            // how many prompts; 0 or less takes every question once
+	OutputLen      int    `json:"output_len"`         // tokens
+	DisableShuffle bool   `json:"disable_shuffle"`
+	NoOversample   bool   `json:"no_oversample"` // make do with fewer prompts rather than repeat some
+	IDPrefix       string `json:"request_id_prefix"`
+}
+
+// SpecBenchDefaults are vLLM's: 1000 prompts of all categories, 256 tokens out. The path is left to be filled in.
+func SpecBenchDefaults() SpecBenchOptions { return SpecBenchOptions{Prompts: 1000, OutputLen: 256} }
+
+// Validate reports every problem with the options, without looking at the file.
+func (o SpecBenchOptions) Validate() error {
+	var errs []error
+	if o.Path == "" {
+		errs = append(errs, errors.New("a path to the file of questions is required; give --dataset-path"))
+	}
+	if o.OutputLen < 1 {
+		errs = append(errs, fmt.Errorf("output length %d must be at least 1", o.OutputLen))
+	}
+	return inDataset("spec_bench", errors.Join(errs...))
+}
+
+const specBenchForm = `an object like {"category": "math", "turns": ["first question", "second"]}`
+
+// NewSpecBench reads the file and picks first turns of its questions, as vLLM picks them. It leaves the Python generator
+// of s as vLLM's client would, and does not touch the other.
+func NewSpecBench(ctx context.Context, o SpecBenchOptions, text Text, s *numpy.Streams) (*List, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	custom := CustomOptions{Path: o.Path, Prompts: o.Prompts, OutputLen: o.OutputLen, DisableShuffle: o.DisableShuffle,
+		NoOversample: o.NoOversample, IDPrefix: o.IDPrefix}
+	return custom.bench(ctx, "spec_bench", text, s, func(r io.Reader) ([]customRow, error) {
+		return readBench(r, "turns", specBenchForm, o.Category, "--spec-bench-category", func(turn []byte) []byte { return turn })
+	})
+}
+
+// bench makes a data set of the rows that read finds in the file at o.Path.
+func (o CustomOptions) bench(ctx context.Context, dataset string, text Text, s *numpy.Streams, read func(io.Reader) ([]customRow, error)) (*List, error) {
+	if text.Counter == nil {
+		return nil, noCounter(dataset)
+	}
+	file, err := openFile(o.Path, "a file with an object on each line")
+	if err != nil {
+		return nil, inFile(dataset, o.Path, err)
+	}
+	defer file.Close()
+	rows, err := read(file)
+	if err != nil {
+		return nil, inFile(dataset, o.Path, cause(err))
+	}
+	if text.Template == nil && !o.SkipChatTemplate {
+		return nil, noTemplate(dataset, "")
+	}
+	list, err := o.sample(ctx, dataset, rows, text, s.Python)
+	if err != nil {
+		return nil, inFile(dataset, o.Path, err)
+	}
+	return list, nil
+}
+
+// readBench reads the questions of a category: what prompt finds in the first element of the array called field. A line
+// that belongs to another category may be of any form.
+func readBench(r io.Reader, field, form, category, flag string, prompt func(first []byte) []byte) ([]customRow, error) {
+	var rows []customRow
+	present := map[string]bool{}
+	err := eachObject(r, form, func(object []byte, line int) error {
+		var list, name []byte
+		for key, value := range members(object) {
+			switch key {
+			case field:
+				list = value
+			case "category":
+				name = value
+			}
+		}
+		if category != "" {
+			its := categoryName(name)
+			if present[its] = true; its != category {
+				return nil
+			}
+		}
+		if len(list) == 0 {
+			return fmt.Errorf("%q is missing; expected %s", field, form)
+		}
+		text, err := firstPrompt(field, list, prompt)
+		rows = append(rows, customRow{prompt: text, line: line})
+		return err
+	})
+	if err == nil && len(rows) == 0 {
+		delete(present, "")
+		err = fmt.Errorf("no question is of category %q; give %s one of: %s", category, flag,
+			someOf(slices.Sorted(maps.Keys(present))))
+	}
+	return rows, err
+}
+
+// categoryName is the name of a category, "" for none.
+func categoryName(raw []byte) string {
+	if len(raw) == 0 || raw[0] != '"' {
+		return ""
+	}
+	return unquote(raw)
+}
+
+func firstPrompt(field string, list []byte, prompt func(first []byte) []byte) (string, error) {
+	if list[0] != '[' {
+		return "", fmt.Errorf("expected %q to be an array: got %s", field, jsonKind(list))
+	}
+	for first := range elements(list) {
+		text := prompt(first)
+		if len(text) == 0 || text[0] != '"' {
+			return "", fmt.Errorf("expected the first of %q to hold a string: got %s", field, jsonKind(text))
+		}
+		return unquote(text), nil
+	}
+	return "", fmt.Errorf("%q is empty", field)
+}

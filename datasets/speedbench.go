@@ -1,0 +1,90 @@
+package datasets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"benchtop/datasets/numpy"
+)
+
+// SpeedBenchOptions says what to take from a directory of SPEED-Bench, as NVIDIA's script prepares it. There is no seed:
+// vLLM shuffles this data set with seed 0, whatever the run's is.
+type SpeedBenchOptions struct {
+	Path             string          `json:"path"`               // a directory with a file for each subset
+	Subset           string          `json:"subset"`             // one of SpeedBenchSubsets
+	Category         string          `json:"category,omitempty"` // only prompts of it; "" takes all
+	Prompts          int             `json:"prompts"`            // how many prompts; 0 or less takes each once
+	OutputLen        int             `json:"output_len"`         // tokens
+	DisableShuffle   bool            `json:"disable_shuffle"`
+	NoOversample     bool            `json:"no_oversample"`      // make do with fewer prompts rather than repeat some
+	SkipChatTemplate bool            `json:"skip_chat_template"` // send prompts as they stand in the file
+	TemplateArgs     json.RawMessage `json:"chat_template_kwargs,omitempty"`
+	IDPrefix         string          `json:"request_id_prefix"`
+}
+
+// SpeedBenchSubsets are the files that the data set has.
+func SpeedBenchSubsets() []string {
+	return []string{"qualitative", "throughput_1k", "throughput_2k", "throughput_8k", "throughput_16k", "throughput_32k"}
+}
+
+// SpeedBenchDefaults are vLLM's: 1000 prompts of the qualitative subset, 4096 tokens out. The path is left to be filled in.
+func SpeedBenchDefaults() SpeedBenchOptions {
+	return SpeedBenchOptions{Subset: "qualitative", Prompts: 1000, OutputLen: 4096}
+}
+
+// Validate reports every problem with the options, without looking at the directory.
+func (o SpeedBenchOptions) Validate() error {
+	var errs []error
+	if o.Path == "" {
+		errs = append(errs, errors.New("a path to the prepared directory is required; give --dataset-path"))
+	}
+	if !slices.Contains(SpeedBenchSubsets(), o.Subset) {
+		errs = append(errs, fmt.Errorf("unknown subset %q; give one of %s", o.Subset, strings.Join(SpeedBenchSubsets(), ", ")))
+	}
+	if o.OutputLen < 1 {
+		errs = append(errs, fmt.Errorf("output length %d must be at least 1", o.OutputLen))
+	}
+	errs = append(errs, templateArgs(o.TemplateArgs))
+	return inDataset("speed_bench", errors.Join(errs...))
+}
+
+const speedBenchForm = `an object like {"category": "math", "messages": [{"role": "user", "content": "text"}]}`
+
+// NewSpeedBench reads the subset's file and picks first messages, as vLLM picks them. It leaves the Python generator of s
+// as vLLM's client would, and does not touch the other.
+func NewSpeedBench(ctx context.Context, o SpeedBenchOptions, text Text, s *numpy.Streams) (*List, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(o.Path); err != nil {
+		return nil, inFile("speed_bench", o.Path, fmt.Errorf("%w; give the directory that holds %s.jsonl", cause(err), o.Subset))
+	} else if !info.IsDir() {
+		return nil, inFile("speed_bench", o.Path, fmt.Errorf("this is not a directory; give the one that holds %s.jsonl", o.Subset))
+	}
+	custom := CustomOptions{Path: filepath.Join(o.Path, o.Subset+".jsonl"), Prompts: o.Prompts, OutputLen: o.OutputLen,
+		DisableShuffle: o.DisableShuffle, NoOversample: o.NoOversample, SkipChatTemplate: o.SkipChatTemplate,
+		TemplateArgs: o.TemplateArgs, IDPrefix: o.IDPrefix}
+	return custom.bench(ctx, "speed_bench", text, s, func(r io.Reader) ([]customRow, error) {
+		return readBench(r, "messages", speedBenchForm, o.Category, "--speed-bench-category", content)
+	})
+}
+
+// content is what a chat message says; nil where it does not.
+func content(message []byte) (said []byte) {
+	if message[0] != '{' {
+		return nil
+	}
+	for key, value := range members(message) {
+		if key == "content" {
+			said = value
+		}
+	}
+	return said
+}

@@ -1,0 +1,150 @@
+package datasets
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"benchtop/datasets/numpy"
+	"benchtop/datasets/tokenizer"
+)
+
+// TimedTrace is a source of the requests of a trace: as long as recorded, sharing what they shared, at the times they
+// came. Its prompts are token ids and are made as they are asked for; what it keeps of the file is little more than the
+// hash ids.
+type TimedTrace struct {
+	o      TimedTraceOptions
+	vocab  Vocabulary // that prompts are made of, unless a tokenizer knew its own
+	own    bool       // it did
+	trace  *trace
+	blocks *traceBlocks
+	next   int
+}
+
+// NewTimedTrace reads the file. It seeds both generators of s with 0, whatever the seed of the run, as vLLM does. tok may
+// be nil: prompts are then made of the ids of o.Vocabulary, and are not those that vLLM would make.
+func NewTimedTrace(o TimedTraceOptions, tok tokenizer.Tokenizer, s *numpy.Streams) (*TimedTrace, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	d := &TimedTrace{o: o, vocab: o.Vocabulary}
+	ids, err := d.vocabulary(tok)
+	if err != nil {
+		return nil, fmt.Errorf("dataset timed_trace: %w", err)
+	}
+	d.blocks = newTraceBlocks(ids)
+	if err := d.open(); err != nil {
+		return nil, inFile("timed_trace", o.Path, err)
+	}
+	s.Python.Seed(0)
+	s.Legacy.Seed(0)
+	return d, nil
+}
+
+// vocabulary lists what prompts may hold: all ids of the tokenizer, those of added tokens among them, without the special
+// ones.
+func (d *TimedTrace) vocabulary(tok tokenizer.Tokenizer) ([]int, error) {
+	if tok == nil || len(tok.IDs()) == 0 {
+		if !d.vocab.Known() {
+			d.vocab = AssumedVocabulary()
+		}
+		return d.vocab.IDs(), nil
+	}
+	d.own = true
+	special := make(map[int]bool)
+	for _, id := range tok.SpecialIDs() {
+		special[id] = true
+	}
+	var ids []int
+	for _, id := range tok.IDs() {
+		if !special[id] {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, errors.New("the tokenizer has nothing but special tokens; give another with --tokenizer")
+	}
+	return ids, nil
+}
+
+func (d *TimedTrace) open() error {
+	file, err := openFile(d.o.Path, "a trace, a JSON object on each line")
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if d.trace, err = readTrace(file, d.o); err != nil {
+		return cause(err)
+	}
+	return nil
+}
+
+// Next makes the next prompt, with the trace's own time in At, which may be smaller than that of the one before.
+func (d *TimedTrace) Next() (Conversation, error) {
+	if d.next == len(d.trace.lines) {
+		return Conversation{}, io.EOF
+	}
+	line := d.trace.lines[d.next]
+	ids := d.prompt(d.trace.hashIDs(d.next), int(line.input))
+	turn := Turn{TokenIDs: ids, InputTokens: len(ids), MaxTokens: int(line.output)}
+	d.next++
+	return Conversation{ID: d.o.IDPrefix + strconv.Itoa(d.next-1), Turns: []Turn{turn}, At: line.at}, nil
+}
+
+// prompt puts the blocks of the hash ids together, the last one cut to what is still wanted. It is shorter than wanted
+// if there are too few.
+func (d *TimedTrace) prompt(hashes []byte, wanted int) []int {
+	ids := []int{}
+	for len(hashes) > 0 && len(ids) < wanted {
+		length, width := binary.Uvarint(hashes)
+		hash := hashes[width : width+int(length)]
+		hashes = hashes[width+int(length):]
+		ids = append(ids, d.blocks.block(hash, min(d.o.ChunkSize, wanted-len(ids)))...)
+	}
+	return ids
+}
+
+// Len is how many prompts there are in all.
+func (d *TimedTrace) Len() int { return len(d.trace.lines) }
+
+// Times are the offsets from the start of the run at which the requests are to start, in their order. Requests start in
+// the order of the trace: one whose time stamp is smaller than that of an earlier one, or below 0, starts at once.
+func (d *TimedTrace) Times() []time.Duration {
+	times := make([]time.Duration, len(d.trace.lines))
+	now := time.Duration(0)
+	for i, line := range d.trace.lines {
+		now = max(now, line.at)
+		times[i] = now
+	}
+	return times
+}
+
+// Description says in a line what the prompts are, for the head of a report.
+func (d *TimedTrace) Description() string {
+	var short, back int
+	for i, at := range d.Times() {
+		if d.trace.lines[i].short {
+			short++
+		}
+		if d.trace.lines[i].at < at {
+			back++
+		}
+	}
+	s := fmt.Sprintf("timed_trace: %d prompts in %s, in blocks of %d token ids", len(d.trace.lines), d.o.Path, d.o.ChunkSize)
+	if !d.own {
+		s += fmt.Sprintf(" %d to %d", d.vocab.First, d.vocab.First+d.vocab.Size-1)
+		if !d.o.Vocabulary.Known() {
+			s += " (assumed: the model's vocabulary is not known)"
+		}
+	}
+	if short > 0 {
+		s += fmt.Sprintf("; %d shorter than the trace says, for want of hash ids", short)
+	}
+	if back > 0 {
+		s += fmt.Sprintf("; %d start at once, their time stamps going back", back)
+	}
+	return s
+}

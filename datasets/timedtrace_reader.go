@@ -1,0 +1,162 @@
+package datasets
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+const (
+	maxTraceKeys = 1 << 30 // bytes of hash ids kept
+	// maxTraceTime is how long a run may take. What is above it counts from another start than the run's, such as 1970.
+	maxTraceTime = 366 * 24 * time.Hour
+)
+
+// trace is what is kept of a file.
+type trace struct {
+	lines  []traceLine
+	hashes []byte // of all lines, one after the other: the length of each as a varint, and its text
+	hashed bool   // some line has hash ids
+	fields string // of the first line, to be named where hash ids were expected
+}
+
+type traceLine struct {
+	at            time.Duration
+	input, output int32
+	hashes        int // where its hash ids begin
+	short         bool
+}
+
+// hashIDs is the part of t.hashes that belongs to line i.
+func (t *trace) hashIDs(i int) []byte {
+	end := len(t.hashes)
+	if i+1 < len(t.lines) {
+		end = t.lines[i+1].hashes
+	}
+	return t.hashes[t.lines[i].hashes:end]
+}
+
+// traceReader makes a trace of JSON lines.
+type traceReader struct {
+	o     TimedTraceOptions
+	trace trace
+}
+
+// readTrace reads the first lines of a trace, as many as there are to be prompts. It keeps of each what makes the prompt.
+func readTrace(r io.Reader, o TimedTraceOptions) (*trace, error) {
+	lines, err := newJSONLines(r)
+	if err != nil {
+		return nil, err
+	}
+	t := &traceReader{o: o}
+	for len(t.trace.lines) < o.Prompts {
+		line, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := t.take(line); err != nil {
+			return nil, &lineError{lines.number, err}
+		}
+	}
+	switch {
+	case len(t.trace.lines) == 0:
+		return nil, fmt.Errorf("the file is empty; %s", t.form())
+	case !t.trace.hashed:
+		return nil, fmt.Errorf("no line has hash ids in a field %q, so all prompts would be empty; the fields of the first are %s; "+
+			"name the right one with --timed-trace-label-hash-ids", o.Labels.HashIDs, t.trace.fields)
+	}
+	return &t.trace, nil
+}
+
+// form says what a line should be.
+func (t *traceReader) form() string {
+	l := t.o.Labels
+	return fmt.Sprintf("expected an object on each line, with %q, %q, %q and %q", l.Timestamp, l.InputLength, l.OutputLength, l.HashIDs)
+}
+
+// take adds a line to the trace.
+func (t *traceReader) take(line []byte) error {
+	fields := map[string][]byte{}
+	for _, label := range []string{t.o.Labels.Timestamp, t.o.Labels.InputLength, t.o.Labels.OutputLength, t.o.Labels.HashIDs} {
+		fields[label] = nil
+	}
+	for name, value := range members(line) {
+		if _, wanted := fields[name]; wanted {
+			fields[name] = value
+		}
+	}
+	if t.trace.fields == "" {
+		t.trace.fields = fieldNames(line)
+	}
+	next, err := t.lengths(fields)
+	if missing, ok := errors.AsType[missingField](err); ok {
+		return fmt.Errorf("%w; the fields are %s; name the right one with --timed-trace-label-…", missing, fieldNames(line))
+	}
+	if err != nil {
+		return err
+	}
+	next.hashes = len(t.trace.hashes)
+	blocks, err := t.keepHashes(fields[t.o.Labels.HashIDs], int(next.input))
+	if err != nil {
+		return inField(t.o.Labels.HashIDs, err)
+	}
+	if len(t.trace.hashes) > maxTraceKeys {
+		return fmt.Errorf("more than %d MiB of hash ids; ask for fewer prompts", maxTraceKeys>>20)
+	}
+	next.short = blocks*t.o.ChunkSize < int(next.input)
+	t.trace.lines = append(t.trace.lines, next)
+	return nil
+}
+
+// missingField is the error for a field that is not there.
+type missingField string
+
+func (m missingField) Error() string { return fmt.Sprintf("there is no field %q", string(m)) }
+
+// fieldNames lists the fields of an object, or the first of very many.
+func fieldNames(object []byte) string {
+	const limit = 12
+	var names []string
+	for name := range members(object) {
+		if len(names) == limit {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, quoteCell(name))
+	}
+	if names == nil {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// keepHashes keeps as many hash ids as a prompt of so many tokens takes, as Python would print them, and returns how many
+// that were. Those behind them vLLM does not look at either.
+func (t *traceReader) keepHashes(array []byte, tokens int) (blocks int, err error) {
+	if array == nil {
+		return 0, nil // vLLM makes an empty prompt of it
+	}
+	if array[0] != '[' {
+		return 0, fmt.Errorf("expected an array: got %s", jsonKind(array))
+	}
+	t.trace.hashed = true
+	for element := range elements(array) {
+		if blocks*t.o.ChunkSize >= tokens {
+			break
+		}
+		text, err := hashID(element)
+		if err != nil {
+			return 0, err
+		}
+		t.trace.hashes = binary.AppendUvarint(t.trace.hashes, uint64(len(text)))
+		t.trace.hashes = append(t.trace.hashes, text...)
+		blocks++
+	}
+	return blocks, nil
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"benchtop/datasets"
+	"benchtop/loadgen"
+	"benchtop/loadgen/target"
+)
+
+// The values of --cache.
+const (
+	cacheAsIs = "as-is"
+	cacheCold = "cold"
+)
+
+// salt is what keeps the server from knowing prompts of earlier runs, and what to say of it; nothing with --cache as-is. vLLM
+// takes a salt in the body, which costs no tokens; other servers get a few tokens before each prompt.
+func (o *contentOptions) salt(ctx context.Context, client *http.Client, t *target.Target, m model, prompts drawn) (loadgen.Salt, string, error) {
+	if o.cache != cacheCold {
+		return loadgen.Salt{}, "", nil
+	}
+	mode := loadgen.SaltPrefix
+	if o.isVLLM(ctx, client, t, m) {
+		mode = loadgen.SaltField
+	}
+	salt, err := loadgen.NewSalt(mode, prompts.means.ordinaryIDs())
+	switch {
+	case err != nil:
+		return salt, "", err
+	case mode == loadgen.SaltField:
+		return salt, "cold cache (cache_salt)", nil
+	}
+	return salt, fmt.Sprintf("cold cache (%s before each prompt)", saltCost(salt, prompts)), nil
+}
+
+// saltCost says what stands before each prompt.
+func saltCost(salt loadgen.Salt, prompts drawn) string {
+	if prompts.first.Turns[0].TokenIDs != nil {
+		return fmt.Sprintf("%d token ids", len(salt.IDs))
+	}
+	if prompts.means.Counter != nil {
+		if n, err := prompts.means.Counter.Count(salt.Line()); err == nil {
+			return fmt.Sprintf("about %d tokens", n)
+		}
+	}
+	return "a short line"
+}
+
+// isVLLM says whether the server is one that knows cache_salt, by its own word.
+func (o *contentOptions) isVLLM(ctx context.Context, client *http.Client, t *target.Target, m model) bool {
+	if m.owner != "" {
+		return m.owner == "vllm"
+	}
+	all, err := listModels(ctx, client, t)
+	return err == nil && all[0].owner == "vllm"
+}
+
+// ordinaryIDs are token ids that a prompt may hold.
+func (m *means) ordinaryIDs() []int {
+	if m.local != nil {
+		return datasets.Vocabulary{Size: m.local.VocabSize(), Special: m.local.SpecialIDs()}.IDs()
+	}
+	return datasets.AssumedVocabulary().IDs()
+}

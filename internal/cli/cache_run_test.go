@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// cacheRun sends the same 24 prompts as every other run with the same arguments and returns what its result says.
+func cacheRun(t *testing.T, url string, args ...string) (hitRate float64, cold any, alarms []string) {
+	t.Helper()
+	dir := t.TempDir()
+	r := run(append([]string{"serve", "--base-url", url, "--random-input-len", "512", "--random-output-len", "2", "--num-prompts", "24", "--max-concurrency", "4",
+		"--seed", "3", "--no-tui", "--gpu", "none", "--save-result", "--result-dir", dir}, args...)...)
+	r.expect(t, exitFine)
+	b := resultIn(t, dir)["benchtop"].(map[string]any)
+	server, ok := b["server"].(map[string]any)
+	if !ok {
+		t.Fatal("nothing is known of the server")
+	}
+	hitRate, _ = server["prefix_cache_hit_rate"].(float64)
+	for _, e := range b["events"].([]any) {
+		e := e.(map[string]any)
+		if e["level"] == "warn" && strings.Contains(e["text"].(string), "prefix cache") {
+			alarms = append(alarms, e["text"].(string))
+		}
+	}
+	if said := strings.Contains(r.stdout, "Prefix cache: the server's prefix cache knew"); said != (len(alarms) > 0) {
+		t.Errorf("the report tells of the alarm: %t, alarms: %q", said, alarms)
+	}
+	return hitRate, b["cache"], alarms
+}
+
+// A second run with one seed finds its prompts in the server's cache and says so; with --cache cold it does not. What the
+// prompts of one run have in common is found either way, and is no alarm.
+func TestCacheOfEarlierRuns(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		args  []string
+		share float64
+		vllm  bool
+	}{
+		{"strangers", []string{"--vocab-size", "30000"}, 0, false},
+		{"a prefix", []string{"--random-prefix-len", "512", "--vocab-size", "30000"}, 23.0 / 24 / 2, false},
+		{"chats", []string{"--backend", "openai-chat"}, 0, false},
+		{"vLLM", []string{"--model", "m", "--vocab-size", "30000"}, 0, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+				if c.vllm && r.URL.Path == "/v1/models" {
+					io.WriteString(w, `{"data":[{"id":"m","owned_by":"vllm"}]}`)
+					return true
+				}
+				return false
+			})
+			expect := func(name string, above bool, alarm int, coldWords string, args ...string) {
+				t.Helper()
+				rate, cold, alarms := cacheRun(t, server.url, slices.Concat(c.args, args)...)
+				if above != (rate > c.share+0.3) || rate < c.share-0.1 {
+					t.Errorf("%s: hit rate %g, of which the prompts explain %g", name, rate, c.share)
+				}
+				if len(alarms) != alarm {
+					t.Errorf("%s: alarms %q, want %d", name, alarms, alarm)
+				}
+				if words, _ := cold.(string); !strings.HasPrefix(words, coldWords) || coldWords == "" && cold != nil {
+					t.Errorf("%s: the plan says %v, want %q", name, cold, coldWords)
+				}
+			}
+			words := "cold cache ("
+			if c.vllm {
+				words = "cold cache (cache_salt)"
+			}
+			expect("first", false, 0, "")
+			expect("again", true, 1, "")
+			before := len(server.all())
+			expect("cold", false, 0, words, "--cache", "cold")
+			expect("cold again", false, 0, words, "--cache", "cold")
+			salts := map[any]int{}
+			for _, call := range server.all()[before:] {
+				salts[call.fields["cache_salt"]]++
+			}
+			switch {
+			case c.vllm && (len(salts) != 2 || salts[nil] > 0):
+				t.Errorf("got salts %v, want one for each of two runs", salts)
+			case !c.vllm && (len(salts) != 1 || salts[nil] == 0):
+				t.Errorf("got salts %v, want none", salts)
+			}
+		})
+	}
+}
+
+func TestColdCacheWithASaltOfTheUsersOwn(t *testing.T) {
+	run("serve", "--cache", "cold", "--extra-body", `{"cache_salt": "x"}`).expect(t, exitUsage, "--cache cold and a cache_salt in --extra-body: choose one")
+	run("serve", "--cache", "warm").expect(t, exitUsage, `--cache warm: use cold or as-is`)
+}

@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"benchtop/datasets"
+	"benchtop/loadgen"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+func TestCacheAlarm(t *testing.T) {
+	type look struct{ queries, hits float64 }
+	unsaid := math.NaN()
+	for _, c := range []struct {
+		name  string
+		looks []look
+		share float64
+		cold  bool
+		want  string // "" for no alarm
+	}{
+		{"nothing found", []look{{9000, 0}}, 0, false, ""},
+		{"warm", []look{{9000, 8550}}, 0, false, "knew 95% of the prompt tokens, though the prompts have no more than 0% in common; they are warm from an earlier run, or " +
+			"somebody else sends them: --cache cold keeps earlier runs out"},
+		{"warm all the same", []look{{9000, 8550}}, 0, true, "no more than 0% in common; somebody else seems to send prompts as well"},
+		{"what they share", []look{{9000, 5900}}, 0.65, false, ""},
+		{"a little more than that", []look{{9000, 7600}}, 0.65, false, ""},
+		{"far more than that", []look{{9000, 7700}}, 0.65, false, "knew 86% of the prompt tokens, though the prompts have no more than 65% in common"},
+		{"not known what they share", []look{{9000, 9000}}, 1, false, ""},
+		{"too few to tell", []look{{4999, 4999}}, 0, false, ""},
+		{"enough in the end", []look{{2500, 2500}, {2500, 2500}}, 0, false, "knew 100%"},
+		{"over the run, not in a second", []look{{9000, 0}, {1000, 1000}}, 0, false, ""},
+		{"told once", []look{{9000, 9000}, {9000, 9000}}, 0, false, "knew 100%"},
+		{"not said", []look{{unsaid, unsaid}, {9000, unsaid}}, 0, false, ""},
+		{"not said at first", []look{{unsaid, unsaid}, {9000, 9000}}, 0, false, "knew 100%"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var alarm cacheAlarm
+			var all []string
+			for _, l := range c.looks {
+				if words := alarm.words(&metrics.ServerSecond{PrefixQueries: l.queries, PrefixHits: l.hits}, c.share, c.cold); words != "" {
+					all = append(all, words)
+				}
+			}
+			if c.want == "" && len(all) > 0 || c.want != "" && (len(all) != 1 || !strings.Contains(all[0], c.want)) {
+				t.Errorf("got %q, want %q", all, c.want)
+			}
+		})
+	}
+}
+
+// fixed is a source of some prompts.
+type fixed []datasets.Conversation
+
+func (f *fixed) Next() (datasets.Conversation, error) {
+	if len(*f) == 0 {
+		return datasets.Conversation{}, io.EOF
+	}
+	c := (*f)[0]
+	*f = (*f)[1:]
+	return c, nil
+}
+func (f *fixed) Len() int            { return len(*f) }
+func (f *fixed) Description() string { return "fixed" }
+
+// prompt is a prompt of n token ids that no other number gives.
+func prompt(number, n int) datasets.Conversation {
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = number*10000 + i
+	}
+	return datasets.Conversation{Turns: []datasets.Turn{{TokenIDs: ids, InputTokens: n}}}
+}
+
+// What prompts have in common: what is drawn, and for a chat the server's template; everything once they are repeated.
+func TestShareOfASession(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		backend string
+		sources []*fixed
+		again   bool
+		want    float64
+	}{
+		{"nothing drawn ahead", "openai", nil, false, 1},
+		{"strangers", "openai", []*fixed{{prompt(1, 160), prompt(2, 160)}}, false, 0},
+		{"chats", "openai-chat", []*fixed{{prompt(1, 256), prompt(2, 256)}}, false, 0.25},
+		{"oversampled", "openai", []*fixed{{prompt(1, 160), prompt(1, 160)}}, false, 144.0 / 320},
+		{"more, alike", "openai", []*fixed{{prompt(1, 160)}, {prompt(1, 160), prompt(1, 160)}}, false, 144.0 / 320},
+		{"repeated in another round", "openai", []*fixed{{prompt(1, 160), prompt(2, 160)}}, true, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &session{supplies: newSupplies(), plan: metrics.Plan{Backend: c.backend}}
+			defer s.supplies.close()
+			var source loadgen.Source
+			n := 0
+			for _, x := range c.sources {
+				held := x.Len()
+				supply := s.supplies.begin(x, supplyBytes)
+				if err := supply.fill(t.Context(), 0, func(int) {}); err != nil {
+					t.Fatal(err)
+				}
+				if source == nil {
+					source, n = &again{rest: supply, repeats: supply.repeats}, held
+				}
+			}
+			for range n {
+				if _, err := source.Next(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.again {
+				if _, err := source.Next(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := s.share(); math.Abs(got-c.want) > 1e-9 {
+				t.Errorf("got %g, want %g", got, c.want)
+			}
+		})
+	}
+	if got := new(session).share(); got != 1 {
+		t.Errorf("without supplies: got %g", got)
+	}
+}
+
+// letters counts a token for each byte.
+type letters struct{}
+
+func (letters) Count(text string) (int, error) { return len(text), nil }
+
+func TestSalt(t *testing.T) {
+	text := datasets.Conversation{Turns: []datasets.Turn{{Text: "a"}}}
+	models := func(body string) func(w http.ResponseWriter, r *http.Request) {
+		return func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, body) }
+	}
+	named := func(owner string) func(w http.ResponseWriter, r *http.Request) {
+		return models(fmt.Sprintf(`{"data":[{"id":"m","owned_by":%q}]}`, owner))
+	}
+	vllm := model{id: "m", owner: "vllm"}
+	for _, c := range []struct {
+		name    string
+		cache   string
+		model   model
+		server  func(w http.ResponseWriter, r *http.Request)
+		counter bool
+		first   datasets.Conversation
+		mode    loadgen.SaltMode
+		words   string
+		asked   int
+	}{
+		{"as it is", cacheAsIs, model{id: "m"}, named("vllm"), true, text, loadgen.NoSalt, "", 0},
+		{"vLLM, discovered", cacheCold, vllm, named("vllm"), true, text, loadgen.SaltField, "cold cache (cache_salt)", 0},
+		{"vLLM, its model named by the user", cacheCold, model{id: "m"}, named("vllm"), true, text, loadgen.SaltField, "cold cache (cache_salt)", 1},
+		{"another server", cacheCold, model{id: "m"}, named("sglang"), true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)", 1},
+		{"another one, discovered", cacheCold, model{id: "m", owner: "llamacpp"}, named("vllm"), true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)", 0},
+		{"one that names nobody", cacheCold, model{id: "m"}, models(`{"data":[{"id":"m"}]}`), true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)", 1},
+		{"one that does not say", cacheCold, model{id: "m"}, http.NotFound, true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)", 1},
+		{"ids, though text could be counted", cacheCold, model{id: "m"}, named("x"), true, prompt(0, 9), loadgen.SaltPrefix, "cold cache (4 token ids before each prompt)", 1},
+		{"nobody counts", cacheCold, model{id: "m"}, named("x"), false, text, loadgen.SaltPrefix, "cold cache (a short line before each prompt)", 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			asked := 0
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked++
+				c.server(w, r)
+			}))
+			defer web.Close()
+			to, err := target.New(target.Options{BaseURL: web.URL})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := &means{}
+			if c.counter {
+				m.Counter = letters{}
+			}
+			o := &contentOptions{cache: c.cache}
+			salt, words, err := o.salt(t.Context(), web.Client(), to, c.model, drawn{means: m, first: c.first})
+			if err != nil || salt.Mode != c.mode || words != c.words || asked != c.asked {
+				t.Errorf("got %q %q after %d requests, error %v; want %q %q after %d", salt.Mode, words, asked, err, c.mode, c.words, c.asked)
+			}
+			if c.mode != loadgen.NoSalt && salt.Text == "" {
+				t.Error("the salt is empty")
+			}
+		})
+	}
+}

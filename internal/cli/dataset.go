@@ -1,0 +1,192 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"benchtop/datasets"
+	"benchtop/datasets/numpy"
+	"benchtop/export"
+	"benchtop/internal/preview"
+	"benchtop/loadgen"
+	"benchtop/tui"
+)
+
+const datasetText = `
+Shows what 'benchtop serve' with the same flags for the prompts would send, and sends none of it: how many requests, how
+long prompts and answers are, the first prompts, and with --jsonl all of them.
+
+  benchtop dataset --dataset-name random --tokenizer DIR --random-input-len 1024 --num-prompts 1000
+  benchtop dataset --dataset-name sharegpt --dataset-path s.json --model org/name --jsonl prompts.jsonl
+
+Tokens are counted by the tokenizer on this machine. A server is asked to do it only where one is named with --base-url or
+--host. 'benchtop dataset slices --input TEXT --output FILE' cuts a text into prompts for the data set custom.`
+
+// datasetOptions is what the flags of dataset fill.
+type datasetOptions struct {
+	prompts promptOptions
+	server  serverOptions
+	seed    int64
+	number  int
+	prefix  string
+	first   int
+	lines   string
+	groups  flagGroups
+}
+
+func newDatasetOptions() *datasetOptions {
+	o := &datasetOptions{}
+	o.prompts.define(&o.groups)
+	f := o.groups.group("Requests")
+	f.IntVar(&o.number, "num-prompts", 1000, "number of requests")
+	f.Int64Var(&o.seed, "seed", 0, "seed of all draws, 0 to 4294967295")
+	f.StringVar(&o.prefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
+	server := o.groups.group("Server, to count tokens if there is no tokenizer here")
+	o.server.defineAddress(server)
+	server.Lookup("base-url").Usage = "server that counts; overrides host and port"
+	server.Lookup("model").Usage = "model whose tokenizer is looked for (default: the server's first)"
+	server.Lookup("served-model-name").Usage = "name the server has for it"
+	server.Lookup("header").Usage = "headers for the server, as KEY=VALUE KEY=VALUE; shown nowhere"
+	f = o.groups.group("Output")
+	f.IntVar(&o.first, "first", 3, "how many prompts to show")
+	f.StringVar(&o.lines, "jsonl", "", "write all requests to this file, as JSON lines; - writes them to standard output, and nothing else")
+	defineInert(o.groups.group("Accepted without effect"))
+	return o
+}
+
+func runDataset(env *environment, args []string) int {
+	if len(args) > 0 && args[0] == "slices" {
+		return runSlices(env, args[1:])
+	}
+	o := newDatasetOptions()
+	all := o.groups.set()
+	rest, warnings, err := parseFlags(all, args)
+	if asked := (errHelp{}); errors.As(err, &asked) {
+		o.groups.help(env.stdout, "dataset [flags]", datasetText, asked.word)
+		return exitFine
+	}
+	env.warn(slices.Concat(warnings, inertNotes(all), o.prompts.lengthNotes(all)))
+	problems := []error{err, noArguments("dataset", rest)}
+	backend := ""
+	if all.Changed("backend") {
+		backend = o.server.backend
+	}
+	problems = append(problems, o.server.check()...)
+	load := loadOptions{prompts: o.number, seed: o.seed, rate: 1, burstiness: 1}
+	load.allRows = o.prompts.takesAllRows()
+	problems = append(problems, load.checkDraws()...)
+	if o.number > loadgen.MostArrivals {
+		problems = append(problems, fmt.Errorf("--num-prompts %d: more than %d are too many for one run", o.number, loadgen.MostArrivals))
+	}
+	problems = append(problems, o.prompts.check(all, &load, backend)...)
+	if kind := datasetNamed(o.prompts.dataset); kind != nil && kind.draw != nil && backend == "" && len(kind.backends) > 0 {
+		o.server.backend = kind.backends[0] // what it would have to be
+	}
+	if o.first < 0 {
+		problems = append(problems, fmt.Errorf("--first %d: must be 0 or more", o.first))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return env.fail(exitUsage, err)
+	}
+	named := all.Changed("base-url") || all.Changed("host") || all.Changed("port")
+	if err := untilStopped(func(ctx context.Context) error { return o.run(ctx, env, named) }); err != nil {
+		return env.failed(err)
+	}
+	return exitFine
+}
+
+// run draws the requests and writes what they are like.
+func (o *datasetOptions) run(ctx context.Context, env *environment, askServer bool) error {
+	m := model{id: o.server.servedName, root: o.server.model}
+	if m.id == "" {
+		m.id = m.root
+	}
+	client := o.server.target.Client()
+	defer client.CloseIdleConnections()
+	if askServer && m.root == "" {
+		var err error
+		if m, err = discover(ctx, client, o.server.target); err != nil {
+			return err
+		}
+	}
+	means, err := o.prompts.findMeans(ctx, env, seeker{target: o.server.target, client: client, model: m, server: askServer})
+	if err != nil {
+		return err
+	}
+	d := drawing{promptOptions: &o.prompts, ctx: ctx, means: means, streams: numpy.NewStreams(uint32(o.seed)), backend: o.server.backend,
+		prefix: idPrefix(o.prefix), tell: env.tell}
+	source, err := d.draw(ctx)
+	if err != nil {
+		return err
+	}
+	env.warn(means.notes)
+	return o.write(ctx, env, source, means)
+}
+
+func (o *datasetOptions) write(ctx context.Context, env *environment, source datasets.Source, m *means) (err error) {
+	lines, finish, err := o.openLines(env)
+	if err != nil {
+		return err
+	}
+	defer func() { err = finished(err, finish) }()
+	view := preview.New(o.first)
+	var line []byte
+	for ctx.Err() == nil {
+		c, err := source.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return drawError(err)
+		}
+		view.Add(c)
+		if lines != nil {
+			if line, err = preview.AppendLine(line[:0], &c, o.prompts.dataset == "timed_trace"); err != nil {
+				return err
+			}
+			if _, err = lines.Write(line); err != nil {
+				return fmt.Errorf("writing %s: %w", o.lines, err)
+			}
+		}
+	}
+	if err := ctx.Err(); err != nil || o.lines == "-" {
+		return err
+	}
+	fmt.Fprintf(env.stdout, "%s\n", export.Clean(source.Description()))
+	fmt.Fprintf(env.stdout, "%-20s %s\n", "tokens counted by", export.Clean(m.inWords()))
+	if words := m.rendered(); words != "" {
+		fmt.Fprintf(env.stdout, "%s\n", export.Clean(words))
+	}
+	if words := offLength(source); words != "" {
+		fmt.Fprintf(env.stdout, "%s\n", words)
+	}
+	return view.Text(env.stdout, preview.Options{ASCII: tui.PlainTerminal(os.Getenv), Columns: columns(env.stdout), Clean: export.Clean})
+}
+
+// columns are those of the terminal that w is, as far as text is still easy to read; 0 if it is none.
+func columns(w io.Writer) int {
+	if width := tui.Columns(w); width > 0 {
+		return min(max(width, 60), 100)
+	}
+	return 0
+}
+
+// openLines opens the file for the JSON lines, nil if none were asked for.
+func (o *datasetOptions) openLines(env *environment) (w io.Writer, finish func(whole bool) error, err error) {
+	switch o.lines {
+	case "":
+		return nil, func(bool) error { return nil }, nil
+	case "-":
+		b := bufio.NewWriter(env.stdout)
+		return b, func(bool) error { return b.Flush() }, nil
+	}
+	if w, finish, err = openWhole(o.lines); err != nil {
+		err = usageError{fmt.Errorf("--jsonl: %w", err)}
+	}
+	return w, finish, err
+}

@@ -1,0 +1,391 @@
+package cli
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/datasets"
+)
+
+const datasetFiles = "../../datasets/testdata/"
+
+// modelDirectory is a directory as a model's: a small tokenizer and a chat template.
+func modelDirectory(t *testing.T, name string) string {
+	t.Helper()
+	packed, err := os.Open("../../datasets/tokenizer/testdata/" + name + ".tokenizer.json.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	r, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	const template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|>"
+	for file, content := range map[string][]byte{"tokenizer.json": data, "chat_template.jinja": []byte(template)} {
+		if err := os.WriteFile(filepath.Join(dir, file), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// Every command line that the vectors refuse is refused before anything is sent, for the reason they give; only a tokenizer
+// is not needed for random.
+func TestRefusedDatasets(t *testing.T) {
+	data, err := os.ReadFile(datasetFiles + "errors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var vectors struct {
+		Cases []struct {
+			Flags       []string
+			Case, Error string
+		}
+	}
+	if err := json.Unmarshal(data, &vectors); err != nil {
+		t.Fatal(err)
+	}
+	words := map[string]string{
+		"custom missing output_tokens": "output_tokens",
+		"custom not jsonl":             "does not end in .jsonl",
+		"custom no path":               "--dataset-name custom: needs a file; give one with --dataset-path",
+		"sharegpt no path":             "--dataset-name sharegpt: needs a file; give one with --dataset-path",
+		"custom_image not jsonl":       "does not end in .jsonl",
+		"custom_image wrong fields":    "line 1: ",
+		"spec_bench no turns":          `"turns"`,
+		"speed_bench not dir":          "directory",
+		"speed_bench no path":          "--dataset-name speed_bench: needs a file; give one with --dataset-path",
+		"sonnet input too small":       "input length 5",
+		"sonnet no tokenizer":          "dataset sonnet: needs a tokenizer",
+		"random no tokenizer":          "", // on purpose: the prompts are token ids
+		"random-mm wrong backend":      "backend openai cannot send them, use --backend openai-chat",
+		"hf unknown path":              "--dataset-path nobody/nothing: of the hub's data sets only gorilla-llm/",
+		"hf multimodal on completions": "--dataset-path lmarena-ai/VisionArena-Chat: of the hub's data sets only gorilla-llm/",
+		"bfcl wrong backend":           "backend openai cannot send them, use --backend openai-chat",
+		"dataset name not in choices":  "--dataset-name custom_mm: use one of random, ",
+		"trace missing label":          `no field "nope"`,
+		"trace missing input label":    `no field "nope"`,
+		"bfcl unknown category":        "nope",
+	}
+	model := modelDirectory(t, "synthetic-spbpe")
+	seen := 0
+	for _, c := range vectors.Cases {
+		if c.Flags == nil {
+			continue // told by the data set itself, and tested there
+		}
+		seen++
+		want, known := words[c.Case]
+		if !known {
+			t.Errorf("nothing says what becomes of %q", c.Case)
+		}
+		args := []string{"dataset", "--num-prompts", "5"}
+		switch c.Case {
+		case "random no tokenizer", "sonnet no tokenizer":
+			args = append(args, "--skip-tokenizer-init")
+		default:
+			args = append(args, "--tokenizer", model)
+		}
+		if !slices.Contains(c.Flags, "--backend") {
+			switch { // what vLLM assumes, which a look at a data set does not
+			case strings.HasPrefix(c.Case, "custom_image"):
+				args = append(args, "--backend", "openai-chat")
+			default:
+				args = append(args, "--backend", "openai")
+			}
+		}
+		for _, flag := range c.Flags {
+			flag = strings.Replace(flag, "data/", datasetFiles, 1)
+			if c.Case == "bfcl unknown category" && flag == datasets.BFCLRepository {
+				args, flag = append(args, datasetFiles, "--hf-name"), datasets.BFCLRepository
+			}
+			args = append(args, flag)
+		}
+		t.Run(c.Case, func(t *testing.T) {
+			if want == "" {
+				run(args...).expect(t, exitFine, "token ids 1000 to 31999")
+				return
+			}
+			run(args...).expect(t, exitUsage, want)
+		})
+	}
+	if seen != len(words) {
+		t.Errorf("%d command lines, want %d", seen, len(words))
+	}
+}
+
+// The flags of the data sets are vLLM's, name by name, with its defaults and choices.
+func TestDatasetFlagsGolden(t *testing.T) {
+	data, err := os.ReadFile("testdata/cli_dataset_flags.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var golden struct {
+		Flags []struct {
+			Flag, Type string
+			Default    any
+			Choices    []string
+		}
+	}
+	if err := json.Unmarshal(data, &golden); err != nil {
+		t.Fatal(err)
+	}
+	if len(golden.Flags) < 50 {
+		t.Fatalf("%d flags", len(golden.Flags))
+	}
+	all := newServeOptions().groups.set()
+	inert := map[string]bool{}
+	for _, x := range inertFlags {
+		inert[x.name] = true
+	}
+	for _, want := range golden.Flags {
+		name := strings.TrimPrefix(want.Flag, "--")
+		got := all.Lookup(name)
+		if got == nil {
+			t.Errorf("%s is missing", want.Flag)
+			continue
+		}
+		if !inert[name] && !sameDefault(got, want.Type, want.Default) {
+			t.Errorf("%s is %s unless given, with vLLM %v", want.Flag, got.DefValue, want.Default)
+		}
+		switch name {
+		case "dataset-name":
+			names := slices.Sorted(slices.Values(datasetNames()))
+			if !slices.Equal(names, want.Choices) {
+				t.Errorf("data sets %v, want %v", names, want.Choices)
+			}
+		case "speed-bench-dataset-subset":
+			subsets := slices.Sorted(slices.Values(datasets.SpeedBenchSubsets()))
+			if !slices.Equal(subsets, want.Choices) {
+				t.Errorf("subsets %v, want %v", subsets, want.Choices)
+			}
+		}
+	}
+}
+
+func sameDefault(f *pflag.Flag, kind string, want any) bool {
+	switch want := want.(type) {
+	case nil:
+		return f.DefValue == "" || f.DefValue == "0"
+	case float64:
+		got, err := strconv.ParseFloat(f.DefValue, 64)
+		return err == nil && got == want
+	case map[string]any:
+		if kind == "json" {
+			got, err := datasets.ParseMediaLimits(f.DefValue)
+			return err == nil && len(got) == len(want)
+		}
+		got, err := datasets.ParseBuckets(f.DefValue)
+		for _, b := range got {
+			err2 := want[fmt.Sprintf("(%d, %d, %d)", b.Height, b.Width, b.Frames)] != b.Weight
+			if err != nil || err2 {
+				return false
+			}
+		}
+		return len(got) == len(want)
+	}
+	return f.DefValue == fmt.Sprint(want)
+}
+
+// What is shown is what would be sent; nothing is sent.
+func TestDataset(t *testing.T) {
+	model := modelDirectory(t, "gpt2")
+	server := recorded(t, nil)
+	file := func(name string) string { return datasetFiles + name }
+	for _, c := range []struct {
+		name, args string
+		want       []string
+	}{
+		{"random", "--random-input-len 64 --num-prompts 40", []string{
+			"random: 64 tokens in", "tokens counted by    tokenizer " + model, "prompt tokens        2,560 in all, each 64", "first of 40"}},
+		{"random ids", "--vocab-size 500 --random-input-len 9 --num-prompts 4 --first 0", []string{"tokens counted by    nobody: prompts are token ids", "sent as              token ids"}},
+		{"rerank", "--dataset-name random-rerank --random-input-len 20 --num-prompts 6 --random-batch-size 3", []string{"prompts              8", "requests             2"}},
+		{"images", "--dataset-name random-mm --random-input-len 10 --num-prompts 3 --random-mm-bucket-config {(8,8,1):1.0}", []string{"with media           3"}},
+		{"prefixes", "--dataset-name prefix_repetition --num-prompts 10", []string{"requests             10", "each 512"}},
+		{"sharegpt", "--dataset-name sharegpt --num-prompts 10 --dataset-path " + file("sharegpt_small.json"), []string{"requests             10"}},
+		{"sonnet", "--dataset-name sonnet --num-prompts 10", []string{"requests             10", "<|user|>"}},
+		{"burstgpt", "--dataset-name burstgpt --num-prompts 10 --dataset-path " + file("burstgpt_small.csv"), []string{"requests             10"}},
+		{"custom", "--dataset-name custom --num-prompts 0 --custom-output-len -1 --dataset-path " + file("custom_small.jsonl"), []string{"<|user|>item"}},
+		{"custom as it is", "--dataset-name custom --skip-chat-template --num-prompts 3 --dataset-path " + file("custom_small.jsonl"), []string{"\n      item"}},
+		{"custom_image", "--dataset-name custom_image --no-oversample --num-prompts 9 --dataset-path " + file("custom_image_small.jsonl"), []string{"with media"}},
+		{"spec_bench", "--dataset-name spec_bench --num-prompts 2 --spec-bench-category math --dataset-path " + file("spec_bench_small.jsonl"), []string{"requests             2"}},
+		{"speed_bench", "--dataset-name speed_bench --num-prompts 2 --dataset-path " + file("speed_bench_small"), []string{"each 4,096"}},
+		{"timed_trace", "--dataset-name timed_trace --timed-trace-sec-multiplier 0.001 --dataset-path " + file("trace_small.jsonl"), []string{"sent as              token ids", "the trace takes"}},
+		{"server counts", "--dataset-name sharegpt --num-prompts 3 --dataset-path " + file("sharegpt_small.json"), []string{"tokens counted by    the server's tokenizer"}},
+		{"server renders", "--dataset-name custom --num-prompts 3 --dataset-path " + file("custom_small.jsonl"), []string{"by the server's chat template", "\n      user: item"}},
+		{"server makes text", "--backend openai-chat --num-prompts 3 --random-input-len 30", []string{"each 30", "sent as              text", "assumed"}},
+		{"BFCL", "--dataset-name hf --num-prompts 5 --hf-name " + datasets.BFCLRepository + " --dataset-path " + datasetFiles, []string{"chat messages", "with members of its own in the body", "each 512"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lines := filepath.Join(t.TempDir(), "lines.jsonl")
+			args := append([]string{"dataset", "--jsonl", lines}, strings.Fields(c.args)...)
+			if strings.HasPrefix(c.name, "server") {
+				args = append(args, "--base-url", server.url)
+			} else {
+				args = append(args, "--tokenizer", model)
+			}
+			r := run(args...)
+			r.expect(t, exitFine, c.want...)
+			data, err := os.ReadFile(lines)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, after, _ := strings.Cut(r.stdout, "requests             ")
+			n, _, _ := strings.Cut(after, "\n")
+			if got := strings.Count(string(data), "\n"); strconv.Itoa(got) != n {
+				t.Errorf("%d lines for %s requests", got, n)
+			}
+			for line := range strings.Lines(string(data)) {
+				if !json.Valid([]byte(line)) {
+					t.Errorf("not JSON: %.200s", line)
+				}
+			}
+		})
+	}
+	if calls := server.all(); len(calls) > 0 {
+		t.Errorf("%d requests were sent", len(calls))
+	}
+}
+
+// Without a dashboard standard error says what the prompts are and who counted them, and what is odd about them.
+func TestServeSaysWhatItSends(t *testing.T) {
+	server := recorded(t, nil)
+	args := []string{"serve", "--no-tui", "--gpu", "none", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "30", "--random-output-len", "2"}
+	for _, c := range []struct {
+		args, want []string
+	}{
+		{[]string{"--tokenizer", modelDirectory(t, "gpt2")}, []string{"random: 30 tokens in", "as text, tokens by tokenizer ",
+			"benchtop: WARNING: the server's tokenizer is another"}},
+		{nil, []string{"this is not vLLM's workload), tokens by the server's tokenizer\n"}},
+	} {
+		r := run(append(args, c.args...)...)
+		r.expect(t, exitFine)
+		for _, want := range c.want {
+			if !strings.Contains(r.stderr, want) {
+				t.Errorf("%q is not in %q", want, r.stderr)
+			}
+		}
+	}
+}
+
+func TestDatasetUsage(t *testing.T) {
+	run("dataset", "--num-prompts", "0", "--seed", "-1", "--first", "-2", "x").expect(t, exitUsage,
+		"--num-prompts 0", "--seed -1", "--first -2", "dataset takes no arguments")
+	run("dataset", "--tokenizer", "/nowhere/at/all").expect(t, exitUsage, "/nowhere/at/all")
+	run("dataset", "--dataset-name", "custom_audio").expect(t, exitUsage, "--dataset-name custom_audio: ")
+	run("dataset", "--jsonl", "/nowhere/at/all").expect(t, exitUsage, "--jsonl:")
+	run("dataset", "--help").expect(t, exitFine, "sends none of it", "--prefix-repetition-prefix-len")
+	r := run("dataset", "--vocab-size", "100", "--num-prompts", "2", "--jsonl", "-")
+	if r.expect(t, exitFine); strings.Count(r.stdout, "\n") != 2 || !strings.HasPrefix(r.stdout, `{"request_id":"bench-`) {
+		t.Errorf("%.200s", r.stdout)
+	}
+}
+
+func TestSlices(t *testing.T) {
+	model := modelDirectory(t, "gpt2")
+	output := filepath.Join(t.TempDir(), "slices.jsonl")
+	run("dataset", "slices", "--input", datasetFiles+"slices_source.txt", "--output", output, "--tokenizer", model, "--num-prompts", "7", "--input-len", "12").expect(t, exitFine)
+	data, err := os.ReadFile(output)
+	if err != nil || strings.Count(string(data), "\n") != 7 || !strings.HasPrefix(string(data), `{"prompt": "`) {
+		t.Errorf("%v, %.100s", err, data)
+	}
+	run("dataset", "--dataset-name", "custom", "--dataset-path", output, "--skip-chat-template", "--num-prompts", "7", "--tokenizer", model, "--custom-output-len", "-1").expect(t, exitFine, "requests             7", "each 128")
+	run("dataset", "slices", "--input-len", "-1").expect(t, exitUsage, "--output: ", "--tokenizer: ", "input length -1")
+}
+
+// What cannot be is told with the way out, and nothing breaks.
+func TestDatasetRefusals(t *testing.T) {
+	model := modelDirectory(t, "synthetic-spbpe")
+	server := recorded(t, nil)
+	file := func(name string) string { return datasetFiles + name }
+	custom := "--dataset-name custom --dataset-path " + file("custom_small.jsonl") + " "
+	for _, c := range []struct{ args, want string }{
+		{"dataset --dataset-name custom_audio --tokenizer estimate --dataset-path " + file("custom_small.jsonl"), "recorded speech cannot be sent"},
+		{"dataset --dataset-name random-rerank --tokenizer estimate", "on this machine: an estimate makes no text; "},
+		{"dataset --dataset-name random-mm", "give the model's with --tokenizer DIRECTORY\n"},
+		{"dataset --backend openai-chat --vocab-size 50", "there is no tokenizer to make it: neither a tokenizer nor a model is named; give"},
+		{"dataset --skip-tokenizer-init --backend openai-chat", "--skip-tokenizer-init is given"},
+		{"dataset " + custom, "nobody counts its tokens: neither a tokenizer nor a model is named; name"},
+		{"dataset --tokenizer estimate " + custom, "and an estimate comes without one"},
+		{"dataset --num-prompts -3 " + custom, "--num-prompts -3: must be at least 1, or 0 for every row once"},
+		{"dataset --num-prompts 2000000000 --tokenizer estimate --skip-chat-template " + custom, "--num-prompts 2000000000: more than 50000000 are too many"},
+		{"dataset --dataset-name hf --dataset-path " + datasetFiles, "say so with --hf-name gorilla-llm/"},
+		{"dataset --dataset-name hf", "give --dataset-path gorilla-llm/"},
+		{"dataset --profile", "unknown flag"},
+		{"serve --num-prompts 0 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 --ramp-over 2s --tokenizer " + model + " --base-url " + server.url + " " + custom, "say with --duration"},
+	} {
+		r := run(strings.Fields(c.args)...)
+		if r.expect(t, exitUsage, c.want); t.Failed() {
+			t.Fatal(c.args)
+		}
+	}
+	if calls := server.all(); len(calls) > 0 {
+		t.Errorf("%d requests were sent", len(calls))
+	}
+	run("dataset", "--backend", "openai-chat", "--vocab-size", "50", "--tokenizer", model, "--num-prompts", "3", "--random-input-len", "9").
+		expect(t, exitFine, "--vocab-size has no effect", "sent as              text")
+	run(append(strings.Fields("dataset --input-len 3 --output-len 7 --tokenizer "+model), "--dataset-name", "sonnet", "--num-prompts", "2")...).
+		expect(t, exitFine, "--output-len has no effect with sonnet, as with vLLM; use --sonnet-output-len", "--input-len has no effect")
+	run(append(strings.Fields("dataset --skip-tokenizer-init "+custom), "--num-prompts", "3")...).expect(t, exitFine, "asks for 1 token each")
+}
+
+// With 0 prompts each row is sent once, whatever sets the pace.
+func TestEveryRow(t *testing.T) {
+	url := simulated(t, nil)
+	const rows = 17
+	for _, load := range []string{"--request-rate 200", "--max-concurrency 4", "--stages 50:200ms,100:1s", "--concurrency-stages 4:10s",
+		"--ramp-up-strategy linear --ramp-up-start-rps 10 --ramp-up-end-rps 100 --ramp-over 1s --duration 1s"} {
+		args := "serve --no-save --skip-chat-template --custom-output-len 1 --num-prompts 0 --dataset-name custom --dataset-path " + datasetFiles + "custom_small.jsonl --base-url " + url + " " + load
+		r := run(strings.Fields(args)...)
+		if r.expect(t, exitFine, fmt.Sprintf("Successful requests:                     %d ", rows)); t.Failed() {
+			t.Fatal(load)
+		}
+	}
+}
+
+// What is wrong with a file is told before what its prompts would need.
+func TestFileBeforeTemplate(t *testing.T) {
+	packed := filepath.Join(t.TempDir(), "x.jsonl")
+	if err := os.WriteFile(packed, []byte("\x1f\x8b\x08\x00"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bare := "../../datasets/tokenizer/testdata/gpt2.tokenizer.json.gz" // without a template
+	for _, name := range []string{"custom", "spec_bench", "sonnet"} {
+		run("dataset", "--dataset-name", name, "--dataset-path", packed, "--tokenizer", bare).expect(t, exitUsage, "gzip")
+	}
+	run("dataset", "--dataset-name", "sonnet", "--tokenizer", bare).expect(t, exitUsage, "chat template", "without one", "--tokenizer DIRECTORY")
+}
+
+// lengthy is a source whose prompts did not come out as long as wanted.
+type lengthy struct {
+	datasets.Source
+	miss int
+}
+
+func (l lengthy) Miss() int { return l.miss }
+
+func TestOffLength(t *testing.T) {
+	for miss, want := range map[int]string{0: "", 3: "+3 tokens", -2: "-2 tokens"} {
+		if got := offLength(lengthy{miss: miss}); !strings.Contains(got, want) || (got == "") != (want == "") {
+			t.Errorf("%d: %q", miss, got)
+		}
+	}
+	if got := offLength(&datasets.List{}); got != "" {
+		t.Errorf("a source that does not know: %q", got)
+	}
+}

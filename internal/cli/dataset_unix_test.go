@@ -1,0 +1,110 @@
+//go:build unix
+
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"benchtop/datasets"
+)
+
+// A signal ends a command that waits for the end of its file, and leaves no half of a result.
+func TestStoppedWhileReading(t *testing.T) {
+	t.Parallel()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, model := recorded(t, nil), modelDirectory(t, "synthetic-spbpe")
+	const custom = "--dataset-name custom --skip-chat-template --tokenizer estimate --dataset-path PIPE"
+	for _, c := range []struct {
+		name, args string
+		sig        syscall.Signal
+		code       int
+	}{
+		{"dataset", "dataset --jsonl OUT/x.jsonl " + custom, syscall.SIGINT, exitAborted},
+		{"dataset, terminated", "dataset " + custom, syscall.SIGTERM, exitTerminated},
+		{"serve", "serve --no-save --base-url " + server.url + " " + custom, syscall.SIGINT, exitAborted},
+		{"slices", "dataset slices --tokenizer " + model + " --input PIPE --output OUT/x.jsonl", syscall.SIGINT, exitAborted},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			pipe, out := filepath.Join(t.TempDir(), "pipe.jsonl"), t.TempDir()
+			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			words := strings.NewReplacer("PIPE", pipe, "OUT", out).Replace(c.args)
+			command := exec.Command(path, strings.Fields(words)...)
+			var said strings.Builder
+			command.Stderr = &said
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer command.Process.Kill()
+			writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits for the reader
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer writer.Close()
+			if err := command.Process.Signal(c.sig); err != nil {
+				t.Fatal(err)
+			}
+			_ = command.Wait() // the code says it
+			if code := command.ProcessState.ExitCode(); code != c.code || !strings.Contains(said.String(), "stopped") {
+				t.Errorf("exit code %d, want %d: %s", code, c.code, &said)
+			}
+			if left, _ := os.ReadDir(out); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+	if calls := server.all(); len(calls) > 0 {
+		t.Errorf("%d requests were sent", len(calls))
+	}
+}
+
+// A disk that is full is no fault of the command line.
+func TestDatasetToAFullDisk(t *testing.T) {
+	const full = "/dev/full"
+	if _, err := os.Stat(full); err != nil {
+		t.Log("this system has no " + full)
+		return
+	}
+	model := modelDirectory(t, "synthetic-spbpe")
+	r := run("dataset", "--vocab-size", "100", "--num-prompts", "100", "--jsonl", full)
+	if r.expect(t, exitFailed, "/dev/full"); strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("told more than once: %s", r.stderr)
+	}
+	r = run("dataset", "slices", "--input", datasetFiles+"slices_source.txt", "--output", full, "--tokenizer", model)
+	if r.expect(t, exitFailed, "/dev/full"); strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("told more than once: %s", r.stderr)
+	}
+}
+
+func TestDatasetInto(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "x.jsonl")
+	if err := os.WriteFile(file, []byte("old\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	model := modelDirectory(t, "synthetic-spbpe")
+	run("dataset", "--dataset-name", "hf", "--dataset-path", dir, "--hf-name", datasets.BFCLRepository, "--tokenizer", model, "--jsonl", file).expect(t, exitUsage)
+	if data, _ := os.ReadFile(file); string(data) != "old\n" {
+		t.Errorf("an old file is lost: %q", data)
+	}
+	run("dataset", "--jsonl", filepath.Join(dir, "no", "x.jsonl")).expect(t, exitUsage, "--jsonl: create "+filepath.Join(dir, "no", "x.jsonl")+": no such file")
+	run("dataset", "--vocab-size", "100", "--num-prompts", "3", "--jsonl", file).expect(t, exitFine)
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+	// A text that cannot be cut leaves nothing.
+	run("dataset", "slices", "--input", filepath.Join(dir, "none"), "--output", filepath.Join(dir, "y"), "--tokenizer", model).expect(t, exitUsage)
+	run("dataset", "slices", "--input", file, "--output", filepath.Join(dir, "y"), "--tokenizer", "estimate").expect(t, exitUsage, "an estimate cannot cut a text")
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}

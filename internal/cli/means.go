@@ -1,0 +1,270 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/datasets"
+	"benchtop/datasets/chattemplate"
+	"benchtop/datasets/tokenizer"
+	"benchtop/export"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// tokenizerOptions say what counts tokens.
+type tokenizerOptions struct {
+	name string
+	skip bool
+}
+
+func (o *tokenizerOptions) define(f *pflag.FlagSet) {
+	f.StringVar(&o.name, "tokenizer", "", "tokenizer.json, the directory with it, a model's name on the hub, or estimate (default: the model's, or else the server counts)")
+	f.BoolVar(&o.skip, "skip-tokenizer-init", false, "count no tokens: the report leaves out what needs them")
+}
+
+func (o *tokenizerOptions) check() (p problemList) {
+	if o.skip && o.name != "" {
+		p.bad("--tokenizer and --skip-tokenizer-init: choose one")
+	}
+	return p
+}
+
+// estimate, for a tokenizer, goes by the length of the text.
+const estimate = "estimate"
+
+// means are what counts tokens, makes text of them and renders chats in a run.
+type means struct {
+	datasets.Text
+	local    *tokenizer.Local
+	found    tokenizer.Found // the files it was read from
+	server   *tokenizer.Server
+	renderer *chattemplate.First // of chats, nil for none
+	counted  metrics.TokenSource // who counts prompts
+	name     string              // of the tokenizer, "" for none
+	absent   string              // why there is no tokenizer
+	notes    []string
+}
+
+// note adds what is to be told, unless it is "".
+func (m *means) note(text string) {
+	if text != "" {
+		m.notes = append(m.notes, text)
+	}
+}
+
+// inWords say who counts tokens.
+func (m *means) inWords() string {
+	switch m.counted {
+	case metrics.TokensFromTokenizer:
+		return "tokenizer " + m.name
+	case metrics.TokensFromServer:
+		return "the server's tokenizer"
+	case metrics.TokensFromIDs:
+		return "nobody: prompts are token ids"
+	case metrics.TokensFromEstimate:
+		return "nobody: lengths are estimates"
+	}
+	return "nobody"
+}
+
+// comes says the same where it is said what came of it.
+func (m *means) comes() string {
+	switch m.counted {
+	case metrics.TokensFromTokenizer, metrics.TokensFromServer:
+		return m.inWords() + " comes"
+	}
+	return "an estimate comes"
+}
+
+// seeker knows where a tokenizer may be found.
+type seeker struct {
+	target *target.Target
+	client *http.Client // to reach it
+	model  model
+	server bool       // it may be asked to count
+	ready  *readiness // patience with it, nil for none
+}
+
+// findMeans looks for what counts tokens: files on this machine, those of the hub, the server.
+func (o *promptOptions) findMeans(ctx context.Context, env *environment, s seeker) (*means, error) {
+	if o.tokens.skip {
+		return &means{absent: "--skip-tokenizer-init is given"}, nil
+	}
+	m, err := o.tokens.find(ctx, env, s.model.root)
+	if err != nil {
+		return nil, err
+	}
+	if s.server {
+		s.client = impatient(s.client)
+		m.ask(ctx, s)
+	}
+	if err := o.findTemplate(m, s); err != nil {
+		return nil, err
+	}
+	return m, ctx.Err()
+}
+
+// find looks for the tokenizer's files: those that were named, or else the model's.
+func (o *tokenizerOptions) find(ctx context.Context, env *environment, model string) (*means, error) {
+	m := &means{}
+	if o.name == estimate {
+		m.Counter, m.counted, m.absent = tokenizer.Estimate{}, metrics.TokensFromEstimate, "an estimate makes no text"
+		return m, nil
+	}
+	found, err := tokenizer.Find(ctx, tokenizer.FindOptions{
+		Tokenizer: o.name, Model: model, Progress: env.tell,
+	})
+	if err == nil {
+		err = m.use(found)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err == nil:
+	case o.name != "":
+		return nil, usageError{err}
+	case !errors.As(err, new(*tokenizer.NotFoundError)):
+		m.notes = append(m.notes, "the model's tokenizer was found but cannot be used: "+export.Clean(err.Error()))
+	}
+	if none, ok := errors.AsType[*tokenizer.NotFoundError](err); ok {
+		m.absent = strings.Join(none.Tried, "; ")
+		if none.Model != "" {
+			m.absent = fmt.Sprintf("no tokenizer for model %q: %s", none.Model, m.absent)
+		}
+	} else if err != nil {
+		m.absent = err.Error()
+	}
+	return m, nil
+}
+
+// use reads the tokenizer that was found.
+func (m *means) use(found tokenizer.Found) error {
+	local, err := tokenizer.Read(found.Files)
+	if err != nil {
+		return fmt.Errorf("%s: %w", found.Path, err)
+	}
+	m.local, m.found, m.name, m.counted = local, found, found.Name, metrics.TokensFromTokenizer
+	m.Counter, m.Tokenizer = local, local
+	return nil
+}
+
+// answerTimeout is how long the server may take for the tokens of one prompt, or for a chat: long texts take seconds, and
+// 64 of them are with it at a time.
+const answerTimeout = time.Minute
+
+// impatient is the client with that limit. Without it a server that takes requests and never answers would be waited for
+// for ever.
+func impatient(client *http.Client) *http.Client {
+	limited := *client
+	limited.Timeout = answerTimeout
+	return &limited
+}
+
+// ask finds out whether the server tokenizes, and has it count if nobody here does.
+func (m *means) ask(ctx context.Context, s seeker) {
+	probe := func() (*tokenizer.Server, error) {
+		ctx, cancel := context.WithTimeout(ctx, askTimeout)
+		defer cancel()
+		return tokenizer.ProbeServer(ctx, s.client, s.target.String(), nil, s.model.id, s.model.root)
+	}
+	server, err := probe()
+	for s.ready != nil && tokenizer.Unready(err) && s.ready.again(ctx, s.target.String(), err) {
+		server, err = probe()
+	}
+	if err != nil {
+		why := export.Clean(s.target.Hide(err.Error()))
+		if m.local == nil {
+			m.absent += "; and the server does not count either: " + why
+		}
+		return
+	}
+	m.server = server
+	if m.Counter == nil {
+		m.Counter, m.counted, m.name = server, metrics.TokensFromServer, s.model.root
+	}
+}
+
+// serverMaker is the server as a tokenizer that makes text of ids. vocabulary is the size of the model's, 0 where it is not
+// known. ctx is that of all that it does.
+func (m *means) serverMaker(ctx context.Context, vocabulary int) (tokenizer.Tokenizer, error) {
+	return tokenizer.NewServerTokenizer(ctx, m.server, vocabulary, nil)
+}
+
+// countText counts the tokens of a generated text, nil if nobody here can.
+func (m *means) countText() func(string) (int, error) {
+	if m.local == nil {
+		return nil
+	}
+	return func(text string) (int, error) {
+		ids, err := m.local.Encode(text)
+		return len(ids), err
+	}
+}
+
+// align cuts the prompts of the data sets that are made of tokens to what the server counts, as vLLM's client does. It returns
+// what is to be told of it.
+func (m *means) align(ctx context.Context, dataset string, s *supply) (notes []string) {
+	if m.local == nil || m.server == nil || dataset != "random" && dataset != "prefix_repetition" {
+		return nil
+	}
+	all := s.all()
+	if all == nil {
+		return []string{"the prompts were not compared with the server's tokenizer: there are too many to have them all beforehand"}
+	}
+	_, _ = datasets.Align(ctx, all, m.server, func(note string) { notes = append(notes, export.Clean(note)) }) // a lost context is noticed elsewhere
+	return notes
+}
+
+// findTemplate looks for what renders chats, where the data set needs it: the server, or else the template that came with the
+// tokenizer.
+func (o *promptOptions) findTemplate(m *means, s seeker) error {
+	kind := datasetNamed(o.dataset)
+	if kind.renders == nil || !kind.renders(o) {
+		return nil
+	}
+	var among []chattemplate.Named
+	if s.server {
+		among = append(among, chattemplate.NewServer(s.client, s.target.String(), s.model.id, nil))
+	}
+	if m.local != nil {
+		files := chattemplate.Files{Config: m.found.Config, SpecialTokens: m.found.SpecialTokens}
+		if strings.HasSuffix(m.found.ChatTemplateName, ".jinja") {
+			files.Jinja = m.found.ChatTemplate
+		} else {
+			files.JSON = m.found.ChatTemplate
+		}
+		local, err := chattemplate.Load(m.name, files)
+		if err != nil {
+			return usageError{fmt.Errorf("%s: %w", m.found.Path, err)}
+		}
+		if local != nil {
+			among = append(among, local)
+		}
+	}
+	if len(among) > 0 {
+		m.renderer = chattemplate.NewFirst(among...)
+		m.Template = m.renderer
+	}
+	return nil
+}
+
+// rendered says who rendered the chats; "" where nobody had to.
+func (m *means) rendered() string {
+	if m.renderer == nil {
+		return ""
+	}
+	switch m.renderer.Source() {
+	case chattemplate.FromServer:
+		return "prompts were rendered by the server's chat template"
+	case chattemplate.FromTemplate:
+		return "prompts were rendered here, by the chat template of " + m.name
+	}
+	return ""
+}

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/datasets/tokenizer"
+	"benchtop/loadgen/target"
+)
+
+// silentServer takes requests and never answers.
+type silentServer struct{}
+
+func (silentServer) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// Nobody waits for ever for a server that does not answer: not long while it is tried, and longer for the tokens of a text.
+func TestSilentServerIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to, err := target.New(target.Options{BaseURL: "http://silent.test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := &http.Client{Transport: silentServer{}}
+		o := &promptOptions{dataset: "random", tokens: tokenizerOptions{name: estimate}}
+		m, began := (*means)(nil), time.Now()
+		if m, err = o.findMeans(t.Context(), nil, seeker{target: to, client: client, server: true}); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); m.server != nil || took != askTimeout {
+			t.Errorf("tried for %s, server %v", took, m.server)
+		}
+		began = time.Now()
+		s := tokenizer.NewServer(impatient(client), "http://silent.test", "m", nil)
+		if _, err := s.EncodeContext(context.Background(), "a text"); err == nil || !strings.Contains(err.Error(), "no answer in time") {
+			t.Errorf("got error %v", err)
+		}
+		if took := time.Since(began); took != answerTimeout {
+			t.Errorf("waited for %s", took)
+		}
+		if client.Timeout != 0 {
+			t.Error("the client of all others has a limit now")
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"benchtop/datasets"
+	"benchtop/datasets/numpy"
+	"benchtop/loadgen"
+	"benchtop/metrics"
+)
+
+// drawn is what the data set gave.
+type drawn struct {
+	source      loadgen.Source
+	supply      *supply
+	first       datasets.Conversation
+	n           int // conversations in it, math.MaxInt for no end
+	description string
+	counted     metrics.TokenSource
+	tokenizer   string // "" for none
+	means       *means
+	// more gives prompts when there are no more of these; nil where they never end.
+	more    func() (loadgen.Source, error)
+	offsets []time.Duration // of a trace
+	notes   []string
+}
+
+// drawPatience is how long a run without end waits for its first prompts.
+const drawPatience = 2 * time.Second
+
+// draw prepares the prompts: it finds a tokenizer, draws and, where the server counts otherwise, cuts to its measure.
+func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies, client *http.Client, m model, ready *readiness, streams *numpy.Streams) (drawn, error) {
+	means, err := o.prompts.findMeans(ctx, env, seeker{target: o.server.target, client: client, model: m, server: true, ready: ready})
+	if err != nil {
+		return drawn{}, err
+	}
+	drawing := &drawing{promptOptions: &o.prompts, ctx: all.ctx, means: means, streams: streams, backend: o.server.backend,
+		prefix: idPrefix(o.content.idPrefix), endless: o.load.endless(), tell: env.tell}
+	source, err := drawing.draw(ctx)
+	if err != nil {
+		return drawn{}, err
+	}
+	// What the source says of itself is asked before somebody else draws from it.
+	d := drawn{n: source.Len(), description: source.Description(), counted: means.counted, tokenizer: means.name, means: means}
+	if trace, ok := source.(interface{ Times() []time.Duration }); ok && o.prompts.selfTiming() {
+		d.offsets = trace.Times()
+	}
+	d.supply = all.begin(source, supplyBytes)
+	patience := drawPatience
+	if d.n > 0 {
+		patience = 0
+	}
+	err = d.supply.fill(ctx, patience, func(n int) { fmt.Fprintf(env.stderr, "%s prompts drawn\n", strconv.Itoa(n)) })
+	if err != nil && ctx.Err() == nil {
+		err = drawError(err)
+	}
+	if err != nil {
+		return d, err
+	}
+	var some bool
+	if d.first, some = d.supply.first(); !some {
+		return d, usageError{errors.New("the data set holds not one prompt that can be sent")}
+	}
+	if d.supply.all() != nil { // nobody draws any more
+		means.note(offLength(source))
+	}
+	d.notes = append(means.notes, means.align(ctx, o.prompts.dataset, d.supply)...)
+	d.source = d.supply
+	switch d.counted {
+	case metrics.TokensFromEstimate:
+		d.description += ", lengths estimated"
+	case metrics.TokensFromTokenizer, metrics.TokensFromServer:
+		d.description += ", tokens by " + means.inWords()
+	}
+	if d.n == 0 {
+		d.n = math.MaxInt
+	}
+	o.goOn(&d, drawing, all)
+	return d, nil
+}
+
+// goOn arranges for more prompts than the data set was asked for, where the load may be steered beyond it.
+func (o *serveOptions) goOn(d *drawn, drawing *drawing, all *supplies) {
+	switch {
+	case d.n == math.MaxInt:
+	case drawing.more != nil:
+		d.more = func() (loadgen.Source, error) {
+			more, err := drawing.more()
+			if err != nil {
+				return nil, err
+			}
+			return all.begin(more, moreBytes), nil
+		}
+	case !o.load.promptsGiven && (o.load.find.searching() || o.load.length() > 0):
+		d.source = &again{rest: d.supply, repeats: d.supply.repeats} // a higher rate may need more than there are
+		if o.load.find.searching() {
+			d.notes = append(d.notes, fmt.Sprintf("the search repeats the data set's %d prompts; the server's prefix cache may know them then", d.n))
+		}
+	}
+}

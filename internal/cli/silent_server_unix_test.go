@@ -1,0 +1,67 @@
+//go:build unix
+
+package cli
+
+import (
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// A signal ends a command that waits for a server which takes texts and never says their tokens.
+func TestStoppedWhileTheServerIsSilent(t *testing.T) {
+	t.Parallel()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const chats = " --backend openai-chat --num-prompts 200 --random-input-len 9"
+	for _, c := range []struct {
+		name, args string
+		probes     bool // it does answer as long as it is only tried
+		sig        syscall.Signal
+		code       int
+	}{
+		{"serve, tried", "serve --no-save --base-url URL" + chats, false, syscall.SIGINT, exitAborted},
+		{"serve, drawing", "serve --no-save --base-url URL" + chats, true, syscall.SIGINT, exitAborted},
+		{"serve, drawing, terminated", "serve --no-save --base-url URL" + chats, true, syscall.SIGTERM, exitTerminated},
+		{"serve, drawing at once", "serve --no-save --dataset-name prefix_repetition --base-url URL" + chats, true, syscall.SIGINT, exitAborted},
+		{"dataset, tried", "dataset --base-url URL" + chats, false, syscall.SIGINT, exitAborted},
+		{"dataset, drawing", "dataset --base-url URL" + chats, true, syscall.SIGINT, exitAborted},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			waits := make(chan struct{})
+			var once sync.Once
+			var texts atomic.Int64
+			server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
+				switch {
+				case r.URL.Path == "/detokenize" && texts.Add(1) > 2: // it is tried twice
+				case r.URL.Path != "/tokenize" || c.probes:
+					return false
+				}
+				once.Do(func() { close(waits) })
+				<-r.Context().Done()
+				return true
+			})
+			command := exec.Command(path, strings.Fields(strings.ReplaceAll(c.args, "URL", server.url))...)
+			var said strings.Builder
+			command.Stderr = &said
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer command.Process.Kill()
+			<-waits
+			if err := command.Process.Signal(c.sig); err != nil {
+				t.Fatal(err)
+			}
+			_ = command.Wait() // the code says it
+			if code := command.ProcessState.ExitCode(); code != c.code || !strings.Contains(said.String(), "stopped") {
+				t.Errorf("exit code %d, want %d: %s", code, c.code, &said)
+			}
+		})
+	}
+}

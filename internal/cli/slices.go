@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"benchtop/datasets"
+)
+
+const slicesText = `
+Cuts a text into prompts for the data set custom, as vLLM's helper does: each begins at a random place and has the tokens
+asked for; behind the end of the text comes its beginning.
+
+  benchtop dataset slices --input book.txt --output prompts.jsonl --tokenizer DIR --input-len 1024`
+
+func runSlices(env *environment, args []string) int {
+	var groups flagGroups
+	f := groups.group("Slices")
+	o := datasets.SlicesDefaults()
+	var ratio, output string
+	var tokens tokenizerOptions
+	f.StringVar(&o.Path, "input", "", "the text, a file in UTF-8")
+	f.StringVar(&output, "output", "", "the prompts, a file in JSON lines")
+	f.StringVar(&tokens.name, "tokenizer", "", "tokenizer.json, the directory with it, or a model's name on the hub")
+	f.IntVar(&o.Prompts, "num-prompts", o.Prompts, "number of prompts")
+	f.IntVar(&o.InputLen, "input-len", o.InputLen, "prompt length in tokens")
+	f.IntVar(&o.OutputLen, "output-len", o.OutputLen, "output length in tokens")
+	f.StringVar(&ratio, "range-ratio", "0.0", `lengths vary by this share; or {"input": 0.1, "output": 0.5}`)
+	f.Int64Var(&o.Seed, "seed", 0, "seed of all draws")
+	f.Bool("trust-remote-code", false, "accepted without effect: no code from elsewhere is ever run")
+	rest, warnings, err := parseFlags(groups.set(), args)
+	if asked := (errHelp{}); errors.As(err, &asked) {
+		groups.help(env.stdout, "dataset slices [flags]", slicesText, asked.word)
+		return exitFine
+	}
+	env.warn(warnings)
+	problems := problemList{err, noArguments("dataset slices", rest)}
+	if output == "" {
+		problems.bad("--output: give the file to write")
+	}
+	switch tokens.name {
+	case "":
+		problems.bad("--tokenizer: give the tokenizer that cuts the text")
+	case estimate:
+		problems.bad("--tokenizer %s: an estimate cannot cut a text; give a tokenizer.json, the directory with it, or a model's name on the hub", estimate)
+	}
+	var bad error
+	if o.Ratio, bad = datasets.ParseRangeRatio(ratio); bad != nil {
+		problems.bad("--range-ratio %s: %s", quoted(ratio), bad)
+	} else {
+		problems = append(problems, o.Validate())
+	}
+	if err := errors.Join(problems...); err != nil {
+		return env.fail(exitUsage, err)
+	}
+	if err := untilStopped(func(ctx context.Context) error { return slice(ctx, env, o, tokens, output) }); err != nil {
+		return env.failed(err)
+	}
+	return exitFine
+}
+
+func slice(ctx context.Context, env *environment, o datasets.SlicesOptions, tokens tokenizerOptions, output string) error {
+	m, err := tokens.find(ctx, env, "")
+	if err != nil {
+		return err
+	}
+	lines, finish, err := openWhole(output)
+	if err != nil {
+		return usageError{fmt.Errorf("--output: %w", err)}
+	}
+	g := &gate{w: lines}
+	_, err = orStopped(ctx, func() (struct{}, error) { return struct{}{}, datasets.WriteSlices(g, o, m.local) })
+	if !g.shut() && err != nil && ctx.Err() == nil {
+		err = usageError{err} // it is about the text
+	}
+	return finished(err, finish)
+}
+
+// gate is a writer that can be shut while another goroutine writes.
+type gate struct {
+	w io.Writer
+
+	mu     sync.Mutex // guards the rest, and w
+	closed bool
+	failed bool
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return 0, os.ErrClosed
+	}
+	n, err := g.w.Write(p)
+	g.failed = g.failed || err != nil
+	return n, err
+}
+
+// shut lets nothing more through, and reports whether w had failed.
+func (g *gate) shut() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.closed = true
+	return g.failed
+}

@@ -1,0 +1,242 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"benchtop/datasets"
+)
+
+// supply draws prompts ahead of need, so that no request waits for one to be made: all of them before the run if they come
+// to an end and fit into memory, else some. While the run goes on it makes up for what was taken and no more, since drawing
+// takes a processor away from measuring.
+type supply struct {
+	source  datasets.Source
+	sharing *datasets.Sharing
+	drawing sync.WaitGroup
+
+	mu    sync.Mutex // guards everything below, and sharing
+	moved *sync.Cond // the queue grew or shrank, or drawing ended
+	queue []datasets.Conversation
+	bytes int   // about how much memory the queue takes
+	most  int   // bytes above which nothing more is drawn
+	ended error // io.EOF or why there are no more
+	idle  bool  // nobody draws any more
+	again bool  // what was drawn is sent anew
+}
+
+// supplyBytes bounds what is drawn before a run, moreBytes what is drawn ahead by a source that a run turns to.
+const (
+	supplyBytes = 256 << 20
+	moreBytes   = 16 << 20
+)
+
+// newSupply draws from source until it ends, ctx ends, or there are so many bytes ahead.
+func newSupply(ctx context.Context, source datasets.Source, most int) *supply {
+	s := &supply{source: source, sharing: datasets.NewSharing(), most: most}
+	s.moved = sync.NewCond(&s.mu)
+	s.drawing.Go(func() { s.draw(ctx) })
+	return s
+}
+
+// wake has everybody who waits look again. It takes the lock, for a call between a look and the wait would be lost.
+func (s *supply) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.moved.Broadcast()
+}
+
+func (s *supply) draw(ctx context.Context) {
+	stopWaiting := context.AfterFunc(ctx, s.wake)
+	defer stopWaiting()
+	for {
+		var c datasets.Conversation
+		err := ctx.Err()
+		if err == nil {
+			c, err = s.source.Next()
+		}
+		s.mu.Lock()
+		if err == nil {
+			s.sharing.Add(c)
+			s.queue = append(s.queue, c)
+			s.bytes += weight(&c)
+			s.moved.Broadcast() // before the wait: there is one more to take, and perhaps enough
+		}
+		for err == nil && s.bytes >= s.most && ctx.Err() == nil {
+			s.moved.Wait()
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			s.ended, s.idle = err, true
+		}
+		s.moved.Broadcast()
+		s.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// weight is about how much memory a conversation takes.
+func weight(c *datasets.Conversation) int {
+	const rest = 256
+	n := rest
+	for i := range c.Turns {
+		n += turnWeight(&c.Turns[i])
+	}
+	return n
+}
+
+func turnWeight(t *datasets.Turn) int {
+	n := len(t.Text) + 8*len(t.TokenIDs) + len(t.Media) + len(t.Messages) + len(t.Overrides)
+	for i := range t.Batch {
+		n += turnWeight(&t.Batch[i])
+	}
+	return n
+}
+
+// fill waits until everything is drawn, or as much as memory is for, or the patience ends; 0 is endless patience. Later there
+// will be as many prompts ahead as now. It returns an error if there are no prompts to be had. progress hears about once a
+// second how many there are.
+func (s *supply) fill(ctx context.Context, patience time.Duration, progress func(drawn int)) error {
+	stopWaiting := context.AfterFunc(ctx, s.wake)
+	defer stopWaiting()
+	began, told := time.Now(), time.Now()
+	tick := time.AfterFunc(time.Second, s.wake)
+	defer tick.Stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !s.idle && s.bytes < s.most && ctx.Err() == nil {
+		if patience > 0 && time.Since(began) >= patience && len(s.queue) > 0 {
+			s.most = max(s.bytes, moreBytes)
+			return nil
+		}
+		if time.Since(told) >= time.Second {
+			told = time.Now()
+			tick.Reset(time.Second)
+			progress(len(s.queue))
+		}
+		s.moved.Wait()
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.ended != io.EOF {
+		return s.ended
+	}
+	return nil
+}
+
+// Next returns the next conversation. It waits only if the load is faster than the drawing.
+func (s *supply) Next() (datasets.Conversation, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.queue) == 0 && !s.idle {
+		s.moved.Wait()
+	}
+	if len(s.queue) == 0 {
+		return datasets.Conversation{}, s.ended
+	}
+	c := s.queue[0]
+	s.queue[0] = datasets.Conversation{} // what is handed on is not ours to keep
+	s.queue = s.queue[1:]
+	s.bytes -= weight(&c)
+	s.moved.Broadcast()
+	return c, nil
+}
+
+// first is the first conversation that Next will return.
+func (s *supply) first() (datasets.Conversation, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) == 0 {
+		return datasets.Conversation{}, false
+	}
+	return s.queue[0], true
+}
+
+// all are the conversations, if the last of them is drawn and none was taken; they may be changed in place.
+func (s *supply) all() []datasets.Conversation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.idle || s.ended != io.EOF {
+		return nil
+	}
+	return s.queue
+}
+
+// share is the part of the input tokens drawn so far, from 0 to 1, that a perfect prefix cache would know from this run if
+// the server put template tokens before each prompt.
+func (s *supply) share(template float64) float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.again {
+		return 1
+	}
+	return s.sharing.ShareBehind(template)
+}
+
+// repeats says that everything is sent anew from here on.
+func (s *supply) repeats() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.again = true
+}
+
+// supplies are all that draw for one run.
+type supplies struct {
+	ctx    context.Context // of the drawing
+	cancel context.CancelFunc
+
+	mu  sync.Mutex // guards all; held while the drawing is waited for
+	all []*supply
+}
+
+func newSupplies() *supplies {
+	s := &supplies{}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+// share is the largest of the supplies' shares; 1 where there is none, since nothing is known then. A nil *supplies has none.
+func (s *supplies) share(template float64) float64 {
+	if s == nil {
+		return 1
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.all) == 0 {
+		return 1
+	}
+	most := 0.0
+	for _, x := range s.all {
+		most = max(most, x.share(template))
+	}
+	return most
+}
+
+// begin has somebody draw from source until there are so many bytes ahead; after close it draws nothing.
+func (s *supplies) begin(source datasets.Source, most int) *supply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := newSupply(s.ctx, source, most)
+	s.all = append(s.all, one)
+	return one
+}
+
+// close ends the drawing and waits for it. A nil *supplies has none.
+func (s *supplies) close() {
+	if s == nil {
+		return
+	}
+	s.cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, x := range s.all {
+		x.drawing.Wait()
+	}
+}

@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/datasets"
+)
+
+// slowSource makes a conversation in every so much time, so many in all, 0 for no end, and then fails with an error or
+// is at its end.
+type slowSource struct {
+	each time.Duration
+	n    int
+	err  error
+	text string
+	at   atomic.Int64
+}
+
+func (s *slowSource) Len() int            { return s.n }
+func (s *slowSource) Description() string { return "slow" }
+
+func (s *slowSource) Next() (datasets.Conversation, error) {
+	time.Sleep(s.each)
+	if s.n > 0 && int(s.at.Load()) == s.n {
+		if s.err != nil {
+			return datasets.Conversation{}, s.err
+		}
+		return datasets.Conversation{}, io.EOF
+	}
+	s.at.Add(1)
+	return datasets.Conversation{Turns: []datasets.Turn{{Text: s.text, InputTokens: 1}}}, nil
+}
+
+func silent(int) {}
+
+// What fits is drawn whole before the run, in order, and then there is an end.
+func TestSupplyFillsWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := newSupplies()
+		defer all.close()
+		s := all.begin(&slowSource{each: 10 * time.Millisecond, n: 500}, supplyBytes)
+		var told []int
+		if err := s.fill(t.Context(), 0, func(n int) { told = append(told, n) }); err != nil {
+			t.Fatal(err)
+		}
+		if len(told) != 5 || told[0] < 99 || told[0] > 100 {
+			t.Errorf("%v were told of while 500 were drawn in 5 s", told)
+		}
+		if all := s.all(); len(all) != 500 {
+			t.Errorf("%d are there", len(all))
+		}
+		if _, some := s.first(); !some {
+			t.Error("there is no first")
+		}
+		for range 500 {
+			if _, err := s.Next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			if _, err := s.Next(); err != io.EOF {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// A source that outruns memory is stopped there, whoever waits for it is told so at once, and it goes on as what it gave is
+// taken.
+func TestSupplyIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := newSupplies()
+		defer all.close()
+		source := &slowSource{text: strings.Repeat("x", 1000)}
+		s := all.begin(source, 10_000)
+		began := time.Now()
+		if err := s.fill(t.Context(), time.Hour, silent); err != nil || time.Since(began) > 0 {
+			t.Fatalf("%v after %s", err, time.Since(began))
+		}
+		synctest.Wait()
+		if s.all() != nil {
+			t.Error("what goes on is not all")
+		}
+		for taken := 1; taken <= 100; taken++ {
+			if _, err := s.Next(); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if ahead := int(source.at.Load()) - taken; ahead != 8 { // of 1,256 bytes each
+				t.Fatalf("%d ahead", ahead)
+			}
+		}
+	})
+}
+
+// One conversation larger than all that may be ahead still comes.
+func TestSupplyOfGiants(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := newSupplies()
+		defer all.close()
+		s := all.begin(&slowSource{each: time.Second, n: 3, text: strings.Repeat("x", 1000)}, 10)
+		for range 3 {
+			if _, err := s.Next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// A load without end begins when the patience does end, if there is a first prompt, and then drawing keeps to what is
+// taken.
+func TestSupplyPatience(t *testing.T) {
+	for _, c := range []struct {
+		each, want time.Duration
+	}{
+		{10 * time.Millisecond, 2 * time.Second},
+		{30 * time.Second, 30 * time.Second}, // none before
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			all := newSupplies()
+			defer all.close()
+			source := &slowSource{each: c.each, text: strings.Repeat("x", moreBytes/100)}
+			s := all.begin(source, supplyBytes)
+			began := time.Now()
+			if err := s.fill(t.Context(), 2*time.Second, silent); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took < c.want || took > c.want+time.Second {
+				t.Errorf("the run began after %s, want %s", took, c.want)
+			}
+			synctest.Wait()
+			before := source.at.Load()
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			if drawn := source.at.Load() - before; drawn > 101 {
+				t.Errorf("%d were drawn that nobody took", drawn)
+			}
+		})
+	}
+}
+
+// What goes wrong after the first prompts is told before the run where it is found before it, else when it is its turn.
+func TestSupplyFails(t *testing.T) {
+	bad := errors.New("line 3: bad")
+	synctest.Test(t, func(t *testing.T) {
+		all := newSupplies()
+		defer all.close()
+		if err := all.begin(&slowSource{n: 2, err: bad}, supplyBytes).fill(t.Context(), 0, silent); err != bad {
+			t.Error(err)
+		}
+		s := all.begin(&slowSource{each: time.Minute, n: 2, err: bad}, supplyBytes)
+		if err := s.fill(t.Context(), time.Second, silent); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []error{nil, nil, bad, bad} {
+			if _, err := s.Next(); err != want {
+				t.Errorf("%v, want %v", err, want)
+			}
+		}
+	})
+}
+
+// A person who stops the drawing waits for one prompt at most; nothing goes on behind.
+func TestSupplyStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := newSupplies()
+		s := all.begin(&slowSource{each: time.Second}, supplyBytes)
+		full := all.begin(&slowSource{text: "x"}, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		if err := s.fill(ctx, 0, silent); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 3500*time.Millisecond {
+			t.Errorf("%v after %s", err, time.Since(began))
+		}
+		all.close()
+		all.close()
+		if took := time.Since(began); took > 4500*time.Millisecond {
+			t.Errorf("stopped after %s", took)
+		}
+		for _, s := range []*supply{s, full} {
+			err := error(nil)
+			for err == nil {
+				_, err = s.Next()
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		}
+		late := &slowSource{}
+		if _, err := all.begin(late, supplyBytes).Next(); !errors.Is(err, context.Canceled) || late.at.Load() > 0 {
+			t.Errorf("%v after the end, %d drawn", err, late.at.Load())
+		}
+	})
+	(*supplies)(nil).close()
+}
+
+// Takers at once get each prompt once.
+func TestSupplyTakersAtOnce(t *testing.T) {
+	all := newSupplies()
+	defer all.close()
+	s := all.begin(&slowSource{n: 1000, text: "x"}, 2000)
+	var mu sync.Mutex
+	taken := 0
+	var takers sync.WaitGroup
+	for range 8 {
+		takers.Go(func() {
+			for {
+				if _, err := s.Next(); err != nil {
+					return
+				}
+				s.first()
+				s.share(0)
+				mu.Lock()
+				taken++
+				mu.Unlock()
+			}
+		})
+	}
+	takers.Wait()
+	if taken != 1000 {
+		t.Errorf("%d taken", taken)
+	}
+}

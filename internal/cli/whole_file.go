@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// finished closes what openWhole opened, after err. Where that is the reason for not having it whole it is enough to tell.
+func finished(err error, finish func(whole bool) error) error {
+	if last := finish(err == nil); err == nil {
+		return last
+	}
+	return err
+}
+
+// openWhole opens a file that appears only when it is whole, since half of it would look like all. finish closes it and puts it
+// in its place, or away.
+func openWhole(path string) (w io.Writer, finish func(whole bool) error, err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe, or a device
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		b := bufio.NewWriter(file)
+		return b, func(bool) error { return errors.Join(b.Flush(), file.Close()) }, nil
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		if outer, ok := errors.AsType[*os.PathError](err); ok {
+			outer.Op, outer.Path = "create", path // not the one nobody asked for
+		}
+		return nil, nil, err
+	}
+	b := bufio.NewWriter(file)
+	return b, func(whole bool) error {
+		err := errors.Join(b.Flush(), file.Chmod(0o644), file.Close())
+		if err == nil && whole {
+			err = os.Rename(file.Name(), path)
+		}
+		if err != nil || !whole {
+			_ = os.Remove(file.Name())
+		}
+		return err
+	}, nil
+}

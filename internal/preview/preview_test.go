@@ -1,0 +1,173 @@
+package preview
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rivo/uniseg"
+
+	"benchtop/datasets"
+)
+
+func plain(s string) string { return s }
+
+func text(t *testing.T, all ...datasets.Conversation) string {
+	t.Helper()
+	p := New(2)
+	for _, c := range all {
+		p.Add(c)
+	}
+	var b strings.Builder
+	if err := p.Text(&b, Options{ASCII: true, Clean: plain}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func one(id string, turn datasets.Turn) datasets.Conversation {
+	return datasets.Conversation{ID: id, Turns: []datasets.Turn{turn}}
+}
+
+func TestText(t *testing.T) {
+	var all []datasets.Conversation
+	for i := range 20 {
+		all = append(all, one("r", datasets.Turn{Text: "one\ntwo", InputTokens: 1000 + 40*i, MaxTokens: 128}))
+	}
+	want := `requests             20
+sent as              text
+prompt tokens        27,600 in all: mean 1380.0, min 1,000, p50 1,360, p90 1,680, p99 1,760,
+                     max 1,760
+output tokens        2,560 in all, each 128
+
+prompt tokens
+  1,000 - 1,049  ######################################## 2
+  1,050 - 1,099  #################### 1
+  1,100 - 1,149  #################### 1
+  1,150 - 1,199  #################### 1
+  1,200 - 1,249  ######################################## 2
+  1,250 - 1,299  #################### 1
+  1,300 - 1,349  #################### 1
+  1,350 - 1,399  #################### 1
+  1,400 - 1,449  ######################################## 2
+  1,450 - 1,499  #################### 1
+  1,500 - 1,549  #################### 1
+  1,550 - 1,599  #################### 1
+  1,600 - 1,649  ######################################## 2
+  1,650 - 1,699  #################### 1
+  1,700 - 1,749  #################### 1
+  1,750 - 1,799  #################### 1
+
+output tokens asked for
+  128  ######################################## 20
+
+first of 20
+  1  r, 1,000 tokens, 128 asked for
+      one\ntwo
+  2  r, 1,040 tokens, 128 asked for
+      one\ntwo
+`
+	if diff := cmp.Diff(want, text(t, all...)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTextOfOtherShapes(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		of   []datasets.Conversation
+		want []string
+	}{
+		{"nothing", nil, []string{"requests             0\n"}},
+		{"ids", []datasets.Conversation{one("", datasets.Turn{TokenIDs: []int{1, 22}, InputTokens: 2})}, []string{"sent as              token ids", "  1  2 tokens\n      1 22\n"}},
+		{"batch", []datasets.Conversation{one("b", datasets.Turn{Batch: []datasets.Turn{{Text: "q"}, {Text: "d"}}, InputTokens: 9})},
+			[]string{"prompts              2", "      q | d\n"}},
+		{"media and messages", []datasets.Conversation{
+			one("m", datasets.Turn{Text: "x", InputTokens: 5, MaxTokens: 3, Media: json.RawMessage(`{}`)}),
+			one("n", datasets.Turn{Messages: json.RawMessage(`[]`), Overrides: json.RawMessage(`{}`), InputTokens: 5})},
+			[]string{"sent as              1 text, 1 chat messages", "with media           1", "without a limit      1", "with members of its own in the body"}},
+		{"times", []datasets.Conversation{{At: 0, Turns: []datasets.Turn{{Text: "x", InputTokens: 1}}}, {At: 4 * time.Second, Turns: []datasets.Turn{{Text: "y", InputTokens: 1}}}},
+			[]string{"the trace takes 4s, 0.5 requests/s on average", "at 4s"}},
+		{"long", []datasets.Conversation{one("l", datasets.Turn{Text: strings.Repeat("é", 1000), InputTokens: 500})}, []string{strings.Repeat("é", 92) + "\n", "é ...\n"}},
+	} {
+		got := text(t, c.of...)
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: no %q in\n%s", c.name, want, got)
+			}
+		}
+	}
+}
+
+func TestBinsHoldEverything(t *testing.T) {
+	for _, all := range [][]int{{0}, {7, 7}, {1, 2}, {1, 1000000}, {99, 100, 101}, {0, 15}, {0, 16}, {1 << 40, 1<<40 + 3}} {
+		var l lengths
+		for _, n := range all {
+			l.add(n)
+		}
+		bins, n := l.bins(mostBins), 0
+		for i, b := range bins {
+			n += b.n
+			if i > 0 && b.from != bins[i-1].to+1 {
+				t.Errorf("%v: bin %d begins at %d", all, i, b.from)
+			}
+		}
+		if n != len(all) || len(bins) > mostBins || bins[0].n == 0 || bins[len(bins)-1].n == 0 {
+			t.Errorf("%v: %v", all, bins)
+		}
+	}
+}
+
+func TestBar(t *testing.T) {
+	for share, want := range map[float64]string{0: "", 0.0001: "▏", 0.0125: "▌", 0.025: "█", 1: strings.Repeat("█", barWidth)} {
+		if got := bar(share, false); got != want {
+			t.Errorf("bar of %v: %q, want %q", share, got, want)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	for _, c := range []struct {
+		of    datasets.Conversation
+		timed bool
+		want  string
+	}{
+		{one("a", datasets.Turn{Text: "<é>", InputTokens: 3, MaxTokens: 4}), false, `{"request_id":"a","prompt":"<é>","prompt_len":3,"expected_output_len":4}`},
+		{one("", datasets.Turn{TokenIDs: []int{1, 2}, InputTokens: 2}), true, `{"prompt":[1,2],"prompt_len":2,"expected_output_len":0,"timestamp":0}`},
+		{one("b", datasets.Turn{Batch: []datasets.Turn{{Text: "q"}, {TokenIDs: []int{1}}}, InputTokens: 2}), false,
+			`{"request_id":"b","prompt":["q",[1]],"prompt_len":2,"expected_output_len":0}`},
+		{one("c", datasets.Turn{Messages: json.RawMessage(`[{"role":"user"}]`), Media: json.RawMessage(`{"x":1}`), Overrides: json.RawMessage(`{"tools":[]}`)}), false,
+			`{"request_id":"c","chat_messages":[{"role":"user"}],"multi_modal_data":[{"x":1}],"prompt_len":0,"expected_output_len":0,"request_overrides":{"tools":[]}}`},
+	} {
+		got, err := AppendLine([]byte("before "), &c.of, c.timed)
+		if err != nil || string(got) != "before "+c.want+"\n" {
+			t.Errorf("got %v\n%s, want\n%s", err, got, c.want)
+		}
+	}
+}
+
+// On a narrow terminal nothing is wider than it, whatever the characters.
+func TestTextIsAsWideAsTheTerminal(t *testing.T) {
+	p := New(9)
+	for i, text := range []string{strings.Repeat("table ", 100), strings.Repeat("表", 200), strings.Repeat("👩‍💻", 100), "a\nb", strings.Repeat("e\u0301", 200)} {
+		p.Add(one("r", datasets.Turn{Text: text, InputTokens: 1000 + 40000*i, MaxTokens: 100 + i}))
+	}
+	for _, columns := range []int{60, 80, 100} {
+		var b strings.Builder
+		if err := p.Text(&b, Options{Columns: columns, Clean: plain}); err != nil {
+			t.Fatal(err)
+		}
+		bars := true
+		for line := range strings.Lines(b.String()) {
+			bars = bars && !strings.HasPrefix(line, "first of") // their length does not change
+			if w := uniseg.StringWidth(strings.TrimSuffix(line, "\n")); w > columns && (!bars || !strings.Contains(line, "█")) {
+				t.Errorf("%d columns of %d: %s", w, columns, line)
+			}
+		}
+		if !strings.Contains(b.String(), "a⏎b") || !strings.Contains(b.String(), "  表表") {
+			t.Errorf("the prompts are not there:\n%s", b.String())
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package preview
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"benchtop/datasets"
+)
+
+// Options say how a preview is written.
+type Options struct {
+	ASCII bool
+	// Columns are how many the page has, 0 for 100.
+	Columns int
+	// Clean takes out of foreign text what could play tricks on a terminal.
+	Clean func(string) string
+}
+
+// mostBins bounds the rows of a histogram, barWidth the columns of its bars; quoteWidth is how much of a prompt is shown.
+const (
+	mostBins   = 16
+	barWidth   = 40
+	quoteWidth = 240
+)
+
+// Text writes the figures, histograms and first prompts for a person.
+func (p *Preview) Text(w io.Writer, o Options) error {
+	if o.Columns == 0 {
+		o.Columns = 100
+	}
+	b := bufio.NewWriter(w)
+	p.figures(b, o.Columns)
+	p.input.histogram(b, "prompt tokens", o.ASCII)
+	p.output.histogram(b, "output tokens asked for", o.ASCII)
+	p.prompted(b, o)
+	return b.Flush()
+}
+
+func (p *Preview) figures(w io.Writer, columns int) {
+	const names = 21
+	row := func(name, format string, a ...any) {
+		for _, line := range inLines(fmt.Sprintf(format, a...), columns-names) {
+			fmt.Fprintf(w, "%-*s%s\n", names, name, line)
+			name = ""
+		}
+	}
+	row("requests", "%s", grouped(p.conversations))
+	if p.prompts > p.conversations {
+		row("prompts", "%s", grouped(p.prompts))
+	}
+	var forms []string
+	for _, k := range []string{"text", "token ids", "chat messages"} {
+		if n := p.kinds[k]; n > 0 && n == p.conversations {
+			forms = append(forms, k)
+		} else if n > 0 {
+			forms = append(forms, fmt.Sprintf("%s %s", grouped(n), k))
+		}
+	}
+	row("sent as", "%s", strings.Join(forms, ", "))
+	if p.media > 0 {
+		row("with media", "%s, not counted as tokens", grouped(p.media))
+	}
+	row("prompt tokens", "%s", p.input.inWords())
+	if p.output.n > 0 {
+		row("output tokens", "%s", p.output.inWords())
+	}
+	if p.unlimited > 0 && p.output.n > 0 {
+		row("without a limit", "%s", grouped(p.unlimited))
+	}
+	if p.timed {
+		rate := float64(p.conversations) / p.last.Seconds()
+		row("times", "the trace takes %s, %.3g requests/s on average", p.last.Round(time.Millisecond), rate)
+	}
+}
+
+func (l *lengths) inWords() string {
+	lo, hi := l.quantile(0), l.quantile(1)
+	if lo == hi {
+		return fmt.Sprintf("%s in all, each %s", grouped(l.sum), grouped(lo))
+	}
+	return fmt.Sprintf("%s in all: mean %.1f, min %s, p50 %s, p90 %s, p99 %s, max %s", grouped(l.sum), float64(l.sum)/float64(l.n),
+		grouped(lo), grouped(l.quantile(0.5)), grouped(l.quantile(0.9)), grouped(l.quantile(0.99)), grouped(hi))
+}
+
+func (l *lengths) histogram(w io.Writer, title string, ascii bool) {
+	bins := l.bins(mostBins)
+	if len(bins) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", title)
+	most, label := 0, 0
+	for _, x := range bins {
+		most, label = max(most, x.n), max(label, len(x.label()))
+	}
+	for _, x := range bins {
+		bar := bar(float64(x.n)/float64(most), ascii)
+		fmt.Fprintf(w, "  %*s  %s %s\n", label, x.label(), bar, grouped(x.n))
+	}
+}
+
+func (b bin) label() string {
+	if b.from == b.to {
+		return grouped(b.from)
+	}
+	return grouped(b.from) + " - " + grouped(b.to)
+}
+
+// bar is as long as its share of barWidth; what is more than nothing shows.
+func bar(share float64, ascii bool) string {
+	eighths := int(share*barWidth*8 + 0.5)
+	if share > 0 {
+		eighths = max(eighths, 1)
+	}
+	if ascii {
+		return strings.Repeat("#", (eighths+7)/8)
+	}
+	s := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		s += string([]rune("▏▎▍▌▋▊▉")[rest-1])
+	}
+	return s
+}
+
+func (p *Preview) prompted(w io.Writer, o Options) {
+	if len(p.first) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nfirst of %s\n", grouped(p.conversations))
+	for i, c := range p.first {
+		for j := range c.Turns {
+			t := &c.Turns[j]
+			fmt.Fprintf(w, "  %d  %s\n", i+1, strings.Join(about(&c, t, o), ", "))
+			for _, line := range wrapped(o.Clean(o.quote(t)), o.Columns-8) {
+				fmt.Fprintf(w, "      %s\n", line)
+			}
+		}
+	}
+}
+
+// about is what stands beside a prompt.
+func about(c *datasets.Conversation, t *datasets.Turn, o Options) []string {
+	var words []string
+	if c.ID != "" {
+		words = append(words, o.Clean(c.ID))
+	}
+	words = append(words, grouped(t.InputTokens)+" tokens")
+	if t.MaxTokens > 0 {
+		words = append(words, grouped(t.MaxTokens)+" asked for")
+	}
+	if c.At > 0 {
+		words = append(words, "at "+c.At.String())
+	}
+	if t.Media != nil {
+		words = append(words, "with media")
+	}
+	if t.Overrides != nil {
+		words = append(words, "with members of its own in the body")
+	}
+	return words
+}
+
+// quote is the beginning of a prompt as one line.
+func (o *Options) quote(t *datasets.Turn) string {
+	end, more := "⏎", " …"
+	if o.ASCII {
+		end, more = `\n`, " ..."
+	}
+	var s string
+	switch {
+	case t.Messages != nil:
+		s = string(t.Messages)
+	case t.TokenIDs != nil:
+		s = strings.Trim(fmt.Sprint(t.TokenIDs[:min(len(t.TokenIDs), quoteWidth)]), "[]")
+	case len(t.Batch) > 0:
+		var all []string
+		for i := range t.Batch[:min(len(t.Batch), 4)] {
+			all = append(all, cut(o.quote(&t.Batch[i]), quoteWidth/4, more))
+		}
+		s = strings.Join(all, " | ")
+	default:
+		s = t.Text
+	}
+	return cut(strings.ReplaceAll(s, "\n", end), quoteWidth, more)
+}
+
+// grouped writes a whole number with commas.
+func grouped(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,188 @@
+package loadgen
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+
+	"benchtop/datasets"
+	"benchtop/internal/pyjson"
+)
+
+// SaltMode says how the requests of a run are made strangers to what earlier runs left in the server's prefix cache.
+type SaltMode string
+
+const (
+	// NoSalt sends the prompts as they are, as vLLM's client does.
+	NoSalt SaltMode = ""
+	// SaltField sends vLLM's body field cache_salt, which costs no tokens. A field of that name in Options.Extra wins.
+	SaltField SaltMode = "field"
+	// SaltPrefix puts a line before texts and ids before prompts of token ids. Other servers need it.
+	SaltPrefix SaltMode = "prefix"
+)
+
+// Salt is what all requests of a run carry, warm-ups and probes too, and those of no other run. Since it is the same for
+// all of them, they share with each other what they would share without it.
+type Salt struct {
+	Mode SaltMode
+	Text string // the value of the field, or the line without its end
+	IDs  []int  // what stands before prompts of token ids; its length is what SaltPrefix costs them in tokens
+}
+
+// saltIDs is how many token ids stand before a prompt: enough that no two runs have the same.
+const saltIDs = 4
+
+// NewSalt draws a salt. It is not the seed's: runs with one seed must differ in it. vocabulary lists the token ids that a
+// prompt may hold; it may be nil where all prompts are texts.
+func NewSalt(mode SaltMode, vocabulary []int) (Salt, error) {
+	s := Salt{Mode: mode}
+	switch mode {
+	case NoSalt:
+		return s, nil
+	case SaltField, SaltPrefix:
+	default:
+		return s, fmt.Errorf("salt %q: use %q or %q", mode, SaltField, SaltPrefix)
+	}
+	s.Text = "run " + rand.Text()[:10] // 50 bits
+	if mode == SaltField || len(vocabulary) == 0 {
+		return s, nil
+	}
+	for range saltIDs {
+		i, err := rand.Int(rand.Reader, big.NewInt(int64(len(vocabulary))))
+		if err != nil {
+			return s, fmt.Errorf("salt: %w", err)
+		}
+		s.IDs = append(s.IDs, vocabulary[i.Int64()])
+	}
+	return s, nil
+}
+
+// Line is what SaltPrefix puts before a text; what it costs in tokens is for a tokenizer to say.
+func (s Salt) Line() string { return s.Text + "\n" }
+
+func (s Salt) check() error {
+	switch {
+	case s.Mode == NoSalt, (s.Mode == SaltField || s.Mode == SaltPrefix) && s.Text != "":
+		return nil
+	case s.Mode == SaltField || s.Mode == SaltPrefix:
+		return errors.New("salt: empty; a server refuses that, or finds every run in its cache")
+	}
+	return fmt.Errorf("salt %q: use %q or %q", s.Mode, SaltField, SaltPrefix)
+}
+
+// fields are what the salt adds to every body, before the user's own.
+func (s Salt) fields() []Field {
+	if s.Mode != SaltField {
+		return nil
+	}
+	return []Field{{"cache_salt", string(pyjson.AppendString(nil, s.Text))}}
+}
+
+// onto returns a turn with the prefix before its prompt, or before each of them.
+func (s Salt) onto(turn datasets.Turn) (datasets.Turn, error) {
+	if s.Mode != SaltPrefix {
+		return turn, nil
+	}
+	if turn.TokenIDs != nil {
+		if len(s.IDs) == 0 {
+			return turn, errors.New("a prompt of token ids cannot be made cold: no ids are known to put before it; use --cache as-is")
+		}
+		turn.TokenIDs = slices.Concat(s.IDs, turn.TokenIDs)
+	}
+	if turn.Batch != nil {
+		batch := make([]datasets.Turn, len(turn.Batch))
+		for i, t := range turn.Batch {
+			var err error
+			if batch[i], err = s.onto(t); err != nil {
+				return turn, err
+			}
+		}
+		turn.Batch = batch
+	}
+	if len(turn.Messages) > 0 {
+		at, err := firstText(turn.Messages)
+		if err != nil {
+			return turn, err
+		}
+		line := pyjson.AppendString(nil, s.Line())
+		turn.Messages = slices.Concat(turn.Messages[:at], line[1:len(line)-1], turn.Messages[at:])
+	}
+	if turn.TokenIDs == nil && turn.Batch == nil {
+		turn.Text = s.Line() + turn.Text
+	}
+	return turn, nil
+}
+
+// firstText is where in a list of messages its first text begins, just behind the quote.
+func firstText(messages json.RawMessage) (int, error) {
+	d := json.NewDecoder(bytes.NewReader(messages))
+	at, err := textIn(d, "content")
+	if err != nil && err != io.EOF {
+		return 0, fmt.Errorf("messages cannot be made cold: %w", err)
+	}
+	if at == 0 {
+		return 0, errors.New("messages without a text cannot be made cold; use --cache as-is")
+	}
+	return at, nil
+}
+
+// textIn walks a list of objects to the first member of that name that is a text, or holds a list of parts with one. It
+// returns where the text begins, or 0.
+func textIn(d *json.Decoder, member string) (int, error) {
+	if open, err := d.Token(); err != nil || open != json.Delim('[') {
+		return 0, orNot(err, "expected a list")
+	}
+	for d.More() {
+		if open, err := d.Token(); err != nil || open != json.Delim('{') {
+			return 0, orNot(err, "expected an object")
+		}
+		for d.More() {
+			name, err := d.Token()
+			if err != nil {
+				return 0, err
+			}
+			if at, err := value(d, name == member, member); at > 0 || err != nil {
+				return at, err
+			}
+		}
+		if _, err := d.Token(); err != nil {
+			return 0, err
+		}
+	}
+	_, err := d.Token()
+	return 0, err
+}
+
+// value looks into a member's value if it is the one wanted, and skips it otherwise.
+func value(d *json.Decoder, wanted bool, member string) (int, error) {
+	var raw json.RawMessage
+	if err := d.Decode(&raw); err != nil || !wanted {
+		return 0, err
+	}
+	from := int(d.InputOffset()) - len(raw)
+	switch raw[0] {
+	case '"':
+		return from + 1, nil
+	case '[':
+		if member == "content" {
+			at, err := textIn(json.NewDecoder(bytes.NewReader(raw)), "text")
+			if at > 0 {
+				at += from
+			}
+			return at, err
+		}
+	}
+	return 0, nil
+}
+
+func orNot(err error, otherwise string) error {
+	if err != nil {
+		return err
+	}
+	return errors.New(otherwise)
+}

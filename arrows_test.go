@@ -13,25 +13,28 @@ import (
 
 // arrows says which of our packages each package may import, its tests included. docs/design.md says why.
 var arrows = map[string][]string{
-	"benchtop":                    {"benchtop/internal/cli"},
-	"benchtop/internal/cli":       {"benchtop/..."},
-	"benchtop/tui":                {"benchtop/metrics", "benchtop/tui/noquery"},
-	"benchtop/tui/noquery":        {},
-	"benchtop/loadgen":            {"benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics", "benchtop/internal/pyjson"},
-	"benchtop/loadgen/target":     {},
-	"benchtop/datasets":           {"benchtop/datasets/tokenizer", "benchtop/datasets/numpy"},
-	"benchtop/datasets/numpy":     {},
-	"benchtop/datasets/tokenizer": {},
-	"benchtop/metrics":            {},
-	"benchtop/export":             {"benchtop/metrics", "benchtop/internal/pyjson"},
-	"benchtop/export/charts":      {"benchtop/metrics"},
-	"benchtop/internal/pyjson":    {},
-	"benchtop/internal/simulator": {},
-	"benchtop/internal/telemetry": {"benchtop/metrics"},
-	"benchtop/internal/attach":    {"benchtop/metrics"},
-	"benchtop/internal/replay":    {"benchtop/metrics"},
-	"benchtop/internal/steering":  {"benchtop/metrics"},
-	"benchtop/internal/metronome": {},
+	"benchtop":                       {"benchtop/internal/cli"},
+	"benchtop/internal/cli":          {"benchtop/..."},
+	"benchtop/tui":                   {"benchtop/metrics", "benchtop/tui/noquery"},
+	"benchtop/tui/noquery":           {},
+	"benchtop/loadgen":               {"benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics", "benchtop/internal/pyjson"},
+	"benchtop/loadgen/target":        {},
+	"benchtop/datasets":              {"benchtop/datasets/tokenizer", "benchtop/datasets/chattemplate", "benchtop/datasets/numpy"},
+	"benchtop/datasets/numpy":        {},
+	"benchtop/datasets/tokenizer":    {"benchtop/datasets/hub"},
+	"benchtop/datasets/hub":          {},
+	"benchtop/datasets/chattemplate": {},
+	"benchtop/metrics":               {},
+	"benchtop/export":                {"benchtop/metrics", "benchtop/internal/pyjson"},
+	"benchtop/export/charts":         {"benchtop/metrics"},
+	"benchtop/internal/pyjson":       {},
+	"benchtop/internal/simulator":    {},
+	"benchtop/internal/preview":      {"benchtop/datasets"},
+	"benchtop/internal/telemetry":    {"benchtop/metrics"},
+	"benchtop/internal/attach":       {"benchtop/metrics"},
+	"benchtop/internal/replay":       {"benchtop/metrics"},
+	"benchtop/internal/steering":     {"benchtop/metrics"},
+	"benchtop/internal/metronome":    {},
 	"benchtop/internal/calibration": {"benchtop/loadgen", "benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy",
 		"benchtop/metrics", "benchtop/internal/metronome", "benchtop/internal/telemetry"},
 	"benchtop/internal/bench": {"benchtop/loadgen", "benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy",
@@ -50,10 +53,14 @@ var only = map[string][]string{
 		"benchtop/internal/metronome", "benchtop/internal/calibration", "benchtop/internal/bench"},
 	"github.com/rogpeppe/go-internal": {"benchtop/internal/cli"},
 	"gonum.org/":                      {"benchtop/export/charts"},
+	"github.com/dlclark/regexp2":      {"benchtop/datasets/tokenizer"},
+	"golang.org/x/text/":              {"benchtop/datasets/tokenizer"},
+	"github.com/rivo/uniseg":          {"benchtop/datasets/tokenizer", "benchtop/internal/preview"},
+	"github.com/nikolalohinski/gonja": {"benchtop/datasets/chattemplate"},
 }
 
 // stdOnly packages are the common language: they build on the standard library alone.
-var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/datasets/tokenizer"}
+var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/datasets/hub"}
 
 // TestArrows reads the sources themselves rather than asking the go command, so that files for other systems count and
 // the test cache notices a change.

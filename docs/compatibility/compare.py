@@ -17,6 +17,8 @@ import sys
 import time
 from datetime import datetime
 
+from prompt_cases import write_models
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCRATCH = os.environ.get("SCRATCH", "/tmp/vllm-bench")
 SOURCES = os.environ["VLLM_SOURCES"]
@@ -36,6 +38,16 @@ def case(name, flags, arrivals="", benchtop="", simulate="", **environment):
     return name, flags, arrivals, benchtop, simulate, environment
 
 
+def drawn(name, flags, arrivals="", **environment):
+    """A comparison with a tokenizer on this machine. Without arrivals those that were recorded speak for themselves."""
+    flags += f" --tokenizer {OUT}/prompts/qwen2.5 --num-prompts 20"
+    if "timed_trace" not in flags:
+        flags += " --request-rate 20"
+    offline = {"COMPAT_TOKENIZER": "folder", "COMPAT_NO_TOKENIZE": "1", "HF_HUB_OFFLINE": "1"}
+    return case(name, flags, arrivals, **(offline | environment))
+
+
+TESTS = os.path.normpath(f"{HERE}/../../datasets/testdata")
 MEDIA = f"{SHAREGPT} --num-prompts 80 --request-rate 30"
 RAMP = "--ramp-up-start-rps 5 --ramp-up-end-rps 40"
 CASES = [
@@ -126,7 +138,7 @@ CASES = [
     case("key", f"{SHAREGPT} --num-prompts 4", OPENAI_API_KEY="key-1"),
     case(
         "served name",
-        f"{SHAREGPT} --num-prompts 4 --model sim-8b --served-model-name sim-8b --tokenizer sim-8b --disable-tqdm",
+        f"{SHAREGPT} --num-prompts 4 --model sim-8b --served-model-name sim-8b --disable-tqdm",
     ),
     case("probes", f"{SHAREGPT} --num-prompts 20 --request-rate 10 --probe-request-rate 5", "-n 20 -rate 10"),
     case("profile", f"{SHAREGPT} --num-prompts 4 --profile"),
@@ -140,6 +152,27 @@ CASES = [
         benchtop="--vocab-size 32000",
         COMPAT_TOKENIZER="identity",
         COMPAT_NO_TOKENIZE="1",
+    ),
+    drawn("random text", "--dataset-name random --random-input-len 50 --random-range-ratio 0.5", "-n 20 -rate 20"),
+    drawn("random text, chat", f"{CHAT} --dataset-name random --random-input-len 50", "-n 20 -rate 20"),
+    drawn(
+        "random text, cut to the server's measure",
+        "--dataset-name random --random-input-len 50",
+        "-n 20 -rate 20",
+        COMPAT_NO_TOKENIZE="",
+    ),
+    drawn("shared prefixes", "--dataset-name prefix_repetition --prefix-repetition-num-prefixes 3"),
+    drawn("custom", f"--dataset-name custom --dataset-path {TESTS}/custom_small.jsonl", "-n 20 -rate 20"),
+    drawn(
+        "a trace",
+        f"--dataset-name timed_trace --dataset-path {TESTS}/trace_small.jsonl --timed-trace-sec-multiplier 0.001",
+        PYTHONHASHSEED="0",
+    ),
+    drawn("pictures", f"{CHAT} --dataset-name custom_image --dataset-path {TESTS}/custom_image_small.jsonl"),
+    drawn(
+        "tools",
+        f"{CHAT} --dataset-name hf --dataset-path {TESTS} --hf-name gorilla-llm/Berkeley-Function-Calling-Leaderboard",
+        "-n 20 -rate 20",
     ),
 ]
 
@@ -300,6 +333,7 @@ def compare_arrivals(path, arguments, v, b):
     if len(planned) > 1 and planned[-1] > 0:
         for name, rows in (("vllm", v), ("benchtop", b)):
             at = [rows[f"id-{i}"]["at"] for i in range(len(planned)) if f"id-{i}" in rows]
+            at = at or sorted(row["at"] for row in rows[None])  # prefix_repetition has no ids
             if len(at) == len(planned):
                 late = [x - p for x, p in zip(at, planned)]
                 middle = statistics.median(late)  # the clocks have different origins
@@ -588,6 +622,7 @@ def main():
     if command == "faults":
         faults()
         return
+    write_models(f"{OUT}/prompts")
     rows = []
     for c in CASES:
         if not arguments or any(a in c[0] for a in arguments):

@@ -3,6 +3,7 @@
 #
 #   docs/compatibility/run.sh                     everything; half an hour on a quiet machine
 #   docs/compatibility/run.sh requests [CASE...]  what both send and save
+#   docs/compatibility/run.sh datasets [WORD...]  which prompts both draw
 #   docs/compatibility/run.sh figures [ROUNDS NAME...]
 #   docs/compatibility/run.sh faults
 #   docs/compatibility/run.sh argv                   which command lines both accept
@@ -10,7 +11,8 @@
 #
 # It needs Python 3.11 or later, Go, unzip, and PyPI. vLLM's package is loaded from there once (340 MB) and only the Python
 # files of its client are unpacked, outside the repository; torch and a GPU are not needed. VLLM chooses the version, SCRATCH
-# the folder for all of it, BENCHTOP a binary to compare instead of one built from this tree.
+# the folder for all of it, BENCHTOP a binary to compare instead of one built from this tree, DATA a folder with real data sets
+# (prompt_cases.py names them) for datasets.
 set -euo pipefail
 
 VLLM=${VLLM:-0.33.0}
@@ -25,9 +27,14 @@ if [ ! -x "$SCRATCH/venv/bin/python" ]; then
   "$SCRATCH/venv/bin/pip" install --quiet numpy==2.4.6 aiohttp==3.14.5 tqdm==4.70.1 requests==2.34.2 \
     regex PyYAML pillow pybase64 psutil pyzmq urllib3 typing_extensions
 fi
-if [ ! -d "$VLLM_SOURCES" ]; then
+if [ ! -f "$VLLM_SOURCES/vllm/multimodal/image.py" ]; then
   "$SCRATCH/venv/bin/pip" download --quiet --no-deps --dest "$SCRATCH/wheel" "vllm==$VLLM"
-  unzip -q -o "$SCRATCH"/wheel/vllm-"$VLLM"-*.whl 'vllm/benchmarks/*.py' 'vllm/utils/*.py' -d "$VLLM_SOURCES"
+  unzip -q -o "$SCRATCH"/wheel/vllm-"$VLLM"-*.whl 'vllm/benchmarks/*.py' 'vllm/utils/*.py' 'vllm/multimodal/image.py' \
+    -d "$VLLM_SOURCES"
+fi
+# The tokenizers are only needed where prompts are drawn with them. These are the releases that vLLM 0.33 asks for.
+if [[ ${1:-all} =~ ^(all|datasets|requests)$ ]] && ! "$SCRATCH/venv/bin/python" -c 'import transformers, pandas' 2>/dev/null; then
+  "$SCRATCH/venv/bin/pip" install --quiet transformers==5.20.2 tokenizers==0.23.3 jinja2==3.1.6 pandas==3.1.1
 fi
 "$SCRATCH/venv/bin/python" "$here/sharegpt.py" "$SCRATCH/sharegpt.json"
 (cd "$here/../.." && go build -o "$SCRATCH/arrivals" ./docs/compatibility/testdata/arrivals)
@@ -41,8 +48,10 @@ echo "vllm $VLLM, $("$BENCHTOP" version 2>/dev/null || echo benchtop), $(date +%
 case "${1:-all}" in
   argv) "$python" "$here/argv.py" ;;
   flags) "$python" "$here/flags.py" ;;
+  datasets) "$python" "$here/prompts.py" "${@:2}" ;;
   all)
     "$python" "$here/flags.py" || true
+    "$python" "$here/prompts.py" || true
     "$python" "$here/argv.py"
     "$python" "$here/compare.py" requests
     "$python" "$here/compare.py" faults

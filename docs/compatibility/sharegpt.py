@@ -57,4 +57,5 @@ def main():
         json.dump(all, f, ensure_ascii=False, indent=1)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -2,6 +2,8 @@
 
     vllm_bench.py SOURCES serve ...     what `vllm bench serve ...` does
     vllm_bench.py SOURCES flags         the command line's options, as JSON
+    vllm_bench.py SOURCES prompts       the requests of the command lines on standard input; see vllm_prompts.py
+    vllm_bench.py SOURCES slices ...    what its helper that cuts a text into prompts does
 
 SOURCES is the folder that holds vllm's unpacked Python files. What the benchmark client itself consists of is loaded
 from there unchanged; the rest of vllm, which it imports for things it does not use here, is replaced by empty modules.
@@ -10,7 +12,7 @@ The tokenizer is the loaded server's own, asked through /tokenize.
 COMPAT_DELAYS names a file that gets the planned arrival offsets in seconds, as vllm computed them.
 COMPAT_TRACE names a file that gets how long requests and answers spent inside the client.
 COMPAT_TOKENIZER=identity takes a tokenizer whose text is the ids themselves, separated by blanks; =words one that counts
-words.
+words; =folder the one in the folder that --tokenizer names.
 """
 
 import asyncio
@@ -23,11 +25,15 @@ import sys
 import time
 import types
 
+import vllm_prompts
+
 # What is loaded from the sources. Everything else below "vllm." becomes an empty module.
 REAL = (
     "vllm.benchmarks",
+    "vllm.multimodal.image",
     "vllm.utils.argparse_utils",
     "vllm.utils.gc_utils",
+    "vllm.utils.mistral",
     "vllm.utils.network_utils",
 )
 
@@ -73,6 +79,9 @@ class EmptyModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             module.init_logger = logging.getLogger
         elif module.__name__ == "vllm.utils.import_utils":
             module.PlaceholderModule = Missing
+            module.LazyLoader = lambda *_: None
+        elif module.__name__ == "vllm.transformers_utils.repo_utils":
+            module.hf_api = vllm_prompts.Hub
         elif module.__name__ == "vllm.tokenizers":
             module.get_tokenizer = lambda name, **_: TOKENIZERS[os.environ.get("COMPAT_TOKENIZER", "server")](name)
 
@@ -151,7 +160,12 @@ class WordTokenizer(IdentityTokenizer):
         return [0] * len(text.split())
 
 
-TOKENIZERS = {"server": ServerTokenizer, "identity": IdentityTokenizer, "words": WordTokenizer}
+TOKENIZERS = {
+    "server": ServerTokenizer,
+    "identity": IdentityTokenizer,
+    "words": WordTokenizer,
+    "folder": vllm_prompts.tokenizer,
+}
 
 
 def base_url():
@@ -295,6 +309,14 @@ def main():
     serve.add_cli_args(parser)
     if command == "flags":
         json.dump(flags(parser), sys.stdout, indent=1)
+        return
+    if command == "prompts":
+        vllm_prompts.write_prompts(serve, top.parse_args)
+        return
+    if command == "slices":
+        from vllm.benchmarks.datasets import create_txt_slices_dataset
+
+        create_txt_slices_dataset.main(arguments)
         return
     args = top.parse_args(["bench", "serve", *arguments])
     os.environ.setdefault("COMPAT_BASE_URL", args.base_url or f"http://{args.host}:{args.port}")

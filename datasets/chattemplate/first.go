@@ -68,5 +68,5 @@ func (f *First) Render(ctx context.Context, in Input) (string, error) {
 	if len(errs) == 0 {
 		errs = append(errs, ErrAbsent)
 	}
-	return "", fmt.Errorf("chats cannot be rendered: %w; %s", errors.Join(errs...), wayOut)
+	return "", fmt.Errorf("chats cannot be rendered: %w", errors.Join(errs...))
 }

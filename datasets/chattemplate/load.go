@@ -150,7 +150,7 @@ func (l *Local) Render(ctx context.Context, in Input) (string, error) {
 	t, found := l.templates[toolTemplate]
 	if !found || len(in.Tools) == 0 {
 		if t, found = l.templates[defaultTemplate]; !found {
-			return "", fmt.Errorf(`model %s: none of its chat templates is the default one; %s`, l.model, wayOut)
+			return "", fmt.Errorf("model %s: %w", l.model, &TemplateError{errors.New("of several, none is the default one")})
 		}
 	}
 	if t.err != nil {

@@ -27,7 +27,7 @@ func TestLoad(t *testing.T) {
 		{name: "default", files: Files{Config: []byte(both)}, want: "d"},
 		{name: "tools", files: Files{Config: []byte(both)}, tools: "[]", want: "t<b>"},
 		{name: "no default", files: Files{Config: []byte(`{"chat_template": [{"name": "rag", "template": "r"}]}`)}, err: "default"},
-		{name: "broken template", files: Files{Jinja: []byte("{{")}, err: "model org/m: chat template: line 1: a tag without its end; let the server render"},
+		{name: "broken template", files: Files{Jinja: []byte("{{")}, err: "model org/m: chat template: line 1: a tag without its end"},
 		{name: "broken config", files: Files{Config: []byte(`{"chat`)}, err: "tokenizer_config.json: unexpected end"},
 		{name: "broken map", files: Files{SpecialTokens: []byte(`[]`)}, err: "special_tokens_map.json"},
 		{name: "broken JSON", files: Files{JSON: []byte(`x`)}, err: "chat_template.json"},

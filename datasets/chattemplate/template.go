@@ -47,7 +47,7 @@ func New(source string, special map[string]string) (t *Template, err error) {
 		err = t.parse(source)
 	}
 	if err != nil {
-		return nil, explain(err)
+		return nil, &TemplateError{err}
 	}
 	return t, nil
 }
@@ -91,15 +91,19 @@ func unquoted(err error) error {
 	return errors.New(said)
 }
 
-// wayOut ends the errors of templates.
-const wayOut = "let the server render with --backend openai-chat, or send prompts as they are with --skip-chat-template"
+// TemplateError says that a model's chat template stands in the way of a rendering: it cannot be read or run here, or it
+// refuses the chat. What to try depends on what the chat was for; who knows that adds it.
+type TemplateError struct{ err error }
 
-func explain(err error) error { return fmt.Errorf("chat template: %w; %s", err, wayOut) }
+func (e *TemplateError) Error() string { return "chat template: " + e.err.Error() }
+
+// Unwrap gives the reason.
+func (e *TemplateError) Unwrap() error { return e.err }
 
 // recovered turns a panic inside gonja into an error.
 func recovered(err *error) {
 	if p := recover(); p != nil {
-		*err = explain(fmt.Errorf("the template engine failed: %v", p))
+		*err = &TemplateError{fmt.Errorf("the template engine failed: %v", p)}
 	}
 }
 
@@ -116,7 +120,7 @@ func (t *Template) Render(ctx context.Context, in Input) (s string, err error) {
 	defer recovered(&err)
 	vars, err := t.variables(in)
 	if err != nil {
-		return "", fmt.Errorf("chat template: %w", err)
+		return "", err
 	}
 	messages, tools := vars["messages"], vars["tools"]
 	for _, name := range t.hidden {
@@ -133,12 +137,12 @@ func (t *Template) Render(ctx context.Context, in Input) (s string, err error) {
 	err = renderer.Execute()
 	if err := cmp.Or(r.err, innermost(err)); err != nil {
 		if said, ok := errors.AsType[refusal](err); ok {
-			return "", fmt.Errorf("chat template: it refuses this chat: %s", said.text)
+			err = fmt.Errorf("it refuses this chat: %w", said)
 		}
-		return "", explain(err)
+		return "", &TemplateError{err}
 	}
 	if err := t.lost(out.text.String(), messages, tools); err != nil {
-		return "", explain(err)
+		return "", &TemplateError{err}
 	}
 	return out.text.String(), nil
 }

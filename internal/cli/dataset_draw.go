@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"benchtop/datasets"
+	"benchtop/datasets/chattemplate"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/tokenizer"
 	"benchtop/metrics"
@@ -49,7 +50,9 @@ func (d *drawing) draw(ctx context.Context) (datasets.Source, error) {
 	switch {
 	case err == nil || ctx.Err() != nil:
 	case errors.Is(err, datasets.ErrNoTemplate):
-		err = usageError{d.noTemplate()}
+		err = usageError{fmt.Errorf("dataset %s: its prompts go through the model's chat template, and %s without one; %s", d.dataset, d.means.comes(), kind.templateWay())}
+	case errors.Is(err, chattemplate.ErrAbsent), errors.As(err, new(*chattemplate.TemplateError)):
+		err = usageError{fmt.Errorf("%w; %s", err, kind.templateWay())}
 	default:
 		err = drawError(err)
 	}
@@ -71,15 +74,6 @@ func offLength(source datasets.Source) string {
 		return ""
 	}
 	return fmt.Sprintf("the tokenizer gives back other tokens than its text was made of: all prompts together are %+d tokens off what was asked for", random.Miss())
-}
-
-// noTemplate is the error of a data set whose prompts go through a chat template that is not there.
-func (d *drawing) noTemplate() error {
-	way := "name a tokenizer that has one with --tokenizer DIRECTORY"
-	if d.dataset == "custom" || d.dataset == "speed_bench" {
-		way += ", or send the prompts as they are with --skip-chat-template"
-	}
-	return fmt.Errorf("dataset %s: its prompts go through the model's chat template, and %s without one; %s", d.dataset, d.means.comes(), way)
 }
 
 // ids are what prompts of token ids are made of, with a vocabulary that may not be the model's.

@@ -51,6 +51,16 @@ var (
 func always(*promptOptions) bool          { return true }
 func unlessSkipped(o *promptOptions) bool { return !o.skipTemplate }
 
+// templateWay is what to try where the model's chat template is missing or cannot be rendered. The server's own rendering has
+// been tried by then, if a server was named.
+func (k *datasetKind) templateWay() string {
+	way := "name a tokenizer with a chat template that works with --tokenizer DIRECTORY, or a server that renders chats with --base-url"
+	if !k.renders(&promptOptions{skipTemplate: true}) {
+		way += ", or send the prompts as they are with --skip-chat-template (with --backend openai-chat the server then renders them)"
+	}
+	return way
+}
+
 // datasetKinds are the choices of --dataset-name in the order of the help.
 func datasetKinds() []datasetKind {
 	return []datasetKind{

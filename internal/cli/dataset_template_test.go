@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A chat template that cannot be rendered is an error that names the model, the reason and a way out that is one: what it
+// says of --skip-chat-template is true.
+func TestTemplateThatCannotBeRendered(t *testing.T) {
+	const skip = "--skip-chat-template"
+	for _, c := range []struct {
+		name, template, why string
+	}{
+		{"a tag of its own", "{% call x() %}{% endcall %}", "line 1: the tag call"},
+		{"cut off", "{% for m in messages %}{{ m.content ", "line 1: a tag without its end"},
+		{"refuses", "{{ raise_exception('no system role') }}", "it refuses this chat: no system role"},
+		{"drops the words", "hello", "has lost the text of message 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			model := modelDirectory(t, "gpt2")
+			if err := os.WriteFile(filepath.Join(model, "chat_template.jinja"), []byte(c.template), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for args, skippable := range map[string]bool{
+				"--dataset-name custom --dataset-path " + datasetFiles + "custom_small.jsonl":         true,
+				"--dataset-name speed_bench --dataset-path " + datasetFiles + "speed_bench_small":     true,
+				"--dataset-name spec_bench --dataset-path " + datasetFiles + "spec_bench_small.jsonl": false,
+				"--dataset-name sonnet": false,
+			} {
+				words := append([]string{"dataset", "--num-prompts", "1", "--tokenizer", model}, strings.Fields(args)...)
+				r := run(words...)
+				r.expect(t, exitUsage, "model "+model, c.why, "--tokenizer DIRECTORY", "--base-url")
+				if strings.Contains(r.stderr, skip) != skippable {
+					t.Errorf("%s: the error is %q", args, r.stderr)
+				}
+				if skippable {
+					run(append(words, skip)...).expect(t, exitFine)
+				}
+			}
+		})
+	}
+}

@@ -268,3 +268,12 @@ func (m *means) rendered() string {
 	}
 	return ""
 }
+
+// remarks say who counted and who rendered.
+func (m *means) remarks() []string {
+	all := []string{"tokens are counted by " + m.inWords()}
+	if words := m.rendered(); words != "" {
+		all = append(all, words)
+	}
+	return all
+}

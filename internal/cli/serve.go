@@ -69,23 +69,16 @@ func runServe(env *environment, args []string) int {
 
 // prepare turns options into a session: it looks at the server, draws the prompts and the arrivals.
 func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *session, err error) {
-	t := o.server.target
-	client := t.Client()
+	client := o.server.target.Client()
 	ready := o.server.readiness(env)
 	m, err := o.server.find(ctx, client, ready)
 	if err != nil {
 		return nil, err
 	}
-
 	streams := numpy.NewStreams(uint32(o.load.seed))
-	var offsets []time.Duration
-	if o.load.inTime() {
-		if offsets = o.load.arrivals(streams.Legacy); len(offsets) == 0 {
-			return nil, usageError{errors.New("not one request would be sent: the rate is too low for the length of the run")}
-		}
-		if !o.load.everyRow() {
-			o.prompts.number = len(offsets)
-		}
+	offsets, err := o.arrivals(streams.Legacy)
+	if err != nil {
+		return nil, err
 	}
 	supplies := newSupplies()
 	defer func() {
@@ -104,56 +97,72 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 		env.tell(prompts.description)
 		env.warn(prompts.notes)
 	}
-
-	salt, cold, err := o.content.salt(ctx, client, t, m, prompts)
+	salt, cold, err := o.content.salt(ctx, client, o.server.target, m, prompts)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{env: env, save: o.save, screen: o.screen, source: prompts.source, supplies: supplies}
-	s.notes, s.remarks = slices.Concat(o.warnings, o.notes, prompts.notes), o.content.remarks
-	s.load = loadgen.Options{
-		Target: t, Endpoint: o.server.endpoint, Backend: loadgen.Backend(o.server.backend), Model: m.id, Salt: salt,
-		Extra: o.content.bodyFields(o.prompts.ignoreEOS), InputSource: prompts.counted, CountText: prompts.means.countText(), Pacer: o.client.pacer, Timestamps: o.client.source(),
-		ProbeRate: o.load.probeRate, Probe: datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: 1},
-		Drain: o.load.drain, StallTimeout: o.load.stall, RequestTimeout: o.load.timeout, KeepText: o.save.detailed,
-	}
-	if !o.load.promptsGiven {
-		s.load.More = prompts.more
-	}
-	requests := o.load.schedule(&s.load, prompts.n, offsets, streams.Legacy)
-	switch {
-	case len(o.content.lora) == 0:
-	case o.content.loraAssignment == "random":
-		s.load.ModelFor = loadgen.RandomModels(o.content.lora, streams.Python)
-	default:
-		s.load.ModelFor = loadgen.RoundRobinModels(o.content.lora)
-	}
+	load, requests := o.loadOf(m, prompts, salt, offsets, streams)
 	ahead := o.client.ahead(&o.load, requests)
 	if err := room(max(ahead, o.load.atOnce(requests))); err != nil {
 		return nil, usageError{err}
 	}
 	beyond := calibrationWarnings(o.load.heaviest(requests, o.prompts.outputs()))
 	env.warn(beyond)
-	s.notes = append(s.notes, beyond...)
-	s.plan = o.plan(m, prompts, requests)
-	s.plan.Cache = cold
-	s.remarks = append(s.remarks, "tokens are counted by "+prompts.means.inWords())
-	for _, remark := range []string{prompts.means.rendered(), cold} {
-		if remark != "" {
-			s.remarks = append(s.remarks, remark)
-		}
+	s := &session{env: env, save: o.save, screen: o.screen, source: prompts.source, supplies: supplies, load: load, gpus: o.gpus,
+		notes:   slices.Concat(o.warnings, o.notes, prompts.notes, beyond),
+		remarks: slices.Concat(o.content.remarks, prompts.means.remarks()),
+		charts:  chartOptions{o.report.timeline, o.report.parsedThresholds, o.report.datasetStats},
+		noPlots: o.report.noPlots, arguments: o.arguments(),
+		side: &sideline{client: client, target: o.server.target, profile: o.server.profile},
 	}
-	s.charts = chartOptions{o.report.timeline, o.report.parsedThresholds, o.report.datasetStats}
-	s.noPlots, s.arguments = o.report.noPlots, o.arguments()
+	s.plan = o.plan(m, prompts, requests)
+	if s.plan.Cache = cold; cold != "" {
+		s.remarks = append(s.remarks, cold)
+	}
 	if err := o.rehearse(ctx, env, s.load, prompts.first, ready); err != nil {
 		return nil, err
 	}
 	s.connect(ctx, ahead)
-	s.side = &sideline{client: client, target: t, profile: o.server.profile}
-	s.gpus = o.gpus
-	s.gpus.settle(ctx, t)
+	s.gpus.settle(ctx, o.server.target)
 	s.notes = append(s.notes, s.side.begin(ctx)...)
 	return s, nil
+}
+
+// arrivals are when requests are sent, for loads in time: there are as many prompts. It is nil for other loads.
+func (o *serveOptions) arrivals(legacy *numpy.Legacy) ([]time.Duration, error) {
+	if !o.load.inTime() {
+		return nil, nil
+	}
+	offsets := o.load.arrivals(legacy)
+	if len(offsets) == 0 {
+		return nil, usageError{errors.New("not one request would be sent: the rate is too low for the length of the run")}
+	}
+	if !o.load.everyRow() {
+		o.prompts.number = len(offsets)
+	}
+	return offsets, nil
+}
+
+// loadOf is what the run sends, and how many requests that is.
+func (o *serveOptions) loadOf(m model, prompts drawn, salt loadgen.Salt, offsets []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
+	load := loadgen.Options{
+		Target: o.server.target, Endpoint: o.server.endpoint, Backend: loadgen.Backend(o.server.backend), Model: m.id, Salt: salt,
+		Extra: o.content.bodyFields(o.prompts.ignoreEOS), InputSource: prompts.counted, CountText: prompts.means.countText(), Pacer: o.client.pacer, Timestamps: o.client.source(),
+		ProbeRate: o.load.probeRate, Probe: datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: 1},
+		Drain: o.load.drain, StallTimeout: o.load.stall, RequestTimeout: o.load.timeout, KeepText: o.save.detailed,
+	}
+	if !o.load.promptsGiven {
+		load.More = prompts.more
+	}
+	requests := o.load.schedule(&load, prompts.n, offsets, streams.Legacy)
+	switch {
+	case len(o.content.lora) == 0:
+	case o.content.loraAssignment == "random":
+		load.ModelFor = loadgen.RandomModels(o.content.lora, streams.Python)
+	default:
+		load.ModelFor = loadgen.RoundRobinModels(o.content.lora)
+	}
+	return load, requests
 }
 
 // plan is what is known about the run beforehand.

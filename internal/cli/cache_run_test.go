@@ -91,6 +91,16 @@ func TestCacheOfEarlierRuns(t *testing.T) {
 	}
 }
 
+// Prompts that were cut to the server's count have in common what is left of them. Here that is nearly all: another tokenizer
+// made them, and the server counts four times as many tokens.
+func TestShareOfCutPrompts(t *testing.T) {
+	hitRate, _, alarms := cacheRun(t, simulated(t, nil), "--tokenizer", modelDirectory(t, "gpt2"), "--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "2",
+		"--prefix-repetition-output-len", "2")
+	if hitRate < 0.8 || len(alarms) > 0 {
+		t.Errorf("hit rate %g, alarms %q", hitRate, alarms)
+	}
+}
+
 func TestColdCacheWithASaltOfTheUsersOwn(t *testing.T) {
 	run("serve", "--cache", "cold", "--extra-body", `{"cache_salt": "x"}`).expect(t, exitUsage, "--cache cold and a cache_salt in --extra-body: choose one")
 	run("serve", "--cache", "warm").expect(t, exitUsage, `--cache warm: use cold or as-is`)

@@ -218,7 +218,10 @@ func (m *means) align(ctx context.Context, dataset string, s *supply) (notes []s
 	if all == nil {
 		return []string{"the prompts were not compared with the server's tokenizer: there are too many to have them all beforehand"}
 	}
-	_, _ = datasets.Align(ctx, all, m.server, func(note string) { notes = append(notes, export.Clean(note)) }) // a lost context is noticed elsewhere
+	done, _ := datasets.Align(ctx, all, m.server, func(note string) { notes = append(notes, export.Clean(note)) }) // a lost context is noticed elsewhere
+	if done.Cut > 0 {
+		s.changed()
+	}
 	return notes
 }
 

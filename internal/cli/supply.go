@@ -169,6 +169,16 @@ func (s *supply) all() []datasets.Conversation {
 	return s.queue
 }
 
+// changed has what all gave looked at anew, after it was changed in place.
+func (s *supply) changed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sharing = datasets.NewSharing()
+	for _, c := range s.queue {
+		s.sharing.Add(c)
+	}
+}
+
 // share is the part of the input tokens drawn so far, from 0 to 1, that a perfect prefix cache would know from this run if
 // the server put template tokens before each prompt.
 func (s *supply) share(template float64) float64 {

@@ -1,0 +1,89 @@
+package tui
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"benchtop/metrics"
+)
+
+const between = " · "
+
+// planParts are the target, the model, that the cache was cold, the load, who counts tokens, and the data set, the most telling
+// last to go. What the data set says at length comes before it in short, for there is seldom room for all of it.
+func planParts(p *metrics.Plan) []string {
+	if p == nil {
+		return nil
+	}
+	var out []string
+	for _, s := range []string{strings.TrimPrefix(p.BaseURL, "http://"), p.ModelID, cacheInShort(p), p.Load, counts(p.InputSource), p.Dataset} {
+		if s = sanitize(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// cacheInShort leaves out what the cold cache costs; the log and the report say it.
+func cacheInShort(p *metrics.Plan) string {
+	short, _, _ := strings.Cut(p.Cache, " (")
+	return short
+}
+
+// counts says in short who counts the tokens of prompts, "" where nobody said.
+func counts(by metrics.TokenSource) string {
+	switch by {
+	case metrics.TokensFromTokenizer:
+		return "tokens by tokenizer"
+	case metrics.TokensFromServer:
+		return "tokens by server"
+	case metrics.TokensFromIDs:
+		return "token ids"
+	case metrics.TokensFromEstimate:
+		return "tokens estimated"
+	}
+	return ""
+}
+
+// fit joins parts to at most w columns: first the longest lose their middle, by no more than they must, then the last go.
+func fit(parts []string, w int) string {
+	for n := len(parts); n > 0; n-- {
+		least := 36
+		if n <= 2 {
+			least = 20 // shorter parts are better than fewer only where few are left
+		}
+		if most := longestThatFits(parts[:n], w); most >= least {
+			return joinAtMost(parts[:n], most)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return shortenMiddle(parts[0], w)
+}
+
+// longestThatFits is how many columns a part may take at most if all of them together are to take no more than w.
+func longestThatFits(parts []string, w int) int {
+	room := w - (len(parts)-1)*width(between)
+	widths := make([]int, len(parts))
+	for i, p := range parts {
+		widths[i] = width(p)
+	}
+	slices.Sort(widths)
+	for i, n := range widths {
+		if each := room / (len(widths) - i); n > each {
+			return each
+		}
+		room -= n
+	}
+	return math.MaxInt
+}
+
+func joinAtMost(parts []string, most int) string {
+	short := make([]string, len(parts))
+	for i, p := range parts {
+		short[i] = shortenMiddle(p, most)
+	}
+	return strings.Join(short, between)
+}

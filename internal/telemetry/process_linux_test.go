@@ -3,6 +3,8 @@ package telemetry
 import (
 	"os"
 	"runtime"
+	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,6 +31,8 @@ func TestStarved(t *testing.T) {
 	defer p.Close()
 	var over atomic.Bool
 	var ended [3]chan struct{}
+	var began sync.WaitGroup
+	began.Add(len(ended))
 	for i := range ended {
 		ended[i] = make(chan struct{})
 		go func() {
@@ -36,17 +40,22 @@ func TestStarved(t *testing.T) {
 			// Not unlocked: the thread ends with the goroutine, and its affinity with it.
 			runtime.LockOSThread()
 			_ = unix.SchedSetaffinity(0, &one)
+			began.Done()
 			for !over.Load() {
 			}
 		}()
 	}
-	time.Sleep(300 * ms)
-	s := p.Sample()
+	began.Wait()
+	var s ProcessSample
+	for end := time.Now().Add(time.Minute); s.CPUWait < 0.05 && time.Now().Before(end); {
+		time.Sleep(100 * ms)
+		s = p.Sample()
+		checkSample(t, s)
+	}
 	over.Store(true)
 	for _, e := range ended {
 		<-e
 	}
-	checkSample(t, s)
 	if runtime.GOMAXPROCS(0) > 1 && s.CPUWait < 0.05 {
 		t.Errorf("%.3f threads waited for a core, but several fight for one: %+v", s.CPUWait, s)
 	}
@@ -80,15 +89,20 @@ func TestSuspendedNow(t *testing.T) {
 // Memory that is in use is resident, and a sample and a single look see the same.
 func TestResidentMemory(t *testing.T) {
 	const more = 64 << 20
+	debug.FreeOSMemory() // now, so that what is free already is not given back while we look
 	before := ResidentMemory()
-	held := make([]byte, more)
+	// Not of Go's heap, where free memory that is resident might be used again.
+	held, err := unix.Mmap(-1, 0, more, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Munmap(held) }()
 	for i := 0; i < more; i += 4096 {
 		held[i] = 1
 	}
 	p := WatchProcess()
 	defer p.Close()
 	after, sampled := ResidentMemory(), int64(p.Sample().Memory)
-	runtime.KeepAlive(held)
 	if before < 1<<20 || after-before < more/2 {
 		t.Errorf("%d bytes, then %d after %d more were used", before, after, more)
 	}

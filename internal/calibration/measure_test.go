@@ -149,9 +149,8 @@ func TestMeasureRefuses(t *testing.T) {
 func TestMeasureEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	began := time.Now()
-	_, err := Measure(ctx, ticking(t), Load{Requests: 5, Chunks: 100, ITL: time.Second})
-	if err == nil || time.Since(began) > 30*time.Second {
-		t.Errorf("got %v after %s", err, time.Since(began))
+	// Which would take an hour and a half.
+	if _, err := Measure(ctx, ticking(t), Load{Requests: 5, Chunks: 100, ITL: time.Minute}); err == nil {
+		t.Error("it has a result")
 	}
 }

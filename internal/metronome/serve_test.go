@@ -112,7 +112,7 @@ func dial(t testing.TB, base string) *client {
 
 func onConn(t testing.TB, c net.Conn) *client {
 	t.Cleanup(func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(time.Minute)) // rather than hang
+	_ = c.SetDeadline(time.Now().Add(5 * time.Minute)) // rather than hang
 	return &client{t, c, bufio.NewReader(c)}
 }
 
@@ -188,7 +188,7 @@ func (c *client) events() []event {
 
 func fetch(t testing.TB, base string) []Entry {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	entries, err := FetchLog(ctx, base)
 	if err != nil {

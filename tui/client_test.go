@@ -276,7 +276,10 @@ func TestMonstrousClient(t *testing.T) {
 				}
 				m := open(s, 80, 24, termenv.Ascii)
 				name := m.mode(k)
-				for _, size := range [][2]int{{1, 1}, {7, 3}, {20, 1}, {20, 5}, {40, 10}, {60, 40}, {80, 24}, {97, 24}, {120, 40}, {200, 50}} {
+				for n, size := range [][2]int{{1, 1}, {7, 3}, {20, 1}, {20, 5}, {40, 10}, {60, 40}, {80, 24}, {97, 24}, {120, 40}, {200, 50}} {
+					if leftOut(n+k, 3) {
+						continue
+					}
 					m.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 					whole(t, m, name)
 				}

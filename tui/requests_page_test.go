@@ -397,7 +397,9 @@ func TestCrazyServerAndRequests(t *testing.T) {
 	turn := 0
 	for _, w := range []int{0, 1, 4, 17, 40, 79, 80, 109, 110, 120, 180, 230} {
 		for _, h := range []int{0, 1, 4, 10, 16, 24, 34, 40, 60} {
-			turn++
+			if turn++; leftOut(turn, 5) {
+				continue
+			}
 			m := showing(t, s, []string{"Server", "Requests"}[turn%2], w, h)
 			m.list = lists[turn/2%len(lists)]
 			m.whole, m.span = turn%3 == 0, turn%6
@@ -413,7 +415,9 @@ func TestCrazyServerAndRequests(t *testing.T) {
 		}
 		for w := 0; w < 40; w += 3 {
 			for h := range 12 {
-				turn++
+				if turn++; leftOut(turn, 5) {
+					continue
+				}
 				v := &view{s: &s, list: lists[turn%len(lists)], mono: true, ascii: turn%2 == 0, whole: turn%3 == 0}
 				got := p.inView(v, w, h)
 				exact(t, got, w, h, name)

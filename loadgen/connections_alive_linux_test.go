@@ -79,7 +79,7 @@ func TestAlive(t *testing.T) {
 				time.Sleep(20 * time.Millisecond)
 			}
 			// Loopback takes its time on a busy machine.
-			for range 500 {
+			for range 6000 {
 				if alive(links.ahead[0]) == c.alive {
 					break
 				}

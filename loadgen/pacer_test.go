@@ -134,7 +134,7 @@ func TestSpinning(t *testing.T) {
 	}
 	s.ahead = time.Hour
 	time.AfterFunc(time.Millisecond, s.wake)
-	s.sleep(time.Minute) // would be over long after the test was
+	s.sleep(time.Hour) // would be over long after the test was
 }
 
 // recorded sleeps not at all and notes for how long it should have.

@@ -81,7 +81,11 @@ var (
 
 func TestStatsOfAHundredThousandRequests(t *testing.T) {
 	var requests []metrics.Request
-	for i := range 100_000 {
+	n := 100_000
+	if raceDetector {
+		n /= 10
+	}
+	for i := range n {
 		requests = append(requests, request(i, 100+i%7*10, 50+i%11*10))
 	}
 	var out bytes.Buffer

@@ -98,7 +98,7 @@ func (v *viewer) expect(words string) {
 }
 
 // sightMost is how long a viewer waits for words.
-const sightMost = 20 * time.Second
+const sightMost = time.Minute
 
 // sight waits until the expected words are shown and returns when that was.
 func (v *viewer) sight(ctx context.Context) (time.Time, error) {

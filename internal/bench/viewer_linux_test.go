@@ -8,7 +8,7 @@ import (
 
 // A program on a terminal of ours has its size, hears keys, and what it says is seen.
 func TestViewer(t *testing.T) {
-	v, err := view(exec.Command("sh", "-c", `stty size; echo "TERM $TERM"; read line; echo "heard $line"; stty size`), size{100, 30})
+	v, err := view(exec.Command("sh", "-c", `stty size; echo "TERM $TERM"; read line; echo "heard $line"; read line; stty size; read line`), size{100, 30})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,11 +29,21 @@ func TestViewer(t *testing.T) {
 	if err != nil || at.Before(pressed) {
 		t.Errorf("seen at %s, pressed at %s: %v", at, pressed, err)
 	}
-	if err := v.wait(); err != nil {
+	v.expect("24 80")
+	if _, err := v.press("\n"); err != nil {
+		t.Error(err)
+	}
+	if _, err := v.sight(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if said := string(v.hear()); !strings.Contains(said, "24 80") || v.total.Load() < int64(len(said)) {
 		t.Errorf("of %d bytes the last are %q", v.total.Load(), said)
+	}
+	if _, err := v.press("\n"); err != nil {
+		t.Error(err)
+	}
+	if err := v.wait(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -21,9 +21,10 @@ var arrows = map[string][]string{
 	"benchtop/loadgen/target":        {},
 	"benchtop/datasets":              {"benchtop/datasets/tokenizer", "benchtop/datasets/chattemplate", "benchtop/datasets/numpy"},
 	"benchtop/datasets/numpy":        {},
-	"benchtop/datasets/tokenizer":    {"benchtop/datasets/hub"},
+	"benchtop/datasets/tokenizer":    {"benchtop/datasets/hub", "benchtop/datasets/endpoint"},
 	"benchtop/datasets/hub":          {},
-	"benchtop/datasets/chattemplate": {},
+	"benchtop/datasets/chattemplate": {"benchtop/datasets/endpoint"},
+	"benchtop/datasets/endpoint":     {},
 	"benchtop/metrics":               {},
 	"benchtop/export":                {"benchtop/metrics", "benchtop/internal/pyjson"},
 	"benchtop/export/charts":         {"benchtop/metrics"},
@@ -60,7 +61,7 @@ var only = map[string][]string{
 }
 
 // stdOnly packages are the common language: they build on the standard library alone.
-var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/datasets/hub"}
+var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/datasets/hub", "benchtop/datasets/endpoint"}
 
 // TestArrows reads the sources themselves rather than asking the go command, so that files for other systems count and
 // the test cache notices a change.

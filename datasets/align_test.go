@@ -223,7 +223,7 @@ func TestAlignAsksAsVLLMDoes(t *testing.T) {
 	}))
 	defer server.Close()
 	all := []Conversation{prompt("a b c", 2)}
-	a, err := Align(t.Context(), all, tokenizer.NewServer(server.Client(), server.URL, "m", nil), func(string) {})
+	a, err := Align(t.Context(), all, tokenizer.NewServer(server.Client(), server.URL, "m"), func(string) {})
 	if err != nil || a.Cut != 1 || all[0].Turns[0].Text != "a b" || all[0].Turns[0].InputTokens != 2 {
 		t.Errorf("got %+v, %+v, error %v", a, all, err)
 	}

@@ -2,12 +2,12 @@ package tokenizer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
+
+	"benchtop/datasets/endpoint"
 )
 
 // probed is the text that servers are tried with.
@@ -16,34 +16,27 @@ const probed = "ready?"
 // ProbeServer finds out in which form the server at base tokenizes, and under which of the names of its model, which it
 // tries in order; empty ones and repetitions are left out. A server that does not offer /tokenize, or answers in no
 // form known, is an error that says what was tried, and so is one that cannot be reached.
-func ProbeServer(ctx context.Context, client *http.Client, base string, header http.Header, models ...string) (*Server, error) {
+func ProbeServer(ctx context.Context, client *http.Client, base string, models ...string) (*Server, error) {
+	names := named(models)
+	var tries []*Server
+	for _, model := range names {
+		tries = append(tries, NewServer(client, base, model))
+	}
+	llama := NewServer(client, base, names[0])
+	llama.form = llamaCPP
 	var tried []string
-	try := func(f form, model string) (*Server, error) {
-		s := NewServer(client, base, model, header)
-		s.form = f
+	for _, s := range append(tries, llama) {
 		err := s.probe(ctx)
 		if err == nil {
-			s.pauses = []time.Duration{250 * time.Millisecond, time.Second}
+			s.at = s.at.Patient()
 			return s, nil
 		}
-		// The advice comes once, at the end.
-		why := strings.TrimSuffix(err.Error(), "; "+advice)
-		tried = append(tried, fmt.Sprintf("in %s's form for model %q: %s", f, model, why))
-		if !offersNone(err) {
+		if !endpoint.NotOffered(err) {
 			return nil, err
 		}
-		return nil, nil
+		tried = append(tried, fmt.Sprintf("in %s's form for model %q: %v", s.form, s.model, err))
 	}
-	names := named(models)
-	for _, model := range names {
-		if s, err := try(vLLM, model); s != nil || err != nil {
-			return s, err
-		}
-	}
-	if s, err := try(llamaCPP, names[0]); s != nil || err != nil {
-		return s, err
-	}
-	return nil, errors.New(strings.Join(tried, "; ") + "; " + advice)
+	return nil, fmt.Errorf("%s; %s", strings.Join(tried, "; "), advice)
 }
 
 // named returns the names to try: those that are not empty, once each, or the empty one if there is no other.
@@ -68,16 +61,15 @@ func (s *Server) probe(ctx context.Context) error {
 		return err
 	}
 	if len(reply.Tokens) == 0 {
-		return s.lacks("/tokenize", "tokens")
+		return s.at.Lacks("/tokenize", "tokens")
 	}
 	if s.form == llamaCPP {
 		return nil
 	}
 	if reply.Count == nil || *reply.Count != len(reply.Tokens) {
-		return s.lacks("/tokenize", "count")
+		return s.at.Lacks("/tokenize", "count")
 	}
-	var text detokenizeReply
-	err = s.post(ctx, "/detokenize", s.form.detokenize(s.model, reply.Tokens), &text)
+	text, err := s.detokenize(ctx, reply.Tokens)
 	if err == nil && text.Prompt == nil && text.Text != nil {
 		s.form = sgLang
 	}
@@ -98,7 +90,7 @@ func (s *Server) VocabSize(ctx context.Context) int {
 		var info struct {
 			VocabSize int `json:"vocab_size"`
 		}
-		if s.get(ctx, "/tokenizer_info", &info) == nil {
+		if s.at.Get(ctx, "/tokenizer_info", &info) == nil {
 			size = info.VocabSize
 		}
 	}
@@ -119,7 +111,7 @@ func (s *Server) modelVocabSize(ctx context.Context) int {
 			}
 		}
 	}
-	if s.get(ctx, "/v1/models", &list) != nil || len(list.Data) == 0 {
+	if s.at.Get(ctx, "/v1/models", &list) != nil || len(list.Data) == 0 {
 		return 0
 	}
 	for _, model := range list.Data {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -120,7 +121,7 @@ func TestProbeServer(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			h := &letters{form: test.form, model: test.model}
 			server := serve(t, h)
-			s, err := ProbeServer(t.Context(), server.Client(), server.URL+"/", nil, test.models...)
+			s, err := ProbeServer(t.Context(), server.Client(), server.URL+"/", test.models...)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,17 +134,14 @@ func TestProbeServer(t *testing.T) {
 			if n, err := s.Count("ab"); n != 3 || err != nil {
 				t.Errorf("got count %d, error %v", n, err)
 			}
-			if ids, err := s.Encode("ab"); !cmp.Equal(ids, []int{'a', 'b'}) || err != nil {
+			if ids, err := s.EncodeContext(t.Context(), "ab"); !cmp.Equal(ids, []int{'a', 'b'}) || err != nil {
 				t.Errorf("got ids %v, error %v", ids, err)
 			}
-			if ids, err := s.EncodeSpecial(t.Context(), "ab"); !cmp.Equal(ids, []int{1, 'a', 'b'}) || err != nil {
-				t.Errorf("got ids %v, error %v with special ones", ids, err)
-			}
-			if ids, err := s.Encode(""); len(ids) != 0 || err != nil {
+			if ids, err := s.EncodeContext(t.Context(), ""); len(ids) != 0 || err != nil {
 				t.Errorf("got ids %v, error %v of no text", ids, err)
 			}
-			if text, again, err := s.RoundTrip(t.Context(), []int{1, 'a'}); text != "\x01a" || !cmp.Equal(again, []int{1, 'a'}) || err != nil {
-				t.Errorf("got text %q, ids %v, error %v", text, again, err)
+			if text, err := s.DecodeContext(t.Context(), []int{1, 'a'}); text != "\x01a" || err != nil {
+				t.Errorf("got text %q, error %v", text, err)
 			}
 			if want := "POST /detokenize " + test.decode; !slices.Contains(h.asked, want) {
 				t.Errorf("got requests %q, want %q among them", h.asked, want)
@@ -187,7 +185,7 @@ func TestProbeServerFindsNone(t *testing.T) {
 				asked++
 				test.says(w, r)
 			}))
-			_, err := ProbeServer(t.Context(), server.Client(), server.URL, nil, "a", "b")
+			_, err := ProbeServer(t.Context(), server.Client(), server.URL, "a", "b")
 			complains(t, err, append(test.want, server.URL)...)
 			if asked != test.asked {
 				t.Errorf("got %d requests, want %d", asked, test.asked)
@@ -199,7 +197,7 @@ func TestProbeServerFindsNone(t *testing.T) {
 	}
 	server := httptest.NewServer(nil)
 	server.Close()
-	_, err := ProbeServer(t.Context(), http.DefaultClient, server.URL, nil, "a", "b")
+	_, err := ProbeServer(t.Context(), http.DefaultClient, server.URL, "a", "b")
 	complains(t, err, "cannot reach", "is the server up?")
 }
 
@@ -212,14 +210,14 @@ func TestProbeServerWithoutDetokenize(t *testing.T) {
 		}
 		h.ServeHTTP(w, r)
 	}))
-	s, err := ProbeServer(t.Context(), server.Client(), server.URL, nil, "m")
+	s, err := ProbeServer(t.Context(), server.Client(), server.URL, "m")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n, err := s.CountContext(t.Context(), "ab"); n != 3 || err != nil {
 		t.Errorf("got count %d, error %v", n, err)
 	}
-	_, _, err = s.RoundTrip(t.Context(), []int{1})
+	_, err = s.DecodeContext(t.Context(), []int{1})
 	complains(t, err, "/detokenize", "404")
 	_, err = NewServerTokenizer(t.Context(), s, 0, nil)
 	complains(t, err, "counts tokens but does not turn them into text", "404")
@@ -235,12 +233,31 @@ func TestProbeServerStopsWithItsContext(t *testing.T) {
 		}
 		h.ServeHTTP(w, r)
 	}))
-	if _, err := ProbeServer(ctx, server.Client(), server.URL, nil, "m"); !errors.Is(err, context.Canceled) {
+	if _, err := ProbeServer(ctx, server.Client(), server.URL, "m"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v", err)
 	}
 	if len(h.asked) != 1 {
 		t.Errorf("got requests %q after the end", h.asked)
 	}
+}
+
+// A server that was found to tokenize may be busy for a moment.
+func TestProbedServerIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := []int{200, 200, 503, 200} // to the two questions of the probe, and to those behind it
+		client := &http.Client{Transport: transport(func(r *http.Request) *http.Response {
+			status := answers[0]
+			answers = answers[1:]
+			return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(`{"count":1,"tokens":[1],"prompt":"x"}`))}
+		})}
+		s, err := ProbeServer(t.Context(), client, "http://server", "m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := s.Count("x"); n != 1 || err != nil || len(answers) > 0 {
+			t.Errorf("got count %d, error %v, answers left %v", n, err, answers)
+		}
+	})
 }
 
 func TestVocabSize(t *testing.T) {
@@ -263,7 +280,7 @@ func TestVocabSize(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			server := serve(t, test.h)
-			s := NewServer(server.Client(), server.URL, test.model, nil)
+			s := NewServer(server.Client(), server.URL, test.model)
 			s.form = test.form
 			if got := s.VocabSize(t.Context()); got != test.want {
 				t.Errorf("got %d ids, want %d", got, test.want)
@@ -288,7 +305,7 @@ func TestServerTokenizer(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			server := serve(t, &letters{form: test.form})
-			s, err := ProbeServer(t.Context(), server.Client(), server.URL, nil, "m")
+			s, err := ProbeServer(t.Context(), server.Client(), server.URL, "m")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -309,23 +326,21 @@ func TestServerTokenizer(t *testing.T) {
 			if text, err := tok.Decode([]int{'a'}); text != "a" || err != nil {
 				t.Errorf("got text %q, error %v", text, err)
 			}
-			if counts, err := CountAll(t.Context(), got, []string{"", "ab"}); !cmp.Equal(counts, []int{1, 3}) || err != nil || got.Source() != FromServer {
-				t.Errorf("got counts %v by %s, error %v", counts, got.Source(), err)
+			if counts, err := CountAll(t.Context(), got, []string{"", "ab"}); !cmp.Equal(counts, []int{1, 3}) || err != nil {
+				t.Errorf("got counts %v, error %v", counts, err)
 			}
 		})
 	}
 	for _, size := range []int{-1, 1 << 30} {
-		_, err := NewServerTokenizer(t.Context(), NewServer(http.DefaultClient, "http://127.0.0.1:1", "m", nil), size, nil)
+		_, err := NewServerTokenizer(t.Context(), NewServer(http.DefaultClient, "http://127.0.0.1:1", "m"), size, nil)
 		complains(t, err, "vocabulary size")
 	}
 }
 
-// answering is a server that gives the same bytes to every request, without a network.
-type answering []byte
+// transport is a server without a network.
+type transport func(*http.Request) *http.Response
 
-func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: 200, Status: "200 OK", Body: io.NopCloser(bytes.NewReader(a)), Request: r}, nil
-}
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
 
 func FuzzServerAnswer(f *testing.F) {
 	for _, seed := range []string{`{"count":1,"tokens":[1],"prompt":"x"}`, `{"tokens":[1],"content":"x"}`, `{"tokens":null,"text":""}`,
@@ -333,8 +348,10 @@ func FuzzServerAnswer(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, answer []byte) {
-		client := &http.Client{Transport: answering(answer)}
-		s, err := ProbeServer(t.Context(), client, "http://server", nil, "m")
+		client := &http.Client{Transport: transport(func(*http.Request) *http.Response {
+			return &http.Response{StatusCode: 200, Body: io.NopCloser(bytes.NewReader(answer))}
+		})}
+		s, err := ProbeServer(t.Context(), client, "http://server", "m")
 		if err != nil {
 			if s != nil || len(err.Error()) > 20000 {
 				t.Errorf("got a server with error %v", err)
@@ -344,12 +361,12 @@ func FuzzServerAnswer(f *testing.F) {
 		if n, err := s.Count("x"); err == nil && n < 1 {
 			t.Errorf("got %d tokens of a server that was found to count", n)
 		}
-		if ids, err := s.Encode("x"); err != nil || len(ids) == 0 {
+		if ids, err := s.EncodeContext(t.Context(), "x"); err != nil || len(ids) == 0 {
 			t.Errorf("got ids %v, error %v", ids, err)
 		}
 		if n := s.VocabSize(t.Context()); n < 0 || n > maxVocabulary {
 			t.Errorf("got a vocabulary of %d", n)
 		}
-		s.RoundTrip(t.Context(), []int{1})
+		s.DecodeContext(t.Context(), []int{1})
 	})
 }

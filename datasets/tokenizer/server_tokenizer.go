@@ -59,9 +59,6 @@ func (t *ServerTokenizer) CountContext(ctx context.Context, text string) (int, e
 	return t.server.CountContext(ctx, text)
 }
 
-// Source says that the server counted.
-func (t *ServerTokenizer) Source() string { return FromServer }
-
 // Encode returns the ids of text, without special tokens.
 func (t *ServerTokenizer) Encode(text string) ([]int, error) {
 	return t.server.EncodeContext(t.ctx, text)

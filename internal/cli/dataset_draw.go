@@ -8,6 +8,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/chattemplate"
+	"benchtop/datasets/endpoint"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/tokenizer"
 	"benchtop/metrics"
@@ -61,7 +62,7 @@ func (d *drawing) draw(ctx context.Context) (datasets.Source, error) {
 
 // drawError is wrong usage, unless the server that was to help was busy or out of reach: then what was asked for may be right.
 func drawError(err error) error {
-	if tokenizer.Unready(err) {
+	if endpoint.Unready(err) {
 		return err
 	}
 	return usageError{err}

@@ -12,6 +12,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/chattemplate"
+	"benchtop/datasets/endpoint"
 	"benchtop/datasets/tokenizer"
 	"benchtop/export"
 	"benchtop/loadgen/target"
@@ -172,10 +173,10 @@ func (m *means) ask(ctx context.Context, s seeker) {
 	probe := func() (*tokenizer.Server, error) {
 		ctx, cancel := context.WithTimeout(ctx, askTimeout)
 		defer cancel()
-		return tokenizer.ProbeServer(ctx, s.client, s.target.String(), nil, s.model.id, s.model.root)
+		return tokenizer.ProbeServer(ctx, s.client, s.target.String(), s.model.id, s.model.root)
 	}
 	server, err := probe()
-	for s.ready != nil && tokenizer.Unready(err) && s.ready.again(ctx, s.target.String(), err) {
+	for s.ready != nil && endpoint.Unready(err) && s.ready.again(ctx, s.target.String(), err) {
 		server, err = probe()
 	}
 	if err != nil {
@@ -234,7 +235,7 @@ func (o *promptOptions) findTemplate(m *means, s seeker) error {
 	}
 	var among []chattemplate.Named
 	if s.server {
-		among = append(among, chattemplate.NewServer(s.client, s.target.String(), s.model.id, nil))
+		among = append(among, chattemplate.NewServer(s.client, s.target.String(), s.model.id))
 	}
 	if m.local != nil {
 		files := chattemplate.Files{Config: m.found.Config, SpecialTokens: m.found.SpecialTokens}

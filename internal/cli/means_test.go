@@ -37,7 +37,7 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 			t.Errorf("tried for %s, server %v", took, m.server)
 		}
 		began = time.Now()
-		s := tokenizer.NewServer(impatient(client), "http://silent.test", "m", nil)
+		s := tokenizer.NewServer(impatient(client), "http://silent.test", "m")
 		if _, err := s.EncodeContext(context.Background(), "a text"); err == nil || !strings.Contains(err.Error(), "no answer in time") {
 			t.Errorf("got error %v", err)
 		}

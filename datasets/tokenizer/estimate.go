@@ -21,6 +21,3 @@ func (Estimate) Count(text string) (int, error) {
 	}
 	return max(words, (len(text)+bytesPerToken-1)/bytesPerToken), nil
 }
-
-// Source says that these counts are estimates.
-func (Estimate) Source() string { return FromEstimate }

@@ -122,9 +122,6 @@ func (l *Local) finish(d decoder) error {
 	return nil
 }
 
-// Source says that the model's tokenizer counted.
-func (l *Local) Source() string { return FromLocal }
-
 // VocabSize is the number of tokens of the model, without added ones.
 func (l *Local) VocabSize() int { return l.vocab.size }
 

@@ -217,9 +217,6 @@ func TestBrokenText(t *testing.T) {
 
 func TestLocalInWords(t *testing.T) {
 	var l Tokenizer = readGolden(t, "testdata", goldenFile{File: "synthetic-spbpe.tokenizer.json.gz"})
-	if source := l.(*Local).Source(); source != FromLocal {
-		t.Errorf("got source %q", source)
-	}
 	var _ Counter = l.(*Local)
 	if got := fmt.Sprint(l.SpecialTokensToAdd(), l.SpecialIDs()); got != "1 [0 1 2 1200 1201]" {
 		t.Errorf("got %s", got)

@@ -5,13 +5,6 @@
 // length of the text.
 package tokenizer
 
-// Where a count comes from, for labels next to numbers.
-const (
-	FromLocal    = "tokenizer" // the model's tokenizer, on this machine
-	FromServer   = "server"    // the inference server's own tokenizer
-	FromEstimate = "estimate"  // a formula over the text
-)
-
 // Counter counts the tokens of a text as a server would on receiving it as a prompt: with the special tokens, such as a
 // start marker, that the model's tokenizer adds by itself. Implementations are safe for concurrent use.
 type Counter interface {

@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"context"
 	"fmt"
+	"strings"
 )
 
 // ServerTokenizer is a server as a whole Tokenizer, for prompts that are made of tokens. Each call is an exchange with
@@ -17,7 +18,7 @@ type ServerTokenizer struct {
 
 // NewServerTokenizer makes a Tokenizer of s for a vocabulary of vocabSize ids, of which no synthetic prompt may hold
 // special. With 0 it goes by what the server tells, which may be nothing. It fails if the server does not turn ids into
-// text. ctx is also that of all later calls: once it ends they fail.
+// the text they were made of. ctx is also that of all later calls: once it ends they fail.
 func NewServerTokenizer(ctx context.Context, s *Server, vocabSize int, special []int) (*ServerTokenizer, error) {
 	if vocabSize < 0 || vocabSize > maxVocabulary {
 		return nil, fmt.Errorf("vocabulary size %d must be between 0 and %d", vocabSize, maxVocabulary)
@@ -30,8 +31,13 @@ func NewServerTokenizer(ctx context.Context, s *Server, vocabSize int, special [
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.DecodeContext(ctx, without); err != nil {
+	text, err := s.DecodeContext(ctx, without)
+	if err != nil {
 		return nil, fmt.Errorf("the server counts tokens but does not turn them into text: %w", err)
+	}
+	if !strings.Contains(plain(text), plain(probed)) {
+		return nil, fmt.Errorf("the server at %s counts tokens but makes another text of them: %q comes back as %.80q; name the model's tokenizer on this machine with --tokenizer DIRECTORY",
+			s.at.Base(), probed, text)
 	}
 	t := &ServerTokenizer{ctx: ctx, server: s, special: special, adds: max(0, with-len(without))}
 	if vocabSize == 0 {
@@ -40,6 +46,9 @@ func NewServerTokenizer(ctx context.Context, s *Server, vocabSize int, special [
 	t.ids = upTo(vocabSize)
 	return t, ctx.Err()
 }
+
+// plain is text without blanks and capitals, which some tokenizers add or lose. They also put special tokens around it.
+func plain(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), "")) }
 
 func upTo(n int) []int {
 	ids := make([]int, n)

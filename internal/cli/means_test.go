@@ -49,3 +49,31 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 		}
 	})
 }
+
+// A server that is busy did not make the command line wrong, whatever it was asked for.
+func TestBusyServerIsNoWrongUsage(t *testing.T) {
+	for _, path := range []string{"/apply-template", "/detokenize"} {
+		server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == path {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			return r.URL.Path == path
+		})
+		args := []string{"dataset", "--base-url", server.url, "--backend", "openai-chat", "--num-prompts", "2"}
+		if path == "/apply-template" {
+			args = []string{"dataset", "--base-url", server.url, "--dataset-name", "custom", "--dataset-path", datasetFiles + "custom_small.jsonl"}
+		}
+		run(args...).expect(t, exitFailed, path, "503", "the server is busy; try again later")
+	}
+}
+
+func TestServerOfAnotherTextMakesNoPrompts(t *testing.T) {
+	server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/detokenize" {
+			w.Write([]byte(`{"prompt":"<unk>"}`))
+		}
+		return r.URL.Path == "/detokenize"
+	})
+	run("dataset", "--base-url", server.url, "--backend", "openai-chat", "--num-prompts", "2").expect(t, exitUsage,
+		`"ready?" comes back as "<unk>"`, "--tokenizer DIRECTORY")
+}

@@ -13,10 +13,10 @@ import (
 // Server has an inference server render with its own template: through /apply-template, as llama.cpp's server offers it,
 // or through /tokenize and /detokenize, as vLLM's does. Which one is found out once. It is safe for concurrent use.
 type Server struct {
-	at    *endpoint.Server
 	model string
 
-	mu   sync.Mutex // guards form
+	mu   sync.Mutex // guards what follows until form is known; from then on nothing changes
+	at   *endpoint.Server
 	form form
 }
 
@@ -69,7 +69,7 @@ func (s *Server) probe(ctx context.Context) (form, error) {
 	}{{byTemplate, s.byTemplate}, {byTokens, s.byTokens}} {
 		_, err := f.render(ctx, try)
 		if err == nil {
-			s.form = f.form
+			s.form, s.at = f.form, s.at.Patient()
 			return s.form, nil
 		}
 		if !endpoint.NotOffered(err) {

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 // answers is a server that knows some addresses and keeps what it is asked.
@@ -70,6 +71,26 @@ func TestServer(t *testing.T) {
 		}
 	}
 }
+
+// Among many chats one at which the server is busy for a moment does not end what they are all for.
+func TestServerThatIsBusyForAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		statuses := []int{200, 503, 200} // of the chat that is tried, and of the one that is wanted
+		s := NewServer(&http.Client{Transport: transport(func(*http.Request) *http.Response {
+			status := statuses[0]
+			statuses = statuses[1:]
+			return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(`{"prompt":"<p>"}`))}
+		})}, "http://server", "m")
+		if got, err := s.Render(t.Context(), Input{Messages: json.RawMessage(hi)}); got != "<p>" || err != nil || len(statuses) > 0 {
+			t.Errorf("got %q, error %v, answers left %v", got, err, statuses)
+		}
+	})
+}
+
+// transport is a server without a network.
+type transport func(*http.Request) *http.Response
+
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
 
 type fixed struct {
 	source string

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"benchtop/datasets/chattemplate"
+)
+
+// findTemplate looks for what renders chats, where the data set needs it: the server, or else the template that came with the
+// tokenizer.
+func (o *promptOptions) findTemplate(m *means, s seeker) error {
+	kind := datasetNamed(o.dataset)
+	if kind.renders == nil || !kind.renders(o) {
+		return nil
+	}
+	var among []chattemplate.Named
+	if s.server {
+		among = append(among, chattemplate.NewServer(s.client, s.target.String(), s.model.id))
+	}
+	if m.local != nil {
+		files := chattemplate.Files{Config: m.found.Config, SpecialTokens: m.found.SpecialTokens}
+		if strings.HasSuffix(m.found.ChatTemplateName, ".jinja") {
+			files.Jinja = m.found.ChatTemplate
+		} else {
+			files.JSON = m.found.ChatTemplate
+		}
+		local, err := chattemplate.Load(m.name, files)
+		if err != nil {
+			return usageError{fmt.Errorf("%s: %w", m.found.Path, err)}
+		}
+		if local != nil {
+			among = append(among, local)
+		}
+	}
+	if len(among) > 0 {
+		m.renderer = chattemplate.NewFirst(among...)
+		m.Template = m.renderer
+	}
+	return nil
+}
+
+// rendered says who rendered the chats; "" where nobody had to.
+func (m *means) rendered() string {
+	if m.renderer == nil {
+		return ""
+	}
+	switch m.renderer.Source() {
+	case chattemplate.FromServer:
+		return "prompts were rendered by the server's chat template"
+	case chattemplate.FromTemplate:
+		return "prompts were rendered here, by the chat template of " + m.name
+	}
+	return ""
+}

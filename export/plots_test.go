@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"benchtop/internal/race"
 	"benchtop/metrics"
 )
 
@@ -49,7 +50,7 @@ func TestPlotsStayInTheirColumns(t *testing.T) {
 		r.Events = append(r.Events, metrics.Event{At: time.Duration(i) * 25 * time.Second, Mark: strings.Repeat("wide 日本 ", 20)})
 	}
 	step := 1
-	if raceDetector {
+	if race.Enabled {
 		step = 7
 	}
 	for width := 30; width < 130; width += step {

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"benchtop/internal/race"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -599,7 +600,7 @@ func TestStampedChunksAllocateNothing(t *testing.T) {
 			})
 		}
 		// The generated text and the list of chunks double some ten times each on the way.
-		if short, long := allocations(4), allocations(4004); long-short > 60 && !raceDetector {
+		if short, long := allocations(4), allocations(4004); long-short > 60 && !race.Enabled {
 			t.Errorf("%q stamps: %v allocations for 4 chunks, %v for 4004", kind, short, long)
 		}
 	}

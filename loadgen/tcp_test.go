@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/race"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -155,7 +156,7 @@ func TestChunksAllocateNothing(t *testing.T) {
 	}
 	short, long := allocations(4), allocations(4004)
 	// The generated text and the chunk list double some ten times each on the way.
-	if long-short > 60 && !raceDetector {
+	if long-short > 60 && !race.Enabled {
 		t.Errorf("%v allocations for 4 chunks, %v for 4004", short, long)
 	}
 }

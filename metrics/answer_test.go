@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"benchtop/internal/race"
 )
 
 // server is a made-up server: so many places, each taken by a request for so long. What finds no place waits, first come
@@ -120,7 +122,7 @@ func TestBendIsTheCapacity(t *testing.T) {
 		}),
 	}
 	seeds := uint64(3)
-	if raceDetector {
+	if race.Enabled {
 		seeds = 1
 	}
 	for name, s := range servers {
@@ -242,7 +244,7 @@ func TestBendOfALimitedClient(t *testing.T) {
 
 func TestNoBend(t *testing.T) {
 	seeds := uint64(5)
-	if raceDetector {
+	if race.Enabled {
 		seeds = 1
 	}
 	for _, c := range []struct {

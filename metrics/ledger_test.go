@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/race"
 )
 
 // A ledger that is full costs no more, and the answer stays that of what is in it.
@@ -68,7 +70,7 @@ func TestFullLedger(t *testing.T) {
 func TestJudgeAgain(t *testing.T) {
 	rec := recorded(40_000)
 	moments := []time.Duration{4 * time.Second, 2 * time.Second, 3500 * time.Millisecond, 3 * time.Second}
-	if raceDetector {
+	if race.Enabled {
 		moments = []time.Duration{4 * time.Second, 3 * time.Second}
 	}
 	for _, at := range moments {

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/muesli/termenv"
 
+	"benchtop/internal/race"
 	"benchtop/metrics"
 )
 
@@ -175,7 +176,7 @@ func key(name string) tea.KeyMsg {
 
 // leftOut reports whether a long loop leaves a turn out: under the race detector all but one in so many. One goroutine draws there, by
 // itself, so that there is nothing to find.
-func leftOut(turn, every int) bool { return raceDetector && turn%every != 0 }
+func leftOut(turn, every int) bool { return race.Enabled && turn%every != 0 }
 
 // exact fails unless the screen is w columns by h lines.
 func exact(t *testing.T, screen string, w, h int, what string) {

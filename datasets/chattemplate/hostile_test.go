@@ -3,6 +3,8 @@ package chattemplate
 import (
 	"strings"
 	"testing"
+
+	"benchtop/internal/race"
 )
 
 // A template comes with a model that somebody downloaded. None may take the time and memory of the program that measures.
@@ -26,7 +28,7 @@ func TestCostIsBounded(t *testing.T) {
 		{megabyte + "{{ [1] | tojson(indent=s) }}", "too wide"},
 		{megabyte + "{{ (s * 16).split('x') | length }}", "runs too long"},
 	} {
-		if raceDetector && i%3 != 0 {
+		if race.Enabled && i%3 != 0 {
 			continue
 		}
 		got, err := render(t, c.source, hi, "")

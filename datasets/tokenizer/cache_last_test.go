@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/internal/race"
 )
 
 // forgetful encodes with a memory of nothing.
@@ -37,7 +39,7 @@ var lastTextTokenizers = []string{"gpt2", "qwen2.5", "bert-base-uncased", "synth
 func TestEncodeAfterAnotherText(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	cuts := 15
-	if raceDetector {
+	if race.Enabled {
 		cuts = 3
 	}
 	for _, name := range lastTextTokenizers {

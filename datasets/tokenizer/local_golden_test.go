@@ -15,6 +15,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"benchtop/internal/race"
 )
 
 // goldenFile is what meta.json says of a golden file.
@@ -80,7 +82,7 @@ func TestGolden(t *testing.T) {
 					t.Errorf("got %d cases, want %d", len(cases), file.Cases)
 				}
 				step := 1
-				if raceDetector {
+				if race.Enabled {
 					step = 4
 				}
 				for i := 0; i < len(cases); i += step {

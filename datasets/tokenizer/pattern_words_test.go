@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"benchtop/internal/race"
 )
 
 // wordPatterns are the patterns with a finder of their own.
@@ -69,7 +71,7 @@ func TestWordsOfEveryCharacter(t *testing.T) {
 				step = 997
 				text.WriteString(c + "a")
 			}
-			if raceDetector {
+			if race.Enabled {
 				step = max(step, 7)
 			}
 			if text.Len() > 4096 {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"benchtop/internal/race"
 	"benchtop/metrics"
 
 	"gonum.org/v1/plot/plotter"
@@ -82,7 +83,7 @@ var (
 func TestStatsOfAHundredThousandRequests(t *testing.T) {
 	var requests []metrics.Request
 	n := 100_000
-	if raceDetector {
+	if race.Enabled {
 		n /= 10
 	}
 	for i := range n {

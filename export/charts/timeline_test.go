@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/internal/race"
 	"benchtop/metrics"
 )
 
@@ -125,7 +126,7 @@ func TestPageFetchesNothing(t *testing.T) {
 	}
 	address := regexp.MustCompile(`(?i)\b(src|href)\s*=\s*["']?(https?:)?//|url\(\s*["']?https?:` + request)
 	library := echarts
-	if raceDetector {
+	if race.Enabled {
 		library = library[:len(library)/10]
 	}
 	if found := address.FindAllString(library, -1); found != nil {

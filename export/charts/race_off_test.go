@@ -1,5 +1,0 @@
-//go:build !race
-
-package charts
-
-const raceDetector = false

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"benchtop/datasets/endpoint"
 )
@@ -15,7 +14,7 @@ const probed = "ready?"
 
 // ProbeServer finds out in which form the server at base tokenizes, and under which of the names of its model, which it
 // tries in order; empty ones and repetitions are left out. A server that does not offer /tokenize, or answers in no
-// form known, is an error that says what was tried, and so is one that cannot be reached.
+// form known, is an error that says what was tried and that endpoint.NotOffered knows; one that cannot be reached is another.
 func ProbeServer(ctx context.Context, client *http.Client, base string, models ...string) (*Server, error) {
 	names := named(models)
 	var tries []*Server
@@ -24,7 +23,7 @@ func ProbeServer(ctx context.Context, client *http.Client, base string, models .
 	}
 	llama := NewServer(client, base, names[0])
 	llama.form = llamaCPP
-	var tried []string
+	var tried error
 	for _, s := range append(tries, llama) {
 		err := s.probe(ctx)
 		if err == nil {
@@ -34,9 +33,13 @@ func ProbeServer(ctx context.Context, client *http.Client, base string, models .
 		if !endpoint.NotOffered(err) {
 			return nil, err
 		}
-		tried = append(tried, fmt.Sprintf("in %s's form for model %q: %v", s.form, s.model, err))
+		err = fmt.Errorf("in %s's form for model %q: %w", s.form, s.model, err)
+		if tried != nil {
+			err = fmt.Errorf("%w; %w", tried, err)
+		}
+		tried = err
 	}
-	return nil, fmt.Errorf("%s; %s", strings.Join(tried, "; "), advice)
+	return nil, fmt.Errorf("%w; %s", tried, advice)
 }
 
 // named returns the names to try: those that are not empty, once each, or the empty one if there is no other.

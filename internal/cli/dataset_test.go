@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -280,6 +281,40 @@ func TestServeSaysWhatItSends(t *testing.T) {
 				t.Errorf("%q is not in %q", want, r.stderr)
 			}
 		}
+	}
+}
+
+// vLLM's client warns where it cannot compare its prompts with the server's tokenizer: their lengths may be others there.
+func TestServeSaysThatPromptsWereNotCompared(t *testing.T) {
+	const said = "benchtop: WARNING: the prompts were not compared with the server's tokenizer"
+	for _, c := range []struct {
+		name   string
+		status int
+		args   []string
+		want   string // behind what is said, "-" for nothing said
+	}{
+		{"not offered", http.StatusNotFound, nil, ", and may have other lengths there: it offers no /tokenize\n"},
+		{"broken", http.StatusUnauthorized, nil, "does the server want an API key?"},
+		{"prefixes", http.StatusNotFound, []string{"--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "1"}, "it offers no /tokenize"},
+		{"ids are what they are", http.StatusNotFound, []string{"--vocab-size", "30000"}, "-"},
+		{"lengths of a file", http.StatusNotFound, []string{"--dataset-name", "sharegpt", "--dataset-path", "../../datasets/testdata/sharegpt_small.json"}, "-"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path != "/tokenize" {
+					return false
+				}
+				w.WriteHeader(c.status)
+				return true
+			})
+			r := run(append([]string{"serve", "--no-tui", "--gpu", "none", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "9",
+				"--output-len", "2", "--tokenizer", modelDirectory(t, "gpt2")}, c.args...)...)
+			r.expect(t, exitFine)
+			_, rest, found := strings.Cut(r.stderr, said)
+			if found != (c.want != "-") || found && !strings.Contains(rest, c.want) {
+				t.Errorf("got %q, want %q", r.stderr, c.want)
+			}
+		})
 	}
 }
 

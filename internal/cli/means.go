@@ -46,11 +46,14 @@ type means struct {
 	local    *tokenizer.Local
 	found    tokenizer.Found // the files it was read from
 	server   *tokenizer.Server
+	mute     string              // why the server does not tokenize
 	renderer *chattemplate.First // of chats, nil for none
 	counted  metrics.TokenSource // who counts prompts
 	name     string              // of the tokenizer, "" for none
-	absent   string              // why there is no tokenizer
-	notes    []string
+	// vocabulary is what prompts of token ids are made of; the zero value where there are none, or the tokenizer's own is.
+	vocabulary datasets.Vocabulary
+	absent     string // why there is no tokenizer
+	notes      []string
 }
 
 // note adds what is to be told, unless it is "".
@@ -193,6 +196,9 @@ func (m *means) ask(ctx context.Context, s seeker) {
 		if m.local == nil {
 			m.absent += "; and the server does not count either: " + why
 		}
+		if m.mute = why; endpoint.NotOffered(err) {
+			m.mute = "it offers no /tokenize"
+		}
 		return
 	}
 	m.server = server
@@ -221,7 +227,13 @@ func (m *means) countText() func(string) (int, error) {
 // align cuts the prompts of the data sets that are made of tokens to what the server counts, as vLLM's client does. It returns
 // what is to be told of it.
 func (m *means) align(ctx context.Context, dataset string, s *supply) (notes []string) {
-	if m.local == nil || m.server == nil || dataset != "random" && dataset != "prefix_repetition" {
+	if m.local == nil || dataset != "random" && dataset != "prefix_repetition" {
+		return nil
+	}
+	if m.server == nil {
+		if first, _ := s.first(); len(first.Turns) == 1 && first.Turns[0].TokenIDs == nil {
+			return []string{"the prompts were not compared with the server's tokenizer, and may have other lengths there: " + m.mute}
+		}
 		return nil
 	}
 	all := s.all()

@@ -83,6 +83,12 @@ func (s Salt) fields() []Field {
 	return []Field{{"cache_salt", string(pyjson.AppendString(nil, s.Text))}}
 }
 
+// Takes is an error if the turn has no place for the salt.
+func (s Salt) Takes(turn datasets.Turn) error {
+	_, err := s.onto(turn)
+	return err
+}
+
 // onto returns a turn with the prefix before its prompt, or before each of them.
 func (s Salt) onto(turn datasets.Turn) (datasets.Turn, error) {
 	if s.Mode != SaltPrefix {

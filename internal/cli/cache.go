@@ -27,6 +27,9 @@ func (o *contentOptions) salt(ctx context.Context, client *http.Client, t *targe
 		mode = loadgen.SaltField
 	}
 	salt, err := loadgen.NewSalt(mode, prompts.means.ordinaryIDs())
+	if err == nil {
+		err = prompts.take(salt)
+	}
 	switch {
 	case err != nil:
 		return salt, "", err
@@ -34,6 +37,28 @@ func (o *contentOptions) salt(ctx context.Context, client *http.Client, t *targe
 		return salt, "cold cache (cache_salt)", nil
 	}
 	return salt, fmt.Sprintf("cold cache (%s before each prompt)", saltCost(salt, prompts)), nil
+}
+
+// take looks before the run whether every prompt that is drawn by now has a place for the salt: pictures alone have none, and a
+// request that fails for that tells nothing of the server.
+func (d drawn) take(salt loadgen.Salt) error {
+	if salt.Mode != loadgen.SaltPrefix {
+		return nil
+	}
+	all := []datasets.Conversation{d.first}
+	if d.supply != nil {
+		if drawn := d.supply.all(); drawn != nil {
+			all = drawn
+		}
+	}
+	for _, c := range all {
+		for _, turn := range c.Turns {
+			if err := salt.Takes(turn); err != nil {
+				return usageError{fmt.Errorf("--cache cold, prompt %s: %w", c.ID, err)}
+			}
+		}
+	}
+	return nil
 }
 
 // saltCost says what stands before each prompt.
@@ -58,9 +83,13 @@ func (o *contentOptions) isVLLM(ctx context.Context, client *http.Client, t *tar
 	return err == nil && all[0].owner == "vllm"
 }
 
-// ordinaryIDs are token ids that a prompt may hold.
+// ordinaryIDs are token ids that a prompt may hold. What the prompts themselves are made of comes first: a server refuses ids
+// beyond its vocabulary, and --vocab-size says where that ends.
 func (m *means) ordinaryIDs() []int {
-	if m.local != nil {
+	switch {
+	case m.vocabulary.Known():
+		return m.vocabulary.IDs()
+	case m.local != nil:
 		return datasets.Vocabulary{Size: m.local.VocabSize(), Special: m.local.SpecialIDs()}.IDs()
 	}
 	return datasets.AssumedVocabulary().IDs()

@@ -3,6 +3,8 @@ package cli
 import (
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -98,6 +100,45 @@ func TestShareOfCutPrompts(t *testing.T) {
 		"--prefix-repetition-output-len", "2")
 	if hitRate < 0.8 || len(alarms) > 0 {
 		t.Errorf("hit rate %g, alarms %q", hitRate, alarms)
+	}
+}
+
+// A server refuses ids beyond its vocabulary, so those that make prompts cold come from the one that was named.
+func TestColdCacheKeepsToTheVocabulary(t *testing.T) {
+	for _, args := range [][]string{nil, {"--tokenizer", modelDirectory(t, "gpt2")}, {"--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "1"},
+		{"--dataset-name", "timed_trace", "--dataset-path", "../../datasets/testdata/trace_small.jsonl", "--no-self-timed"},
+		{"--dataset-name", "burstgpt", "--dataset-path", "../../datasets/testdata/burstgpt_small.csv"}} {
+		server := recorded(t, nil)
+		run(slices.Concat([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "9", "--random-output-len", "2", "--no-tui", "--gpu", "none",
+			"--vocab-size", "50", "--cache", "cold"}, args)...).expect(t, exitFine)
+		sent := 0
+		for _, call := range server.all() {
+			ids, _ := call.fields["prompt"].([]any)
+			for _, id := range ids {
+				if sent++; id.(float64) >= 50 {
+					t.Errorf("%q: id %v in %v", args, id, ids)
+				}
+			}
+		}
+		if sent == 0 {
+			t.Errorf("%q: no ids were sent", args)
+		}
+	}
+}
+
+// What cannot be made cold is refused before the run, whichever prompt it is.
+func TestColdCacheOfPicturesAlone(t *testing.T) {
+	server := recorded(t, nil)
+	path := filepath.Join(t.TempDir(), "pictures.jsonl")
+	rows := `{"content": [{"type": "text", "text": "What is this?"}]}` + "\n" + `{"content": [{"type": "image", "image": "http://x.test/a.png"}]}` + "\n"
+	if err := os.WriteFile(path, []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"serve", "--base-url", server.url, "--no-tui", "--gpu", "none", "--backend", "openai-chat", "--dataset-name", "custom_image", "--dataset-path", path,
+		"--tokenizer", modelDirectory(t, "gpt2"), "--disable-shuffle", "--num-prompts", "2", "--request-id-prefix", "p", "--cache", "cold"}
+	run(args...).expect(t, exitUsage, "--cache cold, prompt p1: messages without a text cannot be made cold; use --cache as-is")
+	for _, call := range server.all() {
+		t.Errorf("was sent: %v", call.fields)
 	}
 }
 

@@ -79,8 +79,8 @@ func offLength(source datasets.Source) string {
 
 // ids are what prompts of token ids are made of, with a vocabulary that may not be the model's.
 func (d *drawing) ids() datasets.Vocabulary {
-	d.means.counted, d.means.name = metrics.TokensFromIDs, ""
-	return d.vocabularyOf()
+	d.means.counted, d.means.name, d.means.vocabulary = metrics.TokensFromIDs, "", d.vocabularyOf()
+	return d.means.vocabulary
 }
 
 // vocabularyOf is what was given as the vocabulary, the zero value for nothing.

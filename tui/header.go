@@ -175,20 +175,26 @@ func progress(s *metrics.Snapshot, state metrics.State) []span {
 
 // second: where the load goes, what it is and how far; how the client is and where the result goes. If all of it does not
 // fit, the result's folder goes first, then the load and the data set, then the reason of the client's state; then the
-// model has to make way for bad news.
+// model has to make way for bad news. That the cache is cold stays as long as the model does, and both they and the result's
+// name are shortened for it.
 func (h header) second(c canvas) {
 	s := h.v.s
 	parts, phase := planParts(s.Plan), phase(s)
+	must := core(s.Plan, parts)
 	const gap = 2
 	beside := func(plan string) int { return c.w - width(plan) - spansWidth(phase) - gap }
-	most := c.w * 2 / 5
-	file := spansWidth(saving(s, most, false))
-	target, model := parts[:min(1, len(parts))], parts[:min(2, len(parts))]
-	urgent := beside(fit(model, c.w/2)) - file
-	if urgent < clientWords {
-		urgent = beside(fit(target, c.w/2)) - file
+	most, told := c.w*2/5, strings.Join(parts[:must], between)
+	if must > 2 {
+		const leastFile = 22
+		told = fit(parts[:must], must, beside("")-wellWords-leastFile)
+		most = min(most, max(leastFile, beside(told)-wellWords))
 	}
-	right := h.clientNote(beside(strings.Join(model, between))-file, urgent)
+	file := spansWidth(saving(s, most, false))
+	urgent := beside(fit(parts[:must], must, c.w/2)) - file
+	if urgent < clientWords {
+		urgent = beside(fit(parts[:min(1, must)], must, c.w/2)) - file
+	}
+	right := h.clientNote(beside(told)-file, urgent)
 	if len(right) > 0 {
 		most = file
 	}
@@ -200,11 +206,11 @@ func (h header) second(c canvas) {
 	c.spans(max(0, c.w-spansWidth(right)), 0, right)
 	room := max(0, c.w-spansWidth(right)-gap)
 	left := c.sub(0, 0, room, 1)
-	left.spans(left.print(0, 0, fit(parts, max(0, room-spansWidth(phase))), label), 0, phase)
+	left.spans(left.print(0, 0, fit(parts, must, max(0, room-spansWidth(phase))), label), 0, phase)
 }
 
-// clientWords is what a state of the client takes without a reason.
-const clientWords = len("client strained" + between)
+// clientWords is what a state of the client takes without a reason, wellWords what the best one does.
+const clientWords, wellWords = len("client strained" + between), len("client ok" + between)
 
 // clientNote says how the client is, before what else is said: good news in at most calm columns, bad news in at most
 // urgent ones. Until it is known its place is kept, so that nothing moves when it comes.

@@ -10,6 +10,14 @@ import (
 
 const between = " · "
 
+// core is how many of the parts are what a reader has to know: the target, the model, and that the cache is cold.
+func core(p *metrics.Plan, parts []string) int {
+	if p != nil && p.Cache != "" {
+		return slices.Index(parts, sanitize(cacheInShort(p))) + 1
+	}
+	return min(2, len(parts))
+}
+
 // planParts are the target, the model, that the cache was cold, the load, who counts tokens, and the data set, the most telling
 // last to go. What the data set says at length comes before it in short, for there is seldom room for all of it.
 func planParts(p *metrics.Plan) []string {
@@ -46,12 +54,13 @@ func counts(by metrics.TokenSource) string {
 	return ""
 }
 
-// fit joins parts to at most w columns: first the longest lose their middle, by no more than they must, then the last go.
-func fit(parts []string, w int) string {
+// fit joins parts to at most w columns: first the longest lose their middle, by no more than they must, then the last go. The
+// first so many, must, are worth being cut short for.
+func fit(parts []string, must, w int) string {
 	for n := len(parts); n > 0; n-- {
 		least := 36
-		if n <= 2 {
-			least = 20 // shorter parts are better than fewer only where few are left
+		if n <= must {
+			least = 40 / must // shorter parts are better than fewer only where few are left
 		}
 		if most := longestThatFits(parts[:n], w); most >= least {
 			return joinAtMost(parts[:n], most)

@@ -15,7 +15,7 @@ func TestFitUsesTheRoom(t *testing.T) {
 	}
 	whole := strings.Join(parts, between)
 	for w := width(whole) + 5; w >= 0; w-- {
-		got := fit(parts, w)
+		got := fit(parts, 2, w)
 		if width(got) > w {
 			t.Fatalf("%d columns: %q takes %d", w, got, width(got))
 		}
@@ -26,7 +26,7 @@ func TestFitUsesTheRoom(t *testing.T) {
 			t.Fatalf("%d columns: %q leaves %d of them unused", w, got, w-width(got))
 		}
 	}
-	if got := fit(nil, 10); got != "" {
+	if got := fit(nil, 0, 10); got != "" {
 		t.Errorf("no parts: %q", got)
 	}
 }
@@ -42,12 +42,12 @@ func TestHeaderSaysWhoCounts(t *testing.T) {
 		metrics.TokensFromEstimate: "tokens estimated",
 	} {
 		p.InputSource = by
-		if got, want := fit(planParts(p), 79), "127.0.0.1:8000 · sim-8b · cold cache · 10 req/s (Poisson) · "+want; got != want {
+		if got, want := fit(planParts(p), 3, 79), "127.0.0.1:8000 · sim-8b · cold cache · 10 req/s (Poisson) · "+want; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 	p.InputSource, p.Cache = "", ""
-	if got := fit(planParts(p), 50); got != "127.0.0.1:8000 · sim-8b · 10 req/s (Poisson)" {
+	if got := fit(planParts(p), 2, 50); got != "127.0.0.1:8000 · sim-8b · 10 req/s (Poisson)" {
 		t.Errorf("nothing said: got %q", got)
 	}
 }

@@ -187,7 +187,7 @@ func (h header) second(c canvas) {
 	if must > 2 {
 		const leastFile = 22
 		told = fit(parts[:must], must, beside("")-wellWords-leastFile)
-		most = min(most, max(leastFile, beside(told)-wellWords))
+		most = min(most, max(leastFile, beside(told)-clientWords))
 	}
 	file := spansWidth(saving(s, most, false))
 	urgent := beside(fit(parts[:must], must, c.w/2)) - file

@@ -52,11 +52,12 @@ type addedTokens struct {
 	special map[string]bool // the texts that were special at any time
 	at      map[string]int  // where in tokens a text is
 	top     int             // the highest id so far, -1 for none
+	next    int             // the id of the next one that the model does not know
 	vocab   *vocabulary
 }
 
 func newAddedTokens(v *vocabulary) *addedTokens {
-	return &addedTokens{special: map[string]bool{}, at: map[string]int{}, top: -1, vocab: v}
+	return &addedTokens{special: map[string]bool{}, at: map[string]int{}, top: -1, next: v.size, vocab: v}
 }
 
 // readAddedTokens reads the added_tokens of a tokenizer.json.
@@ -87,7 +88,8 @@ func readAddedTokens(raw json.RawMessage, v *vocabulary) (*addedTokens, error) {
 // add takes a token, or the new properties of one that it has.
 //
 // The id that a file gives does not count, as it does not for the Hugging Face library: a text that the model knows has
-// the model's id, any other the one above all that there are.
+// the model's id. Any other gets the next number, counted on from the size of the model: not from its highest id, so
+// that in a model that leaves ids out it may take one that the model has.
 func (a *addedTokens) add(t addedToken) {
 	if t.content == "" {
 		return
@@ -102,7 +104,8 @@ func (a *addedTokens) add(t addedToken) {
 	}
 	t.id = int(a.vocab.find(t.content))
 	if t.id < 0 {
-		t.id = max(a.vocab.size, a.top+1)
+		t.id = a.next
+		a.next++
 	}
 	a.top = max(a.top, t.id)
 	a.at[t.content] = len(a.tokens)

@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -50,7 +51,8 @@ type fragment struct {
 // cut calls each for the stretches of text from left to right. It is fine with no matcher.
 //
 // White space that one token has taken is not kept from the next, which may so begin before the end of the one: the
-// search goes on where the token itself ended. The Hugging Face library does the same.
+// search goes on where the token itself ended. Only one that takes white space on its left begins behind the one before,
+// and is nothing if it would end there too. The Hugging Face library does the same, and fails where it would end before.
 func (m *matcher) cut(text string, each func(fragment) error) error {
 	if m == nil {
 		return each(fragment{text, -1, true})
@@ -72,7 +74,8 @@ func (m *matcher) cut(text string, each func(fragment) error) error {
 		if t.singleWord && (endsInWord(text[:start]) || beginsWithWord(text[end:])) {
 			continue
 		}
-		if t.leftStrip && start > done {
+		if t.leftStrip {
+			start = max(start, done)
 			start = done + len(strings.TrimRightFunc(text[done:start], unicode.IsSpace))
 		}
 		switch {
@@ -81,13 +84,18 @@ func (m *matcher) cut(text string, each func(fragment) error) error {
 		case t.rightStrip:
 			end = len(text) - len(strings.TrimLeftFunc(text[end:], unicode.IsSpace))
 		}
+		if start > end {
+			return fmt.Errorf("the added token %.40q lies in white space that another one has taken", m.contents[value])
+		}
 		if done < start {
 			if err := each(fragment{text[done:start], -1, done == 0}); err != nil {
 				return err
 			}
 		}
-		if err := each(fragment{id: t.id}); err != nil {
-			return err
+		if start < end { // else nothing is left of it
+			if err := each(fragment{id: t.id}); err != nil {
+				return err
+			}
 		}
 		done = end
 	}

@@ -2,6 +2,7 @@ package tokenizer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,6 +16,9 @@ type matcher struct {
 }
 
 // newMatchers returns the matcher for raw text and the one for normalized text; nil where there is nothing to find.
+//
+// Two tokens of one normalized text are an error: the Hugging Face library finds the one in one run of the program and
+// the other in the next. A token without any is one, since it fails with most texts there.
 func newMatchers(added *addedTokens, normalize normalizer) (raw, normalized *matcher, err error) {
 	var texts [2][]string
 	var tokens [2][]addedToken
@@ -28,9 +32,14 @@ func newMatchers(added *addedTokens, normalize normalizer) (raw, normalized *mat
 				}
 			}
 		}
-		if text != "" {
-			texts[which], tokens[which] = append(texts[which], text), append(tokens[which], t)
+		if text == "" {
+			return nil, nil, fmt.Errorf("%.40q is nothing once it is normalized, and would be found everywhere", t.content)
 		}
+		if i := slices.Index(texts[which], text); i >= 0 {
+			return nil, nil, fmt.Errorf("%.40q and %.40q are the same once they are normalized, and either may be found",
+				tokens[which][i].content, t.content)
+		}
+		texts[which], tokens[which] = append(texts[which], text), append(tokens[which], t)
 	}
 	build := func(i int) *matcher {
 		if len(texts[i]) == 0 {

@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -46,6 +47,55 @@ func TestAddedWhiteSpaceTakesWhiteSpace(t *testing.T) {
 		ids, err := l.Encode(test.text)
 		if (err != nil) != (test.want == nil) || !slices.Equal(ids, test.want) {
 			t.Errorf("%q: got ids %v, error %v, want %v", test.text, ids, err, test.want)
+		}
+	}
+}
+
+// What is found would be up to chance, or everywhere.
+func TestAddedTokensThatNormalizingConfuses(t *testing.T) {
+	added := func(content string, normalized bool) string {
+		return fmt.Sprintf(`{"id":9,"content":%q,"single_word":false,"lstrip":false,"rstrip":false,"normalized":%t,"special":false}`, content, normalized)
+	}
+	for _, test := range []struct{ normalizer, tokens, want string }{
+		{`{"type":"Lowercase"}`, added("A", true) + "," + added("a", true), `added_tokens: "A" and "a" are the same`},
+		{`{"type":"Lowercase"}`, added("A", true) + "," + added("a", false), ""},
+		{`{"type":"Strip","strip_left":true,"strip_right":false}`, added(" ", true), `added_tokens: " " is nothing`},
+		{`{"type":"Strip","strip_left":true,"strip_right":false}`, added(" ", false), ""},
+	} {
+		_, err := Read(Files{Tokenizer: []byte(withField(`"normalizer":` + test.normalizer + `,"added_tokens":[` + test.tokens + `]`))})
+		if test.want != "" {
+			complains(t, err, test.want)
+		} else if err != nil {
+			t.Errorf("%s: %v", test.tokens, err)
+		}
+	}
+}
+
+// Metaspace puts a blank before the first piece only if that is what the text begins with. The ids are those of the
+// Hugging Face library 0.23.3.
+func TestFirstPieceBehindWhatIsRemoved(t *testing.T) {
+	for _, test := range []struct {
+		normalizer string
+		want       map[string]int
+	}{
+		{`{"type":"Strip","strip_left":true,"strip_right":false}`, map[string]int{" a": 2, "a": 1}},
+		{`{"type":"Strip","strip_left":false,"strip_right":true}`, map[string]int{"a  ": 1, "a": 1}},
+		{`{"type":"Replace","pattern":{"String":" "},"content":""}`, map[string]int{"  a": 2, "a": 1}},
+		{`{"type":"Replace","pattern":{"Regex":"\\s+"},"content":"b"}`, map[string]int{"  a": 6, " a": 5}},
+		{`{"type":"StripAccents"}`, map[string]int{"\u0301a": 2}},
+		{`{"type":"Nmt"}`, map[string]int{"\x01a": 2}},
+		{`{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":true,"lowercase":true}`,
+			map[string]int{"\x01a": 2, "\u0301a": 2, "\x01\u0301A": 2, "A": 1}},
+	} {
+		l, err := Read(Files{Tokenizer: []byte(`{"model":{"type":"WordLevel","vocab":{"?":0,"▁a":1,"a":2,"▁ba":5,"ba":6},"unk_token":"?"},"normalizer":` +
+			test.normalizer + `,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"first","split":false}}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text, want := range test.want {
+			if ids, err := l.Encode(text); err != nil || !slices.Equal(ids, []int{want}) {
+				t.Errorf("%s of %q: got ids %v, error %v, want %d", test.normalizer, text, ids, err, want)
+			}
 		}
 	}
 }

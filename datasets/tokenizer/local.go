@@ -23,6 +23,7 @@ type Local struct {
 	bpe       *bpe       // the model, if it is one; else nil
 	normalize normalizer // nil for none
 	splitter  splitter   // nil for none
+	firstAsks bool       // the splitter treats what begins where the text does in its own way
 	frame     frame
 	added     *addedTokens
 	raw       *matcher // of added tokens in text as it comes
@@ -117,6 +118,7 @@ func (l *Local) finish(d decoder) error {
 	l.tokens = newTokenTexts(l.vocab, l.added, l.cooked, d)
 	l.ids = l.tokens.ids()
 	l.special = l.settings.specialIDs(l.added)
+	l.firstAsks = asksForFirst(l.splitter)
 	l.bpe, _ = l.model.(*bpe)
 	l.cleanUp = l.settings.cleanUp && (l.bpe == nil || l.settings.cleanUpBPE)
 	return nil

@@ -1,5 +1,7 @@
 package tokenizer
 
+import "unicode/utf8"
+
 // Encode returns the ids of text, without special tokens of the tokenizer's own. What is not UTF-8 in text counts as U+FFFD.
 func (l *Local) Encode(text string) ([]int, error) {
 	return l.encode(make([]int, 0, len(text)/4+8), text)
@@ -35,12 +37,9 @@ func (l *Local) encodeIn(s *scratch, ids []int, text string) ([]int, error) {
 			ids = append(ids, f.id)
 			return nil
 		}
-		normalized := f.text
-		if l.normalize != nil {
-			var err error
-			if normalized, err = l.normalize(normalized); err != nil {
-				return err
-			}
+		normalized, err := l.normalizePart(&f)
+		if err != nil {
+			return err
 		}
 		return l.cooked.cut(normalized, func(g fragment) error {
 			if g.id >= 0 {
@@ -56,6 +55,22 @@ func (l *Local) encodeIn(s *scratch, ids []int, text string) ([]int, error) {
 		return nil, err
 	}
 	return ids, nil
+}
+
+// normalizePart normalizes what lies between added tokens, and says no longer that it is the beginning of the text if what
+// the text begins with is gone: the Hugging Face library goes by where the rest was.
+func (l *Local) normalizePart(f *fragment) (string, error) {
+	if l.normalize == nil || f.text == "" {
+		return f.text, nil
+	}
+	text, err := l.normalize(f.text)
+	if err != nil || !f.first || !l.firstAsks {
+		return text, err
+	}
+	_, size := utf8.DecodeRuneInString(f.text)
+	rest, err := l.normalize(f.text[size:])
+	f.first = rest != text // the first character left something
+	return text, err
 }
 
 // encodePieces splits what lies between added tokens and has the model encode the pieces.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,6 +13,7 @@ import (
 type metaspace struct {
 	blank string // what stands for a blank, one character
 	begin func(piece) bool
+	first bool // begin asks for the first piece
 	cut   bool
 }
 
@@ -34,7 +36,7 @@ func readMetaspace(raw json.RawMessage) (splitter, error) {
 	case "always":
 		m.begin = func(piece) bool { return true }
 	case "first":
-		m.begin = func(p piece) bool { return p.first }
+		m.begin, m.first = func(p piece) bool { return p.first }, true
 	case "never":
 		m.begin = func(piece) bool { return false }
 	default:
@@ -69,4 +71,15 @@ func (m *metaspace) split(pieces []piece) ([]piece, error) {
 		out = append(out, p)
 	}
 	return out, nil
+}
+
+// asksForFirst reports whether a splitter treats the piece at the beginning of a text otherwise than those that follow.
+func asksForFirst(s splitter) bool {
+	switch s := s.(type) {
+	case splitterSequence:
+		return slices.ContainsFunc(s, asksForFirst)
+	case *metaspace:
+		return s.first
+	}
+	return false
 }

@@ -16,6 +16,8 @@ type addedToken struct {
 	rightStrip bool // takes the white space behind it
 	normalized bool // looked for in normalized text, itself normalized
 	special    bool
+	cooked     bool   // normalized now or before another file gave it new properties
+	text       string // what it is decoded to: the content, normalized if it is cooked
 }
 
 // addedFields is an added token as it stands in a file.
@@ -43,7 +45,8 @@ func (f *addedFields) token() (addedToken, error) {
 	if f.Normalized != nil {
 		normalized = *f.Normalized
 	}
-	return addedToken{*f.Content, 0, f.SingleWord, f.LStrip, f.RStrip, normalized, f.Special}, nil
+	return addedToken{content: *f.Content, singleWord: f.SingleWord, leftStrip: f.LStrip, rightStrip: f.RStrip,
+		normalized: normalized, special: f.Special}, nil
 }
 
 // addedTokens are the added tokens of a tokenizer, in the order of their ids.
@@ -97,8 +100,10 @@ func (a *addedTokens) add(t addedToken) {
 	if t.special {
 		a.special[t.content] = true
 	}
+	t.cooked = t.normalized
 	if i, known := a.at[t.content]; known {
 		t.id = a.tokens[i].id
+		t.cooked = t.cooked || a.tokens[i].cooked
 		a.tokens[i] = t
 		return
 	}
@@ -110,6 +115,22 @@ func (a *addedTokens) add(t addedToken) {
 	a.top = max(a.top, t.id)
 	a.at[t.content] = len(a.tokens)
 	a.tokens = append(a.tokens, t)
+}
+
+// normalize works out what the tokens are decoded to: like the Hugging Face library since version 0.22, the normalized
+// text of one that is looked for in normalized text, or once was.
+func (a *addedTokens) normalize(normalize normalizer) error {
+	for i := range a.tokens {
+		t := &a.tokens[i]
+		t.text = t.content
+		if t.cooked && normalize != nil {
+			var err error
+			if t.text, err = normalize(t.content); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // named returns the token with this text.

@@ -19,18 +19,13 @@ type matcher struct {
 //
 // Two tokens of one normalized text are an error: the Hugging Face library finds the one in one run of the program and
 // the other in the next. A token without any is one, since it fails with most texts there.
-func newMatchers(added *addedTokens, normalize normalizer) (raw, normalized *matcher, err error) {
+func newMatchers(added *addedTokens) (raw, normalized *matcher, err error) {
 	var texts [2][]string
 	var tokens [2][]addedToken
 	for _, t := range added.tokens {
 		which, text := 0, t.content
 		if t.normalized {
-			which = 1
-			if normalize != nil {
-				if text, err = normalize(text); err != nil {
-					return nil, nil, err
-				}
-			}
+			which, text = 1, t.text
 		}
 		if text == "" {
 			return nil, nil, fmt.Errorf("%.40q is nothing once it is normalized, and would be found everywhere", t.content)

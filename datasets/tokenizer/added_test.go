@@ -99,3 +99,30 @@ func TestFirstPieceBehindWhatIsRemoved(t *testing.T) {
 		}
 	}
 }
+
+// What was normalized once is decoded so, whatever a later file says. The texts are those of the library 0.23.3.
+func TestAddedTokenThatWasNormalized(t *testing.T) {
+	const token = `{"id":2,"content":"X","single_word":false,"lstrip":false,"rstrip":false,"special":true,"normalized":`
+	file := withField(`"normalizer":{"type":"Lowercase"},"decoder":{"type":"Fuse"},"added_tokens":[` + token + `true}]`)
+	for _, config := range []string{`{}`, `{"added_tokens_decoder":{"2":{"content":"X","normalized":false,"special":true}}}`} {
+		l, err := Read(Files{Tokenizer: []byte(file), Config: []byte(config)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := l.Decode([]int{2}); err != nil || text != "x" {
+			t.Errorf("%s: got %q, error %v, want x", config, text, err)
+		}
+	}
+}
+
+// Bytes that are no text are a token each, which a decoder behind may set blanks between.
+func TestBytesThatAreNoText(t *testing.T) {
+	l, err := Read(Files{Tokenizer: []byte(`{"model":{"type":"WordLevel","vocab":{"<0xFF>":0,"a":1},"unk_token":"a"},
+		"decoder":{"type":"Sequence","decoders":[{"type":"ByteFallback"},{"type":"WordPiece","prefix":"##","cleanup":false}]}}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := l.Decode([]int{0, 0, 1}); err != nil || text != "\ufffd \ufffd a" {
+		t.Errorf("got %q, error %v", text, err)
+	}
+}

@@ -46,7 +46,7 @@ func byteOf(r rune) (byte, bool) {
 }
 
 // decodeByteFallback joins the tokens <0x00> … <0xFF> that follow one another into text. If the bytes are not UTF-8,
-// each of them is U+FFFD.
+// each of them is a U+FFFD of its own.
 func decodeByteFallback(tokens []string) []string {
 	out := make([]string, 0, len(tokens))
 	var run []byte
@@ -54,7 +54,9 @@ func decodeByteFallback(tokens []string) []string {
 		if utf8.Valid(run) {
 			out = append(out, string(run))
 		} else {
-			out = append(out, strings.Repeat("\uFFFD", len(run)))
+			for range run {
+				out = append(out, "\uFFFD")
+			}
 		}
 		run = run[:0]
 	}

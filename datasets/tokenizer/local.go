@@ -111,11 +111,14 @@ func (l *Local) read(file []byte) error {
 
 // finish derives what the parts give together.
 func (l *Local) finish(d decoder) error {
-	var err error
-	if l.raw, l.cooked, err = newMatchers(l.added, l.normalize); err != nil {
+	err := l.added.normalize(l.normalize)
+	if err == nil {
+		l.raw, l.cooked, err = newMatchers(l.added)
+	}
+	if err != nil {
 		return fmt.Errorf("added_tokens: %w", err)
 	}
-	l.tokens = newTokenTexts(l.vocab, l.added, l.cooked, d)
+	l.tokens = newTokenTexts(l.vocab, l.added, d)
 	l.ids = l.tokens.ids()
 	l.special = l.settings.specialIDs(l.added)
 	l.firstAsks = asksForFirst(l.splitter)

@@ -30,20 +30,14 @@ type tokenTexts struct {
 	decoder decoder  // nil for none: then blanks stand between tokens
 }
 
-// newTokenTexts puts the added tokens over those of the model. One that is looked for in normalized text has its
-// normalized text here too, as in the Hugging Face library of version 0.22 and later.
-func newTokenTexts(v *vocabulary, added *addedTokens, cooked *matcher, d decoder) tokenTexts {
+// newTokenTexts puts the added tokens over those of the model.
+func newTokenTexts(v *vocabulary, added *addedTokens, d decoder) tokenTexts {
 	size := max(len(v.texts), added.top+1)
 	t := tokenTexts{texts: make([]string, size), has: make([]bool, size), special: make([]bool, size), decoder: d}
 	copy(t.texts, v.texts)
 	copy(t.has, v.has)
 	for _, a := range added.tokens {
-		t.texts[a.id], t.has[a.id] = a.content, true
-	}
-	if cooked != nil {
-		for i, a := range cooked.tokens {
-			t.texts[a.id] = cooked.contents[i]
-		}
+		t.texts[a.id], t.has[a.id] = a.text, true
 	}
 	for id, text := range t.texts {
 		t.special[id] = t.has[id] && len(added.special) > 0 && added.special[text]

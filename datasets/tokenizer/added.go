@@ -16,6 +16,7 @@ type addedToken struct {
 	rightStrip bool // takes the white space behind it
 	normalized bool // looked for in normalized text, itself normalized
 	special    bool
+	implied    bool   // normalized follows from special, as nothing was said of it
 	cooked     bool   // normalized now or before another file gave it new properties
 	text       string // what it is decoded to: the content, normalized if it is cooked
 }
@@ -41,12 +42,18 @@ func (f *addedFields) token() (addedToken, error) {
 		return addedToken{}, fmt.Errorf("the added token %.40q… has %d bytes, more than the %d that are taken",
 			*f.Content, len(*f.Content), maxTokenBytes)
 	}
-	normalized := !f.Special
-	if f.Normalized != nil {
-		normalized = *f.Normalized
+	t := addedToken{content: *f.Content, singleWord: f.SingleWord, leftStrip: f.LStrip, rightStrip: f.RStrip,
+		normalized: !f.Special, special: f.Special, implied: f.Normalized == nil}
+	if !t.implied {
+		t.normalized = *f.Normalized
 	}
-	return addedToken{content: *f.Content, singleWord: f.SingleWord, leftStrip: f.LStrip, rightStrip: f.RStrip,
-		normalized: normalized, special: f.Special}, nil
+	return t, nil
+}
+
+// makeSpecial makes it a special token, which it need not have been before.
+func (t *addedToken) makeSpecial() {
+	t.special = true
+	t.normalized = t.normalized && !t.implied
 }
 
 // addedTokens are the added tokens of a tokenizer, in the order of their ids.
@@ -55,12 +62,12 @@ type addedTokens struct {
 	special map[string]bool // the texts that were special at any time
 	at      map[string]int  // where in tokens a text is
 	top     int             // the highest id so far, -1 for none
-	next    int             // the id of the next one that the model does not know
+	next    int             // the id of the next one that the model does not know, see begin
 	vocab   *vocabulary
 }
 
 func newAddedTokens(v *vocabulary) *addedTokens {
-	return &addedTokens{special: map[string]bool{}, at: map[string]int{}, top: -1, next: v.size, vocab: v}
+	return &addedTokens{special: map[string]bool{}, at: map[string]int{}, top: -1, vocab: v}
 }
 
 // readAddedTokens reads the added_tokens of a tokenizer.json.
@@ -69,6 +76,7 @@ func readAddedTokens(raw json.RawMessage, v *vocabulary) (*addedTokens, error) {
 	if isNull(raw) {
 		return added, nil
 	}
+	added.begin()
 	w := walker{data: raw}
 	err := w.array(func() error {
 		var f addedFields
@@ -88,11 +96,14 @@ func readAddedTokens(raw json.RawMessage, v *vocabulary) (*addedTokens, error) {
 	return added, err
 }
 
+// begin comes before the tokens of a file. The numbers of new ones go on from the size of the model or from the highest of
+// the tokens that files before have added, not from the highest id of the model: where it leaves ids out, they may be its.
+func (a *addedTokens) begin() { a.next = max(a.vocab.size, a.top+1) }
+
 // add takes a token, or the new properties of one that it has.
 //
 // The id that a file gives does not count, as it does not for the Hugging Face library: a text that the model knows has
-// the model's id. Any other gets the next number, counted on from the size of the model: not from its highest id, so
-// that in a model that leaves ids out it may take one that the model has.
+// the model's id. Any other gets the next number.
 func (a *addedTokens) add(t addedToken) {
 	if t.content == "" {
 		return

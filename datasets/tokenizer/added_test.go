@@ -126,3 +126,29 @@ func TestBytesThatAreNoText(t *testing.T) {
 		t.Errorf("got %q, error %v", text, err)
 	}
 }
+
+// What a configuration says of tokens, and leaves unsaid. The ids and texts are those of transformers 5.23.
+func TestAddedTokensByConfiguration(t *testing.T) {
+	const file = `{"model":{"type":"WordLevel","vocab":{"?":0,"x":1,"u":7},"unk_token":"?"},"normalizer":{"type":"Lowercase"},"decoder":{"type":"Fuse"},
+		"added_tokens":[{"id":7,"content":"u","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":false}]}`
+	for _, test := range []struct {
+		name, config string
+		id           int
+		text         string // of the id
+		special      []int
+	}{
+		{"numbers go on behind the tokens of tokenizer.json", `{"eos_token":"END"}`, 8, "END", []int{8}},
+		{"made special", `{"eos_token":{"__type":"AddedToken","content":"END"}}`, 8, "END", []int{8}},
+		{"made special, but said to be normalized", `{"eos_token":{"__type":"AddedToken","content":"END","normalized":true}}`, 8, "end", []int{8}},
+		{"a setting of the model's own", `{"eos_token":"u","z_token":{"content":"END"}}`, 8, "", []int{7}},
+	} {
+		l, err := Read(Files{Tokenizer: []byte(file), Config: []byte(test.config)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := l.Decode([]int{test.id})
+		if err != nil || text != test.text || !slices.Equal(l.SpecialIDs(), test.special) {
+			t.Errorf("%s: got %q, error %v, special ids %v, want %q and %v", test.name, text, err, l.SpecialIDs(), test.text, test.special)
+		}
+	}
+}

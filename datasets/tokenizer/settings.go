@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,6 +110,9 @@ func (s *settings) readConfig(name string, value []byte) (err error) {
 	case "additional_special_tokens":
 		s.additional, err = readList(value)
 	default:
+		if value[0] == '{' && !slices.Contains(commonNames[:], name) && !bytes.Contains(value, []byte(`"__type"`)) {
+			return nil // transformers takes it for a setting of the model's own
+		}
 		err = s.readName(name, value, value[0] == '"')
 	}
 	return err

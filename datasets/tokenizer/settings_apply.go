@@ -32,8 +32,11 @@ func (s *settings) apply(added *addedTokens) {
 	isNamed := func(text string) bool {
 		return slices.ContainsFunc(named, func(n namedToken) bool { return n.token.content == text })
 	}
+	added.begin()
 	for _, t := range known {
-		t.special = t.special || isNamed(t.content)
+		if isNamed(t.content) {
+			t.makeSpecial()
+		}
 		added.add(t)
 	}
 	before := len(added.tokens)
@@ -43,7 +46,7 @@ func (s *settings) apply(added *addedTokens) {
 	}
 	for _, n := range named {
 		if missing(n.token.content) {
-			n.token.special = true
+			n.token.makeSpecial()
 			added.add(n.token)
 		}
 	}

@@ -53,10 +53,10 @@ func Load(model string, f Files) (*Local, error) {
 	switch {
 	case f.Jinja != nil:
 		sources = map[string]string{defaultTemplate: strings.TrimPrefix(string(f.Jinja), "\ufeff")}
-	case present(legacy.Template):
-		sources, err = templatesIn("chat_template.json", legacy.Template)
 	case present(config.Template):
 		sources, err = templatesIn("tokenizer_config.json", config.Template)
+	case present(legacy.Template): // for the model's processor of pictures; what renders texts does not read it
+		sources, err = templatesIn("chat_template.json", legacy.Template)
 	default:
 		return nil, nil
 	}
@@ -104,19 +104,22 @@ func templatesIn(file string, raw json.RawMessage) (map[string]string, error) {
 	return out, nil
 }
 
-// specialTokens are the tokens that templates know by name: texts, or objects that hold one.
+// specialTokens are the tokens that templates know by name: texts, or objects that hold one. As in the transformers
+// library, special_tokens_map.json has the last word, but none if tokenizer_config.json lists the added tokens.
 func specialTokens(f Files) (map[string]string, error) {
-	config, fallback := map[string]json.RawMessage{}, map[string]json.RawMessage{}
-	err := errors.Join(unmarshal("tokenizer_config.json", f.Config, &config), unmarshal("special_tokens_map.json", f.SpecialTokens, &fallback))
+	config, beside := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	err := errors.Join(unmarshal("tokenizer_config.json", f.Config, &config), unmarshal("special_tokens_map.json", f.SpecialTokens, &beside))
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]string{}
 	for _, name := range []string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"} {
-		for _, from := range []map[string]json.RawMessage{config, fallback} {
-			if s := tokenText(from[name]); s != "" && out[name] == "" {
-				out[name] = s
-			}
+		raw := config[name]
+		if said, there := beside[name]; there && !present(config["added_tokens_decoder"]) {
+			raw = said
+		}
+		if s := tokenText(raw); s != "" {
+			out[name] = s
 		}
 	}
 	var extra map[string]json.RawMessage

@@ -226,3 +226,19 @@ func BenchmarkRender(b *testing.B) {
 		}
 	}
 }
+
+// Jinja2 makes line feeds of the carriage returns of a template, but not of those that a string in it names.
+func TestCarriageReturnsInStrings(t *testing.T) {
+	const messages = `[{"role":"assistant","content":"x\r\ny"}]`
+	for source, want := range map[string]string{
+		`{{ 'a\r\nb' }}`: "a\r\nb",
+		"{{ 'a\r\nb' }}": "a\nb",
+		`{{ messages[0].content.replace('\r\n', '|') }}`: "x|y",
+		`{{ messages[0].content.split('\r')[0] }}`:       "x",
+		`{{ {'a\rb': 1} }}`:                              `{'a\rb': 1}`,
+	} {
+		if got, err := render(t, source, messages, ""); got != want || err != nil {
+			t.Errorf("%s: got %q, error %v, want %q", source, got, err, want)
+		}
+	}
+}

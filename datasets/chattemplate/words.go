@@ -77,7 +77,8 @@ func unreadable(s string) error {
 	return fmt.Errorf("unexpected %q in a tag", string([]rune(s)[:1]))
 }
 
-// literal writes s as a string that gonja reads back as s: its lexer and parser disagree about backslashes and quotes.
+// literal writes s as a string that gonja reads back as s: its lexer and parser disagree about backslashes and quotes, and
+// it makes line feeds of carriage returns.
 func literal(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\x5c`, `"`, `\x22`, `'`, `\x27`, "\n", `\n`).Replace(s) + `"`
+	return `"` + strings.NewReplacer(`\`, `\x5c`, `"`, `\x22`, `'`, `\x27`, "\n", `\n`, "\r", `\x0d`).Replace(s) + `"`
 }

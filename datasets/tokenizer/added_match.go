@@ -18,11 +18,17 @@ type matcher struct {
 // newMatchers returns the matcher for raw text and the one for normalized text; nil where there is nothing to find.
 //
 // Two tokens of one normalized text are an error: the Hugging Face library finds the one in one run of the program and
-// the other in the next. A token without any is one, since it fails with most texts there.
+// the other in the next. A token without any is one, since it fails with most texts there; and two of one id, which there
+// can be where a model leaves ids out, since one of them is forgotten there.
 func newMatchers(added *addedTokens) (raw, normalized *matcher, err error) {
 	var texts [2][]string
 	var tokens [2][]addedToken
+	byID := map[int]string{}
 	for _, t := range added.tokens {
+		if other, taken := byID[t.id]; taken {
+			return nil, nil, fmt.Errorf("%.40q and %.40q would both have the id %d", other, t.content, t.id)
+		}
+		byID[t.id] = t.content
 		which, text := 0, t.content
 		if t.normalized {
 			which, text = 1, t.text

@@ -23,6 +23,13 @@ func TestAddedTokensBesideGaps(t *testing.T) {
 	}
 }
 
+func TestAddedTokensOfOneID(t *testing.T) {
+	const token = `{"id":9,"content":"%s","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":false}`
+	_, err := Read(Files{Tokenizer: []byte(`{"model":{"type":"WordLevel","vocab":{"?":0,"u":2},"unk_token":"?"},"added_tokens":[` +
+		fmt.Sprintf(token, "n") + "," + fmt.Sprintf(token, "u") + `]}`)})
+	complains(t, err, `added_tokens: "n" and "u" would both have the id 2`)
+}
+
 // An added token of white space that takes more of it on both sides. The ids are those of the Hugging Face library
 // 0.23.3, which fails where this one does.
 func TestAddedWhiteSpaceTakesWhiteSpace(t *testing.T) {

@@ -93,7 +93,7 @@ func promptText(raw []byte) (string, error) {
 	case raw[0] != '"':
 		return "", fmt.Errorf(`expected "prompt" to be a string: got %s; other prompts cannot be sent`, jsonKind(raw))
 	}
-	return unquote(raw), nil
+	return wholeText(raw)
 }
 
 func outputTokens(raw []byte) (int, error) {

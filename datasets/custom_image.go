@@ -151,8 +151,12 @@ func (r imageRow) turn(address func(string) string) (Turn, error) {
 	if r.prompt[0] != '"' {
 		return Turn{}, fmt.Errorf(`expected "prompt" to be a string: got %s`, jsonKind(r.prompt))
 	}
+	text, err := wholeText(r.prompt)
+	if err != nil {
+		return Turn{}, err
+	}
 	media, err := imageFiles(r.files, address)
-	return Turn{Text: unquote(r.prompt), Media: media}, err
+	return Turn{Text: text, Media: media}, err
 }
 
 // imageFiles makes content parts of a list of sources.

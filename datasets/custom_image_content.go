@@ -49,7 +49,10 @@ func contentPart(raw []byte, address func(string) string) (part []byte, text str
 		if len(t) == 0 || t[0] != '"' {
 			return nil, "", fmt.Errorf(`expected "text" to be a string: got %s`, jsonKind(t))
 		}
-		text = unquote(t)
+		text, err := wholeText(t)
+		if err != nil {
+			return nil, "", err
+		}
 		return fmt.Appendf(nil, `{"type":"text","text":%s}`, quoteJSON(text)), text, nil
 	case "image":
 		source, err := mediaSource("image", fields["image"])

@@ -55,8 +55,8 @@ func (s sampling) list(dataset string, turns []Turn, kind string, py *numpy.Pyth
 		}
 	}
 	about := fmt.Sprintf("%s: %d prompts of %s", dataset, len(turns), kind)
-	if repeated := len(all) - len(turns); repeated > 0 {
-		about += fmt.Sprintf(", %d of them repeated", repeated)
+	if len(all) > len(turns) {
+		about += fmt.Sprintf(", repeated to make %d", len(all))
 	}
 	return &List{all: all, about: about}, nil
 }

@@ -101,7 +101,11 @@ func (e *entry) value(turn []byte, number int) string {
 		}
 		return ""
 	}
-	return unquote(found)
+	text, err := wholeText(found)
+	if err != nil && e.bad == nil {
+		e.bad = fmt.Errorf("turn %d: %w", number, err)
+	}
+	return text
 }
 
 // keepMedia copies a media value out of the read buffer, unless it says that there is none.

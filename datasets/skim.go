@@ -3,8 +3,11 @@ package datasets
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"strconv"
+	"unicode"
+	"unicode/utf16"
 )
 
 // Big files are walked without decoding what is not wanted. Everything in this file expects JSON that has been checked
@@ -113,6 +116,44 @@ func unquote(raw []byte) string {
 	var s string
 	_ = json.Unmarshal(raw, &s) // checked already
 	return s
+}
+
+// wholeText is the text of a JSON string, or an error if it has half of a character: what tokenizers refuse and JSON cannot
+// carry on.
+func wholeText(raw []byte) (string, error) {
+	if half := halfCharacter(raw); half != "" {
+		return "", fmt.Errorf("the text has half of a character, %s without its other half; was it cut off in the midst?", half)
+	}
+	return unquote(raw), nil
+}
+
+// halfCharacter is the first escape of a JSON string that is one half of a surrogate pair without the other, "" for none.
+func halfCharacter(raw []byte) string {
+	const escape = len(`\uffff`)
+	unit := func(at int) rune {
+		if at+escape > len(raw) || raw[at] != '\\' || raw[at+1] != 'u' {
+			return 0
+		}
+		n, _ := strconv.ParseUint(string(raw[at+2:at+escape]), 16, 16)
+		return rune(n)
+	}
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		first := unit(i)
+		switch {
+		case first == 0:
+			i++ // what is escaped
+		case !utf16.IsSurrogate(first):
+			i += escape - 1
+		case utf16.DecodeRune(first, unit(i+escape)) != unicode.ReplacementChar:
+			i += 2*escape - 1
+		default:
+			return string(raw[i : i+escape])
+		}
+	}
+	return ""
 }
 
 // truthy is what Python's if makes of a value: nothing, zero and empty are false.

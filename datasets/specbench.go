@@ -130,7 +130,7 @@ func firstPrompt(field string, list []byte, prompt func(first []byte) []byte) (s
 		if len(text) == 0 || text[0] != '"' {
 			return "", fmt.Errorf("expected the first of %q to hold a string: got %s", field, jsonKind(text))
 		}
-		return unquote(text), nil
+		return wholeText(text)
 	}
 	return "", fmt.Errorf("%q is empty", field)
 }

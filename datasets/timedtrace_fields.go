@@ -83,11 +83,8 @@ const maxHashDigits = 4300
 func hashID(raw []byte) ([]byte, error) {
 	switch jsonKind(raw) {
 	case "a string":
-		text := unquote(raw)
-		if bytes.Contains(raw, []byte(`\`)) && containsReplacement(text) {
-			return nil, fmt.Errorf("the hash id %s is no text: half of a character", firstOf(raw))
-		}
-		return []byte(text), nil
+		text, err := wholeText(raw)
+		return []byte(text), err
 	case "a number":
 		if bytes.ContainsAny(raw, ".eE") || len(raw) > maxHashDigits {
 			break
@@ -98,16 +95,6 @@ func hashID(raw []byte) ([]byte, error) {
 		return raw, nil
 	}
 	return nil, fmt.Errorf("expected hash ids to be integers or strings: got %s", firstOf(raw))
-}
-
-// containsReplacement reports whether decoding may have lost something.
-func containsReplacement(text string) bool {
-	for _, r := range text {
-		if r == utf8.RuneError {
-			return true
-		}
-	}
-	return false
 }
 
 // firstOf is a JSON value, or the beginning of a long one.

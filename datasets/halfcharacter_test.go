@@ -1,0 +1,44 @@
+package datasets
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// Half of a character is no text, wherever it stands; everything else is, also the sign that stands for what was lost.
+func TestWholeText(t *testing.T) {
+	for raw, want := range map[string]string{
+		`""`: "", `"a\\ud83d"`: `a\ud83d`, `"\ud83d\ude00"`: "😀", `"\uFFFD"`: "\ufffd", "\"\ufffd\"": "\ufffd", `"\u0041\\"`: `A\`, `"\n\ud7ff\ue000"`: "\n\ud7ff\ue000",
+	} {
+		if got, err := wholeText([]byte(raw)); got != want || err != nil {
+			t.Errorf("%s: %q, want %q: %v", raw, got, want, err)
+		}
+	}
+	for raw, half := range map[string]string{
+		`"\ud83d"`: `\ud83d`, `"x\ud83d x"`: `\ud83d`, `"\ude00\ud83d"`: `\ude00`, `"\ud83d\ud83d\ude00"`: `\ud83d`, `"\ud83d\ude00\uDE00"`: `\uDE00`, `"\\\ud83d\n"`: `\ud83d`,
+		`"\ud83d\u0041"`: `\ud83d`,
+	} {
+		_, err := wholeText([]byte(raw))
+		complains(t, err, "half of a character, "+half+" ")
+	}
+}
+
+// The two agree with the standard library on what a text is: it makes the sign of what was lost of a half, and of nothing else.
+func FuzzWholeText(f *testing.F) {
+	for _, s := range []string{`a`, `\ud83d`, `\ud83d\ude00`, `\\ud83d`, `\u12`, `\udead\ubeef`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, inside string) {
+		raw := []byte(`"` + inside + `"`)
+		var want string
+		if !utf8.ValidString(inside) || strings.ContainsRune(inside, utf8.RuneError) || strings.Contains(strings.ToLower(inside), "fffd") || json.Unmarshal(raw, &want) != nil {
+			return
+		}
+		got, err := wholeText(raw)
+		if lost := strings.ContainsRune(want, utf8.RuneError); lost != (err != nil) || err == nil && got != want {
+			t.Errorf("%s: got %q (%v), want %q", raw, got, err, want)
+		}
+	})
+}

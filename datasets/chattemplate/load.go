@@ -11,6 +11,7 @@ import (
 // Files are the contents of the files beside a tokenizer that concern chat templates; nil for one that is not there.
 type Files struct {
 	Jinja         []byte // chat_template.jinja
+	ToolJinja     []byte // additional_chat_templates/tool_use.jinja
 	JSON          []byte // chat_template.json
 	Config        []byte // tokenizer_config.json
 	SpecialTokens []byte // special_tokens_map.json
@@ -51,8 +52,13 @@ func Load(model string, f Files) (*Local, error) {
 	}
 	var sources map[string]string
 	switch {
-	case f.Jinja != nil:
-		sources = map[string]string{defaultTemplate: strings.TrimPrefix(string(f.Jinja), "\ufeff")}
+	case f.Jinja != nil || f.ToolJinja != nil:
+		sources = map[string]string{}
+		for name, source := range map[string][]byte{defaultTemplate: f.Jinja, toolTemplate: f.ToolJinja} {
+			if source != nil {
+				sources[name] = strings.TrimPrefix(string(source), "\ufeff")
+			}
+		}
 	case present(config.Template):
 		sources, err = templatesIn("tokenizer_config.json", config.Template)
 	case present(legacy.Template): // for the model's processor of pictures; what renders texts does not read it

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// KeepDirectory writes files, by their names, to a directory beside dir and renames that to dir, so that dir is whole or
+// KeepDirectory writes files, by their names with slashes, to a directory beside dir and renames that to dir, so that dir is whole or
 // not there. If another process has kept the same meanwhile and whole finds no fault with it, that stays.
 func KeepDirectory(dir string, files map[string][]byte, whole func(dir string) error) error {
 	parent := filepath.Dir(dir)
@@ -19,7 +19,8 @@ func KeepDirectory(dir string, files map[string][]byte, whole func(dir string) e
 	}
 	defer os.RemoveAll(made) // in vain once it is renamed
 	for name, data := range files {
-		if err := writeSynced(filepath.Join(made, name), data); err != nil {
+		path := filepath.Join(made, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), writeSynced(path, data)); err != nil {
 			return err
 		}
 	}

@@ -35,10 +35,10 @@ type Found struct {
 	Files
 	Path string // the file or directory they were read from; for a download that could not be kept, its address
 	Name string // what to call the tokenizer: the path that was given, or the hub id
-	// ChatTemplate is the content of chat_template.jinja or, without that, of chat_template.json; nil when neither was
-	// there. ChatTemplateName is the name of that file.
-	ChatTemplate     []byte
-	ChatTemplateName string
+	// The files of chat templates, nil for one that is not there.
+	Jinja     []byte // chat_template.jinja
+	ToolJinja []byte // additional_chat_templates/tool_use.jinja
+	JSON      []byte // chat_template.json
 	// Tried says what was looked at in vain before, in order.
 	Tried []string
 }

@@ -17,6 +17,7 @@ const (
 	configFile        = "tokenizer_config.json"
 	specialTokensFile = "special_tokens_map.json"
 	jinjaFile         = "chat_template.jinja"
+	toolJinjaFile     = "additional_chat_templates/tool_use.jinja"
 	templateFile      = "chat_template.json"
 )
 
@@ -58,8 +59,8 @@ func readNamed(path string) (Found, error) {
 
 // readSides reads the files beside tokenizer.json, which need not be there.
 func readSides(found *Found, dir string) error {
-	for _, name := range []string{configFile, specialTokensFile, jinjaFile, templateFile} {
-		data, err := hub.ReadFile(filepath.Join(dir, name), maxSideFile)
+	for _, name := range []string{configFile, specialTokensFile, jinjaFile, toolJinjaFile, templateFile} {
+		data, err := hub.ReadFile(filepath.Join(dir, filepath.FromSlash(name)), maxSideFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -80,10 +81,12 @@ func (f *Found) put(name string, data []byte) {
 		f.Config = data
 	case specialTokensFile:
 		f.SpecialTokens = data
-	case jinjaFile, templateFile:
-		if f.ChatTemplate == nil {
-			f.ChatTemplate, f.ChatTemplateName = data, name
-		}
+	case jinjaFile:
+		f.Jinja = data
+	case toolJinjaFile:
+		f.ToolJinja = data
+	case templateFile:
+		f.JSON = data
 	}
 }
 

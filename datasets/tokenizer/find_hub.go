@@ -66,6 +66,7 @@ func hubFiles() []hub.File {
 		{Name: configFile, Limit: maxSideFile, JSON: true},
 		{Name: specialTokensFile, Limit: maxSideFile, JSON: true},
 		{Name: jinjaFile, Limit: maxSideFile},
+		{Name: toolJinjaFile, Limit: maxSideFile},
 	}
 }
 

@@ -69,13 +69,13 @@ func (h *stubHub) options(t testing.TB, pairs ...string) FindOptions {
 }
 
 func TestDownload(t *testing.T) {
-	h := newStubHub(t, map[string]string{"tokenizer.json": `{"a":1}`, "tokenizer_config.json": `{"b":2}`, "chat_template.jinja": "{{ x }}"})
+	h := newStubHub(t, map[string]string{"tokenizer.json": `{"a":1}`, "tokenizer_config.json": `{"b":2}`, "chat_template.jinja": "{{ x }}", "additional_chat_templates/tool_use.jinja": "{{ y }}"})
 	o := h.options(t)
 	var said []string
 	o.Progress = func(line string) { said = append(said, line) }
 	dir := filepath.Join(o.Cache, strings.ReplaceAll(strings.TrimPrefix(h.URL, "http://"), ":", "%3A"), "models--org--name", "main")
 	want := Found{Files: Files{Tokenizer: []byte(`{"a":1}`), Config: []byte(`{"b":2}`)}, Path: dir, Name: "org/name",
-		ChatTemplate: []byte("{{ x }}"), ChatTemplateName: "chat_template.jinja"}
+		Jinja: []byte("{{ x }}"), ToolJinja: []byte("{{ y }}")}
 
 	for round := range 3 {
 		if round == 2 {
@@ -94,7 +94,7 @@ func TestDownload(t *testing.T) {
 		}
 	}
 	var asked []string
-	for _, name := range []string{"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja"} {
+	for _, name := range []string{"tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja", "additional_chat_templates/tool_use.jinja"} {
 		asked = append(asked, "GET /org/name/resolve/main/"+name+" Bearer secret")
 	}
 	if diff := cmp.Diff(asked, h.asked); diff != "" {
@@ -223,10 +223,10 @@ func TestDownloadKeepsTheTokenToTheHub(t *testing.T) {
 	if _, err := Find(t.Context(), h.options(t)); err != nil {
 		t.Fatal(err)
 	}
-	if len(h.asked) != 8 || slices.ContainsFunc(h.asked, func(line string) bool { return !strings.HasSuffix(line, "Bearer secret") }) {
+	if len(h.asked) != 2*len(hubFiles()) || slices.ContainsFunc(h.asked, func(line string) bool { return !strings.HasSuffix(line, "Bearer secret") }) {
 		t.Errorf("the hub was asked %q", h.asked)
 	}
-	if len(cdn.asked) != 4 || slices.ContainsFunc(cdn.asked, func(line string) bool { return strings.Contains(line, "secret") }) {
+	if len(cdn.asked) != len(hubFiles()) || slices.ContainsFunc(cdn.asked, func(line string) bool { return strings.Contains(line, "secret") }) {
 		t.Errorf("the content network was asked %q", cdn.asked)
 	}
 }
@@ -289,7 +289,7 @@ func TestDownloadReplacesWhatIsDamaged(t *testing.T) {
 	if err := os.Truncate(filepath.Join(found.Path, "tokenizer.json"), 0); err != nil {
 		t.Fatal(err)
 	}
-	for _, asked := range []int{8, 8} {
+	for _, asked := range []int{2 * len(hubFiles()), 2 * len(hubFiles())} {
 		if _, err := Find(t.Context(), o); err != nil || len(h.asked) != asked {
 			t.Errorf("got error %v after %d requests, want %d", err, len(h.asked), asked)
 		}

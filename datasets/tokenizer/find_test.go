@@ -52,14 +52,14 @@ func TestFindAFileOrDirectory(t *testing.T) {
 	zip.Close()
 	root := plant(t, map[string]string{
 		"whole/tokenizer.json": "{}", "whole/tokenizer_config.json": "config", "whole/special_tokens_map.json": "special",
-		"whole/chat_template.jinja": "jinja", "whole/chat_template.json": "unread",
+		"whole/chat_template.jinja": "jinja", "whole/additional_chat_templates/tool_use.jinja": "tools", "whole/chat_template.json": "older",
 		"bare/tokenizer.json": "{}", "bare/chat_template.json": "template",
 		"other/qwen.json": `{"other":1}`, "other/tokenizer_config.json": "of another",
 		"packed.json.gz": packed.String(),
 	})
 	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
 	whole := Found{Files: Files{[]byte("{}"), []byte("config"), []byte("special")}, Path: at("whole"), Name: at("whole"),
-		ChatTemplate: []byte("jinja"), ChatTemplateName: "chat_template.jinja"}
+		Jinja: []byte("jinja"), ToolJinja: []byte("tools"), JSON: []byte("older")}
 	wholeFile := whole
 	wholeFile.Path, wholeFile.Name = at("whole/tokenizer.json"), at("whole/tokenizer.json")
 	tests := []struct {
@@ -71,7 +71,7 @@ func TestFindAFileOrDirectory(t *testing.T) {
 		{"file with others beside it", FindOptions{Tokenizer: at("whole/tokenizer.json")}, wholeFile},
 		{"model's directory", FindOptions{Model: at("whole")}, whole},
 		{"older template", FindOptions{Model: at("bare")}, Found{Files: Files{Tokenizer: []byte("{}")}, Path: at("bare"), Name: at("bare"),
-			ChatTemplate: []byte("template"), ChatTemplateName: "chat_template.json"}},
+			JSON: []byte("template")}},
 		{"file of another name", FindOptions{Tokenizer: at("other/qwen.json")},
 			Found{Files: Files{Tokenizer: []byte(`{"other":1}`)}, Path: at("other/qwen.json"), Name: at("other/qwen.json")}},
 		{"packed file", FindOptions{Tokenizer: at("packed.json.gz")},

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
 )
 
@@ -151,6 +150,3 @@ func (l *Local) SpecialTokens() map[string]string {
 	}
 	return names
 }
-
-// ChatTemplates are the chat templates of tokenizer_config.json by name, an only one under "default".
-func (l *Local) ChatTemplates() map[string]string { return maps.Clone(l.settings.templates) }

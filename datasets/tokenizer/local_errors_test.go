@@ -131,7 +131,6 @@ func TestReadSettingsErrors(t *testing.T) {
 		{`{"extra_special_tokens":[1]}`, "extra_special_tokens: "},
 		{`{"tokenizer_class":1}`, "tokenizer_class: "},
 		{`{"split_special_tokens":true}`, "splits special tokens"},
-		{`{"chat_template":1}`, "chat_template: "},
 		{`{"clean_up_tokenization_spaces":"yes"}`, "clean_up_tokenization_spaces: "},
 	}
 	for _, test := range tests {

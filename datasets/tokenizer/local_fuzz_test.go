@@ -29,7 +29,6 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("got the ids %v", ids)
 		}
 		l.SpecialTokens()
-		l.ChatTemplates()
 		if ids, err := l.EncodeSpecial(text); err == nil {
 			n, err := l.Count(text)
 			if err != nil || n != len(ids) {

@@ -15,18 +15,17 @@ import (
 // padding of a tokenizer.json, which only hold for who asks for them; but the padding may name the padding token. What
 // transformers' classes for single models bring of their own is not here: models of today spell it out in these files.
 type settings struct {
-	generic    bool              // of the class that has no special tokens of its own
-	common     []namedToken      // of commonNames
-	own        []namedToken      // named by the model's own names
-	firm       []namedToken      // of those, what no other file can change
-	extra      []addedToken      // special tokens without a name; nil while no file has such a list
-	additional []addedToken      // the same under the older name, for where there are no extra ones
-	extraNamed bool              // the configuration gives the extra ones names
-	known      []addedToken      // the added tokens by the configuration
-	hasKnown   bool              // the configuration lists them; then special_tokens_map.json does not count
-	cleanUp    bool              // decoded text is to be cleaned up
-	cleanUpBPE bool              // even that of a BPE model
-	templates  map[string]string // chat templates by name
+	generic    bool         // of the class that has no special tokens of its own
+	common     []namedToken // of commonNames
+	own        []namedToken // named by the model's own names
+	firm       []namedToken // of those, what no other file can change
+	extra      []addedToken // special tokens without a name; nil while no file has such a list
+	additional []addedToken // the same under the older name, for where there are no extra ones
+	extraNamed bool         // the configuration gives the extra ones names
+	known      []addedToken // the added tokens by the configuration
+	hasKnown   bool         // the configuration lists them; then special_tokens_map.json does not count
+	cleanUp    bool         // decoded text is to be cleaned up
+	cleanUpBPE bool         // even that of a BPE model
 }
 
 type namedToken struct {
@@ -99,8 +98,6 @@ func (s *settings) readConfig(name string, value []byte) (err error) {
 		if err = json.Unmarshal(value, &split); split {
 			err = errors.New("a tokenizer that splits special tokens is not supported")
 		}
-	case "chat_template":
-		s.templates, err = readTemplates(value)
 	case "extra_special_tokens":
 		if value[0] == '{' {
 			s.extraNamed = string(value) != "{}"

@@ -98,21 +98,3 @@ func readNumbered(value []byte) ([]addedToken, error) {
 	}
 	return tokens, err
 }
-
-// readTemplates reads a chat template, or a list of {"name", "template"}.
-func readTemplates(value []byte) (map[string]string, error) {
-	if value[0] == '"' {
-		var one string
-		err := json.Unmarshal(value, &one)
-		return map[string]string{"default": one}, err
-	}
-	var list []struct{ Name, Template string }
-	if err := json.Unmarshal(value, &list); err != nil {
-		return nil, err
-	}
-	templates := make(map[string]string, len(list))
-	for _, t := range list {
-		templates[t.Name] = t.Template
-	}
-	return templates, nil
-}

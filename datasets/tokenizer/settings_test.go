@@ -17,9 +17,8 @@ type configured struct {
 	SpecialIDs   []int           `json:"special_ids"`
 	AddedSpecial []int           `json:"added_special"`
 	IDs          []int
-	VocabSize    int             `json:"vocab_size"`
-	ToAdd        int             `json:"to_add"`
-	Template     json.RawMessage `json:"chat_template"`
+	VocabSize    int `json:"vocab_size"`
+	ToAdd        int `json:"to_add"`
 	Names        map[string]string
 	Cases        []goldenCase
 }
@@ -66,15 +65,6 @@ func testConfigured(t *testing.T, l *Local, c configured) (good bool) {
 	check("size", l.VocabSize() == c.VocabSize, l.VocabSize(), c.VocabSize)
 	check("special tokens to add", l.SpecialTokensToAdd() == c.ToAdd, l.SpecialTokensToAdd(), c.ToAdd)
 	check("special tokens", maps.Equal(l.SpecialTokens(), c.Names), l.SpecialTokens(), c.Names)
-	templates := map[string]string{}
-	if !isNull(c.Template) && c.Template[0] == '"' {
-		var one string
-		unmarshal(t, c.Template, &one)
-		templates["default"] = one
-	} else if !isNull(c.Template) {
-		unmarshal(t, c.Template, &templates)
-	}
-	check("chat templates", maps.Equal(l.ChatTemplates(), templates), l.ChatTemplates(), templates)
 	for _, k := range c.Cases {
 		ids, err := l.EncodeSpecial(k.Text)
 		check(k.Text, err == nil && slices.Equal(ids, k.IDsSpecial), ids, k.IDsSpecial)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"benchtop/datasets/chattemplate"
 )
@@ -19,12 +18,7 @@ func (o *promptOptions) findTemplate(m *means, s seeker) error {
 		among = append(among, chattemplate.NewServer(s.client, s.target.String(), s.model.id))
 	}
 	if m.local != nil {
-		files := chattemplate.Files{Config: m.found.Config, SpecialTokens: m.found.SpecialTokens}
-		if strings.HasSuffix(m.found.ChatTemplateName, ".jinja") {
-			files.Jinja = m.found.ChatTemplate
-		} else {
-			files.JSON = m.found.ChatTemplate
-		}
+		files := chattemplate.Files{Jinja: m.found.Jinja, ToolJinja: m.found.ToolJinja, JSON: m.found.JSON, Config: m.found.Config, SpecialTokens: m.found.SpecialTokens}
 		local, err := chattemplate.Load(m.name, files)
 		if err != nil {
 			return usageError{fmt.Errorf("%s: %w", m.found.Path, err)}

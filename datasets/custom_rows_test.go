@@ -83,6 +83,12 @@ func TestCustomOptions(t *testing.T) {
 	complains(t, CustomOptions{Path: "f.json", OutputLen: -2}.Validate(), "f.json does not end in .jsonl", "output length -2")
 	complains(t, CustomOptions{Path: "f.jsonl", OutputLen: 1, TemplateArgs: json.RawMessage("null")}.Validate(), "must be a JSON object")
 	complains(t, SpecBenchOptions{}.Validate(), "dataset spec_bench: ", "a path", "output length 0")
+	for dir, want := range map[string]string{"testdata/speed_bench_small": "one of those it has: qualitative, throughput_1k", t.TempDir(): "give the one that SPEED-Bench was prepared in"} {
+		o := SpeedBenchDefaults()
+		o.Path, o.Subset = dir, "throughput_32k"
+		_, err := NewSpeedBench(t.Context(), o, Text{Counter: byBytes{}}, numpy.NewStreams(0))
+		complains(t, err, "dataset speed_bench: "+dir, "no throughput_32k.jsonl", want)
+	}
 	complains(t, SpeedBenchOptions{Subset: "all"}.Validate(), "dataset speed_bench: ", "a path", `unknown subset "all"`, "throughput_32k", "output length 0")
 	complains(t, CustomImageOptions{Path: "f", OutputLen: -1}.Validate(), "dataset custom_image: ", "f does not end", "output length -1")
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,12 +69,28 @@ func NewSpeedBench(ctx context.Context, o SpeedBenchOptions, text Text, s *numpy
 	} else if !info.IsDir() {
 		return nil, inFile("speed_bench", o.Path, fmt.Errorf("this is not a directory; give the one that holds %s.jsonl", o.Subset))
 	}
-	custom := CustomOptions{Path: filepath.Join(o.Path, o.Subset+".jsonl"), Prompts: o.Prompts, OutputLen: o.OutputLen,
+	path := filepath.Join(o.Path, o.Subset+".jsonl")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, inFile("speed_bench", o.Path, fmt.Errorf("this directory has no %s.jsonl; %s", o.Subset, subsetsIn(o.Path)))
+	}
+	custom := CustomOptions{Path: path, Prompts: o.Prompts, OutputLen: o.OutputLen,
 		DisableShuffle: o.DisableShuffle, NoOversample: o.NoOversample, SkipChatTemplate: o.SkipChatTemplate,
 		TemplateArgs: o.TemplateArgs, IDPrefix: o.IDPrefix}
 	return custom.bench(ctx, "speed_bench", text, s, func(r io.Reader) ([]customRow, error) {
 		return readBench(r, "messages", speedBenchForm, o.Category, "--speed-bench-category", content)
 	})
+}
+
+// subsetsIn says what else to ask for.
+func subsetsIn(dir string) string {
+	present := slices.DeleteFunc(SpeedBenchSubsets(), func(subset string) bool {
+		_, err := os.Stat(filepath.Join(dir, subset+".jsonl"))
+		return err != nil
+	})
+	if len(present) == 0 {
+		return "give the one that SPEED-Bench was prepared in"
+	}
+	return "give --speed-bench-dataset-subset one of those it has: " + strings.Join(present, ", ")
 }
 
 // content is what a chat message says; nil where it does not.

@@ -145,14 +145,15 @@ func TestExactLatencies(t *testing.T) {
 
 // A busy run past the server's capacity gives the same result again, to the last microsecond.
 func TestMachineRepeats(t *testing.T) {
+	t.Parallel()
 	p := simulator.Defaults()
 	p.Blocks = p.MaxModelLen/p.BlockSize + 200
 	var logs []string
 	var reports []metrics.Report
 	for range 2 {
 		synctest.Test(t, func(t *testing.T) {
-			ramp := metrics.Ramp{Strategy: "linear", From: 5, To: 80, Over: 20 * time.Second}
-			offsets := loadgen.RampInTime(ramp, 20*time.Second, 1, numpy.NewStreams(3).Legacy)
+			ramp := metrics.Ramp{Strategy: "linear", From: 5, To: 80, Over: 10 * time.Second}
+			offsets := loadgen.RampInTime(ramp, ramp.Over, 1, numpy.NewStreams(3).Legacy)
 			r, _, log := machine(t, p, loadgen.OpenAI, random(t, len(offsets), 200, 40), offsets)
 			if r.Completed != len(offsets) {
 				t.Fatalf("%d of %d completed: %+v", r.Completed, len(offsets), r.Failures)
@@ -164,10 +165,33 @@ func TestMachineRepeats(t *testing.T) {
 		t.Error("two runs of one seed differ")
 	}
 	r := reports[0]
-	early, late := r.Timeline[3].TTFT.Quantile(0.5), r.Timeline[19].TTFT.Quantile(0.5)
+	early, late := r.Timeline[1].TTFT.Quantile(0.5), r.Timeline[9].TTFT.Quantile(0.5)
 	if late < 10*early {
 		t.Errorf("median TTFT is %s at the start of the ramp and %s at its end: it did not bend", early, late)
 	}
+}
+
+// Under the demo's load its server bends: time to first token takes off where requests come faster than it can serve them.
+func TestDemoBends(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const length = 20 * time.Second
+		p := simulator.Defaults()
+		from, to := demoRamp(p)
+		offsets := loadgen.RampInTime(metrics.Ramp{Strategy: "linear", From: from, To: to, Over: length}, length, 1, numpy.NewStreams(0).Legacy)
+		r, _, _ := machine(t, p, loadgen.OpenAI, random(t, len(offsets), demoInput, demoOutput), offsets)
+		median := func(from, to int) time.Duration {
+			var all []time.Duration
+			for _, w := range r.Timeline[from:to] {
+				all = append(all, w.TTFT.Quantile(0.5))
+			}
+			slices.Sort(all)
+			return all[len(all)/2]
+		}
+		if early, late := median(1, 8), median(18, 20); late < 3*early || early == 0 {
+			t.Errorf("median TTFT %s early, %s late: it did not take off", early, late)
+		}
+	})
 }
 
 // The chat protocol, end to end: the bare role comes first and is no token.

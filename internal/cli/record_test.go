@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,6 +76,29 @@ func recorded(t *testing.T, serve func(w http.ResponseWriter, r *http.Request) b
 	rec.url = web.URL
 	return rec
 }
+
+// held starts a fast simulated server that answers so many requests for tokens, and keeps all others waiting until they are
+// let go: a run against it lasts as long as the test wants, on any machine.
+func held(t *testing.T, answered int) (server *recording, letGo func()) {
+	t.Helper()
+	open := make(chan struct{})
+	var asked atomic.Int64
+	server = recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/completions") || int(asked.Add(1)) <= answered {
+			return false
+		}
+		select {
+		case <-open:
+			return false
+		case <-r.Context().Done():
+			return true
+		}
+	})
+	return server, sync.OnceFunc(func() { close(open) })
+}
+
+// shortPrompts are the flags of a load that costs next to nothing, neither to draw nor to serve.
+const shortPrompts = "--vocab-size 300 --random-input-len 5 --random-output-len 2"
 
 func (r *recording) all() []asked {
 	r.mu.Lock()

@@ -91,10 +91,9 @@ func (p *tape) set(setting string) (err error) {
 }
 
 // The tape of the README's moving picture does what it did when it was recorded: every key works, nothing on the screen
-// goes wrong, and it ends with the report. Pauses are cut short, so the load stays light.
+// goes wrong, and it ends with the report. A pause is as long as it takes until what the key was pressed for is there.
 func TestTape(t *testing.T) {
 	t.Parallel()
-	const longest = 1200 * time.Millisecond // of a pause
 	p := readTape(t, "../../demo.tape")
 	cols, rows := int(float64(p.width)/8.43), p.height/17
 	if cols != 120 || rows != 40 {
@@ -108,42 +107,37 @@ func TestTape(t *testing.T) {
 	x := open(t, cols, rows, fmt.Sprintf(`PATH=%s:$PATH PS1='$ ' ENV= sh -i`, shellQuote(bin)))
 	x.wait("$")
 
-	// What has to be seen on the way, in this order.
-	expected := []string{
-		"$ benchtop demo", "● RUN", "[tokens/s]", "[2 Latency]", "> first answer token", "[4 Server]", "[5 Requests]", "chunks",
-		"[1 Overview]", "CONTROL", "[3 Load]", "Load in req/s", "set 24 req/s", "✓ DONE", "result saved to",
-	}
-	look := func(after step) string {
-		screen := x.screen()
-		if bad := regexp.MustCompile(`chart error|display error|panic`).FindString(screen); bad != "" {
-			t.Fatalf("demo.tape:%d: %q is on\n%s", after.line, bad, screen)
-		}
-		for len(expected) > 0 && strings.Contains(screen, expected[0]) {
-			expected = expected[1:]
-		}
-		return screen
+	// What each key is pressed for, in the order of the tape.
+	expected := []struct{ key, shows string }{
+		{"benchtop demo --duration 90s", "$ benchtop demo"}, {"Enter", "● RUN"},
+		{"z", "[tokens/s]"}, {"Escape", "╭─ load"},
+		{"2", "[2 Latency]"}, {"m", "> first answer token"}, {"4", "[4 Server]"},
+		{"5", " demo-"}, {"Enter", "chunks"}, {"Escape", "Enter open"}, {"1", "[1 Overview]"},
+		{"c", "CONTROL"}, {"}", "req/s"}, {"}", "req/s"}, {"}", "req/s"}, {"3", "[3 Load]"},
+		{"i", "Load in req/s"}, {"24", "24"}, {"Enter", "24 req/s"}, {"1", "[1 Overview]"},
+		{"q", "✓ DONE"}, {"q", "result saved to"},
 	}
 	for _, now := range p.steps {
-		switch {
-		case now.pause > 0:
-			// Where the program has something to finish, a pause takes as long as it is.
-			for began := time.Now(); ; time.Sleep(50 * time.Millisecond) {
-				busy := regexp.MustCompile(`DRAINING|ABORTING|^\$ benchtop [^\n]*\s*$`).MatchString(look(now))
-				if took := time.Since(began); took >= now.pause || took >= longest && !busy {
-					break
-				}
-			}
-		case now.key != "":
-			x.press(now.key)
-		default:
-			for _, r := range now.text {
-				x.tmux("send-keys", "-l", "--", string(r))
-			}
+		if now.pause > 0 {
+			continue
 		}
-		look(now)
+		if len(expected) == 0 || expected[0].key != now.text+now.key {
+			t.Fatalf("demo.tape:%d: %q, while %v is what is left of what it is to do", now.line, now.text+now.key, expected)
+		}
+		if now.key != "" {
+			x.press(now.key)
+		}
+		for _, r := range now.text {
+			x.tmux("send-keys", "-l", "--", string(r))
+		}
+		x.wait(expected[0].shows)
+		expected = expected[1:]
+		if screen := x.screen(); regexp.MustCompile(`chart error|display error|panic`).MatchString(screen) {
+			t.Fatalf("demo.tape:%d: something went wrong on\n%s", now.line, screen)
+		}
 	}
 	if len(expected) > 0 {
-		t.Errorf("the tape did not show %q; at its end there is\n%s", expected, x.screen())
+		t.Errorf("the tape did not press %v", expected)
 	}
 
 	// The shell is back, with the report above it.

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	_ = os.Setenv("HF_HUB_OFFLINE", "1") // no test asks the hub
 	if n := flag.Lookup("test.parallel"); n.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
-		_ = n.Value.Set("4")
+		_ = n.Value.Set("8")
 	}
 	code := m.Run()
 	if built.Load() {
@@ -130,9 +130,13 @@ func (x *terminal) wait(text string) {
 	}
 }
 
-// eventually polls until a condition holds; false if it does not within a time that is long on any machine.
+// longestWait is how long a test waits for what has to come: only one that fails ever takes that long, so it may be long on
+// any machine.
+const longestWait = 2 * time.Minute
+
+// eventually polls until a condition holds; false if it does not within longestWait.
 func eventually(holds func() bool) bool {
-	for deadline := time.Now().Add(40 * time.Second); time.Now().Before(deadline); time.Sleep(30 * time.Millisecond) {
+	for deadline := time.Now().Add(longestWait); time.Now().Before(deadline); time.Sleep(30 * time.Millisecond) {
 		if holds() {
 			return true
 		}
@@ -215,18 +219,24 @@ func readSaved(t *testing.T, dir string) (saved, []string) {
 	return s, files
 }
 
-// someDone waits until the journal of a run in the directory has some requests.
+// someDone waits until the journal of a run in the directory has a request.
 func someDone(t *testing.T, dir string) {
 	t.Helper()
+	inJournal(t, filepath.Join(dir, "benchtop-results"), 1, `{"index":`)
+}
+
+// inJournal waits until the one journal in a directory, of a run that is on, has a text so many times.
+func inJournal(t *testing.T, dir string, n int, text string) {
+	t.Helper()
 	if !eventually(func() bool {
-		journals, _ := filepath.Glob(filepath.Join(dir, "benchtop-results", "*.jsonl"))
+		journals, _ := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 		if len(journals) != 1 {
 			return false
 		}
 		data, err := os.ReadFile(journals[0])
-		return err == nil && bytes.Count(data, []byte(`{"index":`)) >= 10
+		return err == nil && bytes.Count(data, []byte(text)) >= n
 	}) {
-		t.Fatal("no request ends")
+		t.Fatalf("%s is not in the journal %d times", text, n)
 	}
 }
 

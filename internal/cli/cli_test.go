@@ -178,6 +178,7 @@ func TestServerAbsent(t *testing.T) {
 
 // A certificate nobody vouches for is refused, unless the user vouches for it.
 func TestCertificate(t *testing.T) {
+	t.Parallel()
 	inner := simulator.New(simulator.Defaults())
 	defer inner.Close()
 	web := httptest.NewTLSServer(inner.Handler())
@@ -205,13 +206,14 @@ func TestAbsurdUsage(t *testing.T) {
 
 // What was planned is sent or not: the two add up, and only what was sent can be cut.
 func TestNothingGoesUncounted(t *testing.T) {
+	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		time.Sleep(300 * time.Millisecond)
 		http.Error(w, "slow and no", http.StatusTeapot)
 	}))
 	defer web.Close()
 	dir := t.TempDir()
-	run("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "15000", "--random-input-len", "4", "--max-concurrency", "2", "--duration", "1s",
+	run("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "15000", "--random-input-len", "4", "--max-concurrency", "2", "--duration", "500ms",
 		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFailed, "The time was over before")
 	data, err := os.ReadFile(filepath.Join(dir, "r.json"))
 	if err != nil {
@@ -296,6 +298,7 @@ func keysInOrder(t *testing.T, data []byte) []string {
 
 // The same command a user of vLLM would type gives vLLM's lines and vLLM's keys.
 func TestServeLikeVLLM(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := run("serve", "--base-url", simulated(t, nil), "--backend", "openai-chat", "--dataset_name", "sharegpt",
 		"--dataset-path="+sharegptFile, "--num-prompts", "60", "--request-rate", "400",
@@ -355,6 +358,7 @@ func TestServeLikeVLLM(t *testing.T) {
 }
 
 func TestServeShapes(t *testing.T) {
+	t.Parallel()
 	url := simulated(t, nil)
 	for _, c := range []struct {
 		name string
@@ -365,14 +369,15 @@ func TestServeShapes(t *testing.T) {
 			[]string{"Successful requests:                     30 ", "Total input tokens:                      1500 ", "Total generated tokens:                  120 "}},
 		{"limited", "--num-prompts 20 --random-output-len 4 --max-concurrency 3 --goodput ttft:60000 e2el:60000",
 			[]string{"Maximum request concurrency:             3 ", "Request goodput (req/s):"}},
-		{"closed loop by the clock", "--duration 1s --max-concurrency 2 --random-input-len 8 --random-output-len 4", []string{"Failed requests:                         0 "}},
-		{"rate by the clock", "--duration 1s --request-rate 30 --random-output-len 4 --burstiness inf --num-prompts 500",
+		{"closed loop by the clock", "--duration 300ms --max-concurrency 2 --vocab-size 300 --random-input-len 8 --random-output-len 4", []string{"Failed requests:                         0 "}},
+		{"rate by the clock", "--duration 1s --request-rate 30 --random-output-len 4 --burstiness inf --num-prompts 500 --vocab-size 300",
 			[]string{"Successful requests:                     29 "}},
-		{"the clock decides how many", "--duration 1s --request-rate 1500 --random-input-len 4 --random-output-len 1", []string{"Successful requests:                     1500 "}},
+		{"the clock decides how many", "--duration 500ms --request-rate 2400 --vocab-size 300 --random-input-len 4 --random-output-len 1", []string{"Successful requests:                     1200 "}},
 		{"other metrics", "--num-prompts 5 --random-output-len 4 --percentile-metrics e2el --metric-percentiles 50,99.9", []string{"Median E2EL (ms):", "P99.9 E2EL (ms):"}},
 		{"vocabulary", "--num-prompts 5 --random-output-len 4 --vocab-size 300 --random-range-ratio 0.5 --random-prefix-len 3", []string{"Successful requests:                     5 "}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			run(append([]string{"serve", "--base-url", url}, strings.Fields(c.args)...)...).expect(t, exitFine, c.want...)
 		})
 	}
@@ -384,6 +389,7 @@ func TestServeShapes(t *testing.T) {
 
 // Where the server cannot count, nobody guesses unless asked to. Estimates are called that wherever they show.
 func TestEstimateIsLabelled(t *testing.T) {
+	t.Parallel()
 	inner := simulator.New(simulator.Defaults())
 	defer inner.Close()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

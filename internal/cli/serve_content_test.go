@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -40,8 +41,21 @@ func TestBodies(t *testing.T) {
 
 // The flag's order of modules is vLLM's for the same seed.
 func TestLoRA(t *testing.T) {
+	t.Parallel()
 	for assignment, want := range map[string]string{"random": "b b a b c b b b b b c a", "round-robin": "a b c a b c a b c a b c"} {
-		server := recorded(t, nil)
+		// The load is kept waiting until the second probe comes.
+		var others atomic.Int64
+		probed := make(chan struct{})
+		server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case r.URL.Path != "/v1/completions":
+			case r.Header.Get("X-Request-Id") != "":
+				<-probed
+			case others.Add(1) == 2+2:
+				close(probed)
+			}
+			return false
+		})
 		dir := t.TempDir()
 		run("serve", "--base-url", server.url, "--model", "base", "--num-prompts", "12", "--random-input-len", "5", "--random-output-len", "2",
 			"--lora-modules", "a", "b", "c", "--lora-assignment", assignment, "--num-warmups", "2", "--probe-request-rate", "50",

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -20,56 +23,154 @@ func benchtopOf(t *testing.T, dir string) map[string]any {
 	return resultIn(t, dir)["benchtop"].(map[string]any)
 }
 
-// Every shape of load sends what it says.
+// requestsIn are the requests of the one journal in a directory, in the order in which they were due.
+func requestsIn(t *testing.T, dir string) (all []metrics.Request) {
+	t.Helper()
+	journals, _ := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
+	if len(journals) != 1 {
+		t.Fatalf("journals %v, want one", journals)
+	}
+	_, requests, err := export.ReadJournal(journals[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for q, err := range requests {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, q)
+	}
+	slices.SortFunc(all, metrics.ByIndex)
+	return all
+}
+
+// steady is a stage of evenly spaced arrivals: the last of n comes n/rate after its start.
+func steady(start time.Duration, rate float64, n int) (at []time.Duration) {
+	for i := range n {
+		at = append(at, start+time.Duration(float64(i+1)/rate*1e9))
+	}
+	return at
+}
+
+// mapped are n arrivals, of which the last of k comes when k are expected.
+func mapped(n int, when func(k float64) (seconds float64)) (at []time.Duration) {
+	for i := range n {
+		at = append(at, time.Duration(when(float64(i+1))*1e9))
+	}
+	return at
+}
+
+// Every shape of load sends what it says, when it says: what was scheduled is exact, however busy the machine is.
 func TestLoads(t *testing.T) {
-	small := "--random-input-len 5 --random-output-len 2 "
 	for _, c := range []struct {
 		name, args string
-		requests   int           // exactly; 0 to look at least
-		least      int           // requests
-		last       time.Duration // the last one is sent about then
+		due        []time.Duration
 		load       string
 		marks      string
 	}{
-		{"ramp over requests", "--ramp-up-strategy linear --ramp-up-start-rps 50 --ramp-up-end-rps 200 --num-prompts 100 --burstiness inf", 100, 0, 930 * time.Millisecond, "linear ramp 50 to 200 req/s over 100 requests", ""},
-		{"ramp in time", "--ramp-up-strategy exponential --ramp-up-start-rps 20 --ramp-up-end-rps 200 --ramp-over 1s --burstiness inf", 0, 75, time.Second, "exponential ramp 20 to 200 req/s over 1s", ""},
-		{"ramp in time, so many", "--ramp-up-strategy linear --ramp-up-start-rps 0 --ramp-up-end-rps 100 --ramp-over 500ms --num-prompts 50", 50, 0, 0, "linear ramp 0 to 100 req/s over 500ms", ""},
-		{"stages", "--stages 20:500ms,100:500ms,40:250ms --burstiness inf", 0, 68, 1250 * time.Millisecond, "stages of 20, 100, 40 req/s", "20 req/s|100 req/s|40 req/s"},
-		{"stages of users", "--concurrency-stages 1:300ms,4:300ms", 0, 4, 0, "stages of 1, 4 users", "1 users|4 users"},
-		{"stages cut by the clock", "--stages 20:500ms,100:10s --duration 700ms --burstiness inf", 0, 28, 700 * time.Millisecond, "stages of 20, 100 req/s", "20 req/s|100 req/s"},
+		// The k-th of n comes a gap of 1/(50 + 150 (k-1)/(n-1)) s after the one before.
+		{"ramp over requests", "--ramp-up-strategy linear --ramp-up-start-rps 50 --ramp-up-end-rps 200 --num-prompts 51", rampOver(51, 50, 200), "linear ramp 50 to 200 req/s over 51 requests", ""},
+		// 20/ln 10 (10^t - 1) are expected until t s, 78 in all.
+		{"ramp in time", "--ramp-up-strategy exponential --ramp-up-start-rps 20 --ramp-up-end-rps 200 --ramp-over 1s",
+			mapped(78, func(k float64) float64 { return math.Log10(1 + k*math.Ln10/20) }), "exponential ramp 20 to 200 req/s over 1s", ""},
+		// 100 t² until half a second, and then 100 a second.
+		{"ramp in time, so many", "--ramp-up-strategy linear --ramp-up-start-rps 0 --ramp-up-end-rps 100 --ramp-over 500ms --num-prompts 50",
+			mapped(50, func(k float64) float64 { return math.Sqrt(min(k, 25)/100) + max(0, k-25)/100 }), "linear ramp 0 to 100 req/s over 500ms", ""},
+		// What is due at the very end comes no more; on the edge of two stages it does.
+		{"stages", "--stages 20:500ms,100:500ms,40:250ms", slices.Concat(steady(0, 20, 10), steady(500*time.Millisecond, 100, 50), steady(time.Second, 40, 9)), "stages of 20, 100, 40 req/s", "20 req/s|100 req/s|40 req/s"},
+		{"stages cut by the clock", "--stages 20:500ms,100:10s --duration 700ms", append(steady(0, 20, 10), steady(500*time.Millisecond, 100, 19)...), "stages of 20, 100 req/s", "20 req/s|100 req/s"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			server := recorded(t, nil)
 			dir := t.TempDir()
-			run(append([]string{"serve", "--base-url", server.url, "--save-result", "--result-dir", dir}, strings.Fields(small+c.args)...)...).expect(t, exitFine)
-			all := server.all()
+			args := "serve --burstiness inf --base-url " + server.url + " --save-result --result-dir " + dir + " " + shortPrompts + " " + c.args
+			run(strings.Fields(args)...).expect(t, exitFine)
 			v := benchtopOf(t, dir)
-			if c.requests > 0 && len(all) != c.requests || len(all) < c.least || c.least > 0 && c.least > 10 && len(all) > c.least+12 {
-				t.Errorf("%d requests, want %d or some more than %d", len(all), c.requests, c.least)
+			requests := requestsIn(t, dir)
+			if n := len(server.all()); n != len(c.due) || len(requests) != n {
+				t.Fatalf("%d requests came, %d are in the journal, want %d", n, len(requests), len(c.due))
 			}
-			span := all[len(all)-1].at - all[0].at
-			if c.last > 0 && (span < c.last*8/10 || span > c.last*2) {
-				t.Errorf("the last one came after %s, want about %s", span, c.last)
+			for i, want := range c.due {
+				q := requests[i]
+				if (q.Scheduled-want).Abs() > 2*time.Microsecond || q.Due < q.Scheduled || q.Sent < q.Due {
+					t.Errorf("request %d was scheduled at %s, due at %s and sent at %s; want %s and not before", i, q.Scheduled, q.Due, q.Sent, want)
+				}
 			}
 			if v["load"] != c.load {
 				t.Errorf("load %q, want %q", v["load"], c.load)
 			}
-			var marks []string
-			for _, e := range v["events"].([]any) {
-				if m, _ := e.(map[string]any)["mark"].(string); m != "" && m != "stall" { // the machine may be busy
-					marks = append(marks, m)
-				}
-			}
-			if got := strings.Join(marks, "|"); got != c.marks {
+			if got := marksOf(v); got != c.marks {
 				t.Errorf("marks %q, want %q", got, c.marks)
 			}
 		})
 	}
 }
 
+// rampOver are the arrivals of n requests whose rate goes from one to another, evenly spaced at each rate.
+func rampOver(n int, from, to float64) (at []time.Duration) {
+	sum := 0.0
+	for i := range n {
+		sum += 1 / (from + (to-from)*float64(i)/float64(n-1))
+		at = append(at, time.Duration(sum*1e9))
+	}
+	return at
+}
+
+// A stage of users holds so many requests in flight, and begins when it says. The server keeps them waiting until there are
+// as many as the last stage has.
+func TestStagesOfUsers(t *testing.T) {
+	t.Parallel()
+	const users, begins = 4, 300 * time.Millisecond
+	var mu sync.Mutex
+	waiting, most, all := 0, 0, make(chan struct{})
+	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/v1/completions" {
+			return false
+		}
+		mu.Lock()
+		waiting++
+		if most = max(most, waiting); waiting == users {
+			close(all)
+		}
+		mu.Unlock()
+		select {
+		case <-all:
+		case <-r.Context().Done():
+		}
+		return false
+	})
+	dir := t.TempDir()
+	run(strings.Fields("serve --base-url "+server.url+" --concurrency-stages 1:300ms,4:1h --num-prompts 4 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, exitFine)
+	requests := requestsIn(t, dir)
+	if len(requests) != users || most != users {
+		t.Fatalf("%d requests, %d at once, want %d", len(requests), most, users)
+	}
+	for _, q := range requests[1:] {
+		if q.Sent < begins {
+			t.Errorf("request %d was sent at %s, before the second stage", q.Index, q.Sent)
+		}
+	}
+	v := benchtopOf(t, dir)
+	if v["load"] != "stages of 1, 4 users" || marksOf(v) != "1 users|4 users" {
+		t.Errorf("load %q, marks %q", v["load"], marksOf(v))
+	}
+}
+
+// marksOf are the marks of a result's events but those that the machine makes.
+func marksOf(v map[string]any) string {
+	var marks []string
+	for _, e := range v["events"].([]any) {
+		if m, _ := e.(map[string]any)["mark"].(string); m != "" && m != "stall" {
+			marks = append(marks, m)
+		}
+	}
+	return strings.Join(marks, "|")
+}
+
 // A ramp over requests has vLLM's events in the result: one for each whole rate.
 func TestRateChangeEvents(t *testing.T) {
+	t.Parallel()
 	server := recorded(t, nil)
 	dir := t.TempDir()
 	run("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--num-prompts", "40", "--ramp-up-strategy", "linear",
@@ -92,24 +193,32 @@ func TestRateChangeEvents(t *testing.T) {
 
 // The warm-up is sent and counted nowhere.
 func TestWarmupIsLeftOut(t *testing.T) {
+	t.Parallel()
 	server := recorded(t, nil)
 	dir := t.TempDir()
-	run("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--request-rate", "50", "--duration", "2s", "--warmup", "1s", "--burstiness", "inf",
+	run("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--request-rate", "50", "--duration", "1s", "--warmup", "500ms", "--burstiness", "inf",
 		"--save-result", "--result-dir", dir).expect(t, exitFine)
 	v := resultIn(t, dir)
-	if n := len(server.all()); n != 100 {
-		t.Errorf("%d requests were sent, want 100", n)
+	if n := len(server.all()); n != 50 {
+		t.Errorf("%d requests were sent, want 50", n)
 	}
-	if n := v["completed"].(float64); n != 51 { // due at 1.00 s, 1.02 s, ... 2.00 s
-		t.Errorf("completed %v, want 51", n)
+	if n := v["completed"].(float64); n != 26 { // due at 0.50 s, 0.52 s, ... 1.00 s
+		t.Errorf("completed %v, want 26", n)
 	}
-	if d := v["duration"].(float64); d < 0.9 || d > 1.9 { // two seconds, the first of them left out
-		t.Errorf("duration %v, want about 1 s", d)
+	// All of the run but its first half second.
+	journal, _ := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
+	whole, _, err := export.ReadJournal(journal[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := v["duration"].(float64); d != (whole.Ended - time.Second/2).Seconds() {
+		t.Errorf("duration %v s of %s, want all but 0.5 s", d, whole.Ended)
 	}
 }
 
 // The exit code says whether a condition of the user's holds; the report says which.
 func TestFailOn(t *testing.T) {
+	t.Parallel()
 	url := simulated(t, nil)
 	base := []string{"serve", "--base-url", url, "--num-prompts", "5", "--random-input-len", "5", "--random-output-len", "3"}
 	run(append(base, "--fail-on", "p99_ttft_ms>60000", "--fail-on", "failed>0")...).expect(t, exitFine)
@@ -123,16 +232,17 @@ func TestFailOn(t *testing.T) {
 
 // With patience, a server that is still starting is waited for; without, it is an error at once.
 func TestReadyCheck(t *testing.T) {
-	born := time.Now().Add(2500 * time.Millisecond)
+	t.Parallel()
+	var tries atomic.Int64
 	server := recorded(t, func(w http.ResponseWriter, _ *http.Request) bool {
-		if time.Now().Before(born) {
+		if tries.Add(1) == 1 {
 			http.Error(w, "loading the model", http.StatusServiceUnavailable)
 			return true
 		}
 		return false
 	})
-	r := run("serve", "--base-url", server.url, "--num-prompts", "3", "--random-input-len", "40", "--random-output-len", "3", "--vocab-size", "32000", "--ready-check-timeout-sec", "20", "--num-warmups", "4")
-	r.expect(t, exitFine, "waiting up to 20s for "+server.url, "loading the model", "warming up with 4 requests", "Successful requests:                     3 ")
+	r := run("serve", "--base-url", server.url, "--num-prompts", "3", "--random-input-len", "40", "--random-output-len", "3", "--vocab-size", "32000", "--ready-check-timeout-sec", "600", "--num-warmups", "4")
+	r.expect(t, exitFine, "waiting up to 10m0s for "+server.url, "loading the model", "warming up with 4 requests", "Successful requests:                     3 ")
 	prompts := map[string]int{}
 	measured := 0
 	for _, a := range server.all() {
@@ -160,6 +270,7 @@ func TestReadyCheck(t *testing.T) {
 
 // The profiler runs during the load and not before or after; a server without one does not matter.
 func TestProfiler(t *testing.T) {
+	t.Parallel()
 	server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
 		return strings.HasSuffix(r.URL.Path, "_profile")
 	})
@@ -182,6 +293,7 @@ func TestProfiler(t *testing.T) {
 
 // Runs that are appended to one file are its lines, each with a journal of its own.
 func TestAppend(t *testing.T) {
+	t.Parallel()
 	url := simulated(t, nil)
 	dir := t.TempDir()
 	for range 3 {
@@ -208,9 +320,10 @@ func TestAppend(t *testing.T) {
 
 // A ramp that the clock ends early keeps its slope: it was drawn over all requests, sent or not.
 func TestRampCutShort(t *testing.T) {
+	t.Parallel()
 	server := recorded(t, nil)
 	dir := t.TempDir()
-	run("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--ramp-up-strategy", "linear", "--burstiness", "inf",
+	run("serve", "--base-url", server.url, "--vocab-size", "300", "--random-input-len", "5", "--random-output-len", "2", "--ramp-up-strategy", "linear", "--burstiness", "inf",
 		"--ramp-up-start-rps", "20", "--ramp-up-end-rps", "40", "--duration", "1s", "--save-result", "--result-dir", dir).expect(t, exitFine)
 	v := resultIn(t, dir)
 	if n := len(v["rps_change_events"].([]any)); n != 1 || v["benchtop"].(map[string]any)["load"] != "linear ramp 20 to 40 req/s over 1000 requests" {
@@ -220,13 +333,17 @@ func TestRampCutShort(t *testing.T) {
 
 // The end of the time that was asked for is no interruption; what was not sent by then is counted.
 func TestPlannedEnd(t *testing.T) {
-	server := recorded(t, nil)
+	t.Parallel()
+	const planned = 1000
+	server := recorded(t, func(http.ResponseWriter, *http.Request) bool {
+		time.Sleep(50 * time.Millisecond) // so that two users need half a minute for them all
+		return false
+	})
 	dir := t.TempDir()
-	run("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--duration", "500ms", "--num-prompts", "100000", "--max-concurrency", "2",
-		"--save-result", "--result-dir", dir).expect(t, exitFine, "The time was over before")
+	run(strings.Fields("serve --base-url "+server.url+" --duration 500ms --num-prompts 1000 --max-concurrency 2 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, exitFine, "The time was over before")
 	v := resultIn(t, dir)
 	b := v["benchtop"].(map[string]any)
-	if sent := len(server.all()); b["interrupted"] != nil || v["completed"].(float64)+b["not_sent"].(float64) != 100000 || v["completed"] != float64(sent) {
+	if sent := len(server.all()); b["interrupted"] != nil || v["completed"].(float64)+b["not_sent"].(float64) != planned || v["completed"] != float64(sent) {
 		t.Errorf("interrupted %v, completed %v, not sent %v, %d sent", b["interrupted"], v["completed"], b["not_sent"], sent)
 	}
 }

@@ -1,20 +1,73 @@
 package cli
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
+
+// cachePrompts are in every run.
+const cachePrompts = 24
+
+// watched keeps a run of one user from beginning before its looks at the server's counters have begun, and from ending before
+// they have seen all but its last request: what they find is then the same on a busy machine.
+type watched struct {
+	mu             sync.Mutex
+	prompts, looks int
+	begins         int           // looks that there have to be for the first prompt
+	looked         chan struct{} // closed and made anew at each look
+}
+
+func newWatched() *watched { return &watched{looked: make(chan struct{}), begins: 2} }
+
+// pass waits at a request.
+func (w *watched) pass(r *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	need := 0
+	switch {
+	case r.URL.Path == "/metrics":
+		w.looks++
+		close(w.looked)
+		w.looked = make(chan struct{})
+	case strings.HasSuffix(r.URL.Path, "/completions"):
+		switch w.prompts++; w.prompts % cachePrompts {
+		case 1:
+			need = w.begins // one beside the load, and one of the counters before and after
+		case 0:
+			need = w.looks + 2 // the first of them is over when the second begins
+		}
+	}
+	for w.looks < need {
+		looked := w.looked
+		w.mu.Unlock()
+		select {
+		case <-looked:
+		case <-r.Context().Done():
+			need = 0
+		}
+		w.mu.Lock()
+	}
+}
+
+// nextRun is about to begin.
+func (w *watched) nextRun() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.begins = w.looks + 2
+}
 
 // cacheRun sends the same 24 prompts as every other run with the same arguments and returns what its result says.
 func cacheRun(t *testing.T, url string, args ...string) (hitRate float64, cold any, alarms []string) {
 	t.Helper()
 	dir := t.TempDir()
-	r := run(append([]string{"serve", "--base-url", url, "--random-input-len", "512", "--random-output-len", "2", "--num-prompts", "24", "--max-concurrency", "4",
+	r := run(append([]string{"serve", "--base-url", url, "--random-input-len", "512", "--random-output-len", "2", "--num-prompts", fmt.Sprint(cachePrompts), "--max-concurrency", "1",
 		"--seed", "3", "--no-tui", "--gpu", "none", "--save-result", "--result-dir", dir}, args...)...)
 	r.expect(t, exitFine)
 	b := resultIn(t, dir)["benchtop"].(map[string]any)
@@ -38,6 +91,7 @@ func cacheRun(t *testing.T, url string, args ...string) (hitRate float64, cold a
 // A second run with one seed finds its prompts in the server's cache and says so; with --cache cold it does not. What the
 // prompts of one run have in common is found either way, and is no alarm.
 func TestCacheOfEarlierRuns(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		args  []string
@@ -45,12 +99,15 @@ func TestCacheOfEarlierRuns(t *testing.T) {
 		vllm  bool
 	}{
 		{"strangers", []string{"--vocab-size", "30000"}, 0, false},
-		{"a prefix", []string{"--random-prefix-len", "512", "--vocab-size", "30000"}, 23.0 / 24 / 2, false},
+		{"a prefix", []string{"--random-prefix-len", "512", "--vocab-size", "30000"}, (cachePrompts - 1.0) / cachePrompts / 2, false},
 		{"chats", []string{"--backend", "openai-chat"}, 0, false},
 		{"vLLM", []string{"--model", "m", "--vocab-size", "30000"}, 0, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			watch := newWatched()
 			server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+				watch.pass(r)
 				if c.vllm && r.URL.Path == "/v1/models" {
 					io.WriteString(w, `{"data":[{"id":"m","owned_by":"vllm"}]}`)
 					return true
@@ -59,6 +116,7 @@ func TestCacheOfEarlierRuns(t *testing.T) {
 			})
 			expect := func(name string, above bool, alarm int, coldWords string, args ...string) {
 				t.Helper()
+				watch.nextRun()
 				rate, cold, alarms := cacheRun(t, server.url, slices.Concat(c.args, args)...)
 				if above != (rate > c.share+0.3) || rate < c.share-0.1 {
 					t.Errorf("%s: hit rate %g, of which the prompts explain %g", name, rate, c.share)

@@ -61,7 +61,7 @@ func (h *stubHub) expect(t *testing.T, names ...string) {
 
 // The leaderboard comes from the hub once, and then from the cache; a category that is not there is asked for and told.
 func TestDatasetOfTheHub(t *testing.T) {
-	model := modelDirectory(t, "gpt2")
+	model := modelDirectory(t, "synthetic-spbpe")
 	h := newStubHub(t)
 	bfcl := func(args ...string) result {
 		return run(append([]string{"dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model, "--num-prompts", "5"}, args...)...)
@@ -86,7 +86,7 @@ func TestDatasetOfTheHub(t *testing.T) {
 
 // What the hub's own libraries have downloaded is not asked for again.
 func TestDatasetInTheHubsCache(t *testing.T) {
-	model := modelDirectory(t, "gpt2")
+	model := modelDirectory(t, "synthetic-spbpe")
 	h := newStubHub(t)
 	snapshot := filepath.Join(os.Getenv("HF_HOME"), "hub", "datasets--gorilla-llm--Berkeley-Function-Calling-Leaderboard", "snapshots", "abc")
 	if err := os.MkdirAll(snapshot, 0o755); err != nil {
@@ -106,7 +106,7 @@ func TestDatasetInTheHubsCache(t *testing.T) {
 
 // A hub that is down or has moved is told with the way out.
 func TestDatasetWithoutTheHub(t *testing.T) {
-	model := modelDirectory(t, "gpt2")
+	model := modelDirectory(t, "synthetic-spbpe")
 	h := newStubHub(t)
 	args := []string{"dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model}
 	t.Setenv("HF_ENDPOINT", h.URL+"/mirror")

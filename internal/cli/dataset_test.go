@@ -205,7 +205,9 @@ func sameDefault(f *pflag.Flag, kind string, want any) bool {
 
 // What is shown is what would be sent; nothing is sent.
 func TestDataset(t *testing.T) {
-	model := modelDirectory(t, "gpt2")
+	t.Parallel()
+	// The small one is read at once, but makes no text of an exact length.
+	exact, small := modelDirectory(t, "gpt2"), modelDirectory(t, "synthetic-spbpe")
 	server := recorded(t, nil)
 	file := func(name string) string { return datasetFiles + name }
 	for _, c := range []struct {
@@ -213,7 +215,7 @@ func TestDataset(t *testing.T) {
 		want       []string
 	}{
 		{"random", "--random-input-len 64 --num-prompts 40", []string{
-			"random: 64 tokens in", "tokens counted by    tokenizer " + model, "prompt tokens        2,560 in all, each 64", "first of 40"}},
+			"random: 64 tokens in", "tokens counted by    tokenizer " + exact, "prompt tokens        2,560 in all, each 64", "first of 40"}},
 		{"random ids", "--vocab-size 500 --random-input-len 9 --num-prompts 4 --first 0", []string{"tokens counted by    nobody: prompts are token ids", "sent as              token ids"}},
 		{"rerank", "--dataset-name random-rerank --random-input-len 20 --num-prompts 6 --random-batch-size 3", []string{"prompts              8", "requests             2"}},
 		{"images", "--dataset-name random-mm --random-input-len 10 --num-prompts 3 --random-mm-bucket-config {(8,8,1):1.0}", []string{"with media           3"}},
@@ -235,10 +237,13 @@ func TestDataset(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			lines := filepath.Join(t.TempDir(), "lines.jsonl")
 			args := append([]string{"dataset", "--jsonl", lines}, strings.Fields(c.args)...)
-			if strings.HasPrefix(c.name, "server") {
+			switch {
+			case strings.HasPrefix(c.name, "server"):
 				args = append(args, "--base-url", server.url)
-			} else {
-				args = append(args, "--tokenizer", model)
+			case c.name == "random" || c.name == "prefixes":
+				args = append(args, "--tokenizer", exact)
+			default:
+				args = append(args, "--tokenizer", small)
 			}
 			r := run(args...)
 			r.expect(t, exitFine, c.want...)
@@ -265,6 +270,7 @@ func TestDataset(t *testing.T) {
 
 // Without a dashboard standard error says what the prompts are and who counted them, and what is odd about them.
 func TestServeSaysWhatItSends(t *testing.T) {
+	t.Parallel()
 	server := recorded(t, nil)
 	args := []string{"serve", "--no-tui", "--gpu", "none", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "30", "--random-output-len", "2"}
 	for _, c := range []struct {
@@ -345,6 +351,7 @@ func TestSlices(t *testing.T) {
 
 // What cannot be is told with the way out, and nothing breaks.
 func TestDatasetRefusals(t *testing.T) {
+	t.Parallel()
 	model := modelDirectory(t, "synthetic-spbpe")
 	server := recorded(t, nil)
 	file := func(name string) string { return datasetFiles + name }
@@ -381,6 +388,7 @@ func TestDatasetRefusals(t *testing.T) {
 
 // With 0 prompts each row is sent once, whatever sets the pace.
 func TestEveryRow(t *testing.T) {
+	t.Parallel()
 	url := simulated(t, nil)
 	const rows = 17
 	for _, load := range []string{"--request-rate 200", "--max-concurrency 4", "--stages 50:200ms,100:1s", "--concurrency-stages 4:10s",
@@ -399,7 +407,7 @@ func TestFileBeforeTemplate(t *testing.T) {
 	if err := os.WriteFile(packed, []byte("\x1f\x8b\x08\x00"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	bare := "../../datasets/tokenizer/testdata/gpt2.tokenizer.json.gz" // without a template
+	bare := "../../datasets/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz" // without a template
 	for _, name := range []string{"custom", "spec_bench", "sonnet"} {
 		run("dataset", "--dataset-name", name, "--dataset-path", packed, "--tokenizer", bare).expect(t, exitUsage, "gzip")
 	}

@@ -105,6 +105,7 @@ func TestSimulateLogToStandardOutput(t *testing.T) {
 
 // Speculative decoding brings several tokens in a chunk; texts and token counts stay.
 func TestSimulateSpeculation(t *testing.T) {
+	t.Parallel()
 	_, plain := serveFaulty(t, startSimulate(t))
 	url := startSimulate(t, "--spec-tokens", "2", "--spec-acceptance", "1")
 	_, drafted := serveFaulty(t, url)
@@ -138,6 +139,7 @@ func TestSimulateSpeculation(t *testing.T) {
 
 // Profiles keep what is their own unless a flag says otherwise.
 func TestSimulateProfiles(t *testing.T) {
+	t.Parallel()
 	ask := func(args ...string) (answer struct {
 		Model string
 		Usage struct {

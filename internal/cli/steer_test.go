@@ -152,6 +152,7 @@ func TestOrderThatComesTooLate(t *testing.T) {
 
 // Orders change the rate, in the middle of everything, and nothing is lost of what they did.
 func TestSteerRate(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, end := steeredSession(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Duration: 40 * time.Second, Requests: 80}, 1)
 		defer end()
@@ -252,6 +253,7 @@ func TestSteerUsers(t *testing.T) {
 // A pause moves the stages of rates that come after it, and not those of users: their events say when each began, so that
 // the target line and the levels of the report are those of the loads there were.
 func TestPauseMovesStages(t *testing.T) {
+	t.Parallel()
 	second := time.Second
 	stages := func(users bool) (all []metrics.Stage) {
 		for i, load := range []int{2, 4, 8} {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -34,6 +35,10 @@ func TestMain(m *testing.M) {
 	// The tests of the real program wait most of the time, whatever the number of cores.
 	flag.Parse()
 	_ = os.Setenv("HF_HUB_OFFLINE", "1") // no test asks the hub
+	if signal.Ignored(os.Interrupt) {
+		// As in the background of a script. Programs that are started here would ignore it too, did nobody listen.
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	}
 	if n := flag.Lookup("test.parallel"); n.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
 		_ = n.Value.Set("8")
 	}

@@ -154,7 +154,13 @@ func TestCacheOfEarlierRuns(t *testing.T) {
 // Prompts that were cut to the server's count have in common what is left of them. Here that is nearly all: another tokenizer
 // made them, and the server counts four times as many tokens.
 func TestShareOfCutPrompts(t *testing.T) {
-	hitRate, _, alarms := cacheRun(t, simulated(t, nil), "--tokenizer", modelDirectory(t, "gpt2"), "--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "2",
+	t.Parallel()
+	watch := newWatched()
+	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool {
+		watch.pass(r)
+		return false
+	})
+	hitRate, _, alarms := cacheRun(t, server.url, "--tokenizer", modelDirectory(t, "gpt2"), "--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "2",
 		"--prefix-repetition-output-len", "2")
 	if hitRate < 0.8 || len(alarms) > 0 {
 		t.Errorf("hit rate %g, alarms %q", hitRate, alarms)

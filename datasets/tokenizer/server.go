@@ -79,7 +79,7 @@ func (s *Server) detokenize(ctx context.Context, ids []int) (reply detokenizeRep
 
 // advice ends the errors of a server that answers but does not tokenize.
 const advice = "does this server offer vLLM's or llama.cpp's /tokenize and /detokenize at its root? " +
-	"If not, count tokens another way, such as by --tokenizer or by estimate"
+	"If not, name the model's tokenizer with --tokenizer DIRECTORY"
 
 func advised(err error) error {
 	if endpoint.NotOffered(err) {

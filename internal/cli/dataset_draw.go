@@ -108,12 +108,16 @@ func (d *drawing) maker() (tokenizer.Tokenizer, error) {
 		}
 		return nil, fmt.Errorf("dataset %s: chat takes text, and there is no tokenizer to make it: %s; %s", d.dataset, m.absent, way)
 	case d.endless && isChat(d.backend):
-		return nil, errors.New("random chats without end need the model's tokenizer on this machine, since the server would have to make their text while it is measured: " +
-			"give it with --tokenizer DIRECTORY, or say how many there may be with --num-prompts")
+		return nil, fmt.Errorf("dataset %s: chats without end need the model's tokenizer on this machine, since the server would have to make their text while it is measured: "+
+			"give it with --tokenizer DIRECTORY, or say how many there may be with --num-prompts", d.dataset)
 	case d.endless:
 		return nil, nil
 	}
-	return m.serverMaker(d.ctx, d.vocabulary)
+	made, err := m.serverMaker(d.ctx, d.vocabulary)
+	if err != nil {
+		return nil, fmt.Errorf("dataset %s: %w", d.dataset, err)
+	}
+	return made, nil
 }
 
 // drawRandom draws text with a tokenizer, else token ids.

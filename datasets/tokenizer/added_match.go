@@ -2,7 +2,6 @@ package tokenizer
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,7 +22,7 @@ type matcher struct {
 func newMatchers(added *addedTokens) (raw, normalized *matcher, err error) {
 	var texts [2][]string
 	var tokens [2][]addedToken
-	byID := map[int]string{}
+	byID, byText := map[int]string{}, [2]map[string]string{{}, {}}
 	for _, t := range added.tokens {
 		if other, taken := byID[t.id]; taken {
 			return nil, nil, fmt.Errorf("%.40q and %.40q would both have the id %d", other, t.content, t.id)
@@ -36,10 +35,11 @@ func newMatchers(added *addedTokens) (raw, normalized *matcher, err error) {
 		if text == "" {
 			return nil, nil, fmt.Errorf("%.40q is nothing once it is normalized, and would be found everywhere", t.content)
 		}
-		if i := slices.Index(texts[which], text); i >= 0 {
+		if other, taken := byText[which][text]; taken {
 			return nil, nil, fmt.Errorf("%.40q and %.40q are the same once they are normalized, and either may be found",
-				tokens[which][i].content, t.content)
+				other, t.content)
 		}
+		byText[which][text] = t.content
 		texts[which], tokens[which] = append(texts[which], text), append(tokens[which], t)
 	}
 	build := func(i int) *matcher {

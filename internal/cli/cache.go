@@ -47,9 +47,7 @@ func (d drawn) take(salt loadgen.Salt) error {
 	}
 	all := []datasets.Conversation{d.first}
 	if d.supply != nil {
-		if drawn := d.supply.all(); drawn != nil {
-			all = drawn
-		}
+		all = d.supply.ahead()
 	}
 	for _, c := range all {
 		for _, turn := range c.Turns {

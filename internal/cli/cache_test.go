@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -188,5 +189,27 @@ func TestSalt(t *testing.T) {
 				t.Error("the salt is empty")
 			}
 		})
+	}
+}
+
+// Pictures take so much memory that not all of them may be drawn before the run: those that are, are looked at.
+func TestColdCacheLooksAtAllThatIsDrawn(t *testing.T) {
+	text := datasets.Conversation{ID: "a", Turns: []datasets.Turn{{Text: "What is this?", Messages: json.RawMessage(`[{"role":"user","content":"What is this?"}]`)}}}
+	picture := datasets.Conversation{ID: "b", Turns: []datasets.Turn{{Messages: json.RawMessage(`[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]`)}}}
+	all := newSupplies()
+	defer all.close()
+	d := drawn{first: text, supply: all.begin(&fixed{text, picture, text, text}, weight(&text)+weight(&picture))}
+	if err := d.supply.fill(t.Context(), 0, silent); err != nil {
+		t.Fatal(err)
+	}
+	if d.supply.all() != nil {
+		t.Fatal("everything is drawn")
+	}
+	salt, err := loadgen.NewSalt(loadgen.SaltPrefix, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.take(salt); err == nil || !strings.Contains(err.Error(), "--cache cold, prompt b: messages without a text") {
+		t.Errorf("got error %v", err)
 	}
 }

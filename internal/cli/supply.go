@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -167,6 +168,13 @@ func (s *supply) all() []datasets.Conversation {
 		return nil
 	}
 	return s.queue
+}
+
+// ahead are the conversations that are drawn and not taken; they are not to be changed, for more may be drawn meanwhile.
+func (s *supply) ahead() []datasets.Conversation {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.queue)
 }
 
 // changed has what all gave looked at anew, after it was changed in place.

@@ -184,7 +184,7 @@ func (h header) second(c canvas) {
 	const gap = 2
 	beside := func(plan string) int { return c.w - width(plan) - spansWidth(phase) - gap }
 	most, told := c.w*2/5, strings.Join(parts[:must], between)
-	if must > 2 {
+	if must > 2 && s.SaveError == "" { // bad news keeps its room
 		const leastFile = 22
 		told = fit(parts[:must], must, beside("")-wellWords-leastFile)
 		most = min(most, max(leastFile, beside(told)-clientWords))

@@ -2,13 +2,8 @@ package tokenizer
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strings"
 	"testing"
-	"time"
-
-	"benchtop/internal/race"
 )
 
 // The ids are those of the Hugging Face library 0.23.3.
@@ -163,37 +158,4 @@ func TestAddedTokensByConfiguration(t *testing.T) {
 			t.Errorf("%s: got %q, error %v, special ids %v, want %q and %v", test.name, text, err, l.SpecialIDs(), test.text, test.special)
 		}
 	}
-}
-
-// Models of speech have tens of thousands of added tokens, one for each sound: eight times as many take about eight times as
-// long to read, not sixty-four times. Only a ratio that stays bad when it is measured again counts, for machines have more to do.
-func TestManyAddedTokensAreReadInTime(t *testing.T) {
-	few := 8000
-	if race.Enabled {
-		few /= 4
-	}
-	took := func(n int) time.Duration {
-		var list []string
-		for i := range n {
-			list = append(list, fmt.Sprintf(`{"id":%d,"content":"<|sound_%06d|>","normalized":%t}`, i+2, i, i%2 == 0))
-		}
-		parts := `"added_tokens":[` + strings.Join(list, ",") + `]`
-		start := time.Now()
-		l, err := reading(parts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if ids, err := l.Encode(fmt.Sprintf("<|sound_%06d|>", n-1)); err != nil || !slices.Equal(ids, []int{n + 1}) {
-			t.Fatalf("the last of %d added tokens is %v, error %v", n, ids, err)
-		}
-		return time.Since(start)
-	}
-	const most = 25.
-	ratio := math.Inf(1)
-	for range 5 {
-		if ratio = min(ratio, float64(took(8*few))/float64(took(few))); ratio < most {
-			return
-		}
-	}
-	t.Errorf("eight times as many added tokens take %.0f times as long", ratio)
 }

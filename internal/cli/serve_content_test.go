@@ -50,7 +50,10 @@ func TestLoRA(t *testing.T) {
 			switch {
 			case r.URL.Path != "/v1/completions":
 			case r.Header.Get("X-Request-Id") != "":
-				<-probed
+				select {
+				case <-probed:
+				case <-r.Context().Done():
+				}
 			case others.Add(1) == 2+2:
 				close(probed)
 			}

@@ -40,11 +40,14 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", path, PathCause(err))
 	case len(data) == 0:
 		return nil, fmt.Errorf("%s is empty; fetch it again", path)
-	case bytes.HasPrefix(data, []byte("version https://git-lfs")):
+	case bytes.HasPrefix(data, []byte(pointer)):
 		return nil, fmt.Errorf("%s is Git's pointer to a large file, not the file; fetch it by: git lfs pull", path)
 	}
 	return data, nil
 }
+
+// pointer is how a file begins that Git has in place of a large one.
+const pointer = "version https://git-lfs"
 
 var errNotRegular = errors.New("not a regular file")
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -58,6 +59,9 @@ type File struct {
 	Limit int64  // bytes; a larger file is an error
 	JSON  bool   // it is one JSON value, and anything else is an error
 	Tell  bool   // its download is worth a line of progress from the start
+	// Check says why a content cannot be what was wanted; nil takes any. What it refuses is not kept, and Fetch passes over
+	// it in the caches: a file that was cut short would else fail every run from then on.
+	Check func(io.Reader) error
 }
 
 // Fetch returns where a file lies: in a cache, or, after a download, in our own. The error lists what was tried; it is an
@@ -68,7 +72,7 @@ func (h *Hub) Fetch(ctx context.Context, repo Repository, f File) (path string, 
 	}
 	look := func(dir string) error {
 		path = filepath.Join(dir, filepath.FromSlash(f.Name))
-		return usable(path)
+		return f.usable(path)
 	}
 	cached := h.Cached(repo, f.Name, look)
 	if cached == nil {
@@ -90,7 +94,7 @@ func (h *Hub) Fetch(ctx context.Context, repo Repository, f File) (path string, 
 		return "", fmt.Errorf("%s; %s; %w", cached, own, err)
 	}
 	if err := keepFile(path, data); err != nil {
-		return "", fmt.Errorf("%s of %s was downloaded but could not be kept: %v", f.Name, repo.id, err)
+		return "", fmt.Errorf("%s of %s was downloaded but could not be kept (%v); benchtop needs a directory there that it may write to", f.Name, repo.id, err)
 	}
 	return path, nil
 }
@@ -126,6 +130,22 @@ func (h *Hub) Kept(repo Repository) (dir string, err error) {
 func (f File) check() error {
 	if !fs.ValidPath(f.Name) || f.Name == "." || !filepath.IsLocal(filepath.FromSlash(f.Name)) || strings.ContainsAny(f.Name, `\:`) {
 		return fmt.Errorf("%q is no name of a file on the hub", f.Name)
+	}
+	return nil
+}
+
+// usable reports what keeps a file from being read, or from being what was wanted.
+func (f File) usable(path string) error {
+	if err := usable(path); err != nil || f.Check == nil {
+		return err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, PathCause(err))
+	}
+	defer file.Close()
+	if err := f.Check(file); err != nil {
+		return fmt.Errorf("%s: %w", path, PathCause(err))
 	}
 	return nil
 }

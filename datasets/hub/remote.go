@@ -119,10 +119,16 @@ func misdelivered(what string, f File, kind string, data []byte) error {
 	switch {
 	case media == "text/html" || bytes.HasPrefix(begin, []byte("<!doctype html")) || bytes.HasPrefix(begin, []byte("<html")):
 		return fmt.Errorf("a web page came instead of %s; does a proxy want a login? Check HF_ENDPOINT and HTTPS_PROXY", what)
+	case bytes.HasPrefix(data, []byte(pointer)):
+		return fmt.Errorf("a pointer of Git's to a large file came instead of %s; does this hub have its large files? Check HF_ENDPOINT", what)
 	case f.JSON && !json.Valid(data):
 		return fmt.Errorf("%s came as %d bytes that are not JSON; try again", what, len(data))
 	case len(data) == 0:
 		return fmt.Errorf("%s came empty; try again", what)
+	case f.Check != nil:
+		if err := f.Check(bytes.NewReader(data)); err != nil {
+			return fmt.Errorf("%s came as something else: %w; try again", what, err)
+		}
 	}
 	return nil
 }

@@ -46,6 +46,7 @@ func redirects(status int) bool {
 
 var (
 	errNoConnection = fmt.Errorf("no connection within %v; is the network up? HF_HUB_OFFLINE=1 goes without", connectWithin)
+	errHungUp       = errors.New("the connection was closed without an answer; try again")
 	errSilent       = fmt.Errorf("nothing came for %v; try again", silentFor)
 )
 
@@ -95,7 +96,10 @@ func why(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	if outer, ok := errors.AsType[*url.Error](err); ok {
-		return outer.Err // without the address, which may hold a signature
+		err = outer.Err // without the address, which may hold a signature
+	}
+	if err == io.EOF {
+		return errHungUp
 	}
 	return err
 }

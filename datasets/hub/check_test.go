@@ -1,0 +1,121 @@
+package hub
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// whole is a check: the content has to end in a dot.
+func whole(r io.Reader) error {
+	data, err := io.ReadAll(r)
+	if err == nil && !bytes.HasSuffix(data, []byte(".")) {
+		err = errors.New("it has no end")
+	}
+	return err
+}
+
+func TestFetchKeepsOnlyWhatWasWanted(t *testing.T) {
+	const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n."
+	s := newStub(t, map[string]string{"part": "cut o", "pointer": pointer, "good": "good."})
+	home := t.TempDir()
+	fetch := func(name string) error {
+		f := lines(name)
+		f.Check = whole
+		_, err := s.hub(home).Fetch(t.Context(), theDataset(t), f)
+		return err
+	}
+	complains(t, fetch("part"), "part of org/name from 127.0.0.1", "came as something else: it has no end; try again")
+	complains(t, fetch("pointer"), "a pointer of Git's to a large file came instead of pointer of org/name")
+	if left, _ := os.ReadDir(filepath.Join(home, "own")); len(left) > 0 {
+		t.Errorf("something was kept: %v", left)
+	}
+	s.files["part"] = "whole again."
+	if err := fetch("part"); err != nil {
+		t.Error(err)
+	}
+	if err := fetch("good"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFetchReplacesWhatIsDamaged(t *testing.T) {
+	s := newStub(t, map[string]string{"a": "of the hub."})
+	home := plant(t, map[string]string{
+		"hub/datasets--org--name/refs/main":       "abc",
+		"hub/datasets--org--name/snapshots/abc/a": "cut o",
+	})
+	f := lines("a")
+	f.Check = whole
+	for asked := 1; asked <= 2; asked++ { // the second time our own is damaged, too
+		path, err := s.hub(home).Fetch(t.Context(), theDataset(t), f)
+		if data, _ := os.ReadFile(path); string(data) != "of the hub." || len(s.asked) != asked {
+			t.Fatalf("got %q after %d requests, want %d, error %v", data, len(s.asked), asked, err)
+		}
+		if err := os.WriteFile(path, []byte("of"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := s.hub(home, "HF_HUB_OFFLINE", "1").Fetch(t.Context(), theDataset(t), f)
+	complains(t, err, filepath.Join("abc", "a")+": it has no end", filepath.Join("main", "a")+": it has no end", "HF_HUB_OFFLINE is set")
+}
+
+// What a process that was killed has left half written does not pile up; what another one may be at stays.
+func TestLeftoversAreCleared(t *testing.T) {
+	old := time.Now().Add(-2 * abandonedAfter)
+	keep := map[string]func(parent string) error{
+		"file": func(parent string) error { return keepFile(filepath.Join(parent, "a"), []byte("x")) },
+		"directory": func(parent string) error {
+			return KeepDirectory(filepath.Join(parent, "a"), map[string][]byte{"b": []byte("x")}, func(string) error { return nil })
+		},
+	}
+	for name, keep := range keep {
+		t.Run(name, func(t *testing.T) {
+			parent := plant(t, map[string]string{".incomplete-1/x": "1", ".incomplete-2/x": "2", "other/x": "3"})
+			for _, name := range []string{".incomplete-1", "other"} {
+				if err := os.Chtimes(filepath.Join(parent, name), old, old); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := keep(parent); err != nil {
+				t.Fatal(err)
+			}
+			entries, _ := os.ReadDir(parent)
+			var names []string
+			for _, entry := range entries {
+				names = append(names, entry.Name())
+			}
+			if got := strings.Join(names, " "); got != ".incomplete-2 a other" {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+}
+
+// A hub that hangs up says nothing; the message does.
+func TestHubThatHangsUp(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			conn.Read(make([]byte, 4096)) // the request, so that closing is no reset
+			conn.Close()
+		}
+	}()
+	s := newStub(t, nil)
+	_, err = s.hub(t.TempDir(), "HF_ENDPOINT", "http://"+listener.Addr().String()).Fetch(t.Context(), theDataset(t), lines("a"))
+	complains(t, err, "the connection was closed without an answer; try again")
+}

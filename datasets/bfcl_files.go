@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,6 +35,23 @@ func (o BFCLOptions) files() (bfclFiles, error) {
 	}
 	return bfclFiles{}, fmt.Errorf("%w; give the directory that holds files like %ssimple%s, such as a clone of the repository %s",
 		cause(err), bfclPrefix, bfclSuffix, BFCLRepository)
+}
+
+// CheckBFCL reports why a content cannot be a category's file: it breaks off, or nothing in it is a question.
+func CheckBFCL(r io.Reader) error {
+	questions := 0
+	err := eachObject(r, bfclForm, func(object []byte, _ int) error {
+		for key := range members(object) {
+			if key == "question" {
+				questions++
+			}
+		}
+		return nil
+	})
+	if err == nil && questions == 0 {
+		err = fmt.Errorf("there is no question in it; expected %s on each line", bfclForm)
+	}
+	return err
 }
 
 // snapshot is where a directory keeps the files: the directory itself, or, in the hub's cache, that of the newest revision.

@@ -26,7 +26,7 @@ func fetchBFCL(ctx context.Context, name string, tell func(string)) (path string
 	if err != nil {
 		return "", err
 	}
-	path, err = hub.New(hub.Options{Progress: tell}).Fetch(ctx, repo, hub.File{Name: name, Limit: maxBFCLFile, Tell: true})
+	path, err = hub.New(hub.Options{Progress: tell}).Fetch(ctx, repo, hub.File{Name: name, Limit: maxBFCLFile, Tell: true, Check: datasets.CheckBFCL})
 	if err != nil && ctx.Err() == nil && !errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s cannot be had: %w; without the hub, clone the repository elsewhere and give --dataset-path DIRECTORY --hf-name %s",
 			name, err, datasets.BFCLRepository)

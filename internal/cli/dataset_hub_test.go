@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"benchtop/datasets"
@@ -18,6 +20,8 @@ type stubHub struct {
 	*httptest.Server
 	mu    sync.Mutex
 	asked []string // files
+
+	instead atomic.Pointer[string] // of any file, if there is one
 }
 
 // newStubHub starts a hub and makes it the environment's, with caches of its own.
@@ -31,6 +35,10 @@ func newStubHub(t *testing.T) *stubHub {
 		if dir != "/datasets/"+datasets.BFCLRepository+"/resolve/main/" {
 			w.Header().Set("X-Error-Code", "RepoNotFound")
 			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		if content := h.instead.Load(); content != nil {
+			io.WriteString(w, *content)
 			return
 		}
 		http.ServeFile(w, r, datasetFiles+name)
@@ -102,6 +110,28 @@ func TestDatasetInTheHubsCache(t *testing.T) {
 	run("dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model, "--num-prompts", "2",
 		"--bfcl-categories", "simple,parallel").expect(t, exitFine, "requests             2")
 	h.expect(t, "BFCL_v3_parallel.json")
+}
+
+// What is not the leaderboard's file does not stay to fail the next run too.
+func TestDatasetOfAHubThatCutsShort(t *testing.T) {
+	model := modelDirectory(t, "synthetic-spbpe")
+	h := newStubHub(t)
+	data, err := os.ReadFile(datasetFiles + "BFCL_v3_simple.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model, "--num-prompts", "2",
+		"--bfcl-categories", "simple"}
+	for content, want := range map[string]string{
+		string(data[:len(data)/2]): "the file ends before its last object does",
+		`{"error": "come back"}`:   "there is no question in it",
+		"please log in":            "not JSON",
+	} {
+		h.instead.Store(&content)
+		run(args...).expect(t, exitUsage, "BFCL_v3_simple.json", "came as something else", want)
+	}
+	h.instead.Store(nil)
+	run(args...).expect(t, exitFine, "requests             2")
 }
 
 // A hub that is down or has moved is told with the way out.

@@ -1,10 +1,14 @@
 package tokenizer
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"benchtop/datasets/hub"
@@ -25,7 +29,22 @@ func (f *search) ownCache(_ context.Context, repo hub.Repository) (Found, error)
 	if err != nil {
 		return Found{}, err
 	}
-	return readDirectory(dir)
+	return readKept(dir)
+}
+
+// readKept reads an earlier download. A file that was damaged on the disk is found by its ends, so that the download is
+// done again; to look into it all here would take as long as reading it.
+func readKept(dir string) (Found, error) {
+	found, err := readDirectory(dir)
+	if err != nil {
+		return Found{}, err
+	}
+	for name, data := range map[string][]byte{tokenizerFile: found.Tokenizer, configFile: found.Config, specialTokensFile: found.SpecialTokens} {
+		if text := bytes.TrimSpace(data); data != nil && !(bytes.HasPrefix(text, []byte("{")) && bytes.HasSuffix(text, []byte("}"))) {
+			return Found{}, fmt.Errorf("%s is damaged", filepath.Join(dir, name))
+		}
+	}
+	return found, nil
 }
 
 // download fetches a tokenizer from the hub and keeps it in our own cache.
@@ -47,7 +66,7 @@ func (f *search) download(ctx context.Context, repo hub.Repository) (Found, erro
 	dir, err := f.hub.Kept(repo)
 	if err == nil {
 		err = hub.KeepDirectory(dir, files, func(dir string) error {
-			_, err := readDirectory(dir)
+			_, err := readKept(dir)
 			return err
 		})
 	}
@@ -62,12 +81,21 @@ func (f *search) download(ctx context.Context, repo hub.Repository) (Found, erro
 // hubFiles are fetched in this order; only the first must be there.
 func hubFiles() []hub.File {
 	return []hub.File{
-		{Name: tokenizerFile, Limit: maxTokenizerFile, JSON: true, Tell: true},
+		{Name: tokenizerFile, Limit: maxTokenizerFile, JSON: true, Tell: true, Check: checkModel},
 		{Name: configFile, Limit: maxSideFile, JSON: true},
 		{Name: specialTokensFile, Limit: maxSideFile, JSON: true},
 		{Name: jinjaFile, Limit: maxSideFile},
 		{Name: toolJinjaFile, Limit: maxSideFile},
 	}
+}
+
+// checkModel tells a tokenizer, be it of a kind that is read here or not, from other JSON, such as a proxy's excuse.
+func checkModel(r io.Reader) error {
+	var file struct{ Model json.RawMessage }
+	if json.NewDecoder(r).Decode(&file) != nil || len(file.Model) == 0 {
+		return errors.New("there is no model in it")
+	}
+	return nil
 }
 
 // fetch gets what describes the model's tokenizer.

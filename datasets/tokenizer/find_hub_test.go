@@ -19,6 +19,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// noTokens is enough of a tokenizer to be kept.
+const noTokens = `{"model":1}`
+
 // stubHub is a hub with one model, org/name, that writes down what it is asked.
 type stubHub struct {
 	*httptest.Server
@@ -69,12 +72,12 @@ func (h *stubHub) options(t testing.TB, pairs ...string) FindOptions {
 }
 
 func TestDownload(t *testing.T) {
-	h := newStubHub(t, map[string]string{"tokenizer.json": `{"a":1}`, "tokenizer_config.json": `{"b":2}`, "chat_template.jinja": "{{ x }}", "additional_chat_templates/tool_use.jinja": "{{ y }}"})
+	h := newStubHub(t, map[string]string{"tokenizer.json": noTokens, "tokenizer_config.json": `{"b":2}`, "chat_template.jinja": "{{ x }}", "additional_chat_templates/tool_use.jinja": "{{ y }}"})
 	o := h.options(t)
 	var said []string
 	o.Progress = func(line string) { said = append(said, line) }
 	dir := filepath.Join(o.Cache, strings.ReplaceAll(strings.TrimPrefix(h.URL, "http://"), ":", "%3A"), "models--org--name", "main")
-	want := Found{Files: Files{Tokenizer: []byte(`{"a":1}`), Config: []byte(`{"b":2}`)}, Path: dir, Name: "org/name",
+	want := Found{Files: Files{Tokenizer: []byte(noTokens), Config: []byte(`{"b":2}`)}, Path: dir, Name: "org/name",
 		Jinja: []byte("{{ x }}"), ToolJinja: []byte("{{ y }}")}
 
 	for round := range 3 {
@@ -111,7 +114,7 @@ func TestDownload(t *testing.T) {
 func TestDownloadOfARevision(t *testing.T) {
 	h := newStubHub(t, nil)
 	h.before = func(w http.ResponseWriter, r *http.Request) bool {
-		io.WriteString(w, "{}")
+		io.WriteString(w, noTokens)
 		return true
 	}
 	o := h.options(t, "HF_ENDPOINT", h.URL+"/mirror")
@@ -163,7 +166,7 @@ func TestDownloadRefusals(t *testing.T) {
 		{"busy", nil, nil, status(429, ""), []string{"status 429", "wants fewer requests"}, 1},
 		{"broken", nil, nil, status(503, ""), []string{"status 503 Service Unavailable", "try again later"}, 1},
 		{"not a hub", nil, nil, status(405, ""), []string{"status 405", "is HF_ENDPOINT a Hugging Face hub?"}, 1},
-		{"config fails", nil, map[string]string{"tokenizer.json": "{}"}, func(w http.ResponseWriter, r *http.Request) bool {
+		{"config fails", nil, map[string]string{"tokenizer.json": noTokens}, func(w http.ResponseWriter, r *http.Request) bool {
 			return strings.HasSuffix(r.URL.Path, "config.json") && status(500, "")(w, r)
 		}, []string{"tokenizer_config.json", "status 500"}, 2},
 		{"web page", nil, nil, body("Content-Type: text/html; charset=utf-8", "{}"), []string{"a web page came", "proxy"}, 1},
@@ -171,6 +174,10 @@ func TestDownloadRefusals(t *testing.T) {
 		{"not JSON", nil, nil, body("", `{"a":`), []string{"5 bytes that are not JSON"}, 1},
 		{"empty", nil, nil, body("", ""), []string{"0 bytes that are not JSON"}, 1},
 		{"truncated", nil, nil, body("Content-Length: 99", `{"a":1}`), []string{"broke off after 7 bytes", "try again"}, 1},
+		{"other JSON", nil, nil, body("", `{"error":"come back"}`), []string{"came as something else: there is no model in it; try again"}, 1},
+		{"null", nil, nil, body("", "null"), []string{"there is no model in it"}, 1},
+		{"a list", nil, nil, body("", "[]"), []string{"there is no model in it"}, 1},
+		{"a pointer of Git's", nil, nil, body("", "version https://git-lfs.github.com/spec/v1\noid"), []string{"Git's to a large file came instead"}, 1},
 		{"too large", nil, nil, body("Content-Length: 99999999999", "{}"), []string{"larger than 256 MiB"}, 1},
 		{"pointed nowhere", nil, nil, status(302, ""), []string{"without an address"}, 1},
 		{"pointed in a circle", nil, nil, func(w http.ResponseWriter, r *http.Request) bool {
@@ -206,7 +213,7 @@ func TestDownloadRefusals(t *testing.T) {
 func TestDownloadKeepsTheTokenToTheHub(t *testing.T) {
 	cdn := newStubHub(t, nil)
 	cdn.before = func(w http.ResponseWriter, r *http.Request) bool {
-		io.WriteString(w, "{}")
+		io.WriteString(w, noTokens)
 		return true
 	}
 	h := newStubHub(t, nil)
@@ -245,7 +252,7 @@ func TestDownloadTokens(t *testing.T) {
 		{[]string{"HF_TOKEN", "a", "HF_HUB_DISABLE_IMPLICIT_TOKEN", "1"}, ""},
 	}
 	for _, test := range tests {
-		h := newStubHub(t, map[string]string{"tokenizer.json": "{}"})
+		h := newStubHub(t, map[string]string{"tokenizer.json": noTokens})
 		if _, err := Find(t.Context(), h.options(t, test.env...)); err != nil {
 			t.Errorf("%q: %v", test.env, err)
 		}
@@ -259,7 +266,7 @@ func TestDownloadTokens(t *testing.T) {
 }
 
 func TestDownloadsAtOnce(t *testing.T) {
-	large := `{"a":"` + strings.Repeat("x", 9<<20) + `"}`
+	large := `{"model":"` + strings.Repeat("x", 9<<20) + `"}`
 	h := newStubHub(t, map[string]string{"tokenizer.json": large})
 	o := h.options(t)
 	var group sync.WaitGroup
@@ -280,24 +287,28 @@ func TestDownloadsAtOnce(t *testing.T) {
 }
 
 func TestDownloadReplacesWhatIsDamaged(t *testing.T) {
-	h := newStubHub(t, map[string]string{"tokenizer.json": "{}"})
+	h := newStubHub(t, map[string]string{"tokenizer.json": noTokens})
 	o := h.options(t)
 	found, err := Find(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(filepath.Join(found.Path, "tokenizer.json"), 0); err != nil {
-		t.Fatal(err)
-	}
-	for _, asked := range []int{2 * len(hubFiles()), 2 * len(hubFiles())} {
-		if _, err := Find(t.Context(), o); err != nil || len(h.asked) != asked {
-			t.Errorf("got error %v after %d requests, want %d", err, len(h.asked), asked)
+	asked := len(hubFiles())
+	for _, damage := range []string{"", noTokens[:5], strings.Repeat("\x00", 20), "x" + noTokens} {
+		if err := os.WriteFile(filepath.Join(found.Path, "tokenizer.json"), []byte(damage), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		asked += len(hubFiles())
+		for range 2 {
+			if _, err := Find(t.Context(), o); err != nil || len(h.asked) != asked {
+				t.Errorf("damaged to %q: got error %v after %d requests, want %d", damage, err, len(h.asked), asked)
+			}
 		}
 	}
 }
 
 func TestDownloadThatCannotBeKept(t *testing.T) {
-	h := newStubHub(t, map[string]string{"tokenizer.json": "{}"})
+	h := newStubHub(t, map[string]string{"tokenizer.json": noTokens})
 	o := h.options(t)
 	o.Cache = filepath.Join(plant(t, map[string]string{"file": "x"}), "file")
 	var said []string

@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"benchtop/export"
 )
@@ -31,8 +33,20 @@ type environment struct {
 
 // fail prints an error for a person and returns the exit code.
 func (e *environment) fail(code int, err error) int {
-	fmt.Fprintf(e.stderr, "benchtop: %s\n", strings.ReplaceAll(err.Error(), "\n", "\nbenchtop: "))
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		fmt.Fprintf(e.stderr, "benchtop: %s\n", harmless(line))
+	}
 	return code
+}
+
+// harmless is a line that may be shown on a terminal. Errors quote foreign words, such as the model's name as the server has
+// it. What is harmless already stays as it is, for blanks count in paths.
+func harmless(line string) string {
+	commands := func(r rune) bool { return r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf) }
+	if utf8.ValidString(line) && !strings.ContainsFunc(line, commands) {
+		return line
+	}
+	return export.Clean(line)
 }
 
 // tell prints a line on what is going on, such as a download.

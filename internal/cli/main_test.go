@@ -1,0 +1,16 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// An error may quote what a server calls its model; that must not command the terminal.
+func TestErrorsDoNotCommandTheTerminal(t *testing.T) {
+	var out strings.Builder
+	code := (&environment{stderr: &out}).fail(exitUsage, errors.New("path a  b/\tc: é\nmodel x\x1b[31m\x1b]0;title\x07y\u202e: gone\xff"))
+	if want := "benchtop: path a  b/\tc: é\nbenchtop: model xy: gone\uFFFD\n"; out.String() != want || code != exitUsage {
+		t.Errorf("got %q, exit code %d, want %q", out.String(), code, want)
+	}
+}

@@ -38,10 +38,7 @@ func TestPrefixRepetitionGolden(t *testing.T) {
 			NextPython float64 `json:"next_python_random"`
 		}
 	}
-	golden(t, "prefix_repetition.json", &file)
-	if len(file.Cases) == 0 {
-		t.Fatal("the golden file is empty")
-	}
+	goldenCases(t, "prefix_repetition.json", &file)
 	for _, c := range file.Cases {
 		o := PrefixRepetitionOptions{Prompts: c.Prompts, PrefixLen: c.Prefix, SuffixLen: c.Suffix, Prefixes: c.Prefixes,
 			OutputLen: c.Output, DisableShuffle: c.Unshuffle, Seed: c.Seed, Vocabulary: Vocabulary{Size: c.Vocab}}
@@ -173,26 +170,17 @@ func TestPrefixRepetitionOptions(t *testing.T) {
 }
 
 func TestPrefixRepetitionRefusals(t *testing.T) {
-	var file struct {
-		Cases []struct {
-			Dataset string
-			Args    struct {
-				Prompts  int `json:"num_prompts"`
-				Prefixes int `json:"num_prefixes"`
-			}
-			Error string
-		}
-	}
-	golden(t, "errors.json", &file)
 	seen := 0
-	for _, c := range file.Cases {
-		if c.Dataset != "prefix_repetition" {
-			continue
-		}
+	for _, c := range refusals(t, "prefix_repetition") {
 		seen++
+		var args struct {
+			Prompts  int `json:"num_prompts"`
+			Prefixes int `json:"num_prefixes"`
+		}
+		same(t, "arguments", c.arguments(t, &args), true)
 		same(t, "reason", c.Error, "fewer_prompts_than_prefixes")
 		o := PrefixRepetitionDefaults()
-		o.Prompts, o.Prefixes = c.Args.Prompts, c.Args.Prefixes
+		o.Prompts, o.Prefixes = args.Prompts, args.Prefixes
 		_, err := NewPrefixRepetition(o, newToy(t, "identity", 97, nil, 0), numpy.NewStreams(0))
 		complains(t, err, "number of prompts 3 must be at least the number of prefixes 4")
 	}

@@ -42,28 +42,20 @@ type mmItem struct {
 func TestRandomMMGolden(t *testing.T) {
 	var file struct {
 		Cases []struct {
-			Name       string          `json:"name"`
-			Seed       int64           `json:"seed"`
-			Tokenizer  string          `json:"tokenizer"`
-			Vocab      int             `json:"vocab_size"`
-			Special    []int           `json:"special_ids"`
-			Adds       int             `json:"num_special_tokens_to_add"`
-			Prompts    int             `json:"num_prompts"`
-			InputLen   int             `json:"random_input_len"`
-			OutputLen  int             `json:"random_output_len"`
-			PrefixLen  int             `json:"random_prefix_len"`
-			Ratio      json.RawMessage `json:"random_range_ratio"`
-			BaseItems  int             `json:"base_items_per_request"`
-			ItemsRatio float64         `json:"num_mm_items_range_ratio"`
-			Limits     MediaLimits     `json:"limit_mm_per_prompt"`
-			Buckets    []mmBucket      `json:"bucket_config"`
-			Lo         int             `json:"min_num_mm_items"`
-			Hi         int             `json:"max_num_mm_items"`
-			Effective  MediaLimits     `json:"effective_limits"`
-			Normalized []mmBucket      `json:"normalized_buckets"`
-			InputLens  []int           `json:"input_lens"`
-			OutputLens []int           `json:"output_lens"`
-			Offsets    []int           `json:"offsets"`
+			toyCase
+			OutputLen  int         `json:"random_output_len"`
+			PrefixLen  int         `json:"random_prefix_len"`
+			BaseItems  int         `json:"base_items_per_request"`
+			ItemsRatio float64     `json:"num_mm_items_range_ratio"`
+			Limits     MediaLimits `json:"limit_mm_per_prompt"`
+			Buckets    []mmBucket  `json:"bucket_config"`
+			Lo         int         `json:"min_num_mm_items"`
+			Hi         int         `json:"max_num_mm_items"`
+			Effective  MediaLimits `json:"effective_limits"`
+			Normalized []mmBucket  `json:"normalized_buckets"`
+			InputLens  []int       `json:"input_lens"`
+			OutputLens []int       `json:"output_lens"`
+			Offsets    []int       `json:"offsets"`
 			Requests   []struct {
 				ID     string   `json:"request_id"`
 				Input  int      `json:"prompt_len"`
@@ -73,20 +65,14 @@ func TestRandomMMGolden(t *testing.T) {
 			NextUint64 string `json:"rng_check_next_uint64"`
 		}
 	}
-	golden(t, "random_mm_buckets.json", &file)
-	if len(file.Cases) == 0 {
-		t.Fatal("the golden file is empty")
-	}
+	goldenCases(t, "random_mm_buckets.json", &file)
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			ratio, err := ParseRangeRatio(string(c.Ratio))
-			if err != nil {
-				t.Fatal(err)
-			}
+			ratio := rangeRatio(t, c.Ratio)
 			o := RandomMMOptions{RandomOptions: RandomOptions{Prompts: c.Prompts, InputLen: c.InputLen, OutputLen: c.OutputLen,
 				PrefixLen: c.PrefixLen, Ratio: ratio, Batch: 1, IDPrefix: "mm", Seed: c.Seed},
 				BaseItems: c.BaseItems, ItemsRatio: c.ItemsRatio, Limits: c.Limits, Buckets: asBuckets(c.Buckets)}
-			m, err := newRandomMM(o, newToy(t, c.Tokenizer, c.Vocab, c.Special, c.Adds))
+			m, err := newRandomMM(o, c.toy(t))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +80,7 @@ func TestRandomMMGolden(t *testing.T) {
 			same(t, "most items", m.media.hi, c.Hi)
 			same(t, "limits", m.media.limits, c.Effective)
 			same(t, "buckets", m.media.buckets, asBuckets(c.Normalized))
-			randomCase{Prompts: c.Prompts, InputLens: c.InputLens, OutputLens: c.OutputLens, Offsets: c.Offsets,
+			randomCase{toyCase: c.toyCase, InputLens: c.InputLens, OutputLens: c.OutputLens, Offsets: c.Offsets,
 				Prefix: append([]int{}, m.prompts.prefix...)}.checkDraws(t, m.prompts)
 			for _, want := range c.Requests {
 				got, err := m.draw()
@@ -292,33 +278,26 @@ func TestRandomMMRefusals(t *testing.T) {
 		"mm_range_ratio_out_of_bounds": "items range ratio 1.5",
 		"bucket_frames_below_one":      "number of frames 0 must be at least 1",
 	}
-	var file struct {
-		Cases []struct {
-			Dataset string
-			Args    *struct {
-				BaseItems int             `json:"base_items_per_request"`
-				Limits    json.RawMessage `json:"limit_mm_per_prompt"`
-				Buckets   json.RawMessage `json:"bucket_config"`
-				Ratio     float64         `json:"num_mm_items_range_ratio"`
-			}
-			Error string
-		}
-	}
-	golden(t, "errors.json", &file)
 	seen := 0
-	for _, c := range file.Cases {
-		if c.Dataset != "random-mm" || c.Args == nil {
-			continue // the one without arguments is about the back end
+	for _, c := range refusals(t, "random-mm") {
+		var args struct {
+			BaseItems int             `json:"base_items_per_request"`
+			Limits    json.RawMessage `json:"limit_mm_per_prompt"`
+			Buckets   json.RawMessage `json:"bucket_config"`
+			Ratio     float64         `json:"num_mm_items_range_ratio"`
+		}
+		if !c.arguments(t, &args) {
+			continue // it is about the back end
 		}
 		seen++
 		if reasons[c.Error] == "" {
 			t.Fatalf("nobody knows the reason %q", c.Error)
 		}
 		o := tiny()
-		o.BaseItems, o.ItemsRatio = c.Args.BaseItems, c.Args.Ratio
+		o.BaseItems, o.ItemsRatio = args.BaseItems, args.Ratio
 		var err1, err2 error
-		o.Limits, err1 = ParseMediaLimits(string(c.Args.Limits))
-		o.Buckets, err2 = ParseBuckets(string(c.Args.Buckets))
+		o.Limits, err1 = ParseMediaLimits(string(args.Limits))
+		o.Buckets, err2 = ParseBuckets(string(args.Buckets))
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}

@@ -16,17 +16,9 @@ import (
 )
 
 type randomCase struct {
-	Name       string          `json:"name"`
-	Seed       int64           `json:"seed"`
-	Tokenizer  string          `json:"tokenizer"`
-	Vocab      int             `json:"vocab_size"`
-	Special    []int           `json:"special_ids"`
-	Adds       int             `json:"num_special_tokens_to_add"`
-	Prompts    int             `json:"num_prompts"`
-	InputLen   int             `json:"random_input_len"`
+	toyCase
 	OutputLen  int             `json:"random_output_len"`
 	PrefixLen  int             `json:"random_prefix_len"`
-	Ratio      json.RawMessage `json:"random_range_ratio"`
 	Batch      int             `json:"random_batch_size"`
 	IDPrefix   string          `json:"request_id_prefix"`
 	InputLens  []int           `json:"input_lens"`
@@ -69,27 +61,21 @@ func (o *oneOrMores) UnmarshalJSON(b []byte) error {
 }
 
 func (c randomCase) options(t *testing.T) RandomOptions {
-	ratio, err := ParseRangeRatio(string(c.Ratio))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ratio := rangeRatio(t, c.Ratio)
 	return RandomOptions{Prompts: c.Prompts, InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen,
 		Ratio: ratio, Batch: c.Batch, IDPrefix: c.IDPrefix, Seed: c.Seed}
 }
 
 func randomCases(t *testing.T) []randomCase {
 	var file struct{ Cases []randomCase }
-	golden(t, "random_dataset.json", &file)
-	if len(file.Cases) == 0 {
-		t.Fatal("the golden file is empty")
-	}
+	goldenCases(t, "random_dataset.json", &file)
 	return file.Cases
 }
 
 func TestRandomGolden(t *testing.T) {
 	for _, c := range randomCases(t) {
 		t.Run(c.Name, func(t *testing.T) {
-			tok := newToy(t, c.Tokenizer, c.Vocab, c.Special, c.Adds)
+			tok := c.toy(t)
 			r, err := NewRandom(c.options(t), tok)
 			if err != nil {
 				t.Fatal(err)
@@ -243,7 +229,7 @@ func TestRandomMiss(t *testing.T) {
 		if c.Prompts > 100 {
 			continue // long, and with a tokenizer that misses nothing
 		}
-		r, err := NewRandom(c.options(t), newToy(t, c.Tokenizer, c.Vocab, c.Special, c.Adds))
+		r, err := NewRandom(c.options(t), c.toy(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -345,26 +331,15 @@ func TestRandomRefusals(t *testing.T) {
 		"output_range_ratio_out_of_bounds": "output range ratio",
 		"range_ratio_dict_missing_key":     `"output" is missing`,
 	}
-	var file struct {
-		Cases []struct {
-			Dataset string
-			Case    string
-			Args    *struct {
-				Input  int             `json:"input_len"`
-				Prefix int             `json:"prefix_len"`
-				Ratio  json.RawMessage `json:"range_ratio"`
-				Adds   int             `json:"num_special_tokens_to_add"`
-			}
-			Error string
-		}
-	}
-	golden(t, "errors.json", &file)
 	seen, differ := 0, 0
-	for _, c := range file.Cases {
-		if c.Dataset != "random" {
-			continue
+	for _, c := range refusals(t, "random") {
+		var args struct {
+			Input  int             `json:"input_len"`
+			Prefix int             `json:"prefix_len"`
+			Ratio  json.RawMessage `json:"range_ratio"`
+			Adds   int             `json:"num_special_tokens_to_add"`
 		}
-		if c.Args == nil {
+		if !c.arguments(t, &args) {
 			same(t, "the case without arguments", c.Case, "random no tokenizer")
 			if _, err := NewRandom(RandomDefaults(), nil); err != nil {
 				t.Errorf("without a tokenizer: got error %v, want none", err)
@@ -373,19 +348,19 @@ func TestRandomRefusals(t *testing.T) {
 			continue
 		}
 		seen++
-		ratio, err := ParseRangeRatio(string(c.Args.Ratio))
+		ratio, err := ParseRangeRatio(string(args.Ratio))
 		if err == nil {
 			o := RandomDefaults()
-			o.InputLen, o.PrefixLen, o.Ratio = c.Args.Input, c.Args.Prefix, ratio
-			_, err = NewRandom(o, newToy(t, "identity", 100, nil, c.Args.Adds))
+			o.InputLen, o.PrefixLen, o.Ratio = args.Input, args.Prefix, ratio
+			_, err = NewRandom(o, newToy(t, "identity", 100, nil, args.Adds))
 		}
 		switch {
 		case c.Error == "" && err != nil:
-			t.Errorf("%+v: got error %v, want none", c.Args, err)
+			t.Errorf("%+v: got error %v, want none", args, err)
 		case c.Error != "":
 			words, known := reasons[c.Error]
 			if !known {
-				t.Fatalf("%+v: nobody knows the reason %q", c.Args, c.Error)
+				t.Fatalf("%+v: nobody knows the reason %q", args, c.Error)
 			}
 			complains(t, err, words)
 		}

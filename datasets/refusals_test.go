@@ -30,6 +30,18 @@ func refusals(t *testing.T, dataset string) []refusal {
 	return list
 }
 
+// arguments reads the case's arguments, and reports whether it has any.
+func (c refusal) arguments(t *testing.T, into any) bool {
+	t.Helper()
+	if len(c.Args) == 0 || string(c.Args) == "null" {
+		return false
+	}
+	if err := json.Unmarshal(c.Args, into); err != nil {
+		t.Fatalf("%s: %v", c.Case, err)
+	}
+	return true
+}
+
 // value is what the case gives for a flag.
 func (c refusal) value(flag, otherwise string) string {
 	for i, f := range c.Flags {

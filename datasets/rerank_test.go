@@ -1,28 +1,19 @@
 package datasets
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 )
 
 type rerankCase struct {
-	Name         string          `json:"name"`
-	Seed         int64           `json:"seed"`
-	Tokenizer    string          `json:"tokenizer"`
-	Vocab        int             `json:"vocab_size"`
-	Special      []int           `json:"special_ids"`
-	Adds         int             `json:"num_special_tokens_to_add"`
-	Prompts      int             `json:"num_prompts"`
-	InputLen     int             `json:"random_input_len"`
-	Ratio        json.RawMessage `json:"random_range_ratio"`
-	Batch        int             `json:"random_batch_size"`
-	Reranker     bool            `json:"is_reranker"`
-	QueryLens    []int64         `json:"query_lens"`
-	QueryOffsets []int64         `json:"query_offsets"`
-	DocLens      []int64         `json:"doc_lens"`
-	DocOffsets   []int64         `json:"doc_offsets"`
+	toyCase
+	Batch        int     `json:"random_batch_size"`
+	Reranker     bool    `json:"is_reranker"`
+	QueryLens    []int64 `json:"query_lens"`
+	QueryOffsets []int64 `json:"query_offsets"`
+	DocLens      []int64 `json:"doc_lens"`
+	DocOffsets   []int64 `json:"doc_offsets"`
 	Requests     []struct {
 		ID     string  `json:"request_id"`
 		Input  int     `json:"prompt_len"`
@@ -34,19 +25,13 @@ type rerankCase struct {
 
 func TestRerankGolden(t *testing.T) {
 	var file struct{ Cases []rerankCase }
-	golden(t, "random_rerank.json", &file)
-	if len(file.Cases) == 0 {
-		t.Fatal("the golden file is empty")
-	}
+	goldenCases(t, "random_rerank.json", &file)
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			ratio, err := ParseRangeRatio(string(c.Ratio))
-			if err != nil {
-				t.Fatal(err)
-			}
+			ratio := rangeRatio(t, c.Ratio)
 			o := RerankOptions{Prompts: c.Prompts, InputLen: c.InputLen, Ratio: ratio, Batch: c.Batch, NoReranker: !c.Reranker,
 				IDPrefix: "r", Seed: c.Seed}
-			tok := newToy(t, c.Tokenizer, c.Vocab, c.Special, c.Adds)
+			tok := c.toy(t)
 			d := drawRerank(o, c.Adds, Vocabulary{Size: c.Vocab, Special: c.Special})
 			same(t, "query lengths", d.lengths[:1], c.QueryLens)
 			same(t, "query offsets", d.offsets[:1], c.QueryOffsets)
@@ -140,27 +125,18 @@ func TestRerankShortInput(t *testing.T) {
 }
 
 func TestRerankRefusals(t *testing.T) {
-	var file struct {
-		Cases []struct {
-			Dataset string
-			Args    struct {
-				Prompts  int  `json:"num_prompts"`
-				Batch    int  `json:"batchsize"`
-				Reranker bool `json:"is_reranker"`
-			}
-			Error string
-		}
-	}
-	golden(t, "errors.json", &file)
 	seen := 0
-	for _, c := range file.Cases {
-		if c.Dataset != "random-rerank" {
-			continue
-		}
+	for _, c := range refusals(t, "random-rerank") {
 		seen++
+		var args struct {
+			Prompts  int  `json:"num_prompts"`
+			Batch    int  `json:"batchsize"`
+			Reranker bool `json:"is_reranker"`
+		}
+		same(t, "arguments", c.arguments(t, &args), true)
 		same(t, "reason", c.Error, "rerank_needs_more_than_one_prompt_and_batch")
 		o := RerankDefaults()
-		o.Prompts, o.Batch, o.NoReranker = c.Args.Prompts, c.Args.Batch, !c.Args.Reranker
+		o.Prompts, o.Batch, o.NoReranker = args.Prompts, args.Batch, !args.Reranker
 		_, err := NewRerank(o, newToy(t, "identity", 97, nil, 0))
 		complains(t, err, "dataset random-rerank", "must both be above 1")
 	}

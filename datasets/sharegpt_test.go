@@ -57,10 +57,7 @@ func (c shareGPTCase) options(t *testing.T) ShareGPTOptions {
 
 func TestShareGPTGolden(t *testing.T) {
 	var file struct{ Cases []shareGPTCase }
-	golden(t, "sharegpt_sampling.json", &file)
-	if len(file.Cases) == 0 {
-		t.Fatal("the golden file is empty")
-	}
+	goldenCases(t, "sharegpt_sampling.json", &file)
 	prompts := promptsByID(t)
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {

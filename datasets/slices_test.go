@@ -55,16 +55,10 @@ func TestSlicesGolden(t *testing.T) {
 			} `json:"records"`
 		}
 	}
-	golden(t, "txt_slices.json", &file)
-	if len(file.Cases) == 0 {
-		t.Fatal("the golden file is empty")
-	}
+	goldenCases(t, "txt_slices.json", &file)
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			ratio, err := ParseRangeRatio(string(c.Ratio))
-			if err != nil {
-				t.Fatal(err)
-			}
+			ratio := rangeRatio(t, c.Ratio)
 			o := SlicesOptions{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, InputLen: c.InputLen,
 				OutputLen: c.OutputLen, Ratio: ratio, Seed: c.Seed}
 			text, err := openPoem(o.Path)

@@ -116,6 +116,41 @@ func golden(t *testing.T, name string, into any) {
 	}
 }
 
+// goldenCases is golden for a file whose "cases" must not be empty.
+func goldenCases(t *testing.T, name string, into any) {
+	t.Helper()
+	var file struct{ Cases []json.RawMessage }
+	golden(t, name, &file)
+	if len(file.Cases) == 0 {
+		t.Fatal("the golden file is empty")
+	}
+	golden(t, name, into)
+}
+
+// toyCase is what the golden cases of data sets made of tokens have in common.
+type toyCase struct {
+	Name      string          `json:"name"`
+	Seed      int64           `json:"seed"`
+	Tokenizer string          `json:"tokenizer"`
+	Vocab     int             `json:"vocab_size"`
+	Special   []int           `json:"special_ids"`
+	Adds      int             `json:"num_special_tokens_to_add"`
+	Prompts   int             `json:"num_prompts"`
+	InputLen  int             `json:"random_input_len"`
+	Ratio     json.RawMessage `json:"random_range_ratio"`
+}
+
+func (c toyCase) toy(t *testing.T) toy { return newToy(t, c.Tokenizer, c.Vocab, c.Special, c.Adds) }
+
+func rangeRatio(t *testing.T, raw json.RawMessage) RangeRatio {
+	t.Helper()
+	ratio, err := ParseRangeRatio(string(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ratio
+}
+
 // drain reads a source to its end.
 func drain(t *testing.T, src interface{ Next() (Conversation, error) }) []Conversation {
 	t.Helper()

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/datasets/hub/hubtest"
 )
 
 // whole is a check: the content has to end in a dot.
@@ -47,7 +49,7 @@ func TestFetchKeepsOnlyWhatWasWanted(t *testing.T) {
 
 func TestFetchReplacesWhatIsDamaged(t *testing.T) {
 	s := newStub(t, map[string]string{"a": "of the hub."})
-	home := plant(t, map[string]string{
+	home := hubtest.Plant(t, map[string]string{
 		"hub/datasets--org--name/refs/main":       "abc",
 		"hub/datasets--org--name/snapshots/abc/a": "cut o",
 	})
@@ -77,7 +79,7 @@ func TestLeftoversAreCleared(t *testing.T) {
 	}
 	for name, keep := range keep {
 		t.Run(name, func(t *testing.T) {
-			parent := plant(t, map[string]string{".incomplete-1/x": "1", ".incomplete-2/x": "2", "other/x": "3"})
+			parent := hubtest.Plant(t, map[string]string{".incomplete-1/x": "1", ".incomplete-2/x": "2", "other/x": "3"})
 			for _, name := range []string{".incomplete-1", "other"} {
 				if err := os.Chtimes(filepath.Join(parent, name), old, old); err != nil {
 					t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"benchtop/datasets/hub/hubtest"
 )
 
 func TestReadFileIsBounded(t *testing.T) {
@@ -15,7 +17,7 @@ func TestReadFileIsBounded(t *testing.T) {
 	zip := gzip.NewWriter(&bomb)
 	zip.Write(make([]byte, 1<<21))
 	zip.Close()
-	root := plant(t, map[string]string{"large": strings.Repeat("x", 1<<20+1), "bomb": bomb.String(), "fits": strings.Repeat("x", 1<<20)})
+	root := hubtest.Plant(t, map[string]string{"large": strings.Repeat("x", 1<<20+1), "bomb": bomb.String(), "fits": strings.Repeat("x", 1<<20)})
 	for _, name := range []string{"large", "bomb"} {
 		_, err := ReadFile(filepath.Join(root, name), 1<<20)
 		complains(t, err, name, "larger than 1 MiB")

@@ -14,27 +14,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-// plant writes files below a new directory. A content that begins with "-> " makes a link to what follows.
-func plant(t *testing.T, files map[string]string) string {
-	t.Helper()
-	root := t.TempDir()
-	for name, content := range files {
-		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if target, ok := strings.CutPrefix(content, "-> "); ok {
-			if err := os.Symlink(filepath.FromSlash(target), path); err != nil {
-				t.Fatal(err)
-			}
-		} else if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
-}
+	"benchtop/datasets/hub/hubtest"
+)
 
 func complains(t *testing.T, err error, parts ...string) {
 	t.Helper()
@@ -101,7 +83,7 @@ func lines(name string) File { return File{Name: name, Limit: 1 << 20} }
 
 func TestFetch(t *testing.T) {
 	s := newStub(t, map[string]string{"a b.json": "{}\n{}\n", "deep/c.json": "3"})
-	home := plant(t, nil)
+	home := hubtest.Plant(t, nil)
 	var said []string
 	h := s.hub(home)
 	h.progress = func(line string) { said = append(said, line) }
@@ -140,7 +122,7 @@ func TestFetch(t *testing.T) {
 func TestFetchFromACache(t *testing.T) {
 	const commit = "0123456789abcdef0123456789abcdef01234567"
 	s := newStub(t, map[string]string{"gone.json": "of the hub"})
-	home := plant(t, map[string]string{
+	home := hubtest.Plant(t, map[string]string{
 		"hub/datasets--org--name/refs/main":                            commit,
 		"hub/datasets--org--name/blobs/b":                              "of the cache",
 		"hub/datasets--org--name/snapshots/" + commit + "/a.json":      "-> ../../blobs/b",
@@ -209,7 +191,7 @@ func TestFetchRefusals(t *testing.T) {
 
 func TestFetchThatCannotBeKept(t *testing.T) {
 	s := newStub(t, map[string]string{"a": "1"})
-	home := plant(t, map[string]string{"own": "a file"})
+	home := hubtest.Plant(t, map[string]string{"own": "a file"})
 	_, err := s.hub(home).Fetch(t.Context(), theDataset(t), lines("a"))
 	complains(t, err, "a of org/name was downloaded but could not be kept")
 }

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/datasets/hub/hubtest"
 )
 
 // noTokens is enough of a tokenizer to be kept.
@@ -239,7 +241,7 @@ func TestDownloadKeepsTheTokenToTheHub(t *testing.T) {
 }
 
 func TestDownloadTokens(t *testing.T) {
-	dir := plant(t, map[string]string{"token": "of home\n", "other": " of-path\n", "home/token": "of-home"})
+	dir := hubtest.Plant(t, map[string]string{"token": "of home\n", "other": " of-path\n", "home/token": "of-home"})
 	tests := []struct {
 		env  []string
 		want string
@@ -310,7 +312,7 @@ func TestDownloadReplacesWhatIsDamaged(t *testing.T) {
 func TestDownloadThatCannotBeKept(t *testing.T) {
 	h := newStubHub(t, map[string]string{"tokenizer.json": noTokens})
 	o := h.options(t)
-	o.Cache = filepath.Join(plant(t, map[string]string{"file": "x"}), "file")
+	o.Cache = filepath.Join(hubtest.Plant(t, map[string]string{"file": "x"}), "file")
 	var said []string
 	o.Progress = func(line string) { said = append(said, line) }
 	found, err := Find(t.Context(), o)

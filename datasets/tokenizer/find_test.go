@@ -12,27 +12,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-// plant writes files below a new directory. A content that begins with "-> " makes a link to what follows.
-func plant(t *testing.T, files map[string]string) string {
-	t.Helper()
-	root := t.TempDir()
-	for name, content := range files {
-		path := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if target, ok := strings.CutPrefix(content, "-> "); ok {
-			if err := os.Symlink(filepath.FromSlash(target), path); err != nil {
-				t.Fatal(err)
-			}
-		} else if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return root
-}
+	"benchtop/datasets/hub/hubtest"
+)
 
 // variables is an environment of its own; offline unless it says otherwise.
 func variables(pairs ...string) func(string) string {
@@ -50,7 +32,7 @@ func TestFindAFileOrDirectory(t *testing.T) {
 	zip := gzip.NewWriter(&packed)
 	zip.Write([]byte(`{"packed":1}`))
 	zip.Close()
-	root := plant(t, map[string]string{
+	root := hubtest.Plant(t, map[string]string{
 		"whole/tokenizer.json": "{}", "whole/tokenizer_config.json": "config", "whole/special_tokens_map.json": "special",
 		"whole/chat_template.jinja": "jinja", "whole/additional_chat_templates/tool_use.jinja": "tools", "whole/chat_template.json": "older",
 		"bare/tokenizer.json": "{}", "bare/chat_template.json": "template",
@@ -92,7 +74,7 @@ func TestFindAFileOrDirectory(t *testing.T) {
 }
 
 func TestFindRefusesWhatIsNamed(t *testing.T) {
-	root := plant(t, map[string]string{
+	root := hubtest.Plant(t, map[string]string{
 		"empty/tokenizer.json": "", "none/config.json": "{}", "sp/tokenizer.model": "x", "tekken.json": "{}",
 		"lfs/tokenizer.json":  "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 7\n",
 		"link/tokenizer.json": "-> gone", "dangling": "-> nowhere",
@@ -129,7 +111,7 @@ func TestFindRefusesWhatIsNamed(t *testing.T) {
 }
 
 func TestFindGoesOnWithoutAModel(t *testing.T) {
-	root := plant(t, map[string]string{"model/config.json": "{}", "model.gguf": "x"})
+	root := hubtest.Plant(t, map[string]string{"model/config.json": "{}", "model.gguf": "x"})
 	for _, name := range []string{"", filepath.Join(root, "model"), filepath.Join(root, "model.gguf"), "/models/none", "//host/share",
 		`\\host\share`, "two words", "https://host/org/name", "../up", "org/../up", "a/b/c", "org/", "/", "..", "-x", "org/x.git", "ümlaut/x", "a--b", "C:\\models"} {
 		_, err := Find(t.Context(), FindOptions{Model: name, Env: variables("HF_HUB_OFFLINE", "", "HF_ENDPOINT", "http://127.0.0.1:1", "HF_HOME", root)})
@@ -142,7 +124,7 @@ func TestFindGoesOnWithoutAModel(t *testing.T) {
 
 // TestFindTakesADirectoryAtItsWord: a directory without a tokenizer is not a model of that name on the hub.
 func TestFindTakesADirectoryAtItsWord(t *testing.T) {
-	root := plant(t, map[string]string{"org/name/config.json": "{}", "hub/models--org--name/snapshots/1/tokenizer.json": "{}"})
+	root := hubtest.Plant(t, map[string]string{"org/name/config.json": "{}", "hub/models--org--name/snapshots/1/tokenizer.json": "{}"})
 	t.Chdir(root)
 	o := FindOptions{Model: "org/name", Env: variables("HF_HOME", root)}
 	if _, err := Find(t.Context(), o); err == nil {
@@ -188,7 +170,7 @@ func TestFindInHubCache(t *testing.T) {
 				name = strings.Replace("hub/"+name, "hub/m/", "hub/models--org--name/", 1)
 				files[name] = content
 			}
-			home := plant(t, files)
+			home := hubtest.Plant(t, files)
 			snapshots := filepath.Join(home, "hub", "models--org--name", "snapshots")
 			os.Chtimes(filepath.Join(snapshots, "old"), time.Now(), time.Unix(1e9, 0)) // fails where there is none
 			o := test.o
@@ -213,7 +195,7 @@ func TestFindInHubCache(t *testing.T) {
 
 func TestFindKnowsTheCachesOfTheEnvironment(t *testing.T) {
 	const at = "/models--gpt2/snapshots/a/tokenizer.json"
-	root := plant(t, map[string]string{"1" + at: "1", "2" + at: "2", "3/hub" + at: "3", "4/huggingface/hub" + at: "4",
+	root := hubtest.Plant(t, map[string]string{"1" + at: "1", "2" + at: "2", "3/hub" + at: "3", "4/huggingface/hub" + at: "4",
 		"5/.cache/huggingface/hub" + at: "5", "6" + at: "6"})
 	dir := func(n string) string { return filepath.Join(root, n) }
 	tests := []struct {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 
@@ -33,34 +34,68 @@ const customForm = `an object like {"prompt": "text", "output_tokens": 100}`
 // as they are, taken for one token, and asked for one: this is how vLLM feeds models that take no tokens. It leaves the
 // Python generator of s as vLLM's client would, and does not touch the other.
 func NewCustom(ctx context.Context, o CustomOptions, text Text, s *numpy.Streams) (*List, error) {
+	return newCustom(ctx, o, text, s, readTwice)
+}
+
+// readTwice is from how many bytes on a file is read twice: first for its rows, and then for the prompts of those that are
+// picked. So a file may be larger than memory.
+const readTwice = 256 << 20
+
+func newCustom(ctx context.Context, o CustomOptions, text Text, s *numpy.Streams, readTwice int64) (*List, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	rows, err := o.open()
+	file, err := openFile(o.Path, "a file with an object on each line")
 	if err != nil {
 		return nil, inFile("custom", o.Path, err)
+	}
+	defer file.Close()
+	keep, fill := func(int) bool { return true }, func([]customRow) error { return nil }
+	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() >= readTwice && o.Prompts > 0 {
+		keep, fill = func(int) bool { return false }, func(picked []customRow) error { return o.fill(file, picked) }
+	}
+	rows, err := o.read(file, keep)
+	if err != nil {
+		return nil, inFile("custom", o.Path, cause(err))
 	}
 	if text.Counter != nil && text.Template == nil && !o.SkipChatTemplate {
 		return nil, noTemplate("custom", ", or --skip-chat-template to send the prompts as they are")
 	}
-	list, err := o.sample(ctx, "custom", rows, text, s.Python)
+	list, err := o.sample(ctx, "custom", rows, fill, text, s.Python)
 	if err != nil {
 		return nil, inFile("custom", o.Path, err)
 	}
 	return list, nil
 }
 
-func (o CustomOptions) open() ([]customRow, error) {
-	file, err := openFile(o.Path, "a file with an object on each line")
-	if err != nil {
-		return nil, err
+// fill reads the file again, for the prompts of rows that were read without.
+func (o CustomOptions) fill(file *os.File, picked []customRow) error {
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return cause(err)
 	}
-	defer file.Close()
-	rows, err := o.read(file)
-	return rows, cause(err)
+	at := make(map[int]int, len(picked))
+	for i, row := range picked {
+		at[row.line] = i
+	}
+	rows, err := o.read(file, func(line int) bool { _, wanted := at[line]; return wanted })
+	if err != nil {
+		return cause(err)
+	}
+	found := 0
+	for _, row := range rows {
+		if i, wanted := at[row.line]; wanted {
+			picked[i] = row
+			found++
+		}
+	}
+	if found < len(picked) {
+		return errors.New("the file has changed while it was read; try again")
+	}
+	return nil
 }
 
-func (o CustomOptions) read(r io.Reader) ([]customRow, error) {
+// read reads the rows, with the prompts of those lines that keep wants.
+func (o CustomOptions) read(r io.Reader, keep func(line int) bool) ([]customRow, error) {
 	var rows []customRow
 	prompts := false
 	err := eachObject(r, customForm, func(object []byte, line int) error {
@@ -76,6 +111,9 @@ func (o CustomOptions) read(r io.Reader) ([]customRow, error) {
 		}
 		if row.prompt, row.bad = promptText(prompt); row.bad == nil && o.OutputLen == OutputFromFile {
 			row.output, row.bad = outputTokens(output)
+		}
+		if !keep(line) {
+			row.prompt = ""
 		}
 		rows = append(rows, row)
 		return nil
@@ -114,9 +152,12 @@ func outputTokens(raw []byte) (int, error) {
 	return n, nil
 }
 
-// sample shuffles the rows, makes requests of the first ones and repeats some if there are too few.
-func (o CustomOptions) sample(ctx context.Context, dataset string, rows []customRow, text Text, py *numpy.Python) (*List, error) {
+// sample shuffles the rows, has fill complete the first ones, makes requests of them and repeats some if there are too few.
+func (o CustomOptions) sample(ctx context.Context, dataset string, rows []customRow, fill func(picked []customRow) error, text Text, py *numpy.Python) (*List, error) {
 	picked, want := pick(rows, o.Prompts, o.Seed, o.DisableShuffle, py)
+	if err := fill(picked); err != nil {
+		return nil, err
+	}
 	turns, err := o.turns(ctx, picked, text)
 	if err != nil {
 		return nil, err

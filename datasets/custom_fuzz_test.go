@@ -13,7 +13,7 @@ func FuzzReadCustom(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		rows, err := CustomOptions{OutputLen: OutputFromFile}.read(bytes.NewReader(data))
+		rows, err := CustomOptions{OutputLen: OutputFromFile}.read(bytes.NewReader(data), func(int) bool { return true })
 		if err != nil {
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -162,4 +163,38 @@ func TestBenchRows(t *testing.T) {
 		complains(t, err, "dataset speed_bench: ", want)
 	}
 	same(t, "names", someOf(strings.Split(strings.Repeat("a", 41), "")), strings.Repeat("a, ", 40)+"…")
+}
+
+// Of a file that is too large for memory only the prompts that are picked are kept. One that has changed meanwhile is refused.
+func TestCustomReadsLargeFilesTwice(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.jsonl")
+	write := func(lines ...string) {
+		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"prompt": "one"}`, ``, `{"prompt": "two"}`, `{"other": 3}`)
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var o CustomOptions
+	rows, err := o.read(file, func(int) bool { return false })
+	if err != nil || len(rows) != 3 {
+		t.Fatalf("got %d rows: %v", len(rows), err)
+	}
+	for _, row := range rows {
+		same(t, "a prompt that nobody asked for", row.prompt, "")
+	}
+	picked := []customRow{rows[2], rows[1]}
+	if err := o.fill(file, picked); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "the second row", picked[1].prompt, "two")
+	complains(t, picked[0].bad, `"prompt" is missing`)
+	write(`{"prompt": "one"}`)
+	complains(t, o.fill(file, picked), "has changed")
+	write(`{"prompt": "o`)
+	complains(t, o.fill(file, picked), "the file ends before")
 }

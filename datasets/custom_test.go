@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -75,7 +76,14 @@ func (c customCase) build(t *testing.T, s *numpy.Streams) (*List, error) {
 		o.Path, o.Prompts, o.DisableShuffle, o.NoOversample, o.SkipChatTemplate = path, c.Prompts, keep, few, skip
 		o.IDPrefix, o.Seed = "cu-", c.Seed
 		number(&o.OutputLen, "--custom-output-len", "--output-len")
-		return NewCustom(t.Context(), o, text, s)
+		list, err := NewCustom(t.Context(), o, text, s)
+		if err == nil {
+			again, err := newCustom(t.Context(), o, text, numpy.NewStreams(0), 0)
+			if err != nil || again.Description() != list.Description() || !reflect.DeepEqual(again.all, list.all) {
+				t.Errorf("a file that is read twice gives other requests: %v", err)
+			}
+		}
+		return list, err
 	case "custom_image":
 		o := CustomImageDefaults()
 		o.Path, o.Prompts, o.DisableShuffle, o.NoOversample, o.MultimodalChat = path, c.Prompts, keep, few, given("--enable-multimodal-chat")

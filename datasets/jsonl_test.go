@@ -148,7 +148,7 @@ func BenchmarkJSONLines(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := (CustomOptions{}).read(strings.NewReader(data)); err != nil {
+		if _, err := (CustomOptions{}).read(strings.NewReader(data), func(int) bool { return true }); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -70,7 +70,7 @@ func (o CustomOptions) bench(ctx context.Context, dataset string, text Text, s *
 	if text.Template == nil && !o.SkipChatTemplate {
 		return nil, noTemplate(dataset, "")
 	}
-	list, err := o.sample(ctx, dataset, rows, text, s.Python)
+	list, err := o.sample(ctx, dataset, rows, func([]customRow) error { return nil }, text, s.Python)
 	if err != nil {
 		return nil, inFile(dataset, o.Path, err)
 	}

@@ -62,8 +62,8 @@ func ask(t *testing.T, conn net.Conn, path, fault string) (r reply) {
 		body = `{"messages":[{"role":"user","content":"hello"}],"max_tokens":4,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}}`
 	}
 	start := time.Now()
-	// A write may fail where the connection is reset at once; the reads tell.
-	_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: h\r\nX-Request-Id: q\r\n%s: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
+	// Where the connection is reset at once, the kernel says so a single time: to the write, if that comes late, or else to the read.
+	_, unwritten := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: h\r\nX-Request-Id: q\r\n%s: %s\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
 		path, FaultHeader, fault, len(body), body)
 	var raw strings.Builder
 	buffer := make([]byte, 4096)
@@ -82,6 +82,8 @@ func ask(t *testing.T, conn net.Conn, path, fault string) (r reply) {
 		if err != nil {
 			if err != io.EOF {
 				r.err = err
+			} else if errors.Is(unwritten, syscall.ECONNRESET) {
+				r.err = unwritten
 			}
 			break
 		}

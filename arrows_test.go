@@ -15,7 +15,9 @@ import (
 var arrows = map[string][]string{
 	"benchtop":                       {"benchtop/internal/cli"},
 	"benchtop/internal/cli":          {"benchtop/..."},
-	"benchtop/tui":                   {"benchtop/metrics", "benchtop/tui/noquery"},
+	"benchtop/tui":                   {"benchtop/metrics", "benchtop/tui/noquery", "benchtop/tui/screen", "benchtop/tui/number"},
+	"benchtop/tui/screen":            {},
+	"benchtop/tui/number":            {},
 	"benchtop/tui/noquery":           {},
 	"benchtop/loadgen":               {"benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics", "benchtop/internal/pyjson"},
 	"benchtop/loadgen/target":        {},
@@ -47,7 +49,7 @@ var arrows = map[string][]string{
 // only says which packages may import certain modules.
 var only = map[string][]string{
 	"github.com/valyala/fasthttp": {"benchtop/loadgen"},
-	"github.com/charmbracelet/":   {"benchtop/tui", "benchtop/tui/noquery"},
+	"github.com/charmbracelet/":   {"benchtop/tui", "benchtop/tui/noquery", "benchtop/tui/screen"},
 	"github.com/NimbleMarkets/":   {"benchtop/tui"},
 	"github.com/valyala/fastjson": {"benchtop/loadgen", "benchtop/export"},
 	"github.com/spf13/pflag":      {"benchtop/internal/cli"},

@@ -5,33 +5,35 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // axis is a vertical axis: a column of labels and a line.
 type axis struct {
-	c     canvas
-	style style
+	c     screen.Canvas
+	style screen.Style
 }
 
 // linear draws the axis from 0 to at least top and returns where a value lies: 0 at the bottom, 1 at the upper end.
 func (a axis) linear(top float64) func(float64) float64 {
-	step := niceStep(top / float64(max(1, min(5, a.c.h/3))))
+	step := niceStep(top / float64(max(1, min(5, a.c.H/3))))
 	top = max(math.Ceil(top/step*2-1e-9)/2, 1) * step
 	a.rule()
 	for k := 0; float64(k)*step <= top*1.0001; k++ {
 		v := float64(k) * step
-		a.put(int(math.Round((1-v/top)*float64(a.c.h-1))), short(v))
+		a.put(int(math.Round((1-v/top)*float64(a.c.H-1))), number.Short(v))
 	}
 	return func(v float64) float64 { return v / top }
 }
 
 func (a axis) rule() {
-	for row := range a.c.h {
-		a.c.set(a.c.w-1, row, '│', line)
+	for row := range a.c.H {
+		a.c.Set(a.c.W-1, row, '│', screen.Line)
 	}
 }
 
-func (a axis) put(row int, name string) { a.c.right(a.c.w-1, row, name, a.style) }
+func (a axis) put(row int, name string) { a.c.Right(a.c.W-1, row, name, a.style) }
 
 // niceStep is the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least v.
 func niceStep(v float64) float64 {
@@ -49,7 +51,7 @@ func niceStep(v float64) float64 {
 
 // logarithmic draws the axis from low to top, in seconds.
 func (a axis) logarithmic(low, top float64) func(float64) float64 {
-	lo, hi := tickAtMost(seconds(low)), tickAtLeast(seconds(top))
+	lo, hi := tickAtMost(number.Seconds(low)), tickAtLeast(number.Seconds(top))
 	if hi <= lo {
 		hi = 2 * lo
 	}
@@ -61,22 +63,18 @@ func (a axis) logarithmic(low, top float64) func(float64) float64 {
 		return math.Log(v*float64(time.Second)/float64(lo)) / span
 	}
 	a.rule()
-	free := a.c.h // labels go upwards and keep a row apart
+	free := a.c.H // labels go upwards and keep a row apart
 	for d := lo; d <= hi && free > 0; d = tickAtLeast(d + 1) {
-		if row := int(math.Round((1 - y(d.Seconds())) * float64(a.c.h-1))); row < free {
-			a.put(row, tickLabel(d))
+		if row := int(math.Round((1 - y(d.Seconds())) * float64(a.c.H-1))); row < free {
+			a.put(row, number.Tick(d))
 			free = row - 1
 		}
 	}
 	return y
 }
 
-func seconds(v float64) time.Duration {
-	return time.Duration(min(sane(v), 1e6) * float64(time.Second))
-}
-
 // longest is the longest latency an axis reaches to, eleven days.
-const longest = time.Duration(limit)
+const longest = time.Duration(number.Max)
 
 // tickAtLeast is the next of 1, 2, 5 times a power of ten from 1 µs on.
 func tickAtLeast(d time.Duration) time.Duration {
@@ -103,31 +101,31 @@ func tickAtMost(d time.Duration) time.Duration {
 }
 
 // timeAxis draws the bottom line with labels such as -30s at their places.
-func timeAxis(v *view, c, area canvas, shown time.Duration) {
-	y := c.h - 1
-	for x := axisWidth - 1; x < c.w; x++ {
-		c.set(x, y, '─', line)
+func timeAxis(v *view, c, area screen.Canvas, shown time.Duration) {
+	y := c.H - 1
+	for x := axisWidth - 1; x < c.W; x++ {
+		c.Set(x, y, '─', screen.Line)
 	}
-	c.set(axisWidth-1, y, '╰', line)
+	c.Set(axisWidth-1, y, '╰', screen.Line)
 	back := scrolled(v.s, v.span, v.back)
 	now := "now"
 	switch {
 	case back > 0:
-		now = "-" + coarse(back)
+		now = "-" + number.Coarse(back)
 	case v.s.State == metrics.Finished:
 		now = "end"
 	}
-	c.right(c.w, y, now, label)
-	step := timeStep(shown, area.w/12)
-	free := c.w - len(now) - 2
+	c.Right(c.W, y, now, screen.Label)
+	step := timeStep(shown, area.W/12)
+	free := c.W - len(now) - 2
 	for d := step - back%step; d <= shown; d += step { // at round times before now, wherever the chart ends
-		x := axisWidth + int(math.Round((1-float64(d)/float64(shown))*float64(area.w-1)))
-		name := "-" + coarse(d+back)
+		x := axisWidth + int(math.Round((1-float64(d)/float64(shown))*float64(area.W-1)))
+		name := "-" + number.Coarse(d+back)
 		if x+1+len(name) >= free {
 			continue
 		}
-		c.set(x, y, '┴', line)
-		c.print(x+1, y, name, label)
+		c.Set(x, y, '┴', screen.Line)
+		c.Print(x+1, y, name, screen.Label)
 		free = x - 1
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // empty: a run was named, but nothing was sent in it that could be compared with.
@@ -66,4 +67,6 @@ func (v *view) baselineNotes(what string) []string {
 }
 
 // baselineName is what the run to compare with is called on the screen.
-func (v *view) baselineName() string { return shortenMiddle(sanitize(v.baseline.Name), 24) }
+func (v *view) baselineName() string {
+	return screen.ShortenMiddle(screen.Sanitize(v.baseline.Name), 24)
+}

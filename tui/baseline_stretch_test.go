@@ -9,6 +9,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // firstSeconds are those of a run, as they were when it was so old.
@@ -90,7 +91,7 @@ func TestBaselineWithoutRequests(t *testing.T) {
 		{&metrics.Report{Completed: 3}, false},
 		{&metrics.Report{Timeline: s.Windows, Ended: s.At}, false},
 	} {
-		m := newModel(Options{Baseline: &Baseline{Name: "old.json", Report: c.report}}, newPalette(termenv.Ascii))
+		m := newModel(Options{Baseline: &Baseline{Name: "old.json", Report: c.report}}, screen.NewPalette(termenv.Ascii))
 		m.next, m.tick = func() tea.Msg { return nil }, func() tea.Cmd { return nil }
 		m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 		m.Update(snapshotMsg{s})

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // chartRows is the room that a panel of few lines must have left, as when it is zoomed, to show below them how its figures moved:
@@ -13,35 +15,35 @@ import (
 const chartRows = 10
 
 // chartBelow draws a chart with a heading from row y on, if there is room for it.
-func chartBelow(c canvas, y int, heading []span, draw func(c canvas)) {
-	if c.h-y < chartRows {
+func chartBelow(c screen.Canvas, y int, heading []screen.Span, draw func(c screen.Canvas)) {
+	if c.H-y < chartRows {
 		return
 	}
-	c.spans(0, y+1, heading)
-	draw(c.sub(0, y+2, c.w, c.h-y-2))
+	c.Spans(0, y+1, heading)
+	draw(c.Sub(0, y+2, c.W, c.H-y-2))
 }
 
 // drawGoodputBelow is the share of the requests of each second that met every objective.
-func drawGoodputBelow(c canvas, y int, v *view) {
+func drawGoodputBelow(c screen.Canvas, y int, v *view) {
 	if len(v.objectives()) == 0 {
 		return
 	}
-	good := series{name: "goodput", color: green, below: dotted, value: func(w *metrics.Window) float64 {
+	good := series{name: "goodput", color: screen.Green, below: dotted, value: func(w *metrics.Window) float64 {
 		share, known := part(w.Good, w.Done+w.Failed)
 		if !known {
 			return math.NaN()
 		}
 		return 100 * share
 	}}
-	chartBelow(c, y, legend(c.w, "% of the requests that ended in a second", legendItem{good.color, good.name, ""}),
+	chartBelow(c, y, legend(c.W, "% of the requests that ended in a second", legendItem{good.color, good.name, ""}),
 		plot{v: v, top: 100, nothing: "no request is done yet", series: []series{good}}.draw)
 }
 
 // drawHitsBelow is what the server's shortcuts brought by the second, as far as it tells.
-func drawHitsBelow(c canvas, y int, v *view) {
+func drawHitsBelow(c screen.Canvas, y int, v *view) {
 	p := plot{v: v, top: 100, nothing: "no full second yet"}
 	var items []legendItem
-	add := func(name string, col color, part, whole func(*metrics.ServerSecond) float64) {
+	add := func(name string, col screen.Color, part, whole func(*metrics.ServerSecond) float64) {
 		if !(total(v.serverSpan(), whole) > 0) {
 			return
 		}
@@ -53,25 +55,25 @@ func drawHitsBelow(c canvas, y int, v *view) {
 		})})
 		items = append(items, legendItem{col, name, ""})
 	}
-	add("hits", blue, func(s *metrics.ServerSecond) float64 { return s.PrefixHits },
+	add("hits", screen.Blue, func(s *metrics.ServerSecond) float64 { return s.PrefixHits },
 		func(s *metrics.ServerSecond) float64 { return s.PrefixQueries })
-	add("drafts", green, func(s *metrics.ServerSecond) float64 { return s.AcceptedTokens },
+	add("drafts", screen.Green, func(s *metrics.ServerSecond) float64 { return s.AcceptedTokens },
 		func(s *metrics.ServerSecond) float64 { return s.DraftTokens })
 	if len(items) > 0 {
-		chartBelow(c, y, legend(c.w, "% by second", items...), p.draw)
+		chartBelow(c, y, legend(c.W, "% by second", items...), p.draw)
 	}
 }
 
 // drawGPUsBelow is how busy the accelerators were and what they drew, all of them together.
-func drawGPUsBelow(c canvas, y int, v *view) {
+func drawGPUsBelow(c screen.Canvas, y int, v *view) {
 	use := func(g *metrics.GPU) float64 { return 100 * g.Use }
 	power := func(g *metrics.GPU) float64 { return g.Power }
 	mean := func(sum float64, n int) float64 { return sum / float64(n) }
 	all := func(sum float64, _ int) float64 { return sum }
-	chartBelow(c, y, legend(c.w, "by second", legendItem{green, "use %, the mean", ""}, legendItem{yellow, "power W, the sum", ""}),
+	chartBelow(c, y, legend(c.W, "by second", legendItem{screen.Green, "use %, the mean", ""}, legendItem{screen.Yellow, "power W, the sum", ""}),
 		plot{v: v, lanes: true, nothing: "no full second yet", series: []series{
-			{name: "use", color: green, below: dotted, value: gpuValue(v, use, mean)},
-			{name: "power", color: yellow, below: dotted, value: gpuValue(v, power, all)},
+			{name: "use", color: screen.Green, below: dotted, value: gpuValue(v, use, mean)},
+			{name: "power", color: screen.Yellow, below: dotted, value: gpuValue(v, power, all)},
 		}}.draw)
 }
 
@@ -82,7 +84,7 @@ func gpuValue(v *view, of func(*metrics.GPU) float64, join func(sum float64, n i
 		if s := gpusIn(v.s.GPUs, w); s != nil {
 			for i := range s.GPUs {
 				if x := of(&s.GPUs[i]); metrics.Said(x) {
-					sum, n = sum+sane(x), n+1
+					sum, n = sum+number.Sane(x), n+1
 				}
 			}
 		}
@@ -101,8 +103,8 @@ func gpusIn(all []metrics.GPUSecond, w *metrics.Window) *metrics.GPUSecond {
 }
 
 // drawWaitsBelow is where the time until the first chunk went by the second, as far as requests told.
-func drawWaitsBelow(c canvas, y int, v *view) {
-	mean := func(name string, col color, of func(*metrics.Waits) (time.Duration, int)) series {
+func drawWaitsBelow(c screen.Canvas, y int, v *view) {
+	mean := func(name string, col screen.Color, of func(*metrics.Waits) (time.Duration, int)) series {
 		return series{name: name, color: col, value: func(w *metrics.Window) float64 {
 			sum, n := of(&w.Waits)
 			if n <= 0 || 2*n < w.Waits.N {
@@ -112,8 +114,8 @@ func drawWaitsBelow(c canvas, y int, v *view) {
 		}}
 	}
 	p := plot{v: v, nothing: "no first token yet", series: []series{
-		mean("ttft", green, func(w *metrics.Waits) (time.Duration, int) { return w.TTFT, w.N }),
-		mean("prefill", blue, func(w *metrics.Waits) (time.Duration, int) { return w.Prefill, w.ToldPrefill }),
+		mean("ttft", screen.Green, func(w *metrics.Waits) (time.Duration, int) { return w.TTFT, w.N }),
+		mean("prefill", screen.Blue, func(w *metrics.Waits) (time.Duration, int) { return w.Prefill, w.ToldPrefill }),
 		mean("queue", colorWaiting, func(w *metrics.Waits) (time.Duration, int) { return w.Queue, w.Told }),
 		mean("held", colorHeld, func(w *metrics.Waits) (time.Duration, int) { return w.Held, w.N }),
 	}}
@@ -121,5 +123,5 @@ func drawWaitsBelow(c canvas, y int, v *view) {
 	for _, s := range p.series {
 		items = append(items, legendItem{s.color, s.name, ""})
 	}
-	chartBelow(c, y, legend(c.w, "means by second, ms", items...), p.draw)
+	chartBelow(c, y, legend(c.W, "means by second, ms", items...), p.draw)
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // bound is a latency that the plan sets a limit to, drawn as a line with its name.
@@ -21,14 +23,14 @@ func bounds(p *metrics.Plan, metric string) []bound {
 	}
 	var out []bound
 	add := func(name string, ms float64) {
-		at := seconds(ms / 1000)
+		at := number.Seconds(ms / 1000)
 		for _, b := range out {
 			if b.at == at {
 				return
 			}
 		}
 		if at > 0 {
-			out = append(out, bound{name + " " + tickLabel(at), at})
+			out = append(out, bound{name + " " + number.Tick(at), at})
 		}
 	}
 	for _, o := range p.Goodput {
@@ -41,7 +43,7 @@ func bounds(p *metrics.Plan, metric string) []bound {
 			if stat == "median" {
 				stat = "p50"
 			}
-			add(sanitize(stat)+" gate", g.Limit)
+			add(screen.Sanitize(stat)+" gate", g.Limit)
 		}
 	}
 	return out

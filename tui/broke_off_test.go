@@ -7,6 +7,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // Of a run that was killed the header says so, also to who had it under control, had asked it to stop or looks at a frozen screen.
@@ -24,8 +25,8 @@ func TestBrokeOff(t *testing.T) {
 		if !strings.Contains(got, "■ BROKE OFF") || !strings.Contains(lastLine(m), "the run broke off") {
 			t.Errorf("%q: the screen is\n%s\n%s", keys, got, lastLine(m))
 		}
-		if s := (stateSign(m.head, m.state(m.head))); s.style != warning {
-			t.Errorf("%q: the style is %+v", keys, s.style)
+		if s := (stateSign(m.head, m.state(m.head))); s.Style != screen.Warning {
+			t.Errorf("%q: the style is %+v", keys, s.Style)
 		}
 	}
 	m := open(mid(), 160, 40, termenv.Ascii)

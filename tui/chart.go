@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // series is one line of a plot: a value per closed window, NaN where there is none.
 type series struct {
 	name  string
-	color color
+	color screen.Color
 	below below
 	value func(w *metrics.Window) float64
 	// percentile says which one of which latency the line is, nil for none: then seconds that share a column have that of all
@@ -56,10 +57,10 @@ type plot struct {
 	nothing string   // what to say when there is no data
 }
 
-func (p plot) draw(c canvas) {
+func (p plot) draw(c screen.Canvas) {
 	f, ok := p.v.overTime(c, p.upper)
 	if !ok {
-		c.center(p.nothing, label)
+		c.Center(p.nothing, screen.Label)
 		return
 	}
 	area, ts := f.area, f.ts
@@ -67,10 +68,10 @@ func (p plot) draw(c canvas) {
 	older := p.points(p.older, p.v.olderWindows(ts), endless, ts)
 	lanes := p.split(area)
 	if low, top := extremes(slices.Concat(lines, older)...); p.log && top == 0 {
-		c.center(p.nothing, label)
+		c.Center(p.nothing, screen.Label)
 		return
 	} else if !p.lanes {
-		scale := p.scale(c, area, low, top, label)
+		scale := p.scale(c, area, low, top, screen.Label)
 		for i := range lanes {
 			lanes[i].scale = scale
 		}
@@ -81,12 +82,12 @@ func (p plot) draw(c canvas) {
 				both = append(both, older[i])
 			}
 			low, top := extremes(both...)
-			lanes[i].scale = p.scale(c, lanes[i].area, low, top, style{fg: p.series[i].color})
+			lanes[i].scale = p.scale(c, lanes[i].area, low, top, screen.Style{Fg: p.series[i].color})
 		}
 	}
 	f.axis(p.v)
 	used := newTaken(area)
-	drawn := make([]uint8, area.w*area.h)
+	drawn := make([]uint8, area.W*area.H)
 	for i, l := range lines {
 		if len(older) > 0 && p.lanes {
 			p.paint(lanes[i].area, p.trace(lanes[i], older[i], p.older[i], ts), drawn, used, p.older[i], 0)
@@ -101,7 +102,7 @@ func (p plot) draw(c canvas) {
 			clear(drawn)
 		}
 	}
-	if p.v.mono || p.named {
+	if p.v.Mono || p.named {
 		p.names(used, lines, lanes)
 	}
 	drawBounds(p.v, p.bounds, used, lanes[0].scale)
@@ -110,23 +111,23 @@ func (p plot) draw(c canvas) {
 
 // lane is where a line is drawn: its part of the area, and where in it a value lies, 0 at the bottom, 1 at the top.
 type lane struct {
-	area  canvas
+	area  screen.Canvas
 	scale func(float64) float64
 }
 
 // split gives each line the whole area, or a lane of its own.
-func (p plot) split(area canvas) []lane {
+func (p plot) split(area screen.Canvas) []lane {
 	out := make([]lane, len(p.series))
 	y := 0
 	for i := range out {
 		out[i].area = area
 		if p.lanes {
 			rest := len(out) - i
-			h := (area.h - y + rest - 1) / rest
-			if rest > 1 && area.h >= 5 {
-				h = min(h+area.h/8, area.h-y-1)
+			h := (area.H - y + rest - 1) / rest
+			if rest > 1 && area.H >= 5 {
+				h = min(h+area.H/8, area.H-y-1)
 			}
-			out[i].area = area.sub(0, y, area.w, h)
+			out[i].area = area.Sub(0, y, area.W, h)
 			y += h
 		}
 	}
@@ -147,8 +148,8 @@ func extremes(lines ...[]point) (low, top float64) {
 }
 
 // scale draws the vertical axis of an area within c.
-func (p plot) scale(c, area canvas, low, top float64, st style) func(float64) float64 {
-	a := axis{c.sub(0, area.y-c.y, axisWidth, area.h), st}
+func (p plot) scale(c, area screen.Canvas, low, top float64, st screen.Style) func(float64) float64 {
+	a := axis{c.Sub(0, area.Y-c.Y, axisWidth, area.H), st}
 	if p.log {
 		return a.logarithmic(low, top)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // health is what the client shows of itself: whether the figures on the screen are the server's or its own.
@@ -45,8 +46,8 @@ const reasonMost = 60
 // reason is the first one that says anything.
 func reason(v metrics.Verdict) string {
 	for _, why := range v.Why {
-		if why = sanitize(why); why != "" {
-			return shorten(why, reasonMost)
+		if why = screen.Sanitize(why); why != "" {
+			return screen.Shorten(why, reasonMost)
 		}
 	}
 	return ""
@@ -55,8 +56,8 @@ func reason(v metrics.Verdict) string {
 // word and style tell the states apart, either alone.
 func (h health) word() string { return [...]string{"", "ok", "strained", "LIMITED"}[h] }
 
-func (h health) style() style {
-	return [...]style{label, label, {fg: orange, attr: bold}, warning}[h]
+func (h health) style() screen.Style {
+	return [...]screen.Style{screen.Label, screen.Label, {Fg: screen.Orange, Bold: true}, screen.Warning}[h]
 }
 
 // limitedShort is what there is always room for.
@@ -77,11 +78,11 @@ func (h health) says(why string, w int) string {
 		full += ": " + why
 	}
 	switch {
-	case width(full) <= w:
+	case screen.Width(full) <= w:
 		return full
-	case w >= width(words)+2+reasonLeast:
-		return shorten(full, w)
-	case width(words) <= w, h == strained:
+	case w >= screen.Width(words)+2+reasonLeast:
+		return screen.Shorten(full, w)
+	case screen.Width(words) <= w, h == strained:
 		return words
 	case h == limited:
 		return limitedShort

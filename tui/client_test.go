@@ -10,6 +10,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // Reasons as a verdict gives them.
@@ -100,14 +101,14 @@ func TestClientWords(t *testing.T) {
 }
 
 // styleOf is the style of the first cell of some words on the screen.
-func styleOf(m *model, words string) (style, bool) {
-	mono := &palette{mono: true}
-	for y, row := range strings.Split(m.screen.render(mono), "\n") {
+func styleOf(m *model, words string) (screen.Style, bool) {
+	mono := &screen.Palette{Mono: true}
+	for y, row := range strings.Split(m.screen.Render(mono), "\n") {
 		if i := strings.Index(row, words); i >= 0 {
-			return m.screen.all().at(width(row[:i]), y).style, true
+			return m.screen.All().At(screen.Width(row[:i]), y).Style, true
 		}
 	}
-	return style{}, false
+	return screen.Style{}, false
 }
 
 // TestClientColours: calm, yellow, red, on every size with its own words.
@@ -119,19 +120,19 @@ func TestClientColours(t *testing.T) {
 			name          string
 			whole, recent []string
 			words         string
-			want          style
+			want          screen.Style
 			shown         bool
 		}{
-			{"ok", nil, nil, "client ok", label, w >= 80},
-			{"strained", nil, late, "client strained", style{fg: orange, attr: bold}, !small},
-			{"limited", late, nil, "client LIMITED", warning, !small},
-			{"limited and tiny", late, nil, limitedShort, warning, small},
+			{"ok", nil, nil, "client ok", screen.Label, w >= 80},
+			{"strained", nil, late, "client strained", screen.Style{Fg: screen.Orange, Bold: true}, !small},
+			{"limited", late, nil, "client LIMITED", screen.Warning, !small},
+			{"limited and tiny", late, nil, limitedShort, screen.Warning, small},
 		} {
 			m := open(sampled(mid(), c.whole, c.recent), w, h, termenv.TrueColor)
 			m.View()
 			got, shown := styleOf(m, c.words)
 			if shown != c.shown {
-				t.Errorf("%s at %dx%d: %q shown %v, want %v:\n%s", c.name, w, h, c.words, shown, c.shown, m.screen.render(&palette{mono: true}))
+				t.Errorf("%s at %dx%d: %q shown %v, want %v:\n%s", c.name, w, h, c.words, shown, c.shown, m.screen.Render(&screen.Palette{Mono: true}))
 				continue
 			}
 			if _, value, _ := strings.Cut(c.words, " "); shown && w == 40 {
@@ -146,9 +147,9 @@ func TestClientColours(t *testing.T) {
 
 // headOf is the header's two lines alone.
 func headOf(m *model, w int) []string {
-	sf := newSurface(w, 2)
-	m.header().draw(sf.all())
-	return strings.Split(sf.render(m.palette), "\n")
+	sf := screen.NewSurface(w, 2)
+	m.header().draw(sf.All())
+	return strings.Split(sf.Render(m.palette), "\n")
 }
 
 // TestClientMakesRoom: what matters more stays, whatever the client's state, and bad news is always there.

@@ -8,6 +8,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // copyMost is how much text is copied: terminals refuse more than about 70 KB of it in base64.
@@ -49,22 +51,22 @@ func (m *model) summary() string {
 	if s.State == metrics.Finished {
 		state = "in all"
 	}
-	put("%s %s: %d requests done, %d failed, %d in flight, %d held", clock(s.At), state, s.Totals.Done, s.Totals.Failed,
+	put("%s %s: %d requests done, %d failed, %d in flight, %d held", number.Clock(s.At), state, s.Totals.Done, s.Totals.Failed,
 		s.Waiting+s.Running, s.Held)
-	put("%s req/s, %s output tokens/s", rate(recent(s, finished)), rate(recent(s, outputTokens)))
+	put("%s req/s, %s output tokens/s", number.Rate(recent(s, finished)), number.Rate(recent(s, outputTokens)))
 	for _, r := range []struct {
 		name string
 		h    *metrics.Histogram
 	}{{"TTFT", &s.TTFT}, {"TPOT", &s.TPOT}, {"ITL", &s.ITL}, {"E2EL", &s.E2EL}} {
 		if r.h.Count() > 0 {
-			put("%s p50 %s, p90 %s, p99 %s", r.name, latency(r.h.Quantile(0.5)), latency(r.h.Quantile(0.9)), latency(r.h.Quantile(0.99)))
+			put("%s p50 %s, p90 %s, p99 %s", r.name, number.Latency(r.h.Quantile(0.5)), number.Latency(r.h.Quantile(0.9)), number.Latency(r.h.Quantile(0.99)))
 		}
 	}
 	if a := answerText(s.Answer); a != "" {
 		put("%s", a)
 	}
 	if s.SavePath != "" {
-		put("result: %s", sanitize(s.SavePath))
+		put("result: %s", screen.Sanitize(s.SavePath))
 	}
 	return b.String()
 }

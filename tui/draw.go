@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // View returns the screen. It draws only if something changed.
 func (m *model) View() string {
 	if m.stale {
 		m.draw()
-		m.cached = m.screen.render(m.palette)
+		m.cached = m.screen.Render(m.palette)
 		m.stale, m.only = false, false
 	}
 	return m.cached
@@ -21,8 +22,8 @@ func (m *model) View() string {
 func (m *model) choices(s *metrics.Snapshot) *view {
 	return &view{
 		s: s, span: spans[m.span], whole: m.whole, linear: m.linear,
-		mono: m.palette.mono, filled: m.palette.filled, ascii: m.ascii,
-		metric: m.metric, back: m.back(s), baseline: m.baseline, list: m.list,
+		Terminal: m.palette.Terminal(m.ascii),
+		metric:   m.metric, back: m.back(s), baseline: m.baseline, list: m.list,
 	}
 }
 
@@ -44,15 +45,15 @@ func (m *model) view(s *metrics.Snapshot) *view {
 	return v
 }
 
-func (m *model) layout() screen { return layout(m.pageNow(), m.w, m.h, m.choices(m.body)) }
+func (m *model) layout() areas { return layout(m.pageNow(), m.w, m.h, m.choices(m.body)) }
 
 func (m *model) draw() {
-	if m.screen == nil || m.screen.w != m.w || m.screen.h != m.h {
-		m.screen = newSurface(m.w, m.h)
+	if m.screen == nil || m.screen.W != m.w || m.screen.H != m.h {
+		m.screen = screen.NewSurface(m.w, m.h)
 		m.only = false
 	}
-	m.screen.ascii = m.ascii
-	c := m.screen.all()
+	m.screen.Terminal = m.palette.Terminal(m.ascii)
+	c := m.screen.All()
 	l := m.layout()
 	h := m.header()
 	if l.tiny {
@@ -61,14 +62,13 @@ func (m *model) draw() {
 		return
 	}
 	if !m.only || m.covered() {
-		m.screen.clusters = m.screen.clusters[:0]
-		c.clear()
+		m.screen.Clear()
 		m.drawPanels(c, l)
 	}
-	safely(c.in(l.head), func() { h.draw(c.in(l.head)) })
-	safely(c.in(l.figures), func() { h.drawFigures(c.in(l.figures), l.head.h == 1) })
-	safely(c.in(l.keys), func() { m.drawKeys(c.in(l.keys)) })
-	below := c.sub(0, l.head.h, m.w, m.h-l.head.h-l.keys.h)
+	safely(l.head.of(c), func() { h.draw(l.head.of(c)) })
+	safely(l.figures.of(c), func() { h.drawFigures(l.figures.of(c), l.head.h == 1) })
+	safely(l.keys.of(c), func() { m.drawKeys(l.keys.of(c)) })
+	below := c.Sub(0, l.head.h, m.w, m.h-l.head.h-l.keys.h)
 	if m.stopping() {
 		m.drawStopping(below, m.head)
 	}
@@ -84,11 +84,11 @@ func (m *model) draw() {
 func (m *model) covered() bool { return m.helping || m.stopping() || m.prompt != nil }
 
 // safely keeps a panic to its place on the screen.
-func safely(c canvas, f func()) {
+func safely(c screen.Canvas, f func()) {
 	defer func() {
 		if recover() != nil {
-			c.clear()
-			c.center("display error", warning)
+			c.Clear()
+			c.Center("display error", screen.Warning)
 		}
 	}()
 	f()
@@ -119,7 +119,7 @@ func (m *model) header() header {
 	return h
 }
 
-func (m *model) drawPanels(c canvas, l screen) {
+func (m *model) drawPanels(c screen.Canvas, l areas) {
 	v := m.view(m.body)
 	switch name := m.pageNow().name; {
 	case name == reportPage.name:
@@ -139,13 +139,13 @@ func (m *model) drawPanels(c canvas, l screen) {
 	}
 	for _, b := range boxes {
 		if p, ok := panelNamed(b.name); ok {
-			p.frame(c.in(b.rect), v, b.name == m.focus)
+			p.frame(b.rect.of(c), v, b.name == m.focus)
 		}
 	}
 }
 
 // below is the area between the key figures and the bottom line.
-func (m *model) below(l screen) rect {
+func (m *model) below(l areas) rect {
 	y := l.figures.y + l.figures.h
 	return rect{0, y, m.w, max(0, l.keys.y-y)}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // Titles of charts that are scrolled back have the values at their right edge, not those of now.
@@ -31,7 +32,7 @@ func TestTitlesScrolledBack(t *testing.T) {
 	over.State = metrics.Finished
 	over.Report = &metrics.Report{OutputThroughput: 905, TotalThroughput: 1811, SentRate: 906, RequestThroughput: 907}
 	for _, c := range []struct {
-		title func(*view, int, int) []span
+		title func(*view, int, int) []screen.Span
 		want  string // at the right edge; those of now begin with a 9
 	}{
 		{tokensTitle, "tokens/s ━ out 104 ━ in 103"},
@@ -46,7 +47,7 @@ func TestTitlesScrolledBack(t *testing.T) {
 		words := func(s *metrics.Snapshot, back time.Duration) string {
 			var out strings.Builder
 			for _, part := range c.title(&view{s: s, span: 30 * time.Second, back: back}, 100, 10) {
-				out.WriteString(part.text)
+				out.WriteString(part.Text)
 			}
 			return out.String()
 		}

@@ -1,6 +1,10 @@
 package tui
 
-import "benchtop/metrics"
+import (
+	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
 
 // errorLine is a line of the errors in full; only the first one of a kind has that.
 type errorLine struct {
@@ -15,14 +19,14 @@ func errorLines(v *view, w, most int) []errorLine {
 	for i := range v.s.Failures {
 		f := &v.s.Failures[i]
 		out = append(out, errorLine{kind: f})
-		x := 8 + width(failureName(f.Kind, f.Status)) + 2
-		room := w - x - width(errorWhen(v, f)) - 2
+		x := 8 + screen.Width(failureName(f.Kind, f.Status)) + 2
+		room := w - x - screen.Width(errorWhen(v, f)) - 2
 		for k, e := range f.Examples {
 			beside := k == 0 && room >= 20
 			if !beside {
 				x, room = 10, w-12
 			}
-			for n, part := range wrap(sanitize(e), max(1, room), most) {
+			for n, part := range screen.Wrap(screen.Sanitize(e), max(1, room), most) {
 				l := errorLine{x: x, text: part}
 				if n == 0 && beside {
 					l.kind = f
@@ -41,21 +45,21 @@ func errorLines(v *view, w, most int) []errorLine {
 
 // errorWhen is how many requests failed so, and when the last one did.
 func errorWhen(v *view, f *metrics.FailureCount) string {
-	return share(f.Count, v.s.Totals.Done+v.s.Totals.Failed) + "  " + ago(v.s.At-f.Last)
+	return number.Share(f.Count, v.s.Totals.Done+v.s.Totals.Failed) + "  " + ago(v.s.At-f.Last)
 }
 
-func drawErrorLines(c canvas, v *view, lines []errorLine) {
+func drawErrorLines(c screen.Canvas, v *view, lines []errorLine) {
 	for y, l := range lines {
 		if f := l.kind; f != nil {
-			c.right(6, y, count(f.Count), style{fg: colorError, attr: bold})
-			x := c.print(8, y, failureName(f.Kind, f.Status), text)
+			c.Right(6, y, number.Count(f.Count), screen.Style{Fg: colorError, Bold: true})
+			x := c.Print(8, y, failureName(f.Kind, f.Status), screen.Text)
 			if l.text != "" {
-				c.print(x, y, ":", label)
+				c.Print(x, y, ":", screen.Label)
 			}
-			if when := errorWhen(v, f); c.w-x > width(when)+4 {
-				c.right(c.w, y, when, label)
+			if when := errorWhen(v, f); c.W-x > screen.Width(when)+4 {
+				c.Right(c.W, y, when, screen.Label)
 			}
 		}
-		c.print(l.x, y, l.text, label)
+		c.Print(l.x, y, l.text, screen.Label)
 	}
 }

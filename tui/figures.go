@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // figure is one key figure.
 type figure struct {
 	name, value string
-	style       style
+	style       screen.Style
 	width       int // columns kept for the value, so that the line stands still while it changes
 }
 
@@ -27,36 +29,36 @@ func (h header) figures() []figure {
 	if v.exact() {
 		exactTTFT, exactITL = &s.Report.TTFT, &s.Report.ITL
 	}
-	tokens := rate(recent(s, outputTokens))
-	done := rate(recent(s, finished))
+	tokens := number.Rate(recent(s, outputTokens))
+	done := number.Rate(recent(s, finished))
 	if s.Report != nil {
-		tokens, done = rate(s.Report.OutputThroughput), rate(s.Report.RequestThroughput)
+		tokens, done = number.Rate(s.Report.OutputThroughput), number.Rate(s.Report.RequestThroughput)
 	}
 	if !s.OutputExact {
 		tokens = "~" + tokens
 	}
 	if t := target(s); t > 0 {
-		done = rate(t) + "→" + done
+		done = number.Rate(t) + "→" + done
 	}
-	failed := style{attr: bold}
+	failed := screen.Style{Bold: true}
 	if s.Totals.Failed > 0 {
-		failed.fg = colorError
+		failed.Fg = colorError
 	}
-	over := figure{"done", count(s.Totals.Done), strong, 5}
+	over := figure{"done", number.Count(s.Totals.Done), screen.Strong, 5}
 	if s.At < v.plan().Warmup {
-		over.name, over.value = "warm-up", count(s.Totals.WarmedUp) // nothing counts yet
+		over.name, over.value = "warm-up", number.Count(s.Totals.WarmedUp) // nothing counts yet
 	}
 	out := []figure{
-		{"req/s", done, strong, 7},
-		{"out tok/s", tokens, style{fg: colorOutput, attr: bold}, 5},
-		{"in flight", count(s.Waiting + s.Running), strong, 4},
-		{"held", count(s.Held), style{fg: colorHeld, attr: bold}, 4},
-		{"waiting", count(s.Waiting), style{fg: colorWaiting, attr: bold}, 4},
-		{"running", count(s.Running), style{fg: colorRunning, attr: bold}, 4},
+		{"req/s", done, screen.Strong, 7},
+		{"out tok/s", tokens, screen.Style{Fg: colorOutput, Bold: true}, 5},
+		{"in flight", number.Count(s.Waiting + s.Running), screen.Strong, 4},
+		{"held", number.Count(s.Held), screen.Style{Fg: colorHeld, Bold: true}, 4},
+		{"waiting", number.Count(s.Waiting), screen.Style{Fg: colorWaiting, Bold: true}, 4},
+		{"running", number.Count(s.Running), screen.Style{Fg: colorRunning, Bold: true}, 4},
 		over,
-		{"err", count(s.Totals.Failed), failed, 3},
-		{"TTFT p99", p99(&ttft, exactTTFT), strong, 6},
-		{"ITL p99", p99(&itl, exactITL), strong, 6},
+		{"err", number.Count(s.Totals.Failed), failed, 3},
+		{"TTFT p99", p99(&ttft, exactTTFT), screen.Strong, 6},
+		{"ITL p99", p99(&itl, exactITL), screen.Strong, 6},
 	}
 	if len(v.objectives()) > 0 {
 		out = slices.Insert(out, 8, v.goodFigure())
@@ -72,18 +74,18 @@ func target(s *metrics.Snapshot) float64 {
 	case st.Changes > 0 && st.InUsers:
 		return 0
 	case st.Changes > 0 && st.Rate > 0:
-		return sane(st.Rate)
+		return number.Sane(st.Rate)
 	}
-	return sane(s.Plan.Target(s.At))
+	return number.Sane(s.Plan.Target(s.At))
 }
 
 // goodFigure is the goodput of the chosen scope, against its target.
 func (v *view) goodFigure() figure {
-	out := figure{"good", "–", strong, 6}
+	out := figure{"good", "–", screen.Strong, 6}
 	if share, known := v.kept().goodput(); known {
 		out.value = percent(share)
 		if target, _ := v.target(); share < target {
-			out.value, out.style = out.value+"!", warning
+			out.value, out.style = out.value+"!", screen.Warning
 		}
 	}
 	return out
@@ -96,10 +98,10 @@ func p99(h *metrics.Histogram, exact *metrics.Statistic) string {
 	}
 	if exact != nil {
 		if ms, ok := exact.Percentile(99); ok {
-			return latency(time.Duration(ms * float64(time.Millisecond)))
+			return number.Latency(time.Duration(ms * float64(time.Millisecond)))
 		}
 	}
-	return latency(h.Quantile(0.99))
+	return number.Latency(h.Quantile(0.99))
 }
 
 // spare names the figures a narrow line can do without, the first to go first.
@@ -117,46 +119,46 @@ func fewer(all []figure, fit func([]figure) bool) []figure {
 }
 
 // drawFigures writes the key figures: names above values where there are two lines, in one line or in cells otherwise.
-func (h header) drawFigures(c canvas, grid bool) {
-	c.clear()
+func (h header) drawFigures(c screen.Canvas, grid bool) {
+	c.Clear()
 	all := h.figures()
 	switch {
 	case grid:
-		per := max(1, c.w/figureCell)
-		drawFigureGrid(c, h.v.clientFigure(all, per*c.h))
+		per := max(1, c.W/figureCell)
+		drawFigureGrid(c, h.v.clientFigure(all, per*c.H))
 		return
-	case c.h > 1:
+	case c.H > 1:
 		drawFigureColumns(c, all)
 		return
 	}
 	const gap = 2
-	size := func(f figure) int { return len(f.name) + 1 + max(f.width, width(f.value)) }
+	size := func(f figure) int { return len(f.name) + 1 + max(f.width, screen.Width(f.value)) }
 	all = fewer(all, func(all []figure) bool {
 		n := -gap
 		for _, f := range all {
 			n += size(f) + gap
 		}
-		return n <= c.w
+		return n <= c.W
 	})
 	x := 0
 	for _, f := range all {
-		c.print(x, 0, f.name, label)
-		c.print(x+len(f.name)+1, 0, f.value, f.style)
+		c.Print(x, 0, f.name, screen.Label)
+		c.Print(x+len(f.name)+1, 0, f.value, f.style)
 		x += size(f) + gap
 	}
 }
 
-func drawFigureColumns(c canvas, all []figure) {
-	size := func(f figure) int { return max(len(f.name), f.width, width(f.value)) }
+func drawFigureColumns(c screen.Canvas, all []figure) {
+	size := func(f figure) int { return max(len(f.name), f.width, screen.Width(f.value)) }
 	n := 0
 	for _, f := range all {
 		n += size(f)
 	}
-	gap := min(max((c.w-n)/len(all), 1), 8)
+	gap := min(max((c.W-n)/len(all), 1), 8)
 	x := 0
 	for _, f := range all {
-		c.print(x, 0, f.name, label)
-		c.print(x, 1, f.value, f.style)
+		c.Print(x, 0, f.name, screen.Label)
+		c.Print(x, 1, f.value, f.style)
 		x += size(f) + gap
 	}
 }
@@ -173,42 +175,42 @@ func figureLines(w, h int, objectives bool) int {
 	return min((figures+per-1)/per, max(3, h/5))
 }
 
-func drawFigureGrid(c canvas, all []figure) {
-	per := max(1, c.w/figureCell)
-	for i, f := range fewer(all, func(all []figure) bool { return len(all) <= per*c.h }) {
-		cell := c.sub(i%per*figureCell, i/per, figureCell-1, 1)
-		x := cell.print(0, 0, f.name, label)
-		cell.print(x+1, 0, f.value, f.style)
+func drawFigureGrid(c screen.Canvas, all []figure) {
+	per := max(1, c.W/figureCell)
+	for i, f := range fewer(all, func(all []figure) bool { return len(all) <= per*c.H }) {
+		cell := c.Sub(i%per*figureCell, i/per, figureCell-1, 1)
+		x := cell.Print(0, 0, f.name, screen.Label)
+		cell.Print(x+1, 0, f.value, f.style)
 	}
 }
 
 // drawTiny puts what matters most on a screen too small for anything else.
-func (h header) drawTiny(c canvas) {
-	c.clear()
+func (h header) drawTiny(c screen.Canvas) {
+	c.Clear()
 	x, y := 0, 0
-	put := func(all ...span) {
-		n := spansWidth(all)
-		if x > 0 && x+n > c.w {
+	put := func(all ...screen.Span) {
+		n := screen.SpansWidth(all)
+		if x > 0 && x+n > c.W {
 			x, y = 0, y+1
 		}
-		if y < c.h {
-			x = c.spans(x, y, all) + 2
+		if y < c.H {
+			x = c.Spans(x, y, all) + 2
 		}
 	}
 	byName := map[string]figure{}
 	for _, f := range h.figures() {
 		byName[f.name] = f
 	}
-	if c.h > 1 {
+	if c.H > 1 {
 		put(stateSign(h.v.s, h.state))
-		put(span{clock(h.v.s.At), label})
+		put(screen.Label.Span(number.Clock(h.v.s.At)))
 		if h.behind >= 0 {
-			put(span{"FROZEN", strong})
+			put(screen.Strong.Span("FROZEN"))
 		}
 	}
 	client, _ := h.v.client()
-	if client == limited && c.h > 1 {
-		put(span{limitedShort, warning})
+	if client == limited && c.H > 1 {
+		put(screen.Warning.Span(limitedShort))
 	}
 	names := []string{"out tok/s", "req/s", "err", "in flight", "TTFT p99", "ITL p99"}
 	if _, ok := byName["good"]; ok {
@@ -216,9 +218,9 @@ func (h header) drawTiny(c canvas) {
 	}
 	for _, name := range names {
 		f := byName[name]
-		put(span{strings.TrimPrefix(f.name, "out ") + " ", label}, span{f.value, f.style})
-		if name == "err" && client == limited && c.h == 1 {
-			put(span{limitedShort, warning})
+		put(screen.Label.Span(strings.TrimPrefix(f.name, "out ")+" "), f.style.Span(f.value))
+		if name == "err" && client == limited && c.H == 1 {
+			put(screen.Warning.Span(limitedShort))
 		}
 	}
 }

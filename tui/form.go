@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"benchtop/tui/screen"
 )
 
 // Field is one line of a form.
@@ -51,7 +53,7 @@ func Form(ctx context.Context, o FormOptions) (values map[string]string, use boo
 	}
 	asking, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := newForm(o, newPalette(profile(o.Color, os.Getenv)))
+	m := newForm(o, screen.NewPalette(screen.ColorProfile(o.Color, os.Getenv)))
 	m.ctx = asking
 	lost := make(chan struct{}, 1)
 	w := &wire{to: o.Output, lost: lost}
@@ -76,7 +78,7 @@ type lookupMsg struct {
 type form struct {
 	o       FormOptions
 	ctx     context.Context
-	palette *palette
+	palette *screen.Palette
 	w, h    int
 
 	fields  []formField
@@ -94,7 +96,7 @@ type formField struct {
 	choice int // index into Choices; -1 for what was typed
 }
 
-func newForm(o FormOptions, p *palette) *form {
+func newForm(o FormOptions, p *screen.Palette) *form {
 	m := &form{o: o, ctx: context.Background(), palette: p}
 	for _, f := range o.Fields {
 		x := formField{Field: f, choice: -1}
@@ -181,7 +183,7 @@ func (m *form) found(msg lookupMsg) {
 	}
 	m.note = ""
 	if msg.err != nil {
-		m.note = sanitize(msg.err.Error())
+		m.note = screen.Sanitize(msg.err.Error())
 	}
 }
 

@@ -1,6 +1,10 @@
 package tui
 
-import "strings"
+import (
+	"strings"
+
+	"benchtop/tui/screen"
+)
 
 // formShort stands for a command line that there is no room for.
 const formShort = "(the command line needs a larger window; it is printed when it runs)"
@@ -11,13 +15,13 @@ func shellLines(words []string, w int) (lines []string) {
 	const indent, goesOn = "  ", ` \`
 	w -= len(goesOn)
 	for _, unit := range flagUnits(words, w-len(indent)) {
-		if len(indent)+width(unit) > w {
+		if len(indent)+screen.Width(unit) > w {
 			return nil
 		}
 		switch last := len(lines) - 1; {
 		case last < 0:
 			lines = append(lines, unit)
-		case width(lines[last])+1+width(unit) <= w:
+		case screen.Width(lines[last])+1+screen.Width(unit) <= w:
 			lines[last] += " " + unit
 		default:
 			lines[last] += goesOn
@@ -30,8 +34,8 @@ func shellLines(words []string, w int) (lines []string) {
 // flagUnits joins words to what should stand on one line, at most w columns wide.
 func flagUnits(words []string, w int) (units []string) {
 	for _, word := range words {
-		word = sanitizeSpaced(word)
-		if last := len(units) - 1; last >= 0 && !strings.HasPrefix(word, "-") && width(units[last])+1+width(word) <= w {
+		word = screen.SanitizeSpaced(word)
+		if last := len(units) - 1; last >= 0 && !strings.HasPrefix(word, "-") && screen.Width(units[last])+1+screen.Width(word) <= w {
 			units[last] += " " + word
 		} else {
 			units = append(units, word)

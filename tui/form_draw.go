@@ -4,43 +4,45 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"benchtop/tui/screen"
 )
 
 // View draws the form.
 func (m *form) View() string {
-	s := newSurface(m.w, m.h)
-	s.ascii = m.o.ASCII
-	safely(s.all(), func() { m.draw(s.all()) })
-	return rowEnds.ReplaceAllString(s.render(m.palette), "$1")
+	s := screen.NewSurface(m.w, m.h)
+	s.Terminal = m.palette.Terminal(m.o.ASCII)
+	safely(s.All(), func() { m.draw(s.All()) })
+	return rowEnds.ReplaceAllString(s.Render(m.palette), "$1")
 }
 
 // rowEnds are blanks at the ends of lines. Some terminals copy them, and behind a '\' they would keep a shell from going on.
 var rowEnds = regexp.MustCompile(`(?m) +((?:\x1b\[[0-9;]*m)*)$`)
 
-func (m *form) draw(c canvas) {
-	if c.w < 20 || c.h < 5 {
-		c.center("the form needs a larger window", label)
+func (m *form) draw(c screen.Canvas) {
+	if c.W < 20 || c.H < 5 {
+		c.Center("the form needs a larger window", screen.Label)
 		return
 	}
-	x := c.print(0, 0, "benchtop ", style{fg: blue, attr: bold})
-	c.print(x, 0, m.o.Title, text)
-	m.drawKeys(c.sub(0, c.h-1, c.w, 1))
+	x := c.Print(0, 0, "benchtop ", screen.Style{Fg: screen.Blue, Bold: true})
+	c.Print(x, 0, m.o.Title, screen.Text)
+	m.drawKeys(c.Sub(0, c.H-1, c.W, 1))
 	if m.narrow() {
-		c = c.sub(0, 2, c.w, c.h-4)
+		c = c.Sub(0, 2, c.W, c.H-4)
 	} else {
-		c = c.sub(2, 2, c.w-4, c.h-4)
+		c = c.Sub(2, 2, c.W-4, c.H-4)
 	}
-	bad, command := m.outcome(c.w, c.h)
-	at := min(c.h-len(bad)-len(command), len(m.shown())+2)
+	bad, command := m.outcome(c.W, c.H)
+	at := min(c.H-len(bad)-len(command), len(m.shown())+2)
 	if len(bad)+len(command) == 0 {
-		at = c.h + 1 // nothing to keep a blank line from
+		at = c.H + 1 // nothing to keep a blank line from
 	}
-	m.drawFields(c.sub(0, 0, c.w, at-1))
+	m.drawFields(c.Sub(0, 0, c.W, at-1))
 	for i, line := range bad {
-		c.print(0, at+i, line, style{fg: orange})
+		c.Print(0, at+i, line, screen.Style{Fg: screen.Orange})
 	}
 	for i, line := range command {
-		c.print(0, at+len(bad)+i, line, strong)
+		c.Print(0, at+len(bad)+i, line, screen.Strong)
 	}
 }
 
@@ -64,14 +66,14 @@ func (m *form) outcome(w, h int) (bad, command []string) {
 	}
 	for _, one := range all {
 		if one != "" {
-			bad = append(bad, wrap("! "+sanitize(one), w, 2)...)
+			bad = append(bad, screen.Wrap("! "+screen.Sanitize(one), w, 2)...)
 		}
 	}
 	room := h - min(len(m.shown()), 6) - 1
 	bad = bad[:max(0, min(len(bad), room))]
 	command = shellLines(words, w)
 	if len(command) == 0 || len(bad)+len(command) > room { // a part of it would run without its limits
-		command = wrap(formShort, w, 3)
+		command = screen.Wrap(formShort, w, 3)
 	}
 	if len(bad)+len(command) > room {
 		command = nil
@@ -80,48 +82,48 @@ func (m *form) outcome(w, h int) (bad, command []string) {
 }
 
 // drawFields shows as many fields as there is room for, the one with the cursor among them.
-func (m *form) drawFields(c canvas) {
-	if c.h <= 0 {
+func (m *form) drawFields(c screen.Canvas) {
+	if c.H <= 0 {
 		return
 	}
 	shown := m.shown()
 	names := 0
 	for _, i := range shown {
-		names = max(names, width(m.fields[i].label(m.narrow())))
+		names = max(names, screen.Width(m.fields[i].label(m.narrow())))
 	}
-	from := max(0, min(slices.Index(shown, m.at)-c.h/2, len(shown)-c.h))
-	for y, i := range shown[from:min(len(shown), from+c.h)] {
-		m.drawField(c.sub(0, y, c.w, 1), &m.fields[i], names, i == m.at)
+	from := max(0, min(slices.Index(shown, m.at)-c.H/2, len(shown)-c.H))
+	for y, i := range shown[from:min(len(shown), from+c.H)] {
+		m.drawField(c.Sub(0, y, c.W, 1), &m.fields[i], names, i == m.at)
 	}
 }
 
-func (m *form) drawField(c canvas, f *formField, names int, here bool) {
-	sign, st := "  ", label
+func (m *form) drawField(c screen.Canvas, f *formField, names int, here bool) {
+	sign, st := "  ", screen.Label
 	if here {
-		sign, st = "› ", strong
+		sign, st = "› ", screen.Strong
 	}
 	if m.o.ASCII && here {
 		sign = "> "
 	}
-	c.print(c.print(0, 0, sign, style{fg: blue, attr: bold}), 0, f.label(m.narrow()), st)
+	c.Print(c.Print(0, 0, sign, screen.Style{Fg: screen.Blue, Bold: true}), 0, f.label(m.narrow()), st)
 	x := 2 + names + 2
 	if m.narrow() {
 		x--
 	}
-	value := sanitize(f.value())
+	value := screen.Sanitize(f.value())
 	switch {
 	case len(f.Choices) > 1 && here:
-		x = c.print(x, 0, "‹ ", label)
-		x = c.print(x, 0, shorten(value, c.w-x-2), strong)
-		x = c.print(x, 0, " ›", label)
+		x = c.Print(x, 0, "‹ ", screen.Label)
+		x = c.Print(x, 0, screen.Shorten(value, c.W-x-2), screen.Strong)
+		x = c.Print(x, 0, " ›", screen.Label)
 	case here && f.choice < 0:
-		x = c.print(x, 0, f.edit.shown(min(60, c.w-x)), strong)
+		x = c.Print(x, 0, f.edit.shown(min(60, c.W-x)), screen.Strong)
 	default:
-		x = c.print(x, 0, value, text)
+		x = c.Print(x, 0, value, screen.Text)
 	}
 	if here || f.Free {
 		at := max(x+3, 2+names+2+34)
-		c.print(at, 0, m.beside(f, c.w-at), label)
+		c.Print(at, 0, m.beside(f, c.W-at), screen.Label)
 	}
 }
 
@@ -132,21 +134,21 @@ func (m *form) beside(f *formField, w int) string {
 	case f.Free && len(f.Choices) > 1:
 		hint = "← → choose, or type"
 	case f.Free && m.note != "":
-		return shorten(m.note, w)
+		return screen.Shorten(m.note, w)
 	case len(f.Choices) > 1:
 		hint = "← → choose"
 	}
-	if width(hint) > w {
+	if screen.Width(hint) > w {
 		return ""
 	}
 	return hint
 }
 
-func (m *form) drawKeys(c canvas) {
+func (m *form) drawKeys(c screen.Canvas) {
 	x := 0
 	for _, k := range [][2]string{{"↑ ↓", "fields"}, {"Enter", "next, at the end run"}, {"ctrl+r", "run"}, {"Esc", "leave"}} {
-		if x = c.print(x, 0, k[0]+" ", strong); x < c.w {
-			x = c.print(x, 0, k[1], label) + 2
+		if x = c.Print(x, 0, k[0]+" ", screen.Strong); x < c.W {
+			x = c.Print(x, 0, k[1], screen.Label) + 2
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
+
+	"benchtop/tui/screen"
 )
 
 func testForm(t *testing.T) *form {
@@ -36,7 +38,7 @@ func testForm(t *testing.T) *form {
 			}
 			return "model", nil, errors.New("no server \x1b[31mthere")
 		},
-	}, newPalette(termenv.Ascii))
+	}, screen.NewPalette(termenv.Ascii))
 	m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
 	m.Update(m.Init()())
 	return m
@@ -143,7 +145,7 @@ func TestFormNarrow(t *testing.T) {
 				{Key: "load", Label: "Kind of load", Short: "Load", Choices: []string{"users without any pause", "a rate"}},
 			},
 			Command: func(map[string]string) ([]string, string) { return []string{"run"}, "" },
-		}, newPalette(termenv.Ascii))
+		}, screen.NewPalette(termenv.Ascii))
 		m.Update(tea.WindowSizeMsg{Width: c.w, Height: c.h})
 		for _, want := range []string{`› File .*a\.json│`, `› Output 1287│`, `› Load   ‹ user.*… ›`} {
 			if view := m.View(); !regexp.MustCompile(want).MatchString(view) {
@@ -179,7 +181,7 @@ func TestFormCommandLine(t *testing.T) {
 			t.Fatalf("at %d columns a shell takes it as\n%s", w, copied)
 		}
 		for _, line := range command {
-			if width(line) > room || !strings.Contains(view, line+"\n") || w >= 45 && !regexp.MustCompile(`^(benchtop|  -)`).MatchString(line) {
+			if screen.Width(line) > room || !strings.Contains(view, line+"\n") || w >= 45 && !regexp.MustCompile(`^(benchtop|  -)`).MatchString(line) {
 				t.Errorf("line %q at %d columns:\n%s", line, w, view)
 			}
 		}
@@ -188,7 +190,7 @@ func TestFormCommandLine(t *testing.T) {
 	if view := m.View(); strings.Contains(view, "benchtop serve") || !strings.Contains(view, "(the command line needs") {
 		t.Errorf("a part of it:\n%s", view)
 	}
-	m.palette = newPalette(termenv.ANSI256)
+	m.palette = screen.NewPalette(termenv.ANSI256)
 	words = words[:8]
 	m.Update(tea.WindowSizeMsg{Width: 60, Height: 24})
 	if view := m.View(); !regexp.MustCompile(`\\(\x1b\[[0-9;]*m)*\n`).MatchString(view) {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // header is what the lines above the panels say.
@@ -23,78 +25,78 @@ type header struct {
 }
 
 // stateSign gives the state a sign, a word and a colour.
-func stateSign(s *metrics.Snapshot, state metrics.State) span {
+func stateSign(s *metrics.Snapshot, state metrics.State) screen.Span {
 	if r := s.Replay; r != nil {
 		if r.Playing {
-			return span{"▶ REPLAY " + speedText(r.Speed), style{fg: green, attr: bold}}
+			return screen.Style{Fg: screen.Green, Bold: true}.Span("▶ REPLAY " + speedText(r.Speed))
 		}
-		return span{"‖ REPLAY " + speedText(r.Speed), style{fg: orange, attr: bold}}
+		return screen.Style{Fg: screen.Orange, Bold: true}.Span("‖ REPLAY " + speedText(r.Speed))
 	}
 	switch state {
 	case metrics.Draining:
 		word := "◐ DRAINING"
 		if left := s.DrainBy - s.At; s.DrainBy >= 0 && left >= 0 {
-			word += " " + coarse(left)
+			word += " " + number.Coarse(left)
 		}
-		return span{word, style{fg: orange, attr: bold}}
+		return screen.Style{Fg: screen.Orange, Bold: true}.Span(word)
 	case metrics.Aborting:
-		return span{"■ ABORTING", warning}
+		return screen.Warning.Span("■ ABORTING")
 	case brokenOff:
-		return span{"■ BROKE OFF", warning}
+		return screen.Warning.Span("■ BROKE OFF")
 	case metrics.Finished:
 		if s.Report != nil && s.Report.Interrupted != nil {
-			return span{"✓ DONE early", style{fg: orange, attr: bold}}
+			return screen.Style{Fg: screen.Orange, Bold: true}.Span("✓ DONE early")
 		}
-		return span{"✓ DONE", style{fg: green, attr: bold}}
+		return screen.Style{Fg: screen.Green, Bold: true}.Span("✓ DONE")
 	}
 	if s.Steering.Paused {
-		return span{"‖ PAUSED", style{fg: orange, attr: bold}}
+		return screen.Style{Fg: screen.Orange, Bold: true}.Span("‖ PAUSED")
 	}
-	return span{"● RUN", style{fg: green, attr: bold}}
+	return screen.Style{Fg: screen.Green, Bold: true}.Span("● RUN")
 }
 
 // draw writes one or two lines.
-func (h header) draw(c canvas) {
-	c.clear()
-	h.first(c.sub(0, 0, c.w, 1))
-	if c.h > 1 {
-		h.second(c.sub(0, 1, c.w, 1))
+func (h header) draw(c screen.Canvas) {
+	c.Clear()
+	h.first(c.Sub(0, 0, c.W, 1))
+	if c.H > 1 {
+		h.second(c.Sub(0, 1, c.W, 1))
 	}
 }
 
 // first: name and pages on the left, what the run does and how far it is on the right.
-func (h header) first(c canvas) {
+func (h header) first(c screen.Canvas) {
 	right, must := h.states()
-	tabs, right := h.fitTabs(c.w, right, must)
-	room := c.w - spansWidth(right) - 1
+	tabs, right := h.fitTabs(c.W, right, must)
+	room := c.W - screen.SpansWidth(right) - 1
 	x := 0
-	left := c.sub(0, 0, room, 1)
+	left := c.Sub(0, 0, room, 1)
 	for _, t := range tabs {
-		x = left.spans(x, 0, []span{t})
+		x = left.Spans(x, 0, []screen.Span{t})
 	}
-	c.spans(max(0, c.w-spansWidth(right)), 0, right)
-	h.bar(c.sub(x+2, 0, room-x-4, 1))
+	c.Spans(max(0, c.W-screen.SpansWidth(right)), 0, right)
+	h.bar(c.Sub(x+2, 0, room-x-4, 1))
 }
 
 // states says what the run does and what is special about the screen, and, beyond the first must pieces, how far the run is.
-func (h header) states() (right []span, must int) {
-	banner := style{fg: orange, attr: bold}
-	add := func(words string, st style) { right = append(right, span{words, st}, span{"  ", text}) }
+func (h header) states() (right []screen.Span, must int) {
+	banner := screen.Style{Fg: screen.Orange, Bold: true}
+	add := func(words string, st screen.Style) { right = append(right, st.Span(words), screen.Text.Span("  ")) }
 	if h.guest != "" {
-		add(h.guest, label)
+		add(h.guest, screen.Label)
 	}
 	if h.slower != "" {
-		add(h.slower, label)
+		add(h.slower, screen.Label)
 	}
 	if h.controls {
 		add("CONTROL", banner)
 	}
 	if h.v.back > 0 {
-		add("-"+coarse(h.v.back), banner)
+		add("-"+number.Coarse(h.v.back), banner)
 	}
 	switch {
 	case h.behind >= time.Second:
-		add("‖ FROZEN "+coarse(h.behind)+" behind", banner)
+		add("‖ FROZEN "+number.Coarse(h.behind)+" behind", banner)
 	case h.behind >= 0:
 		add("‖ FROZEN", banner)
 	}
@@ -104,20 +106,20 @@ func (h header) states() (right []span, must int) {
 }
 
 // bar shows how much of the plan is done, where there is room.
-func (h header) bar(c canvas) {
+func (h header) bar(c screen.Canvas) {
 	part, ok := portion(h.v.s)
-	if !ok || c.w < 12 {
+	if !ok || c.W < 12 {
 		return
 	}
-	c = c.sub(max(0, c.w-40), 0, min(c.w, 40), 1)
-	n := int(part*float64(c.w) + 0.5)
-	for x := range c.w {
+	c = c.Sub(max(0, c.W-40), 0, min(c.W, 40), 1)
+	n := int(part*float64(c.W) + 0.5)
+	for x := range c.W {
 		if x < n {
-			c.set(x, 0, '━', style{fg: green})
-		} else if h.v.mono {
-			c.set(x, 0, '·', line)
+			c.Set(x, 0, '━', screen.Style{Fg: screen.Green})
+		} else if h.v.Mono {
+			c.Set(x, 0, '·', screen.Line)
 		} else {
-			c.set(x, 0, '─', line)
+			c.Set(x, 0, '─', screen.Line)
 		}
 	}
 }
@@ -151,23 +153,23 @@ func ended(s *metrics.Snapshot) int {
 }
 
 // progress says elapsed, planned and remaining; the last pieces are left out first. A run that broke off has nothing left.
-func progress(s *metrics.Snapshot, state metrics.State) []span {
+func progress(s *metrics.Snapshot, state metrics.State) []screen.Span {
 	on := s.State == metrics.Running && state != brokenOff
-	out := []span{{" " + clock(s.At), text}}
+	out := []screen.Span{screen.Text.Span(" " + number.Clock(s.At))}
 	p := s.Plan
 	switch {
 	case s.Replay != nil:
-		out = append(out, span{"/" + clock(s.Replay.Length), label})
+		out = append(out, screen.Label.Span("/"+number.Clock(s.Replay.Length)))
 	case p == nil:
 	case p.Duration > 0:
-		out = append(out, span{"/" + clock(p.Duration), label})
+		out = append(out, screen.Label.Span("/"+number.Clock(p.Duration)))
 		if left := p.Duration - s.At; left > 0 && on {
-			out = append(out, span{" -" + clock(left+time.Second-1), label})
+			out = append(out, screen.Label.Span(" -"+number.Clock(left+time.Second-1)))
 		}
 	case p.Requests > 0:
-		out = append(out, span{fmt.Sprintf(" %d/%d", ended(s), p.Requests), label})
+		out = append(out, screen.Label.Span(fmt.Sprintf(" %d/%d", ended(s), p.Requests)))
 		if left := p.Requests - ended(s); left > 0 && on {
-			out = append(out, span{fmt.Sprintf(" -%d", left), label})
+			out = append(out, screen.Label.Span(fmt.Sprintf(" -%d", left)))
 		}
 	}
 	return out
@@ -177,36 +179,36 @@ func progress(s *metrics.Snapshot, state metrics.State) []span {
 // fit, the result's folder goes first, then the load and the data set, then the reason of the client's state; then the
 // model has to make way for bad news. That the cache is cold stays as long as the model does, and both they and the result's
 // name are shortened for it.
-func (h header) second(c canvas) {
+func (h header) second(c screen.Canvas) {
 	s := h.v.s
 	parts, phase := planParts(s.Plan), phase(s)
 	must := core(s.Plan, parts)
 	const gap = 2
-	beside := func(plan string) int { return c.w - width(plan) - spansWidth(phase) - gap }
-	most, told := c.w*2/5, strings.Join(parts[:must], between)
+	beside := func(plan string) int { return c.W - screen.Width(plan) - screen.SpansWidth(phase) - gap }
+	most, told := c.W*2/5, strings.Join(parts[:must], between)
 	if must > 2 && s.SaveError == "" { // bad news keeps its room
 		const leastFile = 22
 		told = fit(parts[:must], must, beside("")-wellWords-leastFile)
 		most = min(most, max(leastFile, beside(told)-clientWords))
 	}
-	file := spansWidth(saving(s, most, false))
-	urgent := beside(fit(parts[:must], must, c.w/2)) - file
+	file := screen.SpansWidth(saving(s, most, false))
+	urgent := beside(fit(parts[:must], must, c.W/2)) - file
 	if urgent < clientWords {
-		urgent = beside(fit(parts[:min(1, must)], must, c.w/2)) - file
+		urgent = beside(fit(parts[:min(1, must)], must, c.W/2)) - file
 	}
 	right := h.clientNote(beside(told)-file, urgent)
 	if len(right) > 0 {
 		most = file
 	}
-	where := saving(s, max(most, beside(strings.Join(parts, between))-spansWidth(right)), true)
+	where := saving(s, max(most, beside(strings.Join(parts, between))-screen.SpansWidth(right)), true)
 	if len(where) == 0 && len(right) > 0 {
 		right = right[:len(right)-1] // nothing to keep apart
 	}
 	right = append(right, where...)
-	c.spans(max(0, c.w-spansWidth(right)), 0, right)
-	room := max(0, c.w-spansWidth(right)-gap)
-	left := c.sub(0, 0, room, 1)
-	left.spans(left.print(0, 0, fit(parts, must, max(0, room-spansWidth(phase))), label), 0, phase)
+	c.Spans(max(0, c.W-screen.SpansWidth(right)), 0, right)
+	room := max(0, c.W-screen.SpansWidth(right)-gap)
+	left := c.Sub(0, 0, room, 1)
+	left.Spans(left.Print(0, 0, fit(parts, must, max(0, room-screen.SpansWidth(phase))), screen.Label), 0, phase)
 }
 
 // clientWords is what a state of the client takes without a reason, wellWords what the best one does.
@@ -214,59 +216,59 @@ const clientWords, wellWords = len("client strained" + between), len("client ok"
 
 // clientNote says how the client is, before what else is said: good news in at most calm columns, bad news in at most
 // urgent ones. Until it is known its place is kept, so that nothing moves when it comes.
-func (h header) clientNote(calm, urgent int) []span {
+func (h header) clientNote(calm, urgent int) []screen.Span {
 	state, why := h.v.client()
 	said, room := state, urgent
 	if state <= well {
 		said, room = well, calm
 	}
-	note := span{said.says(why, room-width(between)), state.style()}
+	note := state.style().Span(said.says(why, room-screen.Width(between)))
 	switch {
-	case note.text == "", state == unsampled && h.v.s.Report != nil:
+	case note.Text == "", state == unsampled && h.v.s.Report != nil:
 		return nil
 	case state == unsampled:
-		return []span{{strings.Repeat(" ", width(note.text+between)), text}}
+		return []screen.Span{screen.Text.Span(strings.Repeat(" ", screen.Width(note.Text+between)))}
 	}
-	return []span{note, {between, label}}
+	return []screen.Span{note, screen.Label.Span(between)}
 }
 
 // phase says which stage the load is in, or what it was set to, and that it is still warming up.
-func phase(s *metrics.Snapshot) []span {
+func phase(s *metrics.Snapshot) []screen.Span {
 	switch {
 	case s.Plan == nil:
 		return nil
 	case s.State == metrics.Finished && s.Report != nil && s.Report.Steered > 0: // the plan beside it is not what happened
-		return []span{{between, label}, {"steered", strong}}
+		return []screen.Span{screen.Label.Span(between), screen.Strong.Span("steered")}
 	case s.State == metrics.Finished:
 		return nil
 	}
 	out := loadNote(s)
 	if i := s.Plan.StageAt(s.At); i >= 0 && len(out) == 0 {
-		out = append(out, span{between, label}, span{fmt.Sprintf("stage %d/%d", i+1, len(s.Plan.Stages)), strong})
+		out = append(out, screen.Label.Span(between), screen.Strong.Span(fmt.Sprintf("stage %d/%d", i+1, len(s.Plan.Stages))))
 	}
 	if s.At < s.Plan.Warmup {
-		out = append(out, span{between, label}, span{"warm-up", style{fg: orange, attr: bold}})
+		out = append(out, screen.Label.Span(between), screen.Style{Fg: screen.Orange, Bold: true}.Span("warm-up"))
 	}
 	return out
 }
 
 // saving says where the result goes, with its folder if wanted and if there is room, or that it does not.
-func saving(s *metrics.Snapshot, w int, folder bool) []span {
+func saving(s *metrics.Snapshot, w int, folder bool) []screen.Span {
 	switch {
 	case s.SaveError != "":
-		return []span{{shorten("! NOT SAVING: "+sanitize(s.SaveError), w), warning}}
+		return []screen.Span{screen.Warning.Span(screen.Shorten("! NOT SAVING: "+screen.Sanitize(s.SaveError), w))}
 	case s.SavePath == "" && s.Replay != nil:
 		return nil // it was, or it would not be here
 	case s.SavePath == "":
-		return []span{{shorten("not saved", w), label}}
+		return []screen.Span{screen.Label.Span(screen.Shorten("not saved", w))}
 	}
 	verb := "saving "
 	if s.State == metrics.Finished {
 		verb = "saved "
 	}
-	name := sanitize(s.SavePath)
-	if !folder || len(verb)+width(name) > w {
+	name := screen.Sanitize(s.SavePath)
+	if !folder || len(verb)+screen.Width(name) > w {
 		name = path.Base(name)
 	}
-	return []span{{verb, label}, {shortenMiddle(name, max(0, w-len(verb))), label}}
+	return []screen.Span{screen.Label.Span(verb), screen.Label.Span(screen.ShortenMiddle(name, max(0, w-len(verb))))}
 }

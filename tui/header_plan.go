@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 const between = " · "
@@ -13,7 +14,7 @@ const between = " · "
 // core is how many of the parts are what a reader has to know: the target, the model, and that the cache is cold.
 func core(p *metrics.Plan, parts []string) int {
 	if p != nil && p.Cache != "" {
-		return slices.Index(parts, sanitize(cacheInShort(p))) + 1
+		return slices.Index(parts, screen.Sanitize(cacheInShort(p))) + 1
 	}
 	return min(2, len(parts))
 }
@@ -26,7 +27,7 @@ func planParts(p *metrics.Plan) []string {
 	}
 	var out []string
 	for _, s := range []string{strings.TrimPrefix(p.BaseURL, "http://"), p.ModelID, cacheInShort(p), p.Load, counts(p.InputSource), p.Dataset} {
-		if s = sanitize(s); s != "" {
+		if s = screen.Sanitize(s); s != "" {
 			out = append(out, s)
 		}
 	}
@@ -69,15 +70,15 @@ func fit(parts []string, must, w int) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return shortenMiddle(parts[0], w)
+	return screen.ShortenMiddle(parts[0], w)
 }
 
 // longestThatFits is how many columns a part may take at most if all of them together are to take no more than w.
 func longestThatFits(parts []string, w int) int {
-	room := w - (len(parts)-1)*width(between)
+	room := w - (len(parts)-1)*screen.Width(between)
 	widths := make([]int, len(parts))
 	for i, p := range parts {
-		widths[i] = width(p)
+		widths[i] = screen.Width(p)
 	}
 	slices.Sort(widths)
 	for i, n := range widths {
@@ -92,7 +93,7 @@ func longestThatFits(parts []string, w int) int {
 func joinAtMost(parts []string, most int) string {
 	short := make([]string, len(parts))
 	for i, p := range parts {
-		short[i] = shortenMiddle(p, most)
+		short[i] = screen.ShortenMiddle(p, most)
 	}
 	return strings.Join(short, between)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // What is too long is cut by no more than it must be: a line that is shortened uses the room there is.
@@ -14,16 +15,16 @@ func TestFitUsesTheRoom(t *testing.T) {
 		"random: 192 tokens in after a prefix of 64, 64 out, token ids 1000 to 31999",
 	}
 	whole := strings.Join(parts, between)
-	for w := width(whole) + 5; w >= 0; w-- {
+	for w := screen.Width(whole) + 5; w >= 0; w-- {
 		got := fit(parts, 2, w)
-		if width(got) > w {
-			t.Fatalf("%d columns: %q takes %d", w, got, width(got))
+		if screen.Width(got) > w {
+			t.Fatalf("%d columns: %q takes %d", w, got, screen.Width(got))
 		}
 		switch n := strings.Count(got, between); {
-		case w >= width(whole) && got != whole:
+		case w >= screen.Width(whole) && got != whole:
 			t.Fatalf("%d columns: %q was cut without need", w, got)
-		case w < width(whole) && n == len(parts)-1 && width(got) < w-1:
-			t.Fatalf("%d columns: %q leaves %d of them unused", w, got, w-width(got))
+		case w < screen.Width(whole) && n == len(parts)-1 && screen.Width(got) < w-1:
+			t.Fatalf("%d columns: %q leaves %d of them unused", w, got, w-screen.Width(got))
 		}
 	}
 	if got := fit(nil, 0, 10); got != "" {
@@ -55,13 +56,13 @@ func TestHeaderSaysWhoCounts(t *testing.T) {
 // A run that was stopped does not look like one that did all it was to do.
 func TestStateOfAnEndedRun(t *testing.T) {
 	s := done()
-	if got := stateSign(&s, s.State).text; got != "✓ DONE" {
+	if got := stateSign(&s, s.State).Text; got != "✓ DONE" {
 		t.Errorf("a whole run: %q", got)
 	}
 	r := *s.Report
 	r.Interrupted = &metrics.Interrupted{Reason: "q"}
 	s.Report = &r
-	if got := stateSign(&s, s.State).text; got != "✓ DONE early" {
+	if got := stateSign(&s, s.State).Text; got != "✓ DONE early" {
 		t.Errorf("a stopped run: %q", got)
 	}
 }
@@ -69,7 +70,7 @@ func TestStateOfAnEndedRun(t *testing.T) {
 func TestOneEvent(t *testing.T) {
 	for n, want := range map[int]string{0: " 0 events", 1: " 1 event", 2: " 2 events"} {
 		v := &view{s: &metrics.Snapshot{Log: make([]metrics.Event, n)}}
-		if got := eventsTitle(v, 80, 24)[1].text; got != want {
+		if got := eventsTitle(v, 80, 24)[1].Text; got != want {
 			t.Errorf("%d: %q, want %q", n, got, want)
 		}
 	}

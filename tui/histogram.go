@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // bars draws a latency histogram: how often each latency came, on a logarithmic axis unless linear. The bars show one
@@ -25,13 +27,13 @@ type bars struct {
 	nothing        string
 }
 
-func (b bars) draw(c canvas) {
-	if c.w < 16 || c.h < 3 || b.front.Count() == 0 && b.outline.Count() == 0 {
-		c.center(b.nothing, label)
+func (b bars) draw(c screen.Canvas) {
+	if c.W < 16 || c.H < 3 || b.front.Count() == 0 && b.outline.Count() == 0 {
+		c.Center(b.nothing, screen.Label)
 		return
 	}
-	ax := b.axis(c.w)
-	area := c.sub(0, 1, c.w, c.h-2)
+	ax := b.axis(c.W)
+	area := c.Sub(0, 1, c.W, c.H-2)
 	front := ax.columns(b.front)
 	back := ax.columns(b.outline)
 	group(front, b.front.Count())
@@ -41,7 +43,7 @@ func (b bars) draw(c canvas) {
 		top = max(top, front[i], back[i])
 	}
 	if top == 0 {
-		c.center(b.nothing, label)
+		c.Center(b.nothing, screen.Label)
 		return
 	}
 	if b.outline.Count() > 0 {
@@ -49,12 +51,12 @@ func (b bars) draw(c canvas) {
 	}
 	p90, p99 := b.front.Quantile(0.9), b.front.Quantile(0.99)
 	for x, n := range front {
-		col := blue
+		col := screen.Blue
 		switch at := ax.latency(float64(x)); {
 		case at >= p99:
-			col = vermilion
+			col = screen.Vermilion
 		case at >= p90:
-			col = yellow
+			col = screen.Yellow
 		}
 		b.bar(area, x, n/top, col)
 	}
@@ -65,21 +67,21 @@ func (b bars) draw(c canvas) {
 var eighths = []rune(" ▁▂▃▄▅▆▇█")
 
 // bar fills a column from the bottom, to an eighth of a cell.
-func (b bars) bar(area canvas, x int, part float64, col color) {
+func (b bars) bar(area screen.Canvas, x int, part float64, col screen.Color) {
 	if part <= 0 {
 		return
 	}
-	level := max(1, int(math.Round(part*float64(8*area.h))))
-	for y := area.h - 1; y >= 0 && level > 0; y-- {
-		area.set(x, y, eighths[min(level, 8)], style{fg: col})
+	level := max(1, int(math.Round(part*float64(8*area.H))))
+	for y := area.H - 1; y >= 0 && level > 0; y-- {
+		area.Set(x, y, eighths[min(level, 8)], screen.Style{Fg: col})
 		level -= 8
 	}
 }
 
 // profile draws the outline of the other scope in dots.
-func (b bars) profile(area canvas, heights []float64, top float64) {
-	d := newDots(area.w, area.h)
-	low := 4*area.h - 1
+func (b bars) profile(area screen.Canvas, heights []float64, top float64) {
+	d := newDots(area.W, area.H)
+	low := 4*area.H - 1
 	prev := low + 1
 	for x, n := range heights {
 		y := low + 1
@@ -98,10 +100,10 @@ func (b bars) profile(area canvas, heights []float64, top float64) {
 		if bits == 0 {
 			continue
 		}
-		if b.v.ascii {
-			area.set(i%d.w, i/d.w, '.', dim)
+		if b.v.ASCII {
+			area.Set(i%d.w, i/d.w, '.', screen.Dim)
 		} else {
-			area.set(i%d.w, i/d.w, 0x2800+rune(bits), dim)
+			area.Set(i%d.w, i/d.w, 0x2800+rune(bits), screen.Dim)
 		}
 	}
 }
@@ -121,34 +123,34 @@ func (b bars) crowded(all []mark, ax latencyAxis, x int) bool {
 }
 
 // marks draws the median, the 99th percentile and the limits of the plan as lines with their names above them.
-func (b bars) marks(c canvas, ax latencyAxis) {
+func (b bars) marks(c screen.Canvas, ax latencyAxis) {
 	var all []mark
 	if b.front.Count() > 0 {
 		for i, p := range percentileMarks {
 			at := b.front.Quantile(p / 100)
-			value := latency(at)
+			value := number.Latency(at)
 			if b.exact != nil {
 				if ms, ok := b.exact.Percentile(p); ok {
-					value = latency(time.Duration(ms * float64(time.Millisecond)))
+					value = number.Latency(time.Duration(ms * float64(time.Millisecond)))
 				}
 			}
-			x := min(max(0, int(ax.column(at))), c.w-1)
+			x := min(max(0, int(ax.column(at))), c.W-1)
 			if i >= 2 && (!b.tails || b.crowded(all, ax, x)) {
 				continue
 			}
-			all = append(all, mark{x, '┊', []span{{fmt.Sprintf("p%g ", p), label}, {value, strong}}})
+			all = append(all, mark{x, '┊', []screen.Span{screen.Label.Span(fmt.Sprintf("p%g ", p)), screen.Strong.Span(value)}})
 		}
 	}
 	// The first limit matters more than the median, which the table has as well.
 	first := min(1, len(all))
 	for _, bd := range b.v.bounds(b.metric) {
-		if x := ax.column(bd.at); x >= 0 && x < float64(c.w) {
-			all = slices.Insert(all, first, mark{int(x), '│', []span{{bd.name, strong}}})
+		if x := ax.column(bd.at); x >= 0 && x < float64(c.W) {
+			all = slices.Insert(all, first, mark{int(x), '│', []screen.Span{screen.Strong.Span(bd.name)}})
 			first = len(all)
 		}
 	}
 	for _, m := range place(c, all) {
-		for y := 1; y < c.h-1; y++ {
+		for y := 1; y < c.H-1; y++ {
 			b.mark(c, m.x, y, m.glyph)
 		}
 	}
@@ -158,61 +160,61 @@ func (b bars) marks(c canvas, ax latencyAxis) {
 type mark struct {
 	x     int
 	glyph rune
-	name  []span
+	name  []screen.Span
 }
 
 // place writes the names into the top row, each beginning at its line, or further to the left where the next name or the
 // edge is in the way; in the order of the lines. What finds no room is left out, the last of the list first. It returns the
 // marks that were placed.
-func place(c canvas, all []mark) []mark {
+func place(c screen.Canvas, all []mark) []mark {
 	for ; len(all) > 0; all = all[:len(all)-1] {
 		sorted := slices.Clone(all)
 		slices.SortStableFunc(sorted, func(a, b mark) int { return b.x - a.x })
 		at := make([]int, len(sorted))
-		free := c.w
+		free := c.W
 		for i, m := range sorted {
-			at[i] = min(m.x, free-spansWidth(m.name))
+			at[i] = min(m.x, free-screen.SpansWidth(m.name))
 			free = at[i] - 1
 		}
 		if at[len(at)-1] < 0 {
 			continue
 		}
 		for i, m := range sorted {
-			c.spans(at[i], 0, m.name)
+			c.Spans(at[i], 0, m.name)
 		}
 		return all
 	}
 	return nil
 }
 
-func (b bars) mark(c canvas, x, y int, glyph rune) {
-	p := c.at(x, y)
+func (b bars) mark(c screen.Canvas, x, y int, glyph rune) {
+	p := c.At(x, y)
 	switch {
 	case p == nil:
-	case p.glyph == '█' && !b.v.mono:
-		c.set(x, y, glyph, style{fg: black, bg: p.style.fg})
-	case p.glyph == ' ' || p.glyph >= 0x2800 && p.glyph <= 0x28ff || p.glyph == '.':
-		c.set(x, y, glyph, text)
+	case p.Glyph == '█' && !b.v.Mono:
+		c.Set(x, y, glyph, screen.Style{Fg: screen.Black, Bg: p.Style.Fg})
+	case p.Glyph == ' ' || p.Glyph >= 0x2800 && p.Glyph <= 0x28ff || p.Glyph == '.':
+		c.Set(x, y, glyph, screen.Text)
 	}
 }
 
-func (b bars) axisLine(c canvas, ax latencyAxis) {
-	y := c.h - 1
-	for x := range c.w {
-		c.set(x, y, '─', line)
+func (b bars) axisLine(c screen.Canvas, ax latencyAxis) {
+	y := c.H - 1
+	for x := range c.W {
+		c.Set(x, y, '─', screen.Line)
 	}
 	free := 0
 	for d := ax.firstTick(); d <= ax.hi && d > 0; d = ax.nextTick(d) {
 		x := int(math.Round(ax.column(d)))
-		name := tickLabel(d)
+		name := number.Tick(d)
 		if ax.cut && d == ax.lo {
 			name = "<" + name
 		}
-		if x < free || x+1+width(name) > c.w {
+		if x < free || x+1+screen.Width(name) > c.W {
 			continue
 		}
-		c.set(x, y, '┴', line)
-		free = c.print(x+1, y, name, label) + 1
+		c.Set(x, y, '┴', screen.Line)
+		free = c.Print(x+1, y, name, screen.Label) + 1
 	}
 }
 

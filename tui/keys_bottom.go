@@ -1,6 +1,10 @@
 package tui
 
-import "fmt"
+import (
+	"fmt"
+
+	"benchtop/tui/screen"
+)
 
 func footWhen(when func(*model) bool, word string) func(*model) string {
 	return func(m *model) string {
@@ -80,8 +84,8 @@ func footStop(m *model) string {
 }
 
 // keyItems are the keys worth showing on the bottom line; the last two, help and the way out, have to be there.
-func (m *model) keyItems() [][]span {
-	var early, items [][]span
+func (m *model) keyItems() [][]screen.Span {
+	var early, items [][]screen.Span
 	for _, b := range keymap {
 		if b.foot == nil || b.when != nil && !b.when(m) || b.with != nil && !b.with(m) {
 			continue
@@ -91,7 +95,7 @@ func (m *model) keyItems() [][]span {
 			if word == "page" {
 				show = "1-" + fmt.Sprint(len(m.pages()))
 			}
-			item := []span{{show, strong}, {" " + word, label}, {"  ", text}}
+			item := []screen.Span{screen.Strong.Span(show), screen.Label.Span(" " + word), screen.Text.Span("  ")}
 			if b.early && (m.controls || word == "back") {
 				early = append(early, item)
 				continue
@@ -104,54 +108,54 @@ func (m *model) keyItems() [][]span {
 
 // drawKeys is the bottom line: a notice if there is one, else the keys. Once the run is over it begins with where the result
 // is. The way out is always shown.
-func (m *model) drawKeys(c canvas) {
-	c.clear()
+func (m *model) drawKeys(c screen.Canvas) {
+	c.Clear()
 	items := m.keyItems()
 	must := items[len(items)-2:]
 	items = items[:len(items)-2]
 	if m.over() && m.player == nil {
-		items, must = nil, [][]span{{{"q", strong}, {" leaves", label}}, {{"  ?", strong}, {" help", label}}}
+		items, must = nil, [][]screen.Span{{screen.Strong.Span("q"), screen.Label.Span(" leaves")}, {screen.Strong.Span("  ?"), screen.Label.Span(" help")}}
 		if m.hasReport() && m.pageNow().name != reportPage.name {
-			must = append([][]span{{{fmt.Sprint(len(m.pages())), strong}, {" report  ", label}}}, must...)
+			must = append([][]screen.Span{{screen.Strong.Span(fmt.Sprint(len(m.pages()))), screen.Label.Span(" report  ")}}, must...)
 		}
 	}
-	room := c.w
+	room := c.W
 	for _, it := range must {
-		room -= spansWidth(it)
+		room -= screen.SpansWidth(it)
 	}
 	x := 0
 	switch {
 	case m.notice.text != "":
-		x = c.print(0, 0, shorten(m.notice.text, max(0, room-1)), style{fg: orange, attr: bold}) + 2
+		x = c.Print(0, 0, screen.Shorten(m.notice.text, max(0, room-1)), screen.Style{Fg: screen.Orange, Bold: true}) + 2
 		items = nil
 	case m.over() && m.player == nil:
-		x = c.sub(0, 0, max(0, room-2), 1).spans(0, 0, m.outcome(room-2)) + 2
+		x = c.Sub(0, 0, max(0, room-2), 1).Spans(0, 0, m.outcome(room-2)) + 2
 	}
 	for _, it := range items {
-		if x+spansWidth(it) <= room+2 {
-			x = c.spans(x, 0, it)
+		if x+screen.SpansWidth(it) <= room+2 {
+			x = c.Spans(x, 0, it)
 		}
 	}
 	for _, it := range must {
-		if x+spansWidth(it) <= c.w+2 {
-			x = c.spans(x, 0, it)
+		if x+screen.SpansWidth(it) <= c.W+2 {
+			x = c.Spans(x, 0, it)
 		}
 	}
 }
 
 // outcome is the banner of a run that is over, in at most w columns.
-func (m *model) outcome(w int) []span {
+func (m *model) outcome(w int) []screen.Span {
 	s := m.body
 	w = max(0, w)
 	switch {
 	case s.SaveError != "":
-		return []span{{shorten("! NOT SAVED: "+sanitize(s.SaveError), w), warning}}
+		return []screen.Span{screen.Warning.Span(screen.Shorten("! NOT SAVED: "+screen.Sanitize(s.SaveError), w))}
 	case m.brokeOff():
-		return []span{{shorten("■ the run broke off", w), warning}}
+		return []screen.Span{screen.Warning.Span(screen.Shorten("■ the run broke off", w))}
 	case s.SavePath == "":
-		return []span{{shorten("✓ the run is over, not saved", w), style{fg: green, attr: bold}}}
+		return []screen.Span{screen.Style{Fg: screen.Green, Bold: true}.Span(screen.Shorten("✓ the run is over, not saved", w))}
 	}
-	return []span{{"✓ saved ", style{fg: green, attr: bold}}, {shortenMiddle(sanitize(s.SavePath), max(0, w-8)), strong}}
+	return []screen.Span{screen.Style{Fg: screen.Green, Bold: true}.Span("✓ saved "), screen.Strong.Span(screen.ShortenMiddle(screen.Sanitize(s.SavePath), max(0, w-8)))}
 }
 
 // helpLines are the help's lines: keys and what they do, those of this page first.

@@ -141,12 +141,12 @@ func nextMetric(m *model, _ string) tea.Cmd {
 func swapControls(m *model, _ string) tea.Cmd { m.setControls(!m.controls); return nil }
 
 func nextTheme(m *model, _ string) tea.Cmd {
-	if m.palette.profile == termenv.Ascii { // all themes look alike
+	if m.palette.Profile == termenv.Ascii { // all themes look alike
 		m.say("there are no colours to change here; --color sets how many")
 		return nil
 	}
-	m.palette = m.palette.next()
-	m.say("theme: " + m.palette.theme)
+	m.palette = m.palette.Next()
+	m.say("theme: " + m.palette.Theme)
 	return nil
 }
 

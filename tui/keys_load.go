@@ -8,6 +8,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // wish is a load that was ordered and has not been heard of yet: several presses between two snapshots add up.
@@ -177,29 +179,31 @@ func loadUnit(users bool) string {
 
 // loadText writes a load with as many digits as it was set with.
 func loadText(value float64, users bool) string {
-	text := strconv.FormatFloat(math.Round(1000*min(sane(value), loadMost))/1000, 'f', -1, 64)
+	text := strconv.FormatFloat(math.Round(1000*min(number.Sane(value), loadMost))/1000, 'f', -1, 64)
 	return text + " " + loadUnit(users)
 }
 
 // loadNote says what load was set and where it is going; "" where the plan is in force.
-func loadNote(s *metrics.Snapshot) []span {
+func loadNote(s *metrics.Snapshot) []screen.Span {
 	if s.State == metrics.Finished {
 		return nil
 	}
-	var out []span
+	var out []screen.Span
 	st, value := &s.Steering, s.Steering.Rate
 	if st.InUsers {
 		value = float64(st.Users)
 	}
-	add := func(words string, style style) { out = append(out, span{between, label}, span{words, style}) }
+	add := func(words string, style screen.Style) {
+		out = append(out, screen.Label.Span(between), style.Span(words))
+	}
 	switch {
 	case st.RampTo > 0 && (st.Changes > 0 || st.Search != ""):
-		add("ramp to "+loadText(st.RampTo, st.InUsers), style{fg: orange, attr: bold})
+		add("ramp to "+loadText(st.RampTo, st.InUsers), screen.Style{Fg: screen.Orange, Bold: true})
 	case st.Changes > 0 && st.Search == "" && value > 0:
-		add("set "+loadText(value, st.InUsers), strong)
+		add("set "+loadText(value, st.InUsers), screen.Strong)
 	}
 	if st.Search != "" {
-		add("search: "+sanitize(st.Search), style{fg: orange, attr: bold})
+		add("search: "+screen.Sanitize(st.Search), screen.Style{Fg: screen.Orange, Bold: true})
 	}
 	return out
 }

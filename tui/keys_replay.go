@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
 )
 
 // seekStep is how far one key goes in a run of the past.
@@ -81,7 +82,7 @@ func playSpeed(factor float64) func(*model, string) tea.Cmd {
 }
 
 func speedText(speed float64) string {
-	return strconv.FormatFloat(sane(speed), 'g', 4, 64) + "x"
+	return strconv.FormatFloat(number.Sane(speed), 'g', 4, 64) + "x"
 }
 
 func seekBy(d time.Duration) func(*model, string) tea.Cmd {

@@ -13,6 +13,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // steered is a run whose load can be set, now at a rate.
@@ -441,5 +442,29 @@ func TestGuestGetsControl(t *testing.T) {
 		if got := len(g.orders) > 0; got != may {
 			t.Errorf("control %t: ordered %+v", may, g.orders)
 		}
+	}
+}
+
+func TestThemeKey(t *testing.T) {
+	m := open(mid(), 80, 24, termenv.ANSI256)
+	first := m.View()
+	var seen []string
+	for range screen.Themes() {
+		press(m, "t")
+		seen = append(seen, m.palette.Theme)
+	}
+	m.notice = notice{}
+	m.show()
+	if got := strings.Join(seen, " "); got != "contrast mono default" || m.View() != first {
+		t.Errorf("themes %s", got)
+	}
+}
+
+// Without colours the key changes nothing, and says so.
+func TestThemeKeyWithoutColour(t *testing.T) {
+	m := open(mid(), 120, 40, termenv.Ascii)
+	press(m, "t")
+	if got := lastLine(m); m.palette.Theme != screen.ThemeStandard || !strings.Contains(got, "no colours to change") {
+		t.Errorf("theme %s, %q", m.palette.Theme, got)
 	}
 }

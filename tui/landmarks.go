@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // landmark is something to be marked on charts over time.
@@ -14,7 +16,7 @@ type landmark struct {
 	at          time.Duration
 	name        string
 	glyph       rune
-	line, words style
+	line, words screen.Style
 	telling     bool // its words matter more than those of the others
 }
 
@@ -22,14 +24,14 @@ type landmark struct {
 func (v *view) landmarks() []landmark {
 	var out []landmark
 	if a := v.answer(); a != nil && a.Bends && a.BentAt >= 0 {
-		out = append(out, landmark{a.BentAt, "bend " + bendName(a), '│', style{fg: vermilion}, warning, true})
+		out = append(out, landmark{a.BentAt, "bend " + bendName(a), '│', screen.Style{Fg: screen.Vermilion}, screen.Warning, true})
 	}
 	for _, e := range v.s.Marks {
-		name := sanitize(e.Mark)
+		name := screen.Sanitize(e.Mark)
 		if name == "" && e.Set != nil {
 			name = settingName(*e.Set)
 		}
-		out = append(out, landmark{e.At, name, '┊', dim, label, false})
+		out = append(out, landmark{e.At, name, '┊', screen.Dim, screen.Label, false})
 	}
 	return out
 }
@@ -52,7 +54,7 @@ func (v *view) levels() []metrics.LoadLevel {
 
 // bendName writes the load of a bend, which is only known to be about so much.
 func bendName(a *metrics.Answer) string {
-	at := sane(a.At)
+	at := number.Sane(a.At)
 	if at >= 10 {
 		at = math.Round(at)
 	}
@@ -69,8 +71,8 @@ func loadName(load float64, users bool) string {
 
 // loadNumber writes a load to a tenth.
 func loadNumber(load float64) string {
-	if load = sane(load); load >= 10_000 {
-		return short(load)
+	if load = number.Sane(load); load >= 10_000 {
+		return number.Short(load)
 	}
 	return strconv.FormatFloat(math.Round(load*10)/10, 'f', -1, 64)
 }
@@ -81,7 +83,7 @@ func settingName(s metrics.LoadSetting) string {
 	case s.Paused:
 		return "paused"
 	case s.RampTo > 0:
-		return fmt.Sprintf("to %s in %s", loadNumber(s.RampTo), coarse(s.RampOver))
+		return fmt.Sprintf("to %s in %s", loadNumber(s.RampTo), number.Coarse(s.RampOver))
 	case s.Users > 0:
 		return loadName(float64(s.Users), true)
 	}
@@ -111,7 +113,7 @@ func sureness(p float64) string {
 	if p >= 0.995 {
 		return ">99% sure"
 	}
-	return fmt.Sprintf("%.0f%% sure", 100*min(sane(p), 1))
+	return fmt.Sprintf("%.0f%% sure", 100*min(number.Sane(p), 1))
 }
 
 // goals are the objectives in force.

@@ -11,6 +11,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // onPage opens a page by its name.
@@ -146,20 +147,20 @@ func TestNewPanelsAtEverySize(t *testing.T) {
 					if leftOut(i+k, 5) {
 						continue
 					}
-					pal := newPalette(profile(mode.color, func(string) string { return "" }))
+					pal := screen.NewPalette(screen.ColorProfile(mode.color, func(string) string { return "" }))
 					v := &view{
 						s: &s, span: []time.Duration{time.Minute, 0, 30 * time.Second}[i%3], whole: i%2 == 1, linear: i%5 == 4,
-						mono: pal.mono, filled: pal.filled, ascii: mode.ascii, metric: (i + k) % (len(latencyMetrics) + 1),
+						Terminal: pal.Terminal(mode.ascii), metric: (i + k) % (len(latencyMetrics) + 1),
 					}
 					if i%4 == 3 {
 						v.back, v.baseline = time.Duration(i)*7*time.Second, &Baseline{Name: "\x1b[2J漢", Report: monstrous().Report}
 					} else if i%4 == 1 {
 						v.baseline = older()
 					}
-					sf := newSurface(size[0], size[1])
-					sf.ascii = mode.ascii
-					p.frame(sf.all(), v, i%2 == 0)
-					got := sf.render(&palette{mono: true})
+					sf := screen.NewSurface(size[0], size[1])
+					sf.Terminal = v.Terminal
+					p.frame(sf.All(), v, i%2 == 0)
+					got := sf.Render(&screen.Palette{Mono: true})
 					exact(t, got, size[0], size[1], name)
 					if strings.Contains(got, "chart error") {
 						t.Fatalf("%s of %s in %s at %v:\n%s", name, what, mode.name, size, got)
@@ -254,8 +255,8 @@ func TestHeatHasNoStripes(t *testing.T) {
 	s := metrics.Snapshot{At: time.Second, State: metrics.Finished, Windows: []metrics.Window{w}, TTFT: w.TTFT}
 	v := &view{s: &s}
 	for high := 7; high < 120; high++ {
-		sf := newSurface(40, high+1)
-		f, ok := v.overTime(sf.all(), false)
+		sf := screen.NewSurface(40, high+1)
+		f, ok := v.overTime(sf.All(), false)
 		if !ok {
 			t.Fatal("no frame")
 		}
@@ -296,8 +297,8 @@ func TestHeatColumns(t *testing.T) {
 	}
 	v := &view{s: &s}
 	for _, w := range []int{20, 60, 61, 97, 120} {
-		sf := newSurface(w+axisWidth, 11)
-		f, _ := v.overTime(sf.all(), false)
+		sf := screen.NewSurface(w+axisWidth, 11)
+		f, _ := v.overTime(sf.All(), false)
 		ax := bars{v: v, front: &s.TTFT, outline: &s.TTFT}.axis(20)
 		cells, _ := heatCells(f, &latencyMetrics[metricTTFT], ax)
 		empty := 0
@@ -336,17 +337,17 @@ func TestBand(t *testing.T) {
 		}
 		s.Windows = append(s.Windows, w)
 	}
-	v := &view{s: &s, filled: true}
-	sf := newSurface(80+axisWidth, 13)
-	drawBand(sf.all(), v)
-	area := sf.all().sub(axisWidth, 0, 80, 12)
-	seen := func(x int) map[color]bool {
-		out := map[color]bool{}
-		for y := range area.h {
-			if c := area.at(x, y); c.glyph == '▀' || c.glyph == '▄' || c.glyph == '█' {
-				out[c.style.fg] = true
-				if c.style.bg != plain {
-					out[c.style.bg] = true
+	v := &view{s: &s, Terminal: screen.Terminal{Filled: true}}
+	sf := screen.NewSurface(80+axisWidth, 13)
+	drawBand(sf.All(), v)
+	area := sf.All().Sub(axisWidth, 0, 80, 12)
+	seen := func(x int) map[screen.Color]bool {
+		out := map[screen.Color]bool{}
+		for y := range area.H {
+			if c := area.At(x, y); c.Glyph == '▀' || c.Glyph == '▄' || c.Glyph == '█' {
+				out[c.Style.Fg] = true
+				if c.Style.Bg != screen.Plain {
+					out[c.Style.Bg] = true
 				}
 			}
 		}
@@ -354,14 +355,14 @@ func TestBand(t *testing.T) {
 	}
 	for _, c := range []struct {
 		x    int
-		want []color
+		want []screen.Color
 	}{
-		{5, []color{dimmed}}, {30, []color{vermilion, yellow, blue, bandLow, bandHigh}}, {50, nil},
-		{70, []color{vermilion, yellow, blue, bandLow, bandHigh}},
+		{5, []screen.Color{screen.Dimmed}}, {30, []screen.Color{screen.Vermilion, screen.Yellow, screen.Blue, screen.BandLow, screen.BandHigh}}, {50, nil},
+		{70, []screen.Color{screen.Vermilion, screen.Yellow, screen.Blue, screen.BandLow, screen.BandHigh}},
 	} {
 		got := seen(c.x)
 		if len(got) != len(c.want) {
-			t.Errorf("column %d: colours %v, want %v\n%s", c.x, got, c.want, sf.render(&palette{mono: true}))
+			t.Errorf("column %d: colours %v, want %v\n%s", c.x, got, c.want, sf.Render(&screen.Palette{Mono: true}))
 		}
 		for _, col := range c.want {
 			if !got[col] {
@@ -370,11 +371,11 @@ func TestBand(t *testing.T) {
 		}
 	}
 	// Without colours there are three lines with their names.
-	for _, mode := range []view{{s: &s, mono: true}, {s: &s}, {s: &s, filled: true, ascii: true}} {
-		sf := newSurface(80, 13)
-		sf.ascii = mode.ascii
-		drawBand(sf.all(), &mode)
-		got := sf.render(&palette{mono: true})
+	for _, mode := range []view{{s: &s, Terminal: screen.Terminal{Mono: true}}, {s: &s}, {s: &s, Terminal: screen.Terminal{Filled: true, ASCII: true}}} {
+		sf := screen.NewSurface(80, 13)
+		sf.Terminal = mode.Terminal
+		drawBand(sf.All(), &mode)
+		got := sf.Render(&screen.Palette{Mono: true})
 		for _, name := range []string{" p50", " p90", " p99"} {
 			if !strings.Contains(got, name) {
 				t.Errorf("no%s on\n%s", name, got)
@@ -403,12 +404,12 @@ func BenchmarkLatencyCharts(b *testing.B) {
 	for name, s := range map[string]metrics.Snapshot{"1m": full(), "15m": long()} {
 		for _, p := range []panel{latencyBandPanel, latencyHeatPanel, latencyHistogramPanel, percentileTablePanel} {
 			b.Run(p.name+"/"+name, func(b *testing.B) {
-				sf := newSurface(120, 30)
-				v := &view{s: &s, span: 15 * time.Minute, filled: true, metric: metricITL}
+				sf := screen.NewSurface(120, 30)
+				v := &view{s: &s, span: 15 * time.Minute, Terminal: screen.Terminal{Filled: true}, metric: metricITL}
 				v.selected().more()
 				b.ReportAllocs()
 				for b.Loop() {
-					p.frame(sf.all(), v, false)
+					p.frame(sf.All(), v, false)
 				}
 			})
 		}
@@ -425,13 +426,13 @@ func BenchmarkPages(b *testing.B) {
 		for _, baseline := range []*Baseline{nil, older()} {
 			for _, size := range [][2]int{{120, 35}, {200, 55}} {
 				b.Run(fmt.Sprintf("%s/%dx%d/baseline=%v", p.name, size[0], size[1], baseline != nil), func(b *testing.B) {
-					sf := newSurface(size[0], size[1])
+					sf := screen.NewSurface(size[0], size[1])
 					b.ReportAllocs()
 					for b.Loop() {
-						v := &view{s: &s, span: 15 * time.Minute, filled: true, metric: metricITL, baseline: baseline}
+						v := &view{s: &s, span: 15 * time.Minute, Terminal: screen.Terminal{Filled: true}, metric: metricITL, baseline: baseline}
 						for _, bx := range p.panels(rect{0, 0, size[0], size[1]}, v) {
 							panel, _ := panelNamed(bx.name)
-							panel.frame(sf.all().in(bx.rect), v, false)
+							panel.frame(bx.rect.of(sf.All()), v, false)
 						}
 					}
 				})

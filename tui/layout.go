@@ -1,7 +1,12 @@
 package tui
 
+import "benchtop/tui/screen"
+
 // rect is a place on the screen, in cells.
 type rect struct{ x, y, w, h int }
+
+// of is the rectangle of a canvas.
+func (r rect) of(c screen.Canvas) screen.Canvas { return c.Sub(r.x, r.y, r.w, r.h) }
 
 // box is a named rectangle.
 type box struct {
@@ -9,8 +14,8 @@ type box struct {
 	rect rect
 }
 
-// screen says where everything goes for one size.
-type screen struct {
+// areas says where everything goes for one size.
+type areas struct {
 	tiny bool // a few words, nothing else
 	// head holds the two header lines, figures the key figures, keys the bottom line. A height of 0 means: not shown.
 	head, figures, keys rect
@@ -29,11 +34,11 @@ type screen struct {
 //	│└──────────┘└──────────────┘│
 //	│ keys                       │
 //	└────────────────────────────┘
-func layout(p page, w, h int, v *view) screen {
+func layout(p page, w, h int, v *view) areas {
 	if w < 40 || h < 10 {
-		return screen{tiny: true}
+		return areas{tiny: true}
 	}
-	s := screen{head: rect{0, 0, w, 2}, figures: rect{0, 2, w, 1}, keys: rect{0, h - 1, w, 1}}
+	s := areas{head: rect{0, 0, w, 2}, figures: rect{0, 2, w, 1}, keys: rect{0, h - 1, w, 1}}
 	switch {
 	case w >= 110 && h >= 34:
 		s.figures.h = 2

@@ -1,35 +1,47 @@
 package tui
 
+import "benchtop/tui/screen"
+
+// What the colours stand for, everywhere.
+const (
+	colorOutput  = screen.Blue
+	colorInput   = screen.Purple
+	colorRunning = screen.Green
+	colorWaiting = screen.Purple
+	colorHeld    = screen.Orange
+	colorError   = screen.Vermilion
+)
+
 // legendItem is a line's name in the title, and its value at the right edge of the chart where there is room.
 type legendItem struct {
-	color       color
+	color       screen.Color
 	name, value string
 }
 
 // noted adds the first of some words to a title that still fits into a panel w wide, the longest first; none if none does.
-func noted(title []span, w int, st style, words ...string) []span {
+func noted(title []screen.Span, w int, st screen.Style, words ...string) []screen.Span {
 	for _, s := range words {
-		if s != "" && spansWidth(title)+width(s)+6 <= w {
-			return append(title, span{s, st})
+		if s != "" && screen.SpansWidth(title)+screen.Width(s)+6 <= w {
+			return append(title, st.Span(s))
 		}
 	}
 	return title
 }
 
 // legend is a title with the lines and their values: tokens/s ━ out 7984 ━ in 3812.
-func legend(w int, title string, items ...legendItem) []span {
+func legend(w int, title string, items ...legendItem) []screen.Span {
 	for _, values := range []bool{true, false} {
-		out := []span{{title, strong}}
+		out := []screen.Span{screen.Strong.Span(title)}
 		for _, it := range items {
 			name := it.name
 			if values && it.value != "" {
 				name += " " + it.value
 			}
-			out = append(out, span{" ━ ", style{fg: it.color}}, span{name, text})
+			out = append(out, screen.Style{Fg: it.color}.Span(" ━ "), screen.Text.Span(name))
 		}
-		if spansWidth(out)+6 <= w {
+		if screen.SpansWidth(out)+6 <= w {
 			return out
 		}
 	}
-	return []span{{title, strong}}
+	return []screen.Span{screen.Strong.Span(title)}
 }

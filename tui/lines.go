@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"benchtop/tui/screen"
 )
 
 // loose is the pattern of a dotted area, one of the eight dots of a cell. Nobody knows what is behind them: few dots are
@@ -12,8 +14,8 @@ var loose = [2]uint8{dotBits[1][0], dotBits[3][0]} // of even and odd columns
 
 // trace puts the line on a grid of dots.
 func (p plot) trace(on lane, l []point, s series, ts timeScale) *dots {
-	d := newDots(on.area.w, on.area.h)
-	bottom := 4*on.area.h - 1
+	d := newDots(on.area.W, on.area.H)
+	bottom := 4*on.area.H - 1
 	row := func(v float64) int { return int(math.Round((1 - min(max(on.scale(v), 0), 1)) * float64(bottom))) }
 	flat := func(i int) bool { return i < 0 || i >= len(l) || math.IsNaN(l[i].v) || row(l[i].v) == bottom }
 	px, py := -1, -1
@@ -42,44 +44,44 @@ func (p plot) trace(on lane, l []point, s series, ts timeScale) *dots {
 // paint puts one line on the area, over what is there already. A cell has one colour, so the later line takes it, with
 // the dots of the lines drawn before it, but not of their areas: so a line on an area stands out. The first columns, those
 // of the warm-up, are in grey: they count for nothing.
-func (p plot) paint(area canvas, d *dots, drawn []uint8, used *taken, s series, warm int) {
+func (p plot) paint(area screen.Canvas, d *dots, drawn []uint8, used *taken, s series, warm int) {
 	mark := '*'
 	if s.behind {
 		mark = '\''
-	} else if p.v.ascii && s.name != "" {
+	} else if p.v.ASCII && s.name != "" {
 		mark = s.sign
 		if mark == 0 {
 			mark = rune(s.name[0])
 		}
 	}
-	for x := range area.w {
-		st, under := style{fg: s.color}, s.below
-		if !p.v.filled || p.v.ascii {
+	for x := range area.W {
+		st, under := screen.Style{Fg: s.color}, s.below
+		if !p.v.Filled || p.v.ASCII {
 			under = bare
 		}
 		if s.behind {
-			st, under = dim, bare
+			st, under = screen.Dim, bare
 		}
 		if x < warm {
-			st = dim
+			st = screen.Dim
 			if under == dotted {
 				under = bare
 			}
 		}
 		var above [2]bool // per column of dots: the line was higher up
-		for y := range area.h {
+		for y := range area.H {
 			i := y*d.w + x
 			bits := d.bits[i]
 			if bits == 0 && !above[0] && !above[1] {
 				continue
 			}
 			if bits != 0 {
-				used.take(x, y+area.y-used.c.y, 1)
+				used.take(x, y+area.Y-used.c.Y, 1)
 				drawn[i] |= bits
 			}
-			if p.v.ascii {
+			if p.v.ASCII {
 				if bits != 0 {
-					area.set(x, y, mark, st)
+					area.Set(x, y, mark, st)
 				}
 				continue
 			}
@@ -95,12 +97,12 @@ func (p plot) paint(area canvas, d *dots, drawn []uint8, used *taken, s series, 
 			}
 			switch {
 			case bits != 0:
-				area.set(x, y, 0x2800+rune(glyph), st)
+				area.Set(x, y, 0x2800+rune(glyph), st)
 			case drawn[i] != 0: // a line of before
 			case under == dotted:
-				area.set(x, y, 0x2800+rune(glyph&loose[x%2]), st)
+				area.Set(x, y, 0x2800+rune(glyph&loose[x%2]), st)
 			case under == cleared:
-				area.set(x, y, ' ', text)
+				area.Set(x, y, ' ', screen.Text)
 			}
 		}
 	}
@@ -120,7 +122,7 @@ func (p plot) names(used *taken, lines [][]point, lanes []lane) {
 			continue
 		}
 		on, v := lanes[i], l[len(l)-1].v
-		row := on.area.y - area.y + int((1-min(max(on.scale(v), 0), 1))*float64(on.area.h-1))
+		row := on.area.Y - area.Y + int((1-min(max(on.scale(v), 0), 1))*float64(on.area.H-1))
 		all = append(all, name{" " + p.series[i].name, row, v})
 	}
 	// Names keep the order of their lines and a row each.
@@ -131,8 +133,8 @@ func (p plot) names(used *taken, lines [][]point, lanes []lane) {
 		}
 	}
 	for i := len(all) - 1; i >= 0; i-- {
-		all[i].row = min(all[i].row, area.h-len(all)+i)
-		area.right(area.w, all[i].row, all[i].text, text)
-		used.take(area.w-width(all[i].text), all[i].row, width(all[i].text))
+		all[i].row = min(all[i].row, area.H-len(all)+i)
+		area.Right(area.W, all[i].row, all[i].text, screen.Text)
+		used.take(area.W-screen.Width(all[i].text), all[i].row, screen.Width(all[i].text))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 func setAt(sec int, s metrics.LoadSetting) metrics.Event {
@@ -41,7 +43,7 @@ func TestTargets(t *testing.T) {
 		{"paused", ramp, steered, 55, 0},
 		{"users", ramp, steered, 65, math.NaN()},
 	} {
-		got := newTargets(&view{s: &metrics.Snapshot{Plan: c.plan, Marks: c.events}}).at(seconds(c.at))
+		got := newTargets(&view{s: &metrics.Snapshot{Plan: c.plan, Marks: c.events}}).at(number.Seconds(c.at))
 		if math.Abs(got-c.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(c.want) {
 			t.Errorf("%s: %g, want %g", c.name, got, c.want)
 		}
@@ -168,10 +170,10 @@ func TestStageRows(t *testing.T) {
 		for _, r := range v.stageRows() {
 			var words []string
 			for _, f := range v.stageTexts(r, unitOwn) {
-				words = append(words, f.text)
+				words = append(words, f.Text)
 			}
 			for _, n := range v.stageNotes(r, 60, true) {
-				words = append(words, strings.TrimSpace(n.text))
+				words = append(words, strings.TrimSpace(n.Text))
 			}
 			got = append(got, strings.TrimSpace(strings.Join(words, " ")))
 		}
@@ -261,7 +263,7 @@ func TestBaselineIsDrawn(t *testing.T) {
 		old.Windows[i].Running = 44 // the axis must reach there
 	}
 	base := &Baseline{Name: "old.json", Report: &metrics.Report{Timeline: old.Windows[:30], Ended: 30 * time.Second}}
-	v := &view{s: &s, baseline: base, mono: true}
+	v := &view{s: &s, baseline: base, Terminal: screen.Terminal{Mono: true}}
 	got := draw(v.versus(func(v *view) plot {
 		p := loadPlot(v)
 		p.series = p.series[:1]
@@ -293,10 +295,10 @@ func TestPercentileTableFits(t *testing.T) {
 	s := full()
 	for w := 20; w < 140; w++ {
 		for _, b := range []*Baseline{nil, older(), {Name: "x", Report: &metrics.Report{TTFT: metrics.Statistic{Mean: 5, Median: 4}}}} {
-			sf := newSurface(w, 9)
+			sf := screen.NewSurface(w, 9)
 			v := &view{s: &s, span: time.Minute, baseline: b, metric: metricITL}
-			drawPercentiles(sf.all(), v)
-			lines := strings.Split(sf.render(&palette{mono: true}), "\n")
+			drawPercentiles(sf.All(), v)
+			lines := strings.Split(sf.Render(&screen.Palette{Mono: true}), "\n")
 			for i, want := range []string{"  TTFT", "  ", "  TPOT", "> ITL", "  E2EL"} {
 				if !strings.HasPrefix(lines[i+1], want) {
 					t.Fatalf("%d columns: line %d is %q", w, i+1, lines[i+1])
@@ -313,9 +315,9 @@ func TestPercentileTableFits(t *testing.T) {
 	// Whatever the height, the chosen one is there.
 	for h := 1; h < 9; h++ {
 		for m := range latencyMetrics {
-			sf := newSurface(60, h)
-			drawPercentiles(sf.all(), &view{s: &s, span: time.Minute, metric: m})
-			if got := sf.render(&palette{mono: true}); !strings.Contains(got, "> ") {
+			sf := screen.NewSurface(60, h)
+			drawPercentiles(sf.All(), &view{s: &s, span: time.Minute, metric: m})
+			if got := sf.Render(&screen.Palette{Mono: true}); !strings.Contains(got, "> ") {
 				t.Errorf("%d lines: %s is not on\n%s", h, latencyMetrics[m].name, got)
 			}
 		}
@@ -348,9 +350,9 @@ func TestPercentilesBesideASlowBaseline(t *testing.T) {
 		h    int
 		want string
 	}{{1 + len(latencyMetrics), " ms "}, {1 + 2*len(latencyMetrics), " s "}} {
-		sf := newSurface(120, c.h)
-		drawPercentiles(sf.all(), &view{s: &s, baseline: b})
-		if row := strings.Split(sf.render(&palette{mono: true}), "\n")[1]; !strings.Contains(row, c.want) {
+		sf := screen.NewSurface(120, c.h)
+		drawPercentiles(sf.All(), &view{s: &s, baseline: b})
+		if row := strings.Split(sf.Render(&screen.Palette{Mono: true}), "\n")[1]; !strings.Contains(row, c.want) {
 			t.Errorf("%d lines: %q, want%sin it", c.h, row, c.want)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 
 	"benchtop/internal/race"
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 var update = flag.Bool("update", false, "write golden files")
@@ -143,7 +144,7 @@ func (c *control) SetObjectives(slo metrics.SLO) string {
 
 // open returns a model of a size that shows s.
 func open(s metrics.Snapshot, w, h int, p termenv.Profile) *model {
-	m := newModel(Options{Control: &control{}, HeaderEvery: 500 * time.Millisecond, ChartsEvery: time.Second}, newPalette(p))
+	m := newModel(Options{Control: &control{}, HeaderEvery: 500 * time.Millisecond, ChartsEvery: time.Second}, screen.NewPalette(p))
 	m.next = func() tea.Msg { return nil }
 	m.tick = func() tea.Cmd { return nil }
 	m.Update(tea.WindowSizeMsg{Width: w, Height: h})
@@ -179,12 +180,12 @@ func key(name string) tea.KeyMsg {
 func leftOut(turn, every int) bool { return race.Enabled && turn%every != 0 }
 
 // exact fails unless the screen is w columns by h lines.
-func exact(t *testing.T, screen string, w, h int, what string) {
+func exact(t *testing.T, shown string, w, h int, what string) {
 	t.Helper()
 	if w == 0 || h == 0 {
 		return
 	}
-	lines := strings.Split(screen, "\n")
+	lines := strings.Split(shown, "\n")
 	if len(lines) != h {
 		t.Fatalf("%s at %dx%d: %d lines", what, w, h, len(lines))
 	}

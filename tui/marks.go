@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"benchtop/tui/screen"
 )
 
 // timeScale is the horizontal axis of a chart over time.
@@ -32,27 +34,27 @@ func (t timeScale) column(at time.Duration) int {
 
 // taken remembers which cells of a chart nothing may be drawn over: those of lines and of words.
 type taken struct {
-	c     canvas
+	c     screen.Canvas
 	cells []bool
 }
 
-func newTaken(c canvas) *taken { return &taken{c, make([]bool, c.w*c.h)} }
+func newTaken(c screen.Canvas) *taken { return &taken{c, make([]bool, c.W*c.H)} }
 
 // take marks w cells of the row y.
 func (t *taken) take(x, y, w int) {
 	for end := x + w; x < end; x++ {
-		if x >= 0 && x < t.c.w && y >= 0 && y < t.c.h {
-			t.cells[y*t.c.w+x] = true
+		if x >= 0 && x < t.c.W && y >= 0 && y < t.c.H {
+			t.cells[y*t.c.W+x] = true
 		}
 	}
 }
 
 // free: w cells of the row y, all of them on the canvas.
 func (t *taken) free(x, y, w int) bool {
-	if x < 0 || y < 0 || x+w > t.c.w || y >= t.c.h {
+	if x < 0 || y < 0 || x+w > t.c.W || y >= t.c.H {
 		return false
 	}
-	for _, used := range t.cells[y*t.c.w+x : y*t.c.w+x+w] {
+	for _, used := range t.cells[y*t.c.W+x : y*t.c.W+x+w] {
 		if used {
 			return false
 		}
@@ -72,22 +74,22 @@ func drawBounds(v *view, metric string, used *taken, scale func(float64) float64
 		if !(at >= 0 && at <= 1) {
 			continue
 		}
-		y := int(math.Round((1 - at) * float64(used.c.h-1)))
+		y := int(math.Round((1 - at) * float64(used.c.H-1)))
 		name := " " + b.name + " "
 		x := 1
-		for x < used.c.w && !used.free(x, y, width(name)) {
+		for x < used.c.W && !used.free(x, y, screen.Width(name)) {
 			x++
 		}
-		if x == used.c.w {
+		if x == used.c.W {
 			continue
 		}
-		for k := range used.c.w {
+		for k := range used.c.W {
 			if used.free(k, y, 1) {
-				used.c.set(k, y, '─', dim)
+				used.c.Set(k, y, '─', screen.Dim)
 			}
 		}
-		used.c.print(x, y, name, strong)
-		used.take(x, y, width(name))
+		used.c.Print(x, y, name, screen.Strong)
+		used.take(x, y, screen.Width(name))
 	}
 }
 
@@ -108,9 +110,9 @@ func drawMarks(v *view, used *taken, ts timeScale, words bool) {
 		}
 	}
 	for _, s := range all {
-		for y := range used.c.h {
+		for y := range used.c.H {
 			if used.free(s.x, y, 1) {
-				used.c.set(s.x, y, s.glyph, s.line)
+				used.c.Set(s.x, y, s.glyph, s.line)
 			}
 		}
 		used.take(s.x, 0, 1)
@@ -122,7 +124,7 @@ func drawMarks(v *view, used *taken, ts timeScale, words bool) {
 		if used.write(s.x, 0, s.name, s.words, false) || !s.telling {
 			continue
 		}
-		for i := range 2 * used.c.h {
+		for i := range 2 * used.c.H {
 			if used.write(s.x, i/2, s.name, s.words, i%2 == 1) {
 				break
 			}
@@ -131,19 +133,19 @@ func drawMarks(v *view, used *taken, ts timeScale, words bool) {
 }
 
 // write puts words beside a line, to its left only at the right edge or if asked to; false if there is no room for them.
-func (t *taken) write(x, y int, words string, st style, left bool) bool {
-	n := width(words)
+func (t *taken) write(x, y int, words string, st screen.Style, left bool) bool {
+	n := screen.Width(words)
 	switch {
 	case n == 0:
 		return false
 	case !left && t.free(x+1, y, n):
 		x++
-	case (left || x+1+n > t.c.w) && t.free(x-n-1, y, n+1): // apart from others
+	case (left || x+1+n > t.c.W) && t.free(x-n-1, y, n+1): // apart from others
 		x -= n
 	default:
 		return false
 	}
-	t.c.print(x, y, words, st)
+	t.c.Print(x, y, words, st)
 	t.take(x, y, n)
 	return true
 }

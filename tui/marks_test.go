@@ -8,6 +8,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // flat is a run of a minute with the same load in each second, so that its lines are level.
@@ -20,9 +21,9 @@ func flat(marks ...metrics.Event) metrics.Snapshot {
 }
 
 func draw(p plot, w, h int) []string {
-	sf := newSurface(w, h)
-	p.draw(sf.all())
-	return strings.Split(sf.render(&palette{mono: true}), "\n")
+	sf := screen.NewSurface(w, h)
+	p.draw(sf.All())
+	return strings.Split(sf.Render(&screen.Palette{Mono: true}), "\n")
 }
 
 func loadOf(s *metrics.Snapshot) plot {
@@ -71,8 +72,8 @@ func TestMarksHideNoData(t *testing.T) {
 		for _, w := range []int{16, 30, 52, 90} {
 			for _, h := range []int{4, 8, 20} {
 				for _, filled := range []bool{false, true} {
-					with := draw(p(&view{s: &s, filled: filled}), w, h)
-					without := draw(p(&view{s: &bare, filled: filled}), w, h)
+					with := draw(p(&view{s: &s, Terminal: screen.Terminal{Filled: filled}}), w, h)
+					without := draw(p(&view{s: &bare, Terminal: screen.Terminal{Filled: filled}}), w, h)
 					if !sameLines(with, without) {
 						t.Fatalf("%s at %dx%d:\n%s\nwithout:\n%s", name, w, h, strings.Join(with, "\n"), strings.Join(without, "\n"))
 					}
@@ -100,22 +101,22 @@ func sameLines(with, without []string) bool {
 func TestWarmupIsDimmed(t *testing.T) {
 	s := flat()
 	s.Plan.Warmup = 30 * time.Second
-	sf := newSurface(axisWidth+30, 8)
+	sf := screen.NewSurface(axisWidth+30, 8)
 	p := loadOf(&s)
-	p.v.filled = true
-	p.draw(sf.all())
+	p.v.Filled = true
+	p.draw(sf.All())
 	var grey, green int
 	for x := range 30 {
 		for y := range 7 {
-			c := sf.all().at(axisWidth+x, y)
+			c := sf.All().At(axisWidth+x, y)
 			switch {
-			case c.glyph == ' ' || y == 7:
-			case c.style.fg == dimmed && x < 15:
+			case c.Glyph == ' ' || y == 7:
+			case c.Style.Fg == screen.Dimmed && x < 15:
 				grey++
-			case c.style.fg == colorRunning && x >= 14:
+			case c.Style.Fg == colorRunning && x >= 14:
 				green++
 			default:
-				t.Errorf("%q in colour %d at %d,%d", c.glyph, c.style.fg, x, y)
+				t.Errorf("%q in colour %d at %d,%d", c.Glyph, c.Style.Fg, x, y)
 			}
 		}
 	}
@@ -140,7 +141,7 @@ func TestPhase(t *testing.T) {
 		s.At, s.State = c.at, c.state
 		got := ""
 		for _, p := range phase(&s) {
-			got += p.text
+			got += p.Text
 		}
 		if got != c.want {
 			t.Errorf("at %s, %s: %q, want %q", c.at, c.state, got, c.want)
@@ -151,14 +152,14 @@ func TestPhase(t *testing.T) {
 		t.Errorf("without stages: %v", got)
 	}
 	s.State, s.Report = metrics.Finished, &metrics.Report{Steered: 2}
-	if got := phase(&s); len(got) != 2 || got[1].text != "steered" {
+	if got := phase(&s); len(got) != 2 || got[1].Text != "steered" {
 		t.Errorf("after a run that was steered: %v", got)
 	}
-	// What changes stays on a narrow screen, what does not gives way.
+	// What changes stays on a narrow shown, what does not gives way.
 	for w := 60; w < 200; w++ {
 		s := judge(young())
-		if screen := open(s, max(w, 80), 24, termenv.Ascii).View(); !strings.Contains(screen, "stage 1/5 · warm-up") {
-			t.Fatalf("at %d columns:\n%s", w, screen)
+		if shown := open(s, max(w, 80), 24, termenv.Ascii).View(); !strings.Contains(shown, "stage 1/5 · warm-up") {
+			t.Fatalf("at %d columns:\n%s", w, shown)
 		}
 	}
 }
@@ -174,9 +175,9 @@ func TestWarmupInProgress(t *testing.T) {
 		if got, _ := portion(&s); got != part {
 			t.Errorf("portion %g, want %g", got, part)
 		}
-		screen := open(s, 200, 50, termenv.Ascii).View()
-		if !strings.Contains(screen, text) {
-			t.Errorf("no %q:\n%s", text, screen)
+		shown := open(s, 200, 50, termenv.Ascii).View()
+		if !strings.Contains(shown, text) {
+			t.Errorf("no %q:\n%s", text, shown)
 		}
 		for _, f := range (header{v: &view{s: &s}, state: s.State}).figures() {
 			if f.name == name && f.value == value {

@@ -9,6 +9,8 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // aged is a run of so many seconds with some first tokens in each.
@@ -119,7 +121,7 @@ func TestPercentileOfSharedColumn(t *testing.T) {
 		for _, pt := range lines[2] {
 			top = max(top, pt.v)
 		}
-		if got := seconds(top); got > c.most || c.unshared != (got > 900*time.Millisecond) {
+		if got := number.Seconds(top); got > c.most || c.unshared != (got > 900*time.Millisecond) {
 			t.Errorf("%d cells: median up to %v, want at most %v", c.w, got, c.most)
 		}
 	}
@@ -129,11 +131,11 @@ func TestPercentileOfSharedColumn(t *testing.T) {
 func TestHeatOfHalves(t *testing.T) {
 	s := aged(rand.New(rand.NewPCG(3, 4)), 4000)
 	v := &view{s: &s}
-	f, ok := v.overTime(newSurface(60, 12).all(), false)
-	if !ok || f.ts.group(f.area.w) <= heatHalved {
-		t.Fatalf("groups of %ds", f.ts.group(f.area.w))
+	f, ok := v.overTime(screen.NewSurface(60, 12).All(), false)
+	if !ok || f.ts.group(f.area.W) <= heatHalved {
+		t.Fatalf("groups of %ds", f.ts.group(f.area.W))
 	}
-	m, group, samples := &latencyMetrics[metricTTFT], f.ts.group(2*f.area.w), uint64(0)
+	m, group, samples := &latencyMetrics[metricTTFT], f.ts.group(2*f.area.W), uint64(0)
 	for ws := f.windows; len(ws) > 0; {
 		n := sharing(ws, 2*group)
 		samples += heatOf(v, m, ws[:n], group).Count()

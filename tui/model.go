@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // snapshotMsg brings a snapshot; endMsg says that there will be none any more.
@@ -42,7 +43,7 @@ type model struct {
 	resized     func(w, h int)       // tells whoever records; nil for nobody
 	headerEvery time.Duration
 	perBody     int // ticks between two drawings of the panels
-	palette     *palette
+	palette     *screen.Palette
 	ascii       bool
 
 	w, h               int
@@ -81,7 +82,7 @@ type model struct {
 
 	stale  bool // the screen has to be drawn again, only: but not the panels
 	only   bool
-	screen *surface
+	screen *screen.Surface
 	cached string
 }
 
@@ -91,7 +92,7 @@ type pick struct {
 	span, back time.Duration
 }
 
-func newModel(o Options, p *palette) *model {
+func newModel(o Options, p *screen.Palette) *model {
 	empty := &metrics.Snapshot{State: metrics.Running, DrainBy: metrics.Never, OutputExact: true}
 	m := &model{
 		control: o.Control, player: o.Player, report: o.Report, baseline: o.Baseline, readOnly: o.ReadOnly, attached: o.Attached,
@@ -106,7 +107,7 @@ func newModel(o Options, p *palette) *model {
 	}
 	if b := m.baseline; b.empty() {
 		m.baseline = nil
-		m.say("the baseline " + shortenMiddle(sanitize(b.Name), 40) + " has no requests: there is nothing to compare with")
+		m.say("the baseline " + screen.ShortenMiddle(screen.Sanitize(b.Name), 40) + " has no requests: there is nothing to compare with")
 	}
 	return m
 }

@@ -78,7 +78,7 @@ func (m *model) click(x, y int) {
 	}
 }
 
-func (m *model) clickList(l screen, x, y int) {
+func (m *model) clickList(l areas, x, y int) {
 	for _, b := range l.panels {
 		if b.name == requestsPanel.name && b.rect.has(x, y) {
 			m.list.point(m.choices(m.body), m.below(l), y-b.rect.y-2) // below the border and the names of the columns

@@ -1,6 +1,10 @@
 package tui
 
-import "time"
+import (
+	"time"
+
+	"benchtop/tui/screen"
+)
 
 // notice is a few words on the bottom line that go by themselves.
 type notice struct {
@@ -13,7 +17,7 @@ const noticed = 4 * time.Second
 
 // say shows words; they may come from outside.
 func (m *model) say(words string) {
-	if words = sanitize(words); words != "" {
+	if words = screen.Sanitize(words); words != "" {
 		m.notice = notice{words, int((noticed + m.headerEvery - 1) / m.headerEvery)}
 	}
 }

@@ -1,10 +1,12 @@
 package tui
 
+import "benchtop/tui/screen"
+
 // panel is a box with a title. title and draw see nothing but the view.
 type panel struct {
 	name  string
-	title func(v *view, w, h int) []span
-	draw  func(c canvas, v *view)
+	title func(v *view, w, h int) []screen.Span
+	draw  func(c screen.Canvas, v *view)
 }
 
 // titleFrame is what of a panel's width its title cannot have: corners, blanks, the brackets of the chosen one.
@@ -28,61 +30,61 @@ func panelNamed(name string) (panel, bool) {
 }
 
 // frame draws the border, the title and what is inside. A panel that panics says so and harms nobody else.
-func (p panel) frame(c canvas, v *view, focused bool) {
-	if c.w < 4 || c.h < 2 {
+func (p panel) frame(c screen.Canvas, v *view, focused bool) {
+	if c.W < 4 || c.H < 2 {
 		return
 	}
-	inner := c.sub(1, 1, c.w-2, c.h-2)
+	inner := c.Sub(1, 1, c.W-2, c.H-2)
 	defer func() {
 		if recover() != nil {
 			border(c, focused)
-			inner.clear()
-			inner.center("chart error", warning)
+			inner.Clear()
+			inner.Center("chart error", screen.Warning)
 		}
 	}()
 	border(c, focused)
-	title := p.title(v, c.w, c.h)
+	title := p.title(v, c.W, c.H)
 	if len(title) > 0 {
 		open, shut := " ", " "
 		if focused {
 			open, shut = "[", "]"
 		}
-		top := c.sub(2, 0, c.w-4, 1)
-		x := top.print(0, 0, open, text)
-		x = top.print(x, 0, title[0].text, strong)
+		top := c.Sub(2, 0, c.W-4, 1)
+		x := top.Print(0, 0, open, screen.Text)
+		x = top.Print(x, 0, title[0].Text, screen.Strong)
 		if focused || len(title) == 1 {
-			x = top.print(x, 0, shut, text)
+			x = top.Print(x, 0, shut, screen.Text)
 		}
 		// What does not fit is left out from the end, in whole pieces.
 		rest := title[1:]
-		for len(rest) > 0 && x+spansWidth(rest)+1 > top.w {
+		for len(rest) > 0 && x+screen.SpansWidth(rest)+1 > top.W {
 			rest = rest[:len(rest)-1]
 		}
 		if len(rest) > 0 {
-			x = top.spans(x, 0, rest)
-			top.print(x, 0, " ", text)
+			x = top.Spans(x, 0, rest)
+			top.Print(x, 0, " ", screen.Text)
 		}
 	}
-	if inner.w > 0 && inner.h > 0 {
+	if inner.W > 0 && inner.H > 0 {
 		p.draw(inner, v)
 	}
 }
 
-func border(c canvas, focused bool) {
-	st := line
+func border(c screen.Canvas, focused bool) {
+	st := screen.Line
 	if focused {
-		st = text
+		st = screen.Text
 	}
-	for x := 1; x < c.w-1; x++ {
-		c.set(x, 0, '─', st)
-		c.set(x, c.h-1, '─', st)
+	for x := 1; x < c.W-1; x++ {
+		c.Set(x, 0, '─', st)
+		c.Set(x, c.H-1, '─', st)
 	}
-	for y := 1; y < c.h-1; y++ {
-		c.set(0, y, '│', st)
-		c.set(c.w-1, y, '│', st)
+	for y := 1; y < c.H-1; y++ {
+		c.Set(0, y, '│', st)
+		c.Set(c.W-1, y, '│', st)
 	}
-	c.set(0, 0, '╭', st)
-	c.set(c.w-1, 0, '╮', st)
-	c.set(0, c.h-1, '╰', st)
-	c.set(c.w-1, c.h-1, '╯', st)
+	c.Set(0, 0, '╭', st)
+	c.Set(c.W-1, 0, '╮', st)
+	c.Set(0, c.H-1, '╰', st)
+	c.Set(c.W-1, c.H-1, '╯', st)
 }

@@ -5,19 +5,20 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // latencyBandPanel shows how the percentiles of the chosen latency moved.
-var latencyBandPanel = panel{"latency band", bandTitle, func(c canvas, v *view) { drawBand(c, v) }}
+var latencyBandPanel = panel{"latency band", bandTitle, func(c screen.Canvas, v *view) { drawBand(c, v) }}
 
-func bandTitle(v *view, w, _ int) []span {
+func bandTitle(v *view, w, _ int) []screen.Span {
 	names := [...]string{"p50", "p90", "p99"}
-	if v.ascii {
+	if v.ASCII {
 		names = [...]string{"p50 .", "p90 o", "p99 #"}
 	}
 	return noted(legend(w, v.latencyMetric().name+" by second",
-		legendItem{blue, names[0], ""}, legendItem{yellow, names[1], ""}, legendItem{vermilion, names[2], ""}),
-		w, label, v.baselineNotes(" p99")...)
+		legendItem{screen.Blue, names[0], ""}, legendItem{screen.Yellow, names[1], ""}, legendItem{screen.Vermilion, names[2], ""}),
+		w, screen.Label, v.baselineNotes(" p99")...)
 }
 
 // bandPlot is the band as three lines, for terminals with few colours or none.
@@ -35,9 +36,9 @@ func bandPlot(v *view) plot {
 func percentileLines(v *view, m *latencyMetric) plot {
 	p99, p90, p50 := &percentile{m, 0.99}, &percentile{m, 0.9}, &percentile{m, 0.5}
 	return plot{v: v, log: true, bounds: m.plan, nothing: m.nothing, series: []series{
-		{name: "p99", sign: '#', color: vermilion, below: dotted, value: p99.second, percentile: p99},
-		{name: "p90", sign: 'o', color: yellow, below: dotted, value: p90.second, percentile: p90},
-		{name: "p50", sign: '.', color: blue, below: cleared, value: p50.second, percentile: p50},
+		{name: "p99", sign: '#', color: screen.Vermilion, below: dotted, value: p99.second, percentile: p99},
+		{name: "p90", sign: 'o', color: screen.Yellow, below: dotted, value: p90.second, percentile: p90},
+		{name: "p50", sign: '.', color: screen.Blue, below: cleared, value: p50.second, percentile: p50},
 	}}
 }
 
@@ -65,25 +66,25 @@ func (p *percentile) of(h *metrics.Histogram) float64 {
 //	100ms┤▀▀▀▀░░▄▄▄▄▀▀▀▀▄  p90
 //	    │▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒
 //	    │▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄  p50
-func drawBand(c canvas, v *view) {
+func drawBand(c screen.Canvas, v *view) {
 	p := v.versus(bandPlot)
-	if !v.filled || v.ascii {
+	if !v.Filled || v.ASCII {
 		p.draw(c)
 		return
 	}
 	f, ok := v.overTime(c, false)
 	if !ok {
-		c.center(p.nothing, label)
+		c.Center(p.nothing, screen.Label)
 		return
 	}
 	lines := p.points(p.series, f.windows, f.end, f.ts)
 	older := p.points(p.older, v.olderWindows(f.ts), endless, f.ts)
 	low, top := extremes(append(older, lines...)...)
 	if top == 0 {
-		c.center(p.nothing, label)
+		c.Center(p.nothing, screen.Label)
 		return
 	}
-	scale := p.scale(c, f.area, low, top, label)
+	scale := p.scale(c, f.area, low, top, screen.Label)
 	f.axis(v)
 	used := newTaken(f.area)
 	b := band{newPixels(f.area), scale}
@@ -144,7 +145,7 @@ func (b band) row(v float64) int {
 // fill draws the areas between the lines and then the lines, the lower over the higher. The warm-up, which counts for
 // nothing, is grey.
 func (b band) fill(rows [3][]int, warm int) {
-	areas, edges := [2]color{bandHigh, bandLow}, [3]color{vermilion, yellow, blue}
+	areas, edges := [2]screen.Color{screen.BandHigh, screen.BandLow}, [3]screen.Color{screen.Vermilion, screen.Yellow, screen.Blue}
 	for x := range b.w {
 		for i := range areas {
 			if rows[i][x] < 0 || rows[i+1][x] < 0 {
@@ -160,7 +161,7 @@ func (b band) fill(rows [3][]int, warm int) {
 				continue
 			}
 			if x < warm {
-				col = dimmed
+				col = screen.Dimmed
 			}
 			b.set(x, y, col)
 		}
@@ -171,7 +172,7 @@ func (b band) fill(rows [3][]int, warm int) {
 func (p plot) overlay(d *dots, used *taken) {
 	for i, bits := range d.bits {
 		if x, y := i%d.w, i/d.w; bits != 0 && used.free(x, y, 1) {
-			used.c.set(x, y, 0x2800+rune(bits), dim)
+			used.c.Set(x, y, 0x2800+rune(bits), screen.Dim)
 			used.take(x, y, 1)
 		}
 	}

@@ -5,20 +5,22 @@ import (
 	"strings"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // endpointsPanel lists what requests are sent to.
 var endpointsPanel = panel{"endpoints", endpointsTitle, drawEndpoints}
 
-func endpointsTitle(v *view, _, h int) []span {
-	out := []span{{"endpoints", strong}}
+func endpointsTitle(v *view, _, h int) []screen.Span {
+	out := []screen.Span{screen.Strong.Span("endpoints")}
 	if n := len(v.s.Endpoints); n > 1 {
-		out = append(out, span{fmt.Sprintf(" %d", n), text})
+		out = append(out, screen.Text.Span(fmt.Sprintf(" %d", n)))
 		if n > h-3 {
-			out = append(out, span{" · z shows more", label})
+			out = append(out, screen.Label.Span(" · z shows more"))
 		}
 	}
-	return append(out, span{" whole run", text})
+	return append(out, screen.Text.Span(" whole run"))
 }
 
 // endpointColumn is a column of the table of endpoints.
@@ -31,11 +33,11 @@ type endpointColumn struct {
 
 func endpointColumns(w int) []endpointColumn {
 	all := []endpointColumn{
-		{"sent", 8, func(e *metrics.Endpoint) string { return count(e.Sent) }, 3},
-		{"in flight", 11, func(e *metrics.Endpoint) string { return count(e.InFlight) }, 0},
-		{"done", 8, func(e *metrics.Endpoint) string { return count(e.Done) }, 0},
-		{"failed", 8, func(e *metrics.Endpoint) string { return count(e.Failed) }, 0},
-		{"out tok", 9, func(e *metrics.Endpoint) string { return count(e.OutputTokens) }, 4},
+		{"sent", 8, func(e *metrics.Endpoint) string { return number.Count(e.Sent) }, 3},
+		{"in flight", 11, func(e *metrics.Endpoint) string { return number.Count(e.InFlight) }, 0},
+		{"done", 8, func(e *metrics.Endpoint) string { return number.Count(e.Done) }, 0},
+		{"failed", 8, func(e *metrics.Endpoint) string { return number.Count(e.Failed) }, 0},
+		{"out tok", 9, func(e *metrics.Endpoint) string { return number.Count(e.OutputTokens) }, 4},
 		{"TTFT p50", 10, func(e *metrics.Endpoint) string { return quantileOr(&e.TTFT, 0.5) }, 2},
 		{"TTFT p99", 10, func(e *metrics.Endpoint) string { return quantileOr(&e.TTFT, 0.99) }, 1},
 	}
@@ -61,48 +63,48 @@ func quantileOr(h *metrics.Histogram, q float64) string {
 	if h.Count() == 0 {
 		return "–"
 	}
-	return latency(h.Quantile(q))
+	return number.Latency(h.Quantile(q))
 }
 
-func drawEndpoints(c canvas, v *view) {
+func drawEndpoints(c screen.Canvas, v *view) {
 	if len(v.s.Endpoints) == 0 {
-		c.center("nothing sent yet", label)
+		c.Center("nothing sent yet", screen.Label)
 		return
 	}
-	cols := endpointColumns(c.w)
-	room := c.w
+	cols := endpointColumns(c.W)
+	room := c.W
 	for _, col := range cols {
 		room -= col.width
 	}
 	// The figures stand next to the names, not at the far end of a wide line.
 	names := 0
 	for i := range v.s.Endpoints {
-		names = max(names, width(v.endpointName(i)))
+		names = max(names, screen.Width(v.endpointName(i)))
 	}
 	names = min(max(names, 12), max(0, room))
 	y := 0
-	if c.h > 1 {
+	if c.H > 1 {
 		x := names
 		for _, col := range cols {
 			x += col.width
-			c.right(x, 0, col.name, label)
+			c.Right(x, 0, col.name, screen.Label)
 		}
 		y = 1
 	}
 	for i := range v.s.Endpoints {
 		e := &v.s.Endpoints[i]
-		if y >= c.h {
+		if y >= c.H {
 			return
 		}
-		c.print(0, y, shortenMiddle(v.endpointName(i), names), text)
+		c.Print(0, y, screen.ShortenMiddle(v.endpointName(i), names), screen.Text)
 		x := names
 		for _, col := range cols {
 			x += col.width
-			st := text
+			st := screen.Text
 			if col.name == "failed" && e.Failed > 0 {
-				st = warning
+				st = screen.Warning
 			}
-			c.right(x, y, shorten(col.of(e), col.width), st)
+			c.Right(x, y, screen.Shorten(col.of(e), col.width), st)
 		}
 		y++
 	}
@@ -110,11 +112,11 @@ func drawEndpoints(c canvas, v *view) {
 
 // endpointName is the model, or the server where all requests ask for the same model.
 func (v *view) endpointName(i int) string {
-	if name := sanitize(v.s.Endpoints[i].Model); name != "" {
+	if name := screen.Sanitize(v.s.Endpoints[i].Model); name != "" {
 		return name
 	}
 	p := v.plan()
-	if name := sanitize(strings.TrimPrefix(p.BaseURL, "http://")); name != "" {
+	if name := screen.Sanitize(strings.TrimPrefix(p.BaseURL, "http://")); name != "" {
 		return name
 	}
 	return "server"

@@ -5,22 +5,24 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // errorsPanel counts failures by kind.
 var errorsPanel = panel{"errors", errorsTitle, drawErrors}
 
-func errorsTitle(v *view, _, _ int) []span {
+func errorsTitle(v *view, _, _ int) []screen.Span {
 	t := v.s.Totals
-	out := []span{{"errors " + count(t.Failed), strong}}
+	out := []screen.Span{screen.Strong.Span("errors " + number.Count(t.Failed))}
 	if t.Failed > 0 {
-		out = append(out, span{" " + share(t.Failed, t.Done+t.Failed) + " of " + count(t.Done+t.Failed), label})
+		out = append(out, screen.Label.Span(" "+number.Share(t.Failed, t.Done+t.Failed)+" of "+number.Count(t.Done+t.Failed)))
 		if at := lastFailure(v.s); at >= 0 {
-			out = append(out, span{" · last " + ago(v.s.At-at), label})
+			out = append(out, screen.Label.Span(" · last "+ago(v.s.At-at)))
 		}
 	}
 	if t.Cancelled > 0 {
-		out = append(out, span{" · " + count(t.Cancelled) + " cancelled", label})
+		out = append(out, screen.Label.Span(" · "+number.Count(t.Cancelled)+" cancelled"))
 	}
 	return out
 }
@@ -37,46 +39,46 @@ func ago(d time.Duration) string {
 	if d < time.Second {
 		return "now"
 	}
-	return coarse(d) + " ago"
+	return number.Coarse(d) + " ago"
 }
 
 // drawErrors writes one line per kind, most frequent first, and the words that came with it as far as there is room: wrapped
 // where all of them have it.
-func drawErrors(c canvas, v *view) {
+func drawErrors(c screen.Canvas, v *view) {
 	if len(v.s.Failures) == 0 {
-		c.center("✓ none", label)
+		c.Center("✓ none", screen.Label)
 		return
 	}
 	for _, most := range []int{8, 3} {
-		if lines := errorLines(v, c.w, most); len(lines) <= c.h {
+		if lines := errorLines(v, c.W, most); len(lines) <= c.H {
 			drawErrorLines(c, v, lines)
 			return
 		}
 	}
-	spare := c.h - len(v.s.Failures)
+	spare := c.H - len(v.s.Failures)
 	y := 0
 	for i, f := range v.s.Failures {
-		if left := len(v.s.Failures) - i; y == c.h-1 && left > 1 && i > 0 {
-			c.print(0, y, fmt.Sprintf("%6s  more kinds", "+"+count(left)), label)
+		if left := len(v.s.Failures) - i; y == c.H-1 && left > 1 && i > 0 {
+			c.Print(0, y, fmt.Sprintf("%6s  more kinds", "+"+number.Count(left)), screen.Label)
 			return
 		}
-		c.right(6, y, count(f.Count), style{fg: colorError, attr: bold})
-		x := c.print(8, y, failureName(f.Kind, f.Status), text)
+		c.Right(6, y, number.Count(f.Count), screen.Style{Fg: colorError, Bold: true})
+		x := c.Print(8, y, failureName(f.Kind, f.Status), screen.Text)
 		when := errorWhen(v, &f)
-		end := c.w
-		if c.w-x > width(when)+4 {
-			c.right(c.w, y, when, label)
-			end = c.w - width(when) - 2
+		end := c.W
+		if c.W-x > screen.Width(when)+4 {
+			c.Right(c.W, y, when, screen.Label)
+			end = c.W - screen.Width(when) - 2
 		}
 		if len(f.Examples) > 0 && end-x > 8 {
-			c.sub(x, y, end-x, 1).print(0, 0, ": "+sanitize(f.Examples[0]), label)
+			c.Sub(x, y, end-x, 1).Print(0, 0, ": "+screen.Sanitize(f.Examples[0]), screen.Label)
 		}
 		y++
 		for _, e := range f.Examples[min(1, len(f.Examples)):] {
 			if spare <= 0 {
 				break
 			}
-			c.print(10, y, sanitize(e), label)
+			c.Print(10, y, screen.Sanitize(e), screen.Label)
 			y, spare = y+1, spare-1
 		}
 	}
@@ -106,5 +108,5 @@ func failureName(kind metrics.Failure, status int) string {
 	case metrics.FailedTimeout:
 		return "timeout"
 	}
-	return sanitize(string(kind))
+	return screen.Sanitize(string(kind))
 }

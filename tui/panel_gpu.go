@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // gpuPanel is a table of the accelerators as they are now, and what they used so far.
@@ -31,14 +33,14 @@ func latestGPUs(s *metrics.Snapshot) []metrics.GPU {
 	return nil
 }
 
-func gpuTitle(v *view, _, _ int) []span {
+func gpuTitle(v *view, _, _ int) []screen.Span {
 	all := latestGPUs(v.s)
 	if len(all) == 0 {
-		return []span{{"GPU", strong}}
+		return []screen.Span{screen.Strong.Span("GPU")}
 	}
-	out := []span{{"GPU", strong}}
+	out := []screen.Span{screen.Strong.Span("GPU")}
 	if len(all) > 1 {
-		out[0].text = count(len(all)) + " GPUs"
+		out[0].Text = number.Count(len(all)) + " GPUs"
 	}
 	use, power := 0.0, 0.0
 	for _, g := range all {
@@ -46,28 +48,28 @@ func gpuTitle(v *view, _, _ int) []span {
 		power += g.Power
 	}
 	if metrics.Said(use) {
-		out = append(out, span{" use ", label}, span{saidShare(use / float64(len(all))), text})
+		out = append(out, screen.Label.Span(" use "), screen.Text.Span(saidShare(use/float64(len(all)))))
 	}
 	if metrics.Said(power) {
-		out = append(out, span{" · power ", label}, span{said(power) + "W", text})
+		out = append(out, screen.Label.Span(" · power "), screen.Text.Span(said(power)+"W"))
 	}
 	switch {
 	case v.s.GPUsAbsent != "":
-		out = append(out, span{" ! ", endedEarly.style}, span{sanitize(v.s.GPUsAbsent), label}) // which says that it ended
+		out = append(out, endedEarly.Style.Span(" ! "), screen.Label.Span(screen.Sanitize(v.s.GPUsAbsent))) // which says that it ended
 	case v.s.State == metrics.Finished:
-		out = append(out, span{" · at the end", label})
+		out = append(out, screen.Label.Span(" · at the end"))
 	}
 	return out
 }
 
-func drawGPUs(c canvas, v *view) {
+func drawGPUs(c screen.Canvas, v *view) {
 	all := latestGPUs(v.s)
 	if len(all) == 0 {
 		drawAbsent(c, v.s.GPUsAbsent, "nobody has looked at accelerators yet")
 		return
 	}
-	room := c.h - 2 // without the names of the columns and the sums
-	cols := gpuColumns(c.w)
+	room := c.H - 2 // without the names of the columns and the sums
+	cols := gpuColumns(c.W)
 	y := 0
 	if room > 0 {
 		drawGPUNames(c, cols)
@@ -80,9 +82,9 @@ func drawGPUs(c canvas, v *view) {
 	}
 	words := energyWords(v)
 	if left := len(all) - shown; left > 0 {
-		words = fmt.Sprintf("and %s more · %s", count(left), words)
+		words = fmt.Sprintf("and %s more · %s", number.Count(left), words)
 	}
-	c.print(0, y, words, label)
+	c.Print(0, y, words, screen.Label)
 	drawGPUsBelow(c, y+1, v)
 }
 
@@ -146,21 +148,21 @@ func gib(bytes float64) string {
 	if !metrics.Said(bytes) {
 		return "–"
 	}
-	g := sane(bytes) / (1 << 30)
+	g := number.Sane(bytes) / (1 << 30)
 	if g < 99.95 {
-		return trimZero(fmt.Sprintf("%.1f", g))
+		return number.TrimZero(fmt.Sprintf("%.1f", g))
 	}
-	return short(g)
+	return number.Short(g)
 }
 
 func clockOf(mhz float64) string {
 	if !metrics.Said(mhz) {
 		return "–"
 	}
-	if mhz = sane(mhz); mhz < 99_999 {
+	if mhz = number.Sane(mhz); mhz < 99_999 {
 		return fmt.Sprintf("%.0fMHz", mhz)
 	}
-	return short(mhz) + "MHz"
+	return number.Short(mhz) + "MHz"
 }
 
 // gpuNames is how wide the names of the accelerators may be in a table of so many columns.
@@ -176,42 +178,42 @@ func gpuNames(w int, cols []gpuColumn) (names, bar int) {
 	return names, min(max(0, free-names-1), 40)
 }
 
-func drawGPUNames(c canvas, cols []gpuColumn) {
-	names, bar := gpuNames(c.w, cols)
-	c.right(2, 0, "#", label)
+func drawGPUNames(c screen.Canvas, cols []gpuColumn) {
+	names, bar := gpuNames(c.W, cols)
+	c.Right(2, 0, "#", screen.Label)
 	if names > 0 {
-		c.print(gpuIndex, 0, "name", label)
+		c.Print(gpuIndex, 0, "name", screen.Label)
 		names++
 	}
 	x := gpuIndex + names
-	c.print(x, 0, "use", label)
+	c.Print(x, 0, "use", screen.Label)
 	x += bar + gpuShare
 	for _, col := range cols {
 		x += col.w
-		c.right(x, 0, col.name, label)
+		c.Right(x, 0, col.name, screen.Label)
 	}
 }
 
-func drawGPU(c canvas, y int, v *view, g *metrics.GPU, cols []gpuColumn) {
-	names, bar := gpuNames(c.w, cols)
-	c.right(2, y, shorten(fmt.Sprint(g.Index), 2), text)
+func drawGPU(c screen.Canvas, y int, v *view, g *metrics.GPU, cols []gpuColumn) {
+	names, bar := gpuNames(c.W, cols)
+	c.Right(2, y, screen.Shorten(fmt.Sprint(g.Index), 2), screen.Text)
 	if names > 0 {
-		c.sub(gpuIndex, y, names, 1).print(0, 0, shortenMiddle(sanitize(g.Name), names), text)
+		c.Sub(gpuIndex, y, names, 1).Print(0, 0, screen.ShortenMiddle(screen.Sanitize(g.Name), names), screen.Text)
 		names++
 	}
 	x := gpuIndex + names
 	if metrics.Said(g.Use) && bar >= 2 {
-		gauge(c.sub(x, y, bar, 1), 0, g.Use, math.NaN(), green, v.mono)
+		gauge(c.Sub(x, y, bar, 1), 0, g.Use, math.NaN(), screen.Green, v.Mono)
 	}
 	x += bar + gpuShare
-	c.right(x, y, saidShare(g.Use), strong)
+	c.Right(x, y, saidShare(g.Use), screen.Strong)
 	for _, col := range cols {
 		x += col.w
-		st := text
+		st := screen.Text
 		s := col.of(g)
 		if s == "–" {
-			st = label
+			st = screen.Label
 		}
-		c.right(x, y, shorten(s, col.w-1), st)
+		c.Right(x, y, screen.Shorten(s, col.w-1), st)
 	}
 }

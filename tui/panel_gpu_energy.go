@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
 )
 
 // energyWords are what the accelerators used in the stretch that is shown, and what an output token took of it.
@@ -86,8 +87,8 @@ func lookedAt(all []metrics.GPUSecond, from, to time.Duration) (first, last time
 
 // twoDigits writes small numbers with two decimals.
 func twoDigits(x float64) string {
-	if x = sane(x); x < 99.995 {
+	if x = number.Sane(x); x < 99.995 {
 		return fmt.Sprintf("%.2f", x)
 	}
-	return short(x)
+	return number.Short(x)
 }

@@ -5,34 +5,36 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // latencyHeatPanel shows how the spread of the chosen latency moved.
-var latencyHeatPanel = panel{"latency heat", heatTitle, func(c canvas, v *view) { drawHeat(c, v) }}
+var latencyHeatPanel = panel{"latency heat", heatTitle, func(c screen.Canvas, v *view) { drawHeat(c, v) }}
 
-func heatTitle(v *view, w, _ int) []span {
-	out := []span{{v.latencyMetric().name + " heat map", strong}}
-	few, many := span{"  few ", label}, span{" many", label}
-	if spansWidth(append(out, few, many))+heatSteps/2 > w-titleFrame {
-		few, many = span{"  ", label}, span{} // the colours say it alone
+func heatTitle(v *view, w, _ int) []screen.Span {
+	out := []screen.Span{screen.Strong.Span(v.latencyMetric().name + " heat map")}
+	few, many := screen.Label.Span("  few "), screen.Label.Span(" many")
+	if screen.SpansWidth(append(out, few, many))+screen.HeatSteps/2 > w-titleFrame {
+		few, many = screen.Label.Span("  "), screen.Span{} // the colours say it alone
 	}
 	out = append(out, few)
 	if shaded(v) {
-		for i := range color(heatSteps / 2) {
-			out = append(out, span{"█", style{fg: shades + 2*i + 1}})
+		for i := range screen.HeatSteps / 2 {
+			out = append(out, screen.Style{Fg: screen.Heat((float64(2*i) + 1.5) / screen.HeatSteps)}.Span("█"))
 		}
 	} else {
-		out = append(out, span{string(heatGlyphs(v)[1:]), style{fg: blue}})
+		out = append(out, screen.Style{Fg: screen.Blue}.Span(string(heatGlyphs(v)[1:])))
 	}
 	return append(out, many)
 }
 
 // shaded: there are colours enough for the map; else it is drawn in patterns.
-func shaded(v *view) bool { return v.filled && !v.ascii }
+func shaded(v *view) bool { return v.Filled && !v.ASCII }
 
 // heatGlyphs are the patterns of a cell, from none to most.
 func heatGlyphs(v *view) []rune {
-	if v.ascii {
+	if v.ASCII {
 		return []rune(" .:*#")
 	}
 	return []rune(" ░▒▓█")
@@ -45,22 +47,22 @@ func heatGlyphs(v *view) []rune {
 //	   │ ░░▒▒▒▒▓▓▓▓▓
 //	1ms│▓███████▒▒▒░
 //	   ╰┴-30s────now
-func drawHeat(c canvas, v *view) {
+func drawHeat(c screen.Canvas, v *view) {
 	m := v.latencyMetric()
 	f, ok := v.overTime(c, false)
 	h := m.picked(v.selected())
 	if !ok || h.Count() == 0 {
-		c.center(m.nothing, label)
+		c.Center(m.nothing, screen.Label)
 		return
 	}
-	high := f.area.h
+	high := f.area.H
 	if shaded(v) {
 		high *= 2
 	}
 	ax := bars{v: v, front: h, outline: m.run(v.s)}.axis(high)
 	cells, most := heatCells(f, m, ax)
-	scale := func(s float64) float64 { return ax.column(seconds(s)) / float64(high) }
-	axis{c.sub(0, 0, axisWidth, f.area.h), label}.latencies(ax, scale)
+	scale := func(s float64) float64 { return ax.column(number.Seconds(s)) / float64(high) }
+	axis{c.Sub(0, 0, axisWidth, f.area.H), screen.Label}.latencies(ax, scale)
 	f.axis(v)
 	used := newTaken(f.area)
 	if most > 0 {
@@ -73,11 +75,11 @@ func drawHeat(c canvas, v *view) {
 // heatCells are the numbers of samples a second of each place, column by column from the bottom, and the largest of them.
 // Columns without samples are nil.
 func heatCells(f timeFrame, m *latencyMetric, ax latencyAxis) (cells [][]float64, most float64) {
-	group, parts := f.ts.group(f.area.w), 1
+	group, parts := f.ts.group(f.area.W), 1
 	if group > heatHalved {
-		group, parts = f.ts.group(2*f.area.w), 2
+		group, parts = f.ts.group(2*f.area.W), 2
 	}
-	cells = make([][]float64, f.area.w)
+	cells = make([][]float64, f.area.W)
 	ws := f.windows
 	for len(ws) > 0 {
 		n := sharing(ws, group*parts)
@@ -93,8 +95,8 @@ func heatCells(f timeFrame, m *latencyMetric, ax latencyAxis) (cells [][]float64
 			most = max(most, column[i])
 		}
 		// A column belongs to the seconds in which its middle lies.
-		part := func(at time.Duration) int { return int(math.Ceil(f.ts.part(at)*float64(f.area.w) - 0.5)) }
-		for x := max(0, part(from)); x < min(part(to), f.area.w); x++ {
+		part := func(at time.Duration) int { return int(math.Ceil(f.ts.part(at)*float64(f.area.W) - 0.5)) }
+		for x := max(0, part(from)); x < min(part(to), f.area.W); x++ {
 			cells[x] = column
 		}
 	}
@@ -135,10 +137,10 @@ func paintHeat(v *view, cells [][]float64, most float64, high int, used *taken) 
 			}
 			part := math.Sqrt(n / most)
 			if y := high - 1 - i; shaded(v) {
-				px.set(x, y, heat(part))
+				px.set(x, y, screen.Heat(part))
 			} else {
 				level := min(1+int(part*float64(len(glyphs)-1)), len(glyphs)-1)
-				used.c.set(x, y, glyphs[level], style{fg: blue})
+				used.c.Set(x, y, glyphs[level], screen.Style{Fg: screen.Blue})
 				used.take(x, y, 1)
 			}
 		}
@@ -153,10 +155,10 @@ const heatLeast = 1e-4
 // latencies labels the rows at which round latencies lie.
 func (a axis) latencies(ax latencyAxis, scale func(float64) float64) {
 	a.rule()
-	free := a.c.h // labels go upwards and keep a row apart
+	free := a.c.H // labels go upwards and keep a row apart
 	for d := ax.firstTick(); d > 0 && d <= ax.hi && free > 0; d = ax.nextTick(d) {
-		if row := int(math.Round((1 - scale(d.Seconds())) * float64(a.c.h-1))); row >= 0 && row < free {
-			a.put(row, tickLabel(d))
+		if row := int(math.Round((1 - scale(d.Seconds())) * float64(a.c.H-1))); row >= 0 && row < free {
+			a.put(row, number.Tick(d))
 			free = row - 1
 		}
 	}

@@ -1,6 +1,10 @@
 package tui
 
-import "benchtop/metrics"
+import (
+	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
 
 // ttftPanel and itlPanel show how two latencies are spread, latencyHistogramPanel whichever is chosen.
 var (
@@ -12,10 +16,10 @@ var (
 func histogramPanel(name string, of func(v *view) *latencyMetric) panel {
 	return panel{
 		name: name,
-		title: func(v *view, w, _ int) []span {
+		title: func(v *view, w, _ int) []screen.Span {
 			m := of(v)
 			front, back, other := m.scopes(v)
-			out := []span{{m.name, strong}, {" " + v.scope(), text}, {"  n " + count(int(min(front.Count(), 1<<62))), label}}
+			out := []screen.Span{screen.Strong.Span(m.name), screen.Text.Span(" " + v.scope()), screen.Label.Span("  n " + number.Count(int(min(front.Count(), 1<<62))))}
 			if back.Count() == 0 {
 				return out
 			}
@@ -23,12 +27,12 @@ func histogramPanel(name string, of func(v *view) *latencyMetric) panel {
 			if v.baseline != nil && m.older(v).Count() > 0 {
 				short = "  ┄ baseline"
 			}
-			return noted(out, w, label, "  ┄ "+other, short)
+			return noted(out, w, screen.Label, "  ┄ "+other, short)
 		},
-		draw: func(c canvas, v *view) {
+		draw: func(c screen.Canvas, v *view) {
 			m := of(v)
 			front, back, _ := m.scopes(v)
-			b := bars{v: v, metric: m.plan, front: front, outline: back, nothing: m.nothing, tails: c.w >= 70}
+			b := bars{v: v, metric: m.plan, front: front, outline: back, nothing: m.nothing, tails: c.W >= 70}
 			if v.exact() {
 				b.exact = m.exact(v.s.Report)
 			}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // tableWidth is what the latency table needs inside its border.
@@ -13,15 +15,15 @@ const tableWidth = 42
 // latencyPanel is the table of latencies: from the histograms while the run goes on, exact once it is over.
 var latencyPanel = panel{"latency", latencyTitle, drawLatency}
 
-func latencyTitle(v *view, _, _ int) []span {
-	out := []span{{"latency", strong}, {" " + v.scope(), text}}
+func latencyTitle(v *view, _, _ int) []screen.Span {
+	out := []screen.Span{screen.Strong.Span("latency"), screen.Text.Span(" " + v.scope())}
 	before := " · "
 	if v.exact() {
-		out = append(out, span{before + "exact", label})
+		out = append(out, screen.Label.Span(before+"exact"))
 		before = ", "
 	}
 	if v.userStamped() {
-		out = append(out, span{before + "user stamps", label})
+		out = append(out, screen.Label.Span(before+"user stamps"))
 	}
 	return out
 }
@@ -62,45 +64,45 @@ const (
 	figureWidth = 7
 )
 
-func drawLatency(c canvas, v *view) {
-	cols := latencyColumns(c.w)
+func drawLatency(c screen.Canvas, v *view) {
+	cols := latencyColumns(c.W)
 	compared := v.baseline != nil && len(cols) > 3
 	if compared { // how much the 99th percentile differs takes the place of the 95th
 		cols = slices.DeleteFunc(cols, func(col latencyColumn) bool { return col.name == "p95" })
 	}
 	end := nameWidth + (len(cols)+1)*figureWidth
 	y := 0
-	if c.h > 4 {
+	if c.H > 4 {
 		for i, col := range cols {
-			c.right(nameWidth+(i+1)*figureWidth, 0, col.name, label)
+			c.Right(nameWidth+(i+1)*figureWidth, 0, col.name, screen.Label)
 		}
 		if compared {
-			c.right(end, 0, changeName(v), label)
+			c.Right(end, 0, changeName(v), screen.Label)
 		}
 		y = 1
 	}
 	for _, r := range v.latencies() {
-		if y >= c.h {
+		if y >= c.H {
 			return
 		}
 		drawLatencyRow(c, y, r, cols)
 		if compared {
-			c.right(end, y, p99Change(r, r.of.olderRow(v)), text)
+			c.Right(end, y, p99Change(r, r.of.olderRow(v)), screen.Text)
 		}
 		y++
 	}
-	chartBelow(c, y, bandTitle(v, c.w, c.h), func(c canvas) { drawBand(c, v) })
+	chartBelow(c, y, bandTitle(v, c.W, c.H), func(c screen.Canvas) { drawBand(c, v) })
 }
 
-func drawLatencyRow(c canvas, y int, r latencyRow, cols []latencyColumn) {
-	c.print(0, y, r.name, text)
+func drawLatencyRow(c screen.Canvas, y int, r latencyRow, cols []latencyColumn) {
+	c.Print(0, y, r.name, screen.Text)
 	unit, figures := r.figures(cols, r.top(cols))
-	c.print(5, y, unit, label)
+	c.Print(5, y, unit, screen.Label)
 	for i, f := range figures {
-		if cols[i].name == "p99" && f.style == text {
-			f.style = strong
+		if cols[i].name == "p99" && f.Style == screen.Text {
+			f.Style = screen.Strong
 		}
-		c.right(nameWidth+(i+1)*figureWidth, y, shorten(f.text, figureWidth), f.style)
+		c.Right(nameWidth+(i+1)*figureWidth, y, screen.Shorten(f.Text, figureWidth), f.Style)
 	}
 }
 
@@ -122,7 +124,7 @@ func (r latencyRow) top(cols []latencyColumn) float64 {
 	top := 0.0
 	for _, col := range cols {
 		if v, known := col.of(r); known != absent {
-			top = max(top, sane(v))
+			top = max(top, number.Sane(v))
 		}
 	}
 	return top
@@ -130,21 +132,21 @@ func (r latencyRow) top(cols []latencyColumn) float64 {
 
 // figures are those of the row in the unit that suits the largest figure of all that is to be compared; dashes where there
 // are none.
-func (r latencyRow) figures(cols []latencyColumn, top float64) (unit string, out []span) {
+func (r latencyRow) figures(cols []latencyColumn, top float64) (unit string, out []screen.Span) {
 	unit, scale, digits := latencyUnit(top)
 	any := false
 	for _, col := range cols {
 		v, known := col.of(r)
 		if r.empty() || known == absent {
-			out = append(out, span{"–", label})
+			out = append(out, screen.Label.Span("–"))
 			continue
 		}
-		s := fmt.Sprintf("%.*f", digits, sane(v)*scale)
+		s := fmt.Sprintf("%.*f", digits, number.Sane(v)*scale)
 		if known == guessed {
 			s = "~" + s
 		}
 		any = true
-		out = append(out, span{s, text})
+		out = append(out, screen.Text.Span(s))
 	}
 	if !any {
 		unit = ""

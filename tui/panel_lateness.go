@@ -7,21 +7,23 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // latenessPanel shows how late the client itself was with its requests, and how busy its processors were.
 var latenessPanel = panel{"lateness", latenessTitle, drawLateness}
 
-func latenessTitle(v *view, w, _ int) []span {
+func latenessTitle(v *view, w, _ int) []screen.Span {
 	p99, most, cpu := "", "", ""
 	if c := v.edgeClient(); c != nil {
 		if c.Sent > 0 {
-			p99, most = latency(c.LateP99), latency(c.LateMax)
+			p99, most = number.Latency(c.LateP99), number.Latency(c.LateMax)
 		}
-		cpu = fmt.Sprintf("%.0f%%", sane(cpuShare(c)))
+		cpu = fmt.Sprintf("%.0f%%", number.Sane(cpuShare(c)))
 	}
 	return legend(w, "lateness",
-		legendItem{blue, "p99", p99}, legendItem{vermilion, "max", most}, legendItem{purple, "CPU", cpu})
+		legendItem{screen.Blue, "p99", p99}, legendItem{screen.Vermilion, "max", most}, legendItem{screen.Purple, "CPU", cpu})
 }
 
 // cpuShare is how much of the processors it may use the client kept busy, in percent; NaN where that is not known.
@@ -29,24 +31,24 @@ func cpuShare(c *metrics.ClientSecond) float64 {
 	if !(c.Cores > 0) {
 		return math.NaN()
 	}
-	return 100 * sane(c.CPU/c.Cores)
+	return 100 * number.Sane(c.CPU/c.Cores)
 }
 
 // drawLateness puts lateness above and the processors below, where there is room for both.
-func drawLateness(c canvas, v *view) {
+func drawLateness(c screen.Canvas, v *view) {
 	if len(v.s.Client) == 0 {
-		c.center("the client has not looked at itself yet", label)
+		c.Center("the client has not looked at itself yet", screen.Label)
 		return
 	}
 	late, cpu := latenessPlot(v), cpuPlot(v)
-	if c.h < 7 {
+	if c.H < 7 {
 		late.draw(c)
 		return
 	}
-	low := max(3, c.h*2/5)
+	low := max(3, c.H*2/5)
 	late.upper, cpu.lower = true, true
-	late.draw(c.sub(0, 0, c.w, c.h-low))
-	cpu.draw(c.sub(0, c.h-low, c.w, low))
+	late.draw(c.Sub(0, 0, c.W, c.H-low))
+	cpu.draw(c.Sub(0, c.H-low, c.W, low))
 }
 
 func latenessPlot(v *view) plot {
@@ -61,15 +63,15 @@ func latenessPlot(v *view) plot {
 		}
 	}
 	return plot{v: v, log: true, nothing: "nothing sent yet", series: []series{
-		{name: "max", color: vermilion, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateMax })},
-		{name: "p99", color: blue, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateP99 })},
+		{name: "max", color: screen.Vermilion, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateMax })},
+		{name: "p99", color: screen.Blue, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateP99 })},
 	}}
 }
 
 func cpuPlot(v *view) plot {
 	at := clientSeconds(v)
 	return plot{v: v, top: 100, nothing: "no full second yet", series: []series{
-		{name: "CPU", sign: '#', color: purple, below: dotted, value: func(w *metrics.Window) float64 {
+		{name: "CPU", sign: '#', color: screen.Purple, below: dotted, value: func(w *metrics.Window) float64 {
 			if c := at(w.Start); c != nil {
 				return cpuShare(c)
 			}

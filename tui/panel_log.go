@@ -5,11 +5,13 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // logPanel is the tail of the log; eventsPanel the log as a page of its own, wrapped and scrolled.
 var (
-	logPanel    = panel{"log", func(*view, int, int) []span { return []span{{"log", strong}} }, drawLog}
+	logPanel    = panel{"log", func(*view, int, int) []screen.Span { return []screen.Span{screen.Strong.Span("log")} }, drawLog}
 	eventsPanel = panel{"events", eventsTitle, drawEvents}
 )
 
@@ -17,20 +19,20 @@ var (
 // for all there is.
 const logWraps = 12
 
-func drawLog(c canvas, v *view) {
+func drawLog(c screen.Canvas, v *view) {
 	if len(v.s.Log) == 0 {
-		c.center("nothing yet", label)
+		c.Center("nothing yet", screen.Label)
 		return
 	}
-	if c.h >= logWraps || len(v.s.Log) <= c.h && len(logLines(v.s.Log, c.w)) <= c.h {
+	if c.H >= logWraps || len(v.s.Log) <= c.H && len(logLines(v.s.Log, c.W)) <= c.H {
 		drawEvents(c, v)
 		return
 	}
-	tail := v.s.Log[max(0, len(v.s.Log)-c.h):]
+	tail := v.s.Log[max(0, len(v.s.Log)-c.H):]
 	head := headWidth(v.s.Log)
 	for y, e := range tail {
 		drawEventHead(c, y, e, head)
-		c.print(head, y, eventText(e), text)
+		c.Print(head, y, eventText(e), screen.Text)
 	}
 }
 
@@ -43,40 +45,40 @@ func headWidth(log []metrics.Event) int {
 }
 
 func eventTime(e metrics.Event) string {
-	return fmt.Sprintf("%s.%d", clock(e.At), int(max(0, e.At)/(100*time.Millisecond)%10))
+	return fmt.Sprintf("%s.%d", number.Clock(e.At), int(max(0, e.At)/(100*time.Millisecond)%10))
 }
 
-func drawEventHead(c canvas, y int, e metrics.Event, head int) {
-	c.right(head-7, y, eventTime(e), label)
+func drawEventHead(c screen.Canvas, y int, e metrics.Event, head int) {
+	c.Right(head-7, y, eventTime(e), screen.Label)
 	x := head - 6
 	switch e.Level {
 	case metrics.Error:
-		c.print(x, y, "ERROR", style{fg: colorError, attr: bold})
+		c.Print(x, y, "ERROR", screen.Style{Fg: colorError, Bold: true})
 	case metrics.Warn:
-		c.print(x, y, "WARN", style{fg: orange, attr: bold})
+		c.Print(x, y, "WARN", screen.Style{Fg: screen.Orange, Bold: true})
 	default:
-		c.print(x, y, "INFO", label)
+		c.Print(x, y, "INFO", screen.Label)
 	}
 }
 
 func eventText(e metrics.Event) string {
 	if e.Count > 1 {
-		return fmt.Sprintf("%s (×%s)", sanitize(e.Text), count(e.Count))
+		return fmt.Sprintf("%s (×%s)", screen.Sanitize(e.Text), number.Count(e.Count))
 	}
-	return sanitize(e.Text)
+	return screen.Sanitize(e.Text)
 }
 
-func eventsTitle(v *view, _, _ int) []span {
-	n := " " + count(len(v.s.Log)) + " events"
+func eventsTitle(v *view, _, _ int) []screen.Span {
+	n := " " + number.Count(len(v.s.Log)) + " events"
 	if len(v.s.Log) == 1 {
 		n = " 1 event"
 	}
-	out := []span{{"log", strong}, {n, label}}
+	out := []screen.Span{screen.Strong.Span("log"), screen.Label.Span(n)}
 	if v.filter != "" {
-		out = append(out, span{" · /" + shorten(sanitize(v.filter), 30), text})
+		out = append(out, screen.Text.Span(" · /"+screen.Shorten(screen.Sanitize(v.filter), 30)))
 	}
 	if v.scroll > 0 {
-		out = append(out, span{fmt.Sprintf(" · %d lines below, G to the end", v.scroll), label})
+		out = append(out, screen.Label.Span(fmt.Sprintf(" · %d lines below, G to the end", v.scroll)))
 	}
 	return out
 }
@@ -96,7 +98,7 @@ func logLines(log []metrics.Event, w int) []logLine {
 	var out []logLine
 	w -= headWidth(log)
 	for _, e := range log {
-		parts := wrap(eventText(e), max(1, w), eventLinesMost)
+		parts := screen.Wrap(eventText(e), max(1, w), eventLinesMost)
 		if len(parts) == 0 {
 			parts = []string{""}
 		}
@@ -107,22 +109,22 @@ func logLines(log []metrics.Event, w int) []logLine {
 	return out
 }
 
-func drawEvents(c canvas, v *view) {
-	lines := logLines(v.s.Log, c.w)
+func drawEvents(c screen.Canvas, v *view) {
+	lines := logLines(v.s.Log, c.W)
 	switch {
 	case len(lines) == 0 && v.filter != "":
-		c.center("nothing matches, Esc shows all", label)
+		c.Center("nothing matches, Esc shows all", screen.Label)
 		return
 	case len(lines) == 0:
-		c.center("nothing yet", label)
+		c.Center("nothing yet", screen.Label)
 		return
 	}
-	end := max(min(len(lines)-v.scroll, len(lines)), min(c.h, len(lines)))
+	end := max(min(len(lines)-v.scroll, len(lines)), min(c.H, len(lines)))
 	head := headWidth(v.s.Log)
-	for y, l := range lines[max(0, end-c.h):end] {
+	for y, l := range lines[max(0, end-c.H):end] {
 		if l.first {
 			drawEventHead(c, y, l.event, head)
 		}
-		c.print(head, y, l.text, text)
+		c.Print(head, y, l.text, screen.Text)
 	}
 }

@@ -3,18 +3,22 @@ package tui
 import (
 	"fmt"
 	"math"
+
+	"benchtop/tui/number"
+
+	"benchtop/tui/screen"
 )
 
 // percentileTablePanel is the full table of all latencies: from the histograms while the run goes on, exact once it is over.
 var percentileTablePanel = panel{"percentiles", percentileTableTitle, drawPercentiles}
 
-func percentileTableTitle(v *view, w, h int) []span {
+func percentileTableTitle(v *view, w, h int) []screen.Span {
 	out := latencyTitle(v, w, h)
-	out[0].text = "percentiles"
+	out[0].Text = "percentiles"
 	if v.baseline == nil {
 		return out
 	}
-	return noted(out, w, label, " · against baseline "+v.baselineName(), " · against baseline")
+	return noted(out, w, screen.Label, " · against baseline "+v.baselineName(), " · against baseline")
 }
 
 // percentileRows are all latencies, and what the run to compare with has of each; nil where that does not know.
@@ -82,34 +86,34 @@ func percentileColumns(w int) []latencyColumn {
 //	             n    mean     p50     p90     p99   Δp99
 //	› TTFT  ms 4723     415     346     589    1080  +12%
 //	  TPOT  ms 4640      42      35      59     108   -3%
-func drawPercentiles(c canvas, v *view) {
+func drawPercentiles(c screen.Canvas, v *view) {
 	rows, older := v.percentileRows()
 	names := longName
-	if c.w < 2+longName+unitWidth+countWidth+5*percentileWidth {
+	if c.W < 2+longName+unitWidth+countWidth+5*percentileWidth {
 		names = shortName
 	}
 	left := 2 + names + unitWidth
-	counted := c.w >= left+countWidth+4*percentileWidth
+	counted := c.W >= left+countWidth+4*percentileWidth
 	if counted {
 		left += countWidth
 	}
-	compared := v.baseline != nil && c.w >= left+3*percentileWidth
-	room := c.w - left
+	compared := v.baseline != nil && c.W >= left+3*percentileWidth
+	room := c.W - left
 	if compared {
 		room -= percentileWidth
 	}
 	t := percentileTable{c: c, v: v, cols: percentileColumns(room), left: left, names: names, counted: counted, compared: compared}
 	y := 0
-	if c.h > len(rows)/2 {
+	if c.H > len(rows)/2 {
 		t.head()
 		y++
 	}
-	t.pairs = v.baseline != nil && c.h-y >= 2*len(rows)
-	first, lines := 0, c.h-y
+	t.pairs = v.baseline != nil && c.H-y >= 2*len(rows)
+	first, lines := 0, c.H-y
 	if lines < len(rows) { // too few: the chosen one must be among them
 		first = min(max(0, v.metric-lines+1), len(rows)-lines)
 	}
-	for i := first; i < len(rows) && y < c.h; i++ {
+	for i := first; i < len(rows) && y < c.H; i++ {
 		t.row(y, i, rows[i], older[i])
 		y++
 		if t.pairs {
@@ -120,7 +124,7 @@ func drawPercentiles(c canvas, v *view) {
 }
 
 type percentileTable struct {
-	c                 canvas
+	c                 screen.Canvas
 	v                 *view
 	cols              []latencyColumn
 	left, names       int
@@ -130,39 +134,39 @@ type percentileTable struct {
 
 func (t percentileTable) head() {
 	if t.counted {
-		t.c.right(t.left, 0, "n", label)
+		t.c.Right(t.left, 0, "n", screen.Label)
 	}
 	for i, col := range t.cols {
-		t.c.right(t.left+(i+1)*percentileWidth, 0, col.name, label)
+		t.c.Right(t.left+(i+1)*percentileWidth, 0, col.name, screen.Label)
 	}
 	if t.compared {
-		t.c.right(t.left+(len(t.cols)+1)*percentileWidth, 0, changeName(t.v), label)
+		t.c.Right(t.left+(len(t.cols)+1)*percentileWidth, 0, changeName(t.v), screen.Label)
 	}
 }
 
 func (t percentileTable) row(y, i int, r latencyRow, older *latencyRow) {
-	name, st := r.name, text
+	name, st := r.name, screen.Text
 	if t.names == shortName {
 		name = latencyMetrics[i].short
 	}
 	if &latencyMetrics[i] == t.v.latencyMetric() {
-		t.c.print(0, y, ">", strong)
-		st = strong
+		t.c.Print(0, y, ">", screen.Strong)
+		st = screen.Strong
 	}
-	t.c.print(2, y, name, st)
+	t.c.Print(2, y, name, st)
 	unit, figures := r.figures(t.cols, t.top(r, older))
-	t.c.print(2+t.names, y, unit, label)
+	t.c.Print(2+t.names, y, unit, screen.Label)
 	if t.counted {
-		t.c.right(t.left, y, count(r.count()), label)
+		t.c.Right(t.left, y, number.Count(r.count()), screen.Label)
 	}
 	for k, f := range figures {
-		if f.style == text {
-			f.style = st
+		if f.Style == screen.Text {
+			f.Style = st
 		}
-		t.c.right(t.left+(k+1)*percentileWidth, y, shorten(f.text, percentileWidth-1), f.style)
+		t.c.Right(t.left+(k+1)*percentileWidth, y, screen.Shorten(f.Text, percentileWidth-1), f.Style)
 	}
 	if t.compared {
-		t.c.right(t.left+(len(t.cols)+1)*percentileWidth, y, p99Change(r, older), text)
+		t.c.Right(t.left+(len(t.cols)+1)*percentileWidth, y, p99Change(r, older), screen.Text)
 	}
 }
 
@@ -171,13 +175,13 @@ func (t percentileTable) below(y int, r latencyRow, older *latencyRow) {
 	if older == nil {
 		return
 	}
-	t.c.print(2, y, shorten("  "+older.name, t.names), dim)
+	t.c.Print(2, y, screen.Shorten("  "+older.name, t.names), screen.Dim)
 	_, figures := older.figures(t.cols, t.top(r, older))
 	if t.counted && older.count() > 0 {
-		t.c.right(t.left, y, count(older.count()), dim)
+		t.c.Right(t.left, y, number.Count(older.count()), screen.Dim)
 	}
 	for k, f := range figures {
-		t.c.right(t.left+(k+1)*percentileWidth, y, shorten(f.text, percentileWidth-1), dim)
+		t.c.Right(t.left+(k+1)*percentileWidth, y, screen.Shorten(f.Text, percentileWidth-1), screen.Dim)
 	}
 }
 
@@ -192,12 +196,12 @@ func (t percentileTable) top(r latencyRow, older *latencyRow) float64 {
 // changeName heads the column of p99Change. It says so where a part of this run stands against the whole of the other.
 func changeName(v *view) string {
 	if _, _, ok := v.olderStretch(); !ok && !v.finishedWhole() {
-		if v.ascii {
+		if v.ASCII {
 			return "+-all"
 		}
 		return "Δwhole"
 	}
-	if v.ascii {
+	if v.ASCII {
 		return "p99 +-"
 	}
 	return "Δp99"
@@ -219,7 +223,7 @@ func p99Change(r latencyRow, older *latencyRow) string {
 
 // change writes how much a figure differs from an earlier one, in percent.
 func change(now, before float64) string {
-	now, before = sane(now), sane(before)
+	now, before = number.Sane(now), number.Sane(before)
 	if before == 0 {
 		return "–"
 	}
@@ -232,5 +236,5 @@ func change(now, before float64) string {
 	case part < 10:
 		return fmt.Sprintf("%+.0f%%", 100*part)
 	}
-	return "×" + short(now/before)
+	return "×" + number.Short(now/before)
 }

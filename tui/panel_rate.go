@@ -5,15 +5,17 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // ratePanel shows the requests per second that were asked for, sent and done over time.
-var ratePanel = panel{"rate", rateTitle, func(c canvas, v *view) { v.versus(ratePlot).draw(c) }}
+var ratePanel = panel{"rate", rateTitle, func(c screen.Canvas, v *view) { v.versus(ratePlot).draw(c) }}
 
-func rateTitle(v *view, w, _ int) []span {
+func rateTitle(v *view, w, _ int) []screen.Span {
 	s := v.s
-	sent := rate(v.edgeRate(sentRequests, func(r *metrics.Report) float64 { return r.SentRate }))
-	done := rate(v.edgeRate(finished, func(r *metrics.Report) float64 { return r.RequestThroughput }))
+	sent := number.Rate(v.edgeRate(sentRequests, func(r *metrics.Report) float64 { return r.SentRate }))
+	done := number.Rate(v.edgeRate(finished, func(r *metrics.Report) float64 { return r.RequestThroughput }))
 	items := []legendItem{{colorSent, "sent", sent}, {colorRunning, "done", done}}
 	if t := newTargets(v); t.any() {
 		now := ""
@@ -23,12 +25,12 @@ func rateTitle(v *view, w, _ int) []span {
 		items = append([]legendItem{{colorHeld, "target", now}}, items...)
 	}
 	out := legend(w, "req/s", items...)
-	out = noted(out, w, label, v.baselineNotes(" done")...)
-	return noted(out, w, strong, v.answerNotes()...)
+	out = noted(out, w, screen.Label, v.baselineNotes(" done")...)
+	return noted(out, w, screen.Strong, v.answerNotes()...)
 }
 
 // colorSent is that of requests that went out.
-const colorSent = blue
+const colorSent = screen.Blue
 
 func sentRequests(w *metrics.Window) int { return w.Sent }
 
@@ -91,7 +93,7 @@ func (t targets) any() bool {
 		}
 		return false
 	}
-	return sane(p.Target(0)) > 0 || p.Ramp != nil && p.Ramp.Over > 0
+	return number.Sane(p.Target(0)) > 0 || p.Ramp != nil && p.Ramp.Over > 0
 }
 
 // at is the rate at a moment, NaN where none was asked for.
@@ -114,7 +116,7 @@ func (t targets) at(at time.Duration) float64 {
 }
 
 func positive(v float64) float64 {
-	if v = sane(v); v == 0 {
+	if v = number.Sane(v); v == 0 {
 		return math.NaN()
 	}
 	return v

@@ -6,27 +6,28 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // reportPanel is the report of a run that is over, as text.
 var reportPanel = panel{"report", reportTitle, drawReport}
 
-func reportTitle(v *view, _, h int) []span {
-	out := []span{{"report", strong}}
+func reportTitle(v *view, _, h int) []screen.Span {
+	out := []screen.Span{screen.Strong.Span("report")}
 	if more := len(v.text) - v.scroll - (h - 2); more > 0 {
-		out = append(out, span{fmt.Sprintf(" %d lines more below", more), label})
+		out = append(out, screen.Label.Span(fmt.Sprintf(" %d lines more below", more)))
 	}
 	return out
 }
 
-func drawReport(c canvas, v *view) {
+func drawReport(c screen.Canvas, v *view) {
 	if len(v.text) == 0 {
-		c.center("nothing to report", label)
+		c.Center("nothing to report", screen.Label)
 		return
 	}
-	for y := range c.h {
+	for y := range c.H {
 		if i := v.scroll + y; i >= 0 && i < len(v.text) {
-			c.print(0, y, v.text[i], text)
+			c.Print(0, y, v.text[i], screen.Text)
 		}
 	}
 }
@@ -47,8 +48,8 @@ func (m *model) reportLines(w int) []string {
 	if m.written.of != r || m.written.w != w {
 		m.written = writtenReport{r, w, nil}
 		for _, l := range m.cleanReport(w) {
-			if width(l) > w && !strings.HasPrefix(l, " ") { // such as the answer; a plot has no words
-				m.written.lines = append(m.written.lines, wrap(l, w, 4)...)
+			if screen.Width(l) > w && !strings.HasPrefix(l, " ") { // such as the answer; a plot has no words
+				m.written.lines = append(m.written.lines, screen.Wrap(l, w, 4)...)
 				continue
 			}
 			m.written.lines = append(m.written.lines, l)
@@ -61,7 +62,7 @@ func (m *model) reportLines(w int) []string {
 func (m *model) cleanReport(w int) []string {
 	var out []string
 	for _, l := range strings.Split(strings.Trim(m.report(m.latest.Report, w), "\n"), "\n") {
-		out = append(out, sanitizeSpaced(l))
+		out = append(out, screen.SanitizeSpaced(l))
 	}
 	return out
 }

@@ -4,19 +4,20 @@ import (
 	"fmt"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // requestPanel is one request in full: its moments, its chunks on a line of time, what went wrong and what it said.
 var requestPanel = panel{"request", requestTitle, drawRequest}
 
-func requestTitle(v *view, w, _ int) []span {
+func requestTitle(v *view, w, _ int) []screen.Span {
 	q, _ := v.openRequest()
 	if q == nil {
-		return []span{{"request", strong}}
+		return []screen.Span{screen.Strong.Span("request")}
 	}
-	out := []span{{fmt.Sprintf("request %d", q.Index), strong}}
-	if id := sanitize(q.ID); id != "" {
-		out = append(out, span{" " + shortenMiddle(id, max(8, w-30)), label})
+	out := []screen.Span{screen.Strong.Span(fmt.Sprintf("request %d", q.Index))}
+	if id := screen.Sanitize(q.ID); id != "" {
+		out = append(out, screen.Label.Span(" "+screen.ShortenMiddle(id, max(8, w-30))))
 	}
 	return out
 }
@@ -41,75 +42,75 @@ func (v *view) openRequest() (q *metrics.RequestDetail, known bool) {
 	return nil, false
 }
 
-func drawRequest(c canvas, v *view) {
+func drawRequest(c screen.Canvas, v *view) {
 	q, known := v.openRequest()
 	switch {
 	case q == nil && v.list.opened:
-		c.center(fmt.Sprintf("request %d is not kept any more", v.list.picked-1), label)
+		c.Center(fmt.Sprintf("request %d is not kept any more", v.list.picked-1), screen.Label)
 		return
 	case q == nil:
-		c.center("Enter on the list opens a request", label)
+		c.Center("Enter on the list opens a request", screen.Label)
 		return
 	}
-	p := partsOf(v, q, known, c.w, c.h)
+	p := partsOf(v, q, known, c.W, c.H)
 	drawRequestHead(c, q)
-	drawFacts(c.sub(0, 1, c.w, p.factRows), p.facts, p.factRows)
+	drawFacts(c.Sub(0, 1, c.W, p.factRows), p.facts, p.factRows)
 	y := 1 + p.factRows + p.gap
 	if p.strip > 0 {
-		drawStrip(c.sub(0, y, c.w, p.strip), v, q, p.note)
+		drawStrip(c.Sub(0, y, c.W, p.strip), v, q, p.note)
 		y += p.strip + p.gap
 	}
-	y = drawBlock(c, y, "error", p.wrong, style{fg: colorError, attr: bold})
+	y = drawBlock(c, y, "error", p.wrong, screen.Style{Fg: colorError, Bold: true})
 	if len(p.wrong) > 0 {
 		y += p.gap
 	}
 	if p.textHigh > 0 {
 		most := len(p.text) - p.textHigh
 		top := most - min(max(v.list.scroll, 0), most)
-		drawBlock(c, y, p.textName, p.text[top:top+p.textHigh], strong)
+		drawBlock(c, y, p.textName, p.text[top:top+p.textHigh], screen.Strong)
 		if most > 0 {
-			c.print(width(p.textName), y, fmt.Sprintf(" · %d lines above, %d below: PgUp PgDn", top, most-top), label)
+			c.Print(screen.Width(p.textName), y, fmt.Sprintf(" · %d lines above, %d below: PgUp PgDn", top, most-top), screen.Label)
 		}
 	}
 }
 
 // drawRequestHead says what became of the request.
-func drawRequestHead(c canvas, q *metrics.RequestDetail) {
+func drawRequestHead(c screen.Canvas, q *metrics.RequestDetail) {
 	sign, word, st := stateWords(&q.RequestRow)
 	if q.State == metrics.StateFailed {
 		word = failureName(q.Failure, q.Status)
 	}
-	if st == label {
-		st = text
+	if st == screen.Label {
+		st = screen.Text
 	}
-	st.attr = bold
-	x := c.print(0, 0, sign+" "+word, st)
+	st.Bold = true
+	x := c.Print(0, 0, sign+" "+word, st)
 	say := func(s string) {
-		if s != "" && x < c.w {
-			x = c.print(x, 0, " · "+s, label)
+		if s != "" && x < c.W {
+			x = c.Print(x, 0, " · "+s, screen.Label)
 		}
 	}
 	if q.Slow {
-		x = c.print(x, 0, " ▲ among the slowest", style{fg: orange, attr: bold})
+		x = c.Print(x, 0, " ▲ among the slowest", screen.Style{Fg: screen.Orange, Bold: true})
 	}
 	if q.Finish != "" {
-		say("finish " + sanitize(q.Finish))
+		say("finish " + screen.Sanitize(q.Finish))
 	}
 	if q.Status != 0 && q.Failure != metrics.FailedStatus {
 		say(fmt.Sprintf("HTTP %d", q.Status))
 	}
-	say(sanitize(q.Model))
+	say(screen.Sanitize(q.Model))
 }
 
 // drawBlock writes a heading and lines, and returns the line after them.
-func drawBlock(c canvas, y int, name string, lines []string, st style) int {
+func drawBlock(c screen.Canvas, y int, name string, lines []string, st screen.Style) int {
 	if len(lines) == 0 {
 		return y
 	}
-	c.print(0, y, name, st)
+	c.Print(0, y, name, st)
 	for _, l := range lines {
 		y++
-		c.print(0, y, l, text)
+		c.Print(0, y, l, screen.Text)
 	}
 	return y + 1
 }

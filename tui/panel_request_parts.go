@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // requestParts is how an open request shares out the lines of its panel: a head, facts, the line of time, what went wrong,
@@ -60,7 +62,7 @@ func partsOf(v *view, q *metrics.RequestDetail, known bool, w, h int) requestPar
 		}
 		if len(p.wrong) > most {
 			p.wrong = p.wrong[:most]
-			p.wrong[most-1] = shorten(p.wrong[most-1]+" …", w)
+			p.wrong[most-1] = screen.Shorten(p.wrong[most-1]+" …", w)
 		}
 		left -= len(p.wrong) + 1 + p.gap
 	}
@@ -94,7 +96,7 @@ func factsOf(q *metrics.RequestDetail) []fact {
 		{"server queue", latencyOrNone(q.ServerQueue)}, {"prefill", latencyOrNone(q.ServerPrefill)},
 	}
 	if q.Redials > 0 {
-		all = append(all, fact{"redials", count(q.Redials)})
+		all = append(all, fact{"redials", number.Count(q.Redials)})
 	}
 	return all
 }
@@ -103,7 +105,7 @@ func latencyOrNone(d time.Duration) string {
 	if d < 0 {
 		return "–"
 	}
-	return latency(d)
+	return number.Latency(d)
 }
 
 // moment is a moment of the run to a tenth of a second.
@@ -111,21 +113,21 @@ func moment(at time.Duration) string {
 	if at < 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%s.%d", clock(at), int(at/(100*time.Millisecond)%10))
+	return fmt.Sprintf("%s.%d", number.Clock(at), int(at/(100*time.Millisecond)%10))
 }
 
 // drawFacts writes the facts in columns, from top to bottom.
-func drawFacts(c canvas, all []fact, rows int) {
+func drawFacts(c screen.Canvas, all []fact, rows int) {
 	if rows <= 0 {
 		return
 	}
 	for i, f := range all {
-		cell := c.sub(i/rows*(factWidth+factGap), i%rows, factWidth, 1)
-		cell.print(0, 0, f.name, label)
-		st := text
+		cell := c.Sub(i/rows*(factWidth+factGap), i%rows, factWidth, 1)
+		cell.Print(0, 0, f.name, screen.Label)
+		st := screen.Text
 		if f.value == "–" {
-			st = label
+			st = screen.Label
 		}
-		cell.right(cell.w, 0, f.value, st)
+		cell.Right(cell.W, 0, f.value, st)
 	}
 }

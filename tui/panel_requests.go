@@ -6,57 +6,59 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // requestsPanel lists single requests: those in flight, the last that ended, the slowest and the failed. Only the rows on
 // the screen are drawn.
 var requestsPanel = panel{"requests", requestsTitle, drawRequests}
 
-func requestsTitle(v *view, _, _ int) []span {
+func requestsTitle(v *view, _, _ int) []screen.Span {
 	l := &v.list
 	n, all := len(v.rows()), len(v.s.Requests)
 	if v.s.Requests == nil {
-		return []span{{"requests", strong}}
+		return []screen.Span{screen.Strong.Span("requests")}
 	}
-	out := []span{{"requests " + count(n), strong}}
+	out := []screen.Span{screen.Strong.Span("requests " + number.Count(n))}
 	if n != all {
-		out[0].text += " of " + count(all)
+		out[0].Text += " of " + number.Count(all)
 	}
-	out = append(out, span{" " + l.sort.name(), text})
+	out = append(out, screen.Text.Span(" "+l.sort.name()))
 	if l.errorsOnly {
-		out = append(out, span{" · errors only", label})
+		out = append(out, screen.Label.Span(" · errors only"))
 	}
 	if l.filter != "" {
-		out = append(out, span{" · /" + shorten(sanitize(l.filter), 30), label})
+		out = append(out, screen.Label.Span(" · /"+screen.Shorten(screen.Sanitize(l.filter), 30)))
 	}
 	if !l.errorsOnly && l.filter == "" {
-		out = append(out, span{" · kept: in flight, last, slowest, failed", label})
+		out = append(out, screen.Label.Span(" · kept: in flight, last, slowest, failed"))
 	}
 	return out
 }
 
-func drawRequests(c canvas, v *view) {
+func drawRequests(c screen.Canvas, v *view) {
 	l := &v.list
 	rows := v.rows()
 	switch {
 	case v.s.Requests == nil && v.s.Totals.Due > 0:
-		c.center("asking for the requests…", label)
+		c.Center("asking for the requests…", screen.Label)
 		return
 	case len(v.s.Requests) == 0:
-		c.center("no requests yet", label)
+		c.Center("no requests yet", screen.Label)
 		return
 	case len(rows) == 0:
-		c.center("none like that: / changes the filter, e shows all", label)
+		c.Center("none like that: / changes the filter, e shows all", screen.Label)
 		return
 	}
-	cols := listColumns(c.w)
+	cols := listColumns(c.W)
 	drawColumnNames(c, cols)
 	at := l.place(v.s, rows)
-	high := c.h - 1
+	high := c.H - 1
 	top := l.top(len(rows), high, at)
 	for y := 0; y < high && top+y < len(rows); y++ {
 		q := &v.s.Requests[rows[top+y]]
-		drawRequestRow(c.sub(0, y+1, c.w, 1), v, q, cols, l.picked != 0 && top+y == at)
+		drawRequestRow(c.Sub(0, y+1, c.W, 1), v, q, cols, l.picked != 0 && top+y == at)
 	}
 }
 
@@ -64,7 +66,7 @@ func drawRequests(c canvas, v *view) {
 type listColumn struct {
 	name string
 	w    int
-	of   func(v *view, q *metrics.RequestRow) (string, style)
+	of   func(v *view, q *metrics.RequestRow) (string, screen.Style)
 }
 
 // The widths of the first columns: the sign of the chosen row, the index and the state.
@@ -78,13 +80,17 @@ const (
 // listColumns are the columns that fit, the least telling left out first. Their order is that of the reading.
 func listColumns(w int) []listColumn {
 	all := []listColumn{
-		{"sent", 10, func(_ *view, q *metrics.RequestRow) (string, style) { return moment(q.Sent), label }},
+		{"sent", 10, func(_ *view, q *metrics.RequestRow) (string, screen.Style) { return moment(q.Sent), screen.Label }},
 		{"total", 9, totalColumn},
 		{"TTFT", 8, latencyCell(func(q *metrics.RequestRow) time.Duration { return q.TTFT })},
 		{"TPOT", 8, latencyCell(func(q *metrics.RequestRow) time.Duration { return q.TPOT })},
 		{"held", 8, heldColumn},
-		{"tok out", 8, func(_ *view, q *metrics.RequestRow) (string, style) { return tokens(q.OutputTokens), text }},
-		{"in", 7, func(_ *view, q *metrics.RequestRow) (string, style) { return tokens(q.InputTokens), label }},
+		{"tok out", 8, func(_ *view, q *metrics.RequestRow) (string, screen.Style) {
+			return tokens(q.OutputTokens), screen.Text
+		}},
+		{"in", 7, func(_ *view, q *metrics.RequestRow) (string, screen.Style) {
+			return tokens(q.InputTokens), screen.Label
+		}},
 	}
 	for _, least := range []string{"sent", "in", "held", "tok out", "TPOT", "TTFT"} {
 		if listWidth(all)+spareWidth <= w {
@@ -107,82 +113,82 @@ func tokens(n int) string {
 	if n <= 0 {
 		return "–"
 	}
-	return count(n)
+	return number.Count(n)
 }
 
 // totalColumn is the whole latency, or how long the request takes so far, with a sign for the slowest.
-func totalColumn(v *view, q *metrics.RequestRow) (string, style) {
+func totalColumn(v *view, q *metrics.RequestRow) (string, screen.Style) {
 	d := age(v.s, q)
 	switch {
 	case d < 0:
-		return "–", label
+		return "–", screen.Label
 	case q.Slow:
-		return "▲ " + latency(d), style{fg: orange, attr: bold}
+		return "▲ " + number.Latency(d), screen.Style{Fg: screen.Orange, Bold: true}
 	case !over(q.State):
-		return latency(d), label
+		return number.Latency(d), screen.Label
 	}
-	return latency(d), text
+	return number.Latency(d), screen.Text
 }
 
-func heldColumn(_ *view, q *metrics.RequestRow) (string, style) {
+func heldColumn(_ *view, q *metrics.RequestRow) (string, screen.Style) {
 	switch {
 	case q.Held < 0:
-		return "–", label
+		return "–", screen.Label
 	case q.Held < time.Millisecond: // a request that was not held is the normal thing
-		return "0", label
+		return "0", screen.Label
 	}
-	return latency(q.Held), style{fg: colorHeld}
+	return number.Latency(q.Held), screen.Style{Fg: colorHeld}
 }
 
-func latencyCell(of func(q *metrics.RequestRow) time.Duration) func(*view, *metrics.RequestRow) (string, style) {
-	return func(_ *view, q *metrics.RequestRow) (string, style) {
+func latencyCell(of func(q *metrics.RequestRow) time.Duration) func(*view, *metrics.RequestRow) (string, screen.Style) {
+	return func(_ *view, q *metrics.RequestRow) (string, screen.Style) {
 		if d := of(q); d >= 0 {
-			return latency(d), text
+			return number.Latency(d), screen.Text
 		}
-		return "–", label
+		return "–", screen.Label
 	}
 }
 
-func drawColumnNames(c canvas, cols []listColumn) {
-	c.right(pickWidth+indexWidth, 0, "#", label)
+func drawColumnNames(c screen.Canvas, cols []listColumn) {
+	c.Right(pickWidth+indexWidth, 0, "#", screen.Label)
 	x := pickWidth + indexWidth + 2
-	c.print(x, 0, "state", label)
+	c.Print(x, 0, "state", screen.Label)
 	x += stateWidth
 	for _, col := range cols {
 		x += col.w
-		c.right(x, 0, col.name, label)
+		c.Right(x, 0, col.name, screen.Label)
 	}
-	c.print(x+2, 0, "id, error", label)
+	c.Print(x+2, 0, "id, error", screen.Label)
 }
 
-func drawRequestRow(c canvas, v *view, q *metrics.RequestRow, cols []listColumn, chosen bool) {
+func drawRequestRow(c screen.Canvas, v *view, q *metrics.RequestRow, cols []listColumn, chosen bool) {
 	if chosen {
-		c.print(0, 0, "→", strong)
+		c.Print(0, 0, "→", screen.Strong)
 	}
-	st := label
+	st := screen.Label
 	if chosen {
-		st = strong
+		st = screen.Strong
 	}
-	c.right(pickWidth+indexWidth, 0, shorten(fmt.Sprint(q.Index), indexWidth+pickWidth-1), st)
+	c.Right(pickWidth+indexWidth, 0, screen.Shorten(fmt.Sprint(q.Index), indexWidth+pickWidth-1), st)
 	x := pickWidth + indexWidth + 2
 	sign, word, st := stateWords(q)
-	c.sub(x, 0, stateWidth, 1).print(0, 0, sign+" "+word, st)
+	c.Sub(x, 0, stateWidth, 1).Print(0, 0, sign+" "+word, st)
 	x += stateWidth
 	for _, col := range cols {
 		x += col.w
 		s, st := col.of(v, q)
-		if chosen && st == text {
-			st = strong
+		if chosen && st == screen.Text {
+			st = screen.Strong
 		}
-		c.right(x, 0, s, st)
+		c.Right(x, 0, s, st)
 	}
-	drawRequestWords(c.sub(x+2, 0, c.w-x-2, 1), q)
+	drawRequestWords(c.Sub(x+2, 0, c.W-x-2, 1), q)
 }
 
 // drawRequestWords says why a request failed, or else which one it is.
-func drawRequestWords(c canvas, q *metrics.RequestRow) {
+func drawRequestWords(c screen.Canvas, q *metrics.RequestRow) {
 	if q.State == metrics.StateFailed {
-		words := sanitize(q.Error)
+		words := screen.Sanitize(q.Error)
 		if q.Failure != metrics.FailedStatus {
 			name := failureName(q.Failure, q.Status)
 			if words != "" {
@@ -190,38 +196,38 @@ func drawRequestWords(c canvas, q *metrics.RequestRow) {
 			}
 			words = name + words
 		}
-		c.print(0, 0, words, text)
+		c.Print(0, 0, words, screen.Text)
 		return
 	}
-	id, model := sanitize(q.ID), sanitize(q.Model)
+	id, model := screen.Sanitize(q.ID), screen.Sanitize(q.Model)
 	if model != "" {
-		id = shortenMiddle(id, max(10, c.w-width(model)-2)) + "  " + model
+		id = screen.ShortenMiddle(id, max(10, c.W-screen.Width(model)-2)) + "  " + model
 	}
-	if width(id) > c.w && model == "" {
-		id = shortenMiddle(id, c.w)
+	if screen.Width(id) > c.W && model == "" {
+		id = screen.ShortenMiddle(id, c.W)
 	}
-	c.print(0, 0, id, label)
+	c.Print(0, 0, id, screen.Label)
 }
 
 // stateWords are the sign, the word and the style of a state; each tells it alone.
-func stateWords(q *metrics.RequestRow) (sign, word string, st style) {
+func stateWords(q *metrics.RequestRow) (sign, word string, st screen.Style) {
 	switch q.State {
 	case metrics.StateHeld:
-		return "‖", "held", style{fg: colorHeld}
+		return "‖", "held", screen.Style{Fg: colorHeld}
 	case metrics.StateWaiting:
-		return "◐", "waiting", style{fg: colorWaiting}
+		return "◐", "waiting", screen.Style{Fg: colorWaiting}
 	case metrics.StateRunning:
-		return "●", "running", style{fg: colorRunning}
+		return "●", "running", screen.Style{Fg: colorRunning}
 	case metrics.StateDone:
-		return "✓", "done", label
+		return "✓", "done", screen.Label
 	case metrics.StateCancelled:
-		return "–", "cancelled", label
+		return "–", "cancelled", screen.Label
 	case metrics.StateFailed:
 		word := "failed"
 		if q.Failure == metrics.FailedStatus {
 			word = failureName(q.Failure, q.Status)
 		}
-		return "✗", word, style{fg: colorError, attr: bold}
+		return "✗", word, screen.Style{Fg: colorError, Bold: true}
 	}
-	return "·", sanitize(string(q.State)), label
+	return "·", screen.Sanitize(string(q.State)), screen.Label
 }

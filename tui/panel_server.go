@@ -1,6 +1,10 @@
 package tui
 
-import "benchtop/metrics"
+import (
+	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
 
 // serverQueuePanel shows how many requests the server runs and keeps waiting, beside how many wait for it by the client's
 // own count.
@@ -9,15 +13,15 @@ var serverQueuePanel = panel{"server queue", serverQueueTitle, drawServerQueue}
 func serverRunning(s *metrics.ServerSecond) float64 { return s.Running }
 func serverWaiting(s *metrics.ServerSecond) float64 { return s.Waiting }
 
-func serverQueueTitle(v *view, w, _ int) []span {
+func serverQueueTitle(v *view, w, _ int) []screen.Span {
 	if len(v.s.Server) == 0 {
-		return []span{{"server queue", strong}}
+		return []screen.Span{screen.Strong.Span("server queue")}
 	}
 	_, waiting, _ := v.edgeLevels()
 	items := []legendItem{
 		{colorRunning, "running", said(newest(v, serverRunning))},
 		{colorWaiting, "waiting", said(newest(v, serverWaiting))},
-		{dimmed, v.here("waiting here"), count(waiting)},
+		{screen.Dimmed, v.here("waiting here"), number.Count(waiting)},
 	}
 	out := legendFit(w, serverName(v, w, items), items...)
 	if v.s.ServerAbsent != "" {
@@ -28,11 +32,11 @@ func serverQueueTitle(v *view, w, _ int) []span {
 
 // serverName is what the server is called in a title, in as few letters as leave room for the lines and their values.
 func serverName(v *view, w int, items []legendItem) string {
-	kind := shorten(sanitize(v.s.ServerKind), 16)
+	kind := screen.Shorten(screen.Sanitize(v.s.ServerKind), 16)
 	for _, name := range []string{kind + " queue", kind, "server queue"} {
-		n := width(name) + 6
+		n := screen.Width(name) + 6
 		for _, it := range items {
-			n += width(" ━ " + it.name + " " + it.value)
+			n += screen.Width(" ━ " + it.name + " " + it.value)
 		}
 		if n <= w && kind != "" {
 			return name
@@ -42,37 +46,37 @@ func serverName(v *view, w int, items []legendItem) string {
 }
 
 // endedEarly stands in the title of figures that came and then came no more.
-var endedEarly = span{" ! ended", style{fg: orange, attr: bold}}
+var endedEarly = screen.Style{Fg: screen.Orange, Bold: true}.Span(" ! ended")
 
 // hereSign draws what the client itself counts where there are no dots.
 const hereSign = '.'
 
 // here is the name of such a line for the legend.
 func (v *view) here(name string) string {
-	if v.ascii {
+	if v.ASCII {
 		return name + " " + string(hereSign)
 	}
 	return name
 }
 
 // legendFit leaves out lines from the end until the others fit.
-func legendFit(w int, title string, items ...legendItem) []span {
+func legendFit(w int, title string, items ...legendItem) []screen.Span {
 	for ; len(items) > 0; items = items[:len(items)-1] {
 		if out := legend(w, title, items...); len(out) > 1 {
 			return out
 		}
 	}
-	return []span{{title, strong}}
+	return []screen.Span{screen.Strong.Span(title)}
 }
 
-func drawServerQueue(c canvas, v *view) {
+func drawServerQueue(c screen.Canvas, v *view) {
 	if len(v.s.Server) == 0 {
 		drawAbsent(c, v.s.ServerAbsent, "the server has not been asked yet")
 		return
 	}
 	c = drawBroken(c, v)
 	plot{v: v, nothing: "no full second yet", series: []series{
-		{name: "waiting here", sign: hereSign, color: dimmed,
+		{name: "waiting here", sign: hereSign, color: screen.Dimmed,
 			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
 		{name: "running", color: colorRunning, below: dotted, value: serverValue(v, serverRunning)},
 		{name: "waiting", color: colorWaiting, value: serverValue(v, serverWaiting)},
@@ -80,26 +84,26 @@ func drawServerQueue(c canvas, v *view) {
 }
 
 // drawAbsent says in a few lines why there is nothing to show.
-func drawAbsent(c canvas, why, otherwise string) {
-	if why = sanitize(why); why == "" {
+func drawAbsent(c screen.Canvas, why, otherwise string) {
+	if why = screen.Sanitize(why); why == "" {
 		why = otherwise
 	}
-	for y, l := range wrap(why, c.w, min(c.h, 3)) {
-		c.print(0, y, l, label)
+	for y, l := range screen.Wrap(why, c.W, min(c.H, 3)) {
+		c.Print(0, y, l, screen.Label)
 	}
 }
 
 // drawBroken says on the first lines that the figures ended early, and returns what is left of the canvas.
-func drawBroken(c canvas, v *view) canvas {
-	why := sanitize(v.s.ServerAbsent)
-	if why == "" || c.h < 6 {
+func drawBroken(c screen.Canvas, v *view) screen.Canvas {
+	why := screen.Sanitize(v.s.ServerAbsent)
+	if why == "" || c.H < 6 {
 		return c
 	}
-	lines := wrap("! "+why, c.w, min(3, c.h/4)) // the reason stands behind an address
+	lines := screen.Wrap("! "+why, c.W, min(3, c.H/4)) // the reason stands behind an address
 	for y, l := range lines {
-		c.print(0, y, l, style{fg: orange, attr: bold})
+		c.Print(0, y, l, screen.Style{Fg: screen.Orange, Bold: true})
 	}
-	return c.sub(0, len(lines), c.w, c.h-len(lines))
+	return c.Sub(0, len(lines), c.W, c.H-len(lines))
 }
 
 // serverTokensPanel shows the tokens by the server's own count, the output beside what came here. They differ where others
@@ -109,34 +113,34 @@ var serverTokensPanel = panel{"server tokens", serverTokensTitle, drawServerToke
 func serverOutput(s *metrics.ServerSecond) float64 { return perTook(s, s.OutputTokens) }
 func serverPrompt(s *metrics.ServerSecond) float64 { return perTook(s, s.PromptTokens) }
 
-func serverTokensTitle(v *view, w, _ int) []span {
+func serverTokensTitle(v *view, w, _ int) []screen.Span {
 	return legendFit(w, "server tok/s",
 		legendItem{colorOutput, "out", said(newest(v, serverOutput))},
-		legendItem{dimmed, v.here("out here"), said(v.edgeRate(outputTokens, nil))},
+		legendItem{screen.Dimmed, v.here("out here"), said(v.edgeRate(outputTokens, nil))},
 		legendItem{colorInput, "prompt", said(newest(v, serverPrompt))})
 }
 
-func drawServerTokens(c canvas, v *view) {
+func drawServerTokens(c screen.Canvas, v *view) {
 	if len(v.s.Server) == 0 {
 		drawAbsent(c, v.s.ServerAbsent, "the server has not been asked yet")
 		return
 	}
 	out := plot{v: v, nothing: "no full second yet", series: []series{
-		{name: "out here", sign: hereSign, color: dimmed,
+		{name: "out here", sign: hereSign, color: screen.Dimmed,
 			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.OutputTokens) }},
 		{name: "out", color: colorOutput, below: dotted, value: serverValue(v, serverOutput)},
 	}}
 	in := plot{v: v, nothing: "no full second yet", series: []series{
 		{name: "prompt", color: colorInput, below: dotted, value: serverValue(v, serverPrompt)},
 	}}
-	if c.h < 7 {
+	if c.H < 7 {
 		out.draw(c)
 		return
 	}
 	out.upper, in.lower = true, true
-	high := c.h/2 + c.h%2
-	out.draw(c.sub(0, 0, c.w, high))
-	in.draw(c.sub(0, high, c.w, c.h-high))
+	high := c.H/2 + c.H%2
+	out.draw(c.Sub(0, 0, c.W, high))
+	in.draw(c.Sub(0, high, c.W, c.H-high))
 }
 
 // serverTTFTPanel shows the mean TTFT by the server's clock beside ours: what lies between is the way there and back.
@@ -148,7 +152,7 @@ func meanSeconds(l metrics.ServerLatency) float64 {
 	if !(l.N > 0) {
 		return metrics.Unsaid()
 	}
-	return sane(l.Mean.Seconds())
+	return number.Sane(l.Mean.Seconds())
 }
 
 func ourTTFT(w *metrics.Window) float64 {
@@ -158,14 +162,14 @@ func ourTTFT(w *metrics.Window) float64 {
 	return w.TTFT.Mean().Seconds()
 }
 
-func serverTTFTTitle(v *view, w, _ int) []span {
+func serverTTFTTitle(v *view, w, _ int) []screen.Span {
 	ours := metrics.Unsaid()
 	if ws := v.selected().closed; len(ws) > 0 {
 		ours = ourTTFT(&ws[len(ws)-1])
 	}
 	return legendFit(w, "mean TTFT",
-		legendItem{blue, v.here("here"), saidLatency(ours)},
-		legendItem{vermilion, "server", saidLatency(newest(v, serverTTFT))})
+		legendItem{screen.Blue, v.here("here"), saidLatency(ours)},
+		legendItem{screen.Vermilion, "server", saidLatency(newest(v, serverTTFT))})
 }
 
 // saidLatency writes seconds, a dash for none.
@@ -173,16 +177,16 @@ func saidLatency(x float64) string {
 	if !metrics.Said(x) {
 		return "–"
 	}
-	return latency(seconds(x))
+	return number.Latency(number.Seconds(x))
 }
 
-func drawServerTTFT(c canvas, v *view) {
+func drawServerTTFT(c screen.Canvas, v *view) {
 	if len(v.s.Server) == 0 {
 		drawAbsent(c, v.s.ServerAbsent, "the server has not been asked yet")
 		return
 	}
 	plot{v: v, log: true, bounds: "ttft", nothing: "no first token yet", series: []series{
-		{name: "server", color: vermilion, value: serverValue(v, serverTTFT)},
-		{name: "here", sign: hereSign, color: blue, value: ourTTFT},
+		{name: "server", color: screen.Vermilion, value: serverValue(v, serverTTFT)},
+		{name: "here", sign: hereSign, color: screen.Blue, value: ourTTFT},
 	}}.draw(c)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // kvPanel shows how full the key-value cache is, and the preemptions that follow when it is too full.
@@ -13,15 +14,15 @@ var kvPanel = panel{"kv", kvTitle, drawKV}
 func kvUsed(s *metrics.ServerSecond) float64    { return 100 * s.KVUsage }
 func preempted(s *metrics.ServerSecond) float64 { return s.Preemptions }
 
-func kvTitle(v *view, w, _ int) []span {
-	items := []legendItem{{blue, "used", saidShare(newest(v, kvUsed) / 100)}}
+func kvTitle(v *view, w, _ int) []screen.Span {
+	items := []legendItem{{screen.Blue, "used", saidShare(newest(v, kvUsed) / 100)}}
 	if n := total(v.serverSpan(), preempted); metrics.Said(n) {
-		items = append(items, legendItem{vermilion, "preempted", said(n)})
+		items = append(items, legendItem{screen.Vermilion, "preempted", said(n)})
 	}
 	return legendFit(w, "KV cache %", items...)
 }
 
-func drawKV(c canvas, v *view) {
+func drawKV(c screen.Canvas, v *view) {
 	if len(v.s.Server) == 0 {
 		drawAbsent(c, v.s.ServerAbsent, "the server has not been asked yet")
 		return
@@ -31,16 +32,16 @@ func drawKV(c canvas, v *view) {
 		return
 	}
 	used := plot{v: v, top: 100, nothing: "no full second yet", series: []series{
-		{name: "used", color: blue, below: dotted, value: serverValue(v, kvUsed)},
+		{name: "used", color: screen.Blue, below: dotted, value: serverValue(v, kvUsed)},
 	}}
 	n := total(v.serverSpan(), preempted)
-	low := max(4, c.h/3)
-	if n > 0 && c.h-low >= 6 {
+	low := max(4, c.H/3)
+	if n > 0 && c.H-low >= 6 {
 		used.upper = true
-		used.draw(c.sub(0, 0, c.w, c.h-low))
+		used.draw(c.Sub(0, 0, c.W, c.H-low))
 		plot{v: v, nothing: "none", series: []series{
-			{name: "preempted", color: vermilion, below: dotted, value: serverValue(v, preempted)},
-		}}.draw(c.sub(0, c.h-low, c.w, low))
+			{name: "preempted", color: screen.Vermilion, below: dotted, value: serverValue(v, preempted)},
+		}}.draw(c.Sub(0, c.H-low, c.W, low))
 		return
 	}
 	used.draw(c)
@@ -51,35 +52,35 @@ func drawKV(c canvas, v *view) {
 
 // underlinePreempted marks the time in which requests were preempted at the bottom of a chart, where a cache so full has no
 // line.
-func underlinePreempted(c canvas, v *view) {
+func underlinePreempted(c screen.Canvas, v *view) {
 	f, ok := v.overTime(c, false)
 	if !ok {
 		return
 	}
-	y, first := f.area.h-1, f.area.w
+	y, first := f.area.H-1, f.area.W
 	for i := range f.windows {
 		w := &f.windows[i]
 		if s := serverIn(v.s.Server, w); s == nil || !(s.Preemptions > 0) {
 			continue
 		}
-		if x := f.ts.column(min(w.Start+time.Second, f.end)); x >= 0 && x < f.area.w {
-			f.area.set(x, y, '━', style{fg: vermilion})
+		if x := f.ts.column(min(w.Start+time.Second, f.end)); x >= 0 && x < f.area.W {
+			f.area.Set(x, y, '━', screen.Style{Fg: screen.Vermilion})
 			first = min(first, x)
 		}
 	}
-	if name := "preempted "; first < f.area.w && first >= width(name) {
-		f.area.right(first, y, name, label)
+	if name := "preempted "; first < f.area.W && first >= screen.Width(name) {
+		f.area.Right(first, y, name, screen.Label)
 	}
 }
 
 // cachePanel counts what the server's shortcuts brought: the prefix cache and speculative decoding, and what was undone.
 var cachePanel = panel{"cache", cacheTitle, drawCache}
 
-func cacheTitle(v *view, _, _ int) []span {
-	return []span{{"server cache", strong}, {" " + v.scope(), text}}
+func cacheTitle(v *view, _, _ int) []screen.Span {
+	return []screen.Span{screen.Strong.Span("server cache"), screen.Text.Span(" " + v.scope())}
 }
 
-func drawCache(c canvas, v *view) {
+func drawCache(c screen.Canvas, v *view) {
 	all := v.serverSpan()
 	if len(v.s.Server) == 0 {
 		drawAbsent(c, v.s.ServerAbsent, "the server has not been asked yet")
@@ -91,15 +92,15 @@ func drawCache(c canvas, v *view) {
 	drafts := total(all, func(s *metrics.ServerSecond) float64 { return s.DraftTokens })
 	from, to := v.stretch()
 	sums := metrics.ServerOver(all, from, to)
-	step := min(max(1, c.h/3), 2) // lines from one to the next
+	step := min(max(1, c.H/3), 2) // lines from one to the next
 	drawShare(c, 0, v, "prefix hits", sums.HitRate, hits, queries)
 	drawShare(c, step, v, "drafts kept", sums.Acceptance, accepted, drafts)
-	c.print(0, 2*step, "preemptions", text)
-	n, st := sums.Preemptions, strong
+	c.Print(0, 2*step, "preemptions", screen.Text)
+	n, st := sums.Preemptions, screen.Strong
 	if n > 0 {
-		st.fg = colorError
+		st.Fg = colorError
 	}
-	c.right(shareEnd(c), 2*step, said(n), st)
+	c.Right(shareEnd(c), 2*step, said(n), st)
 	drawHitsBelow(c, 2*step+1, v)
 }
 
@@ -109,26 +110,26 @@ const (
 	shareWords = 15
 )
 
-func shareEnd(c canvas) int {
-	if c.w < shareNames+shareWords+14 {
-		return c.w
+func shareEnd(c screen.Canvas) int {
+	if c.W < shareNames+shareWords+14 {
+		return c.W
 	}
-	return c.w - shareWords
+	return c.W - shareWords
 }
 
 // drawShare is a gauge with its name, its percentage and, where there is room, what it is a share of.
-func drawShare(c canvas, y int, v *view, name string, share, part, whole float64) {
-	c.print(0, y, name, text)
+func drawShare(c screen.Canvas, y int, v *view, name string, share, part, whole float64) {
+	c.Print(0, y, name, screen.Text)
 	end := shareEnd(c)
 	if !metrics.Said(share) {
-		c.right(end, y, "–", label)
+		c.Right(end, y, "–", screen.Label)
 		return
 	}
 	if bar := end - shareNames - 6; bar >= 4 {
-		gauge(c.sub(shareNames, 0, bar, c.h), y, share, math.NaN(), blue, v.mono)
+		gauge(c.Sub(shareNames, 0, bar, c.H), y, share, math.NaN(), screen.Blue, v.Mono)
 	}
-	c.right(end, y, saidShare(share), strong)
-	if end < c.w && metrics.Said(part) && metrics.Said(whole) {
-		c.right(c.w, y, said(part)+" of "+said(whole), label)
+	c.Right(end, y, saidShare(share), screen.Strong)
+	if end < c.W && metrics.Said(part) && metrics.Said(whole) {
+		c.Right(c.W, y, said(part)+" of "+said(whole), screen.Label)
 	}
 }

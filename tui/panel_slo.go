@@ -1,6 +1,10 @@
 package tui
 
-import "fmt"
+import (
+	"fmt"
+
+	"benchtop/tui/screen"
+)
 
 // sloPanel shows how far the run keeps what the plan asks of it: a gauge for each objective and one for all of them
 // together, and a line for each gate. It is there only if the plan has any.
@@ -10,60 +14,60 @@ import "fmt"
 //	p99_ttft_ms > 1000     FAILED   1204 !
 var sloPanel = panel{"slo", sloTitle, drawSLO}
 
-func sloTitle(v *view, _, h int) []span {
-	out := []span{{"SLO", strong}}
+func sloTitle(v *view, _, h int) []screen.Span {
+	out := []screen.Span{screen.Strong.Span("SLO")}
 	if len(v.objectives()) > 0 {
-		out = append(out, span{" " + v.scope(), text})
+		out = append(out, screen.Text.Span(" "+v.scope()))
 	}
 	all := v.sloRows()
 	if len(all) > h-2 {
-		out = append(out, span{fmt.Sprintf(" · z shows all %d", len(all)), label})
+		out = append(out, screen.Label.Span(fmt.Sprintf(" · z shows all %d", len(all))))
 	}
 	if target, own := v.target(); !own && len(v.objectives()) > 0 {
-		out = append(out, span{fmt.Sprintf(" · target %.0f%%", 100*target), label})
+		out = append(out, screen.Label.Span(fmt.Sprintf(" · target %.0f%%", 100*target)))
 	}
 	if whole := "whole run"; len(v.plan().Gates) > 0 && v.scope() != whole {
-		out = append(out, span{" · gates: " + whole, label})
+		out = append(out, screen.Label.Span(" · gates: "+whole))
 	}
 	return out
 }
 
-func drawSLO(c canvas, v *view) {
+func drawSLO(c screen.Canvas, v *view) {
 	all := v.sloRows()
 	if len(all) == 0 {
-		c.center("no objectives", label)
+		c.Center("no objectives", screen.Label)
 		return
 	}
-	rows := mostTelling(all, c.h)
+	rows := mostTelling(all, c.H)
 	target, _ := v.target()
 	// name, bar, value and sign stand in columns.
-	names, values := 0, width("100.0%")
+	names, values := 0, screen.Width("100.0%")
 	for _, r := range rows {
-		values = max(values, width(r.value))
+		values = max(values, screen.Width(r.value))
 		if r.gauge {
-			names = max(names, width(r.name))
+			names = max(names, screen.Width(r.name))
 		}
 	}
-	end := c.w - 2 // of the values
-	bar := rect{names + 2, 0, end - values - 1 - names - 2, c.h}
+	end := c.W - 2 // of the values
+	bar := rect{names + 2, 0, end - values - 1 - names - 2, c.H}
 	for y, r := range rows {
-		st := text
+		st := screen.Text
 		if y == 0 && r.gauge {
-			st = strong
+			st = screen.Strong
 		}
-		room := max(0, end-width(r.value)-1)
-		x := c.print(0, y, shortenMiddle(r.name, room), st)
+		room := max(0, end-screen.Width(r.value)-1)
+		x := c.Print(0, y, screen.ShortenMiddle(r.name, room), st)
 		if r.gauge && bar.w >= 4 {
-			gauge(c.in(bar), y, r.share, target, r.verdict.color(), v.mono)
+			gauge(bar.of(c), y, r.share, target, r.verdict.color(), v.Mono)
 		}
-		c.right(end, y, r.value, strong)
+		c.Right(end, y, r.value, screen.Strong)
 		switch r.verdict {
 		case fine:
-			c.print(c.w-1, y, "✓", style{fg: green, attr: bold})
+			c.Print(c.W-1, y, "✓", screen.Style{Fg: screen.Green, Bold: true})
 		case missed:
-			c.print(c.w-1, y, "!", warning)
-			if word := "FAILED"; !r.gauge && end-values-2-width(word) > x {
-				c.right(end-values-1, y, word, warning)
+			c.Print(c.W-1, y, "!", screen.Warning)
+			if word := "FAILED"; !r.gauge && end-values-2-screen.Width(word) > x {
+				c.Right(end-values-1, y, word, screen.Warning)
 			}
 		}
 	}

@@ -4,25 +4,29 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"benchtop/tui/screen"
+
+	"benchtop/tui/number"
 )
 
 // stagesPanel lists the loads that the run went through, and what the server made of each.
 var stagesPanel = panel{"stages", stagesTitle, drawStages}
 
-func stagesTitle(v *view, w, h int) []span {
-	out := []span{{"stages", strong}}
+func stagesTitle(v *view, w, h int) []screen.Span {
+	out := []screen.Span{screen.Strong.Span("stages")}
 	rows := v.stageRows()
 	if len(rows) > h-3 {
-		out = append(out, span{fmt.Sprintf(" %d", len(rows)), text}, span{" · z shows all", label})
+		out = append(out, screen.Text.Span(fmt.Sprintf(" %d", len(rows))), screen.Label.Span(" · z shows all"))
 	}
 	if a := v.answer(); a != nil && a.Bends {
-		out = append(out, span{" · bends at " + bendName(a), warning})
+		out = append(out, screen.Warning.Span(" · bends at "+bendName(a)))
 	} else if a != nil && a.Why != "" {
-		why := sanitize(a.Why)
+		why := screen.Sanitize(a.Why)
 		if !strings.Contains(why, "bend") {
 			why = "no bend: " + why
 		}
-		out = append(out, span{" · " + why, label})
+		out = append(out, screen.Label.Span(" · "+why))
 	}
 	return out
 }
@@ -35,40 +39,40 @@ func stagesTitle(v *view, w, h int) []span {
 //	00:30      16     16     16    340ms   97.1% ✓  highest, 98% sure
 //	── bend ~24 req/s ───────────────────────────────────────────────
 //	01:00      32     32     19    4.21s   31.0% !
-func drawStages(c canvas, v *view) {
+func drawStages(c screen.Canvas, v *view) {
 	rows := v.stageRows()
 	if len(rows) == 0 {
-		c.center("no load was judged yet", label)
+		c.Center("no load was judged yet", screen.Label)
 		return
 	}
 	y := 0
-	t := newStageTable(rows, c.w)
-	if c.h > 2 {
-		t.line(c, 0, [stageFields]span{
-			{"from", label}, {t.unit, label}, {"sent/s", label}, {"done/s", label}, {"TTFT p99", label}, {"in SLO", label},
+	t := newStageTable(rows, c.W)
+	if c.H > 2 {
+		t.line(c, 0, [stageFields]screen.Span{
+			screen.Label.Span("from"), screen.Label.Span(t.unit), screen.Label.Span("sent/s"), screen.Label.Span("done/s"), screen.Label.Span("TTFT p99"), screen.Label.Span("in SLO"),
 		})
 		y = 1
 	}
-	room := c.h - y
+	room := c.H - y
 	lined := room > len(rows)
 	for _, r := range mostTellingStages(rows, room) {
 		x := t.line(c, y, v.stageTexts(r, t.unit))
-		c.sub(x, y, c.w-x, 1).spans(1, 0, v.stageNotes(r, c.w-x-1, !lined))
+		c.Sub(x, y, c.W-x, 1).Spans(1, 0, v.stageNotes(r, c.W-x-1, !lined))
 		y++
 		if r.bendAfter && lined {
-			v.bendLine(c.sub(0, y, c.w, 1))
+			v.bendLine(c.Sub(0, y, c.W, 1))
 			y++
 		}
 	}
 }
 
 // bendLine stands between the last load before the bend and the first after it.
-func (v *view) bendLine(c canvas) {
-	for x := 1; x < c.w-1; x++ {
-		c.set(x, 0, '─', style{fg: vermilion})
+func (v *view) bendLine(c screen.Canvas) {
+	for x := 1; x < c.W-1; x++ {
+		c.Set(x, 0, '─', screen.Style{Fg: screen.Vermilion})
 	}
 	if a := v.answer(); a != nil {
-		c.print(3, 0, " bend "+bendName(a)+" ", warning)
+		c.Print(3, 0, " bend "+bendName(a)+" ", screen.Warning)
 	}
 }
 
@@ -119,67 +123,67 @@ func newStageTable(rows []stageRow, w int) stageTable {
 }
 
 // line writes the fields that fit, each flush right, and returns the column after them.
-func (t stageTable) line(c canvas, y int, fields [stageFields]span) int {
+func (t stageTable) line(c screen.Canvas, y int, fields [stageFields]screen.Span) int {
 	x := 0
 	for i, f := range fields {
 		if t.widths[i] > 0 {
 			x += t.widths[i]
-			c.right(x, y, shorten(f.text, t.widths[i]-1), f.style)
+			c.Right(x, y, screen.Shorten(f.Text, t.widths[i]-1), f.Style)
 		}
 	}
 	return x
 }
 
-func (v *view) stageTexts(r stageRow, unit string) [stageFields]span {
-	st := text
+func (v *view) stageTexts(r stageRow, unit string) [stageFields]screen.Span {
+	st := screen.Text
 	switch {
 	case r.now:
-		st = strong
+		st = screen.Strong
 	case !r.begun:
-		st = label
+		st = screen.Label
 	}
-	in := span{"–", label}
+	in := screen.Label.Span("–")
 	if !math.IsNaN(r.within) {
-		in = span{percent(r.within), st}
+		in = st.Span(percent(r.within))
 	}
 	planned := loadNumber(r.planned)
 	if unit == unitOwn {
 		planned = loadName(r.planned, r.users)
 	}
-	return [stageFields]span{
-		{clock(r.from), label}, {planned, st}, {rateOr(r.sent), st}, {rateOr(r.done), st},
-		{millisecondsOr(r.p99), st}, in,
+	return [stageFields]screen.Span{
+		screen.Label.Span(number.Clock(r.from)), st.Span(planned), st.Span(rateOr(r.sent)), st.Span(rateOr(r.done)),
+		st.Span(millisecondsOr(r.p99)), in,
 	}
 }
 
 // stageNotes are the signs at the end of a row, as many as fit.
-func (v *view) stageNotes(r stageRow, w int, bend bool) []span {
-	var out []span
-	add := func(s string, st style) {
-		if len(out) > 0 && s != "" && spansWidth(out)+2+width(s) <= w {
-			out = append(out, span{"  " + s, st})
+func (v *view) stageNotes(r stageRow, w int, bend bool) []screen.Span {
+	var out []screen.Span
+	add := func(s string, st screen.Style) {
+		if len(out) > 0 && s != "" && screen.SpansWidth(out)+2+screen.Width(s) <= w {
+			out = append(out, st.Span("  "+s))
 		}
 	}
 	switch {
 	case math.IsNaN(r.within):
-		out = append(out, span{" ", text})
+		out = append(out, screen.Text.Span(" "))
 	case r.met:
-		out = append(out, span{"✓", style{fg: green, attr: bold}})
+		out = append(out, screen.Style{Fg: screen.Green, Bold: true}.Span("✓"))
 	default:
-		out = append(out, span{"!", warning})
+		out = append(out, screen.Warning.Span("!"))
 	}
 	if a := v.answer(); r.highest && a != nil {
-		if long := "highest, " + sureness(a.Sure); a.Sure > 0 && spansWidth(out)+2+width(long) <= w {
-			add(long, strong)
+		if long := "highest, " + sureness(a.Sure); a.Sure > 0 && screen.SpansWidth(out)+2+screen.Width(long) <= w {
+			add(long, screen.Strong)
 		} else {
-			add("highest", strong)
+			add("highest", screen.Strong)
 		}
 	}
 	if r.bendAfter && bend {
-		add("↓ bend", warning)
+		add("↓ bend", screen.Warning)
 	}
 	if r.now {
-		add("now", label)
+		add("now", screen.Label)
 	}
 	return out
 }
@@ -188,12 +192,12 @@ func rateOr(v float64) string {
 	if math.IsNaN(v) {
 		return "–"
 	}
-	return rate(v)
+	return number.Rate(v)
 }
 
 func millisecondsOr(ms float64) string {
 	if math.IsNaN(ms) {
 		return "–"
 	}
-	return latency(seconds(ms / 1000))
+	return number.Latency(number.Seconds(ms / 1000))
 }

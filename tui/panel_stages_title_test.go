@@ -17,7 +17,7 @@ func TestStagesTitleWithoutBend(t *testing.T) {
 	} {
 		var b strings.Builder
 		for _, s := range stagesTitle(&view{s: &metrics.Snapshot{Plan: &metrics.Plan{}, Answer: &metrics.Answer{Why: why}}}, 80, 20) {
-			b.WriteString(s.text)
+			b.WriteString(s.Text)
 		}
 		if got := strings.Join(strings.Fields(b.String()), " "); got != want {
 			t.Errorf("%q: %q, want %q", why, got, want)

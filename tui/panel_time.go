@@ -1,18 +1,22 @@
 package tui
 
-import "benchtop/metrics"
+import (
+	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
 
 // tokensPanel shows output and input tokens per second over time.
-var tokensPanel = panel{"tokens", tokensTitle, func(c canvas, v *view) { v.versus(tokensPlot).draw(c) }}
+var tokensPanel = panel{"tokens", tokensTitle, func(c screen.Canvas, v *view) { v.versus(tokensPlot).draw(c) }}
 
-func tokensTitle(v *view, w, _ int) []span {
-	out := rate(v.edgeRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput }))
-	in := rate(v.edgeRate(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
+func tokensTitle(v *view, w, _ int) []screen.Span {
+	out := number.Rate(v.edgeRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput }))
+	in := number.Rate(v.edgeRate(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
 	if !v.s.OutputExact {
 		out = "~" + out
 	}
 	return noted(legend(w, "tokens/s",
-		legendItem{colorOutput, "out", out}, legendItem{colorInput, "in", in}), w, label, v.baselineNotes("")...)
+		legendItem{colorOutput, "out", out}, legendItem{colorInput, "in", in}), w, screen.Label, v.baselineNotes("")...)
 }
 
 func outputTokens(w *metrics.Window) int { return w.OutputTokens }
@@ -29,14 +33,14 @@ func tokensPlot(v *view) plot {
 }
 
 // loadPanel shows how many requests are held, waiting and running over time.
-var loadPanel = panel{"load", loadTitle, func(c canvas, v *view) { v.versus(loadPlot).draw(c) }}
+var loadPanel = panel{"load", loadTitle, func(c screen.Canvas, v *view) { v.versus(loadPlot).draw(c) }}
 
-func loadTitle(v *view, w, _ int) []span {
+func loadTitle(v *view, w, _ int) []screen.Span {
 	held, waiting, running := v.edgeLevels()
 	return noted(legend(w, "load",
-		legendItem{colorRunning, "running", count(running)},
-		legendItem{colorWaiting, "waiting", count(waiting)},
-		legendItem{colorHeld, "held", count(held)}), w, label, v.baselineNotes("")...)
+		legendItem{colorRunning, "running", number.Count(running)},
+		legendItem{colorWaiting, "waiting", number.Count(waiting)},
+		legendItem{colorHeld, "held", number.Count(held)}), w, screen.Label, v.baselineNotes("")...)
 }
 
 func loadPlot(v *view) plot {
@@ -51,16 +55,16 @@ func loadPlot(v *view) plot {
 }
 
 // percentilesPanel shows how the time to first token moved.
-var percentilesPanel = panel{"ttft over time", percentilesTitle, func(c canvas, v *view) { v.versus(percentilesPlot).draw(c) }}
+var percentilesPanel = panel{"ttft over time", percentilesTitle, func(c screen.Canvas, v *view) { v.versus(percentilesPlot).draw(c) }}
 
-func percentilesTitle(v *view, w, _ int) []span {
+func percentilesTitle(v *view, w, _ int) []screen.Span {
 	names := [...]string{"p50", "p90", "p99"}
-	if v.ascii {
+	if v.ASCII {
 		names = [...]string{"p50 .", "p90 o", "p99 #"}
 	}
 	return noted(legend(w, "TTFT by second",
-		legendItem{blue, names[0], ""}, legendItem{yellow, names[1], ""}, legendItem{vermilion, names[2], ""}),
-		w, label, v.baselineNotes("")...)
+		legendItem{screen.Blue, names[0], ""}, legendItem{screen.Yellow, names[1], ""}, legendItem{screen.Vermilion, names[2], ""}),
+		w, screen.Label, v.baselineNotes("")...)
 }
 
 func percentilesPlot(v *view) plot { return percentileLines(v, &latencyMetrics[metricTTFT]) }

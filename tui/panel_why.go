@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // whyPanel shows where the time until the first chunk goes, from when a request is due: held by the client, connecting,
@@ -22,7 +24,7 @@ type whyPart struct {
 	name  string
 	sign  rune // where there is no colour
 	took  time.Duration
-	color color
+	color screen.Color
 }
 
 func (v *view) split() metrics.TTFTSplit {
@@ -48,10 +50,10 @@ func whyParts(t metrics.TTFTSplit) []whyPart {
 	}
 	return []whyPart{
 		{"held", 'h', t.Held, colorHeld},
-		{"connect", 'c', t.Connect, yellow},
+		{"connect", 'c', t.Connect, screen.Yellow},
 		{"server queue", 'q', t.Queue, colorWaiting},
-		{"prefill", 'p', t.Prefill, blue},
-		{rest, 'r', t.Rest, green},
+		{"prefill", 'p', t.Prefill, screen.Blue},
+		{rest, 'r', t.Rest, screen.Green},
 	}
 }
 
@@ -59,54 +61,54 @@ func whyParts(t metrics.TTFTSplit) []whyPart {
 func sumOf(parts []whyPart) time.Duration {
 	sum := 0.0
 	for _, p := range parts {
-		sum += sane(float64(p.took))
+		sum += number.Sane(float64(p.took))
 	}
-	return time.Duration(min(sum, limit))
+	return time.Duration(min(sum, number.Max))
 }
 
-func whyTitle(v *view, w, _ int) []span {
+func whyTitle(v *view, w, _ int) []screen.Span {
 	t := v.split()
-	out := []span{{"why TTFT", strong}, {" " + v.scope(), text}}
+	out := []screen.Span{screen.Strong.Span("why TTFT"), screen.Text.Span(" " + v.scope())}
 	if t.N > 0 {
-		out = append(out, span{" · due to first chunk ", label}, span{latency(sumOf(whyParts(t))), strong})
+		out = append(out, screen.Label.Span(" · due to first chunk "), screen.Strong.Span(number.Latency(sumOf(whyParts(t)))))
 	}
 	return out
 }
 
-func drawWhy(c canvas, v *view) {
+func drawWhy(c screen.Canvas, v *view) {
 	t := v.split()
 	if t.N <= 0 {
-		c.center("no first token yet", label)
+		c.Center("no first token yet", screen.Label)
 		return
 	}
 	parts := whyParts(t)
 	sum := sumOf(parts)
-	if c.h < len(parts) || c.w < 30 {
+	if c.H < len(parts) || c.W < 30 {
 		drawWhyShort(c, parts, sum)
 		return
 	}
 	names := 14
-	values := c.w - 14 // of the bars' end
-	bar := c.sub(names, 0, values-names-1, c.h)
+	values := c.W - 14 // of the bars' end
+	bar := c.Sub(names, 0, values-names-1, c.H)
 	from := 0.0
 	for y, p := range parts {
-		c.print(0, y, p.name, text)
+		c.Print(0, y, p.name, screen.Text)
 		if p.took < 0 {
-			c.right(c.w-6, y, "–", label)
+			c.Right(c.W-6, y, "–", screen.Label)
 			continue
 		}
 		share := shareOf(p.took, sum)
 		drawPiece(bar, y, from, from+share, p.color)
 		from += share
-		st := text
+		st := screen.Text
 		if share >= 0.4 {
-			st = strong
+			st = screen.Strong
 		}
-		c.right(c.w-6, y, latency(p.took), st)
-		c.right(c.w, y, saidShare(share), st)
+		c.Right(c.W-6, y, number.Latency(p.took), st)
+		c.Right(c.W, y, saidShare(share), st)
 	}
-	if c.h > len(parts) {
-		c.print(0, len(parts), splitSource(t, toldOfAPart(v.s.Server), c.w), label)
+	if c.H > len(parts) {
+		c.Print(0, len(parts), splitSource(t, toldOfAPart(v.s.Server), c.W), screen.Label)
 	}
 	drawWaitsBelow(c, len(parts)+1, v)
 }
@@ -115,7 +117,7 @@ func shareOf(part, sum time.Duration) float64 {
 	if sum <= 0 || part < 0 {
 		return 0
 	}
-	return min(sane(float64(part))/float64(sum), 1)
+	return min(number.Sane(float64(part))/float64(sum), 1)
 }
 
 // toldOfAPart reports whether the server's page ever told how long requests waited inside it.
@@ -135,27 +137,27 @@ func splitSource(t metrics.TTFTSplit, part bool, w int) string {
 	case metrics.SplitByMetrics:
 		long, brief = "inside the server: from its /metrics", "from /metrics"
 		if t.Seen != t.N { // nobody can tell whose they are, but that they are not the same
-			of := ", of " + count(t.Seen) + " requests, ours " + count(t.N)
+			of := ", of " + number.Count(t.Seen) + " requests, ours " + number.Count(t.N)
 			long, brief = long+of, brief+of
 		}
 	}
-	if width(long) <= w {
+	if screen.Width(long) <= w {
 		return long
 	}
 	return brief
 }
 
 // drawPiece draws a stretch of a bar, to half a cell; whatever is there at all is seen.
-func drawPiece(c canvas, y int, from, to float64, col color) {
-	if c.w <= 0 || to <= from {
+func drawPiece(c screen.Canvas, y int, from, to float64, col screen.Color) {
+	if c.W <= 0 || to <= from {
 		return
 	}
-	a := int(min(from, 1)*float64(2*c.w) + 0.5)
-	b := max(int(min(to, 1)*float64(2*c.w)+0.5), a+1)
-	if a >= 2*c.w {
-		a, b = 2*c.w-1, 2*c.w
+	a := int(min(from, 1)*float64(2*c.W) + 0.5)
+	b := max(int(min(to, 1)*float64(2*c.W)+0.5), a+1)
+	if a >= 2*c.W {
+		a, b = 2*c.W-1, 2*c.W
 	}
-	for x := a / 2; x <= (b-1)/2 && x < c.w; x++ {
+	for x := a / 2; x <= (b-1)/2 && x < c.W; x++ {
 		glyph := '━'
 		switch {
 		case 2*x < a:
@@ -163,22 +165,22 @@ func drawPiece(c canvas, y int, from, to float64, col color) {
 		case 2*x+1 >= b:
 			glyph = '╸'
 		}
-		c.set(x, y, glyph, style{fg: col})
+		c.Set(x, y, glyph, screen.Style{Fg: col})
 	}
 }
 
 // drawWhyShort is one bar of all pieces, and the largest in words.
-func drawWhyShort(c canvas, parts []whyPart, sum time.Duration) {
+func drawWhyShort(c screen.Canvas, parts []whyPart, sum time.Duration) {
 	from, most := 0.0, parts[0]
 	for _, p := range parts {
 		share := shareOf(p.took, sum)
-		for x := int(from * float64(c.w)); x < int((from+share)*float64(c.w)+1e-9); x++ {
-			c.set(x, 0, p.sign, style{fg: p.color, attr: bold})
+		for x := int(from * float64(c.W)); x < int((from+share)*float64(c.W)+1e-9); x++ {
+			c.Set(x, 0, p.sign, screen.Style{Fg: p.color, Bold: true})
 		}
 		from += share
 		if p.took > most.took {
 			most = p
 		}
 	}
-	c.print(0, 1, most.name+" "+latency(most.took)+" "+saidShare(shareOf(most.took, sum)), strong)
+	c.Print(0, 1, most.name+" "+number.Latency(most.took)+" "+saidShare(shareOf(most.took, sum)), screen.Strong)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
 )
 
 type point struct{ x, v float64 } // x from 0 at the left edge to 1 at the right
@@ -39,7 +40,7 @@ func (p plot) value(s *series, ws []metrics.Window, group int) float64 {
 	sum, n := 0.0, 0
 	for i := range ws {
 		if v := s.value(&ws[i]); !math.IsNaN(v) {
-			sum, n = sum+sane(v), n+1
+			sum, n = sum+number.Sane(v), n+1
 		}
 	}
 	if n == 0 {

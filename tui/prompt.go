@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"benchtop/tui/screen"
 )
 
 // prompt asks for a line of text, or, with yes, for one key.
@@ -118,14 +120,14 @@ func (p *prompt) shown(w int) string {
 	if p.yes != nil {
 		return ""
 	}
-	before, after := sanitizeSpaced(string(p.line[:p.at])), sanitizeSpaced(string(p.line[p.at:]))
+	before, after := screen.SanitizeSpaced(string(p.line[:p.at])), screen.SanitizeSpaced(string(p.line[p.at:]))
 	if strings.HasSuffix(string(p.line[:p.at]), " ") {
 		before += " "
 	}
-	for width(before) > max(0, w-2) {
+	for screen.Width(before) > max(0, w-2) {
 		_, before, _ = cutFirst(before)
 	}
-	return shorten(before+"│"+after, w)
+	return screen.Shorten(before+"│"+after, w)
 }
 
 // cutFirst takes the first rune off.
@@ -140,51 +142,51 @@ func cutFirst(s string) (first rune, rest string, ok bool) {
 }
 
 // draw shows the prompt in the lower left corner of c.
-func (p *prompt) draw(c canvas, _ bool) {
+func (p *prompt) draw(c screen.Canvas, _ bool) {
 	const most = 76
-	note, st := p.hint, label
+	note, st := p.hint, screen.Label
 	if p.err != "" {
-		note, st = p.err, warning
+		note, st = p.err, screen.Warning
 	}
-	w := min(max(width(p.title)+4, width(note), 44), most, max(0, c.w-4))
-	lines := wrap(sanitize(note), w, 3)
+	w := min(max(screen.Width(p.title)+4, screen.Width(note), 44), most, max(0, c.W-4))
+	lines := screen.Wrap(screen.Sanitize(note), w, 3)
 	h := len(lines)
 	if p.yes == nil {
 		h++
 	}
-	in := overlay(c.sub(0, 0, w+4, c.h), p.title, w, h, true)
+	in := overlay(c.Sub(0, 0, w+4, c.H), p.title, w, h, true)
 	y := 0
 	if p.yes == nil {
-		in.print(0, 0, p.shown(in.w), strong)
+		in.Print(0, 0, p.shown(in.W), screen.Strong)
 		y = 1
 	}
 	for _, l := range lines {
-		in.print(0, y, l, st)
+		in.Print(0, y, l, st)
 		y++
 	}
 }
 
 // drawTinyPrompt shows the prompt where there is room for one line only.
-func (m *model) drawTinyPrompt(c canvas) {
+func (m *model) drawTinyPrompt(c screen.Canvas) {
 	p := m.prompt
-	if p == nil || c.h == 0 {
+	if p == nil || c.H == 0 {
 		return
 	}
-	c = c.sub(0, c.h-1, c.w, 1)
-	c.clear()
+	c = c.Sub(0, c.H-1, c.W, 1)
+	c.Clear()
 	var words string
-	switch room := c.w - width(p.title) - 1; {
+	switch room := c.W - screen.Width(p.title) - 1; {
 	case p.err != "":
 		words = p.err
 	case p.yes != nil: // the end of it is the question
 		words = p.hint
-		if width(words) > c.w {
+		if screen.Width(words) > c.W {
 			words = "y or any other key?"
 		}
 	case room >= 12:
 		words = p.title + " " + p.shown(room)
 	default:
-		words = p.shown(c.w)
+		words = p.shown(c.W)
 	}
-	c.print(0, 0, words, strong)
+	c.Print(0, 0, words, screen.Strong)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // listSort is an order of requests.
@@ -133,12 +134,12 @@ func matches(q *metrics.RequestRow, words []string) bool {
 
 // haystack is all that a filter looks into.
 func haystack(q *metrics.RequestRow) string {
-	parts := []string{fmt.Sprintf("#%d", q.Index), sanitize(q.ID), sanitize(q.Model), sanitize(string(q.State))}
+	parts := []string{fmt.Sprintf("#%d", q.Index), screen.Sanitize(q.ID), screen.Sanitize(q.Model), screen.Sanitize(string(q.State))}
 	if q.Status != 0 {
 		parts = append(parts, fmt.Sprint(q.Status))
 	}
 	if q.Failure != "" {
-		parts = append(parts, failureName(q.Failure, q.Status), sanitize(q.Error))
+		parts = append(parts, failureName(q.Failure, q.Status), screen.Sanitize(q.Error))
 	}
 	if q.Slow {
 		parts = append(parts, "slow")

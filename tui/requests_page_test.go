@@ -12,6 +12,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // listed is a run with requests of every state, request 4310 open.
@@ -119,7 +120,7 @@ func TestRequestsPage(t *testing.T) {
 
 func TestRequestsPageColours(t *testing.T) {
 	m := showing(t, listed(mid()), "Requests", 120, 40)
-	m.list, m.palette = opening(4310), newPalette(termenv.ANSI256)
+	m.list, m.palette = opening(4310), screen.NewPalette(termenv.ANSI256)
 	m.show()
 	whole(t, m, "colours")
 	golden(t, "colours/requests_120x40.txt", strings.ReplaceAll(m.View(), "\x1b", "␛")+"\n")
@@ -299,10 +300,10 @@ func TestListScrollsText(t *testing.T) {
 
 // inView draws a panel alone.
 func (p panel) inView(v *view, w, h int) string {
-	sf := newSurface(w, h)
-	sf.ascii = v.ascii
-	p.frame(sf.all(), v, false)
-	return sf.render(newPalette(termenv.Ascii))
+	sf := screen.NewSurface(w, h)
+	sf.Terminal = v.Terminal
+	p.frame(sf.All(), v, false)
+	return sf.Render(screen.NewPalette(termenv.Ascii))
 }
 
 func TestFold(t *testing.T) {
@@ -331,8 +332,8 @@ func TestFold(t *testing.T) {
 		t.Errorf("%d lines", len(got))
 	}
 	for _, l := range fold(strings.Repeat("漢字 mixed with words é and so on ", 50), 17) {
-		if width(l) > 17 {
-			t.Errorf("%q is %d wide", l, width(l))
+		if screen.Width(l) > 17 {
+			t.Errorf("%q is %d wide", l, screen.Width(l))
 		}
 	}
 }
@@ -418,7 +419,7 @@ func TestCrazyServerAndRequests(t *testing.T) {
 				if turn++; leftOut(turn, 5) {
 					continue
 				}
-				v := &view{s: &s, list: lists[turn%len(lists)], mono: true, ascii: turn%2 == 0, whole: turn%3 == 0}
+				v := &view{s: &s, list: lists[turn%len(lists)], Terminal: screen.Terminal{Mono: true, ASCII: turn%2 == 0}, whole: turn%3 == 0}
 				got := p.inView(v, w, h)
 				exact(t, got, w, h, name)
 				if strings.Contains(got, "chart error") {
@@ -473,11 +474,11 @@ func BenchmarkRequestsPage(b *testing.B) {
 	s := many(10_000)
 	for _, filter := range []string{"", "503"} {
 		b.Run("filter="+filter, func(b *testing.B) {
-			sf := newSurface(120, 35)
+			sf := screen.NewSurface(120, 35)
 			b.ReportAllocs()
 			for b.Loop() {
 				v := &view{s: &s, list: listState{filter: filter, sort: slowestFirst}}
-				requestsPanel.frame(sf.all(), v, false)
+				requestsPanel.frame(sf.All(), v, false)
 			}
 		})
 	}
@@ -485,13 +486,13 @@ func BenchmarkRequestsPage(b *testing.B) {
 
 func BenchmarkServerPage(b *testing.B) {
 	s := watched(mid(), 8)
-	sf := newSurface(200, 55)
+	sf := screen.NewSurface(200, 55)
 	b.ReportAllocs()
 	for b.Loop() {
 		v := &view{s: &s, span: time.Minute}
 		for _, bx := range serverPage(rect{0, 0, 200, 55}, v) {
 			p, _ := panelNamed(bx.name)
-			p.frame(sf.all().in(bx.rect), v, false)
+			p.frame(bx.rect.of(sf.All()), v, false)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"benchtop/tui/screen"
 )
 
 // foldMost bounds how many lines of foreign text are kept for the screen.
@@ -14,7 +16,7 @@ const foldMost = 2000
 func fold(s string, w int) []string {
 	var out []string
 	for _, part := range strings.Split(s, "\n") {
-		if part = sanitize(part); part == "" {
+		if part = screen.Sanitize(part); part == "" {
 			if len(out) > 0 && out[len(out)-1] != "" {
 				out = append(out, "")
 			}
@@ -53,7 +55,7 @@ func foldLine(out []string, s string, w int) []string {
 			case blank > start:
 				out = append(out, s[start:blank])
 				start = blank + 1
-				n = width(s[start:i])
+				n = screen.Width(s[start:i])
 			default:
 				out = append(out, s[start:i])
 				start, n = i, 0

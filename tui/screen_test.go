@@ -12,6 +12,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 var sizes = [][2]int{{20, 5}, {40, 10}, {80, 24}, {120, 40}, {200, 50}}
@@ -175,7 +176,7 @@ var modes = []struct {
 }
 
 func (m *model) mode(k int) string {
-	m.palette = newPalette(profile(modes[k].color, func(string) string { return "" }))
+	m.palette = screen.NewPalette(screen.ColorProfile(modes[k].color, func(string) string { return "" }))
 	m.ascii = modes[k].ascii
 	m.show()
 	return modes[k].name
@@ -191,7 +192,7 @@ func whole(t *testing.T, m *model, what string) {
 	}
 	for i := 0; i < len(got); i++ {
 		switch b := got[i]; {
-		case b >= 0x80 && m.ascii, b < 0x20 && b != '\n' && b != '\x1b', b == 0x7f, b == '\x1b' && m.palette.mono && !m.palette.attrs:
+		case b >= 0x80 && m.ascii, b < 0x20 && b != '\n' && b != '\x1b', b == 0x7f, b == '\x1b' && m.palette.Mono && !m.palette.Attrs:
 			t.Fatalf("%s at %dx%d: byte %#x in\n%s", what, m.w, m.h, b, got)
 		}
 	}
@@ -251,9 +252,9 @@ func TestResizeStorm(t *testing.T) {
 
 // View draws a panel alone, border included, without colour.
 func (p panel) View(s *metrics.Snapshot, w, h int) string {
-	sf := newSurface(w, h)
-	p.frame(sf.all(), &view{s: s, mono: true}, false)
-	return sf.render(&palette{mono: true})
+	sf := screen.NewSurface(w, h)
+	p.frame(sf.All(), &view{s: s, Terminal: screen.Terminal{Mono: true}}, false)
+	return sf.Render(&screen.Palette{Mono: true})
 }
 
 // TestPanelsAtEverySize draws each panel alone, small sizes one by one.
@@ -277,7 +278,7 @@ func TestPanelsAtEverySize(t *testing.T) {
 }
 
 func TestPanelThatPanics(t *testing.T) {
-	p := panel{"broken", func(*view, int, int) []span { return []span{{"broken", strong}} }, func(canvas, *view) { panic("no") }}
+	p := panel{"broken", func(*view, int, int) []screen.Span { return []screen.Span{screen.Strong.Span("broken")} }, func(screen.Canvas, *view) { panic("no") }}
 	if got := p.View(&metrics.Snapshot{}, 30, 5); !strings.Contains(got, "chart error") {
 		t.Errorf("got:\n%s", got)
 	}

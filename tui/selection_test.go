@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // The words at a mark stand once in a panel of two charts, its line in both.
@@ -17,9 +18,9 @@ func TestBendIsNamedOncePerPanel(t *testing.T) {
 	s.Answer = &metrics.Answer{Bends: true, At: 38, BentAt: s.At / 2}
 	v := &view{s: &s}
 	for _, size := range [][2]int{{60, 12}, {100, 20}, {60, 7}, {60, 5}} {
-		sf := newSurface(size[0], size[1])
-		drawServerTokens(sf.all(), v)
-		rows := strings.Split(sf.render(&palette{mono: true}), "\n")
+		sf := screen.NewSurface(size[0], size[1])
+		drawServerTokens(sf.All(), v)
+		rows := strings.Split(sf.Render(&screen.Palette{Mono: true}), "\n")
 		if all := strings.Join(rows, "\n"); strings.Count(all, "bend ~38 req/s") != 1 {
 			t.Errorf("%v: the bend is named %d times:\n%s", size, strings.Count(all, "bend ~38 req/s"), all)
 		}
@@ -27,7 +28,7 @@ func TestBendIsNamedOncePerPanel(t *testing.T) {
 			continue
 		}
 		for _, half := range [][]string{rows[:size[1]/2], rows[size[1]/2:]} {
-			f, _ := v.overTime(sf.all(), true)
+			f, _ := v.overTime(sf.All(), true)
 			at := f.ts.column(s.Answer.BentAt) + axisWidth
 			if !slices.ContainsFunc(half, func(row string) bool { return []rune(row)[at] == '│' }) {
 				t.Errorf("%v: no line of the bend in\n%s", size, strings.Join(half, "\n"))

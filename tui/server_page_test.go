@@ -10,6 +10,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // watched is a run whose server and accelerators said how they were: the queue grows from second 20 on, the cache fills,
@@ -86,7 +87,7 @@ func TestServerTTFTUnknown(t *testing.T) {
 	}
 	var got strings.Builder
 	for _, p := range serverTTFTTitle(&view{s: &s}, 80, 10) {
-		got.WriteString(p.text)
+		got.WriteString(p.Text)
 	}
 	if !strings.HasSuffix(got.String(), "server –") {
 		t.Errorf("%q", got.String())
@@ -118,7 +119,7 @@ func TestServerPage(t *testing.T) {
 
 func TestServerPageColours(t *testing.T) {
 	m := showing(t, watched(mid(), 2), "Server", 120, 40)
-	m.palette = newPalette(termenv.ANSI256)
+	m.palette = screen.NewPalette(termenv.ANSI256)
 	m.show()
 	whole(t, m, "colours")
 	golden(t, "colours/server_120x40.txt", strings.ReplaceAll(m.View(), "\x1b", "␛")+"\n")
@@ -259,7 +260,7 @@ func TestWhyParts(t *testing.T) {
 		{metrics.TTFTSplit{}, []string{"no first token yet"}, nil},
 	} {
 		s := metrics.Snapshot{Server: c.looks, Report: &metrics.Report{Split: c.split}}
-		got := whyPanel.inView(&view{s: &s, mono: true}, 70, whyHeight)
+		got := whyPanel.inView(&view{s: &s, Terminal: screen.Terminal{Mono: true}}, 70, whyHeight)
 		for _, w := range c.want {
 			if !strings.Contains(got, w) {
 				t.Errorf("%+v: no %q in\n%s", c.split, w, got)
@@ -274,7 +275,7 @@ func TestWhyTheGPUsAreGone(t *testing.T) {
 	s.GPUsAbsent = "nvidia-smi ended: lost it (exit status 4)"
 	title := ""
 	for _, part := range gpuTitle(&view{s: &s}, 120, 0) {
-		title += part.text
+		title += part.Text
 	}
 	if !strings.HasSuffix(title, "W ! nvidia-smi ended: lost it (exit status 4)") {
 		t.Errorf("title %q", title)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
 )
 
 // staleAfter is how long a look at the server stands for what it is like.
@@ -112,7 +113,7 @@ func total(all []metrics.ServerSecond, of func(*metrics.ServerSecond) float64) f
 	sum, said := 0.0, false
 	for i := range all {
 		if x := of(&all[i]); metrics.Said(x) {
-			sum, said = sum+sane(x), true
+			sum, said = sum+number.Sane(x), true
 		}
 	}
 	if !said {
@@ -126,7 +127,7 @@ func said(x float64) string {
 	if !metrics.Said(x) {
 		return "–"
 	}
-	return short(math.Round(sane(x)*10) / 10)
+	return number.Short(math.Round(number.Sane(x)*10) / 10)
 }
 
 // saidShare writes a share from 0 to 1 in whole percent.
@@ -134,5 +135,5 @@ func saidShare(x float64) string {
 	if !metrics.Said(x) {
 		return "–"
 	}
-	return said(math.Round(100*min(sane(x), 1))) + "%"
+	return said(math.Round(100*min(number.Sane(x), 1))) + "%"
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // plan is never nil.
@@ -59,7 +61,7 @@ func part(n, of int) (share float64, known bool) {
 	if of <= 0 {
 		return 0, false
 	}
-	return min(sane(float64(n)/float64(of)), 1), true
+	return min(number.Sane(float64(n)/float64(of)), 1), true
 }
 
 // kept counts the requests of the span, or of the whole run.
@@ -99,7 +101,9 @@ const (
 	missed
 )
 
-func (v verdict) color() color { return [...]color{blue, green, vermilion}[v] }
+func (v verdict) color() screen.Color {
+	return [...]screen.Color{screen.Blue, screen.Green, screen.Vermilion}[v]
+}
 
 // sloRows are all rows in the order of the plan.
 func (v *view) sloRows() []sloRow {
@@ -123,7 +127,7 @@ func (v *view) sloRows() []sloRow {
 	}
 	for _, o := range objectives {
 		share, known := k.of(o.Metric)
-		add(objectiveName(o, v.ascii), share, known)
+		add(objectiveName(o, v.ASCII), share, known)
 	}
 	for _, g := range v.s.CheckGates() {
 		r := sloRow{name: gateName(g.Gate), value: "–"}
@@ -144,14 +148,14 @@ func (v *view) sloRows() []sloRow {
 func objectiveName(o metrics.Objective, ascii bool) string {
 	name := map[string]string{metrics.TTFT: "TTFT", metrics.TPOT: "TPOT", metrics.E2EL: "E2EL"}[o.Metric]
 	if ascii {
-		return name + "<=" + tickLabel(seconds(o.LimitMS/1000))
+		return name + "<=" + number.Tick(number.Seconds(o.LimitMS/1000))
 	}
-	return name + "≤" + tickLabel(seconds(o.LimitMS/1000))
+	return name + "≤" + number.Tick(number.Seconds(o.LimitMS/1000))
 }
 
 func gateName(g metrics.Gate) string {
 	limit := strings.TrimPrefix(g.String(), g.Metric+g.Op)
-	return sanitize(g.Metric + " " + g.Op + " " + limit)
+	return screen.Sanitize(g.Metric + " " + g.Op + " " + limit)
 }
 
 func gateValue(g metrics.Gate, value float64) string {
@@ -166,7 +170,7 @@ func gateValue(g metrics.Gate, value float64) string {
 
 // percent writes a share of 1, rounded down: what is short of all, or of a target, never reads as if it were not.
 func percent(share float64) string {
-	p := math.Floor(1000*min(sane(share), 9.99)+1e-6) / 10
+	p := math.Floor(1000*min(number.Sane(share), 9.99)+1e-6) / 10
 	if p == 0 && share > 0 {
 		return "<0.1%"
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // finishedSeconds is a run of 100 seconds with two requests done in each, one of them good, and a failure in the last ten.
@@ -58,7 +59,7 @@ func TestSLORows(t *testing.T) {
 			[]string{"goodput 45.4% ok", "TTFT≤500ms 50.0% ok", "E2EL≤15s 100.0% ok"}},
 		{"last 20 s", view{span: 20 * time.Second},
 			[]string{"goodput 33.3% FAILED", "TTFT≤500ms 50.0% ok", "E2EL≤15s 100.0% ok"}},
-		{"ascii", view{ascii: true}, []string{"goodput 45.4% ok", "TTFT<=500ms 50.0% ok", "E2EL<=15s 100.0% ok"}},
+		{"ascii", view{Terminal: screen.Terminal{ASCII: true}}, []string{"goodput 45.4% ok", "TTFT<=500ms 50.0% ok", "E2EL<=15s 100.0% ok"}},
 	} {
 		c.v.s = &s
 		want := append(c.want,
@@ -99,8 +100,8 @@ func TestTarget(t *testing.T) {
 	if diff := cmp.Diff(want, lines((&view{s: &s}).sloRows())); diff != "" {
 		t.Error(diff)
 	}
-	if screen := sloPanel.View(&s, 50, 6); !strings.Contains(screen, "SLO whole run · target 95%") {
-		t.Errorf("no target:\n%s", screen)
+	if shown := sloPanel.View(&s, 50, 6); !strings.Contains(shown, "SLO whole run · target 95%") {
+		t.Errorf("no target:\n%s", shown)
 	}
 	s.Totals = metrics.Totals{}
 	want = []string{"goodput –", "TPOT≤50ms –"}
@@ -146,9 +147,9 @@ func TestGauge(t *testing.T) {
 		{0.5, 0.9, "━━━━━····│"}, {1, 0.5, "━━━━━│━━━━"}, {0.5, 1, "━━━━━····│"}, {0.5, 0, "│━━━━·····"},
 		{math.Inf(1), math.NaN(), "━━━━━━━━━━"}, {-1, 2, "··········"},
 	} {
-		sf := newSurface(10, 1)
-		gauge(sf.all(), 0, c.share, c.target, green, true)
-		if got := sf.render(&palette{mono: true}); got != c.want {
+		sf := screen.NewSurface(10, 1)
+		gauge(sf.All(), 0, c.share, c.target, screen.Green, true)
+		if got := sf.Render(&screen.Palette{Mono: true}); got != c.want {
 			t.Errorf("%g of %g: %s, want %s", c.share, c.target, got, c.want)
 		}
 	}
@@ -193,9 +194,9 @@ func TestBounds(t *testing.T) {
 // The limit of the objective stands in the histogram and in the chart over time.
 func TestBoundsAreDrawn(t *testing.T) {
 	m := open(judge(bad()), 200, 50, termenv.Ascii)
-	screen := m.View()
-	if n := strings.Count(screen, "SLO 500ms"); n != 2 {
-		t.Errorf("%d times, want 2:\n%s", n, screen)
+	shown := m.View()
+	if n := strings.Count(shown, "SLO 500ms"); n != 2 {
+		t.Errorf("%d times, want 2:\n%s", n, shown)
 	}
 	if strings.Contains(open(bad(), 200, 50, termenv.Ascii).View(), "SLO") {
 		t.Error("there are no objectives")
@@ -206,14 +207,14 @@ func TestBoundsAreDrawn(t *testing.T) {
 func TestPanelOnlyWithObjectives(t *testing.T) {
 	for _, size := range sizes[2:] {
 		w, h := size[0], size[1]
-		screen := open(mid(), w, h, termenv.Ascii).View()
-		if strings.Contains(screen, "SLO") || strings.Contains(screen, "good") {
-			t.Errorf("without objectives:\n%s", screen)
+		shown := open(mid(), w, h, termenv.Ascii).View()
+		if strings.Contains(shown, "SLO") || strings.Contains(shown, "good") {
+			t.Errorf("without objectives:\n%s", shown)
 		}
-		screen = open(judge(mid()), w, h, termenv.Ascii).View()
+		shown = open(judge(mid()), w, h, termenv.Ascii).View()
 		for _, part := range []string{"─ SLO last 60s", "good", "FAILED"} {
-			if !strings.Contains(screen, part) {
-				t.Errorf("with objectives, no %q:\n%s", part, screen)
+			if !strings.Contains(shown, part) {
+				t.Errorf("with objectives, no %q:\n%s", part, shown)
 			}
 		}
 	}
@@ -221,8 +222,8 @@ func TestPanelOnlyWithObjectives(t *testing.T) {
 	plan := *s.Plan
 	plan.Gates = []metrics.Gate{{Metric: "failed", Op: ">", Limit: 0}}
 	s.Plan = &plan
-	screen := open(s, 120, 40, termenv.Ascii).View()
-	if !strings.Contains(screen, "failed > 0") || strings.Contains(screen, "goodput") {
-		t.Errorf("with a gate only:\n%s", screen)
+	shown := open(s, 120, 40, termenv.Ascii).View()
+	if !strings.Contains(shown, "failed > 0") || strings.Contains(shown, "goodput") {
+		t.Errorf("with a gate only:\n%s", shown)
 	}
 }

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
 
 // timeFrame is the place of a chart over time: the area for the data and the moments it shows.
 type timeFrame struct {
 	v       *view
-	c, area canvas
+	c, area screen.Canvas
 	windows []metrics.Window // not empty
 	end     time.Duration
 	ts      timeScale
@@ -22,20 +23,20 @@ const axisWidth = 6 // five columns of label and the axis
 
 // overTime finds the frame in c; false if there is no room for one, or nothing to show. One without an axis of time, which
 // another below it has, takes all rows.
-func (v *view) overTime(c canvas, upper bool) (timeFrame, bool) {
+func (v *view) overTime(c screen.Canvas, upper bool) (timeFrame, bool) {
 	ws := v.selected().closed
-	h := c.h - 1
+	h := c.H - 1
 	if upper {
-		h = c.h
+		h = c.H
 	}
-	if c.w < 16 || h < 2 || len(ws) == 0 {
+	if c.W < 16 || h < 2 || len(ws) == 0 {
 		return timeFrame{}, false
 	}
 	last := &ws[len(ws)-1]
 	end := min(last.Start+time.Second, max(v.s.At, last.Start+time.Millisecond))
-	f := timeFrame{v: v, c: c, area: c.sub(axisWidth, 0, c.w-axisWidth, h), windows: ws, end: end, upper: upper}
+	f := timeFrame{v: v, c: c, area: c.Sub(axisWidth, 0, c.W-axisWidth, h), windows: ws, end: end, upper: upper}
 	shown := visible(v.span, end)
-	f.ts = timeScale{end - shown, shown, f.area.w}
+	f.ts = timeScale{end - shown, shown, f.area.W}
 	if plan := v.s.Plan; plan != nil && plan.Warmup > 0 && plan.Warmup <= v.s.At {
 		f.warm = f.ts.column(plan.Warmup)
 	}

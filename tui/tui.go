@@ -13,6 +13,7 @@ import (
 
 	"benchtop/metrics"
 	_ "benchtop/tui/noquery" // before Bubble Tea asks the terminal a question
+	"benchtop/tui/screen"
 )
 
 // Options say what the dashboard shows and what it may do.
@@ -155,7 +156,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.Record != nil {
 		w.cast = newCast(o.Record, width, height, began, func() time.Duration { return time.Since(began) })
 	}
-	m := newModel(o, themed(cmp.Or(o.Theme, themeStandard), profile(o.Color, os.Getenv)))
+	m := newModel(o, screen.ThemePalette(cmp.Or(o.Theme, screen.ThemeStandard), screen.ColorProfile(o.Color, os.Getenv)))
 	m.sent, m.resized = w.sent.Load, w.resized
 	m.aside = func(words string) tea.Cmd {
 		return func() tea.Msg {

@@ -6,62 +6,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
-
-func FuzzForeignText(f *testing.F) {
-	f.Add("Qwen/Qwen3-32B", 10)
-	f.Add("\x1b[2J漢字🤖\u202e\xff", 3)
-	f.Add("👩🏽‍🚀🇩🇪e\u0301\u1100\u1161", 2)
-	f.Fuzz(func(t *testing.T, s string, w int) {
-		clean := sanitize(s)
-		if !utf8.ValidString(clean) || sanitize(clean) != clean {
-			t.Fatalf("sanitize(%q) = %q is not clean", s, clean)
-		}
-		w = max(1, w&127)
-		if got := width(shorten(clean, w)); got > w {
-			t.Fatalf("shorten(%q, %d) is %d wide", clean, w, got)
-		}
-		if got := width(shortenMiddle(clean, w)); got > w {
-			t.Fatalf("shortenMiddle(%q, %d) is %d wide", clean, w, got)
-		}
-		for _, l := range wrap(clean, w, 8) {
-			if w > 1 && width(l) > w {
-				t.Fatalf("wrap(%q, %d) has a line %d wide", clean, w, width(l))
-			}
-		}
-		sf := newSurface(w, 2)
-		sf.all().print(0, 0, clean, text)
-		sf.all().print(w/2, 1, clean, strong)
-		sf.all().set(w/2, 0, '│', line)
-		exact(t, sf.render(newPalette(termenv.TrueColor)), w, 2, fmt.Sprintf("%q", clean))
-	})
-}
-
-func TestNumbers(t *testing.T) {
-	for _, c := range []struct{ got, want string }{
-		{count(0), "0"}, {count(99999), "99999"}, {count(100_000), "100k"}, {count(1_234_567), "1.2M"}, {count(-5), "-5"},
-		{short(0), "0"}, {short(2.5), "2.5"}, {short(980), "980"}, {short(2500), "2.5k"}, {short(12_500), "12.5k"},
-		{short(999_999), "1M"}, {short(math.NaN()), "0"}, {short(math.Inf(1)), "1P"},
-		{rate(0), "0.0"}, {rate(9.94), "9.9"}, {rate(47.6), "48"}, {rate(1e300), "1P"},
-		{latency(850 * time.Microsecond), "850µs"}, {latency(9810 * time.Microsecond), "9.81ms"},
-		{latency(97300 * time.Microsecond), "97.3ms"}, {latency(346 * time.Millisecond), "346ms"},
-		{latency(1080 * time.Millisecond), "1.08s"}, {latency(15100 * time.Millisecond), "15.1s"}, {latency(125 * time.Second), "2m05s"},
-		{clock(62 * time.Second), "01:02"}, {clock(3723 * time.Second), "1:02:03"}, {clock(-1), "00:00"},
-		{coarse(90 * time.Second), "90s"}, {coarse(5 * time.Minute), "5m"}, {coarse(90 * time.Minute), "90m"}, {coarse(3 * time.Hour), "3h"},
-		{share(13, 4736), "0.27%"}, {share(1, 0), "0%"}, {share(1, 1_000_000), "<0.01%"}, {share(1, 2), "50.0%"},
-		{tickLabel(200 * time.Millisecond), "200ms"}, {tickLabel(5 * time.Microsecond), "5µs"}, {tickLabel(2 * time.Second), "2s"},
-	} {
-		if c.got != c.want {
-			t.Errorf("got %q, want %q", c.got, c.want)
-		}
-	}
-}
 
 func TestTicks(t *testing.T) {
 	for _, c := range []struct{ in, atLeast, atMost time.Duration }{
@@ -96,21 +47,21 @@ func TestLayout(t *testing.T) {
 		for slo, suffix := range map[int]string{0: "", 5: "_slo"} {
 			w, h := size[0], size[1]
 			l := layout(pages[0], w, h, objected(slo))
-			sf := newSurface(w, h)
+			sf := screen.NewSurface(w, h)
 			all := append([]box{{"head", l.head}, {"figures", l.figures}, {"keys", l.keys}}, l.panels...)
 			covered := 0
 			for _, b := range all {
 				covered += b.rect.w * b.rect.h
-				c := sf.all().in(b.rect)
-				if c.h > 2 {
+				c := b.rect.of(sf.All())
+				if c.H > 2 {
 					border(c, false)
 				}
-				c.print(2, 0, fmt.Sprintf(" %s %dx%d ", b.name, b.rect.w, b.rect.h), text)
+				c.Print(2, 0, fmt.Sprintf(" %s %dx%d ", b.name, b.rect.w, b.rect.h), screen.Text)
 			}
 			if covered != w*h {
 				t.Errorf("%dx%d%s: %d of %d cells covered", w, h, suffix, covered, w*h)
 			}
-			golden(t, fmt.Sprintf("layout/%dx%d%s.txt", w, h, suffix), sf.render(&palette{mono: true})+"\n")
+			golden(t, fmt.Sprintf("layout/%dx%d%s.txt", w, h, suffix), sf.Render(&screen.Palette{Mono: true})+"\n")
 		}
 	}
 }
@@ -152,40 +103,6 @@ func TestFocus(t *testing.T) {
 		if got := beside(panels, c.from, c.dx, c.dy); got != c.want {
 			t.Errorf("from %q by %d,%d: %q, want %q", c.from, c.dx, c.dy, got, c.want)
 		}
-	}
-}
-
-func TestStyles(t *testing.T) {
-	sf := newSurface(8, 1)
-	c := sf.all()
-	c.print(0, 0, "ab", style{fg: blue})
-	c.print(2, 0, "cd", style{fg: green, attr: bold})
-	c.print(5, 0, "e", style{fg: green})
-	got := sf.render(newPalette(termenv.ANSI256))
-	if want := "\x1b[38;5;74mab\x1b[1;38;5;36mcd \x1b[0;38;5;36me  \x1b[m"; got != want {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-	if got := sf.render(newPalette(termenv.Ascii)); got != "abcd e  " {
-		t.Errorf("without colour %q", got)
-	}
-}
-
-func TestWideGlyphsAreNeverHalved(t *testing.T) {
-	for _, c := range []struct {
-		x    int
-		want string
-	}{{0, "x 字 "}, {1, " x字 "}, {2, "漢x  "}, {3, "漢 x "}} {
-		sf := newSurface(5, 1)
-		sf.all().print(0, 0, "漢字", text)
-		sf.all().set(c.x, 0, 'x', text)
-		if got := sf.render(&palette{mono: true}); got != c.want {
-			t.Errorf("x at %d: %q, want %q", c.x, got, c.want)
-		}
-	}
-	sf := newSurface(4, 1)
-	sf.all().print(0, 0, "a漢字漢", text)
-	if got := sf.render(&palette{mono: true}); got != "a漢…" {
-		t.Errorf("cut to 4: %q", got)
 	}
 }
 
@@ -391,8 +308,8 @@ func TestHistogramOfZeros(t *testing.T) {
 	}
 	s.Windows[0].ITL = s.ITL
 	m := open(s, 120, 40, termenv.Ascii)
-	if screen := m.View(); strings.Contains(screen, "no second token yet") || !strings.Contains(screen, "█") {
-		t.Errorf("no histogram:\n%s", screen)
+	if shown := m.View(); strings.Contains(shown, "no second token yet") || !strings.Contains(shown, "█") {
+		t.Errorf("no histogram:\n%s", shown)
 	}
 }
 
@@ -400,7 +317,33 @@ func TestHistogramOfZeros(t *testing.T) {
 func TestShortRunHasCharts(t *testing.T) {
 	s := mid()
 	s.Windows, s.At, s.State = s.Windows[:1], 300*time.Millisecond, metrics.Finished
-	if screen := open(s, 120, 40, termenv.Ascii).View(); strings.Contains(screen, "no full second yet") {
-		t.Errorf("no charts:\n%s", screen)
+	if shown := open(s, 120, 40, termenv.Ascii).View(); strings.Contains(shown, "no full second yet") {
+		t.Errorf("no charts:\n%s", shown)
+	}
+}
+
+func TestPlainTerminal(t *testing.T) {
+	for _, c := range []struct {
+		vars map[string]string
+		want bool
+	}{
+		{map[string]string{}, false},
+		{map[string]string{"LANG": "en_US.UTF-8"}, false},
+		{map[string]string{"LANG": "C.utf8"}, false},
+		{map[string]string{"LANG": "de_DE.UTF-8@euro"}, false},
+		{map[string]string{"LC_CTYPE": "UTF-8"}, false},
+		{map[string]string{"LANG": "C"}, true},
+		{map[string]string{"LANG": "POSIX"}, true},
+		{map[string]string{"LANG": "de_DE"}, true},
+		{map[string]string{"LANG": "de_DE@euro"}, true},
+		{map[string]string{"LANG": "en_US.ISO-8859-1"}, true},
+		{map[string]string{"LC_ALL": "C", "LANG": "en_US.UTF-8"}, true},
+		{map[string]string{"LC_ALL": "", "LC_CTYPE": "C.UTF-8", "LANG": "C"}, false},
+		{map[string]string{"LC_CTYPE": "C", "LANG": "en_US.UTF-8"}, true},
+		{map[string]string{"TERM": "linux", "LANG": "en_US.UTF-8"}, true},
+	} {
+		if got := PlainTerminal(func(name string) string { return c.vars[name] }); got != c.want {
+			t.Errorf("%v: %v, want %v", c.vars, got, c.want)
+		}
 	}
 }

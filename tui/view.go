@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // view is all a panel may know: a snapshot and what the reader chose to see of it. It has no clock; the same view gives
@@ -16,8 +18,7 @@ type view struct {
 	whole bool
 	// linear draws histograms on a linear axis.
 	linear bool
-	// mono: there is no colour, so lines carry their names. filled: there are colours for areas below lines.
-	mono, filled, ascii bool
+	screen.Terminal
 	// scroll is how many lines the log is scrolled back, or the report on.
 	scroll int
 	// filter is what the log was searched for, text are the lines of the report.
@@ -76,7 +77,7 @@ func (v *view) spanWords() string {
 	case v.span == 0:
 		return spanName(0)
 	case back > 0:
-		return spanName(v.span) + " until -" + coarse(back)
+		return spanName(v.span) + " until -" + number.Coarse(back)
 	}
 	return "last " + spanName(v.span)
 }
@@ -85,5 +86,5 @@ func spanName(d time.Duration) string {
 	if d == 0 {
 		return "whole run"
 	}
-	return coarse(d)
+	return number.Coarse(d)
 }

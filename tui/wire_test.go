@@ -165,16 +165,16 @@ func (f *failing) Write(b []byte) (int, error) {
 
 func TestCastThatFails(t *testing.T) {
 	f := &failing{}
-	var screen bytes.Buffer
-	w := &wire{to: &screen, cast: newCast(f, 80, 24, time.Now(), func() time.Duration { return 0 })}
+	var shown bytes.Buffer
+	w := &wire{to: &shown, cast: newCast(f, 80, 24, time.Now(), func() time.Duration { return 0 })}
 	for range 3 {
 		if _, err := w.Write([]byte("frame")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w.resized(1, 1)
-	if f.n != 1 || screen.String() != "frameframeframe" {
-		t.Errorf("%d tries to record, screen %q", f.n, screen.String())
+	if f.n != 1 || shown.String() != "frameframeframe" {
+		t.Errorf("%d tries to record, screen %q", f.n, shown.String())
 	}
 }
 
@@ -259,11 +259,11 @@ func TestBell(t *testing.T) {
 
 // What else is said to the terminal comes between frames, counts as sent, and is in no recording.
 func TestAside(t *testing.T) {
-	var screen, record bytes.Buffer
-	w := &wire{to: &screen, cast: newCast(&record, 80, 24, time.Now(), func() time.Duration { return 0 })}
+	var shown, record bytes.Buffer
+	w := &wire{to: &shown, cast: newCast(&record, 80, 24, time.Now(), func() time.Duration { return 0 })}
 	_, _ = w.Write([]byte("frame"))
 	w.aside("\a")
-	if screen.String() != "frame\a" || w.sent.Load() != 6 || strings.Contains(record.String(), "u0007") {
-		t.Errorf("screen %q, %d bytes, record %s", screen.String(), w.sent.Load(), record.String())
+	if shown.String() != "frame\a" || w.sent.Load() != 6 || strings.Contains(record.String(), "u0007") {
+		t.Errorf("screen %q, %d bytes, record %s", shown.String(), w.sent.Load(), record.String())
 	}
 }

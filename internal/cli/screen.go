@@ -17,6 +17,7 @@ import (
 	"benchtop/export"
 	"benchtop/metrics"
 	"benchtop/tui"
+	"benchtop/tui/screen"
 )
 
 // screenOptions say how a run shows itself.
@@ -55,7 +56,7 @@ func (o *screenOptions) define(f *pflag.FlagSet) {
 func (o *screenOptions) defineLooks(f *pflag.FlagSet) {
 	f.BoolVar(&o.ascii, "ascii", false, "draw without braille and block characters (default: where the locale has no UTF-8)")
 	f.StringVar(&o.color, "color", "auto", "colours: auto, none, 16, 256 or true")
-	f.StringVar(&o.theme, "theme", tui.Themes()[0], "colours to draw in: "+strings.Join(tui.Themes(), ", "))
+	f.StringVar(&o.theme, "theme", screen.Themes()[0], "colours to draw in: "+strings.Join(screen.Themes(), ", "))
 	f.BoolVar(&o.mouse, "mouse", false, "let the mouse choose pages and panels; the terminal's own selection then needs Shift")
 	f.IntVar(&o.bandwidth, "bandwidth", 0, "most KB/s to the terminal before charts are drawn less often (default: 20 at 120x40, 50 at 200x50)")
 }
@@ -73,10 +74,10 @@ func (o *screenOptions) check() error {
 
 func (o *screenOptions) checkLooks() error {
 	var problems []error
-	if err := tui.CheckColor(o.color); err != nil {
+	if err := screen.CheckColor(o.color); err != nil {
 		problems = append(problems, fmt.Errorf("--color: %w", err))
 	}
-	if err := tui.CheckTheme(o.theme); err != nil {
+	if err := screen.CheckTheme(o.theme); err != nil {
 		problems = append(problems, fmt.Errorf("--theme: %w", err))
 	}
 	if o.bandwidth < 0 {

@@ -1,4 +1,4 @@
-package tui
+package screen
 
 import (
 	"regexp"
@@ -29,12 +29,12 @@ var melting = &unicode.RangeTable{
 	},
 }
 
-// sanitize makes foreign text safe to show. The rule is that of the reports: one line of valid UTF-8 without escape
+// Sanitize makes foreign text safe to show. The rule is that of the reports: one line of valid UTF-8 without escape
 // sequences, control characters and the invisible characters that reorder text; white space of any kind and length becomes
 // one blank. On a screen, where every letter has its cell, four things go as well, because terminals do not agree on how
 // wide they are: joiners, variation selectors, skin tones, and letters that melt into the one behind them. And no letter bears more than two marks: that is a language,
 // twenty are a joke on the lines above.
-func sanitize(s string) string {
+func Sanitize(s string) string {
 	if isPlain(s) {
 		return s
 	}
@@ -70,14 +70,14 @@ func sanitize(s string) string {
 	return strings.TrimSuffix(b.String(), " ")
 }
 
-// sanitizeSpaced is sanitize for a line whose blanks set things in columns: they stay.
-func sanitizeSpaced(s string) string {
+// SanitizeSpaced is sanitize for a line whose blanks set things in columns: they stay.
+func SanitizeSpaced(s string) string {
 	if isPlain(s) {
 		return s
 	}
 	words := strings.Split(s, " ")
 	for i, w := range words {
-		words[i] = sanitize(w)
+		words[i] = Sanitize(w)
 	}
 	return strings.TrimRight(strings.Join(words, " "), " ")
 }
@@ -94,8 +94,8 @@ func isPlain(s string) bool {
 	return before != ' ' || s == ""
 }
 
-// width is the number of columns s takes on the screen.
-func width(s string) int {
+// Width is the number of columns s takes on the screen.
+func Width(s string) int {
 	for i := 0; i < len(s); i++ {
 		if s[i] < 0x20 || s[i] > 0x7e {
 			return ansi.StringWidth(s)
@@ -104,39 +104,39 @@ func width(s string) int {
 	return len(s)
 }
 
-// shorten cuts s to w columns with an ellipsis.
-func shorten(s string, w int) string {
+// Shorten cuts s to w columns with an ellipsis.
+func Shorten(s string, w int) string {
 	if w <= 0 {
 		return ""
 	}
-	if width(s) <= w {
+	if Width(s) <= w {
 		return s
 	}
 	return ansi.Truncate(s, w, "…")
 }
 
-// shortenMiddle keeps both ends of s: of a path or a model name the end often says more.
-func shortenMiddle(s string, w int) string {
-	n := width(s)
+// ShortenMiddle keeps both ends of s: of a path or a model name the end often says more.
+func ShortenMiddle(s string, w int) string {
+	n := Width(s)
 	if n <= w {
 		return s
 	}
 	if w < 8 {
-		return shorten(s, w)
+		return Shorten(s, w)
 	}
 	half := w / 2
 	tail := ansi.TruncateLeft(s, n-half, "")
-	for cut := n - half + 1; width(tail) > half; cut++ {
+	for cut := n - half + 1; Width(tail) > half; cut++ {
 		tail = ansi.TruncateLeft(s, cut, "") // the cut went through a wide glyph
 	}
 	return ansi.Truncate(s, w-1-half, "") + "…" + tail
 }
 
-// wrap breaks s into lines of at most w columns, at spaces where there are any.
-func wrap(s string, w, most int) []string {
+// Wrap breaks s into lines of at most w columns, at spaces where there are any.
+func Wrap(s string, w, most int) []string {
 	var lines []string
 	for s = strings.TrimSpace(s); s != "" && len(lines) < most; {
-		if width(s) <= w {
+		if Width(s) <= w {
 			return append(lines, s)
 		}
 		head := ansi.Truncate(s, w, "")
@@ -148,7 +148,7 @@ func wrap(s string, w, most int) []string {
 			head = s[:n]
 		}
 		if len(lines) == most-1 {
-			return append(lines, shorten(s, w))
+			return append(lines, Shorten(s, w))
 		}
 		lines = append(lines, head)
 		s = strings.TrimSpace(s[len(head):])

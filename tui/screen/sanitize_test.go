@@ -1,4 +1,4 @@
-package tui
+package screen
 
 import (
 	"maps"
@@ -9,6 +9,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
+
+	"benchtop/internal/race"
 )
 
 // cleaned are the cases of the sanitizer in package export, which this package cannot import. Both follow one rule; change
@@ -41,7 +43,7 @@ func TestSanitize(t *testing.T) {
 		"":                                 "",
 	})
 	for in, want := range cases {
-		if got := sanitize(in); got != want {
+		if got := Sanitize(in); got != want {
 			t.Errorf("sanitize(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -50,12 +52,12 @@ func TestSanitize(t *testing.T) {
 // Whatever of Unicode passes keeps to its own cells, before a blank and before a letter.
 func TestSanitizedWidthsAdd(t *testing.T) {
 	for r := rune(0xa0); r <= unicode.MaxRune; r++ {
-		if leftOut(int(r), 7) {
+		if race.Enabled && r%7 != 0 { // one goroutine by itself: nothing to find
 			continue
 		}
-		s := sanitize(string(r))
-		if w := width(s); width(s+" ") != w+1 || width(s+"a") != w+1 {
-			t.Errorf("%U takes %d columns alone, %d before a blank, %d before a letter", r, w, width(s+" ")-1, width(s+"a")-1)
+		s := Sanitize(string(r))
+		if w := Width(s); Width(s+" ") != w+1 || Width(s+"a") != w+1 {
+			t.Errorf("%U takes %d columns alone, %d before a blank, %d before a letter", r, w, Width(s+" ")-1, Width(s+"a")-1)
 		}
 	}
 }
@@ -66,12 +68,12 @@ func FuzzSanitize(f *testing.F) {
 	}
 	f.Add("👩🏽‍🚀 e\u0301\u0301\u0301 \u1100\u1161 漢字")
 	f.Fuzz(func(t *testing.T, s string) {
-		got := sanitize(s)
+		got := Sanitize(s)
 		switch {
 		case !utf8.ValidString(got):
 			t.Errorf("no UTF-8: %q", got)
-		case sanitize(got) != got:
-			t.Errorf("cleaned twice: %q, then %q", got, sanitize(got))
+		case Sanitize(got) != got:
+			t.Errorf("cleaned twice: %q, then %q", got, Sanitize(got))
 		case got != strings.Join(strings.Fields(got), " "):
 			t.Errorf("blanks: %q", got)
 		case strings.ContainsFunc(got, func(r rune) bool {
@@ -79,12 +81,12 @@ func FuzzSanitize(f *testing.F) {
 		}):
 			t.Errorf("not clean: %q", got)
 		}
-		w := min(width(got)+2, 300)
+		w := min(Width(got)+2, 300)
 		for _, ascii := range []bool{false, true} {
-			sf := newSurface(w, 1)
-			sf.ascii = ascii
-			sf.all().print(0, 0, got, text)
-			line := sf.render(newPalette(termenv.Ascii))
+			sf := NewSurface(w, 1)
+			sf.Terminal.ASCII = ascii
+			sf.All().Print(0, 0, got, Text)
+			line := sf.Render(NewPalette(termenv.Ascii))
 			if n := ansi.StringWidth(line); n != w {
 				t.Errorf("%q takes %d columns, not %d", line, n, w)
 			}

@@ -1,4 +1,4 @@
-package tui
+package screen
 
 import (
 	"fmt"
@@ -11,13 +11,13 @@ import (
 // The themes. Standard has colours that people with any colour vision can tell apart, on dark and on light. Contrast draws
 // words, borders and lines so that they stand out on any background. Mono has no colour at all, as without any.
 const (
-	themeStandard = "default"
-	themeContrast = "contrast"
-	themeMono     = "mono"
+	ThemeStandard = "default"
+	ThemeContrast = "contrast"
+	ThemeMono     = "mono"
 )
 
 // Themes are the names of all themes, the usual one first.
-func Themes() []string { return []string{themeStandard, themeContrast, themeMono} }
+func Themes() []string { return []string{ThemeStandard, ThemeContrast, ThemeMono} }
 
 // CheckTheme says whether a name is a value for Options.Theme, and if not, which ones are.
 func CheckTheme(name string) error {
@@ -34,41 +34,41 @@ type swatch struct{ rgb, ansi256, ansi string }
 // those are used that can be read on black, on white and on Solarized, whose bright black is its background: so labels are
 // plain there, and only borders may be lost.
 var standardSwatches = [shades]swatch{
-	blue:      {"#56B4E9", "74", "12"},
-	orange:    {"#E69F00", "172", "3"},
-	green:     {"#009E73", "36", "2"},
-	vermilion: {"#D55E00", "166", "1"},
-	purple:    {"#CC79A7", "175", "5"},
-	yellow:    {"#F0E442", "221", "3"},
+	Blue:      {"#56B4E9", "74", "12"},
+	Orange:    {"#E69F00", "172", "3"},
+	Green:     {"#009E73", "36", "2"},
+	Vermilion: {"#D55E00", "166", "1"},
+	Purple:    {"#CC79A7", "175", "5"},
+	Yellow:    {"#F0E442", "221", "3"},
 	grey:      {"#8A8A8A", "245", ""},
-	dimmed:    {"#8A8A8A", "245", "8"},
+	Dimmed:    {"#8A8A8A", "245", "8"},
 	faint:     {"#6C6C6C", "242", "8"},
-	black:     {"#101010", "233", "0"},
+	Black:     {"#101010", "233", "0"},
 }
 
 // contrastSwatches stand out from black about as much as from white, 4.3 to 1 and more, which is nearly as much as one colour
 // can have on both. What only supports is plain.
 var contrastSwatches = [shades]swatch{
-	blue:      {"#0078D7", "32", "12"},
-	orange:    {"#B86200", "130", "3"},
-	green:     {"#008547", "29", "2"},
-	vermilion: {"#E0301E", "160", "1"},
-	purple:    {"#B146C2", "133", "5"},
-	yellow:    {"#8F7300", "94", "3"},
-	dimmed:    {"#767676", "243", ""},
-	black:     {"#000000", "16", "0"},
+	Blue:      {"#0078D7", "32", "12"},
+	Orange:    {"#B86200", "130", "3"},
+	Green:     {"#008547", "29", "2"},
+	Vermilion: {"#E0301E", "160", "1"},
+	Purple:    {"#B146C2", "133", "5"},
+	Yellow:    {"#8F7300", "94", "3"},
+	Dimmed:    {"#767676", "243", ""},
+	Black:     {"#000000", "16", "0"},
 }
 
-// themed is the palette of a theme on a kind of terminal. Where there is no colour all themes look alike.
-func themed(theme string, p termenv.Profile) *palette {
-	out := &palette{theme: theme, profile: p, mono: p == termenv.Ascii || theme == themeMono, few: p == termenv.ANSI}
-	out.attrs = p != termenv.Ascii
-	if out.mono {
+// ThemePalette is the palette of a theme on a kind of terminal. Where there is no colour all themes look alike.
+func ThemePalette(theme string, p termenv.Profile) *Palette {
+	out := &Palette{Theme: theme, Profile: p, Mono: p == termenv.Ascii || theme == ThemeMono, few: p == termenv.ANSI}
+	out.Attrs = p != termenv.Ascii
+	if out.Mono {
 		return out
 	}
-	out.filled = p == termenv.TrueColor || p == termenv.ANSI256
+	out.Filled = p == termenv.TrueColor || p == termenv.ANSI256
 	swatches := &standardSwatches
-	if theme == themeContrast {
+	if theme == ThemeContrast {
 		out.heavy, swatches = true, &contrastSwatches
 	}
 	for i, s := range swatches {
@@ -90,8 +90,8 @@ func themed(theme string, p termenv.Profile) *palette {
 	return out
 }
 
-// next is the palette of the theme after this one. Without colour there is nothing to choose.
-func (p *palette) next() *palette {
+// Next is the palette of the theme after this one. Without colour there is nothing to choose.
+func (p *Palette) Next() *Palette {
 	all := Themes()
-	return themed(all[(slices.Index(all, p.theme)+1)%len(all)], p.profile)
+	return ThemePalette(all[(slices.Index(all, p.Theme)+1)%len(all)], p.Profile)
 }

@@ -1,4 +1,4 @@
-package tui
+package screen
 
 import (
 	"fmt"
@@ -37,7 +37,7 @@ func (e environ) Environ() []string         { return nil }
 // manyTerms are terminals that are in colour though their names do not say so.
 var manyTerms = []string{"screen", "tmux", "rxvt", "konsole", "putty", "cygwin", "foot", "st"}
 
-// profile decides how many colours to use. In this order:
+// ColorProfile decides how many colours to use. In this order:
 //
 //	choice                 what the user told this program
 //	NO_COLOR               none, if it is set to anything
@@ -45,7 +45,7 @@ var manyTerms = []string{"screen", "tmux", "rxvt", "konsole", "putty", "cygwin",
 //	CLICOLOR=0             none
 //	TERM=dumb              none
 //	COLORTERM, TERM        what the terminal says of itself
-func profile(choice string, getenv func(string) string) termenv.Profile {
+func ColorProfile(choice string, getenv func(string) string) termenv.Profile {
 	for _, m := range colorModes {
 		if m.name == choice {
 			return m.profile

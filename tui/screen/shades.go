@@ -1,15 +1,15 @@
-package tui
+package screen
 
 import "github.com/muesli/termenv"
 
 // Shades are the colours of areas: of heat maps and of the bands between percentiles. They are there where a terminal has 256
 // colours or more, whatever the theme.
 const (
-	heatSteps = 10
-	// bandLow lies between the median and the 90th percentile, bandHigh between that and the 99th.
-	bandLow    = shades + heatSteps
-	bandHigh   = bandLow + 1
-	shadeCount = heatSteps + 2
+	HeatSteps = 10
+	// BandLow lies between the median and the 90th percentile, BandHigh between that and the 99th.
+	BandLow    = shades + HeatSteps
+	BandHigh   = BandLow + 1
+	shadeCount = HeatSteps + 2
 )
 
 // shadeSwatches are viridis, from few to many, and two dark tones: so lines stand out on them, and they themselves on black
@@ -20,14 +20,14 @@ var shadeSwatches = [shadeCount]struct{ rgb, ansi256 string }{
 	{"#2B566F", "24"}, {"#6B4A3A", "95"},
 }
 
-// heat is the colour of a share of the most there is, from just above 0 to 1.
-func heat(part float64) color {
-	return shades + color(min(int(part*heatSteps), heatSteps-1))
+// Heat is the colour of a share of the most there is, from just above 0 to 1.
+func Heat(part float64) Color {
+	return shades + Color(min(int(part*HeatSteps), HeatSteps-1))
 }
 
 // shade fills in the shades, where there are colours enough.
-func (p *palette) shade(profile termenv.Profile) {
-	if !p.filled {
+func (p *Palette) shade(profile termenv.Profile) {
+	if !p.Filled {
 		return
 	}
 	for i, s := range shadeSwatches {
@@ -36,7 +36,7 @@ func (p *palette) shade(profile termenv.Profile) {
 			name = s.ansi256
 		}
 		if c := profile.Color(name); c != nil {
-			p.fg[shades+color(i)], p.bg[shades+color(i)] = c.Sequence(false), c.Sequence(true)
+			p.fg[shades+Color(i)], p.bg[shades+Color(i)] = c.Sequence(false), c.Sequence(true)
 		}
 	}
 }

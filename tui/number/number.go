@@ -1,4 +1,6 @@
-package tui
+// Package number writes numbers, rates and durations for a screen, in few columns. What is no number becomes 0, and nothing
+// written is wider than it says.
+package number
 
 import (
 	"fmt"
@@ -7,40 +9,45 @@ import (
 	"time"
 )
 
-// limit is the largest value a chart is asked to show. Everything drawn is finite and between 0 and this.
-const limit = 1e15
+// Max is the largest value a chart is asked to show. Everything drawn is finite and between 0 and this.
+const Max = 1e15
 
-// sane makes any number safe to draw.
-func sane(v float64) float64 {
+// Sane makes any number safe to draw.
+func Sane(v float64) float64 {
 	switch {
 	case math.IsNaN(v) || v < 0:
 		return 0
-	case v > limit:
-		return limit
+	case v > Max:
+		return Max
 	}
 	return v
 }
 
-// count writes a number of things in at most six columns.
-func count(n int) string {
+// Seconds is a duration of so many seconds, as far as one can be drawn.
+func Seconds(v float64) time.Duration {
+	return time.Duration(min(Sane(v), 1e6) * float64(time.Second))
+}
+
+// Count writes a number of things in at most six columns.
+func Count(n int) string {
 	if n < 0 {
-		return "-" + count(max(-n, 0))
+		return "-" + Count(max(-n, 0))
 	}
 	if n < 100_000 {
 		return strconv.Itoa(n)
 	}
-	return short(float64(n))
+	return Short(float64(n))
 }
 
-// short writes a number in at most five columns: 7.5, 980, 12.5k, 1.2M.
-func short(v float64) string {
-	v = sane(v)
+// Short writes a number in at most five columns: 7.5, 980, 12.5k, 1.2M.
+func Short(v float64) string {
+	v = Sane(v)
 	for _, unit := range []string{"", "k", "M", "G", "T"} {
 		switch {
 		case v < 9.995 && v != math.Trunc(v):
-			return trimZero(fmt.Sprintf("%.1f", v)) + unit
+			return TrimZero(fmt.Sprintf("%.1f", v)) + unit
 		case v < 99.95 && unit != "":
-			return trimZero(fmt.Sprintf("%.1f", v)) + unit
+			return TrimZero(fmt.Sprintf("%.1f", v)) + unit
 		case v < 999.5:
 			return fmt.Sprintf("%.0f", v) + unit
 		}
@@ -49,28 +56,29 @@ func short(v float64) string {
 	return fmt.Sprintf("%.0fP", v)
 }
 
-func trimZero(s string) string {
+// TrimZero leaves out a decimal that is 0.
+func TrimZero(s string) string {
 	if n := len(s); n > 2 && s[n-2:] == ".0" {
 		return s[:n-2]
 	}
 	return s
 }
 
-// rate writes a number per second.
-func rate(v float64) string {
-	v = sane(v)
+// Rate writes a number per second.
+func Rate(v float64) string {
+	v = Sane(v)
 	switch {
 	case v < 9.95:
 		return fmt.Sprintf("%.1f", v)
 	case v < 99_999.5:
 		return fmt.Sprintf("%.0f", v)
 	}
-	return short(v)
+	return Short(v)
 }
 
-// latency writes a duration with three digits and its unit.
-func latency(d time.Duration) string {
-	ms := sane(float64(d) / 1e6)
+// Latency writes a duration with three digits and its unit.
+func Latency(d time.Duration) string {
+	ms := Sane(float64(d) / 1e6)
 	switch {
 	case ms < 0.9995:
 		return fmt.Sprintf("%.0fµs", ms*1000)
@@ -85,11 +93,11 @@ func latency(d time.Duration) string {
 	case ms < 99950:
 		return fmt.Sprintf("%.1fs", ms/1e3)
 	}
-	return coarse(d)
+	return Coarse(d)
 }
 
-// tickLabel writes a round duration such as 200ms.
-func tickLabel(d time.Duration) string {
+// Tick writes a round duration such as 200ms.
+func Tick(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
 		return strconv.Itoa(int(d/time.Microsecond)) + "µs"
@@ -98,11 +106,11 @@ func tickLabel(d time.Duration) string {
 	case d < 100*time.Second:
 		return strconv.FormatFloat(d.Seconds(), 'g', 4, 64) + "s"
 	}
-	return coarse(d)
+	return Coarse(d)
 }
 
-// coarse writes a duration to the second, minute or hour: 12s, 5m, 1h30m.
-func coarse(d time.Duration) string {
+// Coarse writes a duration to the second, minute or hour: 12s, 5m, 1h30m.
+func Coarse(d time.Duration) string {
 	s := int(max(d, 0).Round(time.Second) / time.Second)
 	switch {
 	case s < 120:
@@ -117,8 +125,8 @@ func coarse(d time.Duration) string {
 	return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
 }
 
-// clock writes a moment of the run: 01:02, 1:02:03.
-func clock(d time.Duration) string {
+// Clock writes a moment of the run: 01:02, 1:02:03.
+func Clock(d time.Duration) string {
 	s := int(max(d, 0) / time.Second)
 	if s < 3600 {
 		return fmt.Sprintf("%02d:%02d", s/60, s%60)
@@ -126,8 +134,8 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
 }
 
-// share writes part of whole as a percentage.
-func share(part, whole int) string {
+// Share writes part of whole as a percentage.
+func Share(part, whole int) string {
 	if whole <= 0 {
 		return "0%"
 	}

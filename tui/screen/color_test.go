@@ -1,4 +1,4 @@
-package tui
+package screen
 
 import (
 	"testing"
@@ -44,7 +44,7 @@ func TestProfile(t *testing.T) {
 		{"true", map[string]string{"NO_COLOR": "1", "TERM": "dumb"}, all},
 		{"auto", map[string]string{"TERM": "xterm-256color"}, many},
 	} {
-		if got := profile(c.choice, env(c.vars)); got != c.want {
+		if got := ColorProfile(c.choice, env(c.vars)); got != c.want {
 			t.Errorf("%q with %v: %s, want %s", c.choice, c.vars, got.Name(), c.want.Name())
 		}
 	}
@@ -61,39 +61,13 @@ func TestCheckColor(t *testing.T) {
 	}
 }
 
-func TestPlainTerminal(t *testing.T) {
-	for _, c := range []struct {
-		vars map[string]string
-		want bool
-	}{
-		{map[string]string{}, false},
-		{map[string]string{"LANG": "en_US.UTF-8"}, false},
-		{map[string]string{"LANG": "C.utf8"}, false},
-		{map[string]string{"LANG": "de_DE.UTF-8@euro"}, false},
-		{map[string]string{"LC_CTYPE": "UTF-8"}, false},
-		{map[string]string{"LANG": "C"}, true},
-		{map[string]string{"LANG": "POSIX"}, true},
-		{map[string]string{"LANG": "de_DE"}, true},
-		{map[string]string{"LANG": "de_DE@euro"}, true},
-		{map[string]string{"LANG": "en_US.ISO-8859-1"}, true},
-		{map[string]string{"LC_ALL": "C", "LANG": "en_US.UTF-8"}, true},
-		{map[string]string{"LC_ALL": "", "LC_CTYPE": "C.UTF-8", "LANG": "C"}, false},
-		{map[string]string{"LC_CTYPE": "C", "LANG": "en_US.UTF-8"}, true},
-		{map[string]string{"TERM": "linux", "LANG": "en_US.UTF-8"}, true},
-	} {
-		if got := PlainTerminal(env(c.vars)); got != c.want {
-			t.Errorf("%v: %v, want %v", c.vars, got, c.want)
-		}
-	}
-}
-
 // Bold text in colour is drawn in a bright colour by many terminals of 16, and bright yellow cannot be read on white.
 func TestFewColoursAreNotBold(t *testing.T) {
-	sf := newSurface(6, 1)
-	sf.all().print(0, 0, "ab", style{fg: orange, attr: bold})
-	sf.all().print(2, 0, "cd", strong)
-	sf.all().print(4, 0, "ef", label)
-	if got, want := sf.render(newPalette(termenv.ANSI)), "\x1b[33mab\x1b[0;1mcd\x1b[mef"; got != want {
+	sf := NewSurface(6, 1)
+	sf.All().Print(0, 0, "ab", Style{Fg: Orange, Bold: true})
+	sf.All().Print(2, 0, "cd", Strong)
+	sf.All().Print(4, 0, "ef", Label)
+	if got, want := sf.Render(NewPalette(termenv.ANSI)), "\x1b[33mab\x1b[0;1mcd\x1b[mef"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -1,8 +1,8 @@
-package tui
+package screen
 
 // plain is the ASCII character that stands for a glyph of the surface, one for each column. Foreign letters become
 // question marks; both halves of a wide one do.
-func (s *surface) plain(glyph rune) rune {
+func (s *Surface) plain(glyph rune) rune {
 	switch {
 	case glyph < 0: // a letter with marks on it stays without them
 		return s.plain(firstRune(s.clusters[-glyph-1]))

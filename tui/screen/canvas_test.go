@@ -1,0 +1,77 @@
+package screen
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/muesli/termenv"
+)
+
+func FuzzForeignText(f *testing.F) {
+	f.Add("Qwen/Qwen3-32B", 10)
+	f.Add("\x1b[2J漢字🤖\u202e\xff", 3)
+	f.Add("👩🏽‍🚀🇩🇪e\u0301\u1100\u1161", 2)
+	f.Fuzz(func(t *testing.T, s string, w int) {
+		clean := Sanitize(s)
+		if !utf8.ValidString(clean) || Sanitize(clean) != clean {
+			t.Fatalf("sanitize(%q) = %q is not clean", s, clean)
+		}
+		w = max(1, w&127)
+		if got := Width(Shorten(clean, w)); got > w {
+			t.Fatalf("shorten(%q, %d) is %d wide", clean, w, got)
+		}
+		if got := Width(ShortenMiddle(clean, w)); got > w {
+			t.Fatalf("shortenMiddle(%q, %d) is %d wide", clean, w, got)
+		}
+		for _, l := range Wrap(clean, w, 8) {
+			if w > 1 && Width(l) > w {
+				t.Fatalf("wrap(%q, %d) has a line %d wide", clean, w, Width(l))
+			}
+		}
+		sf := NewSurface(w, 2)
+		sf.All().Print(0, 0, clean, Text)
+		sf.All().Print(w/2, 1, clean, Strong)
+		sf.All().Set(w/2, 0, '│', Line)
+		for i, l := range strings.Split(sf.Render(NewPalette(termenv.TrueColor)), "\n") {
+			if got := ansi.StringWidth(l); got != w {
+				t.Fatalf("%q: line %d is %d columns wide, not %d: %q", clean, i+1, got, w, l)
+			}
+		}
+	})
+}
+
+func TestStyles(t *testing.T) {
+	sf := NewSurface(8, 1)
+	c := sf.All()
+	c.Print(0, 0, "ab", Style{Fg: Blue})
+	c.Print(2, 0, "cd", Style{Fg: Green, Bold: true})
+	c.Print(5, 0, "e", Style{Fg: Green})
+	got := sf.Render(NewPalette(termenv.ANSI256))
+	if want := "\x1b[38;5;74mab\x1b[1;38;5;36mcd \x1b[0;38;5;36me  \x1b[m"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := sf.Render(NewPalette(termenv.Ascii)); got != "abcd e  " {
+		t.Errorf("without colour %q", got)
+	}
+}
+
+func TestWideGlyphsAreNeverHalved(t *testing.T) {
+	for _, c := range []struct {
+		x    int
+		want string
+	}{{0, "x 字 "}, {1, " x字 "}, {2, "漢x  "}, {3, "漢 x "}} {
+		sf := NewSurface(5, 1)
+		sf.All().Print(0, 0, "漢字", Text)
+		sf.All().Set(c.x, 0, 'x', Text)
+		if got := sf.Render(&Palette{Mono: true}); got != c.want {
+			t.Errorf("x at %d: %q, want %q", c.x, got, c.want)
+		}
+	}
+	sf := NewSurface(4, 1)
+	sf.All().Print(0, 0, "a漢字漢", Text)
+	if got := sf.Render(&Palette{Mono: true}); got != "a漢…" {
+		t.Errorf("cut to 4: %q", got)
+	}
+}

@@ -1,5 +1,4 @@
-// Package number writes numbers, rates and durations for a screen, in few columns. What is no number becomes 0, and nothing
-// written is wider than it says.
+// Package number writes numbers, rates and durations for a screen in few columns. NaN is written as 0.
 package number
 
 import (
@@ -9,10 +8,10 @@ import (
 	"time"
 )
 
-// Max is the largest value a chart is asked to show. Everything drawn is finite and between 0 and this.
+// Max is the largest value that is drawn or written. Larger ones are cut to it.
 const Max = 1e15
 
-// Sane makes any number safe to draw.
+// Sane cuts a number to the range from 0 to Max; NaN becomes 0.
 func Sane(v float64) float64 {
 	switch {
 	case math.IsNaN(v) || v < 0:
@@ -23,7 +22,7 @@ func Sane(v float64) float64 {
 	return v
 }
 
-// Seconds is a duration of so many seconds, as far as one can be drawn.
+// Seconds converts seconds to a duration of at most eleven days; NaN becomes 0.
 func Seconds(v float64) time.Duration {
 	return time.Duration(min(Sane(v), 1e6) * float64(time.Second))
 }
@@ -56,7 +55,7 @@ func Short(v float64) string {
 	return fmt.Sprintf("%.0fP", v)
 }
 
-// TrimZero leaves out a decimal that is 0.
+// TrimZero removes a single decimal that is 0.
 func TrimZero(s string) string {
 	if n := len(s); n > 2 && s[n-2:] == ".0" {
 		return s[:n-2]

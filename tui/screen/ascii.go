@@ -19,7 +19,7 @@ func firstRune(s string) rune {
 	return '?'
 }
 
-// asciiFor replaces the signs of the dashboard itself.
+// asciiFor is the character for a sign of the dashboard.
 func asciiFor(r rune) rune {
 	switch r {
 	case '─', '▁', '·', '┄', '–':
@@ -62,7 +62,7 @@ func asciiFor(r rune) rune {
 	switch {
 	case r == 0x2800:
 		return ' '
-	case r > 0x2800 && r <= 0x28ff: // plots in the report; the charts of the screen draw letters
+	case r > 0x2800 && r <= 0x28ff: // plots in the report; charts draw letters
 		return '*'
 	}
 	return '?'

@@ -15,11 +15,11 @@ type Cell struct {
 
 var blank = Cell{Glyph: ' '}
 
-// Terminal says what a terminal can show.
+// Terminal describes what a terminal can show.
 type Terminal struct {
-	Mono   bool // no colour at all, so that lines have to carry their names
-	Filled bool // colours enough for dim areas below lines
-	ASCII  bool // neither braille nor blocks
+	Mono   bool // no colours: lines carry their names
+	Filled bool // enough colours for dim areas below lines
+	ASCII  bool // no braille and no blocks
 }
 
 // Surface is a screen in memory.
@@ -30,7 +30,7 @@ type Surface struct {
 	clusters []string
 }
 
-// NewSurface is a blank surface of so many columns and lines.
+// NewSurface returns a blank surface of w columns and h lines.
 func NewSurface(w, h int) *Surface {
 	s := &Surface{W: max(0, w), H: max(0, h)}
 	s.cells = make([]Cell, s.W*s.H)
@@ -46,8 +46,8 @@ func (s *Surface) Clear() {
 	}
 }
 
-// Canvas is a rectangle of a surface with its own origin. Whatever is drawn beyond its edges is lost, so a panel can
-// disturb nobody but itself.
+// Canvas is a rectangle of a surface with its own origin. Drawing beyond its edges has no effect, so a panel
+// cannot disturb another.
 type Canvas struct {
 	s          *Surface
 	X, Y, W, H int // X and Y on the surface
@@ -63,7 +63,7 @@ func (c Canvas) Sub(x, y, w, h int) Canvas {
 	return Canvas{c.s, c.X + x0, c.Y + y0, x1 - x0, y1 - y0}
 }
 
-// Terminal is what the terminal can show that the canvas is drawn for.
+// Terminal describes the terminal that the canvas is drawn for.
 func (c Canvas) Terminal() Terminal { return c.s.Terminal }
 
 // Clear makes the canvas blank.
@@ -90,7 +90,7 @@ func (c Canvas) Set(x, y int, glyph rune, st Style) {
 		return
 	}
 	i := (c.Y+y)*c.s.W + c.X + x
-	// Half of a wide glyph cannot stay.
+	// Overwriting one half of a wide glyph removes the other.
 	if p.Glyph == 0 {
 		c.s.cells[i-1].Glyph = ' '
 	}
@@ -183,7 +183,7 @@ func (c Canvas) Spans(x, y int, all []Span) int {
 	return x
 }
 
-// SpansWidth is the number of columns they take.
+// SpansWidth is the number of columns that they take.
 func SpansWidth(all []Span) int {
 	n := 0
 	for _, s := range all {

@@ -9,13 +9,13 @@ import (
 	"github.com/muesli/termenv"
 )
 
-// colorModes are the values of Options.Color and how many colours each stands for.
+// colorModes are the values of tui.Options.Color and the number of colours of each.
 var colorModes = []struct {
 	name    string
 	profile termenv.Profile
 }{{"none", termenv.Ascii}, {"16", termenv.ANSI}, {"256", termenv.ANSI256}, {"true", termenv.TrueColor}}
 
-// CheckColor says whether a name is a value for Options.Color, and if not, which ones are.
+// CheckColor returns an error with the valid names if name is not a value for tui.Options.Color.
 func CheckColor(name string) error {
 	if name == "" || name == "auto" {
 		return nil
@@ -28,23 +28,23 @@ func CheckColor(name string) error {
 	return fmt.Errorf("%q is no number of colours; use auto, none, 16, 256 or true", name)
 }
 
-// environ hands an environment to termenv.
+// environ passes an environment to termenv.
 type environ func(string) string
 
 func (e environ) Getenv(name string) string { return e(name) }
 func (e environ) Environ() []string         { return nil }
 
-// manyTerms are terminals that are in colour though their names do not say so.
-var manyTerms = []string{"screen", "tmux", "rxvt", "konsole", "putty", "cygwin", "foot", "st"}
+// colorTerms are terminals with colours that termenv does not know by name.
+var colorTerms = []string{"screen", "tmux", "rxvt", "konsole", "putty", "cygwin", "foot", "st"}
 
 // ColorProfile decides how many colours to use. In this order:
 //
-//	choice                 what the user told this program
+//	choice                 the value of --color
 //	NO_COLOR               none, if it is set to anything
 //	CLICOLOR_FORCE         at least 16, unless it is 0
 //	CLICOLOR=0             none
 //	TERM=dumb              none
-//	COLORTERM, TERM        what the terminal says of itself
+//	COLORTERM, TERM        the terminal itself
 func ColorProfile(choice string, getenv func(string) string) termenv.Profile {
 	for _, m := range colorModes {
 		if m.name == choice {
@@ -64,7 +64,7 @@ func ColorProfile(choice string, getenv func(string) string) termenv.Profile {
 	if term != "dumb" && (term != "" || runtime.GOOS == "windows") {
 		found = termenv.NewOutput(nil, termenv.WithEnvironment(environ(getenv)), termenv.WithTTY(true)).ColorProfile()
 		first, _, _ := strings.Cut(term, "-")
-		if found == termenv.Ascii && slices.Contains(manyTerms, first) {
+		if found == termenv.Ascii && slices.Contains(colorTerms, first) {
 			found = termenv.ANSI
 		}
 	}

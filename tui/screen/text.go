@@ -15,9 +15,9 @@ var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[\x20-\x3f]*[\x40-\x7e]" +
 	"|(?:\x1b[\\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\x07\x1b\u009c]*(?:\x07|\x1b\\\\|\u009c)" +
 	"|\x1b[\x20-\x2f]*[\x30-\x7e]")
 
-// melting holds the letters that are one cluster with whatever follows, a blank too (the visible ones of the class Prepend
-// of Unicode's UAX 29): written into a cell of its own such a letter would swallow the next cell.
-var melting = &unicode.RangeTable{
+// prepended are the letters that form one cluster with the next character, even a blank: the visible ones of the class Prepend of
+// Unicode's UAX 29. In a cell of its own such a letter would take the next cell as well.
+var prepended = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0x0d4e, Hi: 0x0d4e, Stride: 1}},
 	R32: []unicode.Range32{
 		{Lo: 0x111c2, Hi: 0x111c3, Stride: 1},
@@ -31,9 +31,8 @@ var melting = &unicode.RangeTable{
 
 // Sanitize makes foreign text safe to show. The rule is that of the reports: one line of valid UTF-8 without escape
 // sequences, control characters and the invisible characters that reorder text; white space of any kind and length becomes
-// one blank. On a screen, where every letter has its cell, four things go as well, because terminals do not agree on how
-// wide they are: joiners, variation selectors, skin tones, and letters that melt into the one behind them. And no letter bears more than two marks: that is a language,
-// twenty are a joke on the lines above.
+// one blank. A screen has a cell for each letter, so joiners, variation selectors, skin tones and letters that join the next one
+// are dropped too: terminals disagree about their width. More than two combining marks on a letter are dropped.
 func Sanitize(s string) string {
 	if isPlain(s) {
 		return s
@@ -45,7 +44,7 @@ func Sanitize(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	marks := 0
-	blank := true // what comes before is blank, or nothing
+	blank := true // the character before is blank, or there is none
 	for _, r := range s {
 		switch {
 		case unicode.IsSpace(r):
@@ -55,7 +54,7 @@ func Sanitize(s string) string {
 			}
 			blank = true
 			continue
-		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, melting), r >= 0x1f3fb && r <= 0x1f3ff:
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Variation_Selector, prepended), r >= 0x1f3fb && r <= 0x1f3ff:
 			continue
 		case unicode.Is(unicode.M, r):
 			if marks++; marks > 2 {
@@ -70,7 +69,7 @@ func Sanitize(s string) string {
 	return strings.TrimSuffix(b.String(), " ")
 }
 
-// SanitizeSpaced is sanitize for a line whose blanks set things in columns: they stay.
+// SanitizeSpaced is Sanitize for a line in columns: its blanks stay.
 func SanitizeSpaced(s string) string {
 	if isPlain(s) {
 		return s
@@ -82,7 +81,7 @@ func SanitizeSpaced(s string) string {
 	return strings.TrimRight(strings.Join(words, " "), " ")
 }
 
-// isPlain: printable ASCII without a blank too many, as nearly all text is.
+// isPlain reports whether Sanitize has nothing to do: printable ASCII, single blanks, none at the ends.
 func isPlain(s string) bool {
 	before := byte(' ')
 	for i := 0; i < len(s); i++ {
@@ -115,7 +114,7 @@ func Shorten(s string, w int) string {
 	return ansi.Truncate(s, w, "…")
 }
 
-// ShortenMiddle keeps both ends of s: of a path or a model name the end often says more.
+// ShortenMiddle cuts s to w columns and keeps both ends: the end of a path or a model name often says more.
 func ShortenMiddle(s string, w int) string {
 	n := Width(s)
 	if n <= w {

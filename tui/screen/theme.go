@@ -2,11 +2,11 @@ package screen
 
 import "github.com/muesli/termenv"
 
-// Color is an entry of the palette. Text uses plain, the terminal's own foreground, so that it can be read on any
-// background; colour is for data. A colour never carries a meaning alone: a sign or a word stands beside it.
+// Color is an entry of the palette. Text is Plain, the terminal's own foreground, which is readable on any
+// background; colours are for data. A colour never carries a meaning alone: a sign or a word stands beside it.
 type Color uint8
 
-// The colours that have names; Heat has more.
+// The named colours. Heat has more.
 const (
 	Plain Color = iota
 	Blue
@@ -16,7 +16,7 @@ const (
 	Purple
 	Yellow // poor on white: for areas, never for text
 	grey   // labels
-	Dimmed // lines that are less than data: outlines, marks, what does not count
+	Dimmed // lines that support data: outlines, marks, the warm-up
 	faint  // borders and axes
 	Black  // marks on top of coloured areas
 	shades // the first of the colours of areas, see shades.go
@@ -29,10 +29,10 @@ type Style struct {
 	Bold   bool
 }
 
-// Span is a piece of text in the style.
+// Span returns a piece of text in the style.
 func (s Style) Span(text string) Span { return Span{text, s} }
 
-// What text and lines look like.
+// The styles of text and lines.
 var (
 	Text    = Style{}
 	Label   = Style{Fg: grey}
@@ -46,25 +46,25 @@ var (
 type Palette struct {
 	Theme   string
 	Profile termenv.Profile
-	Mono    bool // no colour at all, so that lines have to carry their names
-	Attrs   bool // bold works all the same; without it there are no escape sequences
-	few     bool // 16 colours, of which many terminals take the bright ones for bold text
-	Filled  bool // there are colours enough for dim areas below lines
-	heavy   bool // all but labels is bold
+	Mono    bool // no colours
+	Attrs   bool // bold works; without it there are no escape sequences
+	few     bool // 16 colours: many terminals show bold text in the bright ones
+	Filled  bool // enough colours for dim areas below lines
+	heavy   bool // all text but labels is bold
 	fg, bg  [colors]string
 }
 
-// Terminal is what the terminal can show, in ASCII alone or not.
+// Terminal describes the terminal of the palette.
 func (p *Palette) Terminal(ascii bool) Terminal {
 	return Terminal{Mono: p.Mono, Filled: p.Filled, ASCII: ascii}
 }
 
-// NewPalette is that of the usual theme.
+// NewPalette returns the palette of the standard theme.
 func NewPalette(p termenv.Profile) *Palette { return ThemePalette(ThemeStandard, p) }
 
-// seen is the style as this terminal can show it. Of 16 colours none is bold: bright yellow cannot be read on white.
+// seen is the style as this terminal can show it. With 16 colours none is bold: bright yellow is unreadable on white.
 func (p *Palette) seen(s Style) Style {
-	named := s.Fg == grey // labels, which weigh less than what they name
+	named := s.Fg == grey // labels, which weigh less than their values
 	if p.fg[s.Fg] == "" {
 		s.Fg = Plain
 	}
@@ -80,7 +80,8 @@ func (p *Palette) seen(s Style) Style {
 	return s
 }
 
-// change appends what turns one style, as it is seen, into another: as few bytes as will do, since a screen has a thousand of them.
+// change appends the escape sequence from one style, as it is seen, to another, in as few bytes as possible: a screen has a
+// thousand of them.
 func (p *Palette) change(b []byte, from, to Style) []byte {
 	if p.Mono && !p.Attrs || from == to {
 		return b

@@ -9,7 +9,7 @@ import (
 )
 
 // The themes. Standard has colours that people with any colour vision can tell apart, on dark and on light. Contrast draws
-// words, borders and lines so that they stand out on any background. Mono has no colour at all, as without any.
+// words, borders and lines so that they stand out on any background. Mono has no colours at all.
 const (
 	ThemeStandard = "default"
 	ThemeContrast = "contrast"
@@ -19,7 +19,7 @@ const (
 // Themes are the names of all themes, the usual one first.
 func Themes() []string { return []string{ThemeStandard, ThemeContrast, ThemeMono} }
 
-// CheckTheme says whether a name is a value for Options.Theme, and if not, which ones are.
+// CheckTheme returns an error with the valid names if name is not a value for tui.Options.Theme.
 func CheckTheme(name string) error {
 	if name == "" || slices.Contains(Themes(), name) {
 		return nil
@@ -47,7 +47,7 @@ var standardSwatches = [shades]swatch{
 }
 
 // contrastSwatches stand out from black about as much as from white, 4.3 to 1 and more, which is nearly as much as one colour
-// can have on both. What only supports is plain.
+// can have on both. Supporting text is plain.
 var contrastSwatches = [shades]swatch{
 	Blue:      {"#0078D7", "32", "12"},
 	Orange:    {"#B86200", "130", "3"},
@@ -59,7 +59,7 @@ var contrastSwatches = [shades]swatch{
 	Black:     {"#000000", "16", "0"},
 }
 
-// ThemePalette is the palette of a theme on a kind of terminal. Where there is no colour all themes look alike.
+// ThemePalette returns the palette of a theme for a kind of terminal. Without colours all themes look alike.
 func ThemePalette(theme string, p termenv.Profile) *Palette {
 	out := &Palette{Theme: theme, Profile: p, Mono: p == termenv.Ascii || theme == ThemeMono, few: p == termenv.ANSI}
 	out.Attrs = p != termenv.Ascii
@@ -90,7 +90,7 @@ func ThemePalette(theme string, p termenv.Profile) *Palette {
 	return out
 }
 
-// Next is the palette of the theme after this one. Without colour there is nothing to choose.
+// Next returns the palette of the theme after this one.
 func (p *Palette) Next() *Palette {
 	all := Themes()
 	return ThemePalette(all[(slices.Index(all, p.Theme)+1)%len(all)], p.Profile)

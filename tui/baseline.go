@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/screen"
 )
 
@@ -31,12 +32,12 @@ func (v *view) older() *view {
 }
 
 // olderWindows are those of the run to compare with at the moments of a chart, counted from the start of either.
-func (v *view) olderWindows(ts timeScale) []metrics.Window {
+func (v *view) olderWindows(t chart.Time) []metrics.Window {
 	o := v.older()
 	if o == nil {
 		return nil
 	}
-	return within(closedWindows(o.s), max(0, ts.from-time.Second), ts.from+ts.shown)
+	return within(closedWindows(o.s), max(0, t.From-time.Second), t.From+t.Shown)
 }
 
 // versus draws the same lines of the run to compare with behind those of a plot.
@@ -48,8 +49,8 @@ func (v *view) versus(build func(v *view) plot) plot {
 	}
 	theirs := build(o).series
 	for _, s := range p.series { // line by line: one of them may have none of that name
-		old := series{name: s.name, behind: true, value: func(*metrics.Window) float64 { return math.NaN() }}
-		if i := slices.IndexFunc(theirs, func(t series) bool { return t.name == s.name }); i >= 0 && !s.ours {
+		old := series{name: s.name, value: func(*metrics.Window) float64 { return math.NaN() }}
+		if i := slices.IndexFunc(theirs, func(t series) bool { return t.name == s.name }); i >= 0 && !s.alone {
 			old.value, old.sparse, old.percentile = theirs[i].value, theirs[i].sparse, theirs[i].percentile
 		}
 		p.older = append(p.older, old)
@@ -69,4 +70,57 @@ func (v *view) baselineNotes(what string) []string {
 // baselineName is what the run to compare with is called on the screen.
 func (v *view) baselineName() string {
 	return screen.ShortenMiddle(screen.Sanitize(v.baseline.Name), 24)
+}
+
+// finishedWhole: what is shown is all of a run that is over, which is compared with all of another.
+func (v *view) finishedWhole() bool {
+	return v.s.State == metrics.Finished && (v.whole || v.span == 0)
+}
+
+// olderStretch is the part of the run to compare with that the figures of this one stand against: its first two seconds against
+// the first two seconds of the other. ok is false where that is the whole run: this one is over, the other has no seconds, or it
+// did not last until there.
+func (v *view) olderStretch() (from, to time.Duration, ok bool) {
+	o := v.older()
+	if o == nil || v.finishedWhole() {
+		return 0, 0, false
+	}
+	from, to, _ = spanOf(v.s, v.span, v.back)
+	if v.whole {
+		from, to = max(v.plan().Warmup, o.plan().Warmup), v.s.At
+	}
+	from, to = max(from, 0), min(to, v.s.At)
+	return from, to, from < o.s.At
+}
+
+// olderKey says of what an olderSum is: a latency, in the span or from the start.
+type olderKey struct {
+	metric *latencyMetric
+	whole  bool
+}
+
+// olderSum is a latency of the run to compare with over a stretch of it. That of the whole run so far only grows, so it is kept.
+type olderSum struct {
+	metrics.Histogram
+	from, to time.Duration
+}
+
+// olderSum is a latency of the run to compare with in the seconds that begin in [from, to). The histogram must not be changed.
+func (v *view) olderSum(m *latencyMetric, from, to time.Duration) *metrics.Histogram {
+	c := v.selected().merges
+	if c.older == nil {
+		c.older = map[olderKey]*olderSum{}
+	}
+	k := olderKey{m, v.whole}
+	sum := c.older[k]
+	if sum == nil || sum.from != from || sum.to > to {
+		sum = &olderSum{from: from, to: from}
+		c.older[k] = sum
+	}
+	ws := within(v.older().s.Windows, sum.to, to)
+	for i := range ws {
+		sum.Merge(m.of(&ws[i]))
+	}
+	sum.to = max(sum.to, to)
+	return &sum.Histogram
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
@@ -28,7 +29,7 @@ func drawGoodputBelow(c screen.Canvas, y int, v *view) {
 	if len(v.objectives()) == 0 {
 		return
 	}
-	good := series{name: "goodput", color: screen.Green, below: dotted, value: func(w *metrics.Window) float64 {
+	good := series{name: "goodput", color: screen.Green, below: chart.Dotted, value: func(w *metrics.Window) float64 {
 		share, known := part(w.Good, w.Done+w.Failed)
 		if !known {
 			return math.NaN()
@@ -36,12 +37,12 @@ func drawGoodputBelow(c screen.Canvas, y int, v *view) {
 		return 100 * share
 	}}
 	chartBelow(c, y, legend(c.W, "% of the requests that ended in a second", legendItem{good.color, good.name, ""}),
-		plot{v: v, top: 100, nothing: "no request is done yet", series: []series{good}}.draw)
+		plot{v: v, chart: chart.Plot{Top: 100, Nothing: "no request is done yet"}, series: []series{good}}.draw)
 }
 
 // drawHitsBelow is what the server's shortcuts brought by the second, as far as it tells.
 func drawHitsBelow(c screen.Canvas, y int, v *view) {
-	p := plot{v: v, top: 100, nothing: "no full second yet"}
+	p := plot{v: v, chart: chart.Plot{Top: 100, Nothing: "no full second yet"}}
 	var items []legendItem
 	add := func(name string, col screen.Color, part, whole func(*metrics.ServerSecond) float64) {
 		if !(total(v.serverSpan(), whole) > 0) {
@@ -71,9 +72,9 @@ func drawGPUsBelow(c screen.Canvas, y int, v *view) {
 	mean := func(sum float64, n int) float64 { return sum / float64(n) }
 	all := func(sum float64, _ int) float64 { return sum }
 	chartBelow(c, y, legend(c.W, "by second", legendItem{screen.Green, "use %, the mean", ""}, legendItem{screen.Yellow, "power W, the sum", ""}),
-		plot{v: v, lanes: true, nothing: "no full second yet", series: []series{
-			{name: "use", color: screen.Green, below: dotted, value: gpuValue(v, use, mean)},
-			{name: "power", color: screen.Yellow, below: dotted, value: gpuValue(v, power, all)},
+		plot{v: v, chart: chart.Plot{Lanes: true, Nothing: "no full second yet"}, series: []series{
+			{name: "use", color: screen.Green, below: chart.Dotted, value: gpuValue(v, use, mean)},
+			{name: "power", color: screen.Yellow, below: chart.Dotted, value: gpuValue(v, power, all)},
 		}}.draw)
 }
 
@@ -113,7 +114,7 @@ func drawWaitsBelow(c screen.Canvas, y int, v *view) {
 			return milliseconds(max(0, sum)) / float64(n)
 		}}
 	}
-	p := plot{v: v, nothing: "no first token yet", series: []series{
+	p := plot{v: v, chart: chart.Plot{Nothing: "no first token yet"}, series: []series{
 		mean("ttft", screen.Green, func(w *metrics.Waits) (time.Duration, int) { return w.TTFT, w.N }),
 		mean("prefill", screen.Blue, func(w *metrics.Waits) (time.Duration, int) { return w.Prefill, w.ToldPrefill }),
 		mean("queue", colorWaiting, func(w *metrics.Waits) (time.Duration, int) { return w.Queue, w.Told }),

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
@@ -223,4 +224,19 @@ func (h header) drawTiny(c screen.Canvas) {
 			put(screen.Warning.Span(limitedShort))
 		}
 	}
+	h.drawTinyTokens(c.Sub(0, y+1, c.W, min(c.H-y-1, 3)))
+}
+
+// drawTinyTokens draws the output tokens of the last seconds where there is room left.
+func (h header) drawTinyTokens(c screen.Canvas) {
+	ws := closedWindows(h.v.s)
+	if len(ws) == 0 || c.H == 0 {
+		return
+	}
+	x := c.Print(0, c.H-1, "tok/s ", screen.Label)
+	values := make([]float64, 0, c.W)
+	for i := max(0, len(ws)-c.W); i < len(ws); i++ {
+		values = append(values, perSecond(h.v.s, &ws[i], ws[i].OutputTokens))
+	}
+	chart.Sparkline(c.Sub(x, 0, c.W-x, c.H), values, screen.Style{Fg: colorOutput})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/screen"
 )
 
@@ -246,40 +247,6 @@ func TestScrolledBack(t *testing.T) {
 	}
 }
 
-// The shape of a smooth histogram shows no stripes, whatever the height.
-func TestHeatHasNoStripes(t *testing.T) {
-	var w metrics.Window
-	for i := range 40_000 {
-		w.TTFT.Add(time.Duration(1e6 * math.Exp(4*float64(i)/40_000))) // even on a logarithmic axis
-	}
-	s := metrics.Snapshot{At: time.Second, State: metrics.Finished, Windows: []metrics.Window{w}, TTFT: w.TTFT}
-	v := &view{s: &s}
-	for high := 7; high < 120; high++ {
-		sf := screen.NewSurface(40, high+1)
-		f, ok := v.overTime(sf.All(), false)
-		if !ok {
-			t.Fatal("no frame")
-		}
-		ax := bars{v: v, front: &w.TTFT, outline: &w.TTFT}.axis(2 * high)
-		cells, most := heatCells(f, &latencyMetrics[metricTTFT], ax)
-		column := cells[len(cells)-1]
-		first, last := -1, -1
-		for y, n := range column {
-			if n > 0 {
-				if first < 0 {
-					first = y
-				}
-				last = y
-			}
-		}
-		for y := first + 1; y < last; y++ {
-			if column[y] < 0.8*most {
-				t.Fatalf("%d rows: row %d holds %g, the fullest %g", 2*high, y, column[y], most)
-			}
-		}
-	}
-}
-
 // The columns of a heat map show their own seconds.
 func TestHeatColumns(t *testing.T) {
 	s := metrics.Snapshot{At: time.Minute, State: metrics.Finished}
@@ -297,10 +264,8 @@ func TestHeatColumns(t *testing.T) {
 	}
 	v := &view{s: &s}
 	for _, w := range []int{20, 60, 61, 97, 120} {
-		sf := screen.NewSurface(w+axisWidth, 11)
-		f, _ := v.overTime(sf.All(), false)
-		ax := bars{v: v, front: &s.TTFT, outline: &s.TTFT}.axis(20)
-		cells, _ := heatCells(f, &latencyMetrics[metricTTFT], ax)
+		at, ws, end := v.overTime()
+		cells := v.heatCells(&latencyMetrics[metricTTFT], v.latencyAxis(20, &s.TTFT), w, at, ws, end)
 		empty := 0
 		for x, column := range cells {
 			if column == nil {
@@ -339,6 +304,7 @@ func TestBand(t *testing.T) {
 	}
 	v := &view{s: &s, Terminal: screen.Terminal{Filled: true}}
 	sf := screen.NewSurface(80+axisWidth, 13)
+	sf.Terminal = v.Terminal
 	drawBand(sf.All(), v)
 	area := sf.All().Sub(axisWidth, 0, 80, 12)
 	seen := func(x int) map[screen.Color]bool {
@@ -405,7 +371,8 @@ func BenchmarkLatencyCharts(b *testing.B) {
 		for _, p := range []panel{latencyBandPanel, latencyHeatPanel, latencyHistogramPanel, percentileTablePanel} {
 			b.Run(p.name+"/"+name, func(b *testing.B) {
 				sf := screen.NewSurface(120, 30)
-				v := &view{s: &s, span: 15 * time.Minute, Terminal: screen.Terminal{Filled: true}, metric: metricITL}
+				sf.Terminal.Filled = true
+				v := &view{s: &s, span: 15 * time.Minute, Terminal: sf.Terminal, metric: metricITL, raster: new(chart.Raster)}
 				v.selected().more()
 				b.ReportAllocs()
 				for b.Loop() {
@@ -427,6 +394,7 @@ func BenchmarkPages(b *testing.B) {
 			for _, size := range [][2]int{{120, 35}, {200, 55}} {
 				b.Run(fmt.Sprintf("%s/%dx%d/baseline=%v", p.name, size[0], size[1], baseline != nil), func(b *testing.B) {
 					sf := screen.NewSurface(size[0], size[1])
+					sf.Terminal.Filled = true
 					b.ReportAllocs()
 					for b.Loop() {
 						v := &view{s: &s, span: 15 * time.Minute, Terminal: screen.Terminal{Filled: true}, metric: metricITL, baseline: baseline}

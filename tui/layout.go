@@ -183,7 +183,7 @@ func beside(panels []box, from string, dx, dy int) string {
 		if gap < 0 || b.name == from {
 			continue
 		}
-		if d := 1000*gap + abs(off); d < best {
+		if d := 1000*gap + max(off, -off); d < best {
 			best, name = d, b.name
 		}
 	}

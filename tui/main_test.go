@@ -179,6 +179,9 @@ func key(name string) tea.KeyMsg {
 // itself, so that there is nothing to find.
 func leftOut(turn, every int) bool { return race.Enabled && turn%every != 0 }
 
+// axisWidth is what the vertical axis of a chart takes.
+const axisWidth = 6
+
 // exact fails unless the screen is w columns by h lines.
 func exact(t *testing.T, shown string, w, h int, what string) {
 	t.Helper()

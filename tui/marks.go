@@ -1,151 +1,147 @@
 package tui
 
 import (
+	"fmt"
 	"math"
 	"slices"
-	"time"
+	"strconv"
+	"strings"
 
+	"benchtop/metrics"
+	"benchtop/tui/chart"
+	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
 
-// timeScale is the horizontal axis of a chart over time.
-type timeScale struct {
-	from, shown time.Duration
-	w           int // in cells
+// marks are what happened to the load, to be marked on charts over time: the bend, which matters most, then the events in order of
+// time.
+func (v *view) marks() []chart.Mark {
+	var out []chart.Mark
+	if a := v.answer(); a != nil && a.Bends && a.BentAt >= 0 {
+		out = append(out, chart.Mark{
+			At: a.BentAt, Name: "bend " + bendName(a), Glyph: '│', Line: screen.Style{Fg: screen.Vermilion}, Words: screen.Warning, Prominent: true,
+		})
+	}
+	for _, e := range v.s.Marks {
+		name := screen.Sanitize(e.Mark)
+		if name == "" && e.Set != nil {
+			name = settingName(*e.Set)
+		}
+		out = append(out, chart.Mark{At: e.At, Name: name, Glyph: '┊', Line: screen.Dim, Words: screen.Label})
+	}
+	return out
 }
 
-// part is where a moment lies, 0 at the left edge, 1 at the right.
-func (t timeScale) part(at time.Duration) float64 { return float64(at-t.from) / float64(t.shown) }
+// answer is what is known of the bend so far, nil for nothing.
+func (v *view) answer() *metrics.Answer {
+	if v.s.Report != nil {
+		return &v.s.Report.Answer
+	}
+	return v.s.Answer
+}
 
-// dot is the column of dots of a part of the axis, two to a cell.
-func (t timeScale) dot(part float64) int { return int(math.Round(part * float64(2*t.w-1))) }
+// levels are the loads of the run so far.
+func (v *view) levels() []metrics.LoadLevel {
+	if v.s.Report != nil {
+		return v.s.Report.Levels
+	}
+	return v.s.Levels
+}
 
-// column is the cell of a moment; outside of 0 to w where it is not shown.
-func (t timeScale) column(at time.Duration) int {
-	part := t.part(at)
+// bendName writes the load of a bend, which is only known to be about so much.
+func bendName(a *metrics.Answer) string {
+	at := number.Sane(a.At)
+	if at >= 10 {
+		at = math.Round(at)
+	}
+	return "~" + loadName(at, a.Users)
+}
+
+// loadName writes a load: 38 req/s, 64 users.
+func loadName(load float64, users bool) string {
+	if users {
+		return loadNumber(load) + " users"
+	}
+	return loadNumber(load) + " req/s"
+}
+
+// loadNumber writes a load to a tenth.
+func loadNumber(load float64) string {
+	if load = number.Sane(load); load >= 10_000 {
+		return number.Short(load)
+	}
+	return strconv.FormatFloat(math.Round(load*10)/10, 'f', -1, 64)
+}
+
+// settingName says what load was set.
+func settingName(s metrics.LoadSetting) string {
 	switch {
-	case part < 0:
-		return -1
-	case part > 1:
-		return t.w
+	case s.Paused:
+		return "paused"
+	case s.RampTo > 0:
+		return fmt.Sprintf("to %s in %s", loadNumber(s.RampTo), number.Coarse(s.RampOver))
+	case s.Users > 0:
+		return loadName(float64(s.Users), true)
 	}
-	return t.dot(part) / 2
+	return loadName(s.Rate, false)
 }
 
-// taken remembers which cells of a chart nothing may be drawn over: those of lines and of words.
-type taken struct {
-	c     screen.Canvas
-	cells []bool
-}
-
-func newTaken(c screen.Canvas) *taken { return &taken{c, make([]bool, c.W*c.H)} }
-
-// take marks w cells of the row y.
-func (t *taken) take(x, y, w int) {
-	for end := x + w; x < end; x++ {
-		if x >= 0 && x < t.c.W && y >= 0 && y < t.c.H {
-			t.cells[y*t.c.W+x] = true
-		}
-	}
-}
-
-// free: w cells of the row y, all of them on the canvas.
-func (t *taken) free(x, y, w int) bool {
-	if x < 0 || y < 0 || x+w > t.c.W || y >= t.c.H {
-		return false
-	}
-	for _, used := range t.cells[y*t.c.W+x : y*t.c.W+x+w] {
-		if used {
-			return false
-		}
-	}
-	return true
-}
-
-// drawBounds draws each limit of a metric as a horizontal line with its name, as far to the left as there is room for it. A
-// limit whose name finds no room is left out, since nobody could tell what the line is. scale says where a latency in seconds
-// lies, 0 at the bottom, 1 at the top.
-func drawBounds(v *view, metric string, used *taken, scale func(float64) float64) {
-	if metric == "" {
-		return
-	}
-	for _, b := range v.bounds(metric) {
-		at := scale(b.at.Seconds())
-		if !(at >= 0 && at <= 1) {
-			continue
-		}
-		y := int(math.Round((1 - at) * float64(used.c.H-1)))
-		name := " " + b.name + " "
-		x := 1
-		for x < used.c.W && !used.free(x, y, screen.Width(name)) {
-			x++
-		}
-		if x == used.c.W {
-			continue
-		}
-		for k := range used.c.W {
-			if used.free(k, y, 1) {
-				used.c.Set(k, y, '─', screen.Dim)
-			}
-		}
-		used.c.Print(x, y, name, screen.Strong)
-		used.take(x, y, screen.Width(name))
-	}
-}
-
-// drawMarks draws what happened to the load as dotted lines from top to bottom, behind the data, with a few words in the top
-// row where there is room for them. Lines too near to others are left out, but never the bend, whose words may stand lower.
-func drawMarks(v *view, used *taken, ts timeScale, words bool) {
-	type shown struct {
-		landmark
-		x int
-	}
-	var all []shown
-	busy := func(x int) bool {
-		return slices.ContainsFunc(all, func(s shown) bool { return abs(s.x-x) < 2 })
-	}
-	for _, m := range v.landmarks() {
-		if x := ts.column(m.at); x > 0 && x < ts.w && !busy(x) {
-			all = append(all, shown{m, x})
-		}
-	}
-	for _, s := range all {
-		for y := range used.c.H {
-			if used.free(s.x, y, 1) {
-				used.c.Set(s.x, y, s.glyph, s.line)
-			}
-		}
-		used.take(s.x, 0, 1)
-	}
-	if !words {
-		return
-	}
-	for _, s := range all {
-		if used.write(s.x, 0, s.name, s.words, false) || !s.telling {
-			continue
-		}
-		for i := range 2 * used.c.H {
-			if used.write(s.x, i/2, s.name, s.words, i%2 == 1) {
-				break
-			}
-		}
-	}
-}
-
-// write puts words beside a line, to its left only at the right edge or if asked to; false if there is no room for them.
-func (t *taken) write(x, y int, words string, st screen.Style, left bool) bool {
-	n := screen.Width(words)
+// answerNotes say the highest load within the objectives, for the title of a chart: in full, then shorter.
+func (v *view) answerNotes() []string {
+	a := v.answer()
 	switch {
-	case n == 0:
-		return false
-	case !left && t.free(x+1, y, n):
-		x++
-	case (left || x+1+n > t.c.W) && t.free(x-n-1, y, n+1): // apart from others
-		x -= n
-	default:
-		return false
+	case a == nil || len(v.goals()) == 0:
+		return nil
+	case !a.Within && v.s.State == metrics.Finished:
+		return []string{" · no load within SLO", " · none in SLO"}
+	case !a.Within:
+		return []string{" · no load within SLO yet", " · none in SLO"}
 	}
-	t.c.Print(x, y, words, st)
-	t.take(x, y, n)
-	return true
+	load, sure := loadName(a.Highest, a.Users), ""
+	if a.Sure > 0 {
+		sure = " " + sureness(a.Sure)
+	}
+	return []string{" · highest within SLO " + load + " ✓" + sure, " · SLO ✓ up to " + load, " · SLO ✓ " + loadNumber(a.Highest)}
+}
+
+// sureness writes how sure something is, never that it is certain.
+func sureness(p float64) string {
+	if p >= 0.995 {
+		return ">99% sure"
+	}
+	return fmt.Sprintf("%.0f%% sure", 100*min(number.Sane(p), 1))
+}
+
+// goals are the objectives in force.
+func (v *view) goals() metrics.SLO {
+	if v.s.Objectives != nil {
+		return v.s.Objectives
+	}
+	return v.plan().Goodput
+}
+
+// limits are those of one latency: that of its objective as it is now, and those of gates on its mean or percentiles. A gate at the same
+// place as the one before adds no line.
+func (v *view) limits(metric string) []chart.Limit {
+	var out []chart.Limit
+	add := func(name string, ms float64) {
+		at := number.Seconds(ms / 1000)
+		if at > 0 && !slices.ContainsFunc(out, func(l chart.Limit) bool { return l.At == at }) {
+			out = append(out, chart.Limit{Name: name + " " + number.Tick(at), At: at})
+		}
+	}
+	for _, o := range v.goals() {
+		if o.Metric == metric {
+			add("SLO", o.LimitMS)
+		}
+	}
+	for _, g := range v.plan().Gates {
+		if stat, ok := strings.CutSuffix(g.Metric, "_"+metric+"_ms"); ok && stat != "std" && (g.Op == ">" || g.Op == ">=") {
+			if stat == "median" {
+				stat = "p50"
+			}
+			add(screen.Sanitize(stat)+" gate", g.Limit)
+		}
+	}
+	return out
 }

@@ -22,6 +22,7 @@ func flat(marks ...metrics.Event) metrics.Snapshot {
 
 func draw(p plot, w, h int) []string {
 	sf := screen.NewSurface(w, h)
+	sf.Terminal = p.v.Terminal
 	p.draw(sf.All())
 	return strings.Split(sf.Render(&screen.Palette{Mono: true}), "\n")
 }
@@ -30,35 +31,6 @@ func loadOf(s *metrics.Snapshot) plot {
 	p := loadPlot(&view{s: s})
 	p.series = p.series[:1]
 	return p
-}
-
-func TestMarks(t *testing.T) {
-	at := func(sec int, name string) metrics.Event {
-		return metrics.Event{At: time.Duration(sec) * time.Second, Mark: name}
-	}
-	for _, c := range []struct {
-		name  string
-		marks []metrics.Event
-		top   string // the top row, right of the axis, which the line does not touch
-	}{
-		{"none", nil, ""},
-		{"in the middle", []metrics.Event{at(30, "stage 2")}, "               ┊stage 2"},
-		{"two", []metrics.Event{at(20, "stage 2"), at(40, "stage 3")}, "          ┊stage 2 ┊stage 3"},
-		{"too near for the first name", []metrics.Event{at(20, "stage 2"), at(30, "stage 3")}, "          ┊    ┊stage 3"},
-		{"before its line at the edge", []metrics.Event{at(55, "stage 2")}, "                    stage 2┊"},
-		{"touching the name before", []metrics.Event{at(34, "abc"), at(55, "stage 2")}, "                ┊abc       ┊"},
-		{"too many", []metrics.Event{at(30, "a"), at(30, "b"), at(32, "c"), at(36, "d")}, "               ┊a┊d"},
-		{"outside", []metrics.Event{at(-5, "a"), at(0, "b"), at(60, "c"), at(70, "d")}, "                            c┊"},
-		{"foreign", []metrics.Event{at(30, "\x1b[31m漢字\n")}, "               ┊漢字"},
-		{"without a name", []metrics.Event{at(30, "")}, "               ┊"},
-		{"too long", []metrics.Event{at(30, strings.Repeat("x", 30))}, "               ┊"},
-	} {
-		s := flat(c.marks...)
-		got := draw(loadOf(&s), axisWidth+30, 8)
-		if top := strings.TrimRight(strings.TrimPrefix(got[0], "     │"), " "); top != c.top {
-			t.Errorf("%s: %q, want %q\n%s", c.name, top, c.top, strings.Join(got, "\n"))
-		}
-	}
 }
 
 // Neither marks nor limits hide a dot of a line.
@@ -88,41 +60,13 @@ func sameLines(with, without []string) bool {
 	for y := range without {
 		a, b := []rune(without[y]), []rune(with[y])
 		for x, r := range a {
-			line := r > 0x2800 && r <= 0x28ff && (r-0x2800)&^rune(loose[0]|loose[1]) != 0
+			line := r > 0x2800 && r <= 0x28ff && (r-0x2800)&^rune(0x02|0x40) != 0
 			if line && r != b[x] {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-// Seconds of the warm-up are grey and have nothing below them.
-func TestWarmupIsDimmed(t *testing.T) {
-	s := flat()
-	s.Plan.Warmup = 30 * time.Second
-	sf := screen.NewSurface(axisWidth+30, 8)
-	p := loadOf(&s)
-	p.v.Filled = true
-	p.draw(sf.All())
-	var grey, green int
-	for x := range 30 {
-		for y := range 7 {
-			c := sf.All().At(axisWidth+x, y)
-			switch {
-			case c.Glyph == ' ' || y == 7:
-			case c.Style.Fg == screen.Dimmed && x < 15:
-				grey++
-			case c.Style.Fg == colorRunning && x >= 14:
-				green++
-			default:
-				t.Errorf("%q in colour %d at %d,%d", c.Glyph, c.Style.Fg, x, y)
-			}
-		}
-	}
-	if grey != 15 || green < 2*15 {
-		t.Errorf("%d grey cells, want 15; %d green ones, want at least 30", grey, green)
-	}
 }
 
 func TestPhase(t *testing.T) {

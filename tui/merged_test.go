@@ -10,7 +10,6 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/number"
-	"benchtop/tui/screen"
 )
 
 // aged is a run of so many seconds with some first tokens in each.
@@ -113,13 +112,14 @@ func TestPercentileOfSharedColumn(t *testing.T) {
 		most     time.Duration // of the median
 		unshared bool
 	}{{5, 10, 11 * time.Millisecond, false}, {50, 100, time.Second + 20*time.Millisecond, true}} {
-		lines := p.points(p.series, v.selected().closed, s.At, timeScale{0, s.At, c.w})
-		if len(lines) != 3 || len(lines[2]) != c.n {
-			t.Fatalf("%d cells: %d points, want %d", c.w, len(lines[2]), c.n)
+		at, ws, end := v.overTime()
+		lines := p.lines(p.series, ws, end, at, at.Group(2*c.w), false)
+		if len(lines) != 3 || len(lines[2].Points) != c.n {
+			t.Fatalf("%d cells: %d points, want %d", c.w, len(lines[2].Points), c.n)
 		}
 		top := 0.0
-		for _, pt := range lines[2] {
-			top = max(top, pt.v)
+		for _, pt := range lines[2].Points {
+			top = max(top, pt.Value)
 		}
 		if got := number.Seconds(top); got > c.most || c.unshared != (got > 900*time.Millisecond) {
 			t.Errorf("%d cells: median up to %v, want at most %v", c.w, got, c.most)
@@ -131,12 +131,13 @@ func TestPercentileOfSharedColumn(t *testing.T) {
 func TestHeatOfHalves(t *testing.T) {
 	s := aged(rand.New(rand.NewPCG(3, 4)), 4000)
 	v := &view{s: &s}
-	f, ok := v.overTime(screen.NewSurface(60, 12).All(), false)
-	if !ok || f.ts.group(f.area.W) <= heatHalved {
-		t.Fatalf("groups of %ds", f.ts.group(f.area.W))
+	const columns = 54
+	at, closed, end := v.overTime()
+	if at.Group(columns) <= heatHalved {
+		t.Fatalf("groups of %ds", at.Group(columns))
 	}
-	m, group, samples := &latencyMetrics[metricTTFT], f.ts.group(2*f.area.W), uint64(0)
-	for ws := f.windows; len(ws) > 0; {
+	m, group, samples := &latencyMetrics[metricTTFT], at.Group(2*columns), uint64(0)
+	for ws := closed; len(ws) > 0; {
 		n := sharing(ws, 2*group)
 		samples += heatOf(v, m, ws[:n], group).Count()
 		ws = ws[n:]
@@ -148,8 +149,7 @@ func TestHeatOfHalves(t *testing.T) {
 	if samples != want.Count() {
 		t.Errorf("%d samples in all columns, want %d", samples, want.Count())
 	}
-	cells, _ := heatCells(f, m, bars{v: v, front: &want, outline: &want}.axis(10))
-	for x, column := range cells {
+	for x, column := range v.heatCells(m, v.latencyAxis(10, &want), columns, at, closed, end) {
 		if column == nil {
 			t.Errorf("column %d is empty", x)
 		}

@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/screen"
 )
 
@@ -83,6 +84,7 @@ type model struct {
 	stale  bool // the screen has to be drawn again, only: but not the panels
 	only   bool
 	screen *screen.Surface
+	raster *chart.Raster
 	cached string
 }
 

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/tui/number"
+	"benchtop/tui/chart"
 	"benchtop/tui/screen"
 )
 
 // latencyHeatPanel shows how the spread of the chosen latency moved.
-var latencyHeatPanel = panel{"latency heat", heatTitle, func(c screen.Canvas, v *view) { drawHeat(c, v) }}
+var latencyHeatPanel = panel{"latency heat", heatTitle, drawHeat}
 
 func heatTitle(v *view, w, _ int) []screen.Span {
 	out := []screen.Span{screen.Strong.Span(v.latencyMetric().name + " heat map")}
@@ -19,88 +19,56 @@ func heatTitle(v *view, w, _ int) []screen.Span {
 		few, many = screen.Label.Span("  "), screen.Span{} // the colours say it alone
 	}
 	out = append(out, few)
-	if shaded(v) {
+	if chart.Shaded(v.Terminal) {
 		for i := range screen.HeatSteps / 2 {
 			out = append(out, screen.Style{Fg: screen.Heat((float64(2*i) + 1.5) / screen.HeatSteps)}.Span("█"))
 		}
 	} else {
-		out = append(out, screen.Style{Fg: screen.Blue}.Span(string(heatGlyphs(v)[1:])))
+		out = append(out, screen.Style{Fg: screen.Blue}.Span(string(chart.HeatGlyphs(v.Terminal)[1:])))
 	}
 	return append(out, many)
 }
 
-// shaded: there are colours enough for the map; else it is drawn in patterns.
-func shaded(v *view) bool { return v.Filled && !v.ASCII }
-
-// heatGlyphs are the patterns of a cell, from none to most.
-func heatGlyphs(v *view) []rune {
-	if v.ASCII {
-		return []rune(" .:*#")
-	}
-	return []rune(" ░▒▓█")
-}
-
-// drawHeat draws how many samples there were of which latency at which time, by the root of their number, so that few can be
-// seen beside many. Time goes to the right, latency upwards on the axis of the histogram.
-//
-//	 1s│      ░ ░░▒░
-//	   │ ░░▒▒▒▒▓▓▓▓▓
-//	1ms│▓███████▒▒▒░
-//	   ╰┴-30s────now
+// drawHeat draws how many samples there were of which latency at which time, on the axis of the histogram.
 func drawHeat(c screen.Canvas, v *view) {
 	m := v.latencyMetric()
-	f, ok := v.overTime(c, false)
 	h := m.picked(v.selected())
-	if !ok || h.Count() == 0 {
-		c.Center(m.nothing, screen.Label)
-		return
+	out := chart.Heat{Nothing: m.nothing}
+	if w := chart.Columns(c, false); w > 0 && h.Count() > 0 {
+		t, ws, end := v.overTime()
+		out.Time, out.Axis = t, v.latencyAxis(chart.HeatRows(c), h, m.run(v.s))
+		out.Cells = v.heatCells(m, out.Axis, w, t, ws, end)
+		out.Limits, out.Marks = v.limits(m.plan), v.marks()
 	}
-	high := f.area.H
-	if shaded(v) {
-		high *= 2
-	}
-	ax := bars{v: v, front: h, outline: m.run(v.s)}.axis(high)
-	cells, most := heatCells(f, m, ax)
-	scale := func(s float64) float64 { return ax.column(number.Seconds(s)) / float64(high) }
-	axis{c.Sub(0, 0, axisWidth, f.area.H), screen.Label}.latencies(ax, scale)
-	f.axis(v)
-	used := newTaken(f.area)
-	if most > 0 {
-		paintHeat(v, cells, most, high, used)
-	}
-	drawBounds(v, m.plan, used, scale)
-	drawMarks(v, used, f.ts, true)
+	out.Draw(c, v.raster)
 }
 
-// heatCells are the numbers of samples a second of each place, column by column from the bottom, and the largest of them.
-// Columns without samples are nil.
-func heatCells(f timeFrame, m *latencyMetric, ax latencyAxis) (cells [][]float64, most float64) {
-	group, parts := f.ts.group(f.area.W), 1
+// heatCells are the samples a second of each place of an axis, for each of w columns; nil where there are none.
+func (v *view) heatCells(m *latencyMetric, ax chart.LatencyAxis, w int, t chart.Time, ws []metrics.Window, end time.Duration) [][]float64 {
+	group, parts := t.Group(w), 1
 	if group > heatHalved {
-		group, parts = f.ts.group(2*f.area.W), 2
+		group, parts = t.Group(2*w), 2
 	}
-	cells = make([][]float64, f.area.W)
-	ws := f.windows
+	cells := make([][]float64, w)
 	for len(ws) > 0 {
 		n := sharing(ws, group*parts)
-		h := heatOf(f.v, m, ws[:n], group)
-		from, to := ws[0].Start, min(ws[n-1].Start+time.Second, f.end)
+		h := heatOf(v, m, ws[:n], group)
+		from, to := ws[0].Start, min(ws[n-1].Start+time.Second, end)
 		ws = ws[n:]
 		if h.Count() == 0 {
 			continue
 		}
-		column := ax.columns(h)
+		column := places(ax, h)
 		for i := range column {
-			column[i] *= float64(h.Count()) / float64(n)
-			most = max(most, column[i])
+			column[i] /= float64(n)
 		}
 		// A column belongs to the seconds in which its middle lies.
-		part := func(at time.Duration) int { return int(math.Ceil(f.ts.part(at)*float64(f.area.W) - 0.5)) }
-		for x := max(0, part(from)); x < min(part(to), f.area.W); x++ {
+		part := func(at time.Duration) int { return int(math.Ceil(t.Part(at)*float64(w) - 0.5)) }
+		for x := max(0, part(from)); x < min(part(to), w); x++ {
 			cells[x] = column
 		}
 	}
-	return cells, most
+	return cells
 }
 
 // heatHalved is how many seconds may share a column before it is made of two halves. Those are what a line beside the map
@@ -124,42 +92,4 @@ func heatOf(v *view, m *latencyMetric, ws []metrics.Window, group int) *metrics.
 		all.Merge(v.merged(m, ws[:n], group, false))
 	}
 	return &all
-}
-
-// paintHeat colours the places; in whole cells with patterns where there are few colours.
-func paintHeat(v *view, cells [][]float64, most float64, high int, used *taken) {
-	glyphs := heatGlyphs(v)
-	px := newPixels(used.c)
-	for x, column := range cells {
-		for i, n := range column {
-			if n < most*heatLeast {
-				continue
-			}
-			part := math.Sqrt(n / most)
-			if y := high - 1 - i; shaded(v) {
-				px.set(x, y, screen.Heat(part))
-			} else {
-				level := min(1+int(part*float64(len(glyphs)-1)), len(glyphs)-1)
-				used.c.Set(x, y, glyphs[level], screen.Style{Fg: screen.Blue})
-				used.take(x, y, 1)
-			}
-		}
-	}
-	px.paint(used)
-}
-
-// heatLeast is the share of the most samples of a place from which on something is seen there. What is less is only the edge
-// of a bucket that reaches a little into it.
-const heatLeast = 1e-4
-
-// latencies labels the rows at which round latencies lie.
-func (a axis) latencies(ax latencyAxis, scale func(float64) float64) {
-	a.rule()
-	free := a.c.H // labels go upwards and keep a row apart
-	for d := ax.firstTick(); d > 0 && d <= ax.hi && free > 0; d = ax.nextTick(d) {
-		if row := int(math.Round((1 - scale(d.Seconds())) * float64(a.c.H-1))); row >= 0 && row < free {
-			a.put(row, number.Tick(d))
-			free = row - 1
-		}
-	}
 }

@@ -2,8 +2,12 @@ package tui
 
 import (
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
+	"fmt"
+	"math"
+	"time"
 )
 
 // ttftPanel and itlPanel show how two latencies are spread, latencyHistogramPanel whichever is chosen.
@@ -32,11 +36,11 @@ func histogramPanel(name string, of func(v *view) *latencyMetric) panel {
 		draw: func(c screen.Canvas, v *view) {
 			m := of(v)
 			front, back, _ := m.scopes(v)
-			b := bars{v: v, metric: m.plan, front: front, outline: back, nothing: m.nothing, tails: c.W >= 70}
+			var exact *metrics.Statistic
 			if v.exact() {
-				b.exact = m.exact(v.s.Report)
+				exact = m.exact(v.s.Report)
 			}
-			b.draw(c)
+			v.histogram(m, c, front, back, exact).Draw(c, v.raster)
 		},
 	}
 }
@@ -64,4 +68,80 @@ func (m *latencyMetric) older(v *view) *metrics.Histogram {
 		return &metrics.Histogram{}
 	}
 	return m.saved(v.baseline.Report)
+}
+
+// histogram is the chart of a latency: the bars of one histogram, the outline of another. exact are the figures of the first, once the
+// run is over; nil before.
+func (v *view) histogram(m *latencyMetric, c screen.Canvas, front, outline *metrics.Histogram, exact *metrics.Statistic) chart.Histogram {
+	out := chart.Histogram{Nothing: m.nothing}
+	if !chart.HistogramFits(c) || front.Count() == 0 && outline.Count() == 0 {
+		return out
+	}
+	out.Axis = v.latencyAxis(c.W, front, outline)
+	out.Front = chart.Bars{Places: places(out.Axis, front), Samples: front.Count()}
+	out.Outline = chart.Bars{Places: places(out.Axis, outline), Samples: outline.Count()}
+	out.Colors = []chart.ColorFrom{
+		{Color: screen.Blue}, {From: front.Quantile(0.9), Color: screen.Yellow}, {From: front.Quantile(0.99), Color: screen.Vermilion},
+	}
+	percentile := func(p float64, extra bool) {
+		if front.Count() == 0 || extra && c.W < 70 {
+			return
+		}
+		at := front.Quantile(p / 100)
+		value := number.Latency(at)
+		if exact != nil {
+			if ms, ok := exact.Percentile(p); ok {
+				value = number.Latency(number.Seconds(ms / 1000))
+			}
+		}
+		name := []screen.Span{screen.Label.Span(fmt.Sprintf("p%g ", p)), screen.Strong.Span(value)}
+		out.Marks = append(out.Marks, chart.ValueMark{At: at, Glyph: '┊', Name: name, Kept: true, Extra: extra})
+	}
+	// The limits matter more than the median, which the table has as well.
+	percentile(99, false)
+	for _, l := range v.limits(m.plan) {
+		out.Marks = append(out.Marks, chart.ValueMark{At: l.At, Glyph: '│', Name: []screen.Span{screen.Strong.Span(l.Name)}})
+	}
+	percentile(50, false)
+	percentile(90, true)
+	percentile(99.9, true)
+	return out
+}
+
+// places are the samples of a histogram by the places of an axis; nil if there are none.
+func places(ax chart.LatencyAxis, h *metrics.Histogram) []float64 {
+	if h.Count() == 0 {
+		return nil
+	}
+	out := ax.Spread()
+	for b := range h.Buckets() {
+		out.Add(b.From, b.To, float64(b.Count))
+	}
+	return out.Places
+}
+
+// early is the share of samples that may lie far below the rest without getting room of their own: chunks that came in one
+// read are microseconds apart, where those of a stream are milliseconds.
+const early = 0.03
+
+// latencyAxis spans what two histograms hold. On a linear one a few stragglers would press everything else against the left edge.
+func (v *view) latencyAxis(n int, all ...*metrics.Histogram) chart.LatencyAxis {
+	of := chart.LatencyRange{Usual: math.MaxInt64}
+	edge, first := time.Duration(0), true
+	for _, h := range all {
+		for b := range h.Buckets() {
+			if first || b.From < of.Least {
+				of.Least, first = b.From, false
+			}
+			of.Most = max(of.Most, b.To, b.From)
+		}
+		if h.Count() > 0 {
+			of.Usual = min(of.Usual, h.Quantile(early))
+		}
+		edge = max(edge, h.Quantile(0.995))
+	}
+	if v.linear {
+		return chart.NewLinearAxis(n, edge)
+	}
+	return chart.NewLatencyAxis(n, of)
 }

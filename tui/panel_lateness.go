@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
@@ -46,7 +47,7 @@ func drawLateness(c screen.Canvas, v *view) {
 		return
 	}
 	low := max(3, c.H*2/5)
-	late.upper, cpu.lower = true, true
+	late.chart.Upper, cpu.chart.Lower = true, true
 	late.draw(c.Sub(0, 0, c.W, c.H-low))
 	cpu.draw(c.Sub(0, c.H-low, c.W, low))
 }
@@ -62,7 +63,7 @@ func latenessPlot(v *view) plot {
 			return max(of(c), time.Microsecond).Seconds()
 		}
 	}
-	return plot{v: v, log: true, nothing: "nothing sent yet", series: []series{
+	return plot{v: v, chart: chart.Plot{Log: true, Nothing: "nothing sent yet"}, series: []series{
 		{name: "max", color: screen.Vermilion, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateMax })},
 		{name: "p99", color: screen.Blue, value: value(func(c *metrics.ClientSecond) time.Duration { return c.LateP99 })},
 	}}
@@ -70,8 +71,8 @@ func latenessPlot(v *view) plot {
 
 func cpuPlot(v *view) plot {
 	at := clientSeconds(v)
-	return plot{v: v, top: 100, nothing: "no full second yet", series: []series{
-		{name: "CPU", sign: '#', color: screen.Purple, below: dotted, value: func(w *metrics.Window) float64 {
+	return plot{v: v, chart: chart.Plot{Top: 100, Nothing: "no full second yet"}, series: []series{
+		{name: "CPU", sign: '#', color: screen.Purple, below: chart.Dotted, value: func(w *metrics.Window) float64 {
 			if c := at(w.Start); c != nil {
 				return cpuShare(c)
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
@@ -35,15 +36,15 @@ const colorSent = screen.Blue
 func sentRequests(w *metrics.Window) int { return w.Sent }
 
 func ratePlot(v *view) plot {
-	p := plot{v: v, nothing: "no full second yet"}
+	p := plot{v: v, chart: chart.Plot{Nothing: "no full second yet"}}
 	if t := newTargets(v); t.any() {
-		p.series = append(p.series, series{name: "target", color: colorHeld, ours: true,
+		p.series = append(p.series, series{name: "target", color: colorHeld, alone: true,
 			value: func(w *metrics.Window) float64 { return t.at(w.Start + time.Second/2) }})
 	}
 	p.series = append(p.series,
-		series{name: "sent", color: colorSent, ours: true,
+		series{name: "sent", color: colorSent, alone: true,
 			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.Sent) }},
-		series{name: "done", color: colorRunning, below: dotted,
+		series{name: "done", color: colorRunning, below: chart.Dotted,
 			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.Done) }})
 	return p
 }

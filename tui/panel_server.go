@@ -2,6 +2,7 @@ package tui
 
 import (
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
@@ -75,10 +76,10 @@ func drawServerQueue(c screen.Canvas, v *view) {
 		return
 	}
 	c = drawBroken(c, v)
-	plot{v: v, nothing: "no full second yet", series: []series{
+	plot{v: v, chart: chart.Plot{Nothing: "no full second yet"}, series: []series{
 		{name: "waiting here", sign: hereSign, color: screen.Dimmed,
 			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
-		{name: "running", color: colorRunning, below: dotted, value: serverValue(v, serverRunning)},
+		{name: "running", color: colorRunning, below: chart.Dotted, value: serverValue(v, serverRunning)},
 		{name: "waiting", color: colorWaiting, value: serverValue(v, serverWaiting)},
 	}}.draw(c)
 }
@@ -125,19 +126,19 @@ func drawServerTokens(c screen.Canvas, v *view) {
 		drawAbsent(c, v.s.ServerAbsent, "the server has not been asked yet")
 		return
 	}
-	out := plot{v: v, nothing: "no full second yet", series: []series{
+	out := plot{v: v, chart: chart.Plot{Nothing: "no full second yet"}, series: []series{
 		{name: "out here", sign: hereSign, color: screen.Dimmed,
 			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.OutputTokens) }},
-		{name: "out", color: colorOutput, below: dotted, value: serverValue(v, serverOutput)},
+		{name: "out", color: colorOutput, below: chart.Dotted, value: serverValue(v, serverOutput)},
 	}}
-	in := plot{v: v, nothing: "no full second yet", series: []series{
-		{name: "prompt", color: colorInput, below: dotted, value: serverValue(v, serverPrompt)},
+	in := plot{v: v, chart: chart.Plot{Nothing: "no full second yet"}, series: []series{
+		{name: "prompt", color: colorInput, below: chart.Dotted, value: serverValue(v, serverPrompt)},
 	}}
 	if c.H < 7 {
 		out.draw(c)
 		return
 	}
-	out.upper, in.lower = true, true
+	out.chart.Upper, in.chart.Lower = true, true
 	high := c.H/2 + c.H%2
 	out.draw(c.Sub(0, 0, c.W, high))
 	in.draw(c.Sub(0, high, c.W, c.H-high))
@@ -185,7 +186,7 @@ func drawServerTTFT(c screen.Canvas, v *view) {
 		drawAbsent(c, v.s.ServerAbsent, "the server has not been asked yet")
 		return
 	}
-	plot{v: v, log: true, bounds: "ttft", nothing: "no first token yet", series: []series{
+	plot{v: v, chart: chart.Plot{Log: true, Nothing: "no first token yet"}, limits: "ttft", series: []series{
 		{name: "server", color: screen.Vermilion, value: serverValue(v, serverTTFT)},
 		{name: "here", sign: hereSign, color: screen.Blue, value: ourTTFT},
 	}}.draw(c)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/screen"
 )
 
@@ -31,46 +32,35 @@ func drawKV(c screen.Canvas, v *view) {
 		drawAbsent(c, "", "the server does not say how full its cache is")
 		return
 	}
-	used := plot{v: v, top: 100, nothing: "no full second yet", series: []series{
-		{name: "used", color: screen.Blue, below: dotted, value: serverValue(v, kvUsed)},
+	used := plot{v: v, chart: chart.Plot{Top: 100, Nothing: "no full second yet"}, series: []series{
+		{name: "used", color: screen.Blue, below: chart.Dotted, value: serverValue(v, kvUsed)},
 	}}
 	n := total(v.serverSpan(), preempted)
 	low := max(4, c.H/3)
 	if n > 0 && c.H-low >= 6 {
-		used.upper = true
+		used.chart.Upper = true
 		used.draw(c.Sub(0, 0, c.W, c.H-low))
-		plot{v: v, nothing: "none", series: []series{
-			{name: "preempted", color: screen.Vermilion, below: dotted, value: serverValue(v, preempted)},
+		plot{v: v, chart: chart.Plot{Nothing: "none"}, series: []series{
+			{name: "preempted", color: screen.Vermilion, below: chart.Dotted, value: serverValue(v, preempted)},
 		}}.draw(c.Sub(0, c.H-low, c.W, low))
 		return
 	}
-	used.draw(c)
-	if n > 0 {
-		underlinePreempted(c, v)
+	if n > 0 { // a cache so full has no line at the bottom
+		used.chart.Ticks = chart.Ticks{Name: "preempted", Color: screen.Vermilion, At: preemptions(v)}
 	}
+	used.draw(c)
 }
 
-// underlinePreempted marks the time in which requests were preempted at the bottom of a chart, where a cache so full has no
-// line.
-func underlinePreempted(c screen.Canvas, v *view) {
-	f, ok := v.overTime(c, false)
-	if !ok {
-		return
-	}
-	y, first := f.area.H-1, f.area.W
-	for i := range f.windows {
-		w := &f.windows[i]
-		if s := serverIn(v.s.Server, w); s == nil || !(s.Preemptions > 0) {
-			continue
-		}
-		if x := f.ts.column(min(w.Start+time.Second, f.end)); x >= 0 && x < f.area.W {
-			f.area.Set(x, y, '━', screen.Style{Fg: screen.Vermilion})
-			first = min(first, x)
+// preemptions are the moments at which seconds end in which requests were preempted.
+func preemptions(v *view) []time.Duration {
+	var out []time.Duration
+	_, ws, end := v.overTime()
+	for i := range ws {
+		if s := serverIn(v.s.Server, &ws[i]); s != nil && s.Preemptions > 0 {
+			out = append(out, min(ws[i].Start+time.Second, end))
 		}
 	}
-	if name := "preempted "; first < f.area.W && first >= screen.Width(name) {
-		f.area.Right(first, y, name, screen.Label)
-	}
+	return out
 }
 
 // cachePanel counts what the server's shortcuts brought: the prefix cache and speculative decoding, and what was undone.
@@ -126,7 +116,7 @@ func drawShare(c screen.Canvas, y int, v *view, name string, share, part, whole 
 		return
 	}
 	if bar := end - shareNames - 6; bar >= 4 {
-		gauge(c.Sub(shareNames, 0, bar, c.H), y, share, math.NaN(), screen.Blue, v.Mono)
+		chart.Gauge(c.Sub(shareNames, 0, bar, c.H), y, share, math.NaN(), screen.Blue)
 	}
 	c.Right(end, y, saidShare(share), screen.Strong)
 	if end < c.W && metrics.Said(part) && metrics.Said(whole) {

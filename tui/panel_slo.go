@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 
+	"benchtop/tui/chart"
 	"benchtop/tui/screen"
 )
 
@@ -58,7 +59,7 @@ func drawSLO(c screen.Canvas, v *view) {
 		room := max(0, end-screen.Width(r.value)-1)
 		x := c.Print(0, y, screen.ShortenMiddle(r.name, room), st)
 		if r.gauge && bar.w >= 4 {
-			gauge(bar.of(c), y, r.share, target, r.verdict.color(), v.Mono)
+			chart.Gauge(bar.of(c), y, r.share, target, r.verdict.color())
 		}
 		c.Right(end, y, r.value, screen.Strong)
 		switch r.verdict {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
@@ -24,10 +25,10 @@ func inputTokens(w *metrics.Window) int  { return w.InputTokens }
 func finished(w *metrics.Window) int     { return w.Done }
 
 func tokensPlot(v *view) plot {
-	return plot{v: v, lanes: true, nothing: "no full second yet", series: []series{
-		{name: "out", color: colorOutput, below: dotted,
+	return plot{v: v, chart: chart.Plot{Lanes: true, Nothing: "no full second yet"}, series: []series{
+		{name: "out", color: colorOutput, below: chart.Dotted,
 			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.OutputTokens) }},
-		{name: "in", color: colorInput, below: dotted,
+		{name: "in", color: colorInput, below: chart.Dotted,
 			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.InputTokens) }},
 	}}
 }
@@ -44,8 +45,8 @@ func loadTitle(v *view, w, _ int) []screen.Span {
 }
 
 func loadPlot(v *view) plot {
-	return plot{v: v, nothing: "no full second yet", series: []series{
-		{name: "running", color: colorRunning, below: dotted,
+	return plot{v: v, chart: chart.Plot{Nothing: "no full second yet"}, series: []series{
+		{name: "running", color: colorRunning, below: chart.Dotted,
 			value: func(w *metrics.Window) float64 { return float64(w.Running) }},
 		{name: "waiting", color: colorWaiting, sparse: true,
 			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},

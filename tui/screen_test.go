@@ -253,7 +253,8 @@ func TestResizeStorm(t *testing.T) {
 // View draws a panel alone, border included, without colour.
 func (p panel) View(s *metrics.Snapshot, w, h int) string {
 	sf := screen.NewSurface(w, h)
-	p.frame(sf.All(), &view{s: s, Terminal: screen.Terminal{Mono: true}}, false)
+	sf.Terminal.Mono = true
+	p.frame(sf.All(), &view{s: s, Terminal: sf.Terminal}, false)
 	return sf.Render(&screen.Palette{Mono: true})
 }
 
@@ -478,6 +479,25 @@ func BenchmarkFullRedraw(b *testing.B) {
 				m := open(full(), size[0], size[1], termenv.TrueColor)
 				m.turn(i)
 				drawCold(b, m)
+			})
+		}
+	}
+}
+
+// BenchmarkNextFrame is what a frame costs after the first: everything is merged anew, but the screen and the charts' canvas are there.
+func BenchmarkNextFrame(b *testing.B) {
+	for _, size := range [][2]int{{120, 40}, {200, 60}} {
+		for i, p := range pages {
+			b.Run(fmt.Sprintf("%dx%d/%s", size[0], size[1], p.name), func(b *testing.B) {
+				m := open(full(), size[0], size[1], termenv.TrueColor)
+				m.turn(i)
+				m.View()
+				b.ReportAllocs()
+				for b.Loop() {
+					m.picked = nil
+					m.show()
+					m.View()
+				}
 			})
 		}
 	}

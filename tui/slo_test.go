@@ -11,6 +11,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/screen"
 )
 
@@ -137,24 +138,6 @@ func TestMostTelling(t *testing.T) {
 	}
 }
 
-func TestGauge(t *testing.T) {
-	for _, c := range []struct {
-		share, target float64
-		want          string
-	}{
-		{0, -1, "··········"}, {1, -1, "━━━━━━━━━━"}, {0.5, -1, "━━━━━·····"},
-		{0.55, -1, "━━━━━╸····"}, {0.9999, -1, "━━━━━━━━━╸"},
-		{0.5, 0.9, "━━━━━····│"}, {1, 0.5, "━━━━━│━━━━"}, {0.5, 1, "━━━━━····│"}, {0.5, 0, "│━━━━·····"},
-		{math.Inf(1), math.NaN(), "━━━━━━━━━━"}, {-1, 2, "··········"},
-	} {
-		sf := screen.NewSurface(10, 1)
-		gauge(sf.All(), 0, c.share, c.target, screen.Green, true)
-		if got := sf.Render(&screen.Palette{Mono: true}); got != c.want {
-			t.Errorf("%g of %g: %s, want %s", c.share, c.target, got, c.want)
-		}
-	}
-}
-
 func TestPercent(t *testing.T) {
 	for in, want := range map[float64]string{
 		0: "0.0%", 0.0004: "<0.1%", 0.29: "29.0%", 0.8999: "89.9%", 0.931: "93.1%", 0.9999: "99.9%", 1: "100.0%", math.Inf(1): "999.0%",
@@ -168,7 +151,7 @@ func TestPercent(t *testing.T) {
 	}
 }
 
-func TestBounds(t *testing.T) {
+func TestLimits(t *testing.T) {
 	plan := &metrics.Plan{
 		Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "tpot", LimitMS: 40}},
 		Gates: []metrics.Gate{
@@ -177,22 +160,22 @@ func TestBounds(t *testing.T) {
 			{Metric: "p90_ttft_ms", Op: "<", Limit: 1}, {Metric: "p10_ttft_ms", Op: ">", Limit: math.NaN()},
 		},
 	}
-	for metric, want := range map[string][]bound{
-		"ttft": {{"SLO 500ms", 500 * time.Millisecond}, {"p50 gate 200.5ms", 200_500 * time.Microsecond}},
-		"itl":  {{"mean gate 45ms", 45 * time.Millisecond}},
+	for metric, want := range map[string][]chart.Limit{
+		"ttft": {{Name: "SLO 500ms", At: 500 * time.Millisecond}, {Name: "p50 gate 200.5ms", At: 200_500 * time.Microsecond}},
+		"itl":  {{Name: "mean gate 45ms", At: 45 * time.Millisecond}},
 		"e2el": nil,
 	} {
-		if got := bounds(plan, metric); !slices.Equal(got, want) {
+		if got := (&view{s: &metrics.Snapshot{Plan: plan}}).limits(metric); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", metric, got, want)
 		}
 	}
-	if bounds(nil, "ttft") != nil {
+	if (&view{s: &metrics.Snapshot{}}).limits("ttft") != nil {
 		t.Error("limits without a plan")
 	}
 }
 
 // The limit of the objective stands in the histogram and in the chart over time.
-func TestBoundsAreDrawn(t *testing.T) {
+func TestLimitsAreDrawn(t *testing.T) {
 	m := open(judge(bad()), 200, 50, termenv.Ascii)
 	shown := m.View()
 	if n := strings.Count(shown, "SLO 500ms"); n != 2 {

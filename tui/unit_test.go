@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -13,24 +12,6 @@ import (
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 )
-
-func TestTicks(t *testing.T) {
-	for _, c := range []struct{ in, atLeast, atMost time.Duration }{
-		{0, 1, 1}, {1, 1, 1}, {3, 5, 2}, {5, 5, 5}, {6, 10, 5}, {999, 1000, 500}, {1001, 2000, 1000},
-	} {
-		if got := tickAtLeast(c.in * time.Microsecond); got != c.atLeast*time.Microsecond {
-			t.Errorf("tickAtLeast(%dµs) = %s", c.in, got)
-		}
-		if got := tickAtMost(c.in * time.Microsecond); got != c.atMost*time.Microsecond {
-			t.Errorf("tickAtMost(%dµs) = %s", c.in, got)
-		}
-	}
-	for _, c := range []struct{ in, want float64 }{{0, 1}, {0.3, 1}, {1.2, 2}, {2.2, 5}, {22, 25}, {26, 50}, {700, 1000}} {
-		if got := niceStep(c.in); got != c.want {
-			t.Errorf("niceStep(%g) = %g, want %g", c.in, got, c.want)
-		}
-	}
-}
 
 // objected is the view of a plan whose objectives and gates need n lines.
 func objected(n int) *view {
@@ -267,35 +248,6 @@ func TestKeysInOneRead(t *testing.T) {
 		if x := m.control.(*control); x.drains != c.drains || x.aborts != c.abort {
 			t.Errorf("%v: %d drains, %d aborts; want %d and %d", c.msg, x.drains, x.aborts, c.drains, c.abort)
 		}
-	}
-}
-
-// A few gaps of microseconds, from chunks that came in one read, do not take the room of all the others, and are not lost.
-func TestHistogramCutsEarlyStragglers(t *testing.T) {
-	var h metrics.Histogram
-	for i := range 10_000 {
-		h.Add(time.Duration(10_000+i) * time.Microsecond)
-	}
-	for range 20 {
-		h.Add(3 * time.Microsecond)
-	}
-	b := bars{v: &view{s: &metrics.Snapshot{}}, front: &h, outline: &h}
-	ax := b.axis(60)
-	if !ax.cut || ax.lo != 10*time.Millisecond {
-		t.Errorf("axis from %s, cut %v; want from 10ms, cut", ax.lo, ax.cut)
-	}
-	sum := 0.0
-	for _, v := range ax.columns(&h) {
-		sum += v
-	}
-	if math.Abs(sum-1) > 1e-9 {
-		t.Errorf("the columns hold %v of all samples", sum)
-	}
-	for range 2000 { // now they are no stragglers any more
-		h.Add(3 * time.Microsecond)
-	}
-	if ax := b.axis(60); ax.cut || ax.lo > 3*time.Microsecond {
-		t.Errorf("axis from %s, cut %v; want all of it", ax.lo, ax.cut)
 	}
 }
 

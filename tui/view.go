@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
@@ -34,6 +35,7 @@ type view struct {
 	list listState
 
 	picked *selection
+	raster *chart.Raster // nil for a new one for each chart
 }
 
 // perSecond scales a count of a window to a rate: the last one of a finished run is shorter than a second. One that is too

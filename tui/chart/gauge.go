@@ -1,0 +1,57 @@
+package chart
+
+import (
+	"math"
+
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// Gauge draws a share of 1 as a thin bar along the row y, to half a cell, with a tick at the target; NaN for none. Bars in adjacent rows
+// stay apart.
+//
+//	━━━━━━━━━━━━━━━━╸──│─
+func Gauge(c screen.Canvas, y int, share, target float64, color screen.Color) {
+	level := int(math.Floor(min(number.Sane(share), 1)*float64(2*c.W) + 1e-6))
+	rest := '─'
+	if c.Terminal().Mono {
+		rest = '·'
+	}
+	for x := range c.W {
+		switch left := level - 2*x; {
+		case left >= 2:
+			c.Set(x, y, '━', screen.Style{Fg: color})
+		case left == 1:
+			c.Set(x, y, '╸', screen.Style{Fg: color})
+		default:
+			c.Set(x, y, rest, screen.Line)
+		}
+	}
+	if target >= 0 && target <= 1 && c.W > 0 {
+		c.Set(min(int(target*float64(c.W)), c.W-1), y, '│', screen.Strong)
+	}
+}
+
+// Moments draws moments as ticks on a row. Each moment is a share of the width from 0 to 1.
+//
+//	⡇⡇⢸⢸⡇⡇⢸     ⢸⡇⡇⢸⢸
+func Moments(c screen.Canvas, r *Raster, at []float64, color screen.Color) {
+	of := beside{style: screen.Style{Fg: color}}
+	r.paint(c, func(int, int) {}, func(r *Raster) {
+		for _, part := range at {
+			x := MomentDot(c, part)
+			if c.Terminal().ASCII {
+				r.set(x/2, 0, '|', of)
+				continue
+			}
+			for y := range 4 {
+				r.dot(x, y, of)
+			}
+		}
+	})
+}
+
+// MomentDot is the column of dots of a moment, two to a cell.
+func MomentDot(c screen.Canvas, part float64) int {
+	return int(math.Round(min(number.Sane(part), 1) * float64(2*c.W-1)))
+}

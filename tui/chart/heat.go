@@ -1,0 +1,88 @@
+package chart
+
+import (
+	"math"
+
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// Heat is a heat map: the number of samples by time, to the right, and latency, upwards. Colours follow the root of the number, so that few
+// samples are visible beside many.
+//
+//	 1s│      ░ ░░▒░
+//	   │ ░░▒▒▒▒▓▓▓▓▓
+//	1ms│▓███████▒▒▒░
+//	   ╰┴-30s────now
+type Heat struct {
+	Time    Time
+	Axis    LatencyAxis // of HeatRows places
+	Cells   [][]float64 // samples a second of each place, from the bottom, for each of Columns columns; nil for none
+	Limits  []Limit
+	Marks   []Mark
+	Nothing string
+}
+
+// HeatRows is the number of places, one above the other, of a heat map on a canvas; 0 if the canvas is too small.
+func HeatRows(c screen.Canvas) int {
+	rows := plotArea(c, false).H
+	if Shaded(c.Terminal()) {
+		rows *= 2
+	}
+	return rows
+}
+
+// Shaded reports whether a terminal has enough colours for a heat map. If not, the map is drawn in patterns.
+func Shaded(t screen.Terminal) bool { return t.Filled && !t.ASCII }
+
+// HeatGlyphs are the patterns of a cell, from no samples to the most.
+func HeatGlyphs(t screen.Terminal) []rune {
+	if t.ASCII {
+		return []rune(" .:*#")
+	}
+	return []rune(" ░▒▓█")
+}
+
+// heatLeast is the least share of the maximum that is drawn. Anything less is the edge of a bucket that reaches a little into a place.
+const heatLeast = 1e-4
+
+// Draw fills c with the map. The raster may be nil.
+func (h Heat) Draw(c screen.Canvas, r *Raster) {
+	area := plotArea(c, false)
+	if area.W == 0 || h.Time.Shown <= 0 {
+		c.Center(h.Nothing, screen.Label)
+		return
+	}
+	scale := func(s float64) float64 { return h.Axis.part(s) }
+	axis{c.Sub(0, 0, axisWidth, area.H), screen.Label}.latencies(h.Axis.firstTick(), h.Axis.hi, h.Axis.nextTick, scale)
+	h.Time.draw(c)
+	used := newTaken(area)
+	r.paint(area, used.cell, func(r *Raster) { h.fill(r, c.Terminal()) })
+	used.limits(h.Limits, scale)
+	used.marks(h.Marks, h.Time, true)
+}
+
+// fill colours the places, or fills whole cells with patterns.
+func (h Heat) fill(r *Raster, t screen.Terminal) {
+	most := 0.0
+	for _, column := range h.Cells {
+		for _, n := range column {
+			most = max(most, number.Sane(n))
+		}
+	}
+	glyphs := HeatGlyphs(t)
+	for x, column := range h.Cells {
+		for i, n := range column {
+			if n = number.Sane(n); n == 0 || n < most*heatLeast {
+				continue
+			}
+			part := math.Sqrt(n / most)
+			if Shaded(t) {
+				r.pixel(x, 2*r.h-1-i, screen.Heat(part))
+				continue
+			}
+			level := min(1+int(part*float64(len(glyphs)-1)), len(glyphs)-1)
+			r.set(x, r.h-1-i, glyphs[level], beside{style: screen.Style{Fg: screen.Blue}})
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package chart
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// Histogram is the distribution of a latency. The bars show one scope, the outline behind them another, each as shares of its own samples,
+// so that the shapes can be compared.
+//
+//	           p50 346ms     p99 1.08s
+//	      ▂▅▇█┊▅▃            ┊
+//	⢀⣀▂▄▆█████┊███▅▄▂▁⠤⠤⣀⣀⣀  ┊
+//	──┴10ms──┴20ms────┴50ms──┴100ms──
+type Histogram struct {
+	Axis           LatencyAxis // of as many places as the canvas has columns
+	Front, Outline Bars
+	Colors         []ColorFrom // of the bars, in order of latency
+	Marks          []ValueMark // the most important first
+	Nothing        string      // shown if there is no data
+}
+
+// Bars are the samples of one scope by the places of the axis.
+type Bars struct {
+	Places  []float64 // samples by place; nil for none
+	Samples uint64
+}
+
+// ColorFrom is the colour of bars from a latency on.
+type ColorFrom struct {
+	From  time.Duration
+	Color screen.Color
+}
+
+// ValueMark is a latency marked on a histogram by a vertical line with its name above.
+type ValueMark struct {
+	At    time.Duration
+	Glyph rune
+	Name  []screen.Span
+	Kept  bool // drawn at the edge if it lies beyond; other marks are left out
+	Extra bool // left out if its name is close to another
+}
+
+// HistogramFits reports whether a canvas is large enough for a histogram.
+func HistogramFits(c screen.Canvas) bool { return c.W >= 16 && c.H >= 3 }
+
+// Draw fills c with the histogram. The raster may be nil.
+func (b Histogram) Draw(c screen.Canvas, r *Raster) {
+	front, outline := b.Front.shares(), b.Outline.shares()
+	top := 0.0
+	for _, n := range slices.Concat(front, outline) {
+		top = max(top, n)
+	}
+	if !HistogramFits(c) || top == 0 {
+		c.Center(b.Nothing, screen.Label)
+		return
+	}
+	area := c.Sub(0, 1, c.W, c.H-2)
+	r.paint(area, func(int, int) {}, func(r *Raster) {
+		profile(r, outline, top, c.Terminal().ASCII)
+		b.bars(r, front, top)
+	})
+	b.axisLine(c)
+	b.marks(c)
+}
+
+// bars draws the bars of a scope.
+func (b Histogram) bars(r *Raster, heights []float64, top float64) {
+	color, next := screen.Plain, b.Colors
+	for x, n := range heights {
+		for at := b.Axis.latency(float64(x)); len(next) > 0 && at >= next[0].From; next = next[1:] {
+			color = next[0].Color
+		}
+		r.column(x, n/top, screen.Style{Fg: color})
+	}
+}
+
+// profile draws the outline of a scope in dots.
+func profile(r *Raster, heights []float64, top float64, ascii bool) {
+	of := beside{style: screen.Dim}
+	dot := func(x, y int) {
+		if ascii {
+			r.set(x/2, y/4, '.', of)
+		} else {
+			r.dot(x, y, of)
+		}
+	}
+	low := 4*r.h - 1
+	before := low + 1
+	for x, n := range heights {
+		y := low + 1
+		if n > 0 {
+			y = max(0, min(low, int(math.Round((1-n/top)*float64(low)))))
+		}
+		if y <= low || before <= low {
+			r.between(2*x, min(before, low), 2*x, min(y, low), dot)
+			if y <= low {
+				dot(2*x+1, y)
+			}
+		}
+		before = y
+	}
+}
+
+// shares are the places as shares of all samples. With few samples, groups of neighbours get their mean, so that a thin histogram shows its
+// shape and not its noise: about twice the cube root of n bars, by the rule of Rice.
+func (b Bars) shares() []float64 {
+	out := make([]float64, len(b.Places))
+	first, last := -1, -1
+	for x, v := range b.Places {
+		if v = number.Sane(v); v > 0 && b.Samples > 0 {
+			out[x] = v / float64(b.Samples)
+			if first < 0 {
+				first = x
+			}
+			last = x
+		}
+	}
+	if first < 0 {
+		return out
+	}
+	want := 2 * math.Cbrt(float64(b.Samples))
+	size := min(4, int(float64(last-first+1)/max(want, 1)))
+	for x := 0; size > 1 && x < len(out); x += size {
+		group := out[x:min(x+size, len(out))]
+		sum := 0.0
+		for _, v := range group {
+			sum += v
+		}
+		for k := range group {
+			group[k] = sum / float64(len(group))
+		}
+	}
+	return out
+}
+
+// axisLine draws the bottom line with its labels.
+func (b Histogram) axisLine(c screen.Canvas) {
+	y, ax := c.H-1, b.Axis
+	for x := range c.W {
+		c.Set(x, y, '─', screen.Line)
+	}
+	free := 0
+	for d := ax.firstTick(); d <= ax.hi && d > 0; d = ax.nextTick(d) {
+		x := int(math.Round(ax.place(d)))
+		name := number.Tick(d)
+		if ax.cut && d == ax.lo {
+			name = "<" + name
+		}
+		if x < free || x+1+screen.Width(name) > c.W {
+			continue
+		}
+		c.Set(x, y, '┴', screen.Line)
+		free = c.Print(x+1, y, name, screen.Label) + 1
+	}
+}
+
+// markRoom is the least number of columns between an extra mark and the others.
+const markRoom = 14
+
+// marks draws the marks as lines with their names above them.
+func (b Histogram) marks(c screen.Canvas) {
+	var all []placedMark
+	for _, m := range b.Marks {
+		at := b.Axis.place(m.At)
+		x := min(max(0, int(at)), c.W-1)
+		near := func(p placedMark) bool { return p.x-x < markRoom && x-p.x < markRoom }
+		switch {
+		case !m.Kept && !(at >= 0 && at < float64(c.W)):
+		case m.Extra && (x > c.W-markRoom || slices.ContainsFunc(all, near)):
+		default:
+			all = append(all, placedMark{m, x})
+		}
+	}
+	for _, m := range placeNames(c, all) {
+		for y := 1; y < c.H-1; y++ {
+			b.mark(c, m.x, y, m.Glyph)
+		}
+	}
+}
+
+// mark draws a cell of a line where it hides no data, or in black on a bar.
+func (b Histogram) mark(c screen.Canvas, x, y int, glyph rune) {
+	p := c.At(x, y)
+	switch {
+	case p == nil:
+	case p.Glyph == '█' && !c.Terminal().Mono:
+		c.Set(x, y, glyph, screen.Style{Fg: screen.Black, Bg: p.Style.Fg})
+	case p.Glyph == ' ' || p.Glyph >= 0x2800 && p.Glyph <= 0x28ff || p.Glyph == '.':
+		c.Set(x, y, glyph, screen.Text)
+	}
+}
+
+type placedMark struct {
+	ValueMark
+	x int
+}
+
+// placeNames writes the names into the top row in the order of their lines. A name begins at its line, or further to the left if the next
+// name or the edge is in the way. If there is no room for all, the last marks of the list are left out. It returns the marks that are left.
+func placeNames(c screen.Canvas, all []placedMark) []placedMark {
+	for ; len(all) > 0; all = all[:len(all)-1] {
+		sorted := slices.Clone(all)
+		slices.SortStableFunc(sorted, func(a, b placedMark) int { return b.x - a.x })
+		at := make([]int, len(sorted))
+		free := c.W
+		for i, m := range sorted {
+			at[i] = min(m.x, free-screen.SpansWidth(m.Name))
+			free = at[i] - 1
+		}
+		if at[len(at)-1] < 0 {
+			continue
+		}
+		for i, m := range sorted {
+			c.Spans(at[i], 0, m.Name)
+		}
+		return all
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package chart
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// Line is a line of a plot.
+type Line struct {
+	Name   string
+	Points []Point // in order of time
+	Color  screen.Color
+	Below  Below
+	Sign   rune // of the line in ASCII; 0 for the first letter of its name
+	Sparse bool // stretches at the bottom of the axis are left out, where they would cover other lines
+}
+
+// Point is a value at a moment; NaN is a gap.
+type Point struct {
+	At    time.Duration
+	Value float64
+}
+
+// Below says what is under a line.
+type Below uint8
+
+// Dotted and cleared areas are drawn if the terminal has enough colours.
+const (
+	Bare    Below = iota
+	Dotted        // a loose pattern of dots
+	Cleared       // a gap that hides the areas of earlier lines
+)
+
+// Plot draws lines over time. The vertical axis is linear from 0, or logarithmic for latencies.
+//
+//	10k│        ⢀⣀
+//	 5k│   ⣀⠤⠔⠊⠁
+//	  0│⠤⠊⠁
+//	   ╰┴-60s──────┴-30s─────now
+type Plot struct {
+	Time    Time
+	Lines   []Line  // later ones are drawn over earlier ones
+	Older   []Line  // lines of a baseline, broken and dim behind the others: one for each line, or none
+	Lanes   bool    // each line has a lane and an axis of its own, the first the highest
+	Log     bool    // values are latencies in seconds on a logarithmic axis
+	Band    bool    // lines are percentiles, highest first, with areas between them if the terminal has enough colours
+	Top     float64 // the least upper end of a linear axis
+	Named   bool    // lines carry their names, as they always do without colours
+	Upper   bool    // the plot below has the axis of time
+	Lower   bool    // the plot above has the words of the marks
+	Limits  []Limit
+	Marks   []Mark
+	Ticks   Ticks
+	Nothing string // shown if there is no data
+}
+
+// Draw fills c with the plot. The raster may be nil.
+func (p Plot) Draw(c screen.Canvas, r *Raster) {
+	area := plotArea(c, p.Upper)
+	if area.W == 0 || p.Time.Shown <= 0 {
+		c.Center(p.Nothing, screen.Label)
+		return
+	}
+	low, top := extremes(p.Lines, p.Older)
+	if p.Log && top == 0 {
+		c.Center(p.Nothing, screen.Label)
+		return
+	}
+	lanes := p.split(area)
+	if p.Lanes {
+		for i, l := range p.Lines {
+			both := []Line{l}
+			if len(p.Older) > 0 {
+				both = append(both, p.Older[i])
+			}
+			low, top := extremes(both)
+			lanes[i].scale = p.scale(c, lanes[i].area, low, top, screen.Style{Fg: l.Color})
+		}
+	} else {
+		scale := p.scale(c, area, low, top, screen.Label)
+		for i := range lanes {
+			lanes[i].scale = scale
+		}
+	}
+	if !p.Upper {
+		p.Time.draw(c)
+	}
+	used := newTaken(area)
+	filled := c.Terminal().Filled && !c.Terminal().ASCII
+	band := p.Band && filled
+	r.paint(area, used.cell, func(r *Raster) {
+		pen := pen{r, p.Time, c.Terminal()}
+		if band {
+			pen.band(p.Lines, lanes[0].scale)
+		}
+		for i, l := range p.Older {
+			pen.older(lanes[i], l)
+		}
+		if !band {
+			pen.lines(lanes, p.Lines, filled)
+		}
+	})
+	if c.Terminal().Mono || p.Named && !band {
+		p.names(used, lanes)
+	}
+	used.limits(p.Limits, lanes[0].scale)
+	used.marks(p.Marks, p.Time, !p.Lower)
+	used.ticks(p.Ticks, p.Time)
+}
+
+// lane is the place of a line: a part of the area, the number of rows above it, and the scale in it.
+type lane struct {
+	area  screen.Canvas
+	above int
+	scale scale
+}
+
+// split gives each line the whole area, or a lane of its own.
+func (p Plot) split(area screen.Canvas) []lane {
+	out := make([]lane, max(len(p.Lines), 1))
+	y := 0
+	for i := range out {
+		out[i].area = area
+		if p.Lanes {
+			rest := len(out) - i
+			h := (area.H - y + rest - 1) / rest
+			if rest > 1 && area.H >= 5 {
+				h = min(h+area.H/8, area.H-y-1)
+			}
+			out[i] = lane{area: area.Sub(0, y, area.W, h), above: y}
+			y += h
+		}
+	}
+	return out
+}
+
+// extremes finds the smallest value above 0 and the largest.
+func extremes(lines ...[]Line) (low, top float64) {
+	low = math.Inf(1)
+	for _, l := range slices.Concat(lines...) {
+		for _, p := range l.Points {
+			if v := number.Sane(p.Value); v > 0 {
+				low, top = min(low, v), max(top, v)
+			}
+		}
+	}
+	return low, top
+}
+
+// scale draws the vertical axis of an area within c.
+func (p Plot) scale(c, area screen.Canvas, low, top float64, st screen.Style) scale {
+	a := axis{c.Sub(0, area.Y-c.Y, axisWidth, area.H), st}
+	if p.Log {
+		return a.logarithmic(low, top)
+	}
+	return a.linear(max(top, p.Top))
+}

@@ -1,0 +1,146 @@
+package chart
+
+import (
+	"benchtop/tui/screen"
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// flat is a minute of level values.
+func flat() Line {
+	l := Line{Name: "running", Color: screen.Green, Below: Dotted}
+	for i := range 60 {
+		l.Points = append(l.Points, Point{time.Duration(i+1) * time.Second, 11})
+	}
+	return l
+}
+
+// minute is a plot of a level line over a minute.
+func minute(marks ...Mark) Plot {
+	return Plot{Time: Time{Shown: time.Minute}, Lines: []Line{flat()}, Marks: marks}
+}
+
+// drawn are the rows of a chart.
+func drawn(w, h int, t screen.Terminal, draw func(screen.Canvas, *Raster)) []string {
+	sf := screen.NewSurface(w, h)
+	sf.Terminal = t
+	draw(sf.All(), nil)
+	return strings.Split(sf.Render(&screen.Palette{Mono: true}), "\n")
+}
+
+func TestMarks(t *testing.T) {
+	at := func(sec int, name string) Mark {
+		return Mark{At: time.Duration(sec) * time.Second, Name: screen.Sanitize(name), Glyph: '┊'}
+	}
+	for _, c := range []struct {
+		name  string
+		marks []Mark
+		top   string // the top row, right of the axis, which the line does not touch
+	}{
+		{"none", nil, ""},
+		{"in the middle", []Mark{at(30, "stage 2")}, "               ┊stage 2"},
+		{"two", []Mark{at(20, "stage 2"), at(40, "stage 3")}, "          ┊stage 2 ┊stage 3"},
+		{"too near for the first name", []Mark{at(20, "stage 2"), at(30, "stage 3")}, "          ┊    ┊stage 3"},
+		{"before its line at the edge", []Mark{at(55, "stage 2")}, "                    stage 2┊"},
+		{"touching the name before", []Mark{at(34, "abc"), at(55, "stage 2")}, "                ┊abc       ┊"},
+		{"too many", []Mark{at(30, "a"), at(30, "b"), at(32, "c"), at(36, "d")}, "               ┊a┊d"},
+		{"outside", []Mark{at(-5, "a"), at(0, "b"), at(60, "c"), at(70, "d")}, "                            c┊"},
+		{"foreign", []Mark{at(30, "\x1b[31m漢字\n")}, "               ┊漢字"},
+		{"without a name", []Mark{at(30, "")}, "               ┊"},
+		{"too long", []Mark{at(30, strings.Repeat("x", 30))}, "               ┊"},
+	} {
+		got := drawn(axisWidth+30, 8, screen.Terminal{}, minute(c.marks...).Draw)
+		if top := strings.TrimRight(strings.TrimPrefix(got[0], "     │"), " "); top != c.top {
+			t.Errorf("%s: %q, want %q\n%s", c.name, top, c.top, strings.Join(got, "\n"))
+		}
+	}
+}
+
+// The warm-up is grey and has nothing below it.
+func TestWarmupIsDimmed(t *testing.T) {
+	sf := screen.NewSurface(axisWidth+30, 8)
+	sf.Terminal.Filled = true
+	p := minute()
+	p.Time.Warm = 30 * time.Second
+	p.Draw(sf.All(), nil)
+	var grey, green int
+	for x := range 30 {
+		for y := range 7 {
+			c := sf.All().At(axisWidth+x, y)
+			switch {
+			case c.Glyph == ' ' || y == 7:
+			case c.Style.Fg == screen.Dimmed && x < 15:
+				grey++
+			case c.Style.Fg == screen.Green && x >= 14:
+				green++
+			default:
+				t.Errorf("%q in colour %d at %d,%d", c.Glyph, c.Style.Fg, x, y)
+			}
+		}
+	}
+	if grey != 15 || green < 2*15 {
+		t.Errorf("%d grey cells, want 15; %d green ones, want at least 30", grey, green)
+	}
+}
+
+// An area is hidden by later lines and by what a later line clears, and its line keeps the dots below it where it is the last.
+func TestAreas(t *testing.T) {
+	level := func(v float64, below Below, color screen.Color) Line {
+		return Line{Name: "x", Below: below, Color: color, Points: []Point{{0, v}, {time.Minute, v}}}
+	}
+	for _, c := range []struct {
+		name  string
+		lines []Line
+		want  []screen.Color // of the dots from the top row down, Plain for none
+	}{
+		{"one", []Line{level(100, Dotted, screen.Green)}, []screen.Color{screen.Green, screen.Green, screen.Green, screen.Green}},
+		{"bare", []Line{level(100, Bare, screen.Green)}, []screen.Color{screen.Green, screen.Plain, screen.Plain, screen.Plain}},
+		{"a later area over an earlier one", []Line{level(100, Dotted, screen.Green), level(34, Dotted, screen.Blue)},
+			[]screen.Color{screen.Green, screen.Green, screen.Blue, screen.Blue}},
+		{"an earlier line over a later area", []Line{level(34, Dotted, screen.Green), level(100, Dotted, screen.Blue)},
+			[]screen.Color{screen.Blue, screen.Blue, screen.Green, screen.Blue}},
+		{"cleared", []Line{level(100, Dotted, screen.Green), level(34, Cleared, screen.Blue)},
+			[]screen.Color{screen.Green, screen.Green, screen.Blue, screen.Plain}},
+	} {
+		for _, filled := range []bool{true, false} {
+			sf := screen.NewSurface(axisWidth+20, 5)
+			sf.Terminal.Filled = filled
+			Plot{Time: Time{Shown: time.Minute}, Lines: c.lines, Top: 100}.Draw(sf.All(), nil)
+			for y, want := range c.want {
+				p := sf.All().At(axisWidth+10, y)
+				got := p.Style.Fg
+				if p.Glyph == ' ' {
+					got = screen.Plain
+				}
+				isLine := y == 0 && c.lines[len(c.lines)-1].Points[0].Value == 100 || y == 0 || y == 2 && len(c.lines) == 2
+				if !filled && !isLine {
+					want = screen.Plain
+				}
+				if got != want {
+					t.Errorf("%s, filled %v: row %d is %q in colour %d, want %d", c.name, filled, y, p.Glyph, got, want)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkPlot is a chart of three lines over two minutes on a screen of 120x40, on a kept raster.
+func BenchmarkPlot(b *testing.B) {
+	p := Plot{Time: Time{Shown: 2 * time.Minute}, Marks: []Mark{{At: time.Minute, Name: "stage 2", Glyph: '┊'}}}
+	for i := range 3 {
+		l := Line{Name: "x", Below: Dotted, Color: screen.Blue}
+		for s := range 120 {
+			l.Points = append(l.Points, Point{time.Duration(s) * time.Second, 100 + 50*math.Sin(float64(s)/9+float64(i))})
+		}
+		p.Lines = append(p.Lines, l)
+	}
+	sf := screen.NewSurface(axisWidth+60, 13)
+	sf.Terminal.Filled = true
+	r := new(Raster)
+	b.ReportAllocs()
+	for b.Loop() {
+		p.Draw(sf.All(), r)
+	}
+}

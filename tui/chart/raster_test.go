@@ -1,0 +1,196 @@
+package chart
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/tui/screen"
+)
+
+// terminals are the ways to draw.
+var terminals = []screen.Terminal{{}, {Mono: true}, {Filled: true}, {ASCII: true}, {Mono: true, ASCII: true}, {Filled: true, ASCII: true}}
+
+// A chart higher than a strip is drawn as one: no row is left out at the seams, and none is drawn twice.
+func TestStripsHaveNoSeams(t *testing.T) {
+	const high = 3*stripRows + 5
+	ramp := Line{Points: []Point{{0, 0}, {30 * time.Second, 100}, {time.Minute, 100}}}
+	rows := drawn(axisWidth+60, high+1, screen.Terminal{}, Plot{Time: Time{Shown: time.Minute}, Lines: []Line{ramp}}.Draw)
+	for y, row := range rows[:high] {
+		if data := []rune(row)[axisWidth:]; strings.Trim(string(data), " ") == "" {
+			t.Errorf("nothing in row %d:\n%s", y, strings.Join(rows, "\n"))
+		}
+	}
+	h := Histogram{Axis: NewLinearAxis(60, time.Second), Front: Bars{Places: make([]float64, 60), Samples: 1e9}}
+	h.Front.Places[10], h.Front.Places[50] = 1e9, 0.5e9
+	rows = drawn(60, high+2, screen.Terminal{}, h.Draw)
+	for y, row := range rows[1 : high+1] {
+		full, half := []rune(row)[10], []rune(row)[50]
+		if want := y >= high/2; full != '█' || want != (half != ' ') {
+			t.Errorf("row %d: %q and %q", y, full, half)
+		}
+	}
+	heat := Heat{Time: Time{Shown: time.Minute}, Axis: NewLinearAxis(2*high, time.Second)}
+	for range 60 {
+		column := make([]float64, 2*high)
+		for i := range column {
+			column[i] = 1
+		}
+		heat.Cells = append(heat.Cells, column)
+	}
+	rows = drawn(axisWidth+60, high+1, screen.Terminal{Filled: true}, heat.Draw)
+	for y, row := range rows[:high] {
+		if got := string([]rune(row)[axisWidth:]); got != strings.Repeat("█", 60) {
+			t.Errorf("row %d: %q", y, got)
+		}
+	}
+}
+
+// A raster that was used for something else leaves nothing behind.
+func TestRasterIsBlankForEachChart(t *testing.T) {
+	kept := new(Raster)
+	for _, w := range []int{60, 90, 20, 60} {
+		for _, term := range terminals {
+			var got [2]string
+			for i, r := range []*Raster{kept, nil} {
+				sf := screen.NewSurface(w, 12)
+				sf.Terminal = term
+				minute(Mark{At: 20 * time.Second, Name: "here", Glyph: '┊'}).Draw(sf.All(), r)
+				got[i] = sf.Render(&screen.Palette{Mono: true})
+			}
+			if got[0] != got[1] {
+				t.Errorf("%d columns, %+v: a kept raster\n%s\na new one\n%s", w, term, got[0], got[1])
+			}
+		}
+	}
+}
+
+// A cell of two halves needs two colours only where they differ.
+func TestHalves(t *testing.T) {
+	const a, b = screen.Blue, screen.Green
+	for _, c := range []struct {
+		upper, lower screen.Color
+		glyph        rune
+		style        screen.Style
+	}{
+		{a, a, '█', screen.Style{Fg: a}}, {a, screen.Plain, '▀', screen.Style{Fg: a}},
+		{screen.Plain, b, '▄', screen.Style{Fg: b}}, {a, b, '▀', screen.Style{Fg: a, Bg: b}},
+	} {
+		for _, lowerFirst := range []bool{false, true} {
+			sf := screen.NewSurface(1, 1)
+			new(Raster).paint(sf.All(), func(int, int) {}, func(r *Raster) {
+				for i := range 2 {
+					y, color := i, c.upper
+					if lowerFirst {
+						y = 1 - i
+					}
+					if y == 1 {
+						color = c.lower
+					}
+					if color != screen.Plain {
+						r.pixel(0, y, color)
+					}
+				}
+			})
+			if got := *sf.All().At(0, 0); got.Glyph != c.glyph || got.Style != c.style {
+				t.Errorf("%d above %d: %q in %+v", c.upper, c.lower, got.Glyph, got.Style)
+			}
+		}
+	}
+}
+
+func TestSparkline(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   string
+	}{
+		{nil, "     "}, {[]float64{0, 0}, "     "}, {[]float64{4, 8}, "   ▄█"}, {[]float64{9, 9, 1, 2, 4, 6, 8}, "▁▂▄▆█"},
+		{[]float64{math.NaN(), math.Inf(-1), -5, 1}, "    █"},
+	} {
+		sf := screen.NewSurface(5, 1)
+		Sparkline(sf.All(), c.values, screen.Text)
+		if got := sf.Render(&screen.Palette{Mono: true}); got != c.want {
+			t.Errorf("%v: %q, want %q", c.values, got, c.want)
+		}
+	}
+}
+
+// FuzzCharts draws values of any bits at any size: no chart panics, hangs or writes beyond its canvas.
+func FuzzCharts(f *testing.F) {
+	bits := func(all ...float64) (out []byte) {
+		for _, v := range all {
+			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
+		}
+		return out
+	}
+	f.Add(bits(1, 2, 3), uint8(40), uint8(12), uint8(0))
+	f.Add(bits(math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1e300, 5e-324, math.MaxFloat64), uint8(200), uint8(60), uint8(2))
+	f.Add(bits(math.Inf(1), 0), uint8(17), uint8(3), uint8(3))
+	f.Fuzz(func(t *testing.T, data []byte, w, h, how uint8) {
+		var values []float64
+		for ; len(data) >= 8 && len(values) < 64; data = data[8:] {
+			values = append(values, math.Float64frombits(binary.LittleEndian.Uint64(data)))
+		}
+		l := Line{Name: "x", Below: Below(how % 3), Sparse: how&1 != 0, Color: screen.Blue}
+		at, taken := time.Duration(0), time.Duration(0)
+		var moments []time.Duration
+		for _, v := range values {
+			if step := time.Duration(v); step > 0 {
+				taken = step // a moment may be anywhere, but comes after the one before
+			}
+			at += min(taken, math.MaxInt64-at)
+			l.Points = append(l.Points, Point{at, v})
+			moments = append(moments, time.Duration(v))
+		}
+		axis := NewLatencyAxis(max(1, int(w)), LatencyRange{at / 2, at, at / 3})
+		if how&2 != 0 {
+			axis = NewLinearAxis(max(1, int(w)), at)
+		}
+		sum := axis.Spread()
+		for i := 1; i < len(l.Points); i++ {
+			sum.Add(l.Points[i-1].At, l.Points[i].At, values[i])
+		}
+		now := Time{From: at / 3, Shown: at, Warm: at / 2, Back: at / 5}
+		var limits []Limit
+		var marks []Mark
+		for _, m := range moments {
+			limits, marks = append(limits, Limit{"limit", m}), append(marks, Mark{At: m, Name: "mark", Glyph: '┊', Prominent: true})
+		}
+		cells := make([][]float64, w)
+		for x := range cells {
+			cells[x] = values
+		}
+		lines := []Line{l, {Name: "level", Points: []Point{{0, 1}, {at, 1}}}, l}
+		bars := Bars{sum.Places, uint64(len(values))}
+		for _, draw := range []func(screen.Canvas, *Raster){
+			Plot{Time: now, Lines: lines, Older: lines, Limits: limits, Marks: marks, Ticks: Ticks{"ticks", screen.Blue, moments}}.Draw,
+			Plot{Time: now, Lines: lines, Older: lines, Log: true, Limits: limits}.Draw,
+			Plot{Time: now, Lines: lines, Lanes: true, Named: true, Upper: true}.Draw,
+			Plot{Time: now, Lines: lines, Older: lines, Log: true, Band: true, Marks: marks}.Draw,
+			Heat{Time: now, Axis: axis, Cells: cells, Limits: limits}.Draw,
+			Histogram{Axis: axis, Front: bars, Outline: Bars{values, 1}, Colors: []ColorFrom{{at / 2, screen.Blue}}, Marks: []ValueMark{
+				{At: at, Name: []screen.Span{screen.Text.Span("here")}, Kept: true}, {At: at / 2, Extra: true},
+			}}.Draw,
+			func(c screen.Canvas, r *Raster) { Moments(c, r, values, screen.Blue) },
+			func(c screen.Canvas, _ *Raster) { Sparkline(c, values, screen.Text) },
+			func(c screen.Canvas, _ *Raster) {
+				for y, v := range values {
+					Gauge(c, y, v, v/2, screen.Blue)
+				}
+			},
+		} {
+			sf := screen.NewSurface(int(w)+2, int(h)+2)
+			sf.Terminal = terminals[int(how)%len(terminals)]
+			draw(sf.All().Sub(1, 1, int(w), int(h)), nil)
+			for x := range sf.W {
+				for y := range sf.H {
+					if edge := x == 0 || y == 0 || x == sf.W-1 || y == sf.H-1; edge && sf.All().At(x, y).Glyph != ' ' {
+						t.Fatalf("%q at %d,%d, beyond a canvas of %dx%d", sf.All().At(x, y).Glyph, x, y, w, h)
+					}
+				}
+			}
+		}
+	})
+}

@@ -32,7 +32,7 @@ func (v *view) older() *view {
 }
 
 // olderWindows are those of the run to compare with at the moments of a chart, counted from the start of either.
-func (v *view) olderWindows(t chart.Time) []metrics.Window {
+func (v *view) olderWindows(t chart.TimeAxis) []metrics.Window {
 	o := v.older()
 	if o == nil {
 		return nil
@@ -72,7 +72,7 @@ func (v *view) baselineName() string {
 	return screen.ShortenMiddle(screen.Sanitize(v.baseline.Name), 24)
 }
 
-// finishedWhole: what is shown is all of a run that is over, which is compared with all of another.
+// finishedWhole reports whether the screen shows all of a run that is over: it is compared with all of another.
 func (v *view) finishedWhole() bool {
 	return v.s.State == metrics.Finished && (v.whole || v.span == 0)
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/tui/chart"
 	"benchtop/tui/screen"
 )
 
@@ -24,7 +23,7 @@ func (m *model) choices(s *metrics.Snapshot) *view {
 	return &view{
 		s: s, span: spans[m.span], whole: m.whole, linear: m.linear,
 		Terminal: m.palette.Terminal(m.ascii),
-		metric:   m.metric, back: m.back(s), baseline: m.baseline, list: m.list, raster: m.raster,
+		metric:   m.metric, back: m.back(s), baseline: m.baseline, list: m.list, raster: &m.raster,
 	}
 }
 
@@ -50,7 +49,7 @@ func (m *model) layout() areas { return layout(m.pageNow(), m.w, m.h, m.choices(
 
 func (m *model) draw() {
 	if m.screen == nil || m.screen.W != m.w || m.screen.H != m.h {
-		m.screen, m.raster = screen.NewSurface(m.w, m.h), new(chart.Raster)
+		m.screen = screen.NewSurface(m.w, m.h)
 		m.only = false
 	}
 	m.screen.Terminal = m.palette.Terminal(m.ascii)

@@ -238,5 +238,5 @@ func (h header) drawTinyTokens(c screen.Canvas) {
 	for i := max(0, len(ws)-c.W); i < len(ws); i++ {
 		values = append(values, perSecond(h.v.s, &ws[i], ws[i].OutputTokens))
 	}
-	chart.Sparkline(c.Sub(x, 0, c.W-x, c.H), values, screen.Style{Fg: colorOutput})
+	chart.Sparkline(c.Sub(x, 0, c.W-x, c.H), h.v.raster, values, screen.Style{Fg: colorOutput})
 }

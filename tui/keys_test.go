@@ -464,7 +464,7 @@ func TestThemeKey(t *testing.T) {
 func TestThemeKeyWithoutColour(t *testing.T) {
 	m := open(mid(), 120, 40, termenv.Ascii)
 	press(m, "t")
-	if got := lastLine(m); m.palette.Theme != screen.ThemeStandard || !strings.Contains(got, "no colours to change") {
+	if got := lastLine(m); m.palette.Theme != screen.Themes()[0] || !strings.Contains(got, "no colours to change") {
 		t.Errorf("theme %s, %q", m.palette.Theme, got)
 	}
 }

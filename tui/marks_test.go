@@ -99,7 +99,7 @@ func TestPhase(t *testing.T) {
 	if got := phase(&s); len(got) != 2 || got[1].Text != "steered" {
 		t.Errorf("after a run that was steered: %v", got)
 	}
-	// What changes stays on a narrow shown, what does not gives way.
+	// A narrow screen keeps the words that change.
 	for w := 60; w < 200; w++ {
 		s := judge(young())
 		if shown := open(s, max(w, 80), 24, termenv.Ascii).View(); !strings.Contains(shown, "stage 1/5 · warm-up") {

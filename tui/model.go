@@ -84,7 +84,7 @@ type model struct {
 	stale  bool // the screen has to be drawn again, only: but not the panels
 	only   bool
 	screen *screen.Surface
-	raster *chart.Raster
+	raster chart.Raster // kept from frame to frame
 	cached string
 }
 

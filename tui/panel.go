@@ -91,7 +91,7 @@ func border(c screen.Canvas, focused bool) {
 	c.Set(c.W-1, c.H-1, '╯', st)
 }
 
-// What the colours stand for, everywhere.
+// The meanings of colours, the same on every page.
 const (
 	colorOutput  = screen.Blue
 	colorInput   = screen.Purple

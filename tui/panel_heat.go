@@ -44,7 +44,7 @@ func drawHeat(c screen.Canvas, v *view) {
 }
 
 // heatCells are the samples a second of each place of an axis, for each of w columns; nil where there are none.
-func (v *view) heatCells(m *latencyMetric, ax chart.LatencyAxis, w int, t chart.Time, ws []metrics.Window, end time.Duration) [][]float64 {
+func (v *view) heatCells(m *latencyMetric, ax chart.LatencyAxis, w int, t chart.TimeAxis, ws []metrics.Window, end time.Duration) [][]float64 {
 	group, parts := t.Group(w), 1
 	if group > heatHalved {
 		group, parts = t.Group(2*w), 2
@@ -58,7 +58,7 @@ func (v *view) heatCells(m *latencyMetric, ax chart.LatencyAxis, w int, t chart.
 		if h.Count() == 0 {
 			continue
 		}
-		column := places(ax, h)
+		column := bins(ax, h)
 		for i := range column {
 			column[i] /= float64(n)
 		}

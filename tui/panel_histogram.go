@@ -7,6 +7,7 @@ import (
 	"benchtop/tui/screen"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -78,8 +79,8 @@ func (v *view) histogram(m *latencyMetric, c screen.Canvas, front, outline *metr
 		return out
 	}
 	out.Axis = v.latencyAxis(c.W, front, outline)
-	out.Front = chart.Bars{Places: places(out.Axis, front), Samples: front.Count()}
-	out.Outline = chart.Bars{Places: places(out.Axis, outline), Samples: outline.Count()}
+	out.Front = chart.Bars{Bins: bins(out.Axis, front), Samples: front.Count()}
+	out.Outline = chart.Bars{Bins: bins(out.Axis, outline), Samples: outline.Count()}
 	out.Colors = []chart.ColorFrom{
 		{Color: screen.Blue}, {From: front.Quantile(0.9), Color: screen.Yellow}, {From: front.Quantile(0.99), Color: screen.Vermilion},
 	}
@@ -91,25 +92,32 @@ func (v *view) histogram(m *latencyMetric, c screen.Canvas, front, outline *metr
 		value := number.Latency(at)
 		if exact != nil {
 			if ms, ok := exact.Percentile(p); ok {
-				value = number.Latency(number.Seconds(ms / 1000))
+				value = number.Latency(time.Duration(ms * float64(time.Millisecond)))
 			}
 		}
 		name := []screen.Span{screen.Label.Span(fmt.Sprintf("p%g ", p)), screen.Strong.Span(value)}
 		out.Marks = append(out.Marks, chart.ValueMark{At: at, Glyph: '┊', Name: name, Kept: true, Extra: extra})
 	}
-	// The limits matter more than the median, which the table has as well.
-	percentile(99, false)
-	for _, l := range v.limits(m.plan) {
+	limits := slices.DeleteFunc(v.limits(m.plan), func(l chart.Limit) bool { return !out.Axis.Shows(l.At) })
+	limit := func(l chart.Limit) {
 		out.Marks = append(out.Marks, chart.ValueMark{At: l.At, Glyph: '│', Name: []screen.Span{screen.Strong.Span(l.Name)}})
 	}
+	percentile(99, false)
+	if len(limits) > 0 { // the first matters more than the median, which the table has as well
+		limit(limits[0])
+		limits = limits[1:]
+	}
 	percentile(50, false)
+	for _, l := range limits {
+		limit(l)
+	}
 	percentile(90, true)
 	percentile(99.9, true)
 	return out
 }
 
-// places are the samples of a histogram by the places of an axis; nil if there are none.
-func places(ax chart.LatencyAxis, h *metrics.Histogram) []float64 {
+// bins are the samples of a histogram by the bins of an axis; nil if there are none.
+func bins(ax chart.LatencyAxis, h *metrics.Histogram) []float64 {
 	if h.Count() == 0 {
 		return nil
 	}
@@ -117,7 +125,7 @@ func places(ax chart.LatencyAxis, h *metrics.Histogram) []float64 {
 	for b := range h.Buckets() {
 		out.Add(b.From, b.To, float64(b.Count))
 	}
-	return out.Places
+	return out.Bins
 }
 
 // early is the share of samples that may lie far below the rest without getting room of their own: chunks that came in one

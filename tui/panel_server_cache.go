@@ -46,7 +46,7 @@ func drawKV(c screen.Canvas, v *view) {
 		return
 	}
 	if n > 0 { // a cache so full has no line at the bottom
-		used.chart.Ticks = chart.Ticks{Name: "preempted", Color: screen.Vermilion, At: preemptions(v)}
+		used.chart.Underline = chart.Underline{Name: "preempted", Color: screen.Vermilion, At: preemptions(v)}
 	}
 	used.draw(c)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/screen"
 )
 
@@ -192,7 +193,7 @@ func whole(t *testing.T, m *model, what string) {
 	}
 	for i := 0; i < len(got); i++ {
 		switch b := got[i]; {
-		case b >= 0x80 && m.ascii, b < 0x20 && b != '\n' && b != '\x1b', b == 0x7f, b == '\x1b' && m.palette.Mono && !m.palette.Attrs:
+		case b >= 0x80 && m.ascii, b < 0x20 && b != '\n' && b != '\x1b', b == 0x7f, b == '\x1b' && m.palette.Profile == termenv.Ascii:
 			t.Fatalf("%s at %dx%d: byte %#x in\n%s", what, m.w, m.h, b, got)
 		}
 	}
@@ -486,19 +487,24 @@ func BenchmarkFullRedraw(b *testing.B) {
 
 // BenchmarkNextFrame is what a frame costs after the first: everything is merged anew, but the screen and the charts' canvas are there.
 func BenchmarkNextFrame(b *testing.B) {
+	frame := func(name string, w, h, page int, zoomed bool) {
+		b.Run(fmt.Sprintf("%dx%d/%s", w, h, name), func(b *testing.B) {
+			m := open(full(), w, h, termenv.TrueColor)
+			m.turn(page)
+			m.focus, m.zoomed = m.layout().panels[0].name, zoomed
+			m.View()
+			b.ReportAllocs()
+			for b.Loop() {
+				m.picked = nil
+				m.show()
+				m.View()
+			}
+		})
+	}
 	for _, size := range [][2]int{{120, 40}, {200, 60}} {
 		for i, p := range pages {
-			b.Run(fmt.Sprintf("%dx%d/%s", size[0], size[1], p.name), func(b *testing.B) {
-				m := open(full(), size[0], size[1], termenv.TrueColor)
-				m.turn(i)
-				m.View()
-				b.ReportAllocs()
-				for b.Loop() {
-					m.picked = nil
-					m.show()
-					m.View()
-				}
-			})
+			frame(p.name, size[0], size[1], i, false)
+			frame(p.name+" zoomed", size[0], size[1], i, true)
 		}
 	}
 }
@@ -507,7 +513,7 @@ func BenchmarkNextFrame(b *testing.B) {
 func drawCold(b *testing.B, m *model) {
 	b.ReportAllocs()
 	for b.Loop() {
-		m.picked, m.screen = nil, nil
+		m.picked, m.screen, m.raster = nil, nil, chart.Raster{}
 		m.show()
 		if len(m.View()) == 0 {
 			b.Fatal("empty")

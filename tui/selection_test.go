@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ func TestBendIsNamedOncePerPanel(t *testing.T) {
 		}
 		for _, half := range [][]string{rows[:size[1]/2], rows[size[1]/2:]} {
 			ax, _, _ := v.overTime()
-			at := ax.Column(s.Answer.BentAt, size[0]-axisWidth) + axisWidth
+			at := int(math.Round(ax.Part(s.Answer.BentAt)*float64(2*(size[0]-axisWidth)-1)))/2 + axisWidth
 			if !slices.ContainsFunc(half, func(row string) bool { return []rune(row)[at] == '│' }) {
 				t.Errorf("%v: no line of the bend in\n%s", size, strings.Join(half, "\n"))
 			}

@@ -42,14 +42,16 @@ func (p plot) draw(c screen.Canvas) {
 		group := t.Group(2 * n) // as many whole seconds as share a column of dots
 		out.Time = t
 		out.Lines = p.lines(p.series, ws, end, t, group, false)
-		out.Older = p.lines(p.older, p.v.olderWindows(t), endless, t, group, true)
+		for i, l := range p.lines(p.older, p.v.olderWindows(t), endless, t, group, true) {
+			out.Lines[i].Older = l.Points
+		}
 		out.Limits, out.Marks = p.v.limits(p.limits), p.v.marks()
 	}
 	out.Draw(c, p.v.raster)
 }
 
 // lines cuts windows down to what columns of so many seconds can show: the mean of them, or the percentile of all their latencies.
-func (p plot) lines(of []series, ws []metrics.Window, end time.Duration, t chart.Time, group int, older bool) []chart.Line {
+func (p plot) lines(of []series, ws []metrics.Window, end time.Duration, t chart.TimeAxis, group int, older bool) []chart.Line {
 	out := make([]chart.Line, len(of))
 	for i, s := range of {
 		out[i] = chart.Line{Name: s.name, Color: s.color, Below: s.below, Sign: s.sign, Sparse: s.sparse}
@@ -102,15 +104,15 @@ func columnGroup(ws []metrics.Window, group int) int { return int(ws[0].Start/ti
 
 // overTime is the axis of charts over time, and the closed windows it shows, which end at a moment. Without any there is nothing to
 // show.
-func (v *view) overTime() (t chart.Time, ws []metrics.Window, end time.Duration) {
+func (v *view) overTime() (t chart.TimeAxis, ws []metrics.Window, end time.Duration) {
 	ws = v.selected().closed
 	if len(ws) == 0 {
-		return chart.Time{}, nil, 0
+		return chart.TimeAxis{}, nil, 0
 	}
 	last := &ws[len(ws)-1]
 	end = min(last.Start+time.Second, max(v.s.At, last.Start+time.Millisecond))
 	shown := visible(v.span, end)
-	t = chart.Time{
+	t = chart.TimeAxis{
 		From: end - shown, Shown: shown, Back: scrolled(v.s, v.span, v.back), Over: v.s.State == metrics.Finished,
 	}
 	if plan := v.s.Plan; plan != nil && plan.Warmup > 0 && plan.Warmup <= v.s.At {

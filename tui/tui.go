@@ -156,7 +156,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.Record != nil {
 		w.cast = newCast(o.Record, width, height, began, func() time.Duration { return time.Since(began) })
 	}
-	m := newModel(o, screen.ThemePalette(cmp.Or(o.Theme, screen.ThemeStandard), screen.ColorProfile(o.Color, os.Getenv)))
+	m := newModel(o, screen.ThemePalette(cmp.Or(o.Theme, screen.Themes()[0]), screen.ColorProfile(o.Color, os.Getenv)))
 	m.sent, m.resized = w.sent.Load, w.resized
 	m.aside = func(words string) tea.Cmd {
 		return func() tea.Msg {

@@ -6,7 +6,7 @@ import (
 	"benchtop/tui/screen"
 )
 
-// band draws three percentiles, the highest first, as areas of two tones with bright edges, in halves of cells:
+// band returns a function that draws three percentiles, the highest first, as areas of two tones with bright edges, in halves of cells:
 //
 //	   1s┤        ▄▀▀▀▄▄▀▀  p99
 //	     │     ▄▀▀░░░░░░░░
@@ -15,28 +15,31 @@ import (
 //	     │▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄  p50
 //
 // Lower lines cover higher ones. The warm-up is grey.
-func (p pen) band(lines []Line, at scale) {
+func (p pen) band(lines []Line, at scale) (draw func()) {
 	areas := []screen.Color{screen.BandHigh, screen.BandLow}
 	rows := make([][]int, len(lines))
 	for i, l := range lines {
 		rows[i] = p.columns(l, at)
 	}
 	warm := p.time.warm(p.r.w)
-	for x := range p.r.w {
-		for i := 0; i+1 < len(rows) && i < len(areas) && x >= warm; i++ {
-			if rows[i][x] < 0 || rows[i+1][x] < 0 {
-				continue
+	return func() {
+		top, end := 2*p.r.top, 2*(p.r.top+p.r.rows)
+		for x := range p.r.w {
+			for i := 0; i+1 < len(rows) && i < len(areas) && x >= warm; i++ {
+				if rows[i][x] < 0 || rows[i+1][x] < 0 {
+					continue
+				}
+				for y := max(rows[i][x], top); y <= rows[i+1][x] && y < end; y++ {
+					p.r.pixel(x, y, areas[i])
+				}
 			}
-			for y := rows[i][x]; y <= rows[i+1][x]; y++ {
-				p.r.pixel(x, y, areas[i])
+			for i, l := range lines {
+				color := l.Color
+				if x < warm {
+					color = screen.Dimmed
+				}
+				p.r.pixel(x, rows[i][x], color)
 			}
-		}
-		for i, l := range lines {
-			color := l.Color
-			if x < warm {
-				color = screen.Dimmed
-			}
-			p.r.pixel(x, rows[i][x], color)
 		}
 	}
 }

@@ -32,12 +32,13 @@ func Gauge(c screen.Canvas, y int, share, target float64, color screen.Color) {
 	}
 }
 
-// Moments draws moments as ticks on a row. Each moment is a share of the width from 0 to 1.
+// Moments draws moments as upright strokes on a row. Each moment is a share of the width from 0 to 1.
 //
 //	⡇⡇⢸⢸⡇⡇⢸     ⢸⡇⡇⢸⢸
 func Moments(c screen.Canvas, r *Raster, at []float64, color screen.Color) {
 	of := beside{style: screen.Style{Fg: color}}
-	r.paint(c, func(int, int) {}, func(r *Raster) {
+	r = r.start(c)
+	r.paint(c, func(int, int) {}, func() {
 		for _, part := range at {
 			x := MomentDot(c, part)
 			if c.Terminal().ASCII {

@@ -15,7 +15,7 @@ import (
 //	1ms│▓███████▒▒▒░
 //	   ╰┴-30s────now
 type Heat struct {
-	Time    Time
+	Time    TimeAxis
 	Axis    LatencyAxis // of HeatRows places
 	Cells   [][]float64 // samples a second of each place, from the bottom, for each of Columns columns; nil for none
 	Limits  []Limit
@@ -57,32 +57,46 @@ func (h Heat) Draw(c screen.Canvas, r *Raster) {
 	axis{c.Sub(0, 0, axisWidth, area.H), screen.Label}.latencies(h.Axis.firstTick(), h.Axis.hi, h.Axis.nextTick, scale)
 	h.Time.draw(c)
 	used := newTaken(area)
-	r.paint(area, used.cell, func(r *Raster) { h.fill(r, c.Terminal()) })
+	r, most := r.start(area), h.most()
+	r.paint(area, used.cell, func() { h.fill(r, most, c.Terminal()) })
 	used.limits(h.Limits, scale)
 	used.marks(h.Marks, h.Time, true)
 }
 
-// fill colours the places, or fills whole cells with patterns.
-func (h Heat) fill(r *Raster, t screen.Terminal) {
+// most is the largest number of samples of a place.
+func (h Heat) most() float64 {
 	most := 0.0
 	for _, column := range h.Cells {
 		for _, n := range column {
 			most = max(most, number.Sane(n))
 		}
 	}
-	glyphs := HeatGlyphs(t)
+	return most
+}
+
+// fill colours the places of a strip, or fills whole cells with patterns.
+func (h Heat) fill(r *Raster, most float64, t screen.Terminal) {
+	glyphs, each := HeatGlyphs(t), 1
+	if Shaded(t) {
+		each = 2
+	}
 	for x, column := range h.Cells {
-		for i, n := range column {
-			if n = number.Sane(n); n == 0 || n < most*heatLeast {
+		for y := each * r.top; y < each*(r.top+r.rows); y++ {
+			i := each*r.h - 1 - y
+			if i >= len(column) {
+				continue
+			}
+			n := number.Sane(column[i])
+			if n == 0 || n < most*heatLeast {
 				continue
 			}
 			part := math.Sqrt(n / most)
 			if Shaded(t) {
-				r.pixel(x, 2*r.h-1-i, screen.Heat(part))
+				r.pixel(x, y, screen.Heat(part))
 				continue
 			}
 			level := min(1+int(part*float64(len(glyphs)-1)), len(glyphs)-1)
-			r.set(x, r.h-1-i, glyphs[level], beside{style: screen.Style{Fg: screen.Blue}})
+			r.set(x, y, glyphs[level], beside{style: screen.Style{Fg: screen.Blue}})
 		}
 	}
 }

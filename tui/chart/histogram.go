@@ -17,16 +17,16 @@ import (
 //	⢀⣀▂▄▆█████┊███▅▄▂▁⠤⠤⣀⣀⣀  ┊
 //	──┴10ms──┴20ms────┴50ms──┴100ms──
 type Histogram struct {
-	Axis           LatencyAxis // of as many places as the canvas has columns
+	Axis           LatencyAxis // of as many bins as the canvas has columns
 	Front, Outline Bars
 	Colors         []ColorFrom // of the bars, in order of latency
 	Marks          []ValueMark // the most important first
 	Nothing        string      // shown if there is no data
 }
 
-// Bars are the samples of one scope by the places of the axis.
+// Bars are the samples of one scope by the bins of the axis.
 type Bars struct {
-	Places  []float64 // samples by place; nil for none
+	Bins    []float64 // samples by bin; nil for none
 	Samples uint64
 }
 
@@ -60,8 +60,14 @@ func (b Histogram) Draw(c screen.Canvas, r *Raster) {
 		return
 	}
 	area := c.Sub(0, 1, c.W, c.H-2)
-	r.paint(area, func(int, int) {}, func(r *Raster) {
-		profile(r, outline, top, c.Terminal().ASCII)
+	r = r.start(area)
+	profile(r, outline, top)
+	sign := rune(0)
+	if c.Terminal().ASCII {
+		sign = '.'
+	}
+	r.paint(area, func(int, int) {}, func() {
+		r.draw(r.dots, sign, func(int) beside { return beside{style: screen.Dim} })
 		b.bars(r, front, top)
 	})
 	b.axisLine(c)
@@ -79,16 +85,8 @@ func (b Histogram) bars(r *Raster, heights []float64, top float64) {
 	}
 }
 
-// profile draws the outline of a scope in dots.
-func profile(r *Raster, heights []float64, top float64, ascii bool) {
-	of := beside{style: screen.Dim}
-	dot := func(x, y int) {
-		if ascii {
-			r.set(x/2, y/4, '.', of)
-		} else {
-			r.dot(x, y, of)
-		}
-	}
+// profile traces the outline of a scope.
+func profile(r *Raster, heights []float64, top float64) {
 	low := 4*r.h - 1
 	before := low + 1
 	for x, n := range heights {
@@ -97,21 +95,21 @@ func profile(r *Raster, heights []float64, top float64, ascii bool) {
 			y = max(0, min(low, int(math.Round((1-n/top)*float64(low)))))
 		}
 		if y <= low || before <= low {
-			r.between(2*x, min(before, low), 2*x, min(y, low), dot)
+			r.between(2*x, min(before, low), 2*x, min(y, low))
 			if y <= low {
-				dot(2*x+1, y)
+				r.dots = append(r.dots, dot{2*x + 1, y})
 			}
 		}
 		before = y
 	}
 }
 
-// shares are the places as shares of all samples. With few samples, groups of neighbours get their mean, so that a thin histogram shows its
+// shares are the bins as shares of all samples. With few samples, groups of neighbours get their mean, so that a thin histogram shows its
 // shape and not its noise: about twice the cube root of n bars, by the rule of Rice.
 func (b Bars) shares() []float64 {
-	out := make([]float64, len(b.Places))
+	out := make([]float64, len(b.Bins))
 	first, last := -1, -1
-	for x, v := range b.Places {
+	for x, v := range b.Bins {
 		if v = number.Sane(v); v > 0 && b.Samples > 0 {
 			out[x] = v / float64(b.Samples)
 			if first < 0 {
@@ -146,7 +144,7 @@ func (b Histogram) axisLine(c screen.Canvas) {
 	}
 	free := 0
 	for d := ax.firstTick(); d <= ax.hi && d > 0; d = ax.nextTick(d) {
-		x := int(math.Round(ax.place(d)))
+		x := int(math.Round(ax.bin(d)))
 		name := number.Tick(d)
 		if ax.cut && d == ax.lo {
 			name = "<" + name
@@ -164,19 +162,19 @@ const markRoom = 14
 
 // marks draws the marks as lines with their names above them.
 func (b Histogram) marks(c screen.Canvas) {
-	var all []placedMark
+	var all []shownMark
 	for _, m := range b.Marks {
-		at := b.Axis.place(m.At)
+		at := b.Axis.bin(m.At)
 		x := min(max(0, int(at)), c.W-1)
-		near := func(p placedMark) bool { return p.x-x < markRoom && x-p.x < markRoom }
+		near := func(p shownMark) bool { return p.x-x < markRoom && x-p.x < markRoom }
 		switch {
-		case !m.Kept && !(at >= 0 && at < float64(c.W)):
+		case !m.Kept && !b.Axis.Shows(m.At):
 		case m.Extra && (x > c.W-markRoom || slices.ContainsFunc(all, near)):
 		default:
-			all = append(all, placedMark{m, x})
+			all = append(all, shownMark{m, x})
 		}
 	}
-	for _, m := range placeNames(c, all) {
+	for _, m := range writeNames(c, all) {
 		for y := 1; y < c.H-1; y++ {
 			b.mark(c, m.x, y, m.Glyph)
 		}
@@ -195,17 +193,17 @@ func (b Histogram) mark(c screen.Canvas, x, y int, glyph rune) {
 	}
 }
 
-type placedMark struct {
+type shownMark struct {
 	ValueMark
 	x int
 }
 
-// placeNames writes the names into the top row in the order of their lines. A name begins at its line, or further to the left if the next
+// writeNames writes the names into the top row in the order of their lines. A name begins at its line, or further to the left if the next
 // name or the edge is in the way. If there is no room for all, the last marks of the list are left out. It returns the marks that are left.
-func placeNames(c screen.Canvas, all []placedMark) []placedMark {
+func writeNames(c screen.Canvas, all []shownMark) []shownMark {
 	for ; len(all) > 0; all = all[:len(all)-1] {
 		sorted := slices.Clone(all)
-		slices.SortStableFunc(sorted, func(a, b placedMark) int { return b.x - a.x })
+		slices.SortStableFunc(sorted, func(a, b shownMark) int { return b.x - a.x })
 		at := make([]int, len(sorted))
 		free := c.W
 		for i, m := range sorted {

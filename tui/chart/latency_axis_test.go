@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The shape of a smooth histogram shows no stripes, however many places there are.
+// The shape of a smooth histogram shows no stripes, however many bins there are.
 func TestSpreadHasNoStripes(t *testing.T) {
 	const buckets = 120
 	at := func(i int) time.Duration { return time.Duration(1e6 * math.Exp(4*float64(i)/buckets)) } // even on a logarithmic axis
@@ -16,7 +16,7 @@ func TestSpreadHasNoStripes(t *testing.T) {
 			sum.Add(at(i), at(i+1), 1)
 		}
 		first, last, most, all := -1, -1, 0.0, 0.0
-		for x, v := range sum.Places {
+		for x, v := range sum.Bins {
 			if most, all = max(most, v), all+v; v > 0 {
 				if first < 0 {
 					first = x
@@ -25,12 +25,12 @@ func TestSpreadHasNoStripes(t *testing.T) {
 			}
 		}
 		for x := first + 1; x < last; x++ {
-			if sum.Places[x] < 0.8*most {
-				t.Fatalf("%d places: place %d holds %g, the fullest %g", n, x, sum.Places[x], most)
+			if sum.Bins[x] < 0.8*most {
+				t.Fatalf("%d bins: bin %d holds %g, the fullest %g", n, x, sum.Bins[x], most)
 			}
 		}
 		if math.Abs(all-buckets) > 1e-9 {
-			t.Errorf("%d places hold %v of %d samples", n, all, buckets)
+			t.Errorf("%d bins hold %v of %d samples", n, all, buckets)
 		}
 	}
 }
@@ -45,11 +45,11 @@ func TestLatencyAxisCutsEarlySamples(t *testing.T) {
 	sum.Add(3*time.Microsecond, 4*time.Microsecond, 20)
 	sum.Add(9*time.Millisecond, 11*time.Millisecond, 100)
 	all := 0.0
-	for _, v := range sum.Places {
+	for _, v := range sum.Bins {
 		all += v
 	}
-	if math.Abs(all-120) > 1e-9 || sum.Places[0] < 20 {
-		t.Errorf("%v of 120 samples, %v in the first place", all, sum.Places[0])
+	if math.Abs(all-120) > 1e-9 || sum.Bins[0] < 20 {
+		t.Errorf("%v of 120 samples, %v in the first bin", all, sum.Bins[0])
 	}
 	ax = NewLatencyAxis(60, LatencyRange{3 * time.Microsecond, 20 * time.Millisecond, 3 * time.Microsecond})
 	if ax.cut || ax.lo > 3*time.Microsecond {

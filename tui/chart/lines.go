@@ -11,92 +11,118 @@ import (
 // pen draws lines on a raster.
 type pen struct {
 	r        *Raster
-	time     Time
+	time     TimeAxis
 	terminal screen.Terminal
 }
 
-// trace calls f for each dot of a line, rows counted from the top of the raster.
-func (p pen) trace(on lane, l Line, f func(x, y int)) {
-	rows := 4 * on.area.H
+// trace returns the dots of a line, rows counted from the top of the chart. A line beyond an edge of the axis is cut there.
+func (p pen) trace(on lane, points []Point, sparse bool) []dot {
+	from, rows := len(p.r.dots), 4*on.area.H
 	if rows == 0 {
-		return
+		return nil
 	}
-	row := func(i int) int { return on.scale.row(l.Points[i].Value, rows) }
-	flat := func(i int) bool {
-		return i < 0 || i >= len(l.Points) || math.IsNaN(l.Points[i].Value) || row(i) == rows-1
-	}
-	x0, y0 := -1, -1
-	for i, pt := range l.Points {
-		if math.IsNaN(pt.Value) || l.Sparse && flat(i-1) && flat(i) && flat(i+1) {
-			x0 = -1
+	row := func(i int) int { return on.scale.row(points[i].Value, rows) }
+	flat := func(i int) bool { return i < 0 || i >= len(points) || math.IsNaN(points[i].Value) || row(i) == rows-1 }
+	last := 2*p.r.w - 1
+	before := dot{x: math.MinInt}
+	for i, pt := range points {
+		if math.IsNaN(pt.Value) || sparse && flat(i-1) && flat(i) && flat(i+1) {
+			before.x = math.MinInt
 			continue
 		}
-		x, y := p.time.dot(pt.At, p.r.w), row(i)+4*on.above
-		if x0 < 0 {
-			x0, y0 = x, y
+		at := dot{p.time.dot(pt.At, p.r.w), row(i) + 4*on.above}
+		if before.x == math.MinInt {
+			before = at
 		}
-		p.r.between(x0, y0, x, y, f)
-		x0, y0 = x, y
+		if max(before.x, at.x) >= 0 && min(before.x, at.x) <= last {
+			a, b := cutAt(before, at, 0), cutAt(at, before, last)
+			p.r.between(a.x, a.y, b.x, b.y)
+		}
+		before = at
 	}
+	return p.r.dots[from:]
+}
+
+// cutAt moves the end of a line to the column x if x lies between its ends.
+func cutAt(end, other dot, x int) dot {
+	if end.x == other.x || (end.x < x) == (other.x < x) || end.x == x || other.x == x {
+		return end
+	}
+	return dot{x, end.y + int(math.Round(float64(x-end.x)/float64(other.x-end.x)*float64(other.y-end.y)))}
 }
 
 // older draws the line of a baseline: dim, and broken, so that it is told apart without colours too. It does not cover a band.
-func (p pen) older(on lane, l Line) {
-	of := beside{screen.Dim, 0}
-	p.trace(on, l, func(x, y int) {
-		switch {
-		case x/2%3 == 2 || p.r.glyph(x/2, y/4) == upperHalf:
+func (p pen) older(dots []dot) {
+	for _, d := range dots {
+		switch of := (beside{style: screen.Dim}); {
+		case d.x/2%3 == 2 || p.r.glyph(d.x/2, d.y/4) == upperHalf:
 		case p.terminal.ASCII:
-			p.r.set(x/2, y/4, '\'', of)
+			p.r.set(d.x/2, d.y/4, '\'', of)
 		default:
-			p.r.dot(x, y, of)
+			p.r.dot(d.x, d.y, of)
 		}
-	})
+	}
 }
 
-// lines draws lines over each other. A cell has one colour: that of the last line through it. The dots of earlier lines stay in it, those
-// of their areas do not, so that a line stands out on an area.
-func (p pen) lines(lanes []lane, all []Line, filled bool) {
+// lines returns a function that draws lines over each other. A cell has one colour: that of the last line through it. The dots of earlier
+// lines stay in it, those of their areas do not, so that a line stands out on an area.
+func (p pen) lines(lanes []lane, all []Line) (draw func()) {
 	warm := p.time.warm(p.r.w)
-	tops := make([][]int, len(all)) // of each line, the highest dot of each column of dots
+	dots := make([][]dot, len(all))
 	for i, l := range all {
-		tops[i] = make([]int, 2*p.r.w)
-		for x := range tops[i] {
-			tops[i][x] = math.MaxInt
-		}
-		mark := '*'
-		switch {
-		case l.Sign != 0:
-			mark = l.Sign
-		case l.Name != "":
-			mark = rune(l.Name[0])
-		}
-		of := beside{screen.Style{Fg: l.Color}, uint8(i + 1)}
-		grey := beside{screen.Dim, uint8(i + 1)}
-		p.trace(lanes[i], l, func(x, y int) {
-			tops[i][x] = min(tops[i][x], y)
-			st := of
-			if x/2 < warm {
-				st = grey
-			}
-			if p.terminal.ASCII {
-				p.r.set(x/2, y/4, mark, st)
-			} else {
-				p.r.dot(x, y, st)
-			}
-		})
+		dots[i] = p.trace(lanes[i], l.Points, l.Sparse)
 	}
-	if filled {
-		p.areas(lanes, all, tops, warm)
+	var tops [][]int
+	if Shaded(p.terminal) {
+		tops = topsOf(dots, 2*p.r.w)
+	}
+	return func() {
+		for i, l := range all {
+			p.r.draw(dots[i], p.sign(l), func(x int) beside {
+				if x < warm {
+					return beside{screen.Dim, i + 1}
+				}
+				return beside{screen.Style{Fg: l.Color}, i + 1}
+			})
+		}
+		if tops != nil {
+			p.areas(lanes, all, tops, warm)
+		}
 	}
 }
 
-// loose is the row of the single dot of a dotted area in cells of even and of odd columns. The dot is at the left of the cell. Few dots are
-// fainter than a line on black and on white alike; no colour is.
-var loose = [2]int{1, 3}
+// sign is the character that a line is drawn with in ASCII, 0 for dots.
+func (p pen) sign(l Line) rune {
+	switch {
+	case !p.terminal.ASCII:
+		return 0
+	case l.Sign != 0:
+		return l.Sign
+	case l.Name != "":
+		return rune(l.Name[0])
+	}
+	return '*'
+}
+
+// topsOf are the rows of the highest dots of each line, by columns of dots.
+func topsOf(lines [][]dot, columns int) [][]int {
+	tops := make([][]int, len(lines))
+	for i, dots := range lines {
+		tops[i] = slices.Repeat([]int{math.MaxInt}, columns)
+		for _, d := range dots {
+			tops[i][d.x] = min(tops[i][d.x], d.y)
+		}
+	}
+	return tops
+}
+
+// stippleRow is the row of the single dot of a dotted area in cells of even and of odd columns. The dot is at the left of the cell. Few dots
+// are fainter than a line on black and on white alike; no colour is.
+var stippleRow = [2]int{1, 3}
 
 // areas fills the areas below the lines, beginning with the last line: where areas overlap, the last one is seen.
 func (p pen) areas(lanes []lane, all []Line, tops [][]int, warm int) {
+	end := p.r.top + p.r.rows
 	claimed := make([]int, p.r.w) // per column, the row from which on an area of a later line lies
 	for i := len(all) - 1; i >= 0; i-- {
 		l, bottom := all[i], lanes[i].above+lanes[i].area.H
@@ -110,23 +136,23 @@ func (p pen) areas(lanes []lane, all []Line, tops [][]int, warm int) {
 			if top == math.MaxInt || l.Below == Bare || l.Below == Dotted && x < warm {
 				continue
 			}
-			for y := top / 4; y < claimed[x] && l.Below == Dotted; y++ {
-				p.loosen(x, y, i, tops[i][2*x], l.Color)
+			for y := max(top/4, p.r.top); y < min(claimed[x], end) && l.Below == Dotted; y++ {
+				p.stipple(x, y, i+1, tops[i][2*x], l.Color)
 			}
 			claimed[x] = min(claimed[x], top/4)
 		}
 	}
 }
 
-// loosen puts the dot of a dotted area into a cell below a line with its highest dot at top, if the cell is empty or that line is the
+// stipple puts the dot of a dotted area into a cell below a line with its highest dot at top, if the cell is empty or that line is the
 // last one through it.
-func (p pen) loosen(x, y, line, top int, color screen.Color) {
-	at := 4*y + loose[x%2]
+func (p pen) stipple(x, y, line, top int, color screen.Color) {
+	at := 4*y + stippleRow[x%2]
 	switch of := p.r.at(x, y); {
-	case at <= top || of == nil:
+	case at <= top:
 	case p.r.glyph(x, y) == 0:
 		p.r.dot(2*x, at, beside{screen.Style{Fg: color}, belowLine})
-	case of.line == uint8(line+1):
+	case of.line == line:
 		p.r.dot(2*x, at, *of)
 	}
 }

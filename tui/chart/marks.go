@@ -22,8 +22,8 @@ type Limit struct {
 	At   time.Duration
 }
 
-// Ticks are moments underlined on the lowest row of a chart over time, with a name before the first.
-type Ticks struct {
+// Underline is a list of moments underlined on the lowest row of a chart over time, with a name before the first.
+type Underline struct {
 	Name  string
 	Color screen.Color
 	At    []time.Duration
@@ -86,14 +86,14 @@ func (t *taken) limits(all []Limit, at scale) {
 
 // marks draws marks as lines from top to bottom, behind the data. With words, their names stand in the top row if there is room. A line
 // next to another is left out.
-func (t *taken) marks(all []Mark, on Time, words bool) {
+func (t *taken) marks(all []Mark, on TimeAxis, words bool) {
 	type placed struct {
 		Mark
 		x int
 	}
 	var shown []placed
 	for _, m := range all {
-		x := on.Column(m.At, t.c.W)
+		x := on.column(m.At, t.c.W)
 		busy := slices.ContainsFunc(shown, func(s placed) bool { return s.x-x < 2 && x-s.x < 2 })
 		if x > 0 && x < t.c.W && !busy {
 			shown = append(shown, placed{m, x})
@@ -140,11 +140,11 @@ func (t *taken) write(x, y int, words string, st screen.Style, left bool) bool {
 	return true
 }
 
-// ticks underlines moments.
-func (t *taken) ticks(all Ticks, on Time) {
+// underline underlines moments.
+func (t *taken) underline(all Underline, on TimeAxis) {
 	y, first := t.c.H-1, t.c.W
 	for _, at := range all.At {
-		if x := on.Column(at, t.c.W); x >= 0 && x < t.c.W {
+		if x := on.column(at, t.c.W); x >= 0 && x < t.c.W {
 			t.c.Set(x, y, '━', screen.Style{Fg: all.Color})
 			first = min(first, x)
 		}

@@ -2,7 +2,6 @@ package chart
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"benchtop/tui/number"
@@ -13,6 +12,7 @@ import (
 type Line struct {
 	Name   string
 	Points []Point // in order of time
+	Older  []Point // the same line of a baseline, broken and dim behind all lines; nil for none
 	Color  screen.Color
 	Below  Below
 	Sign   rune // of the line in ASCII; 0 for the first letter of its name
@@ -42,42 +42,33 @@ const (
 //	  0│⠤⠊⠁
 //	   ╰┴-60s──────┴-30s─────now
 type Plot struct {
-	Time    Time
-	Lines   []Line  // later ones are drawn over earlier ones
-	Older   []Line  // lines of a baseline, broken and dim behind the others: one for each line, or none
-	Lanes   bool    // each line has a lane and an axis of its own, the first the highest
-	Log     bool    // values are latencies in seconds on a logarithmic axis
-	Band    bool    // lines are percentiles, highest first, with areas between them if the terminal has enough colours
-	Top     float64 // the least upper end of a linear axis
-	Named   bool    // lines carry their names, as they always do without colours
-	Upper   bool    // the plot below has the axis of time
-	Lower   bool    // the plot above has the words of the marks
-	Limits  []Limit
-	Marks   []Mark
-	Ticks   Ticks
-	Nothing string // shown if there is no data
+	Time      TimeAxis
+	Lines     []Line  // later ones are drawn over earlier ones
+	Lanes     bool    // each line has a lane and an axis of its own, the first the highest
+	Log       bool    // values are latencies in seconds on a logarithmic axis
+	Band      bool    // lines are percentiles, highest first, with areas between them if the terminal has enough colours
+	Top       float64 // the least upper end of a linear axis
+	Named     bool    // lines carry their names, as they always do without colours
+	Upper     bool    // the plot below has the axis of time
+	Lower     bool    // the plot above has the words of the marks
+	Limits    []Limit
+	Marks     []Mark
+	Underline Underline
+	Nothing   string // shown if there is no data
 }
 
 // Draw fills c with the plot. The raster may be nil.
 func (p Plot) Draw(c screen.Canvas, r *Raster) {
 	area := plotArea(c, p.Upper)
-	if area.W == 0 || p.Time.Shown <= 0 {
-		c.Center(p.Nothing, screen.Label)
-		return
-	}
-	low, top := extremes(p.Lines, p.Older)
-	if p.Log && top == 0 {
+	low, top := extremes(p.Lines)
+	if area.W == 0 || p.Time.Shown <= 0 || len(p.Lines) == 0 || p.Log && top == 0 {
 		c.Center(p.Nothing, screen.Label)
 		return
 	}
 	lanes := p.split(area)
 	if p.Lanes {
 		for i, l := range p.Lines {
-			both := []Line{l}
-			if len(p.Older) > 0 {
-				both = append(both, p.Older[i])
-			}
-			low, top := extremes(both)
+			low, top := extremes(p.Lines[i : i+1])
 			lanes[i].scale = p.scale(c, lanes[i].area, low, top, screen.Style{Fg: l.Color})
 		}
 	} else {
@@ -90,26 +81,39 @@ func (p Plot) Draw(c screen.Canvas, r *Raster) {
 		p.Time.draw(c)
 	}
 	used := newTaken(area)
-	filled := c.Terminal().Filled && !c.Terminal().ASCII
-	band := p.Band && filled
-	r.paint(area, used.cell, func(r *Raster) {
-		pen := pen{r, p.Time, c.Terminal()}
-		if band {
-			pen.band(p.Lines, lanes[0].scale)
-		}
-		for i, l := range p.Older {
-			pen.older(lanes[i], l)
-		}
-		if !band {
-			pen.lines(lanes, p.Lines, filled)
-		}
-	})
+	band := p.Band && Shaded(c.Terminal())
+	p.data(pen{r.start(area), p.Time, c.Terminal()}, area, used, lanes, band)
 	if c.Terminal().Mono || p.Named && !band {
 		p.names(used, lanes)
 	}
 	used.limits(p.Limits, lanes[0].scale)
 	used.marks(p.Marks, p.Time, !p.Lower)
-	used.ticks(p.Ticks, p.Time)
+	used.underline(p.Underline, p.Time)
+}
+
+// data draws the lines, or the band.
+func (p Plot) data(pen pen, area screen.Canvas, used *taken, lanes []lane, band bool) {
+	older := make([][]dot, len(p.Lines))
+	for i, l := range p.Lines {
+		older[i] = pen.trace(lanes[i], l.Older, l.Sparse)
+	}
+	var draw func()
+	if band {
+		draw = pen.band(p.Lines, lanes[0].scale)
+	} else {
+		draw = pen.lines(lanes, p.Lines)
+	}
+	pen.r.paint(area, used.cell, func() {
+		if band {
+			draw()
+		}
+		for _, dots := range older {
+			pen.older(dots)
+		}
+		if !band {
+			draw()
+		}
+	})
 }
 
 // lane is the place of a line: a part of the area, the number of rows above it, and the scale in it.
@@ -121,7 +125,7 @@ type lane struct {
 
 // split gives each line the whole area, or a lane of its own.
 func (p Plot) split(area screen.Canvas) []lane {
-	out := make([]lane, max(len(p.Lines), 1))
+	out := make([]lane, len(p.Lines))
 	y := 0
 	for i := range out {
 		out[i].area = area
@@ -139,12 +143,14 @@ func (p Plot) split(area screen.Canvas) []lane {
 }
 
 // extremes finds the smallest value above 0 and the largest.
-func extremes(lines ...[]Line) (low, top float64) {
+func extremes(lines []Line) (low, top float64) {
 	low = math.Inf(1)
-	for _, l := range slices.Concat(lines...) {
-		for _, p := range l.Points {
-			if v := number.Sane(p.Value); v > 0 {
-				low, top = min(low, v), max(top, v)
+	for _, l := range lines {
+		for _, points := range [...][]Point{l.Points, l.Older} {
+			for _, p := range points {
+				if v := number.Sane(p.Value); v > 0 {
+					low, top = min(low, v), max(top, v)
+				}
 			}
 		}
 	}

@@ -19,7 +19,7 @@ func flat() Line {
 
 // minute is a plot of a level line over a minute.
 func minute(marks ...Mark) Plot {
-	return Plot{Time: Time{Shown: time.Minute}, Lines: []Line{flat()}, Marks: marks}
+	return Plot{Time: TimeAxis{Shown: time.Minute}, Lines: []Line{flat()}, Marks: marks}
 }
 
 // drawn are the rows of a chart.
@@ -107,7 +107,7 @@ func TestAreas(t *testing.T) {
 		for _, filled := range []bool{true, false} {
 			sf := screen.NewSurface(axisWidth+20, 5)
 			sf.Terminal.Filled = filled
-			Plot{Time: Time{Shown: time.Minute}, Lines: c.lines, Top: 100}.Draw(sf.All(), nil)
+			Plot{Time: TimeAxis{Shown: time.Minute}, Lines: c.lines, Top: 100}.Draw(sf.All(), nil)
 			for y, want := range c.want {
 				p := sf.All().At(axisWidth+10, y)
 				got := p.Style.Fg
@@ -126,9 +126,21 @@ func TestAreas(t *testing.T) {
 	}
 }
 
+// A line that goes on beyond an edge keeps its slope up to there.
+func TestLinesAreCutAtTheEdges(t *testing.T) {
+	draw := func(points ...Point) string {
+		p := Plot{Time: TimeAxis{Shown: time.Minute}, Lines: []Line{{Name: "x", Points: points}}, Top: 120}
+		return strings.Join(drawn(axisWidth+30, 9, screen.Terminal{}, p.Draw), "\n")
+	}
+	want := draw(Point{0, 0}, Point{time.Minute, 60})
+	if got := draw(Point{-time.Minute, -60}, Point{0, 0}, Point{2 * time.Minute, 120}); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // BenchmarkPlot is a chart of three lines over two minutes on a screen of 120x40, on a kept raster.
 func BenchmarkPlot(b *testing.B) {
-	p := Plot{Time: Time{Shown: 2 * time.Minute}, Marks: []Mark{{At: time.Minute, Name: "stage 2", Glyph: '┊'}}}
+	p := Plot{Time: TimeAxis{Shown: 2 * time.Minute}, Marks: []Mark{{At: time.Minute, Name: "stage 2", Glyph: '┊'}}}
 	for i := range 3 {
 		l := Line{Name: "x", Below: Dotted, Color: screen.Blue}
 		for s := range 120 {

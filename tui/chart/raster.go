@@ -6,7 +6,6 @@ import (
 	"github.com/NimbleMarkets/ntcharts/canvas"
 	"github.com/NimbleMarkets/ntcharts/canvas/graph"
 	"github.com/NimbleMarkets/ntcharts/canvas/runes"
-	"github.com/NimbleMarkets/ntcharts/sparkline"
 	"github.com/charmbracelet/lipgloss"
 
 	"benchtop/tui/number"
@@ -24,39 +23,51 @@ type Raster struct {
 	top, rows int // of the strip in it
 	canvas    canvas.Model
 	beside    []beside // the canvas, as many in a row as it has columns
+	dots      []dot    // of the lines of a chart, traced once for all strips
 }
 
 // stripRows is the height of the canvas: most charts of a screen of 120x40 fit into one strip.
-const stripRows = 12
+const stripRows = 10
 
 // beside is kept beside each cell of the canvas: its style on the screen, since styles of lipgloss are not comparable, and the last line
 // drawn through it.
 type beside struct {
 	style screen.Style
-	line  uint8 // counted from 1; 0 for other data, belowLine for the area below a line
+	line  int // counted from 1; 0 for other data, belowLine for the area below a line
 }
+
+// belowLine marks a cell of the area below a line.
+const belowLine = -1
+
+// dot is the place of a dot, from the upper left of a chart.
+type dot struct{ x, y int }
 
 // unstyled is the style of all cells of the canvas.
 var unstyled lipgloss.Style
 
-// paint draws a chart that fills an area of the screen and copies it there, strip by strip: draw is called for each strip and draws the
-// whole chart. Empty cells stay as they are; taken is called for the others, except for areas below lines.
-func (r *Raster) paint(area screen.Canvas, taken func(x, y int), draw func(*Raster)) {
+// start begins a chart that fills an area. It returns a new raster if there is none.
+func (r *Raster) start(area screen.Canvas) *Raster {
 	if r == nil {
 		r = new(Raster)
 	}
-	r.w, r.h = area.W, area.H
+	r.w, r.h, r.dots = area.W, area.H, r.dots[:0]
 	if r.w > r.canvas.Width() {
 		r.canvas = canvas.New(r.w, stripRows)
 		r.beside = make([]beside, r.w*stripRows)
 	}
+	return r
+}
+
+// paint copies a chart to its area of the screen, strip by strip: draw is called for each strip. Empty cells stay as they are; taken is
+// called for the others, except for areas below lines.
+func (r *Raster) paint(area screen.Canvas, taken func(x, y int), draw func()) {
 	for r.top = 0; r.top < r.h; r.top += stripRows {
 		r.rows = min(stripRows, r.h-r.top)
 		for y := range r.rows {
 			r.canvas.FillLine(y, canvas.Cell{})
 		}
 		clear(r.beside)
-		draw(r)
+		draw()
 		r.copy(area, taken)
 	}
 }
@@ -125,9 +136,9 @@ func (r *Raster) dot(x, y int, of beside) {
 	}
 }
 
-// between calls f for each dot of the line between two dots. A diagonal step gets a dot at its corner: thinner lines hardly stand out from
-// dotted areas.
-func (r *Raster) between(x0, y0, x1, y1 int, f func(x, y int)) {
+// between appends the dots of the line between two dots to those of a chart. A diagonal step gets a dot at its corner: thinner lines hardly
+// stand out from dotted areas.
+func (r *Raster) between(x0, y0, x1, y1 int) {
 	most := canvas.Point{X: 2*r.w - 1, Y: 4*r.h - 1}
 	on := func(x, y int) canvas.Point { return canvas.Point{X: min(max(x, 0), most.X), Y: min(max(y, 0), most.Y)} }
 	var before canvas.Point
@@ -136,10 +147,21 @@ func (r *Raster) between(x0, y0, x1, y1 int, f func(x, y int)) {
 			if left.X > right.X {
 				left, right = right, left
 			}
-			f(right.X, left.Y)
+			r.dots = append(r.dots, dot{right.X, left.Y})
 		}
-		f(p.X, p.Y)
+		r.dots = append(r.dots, dot{p.X, p.Y})
 		before = p
+	}
+}
+
+// draw draws dots, or with a sign, as in ASCII, their cells.
+func (r *Raster) draw(dots []dot, sign rune, of func(x int) beside) {
+	for _, d := range dots {
+		if sign != 0 {
+			r.set(d.x/2, d.y/4, sign, of(d.x/2))
+		} else {
+			r.dot(d.x, d.y, of(d.x/2))
+		}
 	}
 }
 
@@ -184,9 +206,6 @@ func (r *Raster) pixel(x, y int, color screen.Color) {
 	r.set(x, y/2, upperHalf, beside{style: st})
 }
 
-// belowLine marks a cell of the area below a line.
-const belowLine = math.MaxUint8
-
 // half returns a cell of two halves, Fg above Bg, with as few colours as possible.
 func half(st screen.Style) (rune, screen.Style) {
 	switch {
@@ -198,26 +217,20 @@ func half(st screen.Style) (rune, screen.Style) {
 	return upperHalf, st
 }
 
-// Sparkline draws the last values as columns, the newest at the right, scaled to their maximum.
-func Sparkline(c screen.Canvas, values []float64, st screen.Style) {
+// Sparkline fills c with the last values as columns, the newest at the right, scaled to their maximum. The raster may be nil.
+func Sparkline(c screen.Canvas, r *Raster, values []float64, st screen.Style) {
 	values = values[max(0, len(values)-c.W):]
 	top := 0.0
 	for _, v := range values {
 		top = max(top, number.Sane(v))
 	}
-	if top == 0 || c.H <= 0 {
+	if top == 0 {
 		return
 	}
-	m := sparkline.New(c.W, c.H)
-	for _, v := range values {
-		m.Push(number.Sane(v) / top)
-	}
-	m.DrawColumnsOnly()
-	for y := range c.H {
-		for x := range c.W {
-			if glyph := m.Canvas.Cell(canvas.Point{X: x, Y: y}).Rune; glyph != 0 {
-				c.Set(x, y, glyph, st)
-			}
+	r = r.start(c)
+	r.paint(c, func(int, int) {}, func() {
+		for i, v := range values {
+			r.column(c.W-len(values)+i, number.Sane(v)/top, st)
 		}
-	}
+	})
 }

@@ -17,14 +17,14 @@ var terminals = []screen.Terminal{{}, {Mono: true}, {Filled: true}, {ASCII: true
 func TestStripsHaveNoSeams(t *testing.T) {
 	const high = 3*stripRows + 5
 	ramp := Line{Points: []Point{{0, 0}, {30 * time.Second, 100}, {time.Minute, 100}}}
-	rows := drawn(axisWidth+60, high+1, screen.Terminal{}, Plot{Time: Time{Shown: time.Minute}, Lines: []Line{ramp}}.Draw)
+	rows := drawn(axisWidth+60, high+1, screen.Terminal{}, Plot{Time: TimeAxis{Shown: time.Minute}, Lines: []Line{ramp}}.Draw)
 	for y, row := range rows[:high] {
 		if data := []rune(row)[axisWidth:]; strings.Trim(string(data), " ") == "" {
 			t.Errorf("nothing in row %d:\n%s", y, strings.Join(rows, "\n"))
 		}
 	}
-	h := Histogram{Axis: NewLinearAxis(60, time.Second), Front: Bars{Places: make([]float64, 60), Samples: 1e9}}
-	h.Front.Places[10], h.Front.Places[50] = 1e9, 0.5e9
+	h := Histogram{Axis: NewLinearAxis(60, time.Second), Front: Bars{Bins: make([]float64, 60), Samples: 1e9}}
+	h.Front.Bins[10], h.Front.Bins[50] = 1e9, 0.5e9
 	rows = drawn(60, high+2, screen.Terminal{}, h.Draw)
 	for y, row := range rows[1 : high+1] {
 		full, half := []rune(row)[10], []rune(row)[50]
@@ -32,7 +32,7 @@ func TestStripsHaveNoSeams(t *testing.T) {
 			t.Errorf("row %d: %q and %q", y, full, half)
 		}
 	}
-	heat := Heat{Time: Time{Shown: time.Minute}, Axis: NewLinearAxis(2*high, time.Second)}
+	heat := Heat{Time: TimeAxis{Shown: time.Minute}, Axis: NewLinearAxis(2*high, time.Second)}
 	for range 60 {
 		column := make([]float64, 2*high)
 		for i := range column {
@@ -80,7 +80,8 @@ func TestHalves(t *testing.T) {
 	} {
 		for _, lowerFirst := range []bool{false, true} {
 			sf := screen.NewSurface(1, 1)
-			new(Raster).paint(sf.All(), func(int, int) {}, func(r *Raster) {
+			r := new(Raster).start(sf.All())
+			r.paint(sf.All(), func(int, int) {}, func() {
 				for i := range 2 {
 					y, color := i, c.upper
 					if lowerFirst {
@@ -110,7 +111,7 @@ func TestSparkline(t *testing.T) {
 		{[]float64{math.NaN(), math.Inf(-1), -5, 1}, "    █"},
 	} {
 		sf := screen.NewSurface(5, 1)
-		Sparkline(sf.All(), c.values, screen.Text)
+		Sparkline(sf.All(), nil, c.values, screen.Text)
 		if got := sf.Render(&screen.Palette{Mono: true}); got != c.want {
 			t.Errorf("%v: %q, want %q", c.values, got, c.want)
 		}
@@ -152,7 +153,7 @@ func FuzzCharts(f *testing.F) {
 		for i := 1; i < len(l.Points); i++ {
 			sum.Add(l.Points[i-1].At, l.Points[i].At, values[i])
 		}
-		now := Time{From: at / 3, Shown: at, Warm: at / 2, Back: at / 5}
+		now := TimeAxis{From: at / 3, Shown: at, Warm: at / 2, Back: at / 5}
 		var limits []Limit
 		var marks []Mark
 		for _, m := range moments {
@@ -162,19 +163,21 @@ func FuzzCharts(f *testing.F) {
 		for x := range cells {
 			cells[x] = values
 		}
+		l.Older = l.Points
 		lines := []Line{l, {Name: "level", Points: []Point{{0, 1}, {at, 1}}}, l}
-		bars := Bars{sum.Places, uint64(len(values))}
+		bars := Bars{sum.Bins, uint64(len(values))}
 		for _, draw := range []func(screen.Canvas, *Raster){
-			Plot{Time: now, Lines: lines, Older: lines, Limits: limits, Marks: marks, Ticks: Ticks{"ticks", screen.Blue, moments}}.Draw,
-			Plot{Time: now, Lines: lines, Older: lines, Log: true, Limits: limits}.Draw,
+			Plot{Time: now, Lines: lines, Limits: limits, Marks: marks, Underline: Underline{"underlined", screen.Blue, moments}}.Draw,
+			Plot{Time: now, Lines: lines, Log: true, Limits: limits}.Draw,
 			Plot{Time: now, Lines: lines, Lanes: true, Named: true, Upper: true}.Draw,
-			Plot{Time: now, Lines: lines, Older: lines, Log: true, Band: true, Marks: marks}.Draw,
+			Plot{Time: now, Lanes: true, Limits: limits}.Draw,
+			Plot{Time: now, Lines: lines, Log: true, Band: true, Marks: marks}.Draw,
 			Heat{Time: now, Axis: axis, Cells: cells, Limits: limits}.Draw,
 			Histogram{Axis: axis, Front: bars, Outline: Bars{values, 1}, Colors: []ColorFrom{{at / 2, screen.Blue}}, Marks: []ValueMark{
 				{At: at, Name: []screen.Span{screen.Text.Span("here")}, Kept: true}, {At: at / 2, Extra: true},
 			}}.Draw,
 			func(c screen.Canvas, r *Raster) { Moments(c, r, values, screen.Blue) },
-			func(c screen.Canvas, _ *Raster) { Sparkline(c, values, screen.Text) },
+			func(c screen.Canvas, r *Raster) { Sparkline(c, r, values, screen.Text) },
 			func(c screen.Canvas, _ *Raster) {
 				for y, v := range values {
 					Gauge(c, y, v, v/2, screen.Blue)

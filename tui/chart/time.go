@@ -8,8 +8,8 @@ import (
 	"benchtop/tui/screen"
 )
 
-// Time is the horizontal axis of a chart over time. The zero value has nothing to show.
-type Time struct {
+// TimeAxis is the horizontal axis of a chart over time. The zero value has nothing to show.
+type TimeAxis struct {
 	From, Shown time.Duration // the moments shown, counted from the start of the run
 	Back        time.Duration // the axis ends so long before now, or before the end
 	Over        bool          // the right edge is the end, not now
@@ -37,16 +37,16 @@ func plotArea(c screen.Canvas, upper bool) screen.Canvas {
 
 // Group is the number of whole seconds that share one of n columns. Groups count from the start of the run, so that a chart does not
 // crawl while time goes on.
-func (t Time) Group(n int) int {
+func (t TimeAxis) Group(n int) int {
 	seconds := int(math.Ceil(t.Shown.Seconds()))
 	return max(1, (seconds+n-1)/max(n, 1))
 }
 
 // Part is where a moment lies, 0 at the left edge, 1 at the right.
-func (t Time) Part(at time.Duration) float64 { return float64(at-t.From) / float64(t.Shown) }
+func (t TimeAxis) Part(at time.Duration) float64 { return float64(at-t.From) / float64(t.Shown) }
 
-// Column is the cell of a moment on an axis of w cells; -1 or w if the moment is not shown.
-func (t Time) Column(at time.Duration, w int) int {
+// column is the cell of a moment on an axis of w cells; -1 or w if the moment is not shown.
+func (t TimeAxis) column(at time.Duration, w int) int {
 	switch part := t.Part(at); {
 	case part < 0:
 		return -1
@@ -57,20 +57,20 @@ func (t Time) Column(at time.Duration, w int) int {
 }
 
 // dot is the column of dots of a moment, two to a cell.
-func (t Time) dot(at time.Duration, w int) int {
+func (t TimeAxis) dot(at time.Duration, w int) int {
 	return int(math.Round(min(max(t.Part(at), -1), 2) * float64(2*w-1)))
 }
 
 // warm is the number of columns of the warm-up.
-func (t Time) warm(w int) int {
+func (t TimeAxis) warm(w int) int {
 	if t.Warm <= 0 {
 		return 0
 	}
-	return t.Column(t.Warm, w)
+	return t.column(t.Warm, w)
 }
 
 // draw writes the bottom line of c, the whole chart, with labels such as -30s at their places.
-func (t Time) draw(c screen.Canvas) {
+func (t TimeAxis) draw(c screen.Canvas) {
 	y, w := c.H-1, c.W-axisWidth
 	for x := axisWidth - 1; x < c.W; x++ {
 		c.Set(x, y, '─', screen.Line)
@@ -86,7 +86,7 @@ func (t Time) draw(c screen.Canvas) {
 	c.Right(c.W, y, now, screen.Label)
 	step := timeStep(t.Shown, w/12)
 	free := c.W - len(now) - 2
-	for d := step - t.Back%step; d <= t.Shown; d += step { // at round times before now, wherever the chart ends
+	for d := step - t.Back%step; d > 0 && d <= t.Shown; d += step { // at round times before now, wherever the chart ends
 		x := axisWidth + int(math.Round((1-float64(d)/float64(t.Shown))*float64(w-1)))
 		name := "-" + number.Coarse(d+t.Back)
 		if x+1+len(name) >= free {

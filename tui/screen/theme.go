@@ -47,7 +47,7 @@ type Palette struct {
 	Theme   string
 	Profile termenv.Profile
 	Mono    bool // no colours
-	Attrs   bool // bold works; without it there are no escape sequences
+	attrs   bool // bold works; without it there are no escape sequences
 	few     bool // 16 colours: many terminals show bold text in the bright ones
 	Filled  bool // enough colours for dim areas below lines
 	heavy   bool // all text but labels is bold
@@ -60,7 +60,7 @@ func (p *Palette) Terminal(ascii bool) Terminal {
 }
 
 // NewPalette returns the palette of the standard theme.
-func NewPalette(p termenv.Profile) *Palette { return ThemePalette(ThemeStandard, p) }
+func NewPalette(p termenv.Profile) *Palette { return ThemePalette(themeStandard, p) }
 
 // seen is the style as this terminal can show it. With 16 colours none is bold: bright yellow is unreadable on white.
 func (p *Palette) seen(s Style) Style {
@@ -83,7 +83,7 @@ func (p *Palette) seen(s Style) Style {
 // change appends the escape sequence from one style, as it is seen, to another, in as few bytes as possible: a screen has a
 // thousand of them.
 func (p *Palette) change(b []byte, from, to Style) []byte {
-	if p.Mono && !p.Attrs || from == to {
+	if p.Mono && !p.attrs || from == to {
 		return b
 	}
 	if to == (Style{}) {

@@ -11,13 +11,13 @@ import (
 // The themes. Standard has colours that people with any colour vision can tell apart, on dark and on light. Contrast draws
 // words, borders and lines so that they stand out on any background. Mono has no colours at all.
 const (
-	ThemeStandard = "default"
-	ThemeContrast = "contrast"
-	ThemeMono     = "mono"
+	themeStandard = "default"
+	themeContrast = "contrast"
+	themeMono     = "mono"
 )
 
 // Themes are the names of all themes, the usual one first.
-func Themes() []string { return []string{ThemeStandard, ThemeContrast, ThemeMono} }
+func Themes() []string { return []string{themeStandard, themeContrast, themeMono} }
 
 // CheckTheme returns an error with the valid names if name is not a value for tui.Options.Theme.
 func CheckTheme(name string) error {
@@ -61,14 +61,14 @@ var contrastSwatches = [shades]swatch{
 
 // ThemePalette returns the palette of a theme for a kind of terminal. Without colours all themes look alike.
 func ThemePalette(theme string, p termenv.Profile) *Palette {
-	out := &Palette{Theme: theme, Profile: p, Mono: p == termenv.Ascii || theme == ThemeMono, few: p == termenv.ANSI}
-	out.Attrs = p != termenv.Ascii
+	out := &Palette{Theme: theme, Profile: p, Mono: p == termenv.Ascii || theme == themeMono, few: p == termenv.ANSI}
+	out.attrs = p != termenv.Ascii
 	if out.Mono {
 		return out
 	}
 	out.Filled = p == termenv.TrueColor || p == termenv.ANSI256
 	swatches := &standardSwatches
-	if theme == ThemeContrast {
+	if theme == themeContrast {
 		out.heavy, swatches = true, &contrastSwatches
 	}
 	for i, s := range swatches {

@@ -17,20 +17,20 @@ func TestCheckTheme(t *testing.T) {
 	}
 }
 
-// What a theme makes of one line, and that a line ends as it began.
+// Each theme draws a line in its styles, and a line ends as it began.
 func TestThemes(t *testing.T) {
 	for _, c := range []struct {
 		theme string
 		p     termenv.Profile
 		want  string
 	}{
-		{ThemeStandard, termenv.ANSI256, "\x1b[38;5;74ma\x1b[mb\x1b[38;5;245mc\x1b[0;1md\x1b[m"},
-		{ThemeContrast, termenv.ANSI256, "\x1b[1;38;5;32ma\x1b[0;1mb\x1b[mc\x1b[1md\x1b[m"},
-		{ThemeContrast, termenv.ANSI, "\x1b[94ma\x1b[0;1mb\x1b[mc\x1b[1md\x1b[m"},
-		{ThemeMono, termenv.ANSI256, "abc\x1b[1md\x1b[m"},
-		{ThemeStandard, termenv.Ascii, "abcd"},
-		{ThemeContrast, termenv.Ascii, "abcd"},
-		{ThemeMono, termenv.Ascii, "abcd"},
+		{themeStandard, termenv.ANSI256, "\x1b[38;5;74ma\x1b[mb\x1b[38;5;245mc\x1b[0;1md\x1b[m"},
+		{themeContrast, termenv.ANSI256, "\x1b[1;38;5;32ma\x1b[0;1mb\x1b[mc\x1b[1md\x1b[m"},
+		{themeContrast, termenv.ANSI, "\x1b[94ma\x1b[0;1mb\x1b[mc\x1b[1md\x1b[m"},
+		{themeMono, termenv.ANSI256, "abc\x1b[1md\x1b[m"},
+		{themeStandard, termenv.Ascii, "abcd"},
+		{themeContrast, termenv.Ascii, "abcd"},
+		{themeMono, termenv.Ascii, "abcd"},
 	} {
 		sf := NewSurface(4, 1)
 		for x, st := range []Style{{Fg: Blue}, Text, Label, Strong} {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+	"github.com/valyala/fastjson"
 
 	"benchtop/metrics"
 )
@@ -19,7 +20,7 @@ import (
 func (x *exchange) read(k *link) {
 	q := x.q
 	q.Status = k.answer.StatusCode()
-	x.clocks.hear(headerClocks(&k.answer.Header))
+	x.decode.clocks = headerClocks(&k.answer.Header)
 	var err error
 	if q.Status == fasthttp.StatusOK {
 		err = x.stream(k)
@@ -153,15 +154,25 @@ func (x *exchange) event(name, data []byte) error {
 		x.fail(metrics.FailedInStream, m.failure)
 		return errStop
 	}
-	// The last one counts, but one beside a choice, which may be a running count, not after one by itself.
-	if m.usage.present && (!m.choice || !x.usageApart) {
-		x.usage, x.usageApart = m.usage, !m.choice
+	if m.usage.present {
+		x.usage = m.usage // the last one counts: those beside text are running counts
 	}
-	x.clocks.hear(m.clocks)
-	if m.choice {
+	if m.finish != nil {
+		x.finished = true
+		x.q.Finish = string(m.finish)
+	}
+	if m.counts {
 		x.chunk(&m)
 	}
 	return nil
+}
+
+// last takes the last event if all of it came.
+func (x *exchange) last(name, data []byte) error {
+	if string(data) != "[DONE]" && fastjson.ValidateBytes(data) != nil {
+		return nil
+	}
+	return x.event(name, data)
 }
 
 func (x *exchange) borrowParser() { x.decode.parser = x.engine.parsers.Get() }
@@ -183,9 +194,8 @@ func (x *exchange) chunk(m *message) {
 			c.Tokens, x.uncounted = 1, true
 		}
 	}
-	if m.finish != nil {
-		x.finished = true
-		x.q.Finish = string(m.finish)
+	if !m.ours && x.q.FirstVLLM == metrics.Never {
+		x.q.FirstVLLM = x.at
 	}
 	x.text = append(x.text, m.answer...)
 	x.q.Add(c)
@@ -197,8 +207,11 @@ func (x *exchange) chunk(m *message) {
 	x.q.Piece = nil // it lies in the parser, which goes to another stream now
 }
 
-// complete judges an answer whose body ended in order.
+// complete judges an answer whose body ended in order. Its last event needs no blank line if it is whole, as vLLM has it.
 func (x *exchange) complete(k *link) {
+	if !x.ended && x.sse.flush(x.last) != nil {
+		return
+	}
 	switch {
 	case x.finished || x.ended:
 	case len(x.whole) > 0 && x.q.FirstChunk == metrics.Never:
@@ -217,9 +230,8 @@ func (x *exchange) unstreamed(k *link) {
 	switch {
 	case err == nil && m.failure != "":
 		x.fail(metrics.FailedInStream, m.failure)
-	case err == nil && m.choice && x.engine.unstreamed:
-		x.finished, x.usage = true, m.usage
-		x.clocks.hear(m.clocks)
+	case err == nil && m.counts && x.engine.unstreamed:
+		x.finished, x.usage, x.q.Finish = true, m.usage, string(m.finish)
 		x.chunk(&m)
 	default:
 		kind := k.answer.Header.ContentType()

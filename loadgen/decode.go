@@ -9,18 +9,19 @@ import (
 
 // message is what one stream event says, as far as it matters here. The byte slices are valid until the next event.
 type message struct {
-	// choice: it carries a choice, so it is a chunk.
-	choice bool
+	// counts: the event is a chunk, as vLLM 0.33 counts them; see decoder.
+	counts bool
+	// ours: vLLM would not count it, since it knows no reasoning_content.
+	ours bool
 	// tokens in it as far as ids or log probabilities tell, -1 if they do not.
 	tokens int
-	// answer is text of the visible answer, reasoning what comes before; output says that there is any output, be it only a
+	// answer is text of the visible answer, reasoning the text before it; output says that there is any output, be it only a
 	// tool call.
 	answer, reasoning []byte
 	output            bool
 	// finish is the finish reason, nil for none.
 	finish []byte
 	usage  usage
-	clocks serverClocks
 	// failure is the server's report of an error, "" for none.
 	failure string
 }
@@ -30,13 +31,21 @@ type usage struct {
 	input, output, cached int // -1 where the server did not say
 }
 
-var errNotJSON = errors.New("not valid JSON")
+var (
+	errNotJSON = errors.New("not valid JSON")
+	errNotText = errors.New("expected text")
+)
 
 // decoder reads the events of one stream. It allocates nothing for an event without an error. The parser is lent to it for
 // an event: one for each stream would be two kilobytes that do nothing between two tokens.
+//
+// A chunk is, as in vLLM 0.33, an event with a choice in completions. In chat the choice has a delta with output: content,
+// reasoning, tool_calls or function_call that is not empty, or empty content without a role. So neither the event that names
+// the role nor that of the finish reason is a chunk. Unlike vLLM, reasoning_content is read as reasoning is.
 type decoder struct {
 	parser *fastjson.Parser
 	chat   bool
+	clocks serverClocks // of the stream so far
 }
 
 func (d *decoder) decode(data []byte) (message, error) { return d.read(data, "delta") }
@@ -49,7 +58,7 @@ const whole = "message"
 
 // read reads an object whose choice, in chat, has its text in the member part.
 func (d *decoder) read(data []byte, part string) (message, error) {
-	m := message{tokens: -1, clocks: unknownClocks()}
+	m := message{tokens: -1}
 	v, err := d.parser.ParseBytes(data)
 	if err != nil {
 		return m, fmt.Errorf("%w: %s", errNotJSON, excerpt(data))
@@ -62,51 +71,84 @@ func (d *decoder) read(data []byte, part string) (message, error) {
 		return m, nil
 	}
 	m.usage = readUsage(v.Get("usage"))
+	d.clocks.read(v)
 	choices := v.GetArray("choices")
 	if len(choices) == 0 {
-		m.clocks = readClocks(v)
 		return m, nil
 	}
-	m.choice = true
 	c := choices[0]
+	if c.Type() != fastjson.TypeObject {
+		return m, fmt.Errorf("expected a choice to be an object: %s", excerpt(data))
+	}
 	if f := c.GetStringBytes("finish_reason"); len(f) > 0 {
 		m.finish = f
-	}
-	if m.finish != nil || part == whole { // not in the middle of a stream, where nobody tells and every event counts
-		m.clocks = readClocks(v)
 	}
 	if ids := c.GetArray("token_ids"); ids != nil {
 		m.tokens = len(ids)
 	}
-	if !d.chat {
-		m.answer = c.GetStringBytes("text")
+	logprobs := c.GetArray("logprobs", "content")
+	if d.chat {
+		if c.Get(part) == nil && c.Get("text") != nil {
+			return m, fmt.Errorf("a choice of the completions protocol, without %s: %s", part, excerpt(data))
+		}
+		err = m.readDelta(c.Get(part))
+		m.counts = m.counts || part == whole
+	} else {
+		m.counts = true
+		m.answer, err = textOf(c.Get("text"))
 		m.output = len(m.answer) > 0
-		if tokens := c.GetArray("logprobs", "tokens"); m.tokens < 0 && tokens != nil {
-			m.tokens = len(tokens)
-		}
-		return m, nil
+		logprobs = c.GetArray("logprobs", "tokens")
 	}
-	delta := c.Get(part)
-	if delta == nil {
-		return m, fmt.Errorf("a choice without %s: %s", part, excerpt(data))
+	if err != nil {
+		return m, fmt.Errorf("%w: %s", err, excerpt(data))
 	}
-	if m.answer = delta.GetStringBytes("content"); len(m.answer) == 0 {
-		if m.reasoning = delta.GetStringBytes("reasoning_content"); len(m.reasoning) == 0 {
-			m.reasoning = delta.GetStringBytes("reasoning")
-		}
-	}
-	m.output = len(m.answer) > 0 || len(m.reasoning) > 0 || len(delta.GetArray("tool_calls")) > 0
-	if tokens := c.GetArray("logprobs", "content"); m.tokens < 0 && tokens != nil {
-		m.tokens = len(tokens)
+	if m.tokens < 0 && logprobs != nil {
+		m.tokens = len(logprobs)
 	}
 	return m, nil
+}
+
+// readDelta reads the delta of a chat choice, or the message of an answer that is no stream. A choice without one says nothing.
+func (m *message) readDelta(delta *fastjson.Value) error {
+	if delta == nil || delta.Type() != fastjson.TypeObject {
+		return nil
+	}
+	var err error
+	content := delta.Get("content")
+	if m.answer, err = textOf(content); err != nil {
+		return err
+	}
+	known := truthy(delta.Get("reasoning"))
+	if m.reasoning = delta.GetStringBytes("reasoning"); len(m.reasoning) == 0 {
+		m.reasoning = delta.GetStringBytes("reasoning_content")
+	}
+	called := truthy(delta.Get("tool_calls")) || truthy(delta.Get("function_call"))
+	m.output = len(m.answer) > 0 || len(m.reasoning) > 0 || called
+	empty := content != nil && content.Type() == fastjson.TypeString && len(m.answer) == 0
+	counted := len(m.answer) > 0 || known || called || empty && delta.Get("role") == nil
+	m.counts = counted || len(m.reasoning) > 0
+	m.ours = !counted && m.counts
+	return nil
+}
+
+// textOf is the text of a member; anything else is an error unless it is empty in Python's sense.
+func textOf(v *fastjson.Value) ([]byte, error) {
+	switch {
+	case v == nil:
+		return nil, nil
+	case v.Type() == fastjson.TypeString:
+		return v.GetStringBytes(), nil
+	case truthy(v):
+		return nil, errNotText
+	}
+	return nil, nil
 }
 
 // mostTokens is more than any request holds. A server that says more is not believed.
 const mostTokens = 1 << 31
 
 func readUsage(v *fastjson.Value) usage {
-	if v == nil || v.Type() != fastjson.TypeObject {
+	if v == nil || v.Type() != fastjson.TypeObject || !truthy(v) {
 		return usage{}
 	}
 	count := func(v *fastjson.Value, key string) int {

@@ -16,37 +16,37 @@ func TestDecode(t *testing.T) {
 	for _, c := range []struct {
 		name, data     string
 		chat           bool
-		choice, output bool
+		counts, output bool
 		tokens         int
 		answer, finish string
 		failure        string
 		input, total   int // usage; none where absent
 	}{
-		{name: "completion", data: `{"choices":[{"text":" a","finish_reason":null}]}`, choice: true, output: true, tokens: none, answer: " a", input: none, total: none},
-		{name: "escapes", data: `{"choices":[{"text":"\u00e9\n"}]}`, choice: true, output: true, tokens: none, answer: "é\n", input: none, total: none},
-		{name: "finish", data: `{"choices":[{"text":"","finish_reason":"stop"}]}`, choice: true, tokens: none, finish: "stop", input: none, total: none},
-		{name: "token ids", data: `{"choices":[{"text":"ab","token_ids":[1,2]}]}`, choice: true, output: true, tokens: 2, answer: "ab", input: none, total: none},
+		{name: "completion", data: `{"choices":[{"text":" a","finish_reason":null}]}`, counts: true, output: true, tokens: none, answer: " a", input: none, total: none},
+		{name: "escapes", data: `{"choices":[{"text":"\u00e9\n"}]}`, counts: true, output: true, tokens: none, answer: "é\n", input: none, total: none},
+		{name: "finish", data: `{"choices":[{"text":"","finish_reason":"stop"}]}`, counts: true, tokens: none, finish: "stop", input: none, total: none},
+		{name: "token ids", data: `{"choices":[{"text":"ab","token_ids":[1,2]}]}`, counts: true, output: true, tokens: 2, answer: "ab", input: none, total: none},
 		{name: "usage alone", data: `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}`, tokens: none, input: 3, total: 4},
-		{name: "usage null", data: `{"choices":[{"text":"a"}],"usage":null}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
-		{name: "usage beside a choice", data: `{"choices":[{"text":"a"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, choice: true, output: true, tokens: none, answer: "a", input: 3, total: 1},
+		{name: "usage null", data: `{"choices":[{"text":"a"}],"usage":null}`, counts: true, output: true, tokens: none, answer: "a", input: none, total: none},
+		{name: "usage beside a choice", data: `{"choices":[{"text":"a"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, counts: true, output: true, tokens: none, answer: "a", input: 3, total: 1},
 		{name: "usage that is no number", data: `{"usage":{"prompt_tokens":"x","completion_tokens":-4}}`, tokens: none, input: none, total: none},
 		{name: "usage beyond belief", data: `{"usage":{"prompt_tokens":9223372036854775800,"completion_tokens":4294967296}}`, tokens: none, input: none, total: none},
-		{name: "role", chat: true, data: `{"choices":[{"delta":{"role":"assistant","content":""}}]}`, choice: true, tokens: none, input: none, total: none},
-		{name: "null content", chat: true, data: `{"choices":[{"delta":{"content":null}}]}`, choice: true, tokens: none, input: none, total: none},
-		{name: "reasoning", chat: true, data: `{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, choice: true, output: true, tokens: none, input: none, total: none},
-		{name: "reasoning by its other name", chat: true, data: `{"choices":[{"delta":{"reasoning":"hm"}}]}`, choice: true, output: true, tokens: none, input: none, total: none},
-		{name: "tool call", chat: true, data: `{"choices":[{"delta":{"tool_calls":[{"index":0}]}}]}`, choice: true, output: true, tokens: none, input: none, total: none},
-		{name: "chat log probabilities", chat: true, data: `{"choices":[{"delta":{"content":"ab"},"logprobs":{"content":[{},{}]}}]}`, choice: true, output: true, tokens: 2, answer: "ab", input: none, total: none},
+		{name: "role", chat: true, data: `{"choices":[{"delta":{"role":"assistant","content":""}}]}`, tokens: none, input: none, total: none},
+		{name: "null content", chat: true, data: `{"choices":[{"delta":{"content":null}}]}`, tokens: none, input: none, total: none},
+		{name: "reasoning", chat: true, data: `{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, counts: true, output: true, tokens: none, input: none, total: none},
+		{name: "reasoning by its other name", chat: true, data: `{"choices":[{"delta":{"reasoning":"hm"}}]}`, counts: true, output: true, tokens: none, input: none, total: none},
+		{name: "tool call", chat: true, data: `{"choices":[{"delta":{"tool_calls":[{"index":0}]}}]}`, counts: true, output: true, tokens: none, input: none, total: none},
+		{name: "chat log probabilities", chat: true, data: `{"choices":[{"delta":{"content":"ab"},"logprobs":{"content":[{},{}]}}]}`, counts: true, output: true, tokens: 2, answer: "ab", input: none, total: none},
 		{name: "error object", data: `{"error":{"message":"no","code":400}}`, tokens: none, failure: "no", input: none, total: none},
 		{name: "error text", data: `{"error":"no"}`, tokens: none, failure: "no", input: none, total: none},
 		{name: "error without a message", data: `{"error":{"code":400}}`, tokens: none, failure: `{"code":400}`, input: none, total: none},
-		{name: "error of nothing, in all its forms", data: `{"error":0,"choices":[{"text":"a"}]}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
-		{name: "error of an empty text", data: `{"error":"","choices":[{"text":"a"}]}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
-		{name: "error of an empty object", data: `{"error":{},"choices":[{"text":"a"}]}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
-		{name: "error of an empty list", data: `{"error":[],"choices":[{"text":"a"}]}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
+		{name: "error of nothing, in all its forms", data: `{"error":0,"choices":[{"text":"a"}]}`, counts: true, output: true, tokens: none, answer: "a", input: none, total: none},
+		{name: "error of an empty text", data: `{"error":"","choices":[{"text":"a"}]}`, counts: true, output: true, tokens: none, answer: "a", input: none, total: none},
+		{name: "error of an empty object", data: `{"error":{},"choices":[{"text":"a"}]}`, counts: true, output: true, tokens: none, answer: "a", input: none, total: none},
+		{name: "error of an empty list", data: `{"error":[],"choices":[{"text":"a"}]}`, counts: true, output: true, tokens: none, answer: "a", input: none, total: none},
 		{name: "error true", data: `{"error":true}`, tokens: none, failure: "true", input: none, total: none},
 		{name: "error number", data: `{"error":1}`, tokens: none, failure: "1", input: none, total: none},
-		{name: "error false", data: `{"error":false,"choices":[{"text":"a"}]}`, choice: true, output: true, tokens: none, answer: "a", input: none, total: none},
+		{name: "error false", data: `{"error":false,"choices":[{"text":"a"}]}`, counts: true, output: true, tokens: none, answer: "a", input: none, total: none},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := decoder{parser: new(fastjson.Parser), chat: c.chat}
@@ -58,7 +58,7 @@ func TestDecode(t *testing.T) {
 			if m.usage.present {
 				input, total = m.usage.input, m.usage.output
 			}
-			if m.choice != c.choice || m.output != c.output || m.tokens != c.tokens || string(m.answer) != c.answer ||
+			if m.counts != c.counts || m.output != c.output || m.tokens != c.tokens || string(m.answer) != c.answer ||
 				string(m.finish) != c.finish || m.failure != c.failure || input != c.input || total != c.total {
 				t.Errorf("got %+v (answer %q, finish %q)", m, m.answer, m.finish)
 			}
@@ -99,7 +99,7 @@ func FuzzStreamJSON(f *testing.F) {
 	f.Add([]byte(`{"choices":[],"metrics":{"queue_time_ms":1e99,"time_to_first_token_ms":-0},"timings":{"prompt_ms":"1"}}`), true, false)
 	f.Add([]byte(`{"error":[[]],"choices":[null]}`), false, true)
 	f.Fuzz(func(t *testing.T, data []byte, chat, whole bool) {
-		d := decoder{parser: new(fastjson.Parser), chat: chat}
+		d := decoder{parser: new(fastjson.Parser), chat: chat, clocks: unknownClocks()}
 		read := d.decode
 		if whole {
 			read = d.decodeWhole
@@ -115,13 +115,13 @@ func FuzzStreamJSON(f *testing.F) {
 					t.Errorf("usage %+v", m.usage)
 				}
 			}
-			for _, d := range []time.Duration{m.clocks.queue, m.clocks.prefill} {
-				if d != metrics.Never && (d < 0 || d > 24*time.Hour) {
-					t.Errorf("clocks %+v", m.clocks)
+			for _, at := range []time.Duration{d.clocks.queue, d.clocks.prefill} {
+				if at != metrics.Never && (at < 0 || at > 24*time.Hour) {
+					t.Errorf("clocks %+v", d.clocks)
 				}
 			}
-			if !m.choice && (m.output || m.finish != nil || m.tokens != -1) {
-				t.Errorf("output without a choice: %+v", m)
+			if m.output && !m.counts || m.ours && !m.counts {
+				t.Errorf("output that does not count: %+v", m)
 			}
 		}
 		if again, err := read(data); fmt.Sprintf("%+v %v", again, err) != first {

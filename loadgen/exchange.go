@@ -32,9 +32,7 @@ type exchange struct {
 	delay           time.Duration // how long it waited for us; metrics.Never without a stamp of the kernel
 	heard           time.Duration // when we got the last chunk
 	usage           usage
-	usageApart      bool // it came in an event of its own
-	finished, ended bool // a finish reason, [DONE] came
-	clocks          serverClocks
+	finished, ended bool   // a finish reason, [DONE] came
 	uncounted       bool   // a chunk told nothing about its tokens
 	whole           []byte // a body that is no event stream
 }
@@ -51,8 +49,8 @@ func (e *Engine) exchange(q *metrics.Request, o Observer) *exchange {
 	x.sse.reset()
 	x.q, x.observer, x.decode.chat, x.text = q, o, e.encoder.chat, x.text[:0]
 	x.at, x.delay, x.heard = 0, metrics.Never, 0
-	x.usage, x.usageApart, x.finished, x.ended, x.uncounted = usage{}, false, false, false, false
-	x.clocks = unknownClocks()
+	x.usage, x.finished, x.ended, x.uncounted = usage{}, false, false, false
+	x.decode.clocks = unknownClocks()
 	if x.whole = x.whole[:0]; cap(x.whole) > 1<<20 {
 		x.whole = nil // a rare one should not be kept for good
 	}
@@ -221,7 +219,7 @@ func (x *exchange) fail(kind metrics.Failure, words string) {
 // settle fills in the totals once the exchange is over.
 func (x *exchange) settle() {
 	q := x.q
-	q.ServerQueue, q.ServerPrefill = x.clocks.queue, x.clocks.prefill
+	q.ServerQueue, q.ServerPrefill = x.decode.clocks.queue, x.decode.clocks.prefill
 	if q.Failure == "" && q.FirstChunk == metrics.Never {
 		x.fail(metrics.FailedEmpty, "the stream ended in order but carried no output")
 	}

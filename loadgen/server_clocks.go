@@ -16,28 +16,18 @@ type serverClocks struct{ queue, prefill time.Duration }
 
 func unknownClocks() serverClocks { return serverClocks{metrics.Never, metrics.Never} }
 
-// hear takes over what is told; the last that was told counts.
-func (c *serverClocks) hear(told serverClocks) {
-	if told.queue != metrics.Never {
-		c.queue = told.queue
-	}
-	if told.prefill != metrics.Never {
-		c.prefill = told.prefill
-	}
-}
-
-// readClocks reads the clocks from an event, or a whole answer: vLLM's metrics, whose time to the first token counts from
-// when the request left the queue, or llama.cpp's timings.
-func readClocks(v *fastjson.Value) serverClocks {
-	c := unknownClocks()
-	if told := v.Get("metrics"); told != nil {
+// read takes over what an event, or a whole answer, tells: vLLM's metrics, whose time to the first token counts from when the
+// request left the queue, or llama.cpp's timings. The last metrics count, with all that they leave out.
+func (c *serverClocks) read(v *fastjson.Value) {
+	if told := v.Get("metrics"); told != nil && told.Type() == fastjson.TypeObject {
 		c.queue = milliseconds(told.Get("queue_time_ms"))
 		c.prefill = milliseconds(told.Get("time_to_first_token_ms"))
 	}
 	if told := v.Get("timings"); told != nil {
-		c.hear(serverClocks{metrics.Never, milliseconds(told.Get("prompt_ms"))})
+		if prefill := milliseconds(told.Get("prompt_ms")); prefill != metrics.Never {
+			c.prefill = prefill
+		}
 	}
-	return c
 }
 
 // headerClocks reads the clock in the header of an answer of TGI, in milliseconds.

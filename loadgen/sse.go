@@ -11,8 +11,8 @@ const maxEvent = 16 << 20
 var errEventTooLong = errors.New("a stream event is longer than 16 MiB")
 
 // sseParser cuts a byte stream into server-sent events by the rules of the HTML standard: lines end in CR LF, LF or CR,
-// a colon starts a comment, several data lines are joined by a newline, an empty line ends the event, and an event
-// that the end of the stream cuts off is dropped. The events do not depend on how the bytes are split into pieces.
+// a colon starts a comment, several data lines are joined by a newline, an empty line ends the event. An event without one
+// at the end of the stream is dropped unless it is flushed. The events do not depend on how the bytes are split into pieces.
 // The zero value is ready; reset makes it so again and keeps the buffers.
 type sseParser struct {
 	line    []byte // a line whose end has not come yet
@@ -64,6 +64,17 @@ func (p *sseParser) feed(piece []byte, emit func(name, data []byte) error) error
 		p.line = p.line[:0]
 	}
 	return nil
+}
+
+// flush emits the event that the end of a complete body cut off before its blank line.
+func (p *sseParser) flush(emit func(name, data []byte) error) error {
+	if len(p.line) > 0 {
+		if err := p.endLine(p.line, emit); err != nil {
+			return err
+		}
+		p.line = p.line[:0]
+	}
+	return p.dispatch(emit)
 }
 
 var byteOrderMark = []byte("\ufeff")

@@ -1,0 +1,193 @@
+package loadgen
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// streamCase is an answer that vLLM 0.33.0's own request functions read, and what they recorded of it. An event is a pause in
+// milliseconds and a piece of the body.
+type streamCase struct {
+	Backend  Backend
+	Name     string
+	Events   [][2]any
+	Status   int
+	Reason   string
+	Encoding string
+	Ending   string
+	Success  bool
+	Error    string
+	First    *int     `json:"ttft_event"`
+	Gaps     []int    `json:"itl_events"`
+	End      *int     `json:"end_event"`
+	Output   *int     `json:"output_tokens"`
+	Input    int      `json:"prompt_len"`
+	Text     string   `json:"generated_text"`
+	Queue    *float64 `json:"server_queue_time"`
+	Prefill  *float64 `json:"server_ttft"`
+}
+
+// answer sends the answer as it was sent to vLLM: each piece by itself after its pause, and the end 40 ms after the last.
+func (c *streamCase) answer(conn net.Conn, _ *http.Request, _ []byte) bool {
+	if c.Status != 0 && c.Status != http.StatusOK {
+		var body strings.Builder
+		for _, e := range c.Events {
+			body.WriteString(e[1].(string))
+		}
+		_, _ = io.WriteString(conn, plainAnswer(strings.TrimSpace(http.StatusText(c.Status)), "application/json", body.String()))
+		return false
+	}
+	_, _ = io.WriteString(conn, streamHead)
+	for _, e := range c.Events {
+		time.Sleep(time.Duration(e[0].(float64)) * time.Millisecond)
+		_, _ = io.WriteString(conn, chunk(c.bytes(e[1].(string))))
+	}
+	time.Sleep(40 * time.Millisecond)
+	if c.Ending != "abort" {
+		_, _ = io.WriteString(conn, lastChunk)
+	}
+	return false
+}
+
+// bytes are those of a piece.
+func (c *streamCase) bytes(s string) string {
+	if c.Encoding != "latin-1" {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		b.WriteByte(byte(r))
+	}
+	return b.String()
+}
+
+// seen is what a request shows, moments as numbers of events.
+func (c *streamCase) seen(q *metrics.Request) (first int, gaps []int, end int) {
+	event := func(at time.Duration) int {
+		if at == metrics.Never {
+			return -1
+		}
+		sum := q.Sent
+		for i, e := range c.Events {
+			if sum += time.Duration(e[0].(float64)) * time.Millisecond; sum == at {
+				return i
+			}
+		}
+		return -2
+	}
+	for i := 1; i < len(q.Chunks); i++ {
+		gaps = append(gaps, event(q.Chunks[i].At))
+	}
+	return event(q.FirstChunk), gaps, event(q.LastChunk)
+}
+
+// Every stream is read as vLLM 0.33.0 read it, but for deliberate differences, each with its reason.
+func TestGoldenStreams(t *testing.T) {
+	var golden struct{ Cases []streamCase }
+	readGolden(t, "stream_0.33.json", &golden)
+	used := map[string]bool{}
+	for _, c := range golden.Cases {
+		name := string(c.Backend) + "/" + c.Name
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newScripted(t, c.answer)
+				all := load(t, s, 1, func(o *Options) { o.Backend, o.KeepText = c.Backend, true })
+				problem := c.compare(&all[0])
+				reason, known := streamDifferences[name]
+				used[name] = known
+				switch {
+				case problem == "" && known:
+					t.Errorf("is read as vLLM does, though it should differ: %s", reason)
+				case problem != "" && !known:
+					t.Errorf("%s; request %+v", problem, all[0])
+				}
+			})
+		})
+	}
+	for name, reason := range streamDifferences {
+		if !used[name] {
+			t.Errorf("no case %s (%s)", name, reason)
+		}
+	}
+}
+
+// compare says what differs from vLLM's record, "" for nothing.
+func (c *streamCase) compare(q *metrics.Request) string {
+	number := func(p *int) int {
+		if p == nil {
+			return -1
+		}
+		return *p
+	}
+	first, gaps, end := c.seen(q)
+	seconds := func(d time.Duration, p *float64) bool {
+		return d == metrics.Never && p == nil || d != metrics.Never && p != nil && d == time.Duration(*p*float64(time.Second)).Round(time.Microsecond)
+	}
+	switch {
+	case q.OK() != c.Success:
+		return "success"
+	case c.Success && (first != number(c.First) || !slices.Equal(gaps, c.Gaps) || end != number(c.End)):
+		return "clocks"
+	case c.Success && q.Text != c.Text:
+		return "text"
+	case c.Success && c.Output != nil && *c.Output > 0 && q.OutputTokens != *c.Output:
+		return "output tokens"
+	case c.Success && q.InputSource == metrics.TokensFromUsage && q.InputTokens != c.Input:
+		return "input tokens"
+	case !seconds(q.ServerQueue, c.Queue) || !seconds(q.ServerPrefill, c.Prefill):
+		return "server metrics"
+	}
+	return ""
+}
+
+// streamDifferences are the streams that are read differently from vLLM 0.33.0, with the reason. docs/compatibility.md has them in
+// groups.
+var streamDifferences = func() map[string]string {
+	const (
+		comments  = "a comment never takes an event with it"
+		lineEnds  = "lines may end in CR LF"
+		standard  = "the rules of server-sent events hold: fields, several data lines, a byte order mark"
+		unended   = "a stream without finish_reason or [DONE] is truncated"
+		done      = "[DONE] is the end"
+		inStream  = "an error inside the stream is a failure"
+		blankLine = "an event is complete with the blank line behind it"
+		beside    = "usage beside content is read"
+		reasoning = "reasoning_content counts as reasoning does"
+	)
+	return map[string]string{
+		"openai/usage_only_beside_last_text":             beside,
+		"openai/ping_single_newline":                     comments,
+		"openai/ping_line_inside_event":                  comments,
+		"openai/crlf_two_events_a_piece":                 lineEnds,
+		"openai/crlf_ping_first":                         lineEnds,
+		"openai/done_missing":                            unended,
+		"openai/done_in_the_middle":                      done,
+		"openai/error_mid_stream":                        inStream,
+		"openai/error_last":                              inStream,
+		"openai/event_split_before_blank_line":           blankLine,
+		"openai/event_split_inside_blank_line":           blankLine,
+		"openai/not_json_first":                          standard,
+		"openai/no_blank_after_colon":                    standard,
+		"openai/event_line":                              standard,
+		"openai/two_data_lines":                          standard,
+		"openai/bom":                                     standard,
+		"openai/incomplete_event_at_end":                 unended,
+		"openai/complete_event_without_newline_at_end":   unended,
+		"openai-chat/reasoning_content_then_content":     reasoning,
+		"openai-chat/reasoning_content_only":             reasoning,
+		"openai-chat/usage_in_finish_event_with_content": beside,
+		"openai-chat/ping_glued":                         comments,
+		"openai-chat/crlf_two_events_a_piece":            lineEnds,
+		"openai-chat/done_missing":                       unended,
+		"openai-chat/error_mid_stream":                   inStream,
+		"openai-chat/event_split_before_blank_line":      blankLine,
+	}
+}()

@@ -116,7 +116,7 @@ func (f *fields) request() metrics.Request {
 		ID: f.text("id"), Model: f.text("model"),
 		Scheduled: f.moment("scheduled_us"), Due: f.moment("due_us"), Admitted: f.moment("admitted_us"),
 		Sent: f.moment("sent_us"), Encode: f.span("encode_us"), Connect: f.span("connect_us"),
-		FirstChunk: f.moment("first_chunk_us"), FirstToken: f.moment("first_token_us"),
+		FirstChunk: f.moment("first_chunk_us"), VLLMLater: f.span("vllm_later_us"), FirstToken: f.moment("first_token_us"),
 		FirstAnswer: f.moment("first_answer_us"), LastChunk: f.moment("last_chunk_us"), Done: f.moment("done_us"),
 		Chunks:      f.chunks(),
 		InputTokens: f.count("input_tokens"), OutputTokens: f.count("output_tokens"),

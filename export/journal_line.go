@@ -25,6 +25,7 @@ func appendRequest(b []byte, q *metrics.Request) []byte {
 	b = appendSpan(b, "encode_us", q.Encode)
 	b = appendSpan(b, "connect_us", q.Connect)
 	b = appendMoment(b, "first_chunk_us", q.FirstChunk)
+	b = appendSpan(b, "vllm_later_us", q.VLLMLater)
 	b = appendMoment(b, "first_token_us", q.FirstToken)
 	b = appendMoment(b, "first_answer_us", q.FirstAnswer)
 	b = appendMoment(b, "last_chunk_us", q.LastChunk)

@@ -106,7 +106,7 @@ func roundTripRequests(t *testing.T) []metrics.Request {
 	never := metrics.NewRequest(7)
 	never.Connect, never.Encode = metrics.Never, metrics.Never
 	_, sample := sampleRun()
-	zero := metrics.Request{ReadDelay: metrics.Never, Chunks: []metrics.Chunk{{At: 0, Tokens: 1}, {At: 5 * ms, Tokens: 1}, {At: 5 * ms, Tokens: 1}}}
+	zero := metrics.Request{ReadDelay: metrics.Never, VLLMLater: metrics.Never, Chunks: []metrics.Chunk{{At: 0, Tokens: 1}, {At: 5 * ms, Tokens: 1}, {At: 5 * ms, Tokens: 1}}}
 	qs := append(sample, full, never, zero)
 	for i := range qs {
 		for k := range qs[i].Chunks {

@@ -23,7 +23,7 @@ var pytorchMetrics = [...]string{
 }
 
 // pytorchIgnored are the keys of a result that are too long to be repeated in every record.
-var pytorchIgnored = []string{"ttfts", "itls", "generated_texts", "errors"}
+var pytorchIgnored = []string{"ttfts", "itls", "generated_texts", "errors", "server_queue_times", "server_ttfts"}
 
 // PyTorch writes the result in the form of PyTorch's benchmark database, as vLLM does: an array with a record for every
 // figure of pytorchMetrics that the result has, on one line without a newline. What a record says beside its figure are

@@ -15,7 +15,7 @@ import (
 func Remarks(w io.Writer, r metrics.Report) error {
 	text := interruptedRemark(&r) + notSentRemark(&r) + damageRemark(&r) + warmupRemark(&r) + steeredRemark(&r) +
 		objectivesRemark(&r) + heldRemark(&r) + cacheRemark(&r) +
-		pacingRemark(&r) + failuresRemark(&r) + tokensRemark("Input", r.InputSources, r.Completed) +
+		pacingRemark(&r) + failuresRemark(&r) + firstChunkRemark(&r) + vllmRemark(&r) + tokensRemark("Input", r.InputSources, r.Completed) +
 		tokensRemark("Output", r.OutputSources, r.Completed) + redialsRemark(&r) + clientRemarks(&r) +
 		steadyRemark(&r) + gpusRemark(&r) + priceRemark(&r) + gatesRemark(&r)
 	if text == "" {
@@ -132,6 +132,32 @@ func failuresRemark(r *metrics.Report) string {
 		b.WriteString(strings.TrimRight(cut(line, textWidth), " ") + "\n")
 	}
 	return b.String()
+}
+
+// firstChunkRemark is about servers that send a chunk before they have a token.
+func firstChunkRemark(r *metrics.Report) string {
+	if !r.TokenAfterChunk() {
+		return ""
+	}
+	return remark("TTFT: the first chunk came before the first token. The median is %.2f ms to the chunk, as vLLM counts, and %.2f ms to the token.",
+		r.TTFT.Median, r.FirstToken.Median)
+}
+
+// vllmRemark is about reasoning under a name that vLLM 0.33 does not read.
+func vllmRemark(r *metrics.Report) string {
+	if r.VLLM == nil {
+		return ""
+	}
+	text := "TTFT: reasoning_content counts as output here."
+	if v := r.VLLM; v.TTFT.N > 0 {
+		text += fmt.Sprintf(" vLLM 0.33 does not read it and would report a median TTFT of %.2f ms, not %.2f ms.", v.TTFT.Median, r.TTFT.Median)
+	} else {
+		text += " vLLM 0.33 does not read it."
+	}
+	if n := r.VLLM.Unread; n > 0 {
+		text += fmt.Sprintf(" It would call %d of %s failed.", n, count(r.Completed, "successful request"))
+	}
+	return remark("%s", text)
 }
 
 // cacheRemark says that earlier runs were kept out of the server's prefix cache, and that it knew prompts all the same, which

@@ -141,3 +141,39 @@ Gates (the run fails where one holds):
 		}
 	}
 }
+
+// A first chunk without a token, and reasoning under a name that vLLM does not read, are said with the figures of both.
+func TestRemarksOnTheFirstChunk(t *testing.T) {
+	run, qs := sampleRun()
+	qs = qs[:3]
+	if got := remarks(t, summarize(t, run, qs)); strings.Contains(got, "TTFT: ") {
+		t.Errorf("a usual run: %s", got)
+	}
+	for i := range qs {
+		qs[i].FirstToken = qs[i].FirstChunk + 40*ms
+	}
+	got := remarks(t, summarize(t, run, qs))
+	if want := "is 300.00 ms to\n  the chunk, as vLLM counts, and 340.00 ms to the token."; !strings.Contains(got, want) {
+		t.Errorf("no %q in %s", want, got)
+	}
+	for i := range qs {
+		qs[i].FirstToken = qs[i].FirstChunk + 30*ms
+	}
+	if got := remarks(t, summarize(t, run, qs)); strings.Contains(got, "first token") {
+		t.Errorf("a tenth later: %s", got)
+	}
+	for i := range qs {
+		qs[i].FirstToken, qs[i].VLLMLater = qs[i].FirstChunk, 50*ms
+	}
+	got = remarks(t, summarize(t, run, qs))
+	if want := "would report a median TTFT of 350.00 ms, not 300.00 ms.\n"; !strings.Contains(got, want) {
+		t.Errorf("no %q in %s", want, got)
+	}
+	for i := range qs {
+		qs[i].VLLMLater = metrics.Never
+	}
+	got = remarks(t, summarize(t, run, qs))
+	if want := "reasoning_content counts as output here. vLLM 0.33 does not read it. It\n  would call 3 of 3 successful requests failed.\n"; !strings.Contains(got, want) {
+		t.Errorf("no %q in %s", want, got)
+	}
+}

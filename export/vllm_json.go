@@ -134,6 +134,9 @@ func totalKeys(r *metrics.Report) object {
 		field{"max_output_tokens_per_s", float64(r.PeakOutputPerSecond)},
 		field{"max_concurrent_requests", r.PeakConcurrency},
 		field{"rtfx", 0.0}) // seconds of audio per second, and nobody sends audio
+	if r.Plan.Detailed {
+		o = append(o, serverClockKeys(r.Details)...)
+	}
 	o = append(o, probeKeys(r)...)
 	if r.RateSteps != nil {
 		o = append(o, field{"rps_change_events", each(r.RateSteps, func(s *metrics.RateStep) any {
@@ -167,6 +170,28 @@ func detailKeys(requests []metrics.Request, latencies, queues field) object {
 		queues,
 		column("generated_texts", func(q *metrics.Request) any { return q.Text }),
 		column("errors", func(q *metrics.Request) any { return failureText(q) }),
+	}
+}
+
+// serverClockKeys are there if a server told of any request how long it queued or computed until the first token.
+func serverClockKeys(requests []metrics.Request) object {
+	told := func(q metrics.Request) bool {
+		return q.ServerQueue != metrics.Never || q.ServerPrefill != metrics.Never
+	}
+	if !slices.ContainsFunc(requests, told) {
+		return nil
+	}
+	column := func(key string, f func(*metrics.Request) time.Duration) field {
+		return field{key, each(requests, func(q *metrics.Request) any {
+			if d := f(q); d != metrics.Never {
+				return d.Seconds()
+			}
+			return nil
+		})}
+	}
+	return object{
+		column("server_queue_times", func(q *metrics.Request) time.Duration { return q.ServerQueue }),
+		column("server_ttfts", func(q *metrics.Request) time.Duration { return q.ServerPrefill }),
 	}
 }
 

@@ -46,6 +46,7 @@ var (
 		"input_lens", "output_lens", "ttfts", "itls", "latencies", "start_times", "queue_times",
 		"generated_texts", "errors",
 		"max_output_tokens_per_s", "max_concurrent_requests", "rtfx",
+		"server_queue_times", "server_ttfts",
 		"probe_completed", "probe_failed", "probe_median_e2el_ms", "probe_p99_e2el_ms", "probe_max_e2el_ms",
 		"rps_change_events",
 		"spec_decode_acceptance_rate", "spec_decode_acceptance_length", "spec_decode_num_drafts", "spec_decode_draft_tokens",
@@ -74,6 +75,7 @@ const vllmSample = `{"date": "20261006-101500", "endpoint_type": "openai", "back
 	`"start_times": [0.1, 0.46, 0.84, 1.74], "queue_times": [0.0, 0.16, 0.14, 0.74], ` +
 	`"generated_texts": ["text sample-A", "text sample-B", "text sample-C", ""], ` +
 	`"errors": ["", "", "", "Bad Request"], "max_output_tokens_per_s": 7.0, "max_concurrent_requests": 3, "rtfx": 0.0, ` +
+	`"server_queue_times": [0.0, 0.05, 0.1, null], "server_ttfts": [0.15, 0.15, 0.15, null], ` +
 	`"probe_completed": 3, "probe_failed": 0, "probe_median_e2el_ms": 70.0, "probe_p99_e2el_ms": 295.4, ` +
 	`"probe_max_e2el_ms": 300.0, "spec_decode_acceptance_rate": 50.0, "spec_decode_acceptance_length": 2.5, ` +
 	`"spec_decode_num_drafts": 4, "spec_decode_draft_tokens": 12, "spec_decode_accepted_tokens": 6, ` +

@@ -194,8 +194,11 @@ func (x *exchange) chunk(m *message) {
 			c.Tokens, x.uncounted = 1, true
 		}
 	}
-	if !m.ours && x.q.FirstVLLM == metrics.Never {
-		x.q.FirstVLLM = x.at
+	switch q := x.q; {
+	case m.ours && len(q.Chunks) == 0:
+		q.VLLMLater = metrics.Never
+	case !m.ours && q.VLLMLater == metrics.Never:
+		q.VLLMLater = x.at - q.FirstChunk
 	}
 	x.text = append(x.text, m.answer...)
 	x.q.Add(c)

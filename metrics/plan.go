@@ -69,7 +69,7 @@ type Plan struct {
 	Detailed bool `json:"detailed,omitempty"`
 	// Timestamps is how chunks are timed: KernelStamps or UserStamps.
 	Timestamps string `json:"timestamps,omitempty"`
-	// Definitions say, in words, which rules were in force: success, clocks, stamps.
+	// Definitions name the rule of the clocks (see TimingRule) and say, in words, which rules were in force: success, clocks, stamps.
 	Definitions map[string]string `json:"definitions,omitempty"`
 }
 
@@ -206,4 +206,13 @@ type Find struct {
 	Step  time.Duration `json:"step_ns"`
 	Hold  time.Duration `json:"hold_ns"`
 	Users bool          `json:"users,omitempty"`
+}
+
+// TimingRule names which events of a stream are chunks and so set the clocks: those that vLLM 0.33 counts, and reasoning_content.
+const TimingRule = "vllm-0.33"
+
+// TimedAlike reports whether the clocks of a run follow TimingRule. Rules differ for chat alone: runs before there was a name counted
+// every event with a choice, and so did vLLM before 0.33.
+func (p *Plan) TimedAlike() bool {
+	return p.Backend != "openai-chat" || p.Definitions["rule"] == TimingRule
 }

@@ -38,9 +38,11 @@ type Report struct {
 	TTFT, TPOT, ITL, E2EL                Statistic
 	ClientQueue, E2ELQueued              Statistic
 	FirstToken, FirstAnswer              Statistic // TTFT at the first token, at the first visible answer text
-	Connect, Lateness, ScheduledLatency  Statistic
-	TPOTWeighted                         Statistic // TPOT in which a request counts as often as it has tokens after the first
-	Redials                              int
+	// VLLM is how vLLM 0.33 reads the run, nil where it reads the same.
+	VLLM                                *VLLMReading
+	Connect, Lateness, ScheduledLatency Statistic
+	TPOTWeighted                        Statistic // TPOT in which a request counts as often as it has tokens after the first
+	Redials                             int
 	// Client is what the run shows of the client itself.
 	Client Client
 	// Good successes met every objective in force at the end; Met holds the share of successes that met each objective.
@@ -126,4 +128,20 @@ func (r *Report) Named(metric string) (Statistic, bool) {
 		return r.E2ELQueued, true
 	}
 	return Statistic{}, false
+}
+
+// VLLMReading is how vLLM 0.33 reads the successes of a run: it does not read reasoning_content.
+type VLLMReading struct {
+	// TTFT is that of the requests in which vLLM counts a chunk.
+	TTFT Statistic
+	// Unread are the successes in which it counts none, and that it calls failed.
+	Unread int
+}
+
+// tellingTokenDelay is the share of the median TTFT from which on the first token comes noticeably later than the first chunk.
+const tellingTokenDelay = 0.1
+
+// TokenAfterChunk reports whether the first token came later than the first chunk by more than a tenth, in the median.
+func (r *Report) TokenAfterChunk() bool {
+	return r.FirstToken.N > 0 && r.FirstToken.Median > (1+tellingTokenDelay)*r.TTFT.Median
 }

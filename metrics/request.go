@@ -91,9 +91,9 @@ type Request struct {
 	// FirstChunk and LastChunk are the first and last chunk of any kind, FirstToken the first with output of any kind,
 	// FirstAnswer the first with text of the visible answer. Done is the end of the exchange.
 	FirstChunk, FirstToken, FirstAnswer, LastChunk, Done time.Duration
-	// FirstVLLM is the first chunk that vLLM 0.33 would count: later than FirstChunk, or never, where a chat server names its
-	// reasoning reasoning_content.
-	FirstVLLM time.Duration
+	// VLLMLater is the time from FirstChunk to the first chunk that vLLM 0.33 counts; Never if it counts none. It is 0 but where a
+	// chat server names its reasoning reasoning_content, which vLLM does not read.
+	VLLMLater time.Duration
 	// Chunks in order of arrival.
 	Chunks []Chunk
 	// ReadDelay is how long the last chunk waited between the kernel, which noted when it came, and us; Never if the kernel
@@ -149,7 +149,7 @@ func NewRequest(index int) Request {
 	return Request{
 		Index:     index,
 		Scheduled: Never, Due: Never, Admitted: Never, Sent: Never,
-		FirstChunk: Never, FirstToken: Never, FirstAnswer: Never, FirstVLLM: Never, LastChunk: Never, Done: Never,
+		FirstChunk: Never, FirstToken: Never, FirstAnswer: Never, LastChunk: Never, Done: Never,
 		ReadDelay: Never, ServerQueue: Never, ServerPrefill: Never,
 	}
 }

@@ -71,6 +71,8 @@ type summary struct {
 	failures                failures
 	queue, queued           sample
 	firstToken, firstAnswer sample
+	vllmTTFT                sample // as vLLM 0.33 counts chunks
+	vllmLater, vllmUnread   int    // successes in which that is later, or never
 	connect, lateness, own  sample
 	scheduled, weighted     sample
 	open, broken            overlap // successes in flight, and those that failed or were cut
@@ -83,7 +85,7 @@ func newSummary(run Run, seen overview) *summary {
 	s := &summary{
 		run:   run,
 		tally: newTally(seen.origin, slo),
-		queue: sample{}, queued: sample{}, firstToken: sample{}, firstAnswer: sample{},
+		queue: sample{}, queued: sample{}, firstToken: sample{}, firstAnswer: sample{}, vllmTTFT: sample{},
 		connect: sample{}, lateness: sample{}, own: sample{}, scheduled: sample{}, weighted: sample{},
 	}
 	r := &s.report
@@ -153,6 +155,15 @@ func (s *summary) success(q *Request) {
 	held := max(0, q.Held()).Seconds()
 	s.queue.add(held)
 	s.queued.add(o.latency + held)
+	switch q.VLLMLater {
+	case Never:
+		s.vllmUnread++
+	case 0:
+		s.vllmTTFT.add(q.TTFT().Seconds())
+	default:
+		s.vllmLater++
+		s.vllmTTFT.add((q.TTFT() + q.VLLMLater).Seconds())
+	}
 	if o.output >= 2 {
 		s.weighted[o.tpot()] += min(o.output-1, heaviest)
 	}
@@ -227,6 +238,9 @@ func (s *summary) latencies() {
 	r.TTFT, r.TPOT, r.ITL, r.E2EL = named(TTFT, t.ttft), named(TPOT, t.tpot), named(ITL, t.itl), named(E2EL, t.e2el)
 	r.ClientQueue, r.E2ELQueued = named(ClientQueue, s.queue), named(E2ELQueued, s.queued)
 	r.FirstToken, r.FirstAnswer, r.TPOTWeighted = plain(s.firstToken), plain(s.firstAnswer), plain(s.weighted)
+	if s.vllmLater+s.vllmUnread > 0 {
+		r.VLLM = &VLLMReading{TTFT: plain(s.vllmTTFT), Unread: s.vllmUnread}
+	}
 	r.Connect, r.Lateness, r.ScheduledLatency = plain(s.connect), plain(s.lateness), plain(s.scheduled)
 }
 

@@ -32,6 +32,10 @@ func (o *baselineOptions) load(env *environment) (*tui.Baseline, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--baseline: %w", err)
 	}
+	if !report.Plan.TimedAlike() {
+		env.warn([]string{fmt.Sprintf("--baseline: %s does not say that its chat streams were timed as vLLM 0.33 times them: its TTFT, TPOT and ITL may not compare",
+			filepath.Base(o.file))})
+	}
 	return &tui.Baseline{Name: filepath.Base(o.file), Report: &report}, nil
 }
 

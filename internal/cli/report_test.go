@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -69,4 +72,34 @@ func TestBaselineCutOff(t *testing.T) {
 		r.expect(t, exitFine, "Successful requests:                     200", "WARNING: --baseline: "+path, "unexpected EOF; it is drawn from the ")
 	}
 	run("report", "--baseline", cut("none.jsonl.gz", 100), filepath.Join(dir, "r.json")).expect(t, exitUsage, "--baseline: ", "EOF")
+}
+
+// The rule that timed the chunks of a chat is named in the journal; a baseline of another one is told apart.
+func TestBaselineOfAnotherRule(t *testing.T) {
+	dir := t.TempDir()
+	run("serve", "--base-url", simulated(t, nil), "--backend", "openai-chat", "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "3",
+		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFine)
+	path := filepath.Join(dir, "r.jsonl.gz")
+	packed, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	r, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	journal, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const words = "does not say that its chat streams were timed as vLLM 0.33 times them"
+	if r := run("report", "--baseline", path, path); strings.Contains(r.stderr, words) {
+		t.Errorf("the same rule: %s", r.stderr)
+	}
+	old := filepath.Join(dir, "old.jsonl")
+	if err := os.WriteFile(old, bytes.Replace(journal, []byte(`"rule":"vllm-0.33"`), []byte(`"rule":"older"`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run("report", "--baseline", old, path).expect(t, exitFine, words)
 }

@@ -202,9 +202,11 @@ func (o *serveOptions) plan(m model, prompts drawn, requests int) metrics.Plan {
 // definitions are the rules in force, in words for whoever reads a result later.
 func definitions(stamps string) map[string]string {
 	return map[string]string{
-		"ttft":    "first byte of the request written on an open connection, to the arrival of the first chunk with a choice",
+		"rule": metrics.TimingRule,
+		"ttft": "first byte of the request written on an open connection, to the arrival of the first chunk. A chunk is an event with a" +
+			" choice; in chat, one with output, as in vLLM 0.33, but reasoning_content counts as reasoning does",
 		"itl":     "gap between the arrivals of two chunks, however many tokens each holds",
-		"e2el":    "first byte of the request written, to the arrival of the last chunk with a choice",
+		"e2el":    "first byte of the request written, to the arrival of the last chunk",
 		"tpot":    "(e2el - ttft) / (output tokens - 1)",
 		"success": "status 200, at least one chunk, a finish_reason or [DONE], and no error in the stream",
 		"stamps":  stampsInWords(stamps),

@@ -99,3 +99,82 @@ func BenchmarkBody(b *testing.B) {
 		})
 	}
 }
+
+// bodyMember is a key of an object and its value, in the order of the text.
+type bodyMember struct {
+	key   string
+	value json.RawMessage
+}
+
+func bodyMembers(t *testing.T, text string) (out []bodyMember) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(text))
+	if _, err := d.Token(); err != nil {
+		t.Fatal(err)
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, bodyMember{key.(string), value})
+	}
+	return out
+}
+
+// Bodies are those of vLLM 0.33.0's own request functions, byte for byte, for each backend there is.
+func TestGoldenBodies(t *testing.T) {
+	var golden struct {
+		Cases []struct {
+			Backend          Backend
+			Name, Path, Body string
+		}
+	}
+	readGolden(t, "bodies_0.33.json", &golden)
+	for _, c := range golden.Cases {
+		o := Options{Backend: c.Backend}
+		var turn datasets.Turn
+		tail := false // behind what vLLM sends always
+		for _, m := range bodyMembers(t, c.Body) {
+			switch m.key {
+			case "model":
+				_ = json.Unmarshal(m.value, &o.Model)
+			case "prompt":
+				if json.Unmarshal(m.value, &turn.Text) != nil {
+					_ = json.Unmarshal(m.value, &turn.TokenIDs)
+				}
+			case "messages":
+				var one []struct {
+					Role    string
+					Content []struct {
+						Type, Text string
+					}
+				}
+				if err := json.Unmarshal(m.value, &one); err == nil && len(one) == 1 && len(one[0].Content) == 1 && one[0].Content[0].Type == "text" {
+					turn.Text = one[0].Content[0].Text
+				} else {
+					turn.Messages = m.value
+				}
+			case "max_tokens", "max_completion_tokens":
+				_ = json.Unmarshal(m.value, &turn.MaxTokens)
+			default:
+				if tail || m.key == "logprobs" && string(m.value) != "null" {
+					o.Extra = append(o.Extra, Field{m.key, string(m.value)})
+				}
+				tail = tail || m.key == "stream_options"
+			}
+		}
+		e := newEncoder(&o)
+		got, err := e.body(nil, "", &turn)
+		if err != nil || string(got) != c.Body || c.Backend.Endpoint() != c.Path {
+			t.Errorf("%s, %s: %v, path %s\n got %s\nwant %s", c.Backend, c.Name, err, c.Backend.Endpoint(), got, c.Body)
+		}
+	}
+	if len(golden.Cases) == 0 {
+		t.Error("no cases")
+	}
+}

@@ -26,6 +26,7 @@ type Recorder struct {
 	mu        sync.Mutex // guards everything below
 	line      timeline
 	guessed   int // requests in flight whose output tokens are counted by chunk
+	tokens    firstTokens
 	failures  failures
 	log       []Event
 	marks     []Event // only ever appended to: snapshots share it
@@ -102,6 +103,9 @@ func (r *Recorder) Done(q *Request) {
 	r.tracks.done(q)
 	r.ends.done(q, r.line.plan.Warming(q))
 	q.Piece = nil // its buffer is somebody else's next
+	if q.OK() && !r.line.plan.Warming(q) && r.tokens.later(q) {
+		r.note(Event{At: q.Done, Level: Warn, Text: "the first chunk comes before the first token: TTFT is to the chunk, as vLLM counts"})
+	}
 	if q.Failure == "" || q.Failure == Cancelled {
 		return
 	}

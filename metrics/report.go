@@ -143,5 +143,7 @@ const tellingTokenDelay = 0.1
 
 // TokenAfterChunk reports whether the first token came later than the first chunk by more than a tenth, in the median.
 func (r *Report) TokenAfterChunk() bool {
-	return r.FirstToken.N > 0 && r.FirstToken.Median > (1+tellingTokenDelay)*r.TTFT.Median
+	return r.FirstToken.N > 0 && tokenAfterChunk(r.FirstToken.Median, r.TTFT.Median)
 }
+
+func tokenAfterChunk(token, chunk float64) bool { return token > (1+tellingTokenDelay)*chunk }

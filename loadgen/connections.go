@@ -36,6 +36,9 @@ type Connections struct {
 type ConnectionStats struct{ Open, Dialled, ClockSteps int }
 
 const (
+	// idleLeast is shorter than any keep-alive in use: a server that closes a connection sooner after an answer does so for
+	// another reason.
+	idleLeast = time.Second
 	// idleLimit is shorter than the keep-alive of the servers we know (uvicorn: 5 s), so that a connection is rarely
 	// reused just when the server closes it.
 	idleLimit = 3500 * time.Millisecond
@@ -124,11 +127,12 @@ func last(list *[]*link) *link {
 
 // dial opens a new connection.
 func (l *Connections) dial(ctx context.Context, clock runClock) (*link, error) {
+	from := time.Now()
 	raw, err := l.target.Dial(ctx)
 	if err != nil {
 		return nil, err
 	}
-	k := &link{raw: newStampedConn(raw, clock, l.stamps)}
+	k := &link{raw: newStampedConn(raw, clock, l.stamps), dial: time.Since(from)}
 	// The handshake must be open to being cut as well, so the connection is known before it.
 	k.conn = k.raw
 	l.mu.Lock()

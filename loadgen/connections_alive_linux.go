@@ -8,7 +8,7 @@ import (
 )
 
 // alive reports whether the server has left an idle connection open, as far as the kernel knows. What cannot be asked
-// counts as alive; if it is not, the request is sent again. It costs about a microsecond.
+// counts as alive; if it is not, the request finds out. It costs about a microsecond.
 //
 // Data behind TLS may be a session ticket, and may be followed by the end of the connection, which is why the kernel is
 // asked for that and not for the next byte. Without TLS nothing may come before a request.

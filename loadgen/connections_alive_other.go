@@ -4,7 +4,7 @@ package loadgen
 
 import "net"
 
-// alive cannot tell here. A connection that the server has closed is found out by the request, which is sent again.
+// alive cannot tell here: the request finds out whether the server has closed the connection.
 func alive(*link) bool { return true }
 
 // waiting cannot tell either.

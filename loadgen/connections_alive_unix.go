@@ -10,7 +10,7 @@ import (
 )
 
 // alive reports whether the server has left an idle connection open, as far as the kernel knows. What cannot be asked
-// counts as alive; if it is not, the request is sent again. It costs about a microsecond.
+// counts as alive; if it is not, the request finds out. It costs about a microsecond.
 //
 // Data behind TLS may be a session ticket. Without TLS nothing may come before a request.
 func alive(k *link) bool {

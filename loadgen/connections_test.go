@@ -231,8 +231,8 @@ func TestIdleLimits(t *testing.T) {
 	}
 }
 
-// A connection opened ahead that fails before an answer is replaced once, like one that was used before, if it has been idle
-// for so long that the server may have closed it for that. A young one failed of something else.
+// A connection opened ahead that fails at once is replaced once, like one that was used before, if it has been idle for so
+// long that the server may have closed it for that. A young one failed of something else.
 func TestOpenedAheadAndClosed(t *testing.T) {
 	for _, c := range []struct {
 		idle    time.Duration

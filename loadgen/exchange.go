@@ -81,13 +81,13 @@ func (x *exchange) perform(turn *datasets.Turn) {
 // textPerToken is about how many bytes a token has as text.
 const textPerToken = 6
 
-// send opens the stream, on an idle connection if there is one. An idle connection may have been closed by the server in
-// the meantime; that is the one case in which a request is sent again, on a new connection.
+// send opens the stream, on an idle connection if there is one. The server may have closed that one for being idle; this
+// is the only case in which a request is sent again, once, on a new connection.
 func (x *exchange) send() {
 	e, q := x.engine, x.q
 	x.deadline = time.Now().Add(e.options.RequestTimeout)
 	k := e.links.take()
-	for reused := k != nil && k.mayBeStale(); ; reused = false {
+	for stale := k != nil && k.mayBeStale(); ; stale = false {
 		if k == nil {
 			from := e.clock.now()
 			ctx, cancel := context.WithDeadline(e.cutting, x.deadline)
@@ -100,14 +100,16 @@ func (x *exchange) send() {
 			}
 			k = fresh
 		}
+		from := time.Now()
 		err := x.ask(k)
 		if err == nil {
 			x.release()
 			x.read(k)
 			return
 		}
+		stale = stale && time.Since(from) <= k.staleWithin()
 		e.links.drop(k)
-		if !reused || !errors.Is(err, errUnanswered) || e.cutting.Err() != nil {
+		if !stale || !errors.Is(err, errUnanswered) || e.cutting.Err() != nil {
 			x.broken(metrics.FailedReset, err)
 			return
 		}

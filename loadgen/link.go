@@ -17,8 +17,9 @@ type link struct {
 	reader *bufio.Reader
 	answer fasthttp.Response
 	buffer [bodyBuffer]byte
-	used   bool      // it has carried a request
-	since  time.Time // idle since
+	dial   time.Duration // what the dial took, TLS not included
+	used   bool          // it has carried a request
+	since  time.Time     // idle since
 
 	total   int64   // bytes read from conn
 	marks   [4]mark // the last reads from it
@@ -35,9 +36,16 @@ type mark struct {
 	delay time.Duration // until the read returned; metrics.Never if we stamped it ourselves
 }
 
-// mayBeStale says that the server may have closed the connection for having been idle, a moment ago at the latest. One that
-// was opened ahead and is still young is as good as a new one: what it fails of has other reasons.
-func (k *link) mayBeStale() bool { return k.used || time.Since(k.since) >= idleLimit }
+// mayBeStale reports whether an idle connection has been idle for so long that the server may have closed it for that. No
+// keep-alive runs before the first request, so one that was opened ahead may be older.
+func (k *link) mayBeStale() bool {
+	idle := time.Since(k.since)
+	return k.used && idle >= idleLeast || idle >= idleLimit
+}
+
+// staleWithin is how soon after the write a connection fails at the latest if the server had closed it before: the answer
+// to the first packet takes a round trip, about as long as the dial took.
+func (k *link) staleWithin() time.Duration { return max(20*time.Millisecond, 2*k.dial) }
 
 const (
 	// headerBuffer is enough for the headers of most answers and for a chunk with a token. There is one for every stream, so

@@ -24,6 +24,7 @@ type script func(conn net.Conn, r *http.Request, body []byte) bool
 type scripted struct {
 	t       *testing.T
 	scripts []script
+	slow    time.Duration // what a dial takes
 	// refuse, unless nil, is what the first dial ends in, and wrap the client's end of the first connection.
 	refuse error
 	wrap   func(net.Conn) net.Conn
@@ -42,6 +43,7 @@ func newScripted(t *testing.T, scripts ...script) *scripted {
 }
 
 func (s *scripted) dial(context.Context, string, string) (net.Conn, error) {
+	time.Sleep(s.slow)
 	var client net.Conn
 	client, server := net.Pipe()
 	s.mu.Lock()

@@ -114,8 +114,6 @@ func TestFaultsAreCounted(t *testing.T) {
 		args     string // of serve
 		failed   int
 		failures string
-		redials  int
-		tokens   int // 0 for faultTokens of each success
 		text     func(string) string
 	}{
 		// Failures.
@@ -139,9 +137,9 @@ func TestFaultsAreCounted(t *testing.T) {
 		{fault: "refuse,from=6", args: "--max-concurrency 1", failed: 14, failures: "connect 14"},
 		{fault: "status=500,every=4 status=429,every=2", failed: 10, failures: "http_status 429 5, http_status 500 5"},
 
-		// A connection that was open before is tried once more, so the request is answered by the next of the server's count.
-		{fault: "reset-header,every=3", args: "--max-concurrency 1", redials: 9},
-		{fault: "close-header,every=3", args: "--max-concurrency 1", redials: 9},
+		// A connection that was in use a moment ago is not stale.
+		{fault: "reset-header,every=3", args: "--max-concurrency 1", failed: third, failures: "reset 6"},
+		{fault: "close-header,every=3", args: "--max-concurrency 1", failed: third, failures: "reset 6"},
 
 		// No failures, and the same text.
 		{fault: "slow-headers=50ms,every=3"},
@@ -167,9 +165,9 @@ func TestFaultsAreCounted(t *testing.T) {
 				t.Errorf("exit code %d, want %d", code, want)
 			}
 			tokens := (all - tt.failed) * faultTokens
-			if o.Completed != all-tt.failed || o.Failed != tt.failed || o.failures() != tt.failures || o.OutputTokens != tokens || o.Benchtop.Client.Redials != tt.redials {
-				t.Errorf("%d completed, %d failed (%s), %d tokens, %d redials; want %d, %d (%s), %d, %d", o.Completed, o.Failed, o.failures(),
-					o.OutputTokens, o.Benchtop.Client.Redials, all-tt.failed, tt.failed, tt.failures, tokens, tt.redials)
+			if o.Completed != all-tt.failed || o.Failed != tt.failed || o.failures() != tt.failures || o.OutputTokens != tokens || o.Benchtop.Client.Redials != 0 {
+				t.Errorf("%d completed, %d failed (%s), %d tokens, %d redials; want %d, %d (%s), %d, 0", o.Completed, o.Failed, o.failures(),
+					o.OutputTokens, o.Benchtop.Client.Redials, all-tt.failed, tt.failed, tt.failures, tokens)
 				for _, f := range o.Benchtop.Failures {
 					t.Logf("%s: %q", f.Kind, f.Examples)
 				}
@@ -219,6 +217,46 @@ func TestResetAtAccept(t *testing.T) {
 			t.Errorf("%d requests, failures %q; want 6 and two resets", len(done), failures)
 		}
 	})
+}
+
+// A connection that is reset when the request arrives is replaced once where it was idle for a second, and only there.
+func TestResetOfAnIdleConnection(t *testing.T) {
+	const ms, sec = time.Millisecond, time.Second
+	for _, tt := range []struct {
+		fault   string
+		pause   time.Duration // between the starts of requests that take about 35 ms
+		failed  int
+		redials int
+	}{
+		{"reset-header,every=3", 2 * sec, 0, 4}, // the request that is sent again counts for the server
+		{"close-header,every=3", 2 * sec, 0, 4},
+		{"reset-header,every=3", 500 * ms, 3, 0},
+		{"close-header,every=3", 500 * ms, 3, 0},
+		{"reset,every=3", 2 * sec, 3, 0}, // after the first token
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := simulator.Defaults()
+			f, err := simulator.ParseFault(tt.fault)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Faults = []simulator.Fault{f}
+			var at []time.Duration
+			for i := range 10 {
+				at = append(at, time.Duration(i)*tt.pause)
+			}
+			failed, redials := 0, 0
+			for _, q := range faultyRun(t, p, nil, at) {
+				redials += q.Redials
+				if q.Failure != "" {
+					failed++
+				}
+			}
+			if failed != tt.failed || redials != tt.redials {
+				t.Errorf("%s every %s: %d failed, %d redials; want %d and %d", tt.fault, tt.pause, failed, redials, tt.failed, tt.redials)
+			}
+		})
+	}
 }
 
 // In virtual time a fault lasts exactly what it says, and so do the client's limits.

@@ -9,15 +9,15 @@ import (
 )
 
 // Remarks writes what a reader of the report should know beside its figures, at most textWidth columns wide: that the
-// run was cut short or steered, that requests were not sent, left out or held back, what failed, which token counts are no real
-// counts, what was wrong with the client or its stamps, how the run did under full load, which gates it missed. It starts
-// with an empty line, or writes nothing at all if there is nothing to say.
+// run was cut short or steered, that requests were not sent, left out or held back, what failed or was sent again, which
+// token counts are no real counts, what was wrong with the client or its stamps, how the run did under full load, which
+// gates it missed. It starts with an empty line, or writes nothing at all if there is nothing to say.
 func Remarks(w io.Writer, r metrics.Report) error {
 	text := interruptedRemark(&r) + notSentRemark(&r) + damageRemark(&r) + warmupRemark(&r) + steeredRemark(&r) +
 		objectivesRemark(&r) + heldRemark(&r) + cacheRemark(&r) +
-		pacingRemark(&r) + failuresRemark(&r) + firstChunkRemark(&r) + vllmRemark(&r) + tokensRemark("Input", r.InputSources, r.Completed) +
-		tokensRemark("Output", r.OutputSources, r.Completed) + redialsRemark(&r) + clientRemarks(&r) +
-		steadyRemark(&r) + gpusRemark(&r) + priceRemark(&r) + gatesRemark(&r)
+		pacingRemark(&r) + failuresRemark(&r) + redialsRemark(&r) + firstChunkRemark(&r) + vllmRemark(&r) +
+		tokensRemark("Input", r.InputSources, r.Completed) + tokensRemark("Output", r.OutputSources, r.Completed) +
+		clientRemarks(&r) + steadyRemark(&r) + gpusRemark(&r) + priceRemark(&r) + gatesRemark(&r)
 	if text == "" {
 		return nil
 	}
@@ -192,12 +192,13 @@ func tokensRemark(which string, sources map[metrics.TokenSource]int, completed i
 	return b.String()
 }
 
+// redialsRemark stands beside the failures: without its redial each request would be one.
 func redialsRemark(r *metrics.Report) string {
 	if r.Redials == 0 {
 		return ""
 	}
-	return remark("Redials: %s turned out to be dead and had to be replaced; the time it took is part of the latencies.",
-		count(r.Redials, "reused connection"))
+	return remark("Redials: %s sent again on a new connection, as an idle one failed right after the write; the time it took"+
+		" is part of the latencies.", count(r.Redials, "request"))
 }
 
 // steadyRemark gives the figures of the time of full load, without its beginning and end.

@@ -23,7 +23,7 @@ func remarks(t *testing.T, r metrics.Report) string {
 func TestRemarks(t *testing.T) {
 	run, qs := sampleRun()
 	run.Reason, run.Unsent, run.Plan.Cache = "SIGTERM", 3, "cold cache (cache_salt)"
-	qs[0].Redials = 2
+	qs[0].Redials, qs[1].Redials = 1, 1
 	qs[1].OutputSource = metrics.TokensFromChunks
 	qs[2].OutputSource, qs[2].InputSource = metrics.TokensFromEstimate, metrics.TokensUnknown
 	cancelled := sampleRequest(4, 5, 2, 1200*ms, 1740*ms)
@@ -39,6 +39,15 @@ func TestRemarks(t *testing.T) {
 	}
 	if strings.Contains(got, "\x1b") {
 		t.Errorf("an escape sequence got through: %q", got)
+	}
+}
+
+// A redial is told also where nothing failed.
+func TestRemarkOnRedials(t *testing.T) {
+	const want = "\nRedials: 1 request sent again on a new connection, as an idle one failed right\n" +
+		"  after the write; the time it took is part of the latencies.\n"
+	if got := remarks(t, metrics.Report{Redials: 1}); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

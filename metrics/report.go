@@ -42,7 +42,7 @@ type Report struct {
 	VLLM                                *VLLMReading
 	Connect, Lateness, ScheduledLatency Statistic
 	TPOTWeighted                        Statistic // TPOT in which a request counts as often as it has tokens after the first
-	Redials                             int
+	Redials                             int       // connections that were replaced: see Request.Redials
 	// Client is what the run shows of the client itself.
 	Client Client
 	// Good successes met every objective in force at the end; Met holds the share of successes that met each objective.

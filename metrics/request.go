@@ -86,7 +86,7 @@ type Request struct {
 	// it got a client slot, Sent when its first byte was written on an open connection.
 	Scheduled, Due, Admitted, Sent time.Duration
 	// Encode and Connect are the client's own work: building the body; dialling and TLS. They lie between Admitted and
-	// Sent, but for the dial that replaces a dead connection. Connect is 0 on a connection that was open already.
+	// Sent, but for the dial of a redial. Connect is 0 on a connection that was open already.
 	Encode, Connect time.Duration
 	// FirstChunk and LastChunk are the first and last chunk of any kind, FirstToken the first with output of any kind,
 	// FirstAnswer the first with text of the visible answer. Done is the end of the exchange.
@@ -124,7 +124,7 @@ type Request struct {
 	Error string
 	// Text is the generated text if the run keeps it: foreign text.
 	Text string
-	// Redials counts connections replaced because a reused one turned out to be dead.
+	// Redials is 1 if the request was sent again on a new connection, as its idle one failed right after the write.
 	Redials int
 
 	live liveState

@@ -36,8 +36,8 @@ type Connections struct {
 type ConnectionStats struct{ Open, Dialled, ClockSteps int }
 
 const (
-	// idleLeast is shorter than any keep-alive in use: a server that closes a connection sooner after an answer does so for
-	// another reason.
+	// idleLeast is shorter than any keep-alive we know of (gunicorn: 2 s): a server that closes a connection sooner after an
+	// answer has another reason.
 	idleLeast = time.Second
 	// idleLimit is shorter than the keep-alive of the servers we know (uvicorn: 5 s), so that a connection is rarely
 	// reused just when the server closes it.

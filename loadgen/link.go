@@ -36,15 +36,15 @@ type mark struct {
 	delay time.Duration // until the read returned; metrics.Never if we stamped it ourselves
 }
 
-// mayBeStale reports whether an idle connection has been idle for so long that the server may have closed it for that. No
-// keep-alive runs before the first request, so one that was opened ahead may be older.
+// mayBeStale reports whether an idle connection is so old that the server may have closed it for being idle. Servers wait
+// longer for a first request than for a next one, so one that was opened ahead has to be older.
 func (k *link) mayBeStale() bool {
 	idle := time.Since(k.since)
 	return k.used && idle >= idleLeast || idle >= idleLimit
 }
 
-// staleWithin is how soon after the write a connection fails at the latest if the server had closed it before: the answer
-// to the first packet takes a round trip, about as long as the dial took.
+// staleWithin is how soon after the write a stale connection has failed at the latest: the reset that the first packet meets
+// takes a round trip, about as long as the dial took.
 func (k *link) staleWithin() time.Duration { return max(20*time.Millisecond, 2*k.dial) }
 
 const (

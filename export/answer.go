@@ -195,7 +195,11 @@ func failedShare(r *metrics.Report) string {
 	if r.Failed == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d failed (%s)", r.Failed, r.Completed+r.Failed, mainFailure(r))
+	text := fmt.Sprintf("%d of %d failed (%s)", r.Failed, r.Completed+r.Failed, mainFailure(r))
+	if r.ServerGone() {
+		text += fmt.Sprintf(", the last %d with the server gone", r.Unreached)
+	}
+	return text
 }
 
 // mainFailure is the most frequent kind of failure.

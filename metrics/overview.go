@@ -6,22 +6,27 @@ import (
 	"time"
 )
 
-// overview is what has to be known of the requests before they are summed up. The warm-up is not in it, but for the end.
+// overview is what has to be known of the requests before they are summed up. Of the warm-up only last and answered
+// know.
 type overview struct {
 	origin     float64 // earliest start of a success in seconds
 	last       time.Duration
+	answered   time.Duration // when the server showed last that it was there, Never if it did not
 	scheduled  arrivals
 	sent, done span
 	sets       []setting // loads that were set while the run was on
 }
 
 func look(reqs iter.Seq2[Request, error], plan *Plan, sets []setting) (overview, error) {
-	o := overview{origin: math.Inf(1), sets: sets}
+	o := overview{origin: math.Inf(1), answered: Never, sets: sets}
 	for q, err := range reqs {
 		if err != nil {
 			return o, err
 		}
 		o.last = max(o.last, q.Done)
+		if q.answered() {
+			o.answered = max(o.answered, q.Done)
+		}
 		if plan.Warming(&q) {
 			continue
 		}

@@ -26,6 +26,12 @@ type Report struct {
 	// Interrupted is there when the run ended before its plan did. A plan with a duration ends when its time is over,
 	// whatever was not sent by then.
 	Interrupted *Interrupted
+	// Unreached requests failed by connect or reset after the last sign of the server.
+	Unreached int
+	// Conclusion is what came out of the run: exit code and screen follow it. Trouble says why its requests make it a failure,
+	// "" if they do not.
+	Conclusion Conclusion
+	Trouble    string
 
 	// Tokens of successful requests, and whose counts they are.
 	InputTokens, OutputTokens            int
@@ -104,7 +110,7 @@ type Row struct {
 
 // Interrupted says how a run was cut short.
 type Interrupted struct {
-	// Reason in words, such as "SIGTERM" or "q".
+	// Reason in words, such as StoppedByUser.
 	Reason string `json:"reason"`
 	// Cancelled requests were cut in flight, Unsent ones never started.
 	Cancelled int `json:"cancelled"`

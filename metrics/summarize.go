@@ -77,13 +77,14 @@ type summary struct {
 	scheduled, weighted     sample
 	open, broken            overlap // successes in flight, and those that failed or were cut
 	cancelled, unsent       int
+	answered                time.Duration // as in overview
 	gaps                    []float64
 }
 
 func newSummary(run Run, seen overview) *summary {
 	slo := lastObjectives(&run.Plan, run.Events)
 	s := &summary{
-		run:   run,
+		run: run, answered: seen.answered,
 		tally: newTally(seen.origin, slo),
 		queue: sample{}, queued: sample{}, firstToken: sample{}, firstAnswer: sample{}, vllmTTFT: sample{},
 		connect: sample{}, lateness: sample{}, own: sample{}, scheduled: sample{}, weighted: sample{},
@@ -138,6 +139,9 @@ func (s *summary) add(q Request) {
 	} else {
 		r.Failed++
 		s.failures.add(&q)
+		if q.unreached() && q.Done > s.answered {
+			r.Unreached++
+		}
 	}
 	r.Rows = append(r.Rows, row)
 	if r.Plan.Detailed {
@@ -206,6 +210,7 @@ func (s *summary) finish() {
 	r.Answer = s.levels.answer()
 	s.beside()
 	r.checkGates()
+	r.conclude()
 }
 
 // beside sums up what stands beside the requests.

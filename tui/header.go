@@ -44,15 +44,32 @@ func stateSign(s *metrics.Snapshot, state metrics.State) screen.Span {
 	case brokenOff:
 		return screen.Warning.Span("■ BROKE OFF")
 	case metrics.Finished:
-		if s.Report != nil && s.Report.Interrupted != nil {
-			return screen.Style{Fg: screen.Orange, Bold: true}.Span("✓ DONE early")
-		}
-		return screen.Style{Fg: screen.Green, Bold: true}.Span("✓ DONE")
+		return conclusionSign(s.Report)
 	}
 	if s.Steering.Paused {
 		return screen.Style{Fg: screen.Orange, Bold: true}.Span("‖ PAUSED")
 	}
 	return screen.Style{Fg: screen.Green, Bold: true}.Span("● RUN")
+}
+
+// conclusionSign gives what came out of a run a sign, a word and a colour.
+func conclusionSign(r *metrics.Report) screen.Span {
+	switch {
+	case r == nil:
+	case r.Conclusion == metrics.Aborted:
+		return screen.Warning.Span("■ ABORTED")
+	case r.Conclusion == metrics.Terminated:
+		return screen.Warning.Span("■ TERMINATED")
+	case r.Conclusion == metrics.HungUp:
+		return screen.Warning.Span("■ TERMINAL LOST")
+	case r.Conclusion == metrics.RunFailed:
+		return screen.Warning.Span("✗ FAILED")
+	case r.Conclusion == metrics.GateMissed:
+		return screen.Warning.Span("✗ GATE MISSED")
+	case r.Interrupted != nil:
+		return screen.Style{Fg: screen.Orange, Bold: true}.Span("✓ DONE early")
+	}
+	return screen.Style{Fg: screen.Green, Bold: true}.Span("✓ DONE")
 }
 
 // draw writes one or two lines.

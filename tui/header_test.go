@@ -55,17 +55,37 @@ func TestHeaderSaysWhoCounts(t *testing.T) {
 	}
 }
 
-// A run that was stopped does not look like one that did all it was to do.
+// The word and the colour of a run that is over say what came out of it, in the header and below a run that is not saved.
 func TestStateOfAnEndedRun(t *testing.T) {
-	s := done()
-	if got := stateSign(&s, s.State).Text; got != "✓ DONE" {
-		t.Errorf("a whole run: %q", got)
-	}
-	r := *s.Report
-	r.Interrupted = &metrics.Interrupted{Reason: "q"}
-	s.Report = &r
-	if got := stateSign(&s, s.State).Text; got != "✓ DONE early" {
-		t.Errorf("a stopped run: %q", got)
+	for _, c := range []struct {
+		conclusion  metrics.Conclusion
+		interrupted bool
+		want        string
+		color       screen.Color
+	}{
+		{metrics.Fine, false, "✓ DONE", screen.Green},
+		{metrics.Fine, true, "✓ DONE early", screen.Orange},
+		{metrics.GateMissed, false, "✗ GATE MISSED", screen.Warning.Fg},
+		{metrics.RunFailed, true, "✗ FAILED", screen.Warning.Fg},
+		{metrics.HungUp, true, "■ TERMINAL LOST", screen.Warning.Fg},
+		{metrics.Terminated, true, "■ TERMINATED", screen.Warning.Fg},
+		{metrics.Aborted, true, "■ ABORTED", screen.Warning.Fg},
+	} {
+		s := done()
+		r := *s.Report
+		r.Conclusion, r.Interrupted = c.conclusion, nil
+		if c.interrupted {
+			r.Interrupted = &metrics.Interrupted{}
+		}
+		s.Report, s.SavePath = &r, ""
+		if got := stateSign(&s, s.State); got.Text != c.want || got.Style.Fg != c.color {
+			t.Errorf("got %q in %v, want %q in %v", got.Text, got.Style.Fg, c.want, c.color)
+		}
+		m := open(s, 120, 40, termenv.Ascii)
+		below := m.outcome(80)[0]
+		if want := c.want[:len("✓")] + " the run is over, not saved"; below.Text != want || below.Style.Fg != c.color {
+			t.Errorf("%s: got %q in %v below, want %q", c.want, below.Text, below.Style.Fg, want)
+		}
 	}
 }
 

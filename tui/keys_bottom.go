@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 
 	"benchtop/tui/screen"
 )
@@ -153,7 +154,9 @@ func (m *model) outcome(w int) []screen.Span {
 	case m.brokeOff():
 		return []screen.Span{screen.Warning.Span(screen.Shorten("■ the run broke off", w))}
 	case s.SavePath == "":
-		return []screen.Span{screen.Style{Fg: screen.Green, Bold: true}.Span(screen.Shorten("✓ the run is over, not saved", w))}
+		end := conclusionSign(s.Report)
+		sign, _, _ := strings.Cut(end.Text, " ")
+		return []screen.Span{end.Style.Span(screen.Shorten(sign+" the run is over, not saved", w))}
 	}
 	return []screen.Span{screen.Style{Fg: screen.Green, Bold: true}.Span("✓ saved "), screen.Strong.Span(screen.ShortenMiddle(screen.Sanitize(s.SavePath), max(0, w-8)))}
 }

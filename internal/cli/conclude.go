@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"syscall"
 	"time"
 
@@ -20,10 +19,7 @@ func (s *session) conclude(o outcome) int {
 	if s.leave != nil {
 		s.leave()
 	}
-	code := s.exitCode()
-	if code == exitFine && missed(&o.report) {
-		code = exitMissed
-	}
+	conclusion := o.report.Conclusion
 	said := make(chan error, 1)
 	go func() {
 		err := s.say(o)
@@ -35,16 +31,13 @@ func (s *session) conclude(o outcome) int {
 		select {
 		case err := <-said:
 			if err != nil {
-				return exitFailed
+				conclusion = max(conclusion, metrics.RunFailed)
 			}
-			return code
+			return exitCode(conclusion)
 		case <-told:
 			told, impatient = nil, time.After(patience)
 		case <-impatient:
-			if !o.saved || o.err != nil {
-				return exitFailed
-			}
-			return code
+			return exitCode(conclusion)
 		}
 	}
 }
@@ -75,9 +68,9 @@ func (s *session) say(o outcome) error {
 	}
 	s.env.warn(o.warnings)
 	s.env.warn(s.recording.trouble())
-	if err == nil && s.exitCode() == exitFine && o.report.Completed == 0 {
-		err = errors.New("no request succeeded")
-		if r := &o.report; r.WarmedUp > 0 && r.Failed == 0 {
+	if r := &o.report; err == nil && r.Conclusion == metrics.RunFailed && r.Trouble != "" {
+		err = errors.New(r.Trouble)
+		if r.Completed == 0 && r.WarmedUp > 0 && r.Failed == 0 {
 			err = fmt.Errorf("all %d requests belonged to the warm-up, so there are no figures; make --warmup %s shorter", r.WarmedUp, export.Duration(r.Plan.Warmup))
 		}
 	}
@@ -110,16 +103,21 @@ func printReport(w io.Writer, r metrics.Report, plots bool) error {
 	return err
 }
 
-// exitCode is the exit code that follows from how the run was ended.
-func (s *session) exitCode() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.code
-}
-
-// missed says whether a condition of the user's makes the run a failure.
-func missed(r *metrics.Report) bool {
-	return slices.ContainsFunc(r.Gates, func(g metrics.GateResult) bool { return g.Missed })
+// exitCode is the exit code that says what conclusion out of a run.
+func exitCode(c metrics.Conclusion) int {
+	switch c {
+	case metrics.Aborted:
+		return exitAborted
+	case metrics.Terminated:
+		return exitTerminated
+	case metrics.HungUp:
+		return exitHangup
+	case metrics.RunFailed:
+		return exitFailed
+	case metrics.GateMissed:
+		return exitMissed
+	}
+	return exitFine
 }
 
 // patience is how long the third request to stop waits for a result that is just being written.

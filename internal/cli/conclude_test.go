@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"benchtop/metrics"
@@ -17,5 +18,29 @@ func TestReportThatCannotBePrinted(t *testing.T) {
 	gone := errors.New("input/output error")
 	if err := printReport(lostTerminal{gone}, metrics.Report{}, true); err == nil || err.Error() != gone.Error() {
 		t.Errorf("%v, want %v once", err, gone)
+	}
+}
+
+// The exit code says what came out of a run, and standard error why it failed.
+func TestExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		name, fault, args string
+		code              int
+		words             string
+	}{
+		{"few failed", "status=503,to=8", "", exitFine, "8 of 20 failed"},
+		{"more than half failed", "status=503,to=11", "", exitFailed, "benchtop: 11 of 20 requests failed\n"},
+		{"half failed, and a gate is missed", "status=503,to=10", "--fail-on failed>0", exitMissed, "FAILED failed>0"},
+		{"more than half failed, and a gate is missed", "status=503,to=11", "--fail-on failed>0", exitFailed, "benchtop: 11 of 20 requests failed\n"},
+		{"the server gone", "reset,from=18", "", exitFailed, "benchtop: the server was gone at the end: the last 3 requests failed to connect or were reset\n"},
+		{"gone too late to tell", "reset,from=19", "", exitFine, "2 of 20 failed (reset)"},
+		{"back again", "reset,from=10,to=18", "", exitFine, "9 of 20 failed (reset)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			server := startSimulate(t, "--fault", c.fault)
+			args := strings.Fields("serve --num-prompts 20 --max-concurrency 1 --no-plots " + shortPrompts + " " + c.args)
+			run(append(args, "--base-url", server)...).expect(t, c.code, c.words)
+		})
 	}
 }

@@ -152,7 +152,7 @@ func TestAttach(t *testing.T) {
 	z.press("i", "5", "Enter")
 	z.wait("5 req/s")
 	z.press("q", "q")
-	z.wait("DONE")
+	z.wait("✓ saved")
 	z.press("q")
 	if code := z.ended(); code != exitFine {
 		t.Errorf("exit code %d", code)

@@ -17,7 +17,7 @@ import (
 // Exit codes.
 const (
 	exitFine       = 0
-	exitFailed     = 1   // the run failed: no request succeeded, server unreachable, result not written
+	exitFailed     = 1   // the run failed, see metrics.RunFailed; or it never began
 	exitUsage      = 2   // wrong usage
 	exitMissed     = 3   // a condition of --fail-on holds
 	exitHangup     = 129 // the terminal was lost; saved

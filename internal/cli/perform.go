@@ -31,13 +31,16 @@ func (s *session) perform() (o outcome) {
 		if bug := recover(); bug != nil {
 			_ = s.journal.Flush()
 			o.err = fmt.Errorf("benchtop broke while it finished the run: %v; %s\n%s", bug, s.whereTheJournalIs(), debug.Stack())
-			o.saved = false
+			o.saved, o.report.Conclusion = false, metrics.RunFailed
 		}
 	}()
 	run, err := s.measure()
 	close(s.ran)
 	o = s.keep(run)
 	o.err = errors.Join(err, o.err)
+	if o.err != nil || !o.saved {
+		o.report.Conclusion = max(o.report.Conclusion, metrics.RunFailed)
+	}
 	s.recorder.Finish(&o.report)
 	return o
 }

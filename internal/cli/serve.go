@@ -22,8 +22,9 @@ On a terminal a dashboard shows the run; q ends it and keeps the report.
   benchtop serve --backend openai-chat --dataset-name sharegpt --dataset-path s.json --request-rate 4
   benchtop serve --stages 8:30s,16:30s,32:1m --goodput ttft:500 tpot:50 --fail-on 'goodput<90%'
 
-Exit codes: 0 fine, also after one Ctrl-C, which lets requests in flight finish; 1 the run failed,
-2 wrong usage, 3 a condition of --fail-on holds, 129 the terminal was lost, 130 aborted, 143 SIGTERM.
+Exit codes, by rank: 130 aborted, 143 SIGTERM, 129 the terminal was lost; 1 the run failed: more than half
+of the requests failed, the server was gone at the end, or the result was not written; 3 a condition of
+--fail-on holds; 0 fine. One Ctrl-C lets requests in flight finish and gives 0, 1 or 3. Wrong usage gives 2.
 Whatever ends a run, what was measured is kept. --help=WORD shows only what has to do with a word.`
 
 func runServe(env *environment, args []string) int {

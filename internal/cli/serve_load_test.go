@@ -376,7 +376,24 @@ func TestStopWhileSaving(t *testing.T) {
 		s.handle(sig)
 	}
 	s.Abort()
-	if s.code != exitFine || s.reason != "" {
-		t.Errorf("exit code %d, reason %q", s.code, s.reason)
+	if s.reason != "" {
+		t.Errorf("reason %q", s.reason)
+	}
+}
+
+// Of several reasons to end the one of the highest rank stands: 130, 143, 129.
+func TestRankOfReasons(t *testing.T) {
+	s := &session{}
+	for _, c := range []struct{ reason, want string }{
+		{metrics.StoppedByUser, metrics.StoppedByUser},
+		{metrics.TerminalLost, metrics.TerminalLost},
+		{metrics.EndedBySIGTERM, metrics.EndedBySIGTERM},
+		{metrics.TerminalLost, metrics.EndedBySIGTERM},
+		{metrics.AbortedByUser, metrics.AbortedByUser},
+		{metrics.EndedBySIGTERM, metrics.AbortedByUser},
+	} {
+		if s.because(c.reason); s.reason != c.want {
+			t.Errorf("after %q: %q, want %q", c.reason, s.reason, c.want)
+		}
 	}
 }

@@ -62,7 +62,6 @@ type session struct {
 	mu     sync.Mutex // guards everything below
 	events []metrics.Event
 	reason string // why the run was cut short, "" if it was not
-	code   int    // the exit code that follows from the reason
 	stage  int    // how often the run was asked to stop
 	noUI   bool
 	shown  bool         // there is a dashboard, unless noUI

@@ -112,7 +112,7 @@ func (s *session) handle(sig os.Signal) {
 		s.hangUp()
 	case syscall.SIGTERM:
 		s.withoutScreen()
-		s.end("SIGTERM", exitTerminated)
+		s.end(metrics.EndedBySIGTERM)
 	case syscall.SIGQUIT:
 		s.Abort()
 	default:
@@ -151,24 +151,24 @@ func (s *session) hangUp() {
 	case s.screen.onHangup == hangupContinue:
 		s.log(metrics.Warn, "the terminal was lost: the run goes on without it")
 	default:
-		s.end("the terminal was lost", exitHangup)
+		s.end(metrics.TerminalLost)
 	}
 }
 
 // end is a request to end soon that does not come from the user: a short drain, whatever was going on, and the second time
 // the end.
-func (s *session) end(reason string, code int) {
+func (s *session) end(reason string) {
 	s.mu.Lock()
-	again := s.code == code
+	again := s.reason == reason
 	s.mu.Unlock()
 	switch {
 	case s.measured(): // it is only being saved
 	case again:
-		s.abort(reason, code)
-	case s.stop(reason, code, sigtermDrain):
+		s.abort(reason)
+	case s.stop(reason, sigtermDrain):
 	default: // it is draining already, with more patience than there is now
 		s.mu.Lock()
-		s.reason, s.code = reason, code
+		s.because(reason)
 		s.mu.Unlock()
 		s.recorder.SetState(metrics.Draining, time.Since(s.load.Start)+sigtermDrain)
 		s.log(metrics.Warn, reason+": waiting no longer than 2s for requests in flight")

@@ -13,19 +13,19 @@ import (
 // Drain and Abort are the dashboard's hands on the run; signals use the same.
 
 // Drain sends nothing new and lets what is in flight finish.
-func (s *session) Drain() { s.stop("stopped by the user", exitFine, s.load.Drain) }
+func (s *session) Drain() { s.stop(metrics.StoppedByUser, s.load.Drain) }
 
 // Abort cuts what is in flight.
-func (s *session) Abort() { s.abort("aborted by the user", exitAborted) }
+func (s *session) Abort() { s.abort(metrics.AbortedByUser) }
 
-func (s *session) abort(reason string, code int) {
+func (s *session) abort(reason string) {
 	s.mu.Lock()
 	s.stage = max(s.stage, 2)
 	if s.measured() {
 		s.mu.Unlock()
 		return // it ran to its end; only the saving is still on
 	}
-	s.reason, s.code = reason, code
+	s.because(reason)
 	s.recorder.SetState(metrics.Aborting, metrics.Never)
 	s.mu.Unlock()
 	s.endStages()
@@ -34,7 +34,7 @@ func (s *session) abort(reason string, code int) {
 }
 
 // stop drains the run; the first reason counts, and only that returns true.
-func (s *session) stop(reason string, code int, limit time.Duration) bool {
+func (s *session) stop(reason string, limit time.Duration) bool {
 	s.mu.Lock()
 	if s.stage > 0 {
 		s.mu.Unlock()
@@ -45,13 +45,20 @@ func (s *session) stop(reason string, code int, limit time.Duration) bool {
 		s.mu.Unlock()
 		return true
 	}
-	s.reason, s.code = reason, code
+	s.because(reason)
 	s.recorder.SetState(metrics.Draining, time.Since(s.load.Start)+limit)
 	s.mu.Unlock()
 	s.endStages()
 	s.log(metrics.Info, fmt.Sprintf("%s: sending no more, waiting up to %s for requests in flight", reason, limit))
 	go s.engine.Drain(limit)
 	return true
+}
+
+// because notes why the run ends, unless it is known to end for a reason of higher rank. The caller holds mu.
+func (s *session) because(reason string) {
+	if metrics.ConclusionOf(reason) >= metrics.ConclusionOf(s.reason) {
+		s.reason = reason
+	}
 }
 
 // measured says that the load is over, though the result may not be saved yet.

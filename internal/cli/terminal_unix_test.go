@@ -42,7 +42,7 @@ func TestExits(t *testing.T) {
 			x.press("q")
 			x.wait("DRAINING")
 			x.press("q")
-			x.wait("DONE")
+			x.wait("ABORTED")
 			x.press("q")
 		}, exitAborted, "aborted by the user"},
 		{"SIGINT is q", demo, func(x *terminal, pid int) {
@@ -307,7 +307,7 @@ func TestDiskFull(t *testing.T) {
 		// No file may grow beyond 16 KB: the journal breaks in the middle, and no place takes the result.
 		x := open(t, 120, 40, `ulimit -f 16; "$BENCHTOP" demo --duration 3s`)
 		x.wait("! NOT SAVING")
-		x.wait("DONE")
+		x.wait("FAILED")
 		x.press("q")
 		if code := x.ended(); code != exitFailed {
 			t.Errorf("exit code %d, want %d", code, exitFailed)
@@ -394,7 +394,7 @@ func TestColourModes(t *testing.T) {
 				}
 			}
 			x.press("q", "q")
-			x.wait("DONE")
+			x.wait("✓ saved")
 			x.press("q")
 			x.ended()
 		})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,8 +29,9 @@ const (
 //	{"end":{…}}                             last
 //
 // Its methods may be called from any goroutine. Lines collect in memory; a goroutine of the journal writes them to the
-// file twice a second, or sooner when there are many, so that nobody who reports a request waits for the disk. When a
-// write fails, everything from there on stays in memory, and Records still gives back every request.
+// file twice a second, or sooner when there are many, so that no reporter of a request waits for the disk. When a write
+// fails, everything from there on stays in memory and is tried again with every flush, so that a disk that has room again
+// gets a whole journal; Records gives back every request all the while.
 type Journal struct {
 	w      io.Writer   // nil: everything stays in memory
 	reread io.ReaderAt // w again; nil: what was written cannot be read back, so it is kept as well
@@ -40,11 +42,12 @@ type Journal struct {
 
 	flushing sync.Mutex // held by whoever writes to w or looks at the journal as a whole; taken before mu
 	mu       sync.Mutex // guards everything below
-	written  int64      // bytes in the file
-	kept     [][]byte   // blocks that follow them and never change
+	written  int64      // bytes in the file that can be read back
+	copied   [][]byte   // the bytes in a file that cannot
+	kept     [][]byte   // blocks that follow those and never change: w refused them, or there is none
 	pending  []byte     // lines that follow those
 	spare    []byte     // a buffer to reuse
-	err      error      // the first one of w
+	err      error      // of the last write
 	closed   bool
 }
 
@@ -68,20 +71,24 @@ func NewJournal(w io.Writer, plan metrics.Plan) (*Journal, error) {
 	n, err := write(w, header)
 	j.err = err
 	if at, ok := w.(io.ReaderAt); ok && startsWith(at, header[:n]) {
-		j.reread, j.written, j.kept = at, int64(n), [][]byte{header[n:]}
+		j.reread, j.written = at, int64(n)
 	} else {
-		j.kept = [][]byte{header}
+		j.copied = [][]byte{header[:n]}
+	}
+	if n < len(header) {
+		j.kept = [][]byte{header[n:]}
 	}
 	j.full, j.stop, j.stopped = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
 	go j.flushAlong()
 	return j, nil
 }
 
-// startsWith reports whether what was written can be read back: a file may be open for writing only.
+// startsWith reports whether what was written can be read back: a file may be open for writing only. Where nothing was
+// written, that is not known.
 func startsWith(r io.ReaderAt, want []byte) bool {
 	got := make([]byte, len(want))
 	n, _ := r.ReadAt(got, 0)
-	return n == len(want) && bytes.Equal(got, want)
+	return n > 0 && bytes.Equal(got[:n], want)
 }
 
 func (j *Journal) flushAlong() {
@@ -103,31 +110,52 @@ func (j *Journal) flushAlong() {
 func (j *Journal) Flush() error {
 	j.flushing.Lock()
 	defer j.flushing.Unlock()
-	j.mu.Lock()
-	if j.w == nil || j.err != nil || len(j.pending) == 0 {
-		defer j.mu.Unlock()
-		return j.err
+	for {
+		block, newest := j.next()
+		if len(block) == 0 {
+			return j.Err()
+		}
+		n, err := write(j.w, block)
+		j.wrote(block, n, err, newest)
+		if err != nil || newest {
+			return err
+		}
 	}
-	block := j.pending
-	j.pending, j.spare = j.spare[:0], nil
-	j.mu.Unlock()
+}
 
-	n, err := write(j.w, block)
+// next is the block to write, none if there is nothing to write or no file. newest: it has the lines filed since the last flush,
+// and nothing refused before is left.
+func (j *Journal) next() (block []byte, newest bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case j.w == nil || len(j.kept) == 0 && len(j.pending) == 0:
+		return nil, false
+	case len(j.kept) == 0:
+		j.kept = append(j.kept, j.pending)
+		j.pending, j.spare, newest = j.spare[:0], nil, true
+	}
+	return j.kept[0], newest
+}
 
+// wrote notes that n bytes of the first block kept are in the file. A block that only this flush has seen may be used again.
+func (j *Journal) wrote(block []byte, n int, err error, unseen bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.err = err
+	if j.reread == nil {
+		j.copied = append(j.copied, block[:n])
+	} else {
+		j.written += int64(n)
+	}
 	switch {
-	case j.reread == nil:
-		j.kept = append(j.kept, block)
-	case err != nil:
-		j.written += int64(n)
-		j.kept = append(j.kept, block[n:])
-	default:
-		j.written += int64(n)
+	case n < len(block):
+		j.kept[0] = block[n:]
+		return
+	case unseen && j.reread != nil:
 		j.spare = block
 	}
-	return err
+	j.kept = slices.Delete(j.kept, 0, 1)
 }
 
 // write makes up for writers that do less than io.Writer asks for.
@@ -140,7 +168,7 @@ func write(w io.Writer, b []byte) (int, error) {
 	return n, err
 }
 
-// Err returns the first error of the file. From then on the journal is in memory only.
+// Err returns the error of the last write: as long as there is one, the end of the journal is in memory only.
 func (j *Journal) Err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -204,7 +232,7 @@ func (j *Journal) whole() io.Reader {
 	if j.reread != nil {
 		parts = append(parts, io.NewSectionReader(j.reread, 0, j.written))
 	}
-	for _, block := range j.kept {
+	for _, block := range slices.Concat(j.copied, j.kept) {
 		parts = append(parts, bytes.NewReader(block))
 	}
 	parts = append(parts, bytes.NewReader(bytes.Clone(j.pending)))

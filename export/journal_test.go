@@ -212,6 +212,49 @@ func TestJournalOfAPlanThatCannotBeWritten(t *testing.T) {
 // onlyWriter hides everything else a writer can do.
 type onlyWriter struct{ io.Writer }
 
+// A disk that has room again gets the whole journal, wherever the write was cut off, and the error is over.
+func TestJournalOfADiskThatWasFullForAWhile(t *testing.T) {
+	synctest.Test(t, fullForAWhile) // no flush but those of the test
+}
+
+func fullForAWhile(t *testing.T) {
+	run, qs := sampleRun()
+	whole := newJournal(t, nil, run.Plan)
+	for i := range qs {
+		whole.Done(&qs[i])
+	}
+	whole.Close(run)
+	var want bytes.Buffer
+	whole.WriteTo(&want)
+
+	for room := 0; room < want.Len(); room += 61 {
+		for again := range len(qs) + 1 { // room comes back before the request of that number, or before the end
+			disk := &limited{room: room}
+			for _, w := range []io.Writer{disk, onlyWriter{disk}} {
+				*disk = limited{room: room}
+				j := newJournal(t, w, run.Plan)
+				for i := range qs {
+					if i == again {
+						disk.room = 1 << 20
+					}
+					j.Done(&qs[i])
+					j.Flush()
+					if err := j.Err(); i >= again && err != nil {
+						t.Fatalf("room after %d bytes and %d requests: %v", room, again, err)
+					}
+				}
+				disk.room = 1 << 20
+				if err := j.Close(run); err != nil || disk.String() != want.String() {
+					t.Fatalf("room after %d bytes and %d requests: %v\n%s", room, again, err, cmp.Diff(want.String(), disk.String()))
+				}
+				if got := collect(t, j.Records()); len(got) != len(qs) {
+					t.Fatalf("room after %d bytes and %d requests: %d requests, want %d", room, again, len(got), len(qs))
+				}
+			}
+		}
+	}
+}
+
 // limited fails like a full disk after some bytes, some of the last write included.
 type limited struct {
 	bytes.Buffer

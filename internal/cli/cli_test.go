@@ -474,8 +474,10 @@ func TestSavingRules(t *testing.T) {
 	})
 	t.Run("an old result is moved aside", func(t *testing.T) {
 		t.Chdir(t.TempDir())
-		for range 3 {
-			run(append(quick, "--save-result", "--result-filename", "r.json")...).expect(t, exitFine)
+		run(append(quick, "--save-result", "--result-filename", "r.json")...).expect(t, exitFine)
+		for n := range 2 {
+			run(append(quick, "--save-result", "--result-filename", "r.json")...).
+				expect(t, exitFine, fmt.Sprintf("benchtop: WARNING: an older result of the same name is now r.json.~%d~\n", n+1))
 		}
 		files, _ := filepath.Glob("*")
 		if want := []string{"r.json", "r.json.~1~", "r.json.~2~", "r.jsonl.gz", "r.jsonl.gz.~1~", "r.jsonl.gz.~2~"}; !slices.Equal(files, want) {
@@ -523,6 +525,86 @@ func TestSavingRules(t *testing.T) {
 			t.Errorf("saved to %s (%v), want %s and a word about why", path, err, want)
 		}
 	})
+}
+
+// Where the result's own place takes nothing, an older result in the next place is moved aside, or left alone with --no-clobber.
+func TestOlderResultElsewhere(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		noClobber bool
+		path      string
+		moved     string
+		files     []string
+	}{
+		{"moved aside", false, "r.json", "r.json.~1~", []string{"r.json", "r.json.~1~", "r.jsonl", "r.jsonl.gz.~1~"}},
+		{"left alone", true, "r-1.json", "", []string{"r-1.json", "r-1.jsonl", "r.json", "r.jsonl.gz"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Chdir(t.TempDir())
+			t.Setenv("TMPDIR", dir)
+			t.Setenv("XDG_STATE_HOME", "")
+			for _, name := range []string{"r.json", "r.jsonl.gz"} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte("older"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile("gone", nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			journal, err := export.NewJournal(nil, plan())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &saving{path: filepath.Join("gone", "r.json"), noClobber: c.noClobber}
+			path, err := s.finish(report(), journal, nil)
+			if want := filepath.Join(dir, c.path); path != want || err == nil {
+				t.Errorf("saved to %s (%v), want %s and a word about why", path, err, want)
+			}
+			files, _ := filepath.Glob(filepath.Join(dir, "*"))
+			for i := range files {
+				files[i] = filepath.Base(files[i])
+			}
+			if !slices.Equal(files, c.files) {
+				t.Errorf("files %v, want %v", files, c.files)
+			}
+			older := map[bool]string{true: c.moved, false: "r.json"}[c.moved != ""]
+			if data, err := os.ReadFile(filepath.Join(dir, older)); string(data) != "older" {
+				t.Errorf("%s: %q, %v", older, data, err)
+			}
+			if got := strings.Join(s.notes(), "\n"); c.moved != "" && got != "an older result of the same name is now "+filepath.Join(dir, c.moved) || c.moved == "" && got != "" {
+				t.Errorf("said %q", got)
+			}
+			run("report", path).expect(t, exitFine)
+		})
+	}
+}
+
+// A place that refused the result is not tried again as the next best one.
+func TestOtherPlaces(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("XDG_STATE_HOME", state)
+	for path, want := range map[string][]string{
+		filepath.Join("x", "r.json"):               {filepath.Join(state, "benchtop", "r.json"), filepath.Join(dir, "r.json")},
+		filepath.Join(dir, "r.json"):               {filepath.Join(state, "benchtop", "r.json")},
+		filepath.Join(state, "benchtop", "r.json"): {filepath.Join(dir, "r.json")},
+	} {
+		if got := (&saving{path: path}).fallbacks(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+}
+
+// A journal that is whole but cannot be packed is a saved one.
+func TestJournalThatCannotBePacked(t *testing.T) {
+	dir := t.TempDir()
+	server := recorded(t, func(http.ResponseWriter, *http.Request) bool {
+		_ = os.WriteFile(filepath.Join(dir, "r.jsonl.gz"), nil, 0o644) // the name is taken while the run is on
+		return false
+	})
+	args := strings.Fields("serve --num-prompts 2 --save-result --result-filename r.json " + shortPrompts)
+	run(append(args, "--base-url", server.url, "--result-dir", dir)...).expect(t, exitFine, "its journal could not be packed", "result saved to ")
 }
 
 // Only a regular file is a place for a result, only an empty one is taken over, and nothing of the user's is removed.

@@ -111,10 +111,7 @@ func (s *session) unsent(due int) int {
 func (s *session) keep(run metrics.Run) (o outcome) {
 	o.saved = true
 	var problems []error
-	if err := s.journal.Close(run); err != nil {
-		problems = append(problems, fmt.Errorf("journal: %w", err))
-		o.saved = false
-	}
+	_ = s.journal.Close(run) // what its file lacks, finish saves
 	var err error
 	o.report, err = metrics.Summarize(s.journal.Records(), run)
 	problems = append(problems, err)
@@ -126,9 +123,11 @@ func (s *session) keep(run metrics.Run) (o outcome) {
 		if o.path, err = s.files.finish(o.report, s.journal, last); err != nil {
 			problems = append(problems, fmt.Errorf("saving: %w", err))
 		}
-		o.saved = o.saved && o.path == s.files.path
+		o.saved = o.path == s.files.path
+		o.warnings = s.files.notes()
 	}
-	o.beside, o.warnings = s.draw(o.report, o.path)
+	beside, warnings := s.draw(o.report, o.path)
+	o.beside, o.warnings = beside, append(o.warnings, warnings...)
 	if unseen := export.UnseenGPUs(&o.report); unseen != "" {
 		o.warnings = append(o.warnings, unseen)
 	}
@@ -136,7 +135,9 @@ func (s *session) keep(run metrics.Run) (o outcome) {
 		problem := "see the report"
 		if o.saved {
 			problem = ""
-			problems = append(problems, s.files.pack())
+			if err := s.files.pack(); err != nil {
+				o.warnings = append(o.warnings, err.Error())
+			}
 		}
 		s.recorder.SetSaving(o.path, problem)
 	}
@@ -144,22 +145,42 @@ func (s *session) keep(run metrics.Run) (o outcome) {
 	return o
 }
 
-// watchJournal tells the screen when the journal can no longer be written.
+// watchJournal tells when the journal cannot be written, and when it can be again.
 func (s *session) watchJournal(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for {
+	for failing := false; ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := s.journal.Err(); err != nil {
-				s.recorder.SetSaving("", err.Error())
-				s.log(metrics.Error, "the journal cannot be written any more, the run goes on in memory: "+err.Error())
-				return
-			}
 		}
+		err := s.journal.Err()
+		switch {
+		case err != nil && !failing:
+			s.recorder.SetSaving("", err.Error())
+			s.announce(metrics.Error, "the journal cannot be written, the run goes on in memory: "+err.Error())
+		case err == nil && failing:
+			s.recorder.SetSaving(s.files.path, "")
+			s.announce(metrics.Info, "the journal is written again, and nothing is missing in it")
+		}
+		failing = err != nil
 	}
+}
+
+// announce logs an event that a person has to hear of at once, with a dashboard or without.
+func (s *session) announce(level metrics.Level, words string) {
+	s.log(level, words)
+	if !s.drawn() {
+		fmt.Fprintf(s.env.stderr, "benchtop: %s\n", words)
+	}
+}
+
+// drawn says that a dashboard is on the terminal.
+func (s *session) drawn() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown && !s.noUI
 }
 
 // judgeEvery is how often the answer is computed while the run is on.
@@ -183,7 +204,10 @@ func (s *session) judge(ctx context.Context) {
 
 // watched says that a dashboard or a viewer shows the run.
 func (s *session) watched() bool {
+	if s.drawn() {
+		return true
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.shown && !s.noUI || s.host.Viewers() > 0
+	return s.host.Viewers() > 0
 }

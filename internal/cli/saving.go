@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -58,10 +59,11 @@ func (o *savingOptions) check() error {
 type saving struct {
 	path        string   // of the result
 	append      bool     // one more line of what is there
+	noClobber   bool     // nothing is moved aside
 	created     bool     // this run made the file
 	journal     *os.File // open for reading and writing
 	journalName string
-	moved       string // where an older result of the same name went, "" if there was none
+	moved       []string // where older results of the same name went, until notes says it
 }
 
 // usageError is an error that ends with the exit code of wrong usage.
@@ -103,7 +105,7 @@ func (o *savingOptions) reserve(plan metrics.Plan) (*saving, error) {
 		}
 		return nil, usageError{fmt.Errorf("--result-filename %s is %s", quoted(path), what)}
 	}
-	s := &saving{path: path, append: o.append}
+	s := &saving{path: path, append: o.append, noClobber: o.noClobber}
 	if s.append {
 		stem := strings.TrimSuffix(path, ".json")
 		if o.name != "" { // a name made up has the time in it already
@@ -115,20 +117,25 @@ func (o *savingOptions) reserve(plan metrics.Plan) (*saving, error) {
 		return s, nil
 	}
 	if o.name != "" {
-		if err := o.makeRoom(s); err != nil {
+		if err := s.makeRoom(); err != nil {
 			return nil, err
 		}
 	}
-	// A name made from the time may be taken by a run of the same second.
-	stem, isJSON := strings.CutSuffix(path, ".json")
+	if err := s.claim(); err != nil {
+		return nil, advice(err)
+	}
+	return s, nil
+}
+
+// claim creates the files, with a number in their names where those are taken: a name made from the time may be that of a run
+// of the same second.
+func (s *saving) claim() error {
+	stem, isJSON := strings.CutSuffix(s.path, ".json")
 	suffix := map[bool]string{true: ".json"}[isJSON]
 	for n := 1; ; n++ {
 		err := s.create()
-		if err == nil {
-			return s, nil
-		}
-		if !errors.Is(err, fs.ErrExist) || n > 1000 {
-			return nil, advice(err)
+		if err == nil || !errors.Is(err, fs.ErrExist) || n > 1000 {
+			return err
 		}
 		s.path = fmt.Sprintf("%s-%d%s", stem, n, suffix)
 	}
@@ -189,8 +196,8 @@ func journalPath(result string) string { return strings.TrimSuffix(result, ".jso
 
 // makeRoom moves an older result of the same name, and its journal, aside. A run that goes on owns its name; then this one
 // gets another. An empty file is no result.
-func (o *savingOptions) makeRoom(s *saving) error {
-	if info, err := os.Stat(s.path); err == nil && info.Size() == 0 && !o.noClobber {
+func (s *saving) makeRoom() error {
+	if info, err := os.Stat(s.path); err == nil && info.Size() == 0 && !s.noClobber {
 		if inUse(journalPath(s.path)) {
 			return nil
 		}
@@ -206,7 +213,7 @@ func (o *savingOptions) makeRoom(s *saving) error {
 		if _, err := os.Lstat(p); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if o.noClobber {
+		if s.noClobber {
 			return usageError{fmt.Errorf("%s exists and --no-clobber is set", p)}
 		}
 		for n := 1; ; n++ {
@@ -217,8 +224,8 @@ func (o *savingOptions) makeRoom(s *saving) error {
 			if err := os.Rename(p, aside); err != nil {
 				return fmt.Errorf("cannot move the older result aside: %w", err)
 			}
-			if p == s.path {
-				s.moved = aside
+			if len(s.moved) == 0 { // the others went the same way
+				s.moved = []string{aside}
 			}
 			break
 		}
@@ -226,13 +233,23 @@ func (o *savingOptions) makeRoom(s *saving) error {
 	return nil
 }
 
+// notes says once where older results of the same name went. It may be called on nil.
+func (s *saving) notes() (all []string) {
+	if s == nil {
+		return nil
+	}
+	for _, aside := range s.moved {
+		all = append(all, "an older result of the same name is now "+aside)
+	}
+	s.moved = nil
+	return all
+}
+
 // finish writes the result. Where the reserved place does not take it, the next best one does; the
 // returned path says where it went. journal writes a copy of the journal there too, since the one in the reserved place is
 // most likely cut short. last is where the result goes if no place takes it, nil for nowhere.
 func (s *saving) finish(r metrics.Report, journal *export.Journal, last io.Writer) (path string, err error) {
-	copyJournal := func(path string) error {
-		return writeFile(path, func(w io.Writer) error { _, err := journal.WriteTo(w); return err })
-	}
+	whole := func(w io.Writer) error { _, err := journal.WriteTo(w); return err }
 	result := func(w io.Writer) error { return export.JSON(w, r) }
 	if s.append {
 		err = appendLine(s.path, result)
@@ -240,7 +257,7 @@ func (s *saving) finish(r metrics.Report, journal *export.Journal, last io.Write
 		err = writeFile(s.path, result)
 	}
 	if err == nil && journal.Err() != nil {
-		err = copyJournal(s.journalName) // what is there is cut short; what memory has is whole
+		err = writeFile(s.journalName, whole) // what is there is cut short; what memory has is whole
 	}
 	if err == nil {
 		return s.path, nil
@@ -248,9 +265,9 @@ func (s *saving) finish(r metrics.Report, journal *export.Journal, last io.Write
 	problems := []error{err}
 	s.abandon()
 	for _, p := range s.fallbacks() {
-		err := errors.Join(writeFile(p, result), copyJournal(journalPath(p)))
+		path, err := s.elsewhere(p, result, whole)
 		if err == nil {
-			return p, errors.Join(problems...)
+			return path, errors.Join(problems...)
 		}
 		problems = append(problems, err)
 	}
@@ -263,15 +280,40 @@ func (s *saving) finish(r metrics.Report, journal *export.Journal, last io.Write
 	return "", errors.Join(problems...)
 }
 
+// elsewhere writes the result and its journal to another place, under the same rules: nothing there is overwritten.
+func (s *saving) elsewhere(path string, result, journal func(io.Writer) error) (string, error) {
+	there := &saving{path: path}
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil && !s.noClobber {
+		err = there.makeRoom()
+		s.moved = append(s.moved, there.moved...)
+	}
+	if err == nil {
+		err = there.claim()
+	}
+	if err != nil {
+		return "", err
+	}
+	if err = errors.Join(writeFile(there.path, result), writeFile(there.journalName, journal)); err != nil {
+		there.discard()
+		return "", err
+	}
+	_ = there.journal.Close() // only its lock was needed
+	return there.path, nil
+}
+
 // onStdout stands for a path where no file took the result.
 const onStdout = "standard output"
 
+// fallbacks are where the result goes if its own place does not take it.
 func (s *saving) fallbacks() []string {
 	var all []string
 	if dir := os.Getenv("XDG_STATE_HOME"); dir != "" {
 		all = append(all, filepath.Join(dir, "benchtop", filepath.Base(s.path)))
 	}
-	return append(all, filepath.Join(os.TempDir(), filepath.Base(s.path)))
+	all = append(all, filepath.Join(os.TempDir(), filepath.Base(s.path)))
+	refused, _ := filepath.Abs(s.path)
+	return slices.DeleteFunc(all, func(p string) bool { p, _ = filepath.Abs(p); return p == refused })
 }
 
 // writeFile writes a whole file or nothing: under another name first, which then becomes its own.

@@ -214,9 +214,9 @@ func (s *session) begin() (err error) {
 	if f := s.plan.Find; f != nil && !f.Users {
 		s.engine.SetRate(f.From) // there is no schedule
 	}
-	if s.files != nil && s.files.moved != "" {
-		s.notes = append(s.notes, "an older result of the same name is now "+s.files.moved)
-	}
+	moved := s.files.notes()
+	s.env.warn(moved)
+	s.notes = append(s.notes, moved...)
 	for _, n := range s.notes {
 		s.log(metrics.Warn, n)
 	}

@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A disk that was full for a while: the screen says both at once, and everything is saved.
+func TestDiskFullForAWhile(t *testing.T) {
+	t.Parallel()
+	server, letGo := held(t, 60)
+	// No file may grow beyond 16 KB, until the limit is taken away.
+	x := open(t, 120, 40, `ulimit -S -f 16; "$BENCHTOP" `+heldRun(server)+` --num-prompts 63 --result-filename r.json`)
+	x.wait("! NOT SAVING")
+	var limit unix.Rlimit
+	err := unix.Prlimit(x.pid(), unix.RLIMIT_FSIZE, nil, &limit)
+	if limit.Cur = limit.Max; err == nil {
+		err = unix.Prlimit(x.pid(), unix.RLIMIT_FSIZE, &limit, nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.wait(" saving ")
+	if shown := x.screen(); strings.Contains(shown, "NOT SAVING") {
+		t.Errorf("still not saving:\n%s", shown)
+	}
+	dir := filepath.Join(x.dir, "benchtop-results")
+	inJournal(t, dir, 60, `{"index":`)
+	x.press("6")
+	x.wait("the journal is written again, and nothing is missing in it")
+	letGo()
+	x.wait("✓ DONE")
+	x.press("q")
+	if code := x.ended(); code != exitFine {
+		t.Errorf("exit code %d", code)
+	}
+	if s, _ := readSaved(t, x.dir); s.Completed != 63 {
+		t.Errorf("completed %d of 63", s.Completed)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "r.jsonl.gz")); err != nil {
+		t.Error(err)
+	}
+	run("report", filepath.Join(dir, "r.json")).expect(t, exitFine, "Successful requests:                     63 ")
+}

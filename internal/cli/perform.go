@@ -149,10 +149,11 @@ func (s *session) keep(run metrics.Run) (o outcome) {
 func (s *session) watchJournal(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for failing := false; ; {
+	for failing, over := false, false; !over; {
 		select {
 		case <-ctx.Done():
-			return
+			over = true
+			_ = s.journal.Flush() // so that the last word is true
 		case <-tick.C:
 		}
 		err := s.journal.Err()

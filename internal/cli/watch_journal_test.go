@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/export"
+	"benchtop/metrics"
+)
+
+// fickleDisk takes nothing while it is full.
+type fickleDisk struct {
+	bytes.Buffer
+	full atomic.Bool
+}
+
+func (d *fickleDisk) Write(b []byte) (int, error) {
+	if d.full.Load() {
+		return 0, errors.New("no space left on device")
+	}
+	return d.Buffer.Write(b)
+}
+
+// A disk that is full, and one that has room again, are told within two seconds, at the end of the run at once.
+func TestWatchJournal(t *testing.T) {
+	const refused, again = "the journal cannot be written, the run goes on in memory: no space left on device",
+		"the journal is written again, and nothing is missing in it"
+	for _, c := range []struct {
+		name string
+		room time.Duration // when there is room again
+		want []string
+	}{
+		{"room again", 10_200 * time.Millisecond, []string{"3s " + refused, "11s " + again}},
+		{"room again at the end", 19_900 * time.Millisecond, []string{"3s " + refused, "20s " + again}},
+		{"full to the end", time.Hour, []string{"3s " + refused}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				disk := &fickleDisk{}
+				journal, err := export.NewJournal(disk, plan())
+				if err != nil {
+					t.Fatal(err)
+				}
+				var stderr strings.Builder
+				s := &session{journal: journal, files: &saving{path: "r.json"}, env: &environment{stderr: &stderr}}
+				s.load.Start = time.Now()
+				s.recorder = metrics.NewRecorder(s.load.Start, &s.plan)
+				s.recorder.SetSaving("r.json", "")
+				time.AfterFunc(2200*time.Millisecond, func() { disk.full.Store(true); s.journal.Event(metrics.Event{Text: "x"}) })
+				time.AfterFunc(c.room, func() { disk.full.Store(false) })
+				ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+				defer stop()
+				s.watchJournal(ctx)
+				var said []string
+				for _, e := range s.events {
+					said = append(said, e.At.Round(time.Second).String()+" "+e.Text)
+				}
+				if !slices.Equal(said, c.want) {
+					t.Errorf("said %q, want %q", said, c.want)
+				}
+				if n := strings.Count(stderr.String(), "benchtop: the journal"); n != len(c.want) {
+					t.Errorf("standard error has %q", stderr.String())
+				}
+				if shown := s.recorder.Snapshot().SaveError; (shown == "") != (len(c.want) == 2) {
+					t.Errorf("the screen says %q", shown)
+				}
+				disk.full.Store(false)
+				if err := journal.Close(metrics.Run{}); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}

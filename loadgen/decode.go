@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -60,6 +61,9 @@ const whole = "message"
 func (d *decoder) read(data []byte, part string) (message, error) {
 	m := message{tokens: -1}
 	v, err := d.parser.ParseBytes(data)
+	if err != nil && bytes.Contains(data, []byte(infinity)) {
+		v, err = d.parser.ParseBytes(shortInfinities(data))
+	}
 	if err != nil {
 		return m, fmt.Errorf("%w: %s", errNotJSON, excerpt(data))
 	}
@@ -142,6 +146,28 @@ func textOf(v *fastjson.Value) ([]byte, error) {
 		return nil, errNotText
 	}
 	return nil, nil
+}
+
+// infinity is how Python's json module writes and reads it. fastjson knows it as Inf alone, and NaN as NaN.
+const infinity = "Infinity"
+
+// shortInfinities is JSON with Inf for every Infinity that is no part of a text.
+func shortInfinities(data []byte) []byte {
+	short := make([]byte, 0, len(data))
+	for text := false; len(data) > 0; {
+		n := 1
+		switch {
+		case text && data[0] == '\\' && len(data) > 1:
+			n = 2
+		case data[0] == '"':
+			text = !text
+		case !text && bytes.HasPrefix(data, []byte(infinity)):
+			short, data = append(short, "Inf"...), data[len(infinity):]
+			continue
+		}
+		short, data = append(short, data[:n]...), data[n:]
+	}
+	return short
 }
 
 // mostTokens is more than any request holds. A server that says more is not believed.

@@ -31,6 +31,9 @@ func TestDecode(t *testing.T) {
 		{name: "usage beside a choice", data: `{"choices":[{"text":"a"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}`, counts: true, output: true, tokens: none, answer: "a", input: 3, total: 1},
 		{name: "usage that is no number", data: `{"usage":{"prompt_tokens":"x","completion_tokens":-4}}`, tokens: none, input: none, total: none},
 		{name: "usage beyond belief", data: `{"usage":{"prompt_tokens":9223372036854775800,"completion_tokens":4294967296}}`, tokens: none, input: none, total: none},
+		{name: "usage of NaN", data: `{"choices":[{"text":"a"}],"usage":{"prompt_tokens":NaN,"completion_tokens":4}}`, counts: true, output: true, tokens: none, answer: "a", input: none, total: 4},
+		{name: "usage of Infinity", data: `{"choices":[{"text":"a\"Infinity\\"}],"usage":{"prompt_tokens":Infinity,"completion_tokens":4}}`, counts: true, output: true, tokens: none, answer: `a"Infinity\`, input: none, total: 4},
+		{name: "usage of -Infinity", data: `{"usage":{"prompt_tokens":3,"completion_tokens": -Infinity}}`, tokens: none, input: 3, total: none},
 		{name: "role", chat: true, data: `{"choices":[{"delta":{"role":"assistant","content":""}}]}`, tokens: none, input: none, total: none},
 		{name: "null content", chat: true, data: `{"choices":[{"delta":{"content":null}}]}`, tokens: none, input: none, total: none},
 		{name: "reasoning", chat: true, data: `{"choices":[{"delta":{"reasoning_content":"hm"}}]}`, counts: true, output: true, tokens: none, input: none, total: none},
@@ -64,7 +67,7 @@ func TestDecode(t *testing.T) {
 			}
 		})
 	}
-	for _, data := range []string{"", "{", "[]", "3", `{"choices":[{"text":"a"}]`, `{"choices":[{"text":"a"}]}x`} {
+	for _, data := range []string{"", "{", "[]", "3", `{"a":Infinit}`, `{"a":Infinity`, `{"a":"Infinity\`, `{"choices":[{"text":"a"}]`, `{"choices":[{"text":"a"}]}x`} {
 		d := decoder{parser: new(fastjson.Parser)}
 		if _, err := d.decode([]byte(data)); err == nil {
 			t.Errorf("%q was accepted", data)
@@ -98,6 +101,7 @@ func FuzzStreamJSON(f *testing.F) {
 	f.Add([]byte(`{"choices":[{"message":{"content":"a"}}],"usage":{"completion_tokens":-1}}`), true, true)
 	f.Add([]byte(`{"choices":[],"metrics":{"queue_time_ms":1e99,"time_to_first_token_ms":-0},"timings":{"prompt_ms":"1"}}`), true, false)
 	f.Add([]byte(`{"error":[[]],"choices":[null]}`), false, true)
+	f.Add([]byte(`{"choices":[{"text":"\\Infinity"}],"usage":{"prompt_tokens":-Infinity},"timings":{"prompt_ms":Infinity}}`), false, false)
 	f.Fuzz(func(t *testing.T, data []byte, chat, whole bool) {
 		d := decoder{parser: new(fastjson.Parser), chat: chat, clocks: unknownClocks()}
 		read := d.decode

@@ -139,7 +139,7 @@ func TestBenchtopObjectOfWhatIsNotThere(t *testing.T) {
 		}
 	}
 	steady := got["steady_state"].(map[string]any)
-	for _, key := range []string{"mean_ttft_ms", "median_ttft_ms", "mean_tpot_ms", "median_tpot_ms", "p90_tpot_ms", "p99_tpot_ms"} {
+	for _, key := range []string{"request_throughput", "mean_ttft_ms", "median_ttft_ms", "mean_tpot_ms", "median_tpot_ms", "p90_tpot_ms", "p99_tpot_ms"} {
 		if v, there := steady[key]; v != nil || !there {
 			t.Errorf("%s: %v", key, v)
 		}

@@ -93,6 +93,10 @@ func steadyState(s *metrics.SteadyState) any {
 		}
 		return v
 	}
+	var requests any // nil where none completed: the window is too short to tell
+	if s.Completed > 0 {
+		requests = s.RequestThroughput
+	}
 	return object{
 		{"window", object{
 			{"start_s", s.Start.Seconds()}, {"end_s", s.End.Seconds()}, {"duration_s", (s.End - s.Start).Seconds()},
@@ -100,7 +104,7 @@ func steadyState(s *metrics.SteadyState) any {
 			{"observed_peak", s.Peak}, {"requests_started_in_window", s.Started},
 			{"requests_completed_in_window", s.Completed}, {"requests_total", s.Total}, {"warning", orNull(s.Warning)},
 		}},
-		{"request_throughput", s.RequestThroughput},
+		{"request_throughput", requests},
 		{"input_throughput", s.InputThroughput},
 		{"output_throughput", s.OutputThroughput},
 		{"total_token_throughput", s.TotalThroughput},

@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"benchtop/metrics"
@@ -79,7 +80,7 @@ const shortestHeld = 1
 // heldRemark is about planned rates only: where everything is due at once, waiting for a slot is the plan.
 func heldRemark(r *metrics.Report) string {
 	p := &r.Plan
-	if p.MaxConcurrency == 0 || !paced(r) || r.ClientQueue.Max < shortestHeld {
+	if p.MaxConcurrency == 0 || !paced(r) || !waitedForSlot(r) {
 		return ""
 	}
 	return remark("Held back: with at most %s in flight, requests waited %.2f ms for a slot on average, %.2f ms at most."+
@@ -93,9 +94,17 @@ const fellShort = 0.95
 // fewestSent is the number of requests from which on a rate says something, where no slot held them back.
 const fewestSent = 20
 
+// waitedForSlot reports whether a limit held a request back long enough to shape the load.
+func waitedForSlot(r *metrics.Report) bool {
+	limited := r.Plan.MaxConcurrency > 0 ||
+		slices.ContainsFunc(r.Plan.Stages, func(s metrics.Stage) bool { return s.Users > 0 }) ||
+		slices.ContainsFunc(r.Events, func(e metrics.Event) bool { return e.Set != nil && e.Set.Users > 0 })
+	return limited && r.ClientQueue.Max >= shortestHeld
+}
+
 // sentShort: much less was sent than asked for.
 func sentShort(r *metrics.Report) bool {
-	telling := r.Completed+r.Failed >= fewestSent || r.ClientQueue.Max >= shortestHeld
+	telling := r.Completed+r.Failed >= fewestSent || waitedForSlot(r)
 	return telling && paced(r) && r.SentRate > 0 && r.SentRate < fellShort*r.ScheduledRate
 }
 
@@ -105,7 +114,7 @@ func pacingRemark(r *metrics.Report) string {
 	}
 	cause := "the connections took their time to open, or the run is short"
 	switch {
-	case r.ClientQueue.Max >= shortestHeld:
+	case waitedForSlot(r):
 		cause = "requests waited for a slot"
 	case r.Client.Verdict.Limited() || !watched(&r.Client):
 		cause = "this client could not keep up"
@@ -208,7 +217,10 @@ func steadyRemark(r *metrics.Report) string {
 		return ""
 	}
 	text := ""
-	if s.End > s.Start {
+	switch {
+	case s.End > s.Start && s.Completed == 0: // as many requests as users, or a run that was cut
+		return remark("Steady state: no figures, because no request completed in the %.1f s of full load.", (s.End - s.Start).Seconds())
+	case s.End > s.Start:
 		text = fmt.Sprintf("Steady state: from %.1f s to %.1f s, with at least %d of %s in flight: %.2f requests/s,"+
 			" %.2f output tokens/s, TTFT %.2f ms on average (median %.2f ms), TPOT %.2f ms.",
 			s.Start.Seconds(), s.End.Seconds(), s.ThresholdAbs, count(s.Target, "request"), s.RequestThroughput,

@@ -103,7 +103,7 @@ func TestRemarksOnTheLoad(t *testing.T) {
 		Completed: 100, WarmedUp: 240, Damaged: 3,
 		ScheduledRate: 10, SentRate: 9.49,
 		SteadyState: &metrics.SteadyState{
-			Start: 12340 * ms, End: 58 * time.Second, Target: 64, ThresholdAbs: 61, RequestThroughput: 12.3, OutputThroughput: 1234.56,
+			Start: 12340 * ms, End: 58 * time.Second, Target: 64, Completed: 562, ThresholdAbs: 61, RequestThroughput: 12.3, OutputThroughput: 1234.56,
 			TTFT: metrics.Statistic{N: 1, Mean: 120, Median: 110}, TPOT: metrics.Statistic{N: 1, Mean: 20},
 			Warning: "the load was full for a moment \x1b[1monly.",
 		},
@@ -140,6 +140,24 @@ Gates (the run fails where one holds):
 	got := remarks(t, r)
 	if !strings.Contains(got, "asked for 10.00; requests\n  waited for a slot.\n") || !strings.HasSuffix(got, "\nSteady state: never full.\n") {
 		t.Errorf("got %s", got)
+	}
+	r.SteadyState = &metrics.SteadyState{End: 28 * time.Second, OutputThroughput: 3, Warning: "short"}
+	if got := remarks(t, r); !strings.HasSuffix(got, "\nSteady state: no figures, because no request completed in the 28.0 s of full\n  load.\n") {
+		t.Errorf("nothing completed: got %s", got)
+	}
+	r.Plan.MaxConcurrency, r.Completed = 0, 100
+	if got := remarks(t, r); !strings.Contains(got, "asked for 10.00;") || strings.Contains(got, "slot") {
+		t.Errorf("without a limit: got %s", got)
+	}
+	for _, limit := range []func(){
+		func() { r.Plan.Stages = []metrics.Stage{{Users: 2}, {Rate: 3}} },
+		func() {
+			r.Plan.Stages, r.Events = nil, []metrics.Event{{Text: "paused"}, {Set: &metrics.LoadSetting{Users: 2}}}
+		},
+	} {
+		if limit(); !strings.Contains(remarks(t, r), "waited for a slot.") {
+			t.Errorf("stages %v, events %v: no word of the wait", r.Plan.Stages, r.Events)
+		}
 	}
 	for _, change := range []func(){
 		func() { r.SentRate = 9.5 }, func() { r.SentRate = 0 }, func() { r.SentRate, r.Plan.Rate = 9.4, metrics.Rate(inf) },

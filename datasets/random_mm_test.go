@@ -278,7 +278,6 @@ func TestRandomMMRefusals(t *testing.T) {
 		"mm_range_ratio_out_of_bounds": "items range ratio 1.5",
 		"bucket_frames_below_one":      "number of frames 0 must be at least 1",
 	}
-	seen := 0
 	for _, c := range refusals(t, "random-mm") {
 		var args struct {
 			BaseItems int             `json:"base_items_per_request"`
@@ -289,7 +288,6 @@ func TestRandomMMRefusals(t *testing.T) {
 		if !c.arguments(t, &args) {
 			continue // it is about the back end
 		}
-		seen++
 		if reasons[c.Error] == "" {
 			t.Fatalf("nobody knows the reason %q", c.Error)
 		}
@@ -304,7 +302,6 @@ func TestRandomMMRefusals(t *testing.T) {
 		_, err := NewRandomMM(o, newToy(t, "identity", 97, nil, 0))
 		complains(t, err, "dataset random-mm", reasons[c.Error])
 	}
-	same(t, "inputs for random-mm", seen, 6)
 }
 
 func TestRandomMMOptions(t *testing.T) {

@@ -240,9 +240,7 @@ func TestSonnetRefusals(t *testing.T) {
 		"sonnet_input_len_not_above_base": "input length 5 must be above 13",
 		"tokenizer_required":              "needs a tokenizer",
 	}
-	seen := 0
 	for _, c := range refusals(t, "sonnet") {
-		seen++
 		o, text := SonnetDefaults(), words()
 		o.Path = c.path()
 		if c.Error == "tokenizer_required" {
@@ -254,5 +252,4 @@ func TestSonnetRefusals(t *testing.T) {
 		_, err := NewSonnet(t.Context(), o, text, numpy.NewStreams(0))
 		c.expect(t, err, reasons)
 	}
-	same(t, "inputs", seen, 2)
 }

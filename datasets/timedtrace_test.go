@@ -213,9 +213,7 @@ func TestTimedTraceOptions(t *testing.T) {
 }
 
 func TestTimedTraceRefusals(t *testing.T) {
-	seen := 0
 	for _, c := range refusals(t, "timed_trace") {
-		seen++
 		o := TimedTraceDefaults()
 		o.Path = c.path()
 		o.Labels.Timestamp = c.value("--timed-trace-label-timestamp", o.Labels.Timestamp)
@@ -223,7 +221,6 @@ func TestTimedTraceRefusals(t *testing.T) {
 		_, err := NewTimedTrace(o, nil, numpy.NewStreams(0))
 		c.expect(t, err, map[string]string{"trace_field_missing": `line 1: there is no field "nope"; the fields are "timestamp", "input_length"`})
 	}
-	same(t, "inputs", seen, 2)
 }
 
 // Requests keep the order of the trace, and those that come too late for their time stamps start at once.

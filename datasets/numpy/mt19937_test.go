@@ -85,8 +85,8 @@ func TestLegacy(t *testing.T) {
 
 func checkLegacyWords(t *testing.T, s legacyStream) {
 	l := NewLegacy(s.Seed)
-	same(t, "first words of state", l.mt.key[:8], s.First8)
-	same(t, "last words of state", l.mt.key[mtSize-4:], s.Last4)
+	same(t, "first words of state", l.mt.key[:len(s.First8)], s.First8)
+	same(t, "last words of state", l.mt.key[mtSize-len(s.Last4):], s.Last4)
 	same(t, "words", times(len(s.Uint32), l.Uint32), s.Uint32)
 	same(t, "doubles", times(len(s.Random), NewLegacy(s.Seed).Float64), s.Random)
 }
@@ -156,7 +156,7 @@ func checkPython(t *testing.T, s pythonStream) {
 		return p
 	}
 	p := fresh()
-	same(t, "state", p.mt.key[:8], s.First8)
+	same(t, "state", p.mt.key[:len(s.First8)], s.First8)
 	same(t, "place in the state", p.mt.pos, s.Index)
 	same(t, "words", times(len(s.Uint32), p.mt.Uint32), s.Uint32)
 	same(t, "doubles", times(len(s.Random), fresh().Random), s.Random)

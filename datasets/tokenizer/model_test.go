@@ -39,8 +39,8 @@ func smallTokenizers(t testing.TB) []smallTokenizer {
 
 func TestModels(t *testing.T) {
 	all := smallTokenizers(t)
-	if len(all) != 95 {
-		t.Errorf("got %d tokenizers, want 95", len(all))
+	if len(all) == 0 {
+		t.Error("no tokenizers")
 	}
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {

@@ -20,8 +20,11 @@ const (
 	sonnetMisses = 10_000
 	// sonnetLines bounds the lines of a prompt, and with them its memory, where a poem's lines hold next to nothing.
 	sonnetLines = 1 << 22
-	// sonnetWindow bounds the tokens of prompts that are looked at together.
-	sonnetWindow = 1 << 22
+	// sonnetWindow bounds the bytes of prompts that are looked at together.
+	sonnetWindow = 1 << 24
+	// sonnetBytes bounds the bytes of a token, and with them the memory of a prompt, where a tokenizer reads a word of any length
+	// as one token that it does not know.
+	sonnetBytes = 1 << 10
 )
 
 // sonnet puts prompts together.
@@ -31,6 +34,10 @@ type sonnet struct {
 	lines []string // of the poem
 	base  string   // what all prompts begin with
 	drawn int      // lines drawn for each prompt
+	size  int      // bytes of a prompt, on average
+	// known are the prompts of one drawn line each, by that line: it may be as long as the poem, so it is counted once. Those that
+	// are too long are without their text.
+	known map[int]Turn
 	py    *numpy.Python
 }
 
@@ -51,7 +58,7 @@ func NewSonnet(ctx context.Context, o SonnetOptions, t Text, s *numpy.Streams) (
 	if t.Template == nil { // told after what is wrong with the file
 		return nil, noTemplate("sonnet", "")
 	}
-	d := sonnet{o: o, text: t, lines: lines, py: s.Python}
+	d := sonnet{o: o, text: t, lines: lines, known: map[int]Turn{}, py: s.Python}
 	list, err := d.make(ctx)
 	if err != nil {
 		return nil, inFile("sonnet", d.name(), err)
@@ -88,7 +95,7 @@ func (d *sonnet) make(ctx context.Context) (*List, error) {
 		d.o.Prompts, d.o.InputLen, prefix, d.name(), d.drawn)}
 	for misses := 0; len(list.all) < d.o.Prompts; {
 		// Never more than are still wanted: every one of them would be drawn by vLLM too.
-		turns, err := d.draw(ctx, min(d.o.Prompts-len(list.all), 1024, max(1, sonnetWindow/d.o.InputLen)))
+		turns, err := d.draw(ctx, min(d.o.Prompts-len(list.all), 1024, max(1, sonnetWindow/d.size)))
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +119,7 @@ func (d *sonnet) neverFits(tokens int) error {
 			"ask for more input tokens or a shorter prefix", tokens, d.o.InputLen)
 	}
 	return fmt.Errorf("%d prompts in a row came out longer than the input length %d, the last of %d tokens; "+
-		"ask for more input tokens, or give a poem whose lines are more alike in length", sonnetMisses, d.o.InputLen, tokens)
+		"ask for more input tokens, or give a poem with shorter lines, more alike in length", sonnetMisses, d.o.InputLen, tokens)
 }
 
 // plan decides from the mean length of the lines how many make a prompt, and how many of them all prompts share.
@@ -121,9 +128,10 @@ func (d *sonnet) plan(ctx context.Context) (prefix int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("counting tokens: %w", err)
 	}
-	sum := 0
-	for _, n := range counts {
+	sum, size := 0, 0
+	for i, n := range counts {
 		sum += n
+		size += len(d.lines[i])
 	}
 	if sum == 0 {
 		return 0, errors.New("its lines hold no tokens; expected a text, a verse on each line")
@@ -144,14 +152,21 @@ func (d *sonnet) plan(ctx context.Context) (prefix int, err error) {
 		return 0, fmt.Errorf("its lines hold so little that a prompt takes %.0f of them, more than %d; "+
 			"give a poem without empty lines", total, sonnetLines)
 	}
+	if size/sum > sonnetBytes {
+		return 0, fmt.Errorf("its %d bytes are only %d tokens to this tokenizer; give a text in a language that it knows", size, sum)
+	}
 	prefix = int(min(shared, float64(len(d.lines))))
 	d.base = sonnetBase + strings.Join(d.lines[:prefix], "")
 	d.drawn = int(max(0, total-shared)) // shared may be more than there are lines; vLLM draws no more for that
+	d.size = len(d.base) + d.drawn*size/len(d.lines)
 	return prefix, nil
 }
 
 // draw makes n prompts, whatever their length.
 func (d *sonnet) draw(ctx context.Context, n int) ([]Turn, error) {
+	if d.drawn == 1 {
+		return d.drawLine(ctx, n)
+	}
 	prompts := make([]string, n)
 	for i := range prompts {
 		var b strings.Builder
@@ -162,6 +177,34 @@ func (d *sonnet) draw(ctx context.Context, n int) ([]Turn, error) {
 		prompts[i] = b.String()
 	}
 	return d.turns(ctx, prompts)
+}
+
+// drawLine makes n prompts of one drawn line each.
+func (d *sonnet) drawLine(ctx context.Context, n int) ([]Turn, error) {
+	var prompts []string
+	var fresh []int // the lines of prompts
+	drawn := d.py.Choices(len(d.lines), n)
+	for _, line := range drawn {
+		if _, known := d.known[line]; !known {
+			d.known[line] = Turn{}
+			prompts, fresh = append(prompts, d.base+d.lines[line]), append(fresh, line)
+		}
+	}
+	turns, err := d.turns(ctx, prompts)
+	if err != nil {
+		return nil, err
+	}
+	for i, line := range fresh {
+		if turns[i].InputTokens > d.o.InputLen {
+			turns[i].Text = ""
+		}
+		d.known[line] = turns[i]
+	}
+	all := make([]Turn, n)
+	for i, line := range drawn {
+		all[i] = d.known[line]
+	}
+	return all, nil
 }
 
 // turns counts prompts as the model will read them.

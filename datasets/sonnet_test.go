@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 
@@ -161,6 +162,41 @@ func TestSonnetRefuses(t *testing.T) {
 type noTokens struct{}
 
 func (noTokens) Count(string) (int, error) { return 0, nil }
+
+// countedBytes counts what it was asked about.
+type countedBytes struct{ asked atomic.Int64 }
+
+func (c *countedBytes) Count(text string) (int, error) {
+	c.asked.Add(int64(len(text)))
+	return byWords{}.Count(text)
+}
+
+// A line that is longer than a prompt may be is counted for the plan and once for all prompts that draw it, however often.
+func TestSonnetOfLongLines(t *testing.T) {
+	long := strings.Repeat("the winds do shake ", 1<<14)
+	for _, c := range []struct {
+		name, poem string
+		want       string // of the error, "" for none
+	}{
+		{"one line", long, "10000 prompts in a row came out longer than the input length 550, the last of 65549 tokens"},
+		{"a short line and a long one", "rough winds\n" + long, ""},
+		{"one word", strings.Repeat("a", 1<<20), "its 1048576 bytes are only 1 tokens to this tokenizer"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o, text, counter := SonnetDefaults(), words(), new(countedBytes)
+			o.Path, o.PrefixLen, text.Counter = poemFile(t, c.poem), 0, counter
+			d, err := NewSonnet(t.Context(), o, text, numpy.NewStreams(0))
+			if c.want != "" {
+				complains(t, err, c.want)
+			} else if err != nil || d.Len() != o.Prompts {
+				t.Errorf("%v prompts, error %v", d, err)
+			}
+			if asked, most := counter.asked.Load(), int64(3*len(c.poem)); asked > most {
+				t.Errorf("%d bytes were counted, want at most %d", asked, most)
+			}
+		})
+	}
+}
 
 // squareLines finds texts longer than their lines together.
 type squareLines struct{}

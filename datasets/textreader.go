@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
+	"time"
 	"unicode/utf8"
 )
 
@@ -30,7 +32,11 @@ func inFile(dataset, path string, err error) error {
 
 // openFile opens a file to read; what says what kind of file it should be. Errors leave the path out: the caller names it.
 func openFile(path, what string) (*os.File, error) {
-	file, err := os.Open(path)
+	open := os.Open
+	if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
+		open = func(path string) (*os.File, error) { return openPipe(path, time.After(pipeWait)) }
+	}
+	file, err := open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w; give the path of %s", fs.ErrNotExist, what)
 	}
@@ -42,6 +48,33 @@ func openFile(path, what string) (*os.File, error) {
 		return nil, fmt.Errorf("this is a directory; give the path of %s", what)
 	}
 	return file, nil
+}
+
+// pipeWait is how long a pipe may have no program that writes to it.
+const pipeWait = 10 * time.Second
+
+// openPipe opens a pipe to read, which waits for a program that writes to it, until over.
+func openPipe(path string, over <-chan time.Time) (*os.File, error) {
+	type result struct {
+		file *os.File
+		err  error
+	}
+	opened := make(chan result, 1)
+	go func() {
+		file, err := os.Open(path)
+		opened <- result{file, err}
+	}()
+	select {
+	case r := <-opened:
+		return r.file, r.err
+	case <-over:
+	}
+	// A pipe opened for both ends does not wait, and ends the wait above. Where that is not allowed, the wait is left to itself.
+	if both, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0); err == nil {
+		r := <-opened
+		_ = errors.Join(r.file.Close(), both.Close()) // nothing was read
+	}
+	return nil, errors.New("this is a pipe, and no program writes to it; start that program first, or give a file")
 }
 
 // cause drops the path from an error of the file system.

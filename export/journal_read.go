@@ -94,9 +94,21 @@ func (d *damages) err() error {
 	return fmt.Errorf("%d damaged lines of the journal were left out, the first: %w", d.count, d.first)
 }
 
+// openSaved opens the file of a run. A pipe might be waited for without end, and can be read only once.
+func openSaved(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file, and a run is read more than once; write it to a file first", path)
+	}
+	return os.Open(path)
+}
+
 func scanFile(path string) iter.Seq2[entry, error] {
 	return func(yield func(entry, error) bool) {
-		f, err := os.Open(path)
+		f, err := openSaved(path)
 		if err != nil {
 			yield(entry{}, err)
 			return

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"benchtop/metrics"
 )
@@ -16,7 +15,7 @@ import (
 // it had; one that is not has N 0. Of several results in a file, which --append-result makes, it reads the last. What only
 // a journal knows, such as the timeline, is not in the report.
 func ReadResult(path string) (metrics.Report, error) {
-	f, err := os.Open(path)
+	f, err := openSaved(path)
 	if err != nil {
 		return metrics.Report{}, err
 	}

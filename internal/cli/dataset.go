@@ -129,7 +129,7 @@ func (o *datasetOptions) run(ctx context.Context, env *environment, askServer bo
 }
 
 func (o *datasetOptions) write(ctx context.Context, env *environment, source datasets.Source, m *means) (err error) {
-	lines, finish, err := o.openLines(env)
+	lines, finish, err := o.openLines(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func columns(w io.Writer) int {
 }
 
 // openLines opens the file for the JSON lines, nil if none were asked for.
-func (o *datasetOptions) openLines(env *environment) (w io.Writer, finish func(whole bool) error, err error) {
+func (o *datasetOptions) openLines(ctx context.Context, env *environment) (w io.Writer, finish func(whole bool) error, err error) {
 	switch o.lines {
 	case "":
 		return nil, func(bool) error { return nil }, nil
@@ -185,7 +185,7 @@ func (o *datasetOptions) openLines(env *environment) (w io.Writer, finish func(w
 		b := bufio.NewWriter(env.stdout)
 		return b, func(bool) error { return b.Flush() }, nil
 	}
-	if w, finish, err = openWhole(o.lines); err != nil {
+	if w, finish, err = openWhole(ctx, o.lines); err != nil && ctx.Err() == nil {
 		err = usageError{fmt.Errorf("--jsonl: %w", err)}
 	}
 	return w, finish, err

@@ -3,6 +3,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,6 +66,41 @@ func TestStoppedWhileReading(t *testing.T) {
 	}
 	if calls := server.all(); len(calls) > 0 {
 		t.Errorf("%d requests were sent", len(calls))
+	}
+}
+
+// A pipe that nobody reads is given up with the work, before it is open and after.
+func TestStoppedWhileWriting(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := openWhole(ctx, pipe); !errors.Is(err, context.Canceled) {
+		t.Errorf("opening: got error %v", err)
+	}
+	reader, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	ctx, cancel = context.WithCancel(t.Context())
+	w, finish, err := openWhole(ctx, pipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrote := make(chan error)
+	go func() {
+		_, err := w.Write(make([]byte, 1<<21)) // more than any pipe holds
+		wrote <- err
+	}()
+	cancel()
+	if err := <-wrote; !errors.Is(err, os.ErrClosed) {
+		t.Errorf("writing: got error %v", err)
+	}
+	if err := finish(true); !errors.Is(err, context.Canceled) {
+		t.Errorf("at the end: got error %v", err)
 	}
 }
 

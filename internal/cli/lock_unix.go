@@ -23,6 +23,9 @@ func inUse(path string) bool {
 
 // locked reports whether a file is certain to be in use by a process that goes on.
 func locked(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() { // a pipe would be waited for
+		return false
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false

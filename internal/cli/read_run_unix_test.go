@@ -3,6 +3,8 @@
 package cli
 
 import (
+	"path/filepath"
+	"syscall"
 	"testing"
 
 	"benchtop/export"
@@ -34,4 +36,19 @@ func TestReportOfARunThatIsOn(t *testing.T) {
 	}
 	run("report", "r.json").expect(t, exitFine, "Interrupted: the process was killed")
 	_ = journal.Close(metrics.Run{Plan: plan()}) // which cannot be written any more
+}
+
+// A pipe is refused before anything waits for it: it may have no writer, and can be read only once.
+func TestReportOfAPipe(t *testing.T) {
+	for _, name := range []string{"pipe", "pipe.json", "pipe.jsonl"} {
+		pipe := filepath.Join(t.TempDir(), name)
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if name == "pipe.json" { // a result that has no journal
+			run("report", "--baseline", pipe, "x").expect(t, exitUsage, "pipe.json is not a regular file")
+			continue
+		}
+		run("report", pipe).expect(t, exitFailed, name+" is not a regular file, and a run is read more than once; write it to a file first")
+	}
 }

@@ -68,7 +68,10 @@ func slice(ctx context.Context, env *environment, o datasets.SlicesOptions, toke
 	if err != nil {
 		return err
 	}
-	lines, finish, err := openWhole(output)
+	lines, finish, err := openWhole(ctx, output)
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
 	if err != nil {
 		return usageError{fmt.Errorf("--output: %w", err)}
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -17,15 +18,22 @@ func finished(err error, finish func(whole bool) error) error {
 }
 
 // openWhole opens a file that appears only when it is whole, since half of it would look like all. finish closes it and puts it
-// in its place, or away.
-func openWhole(path string) (w io.Writer, finish func(whole bool) error, err error) {
+// in its place, or away. A pipe is given up when ctx ends, whether it waits for a reader or for one that reads.
+func openWhole(ctx context.Context, path string) (w io.Writer, finish func(whole bool) error, err error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe, or a device
-		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		file, err := orStopped(ctx, func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) })
 		if err != nil {
 			return nil, nil, err
 		}
+		stop := context.AfterFunc(ctx, func() { _ = file.Close() }) // nobody wants the rest
 		b := bufio.NewWriter(file)
-		return b, func(bool) error { return errors.Join(b.Flush(), file.Close()) }, nil
+		return b, func(bool) error {
+			err := b.Flush()
+			if !stop() {
+				return ctx.Err()
+			}
+			return errors.Join(err, file.Close())
+		}, nil
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
 	if err != nil {

@@ -1,0 +1,56 @@
+//go:build unix
+
+package datasets
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func pipe(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A pipe without a writer is an error, and leaves nothing behind that waits for one.
+func TestPipeWithoutWriter(t *testing.T) {
+	path, over := pipe(t), make(chan time.Time)
+	close(over)
+	_, err := openPipe(path, over)
+	complains(t, err, "no program writes to it")
+	if _, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
+		t.Error("the pipe is still open")
+	}
+}
+
+// A pipe may be opened before the program that writes to it opens it.
+func TestPipeWithWriter(t *testing.T) {
+	path, wrote := pipe(t), make(chan error, 1)
+	go func() {
+		w, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err == nil {
+			_, err = w.WriteString("text")
+			_ = w.Close() // the test reads what came
+		}
+		wrote <- err
+	}()
+	file, err := openFile(path, "a text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if text, err := io.ReadAll(file); err != nil || string(text) != "text" {
+		t.Errorf("got %q, error %v", text, err)
+	}
+	if err := <-wrote; err != nil {
+		t.Error(err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/term"
 
 	"benchtop/metrics"
 	_ "benchtop/tui/noquery" // before Bubble Tea asks the terminal a question
@@ -194,6 +195,8 @@ func runProgram(ctx context.Context, m tea.Model, in io.Reader, out io.Writer, l
 	}, more...)
 	if in != nil {
 		options = append(options, tea.WithInput(in))
+	} else {
+		takeTerminal(os.Stdin)
 	}
 	p := tea.NewProgram(m, options...)
 	done := make(chan error, 1)
@@ -217,6 +220,11 @@ func runProgram(ctx context.Context, m tea.Model, in io.Reader, out io.Writer, l
 // leave ends the program. A terminal that takes no output, such as a stalled SSH connection, must not keep the run from
 // being saved, so after a while nobody waits for it.
 func leave(p *tea.Program, done <-chan error, why error) error {
+	if inBackground(os.Stdin) {
+		if modes, err := term.GetState(os.Stdin.Fd()); err == nil {
+			defer func() { _ = term.Restore(os.Stdin.Fd(), modes) }() // the shell's, who has the terminal now
+		}
+	}
 	p.Kill()
 	select {
 	case <-done:

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// screenOf collects what a program writes to a pseudo-terminal. tmux is of no use where SIGTTOU matters: what runs in it ignores it.
+type screenOf struct {
+	mu  sync.Mutex // guards all
+	all []byte
+}
+
+func (s *screenOf) read(master *os.File) {
+	b := make([]byte, 1<<12)
+	for {
+		n, err := master.Read(b)
+		s.mu.Lock()
+		s.all = append(s.all, b[:n]...)
+		s.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (s *screenOf) wait(t *testing.T, text string) {
+	t.Helper()
+	if !eventually(func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return bytes.Contains(s.all, []byte(text))
+	}) {
+		t.Fatalf("%q did not come", text)
+	}
+}
+
+// pseudoTerminal opens a pseudo-terminal of 120 by 40.
+func pseudoTerminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	master = os.NewFile(uintptr(fd), "ptmx")
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120}); err != nil {
+		t.Fatal(err)
+	}
+	if slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		t.Fatal(err)
+	}
+	return master, slave
+}
+
+// A dashboard that the shell has put into the background is not stopped by its way out: it saves, restores the terminal and ends.
+func TestSIGTERMInTheBackground(t *testing.T) {
+	t.Parallel()
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTTOU) // so that no program started here ignores it
+	master, slave := pseudoTerminal(t)
+	defer master.Close()
+	shell := exec.Command("sh", "-c", `set -m; "$BENCHTOP" demo --duration 10m; bg; wait %1; echo "ended with $?."`)
+	shell.Dir = t.TempDir()
+	shell.Stdin, shell.Stdout, shell.Stderr = slave, slave, slave
+	shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	shell.Env = append(os.Environ(), "BENCHTOP="+program(t), "TERM=xterm-256color", "LC_ALL=C.UTF-8", "CI=")
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	var seen screenOf
+	go seen.read(master)
+	seen.wait(t, "RUN")
+	pid := childOf(t, strconv.Itoa(shell.Process.Pid), "benchtop")
+	defer func() {
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		_ = shell.Process.Kill()
+		_ = shell.Wait()
+	}()
+	someDone(t, shell.Dir)
+	_ = syscall.Kill(pid, syscall.SIGSTOP)
+	if !eventually(func() bool { // the shell has taken the terminal, and let it go on
+		state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+		return err == nil && !strings.HasPrefix(string(state), "T") && !strings.Contains(string(state), "+")
+	}) {
+		t.Fatal("the program is not in the background")
+	}
+	_ = syscall.Kill(pid, syscall.SIGTERM)
+	seen.wait(t, fmt.Sprintf("ended with %d.", exitTerminated))
+	if s, _ := readSaved(t, shell.Dir); s.Benchtop.Interrupted == nil || s.Benchtop.Interrupted.Reason != "SIGTERM" || s.Completed == 0 {
+		t.Errorf("completed %d, interrupted %+v", s.Completed, s.Benchtop.Interrupted)
+	}
+}

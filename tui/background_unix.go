@@ -1,0 +1,27 @@
+//go:build unix
+
+package tui
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/charmbracelet/x/term"
+	"golang.org/x/sys/unix"
+)
+
+// takeTerminal stops a job of the background until the shell gives it the terminal, as any program does that changes how a
+// terminal works. From then on the way out is not stopped, wherever the shell has put the job.
+func takeTerminal(tty *os.File) {
+	if modes, err := term.GetState(tty.Fd()); err == nil {
+		_ = term.Restore(tty.Fd(), modes) // changes nothing: it is only about the stop
+	}
+	signal.Ignore(syscall.SIGTTOU)
+}
+
+// inBackground reports whether the terminal is another job's.
+func inBackground(tty *os.File) bool {
+	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && group != unix.Getpgrp()
+}

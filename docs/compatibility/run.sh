@@ -7,7 +7,7 @@
 #   docs/compatibility/run.sh figures [ROUNDS NAME...]
 #   docs/compatibility/run.sh faults
 #   docs/compatibility/run.sh argv                   which command lines both accept
-#   docs/compatibility/run.sh flags                  whether the page has every flag
+#   docs/compatibility/run.sh flags                  vLLM's flags, as internal/cli/testdata/vllm_serve_flags.json has them for a test
 #
 # It needs Python 3.11 or later, Go, unzip, and PyPI. vLLM's package is loaded from there once (340 MB) and only the Python
 # files of its client are unpacked, outside the repository; torch and a GPU are not needed. VLLM chooses the version, SCRATCH
@@ -44,13 +44,12 @@ if [ -z "${BENCHTOP:-}" ]; then
 fi
 
 python=$SCRATCH/venv/bin/python
-echo "vllm $VLLM, $("$BENCHTOP" version 2>/dev/null || echo benchtop), $(date +%F), $(nproc) cores"
+echo "vllm $VLLM, $("$BENCHTOP" version 2>/dev/null || echo benchtop), $(date +%F), $(nproc) cores" >&2
 case "${1:-all}" in
   argv) "$python" "$here/argv.py" ;;
-  flags) "$python" "$here/flags.py" ;;
+  flags) "$python" "$here/vllm_bench.py" "$VLLM_SOURCES" flags ;;
   datasets) "$python" "$here/prompts.py" "${@:2}" ;;
   all)
-    "$python" "$here/flags.py" || true
     "$python" "$here/prompts.py" || true
     "$python" "$here/argv.py"
     "$python" "$here/compare.py" requests

@@ -21,6 +21,7 @@ import importlib.machinery
 import json
 import logging
 import os
+import re
 import sys
 import time
 import types
@@ -277,18 +278,17 @@ def record_client_time(path):
 
 
 def flags(parser):
-    """The options with their groups, types and defaults."""
+    """The options with their types and defaults."""
     rows = []
     for group in parser._action_groups:
         for action in group._group_actions:
             if action.option_strings and action.dest != "help":
                 rows.append(
                     {
-                        "group": group.title,
                         "flags": action.option_strings,
-                        "default": str(action.default),
                         "type": getattr(action.type, "__name__", type(action).__name__),
                         "nargs": action.nargs,
+                        "default": re.sub("^bench-.*", "bench-00000000-", str(action.default)),  # else new each time
                         "choices": sorted(map(str, action.choices)) if action.choices else None,
                     }
                 )
@@ -308,7 +308,7 @@ def main():
     parser = bench.add_parser("serve")
     serve.add_cli_args(parser)
     if command == "flags":
-        json.dump(flags(parser), sys.stdout, indent=1)
+        print("[\n" + ",\n".join(map(json.dumps, flags(parser))) + "\n]")
         return
     if command == "prompts":
         vllm_prompts.write_prompts(serve, top.parse_args)

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
-
 	"benchtop/datasets"
 )
 
@@ -128,79 +126,6 @@ func TestRefusedDatasets(t *testing.T) {
 	if seen != len(words) {
 		t.Errorf("%d command lines, want %d", seen, len(words))
 	}
-}
-
-// The flags of the data sets are vLLM's, name by name, with its defaults and choices.
-func TestDatasetFlagsGolden(t *testing.T) {
-	data, err := os.ReadFile("testdata/cli_dataset_flags.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var golden struct {
-		Flags []struct {
-			Flag, Type string
-			Default    any
-			Choices    []string
-		}
-	}
-	if err := json.Unmarshal(data, &golden); err != nil {
-		t.Fatal(err)
-	}
-	if len(golden.Flags) < 50 {
-		t.Fatalf("%d flags", len(golden.Flags))
-	}
-	all := newServeOptions().groups.set()
-	inert := map[string]bool{}
-	for _, x := range inertFlags {
-		inert[x.name] = true
-	}
-	for _, want := range golden.Flags {
-		name := strings.TrimPrefix(want.Flag, "--")
-		got := all.Lookup(name)
-		if got == nil {
-			t.Errorf("%s is missing", want.Flag)
-			continue
-		}
-		if !inert[name] && !sameDefault(got, want.Type, want.Default) {
-			t.Errorf("%s is %s unless given, with vLLM %v", want.Flag, got.DefValue, want.Default)
-		}
-		switch name {
-		case "dataset-name":
-			names := slices.Sorted(slices.Values(datasetNames()))
-			if !slices.Equal(names, want.Choices) {
-				t.Errorf("data sets %v, want %v", names, want.Choices)
-			}
-		case "speed-bench-dataset-subset":
-			subsets := slices.Sorted(slices.Values(datasets.SpeedBenchSubsets()))
-			if !slices.Equal(subsets, want.Choices) {
-				t.Errorf("subsets %v, want %v", subsets, want.Choices)
-			}
-		}
-	}
-}
-
-func sameDefault(f *pflag.Flag, kind string, want any) bool {
-	switch want := want.(type) {
-	case nil:
-		return f.DefValue == "" || f.DefValue == "0"
-	case float64:
-		got, err := strconv.ParseFloat(f.DefValue, 64)
-		return err == nil && got == want
-	case map[string]any:
-		if kind == "json" {
-			got, err := datasets.ParseMediaLimits(f.DefValue)
-			return err == nil && len(got) == len(want)
-		}
-		got, err := datasets.ParseBuckets(f.DefValue)
-		for _, b := range got {
-			err2 := want[fmt.Sprintf("(%d, %d, %d)", b.Height, b.Width, b.Frames)] != b.Weight
-			if err != nil || err2 {
-				return false
-			}
-		}
-		return len(got) == len(want)
-	}
-	return f.DefValue == fmt.Sprint(want)
 }
 
 // What is shown is what would be sent; nothing is sent.

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/datasets"
+)
+
+// vllmFlag is an option of vllm bench serve, as docs/compatibility/run.sh flags writes it.
+type vllmFlag struct {
+	Flags         []string // its name, and that of its opposite
+	Type, Default string   // as Python prints them
+	Nargs         any      // a number, "*" or "+"; nil for one value
+	Choices       []string
+}
+
+// otherDefaults are flags whose default is not vLLM's, with the reason.
+var otherDefaults = map[string]string{
+	"endpoint":           "follows the backend",
+	"percentile-metrics": "vLLM's depends on the backend, and is that of generation here",
+	"request-id-prefix":  "random",
+}
+
+func vllmFlags(t *testing.T) (all []vllmFlag) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/vllm_serve_flags.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &all); err != nil || len(all) == 0 {
+		t.Fatalf("%d flags, error %v", len(all), err)
+	}
+	return all
+}
+
+// Every flag of vLLM's client is there, with its type, number of values, default and choices.
+func TestServeFlagsGolden(t *testing.T) {
+	all := newServeOptions().groups.set()
+	for _, want := range vllmFlags(t) {
+		for _, name := range want.Flags {
+			t.Run(name, func(t *testing.T) {
+				got := all.Lookup(strings.TrimPrefix(name, "--"))
+				if got == nil {
+					t.Fatal("it is missing")
+				}
+				if switched := got.NoOptDefVal != ""; switched != (want.Nargs == 0.) {
+					t.Errorf("a switch: %v, with vLLM %v values", switched, want.Nargs)
+				}
+				if _, several := got.Value.(interface{ Reset() }); several != (want.Nargs == "*" || want.Nargs == "+") {
+					t.Errorf("several values: %v, with vLLM %v", several, want.Nargs)
+				}
+				if len(want.Choices) > 0 {
+					want.checkChoices(t, name)
+				}
+				if slices.ContainsFunc(inertFlags, func(x struct{ name, kind, why string }) bool { return x.name == got.Name }) {
+					return // neither default nor type matter
+				}
+				if !sameDefault(got, want.Default) && otherDefaults[got.Name] == "" {
+					t.Errorf("it is %q unless given, with vLLM %s", got.DefValue, want.Default)
+				}
+				want.checkType(t, got)
+			})
+		}
+	}
+	for name, want := range map[string]string{"sonnet-input-len": "550", "sonnet-output-len": "150", "sonnet-prefix-len": "200"} {
+		if got := all.Lookup(name); got.DefValue != want { // as up to vLLM 0.31
+			t.Errorf("--%s is %s unless given, want %s", name, got.DefValue, want)
+		}
+	}
+}
+
+// checkType gives the flag what its type takes, and what it does not.
+func (want vllmFlag) checkType(t *testing.T, got *pflag.Flag) {
+	good := map[string]string{"int": "7", "float": "0.5"}[want.Type]
+	if good == "" {
+		return
+	}
+	if err := got.Value.Set(good); err != nil {
+		t.Errorf("%s is refused: %v", good, err)
+	}
+	if got.Value.Set("x") == nil {
+		t.Errorf("x is accepted, with vLLM %s", want.Type)
+	}
+}
+
+// checkChoices gives the flag each value that vLLM takes, and one that it does not.
+func (want vllmFlag) checkChoices(t *testing.T, name string) {
+	t.Helper()
+	args := []string{"serve", "--port", "0"} // which is refused, so that nothing is sent
+	if name == "--speed-bench-dataset-subset" {
+		args = append(args, "--dataset-name", "speed_bench", "--dataset-path", ".")
+	}
+	if said := run(append(args, name, "nonsense")...).stderr; !strings.Contains(said, "nonsense") {
+		t.Errorf("another value is not refused: %s", said)
+	}
+	switch name {
+	case "--dataset-name":
+		if ours := slices.DeleteFunc(datasetNames(), func(n string) bool { return n == "sonnet" }); !slices.Equal(slices.Sorted(slices.Values(ours)), want.Choices) {
+			t.Errorf("data sets %v, want %v", ours, want.Choices)
+		}
+	case "--speed-bench-dataset-subset":
+		if ours := slices.Sorted(slices.Values(datasets.SpeedBenchSubsets())); !slices.Equal(ours, want.Choices) {
+			t.Errorf("subsets %v, want %v", ours, want.Choices)
+		}
+	default:
+		for _, choice := range want.Choices {
+			said := run(append(args, name, choice)...).stderr
+			if strings.Contains(said, name+" ") && name != "--backend" { // of which the page says what is not there
+				t.Errorf("%s: %s", choice, said)
+			}
+		}
+	}
+}
+
+// sameDefault compares the default of a flag with one that Python prints.
+func sameDefault(f *pflag.Flag, want string) bool {
+	switch f.Name {
+	case "random-mm-limit-mm-per-prompt":
+		got, err := datasets.ParseMediaLimits(f.DefValue)
+		same, err2 := datasets.ParseMediaLimits(strings.ReplaceAll(want, "'", `"`))
+		return err == nil && err2 == nil && fmt.Sprint(got) == fmt.Sprint(same)
+	case "random-mm-bucket-config":
+		got, err := datasets.ParseBuckets(f.DefValue)
+		same, err2 := datasets.ParseBuckets(want)
+		return err == nil && err2 == nil && slices.Equal(got, same)
+	}
+	if want == "None" || want == "False" {
+		return slices.Contains([]string{"", "0", "false"}, f.DefValue)
+	}
+	a, err := strconv.ParseFloat(f.DefValue, 64)
+	b, err2 := strconv.ParseFloat(want, 64)
+	return f.DefValue == want || err == nil && err2 == nil && a == b
+}
+
+// The page of compatibility has every flag once, in the right one of its two lists, and is right about which are there.
+func TestFlagsOnThePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/compatibility.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vllm := map[string]bool{"--sonnet-input-len": true, "--sonnet-output-len": true, "--sonnet-prefix-len": true} // up to 0.31
+	for _, f := range vllmFlags(t) {
+		for _, name := range f.Flags {
+			vllm[name] = true
+		}
+	}
+	all := newServeOptions().groups.set()
+	told, ours := map[string]bool{}, false
+	for line := range strings.Lines(string(page)) {
+		ours = ours || strings.HasPrefix(line, "## Flags of our own")
+		cells := strings.Split(line, "|")
+		if !strings.HasPrefix(line, "| `--") || len(cells) < 3 {
+			continue
+		}
+		for _, found := range regexp.MustCompile("`(--[a-z0-9-]+)`").FindAllStringSubmatch(cells[1], -1) {
+			name := found[1]
+			if told[name] {
+				t.Errorf("%s is there twice", name)
+			}
+			told[name] = true
+			if vllm[name] == ours {
+				t.Errorf("%s is in the wrong list: vLLM has it: %v", name, vllm[name])
+			}
+			if there := all.Lookup(name[2:]) != nil; there == (strings.TrimSpace(cells[2]) == "not there") {
+				t.Errorf("%s: the page says %q, it is there: %v", name, strings.TrimSpace(cells[2]), there)
+			}
+		}
+	}
+	for name := range vllm {
+		if !told[name] {
+			t.Errorf("%s of vLLM is not on the page", name)
+		}
+	}
+	all.VisitAll(func(f *pflag.Flag) {
+		if !told["--"+f.Name] && !f.Hidden && f.Name != "help" {
+			t.Errorf("--%s is not on the page", f.Name)
+		}
+	})
+}

@@ -130,6 +130,7 @@ func FuzzCharts(f *testing.F) {
 	f.Add(bits(math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 1e300, 5e-324, math.MaxFloat64), uint8(200), uint8(60), uint8(2))
 	f.Add(bits(math.Inf(1), 0), uint8(17), uint8(3), uint8(3))
 	f.Fuzz(func(t *testing.T, data []byte, w, h, how uint8) {
+		h %= 64 // higher ones only take longer
 		var values []float64
 		for ; len(data) >= 8 && len(values) < 64; data = data[8:] {
 			values = append(values, math.Float64frombits(binary.LittleEndian.Uint64(data)))

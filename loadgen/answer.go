@@ -60,10 +60,7 @@ func (x *exchange) stream(k *link) error {
 		if n > 0 {
 			came := k.arrived(chunked)
 			x.at, x.delay = came.at, came.delay
-			if !isStream && x.q.FirstChunk == metrics.Never {
-				x.whole = append(x.whole, k.buffer[:min(n, maxEvent-len(x.whole))]...)
-			}
-			if problem := x.sse.feed(k.buffer[:n], x.emit); problem != nil {
+			if problem := x.take(k.buffer[:n], isStream); problem != nil {
 				if problem != errStop {
 					x.fail(metrics.FailedMalformed, problem.Error())
 				}
@@ -92,6 +89,20 @@ func (x *exchange) stream(k *link) error {
 			return err
 		}
 	}
+}
+
+// take parses a piece of the body.
+func (x *exchange) take(piece []byte, isStream bool) error {
+	if !isStream && x.q.FirstChunk == metrics.Never {
+		if err := x.sse.check(len(x.whole) + len(piece)); err != nil {
+			return err
+		}
+		x.whole = append(x.whole, piece...)
+	}
+	if err := x.sse.feed(piece, x.emit); err != nil {
+		return err
+	}
+	return x.fits()
 }
 
 // expire moves the read deadline: the request's own until the first chunk, then the stall time-out if that is earlier,
@@ -140,7 +151,9 @@ func (x *exchange) event(name, data []byte) error {
 		x.ended = true
 		return nil
 	}
-	x.borrowParser()
+	if err := x.borrowParser(data); err != nil {
+		return err
+	}
 	defer x.returnParser(len(data))
 	m, err := x.decode.decode(data)
 	if m.failure == "" && string(name) == "error" {
@@ -162,6 +175,9 @@ func (x *exchange) event(name, data []byte) error {
 		x.q.Finish = string(m.finish)
 	}
 	if m.counts {
+		if err := x.oneMore(); err != nil {
+			return err
+		}
 		x.chunk(&m)
 	}
 	return nil
@@ -173,17 +189,6 @@ func (x *exchange) last(name, data []byte) error {
 		return nil
 	}
 	return x.event(name, data)
-}
-
-func (x *exchange) borrowParser() { x.decode.parser = x.engine.parsers.Get() }
-
-// returnParser gives the parser back once nothing of the event is needed any more. One that a rare large event made large is
-// not kept.
-func (x *exchange) returnParser(parsed int) {
-	if parsed <= 64<<10 {
-		x.engine.parsers.Put(x.decode.parser)
-	}
-	x.decode.parser = nil
 }
 
 func (x *exchange) chunk(m *message) {
@@ -212,7 +217,10 @@ func (x *exchange) chunk(m *message) {
 
 // complete judges an answer whose body ended in order. Its last event needs no blank line if it is whole, as vLLM has it.
 func (x *exchange) complete(k *link) {
-	if !x.ended && x.sse.flush(x.last) != nil {
+	if err := x.sse.flush(x.last); err != nil {
+		if err != errStop {
+			x.fail(metrics.FailedMalformed, err.Error())
+		}
 		return
 	}
 	switch {
@@ -227,7 +235,10 @@ func (x *exchange) complete(k *link) {
 // unstreamed reads an answer that is no stream: what a request with "stream": false gets. It is one chunk, which came
 // when it was complete, so that TTFT and E2EL are the same.
 func (x *exchange) unstreamed(k *link) {
-	x.borrowParser()
+	if err := x.borrowParser(x.whole); err != nil {
+		x.fail(metrics.FailedMalformed, err.Error())
+		return
+	}
 	defer x.returnParser(len(x.whole))
 	m, err := x.decode.decodeWhole(x.whole)
 	switch {

@@ -35,6 +35,9 @@ type exchange struct {
 	finished, ended bool   // a finish reason, [DONE] came
 	uncounted       bool   // a chunk told nothing about its tokens
 	whole           []byte // a body that is no event stream
+	maxTokens       int    // asked for, 0 where nothing says
+	room, borrowed  int    // memory that the stream may fill, and what of it all streams have together
+	parsing         int    // likewise, for the event that is being parsed
 }
 
 // errStop ends the parsing of a stream whose failure is already filed.
@@ -51,9 +54,7 @@ func (e *Engine) exchange(q *metrics.Request, o Observer) *exchange {
 	x.at, x.delay, x.heard = 0, metrics.Never, 0
 	x.usage, x.finished, x.ended, x.uncounted = usage{}, false, false, false
 	x.decode.clocks = unknownClocks()
-	if x.whole = x.whole[:0]; cap(x.whole) > 1<<20 {
-		x.whole = nil // a rare one should not be kept for good
-	}
+	x.whole = x.whole[:0]
 	return x
 }
 
@@ -68,6 +69,7 @@ func (x *exchange) perform(turn *datasets.Turn) {
 	if err != nil {
 		x.fail(metrics.FailedMalformed, err.Error())
 	} else {
+		x.limit(e.encoder.asked(turn), len(*x.request))
 		// Longer answers let the list grow a few times.
 		q.Chunks = make([]metrics.Chunk, 0, min(max(turn.MaxTokens+2, 16), 256))
 		x.text = slices.Grow(x.text, min(textPerToken*max(turn.MaxTokens, 0), 1024))
@@ -231,6 +233,7 @@ func (x *exchange) settle() {
 	if x.engine.options.KeepText || q.Failure == "" && q.OutputSource == metrics.TokensFromChunks {
 		q.Text = string(x.text)
 	}
+	x.giveBack()
 	x.q, x.observer = nil, nil
 	x.engine.exchanges.Put(x)
 }

@@ -73,14 +73,33 @@ type encoder struct {
 	// extra is set last and replaces fields of the same name in place.
 	extra []Field
 	salt  Salt
+	// maxTokens is the output length that extra asks for, 0 for none.
+	maxTokens int
 }
 
 func newEncoder(o *Options) encoder {
 	e := encoder{chat: o.Backend == OpenAIChat, model: o.Model, salt: o.Salt}
 	for _, f := range slices.Concat(o.Salt.fields(), o.Extra) {
 		e.extra = append(e.extra, Field{f.Name, string(pyjson.Append(nil, []byte(f.JSON)))})
+		if n, err := strconv.Atoi(f.JSON); err == nil && slices.Contains(lengthFields, f.Name) {
+			e.maxTokens = max(e.maxTokens, n)
+		}
 	}
 	return e
+}
+
+// lengthFields are the members of a body that bound the length of its answer.
+var lengthFields = []string{"max_tokens", "max_completion_tokens"}
+
+// asked is the largest output length that anything in the body of a turn may ask for.
+func (e *encoder) asked(turn *datasets.Turn) int {
+	n := max(turn.MaxTokens, e.maxTokens)
+	if turn.Overrides != nil {
+		for _, name := range lengthFields {
+			n = max(n, fastjson.GetInt(turn.Overrides, name))
+		}
+	}
+	return n
 }
 
 // body appends the request body for a turn to dst. model is asked for instead of the encoder's own unless it is "".
@@ -137,7 +156,7 @@ func (e *encoder) fields(name string, turn *datasets.Turn) ([]bodyField, error) 
 	}
 	if turn.MaxTokens == 0 {
 		fields = slices.DeleteFunc(fields, func(f bodyField) bool {
-			return f.name == "max_tokens" || f.name == "max_completion_tokens"
+			return slices.Contains(lengthFields, f.name)
 		})
 	}
 	for _, x := range e.extra {

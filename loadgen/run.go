@@ -183,6 +183,7 @@ type Engine struct {
 	exchanges sync.Pool // of *exchange
 	buffers   sync.Pool // of *[]byte, for requests
 	parsers   fastjson.ParserPool
+	buffered  atomic.Int64 // bytes that streams hold beyond their own room
 	header    fasthttp.RequestHeader
 	// unstreamed says that the requests ask for an answer in one piece.
 	unstreamed bool

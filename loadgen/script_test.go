@@ -165,6 +165,12 @@ func (l *logbook) Done(q *metrics.Request) {
 // load runs n requests one after the other against a scripted server; it must be called inside a bubble.
 func load(t *testing.T, s *scripted, n int, change func(*Options)) []metrics.Request {
 	t.Helper()
+	return loadEngine(t, s, n, change, nil)
+}
+
+// loadEngine is load with a look at the engine before it runs.
+func loadEngine(t *testing.T, s *scripted, n int, change func(*Options), look func(*Engine)) []metrics.Request {
+	t.Helper()
 	var book logbook
 	o := Defaults()
 	o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
@@ -175,6 +181,9 @@ func load(t *testing.T, s *scripted, n int, change func(*Options)) []metrics.Req
 	e, err := New(o, &book)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if look != nil {
+		look(e)
 	}
 	if err := e.Run(t.Context(), &prompts{n: n}); err != nil {
 		t.Fatal(err)

@@ -3,18 +3,17 @@ package loadgen
 import (
 	"bytes"
 	"errors"
+	"fmt"
 )
 
-// maxEvent bounds one stream event, so that a server that never ends a line cannot take all memory.
-const maxEvent = 16 << 20
-
-var errEventTooLong = errors.New("a stream event is longer than 16 MiB")
+var errEventTooLong = errors.New("too long")
 
 // sseParser cuts a byte stream into server-sent events by the rules of the HTML standard: lines end in CR LF, LF or CR,
 // a colon starts a comment, several data lines are joined by a newline, an empty line ends the event. An event without one
 // at the end of the stream is dropped unless it is flushed. The events do not depend on how the bytes are split into pieces.
 // The zero value is ready; reset makes it so again and keeps the buffers.
 type sseParser struct {
+	most    int    // bytes of an event, if more than eventLeast
 	line    []byte // a line whose end has not come yet
 	data    []byte // the data lines of the event so far
 	name    []byte // its event field
@@ -25,6 +24,22 @@ type sseParser struct {
 
 func (p *sseParser) reset() {
 	*p = sseParser{line: p.line[:0], data: p.data[:0], name: p.name[:0]}
+}
+
+// held is the memory of the buffers in bytes.
+func (p *sseParser) held() int { return cap(p.line) + cap(p.data) + cap(p.name) }
+
+// shrink gives up buffers that are larger than most.
+func (p *sseParser) shrink(most int) {
+	p.line, p.data, p.name = shrunk(p.line, most), shrunk(p.data, most), shrunk(p.name, most)
+}
+
+// check refuses an event that would have so many bytes.
+func (p *sseParser) check(size int) error {
+	if most := max(p.most, eventLeast); size > most {
+		return fmt.Errorf("a stream event is %w: it has more than %d bytes, which is the most for what was asked for", errEventTooLong, most)
+	}
+	return nil
 }
 
 // feed reads a piece of the stream and calls emit for each event that ends in it. name and data are valid only during
@@ -45,8 +60,8 @@ func (p *sseParser) feed(piece []byte, emit func(name, data []byte) error) error
 			end = bytes.IndexByte(piece, '\r')
 		}
 		if end < 0 {
-			if len(p.line)+len(piece) > maxEvent {
-				return errEventTooLong
+			if err := p.check(len(p.line) + len(piece)); err != nil {
+				return err
 			}
 			p.line = append(p.line, piece...)
 			return nil
@@ -91,8 +106,8 @@ func (p *sseParser) endLine(line []byte, emit func(name, data []byte) error) err
 	value = bytes.TrimPrefix(value, []byte{' '})
 	switch string(field) {
 	case "data":
-		if len(p.data)+len(value) > maxEvent {
-			return errEventTooLong
+		if err := p.check(len(p.data) + len(value)); err != nil {
+			return err
 		}
 		if p.hasData {
 			p.data = append(p.data, '\n')

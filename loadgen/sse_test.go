@@ -59,27 +59,31 @@ func TestSSE(t *testing.T) {
 	}
 }
 
+// An event may be as long as its request explains, and no longer, in one line or in many.
 func TestSSELimit(t *testing.T) {
-	var p sseParser
-	nothing := func(_, _ []byte) error { return nil }
-	piece := []byte("data: " + strings.Repeat("x", 1<<20))
-	var err error
-	for range 20 {
-		if err = p.feed(piece, nothing); err != nil {
-			break
+	for _, c := range []struct{ maxTokens, body, want int }{
+		{0, 0, 1 << 20}, {-5, 100, 1 << 20}, {1000, 1000, 1 << 20}, {1 << 15, 1 << 10, 1<<21 + 1<<12}, {0, 1 << 20, 1 << 22},
+	} {
+		var x exchange
+		x.limit(c.maxTokens, c.body)
+		p := sseParser{most: x.sse.most}
+		feed := func(text string) error {
+			return p.feed([]byte(text), func(_, _ []byte) error { return nil })
 		}
-	}
-	if !errors.Is(err, errEventTooLong) {
-		t.Errorf("an endless line gave %v", err)
-	}
-	p = sseParser{}
-	for range 20 {
-		if err = p.feed(append(slices.Clone(piece), '\n'), nothing); err != nil {
-			break
+		if err := feed(strings.Repeat("x", c.want)); err != nil {
+			t.Errorf("max_tokens %d, body %d: a line of %d bytes gave %v", c.maxTokens, c.body, c.want, err)
 		}
-	}
-	if !errors.Is(err, errEventTooLong) {
-		t.Errorf("an endless event gave %v", err)
+		if err := feed("x"); !errors.Is(err, errEventTooLong) || !strings.Contains(err.Error(), fmt.Sprint(c.want)) {
+			t.Errorf("max_tokens %d, body %d: one byte more gave %v", c.maxTokens, c.body, err)
+		}
+		p = sseParser{most: x.sse.most}
+		line := "data:" + strings.Repeat("x", c.want/2) + "\n"
+		if err := feed(line + line); err != nil {
+			t.Errorf("max_tokens %d, body %d: two lines gave %v", c.maxTokens, c.body, err)
+		}
+		if err := feed(line); !errors.Is(err, errEventTooLong) {
+			t.Errorf("max_tokens %d, body %d: an endless event gave %v", c.maxTokens, c.body, err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -113,9 +114,9 @@ func (t *tracks) done(q *Request) {
 	if k.slot {
 		t.slots--
 	}
-	k.q, k.done, k.chunks = q, true, kept(q.Chunks)
-	k.n = len(k.chunks)
 	q.live.track, q.live.followed = nil, false
+	k.done = true
+	k.keep(*q)
 	t.last.add(k, lastKept)
 	switch {
 	case q.OK():
@@ -142,6 +143,16 @@ func (t *tracks) unlink(k *track) {
 		k.next.prev = k.prev
 	}
 	k.prev, k.next = nil, nil
+}
+
+// keep holds on to a request that is over, but not to all that a long answer brought.
+func (k *track) keep(q Request) {
+	q.Chunks = kept(q.Chunks)
+	if text := whole(q.Text, textKept); len(text) < len(q.Text) {
+		q.Text = strings.Clone(text)
+		k.cut = k.cut || len(k.text) == 0
+	}
+	k.q, k.chunks, k.n = &q, q.Chunks, len(q.Chunks)
 }
 
 // kept are the first chunks of a request that is over. Of very long ones they are copied, so that the rest can go.

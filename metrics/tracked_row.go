@@ -52,8 +52,7 @@ func (k *track) detail() RequestDetail {
 	d.Encode, d.Connect, d.CachedTokens, d.Redials = q.Encode, q.Connect, q.CachedTokens, q.Redials
 	d.ServerQueue, d.ServerPrefill, d.Finish, d.Whole = q.ServerQueue, q.ServerPrefill, q.Finish, q.Error
 	if d.Text == "" {
-		d.Text = whole(q.Text, textKept)
-		d.TextCut = len(d.Text) < len(q.Text)
+		d.Text = q.Text
 	}
 	return d
 }

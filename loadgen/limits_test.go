@@ -1,0 +1,126 @@
+package loadgen
+
+import (
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"benchtop/datasets"
+	"benchtop/metrics"
+)
+
+// runaway sends so many chunks and then ends in order.
+func runaway(chunks int) script {
+	const atOnce = 1 << 10
+	piece := chunk(strings.Repeat(text("a"), atOnce))
+	var all []string
+	for range chunks / atOnce {
+		all = append(all, piece)
+	}
+	return pieces(false, 0, append(append([]string{streamHead}, all...), chunk(event(finish)), lastChunk)...)
+}
+
+// A stream that goes on and on fails when it has more chunks than its request explains.
+func TestMostChunks(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		chunks int // before the one with the finish
+		asked  string
+		want   int
+		fails  bool
+	}{
+		{"as many as fit", chunksLeast - 1<<10, "", chunksLeast - 1<<10 + 1, false},
+		{"too many", chunksLeast + 1<<10, "", chunksLeast, true},
+		{"more asked for", chunksLeast + 1<<10, "20000", chunksLeast + 1<<10 + 1, false},
+		{"more than was asked for", chunksLeast + 1<<14, "20000", 80000, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := load(t, newScripted(t, runaway(c.chunks)), 1, func(o *Options) {
+					if c.asked != "" {
+						o.Extra = []Field{{Name: "max_tokens", JSON: c.asked}}
+					}
+				})[0]
+				if len(q.Chunks) != c.want || (q.Failure == metrics.FailedMalformed) != c.fails || c.fails != strings.Contains(q.Error, "chunks, which is the most") {
+					t.Errorf("%d chunks, failure %q %q; want %d, failure %v", len(q.Chunks), q.Failure, q.Error, c.want, c.fails)
+				}
+			})
+		})
+	}
+}
+
+// All streams of a run share a limit, and a stream that is over gives its share back.
+func TestMostOfAllStreams(t *testing.T) {
+	long := strings.Repeat("x", eventLeast-100)
+	values := "\ndata: {\"x\": [" + strings.Repeat("0,", eventLeast/4) + "0]}\n"
+	for _, c := range []struct {
+		name  string
+		taken int64
+		body  string
+		kind  metrics.Failure
+		words string
+	}{
+		{"a long event fits", 0, long, "", ""},
+		{"no room for a long event", bufferedMost - 1<<19, long, metrics.FailedMalformed, "more than 256 MiB"},
+		{"no room for the values of an event", bufferedMost - 10<<20, values, metrics.FailedMalformed, "more than 256 MiB"},
+		{"the values of an event fit", 0, values, "", ""},
+		{"a short event has its own room", bufferedMost, "x", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var e *Engine
+				script := func(conn net.Conn, r *http.Request, b []byte) bool {
+					return pieces(false, 0, stream(": "+c.body+"\n", event(finish)))(conn, r, b)
+				}
+				s := newScripted(t, script)
+				q := loadEngine(t, s, 1, nil, func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
+				if q.Failure != c.kind || !strings.Contains(q.Error, c.words) {
+					t.Errorf("failure %q %q, want %q %q", q.Failure, q.Error, c.kind, c.words)
+				}
+				if now := e.buffered.Load(); now != c.taken {
+					t.Errorf("%d bytes are taken after the run, %d before", now, c.taken)
+				}
+			})
+		})
+	}
+}
+
+// An exchange that goes back to its pool keeps no buffer that a rare answer made large.
+func TestLargeBuffersAreGivenUp(t *testing.T) {
+	var e Engine
+	x := e.exchange(&metrics.Request{}, nobody{})
+	x.limit(8, 100)
+	if err := x.take([]byte("data: "+strings.Repeat("x", 1<<19)), false); err != nil {
+		t.Fatal(err)
+	}
+	x.text = make([]byte, 1<<19)
+	if e.buffered.Load() == 0 {
+		t.Error("a long event takes nothing of what all streams have together")
+	}
+	x.giveBack()
+	if held := x.sse.held() + cap(x.text) + cap(x.whole); held > 4*pooledMost || e.buffered.Load() != 0 {
+		t.Errorf("%d bytes are held and %d taken", held, e.buffered.Load())
+	}
+}
+
+// A turn may ask for more tokens than its data set says.
+func TestAskedLength(t *testing.T) {
+	for _, c := range []struct {
+		extra []Field
+		turn  datasets.Turn
+		want  int
+	}{
+		{nil, datasets.Turn{MaxTokens: 8}, 8},
+		{[]Field{{Name: "max_completion_tokens", JSON: "50"}, {Name: "min_tokens", JSON: "90"}}, datasets.Turn{MaxTokens: 8}, 50},
+		{[]Field{{Name: "max_tokens", JSON: "4"}}, datasets.Turn{MaxTokens: 8}, 8},
+		{nil, datasets.Turn{MaxTokens: 8, Overrides: []byte(`{"max_tokens": 70}`)}, 70},
+		{nil, datasets.Turn{Overrides: []byte(`{"max_tokens": null}`)}, 0},
+	} {
+		e := newEncoder(&Options{Backend: OpenAI, Extra: c.extra})
+		if got := e.asked(&c.turn); got != c.want {
+			t.Errorf("%+v, extra %v: got %d, want %d", c.turn, c.extra, got, c.want)
+		}
+	}
+}

@@ -29,8 +29,8 @@ const (
 	parsedValue = int(unsafe.Sizeof(fastjson.Value{})) + 24
 	// pooledMost is the largest buffer that the next request gets.
 	pooledMost = 64 << 10
-	// tokensMost keeps the products below from overflowing.
-	tokensMost = 1 << 40
+	// tokensMost is longer than any answer, and keeps the products below from overflowing.
+	tokensMost = 1 << 24
 )
 
 // limit sets the limits of the answer to a request with a body of so many bytes.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 // ReadFile reads a file of at most limit bytes, unpacked if it is packed by gzip. A file that is not there is
@@ -59,13 +60,33 @@ func gunzip(data []byte, limit int64) ([]byte, error) {
 	return readBounded(r, limit)
 }
 
-// readBounded reads all of r, but fails if that is more than limit bytes.
+// Bytes of the blocks that a file is read in.
+const (
+	blockLeast = 16 << 10
+	blockMost  = 4 << 20
+)
+
+// readBounded reads all of r, but fails as soon as that is more than limit bytes. It collects blocks, because a buffer that
+// grows takes three times the bytes in it. What was read before an error is returned with the error.
 func readBounded(r io.Reader, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = tooLarge(limit)
+	var blocks [][]byte
+	block, size := make([]byte, 0, blockLeast), int64(0)
+	for {
+		n, err := r.Read(block[len(block):cap(block)])
+		block, size = block[:len(block)+n], size+int64(n)
+		switch {
+		case size > limit:
+			return nil, tooLarge(limit)
+		case err == io.EOF:
+			return slices.Concat(append(blocks, block)...), nil
+		case err != nil:
+			return slices.Concat(append(blocks, block)...), err
+		}
+		if len(block) == cap(block) {
+			blocks = append(blocks, block)
+			block = make([]byte, 0, min(2*cap(block), blockMost))
+		}
 	}
-	return data, err
 }
 
 func tooLarge(limit int64) error {

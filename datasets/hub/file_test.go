@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"io"
 	"io/fs"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"benchtop/datasets/hub/hubtest"
 )
@@ -27,5 +30,40 @@ func TestReadFileIsBounded(t *testing.T) {
 	}
 	if _, err := ReadFile(filepath.Join(root, "none"), 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got error %v", err)
+	}
+}
+
+// endless gives zeros without an end.
+type endless struct{ read int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.read += int64(len(p))
+	return len(p), nil
+}
+
+// What is too large is refused when it is, and no memory is taken for more.
+func TestReadBounded(t *testing.T) {
+	const limit = 64 << 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var r endless
+	data, err := readBounded(&r, limit)
+	runtime.ReadMemStats(&after)
+	complains(t, err, "larger than 64 MiB")
+	if data != nil || r.read > limit+blockMost {
+		t.Errorf("%d bytes were read and %d kept", r.read, len(data))
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > limit+limit/4 {
+		t.Errorf("%d bytes of memory were taken for a limit of %d", took, limit)
+	}
+	text := strings.Repeat("some text ", 1<<20)
+	for _, r := range []io.Reader{strings.NewReader(text), iotest.HalfReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
+		if data, err := readBounded(r, limit); string(data) != text || err != nil {
+			t.Errorf("got %d bytes, error %v", len(data), err)
+		}
+	}
+	data, err = readBounded(io.MultiReader(strings.NewReader("begin"), iotest.ErrReader(io.ErrUnexpectedEOF)), limit)
+	if string(data) != "begin" || err != io.ErrUnexpectedEOF {
+		t.Errorf("got %q, error %v", data, err)
 	}
 }

@@ -97,19 +97,12 @@ func (r *Remote) body(resp *http.Response, what string, limit int64) ([]byte, er
 	if resp.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
-	var data bytes.Buffer
-	data.Grow(int(max(resp.ContentLength, 0)) + bytes.MinRead)
 	said := &told{total: resp.ContentLength, what: what, tell: r.progress}
-	n, err := data.ReadFrom(io.TeeReader(io.LimitReader(resp.Body, limit+1), said))
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF) || err == nil && n < resp.ContentLength:
-		return nil, fmt.Errorf("the answer broke off after %d bytes; try again", n)
-	case err != nil:
-		return nil, err
-	case n > limit:
-		return nil, tooLarge(limit)
+	data, err := readBounded(io.TeeReader(resp.Body, said), limit)
+	if errors.Is(err, io.ErrUnexpectedEOF) || err == nil && int64(len(data)) < resp.ContentLength {
+		return nil, fmt.Errorf("the answer broke off after %d bytes; try again", len(data))
 	}
-	return data.Bytes(), nil
+	return data, err
 }
 
 // misdelivered is the error for something else than the file, such as a proxy's page to log in.

@@ -21,9 +21,10 @@ const (
 	templateFile      = "chat_template.json"
 )
 
-// Bounds on the files in bytes. The largest vocabularies of today take some 35 MB.
+// Bounds on the files in bytes. The largest vocabularies of today take some 35 MB; a file takes twice its size while it is
+// read.
 const (
-	maxTokenizerFile = 256 << 20
+	maxTokenizerFile = 96 << 20
 	maxSideFile      = 16 << 20
 )
 

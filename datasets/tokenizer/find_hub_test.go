@@ -180,7 +180,7 @@ func TestDownloadRefusals(t *testing.T) {
 		{"null", nil, nil, body("", "null"), []string{"there is no model in it"}, 1},
 		{"a list", nil, nil, body("", "[]"), []string{"there is no model in it"}, 1},
 		{"a pointer of Git's", nil, nil, body("", "version https://git-lfs.github.com/spec/v1\noid"), []string{"Git's to a large file came instead"}, 1},
-		{"too large", nil, nil, body("Content-Length: 99999999999", "{}"), []string{"larger than 256 MiB"}, 1},
+		{"too large", nil, nil, body("Content-Length: 99999999999", "{}"), []string{"larger than 96 MiB"}, 1},
 		{"pointed nowhere", nil, nil, status(302, ""), []string{"without an address"}, 1},
 		{"pointed in a circle", nil, nil, func(w http.ResponseWriter, r *http.Request) bool {
 			http.Redirect(w, r, r.URL.Path, http.StatusFound)

@@ -18,7 +18,7 @@ func drawHub(ctx context.Context, d *drawing) (datasets.Source, error) {
 }
 
 // maxBFCLFile is the largest file of the leaderboard in bytes that is fetched. The largest of today has some 5 MB.
-const maxBFCLFile = 128 << 20
+const maxBFCLFile = 64 << 20
 
 // fetchBFCL gets a file of the leaderboard from the hub's caches, or from the hub.
 func fetchBFCL(ctx context.Context, name string, tell func(string)) (path string, err error) {

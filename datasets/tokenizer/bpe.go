@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"unicode/utf8"
 )
@@ -125,7 +126,7 @@ func (m *bpe) merge(word string, s *scratch) error {
 
 // start puts a word's characters into s.symbols.
 func (m *bpe) start(word string, s *scratch) error {
-	s.symbols = s.symbols[:0]
+	s.symbols = slices.Grow(s.symbols[:0], len(word))
 	pending := false // an unknown token that the next unknown character may join
 	for at := 0; at < len(word); {
 		r, size := utf8.DecodeRuneInString(word[at:])

@@ -1,5 +1,7 @@
 package tokenizer
 
+import "slices"
+
 // longWord is the number of symbols up to which looking at all pairs for the next merge is quicker than a queue.
 const longWord = 1 << longWordBits
 
@@ -39,99 +41,94 @@ func (m *bpe) mergeShort(s *scratch) {
 	s.symbols = symbols[:n]
 }
 
-// link is a symbol of a long word.
-type link struct {
-	id           int32 // -1 once it has gone into its left neighbour
-	before, next int32 // the neighbours' indices, -1 for none
-}
-
-// candidate is a merge that was possible when it was queued.
-type candidate struct {
-	rank        uint32
-	at          int32 // index of the left symbol
-	left, right int32 // the two ids then
-}
-
 // mergeLong merges s.symbols with a queue of candidates, in time n log n: without a pre-tokenizer a whole text is one word.
+// A symbol stays where its first character is. So that a long word takes few bytes for each character, s.next says of a
+// symbol where the next one is, and of the last of several characters, as a complement, where its symbol is.
 func (m *bpe) mergeLong(s *scratch) {
-	s.links, s.queue = s.links[:0], s.queue[:0]
-	for i, id := range s.symbols {
-		s.links = append(s.links, link{id, int32(i - 1), int32(i + 1)})
+	n := int32(len(s.symbols))
+	s.next, s.queue = slices.Grow(s.next[:0], int(n))[:n], slices.Grow(s.queue[:0], int(n))
+	for i := range n {
+		s.next[i] = i + 1
 	}
-	s.links[len(s.links)-1].next = -1
-	for i := range len(s.links) - 1 {
-		m.queue(s, int32(i))
+	for i := range n - 1 {
+		m.queue(s, i, i+1)
 	}
 	for len(s.queue) > 0 {
-		c := s.queue.pop()
-		left := &s.links[c.at]
-		if left.id != c.left || left.next < 0 || s.links[left.next].id != c.right {
+		rank, at := s.queue.pop()
+		right := s.next[at]
+		if s.symbols[at] < 0 || right == n || m.merges.rank(s.symbols[at], s.symbols[right]) != rank {
 			continue // one of the two has merged since
 		}
-		right := &s.links[left.next]
-		left.id, right.id = m.merges.result(c.rank), -1
-		left.next = right.next
-		if left.next >= 0 {
-			s.links[left.next].before = c.at
-			m.queue(s, c.at)
+		next := s.next[right]
+		s.symbols[at], s.symbols[right] = m.merges.result(rank), -1
+		s.next[at], s.next[next-1] = next, ^at
+		if next < n {
+			m.queue(s, at, next)
 		}
-		if left.before >= 0 {
-			m.queue(s, left.before)
+		if at > 0 {
+			before := at - 1
+			if start := ^s.next[before]; start >= 0 {
+				before = start
+			}
+			m.queue(s, before, at)
 		}
 	}
-	s.symbols = s.symbols[:0]
-	for i := int32(0); i >= 0; i = s.links[i].next {
-		s.symbols = append(s.symbols, s.links[i].id)
+	count := 0
+	for i := int32(0); i < n; i = s.next[i] {
+		s.symbols[count] = s.symbols[i]
+		count++
 	}
+	s.symbols = s.symbols[:count]
 }
 
 // queue adds the merge of a symbol with the next, if there is one.
-func (m *bpe) queue(s *scratch, at int32) {
-	left := s.links[at]
-	right := s.links[left.next].id
-	if rank := m.merges.rank(left.id, right); rank != noMerge {
-		s.queue.push(candidate{rank, at, left.id, right})
+func (m *bpe) queue(s *scratch, at, next int32) {
+	if rank := m.merges.rank(s.symbols[at], s.symbols[next]); rank != noMerge {
+		s.queue.push(rank, at)
 	}
 }
 
-// mergeHeap has the earliest merge on top, of equal ones the leftmost. container/heap would allocate every candidate.
-type mergeHeap []candidate
+// mergeHeap has the earliest merge on top, of equal ones the leftmost: the rank, then where the left symbol is. Four below
+// each make it flat. container/heap would allocate every candidate.
+type mergeHeap []uint64
 
-func (c candidate) before(d candidate) bool {
-	return c.rank < d.rank || c.rank == d.rank && c.at < d.at
-}
-
-func (h *mergeHeap) push(c candidate) {
-	*h = append(*h, c)
-	all := *h
-	for i := len(all) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if !all[i].before(all[parent]) {
-			return
+func (h *mergeHeap) push(rank uint32, at int32) {
+	c := uint64(rank)<<32 | uint64(at)
+	all := append(*h, c)
+	*h = all
+	i := len(all) - 1
+	for i > 0 {
+		parent := (i - 1) / 4
+		if all[parent] <= c {
+			break
 		}
-		all[i], all[parent] = all[parent], all[i]
+		all[i] = all[parent]
 		i = parent
 	}
+	all[i] = c
 }
 
-func (h *mergeHeap) pop() candidate {
+func (h *mergeHeap) pop() (rank uint32, at int32) {
 	all := *h
-	top, last := all[0], len(all)-1
-	all[0] = all[last]
-	all = all[:last]
+	top, c := all[0], all[len(all)-1]
+	all = all[:len(all)-1]
 	*h = all
-	for i := 0; ; {
-		child := 2*i + 1
-		if child >= len(all) {
-			return top
+	i := 0
+	for first := 1; first < len(all); first = 4*i + 1 {
+		child := first
+		for k := first + 1; k < min(first+4, len(all)); k++ {
+			if all[k] < all[child] {
+				child = k
+			}
 		}
-		if child+1 < len(all) && all[child+1].before(all[child]) {
-			child++
+		if all[child] >= c {
+			break
 		}
-		if !all[child].before(all[i]) {
-			return top
-		}
-		all[i], all[child] = all[child], all[i]
+		all[i] = all[child]
 		i = child
 	}
+	if len(all) > 0 {
+		all[i] = c
+	}
+	return uint32(top >> 32), int32(uint32(top))
 }

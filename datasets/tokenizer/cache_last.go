@@ -18,8 +18,11 @@ type encoded struct {
 	ids    []int32
 }
 
-// rememberedText is the longest text that is remembered, in bytes: more than 100,000 tokens.
-const rememberedText = 1 << 20
+// What is remembered of a text: more than 100,000 tokens.
+const (
+	rememberedText   = 1 << 20 // bytes of the longest one
+	rememberedPieces = 1 << 17
+)
 
 // begin forgets the text before the last. size is the length of the text that comes.
 func (l *lastText) begin(size int) {
@@ -48,7 +51,7 @@ func (l *lastText) next() (piece string, ids []int32) {
 
 // put remembers the next piece of this text.
 func (l *lastText) put(piece string, ids []int) {
-	if l.off {
+	if l.off || len(l.now.pieces) == rememberedPieces {
 		return
 	}
 	for _, id := range ids {

@@ -32,6 +32,7 @@ func (l *Local) encode(ids []int, text string) ([]int, error) {
 // encodeIn is encode with a scratch of the caller's.
 func (l *Local) encodeIn(s *scratch, ids []int, text string) ([]int, error) {
 	s.last.begin(len(text))
+	defer s.shrink(len(text))
 	err := l.raw.cut(validText(text), func(f fragment) error {
 		if f.id >= 0 {
 			ids = append(ids, f.id)

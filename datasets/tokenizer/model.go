@@ -19,10 +19,20 @@ type scratch struct {
 	last    lastText
 	words   wordCache
 	symbols []int32   // a word's tokens so far
-	links   []link    // the symbols of a long word
-	queue   mergeHeap // the merges of a long word
+	next    []int32   // where the symbols of a long word are
+	queue   mergeHeap // its merges
 	lattice []arc     // the best ways to every place of a piece
 	ends    []int     // where the tokens of the best way end
+}
+
+// scratchMost is the length in bytes of a text whose scratch is kept.
+const scratchMost = 256 << 10
+
+// shrink gives up what a long text has made large.
+func (s *scratch) shrink(text int) {
+	if text > scratchMost {
+		*s = scratch{pieces: s.pieces[:0], last: s.last, words: s.words}
+	}
 }
 
 // modelFields is the model object of a tokenizer.json. What only matters in training is not here.

@@ -1,0 +1,62 @@
+package tokenizer
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The queue merges as looking through all pairs does, whatever the word.
+func TestLongAndShortMergesAgree(t *testing.T) {
+	l := gpt2(t)
+	draw := rand.New(rand.NewPCG(3, 4))
+	for range 5000 {
+		var word strings.Builder
+		letters := []string{"a", "b", "ab", "th", "e", "!", "1"}[:1+draw.IntN(7)]
+		for word.Len() < 2+draw.IntN(longWord-4) {
+			word.WriteString(letters[draw.IntN(len(letters))])
+		}
+		var long, short scratch
+		if err := l.bpe.start(word.String(), &long); err != nil {
+			t.Fatal(err)
+		}
+		short.symbols = slices.Clone(long.symbols)
+		l.bpe.mergeLong(&long)
+		l.bpe.mergeShort(&short)
+		if !slices.Equal(long.symbols, short.symbols) {
+			t.Fatalf("%q: got %v, want %v", word.String(), long.symbols, short.symbols)
+		}
+	}
+}
+
+// A text that is one word takes a few bytes for each of its own, and its scratch is not kept.
+func TestOneLongWord(t *testing.T) {
+	l := gpt2(t)
+	for _, c := range []string{"a", "!", "1", "\n", "ab"} {
+		text := strings.Repeat(c, 1<<20/len(c))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		ids, err := l.Encode(text)
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 64<<20 {
+			t.Errorf("1 MiB of %q took %d MB", c, took>>20)
+		}
+		if again, err := l.Decode(ids); again != text || err != nil {
+			t.Errorf("1 MiB of %q came back as %d bytes, error %v", c, len(again), err)
+		}
+	}
+	var s scratch
+	if _, err := l.encodeIn(&s, nil, strings.Repeat("a", scratchMost+1)); err != nil || cap(s.symbols)+cap(s.next)+cap(s.queue) > 0 {
+		t.Errorf("the scratch of a long text is kept, error %v", err)
+	}
+}
+
+func gpt2(t *testing.T) *Local {
+	t.Helper()
+	return readGolden(t, "testdata", goldenFile{File: "gpt2.tokenizer.json.gz"})
+}

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -30,12 +31,18 @@ const (
 	longestRun = 366 * 24 * time.Hour
 	// largestCount bounds every count: what a float can still tell apart.
 	largestCount = 1 << 53
+	// mostValues bounds what the parser takes for a line, which is a hundred bytes for each value.
+	mostValues = 1 << 20
 )
 
 // lineDecoder reads any line but the first.
 type lineDecoder struct{ parser fastjson.Parser }
 
 func (d *lineDecoder) decode(line []byte) (entry, error) {
+	line, chunks := cutChunks(line)
+	if len(line) > mostValues && bytes.Count(line, []byte{','}) > mostValues {
+		return entry{}, fmt.Errorf("expected a line of at most %d values", mostValues)
+	}
 	v, err := d.parser.ParseBytes(line)
 	if err != nil {
 		text := err.Error() // quotes what could not be read, which may be the whole line
@@ -49,6 +56,9 @@ func (d *lineDecoder) decode(line []byte) (entry, error) {
 	switch {
 	case o.Get("index") != nil:
 		q := f.request()
+		if chunks != nil {
+			q.Chunks = chunks
+		}
 		return entry{request: &q}, f.err
 	case o.Get("event") != nil:
 		inner := f.object("event")

@@ -2,24 +2,37 @@ package export
 
 import (
 	"fmt"
+	"unsafe"
 
 	"benchtop/metrics"
 )
 
 const (
-	// mostSeconds of one kind bounds what a damaged journal can ask for: some twelve days at one a second.
-	mostSeconds = 1 << 20
+	// mostSeconds of one kind bounds what a damaged journal can ask for: a week at one a second.
+	mostSeconds = 7 * 24 * 60 * 60
 	// mostGPUs bounds the accelerators of one look.
 	mostGPUs = 1024
-	// mostReadings bounds those of all looks: eight accelerators for six days.
-	mostReadings = 1 << 22
+	// mostEvents and mostEventBytes bound the log: one event for each second of most of a day, and a long line for each.
+	mostEvents     = 1 << 16
+	mostEventBytes = 32 << 20
+	// mostReadings bounds those of all looks: eight accelerators for three days.
+	mostReadings = 1 << 21
 )
 
-// gather puts what an entry says about the run into run. The error says that there is too much of it.
-func gather(run *metrics.Run, e entry) error {
+// gathering is what a journal says about its run so far.
+type gathering struct {
+	run        metrics.Run
+	eventBytes int
+}
+
+// add takes what an entry says about the run. The error says that there is too much of it.
+func (g *gathering) add(e entry) error {
+	run := &g.run
 	switch {
+	case e.plan != nil:
+		run.Plan = *e.plan
 	case e.event != nil:
-		run.Events = append(run.Events, *e.event)
+		return g.keepEvent(e.event)
 	case e.client != nil:
 		return keep(&run.Client, *e.client, "client")
 	case e.server != nil:
@@ -32,6 +45,19 @@ func gather(run *metrics.Run, e entry) error {
 		run.Plan, run.Events = before.Plan, before.Events
 		run.Client, run.Server, run.GPUs = before.Client, before.Server, before.GPUs
 	}
+	return nil
+}
+
+func (g *gathering) keepEvent(e *metrics.Event) error {
+	size := len(e.Text) + len(e.Mark) + len(e.Level)
+	if e.Objectives != nil {
+		size += len(*e.Objectives) * int(unsafe.Sizeof(metrics.Objective{}))
+	}
+	if len(g.run.Events) >= mostEvents || g.eventBytes+size > mostEventBytes {
+		return fmt.Errorf("expected at most %d events of %d MiB in all", mostEvents, mostEventBytes>>20)
+	}
+	g.run.Events = append(g.run.Events, *e)
+	g.eventBytes += size
 	return nil
 }
 

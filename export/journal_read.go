@@ -19,8 +19,8 @@ const (
 	// damaged is the reason of a run whose journal cannot be read to the end.
 	damaged = "the journal is damaged"
 	// longestLine in bytes bounds the memory a damaged journal can ask for. A request with a million chunks and its text
-	// stays well below.
-	longestLine = 64 << 20
+	// stays below.
+	longestLine = 32 << 20
 )
 
 // ReadJournal reads the journal of a run, plain or gzipped. It looks through the whole file once for what it says about
@@ -32,7 +32,8 @@ const (
 // trouble further on (a disk that fails, a gzipped file that was cut) comes from the iterator, after the requests before
 // it.
 func ReadJournal(path string) (metrics.Run, iter.Seq2[metrics.Request, error], error) {
-	run := metrics.Run{Ended: metrics.Never, Reason: Killed}
+	g := gathering{run: metrics.Run{Ended: metrics.Never, Reason: Killed}}
+	run := &g.run
 	headed := false
 	var damage damages
 	for e, err := range scanFile(path) {
@@ -42,10 +43,9 @@ func ReadJournal(path string) (metrics.Run, iter.Seq2[metrics.Request, error], e
 			return metrics.Run{}, nil, err
 		case err != nil:
 			run.Reason = damaged
-		case e.plan != nil:
-			run.Plan, headed = *e.plan, true
 		default:
-			damage.note(gather(&run, e))
+			headed = true
+			damage.note(g.add(e))
 		}
 	}
 	if run.Damaged = damage.count; run.Damaged > 0 {
@@ -54,7 +54,7 @@ func ReadJournal(path string) (metrics.Run, iter.Seq2[metrics.Request, error], e
 		}
 		run.Events = append(run.Events, metrics.Event{At: max(0, run.Ended), Level: metrics.Warn, Text: damage.err().Error()})
 	}
-	return run, func(yield func(metrics.Request, error) bool) {
+	return *run, func(yield func(metrics.Request, error) bool) {
 		for e, err := range scanFile(path) {
 			if (e.request != nil || err != nil) && !yield(request(e), err) {
 				return

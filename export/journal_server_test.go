@@ -141,18 +141,27 @@ func TestServerDamage(t *testing.T) {
 
 // A journal that says too much is read as far as there is room, and what is left out is told of.
 func TestGatherIsBounded(t *testing.T) {
-	run := metrics.Run{Server: make([]metrics.ServerSecond, mostSeconds), GPUs: make([]metrics.GPUSecond, mostReadings/mostGPUs+1)}
+	g := gathering{run: metrics.Run{
+		Server: make([]metrics.ServerSecond, mostSeconds), GPUs: make([]metrics.GPUSecond, mostReadings/mostGPUs+1),
+		Events: make([]metrics.Event, mostEvents-1),
+	}}
 	for _, e := range []entry{
 		{server: &metrics.ServerSecond{}}, {gpus: &metrics.GPUSecond{GPUs: make([]metrics.GPU, mostGPUs)}},
+		{event: &metrics.Event{Text: strings.Repeat("x", mostEventBytes+1)}},
 	} {
-		if err := gather(&run, e); err == nil || !strings.Contains(err.Error(), "expected at most ") {
+		if err := g.add(e); err == nil || !strings.Contains(err.Error(), "expected at most ") {
 			t.Errorf("%v", err)
 		}
 	}
-	if err := gather(&run, entry{gpus: &metrics.GPUSecond{}}); err != nil {
-		t.Error(err)
+	for _, e := range []entry{{gpus: &metrics.GPUSecond{}}, {event: &metrics.Event{}}} {
+		if err := g.add(e); err != nil {
+			t.Error(err)
+		}
 	}
-	if len(run.Server) != mostSeconds || len(run.GPUs) != mostReadings/mostGPUs+2 {
+	if err := g.add(entry{event: &metrics.Event{}}); err == nil || len(g.run.Events) != mostEvents {
+		t.Errorf("%d events are kept, error %v", len(g.run.Events), err)
+	}
+	if run := &g.run; len(run.Server) != mostSeconds || len(run.GPUs) != mostReadings/mostGPUs+2 {
 		t.Errorf("%d seconds of the server, %d of the accelerators", len(run.Server), len(run.GPUs))
 	}
 }

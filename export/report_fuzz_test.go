@@ -39,13 +39,11 @@ func FuzzReport(f *testing.F) {
 		`{"end":{"ended_us":12,"server_kind":"\u001b","server_absent":"x","gpus_absent":"y"}}` + "\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		var qs []metrics.Request
-		run := metrics.Run{Ended: metrics.Never}
+		g := gathering{run: metrics.Run{Ended: metrics.Never}}
 		const longest = time.Minute // so that no input asks for a timeline of a week
 		for e, err := range scanAny(bytes.NewReader(content), "fuzz") {
 			switch {
 			case err != nil:
-			case e.plan != nil:
-				run.Plan = *e.plan
 			case e.request != nil:
 				qs = append(qs, *e.request)
 				for _, at := range append([]metrics.Chunk{{At: e.request.Done}, {At: e.request.Due}, {At: e.request.Sent},
@@ -55,9 +53,10 @@ func FuzzReport(f *testing.F) {
 					}
 				}
 			default:
-				gather(&run, e)
+				_ = g.add(e) // what is too much is left out
 			}
 		}
+		run := g.run
 		if run.Ended > longest {
 			return
 		}

@@ -1,0 +1,58 @@
+package export
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"benchtop/metrics"
+)
+
+// A line whose chunks are cut out says what the whole line says to the parser, and is refused for the same reasons.
+func TestCutChunks(t *testing.T) {
+	for _, lists := range []string{
+		`"chunks_us":[1]`, `"chunks_us":[1,-2,0,-0,30]`, `"chunks_us":[1,2],"chunk_tokens":[0,7]`, `"chunks_us":[1,2],"text":"a","chunk_tokens":[0,7]`, `"chunk_tokens":[0,7],"chunks_us":[1,2]`,
+		`"chunks_us":[]`, `"chunks_us":[],"chunk_tokens":[]`, `"chunks_us":[1,2],"chunk_tokens":[1]`, `"chunks_us":[1],"chunk_tokens":[4294967296]`,
+		`"chunks_us":[01]`, `"chunks_us":[1.5]`, `"chunks_us":[1e3]`, `"chunks_us":[-]`, `"chunks_us":[1,]`, `"chunks_us":[,1]`, `"chunks_us":[1 ,2]`,
+		`"chunks_us":[1`, `"chunks_us":[`, `"chunks_us":[1,2`, `"chunks_us":["]"]`, `"chunks_us":[1,2],"chunk_tokens":[1,2`, `"chunks_us":[[1]]`,
+		`"chunks_us":[31622400000000,31622400000000]`, `"chunks_us":[9999999999999999999999]`, `"chunks_us":[1],"chunk_tokens":[x]`,
+		`"id":"a,\"chunks_us\":[5]","chunks_us":[1,2]`, `"chunks_us":null`,
+	} {
+		line := `{"index":3,` + lists + `,"status":200}`
+		spaced := strings.Replace(line, `"chunks_us":[`, `"chunks_us": [`, 1) // for the parser
+		if strings.Contains(lists, `"id"`) {
+			spaced = strings.Replace(line, `"chunks_us":[1`, `"chunks_us": [1`, 1)
+		}
+		var d lineDecoder
+		got, err := d.decode([]byte(line))
+		want, wantErr := d.decode([]byte(spaced))
+		if (err == nil) != (wantErr == nil) {
+			t.Errorf("%s: error %v, want %v", lists, err, wantErr)
+		} else if err == nil && (!slices.Equal(got.request.Chunks, want.request.Chunks) || got.request.Status != 200 || got.request.ID != want.request.ID) {
+			t.Errorf("%s: got %+v, want %+v", lists, got.request, want.request)
+		}
+	}
+}
+
+// A request with a million chunks takes memory for the chunks, not a hundred bytes for each number.
+func TestManyChunksAreCheapToRead(t *testing.T) {
+	q := metrics.Request{Chunks: make([]metrics.Chunk, 1<<20)}
+	line := appendRequest(nil, &q)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var d lineDecoder
+	e, err := d.decode(line[:len(line)-1])
+	runtime.ReadMemStats(&after)
+	if err != nil || len(e.request.Chunks) != len(q.Chunks) {
+		t.Fatal(err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 24<<20 {
+		t.Errorf("%d MB were taken for 16 MB of chunks", took>>20)
+	}
+	values := []byte(`{"index":1,"x":[` + strings.Repeat("0,", mostValues) + `0]}`)
+	if _, err := d.decode(values); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("at most %d values", mostValues)) {
+		t.Errorf("a line of %d values gave %v", mostValues+1, err)
+	}
+}

@@ -14,6 +14,7 @@ type overview struct {
 	answered   time.Duration // when the server showed last that it was there, Never if it did not
 	scheduled  arrivals
 	sent, done span
+	requests   int
 	sets       []setting // loads that were set while the run was on
 }
 
@@ -30,6 +31,7 @@ func look(reqs iter.Seq2[Request, error], plan *Plan, sets []setting) (overview,
 		if plan.Warming(&q) {
 			continue
 		}
+		o.requests++
 		o.scheduled.add(plan.cause(&q), sets)
 		o.sent.add(q.Sent)
 		if q.OK() {

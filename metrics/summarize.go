@@ -93,6 +93,8 @@ func newSummary(run Run, seen overview) *summary {
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
 	r.Probes, r.SpecDecode, r.Diffusion, r.Damaged = run.Probes, run.SpecDecode, run.Diffusion, run.Damaged
 	r.InputSources, r.OutputSources = map[TokenSource]int{}, map[TokenSource]int{}
+	r.Rows = make([]Row, 0, seen.requests) // lists that grow take twice as much
+	s.open = overlap{make([]time.Duration, 0, seen.done.n), make([]time.Duration, 0, seen.done.n)}
 	if r.Ended == Never {
 		r.Ended = seen.last
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/export"
+	"benchtop/internal/telemetry"
 	"benchtop/metrics"
 )
 
@@ -109,6 +110,7 @@ func (s *session) unsent(due int) int {
 
 // keep computes the report and saves it, with all that stands beside it.
 func (s *session) keep(run metrics.Run) (o outcome) {
+	telemetry.SaveMemory() // no chunk waits any more
 	o.saved = true
 	var problems []error
 	_ = s.journal.Close(run) // what its file lacks, finish saves

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"benchtop/export"
+	"benchtop/internal/telemetry"
 	"benchtop/metrics"
 )
 
@@ -52,6 +53,7 @@ func runReport(env *environment, args []string) int {
 			return env.fail(exitFailed, err)
 		}
 	}
+	telemetry.SaveMemory()
 	code := exitFine
 	for i, file := range rest {
 		if len(rest) > 1 && !*asJSON {

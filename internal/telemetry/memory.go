@@ -22,6 +22,17 @@ func TuneMemory() {
 	}
 }
 
+// thriftyPercent keeps the heap close to what is in use.
+const thriftyPercent = 25
+
+// SaveMemory sets the garbage collector up for work on large files that nothing waits for: it collects more often. What the
+// user set by GOGC stays.
+func SaveMemory() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(thriftyPercent)
+	}
+}
+
 // chooseMemory chooses from the user's settings and the bytes of memory there are, 0 if unknown. A result of 0 means to
 // leave that setting as it is.
 func chooseMemory(gogc, gomemlimit string, there uint64) (percent int, limit int64) {

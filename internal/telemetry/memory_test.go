@@ -42,11 +42,14 @@ const tunedChild = "BENCHTOP_TEST_TUNED"
 
 func tuned(t *testing.T) {
 	was := debug.SetMemoryLimit(-1)
+	SaveMemory()
+	thrifty := debug.SetGCPercent(100)
+	debug.SetGCPercent(thrifty)
 	TuneMemory()
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
 	if os.Getenv("GOGC") != "" {
-		if percent != 77 || limit != was {
-			t.Errorf("GC percent %d, limit %d; want them as the user set them, 77 and %d", percent, limit, was)
+		if percent != 77 || thrifty != 77 || limit != was {
+			t.Errorf("GC percent %d and %d, limit %d; want them as the user set them, 77 and %d", percent, thrifty, limit, was)
 		}
 		return
 	}
@@ -54,8 +57,8 @@ func tuned(t *testing.T) {
 	if want == 0 {
 		want = was
 	}
-	if percent != 400 || limit != want {
-		t.Errorf("GC percent %d, limit %d; want 400 and %d", percent, limit, want)
+	if percent != 400 || thrifty != 25 || limit != want {
+		t.Errorf("GC percent %d and %d, limit %d; want 400, 25 and %d", percent, thrifty, limit, want)
 	}
 }
 

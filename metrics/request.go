@@ -45,7 +45,7 @@ const (
 	// FailedInStream: the server reported an error inside a stream that had begun with status 200.
 	FailedInStream Failure = "error_in_stream"
 	// FailedMalformed: the answer was not what the protocol says: not JSON, not an event stream, not HTTP, or compressed,
-	// which no request asks for.
+	// which no request asks for; or it is beyond a limit of memory.
 	FailedMalformed Failure = "malformed"
 	// FailedEmpty: a complete stream that never carried a chunk of output.
 	FailedEmpty Failure = "no_output"

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"benchtop/metrics"
 )
@@ -219,7 +220,7 @@ func steadyRemark(r *metrics.Report) string {
 	text := ""
 	switch {
 	case s.End > s.Start && s.Completed == 0: // as many requests as users, or a run that was cut
-		return remark("Steady state: no figures, because no request completed in the %.1f s of full load.", (s.End - s.Start).Seconds())
+		return remark("Steady state: no figures, because no request completed in the %s of full load.", (s.End - s.Start).Round(time.Millisecond))
 	case s.End > s.Start:
 		text = fmt.Sprintf("Steady state: from %.1f s to %.1f s, with at least %d of %s in flight: %.2f requests/s,"+
 			" %.2f output tokens/s, TTFT %.2f ms on average (median %.2f ms), TPOT %.2f ms.",

@@ -142,7 +142,7 @@ Gates (the run fails where one holds):
 		t.Errorf("got %s", got)
 	}
 	r.SteadyState = &metrics.SteadyState{End: 28 * time.Second, OutputThroughput: 3, Warning: "short"}
-	if got := remarks(t, r); !strings.HasSuffix(got, "\nSteady state: no figures, because no request completed in the 28.0 s of full\n  load.\n") {
+	if got := remarks(t, r); !strings.HasSuffix(got, "\nSteady state: no figures, because no request completed in the 28s of full load.\n") {
 		t.Errorf("nothing completed: got %s", got)
 	}
 	r.Plan.MaxConcurrency, r.Completed = 0, 100

@@ -48,13 +48,15 @@ func (g *gathering) add(e entry) error {
 	return nil
 }
 
+var errMuchLog = fmt.Errorf("expected at most %d events, and %d MiB of them", mostEvents, mostEventBytes>>20)
+
 func (g *gathering) keepEvent(e *metrics.Event) error {
 	size := len(e.Text) + len(e.Mark) + len(e.Level)
 	if e.Objectives != nil {
 		size += len(*e.Objectives) * int(unsafe.Sizeof(metrics.Objective{}))
 	}
 	if len(g.run.Events) >= mostEvents || g.eventBytes+size > mostEventBytes {
-		return fmt.Errorf("expected at most %d events of %d MiB in all", mostEvents, mostEventBytes>>20)
+		return errMuchLog // not made anew: there may be millions
 	}
 	g.run.Events = append(g.run.Events, *e)
 	g.eventBytes += size

@@ -47,7 +47,7 @@ func (f *feeder) done(index int32, x *flight) {
 	q, past := x.now, x.past
 	q.Admitted, q.Encode, q.Connect = past.Admitted, past.Encode, past.Connect
 	q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = past.FirstChunk, past.FirstToken, past.FirstAnswer, past.LastChunk
-	q.Done = past.Done
+	q.VLLMLater, q.Done = past.VLLMLater, past.Done
 	q.InputTokens, q.InputSource = past.InputTokens, past.InputSource
 	q.OutputTokens, q.OutputSource, q.CachedTokens = past.OutputTokens, past.OutputSource, past.CachedTokens
 	q.ServerQueue, q.ServerPrefill = past.ServerQueue, past.ServerPrefill

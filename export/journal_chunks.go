@@ -8,9 +8,6 @@ import (
 	"benchtop/metrics"
 )
 
-// mostChunks bounds the chunks of a request: what a million tokens may come in.
-const mostChunks = 1 << 22
-
 // cutChunks takes the chunks out of the line of a request, because the parser takes a hundred bytes for each number. A line in
 // which they are not as appendChunks writes them stays whole, for the parser to read or to complain about.
 func cutChunks(line []byte) (rest []byte, chunks []metrics.Chunk) {
@@ -20,7 +17,7 @@ func cutChunks(line []byte) (rest []byte, chunks []metrics.Chunk) {
 	}
 	list := numbers(line[start+len(`,"chunks_us":[`):])
 	n := list.count()
-	if n == 0 || n > mostChunks {
+	if n == 0 || n > metrics.MostChunks {
 		return line, nil
 	}
 	chunks = make([]metrics.Chunk, n)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"benchtop/metrics"
 )
@@ -54,5 +55,25 @@ func TestManyChunksAreCheapToRead(t *testing.T) {
 	values := []byte(`{"index":1,"x":[` + strings.Repeat("0,", mostValues) + `0]}`)
 	if _, err := d.decode(values); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("at most %d values", mostValues)) {
 		t.Errorf("a line of %d values gave %v", mostValues+1, err)
+	}
+}
+
+// The longest request that is kept is one that can be read again, whatever its text is made of.
+func TestLongestLineIsRead(t *testing.T) {
+	for _, letter := range []string{"\x01", ",", "\"", "a"} {
+		q := metrics.NewRequest(0)
+		q.Text = strings.Repeat(letter, metrics.MostText)
+		q.Chunks = make([]metrics.Chunk, 1<<20)
+		for i := range q.Chunks {
+			q.Chunks[i] = metrics.Chunk{At: time.Duration(i) * 20 * time.Millisecond, Tokens: int32(i % 3)}
+		}
+		line := appendRequest(nil, &q)
+		if perChunk := (len(line) - 6*metrics.MostText) / len(q.Chunks); perChunk > 10 || len(line) > longestLine {
+			t.Errorf("%q: a line of %d bytes, %d for each chunk", letter, len(line), perChunk)
+		}
+		var d lineDecoder
+		if e, err := d.decode(line[:len(line)-1]); err != nil || e.request.Text != q.Text || len(e.request.Chunks) != len(q.Chunks) {
+			t.Errorf("%q: %v", letter, err)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -40,7 +39,7 @@ type lineDecoder struct{ parser fastjson.Parser }
 
 func (d *lineDecoder) decode(line []byte) (entry, error) {
 	line, chunks := cutChunks(line)
-	if len(line) > mostValues && bytes.Count(line, []byte{','}) > mostValues {
+	if len(line) > mostValues && valuesIn(line) > mostValues {
 		return entry{}, fmt.Errorf("expected a line of at most %d values", mostValues)
 	}
 	v, err := d.parser.ParseBytes(line)
@@ -245,4 +244,22 @@ func (f *fields) array(key string) []*fastjson.Value {
 		f.fail(key, "an array")
 	}
 	return a
+}
+
+// valuesIn is about how many values a line of JSON has: commas outside of texts.
+func valuesIn(line []byte) (n int) {
+	text := false
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '"':
+			text = !text
+		case '\\':
+			i++ // within a text alone
+		case ',':
+			if !text {
+				n++
+			}
+		}
+	}
+	return n
 }

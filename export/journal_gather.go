@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// mostSeconds of one kind bounds what a damaged journal can ask for: a week at one a second.
-	mostSeconds = 7 * 24 * 60 * 60
+	// mostSeconds of one kind bounds what a damaged journal can ask for: twelve days at one a second.
+	mostSeconds = 12 * 24 * 60 * 60
 	// mostGPUs bounds the accelerators of one look.
 	mostGPUs = 1024
 	// mostEvents and mostEventBytes bound the log: one event for each second of most of a day, and a long line for each.

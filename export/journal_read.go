@@ -18,9 +18,9 @@ const Killed = "the process was killed: its journal has no end"
 const (
 	// damaged is the reason of a run whose journal cannot be read to the end.
 	damaged = "the journal is damaged"
-	// longestLine in bytes bounds the memory a damaged journal can ask for. A request with a million chunks and its text
-	// stays below.
-	longestLine = 32 << 20
+	// longestLine in bytes bounds the memory a damaged journal can ask for. A request stays below: a byte of its text takes six at
+	// most, as an escape, and a chunk ten as a rule.
+	longestLine = 6*metrics.MostText + 10*metrics.MostChunks + 1<<20
 )
 
 // ReadJournal reads the journal of a run, plain or gzipped. It looks through the whole file once for what it says about

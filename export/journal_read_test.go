@@ -222,11 +222,11 @@ func TestReadJournalLines(t *testing.T) {
 	if len(all) != 3 || all[1].damage == nil || all[2].request == nil {
 		t.Fatalf("got %+v", all)
 	}
-	if got := all[1].damage.Error(); got != "long, line 2: expected a line of at most 32 MiB" {
+	if got := all[1].damage.Error(); got != "long, line 2: "+errTooLong.Error() {
 		t.Errorf("got %v", got)
 	}
 	for _, err := range scan(endless{}, "endless") { // such as a device
-		if err == nil || err.Error() != "endless, line 1: expected a line of at most 32 MiB" {
+		if err == nil || err.Error() != "endless, line 1: "+errTooLong.Error() {
 			t.Errorf("got %v", err)
 		}
 	}

@@ -159,7 +159,9 @@ func vllmRemark(r *metrics.Report) string {
 		return ""
 	}
 	text := "TTFT: reasoning_content counts as output here."
-	if v := r.VLLM; v.TTFT.N > 0 {
+	if v := r.VLLM; v.TTFT.N > 0 && v.Unread == 0 && twoDecimals(v.TTFT.Median) == twoDecimals(r.TTFT.Median) {
+		return "" // the same figures
+	} else if v.TTFT.N > 0 {
 		text += fmt.Sprintf(" vLLM 0.33 does not read it and would report a median TTFT of %.2f ms, not %.2f ms.", v.TTFT.Median, r.TTFT.Median)
 	} else {
 		text += " vLLM 0.33 does not read it."
@@ -169,6 +171,9 @@ func vllmRemark(r *metrics.Report) string {
 	}
 	return remark("%s", text)
 }
+
+// twoDecimals is a figure as it is printed.
+func twoDecimals(v float64) string { return fmt.Sprintf("%.2f", v) }
 
 // cacheRemark says that earlier runs were kept out of the server's prefix cache, and that it knew prompts all the same, which
 // makes every figure too good.

@@ -196,6 +196,10 @@ func TestRemarksOnTheFirstChunk(t *testing.T) {
 	if want := "would report a median TTFT of 350.00 ms, not 300.00 ms.\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
 	}
+	qs[0].VLLMLater, qs[1].VLLMLater, qs[2].VLLMLater = 0, 0, 1
+	if got := remarks(t, summarize(t, run, qs)); strings.Contains(got, "reasoning_content") {
+		t.Errorf("the same median: %s", got)
+	}
 	for i := range qs {
 		qs[i].VLLMLater = metrics.Never
 	}

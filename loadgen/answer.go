@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
-	"github.com/valyala/fastjson"
 
 	"benchtop/metrics"
 )
@@ -160,6 +159,8 @@ func (x *exchange) event(name, data []byte) error {
 		m.failure, err = clip(string(data)), nil
 	}
 	switch {
+	case x.bodyOver && errors.Is(err, errNotJSON):
+		return nil // the end of the body cut the event off
 	case err != nil:
 		x.fail(metrics.FailedMalformed, err.Error())
 		return errStop
@@ -181,14 +182,6 @@ func (x *exchange) event(name, data []byte) error {
 		x.chunk(&m)
 	}
 	return nil
-}
-
-// last takes the last event if all of it came.
-func (x *exchange) last(name, data []byte) error {
-	if string(data) != "[DONE]" && fastjson.ValidateBytes(data) != nil {
-		return nil
-	}
-	return x.event(name, data)
 }
 
 func (x *exchange) chunk(m *message) {
@@ -217,7 +210,8 @@ func (x *exchange) chunk(m *message) {
 
 // complete judges an answer whose body ended in order. Its last event needs no blank line if it is whole, as vLLM has it.
 func (x *exchange) complete(k *link) {
-	if err := x.sse.flush(x.last); err != nil {
+	x.bodyOver = true
+	if err := x.sse.flush(x.emit); err != nil {
 		if err != errStop {
 			x.fail(metrics.FailedMalformed, err.Error())
 		}

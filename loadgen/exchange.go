@@ -9,6 +9,7 @@ import (
 	"slices"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/valyala/fasthttp"
 
@@ -33,11 +34,11 @@ type exchange struct {
 	heard           time.Duration // when we got the last chunk
 	usage           usage
 	finished, ended bool   // a finish reason, [DONE] came
+	bodyOver        bool   // all of the body came
 	uncounted       bool   // a chunk told nothing about its tokens
 	whole           []byte // a body that is no event stream
 	maxTokens       int    // asked for, 0 where nothing says
 	room, borrowed  int    // memory that the stream may fill, and what of it all streams have together
-	parsing         int    // likewise, for the event that is being parsed
 }
 
 // errStop ends the parsing of a stream whose failure is already filed.
@@ -52,7 +53,7 @@ func (e *Engine) exchange(q *metrics.Request, o Observer) *exchange {
 	x.sse.reset()
 	x.q, x.observer, x.decode.chat, x.text = q, o, e.encoder.chat, x.text[:0]
 	x.at, x.delay, x.heard = 0, metrics.Never, 0
-	x.usage, x.finished, x.ended, x.uncounted = usage{}, false, false, false
+	x.usage, x.finished, x.ended, x.bodyOver, x.uncounted = usage{}, false, false, false, false
 	x.decode.clocks = unknownClocks()
 	x.whole = x.whole[:0]
 	return x
@@ -231,7 +232,7 @@ func (x *exchange) settle() {
 		x.countTokens()
 	}
 	if x.engine.options.KeepText || q.Failure == "" && q.OutputSource == metrics.TokensFromChunks {
-		q.Text = string(x.text)
+		q.Text = keptText(x.text)
 	}
 	x.giveBack()
 	x.q, x.observer = nil, nil
@@ -272,4 +273,16 @@ func (x *exchange) countText() bool {
 	}
 	x.q.OutputTokens, x.q.OutputSource = n, metrics.TokensFromTokenizer
 	return true
+}
+
+// keptText is the text of an answer as far as it is kept: whole characters of at most metrics.MostText bytes.
+func keptText(text []byte) string {
+	if len(text) > metrics.MostText {
+		end := metrics.MostText
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end]
+	}
+	return string(text)
 }

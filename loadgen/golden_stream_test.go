@@ -101,20 +101,22 @@ func TestGoldenStreams(t *testing.T) {
 				s := newScripted(t, c.answer)
 				all := load(t, s, 1, func(o *Options) { o.Backend, o.KeepText = c.Backend, true })
 				problem := c.compare(&all[0])
-				reason, known := streamDifferences[name]
+				want, known := streamDifferences[name]
 				used[name] = known
-				switch {
+				switch q := &all[0]; {
 				case problem == "" && known:
-					t.Errorf("is read as vLLM does, though it should differ: %s", reason)
+					t.Errorf("is read as vLLM does, though it should differ: %s", want.reason)
+				case known && (q.Failure != want.failure || q.Text != want.text || len(q.Chunks) != want.chunks):
+					t.Errorf("failure %q, text %q, %d chunks; want %+v", q.Failure, q.Text, len(q.Chunks), want)
 				case problem != "" && !known:
 					t.Errorf("%s; request %+v", problem, all[0])
 				}
 			})
 		})
 	}
-	for name, reason := range streamDifferences {
+	for name, want := range streamDifferences {
 		if !used[name] {
-			t.Errorf("no case %s (%s)", name, reason)
+			t.Errorf("no case %s (%s)", name, want.reason)
 		}
 	}
 }
@@ -148,9 +150,17 @@ func (c *streamCase) compare(q *metrics.Request) string {
 	return ""
 }
 
+// streamDifference is what becomes of a stream that is read differently, and why.
+type streamDifference struct {
+	reason  string
+	failure metrics.Failure
+	text    string
+	chunks  int
+}
+
 // streamDifferences are the streams that are read differently from vLLM 0.33.0, with the reason. docs/compatibility.md has them in
 // groups.
-var streamDifferences = func() map[string]string {
+var streamDifferences = func() map[string]streamDifference {
 	const (
 		comments  = "a comment never takes an event with it"
 		lineEnds  = "lines may end in CR LF"
@@ -162,32 +172,32 @@ var streamDifferences = func() map[string]string {
 		beside    = "usage beside content is read"
 		reasoning = "reasoning_content counts as reasoning does"
 	)
-	return map[string]string{
-		"openai/usage_only_beside_last_text":             beside,
-		"openai/ping_single_newline":                     comments,
-		"openai/ping_line_inside_event":                  comments,
-		"openai/crlf_two_events_a_piece":                 lineEnds,
-		"openai/crlf_ping_first":                         lineEnds,
-		"openai/done_missing":                            unended,
-		"openai/done_in_the_middle":                      done,
-		"openai/error_mid_stream":                        inStream,
-		"openai/error_last":                              inStream,
-		"openai/event_split_before_blank_line":           blankLine,
-		"openai/event_split_inside_blank_line":           blankLine,
-		"openai/not_json_first":                          standard,
-		"openai/no_blank_after_colon":                    standard,
-		"openai/event_line":                              standard,
-		"openai/two_data_lines":                          standard,
-		"openai/bom":                                     standard,
-		"openai/incomplete_event_at_end":                 unended,
-		"openai/complete_event_without_newline_at_end":   unended,
-		"openai-chat/reasoning_content_then_content":     reasoning,
-		"openai-chat/reasoning_content_only":             reasoning,
-		"openai-chat/usage_in_finish_event_with_content": beside,
-		"openai-chat/ping_glued":                         comments,
-		"openai-chat/crlf_two_events_a_piece":            lineEnds,
-		"openai-chat/done_missing":                       unended,
-		"openai-chat/error_mid_stream":                   inStream,
-		"openai-chat/event_split_before_blank_line":      blankLine,
+	return map[string]streamDifference{
+		"openai/usage_only_beside_last_text":             {beside, "", "ab", 2},
+		"openai/ping_single_newline":                     {comments, "", "ab", 2},
+		"openai/ping_line_inside_event":                  {comments, "", "abc", 3},
+		"openai/crlf_two_events_a_piece":                 {lineEnds, "", "abcd", 4},
+		"openai/crlf_ping_first":                         {lineEnds, "", "a", 1},
+		"openai/done_missing":                            {unended, metrics.FailedTruncated, "ab", 2},
+		"openai/done_in_the_middle":                      {done, "", "a", 1},
+		"openai/error_mid_stream":                        {inStream, metrics.FailedInStream, "a", 1},
+		"openai/error_last":                              {inStream, metrics.FailedInStream, "ab", 2},
+		"openai/event_split_before_blank_line":           {blankLine, "", "ab", 2},
+		"openai/event_split_inside_blank_line":           {blankLine, "", "ab", 2},
+		"openai/not_json_first":                          {standard, "", "b", 1},
+		"openai/no_blank_after_colon":                    {standard, "", "a", 1},
+		"openai/event_line":                              {standard, "", "a", 1},
+		"openai/two_data_lines":                          {standard, "", "a", 1},
+		"openai/bom":                                     {standard, "", "a", 1},
+		"openai/incomplete_event_at_end":                 {unended, metrics.FailedTruncated, "a", 1},
+		"openai/complete_event_without_newline_at_end":   {unended, metrics.FailedTruncated, "ab", 2},
+		"openai-chat/reasoning_content_then_content":     {reasoning, "", "ab", 4},
+		"openai-chat/reasoning_content_only":             {reasoning, "", "", 2},
+		"openai-chat/usage_in_finish_event_with_content": {beside, "", "ab", 2},
+		"openai-chat/ping_glued":                         {comments, "", "ab", 2},
+		"openai-chat/crlf_two_events_a_piece":            {lineEnds, "", "abc", 3},
+		"openai-chat/done_missing":                       {unended, metrics.FailedTruncated, "ab", 2},
+		"openai-chat/error_mid_stream":                   {inStream, metrics.FailedInStream, "a", 1},
+		"openai-chat/event_split_before_blank_line":      {blankLine, "", "ab", 2},
 	}
 }()

@@ -27,6 +27,8 @@ const (
 	roomStep     = 64 << 10
 	// parsedValue is about what a value of JSON takes once it is parsed.
 	parsedValue = int(unsafe.Sizeof(fastjson.Value{})) + 24
+	// parsedMost is the most that the values of an event may take.
+	parsedMost = 64 << 20
 	// pooledMost is the largest buffer that the next request gets.
 	pooledMost = 64 << 10
 	// tokensMost is longer than any answer, and keeps the products below from overflowing.
@@ -42,7 +44,7 @@ func (x *exchange) limit(maxTokens, body int) {
 
 // oneMore refuses a chunk beyond the most that an answer may have.
 func (x *exchange) oneMore() error {
-	if most := max(chunksLeast, chunksPerToken*x.maxTokens); len(x.q.Chunks) >= most {
+	if most := min(max(chunksLeast, chunksPerToken*x.maxTokens), metrics.MostChunks); len(x.q.Chunks) >= most {
 		return fmt.Errorf("the stream has more than %d chunks, which is the most for max_tokens %d", most, x.maxTokens)
 	}
 	return nil
@@ -75,17 +77,19 @@ func (e *Engine) borrow(n int) bool {
 	return false
 }
 
-// borrowParser lends the decoder a parser for an event. The values of a large event take many times its bytes.
+// borrowParser lends the decoder a parser for an event. The values of a large event take many times its bytes, so large events are
+// parsed one at a time.
 func (x *exchange) borrowParser(data []byte) error {
-	if len(data) > pooledMost {
-		values := 1 + bytes.Count(data, []byte{','}) + bytes.Count(data, []byte{'['}) + bytes.Count(data, []byte{'{'})
-		if n := values * parsedValue; x.engine.borrow(n) {
-			x.parsing = n
-		} else {
-			return errNoRoom
-		}
+	if len(data) <= pooledMost {
+		x.decode.parser = x.engine.parsers.Get()
+		return nil
 	}
-	x.decode.parser = x.engine.parsers.Get()
+	values := 1 + bytes.Count(data, []byte{','}) + bytes.Count(data, []byte{'['}) + bytes.Count(data, []byte{'{'})
+	if values*parsedValue > parsedMost {
+		return fmt.Errorf("an event of the stream has more than %d values", parsedMost/parsedValue)
+	}
+	x.engine.large.Lock()
+	x.decode.parser = new(fastjson.Parser)
 	return nil
 }
 
@@ -94,9 +98,10 @@ func (x *exchange) borrowParser(data []byte) error {
 func (x *exchange) returnParser(parsed int) {
 	if parsed <= pooledMost {
 		x.engine.parsers.Put(x.decode.parser)
+	} else {
+		x.engine.large.Unlock()
 	}
-	x.engine.buffered.Add(-int64(x.parsing))
-	x.parsing, x.decode.parser = 0, nil
+	x.decode.parser = nil
 }
 
 // giveBack frees the share of the other streams' memory, and buffers that a rare answer made large.

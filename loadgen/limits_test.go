@@ -64,7 +64,7 @@ func TestMostOfAllStreams(t *testing.T) {
 	}{
 		{"a long event fits", 0, long, "", ""},
 		{"no room for a long event", bufferedMost - 1<<19, long, metrics.FailedMalformed, "more than 256 MiB"},
-		{"no room for the values of an event", bufferedMost - 10<<20, values, metrics.FailedMalformed, "more than 256 MiB"},
+		{"too many values", 0, "\ndata: {\"x\": " + strings.Repeat("[", eventLeast*9/10) + "\n", metrics.FailedMalformed, "an event of the stream has more than"},
 		{"the values of an event fit", 0, values, "", ""},
 		{"a short event has its own room", bufferedMost, "x", "", ""},
 	} {

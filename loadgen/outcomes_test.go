@@ -289,6 +289,10 @@ func TestOutcomes(t *testing.T) {
 			want: outcome{failure: truncated, words: "without finish_reason or [DONE]", status: 200, chunks: 2, input: 1, text: "a z"}},
 		{name: "finish without its blank line", script: pieces(true, 0, stream(a, strings.TrimSuffix(stop, "\n"))), want: good(2, 1, "a"), reusable: true},
 		{name: "finish without its line end", script: pieces(true, 0, stream(a, strings.TrimSuffix(stop, "\n\n"))), want: good(2, 1, "a"), reusable: true},
+		{name: "finish without its line end, with a usage of Infinity", reusable: true, want: good(2, 1, "a"),
+			script: pieces(true, 0, stream(a, `data: {"choices":[{"text":"","finish_reason":"length"}],"usage":{"completion_tokens":Infinity}}`))},
+		{name: "deep end that is cut off", script: pieces(true, 0, stream(a, "data: "+strings.Repeat("[", 50_000))), reusable: true,
+			want: outcome{failure: truncated, words: "without finish_reason or [DONE]", status: 200, chunks: 1, input: 1, text: "a"}},
 		{name: "finish that is cut off", script: pieces(true, 0, stream(a, stop[:len(stop)-4])), reusable: true,
 			want: outcome{failure: truncated, words: "without finish_reason or [DONE]", status: 200, chunks: 1, input: 1, text: "a"}},
 

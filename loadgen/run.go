@@ -184,6 +184,7 @@ type Engine struct {
 	buffers   sync.Pool // of *[]byte, for requests
 	parsers   fastjson.ParserPool
 	buffered  atomic.Int64 // bytes that streams hold beyond their own room
+	large     sync.Mutex   // held while a large event is parsed: its values take many times its bytes
 	header    fasthttp.RequestHeader
 	// unstreamed says that the requests ask for an answer in one piece.
 	unstreamed bool

@@ -64,7 +64,7 @@ func (r *Report) conclude() {
 // trouble says why the requests make the run a failure, "" if they do not.
 func (r *Report) trouble() string {
 	switch all := r.Completed + r.Failed; {
-	case r.Completed == 0:
+	case r.Completed == 0 && (r.Failed > 0 || !r.stoppedByUser()): // a user may stop a run before its first answer
 		return "no request succeeded"
 	case r.ServerGone():
 		return fmt.Sprintf("the server was gone at the end: the last %d requests failed to connect or were reset", r.Unreached)
@@ -73,6 +73,8 @@ func (r *Report) trouble() string {
 	}
 	return ""
 }
+
+func (r *Report) stoppedByUser() bool { return r.Interrupted != nil && r.Interrupted.Reason == StoppedByUser }
 
 // ServerGone reports whether the server was gone when the run ended.
 func (r *Report) ServerGone() bool { return r.Unreached >= fewestGone }

@@ -19,7 +19,7 @@ func ends(letters string) []Request {
 	return all
 }
 
-// What came out of a run follows from its requests, its gates and the reason of its end, the highest rank first.
+// The conclusion of a run follows from its requests, its gates and the reason of its end, the highest rank first.
 func TestConclusion(t *testing.T) {
 	gate, err := ParseGate("completed>0")
 	if err != nil {
@@ -44,7 +44,8 @@ func TestConclusion(t *testing.T) {
 		{"sos", Run{Reason: StoppedByUser}, RunFailed, "2 of 3 requests failed"},
 		{"ss", Run{}, RunFailed, "no request succeeded"},
 		{"", Run{}, RunFailed, "no request succeeded"},
-		{"xx", Run{Reason: StoppedByUser}, RunFailed, "no request succeeded"},
+		{"xx", Run{Reason: StoppedByUser}, Fine, ""},
+		{"xs", Run{Reason: StoppedByUser}, RunFailed, "no request succeeded"},
 
 		// The server gone.
 		{"ooooocc", Run{}, Fine, ""},

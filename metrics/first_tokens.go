@@ -1,5 +1,7 @@
 package metrics
 
+import "time"
+
 // firstTokens notices while a run is on that its server sends a chunk before it has a token.
 type firstTokens struct {
 	chunk, token Histogram
@@ -21,4 +23,8 @@ func (f *firstTokens) later(q *Request) bool {
 	}
 	f.said = tokenAfterChunk(float64(f.token.Quantile(0.5)), float64(f.chunk.Quantile(0.5)))
 	return f.said
+}
+
+func tokenAfterChunkEvent(at time.Duration) Event {
+	return Event{At: at, Level: Warn, Text: "the first chunk comes before the first token: TTFT is to the chunk, as vLLM counts"}
 }

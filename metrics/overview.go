@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// overview is what has to be known of the requests before they are summed up. Of the warm-up only last and answered
-// know.
+// overview is what has to be known of the requests before they are summed up. Only last and answered include the
+// warm-up.
 type overview struct {
 	origin     float64 // earliest start of a success in seconds
 	last       time.Duration

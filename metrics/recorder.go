@@ -104,7 +104,7 @@ func (r *Recorder) Done(q *Request) {
 	r.ends.done(q, r.line.plan.Warming(q))
 	q.Piece = nil // its buffer is somebody else's next
 	if q.OK() && !r.line.plan.Warming(q) && r.tokens.later(q) {
-		r.note(Event{At: q.Done, Level: Warn, Text: "the first chunk comes before the first token: TTFT is to the chunk, as vLLM counts"})
+		r.note(tokenAfterChunkEvent(q.Done))
 	}
 	if q.Failure == "" || q.Failure == Cancelled {
 		return
@@ -138,6 +138,9 @@ func (r *Recorder) Finish(report *Report) {
 	r.news.Store(true)
 	r.report, r.state, r.drainBy = report, Finished, Never
 	if report != nil {
+		if report.TokenAfterChunk() && !r.tokens.said {
+			r.note(tokenAfterChunkEvent(report.Ended))
+		}
 		r.beside.answer, r.beside.levels = &report.Answer, report.Levels
 	}
 	select {

@@ -59,6 +59,14 @@ const (
 	Cancelled Failure = "cancelled"
 )
 
+// Bounds of what is kept of a request: a journal's line has room for both.
+const (
+	// MostChunks is the most chunks of an answer.
+	MostChunks = 1 << 22
+	// MostText is the most bytes of its text. What is longer is cut.
+	MostText = 4 << 20
+)
+
 // Chunk is one stream event that carries a choice.
 type Chunk struct {
 	// At is when its last byte arrived.

@@ -103,7 +103,7 @@ func printReport(w io.Writer, r metrics.Report, plots bool) error {
 	return err
 }
 
-// exitCode is the exit code that says what conclusion out of a run.
+// exitCode is the exit code of a conclusion.
 func exitCode(c metrics.Conclusion) int {
 	switch c {
 	case metrics.Aborted:

@@ -113,7 +113,7 @@ func (s *session) keep(run metrics.Run) (o outcome) {
 	telemetry.SaveMemory() // no chunk waits any more
 	o.saved = true
 	var problems []error
-	_ = s.journal.Close(run) // what its file lacks, finish saves
+	_ = s.journal.Close(run) // finish saves whatever the file lacks
 	var err error
 	o.report, err = metrics.Summarize(s.journal.Records(), run)
 	problems = append(problems, err)

@@ -25,7 +25,7 @@ func openWhole(ctx context.Context, path string) (w io.Writer, finish func(whole
 		if err != nil {
 			return nil, nil, err
 		}
-		stop := context.AfterFunc(ctx, func() { _ = file.Close() }) // nobody wants the rest
+		stop := context.AfterFunc(ctx, func() { _ = file.Close() }) // the rest is not wanted
 		b := bufio.NewWriter(file)
 		return b, func(bool) error {
 			err := b.Flush()

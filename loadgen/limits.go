@@ -77,8 +77,8 @@ func (e *Engine) borrow(n int) bool {
 	return false
 }
 
-// borrowParser lends the decoder a parser for an event. The values of a large event take many times its bytes, so large events are
-// parsed one at a time.
+// borrowParser lends the decoder a parser for an event. The values of a large event take many times its bytes, so large events share
+// one parser, which is kept.
 func (x *exchange) borrowParser(data []byte) error {
 	if len(data) <= pooledMost {
 		x.decode.parser = x.engine.parsers.Get()
@@ -89,12 +89,11 @@ func (x *exchange) borrowParser(data []byte) error {
 		return fmt.Errorf("an event of the stream has more than %d values", parsedMost/parsedValue)
 	}
 	x.engine.large.Lock()
-	x.decode.parser = new(fastjson.Parser)
+	x.decode.parser = &x.engine.largeParser
 	return nil
 }
 
-// returnParser gives the parser back once nothing of the event is needed any more, but not one that a rare large event made
-// large.
+// returnParser gives the parser back once nothing of the event is needed any more.
 func (x *exchange) returnParser(parsed int) {
 	if parsed <= pooledMost {
 		x.engine.parsers.Put(x.decode.parser)

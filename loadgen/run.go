@@ -174,18 +174,19 @@ func (o *Options) Validate() error {
 
 // Engine is one run. Its methods but Run may be called from any goroutine, also before and after it.
 type Engine struct {
-	options   Options
-	clock     runClock
-	encoder   encoder
-	observer  Observer
-	links     *Connections
-	limiter   limiter
-	exchanges sync.Pool // of *exchange
-	buffers   sync.Pool // of *[]byte, for requests
-	parsers   fastjson.ParserPool
-	buffered  atomic.Int64 // bytes that streams hold beyond their own room
-	large     sync.Mutex   // held while a large event is parsed: its values take many times its bytes
-	header    fasthttp.RequestHeader
+	options     Options
+	clock       runClock
+	encoder     encoder
+	observer    Observer
+	links       *Connections
+	limiter     limiter
+	exchanges   sync.Pool // of *exchange
+	buffers     sync.Pool // of *[]byte, for requests
+	parsers     fastjson.ParserPool
+	buffered    atomic.Int64    // bytes that streams hold beyond their own room
+	large       sync.Mutex      // held while a large event is parsed
+	largeParser fastjson.Parser // for those, guarded by large
+	header      fasthttp.RequestHeader
 	// unstreamed says that the requests ask for an answer in one piece.
 	unstreamed bool
 	steer      *steering

@@ -196,6 +196,7 @@ func drawShareGPT(ctx context.Context, d *drawing) (datasets.Source, error) {
 func drawSonnet(ctx context.Context, d *drawing) (datasets.Source, error) {
 	o := d.sonnetOptions()
 	o.IDPrefix, o.Rendered = d.prefix, !isChat(d.backend)
+	d.means.notes = append(d.means.notes, "vLLM 0.33 has no sonnet: the prompts are those of vLLM 0.31")
 	return datasets.NewSonnet(ctx, o, d.means.Text, d.streams)
 }
 

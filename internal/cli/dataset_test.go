@@ -146,7 +146,7 @@ func TestDataset(t *testing.T) {
 		{"images", "--dataset-name random-mm --random-input-len 10 --num-prompts 3 --random-mm-bucket-config {(8,8,1):1.0}", []string{"with media           3"}},
 		{"prefixes", "--dataset-name prefix_repetition --num-prompts 10", []string{"requests             10", "each 512"}},
 		{"sharegpt", "--dataset-name sharegpt --num-prompts 10 --dataset-path " + file("sharegpt_small.json"), []string{"requests             10"}},
-		{"sonnet", "--dataset-name sonnet --num-prompts 10", []string{"requests             10", "<|user|>"}},
+		{"sonnet", "--dataset-name sonnet --num-prompts 10", []string{"requests             10", "<|user|>", "vLLM 0.33 has no sonnet"}},
 		{"burstgpt", "--dataset-name burstgpt --num-prompts 10 --dataset-path " + file("burstgpt_small.csv"), []string{"requests             10"}},
 		{"custom", "--dataset-name custom --num-prompts 0 --custom-output-len -1 --dataset-path " + file("custom_small.jsonl"), []string{"<|user|>item"}},
 		{"custom as it is", "--dataset-name custom --skip-chat-template --num-prompts 3 --dataset-path " + file("custom_small.jsonl"), []string{"\n      item"}},

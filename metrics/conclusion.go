@@ -74,7 +74,9 @@ func (r *Report) trouble() string {
 	return ""
 }
 
-func (r *Report) stoppedByUser() bool { return r.Interrupted != nil && r.Interrupted.Reason == StoppedByUser }
+func (r *Report) stoppedByUser() bool {
+	return r.Interrupted != nil && r.Interrupted.Reason == StoppedByUser
+}
 
 // ServerGone reports whether the server was gone when the run ended.
 func (r *Report) ServerGone() bool { return r.Unreached >= fewestGone }

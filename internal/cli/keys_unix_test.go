@@ -146,7 +146,7 @@ func TestAttach(t *testing.T) {
 
 	x.tmux("kill-server")
 	z := open(t, 120, 40, look+" "+strconv.Itoa(pid))
-	z.wait("RUN")
+	z.wait("attached  ● RUN") // no longer read only: the run knows that its terminal is lost
 	z.press("c")
 	z.wait("CONTROL")
 	z.press("i", "5", "Enter")

@@ -265,7 +265,8 @@ func TestReadyCheck(t *testing.T) {
 		}
 		return false
 	})
-	run("serve", "--base-url", never.url, "--ready-check-timeout-sec", "1").expect(t, exitFailed, "was not ready within 1s", "still loading")
+	// Named models and ids without a tokenizer leave nothing else to ask within the second.
+	run("serve", "--base-url", never.url, "--model", "m", "--vocab-size", "32000", "--ready-check-timeout-sec", "3").expect(t, exitFailed, "was not ready within 3s", "still loading")
 }
 
 // The profiler runs during the load and not before or after; a server without one does not matter.

@@ -12,11 +12,11 @@ import (
 // answerWidth is how long the answer may become before a list in it is cut short, in columns.
 const answerWidth = 150
 
-// Answer is the one line a person came for, without a newline: where the server bends and what load it bears, or how it
+// Answer is the headline result in one line, without a newline: the load within the objectives and where the server saturates, or how it
 // did under the one load there was; whether the client limited it; which gates were missed. There always is one, in ASCII,
 // of at most 150 columns.
 //
-//	bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34.2 req/s; client ok
+//	within SLO up to 34.2 req/s (97 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok
 //	8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; client LIMITED (p99 sent 24ms late)
 //	no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)
 func Answer(r metrics.Report) string {
@@ -42,16 +42,16 @@ func joined(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
 
-// bend is the pair of levels between which the server bent, and the one that shows it.
-type bend struct{ before, after, shown *metrics.LoadLevel }
+// saturation is the pair of levels between which the server came to saturate, and the one that shows it.
+type saturation struct{ before, after, shown *metrics.LoadLevel }
 
-// bendOf is nil without a bend, and for a report whose levels are not those of its answer.
-func bendOf(r *metrics.Report) *bend {
+// saturationOf is nil without one, and for a report whose levels are not those of its answer.
+func saturationOf(r *metrics.Report) *saturation {
 	a, n := &r.Answer, len(r.Levels)
-	if !a.Bends || min(a.Before, a.After, a.Shown) < 0 || max(a.Before, a.After, a.Shown) >= n {
+	if !a.Saturates || min(a.Before, a.After, a.Shown) < 0 || max(a.Before, a.After, a.Shown) >= n {
 		return nil
 	}
-	return &bend{&r.Levels[a.Before], &r.Levels[a.After], &r.Levels[a.Shown]}
+	return &saturation{&r.Levels[a.Before], &r.Levels[a.After], &r.Levels[a.Shown]}
 }
 
 // whyNone says why no request succeeded.
@@ -85,34 +85,46 @@ func whyNone(r *metrics.Report) string {
 
 // verdict is about the load.
 func verdict(r *metrics.Report) []string {
-	b := bendOf(r)
+	s := saturationOf(r)
 	switch {
-	case r.Plan.Find != nil && highest(r) != "": // what was searched for comes first
-		return []string{highest(r), bendText(r, b)}
-	case b != nil:
-		return []string{bendText(r, b), highest(r)}
+	case s != nil:
+		return []string{highest(r), saturationText(&r.Answer, s)}
+	case r.Plan.Find != nil && highest(r) != "":
+		return []string{highest(r)}
 	case len(r.Levels) > 1:
-		return []string{withoutBend(r), highest(r)}
+		return []string{highest(r), unsaturated(r)}
 	}
 	return []string{steady(r)}
 }
 
-// bendText is "" without a bend.
-func bendText(r *metrics.Report, b *bend) string {
-	if b == nil {
-		return ""
+// saturationText shows saturation by the wait for the first chunk: TTFT, unless requests were held back here, so that their users waited
+// much longer.
+func saturationText(a *metrics.Answer, s *saturation) string {
+	name, pair := "p99 TTFT", change(s.before.TTFTp99, s.shown.TTFTp99)
+	if s.shown.WaitP99 > 2*s.shown.TTFTp99 {
+		name, pair = "p99 scheduled to first chunk", change(s.before.WaitP99, s.shown.WaitP99)
 	}
-	pair := change(b.before.TTFTp99, b.shown.TTFTp99)
-	if b.shown != b.after {
-		pair += " at " + loadText(b.shown.Offered, b.shown.Users)
+	if s.shown != s.after {
+		pair += " at " + loadText(s.shown.Offered, s.shown.Users)
 	}
-	return fmt.Sprintf("bends at ~%s (p99 TTFT %s)", aboutText(r.Answer.At, r.Answer.Users), pair)
+	return fmt.Sprintf("saturates %s (%s %s)", saturationLoad(a), name, pair)
 }
 
-func withoutBend(r *metrics.Report) string {
+// saturationLoad is one load where that is known, else the two that it lies between.
+func saturationLoad(a *metrics.Answer) string {
+	if at, close := a.At(); close {
+		return "at ~" + aboutText(at, a.Users)
+	}
+	from, unit, _ := strings.Cut(loadText(a.From, a.Users), " ")
+	to, _, _ := strings.Cut(loadText(a.To, a.Users), " ")
+	return fmt.Sprintf("between %s and %s %s", from, to, unit)
+}
+
+// unsaturated says why saturation was not seen.
+func unsaturated(r *metrics.Report) string {
 	line := cutASCII(r.Answer.Why, answerWidth/3)
-	if !strings.Contains(line, "bend") {
-		line = strings.TrimSuffix("no bend to be seen: "+line, ": ")
+	if !strings.Contains(line, "saturat") {
+		line = strings.TrimSuffix("saturation unknown: "+line, ": ")
 	}
 	slowest := 0.0
 	for i := range r.Levels {
@@ -134,16 +146,12 @@ func highest(r *metrics.Report) string {
 	case !r.Answer.Within:
 		return ""
 	}
-	text := "highest load within SLO: "
+	text := "within SLO up to " + loadText(r.Answer.Highest, r.Answer.Users)
 	if f := r.Plan.Find; f != nil && f.Most > 0 && r.Answer.Highest >= f.Most {
-		text += "at least " // the search was not to try more
+		text += " or more" // the search was not to try more
 	}
-	text += loadText(r.Answer.Highest, r.Answer.Users)
-	if r.Plan.Find != nil && r.Answer.Sure > 0 {
-		text += fmt.Sprintf(" (%.0f %% sure)", math.Floor(min(r.Answer.Sure*100+1e-9, 99))) // nothing measured is certain
-	}
-	if r.Answer.Bends && r.Answer.Highest > r.Answer.At {
-		text += " (past the bend)" // a queue takes time to hurt
+	if r.Answer.Sure > 0 {
+		text += fmt.Sprintf(" (%.0f %% confidence)", math.Floor(min(r.Answer.Sure*100+1e-9, 99))) // nothing measured is certain
 	}
 	return text
 }
@@ -163,8 +171,12 @@ func steady(r *metrics.Report) string {
 		}
 	}
 	if len(r.Objectives) > 0 {
+		good, of := r.Good, r.Completed+r.Failed
+		if len(r.Levels) == 1 && r.Levels[0].Requests > 0 {
+			good, of = r.Levels[0].Good, r.Levels[0].Requests // from the scheduled moment, as all levels
+		}
 		// Rounded down, so that 100.0 % means all of them.
-		share := r.Good * 1000 / (r.Completed + r.Failed)
+		share := good * 1000 / of
 		figures = append(figures, fmt.Sprintf("%.1f %% within SLO", float64(share)/10))
 	}
 	if len(figures) == 0 {

@@ -20,8 +20,8 @@ func rampReport() metrics.Report {
 		},
 		Objectives: metrics.SLO{{Metric: "ttft", LimitMS: 500}},
 		Completed:  200, Lateness: at99(0.3),
-		Levels: []metrics.LoadLevel{{Offered: 10, TTFTp99: 200}, {Offered: 34, TTFTp99: 410}, {Offered: 42, TTFTp99: 2100}},
-		Answer: metrics.Answer{Bends: true, At: 38, Before: 1, After: 2, Shown: 2, Within: true, Highest: 34},
+		Levels: []metrics.LoadLevel{{Offered: 10, TTFTp99: 200}, {Offered: 36.5, TTFTp99: 410}, {Offered: 39.5, TTFTp99: 2100}},
+		Answer: metrics.Answer{Saturates: true, From: 36.5, To: 39.5, Before: 1, After: 2, Shown: 2, Within: true, Highest: 34},
 	}
 }
 
@@ -51,32 +51,37 @@ func TestAnswer(t *testing.T) {
 		report metrics.Report
 		change func(*metrics.Report)
 	}{
-		{"bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client p99 0.3 ms late",
+		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client p99 0.3 ms late",
 			rampReport(), func(*metrics.Report) {}},
-		{"bends at ~37 req/s (p99 TTFT 0.41 -> 2.10 s at 45.5 req/s); highest load within SLO: 38.5 req/s (past the bend); client p99 0.3 ms late",
+		{"within SLO up to 35 req/s (97 % confidence); saturates at ~37 req/s (p99 TTFT 0.41 -> 2.10 s at 45.5 req/s); client p99 0.3 ms late",
 			rampReport(), func(r *metrics.Report) {
 				r.Levels = []metrics.LoadLevel{{Offered: 35, TTFTp99: 410}, {Offered: 38.5, TTFTp99: 200}, {Offered: 45.5, TTFTp99: 2100}}
-				r.Answer = metrics.Answer{Bends: true, At: 36.8, After: 1, Shown: 2, Within: true, Highest: 38.5}
+				r.Answer = metrics.Answer{Saturates: true, From: 35, To: 38.5, After: 1, Shown: 2, Within: true, Highest: 35, Sure: 0.979}
 			}},
-		{"bends at ~24 users (p99 TTFT 41 -> 99 ms)", rampReport(), func(r *metrics.Report) {
+		{"within SLO up to 24 req/s; saturates between 24 and 48 req/s (p99 scheduled to first chunk 0.21 -> 7.20 s); client p99 0.3 ms late",
+			rampReport(), func(r *metrics.Report) {
+				r.Levels = []metrics.LoadLevel{{Offered: 24, TTFTp99: 200, WaitP99: 210}, {Offered: 48, TTFTp99: 260, WaitP99: 7200}}
+				r.Answer = metrics.Answer{Saturates: true, From: 24, To: 48, After: 1, Shown: 1, Within: true, Highest: 24}
+			}},
+		{"saturates between 16 and 32 users (p99 TTFT 41 -> 99 ms)", rampReport(), func(r *metrics.Report) {
 			r.Plan = metrics.Plan{Rate: metrics.Rate(inf), Stages: []metrics.Stage{{Users: 16}, {Users: 32}}}
 			r.Levels = []metrics.LoadLevel{{Offered: 16, Users: true, TTFTp99: 41}, {Offered: 32, Users: true, TTFTp99: 99}}
-			r.Answer = metrics.Answer{Bends: true, At: 24, Before: 0, After: 1, Shown: 1, Users: true}
+			r.Answer = metrics.Answer{Saturates: true, From: 16, To: 32, Before: 0, After: 1, Shown: 1, Users: true}
 		}},
-		{"bends at ~38 req/s (p99 TTFT 0.41 s -> none succeeded); no load within SLO; client p99 0.3 ms late",
+		{"no load within SLO; saturates at ~38 req/s (p99 TTFT 0.41 s -> none succeeded); client p99 0.3 ms late",
 			rampReport(), func(r *metrics.Report) {
 				r.Answer.Within = false
 				r.Levels[2] = metrics.LoadLevel{Offered: 42, Requests: 9, Good: 8}
 			}},
-		{"no bend up to 42 req/s (p99 TTFT up to 2.10 s); highest load within SLO: 42 req/s; client p99 0.3 ms late",
+		{"within SLO up to 42 req/s; no saturation up to 42 req/s (p99 TTFT up to 2.10 s); client p99 0.3 ms late",
 			rampReport(), func(r *metrics.Report) {
-				r.Answer = metrics.Answer{Within: true, Highest: 42, Why: "no \x1b[31mbend\nup to 42 req/s"}
+				r.Answer = metrics.Answer{Within: true, Highest: 42, Why: "no \x1b[31msaturation\nup to 42 req/s"}
 			}},
-		{"no bend to be seen: too few requests", rampReport(), func(r *metrics.Report) {
+		{"saturation unknown: too few requests", rampReport(), func(r *metrics.Report) {
 			r.Answer, r.Levels = metrics.Answer{Why: "too few requests"}, make([]metrics.LoadLevel, 2)
 			r.Lateness = metrics.Statistic{}
 		}},
-		{"no bend to be seen; client p99 0.3 ms late", rampReport(), func(r *metrics.Report) {
+		{"saturation unknown; client p99 0.3 ms late", rampReport(), func(r *metrics.Report) {
 			r.Answer, r.Levels = metrics.Answer{}, make([]metrics.LoadLevel, 2)
 		}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; 5 of 1000 failed (HTTP 503); client p99 0.3 ms late",
@@ -115,11 +120,11 @@ func TestAnswer(t *testing.T) {
 				g.Known = false
 				r.Gates = []metrics.GateResult{g}
 			}},
-		{"bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client ok",
+		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok",
 			rampReport(), watchedItself()},
-		{"bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client LIMITED (p99 sent 31ms late and 1 more)",
+		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client LIMITED (p99 sent 31ms late and 1 more)",
 			rampReport(), watchedItself("p99 sent 31ms late", "12.5 % of chunks read late and together")},
-		{"bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client LIMITED; FAILED p99_ttft_ms>500 (612)",
+		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client LIMITED; FAILED p99_ttft_ms>500 (612)",
 			rampReport(), func(r *metrics.Report) {
 				watchedItself("p99 sent 31ms late", "CPU full for 8 of 10 s")(r)
 				r.Gates = []metrics.GateResult{missed}

@@ -50,10 +50,10 @@ func TestBenchtopObject(t *testing.T) {
 			Warning: "short", RequestThroughput: 1.6, InputThroughput: 2, OutputThroughput: 3, TotalThroughput: 5, TTFT: stat, TPOT: stat,
 		},
 		Levels: []metrics.LoadLevel{
-			{To: 30 * time.Second, Offered: 8, Requests: 240, Good: 239, Done: 7.9, TTFTp50: 100, TTFTp99: 410, ITLp99: 32},
-			{From: 30 * time.Second, To: 90 * time.Second, Offered: 16, Users: true, Requests: 1},
+			{To: 30 * time.Second, Offered: 8, Requests: 240, Good: 239, Done: 7.9, TTFTp50: 100, TTFTp99: 410, WaitP99: 450, ITLp99: 32, Completed: 0.99, Standing: metrics.LevelWithin},
+			{From: 30 * time.Second, To: 90 * time.Second, Offered: 16, Users: true, Requests: 1, Limited: []string{"stood still for 0.2s", "CPU full"}},
 		},
-		Answer: metrics.Answer{Bends: true, At: 12, Before: 0, After: 1, Shown: 1, Within: true, Highest: 8, Sure: 0.97, BentAt: 31 * time.Second},
+		Answer: metrics.Answer{Saturates: true, From: 11.5, To: 12.5, Before: 0, After: 1, Shown: 1, Within: true, Highest: 8, Sure: 0.97, SaturatedAt: 31 * time.Second},
 		Gates: []metrics.GateResult{
 			{Gate: metrics.Gate{Metric: "p99_ttft_ms", Op: ">", Limit: 500}, Value: 612, Known: true, Missed: true},
 			{Gate: metrics.Gate{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, Missed: true},
@@ -77,9 +77,10 @@ func TestBenchtopObject(t *testing.T) {
 			`"total_token_throughput":5,"window":{"duration_s":2.5,"end_s":3.5,"observed_peak":17,"requests_completed_in_window":4,` +
 			`"requests_started_in_window":3,"requests_total":5,"start_s":1,"target_concurrency":16,"threshold":0.95,` +
 			`"threshold_abs":16,"warning":"short"}}`,
-		"levels": `[{"done_rps":7.9,"from_s":0,"good":239,"itl_p99_ms":32,"offered":8,"requests":240,"to_s":30,"ttft_p50_ms":100,` +
-			`"ttft_p99_ms":410,"unit":"req/s"},{"done_rps":0,"from_s":30,"good":0,"itl_p99_ms":null,"offered":16,"requests":1,` +
-			`"to_s":90,"ttft_p50_ms":null,"ttft_p99_ms":null,"unit":"users"}]`,
+		"levels": `[{"client_limited":null,"completed_share":0.99,"done_rps":7.9,"from_s":0,"good":239,"itl_p99_ms":32,"offered":8,"requests":240,"standing":"within","to_s":30,` +
+			`"ttft_p50_ms":100,"ttft_p99_ms":410,"unit":"req/s","wait_p99_ms":450},` +
+			`{"client_limited":"stood still for 0.2s; CPU full","completed_share":0,"done_rps":0,"from_s":30,"good":0,"itl_p99_ms":null,"offered":16,"requests":1,` +
+			`"standing":null,"to_s":90,"ttft_p50_ms":null,"ttft_p99_ms":null,"unit":"users","wait_p99_ms":null}]`,
 		"gates":  `[{"missed":true,"text":"p99_ttft_ms\u003e500","value":612},{"missed":true,"text":"goodput\u003c90%","value":null}]`,
 		"probes": `{"completed":1,"failed":2,"max_ms":70,"median_ms":70,"p99_ms":70}`,
 		"events": `[{"count":1,"level":"info","mark":"16 users","objectives":null,"set":null,"t_s":30,"text":"16 users now"},` +
@@ -111,7 +112,7 @@ func TestBenchtopObjectOfWhatIsNotThere(t *testing.T) {
 	r := metrics.Report{
 		Plan:        metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: inf}},
 		SteadyState: &metrics.SteadyState{Warning: "never full"},
-		Answer:      metrics.Answer{Bends: true, At: 5, Before: 0, After: 1, Shown: 1}, // levels it does not have
+		Answer:      metrics.Answer{Saturates: true, From: 5, To: 5, Before: 0, After: 1, Shown: 1}, // levels it does not have
 		Probes:      &metrics.Probes{Failed: 2},
 		Timeline:    []metrics.Window{{Done: 1, Good: 1}},
 		Client: metrics.Client{Source: metrics.UserStamps, Stamps: metrics.Stamps{

@@ -134,21 +134,17 @@ func TestAnswerOfASearch(t *testing.T) {
 		want   string
 		change func(*metrics.Report)
 	}{
-		{"highest load within SLO: 34 req/s (97 % sure); bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {}},
-		{"highest load within SLO: 34 req/s (99 % sure); client ok", func(r *metrics.Report) {
-			r.Answer.Bends, r.Answer.Sure = false, 0.9999 // not all
+		{"within SLO up to 34 req/s (97 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {}},
+		{"within SLO up to 34 req/s (99 % confidence); client ok", func(r *metrics.Report) {
+			r.Answer.Saturates, r.Answer.Sure = false, 0.9999 // not all
 		}},
-		{"highest load within SLO: at least 64 req/s (97 % sure); client ok", func(r *metrics.Report) { r.Answer.Bends, r.Answer.Highest = false, 64 }},
-		{"highest load within SLO: 34 users (99 % sure); client ok", func(r *metrics.Report) {
-			r.Answer.Bends, r.Answer.Users, r.Answer.Sure = false, true, 1
+		{"within SLO up to 64 req/s or more (97 % confidence); client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Highest = false, 64 }},
+		{"within SLO up to 34 users (99 % confidence); client ok", func(r *metrics.Report) {
+			r.Answer.Saturates, r.Answer.Users, r.Answer.Sure = false, true, 1
 		}},
-		{"highest load within SLO: 34 req/s; client ok", func(r *metrics.Report) { r.Answer.Bends, r.Answer.Sure = false, metrics.Unsaid() }},
-		{"no load within SLO; bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {
+		{"within SLO up to 34 req/s; client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Sure = false, metrics.Unsaid() }},
+		{"no load within SLO; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {
 			r.Answer.Within, r.Levels[0].Requests = false, 9
-		}},
-		{"bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client ok", func(r *metrics.Report) { r.Plan.Find = nil }},
-		{"highest load within SLO: 41 req/s (97 % sure) (past the bend); bends at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {
-			r.Answer.Highest = 41
 		}},
 	} {
 		r := rampReport()

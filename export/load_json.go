@@ -1,6 +1,10 @@
 package export
 
-import "benchtop/metrics"
+import (
+	"strings"
+
+	"benchtop/metrics"
+)
 
 func stage(s *metrics.Stage) any {
 	o := object{{"start_s", s.Start.Seconds()}, {"length_s", s.Length.Seconds()}}
@@ -47,21 +51,26 @@ func level(r *metrics.Report, l *metrics.LoadLevel) object {
 		{"from_s", l.From.Seconds()}, {"to_s", l.To.Seconds()}, {"offered", l.Offered}, {"unit", unit(l.Users)},
 		{"requests", l.Requests}, {"good", good(r, l.Good)}, {"done_rps", l.Done},
 		{"ttft_p50_ms", orNull(l.TTFTp50)}, {"ttft_p99_ms", orNull(l.TTFTp99)}, {"itl_p99_ms", orNull(l.ITLp99)},
+		{"wait_p99_ms", orNull(l.WaitP99)}, {"completed_share", l.Completed}, {"standing", orNull(string(l.Standing))},
+		{"client_limited", orNull(strings.Join(l.Limited, "; "))},
 	}
 }
 
 func answer(r *metrics.Report) object {
 	a := &r.Answer
-	var at, bentAt, before, after, highest, sure any
-	if b := bendOf(r); b != nil {
-		at, before, after = a.At, level(r, b.before), level(r, b.after)
-		bentAt = atSeconds(a.BentAt)
+	var at, saturatedAt, before, after, highest, sure any
+	s := saturationOf(r)
+	if s != nil {
+		before, after, saturatedAt = level(r, s.before), level(r, s.after), atSeconds(a.SaturatedAt)
+		if load, close := a.At(); close {
+			at = load
+		}
 	}
 	if a.Within {
 		highest, sure = a.Highest, said(a.Sure)
 	}
 	return object{
-		{"bends", at != nil}, {"at", at}, {"bent_at_s", bentAt}, {"unit", unit(a.Users)}, {"before", before}, {"after", after},
+		{"bends", s != nil}, {"at", at}, {"bent_at_s", saturatedAt}, {"unit", unit(a.Users)}, {"before", before}, {"after", after},
 		{"highest_within_slo", highest}, {"sure", sure}, {"why", orNull(a.Why)}, {"text", Answer(*r)},
 	}
 }

@@ -77,6 +77,9 @@ func poisson(ramp Ramp, r *rand.Rand) []time.Duration {
 	}
 }
 
+// middle of the two levels that saturation lies between.
+func middle(a *Answer) float64 { return (a.From + a.To) / 2 }
+
 func answerTo(t *testing.T, plan Plan, all []Request) Report {
 	t.Helper()
 	var last time.Duration
@@ -112,7 +115,7 @@ func (s server) with(change func(*server)) server {
 }
 
 // The bend that is found is the capacity of the server, whatever its waits look like, to a tenth: that is one level.
-func TestBendIsTheCapacity(t *testing.T) {
+func TestSaturationIsTheCapacity(t *testing.T) {
 	servers := map[string]server{
 		"one": one, "many": many, "wide": wide,
 		"refusing": many.with(func(s *server) { s.room = 10 }),
@@ -135,23 +138,23 @@ func TestBendIsTheCapacity(t *testing.T) {
 				r := rand.New(rand.NewPCG(seed, 7))
 				report := answerTo(t, rampPlan(ramp), s.serve(poisson(ramp, r), r))
 				a, levels := report.Answer, report.Levels
-				if !a.Bends {
+				if !a.Saturates {
 					t.Errorf("%s, %v, seed %d: %q, want a bend at %.1f", name, ramp, seed, a.Why, s.capacity())
 					continue
 				}
-				if got, want := a.At, (levels[a.Before].Offered+levels[a.After].Offered)/2; got != want {
-					t.Errorf("%s, %v: the bend at %.1f is not between its levels, at %.1f", name, ramp, got, want)
+				if a.From != levels[a.Before].Offered || a.To != levels[a.After].Offered {
+					t.Errorf("%s, %v: saturation between %.1f and %.1f is not that of its levels", name, ramp, a.From, a.To)
 				}
 				// What is shown for a bend is worse than what was before it, wherever the bend was moved to.
 				if before, shown := levels[a.Before], levels[a.Shown]; shown.Done > 0 && shown.TTFTp99 <= before.TTFTp99 && ramp.From < ramp.To {
-					t.Errorf("%s, %v, seed %d: the bend at %.1f is shown by p99 TTFT %.0f -> %.0f ms", name, ramp, seed, a.At, before.TTFTp99, shown.TTFTp99)
+					t.Errorf("%s, %v, seed %d: the bend at %.1f is shown by p99 TTFT %.0f -> %.0f ms", name, ramp, seed, middle(&a), before.TTFTp99, shown.TTFTp99)
 				}
-				if math.Abs(a.At/s.capacity()-1) > 0.1 {
+				if math.Abs(middle(&a)/s.capacity()-1) > 0.1 {
 					off++
-					t.Logf("%s, %v, seed %d: bend at %.1f, capacity %.1f", name, ramp, seed, a.At, s.capacity())
+					t.Logf("%s, %v, seed %d: bend at %.1f, capacity %.1f", name, ramp, seed, middle(&a), s.capacity())
 				}
-				if math.Abs(a.At/s.capacity()-1) > 0.2 {
-					t.Errorf("%s, %v, seed %d: bend at %.1f, capacity %.1f", name, ramp, seed, a.At, s.capacity())
+				if math.Abs(middle(&a)/s.capacity()-1) > 0.2 {
+					t.Errorf("%s, %v, seed %d: bend at %.1f, capacity %.1f", name, ramp, seed, middle(&a), s.capacity())
 				}
 			}
 		}
@@ -162,7 +165,7 @@ func TestBendIsTheCapacity(t *testing.T) {
 }
 
 // A ramp over the requests bends at the same load; its levels have the rates in force, not those that chance made.
-func TestBendOfARampOverRequests(t *testing.T) {
+func TestSaturationOfARampOverRequests(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		plan := Plan{Ramp: &Ramp{Strategy: "linear", From: 4, To: 60}, Rate: Rate(math.Inf(1)), Burstiness: 1}
@@ -174,7 +177,7 @@ func TestBendOfARampOverRequests(t *testing.T) {
 			arrivals = append(arrivals, at)
 		}
 		report := answerTo(t, plan, many.serve(arrivals, r))
-		if a := report.Answer; !a.Bends || math.Abs(a.At/many.capacity()-1) > 0.1 {
+		if a := report.Answer; !a.Saturates || math.Abs(middle(&a)/many.capacity()-1) > 0.1 {
 			t.Errorf("seed %d: %+v, capacity %.1f", seed, a, many.capacity())
 		}
 		for i := 1; i < len(report.Levels); i++ {
@@ -185,8 +188,8 @@ func TestBendOfARampOverRequests(t *testing.T) {
 	}
 }
 
-// A server that shares its strength among all requests makes nobody wait, but beyond its capacity takes longer and longer.
-func TestBendWithoutWaiting(t *testing.T) {
+// A server that shares its strength among all requests makes no request wait, but beyond its capacity takes longer and longer.
+func TestSaturationWithoutWaiting(t *testing.T) {
 	ramp := linear(4, 60, time.Minute)
 	r := rand.New(rand.NewPCG(1, 7))
 	arrivals := poisson(ramp, r)
@@ -218,13 +221,15 @@ func TestBendWithoutWaiting(t *testing.T) {
 		q.OutputTokens, q.Done = 2, q.LastChunk
 		all = append(all, q)
 	}
-	if a := answerTo(t, rampPlan(ramp), all).Answer; !a.Bends || a.At < 25 || a.At > 38 {
+	plan := rampPlan(ramp)
+	plan.Goodput = SLO{{"ttft", 200}} // which they all meet
+	if a := answerTo(t, plan, all).Answer; !a.Saturates || middle(&a) < 25 || middle(&a) > 38 || a.Highest < 22 || a.Highest > 38 {
 		t.Errorf("%+v, capacity 30", a)
 	}
 }
 
 // What a limit on the client's side holds back waits as well.
-func TestBendOfALimitedClient(t *testing.T) {
+func TestSaturationOfALimitedClient(t *testing.T) {
 	ramp := linear(4, 44, time.Minute)
 	r := rand.New(rand.NewPCG(1, 7))
 	all := many.serve(poisson(ramp, r), r)
@@ -234,7 +239,7 @@ func TestBendOfALimitedClient(t *testing.T) {
 		q.Sent = q.Admitted
 	}
 	report := answerTo(t, rampPlan(ramp), all)
-	if a := report.Answer; !a.Bends || math.Abs(a.At/many.capacity()-1) > 0.1 {
+	if a := report.Answer; !a.Saturates || math.Abs(middle(&a)/many.capacity()-1) > 0.1 {
 		t.Errorf("%+v, capacity %.1f", a, many.capacity())
 	}
 	if last := report.Levels[len(report.Levels)-1]; math.Abs(last.TTFTp99-60) > 0.1 {
@@ -242,7 +247,7 @@ func TestBendOfALimitedClient(t *testing.T) {
 	}
 }
 
-func TestNoBend(t *testing.T) {
+func TestNoSaturation(t *testing.T) {
 	seeds := uint64(5)
 	if race.Enabled {
 		seeds = 1
@@ -253,30 +258,30 @@ func TestNoBend(t *testing.T) {
 		ramp Ramp
 		why  string
 	}{
-		{"below capacity", many, linear(4, 24, time.Minute), "no bend up to 23.5 req/s"},
-		{"one at a time, below capacity", one, linear(4, 20, time.Minute), "no bend up to 19.6 req/s"},
-		{"long requests, below capacity", wide, linear(4, 24, time.Minute), "no bend up to 23.5 req/s"},
-		{"falling, below capacity", many, linear(24, 4, time.Minute), "no bend up to 23.5 req/s"},
-		{"above capacity", many, linear(40, 60, time.Minute), "past the bend from 40.5 req/s on"},
-		{"one at a time, above capacity", one, linear(40, 60, time.Minute), "past the bend from 40.5 req/s on"},
-		{"long requests, above capacity", wide, linear(40, 60, time.Minute), "past the bend from 40.5 req/s on"},
+		{"below capacity", many, linear(4, 24, time.Minute), "no saturation up to 23.5 req/s"},
+		{"one at a time, below capacity", one, linear(4, 20, time.Minute), "no saturation up to 19.6 req/s"},
+		{"long requests, below capacity", wide, linear(4, 24, time.Minute), "no saturation up to 23.5 req/s"},
+		{"falling, below capacity", many, linear(24, 4, time.Minute), "no saturation up to 23.5 req/s"},
+		{"above capacity", many, linear(40, 60, time.Minute), "saturated from 40.5 req/s on"},
+		{"one at a time, above capacity", one, linear(40, 60, time.Minute), "saturated from 40.5 req/s on"},
+		{"long requests, above capacity", wide, linear(40, 60, time.Minute), "saturated from 40.5 req/s on"},
 		{"a bad second in the middle", many.with(func(s *server) { s.stallAt, s.stall = 30*time.Second, 1500*time.Millisecond }),
-			linear(4, 24, time.Minute), "no bend up to 23.5 req/s"},
+			linear(4, 24, time.Minute), "no saturation up to 23.5 req/s"},
 		{"a bad second at the end", many.with(func(s *server) { s.stallAt, s.stall = 58*time.Second, 150*time.Millisecond }),
-			linear(4, 24, time.Minute), "no bend up to 23.5 req/s"},
+			linear(4, 24, time.Minute), "no saturation up to 23.5 req/s"},
 		{"too few requests", many, linear(1, 2, 10*time.Second), "too few requests"},
 	} {
 		for seed := range seeds {
 			r := rand.New(rand.NewPCG(seed, 7))
 			report := answerTo(t, rampPlan(c.ramp), c.s.serve(poisson(c.ramp, r), r))
-			if a := report.Answer; a.Bends || a.Why != c.why {
+			if a := report.Answer; a.Saturates || a.Why != c.why {
 				t.Errorf("%s, seed %d: %+v, want %q", c.name, seed, a, c.why)
 			}
 		}
 	}
 }
 
-func TestBendOfStages(t *testing.T) {
+func TestSaturationOfStages(t *testing.T) {
 	const length = 20 * time.Second
 	plan := Plan{Rate: Rate(math.Inf(1)), Burstiness: 1, Goodput: SLO{{"ttft", 200}}}
 	var arrivals []time.Duration
@@ -288,7 +293,7 @@ func TestBendOfStages(t *testing.T) {
 		}
 	}
 	report := answerTo(t, plan, many.serve(arrivals, r))
-	want := Answer{Bends: true, At: 32, Before: 2, After: 3, Shown: 3, BentAt: time.Minute, Within: true, Highest: 16, Sure: report.Answer.Sure}
+	want := Answer{Saturates: true, From: 24, To: 40, Confirmed: true, Before: 2, After: 3, Shown: 3, SaturatedAt: time.Minute, Within: true, Highest: 24, HighestLevel: 2, Sure: report.Answer.Sure}
 	if want.Sure < 0.999 || want.Sure > 1 {
 		t.Errorf("all of 300 requests were good, but that is only %v sure", want.Sure)
 	}
@@ -300,7 +305,7 @@ func TestBendOfStages(t *testing.T) {
 			t.Errorf("level %d: %+v", i, l)
 		}
 	}
-	// The last stage inherits a queue: it is not within the objectives, so that no higher load is, but it is not past the bend.
+	// The last stage inherits a queue: it is not within the objectives, but the higher loads below saturation were, and it is not past it.
 	if l := report.Levels[4]; l.Good >= l.Requests*95/100 || l.TTFTp99 < 1000 {
 		t.Errorf("the last stage knows nothing of the queue it found: %+v", l)
 	}
@@ -338,10 +343,10 @@ func TestKnee(t *testing.T) {
 		users []int
 		want  Answer
 	}{
-		{[]int{1, 8, 16, 64, 128}, Answer{Bends: true, At: 16, Before: 2, After: 3, Shown: 3, Users: true}},
-		{[]int{128, 16, 64, 8, 1}, Answer{Bends: true, At: 16, Before: 1, After: 2, Shown: 2, Users: true}},
-		{[]int{1, 2, 4, 8}, Answer{Users: true, Why: "no bend up to 8 users"}},
-		{[]int{32, 64}, Answer{Bends: true, At: 32, Before: 0, After: 1, Shown: 1, Users: true}},
+		{[]int{1, 8, 16, 64, 128}, Answer{Saturates: true, From: 16, To: 64, Confirmed: true, Before: 2, After: 3, Shown: 3, Users: true}},
+		{[]int{128, 16, 64, 8, 1}, Answer{Saturates: true, From: 16, To: 64, Confirmed: true, Before: 1, After: 2, Shown: 2, Users: true}},
+		{[]int{1, 2, 4, 8}, Answer{Users: true, Why: "no saturation up to 8 users"}},
+		{[]int{32, 64}, Answer{Saturates: true, From: 32, To: 64, Confirmed: true, Before: 0, After: 1, Shown: 1, Users: true}},
 		{[]int{8}, Answer{Users: true, Why: "too few requests"}},
 	} {
 		plan := Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 1, Stages: userStages(c.users...)}
@@ -349,9 +354,9 @@ func TestKnee(t *testing.T) {
 		if len(c.users) == 1 {
 			c.want.Why = "steady load"
 		}
-		c.want.BentAt = Never
-		if c.want.Bends {
-			c.want.BentAt = plan.Stages[c.want.After].Start
+		c.want.SaturatedAt = Never
+		if c.want.Saturates {
+			c.want.SaturatedAt = plan.Stages[c.want.After].Start
 		}
 		if report.Answer != c.want {
 			t.Errorf("%v users: %+v, want %+v\n%+v", c.users, report.Answer, c.want, report.Levels)
@@ -368,7 +373,7 @@ func TestSteadyLoad(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	arrivals := poisson(linear(10, 10, 20*time.Second), r)
 	report := answerTo(t, Plan{Rate: 10, Burstiness: 1}, many.serve(arrivals, r))
-	if a := report.Answer; a != (Answer{Why: "steady load", BentAt: Never}) {
+	if a := report.Answer; a != (Answer{Why: "steady load", SaturatedAt: Never}) {
 		t.Errorf("%+v", a)
 	}
 	if len(report.Levels) != 1 {

@@ -3,10 +3,10 @@ package metrics
 // A load may be set more than once while a run is on: then one of its levels speaks for it, so that it is no step from one
 // load to the next.
 
-// worst leaves one level of each load that was set, the first of those that are furthest past the bend: a queue takes time to
+// worst leaves one level of each load that was set, the first of those that are furthest past saturation: a queue takes time to
 // grow, and another, shorter look at the load need not show it. all are the waits of the levels in order.
 func (l *levels) worst(order []int, all []waits, base waits) ([]int, []waits) {
-	how := make(map[int]int, len(order)) // far past the bend: not, longer or much longer
+	how := make(map[int]int, len(order)) // far past saturation: not, longer or much longer
 	for k, i := range order {
 		for _, times := range []float64{longer, muchLonger} {
 			if l.past(i, all[k], base, times) {

@@ -8,7 +8,7 @@ import (
 )
 
 // The same load twice, the second time too short for a queue: the first time counts.
-func TestBendOfALoadSetTwice(t *testing.T) {
+func TestSaturationOfALoadSetTwice(t *testing.T) {
 	s := server{slots: 32, service: 800 * time.Millisecond, first: 60 * time.Millisecond, jitter: 0.1}
 	for seed := range uint64(5) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -20,7 +20,7 @@ func TestBendOfALoadSetTwice(t *testing.T) {
 		arrivals := append(poisson(linear(16, 16, 12*time.Second), r), steered(events, 40*time.Second, r)...)
 		report := summarizeSteered(t, Plan{Rate: 16, Burstiness: 1}, s.serve(arrivals, r), events)
 		a := report.Answer
-		if !a.Bends || a.At < 16 || a.At > 45 || a.BentAt != report.Levels[a.After].From {
+		if !a.Saturates || middle(&a) < 16 || middle(&a) > 45 || a.SaturatedAt != report.Levels[a.After].From {
 			t.Errorf("seed %d: %+v\n%+v", seed, a, report.Levels)
 		}
 	}
@@ -36,7 +36,7 @@ func TestKneeOfUsersSetTwice(t *testing.T) {
 		setTo(29, LoadSetting{Users: 64, Paused: true}), setTo(30, LoadSetting{Users: 64}),
 	}
 	a := summarizeSteered(t, Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 4, Duration: 33 * time.Second}, all, events).Answer
-	if !a.Bends || a.At != 16 || a.BentAt != 20*time.Second {
+	if !a.Saturates || a.From != 16 || a.SaturatedAt != 20*time.Second {
 		t.Errorf("%+v", a)
 	}
 }

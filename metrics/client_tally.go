@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"math"
+	"sort"
 	"time"
 )
 
@@ -166,13 +167,33 @@ func usualGap(itl *Histogram) time.Duration {
 
 // recent is the verdict on the last seconds alone. A request without a socket stays in it: that is no passing trouble.
 func (c *clientTally) recent(p *Plan, itl *Histogram) Verdict {
-	e := evidence{gap: usualGap(itl), refused: c.refused, paced: p.paced(), kernel: p.Timestamps == KernelStamps}
-	e.stamps.DelayP99 = Never
-	for _, s := range c.seconds[max(0, len(c.seconds)-recentSeconds):] {
+	recent := c.seconds[max(0, len(c.seconds)-recentSeconds):]
+	e := evidenceOf(p, recent, itl)
+	e.refused = c.refused
+	for _, s := range recent {
 		if s.LateP99 > LateMost {
 			e.over += uint64(s.Sent) // at least some of them
 		}
 		e.late = max(e.late, s.LateP99)
+	}
+	return e.verdict()
+}
+
+// between are the seconds that any part of lies between two moments.
+func between(seconds []ClientSecond, from, to time.Duration) []ClientSecond {
+	first := sort.Search(len(seconds), func(i int) bool { return seconds[i].At > from })
+	last := first
+	for last < len(seconds) && seconds[last].At-seconds[last].Took < to {
+		last++
+	}
+	return seconds[first:last]
+}
+
+// evidenceOf is what the samples of some seconds tell, by the worst of them; how late requests went out is for the caller to say.
+func evidenceOf(p *Plan, seconds []ClientSecond, itl *Histogram) evidence {
+	e := evidence{gap: usualGap(itl), paced: p.paced(), kernel: p.Timestamps == KernelStamps}
+	e.stamps.DelayP99 = Never
+	for _, s := range seconds {
 		e.stamps.Chunks += s.Chunks
 		e.stamps.Shared += s.Shared
 		e.stamps.Unstamped += s.Unstamped
@@ -189,7 +210,7 @@ func (c *clientTally) recent(p *Plan, itl *Histogram) Verdict {
 			e.busy++
 		}
 	}
-	return e.verdict()
+	return e
 }
 
 // client sums up for the report. stamps may be nil where the run's end is not known; then the seconds say what they can.

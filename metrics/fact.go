@@ -4,28 +4,32 @@ import "time"
 
 // fact is what the levels need to know of a request that ended.
 type fact struct {
-	// cause is the moment that decides to which load it belongs.
+	// Cause is the moment that decides to which load it belongs.
 	cause         time.Duration
 	ok, cancelled bool
 
-	// The rest is of successes only.
-	done, first      time.Duration
-	ttft, e2el, held time.Duration // held is never Never
-	output           int
+	noSocket bool // the client's own system refused it
+
+	// The rest is of successes only. wait and whole are what its user felt: from cause to the first and the last chunk. late is how late
+	// the client itself was.
+	done, first             time.Duration
+	ttft, wait, whole, late time.Duration
+	output                  int
 }
 
-func (l *levels) fact(q *Request) fact {
-	f := fact{cause: l.plan.cause(q), ok: q.OK(), cancelled: q.Failure == Cancelled}
+func (p *Plan) fact(q *Request) fact {
+	f := fact{cause: p.Cause(q), ok: q.OK(), cancelled: q.Failure == Cancelled, noSocket: q.Failure == FailedNoSocket}
 	if f.ok {
-		f.done, f.first = q.Done, q.FirstChunk
-		f.ttft, f.e2el, f.held, f.output = q.TTFT(), q.E2EL(), max(0, q.Held()), q.OutputTokens
+		f.done, f.first, f.ttft, f.output = q.Done, q.FirstChunk, q.TTFT(), q.OutputTokens
+		f.wait, f.whole = max(f.ttft, q.FirstChunk-f.cause), max(q.E2EL(), q.LastChunk-f.cause)
+		f.late = max(0, q.OwnLateness())
 	}
 	return f
 }
 
-// cause is the moment that decides to which load a request belongs: a user of a closed loop comes when a slot is free. That
+// Cause is the moment that decides to which load a request belongs: a user of a closed loop comes when a slot is free. That
 // is when the request was due, but where all of them are due at once, it is when it was admitted.
-func (p *Plan) cause(q *Request) time.Duration {
+func (p *Plan) Cause(q *Request) time.Duration {
 	switch {
 	case p.paced():
 		return q.Scheduled
@@ -41,20 +45,20 @@ const promptly = 100 * time.Millisecond
 // wentOut is the moment at which a request was sent, Never if it was not. One that nothing held back was sent when it came: the
 // last of a load, too, belongs to that load, which ends as it comes.
 func (p *Plan) wentOut(q *Request) time.Duration {
-	if cause := p.cause(q); q.Sent != Never && cause != Never && q.Sent-cause < promptly {
+	if cause := p.Cause(q); q.Sent != Never && cause != Never && q.Sent-cause < promptly {
 		return cause
 	}
 	return q.Sent
 }
 
-// felt is the outcome of a success with its wait for a slot of the client in it.
+// felt is the outcome of a success as its user felt it.
 func (f *fact) felt() outcome {
-	o := f.outcome()
-	o.ttft, o.latency = (f.ttft + f.held).Seconds(), (f.e2el + f.held).Seconds()
-	return o
+	return outcome{ttft: f.wait.Seconds(), latency: f.whole.Seconds(), output: f.output}
 }
 
-// outcome of a success.
-func (f *fact) outcome() outcome {
-	return outcome{ttft: f.ttft.Seconds(), latency: f.e2el.Seconds(), output: f.output}
+// Felt reports whether a success met every objective as its user felt it, from the moment at which the load asked for it.
+func (p *Plan) Felt(slo SLO, q *Request) bool {
+	f := p.fact(q)
+	o := f.felt()
+	return slo.judge(&o).good()
 }

@@ -34,8 +34,7 @@ func (r *Recorder) judge(now time.Duration, windows func(time.Duration) []Window
 		return
 	}
 	l := r.levels(now, windows(now))
-	levels := l.finish()
-	answer := l.answer()
+	levels, answer := l.judge()
 	r.room = l.used()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,6 +68,7 @@ func (r *Recorder) levels(now time.Duration, windows []Window) levels {
 	r.mu.Lock()
 	plan, slo := r.line.plan, r.line.slo
 	sets := r.beside.sets[:len(r.beside.sets):len(r.beside.sets)]
+	client := r.line.client.seconds[:len(r.line.client.seconds):len(r.line.client.seconds)]
 	came, went, done := r.ledger.came.from(0), r.ledger.went.from(0), r.ledger.ended.from(0)
 	settled := r.ledger.full != Never && r.ledger.open <= 0
 	if r.ledger.full != Never {
@@ -84,7 +84,7 @@ func (r *Recorder) levels(now time.Duration, windows []Window) levels {
 		}
 	}
 	l := newLevels(plan, slo, set, scheduled, now, r.room)
-	l.live, l.settled = true, settled
+	l.live, l.settled, l.client = true, settled, client
 	for _, page := range came {
 		for i := range page {
 			l.came(page[i].cause, int(page[i].index))

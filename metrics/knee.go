@@ -13,11 +13,11 @@ func (l *levels) knee(a *Answer, order []int) {
 		knee--
 	}
 	if knee == last {
-		a.Why = "no bend up to " + load(l.list[order[last]].Offered, true)
+		a.Why = "no saturation up to " + load(l.list[order[last]].Offered, true)
 		return
 	}
-	a.Bends, a.Before, a.After, a.Shown = true, order[knee], order[knee+1], order[knee+1]
-	a.At = l.list[a.Before].Offered
+	a.Saturates, a.Before, a.After, a.Shown = true, order[knee], order[knee+1], order[knee+1]
+	a.Confirmed = !l.live || last-knee > 1
 }
 
 // gain is the share of the proportional throughput that the step from one number of users to a higher one brought.

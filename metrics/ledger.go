@@ -36,10 +36,11 @@ type arrival struct {
 // ended is a request that ended. Times that no clock of 71 minutes can hold count as 71 minutes.
 type ended struct {
 	cause                         time.Duration
-	sent, ttft, e2el, held, after micros // since cause; latencies; between the last chunk and the end
+	sent, ttft, e2el, late, after micros // since cause; latencies; the client's own; between the last chunk and the end
 	output                        uint32
 	second                        uint32 // window of its end
 	warming, ok, cancelled        bool
+	noSocket                      bool
 }
 
 // micros are whole microseconds.
@@ -57,7 +58,7 @@ func (l *ledger) due(p *Plan, q *Request) (filled bool) {
 		q.live.unjudged = true
 		filled = l.full == Never
 		if filled {
-			l.full = p.cause(q)
+			l.full = p.Cause(q)
 		}
 		return filled
 	}
@@ -84,7 +85,7 @@ func (l *ledger) sent(p *Plan, q *Request) {
 
 func (l *ledger) arrive(p *Plan, q *Request) {
 	if !p.Warming(q) {
-		l.came.add(arrival{p.cause(q), int32(min(max(0, q.Index), math.MaxInt32))})
+		l.came.add(arrival{p.Cause(q), int32(min(max(0, q.Index), math.MaxInt32))})
 	}
 }
 
@@ -99,15 +100,15 @@ func (l *ledger) done(p *Plan, slo SLO, q *Request) {
 	}
 	l.open--
 	e := ended{
-		cause: p.cause(q), warming: p.Warming(q), ok: q.Failure == "", cancelled: q.Failure == Cancelled,
-		second: uint32(secondOf(q.Done)),
+		cause: p.Cause(q), warming: p.Warming(q), ok: q.Failure == "", cancelled: q.Failure == Cancelled,
+		noSocket: q.Failure == FailedNoSocket, second: uint32(secondOf(q.Done)),
 	}
 	if e.warming && !e.ok {
 		return // it is in no figure
 	}
 	if e.ok {
 		e.sent, e.ttft, e.e2el = microsOf(q.Sent-e.cause), microsOf(q.TTFT()), microsOf(q.E2EL())
-		e.held, e.after = microsOf(q.Held()), microsOf(q.Done-q.LastChunk)
+		e.late, e.after = microsOf(q.OwnLateness()), microsOf(q.Done-q.LastChunk)
 		e.output = uint32(min(max(0, q.OutputTokens), math.MaxUint32))
 	}
 	l.ended.add(e)
@@ -115,12 +116,17 @@ func (l *ledger) done(p *Plan, slo SLO, q *Request) {
 
 // fact is what the levels need to know of it.
 func (e *ended) fact() fact {
-	sent := e.cause + e.sent.duration()
+	wait, whole := e.sent.duration()+e.ttft.duration(), e.sent.duration()+e.e2el.duration()
 	return fact{
-		cause: e.cause, ok: e.ok, cancelled: e.cancelled,
-		first: sent + e.ttft.duration(), done: sent + e.e2el.duration() + e.after.duration(),
-		ttft: e.ttft.duration(), e2el: e.e2el.duration(), held: e.held.duration(), output: int(e.output),
+		cause: e.cause, ok: e.ok, cancelled: e.cancelled, noSocket: e.noSocket,
+		first: e.cause + wait, done: e.cause + whole + e.after.duration(),
+		ttft: e.ttft.duration(), wait: wait, whole: whole, late: e.late.duration(), output: int(e.output),
 	}
+}
+
+// outcome of a success, its latencies counted from sent.
+func (e *ended) outcome() outcome {
+	return outcome{ttft: e.ttft.duration().Seconds(), latency: e.e2el.duration().Seconds(), output: int(e.output)}
 }
 
 // pages is a list that is only ever appended to, so that a reader can take what there is without copying it.

@@ -21,6 +21,7 @@ type levels struct {
 	// steered: the load was set while the run was on. live: it is still on, and requests are in flight.
 	// settled: live, but the ledger is full and all that is in it has ended.
 	steered, live, settled bool
+	client                 []ClientSecond
 	last                   lastSet
 	end                    time.Duration // of the last level
 	room
@@ -49,8 +50,8 @@ func (r *room) level(i int) level {
 	}
 	v := &r.levels[i]
 	v.itl.reset()
-	empty := func(f [2]figures) [2]figures { return [2]figures{f[0][:0], f[1][:0]} }
-	return level{ttft: v.ttft[:0], itl: v.itl, wait: empty(v.wait), whole: empty(v.whole), firsts: v.firsts[:0]}
+	v.pace.Empty()
+	return level{ttft: v.ttft[:0], itl: v.itl, late: v.late[:0], pace: v.pace, firsts: v.firsts[:0]}
 }
 
 // level is what a LoadLevel is computed from.
@@ -62,13 +63,13 @@ type level struct {
 	over      int           // of them ended, in whatever way
 	gaps      time.Duration // that the ramp's rates leave between them; whole numbers add up alike in any order
 	succeeded int
+	noSocket  int // of Requests
 	sent      int // requests sent in the level, whenever they were scheduled; see Plan.wentOut
 	done      int // successes that ended in the level, whenever they were scheduled
 	ttft      figures
 	itl       Histogram // there are so many gaps that exact counts would cost more than all the rest
-	// wait is how long a user waited for the first chunk, TTFT and the wait for a client slot; whole how long for the last
-	// one. Both are apart for the requests of the first and of the second half of the level.
-	wait, whole [2]figures
+	pace      Pace
+	late      figures // how late the client itself sent the successes
 	// firsts are the moments of the first chunks.
 	firsts []time.Duration
 }
@@ -84,7 +85,7 @@ func (l *levels) at(at time.Duration) *level {
 
 // add counts a request.
 func (l *levels) add(q *Request) {
-	f := l.fact(q)
+	f := l.plan.fact(q)
 	l.came(f.cause, q.Index)
 	l.went(l.plan.wentOut(q))
 	v := l.ended(&f)
@@ -132,11 +133,11 @@ func (l *levels) ended(f *fact) *level {
 		return v
 	}
 	v.Requests++
+	if f.noSocket {
+		v.noSocket++
+	}
 	if f.ok {
-		o := f.outcome()
-		if l.plan.Find != nil {
-			o = f.felt()
-		}
+		o := f.felt()
 		if l.slo.judge(&o).good() {
 			v.Good++
 		}
@@ -148,11 +149,7 @@ func (l *levels) ended(f *fact) *level {
 func (v *level) succeed(f *fact) {
 	v.succeeded++
 	v.ttft.add(f.ttft.Seconds())
-	half := 0
-	if f.cause-v.From >= v.To-f.cause {
-		half = 1
-	}
-	v.wait[half].add((f.ttft + f.held).Seconds())
-	v.whole[half].add((f.e2el + f.held).Seconds())
+	v.pace.Add(f.cause, v.From, v.To, f.wait, f.whole)
+	v.late.add(f.late.Seconds())
 	v.firsts = append(v.firsts, f.first)
 }

@@ -2,13 +2,13 @@ package metrics
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
 // finish computes the figures of each level.
-func (l *levels) finish() []LoadLevel {
+func (l *levels) finish() {
 	planned := l.planned()
-	var out []LoadLevel
 	for i := range l.list {
 		v := &l.list[i]
 		seconds := (v.To - v.From).Seconds()
@@ -24,10 +24,25 @@ func (l *levels) finish() []LoadLevel {
 		}
 		ttft := v.ttft.statistic([]float64{50, 99})
 		v.TTFTp50, v.TTFTp99 = ttft.Percentiles[0].Value, ttft.Percentiles[1].Value
+		v.WaitP99 = l.merge(v.pace.wait).statistic([]float64{99}).Percentiles[0].Value
 		v.ITLp99 = milliseconds(v.itl.Quantile(0.99))
-		out = append(out, v.LoadLevel)
+		v.Completed = share(v.succeeded, v.Requests)
+		if !v.Users {
+			v.Completed *= v.pace.Completed(v.To - v.From)
+		}
+		v.Limited = l.limitedBy(v)
 	}
-	return out
+}
+
+// limitedBy says how this client limited what was measured in a level, by the rules of its verdict on a run.
+func (l *levels) limitedBy(v *level) []string {
+	e := evidenceOf(l.plan, between(l.client, v.From, v.To), &v.itl)
+	e.refused = uint64(v.noSocket)
+	late := v.late.sorted()
+	on, _ := slices.BinarySearch(late, LateMost.Seconds())
+	e.over = uint64(len(late) - on)
+	e.late = time.Duration(late.statistic([]float64{99}).Percentiles[0].Value * float64(time.Millisecond))
+	return e.verdict().Why
 }
 
 // users is the number of users of a level, 0 where its load is a rate.

@@ -58,8 +58,7 @@ func (j *judgement) add(slo SLO, list [][]ended) {
 			if !e.ok {
 				continue
 			}
-			f := e.fact()
-			o := f.outcome()
+			o := e.outcome()
 			j.met(slo.judge(&o), int(e.second), e.warming)
 		}
 	}

@@ -32,7 +32,7 @@ func look(reqs iter.Seq2[Request, error], plan *Plan, sets []setting) (overview,
 			continue
 		}
 		o.requests++
-		o.scheduled.add(plan.cause(&q), sets)
+		o.scheduled.add(plan.Cause(&q), sets)
 		o.sent.add(q.Sent)
 		if q.OK() {
 			o.done.add(q.Done)

@@ -82,13 +82,6 @@ func (s SLO) judge(o *outcome) verdict {
 	return v
 }
 
-// Felt reports whether a success met every objective as its user felt it, that is, with its wait for a slot of the client.
-func (s SLO) Felt(q *Request) bool {
-	f := fact{ttft: q.TTFT(), e2el: q.E2EL(), held: max(0, q.Held()), output: q.OutputTokens}
-	o := f.felt()
-	return s.judge(&o).good()
-}
-
 func marshalFloat(v float64) ([]byte, error) {
 	switch {
 	case math.IsInf(v, 1):

@@ -75,7 +75,7 @@ func TestSteeredLevels(t *testing.T) {
 }
 
 // What the plan had before the load was set stays, and the bend may be found in what came after.
-func TestBendOfASteeredRun(t *testing.T) {
+func TestSaturationOfASteeredRun(t *testing.T) {
 	plan := rampPlan(linear(4, 10, time.Minute))
 	plan.Goodput = SLO{{"ttft", 200}}
 	var events []Event
@@ -88,7 +88,7 @@ func TestBendOfASteeredRun(t *testing.T) {
 		arrivals = append(arrivals, steered(events, 105*time.Second, r)...)
 		report := summarizeSteered(t, plan, many.serve(arrivals, r), events)
 		a := report.Answer
-		if !a.Bends || a.At < 22 || a.At > 36 || a.BentAt != report.Levels[a.After].From || a.BentAt < 60*time.Second {
+		if !a.Saturates || middle(&a) < 22 || middle(&a) > 36 || a.SaturatedAt != report.Levels[a.After].From || a.SaturatedAt < 60*time.Second {
 			t.Errorf("seed %d: %+v, capacity %.1f", seed, a, many.capacity())
 		}
 		if !a.Within || a.Highest < 20 || a.Highest > many.capacity() || a.Sure <= 0.5 {
@@ -158,7 +158,7 @@ func TestSteeredUsers(t *testing.T) {
 		setTo(40, LoadSetting{Users: 128})}
 	report := summarizeSteered(t, Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 1, Duration: 50 * time.Second}, closedLoop(stages, time.Second/2, 16), events)
 	a := report.Answer
-	if len(report.Levels) != 5 || !a.Bends || a.At != 16 || !a.Users || a.BentAt != 30*time.Second {
+	if len(report.Levels) != 5 || !a.Saturates || a.From != 16 || !a.Users || a.SaturatedAt != 30*time.Second {
 		t.Errorf("%+v\n%+v", a, report.Levels)
 	}
 }

@@ -208,8 +208,8 @@ func (s *summary) finish() {
 	slices.SortFunc(r.Rows, func(a, b Row) int { return cmp.Compare(a.Index, b.Index) })
 	slices.SortFunc(r.Details, ByIndex)
 	r.RateSteps = s.steps.list()
-	r.Levels = s.levels.finish()
-	r.Answer = s.levels.answer()
+	s.levels.client = s.line.client.seconds
+	r.Levels, r.Answer = s.levels.judge()
 	s.beside()
 	r.checkGates()
 	r.conclude()

@@ -77,11 +77,11 @@ func answerText(a *metrics.Answer) string {
 		return ""
 	}
 	var parts []string
-	if a.Bends {
-		parts = append(parts, "bends at "+bendName(a))
-	}
 	if a.Within {
-		parts = append(parts, "highest load within SLO: "+loadName(a.Highest, a.Users))
+		parts = append(parts, "within SLO up to "+loadName(a.Highest, a.Users))
+	}
+	if a.Saturates {
+		parts = append(parts, saturationName(a))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -181,8 +181,8 @@ func monstrousPages() metrics.Snapshot {
 	h.Add(math.MaxInt64)
 	s.FirstAnswer, s.Scheduled, s.ClientQueue = h, h, h
 	s.Answer = &metrics.Answer{
-		Bends: true, At: math.Inf(1), Before: -7, After: math.MaxInt, Within: true, Highest: math.NaN(), Sure: math.NaN(),
-		BentAt: 40 * time.Second, Why: "\x1b[2J",
+		Saturates: true, From: math.Inf(1), To: math.NaN(), Before: -7, After: math.MaxInt, Within: true, Highest: math.NaN(), Sure: math.NaN(),
+		SaturatedAt: 40 * time.Second, Why: "\x1b[2J",
 	}
 	for i := range 50 {
 		v := []float64{math.NaN(), math.Inf(1), 1e300, -1, 0, 7}[i%6]

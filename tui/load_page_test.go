@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -91,33 +92,33 @@ func TestTargetsAny(t *testing.T) {
 	}
 }
 
-// The bend is marked on every chart over time, before anything else that lies there, and so is every load that was set.
-func TestBendAndSteeringAreMarked(t *testing.T) {
+// Saturation is marked on every chart over time, before anything else that lies there, and so is every load that was set.
+func TestSaturationAndSteeringAreMarked(t *testing.T) {
 	s := flat(metrics.Event{At: 29 * time.Second, Mark: "stage 2"}, setAt(50, metrics.LoadSetting{Rate: 64}))
-	s.Answer = &metrics.Answer{Bends: true, At: 38.04, BentAt: 30 * time.Second}
+	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 37, To: 39.08, SaturatedAt: 30 * time.Second}
 	got := draw(loadOf(&s), axisWidth+60, 8)
-	if top, want := strings.TrimRight(got[0], " "), "     │                              │bend ~38 req/s    ┊64 req/s"; top != want {
+	if top, want := strings.TrimRight(got[0], " "), "     │           saturates ~38 req/s│                  ┊64 req/s"; top != want {
 		t.Errorf("top row %q, want %q", top, want)
 	}
 	for _, row := range got[3:6] {
 		if r := []rune(row); r[axisWidth+30] != '│' {
-			t.Errorf("no line of the bend in %q", row)
+			t.Errorf("no line of saturation in %q", row)
 		}
 	}
-	s.Answer.Users, s.Answer.At = true, 12
-	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; !strings.Contains(top, "│bend ~12 users") {
+	s.Answer.Confirmed, s.Answer.From, s.Answer.To = false, 24, 48
+	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; !strings.Contains(top, "saturating? 24–48 req/s│") {
 		t.Errorf("top row %q", top)
 	}
-	s.Answer.BentAt = metrics.Never
-	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; strings.Contains(top, "bend") || !strings.Contains(top, "┊stage 2") {
+	s.Answer.SaturatedAt = metrics.Never
+	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; strings.Contains(top, "satur") || !strings.Contains(top, "┊stage 2") {
 		t.Errorf("top row %q", top)
 	}
 
 	all := full()
 	v := &view{s: &all, span: time.Minute}
 	for _, p := range []panel{tokensPanel, loadPanel, percentilesPanel, latencyBandPanel, latencyHeatPanel, ratePanel, latenessPanel} {
-		if got := p.View(v.s, 110, 20); !strings.Contains(got, "bend ~40 req/s") {
-			t.Errorf("no bend on\n%s", got)
+		if got := p.View(v.s, 110, 20); !strings.Contains(got, "saturates 34–46 req/s") {
+			t.Errorf("no saturation on\n%s", got)
 		}
 	}
 }
@@ -131,9 +132,9 @@ func TestAnswerNotes(t *testing.T) {
 	}{
 		{nil, slo, ""},
 		{&metrics.Answer{Within: true, Highest: 34, Sure: 0.973}, nil, ""},
-		{&metrics.Answer{Within: true, Highest: 34, Sure: 0.973}, slo, " · highest within SLO 34 req/s ✓ 97% sure"},
-		{&metrics.Answer{Within: true, Highest: 34.26, Sure: 0.9999}, slo, " · highest within SLO 34.3 req/s ✓ >99% sure"},
-		{&metrics.Answer{Within: true, Highest: 64, Users: true}, slo, " · highest within SLO 64 users ✓"},
+		{&metrics.Answer{Within: true, Highest: 34, Sure: 0.973}, slo, " · within SLO up to 34 req/s ✓ 97% confidence"},
+		{&metrics.Answer{Within: true, Highest: 34.26, Sure: 0.9999}, slo, " · within SLO up to 34.3 req/s ✓ >99% confidence"},
+		{&metrics.Answer{Within: true, Highest: 64, Users: true}, slo, " · within SLO up to 64 users ✓"},
 		{&metrics.Answer{}, slo, " · no load within SLO yet"},
 	} {
 		v := &view{s: &metrics.Snapshot{Answer: c.answer, Objectives: c.slo, State: metrics.Running}}
@@ -185,27 +186,27 @@ func TestStageRows(t *testing.T) {
 		"00:00 8 req/s 8.0 8.0 100ms 90.0% !", "00:10 16 req/s 16 8.0 201ms 80.0% !", "00:20 32 req/s 32 8.0 303ms 70.0% ! now",
 		"00:30 64 req/s – – – –")
 	s.Levels = []metrics.LoadLevel{
-		{From: 0, To: 10 * time.Second, Offered: 8, Requests: 80, Good: 80, Sent: 8, Done: 7.9, TTFTp99: 90},
-		{From: 10 * time.Second, To: 20 * time.Second, Offered: 16, Requests: 160, Good: 155, Sent: 16, Done: 15.8, TTFTp99: 150},
-		{From: 20 * time.Second, To: 25 * time.Second, Offered: 32, Requests: 100, Good: 10, Sent: 31.6, Done: 17, TTFTp99: 2500},
+		{From: 0, To: 10 * time.Second, Offered: 8, Requests: 80, Good: 80, Sent: 8, Done: 7.9, TTFTp99: 90, Completed: 1, Standing: metrics.LevelWithin},
+		{From: 10 * time.Second, To: 20 * time.Second, Offered: 16, Requests: 160, Good: 155, Sent: 16, Done: 15.8, TTFTp99: 150, Completed: 1, Standing: metrics.LevelWithin},
+		{From: 20 * time.Second, To: 25 * time.Second, Offered: 32, Requests: 100, Good: 10, Sent: 31.6, Done: 17, TTFTp99: 2500, Completed: 0.5, Standing: metrics.LevelMissed},
 	}
-	s.Answer = &metrics.Answer{Bends: true, At: 24, Before: 1, After: 2, Within: true, Highest: 16, Sure: 0.93}
+	s.Answer = &metrics.Answer{Saturates: true, From: 16, To: 32, Before: 1, After: 2, Within: true, Highest: 16, HighestLevel: 1, Sure: 0.93}
 	check("judged",
-		"00:00 8 req/s 8.0 7.9 90.0ms 100.0% ✓", "00:10 16 req/s 16 16 150ms 96.8% ✓ highest, 93% sure ↓ bend",
+		"00:00 8 req/s 8.0 7.9 90.0ms 100.0% ✓", "00:10 16 req/s 16 16 150ms 96.8% ✓ highest, 93% confidence ↓ saturates",
 		"00:20 32 req/s 32 17 2.50s 10.0% ! now", "00:30 64 req/s – – – –")
 	levels := s.Levels
 	s.Levels = append(slices.Clone(levels), metrics.LoadLevel{From: 25 * time.Second, To: 30 * time.Second, Offered: 20, Requests: 100, Good: 100, Done: 20, TTFTp99: 100})
-	s.Answer = &metrics.Answer{Bends: true, At: 26, Before: 3, After: 2}
+	s.Answer = &metrics.Answer{Saturates: true, Before: 3, After: 2}
 	for i, r := range (&view{s: &s}).stageRows() {
-		if r.bendAfter != (i == 1) {
-			t.Errorf("up and down again: row %d has the bend %v", i, r.bendAfter)
+		if r.saturatesAfter != (i == 1) {
+			t.Errorf("up and down again: row %d has saturation after it: %v", i, r.saturatesAfter)
 		}
 	}
 	s.Levels[0].Offered, s.Levels[1].Offered, s.Levels[2].Offered, s.Levels[3].Offered = 64, 48, 32, 16
-	s.Answer = &metrics.Answer{Bends: true, At: 40, Before: 2, After: 1}
+	s.Answer = &metrics.Answer{Saturates: true, Before: 2, After: 1}
 	for i, r := range (&view{s: &s}).stageRows() {
-		if r.bendAfter != (i == 1) {
-			t.Errorf("down: row %d has the bend %v", i, r.bendAfter)
+		if r.saturatesAfter != (i == 1) {
+			t.Errorf("down: row %d has saturation after it: %v", i, r.saturatesAfter)
 		}
 	}
 	s.Plan.Goodput = nil
@@ -217,17 +218,31 @@ func TestStageRows(t *testing.T) {
 func TestMostTellingStages(t *testing.T) {
 	var rows []stageRow
 	for i := range 12 {
-		rows = append(rows, stageRow{planned: float64(i), begun: i < 9, now: i == 8, bendAfter: i == 3, highest: i == 2})
+		rows = append(rows, stageRow{planned: float64(i), begun: i < 9, now: i == 8, saturatesAfter: i == 3, highest: i == 2})
 	}
 	for n, want := range map[int][]float64{
 		0: nil, 2: {2, 3}, 3: {2, 3, 8}, 5: {2, 3, 6, 7, 8}, 10: {0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
 	} {
 		var got []float64
-		for _, r := range mostTellingStages(rows, n) {
+		kept, rest := mostTellingStages(rows, n)
+		for _, r := range kept {
 			got = append(got, r.planned)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%d rows: %v, want %v", n, got, want)
+		if !slices.Equal(got, want) || rest != "" {
+			t.Errorf("%d rows: %v, want %v; %q", n, got, want, rest)
+		}
+	}
+	rows[0].standing, rows[1].standing, rows[5].standing, rows[6].standing = metrics.LevelMissed, metrics.LevelBehind, metrics.LevelMissed, metrics.LevelLimited
+	for n, want := range map[int]string{
+		4: "[2 3 8] and 3 more that failed: z shows them", 5: "[2 3 5 8] and 2 more that failed: z shows them", 6: "[0 1 2 3 5 8]", 7: "[0 1 2 3 5 7 8]",
+	} {
+		kept, rest := mostTellingStages(rows, n)
+		var got []float64
+		for _, r := range kept {
+			got = append(got, r.planned)
+		}
+		if words := strings.TrimSpace(fmt.Sprint(got, " ", rest)); words != want {
+			t.Errorf("%d rows: %s, want %s", n, words, want)
 		}
 	}
 }
@@ -414,13 +429,13 @@ func TestStageRowsAfterAPause(t *testing.T) {
 	check("paused again", false, false)
 }
 
-// Why there is no bend is said once.
-func TestStagesTitleWithoutBend(t *testing.T) {
+// Why saturation was not seen is said once.
+func TestStagesTitleWithoutSaturation(t *testing.T) {
 	for why, want := range map[string]string{
-		"no bend up to 16 users":   "stages · no bend up to 16 users",
-		"too few requests":         "stages · no bend: too few requests",
-		"past the bend from 8 on":  "stages · past the bend from 8 on",
-		"no \x1b[1mbend\nup to 16": "stages · no bend up to 16",
+		"no saturation up to 16 users":   "stages · no saturation up to 16 users",
+		"too few requests":               "stages · saturation unknown: too few requests",
+		"saturated from 8 on":            "stages · saturated from 8 on",
+		"no \x1b[1msaturation\nup to 16": "stages · no saturation up to 16",
 	} {
 		var b strings.Builder
 		for _, s := range stagesTitle(&view{s: &metrics.Snapshot{Plan: &metrics.Plan{}, Answer: &metrics.Answer{Why: why}}}, 80, 20) {

@@ -13,13 +13,13 @@ import (
 	"benchtop/tui/screen"
 )
 
-// marks are what happened to the load, to be marked on charts over time: the bend, which matters most, then the events in order of
+// marks are what happened to the load, to be marked on charts over time: saturation, which matters most, then the events in order of
 // time.
 func (v *view) marks() []chart.Mark {
 	var out []chart.Mark
-	if a := v.answer(); a != nil && a.Bends && a.BentAt >= 0 {
+	if a := v.answer(); a != nil && a.Saturates && a.SaturatedAt >= 0 {
 		out = append(out, chart.Mark{
-			At: a.BentAt, Name: "bend " + bendName(a), Glyph: '│', Line: screen.Style{Fg: screen.Vermilion}, Words: screen.Warning, Prominent: true,
+			At: a.SaturatedAt, Name: saturationName(a), Glyph: '│', Line: screen.Style{Fg: screen.Vermilion}, Words: screen.Warning, Prominent: true,
 		})
 	}
 	for _, e := range v.s.Marks {
@@ -32,7 +32,7 @@ func (v *view) marks() []chart.Mark {
 	return out
 }
 
-// answer is what is known of the bend so far, nil for nothing.
+// answer is what is known of saturation so far, nil for nothing.
 func (v *view) answer() *metrics.Answer {
 	if v.s.Report != nil {
 		return &v.s.Report.Answer
@@ -48,13 +48,19 @@ func (v *view) levels() []metrics.LoadLevel {
 	return v.s.Levels
 }
 
-// bendName writes the load of a bend, which is only known to be about so much.
-func bendName(a *metrics.Answer) string {
-	at := number.Sane(a.At)
-	if at >= 10 {
-		at = math.Round(at)
+// saturationName says at which load the server saturates, as closely as it is known; a question until it is confirmed.
+func saturationName(a *metrics.Answer) string {
+	word, loads := "saturates ", loadNumber(a.From)+"–"+loadName(a.To, a.Users)
+	if at, close := a.At(); close {
+		if at = number.Sane(at); at >= 10 {
+			at = math.Round(at)
+		}
+		loads = "~" + loadName(at, a.Users)
 	}
-	return "~" + loadName(at, a.Users)
+	if !a.Confirmed {
+		word = "saturating? "
+	}
+	return word + loads
 }
 
 // loadName writes a load: 38 req/s, 64 users.
@@ -101,15 +107,15 @@ func (v *view) answerNotes() []string {
 	if a.Sure > 0 {
 		sure = " " + sureness(a.Sure)
 	}
-	return []string{" · highest within SLO " + load + " ✓" + sure, " · SLO ✓ up to " + load, " · SLO ✓ " + loadNumber(a.Highest)}
+	return []string{" · within SLO up to " + load + " ✓" + sure, " · SLO ✓ up to " + load, " · SLO ✓ " + loadNumber(a.Highest)}
 }
 
 // sureness writes how sure something is, never that it is certain.
 func sureness(p float64) string {
 	if p >= 0.995 {
-		return ">99% sure"
+		return ">99% confidence"
 	}
-	return fmt.Sprintf("%.0f%% sure", 100*min(number.Sane(p), 1))
+	return fmt.Sprintf("%.0f%% confidence", 100*min(number.Sane(p), 1))
 }
 
 // goals are the objectives in force.

@@ -11,7 +11,7 @@ import (
 	"benchtop/metrics"
 )
 
-// full is a run of which everything is known: server, accelerators, single requests, a load set by hand, a bend.
+// full is a run of which everything is known: server, accelerators, single requests, a load set by hand, saturation.
 func full() metrics.Snapshot {
 	s := judge(mid())
 	told := everything()
@@ -81,12 +81,17 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 		load := 10 + 12*float64(i)
 		n := int(load * 10)
 		good := min(n, int(float64(n)*(1.01-0.004*math.Exp(float64(i)))))
+		completed, standing := min(1, 47.6/load), metrics.LevelMissed
+		if 100*good >= 95*n {
+			standing = metrics.LevelWithin
+		}
 		out.Levels = append(out.Levels, metrics.LoadLevel{
+			Completed: completed, Standing: standing,
 			From: time.Duration(i) * 10 * time.Second, To: time.Duration(i+1) * 10 * time.Second, Offered: load,
 			Requests: n, Good: good, Sent: load, Done: min(load, 47.6), TTFTp50: 35 + 4*load, TTFTp99: 90 + 8*math.Exp(float64(i)*1.2), ITLp99: 20 + load/3,
 		})
 	}
-	out.Answer = &metrics.Answer{Bends: true, At: 40, Before: 2, After: 3, Within: true, Highest: 34, Sure: 0.97, BentAt: 30 * time.Second}
+	out.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 34, To: 46, Before: 2, After: 3, Within: true, Highest: 34, HighestLevel: 2, Sure: 0.97, SaturatedAt: 30 * time.Second}
 	return out
 })
 

@@ -5,9 +5,9 @@ import (
 	"math"
 	"strings"
 
-	"benchtop/tui/screen"
-
+	"benchtop/metrics"
 	"benchtop/tui/number"
+	"benchtop/tui/screen"
 )
 
 // stagesPanel lists the loads that the run went through, and what the server made of each.
@@ -19,25 +19,25 @@ func stagesTitle(v *view, w, h int) []screen.Span {
 	if len(rows) > h-3 {
 		out = append(out, screen.Text.Span(fmt.Sprintf(" %d", len(rows))), screen.Label.Span(" · z shows all"))
 	}
-	if a := v.answer(); a != nil && a.Bends {
-		out = append(out, screen.Warning.Span(" · bends at "+bendName(a)))
+	if a := v.answer(); a != nil && a.Saturates {
+		out = append(out, screen.Warning.Span(" · "+saturationName(a)))
 	} else if a != nil && a.Why != "" {
 		why := screen.Sanitize(a.Why)
-		if !strings.Contains(why, "bend") {
-			why = "no bend: " + why
+		if !strings.Contains(why, "saturat") {
+			why = "saturation unknown: " + why
 		}
 		out = append(out, screen.Label.Span(" · "+why))
 	}
 	return out
 }
 
-// drawStages writes a row for each load. The one after which the server bends and the highest that was within the objectives
+// drawStages writes a row for each load. The one after which the server saturates and the highest that was within the objectives
 // say so at their ends.
 //
 //	 from  plan/s sent/s done/s TTFT p99  in SLO
 //	00:00       8    8.0    8.0    210ms  100.0% ✓
 //	00:30      16     16     16    340ms   97.1% ✓  highest, 98% sure
-//	── bend ~24 req/s ───────────────────────────────────────────────
+//	── saturates ~24 req/s ───────────────────────────────────────────────
 //	01:00      32     32     19    4.21s   31.0% !
 func drawStages(c screen.Canvas, v *view) {
 	rows := v.stageRows()
@@ -55,24 +55,28 @@ func drawStages(c screen.Canvas, v *view) {
 	}
 	room := c.H - y
 	lined := room > len(rows)
-	for _, r := range mostTellingStages(rows, room) {
+	telling, rest := mostTellingStages(rows, room)
+	for _, r := range telling {
 		x := t.line(c, y, v.stageTexts(r, t.unit))
 		c.Sub(x, y, c.W-x, 1).Spans(1, 0, v.stageNotes(r, c.W-x-1, !lined))
 		y++
-		if r.bendAfter && lined {
-			v.bendLine(c.Sub(0, y, c.W, 1))
+		if r.saturatesAfter && lined {
+			v.saturationLine(c.Sub(0, y, c.W, 1))
 			y++
 		}
 	}
+	if rest != "" {
+		c.Print(1, y, rest, screen.Warning)
+	}
 }
 
-// bendLine stands between the last load before the bend and the first after it.
-func (v *view) bendLine(c screen.Canvas) {
+// saturationLine stands between the last load before saturation and the first after it.
+func (v *view) saturationLine(c screen.Canvas) {
 	for x := 1; x < c.W-1; x++ {
 		c.Set(x, 0, '─', screen.Style{Fg: screen.Vermilion})
 	}
 	if a := v.answer(); a != nil {
-		c.Print(3, 0, " bend "+bendName(a)+" ", screen.Warning)
+		c.Print(3, 0, " "+saturationName(a)+" ", screen.Warning)
 	}
 }
 
@@ -157,7 +161,7 @@ func (v *view) stageTexts(r stageRow, unit string) [stageFields]screen.Span {
 }
 
 // stageNotes are the signs at the end of a row, as many as fit.
-func (v *view) stageNotes(r stageRow, w int, bend bool) []screen.Span {
+func (v *view) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 	var out []screen.Span
 	add := func(s string, st screen.Style) {
 		if len(out) > 0 && s != "" && screen.SpansWidth(out)+2+screen.Width(s) <= w {
@@ -165,12 +169,18 @@ func (v *view) stageNotes(r stageRow, w int, bend bool) []screen.Span {
 		}
 	}
 	switch {
-	case math.IsNaN(r.within):
+	case r.standing == metrics.LevelLimited:
+		out = append(out, screen.Label.Span("?"))
+		add("client limited", screen.Label)
+	case math.IsNaN(r.within) || r.standing == metrics.LevelOpen:
 		out = append(out, screen.Text.Span(" "))
-	case r.met:
+	case r.standing == metrics.LevelWithin:
 		out = append(out, screen.Style{Fg: screen.Green, Bold: true}.Span("✓"))
 	default:
 		out = append(out, screen.Warning.Span("!"))
+	}
+	if r.standing == metrics.LevelBehind {
+		add(percent(r.completed)+" completed", screen.Warning)
 	}
 	if a := v.answer(); r.highest && a != nil {
 		if long := "highest, " + sureness(a.Sure); a.Sure > 0 && screen.SpansWidth(out)+2+screen.Width(long) <= w {
@@ -179,8 +189,8 @@ func (v *view) stageNotes(r stageRow, w int, bend bool) []screen.Span {
 			add("highest", screen.Strong)
 		}
 	}
-	if r.bendAfter && bend {
-		add("↓ bend", screen.Warning)
+	if r.saturatesAfter && saturation {
+		add("↓ saturates", screen.Warning)
 	}
 	if r.now {
 		add("now", screen.Label)

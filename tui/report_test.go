@@ -96,12 +96,12 @@ func TestReportDoesNotInterrupt(t *testing.T) {
 
 // The answer is longer than a narrow screen is wide; its end says whether the figures are the server's.
 func TestReportWraps(t *testing.T) {
-	const answer = "bends at ~37 req/s (p99 TTFT 0.41 -> 2.10 s); highest load within SLO: 34 req/s; client LIMITED (p99 sent 24ms late)"
+	const answer = "within SLO up to 34 req/s; saturates at ~37 req/s (p99 TTFT 0.41 -> 2.10 s); client LIMITED (p99 sent 24ms late)"
 	m := open(done(), 80, 24, termenv.Ascii)
 	m.report = func(*metrics.Report, int) string { return answer + "\n\n=== figures\n" }
 	m.turn(len(pages))
 	m.show()
-	if got := m.View(); !strings.Contains(got, "bends at") || !strings.Contains(got, "24ms late)") {
+	if got := m.View(); !strings.Contains(got, "saturates at") || !strings.Contains(got, "24ms late)") {
 		t.Errorf("the answer is cut:\n%s", got)
 	}
 }

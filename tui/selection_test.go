@@ -16,23 +16,23 @@ import (
 func TestBendIsNamedOncePerPanel(t *testing.T) {
 	s := watched(mid(), 1)
 	s.Marks = nil
-	s.Answer = &metrics.Answer{Bends: true, At: 38, BentAt: s.At / 2}
+	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 37, To: 39, SaturatedAt: s.At / 2}
 	v := &view{s: &s}
 	for _, size := range [][2]int{{60, 12}, {100, 20}, {60, 7}, {60, 5}} {
 		sf := screen.NewSurface(size[0], size[1])
 		drawServerTokens(sf.All(), v)
 		rows := strings.Split(sf.Render(&screen.Palette{Mono: true}), "\n")
-		if all := strings.Join(rows, "\n"); strings.Count(all, "bend ~38 req/s") != 1 {
-			t.Errorf("%v: the bend is named %d times:\n%s", size, strings.Count(all, "bend ~38 req/s"), all)
+		if all := strings.Join(rows, "\n"); strings.Count(all, "saturates ~38 req/s") != 1 {
+			t.Errorf("%v: saturation is named %d times:\n%s", size, strings.Count(all, "saturates ~38 req/s"), all)
 		}
 		if size[1] < 12 {
 			continue
 		}
 		for _, half := range [][]string{rows[:size[1]/2], rows[size[1]/2:]} {
 			ax, _, _ := v.overTime()
-			at := int(math.Round(ax.Part(s.Answer.BentAt)*float64(2*(size[0]-axisWidth)-1)))/2 + axisWidth
+			at := int(math.Round(ax.Part(s.Answer.SaturatedAt)*float64(2*(size[0]-axisWidth)-1)))/2 + axisWidth
 			if !slices.ContainsFunc(half, func(row string) bool { return []rune(row)[at] == '│' }) {
-				t.Errorf("%v: no line of the bend in\n%s", size, strings.Join(half, "\n"))
+				t.Errorf("%v: no line of saturation in\n%s", size, strings.Join(half, "\n"))
 			}
 		}
 	}

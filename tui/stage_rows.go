@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -17,7 +18,9 @@ type stageRow struct {
 	p99                     float64 // of TTFT, in ms
 	within                  float64 // share of requests that met the objectives, from 0 to 1
 	now, begun              bool
-	bendAfter, highest, met bool
+	standing                metrics.Standing
+	completed               float64 // share of what was offered, from 0 to 1
+	saturatesAfter, highest bool
 }
 
 // stageRows are the loads in order of time: those that were judged, and those that the plan has still to come. Where nothing
@@ -25,21 +28,20 @@ type stageRow struct {
 // judged are known, and the one that was set last: the plan's stages then come at other moments than the plan's, or never.
 func (v *view) stageRows() []stageRow {
 	var out []stageRow
-	enough, _ := v.target()
 	for i, l := range v.levels() {
 		r := stageRow{
 			from: l.From, to: l.To, planned: l.Offered, users: l.Users, done: l.Done, p99: l.TTFTp99, begun: true,
-			within: math.NaN(), sent: l.Sent,
+			within: math.NaN(), sent: l.Sent, standing: l.Standing, completed: l.Completed,
 		}
 		if l.TTFTp99 <= 0 {
 			r.p99 = math.NaN() // nobody succeeded yet
 		}
 		if share, known := part(l.Good, l.Requests); known && len(v.goals()) > 0 {
-			r.within, r.met = share, share >= enough
+			r.within = share
 		}
 		if a := v.answer(); a != nil {
-			r.bendAfter = a.Bends && lastBeforeBend(v.levels(), a) == i
-			r.highest = a.Within && a.Highest == l.Offered && a.Users == l.Users
+			r.saturatesAfter = a.Saturates && lastBeforeSaturation(v.levels(), a) == i
+			r.highest = a.Within && a.HighestLevel == i
 		}
 		out = append(out, r)
 	}
@@ -83,10 +85,10 @@ func (v *view) settings() (first, last *metrics.Event) {
 	return first, last
 }
 
-// lastBeforeBend is the level behind which the line of the bend stands in a table in order of time. Where the load rose and
-// fell again, the last level below the bend by load may come after those beyond it; the line is where the charts have it, before
+// lastBeforeSaturation is the level behind which the line of saturation stands in a table in order of time. Where the load rose and
+// fell again, the last level below it by load may come after those beyond it; the line is where the charts have it, before
 // the first beyond it. Of a load that only fell it stands before the first below it.
-func lastBeforeBend(levels []metrics.LoadLevel, a *metrics.Answer) int {
+func lastBeforeSaturation(levels []metrics.LoadLevel, a *metrics.Answer) int {
 	switch {
 	case a.Before < a.After || a.After < 0 || a.After >= len(levels):
 		return a.Before
@@ -125,45 +127,63 @@ func (v *view) liveStage(s metrics.Stage) stageRow {
 	}
 	if share, known := part(good, ended); known && len(v.goals()) > 0 {
 		enough, _ := v.target()
-		r.within, r.met = share, share >= enough
+		r.within, r.standing = share, metrics.LevelMissed
+		if share >= enough {
+			r.standing = metrics.LevelWithin
+		}
 	}
 	return r
 }
 
-// mostTellingStages keeps at most n rows in their order: the one that is on, those around the bend and the highest within the
-// objectives, then the newest.
-func mostTellingStages(rows []stageRow, n int) []stageRow {
+// failed reports whether a load was not within the objectives; one that the client limited says nothing either way.
+func (r *stageRow) failed() bool {
+	return r.standing == metrics.LevelMissed || r.standing == metrics.LevelBehind
+}
+
+// mostTellingStages keeps at most n rows in their order: the one that is on, those around saturation and the highest within the
+// objectives, those that failed, then the newest. Where there is no room for all that failed, the last row makes room for words that
+// say how many are left out: a load that failed never goes missing.
+func mostTellingStages(rows []stageRow, n int) (kept []stageRow, rest string) {
 	if n <= 0 {
-		return nil
+		return nil, ""
 	}
 	if len(rows) <= n {
-		return rows
+		return rows, ""
 	}
 	keep := make([]bool, len(rows))
-	take := func(i int) {
-		if n > 0 && !keep[i] {
-			keep[i] = true
-			n--
+	take := func(which func(*stageRow) bool) {
+		for i := range rows {
+			if n > 0 && !keep[i] && which(&rows[i]) {
+				keep[i] = true
+				n--
+			}
 		}
 	}
-	for i, r := range rows {
-		if r.now || r.bendAfter || r.highest {
-			take(i)
-		}
+	newest := func(which func(*stageRow) bool) {
+		slices.Reverse(rows)
+		slices.Reverse(keep)
+		take(which)
+		slices.Reverse(rows)
+		slices.Reverse(keep)
 	}
-	for i := len(rows) - 1; i >= 0; i-- {
-		if rows[i].begun {
-			take(i)
-		}
-	}
+	take(func(r *stageRow) bool { return r.now || r.saturatesAfter || r.highest })
+	failed := 0
 	for i := range rows {
-		take(i)
+		if rows[i].failed() && !keep[i] {
+			failed++
+		}
 	}
-	var out []stageRow
+	if failed > n {
+		n = max(0, n-1)
+		rest = fmt.Sprintf("and %d more that failed: z shows them", failed-n)
+	}
+	newest((*stageRow).failed)
+	newest(func(r *stageRow) bool { return r.begun })
+	take(func(*stageRow) bool { return true })
 	for i, r := range rows {
 		if keep[i] {
-			out = append(out, r)
+			kept = append(kept, r)
 		}
 	}
-	return out
+	return kept, rest
 }

@@ -209,7 +209,7 @@ func TestCopy(t *testing.T) {
 	words := asides(m)
 	press(m, "y")
 	text := copied(t, *words)
-	for _, want := range []string{"benchtop 127.0.0.1:8000 · Qwen/Qwen3-32B", "requests done", "TTFT p50", "output tokens/s", "bends at"} {
+	for _, want := range []string{"benchtop 127.0.0.1:8000 · Qwen/Qwen3-32B", "requests done", "TTFT p50", "output tokens/s", "saturates"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -250,7 +250,7 @@ func TestBell(t *testing.T) {
 		m.Update(snapshotMsg{done()})
 		m.Update(snapshotMsg{done()})
 		m.Update(endMsg{})
-		if cut, _, _ := strings.Cut(*words, ", bends"); strings.TrimSuffix(cut, "\a") != strings.TrimSuffix(c.want, "\a") ||
+		if cut, _, _ := strings.Cut(*words, ", saturates"); strings.TrimSuffix(cut, "\a") != strings.TrimSuffix(c.want, "\a") ||
 			strings.HasSuffix(*words, "\a") == c.quiet {
 			t.Errorf("quiet %v: said %q, want %q", c.quiet, *words, c.want)
 		}

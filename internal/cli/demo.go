@@ -19,7 +19,7 @@ import (
 )
 
 const demoText = `
-Starts a simulated server in a process of its own and puts it under a load that grows until it bends:
+Starts a simulated server in a process of its own and puts it under a load that grows until it saturates:
 time to first token takes off when requests come faster than the server can serve them.
 The result is always saved. q ends the run and keeps the report.`
 

@@ -202,8 +202,7 @@ func (s *session) begin() (err error) {
 	}
 	observers := []loadgen.Observer{s.recorder, journaled{s.journal}}
 	if s.plan.Find != nil {
-		enough, _ := s.plan.EnoughGood()
-		s.trial = steering.NewTrial(s.plan.Goodput, enough)
+		s.trial = steering.NewTrial(&s.plan)
 		observers = append(observers, s.trial)
 	}
 	s.helm = newHelm(s)

@@ -21,9 +21,10 @@ const (
 // Trial judges a load by the requests that were scheduled while it was in force, for that load caused what they felt. It
 // hears of requests as an observer, from many goroutines at once.
 //
-// A request's wait for a client slot counts here, other than in its TTFT: a rate that a limit of this client holds back is
-// none that its users would call held. The levels of a search's report count it likewise.
+// Requests count from the moment at which the load asked for them, as in the levels of the report: a rate that a limit of this client
+// holds back is not within the objectives.
 type Trial struct {
+	plan     *metrics.Plan
 	mu       sync.Mutex // guards everything below
 	slo      metrics.SLO
 	share    float64
@@ -33,20 +34,22 @@ type Trial struct {
 
 	scheduled, good, bad int
 	pending              map[int]pending
+	pace                 metrics.Pace
 	// waiting are all requests that are due and have no first chunk, whoever caused them.
 	waiting map[int]struct{}
 }
 
 // pending is a request whose verdict is open.
 type pending struct {
-	due time.Duration
+	came time.Duration
 	// promising: its first chunk came in time.
 	promising bool
 }
 
-// NewTrial judges nothing before Begin. share of the requests, of 1, must meet the objectives.
-func NewTrial(slo metrics.SLO, share float64) *Trial {
-	return &Trial{slo: slo, share: share, pending: map[int]pending{}, waiting: map[int]struct{}{}}
+// NewTrial judges nothing before Begin. The plan says what the objectives are and how many requests must meet them.
+func NewTrial(plan *metrics.Plan) *Trial {
+	enough, _ := plan.EnoughGood()
+	return &Trial{plan: plan, slo: plan.Goodput, share: enough, pending: map[int]pending{}, waiting: map[int]struct{}{}}
 }
 
 // SetObjectives changes what requests that are not judged yet are judged by.
@@ -65,6 +68,7 @@ func (t *Trial) Begin(from, to time.Duration, expected float64, patience time.Du
 	t.from, t.to, t.expected, t.patience = from, to, expected, patience
 	t.scheduled, t.good, t.bad = 0, 0, 0
 	clear(t.pending)
+	t.pace.Empty()
 }
 
 // Due counts a request in if it belongs to the trial.
@@ -72,11 +76,12 @@ func (t *Trial) Due(q *metrics.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.waiting[q.Index] = struct{}{}
-	if q.Due < t.from || q.Due >= t.to {
+	came := t.plan.Cause(q)
+	if came < t.from || came >= t.to {
 		return
 	}
 	t.scheduled++
-	t.pending[q.Index] = pending{due: q.Due}
+	t.pending[q.Index] = pending{came: came}
 }
 
 // Waiting is how many requests are due and have no first chunk yet, whichever load they belong to.
@@ -101,10 +106,12 @@ func (t *Trial) Chunk(q *metrics.Request) {
 	if !mine || p.promising {
 		return
 	}
+	wait := q.FirstChunk - t.plan.Cause(q)
 	switch limit, given := t.limit(metrics.TTFT); {
-	case given && q.FirstChunk-q.Due > limit:
+	case given && wait > limit:
 		t.settle(q.Index, false)
 	case len(t.slo) == 1 && given:
+		t.pace.Add(p.came, t.from, t.to, wait, wait)
 		t.settle(q.Index, true)
 	default:
 		p.promising = true
@@ -125,7 +132,10 @@ func (t *Trial) Done(q *metrics.Request) {
 		t.scheduled--
 		return
 	}
-	t.settle(q.Index, q.OK() && t.slo.Felt(q))
+	if came := t.plan.Cause(q); q.OK() {
+		t.pace.Add(came, t.from, t.to, q.FirstChunk-came, q.LastChunk-came)
+	}
+	t.settle(q.Index, q.OK() && t.plan.Felt(t.slo, q))
 }
 
 func (t *Trial) settle(index int, good bool) {
@@ -166,7 +176,7 @@ func (t *Trial) Verdict(now time.Duration) Verdict {
 	case float64(t.bad) > (1-t.share)*all+surplus:
 		return Missed
 	case all > 0 && float64(t.good) >= t.share*all-surplus:
-		return Within
+		return t.kept()
 	case now < t.to+t.patience:
 		return Open
 	}
@@ -178,9 +188,17 @@ func (t *Trial) Verdict(now time.Duration) Verdict {
 		}
 	}
 	if all > 0 && float64(t.good+promising) >= t.share*all-surplus {
-		return Within
+		return t.kept()
 	}
 	return Missed
+}
+
+// kept says whether a load that enough requests were good under was also completed as fast as it came.
+func (t *Trial) kept() Verdict {
+	if f := t.plan.Find; (f == nil || !f.Users) && t.pace.Completed(t.to-t.from) < metrics.EnoughCompleted {
+		return Missed
+	}
+	return Within
 }
 
 // giveUp settles those that are late whatever comes.
@@ -188,7 +206,7 @@ func (t *Trial) giveUp(now time.Duration) {
 	first, firstGiven := t.limit(metrics.TTFT)
 	whole, wholeGiven := t.limit(metrics.E2EL)
 	for index, p := range t.pending {
-		waited := now - p.due
+		waited := now - p.came
 		if firstGiven && !p.promising && waited > first || wholeGiven && waited > whole {
 			t.settle(index, false)
 		}

@@ -38,6 +38,10 @@ func (f feel) tell(t *Trial, index int) {
 	}
 }
 
+func trialOf(slo metrics.SLO) *Trial {
+	return NewTrial(&metrics.Plan{Goodput: slo, Find: &metrics.Find{From: 1, Most: 100}})
+}
+
 func TestTrial(t *testing.T) {
 	slo := func(texts ...string) (s metrics.SLO) {
 		for _, text := range texts {
@@ -54,6 +58,13 @@ func TestTrial(t *testing.T) {
 	many := func(f feel, n int) (all []feel) {
 		for range n {
 			all = append(all, f)
+		}
+		return all
+	}
+	queue := func(n int) (all []feel) { // two ms for each that comes in one
+		for i := range n {
+			at := float64(i) * 1000 / float64(n)
+			all = append(all, feel{due: 1000 + at, held: at, first: at + 30, done: at + 60, tokens: 2})
 		}
 		return all
 	}
@@ -86,10 +97,11 @@ func TestTrial(t *testing.T) {
 		{"held too long", slo("ttft:500"), 0, many(feel{due: 1500, held: 450, first: 550, done: 600, tokens: 2}, 5), 2300, Missed},
 		{"failed", slo("ttft:500", "e2el:9000"), 0, many(feel{due: 1500, first: 100, done: 200, failure: metrics.FailedStatus}, 5), 2300, Missed},
 		{"cut ones count for nothing", slo("e2el:9000"), 0, append(many(feel{due: 1500, first: 100, done: 200, failure: metrics.Cancelled}, 5), good), 2300, Within},
+		{"held longer and longer, which an objective on TPOT does not see", slo("tpot:200"), 0, queue(60), 9000, Missed},
 		{"others' requests", slo("ttft:500"), 0, append(many(feel{due: 900, first: 900, done: 901}, 9), good, feel{due: 2000, first: 900, done: 901}), 2300, Within},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			trial := NewTrial(c.slo, .95)
+			trial := trialOf(c.slo)
 			trial.Begin(time.Second, 2*time.Second, c.expected, 5*time.Second)
 			for i, f := range c.all {
 				f.tell(trial, i)
@@ -103,7 +115,7 @@ func TestTrial(t *testing.T) {
 
 // Requests that an earlier trial left behind are nobody's.
 func TestTrialBeginsAnew(t *testing.T) {
-	trial := NewTrial(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, .95)
+	trial := trialOf(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}})
 	trial.Begin(0, time.Second, 0, time.Second)
 	feel{}.tell(trial, 1)
 	trial.Begin(time.Second, 2*time.Second, 0, time.Second)
@@ -123,7 +135,7 @@ func TestTrialBeginsAnew(t *testing.T) {
 
 // A trial hears from many goroutines at once: for the race detector.
 func TestTrialRace(t *testing.T) {
-	trial := NewTrial(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, .95)
+	trial := trialOf(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}})
 	trial.Begin(0, time.Second, 0, time.Second)
 	var work sync.WaitGroup
 	for i := range 8 {
@@ -142,7 +154,7 @@ func TestTrialRace(t *testing.T) {
 
 // BenchmarkTrialChunk is what each chunk costs beside the recorder: a comparison, but for the first.
 func BenchmarkTrialChunk(b *testing.B) {
-	trial := NewTrial(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}, .95)
+	trial := trialOf(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}})
 	q := metrics.NewRequest(1)
 	q.FirstChunk, q.LastChunk = 1, 2
 	b.ReportAllocs()

@@ -25,9 +25,9 @@ func (l *levels) held(a *Answer) {
 	if v.set == nil || v.To != l.end || v.Requests < fewestRequests {
 		return // it was too short to tell
 	}
-	if !l.last.found && (!l.within(v.share()) || l.live && 2*v.over < v.scheduled) {
+	if !l.last.found && v.Standing != LevelWithin {
 		return
 	}
 	enough, _ := l.plan.EnoughGood()
-	a.Within, a.Highest, a.Sure = true, v.Offered, sureOf(v.Good, v.Requests, enough)
+	a.Within, a.Highest, a.HighestLevel, a.Sure = true, v.Achieved(), n-1, sureOf(v.Good, v.Requests, enough)
 }

@@ -1,23 +1,22 @@
 package metrics
 
 import (
-	"math"
 	"slices"
 	"time"
 )
 
-// The rule of the bend; docs/metrics.md says why.
+// The rule of saturation; docs/metrics.md says why.
 const (
 	baselinePart = 3    // the lowest third of the levels is the baseline,
 	mostBaseline = 5    // but no more than so many
-	longer       = 2    // times the baseline's wait is past the bend,
+	longer       = 2    // times the baseline's wait is past saturation,
 	muchLonger   = 4    // and so many times are believed even where only the last level shows them
 	longerMS     = 50.0 // milliseconds that the wait must be above the baseline's as well
 	fewestDone   = 0.9  // share of requests that must succeed
 	growing      = 0.1  // seconds a second: requests that take longer at this rate show a queue that grows,
 	shrinking    = 0.05 // and a wait that falls at this rate one that shrinks
 	keepsUp      = 0.97 // share of what comes that a server begins to answer if it keeps up
-	mostMoved    = 3    // levels that may turn out to have been past the bend although their waits were short
+	mostMoved    = 3    // levels that may turn out to have been past saturation although their waits were short
 )
 
 // waits are how long users waited for the first chunk, and the median of how long for the last, in milliseconds.
@@ -25,8 +24,8 @@ type waits struct{ p50, p99, whole float64 }
 
 func (l *levels) waits(i int) waits {
 	v := &l.list[i]
-	s := l.merge(v.wait).statistic([]float64{50, 99})
-	return waits{s.Percentiles[0].Value, s.Percentiles[1].Value, l.merge(v.whole).statistic(nil).Median}
+	s := l.merge(v.pace.wait).statistic([]float64{50, 99})
+	return waits{s.Percentiles[0].Value, s.Percentiles[1].Value, l.merge(v.pace.whole).statistic(nil).Median}
 }
 
 // merge puts both halves together, until it is called again.
@@ -35,19 +34,8 @@ func (l *levels) merge(halves [2]figures) figures {
 	return l.merged
 }
 
-// trend is by how many seconds a time rose in a second of the level. sure says that chance does not explain it.
-func (v *level) trend(of [2]figures) (rise float64, sure bool) {
-	if len(of[0]) == 0 || len(of[1]) == 0 {
-		return 0, false
-	}
-	a, b := of[0].statistic(nil), of[1].statistic(nil)
-	rose := b.Median - a.Median
-	spread := math.Sqrt(a.Std*a.Std/float64(a.N) + b.Std*b.Std/float64(b.N))
-	return rose / 1000 / ((v.To - v.From).Seconds() / 2), math.Abs(rose) > 3*spread
-}
-
-// bend finds the load from which on the server does not keep up.
-func (l *levels) bend(a *Answer, order []int) {
+// saturation finds the load from which on the server does not keep up.
+func (l *levels) saturation(a *Answer, order []int) {
 	lowest, top := l.list[order[0]].Offered, l.list[order[len(order)-1]].Offered
 	all := make([]waits, len(order))
 	for k, i := range order {
@@ -64,21 +52,35 @@ func (l *levels) bend(a *Answer, order []int) {
 		first--
 	}
 	if first > last || first == last && !l.past(order[last], all[last], base, muchLonger) {
-		a.Why = "no bend up to " + load(top, false)
+		a.Why = "no saturation up to " + load(top, false)
 		return
 	}
 	seen := first
-	first = l.refine(order, first, last)
+	served := l.served(order[first : last+1])
+	first = l.refine(order, first, last, served)
+	l.behind(order[first:], served)
 	if first == 0 {
-		a.Why = "past the bend from " + load(lowest, false) + " on"
+		a.Why = "saturated from " + load(lowest, false) + " on"
 		return
 	}
-	a.Bends, a.Before, a.After = true, order[first-1], order[first]
+	a.Saturates, a.Before, a.After = true, order[first-1], order[first]
+	a.Confirmed = !l.live || last > first
 	a.Shown = order[first+shown(all[first:last+1], all[first-1], max(0, seen-first))]
-	a.At = (l.list[a.Before].Offered + l.list[a.After].Offered) / 2
 }
 
-// shown is the level past the bend that shows it: the first, from the one on that waits were seen at, whose tail is longer than
+// behind has the levels past saturation complete no more than what the server was seen to do there, 0 if that is not known, and than the
+// rising length of their requests tells: it is no chance any more.
+func (l *levels) behind(past []int, served float64) {
+	for _, i := range past {
+		v := &l.list[i]
+		v.Completed = min(v.Completed, share(v.succeeded, v.Requests)*v.pace.completed(v.To-v.From, true))
+		if served > 0 {
+			v.Completed = min(v.Completed, served/v.Offered)
+		}
+	}
+}
+
+// shown is the level past saturation that shows it: the first, from the one on that waits were seen at, whose tail is longer than
 // before, else the one with the longest tail.
 func shown(past []waits, before waits, seen int) int {
 	longest := seen
@@ -93,11 +95,10 @@ func shown(past []waits, before waits, seen int) int {
 	return longest
 }
 
-// refine moves the first level past the bend to where the load came to exceed what the server can do. Waits alone show it
+// refine moves the first level past saturation to where the load came to exceed what the server can do. Waits alone show it
 // early where arrivals come in bunches, and late where a queue has to grow first or requests take long. But levels before
 // whose effect had the time to show stay what they are.
-func (l *levels) refine(order []int, first, last int) int {
-	served := l.served(order[first : last+1])
+func (l *levels) refine(order []int, first, last int, served float64) int {
 	switch {
 	case served == 0:
 		return first
@@ -120,10 +121,10 @@ func (l *levels) refine(order []int, first, last int) int {
 
 // life is how long a request takes, the wait for a client slot included.
 func (l *levels) life(v *level) time.Duration {
-	return time.Duration(l.merge(v.whole).statistic(nil).Median * float64(time.Millisecond))
+	return time.Duration(l.merge(v.pace.whole).statistic(nil).Median * float64(time.Millisecond))
 }
 
-// served is the rate at which the server began to answer the requests of levels past the bend, where that is less than
+// served is the rate at which the server began to answer the requests of levels past saturation, where that is less than
 // came: then there was a queue all the time, and the rate is what the server can do. It is 0 where the server kept up.
 func (l *levels) served(past []int) float64 {
 	in := longestRow(slices.Sorted(slices.Values(past)))
@@ -202,7 +203,7 @@ func baseline(all []waits) waits {
 	}
 }
 
-// past reports whether a level is past the bend: too many of its requests failed; or they took longer and longer; or they
+// past reports whether a level is past saturation: too many of its requests failed; or they took longer and longer; or they
 // waited times as long as in the baseline, or took even longer as a whole, and not just for an older queue. Beyond longer,
 // only what is beyond doubt counts.
 func (l *levels) past(i int, w, base waits, times float64) bool {
@@ -210,10 +211,10 @@ func (l *levels) past(i int, w, base waits, times float64) bool {
 	if float64(v.succeeded) < (1-(1-fewestDone)*times/longer)*float64(v.Requests) {
 		return true
 	}
-	if rise, sure := v.trend(v.whole); sure && rise > growing && times == longer {
+	if rise, sure := trend(v.pace.whole, v.To-v.From); sure && rise > growing && times == longer {
 		return true
 	}
-	if rise, _ := v.trend(v.wait); l.afterMore(i) && rise < -shrinking {
+	if rise, _ := trend(v.pace.wait, v.To-v.From); l.afterMore(i) && rise < -shrinking {
 		return false
 	}
 	above := func(ms, base, times float64) bool { return ms > times*base && ms > base+longerMS }

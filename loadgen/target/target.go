@@ -166,14 +166,19 @@ func (t *Target) Secure(ctx context.Context, raw net.Conn) (net.Conn, error) {
 	return c, nil
 }
 
+// mostAsked is how many connections are kept for further questions: a server that tokenizes prompts is asked that many things
+// at a time. net/http keeps two, and would dial anew, over TLS with a handshake, for nearly every prompt.
+const mostAsked = 64
+
 // Client returns a net/http client that reaches the same server with the same headers: for discovery, tokenizing and
 // everything else that is not timed. The caller closes its idle connections.
 func (t *Target) Client() *http.Client {
 	transport := &http.Transport{
-		DialContext:     t.dial,
-		TLSClientConfig: t.tls,
-		Proxy:           nil,
-		IdleConnTimeout: 3 * time.Second, // shorter than any server's keep-alive
+		DialContext:         t.dial,
+		TLSClientConfig:     t.tls,
+		Proxy:               nil,
+		IdleConnTimeout:     3 * time.Second, // shorter than any server's keep-alive
+		MaxIdleConnsPerHost: mostAsked,
 	}
 	return &http.Client{
 		Transport: &headerTransport{t, transport},

@@ -2,9 +2,13 @@ package target
 
 import (
 	"context"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -104,6 +108,56 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	_ = answer.Body.Close()
 	if asked || answer.StatusCode != http.StatusFound {
 		t.Errorf("status %d, other host asked: %v", answer.StatusCode, asked)
+	}
+}
+
+// Questions that are asked many at a time share their connections: a server that tokenizes all prompts is dialled as often as
+// there are questions in flight, not as often as there are prompts.
+func TestClientKeepsConnections(t *testing.T) {
+	const atOnce, rounds = 64, 3
+	arrived, letGo := make(chan struct{}), make(chan struct{})
+	var dialled atomic.Int64
+	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		arrived <- struct{}{}
+		<-letGo
+		_, _ = io.WriteString(w, "{}")
+	}))
+	web.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			dialled.Add(1)
+		}
+	}
+	web.Start()
+	defer web.Close()
+	g, err := New(Options{BaseURL: web.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := g.Client()
+	defer client.CloseIdleConnections()
+	for range rounds {
+		var asking sync.WaitGroup
+		for range atOnce {
+			asking.Go(func() {
+				answer, err := client.Get(web.URL)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				_, _ = io.Copy(io.Discard, answer.Body)
+				_ = answer.Body.Close()
+			})
+		}
+		for range atOnce {
+			<-arrived
+		}
+		for range atOnce {
+			letGo <- struct{}{}
+		}
+		asking.Wait()
+	}
+	if n := dialled.Load(); n != atOnce {
+		t.Errorf("%d connections for %d rounds of %d questions, want %d", n, rounds, atOnce, atOnce)
 	}
 }
 

@@ -41,16 +41,19 @@ func (a *ahead) next() (*fitting, error) {
 	return f, nil
 }
 
-// Bounds on a window: a few prompts for each call in flight even out their lengths, and ids of 8 bytes must fit memory.
+// Bounds on a window: a few prompts for each call in flight even out their lengths, more than two of them only while that is not so
+// many that there is nothing to hand on for seconds, and ids of 8 bytes must fit memory.
 const (
 	windowPrompts = 8
+	windowMost    = 128
 	windowIDs     = 4 << 20
 )
 
 // fill begins a window of prompts and lets them advance.
 func (a *ahead) fill() {
 	workers := callsAtOnce(a.tok)
-	for ids := 0; len(a.window) < windowPrompts*workers && ids < windowIDs; {
+	most := min(windowPrompts*workers, max(windowMost, 2*workers))
+	for ids := 0; len(a.window) < most && ids < windowIDs; {
 		first, target, ok := a.begin()
 		if !ok {
 			break

@@ -54,6 +54,10 @@ func (m *model) draw() {
 	}
 	m.screen.Terminal = m.palette.Terminal(m.ascii)
 	c := m.screen.All()
+	if m.prep != nil {
+		safely(c, func() { m.drawPreparation(c) })
+		return
+	}
 	l := m.layout()
 	h := m.header()
 	if l.tiny {

@@ -128,15 +128,21 @@ func (h header) bar(c screen.Canvas) {
 	if !ok || c.W < 12 {
 		return
 	}
-	c = c.Sub(max(0, c.W-40), 0, min(c.W, 40), 1)
+	drawBar(c.Sub(max(0, c.W-40), 0, min(c.W, 40), 1), part)
+}
+
+// drawBar fills a line with how much of something is done.
+func drawBar(c screen.Canvas, part float64) {
+	rest := '─'
+	if c.Terminal().Mono {
+		rest = '·'
+	}
 	n := int(part*float64(c.W) + 0.5)
 	for x := range c.W {
 		if x < n {
 			c.Set(x, 0, '━', screen.Style{Fg: screen.Green})
-		} else if h.v.Mono {
-			c.Set(x, 0, '·', screen.Line)
 		} else {
-			c.Set(x, 0, '─', screen.Line)
+			c.Set(x, 0, rest, screen.Line)
 		}
 	}
 }

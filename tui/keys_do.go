@@ -29,6 +29,9 @@ func (m *model) onKeys(msg tea.KeyMsg) tea.Cmd {
 }
 
 func (m *model) onKey(key string) tea.Cmd {
+	if m.prep != nil {
+		return m.prep.key(key)
+	}
 	b := m.lookup(key)
 	if key != "q" && key != "ctrl+c" {
 		m.idle = 0

@@ -29,6 +29,7 @@ const oneMinute = 1 // index in spans
 //	latest ──tick──> head (header and key figures)
 //	       └─every few ticks──> body (panels)
 type model struct {
+	prep        *preparing // nil once the run is shown
 	control     Control
 	player      Player
 	report      func(*metrics.Report, int) string
@@ -97,7 +98,7 @@ type pick struct {
 func newModel(o Options, p *screen.Palette) *model {
 	empty := &metrics.Snapshot{State: metrics.Running, DrainBy: metrics.Never, OutputExact: true}
 	m := &model{
-		control: o.Control, player: o.Player, report: o.Report, baseline: o.Baseline, readOnly: o.ReadOnly, attached: o.Attached,
+		control: o.Control, player: o.Player, report: o.Report, readOnly: o.ReadOnly, attached: o.Attached,
 		quiet: o.Quiet, exit: o.Exit, palette: p, ascii: o.ASCII, bandwidth: o.Bandwidth,
 		headerEvery: max(o.HeaderEvery, time.Millisecond), perBody: max(1, int(o.ChartsEvery/max(o.HeaderEvery, 1))),
 		latest: empty, head: empty, body: empty,
@@ -107,15 +108,25 @@ func newModel(o Options, p *screen.Palette) *model {
 	if m.control == nil {
 		m.control = NoControl{}
 	}
-	if b := m.baseline; b.empty() {
-		m.baseline = nil
-		m.say("the baseline " + screen.ShortenMiddle(screen.Sanitize(b.Name), 40) + " has no requests: there is nothing to compare with")
-	}
+	m.compareWith(o.Baseline)
 	return m
 }
 
+// compareWith draws an older run behind this one.
+func (m *model) compareWith(b *Baseline) {
+	if m.baseline = b; b.empty() {
+		m.baseline = nil
+		m.say("the baseline " + screen.ShortenMiddle(screen.Sanitize(b.Name), 40) + " has no requests: there is nothing to compare with")
+	}
+}
+
 // Init starts waiting for snapshots and ticks.
-func (m *model) Init() tea.Cmd { return tea.Batch(m.next, m.tick()) }
+func (m *model) Init() tea.Cmd {
+	if m.prep != nil {
+		return tea.Batch(m.prep.wait, m.prep.tick())
+	}
+	return tea.Batch(m.next, m.tick())
+}
 
 // Update takes one message.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -132,9 +143,19 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.resize(max(0, msg.Width), max(0, msg.Height))
+	case lookMsg:
+		if m.prep == nil {
+			return nil
+		}
+		m.stale = m.prep.look(msg.now) || m.stale
+		return m.prep.tick()
+	case runMsg:
+		return m.begin(msg)
 	case snapshotMsg:
-		return m.takeSnapshot(inForce(&msg.s))
+		held := m.reveal()
+		return tea.Batch(held, m.takeSnapshot(inForce(&msg.s)))
 	case endMsg:
+		m.reveal()
 		m.ended = true
 		if m.brokeOff() {
 			m.controls, m.wish = false, wish{}
@@ -149,6 +170,9 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		m.governor.keys++
 		return m.onKeys(msg)
 	case tea.MouseMsg:
+		if m.prep != nil {
+			return nil
+		}
 		m.governor.keys++
 		return m.onMouse(tea.MouseEvent(msg))
 	}

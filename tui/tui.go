@@ -24,6 +24,8 @@ type Options struct {
 	Snapshots <-chan metrics.Snapshot
 	// Control is what keys may do to the run.
 	Control Control
+	// Preparation is shown until the run begins, which then brings Snapshots, Control and Baseline; nil if the run is on.
+	Preparation *Preparation
 	// Input and Output; nil means the terminal.
 	Input  io.Reader
 	Output io.Writer
@@ -134,7 +136,8 @@ const grace = time.Second
 // ErrTerminal says that the terminal went away while the dashboard was on it.
 var ErrTerminal = errors.New("the terminal is gone")
 
-// Run shows the dashboard until the user leaves (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal). The
+// Run shows the dashboard until the user leaves (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal). Whether the user
+// left before the run began is what the preparation's Seal says. The
 // terminal is restored before it returns, if it still takes output. Leaving does not end the run: after a third q it may
 // well go on.
 func Run(ctx context.Context, o Options) error {
@@ -165,15 +168,16 @@ func Run(ctx context.Context, o Options) error {
 			return nil
 		}
 	}
-	m.next = func() tea.Msg {
-		select {
-		case s, ok := <-o.Snapshots:
-			if !ok {
-				return endMsg{}
+	m.next = nextOf(inner, o.Snapshots)
+	if o.Preparation != nil {
+		m.prep = &preparing{of: o.Preparation, shown: o.Preparation.view(began)}
+		m.prep.wait = func() tea.Msg {
+			select {
+			case r := <-o.Preparation.run:
+				return runMsg{r, nextOf(inner, r.snapshots)}
+			case <-inner.Done():
+				return nil
 			}
-			return snapshotMsg{s}
-		case <-inner.Done():
-			return nil
 		}
 	}
 	m.tick = func() tea.Cmd { return tea.Tick(o.HeaderEvery, func(time.Time) tea.Msg { return tickMsg{} }) }
@@ -186,6 +190,21 @@ func Run(ctx context.Context, o Options) error {
 		more = append(more, tea.WithMouseCellMotion())
 	}
 	return runProgram(ctx, m, o.Input, out, lost, more...)
+}
+
+// nextOf waits for the next snapshot, the end of all snapshots, or the end of ctx.
+func nextOf(ctx context.Context, snapshots <-chan metrics.Snapshot) tea.Cmd {
+	return func() tea.Msg {
+		select {
+		case s, ok := <-snapshots:
+			if !ok {
+				return endMsg{}
+			}
+			return snapshotMsg{s}
+		case <-ctx.Done():
+			return nil
+		}
+	}
 }
 
 // runProgram has the terminal until the model quits (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal).

@@ -41,7 +41,10 @@ type doubtful interface{ Warnings(flag string) []string }
 // warn prints what a command line does that its writer may not have meant.
 func (e *environment) warn(warnings []string) {
 	for _, w := range warnings {
-		fmt.Fprintf(e.stderr, "benchtop: WARNING: %s\n", w)
+		line := "benchtop: WARNING: " + w
+		if e.display == nil || !e.display.hold(line) {
+			fmt.Fprintln(e.stderr, line)
+		}
 	}
 }
 

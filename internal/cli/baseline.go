@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -20,22 +21,27 @@ func (o *baselineOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.file, "baseline", "", "draw a saved run behind this one: its result (.json) or journal; a result of vllm bench gives its figures")
 }
 
-// load reads the run, nil if none was named. Of one that was cut off it is what stands before that, which env is told.
-func (o *baselineOptions) load(env *environment) (*tui.Baseline, error) {
+// load reads the run, nil if none was named. Of one that was cut off it is what stands before that, which env is told. Errors but
+// ctx's are wrong usage.
+func (o *baselineOptions) load(ctx context.Context, env *environment) (*tui.Baseline, error) {
 	if o.file == "" {
 		return nil, nil
 	}
-	report, err := savedReport(o.file)
+	env.step(stepBaseline)
+	report, err := orStopped(ctx, func() (metrics.Report, error) { return savedReport(o.file) })
 	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
 	case err != nil && report.Completed+report.Failed > 0:
 		env.warn([]string{fmt.Sprintf("--baseline: %s; it is drawn from the %d requests before that", err, report.Completed+report.Failed)})
 	case err != nil:
-		return nil, fmt.Errorf("--baseline: %w", err)
+		return nil, usageError{fmt.Errorf("--baseline: %w", err)}
 	}
 	if !report.Plan.TimedAlike() {
 		env.warn([]string{fmt.Sprintf("--baseline: %s does not say that its chat streams were timed as vLLM 0.33 times them: its TTFT, TPOT and ITL may not compare",
 			filepath.Base(o.file))})
 	}
+	env.show(filepath.Base(o.file))
 	return &tui.Baseline{Name: filepath.Base(o.file), Report: &report}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"benchtop/datasets"
 	"benchtop/loadgen"
@@ -103,7 +104,7 @@ func TestShareOfASession(t *testing.T) {
 			for _, x := range c.sources {
 				held := x.Len()
 				supply := s.supplies.begin(x, supplyBytes)
-				if err := supply.fill(t.Context(), 0, func(int) {}); err != nil {
+				if err := supply.fill(t.Context(), 0, time.Second, func(int) {}); err != nil {
 					t.Fatal(err)
 				}
 				if source == nil {
@@ -199,7 +200,7 @@ func TestColdCacheLooksAtAllThatIsDrawn(t *testing.T) {
 	all := newSupplies()
 	defer all.close()
 	d := drawn{first: text, supply: all.begin(&fixed{text, picture, text, text}, weight(&text)+weight(&picture))}
-	if err := d.supply.fill(t.Context(), 0, silent); err != nil {
+	if err := d.supply.fill(t.Context(), 0, time.Second, silent); err != nil {
 		t.Fatal(err)
 	}
 	if d.supply.all() != nil {

@@ -12,12 +12,12 @@ import (
 // castFile is the file of --record. A run goes on without it: what goes wrong is told once while the run is on, and once more
 // at its end.
 type castFile struct {
-	to   io.WriteCloser
-	tell func(words string) // hears of the first failure to write, with no lock held
+	to io.WriteCloser
 
-	mu     sync.Mutex // guards everything below
-	err    error      // the first
-	closed bool       // a screen that was left behind may write on
+	mu     sync.Mutex         // guards everything below
+	tell   func(words string) // hears of the first failure to write, with no lock held; nil until there is a run
+	err    error              // the first
+	closed bool               // a screen that was left behind may write on
 }
 
 // errCastClosed is nobody's trouble.
@@ -31,15 +31,29 @@ func (c *castFile) Write(b []byte) (int, error) {
 		return 0, errCastClosed
 	}
 	n, err := c.to.Write(b)
-	first := err != nil && c.err == nil
+	first, tell := err != nil && c.err == nil, c.tell
 	if first {
 		c.err = err
 	}
 	c.mu.Unlock()
-	if first {
-		c.tell(castTrouble(err))
+	if first && tell != nil {
+		tell(castTrouble(err))
 	}
 	return n, err
+}
+
+// tells has tell hear of the first failure to write, also if that was before. A nil castFile has none.
+func (c *castFile) tells(tell func(words string)) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	c.tell = tell
+	before := c.err
+	c.mu.Unlock()
+	if before != nil {
+		tell(castTrouble(before))
+	}
 }
 
 // Close ends the file; what goes wrong is kept for trouble.

@@ -37,7 +37,8 @@ func TestCastFile(t *testing.T) {
 		{"both", fullDisk{closing: errors.New("close failed")}, []string{full}, []string{full}},
 	} {
 		var told []string
-		f := &castFile{to: &c.disk, tell: func(words string) { told = append(told, words) }}
+		f := &castFile{to: &c.disk}
+		f.tells(func(words string) { told = append(told, words) })
 		for range 3 {
 			_, _ = f.Write([]byte("abc"))
 		}

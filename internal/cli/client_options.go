@@ -138,6 +138,10 @@ const connectMost = 10 * time.Second
 
 // connect opens connections ahead. That some could not be opened is a warning: the run opens its own.
 func (s *session) connect(ctx context.Context, n int) {
+	if n > 0 {
+		s.env.step(stepConnections)
+		s.env.show(fmt.Sprintf("%d ahead of need", n))
+	}
 	s.load.Connections = loadgen.NewConnections(s.load.Target, s.load.Timestamps)
 	limited, cancel := context.WithTimeout(ctx, connectMost)
 	defer cancel()

@@ -67,7 +67,9 @@ func (s *session) say(o outcome) error {
 		fmt.Fprintf(s.env.stderr, "saved %s\n", path)
 	}
 	s.env.warn(o.warnings)
-	s.env.warn(s.recording.trouble())
+	if d := s.env.display; d != nil {
+		s.env.warn(d.recording.trouble())
+	}
 	if r := &o.report; err == nil && r.Conclusion == metrics.RunFailed && r.Trouble != "" {
 		err = errors.New(r.Trouble)
 		if r.Completed == 0 && r.WarmedUp > 0 && r.Failed == 0 {

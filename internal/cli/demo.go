@@ -80,62 +80,73 @@ func runDemo(env *environment, args []string) int {
 		return env.fail(exitUsage, err)
 	}
 
-	baseline, err := old.load(env)
-	if err != nil {
-		return env.fail(exitUsage, err)
-	}
 	telemetry.TuneMemory()
-	server, err := startSimulator(p.Name, *seed)
-	if err != nil {
-		return env.fail(exitFailed, err)
-	}
-	defer server.stop()
-	t, err := target.New(target.Options{BaseURL: server.url})
-	if err != nil {
-		return env.fail(exitFailed, err)
-	}
-	if err := reach(context.Background(), t); err != nil {
-		return env.fail(exitFailed, err)
-	}
+	var server *child
+	defer func() {
+		if server != nil {
+			server.stop()
+		}
+	}()
+	return env.perform(&screen, []string{stepServer, stepPrompts}, func(ctx context.Context) (*session, error) {
+		baseline, err := old.load(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		env.step(stepServer)
+		if server, err = startSimulator(p.Name, *seed); err != nil {
+			return nil, err
+		}
+		t, err := target.New(target.Options{BaseURL: server.url})
+		if err != nil {
+			return nil, err
+		}
+		if err := reach(ctx, t); err != nil {
+			return nil, err
+		}
+		env.show("simulated, model " + p.Model)
 
-	streams := numpy.NewStreams(uint32(*seed))
-	from, to := demoRamp(p)
-	ramp := metrics.Ramp{Strategy: "linear", From: from, To: to, Over: *duration}
-	offsets := loadgen.RampInTime(ramp, *duration, 1, streams.Legacy)
-	random := datasets.RandomDefaults()
-	random.Prompts, random.InputLen, random.OutputLen = max(1, len(offsets)), demoInput-demoPrefix, demoOutput
-	random.PrefixLen = demoPrefix
-	random.Seed, random.IDPrefix, random.Vocabulary = *seed, "demo-", datasets.AssumedVocabulary()
-	source, err := datasets.NewRandom(random, nil)
-	if err != nil {
-		return env.fail(exitFailed, err)
-	}
+		env.step(stepPrompts)
+		streams := numpy.NewStreams(uint32(*seed))
+		from, to := demoRamp(p)
+		ramp := metrics.Ramp{Strategy: "linear", From: from, To: to, Over: *duration}
+		offsets := loadgen.RampInTime(ramp, *duration, 1, streams.Legacy)
+		random := datasets.RandomDefaults()
+		random.Prompts, random.InputLen, random.OutputLen = max(1, len(offsets)), demoInput-demoPrefix, demoOutput
+		random.PrefixLen = demoPrefix
+		random.Seed, random.IDPrefix, random.Vocabulary = *seed, "demo-", datasets.AssumedVocabulary()
+		source, err := datasets.NewRandom(random, nil)
+		if err != nil {
+			return nil, err
+		}
+		env.show(source.Description())
 
-	s := &session{env: env, source: source, save: save, screen: screen, leave: server.stop, noPlots: *noPlots, baseline: baseline, gpus: gpus}
-	s.side = &sideline{client: t.Client(), target: t}
-	if gpus.which == gpuAuto {
-		s.gpus.off = "the demo's server is simulated; --gpu all watches the GPUs of this machine all the same"
-	}
-	s.load = loadgen.Defaults()
-	s.load.Target, s.load.Model, s.load.InputSource = t, p.Model, metrics.TokensFromIDs
-	s.load.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
-	s.load.Schedule, s.load.KeepText = loadgen.At(offsets), save.detailed
-	s.load.More = func() (loadgen.Source, error) { return moreRandom(random, nil) }
-	s.load.Pacer, s.load.Timestamps = client.pacer, client.source()
-	s.connect(context.Background(), max(0, client.preconnect))
-	s.plan = metrics.Plan{
-		Version: version(), Command: hideSecrets(append([]string{"demo"}, args...), nil),
-		BaseURL: t.String(), Backend: string(s.load.Backend), Label: "demo", ModelID: p.Model,
-		Dataset: source.Description(), InputSource: metrics.TokensFromIDs, Seed: *seed, IgnoreEOS: true,
-		NumPrompts: len(offsets), Requests: len(offsets), Duration: *duration,
-		Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Ramp: &ramp,
-		Load:    fmt.Sprintf("ramp %v to %v req/s over %s", from, to, export.Duration(*duration)),
-		Metrics: []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Percentiles: []float64{50, 90, 99},
-		Goodput:  metrics.SLO{{Metric: metrics.TTFT, LimitMS: demoTTFT}, {Metric: metrics.TPOT, LimitMS: demoTPOT}},
-		GPUPrice: gpus.price, GPUs: gpus.asked(),
-		Detailed: save.detailed, Timestamps: client.source(), Definitions: definitions(client.source()),
-	}
-	return s.run()
+		s := &session{env: env, source: source, save: save, screen: screen, leave: server.stop, noPlots: *noPlots, baseline: baseline, gpus: gpus}
+		s.side = &sideline{client: t.Client(), target: t}
+		if gpus.which == gpuAuto {
+			s.gpus.off = "the demo's server is simulated; --gpu all watches the GPUs of this machine all the same"
+		}
+		s.load = loadgen.Defaults()
+		s.load.Target, s.load.Model, s.load.InputSource = t, p.Model, metrics.TokensFromIDs
+		s.load.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
+		s.load.Schedule, s.load.KeepText = loadgen.At(offsets), save.detailed
+		s.load.More = func() (loadgen.Source, error) { return moreRandom(random, nil) }
+		s.load.Pacer, s.load.Timestamps = client.pacer, client.source()
+		s.connect(ctx, max(0, client.preconnect))
+		s.plan = metrics.Plan{
+			Version: version(), Command: hideSecrets(append([]string{"demo"}, args...), nil),
+			BaseURL: t.String(), Backend: string(s.load.Backend), Label: "demo", ModelID: p.Model,
+			Dataset: source.Description(), InputSource: metrics.TokensFromIDs, Seed: *seed, IgnoreEOS: true,
+			NumPrompts: len(offsets), Requests: len(offsets), Duration: *duration,
+			Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Ramp: &ramp,
+			Load:    fmt.Sprintf("ramp %v to %v req/s over %s", from, to, export.Duration(*duration)),
+			Metrics: []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Percentiles: []float64{50, 90, 99},
+			Goodput:  metrics.SLO{{Metric: metrics.TTFT, LimitMS: demoTTFT}, {Metric: metrics.TPOT, LimitMS: demoTPOT}},
+			GPUPrice: gpus.price, GPUs: gpus.asked(),
+			Detailed: save.detailed, Timestamps: client.source(), Definitions: definitions(client.source()),
+		}
+		env.about(s.plan)
+		return s, nil
+	})
 }
 
 // startSimulator starts the simulated server in a process of its own, so that it cannot disturb the clocks of the client. It

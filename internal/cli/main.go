@@ -29,6 +29,8 @@ const (
 type environment struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	// display is the dashboard from the preparation of a run to its end, nil where there is none.
+	display *display
 }
 
 // fail prints an error for a person and returns the exit code.
@@ -48,9 +50,6 @@ func harmless(line string) string {
 	}
 	return export.Clean(line)
 }
-
-// tell prints a line on what is going on, such as a download.
-func (e *environment) tell(what string) { fmt.Fprintln(e.stderr, export.Clean(what)) }
 
 // command is one subcommand.
 type command struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -226,7 +227,7 @@ func (m *means) countText() func(string) (int, error) {
 
 // align cuts the prompts of the data sets that are made of tokens to what the server counts, as vLLM's client does. It returns
 // what is to be told of it.
-func (m *means) align(ctx context.Context, dataset string, s *supply) (notes []string) {
+func (m *means) align(ctx context.Context, env *environment, dataset string, s *supply) (notes []string) {
 	if m.local == nil || dataset != "random" && dataset != "prefix_repetition" {
 		return nil
 	}
@@ -240,9 +241,26 @@ func (m *means) align(ctx context.Context, dataset string, s *supply) (notes []s
 	if all == nil {
 		return []string{"the prompts were not compared with the server's tokenizer: there are too many to have them all beforehand"}
 	}
-	done, _ := datasets.Align(ctx, all, m.server, func(note string) { notes = append(notes, export.Clean(note)) }) // a lost context is noticed elsewhere
+	env.step(stepLengths)
+	env.show("compared with the server's tokenizer")
+	done, _ := datasets.Align(ctx, all, &countedAligner{Aligner: m.server, env: env, total: len(all)}, func(note string) { notes = append(notes, export.Clean(note)) }) // a lost context is noticed elsewhere
 	if done.Cut > 0 {
 		s.changed()
 	}
 	return notes
+}
+
+// countedAligner counts the prompts that a server is asked about.
+type countedAligner struct {
+	datasets.Aligner
+	env   *environment
+	asked atomic.Int64
+	total int
+}
+
+// EncodeContext asks the server.
+func (c *countedAligner) EncodeContext(ctx context.Context, text string) ([]int, error) {
+	ids, err := c.Aligner.EncodeContext(ctx, text)
+	c.env.count(int(c.asked.Add(1)), c.total, "")
+	return ids, err
 }

@@ -34,8 +34,10 @@ func (r *readiness) again(ctx context.Context, server string, err error) bool {
 	if r.limit == 0 || left <= 0 || ctx.Err() != nil {
 		return false
 	}
-	if !r.said {
-		fmt.Fprintf(r.env.stderr, "waiting up to %s for %s: %s\n", r.limit, server, export.Clean(err.Error()))
+	if waiting := fmt.Sprintf("waiting up to %s for %s: %s", r.limit, server, err); r.said {
+		r.env.show(waiting) // the reason may be another by now
+	} else {
+		r.env.tell(waiting)
 		r.said = true
 	}
 	select {
@@ -76,6 +78,7 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, load load
 	load.ModelFor, load.ProbeRate = nil, 0
 	ready.until = time.Now().Add(ready.limit) // whatever the data set took
 	if ready.limit > 0 {
+		env.step(stepReady)
 		for try := 0; ; try++ {
 			limited, cancel := context.WithDeadline(ctx, ready.until)
 			done := loadgen.Try(limited, load, strangers(first, try, 1), 1)
@@ -93,7 +96,8 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, load load
 		}
 	}
 	if n := o.load.warmups; n > 0 {
-		fmt.Fprintf(env.stderr, "warming up with %d requests\n", n)
+		env.step(stepWarmups)
+		env.tell(fmt.Sprintf("warming up with %d requests", n))
 		failed, words := 0, ""
 		for _, q := range loadgen.Try(ctx, load, strangers(first, -1, n), o.load.mostUsers()) {
 			if !q.OK() {
@@ -102,7 +106,7 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, load load
 			}
 		}
 		if failed > 0 && ctx.Err() == nil {
-			fmt.Fprintf(env.stderr, "benchtop: WARNING: %d of %d warm-ups failed, one with %s\n", failed, n, export.Clean(words))
+			env.warn([]string{fmt.Sprintf("%d of %d warm-ups failed, one with %s", failed, n, export.Clean(words))})
 		}
 	}
 	return ctx.Err()

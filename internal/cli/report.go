@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -44,7 +45,7 @@ func runReport(env *environment, args []string) int {
 	if err := errors.Join(err, screen.checkLooks()); err != nil {
 		return env.fail(exitUsage, err)
 	}
-	old, err := baseline.load(env)
+	old, err := baseline.load(context.Background(), env)
 	if err != nil {
 		return env.fail(exitUsage, err)
 	}

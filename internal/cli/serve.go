@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -40,42 +39,62 @@ func runServe(env *environment, args []string) int {
 	}
 	o.save.unasked = isTerminal(env.stdout)
 	telemetry.TuneMemory()
-	old, err := o.old.load(env)
-	if err != nil {
-		return env.fail(exitUsage, err)
-	}
-
-	// Until the run starts, a signal simply ends the program.
-	signals := watchSignals()
-	ctx, stop := untilSignal(signals, o.screen.onHangup == hangupContinue)
-	s, err := o.prepare(ctx, env)
-	sig, lost := stop()
-	if sig != nil {
+	return env.perform(&o.screen, o.steps(), func(ctx context.Context) (*session, error) {
+		old, err := o.old.load(ctx, env)
+		if err != nil {
+			return nil, err
+		}
+		s, err := o.prepare(ctx, env)
 		if s != nil {
-			s.closeSide()
-			s.supplies.close()
+			s.baseline = old
 		}
-		return env.fail(signalCode(sig), fmt.Errorf("stopped before the first request (%s)", sig))
-	}
-	if err != nil {
-		var usage usageError
-		if errors.As(err, &usage) {
-			return env.fail(exitUsage, err)
+		return s, err
+	})
+}
+
+// The steps of a preparation, as the dashboard calls them.
+const (
+	stepBaseline    = "baseline"
+	stepServer      = "server"
+	stepTokenizer   = "tokenizer"
+	stepPrompts     = "prompts"
+	stepLengths     = "prompt lengths"
+	stepReady       = "test request"
+	stepWarmups     = "warm-up"
+	stepConnections = "connections"
+	stepProfiler    = "profiler"
+)
+
+// steps are those that are known beforehand.
+func (o *serveOptions) steps() (steps []string) {
+	for _, step := range []struct {
+		name string
+		due  bool
+	}{
+		{stepBaseline, o.old.file != ""}, {stepServer, true}, {stepTokenizer, !o.prompts.tokens.skip}, {stepPrompts, true},
+		{stepReady, o.server.ready > 0}, {stepWarmups, o.load.warmups > 0}, {stepProfiler, o.server.profile},
+	} {
+		if step.due {
+			steps = append(steps, step.name)
 		}
-		return env.fail(exitFailed, err)
 	}
-	s.signals, s.lost, s.baseline = signals, lost, old
-	return s.run()
+	return steps
 }
 
 // prepare turns options into a session: it looks at the server, draws the prompts and the arrivals.
 func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *session, err error) {
 	client := o.server.target.Client()
+	about := metrics.Plan{BaseURL: o.server.target.String(), ModelID: o.server.model, Load: o.loadInWords(o.prompts.number)}
+	env.about(about)
+	env.step(stepServer)
 	ready := o.server.readiness(env)
 	m, err := o.server.find(ctx, client, ready)
 	if err != nil {
 		return nil, err
 	}
+	env.show("ready, model " + m.id)
+	about.ModelID = m.root
+	env.about(about)
 	streams := numpy.NewStreams(uint32(o.load.seed))
 	offsets, err := o.arrivals(streams.Legacy)
 	if err != nil {
@@ -94,8 +113,8 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	if o.load.selfTimed {
 		offsets = prompts.offsets
 	}
-	if !o.screen.dashboard(env) { // whose header and log say it
-		env.tell(prompts.description)
+	env.tell(prompts.description)
+	if env.display == nil { // whose log says them
 		env.warn(prompts.notes)
 	}
 	salt, cold, err := o.content.salt(ctx, client, o.server.target, m, prompts)
@@ -120,11 +139,15 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	if s.plan.Cache = cold; cold != "" {
 		s.remarks = append(s.remarks, cold)
 	}
+	env.about(s.plan)
 	if err := o.rehearse(ctx, env, s.load, prompts.first, ready); err != nil {
 		return nil, err
 	}
 	s.connect(ctx, ahead)
 	s.gpus.settle(ctx, o.server.target)
+	if o.server.profile {
+		env.step(stepProfiler)
+	}
 	s.notes = append(s.notes, s.side.begin(ctx)...)
 	return s, nil
 }
@@ -166,6 +189,14 @@ func (o *serveOptions) loadOf(m model, prompts drawn, salt loadgen.Salt, offsets
 	return load, requests
 }
 
+// loadInWords is the load of n prompts for a person.
+func (o *serveOptions) loadInWords(n int) string {
+	if o.load.find.searching() {
+		return o.load.find.inWords(o.report.goodput.slo)
+	}
+	return o.load.inWords(n)
+}
+
 // plan is what is known about the run beforehand.
 func (o *serveOptions) plan(m model, prompts drawn, requests int) metrics.Plan {
 	p := metrics.Plan{
@@ -176,7 +207,7 @@ func (o *serveOptions) plan(m model, prompts drawn, requests int) metrics.Plan {
 		IgnoreEOS:  o.content.ignoreEOS || o.prompts.ignoreEOS,
 		NumPrompts: o.load.planned(), Requests: requests, Duration: o.load.length(),
 		Rate: metrics.Rate(o.load.rate), Burstiness: float64(o.load.burstiness), MaxConcurrency: o.load.mostUsers(),
-		Ramp: o.load.plannedRamp(), Stages: o.load.plannedStages(), Warmup: o.load.warmup, Load: o.load.inWords(prompts.n),
+		Ramp: o.load.plannedRamp(), Stages: o.load.plannedStages(), Warmup: o.load.warmup, Load: o.loadInWords(prompts.n),
 		Metrics: o.report.parsedMetrics, Percentiles: o.report.parsedPercentiles,
 		GPUPrice: o.gpus.price, GPUs: o.gpus.asked(),
 		Goodput: o.report.goodput.slo, Gates: o.report.gates, Metadata: o.report.parsedMetadata,
@@ -188,7 +219,6 @@ func (o *serveOptions) plan(m model, prompts drawn, requests int) metrics.Plan {
 	}
 	switch {
 	case p.Find != nil:
-		p.Load = o.load.find.inWords(p.Goodput)
 		if !p.Find.Users {
 			p.Rate = metrics.Rate(p.Find.From)
 		}

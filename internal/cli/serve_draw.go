@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"strconv"
 	"time"
 
 	"benchtop/datasets"
@@ -36,10 +35,15 @@ const drawPatience = 2 * time.Second
 
 // draw prepares the prompts: it finds a tokenizer, draws and, where the server counts otherwise, cuts to its measure.
 func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies, client *http.Client, m model, ready *readiness, streams *numpy.Streams) (drawn, error) {
+	if !o.prompts.tokens.skip {
+		env.step(stepTokenizer)
+	}
 	means, err := o.prompts.findMeans(ctx, env, seeker{target: o.server.target, client: client, model: m, server: true, ready: ready})
 	if err != nil {
 		return drawn{}, err
 	}
+	env.show(means.inWords())
+	env.step(stepPrompts)
 	drawing := &drawing{promptOptions: &o.prompts, ctx: all.ctx, means: means, streams: streams, backend: o.server.backend,
 		prefix: idPrefix(o.content.idPrefix), endless: o.load.endless(), tell: env.tell}
 	source, err := drawing.draw(ctx)
@@ -56,7 +60,7 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 	if d.n > 0 {
 		patience = 0
 	}
-	err = d.supply.fill(ctx, patience, func(n int) { fmt.Fprintf(env.stderr, "%s prompts drawn\n", strconv.Itoa(n)) })
+	err = d.supply.fill(ctx, patience, env.countEvery(), func(n int) { env.count(n, d.n, "prompts drawn") })
 	if err != nil && ctx.Err() == nil {
 		err = drawError(err)
 	}
@@ -70,7 +74,7 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 	if d.supply.all() != nil { // nobody draws any more
 		means.note(offLength(source))
 	}
-	d.notes = append(means.notes, means.align(ctx, o.prompts.dataset, d.supply)...)
+	d.notes = append(means.notes, means.align(ctx, env, o.prompts.dataset, d.supply)...)
 	d.source = d.supply
 	switch d.counted {
 	case metrics.TokensFromEstimate:

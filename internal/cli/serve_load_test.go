@@ -371,7 +371,7 @@ func TestDrainEndsStages(t *testing.T) {
 
 // A run that came to its end stays what it is, whatever is asked for while its result is being saved.
 func TestStopWhileSaving(t *testing.T) {
-	s := &session{ran: make(chan struct{}), over: make(chan struct{}), told: make(chan struct{}), noMore: make(chan struct{}), closeUI: func() {}}
+	s := &session{ran: make(chan struct{}), over: make(chan struct{}), told: make(chan struct{}), noMore: make(chan struct{}), env: &environment{}}
 	close(s.ran)
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {
 		s.handle(sig)

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -38,8 +36,6 @@ type session struct {
 	// charts are the pictures to write beside the result.
 	charts  chartOptions
 	noPlots bool
-	// recording gets what the dashboard shows, nil if nobody asked for it.
-	recording *castFile
 	// arguments are all flags and their values, for the result's file in PyTorch's form.
 	arguments []export.Arg
 	// leave is called when everything is over, nil for nothing.
@@ -71,7 +67,6 @@ type session struct {
 
 	savingNow sync.Mutex     // held while a result of the run so far is written
 	asides    sync.WaitGroup // what goes on beside the run and has to end before it is concluded
-	closeUI   context.CancelFunc
 }
 
 // sigtermDrain is how long requests in flight may go on after SIGTERM or the loss of the terminal.
@@ -81,15 +76,13 @@ const sigtermDrain = 2 * time.Second
 func (s *session) run() int {
 	s.ran, s.over, s.told, s.noMore = make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	s.plan.Started = time.Now()
-	dashboard := s.screen.dashboard(s.env) && !s.lost
-	err := s.openRecording(dashboard)
-	if err == nil {
-		s.files, err = s.save.reserve(s.plan)
-	}
-	if err == nil {
+	dashboard := s.env.display != nil
+	var err error
+	if s.files, err = s.save.reserve(s.plan); err == nil {
 		err = s.begin()
 	}
 	if err != nil {
+		s.env.closeDisplay()
 		s.files.discard()
 		s.load.Connections.Close()
 		s.closeSide()
@@ -97,18 +90,11 @@ func (s *session) run() int {
 		if s.leave != nil {
 			s.leave()
 		}
-		var usage usageError
-		if errors.As(err, &usage) {
-			return s.env.fail(exitUsage, err)
-		}
-		return s.env.fail(exitFailed, err)
+		return s.env.failed(err)
 	}
 
 	// The screen ends when the user leaves it or the terminal is lost. The snapshots end with it, because single requests can
 	// still be looked at; without a screen, or after a bug, when the run is over.
-	ui, closeUI := context.WithCancel(context.Background())
-	defer closeUI()
-	s.closeUI = closeUI
 	unhandle := s.handleSignals()
 	defer unhandle()
 
@@ -130,7 +116,7 @@ func (s *session) run() int {
 	}()
 
 	if dashboard {
-		s.leftScreen(s.show(ui, snapshots))
+		s.leftScreen(s.show(snapshots))
 	} else {
 		progress(s.env.stderr, snapshots)
 	}
@@ -141,31 +127,12 @@ func (s *session) run() int {
 }
 
 // show draws the dashboard until the user leaves it or the terminal is gone.
-func (s *session) show(ctx context.Context, snapshots <-chan metrics.Snapshot) error {
-	o := s.screen.options(snapshots, s)
-	o.Baseline = s.baseline
-	if s.recording != nil {
-		o.Record = s.recording
-		defer s.recording.Close()
-	}
-	return tui.Run(ctx, o)
-}
-
-// openRecording creates the file that gets what the dashboard shows, if somebody asked for it.
-func (s *session) openRecording(dashboard bool) error {
-	if s.screen.record == "" {
-		return nil
-	}
-	if !dashboard {
-		s.env.warn([]string{"--record: there is no dashboard to record"})
-		return nil
-	}
-	f, err := os.Create(s.screen.record)
-	if err != nil {
-		return usageError{fmt.Errorf("--record: %w; choose another file", err)}
-	}
-	s.recording = &castFile{to: f, tell: func(words string) { s.log(metrics.Warn, words) }}
-	return nil
+func (s *session) show(snapshots <-chan metrics.Snapshot) error {
+	d := s.env.display
+	d.Show(snapshots, s, s.baseline)
+	d.recording.tells(func(words string) { s.log(metrics.Warn, words) })
+	<-d.left
+	return d.err
 }
 
 // receiveViewers lets other terminals look at the run, beside the dashboard if there is one. That they cannot is no reason not

@@ -180,7 +180,8 @@ func (s *session) end(reason string) {
 func (s *session) withoutScreen() {
 	s.mu.Lock()
 	s.noUI = true
-	closeUI := s.closeUI
 	s.mu.Unlock()
-	closeUI()
+	if d := s.env.display; d != nil {
+		d.leave()
+	}
 }

@@ -101,13 +101,13 @@ func turnWeight(t *datasets.Turn) int {
 }
 
 // fill waits until everything is drawn, or as much as memory is for, or the patience ends; 0 is endless patience. Later there
-// will be as many prompts ahead as now. It returns an error if there are no prompts to be had. progress hears about once a
-// second how many there are.
-func (s *supply) fill(ctx context.Context, patience time.Duration, progress func(drawn int)) error {
+// will be as many prompts ahead as now. It returns an error if there are no prompts to be had. progress hears every so often
+// how many there are.
+func (s *supply) fill(ctx context.Context, patience, every time.Duration, progress func(drawn int)) error {
 	stopWaiting := context.AfterFunc(ctx, s.wake)
 	defer stopWaiting()
 	began, told := time.Now(), time.Now()
-	tick := time.AfterFunc(time.Second, s.wake)
+	tick := time.AfterFunc(every, s.wake)
 	defer tick.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -116,9 +116,9 @@ func (s *supply) fill(ctx context.Context, patience time.Duration, progress func
 			s.most = max(s.bytes, moreBytes)
 			return nil
 		}
-		if time.Since(told) >= time.Second {
+		if time.Since(told) >= every {
 			told = time.Now()
-			tick.Reset(time.Second)
+			tick.Reset(every)
 			progress(len(s.queue))
 		}
 		s.moved.Wait()

@@ -48,7 +48,7 @@ func TestSupplyFillsWhole(t *testing.T) {
 		defer all.close()
 		s := all.begin(&slowSource{each: 10 * time.Millisecond, n: 500}, supplyBytes)
 		var told []int
-		if err := s.fill(t.Context(), 0, func(n int) { told = append(told, n) }); err != nil {
+		if err := s.fill(t.Context(), 0, time.Second, func(n int) { told = append(told, n) }); err != nil {
 			t.Fatal(err)
 		}
 		if len(told) != 5 || told[0] < 99 || told[0] > 100 {
@@ -82,7 +82,7 @@ func TestSupplyIsBounded(t *testing.T) {
 		source := &slowSource{text: strings.Repeat("x", 1000)}
 		s := all.begin(source, 10_000)
 		began := time.Now()
-		if err := s.fill(t.Context(), time.Hour, silent); err != nil || time.Since(began) > 0 {
+		if err := s.fill(t.Context(), time.Hour, time.Second, silent); err != nil || time.Since(began) > 0 {
 			t.Fatalf("%v after %s", err, time.Since(began))
 		}
 		synctest.Wait()
@@ -130,7 +130,7 @@ func TestSupplyPatience(t *testing.T) {
 			source := &slowSource{each: c.each, text: strings.Repeat("x", moreBytes/100)}
 			s := all.begin(source, supplyBytes)
 			began := time.Now()
-			if err := s.fill(t.Context(), 2*time.Second, silent); err != nil {
+			if err := s.fill(t.Context(), 2*time.Second, time.Second, silent); err != nil {
 				t.Fatal(err)
 			}
 			if took := time.Since(began); took < c.want || took > c.want+time.Second {
@@ -153,11 +153,11 @@ func TestSupplyFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		all := newSupplies()
 		defer all.close()
-		if err := all.begin(&slowSource{n: 2, err: bad}, supplyBytes).fill(t.Context(), 0, silent); err != bad {
+		if err := all.begin(&slowSource{n: 2, err: bad}, supplyBytes).fill(t.Context(), 0, time.Second, silent); err != bad {
 			t.Error(err)
 		}
 		s := all.begin(&slowSource{each: time.Minute, n: 2, err: bad}, supplyBytes)
-		if err := s.fill(t.Context(), time.Second, silent); err != nil {
+		if err := s.fill(t.Context(), time.Second, time.Second, silent); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []error{nil, nil, bad, bad} {
@@ -177,7 +177,7 @@ func TestSupplyStops(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
 		defer cancel()
 		began := time.Now()
-		if err := s.fill(ctx, 0, silent); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 3500*time.Millisecond {
+		if err := s.fill(ctx, 0, time.Second, silent); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 3500*time.Millisecond {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
 		all.close()

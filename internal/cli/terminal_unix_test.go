@@ -458,12 +458,28 @@ func TestSignalBeforeTheRun(t *testing.T) {
 	}
 }
 
-// A run that ends before it begins, as its recording cannot be written, leaves no profiler running on the server.
+// A recording that cannot be written is found before anything is asked of the server.
 func TestNoPlaceForTheRecording(t *testing.T) {
 	t.Parallel()
-	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "_profile") })
+	server := recorded(t, func(http.ResponseWriter, *http.Request) bool { return false })
 	x := open(t, 100, 30, `"$BENCHTOP" serve --base-url `+server.url+` --num-prompts 2 --profile --record no/such/place.cast`)
 	if code := x.ended(); code != exitUsage || !strings.Contains(x.history(), "choose another file") {
+		t.Errorf("exit code %d:\n%s", code, x.history())
+	}
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	if len(server.paths) > 0 {
+		t.Errorf("requests %v, want none", server.paths)
+	}
+}
+
+// A run that ends before it begins, as there is no place for its result, leaves no profiler running on the server, and its error
+// stands on the normal screen.
+func TestNoPlaceForTheResult(t *testing.T) {
+	t.Parallel()
+	server := recorded(t, func(_ http.ResponseWriter, r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "_profile") })
+	x := open(t, 100, 30, `: >file; "$BENCHTOP" serve --base-url `+server.url+` --num-prompts 2 --profile --save-result --result-dir file/in`)
+	if code := x.ended(); code == exitFine || !strings.Contains(x.history(), "benchtop: ") {
 		t.Errorf("exit code %d:\n%s", code, x.history())
 	}
 	server.mu.Lock()

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"benchtop/export"
+	"benchtop/metrics"
+	"benchtop/tui"
+)
+
+// display is the dashboard of a command that prepares a run and performs it: it is there from the first moment on.
+//
+//	open ── steps of the preparation ──▶ Seal ──▶ Show the run ──▶ left
+//	            │ q, a signal, an error
+//	            └──────────────────────────────────────────────▶ left
+type display struct {
+	*tui.Preparation
+	recording *castFile          // what the screen shows goes there as well; nil for nowhere
+	leave     context.CancelFunc // ends it
+	left      chan struct{}      // closed when the terminal is as it was; err is known then
+	err       error              // why, nil if the user left
+
+	mu   sync.Mutex // guards everything below
+	held []string   // lines for the normal screen, until it is there again
+	over bool       // it is
+}
+
+// openDisplay shows what is being prepared, if there is a terminal to draw on. An error is wrong usage.
+func (e *environment) openDisplay(o *screenOptions, steps []string) error {
+	if !o.dashboard(e) {
+		if o.record != "" {
+			e.warn([]string{"--record: there is no dashboard to record"})
+		}
+		return nil
+	}
+	ctx, leave := context.WithCancel(context.Background())
+	d := &display{Preparation: tui.NewPreparation(steps...), leave: leave, left: make(chan struct{})}
+	shown := o.options(nil, nil)
+	shown.Preparation = d.Preparation
+	if o.record != "" {
+		f, err := os.Create(o.record)
+		if err != nil {
+			leave()
+			return usageError{fmt.Errorf("--record: %w; choose another file", err)}
+		}
+		d.recording = &castFile{to: f}
+		shown.Record = d.recording
+	}
+	e.display = d
+	go func() {
+		defer close(d.left)
+		d.err = tui.Run(ctx, shown)
+		leave()
+		if d.recording != nil {
+			d.recording.Close()
+		}
+		d.release(e)
+	}()
+	return nil
+}
+
+// closeDisplay ends the dashboard and waits until the terminal is as it was.
+func (e *environment) closeDisplay() {
+	if d := e.display; d != nil {
+		d.leave()
+		<-d.left
+		e.display = nil
+	}
+}
+
+// hold keeps lines until the dashboard is gone, and says whether it did.
+func (d *display) hold(lines ...string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.over {
+		d.held = append(d.held, lines...)
+	}
+	return !d.over
+}
+
+// release prints what was held, and lets pass what comes later.
+func (d *display) release(e *environment) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, line := range d.held {
+		fmt.Fprintln(e.stderr, line)
+	}
+	d.held, d.over = nil, true
+}
+
+// perform prepares a run and performs it; it returns the exit code. Until the preparation is over a signal, or q, simply ends the
+// program, and an error is told on the normal screen. steps are those that are known beforehand.
+func (e *environment) perform(o *screenOptions, steps []string, prepare func(context.Context) (*session, error)) int {
+	signals := watchSignals()
+	ctx, stop := untilSignal(signals, o.onHangup == hangupContinue)
+	if err := e.openDisplay(o, steps); err != nil {
+		return e.fail(exitUsage, err)
+	}
+	unwatch := e.display.watch(ctx, signals)
+	s, err := prepare(ctx)
+	unwatch()
+	sig, lost := stop()
+	if d := e.display; d != nil && sig == nil && err == nil && !d.Seal() {
+		sig = os.Interrupt // q at the very end
+	}
+	if sig != nil || err != nil || lost {
+		e.closeDisplay()
+	}
+	switch {
+	case sig != nil:
+		if s != nil {
+			s.closeSide()
+			s.supplies.close()
+		}
+		return e.fail(signalCode(sig), fmt.Errorf("stopped before the first request (%s)", sig))
+	case err != nil:
+		return e.failed(err)
+	}
+	s.signals, s.lost = signals, lost
+	return s.run()
+}
+
+// watch has a dashboard that ends during the preparation end that too, as a signal would, and the other way round. It returns a
+// function that ends the watch. A nil display needs none.
+func (d *display) watch(ctx context.Context, signals chan<- os.Signal) (unwatch func()) {
+	if d == nil {
+		return func() {}
+	}
+	prepared, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		select {
+		case <-prepared:
+		case <-ctx.Done():
+			d.leave()
+		case <-d.left:
+			switch {
+			case d.err == nil:
+				signals <- os.Interrupt // q, or Ctrl-C, which is a key like others here
+			case errors.Is(d.err, tui.ErrTerminal):
+				signals <- syscall.SIGHUP
+			}
+		}
+	}()
+	return func() {
+		close(prepared)
+		<-done
+	}
+}
+
+// about says what is known of the run by now.
+func (e *environment) about(plan metrics.Plan) {
+	if e.display != nil {
+		e.display.About(&plan)
+	}
+}
+
+// step begins a step of the preparation. Without a dashboard only those that take long say something.
+func (e *environment) step(name string) {
+	if e.display != nil {
+		e.display.Step(name)
+	}
+}
+
+// tell says what is going on, such as a download: a line, or the words of the step in progress.
+func (e *environment) tell(what string) {
+	if what = export.Clean(what); e.display != nil {
+		e.display.Say(what)
+		return
+	}
+	fmt.Fprintln(e.stderr, what)
+}
+
+// show says what came of the step in progress. That is of use on a dashboard alone.
+func (e *environment) show(what string) {
+	if e.display != nil {
+		e.tell(what)
+	}
+}
+
+// count says how much of the step in progress is done; a total of 0 is not known. Without a dashboard it is a line if there is a
+// word for it.
+func (e *environment) count(done, total int, line string) {
+	if e.display != nil {
+		e.display.Count(done, total)
+	} else if line != "" {
+		fmt.Fprintf(e.stderr, "%d %s\n", done, line)
+	}
+}
+
+// countEvery is how often it is worth while to tell of progress.
+func (e *environment) countEvery() time.Duration {
+	if e.display != nil {
+		return time.Second / 4
+	}
+	return time.Second
+}

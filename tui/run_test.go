@@ -58,6 +58,14 @@ type show struct {
 
 func start(t testing.TB, exit bool, change ...func(*Options)) *show {
 	t.Helper()
+	s := begin(t, exit, change...)
+	s.until("the first screen", func() bool { return strings.Contains(s.out.String(), "2151") })
+	return s
+}
+
+// begin is start without a look at the screen.
+func begin(t testing.TB, exit bool, change ...func(*Options)) *show {
+	t.Helper()
 	in, keys := io.Pipe()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	s := &show{t, keys, &output{}, &control{}, make(chan metrics.Snapshot, 1), cancel, make(chan error, 1)}
@@ -71,7 +79,6 @@ func start(t testing.TB, exit bool, change ...func(*Options)) *show {
 	}
 	go func() { s.left <- Run(ctx, o) }()
 	t.Cleanup(func() { cancel(nil); keys.Close() })
-	s.until("the first screen", func() bool { return strings.Contains(s.out.String(), "2151") })
 	return s
 }
 

@@ -50,6 +50,7 @@ func (s *session) closeSide() {
 
 // say prints the report, where the result is, and what went wrong, which it also returns.
 func (s *session) say(o outcome) error {
+	s.env.release()
 	// Standard output may be gone with the terminal.
 	err := o.err
 	plots := !s.noPlots

@@ -26,9 +26,9 @@ type display struct {
 	left      chan struct{}      // closed when the terminal is as it was; err is known then
 	err       error              // why, nil if the user left
 
-	mu   sync.Mutex // guards everything below
-	held []string   // lines for the normal screen, until it is there again
-	over bool       // it is
+	mu       sync.Mutex // guards everything below
+	held     []string   // lines for the normal screen
+	released bool       // they are printed, and so are those that follow
 }
 
 // openDisplay shows what is being prepared, if there is a terminal to draw on. An error is wrong usage.
@@ -60,7 +60,6 @@ func (e *environment) openDisplay(o *screenOptions, steps []string) error {
 		if d.recording != nil {
 			d.recording.Close()
 		}
-		d.release(e)
 	}()
 	return nil
 }
@@ -70,28 +69,34 @@ func (e *environment) closeDisplay() {
 	if d := e.display; d != nil {
 		d.leave()
 		<-d.left
+		e.release()
 		e.display = nil
 	}
 }
 
-// hold keeps lines until the dashboard is gone, and says whether it did.
-func (d *display) hold(lines ...string) bool {
+// hold keeps a line for the normal screen, and says whether it did.
+func (d *display) hold(line string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.over {
-		d.held = append(d.held, lines...)
+	if !d.released {
+		d.held = append(d.held, line)
 	}
-	return !d.over
+	return !d.released
 }
 
-// release prints what was held, and lets pass what comes later.
-func (d *display) release(e *environment) {
+// release prints what was held, once the dashboard is gone. A terminal that takes no output holds it up.
+func (e *environment) release() {
+	d := e.display
+	if d == nil {
+		return
+	}
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, line := range d.held {
+	held := d.held
+	d.held, d.released = nil, true
+	d.mu.Unlock()
+	for _, line := range held {
 		fmt.Fprintln(e.stderr, line)
 	}
-	d.held, d.over = nil, true
 }
 
 // perform prepares a run and performs it; it returns the exit code. Until the preparation is over a signal, or q, simply ends the

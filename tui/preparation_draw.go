@@ -65,12 +65,16 @@ type preparationLine struct {
 	words string
 }
 
+// widestBox keeps the times of steps near their names.
+const widestBox = 120
+
 // drawBox lists the steps. Where there are more lines than room, the step in progress is among those that are shown.
 func (v *preparationView) drawBox(c screen.Canvas) {
 	names := 0
 	for i := range v.rows {
 		names = max(names, screen.Width(v.rows[i].name))
 	}
+	c = c.Sub(0, 0, min(c.W, widestBox), c.H)
 	inner := c.W - 4
 	at := 2 + names + 2 // where words begin
 	var lines []preparationLine

@@ -195,7 +195,7 @@ func TestRefusals(t *testing.T) {
 		{"number as prompt", post, completions, `{"prompt":5}`, 400, "Bad Request", "", "text or a list"},
 		{"mixed prompt", post, completions, `{"prompt":[1,"a"]}`, 400, "Bad Request", "", "text or a list"},
 		{"two prompts", post, completions, `{"prompt":["a","b"]}`, 400, "Bad Request", "", "only one prompt"},
-		{"unknown token", post, completions, `{"prompt":[1,32000]}`, 400, "BadRequestError", "prompt", "Token id 32000 is out of vocabulary"},
+		{"unknown token", post, completions, `{"prompt":[1,1015040]}`, 400, "BadRequestError", "prompt", "Token id 1015040 is out of vocabulary"},
 		{"n", post, completions, `{"prompt":"a","n":2}`, 400, "BadRequestError", "n", "n=1"},
 		{"echo", post, completions, `{"prompt":"a","echo":true}`, 400, "BadRequestError", "echo", "echo"},
 		{"suffix", post, completions, `{"prompt":"a","suffix":"b"}`, 400, "BadRequestError", "suffix", "suffix"},

@@ -1,9 +1,13 @@
 package simulator
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
-// vocabulary is the number of token ids: 0 to vocabulary-1.
-const vocabulary = 32000
+// vocabulary is the number of token ids: 0 to vocabulary-1. It is larger than that of any model, so that prompts made of a model's
+// ids are taken whichever model it is.
+const vocabulary = firstRune + lastRune - leastRune + 1
 
 // The vocabulary is made by rule, so there is no table and no file. Letters are the 25 lower-case ones without q.
 //
@@ -13,17 +17,22 @@ const vocabulary = 32000
 //	    281   "xy"         625
 //	    906   "xyz"      15547   of 25³: those that begin with the end of the alphabet below are left out
 //	  16453   " xyz"     15547   the same, with a blank
+//	  32000   "𠀀"       983040   characters from U+20000 on, which texts hardly have
 //
-// Encoding takes the longest piece from the left. From 906 on all pieces have three letters, so any sequence of those ids
-// comes back from its text unchanged, and random prompts keep their length. English takes a token for about three letters.
+// Encoding takes the longest piece from the left. From 906 on all pieces have three letters or are such a character, so any
+// sequence of those ids comes back from its text unchanged, and random prompts keep their length. English takes a token for about
+// three letters.
 const (
 	letters = "etaoinshrdlucmfwypvbgkjxz" // by frequency: the pieces left out are rare
 
 	firstBlankLetter = 256
 	firstPair        = firstBlankLetter + len(letters)
 	firstTriple      = firstPair + len(letters)*len(letters)
-	triples          = (vocabulary - firstTriple) / 2
+	triples          = (firstRune - firstTriple) / 2
 	firstBlankTriple = firstTriple + triples
+	firstRune        = 32000
+	leastRune        = 0x20000
+	lastRune         = 0x10ffff
 )
 
 // encode returns the token ids of text. There are no special tokens. decode gives the text back, if it is valid UTF-8.
@@ -53,6 +62,9 @@ func longestPiece(text string) (id, length int) {
 	}
 	if i, ok := letterIndex(text, 2); ok {
 		return firstPair + i, 2
+	}
+	if r, n := utf8.DecodeRuneInString(text); r >= leastRune {
+		return firstRune + int(r) - leastRune, n
 	}
 	return int(text[0]), 1
 }
@@ -85,8 +97,10 @@ func piece(id int) string {
 		return spell(id-firstPair, 2)
 	case id < firstBlankTriple:
 		return spell(id-firstTriple, 3)
-	default:
+	case id < firstRune:
 		return " " + spell(id-firstBlankTriple, 3)
+	default:
+		return string(rune(leastRune + id - firstRune))
 	}
 }
 

@@ -22,6 +22,18 @@ func TestEveryPieceIsItsOwn(t *testing.T) {
 	}
 }
 
+// Ids of the largest vocabularies are taken, and their text counts as many tokens as they are.
+func TestIDsOfLargeVocabularies(t *testing.T) {
+	for _, size := range []int{151936, 201088, 262144, 1000000} {
+		ids := []int{firstTriple, size - 1, 31999, size - 1, 32000}
+		if id, ok := inVocabulary(ids); !ok {
+			t.Errorf("a vocabulary of %d: id %d is refused", size, id)
+		} else if got := encode(decode(ids)); !slices.Equal(got, ids) {
+			t.Errorf("a vocabulary of %d: %v came back as %v", size, ids, got)
+		}
+	}
+}
+
 func TestTokenizerOnEnglish(t *testing.T) {
 	const text = "The quick brown fox jumps over the lazy dog, and then it sleeps."
 	n := len(encode(text))
@@ -62,11 +74,11 @@ func FuzzTextRoundTrip(f *testing.F) {
 }
 
 func FuzzIDsRoundTrip(f *testing.F) {
-	f.Add([]byte("\x00\x00\x12\x34\xff\xff\x03\x8a"))
+	f.Add([]byte("\x00\x00\x00\x12\x34\x00\xff\xff\x00\x03\x8a\x0f\xff\x02"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var any, triples []int
-		for ; len(raw) >= 2; raw = raw[2:] {
-			id := int(binary.BigEndian.Uint16(raw))
+		for ; len(raw) >= 3; raw = raw[3:] {
+			id := int(raw[0])<<16 | int(binary.BigEndian.Uint16(raw[1:]))
 			any = append(any, id%vocabulary)
 			triples = append(triples, firstTriple+id%(vocabulary-firstTriple))
 		}

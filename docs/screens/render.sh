@@ -13,7 +13,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/benchtop-screens
 duration=${DURATION:-60}
-all=(pages ascii done slo steer request form find replay)
+all=(pages ascii done slo steer request form prepare find replay)
 
 die() { echo "render.sh: $*" >&2; exit 1; }
 
@@ -260,6 +260,14 @@ for run in "$@"; do
       draw
     done
     continue
+    ;;
+  prepare) # the server makes and counts the text of many long prompts
+    simulate
+    show "benchtop serve --base-url $url --backend openai-chat --random-input-len 8000 --num-prompts 4000 --request-rate 8 --ready-check-timeout-sec 60 --num-warmups 4"
+    start 120 40 "${truecolor[@]}"
+    await 'prompts .*[0-9]/4000' 60
+    sleep 2.2
+    shoot prepare-120x40
     ;;
   find)
     simulate

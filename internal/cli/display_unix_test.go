@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -129,6 +130,9 @@ func TestWarningsOfThePreparation(t *testing.T) {
 	const want = "benchtop: WARNING: 1 of 1 warm-ups failed"
 	if at := strings.Index(shown, want); at < 0 || at > strings.Index(shown, "Serving Benchmark Result") || strings.Count(shown, want) > 1 {
 		t.Errorf("%q does not come once and before the report:\n%s", want, shown)
+	}
+	if s, _ := readSaved(t, x.dir); !strings.Contains(fmt.Sprint(s.Benchtop.Events), "warm-ups failed") {
+		t.Errorf("the log does not have it: %v", s.Benchtop.Events)
 	}
 }
 

@@ -73,8 +73,8 @@ func (o *serverOptions) find(ctx context.Context, client *http.Client, ready *re
 
 // rehearse sends what comes before the run and is in no figure: requests until one succeeds, if the user wants to wait for
 // the server, and warm-ups. They have prompts of their own, as long as the first of the run, whose place in the server's
-// prefix cache they therefore do not warm.
-func (o *serveOptions) rehearse(ctx context.Context, env *environment, load loadgen.Options, first datasets.Conversation, ready *readiness) error {
+// prefix cache they therefore do not warm. The notes are warnings.
+func (o *serveOptions) rehearse(ctx context.Context, env *environment, load loadgen.Options, first datasets.Conversation, ready *readiness) (notes []string, err error) {
 	load.ModelFor, load.ProbeRate = nil, 0
 	ready.until = time.Now().Add(ready.limit) // whatever the data set took
 	if ready.limit > 0 {
@@ -91,7 +91,7 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, load load
 				err = fmt.Errorf("no answer within %s", ready.limit)
 			}
 			if !ready.again(ctx, o.server.target.String(), err) {
-				return fmt.Errorf("%s was not ready within %s: %w", o.server.target, ready.limit, err)
+				return nil, fmt.Errorf("%s was not ready within %s: %w", o.server.target, ready.limit, err)
 			}
 		}
 	}
@@ -106,10 +106,11 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, load load
 			}
 		}
 		if failed > 0 && ctx.Err() == nil {
-			env.warn([]string{fmt.Sprintf("%d of %d warm-ups failed, one with %s", failed, n, export.Clean(words))})
+			notes = append(notes, fmt.Sprintf("%d of %d warm-ups failed, one with %s", failed, n, export.Clean(words)))
 		}
 	}
-	return ctx.Err()
+	env.warn(notes)
+	return notes, ctx.Err()
 }
 
 // strangers are n turns as long as the first of a conversation and unlike it: its tokens or words in another order, its

@@ -87,6 +87,11 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	about := metrics.Plan{BaseURL: o.server.target.String(), ModelID: o.server.model, Load: o.loadInWords(o.prompts.number)}
 	env.about(about)
 	env.step(stepServer)
+	if o.server.model == "" {
+		env.show("asking " + about.BaseURL + " for its models")
+	} else {
+		env.show("connecting to " + about.BaseURL)
+	}
 	ready := o.server.readiness(env)
 	m, err := o.server.find(ctx, client, ready)
 	if err != nil {
@@ -140,9 +145,11 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 		s.remarks = append(s.remarks, cold)
 	}
 	env.about(s.plan)
-	if err := o.rehearse(ctx, env, s.load, prompts.first, ready); err != nil {
+	rehearsed, err := o.rehearse(ctx, env, s.load, prompts.first, ready)
+	if err != nil {
 		return nil, err
 	}
+	s.notes = append(s.notes, rehearsed...)
 	s.connect(ctx, ahead)
 	s.gpus.settle(ctx, o.server.target)
 	if o.server.profile {

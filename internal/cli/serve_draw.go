@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,7 @@ const drawPatience = 2 * time.Second
 func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies, client *http.Client, m model, ready *readiness, streams *numpy.Streams) (drawn, error) {
 	if !o.prompts.tokens.skip {
 		env.step(stepTokenizer)
+		env.show("looking for that of " + cmp.Or(o.prompts.tokens.name, m.root))
 	}
 	means, err := o.prompts.findMeans(ctx, env, seeker{target: o.server.target, client: client, model: m, server: true, ready: ready})
 	if err != nil {

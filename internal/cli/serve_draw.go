@@ -44,7 +44,13 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 	if err != nil {
 		return drawn{}, err
 	}
-	env.show(means.inWords())
+	switch {
+	case o.prompts.tokens.skip:
+	case means.Counter == nil:
+		env.show("none: " + means.absent)
+	default:
+		env.show(means.inWords())
+	}
 	env.step(stepPrompts)
 	drawing := &drawing{promptOptions: &o.prompts, ctx: all.ctx, means: means, streams: streams, backend: o.server.backend,
 		prefix: idPrefix(o.content.idPrefix), endless: o.load.endless(), tell: env.tell}

@@ -34,6 +34,7 @@ func benchtopObject(r *metrics.Report) object {
 			{"input", sourceCounts(r.InputSources)},
 			{"output", sourceCounts(r.OutputSources)},
 		}},
+		{"cached_tokens", cachedTokens(r)},
 		{"client", client(r)},
 		{"queueing", object{{"held_ms", statistic(r.ClientQueue, "")}}},
 		{"pacing", object{
@@ -69,6 +70,14 @@ func definitions(m map[string]string) object {
 		o = append(o, field{key, m[key]})
 	}
 	return o
+}
+
+// cachedTokens are those of the prompts that the server's prefix cache knew, by its answers; null where none told of any.
+func cachedTokens(r *metrics.Report) any {
+	if r.CachedTokens <= 0 {
+		return nil
+	}
+	return object{{"tokens", r.CachedTokens}, {"share", float64(r.CachedTokens) / float64(r.InputTokens)}}
 }
 
 func sourceName(s metrics.TokenSource) string {

@@ -17,7 +17,7 @@ import (
 func Beside(w io.Writer, r metrics.Report) error {
 	t := textReport{bufio.NewWriter(w)}
 	sections := []func(*metrics.Report){t.server, t.gpus, t.split}
-	shown := []bool{saysServer(r.Server), saysGPUs(r.GPUs), saysSplit(&r)}
+	shown := []bool{saysServer(&r), saysGPUs(r.GPUs), saysSplit(&r)}
 	first := true
 	for i, section := range sections {
 		if !shown[i] {
@@ -58,13 +58,19 @@ func anySaid(figures ...float64) bool {
 	return false
 }
 
-func saysServer(s *metrics.ServerReport) bool {
-	return s != nil && len(s.Seconds) > 0 &&
+func saysServer(r *metrics.Report) bool {
+	s := r.Server
+	return r.CachedTokens > 0 || s != nil && len(s.Seconds) > 0 &&
 		anySaid(s.RunningMean, s.WaitingMean, s.KVMean, s.Preemptions, s.PromptTokens, s.OutputTokens, s.HitRate, s.Acceptance)
 }
 
 func (t textReport) server(r *metrics.Report) {
 	s := r.Server
+	if s == nil || len(s.Seconds) == 0 {
+		t.heading("Server", '-')
+		t.cached(r)
+		return
+	}
 	title := "Server"
 	if s.Kind != "" {
 		title += " (" + cutASCII(s.Kind, 20) + ")"
@@ -75,20 +81,37 @@ func (t textReport) server(r *metrics.Report) {
 	t.pair("KV cache in use (%, mean / most):", s.KVMean*100, s.KVMost*100)
 	t.short("Preemptions:", s.Preemptions)
 	t.said("Prefix cache hit rate (%):", s.HitRate*100)
+	t.cached(r)
 	t.said("Draft tokens accepted (%):", s.Acceptance*100)
 	if r.ComparesTTFT() {
-		t.float("Mean TTFT by the server's clock (ms):", milliseconds(s.TTFT.Mean))
-		t.float("Mean TTFT by this client's (ms):", r.TTFT.Mean)
+		theirs, ours := "Mean TTFT by the server's clock (ms):", "The same requests by this client's (ms):"
+		if n := math.Round(s.TTFT.N); n != float64(s.First.N) { // nobody can tell whose they are
+			theirs, ours = fmt.Sprintf("TTFT by the server's clock (ms, of %.0f):", n), fmt.Sprintf("By this client's (ms, of %d):", s.First.N)
+		}
+		t.float(theirs, milliseconds(s.TTFT.Mean))
+		t.float(ours, milliseconds(s.First.MeanTTFT()))
 	}
-	t.note(s.Absent)
+	if s.TooShort() {
+		t.note(tooShort + ".")
+	}
+	if s.Absent != "" {
+		t.note("Not to the end: " + cutASCII(s.Absent, 2*ruleWidth))
+	}
 }
 
-// note says why figures end early.
-func (t textReport) note(absent string) {
-	if absent == "" {
-		return
+// tooShort is why a server's levels are not known though its page tells them.
+const tooShort = "The run was too short for a look at the server's levels"
+
+// cached is what the answers say of the prefix cache.
+func (t textReport) cached(r *metrics.Report) {
+	if r.CachedTokens > 0 {
+		t.float("Prompt cached, by the answers (%):", 100*float64(r.CachedTokens)/float64(r.InputTokens))
 	}
-	for _, line := range wrapAt("Not to the end: "+cutASCII(absent, 2*ruleWidth), "  ", ruleWidth) {
+}
+
+// note wraps a sentence below the figures.
+func (t textReport) note(text string) {
+	for _, line := range wrapAt(text, "  ", ruleWidth) {
 		t.w.WriteString(line + "\n")
 	}
 }
@@ -115,7 +138,9 @@ func (t textReport) gpus(r *metrics.Report) {
 	t.said("Energy (J"+told+looked+"):", g.Energy)
 	t.short("Energy per output token (J"+told+"):", g.JoulesPerToken)
 	t.short("Cost per million output tokens:", g.CostPerMillion)
-	t.note(g.Absent)
+	if g.Absent != "" {
+		t.note("Not to the end: " + cutASCII(g.Absent, 2*ruleWidth))
+	}
 }
 
 // short writes a figure with as many digits as it needs: a small one has four that count, a large one no fraction.

@@ -17,6 +17,16 @@ func serverFigures(s *metrics.ServerSecond) []figure {
 	}
 }
 
+// serverAtEnd says which figures a server moves when a request ends.
+func serverAtEnd(s *metrics.ServerSecond) []claim {
+	return []claim{{"waits_at_end", &s.WaitsAtEnd}, {"prompt_at_end", &s.PromptAtEnd}, {"output_at_end", &s.OutputAtEnd}}
+}
+
+type claim struct {
+	key   string
+	value *bool
+}
+
 // figure is a number that may be unsaid.
 type figure struct {
 	key   string
@@ -34,6 +44,11 @@ func appendServer(b []byte, s *metrics.ServerSecond) []byte {
 	b = appendLatency(b, "ttft", s.TTFT)
 	b = appendLatency(b, "queue", s.Queue)
 	b = appendLatency(b, "prefill", s.Prefill)
+	for _, f := range serverAtEnd(s) {
+		if *f.value {
+			b = append(appendKey(b, f.key), "true"...)
+		}
+	}
 	return append(b, "}}\n"...)
 }
 
@@ -45,6 +60,9 @@ func (f *fields) server() metrics.ServerSecond {
 	}
 	for _, x := range serverFigures(&s) {
 		*x.value = f.figure(x.key)
+	}
+	for _, x := range serverAtEnd(&s) {
+		*x.value = f.truth(x.key)
 	}
 	return s
 }

@@ -28,15 +28,24 @@ func server(s *metrics.ServerReport) any {
 		return nil
 	}
 	return object{
-		{"kind", orNull(s.Kind)}, {"absent", orNull(s.Absent)}, {"looks", len(s.Seconds)},
+		{"kind", orNull(s.Kind)}, {"absent", orNull(s.Absent)}, {"levels_absent", levelsAbsent(s)}, {"looks", len(s.Seconds)},
 		{"running", object{{"mean", said(s.RunningMean)}, {"max", counted(s.RunningMost)}}},
 		{"waiting", object{{"mean", said(s.WaitingMean)}, {"max", counted(s.WaitingMost)}}},
 		{"kv_usage", object{{"mean", said(s.KVMean)}, {"max", said(s.KVMost)}}},
 		{"preemptions", counted(s.Preemptions)},
 		{"prefix_cache_hit_rate", said(s.HitRate)}, {"spec_acceptance", said(s.Acceptance)},
 		{"prompt_tokens", counted(s.PromptTokens)}, {"output_tokens", counted(s.OutputTokens)},
-		{"ttft_ms", serverLatency(s.TTFT)}, {"queue_ms", serverLatency(s.Queue)}, {"prefill_ms", serverLatency(s.Prefill)},
+		{"ttft_ms", serverLatency(s.TTFT)}, {"ttft_here_ms", serverLatency(metrics.ServerLatency{N: float64(s.First.N), Mean: s.First.MeanTTFT()})},
+		{"queue_ms", serverLatency(s.Queue)}, {"prefill_ms", serverLatency(s.Prefill)},
 	}
+}
+
+// levelsAbsent is why there are no levels though the server tells them, null where it is not so.
+func levelsAbsent(s *metrics.ServerReport) any {
+	if !s.TooShort() {
+		return nil
+	}
+	return tooShort
 }
 
 func serverLatency(l metrics.ServerLatency) object {

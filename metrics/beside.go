@@ -33,11 +33,33 @@ func (r *Recorder) Stamps() Stamps {
 	return r.line.client.timed()
 }
 
-// Server files a look at the server.
+// Server files a look at the server, with the client's own account of the time since the one before.
 func (r *Recorder) Server(s ServerSecond) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	unseen := &r.line.unseen
+	s.First, s.Ended = unseen.first, unseen.ended
+	unseen.first, unseen.ended = Waits{}, Waits{}
 	r.beside.server = append(r.beside.server, s)
+}
+
+// Totals of the run so far.
+func (r *Recorder) Totals() Totals {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.line.totals
+}
+
+// TemplateTokens is by how many tokens servers counted a prompt longer than it was counted before it was sent, on average over
+// the successes, as a chat template makes it; 0 where that is not known.
+func (r *Recorder) TemplateTokens() float64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.line.templates
+	if t.n == 0 {
+		return 0
+	}
+	return float64(t.tokens) / float64(t.n)
 }
 
 // ServerIs says what kind of server it is, and why it says nothing, or nothing more; "" for neither.

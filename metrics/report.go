@@ -34,7 +34,9 @@ type Report struct {
 	Trouble    string
 
 	// Tokens of successful requests, and whose counts they are.
-	InputTokens, OutputTokens            int
+	InputTokens, OutputTokens int
+	// CachedTokens as in Totals.
+	CachedTokens                         int
 	InputSources, OutputSources          map[TokenSource]int
 	RequestThroughput                    float64
 	OutputThroughput, TotalThroughput    float64

@@ -200,6 +200,9 @@ func (r *Request) TPOT() time.Duration {
 	return (r.LastChunk - r.FirstChunk) / time.Duration(r.OutputTokens-1)
 }
 
+// cached are the tokens of the prompt from the server's prefix cache, never more than there are.
+func (r *Request) cached() int { return max(0, min(r.CachedTokens, r.InputTokens)) }
+
 // Held is how long the request was due and waited for a client slot.
 func (r *Request) Held() time.Duration { return since(r.Due, r.Admitted) }
 

@@ -28,8 +28,37 @@ type ServerSecond struct {
 	PromptTokens, OutputTokens float64
 	// DraftTokens of speculative decoding, and AcceptedTokens of them.
 	DraftTokens, AcceptedTokens float64
-	// TTFT, Queue and Prefill are the server's own clocks for the requests that passed those points since the look before.
+	// TTFT, Queue and Prefill are the server's own clocks: TTFT of the requests whose first token came since the look before,
+	// Queue and Prefill of those that ended since then where WaitsAtEnd, else of the same as TTFT.
 	TTFT, Queue, Prefill ServerLatency
+	// WaitsAtEnd, PromptAtEnd and OutputAtEnd say that this server counts waits and tokens only when a request ends: how they
+	// move from look to look is the rhythm of ends, not that of the work.
+	WaitsAtEnd, PromptAtEnd, OutputAtEnd bool
+	// First and Ended are the client's own account of the time since the look before: of the requests whose first chunk came in
+	// it, whatever became of them, and of those that succeeded in it. They follow from the requests; no journal keeps them.
+	First, Ended Waits
+}
+
+// waited are the requests that Queue and Prefill are of, by the client's own account.
+func (s *ServerSecond) waited() *Waits {
+	if s.WaitsAtEnd {
+		return &s.Ended
+	}
+	return &s.First
+}
+
+// counted reports whether the look knows what happened since the one before: the first one does not, nor does one that found
+// counters that had fallen.
+func (s *ServerSecond) counted() bool {
+	if s.Took <= 0 {
+		return false
+	}
+	for _, moved := range [...]float64{s.Preemptions, s.PrefixQueries, s.PromptTokens, s.OutputTokens, s.DraftTokens} {
+		if Said(moved) {
+			return true
+		}
+	}
+	return s.TTFT.N > 0 || s.Queue.N > 0 || s.Prefill.N > 0
 }
 
 // ServerLatency is the mean of some latencies by the server's own clock.
@@ -44,11 +73,14 @@ type ServerReport struct {
 	// Kind of the server, such as "vLLM"; "" if it was not recognized. Absent says why there are no figures, or why they
 	// end early; "" for neither.
 	Kind, Absent string
-	// Means and maxima over the seconds of the run, the warm-up left out; Unsaid where the server does not tell.
+	// Means and maxima over the seconds of the run, the warm-up left out; Unsaid where the server does not tell, or no look fell
+	// into the run.
 	RunningMean, RunningMost, WaitingMean, WaitingMost, KVMean, KVMost float64
 	// Sums over the run. HitRate and Acceptance are shares from 0 to 1.
 	Preemptions, PromptTokens, OutputTokens, HitRate, Acceptance float64
 	TTFT, Queue, Prefill                                         ServerLatency
+	// First are the requests that TTFT is of, by the client's own account.
+	First Waits
 	// Seconds of the run, in order of time, the warm-up included.
 	Seconds []ServerSecond
 }

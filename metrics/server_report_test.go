@@ -14,6 +14,10 @@ var unsaidSecond = ServerSecond{
 	HitRate: Unsaid(), PromptTokens: Unsaid(), OutputTokens: Unsaid(), DraftTokens: Unsaid(), AcceptedTokens: Unsaid(),
 }
 
+func reported(run Run, ended time.Duration) *ServerReport {
+	return run.serverReport(looksAt(run.Server), ended)
+}
+
 func TestServerReport(t *testing.T) {
 	look := func(at, took time.Duration, say func(*ServerSecond)) ServerSecond {
 		s := unsaidSecond
@@ -36,7 +40,7 @@ func TestServerReport(t *testing.T) {
 			s.TTFT, s.Queue = ServerLatency{math.NaN(), time.Second}, ServerLatency{1e300, time.Second}
 		}),
 	}}
-	got := run.serverReport()
+	got := reported(run, time.Minute)
 	want := &ServerReport{
 		Kind: "vLLM", RunningMean: 16, RunningMost: 20, WaitingMean: Unsaid(), WaitingMost: Unsaid(), KVMean: 0.5, KVMost: 0.5,
 		Preemptions: 3, PromptTokens: Unsaid(), OutputTokens: Unsaid(), HitRate: 0.3, Acceptance: Unsaid(),
@@ -49,11 +53,43 @@ func TestServerReport(t *testing.T) {
 		t.Errorf("seconds %v", got.Seconds)
 	}
 	rate := Run{Server: []ServerSecond{look(time.Second, time.Second, func(s *ServerSecond) { s.HitRate = 0.25 })}}
-	if got := rate.serverReport(); got.HitRate != 0.25 {
+	if got := reported(rate, time.Minute); got.HitRate != 0.25 {
 		t.Errorf("hit rate %v, want what the server gives", got.HitRate)
 	}
-	if (&Run{}).serverReport() != nil || (&Run{ServerAbsent: "no such page"}).serverReport() == nil {
+	if reported(Run{}, 0) != nil || reported(Run{ServerAbsent: "no such page"}, 0) == nil {
 		t.Error("a report of a server that nobody looked at, or none of one that did not answer")
+	}
+}
+
+// The look that ends a run comes when the load is gone. Its counters tell of the run, its levels do not.
+func TestLevelsOfAShortRun(t *testing.T) {
+	const ms = time.Millisecond
+	idle := ServerSecond{At: 820 * ms, Took: 300 * ms, OutputTokens: 40}
+	first := ServerSecond{At: ms, OutputTokens: Unsaid()}
+	for _, c := range []struct {
+		name    string
+		server  []ServerSecond
+		running float64
+		short   bool
+	}{
+		{"no look but the first and the last", []ServerSecond{first, idle}, Unsaid(), true},
+		{"one in between", []ServerSecond{first, {At: 520 * ms, Took: 519 * ms, Running: 4}, idle}, 4, false},
+		{"a server without levels", []ServerSecond{{At: 820 * ms, Took: 300 * ms, Running: Unsaid(), Waiting: Unsaid(), KVUsage: Unsaid()}}, Unsaid(), false},
+	} {
+		r, err := Summarize(yield([]Request{simple(0, 0, 400*ms, 10*ms, 3)}), Run{Ended: 800 * ms, Server: c.server})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := r.Server
+		if got := s.RunningMean; got != c.running && Said(c.running) || Said(got) != Said(c.running) || Said(s.WaitingMost) != Said(c.running) {
+			t.Errorf("%s: running %g, waiting at most %g, want %g running", c.name, got, s.WaitingMost, c.running)
+		}
+		if s.TooShort() != c.short {
+			t.Errorf("%s: too short: %t", c.name, !c.short)
+		}
+		if last := s.Seconds[len(s.Seconds)-1]; Said(c.running) && (s.OutputTokens != 40 || !Said(last.Running)) {
+			t.Errorf("%s: %g tokens, the last look %+v", c.name, s.OutputTokens, last)
+		}
 	}
 }
 
@@ -67,7 +103,7 @@ func TestServerOver(t *testing.T) {
 		seconds = append(seconds, s)
 	}
 	got := ServerOver(seconds, 4*time.Second, 8*time.Second)
-	want := (&Run{Server: seconds[:8], Plan: Plan{Warmup: 4 * time.Second}}).serverReport()
+	want := reported(Run{Server: seconds[:8], Plan: Plan{Warmup: 4 * time.Second}}, time.Minute)
 	want.Seconds = nil
 	if diff := cmp.Diff(*want, got, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -23,6 +23,8 @@ type Totals struct {
 	// WarmedUp are the requests of the warm-up that ended, however they did; Done, Failed and Cancelled leave them out.
 	WarmedUp                  int
 	InputTokens, OutputTokens int
+	// CachedTokens of the input tokens came from the server's prefix cache, as far as answers told.
+	CachedTokens int
 	// Good are the successes that met every objective in force; MetTTFT, MetTPOT and MetE2EL those that met the one of
 	// that name, all of them where there is no such objective.
 	Good, MetTTFT, MetTPOT, MetE2EL int

@@ -25,12 +25,12 @@ const (
 // Connect come before the first byte, so they are no part of TTFT; Queue, Prefill and Rest add up to TTFT, unless the
 // server's own clock says more than ours.
 type TTFTSplit struct {
-	// N requests whose first chunk came. The rest says nothing where it is 0.
+	// N requests that all means are of but, where Source is SplitByMetrics, Queue and Prefill. The rest says nothing where it
+	// is 0.
 	N int
 	// Held is the wait for a client slot, Connect for a connection.
 	Held, Connect time.Duration
-	// TTFT is the mean of all N; where Source is SplitByRequests, of those whose answers told.
-	TTFT time.Duration
+	TTFT          time.Duration
 	// Queue is the wait inside the server, Prefill the time it computed the prompt and the first token; Never where nobody
 	// tells.
 	Queue, Prefill time.Duration
@@ -45,17 +45,20 @@ type TTFTSplit struct {
 // SplitOver says where TTFT went between two moments of the run, the seconds in which they lie included: for the first
 // chunks that came in the seconds from from until before to, and the looks at the server after from and up to to.
 //
-// The server's word with each answer counts where at least half of the requests have it: its mean over those, and TTFT's over
-// the same, since those still on their way may have waited much longer. Else the means
-// of its metrics page count, weighted by how many requests each look saw, where the looks saw at least four fifths of the
-// requests and of the time. Else queue and prefill are not known.
+// The server's word with each answer counts where at least half of the requests have it: all means are of those, since the
+// others, which are still on their way, may have waited much longer. Else the means of its metrics page count, weighted by how
+// many requests each look saw, beside those of the requests that the looks tell of by the client's own account: where the
+// server counts a wait when the request ends, those that ended. The looks must have seen at least four fifths of these
+// requests, and of the time. Else queue and prefill are not known.
 func (s *Snapshot) SplitOver(from, to time.Duration) TTFTSplit {
-	var sum Waits
+	var all Waits
+	var told Told
 	first := int(min(max(0, from)/time.Second, maxWindows))
 	for i := first; i < len(s.Windows) && s.Windows[i].Start < to; i++ {
-		sum.merge(&s.Windows[i].Waits)
+		all.merge(&s.Windows[i].Waits)
+		told.merge(&s.Windows[i].Told)
 	}
-	return sum.split(s.Server, from, to, s.until())
+	return splitOf(&all, &told, s.Server, from, to, s.until())
 }
 
 // until is how far the snapshot reaches.
@@ -66,50 +69,64 @@ func (s *Snapshot) until() time.Duration {
 	return s.At
 }
 
-// split adds to the client's sums what the server says, of a run that reaches until some moment.
-func (w *Waits) split(server []ServerSecond, from, to, until time.Duration) TTFTSplit {
-	out := TTFTSplit{N: w.N, Queue: Never, Prefill: Never, Source: SplitUnknown}
-	if w.N <= 0 {
-		return out
-	}
-	mean := func(sum time.Duration, n int) time.Duration { return max(0, sum/time.Duration(n)) }
-	out.Held, out.Connect, out.TTFT = mean(w.Held, w.N), mean(w.Connect, w.N), mean(w.TTFT, w.N)
-	if enough := (w.N + 1) / 2; w.Told >= enough || w.ToldPrefill >= enough {
+// splitOf joins what is known of all requests, what answers told, and what the server's page says, of a run that reaches until
+// some moment.
+func splitOf(all *Waits, told *Told, server []ServerSecond, from, to, until time.Duration) TTFTSplit {
+	out := TTFTSplit{Queue: Never, Prefill: Never, Source: SplitUnknown}
+	if enough := (all.N + 1) / 2; all.N > 0 && max(told.Queued, told.Prefilled) >= enough {
 		out.Source = SplitByRequests
-		out.TTFT = mean(w.AnsweredTTFT, max(1, w.Answered))
-		if w.Told >= enough {
-			out.Queue = mean(w.Queue, w.Told)
+		out.of(&told.Waits)
+		if told.Queued >= enough {
+			out.Queue = mean(told.Queue, told.Queued)
 		}
-		if w.ToldPrefill >= enough {
-			out.Prefill = mean(w.Prefill, w.ToldPrefill)
+		if told.Prefilled >= enough {
+			out.Prefill = mean(told.Prefill, told.Prefilled)
 		}
-	} else {
-		out.ask(server, from, to, until)
+	} else if !out.ask(server, from, to, until) {
+		out.of(all)
 	}
 	out.Rest = max(0, out.TTFT-max(0, out.Queue)-max(0, out.Prefill))
 	return out
 }
 
-// ask takes queue and prefill from the looks at the server after from and up to to. The last look may come after the run.
-func (t *TTFTSplit) ask(server []ServerSecond, from, to, until time.Duration) {
-	if !mostOfTheTime(server, from, min(to, until)) {
-		return
+// of takes the client's own means from some requests.
+func (t *TTFTSplit) of(w *Waits) {
+	if t.N = max(0, w.N); t.N > 0 {
+		t.Held, t.Connect, t.TTFT = mean(w.Held, w.N), mean(w.Connect, w.N), mean(w.TTFT, w.N)
 	}
+}
+
+// ask takes queue and prefill from the looks at the server after from and up to to, and all else from the requests that these
+// looks tell of. It reports whether they say enough. The last look may come after the run.
+func (t *TTFTSplit) ask(server []ServerSecond, from, to, until time.Duration) bool {
+	if !mostOfTheTime(server, from, min(to, until)) {
+		return false
+	}
+	var ours Waits
 	var queue, prefill weighted
 	for i := range server {
-		if s := &server[i]; s.At > from && s.At <= to {
+		if s := &server[i]; s.At > from && s.At <= to && s.counted() {
+			ours.merge(s.waited())
 			queue.latency(s.Queue)
 			prefill.latency(s.Prefill)
 		}
 	}
-	if q := queue.sum(); mostOf(q, t.N) {
+	if ours.N <= 0 {
+		return false
+	}
+	if q := queue.sum(); mostOf(q, ours.N) {
 		t.Queue, t.Source = q.Mean, SplitByMetrics
 		t.saw(q)
 	}
-	if p := prefill.sum(); mostOf(p, t.N) {
+	if p := prefill.sum(); mostOf(p, ours.N) {
 		t.Prefill, t.Source = p.Mean, SplitByMetrics
 		t.saw(p)
 	}
+	if t.Source != SplitByMetrics {
+		return false
+	}
+	t.of(&ours)
+	return true
 }
 
 // saw notes how many requests a mean of the page is of.
@@ -133,9 +150,9 @@ func mostOfTheTime(server []ServerSecond, from, to time.Duration) bool {
 	return seen >= enoughSeen*(to-from).Seconds()
 }
 
-// ComparesTTFT reports whether the mean TTFT by the server's clock is of so much of the run that it may stand beside the
-// client's.
+// ComparesTTFT reports whether the mean TTFT by the server's clock is of so much of the run, and of as many of its requests,
+// that it may stand beside the client's of the same looks, Server.First.
 func (r *Report) ComparesTTFT() bool {
 	s := r.Server
-	return s != nil && r.TTFT.N > 0 && mostOf(s.TTFT, r.TTFT.N) && mostOfTheTime(s.Seconds, r.Plan.Warmup, r.Ended)
+	return s != nil && s.First.N > 0 && mostOf(s.TTFT, s.First.N) && mostOfTheTime(s.Seconds, r.Plan.Warmup, r.Ended)
 }

@@ -8,55 +8,65 @@ import (
 func TestSplit(t *testing.T) {
 	const ms = time.Millisecond
 	tells := func(n float64, mean time.Duration) ServerLatency { return ServerLatency{N: n, Mean: mean} }
+	ten := Waits{N: 10, Held: 50 * ms, Connect: 20 * ms, TTFT: 2000 * ms}
+	four, six := Waits{4, 20 * ms, 8 * ms, 800 * ms}, Waits{6, 30 * ms, 12 * ms, 1200 * ms}
 	looks := []ServerSecond{
 		{At: 1 * time.Second, Queue: tells(100, time.Hour), Prefill: tells(100, time.Hour)}, // too early
-		{At: 2 * time.Second, Took: time.Second, Queue: tells(2, 40*ms), Prefill: tells(9, 10*ms)},
-		{At: 3 * time.Second, Took: time.Second, Queue: tells(6, 80*ms), Prefill: tells(3, 30*ms)},             // of other clients, too
+		{At: 2 * time.Second, Took: time.Second, First: four, Queue: tells(2, 40*ms), Prefill: tells(9, 10*ms)},
+		{At: 3 * time.Second, Took: time.Second, First: six, Queue: tells(6, 80*ms), Prefill: tells(3, 30*ms)}, // of other clients, too
 		{At: 4 * time.Second, Took: time.Second, Queue: tells(100, time.Hour), Prefill: tells(100, time.Hour)}, // too late
 	}
-	ten := Waits{N: 10, Held: 50 * ms, Connect: 20 * ms, TTFT: 2000 * ms}
+	atEnd := []ServerSecond{
+		looks[0],
+		{At: 2 * time.Second, Took: time.Second, WaitsAtEnd: true, First: ten},
+		{At: 3 * time.Second, Took: time.Second, WaitsAtEnd: true, First: ten, Ended: Waits{4, 8 * ms, 8 * ms, 400 * ms},
+			Queue: tells(4, 85*ms), Prefill: tells(4, 10*ms)},
+	}
+	fallen := []ServerSecond{looks[0], looks[1], looks[2]} // the first of them counts nothing
+	no := Unsaid()
+	fallen[1] = ServerSecond{At: looks[1].At, Took: looks[1].Took, First: four,
+		Preemptions: no, PrefixQueries: no, PromptTokens: no, OutputTokens: no, DraftTokens: no}
 	fewer := func(queue, prefill float64) []ServerSecond {
-		return []ServerSecond{{At: 3 * time.Second, Took: 2 * time.Second, Queue: tells(queue, 70*ms), Prefill: tells(prefill, 15*ms)}}
+		return []ServerSecond{{At: 3 * time.Second, Took: 2 * time.Second, First: ten, Queue: tells(queue, 70*ms), Prefill: tells(prefill, 15*ms)}}
 	}
 	unknown := TTFTSplit{Queue: Never, Prefill: Never, Rest: 200 * ms, Source: SplitUnknown}
-	with := func(change func(*Waits)) Waits {
-		w := ten
-		change(&w)
-		return w
-	}
+	half := Told{Waits: Waits{5, 5 * ms, 50 * ms, 800 * ms}, Queued: 5, Prefilled: 5, Queue: 250 * ms, Prefill: 500 * ms}
 	for _, c := range []struct {
 		name   string
-		waits  Waits
+		told   Told
 		server []ServerSecond
 		want   TTFTSplit
 	}{
-		{"nobody tells", ten, nil, unknown},
-		{"the metrics page", ten, looks, TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: SplitByMetrics, Seen: 12}},
-		{"a page that was there for a part of the time", ten, looks[:2], unknown},
-		{"a page that came back late", ten, looks[2:], unknown},
-		{"a page that told of few requests", ten, fewer(7, 7), unknown},
-		{"a page that told of enough", ten, fewer(8, 7), TTFTSplit{Queue: 70 * ms, Prefill: Never, Rest: 130 * ms, Source: SplitByMetrics, Seen: 8}},
-		// The other half waits so long that its answers are still to come: what told adds up to its own TTFT.
-		{"half of the requests", with(func(w *Waits) {
-			w.Told, w.ToldPrefill, w.Queue, w.Prefill = 5, 5, 250*ms, 500*ms
-			w.Answered, w.AnsweredTTFT = 5, 800*ms
-		}), looks, TTFTSplit{TTFT: 160 * ms, Queue: 50 * ms, Prefill: 100 * ms, Rest: 10 * ms, Source: SplitByRequests}},
-		{"fewer than half", with(func(w *Waits) { w.Told, w.ToldPrefill, w.Queue, w.Prefill = 4, 4, 250*ms, 500*ms }), looks,
+		{"nobody tells", Told{}, nil, unknown},
+		{"the metrics page", Told{}, looks, TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: SplitByMetrics, Seen: 12}},
+		{"a page that was there for a part of the time", Told{}, looks[:2], unknown},
+		{"a page that came back late", Told{}, looks[2:], unknown},
+		{"a page that told of few requests", Told{}, fewer(7, 7), unknown},
+		{"a page that told of enough", Told{}, fewer(8, 7), TTFTSplit{Queue: 70 * ms, Prefill: Never, Rest: 130 * ms, Source: SplitByMetrics, Seen: 8}},
+		// The ten whose first chunk came wait on: the page does not count them yet.
+		{"a page that tells when requests end", Told{}, atEnd,
+			TTFTSplit{N: 4, Held: 2 * ms, Connect: 2 * ms, TTFT: 100 * ms, Queue: 85 * ms, Prefill: 10 * ms, Rest: 5 * ms, Source: SplitByMetrics, Seen: 4}},
+		{"none has ended", Told{}, atEnd[:2], unknown},
+		{"counters that fell", Told{}, fallen, TTFTSplit{N: 6, Held: 5 * ms, Connect: 2 * ms, TTFT: 200 * ms, Queue: 80 * ms, Prefill: Never, Rest: 120 * ms,
+			Source: SplitByMetrics, Seen: 6}},
+		// The other half waits so long that its answers are still to come: all means are of those that told.
+		{"half of the requests", half, looks,
+			TTFTSplit{N: 5, Held: ms, Connect: 10 * ms, TTFT: 160 * ms, Queue: 50 * ms, Prefill: 100 * ms, Rest: 10 * ms, Source: SplitByRequests}},
+		{"fewer than half", Told{Waits: half.Waits, Queued: 4, Prefilled: 4, Queue: 250 * ms, Prefill: 500 * ms}, looks,
 			TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: SplitByMetrics, Seen: 12}},
-		{"prefill alone", with(func(w *Waits) { w.ToldPrefill, w.Prefill, w.Answered, w.AnsweredTTFT = 10, 500*ms, 10, w.TTFT }), nil,
+		{"prefill alone", Told{Waits: ten, Prefilled: 10, Prefill: 500 * ms}, nil,
 			TTFTSplit{Queue: Never, Prefill: 50 * ms, Rest: 150 * ms, Source: SplitByRequests}},
-		{"more than TTFT", with(func(w *Waits) { w.Told, w.Queue, w.Answered, w.AnsweredTTFT = 10, 3000*ms, 10, w.TTFT }), nil,
+		{"more than TTFT", Told{Waits: ten, Queued: 10, Queue: 3000 * ms}, nil,
 			TTFTSplit{Queue: 300 * ms, Prefill: Never, Rest: 0, Source: SplitByRequests}},
 	} {
 		s := Snapshot{At: time.Minute, Server: c.server, Windows: []Window{
 			{Start: 0, Waits: Waits{N: 1, TTFT: time.Hour}},
 			{Start: time.Second, Waits: Waits{}},
-			{Start: 2 * time.Second, Waits: c.waits},
+			{Start: 2 * time.Second, Waits: ten, Told: c.told},
 			{Start: 3 * time.Second, Waits: Waits{N: 1, TTFT: time.Hour}},
 		}}
-		c.want.N, c.want.Held, c.want.Connect = 10, 5*ms, 2*ms
-		if c.want.TTFT == 0 {
-			c.want.TTFT = 200 * ms
+		if c.want.N == 0 {
+			c.want.N, c.want.Held, c.want.Connect, c.want.TTFT = 10, 5*ms, 2*ms, 200*ms
 		}
 		if got := s.SplitOver(time.Second, 3*time.Second); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
@@ -69,11 +79,82 @@ func TestSplit(t *testing.T) {
 	if got := begun.SplitOver(-time.Minute, time.Hour); got.Source != SplitByMetrics {
 		t.Errorf("the beginning: %+v", got)
 	}
-	empty := Snapshot{Server: looks}
+	empty := Snapshot{}
 	want := TTFTSplit{Queue: Never, Prefill: Never, Source: SplitUnknown}
 	if got := empty.SplitOver(-5, time.Hour); got != want {
 		t.Errorf("no requests: %+v", got)
 	}
+}
+
+// A queue that grows, at a server whose answers take five seconds and whose page counts the wait of a request when it ends, as
+// vLLM's does: what the screen says while the run is on holds for the requests that the page counted, and the report says
+// the same of all.
+func TestSplitOfAGrowingQueue(t *testing.T) {
+	const ms = time.Millisecond
+	var all []Request
+	for i := range 100 {
+		q := NewRequest(i)
+		q.Scheduled = time.Duration(i) * 100 * ms
+		q.Due, q.Admitted, q.Sent = q.Scheduled, q.Scheduled, q.Scheduled
+		first := q.Sent + 20*ms + time.Duration(i)*80*ms // of which all but 20 ms was the queue
+		for k := range 6 {
+			q.Add(Chunk{At: first + time.Duration(k)*time.Second, Tokens: 1})
+		}
+		q.OutputTokens, q.Done = 6, q.LastChunk
+		all = append(all, q)
+	}
+	const end = 24 * time.Second
+	plan := Plan{Rate: 10}
+	r := NewRecorder(time.Now(), &plan)
+	var run Run
+	for at := time.Second; at <= end; at += time.Second {
+		look := ServerSecond{At: at, Took: time.Second, WaitsAtEnd: true}
+		for i := range all {
+			q := &all[i]
+			now := func(m time.Duration) bool { return m > at-time.Second && m <= at }
+			if now(q.Sent) || i == 0 && at == time.Second {
+				r.Due(q)
+				r.Sent(q)
+			}
+			for k := range q.Chunks {
+				if now(q.Chunks[k].At) {
+					r.line.chunk(q, k)
+				}
+			}
+			if now(q.Done) {
+				r.Done(q)
+				look.Queue = joined(look.Queue, q.TTFT()-20*ms)
+				look.Prefill = joined(look.Prefill, 10*ms)
+			}
+		}
+		r.Server(look)
+		run.Server = append(run.Server, look)
+		s := r.SnapshotAt(at)
+		split := s.SplitOver(0, at)
+		if at <= 5*time.Second {
+			if split.Source != SplitUnknown || split.N == 0 {
+				t.Errorf("at %s nothing has ended: %+v", at, split)
+			}
+			continue
+		}
+		if split.Source != SplitByMetrics || (split.Rest-10*ms).Abs() > ms || split.Seen != split.N || split.N != s.Totals.Done {
+			t.Errorf("at %s: %+v, want a rest of 10 ms, of the %d that ended", at, split, s.Totals.Done)
+		}
+	}
+	run.Plan, run.Ended = plan, end
+	report, err := Summarize(yield(all), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.SnapshotAt(end)
+	if got := s.SplitOver(0, end); got != report.Split || got.N != 100 {
+		t.Errorf("at the end %+v, the report has %+v", got, report.Split)
+	}
+}
+
+// joined is a mean with one more.
+func joined(l ServerLatency, d time.Duration) ServerLatency {
+	return ServerLatency{N: l.N + 1, Mean: (l.Mean*time.Duration(l.N) + d) / time.Duration(l.N+1)}
 }
 
 // A page that was gone before the end says nothing of the whole: neither where TTFT went nor how long it was.

@@ -66,6 +66,7 @@ type summary struct {
 	report                  Report
 	tally                   *tally
 	line                    timeline
+	looks                   looks
 	levels                  levels
 	steps                   rateSteps
 	failures                failures
@@ -106,6 +107,7 @@ func newSummary(run Run, seen overview) *summary {
 	}
 	r.Objectives, r.Steered = slo, hands(seen.sets)
 	s.line = timeline{plan: plan, slo: slo}
+	s.looks = looksAt(run.Server)
 	s.steps = newRateSteps(plan, seen.sets)
 	s.levels = newLevels(plan, slo, seen.sets, seen.scheduled, r.Ended, room{})
 	return s
@@ -117,6 +119,7 @@ func (s *summary) length() time.Duration { return max(0, s.report.Ended-s.run.Pl
 func (s *summary) add(q Request) {
 	r := &s.report
 	s.line.replay(&q)
+	s.looks.add(&q)
 	s.steps.add(&q)
 	if r.Plan.Warming(&q) {
 		return
@@ -198,7 +201,7 @@ func (s *summary) finish() {
 	l := &s.line
 	r.HistTTFT, r.HistTPOT, r.HistITL, r.HistE2EL = l.ttft.share(), l.tpot.share(), l.itl.share(), l.e2el.share()
 	r.HistFirstAnswer, r.HistHeld, r.HistScheduled = l.answer.share(), l.queue.share(), l.scheduled.share()
-	r.WarmedUp = l.totals.WarmedUp
+	r.WarmedUp, r.CachedTokens = l.totals.WarmedUp, l.totals.CachedTokens
 	r.Met, r.PlannedGood = l.totals.shares(r.Objectives), l.planned
 	r.Failures, r.FirstErrors = s.failures.counts(), texts(s.failures.first)
 	r.NotSent = s.run.Unsent + s.unsent
@@ -218,9 +221,9 @@ func (s *summary) finish() {
 // beside sums up what stands beside the requests.
 func (s *summary) beside() {
 	r := &s.report
-	r.Server = s.run.serverReport()
+	r.Server = s.run.serverReport(s.looks, r.Ended)
 	r.GPUs = s.run.gpuReport(r.OutputTokens, s.length())
-	r.Split = s.line.waits.split(s.run.Server, r.Plan.Warmup, math.MaxInt64, r.Ended)
+	r.Split = splitOf(&s.line.waits, &s.line.told, s.looks, r.Plan.Warmup, math.MaxInt64, r.Ended)
 }
 
 func (s *summary) totals() {

@@ -29,9 +29,12 @@ type timeline struct {
 	queue, queued         Histogram
 	answer, scheduled     Histogram // see Snapshot
 	waits                 Waits
-	held, waiting, runs   int // levels now
+	told                  Told
+	unseen                struct{ first, ended Waits } // since the last look at the server
+	held, waiting, runs   int                          // levels now
 	client                clientTally
-	dirty                 int // windows from here on changed since they were last shared
+	templates             struct{ n, tokens int } // see Recorder.TemplateTokens
+	dirty                 int                     // windows from here on changed since they were last shared
 }
 
 // secondOf is the number of the window in which a moment lies.
@@ -121,6 +124,7 @@ func (t *timeline) chunk(r *Request, i int) {
 func (t *timeline) first(w *Window, r *Request, warming bool) {
 	w.TTFT.Add(r.TTFT())
 	w.Waits.count(r, 1)
+	t.unseen.first.count(r, 1)
 	if !warming {
 		t.ttft.Add(r.TTFT())
 		t.waits.count(r, 1)

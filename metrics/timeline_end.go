@@ -22,6 +22,7 @@ func (t *timeline) done(r *Request) {
 	case r.Failure == "":
 		t.totals.Done++
 		t.totals.InputTokens += r.InputTokens
+		t.totals.CachedTokens += r.cached()
 		t.totals.OutputTokens += r.OutputTokens
 	case r.Failure == Cancelled:
 		t.totals.Cancelled++
@@ -43,11 +44,18 @@ func (t *timeline) succeed(w *Window, r *Request, warming bool) {
 	if scheduled != Never {
 		w.Scheduled.Add(scheduled)
 	}
+	if n := r.live.inputTokens; n > 0 && r.InputSource == TokensFromUsage {
+		t.templates.n++
+		t.templates.tokens += r.InputTokens - n
+	}
 	t.correct(r)
+	w.PromptTokens += r.InputTokens
+	w.CachedTokens += r.cached()
 	if len(r.Chunks) > 0 {
-		t.at(r.Chunks[0].At).Waits.tell(r)
+		t.unseen.ended.count(r, 1)
+		t.at(r.Chunks[0].At).Told.tell(r)
 		if !warming {
-			t.waits.tell(r)
+			t.told.tell(r)
 		}
 	}
 	if warming {

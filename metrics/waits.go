@@ -2,17 +2,11 @@ package metrics
 
 import "time"
 
-// Waits sum up the first chunks of a second: where the time until they came went.
+// Waits sum up where the time until the first chunk of some requests went.
 type Waits struct {
-	// N first chunks; the sums of their Held, Connect and TTFT. Requests that failed are taken out again.
+	// N requests; the sums of their Held, Connect and TTFT.
 	N                   int
 	Held, Connect, TTFT time.Duration
-	// Told of them said how long they waited in the server, ToldPrefill how long their prompt took; the sums of that.
-	Told, ToldPrefill int
-	Queue, Prefill    time.Duration
-	// Answered of them said either, which they can only once they are complete; the sum of their TTFT.
-	Answered     int
-	AnsweredTTFT time.Duration
 }
 
 // longestWait bounds what one request adds, so that the times of a damaged journal cannot make sums overflow soon.
@@ -20,7 +14,7 @@ const longestWait = 7 * 24 * time.Hour
 
 func bounded(d time.Duration) time.Duration { return min(max(0, d), longestWait) }
 
-// count adds the first chunk of a request, or takes it out again where by is -1.
+// count adds a request whose first chunk came, or takes it out again where by is -1.
 func (w *Waits) count(r *Request, by int) {
 	d := time.Duration(by)
 	w.N += by
@@ -29,26 +23,48 @@ func (w *Waits) count(r *Request, by int) {
 	w.TTFT += d * bounded(r.TTFT())
 }
 
-// tell adds what the server said of a request that succeeded.
-func (w *Waits) tell(r *Request) {
-	if r.ServerQueue != Never {
-		w.Told++
-		w.Queue += bounded(r.ServerQueue)
-	}
-	if r.ServerPrefill != Never {
-		w.ToldPrefill++
-		w.Prefill += bounded(r.ServerPrefill)
-	}
-	if r.ServerQueue != Never || r.ServerPrefill != Never {
-		w.Answered++
-		w.AnsweredTTFT += bounded(r.TTFT())
-	}
-}
-
 func (w *Waits) merge(o *Waits) {
 	w.N += o.N
 	w.Held, w.Connect, w.TTFT = w.Held+o.Held, w.Connect+o.Connect, w.TTFT+o.TTFT
-	w.Told, w.ToldPrefill = w.Told+o.Told, w.ToldPrefill+o.ToldPrefill
-	w.Queue, w.Prefill = w.Queue+o.Queue, w.Prefill+o.Prefill
-	w.Answered, w.AnsweredTTFT = w.Answered+o.Answered, w.AnsweredTTFT+o.AnsweredTTFT
+}
+
+// MeanTTFT is Never where there is no request.
+func (w *Waits) MeanTTFT() time.Duration {
+	if w.N <= 0 {
+		return Never
+	}
+	return mean(w.TTFT, w.N)
+}
+
+func mean(sum time.Duration, n int) time.Duration { return max(0, sum/time.Duration(n)) }
+
+// Told sums up what servers said with their answers of the time until the first chunk.
+type Told struct {
+	// Waits of the requests whose answers said something of it, which they can only once they are complete.
+	Waits
+	// Queued of them said how long they waited in the server, Prefilled how long their prompt took; the sums of that.
+	Queued, Prefilled int
+	Queue, Prefill    time.Duration
+}
+
+// tell adds what the server said of a request that succeeded.
+func (t *Told) tell(r *Request) {
+	if r.ServerQueue == Never && r.ServerPrefill == Never {
+		return
+	}
+	t.count(r, 1)
+	if r.ServerQueue != Never {
+		t.Queued++
+		t.Queue += bounded(r.ServerQueue)
+	}
+	if r.ServerPrefill != Never {
+		t.Prefilled++
+		t.Prefill += bounded(r.ServerPrefill)
+	}
+}
+
+func (t *Told) merge(o *Told) {
+	t.Waits.merge(&o.Waits)
+	t.Queued, t.Prefilled = t.Queued+o.Queued, t.Prefilled+o.Prefilled
+	t.Queue, t.Prefill = t.Queue+o.Queue, t.Prefill+o.Prefill
 }

@@ -14,6 +14,9 @@ type Window struct {
 	// InputTokens of requests whose first token came in this second; OutputTokens that arrived in it, whatever became of
 	// their request. Output tokens are counted by chunk until the request's own total is known, then corrected.
 	InputTokens, OutputTokens int
+	// PromptTokens are the input tokens of the successes that ended in this second, CachedTokens those of them that came from the
+	// server's prefix cache, as far as answers told.
+	PromptTokens, CachedTokens int
 	// Held, Waiting and Running are levels at the end of the second.
 	Held, Waiting, Running int
 	// TTFT and ITL were seen in this second, TPOT and E2EL belong to requests that ended in it. Requests that failed
@@ -22,8 +25,10 @@ type Window struct {
 	// FirstAnswer was seen in this second; HeldTime belongs to requests sent in it, Scheduled to requests that ended in it: see
 	// the methods of Request. Requests that failed are taken out again.
 	FirstAnswer, HeldTime, Scheduled Histogram
-	// Waits of the first chunks that came in this second.
+	// Waits of the requests whose first chunk came in this second; Told is what their answers told of them. Requests that
+	// failed are taken out again.
 	Waits Waits
+	Told  Told
 }
 
 // maxWindows bounds a timeline to a week, so that a damaged journal cannot ask for all memory; what is later counts in

@@ -12,7 +12,7 @@ func (w *Window) Same(o *Window) bool {
 			return false
 		}
 	}
-	return a.Start == b.Start && a.Waits == b.Waits && a.counts() == b.counts()
+	return a.Start == b.Start && a.Waits == b.Waits && a.Told == b.Told && a.counts() == b.counts()
 }
 
 // same: both show the same counts, by their place in memory.
@@ -24,9 +24,9 @@ func (h *Histogram) same(o *Histogram) bool {
 }
 
 // counts are figures of a window that are plain numbers.
-func (w *Window) counts() [14]int {
+func (w *Window) counts() [16]int {
 	return [...]int{
 		w.Due, w.Sent, w.Done, w.Failed, w.Cancelled, w.Good, w.MetTTFT, w.MetTPOT, w.MetE2EL,
-		w.InputTokens, w.OutputTokens, w.Held, w.Waiting, w.Running,
+		w.InputTokens, w.OutputTokens, w.PromptTokens, w.CachedTokens, w.Held, w.Waiting, w.Running,
 	}
 }

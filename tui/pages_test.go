@@ -47,6 +47,7 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 	for i := range out.Windows {
 		w := &out.Windows[i]
 		w.FirstAnswer, w.HeldTime, w.Scheduled, w.Waits = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Waits{}
+		w.Told = metrics.Told{}
 	}
 	all := rampRequests(at, true)
 	window := func(at time.Duration) *metrics.Window {
@@ -110,12 +111,14 @@ func (p splits) first(q *metrics.Request, w *metrics.Window) {
 	p.s.FirstAnswer.Add(answer)
 	prefill := min(q.TTFT(), 30*time.Millisecond)
 	w.Waits.N++
-	w.Waits.Told++
 	w.Waits.Held += q.Held()
 	w.Waits.Connect += 200 * time.Microsecond
 	w.Waits.TTFT += q.TTFT()
-	w.Waits.Prefill += prefill
-	w.Waits.Queue += q.TTFT() - prefill
+	w.Told.Waits = w.Waits
+	w.Told.Queued++
+	w.Told.Prefilled++
+	w.Told.Prefill += prefill
+	w.Told.Queue += q.TTFT() - prefill
 }
 
 func (p splits) done(q *metrics.Request, w *metrics.Window) {

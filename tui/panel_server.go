@@ -111,14 +111,46 @@ func drawBroken(c screen.Canvas, v *view) screen.Canvas {
 // use the server too.
 var serverTokensPanel = panel{"server tokens", serverTokensTitle, drawServerTokens}
 
-func serverOutput(s *metrics.ServerSecond) float64 { return perTook(s, s.OutputTokens) }
-func serverPrompt(s *metrics.ServerSecond) float64 { return perTook(s, s.PromptTokens) }
+// serverOutput and serverPrompt are rates; Unsaid where the server counts a request's tokens when it ends, all at once: that
+// would draw the rhythm of ends.
+func serverOutput(s *metrics.ServerSecond) float64 {
+	if s.OutputAtEnd {
+		return metrics.Unsaid()
+	}
+	return perTook(s, s.OutputTokens)
+}
+
+func serverPrompt(s *metrics.ServerSecond) float64 {
+	if s.PromptAtEnd {
+		return metrics.Unsaid()
+	}
+	return perTook(s, s.PromptTokens)
+}
+
+// tokensAtEnd reports which tokens the server counts when a request ends. The client's own stand in for them.
+func tokensAtEnd(v *view) (output, prompt bool) {
+	if n := len(v.s.Server); n > 0 {
+		last := &v.s.Server[n-1]
+		return last.OutputAtEnd, last.PromptAtEnd
+	}
+	return false, false
+}
 
 func serverTokensTitle(v *view, w, _ int) []screen.Span {
-	return legendFit(w, "server tok/s",
-		legendItem{colorOutput, "out", said(newest(v, serverOutput))},
-		legendItem{screen.Dimmed, v.here("out here"), said(v.edgeRate(outputTokens, nil))},
-		legendItem{colorInput, "prompt", said(newest(v, serverPrompt))})
+	outAtEnd, promptAtEnd := tokensAtEnd(v)
+	items := []legendItem{
+		{colorOutput, "out", said(newest(v, serverOutput))},
+		{screen.Dimmed, v.here("out here"), said(v.edgeRate(outputTokens, nil))},
+		{colorInput, "prompt", said(newest(v, serverPrompt))},
+	}
+	if promptAtEnd {
+		items[2] = legendItem{colorInput, "prompt here", said(v.edgeRate(inputTokens, nil))}
+	}
+	if outAtEnd {
+		items[1].color, items[1].name = colorOutput, "out here"
+		items = items[1:]
+	}
+	return legendFit(w, "server tok/s", items...)
 }
 
 func drawServerTokens(c screen.Canvas, v *view) {
@@ -126,14 +158,21 @@ func drawServerTokens(c screen.Canvas, v *view) {
 		drawAbsent(c, v.s.ServerAbsent, "the server has not been asked yet")
 		return
 	}
-	out := plot{v: v, chart: chart.Plot{Nothing: "no full second yet"}, series: []series{
-		{name: "out here", sign: hereSign, color: screen.Dimmed,
-			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.OutputTokens) }},
+	here := series{name: "out here", sign: hereSign, color: screen.Dimmed,
+		value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.OutputTokens) }}
+	prompt := series{name: "prompt", color: colorInput, below: chart.Dotted, value: serverValue(v, serverPrompt)}
+	outAtEnd, promptAtEnd := tokensAtEnd(v)
+	if promptAtEnd {
+		prompt.name, prompt.value = "prompt here", func(w *metrics.Window) float64 { return perSecond(v.s, w, w.InputTokens) }
+	}
+	out := plot{v: v, chart: chart.Plot{Nothing: "no full second yet"}, series: []series{here,
 		{name: "out", color: colorOutput, below: chart.Dotted, value: serverValue(v, serverOutput)},
 	}}
-	in := plot{v: v, chart: chart.Plot{Nothing: "no full second yet"}, series: []series{
-		{name: "prompt", color: colorInput, below: chart.Dotted, value: serverValue(v, serverPrompt)},
-	}}
+	if outAtEnd {
+		here.sign, here.color, here.below = 0, colorOutput, chart.Dotted
+		out.series = []series{here}
+	}
+	in := plot{v: v, chart: chart.Plot{Nothing: "no full second yet"}, series: []series{prompt}}
 	if c.H < 7 {
 		out.draw(c)
 		return
@@ -156,20 +195,17 @@ func meanSeconds(l metrics.ServerLatency) float64 {
 	return number.Sane(l.Mean.Seconds())
 }
 
-func ourTTFT(w *metrics.Window) float64 {
-	if w.TTFT.Count() == 0 {
+// ourTTFT is of the same requests: those whose first chunk came in the time that the look tells of.
+func ourTTFT(s *metrics.ServerSecond) float64 {
+	if s.First.N <= 0 {
 		return metrics.Unsaid()
 	}
-	return w.TTFT.Mean().Seconds()
+	return number.Sane(s.First.MeanTTFT().Seconds())
 }
 
 func serverTTFTTitle(v *view, w, _ int) []screen.Span {
-	ours := metrics.Unsaid()
-	if ws := v.selected().closed; len(ws) > 0 {
-		ours = ourTTFT(&ws[len(ws)-1])
-	}
 	return legendFit(w, "mean TTFT",
-		legendItem{screen.Blue, v.here("here"), saidLatency(ours)},
+		legendItem{screen.Blue, v.here("here"), saidLatency(newest(v, ourTTFT))},
 		legendItem{screen.Vermilion, "server", saidLatency(newest(v, serverTTFT))})
 }
 
@@ -188,6 +224,6 @@ func drawServerTTFT(c screen.Canvas, v *view) {
 	}
 	plot{v: v, chart: chart.Plot{Log: true, Nothing: "no first token yet"}, limits: "ttft", series: []series{
 		{name: "server", color: screen.Vermilion, value: serverValue(v, serverTTFT)},
-		{name: "here", sign: hereSign, color: screen.Blue, value: ourTTFT},
+		{name: "here", sign: hereSign, color: screen.Blue, value: serverValue(v, ourTTFT)},
 	}}.draw(c)
 }

@@ -72,7 +72,8 @@ func cacheTitle(v *view, _, _ int) []screen.Span {
 
 func drawCache(c screen.Canvas, v *view) {
 	all := v.serverSpan()
-	if len(v.s.Server) == 0 {
+	cached, prompt := v.toldCached()
+	if len(v.s.Server) == 0 && cached == 0 {
 		drawAbsent(c, v.s.ServerAbsent, "the server has not been asked yet")
 		return
 	}
@@ -83,7 +84,11 @@ func drawCache(c screen.Canvas, v *view) {
 	from, to := v.stretch()
 	sums := metrics.ServerOver(all, from, to)
 	step := min(max(1, c.H/3), 2) // lines from one to the next
-	drawShare(c, 0, v, "prefix hits", sums.HitRate, hits, queries)
+	if !metrics.Said(sums.HitRate) && cached > 0 {
+		drawShare(c, 0, v, "cached", float64(cached)/float64(prompt), float64(cached), float64(prompt))
+	} else {
+		drawShare(c, 0, v, "prefix hits", sums.HitRate, hits, queries)
+	}
 	drawShare(c, step, v, "drafts kept", sums.Acceptance, accepted, drafts)
 	c.Print(0, 2*step, "preemptions", screen.Text)
 	n, st := sums.Preemptions, screen.Strong
@@ -92,6 +97,20 @@ func drawCache(c screen.Canvas, v *view) {
 	}
 	c.Right(shareEnd(c), 2*step, said(n), st)
 	drawHitsBelow(c, 2*step+1, v)
+}
+
+// toldCached are the prompt tokens of the successes that ended in the span, and those of them that the server's cache knew by
+// its answers.
+func (v *view) toldCached() (cached, prompt int) {
+	from, to := v.stretch()
+	if to == endless && from == v.plan().Warmup {
+		return v.s.Totals.CachedTokens, v.s.Totals.InputTokens
+	}
+	ws := within(v.s.Windows, from, to)
+	for i := range ws {
+		cached, prompt = cached+ws[i].CachedTokens, prompt+ws[i].PromptTokens
+	}
+	return cached, prompt
 }
 
 // shareNames is what the names of the gauges take, shareWords what stands behind them.

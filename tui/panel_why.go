@@ -108,7 +108,7 @@ func drawWhy(c screen.Canvas, v *view) {
 		c.Right(c.W, y, saidShare(share), st)
 	}
 	if c.H > len(parts) {
-		c.Print(0, len(parts), splitSource(t, toldOfAPart(v.s.Server), c.W), screen.Label)
+		c.Print(0, len(parts), splitSource(t, v.s.Server, c.W), screen.Label)
 	}
 	drawWaitsBelow(c, len(parts)+1, v)
 }
@@ -125,17 +125,28 @@ func toldOfAPart(all []metrics.ServerSecond) bool {
 	return slices.ContainsFunc(all, func(s metrics.ServerSecond) bool { return s.Queue.N > 0 || s.Prefill.N > 0 })
 }
 
+// tellsAtEnd reports whether the server's page tells of the waits of a request only when it ends.
+func tellsAtEnd(all []metrics.ServerSecond) bool {
+	return len(all) > 0 && all[len(all)-1].WaitsAtEnd
+}
+
 // splitSource says in words who told what happened inside the server. Where nobody did, its page may have told of a part.
-func splitSource(t metrics.TTFTSplit, part bool, w int) string {
+func splitSource(t metrics.TTFTSplit, server []metrics.ServerSecond, w int) string {
 	long, brief := "inside the server: unknown, it does not say", "server: unknown"
-	if part {
+	switch {
+	case toldOfAPart(server):
 		long, brief = "inside the server: unknown, its /metrics saw too little of this", "server: seen too little"
+	case tellsAtEnd(server):
+		long, brief = "inside the server: told by its /metrics when requests end", "server: told at the end"
 	}
 	switch t.Source {
 	case metrics.SplitByRequests:
 		long, brief = "inside the server: by the server, per request", "by the server, per request"
 	case metrics.SplitByMetrics:
 		long, brief = "inside the server: from its /metrics", "from /metrics"
+		if tellsAtEnd(server) {
+			long = "of requests that ended: from its /metrics"
+		}
 		if t.Seen != t.N { // nobody can tell whose they are, but that they are not the same
 			of := ", of " + number.Count(t.Seen) + " requests, ours " + number.Count(t.N)
 			long, brief = long+of, brief+of

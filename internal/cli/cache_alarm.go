@@ -9,7 +9,8 @@ import (
 // cacheAlarm notices that the server's prefix cache knows much more of the prompts than they have in common: then a run
 // before this one, or somebody else, sent them already, and the server does less work than it seems to.
 type cacheAlarm struct {
-	queries, hits float64
+	queries, hits float64 // by its metrics page
+	told          bool    // the page says so much
 	given         bool
 }
 
@@ -17,11 +18,11 @@ type cacheAlarm struct {
 // up.
 const (
 	cacheExcess = 0.2
-	cacheTokens = 5000
+	cacheTokens = 1000
 )
 
-// templateTokens are what a server's chat template may put before every prompt: those of today's models take some twenty to
-// two hundred, and how many is not known here.
+// templateTokens are what a server's chat template may put before every prompt, at most, as far as nothing else is known: those
+// of today's models take some twenty to two hundred.
 const templateTokens = 256
 
 // share is the part of the prompt tokens, from 0 to 1, that the prompts of this run have in common at most; 1 where that is
@@ -30,19 +31,29 @@ func (s *session) share() float64 {
 	template := 0.0
 	if isChat(s.plan.Backend) {
 		template = templateTokens
+		// What the server counted beyond the prompt itself is the template, if the prompt was counted well.
+		if mean := s.recorder.TemplateTokens(); mean > 0 {
+			template = min(mean, template)
+		}
 	}
 	return s.supplies.share(template)
 }
 
-// words are the alarm, once; "" for none. share is the part of the prompt tokens, from 0 to 1, that a perfect cache would
-// know from this run alone.
-func (a *cacheAlarm) words(s *metrics.ServerSecond, share float64, cold bool) string {
-	if a.given || !metrics.Said(s.PrefixQueries) || !metrics.Said(s.PrefixHits) {
-		return ""
+// look takes in what the server's page says.
+func (a *cacheAlarm) look(s *metrics.ServerSecond) {
+	if metrics.Said(s.PrefixQueries) && metrics.Said(s.PrefixHits) {
+		a.queries, a.hits, a.told = a.queries+s.PrefixQueries, a.hits+s.PrefixHits, true
 	}
-	a.queries += s.PrefixQueries
-	a.hits += s.PrefixHits
-	if a.queries < cacheTokens || a.hits/a.queries < share+cacheExcess {
+}
+
+// words are the alarm, once; "" for none. Where the page does not tell of the cache, the answers may. share is the part of the
+// prompt tokens, from 0 to 1, that a perfect cache would know from this run alone.
+func (a *cacheAlarm) words(answers *metrics.Totals, share float64, cold bool) string {
+	queries, hits := a.queries, a.hits
+	if !a.told {
+		queries, hits = float64(answers.InputTokens), float64(answers.CachedTokens)
+	}
+	if a.given || queries < cacheTokens || hits/queries < share+cacheExcess {
 		return ""
 	}
 	a.given = true
@@ -51,5 +62,5 @@ func (a *cacheAlarm) words(s *metrics.ServerSecond, share float64, cold bool) st
 		why = "somebody else seems to send prompts as well"
 	}
 	return fmt.Sprintf("the server's prefix cache knew %.0f%% of the prompt tokens, though the prompts have no more than %.0f%% in common; %s",
-		100*a.hits/a.queries, 100*share, why)
+		100*hits/queries, 100*share, why)
 }

@@ -19,6 +19,7 @@ import (
 
 func TestCacheAlarm(t *testing.T) {
 	type look struct{ queries, hits float64 }
+	answers := metrics.Totals{InputTokens: 9000, CachedTokens: 8550} // count where the page does not tell
 	unsaid := math.NaN()
 	for _, c := range []struct {
 		name  string
@@ -35,20 +36,25 @@ func TestCacheAlarm(t *testing.T) {
 		{"a little more than that", []look{{9000, 7600}}, 0.65, false, ""},
 		{"far more than that", []look{{9000, 7700}}, 0.65, false, "knew 86% of the prompt tokens, though the prompts have no more than 65% in common"},
 		{"not known what they share", []look{{9000, 9000}}, 1, false, ""},
-		{"too few to tell", []look{{4999, 4999}}, 0, false, ""},
-		{"enough in the end", []look{{2500, 2500}, {2500, 2500}}, 0, false, "knew 100%"},
+		{"too few to tell", []look{{999, 999}}, 0, false, ""},
+		{"enough in the end", []look{{500, 500}, {500, 500}}, 0, false, "knew 100%"},
 		{"over the run, not in a second", []look{{9000, 0}, {1000, 1000}}, 0, false, ""},
 		{"told once", []look{{9000, 9000}, {9000, 9000}}, 0, false, "knew 100%"},
-		{"not said", []look{{unsaid, unsaid}, {9000, unsaid}}, 0, false, ""},
+		{"told by answers alone", []look{{unsaid, unsaid}, {9000, unsaid}}, 0, false, "knew 95%"},
+		{"no look", nil, 0, false, "knew 95%"},
 		{"not said at first", []look{{unsaid, unsaid}, {9000, 9000}}, 0, false, "knew 100%"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var alarm cacheAlarm
 			var all []string
 			for _, l := range c.looks {
-				if words := alarm.words(&metrics.ServerSecond{PrefixQueries: l.queries, PrefixHits: l.hits}, c.share, c.cold); words != "" {
+				alarm.look(&metrics.ServerSecond{PrefixQueries: l.queries, PrefixHits: l.hits})
+				if words := alarm.words(&metrics.Totals{}, c.share, c.cold); words != "" {
 					all = append(all, words)
 				}
+			}
+			if words := alarm.words(&answers, c.share, c.cold); words != "" {
+				all = append(all, words)
 			}
 			if c.want == "" && len(all) > 0 || c.want != "" && (len(all) != 1 || !strings.Contains(all[0], c.want)) {
 				t.Errorf("got %q, want %q", all, c.want)
@@ -88,17 +94,33 @@ func TestShareOfASession(t *testing.T) {
 		sources []*fixed
 		again   bool
 		want    float64
+		counted int // tokens of the first prompt by the server, 0 for none
 	}{
-		{"nothing drawn ahead", "openai", nil, false, 1},
-		{"strangers", "openai", []*fixed{{prompt(1, 160), prompt(2, 160)}}, false, 0},
-		{"chats", "openai-chat", []*fixed{{prompt(1, 256), prompt(2, 256)}}, false, 0.25},
-		{"oversampled", "openai", []*fixed{{prompt(1, 160), prompt(1, 160)}}, false, 144.0 / 320},
-		{"more, alike", "openai", []*fixed{{prompt(1, 160)}, {prompt(1, 160), prompt(1, 160)}}, false, 144.0 / 320},
-		{"repeated in another round", "openai", []*fixed{{prompt(1, 160), prompt(2, 160)}}, true, 1},
+		{"nothing drawn ahead", "openai", nil, false, 1, 0},
+		{"strangers", "openai", []*fixed{{prompt(1, 160), prompt(2, 160)}}, false, 0, 0},
+		{"chats", "openai-chat", []*fixed{{prompt(1, 256), prompt(2, 256)}}, false, 0.25, 0},
+		{"chats with a short template", "openai-chat", []*fixed{{prompt(1, 60), prompt(2, 60)}}, false, 20.0 / 160, 80},
+		{"chats that were counted badly", "openai-chat", []*fixed{{prompt(1, 256), prompt(2, 256)}}, false, 0.25, 250},
+		{"chats with all that was said before", "openai-chat", []*fixed{{prompt(1, 256), prompt(2, 256)}}, false, 0.25, 2000},
+		{"oversampled", "openai", []*fixed{{prompt(1, 160), prompt(1, 160)}}, false, 144.0 / 320, 0},
+		{"more, alike", "openai", []*fixed{{prompt(1, 160)}, {prompt(1, 160), prompt(1, 160)}}, false, 144.0 / 320, 0},
+		{"repeated in another round", "openai", []*fixed{{prompt(1, 160), prompt(2, 160)}}, true, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &session{supplies: newSupplies(), plan: metrics.Plan{Backend: c.backend}}
 			defer s.supplies.close()
+			s.recorder = metrics.NewRecorder(time.Now(), &s.plan)
+			if c.counted > 0 {
+				q := metrics.NewRequest(0)
+				q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
+				q.InputTokens = (*c.sources[0])[0].Turns[0].InputTokens
+				s.recorder.Due(&q)
+				s.recorder.Sent(&q)
+				q.Add(metrics.Chunk{At: 1, Tokens: 1})
+				s.recorder.Chunk(&q)
+				q.InputTokens, q.InputSource, q.OutputTokens, q.Done = c.counted, metrics.TokensFromUsage, 1, 1
+				s.recorder.Done(&q)
+			}
 			var source loadgen.Source
 			n := 0
 			for _, x := range c.sources {

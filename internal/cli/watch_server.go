@@ -23,6 +23,13 @@ func (s *session) watchServer(ctx context.Context) {
 	var cache cacheAlarm
 	absent := ""
 	looks, turns := 0, 0
+	alarm := func() {
+		totals := s.recorder.Totals()
+		if text := cache.words(&totals, s.share(), s.load.Salt.Mode != loadgen.NoSalt); text != "" {
+			s.file(metrics.Event{Level: metrics.Warn, Mark: metrics.CacheMark, Text: text})
+		}
+	}
+	defer alarm() // the answers may tell of the cache where the page does not
 	for last := false; ; {
 		second, err := s.lookAtServer(ctx, w, last)
 		if last = last || ctx.Err() != nil; last && err != nil {
@@ -42,10 +49,9 @@ func (s *session) watchServer(ctx context.Context) {
 			looks++
 			s.recorder.Server(second)
 			s.journal.Server(second)
-			if text := cache.words(&second, s.share(), s.load.Salt.Mode != loadgen.NoSalt); text != "" {
-				s.file(metrics.Event{Level: metrics.Warn, Mark: metrics.CacheMark, Text: text})
-			}
+			cache.look(&second)
 		}
+		alarm()
 		s.recorder.ServerIs(w.Kind(), absent)
 		if known && (absent == "") != (before == "") {
 			turns++

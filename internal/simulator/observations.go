@@ -60,12 +60,13 @@ func (o *observations) tokens(seq *sequence, n int, end time.Time) {
 	}
 	o.promptTokens += seq.prompt
 	o.firstToken.add(end.Sub(seq.arrived))
-	o.queued.add(seq.admitted.Sub(seq.arrived))
-	o.prefill.add(end.Sub(seq.admitted))
 }
 
+// finished files a sequence that was not aborted. As in vLLM, its waits are observed only now.
 func (o *observations) finished(seq *sequence, end time.Time) {
 	o.endToEnd.add(end.Sub(seq.arrived))
+	o.queued.add(seq.admitted.Sub(seq.arrived))
+	o.prefill.add(seq.firstToken.Sub(seq.admitted))
 	o.ended(seq.reason)
 }
 

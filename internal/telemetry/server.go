@@ -49,7 +49,7 @@ func (w *ServerWatch) Look(ctx context.Context, at time.Duration) (metrics.Serve
 	if err == nil && now.engine == nil {
 		err = fmt.Errorf(" at %s: %w", redacted(w.page), errUnknownServer)
 	}
-	w.pace(time.Since(began), length, err)
+	w.pace(at, time.Since(began), length, err)
 	if err != nil {
 		return new(reading).second(at), fmt.Errorf("reading the server's metrics page%w%s", err, remedy(err))
 	}
@@ -107,9 +107,11 @@ func remedy(err error) string {
 }
 
 const (
-	// lookEvery is how often a server is asked that answers well, seldom how often one at least that does not, and returning
-	// how often one that did answer: it may be back any moment.
+	// lookEvery is how often a server is asked that answers well, and lookFirst how soon again when a run has only begun: it may
+	// be a short one. seldom is how often one at least that does not, and returning how often one that did answer: it may be back
+	// any moment.
 	lookEvery = time.Second
+	lookFirst = lookEvery / 4
 	seldom    = 30 * time.Second
 	returning = 5 * time.Second
 	// pageRate is how many bytes of pages a second we read at most, so that a page of any length costs little.
@@ -117,11 +119,16 @@ const (
 )
 
 // Rest is how long to leave the server alone before the next look, so that looks disturb neither it nor the load: a second,
-// more after a page that is long or takes long, up to half a minute while looks fail, and 5 s if one succeeded before.
+// less in the first second of a run, more after a page that is long or takes long, up to half a minute while looks fail, and 5 s
+// if one succeeded before.
 func (w *ServerWatch) Rest() time.Duration { return w.rest }
 
-func (w *ServerWatch) pace(took time.Duration, length int64, err error) {
-	w.rest = max(lookEvery, took, time.Duration(float64(length)/pageRate*float64(time.Second)))
+func (w *ServerWatch) pace(at, took time.Duration, length int64, err error) {
+	every := lookEvery
+	if err == nil {
+		every = min(max(lookFirst, at), lookEvery)
+	}
+	w.rest = max(every, took, time.Duration(float64(length)/pageRate*float64(time.Second)))
 	w.failed++
 	switch {
 	case err == nil:
@@ -145,6 +152,8 @@ func (r *reading) second(at time.Duration) metrics.ServerSecond {
 	if r.said[prefixHits].n == 0 {
 		s.HitRate = r.share(hitRate)
 	}
+	s.PromptAtEnd, s.OutputAtEnd = r.said[promptTokens].atEnd, r.said[outputTokens].atEnd
+	s.WaitsAtEnd = r.said[queueCount].atEnd || r.said[prefillCount].atEnd
 	return s
 }
 

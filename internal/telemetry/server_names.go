@@ -53,6 +53,8 @@ type source struct {
 	method string
 	// rises: a gauge of which only the rises count.
 	rises bool
+	// atEnd: it moves only when a request ends.
+	atEnd bool
 }
 
 // engine is a kind of server: its name for a person, how the names of its series begin, and which of them say what. The
@@ -64,12 +66,13 @@ type engine struct {
 
 func is(f figure) []source              { return []source{{figure: f}} }
 func older(f figure, by uint8) []source { return []source{{figure: f, rank: by}} }
+func atEnd(f figure) []source           { return []source{{figure: f, atEnd: true}} }
 func ofMethod(f figure, m string) []source {
 	return []source{{figure: f, method: m}}
 }
 
-// engines are the kinds of servers we know. That vLLM and SGLang observe the times in the queue and of prefill when a
-// request ends, and TTFT when its first token comes, cannot be seen on the page.
+// engines are the kinds of servers we know. When in the life of a request a figure moves cannot be seen on the page: it is what
+// their sources say.
 func engines() []engine {
 	return []engine{
 		{"vLLM", "vllm", map[string][]source{
@@ -89,10 +92,10 @@ func engines() []engine {
 			"spec_decode_num_accepted_tokens":    is(acceptedTokens),
 			"time_to_first_token_seconds_sum":    is(ttftSum),
 			"time_to_first_token_seconds_count":  is(ttftCount),
-			"request_queue_time_seconds_sum":     is(queueSum),
-			"request_queue_time_seconds_count":   is(queueCount),
-			"request_prefill_time_seconds_sum":   is(prefillSum),
-			"request_prefill_time_seconds_count": is(prefillCount),
+			"request_queue_time_seconds_sum":     atEnd(queueSum),
+			"request_queue_time_seconds_count":   atEnd(queueCount),
+			"request_prefill_time_seconds_sum":   atEnd(prefillSum),
+			"request_prefill_time_seconds_count": atEnd(prefillCount),
 		}},
 		{"SGLang", "sglang", map[string][]source{
 			"num_running_reqs":       is(running),
@@ -102,10 +105,10 @@ func engines() []engine {
 			// How many were sent back to the queue when the server last looked.
 			"num_retracted_reqs": {{figure: preemptions, rank: 1, rises: true}},
 			"cache_hit_rate":     is(hitRate),
-			"cached_tokens":      is(prefixHits),
+			"cached_tokens":      atEnd(prefixHits),
 			// Every prompt is looked up.
-			"prompt_tokens":                     {{figure: promptTokens}, {figure: prefixQueries}},
-			"generation_tokens":                 is(outputTokens),
+			"prompt_tokens":                     {{figure: promptTokens, atEnd: true}, {figure: prefixQueries, atEnd: true}},
+			"generation_tokens":                 atEnd(outputTokens),
 			"spec_accept_length":                is(acceptLength),
 			"spec_accept_rate":                  is(acceptRate),
 			"time_to_first_token_seconds_sum":   is(ttftSum),
@@ -117,17 +120,21 @@ func engines() []engine {
 		{"llama.cpp", "llamacpp", map[string][]source{
 			"requests_processing":  is(running),
 			"requests_deferred":    is(waiting),
-			"kv_cache_usage_ratio": is(kvUsage),
-			"prompt_tokens":        is(promptTokens),
-			"tokens_predicted":     is(outputTokens),
+			"kv_cache_usage_ratio": is(kvUsage), // until 2025
+			// Prompt tokens are those computed. With those cached they are all, and every one was looked up.
+			"prompt_tokens":                   {{figure: promptTokens}, {figure: prefixQueries}},
+			"prompt_tokens_cached":            {{figure: promptTokens}, {figure: prefixQueries}, {figure: prefixHits}},
+			"tokens_predicted":                atEnd(outputTokens),
+			"spec_decode_num_draft_tokens":    atEnd(draftTokens),
+			"spec_decode_num_accepted_tokens": atEnd(acceptedTokens),
 		}},
 		{"TGI", "tgi", map[string][]source{
 			"batch_current_size":           is(running),
 			"queue_size":                   is(waiting),
 			"request_input_length_sum":     is(promptTokens),
-			"request_generated_tokens_sum": is(outputTokens),
-			"request_queue_duration_sum":   is(queueSum),
-			"request_queue_duration_count": is(queueCount),
+			"request_generated_tokens_sum": atEnd(outputTokens),
+			"request_queue_duration_sum":   atEnd(queueSum),
+			"request_queue_duration_count": atEnd(queueCount),
 			// Of whole batches: a request's prompt takes as long as those it is computed with.
 			"batch_inference_duration_sum":   ofMethod(prefillSum, "prefill"),
 			"batch_inference_duration_count": ofMethod(prefillCount, "prefill"),

@@ -19,6 +19,7 @@ type tally struct {
 	n     int
 	rank  uint8
 	rises bool
+	atEnd bool
 }
 
 // add takes a line of the page in.
@@ -68,7 +69,7 @@ func (s *tally) add(from source, value float64) {
 		return
 	}
 	if s.n == 0 || from.rank < s.rank {
-		*s = tally{rank: from.rank, rises: from.rises}
+		*s = tally{rank: from.rank, rises: from.rises, atEnd: from.atEnd}
 	}
 	s.sum += value
 	s.n++

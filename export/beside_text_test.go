@@ -61,6 +61,31 @@ func TestBesideOfWhatIsNotThere(t *testing.T) {
 	golden(t, "beside_some.txt", []byte(beside(t, metrics.Report{Server: &server, GPUs: &gpu, Split: split})))
 }
 
+// What the answers say of the prefix cache is there without a page as well; a run that no look fell into says so.
+func TestBesideOfCachedTokens(t *testing.T) {
+	told := metrics.Report{InputTokens: 400, CachedTokens: 300}
+	if want := "\n----------------------Server----------------------\nPrompt cached, by the answers (%):       75.00     \n" + strings.Repeat("=", 50) + "\n"; beside(t, told) != want {
+		t.Errorf("got %q, want %q", beside(t, told), want)
+	}
+	if got := compact(t, benchtopJSON(t, told)["cached_tokens"]); got != `{"share":0.75,"tokens":300}` {
+		t.Errorf("JSON %s", got)
+	}
+	r := serverReport()
+	r.InputTokens, r.CachedTokens = 400, 300
+	no := metrics.Unsaid()
+	s := r.Server
+	s.RunningMean, s.RunningMost, s.WaitingMean, s.WaitingMost, s.KVMean, s.KVMost = no, no, no, no, no, no
+	got := beside(t, r)
+	for _, want := range []string{"Prefix cache hit rate (%):               34.50", "by the answers (%):       75.00", "too short for a look"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if got := benchtopJSON(t, r)["server"].(map[string]any)["levels_absent"]; got != "The run was too short for a look at the server's levels" {
+		t.Errorf("levels absent: %v", got)
+	}
+}
+
 // Of a page that was gone before the end, neither the parts nor the mean stand for the run.
 func TestBesideOfAPartOfTheRun(t *testing.T) {
 	r := serverReport()

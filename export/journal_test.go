@@ -131,6 +131,9 @@ func TestJournalRoundTrip(t *testing.T) {
 	run.Reason, run.Unsent = "SIGTERM", 12
 	run.Events = events()
 	run.Server, run.GPUs = serverSeconds(t), gpuSeconds(t)
+	for i := range run.Server { // what follows from the requests is not kept
+		run.Server[i].First, run.Server[i].Ended = metrics.Waits{}, metrics.Waits{}
+	}
 	run.ServerKind, run.ServerAbsent, run.GPUsAbsent = "vLLM", "gone since 12 s \x1b", "no nvidia-smi"
 	run.Plan.GPUPrice, run.Plan.Find = 2.5, &metrics.Find{From: 1, Most: inf, Step: time.Second, Hold: time.Minute, Users: true}
 	run.Probes = &metrics.Probes{Completed: 2, Failed: 1, Latencies: []time.Duration{50 * ms, 300*ms + 1000}}

@@ -19,7 +19,7 @@ func serverReport() metrics.Report {
 			Kind: "vLLM", Absent: "gone", RunningMean: 12.3, RunningMost: 16, WaitingMean: 3.1, WaitingMost: 40, KVMean: 0.5, KVMost: 0.98,
 			Preemptions: 12, PromptTokens: 1000, OutputTokens: 2000, HitRate: 0.345, Acceptance: 0.7,
 			TTFT: metrics.ServerLatency{N: 980, Mean: 380_120 * us}, Queue: metrics.ServerLatency{N: 980, Mean: 230 * ms},
-			Prefill: metrics.ServerLatency{N: 979, Mean: 140 * ms},
+			Prefill: metrics.ServerLatency{N: 979, Mean: 140 * ms}, First: metrics.Waits{N: 970, TTFT: 970 * 412340 * us},
 			Seconds: sampleServer(),
 		},
 		GPUs: &metrics.GPUReport{
@@ -38,9 +38,9 @@ func TestServerObject(t *testing.T) {
 	got := benchtopJSON(t, serverReport())
 	for key, want := range map[string]string{
 		"find": `{"from":2,"hold_s":60,"most":64,"step_s":10,"unit":"req/s"}`,
-		"server": `{"absent":"gone","kind":"vLLM","kv_usage":{"max":0.98,"mean":0.5},"looks":3,"output_tokens":2000,"preemptions":12,` +
+		"server": `{"absent":"gone","kind":"vLLM","kv_usage":{"max":0.98,"mean":0.5},"levels_absent":null,"looks":3,"output_tokens":2000,"preemptions":12,` +
 			`"prefill_ms":{"mean":140,"n":979},"prefix_cache_hit_rate":0.345,"prompt_tokens":1000,"queue_ms":{"mean":230,"n":980},` +
-			`"running":{"max":16,"mean":12.3},"spec_acceptance":0.7,"ttft_ms":{"mean":380.12,"n":980},"waiting":{"max":40,"mean":3.1}}`,
+			`"running":{"max":16,"mean":12.3},"spec_acceptance":0.7,"ttft_here_ms":{"mean":412.34,"n":970},"ttft_ms":{"mean":380.12,"n":980},"waiting":{"max":40,"mean":3.1}}`,
 		"gpus": `{"absent":"gone, too","cost_per_million_output_tokens":0.00123,"energy_j":48720,"energy_over_s":48,"joules_per_output_token":0.41,"looks":2,` +
 			`"memory_most_bytes":75161927680,"names":[null,"NVIDIA H200","NVIDIA H200"],"power_mean_w":812,"power_told_by":0,"price_per_hour":3.6,` +
 			`"temperature_most_c":64,"use_mean":0.873}`,
@@ -93,9 +93,9 @@ func TestServerObjectOfASilentServer(t *testing.T) {
 	got := benchtopJSON(t, r)
 	for key, want := range map[string]string{
 		"find": `{"from":null,"hold_s":0,"most":"inf","step_s":0,"unit":"users"}`,
-		"server": `{"absent":null,"kind":null,"kv_usage":{"max":null,"mean":null},"looks":1,"output_tokens":null,"preemptions":null,` +
+		"server": `{"absent":null,"kind":null,"kv_usage":{"max":null,"mean":null},"levels_absent":null,"looks":1,"output_tokens":null,"preemptions":null,` +
 			`"prefill_ms":{"mean":null,"n":0},"prefix_cache_hit_rate":null,"prompt_tokens":null,"queue_ms":{"mean":null,"n":0},` +
-			`"running":{"max":null,"mean":null},"spec_acceptance":null,"ttft_ms":{"mean":null,"n":0},"waiting":{"max":null,"mean":null}}`,
+			`"running":{"max":null,"mean":null},"spec_acceptance":null,"ttft_here_ms":{"mean":null,"n":0},"ttft_ms":{"mean":null,"n":0},"waiting":{"max":null,"mean":null}}`,
 		"gpus": `{"absent":null,"cost_per_million_output_tokens":null,"energy_j":null,"energy_over_s":null,"joules_per_output_token":null,"looks":1,` +
 			`"memory_most_bytes":null,"names":[],"power_mean_w":null,"power_told_by":0,"price_per_hour":null,"temperature_most_c":null,"use_mean":null}`,
 		"ttft_split": `{"connect_ms":0,"held_ms":0,"n":1,"prefill_ms":null,"queue_ms":null,"rest_ms":5,"source":"unknown","ttft_ms":5}`,

@@ -43,6 +43,12 @@ func levels(running, waiting, kvUsage, hitRate float64) metrics.ServerSecond {
 	return s
 }
 
+// counting is a look at a server that counts these when a request ends.
+func counting(s metrics.ServerSecond, waits, prompt, output bool) metrics.ServerSecond {
+	s.WaitsAtEnd, s.PromptAtEnd, s.OutputAtEnd = waits, prompt, output
+	return s
+}
+
 var compareSeconds = cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-9, 0)}
 
 // Two looks at each kind of server, one second apart: levels, and how counters moved.
@@ -99,10 +105,10 @@ vllm:request_queue_time_seconds_count 10
 vllm:request_prefill_time_seconds_sum 0.6
 vllm:request_prefill_time_seconds_count 12
 `,
-			levels(7, 12, 0.375, no),
+			counting(levels(7, 12, 0.375, no), true, false, false),
 			metrics.ServerSecond{Running: 8, Waiting: 0, KVUsage: 0.75, Preemptions: 2, PrefixQueries: 200, PrefixHits: 150,
 				HitRate: 0.75, PromptTokens: 1000.5, OutputTokens: 100, DraftTokens: 30, AcceptedTokens: 24,
-				TTFT: metrics.ServerLatency{N: 4, Mean: 250 * ms}, Prefill: metrics.ServerLatency{N: 2, Mean: 50 * ms}},
+				TTFT: metrics.ServerLatency{N: 4, Mean: 250 * ms}, Prefill: metrics.ServerLatency{N: 2, Mean: 50 * ms}, WaitsAtEnd: true},
 		},
 		{
 			"vLLM", "vllm:gpu_cache_usage_perc 0.5\nvllm:gpu_prefix_cache_queries 10\nvllm:gpu_prefix_cache_hits 1\nvllm:num_preemptions 1\n",
@@ -139,17 +145,18 @@ sglang:time_to_first_token_seconds_count 2
 sglang:queue_time_seconds_sum 1
 sglang:queue_time_seconds_count 4
 `,
-			levels(5, 7, 0.28, 0.9),
+			counting(levels(5, 7, 0.28, 0.9), false, true, true),
 			metrics.ServerSecond{Running: 6, Waiting: 0, KVUsage: 0.3, Preemptions: 2, PrefixQueries: 100, PrefixHits: 40,
 				HitRate: 0.4, PromptTokens: 100, OutputTokens: 50, DraftTokens: 60, AcceptedTokens: 30,
-				TTFT: metrics.ServerLatency{N: 1, Mean: 3 * time.Second}, Queue: metrics.ServerLatency{N: 4, Mean: 250 * ms}},
+				TTFT: metrics.ServerLatency{N: 1, Mean: 3 * time.Second}, Queue: metrics.ServerLatency{N: 4, Mean: 250 * ms},
+				PromptAtEnd: true, OutputAtEnd: true},
 		},
 		{
 			"SGLang", "sglang_num_running_reqs 1\nsglang_cache_hit_rate 0.5\nsglang_num_retracted_reqs 4\nsglang_prompt_tokens_total 5\n",
 			"sglang_num_running_reqs 1\nsglang_cache_hit_rate 0.25\nsglang_num_retracted_reqs 0\nsglang_prompt_tokens_total 5\n",
-			levels(1, no, no, 0.5),
+			counting(levels(1, no, no, 0.5), false, true, false),
 			metrics.ServerSecond{Running: 1, Waiting: no, KVUsage: no, Preemptions: 0, PrefixQueries: no, PrefixHits: no,
-				HitRate: 0.25, PromptTokens: 0, OutputTokens: no, DraftTokens: no, AcceptedTokens: no},
+				HitRate: 0.25, PromptTokens: 0, OutputTokens: no, DraftTokens: no, AcceptedTokens: no, PromptAtEnd: true},
 		},
 		{
 			"llama.cpp", `llamacpp:prompt_tokens_total 12
@@ -165,9 +172,32 @@ llamacpp:kv_cache_usage_ratio NaN
 llamacpp:requests_processing 2
 llamacpp:requests_deferred 3
 `,
-			levels(1, 0, 0.125, no),
+			counting(levels(1, 0, 0.125, no), false, false, true),
 			metrics.ServerSecond{Running: 2, Waiting: 3, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
-				HitRate: no, PromptTokens: 2, OutputTokens: 1, DraftTokens: no, AcceptedTokens: no},
+				HitRate: no, PromptTokens: 2, OutputTokens: 1, DraftTokens: no, AcceptedTokens: no, OutputAtEnd: true},
+		},
+		{ // of 2026: it counts prompts without what was cached, and does not say how full its cache is
+			"llama.cpp", `llamacpp:prompt_tokens_total 4180
+llamacpp:prompt_tokens_cached_total 1000
+llamacpp:tokens_predicted_total 30
+llamacpp:spec_decode_num_draft_tokens_total 8
+llamacpp:spec_decode_num_accepted_tokens_total 5
+llamacpp:spec_decode_num_drafts_total 2
+llamacpp:requests_processing 1
+llamacpp:requests_deferred 0
+`, `llamacpp:prompt_tokens_total 4280
+llamacpp:prompt_tokens_cached_total 1300
+llamacpp:tokens_predicted_total 90
+llamacpp:spec_decode_num_draft_tokens_total 28
+llamacpp:spec_decode_num_accepted_tokens_total 10
+llamacpp:spec_decode_num_drafts_total 7
+llamacpp:spec_decode_num_accepted_tokens_per_pos_total{position="0"} 5
+llamacpp:requests_processing 2
+llamacpp:requests_deferred 0
+`,
+			counting(levels(1, 0, no, no), false, false, true),
+			metrics.ServerSecond{Running: 2, Waiting: 0, KVUsage: no, Preemptions: no, PrefixQueries: 400, PrefixHits: 300,
+				HitRate: 0.75, PromptTokens: 400, OutputTokens: 60, DraftTokens: 20, AcceptedTokens: 5, OutputAtEnd: true},
 		},
 		{
 			"TGI", `tgi_queue_size 2
@@ -189,10 +219,11 @@ tgi_batch_inference_duration_sum{method="prefill"} 1.2
 tgi_batch_inference_duration_count{method="prefill"} 12
 tgi_batch_inference_duration_sum{method="decode"} 99
 `,
-			levels(8, 2, no, no),
+			counting(levels(8, 2, no, no), true, false, true),
 			metrics.ServerSecond{Running: 9, Waiting: 1, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
 				HitRate: no, PromptTokens: 50, OutputTokens: 20, DraftTokens: no, AcceptedTokens: no,
-				Queue: metrics.ServerLatency{N: 2, Mean: 500 * ms}, Prefill: metrics.ServerLatency{N: 2, Mean: 100 * ms}},
+				Queue: metrics.ServerLatency{N: 2, Mean: 500 * ms}, Prefill: metrics.ServerLatency{N: 2, Mean: 100 * ms},
+				WaitsAtEnd: true, OutputAtEnd: true},
 		},
 	} {
 		seen, errs, kind := looks(t, c.before, c.after)

@@ -141,7 +141,8 @@ func TestServerLookBadPages(t *testing.T) {
 	close(over)
 }
 
-// A page that leads to nowhere, or is large, is asked for less often; one that answers again, each second.
+// A page that leads to nowhere, or is large, is asked for less often; one that answers again, each second, and more often when
+// the run has only begun.
 func TestServerRest(t *testing.T) {
 	var fails atomic.Bool
 	var long atomic.Int64
@@ -154,7 +155,7 @@ func TestServerRest(t *testing.T) {
 	})
 	w := NewServerWatch(http.DefaultClient, url)
 	look := func() time.Duration {
-		_, _ = w.Look(t.Context(), 0)
+		_, _ = w.Look(t.Context(), time.Minute)
 		return w.Rest()
 	}
 	fails.Store(true)
@@ -174,6 +175,15 @@ func TestServerRest(t *testing.T) {
 	want := []time.Duration{2, 4, 8, 16, 30, 30, 30, 1, 1, 1, 1, 5, 5, 5}
 	if diff := cmp.Diff(want, rests); diff != "" {
 		t.Errorf("seconds of rest, -want +got\n%s", diff)
+	}
+	long.Store(0)
+	w = NewServerWatch(http.DefaultClient, url)
+	for _, c := range []struct{ at, want time.Duration }{{0, 250 * ms}, {250 * ms, 250 * ms}, {500 * ms, 500 * ms}, {time.Second, time.Second}, {time.Hour, time.Second}} {
+		began := time.Now()
+		_, _ = w.Look(t.Context(), c.at)
+		if took, got := time.Since(began), w.Rest(); got < c.want || got > max(c.want, took) {
+			t.Errorf("at %s: rest %s after %s, want %s", c.at, got, took, c.want)
+		}
 	}
 }
 

@@ -30,9 +30,13 @@ func watched(s metrics.Snapshot, gpus int) metrics.Snapshot {
 			PrefixQueries: 2000 + 40*t, PrefixHits: 1300 + 25*t, HitRate: 0.64,
 			PromptTokens: 700 + 30*t, OutputTokens: math.Min(120*t, 4200),
 			DraftTokens: metrics.Unsaid(), AcceptedTokens: metrics.Unsaid(),
-			TTFT:    metrics.ServerLatency{N: 120, Mean: time.Duration(150+10*grown) * time.Millisecond},
-			Queue:   metrics.ServerLatency{N: 120, Mean: time.Duration(5+9*grown) * time.Millisecond},
-			Prefill: metrics.ServerLatency{N: 120, Mean: 90 * time.Millisecond},
+			TTFT:       metrics.ServerLatency{N: 120, Mean: time.Duration(150+10*grown) * time.Millisecond},
+			Queue:      metrics.ServerLatency{N: 120, Mean: time.Duration(5+9*grown) * time.Millisecond},
+			Prefill:    metrics.ServerLatency{N: 120, Mean: 90 * time.Millisecond},
+			WaitsAtEnd: true,
+		}
+		if k := int(at/time.Second) - 1; k >= 0 && k+1 < len(s.Windows) {
+			look.First, look.Ended = s.Windows[k+1].Waits, s.Windows[k].Waits
 		}
 		s.Server = append(s.Server, look)
 		g := metrics.GPUSecond{At: at, Took: look.Took}
@@ -132,6 +136,83 @@ func TestWhyTheServerIsGone(t *testing.T) {
 	m := showing(t, s, "Server", 120, 40)
 	if got := m.View(); !strings.Contains(got, "503 Service") {
 		t.Errorf("it does not say why:\n%s", got)
+	}
+}
+
+// A server that counts a request's tokens when it ends has no line of its own for them: it would be the rhythm of ends. The
+// client's own stands in for it.
+func TestTokensCountedAtTheEnd(t *testing.T) {
+	for _, c := range []struct {
+		output, prompt bool
+		want, not      []string
+	}{
+		{false, false, []string{"━ out 4", "out here", "━ prompt 2"}, []string{"prompt here"}},
+		{true, false, []string{"━ out here 2", "━ prompt 2"}, []string{"━ out 4", "prompt here"}},
+		{true, true, []string{"━ out here 2", "━ prompt here 1"}, []string{"━ out 4", "━ prompt 2"}},
+	} {
+		s := watched(mid(), 0)
+		for i := range s.Server {
+			look := &s.Server[i]
+			look.OutputAtEnd, look.PromptAtEnd = c.output, c.prompt
+			if c.output && i%5 > 0 { // five requests end together
+				look.OutputTokens = 0
+			}
+		}
+		v := &view{s: &s}
+		title := ""
+		for _, part := range serverTokensTitle(v, 120, 0) {
+			title += part.Text
+		}
+		for _, w := range c.want {
+			if !strings.Contains(title, w) {
+				t.Errorf("at the end %t, %t: no %q in %q", c.output, c.prompt, w, title)
+			}
+		}
+		for _, w := range c.not {
+			if strings.Contains(title, w) {
+				t.Errorf("at the end %t, %t: %q in %q", c.output, c.prompt, w, title)
+			}
+		}
+		if got := newest(v, serverOutput); metrics.Said(got) == c.output {
+			t.Errorf("at the end %t: the line is at %g", c.output, got)
+		}
+	}
+}
+
+// The two means of TTFT are of the same requests: those whose first token came in the time that the look tells of.
+func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
+	s := watched(mid(), 0)
+	last := &s.Server[len(s.Server)-1]
+	last.First = metrics.Waits{N: 4, TTFT: 2 * time.Second}
+	title := ""
+	for _, part := range serverTTFTTitle(&view{s: &s}, 80, 10) {
+		title += part.Text
+	}
+	if !strings.Contains(title, "here 500ms") {
+		t.Errorf("%q, want the mean of the requests of the last look", title)
+	}
+}
+
+// Where no page tells of the prefix cache, the answers may.
+func TestCachedByAnswers(t *testing.T) {
+	s := mid()
+	s.ServerAbsent = "no such page"
+	s.Totals.InputTokens, s.Totals.CachedTokens = 4000, 1000
+	for i := range s.Windows {
+		s.Windows[i].PromptTokens, s.Windows[i].CachedTokens = 100, 50
+	}
+	for _, c := range []struct {
+		span time.Duration
+		want string
+	}{{0, "25%"}, {10 * time.Second, "50%"}} {
+		got := cachePanel.inView(&view{s: &s, span: c.span, Terminal: screen.Terminal{Mono: true}}, 60, 8)
+		if !strings.Contains(got, "cached") || !strings.Contains(got, c.want) {
+			t.Errorf("span %s: no %s in\n%s", c.span, c.want, got)
+		}
+	}
+	s.Server = []metrics.ServerSecond{{At: time.Second}, {At: 2 * time.Second, Took: time.Second, PrefixQueries: 100, PrefixHits: 75}}
+	if got := cachePanel.inView(&view{s: &s, Terminal: screen.Terminal{Mono: true}}, 60, 8); !strings.Contains(got, "prefix hits") || !strings.Contains(got, "75%") {
+		t.Errorf("the page's own count is not shown:\n%s", got)
 	}
 }
 
@@ -251,6 +332,10 @@ func TestWhyParts(t *testing.T) {
 			Source: metrics.SplitByRequests}, []string{"held", "50.0ms   50%", "server queue", "20%", "prefill", "15%", "rest", "per request", "100ms"}, nil},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms,
 			Source: metrics.SplitUnknown}, []string{"server, way", "100%", "–", "unknown, it does not say"}, []metrics.ServerSecond{{Running: 1}}},
+		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms,
+			Source: metrics.SplitUnknown}, []string{"told by its /metrics when requests end"}, []metrics.ServerSecond{{WaitsAtEnd: true}}},
+		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
+			Source: metrics.SplitByMetrics, Seen: 9}, []string{"of requests that ended: from its /metrics"}, []metrics.ServerSecond{{WaitsAtEnd: true}}},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms, Source: metrics.SplitUnknown},
 			[]string{"server, way", "unknown, its /metrics saw too little of this"}, []metrics.ServerSecond{{Queue: metrics.ServerLatency{N: 3, Mean: ms}}, {}}},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,

@@ -9,6 +9,7 @@ import (
 	"benchtop/export"
 	"benchtop/internal/attach"
 	"benchtop/internal/steering"
+	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
 	"benchtop/metrics"
 	"benchtop/tui"
@@ -21,6 +22,9 @@ type session struct {
 	plan   metrics.Plan
 	load   loadgen.Options
 	source loadgen.Source
+	// watch is there if it has looked before the run: then before is what it saw.
+	watch  *telemetry.ServerWatch
+	before *metrics.ServerSecond
 	// supplies are what is drawn ahead; nil where nothing is.
 	supplies *supplies
 	save     savingOptions
@@ -79,6 +83,7 @@ func (s *session) run() int {
 	dashboard := s.env.display != nil
 	var err error
 	if s.files, err = s.save.reserve(s.plan); err == nil {
+		s.lookBefore()
 		err = s.begin()
 	}
 	if err != nil {

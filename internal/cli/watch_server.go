@@ -18,7 +18,10 @@ func (s *session) watchServer(ctx context.Context) {
 	if s.side == nil {
 		return
 	}
-	w := telemetry.NewServerWatch(s.side.client, s.side.target.URL("/metrics"))
+	w, before := s.watch, s.before
+	if w == nil {
+		w = s.newWatch()
+	}
 	var falls restarts
 	var cache cacheAlarm
 	absent := ""
@@ -31,11 +34,20 @@ func (s *session) watchServer(ctx context.Context) {
 	}
 	defer alarm() // the answers may tell of the cache where the page does not
 	for last := false; ; {
-		second, err := s.lookAtServer(ctx, w, last)
-		if last = last || ctx.Err() != nil; last && err != nil {
-			return
+		second, err := metrics.ServerSecond{}, error(nil)
+		if before != nil {
+			second, before = *before, nil
+		} else {
+			second, err = s.lookAtServer(ctx, w, last)
 		}
-		before, known := absent, looks > 0
+		if err != nil && ctx.Err() != nil && !errors.Is(err, telemetry.ErrRestarted) { // the end of the run cut it short
+			if last || absent != "" {
+				return
+			}
+			last = true
+			continue
+		}
+		was, known := absent, looks > 0
 		absent = ""
 		switch {
 		case errors.Is(err, telemetry.ErrRestarted):
@@ -53,7 +65,7 @@ func (s *session) watchServer(ctx context.Context) {
 		}
 		alarm()
 		s.recorder.ServerIs(w.Kind(), absent)
-		if known && (absent == "") != (before == "") {
+		if known && (absent == "") != (was == "") {
 			turns++
 			s.tellServer(absent, turns)
 		}
@@ -70,6 +82,27 @@ func (s *session) watchServer(ctx context.Context) {
 		}
 	}
 }
+
+func (s *session) newWatch() *telemetry.ServerWatch {
+	return telemetry.NewServerWatch(s.side.client, s.side.target.URL("/metrics"))
+}
+
+// lookBefore is the first look at the server, before the load: what its counters say of the run then begins with the first
+// request. A page that takes its time does not keep the run waiting; the first look comes beside the load then.
+func (s *session) lookBefore() {
+	if s.side == nil {
+		return
+	}
+	w := s.newWatch()
+	ctx, cancel := context.WithTimeout(context.Background(), firstLook)
+	defer cancel()
+	if second, err := w.Look(ctx, 0); err == nil {
+		s.watch, s.before = w, &second
+	}
+}
+
+// firstLook is how long the server may take for the look before the run.
+const firstLook = 250 * time.Millisecond
 
 // lastLook is how long the server may take for the look that ends the run.
 const lastLook = 500 * time.Millisecond

@@ -82,6 +82,68 @@ func told(run metrics.Run) (texts []string) {
 	return texts
 }
 
+// A run that ends while its server is being looked at is looked at once more: what was counted until the end is known.
+func TestLastLookIsTaken(t *testing.T) {
+	asked := 0
+	run := serverWatched(t, func(second int) string {
+		if second == 3 {
+			if asked++; asked == 1 {
+				return "" // until the run ends
+			}
+		}
+		return "vllm:num_requests_running 3\n"
+	}, 3500*time.Millisecond)
+	var at []time.Duration
+	for _, s := range run.Server {
+		at = append(at, s.At.Round(time.Millisecond))
+	}
+	const ms = time.Millisecond
+	if want := []time.Duration{0, 250 * ms, 500 * ms, time.Second, 2 * time.Second, 3500 * ms}; !slices.Equal(at, want) {
+		t.Errorf("looks at %s, want %s", at, want)
+	}
+}
+
+// The first look comes before the load, so that no request of the run has been counted by then; a page that takes its time keeps
+// nobody waiting.
+func TestLookBeforeTheRun(t *testing.T) {
+	for _, c := range []struct {
+		page, waits time.Duration
+		first       bool
+	}{{100 * time.Millisecond, 100 * time.Millisecond, true}, {time.Minute, firstLook, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			server, err := target.New(target.Options{BaseURL: "http://127.0.0.1:1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				select {
+				case <-time.After(c.page):
+				case <-r.Context().Done():
+					return nil, r.Context().Err()
+				}
+				return pageAt(func(int) string { return "vllm:generation_tokens_total 3\n" }).serve(start, r)
+			})}
+			s, over := besides(t)
+			defer over()
+			s.side = &sideline{client: client, target: server}
+			s.lookBefore()
+			if took := time.Since(start); took != c.waits || (s.before != nil) != c.first {
+				t.Errorf("a page that takes %s: waited %s, looked %t", c.page, took, s.before != nil)
+			}
+			if !c.first {
+				return
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			s.watchServer(ctx)
+			if looks := s.soFar().Server; len(looks) < 2 || looks[0].At != 0 || !metrics.Said(looks[1].OutputTokens) {
+				t.Errorf("looks %+v", looks)
+			}
+		})
+	}
+}
+
 // A page that was gone for a while and is back for a few seconds is seen in these, and both is told once, even if it had
 // answered a single time before.
 func TestServerBackForAMoment(t *testing.T) {

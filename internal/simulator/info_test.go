@@ -84,8 +84,17 @@ func TestMetrics(t *testing.T) {
 			fmt.Sprintf("vllm:kv_cache_usage_perc%s} %s", labels, number(7./64)),
 			"vllm:generation_tokens_total"+labels+"} 0.0",
 		)
+		time.Sleep(20 * time.Millisecond)
+		expect("when the first has a token and goes on: its waits are told when it ends, as vLLM does",
+			`vllm:time_to_first_token_seconds_count`+labels+`} 1.0`,
+			`vllm:prompt_tokens_total`+labels+`} 100.0`,
+			`vllm:request_queue_time_seconds_count`+labels+`} 0.0`,
+			`vllm:request_prefill_time_seconds_count`+labels+`} 0.0`,
+		)
 		time.Sleep(time.Second)
 		expect("when both are done",
+			`vllm:request_queue_time_seconds_count`+labels+`} 2.0`,
+			`vllm:request_prefill_time_seconds_sum`+labels+`} 0.04`,
 			"vllm:num_requests_running"+labels+"} 0.0",
 			"vllm:kv_cache_usage_perc"+labels+"} 0.0",
 			"# TYPE vllm:prompt_tokens_total counter",

@@ -83,7 +83,7 @@ func looksOf(r *metrics.Report) looks {
 			s := r.Server.Seconds[i]
 			at := secondOf(s.At)
 			if before := l.server[at]; before != nil {
-				s = both(before, &s)
+				s = s.Behind(before)
 			}
 			l.server[at] = &s
 		}
@@ -99,40 +99,3 @@ func looksOf(r *metrics.Report) looks {
 
 // secondOf is the second of the timeline whose end is nearest to a look, because levels there are those at the end.
 func secondOf(at time.Duration) int { return max(0, int((at-time.Second/2)/time.Second)) }
-
-// both are two looks in one second as one: levels are those of the second look, what was counted adds up.
-func both(a, b *metrics.ServerSecond) metrics.ServerSecond {
-	s := *b
-	s.Took += a.Took
-	for _, x := range []struct {
-		before float64
-		sum    *float64
-	}{
-		{a.Preemptions, &s.Preemptions}, {a.PrefixQueries, &s.PrefixQueries}, {a.PrefixHits, &s.PrefixHits},
-		{a.PromptTokens, &s.PromptTokens}, {a.OutputTokens, &s.OutputTokens},
-		{a.DraftTokens, &s.DraftTokens}, {a.AcceptedTokens, &s.AcceptedTokens},
-	} {
-		switch {
-		case !metrics.Said(*x.sum):
-			*x.sum = x.before
-		case metrics.Said(x.before):
-			*x.sum += x.before
-		}
-	}
-	if s.PrefixQueries > 0 {
-		s.HitRate = s.PrefixHits / s.PrefixQueries
-	}
-	s.TTFT, s.Queue, s.Prefill = joint(a.TTFT, s.TTFT), joint(a.Queue, s.Queue), joint(a.Prefill, s.Prefill)
-	return s
-}
-
-func joint(a, b metrics.ServerLatency) metrics.ServerLatency {
-	switch {
-	case !(a.N > 0):
-		return b
-	case !(b.N > 0):
-		return a
-	}
-	n := a.N + b.N
-	return metrics.ServerLatency{N: n, Mean: time.Duration(float64(a.Mean)*(a.N/n) + float64(b.Mean)*(b.N/n))}
-}

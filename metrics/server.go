@@ -84,3 +84,41 @@ type ServerReport struct {
 	// Seconds of the run, in order of time, the warm-up included.
 	Seconds []ServerSecond
 }
+
+// Behind joins a look with the one before it: levels are those of the later look, what was counted adds up.
+func (s ServerSecond) Behind(before *ServerSecond) ServerSecond {
+	s.Took += before.Took
+	for _, x := range []struct {
+		before float64
+		sum    *float64
+	}{
+		{before.Preemptions, &s.Preemptions}, {before.PrefixQueries, &s.PrefixQueries}, {before.PrefixHits, &s.PrefixHits},
+		{before.PromptTokens, &s.PromptTokens}, {before.OutputTokens, &s.OutputTokens},
+		{before.DraftTokens, &s.DraftTokens}, {before.AcceptedTokens, &s.AcceptedTokens},
+	} {
+		switch {
+		case !Said(*x.sum):
+			*x.sum = x.before
+		case Said(x.before):
+			*x.sum += x.before
+		}
+	}
+	if s.PrefixQueries > 0 {
+		s.HitRate = s.PrefixHits / s.PrefixQueries
+	}
+	s.TTFT, s.Queue, s.Prefill = before.TTFT.join(s.TTFT), before.Queue.join(s.Queue), before.Prefill.join(s.Prefill)
+	s.First.merge(&before.First)
+	s.Ended.merge(&before.Ended)
+	return s
+}
+
+func (l ServerLatency) join(o ServerLatency) ServerLatency {
+	switch {
+	case !(l.N > 0):
+		return o
+	case !(o.N > 0):
+		return l
+	}
+	n := l.N + o.N
+	return ServerLatency{N: n, Mean: time.Duration(float64(l.Mean)*(l.N/n) + float64(o.Mean)*(o.N/n))}
+}

@@ -96,10 +96,17 @@ func TestServerLooks(t *testing.T) {
 					want = &all[i]
 				}
 			}
-			if got := looks.in(w); got != want {
+			// Of two looks in one second the later stands for both.
+			same := func(got *metrics.ServerSecond) bool {
+				if got == nil || want == nil || got.Took <= time.Second {
+					return got == want
+				}
+				return want.At > w.Start && got.At >= want.At && got.At <= w.Start+time.Second
+			}
+			if got := looks.in(w); !same(got) {
 				t.Fatalf("second %d: %v, want %v", second, got, want)
 			}
-			if got := serverIn(all, w); got != want {
+			if got := serverIn(all, w); !same(got) {
 				t.Fatalf("second %d asked for alone: %v, want %v", second, got, want)
 			}
 		}

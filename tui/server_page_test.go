@@ -316,6 +316,13 @@ func TestServerIn(t *testing.T) {
 			t.Errorf("second %d: look %v, want %v", second, got, want)
 		}
 	}
+	begun := []metrics.ServerSecond{{At: 0}}
+	for i, at := range []time.Duration{250, 500, 1000, 2010} {
+		begun = append(begun, metrics.ServerSecond{At: at * time.Millisecond, Took: (at * time.Millisecond) - begun[i].At, Running: float64(i), OutputTokens: 10})
+	}
+	if s := serverIn(begun, &metrics.Window{}); s == nil || s.OutputTokens != 30 || s.Running != 2 || s.Took != time.Second {
+		t.Errorf("the looks of the first second: %+v, want 30 tokens in a second", s)
+	}
 	if serverIn(nil, &metrics.Window{}) != nil {
 		t.Error("a look out of nothing")
 	}

@@ -13,7 +13,8 @@ import (
 const staleAfter = 2 * time.Second
 
 // serverIn is the look at the server that covers a second of the run, nil if there is none. A look tells of the time since
-// the one before, and looks do not come at full seconds: the one that covers the middle counts.
+// the one before, and looks do not come at full seconds: the one that covers the middle counts. Those that came in one second,
+// as when a run begins, count together.
 func serverIn(all []metrics.ServerSecond, w *metrics.Window) *metrics.ServerSecond {
 	looks := serverLooks{all: all}
 	if n := len(all); n > 1 && all[n-1].At > all[0].At { // looks come about as regularly as seconds
@@ -27,6 +28,7 @@ func serverIn(all []metrics.ServerSecond, w *metrics.Window) *metrics.ServerSeco
 type serverLooks struct {
 	all  []metrics.ServerSecond
 	next int // where to look first
+	both metrics.ServerSecond
 }
 
 // in is the look that covers a second, as serverIn has it. Seconds may be asked for in any order.
@@ -44,7 +46,25 @@ func (l *serverLooks) in(w *metrics.Window) *metrics.ServerSecond {
 		i = sort.Search(len(all), func(i int) bool { return all[i].At >= mid })
 	}
 	l.next = i
-	return covering(all, i, mid, func(s *metrics.ServerSecond) (at, took time.Duration) { return s.At, s.Took })
+	found := covering(all, i, mid, func(s *metrics.ServerSecond) (at, took time.Duration) { return s.At, s.Took })
+	inside := func(k int) bool {
+		return k >= 0 && k < len(all) && all[k].At > w.Start && all[k].At <= w.Start+time.Second
+	}
+	first, last := i, i
+	for inside(first - 1) {
+		first--
+	}
+	for inside(last + 1) {
+		last++
+	}
+	if found == nil || !inside(i) || first == last {
+		return found
+	}
+	l.both = all[first]
+	for _, s := range all[first+1 : last+1] {
+		l.both = s.Behind(&l.both)
+	}
+	return &l.both
 }
 
 // covering is the look that tells of a moment: the first one not before it, all[i], if it covers it, else the one before if that

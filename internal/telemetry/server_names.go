@@ -120,7 +120,7 @@ func engines() []engine {
 		{"llama.cpp", "llamacpp", map[string][]source{
 			"requests_processing":  is(running),
 			"requests_deferred":    is(waiting),
-			"kv_cache_usage_ratio": is(kvUsage), // until 2025
+			"kv_cache_usage_ratio": is(kvUsage), // older ones
 			// Prompt tokens are those computed. With those cached they are all, and every one was looked up.
 			"prompt_tokens":                   {{figure: promptTokens}, {figure: prefixQueries}},
 			"prompt_tokens_cached":            {{figure: promptTokens}, {figure: prefixQueries}, {figure: prefixHits}},

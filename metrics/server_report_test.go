@@ -93,6 +93,58 @@ func TestLevelsOfAShortRun(t *testing.T) {
 	}
 }
 
+// The client's mean TTFT beside the server's is of the requests that the same looks tell of: those that failed after their first
+// chunk, and those of the warm-up, which are in no other figure.
+func TestServerTTFTHere(t *testing.T) {
+	const ms = time.Millisecond
+	all := []Request{
+		simple(0, 0, 900*ms, 10*ms, 3),          // before the looks that count
+		simple(1, 800*ms, 700*ms, 10*ms, 3),     // of the warm-up; its first chunk came after it
+		simple(2, 2*time.Second, 100*ms, ms, 3), // fails
+		simple(3, 3*time.Second, 100*ms, ms, 3),
+		simple(4, 5*time.Second, time.Hour, ms, 3), // after the last look
+	}
+	all[2].Failure = FailedReset
+	run := Run{Plan: Plan{Warmup: time.Second, Rate: 1}, Ended: 4 * time.Second}
+	for at := time.Second; at <= 4*time.Second; at += time.Second {
+		run.Server = append(run.Server, ServerSecond{At: at, Took: time.Second, TTFT: ServerLatency{N: 1, Mean: 290 * ms}})
+	}
+	r, err := Summarize(yield(all), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Server.First; got.N != 3 || got.MeanTTFT() != 300*ms || !r.ComparesTTFT() {
+		t.Errorf("%+v, a mean of %s, compares: %t; want 3 of 300 ms", got, got.MeanTTFT(), r.ComparesTTFT())
+	}
+}
+
+// What answers tell of the prefix cache is summed up, live and in the report, and is never more than the prompts.
+func TestCachedTokens(t *testing.T) {
+	const ms = time.Millisecond
+	all := []Request{simple(0, 0, ms, ms, 2), simple(1, 2*time.Second, ms, ms, 2), simple(2, 2*time.Second, ms, ms, 2), simple(3, 2*time.Second, ms, ms, 2)}
+	for i, cached := range []int{90, 30, 1000, 50} {
+		all[i].InputTokens, all[i].CachedTokens = 100, cached
+	}
+	all[3].Failure = FailedReset
+	plan := Plan{Warmup: time.Second}
+	recorder := NewRecorder(time.Now(), &plan)
+	for i := range all {
+		q := all[i]
+		recorder.line.replay(&q)
+	}
+	r, err := Summarize(yield(all), Run{Plan: plan, Ended: 3 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := recorder.Snapshot()
+	if r.CachedTokens != 130 || s.Totals.CachedTokens != 130 || r.InputTokens != 200 {
+		t.Errorf("report %d of %d, live %d; want 130 of 200", r.CachedTokens, r.InputTokens, s.Totals.CachedTokens)
+	}
+	if w := s.Windows[2]; w.CachedTokens != 130 || w.PromptTokens != 200 {
+		t.Errorf("second 2: %d of %d", w.CachedTokens, w.PromptTokens)
+	}
+}
+
 // What a span shows is the report's as if it were the run.
 func TestServerOver(t *testing.T) {
 	var seconds []ServerSecond

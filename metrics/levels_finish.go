@@ -13,6 +13,7 @@ func (l *levels) finish() {
 		v := &l.list[i]
 		seconds := (v.To - v.From).Seconds()
 		v.Sent, v.Done = perSecond(float64(v.sent), seconds), perSecond(float64(v.done), seconds)
+		v.Came = perSecond(float64(v.scheduled), seconds)
 		users := l.users(v)
 		switch {
 		case users > 0:
@@ -20,7 +21,7 @@ func (l *levels) finish() {
 		case planned[i] > 0:
 			v.Offered = planned[i]
 		default:
-			v.Offered = perSecond(float64(v.scheduled), seconds)
+			v.Offered = v.Came
 		}
 		ttft := v.ttft.statistic([]float64{50, 99})
 		v.TTFTp50, v.TTFTp99 = ttft.Percentiles[0].Value, ttft.Percentiles[1].Value

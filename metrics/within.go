@@ -74,7 +74,9 @@ func (l *levels) highest(a *Answer, order []int) {
 			v.Completed = min(v.Completed, same.Completed)
 		}
 		if l.standing(v) == LevelWithin {
-			a.Within, a.Highest, a.HighestLevel, a.Sure = true, v.Achieved(), i, sureOf(v.Good, v.Requests, enough)
+			if got := v.Achieved(); got > a.Highest { // by chance fewer may have come at a higher load
+				a.Within, a.Highest, a.HighestLevel, a.Sure = true, got, i, sureOf(v.Good, v.Requests, enough)
+			}
 			continue
 		}
 		between := a.Within && k < len(order) && l.list[order[k]].Standing == LevelWithin

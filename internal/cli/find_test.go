@@ -34,7 +34,7 @@ func isFound(e metrics.Event) bool { return e.Mark == "found" }
 func TestFindRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		find := metrics.Find{From: 3, Most: 25, Step: 5 * time.Second, Hold: 10 * time.Second}
+		find := metrics.Find{From: 3, Most: 25, Step: 5 * time.Second, Hold: 30 * time.Second}
 		s, end := steeredSession(t, metrics.Plan{Rate: 3, Goodput: slowSLO, Find: &find}, 8)
 		defer end()
 		if err := s.begin(); err != nil {
@@ -60,7 +60,7 @@ func TestFindRate(t *testing.T) {
 		if held.Set == nil || held.Set.Rate != found || held.Set.By != metrics.BySearch || !strings.HasPrefix(held.Text, "holding ") {
 			t.Errorf("before that %+v, want the load held", held)
 		}
-		if d := run.Ended - held.At; d < 10*time.Second || d > 80*time.Second {
+		if d := run.Ended - held.At; d < 30*time.Second || d > 100*time.Second {
 			t.Errorf("it was held for %s", d)
 		}
 		if run.Ended > 6*time.Minute || run.Reason != "" {
@@ -73,7 +73,7 @@ func TestFindRate(t *testing.T) {
 		if !strings.Contains(all, "holds, trying") || !strings.Contains(all, "holding ") {
 			t.Errorf("the screen said %s", all)
 		}
-		if st := s.recorder.Snapshot().Steering; st.Steerable || !strings.Contains(st.Search, "held for 10s") {
+		if st := s.recorder.Snapshot().Steering; st.Steerable || !strings.Contains(st.Search, "held for 30s") {
 			t.Errorf("at the end %+v", st)
 		}
 	})

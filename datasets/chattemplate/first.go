@@ -11,6 +11,7 @@ import (
 const (
 	FromServer   = "server"   // the inference server, with the template it has itself
 	FromTemplate = "template" // this client, with the template beside the tokenizer
+	FromNone     = "none"     // no template: messages as they are
 )
 
 // ErrAbsent means that a renderer is not there at all, as with a server that offers no rendering.

@@ -271,3 +271,25 @@ func TestContextEndsTheWait(t *testing.T) {
 		}
 	})
 }
+
+// A server that has the endpoint and not the model says so in the words of OpenAI's API.
+func TestUnknownModel(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+		want   bool
+	}{
+		{404, `{"error":{"message":"The model nope does not exist.","type":"NotFoundError","param":"model","code":404}}`, true},
+		{404, `{"error":{"message":"no","type":"invalid_request_error","param":null,"code":"model_not_found"}}`, true},
+		{404, `{"detail":"Not Found"}`, false},
+		{404, `{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}`, false},
+		{400, `{"error":{"message":"Field required","param":"body.prompt","code":400}}`, false},
+		{503, `{"error":{"param":"model"}}`, false},
+	} {
+		s := at(func(*http.Request) (*http.Response, error) { return says(c.status, c.body), nil })
+		err := s.Post(t.Context(), "/a", nil, new(answer))
+		if UnknownModel(err) != c.want || NotOffered(err) != (c.status < 500) {
+			t.Errorf("%s: unknown model %v, not offered %v", c.body, UnknownModel(err), NotOffered(err))
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ const (
 	notOffered kind = iota + 1 // the server has not this path, or has something else there
 	busy                       // it cannot answer now
 	unreached                  // it cannot be reached, or did not answer in time
+	otherModel                 // it has no such model
 )
 
 func kindOf(err error) kind {
@@ -33,7 +35,11 @@ func kindOf(err error) kind {
 
 // NotOffered reports whether err says that a server does not have an endpoint in the form in which it was asked, rather
 // than that it could not answer.
-func NotOffered(err error) bool { return kindOf(err) == notOffered }
+func NotOffered(err error) bool { return kindOf(err) == notOffered || kindOf(err) == otherModel }
+
+// UnknownModel reports whether err says, in the words of OpenAI's API, that the server has the endpoint and not the model
+// that it was asked for.
+func UnknownModel(err error) bool { return kindOf(err) == otherModel }
 
 // Unready reports whether err may go away by itself: the server could not be reached, or is busy or still starting.
 func Unready(err error) bool { return kindOf(err) == busy || kindOf(err) == unreached }
@@ -47,7 +53,18 @@ func (s *Server) Lacks(path, field string) error {
 func refusal(asked string, resp *http.Response) error {
 	answer, _ := io.ReadAll(io.LimitReader(resp.Body, 4096)) // what arrived is better than nothing
 	why, hint := sorted(resp)
+	if why == notOffered && blamesModel(answer) {
+		why = otherModel
+	}
 	return failure{why, fmt.Errorf("%s: status %s: %s%s", asked, resp.Status, opening(answer), hint)}
+}
+
+// blamesModel says whether an answer in the form of OpenAI's errors is about the name of the model.
+func blamesModel(answer []byte) bool {
+	var e struct {
+		Error struct{ Param, Code any }
+	}
+	return json.Unmarshal(answer, &e) == nil && (e.Error.Param == "model" || e.Error.Code == "model_not_found")
 }
 
 // sorted says what a status means, and what to try.

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 )
 
 // Options says how a hub is reached. The zero value is good.
@@ -30,12 +31,13 @@ type Options struct {
 }
 
 // Hub is the hub that the environment names, and the caches before it. It may be used by several goroutines at once if
-// Options.Progress may be.
+// Options.Progress may be. Once it could not be reached it is not tried again, so a run has one.
 type Hub struct {
 	env      environment
 	client   *http.Client
 	cache    string
 	progress func(string)
+	lost     atomic.Pointer[unreachable]
 }
 
 // New looks at nothing yet.
@@ -52,6 +54,9 @@ func New(o Options) *Hub {
 	}
 	return h
 }
+
+// Tell hands a line to Options.Progress.
+func (h *Hub) Tell(line string) { h.progress(line) }
 
 // File is what to fetch of a repository.
 type File struct {

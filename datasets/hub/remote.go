@@ -11,13 +11,15 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
 // Bounds on waiting for the hub. Only the last is about slowness that goes on: a file of 30 MB then takes no less than
-// 35 kB/s.
+// 35 kB/s. The first is short because machines without a way out are common, and what the hub is asked for can mostly be had
+// otherwise.
 const (
-	connectWithin = 5 * time.Second  // until there is a connection, TLS included
+	connectWithin = 2 * time.Second  // until there is a connection, the name looked up and TLS included
 	silentFor     = 30 * time.Second // between two reads, and before the first
 	fetchWithin   = 15 * time.Minute // a whole file
 )
@@ -30,8 +32,9 @@ type Remote struct {
 	repo     Repository
 	client   *http.Client
 	endpoint *url.URL
-	token    string // sent to the endpoint alone, and said to nobody
+	token    string // sent to the endpoint alone, and shown nowhere
 	progress func(string)
+	lost     *atomic.Pointer[unreachable] // the hub's
 }
 
 // Remote is the repository on the hub. It fails if the environment forbids to go there or cannot be made sense of; nothing
@@ -48,7 +51,7 @@ func (h *Hub) Remote(repo Repository) (*Remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Remote{repo: repo, client: h.client, endpoint: endpoint, token: token, progress: h.progress}, nil
+	return &Remote{repo: repo, client: h.client, endpoint: endpoint, token: token, progress: h.progress, lost: &h.lost}, nil
 }
 
 // Name is the hub's host and the repository there, for messages.
@@ -72,7 +75,7 @@ func (r *Remote) address(name string) *url.URL {
 // Get returns the content of a file. The error is an fs.ErrNotExist only if the hub has the repository, but not the file.
 func (r *Remote) Get(ctx context.Context, f File) ([]byte, error) {
 	what := fmt.Sprintf("%s of %s from %s", f.Name, r.repo.id, r.endpoint.Host)
-	if f.Tell {
+	if f.Tell && r.lost.Load() == nil {
 		r.progress("downloading " + what)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, fetchWithin, fmt.Errorf("it took longer than %v", fetchWithin))

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"sync/atomic"
 	"time"
 )
 
@@ -50,8 +51,17 @@ var (
 	errSilent       = fmt.Errorf("nothing came for %v; try again", silentFor)
 )
 
+// unreachable is why the hub could not be reached.
+type unreachable struct{ error }
+
 // once sends one request and watches over the wait for its answer, until the body is closed.
 func (r *Remote) once(ctx context.Context, method string, to *url.URL) (*http.Response, error) {
+	hub := to.Host == r.endpoint.Host
+	if lost := r.lost.Load(); hub && lost != nil {
+		return nil, lost.error
+	}
+	caller := ctx
+	var connected atomic.Bool
 	ctx, cancel := context.WithCancelCause(ctx)
 	connecting := time.AfterFunc(connectWithin, func() { cancel(errNoConnection) })
 	silent := time.AfterFunc(connectWithin+silentFor, func() { cancel(errSilent) })
@@ -61,6 +71,7 @@ func (r *Remote) once(ctx context.Context, method string, to *url.URL) (*http.Re
 		cancel(nil)
 	}
 	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		connected.Store(true)
 		connecting.Stop()
 		silent.Reset(silentFor)
 	}})
@@ -81,6 +92,9 @@ func (r *Remote) once(ctx context.Context, method string, to *url.URL) (*http.Re
 	if err != nil {
 		err = why(ctx, err)
 		stop()
+		if hub && !connected.Load() && caller.Err() == nil {
+			r.lost.Store(&unreachable{err})
+		}
 		return nil, err
 	}
 	connecting.Stop()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
 
@@ -13,28 +12,53 @@ import (
 
 // FindOptions says whose tokenizer is wanted and where to look for it.
 type FindOptions struct {
-	// Tokenizer is a file, a directory or a hub id, as --tokenizer takes it. Empty goes by Model.
+	// Tokenizer is a file, a directory or a hub id, as --tokenizer takes it. Where it is given the others do not count.
 	Tokenizer string
-	// Model is the model under test: a directory or a hub id, such as Qwen/Qwen2.5-7B-Instruct.
+	// Root is what the server says that it has loaded: a directory, or a hub id such as Qwen/Qwen2.5-7B-Instruct. Empty where
+	// it says nothing. Without an owner before the slash it may be a name of the server's own, so it is no hub id.
+	Root string
+	// Model is the model as the user names it: a directory or a hub id. Where Root tells what is behind that name, the name is
+	// taken for a hub id only if it has an owner.
 	Model string
 	// Revision is a branch, tag or commit on the hub; empty is main.
 	Revision string
-	// Env looks up an environment variable; nil is os.Getenv.
-	Env func(string) string
-	// Client downloads; nil is http.DefaultClient. Its redirects and waits are governed by the download itself.
-	Client *http.Client
-	// Cache is the directory in which downloads are kept; empty is benchtop/hub in os.UserCacheDir. What is there is
-	// used without asking the hub whether it has changed, as the caches of the Hugging Face libraries are when offline.
-	Cache string
-	// Progress hears in a line what a download is at; nil is nobody. It is called by the goroutine that called Find.
-	Progress func(string)
+	// Hub is where hub ids are looked up; nil is a new one of the environment.
+	Hub *hub.Hub
 }
+
+// candidate is a name that may lead to a tokenizer.
+type candidate struct {
+	name, by string
+	onHub    bool // it may be a hub id
+}
+
+// candidates are the names in the order in which they are tried.
+func (o FindOptions) candidates() []candidate {
+	owned := func(name string) bool { return strings.Contains(name, "/") }
+	switch {
+	case o.Tokenizer != "":
+		return []candidate{{o.Tokenizer, "--tokenizer", true}}
+	case o.Root == o.Model && o.Model != "", o.Root == "" && o.Model != "":
+		return []candidate{{o.Model, "--model", true}}
+	case o.Model == "" && o.Root != "":
+		return []candidate{{o.Root, byServer, owned(o.Root)}}
+	case o.Root != "":
+		return []candidate{{o.Root, byServer, owned(o.Root)}, {o.Model, "--model", owned(o.Model)}}
+	}
+	return nil
+}
+
+// byServer says that a server named its model.
+const byServer = "the server's model root"
 
 // Found is a tokenizer's files. They have not been looked into: Read does that.
 type Found struct {
 	Files
 	Path string // the file or directory they were read from; for a download that could not be kept, its address
 	Name string // what to call the tokenizer: the path that was given, or the hub id
+	// Place is where a hub id was found, "hub" or "hub cache", "" for a path; By is what named it: "--tokenizer", "--model" or
+	// "the server's model root".
+	Place, By string
 	// The files of chat templates, nil for one that is not there.
 	Jinja     []byte // chat_template.jinja
 	ToolJinja []byte // additional_chat_templates/tool_use.jinja
@@ -43,10 +67,10 @@ type Found struct {
 	Tried []string
 }
 
-// NotFoundError says that nobody named a tokenizer and that the model's own could not be had. Callers go on to the
+// NotFoundError says that no tokenizer was named and that the model's own could not be had. Callers go on to the
 // server then.
 type NotFoundError struct {
-	Model string
+	Model string   // "" if there was no name to go by
 	Tried []string // what was looked at, and what came of it
 }
 
@@ -56,64 +80,79 @@ func (e *NotFoundError) Error() string {
 }
 
 // Find looks for a tokenizer: in the file or directory named, in the caches of the Hugging Face libraries and in our
-// own, and on the hub. It returns a *NotFoundError if it went by Model and found none, another error if Tokenizer was
-// named and cannot be had, and ctx's if that ended first.
-//
-// The environment counts as it does for huggingface_hub: HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN and their older
-// names; HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE forbids downloads.
+// own, and on the hub. It returns a *NotFoundError if it went by Root and Model and found none, another error if Tokenizer
+// was named and cannot be had, and ctx's if that ended first.
 func Find(ctx context.Context, o FindOptions) (Found, error) {
-	f := search{FindOptions: o, hub: hub.New(hub.Options{Env: o.Env, Client: o.Client, Cache: o.Cache, Progress: o.Progress})}
-	if f.Progress == nil {
-		f.Progress = func(string) {}
+	f := search{FindOptions: o}
+	if f.Hub == nil {
+		f.Hub = hub.New(hub.Options{})
 	}
-	name := o.Tokenizer
-	if name == "" {
-		name = o.Model
-	}
-	if name == "" {
+	all := o.candidates()
+	if len(all) == 0 {
 		return Found{}, &NotFoundError{Tried: []string{"neither a tokenizer nor a model is named"}}
 	}
-	found, err := f.find(ctx, name)
-	switch {
-	case err == nil:
-		found.Name, found.Tried = name, f.tried
-		return found, nil
-	case ctx.Err() != nil:
-		return Found{}, context.Cause(ctx)
-	case o.Tokenizer != "":
-		return Found{}, fmt.Errorf("--tokenizer %s cannot be had: %s", name, strings.Join(f.tried, "; "))
+	for _, c := range all {
+		found, err := f.find(ctx, c)
+		switch {
+		case err == nil:
+			found.Name, found.By, found.Tried = c.name, c.by, f.tried
+			return found, nil
+		case ctx.Err() != nil:
+			return Found{}, context.Cause(ctx)
+		case errors.Is(err, errHere):
+			return Found{}, f.failed(c)
+		}
 	}
-	return Found{}, &NotFoundError{Model: name, Tried: f.tried}
+	return Found{}, f.failed(all[0])
 }
 
 // search is one search.
 type search struct {
 	FindOptions
-	hub   *hub.Hub
 	tried []string
 }
 
-// errInVain ends a search; what came of it stands in tried.
-var errInVain = errors.New("not found")
+// failed is the error of a search that found nothing.
+func (f *search) failed(c candidate) error {
+	if f.Tokenizer != "" {
+		return fmt.Errorf("--tokenizer %s cannot be had: %s", c.name, strings.Join(f.tried, "; "))
+	}
+	return &NotFoundError{Model: c.name, Tried: f.tried}
+}
+
+// The ways a candidate fails; what came of it stands in tried. errHere ends the whole search: what lies at the path on this
+// machine is what was meant, not a model of that name on the hub.
+var (
+	errInVain = errors.New("not found")
+	errHere   = errors.New("found, but of no use")
+)
 
 // find goes from the nearest place to the farthest.
-func (f *search) find(ctx context.Context, name string) (Found, error) {
-	found, here, err := f.local(name)
+func (f *search) find(ctx context.Context, c candidate) (Found, error) {
+	found, here, err := f.local(c.name)
 	if err == nil {
 		return found, nil
 	}
 	f.tried = append(f.tried, err.Error())
 	if here {
-		return Found{}, errInVain // what lies here is what was meant, not a model of that name on the hub
+		return Found{}, errHere
 	}
-	repo, err := hub.ParseRepository(hub.Models, name, f.Revision)
+	if !c.onHub {
+		f.tried = append(f.tried, fmt.Sprintf("%q has no owner, so the hub was not asked", c.name))
+		return Found{}, errInVain
+	}
+	repo, err := hub.ParseRepository(hub.Models, c.name, f.Revision)
 	if err != nil {
 		f.tried = append(f.tried, err.Error())
 		return Found{}, errInVain
 	}
-	for _, look := range []func(context.Context, hub.Repository) (Found, error){f.hubCaches, f.ownCache, f.download} {
-		found, err := look(ctx, repo)
+	for _, look := range []struct {
+		place string
+		in    func(context.Context, hub.Repository) (Found, error)
+	}{{"hub cache", f.hubCaches}, {"hub cache", f.ownCache}, {"hub", f.download}} {
+		found, err := look.in(ctx, repo)
 		if err == nil {
+			found.Place = look.place
 			return found, nil
 		}
 		if ctx.Err() != nil {

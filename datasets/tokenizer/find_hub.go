@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -16,7 +17,7 @@ import (
 
 // hubCaches looks into the caches of the Hugging Face libraries.
 func (f *search) hubCaches(_ context.Context, repo hub.Repository) (found Found, err error) {
-	err = f.hub.Cached(repo, tokenizerFile, func(dir string) error {
+	err = f.Hub.Cached(repo, tokenizerFile, func(dir string) error {
 		found, err = readDirectory(dir)
 		return err
 	})
@@ -25,9 +26,12 @@ func (f *search) hubCaches(_ context.Context, repo hub.Repository) (found Found,
 
 // ownCache looks for an earlier download.
 func (f *search) ownCache(_ context.Context, repo hub.Repository) (Found, error) {
-	dir, err := f.hub.Kept(repo)
+	dir, err := f.Hub.Kept(repo)
 	if err != nil {
 		return Found{}, err
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return Found{}, errors.New("no earlier download")
 	}
 	return readKept(dir)
 }
@@ -49,7 +53,7 @@ func readKept(dir string) (Found, error) {
 
 // download fetches a tokenizer from the hub and keeps it in our own cache.
 func (f *search) download(ctx context.Context, repo hub.Repository) (Found, error) {
-	remote, err := f.hub.Remote(repo)
+	remote, err := f.Hub.Remote(repo)
 	if err != nil {
 		return Found{}, err
 	}
@@ -63,7 +67,7 @@ func (f *search) download(ctx context.Context, repo hub.Repository) (Found, erro
 			found.put(file.Name, data)
 		}
 	}
-	dir, err := f.hub.Kept(repo)
+	dir, err := f.Hub.Kept(repo)
 	if err == nil {
 		err = hub.KeepDirectory(dir, files, func(dir string) error {
 			_, err := readKept(dir)
@@ -71,7 +75,7 @@ func (f *search) download(ctx context.Context, repo hub.Repository) (Found, erro
 		})
 	}
 	if err != nil { // this run has what it needs
-		f.Progress(fmt.Sprintf("the tokenizer of %s could not be kept for the next time: %v", repo.ID(), err))
+		f.Hub.Tell(fmt.Sprintf("the tokenizer of %s could not be kept for the next time: %v", repo.ID(), err))
 		return found, nil
 	}
 	found.Path = dir

@@ -11,7 +11,7 @@ func BenchmarkDownload(b *testing.B) {
 	for b.Loop() {
 		h := &stubHub{files: map[string]string{"tokenizer.json": large}}
 		h.start(b)
-		if _, err := Find(b.Context(), h.options(b)); err != nil {
+		if _, err := find(b.Context(), FindOptions{Model: "org/name"}, h.options(b)); err != nil {
 			b.Fatal(err)
 		}
 		h.Close()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/datasets/hub"
 	"benchtop/datasets/hub/hubtest"
 )
 
@@ -67,10 +68,10 @@ func (h *stubHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // options are for a search on the hub alone.
-func (h *stubHub) options(t testing.TB, pairs ...string) FindOptions {
+func (h *stubHub) options(t testing.TB, pairs ...string) hub.Options {
 	home := t.TempDir()
 	env := variables(append([]string{"HF_HUB_OFFLINE", "", "HF_ENDPOINT", h.URL + "/", "HF_HOME", home, "HF_TOKEN", "secret"}, pairs...)...)
-	return FindOptions{Model: "org/name", Env: env, Client: h.Client(), Cache: filepath.Join(home, "own")}
+	return hub.Options{Env: env, Client: h.Client(), Cache: filepath.Join(home, "own")}
 }
 
 func TestDownload(t *testing.T) {
@@ -79,21 +80,24 @@ func TestDownload(t *testing.T) {
 	var said []string
 	o.Progress = func(line string) { said = append(said, line) }
 	dir := filepath.Join(o.Cache, strings.ReplaceAll(strings.TrimPrefix(h.URL, "http://"), ":", "%3A"), "models--org--name", "main")
-	want := Found{Files: Files{Tokenizer: []byte(noTokens), Config: []byte(`{"b":2}`)}, Path: dir, Name: "org/name",
+	want := Found{Files: Files{Tokenizer: []byte(noTokens), Config: []byte(`{"b":2}`)}, Path: dir, Name: "org/name", By: "--model",
 		Jinja: []byte("{{ x }}"), ToolJinja: []byte("{{ y }}")}
 
 	for round := range 3 {
 		if round == 2 {
 			h.Close() // what is kept does not need it
 		}
-		got, err := Find(t.Context(), o)
+		got, err := find(t.Context(), FindOptions{Model: "org/name"}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if tried := [...]int{3, 2, 2}[round]; len(got.Tried) != tried {
 			t.Errorf("round %d: got tried %q, want %d", round, got.Tried, tried)
 		}
-		got.Tried = nil
+		if place := [...]string{"hub", "hub cache", "hub cache"}[round]; got.Place != place {
+			t.Errorf("round %d: got it from %q", round, got.Place)
+		}
+		got.Tried, got.Place = nil, ""
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("round %d: %s", round, diff)
 		}
@@ -120,8 +124,7 @@ func TestDownloadOfARevision(t *testing.T) {
 		return true
 	}
 	o := h.options(t, "HF_ENDPOINT", h.URL+"/mirror")
-	o.Revision = "refs/pr/1"
-	found, err := Find(t.Context(), o)
+	found, err := find(t.Context(), FindOptions{Model: "org/name", Revision: "refs/pr/1"}, o)
 	if err != nil || filepath.Base(found.Path) != "refs%2Fpr%2F1" {
 		t.Errorf("got path %s, error %v", found.Path, err)
 	}
@@ -197,7 +200,7 @@ func TestDownloadRefusals(t *testing.T) {
 			h := newStubHub(t, test.files)
 			h.before = test.before
 			o := h.options(t, test.env...)
-			_, err := Find(t.Context(), o)
+			_, err := find(t.Context(), FindOptions{Model: "org/name"}, o)
 			complains(t, err, test.want...)
 			if strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "sec\x01") || strings.Contains(err.Error(), "pass@") {
 				t.Errorf("the error tells a secret: %v", err)
@@ -229,7 +232,7 @@ func TestDownloadKeepsTheTokenToTheHub(t *testing.T) {
 		}
 		return true
 	}
-	if _, err := Find(t.Context(), h.options(t)); err != nil {
+	if _, err := find(t.Context(), FindOptions{Model: "org/name"}, h.options(t)); err != nil {
 		t.Fatal(err)
 	}
 	if len(h.asked) != 2*len(hubFiles()) || slices.ContainsFunc(h.asked, func(line string) bool { return !strings.HasSuffix(line, "Bearer secret") }) {
@@ -255,7 +258,7 @@ func TestDownloadTokens(t *testing.T) {
 	}
 	for _, test := range tests {
 		h := newStubHub(t, map[string]string{"tokenizer.json": noTokens})
-		if _, err := Find(t.Context(), h.options(t, test.env...)); err != nil {
+		if _, err := find(t.Context(), FindOptions{Model: "org/name"}, h.options(t, test.env...)); err != nil {
 			t.Errorf("%q: %v", test.env, err)
 		}
 		if got := strings.TrimSpace(strings.TrimPrefix(h.asked[0], "GET /org/name/resolve/main/tokenizer.json")); got != test.want {
@@ -263,7 +266,7 @@ func TestDownloadTokens(t *testing.T) {
 		}
 	}
 	h := newStubHub(t, nil)
-	_, err := Find(t.Context(), h.options(t, "HF_TOKEN", "", "HF_HOME", dir))
+	_, err := find(t.Context(), FindOptions{Model: "org/name"}, h.options(t, "HF_TOKEN", "", "HF_HOME", dir))
 	complains(t, err, "the token in "+filepath.Join(dir, "token"))
 }
 
@@ -276,7 +279,7 @@ func TestDownloadsAtOnce(t *testing.T) {
 		group.Go(func() {
 			o, lines := o, 0
 			o.Progress = func(string) { lines++ }
-			found, err := Find(t.Context(), o)
+			found, err := find(t.Context(), FindOptions{Model: "org/name"}, o)
 			if err != nil || string(found.Tokenizer) != large || found.Path == "" {
 				t.Errorf("got %d bytes from %s, error %v", len(found.Tokenizer), found.Path, err)
 			}
@@ -291,7 +294,7 @@ func TestDownloadsAtOnce(t *testing.T) {
 func TestDownloadReplacesWhatIsDamaged(t *testing.T) {
 	h := newStubHub(t, map[string]string{"tokenizer.json": noTokens})
 	o := h.options(t)
-	found, err := Find(t.Context(), o)
+	found, err := find(t.Context(), FindOptions{Model: "org/name"}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +305,7 @@ func TestDownloadReplacesWhatIsDamaged(t *testing.T) {
 		}
 		asked += len(hubFiles())
 		for range 2 {
-			if _, err := Find(t.Context(), o); err != nil || len(h.asked) != asked {
+			if _, err := find(t.Context(), FindOptions{Model: "org/name"}, o); err != nil || len(h.asked) != asked {
 				t.Errorf("damaged to %q: got error %v after %d requests, want %d", damage, err, len(h.asked), asked)
 			}
 		}
@@ -315,7 +318,7 @@ func TestDownloadThatCannotBeKept(t *testing.T) {
 	o.Cache = filepath.Join(hubtest.Plant(t, map[string]string{"file": "x"}), "file")
 	var said []string
 	o.Progress = func(line string) { said = append(said, line) }
-	found, err := Find(t.Context(), o)
+	found, err := find(t.Context(), FindOptions{Model: "org/name"}, o)
 	if err != nil || found.Path != h.URL+"/org/name" || len(said) != 2 || !strings.Contains(said[1], "could not be kept") {
 		t.Errorf("got path %s, progress %q, error %v", found.Path, said, err)
 	}
@@ -324,7 +327,7 @@ func TestDownloadThatCannotBeKept(t *testing.T) {
 func TestDownloadFromNobody(t *testing.T) {
 	h := newStubHub(t, nil)
 	h.Close()
-	_, err := Find(t.Context(), h.options(t))
+	_, err := find(t.Context(), FindOptions{Model: "org/name"}, h.options(t))
 	complains(t, err, "cannot download tokenizer.json of org/name from 127.0.0.1", "refused")
 }
 
@@ -374,8 +377,8 @@ func TestDownloadFromASlowHub(t *testing.T) {
 		want  string
 		after time.Duration
 	}{
-		{"no connection", slow{connect: time.Hour}, "no connection within 5s", 5 * time.Second},
-		{"no answer", slow{connect: 4 * time.Second, header: time.Hour}, "nothing came for 30s", 34 * time.Second},
+		{"no connection", slow{connect: time.Hour}, "no connection within 2s", 2 * time.Second},
+		{"no answer", slow{connect: time.Second, header: time.Hour}, "nothing came for 30s", 31 * time.Second},
 		{"silence", slow{pause: 29 * time.Second, bytes: 3}, "nothing came for 30s", 117 * time.Second},
 		{"a trickle", slow{pause: 20 * time.Second, bytes: 1 << 20}, "longer than 15m0s", 15 * time.Minute},
 	}
@@ -383,7 +386,7 @@ func TestDownloadFromASlowHub(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				_, err := Find(t.Context(), FindOptions{Model: "org/name", Cache: t.TempDir(), Client: &http.Client{Transport: test.hub},
+				_, err := find(t.Context(), FindOptions{Model: "org/name"}, hub.Options{Cache: t.TempDir(), Client: &http.Client{Transport: test.hub},
 					Env: variables("HF_HUB_OFFLINE", "", "HF_ENDPOINT", "http://hub", "HF_HOME", t.TempDir())})
 				complains(t, err, test.want)
 				if took := time.Since(start); took != test.after {
@@ -394,10 +397,31 @@ func TestDownloadFromASlowHub(t *testing.T) {
 	}
 }
 
+// A hub that cannot be reached is waited for once in a run, whatever is looked up there.
+func TestUnreachableHubIsTriedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := hub.New(hub.Options{Cache: t.TempDir(), Client: &http.Client{Transport: slow{connect: time.Hour}},
+			Env: variables("HF_HUB_OFFLINE", "", "HF_ENDPOINT", "http://hub", "HF_HOME", t.TempDir())})
+		start := time.Now()
+		for _, o := range []FindOptions{{Model: "org/name"}, {Root: "org/other", Model: "org/name"}, {Tokenizer: "gpt2"}} {
+			o.Hub = h
+			_, err := Find(t.Context(), o)
+			complains(t, err, "no connection within 2s")
+		}
+		repo, _ := hub.ParseRepository(hub.Datasets, "org/rows", "")
+		_, err := h.Fetch(t.Context(), repo, hub.File{Name: "rows.json", Limit: 1 << 20})
+		complains(t, err, "no connection within 2s")
+		if took := time.Since(start); took != 2*time.Second {
+			t.Errorf("waited %v for it, want 2s", took)
+		}
+	})
+}
+
 // lacks is a network whose hub has no tokenizer.json, and says no more.
 type lacks struct{}
 
 func (lacks) RoundTrip(r *http.Request) (*http.Response, error) {
+	httptrace.ContextClientTrace(r.Context()).GotConn(httptrace.GotConnInfo{})
 	if r.Method == http.MethodGet {
 		return &http.Response{StatusCode: http.StatusNotFound, Body: http.NoBody, Request: r}, nil
 	}
@@ -409,7 +433,7 @@ func (lacks) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestDownloadThatIsNotExplained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		_, err := Find(t.Context(), FindOptions{Model: "org/name", Cache: t.TempDir(), Client: &http.Client{Transport: lacks{}},
+		_, err := find(t.Context(), FindOptions{Model: "org/name"}, hub.Options{Cache: t.TempDir(), Client: &http.Client{Transport: lacks{}},
 			Env: variables("HF_HUB_OFFLINE", "", "HF_ENDPOINT", "http://hub", "HF_HOME", t.TempDir())})
 		complains(t, err, "has no tokenizer.json", "check the name")
 		if took := time.Since(start); took != explainWithin {
@@ -429,7 +453,7 @@ func TestDownloadIsCutByItsContext(t *testing.T) {
 		return true
 	}
 	o := h.options(t)
-	_, err := Find(ctx, o)
+	_, err := find(ctx, FindOptions{Model: "org/name"}, o)
 	if err == nil || err.Error() != "the user has gone" {
 		t.Errorf("got error %v", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/datasets/hub"
 	"benchtop/datasets/hub/hubtest"
 )
 
@@ -23,6 +26,12 @@ func variables(pairs ...string) func(string) string {
 		env[pairs[i]] = pairs[i+1]
 	}
 	return func(name string) string { return env[name] }
+}
+
+// find searches on a new hub.
+func find(ctx context.Context, o FindOptions, h hub.Options) (Found, error) {
+	o.Hub = hub.New(h)
+	return Find(ctx, o)
 }
 
 const commit = "0123456789abcdef0123456789abcdef01234567"
@@ -61,10 +70,13 @@ func TestFindAFileOrDirectory(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			test.o.Env = variables()
-			got, err := Find(t.Context(), test.o)
+			got, err := find(t.Context(), test.o, hub.Options{Env: variables()})
 			if err != nil {
 				t.Fatal(err)
+			}
+			test.want.By = "--model"
+			if test.o.Tokenizer != "" {
+				test.want.By = "--tokenizer"
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)
@@ -101,7 +113,7 @@ func TestFindRefusesWhatIsNamed(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := Find(t.Context(), FindOptions{Tokenizer: filepath.Join(root, test.name), Model: "org/name", Env: variables()})
+			_, err := find(t.Context(), FindOptions{Tokenizer: filepath.Join(root, test.name), Model: "org/name"}, hub.Options{Env: variables()})
 			complains(t, err, append(test.want, "--tokenizer")...)
 			if _, ok := errors.AsType[*NotFoundError](err); ok {
 				t.Errorf("got %v, an error to go on after; a tokenizer was named", err)
@@ -114,7 +126,7 @@ func TestFindGoesOnWithoutAModel(t *testing.T) {
 	root := hubtest.Plant(t, map[string]string{"model/config.json": "{}", "model.gguf": "x"})
 	for _, name := range []string{"", filepath.Join(root, "model"), filepath.Join(root, "model.gguf"), "/models/none", "//host/share",
 		`\\host\share`, "two words", "https://host/org/name", "../up", "org/../up", "a/b/c", "org/", "/", "..", "-x", "org/x.git", "ümlaut/x", "a--b", "C:\\models"} {
-		_, err := Find(t.Context(), FindOptions{Model: name, Env: variables("HF_HUB_OFFLINE", "", "HF_ENDPOINT", "http://127.0.0.1:1", "HF_HOME", root)})
+		_, err := find(t.Context(), FindOptions{Model: name}, hub.Options{Env: variables("HF_HUB_OFFLINE", "", "HF_ENDPOINT", "http://127.0.0.1:1", "HF_HOME", root)})
 		missing, ok := errors.AsType[*NotFoundError](err)
 		if !ok || len(missing.Tried) == 0 || strings.Contains(err.Error(), "127.0.0.1") {
 			t.Errorf("model %q: got error %v, want one that lists what was tried, without the hub", name, err)
@@ -126,13 +138,48 @@ func TestFindGoesOnWithoutAModel(t *testing.T) {
 func TestFindTakesADirectoryAtItsWord(t *testing.T) {
 	root := hubtest.Plant(t, map[string]string{"org/name/config.json": "{}", "hub/models--org--name/snapshots/1/tokenizer.json": "{}"})
 	t.Chdir(root)
-	o := FindOptions{Model: "org/name", Env: variables("HF_HOME", root)}
+	o := FindOptions{Model: "org/name", Hub: hub.New(hub.Options{Env: variables("HF_HOME", root)})}
 	if _, err := Find(t.Context(), o); err == nil {
 		t.Error("got a tokenizer of the hub")
 	}
 	t.Chdir("org")
 	if found, err := Find(t.Context(), o); err != nil || found.Name != "org/name" || len(found.Tried) != 1 {
 		t.Errorf("got %+v, error %v", found, err)
+	}
+}
+
+// A server's own names are not looked up on the hub, unless they have an owner; a user's names are, but for those that the
+// server says are its own.
+func TestFindByTheServersNames(t *testing.T) {
+	root := hubtest.Plant(t, map[string]string{"here/tokenizer.json": "{}"})
+	here := filepath.Join(root, "here")
+	for _, c := range []struct {
+		name, root, model string
+		want, by          string // the name that led to a tokenizer and what named it, "" for none
+		asked             string // of the hub
+	}{
+		{"the server's root with an owner", "org/name", "", "org/name", "the server's model root", "org/name"},
+		{"the server's alias", "tiny", "", "", "", ""},
+		{"no root", "", "", "", "", ""},
+		{"the server's path", "/models/none", "", "", "", ""},
+		{"the server's path, here as well", here, "", here, "the server's model root", ""},
+		{"a name from the user", "", "gpt2", "gpt2", "--model", "gpt2"},
+		{"the same from both", "gpt2", "gpt2", "gpt2", "--model", "gpt2"},
+		{"the user's name is an alias of a path", "/models/none", "tiny", "", "", ""},
+		{"of a path that is here as well", here, "org/name", here, "the server's model root", ""},
+		{"of a path that is not here, with an owner", "/models/none", "org/name", "org/name", "--model", "org/name"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newStubHub(t, nil)
+			h.before = func(w http.ResponseWriter, _ *http.Request) bool { io.WriteString(w, noTokens); return true }
+			found, err := find(t.Context(), FindOptions{Root: c.root, Model: c.model}, h.options(t))
+			if found.Name != c.want || found.By != c.by || err == nil == (c.want == "") {
+				t.Errorf("got %q named by %q, error %v", found.Name, found.By, err)
+			}
+			if asked := strings.Join(h.asked, " "); (asked == "") != (c.asked == "") || !strings.Contains(asked, c.asked) {
+				t.Errorf("the hub was asked %q, want %q", asked, c.asked)
+			}
+		})
 	}
 }
 
@@ -174,7 +221,7 @@ func TestFindInHubCache(t *testing.T) {
 			snapshots := filepath.Join(home, "hub", "models--org--name", "snapshots")
 			os.Chtimes(filepath.Join(snapshots, "old"), time.Now(), time.Unix(1e9, 0)) // fails where there is none
 			o := test.o
-			o.Env, o.Cache = variables("HF_HOME", home), filepath.Join(home, "own")
+			o.Hub = hub.New(hub.Options{Env: variables("HF_HOME", home), Cache: filepath.Join(home, "own")})
 			if o.Tokenizer == "" {
 				o.Model = "org/name"
 			}
@@ -213,19 +260,19 @@ func TestFindKnowsTheCachesOfTheEnvironment(t *testing.T) {
 		{[]string{"HF_HOME", dir("3"), "TRANSFORMERS_CACHE", dir("6")}, "3"},
 	}
 	for _, test := range tests {
-		found, err := Find(t.Context(), FindOptions{Model: "gpt2", Env: variables(test.env...), Cache: dir("own")})
+		found, err := find(t.Context(), FindOptions{Model: "gpt2"}, hub.Options{Env: variables(test.env...), Cache: dir("own")})
 		if err != nil || string(found.Tokenizer) != test.want {
 			t.Errorf("%q: got %s, error %v, want the tokenizer %s", test.env, found.Tokenizer, err, test.want)
 		}
 	}
-	_, err := Find(t.Context(), FindOptions{Model: "gpt2", Env: variables(), Cache: dir("own")})
+	_, err := find(t.Context(), FindOptions{Model: "gpt2"}, hub.Options{Env: variables(), Cache: dir("own")})
 	complains(t, err, "set HF_HOME", "HF_HUB_OFFLINE is set")
 }
 
 func TestFindStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := Find(ctx, FindOptions{Tokenizer: "org/name", Env: variables("HF_HUB_OFFLINE", ""), Cache: t.TempDir()})
+	_, err := find(ctx, FindOptions{Tokenizer: "org/name"}, hub.Options{Env: variables("HF_HUB_OFFLINE", ""), Cache: t.TempDir()})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v", err)
 	}

@@ -1,13 +1,10 @@
 package cli
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 
 	"benchtop/datasets"
 	"benchtop/loadgen"
-	"benchtop/loadgen/target"
 )
 
 // The values of --cache.
@@ -18,12 +15,12 @@ const (
 
 // salt is what keeps the server from knowing prompts of earlier runs, and what to say of it; nothing with --cache as-is. vLLM
 // takes a salt in the body, which costs no tokens; other servers get a few tokens before each prompt.
-func (o *contentOptions) salt(ctx context.Context, client *http.Client, t *target.Target, m model, prompts drawn) (loadgen.Salt, string, error) {
+func (o *contentOptions) salt(m model, prompts drawn) (loadgen.Salt, string, error) {
 	if o.cache != cacheCold {
 		return loadgen.Salt{}, "", nil
 	}
 	mode := loadgen.SaltPrefix
-	if o.isVLLM(ctx, client, t, m) {
+	if m.owner == "vllm" {
 		mode = loadgen.SaltField
 	}
 	salt, err := loadgen.NewSalt(mode, prompts.means.ordinaryIDs())
@@ -70,15 +67,6 @@ func saltCost(salt loadgen.Salt, prompts drawn) string {
 		}
 	}
 	return "a short line"
-}
-
-// isVLLM says whether the server is one that knows cache_salt, by its own word.
-func (o *contentOptions) isVLLM(ctx context.Context, client *http.Client, t *target.Target, m model) bool {
-	if m.owner != "" {
-		return m.owner == "vllm"
-	}
-	all, err := listModels(ctx, client, t)
-	return err == nil && all[0].owner == "vllm"
 }
 
 // ordinaryIDs are token ids that a prompt may hold. What the prompts themselves are made of comes first: a server refuses ids

@@ -2,18 +2,14 @@ package cli
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"benchtop/datasets"
 	"benchtop/loadgen"
-	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
 
@@ -160,53 +156,32 @@ func (letters) Count(text string) (int, error) { return len(text), nil }
 
 func TestSalt(t *testing.T) {
 	text := datasets.Conversation{Turns: []datasets.Turn{{Text: "a"}}}
-	models := func(body string) func(w http.ResponseWriter, r *http.Request) {
-		return func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, body) }
-	}
-	named := func(owner string) func(w http.ResponseWriter, r *http.Request) {
-		return models(fmt.Sprintf(`{"data":[{"id":"m","owned_by":%q}]}`, owner))
-	}
 	vllm := model{id: "m", owner: "vllm"}
 	for _, c := range []struct {
 		name    string
 		cache   string
 		model   model
-		server  func(w http.ResponseWriter, r *http.Request)
 		counter bool
 		first   datasets.Conversation
 		mode    loadgen.SaltMode
 		words   string
-		asked   int
 	}{
-		{"as it is", cacheAsIs, model{id: "m"}, named("vllm"), true, text, loadgen.NoSalt, "", 0},
-		{"vLLM, discovered", cacheCold, vllm, named("vllm"), true, text, loadgen.SaltField, "cold cache (cache_salt)", 0},
-		{"vLLM, its model named by the user", cacheCold, model{id: "m"}, named("vllm"), true, text, loadgen.SaltField, "cold cache (cache_salt)", 1},
-		{"another server", cacheCold, model{id: "m"}, named("sglang"), true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)", 1},
-		{"another one, discovered", cacheCold, model{id: "m", owner: "llamacpp"}, named("vllm"), true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)", 0},
-		{"one that names nobody", cacheCold, model{id: "m"}, models(`{"data":[{"id":"m"}]}`), true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)", 1},
-		{"one that does not say", cacheCold, model{id: "m"}, http.NotFound, true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)", 1},
-		{"ids, though text could be counted", cacheCold, model{id: "m"}, named("x"), true, prompt(0, 9), loadgen.SaltPrefix, "cold cache (4 token ids before each prompt)", 1},
-		{"nobody counts", cacheCold, model{id: "m"}, named("x"), false, text, loadgen.SaltPrefix, "cold cache (a short line before each prompt)", 1},
+		{"as it is", cacheAsIs, vllm, true, text, loadgen.NoSalt, ""},
+		{"vLLM", cacheCold, vllm, true, text, loadgen.SaltField, "cold cache (cache_salt)"},
+		{"another server", cacheCold, model{id: "m", owner: "llamacpp"}, true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)"},
+		{"one that does not say", cacheCold, model{id: "m"}, true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)"},
+		{"ids, though text could be counted", cacheCold, model{id: "m"}, true, prompt(0, 9), loadgen.SaltPrefix, "cold cache (4 token ids before each prompt)"},
+		{"text that is not counted", cacheCold, model{id: "m"}, false, text, loadgen.SaltPrefix, "cold cache (a short line before each prompt)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			asked := 0
-			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				asked++
-				c.server(w, r)
-			}))
-			defer web.Close()
-			to, err := target.New(target.Options{BaseURL: web.URL})
-			if err != nil {
-				t.Fatal(err)
-			}
 			m := &means{}
 			if c.counter {
 				m.Counter = letters{}
 			}
 			o := &contentOptions{cache: c.cache}
-			salt, words, err := o.salt(t.Context(), web.Client(), to, c.model, drawn{means: m, first: c.first})
-			if err != nil || salt.Mode != c.mode || words != c.words || asked != c.asked {
-				t.Errorf("got %q %q after %d requests, error %v; want %q %q after %d", salt.Mode, words, asked, err, c.mode, c.words, c.asked)
+			salt, words, err := o.salt(c.model, drawn{means: m, first: c.first})
+			if err != nil || salt.Mode != c.mode || words != c.words {
+				t.Errorf("got %q %q, error %v; want %q %q", salt.Mode, words, err, c.mode, c.words)
 			}
 			if c.mode != loadgen.NoSalt && salt.Text == "" {
 				t.Error("the salt is empty")

@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"benchtop/datasets"
+	"benchtop/datasets/hub"
 	"benchtop/datasets/numpy"
 	"benchtop/export"
 	"benchtop/internal/preview"
@@ -102,24 +104,25 @@ func runDataset(env *environment, args []string) int {
 
 // run draws the requests and writes what they are like.
 func (o *datasetOptions) run(ctx context.Context, env *environment, askServer bool) error {
-	m := model{id: o.server.servedName, root: o.server.model}
-	if m.id == "" {
-		m.id = m.root
-	}
 	client := o.server.target.Client()
 	defer client.CloseIdleConnections()
-	if askServer && m.root == "" {
-		var err error
-		if m, err = discover(ctx, client, o.server.target); err != nil {
-			return err
-		}
+	m, err := model{named: o.server.model}, error(nil)
+	switch {
+	case askServer && o.server.model == "":
+		m, err = discover(ctx, client, o.server.target)
+	case askServer:
+		m, err = o.server.named(ctx, client)
 	}
-	means, err := o.prompts.findMeans(ctx, env, seeker{target: o.server.target, client: client, model: m, server: askServer})
+	if err != nil {
+		return err
+	}
+	hub := hub.New(hub.Options{Progress: env.tell})
+	means, err := o.prompts.findMeans(ctx, seeker{target: o.server.target, client: client, hub: hub, model: m, server: askServer})
 	if err != nil {
 		return err
 	}
 	d := drawing{promptOptions: &o.prompts, ctx: ctx, means: means, streams: numpy.NewStreams(uint32(o.seed)), backend: o.server.backend,
-		prefix: idPrefix(o.prefix), tell: env.tell}
+		prefix: idPrefix(o.prefix), hub: hub}
 	source, err := d.draw(ctx)
 	if err != nil {
 		return err
@@ -158,7 +161,7 @@ func (o *datasetOptions) write(ctx context.Context, env *environment, source dat
 		return err
 	}
 	fmt.Fprintf(env.stdout, "%s\n", export.Clean(source.Description()))
-	fmt.Fprintf(env.stdout, "%-20s %s\n", "tokens counted by", export.Clean(m.inWords()))
+	fmt.Fprintf(env.stdout, "%-20s %s\n", "tokens", export.Clean(strings.TrimPrefix(m.inWords(), "tokens ")))
 	if words := m.rendered(); words != "" {
 		fmt.Fprintf(env.stdout, "%s\n", export.Clean(words))
 	}

@@ -9,8 +9,10 @@ import (
 	"benchtop/datasets"
 	"benchtop/datasets/chattemplate"
 	"benchtop/datasets/endpoint"
+	"benchtop/datasets/hub"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/tokenizer"
+	"benchtop/export"
 	"benchtop/metrics"
 )
 
@@ -32,9 +34,9 @@ type drawing struct {
 	means   *means
 	streams *numpy.Streams
 	backend string
-	prefix  string       // of request ids
-	endless bool         // there is no number of prompts
-	tell    func(string) // hears what a download is at
+	prefix  string // of request ids
+	endless bool   // there is no number of prompts
+	hub     *hub.Hub
 	// more gives other prompts of the same kind without end; nil where there are none. draw sets it.
 	more func() (datasets.Source, error)
 }
@@ -43,15 +45,11 @@ type drawing struct {
 // be used any more: it may still be drawing.
 func (d *drawing) draw(ctx context.Context) (datasets.Source, error) {
 	kind := datasetNamed(d.dataset)
-	if kind.counts && d.means.Counter == nil && !d.tokens.skip {
-		return nil, usageError{fmt.Errorf("dataset %s: nobody counts its tokens: %s; name the model's tokenizer with --tokenizer DIRECTORY, or go by estimates with --tokenizer estimate",
-			d.dataset, d.means.absent)}
-	}
 	source, err := orStopped(ctx, func() (datasets.Source, error) { return kind.draw(ctx, d) })
 	switch {
 	case err == nil || ctx.Err() != nil:
 	case errors.Is(err, datasets.ErrNoTemplate):
-		err = usageError{fmt.Errorf("dataset %s: its prompts go through the model's chat template, and %s without one; %s", d.dataset, d.means.comes(), kind.templateWay())}
+		err = usageError{fmt.Errorf("dataset %s: its prompts go through the model's chat template, and %s has none; %s", d.dataset, d.means.tally(), kind.templateWay())}
 	case errors.Is(err, chattemplate.ErrAbsent), errors.As(err, new(*chattemplate.TemplateError)):
 		err = usageError{fmt.Errorf("%w; %s", err, kind.templateWay())}
 	default:
@@ -89,7 +87,7 @@ func (o *promptOptions) vocabularyOf() datasets.Vocabulary {
 }
 
 // maker is what synthetic prompts are made with: the tokenizer on this machine; else the server's, of which the vocabulary is
-// not known; or else nil, for prompts of token ids. Where nobody can make text for a backend that takes nothing else, it is an
+// not known; or else nil, for prompts of token ids. Where nothing can make text for a backend that takes nothing else, it is an
 // error.
 func (d *drawing) maker() (tokenizer.Tokenizer, error) {
 	m := d.means
@@ -102,11 +100,7 @@ func (d *drawing) maker() (tokenizer.Tokenizer, error) {
 	case d.vocabulary > 0 && !isChat(d.backend), m.server == nil && !isChat(d.backend):
 		return nil, nil
 	case m.server == nil:
-		way := "give the model's with --tokenizer DIRECTORY"
-		if len(datasetNamed(d.dataset).backends) == 0 {
-			way += ", or use --backend openai, which takes token ids"
-		}
-		return nil, fmt.Errorf("dataset %s: chat takes text, and there is no tokenizer to make it: %s; %s", d.dataset, m.absent, way)
+		return nil, d.noMaker()
 	case d.endless && isChat(d.backend):
 		return nil, fmt.Errorf("dataset %s: chats without end need the model's tokenizer on this machine, since the server would have to make their text while it is measured: "+
 			"give it with --tokenizer DIRECTORY, or say how many there may be with --num-prompts", d.dataset)
@@ -149,9 +143,14 @@ func drawRerank(_ context.Context, d *drawing) (datasets.Source, error) {
 	return datasets.NewRerank(o, d.means.local)
 }
 
-// noMaker is the error of a data set that needs a tokenizer on this machine.
+// noMaker is the error where a text is to have an exact length and there is no tokenizer to make it: what is wanted, what was
+// tried, and what to do, a line each.
 func (d *drawing) noMaker() error {
-	return fmt.Errorf("dataset %s: needs the model's tokenizer on this machine: %s; name it with --tokenizer DIRECTORY", d.dataset, d.means.absent)
+	way := "name the model's with --tokenizer DIRECTORY"
+	if len(datasetNamed(d.dataset).backends) == 0 {
+		way += ", or use --backend openai, which takes token ids"
+	}
+	return fmt.Errorf("dataset %s: its texts have exact lengths, and no tokenizer was found to make them\ntried: %s\n%s", d.dataset, export.Clean(d.means.absent), way)
 }
 
 func drawRandomMM(_ context.Context, d *drawing) (datasets.Source, error) {
@@ -184,11 +183,8 @@ func drawShareGPT(ctx context.Context, d *drawing) (datasets.Source, error) {
 	o := d.sharegptOptions()
 	o.IDPrefix = d.prefix
 	text := d.means.Text
-	if text.Counter == nil {
+	if text.Counter == nil { // --skip-tokenizer-init
 		text.Counter, d.means.counted = tokenizer.Estimate{}, metrics.TokensFromEstimate
-	}
-	if d.means.counted == metrics.TokensFromEstimate {
-		d.means.notes = append(d.means.notes, "prompt lengths are estimates, since nobody counts tokens")
 	}
 	return datasets.NewShareGPT(ctx, o, text, d.streams)
 }
@@ -247,6 +243,6 @@ func drawTrace(_ context.Context, d *drawing) (datasets.Source, error) {
 		o.Vocabulary = d.ids()
 		return datasets.NewTimedTrace(o, nil, d.streams)
 	}
-	d.means.counted = metrics.TokensFromIDs // which are exact, whoever made them
+	d.means.counted = metrics.TokensFromIDs // which are exact
 	return datasets.NewTimedTrace(o, d.means.local, d.streams)
 }

@@ -140,8 +140,8 @@ func TestDataset(t *testing.T) {
 		want       []string
 	}{
 		{"random", "--random-input-len 64 --num-prompts 40", []string{
-			"random: 64 tokens in", "tokens counted by    tokenizer " + exact, "prompt tokens        2,560 in all, each 64", "first of 40"}},
-		{"random ids", "--vocab-size 500 --random-input-len 9 --num-prompts 4 --first 0", []string{"tokens counted by    nobody: prompts are token ids", "sent as              token ids"}},
+			"random: 64 tokens in", "tokens               counted by tokenizer " + exact + "\n", "prompt tokens        2,560 in all, each 64", "first of 40"}},
+		{"random ids", "--vocab-size 500 --random-input-len 9 --num-prompts 4 --first 0", []string{"tokens               not counted (prompts are token ids)", "sent as              token ids"}},
 		{"rerank", "--dataset-name random-rerank --random-input-len 20 --num-prompts 6 --random-batch-size 3", []string{"prompts              8", "requests             2"}},
 		{"images", "--dataset-name random-mm --random-input-len 10 --num-prompts 3 --random-mm-bucket-config {(8,8,1):1.0}", []string{"with media           3"}},
 		{"prefixes", "--dataset-name prefix_repetition --num-prompts 10", []string{"requests             10", "each 512"}},
@@ -154,7 +154,7 @@ func TestDataset(t *testing.T) {
 		{"spec_bench", "--dataset-name spec_bench --num-prompts 2 --spec-bench-category math --dataset-path " + file("spec_bench_small.jsonl"), []string{"requests             2"}},
 		{"speed_bench", "--dataset-name speed_bench --num-prompts 2 --dataset-path " + file("speed_bench_small"), []string{"each 4,096"}},
 		{"timed_trace", "--dataset-name timed_trace --timed-trace-sec-multiplier 0.001 --dataset-path " + file("trace_small.jsonl"), []string{"sent as              token ids", "the trace takes"}},
-		{"server counts", "--dataset-name sharegpt --num-prompts 3 --dataset-path " + file("sharegpt_small.json"), []string{"tokens counted by    the server's tokenizer"}},
+		{"server counts", "--dataset-name sharegpt --num-prompts 3 --dataset-path " + file("sharegpt_small.json"), []string{"tokens               counted by the server's tokenizer"}},
 		{"server renders", "--dataset-name custom --num-prompts 3 --dataset-path " + file("custom_small.jsonl"), []string{"by the server's chat template", "\n      user: item"}},
 		{"server makes text", "--backend openai-chat --num-prompts 3 --random-input-len 30", []string{"each 30", "sent as              text", "assumed"}},
 		{"BFCL", "--dataset-name hf --num-prompts 5 --hf-name " + datasets.BFCLRepository + " --dataset-path " + datasetFiles, []string{"chat messages", "with members of its own in the body", "each 512"}},
@@ -221,14 +221,17 @@ func TestServeSaysThatPromptsWereNotCompared(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		status int
+		body   string
 		args   []string
 		want   string // behind what is said, "-" for nothing said
 	}{
-		{"not offered", http.StatusNotFound, nil, ", and may have other lengths there: it offers no /tokenize\n"},
-		{"broken", http.StatusUnauthorized, nil, "does the server want an API key?"},
-		{"prefixes", http.StatusNotFound, []string{"--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "1"}, "it offers no /tokenize"},
-		{"ids are what they are", http.StatusNotFound, []string{"--vocab-size", "30000"}, "-"},
-		{"lengths of a file", http.StatusNotFound, []string{"--dataset-name", "sharegpt", "--dataset-path", "../../datasets/testdata/sharegpt_small.json"}, "-"},
+		{"not offered", http.StatusNotFound, "", nil, ", and may have other lengths there: it offers no /tokenize\n"},
+		{"another model", http.StatusNotFound, `{"error":{"message":"The model does not exist.","type":"NotFoundError","param":"model","code":404}}`, nil,
+			`: its /tokenize does not know the model "sim-8b"` + "\n"},
+		{"broken", http.StatusUnauthorized, "", nil, "does the server want an API key?"},
+		{"prefixes", http.StatusNotFound, "", []string{"--dataset-name", "prefix_repetition", "--prefix-repetition-num-prefixes", "1"}, "it offers no /tokenize"},
+		{"ids are what they are", http.StatusNotFound, "", []string{"--vocab-size", "30000"}, "-"},
+		{"lengths of a file", http.StatusNotFound, "", []string{"--dataset-name", "sharegpt", "--dataset-path", "../../datasets/testdata/sharegpt_small.json"}, "-"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
@@ -236,6 +239,7 @@ func TestServeSaysThatPromptsWereNotCompared(t *testing.T) {
 					return false
 				}
 				w.WriteHeader(c.status)
+				io.WriteString(w, c.body)
 				return true
 			})
 			r := run(append([]string{"serve", "--no-tui", "--gpu", "none", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "9",
@@ -283,12 +287,10 @@ func TestDatasetRefusals(t *testing.T) {
 	custom := "--dataset-name custom --dataset-path " + file("custom_small.jsonl") + " "
 	for _, c := range []struct{ args, want string }{
 		{"dataset --dataset-name custom_audio --tokenizer estimate --dataset-path " + file("custom_small.jsonl"), "recorded speech cannot be sent"},
-		{"dataset --dataset-name random-rerank --tokenizer estimate", "on this machine: an estimate makes no text; "},
-		{"dataset --dataset-name random-mm", "give the model's with --tokenizer DIRECTORY\n"},
-		{"dataset --backend openai-chat --vocab-size 50", "there is no tokenizer to make it: neither a tokenizer nor a model is named; give"},
+		{"dataset --dataset-name random-rerank --tokenizer estimate", "tried: an estimate makes no text\nbenchtop: name"},
+		{"dataset --dataset-name random-mm", "name the model's with --tokenizer DIRECTORY\n"},
+		{"dataset --backend openai-chat --vocab-size 50", "tried: neither a tokenizer nor a model is named\nbenchtop: name the model's with --tokenizer DIRECTORY, or use --backend openai"},
 		{"dataset --skip-tokenizer-init --backend openai-chat", "--skip-tokenizer-init is given"},
-		{"dataset " + custom, "nobody counts its tokens: neither a tokenizer nor a model is named; name"},
-		{"dataset --tokenizer estimate " + custom, "and an estimate comes without one"},
 		{"dataset --num-prompts -3 " + custom, "--num-prompts -3: must be at least 1, or 0 for every row once"},
 		{"dataset --num-prompts 2000000000 --tokenizer estimate --skip-chat-template " + custom, "--num-prompts 2000000000: more than 50000000 are too many"},
 		{"dataset --dataset-name hf --dataset-path " + datasetFiles, "say so with --hf-name gorilla-llm/"},
@@ -336,7 +338,7 @@ func TestFileBeforeTemplate(t *testing.T) {
 	for _, name := range []string{"custom", "spec_bench", "sonnet"} {
 		run("dataset", "--dataset-name", name, "--dataset-path", packed, "--tokenizer", bare).expect(t, exitUsage, "gzip")
 	}
-	run("dataset", "--dataset-name", "sonnet", "--tokenizer", bare).expect(t, exitUsage, "chat template", "without one", "--tokenizer DIRECTORY")
+	run("dataset", "--dataset-name", "sonnet", "--tokenizer", bare).expect(t, exitUsage, "chat template", "has none", "--tokenizer DIRECTORY")
 }
 
 // lengthy is a source whose prompts did not come out as long as wanted.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"benchtop/export"
@@ -17,7 +18,7 @@ import (
 // askTimeout is how long the server may take to answer before the run.
 const askTimeout = 10 * time.Second
 
-// reach checks that somebody listens, so that a server that is not there is one clear error and not a thousand.
+// reach checks that something listens, so that a server that is not there is one clear error and not a thousand.
 func reach(ctx context.Context, t *target.Target) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
@@ -35,8 +36,18 @@ func reach(ctx context.Context, t *target.Target) error {
 	return raw.Close()
 }
 
-// model is the first model a server names: the name to send, and the model's own name.
-type model struct{ id, root, owner string }
+// model is a model of the server: the name to send, and what is known of it.
+type model struct {
+	id    string // the name to send
+	root  string // its own name, for the result
+	owner string // what serves it, by its own word: "vllm", "llamacpp", …; "" where it does not say
+	// named is the name that the user gave, loaded what the server says that it has loaded; "" for nothing.
+	named, loaded string
+	// context is how many tokens a prompt and its answer may have together, 0 where the server does not say.
+	context int
+	// known are the names that the server lists, those of its other models among them; nil where it gives no list.
+	known []string
+}
 
 // discover asks the server for its first model.
 func discover(ctx context.Context, client *http.Client, t *target.Target) (model, error) {
@@ -45,6 +56,24 @@ func discover(ctx context.Context, client *http.Client, t *target.Target) (model
 		return model{}, err
 	}
 	return all[0], nil
+}
+
+// named is the model that the user names, with what the server's list tells of it. A server that gives no list is taken as it
+// is: the model is named.
+func (o *serverOptions) named(ctx context.Context, client *http.Client) (model, error) {
+	m := model{id: o.model, root: o.model, named: o.model}
+	if o.servedName != "" {
+		m.id = o.servedName
+	}
+	all, err := listModels(ctx, client, o.target)
+	if err != nil {
+		return m, ctx.Err()
+	}
+	m.owner, m.known = all[0].owner, all[0].known
+	if i := slices.IndexFunc(all, func(one model) bool { return one.id == m.id }); i >= 0 {
+		m.owner, m.loaded, m.context = all[i].owner, all[i].loaded, all[i].context
+	}
+	return m, nil
 }
 
 // listModels asks the server for its models; there is at least one.
@@ -75,21 +104,39 @@ func listModels(ctx context.Context, client *http.Client, t *target.Target) ([]m
 	if answer.StatusCode != http.StatusOK {
 		return nil, advice("%s: %.200s", answer.Status, body)
 	}
+	all, err := readModels(body)
+	if err != nil {
+		return nil, advice("the answer is not JSON: %.100q", body)
+	}
+	if len(all) == 0 || all[0].id == "" {
+		return nil, advice("it names none")
+	}
+	return all, nil
+}
+
+// readModels reads an answer of /v1/models. A field of an unexpected kind is passed over.
+func readModels(body []byte) ([]model, error) {
 	var list struct {
 		Data []struct {
 			ID, Root string
-			Owner    string `json:"owned_by"`
+			Aliases  []string // llama.cpp
+			Owner    string   `json:"owned_by"`
+			Longest  float64  `json:"max_model_len"` // vLLM, SGLang
+			Meta     struct {
+				Slot float64 `json:"n_ctx"`
+			} // llama.cpp
 		}
 	}
-	if err := json.Unmarshal(body, &list); err != nil {
-		return nil, advice("the answer is not JSON: %.100q", body)
+	if err := json.Unmarshal(body, &list); err != nil && (len(list.Data) == 0 || !errors.As(err, new(*json.UnmarshalTypeError))) {
+		return nil, err
 	}
-	if len(list.Data) == 0 || list.Data[0].ID == "" {
-		return nil, advice("it names none")
+	var known []string
+	for _, one := range list.Data {
+		known = append(append(known, one.ID), one.Aliases...)
 	}
 	var all []model
-	for _, named := range list.Data {
-		m := model{named.ID, named.Root, named.Owner}
+	for _, one := range list.Data {
+		m := model{id: one.ID, root: one.Root, owner: one.Owner, loaded: one.Root, known: known, context: int(max(one.Longest, one.Meta.Slot))}
 		if m.root == "" {
 			m.root = m.id
 		}

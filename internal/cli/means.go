@@ -14,6 +14,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/datasets/chattemplate"
 	"benchtop/datasets/endpoint"
+	"benchtop/datasets/hub"
 	"benchtop/datasets/tokenizer"
 	"benchtop/export"
 	"benchtop/loadgen/target"
@@ -49,11 +50,11 @@ type means struct {
 	server   *tokenizer.Server
 	mute     string              // why the server does not tokenize
 	renderer *chattemplate.First // of chats, nil for none
-	counted  metrics.TokenSource // who counts prompts
+	counted  metrics.TokenSource // of prompts
 	name     string              // of the tokenizer, "" for none
 	// vocabulary is what prompts of token ids are made of; the zero value where there are none, or the tokenizer's own is.
 	vocabulary datasets.Vocabulary
-	absent     string // why there is no tokenizer
+	absent     string // what was tried for a tokenizer in vain
 	notes      []string
 }
 
@@ -64,60 +65,78 @@ func (m *means) note(text string) {
 	}
 }
 
-// inWords say who counts tokens.
-func (m *means) inWords() string {
+// tally names what counts tokens, "" for nothing that does.
+func (m *means) tally() string {
 	switch m.counted {
 	case metrics.TokensFromTokenizer:
-		return "tokenizer " + m.name
+		return "tokenizer " + m.name + m.origin()
 	case metrics.TokensFromServer:
 		return "the server's tokenizer"
-	case metrics.TokensFromIDs:
-		return "nobody: prompts are token ids"
-	case metrics.TokensFromEstimate:
-		return "nobody: lengths are estimates"
 	}
-	return "nobody"
+	return ""
 }
 
-// remarks say who counted and who rendered.
+// origin says in brackets whose word it was that this is the model's tokenizer, and where it came from; "" where it was named
+// with --tokenizer and found where it was said to be.
+func (m *means) origin() string {
+	switch {
+	case m.found.Place != "":
+		return fmt.Sprintf(" (%s; %s)", m.found.Place, m.found.By)
+	case m.found.By != "--tokenizer":
+		return fmt.Sprintf(" (%s)", m.found.By)
+	}
+	return ""
+}
+
+// inWords says how tokens are counted.
+func (m *means) inWords() string {
+	switch m.counted {
+	case metrics.TokensFromTokenizer, metrics.TokensFromServer:
+		return "tokens counted by " + m.tally()
+	case metrics.TokensFromIDs:
+		return "tokens not counted (prompts are token ids)"
+	case metrics.TokensFromEstimate:
+		return "lengths estimated"
+	}
+	return "tokens not counted"
+}
+
+// remarks say how tokens are counted and who rendered.
 func (m *means) remarks() []string {
-	all := []string{"tokens are counted by " + m.inWords()}
+	all := []string{m.inWords()}
 	if words := m.rendered(); words != "" {
 		all = append(all, words)
 	}
 	return all
 }
 
-// comes says the same where it is said what came of it.
-func (m *means) comes() string {
-	switch m.counted {
-	case metrics.TokensFromTokenizer, metrics.TokensFromServer:
-		return m.inWords() + " comes"
-	}
-	return "an estimate comes"
-}
-
 // seeker knows where a tokenizer may be found.
 type seeker struct {
 	target *target.Target
 	client *http.Client // to reach it
+	hub    *hub.Hub
 	model  model
 	server bool       // it may be asked to count
 	ready  *readiness // patience with it, nil for none
 }
 
-// findMeans looks for what counts tokens: files on this machine, those of the hub, the server.
-func (o *promptOptions) findMeans(ctx context.Context, env *environment, s seeker) (*means, error) {
+// findMeans looks for what counts tokens: files on this machine, those of the hub, the server. A data set that goes by token
+// counts goes by estimates where there is none of them.
+func (o *promptOptions) findMeans(ctx context.Context, s seeker) (*means, error) {
 	if o.tokens.skip {
 		return &means{absent: "--skip-tokenizer-init is given"}, nil
 	}
-	m, err := o.tokens.find(ctx, env, s.model.root)
+	m, err := o.tokens.find(ctx, s.hub, s.model)
 	if err != nil {
 		return nil, err
 	}
 	if s.server {
 		s.client = impatient(s.client)
 		m.ask(ctx, s)
+	}
+	if m.Counter == nil && datasetNamed(o.dataset).counts {
+		m.Counter, m.counted = tokenizer.Estimate{}, metrics.TokensFromEstimate
+		m.note("prompt lengths are estimated from the text, because no tokenizer was found: " + m.absent + "; --tokenizer DIRECTORY names one")
 	}
 	if err := o.findTemplate(m, s); err != nil {
 		return nil, err
@@ -126,15 +145,13 @@ func (o *promptOptions) findMeans(ctx context.Context, env *environment, s seeke
 }
 
 // find looks for the tokenizer's files: those that were named, or else the model's.
-func (o *tokenizerOptions) find(ctx context.Context, env *environment, model string) (*means, error) {
+func (o *tokenizerOptions) find(ctx context.Context, h *hub.Hub, of model) (*means, error) {
 	m := &means{}
 	if o.name == estimate {
 		m.Counter, m.counted, m.absent = tokenizer.Estimate{}, metrics.TokensFromEstimate, "an estimate makes no text"
 		return m, nil
 	}
-	found, err := tokenizer.Find(ctx, tokenizer.FindOptions{
-		Tokenizer: o.name, Model: model, Progress: env.tell,
-	})
+	found, err := tokenizer.Find(ctx, tokenizer.FindOptions{Tokenizer: o.name, Root: of.loaded, Model: of.named, Hub: h})
 	if err == nil {
 		err = m.use(found)
 	}
@@ -149,9 +166,6 @@ func (o *tokenizerOptions) find(ctx context.Context, env *environment, model str
 	}
 	if none, ok := errors.AsType[*tokenizer.NotFoundError](err); ok {
 		m.absent = strings.Join(none.Tried, "; ")
-		if none.Model != "" {
-			m.absent = fmt.Sprintf("no tokenizer for model %q: %s", none.Model, m.absent)
-		}
 	} else if err != nil {
 		m.absent = err.Error()
 	}
@@ -181,7 +195,7 @@ func impatient(client *http.Client) *http.Client {
 	return &limited
 }
 
-// ask finds out whether the server tokenizes, and has it count if nobody here does.
+// ask finds out whether the server tokenizes, and has it count if nothing here does.
 func (m *means) ask(ctx context.Context, s seeker) {
 	probe := func() (*tokenizer.Server, error) {
 		ctx, cancel := context.WithTimeout(ctx, askTimeout)
@@ -193,12 +207,15 @@ func (m *means) ask(ctx context.Context, s seeker) {
 		server, err = probe()
 	}
 	if err != nil {
-		why := export.Clean(s.target.Hide(err.Error()))
-		if m.local == nil {
-			m.absent += "; and the server does not count either: " + why
-		}
-		if m.mute = why; endpoint.NotOffered(err) {
+		m.mute = export.Clean(s.target.Hide(err.Error()))
+		switch {
+		case endpoint.UnknownModel(err):
+			m.mute = fmt.Sprintf("its /tokenize does not know the model %q", s.model.id)
+		case endpoint.NotOffered(err):
 			m.mute = "it offers no /tokenize"
+		}
+		if m.local == nil {
+			m.absent += "; of the server: " + m.mute
 		}
 		return
 	}
@@ -214,7 +231,7 @@ func (m *means) serverMaker(ctx context.Context, vocabulary int) (tokenizer.Toke
 	return tokenizer.NewServerTokenizer(ctx, m.server, vocabulary, nil)
 }
 
-// countText counts the tokens of a generated text, nil if nobody here can.
+// countText counts the tokens of a generated text, nil if nothing here can.
 func (m *means) countText() func(string) (int, error) {
 	if m.local == nil {
 		return nil

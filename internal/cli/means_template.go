@@ -7,7 +7,7 @@ import (
 )
 
 // findTemplate looks for what renders chats, where the data set needs it: the server, or else the template that came with the
-// tokenizer.
+// tokenizer. Where no tokenizer is on this machine to say what the model's template is, chats are sent as they are.
 func (o *promptOptions) findTemplate(m *means, s seeker) error {
 	kind := datasetNamed(o.dataset)
 	if kind.renders == nil || !kind.renders(o) {
@@ -26,6 +26,8 @@ func (o *promptOptions) findTemplate(m *means, s seeker) error {
 		if local != nil {
 			among = append(among, local)
 		}
+	} else if kind.name != "hf" { // whose chats travel as messages, and are counted without
+		among = append(among, chattemplate.Plain{})
 	}
 	if len(among) > 0 {
 		m.renderer = chattemplate.NewFirst(among...)
@@ -44,6 +46,8 @@ func (m *means) rendered() string {
 		return "prompts were rendered by the server's chat template"
 	case chattemplate.FromTemplate:
 		return "prompts were rendered here, by the chat template of " + m.name
+	case chattemplate.FromNone:
+		return "prompts are as they are in the data set: no chat template was found"
 	}
 	return ""
 }

@@ -30,7 +30,7 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 		client := &http.Client{Transport: silentServer{}}
 		o := &promptOptions{dataset: "random", tokens: tokenizerOptions{name: estimate}}
 		m, began := (*means)(nil), time.Now()
-		if m, err = o.findMeans(t.Context(), nil, seeker{target: to, client: client, server: true}); err != nil {
+		if m, err = o.findMeans(t.Context(), seeker{target: to, client: client, server: true}); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(began); m.server != nil || took != askTimeout {

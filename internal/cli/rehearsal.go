@@ -20,7 +20,7 @@ type readiness struct {
 	env   *environment
 	limit time.Duration
 	until time.Time
-	said  bool
+	said  []string // the kinds of errors that were told
 }
 
 func (o *serverOptions) readiness(env *environment) *readiness {
@@ -28,23 +28,35 @@ func (o *serverOptions) readiness(env *environment) *readiness {
 	return &readiness{env: env, limit: limit, until: time.Now().Add(limit)}
 }
 
-// again waits before another try and reports whether there is to be one.
+// again waits before another try and reports whether there is to be one. It tells each kind of error once, at once.
 func (r *readiness) again(ctx context.Context, server string, err error) bool {
 	left := time.Until(r.until)
 	if r.limit == 0 || left <= 0 || ctx.Err() != nil {
 		return false
 	}
-	if waiting := fmt.Sprintf("waiting up to %s for %s: %s", r.limit, server, err); r.said {
-		r.env.show(waiting) // the reason may be another by now
-	} else {
+	const most = 8 // kinds, in case a server's words are new each time
+	waiting := fmt.Sprintf("waiting up to %s for %s: %s", max(left, time.Second).Round(time.Second), server, err)
+	if kind := kindOfError(err); len(r.said) < most && !slices.Contains(r.said, kind) {
 		r.env.tell(waiting)
-		r.said = true
+		r.said = append(r.said, kind)
+	} else {
+		r.env.show(waiting)
 	}
 	select {
 	case <-time.After(min(time.Second, left)):
 	case <-ctx.Done():
 	}
 	return true
+}
+
+// kindOfError is an error's words without what differs each time, such as the port on this side.
+func kindOfError(err error) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, err.Error())
 }
 
 // find reaches the server and says what its model is called, with as much patience as was asked for.
@@ -56,13 +68,10 @@ func (o *serverOptions) find(ctx context.Context, client *http.Client, ready *re
 	}
 	for {
 		if err = reach(ctx, o.target); err == nil {
-			switch {
-			case o.model == "":
+			if o.model == "" {
 				m, err = discover(ctx, client, o.target)
-			case o.servedName == "":
-				m = model{id: o.model, root: o.model}
-			default:
-				m = model{id: o.servedName, root: o.model}
+			} else {
+				m, err = o.named(ctx, client)
 			}
 		}
 		if err == nil || !ready.again(ctx, o.target.String(), err) {

@@ -100,6 +100,12 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	env.show("ready, model " + m.id)
 	about.ModelID = m.root
 	env.about(about)
+	odd, err := o.checkModels(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	env.warn(odd)
+	o.notes = append(o.notes, odd...)
 	streams := numpy.NewStreams(uint32(o.load.seed))
 	offsets, err := o.arrivals(streams.Legacy)
 	if err != nil {
@@ -122,7 +128,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	if env.display == nil { // whose log says them
 		env.warn(prompts.notes)
 	}
-	salt, cold, err := o.content.salt(ctx, client, o.server.target, m, prompts)
+	salt, cold, err := o.content.salt(m, prompts)
 	if err != nil {
 		return nil, err
 	}

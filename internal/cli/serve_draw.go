@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/datasets/hub"
 	"benchtop/datasets/numpy"
 	"benchtop/loadgen"
 	"benchtop/metrics"
@@ -40,7 +41,8 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 		env.step(stepTokenizer)
 		env.show("looking for that of " + cmp.Or(o.prompts.tokens.name, m.root))
 	}
-	means, err := o.prompts.findMeans(ctx, env, seeker{target: o.server.target, client: client, model: m, server: true, ready: ready})
+	hub := hub.New(hub.Options{Progress: env.tell})
+	means, err := o.prompts.findMeans(ctx, seeker{target: o.server.target, client: client, hub: hub, model: m, server: true, ready: ready})
 	if err != nil {
 		return drawn{}, err
 	}
@@ -53,12 +55,12 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 	}
 	env.step(stepPrompts)
 	drawing := &drawing{promptOptions: &o.prompts, ctx: all.ctx, means: means, streams: streams, backend: o.server.backend,
-		prefix: idPrefix(o.content.idPrefix), endless: o.load.endless(), tell: env.tell}
+		prefix: idPrefix(o.content.idPrefix), endless: o.load.endless(), hub: hub}
 	source, err := drawing.draw(ctx)
 	if err != nil {
 		return drawn{}, err
 	}
-	// What the source says of itself is asked before somebody else draws from it.
+	// What the source says of itself is asked before the supply draws from it.
 	d := drawn{n: source.Len(), description: source.Description(), counted: means.counted, tokenizer: means.name, means: means}
 	if trace, ok := source.(interface{ Times() []time.Duration }); ok && o.prompts.selfTiming() {
 		d.offsets = trace.Times()
@@ -79,16 +81,21 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 	if d.first, some = d.supply.first(); !some {
 		return d, usageError{errors.New("the data set holds not one prompt that can be sent")}
 	}
-	if d.supply.all() != nil { // nobody draws any more
+	if d.supply.all() != nil { // all is drawn
 		means.note(offLength(source))
 	}
 	d.notes = append(means.notes, means.align(ctx, env, o.prompts.dataset, d.supply)...)
+	odd, err := checkContext(m, d.supply.ahead(), means.counted)
+	if err != nil {
+		return d, err
+	}
+	d.notes = append(d.notes, odd...)
 	d.source = d.supply
 	switch d.counted {
 	case metrics.TokensFromEstimate:
 		d.description += ", lengths estimated"
 	case metrics.TokensFromTokenizer, metrics.TokensFromServer:
-		d.description += ", tokens by " + means.inWords()
+		d.description += ", tokens by " + means.tally()
 	}
 	if d.n == 0 {
 		d.n = math.MaxInt

@@ -227,7 +227,7 @@ func TestFailOn(t *testing.T) {
 	run(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:60000")...).expect(t, exitFine)
 	run(append(base, "--fail-on", "goodput<90%", "--fail-on", "speed>3")...).expect(t, exitUsage, "say with --goodput what is good", "speed")
 	// Nothing that succeeded outranks the condition.
-	run("serve", "--base-url", url, "--model", "nobody", "--num-prompts", "2", "--fail-on", "failed>0").expect(t, exitFailed, "no request succeeded")
+	run("serve", "--base-url", url, "--extra-body.model", "nobody", "--num-prompts", "2", "--fail-on", "failed>0").expect(t, exitFailed, "no request succeeded")
 }
 
 // With patience, a server that is still starting is waited for; without, it is an error at once.

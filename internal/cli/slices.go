@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"benchtop/datasets"
+	"benchtop/datasets/hub"
 )
 
 const slicesText = `
@@ -64,7 +65,7 @@ func runSlices(env *environment, args []string) int {
 }
 
 func slice(ctx context.Context, env *environment, o datasets.SlicesOptions, tokens tokenizerOptions, output string) error {
-	m, err := tokens.find(ctx, env, "")
+	m, err := tokens.find(ctx, hub.New(hub.Options{Progress: env.tell}), model{})
 	if err != nil {
 		return err
 	}

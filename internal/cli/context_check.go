@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"benchtop/datasets"
+	"benchtop/metrics"
+)
+
+// longer says what to do about prompts that the model's context has no room for.
+const longer = "ask for shorter ones, or start the server with a longer context (--max-model-len with vLLM, --context-length with SGLang, --ctx-size with llama.cpp)"
+
+// checkContext compares the prompts drawn so far with the context that the server says the model has, and returns what is odd
+// about them. A prompt that fills it is refused by every server, and vLLM refuses an answer longer than it. Where that is so of
+// all prompts it is an error, unless their lengths are estimates. An answer that only begins to fit is cut short, or refused.
+func checkContext(m model, prompts []datasets.Conversation, counted metrics.TokenSource) (odd []string, err error) {
+	if m.context <= 0 {
+		return nil, nil
+	}
+	var all, refused, cut, mostIn, mostOut, mostBoth int
+	for _, c := range prompts {
+		for i := range c.Turns {
+			t := &c.Turns[i]
+			all++
+			switch {
+			case t.InputTokens >= m.context, t.MaxTokens > m.context && m.owner == "vllm":
+				refused++
+				mostIn, mostOut = max(mostIn, t.InputTokens), max(mostOut, t.MaxTokens)
+			case t.InputTokens+t.MaxTokens > m.context:
+				cut++
+				mostBoth = max(mostBoth, t.InputTokens+t.MaxTokens)
+			}
+		}
+	}
+	by := ""
+	if counted == metrics.TokensFromEstimate {
+		by = "by estimate, "
+	}
+	if refused > 0 {
+		words := fmt.Sprintf("%s%d of %d prompts do not fit into the model's context of %d tokens: prompts of up to %d, answers of up to %d; %s",
+			by, refused, all, m.context, mostIn, mostOut, longer)
+		if refused == all && by == "" {
+			return nil, usageError{errors.New(words)}
+		}
+		odd = append(odd, words+"; the server will refuse them")
+	}
+	if cut > 0 {
+		odd = append(odd, fmt.Sprintf("%s%d of %d prompts leave less room than their answers may take: up to %d tokens together, in a context of %d; the server cuts such answers short, or refuses the request; %s",
+			by, cut, all, mostBoth, m.context, longer))
+	}
+	return odd, nil
+}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"benchtop/datasets"
+	"benchtop/export"
+	"benchtop/loadgen"
+	"benchtop/metrics"
+)
+
+// checkModels finds out before the load whether the server has the models that requests name, and returns what is odd about
+// them. A list without a name is no proof: llama.cpp answers to any, and others load what they are asked for. So a request of
+// one token decides. A server without a list is not asked, nor is any where --extra-body names the model.
+func (o *serveOptions) checkModels(ctx context.Context, m model) (odd []string, err error) {
+	if m.known == nil || slices.ContainsFunc(o.content.extraBody.Fields(), func(f loadgen.Field) bool { return f.Name == "model" }) {
+		return nil, nil
+	}
+	asked := []string{m.id}
+	flag := "--model"
+	if o.server.servedName != "" {
+		flag = "--served-model-name"
+	}
+	if len(o.content.lora) > 0 {
+		asked, flag = o.content.lora, "--lora-modules"
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(asked))) {
+		if slices.Contains(m.known, name) {
+			continue
+		}
+		q := o.tryModel(ctx, name)
+		words := export.Clean(fmt.Sprintf("%s: %s", inShort(q), q.Error))
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case q.OK():
+			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, but answers to the name", flag, quoted(name)))
+		case q.Status == http.StatusNotFound || q.Status == http.StatusBadRequest || q.Status == http.StatusUnprocessableEntity:
+			return nil, usageError{fmt.Errorf("%s %s: the server does not list this model and refuses a request for it: %s; name one that it lists: %s%s",
+				flag, quoted(name), words, listed(m.known), didYouMean(name, m.known))}
+		default:
+			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, and a request for it failed (%s)", flag, quoted(name), words))
+		}
+	}
+	return odd, nil
+}
+
+// tryModel asks for one token of the model.
+func (o *serveOptions) tryModel(ctx context.Context, name string) metrics.Request {
+	load := loadgen.Defaults()
+	load.Target, load.Endpoint, load.Backend, load.Model = o.server.target, o.server.endpoint, loadgen.Backend(o.server.backend), name
+	load.RequestTimeout = askTimeout
+	return loadgen.Try(ctx, load, []datasets.Turn{{Text: "Hi", InputTokens: 1, MaxTokens: 1}}, 1)[0]
+}
+
+// inShort is a failure's status, or its kind where there was none.
+func inShort(q metrics.Request) string {
+	if q.Failure == metrics.FailedStatus {
+		return fmt.Sprint("status ", q.Status)
+	}
+	return string(q.Failure)
+}
+
+// listed are the first of some names, and how many more there are.
+func listed(names []string) string {
+	const most = 10
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"strconv"
 	"time"
 
@@ -122,13 +123,32 @@ func (d *TimedTrace) Times() []time.Duration {
 	return times
 }
 
+// Doubt says what may be wrong where most prompts come out shorter than the trace says, "" where they do not. Traces with
+// blocks of another size than vLLM's default are mostly in milliseconds, too.
+func (d *TimedTrace) Doubt() string {
+	short := d.short()
+	if 2*short <= len(d.trace.lines) || d.trace.chunk == 0 {
+		return ""
+	}
+	size := 1 << bits.Len(uint(d.trace.chunk-1))
+	return fmt.Sprintf("%d of %d prompts come out shorter than the trace says: %d tokens for each hash id are too few, %d would do (--timed-trace-chunk-hash-size %[4]d); "+
+		"if its time stamps are milliseconds, give --timed-trace-sec-multiplier 0.001 as well", short, len(d.trace.lines), d.o.ChunkSize, size)
+}
+
+// short is how many prompts come out shorter than the trace says.
+func (d *TimedTrace) short() (n int) {
+	for _, line := range d.trace.lines {
+		if line.short {
+			n++
+		}
+	}
+	return n
+}
+
 // Description says in a line what the prompts are, for the head of a report.
 func (d *TimedTrace) Description() string {
-	var short, back int
+	short, back := d.short(), 0
 	for i, at := range d.Times() {
-		if d.trace.lines[i].short {
-			short++
-		}
 		if d.trace.lines[i].at < at {
 			back++
 		}

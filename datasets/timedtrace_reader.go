@@ -20,6 +20,7 @@ type trace struct {
 	lines  []traceLine
 	hashes []byte // of all lines, one after the other: the length of each as a varint, and its text
 	hashed bool   // some line has hash ids
+	chunk  int    // tokens that a hash id would have to stand for, so that they suffice for the lines that are short; 0 if none are
 	fields string // of the first line, to be named where hash ids were expected
 }
 
@@ -109,7 +110,9 @@ func (t *traceReader) take(line []byte) error {
 	if len(t.trace.hashes) > maxTraceKeys {
 		return fmt.Errorf("more than %d MiB of hash ids; ask for fewer prompts", maxTraceKeys>>20)
 	}
-	next.short = blocks*t.o.ChunkSize < int(next.input)
+	if next.short = blocks*t.o.ChunkSize < int(next.input); next.short && blocks > 0 {
+		t.trace.chunk = max(t.trace.chunk, (int(next.input)+blocks-1)/blocks)
+	}
 	t.trace.lines = append(t.trace.lines, next)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -346,5 +347,26 @@ func BenchmarkTraceBlock(b *testing.B) {
 	for b.Loop() {
 		i++
 		blocks.block(strconv.AppendInt(nil, int64(i), 10), 512)
+	}
+}
+
+// A trace in blocks of another size is not sent cut down without a word: the flags that fit it are named.
+func TestTimedTraceNamesTheFlagsThatFit(t *testing.T) {
+	for _, c := range []struct{ lines, want string }{
+		{`{"timestamp":0,"input_length":6758,"output_length":5,"hash_ids":[0,1,2,3,4,5,6,7,8,9,10,11,12,13]}` + "\n" +
+			`{"timestamp":3000,"input_length":500,"output_length":5,"hash_ids":[0]}`, "2 of 2 prompts come out shorter than the trace says: " +
+			"16 tokens for each hash id are too few, 512 would do (--timed-trace-chunk-hash-size 512); if its time stamps are milliseconds, give --timed-trace-sec-multiplier 0.001 as well"},
+		{`{"timestamp":0,"input_length":16,"output_length":5,"hash_ids":[0]}` + "\n" + `{"timestamp":1,"input_length":900,"output_length":5,"hash_ids":[0]}`, ""},
+	} {
+		o := TimedTraceDefaults()
+		o.Path = filepath.Join(t.TempDir(), "trace.jsonl")
+		if err := os.WriteFile(o.Path, []byte(c.lines), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := NewTimedTrace(o, nil, numpy.NewStreams(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "doubt", d.Doubt(), c.want)
 	}
 }

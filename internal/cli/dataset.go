@@ -75,7 +75,10 @@ func runDataset(env *environment, args []string) int {
 	env.warn(slices.Concat(warnings, inertNotes(all), o.prompts.lengthNotes(all)))
 	problems := []error{err, noArguments("dataset", rest)}
 	backend := ""
-	if all.Changed("backend") {
+	switch {
+	case o.prompts.onlyShown() && slices.Contains(poolingBackends(), o.server.backend):
+		o.server.backend = string(loadgen.Defaults().Backend) // which of them makes no difference to what is shown
+	case all.Changed("backend") && !o.prompts.onlyShown():
 		backend = o.server.backend
 	}
 	problems = append(problems, o.server.check()...)

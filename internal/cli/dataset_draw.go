@@ -239,10 +239,16 @@ func drawSpeedBench(ctx context.Context, d *drawing) (datasets.Source, error) {
 func drawTrace(_ context.Context, d *drawing) (datasets.Source, error) {
 	o := d.traceOptions()
 	o.IDPrefix = d.prefix
+	var tok tokenizer.Tokenizer
 	if d.means.local == nil || d.vocabulary > 0 {
 		o.Vocabulary = d.ids()
-		return datasets.NewTimedTrace(o, nil, d.streams)
+	} else {
+		tok, d.means.counted = d.means.local, metrics.TokensFromIDs // which are exact
 	}
-	d.means.counted = metrics.TokensFromIDs // which are exact
-	return datasets.NewTimedTrace(o, d.means.local, d.streams)
+	trace, err := datasets.NewTimedTrace(o, tok, d.streams)
+	if err != nil {
+		return nil, err
+	}
+	d.means.note(trace.Doubt())
+	return trace, nil
 }

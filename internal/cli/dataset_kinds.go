@@ -33,7 +33,7 @@ type datasetKind struct {
 	fullLength bool
 	// allRows: with --num-prompts 0 each row of the file is taken once.
 	allRows bool
-	// counts: somebody has to count tokens. renders says whether prompts go through the chat template, nil for never.
+	// counts: the data set goes by token counts. renders says whether prompts go through the chat template, nil for never.
 	counts  bool
 	renders func(o *promptOptions) bool
 	// check looks at the data set's own flags, nil for none.
@@ -47,6 +47,12 @@ var (
 	completionsBackends = []string{"vllm", "openai"}
 	chatBackends        = []string{"openai-chat"}
 )
+
+// poolingBackends are those of vLLM whose endpoints give no text.
+func poolingBackends() []string {
+	return []string{"openai-embeddings", "openai-embeddings-chat", "openai-embeddings-clip", "openai-embeddings-vlm2vec",
+		"infinity-embeddings", "infinity-embeddings-clip", "vllm-pooling", "vllm-rerank"}
+}
 
 func always(*promptOptions) bool          { return true }
 func unlessSkipped(o *promptOptions) bool { return !o.skipTemplate }
@@ -81,7 +87,7 @@ func datasetKinds() []datasetKind {
 		{name: "speed_bench", list: true, counts: true, allRows: true, renders: unlessSkipped, file: needsFile, check: (*promptOptions).checkSpeedBench, draw: drawSpeedBench},
 		{name: "timed_trace", list: true, file: needsFile, fullLength: true, backends: completionsBackends, why: "its prompts are token ids, which chat cannot send",
 			check: (*promptOptions).checkTrace, draw: drawTrace},
-		{name: "hf", list: true, counts: true, renders: always, backends: chatBackends, why: "its tools travel in chat requests", file: onHub, check: (*promptOptions).checkHub, draw: drawHub},
+		{name: "hf", list: true, counts: true, renders: always, backends: chatBackends, why: "function calls travel in chat requests", file: onHub, check: (*promptOptions).checkHub, draw: drawHub},
 	}
 }
 

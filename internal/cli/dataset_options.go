@@ -178,12 +178,17 @@ func (o *promptOptions) checkRandomMM() problemList {
 	return append(p, problem(err)...)
 }
 
+// hubName is the name of the data set on the hub.
+func (o *promptOptions) hubName() string {
+	if o.hfName != "" {
+		return o.hfName
+	}
+	return o.path
+}
+
 // checkHub refuses all data sets of the hub but BFCL.
 func (o *promptOptions) checkHub() (p problemList) {
-	name := o.hfName
-	if name == "" {
-		name = o.path
-	}
+	name := o.hubName()
 	switch {
 	case o.path == "":
 		p.bad("--dataset-name hf: needs the data set's name; give --dataset-path %s", datasets.BFCLRepository)

@@ -143,6 +143,8 @@ func TestDataset(t *testing.T) {
 			"random: 64 tokens in", "tokens               counted by tokenizer " + exact + "\n", "prompt tokens        2,560 in all, each 64", "first of 40"}},
 		{"random ids", "--vocab-size 500 --random-input-len 9 --num-prompts 4 --first 0", []string{"tokens               not counted (prompts are token ids)", "sent as              token ids"}},
 		{"rerank", "--dataset-name random-rerank --random-input-len 20 --num-prompts 6 --random-batch-size 3", []string{"prompts              8", "requests             2"}},
+		{"rerank for its backend", "--dataset-name random-rerank --backend vllm-rerank --random-input-len 20 --num-prompts 6", []string{"requests             6"}},
+		{"batches for their backend", "--random-batch-size 2 --backend openai-embeddings --random-input-len 20 --num-prompts 6", []string{"requests             3"}},
 		{"images", "--dataset-name random-mm --random-input-len 10 --num-prompts 3 --random-mm-bucket-config {(8,8,1):1.0}", []string{"with media           3"}},
 		{"prefixes", "--dataset-name prefix_repetition --num-prompts 10", []string{"requests             10", "each 512"}},
 		{"sharegpt", "--dataset-name sharegpt --num-prompts 10 --dataset-path " + file("sharegpt_small.json"), []string{"requests             10"}},
@@ -295,11 +297,17 @@ func TestDatasetRefusals(t *testing.T) {
 		{"dataset --num-prompts 2000000000 --tokenizer estimate --skip-chat-template " + custom, "--num-prompts 2000000000: more than 50000000 are too many"},
 		{"dataset --dataset-name hf --dataset-path " + datasetFiles, "say so with --hf-name gorilla-llm/"},
 		{"dataset --dataset-name hf", "give --dataset-path gorilla-llm/"},
+		{"dataset --backend vllm --dataset-name hf --dataset-path org/x", "benchtop: --dataset-path org/x: of the hub's data sets only"},
+		{"dataset --backend vllm --dataset-name hf --dataset-path gorilla-llm/Berkeley-Function-Calling-Leaderboard", "--dataset-name hf: function calls travel in chat requests; backend vllm"},
+		{"serve --dataset-name random-rerank --backend vllm-rerank", "rerank endpoints cannot be loaded; use vllm, openai or openai-chat"},
 		{"dataset --profile", "unknown flag"},
 		{"serve --num-prompts 0 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 --ramp-over 2s --tokenizer " + model + " --base-url " + server.url + " " + custom, "say with --duration"},
 	} {
 		r := run(strings.Fields(c.args)...)
-		if r.expect(t, exitUsage, c.want); t.Failed() {
+		if r.expect(t, exitUsage, c.want); strings.HasPrefix(c.want, "benchtop: ") && !strings.HasPrefix(r.stderr, c.want) {
+			t.Errorf("it begins with %q", r.stderr)
+		}
+		if t.Failed() {
 			t.Fatal(c.args)
 		}
 	}

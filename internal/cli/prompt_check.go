@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/datasets"
 	"benchtop/loadgen"
 )
 
@@ -36,14 +37,15 @@ func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, backend s
 		o.number = max(1, o.number) // it was told already
 	}
 	p = append(p, o.checkPath(kind)...)
-	if backend != "" && kind.draw != nil && len(kind.backends) > 0 && !slices.Contains(kind.backends, backend) {
+	readable := kind.draw != nil && (kind.file != onHub || o.hubName() == datasets.BFCLRepository) // else the backend makes no difference
+	if backend != "" && readable && len(kind.backends) > 0 && !slices.Contains(kind.backends, backend) {
 		p.bad("--dataset-name %s: %s", o.dataset, kind.backendWords(backend))
 	}
 	if kind.draw == nil {
 		p.bad("--dataset-name %s: %s", o.dataset, kind.why)
 		return p
 	}
-	if backend != "" && o.dataset == "random" && o.random.Batch > 1 {
+	if backend != "" && o.dataset == "random" && o.onlyShown() {
 		p.bad("--random-batch-size %d: several prompts in a request are for pooling endpoints, which cannot be loaded; 'benchtop dataset' shows them", o.random.Batch)
 	}
 	if load.endless() && !load.find.searching() && kind.list {
@@ -55,6 +57,12 @@ func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, backend s
 	o.ignoreEOS = kind.fullLength
 	p = append(p, o.tokens.check()...)
 	return p
+}
+
+// onlyShown says that the requests are for endpoints that cannot be loaded, so that 'benchtop dataset' shows them whatever the
+// backend is.
+func (o *promptOptions) onlyShown() bool {
+	return o.dataset == "random-rerank" || o.dataset == "random" && o.random.Batch > 1
 }
 
 // takesAllRows says that without a number of prompts the data set gives each of its rows once.

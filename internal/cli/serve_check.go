@@ -22,7 +22,9 @@ type problemList []error
 func (p *problemList) bad(format string, a ...any) { *p = append(*p, fmt.Errorf(format, a...)) }
 
 func (o *serverOptions) check() (p problemList) {
-	if !slices.Contains(loadgen.Backends(), loadgen.Backend(o.backend)) {
+	if slices.Contains(poolingBackends(), o.backend) {
+		p.bad("--backend %s: embeddings, pooling and rerank endpoints cannot be loaded; use vllm, openai or openai-chat", o.backend)
+	} else if !slices.Contains(loadgen.Backends(), loadgen.Backend(o.backend)) {
 		p.bad("--backend %s: use vllm, openai or openai-chat", quoted(o.backend))
 	} else if suffix := loadgen.Backend(o.backend).Suffix(); o.endpoint != "" && !strings.HasSuffix(o.endpoint, suffix) {
 		p.bad("--endpoint %s: for backend %s it must end in %s", quoted(o.endpoint), o.backend, suffix)

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"benchtop/datasets/numpy"
-	"benchtop/datasets/tokenizer"
 )
 
 // BurstGPTOptions says what to take from a table of recorded requests.
@@ -48,7 +47,7 @@ func (o BurstGPTOptions) Validate() error {
 // seed. What they say is ids in a row. They are made as they are asked for.
 type BurstGPT struct {
 	o           BurstGPTOptions
-	tok         tokenizer.Tokenizer // nil: prompts are ids
+	tok         Speller // nil: prompts are ids
 	vocab       Vocabulary
 	ids         []int // of vocab
 	own         bool  // the tokenizer knew its vocabulary
@@ -57,9 +56,16 @@ type BurstGPT struct {
 	next        int
 }
 
+// Speller turns the ids of a vocabulary into text.
+type Speller interface {
+	Decode(ids []int) (string, error)
+	// VocabSize is the number of ids, 0 … VocabSize-1; 0 when it is not known.
+	VocabSize() int
+}
+
 // NewBurstGPT reads the file and picks the prompts. Its generator is its own. tok may be nil: prompts are then ids of
 // o.Vocabulary, sent as they are.
-func NewBurstGPT(o BurstGPTOptions, tok tokenizer.Tokenizer) (*BurstGPT, error) {
+func NewBurstGPT(o BurstGPTOptions, tok Speller) (*BurstGPT, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}

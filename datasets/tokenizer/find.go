@@ -143,7 +143,9 @@ func (f *search) find(ctx context.Context, c candidate) (Found, error) {
 	}
 	repo, err := hub.ParseRepository(hub.Models, c.name, f.Revision)
 	if err != nil {
-		f.tried = append(f.tried, err.Error())
+		if f.Tokenizer != "" || f.Revision != "" { // else it is a path, which was looked at
+			f.tried = append(f.tried, err.Error())
+		}
 		return Found{}, errInVain
 	}
 	for _, look := range []struct {

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/datasets"
 	"benchtop/export"
 	"benchtop/internal/simulator"
 )
@@ -404,8 +405,8 @@ func TestEstimateIsLabelled(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"serve", "--base-url", web.URL, "--dataset-name", "sharegpt", "--dataset-path", sharegptFile, "--num-prompts", "3",
 		"--output-len", "3", "--save-result", "--result-dir", dir}
-	run(args...).expect(t, exitFine, "benchtop: WARNING: prompt lengths are estimated from the text, because no tokenizer was found: ",
-		"of the server: it offers no /tokenize; --tokenizer DIRECTORY names one")
+	run(args...).expect(t, exitFine, "benchtop: WARNING: prompt lengths are estimated, because there is no tokenizer: ",
+		"of the server: it offers no /tokenize; name it with --tokenizer DIRECTORY")
 	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
 	data, err := os.ReadFile(files[0])
 	if err != nil {
@@ -414,6 +415,51 @@ func TestEstimateIsLabelled(t *testing.T) {
 	for _, w := range []string{`"dataset": "estimate"`, "lengths estimated", "prompt lengths are estimated", `"tokenizer_id": null`, `"usage": 3`} {
 		if !strings.Contains(string(data), w) {
 			t.Errorf("%s is missing in the result", w)
+		}
+	}
+}
+
+// A server of which nothing is known but its address can be loaded with every data set of text. Where exact lengths are what a
+// data set is about, three lines say why not, what was tried, and what to do.
+func TestAddressIsEnough(t *testing.T) {
+	t.Parallel()
+	server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+		switch r.URL.Path {
+		case "/v1/models":
+			io.WriteString(w, `{"data": [{"id": "tiny", "root": "/models/none"}]}`)
+		case "/tokenize", "/detokenize", "/apply-template":
+			http.NotFound(w, r)
+		default:
+			return false
+		}
+		return true
+	})
+	const chat, out = " --backend openai-chat", " --output-len 2"
+	const asTheyAre = "prompts are sent as the data set has them, because no chat template was found"
+	for args, want := range map[string]string{
+		"custom --dataset-path " + datasetFiles + "custom_small.jsonl" + out:                          asTheyAre,
+		"custom --dataset-path " + datasetFiles + "custom_small.jsonl" + out + chat:                   asTheyAre,
+		"custom --skip-chat-template --dataset-path " + datasetFiles + "custom_small.jsonl" + out:     "",
+		"spec_bench --dataset-path " + datasetFiles + "spec_bench_small.jsonl" + out:                  asTheyAre,
+		"speed_bench --speed-bench-output-len 2 --dataset-path " + datasetFiles + "speed_bench_small": asTheyAre,
+		"sonnet --sonnet-output-len 2":                                                                                  asTheyAre,
+		"sharegpt --dataset-path " + datasetFiles + "sharegpt_small.json" + out:                                         "",
+		"burstgpt --dataset-path " + datasetFiles + "burstgpt_small.csv" + chat:                                         "",
+		"hf --hf-name " + datasets.BFCLRepository + " --dataset-path " + datasetFiles + out + " --num-prompts 1" + chat: "",
+	} {
+		r := run(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--dataset-name"}, strings.Fields(args)...)...)
+		r.expect(t, exitFine, "lengths estimated", "because there is no tokenizer: path /models/none: no such file or directory; of the server: it offers no /tokenize")
+		if strings.Contains(r.stderr, asTheyAre) != (want != "") {
+			t.Errorf("%s: got %q", args, r.stderr)
+		}
+	}
+	for _, args := range []string{"random", "prefix_repetition --prefix-repetition-num-prefixes 1", "random-mm"} {
+		name, _, _ := strings.Cut(args, " ")
+		r := run(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--backend", "openai-chat", "--dataset-name"}, strings.Fields(args)...)...)
+		r.expect(t, exitUsage, "benchtop: dataset "+name+": its texts have exact lengths, and no tokenizer was found to make them\n"+
+			"benchtop: tried: path /models/none: no such file or directory; of the server: it offers no /tokenize\nbenchtop: name the model's with --tokenizer DIRECTORY")
+		if n := strings.Count(r.stderr, "\n"); n != 3 {
+			t.Errorf("%s: %d lines", args, n)
 		}
 	}
 }

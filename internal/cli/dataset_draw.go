@@ -47,7 +47,10 @@ func (d *drawing) draw(ctx context.Context) (datasets.Source, error) {
 	kind := datasetNamed(d.dataset)
 	source, err := orStopped(ctx, func() (datasets.Source, error) { return kind.draw(ctx, d) })
 	switch {
-	case err == nil || ctx.Err() != nil:
+	case ctx.Err() != nil:
+	case err == nil && d.means.renderer != nil && d.means.renderer.Source() == chattemplate.FromNone:
+		d.means.note("prompts are sent as the data set has them, because no chat template was found")
+	case err == nil:
 	case errors.Is(err, datasets.ErrNoTemplate):
 		err = usageError{fmt.Errorf("dataset %s: its prompts go through the model's chat template, and %s has none; %s", d.dataset, d.means.tally(), kind.templateWay())}
 	case errors.Is(err, chattemplate.ErrAbsent), errors.As(err, new(*chattemplate.TemplateError)):
@@ -199,14 +202,22 @@ func drawSonnet(ctx context.Context, d *drawing) (datasets.Source, error) {
 func drawBurstGPT(_ context.Context, d *drawing) (datasets.Source, error) {
 	o := d.burstOptions()
 	o.IDPrefix = d.prefix
-	if d.means.local == nil && isChat(d.backend) {
-		return nil, d.noMaker()
-	}
-	if d.means.local == nil || d.vocabulary > 0 && !isChat(d.backend) {
+	m := d.means
+	switch {
+	case m.local != nil && (d.vocabulary == 0 || isChat(d.backend)):
+		return datasets.NewBurstGPT(o, m.local)
+	case !isChat(d.backend):
 		o.Vocabulary = d.ids()
 		return datasets.NewBurstGPT(o, nil)
+	case m.server != nil:
+		made, err := m.serverMaker(d.ctx, d.vocabulary)
+		if err != nil {
+			return nil, fmt.Errorf("dataset burstgpt: %w", err)
+		}
+		return datasets.NewBurstGPT(o, made)
 	}
-	return datasets.NewBurstGPT(o, d.means.local)
+	m.estimate()
+	return datasets.NewBurstGPT(o, tokenizer.Words{})
 }
 
 func drawCustom(ctx context.Context, d *drawing) (datasets.Source, error) {

@@ -135,13 +135,18 @@ func (o *promptOptions) findMeans(ctx context.Context, s seeker) (*means, error)
 		m.ask(ctx, s)
 	}
 	if m.Counter == nil && datasetNamed(o.dataset).counts {
-		m.Counter, m.counted = tokenizer.Estimate{}, metrics.TokensFromEstimate
-		m.note("prompt lengths are estimated from the text, because no tokenizer was found: " + m.absent + "; --tokenizer DIRECTORY names one")
+		m.estimate()
 	}
 	if err := o.findTemplate(m, s); err != nil {
 		return nil, err
 	}
 	return m, ctx.Err()
+}
+
+// estimate has lengths estimated where nothing counts them.
+func (m *means) estimate() {
+	m.Counter, m.counted = tokenizer.Estimate{}, metrics.TokensFromEstimate
+	m.note("prompt lengths are estimated, because there is no tokenizer: " + m.absent + "; name it with --tokenizer DIRECTORY")
 }
 
 // find looks for the tokenizer's files: those that were named, or else the model's.

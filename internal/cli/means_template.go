@@ -46,8 +46,6 @@ func (m *means) rendered() string {
 		return "prompts were rendered by the server's chat template"
 	case chattemplate.FromTemplate:
 		return "prompts were rendered here, by the chat template of " + m.name
-	case chattemplate.FromNone:
-		return "prompts are as they are in the data set: no chat template was found"
 	}
 	return ""
 }

@@ -19,7 +19,7 @@ type Source interface {
 
 // Text is what a data set may ask about a text before it is sent. Its fields are safe for concurrent use.
 type Text struct {
-	// Counter counts tokens, special ones that the model's tokenizer adds by itself among them; nil when nobody is to count.
+	// Counter counts tokens, special ones that the model's tokenizer adds by itself among them; nil when none is to.
 	Counter tokenizer.Counter
 	// Tokenizer turns text into ids and back; nil where there is none.
 	Tokenizer tokenizer.Tokenizer

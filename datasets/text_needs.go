@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// noCounter is the error of a data set that has to count tokens and has nobody to ask.
+// noCounter is the error of a data set that has to count tokens and has no counter.
 func noCounter(dataset string) error {
 	return fmt.Errorf("dataset %s: needs a tokenizer to count its prompts; give --tokenizer with the model's directory or name, or leave out --skip-tokenizer-init", dataset)
 }

@@ -198,7 +198,7 @@ func tokensRemark(which string, sources map[metrics.TokenSource]int, completed i
 	}{
 		{metrics.TokensFromEstimate, "estimated from the length of the text, not counted"},
 		{metrics.TokensFromChunks, "counted as one token per chunk, which is too low where a chunk holds several"},
-		{metrics.TokensUnknown, "not counted by anybody"},
+		{metrics.TokensUnknown, "not counted"},
 	} {
 		if n := sources[s.source]; n > 0 {
 			b.WriteString(remark("%s tokens of %d of %s: %s.", which, n, count(completed, "request"), s.what))

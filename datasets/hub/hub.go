@@ -26,7 +26,7 @@ type Options struct {
 	// Cache is the directory in which downloads are kept; empty is benchtop/hub in os.UserCacheDir. What is there is
 	// used without asking the hub whether it has changed, as the caches of the Hugging Face libraries are when offline.
 	Cache string
-	// Progress hears in a line what a download is at; nil is nobody. It is called by the goroutine that downloads.
+	// Progress hears in a line what a download is at; nil for none. It is called by the goroutine that downloads.
 	Progress func(string)
 }
 

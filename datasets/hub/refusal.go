@@ -26,7 +26,7 @@ func (r *Remote) refusal(what, name string, resp *http.Response) error {
 	case status == http.StatusNotFound:
 		switch resp.Header.Get("X-Error-Code") { // the hub's own word for the reason
 		case "RepoNotFound":
-			return fmt.Errorf("%s does not exist, or is not for everybody: check the name, and set HF_TOKEN for a private %s", r.Name(), noun)
+			return fmt.Errorf("%s does not exist, or is private: check the name, and set HF_TOKEN for a private %s", r.Name(), noun)
 		case "RevisionNotFound":
 			return fmt.Errorf("%s has no revision %s", r.Name(), r.repo.revision)
 		}

@@ -164,7 +164,7 @@ func TestDownloadRefusals(t *testing.T) {
 		{"bad token", []string{"HF_TOKEN", "sec\x01ret"}, nil, nil, []string{"token in HF_TOKEN holds characters"}, 0},
 		{"gated", nil, nil, status(403, "GatedRepo"), []string{"status 403 Forbidden", "accept the licence at http://127", "/org/name", "HF_TOKEN"}, 1},
 		{"no token", []string{"HF_TOKEN", ""}, nil, status(401, "RepoNotFound"), []string{"status 401", "gated, private or does not exist", "set HF_TOKEN"}, 1},
-		{"no model", nil, nil, status(404, "RepoNotFound"), []string{"does not exist, or is not for everybody"}, 1},
+		{"no model", nil, nil, status(404, "RepoNotFound"), []string{"does not exist, or is private"}, 1},
 		{"no revision", nil, nil, status(404, "RevisionNotFound"), []string{"has no revision main"}, 1},
 		{"no tokenizer", nil, map[string]string{"config.json": "{}"}, nil, []string{"/org/name has no tokenizer.json", "status 404"}, 4},
 		{"another kind", nil, map[string]string{"tekken.json": "{}"}, nil, []string{"only tekken.json", "let the server count"}, 4},

@@ -78,13 +78,13 @@ func (t *ServerTokenizer) Decode(ids []int) (string, error) {
 	return t.server.DecodeContext(t.ctx, ids)
 }
 
-// VocabSize is the number of ids, 0 … VocabSize-1; 0 when nobody knows it. A server counts added tokens among them.
+// VocabSize is the number of ids, 0 … VocabSize-1; 0 when it is not known. A server counts added tokens among them.
 func (t *ServerTokenizer) VocabSize() int { return len(t.ids) }
 
 // IDs lists all ids, ascending. The caller must not change it.
 func (t *ServerTokenizer) IDs() []int { return t.ids }
 
-// SpecialIDs are the ids that no synthetic prompt may hold, as far as anybody told: no server does.
+// SpecialIDs are the ids that no synthetic prompt may hold, of which a server tells none.
 func (t *ServerTokenizer) SpecialIDs() []int { return t.special }
 
 // SpecialTokensToAdd is how many tokens the server's tokenizer adds by itself to a text.

@@ -140,7 +140,7 @@ func TestDatasetWithoutTheHub(t *testing.T) {
 	h := newStubHub(t)
 	args := []string{"dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model}
 	t.Setenv("HF_ENDPOINT", h.URL+"/mirror")
-	run(args...).expect(t, exitUsage, "does not exist, or is not for everybody", "clone the repository")
+	run(args...).expect(t, exitUsage, "does not exist, or is private", "clone the repository")
 	h.expect(t, "BFCL_v3_simple.json")
 	h.Close()
 	run(args...).expect(t, exitUsage, "cannot download BFCL_v3_simple.json", "clone the repository")

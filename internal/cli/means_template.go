@@ -36,7 +36,7 @@ func (o *promptOptions) findTemplate(m *means, s seeker) error {
 	return nil
 }
 
-// rendered says who rendered the chats; "" where nobody had to.
+// rendered says who rendered the chats; "" where none had to be.
 func (m *means) rendered() string {
 	if m.renderer == nil {
 		return ""

@@ -20,7 +20,7 @@ func (silentServer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// Nobody waits for ever for a server that does not answer: not long while it is tried, and longer for the tokens of a text.
+// A server that does not answer is not waited for for ever: not long while it is tried, and longer for the tokens of a text.
 func TestSilentServerIsGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		to, err := target.New(target.Options{BaseURL: "http://silent.test"})

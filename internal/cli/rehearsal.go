@@ -2,9 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -30,9 +33,13 @@ func (o *serverOptions) readiness(env *environment) *readiness {
 
 // again waits before another try and reports whether there is to be one. It tells each kind of error once, at once.
 func (r *readiness) again(ctx context.Context, server string, err error) bool {
+	const least = 100 * time.Millisecond // for a try, which would else say only that the time is up
 	left := time.Until(r.until)
-	if r.limit == 0 || left <= 0 || ctx.Err() != nil {
+	if r.limit == 0 || left < least || ctx.Err() != nil {
 		return false
+	}
+	if op := (*net.OpError)(nil); errors.As(err, &op) {
+		err = op.Err // without the address and what to do about it: waiting may do
 	}
 	const most = 8 // kinds, in case a server's words are new each time
 	waiting := fmt.Sprintf("waiting up to %s for %s: %s", max(left, time.Second).Round(time.Second), server, err)
@@ -43,21 +50,16 @@ func (r *readiness) again(ctx context.Context, server string, err error) bool {
 		r.env.show(waiting)
 	}
 	select {
-	case <-time.After(min(time.Second, left)):
+	case <-time.After(min(time.Second, left/2)):
 	case <-ctx.Done():
 	}
 	return true
 }
 
 // kindOfError is an error's words without what differs each time, such as the port on this side.
-func kindOfError(err error) string {
-	return strings.Map(func(r rune) rune {
-		if '0' <= r && r <= '9' {
-			return -1
-		}
-		return r
-	}, err.Error())
-}
+func kindOfError(err error) string { return longNumbers.ReplaceAllString(err.Error(), "") }
+
+var longNumbers = regexp.MustCompile(`[0-9]{4,}`) // longer than a status
 
 // find reaches the server and says what its model is called, with as much patience as was asked for.
 func (o *serverOptions) find(ctx context.Context, client *http.Client, ready *readiness) (m model, err error) {

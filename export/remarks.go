@@ -141,6 +141,10 @@ func failuresRemark(r *metrics.Report) string {
 		}
 		b.WriteString(strings.TrimRight(cut(line, textWidth), " ") + "\n")
 	}
+	if fields := r.Refused(); fields != nil {
+		b.WriteString(remark("The server does not know %s. To leave out what it does not know, add", Listed(fields)))
+		b.WriteString("  " + LeaveOut(fields, r.Plan.Command) + "\n") // one line, to be copied
+	}
 	return b.String()
 }
 

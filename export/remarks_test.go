@@ -42,6 +42,28 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
+// Fields that the server refused are named below the failures, with the flag that leaves them out, in one line however long.
+func TestRemarkOnRefusedFields(t *testing.T) {
+	r := metrics.Report{
+		Plan:     metrics.Plan{OptionalFields: []string{"repetition_penalty", "logprobs", "ignore_eos"}},
+		Failures: []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 422, Count: 3, Examples: []string{"Unexpected fields: {'ignore_eos', 'repetition_penalty', 'logprobs'}"}}},
+	}
+	for _, c := range []struct {
+		command []string
+		want    string
+	}{
+		{nil, `--extra-body '{"repetition_penalty":null,"logprobs":null,"ignore_eos":null}'`},
+		{[]string{"serve", "--extra_body", `{"a":1}`}, "--extra-body.repetition_penalty null --extra-body.logprobs null --extra-body.ignore_eos null"},
+	} {
+		r.Plan.Command = c.command
+		want := "\nFailures:\n       3  http_status 422   Unexpected fields: {'ignore_eos', 'repetition_pena…\n" +
+			"The server does not know repetition_penalty, logprobs and ignore_eos. To leave\n  out what it does not know, add\n  " + c.want + "\n"
+		if got := remarks(t, r); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // A redial is told also where nothing failed.
 func TestRemarkOnRedials(t *testing.T) {
 	const want = "\nRedials: 1 request sent again on a new connection, as an idle one failed right\n" +

@@ -70,7 +70,8 @@ func (x *exchange) perform(turn *datasets.Turn) {
 	if err != nil {
 		x.fail(metrics.FailedMalformed, err.Error())
 	} else {
-		x.limit(e.encoder.asked(turn), len(*x.request))
+		_, most := e.encoder.length(turn)
+		x.limit(most, len(*x.request))
 		// Longer answers let the list grow a few times.
 		q.Chunks = make([]metrics.Chunk, 0, min(max(turn.MaxTokens+2, 16), 256))
 		x.text = slices.Grow(x.text, min(textPerToken*max(turn.MaxTokens, 0), 1024))

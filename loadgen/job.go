@@ -36,7 +36,8 @@ func (j *job) request(turn int) *metrics.Request {
 	t := &j.conversation.Turns[turn]
 	q := metrics.NewRequest(j.index + turn)
 	q.Conversation, q.Turn, q.ID = j.number, turn, j.conversation.ID
-	q.InputTokens, q.InputSource, q.MaxTokens = t.InputTokens, j.engine.options.InputSource, t.MaxTokens
+	q.InputTokens, q.InputSource = t.InputTokens, j.engine.options.InputSource
+	q.MaxTokens, _ = j.engine.encoder.length(t)
 	if j.models != nil {
 		q.Model = j.models[turn]
 	}

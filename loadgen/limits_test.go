@@ -105,22 +105,28 @@ func TestLargeBuffersAreGivenUp(t *testing.T) {
 	}
 }
 
-// A turn may ask for more tokens than its data set says.
+// The length asked for is that of the body, whatever the data set says: of two fields the protocol's own counts, and memory is
+// bounded by the larger one.
 func TestAskedLength(t *testing.T) {
 	for _, c := range []struct {
-		extra []Field
-		turn  datasets.Turn
-		want  int
+		backend      Backend
+		extra        []Field
+		turn         datasets.Turn
+		length, most int
 	}{
-		{nil, datasets.Turn{MaxTokens: 8}, 8},
-		{[]Field{{Name: "max_completion_tokens", JSON: "50"}, {Name: "min_tokens", JSON: "90"}}, datasets.Turn{MaxTokens: 8}, 50},
-		{[]Field{{Name: "max_tokens", JSON: "4"}}, datasets.Turn{MaxTokens: 8}, 8},
-		{nil, datasets.Turn{MaxTokens: 8, Overrides: []byte(`{"max_tokens": 70}`)}, 70},
-		{nil, datasets.Turn{Overrides: []byte(`{"max_tokens": null}`)}, 0},
+		{OpenAI, nil, datasets.Turn{MaxTokens: 8}, 8, 8},
+		{OpenAI, []Field{{Name: "max_completion_tokens", JSON: "50"}, {Name: "min_tokens", JSON: "90"}}, datasets.Turn{MaxTokens: 8}, 8, 50},
+		{OpenAIChat, []Field{{Name: "max_tokens", JSON: "50"}}, datasets.Turn{MaxTokens: 8}, 8, 50},
+		{OpenAIChat, []Field{{Name: "max_completion_tokens", JSON: "null"}, {Name: "max_tokens", JSON: "50"}}, datasets.Turn{MaxTokens: 8}, 50, 50},
+		{OpenAI, []Field{{Name: "max_tokens", JSON: "4"}}, datasets.Turn{MaxTokens: 8}, 4, 4},
+		{OpenAI, []Field{{Name: "max_tokens", JSON: "null"}}, datasets.Turn{MaxTokens: 8}, 0, 0},
+		{OpenAI, nil, datasets.Turn{MaxTokens: 8, Overrides: []byte(`{"max_tokens": 70}`)}, 70, 70},
+		{OpenAI, nil, datasets.Turn{Overrides: []byte(`{"max_tokens": null}`)}, 0, 0},
+		{OpenAI, []Field{{Name: "max_tokens", JSON: `"many"`}}, datasets.Turn{MaxTokens: 8, Overrides: []byte(`{"max_tokens": -3}`)}, 0, 0},
 	} {
-		e := newEncoder(&Options{Backend: OpenAI, Extra: c.extra})
-		if got := e.asked(&c.turn); got != c.want {
-			t.Errorf("%+v, extra %v: got %d, want %d", c.turn, c.extra, got, c.want)
+		e := newEncoder(&Options{Backend: c.backend, Extra: c.extra})
+		if length, most := e.length(&c.turn); length != c.length || most != c.most {
+			t.Errorf("%+v, extra %v: got %d, at most %d, want %d and %d", c.turn, c.extra, length, most, c.length, c.most)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -73,33 +74,55 @@ type encoder struct {
 	// extra is set last and replaces fields of the same name in place.
 	extra []Field
 	salt  Salt
-	// maxTokens is the output length that extra asks for, 0 for none.
-	maxTokens int
 }
 
 func newEncoder(o *Options) encoder {
 	e := encoder{chat: o.Backend == OpenAIChat, model: o.Model, salt: o.Salt}
 	for _, f := range slices.Concat(o.Salt.fields(), o.Extra) {
 		e.extra = append(e.extra, Field{f.Name, string(pyjson.Append(nil, []byte(f.JSON)))})
-		if n, err := strconv.Atoi(f.JSON); err == nil && slices.Contains(lengthFields, f.Name) {
-			e.maxTokens = max(e.maxTokens, n)
-		}
 	}
 	return e
 }
 
-// lengthFields are the members of a body that bound the length of its answer.
-var lengthFields = []string{"max_tokens", "max_completion_tokens"}
+// The members of a body that bound the length of its answer: of completions and old chat servers, and of chat.
+const (
+	maxTokens           = "max_tokens"
+	maxCompletionTokens = "max_completion_tokens"
+)
 
-// asked is the largest output length that anything in the body of a turn may ask for.
-func (e *encoder) asked(turn *datasets.Turn) int {
-	n := max(turn.MaxTokens, e.maxTokens)
-	if turn.Overrides != nil {
-		for _, name := range lengthFields {
-			n = max(n, fastjson.GetInt(turn.Overrides, name))
+// lengthField is the one that a protocol has by itself.
+func (e *encoder) lengthField() string {
+	if e.chat {
+		return maxCompletionTokens
+	}
+	return maxTokens
+}
+
+// length is the output length that the body of a turn asks for, 0 where it names none. Of two fields the protocol's own counts,
+// as with vLLM. most is the larger of the two: a server may go by either.
+func (e *encoder) length(turn *datasets.Turn) (length, most int) {
+	own, other := turn.MaxTokens, 0
+	set := func(name string, n int) {
+		if name == e.lengthField() {
+			own = n
+		} else {
+			other = n
 		}
 	}
-	return n
+	for _, f := range e.extra {
+		if f.Name == maxTokens || f.Name == maxCompletionTokens {
+			n, _ := strconv.Atoi(f.JSON) // null is 0, and what is no number no server heeds
+			set(f.Name, max(n, 0))
+		}
+	}
+	if turn.Overrides != nil {
+		for _, name := range []string{maxTokens, maxCompletionTokens} {
+			if fastjson.Exists(turn.Overrides, name) {
+				set(name, max(fastjson.GetInt(turn.Overrides, name), 0))
+			}
+		}
+	}
+	return cmp.Or(own, other), max(own, other)
 }
 
 // body appends the request body for a turn to dst. model is asked for instead of the encoder's own unless it is "".
@@ -149,14 +172,14 @@ func (e *encoder) fields(name string, turn *datasets.Turn) ([]bodyField, error) 
 			return nil, fmt.Errorf("backend openai-chat cannot send token ids; use --backend openai, or a data set of texts")
 		}
 		fields = []bodyField{model, {name: "messages", turn: appendMessages},
-			{name: "max_completion_tokens", json: limit}, stream, usage}
+			{name: maxCompletionTokens, json: limit}, stream, usage}
 	} else {
 		fields = []bodyField{model, {name: "prompt", turn: appendPrompt}, {name: "repetition_penalty", json: "1.0"},
-			{name: "max_tokens", json: limit}, {name: "logprobs", json: "null"}, stream, usage}
+			{name: maxTokens, json: limit}, {name: "logprobs", json: "null"}, stream, usage}
 	}
 	if turn.MaxTokens == 0 {
 		fields = slices.DeleteFunc(fields, func(f bodyField) bool {
-			return slices.Contains(lengthFields, f.name)
+			return f.name == e.lengthField()
 		})
 	}
 	for _, x := range e.extra {
@@ -189,15 +212,53 @@ func members(object json.RawMessage) ([]Field, error) {
 	return fields, nil
 }
 
+// setField puts a field into its place, or leaves it out: see Options.Extra.
 func setField(fields []bodyField, x Field) []bodyField {
+	i := slices.IndexFunc(fields, func(f bodyField) bool { return f.name == x.Name })
 	f := bodyField{name: x.Name, json: x.JSON}
-	for i := range fields {
-		if fields[i].name == x.Name {
-			fields[i] = f
-			return fields
+	switch {
+	case x.JSON == "null" && OwnField(x.Name):
+		return slices.DeleteFunc(fields, func(f bodyField) bool { return f.name == x.Name })
+	case i < 0:
+		return append(fields, f)
+	}
+	fields[i] = f
+	return fields
+}
+
+// ownFields are those that benchtop puts into bodies without --extra-body: always, or for a flag or a data set of its own. The
+// first of them are those without which a request would not be the one that was meant.
+var ownFields = []string{
+	"model", "prompt", "messages", "stream", maxTokens, maxCompletionTokens,
+	"stream_options", "logprobs", "ignore_eos", "temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty", "repetition_penalty",
+}
+
+const needed = 6 // of ownFields
+
+// OwnField reports whether a field is one that benchtop sets by itself.
+func OwnField(name string) bool { return slices.Contains(ownFields, name) }
+
+// IgnoresEOS reports whether the requests ask for answers of full length.
+func (o *Options) IgnoresEOS() bool {
+	ignores := false
+	for _, f := range o.Extra {
+		if f.Name == "ignore_eos" {
+			ignores = f.JSON == "true"
 		}
 	}
-	return append(fields, f)
+	return ignores
+}
+
+// Optional are the names of the own fields in the body of a turn that a server can do without, in its order.
+func (o *Options) Optional(turn *datasets.Turn) (names []string) {
+	e := newEncoder(o)
+	fields, _ := e.fields(e.model, turn) // a turn that cannot be sent has none
+	for _, f := range fields {
+		if slices.Contains(ownFields[needed:], f.name) {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }
 
 func appendPrompt(dst []byte, t *datasets.Turn) []byte {

@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,6 +78,37 @@ func TestOverrides(t *testing.T) {
 		if _, err := e.body(nil, "", &turn); err == nil || !strings.Contains(err.Error(), "overrides") {
 			t.Errorf("overrides %q: %v, want an error", bad, err)
 		}
+	}
+}
+
+// A null leaves out what benchtop sends by itself, and is sent in fields that are the user's own.
+func TestNullLeavesOut(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		backend Backend
+		extra   []Field
+		turn    datasets.Turn
+		want    string
+	}{
+		{"completions", OpenAI, []Field{{"ignore_eos", "true"}, {"ignore_eos", " null"}, {"repetition_penalty", "null"}, {"logprobs", "null"}, {"stop", "null"}},
+			datasets.Turn{Text: "a", MaxTokens: 3},
+			`{"model": "m", "prompt": "a", "max_tokens": 3, "stream": true, "stream_options": {"include_usage": true}, "stop": null}`},
+		{"set again", OpenAI, []Field{{"max_tokens", "null"}, {"max_tokens", "5"}, {"temperature", "null"}, {"stream_options", "null"}},
+			datasets.Turn{Text: "a", MaxTokens: 3},
+			`{"model": "m", "prompt": "a", "repetition_penalty": 1.0, "logprobs": null, "stream": true, "max_tokens": 5}`},
+		{"a turn's own", OpenAIChat, []Field{{"ignore_eos", "true"}},
+			datasets.Turn{Messages: json.RawMessage(`[]`), Overrides: json.RawMessage(`{"ignore_eos": null, "tools": null}`)},
+			`{"model": "m", "messages": [], "stream": true, "stream_options": {"include_usage": true}, "tools": null}`},
+	} {
+		e := newEncoder(&Options{Backend: c.backend, Model: "m", Extra: c.extra})
+		got, err := e.body(nil, "", &c.turn)
+		if err != nil || string(got) != c.want {
+			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, c.want)
+		}
+	}
+	o := Options{Backend: OpenAI, Extra: []Field{{"ignore_eos", "true"}, {"logprobs", "null"}, {"mine", "1"}}}
+	if got, want := o.Optional(&datasets.Turn{Text: "a", MaxTokens: 3}), []string{"repetition_penalty", "stream_options", "ignore_eos"}; !slices.Equal(got, want) {
+		t.Errorf("a server can do without %q, want %q", got, want)
 	}
 }
 

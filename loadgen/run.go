@@ -55,7 +55,8 @@ type Options struct {
 	// for each request, in the order of the indices, by the dispatcher alone.
 	ModelFor func(index int) string
 	// Extra fields of the request body, set last and replacing those of the same name where they stand. Any may be
-	// replaced: with "stream" of false, the answer is read as one piece of JSON, which is its only chunk.
+	// replaced: with "stream" of false, the answer is read as one piece of JSON, which is its only chunk. A value of null
+	// leaves an OwnField out of the body; in any other field it is sent.
 	Extra []Field
 	// Salt makes the requests strangers to what earlier runs left in the server's prefix cache.
 	Salt Salt
@@ -224,7 +225,8 @@ func New(o Options, obs Observer) (*Engine, error) {
 	}
 	for _, f := range o.Extra {
 		if f.Name == "stream" {
-			e.unstreamed = strings.TrimSpace(f.JSON) == "false"
+			value := strings.TrimSpace(f.JSON)
+			e.unstreamed = value == "false" || value == "null"
 		}
 	}
 	e.halting = make(chan struct{}, 1)

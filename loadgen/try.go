@@ -30,7 +30,7 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 	all := make([]metrics.Request, len(turns))
 	for i := range all {
 		all[i] = metrics.NewRequest(i)
-		all[i].InputTokens, all[i].InputSource, all[i].MaxTokens = turns[i].InputTokens, o.InputSource, turns[i].MaxTokens
+		all[i].InputTokens, all[i].InputSource = turns[i].InputTokens, o.InputSource
 		all[i].Scheduled, all[i].Due = now, now
 	}
 	e, err := New(o, nobody{})
@@ -39,6 +39,9 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 			all[i].Failure, all[i].Error, all[i].Done = metrics.FailedInternal, err.Error(), clock.now()
 		}
 		return all
+	}
+	for i := range all {
+		all[i].MaxTokens, _ = e.encoder.length(&turns[i])
 	}
 	defer e.finish()
 	unwatch := context.AfterFunc(ctx, e.Abort)

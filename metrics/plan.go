@@ -29,6 +29,8 @@ type Plan struct {
 	Cache     string `json:"cache,omitempty"`
 	Seed      int64  `json:"seed"`
 	IgnoreEOS bool   `json:"ignore_eos,omitempty"`
+	// OptionalFields are the members of the request bodies that benchtop set by itself and that a server can do without.
+	OptionalFields []string `json:"optional_fields,omitempty"`
 
 	// NumPrompts is the number asked for, Requests the number the schedule will send; 0 means as many as fit Duration.
 	NumPrompts int           `json:"num_prompts"`

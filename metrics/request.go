@@ -119,7 +119,7 @@ type Request struct {
 	// ServerQueue is how long the request waited inside the server, ServerPrefill how long it computed the prompt and the first
 	// token, as the server told with the answer; Never if it did not.
 	ServerQueue, ServerPrefill time.Duration
-	// MaxTokens is the output length asked for.
+	// MaxTokens is the output length that the request asked for; 0 if it named none.
 	MaxTokens int
 
 	// Finish is the server's finish reason.

@@ -56,6 +56,7 @@ func recorded(t *testing.T, serve func(w http.ResponseWriter, r *http.Request) b
 			rec.calls = append(rec.calls, a)
 		}
 		rec.mu.Unlock()
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		if serve != nil && serve(w, r) {
 			return
 		}

@@ -90,6 +90,7 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, load load
 	ready.until = time.Now().Add(ready.limit) // whatever the data set took
 	if ready.limit > 0 {
 		env.step(stepReady)
+		var said error // what became of the last try that was not cut by the end of our patience
 		for try := 0; ; try++ {
 			limited, cancel := context.WithDeadline(ctx, ready.until)
 			done := loadgen.Try(limited, load, strangers(first, try, 1), 1)
@@ -97,8 +98,14 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, load load
 			if done[0].OK() {
 				break
 			}
-			err := fmt.Errorf("%s: %s", done[0].Failure, done[0].Error)
-			if done[0].Failure == metrics.Cancelled {
+			if help := o.leaveOut(&load, first, done); help != "" {
+				return nil, fmt.Errorf("%s refuses the requests: %s; %s", o.server.target, done[0].Error, help)
+			}
+			if done[0].Failure != metrics.Cancelled {
+				said = fmt.Errorf("%s: %s", done[0].Failure, done[0].Error)
+			}
+			err := said
+			if err == nil {
 				err = fmt.Errorf("no answer within %s", ready.limit)
 			}
 			if !ready.again(ctx, o.server.target.String(), err) {
@@ -110,11 +117,15 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, load load
 		env.step(stepWarmups)
 		env.tell(fmt.Sprintf("warming up with %d requests", n))
 		failed, words := 0, ""
-		for _, q := range loadgen.Try(ctx, load, strangers(first, -1, n), o.load.mostUsers()) {
+		all := loadgen.Try(ctx, load, strangers(first, -1, n), o.load.mostUsers())
+		for _, q := range all {
 			if !q.OK() {
 				failed++
 				words = fmt.Sprintf("%s: %s", q.Failure, q.Error)
 			}
+		}
+		if help := o.leaveOut(&load, first, all); help != "" {
+			words += "; " + help
 		}
 		if failed > 0 && ctx.Err() == nil {
 			notes = append(notes, fmt.Sprintf("%d of %d warm-ups failed, one with %s", failed, n, export.Clean(words)))
@@ -122,6 +133,20 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, load load
 	}
 	env.warn(notes)
 	return notes, ctx.Err()
+}
+
+// leaveOut says which fields the server refused in requests before the run, and how to leave them out; "" if it did not.
+func (o *serveOptions) leaveOut(load *loadgen.Options, first datasets.Conversation, all []metrics.Request) string {
+	var refused []string
+	optional := load.Optional(&first.Turns[0])
+	for _, q := range all {
+		refused = append(refused, metrics.RefusedFields(optional, q.Status, q.Error)...)
+	}
+	if refused == nil {
+		return ""
+	}
+	refused = slices.DeleteFunc(optional, func(f string) bool { return !slices.Contains(refused, f) })
+	return fmt.Sprintf("to leave out %s, add %s", export.Listed(refused), export.LeaveOut(refused, o.command))
 }
 
 // strangers are n turns as long as the first of a conversation and unlike it: its tokens or words in another order, its

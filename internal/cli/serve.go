@@ -146,7 +146,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 		noPlots: o.report.noPlots, arguments: o.arguments(),
 		side: &sideline{client: client, target: o.server.target, profile: o.server.profile},
 	}
-	s.plan = o.plan(m, prompts, requests)
+	s.plan = o.plan(m, prompts, requests, &load)
 	if s.plan.Cache = cold; cold != "" {
 		s.remarks = append(s.remarks, cold)
 	}
@@ -211,13 +211,13 @@ func (o *serveOptions) loadInWords(n int) string {
 }
 
 // plan is what is known about the run beforehand.
-func (o *serveOptions) plan(m model, prompts drawn, requests int) metrics.Plan {
+func (o *serveOptions) plan(m model, prompts drawn, requests int, load *loadgen.Options) metrics.Plan {
 	p := metrics.Plan{
 		Version: version(), Command: o.command,
 		BaseURL: o.server.target.String(), Backend: o.server.backend, Label: o.report.label,
 		ModelID: m.root, Tokenizer: prompts.tokenizer, SkipTokenizer: o.prompts.tokens.skip,
 		Dataset: prompts.description, InputSource: prompts.counted, Seed: o.load.seed,
-		IgnoreEOS:  o.content.ignoreEOS || o.prompts.ignoreEOS,
+		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&prompts.first.Turns[0]),
 		NumPrompts: o.load.planned(), Requests: requests, Duration: o.load.length(),
 		Rate: metrics.Rate(o.load.rate), Burstiness: float64(o.load.burstiness), MaxConcurrency: o.load.mostUsers(),
 		Ramp: o.load.plannedRamp(), Stages: o.load.plannedStages(), Warmup: o.load.warmup, Load: o.loadInWords(prompts.n),

@@ -143,7 +143,7 @@ func (o *contentOptions) define(f *pflag.FlagSet) {
 	f.IntVar(&o.logprobs, "logprobs", 0, "log probabilities to ask for with each token; completions only (default: none)")
 	f.StringVar(&o.cache, "cache", cacheAsIs, "as-is: what earlier runs left in the server's prefix cache counts; cold: none of it is found")
 	o.sampling.define(f)
-	f.Var(&o.extraBody, "extra-body", `fields of the request body, replacing others: '{"a": {"b": 3}}', or --extra-body.a.b 3`)
+	f.Var(&o.extraBody, "extra-body", `fields of the request body, replacing others: '{"a": {"b": 3}}', or --extra-body.a.b 3; null leaves out what benchtop sets`)
 }
 
 // loadOptions say when requests start.

@@ -27,7 +27,7 @@ for c in both:
     w=" chat" if c else " completion"
     case("sampling"+w,is_chat=c,text="x",extra=[("ignore_eos","true"),("temperature","0.7"),("top_p","1.0"),("top_k","-1"),("min_p","0.05"),
         ("frequency_penalty","-0.5"),("presence_penalty","2.0"),("repetition_penalty","1.1")])
-    case("overrides"+w,is_chat=c,text="x",extra=[("model",'"other/model"'),("stream","false"),("max_tokens","99"),("max_completion_tokens","98"),("stream_options","null")])
+    case("overrides"+w,is_chat=c,text="x",extra=[("model",'"other/model"'),("stream","false"),("max_tokens","99"),("max_completion_tokens","98")])
     case("usage options"+w,is_chat=c,text="x",extra=[("stream_options",'{"include_usage":true,"continuous_usage_stats":true}')])
     case("a model of its own"+w,is_chat=c,text="x",model="lora-é")
     case("a model of its own, overridden"+w,is_chat=c,text="x",model="lora",extra=[("model",'"last"')])

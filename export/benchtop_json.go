@@ -35,6 +35,9 @@ func benchtopObject(r *metrics.Report) object {
 			{"output", sourceCounts(r.OutputSources)},
 		}},
 		{"cached_tokens", cachedTokens(r)},
+		{"answer_lengths", object{
+			{"judged", r.Lengths.Judged}, {"shorter", lengthGap(&r.Lengths.Shorter)}, {"longer", lengthGap(&r.Lengths.Longer)},
+		}},
 		{"client", client(r)},
 		{"queueing", object{{"held_ms", statistic(r.ClientQueue, "")}}},
 		{"pacing", object{
@@ -94,6 +97,13 @@ func sourceCounts(m map[metrics.TokenSource]int) object {
 		o = append(o, field{sourceName(s), m[s]})
 	}
 	return o
+}
+
+func lengthGap(g *metrics.LengthGap) object {
+	return object{
+		{"n", g.Count}, {"median_tokens", orNull(g.Tokens)}, {"median_asked", orNull(g.Asked)},
+		{"finish_stop", g.Stopped}, {"finish_length", g.Limited},
+	}
 }
 
 // statistic writes null for every figure that had no sample. The unit goes into the keys where the name of the whole

@@ -18,7 +18,7 @@ func Remarks(w io.Writer, r metrics.Report) error {
 	text := interruptedRemark(&r) + notSentRemark(&r) + damageRemark(&r) + warmupRemark(&r) + steeredRemark(&r) +
 		objectivesRemark(&r) + heldRemark(&r) + cacheRemark(&r) +
 		pacingRemark(&r) + failuresRemark(&r) + redialsRemark(&r) + firstChunkRemark(&r) + vllmRemark(&r) +
-		tokensRemark("Input", r.InputSources, r.Completed) + tokensRemark("Output", r.OutputSources, r.Completed) +
+		lengthsRemark(&r) + tokensRemark("Input", r.InputSources, r.Completed) + tokensRemark("Output", r.OutputSources, r.Completed) +
 		clientRemarks(&r) + steadyRemark(&r) + gpusRemark(&r) + priceRemark(&r) + gatesRemark(&r)
 	if text == "" {
 		return nil
@@ -190,6 +190,14 @@ func cacheRemark(r *metrics.Report) string {
 		if r.Events[i].Mark == metrics.CacheMark {
 			return text + remark("Prefix cache: %s.", cut(Clean(r.Events[i].Text), 5*textWidth))
 		}
+	}
+	return text
+}
+
+func lengthsRemark(r *metrics.Report) string {
+	text := ""
+	for _, words := range r.Lengths.Words(&r.Plan) {
+		text += remark("Lengths: %s.", words)
 	}
 	return text
 }

@@ -58,7 +58,7 @@ var (
 	}
 	benchtopKeys = []string{
 		"schema", "version", "command", "seed", "definitions", "dataset", "cache", "load", "stages", "ramp", "find", "steered",
-		"warmup_s", "warmed_up", "objectives", "token_sources", "cached_tokens", "client", "queueing", "pacing", "connect_ms", "ttft_first_token_ms", "ttft_answer_ms",
+		"warmup_s", "warmed_up", "objectives", "token_sources", "cached_tokens", "answer_lengths", "client", "queueing", "pacing", "connect_ms", "ttft_first_token_ms", "ttft_answer_ms",
 		"tpot_token_weighted_ms", "scheduled_latency", "peak_concurrency_exact", "good", "steady_state", "levels", "answer",
 		"gates", "probes", "ttft_split", "server", "gpus", "timeline", "events", "failures", "damaged_journal_lines", "not_sent", "interrupted",
 	}

@@ -27,6 +27,7 @@ type Recorder struct {
 	line      timeline
 	guessed   int // requests in flight whose output tokens are counted by chunk
 	tokens    firstTokens
+	lengths   lengthTally
 	failures  failures
 	log       []Event
 	marks     []Event // only ever appended to: snapshots share it
@@ -103,8 +104,12 @@ func (r *Recorder) Done(q *Request) {
 	r.tracks.done(q)
 	r.ends.done(q, r.line.plan.Warming(q))
 	q.Piece = nil // its buffer is somebody else's next
-	if q.OK() && !r.line.plan.Warming(q) && r.tokens.later(q) {
-		r.note(tokenAfterChunkEvent(q.Done))
+	if q.OK() && !r.line.plan.Warming(q) {
+		if r.tokens.later(q) {
+			r.note(tokenAfterChunkEvent(q.Done))
+		}
+		r.lengths.add(q)
+		r.noteLengths(q.Done, false)
 	}
 	if q.Failure == "" || q.Failure == Cancelled {
 		return
@@ -131,6 +136,12 @@ func (r *Recorder) SetSaving(path, problem string) {
 	r.savePath, r.saveErr = path, problem
 }
 
+func (r *Recorder) noteLengths(at time.Duration, over bool) {
+	for _, e := range r.lengths.events(r.line.plan, at, over) {
+		r.note(e)
+	}
+}
+
 // Finish attaches the report; the run is over.
 func (r *Recorder) Finish(report *Report) {
 	r.mu.Lock()
@@ -141,6 +152,7 @@ func (r *Recorder) Finish(report *Report) {
 		if report.TokenAfterChunk() && !r.tokens.said {
 			r.note(tokenAfterChunkEvent(report.Ended))
 		}
+		r.noteLengths(report.Ended, true)
 		r.beside.answer, r.beside.levels = &report.Answer, report.Levels
 	}
 	select {

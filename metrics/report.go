@@ -38,6 +38,7 @@ type Report struct {
 	// CachedTokens as in Totals.
 	CachedTokens                         int
 	InputSources, OutputSources          map[TokenSource]int
+	Lengths                              AnswerLengths
 	RequestThroughput                    float64
 	OutputThroughput, TotalThroughput    float64
 	Goodput                              *float64 // nil without objectives

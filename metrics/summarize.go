@@ -70,6 +70,7 @@ type summary struct {
 	levels                  levels
 	steps                   rateSteps
 	failures                failures
+	lengths                 lengthTally
 	queue, queued           sample
 	firstToken, firstAnswer sample
 	vllmTTFT                sample // as vLLM 0.33 counts chunks
@@ -161,6 +162,7 @@ func (s *summary) success(q *Request) {
 	s.open.add(q.Sent, q.LastChunk)
 	s.report.InputSources[q.InputSource]++
 	s.report.OutputSources[q.OutputSource]++
+	s.lengths.add(q)
 	held := max(0, q.Held()).Seconds()
 	s.queue.add(held)
 	s.queued.add(o.latency + held)
@@ -213,6 +215,7 @@ func (s *summary) finish() {
 	r.RateSteps = s.steps.list()
 	s.levels.client = s.line.client.seconds
 	r.Levels, r.Answer = s.levels.judge()
+	r.Lengths = s.lengths.lengths()
 	s.beside()
 	r.checkGates()
 	r.conclude()

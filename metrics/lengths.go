@@ -1,0 +1,176 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// AnswerLengths compare answers with the lengths that their requests asked for.
+type AnswerLengths struct {
+	// Judged are the successes that asked for a length and whose tokens the server counted. What a tokenizer makes of their text, or
+	// a count of chunks, is not exact enough to judge them by.
+	Judged          int
+	Shorter, Longer LengthGap
+}
+
+// LengthGap sums up the answers of another length than asked for.
+type LengthGap struct {
+	Count int
+	// Tokens and Asked are the medians of the answers' lengths and of those asked for, in tokens; 0 where there are none.
+	Tokens, Asked float64
+	// Stopped and Limited are those with a finish reason of "stop" and of "length".
+	Stopped, Limited int
+	// AllAsked is the length that all of them asked for, 0 where they differ.
+	AllAsked int
+}
+
+// tellingLengths is the share of answers from which on their lengths change what TPOT and tokens/s say.
+const tellingLengths = 0.05
+
+func telling(count, judged int) bool {
+	return count > 0 && float64(count) >= tellingLengths*float64(judged)
+}
+
+// Words say what a reader of the figures has to know of the lengths, a sentence for each direction and without its full stop; none
+// where there is nothing to say.
+func (l *AnswerLengths) Words(p *Plan) (words []string) {
+	for _, of := range directions {
+		if text := of.words(l, p); text != "" {
+			words = append(words, text)
+		}
+	}
+	return words
+}
+
+// direction is one in which answers differ from what was asked for.
+type direction struct {
+	tally func(*lengthTally) *gapTally
+	words func(*AnswerLengths, *Plan) string
+}
+
+var directions = [2]direction{
+	{func(t *lengthTally) *gapTally { return &t.shorter }, (*AnswerLengths).shorterWords},
+	{func(t *lengthTally) *gapTally { return &t.longer }, (*AnswerLengths).longerWords},
+}
+
+func (l *AnswerLengths) shorterWords(p *Plan) string {
+	g := &l.Shorter
+	if !telling(g.Count, l.Judged) {
+		return ""
+	}
+	text := fmt.Sprintf("%d of %d answers ended before the tokens asked for (median %s of %s): TPOT and tokens/s are those of shorter answers",
+		g.Count, l.Judged, tokens(g.Tokens), tokens(g.Asked))
+	switch {
+	case 2*g.Stopped > g.Count && !p.IgnoreEOS:
+		text += "; most have finish_reason stop, and --ignore-eos asks for full length where the server knows that"
+	case 2*g.Stopped > g.Count:
+		text += "; most have finish_reason stop, although the requests had ignore_eos"
+	case 2*g.Limited > g.Count:
+		text += "; most have finish_reason length: they met a limit of the server's own"
+	}
+	return text
+}
+
+func (l *AnswerLengths) longerWords(p *Plan) string {
+	g := &l.Longer
+	if !telling(g.Count, l.Judged) {
+		return ""
+	}
+	field := "max_tokens"
+	if p.Backend == "openai-chat" {
+		field = "max_completion_tokens"
+	}
+	text := fmt.Sprintf("%d of %d answers are longer than asked for (median %s tokens of %s): the server seems not to heed %s",
+		g.Count, l.Judged, tokens(g.Tokens), tokens(g.Asked), field)
+	named := func(arg string) bool { return strings.Contains(arg, "max_tokens") }
+	if field != "max_tokens" && g.AllAsked > 0 && !slices.ContainsFunc(p.Command, named) {
+		text += fmt.Sprintf("; --extra-body.max_tokens %d asks by the older name as well", g.AllAsked)
+	}
+	return text
+}
+
+func tokens(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// lengthTally counts AnswerLengths.
+type lengthTally struct {
+	judged          int
+	shorter, longer gapTally
+	told            [2]bool // by a log
+}
+
+type gapTally struct {
+	n                int
+	tokens, asked    sample
+	stopped, limited int
+}
+
+// add takes a successful request.
+func (t *lengthTally) add(q *Request) {
+	if q.MaxTokens <= 0 || q.OutputSource != TokensFromUsage && q.OutputSource != TokensFromIDs {
+		return
+	}
+	t.judged++
+	switch {
+	case q.OutputTokens < q.MaxTokens:
+		t.shorter.add(q)
+	case q.OutputTokens > q.MaxTokens:
+		t.longer.add(q)
+	}
+}
+
+func (g *gapTally) add(q *Request) {
+	if g.tokens == nil {
+		g.tokens, g.asked = sample{}, sample{}
+	}
+	g.n++
+	g.tokens.add(float64(q.OutputTokens))
+	g.asked.add(float64(q.MaxTokens))
+	switch q.Finish {
+	case "stop":
+		g.stopped++
+	case "length":
+		g.limited++
+	}
+}
+
+func (t *lengthTally) lengths() AnswerLengths {
+	return AnswerLengths{Judged: t.judged, Shorter: t.shorter.gap(), Longer: t.longer.gap()}
+}
+
+func (g *gapTally) gap() LengthGap {
+	of := func(s sample) Statistic { return s.statistic(nil) } // in thousandths of a token
+	got, asked := of(g.tokens), of(g.asked)
+	gap := LengthGap{Count: g.n, Tokens: halves(got.Median / 1000), Asked: halves(asked.Median / 1000), Stopped: g.stopped, Limited: g.limited}
+	if len(g.asked) == 1 {
+		gap.AllAsked = int(gap.Asked)
+	}
+	return gap
+}
+
+// halves is a median of whole numbers without what the arithmetic of floats left over.
+func halves(v float64) float64 { return math.Round(2*v) / 2 }
+
+// lengthsEvery is the number of answers after which a run that is on looks at them again.
+const lengthsEvery = 20
+
+// events are what a log has to hear of the lengths and has not heard yet: while a run is on only of more than one answer.
+func (t *lengthTally) events(p *Plan, at time.Duration, over bool) (events []Event) {
+	fewest := 1
+	if !over {
+		fewest = 2
+	}
+	for i, of := range directions {
+		n := of.tally(t).n
+		if t.told[i] || n < fewest || !telling(n, t.judged) || !over && t.judged%lengthsEvery != 0 {
+			continue
+		}
+		l := t.lengths()
+		t.told[i] = true
+		events = append(events, Event{At: at, Level: Warn, Text: of.words(&l, p)})
+	}
+	return events
+}

@@ -22,6 +22,7 @@ const (
 //
 //	{"benchtop_journal":1,"plan":{…}}       first
 //	{"index":0,…}                           for every request, when it is done
+//	{"recount":{"index":0,…}}               for one whose output tokens were counted later
 //	{"event":{…}}
 //	{"client":{…}}                          what the client saw of itself, about once a second
 //	{"server":{…}}                          what the server said of itself, likewise
@@ -47,6 +48,7 @@ type Journal struct {
 	kept     [][]byte   // blocks that follow those and never change: w refused them, or there is none
 	pending  []byte     // lines that follow those
 	spare    []byte     // a buffer to reuse
+	recounts recounts   // of the requests filed
 	err      error      // of the last write
 	closed   bool
 }
@@ -207,8 +209,10 @@ func (j *Journal) Close(run metrics.Run) error {
 func (j *Journal) Records() iter.Seq2[metrics.Request, error] {
 	return func(yield func(metrics.Request, error) bool) {
 		var damage damages
+		better := j.corrections()
 		for e, err := range scan(j.whole(), j.name) {
 			damage.note(e.damage)
+			better.apply(e.request)
 			if (e.request != nil || err != nil) && !yield(request(e), err) {
 				return
 			}

@@ -17,6 +17,7 @@ import (
 type entry struct {
 	plan    *metrics.Plan
 	request *metrics.Request
+	recount recounts
 	event   *metrics.Event
 	client  *metrics.ClientSecond
 	server  *metrics.ServerSecond
@@ -59,6 +60,10 @@ func (d *lineDecoder) decode(line []byte) (entry, error) {
 			q.Chunks = chunks
 		}
 		return entry{request: &q}, f.err
+	case o.Get("recount") != nil:
+		inner := f.object("recount")
+		counts := inner.recount()
+		return entry{recount: counts}, inner.err
 	case o.Get("event") != nil:
 		inner := f.object("event")
 		e := inner.event()
@@ -80,7 +85,7 @@ func (d *lineDecoder) decode(line []byte) (entry, error) {
 		run := inner.end()
 		return entry{end: &run}, inner.err
 	}
-	return entry{}, errors.New(`expected a request ("index"), an "event", a second of the "client", the "server" or the "gpus", or the "end"`)
+	return entry{}, errors.New(`expected a request ("index"), a "recount", an "event", a second of the "client", the "server" or the "gpus", or the "end"`)
 }
 
 // fields reads the values of an object. It remembers the first thing that is not as expected.
@@ -134,7 +139,7 @@ func (f *fields) request() metrics.Request {
 		CachedTokens: f.count("cached_tokens"), MaxTokens: f.count("max_tokens"),
 		ServerQueue: f.moment("server_queue_us"), ServerPrefill: f.moment("server_prefill_us"),
 		Finish: f.text("finish"), Failure: metrics.Failure(f.text("failure")), Status: f.count("status"),
-		Error: f.text("error"), Text: f.text("text"), Redials: f.count("redials"),
+		Error: f.text("error"), Text: f.text("text"), TextPart: f.truth("text_part"), Redials: f.count("redials"),
 		ReadDelay: metrics.Never,
 	}
 }

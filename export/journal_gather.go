@@ -22,6 +22,7 @@ const (
 // gathering is what a journal says about its run so far.
 type gathering struct {
 	run        metrics.Run
+	recounts   recounts // of its requests
 	eventBytes int
 }
 
@@ -33,6 +34,8 @@ func (g *gathering) add(e entry) error {
 		run.Plan = *e.plan
 	case e.event != nil:
 		return g.keepEvent(e.event)
+	case e.recount != nil:
+		return g.recounts.add(e.recount)
 	case e.client != nil:
 		return keep(&run.Client, *e.client, "client")
 	case e.server != nil:

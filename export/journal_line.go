@@ -44,6 +44,9 @@ func appendRequest(b []byte, q *metrics.Request) []byte {
 	b = appendCount(b, "status", q.Status)
 	b = appendText(b, "error", q.Error)
 	b = appendText(b, "text", q.Text)
+	if q.TextPart {
+		b = append(appendKey(b, "text_part"), "true"...)
+	}
 	b = appendCount(b, "redials", q.Redials)
 	return append(b, "}\n"...)
 }

@@ -56,6 +56,7 @@ func ReadJournal(path string) (metrics.Run, iter.Seq2[metrics.Request, error], e
 	}
 	return *run, func(yield func(metrics.Request, error) bool) {
 		for e, err := range scanFile(path) {
+			g.recounts.apply(e.request)
 			if (e.request != nil || err != nil) && !yield(request(e), err) {
 				return
 			}

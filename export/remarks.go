@@ -211,8 +211,11 @@ func tokensRemark(which string, sources map[metrics.TokenSource]int, completed i
 		{metrics.TokensFromEstimate, "estimated from the length of the text, not counted"},
 		{metrics.TokensFromChunks, "counted as one token per chunk, which is too low where a chunk holds several"},
 		{metrics.TokensUnknown, "not counted"},
+		{metrics.TokensFromTokenizer, "no usage came, so the tokenizer here counted their text"},
+		{metrics.TokensFromServer, "no usage came, so the server's tokenizer counted their text after the run"},
 	} {
-		if n := sources[s.source]; n > 0 {
+		ofPrompt := which == "Input" && (s.source == metrics.TokensFromTokenizer || s.source == metrics.TokensFromServer)
+		if n := sources[s.source]; n > 0 && !ofPrompt {
 			b.WriteString(remark("%s tokens of %d of %s: %s.", which, n, count(completed, "request"), s.what))
 		}
 	}

@@ -199,6 +199,7 @@ func (x *exchange) chunk(m *message) {
 		q.VLLMLater = x.at - q.FirstChunk
 	}
 	x.text = append(x.text, m.answer...)
+	x.textPart = x.textPart || m.more
 	x.q.Add(c)
 	x.q.ReadDelay, x.heard = x.delay, x.gotAt()
 	if x.q.Piece = m.answer; len(m.answer) == 0 {

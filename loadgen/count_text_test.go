@@ -9,6 +9,30 @@ import (
 	"benchtop/metrics"
 )
 
+// A text that is not all of the output is counted by nobody, and says so.
+func TestPartOfTheOutput(t *testing.T) {
+	words := func(text string) (int, error) { return len(strings.Fields(text)), nil }
+	for _, c := range []struct {
+		name, delta string
+		part        bool
+		source      metrics.TokenSource
+	}{
+		{"an answer", `{"content":"x y"}`, false, metrics.TokensFromTokenizer},
+		{"reasoning", `{"reasoning_content":"hm"}`, true, metrics.TokensFromChunks},
+		{"a call beside text", `{"content":"x","tool_calls":[{"index":0}]}`, true, metrics.TokensFromChunks},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := pieces(true, 0, stream(event(`{"choices":[{"delta":`+c.delta+`}]}`), event(`{"choices":[{"delta":{"content":"a b c"},"finish_reason":"stop"}]}`), done))
+				q := load(t, newScripted(t, s), 1, func(o *Options) { o.Backend, o.CountText, o.KeepText = OpenAIChat, words, true })[0]
+				if q.TextPart != c.part || q.OutputSource != c.source {
+					t.Errorf("part %v, %d tokens by %q (%s)", q.TextPart, q.OutputTokens, q.OutputSource, q.Error)
+				}
+			})
+		})
+	}
+}
+
 // A tokenizer counts what the server left uncounted, and nothing else.
 func TestCountText(t *testing.T) {
 	words := func(text string) (int, error) { return len(strings.Fields(text)), nil }

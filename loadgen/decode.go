@@ -20,6 +20,8 @@ type message struct {
 	// tool call.
 	answer, reasoning []byte
 	output            bool
+	// more: there is output beside the text of the answer.
+	more bool
 	// finish is the finish reason, nil for none.
 	finish []byte
 	usage  usage
@@ -127,7 +129,8 @@ func (m *message) readDelta(delta *fastjson.Value) error {
 		m.reasoning = delta.GetStringBytes("reasoning_content")
 	}
 	called := truthy(delta.Get("tool_calls")) || truthy(delta.Get("function_call"))
-	m.output = len(m.answer) > 0 || len(m.reasoning) > 0 || called
+	m.more = len(m.reasoning) > 0 || called
+	m.output = len(m.answer) > 0 || m.more
 	empty := content != nil && content.Type() == fastjson.TypeString && len(m.answer) == 0
 	counted := len(m.answer) > 0 || known || called || empty && delta.Get("role") == nil
 	m.counts = counted || len(m.reasoning) > 0

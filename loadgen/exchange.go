@@ -28,6 +28,7 @@ type exchange struct {
 
 	request         *[]byte // the body, until an answer begins
 	text            []byte
+	textPart        bool          // there was output that is not in text
 	deadline        time.Time     // of the whole request
 	at              time.Duration // when the piece being parsed arrived
 	delay           time.Duration // how long it waited for us; metrics.Never without a stamp of the kernel
@@ -52,7 +53,7 @@ func (e *Engine) exchange(q *metrics.Request, o Observer) *exchange {
 	}
 	x.sse.reset()
 	x.q, x.observer, x.decode.chat, x.text = q, o, e.encoder.chat, x.text[:0]
-	x.at, x.delay, x.heard = 0, metrics.Never, 0
+	x.at, x.delay, x.heard, x.textPart = 0, metrics.Never, 0, false
 	x.usage, x.finished, x.ended, x.bodyOver, x.uncounted = usage{}, false, false, false, false
 	x.decode.clocks = unknownClocks()
 	x.whole = x.whole[:0]
@@ -234,6 +235,7 @@ func (x *exchange) settle() {
 	}
 	if x.engine.options.KeepText || q.Failure == "" && q.OutputSource == metrics.TokensFromChunks {
 		q.Text = keptText(x.text)
+		q.TextPart = x.textPart || len(q.Text) < len(x.text)
 	}
 	x.giveBack()
 	x.q, x.observer = nil, nil
@@ -262,10 +264,10 @@ func (x *exchange) countTokens() {
 	}
 }
 
-// countText has the text counted by a tokenizer and reports whether that could be done.
+// countText has the text counted by a tokenizer and reports whether that could be done: not where it is only a part of the output.
 func (x *exchange) countText() bool {
 	count := x.engine.options.CountText
-	if count == nil || len(x.text) == 0 {
+	if count == nil || len(x.text) == 0 || x.textPart {
 		return false
 	}
 	n, err := count(string(x.text))

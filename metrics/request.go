@@ -130,8 +130,10 @@ type Request struct {
 	Status int
 	// Error is the server's or the system's own words about a failure, at most 2 KiB, as they came: foreign text.
 	Error string
-	// Text is the generated text if the run keeps it: foreign text.
-	Text string
+	// Text is the generated text if the run keeps it: foreign text. TextPart says that the output had more: reasoning, calls of
+	// tools, or text beyond what is kept.
+	Text     string
+	TextPart bool
 	// Redials is 1 if the request was sent again on a new connection, as its idle one failed right after the write.
 	Redials int
 

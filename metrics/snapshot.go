@@ -12,6 +12,8 @@ const (
 	Draining State = "draining"
 	// Aborting: cutting what is in flight.
 	Aborting State = "aborting"
+	// Counting: the load is over, and the server's tokenizer counts answers that came without usage.
+	Counting State = "counting"
 	// Finished: over, result written or its failure known.
 	Finished State = "done"
 )

@@ -41,6 +41,8 @@ func stateSign(s *metrics.Snapshot, state metrics.State) screen.Span {
 		return screen.Style{Fg: screen.Orange, Bold: true}.Span(word)
 	case metrics.Aborting:
 		return screen.Warning.Span("■ ABORTING")
+	case metrics.Counting:
+		return screen.Style{Fg: screen.Orange, Bold: true}.Span("◐ COUNTING")
 	case brokenOff:
 		return screen.Warning.Span("■ BROKE OFF")
 	case metrics.Finished:

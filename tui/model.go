@@ -310,7 +310,7 @@ func (m *model) state(s *metrics.Snapshot) metrics.State {
 	switch {
 	case m.brokeOff():
 		return brokenOff
-	case s.State == metrics.Finished || s.State == metrics.Aborting:
+	case s.State == metrics.Finished || s.State == metrics.Aborting || s.State == metrics.Counting:
 		return s.State
 	case m.stops >= 2:
 		return metrics.Aborting

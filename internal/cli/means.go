@@ -247,6 +247,17 @@ func (m *means) countText() func(string) (int, error) {
 	}
 }
 
+// countAnswer has the server count the tokens of a generated text, nil where it does not or where that is done here.
+func (m *means) countAnswer() func(context.Context, string) (int, error) {
+	if m.local != nil || m.server == nil {
+		return nil
+	}
+	return func(ctx context.Context, text string) (int, error) {
+		ids, err := m.server.EncodeContext(ctx, text)
+		return len(ids), err
+	}
+}
+
 // align cuts the prompts of the data sets that are made of tokens to what the server counts, as vLLM's client does. It returns
 // what is to be told of it.
 func (m *means) align(ctx context.Context, env *environment, dataset string, s *supply) (notes []string) {

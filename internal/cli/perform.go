@@ -37,6 +37,7 @@ func (s *session) perform() (o outcome) {
 	}()
 	run, err := s.measure()
 	close(s.ran)
+	s.countAnswers(&run)
 	o = s.keep(run)
 	o.err = errors.Join(err, o.err)
 	if o.err != nil || !o.saved {

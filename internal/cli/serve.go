@@ -143,6 +143,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 		notes:   slices.Concat(o.warnings, o.notes, prompts.notes, beyond),
 		remarks: slices.Concat(o.content.remarks, prompts.means.remarks()),
 		charts:  chartOptions{o.report.timeline, o.report.parsedThresholds, o.report.datasetStats},
+		count:   prompts.means.countAnswer(),
 		noPlots: o.report.noPlots, arguments: o.arguments(),
 		side: &sideline{client: client, target: o.server.target, profile: o.server.profile},
 	}

@@ -42,6 +42,9 @@ type session struct {
 	noPlots bool
 	// arguments are all flags and their values, for the result's file in PyTorch's form.
 	arguments []export.Arg
+	// count has the server count the tokens of a text, nil where it does not or nobody needs it.
+	count     func(ctx context.Context, text string) (int, error)
+	uncounted uncounted
 	// leave is called when everything is over, nil for nothing.
 	leave func()
 
@@ -67,6 +70,8 @@ type session struct {
 	shown  bool         // there is a dashboard, unless noUI
 	host   *attach.Host // of other terminals, nil if they cannot join
 	lost   bool         // the terminal is gone
+	hasty  bool         // the result is not to wait for better counts
+	enough func()       // ends the counting of answers while that is on, else nil
 	looks  [lookers]metrics.Look
 
 	savingNow sync.Mutex     // held while a result of the run so far is written
@@ -176,6 +181,9 @@ func (s *session) begin() (err error) {
 	if s.plan.Find != nil {
 		s.trial = steering.NewTrial(&s.plan)
 		observers = append(observers, s.trial)
+	}
+	if s.count != nil {
+		observers = append(observers, &s.uncounted)
 	}
 	s.helm = newHelm(s)
 	s.recorder.SetSteering(s.helm.state) // the first snapshot knows it already

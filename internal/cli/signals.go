@@ -163,6 +163,7 @@ func (s *session) end(reason string) {
 	s.mu.Unlock()
 	switch {
 	case s.measured(): // it is only being saved
+		s.hurry()
 	case again:
 		s.abort(reason)
 	case s.stop(reason, sigtermDrain):

@@ -23,6 +23,7 @@ func (s *session) abort(reason string) {
 	s.stage = max(s.stage, 2)
 	if s.measured() {
 		s.mu.Unlock()
+		s.hurry()
 		return // it ran to its end; only the saving is still on
 	}
 	s.because(reason)
@@ -43,6 +44,7 @@ func (s *session) stop(reason string, limit time.Duration) bool {
 	s.stage = 1
 	if s.measured() {
 		s.mu.Unlock()
+		s.hurry()
 		return true
 	}
 	s.because(reason)

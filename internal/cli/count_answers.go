@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"benchtop/export"
+	"benchtop/metrics"
+)
+
+// Bounds of what is asked of the server's tokenizer after a run.
+const (
+	countMost     = 30 * time.Second // for all answers
+	countAtOnce   = 8
+	countFailures = 3 // after so many it is not asked any more
+	countTold     = 5 * time.Second
+)
+
+// countable reports whether the text of an answer is all there is to count its tokens by.
+func countable(q *metrics.Request) bool {
+	return q.Failure == "" && q.OutputSource == metrics.TokensFromChunks && q.Text != "" && !q.TextPart
+}
+
+// uncounted is an observer that counts the answers that a tokenizer could count better.
+type uncounted struct{ n atomic.Int64 }
+
+func (*uncounted) Due(*metrics.Request)   {}
+func (*uncounted) Sent(*metrics.Request)  {}
+func (*uncounted) Chunk(*metrics.Request) {}
+func (u *uncounted) Done(q *metrics.Request) {
+	if countable(q) {
+		u.n.Add(1)
+	}
+}
+
+// countAnswers has the server's tokenizer count the answers that came without usage: after the load, since it would disturb that,
+// and for as long as nobody waits for the end. What it does not get to is counted by chunk.
+func (s *session) countAnswers(run *metrics.Run) {
+	n := s.uncounted.n.Load()
+	if n == 0 {
+		return
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	defer stop(nil)
+	if !s.mayWait(func() { stop(errEnough) }) {
+		return
+	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		run.Events = s.events
+	}()
+	ctx, cancel := context.WithTimeoutCause(ctx, countMost, fmt.Errorf("that took longer than %s", countMost))
+	defer cancel()
+	s.recorder.SetState(metrics.Counting, metrics.Never)
+	s.announce(metrics.Info, fmt.Sprintf("no usage came with %d answers: the server's tokenizer counts their text, for up to %s; Ctrl-C ends that", n, countMost))
+	told := time.Now()
+	counted, err := countTexts(ctx, s.journal.Records(), s.count, func(index, tokens, counted int) {
+		s.journal.Recount(index, tokens, metrics.TokensFromServer)
+		if time.Since(told) >= countTold {
+			told = time.Now()
+			s.announce(metrics.Info, fmt.Sprintf("%d of %d answers are counted", counted, n))
+		}
+	})
+	if err == nil {
+		s.log(metrics.Info, fmt.Sprintf("the server's tokenizer counted %d answers", counted))
+		return
+	}
+	s.announce(metrics.Warn, fmt.Sprintf("the server's tokenizer counted %d of %d answers, the others count as one token per chunk: %s",
+		counted, n, export.Clean(s.load.Target.Hide(err.Error()))))
+}
+
+var errEnough = errors.New("it was stopped")
+
+// countTexts counts the texts of requests by count and gives each count to keep, one at a time, with how many there are by then.
+// The error says why not all were counted.
+func countTexts(ctx context.Context, all iter.Seq2[metrics.Request, error], count func(context.Context, string) (int, error), keep func(index, tokens, counted int)) (counted int, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	texts := make(chan metrics.Request)
+	var work sync.WaitGroup
+	var mu sync.Mutex // guards counted, failures and err, and is held for keep
+	failures := 0
+	one := func(q metrics.Request) {
+		tokens, problem := count(ctx, q.Text)
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case ctx.Err() != nil:
+		case problem != nil:
+			err = problem
+			if failures++; failures >= countFailures {
+				cancel(problem)
+			}
+		case tokens > 0:
+			counted++
+			keep(q.Index, tokens, counted)
+		}
+	}
+	for range countAtOnce {
+		work.Go(func() {
+			for q := range texts {
+				one(q)
+			}
+		})
+	}
+	for q, damage := range all {
+		if damage != nil || ctx.Err() != nil {
+			break // a damaged journal is told of by the report
+		}
+		if !countable(&q) {
+			continue
+		}
+		select {
+		case texts <- q:
+		case <-ctx.Done():
+		}
+	}
+	close(texts)
+	work.Wait()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return counted, err
+}
+
+// mayWait says that nobody waits for the end of the run; enough is called when somebody does.
+func (s *session) mayWait(enough func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.told:
+		return false
+	default:
+	}
+	s.enough = enough
+	return !s.hasty && s.stage < 2
+}
+
+// hurry ends what goes on after the load and could as well be left.
+func (s *session) hurry() {
+	s.mu.Lock()
+	s.hasty = true
+	enough := s.enough
+	s.mu.Unlock()
+	if enough != nil {
+		enough()
+	}
+}

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"benchtop/metrics"
 	"benchtop/tui/number"
-
 	"benchtop/tui/screen"
 )
 
@@ -224,12 +224,11 @@ func p99Change(r latencyRow, older *latencyRow) string {
 // change writes how much a figure differs from an earlier one, in percent.
 func change(now, before float64) string {
 	now, before = number.Sane(now), number.Sane(before)
-	if before == 0 {
-		return "–"
-	}
-	part := now/before - 1
+	part, ok := metrics.Change(now, before)
 	switch {
-	case math.Abs(part) < 0.0005:
+	case !ok:
+		return "–"
+	case part == 0:
 		return "0%"
 	case math.Abs(part) < 0.0995:
 		return fmt.Sprintf("%+.1f%%", 100*part)

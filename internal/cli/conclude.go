@@ -54,7 +54,7 @@ func (s *session) say(o outcome) error {
 	// Standard output may be gone with the terminal.
 	err := o.err
 	plots := !s.noPlots
-	switch e := printReport(s.env.stdout, o.report, plots); {
+	switch e := printReport(s.env.stdout, o.report, s.baseline, plots); {
 	case e == nil || errors.Is(e, syscall.EPIPE) && o.path != "":
 	case o.path == "":
 		err = errors.Join(err, fmt.Errorf("the report could not be printed, and no file has it: %w", e))
@@ -85,14 +85,19 @@ func (s *session) say(o outcome) error {
 	return err
 }
 
-// printReport prints everything there is to read about a run; the answer a person came for stands last. It ends with the first
+// printReport prints everything there is to read about a run, beside an older one unless that is nil; the answer a person came for stands last. It ends with the first
 // error: what takes no words takes none of those that follow.
-func printReport(w io.Writer, r metrics.Report, plots bool) error {
+func printReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) error {
 	if err := export.Text(w, r); err != nil {
 		return err
 	}
 	if err := export.Beside(w, r); err != nil {
 		return err
+	}
+	if old != nil {
+		if err := export.Comparison(w, old.Name, old.Report, &r); err != nil {
+			return err
+		}
 	}
 	if err := export.Remarks(w, r); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"benchtop/export"
 	"benchtop/internal/telemetry"
 	"benchtop/metrics"
+	"benchtop/tui"
 )
 
 const reportText = `
@@ -60,7 +61,7 @@ func runReport(env *environment, args []string) int {
 		if len(rest) > 1 && !*asJSON {
 			fmt.Fprintf(env.stdout, "%s%s\n", map[bool]string{true: "\n"}[i > 0], export.Clean(file))
 		}
-		if err := reportOn(env.stdout, file, *asJSON, !*noPlots); err != nil {
+		if err := reportOn(env.stdout, file, old, *asJSON, !*noPlots); err != nil {
 			code = env.fail(exitFailed, err)
 		}
 		if *asJSON && len(rest) > 1 {
@@ -71,7 +72,7 @@ func runReport(env *environment, args []string) int {
 }
 
 // reportOn prints the report of one file.
-func reportOn(w io.Writer, file string, asJSON, plots bool) error {
+func reportOn(w io.Writer, file string, old *tui.Baseline, asJSON, plots bool) error {
 	run, requests, err := readRun(file)
 	if err != nil {
 		return err
@@ -80,7 +81,7 @@ func reportOn(w io.Writer, file string, asJSON, plots bool) error {
 	if asJSON {
 		err = export.JSON(w, report)
 	} else {
-		err = printReport(w, report, plots)
+		err = printReport(w, report, old, plots)
 	}
 	return errors.Join(damaged, err)
 }

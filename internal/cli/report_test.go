@@ -69,7 +69,7 @@ func TestBaselineCutOff(t *testing.T) {
 	for _, part := range []float64{0.6, 0.9} {
 		path := cut("cut.jsonl.gz", int(part*float64(len(journal))))
 		r := run("report", "--baseline", path, filepath.Join(dir, "r.json"))
-		r.expect(t, exitFine, "Successful requests:                     200", "WARNING: --baseline: "+path, "unexpected EOF; it is drawn from the ")
+		r.expect(t, exitFine, "Successful requests:                     200", "\nAgainst "+filepath.Base(path)+" ", "WARNING: --baseline: "+path, "unexpected EOF; it is drawn from the ")
 	}
 	run("report", "--baseline", cut("none.jsonl.gz", 100), filepath.Join(dir, "r.json")).expect(t, exitUsage, "--baseline: ", "EOF")
 }

@@ -116,7 +116,7 @@ func onTerminal(show func(context.Context) error) (left os.Signal, err error) {
 func reportPage(r *metrics.Report, width int) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "%s\n\n", export.Answer(*r))
-	if err := printReport(&page, *r, width >= 80); err != nil {
+	if err := printReport(&page, *r, nil, width >= 80); err != nil {
 		return err.Error()
 	}
 	return page.String()

@@ -1,0 +1,69 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+
+	"benchtop/metrics"
+)
+
+// Comparison writes the figures of a run beside those of an older one, a line for each that both have, and by how much they differ.
+// name is what the older run is called: foreign text. Nothing is said of whether the two had the same load.
+func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
+	t := comparison{bufio.NewWriter(w)}
+	name = cut(Clean(name), 30)
+	if old.Completed+old.Failed == 0 {
+		fmt.Fprintf(t.w, "\nThe baseline %s has no requests: there is nothing to compare with.\n", name)
+		return t.w.Flush()
+	}
+	fmt.Fprintf(t.w, "\n%-42s %11s %11s %8s\n", "Against "+name, "baseline", "this run", "change")
+	t.counted("Successful requests:", old.Completed, now.Completed)
+	t.counted("Failed requests:", old.Failed, now.Failed)
+	t.row("Request throughput (req/s):", old.RequestThroughput, now.RequestThroughput)
+	if old.Goodput != nil && now.Goodput != nil {
+		t.row("Request goodput (req/s):", *old.Goodput, *now.Goodput)
+	}
+	if !now.Plan.SkipTokenizer && old.OutputTokens > 0 {
+		t.row("Output token throughput (tok/s):", old.OutputThroughput, now.OutputThroughput)
+	}
+	for _, s := range selected(now) {
+		a, _ := old.Named(s.metric)
+		b, _ := now.Named(s.metric)
+		if a.N == 0 || b.N == 0 {
+			continue
+		}
+		t.row("Median "+s.name+" (ms):", a.Median, b.Median)
+		before, known := a.Percentile(99)
+		after, knownNow := b.Percentile(99)
+		if known && knownNow {
+			t.row("P99 "+s.name+" (ms):", before, after)
+		}
+	}
+	return t.w.Flush()
+}
+
+// comparison forms lines; the writer remembers its error until Flush.
+type comparison struct{ w *bufio.Writer }
+
+func (t comparison) counted(label string, before, now int) {
+	fmt.Fprintf(t.w, "%-42s %11d %11d %8s\n", label, before, now, changeText(float64(now), float64(before)))
+}
+
+func (t comparison) row(label string, before, now float64) {
+	fmt.Fprintf(t.w, "%-42s %11.2f %11.2f %8s\n", label, before, now, changeText(now, before))
+}
+
+// changeText is a change in percent, "-" where there is none to be had.
+func changeText(now, before float64) string {
+	part, ok := metrics.Change(now, before)
+	switch {
+	case !ok:
+		return "-"
+	case part == 0:
+		return "0%"
+	case -1 < part && part < 1:
+		return fmt.Sprintf("%+.1f%%", 100*part)
+	}
+	return fmt.Sprintf("%+.0f%%", 100*part)
+}

@@ -209,7 +209,7 @@ func failedShare(r *metrics.Report) string {
 	}
 	text := fmt.Sprintf("%d of %d failed (%s)", r.Failed, r.Completed+r.Failed, mainFailure(r))
 	if r.ServerGone() {
-		text += fmt.Sprintf(", the last %d with the server gone", r.Unreached)
+		text += fmt.Sprintf(", the last %d without an answer", r.Unreached)
 	}
 	return text
 }

@@ -149,7 +149,7 @@ func TestAnswer(t *testing.T) {
 		{"no request succeeded: 3 failed (connect); client LIMITED (CPU full for 8 of 10 s)",
 			metrics.Report{Failed: 3, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}}},
 			watchedItself("CPU full for 8 of 10 s")},
-		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; 4 of 400 failed (mostly connect), the last 3 with the server gone; client ok",
+		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; 4 of 400 failed (mostly connect), the last 3 without an answer; client ok",
 			steadyReport(), func(r *metrics.Report) {
 				watchedItself()(r)
 				r.Objectives, r.Completed, r.Failed, r.Unreached = nil, 396, 4, 3

@@ -93,7 +93,7 @@ func stoodRemark(c *metrics.Client) string {
 	}
 	rounded := func(d time.Duration) string { return Duration(d.Round(time.Millisecond)) }
 	return remark("Stood still: the client did nothing for %s, %s of it at a stretch around second %.0f. Something stopped it, or"+
-		" the whole machine. Requests due meanwhile went out late, and chunks that came meanwhile may share one time.",
+		" the whole machine. Requests due meanwhile may have gone out late, and chunks that came meanwhile may share one time.",
 		rounded(c.StoodStill), rounded(longest.Stall), longest.At.Seconds())
 }
 
@@ -117,12 +117,16 @@ func unstampedRemark(c *metrics.Client) string {
 		" Unix sockets have none.", percent(share))
 }
 
-// sharedRemark is about chunks that came together to a client that read in time. Where the client was limited, they may be
-// its own fault, and that is said already.
+// sharedRemark is about chunks that came together. Where the client was limited, they may be its own fault, and that is said
+// already; where there are too few for a verdict, whether it read them in time tells.
 func sharedRemark(c *metrics.Client) string {
 	share := float64(c.Stamps.Shared) / float64(max(c.Stamps.Chunks, 1))
 	if !watched(c) || c.Verdict.Limited() || share <= mostOdd {
 		return ""
+	}
+	if c.ReadLate {
+		return remark("Stamps: %s of the chunks came together with the one before. The client read late now and then, so that this may"+
+			" be its own doing or the server's. The gaps between those are 0.", percent(share))
 	}
 	return remark("Stamps: %s of the chunks came together with the one before, though the client read in time: the server or"+
 		" a proxy sends several at once, or the network held them. The gaps between those are 0.", percent(share))

@@ -13,7 +13,7 @@ import (
 )
 
 // Killed is the reason of a run whose journal has no end line, as far as a reader of the journal can tell.
-const Killed = "the process was killed: its journal has no end"
+const Killed = "its journal has no end, as after a kill or in a copy of a run that was still on"
 
 const (
 	// damaged is the reason of a run whose journal cannot be read to the end.

@@ -113,15 +113,32 @@ func pacingRemark(r *metrics.Report) string {
 	if !sentShort(r) {
 		return ""
 	}
-	cause := "the connections took their time to open, or the run is short"
+	return remark("Pacing: %.2f requests/s were sent where the schedule asked for %.2f%s.", r.SentRate, r.ScheduledRate, pacingCause(r))
+}
+
+// pacingCause is what the figures say of why less was sent than asked for, "" where they do not explain at least half of it.
+func pacingCause(r *metrics.Report) string {
+	n := float64(r.Completed + r.Failed)
+	missing := n * (1 - r.SentRate/r.ScheduledRate)
+	behind := 1000 * (n/r.SentRate - n/r.ScheduledRate) // in ms
+	unconnected := 0
+	for _, f := range r.Failures {
+		if f.Kind == metrics.FailedConnect || f.Kind == metrics.FailedNoSocket {
+			unconnected += f.Count
+		}
+	}
+	dial, own := r.Connect.Max, r.Client.Lateness.Max
 	switch {
 	case waitedForSlot(r):
-		cause = "requests waited for a slot"
-	case r.Client.Verdict.Limited() || !watched(&r.Client):
-		cause = "this client could not keep up"
+		return "; requests waited for a slot"
+	case 2*float64(unconnected) >= missing:
+		return fmt.Sprintf("; %s got no connection", count(unconnected, "request"))
+	case dial >= own && 2*dial >= behind:
+		return fmt.Sprintf("; connections took up to %s to open", latency(dial))
+	case own > dial && 2*own >= behind:
+		return fmt.Sprintf("; this client sent requests up to %s late", latency(own))
 	}
-	return remark("Pacing: %.2f requests/s were sent where the schedule asked for %.2f; %s.",
-		r.SentRate, r.ScheduledRate, cause)
+	return ""
 }
 
 func failuresRemark(r *metrics.Report) string {

@@ -119,6 +119,33 @@ func TestNothingToRemark(t *testing.T) {
 	}
 }
 
+// Why less was sent than asked for is said only where the figures say it.
+func TestRemarkOnPacing(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*metrics.Report)
+		want   string
+	}{
+		{"not known", func(*metrics.Report) {}, "."},
+		{"a client that read late", func(r *metrics.Report) { r.Client.Verdict.Why = []string{"2.0 % of chunks read late and together"} }, "."},
+		{"no connections", func(r *metrics.Report) {
+			r.Failures = []metrics.FailureCount{{Kind: metrics.FailedStatus, Count: 9}, {Kind: metrics.FailedConnect, Count: 20}}
+		}, "; 20 requests got no connection."},
+		{"few of them", func(r *metrics.Report) { r.Failures = []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}} }, "."},
+		{"slow to connect", func(r *metrics.Report) { r.Connect.Max, r.Client.Lateness.Max = 2400, 900 }, "; connections took up to 2.40 s to open."},
+		{"slow to send", func(r *metrics.Report) { r.Connect.Max, r.Client.Lateness.Max = 900, 2400 }, "; this client sent requests up to 2.40 s late."},
+		{"neither explains it", func(r *metrics.Report) { r.Connect.Max, r.Client.Lateness.Max = 40, 90 }, "."},
+	} {
+		r := metrics.Report{Plan: metrics.Plan{Rate: 10}, Completed: 71, Failed: 29, ScheduledRate: 10, SentRate: 8}
+		c.change(&r)
+		got := strings.Join(strings.Fields(remarks(t, r)), " ") + " "
+		_, got, _ = strings.Cut(got, "Pacing: ")
+		if want := "8.00 requests/s were sent where the schedule asked for 10.00" + c.want + " "; !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %q, want %q", c.name, got, want)
+		}
+	}
+}
+
 func TestRemarksOnTheLoad(t *testing.T) {
 	r := metrics.Report{
 		Plan:      metrics.Plan{Rate: 10, MaxConcurrency: 4, Warmup: 2 * time.Minute},
@@ -140,8 +167,7 @@ Journal: 3 damaged lines could not be read; what stood there is in none of the
   figures.
 Warm-up: 240 requests of the first 2m were left out; they are in none of the
   figures above.
-Pacing: 9.49 requests/s were sent where the schedule asked for 10.00; this
-  client could not keep up.
+Pacing: 9.49 requests/s were sent where the schedule asked for 10.00.
 Steady state: from 12.3 s to 58.0 s, with at least 61 of 64 requests in flight:
   12.30 requests/s, 1234.56 output tokens/s, TTFT 120.00 ms on average (median
   110.00 ms), TPOT 20.00 ms.
@@ -168,7 +194,7 @@ Gates (the run fails where one holds):
 		t.Errorf("nothing completed: got %s", got)
 	}
 	r.Plan.MaxConcurrency, r.Completed = 0, 100
-	if got := remarks(t, r); !strings.Contains(got, "asked for 10.00;") || strings.Contains(got, "slot") {
+	if got := remarks(t, r); !strings.Contains(got, "asked for 10.00.") || strings.Contains(got, "slot") {
 		t.Errorf("without a limit: got %s", got)
 	}
 	for _, limit := range []func(){

@@ -195,7 +195,7 @@ func (x *exchange) broken(kind metrics.Failure, err error) {
 		kind, err = metrics.Cancelled, errors.New("cut by the end of the run")
 	case isTimeout(err) && q.FirstChunk != metrics.Never && kind != metrics.FailedTimeout:
 		kind = metrics.FailedStall
-		err = fmt.Errorf("nothing came for %s after chunk %d", x.engine.options.StallTimeout, len(q.Chunks))
+		err = fmt.Errorf("no chunk came for %s after chunk %d", x.engine.options.StallTimeout, len(q.Chunks))
 	case kind == metrics.FailedConnect && isOwnLimit(err):
 		kind = metrics.FailedNoSocket
 		remedy := "raise its limit of open files (ulimit -n)"

@@ -52,6 +52,8 @@ type Stamps struct {
 // Client is what a run shows of the client that measured it.
 type Client struct {
 	Verdict Verdict
+	// ReadLate: what the client read late may have been read together with the next chunk for that reason.
+	ReadLate bool
 	// Source is KernelStamps or UserStamps: what the run set out to use. Stamps.Unstamped says where it could not.
 	Source string
 	Stamps Stamps

@@ -141,15 +141,20 @@ func (c *clientTally) timed() Stamps {
 	return s
 }
 
-// verdict on the whole run so far. stamps are those of the run, itl its gaps between chunks.
+// verdict on the whole run so far.
 func (c *clientTally) verdict(p *Plan, stamps Stamps, itl *Histogram) Verdict {
-	e := evidence{
+	e := c.evidence(p, stamps, itl)
+	return e.verdict()
+}
+
+// evidence of the whole run so far. stamps are those of the run, itl its gaps between chunks.
+func (c *clientTally) evidence(p *Plan, stamps Stamps, itl *Histogram) evidence {
+	return evidence{
 		gap: usualGap(itl), refused: c.refused,
 		paced: p.paced(), kernel: p.Timestamps == KernelStamps,
 		over: c.late.Count() - c.late.Below(LateMost), late: c.late.Quantile(0.99), stamps: stamps, sched: c.sched.Quantile(0.95),
 		stood: c.stood, length: c.sampled, busy: c.busy, n: c.n,
 	}
-	return e.verdict()
 }
 
 // recentSeconds are those that a live verdict looks at.
@@ -248,6 +253,7 @@ func (c *clientTally) client(p *Plan, stamps *Stamps, itl *Histogram, lateness S
 		known.DelayP999, known.DelayMax = stamps.DelayP999, stamps.DelayMax
 	}
 	out.Stamps = known
-	out.Verdict = c.verdict(p, known, itl)
+	e := c.evidence(p, known, itl)
+	out.Verdict, out.ReadLate = e.verdict(), e.readLate()
 	return out
 }

@@ -67,7 +67,7 @@ func (r *Report) trouble() string {
 	case r.Completed == 0 && (r.Failed > 0 || !r.stoppedByUser()): // a user may stop a run before its first answer
 		return "no request succeeded"
 	case r.ServerGone():
-		return fmt.Sprintf("the server was gone at the end: the last %d requests failed to connect or were reset", r.Unreached)
+		return fmt.Sprintf("the server did not answer at the end: the last %d requests failed to connect or were reset", r.Unreached)
 	case 2*r.Failed > all:
 		return fmt.Sprintf("%d of %d requests failed", r.Failed, all)
 	}

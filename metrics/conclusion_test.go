@@ -49,8 +49,8 @@ func TestConclusion(t *testing.T) {
 
 		// The server gone.
 		{"ooooocc", Run{}, Fine, ""},
-		{"ooooocrc", Run{}, RunFailed, "the server was gone at the end: the last 3 requests failed to connect or were reset"},
-		{"ooooccxtc", Run{}, RunFailed, "the server was gone at the end: the last 3 requests failed to connect or were reset"},
+		{"ooooocrc", Run{}, RunFailed, "the server did not answer at the end: the last 3 requests failed to connect or were reset"},
+		{"ooooccxtc", Run{}, RunFailed, "the server did not answer at the end: the last 3 requests failed to connect or were reset"},
 		{"oooocccco", Run{}, Fine, ""},
 		{"oooooccscc", Run{}, Fine, ""},
 

@@ -84,11 +84,7 @@ func (e *evidence) verdict() Verdict {
 	if e.paced && e.over >= fewestLate && e.late > LateMost {
 		bad("p99 sent %s late", inWords(e.late))
 	}
-	delay := e.sched
-	if e.kernel && e.stamps.DelayP99 != Never {
-		delay = e.stamps.DelayP99
-	}
-	if e.stamps.Shared >= fewestJudged && share(e.stamps.Shared, e.stamps.Chunks) > SharedMost && delay >= max(ReadLateLeast, time.Duration(ReadLate*float64(e.gap))) {
+	if e.stamps.Shared >= fewestJudged && share(e.stamps.Shared, e.stamps.Chunks) > SharedMost && e.readLate() {
 		bad("%.1f %% of chunks read late and together", 100*share(e.stamps.Shared, e.stamps.Chunks))
 	}
 	// Where stamps were asked of the kernel and did not come, they are our own.
@@ -100,6 +96,15 @@ func (e *evidence) verdict() Verdict {
 		bad("CPU full for %d of %d s", e.busy, e.n)
 	}
 	return v
+}
+
+// readLate says that chunks waited for the client long enough for the next one to come.
+func (e *evidence) readLate() bool {
+	delay := e.sched
+	if e.kernel && e.stamps.DelayP99 != Never {
+		delay = e.stamps.DelayP99
+	}
+	return delay >= max(ReadLateLeast, time.Duration(ReadLate*float64(e.gap)))
 }
 
 // inWords is a duration with about two figures.

@@ -32,7 +32,7 @@ func TestExitCodes(t *testing.T) {
 		{"more than half failed", "status=503,to=11", "", exitFailed, "benchtop: 11 of 20 requests failed\n"},
 		{"half failed, and a gate is missed", "status=503,to=10", "--fail-on failed>0", exitMissed, "FAILED failed>0"},
 		{"more than half failed, and a gate is missed", "status=503,to=11", "--fail-on failed>0", exitFailed, "benchtop: 11 of 20 requests failed\n"},
-		{"the server gone", "reset,from=18", "", exitFailed, "benchtop: the server was gone at the end: the last 3 requests failed to connect or were reset\n"},
+		{"the server gone", "reset,from=18", "", exitFailed, "benchtop: the server did not answer at the end: the last 3 requests failed to connect or were reset\n"},
 		{"gone too late to tell", "reset,from=19", "", exitFine, "2 of 20 failed (reset)"},
 		{"back again", "reset,from=10,to=18", "", exitFine, "9 of 20 failed (reset)"},
 	} {

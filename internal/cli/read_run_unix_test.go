@@ -34,7 +34,7 @@ func TestReportOfARunThatIsOn(t *testing.T) {
 	if err := files.journal.Close(); err != nil { // as a kill does
 		t.Fatal(err)
 	}
-	run("report", "r.json").expect(t, exitFine, "Interrupted: the process was killed")
+	run("report", "r.json").expect(t, exitFine, "Interrupted: its journal has no end")
 	_ = journal.Close(metrics.Run{Plan: plan()}) // which cannot be written any more
 }
 

@@ -185,7 +185,7 @@ func (o *loadOptions) define(f *pflag.FlagSet) {
 	f.DurationVar(&o.warmup, "warmup", 0, "leave the beginning of the run out of every figure")
 	f.IntVar(&o.warmups, "num-warmups", 0, "requests before the run, in no figure")
 	f.Float64Var(&o.probeRate, "probe-request-rate", 0, "tiny requests per second sent beside the load, one after the other")
-	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout, "give a request up when nothing came for this long after its first chunk")
+	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout, "give a request up when no chunk came for this long after its first")
 	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "give a request up after this time")
 	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may go on after you quit")
 	o.find.define(f)

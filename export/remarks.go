@@ -158,7 +158,7 @@ func failuresRemark(r *metrics.Report) string {
 		}
 		b.WriteString(strings.TrimRight(cut(line, textWidth), " ") + "\n")
 	}
-	if fields := r.Refused(); fields != nil {
+	if fields := r.Refused(); len(fields) > 0 {
 		b.WriteString(remark("The server does not know %s. To leave out what it does not know, add", Listed(fields)))
 		b.WriteString("  " + LeaveOut(fields, r.Plan.Command) + "\n") // one line, to be copied
 	}

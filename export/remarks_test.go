@@ -48,6 +48,11 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 		Plan:     metrics.Plan{OptionalFields: []string{"repetition_penalty", "logprobs", "ignore_eos"}},
 		Failures: []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 422, Count: 3, Examples: []string{"Unexpected fields: {'ignore_eos', 'repetition_penalty', 'logprobs'}"}}},
 	}
+	other := r
+	other.Failures = []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 400, Count: 3, Examples: []string{"unknown model"}}}
+	if got := remarks(t, other); strings.Contains(got, "does not know") {
+		t.Errorf("refused for another reason: got %q", got)
+	}
 	for _, c := range []struct {
 		command []string
 		want    string

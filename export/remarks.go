@@ -84,9 +84,13 @@ func heldRemark(r *metrics.Report) string {
 	if p.MaxConcurrency == 0 || !paced(r) || !waitedForSlot(r) {
 		return ""
 	}
-	return remark("Held back: with at most %s in flight, requests waited %.2f ms for a slot on average, %.2f ms at most."+
+	limit := "at most " + count(p.MaxConcurrency, "request") + " in flight"
+	if slices.ContainsFunc(r.Events, setUsers) {
+		limit = "the limits that were set on requests in flight"
+	}
+	return remark("Held back: with %s, requests waited %.2f ms for a slot on average, %.2f ms at most."+
 		" Counted from their scheduled start, requests took %.2f ms on average (E2EL: %.2f ms).",
-		count(p.MaxConcurrency, "request"), r.ClientQueue.Mean, r.ClientQueue.Max, r.ScheduledLatency.Mean, r.E2EL.Mean)
+		limit, r.ClientQueue.Mean, r.ClientQueue.Max, r.ScheduledLatency.Mean, r.E2EL.Mean)
 }
 
 // fellShort is the share of the scheduled rate below which sending was not what was planned.
@@ -99,9 +103,12 @@ const fewestSent = 20
 func waitedForSlot(r *metrics.Report) bool {
 	limited := r.Plan.MaxConcurrency > 0 ||
 		slices.ContainsFunc(r.Plan.Stages, func(s metrics.Stage) bool { return s.Users > 0 }) ||
-		slices.ContainsFunc(r.Events, func(e metrics.Event) bool { return e.Set != nil && e.Set.Users > 0 })
+		slices.ContainsFunc(r.Events, setUsers)
 	return limited && r.ClientQueue.Max >= shortestHeld
 }
+
+// setUsers reports whether an event set the limit of requests in flight.
+func setUsers(e metrics.Event) bool { return e.Set != nil && e.Set.Users > 0 }
 
 // sentShort: much less was sent than asked for.
 func sentShort(r *metrics.Report) bool {

@@ -124,6 +124,20 @@ func TestNothingToRemark(t *testing.T) {
 	}
 }
 
+// A limit that was set while the run was on is not told as the plan's.
+func TestRemarkOnHeldRequests(t *testing.T) {
+	r := metrics.Report{Plan: metrics.Plan{Rate: 10, MaxConcurrency: 4}, ClientQueue: metrics.Statistic{N: 1, Mean: 3, Max: 5}}
+	for want, events := range map[string][]metrics.Event{
+		"Held back: with at most 4 requests in flight, requests waited 3.00 ms":                      nil,
+		"Held back: with the limits that were set on requests in flight, requests waited\n  3.00 ms": {{Set: &metrics.LoadSetting{Users: 9}}},
+	} {
+		r.Events = events
+		if got := remarks(t, r); !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // Why less was sent than asked for is said only where the figures say it.
 func TestRemarkOnPacing(t *testing.T) {
 	for _, c := range []struct {

@@ -32,13 +32,14 @@ func (o *serveOptions) checkModels(ctx context.Context, m model) (odd []string, 
 		if slices.Contains(m.known, name) {
 			continue
 		}
-		q := o.tryModel(ctx, name)
+		q, optional := o.tryModel(ctx, name)
 		words := export.Clean(fmt.Sprintf("%s: %s", inShort(q), q.Error))
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case q.OK():
 			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, but answers to the name", flag, quoted(name)))
+		case len(metrics.RefusedFields(optional, q.Status, q.Error)) > 0: // which says nothing about the model
 		case q.Status == http.StatusNotFound || q.Status == http.StatusBadRequest || q.Status == http.StatusUnprocessableEntity:
 			return nil, usageError{fmt.Errorf("%s %s: the server does not list this model and refuses a request for it: %s; name one that it lists: %s%s",
 				flag, quoted(name), words, listed(m.known), didYouMean(name, m.known))}
@@ -49,12 +50,13 @@ func (o *serveOptions) checkModels(ctx context.Context, m model) (odd []string, 
 	return odd, nil
 }
 
-// tryModel asks for one token of the model.
-func (o *serveOptions) tryModel(ctx context.Context, name string) metrics.Request {
+// tryModel asks for one token of the model, with the fields of the run's requests; optional are those that can be left out.
+func (o *serveOptions) tryModel(ctx context.Context, name string) (q metrics.Request, optional []string) {
 	load := loadgen.Defaults()
 	load.Target, load.Endpoint, load.Backend, load.Model = o.server.target, o.server.endpoint, loadgen.Backend(o.server.backend), name
-	load.RequestTimeout = askTimeout
-	return loadgen.Try(ctx, load, []datasets.Turn{{Text: "Hi", InputTokens: 1, MaxTokens: 1}}, 1)[0]
+	load.RequestTimeout, load.Extra = askTimeout, o.content.bodyFields(o.prompts.ignoreEOS)
+	turn := datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: 1}
+	return loadgen.Try(ctx, load, []datasets.Turn{turn}, 1)[0], load.Optional(&turn)
 }
 
 // inShort is a failure's status, or its kind where there was none.

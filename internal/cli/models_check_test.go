@@ -27,6 +27,7 @@ func TestModelsAreCheckedBeforeTheLoad(t *testing.T) {
 		{"modules that are there", "--model base --lora-modules sql", 404, list, exitFine, "", 1},
 		{"any name will do", "--model x", 200, list, exitFine, "benchtop: WARNING: --model x: the server does not list this model, but answers to the name\n", 2},
 		{"busy", "--model x", 503, list, exitFailed, "benchtop: WARNING: --model x: the server does not list this model, and a request for it failed (status 503: no such model)\n", 2},
+		{"fields that the server does not know", "--model x", 422, list, exitFailed, "", 2},
 		{"no list", "--model x", 404, "", exitFailed, "", 1},
 		{"the model of the body", "--model x --extra-body.model tiny", 404, list, exitFine, "", 1},
 	} {
@@ -47,7 +48,11 @@ func TestModelsAreCheckedBeforeTheLoad(t *testing.T) {
 				if name := calls[len(calls)-1].fields["model"]; name == "tiny" || name == "sql" {
 					return false
 				}
-				http.Error(w, "no such model", c.status)
+				words := "no such model"
+				if c.status == http.StatusUnprocessableEntity {
+					words = "unknown field ignore_eos" // whatever the model
+				}
+				http.Error(w, words, c.status)
 				return true
 			})
 			r := run(append(append([]string{"serve", "--base-url", server.url}, strings.Fields(c.args)...), quick...)...)

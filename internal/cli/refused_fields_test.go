@@ -48,7 +48,7 @@ func TestRefusedFields(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := recorded(t, picky)
-			args := append(strings.Fields("serve --model M --num-prompts 3 "+shortPrompts+" --base-url "+server.url), c.more...)
+			args := append(strings.Fields("serve --model sim-8b --num-prompts 3 "+shortPrompts+" --base-url "+server.url), c.more...)
 			r := run(args...)
 			r.expect(t, c.code, c.words...)
 			if n := len(server.all()); n != c.calls {
@@ -78,6 +78,6 @@ func TestReadyCheckTellsTheServersWords(t *testing.T) {
 		http.Error(w, "still loading the weights", http.StatusServiceUnavailable)
 		return true
 	})
-	run(strings.Fields("serve --model M --num-prompts 1 --ready-check-timeout-sec 2 "+shortPrompts+" --base-url "+server.url)...).
+	run(strings.Fields("serve --model sim-8b --num-prompts 1 --ready-check-timeout-sec 2 "+shortPrompts+" --base-url "+server.url)...).
 		expect(t, exitFailed, "was not ready within 2s: http_status: still loading the weights")
 }

@@ -97,11 +97,14 @@ func verdict(r *metrics.Report) []string {
 	return []string{steady(r)}
 }
 
+// heldBack reports whether users waited much longer than TTFT knows, because their requests were held back here.
+func (s *saturation) heldBack() bool { return s.shown.WaitP99 > 2*s.shown.TTFTp99 }
+
 // saturationText shows saturation by the wait for the first chunk: TTFT, unless requests were held back here, so that their users waited
 // much longer.
 func saturationText(a *metrics.Answer, s *saturation) string {
 	name, pair := "p99 TTFT", change(s.before.TTFTp99, s.shown.TTFTp99)
-	if s.shown.WaitP99 > 2*s.shown.TTFTp99 {
+	if s.heldBack() {
 		name, pair = "p99 scheduled to first chunk", change(s.before.WaitP99, s.shown.WaitP99)
 	}
 	if s.shown != s.after {
@@ -230,11 +233,20 @@ func mainFailure(r *metrics.Report) string {
 	return text
 }
 
-// slotWait says how long requests waited for a slot, which shaped the load. Where all requests are due at once, or users
-// follow their own last request, waiting is the plan.
-func slotWait(r *metrics.Report) string {
+// p99OfSlotWait is the p99 of the wait for a slot of this client, which shaped the load; 0 for none. Where all requests are due at once, or
+// users follow their own last request, waiting is the plan.
+func p99OfSlotWait(r *metrics.Report) float64 {
 	held, ok := r.ClientQueue.Percentile(99)
 	if !ok || held < shortestHeld || r.Plan.MaxConcurrency == 0 || !paced(r) {
+		return 0
+	}
+	return held
+}
+
+// slotWait says how long requests waited for a slot, unless it is in the wait that shows saturation.
+func slotWait(r *metrics.Report) string {
+	held, s := p99OfSlotWait(r), saturationOf(r)
+	if held == 0 || s != nil && s.heldBack() {
 		return ""
 	}
 	return fmt.Sprintf("waited p99 %s for a slot", latency(held))
@@ -242,7 +254,7 @@ func slotWait(r *metrics.Report) string {
 
 // shortfall says that less was sent than planned, unless the wait for a slot says it.
 func shortfall(r *metrics.Report) string {
-	if !sentShort(r) || slotWait(r) != "" {
+	if !sentShort(r) || p99OfSlotWait(r) > 0 {
 		return ""
 	}
 	return fmt.Sprintf("sent only %s", loadText(r.SentRate, false))

@@ -58,8 +58,9 @@ func TestAnswer(t *testing.T) {
 				r.Levels = []metrics.LoadLevel{{Offered: 35, TTFTp99: 410}, {Offered: 38.5, TTFTp99: 200}, {Offered: 45.5, TTFTp99: 2100}}
 				r.Answer = metrics.Answer{Saturates: true, From: 35, To: 38.5, After: 1, Shown: 2, Within: true, Highest: 35, Sure: 0.979}
 			}},
-		{"within SLO up to 24 req/s; saturates between 24 and 48 req/s (p99 scheduled to first chunk 0.21 -> 7.20 s); client p99 0.3 ms late",
+		{"within SLO up to 24 req/s; saturates between 24 and 48 req/s (p99 scheduled to first chunk 0.21 -> 7.20 s)",
 			rampReport(), func(r *metrics.Report) {
+				r.ClientQueue, r.Plan.MaxConcurrency = at99(7000), 64 // which the wait has in it
 				r.Levels = []metrics.LoadLevel{{Offered: 24, TTFTp99: 200, WaitP99: 210}, {Offered: 48, TTFTp99: 260, WaitP99: 7200}}
 				r.Answer = metrics.Answer{Saturates: true, From: 24, To: 48, After: 1, Shown: 1, Within: true, Highest: 24}
 			}},

@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"benchtop/loadgen/target"
@@ -24,6 +25,7 @@ type Connections struct {
 	mu      sync.Mutex // guards everything below
 	clock   runClock   // of the connections opened ahead
 	idle    []*link    // used before, the most recently used last
+	habit   habit      // of the server, after an answer
 	ahead   []*link    // opened ahead and never used, the newest last
 	open    map[*link]struct{}
 	dialled int
@@ -46,6 +48,17 @@ const (
 	// the wait for the first request matters, and what stands before a server allows a minute for that or does not care
 	// (nginx, node, load balancers: 60 s; uvicorn: no limit).
 	aheadLimit = 30 * time.Second
+)
+
+// habit is what a server was seen to do with a connection after an answer. Some promise to keep it, close it right away all the same
+// (llama.cpp), and the end crosses the next request on its way: that request is lost by no fault of the server under load, and is
+// not sent again. So until it is known, a connection rests after its answer for as long as such an end takes.
+type habit int8
+
+const (
+	unknownHabit habit = iota
+	keepsOpen          // an answer came on a connection that had carried one before
+	closesAtOnce       // a connection was closed within idleLeast of its answer
 )
 
 // NewConnections opens nothing yet. timestamps as in Options.
@@ -99,15 +112,42 @@ func (l *Connections) take() *link {
 		if k == nil || time.Since(k.since) < limit && alive(k) {
 			return k
 		}
-		l.drop(k)
+		l.ended(k)
 	}
 }
 
-// pop takes the connection off the lists that was used last, else one that never was, and says how long it may have idled.
+// ended drops a connection that idled for too long or that the server has closed, and learns from the latter.
+func (l *Connections) ended(k *link) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.habit == unknownHabit && k.used && k.asked && time.Since(k.since) < idleLeast {
+		l.habit = closesAtOnce
+	}
+	l.discard(k)
+}
+
+// answered says that an answer began to come on a connection.
+func (l *Connections) answered(k *link) {
+	if !k.used {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.habit = keepsOpen
+}
+
+// pop takes the connection off the lists that was used last, else one that never was, and says how long it may have idled. While the
+// server's habit is not known, one that has not rested yet stays, and the one that has rested longest is taken.
 func (l *Connections) pop() (*link, time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if k := last(&l.idle); k != nil {
+	switch {
+	case len(l.idle) == 0:
+	case l.habit != unknownHabit || !l.idle[0].asked:
+		return last(&l.idle), idleLimit
+	case time.Since(l.idle[0].since) >= l.idle[0].rest():
+		k := l.idle[0]
+		l.idle = slices.Delete(l.idle, 0, 1)
 		return k, idleLimit
 	}
 	return last(&l.ahead), aheadLimit
@@ -133,6 +173,7 @@ func (l *Connections) dial(ctx context.Context, clock runClock) (*link, error) {
 		return nil, err
 	}
 	k := &link{raw: newStampedConn(raw, clock, l.stamps), dial: time.Since(from)}
+	_, k.asked = raw.(syscall.Conn)
 	// The handshake must be open to being cut as well, so the connection is known before it.
 	k.conn = k.raw
 	l.mu.Lock()
@@ -159,7 +200,7 @@ func (l *Connections) dial(ctx context.Context, clock runClock) (*link, error) {
 func (l *Connections) keep(k *link) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.cut {
+	if l.cut || l.habit == closesAtOnce {
 		l.discard(k)
 		return
 	}

@@ -51,6 +51,7 @@ func TestOpenAhead(t *testing.T) {
 				t.Fatal(err)
 			}
 			links := NewConnections(g, "")
+			links.habit = keepsOpen
 			for _, n := range []int{users / 2, users, users - 1, 0, -1} { // only the difference is opened
 				if err := links.Open(t.Context(), n); err != nil {
 					t.Fatal(err)

@@ -108,12 +108,17 @@ func (x *exchange) send() {
 		from := time.Now()
 		err := x.ask(k)
 		if err == nil {
+			e.links.answered(k)
 			x.release()
 			x.read(k)
 			return
 		}
 		stale = stale && time.Since(from) <= k.staleWithin()
-		e.links.drop(k)
+		if errors.Is(err, errUnanswered) {
+			e.links.ended(k)
+		} else {
+			e.links.drop(k)
+		}
 		if !stale || !errors.Is(err, errUnanswered) || e.cutting.Err() != nil {
 			x.broken(metrics.FailedReset, err)
 			return

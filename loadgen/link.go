@@ -19,6 +19,7 @@ type link struct {
 	buffer [bodyBuffer]byte
 	dial   time.Duration // what the dial took, TLS not included
 	used   bool          // it has carried a request
+	asked  bool          // the system can be asked whether the server has closed it
 	since  time.Time     // idle since
 
 	total   int64   // bytes read from conn
@@ -42,6 +43,9 @@ func (k *link) mayBeStale() bool {
 	idle := time.Since(k.since)
 	return k.used && idle >= idleLeast || idle >= idleLimit
 }
+
+// rest is how long after an answer the end of the connection is known here if the server closes it at once.
+func (k *link) rest() time.Duration { return max(5*time.Millisecond, 2*k.dial) }
 
 // staleWithin is how soon after the write a stale connection has failed at the latest: the reset that the first packet meets
 // takes a round trip, about as long as the dial took.

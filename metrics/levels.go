@@ -69,7 +69,7 @@ type level struct {
 	ttft      figures
 	itl       Histogram // there are so many gaps that exact counts would cost more than all the rest
 	pace      Pace
-	late      figures // how late the client itself sent the successes
+	late      figures // of the successes that the client itself sent later than LateMost
 	// firsts are the moments of the first chunks.
 	firsts []time.Duration
 }
@@ -150,6 +150,8 @@ func (v *level) succeed(f *fact) {
 	v.succeeded++
 	v.ttft.add(f.ttft.Seconds())
 	v.pace.Add(f.cause, v.From, v.To, f.wait, f.whole)
-	v.late.add(f.late.Seconds())
+	if f.late > LateMost {
+		v.late.add(f.late.Seconds())
+	}
 	v.firsts = append(v.firsts, f.first)
 }

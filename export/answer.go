@@ -150,13 +150,21 @@ func highest(r *metrics.Report) string {
 		return ""
 	}
 	text := "within SLO up to " + loadText(r.Answer.Highest, r.Answer.Users)
-	if f := r.Plan.Find; f != nil && f.Most > 0 && r.Answer.Highest >= f.Most {
+	if f := r.Plan.Find; f != nil && f.Most > 0 && highestOffered(r) >= f.Most {
 		text += " or more" // the search was not to try more
 	}
 	if r.Answer.Sure > 0 {
 		text += fmt.Sprintf(" (%.0f %% confidence)", math.Floor(min(r.Answer.Sure*100+1e-9, 99))) // nothing measured is certain
 	}
 	return text
+}
+
+// highestOffered is what the highest level within the objectives offered: a little less may have been achieved.
+func highestOffered(r *metrics.Report) float64 {
+	if i := r.Answer.HighestLevel; i >= 0 && i < len(r.Levels) {
+		return r.Levels[i].Offered
+	}
+	return 0
 }
 
 // steady sums up a run of one load.

@@ -47,11 +47,15 @@ func unit(isUsers bool) string {
 
 // level writes null for latencies that no request had.
 func level(r *metrics.Report, l *metrics.LoadLevel) object {
+	var completed any
+	if l.Requests > 0 {
+		completed = l.Completed
+	}
 	return object{
 		{"from_s", l.From.Seconds()}, {"to_s", l.To.Seconds()}, {"offered", l.Offered}, {"unit", unit(l.Users)},
 		{"requests", l.Requests}, {"good", good(r, l.Good)}, {"done_rps", l.Done},
 		{"ttft_p50_ms", orNull(l.TTFTp50)}, {"ttft_p99_ms", orNull(l.TTFTp99)}, {"itl_p99_ms", orNull(l.ITLp99)},
-		{"wait_p99_ms", orNull(l.WaitP99)}, {"completed_share", l.Completed}, {"standing", orNull(string(l.Standing))},
+		{"wait_p99_ms", orNull(l.WaitP99)}, {"completed_share", completed}, {"standing", orNull(string(l.Standing))},
 		{"client_limited", orNull(strings.Join(l.Limited, "; "))},
 	}
 }

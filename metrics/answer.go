@@ -16,8 +16,6 @@ type LoadLevel struct {
 	Offered float64
 	// Users says that Offered counts users.
 	Users bool
-	// Came is the rate at which requests were scheduled, counted, per second: for a load that is drawn by chance not quite Offered.
-	Came float64
 	// Completed is the share of what was offered that the server completed at the pace at which it came, from 0 to 1: see Pace. A
 	// request that failed is not completed.
 	Completed float64
@@ -54,13 +52,12 @@ const (
 // EnoughCompleted is the share of what a level offers that must be completed for it to be within the objectives.
 const EnoughCompleted = 0.95
 
-// Achieved is the load that was completed, in the unit of Offered; by chance fewer requests may have come than were offered. Users without
-// pause achieve their number.
+// Achieved is the load that was completed, in the unit of Offered. Users without pause achieve their number.
 func (v *LoadLevel) Achieved() float64 {
 	if v.Users {
 		return v.Offered
 	}
-	return min(v.Offered, v.Came) * v.Completed
+	return v.Offered * v.Completed
 }
 
 // Answer is the headline result: the load at which the server saturates, and the highest that was within the objectives.

@@ -10,7 +10,7 @@ const (
 	Fine Conclusion = iota
 	// GateMissed: a gate of the plan is missed.
 	GateMissed
-	// RunFailed: no request succeeded, more than half failed, the server was gone at the end, or the result is not where it
+	// RunFailed: no request succeeded, more than half failed, the server did not answer at the end, or the result is not where it
 	// was to be.
 	RunFailed
 	// HungUp: the run was ended because its terminal was lost.
@@ -42,7 +42,7 @@ func ConclusionOf(reason string) Conclusion {
 	return Fine
 }
 
-// fewestGone is the number of requests at the end of a run that must have met no server before it counts as gone.
+// fewestGone is the number of requests at the end of a run that must have met no server before it counts as one that does not answer.
 const fewestGone = 3
 
 // conclude fills in the conclusion, which the gates must precede.
@@ -78,7 +78,7 @@ func (r *Report) stoppedByUser() bool {
 	return r.Interrupted != nil && r.Interrupted.Reason == StoppedByUser
 }
 
-// ServerGone reports whether the server was gone when the run ended.
+// ServerGone reports whether the server did not answer any more when the run ended.
 func (r *Report) ServerGone() bool { return r.Unreached >= fewestGone }
 
 // unreached reports whether a request failed as it does when there is no server any more.

@@ -133,7 +133,7 @@ func TestJudgeEqualsReport(t *testing.T) {
 	}
 }
 
-// While a ramp is on, the bend is found soon after the load passed it, and not before.
+// While a ramp is on, saturation is found soon after the load passed it, and not before.
 func TestJudgeLive(t *testing.T) {
 	ramp := linear(4, 60, time.Minute)
 	for seed := range uint64(3) {
@@ -149,9 +149,9 @@ func TestJudgeLive(t *testing.T) {
 			a := rec.SnapshotAt(at).Answer
 			switch {
 			case a.Saturates && at < passes-2*time.Second:
-				t.Errorf("seed %d: at %s, %.0f req/s, it bends at %.1f", seed, at, ramp.RateAt(at), middle(a))
+				t.Errorf("seed %d: at %s, %.0f req/s, it saturates at %.1f", seed, at, ramp.RateAt(at), middle(a))
 			case a.Saturates && math.Abs(middle(a)/many.capacity()-1) > 0.25:
-				t.Errorf("seed %d: at %s it bends at %.1f, capacity %.1f", seed, at, middle(a), many.capacity())
+				t.Errorf("seed %d: at %s it saturates at %.1f, capacity %.1f", seed, at, middle(a), many.capacity())
 			case !a.Saturates && at > passes+15*time.Second:
 				t.Errorf("seed %d: at %s, %.0f req/s, %q", seed, at, ramp.RateAt(at), a.Why)
 			case a.Within && a.Highest > 1.15*many.capacity():

@@ -62,10 +62,9 @@ type level struct {
 	scheduled int           // requests, whatever became of them
 	over      int           // of them ended, in whatever way
 	gaps      time.Duration // that the ramp's rates leave between them; whole numbers add up alike in any order
-	succeeded int
-	noSocket  int // of Requests
-	sent      int // requests sent in the level, whenever they were scheduled; see Plan.wentOut
-	done      int // successes that ended in the level, whenever they were scheduled
+	noSocket  int           // of Requests
+	sent      int           // requests sent in the level, whenever they were scheduled; see Plan.wentOut
+	done      int           // successes that ended in the level, whenever they were scheduled
 	ttft      figures
 	itl       Histogram // there are so many gaps that exact counts would cost more than all the rest
 	pace      Pace
@@ -136,18 +135,19 @@ func (l *levels) ended(f *fact) *level {
 	if f.noSocket {
 		v.noSocket++
 	}
-	if f.ok {
-		o := f.felt()
-		if l.slo.judge(&o).good() {
-			v.Good++
-		}
-		v.succeed(f)
+	if !f.ok {
+		v.pace.Fail()
+		return v
 	}
+	o := f.felt()
+	if l.slo.judge(&o).good() {
+		v.Good++
+	}
+	v.succeed(f)
 	return v
 }
 
 func (v *level) succeed(f *fact) {
-	v.succeeded++
 	v.ttft.add(f.ttft.Seconds())
 	v.pace.Add(f.cause, v.From, v.To, f.wait, f.whole)
 	if f.late > LateMost {

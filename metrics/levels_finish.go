@@ -12,7 +12,6 @@ func (l *levels) finish() {
 		v := &l.list[i]
 		seconds := (v.To - v.From).Seconds()
 		v.Sent, v.Done = perSecond(float64(v.sent), seconds), perSecond(float64(v.done), seconds)
-		v.Came = perSecond(float64(v.scheduled), seconds)
 		users := l.users(v)
 		switch {
 		case users > 0:
@@ -20,15 +19,14 @@ func (l *levels) finish() {
 		case planned[i] > 0:
 			v.Offered = planned[i]
 		default:
-			v.Offered = v.Came
+			v.Offered = perSecond(float64(v.scheduled), seconds)
 		}
 		ttft := v.ttft.statistic([]float64{50, 99})
 		v.TTFTp50, v.TTFTp99 = ttft.Percentiles[0].Value, ttft.Percentiles[1].Value
 		v.WaitP99 = l.merge(v.pace.wait).statistic([]float64{99}).Percentiles[0].Value
 		v.ITLp99 = milliseconds(v.itl.Quantile(0.99))
-		v.Completed = share(v.succeeded, v.Requests)
-		if !v.Users {
-			v.Completed *= v.pace.Completed(v.To - v.From)
+		if v.Completed = v.pace.Succeeded(); !v.Users {
+			v.Completed = v.pace.Completed(v.To - v.From)
 		}
 		v.Limited = l.limitedBy(v)
 	}
@@ -39,7 +37,7 @@ func (l *levels) limitedBy(v *level) []string {
 	e := evidenceOf(l.plan, between(l.client, v.From, v.To), &v.itl)
 	e.refused = uint64(v.noSocket)
 	e.over = uint64(len(v.late))
-	if late, rest := v.late.sorted(), v.succeeded/100; rest < len(late) { // a hundredth of all may be later than the 99th percentile
+	if late, rest := v.late.sorted(), v.pace.succeeded/100; rest < len(late) { // a hundredth of all may be later than the 99th percentile
 		e.late = time.Duration(late[len(late)-1-rest] * float64(time.Second))
 	}
 	return e.verdict().Why

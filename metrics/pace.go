@@ -9,6 +9,7 @@ import (
 // rises by r seconds in a second of arrivals, then in the time in which n requests come only n/(1+r) are completed: the rest is the
 // queue. That holds however long requests take, so it needs no guess as to which of them belong into a stretch of the run.
 type Pace struct {
+	succeeded, failed int
 	// wait is the time until the first chunk, whole that until the last, of the requests of the first and of the second half.
 	wait, whole [2]figures
 }
@@ -16,6 +17,7 @@ type Pace struct {
 // Add takes a success that was scheduled at a moment between from and to; wait is the time from there until its first chunk came, whole
 // until its last.
 func (p *Pace) Add(at, from, to, wait, whole time.Duration) {
+	p.succeeded++
 	half := 0
 	if at-from >= to-at {
 		half = 1
@@ -24,8 +26,15 @@ func (p *Pace) Add(at, from, to, wait, whole time.Duration) {
 	p.whole[half].add(whole.Seconds())
 }
 
+// Fail takes a request that failed: it is not completed.
+func (p *Pace) Fail() { p.failed++ }
+
+// Succeeded is the share, from 0 to 1, of the requests that succeeded; 1 where none is known.
+func (p *Pace) Succeeded() float64 { return 1 - share(p.failed, p.succeeded+p.failed) }
+
 // Empty forgets all requests.
 func (p *Pace) Empty() {
+	p.succeeded, p.failed = 0, 0
 	for _, of := range []*[2]figures{&p.wait, &p.whole} {
 		of[0], of[1] = of[0][:0], of[1][:0]
 	}
@@ -39,8 +48,8 @@ const settledBy = 10
 // fewestPerHalf requests are needed for their spread to say what chance can do.
 const fewestPerHalf = 10
 
-// Completed is the share, from 0 to 1, of the requests that came in a stretch of so much time which were completed at its pace: 1 unless
-// more than chance shows that they took longer and longer.
+// Completed is the share, from 0 to 1, of the requests that came in a stretch of so much time which were completed at its pace: the
+// share that succeeded, unless more than chance shows that they took longer and longer.
 func (p *Pace) Completed(length time.Duration) float64 {
 	usual := p.whole[0].statistic(nil).Median / 1000
 	return p.completed(length, usual > 0 && length.Seconds() >= settledBy*usual)
@@ -55,7 +64,7 @@ func (p *Pace) completed(length time.Duration, byWhole bool) float64 {
 	if rise, sure := trend(p.whole, length); sure && byWhole {
 		most = max(most, rise)
 	}
-	return 1 / (1 + most)
+	return p.Succeeded() / (1 + most)
 }
 
 // trend is by how many seconds the mean of times rose in a second, from one half of a stretch of so much time to the other. sure says

@@ -73,7 +73,7 @@ func (l *levels) saturation(a *Answer, order []int) {
 func (l *levels) behind(past []int, served float64) {
 	for _, i := range past {
 		v := &l.list[i]
-		v.Completed = min(v.Completed, share(v.succeeded, v.Requests)*v.pace.completed(v.To-v.From, true))
+		v.Completed = min(v.Completed, v.pace.completed(v.To-v.From, true))
 		if served > 0 {
 			v.Completed = min(v.Completed, served/v.Offered)
 		}
@@ -208,7 +208,7 @@ func baseline(all []waits) waits {
 // only what is beyond doubt counts.
 func (l *levels) past(i int, w, base waits, times float64) bool {
 	v := &l.list[i]
-	if float64(v.succeeded) < (1-(1-fewestDone)*times/longer)*float64(v.Requests) {
+	if v.pace.Succeeded() < 1-(1-fewestDone)*times/longer {
 		return true
 	}
 	if rise, sure := trend(v.pace.whole, v.To-v.From); sure && rise > growing && times == longer {

@@ -74,7 +74,7 @@ func TestSteeredLevels(t *testing.T) {
 	}
 }
 
-// What the plan had before the load was set stays, and the bend may be found in what came after.
+// What the plan had before the load was set stays, and saturation may be found in what came after.
 func TestSaturationOfASteeredRun(t *testing.T) {
 	plan := rampPlan(linear(4, 10, time.Minute))
 	plan.Goodput = SLO{{"ttft", 200}}
@@ -129,7 +129,7 @@ func TestSentInLevels(t *testing.T) {
 	}
 }
 
-// A search goes past the bend and back: levels that only suffered from its tries are not held against their load.
+// A search goes past saturation and back: levels that only suffered from its tries are not held against their load.
 func TestSearchedLoad(t *testing.T) {
 	var events []Event
 	at := 0

@@ -74,13 +74,13 @@ func (l *levels) highest(a *Answer, order []int) {
 			v.Completed = min(v.Completed, same.Completed)
 		}
 		if l.standing(v) == LevelWithin {
-			if got := v.Achieved(); got > a.Highest { // by chance fewer may have come at a higher load
+			if got := v.Achieved(); got > a.Highest { // of a higher load less may have been completed
 				a.Within, a.Highest, a.HighestLevel, a.Sure = true, got, i, sureOf(v.Good, v.Requests, enough)
 			}
 			continue
 		}
 		between := a.Within && k < len(order) && l.list[order[k]].Standing == LevelWithin
-		if noise || !between || l.plan.Find != nil {
+		if noise || !between || l.plan.Find != nil || l.standing(v) == LevelOpen {
 			return
 		}
 		noise = true

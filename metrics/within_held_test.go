@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -108,5 +109,20 @@ func TestHeldLoadIsTheAnswer(t *testing.T) {
 		if !a.Within || a.Highest != c.highest || (a.Sure > 0.5) != c.sure {
 			t.Errorf("%s: %+v, want %v", c.name, a, c.highest)
 		}
+	}
+}
+
+// A load that was held while the client was limited is no evidence, whatever the search says.
+func TestHeldByALimitedClient(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 7))
+	plan := Plan{Rate: 10, Burstiness: 1, Goodput: SLO{{"ttft", 500}}, Find: &Find{From: 10, Most: 40, Hold: 10 * time.Second}}
+	events := []Event{
+		setTo(0, LoadSetting{Rate: 10, By: BySearch}), setTo(10, LoadSetting{Rate: 16, By: BySearch}), setTo(20, LoadSetting{Rate: 20, By: BySearch}),
+	}
+	all := many.serve(steered(events, 30*time.Second, r), r)
+	events = append(events, Event{At: 30 * time.Second, Mark: FoundMark})
+	report, err := Summarize(yield(all), Run{Plan: plan, Ended: lastDone(all), Events: events, Client: stalledClient(30*time.Second, 24*time.Second, time.Second)})
+	if err != nil || report.Levels[2].Standing != LevelLimited || report.Answer.HighestLevel != 1 {
+		t.Errorf("%v: %+v\n%+v", err, report.Answer, report.Levels)
 	}
 }

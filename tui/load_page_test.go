@@ -234,7 +234,8 @@ func TestMostTellingStages(t *testing.T) {
 	}
 	rows[0].standing, rows[1].standing, rows[5].standing, rows[6].standing = metrics.LevelMissed, metrics.LevelBehind, metrics.LevelMissed, metrics.LevelLimited
 	for n, want := range map[int]string{
-		4: "[2 3 8] and 3 more that failed: z shows them", 5: "[2 3 5 8] and 2 more that failed: z shows them", 6: "[0 1 2 3 5 8]", 7: "[0 1 2 3 5 7 8]",
+		0: "[]", 1: "[] and 3 more that failed", 2: "[2] and 3 more that failed", 3: "[2 3] and 3 more that failed", 4: "[2 3 8] and 3 more that failed",
+		5: "[2 3 5 8] and 2 more that failed", 6: "[0 1 2 3 5 8]", 7: "[0 1 2 3 5 7 8]", 20: "[0 1 2 3 4 5 6 7 8 9 10 11]",
 	} {
 		kept, rest := mostTellingStages(rows, n)
 		var got []float64

@@ -36,7 +36,7 @@ func stagesTitle(v *view, w, h int) []screen.Span {
 //
 //	 from  plan/s sent/s done/s TTFT p99  in SLO
 //	00:00       8    8.0    8.0    210ms  100.0% ✓
-//	00:30      16     16     16    340ms   97.1% ✓  highest, 98% sure
+//	00:30      16     16     16    340ms   97.1% ✓  highest, 98% confidence
 //	── saturates ~24 req/s ───────────────────────────────────────────────
 //	01:00      32     32     19    4.21s   31.0% !
 func drawStages(c screen.Canvas, v *view) {

@@ -13,7 +13,7 @@ import (
 )
 
 // The words at a mark stand once in a panel of two charts, its line in both.
-func TestBendIsNamedOncePerPanel(t *testing.T) {
+func TestSaturationIsNamedOncePerPanel(t *testing.T) {
 	s := watched(mid(), 1)
 	s.Marks = nil
 	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 37, To: 39, SaturatedAt: s.At / 2}

@@ -141,49 +141,45 @@ func (r *stageRow) failed() bool {
 }
 
 // mostTellingStages keeps at most n rows in their order: the one that is on, those around saturation and the highest within the
-// objectives, those that failed, then the newest. Where there is no room for all that failed, the last row makes room for words that
-// say how many are left out: a load that failed never goes missing.
+// objectives, those that failed, then the newest. Where there is no room for all that failed, words in the last row say how many are left
+// out: a load that failed never goes missing.
 func mostTellingStages(rows []stageRow, n int) (kept []stageRow, rest string) {
-	if n <= 0 {
-		return nil, ""
-	}
-	if len(rows) <= n {
-		return rows, ""
-	}
-	keep := make([]bool, len(rows))
-	take := func(which func(*stageRow) bool) {
-		for i := range rows {
-			if n > 0 && !keep[i] && which(&rows[i]) {
-				keep[i] = true
-				n--
-			}
-		}
-	}
-	newest := func(which func(*stageRow) bool) {
-		slices.Reverse(rows)
-		slices.Reverse(keep)
-		take(which)
-		slices.Reverse(rows)
-		slices.Reverse(keep)
-	}
-	take(func(r *stageRow) bool { return r.now || r.saturatesAfter || r.highest })
-	failed := 0
-	for i := range rows {
-		if rows[i].failed() && !keep[i] {
-			failed++
-		}
-	}
-	if failed > n {
-		n = max(0, n-1)
-		rest = fmt.Sprintf("and %d more that failed: z shows them", failed-n)
-	}
-	newest((*stageRow).failed)
-	newest(func(r *stageRow) bool { return r.begun })
-	take(func(*stageRow) bool { return true })
-	for i, r := range rows {
-		if keep[i] {
-			kept = append(kept, r)
-		}
+	kept, missing := tellingStages(rows, n)
+	if missing > 0 && n > 0 {
+		kept, missing = tellingStages(rows, n-1)
+		rest = fmt.Sprintf("and %d more that failed", missing)
 	}
 	return kept, rest
+}
+
+// tellingStages keeps at most n rows and counts those that failed and are left out.
+func tellingStages(rows []stageRow, n int) (kept []stageRow, missing int) {
+	keep := make([]bool, len(rows))
+	take := func(i int, is bool) {
+		if n > 0 && is && !keep[i] {
+			keep[i] = true
+			n--
+		}
+	}
+	for i := range rows {
+		take(i, rows[i].now || rows[i].saturatesAfter || rows[i].highest)
+	}
+	for i := len(rows) - 1; i >= 0; i-- {
+		take(i, rows[i].failed())
+	}
+	for i := len(rows) - 1; i >= 0; i-- {
+		take(i, rows[i].begun)
+	}
+	for i := range rows {
+		take(i, true)
+	}
+	for i := range rows {
+		switch {
+		case keep[i]:
+			kept = append(kept, rows[i])
+		case rows[i].failed():
+			missing++
+		}
+	}
+	return kept, missing
 }

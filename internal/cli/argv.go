@@ -42,7 +42,7 @@ type doubtful interface{ Warnings(flag string) []string }
 func (e *environment) warn(warnings []string) {
 	for _, w := range warnings {
 		line := "benchtop: WARNING: " + w
-		if e.display == nil || !e.display.hold(line) {
+		if d := e.display(); d == nil || !d.hold(line) {
 			fmt.Fprintln(e.stderr, line)
 		}
 	}

@@ -68,7 +68,7 @@ func (s *session) say(o outcome) error {
 		fmt.Fprintf(s.env.stderr, "saved %s\n", path)
 	}
 	s.env.warn(o.warnings)
-	if d := s.env.display; d != nil {
+	if d := s.env.display(); d != nil {
 		s.env.warn(d.recording.trouble())
 	}
 	if r := &o.report; err == nil && r.Conclusion == metrics.RunFailed && r.Trouble != "" {
@@ -85,7 +85,7 @@ func (s *session) say(o outcome) error {
 	return err
 }
 
-// printReport prints everything there is to read about a run, beside an older one unless that is nil; the answer a person came for stands last. It ends with the first
+// printReport prints everything there is to read about a run, beside an older one unless that is nil; the headline result stands last. It ends with the first
 // error: what takes no words takes none of those that follow.
 func printReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) error {
 	if err := export.Text(w, r); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -52,7 +53,7 @@ func (e *environment) openDisplay(o *screenOptions, steps []string) error {
 		d.recording = &castFile{to: f}
 		shown.Record = d.recording
 	}
-	e.display = d
+	e.dashboard.Store(d)
 	go func() {
 		defer close(d.left)
 		d.err = tui.Run(ctx, shown)
@@ -66,11 +67,11 @@ func (e *environment) openDisplay(o *screenOptions, steps []string) error {
 
 // closeDisplay ends the dashboard and waits until the terminal is as it was.
 func (e *environment) closeDisplay() {
-	if d := e.display; d != nil {
+	if d := e.display(); d != nil {
 		d.leave()
 		<-d.left
 		e.release()
-		e.display = nil
+		e.dashboard.Store(nil)
 	}
 }
 
@@ -86,7 +87,7 @@ func (d *display) hold(line string) bool {
 
 // release prints what was held, once the dashboard is gone. A terminal that takes no output holds it up.
 func (e *environment) release() {
-	d := e.display
+	d := e.display()
 	if d == nil {
 		return
 	}
@@ -105,13 +106,14 @@ func (e *environment) perform(o *screenOptions, steps []string, prepare func(con
 	signals := watchSignals()
 	ctx, stop := untilSignal(signals, o.onHangup == hangupContinue)
 	if err := e.openDisplay(o, steps); err != nil {
+		stop()
 		return e.fail(exitUsage, err)
 	}
-	unwatch := e.display.watch(ctx, signals)
-	s, err := prepare(ctx)
+	unwatch := e.display().watch(ctx, signals)
+	s, err := unbroken(ctx, prepare)
 	unwatch()
 	sig, lost := stop()
-	if d := e.display; d != nil && sig == nil && err == nil && !d.Seal() {
+	if d := e.display(); d != nil && sig == nil && err == nil && !d.Seal() {
 		sig = os.Interrupt // q at the very end
 	}
 	if sig != nil || err != nil || lost {
@@ -129,6 +131,16 @@ func (e *environment) perform(o *screenOptions, steps []string, prepare func(con
 	}
 	s.signals, s.lost = signals, lost
 	return s.run()
+}
+
+// unbroken prepares a run; a bug on the way is an error, so that the terminal does not stay as it is.
+func unbroken(ctx context.Context, prepare func(context.Context) (*session, error)) (s *session, err error) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			s, err = nil, fmt.Errorf("benchtop broke while it prepared the run: %v\n%s", bug, debug.Stack())
+		}
+	}()
+	return prepare(ctx)
 }
 
 // watch has a dashboard that ends during the preparation end that too, as a signal would, and the other way round. It returns a
@@ -161,22 +173,23 @@ func (d *display) watch(ctx context.Context, signals chan<- os.Signal) (unwatch 
 
 // about says what is known of the run by now.
 func (e *environment) about(plan metrics.Plan) {
-	if e.display != nil {
-		e.display.About(&plan)
+	if d := e.display(); d != nil {
+		d.About(&plan)
 	}
 }
 
 // step begins a step of the preparation. Without a dashboard only those that take long say something.
 func (e *environment) step(name string) {
-	if e.display != nil {
-		e.display.Step(name)
+	if d := e.display(); d != nil {
+		d.Step(name)
 	}
 }
 
 // tell says what is going on, such as a download: a line, or the words of the step in progress.
 func (e *environment) tell(what string) {
-	if what = export.Clean(what); e.display != nil {
-		e.display.Say(what)
+	what = export.Clean(what)
+	if d := e.display(); d != nil {
+		d.Say(what)
 		return
 	}
 	fmt.Fprintln(e.stderr, what)
@@ -184,16 +197,16 @@ func (e *environment) tell(what string) {
 
 // show says what came of the step in progress. That is of use on a dashboard alone.
 func (e *environment) show(what string) {
-	if e.display != nil {
-		e.tell(what)
+	if d := e.display(); d != nil {
+		d.Say(export.Clean(what))
 	}
 }
 
 // count says how much of the step in progress is done; a total of 0 is not known. Without a dashboard it is a line if there is a
 // word for it.
 func (e *environment) count(done, total int, line string) {
-	if e.display != nil {
-		e.display.Count(done, total)
+	if d := e.display(); d != nil {
+		d.Count(done, total)
 	} else if line != "" {
 		fmt.Fprintf(e.stderr, "%d %s\n", done, line)
 	}
@@ -201,7 +214,7 @@ func (e *environment) count(done, total int, line string) {
 
 // countEvery is how often it is worth while to tell of progress.
 func (e *environment) countEvery() time.Duration {
-	if e.display != nil {
+	if e.display() != nil {
 		return time.Second / 4
 	}
 	return time.Second

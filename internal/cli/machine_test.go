@@ -167,12 +167,12 @@ func TestMachineRepeats(t *testing.T) {
 	r := reports[0]
 	early, late := r.Timeline[1].TTFT.Quantile(0.5), r.Timeline[9].TTFT.Quantile(0.5)
 	if late < 10*early {
-		t.Errorf("median TTFT is %s at the start of the ramp and %s at its end: it did not bend", early, late)
+		t.Errorf("median TTFT is %s at the start of the ramp and %s at its end: it did not saturate", early, late)
 	}
 }
 
-// Under the demo's load its server bends: time to first token takes off where requests come faster than it can serve them.
-func TestDemoBends(t *testing.T) {
+// Under the demo's load its server saturates: time to first token takes off where requests come faster than it can serve them.
+func TestDemoSaturates(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const length = 20 * time.Second

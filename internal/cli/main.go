@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -29,9 +30,11 @@ const (
 type environment struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	// display is the dashboard from the preparation of a run to its end, nil where there is none.
-	display *display
+	// dashboard is there from the preparation of a run to its end, else nil. What a cancelled step leaves behind may still ask for it.
+	dashboard atomic.Pointer[display]
 }
+
+func (e *environment) display() *display { return e.dashboard.Load() }
 
 // fail prints an error for a person and returns the exit code.
 func (e *environment) fail(code int, err error) int {

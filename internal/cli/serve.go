@@ -22,7 +22,7 @@ On a terminal a dashboard shows the run; q ends it and keeps the report.
   benchtop serve --stages 8:30s,16:30s,32:1m --goodput ttft:500 tpot:50 --fail-on 'goodput<90%'
 
 Exit codes, by rank: 130 aborted, 143 SIGTERM, 129 the terminal was lost; 1 the run failed: more than half
-of the requests failed, the server was gone at the end, or the result was not written; 3 a condition of
+of the requests failed, the server did not answer at the end, or the result was not written; 3 a condition of
 --fail-on holds; 0 fine. One Ctrl-C lets requests in flight finish and gives 0, 1 or 3. Wrong usage gives 2.
 Whatever ends a run, what was measured is kept. --help=WORD shows only what has to do with a word.`
 
@@ -125,9 +125,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 		offsets = prompts.offsets
 	}
 	env.tell(prompts.description)
-	if env.display == nil { // whose log says them
-		env.warn(prompts.notes)
-	}
+	env.warn(prompts.notes)
 	salt, cold, err := o.content.salt(m, prompts)
 	if err != nil {
 		return nil, err

@@ -71,7 +71,7 @@ type session struct {
 	host   *attach.Host // of other terminals, nil if they cannot join
 	lost   bool         // the terminal is gone
 	hasty  bool         // the result is not to wait for better counts
-	enough func()       // ends the counting of answers while that is on, else nil
+	enough func()       // ends the counting of answers, nil before it begins
 	looks  [lookers]metrics.Look
 
 	savingNow sync.Mutex     // held while a result of the run so far is written
@@ -85,7 +85,7 @@ const sigtermDrain = 2 * time.Second
 func (s *session) run() int {
 	s.ran, s.over, s.told, s.noMore = make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	s.plan.Started = time.Now()
-	dashboard := s.env.display != nil
+	dashboard := s.env.display() != nil
 	var err error
 	if s.files, err = s.save.reserve(s.plan); err == nil {
 		s.lookBefore()
@@ -138,7 +138,7 @@ func (s *session) run() int {
 
 // show draws the dashboard until the user leaves it or the terminal is gone.
 func (s *session) show(snapshots <-chan metrics.Snapshot) error {
-	d := s.env.display
+	d := s.env.display()
 	d.Show(snapshots, s, s.baseline)
 	d.recording.tells(func(words string) { s.log(metrics.Warn, words) })
 	<-d.left

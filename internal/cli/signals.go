@@ -182,7 +182,7 @@ func (s *session) withoutScreen() {
 	s.mu.Lock()
 	s.noUI = true
 	s.mu.Unlock()
-	if d := s.env.display; d != nil {
+	if d := s.env.display(); d != nil {
 		d.leave()
 	}
 }

@@ -254,7 +254,7 @@ func TestKillNine(t *testing.T) {
 }
 
 // The command of the README, without a terminal: a report on standard output, and a result with its timeline. How its load
-// makes time to first token take off is seen in virtual time, see TestDemoBends.
+// makes time to first token take off is seen in virtual time, see TestDemoSaturates.
 func TestDemoWithoutTerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

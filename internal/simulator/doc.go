@@ -1,7 +1,7 @@
 // Package simulator is an OpenAI-compatible server that behaves like a continuous-batching engine, so that the tool can be
 // shown and tested without a GPU. Requests queue, are admitted while key-value blocks and the batch allow, share the tokens
 // of each step, share the blocks of beginnings they have in common, slow each other down and preempt each other, all from one
-// Profile and one seed; so a ramp bends where a real server's would: time to first token climbs when the queue grows, inter-token latency when the batch fills.
+// Profile and one seed; so a ramp saturates it where a real server's would: time to first token climbs when the queue grows, inter-token latency when the batch fills.
 //
 //	handler ──submit──▶ pending ──▶ waiting ──admit──▶ running ──step──▶ token channel ──▶ handler
 //	                                   ▲                  │

@@ -10,7 +10,7 @@ import (
 // Reading the weights takes 11.5 ms, a prompt token 45 µs (about 20,000 tokens/s in full steps) and a token of context 150 ns,
 // so that the mean inter-token latency is 12 ms alone and 30 ms in a full batch of 64 with the prefill that comes with it.
 //
-// Capacity, measured by TestRampBends with Poisson arrivals: 21 requests/s with prompts of 384 and answers of 96 tokens (31
+// Capacity, measured by TestRampSaturates with Poisson arrivals: 21 requests/s with prompts of 384 and answers of 96 tokens (31
 // with 256 and 64, 14 with 512 and 128). At half of it the median time to first token is about 40 ms; at twice it, the queue
 // grows by as many requests per second as are served. The cache holds 65,536 tokens: 64 sequences of a thousand tokens fill
 // it, longer ones preempt each other.

@@ -79,8 +79,8 @@ func TestProfilesHoldTheirWord(t *testing.T) {
 	within("speculating: tokens a step", 1+float64(s.acceptedTokens())/float64(s.drafts), 2.4, 2.65)
 }
 
-// The promise of the default profile's comment: where it bends, and how it feels on both sides.
-func TestRampBends(t *testing.T) {
+// The promise of the default profile's comment: where it saturates, and how it feels on both sides.
+func TestRampSaturates(t *testing.T) {
 	p := Defaults()
 	capacity := measure(t, p, 1000, 600, 384, 96).perSecond
 	if capacity < 19 || capacity > 23 {

@@ -134,6 +134,8 @@ func (t *Trial) Done(q *metrics.Request) {
 	}
 	if came := t.plan.Cause(q); q.OK() {
 		t.pace.Add(came, t.from, t.to, q.FirstChunk-came, q.LastChunk-came)
+	} else {
+		t.pace.Fail()
 	}
 	t.settle(q.Index, q.OK() && t.plan.Felt(t.slo, q))
 }
@@ -193,9 +195,13 @@ func (t *Trial) Verdict(now time.Duration) Verdict {
 	return Missed
 }
 
-// kept says whether a load that enough requests were good under was also completed as fast as it came.
+// kept says whether a load that enough requests were good under was also completed, and as fast as it came.
 func (t *Trial) kept() Verdict {
-	if f := t.plan.Find; (f == nil || !f.Users) && t.pace.Completed(t.to-t.from) < metrics.EnoughCompleted {
+	completed := t.pace.Succeeded()
+	if f := t.plan.Find; f == nil || !f.Users {
+		completed = t.pace.Completed(t.to - t.from)
+	}
+	if completed < metrics.EnoughCompleted {
 		return Missed
 	}
 	return Within

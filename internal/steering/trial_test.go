@@ -113,6 +113,28 @@ func TestTrial(t *testing.T) {
 	}
 }
 
+// A load of which less than 95 % is completed does not hold, however few the user's gate wants good.
+func TestTrialOfARefusingServer(t *testing.T) {
+	plan := metrics.Plan{
+		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.E2EL, LimitMS: 900}}, Find: &metrics.Find{From: 1, Most: 100},
+		Gates: []metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.8, Percent: true}},
+	}
+	for refused, want := range map[int]Verdict{0: Within, 2: Missed} {
+		trial := NewTrial(&plan)
+		trial.Begin(time.Second, 2*time.Second, 0, time.Second)
+		for i := range 20 {
+			f := feel{due: 1500, first: 100, done: 200, tokens: 2}
+			if i < refused {
+				f.failure = metrics.FailedStatus
+			}
+			f.tell(trial, i)
+		}
+		if got := trial.Verdict(2 * time.Second); got != want {
+			t.Errorf("%d of 20 refused: %s, want %s", refused, got, want)
+		}
+	}
+}
+
 // Requests that an earlier trial left behind are nobody's.
 func TestTrialBeginsAnew(t *testing.T) {
 	trial := trialOf(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}})

@@ -20,18 +20,20 @@ const answerWidth = 150
 //	8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; client LIMITED (p99 sent 24ms late)
 //	no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)
 func Answer(r metrics.Report) string {
-	var parts []string
-	if r.Completed == 0 {
-		parts = []string{"no request succeeded: " + whyNone(&r)}
-	} else {
-		parts = append(verdict(&r), failedShare(&r), slotWait(&r), shortfall(&r))
+	short := "no request succeeded: " + whyNone(&r)
+	line := short
+	if r.Completed > 0 {
+		short = joined(append(verdict(&r), failedShare(&r))...)
+		line = joined(short, slotWait(&r), shortfall(&r))
 	}
-	line := joined(parts...)
 	// That the client or a gate failed is never cut off for the sake of the rest; why the client did has the room that is left.
 	room := func(taken ...string) int { return answerWidth - len(joined(taken...)) - len("; ") }
 	missed := missedGates(&r, max(room(line, clientWords(&r, 0)), answerWidth/3))
 	tail := joined(clientWords(&r, room(line, missed)), missed)
 	if tail != "" {
+		if len(line) > room(tail) {
+			line = short
+		}
 		line = cutASCII(line, room(tail))
 	}
 	return cutASCII(joined(line, tail), answerWidth)
@@ -98,13 +100,13 @@ func verdict(r *metrics.Report) []string {
 }
 
 // heldBack reports whether users waited much longer than TTFT knows, because their requests were held back here.
-func (s *saturation) heldBack() bool { return s.shown.WaitP99 > 2*s.shown.TTFTp99 }
+func heldBack(l *metrics.LoadLevel) bool { return l.WaitP99 > 2*l.TTFTp99 }
 
 // saturationText shows saturation by the wait for the first chunk: TTFT, unless requests were held back here, so that their users waited
 // much longer.
 func saturationText(a *metrics.Answer, s *saturation) string {
 	name, pair := "p99 TTFT", change(s.before.TTFTp99, s.shown.TTFTp99)
-	if s.heldBack() {
+	if heldBack(s.shown) {
 		name, pair = "p99 scheduled to first chunk", change(s.before.WaitP99, s.shown.WaitP99)
 	}
 	if s.shown != s.after {
@@ -129,12 +131,15 @@ func unsaturated(r *metrics.Report) string {
 	if !strings.Contains(line, "saturat") {
 		line = strings.TrimSuffix("saturation unknown: "+line, ": ")
 	}
-	slowest := 0.0
+	var slowest metrics.LoadLevel
 	for i := range r.Levels {
-		slowest = max(slowest, r.Levels[i].TTFTp99)
+		slowest.TTFTp99, slowest.WaitP99 = max(slowest.TTFTp99, r.Levels[i].TTFTp99), max(slowest.WaitP99, r.Levels[i].WaitP99)
 	}
-	if slowest > 0 {
-		line += fmt.Sprintf(" (p99 TTFT up to %s)", latency(slowest))
+	switch {
+	case heldBack(&slowest):
+		line += fmt.Sprintf(" (p99 scheduled to first chunk up to %s)", latency(slowest.WaitP99))
+	case slowest.TTFTp99 > 0:
+		line += fmt.Sprintf(" (p99 TTFT up to %s)", latency(slowest.TTFTp99))
 	}
 	return line
 }
@@ -144,6 +149,8 @@ func highest(r *metrics.Report) string {
 	switch {
 	case len(r.Objectives) == 0:
 		return ""
+	case !r.Answer.Within && slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { return l.Standing == metrics.LevelLimited }):
+		return "load within SLO unknown"
 	case !r.Answer.Within && slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { return l.Good < l.Requests }):
 		return "no load within SLO"
 	case !r.Answer.Within:
@@ -254,7 +261,7 @@ func p99OfSlotWait(r *metrics.Report) float64 {
 // slotWait says how long requests waited for a slot, unless it is in the wait that shows saturation.
 func slotWait(r *metrics.Report) string {
 	held, s := p99OfSlotWait(r), saturationOf(r)
-	if held == 0 || s != nil && s.heldBack() {
+	if held == 0 || s != nil && heldBack(s.shown) {
 		return ""
 	}
 	return fmt.Sprintf("waited p99 %s for a slot", latency(held))

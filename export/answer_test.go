@@ -64,6 +64,18 @@ func TestAnswer(t *testing.T) {
 				r.Levels = []metrics.LoadLevel{{Offered: 24, TTFTp99: 200, WaitP99: 210}, {Offered: 48, TTFTp99: 260, WaitP99: 7200}}
 				r.Answer = metrics.Answer{Saturates: true, From: 24, To: 48, After: 1, Shown: 1, Within: true, Highest: 24}
 			}},
+		{"load within SLO unknown; saturation unknown: client limited in 1 of 2 levels (p99 scheduled to first chunk up to 2.40 s); waited p99 2.30 s for a slot",
+			rampReport(), func(r *metrics.Report) {
+				r.Levels = []metrics.LoadLevel{{Offered: 24, Standing: metrics.LevelLimited, WaitP99: 210, TTFTp99: 200}, {Offered: 48, TTFTp99: 260, WaitP99: 2400}}
+				r.ClientQueue, r.Plan.MaxConcurrency = at99(2300), 64
+				r.Answer = metrics.Answer{Why: "client limited in 1 of 2 levels"}
+			}},
+		{"within SLO up to 24 req/s (99 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); 70 of 270 failed (mostly reset); client ok",
+			rampReport(), func(r *metrics.Report) { // what was sent has no room
+				watchedItself()(r)
+				r.Answer.Highest, r.Answer.Sure, r.Failed, r.ScheduledRate, r.SentRate = 24, 1, 70, 20, 12
+				r.Failures = []metrics.FailureCount{{Kind: metrics.FailedReset}, {}}
+			}},
 		{"saturates between 16 and 32 users (p99 TTFT 41 -> 99 ms)", rampReport(), func(r *metrics.Report) {
 			r.Plan = metrics.Plan{Rate: metrics.Rate(inf), Stages: []metrics.Stage{{Users: 16}, {Users: 32}}}
 			r.Levels = []metrics.LoadLevel{{Offered: 16, Users: true, TTFTp99: 41}, {Offered: 32, Users: true, TTFTp99: 99}}

@@ -122,18 +122,26 @@ func (l *Connections) ended(k *link) {
 	defer l.mu.Unlock()
 	if l.habit == unknownHabit && k.used && k.asked && time.Since(k.since) < idleLeast {
 		l.habit = closesAtOnce
+		for _, other := range l.idle {
+			l.discard(other)
+		}
+		l.idle = nil
 	}
 	l.discard(k)
 }
 
-// answered says that an answer began to come on a connection.
-func (l *Connections) answered(k *link) {
-	if !k.used {
-		return
-	}
+// KeptOpen says that the server is known to keep its connections open after an answer, so that none has to rest.
+func (l *Connections) KeptOpen() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.habit = keepsOpen
+}
+
+// answered says that an answer began to come on a connection.
+func (l *Connections) answered(k *link) {
+	if k.used {
+		l.KeptOpen()
+	}
 }
 
 // pop takes the connection off the lists that was used last, else one that never was, and says how long it may have idled. While the

@@ -143,6 +143,9 @@ func (l *levels) answer() Answer {
 	default:
 		l.saturation(&a, order)
 	}
+	if lowest := l.lowest(); !a.Saturates && limited > 0 && lowest >= 0 && len(l.list[lowest].Limited) > 0 {
+		a.Why = clientLimited(limited, len(l.list)) // what waits are to be compared with is no evidence
+	}
 	if a.Saturates {
 		a.From, a.To = l.list[a.Before].Offered, l.list[a.After].Offered
 		a.SaturatedAt = l.list[a.After].From
@@ -156,6 +159,17 @@ func (l *levels) answer() Answer {
 const tooFew = "too few requests"
 
 func clientLimited(n, of int) string { return fmt.Sprintf("client limited in %d of %d levels", n, of) }
+
+// lowest is the level of the lowest load, -1 where there is none.
+func (l *levels) lowest() int {
+	lowest := -1
+	for i := range l.list {
+		if lowest < 0 || l.list[i].Offered < l.list[lowest].Offered {
+			lowest = i
+		}
+	}
+	return lowest
+}
 
 // limited counts the levels that this client limited.
 func (l *levels) limited() (n int) {

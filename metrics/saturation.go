@@ -58,7 +58,7 @@ func (l *levels) saturation(a *Answer, order []int) {
 	seen := first
 	served := l.served(order[first : last+1])
 	first = l.refine(order, first, last, served)
-	l.behind(order[first:], served)
+	l.behind(l.list[order[first]].Offered, served)
 	if first == 0 {
 		a.Why = "saturated from " + load(lowest, false) + " on"
 		return
@@ -68,11 +68,14 @@ func (l *levels) saturation(a *Answer, order []int) {
 	a.Shown = order[first+shown(all[first:last+1], all[first-1], max(0, seen-first))]
 }
 
-// behind has the levels past saturation complete no more than what the server was seen to do there, 0 if that is not known, and than the
-// rising length of their requests tells: it is no chance any more.
-func (l *levels) behind(past []int, served float64) {
-	for _, i := range past {
+// behind has the levels from a load on, which are past saturation, complete no more than what the server was seen to do there, 0 if that is
+// not known, and than the rising length of their requests tells: it is no chance any more.
+func (l *levels) behind(from, served float64) {
+	for i := range l.list {
 		v := &l.list[i]
+		if v.Offered < from {
+			continue
+		}
 		v.Completed = min(v.Completed, v.pace.completed(v.To-v.From, true))
 		if served > 0 {
 			v.Completed = min(v.Completed, served/v.Offered)

@@ -25,7 +25,7 @@ func (l *levels) held(a *Answer) {
 	if v.set == nil || v.To != l.end || v.Requests < fewestRequests {
 		return // it was too short to tell
 	}
-	if len(v.Limited) > 0 || !l.last.found && v.Standing != LevelWithin {
+	if len(v.Limited) > 0 || v.Standing == LevelBehind || !l.last.found && v.Standing != LevelWithin {
 		return
 	}
 	enough, _ := l.plan.EnoughGood()

@@ -176,3 +176,29 @@ func TestSaturationIsConfirmedByASecondLevel(t *testing.T) {
 		t.Errorf("the report: %+v", a)
 	}
 }
+
+// What is known of one look at a load holds for another look at the same: a second, shorter one need not show the queue.
+func TestEachLookAtALoadPastSaturation(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 7))
+	plan := Plan{Rate: 16, Burstiness: 1, Goodput: SLO{{"ttft", 60_000}}}
+	events := []Event{
+		setTo(0, LoadSetting{Rate: 16, By: ByHand}), setTo(15, LoadSetting{Rate: 44, By: ByHand}), setTo(30, LoadSetting{Paused: true, By: ByHand}),
+		setTo(60, LoadSetting{Rate: 44, By: ByHand}),
+	}
+	a := summarizeSteered(t, plan, many.serve(steered(events, 63*time.Second, r), r), events)
+	if a.Answer.Highest > 1.05*many.capacity() || !a.Answer.Saturates {
+		t.Errorf("capacity %.0f: %+v\n%+v", many.capacity(), a.Answer, a.Levels)
+	}
+}
+
+// Where the lowest load is no evidence, waits have nothing to be compared with.
+func TestLimitedLowestLevel(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 7))
+	plan, arrivals := stagesOf(10*time.Second, r, 8, 16, 20)
+	all := many.serve(arrivals, r)
+	plan.Requests = len(all)
+	report, err := Summarize(yield(all), Run{Plan: plan, Ended: lastDone(all), Client: stalledClient(30*time.Second, 4*time.Second, time.Second)})
+	if a := report.Answer; err != nil || a.Saturates || a.Why != "client limited in 1 of 3 levels" || a.Highest != 20 {
+		t.Errorf("%v: %+v", err, a)
+	}
+}

@@ -26,6 +26,7 @@ const (
 	busy                       // it cannot answer now
 	unreached                  // it cannot be reached, or did not answer in time
 	otherModel                 // it has no such model
+	refused                    // it has this path, and refuses what it was asked
 )
 
 func kindOf(err error) kind {
@@ -35,7 +36,12 @@ func kindOf(err error) kind {
 
 // NotOffered reports whether err says that a server does not have an endpoint in the form in which it was asked, rather
 // than that it could not answer.
-func NotOffered(err error) bool { return kindOf(err) == notOffered || kindOf(err) == otherModel }
+func NotOffered(err error) bool {
+	return kindOf(err) == notOffered || kindOf(err) == otherModel || kindOf(err) == refused
+}
+
+// Refused reports whether err says that a server has an endpoint, and refuses what it was asked there.
+func Refused(err error) bool { return kindOf(err) == refused }
 
 // UnknownModel reports whether err says, in the words of OpenAI's API, that the server has the endpoint and not the model
 // that it was asked for.
@@ -53,7 +59,7 @@ func (s *Server) Lacks(path, field string) error {
 func refusal(asked string, resp *http.Response) error {
 	answer, _ := io.ReadAll(io.LimitReader(resp.Body, 4096)) // what arrived is better than nothing
 	why, hint := sorted(resp)
-	if why == notOffered && blamesModel(answer) {
+	if (why == notOffered || why == refused) && blamesModel(answer) {
 		why = otherModel
 	}
 	return failure{why, fmt.Errorf("%s: status %s: %s%s", asked, resp.Status, opening(answer), hint)}
@@ -70,9 +76,10 @@ func blamesModel(answer []byte) bool {
 // sorted says what a status means, and what to try.
 func sorted(resp *http.Response) (kind, string) {
 	switch status := resp.StatusCode; status {
-	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented,
-		http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
 		return notOffered, ""
+	case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		return refused, ""
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return 0, "; does the server want an API key?"
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:

@@ -28,6 +28,7 @@ func (c *ownClient) prepare(ctx context.Context, base string) error {
 		return err
 	}
 	c.target, c.connections = t, loadgen.NewConnections(t, c.load.Timestamps)
+	c.connections.KeptOpen() // it is our own server
 	if !c.load.Preconnect {
 		return nil
 	}

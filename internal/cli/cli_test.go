@@ -464,6 +464,35 @@ func TestAddressIsEnough(t *testing.T) {
 	}
 }
 
+// A server whose tokenizer fails is not asked to render either, what it says is told, and one that counts but makes no text is sent token
+// ids.
+func TestTokenizerOfTheServerFails(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		path   string
+		status int
+		args   string
+		want   string
+	}{
+		{"/tokenize", 503, "sonnet --sonnet-output-len 2", "lengths estimated"},
+		{"/tokenize", 400, "sonnet --sonnet-output-len 2", "the model is not loaded"},
+		{"/detokenize", 404, "random --random-input-len 5 --random-output-len 2", "WARNING: prompts are token ids, because the server counts tokens but does not turn them into text"},
+	} {
+		server := recorded(t, func(w http.ResponseWriter, r *http.Request) bool {
+			switch r.URL.Path {
+			case "/v1/models":
+				io.WriteString(w, `{"data": [{"id": "tiny", "root": "/models/none"}]}`)
+			case c.path:
+				http.Error(w, "the model is not loaded", c.status)
+			default:
+				return false
+			}
+			return true
+		})
+		run(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--dataset-name"}, strings.Fields(c.args)...)...).expect(t, exitFine, c.want)
+	}
+}
+
 // A secret in the command line appears nowhere.
 func TestSecretsStayInside(t *testing.T) {
 	const canary = "c4n4ry"

@@ -111,7 +111,13 @@ func (d *drawing) maker() (tokenizer.Tokenizer, error) {
 		return nil, nil
 	}
 	made, err := m.serverMaker(d.ctx, d.vocabulary)
-	if err != nil {
+	switch {
+	case endpoint.NotOffered(err) && isChat(d.backend):
+		return nil, d.noMaker()
+	case endpoint.NotOffered(err):
+		m.note("prompts are token ids, because " + export.Clean(err.Error()))
+		return nil, nil
+	case err != nil:
 		return nil, fmt.Errorf("dataset %s: %w", d.dataset, err)
 	}
 	return made, nil

@@ -207,7 +207,7 @@ func (e *environment) show(what string) {
 func (e *environment) count(done, total int, line string) {
 	if d := e.display(); d != nil {
 		d.Count(done, total)
-	} else if line != "" {
+	} else if line != "" && done > 0 {
 		fmt.Fprintf(e.stderr, "%d %s\n", done, line)
 	}
 }

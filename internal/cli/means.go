@@ -49,6 +49,7 @@ type means struct {
 	found    tokenizer.Found // the files it was read from
 	server   *tokenizer.Server
 	mute     string              // why the server does not tokenize
+	silent   bool                // it was asked, and did not answer
 	renderer *chattemplate.First // of chats, nil for none
 	counted  metrics.TokenSource // of prompts
 	name     string              // of the tokenizer, "" for none
@@ -216,8 +217,11 @@ func (m *means) ask(ctx context.Context, s seeker) {
 		switch {
 		case endpoint.UnknownModel(err):
 			m.mute = fmt.Sprintf("its /tokenize does not know the model %q", s.model.id)
+		case endpoint.Refused(err): // in its own words
 		case endpoint.NotOffered(err):
 			m.mute = "it offers no /tokenize"
+		default:
+			m.silent = true
 		}
 		if m.local == nil {
 			m.absent += "; of the server: " + m.mute

@@ -14,7 +14,7 @@ func (o *promptOptions) findTemplate(m *means, s seeker) error {
 		return nil
 	}
 	var among []chattemplate.Named
-	if s.server {
+	if s.server && !m.silent { // what did not answer once is not waited for again
 		among = append(among, chattemplate.NewServer(s.client, s.target.String(), s.model.id))
 	}
 	if m.local != nil {

@@ -18,7 +18,7 @@ import (
 type baselineOptions struct{ file string }
 
 func (o *baselineOptions) define(f *pflag.FlagSet) {
-	f.StringVar(&o.file, "baseline", "", "draw a saved run behind this one: its result (.json) or journal; a result of vllm bench gives its figures")
+	f.StringVar(&o.file, "baseline", "", "compare with a saved run, on the dashboard and in the report: its result (.json) or journal; a result of vllm bench gives its figures")
 }
 
 // load reads the run, nil if none was named. Of one that was cut off it is what stands before that, which env is told. Errors but

@@ -128,6 +128,7 @@ func TestWrongUsage(t *testing.T) {
 		{"percentile metrics", "serve --percentile-metrics ttft,spam", []string{"--percentile-metrics spam: unknown; use ttft, tpot"}},
 		{"demo", "demo --duration 5 now", []string{"--duration 5: expected a time such as", "demo takes no arguments"}},
 		{"simulate", "simulate --profile h900", []string{"--profile h900", "l40s-8b"}},
+		{"report of a baseline alone", "report --baseline a.json", []string{"--baseline a.json: is the older run; name the one to compare with it as well"}},
 		{"report without a file", "report", []string{"report takes a file, got none"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

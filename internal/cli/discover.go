@@ -94,6 +94,9 @@ func listModels(ctx context.Context, client *http.Client, t *target.Target) ([]m
 		if errors.As(err, &inner) && inner.Unwrap() != nil {
 			err = inner.Unwrap() // without the URL a second time
 		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("no answer within %s", askTimeout)
+		}
 		return nil, advice("%s", err)
 	}
 	defer answer.Body.Close()

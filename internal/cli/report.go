@@ -40,7 +40,11 @@ func runReport(env *environment, args []string) int {
 		groups.help(env.stdout, "report [flags] FILE...", reportText, asked.word)
 		return exitFine
 	}
-	if len(rest) == 0 {
+	switch {
+	case len(rest) > 0:
+	case baseline.file != "":
+		err = errors.Join(err, fmt.Errorf("--baseline %s: is the older run; name the one to compare with it as well", quoted(baseline.file)))
+	default:
 		err = errors.Join(err, errors.New("report takes a file, got none; see 'benchtop report --help'"))
 	}
 	if err := errors.Join(err, screen.checkLooks()); err != nil {

@@ -78,6 +78,6 @@ func TestReadyCheckTellsTheServersWords(t *testing.T) {
 		http.Error(w, "still loading the weights", http.StatusServiceUnavailable)
 		return true
 	})
-	run(strings.Fields("serve --model sim-8b --num-prompts 1 --ready-check-timeout-sec 2 "+shortPrompts+" --base-url "+server.url)...).
-		expect(t, exitFailed, "was not ready within 2s: http_status: still loading the weights")
+	run(strings.Fields("serve --model sim-8b --num-prompts 1 --ready-check-timeout-sec 5 "+shortPrompts+" --base-url "+server.url)...).
+		expect(t, exitFailed, "was not ready within 5s: http_status: still loading the weights")
 }

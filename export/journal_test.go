@@ -215,6 +215,19 @@ func TestJournalOfAPlanThatCannotBeWritten(t *testing.T) {
 // onlyWriter hides everything else a writer can do.
 type onlyWriter struct{ io.Writer }
 
+// journalOf is the journal of a run of which nothing but its requests was filed.
+func journalOf(t *testing.T, run metrics.Run, qs []metrics.Request) string {
+	t.Helper()
+	j := newJournal(t, nil, run.Plan)
+	for i := range qs {
+		j.Done(&qs[i])
+	}
+	j.Close(run)
+	var b bytes.Buffer
+	j.WriteTo(&b)
+	return b.String()
+}
+
 // A disk that has room again gets the whole journal, wherever the write was cut off, and the error is over.
 func TestJournalOfADiskThatWasFullForAWhile(t *testing.T) {
 	synctest.Test(t, fullForAWhile) // no flush but those of the test
@@ -222,15 +235,9 @@ func TestJournalOfADiskThatWasFullForAWhile(t *testing.T) {
 
 func fullForAWhile(t *testing.T) {
 	run, qs := sampleRun()
-	whole := newJournal(t, nil, run.Plan)
-	for i := range qs {
-		whole.Done(&qs[i])
-	}
-	whole.Close(run)
-	var want bytes.Buffer
-	whole.WriteTo(&want)
+	want := journalOf(t, run, qs)
 
-	for room := 0; room < want.Len(); room += 61 {
+	for room := 0; room < len(want); room += 61 {
 		for again := range len(qs) + 1 { // room comes back before the request of that number, or before the end
 			disk := &limited{room: room}
 			for _, w := range []io.Writer{disk, onlyWriter{disk}} {
@@ -247,8 +254,8 @@ func fullForAWhile(t *testing.T) {
 					}
 				}
 				disk.room = 1 << 20
-				if err := j.Close(run); err != nil || disk.String() != want.String() {
-					t.Fatalf("room after %d bytes and %d requests: %v\n%s", room, again, err, cmp.Diff(want.String(), disk.String()))
+				if err := j.Close(run); err != nil || disk.String() != want {
+					t.Fatalf("room after %d bytes and %d requests: %v\n%s", room, again, err, cmp.Diff(want, disk.String()))
 				}
 				if got := collect(t, j.Records()); len(got) != len(qs) {
 					t.Fatalf("room after %d bytes and %d requests: %d requests, want %d", room, again, len(got), len(qs))
@@ -279,15 +286,9 @@ func (l *limited) ReadAt(b []byte, at int64) (int, error) {
 
 func TestJournalKeepsEverythingWhenTheDiskIsFull(t *testing.T) {
 	run, qs := sampleRun()
-	whole := newJournal(t, nil, run.Plan)
-	for i := range qs {
-		whole.Done(&qs[i])
-	}
-	whole.Close(run)
-	var want bytes.Buffer
-	whole.WriteTo(&want)
+	want := journalOf(t, run, qs)
 
-	for room := 0; room < want.Len(); room += 7 {
+	for room := 0; room < len(want); room += 7 {
 		disk := &limited{room: room}
 		for _, w := range []io.Writer{disk, onlyWriter{&limited{room: room}}} {
 			j := newJournal(t, w, run.Plan)
@@ -302,11 +303,11 @@ func TestJournalKeepsEverythingWhenTheDiskIsFull(t *testing.T) {
 				t.Fatalf("%d bytes of room: %d requests, want %d", room, len(got), len(qs))
 			}
 			var copied bytes.Buffer
-			if _, err := j.WriteTo(&copied); err != nil || copied.String() != want.String() {
-				t.Fatalf("%d bytes of room: the copy differs: %v\n%s", room, err, cmp.Diff(want.String(), copied.String()))
+			if _, err := j.WriteTo(&copied); err != nil || copied.String() != want {
+				t.Fatalf("%d bytes of room: the copy differs: %v\n%s", room, err, cmp.Diff(want, copied.String()))
 			}
 		}
-		if disk.String() != want.String()[:room] {
+		if disk.String() != want[:room] {
 			t.Fatalf("%d bytes of room: the file holds %q", room, disk.String())
 		}
 	}

@@ -3,7 +3,6 @@ package loadgen
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -293,63 +292,5 @@ func TestTLS(t *testing.T) {
 	// Where the system can tell, the closed connection is not even tried.
 	if q := book.all[2]; q.Connect == 0 || q.Redials > 1 || runtime.GOOS == "linux" && q.Redials != 0 {
 		t.Errorf("%d redials, connected in %s, after the server had closed the connection", q.Redials, q.Connect)
-	}
-}
-
-// llama.cpp promises to keep its connections, and closes each after a streamed answer. The end crosses the next request, which is lost if
-// it went out on the same connection: so it does not, from the first answer on.
-func TestServerThatClosesAfterEachAnswer(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("the system does not tell what became of an idle connection")
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	var serving sync.WaitGroup
-	defer serving.Wait()
-	defer listener.Close()
-	serving.Go(func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			serving.Go(func() {
-				defer c.Close()
-				if _, err := http.ReadRequest(bufio.NewReader(c)); err != nil {
-					return
-				}
-				body := text("a") + event(finish)
-				fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nKeep-Alive: timeout=5, max=100\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(body), body)
-				time.Sleep(200 * time.Microsecond)
-			})
-		}
-	})
-	g, err := target.New(target.Options{BaseURL: "http://" + listener.Addr().String()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const n = 200
-	var book logbook
-	o := Defaults()
-	o.Target, o.Start, o.Schedule, o.Limit = g, time.Now(), At(make([]time.Duration, n)), 4
-	e, err := New(o, &book)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Run(t.Context(), &prompts{n: n}); err != nil {
-		t.Fatal(err)
-	}
-	lost := 0
-	for _, q := range book.all {
-		if q.Failure != "" || q.Redials != 0 {
-			lost++
-		}
-	}
-	// A machine that stands still for longer than a connection rests may lose those that were on their way.
-	if lost > o.Limit || e.links.habit != closesAtOnce {
-		t.Errorf("%d of %d requests were lost; the habit is %d", lost, n, e.links.habit)
 	}
 }

@@ -18,10 +18,10 @@ import (
 
 const datasetFiles = "../../datasets/testdata/"
 
-// modelDirectory is a directory as a model's: a small tokenizer and a chat template.
-func modelDirectory(t *testing.T, name string) string {
+// unpacked is what a file in gzip's form holds.
+func unpacked(t *testing.T, path string) []byte {
 	t.Helper()
-	packed, err := os.Open("../../datasets/tokenizer/testdata/" + name + ".tokenizer.json.gz")
+	packed, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +34,13 @@ func modelDirectory(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return data
+}
+
+// modelDirectory is a directory as a model's: a small tokenizer and a chat template.
+func modelDirectory(t *testing.T, name string) string {
+	t.Helper()
+	data := unpacked(t, "../../datasets/tokenizer/testdata/"+name+".tokenizer.json.gz")
 	dir := t.TempDir()
 	const template = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}<|assistant|>"
 	for file, content := range map[string][]byte{"tokenizer.json": data, "chat_template.jinja": []byte(template)} {

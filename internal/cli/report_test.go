@@ -2,8 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -80,19 +78,7 @@ func TestBaselineOfAnotherRule(t *testing.T) {
 	run("serve", "--base-url", simulated(t, nil), "--backend", "openai-chat", "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "3",
 		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFine)
 	path := filepath.Join(dir, "r.jsonl.gz")
-	packed, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	r, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	journal, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	journal := unpacked(t, path)
 	const words = "does not say that its chat streams were timed as vLLM 0.33 times them"
 	if r := run("report", "--baseline", path, path); strings.Contains(r.stderr, words) {
 		t.Errorf("the same rule: %s", r.stderr)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 
 	"benchtop/metrics"
 )
@@ -62,7 +63,7 @@ func changeText(now, before float64) string {
 		return "-"
 	case part == 0:
 		return "0%"
-	case -1 < part && part < 1:
+	case math.Abs(part) < 0.0995: // as on the dashboard
 		return fmt.Sprintf("%+.1f%%", 100*part)
 	}
 	return fmt.Sprintf("%+.0f%%", 100*part)

@@ -20,23 +20,31 @@ const answerWidth = 150
 //	8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; client LIMITED (p99 sent 24ms late)
 //	no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)
 func Answer(r metrics.Report) string {
-	short := "no request succeeded: " + whyNone(&r)
-	line := short
-	if r.Completed > 0 {
-		short = joined(append(verdict(&r), failedShare(&r))...)
-		line = joined(short, slotWait(&r), shortfall(&r))
-	}
 	// That the client or a gate failed is never cut off for the sake of the rest; why the client did has the room that is left.
 	room := func(taken ...string) int { return answerWidth - len(joined(taken...)) - len("; ") }
+	line, least := "", joined(clientWords(&r, 0), missedGates(&r, answerWidth/3))
+	for _, line = range wordings(&r) {
+		if len(line) <= room(least) {
+			break
+		}
+	}
 	missed := missedGates(&r, max(room(line, clientWords(&r, 0)), answerWidth/3))
 	tail := joined(clientWords(&r, room(line, missed)), missed)
 	if tail != "" {
-		if len(line) > room(tail) {
-			line = short
-		}
 		line = cutASCII(line, room(tail))
 	}
 	return cutASCII(joined(line, tail), answerWidth)
+}
+
+// wordings are what there is to say of the load, in full and then with less, so that a part that does not fit is left out whole.
+func wordings(r *metrics.Report) []string {
+	if r.Completed == 0 {
+		return []string{"no request succeeded: " + whyNone(r)}
+	}
+	load, shown := verdict(r)
+	failed := failedShare(r)
+	detailed := joined(load+shown, failed)
+	return []string{joined(detailed, slotWait(r), shortfall(r)), detailed, joined(load, failed)}
 }
 
 // joined leaves out empty parts.
@@ -85,34 +93,36 @@ func whyNone(r *metrics.Report) string {
 	return "none was sent"
 }
 
-// verdict is about the load.
-func verdict(r *metrics.Report) []string {
+// verdict is about the load; shown, in brackets, is the wait by which it shows.
+func verdict(r *metrics.Report) (load, shown string) {
 	s := saturationOf(r)
 	switch {
 	case s != nil:
-		return []string{highest(r), saturationText(&r.Answer, s)}
+		return joined(highest(r), "saturates "+saturationLoad(&r.Answer)), shownBy(r, s)
 	case r.Plan.Find != nil && highest(r) != "":
-		return []string{highest(r)}
+		return highest(r), ""
 	case len(r.Levels) > 1:
-		return []string{highest(r), unsaturated(r)}
+		why, shown := unsaturated(r)
+		return joined(highest(r), why), shown
 	}
-	return []string{steady(r)}
+	return steady(r), ""
 }
 
-// heldBack reports whether users waited much longer than TTFT knows, because their requests were held back here.
-func heldBack(l *metrics.LoadLevel) bool { return l.WaitP99 > 2*l.TTFTp99 }
+// heldBack reports whether users waited much longer than TTFT knows, because a limit here held their requests back.
+func heldBack(r *metrics.Report, l *metrics.LoadLevel) bool {
+	return waitedForSlot(r) && l.WaitP99 > 2*l.TTFTp99
+}
 
-// saturationText shows saturation by the wait for the first chunk: TTFT, unless requests were held back here, so that their users waited
-// much longer.
-func saturationText(a *metrics.Answer, s *saturation) string {
+// shownBy is the wait for the first chunk by which saturation shows: TTFT, unless requests were held back here.
+func shownBy(r *metrics.Report, s *saturation) string {
 	name, pair := "p99 TTFT", change(s.before.TTFTp99, s.shown.TTFTp99)
-	if heldBack(s.shown) {
+	if heldBack(r, s.shown) {
 		name, pair = "p99 scheduled to first chunk", change(s.before.WaitP99, s.shown.WaitP99)
 	}
 	if s.shown != s.after {
 		pair += " at " + loadText(s.shown.Offered, s.shown.Users)
 	}
-	return fmt.Sprintf("saturates %s (%s %s)", saturationLoad(a), name, pair)
+	return fmt.Sprintf(" (%s %s)", name, pair)
 }
 
 // saturationLoad is one load where that is known, else the two that it lies between.
@@ -125,23 +135,25 @@ func saturationLoad(a *metrics.Answer) string {
 	return fmt.Sprintf("between %s and %s %s", from, to, unit)
 }
 
-// unsaturated says why saturation was not seen.
-func unsaturated(r *metrics.Report) string {
-	line := cutASCII(r.Answer.Why, answerWidth/3)
-	if !strings.Contains(line, "saturat") {
-		line = strings.TrimSuffix("saturation unknown: "+line, ": ")
+// unsaturated says why saturation was not seen, and how long waits were where that is known of the server.
+func unsaturated(r *metrics.Report) (why, shown string) {
+	why = cutASCII(r.Answer.Why, answerWidth/3)
+	if !strings.Contains(why, "saturat") {
+		return strings.TrimSuffix("saturation unknown: "+why, ": "), ""
 	}
 	var slowest metrics.LoadLevel
 	for i := range r.Levels {
-		slowest.TTFTp99, slowest.WaitP99 = max(slowest.TTFTp99, r.Levels[i].TTFTp99), max(slowest.WaitP99, r.Levels[i].WaitP99)
+		if l := &r.Levels[i]; l.Standing != metrics.LevelLimited {
+			slowest.TTFTp99, slowest.WaitP99 = max(slowest.TTFTp99, l.TTFTp99), max(slowest.WaitP99, l.WaitP99)
+		}
 	}
 	switch {
-	case heldBack(&slowest):
-		line += fmt.Sprintf(" (p99 scheduled to first chunk up to %s)", latency(slowest.WaitP99))
+	case heldBack(r, &slowest):
+		shown = fmt.Sprintf(" (p99 scheduled to first chunk up to %s)", latency(slowest.WaitP99))
 	case slowest.TTFTp99 > 0:
-		line += fmt.Sprintf(" (p99 TTFT up to %s)", latency(slowest.TTFTp99))
+		shown = fmt.Sprintf(" (p99 TTFT up to %s)", latency(slowest.TTFTp99))
 	}
-	return line
+	return why, shown
 }
 
 // highest does not call a load too high of which every request was good: there were too few to tell.
@@ -261,7 +273,7 @@ func p99OfSlotWait(r *metrics.Report) float64 {
 // slotWait says how long requests waited for a slot, unless it is in the wait that shows saturation.
 func slotWait(r *metrics.Report) string {
 	held, s := p99OfSlotWait(r), saturationOf(r)
-	if held == 0 || s != nil && heldBack(s.shown) {
+	if held == 0 || s != nil && heldBack(r, s.shown) {
 		return ""
 	}
 	return fmt.Sprintf("waited p99 %s for a slot", latency(held))

@@ -60,11 +60,12 @@ func TestAnswer(t *testing.T) {
 			}},
 		{"within SLO up to 24 req/s; saturates between 24 and 48 req/s (p99 scheduled to first chunk 0.21 -> 7.20 s)",
 			rampReport(), func(r *metrics.Report) {
-				r.ClientQueue, r.Plan.MaxConcurrency = at99(7000), 64 // which the wait has in it
+				r.ClientQueue, r.Plan.MaxConcurrency = at99(7000), 64
+				r.ClientQueue.Max = 7000 // which the wait has in it
 				r.Levels = []metrics.LoadLevel{{Offered: 24, TTFTp99: 200, WaitP99: 210}, {Offered: 48, TTFTp99: 260, WaitP99: 7200}}
 				r.Answer = metrics.Answer{Saturates: true, From: 24, To: 48, After: 1, Shown: 1, Within: true, Highest: 24}
 			}},
-		{"load within SLO unknown; saturation unknown: client limited in 1 of 2 levels (p99 scheduled to first chunk up to 2.40 s); waited p99 2.30 s for a slot",
+		{"load within SLO unknown; saturation unknown: client limited in 1 of 2 levels; waited p99 2.30 s for a slot",
 			rampReport(), func(r *metrics.Report) {
 				r.Levels = []metrics.LoadLevel{{Offered: 24, Standing: metrics.LevelLimited, WaitP99: 210, TTFTp99: 200}, {Offered: 48, TTFTp99: 260, WaitP99: 2400}}
 				r.ClientQueue, r.Plan.MaxConcurrency = at99(2300), 64
@@ -76,6 +77,16 @@ func TestAnswer(t *testing.T) {
 				r.Answer.Highest, r.Answer.Sure, r.Failed, r.ScheduledRate, r.SentRate = 24, 1, 70, 20, 12
 				r.Failures = []metrics.FailureCount{{Kind: metrics.FailedReset}, {}}
 			}},
+		{"within SLO up to 24 req/s (99 % confidence); saturates at ~38 req/s; 70 of 270 failed (mostly reset); client LIMITED; FAILED p99_ttft_ms>500 (612)",
+			rampReport(), func(r *metrics.Report) { // nor has the wait by which it shows
+				watchedItself("p99 sent 31ms late")(r)
+				r.Answer.Highest, r.Answer.Sure, r.Failed, r.Gates = 24, 1, 70, []metrics.GateResult{missed}
+				r.Failures = []metrics.FailureCount{{Kind: metrics.FailedReset}, {}}
+			}},
+		{"no saturation up to 3.0 req/s (p99 TTFT up to 30 ms)", rampReport(), func(r *metrics.Report) { // late by the client alone
+			r.Levels = []metrics.LoadLevel{{Offered: 3, TTFTp99: 30, WaitP99: 400}, {Offered: 12, TTFTp99: 50, WaitP99: 900, Standing: metrics.LevelLimited}}
+			r.Answer, r.Objectives, r.Lateness = metrics.Answer{Why: "no saturation up to 3.0 req/s"}, nil, metrics.Statistic{}
+		}},
 		{"saturates between 16 and 32 users (p99 TTFT 41 -> 99 ms)", rampReport(), func(r *metrics.Report) {
 			r.Plan = metrics.Plan{Rate: metrics.Rate(inf), Stages: []metrics.Stage{{Users: 16}, {Users: 32}}}
 			r.Levels = []metrics.LoadLevel{{Offered: 16, Users: true, TTFTp99: 41}, {Offered: 32, Users: true, TTFTp99: 99}}

@@ -20,6 +20,9 @@ func sloTitle(v *view, _, h int) []screen.Span {
 	if len(v.objectives()) > 0 {
 		out = append(out, screen.Text.Span(" "+v.scope()))
 	}
+	if p := v.plan(); p.MaxConcurrency > 0 && !p.ClosedLoop() && len(v.objectives()) > 0 {
+		out = append(out, screen.Label.Span(" · from sent")) // the stages' share counts the wait for a slot, these do not
+	}
 	all := v.sloRows()
 	if len(all) > h-2 {
 		out = append(out, screen.Label.Span(fmt.Sprintf(" · z shows all %d", len(all))))

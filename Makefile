@@ -53,9 +53,11 @@ bench:
 microbench:
 	go test -run '^$$' -bench . -benchmem ./...
 
-# Rewrites the expected screens and reports in testdata; read the difference before you commit it.
+# Rewrites the expected screens, reports and views of runs in testdata; read the difference before you commit it. Journals of runs
+# stay as they are.
 golden:
 	go test ./tui ./export -update
+	go test ./internal/cli -run '^TestRuns' -update
 
 screens:
 	docs/screens/render.sh

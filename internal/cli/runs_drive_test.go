@@ -1,0 +1,257 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/internal/replay"
+	"benchtop/internal/simulator"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// ran is what a run left behind.
+type ran struct {
+	journal []byte // plain
+	result  []byte // the saved JSON, nil where the run was killed
+	// seconds are the live views at the end of each second, and that after the end of the run.
+	seconds []view
+	// limited says that this machine was too busy to run it: what the client says of itself is then in the answer and in the log.
+	limited bool
+}
+
+func (r *ran) note(s *metrics.Snapshot) {
+	r.limited = r.limited || s.Verdict.Limited() || slices.ContainsFunc(s.Log, func(e metrics.Event) bool { return ofClient(&e) }) ||
+		slices.ContainsFunc(s.Levels, func(l metrics.LoadLevel) bool { return len(l.Limited) > 0 })
+}
+
+const (
+	// lookedAtMost bounds the length of a scenario.
+	lookedAtMost = 90
+	// endOfSecond is how long before the end of a second it is looked at, so that nothing of the next one has begun.
+	endOfSecond = time.Microsecond
+)
+
+// looksAt is what the views show of single requests.
+var looksAt = metrics.Look{Rows: true, Open: 3}
+
+// drive runs a scenario in virtual time, from the command line to the files on disk. Only the screen, signals and the sockets for
+// other terminals are left out.
+func drive(t *testing.T, c *scenario) (r ran) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", dir) // where no calibration is
+	synctest.Test(t, func(t *testing.T) {
+		dial, stop := serveScenario(t, c)
+		defer stop()
+		s := prepared(t, c, dir, dial)
+		defer s.load.Connections.Close()
+		name := s.files.journalName
+		over, watched := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(watched)
+			r.watch(t, c, s, over)
+		}()
+		o := s.perform()
+		close(over)
+		<-watched
+		if o.err != nil {
+			t.Fatal(o.err)
+		}
+		last := s.recorder.Snapshot()
+		r.note(&last)
+		if c.killed > 0 {
+			return
+		}
+		r.seconds = append(r.seconds, lastView(&last))
+		r.journal, r.result = unzipped(t, name+".gz"), readFile(t, o.path)
+		s.closeSide()
+	})
+	return r
+}
+
+// watch takes the views of a run, and does to it what the scenario says, until it is over.
+func (r *ran) watch(t *testing.T, c *scenario, s *session, over <-chan struct{}) {
+	acts := slices.Clone(c.acts)
+	for i := range lookedAtMost {
+		at := time.Duration(i+1)*time.Second - endOfSecond
+		acts = append(acts, act{at, func(s *session) {
+			s.recorder.JudgeAt(at)
+			snapshot := s.recorder.Snapshot()
+			r.note(&snapshot)
+			r.seconds = append(r.seconds, viewOf(&snapshot, at-time.Second))
+		}})
+	}
+	slices.SortFunc(acts, func(a, b act) int { return cmp.Compare(a.at, b.at) })
+	if c.killed > 0 {
+		acts = slices.DeleteFunc(acts, func(a act) bool { return a.at >= c.killed })
+		acts = append(acts, act{c.killed, func(s *session) {
+			if err := s.journal.Flush(); err != nil {
+				t.Error(err)
+			}
+			r.journal = cutInRequest(readFile(t, s.files.journalName))
+			s.Abort()
+		}})
+	}
+	for _, a := range acts {
+		select {
+		case <-time.After(time.Until(s.load.Start.Add(a.at))):
+			a.do(s)
+		case <-over:
+			return
+		}
+	}
+}
+
+// serveScenario starts the server of a scenario on a network in memory.
+func serveScenario(t *testing.T, c *scenario) (dial target.DialFunc, stop func()) {
+	t.Helper()
+	p, err := c.profile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := simulator.New(p)
+	listener, connect := simulator.Pipe()
+	web := server.HTTPServer()
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(listener) }()
+	return func(ctx context.Context, _, _ string) (net.Conn, error) { return connect(ctx) }, func() {
+		if err := web.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// prepared is a session that is about to begin, as serve has it.
+func prepared(t *testing.T, c *scenario, dir string, dial target.DialFunc) *session {
+	t.Helper()
+	o := newServeOptions()
+	if err := o.parse(c.common(dir)); err != nil {
+		t.Fatal(err)
+	}
+	o.command = append([]string{"serve"}, c.args...) // without the name of the temporary directory
+	var err error
+	if o.server.target, err = target.New(target.Options{BaseURL: o.server.baseURL, Dial: dial}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.prepare(t.Context(), &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.ran, s.over, s.told, s.noMore = make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
+	if s.files, err = s.save.reserve(s.plan); err != nil {
+		t.Fatal(err)
+	}
+	s.lookBefore()
+	if err := s.begin(); err != nil {
+		t.Fatal(err)
+	}
+	s.recorder.Look(looksAt)
+	return s
+}
+
+// cutInRequest cuts a journal in the middle of its last request, as a kill does.
+func cutInRequest(journal []byte) []byte {
+	last := bytes.LastIndex(journal, []byte("\n"+requestLine))
+	end := last + 1 + bytes.IndexByte(journal[last+1:], '\n')
+	return journal[:(last+end)/2]
+}
+
+// requestLine is what the line of a request begins with.
+const requestLine = `{"index":`
+
+// replayViews views a journal as a replay of it shows it at the end of each second.
+func replayViews(t *testing.T, file string) (seconds []view) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		run, requests, err := readRun(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		player, err := replay.New(run, requests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		player.Pause()
+		player.Look(looksAt)
+		shown := player.Run(ctx)
+		next := func(at time.Duration) metrics.Snapshot {
+			player.Seek(at)
+			synctest.Wait()
+			s, ok := <-shown
+			if !ok {
+				t.Fatal("the replay ended")
+			}
+			return s
+		}
+		length := next(0).Replay.Length
+		for at := time.Second - endOfSecond; at < length; at += time.Second {
+			s := next(at)
+			seconds = append(seconds, viewOf(&s, at-time.Second))
+		}
+		last := next(length)
+		seconds = append(seconds, lastView(&last))
+		cancel()
+		for range shown {
+		}
+	})
+	return seconds
+}
+
+func readFile(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func unzipped(t *testing.T, name string) []byte {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(readFile(t, name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// zipped writes a file that is the same whenever it is written.
+func zipped(t *testing.T, name string, plain []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err == nil {
+		_, err = z.Write(plain)
+	}
+	if err = errors.Join(err, z.Close(), os.MkdirAll(filepath.Dir(name), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The runs in testdata hold the program to what it did: a journal that was written once is read for ever, and gives the same
+// report; a run in virtual time gives the same journal again; and what a replay of it shows is what was shown live.
+//
+//	testdata/runs/NAME.live           what the run showed at the end of each second
+//	testdata/runs/vN/NAME.jsonl.gz    its journal, as the version N of the journal has it; written once
+//	testdata/runs/vN/NAME.json, .txt  the report of that journal
+//	testdata/runs/vN/NAME.differs     where a replay of that journal shows something else than NAME.live
+//
+// -update writes all but the journals. After the version of the journal has risen, -new-journals writes those of the new version.
+var (
+	update      = flag.Bool("update", false, "write golden files")
+	newJournals = flag.Bool("new-journals", false, "write journals of runs where there are none")
+)
+
+const runsDir = "testdata/runs"
+
+// journalsOnFile are the committed journals of all versions.
+func journalsOnFile(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob(filepath.Join(runsDir, "v*", "*"+journalSuffix+".gz"))
+	if err != nil || len(all) == 0 {
+		t.Fatal("no journals: ", err)
+	}
+	return all
+}
+
+// A run in virtual time gives the journal, the report and the views that it always gave.
+func TestRunsRepeat(t *testing.T) {
+	for _, c := range scenarios() {
+		t.Run(c.name, func(t *testing.T) {
+			r := drive(t, &c)
+			for tries := 0; r.limited; tries++ {
+				if tries == 5 {
+					t.Skip("this machine is too busy")
+				}
+				r = drive(t, &c)
+			}
+			sameAsFile(t, filepath.Join(runsDir, c.name+".live"), viewsText(r.seconds))
+
+			known := filepath.Join(runsDir, fmt.Sprintf("v%d", versionOf(t, r.journal)), c.name)
+			if _, err := os.Stat(known + journalSuffix + ".gz"); err != nil && *newJournals {
+				zipped(t, known+journalSuffix+".gz", r.journal)
+			}
+			now := filepath.Join(t.TempDir(), c.name+journalSuffix+".gz")
+			zipped(t, now, r.journal)
+			if diff := cmp.Diff(comparable(unzipped(t, known+journalSuffix+".gz")), comparable(r.journal)); diff != "" {
+				t.Error("the journal differs: ", diff)
+			}
+			report := run("report", "--json", now)
+			report.expect(t, exitFine)
+			if r.result != nil && report.stdout != string(r.result) {
+				t.Error("the result that was saved differs from that of its journal: ", cmp.Diff(string(r.result), report.stdout))
+			}
+			if *update {
+				return // the committed journal decides
+			}
+			if diff := cmp.Diff(figures(t, string(readFile(t, known+".json"))), figures(t, report.stdout)); diff != "" {
+				t.Error("the report differs: ", diff)
+			}
+			if diff := cmp.Diff(string(readFile(t, known+".differs")), differences(r.seconds, replayViews(t, now))); diff != "" {
+				t.Error("its replay differs otherwise: ", diff)
+			}
+		})
+	}
+}
+
+// A journal gives the report it always gave.
+func TestRunsReported(t *testing.T) {
+	t.Setenv("LC_ALL", "C.UTF-8")
+	t.Setenv("TERM", "xterm")
+	for _, file := range journalsOnFile(t) {
+		stem := strings.TrimSuffix(file, journalSuffix+".gz")
+		text, result := run("report", "--no-tui", file), run("report", "--json", file)
+		text.expect(t, exitFine)
+		result.expect(t, exitFine)
+		sameAsFile(t, stem+".txt", text.stdout)
+		sameAsFile(t, stem+".json", folded(withoutDates(result.stdout)))
+	}
+}
+
+// A replay of a journal shows what the run showed, but for what is known to differ.
+func TestRunsReplayed(t *testing.T) {
+	for _, file := range journalsOnFile(t) {
+		stem := strings.TrimSuffix(file, journalSuffix+".gz")
+		live := parseViews(string(readFile(t, filepath.Join(runsDir, filepath.Base(stem)+".live"))))
+		sameAsFile(t, stem+".differs", differences(live, replayViews(t, file)))
+	}
+}
+
+// sameAsFile compares got with a golden file, or writes that with -update.
+func sameAsFile(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(readFile(t, file)), got); diff != "" {
+		t.Errorf("%s differs (-update writes it anew): %s", file, diff)
+	}
+}
+
+// versionOf is the version of a journal.
+func versionOf(t *testing.T, journal []byte) int {
+	t.Helper()
+	first, _, _ := bytes.Cut(journal, []byte("\n"))
+	var header struct {
+		Version int `json:"benchtop_journal"`
+	}
+	if err := json.Unmarshal(first, &header); err != nil {
+		t.Fatal(err)
+	}
+	return header.Version
+}
+
+var versionInPlan = regexp.MustCompile(`"version":"[^"]*"`)
+
+// comparable are the lines of a journal that every machine writes alike, sorted: what happens at one instant may stand in either order.
+func comparable(journal []byte) []string {
+	lines := strings.Split(withoutPorts(string(journal)), "\n")
+	lines[0] = versionInPlan.ReplaceAllString(lines[0], "")
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, `{"client":`) })
+	slices.Sort(lines)
+	return lines
+}
+
+// portInError is in what a broken connection says: which one it was depends on which of those at rest was taken.
+var portInError = regexp.MustCompile(`pipe client-\d+`)
+
+func withoutPorts(text string) string { return portInError.ReplaceAllString(text, "pipe client") }
+
+// datesInJSON depend on the time zone.
+var datesInJSON = regexp.MustCompile(`"(date|timestamp)": ?"[^"]*"`)
+
+func withoutDates(text string) string { return datesInJSON.ReplaceAllString(text, `"$1":""`) }
+
+// folded gives each member of a JSON object a line of its own.
+func folded(text string) string { return strings.ReplaceAll(text, `,"`, ",\n\"") }
+
+// figures are a result but for what every machine has otherwise.
+func figures(t *testing.T, text string) (result map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(withoutPorts(withoutDates(text))), &result); err != nil {
+		t.Fatal(err)
+	}
+	own := result["benchtop"].(map[string]any)
+	delete(own, "client")
+	delete(own, "version")
+	return result
+}

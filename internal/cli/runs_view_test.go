@@ -1,0 +1,344 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// view is a snapshot in compact form: all that a dashboard can show of it, but for the samples of the client and what is made of
+// them, which no two runs have alike. Fields that are empty are left out.
+type view []viewField
+
+type viewField struct{ key, value string }
+
+func (v *view) add(key string, value any) {
+	if text := withoutPorts(fmt.Sprint(value)); text != "" && text != "0" && text != "false" && text != "[]" {
+		*v = append(*v, viewField{key, text})
+	}
+}
+
+func (v view) String() string {
+	var b strings.Builder
+	for _, f := range v {
+		b.WriteString(f.key)
+		for line := range strings.SplitSeq(f.value, "\n") {
+			b.WriteString("\t" + line + "\n")
+		}
+	}
+	return b.String()
+}
+
+// viewsText is what a golden file has.
+func viewsText(all []view) string {
+	return strings.Join(each(all, func(v *view) string { return v.String() }), "\n")
+}
+
+// parseViews reads what viewsText wrote.
+func parseViews(text string) (all []view) {
+	for part := range strings.SplitSeq(text, "\n\n") {
+		var v view
+		for line := range strings.SplitSeq(strings.TrimSuffix(part, "\n"), "\n") {
+			if key, value, _ := strings.Cut(line, "\t"); key != "" {
+				v = append(v, viewField{key, value})
+			} else {
+				v[len(v)-1].value += "\n" + value
+			}
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// at is when a view was taken.
+func (v view) at() string { return v[0].value }
+
+// values of a key, for a log and endpoints have several.
+func (v view) values(key string) string {
+	var all []string
+	for _, f := range v {
+		if f.key == key {
+			all = append(all, f.value)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// differences are the fields that a replay shows otherwise than the run did, by name. Views that only one of them has come whole.
+func differences(live, replay []view) string {
+	var b strings.Builder
+	byKey := map[string]*strings.Builder{}
+	var keys []string
+	for i := range max(len(live), len(replay)) {
+		switch {
+		case i >= len(live):
+			b.WriteString("only the replay has\n" + replay[i].String() + "\n")
+			continue
+		case i >= len(replay):
+			b.WriteString("only the run has\n" + live[i].String() + "\n")
+			continue
+		}
+		seen := map[string]bool{}
+		for _, f := range slices.Concat(live[i], replay[i]) {
+			was, is := live[i].values(f.key), replay[i].values(f.key)
+			if seen[f.key] || was == is {
+				continue
+			}
+			seen[f.key] = true
+			if byKey[f.key] == nil {
+				byKey[f.key] = new(strings.Builder)
+				keys = append(keys, f.key)
+			}
+			fmt.Fprintf(byKey[f.key], "\t%s\t%s\n\t\t%s\n", live[i].at(), indented(was), indented(is))
+		}
+	}
+	for _, key := range keys {
+		b.WriteString(key + "\n" + byKey[key].String())
+	}
+	return b.String()
+}
+
+func indented(text string) string { return strings.ReplaceAll(cmp.Or(text, "-"), "\n", "\n\t\t") }
+
+// latencies are the histograms of a snapshot by name, those of all requests, of the second and of an endpoint alike.
+func latencies(s *metrics.Snapshot) []viewHistogram {
+	return []viewHistogram{
+		{"ttft", &s.TTFT}, {"tpot", &s.TPOT}, {"itl", &s.ITL}, {"e2el", &s.E2EL}, {"client_queue", &s.ClientQueue},
+		{"e2el_queued", &s.E2ELQueued}, {"first_answer", &s.FirstAnswer}, {"scheduled", &s.Scheduled},
+	}
+}
+
+func latenciesOf(w *metrics.Window) []viewHistogram {
+	return []viewHistogram{
+		{"ttft", &w.TTFT}, {"tpot", &w.TPOT}, {"itl", &w.ITL}, {"e2el", &w.E2EL},
+		{"first_answer", &w.FirstAnswer}, {"client_queue", &w.HeldTime}, {"scheduled", &w.Scheduled},
+	}
+}
+
+type viewHistogram struct {
+	name string
+	h    *metrics.Histogram
+}
+
+func (v *view) histograms(prefix string, all []viewHistogram) {
+	for _, x := range all {
+		v.add(prefix+x.name, figuresOf(x.h))
+	}
+}
+
+func figuresOf(h *metrics.Histogram) string {
+	if h.Count() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("n=%d mean=%s p50=%s p99=%s", h.Count(), h.Mean(), h.Quantile(0.5), h.Quantile(0.99))
+}
+
+// viewOf is a snapshot with the log since a moment.
+func viewOf(s *metrics.Snapshot, since time.Duration) (v view) {
+	v.add("at", s.At)
+	v.add("state", s.State)
+	v.add("drain_by", moment(s.DrainBy))
+	v.totals(&s.Totals)
+	v.add("planned_good", s.PlannedGood)
+	v.add("held", s.Held)
+	v.add("waiting", s.Waiting)
+	v.add("running", s.Running)
+	v.add("output_exact", s.OutputExact)
+	v.histograms("", latencies(s))
+	if n := len(s.Windows); n > 0 {
+		v.add("windows", n)
+		v.window("second.", &s.Windows[n-1])
+	}
+	v.add("failures", strings.Join(each(s.Failures, failureText), "\n"))
+	for _, e := range s.Log {
+		if e.At > since && !ofClient(&e) {
+			v.add("log", eventText(e))
+		}
+	}
+	v.add("marks", len(slices.DeleteFunc(slices.Clone(s.Marks), func(e metrics.Event) bool { return ofClient(&e) })))
+	v.steering(&s.Steering)
+	v.add("objectives", objectivesText(s.Objectives))
+	v.answer(s)
+	v.server(s)
+	v.add("gpus", len(s.GPUs))
+	v.add("gpus_absent", s.GPUsAbsent)
+	for i := range s.Endpoints {
+		e := &s.Endpoints[i]
+		v.add("endpoint", fmt.Sprintf("%q sent=%d done=%d failed=%d in_flight=%d output=%d", e.Model, e.Sent, e.Done, e.Failed, e.InFlight, e.OutputTokens))
+		v.add("endpoint.ttft", figuresOf(&e.TTFT))
+	}
+	v.requests(s)
+	if s.SavePath != "" {
+		v.add("save_path", filepath.Base(s.SavePath))
+	}
+	v.add("save_error", s.SaveError)
+	v.add("notice", s.Notice)
+	v.add("report", s.Report != nil)
+	return v
+}
+
+// lastView is the snapshot of a run that is over, with all its seconds, its whole log and each request in full.
+func lastView(s *metrics.Snapshot) view {
+	v := viewOf(s, metrics.Never)
+	for i := range s.Windows {
+		v.window(fmt.Sprintf("window%d.", i), &s.Windows[i])
+	}
+	for i := range s.Requests {
+		q := &s.Requests[i]
+		v.add(fmt.Sprintf("request%d", q.Index), fmt.Sprintf("%s %q %s due=%s sent=%s ended=%s held=%s ttft=%s tpot=%s e2el=%s in=%d out=%d %s %d %q kept=%t", q.ID, q.Model, q.State,
+			moment(q.Due), moment(q.Sent), moment(q.Ended), moment(q.Held), moment(q.TTFT), moment(q.TPOT), moment(q.E2EL),
+			q.InputTokens, q.OutputTokens, q.Failure, q.Status, q.Error, q.Kept))
+	}
+	return v
+}
+
+func (v *view) totals(t *metrics.Totals) {
+	v.add("due", t.Due)
+	v.add("sent", t.Sent)
+	v.add("done", t.Done)
+	v.add("failed", t.Failed)
+	v.add("cancelled", t.Cancelled)
+	v.add("warmed_up", t.WarmedUp)
+	v.add("input_tokens", t.InputTokens)
+	v.add("output_tokens", t.OutputTokens)
+	v.add("cached_tokens", t.CachedTokens)
+	v.add("good", fmt.Sprintf("%d ttft=%d tpot=%d e2el=%d", t.Good, t.MetTTFT, t.MetTPOT, t.MetE2EL))
+}
+
+func (v *view) window(prefix string, w *metrics.Window) {
+	v.add(prefix+"start", w.Start)
+	v.add(prefix+"counts", fmt.Sprintf("due=%d sent=%d done=%d failed=%d cancelled=%d", w.Due, w.Sent, w.Done, w.Failed, w.Cancelled))
+	v.add(prefix+"good", fmt.Sprintf("%d ttft=%d tpot=%d e2el=%d", w.Good, w.MetTTFT, w.MetTPOT, w.MetE2EL))
+	v.add(prefix+"tokens", fmt.Sprintf("in=%d out=%d prompt=%d cached=%d", w.InputTokens, w.OutputTokens, w.PromptTokens, w.CachedTokens))
+	v.add(prefix+"levels", fmt.Sprintf("held=%d waiting=%d running=%d", w.Held, w.Waiting, w.Running))
+	v.histograms(prefix, latenciesOf(w))
+	v.add(prefix+"waits", waitsText(&w.Waits))
+	if t := &w.Told; t.N > 0 {
+		v.add(prefix+"told", fmt.Sprintf("%s queued=%d %s prefilled=%d %s", waitsText(&t.Waits), t.Queued, t.Queue, t.Prefilled, t.Prefill))
+	}
+}
+
+func (v *view) steering(t *metrics.Steering) {
+	v.add("load", settingText(&t.LoadSetting))
+	v.add("load.steerable", t.Steerable)
+	v.add("load.in_users", t.InUsers)
+	v.add("load.why", t.Why)
+	v.add("load.changes", t.Changes)
+	v.add("load.search", t.Search)
+}
+
+func (v *view) answer(s *metrics.Snapshot) {
+	if a := s.Answer; a != nil {
+		v.add("answer", fmt.Sprintf("saturates=%t from=%.6g to=%.6g confirmed=%t before=%d after=%d shown=%d within=%t highest=%.6g level=%d sure=%.4f at=%s users=%t why=%q",
+			a.Saturates, a.From, a.To, a.Confirmed, a.Before, a.After, a.Shown, a.Within, a.Highest, a.HighestLevel, a.Sure, moment(a.SaturatedAt), a.Users, a.Why))
+	}
+	for i := range s.Levels {
+		l := &s.Levels[i]
+		v.add(fmt.Sprintf("level%d", i), fmt.Sprintf("%s-%s offered=%.6g users=%t completed=%.4f requests=%d good=%d sent=%.4f done=%.4f ttft=%.3f %.3f wait=%.3f itl=%.3f limited=%d %s",
+			l.From, l.To, l.Offered, l.Users, l.Completed, l.Requests, l.Good, l.Sent, l.Done, l.TTFTp50, l.TTFTp99, l.WaitP99, l.ITLp99, len(l.Limited), l.Standing))
+	}
+}
+
+func (v *view) server(s *metrics.Snapshot) {
+	v.add("server.kind", s.ServerKind)
+	v.add("server.absent", s.ServerAbsent)
+	v.add("server.looks", len(s.Server))
+	if n := len(s.Server); n > 0 {
+		x := &s.Server[n-1]
+		v.add("server.last", fmt.Sprintf("%s took=%s running=%g waiting=%g kv=%.6g preemptions=%g prefix=%g/%g rate=%.4f prompt=%g output=%g draft=%g/%g ends=%t,%t,%t",
+			x.At, x.Took, x.Running, x.Waiting, x.KVUsage, x.Preemptions, x.PrefixHits, x.PrefixQueries, x.HitRate, x.PromptTokens, x.OutputTokens,
+			x.AcceptedTokens, x.DraftTokens, x.WaitsAtEnd, x.PromptAtEnd, x.OutputAtEnd))
+		v.add("server.times", fmt.Sprintf("ttft=%g %s queue=%g %s prefill=%g %s first=%s ended=%s", x.TTFT.N, x.TTFT.Mean, x.Queue.N, x.Queue.Mean,
+			x.Prefill.N, x.Prefill.Mean, waitsText(&x.First), waitsText(&x.Ended)))
+	}
+}
+
+// requests are those in flight in full, of the others how many there are.
+func (v *view) requests(s *metrics.Snapshot) {
+	var flying []string
+	slow := 0 // which of them is a matter of order where several took equally long
+	ended := map[metrics.RequestState]int{}
+	for i := range s.Requests {
+		switch q := &s.Requests[i]; q.State {
+		case metrics.StateHeld, metrics.StateWaiting, metrics.StateRunning:
+			flying = append(flying, fmt.Sprintf("%d %s sent=%s held=%s ttft=%s out=%d", q.Index, q.State, moment(q.Sent), moment(q.Held), moment(q.TTFT), q.OutputTokens))
+		default:
+			ended[q.State]++
+			if q.Slow {
+				slow++
+			}
+		}
+	}
+	v.add("requests.in_flight", strings.Join(flying, "\n"))
+	if len(s.Requests) > 0 {
+		v.add("requests.ended", fmt.Sprintf("done=%d failed=%d cancelled=%d", ended[metrics.StateDone], ended[metrics.StateFailed], ended[metrics.StateCancelled]))
+	}
+	v.add("requests.slow", slow)
+	if q := s.Opened; q != nil {
+		v.add("opened", fmt.Sprintf("%d %s scheduled=%s encode=%s connect=%s cached=%d redials=%d queue=%s prefill=%s finish=%s chunks=%d cut=%t", q.Index, q.State, moment(q.Scheduled),
+			q.Encode, q.Connect, q.CachedTokens, q.Redials, moment(q.ServerQueue), moment(q.ServerPrefill), q.Finish, len(q.Chunks), q.TextCut))
+		v.add("opened.text", len(q.Text))
+	}
+}
+
+func each[T any](all []T, f func(*T) string) []string {
+	var out []string
+	for i := range all {
+		out = append(out, f(&all[i]))
+	}
+	return out
+}
+
+func moment(d time.Duration) string {
+	if d == metrics.Never {
+		return ""
+	}
+	return d.String()
+}
+
+func waitsText(w *metrics.Waits) string {
+	if *w == (metrics.Waits{}) {
+		return ""
+	}
+	return fmt.Sprintf("n=%d held=%s connect=%s ttft=%s", w.N, w.Held, w.Connect, w.TTFT)
+}
+
+func failureText(f *metrics.FailureCount) string {
+	return fmt.Sprintf("%s %d n=%d last=%s %q", f.Kind, f.Status, f.Count, f.Last, f.Examples)
+}
+
+func settingText(l *metrics.LoadSetting) string {
+	if *l == (metrics.LoadSetting{}) {
+		return ""
+	}
+	return fmt.Sprintf("rate=%.6g users=%d paused=%t ramp_to=%.6g in=%s by=%s", l.Rate, l.Users, l.Paused, l.RampTo, l.RampOver, l.By)
+}
+
+func objectivesText(slo metrics.SLO) string {
+	return strings.Join(each(slo, func(o *metrics.Objective) string { return fmt.Sprintf("%s:%g", o.Metric, o.LimitMS) }), " ")
+}
+
+func eventText(e metrics.Event) string {
+	text := fmt.Sprintf("%s %s %s", e.At, e.Level, e.Text)
+	if e.Mark != "" {
+		text += fmt.Sprintf(" mark=%q", e.Mark)
+	}
+	if e.Set != nil {
+		text += " set=" + settingText(e.Set)
+	}
+	if e.Objectives != nil {
+		text += " objectives=" + objectivesText(*e.Objectives)
+	}
+	if n := cmp.Or(e.Count, 1); n > 1 {
+		text += fmt.Sprintf(" times=%d", n)
+	}
+	return text
+}
+
+// ofClient says that an event is the client's word about itself, which depends on the machine.
+func ofClient(e *metrics.Event) bool { return strings.HasPrefix(e.Text, "this client ") }

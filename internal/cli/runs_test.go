@@ -153,7 +153,7 @@ var datesInJSON = regexp.MustCompile(`"(date|timestamp)": ?"[^"]*"`)
 func withoutDates(text string) string { return datesInJSON.ReplaceAllString(text, `"$1":""`) }
 
 // folded gives each member of a JSON object a line of its own.
-func folded(text string) string { return strings.ReplaceAll(text, `,"`, ",\n\"") }
+func folded(text string) string { return strings.ReplaceAll(text, `, "`, ",\n\"") }
 
 // figures are a result but for what every machine has otherwise.
 func figures(t *testing.T, text string) (result map[string]any) {

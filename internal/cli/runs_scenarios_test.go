@@ -76,8 +76,8 @@ func scenarios() []scenario {
 			name: "cancelled",
 			args: []string{"--request-rate", "8", "--num-prompts", "400", "--goodput", slo, "--seed", "7"},
 			acts: []act{
-				{5_230 * msec, func(s *session) { s.Drain() }},
-				{5_870 * msec, func(s *session) { s.Abort() }},
+				{4_870 * msec, func(s *session) { s.Drain() }},
+				{5_130 * msec, func(s *session) { s.Abort() }},
 			},
 		},
 		{

@@ -341,4 +341,16 @@ func eventText(e metrics.Event) string {
 }
 
 // ofClient says that an event is the client's word about itself, which depends on the machine.
-func ofClient(e *metrics.Event) bool { return strings.HasPrefix(e.Text, "this client ") }
+func ofClient(e *metrics.Event) bool { return strings.HasPrefix(e.Text, clientSays) }
+
+const clientSays = "this client "
+
+// unjudged leaves out what depends on the client's samples where a busy machine limited it.
+func unjudged(all []view) (rest []view) {
+	for _, v := range all {
+		rest = append(rest, slices.DeleteFunc(slices.Clone(v), func(f viewField) bool {
+			return strings.HasPrefix(f.key, "answer") || strings.HasPrefix(f.key, "level")
+		}))
+	}
+	return rest
+}

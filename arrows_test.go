@@ -13,36 +13,42 @@ import (
 
 // arrows says which of our packages each package may import, its tests included. docs/design.md says why.
 var arrows = map[string][]string{
-	"benchtop":                       {"benchtop/internal/cli"},
-	"benchtop/internal/cli":          {"benchtop/..."},
-	"benchtop/tui":                   {"benchtop/metrics", "benchtop/tui/noquery", "benchtop/tui/screen", "benchtop/tui/number", "benchtop/tui/chart"},
-	"benchtop/tui/chart":             {"benchtop/tui/screen", "benchtop/tui/number"},
-	"benchtop/tui/screen":            {},
-	"benchtop/tui/number":            {},
-	"benchtop/tui/noquery":           {},
-	"benchtop/loadgen":               {"benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics", "benchtop/internal/pyjson"},
-	"benchtop/loadgen/target":        {},
-	"benchtop/datasets":              {"benchtop/datasets/tokenizer", "benchtop/datasets/chattemplate", "benchtop/datasets/numpy"},
-	"benchtop/datasets/numpy":        {},
-	"benchtop/datasets/tokenizer":    {"benchtop/datasets/hub", "benchtop/datasets/endpoint"},
-	"benchtop/datasets/hub":          {},
-	"benchtop/datasets/hub/hubtest":  {},
-	"benchtop/datasets/chattemplate": {"benchtop/datasets/endpoint"},
-	"benchtop/datasets/endpoint":     {},
-	"benchtop/metrics":               {},
-	"benchtop/export":                {"benchtop/metrics", "benchtop/internal/pyjson"},
-	"benchtop/export/charts":         {"benchtop/metrics"},
-	"benchtop/internal/pyjson":       {},
-	"benchtop/internal/simulator":    {},
-	"benchtop/internal/preview":      {"benchtop/datasets"},
-	"benchtop/internal/telemetry":    {"benchtop/metrics"},
-	"benchtop/internal/attach":       {"benchtop/metrics"},
-	"benchtop/internal/race":         {},
-	"benchtop/internal/replay":       {"benchtop/metrics"},
-	"benchtop/internal/steering":     {"benchtop/metrics"},
-	"benchtop/internal/metronome":    {},
+	"benchtop":              {"benchtop/internal/cli"},
+	"benchtop/internal/cli": {"benchtop/..."},
+	"benchtop/tui":          {"benchtop/metrics", "benchtop/tui/noquery", "benchtop/tui/screen", "benchtop/tui/number", "benchtop/tui/chart"},
+	"benchtop/tui/chart":    {"benchtop/tui/screen", "benchtop/tui/number"},
+	"benchtop/tui/screen":   {},
+	"benchtop/tui/number":   {},
+	"benchtop/tui/noquery":  {},
+	"benchtop/loadgen": {"benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics", "benchtop/metrics/event",
+		"benchtop/internal/pyjson"},
+	"benchtop/loadgen/target":          {},
+	"benchtop/datasets":                {"benchtop/datasets/tokenizer", "benchtop/datasets/chattemplate", "benchtop/datasets/numpy"},
+	"benchtop/datasets/numpy":          {},
+	"benchtop/datasets/tokenizer":      {"benchtop/datasets/hub", "benchtop/datasets/endpoint"},
+	"benchtop/datasets/hub":            {},
+	"benchtop/datasets/hub/hubtest":    {},
+	"benchtop/datasets/chattemplate":   {"benchtop/datasets/endpoint"},
+	"benchtop/datasets/endpoint":       {},
+	"benchtop/metrics":                 {},
+	"benchtop/metrics/event":           {"benchtop/metrics"},
+	"benchtop/metrics/event/eventtest": {"benchtop/metrics", "benchtop/metrics/event"},
+	"benchtop/metrics/live":            {"benchtop/metrics", "benchtop/metrics/event"},
+	"benchtop/metrics/report":          {"benchtop/metrics", "benchtop/metrics/event"},
+	"benchtop/export":                  {"benchtop/metrics", "benchtop/export/journal", "benchtop/internal/pyjson"},
+	"benchtop/export/journal":          {"benchtop/metrics", "benchtop/metrics/event", "benchtop/internal/pyjson"},
+	"benchtop/export/charts":           {"benchtop/metrics"},
+	"benchtop/internal/pyjson":         {},
+	"benchtop/internal/simulator":      {},
+	"benchtop/internal/preview":        {"benchtop/datasets"},
+	"benchtop/internal/telemetry":      {"benchtop/metrics"},
+	"benchtop/internal/attach":         {"benchtop/metrics"},
+	"benchtop/internal/race":           {},
+	"benchtop/internal/replay":         {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/live", "benchtop/metrics/report"},
+	"benchtop/internal/steering":       {"benchtop/metrics", "benchtop/metrics/event"},
+	"benchtop/internal/metronome":      {},
 	"benchtop/internal/calibration": {"benchtop/loadgen", "benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy",
-		"benchtop/metrics", "benchtop/internal/metronome", "benchtop/internal/telemetry"},
+		"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/live", "benchtop/internal/metronome", "benchtop/internal/telemetry"},
 	"benchtop/internal/bench": {"benchtop/loadgen", "benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy",
 		"benchtop/metrics", "benchtop/internal/metronome", "benchtop/internal/telemetry", "benchtop/internal/calibration"},
 }
@@ -52,7 +58,7 @@ var only = map[string][]string{
 	"github.com/valyala/fasthttp": {"benchtop/loadgen"},
 	"github.com/charmbracelet/":   {"benchtop/tui", "benchtop/tui/noquery", "benchtop/tui/screen", "tui/chart/raster.go"},
 	"github.com/NimbleMarkets/":   {"tui/chart/raster.go"},
-	"github.com/valyala/fastjson": {"benchtop/loadgen", "benchtop/export"},
+	"github.com/valyala/fastjson": {"benchtop/loadgen", "benchtop/export/journal"},
 	"github.com/spf13/pflag":      {"benchtop/internal/cli"},
 	"github.com/mattn/go-isatty":  {"benchtop/internal/cli"},
 	"golang.org/x/sys/": {"benchtop/loadgen", "benchtop/tui", "benchtop/internal/cli", "benchtop/internal/telemetry",
@@ -64,6 +70,10 @@ var only = map[string][]string{
 	"github.com/rivo/uniseg":          {"benchtop/datasets/tokenizer", "benchtop/internal/preview"},
 	"github.com/nikolalohinski/gonja": {"benchtop/datasets/chattemplate"},
 }
+
+// forTests are packages that any test may import, and which tests need to make events into reports and views.
+var forTests = []string{"benchtop/internal/race", "benchtop/datasets/hub/hubtest", "benchtop/metrics/event", "benchtop/metrics/event/eventtest",
+	"benchtop/metrics/live", "benchtop/metrics/report"}
 
 // stdOnly packages are the common language: they build on the standard library alone.
 var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/datasets/hub", "benchtop/datasets/endpoint"}
@@ -95,7 +105,7 @@ func TestArrows(t *testing.T) {
 		for _, spec := range file.Imports {
 			i, _ := strconv.Unquote(spec.Path.Value)
 			ours := strings.HasPrefix(i, "benchtop/")
-			if (i == "benchtop/internal/race" || i == "benchtop/datasets/hub/hubtest") && strings.HasSuffix(path, "_test.go") {
+			if slices.Contains(forTests, i) && strings.HasSuffix(path, "_test.go") {
 				continue // any test may
 			}
 			if ours && i != pkg && !slices.Contains(allowed, i) && !slices.Contains(allowed, "benchtop/...") {

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"benchtop/internal/pyjson"
+	"benchtop/metrics"
 )
 
 func loadText(v float64, isUsers bool) string {
 	if isUsers {
-		return count(int(math.Round(min(max(v, 0), largestCount))), "user")
+		return count(int(math.Round(min(max(v, 0), metrics.LargestCount))), "user")
 	}
 	return rateText(v) + " req/s"
 }

@@ -59,7 +59,7 @@ func benchtopObject(r *metrics.Report) object {
 		{"server", server(r.Server)},
 		{"gpus", gpus(r)},
 		{"timeline", timeline(r)},
-		{"events", each(r.Events, event)},
+		{"events", each(r.Events, logLine)},
 		{"failures", each(r.Failures, failures)},
 		{"damaged_journal_lines", r.Damaged},
 		{"not_sent", r.NotSent},
@@ -134,7 +134,7 @@ func good(r *metrics.Report, n int) any {
 	return n
 }
 
-func event(e *metrics.Event) any {
+func logLine(e *metrics.Event) any {
 	return object{
 		{"t_s", atSeconds(e.At)}, {"level", string(e.Level)}, {"text", e.Text}, {"mark", orNull(e.Mark)},
 		{"count", max(1, e.Count)}, {"set", setting(e.Set)}, {"objectives", changed(e.Objectives)},

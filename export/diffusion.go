@@ -36,7 +36,7 @@ func denoisingOf(d *metrics.Diffusion, seconds float64) (n denoising, ok bool) {
 
 // wholeOf cuts off the fraction; 0 stands for what is no number of steps at all.
 func wholeOf(v float64) int {
-	if !(v > -largestCount && v < largestCount) {
+	if !(v > -metrics.LargestCount && v < metrics.LargestCount) {
 		return 0
 	}
 	return int(v)

@@ -8,12 +8,26 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"benchtop/export/journal"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
+	"benchtop/metrics/report"
 )
 
 // Whatever a journal says, every form of its report can be written and is what it claims to be.
 func FuzzReport(f *testing.F) {
-	f.Add(sampleJournal(f))
+	run, requests := sampleRun()
+	var sample bytes.Buffer
+	w, err := journal.NewWriter(nil, run.Plan)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for e := range eventtest.Of(run, all(requests)) {
+		w.Take(e)
+	}
+	w.WriteTo(&sample)
+	f.Add(sample.Bytes())
 	f.Add([]byte(`{"benchtop_journal":1,"plan":{"request_rate":"inf","metrics":["ttft"],"percentiles":[-5,1e308],"goodput":[{"metric":"ttft","limit_ms":"nan"}],` +
 		`"ramp":{"strategy":"exponential","from":"inf","to":-1},"gates":[{"metric":"goodput","op":"<","limit":"inf","percent":true}],` +
 		`"metadata":[{"key":"benchtop","value":"\u001b"}],"skip_tokenizer":true,"max_concurrency":3}}` + "\n" +
@@ -38,48 +52,54 @@ func FuzzReport(f *testing.F) {
 		`{"event":{"at_us":6,"objectives":[]}}` + "\n" +
 		`{"end":{"ended_us":12,"server_kind":"\u001b","server_absent":"x","gpus_absent":"y"}}` + "\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		var qs []metrics.Request
-		g := gathering{run: metrics.Run{Ended: metrics.Never}}
+		var events []event.Event
 		const longest = time.Minute // so that no input asks for a timeline of a week
-		for e, err := range scanAny(bytes.NewReader(content), "fuzz") {
-			switch {
-			case err != nil:
-			case e.request != nil:
-				qs = append(qs, *e.request)
-				for _, at := range append([]metrics.Chunk{{At: e.request.Done}, {At: e.request.Due}, {At: e.request.Sent},
-					{At: e.request.LastChunk}, {At: e.request.FirstToken}, {At: e.request.Scheduled}}, e.request.Chunks...) {
+		for e, err := range journal.From(bytes.NewReader(content), "fuzz") {
+			if err != nil {
+				break
+			}
+			events = append(events, e)
+			if q := e.Request; q != nil {
+				for _, at := range append([]metrics.Chunk{{At: q.Done}, {At: q.Due}, {At: q.Sent}, {At: q.LastChunk}, {At: q.FirstToken}, {At: q.Scheduled}}, q.Chunks...) {
 					if at.At > longest {
 						return
 					}
 				}
-			default:
-				_ = g.add(e) // what is too much is left out
+			}
+			if end, ok := e.Value.(metrics.End); ok && end.Ended > longest {
+				return
 			}
 		}
-		run := g.run
-		if run.Ended > longest {
+		if len(events) == 0 {
 			return
 		}
-		r, err := metrics.Summarize(all(qs), run)
+		r, err := report.Of(func(yield func(event.Event, error) bool) {
+			for _, e := range events {
+				if !yield(e, nil) {
+					return
+				}
+			}
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
+		FileName(r.Plan)
 		answer := Answer(r)
 		if answer == "" || len(answer) > answerWidth || strings.ContainsFunc(answer, func(r rune) bool { return r < ' ' || r > '~' }) {
 			t.Errorf("answer %q", answer)
 		}
-		var result, records, report bytes.Buffer
+		var result, records, words bytes.Buffer
 		if err := JSON(&result, r); err != nil || !json.Valid(result.Bytes()) {
 			t.Errorf("%v: %s", err, result.Bytes())
 		}
 		if err := PyTorch(&records, r, nil); err != nil || !json.Valid(records.Bytes()) {
 			t.Errorf("%v: %s", err, records.Bytes())
 		}
-		Text(&report, r)
-		Beside(&report, r)
-		Remarks(&report, r)
-		Plots(&report, r, PlotOptions{})
-		if text := report.String(); !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\x07\x00\u202e") {
+		Text(&words, r)
+		Beside(&words, r)
+		Remarks(&words, r)
+		Plots(&words, r, PlotOptions{})
+		if text := words.String(); !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\x07\x00\u202e") {
 			t.Errorf("the report is not fit to be shown: %q", text)
 		}
 	})

@@ -94,7 +94,7 @@ func textOrNone(value string) string {
 // parseFigure leaves into as it is where value is no number that a result can have.
 func parseFigure(value string, into *float64) bool {
 	v, err := strconv.ParseFloat(value, 64)
-	if err != nil || !finite(v) || math.Abs(v) > largestCount {
+	if err != nil || !finite(v) || math.Abs(v) > metrics.LargestCount {
 		return false
 	}
 	*into = v
@@ -142,7 +142,7 @@ func (x *resultReader) report() (metrics.Report, error) {
 	if !x.counted || !x.timed {
 		return metrics.Report{}, errors.New(`not a result of a benchmark: it has no numbers "completed" and "duration"`)
 	}
-	r.Ended = time.Duration(min(max(r.Duration, 0), longestRun.Seconds()) * float64(time.Second))
+	r.Ended = time.Duration(min(max(r.Duration, 0), metrics.LongestRun.Seconds()) * float64(time.Second))
 	for _, s := range sections {
 		found := x.latencies[s.metric]
 		if found == nil {

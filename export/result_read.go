@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 
+	"benchtop/export/journal"
 	"benchtop/metrics"
 )
 
@@ -15,7 +16,7 @@ import (
 // it had; one that is not has N 0. Of several results in a file, which --append-result makes, it reads the last. What only
 // a journal knows, such as the timeline, is not in the report.
 func ReadResult(path string) (metrics.Report, error) {
-	f, err := openSaved(path)
+	f, err := journal.Open(path)
 	if err != nil {
 		return metrics.Report{}, err
 	}

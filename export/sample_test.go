@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files of benchtop's own formats anew")
@@ -22,125 +23,8 @@ const (
 	us = time.Microsecond
 )
 
-// sampleRun is the worked example of vLLM's report: four requests, one slot, four requests per second. A took part in
-// three gaps between chunks, B got several tokens per chunk, C got one token late and D was refused. Beside them went three probes, and the server
-// drafted tokens. The client watched itself, the server's metrics page and two accelerators.
-func sampleRun() (metrics.Run, []metrics.Request) {
-	plan := metrics.Plan{
-		Version: "1.2.3", Command: []string{"benchtop", "serve", "--model", "org/M", "--header", "***"},
-		Started: time.Date(2026, 10, 6, 10, 15, 0, 0, time.Local),
-		BaseURL: "http://localhost:8000", Backend: "openai", ModelID: "org/M", Tokenizer: "org/M",
-		Dataset: "random, 10 in, 4 out", InputSource: metrics.TokensFromServer, Seed: 0,
-		NumPrompts: 4, Requests: 4, Rate: 4, Burstiness: 1, MaxConcurrency: 1, Load: "4 req/s, at most 1 in flight",
-		Metrics: []string{metrics.E2EL, metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2ELQueued, metrics.ClientQueue},
-		// In the order of the command line.
-		Percentiles: []float64{50, 99.9},
-		Goodput:     metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "tpot", LimitMS: 50}, {Metric: "e2el", LimitMS: 1000}},
-		Metadata:    []metrics.Pair{{Key: "tp", Value: "1"}},
-		Detailed:    true,
-		Timestamps:  metrics.KernelStamps,
-		GPUPrice:    3.6,
-		Definitions: map[string]string{"success": "finish seen", "clock": "monotonic"},
-	}
-	run := metrics.Run{
-		Plan: plan, Ended: 1750 * ms,
-		Events: []metrics.Event{{At: 1750 * ms, Level: metrics.Error, Text: "request 3: HTTP 400"}},
-		Probes: &metrics.Probes{Completed: 3, Latencies: []time.Duration{70 * ms, 50 * ms, 300 * ms}},
-		SpecDecode: &metrics.SpecDecode{
-			Drafts: 4, DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3, 2, 1},
-		},
-		Server: sampleServer(), ServerKind: "vLLM",
-		GPUs: sampleGPUs(), GPUsAbsent: "nvidia-smi ended: exit status 9",
-		Client: sampleClient(),
-		Stamps: &metrics.Stamps{Chunks: 8, DelayP50: 21 * us, DelayP99: 310_499, DelayP999: 400 * us, DelayMax: 412 * us},
-	}
-	qs := []metrics.Request{
-		sampleRequest(0, 10, 4, 100*ms, 100*ms, 200*ms, 50*ms, 50*ms, 60*ms),
-		sampleRequest(1, 12, 5, 300*ms, 460*ms, 300*ms, 40*ms, 40*ms),
-		sampleRequest(2, 8, 1, 700*ms, 840*ms, 900*ms),
-		refused(3, 9, 1000*ms, 1740*ms, "Bad Request"),
-	}
-	for i := range qs[:3] {
-		qs[i].ServerQueue, qs[i].ServerPrefill = time.Duration(i)*50*ms, 150*ms
-	}
-	return run, qs
-}
-
-// sampleServer are three looks at a server that says nothing of preemption.
-func sampleServer() []metrics.ServerSecond {
-	silent := metrics.Unsaid()
-	first := metrics.ServerSecond{
-		At: 1 * ms, Waiting: 1, KVUsage: 0.25,
-		Preemptions: silent, PrefixQueries: silent, PrefixHits: silent, HitRate: silent,
-		PromptTokens: silent, OutputTokens: silent, DraftTokens: silent, AcceptedTokens: silent,
-	}
-	second := first
-	second.At, second.Took, second.Running, second.Waiting, second.KVUsage = 1001*ms, 1000*ms, 1, 0, 0.75
-	second.PrefixQueries, second.PrefixHits, second.HitRate = 22, 11, 0.5
-	second.PromptTokens, second.OutputTokens = 11, 9
-	second.TTFT = metrics.ServerLatency{N: 2, Mean: 190 * ms}
-	second.Queue, second.Prefill = metrics.ServerLatency{N: 2, Mean: 25 * ms}, metrics.ServerLatency{N: 2, Mean: 150 * ms}
-	third := second
-	third.At, third.Took, third.Running, third.KVUsage = 1750*ms, 749*ms, 0, 0.5
-	third.PrefixQueries, third.PrefixHits, third.HitRate, third.PromptTokens, third.OutputTokens = 8, 0, 0, 8, 1
-	third.TTFT, third.Queue, third.Prefill = metrics.ServerLatency{N: 1, Mean: 800 * ms}, metrics.ServerLatency{}, metrics.ServerLatency{}
-	return []metrics.ServerSecond{first, second, third}
-}
-
-// sampleGPUs are two looks at two accelerators, of which one does not tell its power limit.
-func sampleGPUs() []metrics.GPUSecond {
-	gpu := metrics.GPU{
-		Name: "NVIDIA H200", Use: 0.5, MemoryUsed: 120 << 30, MemoryTotal: 141 << 30, Power: 400, PowerLimit: 700, Temperature: 61, Clock: 1980,
-	}
-	other := gpu
-	other.Index, other.Use, other.Power, other.PowerLimit = 1, 1, 600, metrics.Unsaid()
-	hotter := other
-	hotter.Temperature, hotter.Clock = 64, metrics.Unsaid()
-	return []metrics.GPUSecond{
-		{At: 900 * ms, Took: 900 * ms, GPUs: []metrics.GPU{gpu, other}}, {At: 1700 * ms, Took: 800 * ms, GPUs: []metrics.GPU{gpu, hotter}},
-	}
-}
-
-// sampleClient are two samples: a second in which everything is there, and the rest of the run, in which nothing came that
-// the kernel could have stamped.
-func sampleClient() []metrics.ClientSecond {
-	return []metrics.ClientSecond{
-		{
-			At: 1000_004 * us, Took: 1000_003 * us, CPU: 0.25, CPUWait: 0.125, Cores: 2, Sched: 40 * us, Stall: 1500 * us,
-			GCs: 2, GCPause: 85 * us, Memory: 24 << 20, Sockets: 2, Dialled: 2, Sent: 3, LateP99: 100_500, LateMax: 120 * us,
-			Chunks: 7, DelayP50: 20 * us, DelayP99: 300 * us, DelayMax: 412 * us,
-		},
-		{
-			At: 1750_009 * us, Took: 750_005 * us, CPU: 0.5, Cores: 2, Sched: 60 * us, Memory: 23 << 20, Sockets: 1, Sent: 1, Chunks: 1,
-			DelayP50: metrics.Never, DelayP99: metrics.Never, DelayMax: metrics.Never,
-		},
-	}
-}
-
-// sampleRequest is a success: due when scheduled, sent when it got its slot, then chunks after each of the gaps.
-func sampleRequest(index, input, output int, due, sent time.Duration, gaps ...time.Duration) metrics.Request {
-	q := metrics.NewRequest(index)
-	q.Conversation = index
-	q.ID = "sample-" + string(rune('A'+index))
-	q.Scheduled, q.Due, q.Admitted, q.Sent = due, due, sent, sent
-	at := sent
-	for _, gap := range gaps {
-		at += gap
-		q.Add(metrics.Chunk{At: at, Tokens: 1, Answer: true})
-	}
-	q.Done = at
-	q.InputTokens, q.OutputTokens, q.MaxTokens = input, output, output
-	q.InputSource, q.OutputSource = metrics.TokensFromUsage, metrics.TokensFromUsage
-	q.Finish, q.Status, q.Text = "length", 200, "text "+q.ID
-	return q
-}
-
-func refused(index, input int, due, sent time.Duration, words string) metrics.Request {
-	q := sampleRequest(index, input, 0, due, sent)
-	q.Done = sent + 10*ms
-	q.Failure, q.Status, q.Error, q.Finish, q.Text = metrics.FailedStatus, 400, words, "", ""
-	return q
-}
+// sampleRun is the worked example of vLLM's report.
+var sampleRun, sampleRequest, refused = eventtest.Sample, eventtest.Request, eventtest.Refused
 
 func all(qs []metrics.Request) iter.Seq2[metrics.Request, error] {
 	return func(yield func(metrics.Request, error) bool) {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 )
 
 // serverReport is a report of a run whose server and accelerators said all there is to say.
@@ -20,11 +21,11 @@ func serverReport() metrics.Report {
 			Preemptions: 12, PromptTokens: 1000, OutputTokens: 2000, HitRate: 0.345, Acceptance: 0.7,
 			TTFT: metrics.ServerLatency{N: 980, Mean: 380_120 * us}, Queue: metrics.ServerLatency{N: 980, Mean: 230 * ms},
 			Prefill: metrics.ServerLatency{N: 979, Mean: 140 * ms}, First: metrics.Waits{N: 970, TTFT: 970 * 412340 * us},
-			Seconds: sampleServer(),
+			Seconds: eventtest.Server(),
 		},
 		GPUs: &metrics.GPUReport{
 			Absent: "gone, too", Names: []string{"", "NVIDIA H200", "NVIDIA H200"}, UseMean: 0.873, PowerMean: 812, Energy: 48_720, LookedAt: 48 * time.Second, MemoryMost: 70 << 30,
-			TemperatureMost: 64, JoulesPerToken: 0.41, CostPerMillion: 0.00123, Seconds: sampleGPUs(),
+			TemperatureMost: 64, JoulesPerToken: 0.41, CostPerMillion: 0.00123, Seconds: eventtest.GPUs(),
 		},
 		Split: metrics.TTFTSplit{
 			N: 980, Held: 120*ms - 200, Connect: 200 * us, TTFT: 412 * ms, Queue: 250 * ms, Prefill: 140 * ms, Rest: 22 * ms, Source: metrics.SplitByMetrics, Seen: 1030,
@@ -78,7 +79,8 @@ func TestServerObjectOfASilentServer(t *testing.T) {
 		RunningMean: nan, RunningMost: nan, WaitingMean: inf, WaitingMost: nan, KVMean: nan, KVMost: nan, Preemptions: nan, PromptTokens: nan,
 		OutputTokens: nan, HitRate: nan, Acceptance: nan, TTFT: metrics.ServerLatency{N: nan, Mean: 5}, Queue: metrics.ServerLatency{N: inf},
 	}
-	r.Server.Seconds = serverSeconds(t)[1:2]
+	r.Server.Seconds = []metrics.ServerSecond{{Running: nan, Waiting: nan, KVUsage: nan, Preemptions: nan, PrefixQueries: nan, PrefixHits: nan,
+		HitRate: nan, PromptTokens: nan, OutputTokens: nan, DraftTokens: nan, AcceptedTokens: nan}}
 	r.GPUs = &metrics.GPUReport{
 		UseMean: nan, PowerMean: -inf, Energy: nan, MemoryMost: nan, TemperatureMost: nan, JoulesPerToken: nan, CostPerMillion: nan,
 		Seconds: []metrics.GPUSecond{{GPUs: []metrics.GPU{{Use: nan, MemoryUsed: nan, Power: nan, Temperature: nan, Clock: inf}}}},

@@ -13,6 +13,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // read reads the body of the answer and gives the connection back if it can be used again.
@@ -205,7 +206,7 @@ func (x *exchange) chunk(m *message) {
 	if x.q.Piece = m.answer; len(m.answer) == 0 {
 		x.q.Piece = m.reasoning
 	}
-	x.observer.Chunk(x.q)
+	x.sink.Take(event.Event{At: c.At, Kind: event.Chunk, Request: x.q, Chunk: c})
 	x.q.Piece = nil // it lies in the parser, which goes to another stream now
 }
 

@@ -140,7 +140,7 @@ func TestServerThatClosesAfterEachAnswer(t *testing.T) {
 				if _, err := http.ReadRequest(bufio.NewReader(c)); err != nil {
 					return
 				}
-				body := text("a") + event(finish)
+				body := text("a") + sseEvent(finish)
 				fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nKeep-Alive: timeout=5, max=100\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(body), body)
 				time.Sleep(200 * time.Microsecond)
 			})
@@ -154,7 +154,7 @@ func TestServerThatClosesAfterEachAnswer(t *testing.T) {
 	var book logbook
 	o := Defaults()
 	o.Target, o.Start, o.Schedule, o.Limit = g, time.Now(), At(make([]time.Duration, n)), 4
-	e, err := New(o, &book)
+	e, err := New(o, sinkOf{&book})
 	if err != nil {
 		t.Fatal(err)
 	}

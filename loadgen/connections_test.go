@@ -37,7 +37,7 @@ func TestOpenAhead(t *testing.T) {
 			web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.Copy(io.Discard, r.Body)
 				w.Header().Set("Content-Type", "text/event-stream")
-				_, _ = io.WriteString(w, text("a")+event(finish))
+				_, _ = io.WriteString(w, text("a")+sseEvent(finish))
 			}))
 			web.Config.ConnState = func(_ net.Conn, s http.ConnState) {
 				if s == http.StateNew {
@@ -61,7 +61,7 @@ func TestOpenAhead(t *testing.T) {
 				t.Errorf("%+v before the run, want %+v", got, want)
 			}
 			var book logbook
-			loadTCP(t, web.URL, requests, &book, func(o *Options) {
+			loadTCP(t, web.URL, requests, sinkOf{&book}, func(o *Options) {
 				o.Target, o.Connections, o.Schedule, o.ClosedLoop, o.Limit = g, links, Immediately(), true, users
 			})
 			if len(book.all) != requests {
@@ -208,7 +208,7 @@ func TestIdleLimits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newScripted(t, pieces(true, 100*time.Millisecond, streamHead+chunk(text("a")), chunk(event(finish))+lastChunk))
+				s := newScripted(t, pieces(true, 100*time.Millisecond, streamHead+chunk(text("a")), chunk(sseEvent(finish))+lastChunk))
 				g := s.target()
 				links := NewConnections(g, "")
 				if err := links.Open(t.Context(), 2); err != nil {

@@ -23,7 +23,7 @@ func TestPartOfTheOutput(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := pieces(true, 0, stream(event(`{"choices":[{"delta":`+c.delta+`}]}`), event(`{"choices":[{"delta":{"content":"a b c"},"finish_reason":"stop"}]}`), done))
+				s := pieces(true, 0, stream(sseEvent(`{"choices":[{"delta":`+c.delta+`}]}`), sseEvent(`{"choices":[{"delta":{"content":"a b c"},"finish_reason":"stop"}]}`), done))
 				q := load(t, newScripted(t, s), 1, func(o *Options) { o.Backend, o.CountText, o.KeepText = OpenAIChat, words, true })[0]
 				if q.TextPart != c.part || q.OutputSource != c.source {
 					t.Errorf("part %v, %d tokens by %q (%s)", q.TextPart, q.OutputTokens, q.OutputSource, q.Error)
@@ -36,7 +36,7 @@ func TestPartOfTheOutput(t *testing.T) {
 // A tokenizer counts what the server left uncounted, and nothing else.
 func TestCountText(t *testing.T) {
 	words := func(text string) (int, error) { return len(strings.Fields(text)), nil }
-	stop := event(finish)
+	stop := sseEvent(finish)
 	for _, c := range []struct {
 		name   string
 		script script
@@ -46,7 +46,7 @@ func TestCountText(t *testing.T) {
 	}{
 		{"nobody else did", pieces(true, 0, stream(text("a b c "), text("d e"), stop, done)), words, 5, metrics.TokensFromTokenizer},
 		{"no tokenizer", pieces(true, 0, stream(text("a b c "), text("d e"), stop, done)), nil, 2, metrics.TokensFromChunks},
-		{"the server did", pieces(true, 0, stream(text("a b c"), stop, event(count), done)), words, 7, metrics.TokensFromUsage},
+		{"the server did", pieces(true, 0, stream(text("a b c"), stop, sseEvent(count), done)), words, 7, metrics.TokensFromUsage},
 		{"nothing but a finish", pieces(true, 0, stream(stop, done)), words, 1, metrics.TokensFromChunks},
 		{"it counts none", pieces(true, 0, stream(text(" "), stop, done)), words, 1, metrics.TokensFromChunks},
 		{"it fails", pieces(true, 0, stream(text("a b"), stop, done)), func(string) (int, error) { return 9, errors.New("no") }, 1, metrics.TokensFromChunks},

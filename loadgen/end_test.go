@@ -94,13 +94,13 @@ func TestAllEndsAtOnce(t *testing.T) {
 func endAllAt(t *testing.T, at time.Duration, schedule Schedule, end func(*Engine, context.CancelFunc), least, most int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := newScripted(t, pieces(true, at/2, streamHead+chunk(text("a")), chunk(text("b")), chunk(event(finish))+lastChunk))
+		s := newScripted(t, pieces(true, at/2, streamHead+chunk(text("a")), chunk(text("b")), chunk(sseEvent(finish))+lastChunk))
 		book := newCounting(t)
 		o := Defaults()
 		o.Target, o.Start, o.Pacer, o.Schedule, o.Limit = s.target(), time.Now(), "timer", schedule, 2
 		o.Until, o.RequestTimeout, o.StallTimeout, o.Drain = at, at, at/2, 0
 		o.ProbeRate, o.Probe = 2, datasets.Turn{Text: "Hi"}
-		e, err := New(o, book)
+		e, err := New(o, sinkOf{book})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestDurationSendsAll(t *testing.T) {
 			o := Defaults()
 			o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", At(offsets)
 			o.Limit, o.Until = limit, until
-			e, err := New(o, &book)
+			e, err := New(o, sinkOf{&book})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func TestDurationEndsABlockedDispatcher(t *testing.T) {
 				o := Defaults()
 				o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(0, 2*backlogMost)
 				o.Limit, o.Until, o.StallTimeout = 1, until, 2*hour
-				e, err := New(o, &book)
+				e, err := New(o, sinkOf{&book})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -219,7 +219,7 @@ func (s *slowSource) Next() (datasets.Conversation, error) {
 
 // lastDropped counts what is due and dropped, and keeps when the last was dropped.
 type lastDropped struct {
-	nobody
+	deaf
 	due, dropped, last atomic.Int64
 }
 
@@ -245,7 +245,7 @@ func TestEndsOutOfTime(t *testing.T) {
 					var book logbook
 					o := Defaults()
 					o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(0, 2)
-					e, err := New(o, &book)
+					e, err := New(o, sinkOf{&book})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -290,7 +290,7 @@ func TestAbortWhileDialling(t *testing.T) {
 				var book logbook
 				o := Defaults()
 				o.Target, o.Start, o.Pacer, o.Schedule = g, time.Now(), "timer", every(0, 1)
-				e, err := New(o, &book)
+				e, err := New(o, sinkOf{&book})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -342,7 +342,7 @@ func TestSourcePanics(t *testing.T) {
 		var book logbook
 		o := Defaults()
 		o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(0, 3)
-		e, err := New(o, &book)
+		e, err := New(o, sinkOf{&book})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -368,28 +368,3 @@ func TestTurnThatCannotBeAsked(t *testing.T) {
 		s.close()
 	})
 }
-
-// Several observers hear the same, in the order in which they were given.
-func TestObservers(t *testing.T) {
-	var heard []string
-	o := Observers(echo{"a", &heard}, echo{"b", &heard})
-	q := metrics.NewRequest(0)
-	o.Due(&q)
-	o.Sent(&q)
-	o.Chunk(&q)
-	o.Done(&q)
-	if got, want := strings.Join(heard, " "), "a due b due a sent b sent a chunk b chunk a done b done"; got != want {
-		t.Errorf("heard %q, want %q", got, want)
-	}
-}
-
-type echo struct {
-	name  string
-	heard *[]string
-}
-
-func (e echo) hear(what string)       { *e.heard = append(*e.heard, e.name+" "+what) }
-func (e echo) Due(*metrics.Request)   { e.hear("due") }
-func (e echo) Sent(*metrics.Request)  { e.hear("sent") }
-func (e echo) Chunk(*metrics.Request) { e.hear("chunk") }
-func (e echo) Done(*metrics.Request)  { e.hear("done") }

@@ -15,16 +15,17 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // exchange is one request on its way. Exchanges are pooled for their buffers.
 type exchange struct {
-	engine   *Engine
-	q        *metrics.Request
-	observer Observer
-	sse      sseParser
-	decode   decoder
-	emit     func(name, data []byte) error // x.event, made once
+	engine *Engine
+	q      *metrics.Request
+	sink   event.Sink
+	sse    sseParser
+	decode decoder
+	emit   func(name, data []byte) error // x.event, made once
 
 	request         *[]byte // the body, until an answer begins
 	text            []byte
@@ -45,14 +46,14 @@ type exchange struct {
 // errStop ends the parsing of a stream whose failure is already filed.
 var errStop = errors.New("stop")
 
-func (e *Engine) exchange(q *metrics.Request, o Observer) *exchange {
+func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 	x, _ := e.exchanges.Get().(*exchange)
 	if x == nil {
 		x = &exchange{engine: e}
 		x.emit = x.event
 	}
 	x.sse.reset()
-	x.q, x.observer, x.decode.chat, x.text = q, o, e.encoder.chat, x.text[:0]
+	x.q, x.sink, x.decode.chat, x.text = q, sink, e.encoder.chat, x.text[:0]
 	x.at, x.delay, x.heard, x.textPart = 0, metrics.Never, 0, false
 	x.usage, x.finished, x.ended, x.bodyOver, x.uncounted = usage{}, false, false, false, false
 	x.decode.clocks = unknownClocks()
@@ -143,7 +144,7 @@ func (x *exchange) ask(k *link) error {
 	e.buffers.Put(wire)
 	if q.Sent == metrics.Never && !k.raw.armed {
 		q.Sent = k.raw.sent
-		x.observer.Sent(q)
+		x.sink.Take(event.Event{At: q.Sent, Kind: event.Sent, Request: q})
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUnanswered, err)
@@ -243,7 +244,7 @@ func (x *exchange) settle() {
 		q.TextPart = x.textPart || len(q.Text) < len(x.text)
 	}
 	x.giveBack()
-	x.q, x.observer = nil, nil
+	x.q, x.sink = nil, nil
 	x.engine.exchanges.Put(x)
 }
 

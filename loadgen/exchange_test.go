@@ -20,10 +20,10 @@ const (
 // chunk is an HTTP chunk.
 func chunk(data string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(data), data) }
 
-func event(json string) string { return "data: " + json + "\n\n" }
+func sseEvent(json string) string { return "data: " + json + "\n\n" }
 
 func text(s string) string {
-	return event(fmt.Sprintf(`{"choices":[{"text":%q,"finish_reason":null}]}`, s))
+	return sseEvent(fmt.Sprintf(`{"choices":[{"text":%q,"finish_reason":null}]}`, s))
 }
 
 const (
@@ -39,13 +39,13 @@ func TestChunkTimes(t *testing.T) {
 		pieces []string
 		want   []time.Duration // in units of the pause
 	}{
-		{"at once", []string{streamHead, chunk(a), chunk(b), chunk(event(finish)) + lastChunk}, []time.Duration{1, 2, 3}},
-		{"two in a piece", []string{streamHead, chunk(a) + chunk(b), chunk(event(finish)) + lastChunk}, []time.Duration{1, 1, 2}},
-		{"line end by itself", []string{streamHead, strings.TrimSuffix(chunk(a), "\r\n"), "\r\n", chunk(event(finish)) + lastChunk}, []time.Duration{1, 3}},
-		{"line end with the next chunk", []string{streamHead, strings.TrimSuffix(chunk(a), "\r\n"), "\r\n" + chunk(event(finish)) + lastChunk}, []time.Duration{1, 2}},
-		{"line end in two pieces", []string{streamHead, strings.TrimSuffix(chunk(a), "\r\n"), "\r", "\n", chunk(event(finish)) + lastChunk}, []time.Duration{1, 4}},
-		{"chunk header by itself", []string{streamHead, fmt.Sprintf("%x\r\n", len(a)), a + "\r\n", chunk(event(finish)) + lastChunk}, []time.Duration{2, 3}},
-		{"event in two HTTP chunks", []string{streamHead, chunk(a[:9]), chunk(a[9:]), chunk(event(finish)) + lastChunk}, []time.Duration{2, 3}},
+		{"at once", []string{streamHead, chunk(a), chunk(b), chunk(sseEvent(finish)) + lastChunk}, []time.Duration{1, 2, 3}},
+		{"two in a piece", []string{streamHead, chunk(a) + chunk(b), chunk(sseEvent(finish)) + lastChunk}, []time.Duration{1, 1, 2}},
+		{"line end by itself", []string{streamHead, strings.TrimSuffix(chunk(a), "\r\n"), "\r\n", chunk(sseEvent(finish)) + lastChunk}, []time.Duration{1, 3}},
+		{"line end with the next chunk", []string{streamHead, strings.TrimSuffix(chunk(a), "\r\n"), "\r\n" + chunk(sseEvent(finish)) + lastChunk}, []time.Duration{1, 2}},
+		{"line end in two pieces", []string{streamHead, strings.TrimSuffix(chunk(a), "\r\n"), "\r", "\n", chunk(sseEvent(finish)) + lastChunk}, []time.Duration{1, 4}},
+		{"chunk header by itself", []string{streamHead, fmt.Sprintf("%x\r\n", len(a)), a + "\r\n", chunk(sseEvent(finish)) + lastChunk}, []time.Duration{2, 3}},
+		{"event in two HTTP chunks", []string{streamHead, chunk(a[:9]), chunk(a[9:]), chunk(sseEvent(finish)) + lastChunk}, []time.Duration{2, 3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestChunkTimes(t *testing.T) {
 // stays in the latencies.
 func TestStaleConnection(t *testing.T) {
 	const ms, sec = time.Millisecond, time.Second
-	whole := pieces(true, 0, streamHead+chunk(event(finish))+lastChunk)
+	whole := pieces(true, 0, streamHead+chunk(sseEvent(finish))+lastChunk)
 	after := func(d time.Duration) script {
 		return func(net.Conn, *http.Request, []byte) bool { time.Sleep(d); return false }
 	}

@@ -7,6 +7,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // job is a conversation on its way. It keeps its slot until its last turn is over.
@@ -29,14 +30,14 @@ func (j *job) begin(scheduled time.Duration) {
 		// It will have to wait anyway, so a dispatcher that was kept waiting itself does not matter.
 		j.first.Due = scheduled
 	}
-	e.observer.Due(j.first)
+	e.sink.Take(event.Event{At: j.first.Due, Kind: event.Due, Request: j.first})
 }
 
 func (j *job) request(turn int) *metrics.Request {
 	t := &j.conversation.Turns[turn]
 	q := metrics.NewRequest(j.index + turn)
 	q.Conversation, q.Turn, q.ID = j.number, turn, j.conversation.ID
-	q.InputTokens, q.InputSource = t.InputTokens, j.engine.options.InputSource
+	q.InputTokens, q.InputSource, q.DatasetTokens = t.InputTokens, j.engine.options.InputSource, t.InputTokens
 	q.MaxTokens, _ = j.engine.encoder.length(t)
 	if j.models != nil {
 		q.Model = j.models[turn]
@@ -57,15 +58,15 @@ func (j *job) run() {
 			now := e.clock.now()
 			q = j.request(turn)
 			q.Scheduled, q.Due = now, now
-			e.observer.Due(q)
+			e.sink.Take(event.Event{At: q.Due, Kind: event.Due, Request: q})
 		}
 		q.Admitted = e.clock.now()
 		if e.aborted.Load() {
 			j.end(q)
 			return
 		}
-		e.send(q, &j.conversation.Turns[turn], e.observer)
-		e.observer.Done(q)
+		e.send(q, &j.conversation.Turns[turn], e.sink)
+		e.sink.Take(event.Event{At: q.Done, Kind: event.Done, Request: q})
 		if q.Failure != "" || e.stopping.Err() != nil {
 			return
 		}
@@ -81,17 +82,17 @@ func (j *job) cancel() {
 
 func (j *job) end(q *metrics.Request) {
 	q.Failure, q.Done = metrics.Cancelled, j.engine.clock.now()
-	j.engine.observer.Done(q)
+	j.engine.sink.Take(event.Event{At: q.Done, Kind: event.Done, Request: q})
 }
 
-// send performs one exchange and tells an observer of what is sent and comes back. A panic on the way is a bug of ours, but
+// send performs one exchange and tells a sink of what is sent and comes back. A panic on the way is a bug of ours, but
 // no reason to lose what else the run measured: it fails the request and says where it happened.
-func (e *Engine) send(q *metrics.Request, turn *datasets.Turn, o Observer) {
+func (e *Engine) send(q *metrics.Request, turn *datasets.Turn, sink event.Sink) {
 	defer func() {
 		if bug := recover(); bug != nil {
 			q.Failure, q.Error = metrics.FailedInternal, clip(fmt.Sprintf("%v\n%s", bug, debug.Stack()))
 			q.Done = e.clock.now()
 		}
 	}()
-	e.exchange(q, o).perform(turn)
+	e.exchange(q, sink).perform(turn)
 }

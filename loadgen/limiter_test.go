@@ -17,7 +17,7 @@ import (
 
 // answer is a stream that takes a time from request to end.
 func answer(d time.Duration) script {
-	return pieces(true, d, streamHead, chunk(event(finish))+lastChunk)
+	return pieces(true, d, streamHead, chunk(sseEvent(finish))+lastChunk)
 }
 
 type want struct {
@@ -132,7 +132,7 @@ func TestRuns(t *testing.T) {
 				o := Defaults()
 				o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
 				c.change(&o)
-				e, err := New(o, &book)
+				e, err := New(o, sinkOf{&book})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -186,7 +186,7 @@ func TestNothingHeldIsLost(t *testing.T) {
 				if end == nil {
 					o.Until = 1500 * time.Millisecond
 				}
-				e, err := New(o, &book)
+				e, err := New(o, sinkOf{&book})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -207,7 +207,7 @@ func TestNothingHeldIsLost(t *testing.T) {
 
 // slowbook counts, and takes its time over requests that were dropped.
 type slowbook struct {
-	nobody
+	deaf
 	due, done atomic.Int64
 }
 
@@ -227,7 +227,7 @@ func TestContextDrains(t *testing.T) {
 		var book logbook
 		o := Defaults()
 		o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(time.Second, 100)
-		e, err := New(o, &book)
+		e, err := New(o, sinkOf{&book})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,7 +255,7 @@ func TestAbortEverywhere(t *testing.T) {
 				var book logbook
 				o := Defaults()
 				o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", every(time.Second, 100)
-				e, err := New(o, &book)
+				e, err := New(o, sinkOf{&book})
 				if err != nil {
 					t.Fatal(err)
 				}

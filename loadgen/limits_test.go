@@ -9,6 +9,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // runaway sends so many chunks and then ends in order.
@@ -19,7 +20,7 @@ func runaway(chunks int) script {
 	for range chunks / atOnce {
 		all = append(all, piece)
 	}
-	return pieces(false, 0, append(append([]string{streamHead}, all...), chunk(event(finish)), lastChunk)...)
+	return pieces(false, 0, append(append([]string{streamHead}, all...), chunk(sseEvent(finish)), lastChunk)...)
 }
 
 // A stream that goes on and on fails when it has more chunks than its request explains.
@@ -72,7 +73,7 @@ func TestMostOfAllStreams(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var e *Engine
 				script := func(conn net.Conn, r *http.Request, b []byte) bool {
-					return pieces(false, 0, stream(": "+c.body+"\n", event(finish)))(conn, r, b)
+					return pieces(false, 0, stream(": "+c.body+"\n", sseEvent(finish)))(conn, r, b)
 				}
 				s := newScripted(t, script)
 				q := loadEngine(t, s, 1, nil, func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
@@ -90,7 +91,7 @@ func TestMostOfAllStreams(t *testing.T) {
 // An exchange that goes back to its pool keeps no buffer that a rare answer made large.
 func TestLargeBuffersAreGivenUp(t *testing.T) {
 	var e Engine
-	x := e.exchange(&metrics.Request{}, nobody{})
+	x := e.exchange(&metrics.Request{}, event.Discard)
 	x.limit(8, 100)
 	if err := x.take([]byte("data: "+strings.Repeat("x", 1<<19)), false); err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func TestModelFor(t *testing.T) {
 			}
 			return fmt.Sprint("m", i)
 		}
-		e, err := New(o, &book)
+		e, err := New(o, sinkOf{&book})
 		if err != nil {
 			t.Fatal(err)
 		}

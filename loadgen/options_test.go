@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"benchtop/loadgen/target"
+	"benchtop/metrics/event"
 )
 
 // Options that make no load are refused, every problem at once and by its name.
@@ -41,7 +42,7 @@ func TestValidate(t *testing.T) {
 		o := Defaults()
 		o.Target, o.Schedule = g, Immediately()
 		c.change(&o)
-		_, err := New(o, nobody{})
+		_, err := New(o, event.Discard)
 		if (err == nil) != (c.words == nil) {
 			t.Errorf("%s: %v", c.name, err)
 			continue

@@ -96,9 +96,9 @@ func TestOutcomes(t *testing.T) {
 		jsonHead                  = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
 		unicode                   = "é€😀"
 	)
-	stop := event(finish)
+	stop := sseEvent(finish)
 	a, b, end := text("a"), text("b"), text(" z")
-	whole := stream(a, b, stop, event(count), done)
+	whole := stream(a, b, stop, sseEvent(count), done)
 	good := func(chunks int, output int, text string) outcome {
 		return outcome{status: 200, chunks: chunks, input: 1, output: output, source: byChunks, text: text, finish: "length"}
 	}
@@ -116,8 +116,8 @@ func TestOutcomes(t *testing.T) {
 		{name: "whole", script: pieces(true, 0, whole), reusable: true,
 			want: outcome{status: 200, chunks: 3, input: 5, output: 7, source: byUsage, text: "ab", finish: "length"}},
 		{name: "chat", chat: true, reusable: true,
-			script: pieces(true, 0, stream(event(`{"choices":[{"delta":{"role":"assistant","content":""}}]}`), event(`{"choices":[{"delta":{"reasoning_content":"hm"}}]}`),
-				event(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`))),
+			script: pieces(true, 0, stream(sseEvent(`{"choices":[{"delta":{"role":"assistant","content":""}}]}`), sseEvent(`{"choices":[{"delta":{"reasoning_content":"hm"}}]}`),
+				sseEvent(`{"choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}`))),
 			want: outcome{status: 200, chunks: 2, input: 1, output: 2, source: byChunks, text: "a", finish: "stop"}},
 		{name: "missing usage", script: pieces(true, 0, stream(a, b, stop, done)), want: good(3, 2, "ab"), reusable: true},
 		{name: "missing done", script: pieces(true, 0, stream(a, stop)), want: good(2, 1, "a"), reusable: true},
@@ -125,22 +125,22 @@ func TestOutcomes(t *testing.T) {
 			want: outcome{status: 200, chunks: 1, input: 1, output: 1, source: byChunks, text: "a"}},
 		{name: "finish alone", script: pieces(true, 0, stream(stop)), want: good(1, 1, ""), reusable: true},
 		{name: "log probabilities count tokens", reusable: true,
-			script: pieces(true, 0, stream(event(`{"choices":[{"text":"abc","logprobs":{"tokens":["a","b","c"]},"finish_reason":"stop"}]}`))),
+			script: pieces(true, 0, stream(sseEvent(`{"choices":[{"text":"abc","logprobs":{"tokens":["a","b","c"]},"finish_reason":"stop"}]}`))),
 			want:   outcome{status: 200, chunks: 1, input: 1, output: 3, source: byIDs, text: "abc", finish: "stop"}},
-		{name: "usage before finish", script: pieces(true, 0, stream(a, event(count), stop, done)), reusable: true,
+		{name: "usage before finish", script: pieces(true, 0, stream(a, sseEvent(count), stop, done)), reusable: true,
 			want: outcome{status: 200, chunks: 2, input: 5, output: 7, source: byUsage, text: "a", finish: "length"}},
 		{name: "running usage in every chunk", reusable: true,
-			script: pieces(true, 0, stream(event(`{"choices":[{"text":"a"}],`+fmt.Sprintf(usage5, 1)+`}`),
-				event(`{"choices":[{"text":"b","finish_reason":"stop"}],`+fmt.Sprintf(usage5, 3)+`}`))),
+			script: pieces(true, 0, stream(sseEvent(`{"choices":[{"text":"a"}],`+fmt.Sprintf(usage5, 1)+`}`),
+				sseEvent(`{"choices":[{"text":"b","finish_reason":"stop"}],`+fmt.Sprintf(usage5, 3)+`}`))),
 			want: outcome{status: 200, chunks: 2, input: 5, output: 3, source: byUsage, text: "ab", finish: "stop"}},
 		{name: "the last usage wins", reusable: true,
-			script: pieces(true, 0, stream(event(count), event(`{"choices":[{"text":"b","finish_reason":"stop"}],"usage":{"completion_tokens":3}}`))),
+			script: pieces(true, 0, stream(sseEvent(count), sseEvent(`{"choices":[{"text":"b","finish_reason":"stop"}],"usage":{"completion_tokens":3}}`))),
 			want:   outcome{status: 200, chunks: 1, input: 1, output: 3, source: byUsage, text: "b", finish: "stop"}},
-		{name: "usage of nothing", script: pieces(true, 0, stream(a, stop, event(`{"choices":[],"usage":{"prompt_tokens":0,"completion_tokens":0}}`))), reusable: true,
+		{name: "usage of nothing", script: pieces(true, 0, stream(a, stop, sseEvent(`{"choices":[],"usage":{"prompt_tokens":0,"completion_tokens":0}}`))), reusable: true,
 			want: outcome{status: 200, chunks: 2, input: 0, output: 1, source: byChunks, text: "a", finish: "length"}},
-		{name: "error that is null", script: pieces(true, 0, stream(event(`{"error":null,"choices":[{"text":"a","finish_reason":"stop"}]}`))), reusable: true,
+		{name: "error that is null", script: pieces(true, 0, stream(sseEvent(`{"error":null,"choices":[{"text":"a","finish_reason":"stop"}]}`))), reusable: true,
 			want: outcome{status: 200, chunks: 1, input: 1, output: 1, source: byChunks, text: "a", finish: "stop"}},
-		{name: "what comes after done does not count", script: pieces(true, 0, stream(a, stop, done, text("x"), event("not JSON"))), want: good(2, 1, "a"), reusable: true},
+		{name: "what comes after done does not count", script: pieces(true, 0, stream(a, stop, done, text("x"), sseEvent("not JSON"))), want: good(2, 1, "a"), reusable: true},
 		{name: "body until the connection closes", want: good(2, 1, "a"),
 			script: pieces(false, 0, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"+a+stop)},
 		{name: "HTTP/1.0", want: good(2, 1, "a"), script: pieces(false, 0, "HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"+a+stop)},
@@ -152,7 +152,7 @@ func TestOutcomes(t *testing.T) {
 		{name: "coalesced into one read", script: pieces(true, 0, stream(a+b+stop+done)), want: good(3, 2, "ab"), reusable: true},
 		{name: "every byte an HTTP chunk", script: pieces(true, 0, stream(singly(text(unicode)+stop)...)), want: good(2, 1, unicode), reusable: true},
 		{name: "every byte a segment", script: pieces(true, 0, singly(stream(text(unicode), stop))...), want: good(2, 1, unicode), reusable: true},
-		{name: "escaped", script: pieces(true, 0, stream(event(`{"choices":[{"text":"\u00e9\u20ac\ud83d\ude00\n\"","finish_reason":"length"}]}`))), want: good(1, 1, unicode+"\n\""), reusable: true},
+		{name: "escaped", script: pieces(true, 0, stream(sseEvent(`{"choices":[{"text":"\u00e9\u20ac\ud83d\ude00\n\"","finish_reason":"length"}]}`))), want: good(1, 1, unicode+"\n\""), reusable: true},
 		{name: "CR LF", script: pieces(true, 0, stream(strings.ReplaceAll(a+b+stop+done, "\n", "\r\n"))), want: good(3, 2, "ab"), reusable: true},
 		{name: "CR only", script: pieces(true, 0, stream(strings.ReplaceAll(a+b+stop+done, "\n", "\r"))), want: good(3, 2, "ab"), reusable: true},
 		{name: "no blank after the colon", script: pieces(true, 0, stream(strings.ReplaceAll(a+stop+done, "data: ", "data:"))), want: good(2, 1, "a"), reusable: true},
@@ -222,9 +222,9 @@ func TestOutcomes(t *testing.T) {
 			want: outcome{failure: status, words: "half", status: 500, input: 1, done: 4 * sec}},
 
 		// Errors inside a stream that began well.
-		{name: "error in the stream", script: pieces(true, 0, stream(a, event(`{"error":{"message":"out of memory","code":500}}`))),
+		{name: "error in the stream", script: pieces(true, 0, stream(a, sseEvent(`{"error":{"message":"out of memory","code":500}}`))),
 			want: outcome{failure: inside, words: "out of memory", status: 200, chunks: 1, input: 1, text: "a"}},
-		{name: "error after the finish", script: pieces(true, 0, stream(a, stop, event(`{"error":"late"}`))),
+		{name: "error after the finish", script: pieces(true, 0, stream(a, stop, sseEvent(`{"error":"late"}`))),
 			want: outcome{failure: inside, words: "late", status: 200, chunks: 2, input: 1, text: "a", finish: "length"}},
 		{name: "named error event", script: pieces(true, 0, stream("event: error\ndata: {\"detail\":\"boom\"}\n\n")),
 			want: outcome{failure: inside, words: `{"detail":"boom"}`, status: 200, input: 1}},
@@ -232,17 +232,17 @@ func TestOutcomes(t *testing.T) {
 			want: outcome{failure: inside, words: "engine died", status: 200, chunks: 1, input: 1, text: "a"}},
 		{name: "no output", script: pieces(true, 0, stream(done)), reusable: true,
 			want: outcome{failure: empty, words: "no output", status: 200, input: 1}},
-		{name: "usage without output", script: pieces(true, 0, stream(event(count), done)), reusable: true,
+		{name: "usage without output", script: pieces(true, 0, stream(sseEvent(count), done)), reusable: true,
 			want: outcome{failure: empty, words: "no output", status: 200, input: 1}},
-		{name: "empty finish reason is none", script: pieces(true, 0, stream(event(`{"choices":[{"text":"a","finish_reason":""}]}`))), reusable: true,
+		{name: "empty finish reason is none", script: pieces(true, 0, stream(sseEvent(`{"choices":[{"text":"a","finish_reason":""}]}`))), reusable: true,
 			want: outcome{failure: truncated, words: "without finish_reason", status: 200, chunks: 1, input: 1, text: "a"}},
 
 		// What is not the protocol.
-		{name: "malformed JSON", script: pieces(true, 0, stream(a, event(`{"choices":[{"text":"b"`))),
+		{name: "malformed JSON", script: pieces(true, 0, stream(a, sseEvent(`{"choices":[{"text":"b"`))),
 			want: outcome{failure: malformed, words: `not valid JSON: "{\"choices`, status: 200, chunks: 1, input: 1, text: "a"}},
-		{name: "JSON with something behind it", script: pieces(true, 0, stream(event(`{"choices":[{"text":"b"}]} x`))),
+		{name: "JSON with something behind it", script: pieces(true, 0, stream(sseEvent(`{"choices":[{"text":"b"}]} x`))),
 			want: outcome{failure: malformed, words: "not valid JSON", status: 200, input: 1}},
-		{name: "JSON of another kind", script: pieces(true, 0, stream(event(`[1]`))),
+		{name: "JSON of another kind", script: pieces(true, 0, stream(sseEvent(`[1]`))),
 			want: outcome{failure: malformed, words: "expected a JSON object", status: 200, input: 1}},
 		{name: "completion on the chat protocol", chat: true, script: pieces(true, 0, stream(a)),
 			want: outcome{failure: malformed, words: "without delta", status: 200, input: 1}},

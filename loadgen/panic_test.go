@@ -25,7 +25,7 @@ func TestPanicFailsOneRequest(t *testing.T) {
 		var book faulty
 		o := Defaults()
 		o.Target, o.Start, o.Pacer, o.Schedule, o.Limit = s.target(), time.Now(), "timer", every(0, 3), 1
-		e, err := New(o, &book)
+		e, err := New(o, sinkOf{&book})
 		if err != nil {
 			t.Fatal(err)
 		}

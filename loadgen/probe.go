@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // probe sends one probe after the other, with a pause of 1/ProbeRate between them, until nothing new may start.
@@ -23,7 +24,7 @@ func (e *Engine) probe() {
 		}
 		q := metrics.NewRequest(-1)
 		q.MaxTokens = e.options.Probe.MaxTokens
-		e.send(&q, &e.options.Probe, nobody{})
+		e.send(&q, &e.options.Probe, event.Discard)
 		if q.Failure == metrics.Cancelled {
 			return
 		}

@@ -12,6 +12,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // probed serves probes and other requests by scripts of their own, told apart by the prompt.
@@ -76,7 +77,7 @@ func TestProbes(t *testing.T) {
 				// The load has models of its own, probes ask for the one of the run.
 				o.Model, o.ModelFor = "base", func(int) string { return "lora" }
 				c.change(&o)
-				e, err := New(o, &book)
+				e, err := New(o, sinkOf{&book})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -123,7 +124,7 @@ func TestProbesWithABrokenSource(t *testing.T) {
 		o := Defaults()
 		o.Target, o.Start, o.Pacer, o.Schedule, o.ProbeRate = s.target(), time.Now(), "timer", every(0, 3), 1
 		o.Probe = datasets.Turn{Text: "Hi"}
-		e, err := New(o, nobody{})
+		e, err := New(o, event.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}

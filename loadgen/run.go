@@ -1,7 +1,7 @@
 // Package loadgen loads a server: when requests start, how they travel, what came back and when. It knows nothing of
-// screens or files; it tells an Observer.
+// screens or files; it tells a sink of events.
 //
-//	Schedule ──offsets──> pacer ──due──> limiter ──slot──> exchange ──chunks──> Observer
+//	Schedule ──offsets──> pacer ──due──> limiter ──slot──> exchange ──chunks──> event.Sink
 //	Source ──conversations──┘             (queue)          (goroutine, connection)
 //
 // Two knobs make every load: the schedule says when work may start, the limit how much may be in flight. What the limit
@@ -27,21 +27,12 @@ import (
 	"benchtop/datasets"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // Source yields conversations until io.EOF. Only the dispatcher calls it, so it needs no lock.
 type Source interface {
 	Next() (datasets.Conversation, error)
-}
-
-// Observer hears about each request, from many goroutines at once, in the order Due, Sent, Chunk…, Done; a request that
-// ends early skips what did not happen. The Request is the caller's and must not be kept after Done. *metrics.Recorder
-// is one.
-type Observer interface {
-	Due(*metrics.Request)
-	Sent(*metrics.Request)
-	Chunk(*metrics.Request)
-	Done(*metrics.Request)
 }
 
 // Options describe a load. They are not changed by a run.
@@ -178,7 +169,7 @@ type Engine struct {
 	options     Options
 	clock       runClock
 	encoder     encoder
-	observer    Observer
+	sink        event.Sink
 	links       *Connections
 	limiter     limiter
 	exchanges   sync.Pool // of *exchange
@@ -210,8 +201,9 @@ type Engine struct {
 	probes   metrics.Probes // guarded by probesMu
 }
 
-// New checks the options and prepares a run that reports to obs. Nothing is sent before Run.
-func New(o Options, obs Observer) (*Engine, error) {
+// New checks the options and prepares a run that tells a sink of each request, from many goroutines at once: Due, Sent, Chunk…,
+// Done; a request that ends early skips what did not happen. Nothing is sent before Run.
+func New(o Options, sink event.Sink) (*Engine, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -219,7 +211,7 @@ func New(o Options, obs Observer) (*Engine, error) {
 		o.Endpoint = o.Backend.Endpoint()
 	}
 	e := &Engine{
-		options: o, clock: runClock{o.Start}, observer: obs,
+		options: o, clock: runClock{o.Start}, sink: sink,
 		encoder: newEncoder(&o),
 		limiter: limiter{limit: o.Limit}, steer: &steering{speed: 1, end: o.SteeredUntil},
 	}

@@ -178,7 +178,7 @@ func loadEngine(t *testing.T, s *scripted, n int, change func(*Options), look fu
 	if change != nil {
 		change(&o)
 	}
-	e, err := New(o, &book)
+	e, err := New(o, sinkOf{&book})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestServerClocks(t *testing.T) {
 	stream := func(events ...string) string {
 		text := streamHead
 		for _, e := range events {
-			text += chunk(event(e))
+			text += chunk(sseEvent(e))
 		}
 		return text + lastChunk
 	}
@@ -76,21 +76,21 @@ type pieceBook struct {
 
 func (b *pieceBook) Chunk(q *metrics.Request) { b.pieces = append(b.pieces, string(q.Piece)) }
 
-// An observer of a chunk gets its text, of the reasoning where there is no other; nobody gets it later.
+// A sink gets a chunk with its text, of the reasoning where there is no other; nobody gets it later.
 func TestPiece(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := streamHead
 		for _, delta := range []string{`{"role":"assistant","content":""}`, `{"reasoning_content":"hm"}`, `{"reasoning":"so"}`,
 			`{"content":"\u00e9\n","reasoning_content":"x"}`, `{"tool_calls":[{"index":0}]}`, `{"content":null}`} {
-			text += chunk(event(`{"choices":[{"delta":` + delta + `}]}`))
+			text += chunk(sseEvent(`{"choices":[{"delta":` + delta + `}]}`))
 		}
-		text += chunk(event(`{"choices":[{"delta":{},"finish_reason":"stop"}]}`)) + lastChunk
+		text += chunk(sseEvent(`{"choices":[{"delta":{},"finish_reason":"stop"}]}`)) + lastChunk
 		s := newScripted(t, pieces(true, 0, text))
 		var book pieceBook
 		o := Defaults()
 		o.Target, o.Start, o.Pacer, o.Backend = s.target(), time.Now(), "timer", OpenAIChat
 		o.Schedule, o.Limit = At([]time.Duration{0}), 1
-		e, err := New(o, &book)
+		e, err := New(o, sinkOf{&book})
 		if err != nil {
 			t.Fatal(err)
 		}

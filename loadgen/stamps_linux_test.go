@@ -23,6 +23,8 @@ import (
 	"benchtop/internal/race"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/live"
 )
 
 // needStamps skips a test where the kernel takes the option but does not stamp, which some sandboxes do. It asks on its own,
@@ -205,7 +207,7 @@ func serveOn(t *testing.T, l net.Listener, do script) string {
 func readStream(t *testing.T, base string, r *reader, change func(*Options)) (metrics.Request, time.Time) {
 	t.Helper()
 	var start time.Time
-	loadTCP(t, base, 1, r, func(o *Options) {
+	loadTCP(t, base, 1, sinkOf{r}, func(o *Options) {
 		g, err := target.New(target.Options{BaseURL: base, Insecure: true})
 		if err != nil {
 			t.Fatal(err)
@@ -244,13 +246,13 @@ func TestKernelStamps(t *testing.T) {
 		pieces []string
 		want   []int // the piece that brought the end of each chunk's data
 	}{
-		{"one by one", []string{streamHead, chunk(a), chunk(b), chunk(a), chunk(b), chunk(event(finish)) + lastChunk}, []int{1, 2, 3, 4, 5}},
-		{"with the header", []string{streamHead + chunk(a), chunk(event(finish)) + lastChunk}, []int{0, 1}},
-		{"two in a piece", []string{streamHead, chunk(a) + chunk(b), chunk(event(finish)) + lastChunk}, []int{1, 1, 2}},
-		{"line end by itself", []string{streamHead, bare(a), "\r\n", chunk(event(finish)) + lastChunk}, []int{1, 3}},
-		{"line end with the next chunk", []string{streamHead, bare(a), "\r\n" + bare(b), "\r\n" + chunk(event(finish)) + lastChunk}, []int{1, 2, 3}},
-		{"line end in two pieces", []string{streamHead, bare(a), "\r", "\n", chunk(event(finish)) + lastChunk}, []int{1, 4}},
-		{"event in two HTTP chunks", []string{streamHead, chunk(a[:9]), chunk(a[9:]), chunk(event(finish)) + lastChunk}, []int{2, 3}},
+		{"one by one", []string{streamHead, chunk(a), chunk(b), chunk(a), chunk(b), chunk(sseEvent(finish)) + lastChunk}, []int{1, 2, 3, 4, 5}},
+		{"with the header", []string{streamHead + chunk(a), chunk(sseEvent(finish)) + lastChunk}, []int{0, 1}},
+		{"two in a piece", []string{streamHead, chunk(a) + chunk(b), chunk(sseEvent(finish)) + lastChunk}, []int{1, 1, 2}},
+		{"line end by itself", []string{streamHead, bare(a), "\r\n", chunk(sseEvent(finish)) + lastChunk}, []int{1, 3}},
+		{"line end with the next chunk", []string{streamHead, bare(a), "\r\n" + bare(b), "\r\n" + chunk(sseEvent(finish)) + lastChunk}, []int{1, 2, 3}},
+		{"line end in two pieces", []string{streamHead, bare(a), "\r", "\n", chunk(sseEvent(finish)) + lastChunk}, []int{1, 4}},
+		{"event in two HTTP chunks", []string{streamHead, chunk(a[:9]), chunk(a[9:]), chunk(sseEvent(finish)) + lastChunk}, []int{2, 3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			schemes(t, func(t *testing.T, secure bool) {
@@ -308,7 +310,7 @@ func TestSuspendedReader(t *testing.T) {
 				log.write(conn, chunk(text(fmt.Sprint(i))))
 			}
 			log.taken(conn)
-			return log.write(conn, chunk(event(finish))+lastChunk)
+			return log.write(conn, chunk(sseEvent(finish))+lastChunk)
 		})
 		r := reader{hold: func(i int) {
 			switch i {
@@ -319,9 +321,9 @@ func TestSuspendedReader(t *testing.T) {
 				close(resumed)
 			}
 		}}
-		recorder := metrics.NewRecorder(time.Now(), &metrics.Plan{Timestamps: metrics.KernelStamps})
+		view := live.NewView(time.Now(), &metrics.Plan{Timestamps: metrics.KernelStamps})
 		var start time.Time
-		loadTCP(t, base, 1, Observers(&r, recorder), func(o *Options) {
+		loadTCP(t, base, 1, event.NewStream(time.Time{}, sinkOf{&r}, view), func(o *Options) {
 			o.Target, start = log.target(t, base), o.Start
 		})
 		q := r.all[0]
@@ -345,7 +347,7 @@ func TestSuspendedReader(t *testing.T) {
 			}
 			log.check(t, start, i, write, q.Chunks[i].At)
 		}
-		stamps := recorder.Stamps()
+		stamps := view.Stamps()
 		if shared < meanwhile-3 || stamps.Shared != shared || stamps.Unstamped != 0 || stamps.DelayMax < hold/2 {
 			t.Errorf("%d chunks share a stamp; as counted: %+v", shared, stamps)
 		}
@@ -384,7 +386,7 @@ func suspendedFor(t *testing.T, stall time.Duration) (metrics.Request, []time.Du
 		close(sent)
 		<-resumed
 		time.Sleep(stall * 7 / 10)
-		return log.write(conn, chunk(event(finish))+lastChunk)
+		return log.write(conn, chunk(sseEvent(finish))+lastChunk)
 	})
 	r := reader{hold: func(i int) {
 		switch i {
@@ -395,7 +397,7 @@ func suspendedFor(t *testing.T, stall time.Duration) (metrics.Request, []time.Du
 			close(resumed)
 		}
 	}}
-	loadTCP(t, base, 1, &r, func(o *Options) { o.Target, o.StallTimeout = log.target(t, base), stall })
+	loadTCP(t, base, 1, sinkOf{&r}, func(o *Options) { o.Target, o.StallTimeout = log.target(t, base), stall })
 	return r.all[0], r.delays
 }
 
@@ -435,7 +437,7 @@ func TestUserStamps(t *testing.T) {
 				_, _ = io.WriteString(conn, piece)
 				<-seen
 			}
-			_, err := io.WriteString(conn, chunk(event(finish))+lastChunk)
+			_, err := io.WriteString(conn, chunk(sseEvent(finish))+lastChunk)
 			return err == nil
 		})
 		q, _ := readStream(t, base, &r, change)
@@ -588,7 +590,7 @@ func TestStampedChunksAllocateNothing(t *testing.T) {
 			for range chunks {
 				_, _ = c.Write(piece)
 			}
-			_, err := io.WriteString(c, chunk(event(finish))+lastChunk)
+			_, err := io.WriteString(c, chunk(sseEvent(finish))+lastChunk)
 			return err == nil
 		}
 	}
@@ -596,7 +598,7 @@ func TestStampedChunksAllocateNothing(t *testing.T) {
 		allocations := func(chunks int) float64 {
 			base := serveTCP(t, stream(chunks))
 			return testing.AllocsPerRun(5, func() {
-				loadTCP(t, base, 1, nobody{}, func(o *Options) { o.Timestamps = kind })
+				loadTCP(t, base, 1, event.Discard, func(o *Options) { o.Timestamps = kind })
 			})
 		}
 		// The generated text and the list of chunks double some ten times each on the way.

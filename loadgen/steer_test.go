@@ -29,7 +29,7 @@ func (c *steered) run(t *testing.T) []metrics.Request {
 	o := Defaults()
 	o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
 	c.change(&o)
-	e, err := New(o, &book)
+	e, err := New(o, sinkOf{&book})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestSteeredFromTheStart(t *testing.T) {
 		o := Defaults()
 		o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
 		o.Schedule, o.SteeredUntil = At(nil), 1500*time.Millisecond
-		e, err := New(o, &book)
+		e, err := New(o, sinkOf{&book})
 		if err != nil {
 			t.Fatal(err)
 		}

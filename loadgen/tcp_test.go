@@ -19,6 +19,7 @@ import (
 	"benchtop/internal/race"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // serveTCP answers every request on a real port with a script.
@@ -54,7 +55,7 @@ func serveTCP(t testing.TB, do script) string {
 	return "http://" + l.Addr().String()
 }
 
-func loadTCP(t testing.TB, base string, n int, obs Observer, change func(*Options)) {
+func loadTCP(t testing.TB, base string, n int, sink event.Sink, change func(*Options)) {
 	t.Helper()
 	g, err := target.New(target.Options{BaseURL: base, APIKey: "sesame"})
 	if err != nil {
@@ -65,7 +66,7 @@ func loadTCP(t testing.TB, base string, n int, obs Observer, change func(*Option
 	if change != nil {
 		change(&o)
 	}
-	e, err := New(o, obs)
+	e, err := New(o, sink)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func loadTCP(t testing.TB, base string, n int, obs Observer, change func(*Option
 
 // On real sockets, with the system's own errors.
 func TestRealConnections(t *testing.T) {
-	whole := streamHead + chunk(text("a")) + chunk(event(finish)) + chunk("data: [DONE]\n\n") + lastChunk
+	whole := streamHead + chunk(text("a")) + chunk(sseEvent(finish)) + chunk("data: [DONE]\n\n") + lastChunk
 	reset := func(c net.Conn) bool {
 		_ = c.(*net.TCPConn).SetLinger(0)
 		return false
@@ -97,7 +98,7 @@ func TestRealConnections(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var book logbook
-			loadTCP(t, serveTCP(t, c.do), 1, &book, nil)
+			loadTCP(t, serveTCP(t, c.do), 1, sinkOf{&book}, nil)
 			if q := book.all[0]; q.Failure != c.failure || !strings.Contains(q.Error, c.words) {
 				t.Errorf("%q %q, want %q %q", q.Failure, q.Error, c.failure, c.words)
 			}
@@ -105,7 +106,7 @@ func TestRealConnections(t *testing.T) {
 	}
 	t.Run("nobody listens", func(t *testing.T) {
 		var book logbook
-		loadTCP(t, "http://127.0.0.1:1", 1, &book, nil)
+		loadTCP(t, "http://127.0.0.1:1", 1, sinkOf{&book}, nil)
 		if q := book.all[0]; q.Failure != metrics.FailedConnect || !strings.Contains(q.Error, "connection refused") || q.Sent != metrics.Never {
 			t.Errorf("%q %q, sent %s", q.Failure, q.Error, q.Sent)
 		}
@@ -121,7 +122,7 @@ func TestRealConnections(t *testing.T) {
 			return pieces(true, 0, whole)(c, q, b)
 		})
 		var book logbook
-		loadTCP(t, base+"/prefix/", 1, &book, func(o *Options) { o.Backend = OpenAIChat })
+		loadTCP(t, base+"/prefix/", 1, sinkOf{&book}, func(o *Options) { o.Backend = OpenAIChat })
 		if got == nil {
 			t.Fatalf("no request: %+v", book.all)
 		}
@@ -141,7 +142,7 @@ func endless(n int) script {
 		for range n {
 			_, _ = io.WriteString(w, piece)
 		}
-		_, _ = io.WriteString(w, chunk(event(finish))+lastChunk)
+		_, _ = io.WriteString(w, chunk(sseEvent(finish))+lastChunk)
 		return w.Flush() == nil
 	}
 }
@@ -151,7 +152,7 @@ func TestChunksAllocateNothing(t *testing.T) {
 	allocations := func(chunks int) float64 {
 		base := serveTCP(t, endless(chunks))
 		return testing.AllocsPerRun(5, func() {
-			loadTCP(t, base, 1, nobody{}, func(o *Options) { o.Schedule = At([]time.Duration{0}) })
+			loadTCP(t, base, 1, event.Discard, func(o *Options) { o.Schedule = At([]time.Duration{0}) })
 		})
 	}
 	short, long := allocations(4), allocations(4004)
@@ -165,7 +166,7 @@ func BenchmarkChunk(b *testing.B) {
 	const chunks = 1000
 	base := serveTCP(b, endless(chunks))
 	b.ReportAllocs()
-	loadTCP(b, base, b.N, nobody{}, func(o *Options) { o.Limit = 8 })
+	loadTCP(b, base, b.N, event.Discard, func(o *Options) { o.Limit = 8 })
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/chunks, "ns/chunk")
 }
 
@@ -185,7 +186,7 @@ func TestTLSHandshakes(t *testing.T) {
 			}
 		}()
 		var book logbook
-		loadTCP(t, "https://"+l.Addr().String(), 1, &book, nil)
+		loadTCP(t, "https://"+l.Addr().String(), 1, sinkOf{&book}, nil)
 		if q := book.all[0]; q.Failure != metrics.FailedConnect || !strings.Contains(q.Error, "TLS handshake") {
 			t.Errorf("%q %q, want a failure to connect", q.Failure, q.Error)
 		}
@@ -230,7 +231,7 @@ func TestTLS(t *testing.T) {
 	requests := 0
 	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		for _, piece := range []string{text("a"), text("b"), event(finish), "data: [DONE]\n\n"} {
+		for _, piece := range []string{text("a"), text("b"), sseEvent(finish), "data: [DONE]\n\n"} {
 			_, _ = io.WriteString(w, piece)
 			w.(http.Flusher).Flush()
 		}
@@ -264,7 +265,7 @@ func TestTLS(t *testing.T) {
 	var book logbook
 	o := Defaults()
 	o.Target, o.Start, o.Schedule, o.Limit = g, time.Now(), At(make([]time.Duration, 3)), 1
-	e, err := New(o, &book)
+	e, err := New(o, sinkOf{&book})
 	if err != nil {
 		t.Fatal(err)
 	}

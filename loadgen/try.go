@@ -10,6 +10,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // Try sends turns outside of any measurement, for a ready check or to warm a server up: the same requests as in a run with
@@ -33,7 +34,7 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 		all[i].InputTokens, all[i].InputSource = turns[i].InputTokens, o.InputSource
 		all[i].Scheduled, all[i].Due = now, now
 	}
-	e, err := New(o, nobody{})
+	e, err := New(o, event.Discard)
 	if err != nil {
 		for i := range all {
 			all[i].Failure, all[i].Error, all[i].Done = metrics.FailedInternal, err.Error(), clock.now()
@@ -66,7 +67,7 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 func (e *Engine) try(ctx context.Context, q *metrics.Request, turn *datasets.Turn) {
 	if ctx.Err() == nil {
 		q.Admitted = e.clock.now()
-		e.send(q, turn, nobody{})
+		e.send(q, turn, event.Discard)
 	} else {
 		q.Failure, q.Done = metrics.Cancelled, e.clock.now()
 	}
@@ -74,11 +75,3 @@ func (e *Engine) try(ctx context.Context, q *metrics.Request, turn *datasets.Tur
 		q.Error = fmt.Sprintf("given up: %s", context.Cause(ctx))
 	}
 }
-
-// nobody is an observer that does not listen.
-type nobody struct{}
-
-func (nobody) Due(*metrics.Request)   {}
-func (nobody) Sent(*metrics.Request)  {}
-func (nobody) Chunk(*metrics.Request) {}
-func (nobody) Done(*metrics.Request)  {}

@@ -12,11 +12,18 @@ type beside struct {
 	settled                              bool // nothing that comes can change the answer
 }
 
-// Client files the sample of a second. It returns the sample completed with what the recorder counted since the last one.
-func (r *Recorder) Client(s ClientSecond) ClientSecond {
+// Counted completes the sample of a second with what was counted since the last one.
+func (r *Recorder) Counted(s ClientSecond) ClientSecond {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.line.client.sample(s)
+	return r.line.client.counted(s)
+}
+
+// Client files the sample of a second.
+func (r *Recorder) Client(s ClientSecond) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.line.client.file(s)
 }
 
 // Verdict on the client, of the whole run so far.
@@ -62,11 +69,16 @@ func (r *Recorder) TemplateTokens() float64 {
 	return float64(t.tokens) / float64(t.n)
 }
 
-// ServerIs says what kind of server it is, and why it says nothing, or nothing more; "" for neither.
-func (r *Recorder) ServerIs(kind, absent string) {
+// SetSource says whether figures beside the requests can be had.
+func (r *Recorder) SetSource(s Source) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.beside.serverKind, r.beside.serverAbsent = kind, absent
+	switch s.Name {
+	case ServerCounters:
+		r.beside.serverKind, r.beside.serverAbsent = s.Kind, s.Absent
+	case Accelerators:
+		r.beside.gpusAbsent = s.Absent
+	}
 }
 
 // GPUs files a look at the accelerators.
@@ -74,13 +86,6 @@ func (r *Recorder) GPUs(s GPUSecond) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.beside.gpus = append(r.beside.gpus, s)
-}
-
-// GPUsAre says why nothing, or nothing more, is known of the accelerators; "" for no reason.
-func (r *Recorder) GPUsAre(absent string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.beside.gpusAbsent = absent
 }
 
 // SetSteering says what load is in force from now on.

@@ -80,8 +80,8 @@ func (c *clientTally) done(r *Request) {
 	}
 }
 
-// sample completes the sample of a second with what was counted in it and files it.
-func (c *clientTally) sample(s ClientSecond) ClientSecond {
+// counted completes the sample of a second with what was counted since the last one.
+func (c *clientTally) counted(s ClientSecond) ClientSecond {
 	s.Sent, s.Redials, s.Chunks, s.Shared, s.Unstamped = c.now.Sent, c.now.Redials, c.now.Chunks, c.now.Shared, c.now.Unstamped
 	s.LateP99, s.LateMax = min(c.nowLate.Quantile(0.99), c.nowLatest), c.nowLatest // the one is an estimate
 	s.DelayP50, s.DelayP99, s.DelayMax = Never, Never, Never
@@ -92,7 +92,6 @@ func (c *clientTally) sample(s ClientSecond) ClientSecond {
 	c.now, c.nowLatest, c.nowWorst = ClientSecond{}, 0, 0
 	c.nowLate.reset()
 	c.nowDelay.reset()
-	c.file(s)
 	return s
 }
 

@@ -120,20 +120,20 @@ func (r *Recorder) Done(q *Request) {
 	r.noteFailure(failureEvent(q))
 }
 
-// SetState says what the run is doing now; drainBy is when a drain ends by force, Never otherwise.
-func (r *Recorder) SetState(s State, drainBy time.Duration) {
+// SetPhase says what the run is doing from now on.
+func (r *Recorder) SetPhase(p Phase) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.news.Store(true)
-	r.state, r.drainBy = s, drainBy
+	r.state, r.drainBy = p.State, p.DrainBy
 }
 
-// SetSaving says where the result goes and what went wrong with it, "" for nothing.
-func (r *Recorder) SetSaving(path, problem string) {
+// SetSaving says where the result goes.
+func (r *Recorder) SetSaving(s Saving) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.news.Store(true)
-	r.savePath, r.saveErr = path, problem
+	r.savePath, r.saveErr = s.Path, s.Problem
 }
 
 func (r *Recorder) noteLengths(at time.Duration, over bool) {

@@ -23,7 +23,7 @@ type recent struct {
 
 // Recent is Snapshot for those who look again and again: all of them get the last one if it is less than 100 ms old, or, where
 // it takes long to make one, less than ten times as old as that takes, at most 400 ms. But what was said since then by a method
-// that tells of no single request or chunk, such as SetState, is always in it.
+// that tells of no single request or chunk, such as SetPhase, is always in it.
 func (r *Recorder) Recent() Snapshot { return r.within(0) }
 
 // within returns a snapshot that may be so old at least.

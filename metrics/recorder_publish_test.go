@@ -105,8 +105,8 @@ func TestRecent(t *testing.T) {
 			say  func()
 			done func(s *Snapshot) bool
 		}{
-			"SetState":      {func() { rec.SetState(Draining, time.Hour) }, func(s *Snapshot) bool { return s.State == Draining }},
-			"SetSaving":     {func() { rec.SetSaving("a", "b") }, func(s *Snapshot) bool { return s.SaveError == "b" }},
+			"SetPhase":      {func() { rec.SetPhase(Phase{Draining, time.Hour}) }, func(s *Snapshot) bool { return s.State == Draining }},
+			"SetSaving":     {func() { rec.SetSaving(Saving{"a", "b"}) }, func(s *Snapshot) bool { return s.SaveError == "b" }},
 			"SetSteering":   {func() { rec.SetSteering(Steering{Changes: 3}) }, func(s *Snapshot) bool { return s.Steering.Changes == 3 }},
 			"SetObjectives": {func() { rec.SetObjectives(SLO{{"ttft", 1}}) }, func(s *Snapshot) bool { return len(s.Objectives) == 1 }},
 			"Log":           {func() { rec.Log(Event{Text: "x"}) }, func(s *Snapshot) bool { return len(s.Log) == 1 }},

@@ -85,6 +85,9 @@ type Request struct {
 	Index int
 	// Conversation and Turn place the request in its conversation, both from 0.
 	Conversation, Turn int
+	// Session is what the conversation is known by outside of this run, and Parent the id of the request whose answer this one
+	// waited for; "" where there is none.
+	Session, Parent string
 	// ID is what was sent as x-request-id.
 	ID string
 	// Model is the name asked for where requests of a run name different ones, else "".
@@ -114,6 +117,8 @@ type Request struct {
 	// InputTokens and OutputTokens hold the best count there was, and InputSource and OutputSource whose it was.
 	InputTokens, OutputTokens int
 	InputSource, OutputSource TokenSource
+	// DatasetTokens is the count of the prompt with which the data set came, before the answer told a better one.
+	DatasetTokens int
 	// CachedTokens of the prompt that the server took from its prefix cache, as far as it said.
 	CachedTokens int
 	// ServerQueue is how long the request waited inside the server, ServerPrefill how long it computed the prompt and the first

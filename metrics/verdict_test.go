@@ -99,12 +99,12 @@ func TestClientSeconds(t *testing.T) {
 		request(0, 0, 9*ms, 5*ms, 10*ms, 0, 0), // of the warm-up: in the second, not in the run
 		request(1, 600*ms, 2*ms, 1*ms, 10*ms, 0, 10*ms),
 	}
-	seconds := []ClientSecond{rec.Client(ClientSecond{At: time.Second, Took: time.Second, CPU: 0.5, Cores: 2, Sockets: 2, Dialled: 2})}
+	seconds := []ClientSecond{sampled(rec, ClientSecond{At: time.Second, Took: time.Second, CPU: 0.5, Cores: 2, Sockets: 2, Dialled: 2})}
 	if s := seconds[0]; s.Sent != 2 || s.Redials != 1 || s.LateMax != 9*ms || s.Chunks != 6 || s.Shared != 3 || s.Unstamped != 0 || s.DelayMax != 5*ms {
 		t.Errorf("first second: %+v", s)
 	}
 	all = append(all, request(2, 1200*ms, 0, Never, 10*ms, 10*ms))
-	seconds = append(seconds, rec.Client(ClientSecond{
+	seconds = append(seconds, sampled(rec, ClientSecond{
 		At: 3 * time.Second, Took: 2 * time.Second, CPU: 2, Cores: 2, Stall: 900 * ms, GCs: 3, GCPause: ms, Memory: 7, Sockets: 1, ClockStep: true,
 	}))
 	if s := seconds[1]; s.Sent != 1 || s.Redials != 2 || s.Chunks != 2 || s.Unstamped != 2 || s.DelayP99 != Never || s.DelayMax != Never {
@@ -223,4 +223,11 @@ func TestNoSocket(t *testing.T) {
 	if r, err := Summarize(yield([]Request{q}), Run{Plan: plan, Ended: time.Second}); err != nil || !r.Client.Verdict.Limited() {
 		t.Errorf("%s (%v)", r.Client.Verdict, err)
 	}
+}
+
+// sampled files a second of the client, completed as in a run.
+func sampled(rec *Recorder, s ClientSecond) ClientSecond {
+	s = rec.Counted(s)
+	rec.Client(s)
+	return s
 }

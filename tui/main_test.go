@@ -71,7 +71,7 @@ func golden(t *testing.T, name, got string) {
 // snapshotAt is the ramp at a moment, exactly.
 func snapshotAt(at time.Duration, failures bool) metrics.Snapshot {
 	rec := metrics.NewRecorder(time.Now().Add(-at), rampPlan())
-	rec.SetSaving("benchtop-results/2026-11-21-1230.json", "")
+	rec.SetSaving(metrics.Saving{Path: "benchtop-results/2026-11-21-1230.json"})
 	rec.Log(metrics.Event{Level: metrics.Info, Text: "GET /v1/models ok: Qwen/Qwen3-32B, max_model_len 32768"})
 	if at > 20*time.Second {
 		rec.Log(metrics.Event{At: 20 * time.Second, Level: metrics.Warn, Text: "held grew 5 s in a row (12): past saturation?"})
@@ -95,7 +95,7 @@ var (
 		const end = 71700 * time.Millisecond
 		all := rampRequests(60*time.Second, true)
 		rec := metrics.NewRecorder(time.Now().Add(-end), rampPlan())
-		rec.SetSaving("benchtop-results/2026-11-21-1230.json", "")
+		rec.SetSaving(metrics.Saving{Path: "benchtop-results/2026-11-21-1230.json"})
 		play(rec, all, end)
 		var seq iter.Seq2[metrics.Request, error] = func(yield func(metrics.Request, error) bool) {
 			for _, q := range all {

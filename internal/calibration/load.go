@@ -90,7 +90,7 @@ func (l *Load) Arrivals() loadgen.Schedule {
 	return slices.Values(loadgen.InStages([]metrics.Stage{{Length: l.Duration, Rate: l.Rate}}, 1, draws))
 }
 
-// plan is the load as the recorder wants it, for the verdict.
+// plan is the load as the live view wants it, for the verdict.
 func (l *Load) plan(start time.Time) *metrics.Plan {
 	p := &metrics.Plan{
 		Started: start, Requests: l.Requests, Duration: l.Duration, Rate: metrics.Rate(l.Rate), Burstiness: 1,

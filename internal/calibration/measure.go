@@ -55,7 +55,7 @@ type Result struct {
 	// BytesPerStream is how much more memory was resident at most than before, divided by MostStreams; 0 where the system
 	// does not tell.
 	BytesPerStream int64 `json:"bytes_per_stream"`
-	// Verdict is the recorder's. Without one, of another client, it is not Judged.
+	// Verdict is the live view's. Without one, of another client, it is not Judged.
 	Verdict metrics.Verdict `json:"-"`
 	Judged  bool            `json:"-"`
 }

@@ -22,7 +22,7 @@ func (c *ownClient) health(ctx context.Context, start time.Time) {
 		}
 		second, now := process.Sample().Second(time.Since(start).Round(time.Microsecond)), c.connections.Stats()
 		second.Sockets, second.Dialled, second.ClockStep = now.Open, now.Dialled-before.Dialled, now.ClockSteps > before.ClockSteps
-		c.recorder.Client(second)
+		c.view.Client(c.view.Counted(second))
 		before = now
 	}
 }

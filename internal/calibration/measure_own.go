@@ -10,7 +10,8 @@ import (
 	"benchtop/datasets"
 	"benchtop/loadgen"
 	"benchtop/loadgen/target"
-	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/live"
 )
 
 // ownClient is the client of a real run: the engine with a recorder.
@@ -18,7 +19,7 @@ type ownClient struct {
 	load        Load
 	target      *target.Target
 	connections *loadgen.Connections
-	recorder    *metrics.Recorder
+	view        live.View
 }
 
 // prepare opens connections ahead, if asked to.
@@ -54,8 +55,8 @@ func (c *ownClient) run(ctx context.Context, _ string, start time.Time, t *Tally
 	o.Start, o.Schedule, o.ClosedLoop, o.Limit, o.Until = start, l.Arrivals(), l.Closed, l.Streams, l.Duration
 	o.Timestamps, o.Pacer, o.Drain = l.Timestamps, l.Pacer, 0
 	o.StallTimeout = max(o.StallTimeout, 10*l.ITL)
-	c.recorder = metrics.NewRecorder(start, l.plan(start))
-	e, err := loadgen.New(o, loadgen.Observers(c.recorder, tallied{t}))
+	c.view = live.NewView(start, l.plan(start))
+	e, err := loadgen.New(o, event.NewStream(start, c.view, tallied{t}))
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (c *ownClient) run(ctx context.Context, _ string, start time.Time, t *Tally
 	defer stop()
 	watching.Go(func() { c.health(beside, start) })
 	if l.Watch != nil {
-		snapshots := c.recorder.Publish(beside, snapshotEvery)
+		snapshots := c.view.Publish(beside, snapshotEvery)
 		watching.Go(func() { l.Watch(beside, snapshots) })
 	}
 	return e.Run(ctx, &turns{left: l.Requests, endless: l.Requests == 0, chunks: l.Chunks})
@@ -76,11 +77,11 @@ const snapshotEvery = 500 * time.Millisecond
 
 // judge fills in what the recorder knows.
 func (c *ownClient) judge(r *Result) {
-	stamps := c.recorder.Stamps()
+	stamps := c.view.Stamps()
 	if n := float64(stamps.Chunks); n > 0 {
 		r.SharedShare, r.UnstampedShare = float64(stamps.Shared)/n, float64(stamps.Unstamped)/n
 	}
-	r.Verdict, r.Judged = c.recorder.Verdict(), true
+	r.Verdict, r.Judged = c.view.Verdict(), true
 }
 
 // turns is the source: the shortest of prompts, each with an id of its own.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // Tally is told by a client under measurement what it sees. Its methods may be called from any goroutine.
@@ -67,20 +68,23 @@ func (t *Tally) Ends() (succeeded, failed int, problem string) {
 	return len(t.seen), t.failed, t.problem
 }
 
-// tallied is a tally as the observer of a run.
+// tallied is a tally as a sink of a run.
 type tallied struct{ *Tally }
 
-func (t tallied) Due(*metrics.Request) {}
-
-func (t tallied) Sent(*metrics.Request) { t.Began() }
-
-func (t tallied) Chunk(q *metrics.Request) {
-	if q.Chunks[len(q.Chunks)-1].Tokens > 0 {
-		t.Tally.Chunk()
+func (t tallied) Take(e event.Event) {
+	switch e.Kind {
+	case event.Sent:
+		t.Began()
+	case event.Chunk:
+		if e.Chunk.Tokens > 0 {
+			t.Chunk()
+		}
+	case event.Done:
+		t.done(e.Request)
 	}
 }
 
-func (t tallied) Done(q *metrics.Request) {
+func (t tallied) done(q *metrics.Request) {
 	if q.Failure == metrics.Cancelled { // by the end of the load: nobody's failure
 		if q.Sent != metrics.Never {
 			t.open.Add(-1)

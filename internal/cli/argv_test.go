@@ -16,7 +16,7 @@ import (
 
 func plan() metrics.Plan { return metrics.Plan{Backend: "openai", ModelID: "m"} }
 
-func report() metrics.Report { return metrics.Report{Plan: plan()} }
+func emptyReport() metrics.Report { return metrics.Report{Plan: plan()} }
 
 // sampleFlags are flags of every kind.
 type sampleFlags struct {

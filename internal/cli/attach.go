@@ -145,7 +145,7 @@ func listRuns(env *environment) int {
 type viewed struct{ *session }
 
 // Snapshot of the run.
-func (v viewed) Snapshot() metrics.Snapshot { return v.recorder.Recent() }
+func (v viewed) Snapshot() metrics.Snapshot { return v.view.Recent() }
 
 // Controllable says that the first terminal is gone.
 func (v viewed) Controllable() bool {
@@ -176,5 +176,5 @@ func (s *session) lookAs(who int, l metrics.Look) {
 	for _, l := range s.looks {
 		all = all.With(l)
 	}
-	s.recorder.Look(all)
+	s.view.Look(all)
 }

@@ -11,6 +11,7 @@ import (
 
 	"benchtop/export"
 	"benchtop/metrics"
+	"benchtop/metrics/report"
 	"benchtop/tui"
 )
 
@@ -55,9 +56,5 @@ func savedReport(file string) (metrics.Report, error) {
 	if err != nil || strings.HasSuffix(file, soFar+".json") { // whose journal goes on to the end of the run
 		return export.ReadResult(file)
 	}
-	run, requests, err := readJournal(path)
-	if err != nil {
-		return metrics.Report{}, err
-	}
-	return metrics.Summarize(requests, run)
+	return report.Of(readJournal(path))
 }

@@ -32,7 +32,7 @@ func (s *session) share() float64 {
 	if isChat(s.plan.Backend) {
 		template = templateTokens
 		// What the server counted beyond the prompt itself is the template, if the prompt was counted well.
-		if mean := s.recorder.TemplateTokens(); mean > 0 && s.plan.InputSource != metrics.TokensFromEstimate {
+		if mean := s.view.TemplateTokens(); mean > 0 && s.plan.InputSource != metrics.TokensFromEstimate {
 			template = min(mean, template)
 		}
 	}

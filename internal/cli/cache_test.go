@@ -11,6 +11,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/loadgen"
 	"benchtop/metrics"
+	"benchtop/metrics/live"
 )
 
 func TestCacheAlarm(t *testing.T) {
@@ -105,17 +106,17 @@ func TestShareOfASession(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := &session{supplies: newSupplies(), plan: metrics.Plan{Backend: c.backend}}
 			defer s.supplies.close()
-			s.recorder = metrics.NewRecorder(time.Now(), &s.plan)
+			s.view = live.NewView(time.Now(), &s.plan)
 			if c.counted > 0 {
 				q := metrics.NewRequest(0)
 				q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
 				q.InputTokens = (*c.sources[0])[0].Turns[0].InputTokens
-				s.recorder.Due(&q)
-				s.recorder.Sent(&q)
+				s.view.Due(&q)
+				s.view.Sent(&q)
 				q.Add(metrics.Chunk{At: 1, Tokens: 1})
-				s.recorder.Chunk(&q)
+				s.view.Chunk(&q)
 				q.InputTokens, q.InputSource, q.OutputTokens, q.Done = c.counted, metrics.TokensFromUsage, 1, 1
-				s.recorder.Done(&q)
+				s.view.Done(&q)
 			}
 			var source loadgen.Source
 			n := 0

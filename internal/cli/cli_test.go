@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/export"
+	"benchtop/export/journal"
 	"benchtop/internal/simulator"
 )
 
@@ -582,7 +582,7 @@ func TestSavingRules(t *testing.T) {
 		if err := os.WriteFile("gone", nil, 0o644); err != nil { // nor can it be made again
 			t.Fatal(err)
 		}
-		journal, err := export.NewJournal(nil, plan())
+		empty, err := journal.NewWriter(nil, plan())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -590,11 +590,11 @@ func TestSavingRules(t *testing.T) {
 		nowhere := &saving{path: filepath.Join("gone", "x.json")}
 		t.Setenv("TMPDIR", "gone")
 		t.Setenv("XDG_STATE_HOME", "gone")
-		if path, err := nowhere.finish(report(), journal, &out); path != "standard output" || err == nil || !json.Valid(bytes.TrimSuffix(out.Bytes(), []byte("\n"))) || !bytes.HasSuffix(out.Bytes(), []byte("}\n")) {
+		if path, err := nowhere.finish(emptyReport(), empty, &out); path != "standard output" || err == nil || !json.Valid(bytes.TrimSuffix(out.Bytes(), []byte("\n"))) || !bytes.HasSuffix(out.Bytes(), []byte("}\n")) {
 			t.Errorf("saved to %q (%v), %q", path, err, out.String())
 		}
 		t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
-		path, err := s.finish(report(), journal, nil)
+		path, err := s.finish(emptyReport(), empty, nil)
 		if again := run("report", path); again.code != exitFine {
 			t.Errorf("the journal beside it cannot be read: %s", again.stderr)
 		}
@@ -629,12 +629,12 @@ func TestOlderResultElsewhere(t *testing.T) {
 			if err := os.WriteFile("gone", nil, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			journal, err := export.NewJournal(nil, plan())
+			empty, err := journal.NewWriter(nil, plan())
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := &saving{path: filepath.Join("gone", "r.json"), noClobber: c.noClobber}
-			path, err := s.finish(report(), journal, nil)
+			path, err := s.finish(emptyReport(), empty, nil)
 			if want := filepath.Join(dir, c.path); path != want || err == nil {
 				t.Errorf("saved to %s (%v), want %s and a word about why", path, err, want)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"benchtop/export"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // Bounds of what is asked of the server's tokenizer after a run.
@@ -26,21 +27,18 @@ func countable(q *metrics.Request) bool {
 	return q.Failure == "" && q.OutputSource == metrics.TokensFromChunks && q.Text != "" && !q.TextPart
 }
 
-// uncounted is an observer that counts the answers that a tokenizer could count better.
+// uncounted is a sink that counts the answers that a tokenizer could count better.
 type uncounted struct{ n atomic.Int64 }
 
-func (*uncounted) Due(*metrics.Request)   {}
-func (*uncounted) Sent(*metrics.Request)  {}
-func (*uncounted) Chunk(*metrics.Request) {}
-func (u *uncounted) Done(q *metrics.Request) {
-	if countable(q) {
+func (u *uncounted) Take(e event.Event) {
+	if countable(e.Request) {
 		u.n.Add(1)
 	}
 }
 
 // countAnswers has the server's tokenizer count the answers that came without usage: after the load, since it would disturb that,
 // and for as long as nobody waits for the end. What it does not get to is counted by chunk.
-func (s *session) countAnswers(run *metrics.Run) {
+func (s *session) countAnswers() {
 	n := s.uncounted.n.Load()
 	if n == 0 {
 		return
@@ -50,18 +48,13 @@ func (s *session) countAnswers(run *metrics.Run) {
 	if !s.mayWait(func() { stop(errEnough) }) {
 		return
 	}
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		run.Events = s.events
-	}()
 	ctx, cancel := context.WithTimeoutCause(ctx, countMost, fmt.Errorf("that took longer than %s", countMost))
 	defer cancel()
-	s.recorder.SetState(metrics.Counting, metrics.Never)
+	s.stream.Tell(metrics.Phase{State: metrics.Counting, DrainBy: metrics.Never})
 	s.announce(metrics.Info, fmt.Sprintf("no usage came with %d answers: the server's tokenizer counts their text, for up to %s; Ctrl-C ends that", n, countMost))
 	told := time.Now()
-	counted, err := countTexts(ctx, s.journal.Records(), s.count, func(index, tokens, counted int) {
-		s.journal.Recount(index, tokens, metrics.TokensFromServer)
+	counted, err := countTexts(ctx, event.Requests(s.journal.Events()), s.count, func(index, tokens, counted int) {
+		s.stream.Tell(metrics.Recount{Index: index, Tokens: tokens, Source: metrics.TokensFromServer})
 		if time.Since(told) >= countTold {
 			told = time.Now()
 			s.announce(metrics.Info, fmt.Sprintf("%d of %d answers are counted", counted, n))

@@ -218,11 +218,11 @@ func (h *helm) found(f *steering.Finder, step steering.Step) {
 		return
 	}
 	h.giveUp, h.state.Search = nil, step.Words
-	h.session.recorder.SetSteering(h.state)
+	h.tellState()
 	e := metrics.Event{Level: metrics.Warn, Text: "search: " + step.Words}
 	if load, ok := f.Found(); ok {
 		e = metrics.Event{Level: metrics.Info, Text: "search: the highest load within the objectives is " + h.words(load), Mark: metrics.FoundMark}
 	}
-	h.session.file(e)
+	h.session.stream.Tell(e)
 	h.session.engine.StopSending()
 }

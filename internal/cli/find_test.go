@@ -42,12 +42,9 @@ func TestFindRate(t *testing.T) {
 		}
 		live := make(chan string, 60)
 		for i := range cap(live) {
-			time.AfterFunc(time.Duration(i)*3*time.Second, func() { live <- s.recorder.Snapshot().Steering.Search })
+			time.AfterFunc(time.Duration(i)*3*time.Second, func() { live <- s.view.Snapshot().Steering.Search })
 		}
-		run, err := s.measure()
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := measureAll(t, s)
 		last := lastOf(run.Events, isFound)
 		var found float64
 		if _, err := fmt.Sscanf(last.Text, "search: the highest load within the objectives is %f req/s", &found); err != nil || last.Mark != "found" {
@@ -73,7 +70,7 @@ func TestFindRate(t *testing.T) {
 		if !strings.Contains(all, "holds, trying") || !strings.Contains(all, "holding ") {
 			t.Errorf("the screen said %s", all)
 		}
-		if st := s.recorder.Snapshot().Steering; st.Steerable || !strings.Contains(st.Search, "held for 30s") {
+		if st := s.view.Snapshot().Steering; st.Steerable || !strings.Contains(st.Search, "held for 30s") {
 			t.Errorf("at the end %+v", st)
 		}
 	})
@@ -88,10 +85,7 @@ func TestFindTheMost(t *testing.T) {
 		if err := s.begin(); err != nil {
 			t.Fatal(err)
 		}
-		run, err := s.measure()
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := measureAll(t, s)
 		var all []string
 		for _, e := range run.Events {
 			if e.Mark != "" {
@@ -114,10 +108,7 @@ func TestFindUsers(t *testing.T) {
 		if err := s.begin(); err != nil {
 			t.Fatal(err)
 		}
-		run, err := s.measure()
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := measureAll(t, s)
 		last := lastOf(run.Events, isFound)
 		var found int
 		if _, err := fmt.Sscanf(last.Text, "search: the highest load within the objectives is %d users", &found); err != nil || found < 44 || found > 54 {
@@ -153,10 +144,7 @@ func TestFindEndsOtherwise(t *testing.T) {
 					time.AfterFunc(15*time.Second, func() { s.Steer(metrics.Order{Do: metrics.SetLoad, Value: 7}) })
 					time.AfterFunc(40*time.Second, s.Drain) // where no clock ends it
 				}
-				run, err := s.measure()
-				if err != nil {
-					t.Fatal(err)
-				}
+				run := measureAll(t, s)
 				words := 0
 				for _, e := range run.Events {
 					if strings.Contains(e.Text, c.want) && e.Level == metrics.Warn {
@@ -169,7 +157,7 @@ func TestFindEndsOtherwise(t *testing.T) {
 				if c.duration > 0 && (run.Ended < c.duration-2*time.Second || run.Ended > c.duration+5*time.Second) {
 					t.Errorf("it ended after %s, want %s", run.Ended, c.duration)
 				}
-				if st := s.recorder.Snapshot().Steering; c.hand && (st.Rate != 7 || st.Search != "") {
+				if st := s.view.Snapshot().Steering; c.hand && (st.Rate != 7 || st.Search != "") {
 					t.Errorf("at the end %+v", st)
 				}
 			})

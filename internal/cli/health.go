@@ -46,15 +46,15 @@ func (w *clientWatch) sample() {
 	second.Sockets, second.Dialled = w.session.load.Connections.Peak(), now.Dialled-w.before.Dialled
 	second.ClockStep = now.ClockSteps > w.before.ClockSteps
 	w.before = now
-	second = w.session.recorder.Client(second)
-	w.session.journal.Client(second)
+	second = w.session.view.Counted(second)
+	w.session.stream.Tell(second)
 	w.tell(&second)
 }
 
 // tell logs what a reader of the charts has to know, and each change of the verdict.
 func (w *clientWatch) tell(second *metrics.ClientSecond) {
 	if second.Stall >= metrics.StallFrom {
-		w.session.file(metrics.Event{
+		w.session.stream.Tell(metrics.Event{
 			Level: metrics.Warn, Mark: "stall",
 			Text: fmt.Sprintf("this client stood still for %s: what arrived meanwhile may have been timed late", export.Duration(second.Stall.Round(time.Millisecond))),
 		})
@@ -62,7 +62,7 @@ func (w *clientWatch) tell(second *metrics.ClientSecond) {
 	if second.ClockStep {
 		w.session.log(metrics.Warn, "the system's clock was set: chunks that came around that moment got the time of their read")
 	}
-	v := w.session.recorder.Verdict()
+	v := w.session.view.Verdict()
 	switch {
 	case !w.verdict.turns(v.Limited()) || w.told >= mostTold:
 		return

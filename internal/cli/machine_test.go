@@ -14,14 +14,17 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/numpy"
-	"benchtop/export"
+	"benchtop/export/journal"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/live"
+	"benchtop/metrics/report"
 )
 
-// machine runs the whole of it in virtual time: data set, schedule, HTTP, simulated server, recorder, journal, report.
+// machine runs the whole of it in virtual time: data set, schedule, HTTP, simulated server, live view, journal, report.
 // It must be called inside a bubble.
 func machine(t *testing.T, p simulator.Profile, backend loadgen.Backend, source func() loadgen.Source, offsets []time.Duration) (metrics.Report, metrics.Snapshot, string) {
 	t.Helper()
@@ -41,28 +44,29 @@ func machine(t *testing.T, p simulator.Profile, backend loadgen.Backend, source 
 	o.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
 
 	plan := metrics.Plan{Percentiles: []float64{50, 99}, Metrics: []string{"ttft", "itl"}, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1}
-	recorder := metrics.NewRecorder(o.Start, &plan)
-	journal, err := export.NewJournal(nil, plan)
+	view := live.NewView(o.Start, &plan)
+	written, err := journal.NewWriter(nil, plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine, err := loadgen.New(o, loadgen.Observers(recorder, journaled{journal}))
+	stream := event.NewStream(o.Start, view, written)
+	engine, err := loadgen.New(o, stream)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := engine.Run(t.Context(), source()); err != nil {
 		t.Fatal(err)
 	}
-	run := metrics.Run{Plan: plan, Ended: time.Since(o.Start)}
-	if err := journal.Close(run); err != nil {
+	stream.Tell(metrics.End{Ended: time.Since(o.Start)})
+	if err := written.Close(); err != nil {
 		t.Fatal(err)
 	}
-	report, err := metrics.Summarize(journal.Records(), run)
+	r, err := report.Of(written.Events())
 	if err != nil {
 		t.Fatal(err)
 	}
-	recorder.Finish(&report)
-	snapshot := recorder.Snapshot()
+	view.Finish(&r)
+	snapshot := view.Snapshot()
 
 	if err := web.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
@@ -75,14 +79,14 @@ func machine(t *testing.T, p simulator.Profile, backend loadgen.Backend, source 
 	}
 	// Requests that end at one instant may be logged in either order.
 	var lines []string
-	for q, err := range journal.Records() {
+	for q, err := range event.Requests(written.Events()) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		lines = append(lines, strings.Join([]string{q.ID, q.Sent.String(), q.FirstChunk.String(), q.LastChunk.String(), q.Text, string(q.Failure)}, " "))
 	}
 	slices.Sort(lines)
-	return report, snapshot, strings.Join(lines, "\n")
+	return r, snapshot, strings.Join(lines, "\n")
 }
 
 // random is the demo's kind of prompts.

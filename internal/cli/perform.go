@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
 	"benchtop/export"
 	"benchtop/internal/telemetry"
 	"benchtop/metrics"
+	"benchtop/metrics/report"
 )
 
 // outcome is how a run ended.
@@ -35,20 +35,21 @@ func (s *session) perform() (o outcome) {
 			o.saved, o.report.Conclusion = false, metrics.RunFailed
 		}
 	}()
-	run, err := s.measure()
+	end, err := s.measure()
 	close(s.ran)
-	s.countAnswers(&run)
-	o = s.keep(run)
+	s.countAnswers()
+	s.stream.Tell(end)
+	o = s.keep()
 	o.err = errors.Join(err, o.err)
 	if o.err != nil || !o.saved {
 		o.report.Conclusion = max(o.report.Conclusion, metrics.RunFailed)
 	}
-	s.recorder.Finish(&o.report)
+	s.view.Finish(&o.report)
 	return o
 }
 
-// measure runs the load to its end.
-func (s *session) measure() (metrics.Run, error) {
+// measure runs the load to its end, and says how that was.
+func (s *session) measure() (metrics.End, error) {
 	watching, stop := context.WithCancel(context.Background())
 	defer stop()
 	var watch sync.WaitGroup
@@ -65,39 +66,30 @@ func (s *session) measure() (metrics.Run, error) {
 	stop()
 	s.supplies.close()
 	watch.Wait()
-	run := s.soFar()
-	run.Ended = s.engine.Ended()
+	end := s.soFar()
+	end.Ended = s.engine.Ended()
 	if s.load.ProbeRate > 0 {
 		probes := s.engine.Probes()
-		run.Probes = &probes
+		end.Probes = &probes
 	}
 	if s.side != nil {
-		for _, n := range s.side.end(&run) {
+		for _, n := range s.side.end(&end) {
 			s.log(metrics.Warn, n)
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	run.Events, run.Reason = s.events, s.reason // what was logged meanwhile as well
-	if run.Reason == "" && err != nil {
-		run.Reason = err.Error()
+	end.Reason = s.reason
+	if end.Reason == "" && err != nil {
+		end.Reason = err.Error()
 	}
-	return run, err
+	return end, err
 }
 
-// soFar is what is known of the run by now beside its requests, but for how it ended.
-func (s *session) soFar() metrics.Run {
-	snapshot, stamps := s.recorder.Snapshot(), s.recorder.Stamps()
-	run := metrics.Run{
-		Plan: s.plan, Client: snapshot.Client, Stamps: &stamps,
-		Server: snapshot.Server, ServerKind: snapshot.ServerKind, ServerAbsent: snapshot.ServerAbsent,
-		GPUs: snapshot.GPUs, GPUsAbsent: snapshot.GPUsAbsent,
-		Unsent: s.unsent(snapshot.Totals.Due),
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	run.Events = slices.Clone(s.events)
-	return run
+// soFar is how the run would end now, but for when and why.
+func (s *session) soFar() metrics.End {
+	stamps := s.view.Stamps()
+	return metrics.End{Stamps: &stamps, Unsent: s.unsent(s.view.Totals().Due)}
 }
 
 // unsent is how many requests of the plan have not become due. Where its clock ends the run and the load was steered, nobody
@@ -110,13 +102,13 @@ func (s *session) unsent(due int) int {
 }
 
 // keep computes the report and saves it, with all that stands beside it.
-func (s *session) keep(run metrics.Run) (o outcome) {
+func (s *session) keep() (o outcome) {
 	telemetry.SaveMemory() // no chunk waits any more
 	o.saved = true
 	var problems []error
-	_ = s.journal.Close(run) // finish saves whatever the file lacks
+	_ = s.journal.Close() // finish saves whatever the file lacks
 	var err error
-	o.report, err = metrics.Summarize(s.journal.Records(), run)
+	o.report, err = report.Of(s.journal.Events())
 	problems = append(problems, err)
 	if s.files != nil {
 		var last io.Writer
@@ -142,7 +134,7 @@ func (s *session) keep(run metrics.Run) (o outcome) {
 				o.warnings = append(o.warnings, err.Error())
 			}
 		}
-		s.recorder.SetSaving(o.path, problem)
+		s.stream.Tell(metrics.Saving{Path: o.path, Problem: problem})
 	}
 	o.err = errors.Join(problems...)
 	return o
@@ -162,10 +154,10 @@ func (s *session) watchJournal(ctx context.Context) {
 		err := s.journal.Err()
 		switch {
 		case err != nil && !failing:
-			s.recorder.SetSaving("", err.Error())
+			s.stream.Tell(metrics.Saving{Problem: err.Error()})
 			s.announce(metrics.Error, "the journal cannot be written, the run goes on in memory: "+err.Error())
 		case err == nil && failing:
-			s.recorder.SetSaving(s.files.path, "")
+			s.stream.Tell(metrics.Saving{Path: s.files.path})
 			s.announce(metrics.Info, "the journal is written again, and nothing is missing in it")
 		}
 		failing = err != nil
@@ -200,7 +192,7 @@ func (s *session) judge(ctx context.Context) {
 			return
 		case <-tick.C:
 			if s.watched() {
-				s.recorder.Judge()
+				s.view.Judge()
 			}
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"benchtop/export"
 	"benchtop/export/charts"
 	"benchtop/metrics"
+	"benchtop/metrics/report"
 )
 
 // chartOptions say which pictures are written beside the result.
@@ -54,7 +55,11 @@ func (s *session) draw(r metrics.Report, result string) (written, warnings []str
 	}
 	if s.charts.timeline {
 		put(stem+pictureEndings[0], func(w io.Writer) error {
-			segments, err := charts.Timeline(w, s.journal.Records(), s.plan, r.Events, s.charts.thresholds)
+			_, requests, err := report.Gather(s.journal.Events())
+			if err != nil {
+				return err
+			}
+			segments, err := charts.Timeline(w, requests, s.plan, r.Events, s.charts.thresholds)
 			if err == nil && segments == 0 {
 				err = errors.New("no request was ever sent, so there is nothing to draw")
 			}
@@ -62,7 +67,13 @@ func (s *session) draw(r metrics.Report, result string) (written, warnings []str
 		})
 	}
 	if s.charts.datasetStats {
-		put(stem+pictureEndings[1], func(w io.Writer) error { return charts.DatasetStats(w, s.journal.Records()) })
+		put(stem+pictureEndings[1], func(w io.Writer) error {
+			_, requests, err := report.Gather(s.journal.Events())
+			if err != nil {
+				return err
+			}
+			return charts.DatasetStats(w, requests)
+		})
 	}
 	if os.Getenv(pytorchVariable) != "" && s.save.asked() {
 		put(stem+pictureEndings[2], func(w io.Writer) error { return export.PyTorch(w, r, s.arguments) })

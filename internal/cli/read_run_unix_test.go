@@ -3,12 +3,10 @@
 package cli
 
 import (
+	"benchtop/export/journal"
 	"path/filepath"
 	"syscall"
 	"testing"
-
-	"benchtop/export"
-	"benchtop/metrics"
 )
 
 // A journal without an end is that of a run that is on for as long as its writer lives, and reading it takes nothing from that.
@@ -18,11 +16,11 @@ func TestReportOfARunThatIsOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	journal, err := export.NewJournal(files.journal, plan())
+	written, err := journal.NewWriter(files.journal, plan())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := journal.Flush(); err != nil {
+	if err := written.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -35,7 +33,7 @@ func TestReportOfARunThatIsOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	run("report", "r.json").expect(t, exitFine, "Interrupted: its journal has no end")
-	_ = journal.Close(metrics.Run{Plan: plan()}) // which cannot be written any more
+	_ = written.Close() // which cannot be written any more
 }
 
 // A pipe is refused before anything waits for it: it may have no writer, and can be read only once.

@@ -10,11 +10,11 @@ import (
 
 // replayRun plays a saved run on the dashboard until the user leaves it.
 func replayRun(file string, screen *screenOptions, baseline *tui.Baseline) error {
-	run, requests, err := readRun(file)
+	events, err := readRun(file)
 	if err != nil {
 		return err
 	}
-	player, err := replay.New(run, requests)
+	player, err := replay.New(events)
 	if err != nil {
 		return err
 	}

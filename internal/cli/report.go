@@ -12,6 +12,7 @@ import (
 	"benchtop/export"
 	"benchtop/internal/telemetry"
 	"benchtop/metrics"
+	"benchtop/metrics/report"
 	"benchtop/tui"
 )
 
@@ -77,15 +78,19 @@ func runReport(env *environment, args []string) int {
 
 // reportOn prints the report of one file.
 func reportOn(w io.Writer, file string, old *tui.Baseline, asJSON, plots bool) error {
-	run, requests, err := readRun(file)
+	events, err := readRun(file)
 	if err != nil {
 		return err
 	}
-	report, damaged := metrics.Summarize(requests, run)
+	run, requests, err := report.Gather(events)
+	if err != nil {
+		return err
+	}
+	r, damaged := metrics.Summarize(requests, run)
 	if asJSON {
-		err = export.JSON(w, report)
+		err = export.JSON(w, r)
 	} else {
-		err = printReport(w, report, old, plots)
+		err = printReport(w, r, old, plots)
 	}
 	return errors.Join(damaged, err)
 }

@@ -13,14 +13,20 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/internal/replay"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/report"
 )
 
 // ran is what a run left behind.
@@ -59,6 +65,8 @@ func drive(t *testing.T, c *scenario) (r ran) {
 		defer stop()
 		s := prepared(t, c, dir, dial)
 		defer s.load.Connections.Close()
+		told := toldBefore(t, s)
+		s.stream.Add(told)
 		name := s.files.journalName
 		over, watched := make(chan struct{}), make(chan struct{})
 		go func() {
@@ -71,7 +79,7 @@ func drive(t *testing.T, c *scenario) (r ran) {
 		if o.err != nil {
 			t.Fatal(o.err)
 		}
-		last := s.recorder.Snapshot()
+		last := s.view.Snapshot()
 		r.note(&last)
 		if c.killed > 0 {
 			return
@@ -79,7 +87,69 @@ func drive(t *testing.T, c *scenario) (r ran) {
 		r.seconds = append(r.seconds, lastView(&last))
 		r.journal, r.result = unzipped(t, name+".gz"), readFile(t, o.path)
 		s.closeSide()
+		live, read := told.report(t), o.report
+		if diff := gocmp.Diff(live, read, reportsAlike...); diff != "" {
+			t.Error("the report of the events is not that of the journal (-live +journal): ", diff)
+		}
 	})
+	return r
+}
+
+// reportsAlike leaves out what no journal has: which chunks were of the visible answer.
+var reportsAlike = []gocmp.Option{
+	gocmp.Comparer(func(a, b metrics.Histogram) bool {
+		return slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets()))
+	}),
+	cmpopts.EquateNaNs(), cmpopts.IgnoreUnexported(metrics.Request{}), cmpopts.IgnoreFields(metrics.Chunk{}, "Answer"),
+	cmpopts.IgnoreFields(metrics.Request{}, "ReadDelay", "Piece"), cmpopts.EquateEmpty(),
+}
+
+// toldEvents is a sink that keeps what it hears, but for what no report needs.
+type toldEvents struct {
+	mu  sync.Mutex // guards all
+	all []event.Event
+}
+
+// toldBefore keeps the facts that a journal has already.
+func toldBefore(t *testing.T, s *session) *toldEvents {
+	t.Helper()
+	told := &toldEvents{}
+	for e, err := range s.journal.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		told.Take(e)
+	}
+	return told
+}
+
+func (t *toldEvents) Take(e event.Event) {
+	if e.Kind != event.Done && e.Kind != event.Fact {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all = append(t.all, e)
+}
+
+// report is that of what was told until the end of the run.
+func (t *toldEvents) report(test *testing.T) metrics.Report {
+	test.Helper()
+	r, err := report.Of(func(yield func(event.Event, error) bool) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for _, e := range t.all {
+			if !yield(e, nil) {
+				return
+			}
+			if _, ended := e.Value.(metrics.End); ended {
+				return
+			}
+		}
+	})
+	if err != nil {
+		test.Fatal(err)
+	}
 	return r
 }
 
@@ -89,8 +159,8 @@ func (r *ran) watch(t *testing.T, c *scenario, s *session, over <-chan struct{})
 	for i := range lookedAtMost {
 		at := time.Duration(i+1)*time.Second - endOfSecond
 		acts = append(acts, act{at, func(s *session) {
-			s.recorder.JudgeAt(at)
-			snapshot := s.recorder.Snapshot()
+			s.view.JudgeAt(at)
+			snapshot := s.view.Snapshot()
 			r.note(&snapshot)
 			r.seconds = append(r.seconds, viewOf(&snapshot, at-time.Second))
 		}})
@@ -165,7 +235,7 @@ func prepared(t *testing.T, c *scenario, dir string, dial target.DialFunc) *sess
 	if err := s.begin(); err != nil {
 		t.Fatal(err)
 	}
-	s.recorder.Look(looksAt)
+	s.view.Look(looksAt)
 	return s
 }
 
@@ -183,11 +253,11 @@ const requestLine = `{"index":`
 func replayViews(t *testing.T, file string) (seconds []view) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		run, requests, err := readRun(file)
+		events, err := readRun(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		player, err := replay.New(run, requests)
+		player, err := replay.New(events)
 		if err != nil {
 			t.Fatal(err)
 		}

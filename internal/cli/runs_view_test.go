@@ -12,7 +12,7 @@ import (
 )
 
 // view is a snapshot in compact form: all that a dashboard can show of it, but for the samples of the client and what is made of
-// them, which no two runs have alike. Fields that are empty are left out.
+// them, which no two runs have alike, and the text of an answer, which a journal has only where it is asked for. Fields that are empty are left out.
 type view []viewField
 
 type viewField struct{ key, value string }
@@ -282,7 +282,6 @@ func (v *view) requests(s *metrics.Snapshot) {
 	if q := s.Opened; q != nil {
 		v.add("opened", fmt.Sprintf("%d %s scheduled=%s encode=%s connect=%s cached=%d redials=%d queue=%s prefill=%s finish=%s chunks=%d cut=%t", q.Index, q.State, moment(q.Scheduled),
 			q.Encode, q.Connect, q.CachedTokens, q.Redials, moment(q.ServerQueue), moment(q.ServerPrefill), q.Finish, len(q.Chunks), q.TextCut))
-		v.add("opened.text", len(q.Text))
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"benchtop/export"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/report"
 )
 
 // soFar is what the name of a result has at its end that was saved before the run was over.
@@ -37,11 +39,11 @@ func (s *session) Save() string {
 }
 
 func (s *session) saveSoFar(path string) error {
-	run := s.soFar()
-	run.Ended, run.Reason = time.Since(s.load.Start).Round(time.Microsecond), "saved while it was on"
-	report, err := metrics.Summarize(s.journal.Records(), run)
+	end := s.soFar()
+	end.Ended, end.Reason = time.Since(s.load.Start).Round(time.Microsecond), "saved while it was on"
+	r, err := report.Of(event.Followed(s.journal.Events(), end))
 	if err != nil {
 		return fmt.Errorf("reading the journal: %w", err)
 	}
-	return writeFile(path, func(w io.Writer) error { return export.JSON(w, report) })
+	return writeFile(path, func(w io.Writer) error { return export.JSON(w, r) })
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/export"
+	"benchtop/export/journal"
 	"benchtop/metrics"
 )
 
@@ -246,17 +247,17 @@ func (s *saving) notes() (all []string) {
 }
 
 // finish writes the result. Where the reserved place does not take it, the next best one does; the
-// returned path says where it went. journal writes a copy of the journal there too, since the one in the reserved place is
+// returned path says where it went. A copy of the journal goes there too, since the one in the reserved place is
 // most likely cut short. last is where the result goes if no place takes it, nil for nowhere.
-func (s *saving) finish(r metrics.Report, journal *export.Journal, last io.Writer) (path string, err error) {
-	whole := func(w io.Writer) error { _, err := journal.WriteTo(w); return err }
+func (s *saving) finish(r metrics.Report, written *journal.Writer, last io.Writer) (path string, err error) {
+	whole := func(w io.Writer) error { _, err := written.WriteTo(w); return err }
 	result := func(w io.Writer) error { return export.JSON(w, r) }
 	if s.append {
 		err = appendLine(s.path, result)
 	} else {
 		err = writeFile(s.path, result)
 	}
-	if err == nil && journal.Err() != nil {
+	if err == nil && written.Err() != nil {
 		err = writeFile(s.journalName, whole) // what is there is cut short; what memory has is whole
 	}
 	if err == nil {
@@ -390,7 +391,7 @@ func (s *saving) pack() error {
 	if err := s.journal.Close(); err != nil {
 		return err
 	}
-	if _, err := export.Compress(s.journalName); err != nil {
+	if _, err := journal.Compress(s.journalName); err != nil {
 		return fmt.Errorf("the result is saved, but its journal could not be packed: %w", err)
 	}
 	return nil

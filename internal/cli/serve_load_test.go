@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/export"
+	"benchtop/export/journal"
 	"benchtop/metrics"
+	"benchtop/metrics/report"
 )
 
 func benchtopOf(t *testing.T, dir string) map[string]any {
@@ -30,7 +31,7 @@ func requestsIn(t *testing.T, dir string) (all []metrics.Request) {
 	if len(journals) != 1 {
 		t.Fatalf("journals %v, want one", journals)
 	}
-	_, requests, err := export.ReadJournal(journals[0])
+	_, requests, err := report.Gather(journal.Read(journals[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,8 +207,8 @@ func TestWarmupIsLeftOut(t *testing.T) {
 		t.Errorf("completed %v, want 26", n)
 	}
 	// All of the run but its first half second.
-	journal, _ := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
-	whole, _, err := export.ReadJournal(journal[0])
+	journals, _ := filepath.Glob(filepath.Join(dir, "*.jsonl.gz"))
+	whole, _, err := report.Gather(journal.Read(journals[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,19 +358,15 @@ func TestPlannedEnd(t *testing.T) {
 func TestDrainEndsStages(t *testing.T) {
 	s := &session{noMore: make(chan struct{}), ran: make(chan struct{})}
 	s.plan.Stages = []metrics.Stage{{Start: 0, Length: time.Second, Rate: 1}, {Start: time.Hour, Length: time.Second, Rate: 2}}
-	s.load.Start = time.Now()
-	s.recorder = metrics.NewRecorder(s.load.Start, &s.plan)
-	journal, err := export.NewJournal(nil, s.plan)
-	if err != nil {
+	if err := s.openStream(time.Now(), nil); err != nil {
 		t.Fatal(err)
 	}
-	s.journal = journal
 	done := make(chan struct{})
 	go func() { defer close(done); s.walkStages(s.untilStopped(t.Context())) }()
 	s.endStages()
 	<-done
-	if len(s.events) > 1 {
-		t.Errorf("events %v", s.events)
+	if events := gathered(t, s).Events; len(events) > 1 {
+		t.Errorf("events %v", events)
 	}
 }
 

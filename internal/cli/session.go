@@ -2,16 +2,20 @@ package cli
 
 import (
 	"context"
+	"io"
 	"os"
 	"sync"
 	"time"
 
 	"benchtop/export"
+	"benchtop/export/journal"
 	"benchtop/internal/attach"
 	"benchtop/internal/steering"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/live"
 	"benchtop/tui"
 )
 
@@ -48,24 +52,24 @@ type session struct {
 	// leave is called when everything is over, nil for nothing.
 	leave func()
 
-	files    *saving
-	recorder *metrics.Recorder
-	journal  *export.Journal
-	engine   *loadgen.Engine
-	helm     *helm
-	trial    *steering.Trial // of the loads of a search, nil for none
-	signals  chan os.Signal  // nil: watched from the start of the run
-	ran      chan struct{}   // closed when the load is over
-	over     chan struct{}   // closed when its result is saved as well
-	told     chan struct{}   // closed when a signal says that it is time to go
-	tell     sync.Once
-	noMore   chan struct{} // closed when nothing more is to be sent
-	stopped  sync.Once
+	files   *saving
+	stream  *event.Stream // of what happens; view, journal and trial are its sinks
+	view    live.View
+	journal *journal.Writer
+	engine  *loadgen.Engine
+	helm    *helm
+	trial   *steering.Trial // of the loads of a search, nil for none
+	signals chan os.Signal  // nil: watched from the start of the run
+	ran     chan struct{}   // closed when the load is over
+	over    chan struct{}   // closed when its result is saved as well
+	told    chan struct{}   // closed when a signal says that it is time to go
+	tell    sync.Once
+	noMore  chan struct{} // closed when nothing more is to be sent
+	stopped sync.Once
 
 	mu     sync.Mutex // guards everything below
-	events []metrics.Event
-	reason string // why the run was cut short, "" if it was not
-	stage  int    // how often the run was asked to stop
+	reason string     // why the run was cut short, "" if it was not
+	stage  int        // how often the run was asked to stop
 	noUI   bool
 	shown  bool         // there is a dashboard, unless noUI
 	host   *attach.Host // of other terminals, nil if they cannot join
@@ -115,12 +119,12 @@ func (s *session) run() int {
 	if dashboard {
 		every = snapshotEvery
 	}
-	snapshots := s.recorder.Publish(publishing, every)
+	snapshots := s.view.Publish(publishing, every)
 	s.receiveViewers(dashboard)
 	go func() {
 		defer close(s.over)
 		outcome = s.perform()
-		if !dashboard || s.recorder.Recent().State != metrics.Finished {
+		if !dashboard || s.view.Recent().State != metrics.Finished {
 			stopPublishing()
 		}
 	}()
@@ -163,31 +167,20 @@ const snapshotEvery = 500 * time.Millisecond
 // begin opens the journal and builds the engine around it.
 func (s *session) begin() (err error) {
 	// The clock starts here; what was prepared until now does not count.
-	start := time.Now()
-	s.load.Start, s.plan.Started = start, start
+	s.plan.Started = time.Now()
+	var file io.Writer // nil for memory
 	if s.files != nil {
-		s.journal, err = export.NewJournal(s.files.journal, s.plan)
-	} else {
-		s.journal, err = export.NewJournal(nil, s.plan)
+		file = s.files.journal
 	}
-	if err != nil {
+	if err := s.openStream(s.plan.Started, file); err != nil {
 		return err
 	}
-	s.recorder = metrics.NewRecorder(start, &s.plan)
 	if s.files != nil {
-		s.recorder.SetSaving(s.files.path, "")
-	}
-	observers := []loadgen.Observer{s.recorder, journaled{s.journal}}
-	if s.plan.Find != nil {
-		s.trial = steering.NewTrial(&s.plan)
-		observers = append(observers, s.trial)
-	}
-	if s.count != nil {
-		observers = append(observers, &s.uncounted)
+		s.stream.Tell(metrics.Saving{Path: s.files.path})
 	}
 	s.helm = newHelm(s)
-	s.recorder.SetSteering(s.helm.state) // the first snapshot knows it already
-	if s.engine, err = loadgen.New(s.load, loadgen.Observers(observers...)); err != nil {
+	s.helm.tell() // the first snapshot knows it already
+	if s.engine, err = loadgen.New(s.load, s.stream); err != nil {
 		return err
 	}
 	if f := s.plan.Find; f != nil && !f.Users {
@@ -206,24 +199,27 @@ func (s *session) begin() (err error) {
 	return nil
 }
 
-// journaled is the journal as an observer: it hears of requests when they are done.
-type journaled struct{ *export.Journal }
-
-func (journaled) Due(*metrics.Request)   {}
-func (journaled) Sent(*metrics.Request)  {}
-func (journaled) Chunk(*metrics.Request) {}
-
-// log files something that happened just now.
-func (s *session) log(level metrics.Level, text string) {
-	s.file(metrics.Event{Level: level, Text: text})
+// openStream makes the stream of a run that starts at a moment, and its sinks. The journal goes to a file, or to memory if that
+// is nil.
+func (s *session) openStream(start time.Time, file io.Writer) (err error) {
+	s.load.Start = start
+	if s.journal, err = journal.NewWriter(file, s.plan); err != nil {
+		return err
+	}
+	s.view = live.NewView(start, &s.plan)
+	s.stream = event.NewStream(start, s.view)
+	s.stream.Add(s.journal, event.Done, event.Fact)
+	if s.plan.Find != nil {
+		s.trial = steering.NewTrial(&s.plan)
+		s.stream.Add(s.trial)
+	}
+	if s.count != nil {
+		s.stream.Add(&s.uncounted, event.Done)
+	}
+	return nil
 }
 
-// file puts an event of this moment into the log, the journal and the report.
-func (s *session) file(e metrics.Event) {
-	e.At = time.Since(s.load.Start).Round(time.Microsecond)
-	s.mu.Lock()
-	s.events = append(s.events, e)
-	s.mu.Unlock()
-	s.recorder.Log(e)
-	s.journal.Event(e)
+// log tells of something that happened just now.
+func (s *session) log(level metrics.Level, text string) {
+	s.stream.Tell(metrics.Event{Level: level, Text: text})
 }

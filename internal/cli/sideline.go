@@ -43,7 +43,7 @@ func (s *sideline) begin(ctx context.Context) (notes []string) {
 }
 
 // end files what the counters moved by. That a server has none is no news.
-func (s *sideline) end(run *metrics.Run) (notes []string) {
+func (s *sideline) end(end *metrics.End) (notes []string) {
 	s.looking.Wait()
 	if !s.counted {
 		return nil
@@ -53,10 +53,10 @@ func (s *sideline) end(run *metrics.Run) (notes []string) {
 		return []string{"the server's counters could not be read after the run: " + s.words(err)}
 	}
 	var problem error
-	if run.SpecDecode, problem = s.before.SpecDecode(after); problem != nil {
+	if end.SpecDecode, problem = s.before.SpecDecode(after); problem != nil {
 		notes = append(notes, s.words(problem))
 	}
-	if run.Diffusion, problem = s.before.Diffusion(after); problem != nil {
+	if end.Diffusion, problem = s.before.Diffusion(after); problem != nil {
 		notes = append(notes, s.words(problem))
 	}
 	return notes

@@ -171,7 +171,7 @@ func (s *session) end(reason string) {
 		s.mu.Lock()
 		s.because(reason)
 		s.mu.Unlock()
-		s.recorder.SetState(metrics.Draining, time.Since(s.load.Start)+sigtermDrain)
+		s.stream.Tell(metrics.Phase{State: metrics.Draining, DrainBy: time.Since(s.load.Start) + sigtermDrain})
 		s.log(metrics.Warn, reason+": waiting no longer than 2s for requests in flight")
 		time.AfterFunc(sigtermDrain, s.engine.Abort)
 	}

@@ -20,6 +20,7 @@ import (
 	"benchtop/loadgen"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // startSimulate runs the command 'simulate' on a free port until the test ends, and returns its address. Its exit code must
@@ -355,12 +356,11 @@ type ended struct {
 	requests []metrics.Request
 }
 
-func (e *ended) Due(*metrics.Request)   {}
-func (e *ended) Sent(*metrics.Request)  {}
-func (e *ended) Chunk(*metrics.Request) {}
-
-func (e *ended) Done(q *metrics.Request) {
+func (e *ended) Take(x event.Event) {
+	if x.Kind != event.Done {
+		return
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.requests = append(e.requests, *q)
+	e.requests = append(e.requests, *x.Request)
 }

@@ -30,7 +30,7 @@ func (s *session) walkStages(ctx context.Context) {
 		users = max(users, stage.Users)
 		moments = append(moments, moment{stage.Start, func() {
 			if set, on := s.helm.stage(stage.Users); on {
-				s.file(s.stageEvent(i, set))
+				s.stream.Tell(s.stageEvent(i, set))
 			}
 		}})
 	}
@@ -74,5 +74,5 @@ func (s *session) stageEvent(i int, set *metrics.LoadSetting) metrics.Event {
 
 // mark files an event that is drawn across the charts.
 func (s *session) mark(text, mark string) {
-	s.file(metrics.Event{Level: metrics.Info, Text: text, Mark: mark})
+	s.stream.Tell(metrics.Event{Level: metrics.Info, Text: text, Mark: mark})
 }

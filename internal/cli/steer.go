@@ -28,6 +28,7 @@ type helm struct {
 
 	mu    sync.Mutex // guards everything below, and that changes of the load come one by one
 	state metrics.Steering
+	told  metrics.Steering // what the stream knows of it
 	ramp  *steering.Ramp
 	// loadSet says that the plan's load is no longer in force; a pause alone does not end it, but moves what follows: shift is
 	// by how much, pausedAt when the last pause began.
@@ -205,13 +206,10 @@ func (s *session) SetObjectives(slo metrics.SLO) string {
 		return "the run is over"
 	}
 	slo = slices.Clone(slo)
-	if s.trial != nil {
-		s.trial.SetObjectives(slo)
-	}
 	words := "no objectives"
 	if len(slo) > 0 {
 		words = "objectives: " + (&objectives{slo}).String() + " (ms)"
 	}
-	s.file(metrics.Event{Level: metrics.Info, Text: words, Mark: "SLO", Objectives: &slo})
+	s.stream.Tell(metrics.Event{Level: metrics.Info, Text: words, Mark: "SLO", Objectives: &slo})
 	return words
 }

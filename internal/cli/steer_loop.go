@@ -148,7 +148,7 @@ func (h *helm) move(ctx context.Context) {
 			return
 		}
 		h.force(ctx, load)
-		h.session.recorder.SetSteering(h.state)
+		h.tellState()
 		return
 	}
 	if h.loadSet || h.state.Paused {
@@ -161,7 +161,7 @@ func (h *helm) move(ctx context.Context) {
 		h.file(h.session.stageEvent(h.stageOn, h.setting()))
 		return
 	}
-	h.session.recorder.SetSteering(h.state)
+	h.tellState()
 }
 
 // follows takes over what the plan asks for now, unless a load was set. The lock is held.
@@ -183,10 +183,18 @@ func (h *helm) setting() *metrics.LoadSetting {
 	return &set
 }
 
-// file shows the load in force and files an event. The lock is held.
+// file tells the load in force, and an event. The lock is held.
 func (h *helm) file(e metrics.Event) {
-	h.session.recorder.SetSteering(h.state)
-	h.session.file(e)
+	h.tellState()
+	h.session.stream.Tell(e)
+}
+
+// tellState tells the load in force, unless it is known. The lock is held.
+func (h *helm) tellState() {
+	if h.state != h.told {
+		h.told = h.state
+		h.session.stream.Tell(h.state)
+	}
 }
 
 // force makes the engine send at a load. The lock is held.
@@ -255,7 +263,7 @@ func (h *helm) stage(users int) (set *metrics.LoadSetting, on bool) {
 	}
 	h.session.engine.SetLimit(users)
 	h.state.Users = users
-	h.session.recorder.SetSteering(h.state)
+	h.tellState()
 	if h.state.Changes == 0 {
 		return nil, true
 	}
@@ -268,7 +276,7 @@ func (h *helm) stage(users int) (set *metrics.LoadSetting, on bool) {
 func (h *helm) tell() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.session.recorder.SetSteering(h.state)
+	h.tellState()
 }
 
 // leave shows that nothing can be steered any more.
@@ -277,7 +285,7 @@ func (h *helm) leave() {
 	defer h.mu.Unlock()
 	h.state.Steerable, h.state.Why = false, cmp.Or(h.why, "nothing new is sent any more")
 	h.state.RampTo, h.state.RampOver = 0, 0
-	h.session.recorder.SetSteering(h.state)
+	h.tellState()
 }
 
 // planned is what the plan asks for at a moment.

@@ -20,6 +20,7 @@ import (
 	"benchtop/loadgen"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
+	"benchtop/metrics/report"
 )
 
 // steeredSession is a session against a simulated server that is so many times as slow as the demo's, all in virtual time,
@@ -86,7 +87,7 @@ func marks(run *metrics.Run) (all []string) {
 
 // rates counts what was due in each second.
 func dueIn(s *session, from, to int) (n int) {
-	windows := s.recorder.Snapshot().Windows
+	windows := s.view.Snapshot().Windows
 	for i := from; i < min(to, len(windows)); i++ {
 		n += windows[i].Due
 	}
@@ -111,10 +112,7 @@ func TestSteeredSoFar(t *testing.T) {
 			time.AfterFunc(at, func() { counts <- s.soFar().Unsent })
 		}
 		time.AfterFunc(10*time.Second, func() { s.Steer(metrics.Order{Do: metrics.SetLoad, Value: 1}) })
-		run, err := s.measure()
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := measureAll(t, s)
 		unsent := []int{<-counts, <-counts}
 		if want := []int{30, 0}; !slices.Equal(unsent, want) || run.Unsent != 0 {
 			t.Errorf("%d were unsent, want %d, and %d in the end", unsent, want, run.Unsent)
@@ -140,11 +138,8 @@ func TestOrderThatComesTooLate(t *testing.T) {
 			cancel()
 			s.helm.follow(gone, metrics.Order{Do: metrics.Pause})
 		})
-		run, err := s.measure()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := marks(&run); got != nil || s.recorder.Snapshot().Steering.Changes != 0 {
+		run := measureAll(t, s)
+		if got := marks(&run); got != nil || s.view.Snapshot().Steering.Changes != 0 {
 			t.Errorf("loads were set: %q", got)
 		}
 	})
@@ -174,10 +169,7 @@ func TestSteerRate(t *testing.T) {
 		at(10.2, metrics.Order{Do: metrics.Pause})
 		at(15.1, metrics.Order{Do: metrics.Resume})
 		at(20.1, metrics.Order{Do: metrics.RampLoad, Value: 20, Over: 10 * time.Second})
-		run, err := s.measure()
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := measureAll(t, s)
 		close(s.ran)
 		s.Steer(metrics.Order{Do: metrics.Pause})
 		var words []string
@@ -198,7 +190,7 @@ func TestSteerRate(t *testing.T) {
 		if run.Unsent != 0 || run.Reason != "" {
 			t.Errorf("%d unsent, reason %q", run.Unsent, run.Reason)
 		}
-		if st := s.recorder.Snapshot().Steering; st.Steerable || st.Why == "" || st.Changes != 5 || st.Rate != 20 || st.Paused {
+		if st := s.view.Snapshot().Steering; st.Steerable || st.Why == "" || st.Changes != 5 || st.Rate != 20 || st.Paused {
 			t.Errorf("at the end %+v", st)
 		}
 		if got, ok := s.Steer(metrics.Order{Do: metrics.SetLoad, Value: 1}); ok || got != "the run is over" {
@@ -222,7 +214,7 @@ func TestSteerUsers(t *testing.T) {
 		var levels [20]atomic.Int64
 		for i := range levels {
 			time.AfterFunc(time.Duration(i)*second+900*time.Millisecond, func() {
-				n := s.recorder.Snapshot().Totals
+				n := s.view.Snapshot().Totals
 				levels[i].Store(int64(n.Sent - n.Done - n.Failed))
 			})
 		}
@@ -231,10 +223,7 @@ func TestSteerUsers(t *testing.T) {
 		} {
 			time.AfterFunc(time.Duration(at*1e9), func() { s.Steer(o) })
 		}
-		run, err := s.measure()
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := measureAll(t, s)
 		// Seconds in which something changed are left out.
 		for second, want := range map[int]int{1: 1, 3: 0, 4: 1, 6: 2, 8: 4, 11: 4, 14: 4, 18: 8} {
 			if got := levels[second].Load(); got != int64(want) {
@@ -244,7 +233,7 @@ func TestSteerUsers(t *testing.T) {
 		if got, want := strings.Join(marks(&run), "|"), "paused|1 user|2 users|4 users|→ 8 users|8 users"; got != want {
 			t.Errorf("marks %q, want %q", got, want)
 		}
-		if st := s.recorder.Snapshot().Steering; st.Users != 8 || !st.InUsers {
+		if st := s.view.Snapshot().Steering; st.Users != 8 || !st.InUsers {
 			t.Errorf("at the end %+v", st)
 		}
 	})
@@ -298,10 +287,7 @@ func TestPauseMovesStages(t *testing.T) {
 				for at, do := range map[float64]metrics.OrderKind{8.1: metrics.Pause, 12.1: metrics.Resume} {
 					time.AfterFunc(time.Duration(at*1e9), func() { s.Steer(metrics.Order{Do: do}) })
 				}
-				run, err := s.measure()
-				if err != nil {
-					t.Fatal(err)
-				}
+				run := measureAll(t, s)
 				var events []string
 				for _, e := range run.Events {
 					if e.Set != nil {
@@ -311,7 +297,7 @@ func TestPauseMovesStages(t *testing.T) {
 				if got := strings.Join(events, "|"); got != c.events {
 					t.Errorf("events\n%s, want\n%s", got, c.events)
 				}
-				report, err := metrics.Summarize(s.journal.Records(), run)
+				report, err := report.Of(s.journal.Events())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -358,7 +344,7 @@ func TestSteerRefuses(t *testing.T) {
 				if got, _ := s.Steer(c.o); !strings.Contains(got, c.want) {
 					t.Errorf("%q, want %q", got, c.want)
 				}
-				if st := s.recorder.Snapshot().Steering; st.Why != s.helm.why || st.Steerable == (st.Why != "") {
+				if st := s.view.Snapshot().Steering; st.Why != s.helm.why || st.Steerable == (st.Why != "") {
 					t.Errorf("the screen knows %+v, the helm %q", st, s.helm.why)
 				}
 				s.stage = 1
@@ -421,9 +407,10 @@ func TestSetObjectives(t *testing.T) {
 		if got := s.SetObjectives(nil); got != "no objectives" {
 			t.Errorf("%q", got)
 		}
-		i := slices.IndexFunc(s.events, func(e metrics.Event) bool { return e.Objectives != nil })
-		if i < 0 || s.events[i].Mark != "SLO" || len(*s.events[i].Objectives) != 1 {
-			t.Errorf("%+v", s.events)
+		events := gathered(t, s).Events
+		i := slices.IndexFunc(events, func(e metrics.Event) bool { return e.Objectives != nil })
+		if i < 0 || events[i].Mark != "SLO" || len(*events[i].Objectives) != 1 {
+			t.Errorf("%+v", events)
 		}
 	})
 }

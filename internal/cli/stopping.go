@@ -27,7 +27,7 @@ func (s *session) abort(reason string) {
 		return // it ran to its end; only the saving is still on
 	}
 	s.because(reason)
-	s.recorder.SetState(metrics.Aborting, metrics.Never)
+	s.stream.Tell(metrics.Phase{State: metrics.Aborting, DrainBy: metrics.Never})
 	s.mu.Unlock()
 	s.endStages()
 	s.log(metrics.Warn, reason+": cutting what is in flight")
@@ -48,7 +48,7 @@ func (s *session) stop(reason string, limit time.Duration) bool {
 		return true
 	}
 	s.because(reason)
-	s.recorder.SetState(metrics.Draining, time.Since(s.load.Start)+limit)
+	s.stream.Tell(metrics.Phase{State: metrics.Draining, DrainBy: time.Since(s.load.Start) + limit})
 	s.mu.Unlock()
 	s.endStages()
 	s.log(metrics.Info, fmt.Sprintf("%s: sending no more, waiting up to %s for requests in flight", reason, limit))

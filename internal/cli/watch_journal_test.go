@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchtop/export"
 	"benchtop/metrics"
 )
 
@@ -44,22 +43,22 @@ func TestWatchJournal(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				disk := &fickleDisk{}
-				journal, err := export.NewJournal(disk, plan())
-				if err != nil {
+				var stderr strings.Builder
+				s := &session{plan: plan(), files: &saving{path: "r.json"}, env: &environment{stderr: &stderr}}
+				if err := s.openStream(time.Now(), disk); err != nil {
 					t.Fatal(err)
 				}
-				var stderr strings.Builder
-				s := &session{journal: journal, files: &saving{path: "r.json"}, env: &environment{stderr: &stderr}}
-				s.load.Start = time.Now()
-				s.recorder = metrics.NewRecorder(s.load.Start, &s.plan)
-				s.recorder.SetSaving("r.json", "")
-				time.AfterFunc(2200*time.Millisecond, func() { disk.full.Store(true); s.journal.Event(metrics.Event{Text: "x"}) })
+				s.stream.Tell(metrics.Saving{Path: "r.json"})
+				time.AfterFunc(2200*time.Millisecond, func() { disk.full.Store(true); s.log(metrics.Info, "x") })
 				time.AfterFunc(c.room, func() { disk.full.Store(false) })
 				ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 				defer stop()
 				s.watchJournal(ctx)
 				var said []string
-				for _, e := range s.events {
+				for _, e := range gathered(t, s).Events {
+					if e.Text == "x" {
+						continue
+					}
 					said = append(said, e.At.Round(time.Second).String()+" "+e.Text)
 				}
 				if !slices.Equal(said, c.want) {
@@ -68,11 +67,11 @@ func TestWatchJournal(t *testing.T) {
 				if n := strings.Count(stderr.String(), "benchtop: the journal"); n != len(c.want) {
 					t.Errorf("standard error has %q", stderr.String())
 				}
-				if shown := s.recorder.Snapshot().SaveError; (shown == "") != (len(c.want) == 2) {
+				if shown := s.view.Snapshot().SaveError; (shown == "") != (len(c.want) == 2) {
 					t.Errorf("the screen says %q", shown)
 				}
 				disk.full.Store(false)
-				if err := journal.Close(metrics.Run{}); err != nil {
+				if err := s.journal.Close(); err != nil {
 					t.Error(err)
 				}
 			})

@@ -12,7 +12,7 @@ import (
 	"benchtop/metrics"
 )
 
-// watchServer reads the server's metrics page about once a second until ctx ends, and tells journal and recorder what it says,
+// watchServer reads the server's metrics page about once a second until ctx ends, and tells what it says,
 // what kind of server it is, and why there is nothing, or nothing more, to say.
 func (s *session) watchServer(ctx context.Context) {
 	if s.side == nil {
@@ -24,12 +24,12 @@ func (s *session) watchServer(ctx context.Context) {
 	}
 	var falls restarts
 	var cache cacheAlarm
-	absent := ""
+	absent, source := "", metrics.Source{}
 	looks, turns := 0, 0
 	alarm := func() {
-		totals := s.recorder.Totals()
+		totals := s.view.Totals()
 		if text := cache.words(&totals, s.share(), s.load.Salt.Mode != loadgen.NoSalt); text != "" {
-			s.file(metrics.Event{Level: metrics.Warn, Mark: metrics.CacheMark, Text: text})
+			s.stream.Tell(metrics.Event{Level: metrics.Warn, Mark: metrics.CacheMark, Text: text})
 		}
 	}
 	defer alarm() // the answers may tell of the cache where the page does not
@@ -52,19 +52,21 @@ func (s *session) watchServer(ctx context.Context) {
 		switch {
 		case errors.Is(err, telemetry.ErrRestarted):
 			if text, mark := falls.words(err); text != "" {
-				s.file(metrics.Event{Level: metrics.Warn, Mark: mark, Text: text})
+				s.stream.Tell(metrics.Event{Level: metrics.Warn, Mark: mark, Text: text})
 			}
 		case err != nil:
 			absent = s.side.words(err)
 		}
 		if absent == "" {
 			looks++
-			s.recorder.Server(second)
-			s.journal.Server(second)
+			s.stream.Tell(second)
 			cache.look(&second)
 		}
 		alarm()
-		s.recorder.ServerIs(w.Kind(), absent)
+		if now := (metrics.Source{Name: metrics.ServerCounters, Kind: w.Kind(), Absent: absent}); now != source {
+			source = now
+			s.stream.Tell(source)
+		}
 		if known && (absent == "") != (was == "") {
 			turns++
 			s.tellServer(absent, turns)
@@ -159,45 +161,49 @@ func (s *session) tellServer(absent string, times int) {
 	}
 }
 
-// watchGPUs listens to the tool of the accelerators until ctx ends, and tells journal and recorder what it says, and why there
+// watchGPUs listens to the tool of the accelerators until ctx ends, and tells what it says, and why there
 // is nothing, or nothing more.
 func (s *session) watchGPUs(ctx context.Context) {
 	if s.gpus.off != "" {
-		s.recorder.GPUsAre(s.gpus.off)
+		s.tellGPUs(s.gpus.off)
 		return
 	}
 	w, err := telemetry.WatchGPUs(ctx, telemetry.GPUOptions{Only: s.gpus.only, Start: s.load.Start})
 	if err != nil {
 		absent := export.Clean(err.Error())
-		s.recorder.GPUsAre(absent)
+		s.tellGPUs(absent)
 		if s.gpus.asked() != "" {
 			s.log(metrics.Warn, "nothing is known of the GPUs: "+absent)
 		}
 		return
 	}
 	defer w.Close()
-	s.recorder.GPUsAre(noGPUYet)
+	s.tellGPUs(noGPUYet)
 	for first := true; ; {
 		select {
 		case second, more := <-w.Seconds():
 			if !more {
 				if err := w.Err(); err != nil && ctx.Err() == nil {
 					absent := export.Clean(err.Error())
-					s.recorder.GPUsAre(absent)
+					s.tellGPUs(absent)
 					s.log(metrics.Warn, fmt.Sprintf("nothing more is known of the GPUs: %s", absent))
 				}
 				return
 			}
 			if first {
-				s.recorder.GPUsAre("")
+				s.tellGPUs("")
 				first = false
 			}
-			s.recorder.GPUs(second)
-			s.journal.GPUs(second)
+			s.stream.Tell(second)
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// tellGPUs tells why nothing, or nothing more, is known of the accelerators; "" where something is.
+func (s *session) tellGPUs(absent string) {
+	s.stream.Tell(metrics.Source{Name: metrics.Accelerators, Absent: absent})
 }
 
 // noGPUYet is why there are no figures before the first ones.

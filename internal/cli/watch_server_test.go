@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchtop/export"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -52,7 +51,7 @@ func serverWatched(t *testing.T, page pageAt, length time.Duration) metrics.Run 
 		ctx, cancel := context.WithTimeout(t.Context(), length)
 		defer cancel()
 		s.watchServer(ctx)
-		run = s.soFar()
+		run = gathered(t, s)
 	})
 	return run
 }
@@ -61,14 +60,11 @@ func serverWatched(t *testing.T, page pageAt, length time.Duration) metrics.Run 
 func besides(t *testing.T) (s *session, over func()) {
 	t.Helper()
 	s = &session{}
-	s.load.Start = time.Now()
-	s.recorder = metrics.NewRecorder(s.load.Start, &s.plan)
-	var err error
-	if s.journal, err = export.NewJournal(nil, s.plan); err != nil {
+	if err := s.openStream(time.Now(), nil); err != nil {
 		t.Fatal(err)
 	}
 	return s, func() {
-		if err := s.journal.Close(metrics.Run{}); err != nil {
+		if err := s.journal.Close(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -137,7 +133,7 @@ func TestLookBeforeTheRun(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			s.watchServer(ctx)
-			if looks := s.soFar().Server; len(looks) < 2 || looks[0].At != 0 || !metrics.Said(looks[1].OutputTokens) {
+			if looks := gathered(t, s).Server; len(looks) < 2 || looks[0].At != 0 || !metrics.Said(looks[1].OutputTokens) {
 				t.Errorf("looks %+v", looks)
 			}
 		})

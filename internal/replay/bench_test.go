@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 )
 
 // anHour is a load of 30 requests a second with answers of 64 tokens, for an hour: 108,000 requests and 6.9 million chunks.
@@ -20,7 +21,7 @@ func anHour(b *testing.B) *recording {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	r, err := record(run, func(yield func(metrics.Request, error) bool) {
+	r, err := record(eventtest.Of(run, func(yield func(metrics.Request, error) bool) {
 		for i := range 108_000 {
 			q := metrics.NewRequest(i)
 			q.Scheduled = time.Duration(i) * time.Hour / 108_000
@@ -35,7 +36,7 @@ func anHour(b *testing.B) *recording {
 				return
 			}
 		}
-	})
+	}))
 	if err != nil {
 		b.Fatal(err)
 	}

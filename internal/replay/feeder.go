@@ -4,36 +4,36 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/live"
 )
 
-// feeder tells a recorder what happened, in order of time. Chunks of different requests do not know of each other, so those
+// feeder tells a live view what happened, in order of time. Chunks of different requests do not know of each other, so those
 // between two looks come request by request; all else keeps its order.
 type feeder struct {
 	*recording
-	recorder *metrics.Recorder
-	at       time.Duration // everything until here was told
-	next     int           // of moments
-	flights  []*flight     // in no order
-	byIndex  map[int32]*flight
-	seconds  int // of the client, told so far
-	delays   delays
-	steering metrics.Steering
+	view    live.View
+	at      time.Duration // everything until here was told
+	next    int           // of moments
+	flights []*flight     // in no order
+	byIndex map[int32]*flight
+	seconds int // of the client, told so far
+	delays  delays
 }
 
 // flight is a request under way.
 type flight struct {
 	past   *metrics.Request
 	chunks []metrics.Chunk  // of the past
-	now    *metrics.Request // what is known by now; the recorder may keep it
+	now    *metrics.Request // what is known by now; the view may keep it
 	place  int              // in flights
 }
 
 // feeder starts at the beginning.
 func (r *recording) feeder() *feeder {
-	// The clock of the recorder is never asked.
-	f := &feeder{recording: r, recorder: metrics.NewRecorder(time.Time{}, &r.run.Plan), byIndex: map[int32]*flight{}}
-	f.recorder.ServerIs(r.run.ServerKind, "")
-	f.delays.begin(r.run.Client)
+	// The clock of the view is never asked.
+	f := &feeder{recording: r, view: live.NewView(time.Time{}, &r.plan), byIndex: map[int32]*flight{}}
+	f.delays.begin(r.client)
 	return f
 }
 
@@ -53,7 +53,6 @@ func (f *feeder) advance(to time.Duration, stop func() bool) bool {
 }
 
 func (f *feeder) tell(m moment) {
-	run := &f.run
 	switch m.kind {
 	case isDue:
 		f.due(f.flight(m.index))
@@ -61,25 +60,17 @@ func (f *feeder) tell(m moment) {
 		f.sent(f.flight(m.index))
 	case isDone:
 		f.done(m.index, f.flight(m.index))
-	case isEvent:
-		e := run.Events[m.index]
-		f.recorder.Log(e)
-		if e.Set != nil {
-			f.steer(*e.Set)
+	case isFact:
+		e := f.facts[m.index]
+		switch e.Value.(type) {
+		case metrics.ClientSecond: // it counts the chunks that came in it
+			f.catchUp(m.at)
+			f.seconds++
+			f.delays.begin(f.client[f.seconds:])
+		case metrics.ServerSecond: // and so does the view with this
+			f.catchUp(m.at)
 		}
-	case isClient:
-		f.catchUp(m.at) // the second counts the chunks that came in it
-		f.recorder.Client(run.Client[m.index])
-		f.seconds++
-		f.delays.begin(run.Client[f.seconds:])
-	case isServer:
-		f.recorder.Server(run.Server[m.index])
-	case isGPU:
-		f.recorder.GPUs(run.GPUs[m.index])
-	case serverEnds:
-		f.recorder.ServerIs(run.ServerKind, run.ServerAbsent)
-	case gpusEnd:
-		f.recorder.GPUsAre(run.GPUsAbsent)
+		f.view.Take(e)
 	}
 }
 
@@ -96,25 +87,13 @@ func (f *feeder) chunksOf(x *flight, to time.Duration) {
 		c.Answer = c.Answer || c.At == x.past.FirstAnswer // a journal says only when it began
 		x.now.ReadDelay = f.delays.next(c)
 		x.now.Add(c) // writes over itself: both share their memory
-		f.recorder.Chunk(x.now)
+		f.view.Take(event.Event{At: c.At, Kind: event.Chunk, Request: x.now, Chunk: c})
 	}
 }
 
-// steer says what load is in force. Nobody can change it any more.
-func (f *feeder) steer(set metrics.LoadSetting) {
-	s := &f.steering
-	s.LoadSetting = set
-	s.Changes++
-	if set.Users > 0 || set.Rate > 0 {
-		s.InUsers = set.Users > 0
-	}
-	f.recorder.SetSteering(*s)
-}
-
-// snapshot is the run at a moment until which all was told. What the client saw of itself is what it saw then.
+// snapshot is the run at a moment until which all was told.
 func (f *feeder) snapshot(at time.Duration) metrics.Snapshot {
-	s := f.recorder.SnapshotAt(at)
-	s.Client = f.run.Client[:f.seconds:f.seconds]
+	s := f.view.SnapshotAt(at)
 	if s.Report != nil {
 		s.Verdict = s.Report.Client.Verdict
 	}

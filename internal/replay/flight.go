@@ -1,6 +1,9 @@
 package replay
 
-import "benchtop/metrics"
+import (
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+)
 
 // flight returns the request with that place in the recording, which from now on is under way.
 func (f *feeder) flight(index int32) *flight {
@@ -11,8 +14,12 @@ func (f *feeder) flight(index int32) *flight {
 	q := metrics.NewRequest(past.Index)
 	x := &flight{past: past, chunks: f.chunks[index].unpack(), now: &q, place: len(f.flights)}
 	q.Chunks = x.chunks[:0]
-	q.Conversation, q.Turn, q.ID, q.Model, q.MaxTokens = past.Conversation, past.Turn, past.ID, past.Model, past.MaxTokens
-	q.InputTokens, q.InputSource = past.InputTokens, past.InputSource
+	q.Conversation, q.Turn, q.Session, q.Parent = past.Conversation, past.Turn, past.Session, past.Parent
+	q.ID, q.Model, q.MaxTokens = past.ID, past.Model, past.MaxTokens
+	q.InputTokens, q.DatasetTokens, q.InputSource = past.DatasetTokens, past.DatasetTokens, past.InputSource
+	if past.DatasetTokens != past.InputTokens {
+		q.InputSource = f.plan.InputSource
+	}
 	q.Scheduled = past.Scheduled
 	f.flights = append(f.flights, x)
 	f.byIndex[index] = x
@@ -31,14 +38,14 @@ func (f *feeder) land(index int32, x *flight) {
 
 func (f *feeder) due(x *flight) {
 	x.now.Due = x.past.Due
-	f.recorder.Due(x.now)
+	f.view.Take(event.Event{At: x.now.Due, Kind: event.Due, Request: x.now})
 }
 
 func (f *feeder) sent(x *flight) {
 	q, past := x.now, x.past
 	q.Admitted, q.Encode, q.Connect, q.Sent = past.Admitted, past.Encode, past.Connect, past.Sent
 	q.Redials = past.Redials // late requests are told from those whose connection was dead
-	f.recorder.Sent(q)
+	f.view.Take(event.Event{At: q.Sent, Kind: event.Sent, Request: q})
 }
 
 // done tells of the end, with all that was known then. A damaged journal may have chunks after it, or fewer than it says.
@@ -53,6 +60,6 @@ func (f *feeder) done(index int32, x *flight) {
 	q.ServerQueue, q.ServerPrefill = past.ServerQueue, past.ServerPrefill
 	q.Finish, q.Failure, q.Status, q.Error, q.Text, q.Redials = past.Finish, past.Failure, past.Status, past.Error, past.Text, past.Redials
 	q.ReadDelay = past.ReadDelay
-	f.recorder.Done(q)
+	f.view.Take(event.Event{At: q.Done, Kind: event.Done, Request: q})
 	f.land(index, x)
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
+	"benchtop/metrics/live"
 )
 
 // drawRun makes up a run of that length: requests of every fate, with the client, the server and the accelerators looked at each
@@ -101,24 +103,18 @@ func yield(all []metrics.Request) iter.Seq2[metrics.Request, error] {
 	}
 }
 
-// live is what a recorder showed when the run was on, moment by moment, at the given times.
-func live(run metrics.Run, all []metrics.Request, look metrics.Look, times []time.Duration) (shown []metrics.Snapshot) {
+// shownOf is what a live view showed when the run was on, moment by moment, at the given times.
+func shownOf(run metrics.Run, all []metrics.Request, look metrics.Look, times []time.Duration) (shown []metrics.Snapshot) {
 	type moment struct {
 		at time.Duration
 		do func()
 	}
-	rec := metrics.NewRecorder(time.Now(), &run.Plan)
-	rec.Look(look)
-	rec.ServerIs(run.ServerKind, "")
+	view := live.NewView(time.Now(), &run.Plan)
+	view.Look(look)
 	var story []moment
 	tell := func(at time.Duration, do func()) { story = append(story, moment{at, do}) }
-	for _, e := range run.Events {
-		tell(e.At, func() {
-			rec.Log(e)
-			if e.Set != nil {
-				rec.SetSteering(metrics.Steering{LoadSetting: *e.Set, Changes: 1})
-			}
-		})
+	for _, e := range eventtest.Facts(run) {
+		tell(e.At, func() { view.Take(e) })
 	}
 	for i := range all {
 		past := &all[i]
@@ -128,37 +124,18 @@ func live(run metrics.Run, all []metrics.Request, look metrics.Look, times []tim
 		q.Due, q.Admitted, q.Sent, q.Done = metrics.Never, metrics.Never, metrics.Never, metrics.Never
 		q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = metrics.Never, metrics.Never, metrics.Never, metrics.Never
 		q.ServerQueue, q.ServerPrefill, q.Finish, q.OutputSource = metrics.Never, metrics.Never, "", ""
-		tell(past.Due, func() { q.Due = past.Due; rec.Due(q) })
+		tell(past.Due, func() { q.Due = past.Due; view.Due(q) })
 		if past.Sent != metrics.Never {
-			tell(past.Sent, func() { q.Admitted, q.Sent = past.Admitted, past.Sent; rec.Sent(q) })
+			tell(past.Sent, func() { q.Admitted, q.Sent = past.Admitted, past.Sent; view.Sent(q) })
 		}
 		for _, c := range past.Chunks {
-			tell(c.At, func() { q.Add(c); q.ReadDelay = time.Millisecond; rec.Chunk(q) })
+			tell(c.At, func() { q.Add(c); q.ReadDelay = time.Millisecond; view.Chunk(q) })
 		}
 		tell(past.Done, func() {
 			q.Admitted, q.Done, q.Failure, q.Status, q.Error = past.Admitted, past.Done, past.Failure, past.Status, past.Error
 			q.OutputTokens, q.OutputSource, q.CachedTokens = past.OutputTokens, past.OutputSource, past.CachedTokens
 			q.ServerQueue, q.ServerPrefill, q.Finish = past.ServerQueue, past.ServerPrefill, past.Finish
-			rec.Done(q)
-		})
-	}
-	for i := range run.Client {
-		tell(run.Client[i].At, func() { rec.Client(run.Client[i]) })
-	}
-	for i, s := range run.Server {
-		tell(s.At, func() {
-			rec.Server(s)
-			if i == len(run.Server)-1 {
-				rec.ServerIs(run.ServerKind, run.ServerAbsent)
-			}
-		})
-	}
-	for i, s := range run.GPUs {
-		tell(s.At, func() {
-			rec.GPUs(s)
-			if i == len(run.GPUs)-1 {
-				rec.GPUsAre(run.GPUsAbsent)
-			}
+			view.Done(q)
 		})
 	}
 	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })
@@ -167,8 +144,8 @@ func live(run metrics.Run, all []metrics.Request, look metrics.Look, times []tim
 			story[0].do()
 			story = story[1:]
 		}
-		rec.JudgeAt(at)
-		shown = append(shown, rec.SnapshotAt(at))
+		view.JudgeAt(at)
+		shown = append(shown, view.SnapshotAt(at))
 	}
 	return shown
 }
@@ -187,7 +164,7 @@ func same(was, is metrics.Snapshot) string {
 func playing(t *testing.T, run metrics.Run, all []metrics.Request, f func(p *Player, next func() metrics.Snapshot)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p, err := New(run, yield(all))
+		p, err := New(eventtest.Of(run, yield(all)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,20 +1,20 @@
-// Package replay plays a finished run again: it tells a recorder what the journal knows, in the order in which it happened and
-// at any speed, so that the dashboard shows what it showed then. What no journal keeps is left out: the text of single chunks
-// and the states in between. It draws nothing and reads no file.
+// Package replay plays a finished run again: it tells a live view what the journal knows, in the order in which it happened and
+// at any speed, so that the dashboard shows what it showed then. The text of single chunks, which no journal keeps, is left out.
+// It draws nothing and reads no file.
 //
-//	journal ──New──▶ recording ──feeder──▶ metrics.Recorder ──Run──▶ snapshots
+//	journal ──New──▶ recording ──feeder──▶ live.View ──Run──▶ snapshots
 //	                                ▲
 //	          Play, Pause, SetSpeed, Seek: when the position goes back, a new feeder starts from the beginning
 package replay
 
 import (
 	"context"
-	"iter"
 	"math"
 	"sync"
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 const (
@@ -46,10 +46,10 @@ type wishes struct {
 	look           *metrics.Look
 }
 
-// New reads all requests of a run. If they end with an error, the run is what came before it, unless nothing did. The player
+// New reads all events of a run. If they end with an error, the run is what came before it, unless nothing did. The player
 // stands at the beginning and plays, at the run's own speed or as much faster as it takes to be through in a minute.
-func New(run metrics.Run, requests iter.Seq2[metrics.Request, error]) (*Player, error) {
-	r, err := record(run, requests)
+func New(events event.Events) (*Player, error) {
+	r, err := record(events)
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +114,12 @@ func (p *Player) Run(ctx context.Context) <-chan metrics.Snapshot {
 	out := make(chan metrics.Snapshot, 1)
 	go func() {
 		defer close(out)
-		s := &show{player: p, out: out, report: p.recording.summarize(ctx), spares: p.recording.spares(p.spares)}
+		s := &show{player: p, out: out, result: p.recording.summarize(ctx), spares: p.recording.spares(p.spares)}
 		var beside sync.WaitGroup
 		beside.Go(func() { s.spares.keep(ctx) })
 		s.run(ctx)
 		beside.Wait()
-		<-s.report.ready // which ctx has ended
+		<-s.result.ready // which ctx has ended
 	}()
 	return out
 }

@@ -9,16 +9,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
+	"benchtop/metrics/report"
 )
 
-// A snapshot shows what the recorder showed at that moment of the run, however the player came there.
+// A snapshot shows what the live view showed at that moment of the run, however the player came there.
 func TestShowsWhatWasShown(t *testing.T) {
 	const length = 40 * time.Second
 	times := []time.Duration{0, time.Millisecond, 3 * time.Second, 7777777 * time.Microsecond, 20 * time.Second, 27 * time.Second, 39 * time.Second}
 	for seed := range uint64(3) {
 		run, all := drawRun(seed, 250, length)
 		look := metrics.Look{Rows: seed%2 == 0, Open: 1 + 7*int(seed%2)}
-		want := live(run, all, look, times)
+		want := shownOf(run, all, look, times)
 		playing(t, run, all, func(p *Player, next func() metrics.Snapshot) {
 			p.Pause()
 			p.Look(look)
@@ -43,7 +45,7 @@ func TestShowsWhatWasShown(t *testing.T) {
 func TestFirstAnswerOfAJournal(t *testing.T) {
 	run, all := drawRun(2, 200, 30*time.Second)
 	at := []time.Duration{25 * time.Second}
-	want := live(run, all, metrics.Look{}, at)[0].FirstAnswer.Count()
+	want := shownOf(run, all, metrics.Look{}, at)[0].FirstAnswer.Count()
 	for i := range all {
 		for k := range all[i].Chunks {
 			all[i].Chunks[k].Answer = false
@@ -62,7 +64,7 @@ func TestFirstAnswerOfAJournal(t *testing.T) {
 // At the end there is the report, the same as from the journal, and going back takes it away.
 func TestEndsWithTheReport(t *testing.T) {
 	run, all := drawRun(1, 300, 20*time.Second)
-	report, err := metrics.Summarize(yield(all), run)
+	want, err := report.Of(eventtest.Of(run, yield(all)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,11 +82,11 @@ func TestEndsWithTheReport(t *testing.T) {
 				t.Errorf("%s (-from the journal +at the end):\n%s", name, diff)
 			}
 		}
-		equal("report", &report, s.Report)
-		equal("timeline", report.Timeline, s.Windows)
-		equal("failures", report.Failures, s.Failures)
-		if s.Totals.Done != report.Completed || s.Held+s.Waiting+s.Running != 0 {
-			t.Errorf("%+v, want %d done and nothing in flight", s.Totals, report.Completed)
+		equal("report", &want, s.Report)
+		equal("timeline", want.Timeline, s.Windows)
+		equal("failures", want.Failures, s.Failures)
+		if s.Totals.Done != want.Completed || s.Held+s.Waiting+s.Running != 0 {
+			t.Errorf("%+v, want %d done and nothing in flight", s.Totals, want.Completed)
 		}
 		p.Seek(5 * time.Second)
 		if s := next(); s.State != metrics.Running || s.Report != nil || s.At != 5*time.Second || s.Replay.Playing {

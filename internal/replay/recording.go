@@ -3,27 +3,30 @@ package replay
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"iter"
+	"errors"
 	"math"
 	"slices"
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/report"
 )
 
 // endless is after everything.
 const endless = time.Duration(math.MaxInt64)
 
-// longestRun bounds the length, because a journal may hold any number; the windows of a recorder go as far.
+// longestRun bounds the length, because a journal may hold any number; the windows of a live view go as far.
 const longestRun = 7 * 24 * time.Hour
 
-// recording is a run as it lies in memory. Nobody changes it once it is made.
+// recording is a run as it lies in memory. It does not change once it is made.
 type recording struct {
-	run      metrics.Run
-	requests []metrics.Request // without their chunks
-	chunks   []packed          // of the same requests
-	moments  []moment          // in order of time
+	plan     metrics.Plan
+	facts    facts
+	client   []metrics.ClientSecond // of the facts
+	requests []metrics.Request      // without their chunks
+	chunks   []packed               // of the same requests
+	moments  []moment               // in order of time
 	length   time.Duration
 	count    int // of chunks
 }
@@ -41,39 +44,36 @@ const (
 	isDue kind = iota
 	isSent
 	isDone
-	isEvent
-	isClient
-	isServer
-	isGPU
-	serverEnds // after its last word
-	gpusEnd
+	isFact
 )
 
-// record reads a run.
-func record(run metrics.Run, requests iter.Seq2[metrics.Request, error]) (*recording, error) {
-	r := &recording{run: run}
+// record reads a run. If the events end with an error, the run is what came before it, unless no request did.
+func record(events event.Events) (*recording, error) {
+	r := &recording{}
+	run, requests, err := report.Gather(r.facts.of(events))
+	if err != nil {
+		return nil, err
+	}
+	r.plan, r.client = run.Plan, run.Client
 	latest := longestRun
 	if run.Ended != metrics.Never {
 		latest = min(max(0, run.Ended), longestRun) + time.Hour
 	}
 	for q, err := range requests {
-		if err != nil {
-			if len(r.requests) == 0 {
-				return nil, err
-			}
-			break // as in a report, the run is what could be read
+		switch {
+		case err != nil && len(r.requests) == 0:
+			return nil, err
+		case err != nil: // as in a report, the run is what could be read
+			r.facts = append(r.facts, event.Event{Kind: event.Fact, Value: metrics.End{Ended: run.Ended, Reason: run.Reason}})
+		case within(&q, latest):
+			r.add(q)
+		default:
+			r.facts = append(r.facts, event.Event{Kind: event.Fact, Value: event.Damage{Err: errFarOff}})
 		}
-		if !within(&q, latest) {
-			r.run.Damaged++
-			continue
-		}
-		r.add(q)
 	}
-	if n := r.run.Damaged - run.Damaged; n > 0 {
-		text := fmt.Sprintf("%d requests whose times lie far behind the end of the run were left out", n)
-		r.run.Events = append(slices.Clone(run.Events), metrics.Event{At: max(0, run.Ended), Level: metrics.Warn, Text: text})
+	for i, e := range r.facts {
+		r.moments = append(r.moments, moment{e.At, int32(i), isFact})
 	}
-	r.beside()
 	slices.SortStableFunc(r.moments, func(a, b moment) int { return cmp.Compare(a.at, b.at) })
 	r.length = run.Ended
 	if r.length == metrics.Never {
@@ -83,6 +83,26 @@ func record(run metrics.Run, requests iter.Seq2[metrics.Request, error]) (*recor
 	}
 	r.length = min(max(0, r.length), longestRun)
 	return r, nil
+}
+
+var errFarOff = errors.New("the times of a request lie far behind the end of the run")
+
+// facts of a run, in the order in which they were told.
+type facts []event.Event
+
+// of keeps the facts among events that are ranged over.
+func (f *facts) of(events event.Events) event.Events {
+	return func(yield func(event.Event, error) bool) {
+		*f = nil
+		for e, err := range events {
+			if err == nil && e.Kind == event.Fact {
+				*f = append(*f, e)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
 }
 
 // within says that nothing of q came later. A damaged journal may hold any number, and a time line that goes so far costs
@@ -111,57 +131,39 @@ func (r *recording) add(q metrics.Request) {
 	}
 }
 
-// beside files what is known beside the requests.
-func (r *recording) beside() {
-	run := &r.run
-	for i := range run.Events {
-		r.moments = append(r.moments, moment{run.Events[i].At, int32(i), isEvent})
-	}
-	for i := range run.Client {
-		r.moments = append(r.moments, moment{run.Client[i].At, int32(i), isClient})
-	}
-	last := time.Duration(0)
-	for i := range run.Server {
-		last = max(last, run.Server[i].At)
-		r.moments = append(r.moments, moment{run.Server[i].At, int32(i), isServer})
-	}
-	r.moments = append(r.moments, moment{last, 0, serverEnds})
-	last = 0
-	for i := range run.GPUs {
-		last = max(last, run.GPUs[i].At)
-		r.moments = append(r.moments, moment{run.GPUs[i].At, int32(i), isGPU})
-	}
-	r.moments = append(r.moments, moment{last, 0, gpusEnd})
-}
-
-// all yields the requests as they were read, until ctx ends.
-func (r *recording) all(ctx context.Context) iter.Seq2[metrics.Request, error] {
-	return func(yield func(metrics.Request, error) bool) {
+// all yields the events as they were read, until ctx ends.
+func (r *recording) all(ctx context.Context) event.Events {
+	return func(yield func(event.Event, error) bool) {
+		for _, e := range r.facts {
+			if !yield(e, nil) {
+				return
+			}
+		}
 		for i := range r.requests {
 			if err := ctx.Err(); err != nil {
-				yield(metrics.Request{}, err)
+				yield(event.Event{}, err)
 				return
 			}
 			q := r.requests[i]
 			q.Chunks = r.chunks[i].unpack()
-			if !yield(q, nil) {
+			if !yield(event.Event{At: q.Done, Kind: event.Done, Request: &q}, nil) {
 				return
 			}
 		}
 	}
 }
 
-// report is computed in the background.
-type report struct {
+// result is the report, computed in the background.
+type result struct {
 	ready chan struct{} // closed when the next is set, or ctx has ended
 	value *metrics.Report
 }
 
-func (r *recording) summarize(ctx context.Context) *report {
-	out := &report{ready: make(chan struct{})}
+func (r *recording) summarize(ctx context.Context) *result {
+	out := &result{ready: make(chan struct{})}
 	go func() {
 		defer close(out.ready)
-		if v, err := metrics.Summarize(r.all(ctx), r.run); err == nil {
+		if v, err := report.Of(r.all(ctx)); err == nil {
 			out.value = &v
 		}
 	}()
@@ -169,7 +171,7 @@ func (r *recording) summarize(ctx context.Context) *report {
 }
 
 // now is the report if it is computed, else nil.
-func (r *report) now() *metrics.Report {
+func (r *result) now() *metrics.Report {
 	select {
 	case <-r.ready:
 		return r.value

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 )
 
 // Everything a request says is known again when it is done.
@@ -29,7 +30,7 @@ func TestNothingIsForgotten(t *testing.T) {
 	}
 	past.Chunks = []metrics.Chunk{{At: 2000, Tokens: 2}, {At: 3001, Tokens: 1, Answer: true}, {At: 9000, Tokens: 1}}
 	past.ReadDelay = metrics.Never
-	r, err := record(metrics.Run{Ended: time.Second}, yield([]metrics.Request{past}))
+	r, err := record(eventtest.Of(metrics.Run{Ended: time.Second}, yield([]metrics.Request{past})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,10 +61,10 @@ func TestNewOfAJournalThatEndsEarly(t *testing.T) {
 			yield(metrics.Request{}, broken)
 		}
 	}
-	if _, err := New(run, until(0)); !errors.Is(err, broken) {
+	if _, err := New(eventtest.Of(run, until(0))); !errors.Is(err, broken) {
 		t.Errorf("nothing could be read, and the error is %v", err)
 	}
-	p, err := New(run, until(5))
+	p, err := New(eventtest.Of(run, until(5)))
 	if err != nil || len(p.recording.requests) != 5 {
 		t.Errorf("of five requests that could be read: %v", err)
 	}

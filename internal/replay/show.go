@@ -11,7 +11,7 @@ import (
 type show struct {
 	player *Player
 	out    chan metrics.Snapshot
-	report *report
+	result *result
 	spares *spares
 
 	feeder   *feeder
@@ -21,7 +21,7 @@ type show struct {
 	judged   time.Time
 	playing  bool
 	speed    float64
-	finished bool // the recorder has the report
+	finished bool // the view has the report
 }
 
 func (s *show) run(ctx context.Context) {
@@ -31,7 +31,7 @@ func (s *show) run(ctx context.Context) {
 	s.put()
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	ready := s.report.ready
+	ready := s.result.ready
 	for {
 		asked := false
 		select {
@@ -85,19 +85,19 @@ func (s *show) follow() (sought bool) {
 	s.playing = w.playing
 	if w.look != nil {
 		s.look = *w.look
-		s.feeder.recorder.Look(s.look)
+		s.feeder.view.Look(s.look)
 	}
 	return sought
 }
 
 func (s *show) length() time.Duration { return s.player.recording.length }
 
-// feed tells the recorder what happened until now. It returns false if it gave up because something newer was asked for, or
+// feed tells the view what happened until now. It returns false if it gave up because something newer was asked for, or
 // ctx has ended.
 func (s *show) feed(ctx context.Context) bool {
 	if f := s.spares.nearest(s.at, s.feeder); f != s.feeder {
 		s.feeder, s.finished = f, false
-		f.recorder.Look(s.look)
+		f.view.Look(s.look)
 	}
 	to := s.at
 	if to == s.length() {
@@ -105,8 +105,8 @@ func (s *show) feed(ctx context.Context) bool {
 	}
 	whole := s.feeder.advance(to, func() bool { return ctx.Err() != nil || len(s.player.news) > 0 })
 	s.seen = time.Now() // what feeding took is not played
-	if r := s.report.now(); whole && s.at == s.length() && !s.finished && r != nil {
-		s.feeder.recorder.Finish(r)
+	if r := s.result.now(); whole && s.at == s.length() && !s.finished && r != nil {
+		s.feeder.view.Finish(r)
 		s.finished = true
 	}
 	return whole
@@ -116,7 +116,7 @@ func (s *show) feed(ctx context.Context) bool {
 func (s *show) judge(sought bool) {
 	if now := time.Now(); !s.finished && (sought || now.Sub(s.judged) >= judgeEvery) {
 		s.judged = now
-		s.feeder.recorder.JudgeAt(s.at)
+		s.feeder.view.JudgeAt(s.at)
 	}
 }
 

@@ -13,7 +13,7 @@ const (
 	sparedChunks = 500_000
 )
 
-// spares are feeders that stand ready along a long run, since a recorder cannot go back: whoever goes back takes the last one
+// spares are feeders that stand ready along a long run, since a live view cannot go back: going back takes the last one
 // before the place, and another is made for it in the background. A short run needs none.
 type spares struct {
 	recording *recording

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 )
 
 // In a long run feeders stand ready, and what they show is the same.
@@ -16,9 +17,9 @@ func TestSpares(t *testing.T) {
 	run, all := drawRun(9, 200, length)
 	times := []time.Duration{12 * time.Second, 35 * time.Second, 21 * time.Second, 0}
 	sorted := slices.Sorted(slices.Values(times))
-	want := live(run, all, metrics.Look{Rows: true}, sorted)
+	want := shownOf(run, all, metrics.Look{Rows: true}, sorted)
 	synctest.Test(t, func(t *testing.T) {
-		p, err := New(run, yield(all))
+		p, err := New(eventtest.Of(run, yield(all)))
 		if err != nil || p.spares != 0 {
 			t.Fatalf("%d spares for a short run, %v", p.spares, err)
 		}
@@ -39,7 +40,7 @@ func TestSpares(t *testing.T) {
 		for range shown {
 		}
 	})
-	r, err := record(run, yield(all))
+	r, err := record(eventtest.Of(run, yield(all)))
 	if err != nil {
 		t.Fatal(err)
 	}

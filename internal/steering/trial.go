@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // Verdict is what is known of a trial so far.
@@ -19,7 +20,7 @@ const (
 )
 
 // Trial judges a load by the requests that were scheduled while it was in force, for that load caused what they felt. It
-// hears of requests as an observer, from many goroutines at once.
+// is a sink of the run's events.
 //
 // Requests count from the moment at which the load asked for them, as in the levels of the report: a rate that a limit of this client
 // holds back is not within the objectives.
@@ -52,11 +53,22 @@ func NewTrial(plan *metrics.Plan) *Trial {
 	return &Trial{plan: plan, slo: plan.Goodput, share: enough, pending: map[int]pending{}, waiting: map[int]struct{}{}}
 }
 
-// SetObjectives changes what requests that are not judged yet are judged by.
-func (t *Trial) SetObjectives(slo metrics.SLO) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.slo = slo
+// Take hears of requests, and of objectives that change: by those requests are judged that are not judged yet.
+func (t *Trial) Take(e event.Event) {
+	switch e.Kind {
+	case event.Due:
+		t.due(e.Request)
+	case event.Chunk:
+		t.chunk(e.Request)
+	case event.Done:
+		t.done(e.Request)
+	case event.Fact:
+		if x, ok := e.Value.(metrics.Event); ok && x.Objectives != nil {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.slo = *x.Objectives
+		}
+	}
 }
 
 // Begin forgets what was and judges the requests that are scheduled from one moment of the run to another. expected is how
@@ -71,8 +83,8 @@ func (t *Trial) Begin(from, to time.Duration, expected float64, patience time.Du
 	t.pace.Empty()
 }
 
-// Due counts a request in if it belongs to the trial.
-func (t *Trial) Due(q *metrics.Request) {
+// due counts a request in if it belongs to the trial.
+func (t *Trial) due(q *metrics.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.waiting[q.Index] = struct{}{}
@@ -91,11 +103,8 @@ func (t *Trial) Waiting() int {
 	return len(t.waiting)
 }
 
-// Sent says nothing new.
-func (t *Trial) Sent(*metrics.Request) {}
-
-// Chunk looks at first chunks alone.
-func (t *Trial) Chunk(q *metrics.Request) {
+// chunk looks at first chunks alone.
+func (t *Trial) chunk(q *metrics.Request) {
 	if q.LastChunk != q.FirstChunk {
 		return
 	}
@@ -119,8 +128,8 @@ func (t *Trial) Chunk(q *metrics.Request) {
 	}
 }
 
-// Done judges a request by all objectives. One that was cut counts for nothing.
-func (t *Trial) Done(q *metrics.Request) {
+// done judges a request by all objectives. One that was cut counts for nothing.
+func (t *Trial) done(q *metrics.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.waiting, q.Index)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 // feel is what a request of a trial felt, in milliseconds from when it was due; 0 for not yet.
@@ -21,20 +22,19 @@ func (f feel) tell(t *Trial, index int) {
 	q := metrics.NewRequest(index)
 	q.Due = ms(f.due)
 	q.Scheduled, q.OutputTokens = q.Due, f.tokens
-	t.Due(&q)
+	t.due(&q)
 	q.Admitted = q.Due + ms(f.held)
 	q.Sent = q.Admitted
-	t.Sent(&q)
 	if f.first > 0 {
 		q.FirstChunk = q.Due + ms(f.first)
 		q.LastChunk = q.FirstChunk
-		t.Chunk(&q)
-		t.Chunk(&q) // of the same microsecond
+		t.chunk(&q)
+		t.chunk(&q) // of the same microsecond
 	}
 	if f.done > 0 {
 		q.LastChunk, q.Done, q.Failure = q.Due+ms(f.done), q.Due+ms(f.done), f.failure
-		t.Chunk(&q)
-		t.Done(&q)
+		t.chunk(&q)
+		t.done(&q)
 	}
 }
 
@@ -143,12 +143,12 @@ func TestTrialBeginsAnew(t *testing.T) {
 	trial.Begin(time.Second, 2*time.Second, 0, time.Second)
 	q := metrics.NewRequest(1)
 	q.Failure = metrics.FailedStatus
-	trial.Done(&q)
+	trial.done(&q)
 	feel{due: 1200, first: 10, done: 20}.tell(trial, 2)
 	if got := trial.Verdict(2 * time.Second); got != Within {
 		t.Errorf("%s, want %s", got, Within)
 	}
-	trial.SetObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}})
+	trial.Take(event.Event{Kind: event.Fact, Value: metrics.Event{Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}})
 	feel{due: 1200, first: 10, done: 20}.tell(trial, 3)
 	if got := trial.Verdict(2 * time.Second); got != Missed {
 		t.Errorf("after new objectives %s, want %s", got, Missed)
@@ -181,6 +181,6 @@ func BenchmarkTrialChunk(b *testing.B) {
 	q.FirstChunk, q.LastChunk = 1, 2
 	b.ReportAllocs()
 	for b.Loop() {
-		trial.Chunk(&q)
+		trial.chunk(&q)
 	}
 }

@@ -1,0 +1,76 @@
+package journal
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// A line whose chunks are cut out says what the whole line says to the parser, and is refused for the same reasons.
+func TestCutChunks(t *testing.T) {
+	for _, lists := range []string{
+		`"chunks_us":[1]`, `"chunks_us":[1,-2,0,-0,30]`, `"chunks_us":[1,2],"chunk_tokens":[0,7]`, `"chunks_us":[1,2],"text":"a","chunk_tokens":[0,7]`, `"chunk_tokens":[0,7],"chunks_us":[1,2]`,
+		`"chunks_us":[]`, `"chunks_us":[],"chunk_tokens":[]`, `"chunks_us":[1,2],"chunk_tokens":[1]`, `"chunks_us":[1],"chunk_tokens":[4294967296]`,
+		`"chunks_us":[01]`, `"chunks_us":[1.5]`, `"chunks_us":[1e3]`, `"chunks_us":[-]`, `"chunks_us":[1,]`, `"chunks_us":[,1]`, `"chunks_us":[1 ,2]`,
+		`"chunks_us":[1`, `"chunks_us":[`, `"chunks_us":[1,2`, `"chunks_us":["]"]`, `"chunks_us":[1,2],"chunk_tokens":[1,2`, `"chunks_us":[[1]]`,
+		`"chunks_us":[31622400000000,31622400000000]`, `"chunks_us":[9999999999999999999999]`, `"chunks_us":[1],"chunk_tokens":[x]`,
+		`"id":"a,\"chunks_us\":[5]","chunks_us":[1,2]`, `"chunks_us":null`,
+	} {
+		line := `{"index":3,` + lists + `,"status":200}`
+		spaced := strings.Replace(line, `"chunks_us":[`, `"chunks_us": [`, 1) // for the parser
+		if strings.Contains(lists, `"id"`) {
+			spaced = strings.Replace(line, `"chunks_us":[1`, `"chunks_us": [1`, 1)
+		}
+		got, err := decodeLine([]byte(line))
+		want, wantErr := decodeLine([]byte(spaced))
+		if (err == nil) != (wantErr == nil) {
+			t.Errorf("%s: error %v, want %v", lists, err, wantErr)
+		} else if err == nil && (!slices.Equal(got.request.Chunks, want.request.Chunks) || got.request.Status != 200 || got.request.ID != want.request.ID) {
+			t.Errorf("%s: got %+v, want %+v", lists, got.request, want.request)
+		}
+	}
+}
+
+// A request with a million chunks takes memory for the chunks, not a hundred bytes for each number.
+func TestManyChunksAreCheapToRead(t *testing.T) {
+	q := metrics.Request{Chunks: make([]metrics.Chunk, 1<<20)}
+	line := appendRequest(nil, &q)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	e, err := decodeLine(line[:len(line)-1])
+	runtime.ReadMemStats(&after)
+	if err != nil || len(e.request.Chunks) != len(q.Chunks) {
+		t.Fatal(err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > 24<<20 {
+		t.Errorf("%d MB were taken for 16 MB of chunks", took>>20)
+	}
+	values := []byte(`{"index":1,"x":[` + strings.Repeat("0,", mostValues) + `0]}`)
+	if _, err := decodeLine(values); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("at most %d values", mostValues)) {
+		t.Errorf("a line of %d values gave %v", mostValues+1, err)
+	}
+}
+
+// The longest request that is kept is one that can be read again, whatever its text is made of.
+func TestLongestLineIsRead(t *testing.T) {
+	for _, letter := range []string{"\x01", ",", "\"", "a"} {
+		q := metrics.NewRequest(0)
+		q.Text = strings.Repeat(letter, metrics.MostText)
+		q.Chunks = make([]metrics.Chunk, 1<<20)
+		for i := range q.Chunks {
+			q.Chunks[i] = metrics.Chunk{At: time.Duration(i) * 20 * time.Millisecond, Tokens: int32(i % 3)}
+		}
+		line := appendRequest(nil, &q)
+		if perChunk := (len(line) - 6*metrics.MostText) / len(q.Chunks); perChunk > 10 || len(line) > longestLine {
+			t.Errorf("%q: a line of %d bytes, %d for each chunk", letter, len(line), perChunk)
+		}
+		if e, err := decodeLine(line[:len(line)-1]); err != nil || e.request.Text != q.Text || len(e.request.Chunks) != len(q.Chunks) {
+			t.Errorf("%q: %v", letter, err)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package journal
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Compress replaces a file with a gzipped one whose name ends in ".gz", and returns that name. At every moment one of
+// the two is there and complete. A file that has the new name already is left alone, and that is an error.
+func Compress(path string) (newPath string, err error) {
+	newPath = path + ".gz"
+	if _, err := os.Lstat(newPath); !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("compress %s: %s: %w", path, newPath, fs.ErrExist)
+	}
+	from, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer from.Close() // a second time if all goes well
+	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(newPath)+".tmp*")
+	if err != nil {
+		return "", err
+	}
+	err = errors.Join(compress(temp, from), temp.Close(), from.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), newPath)
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+		return "", err
+	}
+	syncDir(filepath.Dir(path))
+	return newPath, os.Remove(path)
+}
+
+func compress(to, from *os.File) error {
+	info, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	z := gzip.NewWriter(to)
+	if _, err := io.Copy(z, from); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	return errors.Join(to.Chmod(info.Mode().Perm()), to.Sync())
+}
+
+// syncDir makes a rename last through a power cut, on the systems that can.
+func syncDir(dir string) {
+	if d, err := os.Open(dir); err == nil {
+		d.Sync() // not every file system can
+		d.Close()
+	}
+}

@@ -1,0 +1,129 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"benchtop/metrics"
+)
+
+// version of the lines. It rises when an older reader would misread them.
+const version = 2
+
+// oldest version that can still be read.
+const oldest = 1
+
+type header struct {
+	Version int      `json:"benchtop_journal"`
+	Plan    planLine `json:"plan"`
+}
+
+// planLine is a plan whose numbers may be infinite, which JSON has no form for: each of them is shadowed by one that has
+// a form of its own. Fields that are not named here are those of the plan itself.
+type planLine struct {
+	metrics.Plan
+	Burstiness metrics.Rate    `json:"burstiness"`
+	Ramp       *rampLine       `json:"ramp,omitempty"`
+	Stages     []stageLine     `json:"stages,omitempty"`
+	Goodput    []objectiveLine `json:"goodput,omitempty"`
+	Gates      []gateLine      `json:"gates,omitempty"`
+	GPUPrice   metrics.Rate    `json:"gpu_price,omitempty"`
+	Find       *findLine       `json:"find,omitempty"`
+}
+
+type rampLine struct {
+	metrics.Ramp
+	From metrics.Rate `json:"from"`
+	To   metrics.Rate `json:"to"`
+}
+
+type stageLine struct {
+	metrics.Stage
+	Rate metrics.Rate `json:"rate,omitempty"`
+}
+
+type objectiveLine struct {
+	metrics.Objective
+	LimitMS metrics.Rate `json:"limit_ms"`
+}
+
+type gateLine struct {
+	metrics.Gate
+	Limit metrics.Rate `json:"limit"`
+}
+
+type findLine struct {
+	metrics.Find
+	From metrics.Rate `json:"from"`
+	Most metrics.Rate `json:"most"`
+}
+
+func appendHeader(b []byte, plan metrics.Plan) ([]byte, error) {
+	line := planLine{Plan: plan, Burstiness: metrics.Rate(plan.Burstiness), GPUPrice: metrics.Rate(plan.GPUPrice)}
+	if f := plan.Find; f != nil {
+		line.Find = &findLine{*f, metrics.Rate(f.From), metrics.Rate(f.Most)}
+	}
+	if r := plan.Ramp; r != nil {
+		line.Ramp = &rampLine{*r, metrics.Rate(r.From), metrics.Rate(r.To)}
+	}
+	for _, s := range plan.Stages {
+		line.Stages = append(line.Stages, stageLine{s, metrics.Rate(s.Rate)})
+	}
+	for _, o := range plan.Goodput {
+		line.Goodput = append(line.Goodput, objectiveLine{o, metrics.Rate(o.LimitMS)})
+	}
+	for _, g := range plan.Gates {
+		line.Gates = append(line.Gates, gateLine{g, metrics.Rate(g.Limit)})
+	}
+	text, err := json.Marshal(header{version, line})
+	if err != nil {
+		return b, err
+	}
+	return append(appendPrintable(b, string(text)), '\n'), nil
+}
+
+func (l *planLine) plan() metrics.Plan {
+	p := l.Plan
+	p.Burstiness, p.GPUPrice = float64(l.Burstiness), float64(l.GPUPrice)
+	if f := l.Find; f != nil {
+		f.Find.From, f.Find.Most = float64(f.From), float64(f.Most)
+		p.Find = &f.Find
+	}
+	if r := l.Ramp; r != nil {
+		r.Ramp.From, r.Ramp.To = float64(r.From), float64(r.To)
+		p.Ramp = &r.Ramp
+	}
+	for _, s := range l.Stages {
+		s.Stage.Rate = float64(s.Rate)
+		p.Stages = append(p.Stages, s.Stage)
+	}
+	for _, o := range l.Goodput {
+		o.Objective.LimitMS = float64(o.LimitMS)
+		p.Goodput = append(p.Goodput, o.Objective)
+	}
+	for _, g := range l.Gates {
+		g.Gate.Limit = float64(g.Limit)
+		p.Gates = append(p.Gates, g.Gate)
+	}
+	return p
+}
+
+// decodeHeader reads the first line. Without it nothing else can be understood, so its errors say what a person can do.
+func decodeHeader(line []byte) (plan metrics.Plan, written int, err error) {
+	var h header
+	const want = `expected the first line of a benchtop journal, {"benchtop_journal":2,"plan":{…}}`
+	const remedy = `if this is a journal, take the first line from another run of the same kind; ` +
+		`its requests are the lines below`
+	if err := json.Unmarshal(line, &h); err != nil {
+		return plan, 0, fmt.Errorf("%s: %w; %s", want, err, remedy)
+	}
+	switch {
+	case h.Version == 0:
+		return plan, 0, errors.New(want + "; " + remedy)
+	case h.Version < oldest || h.Version > version:
+		return plan, 0, fmt.Errorf("this is version %d of the journal, and this benchtop reads versions %d to %d; "+
+			"use the benchtop that wrote it", h.Version, oldest, version)
+	}
+	return h.Plan.plan(), h.Version, nil
+}

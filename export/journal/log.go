@@ -1,0 +1,113 @@
+package journal
+
+import (
+	"math"
+	"strconv"
+
+	"benchtop/metrics"
+)
+
+// appendLog appends a line of the log.
+func appendLog(b []byte, e *metrics.Event) []byte {
+	b = appendMoment(b, "at_us", e.At)
+	b = appendText(b, "level", string(e.Level))
+	b = appendText(b, "text", e.Text)
+	b = appendText(b, "mark", e.Mark)
+	b = appendCount(b, "count", e.Count)
+	if s := e.Set; s != nil {
+		b = append(appendSetting(append(appendKey(b, "set"), '{'), s), '}')
+	}
+	if slo := e.Objectives; slo != nil {
+		b = appendObjectives(appendKey(b, "objectives"), *slo)
+	}
+	return b
+}
+
+// log reads what appendLog wrote.
+func (f *fields) log() metrics.Event {
+	e := metrics.Event{
+		At: f.moment("at_us"), Level: metrics.Level(f.text("level")), Text: f.text("text"),
+		Mark: f.text("mark"), Count: f.count("count"),
+	}
+	if inner := f.optional("set"); inner != nil {
+		s := inner.setting()
+		e.Set = &s
+		f.inherit(inner)
+	}
+	if f.o.Get("objectives") != nil {
+		slo := f.objectives()
+		e.Objectives = &slo
+	}
+	return e
+}
+
+// appendSetting appends a load that was set. A rate may be unlimited, and so may the goal of a ramp be.
+func appendSetting(b []byte, s *metrics.LoadSetting) []byte {
+	b = appendReal(b, "rate", s.Rate)
+	b = appendNatural(b, "users", s.Users)
+	b = appendTruth(b, "paused", s.Paused)
+	b = appendReal(b, "ramp_to", s.RampTo)
+	b = appendLength(b, "ramp_over_ns", s.RampOver)
+	return appendText(b, "by", s.By)
+}
+
+// setting reads what appendSetting wrote.
+func (f *fields) setting() metrics.LoadSetting {
+	return metrics.LoadSetting{
+		Rate: f.real("rate"), Users: f.natural("users"), Paused: f.truth("paused"),
+		RampTo: f.real("ramp_to"), RampOver: f.length("ramp_over_ns"), By: f.text("by"),
+	}
+}
+
+// appendObjectives appends a list, which is empty where nothing is asked of a request any more.
+func appendObjectives(b []byte, slo metrics.SLO) []byte {
+	b = append(b, '[')
+	for i, o := range slo {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, '{')
+		b = appendText(b, "metric", o.Metric)
+		b = appendReal(b, "limit_ms", o.LimitMS)
+		b = append(b, '}')
+	}
+	return append(b, ']')
+}
+
+// mostObjectives is what there are metrics for, and room.
+const mostObjectives = 16
+
+func (f *fields) objectives() metrics.SLO {
+	var slo metrics.SLO
+	list := f.array("objectives")
+	if len(list) > mostObjectives {
+		f.fail("objectives", "at most "+strconv.Itoa(mostObjectives)+" of them")
+		return nil
+	}
+	for _, v := range list {
+		o, err := v.Object()
+		if err != nil {
+			f.fail("objectives", "an object for each of them")
+			return nil
+		}
+		inner := fields{o: o}
+		slo = append(slo, metrics.Objective{Metric: inner.text("metric"), LimitMS: inner.real("limit_ms")})
+		f.inherit(&inner)
+	}
+	return slo
+}
+
+// appendReal is appendNumber for what may be infinite, as the header has it.
+func appendReal(b []byte, key string, v float64) []byte {
+	if math.IsInf(v, 1) {
+		return append(appendKey(b, key), `"inf"`...)
+	}
+	return appendNumber(b, key, v)
+}
+
+func (f *fields) real(key string) float64 {
+	if v := f.o.Get(key); v != nil && string(v.GetStringBytes()) == "inf" {
+		return math.Inf(1)
+	}
+	return f.number(key)
+}

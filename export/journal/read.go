@@ -1,0 +1,166 @@
+package journal
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+)
+
+// longestLine in bytes bounds the memory a damaged journal can ask for. A request stays below: a byte of its text takes six at
+// most, as an escape, and a chunk ten as a rule.
+const longestLine = 6*metrics.MostText + 10*metrics.MostChunks + 1<<20
+
+// Read gives the events of a journal, plain or gzipped, the plan first. The file is read again whenever they are ranged over.
+//
+// A last line that was cut is dropped: the process was killed while it wrote it. Any other line that cannot be read is a fact of
+// type event.Damage, and so are those of a kind of which there are too many. An error before the plan says that the file cannot be read or is no journal at all; one further on is trouble
+// with the file: a disk that fails, a gzipped file that was cut.
+func Read(path string) event.Events {
+	return func(yield func(event.Event, error) bool) {
+		f, err := Open(path)
+		if err != nil {
+			yield(event.Event{}, err)
+			return
+		}
+		defer f.Close()
+		for e, err := range From(f, path) {
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// Open opens the file of a run. A pipe might be waited for without end, and can be read only once.
+func Open(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file, and a run is read more than once; write it to a file first", path)
+	}
+	return os.Open(path)
+}
+
+// From gives the events of a journal, as Read does, that is read once. name is for errors. Its first bytes tell whether it is
+// gzipped.
+func From(r io.Reader, name string) event.Events {
+	return func(yield func(event.Event, error) bool) {
+		in := bufio.NewReaderSize(r, 1<<16)
+		var plain io.Reader = in
+		if magic, _ := in.Peek(2); string(magic) == "\x1f\x8b" {
+			z, err := gzip.NewReader(in)
+			if err != nil {
+				yield(event.Event{}, fmt.Errorf("%s: %w", name, err))
+				return
+			}
+			plain = z
+		}
+		scan(plain, name)(yield)
+	}
+}
+
+// scan yields the events of a journal. It stops after the first error: a first line that is none of a journal, or a reader that
+// fails.
+func scan(r io.Reader, name string) event.Events {
+	return func(yield func(event.Event, error) bool) {
+		lines := lineReader{r: bufio.NewReaderSize(r, 1<<16)}
+		var d lineDecoder
+		var room limits
+		ended := false
+		for {
+			line, whole, err := lines.next()
+			if err == io.EOF && lines.n > 1 {
+				return
+			}
+			var e event.Event
+			var damage error
+			switch {
+			case err == io.EOF:
+				err = errors.New("expected a benchtop journal, found nothing")
+			case errors.Is(err, errTooLong) && lines.n > 1:
+				damage, err = err, nil
+			case err != nil:
+			case lines.n == 1:
+				e, err = d.header(line)
+			case ended:
+				damage = errors.New("expected nothing after the end line")
+			default:
+				if e, damage = d.decode(line); damage == nil {
+					damage = room.allow(e.Value)
+				}
+			}
+			if err != nil {
+				yield(event.Event{}, fmt.Errorf("%s, line %d: %w", name, lines.n, err))
+				return
+			}
+			if damage != nil {
+				if !whole && lines.eof {
+					return // cut while it was written
+				}
+				e = event.Event{Kind: event.Fact, Value: event.Damage{Err: fmt.Errorf("%s, line %d: %w", name, lines.n, damage)}}
+			}
+			_, ends := e.Value.(metrics.End)
+			ended = ended || ends
+			for _, made := range d.before(e) {
+				if !yield(made, nil) {
+					return
+				}
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// lineReader reads lines of any length up to longestLine.
+type lineReader struct {
+	r   *bufio.Reader
+	buf []byte
+	n   int  // the number of the current line, from 1
+	eof bool // the current line runs to the end of the file
+}
+
+var errTooLong = fmt.Errorf("expected a line of at most %d MiB", longestLine>>20)
+
+// next returns the next line, valid until the one after it, and whether it had its newline. A line that is too long is
+// passed over, which errTooLong says. After the last line the error is io.EOF.
+func (l *lineReader) next() (line []byte, whole bool, err error) {
+	l.n++
+	l.buf = l.buf[:0]
+	long := false
+	for {
+		part, err := l.r.ReadSlice('\n')
+		if err == nil && len(l.buf) == 0 && !long {
+			return part[:len(part)-1], true, nil
+		}
+		if long = long || len(l.buf)+len(part) > longestLine; long {
+			l.buf = l.buf[:0]
+			if l.n == 1 { // this is no journal: there is no need to look for its end
+				return nil, false, errTooLong
+			}
+		} else {
+			l.buf = append(l.buf, part...)
+		}
+		switch {
+		case err == bufio.ErrBufferFull:
+		case long && (err == nil || err == io.EOF):
+			return nil, true, errTooLong
+		case err == nil:
+			return l.buf[:len(l.buf)-1], true, nil
+		case err == io.EOF && len(l.buf) > 0:
+			l.eof = true
+			return l.buf, false, nil
+		default:
+			return nil, false, err
+		}
+	}
+}

@@ -1,0 +1,433 @@
+package journal
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
+	"benchtop/metrics/report"
+)
+
+// sampleJournal is the journal of sampleRun as bytes.
+func sampleJournal(t testing.TB) []byte {
+	t.Helper()
+	run, qs := eventtest.Sample()
+	j := newJournal(t, nil, run.Plan)
+	for i := range qs {
+		j.Done(&qs[i])
+	}
+	for _, s := range run.Client {
+		j.Client(s)
+	}
+	for _, s := range run.Server {
+		j.Server(s)
+	}
+	for _, s := range run.GPUs {
+		j.GPUs(s)
+	}
+	j.Event(run.Events[0])
+	j.End(run)
+	var b bytes.Buffer
+	if _, err := j.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func tempJournal(t *testing.T, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestReadJournalCutAnywhere(t *testing.T) {
+	whole := sampleJournal(t)
+	header := bytes.IndexByte(whole, '\n')
+	for n := range len(whole) {
+		if n%11 != 0 && !bytes.Contains(whole[max(0, n-2):min(len(whole), n+2)], []byte("\n")) {
+			continue // the ends of lines are where it matters
+		}
+		run, seq, err := readRun(tempJournal(t, whole[:n]))
+		if n < header {
+			if err == nil {
+				t.Fatalf("cut at %d, in the first line: no error", n)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("cut at %d: %v", n, err)
+		}
+		// The end of a line is its newline, but a line that is complete without is one.
+		lines := bytes.Count(append(whole[:n:n], whole[n:n+1]...), []byte("\n")) - 1
+		if got := collect(t, seq); len(got) != min(lines, 4) {
+			t.Fatalf("cut at %d: %d requests, want %d", n, len(got), min(lines, 4))
+		}
+		if n < len(whole)-1 && (run.Ended != metrics.Never || run.Reason != report.Killed) {
+			t.Fatalf("cut at %d: ended at %v, reason %q", n, run.Ended, run.Reason)
+		}
+	}
+	run, _, err := readRun(tempJournal(t, whole[:len(whole)-1])) // only the last newline is missing
+	if err != nil || run.Ended != 1750*ms || run.Reason != "" || len(run.Events) != 1 {
+		t.Errorf("without the last newline: %+v, %v", run, err)
+	}
+}
+
+func TestReadJournalThatIsNone(t *testing.T) {
+	for name, content := range map[string]string{
+		"empty": "", "text": "hello\n", "other JSON": "{\"date\": \"20261006\"}\n", "array": "[]\n",
+		"newer": "{\"benchtop_journal\":3,\"plan\":{}}\n", "bad gzip": "\x1f\x8bxxxxxxxxxxxxxxxx",
+		"wrong plan": "{\"benchtop_journal\":1,\"plan\":{\"seed\":\"x\"}}\n",
+	} {
+		path := tempJournal(t, []byte(content))
+		if _, _, err := readRun(path); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, _, err := readRun(filepath.Join(t.TempDir(), "absent")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("absent: %v", err)
+	}
+}
+
+func TestReadJournalDamage(t *testing.T) {
+	lines := strings.SplitAfter(string(sampleJournal(t)), "\n")
+	for name, c := range map[string]struct{ line, want string }{
+		"cut":              {lines[2][:40] + "\n", "JSON"},
+		"empty line":       {"\n", "JSON"},
+		"zeros":            {"\x00\x00\x00\n", "JSON"},
+		"two in one":       {strings.TrimSpace(lines[2]) + lines[2], "JSON"},
+		"array":            {"[1]\n", "object"},
+		"nothing known":    {"{\"x\":1}\n", "expected a request"},
+		"header again":     {lines[0], "expected a request"},
+		"index text":       {"{\"index\":\"1\"}\n", `"index"`},
+		"index fraction":   {"{\"index\":1.5}\n", `"index"`},
+		"index huge":       {"{\"index\":99999999999999999999}\n", `"index"`},
+		"tokens huge":      {"{\"index\":1,\"output_tokens\":9007199254740993}\n", `"output_tokens"`},
+		"time huge":        {"{\"index\":1,\"sent_us\":31622400000001}\n", `366 days`},
+		"time overflow":    {"{\"index\":1,\"sent_us\":9223372036854775807}\n", `366 days`},
+		"time null":        {"{\"index\":1,\"sent_us\":null}\n", `"sent_us"`},
+		"text number":      {"{\"index\":1,\"error\":5}\n", `"error"`},
+		"chunks number":    {"{\"index\":1,\"chunks_us\":5}\n", `"chunks_us"`},
+		"chunks text":      {"{\"index\":1,\"chunks_us\":[5,\"x\"]}\n", `"chunks_us"`},
+		"chunks run away":  {"{\"index\":1,\"chunks_us\":[31622400000000,31622400000000]}\n", `"chunks_us"`},
+		"tokens missing":   {"{\"index\":1,\"chunks_us\":[1,2],\"chunk_tokens\":[1]}\n", `"chunk_tokens"`},
+		"tokens of 64 bit": {"{\"index\":1,\"chunks_us\":[1],\"chunk_tokens\":[4294967296]}\n", `"chunk_tokens"`},
+		"event text":       {"{\"event\":\"x\"}\n", `"event"`},
+		"end early":        {"{\"end\":{}}\n", "after the end"},
+		"deep":             {strings.Repeat("[", 10000) + "\n", "JSON"},
+	} {
+		content := lines[0] + lines[1] + lines[2] + c.line + strings.Join(lines[3:], "")
+		path := tempJournal(t, []byte(content))
+		run, seq, err := readRun(path)
+		if err != nil {
+			t.Errorf("%s: ReadJournal: %v", name, err)
+			continue
+		}
+		ended, requests, lost, at := 1750*ms, 4, 1, "line 4"
+		if name == "end early" { // whatever follows an end belongs to another run
+			ended, requests, lost, at = metrics.Never, 2, 13, "line 5"
+		}
+		if run.Ended != ended || run.Damaged != lost {
+			t.Errorf("%s: ended at %v with %d damaged lines, want %v and %d", name, run.Ended, run.Damaged, ended, lost)
+		}
+		note := run.Events[len(run.Events)-1]
+		if note.Level != metrics.Warn || !strings.Contains(note.Text, path+", "+at) || !strings.Contains(note.Text, c.want) ||
+			len(note.Text) > 400 {
+			t.Errorf("%s: %+v; want %s and %q", name, note, at, c.want)
+		}
+		if got := collect(t, seq); len(got) != requests {
+			t.Errorf("%s: %d requests, want %d", name, len(got), requests)
+		}
+		r, err := metrics.Summarize(seq, run)
+		if err != nil || r.Completed != requests-requests/4 || r.Damaged != lost {
+			t.Errorf("%s: Summarize: %d successes, %d damaged, %v", name, r.Completed, r.Damaged, err)
+		}
+	}
+}
+
+func TestReadJournalWithoutItsEndLine(t *testing.T) {
+	lines := strings.SplitAfter(string(sampleJournal(t)), "\n")
+	lines[len(lines)-2] = `{"end":{"ended_us":"x"}}` + "\n"
+	run, seq, err := readRun(tempJournal(t, []byte(strings.Join(lines, ""))))
+	if err != nil || run.Ended != metrics.Never || run.Reason == "" || run.Damaged != 1 {
+		t.Errorf("ended at %v, reason %q, %d damaged, %v", run.Ended, run.Reason, run.Damaged, err)
+	}
+	if got := collect(t, seq); len(got) != 4 {
+		t.Errorf("%d requests, want 4", len(got))
+	}
+}
+
+// A journal on a disk that changes what it was given keeps every line that is whole, and counts the others.
+func TestEventsOfADamagedDisk(t *testing.T) {
+	run, qs := eventtest.Sample()
+	disk := &limited{room: 1 << 20}
+	j := newJournal(t, disk, run.Plan)
+	for i := range qs {
+		j.Done(&qs[i])
+	}
+	j.Flush()
+	at := bytes.Index(disk.Bytes(), []byte(`"index":1`))
+	disk.Bytes()[at] = 'x'
+	if got := collect(t, j.Records()); len(got) != 3 {
+		t.Errorf("%d requests", len(got))
+	}
+	r, err := report.Of(j.Events())
+	if last := r.Events[len(r.Events)-1]; err != nil || r.Damaged != 1 || !strings.HasPrefix(last.Text, "a damaged line of the journal was left out: journal, line 3: ") {
+		t.Errorf("%d damaged lines, %q, %v", r.Damaged, last.Text, err)
+	}
+}
+
+// endless is a line without an end.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = '['
+	}
+	return len(b), nil
+}
+
+func TestReadJournalLines(t *testing.T) {
+	header, _, _ := bytes.Cut(sampleJournal(t), []byte("\n"))
+	header = append(header, '\n')
+	lines := io.MultiReader(bytes.NewReader(header), io.LimitReader(endless{}, longestLine+1), strings.NewReader("\n{\"index\":1}\n"))
+	var all []event.Event
+	for e, err := range scan(lines, "long") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	if len(all) != 3 || entryOf(all[1]).damage == nil || all[2].Request == nil {
+		t.Fatalf("got %+v", all)
+	}
+	if got := entryOf(all[1]).damage.Error(); got != "long, line 2: "+errTooLong.Error() {
+		t.Errorf("got %v", got)
+	}
+	for _, err := range scan(endless{}, "endless") { // such as a device
+		if err == nil || err.Error() != "endless, line 1: "+errTooLong.Error() {
+			t.Errorf("got %v", err)
+		}
+	}
+	q := metrics.NewRequest(0) // much longer than any buffer of a reader
+	q.Text = strings.Repeat("long \"text\" ", 300_000)
+	content := append(appendRequest(header, &q), "{\"end\":{}}\n"...)
+	_, seq, err := readRun(tempJournal(t, content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := collect(t, seq); len(got) != 1 || got[0].Text != q.Text {
+		t.Errorf("%d requests", len(got))
+	}
+}
+
+func TestReadJournalIgnoresWhatItDoesNotKnow(t *testing.T) {
+	content := `{"benchtop_journal":1,"plan":{"new":1},"new":[]}` + "\n" + `{"new":{"a":[]},"index":3,"chunks_us":[ 1, 2 ]}` + "\r\n"
+	_, seq, err := readRun(tempJournal(t, []byte(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := collect(t, seq); len(got) != 1 || got[0].Index != 3 || len(got[0].Chunks) != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestCompress(t *testing.T) {
+	content := sampleJournal(t)
+	plain := tempJournal(t, content)
+	want, wantSeq, err := readRun(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := collect(t, wantSeq)
+	path, err := Compress(plain)
+	if err != nil || path != plain+".gz" {
+		t.Fatalf("Compress returned %q, %v", path, err)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(plain)); len(left) != 1 {
+		t.Errorf("left in the directory: %v", left)
+	}
+	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, want that of the plain file", info.Mode())
+	}
+	got, seq, err := readRun(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(requests, collect(t, seq), sameRequest); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+
+	os.WriteFile(plain, content, 0o600)
+	if _, err := Compress(plain); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("the new name is taken: %v", err)
+	}
+	if _, err := os.Stat(plain); err != nil {
+		t.Error("the plain file is gone")
+	}
+	if _, err := Compress(filepath.Join(t.TempDir(), "absent")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("absent: %v", err)
+	}
+
+	packed, _ := os.ReadFile(path)
+	_, seq, err = readRun(tempJournal(t, packed[:len(packed)-12])) // not a kill: the file was whole before it got its name
+	for _, e := range seq {
+		err = e
+	}
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a cut gzip file: %v", err)
+	}
+}
+
+// The report does not depend on whether the requests went through a journal, nor on the order in which they ended.
+func TestSummarizeOfAJournal(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for round := range 8 {
+		run, _ := eventtest.Sample()
+		run.Plan.Detailed = round%2 == 0
+		var qs []metrics.Request
+		for i := range 200 {
+			qs = append(qs, randomRequest(rnd, i))
+		}
+		want, err := report.Of(eventtest.Of(run, yield(qs)))
+		if err != nil {
+			t.Fatal(err)
+		}
+
+		f := journalFile(t)
+		j := newJournal(t, f, run.Plan)
+		for _, k := range rnd.Perm(len(qs)) {
+			j.Done(&qs[k])
+		}
+		for _, e := range run.Events {
+			j.Event(e)
+		}
+		for _, s := range run.Client {
+			j.Client(s)
+		}
+		for _, s := range run.Server {
+			j.Server(s)
+		}
+		for _, s := range run.GPUs {
+			j.GPUs(s)
+		}
+		if err := j.End(run); err != nil {
+			t.Fatal(err)
+		}
+		got, err := report.Of(Read(f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got, sameRequest, sameHistogram, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(metrics.Chunk{}, "Answer")); diff != "" {
+			t.Fatalf("round %d (-want +got):\n%s", round, diff)
+		}
+	}
+}
+
+func randomRequest(rnd *rand.Rand, index int) metrics.Request {
+	due := ms * 10 * rndDuration(rnd, 500)
+	sent := due + ms*rndDuration(rnd, 300)
+	q := eventtest.Request(index, rnd.IntN(100), 0, due, sent)
+	for at := sent; len(q.Chunks) < 1+rnd.IntN(30); {
+		at += rndDuration(rnd, 100_000) * 1000
+		q.Add(metrics.Chunk{At: at, Tokens: int32(rnd.IntN(4)), Answer: rnd.IntN(2) == 0})
+		q.Done = at
+	}
+	q.OutputTokens = rnd.IntN(50)
+	switch rnd.IntN(8) {
+	case 0:
+		q.Failure, q.Error = metrics.FailedTruncated, "cut"
+	case 1:
+		q.Failure = metrics.Cancelled
+	case 2:
+		q.Failure, q.Status, q.Error = metrics.FailedStatus, 503, "busy"
+	}
+	return q
+}
+
+func FuzzReadJournal(f *testing.F) {
+	whole := sampleJournal(f)
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Add([]byte("{\"benchtop_journal\":1,\"plan\":{}}\n{\"index\":1,\"chunks_us\":[1,2],\"chunk_tokens\":[0,2]}\n{\"event\":{}}\n"))
+	f.Add([]byte("{\"benchtop_journal\":1,\"plan\":{\"request_rate\":\"inf\"}}\n{\"index\":1,\"connect_us\":null,\"error\":\"\\ud800\\u00e9\"}"))
+	f.Add([]byte("{\"benchtop_journal\":1,\"plan\":{\"ramp\":{\"from\":\"inf\"},\"stages\":[{\"rate\":\"nan\"}],\"gates\":[{\"limit\":\"-inf\"}]}}\n" +
+		"x\n{\"end\":{\"probes\":{\"completed\":1,\"latencies_us\":[5]},\"spec_decode\":{\"accepted_per_position\":[1]},\"diffusion\":{}}}\n"))
+	f.Add([]byte("{\"benchtop_journal\":1,\"plan\":{\"timestamps\":\"kernel\"}}\n" +
+		"{\"client\":{\"at_ns\":1,\"cpu\":1.2345678901234567e-3,\"memory_bytes\":9007199254740992,\"clock_step\":false,\"delay_p99_ns\":0}}\n" +
+		"{\"client\":{\"cpu\":1e400}}\n{\"end\":{\"stamps\":{\"chunks\":1,\"shared\":2,\"delay_max_ns\":7}}}\n"))
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write(whole)
+	z.Close()
+	f.Add(packed.Bytes())
+	f.Fuzz(func(t *testing.T, content []byte) {
+		for read, err := range From(bytes.NewReader(content), "fuzz") {
+			e := entryOf(read)
+			again := func(line []byte) event.Event {
+				var d lineDecoder
+				back, err := d.decode(line)
+				if err != nil {
+					t.Fatalf("%s: what was read cannot be read again: %v", line, err)
+				}
+				return back
+			}
+			switch {
+			case err != nil && err.Error() == "" || e.damage != nil && e.damage.Error() == "":
+				t.Error("an error without words")
+			case err != nil || e.damage != nil:
+			case e.plan != nil:
+				if _, err := appendHeader(nil, *e.plan); err != nil {
+					t.Errorf("a plan that was read cannot be written: %v", err)
+				}
+			case e.request != nil:
+				if diff := cmp.Diff(read.Request, again(bytes.TrimSuffix(appendRequest(nil, e.request), []byte("\n"))).Request, sameRequest); diff != "" {
+					t.Errorf("(-read +again):\n%s", diff)
+				}
+			default:
+				line := appendFact(nil, read)
+				if diff := cmp.Diff(read.Value, again(line[:len(line)-1]).Value, cmpopts.EquateNaNs()); diff != "" {
+					t.Errorf("%s(-read +again):\n%s", line, diff)
+				}
+			}
+		}
+	})
+}
+
+func rndDuration(rnd *rand.Rand, n int64) time.Duration { return time.Duration(rnd.Int64N(n)) }
+
+// sameHistogram compares what histograms count.
+var sameHistogram = cmp.Comparer(func(a, b metrics.Histogram) bool {
+	return slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets()))
+})
+
+func yield(all []metrics.Request) iter.Seq2[metrics.Request, error] {
+	return func(yield func(metrics.Request, error) bool) {
+		for _, q := range all {
+			if !yield(q, nil) {
+				return
+			}
+		}
+	}
+}

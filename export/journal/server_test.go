@@ -1,0 +1,203 @@
+package journal
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"benchtop/metrics"
+)
+
+// events are of every kind: empty, in words, a load that was set, objectives that changed and that were taken away.
+func events() []metrics.Event {
+	return []metrics.Event{
+		{}, {At: metrics.Never, Level: metrics.Warn, Text: "a \"b\"\n", Mark: "16 users", Count: 3},
+		{At: time.Second, Set: &metrics.LoadSetting{Rate: 1. / 3, By: metrics.ByHand}},
+		{At: time.Second, Set: &metrics.LoadSetting{Users: 16, RampTo: 32, RampOver: time.Minute, By: metrics.BySearch}},
+		{Set: &metrics.LoadSetting{Rate: inf, RampTo: inf, Paused: true, By: "\x1b"}},
+		{Set: &metrics.LoadSetting{}},
+		{Objectives: &metrics.SLO{{Metric: "ttft", LimitMS: 412.3}, {Metric: "e2el", LimitMS: inf}, {Metric: "tpot"}}},
+		{Objectives: new(metrics.SLO)},
+	}
+}
+
+// unsaid sets every float in v to Unsaid.
+func unsaid(v reflect.Value) {
+	for i := range v.NumField() {
+		if f := v.Field(i); f.CanFloat() {
+			f.SetFloat(metrics.Unsaid())
+		}
+	}
+}
+
+// serverSeconds are full, silent, of an idle server, and random ones whose figures have all the digits there are.
+func serverSeconds(t *testing.T) []metrics.ServerSecond {
+	var full, silent metrics.ServerSecond
+	n := int64(0)
+	fill(t, reflect.ValueOf(&full).Elem(), &n)
+	unsaid(reflect.ValueOf(&silent).Elem())
+	out := []metrics.ServerSecond{full, silent, {}}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		s := silent
+		s.At, s.Took = rndDuration(rnd, 1e15), rndDuration(rnd, 2e9)
+		s.KVUsage, s.HitRate, s.OutputTokens = rnd.Float64(), rnd.ExpFloat64()/1e6, float64(rnd.Uint64N(1<<40))
+		s.Queue = metrics.ServerLatency{N: 1 + float64(rnd.IntN(500)), Mean: rndDuration(rnd, 1e9)}
+		out = append(out, s)
+	}
+	return out
+}
+
+func gpuSeconds(t *testing.T) []metrics.GPUSecond {
+	var full metrics.GPUSecond
+	n := int64(0)
+	fill(t, reflect.ValueOf(&full).Elem(), &n)
+	var silent metrics.GPU
+	unsaid(reflect.ValueOf(&silent).Elem())
+	silent.Index = 7
+	return []metrics.GPUSecond{full, full, {At: 1, GPUs: []metrics.GPU{silent, {Temperature: -5.5}}}, {}}
+}
+
+// What cannot be is left out, and the rest of the line is kept.
+func TestServerThatCannotBe(t *testing.T) {
+	e, err := decodeLine(lineOf(metrics.ServerSecond{
+		At: time.Second, Took: -5, Running: inf, Waiting: -inf, KVUsage: metrics.Unsaid(), Preemptions: 1e300,
+		TTFT: metrics.ServerLatency{N: metrics.Unsaid(), Mean: 5}, Queue: metrics.ServerLatency{N: -1, Mean: 5},
+		Prefill: metrics.ServerLatency{N: 3, Mean: metrics.Never},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := metrics.Unsaid()
+	want := &metrics.ServerSecond{At: time.Second, Running: nan, Waiting: nan, KVUsage: nan, Preemptions: largestCount}
+	if diff := cmp.Diff(want, e.server, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	many := metrics.GPUSecond{GPUs: make([]metrics.GPU, mostGPUs+5)}
+	many.GPUs[0].Name = strings.Repeat("é", longestName)
+	e, err = decodeLine(lineOf(many))
+	if err != nil || len(e.gpus.GPUs) != mostGPUs || len(e.gpus.GPUs[0].Name) != longestName {
+		t.Errorf("%d accelerators, %v", len(e.gpus.GPUs), err)
+	}
+}
+
+func TestServerLineOfASilentServer(t *testing.T) {
+	silent := serverSeconds(t)[1]
+	if got := string(lineOf(silent)); got != `{"server":{}}` {
+		t.Errorf("got %s", got)
+	}
+	if got := string(lineOf(metrics.GPUSecond{})); got != `{"gpus":{"each":[]}}` {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestServerDamage(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"server":5}`:                                                   `"server"`,
+		`{"server":{"at_ns":-1}}`:                                        `"at_ns"`,
+		`{"server":{"running":"1"}}`:                                     `"running"`,
+		`{"server":{"running":null}}`:                                    `"running"`,
+		`{"server":{"kv_usage":1e999}}`:                                  `"kv_usage"`,
+		`{"server":{"preemptions":9007199254740994}}`:                    `"preemptions"`,
+		`{"server":{"ttft":1}}`:                                          `"ttft"`,
+		`{"server":{"queue":{"n":-1}}}`:                                  `"n"`,
+		`{"server":{"prefill":{"n":1,"mean_ns":-1}}}`:                    `"mean_ns"`,
+		`{"gpus":[]}`:                                                    `"gpus"`,
+		`{"gpus":{"each":{}}}`:                                           `"each"`,
+		`{"gpus":{"each":[1]}}`:                                          `"each"`,
+		`{"gpus":{"each":[{"index":-1}]}}`:                               `"index"`,
+		`{"gpus":{"each":[{"name":5}]}}`:                                 `"name"`,
+		`{"gpus":{"each":[{"power_w":"x"}]}}`:                            `"power_w"`,
+		`{"gpus":{"each":[` + strings.Repeat("{},", 1024) + `{}]}}`:      `at most 1024`,
+		`{"event":{"set":1}}`:                                            `"set"`,
+		`{"event":{"set":{"rate":-1}}}`:                                  `"rate"`,
+		`{"event":{"set":{"rate":"fast"}}}`:                              `"rate"`,
+		`{"event":{"set":{"users":1.5}}}`:                                `"users"`,
+		`{"event":{"set":{"paused":1}}}`:                                 `"paused"`,
+		`{"event":{"set":{"ramp_over_ns":"1"}}}`:                         `"ramp_over_ns"`,
+		`{"event":{"objectives":{}}}`:                                    `"objectives"`,
+		`{"event":{"objectives":[1]}}`:                                   `"objectives"`,
+		`{"event":{"objectives":[{"metric":1}]}}`:                        `"metric"`,
+		`{"event":{"objectives":[{"limit_ms":"x"}]}}`:                    `"limit_ms"`,
+		`{"event":{"objectives":[` + strings.Repeat("{},", 16) + `{}]}}`: `at most 16`,
+		`{"index":1,"server_queue_us":"x"}`:                              `"server_queue_us"`,
+		`{"source":{"kind":1}}`:                                          `"kind"`,
+		`{"source":{"absent":[]}}`:                                       `"absent"`,
+		`{"load":{"changes":-1}}`:                                        `"changes"`,
+		`{"load":{"at_us":"x"}}`:                                         `"at_us"`,
+		`{"phase":{"drain_by_us":[]}}`:                                   `"drain_by_us"`,
+		`{"saving":{"path":5}}`:                                          `"path"`,
+	} {
+		if _, err := decodeLine([]byte(line)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80s: %v, want %s", line, err, want)
+		}
+	}
+}
+
+// A journal that says too much is read as far as there is room.
+func TestLimits(t *testing.T) {
+	l := limits{server: mostSeconds, gpus: 7, readings: mostReadings - mostGPUs + 1, events: mostEvents - 1, recounts: mostRecounts, states: mostStates}
+	for _, fact := range []any{
+		metrics.ServerSecond{}, metrics.GPUSecond{GPUs: make([]metrics.GPU, mostGPUs)}, metrics.Recount{}, metrics.Steering{}, metrics.Phase{},
+	} {
+		if err := l.allow(fact); err == nil || !strings.Contains(err.Error(), "expected at most ") {
+			t.Errorf("%T: %v", fact, err)
+		}
+	}
+	for _, fact := range []any{metrics.ClientSecond{}, metrics.GPUSecond{}, metrics.Event{}, metrics.End{}} {
+		if l.readings = 0; l.allow(fact) != nil {
+			t.Errorf("%T is one too many", fact)
+		}
+	}
+	long := limits{}
+	for _, err := range []error{l.allow(metrics.Event{}), long.allow(metrics.Event{Text: strings.Repeat("x", mostEventBytes+1)})} {
+		if err != errMuchLog {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Journals from before anybody looked at the server have nothing of it.
+func TestReadJournalWithoutTheServer(t *testing.T) {
+	var old []string
+	for line := range strings.Lines(string(sampleJournal(t))) {
+		if !strings.HasPrefix(line, `{"server":`) && !strings.HasPrefix(line, `{"gpus":`) && !strings.HasPrefix(line, `{"source":`) {
+			old = append(old, line)
+		}
+	}
+	run, seq, err := readRun(tempJournal(t, []byte(strings.Join(old, ""))))
+	if err != nil || run.Server != nil || run.GPUs != nil || run.ServerKind != "" || run.Damaged != 0 {
+		t.Fatalf("%+v, %v", run, err)
+	}
+	r, err := metrics.Summarize(seq, run)
+	if err != nil || r.Server != nil || r.GPUs != nil {
+		t.Errorf("%+v, %+v, %v", r.Server, r.GPUs, err)
+	}
+}
+
+func TestJournalServerNotAfterTheEnd(t *testing.T) {
+	f := journalFile(t)
+	j := newJournal(t, f, metrics.Plan{})
+	j.Server(metrics.ServerSecond{})
+	j.GPUs(metrics.GPUSecond{})
+	if err := j.End(metrics.Run{}); err != nil {
+		t.Fatal(err)
+	}
+	j.Server(metrics.ServerSecond{}) // too late
+	j.GPUs(metrics.GPUSecond{})
+	content, _ := os.ReadFile(f.Name())
+	if n := bytes.Count(content, []byte("\n")); n != 4 {
+		t.Errorf("%d lines", n)
+	}
+	run, _, err := readRun(f.Name())
+	if err != nil || len(run.Server) != 1 || len(run.GPUs) != 1 || run.Server[0].Running != 0 {
+		t.Errorf("%+v, %v", run, err)
+	}
+}

@@ -1,0 +1,467 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
+)
+
+// sameRequest leaves out what is private to metrics.
+var sameRequest = cmpopts.IgnoreUnexported(metrics.Request{})
+
+// journalFile returns an empty file in a fresh directory.
+func journalFile(t *testing.T) *os.File {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "run.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+func collect(t *testing.T, seq iter.Seq2[metrics.Request, error]) []metrics.Request {
+	t.Helper()
+	var out []metrics.Request
+	for q, err := range seq {
+		if err != nil {
+			t.Fatalf("after %d requests: %v", len(out), err)
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// fill sets v and everything in it to values of their own, so that a field nobody thought of fails the round trip.
+func fill(t *testing.T, v reflect.Value, n *int64) {
+	t.Helper()
+	*n++
+	switch {
+	case v.Type() == reflect.TypeFor[time.Duration]():
+		v.SetInt(*n * 1_000_123_000)
+	case v.Type() == reflect.TypeFor[time.Time]():
+		v.Set(reflect.ValueOf(time.Date(2026, 10, 6, 10, 15, int(*n%60), 123456789, time.UTC)))
+	case v.CanInt():
+		v.SetInt(*n)
+	case v.CanUint():
+		v.SetUint(uint64(*n))
+	case v.CanFloat():
+		v.SetFloat(float64(*n) + 0.5)
+	case v.Kind() == reflect.Bool:
+		v.SetBool(true)
+	case v.Kind() == reflect.String:
+		v.SetString(fmt.Sprintf("%d \"\\/\b\f\n\r\t\x00\x1b\x7f\u009b\u202e\u2028 é 日本 \U0001F600 \uFFFD <&>", *n))
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem(), n)
+	case v.Kind() == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 3, 3))
+		for k := range v.Len() {
+			fill(t, v.Index(k), n)
+		}
+	case v.Type() == reflect.TypeFor[map[string]string]():
+		v.Set(reflect.ValueOf(map[string]string{"a": "1", "b": "2"}))
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && f.Name != "Answer" { // see appendRequest
+				fill(t, v.Field(i), n)
+			}
+		}
+	default:
+		t.Fatalf("no rule for %s", v.Type())
+	}
+}
+
+func roundTripRequests(t *testing.T) []metrics.Request {
+	var full metrics.Request
+	n := int64(0)
+	fill(t, reflect.ValueOf(&full).Elem(), &n)
+	full.ReadDelay, full.Piece = metrics.Never, nil // live only
+	never := metrics.NewRequest(7)
+	never.Connect, never.Encode = metrics.Never, metrics.Never
+	_, sample := eventtest.Sample()
+	zero := metrics.Request{ReadDelay: metrics.Never, VLLMLater: metrics.Never, Chunks: []metrics.Chunk{{At: 0, Tokens: 1}, {At: 5 * ms, Tokens: 1}, {At: 5 * ms, Tokens: 1}}}
+	qs := append(sample, full, never, zero)
+	for i := range qs {
+		for k := range qs[i].Chunks {
+			qs[i].Chunks[k].Answer = false
+		}
+	}
+	return qs
+}
+
+func TestJournalRoundTrip(t *testing.T) {
+	run, _ := eventtest.Sample()
+	run.Plan.Burstiness = inf
+	run.Plan.Goodput = append(run.Plan.Goodput, metrics.Objective{Metric: "ttft", LimitMS: inf})
+	run.Plan.Ramp = &metrics.Ramp{Strategy: "linear", From: 1, To: 2.5, Over: time.Minute, Requests: 1000}
+	run.Plan.Stages = []metrics.Stage{{Length: time.Minute, Rate: 2.5}, {Start: time.Minute, Length: time.Hour, Rate: inf}, {Users: 8}}
+	run.Plan.Gates = []metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, {Metric: "duration", Op: ">=", Limit: -inf}}
+	run.Plan.Metadata = []metrics.Pair{{Key: "tp", Value: "1"}, {Key: "", Value: "\x1b \u202e"}}
+	run.Plan.Warmup, run.Plan.SkipTokenizer = 30*time.Second, true
+	run.Plan.SteadyState = metrics.SteadyStateRule{Off: true, Threshold: 0.9, MinWindow: time.Second}
+	run.Plan.Duration, run.Plan.Label, run.Plan.IgnoreEOS = time.Hour, "<l>", true
+	run.Plan.Started = time.Date(2026, 10, 6, 10, 15, 0, 123456789, time.UTC)
+	run.Reason, run.Unsent = "SIGTERM", 12
+	run.Events = events()
+	run.Server, run.GPUs = serverSeconds(t), gpuSeconds(t)
+	for i := range run.Server { // what follows from the requests is not kept
+		run.Server[i].First, run.Server[i].Ended = metrics.Waits{}, metrics.Waits{}
+	}
+	run.ServerKind, run.ServerAbsent, run.GPUsAbsent = "vLLM", "gone since 12 s \x1b", "no nvidia-smi"
+	run.Plan.GPUPrice, run.Plan.Find = 2.5, &metrics.Find{From: 1, Most: inf, Step: time.Second, Hold: time.Minute, Users: true}
+	run.Probes = &metrics.Probes{Completed: 2, Failed: 1, Latencies: []time.Duration{50 * ms, 300*ms + 1000}}
+	run.SpecDecode = &metrics.SpecDecode{Drafts: 4, DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3, 0, 1}}
+	run.Diffusion = &metrics.Diffusion{CommittedTokens: 1, DenoisingSteps: 2, CanvasPositions: 3}
+	run.Client = clientSeconds(t)
+	qs := roundTripRequests(t)
+
+	f := journalFile(t)
+	j := newJournal(t, f, run.Plan)
+	for i := range qs {
+		j.Done(&qs[i])
+		if i < len(run.Events) {
+			j.Event(run.Events[i])
+		}
+	}
+	for _, e := range run.Events[min(len(qs), len(run.Events)):] {
+		j.Event(e)
+	}
+	for _, s := range run.Client {
+		j.Client(s)
+	}
+	for _, s := range run.Server {
+		j.Server(s)
+	}
+	for _, s := range run.GPUs {
+		j.GPUs(s)
+	}
+	if diff := cmp.Diff(qs, collect(t, j.Records()), sameRequest); diff != "" {
+		t.Errorf("while it is written (-want +got):\n%s", diff)
+	}
+	if err := j.End(run); err != nil {
+		t.Fatal(err)
+	}
+	j.Done(&qs[0]) // too late
+	if diff := cmp.Diff(qs, collect(t, j.Records()), sameRequest); diff != "" {
+		t.Errorf("closed (-want +got):\n%s", diff)
+	}
+	got, seq, err := readRun(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(run, got, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("run (-want +got):\n%s", diff)
+	}
+	for range 2 {
+		if diff := cmp.Diff(qs, collect(t, seq), sameRequest); diff != "" {
+			t.Errorf("read (-want +got):\n%s", diff)
+		}
+	}
+	for q := range seq { // a reader may leave early
+		if q.Index != qs[0].Index {
+			t.Errorf("first request is %d", q.Index)
+		}
+		break
+	}
+	content, _ := os.ReadFile(f.Name())
+	if bytes.ContainsAny(content, "\x00\x1b\x7f\u009b\u202e") {
+		t.Error("the journal holds characters that are not safe on a terminal")
+	}
+}
+
+func TestJournalBytesThatAreNoUTF8(t *testing.T) {
+	j := newJournal(t, nil, metrics.Plan{})
+	q := metrics.NewRequest(0)
+	q.Error = "a\xff\xef\xbf b"
+	j.Done(&q)
+	if got := collect(t, j.Records())[0].Error; got != "a\uFFFD\uFFFD\uFFFD b" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestJournalOfAPlanThatCannotBeWritten(t *testing.T) {
+	if _, err := NewWriter(nil, metrics.Plan{Percentiles: []float64{inf}}); err == nil {
+		t.Error("no error")
+	}
+}
+
+// onlyWriter hides everything else a writer can do.
+type onlyWriter struct{ io.Writer }
+
+// journalOf is the journal of a run of which nothing but its requests was filed.
+func journalOf(t *testing.T, run metrics.Run, qs []metrics.Request) string {
+	t.Helper()
+	j := newJournal(t, nil, run.Plan)
+	for i := range qs {
+		j.Done(&qs[i])
+	}
+	j.End(run)
+	var b bytes.Buffer
+	j.WriteTo(&b)
+	return b.String()
+}
+
+// A disk that has room again gets the whole journal, wherever the write was cut off, and the error is over.
+func TestJournalOfADiskThatWasFullForAWhile(t *testing.T) {
+	synctest.Test(t, fullForAWhile) // no flush but those of the test
+}
+
+func fullForAWhile(t *testing.T) {
+	run, qs := eventtest.Sample()
+	want := journalOf(t, run, qs)
+
+	for room := 0; room < len(want); room += 61 {
+		for again := range len(qs) + 1 { // room comes back before the request of that number, or before the end
+			disk := &limited{room: room}
+			for _, w := range []io.Writer{disk, onlyWriter{disk}} {
+				*disk = limited{room: room}
+				j := newJournal(t, w, run.Plan)
+				for i := range qs {
+					if i == again {
+						disk.room = 1 << 20
+					}
+					j.Done(&qs[i])
+					j.Flush()
+					if err := j.Err(); i >= again && err != nil {
+						t.Fatalf("room after %d bytes and %d requests: %v", room, again, err)
+					}
+				}
+				disk.room = 1 << 20
+				if err := j.End(run); err != nil || disk.String() != want {
+					t.Fatalf("room after %d bytes and %d requests: %v\n%s", room, again, err, cmp.Diff(want, disk.String()))
+				}
+				if got := collect(t, j.Records()); len(got) != len(qs) {
+					t.Fatalf("room after %d bytes and %d requests: %d requests, want %d", room, again, len(got), len(qs))
+				}
+			}
+		}
+	}
+}
+
+// limited fails like a full disk after some bytes, some of the last write included.
+type limited struct {
+	bytes.Buffer
+	room int
+}
+
+func (l *limited) Write(b []byte) (int, error) {
+	n, _ := l.Buffer.Write(b[:min(len(b), l.room)])
+	l.room -= n
+	if n < len(b) {
+		return n, errBroken
+	}
+	return n, nil
+}
+
+func (l *limited) ReadAt(b []byte, at int64) (int, error) {
+	return bytes.NewReader(l.Bytes()).ReadAt(b, at)
+}
+
+func TestJournalKeepsEverythingWhenTheDiskIsFull(t *testing.T) {
+	run, qs := eventtest.Sample()
+	want := journalOf(t, run, qs)
+
+	for room := 0; room < len(want); room += 7 {
+		disk := &limited{room: room}
+		for _, w := range []io.Writer{disk, onlyWriter{&limited{room: room}}} {
+			j := newJournal(t, w, run.Plan)
+			for i := range qs {
+				j.Done(&qs[i])
+				j.Flush()
+			}
+			if err := j.End(run); !errors.Is(err, errBroken) || !errors.Is(j.Err(), errBroken) {
+				t.Fatalf("%d bytes of room: Close returned %v, Err %v", room, err, j.Err())
+			}
+			if got := collect(t, j.Records()); len(got) != len(qs) {
+				t.Fatalf("%d bytes of room: %d requests, want %d", room, len(got), len(qs))
+			}
+			var copied bytes.Buffer
+			if _, err := j.WriteTo(&copied); err != nil || copied.String() != want {
+				t.Fatalf("%d bytes of room: the copy differs: %v\n%s", room, err, cmp.Diff(want, copied.String()))
+			}
+		}
+		if disk.String() != want[:room] {
+			t.Fatalf("%d bytes of room: the file holds %q", room, disk.String())
+		}
+	}
+}
+
+func TestJournalReadsBackAFileThatIsOnlyOpenForWriting(t *testing.T) {
+	f, err := os.OpenFile(filepath.Join(t.TempDir(), "run.jsonl"), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	j := newJournal(t, f, metrics.Plan{})
+	for i := range 10 {
+		q := metrics.NewRequest(i)
+		j.Done(&q)
+		j.Flush()
+	}
+	if got := collect(t, j.Records()); len(got) != 10 {
+		t.Errorf("%d requests, want 10", len(got))
+	}
+}
+
+func TestJournalConcurrently(t *testing.T) {
+	const writers, each = 8, 600
+	for name, w := range map[string]io.Writer{"file": journalFile(t), "memory": nil, "pipe": onlyWriter{io.Discard}} {
+		j := newJournal(t, w, metrics.Plan{})
+		var wg sync.WaitGroup
+		for g := range writers {
+			wg.Go(func() {
+				for i := range each {
+					q := eventtest.Request(g*each+i, 1, 2, 0, 1*ms, 1*ms, 1*ms)
+					q.Text = strings.Repeat("x", 100)
+					j.Done(&q)
+					j.Event(metrics.Event{Text: "e"})
+					if i%300 == 299 {
+						j.Flush()
+						collect(t, j.Records())
+					}
+				}
+			})
+		}
+		wg.Wait()
+		if err := j.End(metrics.Run{}); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := collect(t, j.Records())
+		slices.SortFunc(got, metrics.ByIndex)
+		for i, q := range got {
+			if q.Index != i {
+				t.Fatalf("%s: request %d stands at %d", name, q.Index, i)
+			}
+		}
+		if len(got) != writers*each {
+			t.Errorf("%s: %d requests, want %d", name, len(got), writers*each)
+		}
+	}
+}
+
+func TestJournalIsInTheFileWithinASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := journalFile(t)
+		j := newJournal(t, f, metrics.Plan{})
+		for i := range 3 {
+			q := metrics.NewRequest(i)
+			j.Done(&q)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			content, err := os.ReadFile(f.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := bytes.Count(content, []byte("\n")); n != i+2 {
+				t.Errorf("a second after request %d the file has %d lines", i, n)
+			}
+		}
+		if err := j.End(metrics.Run{}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// syncer notes whether it was forced to the disk after the last write.
+type syncer struct {
+	bytes.Buffer
+	synced string
+	err    error
+}
+
+func (s *syncer) Sync() error { s.synced = s.String(); return s.err }
+
+func TestJournalIsForcedToTheDiskAtTheEnd(t *testing.T) {
+	s := &syncer{err: errBroken}
+	j := newJournal(t, s, metrics.Plan{})
+	if err := j.End(metrics.Run{Ended: 5 * ms}); err != errBroken || j.Err() != errBroken || j.End(metrics.Run{}) != errBroken {
+		t.Errorf("Close returned %v, Err %v", err, j.Err())
+	}
+	if !strings.HasSuffix(s.synced, "{\"end\":{\"ended_us\":5000}}\n") {
+		t.Errorf("synced %q", s.synced)
+	}
+}
+
+func manyChunks() metrics.Request {
+	q := eventtest.Request(1234, 512, 128, 1000*ms, 1000*ms, slices.Repeat([]time.Duration{12_345 * time.Microsecond}, 128)...)
+	q.Text = ""
+	return q
+}
+
+func TestJournalDoneDoesNotAllocate(t *testing.T) {
+	j := newJournal(t, onlyWriter{io.Discard}, metrics.Plan{})
+	j.pending = make([]byte, 0, 1<<20)
+	q := manyChunks()
+	if n := testing.AllocsPerRun(200, func() { j.Done(&q) }); n > 0 {
+		t.Errorf("%v allocations per request", n)
+	}
+}
+
+func BenchmarkJournalDone(b *testing.B) {
+	f, err := os.Create(filepath.Join(b.TempDir(), "run.jsonl"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	j := newJournal(b, f, metrics.Plan{})
+	q := manyChunks()
+	b.ReportAllocs()
+	b.SetBytes(int64(len(appendRequest(nil, &q))))
+	for b.Loop() {
+		j.Done(&q)
+	}
+	j.End(metrics.Run{})
+}
+
+func BenchmarkJournalRecords(b *testing.B) {
+	j := newJournal(b, nil, metrics.Plan{})
+	q := manyChunks()
+	for range 1000 {
+		j.Done(&q)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, err := range j.Records() {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// A field of the plan that the journal forgets would change the report of a saved run.
+func TestJournalKeepsEveryFieldOfThePlan(t *testing.T) {
+	run, _ := eventtest.Sample()
+	plan := reflect.ValueOf(&run.Plan).Elem()
+	n := int64(0)
+	fill(t, plan, &n)
+	line, err := appendHeader(nil, run.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := decodeHeader(bytes.TrimSuffix(line, []byte("\n")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(run.Plan, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

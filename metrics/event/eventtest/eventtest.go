@@ -1,0 +1,75 @@
+// Package eventtest makes events of runs that tests make up.
+package eventtest
+
+import (
+	"iter"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+)
+
+// Facts are the events of a run but for its requests and its end: the plan first, the rest in the order of their kinds, each at
+// its moment. What could be read of server and accelerators is told with the last they said.
+func Facts(run metrics.Run) (all []event.Event) {
+	tell := func(at time.Duration, fact any) {
+		all = append(all, event.Event{At: at, Kind: event.Fact, Value: fact})
+	}
+	tell(0, run.Plan)
+	tell(0, metrics.Source{Name: metrics.ServerCounters, Kind: run.ServerKind})
+	changes := 0
+	for _, e := range run.Events {
+		if e.Set != nil {
+			changes++
+			tell(e.At, metrics.Steering{LoadSetting: *e.Set, Changes: changes, InUsers: e.Set.Users > 0})
+		}
+		tell(e.At, e)
+	}
+	for _, s := range run.Client {
+		tell(s.At, s)
+	}
+	last := time.Duration(0)
+	for _, s := range run.Server {
+		last = max(last, s.At)
+		tell(s.At, s)
+	}
+	tell(last, metrics.Source{Name: metrics.ServerCounters, Kind: run.ServerKind, Absent: run.ServerAbsent})
+	last = 0
+	for _, s := range run.GPUs {
+		last = max(last, s.At)
+		tell(s.At, s)
+	}
+	tell(last, metrics.Source{Name: metrics.Accelerators, Absent: run.GPUsAbsent})
+	return all
+}
+
+// End is how a run ended.
+func End(run metrics.Run) metrics.End {
+	return metrics.End{
+		Ended: run.Ended, Reason: run.Reason, Unsent: run.Unsent,
+		Probes: run.Probes, SpecDecode: run.SpecDecode, Diffusion: run.Diffusion, Stamps: run.Stamps,
+	}
+}
+
+// Of are all events of a run, as a journal might have them. One that has no known end ends with its requests.
+func Of(run metrics.Run, requests iter.Seq2[metrics.Request, error]) event.Events {
+	return func(yield func(event.Event, error) bool) {
+		for _, e := range Facts(run) {
+			if !yield(e, nil) {
+				return
+			}
+		}
+		for q, err := range requests {
+			if err != nil {
+				yield(event.Event{}, err)
+				return
+			}
+			if !yield(event.Event{At: q.Done, Kind: event.Done, Request: &q}, nil) {
+				return
+			}
+		}
+		if run.Ended != metrics.Never {
+			yield(event.Event{At: run.Ended, Kind: event.Fact, Value: End(run)}, nil)
+		}
+	}
+}

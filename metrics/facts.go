@@ -1,0 +1,64 @@
+package metrics
+
+import "time"
+
+// Phase is what a run does from a moment on.
+type Phase struct {
+	State State
+	// DrainBy is when draining ends by force; Never if it is not draining.
+	DrainBy time.Duration
+}
+
+// Saving is where the result of a run goes.
+type Saving struct {
+	// Path is "" if the result is not saved; Problem says what went wrong, "" for nothing.
+	Path, Problem string
+}
+
+// SourceName names what figures beside the requests come from.
+type SourceName string
+
+const (
+	// ServerCounters are those of the server's metrics page.
+	ServerCounters SourceName = "server"
+	// Accelerators are the GPUs of this machine.
+	Accelerators SourceName = "gpus"
+)
+
+// Source says whether figures beside the requests can be had.
+type Source struct {
+	Name SourceName
+	// Kind of server, "" where it is not known, and for accelerators.
+	Kind string
+	// Absent says why there is nothing, or nothing more; "" if there is something.
+	Absent string
+}
+
+// Recount is what the output tokens of a request were found to be after it was done.
+type Recount struct {
+	Index, Tokens int
+	Source        TokenSource
+}
+
+// End says how a run ended, and what was measured of it as a whole.
+type End struct {
+	// Ended is the offset at which the run was over; Never if that is not known, because the process was killed.
+	Ended time.Duration
+	// Reason a run was cut short for, "" if it ran to its end, and the number of planned requests of which there is no
+	// record.
+	Reason string
+	Unsent int
+	// Probes are the side requests of the run, nil if it had none.
+	Probes *Probes
+	// SpecDecode and Diffusion are what the server's counters moved by during the run, nil where it has none.
+	SpecDecode *SpecDecode
+	Diffusion  *Diffusion
+	// Stamps is how the chunks were timed, nil where that is not known.
+	Stamps *Stamps
+}
+
+// Bounds of figures that come from a file: times, and counts, which are what a float can still tell apart.
+const (
+	LongestRun   = 366 * 24 * time.Hour
+	LargestCount = 1 << 53
+)

@@ -189,7 +189,7 @@ func highestOffered(r *metrics.Report) float64 {
 // steady sums up a run of one load.
 func steady(r *metrics.Report) string {
 	var figures []string
-	if !paced(r) && r.RequestThroughput > 0 { // nobody asked for this rate, so it is a finding
+	if !r.Plan.Paced() && r.RequestThroughput > 0 { // nobody asked for this rate, so it is a finding
 		figures = append(figures, loadText(r.RequestThroughput, false))
 	}
 	for _, s := range []struct {
@@ -221,7 +221,7 @@ func loadOf(r *metrics.Report) string {
 	switch {
 	case p.Ramp != nil:
 		return fmt.Sprintf("%s to %s", rateText(p.Ramp.From), loadText(p.Ramp.To, false))
-	case len(r.Levels) == 1 && finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0 && (r.Levels[0].Users || paced(r)):
+	case len(r.Levels) == 1 && finite(r.Levels[0].Offered) && r.Levels[0].Offered > 0 && (r.Levels[0].Users || r.Plan.Paced()):
 		return loadText(r.Levels[0].Offered, r.Levels[0].Users)
 	case len(p.Stages) > 0:
 		return count(len(p.Stages), "stage")
@@ -264,7 +264,7 @@ func mainFailure(r *metrics.Report) string {
 // users follow their own last request, waiting is the plan.
 func p99OfSlotWait(r *metrics.Report) float64 {
 	held, ok := r.ClientQueue.Percentile(99)
-	if !ok || held < shortestHeld || r.Plan.MaxConcurrency == 0 || !paced(r) {
+	if !ok || held < shortestHeld || r.Plan.MaxConcurrency == 0 || !r.Plan.Paced() {
 		return 0
 	}
 	return held
@@ -285,13 +285,4 @@ func shortfall(r *metrics.Report) string {
 		return ""
 	}
 	return fmt.Sprintf("sent only %s", loadText(r.SentRate, false))
-}
-
-// paced reports whether requests were to start at times of a schedule.
-func paced(r *metrics.Report) bool {
-	p := &r.Plan
-	if len(p.Stages) > 0 {
-		return slices.ContainsFunc(p.Stages, func(s metrics.Stage) bool { return s.Users == 0 })
-	}
-	return p.Ramp != nil || !p.Rate.Unlimited()
 }

@@ -25,7 +25,7 @@ func clientWords(r *metrics.Report, width int) string {
 		return ""
 	case watched(&r.Client):
 		return "client ok"
-	case !paced(r) || p99OfSlotWait(r) > 0: // being late has no meaning, or is said already
+	case !r.Plan.Paced() || p99OfSlotWait(r) > 0: // being late has no meaning, or is said already
 		return ""
 	}
 	late, ok := r.Lateness.Percentile(99)

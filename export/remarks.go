@@ -81,7 +81,7 @@ const shortestHeld = 1
 // heldRemark is about planned rates only: where everything is due at once, waiting for a slot is the plan.
 func heldRemark(r *metrics.Report) string {
 	p := &r.Plan
-	if p.MaxConcurrency == 0 || !paced(r) || !waitedForSlot(r) {
+	if p.MaxConcurrency == 0 || !r.Plan.Paced() || !waitedForSlot(r) {
 		return ""
 	}
 	limit := "at most " + count(p.MaxConcurrency, "request") + " in flight"
@@ -113,7 +113,7 @@ func setUsers(e metrics.Event) bool { return e.Set != nil && e.Set.Users > 0 }
 // sentShort: much less was sent than asked for.
 func sentShort(r *metrics.Report) bool {
 	telling := r.Completed+r.Failed >= fewestSent || waitedForSlot(r)
-	return telling && paced(r) && r.SentRate > 0 && r.SentRate < fellShort*r.ScheduledRate
+	return telling && r.Plan.Paced() && r.SentRate > 0 && r.SentRate < fellShort*r.ScheduledRate
 }
 
 func pacingRemark(r *metrics.Report) string {

@@ -150,7 +150,7 @@ func (c *clientTally) verdict(p *Plan, stamps Stamps, itl *Histogram) Verdict {
 func (c *clientTally) evidence(p *Plan, stamps Stamps, itl *Histogram) evidence {
 	return evidence{
 		gap: usualGap(itl), refused: c.refused,
-		paced: p.paced(), kernel: p.Timestamps == KernelStamps,
+		paced: p.Paced(), kernel: p.Timestamps == KernelStamps,
 		over: c.late.Count() - c.late.Below(LateMost), late: c.late.Quantile(0.99), stamps: stamps, sched: c.sched.Quantile(0.95),
 		stood: c.stood, length: c.sampled, busy: c.busy, n: c.n,
 	}
@@ -195,7 +195,7 @@ func between(seconds []ClientSecond, from, to time.Duration) []ClientSecond {
 
 // evidenceOf is what the samples of some seconds tell, by the worst of them; how late requests went out is for the caller to say.
 func evidenceOf(p *Plan, seconds []ClientSecond, itl *Histogram) evidence {
-	e := evidence{gap: usualGap(itl), paced: p.paced(), kernel: p.Timestamps == KernelStamps}
+	e := evidence{gap: usualGap(itl), paced: p.Paced(), kernel: p.Timestamps == KernelStamps}
 	e.stamps.DelayP99 = Never
 	for _, s := range seconds {
 		e.stamps.Chunks += s.Chunks

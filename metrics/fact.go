@@ -31,7 +31,7 @@ func (p *Plan) fact(q *Request) fact {
 // is when the request was due, but where all of them are due at once, it is when it was admitted.
 func (p *Plan) Cause(q *Request) time.Duration {
 	switch {
-	case p.paced():
+	case p.Paced():
 		return q.Scheduled
 	case p.ClosedLoop() && q.Admitted != Never:
 		return q.Admitted

@@ -60,11 +60,11 @@ func (l *levels) dropShort() {
 // their number was set it matters that what is in flight at the end is not counted as load.
 func (l *levels) ends(last, ended time.Duration) time.Duration {
 	switch p := l.plan; {
-	case l.steered && !p.paced():
+	case l.steered && !p.Paced():
 		return max(last, min(ended, p.Duration))
 	case len(p.Stages) > 0:
 		return max(last, min(ended, p.Stages[len(p.Stages)-1].End()))
-	case p.Ramp != nil || p.paced():
+	case p.Ramp != nil || p.Paced():
 		return last
 	}
 	return max(last, ended)

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -92,6 +93,14 @@ type Stage struct {
 	Users int `json:"users,omitempty"`
 }
 
+// String is the load of the stage for a person.
+func (s Stage) String() string {
+	if s.Users > 0 {
+		return fmt.Sprintf("%d users", s.Users)
+	}
+	return fmt.Sprintf("%g req/s", s.Rate)
+}
+
 // End is the offset at which the stage is over.
 func (s Stage) End() time.Duration { return s.Start + s.Length }
 
@@ -116,12 +125,47 @@ func (p *Plan) ClosedLoop() bool {
 	return p.MaxConcurrency > 0 && p.Rate.Unlimited() && p.Ramp == nil && len(p.Stages) == 0
 }
 
-// paced reports whether the plan says how many requests come in a second.
-func (p *Plan) paced() bool {
+// InUsers reports whether the load is counted in users who never pause, rather than in requests per second.
+func (p *Plan) InUsers() bool {
+	switch {
+	case len(p.Stages) > 0:
+		return p.Stages[0].Users > 0
+	case p.Find != nil:
+		return p.Find.Users
+	}
+	return p.ClosedLoop()
+}
+
+// Paced reports whether the plan says how many requests come in a second.
+func (p *Plan) Paced() bool {
 	if len(p.Stages) > 0 {
 		return slices.ContainsFunc(p.Stages, func(s Stage) bool { return s.Rate > 0 })
 	}
 	return p.Ramp != nil || p.Rate > 0 && !p.Rate.Unlimited() || p.Find != nil && !p.Find.Users
+}
+
+// LoadAt is the load that the plan asks for at a moment, when so many requests are sent. It has no rate where all requests are due
+// at once. A ramp in time says where it goes, and in how many whole seconds. A search begins with this load and moves it itself.
+func (p *Plan) LoadAt(at time.Duration, sent int) LoadSetting {
+	switch stage, r := p.StageAt(at), p.Ramp; {
+	case p.Find != nil && p.Find.Users:
+		return LoadSetting{Users: int(p.Find.From)}
+	case p.Find != nil:
+		return LoadSetting{Rate: p.Find.From}
+	case stage >= 0:
+		return LoadSetting{Rate: p.Stages[stage].Rate, Users: p.Stages[stage].Users}
+	case p.ClosedLoop():
+		return LoadSetting{Users: p.MaxConcurrency}
+	case r != nil && r.Over == 0: // over the requests
+		return LoadSetting{Rate: p.RampRate(sent)}
+	case r != nil && at < r.Over:
+		return LoadSetting{Rate: r.RateAt(at), RampTo: r.To, RampOver: (r.Over - at).Round(time.Second)}
+	case r != nil:
+		return LoadSetting{Rate: r.RateAt(at)}
+	case p.Rate.Unlimited():
+		return LoadSetting{}
+	}
+	return LoadSetting{Rate: float64(p.Rate)}
 }
 
 // SteadyStateRule is how the window of full load of a closed loop is found.
@@ -174,18 +218,12 @@ func (r *Ramp) part(p float64) float64 {
 	return r.From + float64((r.To-r.From)*p) // the conversion keeps processors from fusing the two, which would round otherwise
 }
 
-// Target is the rate the plan asks for at a moment, in requests per second; 0 where no rate is planned.
+// Target is the rate the plan asks for at a moment, in requests per second; 0 where time alone does not tell one.
 func (p *Plan) Target(at time.Duration) float64 {
-	stage := p.StageAt(at)
-	switch {
-	case stage >= 0:
-		return p.Stages[stage].Rate
-	case p.Ramp != nil && p.Ramp.Over > 0:
-		return p.Ramp.RateAt(at)
-	case p.Ramp != nil || p.Rate.Unlimited():
+	if p.Ramp != nil && p.Ramp.Over == 0 {
 		return 0
 	}
-	return float64(p.Rate)
+	return p.LoadAt(at, 0).Rate
 }
 
 // Rate is a number of requests per second. Unlimited travels through JSON as the text "inf".

@@ -103,7 +103,7 @@ func newSummary(run Run, seen overview) *summary {
 	plan := &s.run.Plan
 	r.Duration = s.length().Seconds()
 	r.SentRate, r.DoneRate = seen.sent.rate(), seen.done.rate()
-	if plan.paced() {
+	if plan.Paced() {
 		r.ScheduledRate = seen.scheduled.rate()
 	}
 	r.Objectives, r.Steered = slo, hands(seen.sets)

@@ -85,16 +85,7 @@ func (t targets) any() bool {
 			return true
 		}
 	}
-	p := t.plan
-	if len(p.Stages) > 0 {
-		for _, s := range p.Stages {
-			if s.Rate > 0 {
-				return true
-			}
-		}
-		return false
-	}
-	return number.Sane(p.Target(0)) > 0 || p.Ramp != nil && p.Ramp.Over > 0
+	return t.plan.Paced() && (t.plan.Ramp == nil || t.plan.Ramp.Over > 0)
 }
 
 // at is the rate at a moment, NaN where none was asked for.

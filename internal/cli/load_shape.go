@@ -202,18 +202,10 @@ func (o *loadOptions) inWords(n int) string {
 	return fmt.Sprintf("%s req/s (%s)%s", &o.rate, how, limit)
 }
 
-// stageInWords is the load of a stage.
-func stageInWords(s metrics.Stage) string {
-	if s.Users > 0 {
-		return fmt.Sprintf("%d users", s.Users)
-	}
-	return fmt.Sprintf("%g req/s", s.Rate)
-}
-
 func stagesInWords(stages []metrics.Stage, unit string) string {
 	const most = 6
 	if len(stages) > most {
-		return fmt.Sprintf("%d stages from %s to %s", len(stages), stageInWords(stages[0]), stageInWords(stages[len(stages)-1]))
+		return fmt.Sprintf("%d stages from %s to %s", len(stages), stages[0], stages[len(stages)-1])
 	}
 	var loads []string
 	for _, s := range stages {

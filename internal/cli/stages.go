@@ -67,7 +67,7 @@ func (s *session) connectFor(ctx context.Context, stage metrics.Stage) {
 // stageEvent says that a stage begins, and with set that it is a load of its own though the run was steered.
 func (s *session) stageEvent(i int, set *metrics.LoadSetting) metrics.Event {
 	stage := s.plan.Stages[i]
-	load := stageInWords(stage)
+	load := stage.String()
 	text := fmt.Sprintf("stage %d/%d: %s for %s", i+1, len(s.plan.Stages), load, export.Duration(stage.Length))
 	return metrics.Event{Level: metrics.Info, Text: text, Mark: load, Set: set}
 }

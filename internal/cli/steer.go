@@ -57,11 +57,11 @@ const (
 func newHelm(s *session) *helm {
 	p := &s.plan
 	h := &helm{session: s, orders: make(chan metrics.Order, ordersWaiting)}
-	h.inUsers = usersIn(p)
-	if !h.inUsers && p.Rate.Unlimited() && p.Ramp == nil && len(p.Stages) == 0 && p.Find == nil {
+	h.inUsers = p.InUsers()
+	if !h.inUsers && !p.Paced() {
 		h.why = "needs --request-rate or --max-concurrency: all requests are due at once, so there is no rate to steer" // what helps first: a screen may be narrow
 	}
-	h.state = metrics.Steering{LoadSetting: h.planned(0), Steerable: h.why == "", Why: h.why, InUsers: h.inUsers}
+	h.state = metrics.Steering{LoadSetting: p.LoadAt(0, 0), Steerable: h.why == "", Why: h.why, InUsers: h.inUsers}
 	s.load.HoldPaused = h.inUsers
 	if s.load.SteeredUntil = p.Duration; s.load.Steered == nil {
 		// A generator of its own, so that what was drawn for the plan does not depend on hands.
@@ -71,14 +71,6 @@ func newHelm(s *session) *helm {
 }
 
 const steeredSeed = 0x5eed
-
-// usersIn says that the load of a plan is a number of users.
-func usersIn(p *metrics.Plan) bool {
-	if len(p.Stages) > 0 {
-		return p.Stages[0].Users > 0
-	}
-	return p.Find != nil && p.Find.Users || p.Find == nil && p.ClosedLoop()
-}
 
 // Steer takes an order of the user's. It does not wait, and says in a few words what comes of it.
 func (s *session) Steer(o metrics.Order) (said string, ok bool) {

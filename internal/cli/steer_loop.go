@@ -168,7 +168,8 @@ func (h *helm) move(ctx context.Context) {
 func (h *helm) follows(by string) {
 	if !h.loadSet {
 		at := h.now() - h.shift
-		h.state.LoadSetting, h.stageOn = h.planned(at), h.session.plan.StageAt(at)
+		p := &h.session.plan
+		h.state.LoadSetting, h.stageOn = p.LoadAt(at, h.session.engine.Dispatched()), p.StageAt(at)
 	}
 	h.state.By = by
 }
@@ -286,29 +287,4 @@ func (h *helm) leave() {
 	h.state.Steerable, h.state.Why = false, cmp.Or(h.why, "nothing new is sent any more")
 	h.state.RampTo, h.state.RampOver = 0, 0
 	h.tellState()
-}
-
-// planned is what the plan asks for at a moment.
-func (h *helm) planned(at time.Duration) metrics.LoadSetting {
-	p := &h.session.plan
-	stage := p.StageAt(at)
-	switch r := p.Ramp; {
-	case p.Find != nil && p.Find.Users:
-		return metrics.LoadSetting{Users: int(p.Find.From)}
-	case p.Find != nil:
-		return metrics.LoadSetting{Rate: p.Find.From}
-	case stage >= 0:
-		return metrics.LoadSetting{Rate: p.Stages[stage].Rate, Users: p.Stages[stage].Users}
-	case h.inUsers:
-		return metrics.LoadSetting{Users: p.MaxConcurrency}
-	case r != nil && r.Over == 0: // over the requests
-		sent := 0
-		if e := h.session.engine; e != nil {
-			sent = e.Dispatched()
-		}
-		return metrics.LoadSetting{Rate: p.RampRate(sent)}
-	case r != nil && at < r.Over:
-		return metrics.LoadSetting{Rate: r.RateAt(at), RampTo: r.To, RampOver: (r.Over - at).Round(time.Second)}
-	}
-	return metrics.LoadSetting{Rate: p.Target(at)}
 }

@@ -91,7 +91,7 @@ func stoodRemark(c *metrics.Client) string {
 			longest = s
 		}
 	}
-	rounded := func(d time.Duration) string { return Duration(d.Round(time.Millisecond)) }
+	rounded := func(d time.Duration) string { return metrics.Duration(d.Round(time.Millisecond)) }
 	return remark("Stood still: the client did nothing for %s, %s of it at a stretch around second %.0f. Something stopped it, or"+
 		" the whole machine. Requests due meanwhile may have gone out late, and chunks that came meanwhile may share one time.",
 		rounded(c.StoodStill), rounded(longest.Stall), longest.At.Seconds())

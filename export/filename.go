@@ -40,7 +40,7 @@ func loadPart(p *metrics.Plan) string {
 	case p.Ramp != nil:
 		load := fmt.Sprintf("ramp-up-%s-%sqps-%sqps", safe(p.Ramp.Strategy), pythonNumber(p.Ramp.From), pythonNumber(p.Ramp.To))
 		if p.Ramp.Over > 0 {
-			load += "-over" + Duration(p.Ramp.Over)
+			load += "-over" + metrics.Duration(p.Ramp.Over)
 		}
 		return load
 	case len(p.Stages) > 0:
@@ -71,18 +71,6 @@ func stagesPart(stages []metrics.Stage) string {
 		return fmt.Sprintf("%dx-%s-to-%s%s", n, loads[0], loads[n-1], unit)
 	}
 	return strings.Join(loads, "-") + unit
-}
-
-// Duration writes a duration as Go does, but without units that are zero at its end: 1m, not 1m0s, and 1h, not 1h0m0s.
-func Duration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }
 
 func date(t time.Time) string { return t.Local().Format(dateLayout) }

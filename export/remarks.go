@@ -72,7 +72,7 @@ func warmupRemark(r *metrics.Report) string {
 		return ""
 	}
 	return remark("Warm-up: %s of the first %s were left out; they are in none of the figures above.",
-		count(r.WarmedUp, "request"), Duration(r.Plan.Warmup))
+		count(r.WarmedUp, "request"), metrics.Duration(r.Plan.Warmup))
 }
 
 // shortestHeld in milliseconds is the wait for a slot from which on the limit shaped the load.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"benchtop/loadgen/shape"
 )
 
 // runClock is the one clock of a run: offsets from its start on the monotonic clock, rounded to whole microseconds here
@@ -71,7 +73,7 @@ func (s *steering) due(schedule time.Duration, planned bool) next {
 	case 1:
 		n.due = later(b.run, schedule-b.schedule)
 	default:
-		n.due = later(b.run, rounded(float64(schedule-b.schedule)/b.speed))
+		n.due = later(b.run, shape.Rounded(float64(schedule-b.schedule)/b.speed))
 	}
 	n.moving = true
 	return n
@@ -158,7 +160,7 @@ func (s *steering) bendAt(now time.Duration) {
 	b := s.current()
 	now = max(now, s.run) // another caller may have been quicker
 	s.earlier = append(s.earlier, b)
-	s.schedule, s.run = later(s.schedule, rounded(float64(now-s.run)*b.speed)), now
+	s.schedule, s.run = later(s.schedule, shape.Rounded(float64(now-s.run)*b.speed)), now
 }
 
 // planLeft says that arrivals are no longer the plan's.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 )
 
@@ -153,7 +154,7 @@ func TestServerThatClosesAfterEachAnswer(t *testing.T) {
 	const n = 200
 	var book logbook
 	o := Defaults()
-	o.Target, o.Start, o.Schedule, o.Limit = g, time.Now(), At(make([]time.Duration, n)), 4
+	o.Target, o.Start, o.Schedule, o.Limit = g, time.Now(), shape.At(make([]time.Duration, n)), 4
 	e, err := New(o, sinkOf{&book})
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -62,7 +63,7 @@ func TestOpenAhead(t *testing.T) {
 			}
 			var book logbook
 			loadTCP(t, web.URL, requests, sinkOf{&book}, func(o *Options) {
-				o.Target, o.Connections, o.Schedule, o.ClosedLoop, o.Limit = g, links, Immediately(), true, users
+				o.Target, o.Connections, o.Schedule, o.ClosedLoop, o.Limit = g, links, shape.Immediately(), true, users
 			})
 			if len(book.all) != requests {
 				t.Errorf("%d requests, want %d", len(book.all), requests)
@@ -216,7 +217,7 @@ func TestIdleLimits(t *testing.T) {
 				}
 				time.Sleep(c.before)
 				all := load(t, s, len(c.at), func(o *Options) {
-					o.Target, o.Connections, o.Schedule, o.Limit = g, links, At(c.at), 0
+					o.Target, o.Connections, o.Schedule, o.Limit = g, links, shape.At(c.at), 0
 				})
 				for i, q := range all {
 					if q.Failure != "" || q.Redials != 0 || q.Sent != c.at[i] || q.FirstChunk != c.at[i] || q.LastChunk != c.at[i]+100*time.Millisecond {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/loadgen/shape"
 )
 
 // backlogMost bounds the queue of prompts that wait for a slot.
@@ -56,7 +57,7 @@ func (e *Engine) dispatch(src Source) error {
 	p.planned = false
 	for at := 0.0; ; {
 		at += e.gap()
-		if ok, err := d.arrive(nanoseconds(at)); !ok {
+		if ok, err := d.arrive(shape.Nanoseconds(at)); !ok {
 			return err
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/datasets/numpy"
+	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -84,14 +86,14 @@ func TestAllEndsAtOnce(t *testing.T) {
 			}
 			endAllAt(t, at, every(500*time.Millisecond, 30), end, least, 5)
 			beside := []time.Duration{0, at / 4, at / 2, at - 1, at + 1, 2 * at}
-			endAllAt(t, at, At(beside), end, 4, 4)
+			endAllAt(t, at, shape.At(beside), end, 4, 4)
 		})
 	}
 }
 
 // endAllAt runs a schedule of which everything ends at a moment: the answer, the request's time-out, the stall, the duration,
 // and what a caller ends itself, nil for nothing. So many requests must have been due then.
-func endAllAt(t *testing.T, at time.Duration, schedule Schedule, end func(*Engine, context.CancelFunc), least, most int) {
+func endAllAt(t *testing.T, at time.Duration, schedule shape.Schedule, end func(*Engine, context.CancelFunc), least, most int) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := newScripted(t, pieces(true, at/2, streamHead+chunk(text("a")), chunk(text("b")), chunk(sseEvent(finish))+lastChunk))
@@ -132,14 +134,14 @@ func TestDurationSendsAll(t *testing.T) {
 	const n, rate, limit, until = 20, 10, 50, 2 * time.Second
 	for seed := range uint32(100) {
 		synctest.Test(t, func(t *testing.T) {
-			offsets := Gamma(n, rate, 1, legacy(seed))
+			offsets := shape.Rate{PerSecond: metrics.Rate(rate), Burstiness: 1}.Offsets(n, numpy.NewLegacy(seed))
 			if last := offsets[n-1]; last != until {
 				t.Fatalf("seed %d: the last arrival is at %s, which tests nothing", seed, last)
 			}
 			s := newScripted(t, answer(time.Second))
 			var book logbook
 			o := Defaults()
-			o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", At(offsets)
+			o.Target, o.Start, o.Pacer, o.Schedule = s.target(), time.Now(), "timer", shape.At(offsets)
 			o.Limit, o.Until = limit, until
 			e, err := New(o, sinkOf{&book})
 			if err != nil {

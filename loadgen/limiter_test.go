@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
@@ -39,12 +40,12 @@ func check(t *testing.T, all []metrics.Request, wants []want) {
 	}
 }
 
-func every(d time.Duration, n int) Schedule {
+func every(d time.Duration, n int) shape.Schedule {
 	var at []time.Duration
 	for i := range n {
 		at = append(at, time.Duration(i)*d)
 	}
-	return At(at)
+	return shape.At(at)
 }
 
 // Runs of every shape, in virtual time, with an engine that may be steered on the way.
@@ -67,11 +68,11 @@ func TestRuns(t *testing.T) {
 			change: func(o *Options) { o.Schedule, o.Limit = every(second, 4), 2 },
 			want:   []want{{0, 0, 4, ""}, {1, 1, 5, ""}, {2, 4, 8, ""}, {3, 5, 9, ""}}},
 		{name: "closed loop has no held requests", n: 4, server: answer(4 * second),
-			change: func(o *Options) { o.Schedule, o.Limit, o.ClosedLoop = Immediately(), 2, true },
+			change: func(o *Options) { o.Schedule, o.Limit, o.ClosedLoop = shape.Immediately(), 2, true },
 			want:   []want{{0, 0, 4, ""}, {0, 0, 4, ""}, {4, 4, 8, ""}, {4, 4, 8, ""}}},
 		{name: "a duration ends the sending", n: 9, server: answer(4 * second),
 			change: func(o *Options) {
-				o.Schedule, o.Limit, o.ClosedLoop, o.Until = Immediately(), 1, true, 9*second
+				o.Schedule, o.Limit, o.ClosedLoop, o.Until = shape.Immediately(), 1, true, 9*second
 			},
 			want: []want{{0, 0, 4, ""}, {4, 4, 8, ""}, {8, 8, 12, ""}}},
 		{name: "a duration drops what is held", n: 3, server: answer(4 * second),
@@ -82,7 +83,7 @@ func TestRuns(t *testing.T) {
 			want:   []want{{0, 0, 4, ""}, {1, never, 2, metrics.Cancelled}, {2, never, 2, metrics.Cancelled}}},
 		{name: "what is due after a duration is not sent", n: 9, server: answer(4 * second),
 			change: func(o *Options) {
-				o.Schedule, o.Limit, o.Until = At([]time.Duration{0, 2 * second, 2*second + 1, 2*second + 9}), 4, 2*second
+				o.Schedule, o.Limit, o.Until = shape.At([]time.Duration{0, 2 * second, 2*second + 1, 2*second + 9}), 4, 2*second
 			},
 			want: []want{{0, 0, 4, ""}, {2, 2, 6, ""}}},
 		{name: "a duration is in the time of the run, not of the schedule", n: 9, server: answer(second),

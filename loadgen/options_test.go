@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics/event"
 )
@@ -40,7 +41,7 @@ func TestValidate(t *testing.T) {
 		{"pacer", func(o *Options) { o.Pacer = "sundial" }, []string{`pacer "sundial": this system has`}},
 	} {
 		o := Defaults()
-		o.Target, o.Schedule = g, Immediately()
+		o.Target, o.Schedule = g, shape.Immediately()
 		c.change(&o)
 		_, err := New(o, event.Discard)
 		if (err == nil) != (c.words == nil) {

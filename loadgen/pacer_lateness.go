@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"benchtop/loadgen/shape"
 )
 
 // PacerLateness waits for n Poisson arrivals with a mean rate per second on a pacer of PacerKinds ("" for the default), as
@@ -12,8 +14,8 @@ import (
 // for counts like the rest. The same seed gives the same arrivals. When ctx ends first, it returns what it has, and why
 // ctx ended.
 func PacerLateness(ctx context.Context, kind string, perSecond float64, n int, seed uint64) ([]time.Duration, error) {
-	if !(perSecond > 0) || n < 0 || n > MostArrivals {
-		return nil, fmt.Errorf("%d arrivals at %v per second: use a positive rate and at most %d arrivals", n, perSecond, MostArrivals)
+	if !(perSecond > 0) || n < 0 || n > shape.MostArrivals {
+		return nil, fmt.Errorf("%d arrivals at %v per second: use a positive rate and at most %d arrivals", n, perSecond, shape.MostArrivals)
 	}
 	var late []time.Duration
 	var err error
@@ -38,7 +40,7 @@ func pacerLateness(ctx context.Context, kind string, perSecond float64, n int, s
 	at := 0.0
 	for range n {
 		at += draws.ExpFloat64() / perSecond
-		offset := nanoseconds(at)
+		offset := shape.Nanoseconds(at)
 		if _, ok := p.wait(ctx, offset); !ok {
 			return late, context.Cause(ctx)
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"benchtop/loadgen/shape"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -76,7 +78,7 @@ func bareLateness(rate float64, n int) (late []time.Duration) {
 		start, at := time.Now(), 0.0
 		for range n {
 			at += draws.ExpFloat64() / rate
-			due := nanoseconds(at)
+			due := shape.Nanoseconds(at)
 			for left := due - time.Since(start); left > 0; left = due - time.Since(start) {
 				t := unix.NsecToTimespec(int64(left))
 				_, _ = unix.Ppoll(nil, &t, nil)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"benchtop/loadgen/shape"
 )
 
 // All pacers keep the same promises: never early, woken by steering, pause and the end of the run. Only bounds that hold
@@ -185,7 +187,7 @@ func TestPacerLateness(t *testing.T) {
 	}{
 		{"sundial", 1, 1, `pacer "sundial": this system has`},
 		{"", 0, 1, "positive rate"}, {"", -1, 1, "positive rate"}, {"", math.NaN(), 1, "positive rate"},
-		{"", 1, -1, "-1 arrivals"}, {"", 1, MostArrivals + 1, "at most"},
+		{"", 1, -1, "-1 arrivals"}, {"", 1, shape.MostArrivals + 1, "at most"},
 	} {
 		if _, err := PacerLateness(t.Context(), c.kind, c.rate, c.n, 1); err == nil || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%q, %v per second, %d: %v, want %q", c.kind, c.rate, c.n, err, c.words)

@@ -3,6 +3,7 @@ package loadgen
 import (
 	"time"
 
+	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -29,7 +30,7 @@ func (e *Engine) probe() {
 			return
 		}
 		e.countProbe(&q)
-		pause.Reset(nanoseconds(1 / e.options.ProbeRate))
+		pause.Reset(shape.Nanoseconds(1 / e.options.ProbeRate))
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/valyala/fastjson"
 
 	"benchtop/datasets"
+	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -59,7 +60,7 @@ type Options struct {
 
 	// Start is offset 0 of the run.
 	Start    time.Time
-	Schedule Schedule
+	Schedule shape.Schedule
 	// ClosedLoop says that the schedule has no times of its own: a request is due when a slot is free for it.
 	ClosedLoop bool
 	// Until ends the sending at this offset of the run and drops what is held back then; 0 means that the schedule or the

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -174,7 +175,7 @@ func loadEngine(t *testing.T, s *scripted, n int, change func(*Options), look fu
 	var book logbook
 	o := Defaults()
 	o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
-	o.Schedule, o.Limit = At(make([]time.Duration, n)), 1
+	o.Schedule, o.Limit = shape.At(make([]time.Duration, n)), 1
 	if change != nil {
 		change(&o)
 	}

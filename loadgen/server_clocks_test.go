@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
@@ -89,7 +90,7 @@ func TestPiece(t *testing.T) {
 		var book pieceBook
 		o := Defaults()
 		o.Target, o.Start, o.Pacer, o.Backend = s.target(), time.Now(), "timer", OpenAIChat
-		o.Schedule, o.Limit = At([]time.Duration{0}), 1
+		o.Schedule, o.Limit = shape.At([]time.Duration{0}), 1
 		e, err := New(o, sinkOf{&book})
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchtop/datasets/numpy"
+	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
@@ -67,7 +67,7 @@ func TestSteeredRuns(t *testing.T) {
 	}
 	closed := func(limit int, until time.Duration) func(*Options) {
 		return func(o *Options) {
-			o.Schedule, o.ClosedLoop, o.Limit, o.Until, o.SteeredUntil = Immediately(), true, limit, until, until
+			o.Schedule, o.ClosedLoop, o.Limit, o.Until, o.SteeredUntil = shape.Immediately(), true, limit, until, until
 		}
 	}
 	for _, c := range []steered{
@@ -147,7 +147,7 @@ func TestSteeredFromTheStart(t *testing.T) {
 		var book logbook
 		o := Defaults()
 		o.Target, o.Start, o.Pacer = s.target(), time.Now(), "timer"
-		o.Schedule, o.SteeredUntil = At(nil), 1500*time.Millisecond
+		o.Schedule, o.SteeredUntil = shape.At(nil), 1500*time.Millisecond
 		e, err := New(o, sinkOf{&book})
 		if err != nil {
 			t.Fatal(err)
@@ -172,32 +172,13 @@ func TestLateArrivalsKeepTheirLine(t *testing.T) {
 	for _, c := range []struct {
 		arrivals, due float64
 	}{{1, .01}, {500, 5}, {999, 9.99}, {1000, 10}, {1001, 11}, {1009, 19}, {1011, 31}, {1019, 39}, {1020, 40}, {2020, 41}} {
-		n := s.due(rounded(c.arrivals*1e9), false)
+		n := s.due(shape.Rounded(c.arrivals*1e9), false)
 		if math.Abs(n.due.Seconds()-c.due) > 1e-9 || !n.moving {
 			t.Errorf("arrival %v is due at %s (%v), want %v s", c.arrivals, n.due, n.moving, c.due)
 		}
 	}
 	if len(s.earlier) != 0 {
 		t.Errorf("%d lines are kept that nobody will ask for", len(s.earlier))
-	}
-}
-
-// The gaps of a steered load have the mean they are to have, whatever the burstiness, and leave the draws of the plan alone.
-func TestGaps(t *testing.T) {
-	for _, burstiness := range []float64{.5, 1, 4, math.Inf(1), 0, math.NaN()} {
-		draw := Gaps(burstiness, numpy.NewLegacy(1))
-		const n = 20_000
-		sum := 0.0
-		for range n {
-			g := draw()
-			if !(g >= 0) {
-				t.Fatalf("burstiness %v: a gap of %v", burstiness, g)
-			}
-			sum += g
-		}
-		if mean := sum / n; math.Abs(mean-1) > .05 {
-			t.Errorf("burstiness %v: a mean gap of %v, want 1", burstiness, mean)
-		}
 	}
 }
 

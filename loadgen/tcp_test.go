@@ -17,6 +17,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/race"
+	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -62,7 +63,7 @@ func loadTCP(t testing.TB, base string, n int, sink event.Sink, change func(*Opt
 		t.Fatal(err)
 	}
 	o := Defaults()
-	o.Target, o.Start, o.Schedule, o.Limit = g, time.Now(), At(make([]time.Duration, n)), 1
+	o.Target, o.Start, o.Schedule, o.Limit = g, time.Now(), shape.At(make([]time.Duration, n)), 1
 	if change != nil {
 		change(&o)
 	}
@@ -152,7 +153,7 @@ func TestChunksAllocateNothing(t *testing.T) {
 	allocations := func(chunks int) float64 {
 		base := serveTCP(t, endless(chunks))
 		return testing.AllocsPerRun(5, func() {
-			loadTCP(t, base, 1, event.Discard, func(o *Options) { o.Schedule = At([]time.Duration{0}) })
+			loadTCP(t, base, 1, event.Discard, func(o *Options) { o.Schedule = shape.At([]time.Duration{0}) })
 		})
 	}
 	short, long := allocations(4), allocations(4004)
@@ -264,7 +265,7 @@ func TestTLS(t *testing.T) {
 	}
 	var book logbook
 	o := Defaults()
-	o.Target, o.Start, o.Schedule, o.Limit = g, time.Now(), At(make([]time.Duration, 3)), 1
+	o.Target, o.Start, o.Schedule, o.Limit = g, time.Now(), shape.At(make([]time.Duration, 3)), 1
 	e, err := New(o, sinkOf{&book})
 	if err != nil {
 		t.Fatal(err)

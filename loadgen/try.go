@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -24,7 +25,7 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 	if o.Start.IsZero() {
 		o.Start = time.Now()
 	}
-	o.Schedule, o.ClosedLoop, o.Limit, o.ModelFor, o.ProbeRate = Immediately(), false, 0, nil, 0
+	o.Schedule, o.ClosedLoop, o.Limit, o.ModelFor, o.ProbeRate = shape.Immediately(), false, 0, nil, 0
 	o.Connections = nil
 	clock := runClock{o.Start}
 	now := clock.now()

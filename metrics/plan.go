@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -231,6 +232,14 @@ type Rate float64
 
 // Unlimited reports whether the rate sends everything at once.
 func (r Rate) Unlimited() bool { return math.IsInf(float64(r), 1) }
+
+// String writes a number as a flag takes it, or "inf".
+func (r Rate) String() string {
+	if r.Unlimited() {
+		return "inf"
+	}
+	return strconv.FormatFloat(float64(r), 'g', -1, 64)
+}
 
 // MarshalJSON writes a number or "inf".
 func (r Rate) MarshalJSON() ([]byte, error) { return marshalFloat(float64(r)) }

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"benchtop/datasets/numpy"
-	"benchtop/loadgen"
+	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
@@ -76,18 +75,18 @@ func (l *Load) Validate() error {
 }
 
 // Arrivals is when requests begin.
-func (l *Load) Arrivals() loadgen.Schedule {
+func (l *Load) Arrivals() shape.Schedule {
 	if l.Closed {
-		return loadgen.Immediately()
+		return shape.Immediately()
 	}
 	if l.Rate == 0 {
-		return loadgen.At(make([]time.Duration, l.Requests))
+		return shape.At(make([]time.Duration, l.Requests))
 	}
 	draws := numpy.NewLegacy(uint32(l.Seed))
 	if l.Requests > 0 {
-		return slices.Values(loadgen.Gamma(l.Requests, l.Rate, 1, draws))
+		return shape.At(shape.Rate{PerSecond: metrics.Rate(l.Rate), Burstiness: 1}.Offsets(l.Requests, draws))
 	}
-	return slices.Values(loadgen.InStages([]metrics.Stage{{Length: l.Duration, Rate: l.Rate}}, 1, draws))
+	return shape.At(shape.NewStages(shape.Bounds{}, []metrics.Stage{{Length: l.Duration, Rate: l.Rate}}, 1).Times(draws))
 }
 
 // plan is the load as the live view wants it, for the verdict.

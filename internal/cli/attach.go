@@ -107,7 +107,7 @@ func runsTable(runs []attach.Running) string {
 		if a := r.About; a != (attach.About{}) {
 			about = cleanFields(strings.TrimPrefix(a.Target, "http://"), a.Model, a.Load)
 		}
-		fmt.Fprintf(w, "\n%d\t%s\t%s", r.PID, export.Duration(time.Since(r.Since).Round(time.Second)), about)
+		fmt.Fprintf(w, "\n%d\t%s\t%s", r.PID, metrics.Duration(time.Since(r.Since).Round(time.Second)), about)
 	}
 	_ = w.Flush()
 	return all.String()

@@ -15,6 +15,7 @@ import (
 	"benchtop/internal/calibration"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
+	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
@@ -78,51 +79,19 @@ func stampsInWords(source string) string {
 	return "user: when the read of the socket returned"
 }
 
-// atOnce is how many connections a load needs at most, 0 where only the server's speed tells.
-func (o *loadOptions) atOnce(requests int) int {
-	switch {
-	case o.mostUsers() > 0 && requests > 0:
-		return min(o.mostUsers(), requests)
-	case o.mostUsers() > 0:
-		return o.mostUsers()
-	case math.IsInf(float64(o.rate), 1) && o.ramp == "" && !o.inTime():
-		return requests
+// planned is what a load asks of the client; output is the length of an answer in tokens, 0 if it is not known.
+func planned(d shape.Demand, output int) calibration.Planned {
+	return calibration.Planned{
+		Streams: float64(d.Streams), RequestsPerSecond: d.RequestsPerSecond, ChunksPerSecond: d.RequestsPerSecond * float64(output),
 	}
-	return 0
 }
 
-// heaviest is what a load asks of the client at most, as far as that is planned; output is the length of an answer in tokens,
-// 0 if it is not known.
-func (o *loadOptions) heaviest(requests, output int) calibration.Planned {
-	p := calibration.Planned{Streams: float64(o.atOnce(requests))}
-	switch {
-	case len(o.users.stages) > 0:
-	case len(o.stages.stages) > 0:
-		for _, s := range o.plannedStages() {
-			p.RequestsPerSecond = max(p.RequestsPerSecond, s.Rate)
-		}
-	case o.ramp != "":
-		p.RequestsPerSecond = max(o.rampFrom, o.rampTo)
-	case !math.IsInf(float64(o.rate), 1):
-		p.RequestsPerSecond = float64(o.rate)
-	}
-	p.ChunksPerSecond = p.RequestsPerSecond * float64(output)
-	return p
-}
-
-// ahead is how many connections are opened before a load of the flags begins.
-func (o *clientOptions) ahead(load *loadOptions, requests int) int {
-	switch {
-	case o.preconnect != asNeeded:
+// ahead is how many connections are opened before a load begins.
+func (o *clientOptions) ahead(d shape.Demand) int {
+	if o.preconnect != asNeeded {
 		return o.preconnect
-	case len(load.users.stages) > 0:
-		return load.users.stages[0].Users
-	case load.find.users:
-		return int(load.find.from)
-	case load.concurrency > 0 && math.IsInf(float64(load.rate), 1) && load.ramp == "" && !load.inTime():
-		return load.atOnce(requests)
 	}
-	return 0
+	return d.Ahead
 }
 
 // room reports what the system would not let a load have.

@@ -31,10 +31,11 @@ func TestPlannedLoad(t *testing.T) {
 		if err := o.parse(strings.Fields(c.args)); err != nil && !strings.Contains(c.args, "sharegpt") {
 			t.Fatalf("%s: %v", c.args, err)
 		}
-		if got := o.client.ahead(&o.load, c.requests); got != c.ahead {
+		demand := o.load.shape().Peak(c.requests)
+		if got := o.client.ahead(demand); got != c.ahead {
 			t.Errorf("%s: %d connections ahead, want %d", c.args, got, c.ahead)
 		}
-		if got := o.load.heaviest(c.requests, o.prompts.outputs()); got != c.planned {
+		if got := planned(demand, o.prompts.outputs()); got != c.planned {
 			t.Errorf("%s: plans %+v, want %+v", c.args, got, c.planned)
 		}
 	}

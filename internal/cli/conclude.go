@@ -74,7 +74,7 @@ func (s *session) say(o outcome) error {
 	if r := &o.report; err == nil && r.Conclusion == metrics.RunFailed && r.Trouble != "" {
 		err = errors.New(r.Trouble)
 		if r.Completed == 0 && r.WarmedUp > 0 && r.Failed == 0 {
-			err = fmt.Errorf("all %d requests belonged to the warm-up, so there are no figures; make --warmup %s shorter", r.WarmedUp, export.Duration(r.Plan.Warmup))
+			err = fmt.Errorf("all %d requests belonged to the warm-up, so there are no figures; make --warmup %s shorter", r.WarmedUp, metrics.Duration(r.Plan.Warmup))
 		}
 	}
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"benchtop/export"
 	"benchtop/internal/preview"
 	"benchtop/loadgen"
+	"benchtop/loadgen/shape"
 	"benchtop/tui"
 )
 
@@ -85,8 +86,8 @@ func runDataset(env *environment, args []string) int {
 	load := loadOptions{prompts: o.number, seed: o.seed, rate: 1, burstiness: 1}
 	load.allRows = o.prompts.takesAllRows()
 	problems = append(problems, load.checkDraws()...)
-	if o.number > loadgen.MostArrivals {
-		problems = append(problems, fmt.Errorf("--num-prompts %d: more than %d are too many for one run", o.number, loadgen.MostArrivals))
+	if o.number > shape.MostArrivals {
+		problems = append(problems, fmt.Errorf("--num-prompts %d: more than %d are too many for one run", o.number, shape.MostArrivals))
 	}
 	problems = append(problems, o.prompts.check(all, &load, backend)...)
 	if kind := datasetNamed(o.prompts.dataset); kind != nil && kind.draw != nil && backend == "" && len(kind.backends) > 0 {

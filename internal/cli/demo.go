@@ -10,10 +10,10 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/numpy"
-	"benchtop/export"
 	"benchtop/internal/simulator"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
+	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -109,7 +109,7 @@ func runDemo(env *environment, args []string) int {
 		streams := numpy.NewStreams(uint32(*seed))
 		from, to := demoRamp(p)
 		ramp := metrics.Ramp{Strategy: "linear", From: from, To: to, Over: *duration}
-		offsets := loadgen.RampInTime(ramp, *duration, 1, streams.Legacy)
+		offsets := shape.NewTimedRamp(shape.Bounds{}, ramp, 1).Times(streams.Legacy)
 		random := datasets.RandomDefaults()
 		random.Prompts, random.InputLen, random.OutputLen = max(1, len(offsets)), demoInput-demoPrefix, demoOutput
 		random.PrefixLen = demoPrefix
@@ -128,7 +128,7 @@ func runDemo(env *environment, args []string) int {
 		s.load = loadgen.Defaults()
 		s.load.Target, s.load.Model, s.load.InputSource = t, p.Model, metrics.TokensFromIDs
 		s.load.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
-		s.load.Schedule, s.load.KeepText = loadgen.At(offsets), save.detailed
+		s.load.Schedule, s.load.KeepText = shape.At(offsets), save.detailed
 		s.load.More = func() (loadgen.Source, error) { return moreRandom(random, nil) }
 		s.load.Pacer, s.load.Timestamps = client.pacer, client.source()
 		s.connect(ctx, max(0, client.preconnect))
@@ -138,7 +138,7 @@ func runDemo(env *environment, args []string) int {
 			Dataset: source.Description(), InputSource: metrics.TokensFromIDs, Seed: *seed, IgnoreEOS: true,
 			NumPrompts: len(offsets), Requests: len(offsets), Duration: *duration,
 			Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Ramp: &ramp,
-			Load:    fmt.Sprintf("ramp %v to %v req/s over %s", from, to, export.Duration(*duration)),
+			Load:    fmt.Sprintf("ramp %v to %v req/s over %s", from, to, metrics.Duration(*duration)),
 			Metrics: []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Percentiles: []float64{50, 90, 99},
 			Goodput:  metrics.SLO{{Metric: metrics.TTFT, LimitMS: demoTTFT}, {Metric: metrics.TPOT, LimitMS: demoTPOT}},
 			GPUPrice: gpus.price, GPUs: gpus.asked(),

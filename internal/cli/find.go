@@ -2,117 +2,11 @@ package cli
 
 import (
 	"context"
-	"math"
-	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
-	"benchtop/export"
 	"benchtop/internal/steering"
 	"benchtop/metrics"
 )
-
-// findOptions ask for a search for the highest load within the objectives.
-type findOptions struct {
-	on, users  bool
-	from, most float64
-	step, hold time.Duration
-}
-
-const (
-	defaultFindFrom = 1
-	defaultFindMost = 1000
-	shortestStep    = time.Second
-	longestFindStep = time.Hour
-)
-
-func (o *findOptions) define(f *pflag.FlagSet) {
-	f.BoolVar(&o.on, "find", false, "search for the highest request rate within --goodput: raise it until it is too much, close in, hold the result")
-	f.BoolVar(&o.users, "find-users", false, "search for the highest number of users without pause instead")
-	f.Float64Var(&o.from, "find-from", defaultFindFrom, "load the search begins with, in requests per second or users")
-	f.Float64Var(&o.most, "find-most", defaultFindMost, "load the search ends at")
-	f.DurationVar(&o.step, "find-step", 10*time.Second, "how long each load of the search takes")
-	f.DurationVar(&o.hold, "find-hold", 30*time.Second, "how long the load that was found is held")
-}
-
-// searching says that there is a search.
-func (o *findOptions) searching() bool { return o.on || o.users }
-
-// check tells what does not go with a search.
-func (o *findOptions) check(given *pflag.FlagSet, load *loadOptions, slo metrics.SLO) (p problemList) {
-	if !o.searching() {
-		for _, name := range []string{"find-from", "find-most", "find-step", "find-hold"} {
-			if given.Changed(name) {
-				p.bad("--%s: needs --find or --find-users", name)
-			}
-		}
-		return p
-	}
-	if o.on && o.users && given.Changed("find") {
-		p.bad("--find and --find-users: choose one, a rate or users")
-	}
-	if len(slo) == 0 {
-		p.bad("--find: say with --goodput what the search has to stay within, as --goodput ttft:500 tpot:50")
-	}
-	for _, name := range []string{"num-prompts", "request-rate", "ramp-up-strategy", "ramp-over", "stages", "concurrency-stages"} {
-		if given.Changed(name) {
-			p.bad("--find and --%s: the search sets the load and ends the run itself; begin it with --find-from, bound it with --find-most or --duration", name)
-		}
-	}
-	if o.users && load.concurrency > 0 {
-		p.bad("--find-users and --max-concurrency: the search sets the number of users; bound it with --find-most")
-	}
-	return append(p, o.checkNumbers()...)
-}
-
-func (o *findOptions) checkNumbers() (p problemList) {
-	for _, x := range []struct {
-		name string
-		v    float64
-	}{{"find-from", o.from}, {"find-most", o.most}} {
-		switch {
-		case !(x.v > 0) || x.v > highestRate:
-			p.bad("--%s %g: must be above 0 and at most %g", x.name, x.v, highestRate)
-		case o.users && x.v != math.Floor(x.v):
-			p.bad("--%s %g: users are whole numbers", x.name, x.v)
-		}
-	}
-	if o.users && len(p) == 0 {
-		if err := room(int(o.most)); err != nil {
-			p.bad("--find-most %g: %w", o.most, err)
-		}
-	}
-	if o.from > o.most {
-		p.bad("--find-from %g: must not be more than --find-most %g", o.from, o.most)
-	}
-	if o.step < shortestStep || o.step > longestFindStep {
-		p.bad("--find-step %s: must be from %s to %s", o.step, shortestStep, longestFindStep)
-	}
-	if o.hold < shortestStep || o.hold > longestRun {
-		p.bad("--find-hold %s: must be at least %s and at most a year", o.hold, shortestStep)
-	}
-	return p
-}
-
-// planned is the search for the plan, nil for none.
-func (o *findOptions) planned() *metrics.Find {
-	if !o.searching() {
-		return nil
-	}
-	return &metrics.Find{From: o.from, Most: o.most, Step: o.step, Hold: o.hold, Users: o.users}
-}
-
-// inWords is the load for a person.
-func (o *findOptions) inWords(slo metrics.SLO) string {
-	unit := "req/s"
-	if o.users {
-		unit = "users"
-	}
-	within := strings.ReplaceAll((&objectives{slo}).String(), " ", ", ")
-	return "search from " + number(o.from) + " to " + number(o.most) + " " + unit + " for the highest within " + within +
-		" (ms), held for " + export.Duration(o.hold)
-}
 
 const (
 	// verdictEvery is how often a search looks at what its load came to.

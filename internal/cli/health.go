@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"benchtop/export"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
 	"benchtop/metrics"
@@ -56,7 +55,7 @@ func (w *clientWatch) tell(second *metrics.ClientSecond) {
 	if second.Stall >= metrics.StallFrom {
 		w.session.stream.Tell(metrics.Event{
 			Level: metrics.Warn, Mark: "stall",
-			Text: fmt.Sprintf("this client stood still for %s: what arrived meanwhile may have been timed late", export.Duration(second.Stall.Round(time.Millisecond))),
+			Text: fmt.Sprintf("this client stood still for %s: what arrived meanwhile may have been timed late", metrics.Duration(second.Stall.Round(time.Millisecond))),
 		})
 	}
 	if second.ClockStep {

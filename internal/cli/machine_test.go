@@ -17,6 +17,7 @@ import (
 	"benchtop/export/journal"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen"
+	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -40,7 +41,7 @@ func machine(t *testing.T, p simulator.Profile, backend loadgen.Backend, source 
 	}
 	o := loadgen.Defaults()
 	o.Target, o.Model, o.Backend, o.Pacer, o.Start = tgt, p.Model, backend, "timer", time.Now()
-	o.InputSource, o.Schedule = metrics.TokensFromIDs, loadgen.At(offsets)
+	o.InputSource, o.Schedule = metrics.TokensFromIDs, shape.At(offsets)
 	o.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
 
 	plan := metrics.Plan{Percentiles: []float64{50, 99}, Metrics: []string{"ttft", "itl"}, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1}
@@ -110,7 +111,7 @@ func TestExactLatencies(t *testing.T) {
 	const input, output, n = 100, 6, 3
 	for range 2 { // two bubbles in one process
 		synctest.Test(t, func(t *testing.T) {
-			gaps := loadgen.Gamma(n, 0.5, math.Inf(1), nil)
+			gaps := shape.Rate{PerSecond: 0.5, Burstiness: math.Inf(1)}.Offsets(n, nil)
 			r, s, _ := machine(t, p, loadgen.OpenAI, random(t, n, input, output), gaps)
 			if r.Completed != n || r.Failed != 0 || r.InputTokens != n*input || r.OutputTokens != n*output {
 				t.Fatalf("completed %d, failed %d, tokens %d in and %d out; %+v", r.Completed, r.Failed, r.InputTokens, r.OutputTokens, r.Failures)
@@ -157,7 +158,7 @@ func TestMachineRepeats(t *testing.T) {
 	for range 2 {
 		synctest.Test(t, func(t *testing.T) {
 			ramp := metrics.Ramp{Strategy: "linear", From: 5, To: 80, Over: 10 * time.Second}
-			offsets := loadgen.RampInTime(ramp, ramp.Over, 1, numpy.NewStreams(3).Legacy)
+			offsets := shape.NewTimedRamp(shape.Bounds{}, ramp, 1).Times(numpy.NewStreams(3).Legacy)
 			r, _, log := machine(t, p, loadgen.OpenAI, random(t, len(offsets), 200, 40), offsets)
 			if r.Completed != len(offsets) {
 				t.Fatalf("%d of %d completed: %+v", r.Completed, len(offsets), r.Failures)
@@ -182,7 +183,7 @@ func TestDemoSaturates(t *testing.T) {
 		const length = 20 * time.Second
 		p := simulator.Defaults()
 		from, to := demoRamp(p)
-		offsets := loadgen.RampInTime(metrics.Ramp{Strategy: "linear", From: from, To: to, Over: length}, length, 1, numpy.NewStreams(0).Legacy)
+		offsets := shape.NewTimedRamp(shape.Bounds{}, metrics.Ramp{Strategy: "linear", From: from, To: to, Over: length}, 1).Times(numpy.NewStreams(0).Legacy)
 		r, _, _ := machine(t, p, loadgen.OpenAI, random(t, len(offsets), demoInput, demoOutput), offsets)
 		median := func(from, to int) time.Duration {
 			var all []time.Duration

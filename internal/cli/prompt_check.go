@@ -32,7 +32,8 @@ func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, backend s
 		p.bad("--self-timed and --no-self-timed: choose one")
 	}
 	o.overrideLengths()
-	o.number, o.seed = load.planned(), max(0, load.seed)
+	s := load.shape()
+	o.number, o.seed = s.Requests(), max(0, load.seed)
 	if !kind.allRows {
 		o.number = max(1, o.number) // it was told already
 	}
@@ -48,7 +49,7 @@ func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, backend s
 	if backend != "" && o.dataset == "random" && o.onlyShown() {
 		p.bad("--random-batch-size %d: several prompts in a request are for pooling endpoints, which cannot be loaded; 'benchtop dataset' shows them", o.random.Batch)
 	}
-	if load.endless() && !load.find.searching() && kind.list {
+	if s.Endless() && !load.find.searching() && kind.list {
 		p.bad("users without pause: with %s say how many requests there may be with --num-prompts", o.dataset)
 	}
 	if kind.check != nil {

@@ -117,7 +117,7 @@ func (o *serveOptions) rehearse(ctx context.Context, env *environment, load load
 		env.step(stepWarmups)
 		env.tell(fmt.Sprintf("warming up with %d requests", n))
 		failed, words := 0, ""
-		all := loadgen.Try(ctx, load, strangers(first, -1, n), o.load.mostUsers())
+		all := loadgen.Try(ctx, load, strangers(first, -1, n), o.load.shape().Peak(0).Streams)
 		for _, q := range all {
 			if !q.OK() {
 				failed++

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"benchtop/datasets"
 	"benchtop/datasets/numpy"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
+	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
@@ -84,7 +84,7 @@ func (o *serveOptions) steps() (steps []string) {
 // prepare turns options into a session: it looks at the server, draws the prompts and the arrivals.
 func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *session, err error) {
 	client := o.server.target.Client()
-	about := metrics.Plan{BaseURL: o.server.target.String(), ModelID: o.server.model, Load: o.loadInWords(o.prompts.number)}
+	about := metrics.Plan{BaseURL: o.server.target.String(), ModelID: o.server.model, Load: o.load.shape().Describe(o.prompts.number)}
 	env.about(about)
 	env.step(stepServer)
 	if o.server.model == "" {
@@ -107,7 +107,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	env.warn(odd)
 	o.notes = append(o.notes, odd...)
 	streams := numpy.NewStreams(uint32(o.load.seed))
-	offsets, err := o.arrivals(streams.Legacy)
+	times, err := o.times(streams.Legacy)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 		return nil, err
 	}
 	if o.load.selfTimed {
-		offsets = prompts.offsets
+		times = prompts.times
 	}
 	env.tell(prompts.description)
 	env.warn(prompts.notes)
@@ -130,12 +130,13 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	if err != nil {
 		return nil, err
 	}
-	load, requests := o.loadOf(m, prompts, salt, offsets, streams)
-	ahead := o.client.ahead(&o.load, requests)
-	if err := room(max(ahead, o.load.atOnce(requests))); err != nil {
+	load, requests := o.loadOf(m, prompts, salt, times, streams)
+	demand := o.load.shape().Peak(requests)
+	ahead := o.client.ahead(demand)
+	if err := room(max(ahead, demand.Streams)); err != nil {
 		return nil, usageError{err}
 	}
-	beyond := calibrationWarnings(o.load.heaviest(requests, o.prompts.outputs()))
+	beyond := calibrationWarnings(planned(demand, o.prompts.outputs()))
 	env.warn(beyond)
 	s := &session{env: env, save: o.save, screen: o.screen, source: prompts.source, supplies: supplies, load: load, gpus: o.gpus,
 		notes:   slices.Concat(o.warnings, o.notes, prompts.notes, beyond),
@@ -164,33 +165,34 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	return s, nil
 }
 
-// arrivals are when requests are sent, for loads in time: there are as many prompts. It is nil for other loads.
-func (o *serveOptions) arrivals(legacy *numpy.Legacy) ([]time.Duration, error) {
-	if !o.load.inTime() {
+// times are when requests are sent where time alone decides that, and how many prompts there are; nil for other loads.
+func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
+	s, ok := o.load.shape().(shape.Timed)
+	if !ok {
 		return nil, nil
 	}
-	offsets := o.load.arrivals(legacy)
-	if len(offsets) == 0 {
+	times := s.Times(draws)
+	if len(times) == 0 {
 		return nil, usageError{errors.New("not one request would be sent: the rate is too low for the length of the run")}
 	}
-	if !o.load.everyRow() {
-		o.prompts.number = len(offsets)
+	if s.Requests() > 0 { // otherwise each row is sent
+		o.prompts.number = len(times)
 	}
-	return offsets, nil
+	return times, nil
 }
 
 // loadOf is what the run sends, and how many requests that is.
-func (o *serveOptions) loadOf(m model, prompts drawn, salt loadgen.Salt, offsets []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
+func (o *serveOptions) loadOf(m model, prompts drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
 	load := loadgen.Options{
 		Target: o.server.target, Endpoint: o.server.endpoint, Backend: loadgen.Backend(o.server.backend), Model: m.id, Salt: salt,
 		Extra: o.content.bodyFields(o.prompts.ignoreEOS), InputSource: prompts.counted, CountText: prompts.means.countText(), Pacer: o.client.pacer, Timestamps: o.client.source(),
-		ProbeRate: o.load.probeRate, Probe: datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: 1},
-		Drain: o.load.drain, StallTimeout: o.load.stall, RequestTimeout: o.load.timeout, KeepText: o.save.detailed,
+		KeepText: o.save.detailed,
 	}
 	if !o.load.promptsGiven {
 		load.More = prompts.more
 	}
-	requests := o.load.schedule(&load, prompts.n, offsets, streams.Legacy)
+	arrivals := o.load.shape().Arrivals(prompts.n, times, streams.Legacy)
+	o.load.send(&load, arrivals)
 	switch {
 	case len(o.content.lora) == 0:
 	case o.content.loraAssignment == "random":
@@ -198,15 +200,7 @@ func (o *serveOptions) loadOf(m model, prompts drawn, salt loadgen.Salt, offsets
 	default:
 		load.ModelFor = loadgen.RoundRobinModels(o.content.lora)
 	}
-	return load, requests
-}
-
-// loadInWords is the load of n prompts for a person.
-func (o *serveOptions) loadInWords(n int) string {
-	if o.load.find.searching() {
-		return o.load.find.inWords(o.report.goodput.slo)
-	}
-	return o.load.inWords(n)
+	return load, arrivals.Requests
 }
 
 // plan is what is known about the run beforehand.
@@ -215,11 +209,8 @@ func (o *serveOptions) plan(m model, prompts drawn, requests int, load *loadgen.
 		Version: version(), Command: o.command,
 		BaseURL: o.server.target.String(), Backend: o.server.backend, Label: o.report.label,
 		ModelID: m.root, Tokenizer: prompts.tokenizer, SkipTokenizer: o.prompts.tokens.skip,
-		Dataset: prompts.description, InputSource: prompts.counted, Seed: o.load.seed,
+		Dataset: prompts.description, InputSource: prompts.counted,
 		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&prompts.first.Turns[0]),
-		NumPrompts: o.load.planned(), Requests: requests, Duration: o.load.length(),
-		Rate: metrics.Rate(o.load.rate), Burstiness: float64(o.load.burstiness), MaxConcurrency: o.load.mostUsers(),
-		Ramp: o.load.plannedRamp(), Stages: o.load.plannedStages(), Warmup: o.load.warmup, Load: o.loadInWords(prompts.n),
 		Metrics: o.report.parsedMetrics, Percentiles: o.report.parsedPercentiles,
 		GPUPrice: o.gpus.price, GPUs: o.gpus.asked(),
 		Goodput: o.report.goodput.slo, Gates: o.report.gates, Metadata: o.report.parsedMetadata,
@@ -227,18 +218,8 @@ func (o *serveOptions) plan(m model, prompts drawn, requests int, load *loadgen.
 			Off: o.report.steadyOff, Threshold: o.report.steadyThreshold, MinWindow: o.report.steadyMinWindow,
 		},
 		Detailed: o.save.detailed, Timestamps: o.client.source(), Definitions: definitions(o.client.source()),
-		Find: o.load.find.planned(),
 	}
-	switch {
-	case p.Find != nil:
-		if !p.Find.Users {
-			p.Rate = metrics.Rate(p.Find.From)
-		}
-	case o.load.inTime() && !o.load.promptsGiven:
-		p.NumPrompts = requests
-	case p.Ramp != nil && !o.load.inTime():
-		p.Ramp.Requests = prompts.n // though the clock may end it before
-	}
+	o.load.plan(&p, prompts.n, requests)
 	return p
 }
 

@@ -27,9 +27,9 @@ type drawn struct {
 	tokenizer   string // "" for none
 	means       *means
 	// more gives prompts when there are no more of these; nil where they never end.
-	more    func() (loadgen.Source, error)
-	offsets []time.Duration // of a trace
-	notes   []string
+	more  func() (loadgen.Source, error)
+	times []time.Duration // of a trace
+	notes []string
 }
 
 // drawPatience is how long a run without end waits for its first prompts.
@@ -55,7 +55,7 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 	}
 	env.step(stepPrompts)
 	drawing := &drawing{promptOptions: &o.prompts, ctx: all.ctx, means: means, streams: streams, backend: o.server.backend,
-		prefix: idPrefix(o.content.idPrefix), endless: o.load.endless(), hub: hub}
+		prefix: idPrefix(o.content.idPrefix), endless: o.load.shape().Endless(), hub: hub}
 	source, err := drawing.draw(ctx)
 	if err != nil {
 		return drawn{}, err
@@ -63,7 +63,7 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 	// What the source says of itself is asked before the supply draws from it.
 	d := drawn{n: source.Len(), description: source.Description(), counted: means.counted, tokenizer: means.name, means: means}
 	if trace, ok := source.(interface{ Times() []time.Duration }); ok && o.prompts.selfTiming() {
-		d.offsets = trace.Times()
+		d.times = trace.Times()
 	}
 	d.supply = all.begin(source, supplyBytes)
 	patience := drawPatience
@@ -116,7 +116,7 @@ func (o *serveOptions) goOn(d *drawn, drawing *drawing, all *supplies) {
 			}
 			return all.begin(more, moreBytes), nil
 		}
-	case !o.load.promptsGiven && (o.load.find.searching() || o.load.length() > 0):
+	case !o.load.promptsGiven && (o.load.find.searching() || o.load.shape().End() > 0):
 		d.source = &again{rest: d.supply, repeats: d.supply.repeats} // a higher rate may need more than there are
 		if o.load.find.searching() {
 			d.notes = append(d.notes, fmt.Sprintf("the search repeats the data set's %d prompts; the server's prefix cache may know them then", d.n))

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -65,12 +64,10 @@ func (o *serveOptions) parse(args []string) error {
 		problems = append(problems, fmt.Errorf("serve takes no arguments, got %q: 'vllm serve MODEL' starts a server, "+
 			"'benchtop serve --model MODEL' loads one", rest))
 	}
-	o.load.promptsGiven = all.Changed("num-prompts")
 	problems = append(problems, o.server.check()...)
 	o.load.allRows = o.prompts.takesAllRows()
 	o.load.selfTimed = o.prompts.selfTiming()
-	problems = append(problems, o.load.check()...)
-	problems = append(problems, o.load.find.check(all, &o.load, o.report.goodput.slo)...)
+	problems = append(problems, o.load.check(all, o.report.goodput.slo)...)
 	problems = append(problems, o.content.check(all, o.server.chat())...)
 	problems = append(problems, o.prompts.check(all, &o.load, o.server.backend)...)
 	problems = append(problems, o.report.check()...)
@@ -145,57 +142,6 @@ func (o *contentOptions) define(f *pflag.FlagSet) {
 	o.sampling.define(f)
 	f.Var(&o.extraBody, "extra-body", `fields of the request body, replacing others: '{"a": {"b": 3}}', or --extra-body.a.b 3; null leaves out what benchtop sets`)
 }
-
-// loadOptions say when requests start.
-type loadOptions struct {
-	prompts               int
-	promptsGiven          bool
-	allRows               bool // no prompts are as many as the data set has
-	selfTimed             bool // a trace says when requests start
-	seed                  int64
-	rate                  rateValue
-	burstiness            rateValue
-	concurrency           int
-	ramp                  string
-	rampFrom, rampTo      float64
-	rampOver              time.Duration
-	stages, users         stageList
-	duration, warmup      time.Duration
-	find                  findOptions
-	warmups               int
-	probeRate             float64
-	drain, stall, timeout time.Duration
-}
-
-func (o *loadOptions) define(f *pflag.FlagSet) {
-	d := loadgen.Defaults()
-	o.rate, o.burstiness, o.users.users = rateValue(math.Inf(1)), 1, true
-	f.IntVar(&o.prompts, "num-prompts", 1000, "number of requests")
-	f.Int64Var(&o.seed, "seed", 0, "seed of all draws, 0 to 4294967295")
-	f.Var(&o.rate, "request-rate", "requests per second; inf sends everything at once")
-	f.Var(&o.burstiness, "burstiness", "shape of the gaps: 1 Poisson, smaller burstier, inf constant")
-	f.IntVar(&o.concurrency, "max-concurrency", 0, "most requests in flight; 0 for no limit")
-	f.StringVar(&o.ramp, "ramp-up-strategy", "", "let the rate grow: linear or exponential; over the requests unless --ramp-over is given")
-	f.Float64Var(&o.rampFrom, "ramp-up-start-rps", unset, "requests per second at the start of the ramp")
-	f.Float64Var(&o.rampTo, "ramp-up-end-rps", unset, "requests per second at the end of the ramp")
-	f.DurationVar(&o.rampOver, "ramp-over", 0, "let the ramp take this time, and end the run with it unless --duration or --num-prompts say otherwise")
-	f.Var(&o.stages, "stages", "rates one after the other, as 8:30s,16:30s,32:1m")
-	f.Var(&o.users, "concurrency-stages", "users without pause, one number after the other, as 1:20s,8:20s,64:1m")
-	f.DurationVar(&o.duration, "duration", 0, "stop sending after this time; 0 for no limit")
-	f.DurationVar(&o.warmup, "warmup", 0, "leave the beginning of the run out of every figure")
-	f.IntVar(&o.warmups, "num-warmups", 0, "requests before the run, in no figure")
-	f.Float64Var(&o.probeRate, "probe-request-rate", 0, "tiny requests per second sent beside the load, one after the other")
-	f.DurationVar(&o.stall, "stall-timeout", d.StallTimeout, "give a request up when no chunk came for this long after its first")
-	f.DurationVar(&o.timeout, "request-timeout", d.RequestTimeout, "give a request up after this time")
-	f.DurationVar(&o.drain, "drain-timeout", d.Drain, "how long requests in flight may go on after you quit")
-	o.find.define(f)
-	for _, name := range []string{"ramp-up-start-rps", "ramp-up-end-rps"} {
-		f.Lookup(name).DefValue = "0" // NaN would be shown
-	}
-}
-
-// unset stands for a number that was not given.
-var unset = math.NaN()
 
 // reportOptions say what the report holds.
 type reportOptions struct {

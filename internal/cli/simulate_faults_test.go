@@ -18,6 +18,7 @@ import (
 
 	"benchtop/internal/simulator"
 	"benchtop/loadgen"
+	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -327,7 +328,7 @@ func faultyRun(t *testing.T, p simulator.Profile, change func(*loadgen.Options),
 	}
 	o := loadgen.Defaults()
 	o.Target, o.Model, o.Backend, o.Pacer, o.Start = tgt, p.Model, loadgen.OpenAI, "timer", time.Now()
-	o.InputSource, o.Schedule = metrics.TokensFromIDs, loadgen.At(offsets)
+	o.InputSource, o.Schedule = metrics.TokensFromIDs, shape.At(offsets)
 	o.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
 	if change != nil {
 		change(&o)

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"benchtop/export"
 	"benchtop/metrics"
 )
 
@@ -68,7 +67,7 @@ func (s *session) connectFor(ctx context.Context, stage metrics.Stage) {
 func (s *session) stageEvent(i int, set *metrics.LoadSetting) metrics.Event {
 	stage := s.plan.Stages[i]
 	load := stage.String()
-	text := fmt.Sprintf("stage %d/%d: %s for %s", i+1, len(s.plan.Stages), load, export.Duration(stage.Length))
+	text := fmt.Sprintf("stage %d/%d: %s for %s", i+1, len(s.plan.Stages), load, metrics.Duration(stage.Length))
 	return metrics.Event{Level: metrics.Info, Text: text, Mark: load, Set: set}
 }
 

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"benchtop/datasets/numpy"
 	"benchtop/export"
 	"benchtop/internal/steering"
-	"benchtop/loadgen"
+	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
@@ -46,8 +45,7 @@ const (
 	// rampEvery is how often a ramp moves the load, planEvery how often what the plan asks for is told.
 	rampEvery = 100 * time.Millisecond
 	planEvery = 500 * time.Millisecond
-	// highestRate and mostSteered bound what may be asked for to what a client can mean.
-	highestRate = 1e6
+	// mostSteered bounds the users that may be asked for to what a client can mean.
 	mostSteered = 1_000_000
 	// ordersWaiting is how many orders may wait. They take microseconds each.
 	ordersWaiting = 64
@@ -65,7 +63,7 @@ func newHelm(s *session) *helm {
 	s.load.HoldPaused = h.inUsers
 	if s.load.SteeredUntil = p.Duration; s.load.Steered == nil {
 		// A generator of its own, so that what was drawn for the plan does not depend on hands.
-		s.load.Steered = loadgen.Gaps(p.Burstiness, numpy.NewLegacy(uint32(p.Seed)^steeredSeed))
+		s.load.Steered = shape.Gaps(p.Burstiness, numpy.NewLegacy(uint32(p.Seed)^steeredSeed))
 	}
 	return h
 }
@@ -115,7 +113,7 @@ func (h *helm) refuse(o *metrics.Order) string {
 		}
 		return ""
 	case metrics.RampLoad:
-		if o.Over <= 0 || o.Over > longestRun {
+		if o.Over <= 0 || o.Over > shape.LongestRun {
 			return "a ramp needs a time, such as 30s"
 		}
 	case metrics.SetLoad:
@@ -125,8 +123,8 @@ func (h *helm) refuse(o *metrics.Order) string {
 	if h.inUsers {
 		return h.refuseUsers(o)
 	}
-	if !(o.Value > 0) || o.Value > highestRate {
-		return fmt.Sprintf("a rate must be above 0 and at most %g req/s; P pauses", highestRate)
+	if !(o.Value > 0) || o.Value > shape.HighestRate {
+		return fmt.Sprintf("a rate must be above 0 and at most %g req/s; P pauses", shape.HighestRate)
 	}
 	return ""
 }
@@ -168,7 +166,7 @@ func (h *helm) promise(o metrics.Order) string {
 	case metrics.Resume:
 		return "resumed"
 	case metrics.RampLoad:
-		return fmt.Sprintf("moving to %s in %s", h.words(o.Value), export.Duration(o.Over))
+		return fmt.Sprintf("moving to %s in %s", h.words(o.Value), metrics.Duration(o.Over))
 	}
 	return h.words(o.Value)
 }
@@ -177,19 +175,11 @@ func (h *helm) promise(o metrics.Order) string {
 func (h *helm) words(load float64) string {
 	switch {
 	case !h.inUsers:
-		return number(load) + " req/s"
+		return shape.Number(load) + " req/s"
 	case load == 1:
 		return "1 user"
 	}
-	return number(load) + " users"
-}
-
-// number is a load without digits that nobody reads.
-func number(v float64) string {
-	if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64); err == nil && v < 1000 {
-		v = short
-	}
-	return strconv.FormatFloat(v, 'f', -1, 64)
+	return shape.Number(load) + " users"
 }
 
 // SetObjectives changes what requests are judged by from now on, and those that are over anew.

@@ -7,8 +7,8 @@ import (
 	"math"
 	"time"
 
-	"benchtop/export"
 	"benchtop/internal/steering"
+	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
@@ -134,7 +134,7 @@ func (h *helm) begin(ctx context.Context, o metrics.Order) {
 	if h.inUsers {
 		h.connectFor(ctx, int(o.Value))
 	}
-	h.changed(metrics.ByHand, fmt.Sprintf("ramp by hand from %s to %s in %s", number(from), h.words(o.Value), export.Duration(o.Over)), "→ "+h.words(o.Value))
+	h.changed(metrics.ByHand, fmt.Sprintf("ramp by hand from %s to %s in %s", shape.Number(from), h.words(o.Value), metrics.Duration(o.Over)), "→ "+h.words(o.Value))
 }
 
 // move goes on along the ramp, or tells what the plan asks for meanwhile.

@@ -18,6 +18,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen"
+	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
@@ -52,9 +53,9 @@ func steeredSession(t *testing.T, plan metrics.Plan, slow time.Duration) (*sessi
 	s.load.InputSource, s.load.Extra = metrics.TokensFromIDs, []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
 	s.load.Connections = loadgen.NewConnections(tgt, s.load.Timestamps)
 	s.load.Limit, s.load.ClosedLoop = plan.MaxConcurrency, plan.MaxConcurrency > 0
-	s.load.Schedule = loadgen.At(nil)
+	s.load.Schedule = shape.At(nil)
 	if s.load.ClosedLoop {
-		s.load.Schedule, s.load.Until = loadgen.Immediately(), plan.Duration
+		s.load.Schedule, s.load.Until = shape.Immediately(), plan.Duration
 	}
 	if plan.Burstiness == 0 {
 		plan.Burstiness = 1
@@ -103,7 +104,7 @@ func TestSteeredSoFar(t *testing.T) {
 		for i := range 40 {
 			offsets = append(offsets, time.Duration(i+1)*500*time.Millisecond)
 		}
-		s.load.Schedule = loadgen.At(offsets)
+		s.load.Schedule = shape.At(offsets)
 		if err := s.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +129,7 @@ func TestOrderThatComesTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, end := steeredSession(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Requests: 4}, 1)
 		defer end()
-		s.load.Schedule = loadgen.At([]time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second})
+		s.load.Schedule = shape.At([]time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second})
 		if err := s.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -155,7 +156,7 @@ func TestSteerRate(t *testing.T) {
 		for i := range 80 {
 			offsets = append(offsets, time.Duration(i+1)*500*time.Millisecond)
 		}
-		s.load.Schedule = loadgen.At(offsets)
+		s.load.Schedule = shape.At(offsets)
 		if err := s.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +280,7 @@ func TestPauseMovesStages(t *testing.T) {
 							offsets = append(offsets, at)
 						}
 					}
-					s.load.Schedule = loadgen.At(offsets)
+					s.load.Schedule = shape.At(offsets)
 				}
 				if err := s.begin(); err != nil {
 					t.Fatal(err)

@@ -6,21 +6,14 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
-	"benchtop/export"
 	"benchtop/metrics"
 )
 
 // rateValue is a flag of a positive number that may be inf.
 type rateValue float64
 
-func (v *rateValue) String() string {
-	if math.IsInf(float64(*v), 1) {
-		return "inf"
-	}
-	return strconv.FormatFloat(float64(*v), 'g', -1, 64)
-}
+func (v *rateValue) String() string { return metrics.Rate(*v).String() }
 
 func (v *rateValue) Type() string { return "number" }
 
@@ -122,79 +115,4 @@ func (v *pairList) pairs(flag string) (all []metrics.Pair, err error) {
 		all = append(all, metrics.Pair{Key: key, Value: strings.TrimSpace(value)})
 	}
 	return all, errors.Join(problems...)
-}
-
-// stageList is a flag of stages, LOAD:TIME separated by commas.
-type stageList struct {
-	users  bool
-	stages []metrics.Stage
-}
-
-// mostStages bounds a plan to what a person can mean.
-const mostStages = 1000
-
-func (v *stageList) String() string {
-	var all []string
-	for _, s := range v.stages {
-		load := strconv.Itoa(s.Users)
-		if !v.users {
-			load = strconv.FormatFloat(s.Rate, 'g', -1, 64)
-		}
-		all = append(all, load+":"+export.Duration(s.Length))
-	}
-	return strings.Join(all, ",")
-}
-
-func (v *stageList) Type() string { return "load:time,..." }
-
-func (v *stageList) Set(s string) error {
-	var out []metrics.Stage
-	at := time.Duration(0)
-	for item := range strings.SplitSeq(s, ",") {
-		stage, err := v.stage(strings.TrimSpace(item))
-		if err != nil {
-			return err
-		}
-		stage.Start = at
-		if at = stage.End(); at > longestRun {
-			return errors.New("the stages take more than a year")
-		}
-		if out = append(out, stage); len(out) > mostStages {
-			return fmt.Errorf("more than %d stages", mostStages)
-		}
-	}
-	v.stages = out
-	return nil
-}
-
-func (v *stageList) stage(item string) (metrics.Stage, error) {
-	load, length, _ := strings.Cut(item, ":")
-	d, err := time.ParseDuration(length)
-	if err != nil || d <= 0 {
-		return metrics.Stage{}, fmt.Errorf("%q: expected %s, such as %s", item, map[bool]string{true: "USERS:TIME", false: "RATE:TIME"}[v.users],
-			map[bool]string{true: "8:20s", false: "16:30s"}[v.users])
-	}
-	if v.users {
-		n, err := strconv.Atoi(load)
-		if err != nil || n < 1 {
-			return metrics.Stage{}, fmt.Errorf("%q: %q is not a number of users of at least 1", item, load)
-		}
-		return metrics.Stage{Users: n, Length: d}, nil
-	}
-	r, err := strconv.ParseFloat(load, 64)
-	if err != nil || math.IsNaN(r) || math.IsInf(r, 0) || r < 0 {
-		return metrics.Stage{}, fmt.Errorf("%q: %q is not a rate in requests per second", item, load)
-	}
-	return metrics.Stage{Rate: r, Length: d}, nil
-}
-
-// Reset forgets the stages.
-func (v *stageList) Reset() { v.stages = nil }
-
-// length of all stages.
-func (v *stageList) length() time.Duration {
-	if len(v.stages) == 0 {
-		return 0
-	}
-	return v.stages[len(v.stages)-1].End()
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"benchtop/datasets/numpy"
-	"benchtop/loadgen"
+	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
@@ -27,9 +27,9 @@ func main() {
 	draws := numpy.NewStreams(uint32(*seed)).Legacy
 	var offsets []time.Duration
 	if ramp.Strategy != "" {
-		offsets = loadgen.RampOverRequests(*n, ramp, *burstiness, draws)
+		offsets = shape.Ramp{Line: ramp, Burstiness: *burstiness}.Offsets(*n, draws)
 	} else {
-		offsets = loadgen.Gamma(*n, *rate, *burstiness, draws)
+		offsets = shape.Rate{PerSecond: metrics.Rate(*rate), Burstiness: *burstiness}.Offsets(*n, draws)
 	}
 	seconds := make([]float64, len(offsets))
 	for i, at := range offsets {

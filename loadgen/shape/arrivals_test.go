@@ -1,4 +1,4 @@
-package loadgen
+package shape
 
 import (
 	"math"
@@ -20,21 +20,20 @@ func TestExtremeArrivals(t *testing.T) {
 		name      string
 		got, want []time.Duration
 	}{
-		{"no requests", Gamma(0, 1, 1, legacy(0)), []time.Duration{}},
-		{"fewer than none", Gamma(-1, 1, 1, legacy(0)), []time.Duration{}},
-		{"all at once draws nothing", Gamma(3, inf, 1, nil), make([]time.Duration, 3)},
-		{"a rate of next to nothing", Gamma(2, 1e-300, inf, nil), []time.Duration{never, never}},
-		{"no rate", Gamma(2, 0, 1, nil), []time.Duration{never, never}},
-		{"a negative rate", Gamma(2, -1, 1, nil), []time.Duration{never, never}},
-		{"no number", Gamma(2, math.NaN(), 1, nil), []time.Duration{never, never}},
-		{"gaps that are all zero", Gamma(2, 1, 1e-300, legacy(0)), []time.Duration{0, 0}},
-		{"a ramp from nothing never begins", RampOverRequests(2, linear, 1, legacy(0)), []time.Duration{never, never}},
-		{"a ramp of one", RampOverRequests(1, metrics.Ramp{Strategy: "linear", From: 4, To: 8}, inf, nil), []time.Duration{250 * time.Millisecond}},
-		{"a ramp of none", RampOverRequests(0, linear, 1, nil), []time.Duration{}},
-		{"a ramp in no time", RampInTime(metrics.Ramp{Strategy: "linear", From: 1, To: 4}, 700*time.Millisecond, inf, nil),
+		{"no requests", Rate{PerSecond: 1, Burstiness: 1}.Offsets(0, legacy(0)), []time.Duration{}},
+		{"fewer than none", Rate{PerSecond: 1, Burstiness: 1}.Offsets(-1, legacy(0)), []time.Duration{}},
+		{"all at once draws nothing", Rate{PerSecond: metrics.Rate(inf), Burstiness: 1}.Offsets(3, nil), make([]time.Duration, 3)},
+		{"a rate of next to nothing", Rate{PerSecond: 1e-300, Burstiness: inf}.Offsets(2, nil), []time.Duration{never, never}},
+		{"no rate", Rate{PerSecond: 0, Burstiness: 1}.Offsets(2, nil), []time.Duration{never, never}},
+		{"a negative rate", Rate{PerSecond: -1, Burstiness: 1}.Offsets(2, nil), []time.Duration{never, never}},
+		{"no number", Rate{PerSecond: metrics.Rate(math.NaN()), Burstiness: 1}.Offsets(2, nil), []time.Duration{never, never}},
+		{"gaps that are all zero", Rate{PerSecond: 1, Burstiness: 1e-300}.Offsets(2, legacy(0)), []time.Duration{0, 0}},
+		{"a ramp from nothing never begins", Ramp{Line: linear, Burstiness: 1}.Offsets(2, legacy(0)), []time.Duration{never, never}},
+		{"a ramp of one", Ramp{Line: metrics.Ramp{Strategy: "linear", From: 4, To: 8}, Burstiness: inf}.Offsets(1, nil), []time.Duration{250 * time.Millisecond}},
+		{"a ramp of none", Ramp{Line: linear, Burstiness: 1}.Offsets(0, nil), []time.Duration{}},
+		{"a ramp in no time", NewTimedRamp(Bounds{Duration: 700 * time.Millisecond}, metrics.Ramp{Strategy: "linear", From: 1, To: 4}, inf).Times(nil),
 			[]time.Duration{250 * time.Millisecond, 500 * time.Millisecond}},
-		{"no stages", InStages(nil, 1, nil), nil},
-		{"nothing but pauses", InStages([]metrics.Stage{{Length: time.Hour}, {Start: time.Hour, Length: time.Hour}}, inf, nil), nil},
+		{"nothing but pauses", NewStages(Bounds{}, []metrics.Stage{{Length: time.Hour}, {Start: time.Hour, Length: time.Hour}}, inf).Times(nil), nil},
 	} {
 		if !slices.Equal(c.got, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
@@ -61,7 +60,7 @@ func TestNanoseconds(t *testing.T) {
 		{86400.000000001, 86400*time.Second + 1}, {0, 0}, {-0.29, -290 * time.Millisecond},
 		{1e300, math.MaxInt64}, {math.Inf(1), math.MaxInt64}, {math.NaN(), math.MaxInt64}, {math.Inf(-1), math.MinInt64},
 	} {
-		if got := nanoseconds(c.seconds); got != c.want {
+		if got := Nanoseconds(c.seconds); got != c.want {
 			t.Errorf("%v s is %d ns, want %d", c.seconds, got, c.want)
 		}
 	}
@@ -91,14 +90,14 @@ func TestRegularStages(t *testing.T) {
 		{3, ms(500, 1000, 1500, 5000)},
 		{4, ms(500, 1000, 1500, 5000, 8000, 8250, 8500, 8750)},
 	} {
-		if got := InStages(stages[:c.n], math.Inf(1), nil); !slices.Equal(got, c.want) {
+		if got := NewStages(Bounds{}, stages[:c.n], math.Inf(1)).Times(nil); !slices.Equal(got, c.want) {
 			t.Errorf("%d stages: %v, want %v", c.n, got, c.want)
 		}
 	}
 }
 
 // The arrivals of a stage come at its rate, those of a pause not at all, and their spread is that of the burstiness.
-func TestInStages(t *testing.T) {
+func TestStages(t *testing.T) {
 	stages := []metrics.Stage{
 		{Start: 0, Length: 20 * time.Second, Rate: 100},
 		{Start: 20 * time.Second, Length: 10 * time.Second},
@@ -106,7 +105,7 @@ func TestInStages(t *testing.T) {
 		{Start: 50 * time.Second, Length: 10 * time.Second, Rate: 50},
 	}
 	for _, burstiness := range []float64{0.25, 1, 4} {
-		got := InStages(stages, burstiness, legacy(3))
+		got := NewStages(Bounds{}, stages, burstiness).Times(legacy(3))
 		if !slices.IsSorted(got) || got[0] < 0 || got[len(got)-1] >= time.Minute {
 			t.Fatalf("burstiness %v: offsets not sorted inside the stages", burstiness)
 		}
@@ -128,8 +127,8 @@ func TestInStages(t *testing.T) {
 
 // One stage is a ramp that does not change.
 func TestOneStageIsAFlatRamp(t *testing.T) {
-	got := InStages([]metrics.Stage{{Length: time.Minute, Rate: 20}}, 1, legacy(5))
-	want := RampInTime(metrics.Ramp{Strategy: "linear", From: 20, To: 20, Over: time.Minute}, time.Minute, 1, legacy(5))
+	got := NewStages(Bounds{}, []metrics.Stage{{Length: time.Minute, Rate: 20}}, 1).Times(legacy(5))
+	want := NewTimedRamp(Bounds{}, metrics.Ramp{Strategy: "linear", From: 20, To: 20, Over: time.Minute}, 1).Times(legacy(5))
 	if len(got) != len(want) || len(got) == 0 {
 		t.Fatalf("%d and %d arrivals", len(got), len(want))
 	}
@@ -141,7 +140,7 @@ func TestOneStageIsAFlatRamp(t *testing.T) {
 }
 
 // Arrivals never decrease, stay inside the duration, and come at the rate the ramp asks for at each moment.
-func TestRampInTime(t *testing.T) {
+func TestTimedRamp(t *testing.T) {
 	for _, r := range []metrics.Ramp{
 		{Strategy: "linear", From: 100, To: 500, Over: 40 * time.Second},
 		{Strategy: "linear", From: 500, To: 100, Over: 40 * time.Second},
@@ -150,7 +149,7 @@ func TestRampInTime(t *testing.T) {
 		{Strategy: "exponential", From: 50, To: 800, Over: 40 * time.Second},
 		{Strategy: "exponential", From: 300, To: 300, Over: 40 * time.Second},
 	} {
-		got := RampInTime(r, 60*time.Second, 1, legacy(7))
+		got := NewTimedRamp(Bounds{Duration: 60 * time.Second}, r, 1).Times(legacy(7))
 		if !slices.IsSorted(got) || got[0] < 0 || got[len(got)-1] >= 60*time.Second {
 			t.Fatalf("%+v: offsets not sorted inside the duration", r)
 		}
@@ -168,6 +167,25 @@ func TestRampInTime(t *testing.T) {
 			if d := math.Abs(float64(n) - want); d > 5*math.Sqrt(want)+2 {
 				t.Errorf("%+v: %d arrivals from %s on, want about %.0f", r, n, from, want)
 			}
+		}
+	}
+}
+
+// The gaps of a steered load have the mean they are to have, whatever the burstiness, and leave the draws of the plan alone.
+func TestGaps(t *testing.T) {
+	for _, burstiness := range []float64{.5, 1, 4, math.Inf(1), 0, math.NaN()} {
+		draw := Gaps(burstiness, numpy.NewLegacy(1))
+		const n = 20_000
+		sum := 0.0
+		for range n {
+			g := draw()
+			if !(g >= 0) {
+				t.Fatalf("burstiness %v: a gap of %v", burstiness, g)
+			}
+			sum += g
+		}
+		if mean := sum / n; math.Abs(mean-1) > .05 {
+			t.Errorf("burstiness %v: a mean gap of %v, want 1", burstiness, mean)
 		}
 	}
 }

@@ -1,0 +1,170 @@
+// Package shape holds the loads of a run, a type for each kind: when requests start, what ends them, and how many are in flight.
+// A shape is a plain value. It knows no clock and no server, and draws from a generator that is handed in, so the same flags and the
+// same seed give the same load.
+package shape
+
+import (
+	"fmt"
+	"time"
+
+	"benchtop/datasets/numpy"
+	"benchtop/metrics"
+)
+
+// Shape is a load.
+type Shape interface {
+	// Validate reports every problem at once, in terms of serve's flags.
+	Validate() []error
+	// Requests is how many requests there are to be, as far as that is known before any draw; 0 for as many as the data set has.
+	Requests() int
+	// End is when sending ends by the clock; 0 where only the number of requests, or a search, ends it.
+	End() time.Duration
+	// Endless reports whether no number of prompts ends the load, only the clock or a search.
+	Endless() bool
+	// Arrivals draws when requests start. rows are the conversations of the data set, math.MaxInt where it has no end; times those of
+	// a Timed shape or of the data set, nil for other loads.
+	Arrivals(rows int, times []time.Duration, draws *numpy.Legacy) Arrivals
+	// Peak is what the load asks of the client; requests are those of Arrivals, 0 before they are known.
+	Peak(requests int) Demand
+	// Describe names the load for a person; rows are the conversations of the data set.
+	Describe(rows int) string
+
+	enter(p *metrics.Plan, rows int)
+}
+
+// Timed is a Shape whose arrivals are a matter of time alone. They are drawn before the data set, which gets as many prompts.
+type Timed interface {
+	Shape
+	Times(draws *numpy.Legacy) []time.Duration
+}
+
+// Arrivals are when requests start, as loadgen.Options take them.
+type Arrivals struct {
+	Schedule Schedule
+	// Requests of the schedule; 0 where only the clock or a search ends it.
+	Requests   int
+	ClosedLoop bool
+	Limit      int
+	Until      time.Duration
+}
+
+// Demand is what a load asks of the client at most, as far as that is planned.
+type Demand struct {
+	// Streams in flight; 0 where only the server's speed tells.
+	Streams int
+	// RequestsPerSecond is 0 where no rate is planned.
+	RequestsPerSecond float64
+	// Ahead are the connections that are needed at once, so that it pays to open them before the run.
+	Ahead int
+}
+
+// Bounds end a load, or hold it back, whatever its shape.
+type Bounds struct {
+	// Count is the number of requests. It gives way to what else ends the load unless it was Asked for.
+	Count int
+	Asked bool
+	// EveryRow sends each row of the data set once, however many there are; Count is 0 then.
+	EveryRow bool
+	// Duration is when the sending ends by the clock, at the latest with a Timed shape or stages of users; 0 for no such end.
+	Duration time.Duration
+	// Limit of requests in flight; 0 for none.
+	Limit int
+}
+
+const (
+	// LongestRun is beyond any run, and within what times can hold.
+	LongestRun = 365 * 24 * time.Hour
+	// HighestRate bounds the rates of a search, and those set by hand, to what a client can mean.
+	HighestRate = 1e6
+)
+
+// Requests is the number asked for, or its default.
+func (b Bounds) Requests() int { return b.Count }
+
+// End is the duration.
+func (b Bounds) End() time.Duration { return b.Duration }
+
+// Endless is false: requests come to an end.
+func (b Bounds) Endless() bool { return false }
+
+// Validate reports a number of requests that is too large.
+func (b Bounds) Validate() []error { return tooMany(float64(b.Count)) }
+
+func (b Bounds) enter(*metrics.Plan, int) {}
+
+// Arrivals are at the given times, as far as the data set has conversations and the duration goes.
+func (b Bounds) Arrivals(rows int, times []time.Duration, _ *numpy.Legacy) Arrivals {
+	times = times[:min(len(times), rows)]
+	if b.Duration > 0 {
+		times = before(times, b.Duration)
+	}
+	return b.open(times)
+}
+
+// Peak is the limit. Without one, only the times and the server's speed tell how many are in flight.
+func (b Bounds) Peak(requests int) Demand {
+	if b.Limit > 0 && requests > 0 {
+		return Demand{Streams: min(b.Limit, requests)}
+	}
+	return Demand{Streams: b.Limit}
+}
+
+// open are arrivals at times of their own.
+func (b Bounds) open(offsets []time.Duration) Arrivals {
+	a := Arrivals{Schedule: At(offsets), Requests: len(offsets), Limit: b.Limit}
+	if b.Limit > 0 {
+		a.Until = b.Duration
+	}
+	return a
+}
+
+// closed are arrivals whenever one of the users is free.
+func (b Bounds) closed(requests int) Arrivals {
+	return Arrivals{Schedule: Immediately(), Requests: requests, ClosedLoop: true, Limit: b.Limit, Until: b.Duration}
+}
+
+// atMost is the limit in words.
+func (b Bounds) atMost() string {
+	if b.Limit == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", at most %d in flight", b.Limit)
+}
+
+// atMostAsked bounds what a load in time sends on average by the number of requests.
+func (b Bounds) atMostAsked(expected float64) float64 {
+	if b.Asked && !b.EveryRow {
+		expected = min(expected, float64(b.Count))
+	}
+	return max(expected, float64(b.Count))
+}
+
+// cut keeps the number of requests that was asked for.
+func (b Bounds) cut(offsets []time.Duration) []time.Duration {
+	if b.Asked && !b.EveryRow {
+		offsets = offsets[:min(len(offsets), b.Count)]
+	}
+	return offsets
+}
+
+// count takes the number of a load in time from its arrivals, unless one was asked for.
+func (b Bounds) count(p *metrics.Plan) {
+	if !b.Asked {
+		p.NumPrompts = p.Requests
+	}
+}
+
+// Enter writes a load into a plan. rows are the conversations of the data set, requests those of the arrivals.
+func Enter(p *metrics.Plan, s Shape, rows, requests int) {
+	p.NumPrompts, p.Requests, p.Duration, p.MaxConcurrency = s.Requests(), requests, s.End(), s.Peak(0).Streams
+	p.Load = s.Describe(rows)
+	s.enter(p, rows)
+}
+
+// tooMany reports more requests than there may be arrivals.
+func tooMany(expected float64) []error {
+	if expected > MostArrivals {
+		return []error{fmt.Errorf("about %.3g requests: more than %d are too many for one run", expected, MostArrivals)}
+	}
+	return nil
+}

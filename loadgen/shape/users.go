@@ -1,0 +1,38 @@
+package shape
+
+import (
+	"fmt"
+	"time"
+
+	"benchtop/datasets/numpy"
+	"benchtop/metrics"
+)
+
+// Users is a closed loop: Limit users ask again without pause until the Duration is over.
+type Users struct{ Bounds }
+
+// Endless reports that the clock ends the load, unless a number of requests was asked for.
+func (u Users) Endless() bool { return !u.Asked }
+
+// Arrivals have no times of their own.
+func (u Users) Arrivals(rows int, _ []time.Duration, _ *numpy.Legacy) Arrivals {
+	if u.Endless() {
+		rows = 0
+	}
+	return u.closed(rows)
+}
+
+// Peak is the users, all of them from the start.
+func (u Users) Peak(requests int) Demand {
+	d := u.Bounds.Peak(requests)
+	d.Ahead = d.Streams
+	return d
+}
+
+// Describe is the number of users.
+func (u Users) Describe(int) string {
+	if u.Asked {
+		return "all at once" + u.atMost()
+	}
+	return fmt.Sprintf("%d users without pause for %s", u.Limit, metrics.Duration(u.Duration))
+}

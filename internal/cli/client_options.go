@@ -71,6 +71,14 @@ func (o *clientOptions) source() string {
 	return o.timestamps
 }
 
+// send sets how requests are sent and timed.
+func (o *clientOptions) send(e *loadgen.Options) { e.Pacer, e.Timestamps = o.pacer, o.source() }
+
+// plan writes into a plan how chunks are timed, and by which rules.
+func (o *clientOptions) plan(p *metrics.Plan) {
+	p.Timestamps, p.Definitions = o.source(), definitions(o.source())
+}
+
 // stampsInWords is the definition of a time stamp for whoever reads a result later.
 func stampsInWords(source string) string {
 	if source == metrics.KernelStamps {

@@ -130,7 +130,7 @@ func runDemo(env *environment, args []string) int {
 		s.load.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
 		s.load.Schedule, s.load.KeepText = shape.At(offsets), save.detailed
 		s.load.More = func() (loadgen.Source, error) { return moreRandom(random, nil) }
-		s.load.Pacer, s.load.Timestamps = client.pacer, client.source()
+		client.send(&s.load)
 		s.connect(ctx, max(0, client.preconnect))
 		s.plan = metrics.Plan{
 			Version: version(), Command: hideSecrets(append([]string{"demo"}, args...), nil),
@@ -141,9 +141,10 @@ func runDemo(env *environment, args []string) int {
 			Load:    fmt.Sprintf("ramp %v to %v req/s over %s", from, to, metrics.Duration(*duration)),
 			Metrics: []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Percentiles: []float64{50, 90, 99},
 			Goodput:  metrics.SLO{{Metric: metrics.TTFT, LimitMS: demoTTFT}, {Metric: metrics.TPOT, LimitMS: demoTPOT}},
-			GPUPrice: gpus.price, GPUs: gpus.asked(),
-			Detailed: save.detailed, Timestamps: client.source(), Definitions: definitions(client.source()),
+			Detailed: save.detailed,
 		}
+		gpus.plan(&s.plan)
+		client.plan(&s.plan)
 		env.about(s.plan)
 		return s, nil
 	})

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/loadgen/target"
+	"benchtop/metrics"
 )
 
 // gpuOptions say which accelerators are looked at, and what they cost.
@@ -37,6 +38,9 @@ func (o *gpuOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.which, "gpu", gpuAuto, "which GPUs of this machine to watch: auto (all, if the server is on this machine), all, none, or indices as 0,1")
 	f.Float64Var(&o.price, "gpu-price", 0, "what one GPU costs an hour, in any currency, for the cost of tokens; 0 for unknown")
 }
+
+// plan writes into a plan which GPUs were asked for, and what one costs.
+func (o *gpuOptions) plan(p *metrics.Plan) { p.GPUPrice, p.GPUs = o.price, o.asked() }
 
 func (o *gpuOptions) check() error {
 	var problems []error

@@ -29,6 +29,7 @@ func (o *rampOptions) define(f *pflag.FlagSet) {
 
 // check reports how a ramp is asked for; whether it can be is for its shape to say.
 func (o *rampOptions) check(load *loadOptions) (p problemList) {
+	p.time("ramp-over", o.over, 0)
 	switch {
 	case o.strategy == "" && o.over > 0:
 		p.bad("--ramp-over: needs --ramp-up-strategy, --ramp-up-start-rps and --ramp-up-end-rps")

@@ -141,7 +141,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	s := &session{env: env, save: o.save, screen: o.screen, source: prompts.source, supplies: supplies, load: load, gpus: o.gpus,
 		notes:   slices.Concat(o.warnings, o.notes, prompts.notes, beyond),
 		remarks: slices.Concat(o.content.remarks, prompts.means.remarks()),
-		charts:  chartOptions{o.report.timeline, o.report.parsedThresholds, o.report.datasetStats},
+		charts:  o.report.charts(),
 		count:   prompts.means.countAnswer(),
 		noPlots: o.report.noPlots, arguments: o.arguments(),
 		side: &sideline{client: client, target: o.server.target, profile: o.server.profile},
@@ -185,12 +185,13 @@ func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
 func (o *serveOptions) loadOf(m model, prompts drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
 	load := loadgen.Options{
 		Target: o.server.target, Endpoint: o.server.endpoint, Backend: loadgen.Backend(o.server.backend), Model: m.id, Salt: salt,
-		Extra: o.content.bodyFields(o.prompts.ignoreEOS), InputSource: prompts.counted, CountText: prompts.means.countText(), Pacer: o.client.pacer, Timestamps: o.client.source(),
+		Extra: o.content.bodyFields(o.prompts.ignoreEOS), InputSource: prompts.counted, CountText: prompts.means.countText(),
 		KeepText: o.save.detailed,
 	}
 	if !o.load.promptsGiven {
 		load.More = prompts.more
 	}
+	o.client.send(&load)
 	arrivals := o.load.shape().Arrivals(prompts.n, times, streams.Legacy)
 	o.load.send(&load, arrivals)
 	switch {
@@ -207,18 +208,15 @@ func (o *serveOptions) loadOf(m model, prompts drawn, salt loadgen.Salt, times [
 func (o *serveOptions) plan(m model, prompts drawn, requests int, load *loadgen.Options) metrics.Plan {
 	p := metrics.Plan{
 		Version: version(), Command: o.command,
-		BaseURL: o.server.target.String(), Backend: o.server.backend, Label: o.report.label,
+		BaseURL: o.server.target.String(), Backend: o.server.backend,
 		ModelID: m.root, Tokenizer: prompts.tokenizer, SkipTokenizer: o.prompts.tokens.skip,
 		Dataset: prompts.description, InputSource: prompts.counted,
 		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&prompts.first.Turns[0]),
-		Metrics: o.report.parsedMetrics, Percentiles: o.report.parsedPercentiles,
-		GPUPrice: o.gpus.price, GPUs: o.gpus.asked(),
-		Goodput: o.report.goodput.slo, Gates: o.report.gates, Metadata: o.report.parsedMetadata,
-		SteadyState: metrics.SteadyStateRule{
-			Off: o.report.steadyOff, Threshold: o.report.steadyThreshold, MinWindow: o.report.steadyMinWindow,
-		},
-		Detailed: o.save.detailed, Timestamps: o.client.source(), Definitions: definitions(o.client.source()),
+		Detailed: o.save.detailed,
 	}
+	o.report.plan(&p)
+	o.gpus.plan(&p)
+	o.client.plan(&p)
 	o.load.plan(&p, prompts.n, requests)
 	return p
 }

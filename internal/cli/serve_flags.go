@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/pflag"
 
 	"benchtop/loadgen"
 	"benchtop/loadgen/target"
-	"benchtop/metrics"
 )
 
 // serveOptions is what the flags of serve fill.
@@ -141,47 +139,4 @@ func (o *contentOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.cache, "cache", cacheAsIs, "as-is: what earlier runs left in the server's prefix cache counts; cold: none of it is found")
 	o.sampling.define(f)
 	f.Var(&o.extraBody, "extra-body", `fields of the request body, replacing others: '{"a": {"b": 3}}', or --extra-body.a.b 3; null leaves out what benchtop sets`)
-}
-
-// reportOptions say what the report holds.
-type reportOptions struct {
-	metrics, percentiles string
-	goodput              objectives
-	gates                gateList
-	label                string
-	metadata             pairList
-	steadyOff            bool
-	steadyThreshold      float64
-	steadyMinWindow      time.Duration
-	timeline             bool
-	timelineThresholds   string
-	datasetStats         bool
-	noPlots              bool
-
-	parsedMetrics     []string
-	parsedPercentiles []float64
-	parsedMetadata    []metrics.Pair
-	parsedThresholds  [2]float64
-}
-
-const defaultMetrics = "ttft,tpot,itl"
-
-func (o *reportOptions) define(f *pflag.FlagSet) {
-	f.StringVar(&o.metrics, "percentile-metrics", defaultMetrics, "latencies to report: ttft, tpot, itl, e2el, client_queue_time, e2el_including_client_queue")
-	f.StringVar(&o.percentiles, "metric-percentiles", "99", "percentiles to report, from 0 to 100")
-	f.Var(&o.goodput, "goodput", "objectives in milliseconds, as ttft:500 tpot:50 e2el:10000")
-	_ = f.SetAnnotation("goodput", variadic, nil)
-	f.Var(&o.gates, "fail-on", "end with exit code 3 if this holds, as 'p99_ttft_ms>500' or 'goodput<90%'; may be given again")
-	_ = f.SetAnnotation("fail-on", variadic, nil)
-	_ = f.SetAnnotation("fail-on", repeatable, nil)
-	f.Float64Var(&o.steadyThreshold, "steady-state-threshold", 0.95, "share of --max-concurrency from which on a closed loop counts as fully loaded")
-	f.DurationVar(&o.steadyMinWindow, "steady-state-min-window", 0, "shortest time at full load that needs no warning (default: 10s or a tenth of the run)")
-	f.BoolVar(&o.steadyOff, "no-steady-state", false, "leave the figures at full load out")
-	f.BoolVar(&o.timeline, "plot-timeline", false, "write a page with a time line of every request beside the result")
-	f.StringVar(&o.timelineThresholds, "timeline-itl-thresholds", "25,50", "two latencies in milliseconds that colour the gaps of the time line")
-	f.BoolVar(&o.datasetStats, "plot-dataset-stats", false, "write a picture of the token counts beside the result")
-	f.BoolVar(&o.noPlots, "no-plots", false, "no text plots below the report")
-	f.StringVar(&o.label, "label", "", "name of the run; begins the result's file name")
-	f.Var(&o.metadata, "metadata", "keys of your own for the result, as KEY=VALUE KEY=VALUE")
-	_ = f.SetAnnotation("metadata", variadic, []string{"0"})
 }

@@ -100,23 +100,11 @@ func (o *loadOptions) check(given *pflag.FlagSet, slo metrics.SLO) (p problemLis
 	if !(o.probeRate >= 0) || math.IsInf(o.probeRate, 0) {
 		p.bad("--probe-request-rate %g: must be a number of 0 or more", o.probeRate)
 	}
-	for _, x := range []struct {
-		name string
-		d    time.Duration
-		zero bool
-	}{
-		{"duration", o.duration, true}, {"warmup", o.warmup, true}, {"drain-timeout", o.drain, true}, {"ramp-over", o.ramp.over, true},
-		{"stall-timeout", o.stall, false}, {"request-timeout", o.timeout, false},
-	} {
-		switch {
-		case x.d > shape.LongestRun:
-			p.bad("--%s %s: more than a year", x.name, x.d)
-		case x.d < 0:
-			p.bad("--%s %s: must not be negative", x.name, x.d)
-		case x.d == 0 && !x.zero:
-			p.bad("--%s %s: must be more than 0", x.name, x.d)
-		}
-	}
+	p.time("duration", o.duration, 0)
+	p.time("warmup", o.warmup, 0)
+	p.time("drain-timeout", o.drain, 0)
+	p.time("stall-timeout", o.stall, 1)
+	p.time("request-timeout", o.timeout, 1)
 	p = append(p, o.ramp.check(o)...)
 	p = append(p, o.stages.check(o)...)
 	p = append(p, o.checkTrace()...)
@@ -128,6 +116,18 @@ func (o *loadOptions) check(given *pflag.FlagSet, slo metrics.SLO) (p problemLis
 		p.bad("--warmup %s: the run is over after %s", metrics.Duration(o.warmup), metrics.Duration(end))
 	}
 	return p
+}
+
+// time checks the value of a flag that has to be between some least time and a year.
+func (p *problemList) time(flag string, d, least time.Duration) {
+	switch {
+	case d > shape.LongestRun:
+		p.bad("--%s %s: more than a year", flag, d)
+	case d < 0:
+		p.bad("--%s %s: must not be negative", flag, d)
+	case d < least:
+		p.bad("--%s %s: must be more than 0", flag, d)
+	}
 }
 
 // checkDraws is about what is drawn, whenever it is sent.

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/metrics"
+)
+
+// reportOptions say what the report holds.
+type reportOptions struct {
+	metrics, percentiles string
+	goodput              objectives
+	gates                gateList
+	label                string
+	metadata             pairList
+	steadyOff            bool
+	steadyThreshold      float64
+	steadyMinWindow      time.Duration
+	timeline             bool
+	timelineThresholds   string
+	datasetStats         bool
+	noPlots              bool
+
+	parsedMetrics     []string
+	parsedPercentiles []float64
+	parsedMetadata    []metrics.Pair
+	parsedThresholds  [2]float64
+}
+
+const defaultMetrics = "ttft,tpot,itl"
+
+func (o *reportOptions) define(f *pflag.FlagSet) {
+	f.StringVar(&o.metrics, "percentile-metrics", defaultMetrics, "latencies to report: ttft, tpot, itl, e2el, client_queue_time, e2el_including_client_queue")
+	f.StringVar(&o.percentiles, "metric-percentiles", "99", "percentiles to report, from 0 to 100")
+	f.Var(&o.goodput, "goodput", "objectives in milliseconds, as ttft:500 tpot:50 e2el:10000")
+	_ = f.SetAnnotation("goodput", variadic, nil)
+	f.Var(&o.gates, "fail-on", "end with exit code 3 if this holds, as 'p99_ttft_ms>500' or 'goodput<90%'; may be given again")
+	_ = f.SetAnnotation("fail-on", variadic, nil)
+	_ = f.SetAnnotation("fail-on", repeatable, nil)
+	f.Float64Var(&o.steadyThreshold, "steady-state-threshold", 0.95, "share of --max-concurrency from which on a closed loop counts as fully loaded")
+	f.DurationVar(&o.steadyMinWindow, "steady-state-min-window", 0, "shortest time at full load that needs no warning (default: 10s or a tenth of the run)")
+	f.BoolVar(&o.steadyOff, "no-steady-state", false, "leave the figures at full load out")
+	f.BoolVar(&o.timeline, "plot-timeline", false, "write a page with a time line of every request beside the result")
+	f.StringVar(&o.timelineThresholds, "timeline-itl-thresholds", "25,50", "two latencies in milliseconds that colour the gaps of the time line")
+	f.BoolVar(&o.datasetStats, "plot-dataset-stats", false, "write a picture of the token counts beside the result")
+	f.BoolVar(&o.noPlots, "no-plots", false, "no text plots below the report")
+	f.StringVar(&o.label, "label", "", "name of the run; begins the result's file name")
+	f.Var(&o.metadata, "metadata", "keys of your own for the result, as KEY=VALUE KEY=VALUE")
+	_ = f.SetAnnotation("metadata", variadic, []string{"0"})
+}
+
+func (o *reportOptions) check() (p problemList) {
+	known := []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL, metrics.ClientQueue, metrics.E2ELQueued}
+	if o.metrics == "" {
+		o.metrics = defaultMetrics // as with vLLM
+	}
+	for name := range strings.SplitSeq(o.metrics, ",") {
+		if name = strings.TrimSpace(name); !slices.Contains(known, name) {
+			p.bad("--percentile-metrics %s: unknown; use %s", quoted(name), strings.Join(known, ", "))
+			continue
+		}
+		o.parsedMetrics = append(o.parsedMetrics, name)
+	}
+	for text := range strings.SplitSeq(o.percentiles, ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+		if err != nil || !(v >= 0 && v <= 100) {
+			p.bad("--metric-percentiles %s: expected numbers from 0 to 100, as 50,90,99.9", quoted(text))
+			continue
+		}
+		if !slices.Contains(o.parsedPercentiles, v) {
+			o.parsedPercentiles = append(o.parsedPercentiles, v)
+		}
+	}
+	for _, g := range o.gates {
+		if g.NeedsObjectives() && len(o.goodput.slo) == 0 {
+			p.bad("--fail-on %s: say with --goodput what is good, as --goodput ttft:500", quoted(g.String()))
+		}
+	}
+	var err error
+	if o.parsedMetadata, err = o.metadata.pairs("metadata"); err != nil {
+		p = append(p, err)
+	}
+	for _, m := range o.parsedMetadata {
+		if m.Key == "benchtop" {
+			p.bad("--metadata benchtop=...: the result has a key of that name; choose another")
+		}
+	}
+	if !(o.steadyThreshold > 0 && o.steadyThreshold <= 1) {
+		p.bad("--steady-state-threshold %g: must be more than 0 and at most 1", o.steadyThreshold)
+	}
+	if o.steadyMinWindow < 0 {
+		p.bad("--steady-state-min-window %s: must not be negative", o.steadyMinWindow)
+	}
+	if o.parsedThresholds, err = parseThresholds(o.timelineThresholds); err != nil {
+		p = append(p, err)
+	}
+	return p
+}
+
+// plan writes into a plan what is to be reported.
+func (o *reportOptions) plan(p *metrics.Plan) {
+	p.Label, p.Metrics, p.Percentiles, p.Metadata = o.label, o.parsedMetrics, o.parsedPercentiles, o.parsedMetadata
+	p.Goodput, p.Gates = o.goodput.slo, o.gates
+	p.SteadyState = metrics.SteadyStateRule{Off: o.steadyOff, Threshold: o.steadyThreshold, MinWindow: o.steadyMinWindow}
+}
+
+// charts are the pictures beside the result.
+func (o *reportOptions) charts() chartOptions {
+	return chartOptions{o.timeline, o.parsedThresholds, o.datasetStats}
+}
+
+// parseThresholds reads the two numbers that part the gaps of a time line.
+func parseThresholds(text string) ([2]float64, error) {
+	low, high, _ := strings.Cut(text, ",")
+	a, err1 := strconv.ParseFloat(strings.TrimSpace(low), 64)
+	b, err2 := strconv.ParseFloat(strings.TrimSpace(high), 64)
+	if err1 != nil || err2 != nil || !(a < b) || math.IsInf(a, 0) || math.IsInf(b, 0) {
+		return [2]float64{}, fmt.Errorf("--timeline-itl-thresholds %s: expected two numbers of milliseconds, the smaller first, as 25,50", quoted(text))
+	}
+	return [2]float64{a, b}, nil
+}

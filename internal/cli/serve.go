@@ -184,23 +184,16 @@ func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
 // loadOf is what the run sends, and how many requests that is.
 func (o *serveOptions) loadOf(m model, prompts drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
 	load := loadgen.Options{
-		Target: o.server.target, Endpoint: o.server.endpoint, Backend: loadgen.Backend(o.server.backend), Model: m.id, Salt: salt,
-		Extra: o.content.bodyFields(o.prompts.ignoreEOS), InputSource: prompts.counted, CountText: prompts.means.countText(),
-		KeepText: o.save.detailed,
+		Model: m.id, Salt: salt, InputSource: prompts.counted, CountText: prompts.means.countText(), KeepText: o.save.detailed,
 	}
 	if !o.load.promptsGiven {
 		load.More = prompts.more
 	}
+	o.server.send(&load)
+	o.content.send(&load, o.prompts.ignoreEOS, streams.Python)
 	o.client.send(&load)
 	arrivals := o.load.shape().Arrivals(prompts.n, times, streams.Legacy)
 	o.load.send(&load, arrivals)
-	switch {
-	case len(o.content.lora) == 0:
-	case o.content.loraAssignment == "random":
-		load.ModelFor = loadgen.RandomModels(o.content.lora, streams.Python)
-	default:
-		load.ModelFor = loadgen.RoundRobinModels(o.content.lora)
-	}
 	return load, arrivals.Requests
 }
 
@@ -208,12 +201,12 @@ func (o *serveOptions) loadOf(m model, prompts drawn, salt loadgen.Salt, times [
 func (o *serveOptions) plan(m model, prompts drawn, requests int, load *loadgen.Options) metrics.Plan {
 	p := metrics.Plan{
 		Version: version(), Command: o.command,
-		BaseURL: o.server.target.String(), Backend: o.server.backend,
 		ModelID: m.root, Tokenizer: prompts.tokenizer, SkipTokenizer: o.prompts.tokens.skip,
 		Dataset: prompts.description, InputSource: prompts.counted,
 		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&prompts.first.Turns[0]),
 		Detailed: o.save.detailed,
 	}
+	o.server.plan(&p)
 	o.report.plan(&p)
 	o.gpus.plan(&p)
 	o.client.plan(&p)

@@ -1,77 +1,43 @@
 package cli
 
 import (
-	"fmt"
 	"math"
-	"net"
-	"net/http"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"benchtop/datasets/numpy"
 	"benchtop/loadgen"
-	"benchtop/loadgen/target"
 )
 
-// problemList collects what is wrong, so that it is told at once.
-type problemList []error
-
-func (p *problemList) bad(format string, a ...any) { *p = append(*p, fmt.Errorf(format, a...)) }
-
-func (o *serverOptions) check() (p problemList) {
-	if slices.Contains(poolingBackends(), o.backend) {
-		p.bad("--backend %s: embeddings, pooling and rerank endpoints cannot be loaded; use vllm, openai or openai-chat", o.backend)
-	} else if !slices.Contains(loadgen.Backends(), loadgen.Backend(o.backend)) {
-		p.bad("--backend %s: use vllm, openai or openai-chat", quoted(o.backend))
-	} else if suffix := loadgen.Backend(o.backend).Suffix(); o.endpoint != "" && !strings.HasSuffix(o.endpoint, suffix) {
-		p.bad("--endpoint %s: for backend %s it must end in %s", quoted(o.endpoint), o.backend, suffix)
-	}
-	pairs, err := o.headers.pairs("header")
-	if err != nil {
-		p = append(p, err)
-	}
-	header := http.Header{}
-	for _, h := range pairs {
-		header.Set(h.Key, h.Value)
-	}
-	o.target, err = target.New(target.Options{
-		BaseURL: o.url(), APIKey: os.Getenv("OPENAI_API_KEY"), Insecure: o.insecure, Header: header,
-	})
-	if err != nil && strings.HasPrefix(err.Error(), "header") {
-		p.bad("--header: %w", err)
-	} else if err != nil {
-		p.bad("--base-url: %w", err)
-	}
-	if o.port < 1 || o.port > 65535 {
-		p.bad("--port %d: ports are from 1 to 65535", o.port)
-	}
-	if o.ready < 0 {
-		o.ready = 0 // as with vLLM
-	}
-	return p
+// contentOptions say what a request carries beside its prompt.
+type contentOptions struct {
+	idPrefix       string
+	cache          string
+	lora           textList
+	loraAssignment string
+	ignoreEOS      bool
+	logprobs       int
+	sampling       samplingOptions
+	extraBody      jsonValue
+	fields         []loadgen.Field // of logprobs; set by check, as sampled is
+	sampled        []loadgen.Field
+	notes, remarks []string // what is odd; what is good to know
 }
 
-// url is the base URL of the server.
-func (o *serverOptions) url() string {
-	if o.baseURL != "" {
-		return o.baseURL
-	}
-	return "http://" + net.JoinHostPort(strings.Trim(o.host, "[]"), strconv.Itoa(o.port))
+func (o *contentOptions) define(f *pflag.FlagSet) {
+	f.StringVar(&o.idPrefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
+	f.Var(&o.lora, "lora-modules", "names of LoRA modules; each request asks for one of them instead of the model")
+	_ = f.SetAnnotation("lora-modules", variadic, nil)
+	f.StringVar(&o.loraAssignment, "lora-assignment", "random", "how modules are given to requests: random or round-robin")
+	f.BoolVar(&o.ignoreEOS, "ignore-eos", false, "ask the server to go on to the full output length; always so with random")
+	f.IntVar(&o.logprobs, "logprobs", 0, "log probabilities to ask for with each token; completions only (default: none)")
+	f.StringVar(&o.cache, "cache", cacheAsIs, "as-is: what earlier runs left in the server's prefix cache counts; cold: none of it is found")
+	o.sampling.define(f)
+	f.Var(&o.extraBody, "extra-body", `fields of the request body, replacing others: '{"a": {"b": 3}}', or --extra-body.a.b 3; null leaves out what benchtop sets`)
 }
-
-// path of the API on the server.
-func (o *serverOptions) path() string {
-	if o.endpoint != "" {
-		return o.endpoint
-	}
-	return loadgen.Backend(o.backend).Endpoint()
-}
-
-// secrets are the parts of the command line that must not be shown, as they were written.
-func (o *serverOptions) secrets() []string { return o.headers.ever }
 
 func (o *contentOptions) check(given *pflag.FlagSet, chat bool) (p problemList) {
 	switch o.loraAssignment {
@@ -119,4 +85,16 @@ func (o *contentOptions) bodyFields(ignoreEOS bool) []loadgen.Field {
 	}
 	fields = append(fields, o.sampled...)
 	return append(fields, o.extraBody.Fields()...)
+}
+
+// send sets what requests carry and which models they name. fullLength says that answers are to have the length asked for.
+func (o *contentOptions) send(e *loadgen.Options, fullLength bool, draws *numpy.Python) {
+	e.Extra = o.bodyFields(fullLength)
+	switch {
+	case len(o.lora) == 0:
+	case o.loraAssignment == "random":
+		e.ModelFor = loadgen.RandomModels(o.lora, draws)
+	default:
+		e.ModelFor = loadgen.RoundRobinModels(o.lora)
+	}
 }

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/loadgen"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// serverOptions say which server to load and how to reach it.
+type serverOptions struct {
+	backend           string
+	baseURL, host     string
+	port              int
+	endpoint          string
+	headers           pairList
+	insecure          bool
+	model, servedName string
+	ready             int
+	profile           bool
+	target            *target.Target
+}
+
+func (o *serverOptions) define(f *pflag.FlagSet) {
+	o.defineAddress(f)
+	f.StringVar(&o.endpoint, "endpoint", "", "path of the API (default: follows the backend)")
+	f.IntVar(&o.ready, "ready-check-timeout-sec", 0, "wait up to this many seconds until the server answers a request; 0 does not wait")
+	f.BoolVar(&o.profile, "profile", false, "start the server's profiler before the run and stop it after")
+}
+
+// defineAddress adds the flags that say which server it is and how to speak to it.
+func (o *serverOptions) defineAddress(f *pflag.FlagSet) {
+	f.StringVar(&o.backend, "backend", string(loadgen.Defaults().Backend), "request protocol: vllm, openai or openai-chat")
+	f.StringVar(&o.baseURL, "base-url", "", "server to load; overrides host and port")
+	f.StringVar(&o.host, "host", "127.0.0.1", "server's host")
+	f.IntVar(&o.port, "port", 8000, "server's port")
+	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE; shown nowhere")
+	_ = f.SetAnnotation("header", variadic, []string{"0"})
+	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
+	f.StringVar(&o.model, "model", "", "model to ask for (default: the server's first)")
+	f.StringVar(&o.servedName, "served-model-name", "", "name sent in requests instead of --model")
+}
+
+func (o *serverOptions) chat() bool { return o.backend == string(loadgen.OpenAIChat) }
+
+func (o *serverOptions) check() (p problemList) {
+	if slices.Contains(poolingBackends(), o.backend) {
+		p.bad("--backend %s: embeddings, pooling and rerank endpoints cannot be loaded; use vllm, openai or openai-chat", o.backend)
+	} else if !slices.Contains(loadgen.Backends(), loadgen.Backend(o.backend)) {
+		p.bad("--backend %s: use vllm, openai or openai-chat", quoted(o.backend))
+	} else if suffix := loadgen.Backend(o.backend).Suffix(); o.endpoint != "" && !strings.HasSuffix(o.endpoint, suffix) {
+		p.bad("--endpoint %s: for backend %s it must end in %s", quoted(o.endpoint), o.backend, suffix)
+	}
+	pairs, err := o.headers.pairs("header")
+	if err != nil {
+		p = append(p, err)
+	}
+	header := http.Header{}
+	for _, h := range pairs {
+		header.Set(h.Key, h.Value)
+	}
+	o.target, err = target.New(target.Options{
+		BaseURL: o.url(), APIKey: os.Getenv("OPENAI_API_KEY"), Insecure: o.insecure, Header: header,
+	})
+	if err != nil && strings.HasPrefix(err.Error(), "header") {
+		p.bad("--header: %w", err)
+	} else if err != nil {
+		p.bad("--base-url: %w", err)
+	}
+	if o.port < 1 || o.port > 65535 {
+		p.bad("--port %d: ports are from 1 to 65535", o.port)
+	}
+	if o.ready < 0 {
+		o.ready = 0 // as with vLLM
+	}
+	return p
+}
+
+// url is the base URL of the server.
+func (o *serverOptions) url() string {
+	if o.baseURL != "" {
+		return o.baseURL
+	}
+	return "http://" + net.JoinHostPort(strings.Trim(o.host, "[]"), strconv.Itoa(o.port))
+}
+
+// path of the API on the server.
+func (o *serverOptions) path() string {
+	if o.endpoint != "" {
+		return o.endpoint
+	}
+	return loadgen.Backend(o.backend).Endpoint()
+}
+
+// secrets are the parts of the command line that must not be shown, as they were written.
+func (o *serverOptions) secrets() []string { return o.headers.ever }
+
+// send sets where requests go.
+func (o *serverOptions) send(e *loadgen.Options) {
+	e.Target, e.Endpoint, e.Backend = o.target, o.endpoint, loadgen.Backend(o.backend)
+}
+
+// plan writes into a plan where requests go.
+func (o *serverOptions) plan(p *metrics.Plan) { p.BaseURL, p.Backend = o.target.String(), o.backend }

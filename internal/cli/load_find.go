@@ -12,24 +12,22 @@ import (
 
 // findOptions ask for a search for the highest load within the objectives.
 type findOptions struct {
-	on, users  bool
-	from, most float64
-	step, hold time.Duration
-
+	on bool
+	metrics.Find
 	within metrics.SLO
 }
 
 func (o *findOptions) define(f *pflag.FlagSet) {
 	f.BoolVar(&o.on, "find", false, "search for the highest request rate within --goodput: raise it until it is too much, close in, hold the result")
-	f.BoolVar(&o.users, "find-users", false, "search for the highest number of users without pause instead")
-	f.Float64Var(&o.from, "find-from", 1, "load the search begins with, in requests per second or users")
-	f.Float64Var(&o.most, "find-most", 1000, "load the search ends at")
-	f.DurationVar(&o.step, "find-step", 10*time.Second, "how long each load of the search takes")
-	f.DurationVar(&o.hold, "find-hold", 30*time.Second, "how long the load that was found is held")
+	f.BoolVar(&o.Users, "find-users", false, "search for the highest number of users without pause instead")
+	f.Float64Var(&o.From, "find-from", 1, "load the search begins with, in requests per second or users")
+	f.Float64Var(&o.Most, "find-most", 1000, "load the search ends at")
+	f.DurationVar(&o.Step, "find-step", 10*time.Second, "how long each load of the search takes")
+	f.DurationVar(&o.Hold, "find-hold", 30*time.Second, "how long the load that was found is held")
 }
 
 // searching says that there is a search.
-func (o *findOptions) searching() bool { return o.on || o.users }
+func (o *findOptions) searching() bool { return o.on || o.Users }
 
 // check reports what does not go with a search.
 func (o *findOptions) check(given *pflag.FlagSet, load *loadOptions, slo metrics.SLO) (p problemList) {
@@ -42,7 +40,7 @@ func (o *findOptions) check(given *pflag.FlagSet, load *loadOptions, slo metrics
 		}
 		return p
 	}
-	if o.on && o.users && given.Changed("find") {
+	if o.on && o.Users && given.Changed("find") {
 		p.bad("--find and --find-users: choose one, a rate or users")
 	}
 	if len(slo) == 0 {
@@ -53,18 +51,17 @@ func (o *findOptions) check(given *pflag.FlagSet, load *loadOptions, slo metrics
 			p.bad("--find and --%s: the search sets the load and ends the run itself; begin it with --find-from, bound it with --find-most or --duration", name)
 		}
 	}
-	if o.users && load.concurrency > 0 {
+	if o.Users && load.concurrency > 0 {
 		p.bad("--find-users and --max-concurrency: the search sets the number of users; bound it with --find-most")
 	}
-	if o.users && o.most > 0 && o.most <= shape.HighestRate {
-		if err := room(int(o.most)); err != nil {
-			p.bad("--find-most %g: %w", o.most, err)
+	if o.Users && o.Most > 0 && o.Most <= shape.HighestRate {
+		if err := room(int(o.Most)); err != nil {
+			p.bad("--find-most %g: %w", o.Most, err)
 		}
 	}
 	return p
 }
 
 func (o *findOptions) shape(b shape.Bounds) shape.Shape {
-	f := metrics.Find{From: o.from, Most: o.most, Step: o.step, Hold: o.hold, Users: o.users}
-	return shape.NewSearch(b, f, strings.ReplaceAll((&objectives{o.within}).String(), " ", ", "))
+	return shape.NewSearch(b, o.Find, strings.ReplaceAll((&objectives{o.within}).String(), " ", ", "))
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"math"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -12,16 +11,14 @@ import (
 
 // rampOptions let the rate grow.
 type rampOptions struct {
-	strategy string
-	from, to float64 // NaN where they are not given
-	over     time.Duration
+	metrics.Ramp // From and To are NaN where they are not given
 }
 
 func (o *rampOptions) define(f *pflag.FlagSet) {
-	f.StringVar(&o.strategy, "ramp-up-strategy", "", "let the rate grow: linear or exponential; over the requests unless --ramp-over is given")
-	f.Float64Var(&o.from, "ramp-up-start-rps", math.NaN(), "requests per second at the start of the ramp")
-	f.Float64Var(&o.to, "ramp-up-end-rps", math.NaN(), "requests per second at the end of the ramp")
-	f.DurationVar(&o.over, "ramp-over", 0, "let the ramp take this time, and end the run with it unless --duration or --num-prompts say otherwise")
+	f.StringVar(&o.Strategy, "ramp-up-strategy", "", "let the rate grow: linear or exponential; over the requests unless --ramp-over is given")
+	f.Float64Var(&o.From, "ramp-up-start-rps", math.NaN(), "requests per second at the start of the ramp")
+	f.Float64Var(&o.To, "ramp-up-end-rps", math.NaN(), "requests per second at the end of the ramp")
+	f.DurationVar(&o.Over, "ramp-over", 0, "let the ramp take this time, and end the run with it unless --duration or --num-prompts say otherwise")
 	for _, name := range []string{"ramp-up-start-rps", "ramp-up-end-rps"} {
 		f.Lookup(name).DefValue = "0" // NaN would be shown
 	}
@@ -29,23 +26,22 @@ func (o *rampOptions) define(f *pflag.FlagSet) {
 
 // check reports how a ramp is asked for; whether it can be is for its shape to say.
 func (o *rampOptions) check(load *loadOptions) (p problemList) {
-	p.time("ramp-over", o.over, 0)
+	p.time("ramp-over", o.Over, 0)
 	switch {
-	case o.strategy == "" && o.over > 0:
+	case o.Strategy == "" && o.Over > 0:
 		p.bad("--ramp-over: needs --ramp-up-strategy, --ramp-up-start-rps and --ramp-up-end-rps")
-	case o.strategy != "" && o.strategy != "linear" && o.strategy != "exponential":
-		p.bad("--ramp-up-strategy %s: use linear or exponential", quoted(o.strategy))
+	case o.Strategy != "" && o.Strategy != "linear" && o.Strategy != "exponential":
+		p.bad("--ramp-up-strategy %s: use linear or exponential", quoted(o.Strategy))
 	}
-	if o.strategy != "" && load.hasRate() {
+	if o.Strategy != "" && load.hasRate() {
 		p.bad("--ramp-up-strategy and --request-rate: choose one; a ramp has rates of its own")
 	}
 	return p
 }
 
 func (o *rampOptions) shape(b shape.Bounds, burstiness float64) shape.Shape {
-	line := metrics.Ramp{Strategy: o.strategy, From: o.from, To: o.to, Over: o.over}
-	if o.over > 0 {
-		return shape.NewTimedRamp(b, line, burstiness)
+	if o.Over > 0 {
+		return shape.NewTimedRamp(b, o.Ramp, burstiness)
 	}
-	return shape.Ramp{Bounds: b, Line: line, Burstiness: burstiness}
+	return shape.Ramp{Bounds: b, Line: o.Ramp, Burstiness: burstiness}
 }

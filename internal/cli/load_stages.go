@@ -36,7 +36,7 @@ func (o *stageOptions) check(load *loadOptions) (p problemList) {
 	if rates && users {
 		p.bad("--stages and --concurrency-stages: choose one")
 	}
-	if load.ramp.strategy != "" {
+	if load.ramp.Strategy != "" {
 		p.bad("%s and --ramp-up-strategy: choose one", name)
 	}
 	if load.hasRate() {

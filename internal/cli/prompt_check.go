@@ -34,9 +34,6 @@ func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, backend s
 	o.overrideLengths()
 	s := load.shape()
 	o.number, o.seed = s.Requests(), max(0, load.seed)
-	if !kind.allRows {
-		o.number = max(1, o.number) // it was told already
-	}
 	p = append(p, o.checkPath(kind)...)
 	readable := kind.draw != nil && (kind.file != onHub || o.hubName() == datasets.BFCLRepository) // else the backend makes no difference
 	if backend != "" && readable && len(kind.backends) > 0 && !slices.Contains(kind.backends, backend) {

@@ -27,7 +27,7 @@ type loadOptions struct {
 	find                  findOptions
 
 	promptsGiven bool
-	allRows      bool // no prompts are as many as the data set has
+	allRows      bool // 0 prompts are as many as the data set has
 	selfTimed    bool // a trace says when requests start
 }
 
@@ -56,7 +56,11 @@ func (o *loadOptions) shape() shape.Shape { return o.shapes()[0] }
 
 // shapes are all loads that the flags ask for. The first one counts; check refuses most of the others beside it.
 func (o *loadOptions) shapes() (all []shape.Shape) {
-	b := shape.Bounds{Count: o.prompts, Asked: o.promptsGiven, EveryRow: o.allRows && o.prompts == 0, Duration: o.duration, Limit: o.concurrency}
+	least := 1
+	if o.allRows {
+		least = 0
+	}
+	b := shape.Bounds{Count: max(o.prompts, least), Asked: o.promptsGiven, Duration: o.duration, Limit: o.concurrency}
 	if o.find.searching() {
 		all = append(all, o.find.shape(b))
 	}
@@ -66,7 +70,7 @@ func (o *loadOptions) shapes() (all []shape.Shape) {
 	if o.stages.given() {
 		all = append(all, o.stages.shape(b, float64(o.burstiness)))
 	}
-	if o.ramp.strategy != "" {
+	if o.ramp.Strategy != "" {
 		all = append(all, o.ramp.shape(b, float64(o.burstiness)))
 	}
 	switch {
@@ -151,7 +155,7 @@ func (o *loadOptions) checkTrace() (p problemList) {
 		given bool
 	}{
 		{"stages", len(o.stages.rates.stages) > 0}, {"concurrency-stages", len(o.stages.users.stages) > 0},
-		{"ramp-over", o.ramp.over > 0}, {"find", o.find.searching()},
+		{"ramp-over", o.ramp.Over > 0}, {"find", o.find.searching()},
 	} {
 		if o.selfTimed && x.given {
 			p.bad("--%s: the trace has times of its own; add --no-self-timed to send it otherwise", x.name)

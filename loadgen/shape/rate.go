@@ -37,7 +37,7 @@ func (r Rate) Validate() (all []error) {
 	if r.PerSecond > 0 && float64(n)/float64(r.PerSecond) > LongestRun.Seconds() {
 		all = append(all, fmt.Errorf("--request-rate %v: %d requests would take more than a year", r.PerSecond, n))
 	}
-	all = append(all, tooMany(float64(n))...)
+	all = append(all, r.tooMany(float64(n))...)
 	if r.Endless() {
 		all = append(all, errors.New("--duration at an infinite rate sends without end: limit it with --max-concurrency, --request-rate or --num-prompts"))
 	}

@@ -60,11 +60,10 @@ type Demand struct {
 
 // Bounds end a load, or hold it back, whatever its shape.
 type Bounds struct {
-	// Count is the number of requests. It gives way to what else ends the load unless it was Asked for.
+	// Count is the number of requests. It gives way to what else ends the load unless it was Asked for. Asked for 0, each row of the
+	// data set is sent once, however many there are.
 	Count int
 	Asked bool
-	// EveryRow sends each row of the data set once, however many there are; Count is 0 then.
-	EveryRow bool
 	// Duration is when the sending ends by the clock, at the latest with a Timed shape or stages of users; 0 for no such end.
 	Duration time.Duration
 	// Limit of requests in flight; 0 for none.
@@ -88,7 +87,7 @@ func (b Bounds) End() time.Duration { return b.Duration }
 func (b Bounds) Endless() bool { return false }
 
 // Validate reports a number of requests that is too large.
-func (b Bounds) Validate() []error { return tooMany(float64(b.Count)) }
+func (b Bounds) Validate() []error { return b.tooMany(0) }
 
 func (b Bounds) enter(*metrics.Plan, int) {}
 
@@ -131,17 +130,20 @@ func (b Bounds) atMost() string {
 	return fmt.Sprintf(", at most %d in flight", b.Limit)
 }
 
-// atMostAsked bounds what a load in time sends on average by the number of requests.
-func (b Bounds) atMostAsked(expected float64) float64 {
-	if b.Asked && !b.EveryRow {
+// tooMany reports more requests than there may be arrivals, where so many are expected as far as time goes.
+func (b Bounds) tooMany(expected float64) []error {
+	if b.Asked && b.Count > 0 {
 		expected = min(expected, float64(b.Count))
 	}
-	return max(expected, float64(b.Count))
+	if expected = max(expected, float64(b.Count)); expected <= MostArrivals {
+		return nil
+	}
+	return []error{fmt.Errorf("about %.3g requests: more than %d are too many for one run", expected, MostArrivals)}
 }
 
 // cut keeps the number of requests that was asked for.
 func (b Bounds) cut(offsets []time.Duration) []time.Duration {
-	if b.Asked && !b.EveryRow {
+	if b.Asked && b.Count > 0 {
 		offsets = offsets[:min(len(offsets), b.Count)]
 	}
 	return offsets
@@ -159,12 +161,4 @@ func Enter(p *metrics.Plan, s Shape, rows, requests int) {
 	p.NumPrompts, p.Requests, p.Duration, p.MaxConcurrency = s.Requests(), requests, s.End(), s.Peak(0).Streams
 	p.Load = s.Describe(rows)
 	s.enter(p, rows)
-}
-
-// tooMany reports more requests than there may be arrivals.
-func tooMany(expected float64) []error {
-	if expected > MostArrivals {
-		return []error{fmt.Errorf("about %.3g requests: more than %d are too many for one run", expected, MostArrivals)}
-	}
-	return nil
 }

@@ -92,7 +92,7 @@ func TestValidate(t *testing.T) {
 		{Ramp{Line: metrics.Ramp{Strategy: "linear", From: 9, To: 5}}, "must not be more than --ramp-up-end-rps 5"},
 		{NewTimedRamp(Bounds{}, metrics.Ramp{Strategy: "linear", To: 5, Over: time.Second}, 1), ""},
 		{NewTimedRamp(Bounds{}, metrics.Ramp{Strategy: "exponential", To: 5, Over: time.Second}, 1), "cannot start at 0"},
-		{NewTimedRamp(Bounds{Asked: true, EveryRow: true}, metrics.Ramp{To: 5, Over: time.Second}, 1), "say with --duration when the run ends"},
+		{NewTimedRamp(Bounds{Asked: true}, metrics.Ramp{To: 5, Over: time.Second}, 1), "say with --duration when the run ends"},
 		{NewStages(Bounds{}, []metrics.Stage{{Length: long, Rate: 1000}}, 1), "too many for one run"},
 		{NewStages(Bounds{Count: 5, Asked: true}, []metrics.Stage{{Length: long, Rate: 1000}}, 1), ""},
 		{NewSearch(Bounds{}, metrics.Find{From: 1.5, Most: 9, Step: time.Second, Hold: time.Second, Users: true}, ""), "--find-from 1.5: users are whole numbers"},

@@ -3,7 +3,6 @@ package shape
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,22 +19,23 @@ type Stages struct {
 
 // NewStages ends the load with its last stage, or with the duration if it is shorter.
 func NewStages(b Bounds, stages []metrics.Stage, burstiness float64) Stages {
-	return Stages{b.until(stages), stages, burstiness}
+	b, stages = b.trim(stages)
+	return Stages{b, stages, burstiness}
 }
 
 // Validate reports stages of too many requests.
 func (s Stages) Validate() []error {
 	var expected float64
-	for _, stage := range trim(s.Stages, s.Duration) {
+	for _, stage := range s.Stages {
 		expected += stage.Rate * stage.Length.Seconds()
 	}
-	return tooMany(s.atMostAsked(expected))
+	return s.tooMany(expected)
 }
 
 // Times draws the arrivals of a process whose rate is that of the stage it is in, up to the end, at most MostArrivals. A stage
 // without a rate is a pause, and so is the time between two stages.
 func (s Stages) Times(draws *numpy.Legacy) []time.Duration {
-	left, before := trim(s.Stages, s.Duration), 0.0 // the stages from the current one on, arrivals expected before it
+	left, before := s.Stages, 0.0 // the stages from the current one on, arrivals expected before it
 	inverse := func(n float64) time.Duration {
 		for ; len(left) > 0; left = left[1:] {
 			stage := left[0]
@@ -55,41 +55,33 @@ func (s Stages) Times(draws *numpy.Legacy) []time.Duration {
 // Peak is the highest rate.
 func (s Stages) Peak(requests int) Demand {
 	d := s.Bounds.Peak(requests)
-	for _, stage := range trim(s.Stages, s.Duration) {
+	for _, stage := range s.Stages {
 		d.RequestsPerSecond = max(d.RequestsPerSecond, stage.Rate)
 	}
 	return d
 }
 
 // Describe lists the rates.
-func (s Stages) Describe(int) string {
-	return describe(trim(s.Stages, s.Duration), "req/s") + s.atMost()
-}
+func (s Stages) Describe(int) string { return describe(s.Stages, "req/s") + s.atMost() }
 
 func (s Stages) enter(p *metrics.Plan, _ int) {
-	p.Stages = trim(s.Stages, s.Duration)
+	p.Stages = s.Stages
 	s.count(p)
 }
 
-// until are the bounds of a load of stages.
-func (b Bounds) until(stages []metrics.Stage) Bounds {
-	if end := stages[len(stages)-1].End(); b.Duration == 0 || end < b.Duration {
+// trim are the stages up to the end of the run, and the bounds with that end: the duration, or the last stage if it is sooner.
+func (b Bounds) trim(all []metrics.Stage) (Bounds, []metrics.Stage) {
+	if end := all[len(all)-1].End(); b.Duration == 0 || end < b.Duration {
 		b.Duration = end
 	}
-	return b
-}
-
-// trim are the stages up to the end of the run.
-func trim(stages []metrics.Stage, end time.Duration) []metrics.Stage {
-	stages = slices.Clone(stages)
-	for i := range stages {
-		left := end - stages[i].Start
-		if left <= 0 {
-			return stages[:i]
+	var stages []metrics.Stage
+	for _, s := range all {
+		if left := b.Duration - s.Start; left > 0 {
+			s.Length = min(s.Length, left)
+			stages = append(stages, s)
 		}
-		stages[i].Length = min(stages[i].Length, left)
 	}
-	return stages
+	return b, stages
 }
 
 // describe lists the loads of stages, or the first and the last of many.

@@ -24,7 +24,7 @@ func NewTimedRamp(b Bounds, line metrics.Ramp, burstiness float64) TimedRamp {
 // Validate reports a ramp that cannot be, or has too many requests.
 func (r TimedRamp) Validate() []error {
 	all := validateLine(r.Line)
-	if r.EveryRow && r.Duration == 0 {
+	if r.Asked && r.Count == 0 && r.Duration == 0 {
 		all = append(all, errors.New("--num-prompts 0 with --ramp-over: say with --duration when the run ends, as nobody knows yet how many rows there are"))
 	}
 	if len(all) > 0 {
@@ -32,7 +32,7 @@ func (r TimedRamp) Validate() []error {
 	}
 	// More than any ramp would send.
 	most := (r.Line.From+r.Line.To)/2*r.Line.Over.Seconds() + r.Line.To*max(0, (r.Duration-r.Line.Over).Seconds())
-	return tooMany(r.atMostAsked(most))
+	return r.tooMany(most)
 }
 
 // Times draws the arrivals up to the end, at most MostArrivals.

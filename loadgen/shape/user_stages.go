@@ -7,26 +7,28 @@ import "benchtop/metrics"
 type UserStages struct {
 	Users
 	Stages []metrics.Stage
+	most   int
 }
 
 // NewUserStages ends the load with its last stage, or with the duration if it is shorter.
 func NewUserStages(b Bounds, stages []metrics.Stage) UserStages {
+	most := 0
+	for _, s := range stages {
+		most = max(most, s.Users)
+	}
 	b.Limit = stages[0].Users
-	return UserStages{Users{b.until(stages)}, stages}
+	b, stages = b.trim(stages)
+	return UserStages{Users{b}, stages, most}
 }
 
 // Peak is the largest number of users, those of the first stage from the start.
 func (s UserStages) Peak(requests int) Demand {
-	most := s.Bounds
-	for _, stage := range s.Stages {
-		most.Limit = max(most.Limit, stage.Users)
-	}
-	d := most.Peak(requests)
+	d := Bounds{Limit: s.most}.Peak(requests)
 	d.Ahead = s.Limit
 	return d
 }
 
 // Describe lists the numbers of users.
-func (s UserStages) Describe(int) string { return describe(trim(s.Stages, s.Duration), "users") }
+func (s UserStages) Describe(int) string { return describe(s.Stages, "users") }
 
-func (s UserStages) enter(p *metrics.Plan, _ int) { p.Stages = trim(s.Stages, s.Duration) }
+func (s UserStages) enter(p *metrics.Plan, _ int) { p.Stages = s.Stages }

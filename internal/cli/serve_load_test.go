@@ -108,6 +108,33 @@ func TestLoads(t *testing.T) {
 	}
 }
 
+// Flags make the load that they ask for, whatever stands beside them.
+func TestShapeOfFlags(t *testing.T) {
+	const trace = "--dataset-name timed_trace --dataset-path serve_load_test.go "
+	for args, want := range map[string]string{
+		"":                                          "shape.Rate all at once",
+		"--request-rate 5 --duration 4s":            "shape.Rate 5 req/s (Poisson)",
+		"--max-concurrency 4":                       "shape.Rate all at once, at most 4 in flight",
+		"--max-concurrency 4 --duration 4s":         "shape.Users 4 users without pause for 4s",
+		"--stages 4:1s --max-concurrency 4":         "shape.Stages stages of 4 req/s, at most 4 in flight",
+		"--concurrency-stages 4:1s,9:1s":            "shape.UserStages stages of 4, 9 users",
+		"--find --goodput ttft:500 tpot:50":         "shape.Search search from 1 to 1000 req/s for the highest within ttft:500, tpot:50 (ms), held for 30s",
+		trace + "--request-rate 5":                  "shape.Trace at the times of the trace",
+		trace + "--no-self-timed --request-rate 5":  "shape.Rate 5 req/s (Poisson)",
+		trace + "--max-concurrency 4 --duration 4s": "shape.Trace at the times of the trace, at most 4 in flight",
+		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2":                "shape.Ramp linear ramp 1 to 2 req/s over 7 requests",
+		"--ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 2 --ramp-over 1m": "shape.TimedRamp linear ramp 1 to 2 req/s over 1m",
+	} {
+		o := newServeOptions()
+		if err := o.parse(strings.Fields(args)); err != nil {
+			t.Errorf("%s: %v", args, err)
+		}
+		if s := o.load.shape(); fmt.Sprintf("%T %s", s, s.Describe(7)) != want {
+			t.Errorf("%s: %T %s, want %s", args, s, s.Describe(7), want)
+		}
+	}
+}
+
 // rampOver are the arrivals of n requests whose rate goes from one to another, evenly spaced at each rate.
 func rampOver(n int, from, to float64) (at []time.Duration) {
 	sum := 0.0

@@ -2,8 +2,10 @@ package datasets
 
 import (
 	"context"
+	_ "embed" // for the poem
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
@@ -11,6 +13,37 @@ import (
 	"benchtop/datasets/chattemplate"
 	"benchtop/datasets/numpy"
 )
+
+// SonnetOptions describes prompts put together from the lines of a poem. Lengths are in tokens.
+type SonnetOptions struct {
+	Path      string `json:"path"`    // a text, a verse on each line; "" takes the sonnets built in
+	Prompts   int    `json:"prompts"` // how many prompts
+	InputLen  int    `json:"input_len"`
+	OutputLen int    `json:"output_len"`
+	PrefixLen int    `json:"prefix_len"` // of what all prompts begin with
+	Rendered  bool   `json:"rendered"`   // send what the chat template makes of a prompt; back ends that speak chat render it themselves
+	IDPrefix  string `json:"request_id_prefix"`
+}
+
+// SonnetDefaults are vLLM's, on the sonnets built in: 1000 prompts of up to 550 tokens, about 200 of which all begin
+// with, 150 tokens out.
+func SonnetDefaults() SonnetOptions {
+	return SonnetOptions{Prompts: 1000, InputLen: 550, OutputLen: 150, PrefixLen: 200}
+}
+
+// Validate reports every problem with the options, without looking at the file.
+func (o SonnetOptions) Validate() error {
+	err := errors.Join(
+		within("number of prompts", o.Prompts, 1, math.MaxInt32),
+		within("input length", o.InputLen, 1, maxLen),
+		within("output length", o.OutputLen, 1, maxLen),
+		within("prefix length", o.PrefixLen, 0, maxLen),
+	)
+	if err != nil {
+		return fmt.Errorf("dataset sonnet: %w", err)
+	}
+	return nil
+}
 
 // sonnetBase stands in front of the lines of a poem. To the letter, it is part of the workload.
 const sonnetBase = "Pick as many lines as you can from these poem lines:\n"
@@ -230,4 +263,28 @@ func (d *sonnet) turns(ctx context.Context, prompts []string) ([]Turn, error) {
 		}
 	}
 	return turns, nil
+}
+
+// sonnets are 42 of Shakespeare's, in today's spelling, a verse a line.
+//
+//go:embed poem.txt
+var sonnets string
+
+// maxPoem is how large a poem may be, in MiB. It is kept in memory.
+const maxPoem = 64
+
+// readPoem returns the lines of a text with their newlines, which only the last may lack.
+func readPoem(r io.Reader) ([]string, error) {
+	text, err := readAllText(r, maxPoem)
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil, errors.New("the file is empty; expected a text, a verse on each line")
+	}
+	lines := strings.SplitAfter(text, "\n")
+	if last := len(lines) - 1; lines[last] == "" {
+		lines = lines[:last]
+	}
+	return lines, nil
 }

@@ -1,0 +1,101 @@
+package datasets
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// noCounter is the error of a data set that has to count tokens and has no counter.
+func noCounter(dataset string) error {
+	return fmt.Errorf("dataset %s: needs a tokenizer to count its prompts; give --tokenizer with the model's directory or name, or leave out --skip-tokenizer-init", dataset)
+}
+
+// ErrNoTemplate is what a data set that renders chats fails with where there is no chat template.
+var ErrNoTemplate = errors.New("needs the model's chat template")
+
+// noTemplate is the error of a data set that has to render chats for a model without a chat template. way is what else
+// the user can do.
+func noTemplate(dataset, way string) error {
+	return fmt.Errorf("dataset %s: %w; give --tokenizer with a directory or name that has one%s", dataset, ErrNoTemplate, way)
+}
+
+// within is an error unless lo ≤ value ≤ hi.
+func within(what string, value, lo, hi int) error {
+	if value < lo || value > hi {
+		return fmt.Errorf("%s %d must be between %d and %d", what, value, lo, hi)
+	}
+	return nil
+}
+
+func jsonLinesPath(path string) error {
+	switch {
+	case path == "":
+		return errors.New("a path to a .jsonl file is required; give --dataset-path")
+	case !strings.HasSuffix(path, ".jsonl"):
+		return fmt.Errorf("%s does not end in .jsonl; give a file with an object on each line, under that name", path)
+	}
+	return nil
+}
+
+func templateArgs(args json.RawMessage) error {
+	var object map[string]json.RawMessage
+	if args != nil && (json.Unmarshal(args, &object) != nil || object == nil) {
+		return fmt.Errorf("chat template arguments %s must be a JSON object", args)
+	}
+	return nil
+}
+
+// inDataset says which data set an error is about, if there is one.
+func inDataset(dataset string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("dataset %s: %w", dataset, err)
+}
+
+// problems collects what is wrong with the options of a synthetic data set.
+type problems []error
+
+func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Errorf(format, args...)) }
+
+func (p *problems) between(what string, value, lo, hi int) {
+	if value < lo || value > hi {
+		p.add("%s %d must be between %d and %d", what, value, lo, hi)
+	}
+}
+
+func (p *problems) seed(seed, last int64) {
+	switch {
+	case seed < 0:
+		p.add("seed %d must not be negative", seed)
+	case seed > last:
+		p.add("seed %d must be at most %d", seed, last)
+	}
+}
+
+func (p *problems) ratio(r RangeRatio) {
+	each := func(what string, value float64) {
+		if !(value >= 0 && value < 1) {
+			p.add("%s range ratio %v must be at least 0 and below 1", what, value)
+		}
+	}
+	each("input", r.Input)
+	each("output", r.Output)
+}
+
+// vocabulary checks one that was given.
+func (p *problems) vocabulary(v Vocabulary) {
+	if v.Known() {
+		*p = append(*p, v.validate())
+	}
+}
+
+// of is all problems as those of a data set, nil for none.
+func (p *problems) of(dataset string) error {
+	if err := errors.Join(*p...); err != nil {
+		return fmt.Errorf("dataset %s: %w", dataset, err)
+	}
+	return nil
+}

@@ -24,7 +24,7 @@ var arrows = map[string][]string{
 		"benchtop/internal/pyjson"},
 	"benchtop/loadgen/shape":           {"benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics"},
 	"benchtop/loadgen/target":          {},
-	"benchtop/datasets":                {"benchtop/datasets/tokenizer", "benchtop/datasets/chattemplate", "benchtop/datasets/numpy"},
+	"benchtop/datasets":                {"benchtop/datasets/hub", "benchtop/datasets/tokenizer", "benchtop/datasets/chattemplate", "benchtop/datasets/numpy"},
 	"benchtop/datasets/numpy":          {},
 	"benchtop/datasets/tokenizer":      {"benchtop/datasets/hub", "benchtop/datasets/endpoint"},
 	"benchtop/datasets/hub":            {},

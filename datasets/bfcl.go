@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,6 +62,62 @@ func (o BFCLOptions) Validate() error {
 		errs = append(errs, fmt.Errorf("output length %d must be at least 1", o.OutputLen))
 	}
 	return inDataset("bfcl", errors.Join(errs...))
+}
+
+// hubKind is the data sets of the Hugging Face hub, of which only BFCL can be read.
+type hubKind struct {
+	BFCLOptions
+	name       string // on the hub, where the path is a copy
+	outputLen  int    // 0 for the default
+	categories string
+}
+
+func (k *hubKind) Name() string { return "hf" }
+
+func (k *hubKind) Define(group func(string) Flags) {
+	f := group(filesHeading)
+	f.StringVar(&k.name, "hf-name", "", "hf: name of the data set on the hub, where --dataset-path is a copy of it")
+	f.CountVar(&k.outputLen, "hf-output-len", "hf: output length in tokens (default: the data set's)")
+	f.StringVar(&k.categories, "bfcl-categories", "", "hf, BFCL: categories, separated by commas (default: simple,live_simple,multiple)")
+}
+
+// isBFCL reports whether the flags name the data set that can be read.
+func (k *hubKind) isBFCL(c Common) bool { return cmp.Or(k.name, c.Path) == BFCLRepository }
+
+func (k *hubKind) Needs(c Common) Needs {
+	n := Needs{File: HubName, Forms: AsMessages, Why: "function calls travel in chat requests", Ends: true, Counts: true, Template: true, OutputLen: k.options(c).OutputLen}
+	if !k.isBFCL(c) {
+		n.Forms = AsText // the backend makes no difference to what cannot be read
+	}
+	return n
+}
+
+func (k *hubKind) options(c Common) BFCLOptions {
+	o := k.BFCLOptions
+	o.Path, o.Prompts, o.IDPrefix, o.DisableShuffle, o.NoOversample, o.Seed = c.Path, c.Prompts, c.IDPrefix, c.DisableShuffle, c.NoOversample, c.Seed
+	o.OutputLen = cmp.Or(max(0, c.outputLen(k.outputLen)), o.OutputLen)
+	if k.categories != "" {
+		o.Categories = strings.Split(k.categories, ",")
+	}
+	return o
+}
+
+func (k *hubKind) Validate(c Common) error {
+	switch {
+	case c.Path == "":
+		return fmt.Errorf("--dataset-name hf: needs the data set's name; give --dataset-path %s", BFCLRepository)
+	case k.isBFCL(c):
+		return k.options(c).Validate()
+	case k.name != "":
+		return fmt.Errorf("--hf-name %s: of the hub's data sets only %s can be read", quoted(k.name), BFCLRepository)
+	}
+	return fmt.Errorf("--dataset-path %s: of the hub's data sets only %s can be read; where this is a copy of it say so with --hf-name %[2]s", quoted(c.Path), BFCLRepository)
+}
+
+func (k *hubKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	o := k.options(c)
+	o.Fetch = func(ctx context.Context, name string) (string, error) { return fetchBFCL(ctx, name, t.Hub()) }
+	return NewBFCL(ctx, o, t.Text(), t.Streams())
 }
 
 const bfclForm = `an object like {"question": [[{"role": "user", "content": "text"}]], "function": [{"name": "f"}]}`

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"benchtop/datasets/hub"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -39,8 +40,25 @@ func (o BFCLOptions) files() (bfclFiles, error) {
 		cause(err), bfclPrefix, bfclSuffix, BFCLRepository)
 }
 
-// CheckBFCL reports why a content cannot be a category's file: it breaks off, or nothing in it is a question.
-func CheckBFCL(r io.Reader) error {
+// maxBFCLFile is the largest file of the leaderboard in bytes that is fetched. The largest of today has some 5 MB.
+const maxBFCLFile = 64 << 20
+
+// fetchBFCL gets a file of the leaderboard from the hub's caches, or from the hub.
+func fetchBFCL(ctx context.Context, name string, h *hub.Hub) (path string, err error) {
+	repo, err := hub.ParseRepository(hub.Datasets, BFCLRepository, "")
+	if err != nil {
+		return "", err
+	}
+	path, err = h.Fetch(ctx, repo, hub.File{Name: name, Limit: maxBFCLFile, Tell: true, Check: checkBFCL})
+	if err != nil && ctx.Err() == nil && !errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s cannot be had: %w; without the hub, clone the repository elsewhere and give --dataset-path DIRECTORY --hf-name %s",
+			name, err, BFCLRepository)
+	}
+	return path, err
+}
+
+// checkBFCL reports why a content cannot be a category's file: it breaks off, or nothing in it is a question.
+func checkBFCL(r io.Reader) error {
 	questions := 0
 	err := eachObject(r, bfclForm, func(object []byte, _ int) error {
 		for key := range members(object) {

@@ -28,6 +28,18 @@ func NewBlocks(o RandomOptions, tok tokenizer.Tokenizer) (*Blocks, error) {
 	return &Blocks{block: first}, nil
 }
 
+// More returns a function that gives random prompts without end, other ones than r's, for a load that is steered beyond them. It
+// is nil where the tokenizer is a server's, which is not to be asked while it is measured.
+func (r *Random) More() func() (Source, error) {
+	if _, remote := r.tok.(*tokenizer.ServerTokenizer); remote {
+		return nil
+	}
+	o := r.o
+	o.IDPrefix += "more-"
+	o.Seed += 1 << 32 // beyond all that a plan may have
+	return func() (Source, error) { return NewBlocks(o, r.tok) }
+}
+
 // Next makes the next request. It never returns io.EOF.
 func (b *Blocks) Next() (Conversation, error) {
 	c, err := b.block.Next()

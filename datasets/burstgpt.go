@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -41,6 +42,37 @@ func (o BurstGPTOptions) Validate() error {
 		return fmt.Errorf("dataset burstgpt: %w", err)
 	}
 	return nil
+}
+
+type burstGPTKind struct{}
+
+func (k *burstGPTKind) Name() string              { return "burstgpt" }
+func (k *burstGPTKind) Define(func(string) Flags) {}
+
+func (k *burstGPTKind) Needs(Common) Needs {
+	return Needs{File: RequiredFile, Forms: AsText | AsTokenIDs, Ends: true, NoOutputLenWhy: eachHasLength}
+}
+
+func (k *burstGPTKind) options(c Common) BurstGPTOptions {
+	return BurstGPTOptions{Path: c.Path, Prompts: c.Prompts, IDPrefix: c.IDPrefix, Seed: c.Seed}
+}
+
+func (k *burstGPTKind) Validate(c Common) error { return k.options(c).Validate() }
+
+func (k *burstGPTKind) Open(_ context.Context, c Common, t Tools) (Source, error) {
+	o, ids := k.options(c), c.Forms.Overlap(AsTokenIDs)
+	switch local := t.Local(); {
+	case local != nil && (c.VocabSize == 0 || !ids):
+		return NewBurstGPT(o, local)
+	case ids:
+		o.Vocabulary = t.TokenIDs()
+		return NewBurstGPT(o, nil)
+	}
+	tok, err := t.RoughMaker()
+	if err != nil {
+		return nil, fmt.Errorf("dataset burstgpt: %w", err)
+	}
+	return NewBurstGPT(o, tok)
 }
 
 // BurstGPT is a source of prompts as long as recorded ones, with answers as long, picked as vLLM picks them for the same

@@ -52,6 +52,13 @@ type Source interface {
 	Description() string
 }
 
+// Extensible is a source that can be gone on with behind its end.
+type Extensible interface {
+	Source
+	// More returns a function that gives prompts without end, of the same kind and none of them the same; nil where there are none.
+	More() func() (Source, error)
+}
+
 // Text is what a data set may ask about a text before it is sent. Its fields are safe for concurrent use.
 type Text struct {
 	// Counter counts tokens, special ones that the model's tokenizer adds by itself among them; nil when none is to.

@@ -44,6 +44,36 @@ func (o CustomOptions) Validate() error {
 	return inDataset("custom", errors.Join(errs...))
 }
 
+// customFlags are those that custom and custom_image share.
+type customFlags struct{ outputLen int }
+
+type customKind struct{ *customFlags }
+
+func (k *customKind) Name() string { return "custom" }
+
+func (k *customKind) Define(group func(string) Flags) {
+	group(filesHeading).IntVar(&k.outputLen, "custom-output-len", CustomDefaults().OutputLen, "custom, custom_image: output length in tokens; -1 takes output_tokens from the file")
+}
+
+func (k *customKind) Needs(c Common) Needs {
+	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true, Template: !c.SkipChatTemplate,
+		OutputLen: max(0, c.outputLen(k.outputLen))}
+}
+
+func (k *customKind) options(c Common) CustomOptions {
+	return CustomOptions{Path: c.Path, Prompts: c.Prompts, OutputLen: c.outputLen(k.outputLen), DisableShuffle: c.DisableShuffle,
+		NoOversample: c.NoOversample, SkipChatTemplate: c.SkipChatTemplate, TemplateArgs: c.TemplateArgs, IDPrefix: c.IDPrefix, Seed: c.Seed}
+}
+
+func (k *customKind) Validate(c Common) error { return k.options(c).Validate() }
+
+func (k *customKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	if t.Text().Counter == nil {
+		t.Note("without a tokenizer custom asks for 1 token each, as with vLLM")
+	}
+	return NewCustom(ctx, k.options(c), t.Text(), t.Streams())
+}
+
 // vLLM reads these files with pandas, which has consequences. Followed is what a user would notice: a row may lack a
 // field, and is missed only if it is picked; and a number of tokens may be a string of digits or end in ".0". Not
 // followed: columns of digits stay text where text is wanted (pandas would make them numbers, and the tokenizer fail on

@@ -39,6 +39,33 @@ func (o CustomImageOptions) Validate() error {
 	return inDataset("custom_image", errors.Join(errs...))
 }
 
+type customImageKind struct {
+	*customFlags
+	clientSideData bool
+}
+
+func (k *customImageKind) Name() string { return "custom_image" }
+
+func (k *customImageKind) Define(group func(string) Flags) {
+	group(filesHeading).BoolVar(&k.clientSideData, "custom-ensure-client-side-data", false, "custom_image: load the images here and send them along")
+}
+
+func (k *customImageKind) Needs(c Common) Needs {
+	return Needs{File: RequiredFile, Forms: AsMessages, Why: imagesInMessages, Ends: true, AllRows: true, Counts: true,
+		OutputLen: max(0, c.outputLen(k.outputLen))}
+}
+
+func (k *customImageKind) options(c Common) CustomImageOptions {
+	return CustomImageOptions{Path: c.Path, Prompts: c.Prompts, OutputLen: c.outputLen(k.outputLen), DisableShuffle: c.DisableShuffle,
+		NoOversample: c.NoOversample, MultimodalChat: c.MultimodalChat, ClientSideData: k.clientSideData, IDPrefix: c.IDPrefix, Seed: c.Seed}
+}
+
+func (k *customImageKind) Validate(c Common) error { return k.options(c).Validate() }
+
+func (k *customImageKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	return NewCustomImage(ctx, k.options(c), t.Text(), t.Streams())
+}
+
 const customImageForm = `{"prompt": "text", "image_files": ["path or URL"]} or {"content": [{"type": "text", "text": "…"}, {"type": "image", "image": "path or URL"}]}`
 
 // imageRow is a line of the file: the values of its fields, nil where it has none.

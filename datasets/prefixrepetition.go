@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -43,6 +44,42 @@ func (o PrefixRepetitionOptions) Validate() error {
 			o.Prompts, o.Prefixes)
 	}
 	return p.of("prefix_repetition")
+}
+
+type prefixRepetitionKind struct{ PrefixRepetitionOptions }
+
+func (k *prefixRepetitionKind) Name() string { return "prefix_repetition" }
+
+func (k *prefixRepetitionKind) Define(group func(string) Flags) {
+	f := group("Data set prefix_repetition")
+	f.IntVar(&k.PrefixLen, "prefix-repetition-prefix-len", k.PrefixLen, "length of the prefixes in tokens")
+	f.IntVar(&k.SuffixLen, "prefix-repetition-suffix-len", k.SuffixLen, "tokens behind the prefix, other ones in each prompt")
+	f.IntVar(&k.Prefixes, "prefix-repetition-num-prefixes", k.Prefixes, "how many prefixes there are")
+	f.IntVar(&k.OutputLen, "prefix-repetition-output-len", k.OutputLen, "output length in tokens")
+}
+
+func (k *prefixRepetitionKind) Needs(c Common) Needs {
+	return Needs{Forms: AsText | AsTokenIDs, Ends: true, Aligned: true, OutputLen: c.outputLen(k.OutputLen)}
+}
+
+func (k *prefixRepetitionKind) options(c Common) PrefixRepetitionOptions {
+	o := k.PrefixRepetitionOptions
+	o.Prompts, o.OutputLen, o.DisableShuffle, o.Seed = c.Prompts, c.outputLen(o.OutputLen), c.DisableShuffle, c.Seed
+	return o
+}
+
+func (k *prefixRepetitionKind) Validate(c Common) error { return k.options(c).Validate() }
+
+func (k *prefixRepetitionKind) Open(_ context.Context, c Common, t Tools) (Source, error) {
+	tok, err := t.Maker()
+	if err != nil {
+		return nil, err
+	}
+	o := k.options(c)
+	if o.Vocabulary = c.vocabulary(); tok == nil {
+		o.Vocabulary = t.TokenIDs()
+	}
+	return NewPrefixRepetition(o, tok, t.Streams())
 }
 
 // NewPrefixRepetition makes prompts of random tokens that share prefixes, those of vLLM's prefix_repetition for the same

@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -20,6 +21,18 @@ func shortened(s string) string {
 		}
 		return r
 	}, s) + more
+}
+
+// quoted is a flag's value, fit for the line of an error: in quotes where it needs them.
+func quoted(s string) string {
+	const most = 100 // bytes
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r == '"' || unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		return strconv.Quote(s)
+	}
+	return s
 }
 
 // someOf lists names from a file, as many as a person would read.

@@ -1,6 +1,8 @@
 package datasets
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -61,6 +63,77 @@ func (o RandomOptions) problems() *problems {
 	p.ratio(o.Ratio)
 	p.vocabulary(o.Vocabulary)
 	return p
+}
+
+// randomFlags are those of the random family.
+type randomFlags struct {
+	RandomOptions
+	ratio      string
+	noReranker bool
+	vocabSize  *int
+}
+
+const randomHeading = "Data sets random, random-mm and random-rerank"
+
+func (k *randomFlags) define(f Flags) {
+	f.IntVar(&k.InputLen, "random-input-len", k.InputLen, "prompt length in tokens")
+	f.IntVar(&k.OutputLen, "random-output-len", k.OutputLen, "output length in tokens")
+	f.IntVar(&k.PrefixLen, "random-prefix-len", k.PrefixLen, "tokens all prompts begin with")
+	f.StringVar(&k.ratio, "random-range-ratio", "0.0", `lengths vary by this share; or {"input": 0.1, "output": 0.5}`)
+	f.IntVar(&k.Batch, "random-batch-size", k.Batch, "prompts in one request, for pooling endpoints")
+	f.CountVar(k.vocabSize, "vocab-size", "draw token ids from a vocabulary of this size, without a tokenizer (default: the tokenizer's, or else ids 1000 to 31999)")
+	f.BoolVar(&k.noReranker, "no-reranker", false, "random-rerank: the model is no reranker by nature")
+}
+
+// options are those of the flags. Where the ratio cannot be read the others are told beside the error.
+func (k *randomFlags) options(c Common) (o RandomOptions, err error) {
+	o = k.RandomOptions
+	o.Prompts, o.Seed, o.IDPrefix, o.OutputLen = c.Prompts, c.Seed, c.IDPrefix, c.outputLen(o.OutputLen)
+	if c.InputLen > 0 {
+		o.InputLen = c.InputLen
+	}
+	if o.Ratio, err = ParseRangeRatio(k.ratio); err != nil {
+		err = fmt.Errorf("--random-range-ratio %s: %w", quoted(k.ratio), err)
+	}
+	return o, err
+}
+
+type randomKind struct{ *randomFlags }
+
+func (k *randomKind) Name() string { return "random" }
+
+func (k *randomKind) Define(group func(string) Flags) { k.define(group(randomHeading)) }
+
+func (k *randomKind) Needs(c Common) Needs {
+	n := Needs{Forms: AsText | AsTokenIDs, FullLength: true, Aligned: true, TakesInputLen: true, OutputLen: c.outputLen(k.OutputLen)}
+	if k.Batch > 1 {
+		n.Forms, n.By = AsBatch, fmt.Sprintf("--random-batch-size %d", k.Batch)
+		n.Why = "several prompts in a request are for pooling endpoints, which cannot be loaded; 'benchtop dataset' shows them"
+	}
+	return n
+}
+
+func (k *randomKind) Validate(c Common) error {
+	o, err := k.options(c)
+	return errors.Join(err, o.Validate())
+}
+
+func (k *randomKind) Open(_ context.Context, c Common, t Tools) (Source, error) {
+	o, err := k.options(c)
+	if err != nil {
+		return nil, err
+	}
+	tok, err := t.Maker()
+	if err != nil {
+		return nil, err
+	}
+	if o.Vocabulary = c.vocabulary(); tok == nil {
+		o.Vocabulary = t.TokenIDs()
+	}
+	if c.Endless {
+		return NewBlocks(o, tok)
+	}
+	return NewRandom(o, tok)
 }
 
 // Random is a source of prompts made of random tokens, those of vLLM's random dataset for the same seed and tokenizer.

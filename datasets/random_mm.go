@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -90,6 +91,63 @@ func (o RandomMMOptions) checkBuckets(p *problems) {
 			p.add("limit %d for %s must be between 0 and %d", limit, modality, math.MaxInt32)
 		}
 	}
+}
+
+type randomMMKind struct {
+	*randomFlags
+	RandomMMOptions
+	limits, buckets string
+}
+
+func (k *randomMMKind) Name() string { return "random-mm" }
+
+func (k *randomMMKind) Define(group func(string) Flags) {
+	f := group(randomHeading)
+	f.IntVar(&k.BaseItems, "random-mm-base-items-per-request", k.BaseItems, "random-mm: images in a request")
+	f.Float64Var(&k.ItemsRatio, "random-mm-num-mm-items-range-ratio", k.ItemsRatio, "random-mm: their number varies by this share")
+	f.StringVar(&k.limits, "random-mm-limit-mm-per-prompt", k.Limits.String(), "random-mm: most of each kind in a request")
+	f.StringVar(&k.buckets, "random-mm-bucket-config", k.Buckets.String(), "random-mm: how often which (height, width, frames)")
+}
+
+func (k *randomMMKind) Needs(c Common) Needs {
+	return Needs{Forms: AsMessages, Why: imagesInMessages, Ends: true, FullLength: true, TakesInputLen: true, OutputLen: c.outputLen(k.randomFlags.OutputLen)}
+}
+
+// options are those of the flags. unread are the flags that cannot be read, among which that of the ratio leaves the options
+// fit to be validated.
+func (k *randomMMKind) options(c Common) (o RandomMMOptions, ratio, unread error) {
+	o = k.RandomMMOptions
+	o.RandomOptions, ratio = k.randomFlags.options(c)
+	o.MultimodalChat = c.MultimodalChat
+	var limits, buckets error
+	if o.Limits, limits = ParseMediaLimits(k.limits); limits != nil {
+		limits = fmt.Errorf("--random-mm-limit-mm-per-prompt: %w", limits)
+	}
+	if o.Buckets, buckets = ParseBuckets(k.buckets); buckets != nil {
+		buckets = fmt.Errorf("--random-mm-bucket-config: %w", buckets)
+	}
+	return o, ratio, errors.Join(limits, buckets)
+}
+
+func (k *randomMMKind) Validate(c Common) error {
+	o, ratio, unread := k.options(c)
+	if unread == nil {
+		unread = o.Validate()
+	}
+	return errors.Join(ratio, unread)
+}
+
+func (k *randomMMKind) Open(_ context.Context, c Common, t Tools) (Source, error) {
+	o, ratio, unread := k.options(c)
+	if err := errors.Join(ratio, unread); err != nil {
+		return nil, err
+	}
+	o.Vocabulary = c.vocabulary()
+	tok, err := t.Maker()
+	if err != nil {
+		return nil, err
+	}
+	return NewRandomMM(o, tok)
 }
 
 // RandomMM is a source of random prompts with random images, those of vLLM's random-mm for the same seed and tokenizer:

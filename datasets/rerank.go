@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -41,6 +42,38 @@ func (o RerankOptions) Validate() error {
 			"must both be above 1", o.Prompts, o.Batch)
 	}
 	return p.of("random-rerank")
+}
+
+type rerankKind struct{ *randomFlags }
+
+func (k *rerankKind) Name() string { return "random-rerank" }
+
+// Define adds nothing: the flags are the random family's.
+func (k *rerankKind) Define(func(string) Flags) {}
+
+func (k *rerankKind) Needs(Common) Needs {
+	return Needs{Forms: AsBatch, Why: "its requests are for rerank endpoints, which cannot be loaded; 'benchtop dataset' shows them", Ends: true, TakesInputLen: true}
+}
+
+func (k *rerankKind) options(c Common) (RerankOptions, error) {
+	r, err := k.randomFlags.options(c)
+	return RerankOptions{Prompts: r.Prompts, InputLen: r.InputLen, Ratio: r.Ratio, Batch: r.Batch, NoReranker: k.noReranker, IDPrefix: r.IDPrefix, Seed: r.Seed}, err
+}
+
+func (k *rerankKind) Validate(c Common) error {
+	o, err := k.options(c)
+	return errors.Join(err, o.Validate())
+}
+
+func (k *rerankKind) Open(_ context.Context, c Common, t Tools) (Source, error) {
+	o, err := k.options(c)
+	if err != nil {
+		return nil, err
+	}
+	if t.Local() == nil {
+		return nil, t.NoMaker()
+	}
+	return NewRerank(o, t.Local())
 }
 
 // NewRerank makes requests of a query and documents, those of vLLM's random-rerank for the same seed and tokenizer. Each

@@ -41,6 +41,29 @@ func (o ShareGPTOptions) Validate() error {
 	return nil
 }
 
+type shareGPTKind struct{ ShareGPTOptions }
+
+func (k *shareGPTKind) Name() string { return "sharegpt" }
+
+func (k *shareGPTKind) Define(group func(string) Flags) {
+	group(filesHeading).CountVar(&k.OutputLen, "sharegpt-output-len", "sharegpt: output length in tokens (default: the recorded answer's)")
+}
+
+func (k *shareGPTKind) Needs(c Common) Needs {
+	return Needs{File: RequiredFile, Forms: AsText, Ends: true, Counts: true, MustCount: true, OutputLen: c.outputLen(k.OutputLen)}
+}
+
+func (k *shareGPTKind) options(c Common) ShareGPTOptions {
+	return ShareGPTOptions{Path: c.Path, Prompts: c.Prompts, OutputLen: c.outputLen(k.OutputLen), DisableShuffle: c.DisableShuffle,
+		NoOversample: c.NoOversample, MultimodalChat: c.MultimodalChat, IDPrefix: c.IDPrefix, Seed: c.Seed}
+}
+
+func (k *shareGPTKind) Validate(c Common) error { return k.options(c).Validate() }
+
+func (k *shareGPTKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	return NewShareGPT(ctx, k.options(c), t.Text(), t.Streams())
+}
+
 // shareGPT picks prompts from a file.
 type shareGPT struct {
 	o     ShareGPTOptions

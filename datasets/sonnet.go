@@ -45,6 +45,35 @@ func (o SonnetOptions) Validate() error {
 	return nil
 }
 
+type sonnetKind struct{ SonnetOptions }
+
+func (k *sonnetKind) Name() string { return "sonnet" }
+
+func (k *sonnetKind) Define(group func(string) Flags) {
+	f := group(filesHeading)
+	f.IntVar(&k.InputLen, "sonnet-input-len", k.InputLen, "sonnet: longest prompt in tokens")
+	f.IntVar(&k.OutputLen, "sonnet-output-len", k.OutputLen, "sonnet: output length in tokens")
+	f.IntVar(&k.PrefixLen, "sonnet-prefix-len", k.PrefixLen, "sonnet: about how many tokens all prompts begin with")
+}
+
+func (k *sonnetKind) Needs(Common) Needs {
+	return Needs{File: OptionalFile, Forms: AsText, Ends: true, Counts: true, Template: true, OutputLen: k.OutputLen,
+		NoOutputLenWhy: ", as with vLLM; use --sonnet-output-len"}
+}
+
+func (k *sonnetKind) options(c Common) SonnetOptions {
+	o := k.SonnetOptions
+	o.Path, o.Prompts, o.IDPrefix, o.Rendered = c.Path, c.Prompts, c.IDPrefix, !c.Forms.Overlap(AsMessages)
+	return o
+}
+
+func (k *sonnetKind) Validate(c Common) error { return k.options(c).Validate() }
+
+func (k *sonnetKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	t.Note("vLLM 0.33 has no sonnet: the prompts are those of vLLM 0.31")
+	return NewSonnet(ctx, k.options(c), t.Text(), t.Streams())
+}
+
 // sonnetBase stands in front of the lines of a poem. To the letter, it is part of the workload.
 const sonnetBase = "Pick as many lines as you can from these poem lines:\n"
 

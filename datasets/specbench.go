@@ -38,6 +38,31 @@ func (o SpecBenchOptions) Validate() error {
 	return inDataset("spec_bench", errors.Join(errs...))
 }
 
+type specBenchKind struct{ SpecBenchOptions }
+
+func (k *specBenchKind) Name() string { return "spec_bench" }
+
+func (k *specBenchKind) Define(group func(string) Flags) {
+	f := group(filesHeading)
+	f.IntVar(&k.OutputLen, "spec-bench-output-len", k.OutputLen, "spec_bench: output length in tokens")
+	f.StringVar(&k.Category, "spec-bench-category", "", "spec_bench: take only questions of this category")
+}
+
+func (k *specBenchKind) Needs(c Common) Needs {
+	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true, Template: true, OutputLen: c.outputLen(k.OutputLen)}
+}
+
+func (k *specBenchKind) options(c Common) SpecBenchOptions {
+	return SpecBenchOptions{Path: c.Path, Category: k.Category, Prompts: c.Prompts, OutputLen: c.outputLen(k.OutputLen),
+		DisableShuffle: c.DisableShuffle, NoOversample: c.NoOversample, IDPrefix: c.IDPrefix}
+}
+
+func (k *specBenchKind) Validate(c Common) error { return k.options(c).Validate() }
+
+func (k *specBenchKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	return NewSpecBench(ctx, k.options(c), t.Text(), t.Streams())
+}
+
 const specBenchForm = `an object like {"category": "math", "turns": ["first question", "second"]}`
 
 // NewSpecBench reads the file and picks first turns of its questions, as vLLM picks them. It leaves the Python generator

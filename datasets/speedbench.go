@@ -56,6 +56,35 @@ func (o SpeedBenchOptions) Validate() error {
 	return inDataset("speed_bench", errors.Join(errs...))
 }
 
+type speedBenchKind struct{ SpeedBenchOptions }
+
+func (k *speedBenchKind) Name() string { return "speed_bench" }
+
+func (k *speedBenchKind) Define(group func(string) Flags) {
+	f := group(filesHeading)
+	f.StringVar(&k.Subset, "speed-bench-dataset-subset", k.Subset, "speed_bench: "+strings.Join(SpeedBenchSubsets(), ", "))
+	f.IntVar(&k.OutputLen, "speed-bench-output-len", k.OutputLen, "speed_bench: output length in tokens")
+	f.StringVar(&k.Category, "speed-bench-category", "", "speed_bench: take only prompts of this category")
+}
+
+func (k *speedBenchKind) Needs(c Common) Needs {
+	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true, Template: !c.SkipChatTemplate, OutputLen: k.OutputLen,
+		NoOutputLenWhy: ", as with vLLM; use --speed-bench-output-len"}
+}
+
+func (k *speedBenchKind) options(c Common) SpeedBenchOptions {
+	o := k.SpeedBenchOptions
+	o.Path, o.Prompts, o.IDPrefix, o.DisableShuffle, o.NoOversample = c.Path, c.Prompts, c.IDPrefix, c.DisableShuffle, c.NoOversample
+	o.SkipChatTemplate, o.TemplateArgs = c.SkipChatTemplate, c.TemplateArgs
+	return o
+}
+
+func (k *speedBenchKind) Validate(c Common) error { return k.options(c).Validate() }
+
+func (k *speedBenchKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	return NewSpeedBench(ctx, k.options(c), t.Text(), t.Streams())
+}
+
 const speedBenchForm = `an object like {"category": "math", "messages": [{"role": "user", "content": "text"}]}`
 
 // NewSpeedBench reads the subset's file and picks first messages, as vLLM picks them. It leaves the Python generator of s

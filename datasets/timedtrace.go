@@ -1,6 +1,7 @@
 package datasets
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -70,6 +71,46 @@ func (o TimedTraceOptions) Validate() error {
 		return fmt.Errorf("dataset timed_trace: %w", err)
 	}
 	return nil
+}
+
+type timedTraceKind struct{ TimedTraceOptions }
+
+func (k *timedTraceKind) Name() string { return "timed_trace" }
+
+func (k *timedTraceKind) Define(group func(string) Flags) {
+	f := group("Data set timed_trace")
+	f.IntVar(&k.ChunkSize, "timed-trace-chunk-hash-size", k.ChunkSize, "tokens that a hash id stands for")
+	f.Float64Var(&k.Multiplier, "timed-trace-sec-multiplier", k.Multiplier, "seconds that a unit of the time stamps has, as 0.001 for milliseconds")
+	f.StringVar(&k.Labels.Timestamp, "timed-trace-label-timestamp", k.Labels.Timestamp, "name of the field with the time")
+	f.StringVar(&k.Labels.InputLength, "timed-trace-label-input-length", k.Labels.InputLength, "name of the field with the prompt length")
+	f.StringVar(&k.Labels.OutputLength, "timed-trace-label-output-length", k.Labels.OutputLength, "name of the field with the output length")
+	f.StringVar(&k.Labels.HashIDs, "timed-trace-label-hash-ids", k.Labels.HashIDs, "name of the field with the hash ids")
+}
+
+func (k *timedTraceKind) Needs(Common) Needs {
+	return Needs{File: RequiredFile, Forms: AsTokenIDs, Why: "its prompts are token ids, which chat cannot send", Ends: true, FullLength: true, Timed: true,
+		NoOutputLenWhy: eachHasLength}
+}
+
+func (k *timedTraceKind) options(c Common) TimedTraceOptions {
+	o := k.TimedTraceOptions
+	o.Path, o.Prompts, o.IDPrefix = c.Path, c.Prompts, c.IDPrefix
+	return o
+}
+
+func (k *timedTraceKind) Validate(c Common) error { return k.options(c).Validate() }
+
+func (k *timedTraceKind) Open(_ context.Context, c Common, t Tools) (Source, error) {
+	o, tok := k.options(c), t.Local()
+	if tok == nil || c.VocabSize > 0 {
+		o.Vocabulary, tok = t.TokenIDs(), nil
+	}
+	trace, err := NewTimedTrace(o, tok, t.Streams())
+	if err != nil {
+		return nil, err
+	}
+	t.Note(trace.Doubt())
+	return trace, nil
 }
 
 // TimedTrace is a source of the requests of a trace: as long as recorded, sharing what they shared, at the times they

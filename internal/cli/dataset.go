@@ -84,14 +84,14 @@ func runDataset(env *environment, args []string) int {
 	}
 	problems = append(problems, o.server.check()...)
 	load := loadOptions{prompts: o.number, seed: o.seed, rate: 1, burstiness: 1}
-	load.allRows = o.prompts.takesAllRows()
+	load.allRows = o.prompts.needs().AllRows
 	problems = append(problems, load.checkDraws()...)
 	if o.number > shape.MostArrivals {
 		problems = append(problems, fmt.Errorf("--num-prompts %d: more than %d are too many for one run", o.number, shape.MostArrivals))
 	}
 	problems = append(problems, o.prompts.check(all, &load, backend)...)
-	if kind := datasetNamed(o.prompts.dataset); kind != nil && kind.draw != nil && backend == "" && len(kind.backends) > 0 {
-		o.server.backend = kind.backends[0] // what it would have to be
+	if forms := o.prompts.needs().Forms; backend == "" && !sends(o.server.backend).Overlap(forms) {
+		o.server.backend = append(sendersOf(forms), o.server.backend)[0] // what it would have to be, if there is one
 	}
 	if o.first < 0 {
 		problems = append(problems, fmt.Errorf("--first %d: must be 0 or more", o.first))
@@ -125,9 +125,7 @@ func (o *datasetOptions) run(ctx context.Context, env *environment, askServer bo
 	if err != nil {
 		return err
 	}
-	d := drawing{promptOptions: &o.prompts, ctx: ctx, means: means, streams: numpy.NewStreams(uint32(o.seed)), backend: o.server.backend,
-		prefix: idPrefix(o.prefix), hub: hub}
-	source, err := d.draw(ctx)
+	source, err := o.prompts.drawing(ctx, means, numpy.NewStreams(uint32(o.seed)), hub, o.server.backend, o.prefix).draw(ctx)
 	if err != nil {
 		return err
 	}
@@ -153,7 +151,7 @@ func (o *datasetOptions) write(ctx context.Context, env *environment, source dat
 		}
 		view.Add(c)
 		if lines != nil {
-			if line, err = preview.AppendLine(line[:0], &c, o.prompts.dataset == "timed_trace"); err != nil {
+			if line, err = preview.AppendLine(line[:0], &c, o.prompts.needs().Timed); err != nil {
 				return err
 			}
 			if _, err = lines.Write(line); err != nil {

@@ -129,7 +129,7 @@ func runDemo(env *environment, args []string) int {
 		s.load.Target, s.load.Model, s.load.InputSource = t, p.Model, metrics.TokensFromIDs
 		s.load.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
 		s.load.Schedule, s.load.KeepText = shape.At(offsets), save.detailed
-		s.load.More = func() (loadgen.Source, error) { return moreRandom(random, nil) }
+		s.load.More = func() (loadgen.Source, error) { return source.More()() }
 		client.send(&s.load)
 		s.connect(ctx, max(0, client.preconnect))
 		s.plan = metrics.Plan{

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"benchtop/datasets"
 	"benchtop/export"
 	"benchtop/loadgen/target"
 	"benchtop/tui"
@@ -105,11 +106,9 @@ func formShows(values map[string]string, key string) bool {
 	load := values[fieldLoad]
 	switch key {
 	case fieldFile:
-		kind := datasetNamed(values[fieldDataset])
-		return kind != nil && kind.file != noFile
+		return formNeeds(values[fieldDataset]).File != datasets.NoFile
 	case fieldPrompts: // where the clock alone would not end the run
-		kind := datasetNamed(values[fieldDataset])
-		return kind != nil && kind.list && load == loadUsers
+		return formNeeds(values[fieldDataset]).Ends && load == loadUsers
 	case fieldInput:
 		return values[fieldDataset] == "random"
 	case fieldOutput:
@@ -128,6 +127,13 @@ func formShows(values map[string]string, key string) bool {
 		return load == loadUsers || load == loadRate || load == loadRamp
 	}
 	return true
+}
+
+// formNeeds are those of a data set; none for a name that none has.
+func formNeeds(name string) datasets.Needs {
+	o := promptOptions{name: name}
+	o.kinds = datasets.Kinds(&o.Common)
+	return o.needs()
 }
 
 // formArguments is the command line of what was filled in.

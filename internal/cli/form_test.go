@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"benchtop/datasets"
 	"cmp"
 	"maps"
 	"os"
@@ -94,8 +95,7 @@ func TestFormDatasets(t *testing.T) {
 	for _, name := range formDatasets {
 		values := map[string]string{fieldAPI: apiChat, fieldDataset: name, fieldFile: file, fieldInput: "20", fieldOutput: "10", fieldLoad: loadRate, fieldRate: "3", fieldLength: "1m"}
 		line, problem := formLine(values)
-		kind := datasetNamed(name)
-		if problem != "" || strings.Contains(line, file) != (kind.file != noFile) || strings.Contains(line, " 20 ") != (name == "random") ||
+		if problem != "" || strings.Contains(line, file) != (formNeeds(name).File != datasets.NoFile) || strings.Contains(line, " 20 ") != (name == "random") ||
 			strings.Contains(line, "-len 10 ") == (name == "burstgpt") {
 			t.Errorf("%s: %s", line, problem)
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -17,8 +18,11 @@ type flagGroup struct {
 // flagGroups are all flags of a command.
 type flagGroups []flagGroup
 
-// group starts a new heading; its flags are to be defined on what it returns.
+// group starts a heading, or goes on with it; its flags are to be defined on what it returns.
 func (g *flagGroups) group(title string) *pflag.FlagSet {
+	if i := slices.IndexFunc(*g, func(x flagGroup) bool { return x.title == title }); i >= 0 {
+		return (*g)[i].flags
+	}
 	fs := pflag.NewFlagSet(title, pflag.ContinueOnError)
 	fs.SortFlags = false
 	*g = append(*g, flagGroup{title, fs})

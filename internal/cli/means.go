@@ -124,8 +124,13 @@ type seeker struct {
 // findMeans looks for what counts tokens: files on this machine, those of the hub, the server. A data set that goes by token
 // counts goes by estimates where there is none of them.
 func (o *promptOptions) findMeans(ctx context.Context, s seeker) (*means, error) {
+	needs := o.needs()
 	if o.tokens.skip {
-		return &means{absent: "--skip-tokenizer-init is given"}, nil
+		m := &means{absent: "--skip-tokenizer-init is given"}
+		if needs.MustCount {
+			m.Counter, m.counted = tokenizer.Estimate{}, metrics.TokensFromEstimate
+		}
+		return m, nil
 	}
 	m, err := o.tokens.find(ctx, s.hub, s.model)
 	if err != nil {
@@ -135,10 +140,10 @@ func (o *promptOptions) findMeans(ctx context.Context, s seeker) (*means, error)
 		s.client = impatient(s.client)
 		m.ask(ctx, s)
 	}
-	if m.Counter == nil && datasetNamed(o.dataset).counts {
+	if m.Counter == nil && needs.Counts {
 		m.estimate()
 	}
-	if err := o.findTemplate(m, s); err != nil {
+	if err := m.findTemplate(needs, s); err != nil {
 		return nil, err
 	}
 	return m, ctx.Err()
@@ -234,12 +239,6 @@ func (m *means) ask(ctx context.Context, s seeker) {
 	}
 }
 
-// serverMaker is the server as a tokenizer that makes text of ids. vocabulary is the size of the model's, 0 where it is not
-// known. ctx is that of all that it does.
-func (m *means) serverMaker(ctx context.Context, vocabulary int) (tokenizer.Tokenizer, error) {
-	return tokenizer.NewServerTokenizer(ctx, m.server, vocabulary, nil)
-}
-
 // countText counts the tokens of a generated text, nil if nothing here can.
 func (m *means) countText() func(string) (int, error) {
 	if m.local == nil {
@@ -262,10 +261,9 @@ func (m *means) countAnswer() func(context.Context, string) (int, error) {
 	}
 }
 
-// align cuts the prompts of the data sets that are made of tokens to what the server counts, as vLLM's client does. It returns
-// what is to be told of it.
-func (m *means) align(ctx context.Context, env *environment, dataset string, s *supply) (notes []string) {
-	if m.local == nil || dataset != "random" && dataset != "prefix_repetition" {
+// align cuts prompts of exact lengths to what the server counts, as vLLM's client does. It returns what is to be told of it.
+func (m *means) align(ctx context.Context, env *environment, s *supply) (notes []string) {
+	if m.local == nil {
 		return nil
 	}
 	if m.server == nil {

@@ -3,14 +3,14 @@ package cli
 import (
 	"fmt"
 
+	"benchtop/datasets"
 	"benchtop/datasets/chattemplate"
 )
 
 // findTemplate looks for what renders chats, where the data set needs it: the server, or else the template that came with the
 // tokenizer. Where no tokenizer is on this machine to say what the model's template is, chats are sent as they are.
-func (o *promptOptions) findTemplate(m *means, s seeker) error {
-	kind := datasetNamed(o.dataset)
-	if kind.renders == nil || !kind.renders(o) {
+func (m *means) findTemplate(needs datasets.Needs, s seeker) error {
+	if !needs.Template {
 		return nil
 	}
 	var among []chattemplate.Named
@@ -26,7 +26,7 @@ func (o *promptOptions) findTemplate(m *means, s seeker) error {
 		if local != nil {
 			among = append(among, local)
 		}
-	} else if kind.name != "hf" { // whose chats travel as messages, and are counted without
+	} else if needs.Forms != datasets.AsMessages { // which travel as they are, and are counted without
 		among = append(among, chattemplate.Plain{})
 	}
 	if len(among) > 0 {

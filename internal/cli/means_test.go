@@ -28,7 +28,7 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		client := &http.Client{Transport: silentServer{}}
-		o := &promptOptions{dataset: "random", tokens: tokenizerOptions{name: estimate}}
+		o := &promptOptions{tokens: tokenizerOptions{name: estimate}}
 		m, began := (*means)(nil), time.Now()
 		if m, err = o.findMeans(t.Context(), seeker{target: to, client: client, server: true}); err != nil {
 			t.Fatal(err)

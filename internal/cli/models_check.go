@@ -54,7 +54,7 @@ func (o *serveOptions) checkModels(ctx context.Context, m model) (odd []string, 
 func (o *serveOptions) tryModel(ctx context.Context, name string) (q metrics.Request, optional []string) {
 	load := loadgen.Defaults()
 	load.Target, load.Endpoint, load.Backend, load.Model = o.server.target, o.server.endpoint, loadgen.Backend(o.server.backend), name
-	load.RequestTimeout, load.Extra = askTimeout, o.content.bodyFields(o.prompts.ignoreEOS)
+	load.RequestTimeout, load.Extra = askTimeout, o.content.bodyFields(o.prompts.needs().FullLength)
 	turn := datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: 1}
 	return loadgen.Try(ctx, load, []datasets.Turn{turn}, 1)[0], load.Optional(&turn)
 }

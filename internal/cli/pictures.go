@@ -92,17 +92,17 @@ func (o *serveOptions) arguments() (all []export.Arg) {
 }
 
 func (o *serveOptions) argument(f *pflag.Flag) any {
-	text := f.Value.String()
 	switch f.Name {
 	case "header":
 		return secret
 	case "endpoint":
 		return o.server.path()
-	case "random-output-len":
-		return o.prompts.random.OutputLen
-	case "random-input-len":
-		return o.prompts.random.InputLen
+	case "random-output-len", "random-input-len": // vLLM writes the general length over them
+		if general := o.groups.set().Lookup(strings.TrimPrefix(f.Name, "random-")); general.Changed {
+			f = general
+		}
 	}
+	text := f.Value.String()
 	if !f.Changed && (f.DefValue == "" || f.DefValue == "0" && !slices.Contains(zeroByDefault, f.Name)) {
 		return nil
 	}

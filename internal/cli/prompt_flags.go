@@ -1,144 +1,203 @@
 package cli
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
+	"benchtop/loadgen"
 )
 
 // promptOptions say where the prompts come from.
 type promptOptions struct {
-	dataset, path       string
-	inputLen, outputLen int
-	tokens              tokenizerOptions
-
-	noOversample, disableShuffle bool
-	skipTemplate, multimodalChat bool
-	templateArguments            jsonValue
-
-	random     datasets.RandomOptions
-	ratio      string
-	vocabulary int
-	noReranker bool
-	mm         mmFlags
-
-	sharegptOutput int // 0: as recorded
-
-	sonnetInput, sonnetOutput, sonnetPrefix int
-
-	customOutput   int
-	clientSideData bool
-
-	specOutput   int
-	specCategory string
-
-	speedSubset, speedCategory string
-	speedOutput                int
-
-	repetition repetitionFlags
-	trace      traceFlags
-
-	hfName         string
-	hfOutput       int
-	bfclCategories string
-
+	datasets.Common
+	name                   string // of the data set
+	kinds                  []datasets.Kind
+	counts                 []string // flags of numbers that are at least 1 where they are given
+	tokens                 tokenizerOptions
+	templateArguments      jsonValue
 	selfTimed, noSelfTimed bool
-
-	// What check finds out, number also later: how many prompts, the seed, and that answers are to have their full length.
-	number    int
-	seed      int64
-	ignoreEOS bool
 }
 
-// mmFlags are those of random-mm.
-type mmFlags struct {
-	items          int
-	itemsRatio     float64
-	limits, bucket string
+// datasetFlags takes the flags of data sets.
+type datasetFlags struct {
+	*pflag.FlagSet
+	counts *[]string
 }
 
-// repetitionFlags are those of prefix_repetition.
-type repetitionFlags struct{ prefixLen, suffixLen, prefixes, outputLen int }
-
-// traceFlags are those of timed_trace.
-type traceFlags struct {
-	chunk                           int
-	multiplier                      float64
-	timestamp, input, output, hashs string
+// CountVar adds a number that is 0 until it is given, and then at least 1.
+func (f datasetFlags) CountVar(p *int, name, usage string) {
+	f.IntVar(p, name, 0, usage)
+	*f.counts = append(*f.counts, name)
 }
 
-// define adds the flags, vLLM's names and defaults, under a heading for each data set that has some of its own.
+// define adds the flags, vLLM's names and defaults, under headings that the data sets give.
 func (o *promptOptions) define(groups *flagGroups) {
-	o.random = datasets.RandomDefaults()
-	f := groups.group("Prompts")
-	f.StringVar(&o.dataset, "dataset-name", "random", "where prompts come from: "+strings.Join(datasetNames(), ", "))
-	f.StringVar(&o.path, "dataset-path", "", "file or directory of the data set")
-	f.IntVar(&o.inputLen, "input-len", 0, "prompt length in tokens; overrides the flag of the random data sets")
-	f.IntVar(&o.outputLen, "output-len", 0, "output length in tokens; overrides the data set's own flag")
-	f.BoolVar(&o.disableShuffle, "disable-shuffle", false, "keep the order of the file")
-	f.BoolVar(&o.noOversample, "no-oversample", false, "send fewer requests rather than repeat prompts")
-	f.BoolVar(&o.skipTemplate, "skip-chat-template", false, "send the prompts of custom and speed_bench as they are, not rendered by the model's chat template")
+	o.kinds = datasets.Kinds(&o.Common)
+	group := func(heading string) datasets.Flags { return datasetFlags{groups.group(heading), &o.counts} }
+	f := datasetFlags{groups.group("Prompts"), &o.counts}
+	f.StringVar(&o.name, "dataset-name", "random", "where prompts come from: "+strings.Join(datasets.Names(o.kinds), ", "))
+	f.StringVar(&o.Path, "dataset-path", "", "file or directory of the data set")
+	f.CountVar(&o.InputLen, "input-len", "prompt length in tokens; overrides the flag of the random data sets")
+	f.CountVar(&o.OutputLen, "output-len", "output length in tokens; overrides the data set's own flag")
+	f.BoolVar(&o.DisableShuffle, "disable-shuffle", false, "keep the order of the file")
+	f.BoolVar(&o.NoOversample, "no-oversample", false, "send fewer requests rather than repeat prompts")
+	f.BoolVar(&o.SkipChatTemplate, "skip-chat-template", false, "send the prompts of custom and speed_bench as they are, not rendered by the model's chat template")
 	f.Var(&o.templateArguments, "chat-template-kwargs", "variables for the chat template with custom and speed_bench; for the server's template use --extra-body.chat_template_kwargs")
-	f.BoolVar(&o.multimodalChat, "enable-multimodal-chat", false, "send prompts as chat messages with their media")
-	o.tokens.define(f)
-
-	o.defineSynthetic(groups)
-	o.defineFiles(groups.group("Data sets of files"))
-	o.defineTrace(groups.group("Data set timed_trace"))
-}
-
-// defineSynthetic is for the data sets that are made up.
-func (o *promptOptions) defineSynthetic(groups *flagGroups) {
-	mm, repetition := datasets.RandomMMDefaults(), datasets.PrefixRepetitionDefaults()
-	f := groups.group("Data sets random, random-mm and random-rerank")
-	f.IntVar(&o.random.InputLen, "random-input-len", o.random.InputLen, "prompt length in tokens")
-	f.IntVar(&o.random.OutputLen, "random-output-len", o.random.OutputLen, "output length in tokens")
-	f.IntVar(&o.random.PrefixLen, "random-prefix-len", o.random.PrefixLen, "tokens all prompts begin with")
-	f.StringVar(&o.ratio, "random-range-ratio", "0.0", `lengths vary by this share; or {"input": 0.1, "output": 0.5}`)
-	f.IntVar(&o.random.Batch, "random-batch-size", o.random.Batch, "prompts in one request, for pooling endpoints")
-	f.IntVar(&o.vocabulary, "vocab-size", 0, "draw token ids from a vocabulary of this size, without a tokenizer (default: the tokenizer's, or else ids 1000 to 31999)")
-	f.BoolVar(&o.noReranker, "no-reranker", false, "random-rerank: the model is no reranker by nature")
-	f.IntVar(&o.mm.items, "random-mm-base-items-per-request", mm.BaseItems, "random-mm: images in a request")
-	f.Float64Var(&o.mm.itemsRatio, "random-mm-num-mm-items-range-ratio", mm.ItemsRatio, "random-mm: their number varies by this share")
-	f.StringVar(&o.mm.limits, "random-mm-limit-mm-per-prompt", mm.Limits.String(), "random-mm: most of each kind in a request")
-	f.StringVar(&o.mm.bucket, "random-mm-bucket-config", mm.Buckets.String(), "random-mm: how often which (height, width, frames)")
-
-	f = groups.group("Data set prefix_repetition")
-	f.IntVar(&o.repetition.prefixLen, "prefix-repetition-prefix-len", repetition.PrefixLen, "length of the prefixes in tokens")
-	f.IntVar(&o.repetition.suffixLen, "prefix-repetition-suffix-len", repetition.SuffixLen, "tokens behind the prefix, other ones in each prompt")
-	f.IntVar(&o.repetition.prefixes, "prefix-repetition-num-prefixes", repetition.Prefixes, "how many prefixes there are")
-	f.IntVar(&o.repetition.outputLen, "prefix-repetition-output-len", repetition.OutputLen, "output length in tokens")
-}
-
-// defineFiles is for the data sets of files that are sent without times.
-func (o *promptOptions) defineFiles(f *pflag.FlagSet) {
-	sonnet, speed := datasets.SonnetDefaults(), datasets.SpeedBenchDefaults()
-	f.IntVar(&o.sharegptOutput, "sharegpt-output-len", datasets.ShareGPTDefaults().OutputLen, "sharegpt: output length in tokens (default: the recorded answer's)")
-	f.IntVar(&o.customOutput, "custom-output-len", datasets.CustomDefaults().OutputLen, "custom, custom_image: output length in tokens; -1 takes output_tokens from the file")
-	f.BoolVar(&o.clientSideData, "custom-ensure-client-side-data", false, "custom_image: load the images here and send them along")
-	f.IntVar(&o.sonnetInput, "sonnet-input-len", sonnet.InputLen, "sonnet: longest prompt in tokens")
-	f.IntVar(&o.sonnetOutput, "sonnet-output-len", sonnet.OutputLen, "sonnet: output length in tokens")
-	f.IntVar(&o.sonnetPrefix, "sonnet-prefix-len", sonnet.PrefixLen, "sonnet: about how many tokens all prompts begin with")
-	f.IntVar(&o.specOutput, "spec-bench-output-len", datasets.SpecBenchDefaults().OutputLen, "spec_bench: output length in tokens")
-	f.StringVar(&o.specCategory, "spec-bench-category", "", "spec_bench: take only questions of this category")
-	f.StringVar(&o.speedSubset, "speed-bench-dataset-subset", speed.Subset, "speed_bench: "+strings.Join(datasets.SpeedBenchSubsets(), ", "))
-	f.IntVar(&o.speedOutput, "speed-bench-output-len", speed.OutputLen, "speed_bench: output length in tokens")
-	f.StringVar(&o.speedCategory, "speed-bench-category", "", "speed_bench: take only prompts of this category")
-	f.StringVar(&o.hfName, "hf-name", "", "hf: name of the data set on the hub, where --dataset-path is a copy of it")
-	f.IntVar(&o.hfOutput, "hf-output-len", 0, "hf: output length in tokens (default: the data set's)")
-	f.StringVar(&o.bfclCategories, "bfcl-categories", "", "hf, BFCL: categories, separated by commas (default: simple,live_simple,multiple)")
-}
-
-func (o *promptOptions) defineTrace(f *pflag.FlagSet) {
-	trace := datasets.TimedTraceDefaults()
-	f.IntVar(&o.trace.chunk, "timed-trace-chunk-hash-size", trace.ChunkSize, "tokens that a hash id stands for")
-	f.Float64Var(&o.trace.multiplier, "timed-trace-sec-multiplier", trace.Multiplier, "seconds that a unit of the time stamps has, as 0.001 for milliseconds")
-	f.StringVar(&o.trace.timestamp, "timed-trace-label-timestamp", trace.Labels.Timestamp, "name of the field with the time")
-	f.StringVar(&o.trace.input, "timed-trace-label-input-length", trace.Labels.InputLength, "name of the field with the prompt length")
-	f.StringVar(&o.trace.output, "timed-trace-label-output-length", trace.Labels.OutputLength, "name of the field with the output length")
-	f.StringVar(&o.trace.hashs, "timed-trace-label-hash-ids", trace.Labels.HashIDs, "name of the field with the hash ids")
+	f.BoolVar(&o.MultimodalChat, "enable-multimodal-chat", false, "send prompts as chat messages with their media")
+	o.tokens.define(f.FlagSet)
+	datasets.Define(o.kinds, group)
+	f.FlagSet = groups.group("Data set timed_trace")
 	f.BoolVar(&o.selfTimed, "self-timed", false, "send requests at the times of the trace; so unless --no-self-timed is given")
 	f.BoolVar(&o.noSelfTimed, "no-self-timed", false, "send them as --request-rate and its like say")
+}
+
+// kind is the data set that was chosen, nil for a name that none has.
+func (o *promptOptions) kind() datasets.Kind { return datasets.Named(o.kinds, o.name) }
+
+// needs are those of the data set that was chosen; none where there is none of that name.
+func (o *promptOptions) needs() (n datasets.Needs) {
+	if kind := o.kind(); kind != nil {
+		n = kind.Needs(o.Common)
+	}
+	return n
+}
+
+// sends is what the requests of a backend can hold.
+func sends(backend string) datasets.Forms {
+	switch loadgen.Backend(backend) {
+	case loadgen.VLLM, loadgen.OpenAI:
+		return datasets.AsText | datasets.AsTokenIDs
+	case loadgen.OpenAIChat:
+		return datasets.AsText | datasets.AsMessages
+	}
+	return datasets.AsText
+}
+
+// poolingBackends are those of vLLM whose endpoints give no text.
+func poolingBackends() []string {
+	return []string{"openai-embeddings", "openai-embeddings-chat", "openai-embeddings-clip", "openai-embeddings-vlm2vec",
+		"infinity-embeddings", "infinity-embeddings-clip", "vllm-pooling", "vllm-rerank"}
+}
+
+// sendersOf are the backends that can send prompts of one of these forms.
+func sendersOf(forms datasets.Forms) (names []string) {
+	for _, b := range loadgen.Backends() {
+		if sends(string(b)).Overlap(forms) {
+			names = append(names, string(b))
+		}
+	}
+	return names
+}
+
+// chat says that a backend speaks the chat protocol.
+func isChat(backend string) bool { return backend == string(loadgen.OpenAIChat) }
+
+// check finds what is wrong with the flags of the prompts, as far as it can be told without the files' contents. backend is ""
+// where it makes no difference.
+func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, backend string) (p problemList) {
+	for _, name := range o.counts {
+		if v, _ := given.GetInt(name); given.Changed(name) && v < 1 {
+			p.bad("--%s %d: must be at least 1", name, v)
+		}
+	}
+	kind := o.kind()
+	if kind == nil {
+		names := datasets.Names(o.kinds)
+		p.bad("--dataset-name %s: use one of %s%s", quoted(o.name), strings.Join(names, ", "), didYouMean(o.name, names))
+		return p
+	}
+	if text := o.templateArguments.String(); text != "" {
+		o.TemplateArgs = json.RawMessage(text)
+	}
+	s := load.shape()
+	o.Prompts, o.Seed = s.Requests(), max(0, load.seed)
+	needs := kind.Needs(o.Common)
+	if !needs.Timed && (o.selfTimed || o.noSelfTimed) {
+		p.bad("--self-timed: needs a data set with time stamps, which is timed_trace; %s has none", o.name)
+	}
+	if o.selfTimed && o.noSelfTimed {
+		p.bad("--self-timed and --no-self-timed: choose one")
+	}
+	p = append(p, o.checkPath(needs.File)...)
+	if needs.Forms == 0 {
+		p.bad("--dataset-name %s: %s", o.name, needs.Why)
+		return p
+	}
+	if backend != "" && !sends(backend).Overlap(needs.Forms) {
+		p = append(p, o.cannotSend(backend, needs))
+	}
+	if s.Endless() && !load.find.searching() && needs.Ends {
+		p.bad("users without pause: with %s say how many requests there may be with --num-prompts", o.name)
+	}
+	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was told already
+		p = append(p, kind.Validate(o.Common))
+	}
+	return append(p, o.tokens.check()...)
+}
+
+// cannotSend says why a backend cannot send the prompts, and which can.
+func (o *promptOptions) cannotSend(backend string, needs datasets.Needs) error {
+	by := needs.By
+	if by == "" {
+		by = "--dataset-name " + o.name
+	}
+	others := sendersOf(needs.Forms)
+	if len(others) == 0 {
+		return fmt.Errorf("%s: %s", by, needs.Why)
+	}
+	return fmt.Errorf("%s: %s; backend %s cannot send them, use --backend %s", by, needs.Why, backend, strings.Join(others, " or "))
+}
+
+// onlyShown says that the requests are for endpoints that cannot be loaded, so that 'benchtop dataset' shows them whatever the
+// backend is.
+func (o *promptOptions) onlyShown() bool { return o.needs().Forms == datasets.AsBatch }
+
+// lengthNotes say which of the general lengths the data set does not heed.
+func (o *promptOptions) lengthNotes(given *pflag.FlagSet) (notes []string) {
+	if o.kind() == nil {
+		return nil
+	}
+	needs := o.needs()
+	if given.Changed("output-len") && needs.NoOutputLenWhy != "" {
+		notes = append(notes, fmt.Sprintf("--output-len has no effect with %s%s", o.name, needs.NoOutputLenWhy))
+	}
+	if given.Changed("input-len") && !needs.TakesInputLen {
+		notes = append(notes, fmt.Sprintf("--input-len has no effect with %s, as with vLLM", o.name))
+	}
+	return notes
+}
+
+func (o *promptOptions) checkPath(use datasets.FileUse) (p problemList) {
+	switch {
+	case use == datasets.NoFile && o.Path != "":
+		p.bad("--dataset-path %s: the data set %s takes no file", quoted(o.Path), o.name)
+	case use == datasets.RequiredFile && o.Path == "":
+		p.bad("--dataset-name %s: needs a file; give one with --dataset-path", o.name)
+	case (use == datasets.RequiredFile || use == datasets.OptionalFile) && o.Path != "":
+		if _, err := os.Stat(o.Path); err != nil {
+			p.bad("--dataset-path %s: %w", quoted(o.Path), errors.Unwrap(err))
+		}
+	}
+	return p
+}
+
+// selfTiming says that requests go out at the times of the trace.
+func (o *promptOptions) selfTiming() bool { return o.needs().Timed && !o.noSelfTimed }
+
+// templateWay is what to try where the model's chat template is missing or cannot be rendered. The server's own rendering has
+// been tried by then, if a server was named.
+func (o *promptOptions) templateWay() string {
+	way := "name a tokenizer with a chat template that works with --tokenizer DIRECTORY, or a server that renders chats with --base-url"
+	skipped := o.Common
+	skipped.SkipChatTemplate = true
+	if !o.kind().Needs(skipped).Template {
+		way += ", or send the prompts as they are with --skip-chat-template (with --backend openai-chat the server then renders them)"
+	}
+	return way
 }

@@ -84,7 +84,7 @@ func (o *serveOptions) steps() (steps []string) {
 // prepare turns options into a session: it looks at the server, draws the prompts and the arrivals.
 func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *session, err error) {
 	client := o.server.target.Client()
-	about := metrics.Plan{BaseURL: o.server.target.String(), ModelID: o.server.model, Load: o.load.shape().Describe(o.prompts.number)}
+	about := metrics.Plan{BaseURL: o.server.target.String(), ModelID: o.server.model, Load: o.load.shape().Describe(o.prompts.Prompts)}
 	env.about(about)
 	env.step(stepServer)
 	if o.server.model == "" {
@@ -136,7 +136,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	if err := room(max(ahead, demand.Streams)); err != nil {
 		return nil, usageError{err}
 	}
-	beyond := calibrationWarnings(planned(demand, o.prompts.outputs()))
+	beyond := calibrationWarnings(planned(demand, o.prompts.needs().OutputLen))
 	env.warn(beyond)
 	s := &session{env: env, save: o.save, screen: o.screen, source: prompts.source, supplies: supplies, load: load, gpus: o.gpus,
 		notes:   slices.Concat(o.warnings, o.notes, prompts.notes, beyond),
@@ -176,7 +176,7 @@ func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
 		return nil, usageError{errors.New("not one request would be sent: the rate is too low for the length of the run")}
 	}
 	if s.Requests() > 0 { // otherwise each row is sent
-		o.prompts.number = len(times)
+		o.prompts.Prompts = len(times)
 	}
 	return times, nil
 }
@@ -190,7 +190,7 @@ func (o *serveOptions) loadOf(m model, prompts drawn, salt loadgen.Salt, times [
 		load.More = prompts.more
 	}
 	o.server.send(&load)
-	o.content.send(&load, o.prompts.ignoreEOS, streams.Python)
+	o.content.send(&load, o.prompts.needs().FullLength, streams.Python)
 	o.client.send(&load)
 	arrivals := o.load.shape().Arrivals(prompts.n, times, streams.Legacy)
 	o.load.send(&load, arrivals)

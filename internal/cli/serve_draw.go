@@ -54,8 +54,8 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 		env.show(means.inWords())
 	}
 	env.step(stepPrompts)
-	drawing := &drawing{promptOptions: &o.prompts, ctx: all.ctx, means: means, streams: streams, backend: o.server.backend,
-		prefix: idPrefix(o.content.idPrefix), endless: o.load.shape().Endless(), hub: hub}
+	drawing := o.prompts.drawing(all.ctx, means, streams, hub, o.server.backend, o.content.idPrefix)
+	drawing.common.Endless = o.load.shape().Endless()
 	source, err := drawing.draw(ctx)
 	if err != nil {
 		return drawn{}, err
@@ -84,7 +84,10 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 	if d.supply.all() != nil { // all is drawn
 		means.note(offLength(source))
 	}
-	d.notes = append(means.notes, means.align(ctx, env, o.prompts.dataset, d.supply)...)
+	d.notes = means.notes
+	if o.prompts.needs().Aligned {
+		d.notes = append(d.notes, means.align(ctx, env, d.supply)...)
+	}
 	odd, err := checkContext(m, d.supply.ahead(), means.counted)
 	if err != nil {
 		return d, err
@@ -100,17 +103,21 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 	if d.n == 0 {
 		d.n = math.MaxInt
 	}
-	o.goOn(&d, drawing, all)
+	o.goOn(&d, source, all)
 	return d, nil
 }
 
 // goOn arranges for more prompts than the data set was asked for, where the load may be steered beyond it.
-func (o *serveOptions) goOn(d *drawn, drawing *drawing, all *supplies) {
+func (o *serveOptions) goOn(d *drawn, source datasets.Source, all *supplies) {
+	var draw func() (datasets.Source, error)
+	if source, ok := source.(datasets.Extensible); ok {
+		draw = source.More()
+	}
 	switch {
 	case d.n == math.MaxInt:
-	case drawing.more != nil:
+	case draw != nil:
 		d.more = func() (loadgen.Source, error) {
-			more, err := drawing.more()
+			more, err := draw()
 			if err != nil {
 				return nil, err
 			}

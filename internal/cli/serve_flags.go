@@ -58,7 +58,7 @@ func (o *serveOptions) parse(args []string) error {
 			"'benchtop serve --model MODEL' loads one", rest))
 	}
 	problems = append(problems, o.server.check()...)
-	o.load.allRows = o.prompts.takesAllRows()
+	o.load.allRows = o.prompts.needs().AllRows
 	o.load.selfTimed = o.prompts.selfTiming()
 	problems = append(problems, o.load.check(all, o.report.goodput.slo)...)
 	problems = append(problems, o.content.check(all, o.server.chat())...)

@@ -6,17 +6,8 @@ import (
 	"slices"
 
 	"benchtop/datasets"
-	"benchtop/datasets/tokenizer"
 	"benchtop/loadgen"
 )
-
-// moreRandom gives prompts without end that none of the plan's are like, for a load that was steered beyond what the plan has
-// prompts for.
-func moreRandom(o datasets.RandomOptions, tok tokenizer.Tokenizer) (datasets.Source, error) {
-	o.IDPrefix += "more-"
-	o.Seed += 1 << 32 // beyond all that a plan may have
-	return datasets.NewBlocks(o, tok)
-}
 
 // again is a source that begins anew when it is at its end, with ids that say so.
 type again struct {

@@ -104,8 +104,11 @@ func (want vllmFlag) checkChoices(t *testing.T, name string) {
 	}
 	switch name {
 	case "--dataset-name":
-		if ours := slices.DeleteFunc(datasetNames(), func(n string) bool { return n == "sonnet" }); !slices.Equal(slices.Sorted(slices.Values(ours)), want.Choices) {
-			t.Errorf("data sets %v, want %v", ours, want.Choices)
+		ours := datasets.Names(datasets.Kinds(&datasets.Common{}))
+		for _, choice := range want.Choices {
+			if !slices.Contains(ours, choice) {
+				t.Errorf("no data set %s among %v", choice, ours)
+			}
 		}
 	case "--speed-bench-dataset-subset":
 		if ours := slices.Sorted(slices.Values(datasets.SpeedBenchSubsets())); !slices.Equal(ours, want.Choices) {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -21,15 +20,10 @@ const BFCLRepository = "gorilla-llm/Berkeley-Function-Calling-Leaderboard"
 // BFCLOptions says what to take from the Berkeley Function Calling Leaderboard: questions with tools to answer them. Only
 // chat back ends can send them.
 type BFCLOptions struct {
-	// Path is a directory with the files BFCL_v3_<category>.json, the hub's cache, or BFCLRepository if Fetch is there.
-	Path           string   `json:"path"`
-	Categories     []string `json:"categories"` // of questions, taken in turn
-	Prompts        int      `json:"prompts"`    // how many prompts
-	OutputLen      int      `json:"output_len"` // tokens
-	DisableShuffle bool     `json:"disable_shuffle"`
-	NoOversample   bool     `json:"no_oversample"` // make do with fewer prompts rather than repeat some
-	IDPrefix       string   `json:"request_id_prefix"`
-	Seed           int64    `json:"seed"`
+	Common // its Path is a directory with the files BFCL_v3_<category>.json, the hub's cache, or BFCLRepository if Fetch is there
+
+	Categories []string `json:"categories"` // of questions, taken in turn
+	OutputLen  int      `json:"output_len"` // tokens
 
 	// Fetch gets a file of the repository and returns where it lies, or an error that is fs.ErrNotExist when the repository
 	// has no such file. It is asked only if Path is no directory; nil for no means to fetch.
@@ -38,30 +32,24 @@ type BFCLOptions struct {
 
 // BFCLDefaults are vLLM's: 1000 prompts of the categories simple, live_simple and multiple, 512 tokens out.
 func BFCLDefaults() BFCLOptions {
-	return BFCLOptions{Path: BFCLRepository, Categories: []string{"simple", "live_simple", "multiple"}, Prompts: 1000, OutputLen: 512}
+	return BFCLOptions{Common: Common{Path: BFCLRepository, Prompts: 1000}, Categories: []string{"simple", "live_simple", "multiple"}, OutputLen: 512}
 }
 
 // Validate reports every problem with the options, without looking at the files.
 func (o BFCLOptions) Validate() error {
-	var errs []error
-	if o.Path == "" {
-		errs = append(errs, errors.New("a path to the directory of its files is required; give --dataset-path"))
-	}
+	p := &problems{}
+	p.path(o.Path, "the directory of its files")
 	if len(o.Categories) == 0 {
-		errs = append(errs, errors.New("no category is given; give --bfcl-categories, such as simple,multiple"))
+		p.add("no category is given; give --bfcl-categories, such as simple,multiple")
 	}
 	for _, category := range o.Categories {
 		if category == "" || filepath.Base(category) != category || !filepath.IsLocal(category) {
-			errs = append(errs, fmt.Errorf("%q is no name of a category; give --bfcl-categories, such as simple,multiple", category))
+			p.add("%q is no name of a category; give --bfcl-categories, such as simple,multiple", category)
 		}
 	}
-	if o.Prompts < 1 {
-		errs = append(errs, fmt.Errorf("number of prompts %d must be at least 1", o.Prompts))
-	}
-	if o.OutputLen < 1 {
-		errs = append(errs, fmt.Errorf("output length %d must be at least 1", o.OutputLen))
-	}
-	return inDataset("bfcl", errors.Join(errs...))
+	p.positive("number of prompts", o.Prompts)
+	p.positive("output length", o.OutputLen)
+	return p.of("bfcl")
 }
 
 // hubKind is the data sets of the Hugging Face hub, of which only BFCL can be read.
@@ -94,7 +82,7 @@ func (k *hubKind) Needs(c Common) Needs {
 
 func (k *hubKind) options(c Common) BFCLOptions {
 	o := k.BFCLOptions
-	o.Path, o.Prompts, o.IDPrefix, o.DisableShuffle, o.NoOversample, o.Seed = c.Path, c.Prompts, c.IDPrefix, c.DisableShuffle, c.NoOversample, c.Seed
+	o.Common = c
 	o.OutputLen = cmp.Or(max(0, c.outputLen(k.outputLen)), o.OutputLen)
 	if k.categories != "" {
 		o.Categories = strings.Split(k.categories, ",")

@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -13,35 +12,25 @@ import (
 
 // BurstGPTOptions says what to take from a table of recorded requests.
 type BurstGPTOptions struct {
-	Path     string `json:"path"`
-	Prompts  int    `json:"prompts"` // how many prompts
-	IDPrefix string `json:"request_id_prefix"`
-	Seed     int64  `json:"seed"`
+	Common
 
 	// Vocabulary is used when the tokenizer does not know its own, or there is none.
 	Vocabulary Vocabulary `json:"vocabulary"`
 }
 
 // BurstGPTDefaults are vLLM's: 1000 prompts. The path is left to be filled in.
-func BurstGPTDefaults() BurstGPTOptions { return BurstGPTOptions{Prompts: 1000} }
+func BurstGPTDefaults() BurstGPTOptions { return BurstGPTOptions{Common: Common{Prompts: 1000}} }
 
 // Validate reports every problem with the options, without looking at the file.
 func (o BurstGPTOptions) Validate() error {
-	var errs []error
-	if o.Path == "" {
-		errs = append(errs, errors.New("a path to the CSV file is required"))
-	}
-	errs = append(errs, within("number of prompts", o.Prompts, 1, math.MaxInt32))
+	p := &problems{}
+	p.path(o.Path, "the CSV file")
+	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
 	if o.Seed < 0 || o.Seed > math.MaxUint32 {
-		errs = append(errs, fmt.Errorf("seed %d must be between 0 and %d", o.Seed, uint32(math.MaxUint32)))
+		p.add("seed %d must be between 0 and %d", o.Seed, uint32(math.MaxUint32))
 	}
-	if o.Vocabulary.Known() {
-		errs = append(errs, o.Vocabulary.validate())
-	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("dataset burstgpt: %w", err)
-	}
-	return nil
+	p.vocabulary(o.Vocabulary)
+	return p.of("burstgpt")
 }
 
 type burstGPTKind struct{}
@@ -54,7 +43,7 @@ func (k *burstGPTKind) Needs(Common) Needs {
 }
 
 func (k *burstGPTKind) options(c Common) BurstGPTOptions {
-	return BurstGPTOptions{Path: c.Path, Prompts: c.Prompts, IDPrefix: c.IDPrefix, Seed: c.Seed}
+	return BurstGPTOptions{Common: c}
 }
 
 func (k *burstGPTKind) Validate(c Common) error { return k.options(c).Validate() }

@@ -38,7 +38,7 @@ func TestBurstGPTGolden(t *testing.T) {
 	goldenCases(t, "burstgpt.json", &file)
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			o := BurstGPTOptions{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "bg-"}
+			o := BurstGPTOptions{Common: Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "bg-"}}
 			d, err := NewBurstGPT(o, newToy(t, "identity", file.Vocab, nil, 0))
 			if err != nil {
 				t.Fatal(err)
@@ -79,7 +79,7 @@ func (c burstCase) checkRows(t *testing.T, path string) {
 }
 
 func TestBurstGPTWithoutVocabulary(t *testing.T) {
-	o := BurstGPTOptions{Path: "testdata/burstgpt_small.csv", Prompts: 3, Seed: 0}
+	o := BurstGPTOptions{Common: Common{Path: "testdata/burstgpt_small.csv", Prompts: 3, Seed: 0}}
 	about := "burstgpt: 3 prompts as long as those of 33 requests to GPT-4 in testdata/burstgpt_small.csv, as "
 	d, err := NewBurstGPT(o, nil)
 	if err != nil {
@@ -197,7 +197,7 @@ func TestBurstGPTBadFiles(t *testing.T) {
 }
 
 func TestBurstGPTOptions(t *testing.T) {
-	err := BurstGPTOptions{Seed: 1 << 32, Vocabulary: Vocabulary{Size: -1}}.Validate()
+	err := BurstGPTOptions{Common: Common{Seed: 1 << 32}, Vocabulary: Vocabulary{Size: -1}}.Validate()
 	complains(t, err, "dataset burstgpt: ", "a path to the CSV file", "prompts 0", "seed 4294967296", "vocabulary size -1")
 	o := BurstGPTDefaults()
 	o.Path = "testdata/none.csv"

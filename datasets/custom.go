@@ -20,28 +20,25 @@ const OutputFromFile = -1
 
 // CustomOptions says what to take from a file of prompts in JSON lines.
 type CustomOptions struct {
-	Path             string          `json:"path"`       // a .jsonl file
-	Prompts          int             `json:"prompts"`    // how many prompts; 0 or less takes every row once
-	OutputLen        int             `json:"output_len"` // tokens, or OutputFromFile
-	DisableShuffle   bool            `json:"disable_shuffle"`
-	NoOversample     bool            `json:"no_oversample"`      // make do with fewer prompts rather than repeat some
-	SkipChatTemplate bool            `json:"skip_chat_template"` // send prompts as they stand in the file
-	TemplateArgs     json.RawMessage `json:"chat_template_kwargs,omitempty"`
-	IDPrefix         string          `json:"request_id_prefix"`
-	Seed             int64           `json:"seed"`
+	Common // its Path is a .jsonl file
+
+	OutputLen int `json:"output_len"` // tokens, or OutputFromFile
 }
 
 // CustomDefaults are vLLM's: 1000 prompts, 256 tokens out. The path is left to be filled in.
-func CustomDefaults() CustomOptions { return CustomOptions{Prompts: 1000, OutputLen: 256} }
+func CustomDefaults() CustomOptions {
+	return CustomOptions{Common: Common{Prompts: 1000}, OutputLen: 256}
+}
 
 // Validate reports every problem with the options, without looking at the file.
 func (o CustomOptions) Validate() error {
-	errs := []error{jsonLinesPath(o.Path)}
+	p := &problems{}
+	p.jsonLines(o.Path)
 	if o.OutputLen != OutputFromFile && o.OutputLen < 1 {
-		errs = append(errs, fmt.Errorf("output length %d must be at least 1, or %d to take each from the file", o.OutputLen, OutputFromFile))
+		p.add("output length %d must be at least 1, or %d to take each from the file", o.OutputLen, OutputFromFile)
 	}
-	errs = append(errs, templateArgs(o.TemplateArgs))
-	return inDataset("custom", errors.Join(errs...))
+	p.templateArgs(o.TemplateArgs)
+	return p.of("custom")
 }
 
 // customFlags are those that custom and custom_image share.
@@ -61,8 +58,7 @@ func (k *customKind) Needs(c Common) Needs {
 }
 
 func (k *customKind) options(c Common) CustomOptions {
-	return CustomOptions{Path: c.Path, Prompts: c.Prompts, OutputLen: c.outputLen(k.outputLen), DisableShuffle: c.DisableShuffle,
-		NoOversample: c.NoOversample, SkipChatTemplate: c.SkipChatTemplate, TemplateArgs: c.TemplateArgs, IDPrefix: c.IDPrefix, Seed: c.Seed}
+	return CustomOptions{Common: c, OutputLen: c.outputLen(k.outputLen)}
 }
 
 func (k *customKind) Validate(c Common) error { return k.options(c).Validate() }

@@ -13,30 +13,26 @@ import (
 
 // CustomImageOptions says what to take from a file of prompts with images in JSON lines.
 type CustomImageOptions struct {
-	Path           string `json:"path"`       // a .jsonl file
-	Prompts        int    `json:"prompts"`    // how many prompts; 0 or less takes every row once
-	OutputLen      int    `json:"output_len"` // tokens; 0 lets the server decide
-	DisableShuffle bool   `json:"disable_shuffle"`
-	NoOversample   bool   `json:"no_oversample"`   // make do with fewer prompts rather than repeat some
-	MultimodalChat bool   `json:"multimodal_chat"` // send prompts as chat messages, with their images inside
+	Common // its Path is a .jsonl file
+
+	OutputLen int `json:"output_len"` // tokens; 0 lets the server decide
 	// ClientSideData loads images named by an address or a path here, and sends what they show instead of their name.
-	ClientSideData bool   `json:"ensure_client_side_data"`
-	IDPrefix       string `json:"request_id_prefix"`
-	Seed           int64  `json:"seed"`
+	ClientSideData bool `json:"ensure_client_side_data"`
 }
 
 // CustomImageDefaults are vLLM's: 1000 prompts, 256 tokens out. The path is left to be filled in.
 func CustomImageDefaults() CustomImageOptions {
-	return CustomImageOptions{Prompts: 1000, OutputLen: 256}
+	return CustomImageOptions{Common: Common{Prompts: 1000}, OutputLen: 256}
 }
 
 // Validate reports every problem with the options, without looking at the file.
 func (o CustomImageOptions) Validate() error {
-	errs := []error{jsonLinesPath(o.Path)}
+	p := &problems{}
+	p.jsonLines(o.Path)
 	if o.OutputLen < 0 {
-		errs = append(errs, fmt.Errorf("output length %d must not be negative: this data set takes none from its file", o.OutputLen))
+		p.add("output length %d must not be negative: this data set takes none from its file", o.OutputLen)
 	}
-	return inDataset("custom_image", errors.Join(errs...))
+	return p.of("custom_image")
 }
 
 type customImageKind struct {
@@ -56,8 +52,7 @@ func (k *customImageKind) Needs(c Common) Needs {
 }
 
 func (k *customImageKind) options(c Common) CustomImageOptions {
-	return CustomImageOptions{Path: c.Path, Prompts: c.Prompts, OutputLen: c.outputLen(k.outputLen), DisableShuffle: c.DisableShuffle,
-		NoOversample: c.NoOversample, MultimodalChat: c.MultimodalChat, ClientSideData: k.clientSideData, IDPrefix: c.IDPrefix, Seed: c.Seed}
+	return CustomImageOptions{Common: c, OutputLen: c.outputLen(k.outputLen), ClientSideData: k.clientSideData}
 }
 
 func (k *customImageKind) Validate(c Common) error { return k.options(c).Validate() }

@@ -79,10 +79,10 @@ func TestCustomRows(t *testing.T) {
 }
 
 func TestCustomOptions(t *testing.T) {
-	complains(t, CustomOptions{OutputLen: 0, TemplateArgs: json.RawMessage("[1]")}.Validate(),
+	complains(t, CustomOptions{Common: Common{TemplateArgs: json.RawMessage("[1]")}, OutputLen: 0}.Validate(),
 		"dataset custom: ", "a path to a .jsonl file", "output length 0", "chat template arguments [1] must be a JSON object")
-	complains(t, CustomOptions{Path: "f.json", OutputLen: -2}.Validate(), "f.json does not end in .jsonl", "output length -2")
-	complains(t, CustomOptions{Path: "f.jsonl", OutputLen: 1, TemplateArgs: json.RawMessage("null")}.Validate(), "must be a JSON object")
+	complains(t, CustomOptions{Common: Common{Path: "f.json"}, OutputLen: -2}.Validate(), "f.json does not end in .jsonl", "output length -2")
+	complains(t, CustomOptions{Common: Common{Path: "f.jsonl", TemplateArgs: json.RawMessage("null")}, OutputLen: 1}.Validate(), "must be a JSON object")
 	complains(t, SpecBenchOptions{}.Validate(), "dataset spec_bench: ", "a path", "output length 0")
 	for dir, want := range map[string]string{"testdata/speed_bench_small": "one of those it has: qualitative, throughput_1k", t.TempDir(): "give the one that SPEED-Bench was prepared in"} {
 		o := SpeedBenchDefaults()
@@ -91,7 +91,7 @@ func TestCustomOptions(t *testing.T) {
 		complains(t, err, "dataset speed_bench: "+dir, "no throughput_32k.jsonl", want)
 	}
 	complains(t, SpeedBenchOptions{Subset: "all"}.Validate(), "dataset speed_bench: ", "a path", `unknown subset "all"`, "throughput_32k", "output length 0")
-	complains(t, CustomImageOptions{Path: "f", OutputLen: -1}.Validate(), "dataset custom_image: ", "f does not end", "output length -1")
+	complains(t, CustomImageOptions{Common: Common{Path: "f"}, OutputLen: -1}.Validate(), "dataset custom_image: ", "f does not end", "output length -1")
 }
 
 func TestCustomTemplate(t *testing.T) {
@@ -146,7 +146,7 @@ func TestBenchRows(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			o := SpecBenchOptions{Path: filepath.Join(t.TempDir(), "f.jsonl"), OutputLen: 1, Category: test.category}
+			o := SpecBenchOptions{Common: Common{Path: filepath.Join(t.TempDir(), "f.jsonl")}, OutputLen: 1, Category: test.category}
 			write(t, o.Path, test.lines)
 			_, err := NewSpecBench(t.Context(), o, Text{Counter: byWords{}, Template: roleTags{}}, numpy.NewStreams(0))
 			complains(t, err, "dataset spec_bench: ", test.want)

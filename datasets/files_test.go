@@ -36,29 +36,29 @@ func fileReaders() []fileReader {
 	mixedLine := "line 4: expected one object on each line: got a number"
 	return []fileReader{
 		{"sharegpt", "f.json", func(t *testing.T, path string) (Source, error) {
-			return NewShareGPT(t.Context(), ShareGPTOptions{Path: path, Prompts: 3}, text, numpy.NewStreams(0))
+			return NewShareGPT(t.Context(), ShareGPTOptions{Common: Common{Path: path, Prompts: 3}}, text, numpy.NewStreams(0))
 		}, "[\n" + pair + ",\n" + pair + ",\n" + pair + "\n]\n",
 			fault{"[\n" + pair + ",\n" + pair + ",\n{", "line 4: the file ends before its array does"},
 			fault{"[\n" + pair + ",\n" + pair + ",\n7]", "line 4: expected an array of objects"}},
 		{"custom", "f.jsonl", func(t *testing.T, path string) (Source, error) {
-			return NewCustom(t.Context(), CustomOptions{Path: path, OutputLen: 1}, text, numpy.NewStreams(0))
+			return NewCustom(t.Context(), CustomOptions{Common: Common{Path: path}, OutputLen: 1}, text, numpy.NewStreams(0))
 		}, custom, fault{custom + `{"pro`, cutLine}, fault{custom + "7\n", mixedLine}},
 		{"custom_image", "f.jsonl", func(t *testing.T, path string) (Source, error) {
-			return NewCustomImage(t.Context(), CustomImageOptions{Path: path}, text, numpy.NewStreams(0))
+			return NewCustomImage(t.Context(), CustomImageOptions{Common: Common{Path: path}}, text, numpy.NewStreams(0))
 		}, image, fault{image + `{"pro`, cutLine}, fault{image + "7\n", mixedLine}},
 		{"spec_bench", "f.jsonl", func(t *testing.T, path string) (Source, error) {
-			return NewSpecBench(t.Context(), SpecBenchOptions{Path: path, OutputLen: 1}, text, numpy.NewStreams(0))
+			return NewSpecBench(t.Context(), SpecBenchOptions{Common: Common{Path: path}, OutputLen: 1}, text, numpy.NewStreams(0))
 		}, bench, fault{bench + `{"tur`, cutLine}, fault{bench + "7\n", mixedLine}},
 		{"speed_bench", "qualitative.jsonl", func(t *testing.T, path string) (Source, error) {
-			o := SpeedBenchOptions{Path: filepath.Dir(path), Subset: "qualitative", OutputLen: 1}
+			o := SpeedBenchOptions{Common: Common{Path: filepath.Dir(path)}, Subset: "qualitative", OutputLen: 1}
 			return NewSpeedBench(t.Context(), o, text, numpy.NewStreams(0))
 		}, bench, fault{bench + `{"mes`, cutLine}, fault{bench + "7\n", mixedLine}},
 		{"bfcl", "BFCL_v3_simple.json", func(t *testing.T, path string) (Source, error) {
-			o := BFCLOptions{Path: filepath.Dir(path), Categories: []string{"simple"}, Prompts: 3, OutputLen: 1}
+			o := BFCLOptions{Common: Common{Path: filepath.Dir(path), Prompts: 3}, Categories: []string{"simple"}, OutputLen: 1}
 			return NewBFCL(t.Context(), o, text, numpy.NewStreams(0))
 		}, questions, fault{questions + `{"que`, cutLine}, fault{questions + "7\n", mixedLine}},
 		{"burstgpt", "f.csv", func(t *testing.T, path string) (Source, error) {
-			return NewBurstGPT(BurstGPTOptions{Path: path, Prompts: 3}, nil)
+			return NewBurstGPT(BurstGPTOptions{Common: Common{Path: path, Prompts: 3}}, nil)
 		}, table, fault{table + `"0,GPT`, "line 5: not CSV"}, fault{table + "0,GPT-4,7,x\n", "line 5: column Response tokens"}},
 		{"timed_trace", "f.jsonl", func(t *testing.T, path string) (Source, error) {
 			o := TimedTraceDefaults()

@@ -37,28 +37,28 @@ type Flags interface {
 
 // Common is what all data sets are told, each of which heeds what concerns it.
 type Common struct {
-	Path    string // file, directory or name on the hub; "" for none
-	Prompts int    // how many prompts; 0 for every row, where Needs.AllRows holds
-	Seed    int64
-	// InputLen and OutputLen, in tokens, replace the data set's own; 0 for its own.
-	InputLen, OutputLen          int
-	VocabSize                    int  // ids that prompts of token ids are made of; 0 where it was not given
-	DisableShuffle, NoOversample bool // keep the order of the file; make do with fewer prompts rather than repeat some
-	SkipChatTemplate             bool
-	TemplateArgs                 json.RawMessage // variables of the chat template, an object; nil for none
-	MultimodalChat               bool            // send prompts as chat messages with their media
+	Path             string          `json:"path"`    // file, directory or name on the hub; "" for none
+	Prompts          int             `json:"prompts"` // how many prompts; where Needs.AllRows holds, 0 or less takes every row once
+	Seed             int64           `json:"seed"`
+	IDPrefix         string          `json:"request_id_prefix"`
+	DisableShuffle   bool            `json:"disable_shuffle"`      // keep the order of the file
+	NoOversample     bool            `json:"no_oversample"`        // make do with fewer prompts rather than repeat some
+	SkipChatTemplate bool            `json:"skip_chat_template"`   // send prompts as they stand in the file
+	TemplateArgs     json.RawMessage `json:"chat_template_kwargs"` // variables of the chat template, an object; nil for none
+	MultimodalChat   bool            `json:"multimodal_chat"`      // send prompts as chat messages, with their media inside
 
-	// Known only when the data set is opened:
-
-	IDPrefix string // of request ids
-	Forms    Forms  // what the run's requests can hold
-	Endless  bool   // Prompts says nothing: a clock ends the run
+	// SharedInputLen and SharedOutputLen, in tokens, replace the lengths of the data set's own flags; 0 leaves them.
+	SharedInputLen  int   `json:"-"`
+	SharedOutputLen int   `json:"-"`
+	VocabSize       int   `json:"-"` // ids that prompts of token ids are made of; 0 where it was not given
+	Forms           Forms `json:"-"` // what the run's requests can hold; known when the data set is opened
+	Endless         bool  `json:"-"` // a clock ends the run, whatever Prompts says; known when the data set is opened
 }
 
 // outputLen is the output length in tokens, where the data set's own is own.
 func (c Common) outputLen(own int) int {
-	if c.OutputLen > 0 {
-		return c.OutputLen
+	if c.SharedOutputLen > 0 {
+		return c.SharedOutputLen
 	}
 	return own
 }
@@ -110,8 +110,8 @@ type Needs struct {
 	Template  bool // prompts go through the model's chat template
 
 	OutputLen      int    // tokens asked for in each answer; 0 where each has its own
-	TakesInputLen  bool   // Common.InputLen counts
-	NoOutputLenWhy string // ends the sentence that Common.OutputLen has no effect; "" where it has
+	TakesInputLen  bool   // Common.SharedInputLen counts
+	NoOutputLenWhy string // ends the sentence that Common.SharedOutputLen has no effect; "" where it has
 }
 
 // Tools are what a data set is opened with: what counts, makes and renders text in a run.

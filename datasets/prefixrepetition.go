@@ -11,13 +11,12 @@ import (
 
 // PrefixRepetitionOptions describes random prompts of which many begin alike. Lengths are in tokens.
 type PrefixRepetitionOptions struct {
-	Prompts        int   `json:"prompts"`      // how many prompts; what the prefixes cannot share evenly is left out
-	PrefixLen      int   `json:"prefix_len"`   // of each beginning
-	SuffixLen      int   `json:"suffix_len"`   // of each end
-	Prefixes       int   `json:"num_prefixes"` // how many beginnings
-	OutputLen      int   `json:"output_len"`   // output length asked for; 0 lets the server decide
-	DisableShuffle bool  `json:"disable_shuffle"`
-	Seed           int64 `json:"seed"`
+	Common // of its Prompts those that the prefixes cannot share evenly are left out
+
+	PrefixLen int `json:"prefix_len"`   // of each beginning
+	SuffixLen int `json:"suffix_len"`   // of each end
+	Prefixes  int `json:"num_prefixes"` // how many beginnings
+	OutputLen int `json:"output_len"`   // output length asked for; 0 lets the server decide
 
 	// Vocabulary is used when prompts are sent as token ids, or when the tokenizer does not tell the size of its own. Special
 	// ids are not left out, as vLLM has it.
@@ -26,7 +25,7 @@ type PrefixRepetitionOptions struct {
 
 // PrefixRepetitionDefaults are vLLM's: 1000 prompts, 10 prefixes of 256 tokens, suffixes of 256, 128 tokens out.
 func PrefixRepetitionDefaults() PrefixRepetitionOptions {
-	return PrefixRepetitionOptions{Prompts: 1000, PrefixLen: 256, SuffixLen: 256, Prefixes: 10, OutputLen: 128}
+	return PrefixRepetitionOptions{Common: Common{Prompts: 1000}, PrefixLen: 256, SuffixLen: 256, Prefixes: 10, OutputLen: 128}
 }
 
 // Validate reports every problem with the options.
@@ -64,7 +63,7 @@ func (k *prefixRepetitionKind) Needs(c Common) Needs {
 
 func (k *prefixRepetitionKind) options(c Common) PrefixRepetitionOptions {
 	o := k.PrefixRepetitionOptions
-	o.Prompts, o.OutputLen, o.DisableShuffle, o.Seed = c.Prompts, c.outputLen(o.OutputLen), c.DisableShuffle, c.Seed
+	o.Common, o.OutputLen = c, c.outputLen(o.OutputLen)
 	return o
 }
 

@@ -40,8 +40,8 @@ func TestPrefixRepetitionGolden(t *testing.T) {
 	}
 	goldenCases(t, "prefix_repetition.json", &file)
 	for _, c := range file.Cases {
-		o := PrefixRepetitionOptions{Prompts: c.Prompts, PrefixLen: c.Prefix, SuffixLen: c.Suffix, Prefixes: c.Prefixes,
-			OutputLen: c.Output, DisableShuffle: c.Unshuffle, Seed: c.Seed, Vocabulary: Vocabulary{Size: c.Vocab}}
+		o := PrefixRepetitionOptions{Common: Common{Prompts: c.Prompts, DisableShuffle: c.Unshuffle, Seed: c.Seed},
+			PrefixLen: c.Prefix, SuffixLen: c.Suffix, Prefixes: c.Prefixes, OutputLen: c.Output, Vocabulary: Vocabulary{Size: c.Vocab}}
 		toks := map[string]tokenizer.Tokenizer{c.Tokenizer: newToy(t, c.Tokenizer, c.Vocab, nil, 0)}
 		if c.Tokenizer == "identity" {
 			toks["none"] = nil // ids are those behind the text, if nothing is lost
@@ -81,7 +81,7 @@ func TestGuessesEqualOneByOne(t *testing.T) {
 		for seed := range uint32(8) {
 			for _, calls := range []int{1, 2, 7, 64} {
 				vocab := Vocabulary{First: 5 * int(seed), Size: 997}
-				lengths := PrefixRepetitionOptions{Prompts: 100, PrefixLen: int(seed), SuffixLen: 5, Prefixes: 7}.lengths()
+				lengths := PrefixRepetitionOptions{Common: Common{Prompts: 100}, PrefixLen: int(seed), SuffixLen: 5, Prefixes: 7}.lengths()
 				tok := newToy(t, name, vocab.Size, nil, 0)
 
 				one := numpy.NewLegacy(seed)
@@ -158,8 +158,7 @@ func TestPrefixRepetitionOptions(t *testing.T) {
 	if err := PrefixRepetitionDefaults().Validate(); err != nil {
 		t.Errorf("the defaults are refused: %v", err)
 	}
-	err := PrefixRepetitionOptions{PrefixLen: -1, SuffixLen: maxLen + 1, OutputLen: -2, Seed: 1 << 32,
-		Vocabulary: Vocabulary{First: -5, Size: 1}}.Validate()
+	err := PrefixRepetitionOptions{Common: Common{Seed: 1 << 32}, PrefixLen: -1, SuffixLen: maxLen + 1, OutputLen: -2, Vocabulary: Vocabulary{First: -5, Size: 1}}.Validate()
 	complains(t, err, "dataset prefix_repetition", "prompts 0", "prefix length -1", "suffix length 16777217", "prefixes 0",
 		"output length -2", "seed 4294967296 must be at most 4294967295", "token id -5")
 	if n := len(strings.Split(err.Error(), "\n")); n != 7 {

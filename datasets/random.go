@@ -14,14 +14,13 @@ import (
 
 // RandomOptions describes prompts made of random tokens. Lengths are in tokens.
 type RandomOptions struct {
-	Prompts   int        `json:"prompts"`    // how many prompts
+	Common
+
 	InputLen  int        `json:"input_len"`  // prompt length, the prefix not counted
 	OutputLen int        `json:"output_len"` // output length asked for, at least 1 once drawn
 	PrefixLen int        `json:"prefix_len"` // tokens that all prompts begin with
 	Ratio     RangeRatio `json:"range_ratio"`
 	Batch     int        `json:"batch_size"` // prompts in one request; above 1 only for pooling endpoints
-	IDPrefix  string     `json:"request_id_prefix"`
-	Seed      int64      `json:"seed"`
 
 	// Vocabulary is used when prompts are sent as token ids; a tokenizer brings its own.
 	Vocabulary Vocabulary `json:"vocabulary"`
@@ -29,7 +28,7 @@ type RandomOptions struct {
 
 // RandomDefaults are vLLM's: 1000 prompts of 1024 tokens, 128 tokens out, all alike in length.
 func RandomDefaults() RandomOptions {
-	return RandomOptions{Prompts: 1000, InputLen: 1024, OutputLen: 128, Batch: 1}
+	return RandomOptions{Common: Common{Prompts: 1000}, InputLen: 1024, OutputLen: 128, Batch: 1}
 }
 
 // maxLen bounds each length: well above the longest contexts, and still little enough for memory.
@@ -88,9 +87,9 @@ func (k *randomFlags) define(f Flags) {
 // options are those of the flags. Where the ratio cannot be read the others are told beside the error.
 func (k *randomFlags) options(c Common) (o RandomOptions, err error) {
 	o = k.RandomOptions
-	o.Prompts, o.Seed, o.IDPrefix, o.OutputLen = c.Prompts, c.Seed, c.IDPrefix, c.outputLen(o.OutputLen)
-	if c.InputLen > 0 {
-		o.InputLen = c.InputLen
+	o.Common, o.OutputLen = c, c.outputLen(o.OutputLen)
+	if c.SharedInputLen > 0 {
+		o.InputLen = c.SharedInputLen
 	}
 	if o.Ratio, err = ParseRangeRatio(k.ratio); err != nil {
 		err = fmt.Errorf("--random-range-ratio %s: %w", quoted(k.ratio), err)

@@ -16,11 +16,10 @@ import (
 type RandomMMOptions struct {
 	RandomOptions
 
-	BaseItems      int         `json:"base_items_per_request"`   // how many media a request holds
-	ItemsRatio     float64     `json:"num_mm_items_range_ratio"` // how far their number strays, in [0, 1]
-	Limits         MediaLimits `json:"limit_mm_per_prompt"`      // how many a request may hold of each modality
-	Buckets        Buckets     `json:"bucket_config"`            // their shapes
-	MultimodalChat bool        `json:"multimodal_chat"`          // send prompts as chat messages, with their media inside
+	BaseItems  int         `json:"base_items_per_request"`   // how many media a request holds
+	ItemsRatio float64     `json:"num_mm_items_range_ratio"` // how far their number strays, in [0, 1]
+	Limits     MediaLimits `json:"limit_mm_per_prompt"`      // how many a request may hold of each modality
+	Buckets    Buckets     `json:"bucket_config"`            // their shapes
 }
 
 // RandomMMDefaults are vLLM's: RandomDefaults with one image each.
@@ -118,7 +117,6 @@ func (k *randomMMKind) Needs(c Common) Needs {
 func (k *randomMMKind) options(c Common) (o RandomMMOptions, ratio, unread error) {
 	o = k.RandomMMOptions
 	o.RandomOptions, ratio = k.randomFlags.options(c)
-	o.MultimodalChat = c.MultimodalChat
 	var limits, buckets error
 	if o.Limits, limits = ParseMediaLimits(k.limits); limits != nil {
 		limits = fmt.Errorf("--random-mm-limit-mm-per-prompt: %w", limits)

@@ -69,8 +69,8 @@ func TestRandomMMGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			ratio := rangeRatio(t, c.Ratio)
-			o := RandomMMOptions{RandomOptions: RandomOptions{Prompts: c.Prompts, InputLen: c.InputLen, OutputLen: c.OutputLen,
-				PrefixLen: c.PrefixLen, Ratio: ratio, Batch: 1, IDPrefix: "mm", Seed: c.Seed},
+			o := RandomMMOptions{RandomOptions: RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: "mm", Seed: c.Seed},
+				InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen, Ratio: ratio, Batch: 1},
 				BaseItems: c.BaseItems, ItemsRatio: c.ItemsRatio, Limits: c.Limits, Buckets: asBuckets(c.Buckets)}
 			m, err := newRandomMM(o, c.toy(t))
 			if err != nil {

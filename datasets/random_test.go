@@ -62,8 +62,8 @@ func (o *oneOrMores) UnmarshalJSON(b []byte) error {
 
 func (c randomCase) options(t *testing.T) RandomOptions {
 	ratio := rangeRatio(t, c.Ratio)
-	return RandomOptions{Prompts: c.Prompts, InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen,
-		Ratio: ratio, Batch: c.Batch, IDPrefix: c.IDPrefix, Seed: c.Seed}
+	return RandomOptions{Common: Common{Prompts: c.Prompts, IDPrefix: c.IDPrefix, Seed: c.Seed},
+		InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen, Ratio: ratio, Batch: c.Batch}
 }
 
 func randomCases(t *testing.T) []randomCase {
@@ -324,8 +324,8 @@ func TestRandomOptions(t *testing.T) {
 	if err := RandomDefaults().Validate(); err != nil {
 		t.Errorf("the defaults are refused: %v", err)
 	}
-	o := RandomOptions{Prompts: -1, InputLen: -2, OutputLen: maxLen + 1, PrefixLen: -3, Batch: 0, Seed: -4,
-		Ratio: RangeRatio{math.NaN(), math.Inf(1)}, Vocabulary: Vocabulary{First: -5, Size: -6}}
+	o := RandomOptions{Common: Common{Prompts: -1, Seed: -4},
+		InputLen: -2, OutputLen: maxLen + 1, PrefixLen: -3, Batch: 0, Ratio: RangeRatio{math.NaN(), math.Inf(1)}, Vocabulary: Vocabulary{First: -5, Size: -6}}
 	err := o.Validate()
 	complains(t, err, "prompts -1", "input length -2", "output length 16777217", "prefix length -3", "batch size 0",
 		"seed -4", "input range ratio NaN", "output range ratio +Inf", "token id -5", "vocabulary size -6")

@@ -13,20 +13,21 @@ import (
 
 // RerankOptions describes requests that put one random query before random documents, for endpoints that score documents.
 type RerankOptions struct {
-	Prompts    int        `json:"prompts"`     // how many documents; without a reranker the query is one of them
+	Common // its Prompts are the documents; without a reranker the query is one of them
+
 	InputLen   int        `json:"input_len"`   // tokens of query and document together; without a reranker of each
 	Ratio      RangeRatio `json:"range_ratio"` // that of the output is of no account
 	Batch      int        `json:"batch_size"`  // documents in one request; without a reranker the query is one of them
 	NoReranker bool       `json:"no_reranker"` // the model embeds query and documents for themselves
-	IDPrefix   string     `json:"request_id_prefix"`
-	Seed       int64      `json:"seed"`
 
 	// Vocabulary is used when the tokenizer does not tell the size of its own.
 	Vocabulary Vocabulary `json:"vocabulary"`
 }
 
 // RerankDefaults are vLLM's: 1000 documents, one in a request, 1024 tokens with the query.
-func RerankDefaults() RerankOptions { return RerankOptions{Prompts: 1000, InputLen: 1024, Batch: 1} }
+func RerankDefaults() RerankOptions {
+	return RerankOptions{Common: Common{Prompts: 1000}, InputLen: 1024, Batch: 1}
+}
 
 // Validate reports every problem with the options.
 func (o RerankOptions) Validate() error {
@@ -57,7 +58,7 @@ func (k *rerankKind) Needs(Common) Needs {
 
 func (k *rerankKind) options(c Common) (RerankOptions, error) {
 	r, err := k.randomFlags.options(c)
-	return RerankOptions{Prompts: r.Prompts, InputLen: r.InputLen, Ratio: r.Ratio, Batch: r.Batch, NoReranker: k.noReranker, IDPrefix: r.IDPrefix, Seed: r.Seed}, err
+	return RerankOptions{Common: c, InputLen: r.InputLen, Ratio: r.Ratio, Batch: r.Batch, NoReranker: k.noReranker}, err
 }
 
 func (k *rerankKind) Validate(c Common) error {

@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"benchtop/datasets/numpy"
@@ -10,35 +9,23 @@ import (
 
 // ShareGPTOptions says what to take from a file of recorded conversations.
 type ShareGPTOptions struct {
-	Path           string `json:"path"`
-	Prompts        int    `json:"prompts"`         // how many prompts
-	OutputLen      int    `json:"output_len"`      // tokens; 0 takes the length of the recorded answer
-	DisableShuffle bool   `json:"disable_shuffle"` // keep the order of the file
-	NoOversample   bool   `json:"no_oversample"`   // make do with fewer prompts rather than repeat some
-	MultimodalChat bool   `json:"multimodal_chat"` // send prompts as chat messages, with their media inside
-	IDPrefix       string `json:"request_id_prefix"`
-	Seed           int64  `json:"seed"`
+	Common
+
+	OutputLen int `json:"output_len"` // tokens; 0 takes the length of the recorded answer
 }
 
 // ShareGPTDefaults are vLLM's: 1000 prompts with answers as long as the recorded ones. The path is left to be filled in.
-func ShareGPTDefaults() ShareGPTOptions { return ShareGPTOptions{Prompts: 1000} }
+func ShareGPTDefaults() ShareGPTOptions { return ShareGPTOptions{Common: Common{Prompts: 1000}} }
 
 // Validate reports every problem with the options, without looking at the file.
 func (o ShareGPTOptions) Validate() error {
-	var errs []error
-	if o.Path == "" {
-		errs = append(errs, errors.New("a path to the JSON file is required"))
-	}
-	if o.Prompts < 1 {
-		errs = append(errs, fmt.Errorf("number of prompts %d must be at least 1", o.Prompts))
-	}
+	p := &problems{}
+	p.path(o.Path, "the JSON file")
+	p.positive("number of prompts", o.Prompts)
 	if o.OutputLen < 0 {
-		errs = append(errs, fmt.Errorf("output length %d must not be negative", o.OutputLen))
+		p.add("output length %d must not be negative", o.OutputLen)
 	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("dataset sharegpt: %w", err)
-	}
-	return nil
+	return p.of("sharegpt")
 }
 
 type shareGPTKind struct{ ShareGPTOptions }
@@ -54,8 +41,7 @@ func (k *shareGPTKind) Needs(c Common) Needs {
 }
 
 func (k *shareGPTKind) options(c Common) ShareGPTOptions {
-	return ShareGPTOptions{Path: c.Path, Prompts: c.Prompts, OutputLen: c.outputLen(k.OutputLen), DisableShuffle: c.DisableShuffle,
-		NoOversample: c.NoOversample, MultimodalChat: c.MultimodalChat, IDPrefix: c.IDPrefix, Seed: c.Seed}
+	return ShareGPTOptions{Common: c, OutputLen: c.outputLen(k.OutputLen)}
 }
 
 func (k *shareGPTKind) Validate(c Common) error { return k.options(c).Validate() }

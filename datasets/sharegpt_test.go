@@ -36,7 +36,7 @@ type shareGPTCase struct {
 }
 
 func (c shareGPTCase) options(t *testing.T) ShareGPTOptions {
-	o := ShareGPTOptions{Path: smallFile, Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "sg-"}
+	o := ShareGPTOptions{Common: Common{Path: smallFile, Prompts: c.Prompts, Seed: c.Seed, IDPrefix: "sg-"}}
 	for i := 0; i < len(c.Flags); i++ {
 		switch c.Flags[i] {
 		case "--disable-shuffle":
@@ -230,14 +230,14 @@ func TestShareGPTWithoutFile(t *testing.T) {
 	complains(t, open(""), "a path to the JSON file is required")
 	complains(t, open("testdata/none.json"), "dataset sharegpt: testdata/none.json: file does not exist", "give the path")
 	complains(t, open("testdata"), "dataset sharegpt: testdata: this is a directory")
-	_, err := NewShareGPT(t.Context(), ShareGPTOptions{Path: smallFile, Prompts: 1}, Text{}, numpy.NewStreams(0))
+	_, err := NewShareGPT(t.Context(), ShareGPTOptions{Common: Common{Path: smallFile, Prompts: 1}}, Text{}, numpy.NewStreams(0))
 	complains(t, err, "dataset sharegpt: needs a tokenizer", "--tokenizer")
-	err = ShareGPTOptions{Prompts: 0, OutputLen: -1}.Validate()
+	err = ShareGPTOptions{Common: Common{Prompts: 0}, OutputLen: -1}.Validate()
 	complains(t, err, "path", "prompts 0", "output length -1")
 }
 
 func TestShareGPTDescription(t *testing.T) {
-	o := ShareGPTOptions{Path: smallFile, Prompts: 60}
+	o := ShareGPTOptions{Common: Common{Path: smallFile, Prompts: 60}}
 	d, err := NewShareGPT(t.Context(), o, Text{Counter: byWords{}}, numpy.NewStreams(0))
 	if err != nil {
 		t.Fatal(err)
@@ -257,7 +257,7 @@ func (r *refusing) Count(text string) (int, error) {
 
 // The first prompts of the small file fit, so nothing past them may be counted.
 func TestShareGPTCountsNothingInVain(t *testing.T) {
-	o := ShareGPTOptions{Path: smallFile, Prompts: 2, DisableShuffle: true}
+	o := ShareGPTOptions{Common: Common{Path: smallFile, Prompts: 2, DisableShuffle: true}}
 	for questions, wantError := range map[int64]bool{4: false, 3: true} {
 		c := &refusing{}
 		c.left.Store(questions)
@@ -273,7 +273,7 @@ func TestShareGPTCountsNothingInVain(t *testing.T) {
 func TestShareGPTStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := NewShareGPT(ctx, ShareGPTOptions{Path: smallFile, Prompts: 2}, Text{Counter: byWords{}}, numpy.NewStreams(0))
+	_, err := NewShareGPT(ctx, ShareGPTOptions{Common: Common{Path: smallFile, Prompts: 2}}, Text{Counter: byWords{}}, numpy.NewStreams(0))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want that of the context", err)
 	}

@@ -31,27 +31,14 @@ func SlicesDefaults() SlicesOptions {
 
 // Validate reports every problem with the options, without looking at the file.
 func (o SlicesOptions) Validate() error {
-	var errs []error
-	if o.Path == "" {
-		errs = append(errs, errors.New("a path to the text is required"))
-	}
-	errs = append(errs,
-		within("number of prompts", o.Prompts, 1, math.MaxInt32),
-		within("input length", o.InputLen, 1, maxLen),
-		within("output length", o.OutputLen, 0, maxLen),
-	)
-	if o.Seed < 0 {
-		errs = append(errs, fmt.Errorf("seed %d must not be negative", o.Seed))
-	}
-	for _, ratio := range []struct {
-		what  string
-		value float64
-	}{{"input", o.Ratio.Input}, {"output", o.Ratio.Output}} {
-		if !(ratio.value >= 0 && ratio.value < 1) {
-			errs = append(errs, fmt.Errorf("%s range ratio %v must be at least 0 and below 1", ratio.what, ratio.value))
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
+	p := &problems{}
+	p.path(o.Path, "the text")
+	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
+	p.between("input length", o.InputLen, 1, maxLen)
+	p.between("output length", o.OutputLen, 0, maxLen)
+	p.seed(o.Seed, math.MaxInt64)
+	p.ratio(o.Ratio)
+	if err := errors.Join(*p...); err != nil {
 		return fmt.Errorf("text slices: %w", err)
 	}
 	return nil

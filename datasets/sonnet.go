@@ -16,33 +16,28 @@ import (
 
 // SonnetOptions describes prompts put together from the lines of a poem. Lengths are in tokens.
 type SonnetOptions struct {
-	Path      string `json:"path"`    // a text, a verse on each line; "" takes the sonnets built in
-	Prompts   int    `json:"prompts"` // how many prompts
-	InputLen  int    `json:"input_len"`
-	OutputLen int    `json:"output_len"`
-	PrefixLen int    `json:"prefix_len"` // of what all prompts begin with
-	Rendered  bool   `json:"rendered"`   // send what the chat template makes of a prompt; back ends that speak chat render it themselves
-	IDPrefix  string `json:"request_id_prefix"`
+	Common // its Path is a text, a verse on each line; "" takes the sonnets built in
+
+	InputLen  int  `json:"input_len"`
+	OutputLen int  `json:"output_len"`
+	PrefixLen int  `json:"prefix_len"` // of what all prompts begin with
+	Rendered  bool `json:"rendered"`   // send what the chat template makes of a prompt; back ends that speak chat render it themselves
 }
 
 // SonnetDefaults are vLLM's, on the sonnets built in: 1000 prompts of up to 550 tokens, about 200 of which all begin
 // with, 150 tokens out.
 func SonnetDefaults() SonnetOptions {
-	return SonnetOptions{Prompts: 1000, InputLen: 550, OutputLen: 150, PrefixLen: 200}
+	return SonnetOptions{Common: Common{Prompts: 1000}, InputLen: 550, OutputLen: 150, PrefixLen: 200}
 }
 
 // Validate reports every problem with the options, without looking at the file.
 func (o SonnetOptions) Validate() error {
-	err := errors.Join(
-		within("number of prompts", o.Prompts, 1, math.MaxInt32),
-		within("input length", o.InputLen, 1, maxLen),
-		within("output length", o.OutputLen, 1, maxLen),
-		within("prefix length", o.PrefixLen, 0, maxLen),
-	)
-	if err != nil {
-		return fmt.Errorf("dataset sonnet: %w", err)
-	}
-	return nil
+	p := &problems{}
+	p.between("number of prompts", o.Prompts, 1, math.MaxInt32)
+	p.between("input length", o.InputLen, 1, maxLen)
+	p.between("output length", o.OutputLen, 1, maxLen)
+	p.between("prefix length", o.PrefixLen, 0, maxLen)
+	return p.of("sonnet")
 }
 
 type sonnetKind struct{ SonnetOptions }
@@ -63,7 +58,7 @@ func (k *sonnetKind) Needs(Common) Needs {
 
 func (k *sonnetKind) options(c Common) SonnetOptions {
 	o := k.SonnetOptions
-	o.Path, o.Prompts, o.IDPrefix, o.Rendered = c.Path, c.Prompts, c.IDPrefix, !c.Forms.Overlap(AsMessages)
+	o.Common, o.Rendered = c, !c.Forms.Overlap(AsMessages)
 	return o
 }
 

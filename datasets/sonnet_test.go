@@ -50,8 +50,8 @@ func TestSonnetGolden(t *testing.T) {
 			lines := strings.SplitAfter(string(poem), "\n")
 			counter := map[string]tokenizer.Counter{"whitespace": byWords{}, "bytes": byBytes{}}[c.Tokenizer]
 			// The general lengths of c.Flags have no say here, so there is no option to put them into.
-			o := SonnetOptions{Path: path, Prompts: c.Prompts, InputLen: c.InputLen, OutputLen: c.OutputLen,
-				PrefixLen: c.PrefixLen, Rendered: c.Backend != "openai-chat", IDPrefix: "so-"}
+			o := SonnetOptions{Common: Common{Path: path, Prompts: c.Prompts, IDPrefix: "so-"},
+				InputLen: c.InputLen, OutputLen: c.OutputLen, PrefixLen: c.PrefixLen, Rendered: c.Backend != "openai-chat"}
 			streams := numpy.NewStreams(c.Seed)
 			d, err := NewSonnet(t.Context(), o, Text{Counter: counter, Template: roleTags{}}, streams)
 			if err != nil {

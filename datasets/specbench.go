@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,31 +10,26 @@ import (
 	"benchtop/datasets/numpy"
 )
 
-// SpecBenchOptions says what to take from a file of Spec-Bench's questions. There is no seed: vLLM shuffles this data set
-// with seed 0, whatever the run's is.
+// SpecBenchOptions says what to take from a file of Spec-Bench's questions. The seed is of no account: vLLM
+// shuffles this data set with seed 0.
 type SpecBenchOptions struct {
-	Path           string `json:"path"`
-	Category       string `json:"category,omitempty"` // only questions of it; "" takes all
-	Prompts        int    `json:"prompts"`            // how many prompts; 0 or less takes every question once
-	OutputLen      int    `json:"output_len"`         // tokens
-	DisableShuffle bool   `json:"disable_shuffle"`
-	NoOversample   bool   `json:"no_oversample"` // make do with fewer prompts rather than repeat some
-	IDPrefix       string `json:"request_id_prefix"`
+	Common
+
+	Category  string `json:"category,omitempty"` // only questions of it; "" takes all
+	OutputLen int    `json:"output_len"`         // tokens
 }
 
 // SpecBenchDefaults are vLLM's: 1000 prompts of all categories, 256 tokens out. The path is left to be filled in.
-func SpecBenchDefaults() SpecBenchOptions { return SpecBenchOptions{Prompts: 1000, OutputLen: 256} }
+func SpecBenchDefaults() SpecBenchOptions {
+	return SpecBenchOptions{Common: Common{Prompts: 1000}, OutputLen: 256}
+}
 
 // Validate reports every problem with the options, without looking at the file.
 func (o SpecBenchOptions) Validate() error {
-	var errs []error
-	if o.Path == "" {
-		errs = append(errs, errors.New("a path to the file of questions is required; give --dataset-path"))
-	}
-	if o.OutputLen < 1 {
-		errs = append(errs, fmt.Errorf("output length %d must be at least 1", o.OutputLen))
-	}
-	return inDataset("spec_bench", errors.Join(errs...))
+	p := &problems{}
+	p.path(o.Path, "the file of questions")
+	p.positive("output length", o.OutputLen)
+	return p.of("spec_bench")
 }
 
 type specBenchKind struct{ SpecBenchOptions }
@@ -53,8 +47,7 @@ func (k *specBenchKind) Needs(c Common) Needs {
 }
 
 func (k *specBenchKind) options(c Common) SpecBenchOptions {
-	return SpecBenchOptions{Path: c.Path, Category: k.Category, Prompts: c.Prompts, OutputLen: c.outputLen(k.OutputLen),
-		DisableShuffle: c.DisableShuffle, NoOversample: c.NoOversample, IDPrefix: c.IDPrefix}
+	return SpecBenchOptions{Common: c, Category: k.Category, OutputLen: c.outputLen(k.OutputLen)}
 }
 
 func (k *specBenchKind) Validate(c Common) error { return k.options(c).Validate() }
@@ -71,8 +64,9 @@ func NewSpecBench(ctx context.Context, o SpecBenchOptions, text Text, s *numpy.S
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	custom := CustomOptions{Path: o.Path, Prompts: o.Prompts, OutputLen: o.OutputLen, DisableShuffle: o.DisableShuffle,
-		NoOversample: o.NoOversample, IDPrefix: o.IDPrefix}
+	common := o.Common
+	common.Seed, common.SkipChatTemplate, common.TemplateArgs = 0, false, nil
+	custom := CustomOptions{Common: common, OutputLen: o.OutputLen}
 	return custom.bench(ctx, "spec_bench", text, s, func(r io.Reader) ([]customRow, error) {
 		return readBench(r, "turns", specBenchForm, o.Category, "--spec-bench-category", func(turn []byte) []byte { return turn })
 	})

@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,19 +14,14 @@ import (
 	"benchtop/datasets/numpy"
 )
 
-// SpeedBenchOptions says what to take from a directory of SPEED-Bench, as NVIDIA's script prepares it. There is no seed:
-// vLLM shuffles this data set with seed 0, whatever the run's is.
+// SpeedBenchOptions says what to take from a directory of SPEED-Bench, as NVIDIA's script prepares it. The seed is of
+// no account: vLLM shuffles this data set with seed 0.
 type SpeedBenchOptions struct {
-	Path             string          `json:"path"`               // a directory with a file for each subset
-	Subset           string          `json:"subset"`             // one of SpeedBenchSubsets
-	Category         string          `json:"category,omitempty"` // only prompts of it; "" takes all
-	Prompts          int             `json:"prompts"`            // how many prompts; 0 or less takes each once
-	OutputLen        int             `json:"output_len"`         // tokens
-	DisableShuffle   bool            `json:"disable_shuffle"`
-	NoOversample     bool            `json:"no_oversample"`      // make do with fewer prompts rather than repeat some
-	SkipChatTemplate bool            `json:"skip_chat_template"` // send prompts as they stand in the file
-	TemplateArgs     json.RawMessage `json:"chat_template_kwargs,omitempty"`
-	IDPrefix         string          `json:"request_id_prefix"`
+	Common // its Path is a directory with a file for each subset
+
+	Subset    string `json:"subset"`             // one of SpeedBenchSubsets
+	Category  string `json:"category,omitempty"` // only prompts of it; "" takes all
+	OutputLen int    `json:"output_len"`         // tokens
 }
 
 // SpeedBenchSubsets are the files that the data set has.
@@ -37,23 +31,19 @@ func SpeedBenchSubsets() []string {
 
 // SpeedBenchDefaults are vLLM's: 1000 prompts of the qualitative subset, 4096 tokens out. The path is left to be filled in.
 func SpeedBenchDefaults() SpeedBenchOptions {
-	return SpeedBenchOptions{Subset: "qualitative", Prompts: 1000, OutputLen: 4096}
+	return SpeedBenchOptions{Common: Common{Prompts: 1000}, Subset: "qualitative", OutputLen: 4096}
 }
 
 // Validate reports every problem with the options, without looking at the directory.
 func (o SpeedBenchOptions) Validate() error {
-	var errs []error
-	if o.Path == "" {
-		errs = append(errs, errors.New("a path to the prepared directory is required; give --dataset-path"))
-	}
+	p := &problems{}
+	p.path(o.Path, "the prepared directory")
 	if !slices.Contains(SpeedBenchSubsets(), o.Subset) {
-		errs = append(errs, fmt.Errorf("unknown subset %q; give one of %s", o.Subset, strings.Join(SpeedBenchSubsets(), ", ")))
+		p.add("unknown subset %q; give one of %s", o.Subset, strings.Join(SpeedBenchSubsets(), ", "))
 	}
-	if o.OutputLen < 1 {
-		errs = append(errs, fmt.Errorf("output length %d must be at least 1", o.OutputLen))
-	}
-	errs = append(errs, templateArgs(o.TemplateArgs))
-	return inDataset("speed_bench", errors.Join(errs...))
+	p.positive("output length", o.OutputLen)
+	p.templateArgs(o.TemplateArgs)
+	return p.of("speed_bench")
 }
 
 type speedBenchKind struct{ SpeedBenchOptions }
@@ -74,8 +64,7 @@ func (k *speedBenchKind) Needs(c Common) Needs {
 
 func (k *speedBenchKind) options(c Common) SpeedBenchOptions {
 	o := k.SpeedBenchOptions
-	o.Path, o.Prompts, o.IDPrefix, o.DisableShuffle, o.NoOversample = c.Path, c.Prompts, c.IDPrefix, c.DisableShuffle, c.NoOversample
-	o.SkipChatTemplate, o.TemplateArgs = c.SkipChatTemplate, c.TemplateArgs
+	o.Common = c
 	return o
 }
 
@@ -102,9 +91,9 @@ func NewSpeedBench(ctx context.Context, o SpeedBenchOptions, text Text, s *numpy
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, inFile("speed_bench", o.Path, fmt.Errorf("this directory has no %s.jsonl; %s", o.Subset, subsetsIn(o.Path)))
 	}
-	custom := CustomOptions{Path: path, Prompts: o.Prompts, OutputLen: o.OutputLen,
-		DisableShuffle: o.DisableShuffle, NoOversample: o.NoOversample, SkipChatTemplate: o.SkipChatTemplate,
-		TemplateArgs: o.TemplateArgs, IDPrefix: o.IDPrefix}
+	common := o.Common
+	common.Path, common.Seed = path, 0
+	custom := CustomOptions{Common: common, OutputLen: o.OutputLen}
 	return custom.bench(ctx, "speed_bench", text, s, func(r io.Reader) ([]customRow, error) {
 		return readBench(r, "messages", speedBenchForm, o.Category, "--speed-bench-category", content)
 	})

@@ -21,32 +21,6 @@ func noTemplate(dataset, way string) error {
 	return fmt.Errorf("dataset %s: %w; give --tokenizer with a directory or name that has one%s", dataset, ErrNoTemplate, way)
 }
 
-// within is an error unless lo ≤ value ≤ hi.
-func within(what string, value, lo, hi int) error {
-	if value < lo || value > hi {
-		return fmt.Errorf("%s %d must be between %d and %d", what, value, lo, hi)
-	}
-	return nil
-}
-
-func jsonLinesPath(path string) error {
-	switch {
-	case path == "":
-		return errors.New("a path to a .jsonl file is required; give --dataset-path")
-	case !strings.HasSuffix(path, ".jsonl"):
-		return fmt.Errorf("%s does not end in .jsonl; give a file with an object on each line, under that name", path)
-	}
-	return nil
-}
-
-func templateArgs(args json.RawMessage) error {
-	var object map[string]json.RawMessage
-	if args != nil && (json.Unmarshal(args, &object) != nil || object == nil) {
-		return fmt.Errorf("chat template arguments %s must be a JSON object", args)
-	}
-	return nil
-}
-
 // inDataset says which data set an error is about, if there is one.
 func inDataset(dataset string, err error) error {
 	if err == nil {
@@ -55,7 +29,7 @@ func inDataset(dataset string, err error) error {
 	return fmt.Errorf("dataset %s: %w", dataset, err)
 }
 
-// problems collects what is wrong with the options of a synthetic data set.
+// problems collects what is wrong with the options of a data set.
 type problems []error
 
 func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Errorf(format, args...)) }
@@ -92,10 +66,31 @@ func (p *problems) vocabulary(v Vocabulary) {
 	}
 }
 
-// of is all problems as those of a data set, nil for none.
-func (p *problems) of(dataset string) error {
-	if err := errors.Join(*p...); err != nil {
-		return fmt.Errorf("dataset %s: %w", dataset, err)
+// path checks that there is the name of what a data set is read from.
+func (p *problems) path(path, what string) {
+	if path == "" {
+		p.add("a path to %s is required", what)
 	}
-	return nil
 }
+
+func (p *problems) jsonLines(path string) {
+	if p.path(path, "a .jsonl file"); path != "" && !strings.HasSuffix(path, ".jsonl") {
+		p.add("%s does not end in .jsonl; give a file with an object on each line, under that name", path)
+	}
+}
+
+func (p *problems) templateArgs(args json.RawMessage) {
+	var object map[string]json.RawMessage
+	if args != nil && (json.Unmarshal(args, &object) != nil || object == nil) {
+		p.add("chat template arguments %s must be a JSON object", args)
+	}
+}
+
+func (p *problems) positive(what string, value int) {
+	if value < 1 {
+		p.add("%s %d must be at least 1", what, value)
+	}
+}
+
+// of is all problems as those of a data set, nil for none.
+func (p *problems) of(dataset string) error { return inDataset(dataset, errors.Join(*p...)) }

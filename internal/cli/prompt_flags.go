@@ -43,8 +43,8 @@ func (o *promptOptions) define(groups *flagGroups) {
 	f := datasetFlags{groups.group("Prompts"), &o.counts}
 	f.StringVar(&o.name, "dataset-name", "random", "where prompts come from: "+strings.Join(datasets.Names(o.kinds), ", "))
 	f.StringVar(&o.Path, "dataset-path", "", "file or directory of the data set")
-	f.CountVar(&o.InputLen, "input-len", "prompt length in tokens; overrides the flag of the random data sets")
-	f.CountVar(&o.OutputLen, "output-len", "output length in tokens; overrides the data set's own flag")
+	f.CountVar(&o.SharedInputLen, "input-len", "prompt length in tokens; overrides the flag of the random data sets")
+	f.CountVar(&o.SharedOutputLen, "output-len", "output length in tokens; overrides the data set's own flag")
 	f.BoolVar(&o.DisableShuffle, "disable-shuffle", false, "keep the order of the file")
 	f.BoolVar(&o.NoOversample, "no-oversample", false, "send fewer requests rather than repeat prompts")
 	f.BoolVar(&o.SkipChatTemplate, "skip-chat-template", false, "send the prompts of custom and speed_bench as they are, not rendered by the model's chat template")

@@ -39,7 +39,7 @@ func (k *burstGPTKind) Name() string              { return "burstgpt" }
 func (k *burstGPTKind) Define(func(string) Flags) {}
 
 func (k *burstGPTKind) Needs(Common) Needs {
-	return Needs{File: RequiredFile, Forms: AsText | AsTokenIDs, Ends: true, NoOutputLenWhy: eachHasLength}
+	return Needs{File: RequiredFile, Forms: AsText | AsTokenIDs, Ends: true, OwnOutputLens: true}
 }
 
 func (k *burstGPTKind) options(c Common) BurstGPTOptions {

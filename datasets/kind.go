@@ -109,9 +109,10 @@ type Needs struct {
 	MustCount bool // they are so even where the user wants no tokenizer
 	Template  bool // prompts go through the model's chat template
 
-	OutputLen      int    // tokens asked for in each answer; 0 where each has its own
-	TakesInputLen  bool   // Common.SharedInputLen counts
-	NoOutputLenWhy string // ends the sentence that Common.SharedOutputLen has no effect; "" where it has
+	OutputLen     int    // tokens asked for in each answer; 0 where they differ
+	OutputFlag    string // the one flag that says so, where Common.SharedOutputLen does not count; "" where it does
+	OwnOutputLens bool   // each request of the file has an output length, and no flag counts
+	TakesInputLen bool   // Common.SharedInputLen counts
 }
 
 // Tools are what a data set is opened with: what counts, makes and renders text in a run.

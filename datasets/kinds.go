@@ -6,11 +6,7 @@ import (
 	"slices"
 )
 
-// Words that several data sets share.
-const (
-	imagesInMessages = "images travel in chat messages"
-	eachHasLength    = ": each of its requests has a length"
-)
+const imagesInMessages = "images travel in chat messages"
 
 // filesHeading is that of the flags of data sets that are files without times.
 const filesHeading = "Data sets of files"

@@ -53,7 +53,7 @@ func (k *sonnetKind) Define(group func(string) Flags) {
 
 func (k *sonnetKind) Needs(Common) Needs {
 	return Needs{File: OptionalFile, Forms: AsText, Ends: true, Counts: true, Template: true, OutputLen: k.OutputLen,
-		NoOutputLenWhy: ", as with vLLM; use --sonnet-output-len"}
+		OutputFlag: "sonnet-output-len"}
 }
 
 func (k *sonnetKind) options(c Common) SonnetOptions {

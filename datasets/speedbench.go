@@ -59,7 +59,7 @@ func (k *speedBenchKind) Define(group func(string) Flags) {
 
 func (k *speedBenchKind) Needs(c Common) Needs {
 	return Needs{File: RequiredFile, Forms: AsText, Ends: true, AllRows: true, Counts: true, Template: !c.SkipChatTemplate, OutputLen: k.OutputLen,
-		NoOutputLenWhy: ", as with vLLM; use --speed-bench-output-len"}
+		OutputFlag: "speed-bench-output-len"}
 }
 
 func (k *speedBenchKind) options(c Common) SpeedBenchOptions {

@@ -81,7 +81,7 @@ func (k *timedTraceKind) Define(group func(string) Flags) {
 
 func (k *timedTraceKind) Needs(Common) Needs {
 	return Needs{File: RequiredFile, Forms: AsTokenIDs, Why: "its prompts are token ids, which chat cannot send", Ends: true, FullLength: true, Timed: true,
-		NoOutputLenWhy: eachHasLength}
+		OwnOutputLens: true}
 }
 
 func (k *timedTraceKind) options(c Common) TimedTraceOptions {

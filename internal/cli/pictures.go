@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/datasets"
 	"benchtop/export"
 	"benchtop/export/charts"
 	"benchtop/metrics"
@@ -97,12 +98,11 @@ func (o *serveOptions) argument(f *pflag.Flag) any {
 		return secret
 	case "endpoint":
 		return o.server.path()
-	case "random-output-len", "random-input-len": // vLLM writes the general length over them
-		if general := o.groups.set().Lookup(strings.TrimPrefix(f.Name, "random-")); general.Changed {
-			f = general
-		}
 	}
 	text := f.Value.String()
+	if length := o.prompts.lengthOver(f.Name); length > 0 {
+		text = strconv.Itoa(length)
+	}
 	if !f.Changed && (f.DefValue == "" || f.DefValue == "0" && !slices.Contains(zeroByDefault, f.Name)) {
 		return nil
 	}
@@ -123,6 +123,17 @@ func (o *serveOptions) argument(f *pflag.Flag) any {
 		text = strings.ReplaceAll(text, v, secret)
 	}
 	return userInfo.ReplaceAllString(text, "://"+secret+"@")
+}
+
+// lengthOver is the general length that vLLM writes over a data set's own, 0 for none.
+func (o *promptOptions) lengthOver(flag string) int {
+	switch {
+	case flag == "random-input-len":
+		return o.SharedInputLen
+	case strings.HasSuffix(flag, "-output-len") && !slices.ContainsFunc(o.kinds, func(k datasets.Kind) bool { return k.Needs(o.Common).OutputFlag == flag }):
+		return o.SharedOutputLen
+	}
+	return 0
 }
 
 // zeroByDefault are vLLM's flags that are 0 and not nothing when they are not given.

@@ -164,8 +164,12 @@ func (o *promptOptions) lengthNotes(given *pflag.FlagSet) (notes []string) {
 		return nil
 	}
 	needs := o.needs()
-	if given.Changed("output-len") && needs.NoOutputLenWhy != "" {
-		notes = append(notes, fmt.Sprintf("--output-len has no effect with %s%s", o.name, needs.NoOutputLenWhy))
+	switch {
+	case !given.Changed("output-len"):
+	case needs.OutputFlag != "":
+		notes = append(notes, fmt.Sprintf("--output-len has no effect with %s, as with vLLM; use --%s", o.name, needs.OutputFlag))
+	case needs.OwnOutputLens:
+		notes = append(notes, fmt.Sprintf("--output-len has no effect with %s: each of its requests has a length", o.name))
 	}
 	if given.Changed("input-len") && !needs.TakesInputLen {
 		notes = append(notes, fmt.Sprintf("--input-len has no effect with %s, as with vLLM", o.name))

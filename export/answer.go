@@ -195,7 +195,7 @@ func steady(r *metrics.Report) string {
 	for _, s := range []struct {
 		name string
 		of   *metrics.Statistic
-	}{{"TTFT", &r.TTFT}, {"ITL", &r.ITL}} {
+	}{{"TTFT", &r.Statistics[metrics.TTFT]}, {"ITL", &r.Statistics[metrics.ITL]}} {
 		if v, ok := s.of.Percentile(99); ok && s.of.N > 0 {
 			figures = append(figures, "p99 "+s.name+" "+latency(v))
 		}
@@ -263,7 +263,7 @@ func mainFailure(r *metrics.Report) string {
 // p99OfSlotWait is the p99 of the wait for a slot of this client, which shaped the load; 0 for none. Where all requests are due at once, or
 // users follow their own last request, waiting is the plan.
 func p99OfSlotWait(r *metrics.Report) float64 {
-	held, ok := r.ClientQueue.Percentile(99)
+	held, ok := r.Statistics[metrics.SlotWait].Percentile(99)
 	if !ok || held < shortestHeld || r.Plan.MaxConcurrency == 0 || !r.Plan.Paced() {
 		return 0
 	}

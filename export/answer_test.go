@@ -16,10 +16,10 @@ func rampReport() metrics.Report {
 	return metrics.Report{
 		Plan: metrics.Plan{
 			Rate: metrics.Rate(inf), Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 64},
-			Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}},
+			Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
 		},
-		Objectives: metrics.SLO{{Metric: "ttft", LimitMS: 500}},
-		Completed:  200, Lateness: at99(0.3),
+		Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
+		Completed:  200, Statistics: metrics.Statistics{metrics.Lateness: at99(0.3)},
 		Levels: []metrics.LoadLevel{{Offered: 10, TTFTp99: 200}, {Offered: 36.5, TTFTp99: 410}, {Offered: 39.5, TTFTp99: 2100}},
 		Answer: metrics.Answer{Saturates: true, From: 36.5, To: 39.5, Before: 1, After: 2, Shown: 2, Within: true, Highest: 34},
 	}
@@ -27,9 +27,9 @@ func rampReport() metrics.Report {
 
 func steadyReport() metrics.Report {
 	return metrics.Report{
-		Plan:       metrics.Plan{Rate: 8, Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}}},
-		Objectives: metrics.SLO{{Metric: "ttft", LimitMS: 500}},
-		Completed:  995, Good: 991, Failed: 5, TTFT: at99(410), ITL: at99(32), Lateness: at99(0.3),
+		Plan:       metrics.Plan{Rate: 8, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}},
+		Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}},
+		Completed:  995, Good: 991, Failed: 5, Statistics: metrics.Statistics{metrics.TTFT: at99(410), metrics.ITL: at99(32), metrics.Lateness: at99(0.3)},
 		Failures: []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 503, Count: 5}},
 		Levels:   []metrics.LoadLevel{{Offered: 8}},
 	}
@@ -60,15 +60,15 @@ func TestAnswer(t *testing.T) {
 			}},
 		{"within SLO up to 24 req/s; saturates between 24 and 48 req/s (p99 scheduled to first chunk 0.21 -> 7.20 s)",
 			rampReport(), func(r *metrics.Report) {
-				r.ClientQueue, r.Plan.MaxConcurrency = at99(7000), 64
-				r.ClientQueue.Max = 7000 // which the wait has in it
+				r.Statistics[metrics.SlotWait], r.Plan.MaxConcurrency = at99(7000), 64
+				r.Statistics[metrics.SlotWait].Max = 7000 // which the wait has in it
 				r.Levels = []metrics.LoadLevel{{Offered: 24, TTFTp99: 200, WaitP99: 210}, {Offered: 48, TTFTp99: 260, WaitP99: 7200}}
 				r.Answer = metrics.Answer{Saturates: true, From: 24, To: 48, After: 1, Shown: 1, Within: true, Highest: 24}
 			}},
 		{"load within SLO unknown; saturation unknown: client limited in 1 of 2 levels; waited p99 2.30 s for a slot",
 			rampReport(), func(r *metrics.Report) {
 				r.Levels = []metrics.LoadLevel{{Offered: 24, Standing: metrics.LevelLimited, WaitP99: 210, TTFTp99: 200}, {Offered: 48, TTFTp99: 260, WaitP99: 2400}}
-				r.ClientQueue, r.Plan.MaxConcurrency = at99(2300), 64
+				r.Statistics[metrics.SlotWait], r.Plan.MaxConcurrency = at99(2300), 64
 				r.Answer = metrics.Answer{Why: "client limited in 1 of 2 levels"}
 			}},
 		{"within SLO up to 24 req/s (99 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); 70 of 270 failed (mostly reset); client ok",
@@ -85,7 +85,7 @@ func TestAnswer(t *testing.T) {
 			}},
 		{"no saturation up to 3.0 req/s (p99 TTFT up to 30 ms)", rampReport(), func(r *metrics.Report) { // late by the client alone
 			r.Levels = []metrics.LoadLevel{{Offered: 3, TTFTp99: 30, WaitP99: 400}, {Offered: 12, TTFTp99: 50, WaitP99: 900, Standing: metrics.LevelLimited}}
-			r.Answer, r.Objectives, r.Lateness = metrics.Answer{Why: "no saturation up to 3.0 req/s"}, nil, metrics.Statistic{}
+			r.Answer, r.Objectives, r.Statistics[metrics.Lateness] = metrics.Answer{Why: "no saturation up to 3.0 req/s"}, nil, metrics.Statistic{}
 		}},
 		{"saturates between 16 and 32 users (p99 TTFT 41 -> 99 ms)", rampReport(), func(r *metrics.Report) {
 			r.Plan = metrics.Plan{Rate: metrics.Rate(inf), Stages: []metrics.Stage{{Users: 16}, {Users: 32}}}
@@ -103,7 +103,7 @@ func TestAnswer(t *testing.T) {
 			}},
 		{"saturation unknown: too few requests", rampReport(), func(r *metrics.Report) {
 			r.Answer, r.Levels = metrics.Answer{Why: "too few requests"}, make([]metrics.LoadLevel, 2)
-			r.Lateness = metrics.Statistic{}
+			r.Statistics[metrics.Lateness] = metrics.Statistic{}
 		}},
 		{"saturation unknown; client p99 0.3 ms late", rampReport(), func(r *metrics.Report) {
 			r.Answer, r.Levels = metrics.Answer{}, make([]metrics.LoadLevel, 2)
@@ -117,11 +117,11 @@ func TestAnswer(t *testing.T) {
 			}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.9 % within SLO; waited p99 0.14 s for a slot", // 99.99 is not all
 			steadyReport(), func(r *metrics.Report) {
-				r.Completed, r.Good, r.Failed, r.ClientQueue, r.Plan.MaxConcurrency = 10_000, 9_999, 0, at99(140), 4
+				r.Completed, r.Good, r.Failed, r.Statistics[metrics.SlotWait], r.Plan.MaxConcurrency = 10_000, 9_999, 0, at99(140), 4
 			}},
 		{"8.0 req/s: p99 TTFT 12.4 s, p99 ITL 0.40 ms, 100.0 % within SLO; client p99 0.12 s late",
 			steadyReport(), func(r *metrics.Report) {
-				r.Good, r.Failed, r.TTFT, r.ITL, r.Lateness = r.Completed, 0, at99(12_400), at99(0.4), at99(120)
+				r.Good, r.Failed, r.Statistics[metrics.TTFT], r.Statistics[metrics.ITL], r.Statistics[metrics.Lateness] = r.Completed, 0, at99(12_400), at99(0.4), at99(120)
 			}},
 		{"16 users: 31.9 req/s, p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; 5 of 1000 failed (mostly HTTP 503)",
 			steadyReport(), func(r *metrics.Report) {
@@ -131,7 +131,7 @@ func TestAnswer(t *testing.T) {
 		{"1000 requests at once: 995 requests succeeded; 5 of 1000 failed (of unknown causes)",
 			steadyReport(), func(r *metrics.Report) {
 				r.Plan, r.Levels, r.Failures, r.Objectives = metrics.Plan{Rate: metrics.Rate(inf)}, nil, nil, nil
-				r.TTFT, r.ITL = metrics.Statistic{}, metrics.Statistic{}
+				r.Statistics[metrics.TTFT], r.Statistics[metrics.ITL] = metrics.Statistic{}, metrics.Statistic{}
 			}},
 		{"0.25 to 20 req/s: 1 request succeeded", metrics.Report{Completed: 1, Plan: metrics.Plan{
 			Rate: metrics.Rate(inf), Ramp: &metrics.Ramp{From: 0.25, To: 20}}}, func(*metrics.Report) {}},
@@ -159,7 +159,7 @@ func TestAnswer(t *testing.T) {
 		}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; waited p99 0.14 s for a slot; client ok", steadyReport(), func(r *metrics.Report) {
 			watchedItself()(r)
-			r.Objectives, r.Plan.MaxConcurrency, r.Failed, r.ClientQueue = nil, 4, 0, at99(140)
+			r.Objectives, r.Plan.MaxConcurrency, r.Failed, r.Statistics[metrics.SlotWait] = nil, 4, 0, at99(140)
 			r.ScheduledRate, r.SentRate = 8, 7.2 // which is what waiting does
 		}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client LIMITED (p99 sent 31ms late)",

@@ -3,6 +3,7 @@ package export
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"benchtop/metrics"
@@ -13,7 +14,7 @@ const resultSchema = 1
 
 func benchtopObject(r *metrics.Report) object {
 	p := &r.Plan
-	return object{
+	return slices.Concat(object{
 		{"schema", resultSchema},
 		{"version", p.Version},
 		{"command", p.Command},
@@ -39,15 +40,11 @@ func benchtopObject(r *metrics.Report) object {
 			{"judged", r.Lengths.Judged}, {"shorter", lengthGap(&r.Lengths.Shorter)}, {"longer", lengthGap(&r.Lengths.Longer)},
 		}},
 		{"client", client(r)},
-		{"queueing", object{{"held_ms", statistic(r.ClientQueue, "")}}},
+		{"queueing", object{{"held_ms", statistic(&r.Statistics[metrics.SlotWait], "")}}},
 		{"pacing", object{
 			{"scheduled_rps", orNull(r.ScheduledRate)}, {"sent_rps", orNull(r.SentRate)}, {"done_rps", orNull(r.DoneRate)},
 		}},
-		{"connect_ms", statistic(r.Connect, "")},
-		{"ttft_first_token_ms", statistic(r.FirstToken, "")},
-		{"ttft_answer_ms", statistic(r.FirstAnswer, "")},
-		{"tpot_token_weighted_ms", statistic(r.TPOTWeighted, "")},
-		{"scheduled_latency", statistic(r.ScheduledLatency, "_ms")},
+	}, ownStatistics(r), object{
 		{"peak_concurrency_exact", r.ExactPeakConcurrency},
 		{"good", good(r, r.Good)},
 		{"steady_state", steadyState(r.SteadyState)},
@@ -64,7 +61,23 @@ func benchtopObject(r *metrics.Report) object {
 		{"damaged_journal_lines", r.Damaged},
 		{"not_sent", r.NotSent},
 		{"interrupted", interrupted(r.Interrupted)},
+	})
+}
+
+// ownStatistics are the latencies that vLLM does not have.
+func ownStatistics(r *metrics.Report) (o object) {
+	for l := range metrics.Latencies() {
+		key := l.Naming().Statistic
+		if key == "" {
+			continue
+		}
+		unit := "_ms"
+		if strings.HasSuffix(key, unit) {
+			unit = ""
+		}
+		o = append(o, field{key, statistic(&r.Statistics[l], unit)})
 	}
+	return o
 }
 
 func definitions(m map[string]string) object {
@@ -108,7 +121,7 @@ func lengthGap(g *metrics.LengthGap) object {
 
 // statistic writes null for every figure that had no sample. The unit goes into the keys where the name of the whole
 // does not say it.
-func statistic(s metrics.Statistic, unit string) object {
+func statistic(s *metrics.Statistic, unit string) object {
 	ms := func(v float64) any {
 		if s.N == 0 {
 			return nil

@@ -38,13 +38,13 @@ func TestBenchtopObject(t *testing.T) {
 		Plan: metrics.Plan{
 			Warmup:  1500 * ms,
 			Stages:  []metrics.Stage{{Length: 30 * time.Second, Rate: 8}, {Start: 30 * time.Second, Length: time.Minute, Users: 16}},
-			Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "e2el", LimitMS: inf}},
+			Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.E2EL, LimitMS: inf}},
 		},
-		Objectives: metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "e2el", LimitMS: inf}}, Steered: 3,
+		Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.E2EL, LimitMS: inf}}, Steered: 3,
 		Completed: 90, Failed: 10, Good: 81, WarmedUp: 7, Damaged: 2, NotSent: 5,
-		Met:           []metrics.ObjectiveShare{{Objective: metrics.Objective{Metric: "ttft", LimitMS: 500}, Share: 0.9}},
+		Met:           []metrics.ObjectiveShare{{Objective: metrics.Objective{Metric: metrics.TTFT, LimitMS: 500}, Share: 0.9}},
 		ScheduledRate: 10, SentRate: 9.5,
-		TPOTWeighted: stat,
+		Statistics: metrics.Statistics{metrics.TPOTWeighted: stat},
 		SteadyState: &metrics.SteadyState{
 			Start: time.Second, End: 3500 * ms, Target: 16, Threshold: 0.95, ThresholdAbs: 16, Peak: 17, Started: 3, Completed: 4, Total: 5,
 			Warning: "short", RequestThroughput: 1.6, InputThroughput: 2, OutputThroughput: 3, TotalThroughput: 5, TTFT: stat, TPOT: stat,
@@ -61,7 +61,7 @@ func TestBenchtopObject(t *testing.T) {
 		Probes:   &metrics.Probes{Completed: 1, Failed: 2, Latencies: []time.Duration{70 * ms}},
 		Timeline: []metrics.Window{{Start: 0, Done: 3, Good: 2}},
 		Events: []metrics.Event{{At: 30 * time.Second, Level: metrics.Info, Text: "16 users now", Mark: "16 users"}, {At: metrics.Never},
-			{Set: &metrics.LoadSetting{Rate: 2.5, Paused: true, By: metrics.ByHand}, Objectives: &metrics.SLO{{Metric: "e2el", LimitMS: inf}}},
+			{Set: &metrics.LoadSetting{Rate: 2.5, Paused: true, By: metrics.ByHand}, Objectives: &metrics.SLO{{Metric: metrics.E2EL, LimitMS: inf}}},
 			{Set: &metrics.LoadSetting{Users: 4, RampTo: 8, RampOver: 90 * time.Second}, Objectives: new(metrics.SLO)}},
 	}
 	got := benchtopJSON(t, r)
@@ -152,13 +152,13 @@ func TestBenchtopObjectOfWhatIsNotThere(t *testing.T) {
 
 func TestClientObject(t *testing.T) {
 	r := metrics.Report{
-		Lateness: metrics.Statistic{N: 1, Mean: 140}, Redials: 3,
+		Statistics: metrics.Statistics{metrics.Lateness: {N: 1, Mean: 140}, metrics.OwnLateness: {N: 1, Mean: 24}}, Redials: 3,
 		Client: metrics.Client{
 			Verdict: metrics.Verdict{Why: []string{"p99 sent 24ms late", "CPU full for 8 of 10 s"}}, Source: metrics.KernelStamps,
 			Stamps: metrics.Stamps{
 				Chunks: 200, Shared: 5, Unstamped: 4, DelayP50: 21 * us, DelayP99: 310 * us, DelayP999: 400 * us, DelayMax: 412_900,
 			},
-			Lateness: metrics.Statistic{N: 1, Mean: 24}, CPU: 1.5, CPUMost: 1.875, Cores: 2, StoodStill: 1200 * ms,
+			CPU: 1.5, CPUMost: 1.875, Cores: 2, StoodStill: 1200 * ms,
 			GCs: 2, GCPause: 85 * us, Memory: 25 << 20, Sockets: 9, Dialled: 11, ClockSteps: 1,
 			Seconds: []metrics.ClientSecond{{
 				At: 2 * time.Second, Took: 1200 * ms, CPU: 1.875, CPUWait: 0.5, Cores: 2, Sched: 12 * ms, Stall: 1200 * ms,

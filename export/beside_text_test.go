@@ -125,7 +125,7 @@ func TestSplitBar(t *testing.T) {
 
 func TestRemarksOnSteering(t *testing.T) {
 	hand, search := &metrics.LoadSetting{By: metrics.ByHand}, &metrics.LoadSetting{By: metrics.BySearch}
-	slo := metrics.SLO{{Metric: "ttft", LimitMS: 500}}
+	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
 	for _, c := range []struct {
 		want   string
 		report metrics.Report
@@ -139,7 +139,7 @@ func TestRemarksOnSteering(t *testing.T) {
 			metrics.Report{Steered: 2, Events: []metrics.Event{{Set: search}, {Set: search}}}},
 		{"\nSteered: the load was set twice while the run was on, so it was not the plan's.\n", metrics.Report{Steered: 2}},
 		{"\nObjectives: changed while the run was on. All requests are judged by those in\n  force at the end: TTFT of at most 0.25 s, TPOT of at most 50 ms.\n",
-			metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: metrics.SLO{{Metric: "ttft", LimitMS: 250}, {Metric: "tpot", LimitMS: 50}}}},
+			metrics.Report{Plan: metrics.Plan{Goodput: slo}, Objectives: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 250}, {Metric: metrics.TPOT, LimitMS: 50}}}},
 		{"\nObjectives: they were taken away while the run was on, so no request was judged.\n", metrics.Report{Plan: metrics.Plan{Goodput: slo}}},
 		{"\nCost: unknown, though there is a price: nvidia-smi is not there.\n", metrics.Report{
 			Completed: 1, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.", CostPerMillion: metrics.Unsaid()}}},

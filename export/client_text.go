@@ -28,9 +28,9 @@ func clientWords(r *metrics.Report, width int) string {
 	case !r.Plan.Paced() || p99OfSlotWait(r) > 0: // being late has no meaning, or is said already
 		return ""
 	}
-	late, ok := r.Lateness.Percentile(99)
+	late, ok := r.Statistics[metrics.Lateness].Percentile(99)
 	switch {
-	case !ok || r.Lateness.N == 0:
+	case !ok || r.Statistics[metrics.Lateness].N == 0:
 		return ""
 	case late < 10:
 		return fmt.Sprintf("client p99 %.1f ms late", late)

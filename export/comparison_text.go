@@ -28,17 +28,16 @@ func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
 	if !now.Plan.SkipTokenizer && old.OutputTokens > 0 {
 		t.row("Output token throughput (tok/s):", old.OutputThroughput, now.OutputThroughput)
 	}
-	for _, s := range selected(now) {
-		a, _ := old.Named(s.metric)
-		b, _ := now.Named(s.metric)
+	for _, l := range selected(now) {
+		a, b, label := &old.Statistics[l], &now.Statistics[l], l.Naming().Label
 		if a.N == 0 || b.N == 0 {
 			continue
 		}
-		t.row("Median "+s.name+" (ms):", a.Median, b.Median)
+		t.row("Median "+label+" (ms):", a.Median, b.Median)
 		before, known := a.Percentile(99)
 		after, knownNow := b.Percentile(99)
 		if known && knownNow {
-			t.row("P99 "+s.name+" (ms):", before, after)
+			t.row("P99 "+label+" (ms):", before, after)
 		}
 	}
 	return t.w.Flush()

@@ -34,7 +34,7 @@ func objectives(r *metrics.Report) list {
 				share = m.Share
 			}
 		}
-		return object{{"metric", o.Metric}, {"limit_ms", limit(o.LimitMS)}, {"share", share}}
+		return object{{"metric", o.Metric.Key()}, {"limit_ms", limit(o.LimitMS)}, {"share", share}}
 	})
 }
 

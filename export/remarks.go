@@ -90,7 +90,7 @@ func heldRemark(r *metrics.Report) string {
 	}
 	return remark("Held back: with %s, requests waited %.2f ms for a slot on average, %.2f ms at most."+
 		" Counted from their scheduled start, requests took %.2f ms on average (E2EL: %.2f ms).",
-		limit, r.ClientQueue.Mean, r.ClientQueue.Max, r.ScheduledLatency.Mean, r.E2EL.Mean)
+		limit, r.Statistics[metrics.SlotWait].Mean, r.Statistics[metrics.SlotWait].Max, r.Statistics[metrics.ScheduledLatency].Mean, r.Statistics[metrics.E2EL].Mean)
 }
 
 // fellShort is the share of the scheduled rate below which sending was not what was planned.
@@ -104,7 +104,7 @@ func waitedForSlot(r *metrics.Report) bool {
 	limited := r.Plan.MaxConcurrency > 0 ||
 		slices.ContainsFunc(r.Plan.Stages, func(s metrics.Stage) bool { return s.Users > 0 }) ||
 		slices.ContainsFunc(r.Events, setUsers)
-	return limited && r.ClientQueue.Max >= shortestHeld
+	return limited && r.Statistics[metrics.SlotWait].Max >= shortestHeld
 }
 
 // setUsers reports whether an event set the limit of requests in flight.
@@ -134,7 +134,7 @@ func pacingCause(r *metrics.Report) string {
 			unconnected += f.Count
 		}
 	}
-	dial, own := r.Connect.Max, r.Client.Lateness.Max
+	dial, own := r.Statistics[metrics.Connect].Max, r.Statistics[metrics.OwnLateness].Max
 	switch {
 	case waitedForSlot(r):
 		return "; requests waited for a slot"
@@ -178,7 +178,7 @@ func firstChunkRemark(r *metrics.Report) string {
 		return ""
 	}
 	return remark("TTFT: the first chunk came before the first token. The median is %.2f ms to the chunk, as vLLM counts, and %.2f ms to the token.",
-		r.TTFT.Median, r.FirstToken.Median)
+		r.Statistics[metrics.TTFT].Median, r.Statistics[metrics.FirstToken].Median)
 }
 
 // vllmRemark is about reasoning under a name that vLLM 0.33 does not read.
@@ -187,10 +187,10 @@ func vllmRemark(r *metrics.Report) string {
 		return ""
 	}
 	text := "TTFT: reasoning_content counts as output here."
-	if v := r.VLLM; v.TTFT.N > 0 && v.Unread == 0 && twoDecimals(v.TTFT.Median) == twoDecimals(r.TTFT.Median) {
+	if v := r.VLLM; v.TTFT.N > 0 && v.Unread == 0 && twoDecimals(v.TTFT.Median) == twoDecimals(r.Statistics[metrics.TTFT].Median) {
 		return "" // the same figures
 	} else if v.TTFT.N > 0 {
-		text += fmt.Sprintf(" vLLM 0.33 does not read it and would report a median TTFT of %.2f ms, not %.2f ms.", v.TTFT.Median, r.TTFT.Median)
+		text += fmt.Sprintf(" vLLM 0.33 does not read it and would report a median TTFT of %.2f ms, not %.2f ms.", v.TTFT.Median, r.Statistics[metrics.TTFT].Median)
 	} else {
 		text += " vLLM 0.33 does not read it."
 	}

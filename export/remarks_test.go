@@ -126,7 +126,7 @@ func TestNothingToRemark(t *testing.T) {
 
 // A limit that was set while the run was on is not told as the plan's.
 func TestRemarkOnHeldRequests(t *testing.T) {
-	r := metrics.Report{Plan: metrics.Plan{Rate: 10, MaxConcurrency: 4}, ClientQueue: metrics.Statistic{N: 1, Mean: 3, Max: 5}}
+	r := metrics.Report{Plan: metrics.Plan{Rate: 10, MaxConcurrency: 4}, Statistics: metrics.Statistics{metrics.SlotWait: metrics.Statistic{N: 1, Mean: 3, Max: 5}}}
 	for want, events := range map[string][]metrics.Event{
 		"Held back: with at most 4 requests in flight, requests waited 3.00 ms":                      nil,
 		"Held back: with the limits that were set on requests in flight, requests waited\n  3.00 ms": {{Set: &metrics.LoadSetting{Users: 9}}},
@@ -151,9 +151,15 @@ func TestRemarkOnPacing(t *testing.T) {
 			r.Failures = []metrics.FailureCount{{Kind: metrics.FailedStatus, Count: 9}, {Kind: metrics.FailedConnect, Count: 20}}
 		}, "; 20 requests got no connection."},
 		{"few of them", func(r *metrics.Report) { r.Failures = []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}} }, "."},
-		{"slow to connect", func(r *metrics.Report) { r.Connect.Max, r.Client.Lateness.Max = 2400, 900 }, "; connections took up to 2.40 s to open."},
-		{"slow to send", func(r *metrics.Report) { r.Connect.Max, r.Client.Lateness.Max = 900, 2400 }, "; this client sent requests up to 2.40 s late."},
-		{"neither explains it", func(r *metrics.Report) { r.Connect.Max, r.Client.Lateness.Max = 40, 90 }, "."},
+		{"slow to connect", func(r *metrics.Report) {
+			r.Statistics[metrics.Connect].Max, r.Statistics[metrics.OwnLateness].Max = 2400, 900
+		}, "; connections took up to 2.40 s to open."},
+		{"slow to send", func(r *metrics.Report) {
+			r.Statistics[metrics.Connect].Max, r.Statistics[metrics.OwnLateness].Max = 900, 2400
+		}, "; this client sent requests up to 2.40 s late."},
+		{"neither explains it", func(r *metrics.Report) {
+			r.Statistics[metrics.Connect].Max, r.Statistics[metrics.OwnLateness].Max = 40, 90
+		}, "."},
 	} {
 		r := metrics.Report{Plan: metrics.Plan{Rate: 10}, Completed: 71, Failed: 29, ScheduledRate: 10, SentRate: 8}
 		c.change(&r)
@@ -200,7 +206,7 @@ Gates (the run fails where one holds):
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	r = metrics.Report{
-		Plan: r.Plan, ScheduledRate: 10, SentRate: 9.4, ClientQueue: metrics.Statistic{N: 1, Max: 5},
+		Plan: r.Plan, ScheduledRate: 10, SentRate: 9.4, Statistics: metrics.Statistics{metrics.SlotWait: metrics.Statistic{N: 1, Max: 5}},
 		SteadyState: &metrics.SteadyState{Warning: "never full"},
 	}
 	r.Plan.Warmup = 0

@@ -23,13 +23,13 @@ func Text(w io.Writer, r metrics.Report) error {
 	t.heading(" Serving Benchmark Result ", '=')
 	t.totals(&r)
 	t.probes(&r)
-	for _, s := range selected(&r) {
-		v, _ := r.Named(s.metric)
-		t.heading(s.heading, '-')
-		t.float("Mean "+s.name+" (ms):", v.Mean)
-		t.float("Median "+s.name+" (ms):", v.Median)
+	for _, l := range selected(&r) {
+		v, name := &r.Statistics[l], l.Naming()
+		t.heading(name.Heading, '-')
+		t.float("Mean "+name.Label+" (ms):", v.Mean)
+		t.float("Median "+name.Label+" (ms):", v.Median)
 		for _, p := range v.Percentiles {
-			t.float("P"+pythonNumber(p.P)+" "+s.name+" (ms):", p.Value)
+			t.float("P"+pythonNumber(p.P)+" "+name.Label+" (ms):", p.Value)
 		}
 	}
 	if !t.diffusion(&r) { // vLLM prints one of the two

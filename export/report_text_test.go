@@ -48,7 +48,7 @@ func TestTextLinesThatDependOnThePlan(t *testing.T) {
 		"Request rate configured (RPS):":   func(p *metrics.Plan) { p.Rate = metrics.Rate(inf) },
 		"Queue-inclusive End-to-end":       func(p *metrics.Plan) { p.Rate = metrics.Rate(inf) },
 		"Request goodput (req/s):":         func(p *metrics.Plan) { p.Goodput = nil },
-		"Time to First Token":              func(p *metrics.Plan) { p.Metrics = []string{"e2el"} },
+		"Time to First Token":              func(p *metrics.Plan) { p.Metrics = []metrics.Latency{metrics.E2EL} },
 		"P99.9 E2EL (ms):":                 func(p *metrics.Plan) { p.Percentiles = nil },
 		"Error 0: Bad Request\nError 1: x": func(p *metrics.Plan) {},
 	}
@@ -83,7 +83,7 @@ P99.9 E2EL (ms):                         898.96
 func TestTextWithoutTokenizer(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.SkipTokenizer, run.Probes, run.SpecDecode = true, nil, nil
-	run.Plan.Metrics = []string{"ttft", "tpot", "itl", "e2el"}
+	run.Plan.Metrics = []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}
 	if diff := cmp.Diff(skippedText, text(t, summarize(t, run, qs[:3]))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -166,7 +166,7 @@ func TestTextOfProbesThatAllFailed(t *testing.T) {
 }
 
 func TestTextOfAnEmptyRun(t *testing.T) {
-	got := text(t, summarize(t, metrics.Run{Plan: metrics.Plan{Metrics: []string{"ttft", "e2el"}, Tokenizer: "t"}}, nil))
+	got := text(t, summarize(t, metrics.Run{Plan: metrics.Plan{Metrics: []metrics.Latency{metrics.TTFT, metrics.E2EL}, Tokenizer: "t"}}, nil))
 	if !strings.Contains(got, "Mean TTFT (ms):                          0.00      \n") || strings.Contains(got, "NaN") {
 		t.Errorf("got:\n%s", got)
 	}

@@ -17,7 +17,7 @@ type resultReader struct {
 	r              metrics.Report
 	counted, timed bool // that it has the keys every result has
 	journal        bool
-	latencies      map[string]*metrics.Statistic
+	latencies      map[metrics.Latency]*metrics.Statistic
 }
 
 // scalar takes one value of the top level. What is not known, or not as expected, is passed over: other versions have
@@ -104,11 +104,12 @@ func parseFigure(value string, into *float64) bool {
 // latency takes a key such as "p99.9_ttft_ms".
 func (x *resultReader) latency(key, value string) {
 	name, ok := strings.CutSuffix(key, "_ms")
-	figure, metric, _ := strings.Cut(name, "_")
-	if !ok || !slices.ContainsFunc(sections[:], func(s section) bool { return s.metric == metric }) {
+	figure, key, _ := strings.Cut(name, "_")
+	l, known := metrics.LatencyOf(key)
+	if !ok || !known {
 		return
 	}
-	s := x.latencies[metric]
+	s := x.latencies[l]
 	if s == nil {
 		s = &metrics.Statistic{}
 	}
@@ -130,7 +131,7 @@ func (x *resultReader) latency(key, value string) {
 		}
 		s.Percentiles = append(s.Percentiles, metrics.Percentile{P: p, Value: v})
 	}
-	x.latencies[metric] = s
+	x.latencies[l] = s
 }
 
 // mostPercentiles of a latency bounds what a file can ask for.
@@ -143,37 +144,21 @@ func (x *resultReader) report() (metrics.Report, error) {
 		return metrics.Report{}, errors.New(`not a result of a benchmark: it has no numbers "completed" and "duration"`)
 	}
 	r.Ended = time.Duration(min(max(r.Duration, 0), metrics.LongestRun.Seconds()) * float64(time.Second))
-	for _, s := range sections {
-		found := x.latencies[s.metric]
+	for l := range metrics.Latencies() {
+		found := x.latencies[l]
 		if found == nil {
 			continue
 		}
 		found.N = r.Completed
 		slices.SortStableFunc(found.Percentiles, func(a, b metrics.Percentile) int { return cmp.Compare(a.P, b.P) })
-		p.Metrics = append(p.Metrics, s.metric)
+		p.Metrics = append(p.Metrics, l)
 		for _, q := range found.Percentiles {
 			if !slices.Contains(p.Percentiles, q.P) {
 				p.Percentiles = append(p.Percentiles, q.P)
 			}
 		}
-		*statisticOf(r, s.metric) = *found
+		r.Statistics[l] = *found
 	}
 	slices.Sort(p.Percentiles)
 	return *r, nil
-}
-
-func statisticOf(r *metrics.Report, metric string) *metrics.Statistic {
-	switch metric {
-	case metrics.TTFT:
-		return &r.TTFT
-	case metrics.TPOT:
-		return &r.TPOT
-	case metrics.ITL:
-		return &r.ITL
-	case metrics.E2EL:
-		return &r.E2EL
-	case metrics.ClientQueue:
-		return &r.ClientQueue
-	}
-	return &r.E2ELQueued
 }

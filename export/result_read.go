@@ -35,7 +35,7 @@ func readResult(in io.Reader) (metrics.Report, error) {
 	s := resultScanner{r: bufio.NewReaderSize(in, 1<<16), left: longestResult}
 	var last *resultReader
 	for {
-		one := resultReader{latencies: map[string]*metrics.Statistic{}}
+		one := resultReader{latencies: map[metrics.Latency]*metrics.Statistic{}}
 		one.r.Plan.Rate = metrics.Rate(math.Inf(1)) // where it does not say
 		switch err := s.object(one.scalar); {
 		case err == io.EOF && last == nil:

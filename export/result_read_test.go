@@ -51,17 +51,18 @@ func TestReadResult(t *testing.T) {
 		[]float64{got.RequestThroughput, *got.Goodput, got.OutputThroughput, got.TotalThroughput}); diff != "" {
 		t.Errorf("rates (-want +got):\n%s", diff)
 	}
-	for _, s := range sections {
-		a, _ := want.Named(s.metric)
-		b, _ := got.Named(s.metric)
+	keys := metrics.LatencyKeys()
+	for _, key := range keys {
+		l, _ := metrics.LatencyOf(key)
+		a, b := want.Statistics[l], got.Statistics[l]
 		if diff := cmp.Diff(a, b, cmpopts.IgnoreFields(a, "N", "Min", "Max", "Shown", "Gated")); diff != "" || b.N != want.Completed {
-			t.Errorf("%s, n %d (-want +got):\n%s", s.metric, b.N, diff)
+			t.Errorf("%s, n %d (-want +got):\n%s", key, b.N, diff)
 		}
 		if m, ok := b.Percentile(50); !ok || m != a.Median {
-			t.Errorf("%s: median %v, %v", s.metric, m, ok)
+			t.Errorf("%s: median %v, %v", key, m, ok)
 		}
 	}
-	if diff := cmp.Diff([]float64{50, 99.9}, got.Plan.Percentiles); diff != "" || len(got.Plan.Metrics) != len(sections) {
+	if diff := cmp.Diff([]float64{50, 99.9}, got.Plan.Percentiles); diff != "" || len(got.Plan.Metrics) != len(keys) {
 		t.Errorf("metrics %v, percentiles:\n%s", got.Plan.Metrics, diff)
 	}
 	if text(t, got) == "" { // it can be shown like any other
@@ -80,13 +81,13 @@ func TestReadResultOfVLLM(t *testing.T) {
 	want := metrics.Report{
 		Plan: metrics.Plan{
 			Started: time.Date(2025, 1, 1, 12, 0, 0, 0, time.Local), ModelID: "aé/b", Tokenizer: "t", NumPrompts: 10, Rate: metrics.Rate(inf),
-			Burstiness: 1, Metrics: []string{"ttft"}, Percentiles: []float64{9.5, 99},
+			Burstiness: 1, Metrics: []metrics.Latency{metrics.TTFT}, Percentiles: []float64{9.5, 99},
 		},
 		Ended: 2500 * ms, Duration: 2.5, Completed: 10, InputTokens: 100, RequestThroughput: 4, OutputThroughput: 100,
-		TTFT: metrics.Statistic{
+		Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{
 			N: 10, Mean: 12.5, Median: 11.5, Std: 1.25, Shown: []metrics.Percentile{{P: 50, Value: 11.5}},
 			Percentiles: []metrics.Percentile{{P: 9.5, Value: 2}, {P: 99, Value: 20}},
-		},
+		}},
 	}
 	if diff := cmp.Diff(want, r, cmpopts.IgnoreUnexported(metrics.Report{}, metrics.Histogram{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -96,8 +97,8 @@ func TestReadResultOfVLLM(t *testing.T) {
 // --append-result puts one result behind the other.
 func TestReadResultTakesTheLast(t *testing.T) {
 	r := readResultText(t, `{"completed": 1, "duration": 1, "mean_ttft_ms": 5}`+"\n"+`{"duration": 2, "completed": 2}`+"\n")
-	if r.Completed != 2 || r.TTFT.N != 0 {
-		t.Errorf("%d successes, %d TTFT", r.Completed, r.TTFT.N)
+	if r.Completed != 2 || r.Statistics[metrics.TTFT].N != 0 {
+		t.Errorf("%d successes, %d TTFT", r.Completed, r.Statistics[metrics.TTFT].N)
 	}
 }
 
@@ -189,8 +190,8 @@ func TestReadResultIsBounded(t *testing.T) {
 		many.WriteString(`, "p` + strings.Repeat("0", i%9) + `5_ttft_ms": 1`)
 	}
 	many.WriteString("}")
-	if r := readResultText(t, many.String()); len(r.TTFT.Percentiles) != mostPercentiles {
-		t.Errorf("%d percentiles", len(r.TTFT.Percentiles))
+	if r := readResultText(t, many.String()); len(r.Statistics[metrics.TTFT].Percentiles) != mostPercentiles {
+		t.Errorf("%d percentiles", len(r.Statistics[metrics.TTFT].Percentiles))
 	}
 }
 
@@ -206,7 +207,7 @@ func FuzzReadResult(f *testing.F) {
 			}
 			return
 		}
-		if r.Completed < 0 || r.Ended < 0 || r.TTFT.N != 0 && r.TTFT.N != r.Completed {
+		if r.Completed < 0 || r.Ended < 0 || r.Statistics[metrics.TTFT].N != 0 && r.Statistics[metrics.TTFT].N != r.Completed {
 			t.Errorf("%+v", r)
 		}
 		if err := JSON(io.Discard, r); err != nil {

@@ -24,7 +24,7 @@ func changed(slo *metrics.SLO) any {
 		return nil
 	}
 	return each(*slo, func(o *metrics.Objective) any {
-		return object{{"metric", o.Metric}, {"limit_ms", limit(o.LimitMS)}}
+		return object{{"metric", o.Metric.Key()}, {"limit_ms", limit(o.LimitMS)}}
 	})
 }
 

@@ -51,7 +51,7 @@ func objectivesRemark(r *metrics.Report) string {
 	}
 	var words []string
 	for _, o := range r.Objectives {
-		words = append(words, fmt.Sprintf("%s of at most %s", strings.ToUpper(cut(Clean(o.Metric), 20)), latency(o.LimitMS)))
+		words = append(words, fmt.Sprintf("%s of at most %s", strings.ToUpper(o.Metric.Key()), latency(o.LimitMS)))
 	}
 	return remark("Objectives: changed while the run was on. All requests are judged by those in force at the end: %s.",
 		strings.Join(words, ", "))

@@ -1,6 +1,8 @@
 package export
 
 import (
+	"slices"
+	"strconv"
 	"time"
 
 	"benchtop/metrics"
@@ -16,26 +18,35 @@ func timeline(r *metrics.Report) list {
 }
 
 func window(r *metrics.Report, w *metrics.Window) object {
-	quantile := func(h *metrics.Histogram, q float64) any {
-		if h.Count() == 0 {
-			return nil
-		}
-		return milliseconds(h.Quantile(q))
-	}
-	return object{
+	return slices.Concat(object{
 		{"t_s", int(w.Start / time.Second)},
 		{"due", w.Due}, {"sent", w.Sent}, {"done", w.Done}, {"good", good(r, w.Good)}, {"failed", w.Failed},
 		{"cancelled", w.Cancelled},
 		{"held", w.Held}, {"waiting", w.Waiting}, {"running", w.Running},
 		{"input_tokens", w.InputTokens}, {"output_tokens", w.OutputTokens},
-		{"ttft_p50_ms", quantile(&w.TTFT, .50)}, {"ttft_p90_ms", quantile(&w.TTFT, .90)},
-		{"ttft_p99_ms", quantile(&w.TTFT, .99)},
-		{"itl_p50_ms", quantile(&w.ITL, .50)}, {"itl_p90_ms", quantile(&w.ITL, .90)},
-		{"itl_p99_ms", quantile(&w.ITL, .99)},
-		{"ttft_answer_p50_ms", quantile(&w.FirstAnswer, .50)}, {"ttft_answer_p99_ms", quantile(&w.FirstAnswer, .99)},
-		{"held_p50_ms", quantile(&w.HeldTime, .50)}, {"held_p99_ms", quantile(&w.HeldTime, .99)},
-		{"scheduled_p50_ms", quantile(&w.Scheduled, .50)}, {"scheduled_p99_ms", quantile(&w.Scheduled, .99)},
+	}, percentiles(w, inFull, 50, 90, 99), percentiles(w, func(l metrics.Latency) bool { return !inFull(l) }, 50, 99))
+}
+
+// inFull: the latencies of the stream come first, with one percentile more than the others.
+func inFull(l metrics.Latency) bool { return l == metrics.TTFT || l == metrics.ITL }
+
+// percentiles are those of some latencies of a second; null where there are no samples.
+func percentiles(w *metrics.Window, some func(metrics.Latency) bool, of ...int) (o object) {
+	for l := range metrics.Latencies() {
+		name := l.Naming().Second
+		if name == "" || !some(l) {
+			continue
+		}
+		h := &w.Histograms[l]
+		for _, p := range of {
+			var ms any
+			if h.Count() > 0 {
+				ms = milliseconds(h.Quantile(float64(p) / 100))
+			}
+			o = append(o, field{name + "_p" + strconv.Itoa(p) + "_ms", ms})
+		}
 	}
+	return o
 }
 
 // milliseconds at a resolution of 1 µs, rounded: the mean of times of whole microseconds lies between them.

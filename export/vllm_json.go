@@ -226,9 +226,8 @@ func failureText(q *metrics.Request) string {
 
 func metricKeys(r *metrics.Report) object {
 	var o object
-	for _, s := range selected(r) {
-		v, _ := r.Named(s.metric)
-		name := "_" + s.metric + "_ms"
+	for _, l := range selected(r) {
+		v, name := &r.Statistics[l], "_"+l.Key()+"_ms"
 		o = append(o, field{"mean" + name, v.Mean}, field{"median" + name, v.Median}, field{"std" + name, v.Std})
 		for _, p := range v.Percentiles {
 			o = append(o, field{"p" + pythonNumber(p.P) + name, p.Value})

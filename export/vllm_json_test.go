@@ -176,7 +176,7 @@ func TestJSONKeysInOrder(t *testing.T) {
 	}
 
 	run, qs = sampleRun()
-	run.Plan.Metrics = []string{"ttft"}
+	run.Plan.Metrics = []metrics.Latency{metrics.TTFT}
 	run.Plan.Rate = metrics.Rate(inf)
 	run.Plan.Ramp = &metrics.Ramp{Strategy: "linear", From: 1, To: 4}
 	run.Diffusion = &metrics.Diffusion{CommittedTokens: 100, DenoisingSteps: 24, CanvasPositions: 480}

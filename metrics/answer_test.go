@@ -222,7 +222,7 @@ func TestSaturationWithoutWaiting(t *testing.T) {
 		all = append(all, q)
 	}
 	plan := rampPlan(ramp)
-	plan.Goodput = SLO{{"ttft", 200}} // which they all meet
+	plan.Goodput = SLO{{TTFT, 200}} // which they all meet
 	if a := answerTo(t, plan, all).Answer; !a.Saturates || middle(&a) < 25 || middle(&a) > 38 || a.Highest < 22 || a.Highest > 38 {
 		t.Errorf("%+v, capacity 30", a)
 	}
@@ -283,7 +283,7 @@ func TestNoSaturation(t *testing.T) {
 
 func TestSaturationOfStages(t *testing.T) {
 	const length = 20 * time.Second
-	plan := Plan{Rate: Rate(math.Inf(1)), Burstiness: 1, Goodput: SLO{{"ttft", 200}}}
+	plan := Plan{Rate: Rate(math.Inf(1)), Burstiness: 1, Goodput: SLO{{TTFT, 200}}}
 	var arrivals []time.Duration
 	r := rand.New(rand.NewPCG(1, 7))
 	for i, rate := range []float64{8, 16, 24, 40, 16} {
@@ -409,7 +409,7 @@ func TestHighestLoadWithin(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	all := many.serve(poisson(ramp, r), r)
 	plan := rampPlan(ramp)
-	plan.Goodput = SLO{{"ttft", 200}}
+	plan.Goodput = SLO{{TTFT, 200}}
 	report := answerTo(t, plan, all)
 	plain := report.Answer.Highest
 	if !report.Answer.Within || plain < 24 || plain > 36 {
@@ -424,7 +424,7 @@ func TestHighestLoadWithin(t *testing.T) {
 	if a := answerTo(t, plan, all).Answer; a.Highest <= plain {
 		t.Errorf("with a gate of 1%%: %v, without %v", a.Highest, plain)
 	}
-	plan.Goodput = SLO{{"ttft", 1}}
+	plan.Goodput = SLO{{TTFT, 1}}
 	if a := answerTo(t, plan, all).Answer; a.Within || a.Highest != 0 {
 		t.Errorf("with an impossible objective: %+v", a)
 	}
@@ -491,7 +491,7 @@ func TestSummarizeOfNonsense(t *testing.T) {
 	for range 300 {
 		plan := Plan{
 			Rate: Rate(rate()), Burstiness: rate(), MaxConcurrency: r.IntN(3) - 1, Warmup: anyTime(), Requests: r.IntN(100) - 10,
-			Percentiles: []float64{50}, Goodput: SLO{{"ttft", rate()}, {"nonsense", rate()}},
+			Percentiles: []float64{50}, Goodput: SLO{{TTFT, rate()}, {NumLatencies, rate()}},
 			Gates:       []Gate{{"p50_ttft_ms", "?", rate(), true}},
 			SteadyState: SteadyStateRule{Threshold: rate(), MinWindow: anyTime()},
 		}

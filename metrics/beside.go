@@ -30,7 +30,7 @@ func (r *Recorder) Client(s ClientSecond) {
 func (r *Recorder) Verdict() Verdict {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.line.client.verdict(r.line.plan, r.line.client.timed(), &r.line.itl)
+	return r.line.client.verdict(r.line.plan, r.line.client.timed(), &r.line.histograms[ITL])
 }
 
 // Stamps is how the chunks were timed so far.

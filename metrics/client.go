@@ -57,8 +57,6 @@ type Client struct {
 	// Source is KernelStamps or UserStamps: what the run set out to use. Stamps.Unstamped says where it could not.
 	Source string
 	Stamps Stamps
-	// Lateness as in Request.OwnLateness.
-	Lateness Statistic
 	// CPU in cores: average and highest second; Cores that the process may use.
 	CPU, CPUMost, Cores float64
 	// StoodStill is the sum of the seconds' stalls of at least StallFrom. Of several stalls in a second the longest counts.

@@ -218,8 +218,8 @@ func evidenceOf(p *Plan, seconds []ClientSecond, itl *Histogram) evidence {
 }
 
 // client sums up for the report. stamps may be nil where the run's end is not known; then the seconds say what they can.
-func (c *clientTally) client(p *Plan, stamps *Stamps, itl *Histogram, lateness Statistic) Client {
-	out := Client{Source: p.Timestamps, Lateness: lateness, StoodStill: c.stood, Seconds: c.seconds}
+func (c *clientTally) client(p *Plan, stamps *Stamps, itl *Histogram) Client {
+	out := Client{Source: p.Timestamps, StoodStill: c.stood, Seconds: c.seconds}
 	if out.Source == "" {
 		out.Source = UserStamps // journals from before there was a choice
 	}

@@ -34,7 +34,7 @@ func TestEnoughGood(t *testing.T) {
 // one. The run's own figures know no wait, as vLLM's.
 func TestLevelsCountTheWaitForASlot(t *testing.T) {
 	for _, search := range []bool{false, true} {
-		plan := Plan{Rate: 10, Burstiness: 1, Goodput: SLO{{"ttft", 200}, {"tpot", 20}, {"e2el", 500}}}
+		plan := Plan{Rate: 10, Burstiness: 1, Goodput: SLO{{TTFT, 200}, {TPOT, 20}, {E2EL, 500}}}
 		if search {
 			plan.Rate, plan.Find = 0, &Find{From: 1, Most: 100}
 		}

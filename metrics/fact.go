@@ -14,6 +14,7 @@ type fact struct {
 	// the client itself was.
 	done, first             time.Duration
 	ttft, wait, whole, late time.Duration
+	rest                    otherObjectives
 	output                  int
 }
 
@@ -23,6 +24,7 @@ func (p *Plan) fact(q *Request) fact {
 		f.done, f.first, f.ttft, f.output = q.Done, q.FirstChunk, q.TTFT(), q.OutputTokens
 		f.wait, f.whole = max(f.ttft, q.FirstChunk-f.cause), max(q.E2EL(), q.LastChunk-f.cause)
 		f.late = max(0, q.OwnLateness())
+		f.rest = q.otherObjectives()
 	}
 	return f
 }
@@ -53,7 +55,7 @@ func (p *Plan) wentOut(q *Request) time.Duration {
 
 // felt is the outcome of a success as its user felt it.
 func (f *fact) felt() outcome {
-	return outcome{ttft: f.wait.Seconds(), latency: f.whole.Seconds(), output: f.output}
+	return outcomeOf(f.wait, f.whole, f.output, f.rest)
 }
 
 // Felt reports whether a success met every objective as its user felt it, from the moment at which the load asked for it.

@@ -40,7 +40,7 @@ func TestFirstTokensLater(t *testing.T) {
 // A run of few requests is told of at its end, and once.
 func TestFirstTokensLaterAtTheEnd(t *testing.T) {
 	rec := NewRecorder(time.Now(), &Plan{})
-	rec.Finish(&Report{TTFT: Statistic{N: 3, Median: 100}, FirstToken: Statistic{N: 3, Median: 120}, Ended: time.Second})
+	rec.Finish(&Report{Statistics: Statistics{TTFT: Statistic{N: 3, Median: 100}, FirstToken: Statistic{N: 3, Median: 120}}, Ended: time.Second})
 	if log := rec.Snapshot().Log; len(log) != 1 || log[0].Level != Warn || log[0].At != time.Second {
 		t.Errorf("log %+v", log)
 	}

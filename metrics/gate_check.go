@@ -7,7 +7,7 @@ import (
 )
 
 // gatedPercentiles are the percentiles of a latency that gates name.
-func gatedPercentiles(gates []Gate, latency string) []float64 {
+func gatedPercentiles(gates []Gate, latency Latency) []float64 {
 	var all []float64
 	for _, g := range gates {
 		if f, ok := parseFigure(g.Metric); ok && f.statistic == "p" && f.latency == latency && !slices.Contains(all, f.p) {
@@ -35,8 +35,8 @@ func (r *Report) figure(metric string) (value float64, known bool) {
 	switch {
 	case !ok:
 		return 0, false
-	case f.latency != "":
-		s, _ := r.Named(f.latency)
+	case f.number == "":
+		s := &r.Statistics[f.latency]
 		return s.figure(f), s.N > 0
 	case f.number == gateGoodput:
 		return share(r.gatedGood(), finished), finished > 0 && len(r.Plan.Goodput) > 0
@@ -73,7 +73,7 @@ func (s *Snapshot) gatedGood() int {
 	return s.PlannedGood
 }
 
-func (s Statistic) figure(f figure) float64 {
+func (s *Statistic) figure(f figure) float64 {
 	switch f.statistic {
 	case "mean":
 		return s.Mean
@@ -118,8 +118,8 @@ func (s *Snapshot) figure(metric string) (value float64, known bool) {
 	switch {
 	case !ok:
 		return 0, false
-	case f.latency != "":
-		h := s.histogram(f.latency)
+	case f.number == "":
+		h := &s.Histograms[f.latency]
 		return h.figure(f), h.n > 0
 	case f.number == gateGoodput:
 		return share(s.gatedGood(), finished), finished > 0 && len(s.Plan.Goodput) > 0
@@ -140,22 +140,6 @@ func (s *Snapshot) figure(metric string) (value float64, known bool) {
 		return float64(t.Done), true
 	}
 	return float64(t.Failed), true
-}
-
-func (s *Snapshot) histogram(latency string) *Histogram {
-	switch latency {
-	case TTFT:
-		return &s.TTFT
-	case TPOT:
-		return &s.TPOT
-	case ITL:
-		return &s.ITL
-	case E2EL:
-		return &s.E2EL
-	case ClientQueue:
-		return &s.ClientQueue
-	}
-	return &s.E2ELQueued
 }
 
 // touched is the largest number of requests that were in flight at any time of one second. The report counts only

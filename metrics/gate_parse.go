@@ -51,7 +51,7 @@ func (g *Gate) parseLimit(text string, f figure) error {
 	case unit == "%":
 		g.Percent = true
 		tens -= 2
-	case unit != "" && f.latency == "":
+	case unit != "" && f.number != "":
 		return fmt.Errorf("%s is not a time, so its limit cannot be in %s", f, unit)
 	case unit == "s":
 		tens += 3
@@ -85,20 +85,17 @@ const (
 	gateConcurrent     = "max_concurrent_requests"
 )
 
-var (
-	gateNumbers = []string{
-		gateGoodput, gateErrorRate, gateRequestGoodput, gateRequests, gateOutput, gateTokens, gateCompleted, gateFailed,
-		gateConcurrent,
-	}
-	gateLatencies = []string{TTFT, TPOT, ITL, E2EL, ClientQueue, E2ELQueued}
-)
+var gateNumbers = []string{
+	gateGoodput, gateErrorRate, gateRequestGoodput, gateRequests, gateOutput, gateTokens, gateCompleted, gateFailed,
+	gateConcurrent,
+}
 
 // figure is the metric of a gate, taken apart: a single number, or a statistic of a latency.
 type figure struct {
 	number    string  // "" for a latency
 	statistic string  // "mean", "median", "std", "min", "max", or "p" for a percentile
 	p         float64 // of a percentile, from 0 to 100
-	latency   string
+	latency   Latency
 }
 
 func parseFigure(name string) (figure, bool) {
@@ -109,7 +106,8 @@ func parseFigure(name string) (figure, bool) {
 	if parts == nil {
 		return figure{}, false
 	}
-	f := figure{statistic: parts[1], latency: strings.TrimSuffix(parts[3], "_ms")}
+	l, ok := LatencyOf(strings.TrimSuffix(parts[3], "_ms"))
+	f := figure{statistic: parts[1], latency: l}
 	if parts[2] != "" {
 		p, err := strconv.ParseFloat(parts[2], 64)
 		if err != nil || p > 100 {
@@ -117,7 +115,7 @@ func parseFigure(name string) (figure, bool) {
 		}
 		f.statistic, f.p = "p", p
 	}
-	return f, slices.Contains(gateLatencies, f.latency)
+	return f, ok
 }
 
 // String is the name in the result.
@@ -126,9 +124,9 @@ func (f figure) String() string {
 	case f.number != "":
 		return f.number
 	case f.statistic == "p":
-		return "p" + strconv.FormatFloat(f.p, 'f', -1, 64) + "_" + f.latency + "_ms"
+		return "p" + strconv.FormatFloat(f.p, 'f', -1, 64) + "_" + f.latency.Key() + "_ms"
 	}
-	return f.statistic + "_" + f.latency + "_ms"
+	return f.statistic + "_" + f.latency.Key() + "_ms"
 }
 
 func (f figure) share() bool { return f.number == gateGoodput || f.number == gateErrorRate }
@@ -136,5 +134,5 @@ func (f figure) share() bool { return f.number == gateGoodput || f.number == gat
 // gateWords say what a metric may be.
 func gateWords() string {
 	return "use " + strings.Join(gateNumbers, ", ") + ", or mean, median, std, min, max or p0 to p100 of " +
-		strings.Join(gateLatencies, ", ") + ", as p99_ttft_ms"
+		strings.Join(LatencyKeys(), ", ") + ", as p99_ttft_ms"
 }

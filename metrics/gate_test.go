@@ -180,7 +180,7 @@ func gatedRun() []Request {
 
 func TestGatesOfAReport(t *testing.T) {
 	plan := Plan{
-		Percentiles: []float64{99}, Goodput: SLO{{"ttft", 600}},
+		Percentiles: []float64{99}, Goodput: SLO{{TTFT, 600}},
 		Gates: gates(t,
 			"goodput<60%", "goodput<=60%", "error_rate>0.2", "error_rate>=20%", "request_goodput<1", "request_throughput<0.8",
 			"output_throughput<=4", "total_token_throughput>12", "completed<9", "failed>1", "max_concurrent_requests>2",
@@ -211,8 +211,8 @@ func TestGatesOfAReport(t *testing.T) {
 		t.Errorf("%d results, want %d", len(r.Gates), len(want))
 	}
 	// A gate's percentile is not among those that were asked for.
-	if len(r.TTFT.Percentiles) != 1 || len(r.ITL.Gated) != 0 {
-		t.Errorf("percentiles of TTFT %v, gated ones of ITL %v", r.TTFT.Percentiles, r.ITL.Gated)
+	if len(r.Statistics[TTFT].Percentiles) != 1 || len(r.Statistics[ITL].Gated) != 0 {
+		t.Errorf("percentiles of TTFT %v, gated ones of ITL %v", r.Statistics[TTFT].Percentiles, r.Statistics[ITL].Gated)
 	}
 }
 
@@ -220,7 +220,7 @@ func TestGatesWithoutASample(t *testing.T) {
 	all := gates(t, "goodput<90%", "error_rate>1%", "request_goodput<1", "request_throughput<1", "output_throughput<1",
 		"total_token_throughput<1", "max_concurrent_requests>5", "p99_ttft>5", "max_client_queue_time>1")
 	all = append(all, Gate{Metric: "nonsense", Op: "<", Limit: 1})
-	r, err := Summarize(yield(nil), Run{Plan: Plan{Gates: all, Goodput: SLO{{"ttft", 1}}}, Ended: time.Second})
+	r, err := Summarize(yield(nil), Run{Plan: Plan{Gates: all, Goodput: SLO{{TTFT, 1}}}, Ended: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,11 +252,11 @@ func TestGatesWithoutASample(t *testing.T) {
 func TestGatesLive(t *testing.T) {
 	names := slices.Clone(gateNumbers)
 	for _, s := range []string{"mean", "median", "std", "min", "max", "p95", "p97.5"} {
-		for _, l := range gateLatencies {
+		for _, l := range LatencyKeys() {
 			names = append(names, s+"_"+l+"_ms")
 		}
 	}
-	plan := Plan{Goodput: SLO{{"ttft", 700}}, Warmup: 3 * time.Second}
+	plan := Plan{Goodput: SLO{{TTFT, 700}}, Warmup: 3 * time.Second}
 	for _, n := range names {
 		plan.Gates = append(plan.Gates, Gate{Metric: n, Op: ">=", Limit: 0})
 	}

@@ -196,7 +196,8 @@ func TestGolden(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			var slo SLO
 			for name, ms := range c.SLO {
-				slo = slo.With(Objective{name, ms})
+				metric, _ := LatencyOf(name)
+				slo = slo.With(Objective{metric, ms})
 			}
 			origin := math.Inf(1)
 			for _, q := range c.Requests {
@@ -242,10 +243,10 @@ func TestGolden(t *testing.T) {
 				t.Errorf("goodput %v with objectives %v", r.Goodput, c.SLO)
 			}
 			e.float(t, "request_goodput", goodput)
-			e.statistic(t, "ttft", r.TTFT)
-			e.statistic(t, "tpot", r.TPOT)
-			e.statistic(t, "itl", r.ITL)
-			e.statistic(t, "e2el", r.E2EL)
+			e.statistic(t, "ttft", r.Statistics[TTFT])
+			e.statistic(t, "tpot", r.Statistics[TPOT])
+			e.statistic(t, "itl", r.Statistics[ITL])
+			e.statistic(t, "e2el", r.Statistics[E2EL])
 			e.float(t, "max_output_tokens_per_s", float64(r.PeakOutputPerSecond))
 			e.float(t, "max_concurrent_requests", float64(r.PeakConcurrency))
 			e.done(t)

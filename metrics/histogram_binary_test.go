@@ -55,11 +55,11 @@ func FuzzHistogramInBinary(f *testing.F) {
 
 // A snapshot travels through gob whole.
 func TestSnapshotTravels(t *testing.T) {
-	plan := Plan{Rate: Rate(math.Inf(1)), Goodput: SLO{{"ttft", 700}}, Percentiles: []float64{99}}
+	plan := Plan{Rate: Rate(math.Inf(1)), Goodput: SLO{{TTFT, 700}}, Percentiles: []float64{99}}
 	rec := NewRecorder(time.Now(), &plan)
 	all := drawRun(3, 80)
 	rec.Server(ServerSecond{At: time.Second, Running: 3, Waiting: Unsaid()})
-	rec.Log(Event{Text: "34 req/s", Mark: "34", Set: &LoadSetting{Rate: 34, By: ByHand}, Objectives: &SLO{{"tpot", 5}}})
+	rec.Log(Event{Text: "34 req/s", Mark: "34", Set: &LoadSetting{Rate: 34, By: ByHand}, Objectives: &SLO{{TPOT, 5}}})
 	rec.Look(Look{Rows: true, Open: 8})
 	play(rec, all)
 	rec.Judge()

@@ -112,7 +112,7 @@ func (l *levels) gapsOf(windows []Window) {
 	for i := range l.list {
 		v := &l.list[i]
 		for k := secondOf(v.From); k < len(windows) && windows[k].Start < v.To; k++ {
-			v.itl.Merge(&windows[k].ITL)
+			v.itl.Merge(&windows[k].Histograms[ITL])
 		}
 	}
 }

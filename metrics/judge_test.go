@@ -57,7 +57,7 @@ func lastDone(all []Request) time.Duration {
 func TestAgain(t *testing.T) {
 	for seed := range uint64(5) {
 		all := drawRun(seed, 150)
-		plan := Plan{Goodput: SLO{{"ttft", 700}}}
+		plan := Plan{Goodput: SLO{{TTFT, 700}}}
 		live, replayed := NewRecorder(time.Now(), &plan), NewRecorder(time.Time{}, &plan)
 		play(live, all)
 		for i := range all {
@@ -79,7 +79,7 @@ func TestAgain(t *testing.T) {
 func TestJudgeEqualsReport(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	ramp := linear(4, 44, time.Minute)
-	slo := SLO{{"ttft", 200}, {"e2el", 4000}}
+	slo := SLO{{TTFT, 200}, {E2EL, 4000}}
 	stages := Plan{Rate: Rate(math.Inf(1)), Burstiness: 1, Goodput: slo, Stages: []Stage{
 		{0, 20 * time.Second, 10, 0}, {20 * time.Second, 20 * time.Second, 24, 0}, {40 * time.Second, 20 * time.Second, 44, 0}}}
 	warm := rampPlan(ramp)
@@ -100,7 +100,7 @@ func TestJudgeEqualsReport(t *testing.T) {
 		"users":              {users, closedLoop(users.Stages, time.Second/2, 16), nil},
 		"steered": {warm, many.serve(poisson(ramp, r), r), []Event{
 			{At: 30 * time.Second, Set: &LoadSetting{Rate: 20, RampTo: 44, RampOver: 20 * time.Second}},
-			{At: 55 * time.Second, Set: &LoadSetting{Rate: 42}, Objectives: &SLO{{"ttft", 90}}}}},
+			{At: 55 * time.Second, Set: &LoadSetting{Rate: 42}, Objectives: &SLO{{TTFT, 90}}}}},
 	} {
 		c.plan.Requests = len(c.all)
 		ended := lastDone(c.all)
@@ -140,7 +140,7 @@ func TestJudgeLive(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		all := many.serve(poisson(ramp, r), r)
 		plan := rampPlan(ramp)
-		plan.Goodput, plan.Requests = SLO{{"ttft", 200}}, len(all)
+		plan.Goodput, plan.Requests = SLO{{TTFT, 200}}, len(all)
 		passes := time.Duration((many.capacity() - 4) / 56 * float64(time.Minute))
 		for at := 5 * time.Second; at <= time.Minute; at += 5 * time.Second {
 			rec := NewRecorder(time.Now(), &plan)
@@ -163,7 +163,7 @@ func TestJudgeLive(t *testing.T) {
 
 // A load of which nothing is known yet is not within the objectives.
 func TestJudgeDoesNotTrustTheQuickOnes(t *testing.T) {
-	plan := Plan{Rate: 20, Burstiness: 1, Goodput: SLO{{"ttft", 200}}}
+	plan := Plan{Rate: 20, Burstiness: 1, Goodput: SLO{{TTFT, 200}}}
 	rec := NewRecorder(time.Now(), &plan)
 	for i := range 100 {
 		x := begun(rec, i, time.Duration(i)*50*time.Millisecond)
@@ -182,8 +182,8 @@ func TestJudgeDoesNotTrustTheQuickOnes(t *testing.T) {
 // Objectives that were set while the run was on judge all of it, in totals, windows and report, and no gate.
 func TestSetObjectives(t *testing.T) {
 	all := drawRun(5, 2500)
-	plan := Plan{Goodput: SLO{{"ttft", 700}}, Warmup: 4 * time.Second, Gates: gates(t, "goodput<10%", "request_goodput<0.001")}
-	other := SLO{{"ttft", 400}, {"tpot", 50}, {"e2el", 3000}}
+	plan := Plan{Goodput: SLO{{TTFT, 700}}, Warmup: 4 * time.Second, Gates: gates(t, "goodput<10%", "request_goodput<0.001")}
+	other := SLO{{TTFT, 400}, {TPOT, 50}, {E2EL, 3000}}
 	ended := lastDone(all)
 	want := plan
 	want.Goodput = other
@@ -210,7 +210,7 @@ func TestSetObjectives(t *testing.T) {
 			t.Errorf("%s: objectives %v, plan %v", name, a.Objectives, a.Plan.Goodput)
 		}
 		run := Run{Plan: plan, Ended: ended, Events: []Event{
-			{At: 2, Objectives: &other}, {At: 1, Objectives: &SLO{{"ttft", 1}}}, {At: 3, Text: "nothing"}}}
+			{At: 2, Objectives: &other}, {At: 1, Objectives: &SLO{{TTFT, 1}}}, {At: 3, Text: "nothing"}}}
 		report, err := Summarize(yield(all), run)
 		if err != nil {
 			t.Fatal(err)

@@ -37,6 +37,7 @@ type arrival struct {
 type ended struct {
 	cause                         time.Duration
 	sent, ttft, e2el, late, after micros // since cause; latencies; the client's own; between the last chunk and the end
+	rest                          otherObjectives
 	output                        uint32
 	second                        uint32 // window of its end
 	warming, ok, cancelled        bool
@@ -109,6 +110,7 @@ func (l *ledger) done(p *Plan, slo SLO, q *Request) {
 	if e.ok {
 		e.sent, e.ttft, e.e2el = microsOf(q.Sent-e.cause), microsOf(q.TTFT()), microsOf(q.E2EL())
 		e.late, e.after = microsOf(q.OwnLateness()), microsOf(q.Done-q.LastChunk)
+		e.rest = q.otherObjectives()
 		e.output = uint32(min(max(0, q.OutputTokens), math.MaxUint32))
 	}
 	l.ended.add(e)
@@ -120,13 +122,13 @@ func (e *ended) fact() fact {
 	return fact{
 		cause: e.cause, ok: e.ok, cancelled: e.cancelled, noSocket: e.noSocket,
 		first: e.cause + wait, done: e.cause + whole + e.after.duration(),
-		ttft: e.ttft.duration(), wait: wait, whole: whole, late: e.late.duration(), output: int(e.output),
+		ttft: e.ttft.duration(), wait: wait, whole: whole, late: e.late.duration(), rest: e.rest, output: int(e.output),
 	}
 }
 
 // outcome of a success, its latencies counted from sent.
 func (e *ended) outcome() outcome {
-	return outcome{ttft: e.ttft.duration().Seconds(), latency: e.e2el.duration().Seconds(), output: int(e.output)}
+	return outcomeOf(e.ttft.duration(), e.e2el.duration(), int(e.output), e.rest)
 }
 
 // pages is a list that is only ever appended to, so that a reader can take what there is without copying it.

@@ -13,7 +13,7 @@ import (
 
 // A ledger that is full costs no more, and the answer stays that of what is in it.
 func TestFullLedger(t *testing.T) {
-	plan := Plan{Rate: 20, Burstiness: 1, Goodput: SLO{{"ttft", 100}}, Warmup: time.Second}
+	plan := Plan{Rate: 20, Burstiness: 1, Goodput: SLO{{TTFT, 100}}, Warmup: time.Second}
 	const most = 200
 	rec, small := NewRecorder(time.Now(), &plan), NewRecorder(time.Now(), &plan)
 	rec.ledger = newLedger(most)
@@ -48,7 +48,7 @@ func TestFullLedger(t *testing.T) {
 	}
 
 	// Other objectives judge what is in it; the rest keeps what it met.
-	rec.SetObjectives(SLO{{"ttft", 10}})
+	rec.SetObjectives(SLO{{TTFT, 10}})
 	s := rec.Snapshot()
 	if s.Answer != nil || s.Totals.Good != 1000-most || s.Windows[5].Good != 0 || s.Windows[20].Good != 20 {
 		t.Errorf("%d good, want those beyond; windows %d and %d; answer %+v", s.Totals.Good, s.Windows[5].Good, s.Windows[20].Good, s.Answer)
@@ -106,7 +106,7 @@ func TestJudgeAgain(t *testing.T) {
 // To set what is in force costs nothing and changes nothing, as often as it is said.
 func TestSetObjectivesInForce(t *testing.T) {
 	rec := recorded(5000)
-	slo := SLO{{"ttft", 20}}
+	slo := SLO{{TTFT, 20}}
 	rec.SetObjectives(slo)
 	rec.JudgeAt(time.Second)
 	before := rec.Snapshot()

@@ -92,7 +92,7 @@ func (l *levels) add(q *Request) {
 		return
 	}
 	for i := 1; i < len(q.Chunks); i++ {
-		v.itl.Add(q.Chunks[i].At - q.Chunks[i-1].At)
+		v.itl.Add(q.gap(i))
 	}
 }
 

@@ -48,7 +48,10 @@ type judgement struct {
 	total   met
 }
 
-type met struct{ good, ttft, tpot, e2el int }
+type met struct {
+	good int
+	met  MetObjectives
+}
 
 func (j *judgement) add(slo SLO, list [][]ended) {
 	for _, page := range list {
@@ -91,10 +94,13 @@ func (j *judgement) join(o *judgement) {
 }
 
 func (m *met) join(o met) {
-	m.good, m.ttft, m.tpot, m.e2el = m.good+o.good, m.ttft+o.ttft, m.tpot+o.tpot, m.e2el+o.e2el
+	m.good += o.good
+	for l := range m.met {
+		m.met[l] += o.met[l]
+	}
 }
 
-func (m *met) add(v verdict) { v.count(&m.good, &m.ttft, &m.tpot, &m.e2el) }
+func (m *met) add(v verdict) { v.count(&m.good, &m.met) }
 
 // install puts the counts in place of those by other objectives.
 func (j *judgement) install(t *timeline) {
@@ -103,9 +109,9 @@ func (j *judgement) install(t *timeline) {
 		if i < len(j.seconds) {
 			m = j.seconds[i]
 		}
-		w.Good, w.MetTTFT, w.MetTPOT, w.MetE2EL = m.good, m.ttft, m.tpot, m.e2el
+		w.Good, w.Met = m.good, m.met
 	}
 	t.dirty = 0
 	c, m := &t.totals, j.total
-	c.Good, c.MetTTFT, c.MetTPOT, c.MetE2EL = m.good, m.ttft, m.tpot, m.e2el
+	c.Good, c.Met = m.good, m.met
 }

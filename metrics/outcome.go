@@ -9,9 +9,10 @@ import (
 // outcome is a request as vLLM's formulas see it: in seconds, as 64-bit floats. Keeping their arithmetic, order of
 // additions included, is what makes the figures agree to the last digits.
 type outcome struct {
-	start, ttft, latency float64
-	itls                 []float64
-	input, output        int
+	start, ttft, latency, held float64
+	rest                       otherObjectives
+	itls                       []float64
+	input, output              int
 }
 
 func (o *outcome) tpot() float64 {
@@ -23,10 +24,37 @@ func (o *outcome) tpot() float64 {
 
 // latencies converts a successful request but for its gaps.
 func (r *Request) latencies() outcome {
-	return outcome{
-		start: r.Sent.Seconds(), ttft: r.TTFT().Seconds(), latency: r.E2EL().Seconds(),
-		input: r.InputTokens, output: r.OutputTokens,
+	o := outcomeOf(r.TTFT(), r.E2EL(), r.OutputTokens, r.otherObjectives())
+	o.start, o.held, o.input = r.Sent.Seconds(), max(0, r.Held()).Seconds(), r.InputTokens
+	return o
+}
+
+// outcomeOf is an outcome as far as objectives judge it.
+func outcomeOf(ttft, e2el time.Duration, output int, rest otherObjectives) outcome {
+	return outcome{ttft: ttft.Seconds(), latency: e2el.Seconds(), output: output, rest: rest}
+}
+
+// otherObjectives are the latencies that an objective may limit and that do not follow from TTFT, E2EL and the output tokens.
+type otherObjectives [NumObjectives - E2EL - 1]time.Duration
+
+func (r *Request) otherObjectives() (out otherObjectives) {
+	for i := range out {
+		out[i] = rows[int(E2EL)+1+i].of(r)
 	}
+	return out
+}
+
+// objective is a latency as an objective judges it. A request with fewer than two output tokens counts as having a TPOT of 0.
+func (o *outcome) objective(l Latency) float64 {
+	switch l {
+	case TTFT:
+		return o.ttft
+	case TPOT:
+		return max(0, o.tpot())
+	case E2EL:
+		return o.latency
+	}
+	return o.rest[l-E2EL-1].Seconds()
 }
 
 // outcome converts a successful request; buf is reused for the gaps.
@@ -34,7 +62,7 @@ func (r *Request) outcome(buf []float64) outcome {
 	o := r.latencies()
 	o.itls = buf[:0]
 	for i := 1; i < len(r.Chunks); i++ {
-		o.itls = append(o.itls, (r.Chunks[i].At - r.Chunks[i-1].At).Seconds())
+		o.itls = append(o.itls, r.gap(i).Seconds())
 	}
 	return o
 }
@@ -46,24 +74,25 @@ type tally struct {
 	slo           SLO
 	n, good       int
 	input, output int
-	ttft, tpot    sample
-	itl, e2el     sample
+	samples       [NumLatencies]sample
 	chunks        []int // per bucket
 	concurrent    []int
 }
 
 func newTally(origin float64, slo SLO) *tally {
-	return &tally{origin: origin, slo: slo, ttft: sample{}, tpot: sample{}, itl: sample{}, e2el: sample{}}
+	t := &tally{origin: origin, slo: slo}
+	for l := range t.samples {
+		t.samples[l] = sample{}
+	}
+	return t
 }
 
 func (t *tally) add(o outcome) {
 	t.n++
 	t.input += o.input
 	t.output += o.output
-	t.ttft.add(o.ttft)
-	t.e2el.add(o.latency)
-	if v := o.tpot(); o.output >= 2 {
-		t.tpot.add(v)
+	for i := range table {
+		t.addExact(&table[i], &o)
 	}
 	if t.slo.judge(&o).good() {
 		t.good++
@@ -72,12 +101,43 @@ func (t *tally) add(o outcome) {
 	at := o.start + o.ttft
 	count(&t.chunks, at-t.origin)
 	for _, gap := range o.itls {
-		t.itl.add(gap)
+		t.samples[ITL].add(gap)
 		at += gap
 		count(&t.chunks, at-t.origin)
 	}
 	for k := int(math.Floor(o.start - t.origin)); k <= min(int(math.Floor(end-t.origin)), maxWindows); k++ {
 		count(&t.concurrent, float64(k))
+	}
+}
+
+// addExact adds a latency that has a formula in vLLM's arithmetic.
+func (t *tally) addExact(r *row, o *outcome) {
+	if r.exact == nil {
+		return
+	}
+	times := 1
+	if r.weight != nil {
+		times = r.weight(o)
+	}
+	if v := r.exact(o); v >= 0 && times > 0 {
+		t.samples[r.latency][v] += times
+	}
+}
+
+// addPlain adds the others of a request, but for ITL, which add has counted.
+func (t *tally) addPlain(r *Request) {
+	for i := range table {
+		switch f := &table[i]; {
+		case f.exact != nil || f.latency == ITL:
+		case f.gap != nil:
+			for k := 1; k < len(r.Chunks); k++ {
+				t.samples[f.latency].add(f.gap(r, k).Seconds())
+			}
+		default:
+			if v := f.of(r); v != Never {
+				t.samples[f.latency].add(v.Seconds())
+			}
+		}
 	}
 }
 

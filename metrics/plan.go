@@ -51,8 +51,8 @@ type Plan struct {
 	// Load is the load in words for a person.
 	Load string `json:"load"`
 
-	// Metrics are the latencies to report, by vLLM's names; Percentiles from 0 to 100.
-	Metrics     []string  `json:"metrics"`
+	// Metrics are the latencies to report; Percentiles from 0 to 100.
+	Metrics     []Latency `json:"metrics"`
 	Percentiles []float64 `json:"percentiles"`
 	Goodput     SLO       `json:"goodput,omitempty"`
 	// Gates are conditions under which the run counts as failed.

@@ -50,8 +50,8 @@ func TestWeightedTPOT(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := r.TPOTWeighted; w.N != 12 || !near(w.Mean, 200./12) || !near(w.Median, 10) || !near(r.TPOT.Mean, 30) {
-		t.Errorf("%d samples, mean %v, median %v; plain mean %v", w.N, w.Mean, w.Median, r.TPOT.Mean)
+	if w := r.Statistics[TPOTWeighted]; w.N != 12 || !near(w.Mean, 200./12) || !near(w.Median, 10) || !near(r.Statistics[TPOT].Mean, 30) {
+		t.Errorf("%d samples, mean %v, median %v; plain mean %v", w.N, w.Mean, w.Median, r.Statistics[TPOT].Mean)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 
 // recorded is a recorder after so many requests of ten chunks.
 func recorded(n int) *Recorder {
-	rec := NewRecorder(time.Now(), &Plan{Ramp: &Ramp{Strategy: "linear", From: 1, To: 2000, Over: time.Minute}, Rate: 1, Goodput: SLO{{"ttft", 50}}})
+	rec := NewRecorder(time.Now(), &Plan{Ramp: &Ramp{Strategy: "linear", From: 1, To: 2000, Over: time.Minute}, Rate: 1, Goodput: SLO{{TTFT, 50}}})
 	for i := range n {
 		oneRequest(rec, i, time.Duration(i)*100*time.Microsecond)
 	}
@@ -61,7 +61,7 @@ func BenchmarkSetObjectives(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		i++
-		rec.SetObjectives(SLO{{"ttft", float64(i)}})
+		rec.SetObjectives(SLO{{TTFT, float64(i)}})
 	}
 }
 

@@ -108,7 +108,7 @@ func TestRecent(t *testing.T) {
 			"SetPhase":      {func() { rec.SetPhase(Phase{Draining, time.Hour}) }, func(s *Snapshot) bool { return s.State == Draining }},
 			"SetSaving":     {func() { rec.SetSaving(Saving{"a", "b"}) }, func(s *Snapshot) bool { return s.SaveError == "b" }},
 			"SetSteering":   {func() { rec.SetSteering(Steering{Changes: 3}) }, func(s *Snapshot) bool { return s.Steering.Changes == 3 }},
-			"SetObjectives": {func() { rec.SetObjectives(SLO{{"ttft", 1}}) }, func(s *Snapshot) bool { return len(s.Objectives) == 1 }},
+			"SetObjectives": {func() { rec.SetObjectives(SLO{{TTFT, 1}}) }, func(s *Snapshot) bool { return len(s.Objectives) == 1 }},
 			"Log":           {func() { rec.Log(Event{Text: "x"}) }, func(s *Snapshot) bool { return len(s.Log) == 1 }},
 			"Look":          {func() { rec.Look(Look{Rows: true}) }, func(s *Snapshot) bool { return len(s.Requests) == 1 }},
 		} {
@@ -180,11 +180,11 @@ func TestHeldOfTheRun(t *testing.T) {
 		var seconds uint64
 		for i := range s.Windows {
 			if s.Windows[i].Start >= time.Second {
-				seconds += s.Windows[i].HeldTime.Count()
+				seconds += s.Windows[i].Histograms[SlotWait].Count()
 			}
 		}
-		if s.ClientQueue.Count() != want || seconds != want {
-			t.Errorf("%s: %d waits in the run, %d in its seconds, want %d", what, s.ClientQueue.Count(), seconds, want)
+		if s.Histograms[SlotWait].Count() != want || seconds != want {
+			t.Errorf("%s: %d waits in the run, %d in its seconds, want %d", what, s.Histograms[SlotWait].Count(), seconds, want)
 		}
 	}
 	warming, good, bad := begun(rec, 0, 100*ms), begun(rec, 1, 1100*ms), begun(rec, 2, 1200*ms)

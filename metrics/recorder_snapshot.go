@@ -42,15 +42,15 @@ func (r *Recorder) look(now time.Duration) (s Snapshot, same int, changed []Wind
 	}
 	l := &r.line
 	same, changed = l.share(now, r.shared)
+	itl := &l.histograms[ITL]
 	s = Snapshot{
 		At: now, Plan: l.plan, State: r.state, DrainBy: r.drainBy, Totals: l.totals,
 		Held: l.held, Waiting: l.waiting, Running: l.runs, OutputExact: r.guessed == 0,
-		TTFT: l.ttft.share(), TPOT: l.tpot.share(), ITL: l.itl.share(), E2EL: l.e2el.share(),
-		ClientQueue: l.queue.share(), E2ELQueued: l.queued.share(), Failures: r.failures.counts(),
+		Histograms: l.histograms.share(), Failures: r.failures.counts(),
 		Log:     slices.Clone(r.log[max(0, len(r.log)-logKept):]),
 		Marks:   r.marks[:len(r.marks):len(r.marks)],
 		Client:  l.client.seconds[:len(l.client.seconds):len(l.client.seconds)],
-		Verdict: l.client.verdict(l.plan, l.client.timed(), &l.itl), Recent: l.client.recent(l.plan, &l.itl),
+		Verdict: l.client.verdict(l.plan, l.client.timed(), itl), Recent: l.client.recent(l.plan, itl),
 		SavePath: r.savePath, SaveError: r.saveErr, Report: r.report,
 	}
 	b := &r.beside
@@ -58,6 +58,5 @@ func (r *Recorder) look(now time.Duration) (s Snapshot, same int, changed []Wind
 	s.ServerKind, s.ServerAbsent, s.GPUsAbsent = b.serverKind, b.serverAbsent, b.gpusAbsent
 	s.Steering, s.Objectives, s.Answer, s.Levels = b.steering, l.slo, b.answer, b.levels
 	s.PlannedGood, s.Endpoints = l.planned, r.ends.share()
-	s.FirstAnswer, s.Scheduled = l.answer.share(), l.scheduled.share()
 	return s, same, changed, r.tracks.view()
 }

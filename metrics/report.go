@@ -2,16 +2,6 @@ package metrics
 
 import "time"
 
-// Metric names, as in vLLM's flags and JSON keys.
-const (
-	TTFT        = "ttft"
-	TPOT        = "tpot"
-	ITL         = "itl"
-	E2EL        = "e2el"
-	ClientQueue = "client_queue_time"
-	E2ELQueued  = "e2el_including_client_queue"
-)
-
 // Report is a run, finished. All rates are per second of Duration.
 type Report struct {
 	Plan Plan
@@ -44,14 +34,10 @@ type Report struct {
 	Goodput                              *float64 // nil without objectives
 	PeakOutputPerSecond, PeakConcurrency int      // by one-second buckets from the first start, as vLLM counts
 	ExactPeakConcurrency                 int      // by sweeping over [start, end), failures and what was cut included
-	TTFT, TPOT, ITL, E2EL                Statistic
-	ClientQueue, E2ELQueued              Statistic
-	FirstToken, FirstAnswer              Statistic // TTFT at the first token, at the first visible answer text
+	Statistics                           Statistics
 	// VLLM is how vLLM 0.33 reads the run, nil where it reads the same.
-	VLLM                                *VLLMReading
-	Connect, Lateness, ScheduledLatency Statistic
-	TPOTWeighted                        Statistic // TPOT in which a request counts as often as it has tokens after the first
-	Redials                             int       // connections that were replaced: see Request.Redials
+	VLLM    *VLLMReading
+	Redials int // connections that were replaced: see Request.Redials
 	// Client is what the run shows of the client itself.
 	Client Client
 	// Good successes met every objective in force at the end; Met holds the share of successes that met each objective.
@@ -88,13 +74,10 @@ type Report struct {
 	// Damaged lines of the journal were left out: what they said is in no figure.
 	Damaged int
 
-	Timeline                              []Window
-	Failures                              []FailureCount
-	Events                                []Event
-	HistTTFT, HistTPOT, HistITL, HistE2EL Histogram
-	// HistFirstAnswer, HistHeld and HistScheduled are the time to the first visible answer text, the wait for a client slot
-	// and the time from the intended start to the last chunk.
-	HistFirstAnswer, HistHeld, HistScheduled Histogram
+	Timeline   []Window
+	Failures   []FailureCount
+	Events     []Event
+	Histograms Histograms
 	// FirstErrors are what the first ten failed requests in data-set order failed of, in the server's or the system's words
 	// or else the kind of the failure: foreign text.
 	FirstErrors []string
@@ -120,25 +103,6 @@ type Interrupted struct {
 	Unsent    int `json:"unsent"`
 }
 
-// Named returns the statistic with one of vLLM's metric names.
-func (r *Report) Named(metric string) (Statistic, bool) {
-	switch metric {
-	case TTFT:
-		return r.TTFT, true
-	case TPOT:
-		return r.TPOT, true
-	case ITL:
-		return r.ITL, true
-	case E2EL:
-		return r.E2EL, true
-	case ClientQueue:
-		return r.ClientQueue, true
-	case E2ELQueued:
-		return r.E2ELQueued, true
-	}
-	return Statistic{}, false
-}
-
 // VLLMReading is how vLLM 0.33 reads the successes of a run: it does not read reasoning_content.
 type VLLMReading struct {
 	// TTFT is that of the requests in which vLLM counts a chunk.
@@ -152,7 +116,7 @@ const tellingTokenDelay = 0.1
 
 // TokenAfterChunk reports whether the first token came later than the first chunk by more than a tenth, in the median.
 func (r *Report) TokenAfterChunk() bool {
-	return r.FirstToken.N > 0 && tokenAfterChunk(r.FirstToken.Median, r.TTFT.Median)
+	return r.Statistics[FirstToken].N > 0 && tokenAfterChunk(r.Statistics[FirstToken].Median, r.Statistics[TTFT].Median)
 }
 
 func tokenAfterChunk(token, chunk float64) bool { return token > (1+tellingTokenDelay)*chunk }

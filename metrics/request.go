@@ -207,6 +207,9 @@ func (r *Request) TPOT() time.Duration {
 	return (r.LastChunk - r.FirstChunk) / time.Duration(r.OutputTokens-1)
 }
 
+// gap is the time between the i-th chunk and the one before.
+func (r *Request) gap(i int) time.Duration { return r.Chunks[i].At - r.Chunks[i-1].At }
+
 // cached are the tokens of the prompt from the server's prefix cache, never more than there are.
 func (r *Request) cached() int { return max(0, min(r.CachedTokens, r.InputTokens)) }
 

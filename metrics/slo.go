@@ -4,14 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // Objective is one latency a request must not exceed.
 type Objective struct {
-	// Metric is "ttft", "tpot" or "e2el".
-	Metric string `json:"metric"`
+	// Metric is one of the latencies before NumObjectives.
+	Metric Latency `json:"metric"`
 	// LimitMS in milliseconds, inclusive.
 	LimitMS float64 `json:"limit_ms"`
 }
@@ -36,47 +37,55 @@ func ParseObjective(text string) (Objective, error) {
 	if !ok {
 		return Objective{}, fmt.Errorf("%q: expected NAME:MILLISECONDS, such as ttft:500", text)
 	}
-	switch name {
-	case "ttft", "tpot", "e2el":
-	default:
-		return Objective{}, fmt.Errorf("%q: unknown metric %q; use ttft, tpot or e2el", text, name)
+	metric, ok := LatencyOf(name)
+	if !ok || metric >= NumObjectives {
+		return Objective{}, fmt.Errorf("%q: unknown metric %q; use %s", text, name, objectiveWords())
 	}
 	ms, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	if err != nil || math.IsNaN(ms) || ms < 0 {
 		return Objective{}, fmt.Errorf("%q: %q is not a number of milliseconds of 0 or more", text, value)
 	}
-	return Objective{name, ms}, nil
+	return Objective{metric, ms}, nil
 }
 
-// verdict says which objectives a request met; true where there is no such objective.
-type verdict struct{ ttft, tpot, e2el bool }
+// objectiveWords are the latencies that an objective may limit.
+func objectiveWords() string {
+	var keys []string
+	for l := range NumObjectives {
+		keys = append(keys, l.Key())
+	}
+	last := len(keys) - 1
+	return strings.Join(keys[:last], ", ") + " or " + keys[last]
+}
 
-func (v verdict) good() bool { return v.ttft && v.tpot && v.e2el }
+// MetObjectives counts, of some successes, those that met the objective on each latency; all of them where there is none.
+type MetObjectives [NumObjectives]int
+
+// verdict says which objectives a request met; true where there is no such objective.
+type verdict [NumObjectives]bool
+
+func (v verdict) good() bool { return !slices.Contains(v[:], false) }
 
 // count adds one to what was met.
-func (v verdict) count(good, ttft, tpot, e2el *int) {
-	for _, x := range []struct {
-		met  bool
-		into *int
-	}{{v.good(), good}, {v.ttft, ttft}, {v.tpot, tpot}, {v.e2el, e2el}} {
-		if x.met {
-			*x.into++
+func (v verdict) count(good *int, met *MetObjectives) {
+	if v.good() {
+		*good++
+	}
+	for l, ok := range v {
+		if ok {
+			met[l]++
 		}
 	}
 }
 
-// judge holds an outcome against every objective. A request with fewer than two output tokens counts as having a TPOT
-// of 0.
-func (s SLO) judge(o *outcome) verdict {
-	v := verdict{true, true, true}
+// judge holds an outcome against every objective.
+func (s SLO) judge(o *outcome) (v verdict) {
+	for l := range v {
+		v[l] = true
+	}
 	for _, g := range s {
-		switch limit := g.LimitMS / 1000; g.Metric {
-		case TPOT:
-			v.tpot = v.tpot && max(0, o.tpot()) <= limit
-		case E2EL:
-			v.e2el = v.e2el && o.latency <= limit
-		default:
-			v.ttft = v.ttft && o.ttft <= limit
+		if l := g.Metric; l < NumObjectives {
+			v[l] = v[l] && o.objective(l) <= g.LimitMS/1000
 		}
 	}
 	return v

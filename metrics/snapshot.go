@@ -27,9 +27,9 @@ type Totals struct {
 	InputTokens, OutputTokens int
 	// CachedTokens of the input tokens came from the server's prefix cache, as far as answers told.
 	CachedTokens int
-	// Good are the successes that met every objective in force; MetTTFT, MetTPOT and MetE2EL those that met the one of
-	// that name, all of them where there is no such objective.
-	Good, MetTTFT, MetTPOT, MetE2EL int
+	// Good are the successes that met every objective in force.
+	Good int
+	Met  MetObjectives
 }
 
 // Level says how much an event matters.
@@ -78,13 +78,10 @@ type Snapshot struct {
 	OutputExact bool
 	// Windows from the start of the run; the last one is still open.
 	Windows []Window
-	// Histograms of the whole run but its warm-up. ClientQueue knows every request that was sent and has not failed, E2ELQueued
-	// only requests that ended.
-	TTFT, TPOT, ITL, E2EL, ClientQueue, E2ELQueued Histogram
+	// Histograms of the whole run but its warm-up. A latency counts as soon as it is known, and no more if its request fails.
+	Histograms Histograms
 	// PlannedGood are the successes that met every objective of the plan, whatever is in force now: gates go by these.
 	PlannedGood int
-	// FirstAnswer is the time to the first visible answer text, Scheduled the time from the intended start to the last chunk.
-	FirstAnswer, Scheduled Histogram
 	// Failures by kind, most frequent first.
 	Failures []FailureCount
 	// Log holds the newest events, oldest first; Marks the first thousand of all events that have a mark.

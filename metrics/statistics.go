@@ -25,6 +25,9 @@ type Statistic struct {
 	Shown, Gated []Percentile
 }
 
+// Statistics are those of the latencies of a run.
+type Statistics [NumLatencies]Statistic
+
 // shownPercentiles are there in every report.
 var shownPercentiles = []float64{50, 90, 95, 99, 99.9}
 

@@ -77,7 +77,7 @@ func TestSteeredLevels(t *testing.T) {
 // What the plan had before the load was set stays, and saturation may be found in what came after.
 func TestSaturationOfASteeredRun(t *testing.T) {
 	plan := rampPlan(linear(4, 10, time.Minute))
-	plan.Goodput = SLO{{"ttft", 200}}
+	plan.Goodput = SLO{{TTFT, 200}}
 	var events []Event
 	for i, rate := range []float64{16, 22, 28, 40, 10} {
 		events = append(events, setTo(30+15*i, LoadSetting{Rate: rate, By: ByHand}))
@@ -140,7 +140,7 @@ func TestSearchedLoad(t *testing.T) {
 		events = append(events, setTo(at, LoadSetting{Rate: s.rate, By: BySearch}))
 		at += s.took
 	}
-	plan := Plan{Rate: 10, Burstiness: 1, Goodput: SLO{{"ttft", 400}}, Find: &Find{From: 10}}
+	plan := Plan{Rate: 10, Burstiness: 1, Goodput: SLO{{TTFT, 400}}, Find: &Find{From: 10}}
 	for seed := range uint64(5) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		calm := many.with(func(s *server) { s.jitter = 0.1 })
@@ -177,7 +177,7 @@ func TestNonsenseSettings(t *testing.T) {
 		}
 		run := Run{Plan: plan, Ended: times[r.IntN(6)]} // a timeline of weeks takes its time
 		for range r.IntN(9) {
-			run.Events = append(run.Events, Event{At: anyTime(), Objectives: []*SLO{nil, {{"ttft", figure()}}, {}}[r.IntN(3)],
+			run.Events = append(run.Events, Event{At: anyTime(), Objectives: []*SLO{nil, {{TTFT, figure()}}, {}}[r.IntN(3)],
 				Set: &LoadSetting{figure(), r.IntN(5) - 2, r.IntN(4) == 0, figure(), anyTime(), "?"}})
 			run.Server = append(run.Server, ServerSecond{At: anyTime(), Took: anyTime(), Running: figure(),
 				Queue: ServerLatency{figure(), anyTime()}, PrefixHits: figure(), PrefixQueries: figure()})

@@ -62,34 +62,29 @@ func Summarize(reqs iter.Seq2[Request, error], run Run) (Report, error) {
 const heaviest = 1 << 30
 
 type summary struct {
-	run                     Run
-	report                  Report
-	tally                   *tally
-	line                    timeline
-	looks                   looks
-	levels                  levels
-	steps                   rateSteps
-	failures                failures
-	lengths                 lengthTally
-	queue, queued           sample
-	firstToken, firstAnswer sample
-	vllmTTFT                sample // as vLLM 0.33 counts chunks
-	vllmLater, vllmUnread   int    // successes in which that is later, or never
-	connect, lateness, own  sample
-	scheduled, weighted     sample
-	open, broken            overlap // successes in flight, and those that failed or were cut
-	cancelled, unsent       int
-	answered                time.Duration // as in overview
-	gaps                    []float64
+	run                   Run
+	report                Report
+	tally                 *tally
+	line                  timeline
+	looks                 looks
+	levels                levels
+	steps                 rateSteps
+	failures              failures
+	lengths               lengthTally
+	vllmTTFT              sample  // as vLLM 0.33 counts chunks
+	vllmLater, vllmUnread int     // successes in which that is later, or never
+	open, broken          overlap // successes in flight, and those that failed or were cut
+	cancelled, unsent     int
+	answered              time.Duration // as in overview
+	gaps                  []float64
 }
 
 func newSummary(run Run, seen overview) *summary {
 	slo := lastObjectives(&run.Plan, run.Events)
 	s := &summary{
 		run: run, answered: seen.answered,
-		tally: newTally(seen.origin, slo),
-		queue: sample{}, queued: sample{}, firstToken: sample{}, firstAnswer: sample{}, vllmTTFT: sample{},
-		connect: sample{}, lateness: sample{}, own: sample{}, scheduled: sample{}, weighted: sample{},
+		tally:    newTally(seen.origin, slo),
+		vllmTTFT: sample{},
 	}
 	r := &s.report
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
@@ -163,9 +158,7 @@ func (s *summary) success(q *Request) {
 	s.report.InputSources[q.InputSource]++
 	s.report.OutputSources[q.OutputSource]++
 	s.lengths.add(q)
-	held := max(0, q.Held()).Seconds()
-	s.queue.add(held)
-	s.queued.add(o.latency + held)
+	s.tally.addPlain(q)
 	switch q.VLLMLater {
 	case Never:
 		s.vllmUnread++
@@ -174,20 +167,6 @@ func (s *summary) success(q *Request) {
 	default:
 		s.vllmLater++
 		s.vllmTTFT.add((q.TTFT() + q.VLLMLater).Seconds())
-	}
-	if o.output >= 2 {
-		s.weighted[o.tpot()] += min(o.output-1, heaviest)
-	}
-	for _, v := range []struct {
-		into sample
-		v    time.Duration
-	}{
-		{s.firstToken, q.FirstTokenLatency()}, {s.firstAnswer, q.FirstAnswerLatency()}, {s.connect, q.Connect},
-		{s.lateness, q.Lateness()}, {s.own, q.OwnLateness()}, {s.scheduled, q.ScheduledLatency()},
-	} {
-		if v.v != Never {
-			v.into.add(v.v.Seconds())
-		}
 	}
 }
 
@@ -198,11 +177,10 @@ func (s *summary) finish() {
 	for _, second := range s.run.Client {
 		s.line.client.file(second)
 	}
-	r.Client = s.line.client.client(&r.Plan, s.run.Stamps, &s.line.itl, s.own.statistic(r.Plan.Percentiles))
+	r.Client = s.line.client.client(&r.Plan, s.run.Stamps, &s.line.histograms[ITL])
 	_, r.Timeline = s.line.share(r.Ended, nil)
 	l := &s.line
-	r.HistTTFT, r.HistTPOT, r.HistITL, r.HistE2EL = l.ttft.share(), l.tpot.share(), l.itl.share(), l.e2el.share()
-	r.HistFirstAnswer, r.HistHeld, r.HistScheduled = l.answer.share(), l.queue.share(), l.scheduled.share()
+	r.Histograms = l.histograms.share()
 	r.WarmedUp, r.CachedTokens = l.totals.WarmedUp, l.totals.CachedTokens
 	r.Met, r.PlannedGood = l.totals.shares(r.Objectives), l.planned
 	r.Failures, r.FirstErrors = s.failures.counts(), texts(s.failures.first)
@@ -244,31 +222,21 @@ func (s *summary) totals() {
 
 func (s *summary) latencies() {
 	r, t := &s.report, s.tally
-	plain := func(v sample) Statistic { return v.statistic(r.Plan.Percentiles) }
-	named := func(metric string, v sample) Statistic {
-		return v.statistic(r.Plan.Percentiles, gatedPercentiles(r.Plan.Gates, metric)...)
+	for l := range NumLatencies {
+		r.Statistics[l] = t.samples[l].statistic(r.Plan.Percentiles, gatedPercentiles(r.Plan.Gates, l)...)
 	}
-	r.TTFT, r.TPOT, r.ITL, r.E2EL = named(TTFT, t.ttft), named(TPOT, t.tpot), named(ITL, t.itl), named(E2EL, t.e2el)
-	r.ClientQueue, r.E2ELQueued = named(ClientQueue, s.queue), named(E2ELQueued, s.queued)
-	r.FirstToken, r.FirstAnswer, r.TPOTWeighted = plain(s.firstToken), plain(s.firstAnswer), plain(s.weighted)
 	if s.vllmLater+s.vllmUnread > 0 {
-		r.VLLM = &VLLMReading{TTFT: plain(s.vllmTTFT), Unread: s.vllmUnread}
+		r.VLLM = &VLLMReading{TTFT: s.vllmTTFT.statistic(r.Plan.Percentiles), Unread: s.vllmUnread}
 	}
-	r.Connect, r.Lateness, r.ScheduledLatency = plain(s.connect), plain(s.lateness), plain(s.scheduled)
 }
 
 // shares are the parts of the successes that met each objective; 0 where there are none.
 func (t *Totals) shares(slo SLO) []ObjectiveShare {
 	var out []ObjectiveShare
 	for _, o := range slo {
-		met := t.MetTTFT
-		switch o.Metric {
-		case TPOT:
-			met = t.MetTPOT
-		case E2EL:
-			met = t.MetE2EL
+		if o.Metric < NumObjectives {
+			out = append(out, ObjectiveShare{Objective: o, Share: share(t.Met[o.Metric], t.Done)})
 		}
-		out = append(out, ObjectiveShare{Objective: o, Share: share(met, t.Done)})
 	}
 	return out
 }

@@ -20,21 +20,19 @@ const (
 //
 // Windows hold the whole run, totals and whole-run histograms leave out the warm-up.
 type timeline struct {
-	plan                  *Plan
-	slo                   SLO // in force
-	totals                Totals
-	planned               int // successes that met the plan's own objectives
-	windows               []Window
-	ttft, tpot, itl, e2el Histogram
-	queue, queued         Histogram
-	answer, scheduled     Histogram // see Snapshot
-	waits                 Waits
-	told                  Told
-	unseen                struct{ first, ended Waits } // since the last look at the server
-	held, waiting, runs   int                          // levels now
-	client                clientTally
-	templates             struct{ n, tokens int } // see Recorder.TemplateTokens
-	dirty                 int                     // windows from here on changed since they were last shared
+	plan                *Plan
+	slo                 SLO // in force
+	totals              Totals
+	planned             int // successes that met the plan's own objectives
+	windows             []Window
+	histograms          Histograms
+	waits               Waits
+	told                Told
+	unseen              struct{ first, ended Waits } // since the last look at the server
+	held, waiting, runs int                          // levels now
+	client              clientTally
+	templates           struct{ n, tokens int } // see Recorder.TemplateTokens
+	dirty               int                     // windows from here on changed since they were last shared
 }
 
 // secondOf is the number of the window in which a moment lies.
@@ -80,11 +78,8 @@ func (t *timeline) sent(r *Request) {
 	t.totals.Sent++
 	w := t.at(r.Sent)
 	w.Sent++
-	held, warming := max(0, r.Held()), t.plan.Warming(r)
-	w.HeldTime.Add(held)
-	if !warming {
-		t.queue.Add(held)
-	}
+	warming := t.plan.Warming(r)
+	t.count(w, r, atSent, warming, +1)
 	t.client.sent(r, warming)
 	t.move(r, stageWaiting, r.Sent)
 }
@@ -97,18 +92,11 @@ func (t *timeline) chunk(r *Request, i int) {
 	if i == 0 {
 		t.first(w, r, warming)
 	} else {
-		gap := c.At - r.Chunks[i-1].At
-		w.ITL.Add(gap)
-		if !warming {
-			t.itl.Add(gap)
-		}
+		t.countChunk(w, r, i, warming, +1)
 	}
 	if !r.live.answered && r.FirstAnswer == c.At {
 		r.live.answered = true
-		w.FirstAnswer.Add(r.FirstAnswerLatency())
-		if !warming {
-			t.answer.Add(r.FirstAnswerLatency())
-		}
+		t.count(w, r, atFirstAnswer, warming, +1)
 	}
 	if r.live.stage == stageWaiting && c.Tokens > 0 {
 		t.move(r, stageRunning, c.At)
@@ -122,11 +110,10 @@ func (t *timeline) chunk(r *Request, i int) {
 
 // first counts the first chunk of r.
 func (t *timeline) first(w *Window, r *Request, warming bool) {
-	w.TTFT.Add(r.TTFT())
+	t.count(w, r, atFirstChunk, warming, +1)
 	w.Waits.count(r, 1)
 	t.unseen.first.count(r, 1)
 	if !warming {
-		t.ttft.Add(r.TTFT())
 		t.waits.count(r, 1)
 	}
 }

@@ -32,18 +32,10 @@ func (t *timeline) done(r *Request) {
 }
 
 func (t *timeline) succeed(w *Window, r *Request, warming bool) {
-	w.E2EL.Add(r.E2EL())
-	tpot := r.TPOT()
-	if tpot != Never {
-		w.TPOT.Add(tpot)
-	}
+	t.count(w, r, atSuccess, warming, +1)
 	o := r.latencies()
 	met := t.slo.judge(&o)
-	met.count(&w.Good, &w.MetTTFT, &w.MetTPOT, &w.MetE2EL)
-	scheduled := r.ScheduledLatency()
-	if scheduled != Never {
-		w.Scheduled.Add(scheduled)
-	}
+	met.count(&w.Good, &w.Met)
 	if n := r.live.inputTokens; n > 0 && r.InputSource == TokensFromUsage {
 		t.templates.n++
 		t.templates.tokens += r.InputTokens - n
@@ -61,50 +53,30 @@ func (t *timeline) succeed(w *Window, r *Request, warming bool) {
 	if warming {
 		return
 	}
-	if scheduled != Never {
-		t.scheduled.Add(scheduled)
-	}
 	if t.plan.Goodput.judge(&o).good() {
 		t.planned++
 	}
-	met.count(&t.totals.Good, &t.totals.MetTTFT, &t.totals.MetTPOT, &t.totals.MetE2EL)
-	t.e2el.Add(r.E2EL())
-	if tpot != Never {
-		t.tpot.Add(tpot)
-	}
-	t.queued.Add(r.E2EL() + max(0, r.Held()))
+	met.count(&t.totals.Good, &t.totals.Met)
 }
 
 // forget takes the latencies of a request that did not succeed out of the histograms.
 func (t *timeline) forget(r *Request, warming bool) {
 	if r.Sent != Never {
-		held := max(0, r.Held())
-		t.at(r.Sent).HeldTime.Remove(held)
-		if !warming {
-			t.queue.Remove(held)
-		}
+		t.count(t.at(r.Sent), r, atSent, warming, -1)
 	}
 	if r.live.answered {
-		t.at(r.FirstAnswer).FirstAnswer.Remove(r.FirstAnswerLatency())
-		if !warming {
-			t.answer.Remove(r.FirstAnswerLatency())
-		}
+		t.count(t.at(r.FirstAnswer), r, atFirstAnswer, warming, -1)
 	}
 	for i, c := range r.Chunks {
-		if i == 0 {
-			w := t.at(c.At)
-			w.TTFT.Remove(r.TTFT())
-			w.Waits.count(r, -1)
-			if !warming {
-				t.ttft.Remove(r.TTFT())
-				t.waits.count(r, -1)
-			}
+		w := t.at(c.At)
+		if i > 0 {
+			t.countChunk(w, r, i, warming, -1)
 			continue
 		}
-		gap := c.At - r.Chunks[i-1].At
-		t.at(c.At).ITL.Remove(gap)
+		t.count(w, r, atFirstChunk, warming, -1)
+		w.Waits.count(r, -1)
 		if !warming {
-			t.itl.Remove(gap)
+			t.waits.count(r, -1)
 		}
 	}
 }

@@ -21,8 +21,9 @@ func (t *timeline) share(now time.Duration, before []Window) (same int, changed 
 		held, waiting, runs = held+w.Held, waiting+w.Waiting, runs+w.Running
 		c := &changed[i]
 		c.Held, c.Waiting, c.Running = held, waiting, runs
-		c.TTFT, c.TPOT, c.ITL, c.E2EL = w.TTFT.share(), w.TPOT.share(), w.ITL.share(), w.E2EL.share()
-		c.FirstAnswer, c.HeldTime, c.Scheduled = w.FirstAnswer.share(), w.HeldTime.share(), w.Scheduled.share()
+		for l := range c.Histograms {
+			c.Histograms[l] = w.Histograms[l].share()
+		}
 	}
 	t.dirty = len(t.windows)
 	return same, changed

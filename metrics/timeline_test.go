@@ -133,7 +133,7 @@ func TestSnapshotEqualsReport(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			all := drawRun(seed, 150)
-			plan := Plan{Percentiles: []float64{99}, Goodput: SLO{{"ttft", 700}, {"tpot", 60}}}
+			plan := Plan{Percentiles: []float64{99}, Goodput: SLO{{TTFT, 700}, {TPOT, 60}}}
 			if seed%2 == 1 {
 				plan.Warmup = 4 * time.Second
 			}
@@ -150,10 +150,10 @@ func TestSnapshotEqualsReport(t *testing.T) {
 				t.Errorf("seed %d: timeline (-report +snapshot):\n%s", seed, diff)
 			}
 			for name, pair := range map[string][2]Histogram{
-				"TTFT": {report.HistTTFT, s.TTFT}, "TPOT": {report.HistTPOT, s.TPOT},
-				"ITL": {report.HistITL, s.ITL}, "E2EL": {report.HistE2EL, s.E2EL},
-				"first answer": {report.HistFirstAnswer, s.FirstAnswer}, "held": {report.HistHeld, s.ClientQueue},
-				"scheduled": {report.HistScheduled, s.Scheduled},
+				"TTFT": {report.Histograms[TTFT], s.Histograms[TTFT]}, "TPOT": {report.Histograms[TPOT], s.Histograms[TPOT]},
+				"ITL": {report.Histograms[ITL], s.Histograms[ITL]}, "E2EL": {report.Histograms[E2EL], s.Histograms[E2EL]},
+				"first answer": {report.Histograms[FirstAnswer], s.Histograms[FirstAnswer]}, "held": {report.Histograms[SlotWait], s.Histograms[SlotWait]},
+				"scheduled": {report.Histograms[ScheduledLatency], s.Histograms[ScheduledLatency]},
 			} {
 				if pair[0].Count() == 0 {
 					t.Errorf("seed %d: no %s", seed, name)
@@ -165,7 +165,7 @@ func TestSnapshotEqualsReport(t *testing.T) {
 			got := Totals{Due: 150, Sent: s.Totals.Sent, Done: report.Completed, Failed: report.Failed,
 				Cancelled: report.Interrupted.Cancelled + report.Interrupted.Unsent, WarmedUp: report.WarmedUp,
 				InputTokens: report.InputTokens, OutputTokens: report.OutputTokens,
-				Good: report.Good, MetTTFT: s.Totals.MetTTFT, MetTPOT: s.Totals.MetTPOT, MetE2EL: report.Completed}
+				Good: report.Good, Met: MetObjectives{TTFT: s.Totals.Met[TTFT], TPOT: s.Totals.Met[TPOT], E2EL: report.Completed}}
 			if n := got.Done + got.Failed + got.Cancelled + got.WarmedUp; n != 150 {
 				t.Errorf("seed %d: %d requests ended, want 150", seed, n)
 			}
@@ -178,11 +178,11 @@ func TestSnapshotEqualsReport(t *testing.T) {
 			if diff := cmp.Diff(report.Split, s.SplitOver(plan.Warmup, ended+time.Second)); diff != "" && plan.Warmup == 0 {
 				t.Errorf("seed %d: split (-report +snapshot):\n%s", seed, diff)
 			}
-			if n := report.HistFirstAnswer.Count(); n != uint64(report.FirstAnswer.N) {
-				t.Errorf("seed %d: %d first answers, the statistic has %d", seed, n, report.FirstAnswer.N)
+			if n := report.Histograms[FirstAnswer].Count(); n != uint64(report.Statistics[FirstAnswer].N) {
+				t.Errorf("seed %d: %d first answers, the statistic has %d", seed, n, report.Statistics[FirstAnswer].N)
 			}
-			if n := report.HistScheduled.Count(); n != uint64(report.ScheduledLatency.N) {
-				t.Errorf("seed %d: %d scheduled latencies, the statistic has %d", seed, n, report.ScheduledLatency.N)
+			if n := report.Histograms[ScheduledLatency].Count(); n != uint64(report.Statistics[ScheduledLatency].N) {
+				t.Errorf("seed %d: %d scheduled latencies, the statistic has %d", seed, n, report.Statistics[ScheduledLatency].N)
 			}
 			if s.PlannedGood != report.Good {
 				t.Errorf("seed %d: %d good by the plan, want %d", seed, s.PlannedGood, report.Good)
@@ -200,7 +200,7 @@ func TestSnapshotEqualsReport(t *testing.T) {
 func TestSummarizeDoesNotCareAboutOrder(t *testing.T) {
 	all := drawRun(3, 400)
 	plan := Plan{
-		Percentiles: []float64{1, 50, 99, 99.9}, Goodput: SLO{{"ttft", 500}, {"tpot", 60}}, Warmup: 2 * time.Second,
+		Percentiles: []float64{1, 50, 99, 99.9}, Goodput: SLO{{TTFT, 500}, {TPOT, 60}}, Warmup: 2 * time.Second,
 		Requests: 400, Ramp: &Ramp{Strategy: "linear", From: 5, To: 20},
 		Gates: []Gate{{Metric: "p97.5_itl_ms", Op: ">", Limit: 1}},
 	}
@@ -229,9 +229,9 @@ func TestSnapshotIsImmutable(t *testing.T) {
 	all := drawRun(1, 60)
 	play(rec, all[:30])
 	s := rec.Snapshot()
-	before := fmt.Sprint(s.Windows, slices.Collect(s.TTFT.Buckets()), slices.Collect(s.ITL.Buckets()), s.Failures)
+	before := fmt.Sprint(s.Windows, slices.Collect(s.Histograms[TTFT].Buckets()), slices.Collect(s.Histograms[ITL].Buckets()), s.Failures)
 	play(rec, all[30:])
-	if after := fmt.Sprint(s.Windows, slices.Collect(s.TTFT.Buckets()), slices.Collect(s.ITL.Buckets()), s.Failures); before != after {
+	if after := fmt.Sprint(s.Windows, slices.Collect(s.Histograms[TTFT].Buckets()), slices.Collect(s.Histograms[ITL].Buckets()), s.Failures); before != after {
 		t.Errorf("the snapshot changed from\n%s\nto\n%s", before, after)
 	}
 }

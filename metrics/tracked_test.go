@@ -201,7 +201,7 @@ func TestOpenedWithoutASlot(t *testing.T) {
 // Viewers, judges and requests get on with each other: this is for the race detector.
 func TestManyHands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rec := NewRecorder(time.Now(), &Plan{Rate: 100, Goodput: SLO{{"ttft", 50}}})
+		rec := NewRecorder(time.Now(), &Plan{Rate: 100, Goodput: SLO{{TTFT, 50}}})
 		var work sync.WaitGroup
 		stop := make(chan struct{})
 		for i, view := range []func(n int){
@@ -210,7 +210,7 @@ func TestManyHands(t *testing.T) {
 				s := rec.Snapshot()
 				_ = fmt.Sprint(s.Requests, s.Opened, s.SplitOver(0, s.At), s.Endpoints)
 			},
-			func(n int) { rec.SetObjectives(SLO{{"ttft", float64(n % 100)}}) },
+			func(n int) { rec.SetObjectives(SLO{{TTFT, float64(n % 100)}}) },
 			func(n int) { rec.Judge() },
 			func(n int) { rec.Server(ServerSecond{At: time.Duration(n)}); rec.GPUs(GPUSecond{}) },
 		} {

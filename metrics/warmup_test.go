@@ -15,7 +15,7 @@ func TestWarmupIsInNoFigure(t *testing.T) {
 	const warmup = 5 * time.Second
 	all := drawRun(7, 300)
 	plan := Plan{
-		Percentiles: []float64{50, 99}, Goodput: SLO{{"ttft", 700}, {"e2el", 3000}}, Detailed: true, Rate: 10,
+		Percentiles: []float64{50, 99}, Goodput: SLO{{TTFT, 700}, {E2EL, 3000}}, Detailed: true, Rate: 10,
 		Gates: gates(t, "p97.5_ttft>1", "error_rate>1%"),
 	}
 	var counted []Request
@@ -77,7 +77,7 @@ func TestWarmupRule(t *testing.T) {
 
 // Live, requests of the warm-up show in the charts and in nothing else.
 func TestWarmupLive(t *testing.T) {
-	plan := Plan{Warmup: 2 * time.Second, Goodput: SLO{{"ttft", 100}}}
+	plan := Plan{Warmup: 2 * time.Second, Goodput: SLO{{TTFT, 100}}}
 	rec := NewRecorder(time.Now(), &plan)
 	cut := simple(3, 1200*time.Millisecond, 50*time.Millisecond, 10*time.Millisecond, 5)
 	cut.Failure = Cancelled
@@ -93,19 +93,19 @@ func TestWarmupLive(t *testing.T) {
 	s := rec.Snapshot()
 	want := Totals{
 		Due: 7, Sent: 7, Done: 2, Failed: 1, WarmedUp: 4, InputTokens: 20, OutputTokens: 6,
-		Good: 1, MetTTFT: 1, MetTPOT: 2, MetE2EL: 2,
+		Good: 1, Met: MetObjectives{TTFT: 1, TPOT: 2, E2EL: 2},
 	}
 	if s.Totals != want {
 		t.Errorf("totals %+v, want %+v", s.Totals, want)
 	}
 	for name, h := range map[string]Histogram{
-		"TTFT": s.TTFT, "E2EL": s.E2EL, "TPOT": s.TPOT, "client queue": s.ClientQueue, "queued": s.E2ELQueued,
+		"TTFT": s.Histograms[TTFT], "E2EL": s.Histograms[E2EL], "TPOT": s.Histograms[TPOT], "client queue": s.Histograms[SlotWait], "queued": s.Histograms[E2ELQueued],
 	} {
 		if h.Count() != 2 {
 			t.Errorf("%d samples of %s, want 2", h.Count(), name)
 		}
 	}
-	if n := s.ITL.Count(); n != 4 {
+	if n := s.Histograms[ITL].Count(); n != 4 {
 		t.Errorf("%d gaps, want 4", n)
 	}
 	var done, failed, cancelled, output, good int
@@ -135,7 +135,7 @@ func TestObjectivesAreCounted(t *testing.T) {
 		simple(4, time.Second, 200*ms, 0, 1),  // too late
 		refused(5, time.Second, "never mind"), // in no count
 	}
-	plan := Plan{Goodput: SLO{{"ttft", 100}, {"tpot", 10}}}
+	plan := Plan{Goodput: SLO{{TTFT, 100}, {TPOT, 10}}}
 	r, err := Summarize(yield(all), Run{Plan: plan, Ended: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestObjectivesAreCounted(t *testing.T) {
 	type counts struct{ Done, Good, TTFT, TPOT, E2EL int }
 	for i, want := range []counts{{3, 1, 2, 2, 3}, {2, 1, 1, 2, 2}} {
 		w := r.Timeline[i]
-		if got := (counts{w.Done, w.Good, w.MetTTFT, w.MetTPOT, w.MetE2EL}); got != want {
+		if got := (counts{w.Done, w.Good, w.Met[TTFT], w.Met[TPOT], w.Met[E2EL]}); got != want {
 			t.Errorf("second %d: %+v, want %+v", i, got, want)
 		}
 	}

@@ -8,9 +8,9 @@ type Window struct {
 	Start time.Duration
 	// Due, Sent, Done, Failed and Cancelled count what happened to requests in this second; Done are the successes.
 	Due, Sent, Done, Failed, Cancelled int
-	// Of the successes that ended in this second, Good met every objective in force, and MetTTFT, MetTPOT and MetE2EL
-	// the one of that name; all of them where there is no such objective.
-	Good, MetTTFT, MetTPOT, MetE2EL int
+	// Of the successes that ended in this second, Good met every objective in force.
+	Good int
+	Met  MetObjectives
 	// InputTokens of requests whose first token came in this second; OutputTokens that arrived in it, whatever became of
 	// their request. Output tokens are counted by chunk until the request's own total is known, then corrected.
 	InputTokens, OutputTokens int
@@ -19,12 +19,9 @@ type Window struct {
 	PromptTokens, CachedTokens int
 	// Held, Waiting and Running are levels at the end of the second.
 	Held, Waiting, Running int
-	// TTFT and ITL were seen in this second, TPOT and E2EL belong to requests that ended in it. Requests that failed
-	// are taken out again.
-	TTFT, TPOT, ITL, E2EL Histogram
-	// FirstAnswer was seen in this second; HeldTime belongs to requests sent in it, Scheduled to requests that ended in it: see
-	// the methods of Request. Requests that failed are taken out again.
-	FirstAnswer, HeldTime, Scheduled Histogram
+	// Histograms of the latencies that were known in this second, such as TTFT of the first chunks that came in it. Requests that
+	// failed are taken out again.
+	Histograms WindowHistograms
 	// Waits of the requests whose first chunk came in this second; Told is what their answers told of them. Requests that
 	// failed are taken out again.
 	Waits Waits

@@ -3,16 +3,12 @@ package metrics
 // Same reports whether two windows of snapshots of one run are the same, without looking at single counts: those of a
 // histogram that did not change are shared. Windows that are equal but not shared may be reported as different.
 func (w *Window) Same(o *Window) bool {
-	a, b := w, o
-	for _, h := range [...][2]*Histogram{
-		{&a.TTFT, &b.TTFT}, {&a.TPOT, &b.TPOT}, {&a.ITL, &b.ITL}, {&a.E2EL, &b.E2EL},
-		{&a.FirstAnswer, &b.FirstAnswer}, {&a.HeldTime, &b.HeldTime}, {&a.Scheduled, &b.Scheduled},
-	} {
-		if !h[0].same(h[1]) {
+	for l := range w.Histograms {
+		if !w.Histograms[l].same(&o.Histograms[l]) {
 			return false
 		}
 	}
-	return a.Start == b.Start && a.Waits == b.Waits && a.Told == b.Told && a.counts() == b.counts()
+	return w.Start == o.Start && w.Met == o.Met && w.Waits == o.Waits && w.Told == o.Told && w.counts() == o.counts()
 }
 
 // same: both show the same counts, by their place in memory.
@@ -24,9 +20,9 @@ func (h *Histogram) same(o *Histogram) bool {
 }
 
 // counts are figures of a window that are plain numbers.
-func (w *Window) counts() [16]int {
+func (w *Window) counts() [13]int {
 	return [...]int{
-		w.Due, w.Sent, w.Done, w.Failed, w.Cancelled, w.Good, w.MetTTFT, w.MetTPOT, w.MetE2EL,
+		w.Due, w.Sent, w.Done, w.Failed, w.Cancelled, w.Good,
 		w.InputTokens, w.OutputTokens, w.PromptTokens, w.CachedTokens, w.Held, w.Waiting, w.Running,
 	}
 }

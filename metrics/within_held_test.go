@@ -20,7 +20,7 @@ func usersAtOnce(stages []Stage, service time.Duration, full int) []Request {
 func TestSteeredUsersAllDueAtOnce(t *testing.T) {
 	stages := userStages(4, 14, 24)
 	events := []Event{setTo(10, LoadSetting{Users: 14, By: ByHand}), setTo(20, LoadSetting{Users: 24, By: ByHand})}
-	plan := Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 4, NumPrompts: 300, Goodput: SLO{{"ttft", 300}}}
+	plan := Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 4, NumPrompts: 300, Goodput: SLO{{TTFT, 300}}}
 	all := usersAtOnce(stages, 500*time.Millisecond, 16)
 	held := NewRequest(len(all)) // it never got a slot
 	held.Scheduled, held.Due, held.Done, held.Failure = 0, 0, 29*time.Second, Cancelled
@@ -83,7 +83,7 @@ func TestHeldLoadIsTheAnswer(t *testing.T) {
 	held := LoadSetting{Users: 52, By: BySearch}
 	found := Event{At: 30 * second, Mark: FoundMark}
 	plan := Plan{
-		Rate: Rate(math.Inf(1)), MaxConcurrency: 40, Goodput: SLO{{"ttft", 300}}, Duration: 30 * second,
+		Rate: Rate(math.Inf(1)), MaxConcurrency: 40, Goodput: SLO{{TTFT, 300}}, Duration: 30 * second,
 		Find: &Find{From: 40, Users: true, Hold: 10 * second},
 	}
 	hand := plan
@@ -115,7 +115,7 @@ func TestHeldLoadIsTheAnswer(t *testing.T) {
 // A load that was held while the client was limited is no evidence, whatever the search says.
 func TestHeldByALimitedClient(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
-	plan := Plan{Rate: 10, Burstiness: 1, Goodput: SLO{{"ttft", 500}}, Find: &Find{From: 10, Most: 40, Hold: 10 * time.Second}}
+	plan := Plan{Rate: 10, Burstiness: 1, Goodput: SLO{{TTFT, 500}}, Find: &Find{From: 10, Most: 40, Hold: 10 * time.Second}}
 	events := []Event{
 		setTo(0, LoadSetting{Rate: 10, By: BySearch}), setTo(10, LoadSetting{Rate: 16, By: BySearch}), setTo(20, LoadSetting{Rate: 20, By: BySearch}),
 	}

@@ -9,7 +9,7 @@ import (
 
 // stagesOf is a plan of rates, each for so long, and when its requests come.
 func stagesOf(length time.Duration, r *rand.Rand, rates ...float64) (Plan, []time.Duration) {
-	plan := Plan{Rate: Rate(math.Inf(1)), Burstiness: 1, Goodput: SLO{{"ttft", 500}}}
+	plan := Plan{Rate: Rate(math.Inf(1)), Burstiness: 1, Goodput: SLO{{TTFT, 500}}}
 	var arrivals []time.Duration
 	for i, rate := range rates {
 		start := length * time.Duration(i)
@@ -35,7 +35,7 @@ func (s server) heldBack(all []Request) []Request {
 // is completed than was offered.
 func TestLoadHeldBackIsNotWithin(t *testing.T) {
 	s := server{slots: 64, service: 2 * time.Second, first: 60 * time.Millisecond, jitter: 0.5} // 32 a second
-	for _, slo := range []SLO{{{"ttft", 1000}}, {{"tpot", 5000}}, {{"e2el", 4000}}} {
+	for _, slo := range []SLO{{{TTFT, 1000}}, {{TPOT, 5000}}, {{E2EL, 4000}}} {
 		for seed := range uint64(5) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			plan, arrivals := stagesOf(15*time.Second, r, 8, 24, 48, 16)
@@ -62,7 +62,7 @@ func TestHighestIsWhatWasAchieved(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			ramp := linear(4, 60, time.Minute)
 			plan := rampPlan(ramp)
-			plan.Goodput = SLO{{"ttft", 60_000}} // nothing is ever late
+			plan.Goodput = SLO{{TTFT, 60_000}} // nothing is ever late
 			a := answerTo(t, plan, s.serve(poisson(ramp, r), r)).Answer
 			if !a.Within || a.Highest < 0.75*s.capacity() || a.Highest > 1.05*s.capacity() {
 				t.Errorf("%s, seed %d: within the objectives up to %.1f, capacity %.1f: %+v", name, seed, a.Highest, s.capacity(), a)
@@ -181,7 +181,7 @@ func TestSaturationIsConfirmedByASecondLevel(t *testing.T) {
 // took it for held.
 func TestEachLookAtALoadPastSaturation(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
-	plan := Plan{Rate: 16, Burstiness: 1, Goodput: SLO{{"ttft", 60_000}}, Find: &Find{From: 16, Most: 99}}
+	plan := Plan{Rate: 16, Burstiness: 1, Goodput: SLO{{TTFT, 60_000}}, Find: &Find{From: 16, Most: 99}}
 	events := []Event{
 		setTo(0, LoadSetting{Rate: 16, By: BySearch}), setTo(15, LoadSetting{Rate: 40, By: BySearch}),
 		setTo(35, LoadSetting{Paused: true, By: BySearch}), setTo(60, LoadSetting{Rate: 40, By: BySearch}),

@@ -16,7 +16,7 @@ func (b *Baseline) empty() bool {
 		return false
 	}
 	sent := func(w metrics.Window) bool { return w.Sent > 0 }
-	return b.Report.TTFT.Mean == 0 && b.Report.E2EL.Mean == 0 && !slices.ContainsFunc(b.Report.Timeline, sent)
+	return b.Report.Statistics[metrics.TTFT].Mean == 0 && b.Report.Statistics[metrics.E2EL].Mean == 0 && !slices.ContainsFunc(b.Report.Timeline, sent)
 }
 
 // older is the run to compare with as a view of its own, nil if there is none that can be drawn.
@@ -95,8 +95,8 @@ func (v *view) olderStretch() (from, to time.Duration, ok bool) {
 
 // olderKey says of what an olderSum is: a latency, in the span or from the start.
 type olderKey struct {
-	metric *latencyMetric
-	whole  bool
+	latency metrics.Latency
+	whole   bool
 }
 
 // olderSum is a latency of the run to compare with over a stretch of it. That of the whole run so far only grows, so it is kept.
@@ -106,12 +106,12 @@ type olderSum struct {
 }
 
 // olderSum is a latency of the run to compare with in the seconds that begin in [from, to). The histogram must not be changed.
-func (v *view) olderSum(m *latencyMetric, from, to time.Duration) *metrics.Histogram {
+func (v *view) olderSum(l metrics.Latency, from, to time.Duration) *metrics.Histogram {
 	c := v.selected().merges
 	if c.older == nil {
 		c.older = map[olderKey]*olderSum{}
 	}
-	k := olderKey{m, v.whole}
+	k := olderKey{l, v.whole}
 	sum := c.older[k]
 	if sum == nil || sum.from != from || sum.to > to {
 		sum = &olderSum{from: from, to: from}
@@ -119,7 +119,7 @@ func (v *view) olderSum(m *latencyMetric, from, to time.Duration) *metrics.Histo
 	}
 	ws := within(v.older().s.Windows, sum.to, to)
 	for i := range ws {
-		sum.Merge(m.of(&ws[i]))
+		sum.Merge(&ws[i].Histograms[l])
 	}
 	sum.to = max(sum.to, to)
 	return &sum.Histogram

@@ -15,13 +15,13 @@ import (
 // firstSeconds are those of a run, as they were when it was so old.
 func firstSeconds(s metrics.Snapshot, n int) metrics.Snapshot {
 	s.At, s.Windows = time.Duration(n)*time.Second, s.Windows[:n]
-	s.TTFT, s.TPOT, s.ITL, s.E2EL = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}
+	s.Histograms[metrics.TTFT], s.Histograms[metrics.TPOT], s.Histograms[metrics.ITL], s.Histograms[metrics.E2EL] = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}
 	for i := range s.Windows {
 		w := &s.Windows[i]
-		s.TTFT.Merge(&w.TTFT)
-		s.TPOT.Merge(&w.TPOT)
-		s.ITL.Merge(&w.ITL)
-		s.E2EL.Merge(&w.E2EL)
+		s.Histograms[metrics.TTFT].Merge(&w.Histograms[metrics.TTFT])
+		s.Histograms[metrics.TPOT].Merge(&w.Histograms[metrics.TPOT])
+		s.Histograms[metrics.ITL].Merge(&w.Histograms[metrics.ITL])
+		s.Histograms[metrics.E2EL].Merge(&w.Histograms[metrics.E2EL])
 	}
 	return s
 }
@@ -29,7 +29,7 @@ func firstSeconds(s metrics.Snapshot, n int) metrics.Snapshot {
 // A run played against itself never differs, however little of it was played.
 func TestBaselineOfTheSameStretch(t *testing.T) {
 	all := mid()
-	report := &metrics.Report{Timeline: all.Windows, Ended: all.At, HistTTFT: all.TTFT, HistTPOT: all.TPOT, HistITL: all.ITL, HistE2EL: all.E2EL}
+	report := &metrics.Report{Timeline: all.Windows, Ended: all.At, Histograms: metrics.Histograms{metrics.TTFT: all.Histograms[metrics.TTFT], metrics.TPOT: all.Histograms[metrics.TPOT], metrics.ITL: all.Histograms[metrics.ITL], metrics.E2EL: all.Histograms[metrics.E2EL]}}
 	kept := &merges{}
 	for _, n := range []int{2, 10, 45, 61, 20, 30} { // played back as well
 		for _, c := range []struct {
@@ -43,7 +43,7 @@ func TestBaselineOfTheSameStretch(t *testing.T) {
 				t.Errorf("%d s, %+v: %q", n, c, got)
 			}
 			for _, r := range v.latencies() {
-				if got, want := p99Change(r, r.of.olderRow(v)), "0%"; got != want && !r.empty() {
+				if got, want := p99Change(r, v.olderRow(r.of)), "0%"; got != want && !r.empty() {
 					t.Errorf("%d s, %+v: %s %s, want %s", n, c, r.name, got, want)
 				}
 			}
@@ -54,8 +54,8 @@ func TestBaselineOfTheSameStretch(t *testing.T) {
 // Where the other run does not say what it was like in that stretch, the column says that it is against all of it.
 func TestBaselineOfTheWholeSaysSo(t *testing.T) {
 	all := mid()
-	figures := &metrics.Report{TTFT: metrics.Statistic{N: 5, Mean: 5, Median: 4}}
-	short := &metrics.Report{Timeline: all.Windows[:5], Ended: 5 * time.Second, TTFT: figures.TTFT}
+	figures := &metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 5, Mean: 5, Median: 4}}}
+	short := &metrics.Report{Timeline: all.Windows[:5], Ended: 5 * time.Second, Statistics: metrics.Statistics{metrics.TTFT: figures.Statistics[metrics.TTFT]}}
 	over := done()
 	for _, c := range []struct {
 		name   string
@@ -73,7 +73,7 @@ func TestBaselineOfTheWholeSaysSo(t *testing.T) {
 		if got := changeName(v); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		if r := latencyMetrics[metricTTFT].olderRow(v); r == nil {
+		if r := v.olderRow(metrics.TTFT); r == nil {
 			t.Errorf("%s: nothing to compare with", c.name)
 		}
 	}

@@ -21,15 +21,6 @@ type figure struct {
 // figures are the key figures in the order in which they are read; the second half is left out first.
 func (h header) figures() []figure {
 	s, v := h.v.s, h.v
-	p := v.selected()
-	ttft, itl := p.ttft, p.itl
-	if v.whole {
-		ttft, itl = s.TTFT, s.ITL
-	}
-	var exactTTFT, exactITL *metrics.Statistic
-	if v.exact() {
-		exactTTFT, exactITL = &s.Report.TTFT, &s.Report.ITL
-	}
 	tokens := number.Rate(recent(s, outputTokens))
 	done := number.Rate(recent(s, finished))
 	if s.Report != nil {
@@ -58,8 +49,8 @@ func (h header) figures() []figure {
 		{"running", number.Count(s.Running), screen.Style{Fg: colorRunning, Bold: true}, 4},
 		over,
 		{"err", number.Count(s.Totals.Failed), failed, 3},
-		{"TTFT p99", p99(&ttft, exactTTFT), screen.Strong, 6},
-		{"ITL p99", p99(&itl, exactITL), screen.Strong, 6},
+		{"TTFT p99", v.latencyRow(metrics.TTFT).p99(), screen.Strong, 6},
+		{"ITL p99", v.latencyRow(metrics.ITL).p99(), screen.Strong, 6},
 	}
 	if len(v.objectives()) > 0 {
 		out = slices.Insert(out, 8, v.goodFigure())
@@ -93,16 +84,16 @@ func (v *view) goodFigure() figure {
 }
 
 // p99 comes from the report where there is one, so that no two places on the screen differ.
-func p99(h *metrics.Histogram, exact *metrics.Statistic) string {
-	if h.Count() == 0 {
+func (r latencyRow) p99() string {
+	if r.hist.Count() == 0 {
 		return "–"
 	}
-	if exact != nil {
-		if ms, ok := exact.Percentile(99); ok {
+	if r.exact != nil {
+		if ms, ok := r.exact.Percentile(99); ok {
 			return number.Latency(time.Duration(ms * float64(time.Millisecond)))
 		}
 	}
-	return number.Latency(h.Quantile(0.99))
+	return number.Latency(r.hist.Quantile(0.99))
 }
 
 // spare names the figures a narrow line can do without, the first to go first.

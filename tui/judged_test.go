@@ -11,7 +11,7 @@ import (
 // ever less often.
 func judge(s metrics.Snapshot) metrics.Snapshot {
 	plan := *s.Plan
-	plan.Goodput = metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "tpot", LimitMS: 40}}
+	plan.Goodput = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 40}}
 	plan.Gates = []metrics.Gate{
 		{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, {Metric: "p99_ttft_ms", Op: ">", Limit: 2000},
 	}
@@ -32,21 +32,21 @@ func judge(s metrics.Snapshot) metrics.Snapshot {
 	s.Plan = &plan
 	s.Windows = append([]metrics.Window(nil), s.Windows...)
 	t := &s.Totals
-	t.Good, t.MetTTFT, t.MetTPOT, t.MetE2EL = 0, 0, 0, 0
+	t.Good, t.Met[metrics.TTFT], t.Met[metrics.TPOT], t.Met[metrics.E2EL] = 0, 0, 0, 0
 	for i := range s.Windows {
 		w := &s.Windows[i]
-		w.MetTTFT, w.MetTPOT, w.MetE2EL = w.Done, w.Done*49/50, w.Done
+		w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Met[metrics.E2EL] = w.Done, w.Done*49/50, w.Done
 		if i > 45 {
-			w.MetTTFT = w.Done / 2
+			w.Met[metrics.TTFT] = w.Done / 2
 		}
-		w.Good = min(w.MetTTFT, w.MetTPOT)
-		t.Good, t.MetTTFT = t.Good+w.Good, t.MetTTFT+w.MetTTFT
-		t.MetTPOT, t.MetE2EL = t.MetTPOT+w.MetTPOT, t.MetE2EL+w.MetE2EL
+		w.Good = min(w.Met[metrics.TTFT], w.Met[metrics.TPOT])
+		t.Good, t.Met[metrics.TTFT] = t.Good+w.Good, t.Met[metrics.TTFT]+w.Met[metrics.TTFT]
+		t.Met[metrics.TPOT], t.Met[metrics.E2EL] = t.Met[metrics.TPOT]+w.Met[metrics.TPOT], t.Met[metrics.E2EL]+w.Met[metrics.E2EL]
 	}
 	if s.At < plan.Warmup { // all of it was warm-up
 		t.WarmedUp = t.Done + t.Failed + t.Cancelled
 		*t = metrics.Totals{Due: t.Due, Sent: t.Sent, WarmedUp: t.WarmedUp}
-		s.TTFT, s.TPOT, s.ITL, s.E2EL = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}
+		s.Histograms[metrics.TTFT], s.Histograms[metrics.TPOT], s.Histograms[metrics.ITL], s.Histograms[metrics.E2EL] = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}
 	}
 	if s.Report != nil {
 		r := *s.Report

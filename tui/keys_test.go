@@ -219,7 +219,7 @@ func TestObjectivesPrompt(t *testing.T) {
 	}
 	press(m, "enter")
 	press(m, "o", "ctrl+u", "enter")
-	want := []metrics.SLO{{{Metric: "ttft", LimitMS: 200}}, {}}
+	want := []metrics.SLO{{{Metric: metrics.TTFT, LimitMS: 200}}, {}}
 	if diff := cmp.Diff(want, m.control.(*control).objectives); diff != "" {
 		t.Errorf("objectives set:\n%s", diff)
 	}
@@ -243,7 +243,7 @@ func TestParseObjectives(t *testing.T) {
 // The objectives in force are those that are judged by, on every panel.
 func TestObjectivesInForce(t *testing.T) {
 	s := judge(mid())
-	s.Objectives = metrics.SLO{{Metric: "e2el", LimitMS: 3000}}
+	s.Objectives = metrics.SLO{{Metric: metrics.E2EL, LimitMS: 3000}}
 	m := open(s, 160, 44, termenv.Ascii)
 	if got := m.View(); !strings.Contains(got, "E2EL≤3s") || strings.Contains(got, "TTFT≤500ms") {
 		t.Errorf("objectives:\n%s", got)

@@ -40,12 +40,12 @@ var older = sync.OnceValue(func() *Baseline {
 	for _, w := range s.Windows {
 		w.OutputTokens, w.InputTokens, w.Done = w.OutputTokens*2/3, w.InputTokens*2/3, w.Done*2/3
 		w.Running, w.Waiting = w.Running*4/3, w.Waiting*4/3
-		w.TTFT, w.ITL = slower(&w.TTFT), slower(&w.ITL)
+		w.Histograms[metrics.TTFT], w.Histograms[metrics.ITL] = slower(&w.Histograms[metrics.TTFT]), slower(&w.Histograms[metrics.ITL])
 		r.Timeline = append(r.Timeline, w)
 	}
-	r.HistTTFT, r.HistITL, r.HistTPOT, r.HistE2EL = slower(&s.TTFT), slower(&s.ITL), slower(&s.TPOT), slower(&s.E2EL)
-	r.HistFirstAnswer, r.HistHeld, r.HistScheduled = slower(&s.FirstAnswer), slower(&s.ClientQueue), slower(&s.Scheduled)
-	for _, stat := range []*metrics.Statistic{&r.TTFT, &r.TPOT, &r.ITL, &r.E2EL} {
+	r.Histograms[metrics.TTFT], r.Histograms[metrics.ITL], r.Histograms[metrics.TPOT], r.Histograms[metrics.E2EL] = slower(&s.Histograms[metrics.TTFT]), slower(&s.Histograms[metrics.ITL]), slower(&s.Histograms[metrics.TPOT]), slower(&s.Histograms[metrics.E2EL])
+	r.Histograms[metrics.FirstAnswer], r.Histograms[metrics.SlotWait], r.Histograms[metrics.ScheduledLatency] = slower(&s.Histograms[metrics.FirstAnswer]), slower(&s.Histograms[metrics.SlotWait]), slower(&s.Histograms[metrics.ScheduledLatency])
+	for _, stat := range []*metrics.Statistic{&r.Statistics[metrics.TTFT], &r.Statistics[metrics.TPOT], &r.Statistics[metrics.ITL], &r.Statistics[metrics.E2EL]} {
 		more := *stat
 		more.Mean, more.Median, more.Max = 1.5*stat.Mean, 1.5*stat.Median, 1.5*stat.Max
 		more.Percentiles, more.Shown = nil, nil
@@ -78,7 +78,7 @@ func TestLatencyAndLoadScreens(t *testing.T) {
 			{"full", func(w, h int) *model { return onPage(full(), page, w, h, termenv.Ascii) }},
 			{"back", func(w, h int) *model {
 				m := onPage(full(), page, w, h, termenv.Ascii)
-				m.span, m.until, m.metric = 0, m.body.At.Truncate(time.Second)-20*time.Second, metricE2EL
+				m.span, m.until, m.latency = 0, m.body.At.Truncate(time.Second)-20*time.Second, metrics.E2EL
 				m.show()
 				return m
 			}},
@@ -130,8 +130,8 @@ func TestNewPanelsAtEverySize(t *testing.T) {
 		"latency histogram", "latency band", "latency heat", "percentiles", "rate", "load", "lateness", "stages", "endpoints",
 	}
 	one := metrics.Snapshot{At: 1500 * time.Millisecond, State: metrics.Running, Windows: []metrics.Window{{}, {Start: time.Second}}}
-	one.Windows[0].TTFT.Add(time.Millisecond)
-	one.TTFT = one.Windows[0].TTFT
+	one.Windows[0].Histograms[metrics.TTFT].Add(time.Millisecond)
+	one.Histograms[metrics.TTFT] = one.Windows[0].Histograms[metrics.TTFT]
 	for what, s := range map[string]metrics.Snapshot{
 		"full": full(), "done": fullDone(), "nothing": {}, "one": one, "monstrous": monstrousPages(),
 	} {
@@ -151,7 +151,7 @@ func TestNewPanelsAtEverySize(t *testing.T) {
 					pal := screen.NewPalette(screen.ColorProfile(mode.color, func(string) string { return "" }))
 					v := &view{
 						s: &s, span: []time.Duration{time.Minute, 0, 30 * time.Second}[i%3], whole: i%2 == 1, linear: i%5 == 4,
-						Terminal: pal.Terminal(mode.ascii), metric: (i + k) % (len(latencyMetrics) + 1),
+						Terminal: pal.Terminal(mode.ascii), latency: latencies[(i+k)%len(latencies)],
 					}
 					if i%4 == 3 {
 						v.back, v.baseline = time.Duration(i)*7*time.Second, &Baseline{Name: "\x1b[2J漢", Report: monstrous().Report}
@@ -179,7 +179,7 @@ func monstrousPages() metrics.Snapshot {
 	var h metrics.Histogram
 	h.Add(0)
 	h.Add(math.MaxInt64)
-	s.FirstAnswer, s.Scheduled, s.ClientQueue = h, h, h
+	s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = h, h, h
 	s.Answer = &metrics.Answer{
 		Saturates: true, From: math.Inf(1), To: math.NaN(), Before: -7, After: math.MaxInt, Within: true, Highest: math.NaN(), Sure: math.NaN(),
 		SaturatedAt: 40 * time.Second, Why: "\x1b[2J",
@@ -207,9 +207,9 @@ func TestScrolledBack(t *testing.T) {
 	s := metrics.Snapshot{At: 100*time.Second + 300*time.Millisecond, State: metrics.Running}
 	for i := range 101 {
 		w := metrics.Window{Start: time.Duration(i) * time.Second}
-		w.TTFT.Add(time.Duration(i+1) * time.Millisecond)
+		w.Histograms[metrics.TTFT].Add(time.Duration(i+1) * time.Millisecond)
 		s.Windows = append(s.Windows, w)
-		s.TTFT.Merge(&w.TTFT)
+		s.Histograms[metrics.TTFT].Merge(&w.Histograms[metrics.TTFT])
 	}
 	for _, c := range []struct {
 		span, back  time.Duration
@@ -229,8 +229,8 @@ func TestScrolledBack(t *testing.T) {
 		v := &view{s: &s, span: c.span, back: c.back}
 		p := v.selected()
 		first, last := p.closed[0].Start/time.Second, p.closed[len(p.closed)-1].Start/time.Second
-		if int(first) != c.first || int(last) != c.last || p.ttft.Count() != c.n {
-			t.Errorf("%+v: windows %d to %d, %d samples", c, first, last, p.ttft.Count())
+		if int(first) != c.first || int(last) != c.last || p.histogram(metrics.TTFT).Count() != c.n {
+			t.Errorf("%+v: windows %d to %d, %d samples", c, first, last, p.histogram(metrics.TTFT).Count())
 		}
 		lines := draw(loadPlot(v), 60, 8)
 		if axis := lines[len(lines)-1]; !strings.HasSuffix(axis, c.right) {
@@ -257,15 +257,15 @@ func TestHeatColumns(t *testing.T) {
 			at = 100 * time.Millisecond
 		}
 		if i != 45 {
-			w.TTFT.Add(at)
-			s.TTFT.Add(at)
+			w.Histograms[metrics.TTFT].Add(at)
+			s.Histograms[metrics.TTFT].Add(at)
 		}
 		s.Windows = append(s.Windows, w)
 	}
 	v := &view{s: &s}
 	for _, w := range []int{20, 60, 61, 97, 120} {
 		at, ws, end := v.overTime()
-		cells := v.heatCells(&latencyMetrics[metricTTFT], v.latencyAxis(20, &s.TTFT), w, at, ws, end)
+		cells := v.heatCells(metrics.TTFT, v.latencyAxis(20, &s.Histograms[metrics.TTFT]), w, at, ws, end)
 		empty := 0
 		for x, column := range cells {
 			if column == nil {
@@ -297,7 +297,7 @@ func TestBand(t *testing.T) {
 		w := metrics.Window{Start: time.Duration(i) * time.Second}
 		for k := range 100 {
 			if i < 20 || i >= 30 {
-				w.TTFT.Add(time.Duration(k+1) * time.Millisecond)
+				w.Histograms[metrics.TTFT].Add(time.Duration(k+1) * time.Millisecond)
 			}
 		}
 		s.Windows = append(s.Windows, w)
@@ -372,8 +372,10 @@ func BenchmarkLatencyCharts(b *testing.B) {
 			b.Run(p.name+"/"+name, func(b *testing.B) {
 				sf := screen.NewSurface(120, 30)
 				sf.Terminal.Filled = true
-				v := &view{s: &s, span: 15 * time.Minute, Terminal: sf.Terminal, metric: metricITL, raster: new(chart.Raster)}
-				v.selected().more()
+				v := &view{s: &s, span: 15 * time.Minute, Terminal: sf.Terminal, latency: metrics.ITL, raster: new(chart.Raster)}
+				for _, l := range latencies {
+					v.selected().histogram(l)
+				}
 				b.ReportAllocs()
 				for b.Loop() {
 					p.frame(sf.All(), v, false)
@@ -397,7 +399,7 @@ func BenchmarkPages(b *testing.B) {
 					sf.Terminal.Filled = true
 					b.ReportAllocs()
 					for b.Loop() {
-						v := &view{s: &s, span: 15 * time.Minute, Terminal: screen.Terminal{Filled: true}, metric: metricITL, baseline: baseline}
+						v := &view{s: &s, span: 15 * time.Minute, Terminal: screen.Terminal{Filled: true}, latency: metrics.ITL, baseline: baseline}
 						for _, bx := range p.panels(rect{0, 0, size[0], size[1]}, v) {
 							panel, _ := panelNamed(bx.name)
 							panel.frame(bx.rect.of(sf.All()), v, false)

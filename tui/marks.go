@@ -126,9 +126,9 @@ func (v *view) goals() metrics.SLO {
 	return v.plan().Goodput
 }
 
-// limits are those of one latency: that of its objective as it is now, and those of gates on its mean or percentiles. A gate at the same
+// limits are those of the latency with a key: that of its objective as it is now, and those of gates on its mean or percentiles. A gate at the same
 // place as the one before adds no line.
-func (v *view) limits(metric string) []chart.Limit {
+func (v *view) limits(key string) []chart.Limit {
 	var out []chart.Limit
 	add := func(name string, ms float64) {
 		at := number.Seconds(ms / 1000)
@@ -137,12 +137,12 @@ func (v *view) limits(metric string) []chart.Limit {
 		}
 	}
 	for _, o := range v.goals() {
-		if o.Metric == metric {
+		if o.Metric.Key() == key {
 			add("SLO", o.LimitMS)
 		}
 	}
 	for _, g := range v.plan().Gates {
-		if stat, ok := strings.CutSuffix(g.Metric, "_"+metric+"_ms"); ok && stat != "std" && (g.Op == ">" || g.Op == ">=") {
+		if stat, ok := strings.CutSuffix(g.Metric, "_"+key+"_ms"); ok && stat != "std" && (g.Op == ">" || g.Op == ">=") {
 			if stat == "median" {
 				stat = "p50"
 			}

@@ -24,10 +24,10 @@ const (
 
 // mergedSet are the histograms of one latency by groups of so many seconds.
 type mergedSet struct {
-	metric *latencyMetric
-	group  int
-	older  bool                     // of the run to compare with
-	groups map[int]*mergedHistogram // by the number of the group
+	latency metrics.Latency
+	group   int
+	older   bool                     // of the run to compare with
+	groups  map[int]*mergedHistogram // by the number of the group
 }
 
 type mergedHistogram struct {
@@ -37,21 +37,21 @@ type mergedHistogram struct {
 }
 
 // merged is a latency in windows that share a group of so many seconds. The histogram must not be changed.
-func (v *view) merged(m *latencyMetric, ws []metrics.Window, group int, older bool) *metrics.Histogram {
+func (v *view) merged(l metrics.Latency, ws []metrics.Window, group int, older bool) *metrics.Histogram {
 	p := v.selected()
-	set := p.merges.set(m, group, older)
+	set := p.merges.set(l, group, older)
 	k := columnGroup(ws, group)
 	h := set.groups[k]
 	if h != nil && !older && h.turn == p.turn { // of the same windows
 		return &h.Histogram
 	}
-	if seen := fingerprint(m, ws); h == nil || h.seen != seen {
+	if seen := fingerprint(l, ws); h == nil || h.seen != seen {
 		if len(set.groups) >= mergedGroups {
 			clear(set.groups)
 		}
 		h = &mergedHistogram{seen: seen}
 		for i := range ws {
-			h.Merge(m.of(&ws[i]))
+			h.Merge(&ws[i].Histograms[l])
 		}
 		set.groups[k] = h
 	}
@@ -67,12 +67,12 @@ func (p *selection) inherit(o *selection) {
 }
 
 // set finds what is kept of a latency; the set that was not used for longest makes room for a new one.
-func (c *merges) set(m *latencyMetric, group int, older bool) *mergedSet {
-	i := slices.IndexFunc(c.sets, func(s *mergedSet) bool { return s.metric == m && s.group == group && s.older == older })
+func (c *merges) set(l metrics.Latency, group int, older bool) *mergedSet {
+	i := slices.IndexFunc(c.sets, func(s *mergedSet) bool { return s.latency == l && s.group == group && s.older == older })
 	if i == 0 {
 		return c.sets[0]
 	}
-	set := &mergedSet{m, group, older, map[int]*mergedHistogram{}}
+	set := &mergedSet{l, group, older, map[int]*mergedHistogram{}}
 	if i > 0 {
 		set = c.sets[i]
 		c.sets = slices.Delete(c.sets, i, i+1)
@@ -83,10 +83,10 @@ func (c *merges) set(m *latencyMetric, group int, older bool) *mergedSet {
 
 // fingerprint tells groups of windows apart without looking at single counts: whatever is added to a histogram or taken out of
 // it changes the number of its samples or their mean.
-func fingerprint(m *latencyMetric, ws []metrics.Window) uint64 {
+func fingerprint(l metrics.Latency, ws []metrics.Window) uint64 {
 	seen := uint64(ws[0].Start / time.Millisecond)
 	for i := range ws {
-		h := m.of(&ws[i])
+		h := &ws[i].Histograms[l]
 		seen = (seen^h.Count())*0x9e3779b97f4a7c15 + uint64(h.Mean())
 		seen ^= seen >> 29
 	}

@@ -18,7 +18,7 @@ func aged(r *rand.Rand, seconds int) metrics.Snapshot {
 	for i := range seconds {
 		w := metrics.Window{Start: time.Duration(i) * time.Second}
 		for range r.IntN(4) {
-			w.TTFT.Add(time.Duration(r.IntN(5_000_000)) * time.Microsecond)
+			w.Histograms[metrics.TTFT].Add(time.Duration(r.IntN(5_000_000)) * time.Microsecond)
 		}
 		s.Windows = append(s.Windows, w)
 	}
@@ -35,7 +35,7 @@ func TestMergedIsNeverOutdated(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	all := aged(r, 600)
 	m := open(all, 120, 40, termenv.Ascii)
-	ttft := &latencyMetrics[metricTTFT]
+	ttft := metrics.TTFT
 	check := func(step int, s *metrics.Snapshot, group int) {
 		t.Helper()
 		v := m.view(s)
@@ -44,7 +44,7 @@ func TestMergedIsNeverOutdated(t *testing.T) {
 				n := sharing(ws, group)
 				var want metrics.Histogram
 				for i := range ws[:n] {
-					want.Merge(&ws[i].TTFT)
+					want.Merge(&ws[i].Histograms[metrics.TTFT])
 				}
 				if got := v.merged(ttft, ws[:n], group, false); !sameHistogram(got, &want) {
 					t.Fatalf("step %d, groups of %ds: %d samples at %v, want %d", step, group, got.Count(), ws[0].Start, want.Count())
@@ -59,7 +59,7 @@ func TestMergedIsNeverOutdated(t *testing.T) {
 		s.Windows, s.At = slices.Clone(all.Windows[:n]), time.Duration(n)*time.Second
 		w := &all.Windows[r.IntN(n)]
 		var changed metrics.Histogram // not the one that snapshots share
-		changed.Merge(&w.TTFT)
+		changed.Merge(&w.Histograms[metrics.TTFT])
 		for b := range changed.Buckets() { // a request failed
 			changed.Remove(b.From)
 			break
@@ -67,7 +67,7 @@ func TestMergedIsNeverOutdated(t *testing.T) {
 		if r.IntN(2) == 0 {
 			changed.Add(time.Duration(r.IntN(5_000_000)) * time.Microsecond)
 		}
-		w.TTFT = changed
+		w.Histograms[metrics.TTFT] = changed
 		m.span = []int{len(spans) - 1, 3}[r.IntN(2)]
 		m.head, m.body = &s, &s
 		check(step, &s, 2+r.IntN(7))
@@ -82,7 +82,7 @@ func TestMergedIsBounded(t *testing.T) {
 	s := aged(rand.New(rand.NewPCG(1, 2)), 3*mergedGroups)
 	v := &view{s: &s}
 	for ws := v.selected().closed; len(ws) > 0; ws = ws[2:] {
-		v.merged(&latencyMetrics[metricTTFT], ws[:2], 2, false)
+		v.merged(metrics.TTFT, ws[:2], 2, false)
 	}
 	if n := len(v.selected().merges.sets[0].groups); n == 0 || n > mergedGroups {
 		t.Errorf("%d groups are kept", n)
@@ -100,12 +100,12 @@ func TestPercentileOfSharedColumn(t *testing.T) {
 			n, took = 1, time.Second
 		}
 		for range n {
-			w.TTFT.Add(took)
+			w.Histograms[metrics.TTFT].Add(took)
 		}
 		s.Windows = append(s.Windows, w)
 	}
 	v := &view{s: &s}
-	p := percentileLines(v, &latencyMetrics[metricTTFT])
+	p := percentileLines(v, metrics.TTFT)
 	for _, c := range []struct {
 		w        int // cells
 		n        int
@@ -136,7 +136,7 @@ func TestHeatOfHalves(t *testing.T) {
 	if at.Group(columns) <= heatHalved {
 		t.Fatalf("groups of %ds", at.Group(columns))
 	}
-	m, group, samples := &latencyMetrics[metricTTFT], at.Group(2*columns), uint64(0)
+	m, group, samples := metrics.TTFT, at.Group(2*columns), uint64(0)
 	for ws := closed; len(ws) > 0; {
 		n := sharing(ws, 2*group)
 		samples += heatOf(v, m, ws[:n], group).Count()
@@ -144,7 +144,7 @@ func TestHeatOfHalves(t *testing.T) {
 	}
 	var want metrics.Histogram
 	for i := range s.Windows {
-		want.Merge(&s.Windows[i].TTFT)
+		want.Merge(&s.Windows[i].Histograms[metrics.TTFT])
 	}
 	if samples != want.Count() {
 		t.Errorf("%d samples in all columns, want %d", samples, want.Count())

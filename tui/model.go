@@ -63,7 +63,7 @@ type model struct {
 	frozen, whole, linear bool
 	wholeBefore           bool // what whole was before the run was over
 	stops                 int  // how often the user asked to stop
-	metric                int
+	latency               metrics.Latency
 	until                 time.Duration // where scrolled back charts end; 0 follows the run
 	list                  listState
 	looked                metrics.Look

@@ -113,11 +113,11 @@ func (h header) tabAt(x, w int) (page int, ok bool) {
 
 // latencyPage lays out the page of latencies. The sizes are those of the area below the header.
 func latencyPage(r rect, v *view) []box {
-	table := 1 + len(latencyMetrics) + 2
+	table := 1 + len(latencies) + 2
 	switch {
 	case r.w >= 180 && r.h >= 30: // the table beside the histogram
 		if v.baseline != nil && r.h >= 40 {
-			table += len(latencyMetrics)
+			table += len(latencies)
 		}
 		rows := r.rows(max(table, r.h*2/5), 0)
 		a, b := rows[0].columns(0, fullTable+2), rows[1].even(2)

@@ -16,7 +16,7 @@ func full() metrics.Snapshot {
 	s := judge(mid())
 	told := everything()
 	told.At, told.Plan = s.At, s.Plan
-	s.Windows, s.FirstAnswer, s.Scheduled, s.ClientQueue = told.Windows, told.FirstAnswer, told.Scheduled, told.ClientQueue
+	s.Windows, s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = told.Windows, told.Histograms[metrics.FirstAnswer], told.Histograms[metrics.ScheduledLatency], told.Histograms[metrics.SlotWait]
 	s.Server, s.GPUs, s.ServerKind = told.Server, told.GPUs, told.ServerKind
 	s.Requests, s.Opened, s.Endpoints = told.Requests, told.Opened, told.Endpoints
 	s.Answer, s.Levels, s.Objectives = told.Answer, told.Levels, s.Plan.Goodput
@@ -28,7 +28,7 @@ func full() metrics.Snapshot {
 // fullDone is such a run when it is over.
 func fullDone() metrics.Snapshot {
 	s, told := judge(done()), everything()
-	s.FirstAnswer, s.Scheduled, s.ClientQueue = told.FirstAnswer, told.Scheduled, told.ClientQueue
+	s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = told.Histograms[metrics.FirstAnswer], told.Histograms[metrics.ScheduledLatency], told.Histograms[metrics.SlotWait]
 	s.Server, s.GPUs, s.ServerKind = told.Server, told.GPUs, told.ServerKind
 	s.Requests, s.Opened, s.Endpoints = told.Requests, told.Opened, told.Endpoints
 	s.Answer, s.Levels, s.Objectives = told.Answer, told.Levels, s.Plan.Goodput
@@ -46,7 +46,7 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 	out := metrics.Snapshot{Windows: append([]metrics.Window(nil), s.Windows...), ServerKind: "vLLM"}
 	for i := range out.Windows {
 		w := &out.Windows[i]
-		w.FirstAnswer, w.HeldTime, w.Scheduled, w.Waits = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Waits{}
+		w.Histograms[metrics.FirstAnswer], w.Histograms[metrics.SlotWait], w.Histograms[metrics.ScheduledLatency], w.Waits = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Waits{}
 		w.Told = metrics.Told{}
 	}
 	all := rampRequests(at, true)
@@ -102,13 +102,13 @@ type splits struct{ s *metrics.Snapshot }
 func splitOf(s *metrics.Snapshot) splits { return splits{s} }
 
 func (p splits) sent(q *metrics.Request, w *metrics.Window) {
-	w.HeldTime.Add(q.Held())
+	w.Histograms[metrics.SlotWait].Add(q.Held())
 }
 
 func (p splits) first(q *metrics.Request, w *metrics.Window) {
 	answer := q.TTFT() + 20*time.Millisecond
-	w.FirstAnswer.Add(answer)
-	p.s.FirstAnswer.Add(answer)
+	w.Histograms[metrics.FirstAnswer].Add(answer)
+	p.s.Histograms[metrics.FirstAnswer].Add(answer)
 	prefill := min(q.TTFT(), 30*time.Millisecond)
 	w.Waits.N++
 	w.Waits.Held += q.Held()
@@ -122,9 +122,9 @@ func (p splits) first(q *metrics.Request, w *metrics.Window) {
 }
 
 func (p splits) done(q *metrics.Request, w *metrics.Window) {
-	w.Scheduled.Add(q.Done - q.Scheduled)
-	p.s.Scheduled.Add(q.Done - q.Scheduled)
-	p.s.ClientQueue.Add(q.Held())
+	w.Histograms[metrics.ScheduledLatency].Add(q.Done - q.Scheduled)
+	p.s.Histograms[metrics.ScheduledLatency].Add(q.Done - q.Scheduled)
+	p.s.Histograms[metrics.SlotWait].Add(q.Held())
 }
 
 // endpointCount counts the requests of an endpoint.
@@ -160,7 +160,7 @@ func serverSecond(w *metrics.Window, i int, at time.Duration) metrics.ServerSeco
 		PrefixQueries: float64(w.InputTokens), PrefixHits: 0.4 * float64(w.InputTokens), HitRate: 0.4,
 		PromptTokens: 0.6 * float64(w.InputTokens), OutputTokens: float64(w.OutputTokens),
 		DraftTokens: float64(w.OutputTokens), AcceptedTokens: 0.62 * float64(w.OutputTokens),
-		TTFT: mean(&w.TTFT, 0.97), Queue: mean(&w.TTFT, 0.6), Prefill: mean(&w.TTFT, 0.3),
+		TTFT: mean(&w.Histograms[metrics.TTFT], 0.97), Queue: mean(&w.Histograms[metrics.TTFT], 0.6), Prefill: mean(&w.Histograms[metrics.TTFT], 0.3),
 	}
 	if i > 35 {
 		s.Preemptions = float64(i % 3)

@@ -17,14 +17,14 @@ func bandTitle(v *view, w, _ int) []screen.Span {
 	if v.ASCII {
 		names = [...]string{"p50 .", "p90 o", "p99 #"}
 	}
-	return noted(legend(w, v.latencyMetric().name+" by second",
+	return noted(legend(w, v.latency.Naming().Title+" by second",
 		legendItem{screen.Blue, names[0], ""}, legendItem{screen.Yellow, names[1], ""}, legendItem{screen.Vermilion, names[2], ""}),
 		w, screen.Label, v.baselineNotes(" p99")...)
 }
 
 // bandPlot is the band, three lines with their names on terminals with few colours or none.
 func bandPlot(v *view) plot {
-	p := percentileLines(v, v.latencyMetric())
+	p := percentileLines(v, v.latency)
 	p.chart.Band, p.chart.Named = true, true
 	for i := range p.series {
 		p.series[i].below, p.series[i].alone = chart.Bare, i > 0 // one line of another run is as much as can be read behind three
@@ -33,9 +33,9 @@ func bandPlot(v *view) plot {
 }
 
 // percentileLines are three percentiles of a latency, second by second.
-func percentileLines(v *view, m *latencyMetric) plot {
-	p99, p90, p50 := &percentile{m, 0.99}, &percentile{m, 0.9}, &percentile{m, 0.5}
-	return plot{v: v, chart: chart.Plot{Log: true, Nothing: m.nothing}, limits: m.plan, series: []series{
+func percentileLines(v *view, l metrics.Latency) plot {
+	p99, p90, p50 := &percentile{l, 0.99}, &percentile{l, 0.9}, &percentile{l, 0.5}
+	return plot{v: v, chart: chart.Plot{Log: true, Nothing: l.Naming().Nothing}, limits: l.Key(), series: []series{
 		{name: "p99", sign: '#', color: screen.Vermilion, below: chart.Dotted, value: p99.second, percentile: p99},
 		{name: "p90", sign: 'o', color: screen.Yellow, below: chart.Dotted, value: p90.second, percentile: p90},
 		{name: "p50", sign: '.', color: screen.Blue, below: chart.Cleared, value: p50.second, percentile: p50},
@@ -44,12 +44,12 @@ func percentileLines(v *view, m *latencyMetric) plot {
 
 // percentile is a quantile of a latency, q from 0 to 1.
 type percentile struct {
-	metric *latencyMetric
-	q      float64
+	latency metrics.Latency
+	q       float64
 }
 
 // second is the percentile of one second.
-func (p *percentile) second(w *metrics.Window) float64 { return p.of(p.metric.of(w)) }
+func (p *percentile) second(w *metrics.Window) float64 { return p.of(&w.Histograms[p.latency]) }
 
 // of is the percentile in seconds, NaN where there are no samples.
 func (p *percentile) of(h *metrics.Histogram) float64 {

@@ -13,7 +13,7 @@ import (
 var latencyHeatPanel = panel{"latency heat", heatTitle, drawHeat}
 
 func heatTitle(v *view, w, _ int) []screen.Span {
-	out := []screen.Span{screen.Strong.Span(v.latencyMetric().name + " heat map")}
+	out := []screen.Span{screen.Strong.Span(v.latency.Naming().Title + " heat map")}
 	few, many := screen.Label.Span("  few "), screen.Label.Span(" many")
 	if screen.SpansWidth(append(out, few, many))+screen.HeatSteps/2 > w-titleFrame {
 		few, many = screen.Label.Span("  "), screen.Span{} // the colours say it alone
@@ -31,20 +31,20 @@ func heatTitle(v *view, w, _ int) []screen.Span {
 
 // drawHeat draws how many samples there were of which latency at which time, on the axis of the histogram.
 func drawHeat(c screen.Canvas, v *view) {
-	m := v.latencyMetric()
-	h := m.picked(v.selected())
-	out := chart.Heat{Nothing: m.nothing}
+	l := v.latency
+	h := v.selected().histogram(l)
+	out := chart.Heat{Nothing: l.Naming().Nothing}
 	if w := chart.Columns(c, false); w > 0 && h.Count() > 0 {
 		t, ws, end := v.overTime()
-		out.Time, out.Axis = t, v.latencyAxis(chart.HeatRows(c), h, m.run(v.s))
-		out.Cells = v.heatCells(m, out.Axis, w, t, ws, end)
-		out.Limits, out.Marks = v.limits(m.plan), v.marks()
+		out.Time, out.Axis = t, v.latencyAxis(chart.HeatRows(c), h, &v.s.Histograms[l])
+		out.Cells = v.heatCells(l, out.Axis, w, t, ws, end)
+		out.Limits, out.Marks = v.limits(l.Key()), v.marks()
 	}
 	out.Draw(c, v.raster)
 }
 
 // heatCells are the samples a second of each place of an axis, for each of w columns; nil where there are none.
-func (v *view) heatCells(m *latencyMetric, ax chart.LatencyAxis, w int, t chart.TimeAxis, ws []metrics.Window, end time.Duration) [][]float64 {
+func (v *view) heatCells(l metrics.Latency, ax chart.LatencyAxis, w int, t chart.TimeAxis, ws []metrics.Window, end time.Duration) [][]float64 {
 	group, parts := t.Group(w), 1
 	if group > heatHalved {
 		group, parts = t.Group(2*w), 2
@@ -52,7 +52,7 @@ func (v *view) heatCells(m *latencyMetric, ax chart.LatencyAxis, w int, t chart.
 	cells := make([][]float64, w)
 	for len(ws) > 0 {
 		n := sharing(ws, group*parts)
-		h := heatOf(v, m, ws[:n], group)
+		h := heatOf(v, l, ws[:n], group)
 		from, to := ws[0].Start, min(ws[n-1].Start+time.Second, end)
 		ws = ws[n:]
 		if h.Count() == 0 {
@@ -76,12 +76,12 @@ func (v *view) heatCells(m *latencyMetric, ax chart.LatencyAxis, w int, t chart.
 const heatHalved = 16
 
 // heatOf is a latency in the windows of a column, which are those of one group or of a few.
-func heatOf(v *view, m *latencyMetric, ws []metrics.Window, group int) *metrics.Histogram {
+func heatOf(v *view, l metrics.Latency, ws []metrics.Window, group int) *metrics.Histogram {
 	if len(ws) == 1 {
-		return m.of(&ws[0])
+		return &ws[0].Histograms[l]
 	}
 	n := sharing(ws, group)
-	h := v.merged(m, ws[:n], group, false)
+	h := v.merged(l, ws[:n], group, false)
 	if n == len(ws) {
 		return h
 	}
@@ -89,7 +89,7 @@ func heatOf(v *view, m *latencyMetric, ws []metrics.Window, group int) *metrics.
 	all.Merge(h)
 	for ws = ws[n:]; len(ws) > 0; ws = ws[n:] {
 		n = sharing(ws, group)
-		all.Merge(v.merged(m, ws[:n], group, false))
+		all.Merge(v.merged(l, ws[:n], group, false))
 	}
 	return &all
 }

@@ -13,48 +13,48 @@ import (
 
 // ttftPanel and itlPanel show how two latencies are spread, latencyHistogramPanel whichever is chosen.
 var (
-	ttftPanel             = histogramPanel("ttft", func(*view) *latencyMetric { return &latencyMetrics[metricTTFT] })
-	itlPanel              = histogramPanel("itl", func(*view) *latencyMetric { return &latencyMetrics[metricITL] })
-	latencyHistogramPanel = histogramPanel("latency histogram", (*view).latencyMetric)
+	ttftPanel             = histogramPanel("ttft", func(*view) metrics.Latency { return metrics.TTFT })
+	itlPanel              = histogramPanel("itl", func(*view) metrics.Latency { return metrics.ITL })
+	latencyHistogramPanel = histogramPanel("latency histogram", func(v *view) metrics.Latency { return v.latency })
 )
 
-func histogramPanel(name string, of func(v *view) *latencyMetric) panel {
+func histogramPanel(name string, of func(v *view) metrics.Latency) panel {
 	return panel{
 		name: name,
 		title: func(v *view, w, _ int) []screen.Span {
-			m := of(v)
-			front, back, other := m.scopes(v)
-			out := []screen.Span{screen.Strong.Span(m.name), screen.Text.Span(" " + v.scope()), screen.Label.Span("  n " + number.Count(int(min(front.Count(), 1<<62))))}
+			l := of(v)
+			front, back, other := v.scopes(l)
+			out := []screen.Span{screen.Strong.Span(l.Naming().Title), screen.Text.Span(" " + v.scope()), screen.Label.Span("  n " + number.Count(int(min(front.Count(), 1<<62))))}
 			if back.Count() == 0 {
 				return out
 			}
 			short := ""
-			if v.baseline != nil && m.older(v).Count() > 0 {
+			if v.baseline != nil && v.olderHistogram(l).Count() > 0 {
 				short = "  ┄ baseline"
 			}
 			return noted(out, w, screen.Label, "  ┄ "+other, short)
 		},
 		draw: func(c screen.Canvas, v *view) {
-			m := of(v)
-			front, back, _ := m.scopes(v)
+			l := of(v)
+			front, back, _ := v.scopes(l)
 			var exact *metrics.Statistic
 			if v.exact() {
-				exact = m.exact(v.s.Report)
+				exact = &v.s.Report.Statistics[l]
 			}
-			v.histogram(m, c, front, back, exact).Draw(c, v.raster)
+			v.histogram(l, c, front, back, exact).Draw(c, v.raster)
 		},
 	}
 }
 
 // scopes are the histogram to draw and the one to outline, with words for that: the run to compare with, if it knows this
 // latency, or else the scope that was not chosen. Where there is nothing to outline that one is empty.
-func (m *latencyMetric) scopes(v *view) (front, outline *metrics.Histogram, other string) {
-	window, whole := m.picked(v.selected()), m.run(v.s)
+func (v *view) scopes(l metrics.Latency) (front, outline *metrics.Histogram, other string) {
+	window, whole := v.selected().histogram(l), &v.s.Histograms[l]
 	front, outline, other = window, whole, "whole run outlined"
 	if v.whole {
 		front, outline, other = whole, window, v.spanWords()+" outlined"
 	}
-	if h := m.older(v); h.Count() > 0 {
+	if h := v.olderHistogram(l); h.Count() > 0 {
 		return front, h, "baseline " + v.baselineName() + " outlined"
 	}
 	if v.span == 0 || window.Count() == whole.Count() {
@@ -63,18 +63,18 @@ func (m *latencyMetric) scopes(v *view) (front, outline *metrics.Histogram, othe
 	return front, outline, other
 }
 
-// older is what the run to compare with has of the latency; empty where it does not know.
-func (m *latencyMetric) older(v *view) *metrics.Histogram {
+// olderHistogram is what the run to compare with has of the latency; empty where it does not know.
+func (v *view) olderHistogram(l metrics.Latency) *metrics.Histogram {
 	if v.baseline == nil || v.baseline.Report == nil {
 		return &metrics.Histogram{}
 	}
-	return m.saved(v.baseline.Report)
+	return &v.baseline.Report.Histograms[l]
 }
 
 // histogram is the chart of a latency: the bars of one histogram, the outline of another. exact are the figures of the first, once the
 // run is over; nil before.
-func (v *view) histogram(m *latencyMetric, c screen.Canvas, front, outline *metrics.Histogram, exact *metrics.Statistic) chart.Histogram {
-	out := chart.Histogram{Nothing: m.nothing}
+func (v *view) histogram(l metrics.Latency, c screen.Canvas, front, outline *metrics.Histogram, exact *metrics.Statistic) chart.Histogram {
+	out := chart.Histogram{Nothing: l.Naming().Nothing}
 	if !chart.HistogramFits(c) || front.Count() == 0 && outline.Count() == 0 {
 		return out
 	}
@@ -98,7 +98,7 @@ func (v *view) histogram(m *latencyMetric, c screen.Canvas, front, outline *metr
 		name := []screen.Span{screen.Label.Span(fmt.Sprintf("p%g ", p)), screen.Strong.Span(value)}
 		out.Marks = append(out.Marks, chart.ValueMark{At: at, Glyph: '┊', Name: name, Kept: true, Extra: extra})
 	}
-	limits := slices.DeleteFunc(v.limits(m.plan), func(l chart.Limit) bool { return !out.Axis.Shows(l.At) })
+	limits := slices.DeleteFunc(v.limits(l.Key()), func(at chart.Limit) bool { return !out.Axis.Shows(at.At) })
 	limit := func(l chart.Limit) {
 		out.Marks = append(out.Marks, chart.ValueMark{At: l.At, Glyph: '│', Name: []screen.Span{screen.Strong.Span(l.Name)}})
 	}

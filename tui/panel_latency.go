@@ -34,28 +34,28 @@ func (v *view) exact() bool { return v.s.Report != nil && (v.whole || v.span == 
 
 // latencyRow is a latency as a table shows it: exact is nil where only a histogram is known.
 type latencyRow struct {
-	of    *latencyMetric
+	of    metrics.Latency
 	name  string
 	hist  *metrics.Histogram
 	exact *metrics.Statistic
 }
 
-// row is the latency in the chosen scope.
-func (m *latencyMetric) row(v *view) latencyRow {
-	r := latencyRow{of: m, name: m.name, hist: m.picked(v.selected())}
+// latencyRow is a latency in the chosen scope.
+func (v *view) latencyRow(l metrics.Latency) latencyRow {
+	r := latencyRow{of: l, name: l.Naming().Title, hist: v.selected().histogram(l)}
 	if v.whole {
-		r.hist = m.run(v.s)
+		r.hist = &v.s.Histograms[l]
 	}
 	if v.exact() {
-		r.exact = m.exact(v.s.Report)
+		r.exact = &v.s.Report.Statistics[l]
 	}
 	return r
 }
 
 func (v *view) latencies() []latencyRow {
 	var out []latencyRow
-	for _, i := range []int{metricTTFT, metricTPOT, metricITL, metricE2EL} {
-		out = append(out, latencyMetrics[i].row(v))
+	for _, l := range []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL} {
+		out = append(out, v.latencyRow(l))
 	}
 	return out
 }
@@ -88,7 +88,7 @@ func drawLatency(c screen.Canvas, v *view) {
 		}
 		drawLatencyRow(c, y, r, cols)
 		if compared {
-			c.Right(end, y, p99Change(r, r.of.olderRow(v)), screen.Text)
+			c.Right(end, y, p99Change(r, v.olderRow(r.of)), screen.Text)
 		}
 		y++
 	}

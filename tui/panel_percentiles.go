@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"benchtop/metrics"
 	"benchtop/tui/number"
@@ -23,24 +24,23 @@ func percentileTableTitle(v *view, w, h int) []screen.Span {
 
 // percentileRows are all latencies, and what the run to compare with has of each; nil where that does not know.
 func (v *view) percentileRows() (rows []latencyRow, older []*latencyRow) {
-	for i := range latencyMetrics {
-		m := &latencyMetrics[i]
-		rows = append(rows, m.row(v))
-		older = append(older, m.olderRow(v))
+	for _, l := range latencies {
+		rows = append(rows, v.latencyRow(l))
+		older = append(older, v.olderRow(l))
 	}
 	return rows, older
 }
 
 // olderRow is what the run to compare with has of the latency, in the same stretch if it has that; nil where it does not know.
-func (m *latencyMetric) olderRow(v *view) *latencyRow {
+func (v *view) olderRow(l metrics.Latency) *latencyRow {
 	if v.baseline == nil || v.baseline.Report == nil {
 		return nil
 	}
-	r := &latencyRow{of: m, name: "baseline"}
+	r := &latencyRow{of: l, name: "baseline"}
 	if from, to, ok := v.olderStretch(); ok {
-		r.hist = v.olderSum(m, from, to)
+		r.hist = v.olderSum(l, from, to)
 	} else {
-		r.hist, r.exact = m.older(v), m.exact(v.baseline.Report)
+		r.hist, r.exact = v.olderHistogram(l), &v.baseline.Report.Statistics[l]
 	}
 	if r.empty() {
 		return nil
@@ -111,10 +111,10 @@ func drawPercentiles(c screen.Canvas, v *view) {
 	t.pairs = v.baseline != nil && c.H-y >= 2*len(rows)
 	first, lines := 0, c.H-y
 	if lines < len(rows) { // too few: the chosen one must be among them
-		first = min(max(0, v.metric-lines+1), len(rows)-lines)
+		first = min(max(0, slices.Index(latencies, v.latency)-lines+1), len(rows)-lines)
 	}
 	for i := first; i < len(rows) && y < c.H; i++ {
-		t.row(y, i, rows[i], older[i])
+		t.row(y, rows[i], older[i])
 		y++
 		if t.pairs {
 			t.below(y, rows[i], older[i])
@@ -144,12 +144,12 @@ func (t percentileTable) head() {
 	}
 }
 
-func (t percentileTable) row(y, i int, r latencyRow, older *latencyRow) {
+func (t percentileTable) row(y int, r latencyRow, older *latencyRow) {
 	name, st := r.name, screen.Text
 	if t.names == shortName {
-		name = latencyMetrics[i].short
+		name = r.of.Naming().Short
 	}
-	if &latencyMetrics[i] == t.v.latencyMetric() {
+	if r.of == t.v.latency {
 		t.c.Print(0, y, ">", screen.Strong)
 		st = screen.Strong
 	}

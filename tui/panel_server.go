@@ -222,7 +222,7 @@ func drawServerTTFT(c screen.Canvas, v *view) {
 		drawAbsent(c, v.s.ServerAbsent, "the server has not been asked yet")
 		return
 	}
-	plot{v: v, chart: chart.Plot{Log: true, Nothing: "no first token yet"}, limits: "ttft", series: []series{
+	plot{v: v, chart: chart.Plot{Log: true, Nothing: "no first token yet"}, limits: metrics.TTFT.Key(), series: []series{
 		{name: "server", color: screen.Vermilion, value: serverValue(v, serverTTFT)},
 		{name: "here", sign: hereSign, color: screen.Blue, value: serverValue(v, ourTTFT)},
 	}}.draw(c)

@@ -68,4 +68,4 @@ func percentilesTitle(v *view, w, _ int) []screen.Span {
 		w, screen.Label, v.baselineNotes("")...)
 }
 
-func percentilesPlot(v *view) plot { return percentileLines(v, &latencyMetrics[metricTTFT]) }
+func percentilesPlot(v *view) plot { return percentileLines(v, metrics.TTFT) }

@@ -121,7 +121,7 @@ func askObjectives(m *model, _ string) tea.Cmd {
 	}
 	var now []string
 	for _, o := range m.choices(m.latest).objectives() {
-		now = append(now, o.Metric+":"+strconv.FormatFloat(o.LimitMS, 'f', -1, 64))
+		now = append(now, o.Metric.Key()+":"+strconv.FormatFloat(o.LimitMS, 'f', -1, 64))
 	}
 	m.ask(prompt{
 		title: "Objectives in milliseconds", hint: "such as ttft:500 tpot:50 e2el:15000; nothing for none; Enter sets, Esc leaves",

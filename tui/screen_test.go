@@ -294,8 +294,8 @@ func monstrous() metrics.Snapshot {
 		Dataset: "👨‍👩‍👧‍👦 e\u0301\u0301\u0301\u0301",
 		Rate:    metrics.Rate(math.NaN()), Duration: -5, Requests: math.MinInt, Warmup: math.MaxInt64 - 1,
 		Goodput: metrics.SLO{
-			{Metric: "ttft", LimitMS: math.NaN()}, {Metric: "tpot", LimitMS: math.Inf(1)}, {Metric: "e2el", LimitMS: -1},
-			{Metric: "\x1b]0;"},
+			{Metric: metrics.TTFT, LimitMS: math.NaN()}, {Metric: metrics.TPOT, LimitMS: math.Inf(1)}, {Metric: metrics.E2EL, LimitMS: -1},
+			{Metric: 255},
 		},
 		Gates: []metrics.Gate{
 			{Metric: "goodput", Op: "<", Limit: math.NaN(), Percent: true}, {Metric: "p99_ttft_ms", Op: ">", Limit: 1e300},
@@ -317,18 +317,18 @@ func monstrous() metrics.Snapshot {
 		switch i % 4 {
 		case 0:
 			w.OutputTokens, w.InputTokens, w.Held = math.MaxInt, math.MinInt, math.MaxInt
-			w.Good, w.MetTTFT, w.MetTPOT, w.Failed = math.MaxInt, math.MinInt, -1, math.MinInt
+			w.Good, w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Failed = math.MaxInt, math.MinInt, -1, math.MinInt
 		case 1:
 			w.Running, w.Waiting, w.Done = math.MinInt, -1, math.MaxInt
 		}
 		var h metrics.Histogram
 		h.Add(0)
 		h.Add(math.MaxInt64)
-		w.TTFT, w.ITL = h, h
-		s.TTFT, s.ITL, s.TPOT, s.E2EL = h, h, h, h
+		w.Histograms[metrics.TTFT], w.Histograms[metrics.ITL] = h, h
+		s.Histograms[metrics.TTFT], s.Histograms[metrics.ITL], s.Histograms[metrics.TPOT], s.Histograms[metrics.E2EL] = h, h, h, h
 	}
 	s.Totals = metrics.Totals{
-		Done: math.MaxInt, Failed: math.MinInt, Cancelled: -3, WarmedUp: math.MinInt, Good: math.MaxInt, MetE2EL: -7,
+		Done: math.MaxInt, Failed: math.MinInt, Cancelled: -3, WarmedUp: math.MinInt, Good: math.MaxInt, Met: metrics.MetObjectives{metrics.E2EL: -7},
 	}
 	s.Failures = []metrics.FailureCount{
 		{Kind: "\x1b]0;x\x07", Status: -1, Count: math.MaxInt, Last: -time.Hour, Examples: []string{"\x9b31m\u2028\u202e漢字漢字漢字", ""}},
@@ -336,7 +336,7 @@ func monstrous() metrics.Snapshot {
 	}
 	s.Log = []metrics.Event{{At: math.MinInt64, Level: "?", Text: strings.Repeat("漢", 2000), Count: math.MaxInt}, {At: math.MaxInt64, Text: "\n\r\t\x1b[2J"}}
 	s.SaveError = strings.Repeat("🚫", 300)
-	s.Report = &metrics.Report{TTFT: metrics.Statistic{N: 1, Mean: math.NaN(), Median: math.Inf(1), Max: 1e300}, OutputThroughput: math.Inf(1), RequestThroughput: math.NaN()}
+	s.Report = &metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 1, Mean: math.NaN(), Median: math.Inf(1), Max: 1e300}}, OutputThroughput: math.Inf(1), RequestThroughput: math.NaN()}
 	for i, g := range s.Plan.Gates {
 		value := []float64{math.NaN(), math.Inf(1), -1e300}[i]
 		s.Report.Gates = append(s.Report.Gates, metrics.GateResult{Gate: g, Value: value, Known: i != 1, Missed: i == 0})

@@ -9,28 +9,30 @@ import (
 
 // selection is the part of a run within the span.
 type selection struct {
-	closed                []metrics.Window // whole seconds only: their counts are rates
-	ttft, tpot, itl, e2el metrics.Histogram
+	closed []metrics.Window // whole seconds only: their counts are rates
 
-	// answer, held and scheduled are there after more was called: only one page wants them.
-	answer, held, scheduled metrics.Histogram
-	rest                    func()
+	windows    []metrics.Window // those that figures are of
+	histograms metrics.WindowHistograms
+	merged     [metrics.NumInWindow]bool // latencies of which the histogram is there
 
 	splits [2]*metrics.TTFTSplit // where TTFT went, in the span and in the whole run; nil before anybody asked
 	merges *merges               // shared by the selections of a dashboard
 	turn   int                   // of this one among them
 }
 
-// more merges the latencies that few panels show, once.
-func (p *selection) more() *selection {
-	if p.rest != nil {
-		p.rest()
-		p.rest = nil
+// histogram merges a latency of the windows, once for all panels. It must not be changed.
+func (p *selection) histogram(l metrics.Latency) *metrics.Histogram {
+	h := &p.histograms[l]
+	if !p.merged[l] {
+		p.merged[l] = true
+		for i := range p.windows {
+			h.Merge(&p.windows[i].Histograms[l])
+		}
 	}
-	return p
+	return h
 }
 
-// selected merges the windows of the span, once for all panels.
+// selected is the part of the run within the span.
 func (v *view) selected() *selection {
 	if v.picked == nil {
 		v.picked = choose(v.s, v.span, v.back)
@@ -42,26 +44,12 @@ func choose(s *metrics.Snapshot, span, back time.Duration) *selection {
 	from, to, _ := spanOf(s, span, back)
 	out := &selection{closed: within(closedWindows(s), from, to), merges: &merges{}}
 	from, to, all := figureSpan(s, span, back)
-	if all {
-		out.ttft, out.tpot, out.itl, out.e2el = s.TTFT, s.TPOT, s.ITL, s.E2EL
-		out.answer, out.held, out.scheduled = s.FirstAnswer, s.ClientQueue, s.Scheduled
+	if !all {
+		out.windows = within(s.Windows, from, to)
 		return out
 	}
-	ws := within(s.Windows, from, to)
-	for i := range ws {
-		w := &ws[i]
-		out.ttft.Merge(&w.TTFT)
-		out.tpot.Merge(&w.TPOT)
-		out.itl.Merge(&w.ITL)
-		out.e2el.Merge(&w.E2EL)
-	}
-	out.rest = func() {
-		for i := range ws {
-			w := &ws[i]
-			out.answer.Merge(&w.FirstAnswer)
-			out.held.Merge(&w.HeldTime)
-			out.scheduled.Merge(&w.Scheduled)
-		}
+	for l := range out.histograms {
+		out.histograms[l], out.merged[l] = s.Histograms[l], true
 	}
 	return out
 }

@@ -129,7 +129,7 @@ func TestTitlesScrolledBack(t *testing.T) {
 			x = 900
 		}
 		w := metrics.Window{Start: at, Sent: x + 1, Done: x + 2, InputTokens: x + 3, OutputTokens: x + 4, Running: x + 5, Waiting: x + 6, Held: x + 7}
-		w.TTFT.Add(time.Duration(x) * time.Millisecond)
+		w.Histograms[metrics.TTFT].Add(time.Duration(x) * time.Millisecond)
 		s.Windows = append(s.Windows, w)
 		f := float64(x)
 		s.Server = append(s.Server, metrics.ServerSecond{At: at + time.Second, Took: time.Second, Running: f + 8, Waiting: f + 9, KVUsage: f / 1000,

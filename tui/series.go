@@ -30,7 +30,7 @@ type series struct {
 type plot struct {
 	v      *view
 	chart  chart.Plot // all but its data
-	limits string     // the metric whose limits are drawn as lines, "" for none
+	limits string     // the key of the latency whose limits are drawn as lines, "" for none
 	series []series   // later ones are drawn over earlier ones
 	older  []series   // of the run to compare with, as many as there are series or none, see versus
 }
@@ -75,7 +75,7 @@ func (p plot) lines(of []series, ws []metrics.Window, end time.Duration, t chart
 // value is what a line shows of seconds that share a column, NaN for nothing.
 func (p plot) value(s *series, ws []metrics.Window, group int, older bool) float64 {
 	if s.percentile != nil && len(ws) > 1 {
-		return s.percentile.of(p.v.merged(s.percentile.metric, ws, group, older))
+		return s.percentile.of(p.v.merged(s.percentile.latency, ws, group, older))
 	}
 	sum, n := 0.0, 0
 	for i := range ws {

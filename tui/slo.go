@@ -22,8 +22,7 @@ func (v *view) plan() *metrics.Plan {
 func (v *view) objectives() []metrics.Objective {
 	var out []metrics.Objective
 	for _, o := range v.goals() {
-		switch o.Metric {
-		case metrics.TTFT, metrics.TPOT, metrics.E2EL:
+		if o.Metric < metrics.NumObjectives {
 			out = append(out, o)
 		}
 	}
@@ -41,21 +40,16 @@ func sloLines(s *metrics.Snapshot) int {
 }
 
 // kept counts what requests of the view's scope kept of the objectives.
-type kept struct{ done, failed, good, ttft, tpot, e2el int }
+type kept struct {
+	done, failed, good int
+	met                metrics.MetObjectives
+}
 
 // goodput is the share of all requests that ended which met every objective.
 func (k kept) goodput() (share float64, known bool) { return part(k.good, k.done+k.failed) }
 
 // of is the share of successes that met one objective.
-func (k kept) of(metric string) (share float64, known bool) {
-	switch metric {
-	case metrics.TTFT:
-		return part(k.ttft, k.done)
-	case metrics.TPOT:
-		return part(k.tpot, k.done)
-	}
-	return part(k.e2el, k.done)
-}
+func (k kept) of(l metrics.Latency) (share float64, known bool) { return part(k.met[l], k.done) }
 
 func part(n, of int) (share float64, known bool) {
 	if of <= 0 {
@@ -69,14 +63,16 @@ func (v *view) kept() kept {
 	from, to, all := figureSpan(v.s, v.span, v.back)
 	if v.whole || all {
 		t := v.s.Totals
-		return kept{t.Done, t.Failed, t.Good, t.MetTTFT, t.MetTPOT, t.MetE2EL}
+		return kept{t.Done, t.Failed, t.Good, t.Met}
 	}
 	var k kept
 	ws := within(v.s.Windows, from, to)
 	for i := range ws {
 		w := &ws[i]
 		k.done, k.failed, k.good = k.done+w.Done, k.failed+w.Failed, k.good+w.Good
-		k.ttft, k.tpot, k.e2el = k.ttft+w.MetTTFT, k.tpot+w.MetTPOT, k.e2el+w.MetE2EL
+		for l, n := range w.Met {
+			k.met[l] += n
+		}
 	}
 	return k
 }
@@ -146,7 +142,7 @@ func (v *view) sloRows() []sloRow {
 }
 
 func objectiveName(o metrics.Objective, ascii bool) string {
-	name := map[string]string{metrics.TTFT: "TTFT", metrics.TPOT: "TPOT", metrics.E2EL: "E2EL"}[o.Metric]
+	name := o.Metric.Naming().Short
 	if ascii {
 		return name + "<=" + number.Tick(number.Seconds(o.LimitMS/1000))
 	}

@@ -19,9 +19,9 @@ import (
 func finishedSeconds(plan *metrics.Plan) metrics.Snapshot {
 	s := metrics.Snapshot{At: 100 * time.Second, Plan: plan, State: metrics.Running, DrainBy: metrics.Never}
 	for i := range 100 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second, Done: 2, Good: 1, MetTTFT: 1, MetTPOT: 2, MetE2EL: 2}
-		s.Totals.Done, s.Totals.Good, s.Totals.MetTTFT = s.Totals.Done+2, s.Totals.Good+1, s.Totals.MetTTFT+1
-		s.Totals.MetTPOT, s.Totals.MetE2EL = s.Totals.MetTPOT+2, s.Totals.MetE2EL+2
+		w := metrics.Window{Start: time.Duration(i) * time.Second, Done: 2, Good: 1, Met: metrics.MetObjectives{metrics.TTFT: 1, metrics.TPOT: 2, metrics.E2EL: 2}}
+		s.Totals.Done, s.Totals.Good, s.Totals.Met[metrics.TTFT] = s.Totals.Done+2, s.Totals.Good+1, s.Totals.Met[metrics.TTFT]+1
+		s.Totals.Met[metrics.TPOT], s.Totals.Met[metrics.E2EL] = s.Totals.Met[metrics.TPOT]+2, s.Totals.Met[metrics.E2EL]+2
 		if i >= 90 {
 			w.Failed = 2
 			s.Totals.Failed += 2
@@ -42,7 +42,7 @@ func lines(rows []sloRow) []string {
 func TestSLORows(t *testing.T) {
 	plan := &metrics.Plan{
 		Goodput: metrics.SLO{
-			{Metric: "ttft", LimitMS: 500}, {Metric: "e2el", LimitMS: 15_000}, {Metric: "other", LimitMS: 1},
+			{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.E2EL, LimitMS: 15_000}, {Metric: metrics.ITL, LimitMS: 1},
 		},
 		Gates: []metrics.Gate{
 			{Metric: "goodput", Op: "<", Limit: 0.4, Percent: true}, {Metric: "error_rate", Op: ">", Limit: 0.05},
@@ -96,7 +96,7 @@ func TestTarget(t *testing.T) {
 			t.Errorf("%v: %g, %v; want %g, %v", c.gates, got, own, c.want, c.own)
 		}
 	}
-	s := finishedSeconds(&metrics.Plan{Goodput: metrics.SLO{{Metric: "tpot", LimitMS: 50}}})
+	s := finishedSeconds(&metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 50}}})
 	want := []string{"goodput 45.4% FAILED", "TPOT≤50ms 100.0% ok"}
 	if diff := cmp.Diff(want, lines((&view{s: &s}).sloRows())); diff != "" {
 		t.Error(diff)
@@ -153,7 +153,7 @@ func TestPercent(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	plan := &metrics.Plan{
-		Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "tpot", LimitMS: 40}},
+		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 40}},
 		Gates: []metrics.Gate{
 			{Metric: "p99_ttft_ms", Op: ">", Limit: 500}, {Metric: "median_ttft_ms", Op: ">=", Limit: 200.5},
 			{Metric: "std_ttft_ms", Op: ">", Limit: 7}, {Metric: "mean_itl_ms", Op: ">", Limit: 45},

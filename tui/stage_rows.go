@@ -115,7 +115,7 @@ func (v *view) liveStage(s metrics.Stage) stageRow {
 	var ttft metrics.Histogram
 	sent, done, good, ended := 0, 0, 0, 0
 	for i := range ws {
-		ttft.Merge(&ws[i].TTFT)
+		ttft.Merge(&ws[i].Histograms[metrics.TTFT])
 		sent += ws[i].Sent
 		done += ws[i].Done
 		good += ws[i].Good

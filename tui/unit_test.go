@@ -254,11 +254,11 @@ func TestKeysInOneRead(t *testing.T) {
 // Gaps of nothing, from chunks that came in one read, still make a histogram.
 func TestHistogramOfZeros(t *testing.T) {
 	s := mid()
-	s.ITL, s.Windows = metrics.Histogram{}, s.Windows[:1]
+	s.Histograms[metrics.ITL], s.Windows = metrics.Histogram{}, s.Windows[:1]
 	for range 26 {
-		s.ITL.Add(0)
+		s.Histograms[metrics.ITL].Add(0)
 	}
-	s.Windows[0].ITL = s.ITL
+	s.Windows[0].Histograms[metrics.ITL] = s.Histograms[metrics.ITL]
 	m := open(s, 120, 40, termenv.Ascii)
 	if shown := m.View(); strings.Contains(shown, "no second token yet") || !strings.Contains(shown, "█") {
 		t.Errorf("no histogram:\n%s", shown)

@@ -25,8 +25,8 @@ type view struct {
 	// filter is what the log was searched for, text are the lines of the report.
 	filter string
 	text   []string
-	// metric is the latency of the Latency page, an index into latencyMetrics.
-	metric int
+	// latency is the one that the Latency page shows.
+	latency metrics.Latency
 	// back is how long before now, or before the end, the charts end; 0 follows the run.
 	back time.Duration
 	// baseline is an older run to compare with; nil for none.

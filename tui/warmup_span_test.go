@@ -16,13 +16,13 @@ func TestSpanOverWarmup(t *testing.T) {
 		}}
 		for i := range seconds {
 			w := metrics.Window{Start: time.Duration(i) * time.Second, Done: 1, OutputTokens: 10}
-			w.TTFT.Add(time.Second)
-			w.HeldTime.Add(time.Second)
+			w.Histograms[metrics.TTFT].Add(time.Second)
+			w.Histograms[metrics.SlotWait].Add(time.Second)
 			w.Waits = metrics.Waits{N: 1, TTFT: time.Second}
 			if i >= warmup {
 				w.Good = 1
-				s.TTFT.Merge(&w.TTFT)
-				s.ClientQueue.Merge(&w.HeldTime)
+				s.Histograms[metrics.TTFT].Merge(&w.Histograms[metrics.TTFT])
+				s.Histograms[metrics.SlotWait].Merge(&w.Histograms[metrics.SlotWait])
 				s.Totals.Done++
 				s.Totals.Good++
 				s.Totals.OutputTokens += 10
@@ -52,10 +52,10 @@ func TestSpanOverWarmup(t *testing.T) {
 		{"still warming up", run(8), time.Minute, 0, false, 8, 0, 8, 8},
 	} {
 		v := &view{s: c.s, span: c.span, back: c.back, whole: c.whole}
-		if got := latencyMetrics[metricTTFT].row(v).hist.Count(); int(got) != c.n {
+		if got := v.latencyRow(metrics.TTFT).hist.Count(); int(got) != c.n {
 			t.Errorf("%s: %d of TTFT, want %d", c.name, got, c.n)
 		}
-		if got := latencyMetrics[metricHeld].row(v).hist.Count(); int(got) != c.n {
+		if got := v.latencyRow(metrics.SlotWait).hist.Count(); int(got) != c.n {
 			t.Errorf("%s: %d held, want %d", c.name, got, c.n)
 		}
 		if got := v.kept(); got.done != c.n || got.good != c.good {

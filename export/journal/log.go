@@ -67,7 +67,7 @@ func appendObjectives(b []byte, slo metrics.SLO) []byte {
 			b = append(b, ',')
 		}
 		b = append(b, '{')
-		b = appendText(b, "metric", o.Metric)
+		b = appendText(b, "metric", o.Metric.Key())
 		b = appendReal(b, "limit_ms", o.LimitMS)
 		b = append(b, '}')
 	}
@@ -91,7 +91,12 @@ func (f *fields) objectives() metrics.SLO {
 			return nil
 		}
 		inner := fields{o: o}
-		slo = append(slo, metrics.Objective{Metric: inner.text("metric"), LimitMS: inner.real("limit_ms")})
+		limit := inner.real("limit_ms")
+		metric, known := metrics.LatencyOf(inner.text("metric"))
+		if !known {
+			inner.fail("metric", "the name of a latency")
+		}
+		slo = append(slo, metrics.Objective{Metric: metric, LimitMS: limit})
 		f.inherit(&inner)
 	}
 	return slo

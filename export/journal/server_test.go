@@ -23,7 +23,7 @@ func events() []metrics.Event {
 		{At: time.Second, Set: &metrics.LoadSetting{Users: 16, RampTo: 32, RampOver: time.Minute, By: metrics.BySearch}},
 		{Set: &metrics.LoadSetting{Rate: inf, RampTo: inf, Paused: true, By: "\x1b"}},
 		{Set: &metrics.LoadSetting{}},
-		{Objectives: &metrics.SLO{{Metric: "ttft", LimitMS: 412.3}, {Metric: "e2el", LimitMS: inf}, {Metric: "tpot"}}},
+		{Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 412.3}, {Metric: metrics.E2EL, LimitMS: inf}, {Metric: metrics.TPOT}}},
 		{Objectives: new(metrics.SLO)},
 	}
 }

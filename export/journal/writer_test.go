@@ -58,6 +58,8 @@ func fill(t *testing.T, v reflect.Value, n *int64) {
 		v.SetInt(*n * 1_000_123_000)
 	case v.Type() == reflect.TypeFor[time.Time]():
 		v.Set(reflect.ValueOf(time.Date(2026, 10, 6, 10, 15, int(*n%60), 123456789, time.UTC)))
+	case v.Type() == reflect.TypeFor[metrics.Latency]():
+		v.Set(reflect.ValueOf(metrics.Latency(*n) % metrics.NumObjectives)) // these have names
 	case v.CanInt():
 		v.SetInt(*n)
 	case v.CanUint():
@@ -110,7 +112,7 @@ func roundTripRequests(t *testing.T) []metrics.Request {
 func TestJournalRoundTrip(t *testing.T) {
 	run, _ := eventtest.Sample()
 	run.Plan.Burstiness = inf
-	run.Plan.Goodput = append(run.Plan.Goodput, metrics.Objective{Metric: "ttft", LimitMS: inf})
+	run.Plan.Goodput = append(run.Plan.Goodput, metrics.Objective{Metric: metrics.TTFT, LimitMS: inf})
 	run.Plan.Ramp = &metrics.Ramp{Strategy: "linear", From: 1, To: 2.5, Over: time.Minute, Requests: 1000}
 	run.Plan.Stages = []metrics.Stage{{Length: time.Minute, Rate: 2.5}, {Start: time.Minute, Length: time.Hour, Rate: inf}, {Users: 8}}
 	run.Plan.Gates = []metrics.Gate{{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, {Metric: "duration", Op: ">=", Limit: -inf}}

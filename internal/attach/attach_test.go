@@ -29,7 +29,7 @@ type run struct {
 }
 
 func newRun() *run {
-	plan := &metrics.Plan{ModelID: "m", Goodput: metrics.SLO{{Metric: "ttft", LimitMS: 500}}}
+	plan := &metrics.Plan{ModelID: "m", Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}}
 	return &run{recorder: metrics.NewRecorder(time.Now(), plan)}
 }
 
@@ -51,10 +51,12 @@ func (r *run) ask(what string) string {
 func (r *run) Drain()                               { r.ask("drain") }
 func (r *run) Abort()                               { r.ask("abort") }
 func (r *run) Steer(o metrics.Order) (string, bool) { return r.ask("steer " + string(o.Do)), true }
-func (r *run) SetObjectives(slo metrics.SLO) string { return r.ask("objectives " + slo[0].Metric) }
-func (r *run) Save() string                         { return r.ask("save") }
-func (r *run) Look(l metrics.Look)                  { r.mu.Lock(); r.looked = l; r.mu.Unlock() }
-func (r *run) said() string                         { r.mu.Lock(); defer r.mu.Unlock(); return strings.Join(r.asked, ", ") }
+func (r *run) SetObjectives(slo metrics.SLO) string {
+	return r.ask("objectives " + slo[0].Metric.Key())
+}
+func (r *run) Save() string        { return r.ask("save") }
+func (r *run) Look(l metrics.Look) { r.mu.Lock(); r.looked = l; r.mu.Unlock() }
+func (r *run) said() string        { r.mu.Lock(); defer r.mu.Unlock(); return strings.Join(r.asked, ", ") }
 func (r *run) request(i int, sent, took time.Duration) {
 	q := metrics.NewRequest(i)
 	q.Scheduled, q.Due, q.Admitted, q.Sent = sent, sent, sent, sent
@@ -118,7 +120,7 @@ func TestViewerSeesTheRun(t *testing.T) {
 	v := join(t, h)
 	first := until(t, v, func(s metrics.Snapshot) bool { return s.Totals.Done == 1 })
 	live := r.Snapshot()
-	if first.Plan.ModelID != "m" || first.Steering.Why != "so" || first.TTFT.Count() != 1 || first.Windows[0].TTFT.Quantile(0.5) != live.TTFT.Quantile(0.5) {
+	if first.Plan.ModelID != "m" || first.Steering.Why != "so" || first.Histograms[metrics.TTFT].Count() != 1 || first.Windows[0].Histograms[metrics.TTFT].Quantile(0.5) != live.Histograms[metrics.TTFT].Quantile(0.5) {
 		t.Errorf("the first snapshot is %+v", first)
 	}
 	r.request(1, 60*time.Millisecond, 20*time.Millisecond)
@@ -162,7 +164,7 @@ func TestCommands(t *testing.T) {
 	}
 	w.Drain()
 	w.Steer(metrics.Order{Do: metrics.SetLoad, Value: 3})
-	w.SetObjectives(metrics.SLO{{Metric: "tpot", LimitMS: 1}})
+	w.SetObjectives(metrics.SLO{{Metric: metrics.TPOT, LimitMS: 1}})
 	until(t, w, func(s metrics.Snapshot) bool { return s.Notice == "objectives tpot done" })
 	w.Look(metrics.Look{Rows: true}) // takes no notice away
 	w.Save()

@@ -139,7 +139,7 @@ func runDemo(env *environment, args []string) int {
 			NumPrompts: len(offsets), Requests: len(offsets), Duration: *duration,
 			Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Ramp: &ramp,
 			Load:    fmt.Sprintf("ramp %v to %v req/s over %s", from, to, metrics.Duration(*duration)),
-			Metrics: []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Percentiles: []float64{50, 90, 99},
+			Metrics: []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Percentiles: []float64{50, 90, 99},
 			Goodput:  metrics.SLO{{Metric: metrics.TTFT, LimitMS: demoTTFT}, {Metric: metrics.TPOT, LimitMS: demoTPOT}},
 			Detailed: save.detailed,
 		}

@@ -44,7 +44,7 @@ func machine(t *testing.T, p simulator.Profile, backend loadgen.Backend, source 
 	o.InputSource, o.Schedule = metrics.TokensFromIDs, shape.At(offsets)
 	o.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
 
-	plan := metrics.Plan{Percentiles: []float64{50, 99}, Metrics: []string{"ttft", "itl"}, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	plan := metrics.Plan{Percentiles: []float64{50, 99}, Metrics: []metrics.Latency{metrics.TTFT, metrics.ITL}, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	view := live.NewView(o.Start, &plan)
 	written, err := journal.NewWriter(nil, plan)
 	if err != nil {
@@ -126,14 +126,14 @@ func TestExactLatencies(t *testing.T) {
 				name      string
 				got, want float64
 			}{
-				{"mean TTFT", r.TTFT.Mean, ms(ttft)},
-				{"largest TTFT", r.TTFT.Max, ms(ttft)},
-				{"std of TTFT", r.TTFT.Std, 0},
-				{"mean ITL", r.ITL.Mean, ms(decode) / (output - 1)},
-				{"smallest ITL", r.ITL.Min, ms(p.StepBase + p.DecodeSequence + input*p.ContextToken)},
-				{"largest ITL", r.ITL.Max, ms(p.StepBase + p.DecodeSequence + (input+output-2)*p.ContextToken)},
-				{"mean E2EL", r.E2EL.Mean, ms(ttft + decode)},
-				{"lateness", r.Lateness.Max, 0},
+				{"mean TTFT", r.Statistics[metrics.TTFT].Mean, ms(ttft)},
+				{"largest TTFT", r.Statistics[metrics.TTFT].Max, ms(ttft)},
+				{"std of TTFT", r.Statistics[metrics.TTFT].Std, 0},
+				{"mean ITL", r.Statistics[metrics.ITL].Mean, ms(decode) / (output - 1)},
+				{"smallest ITL", r.Statistics[metrics.ITL].Min, ms(p.StepBase + p.DecodeSequence + input*p.ContextToken)},
+				{"largest ITL", r.Statistics[metrics.ITL].Max, ms(p.StepBase + p.DecodeSequence + (input+output-2)*p.ContextToken)},
+				{"mean E2EL", r.Statistics[metrics.E2EL].Mean, ms(ttft + decode)},
+				{"lateness", r.Statistics[metrics.Lateness].Max, 0},
 				{"duration", r.Duration, (n*2*time.Second + ttft + decode).Seconds()},
 			} {
 				// The server's clock ticks a nanosecond a step beside its profile.
@@ -141,8 +141,8 @@ func TestExactLatencies(t *testing.T) {
 					t.Errorf("%s = %v, want %v", c.name, c.got, c.want)
 				}
 			}
-			if s.Totals.Done != n || s.Totals.OutputTokens != n*output || s.TTFT.Count() != n {
-				t.Errorf("snapshot: %+v, %d TTFTs", s.Totals, s.TTFT.Count())
+			if s.Totals.Done != n || s.Totals.OutputTokens != n*output || s.Histograms[metrics.TTFT].Count() != n {
+				t.Errorf("snapshot: %+v, %d TTFTs", s.Totals, s.Histograms[metrics.TTFT].Count())
 			}
 		})
 	}
@@ -170,7 +170,7 @@ func TestMachineRepeats(t *testing.T) {
 		t.Error("two runs of one seed differ")
 	}
 	r := reports[0]
-	early, late := r.Timeline[1].TTFT.Quantile(0.5), r.Timeline[9].TTFT.Quantile(0.5)
+	early, late := r.Timeline[1].Histograms[metrics.TTFT].Quantile(0.5), r.Timeline[9].Histograms[metrics.TTFT].Quantile(0.5)
 	if late < 10*early {
 		t.Errorf("median TTFT is %s at the start of the ramp and %s at its end: it did not saturate", early, late)
 	}
@@ -188,7 +188,7 @@ func TestDemoSaturates(t *testing.T) {
 		median := func(from, to int) time.Duration {
 			var all []time.Duration
 			for _, w := range r.Timeline[from:to] {
-				all = append(all, w.TTFT.Quantile(0.5))
+				all = append(all, w.Histograms[metrics.TTFT].Quantile(0.5))
 			}
 			slices.Sort(all)
 			return all[len(all)/2]
@@ -210,8 +210,8 @@ func TestMachineChat(t *testing.T) {
 		if r.OutputSources[metrics.TokensFromUsage] != 2 || r.InputSources[metrics.TokensFromUsage] != 2 {
 			t.Errorf("tokens counted by %v and %v, want the server's usage", r.InputSources, r.OutputSources)
 		}
-		if r.FirstToken.Mean < r.TTFT.Mean {
-			t.Errorf("first token after %v ms, before the first chunk after %v ms", r.FirstToken.Mean, r.TTFT.Mean)
+		if r.Statistics[metrics.FirstToken].Mean < r.Statistics[metrics.TTFT].Mean {
+			t.Errorf("first token after %v ms, before the first chunk after %v ms", r.Statistics[metrics.FirstToken].Mean, r.Statistics[metrics.TTFT].Mean)
 		}
 	})
 }

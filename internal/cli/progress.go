@@ -24,8 +24,8 @@ func progressLine(s *metrics.Snapshot) string {
 	closed := s.Windows[:max(0, len(s.Windows)-1)] // the last one is still open
 	window := closed[max(0, len(closed)-int(recent/time.Second)):]
 	for i := range window {
-		ttft.Merge(&window[i].TTFT)
-		itl.Merge(&window[i].ITL)
+		ttft.Merge(&window[i].Histograms[metrics.TTFT])
+		itl.Merge(&window[i].Histograms[metrics.ITL])
 		tokens += window[i].OutputTokens
 	}
 	line := fmt.Sprintf("%6s  sent %d  done %d  failed %d  in flight %d  held %d", s.At.Round(time.Second),

@@ -105,29 +105,27 @@ func differences(live, replay []view) string {
 
 func indented(text string) string { return strings.ReplaceAll(cmp.Or(text, "-"), "\n", "\n\t\t") }
 
-// latencies are the histograms of a snapshot by name, those of all requests, of the second and of an endpoint alike.
-func latencies(s *metrics.Snapshot) []viewHistogram {
-	return []viewHistogram{
-		{"ttft", &s.TTFT}, {"tpot", &s.TPOT}, {"itl", &s.ITL}, {"e2el", &s.E2EL}, {"client_queue", &s.ClientQueue},
-		{"e2el_queued", &s.E2ELQueued}, {"first_answer", &s.FirstAnswer}, {"scheduled", &s.Scheduled},
+// viewLatency is the name of a latency in views.
+type viewLatency struct {
+	name    string
+	latency metrics.Latency
+}
+
+// ofRun and ofSecond are the latencies of a run and of its seconds, in the order of views.
+var (
+	ofRun = []viewLatency{
+		{"ttft", metrics.TTFT}, {"tpot", metrics.TPOT}, {"itl", metrics.ITL}, {"e2el", metrics.E2EL}, {"client_queue", metrics.SlotWait},
+		{"e2el_queued", metrics.E2ELQueued}, {"first_answer", metrics.FirstAnswer}, {"scheduled", metrics.ScheduledLatency},
 	}
-}
-
-func latenciesOf(w *metrics.Window) []viewHistogram {
-	return []viewHistogram{
-		{"ttft", &w.TTFT}, {"tpot", &w.TPOT}, {"itl", &w.ITL}, {"e2el", &w.E2EL},
-		{"first_answer", &w.FirstAnswer}, {"client_queue", &w.HeldTime}, {"scheduled", &w.Scheduled},
+	ofSecond = []viewLatency{
+		{"ttft", metrics.TTFT}, {"tpot", metrics.TPOT}, {"itl", metrics.ITL}, {"e2el", metrics.E2EL},
+		{"first_answer", metrics.FirstAnswer}, {"client_queue", metrics.SlotWait}, {"scheduled", metrics.ScheduledLatency},
 	}
-}
+)
 
-type viewHistogram struct {
-	name string
-	h    *metrics.Histogram
-}
-
-func (v *view) histograms(prefix string, all []viewHistogram) {
-	for _, x := range all {
-		v.add(prefix+x.name, figuresOf(x.h))
+func (v *view) histograms(prefix string, names []viewLatency, all []metrics.Histogram) {
+	for _, x := range names {
+		v.add(prefix+x.name, figuresOf(&all[x.latency]))
 	}
 }
 
@@ -149,7 +147,7 @@ func viewOf(s *metrics.Snapshot, since time.Duration) (v view) {
 	v.add("waiting", s.Waiting)
 	v.add("running", s.Running)
 	v.add("output_exact", s.OutputExact)
-	v.histograms("", latencies(s))
+	v.histograms("", ofRun, s.Histograms[:])
 	if n := len(s.Windows); n > 0 {
 		v.add("windows", n)
 		v.window("second.", &s.Windows[n-1])
@@ -207,16 +205,16 @@ func (v *view) totals(t *metrics.Totals) {
 	v.add("input_tokens", t.InputTokens)
 	v.add("output_tokens", t.OutputTokens)
 	v.add("cached_tokens", t.CachedTokens)
-	v.add("good", fmt.Sprintf("%d ttft=%d tpot=%d e2el=%d", t.Good, t.MetTTFT, t.MetTPOT, t.MetE2EL))
+	v.add("good", fmt.Sprintf("%d ttft=%d tpot=%d e2el=%d", t.Good, t.Met[metrics.TTFT], t.Met[metrics.TPOT], t.Met[metrics.E2EL]))
 }
 
 func (v *view) window(prefix string, w *metrics.Window) {
 	v.add(prefix+"start", w.Start)
 	v.add(prefix+"counts", fmt.Sprintf("due=%d sent=%d done=%d failed=%d cancelled=%d", w.Due, w.Sent, w.Done, w.Failed, w.Cancelled))
-	v.add(prefix+"good", fmt.Sprintf("%d ttft=%d tpot=%d e2el=%d", w.Good, w.MetTTFT, w.MetTPOT, w.MetE2EL))
+	v.add(prefix+"good", fmt.Sprintf("%d ttft=%d tpot=%d e2el=%d", w.Good, w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Met[metrics.E2EL]))
 	v.add(prefix+"tokens", fmt.Sprintf("in=%d out=%d prompt=%d cached=%d", w.InputTokens, w.OutputTokens, w.PromptTokens, w.CachedTokens))
 	v.add(prefix+"levels", fmt.Sprintf("held=%d waiting=%d running=%d", w.Held, w.Waiting, w.Running))
-	v.histograms(prefix, latenciesOf(w))
+	v.histograms(prefix, ofSecond, w.Histograms[:])
 	v.add(prefix+"waits", waitsText(&w.Waits))
 	if t := &w.Told; t.N > 0 {
 		v.add(prefix+"told", fmt.Sprintf("%s queued=%d %s prefilled=%d %s", waitsText(&t.Waits), t.Queued, t.Queue, t.Prefilled, t.Prefill))

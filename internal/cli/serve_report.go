@@ -28,7 +28,7 @@ type reportOptions struct {
 	datasetStats         bool
 	noPlots              bool
 
-	parsedMetrics     []string
+	parsedMetrics     []metrics.Latency
 	parsedPercentiles []float64
 	parsedMetadata    []metrics.Pair
 	parsedThresholds  [2]float64
@@ -37,7 +37,7 @@ type reportOptions struct {
 const defaultMetrics = "ttft,tpot,itl"
 
 func (o *reportOptions) define(f *pflag.FlagSet) {
-	f.StringVar(&o.metrics, "percentile-metrics", defaultMetrics, "latencies to report: ttft, tpot, itl, e2el, client_queue_time, e2el_including_client_queue")
+	f.StringVar(&o.metrics, "percentile-metrics", defaultMetrics, "latencies to report: "+strings.Join(metrics.LatencyKeys(), ", "))
 	f.StringVar(&o.percentiles, "metric-percentiles", "99", "percentiles to report, from 0 to 100")
 	f.Var(&o.goodput, "goodput", "objectives in milliseconds, as ttft:500 tpot:50 e2el:10000")
 	_ = f.SetAnnotation("goodput", variadic, nil)
@@ -57,16 +57,17 @@ func (o *reportOptions) define(f *pflag.FlagSet) {
 }
 
 func (o *reportOptions) check() (p problemList) {
-	known := []string{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL, metrics.ClientQueue, metrics.E2ELQueued}
 	if o.metrics == "" {
 		o.metrics = defaultMetrics // as with vLLM
 	}
 	for name := range strings.SplitSeq(o.metrics, ",") {
-		if name = strings.TrimSpace(name); !slices.Contains(known, name) {
-			p.bad("--percentile-metrics %s: unknown; use %s", quoted(name), strings.Join(known, ", "))
+		name = strings.TrimSpace(name)
+		l, known := metrics.LatencyOf(name)
+		if !known {
+			p.bad("--percentile-metrics %s: unknown; use %s", quoted(name), strings.Join(metrics.LatencyKeys(), ", "))
 			continue
 		}
-		o.parsedMetrics = append(o.parsedMetrics, name)
+		o.parsedMetrics = append(o.parsedMetrics, l)
 	}
 	for text := range strings.SplitSeq(o.percentiles, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)

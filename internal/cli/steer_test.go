@@ -60,7 +60,7 @@ func steeredSession(t *testing.T, plan metrics.Plan, slow time.Duration) (*sessi
 	if plan.Burstiness == 0 {
 		plan.Burstiness = 1
 	}
-	plan.Percentiles, plan.Metrics = []float64{50, 99}, []string{"ttft"}
+	plan.Percentiles, plan.Metrics = []float64{50, 99}, []metrics.Latency{metrics.TTFT}
 	s.plan = plan
 	return s, func() {
 		s.load.Connections.Close()
@@ -402,7 +402,7 @@ func TestSetObjectives(t *testing.T) {
 		if err := s.begin(); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.SetObjectives(metrics.SLO{{Metric: "ttft", LimitMS: 300}}); got != "objectives: ttft:300 (ms)" {
+		if got := s.SetObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 300}}); got != "objectives: ttft:300 (ms)" {
 			t.Errorf("%q", got)
 		}
 		if got := s.SetObjectives(nil); got != "no objectives" {

@@ -32,7 +32,7 @@ type objectives struct{ slo metrics.SLO }
 func (v *objectives) String() string {
 	var all []string
 	for _, o := range v.slo {
-		all = append(all, fmt.Sprintf("%s:%g", o.Metric, o.LimitMS))
+		all = append(all, fmt.Sprintf("%s:%g", o.Metric.Key(), o.LimitMS))
 	}
 	return strings.Join(all, " ")
 }

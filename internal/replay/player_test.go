@@ -45,7 +45,7 @@ func TestShowsWhatWasShown(t *testing.T) {
 func TestFirstAnswerOfAJournal(t *testing.T) {
 	run, all := drawRun(2, 200, 30*time.Second)
 	at := []time.Duration{25 * time.Second}
-	want := shownOf(run, all, metrics.Look{}, at)[0].FirstAnswer.Count()
+	want := shownOf(run, all, metrics.Look{}, at)[0].Histograms[metrics.FirstAnswer].Count()
 	for i := range all {
 		for k := range all[i].Chunks {
 			all[i].Chunks[k].Answer = false
@@ -55,7 +55,7 @@ func TestFirstAnswerOfAJournal(t *testing.T) {
 		p.Pause()
 		p.Seek(at[0])
 		s := next()
-		if n := s.FirstAnswer.Count(); n != want || want == 0 {
+		if n := s.Histograms[metrics.FirstAnswer].Count(); n != want || want == 0 {
 			t.Errorf("%d first answers at %v, want %d", n, at[0], want)
 		}
 	})

@@ -159,7 +159,7 @@ func (t *Trial) settle(index int, good bool) {
 }
 
 // limit of an objective, in bounds.
-func (t *Trial) limit(metric string) (time.Duration, bool) {
+func (t *Trial) limit(metric metrics.Latency) (time.Duration, bool) {
 	for _, o := range t.slo {
 		if o.Metric == metric {
 			return time.Duration(min(o.LimitMS, 1e12) * float64(time.Millisecond)), true

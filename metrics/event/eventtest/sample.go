@@ -21,10 +21,10 @@ func Sample() (metrics.Run, []metrics.Request) {
 		BaseURL: "http://localhost:8000", Backend: "openai", ModelID: "org/M", Tokenizer: "org/M",
 		Dataset: "random, 10 in, 4 out", InputSource: metrics.TokensFromServer, Seed: 0,
 		NumPrompts: 4, Requests: 4, Rate: 4, Burstiness: 1, MaxConcurrency: 1, Load: "4 req/s, at most 1 in flight",
-		Metrics: []string{metrics.E2EL, metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2ELQueued, metrics.ClientQueue},
+		Metrics: []metrics.Latency{metrics.E2EL, metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2ELQueued, metrics.SlotWait},
 		// In the order of the command line.
 		Percentiles: []float64{50, 99.9},
-		Goodput:     metrics.SLO{{Metric: "ttft", LimitMS: 500}, {Metric: "tpot", LimitMS: 50}, {Metric: "e2el", LimitMS: 1000}},
+		Goodput:     metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 50}, {Metric: metrics.E2EL, LimitMS: 1000}},
 		Metadata:    []metrics.Pair{{Key: "tp", Value: "1"}},
 		Detailed:    true,
 		Timestamps:  metrics.KernelStamps,

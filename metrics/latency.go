@@ -1,0 +1,205 @@
+package metrics
+
+import (
+	"fmt"
+	"iter"
+	"time"
+)
+
+// Latency is one of the times that are measured of requests, in milliseconds wherever a bare number stands for it. All that is known of
+// it is one row of the table below: seconds, totals, reports, files and screens go through that.
+type Latency uint8
+
+// Latencies that an objective may limit: every second counts the successes that met each. The list that a latency stands in
+// says what is kept of it.
+const (
+	TTFT Latency = iota
+	TPOT
+	E2EL
+	NumObjectives
+)
+
+// Latencies that every second keeps as well.
+const (
+	FirstAnswer = NumObjectives + iota
+	ITL
+	SlotWait
+	ScheduledLatency
+	NumInWindow
+)
+
+// Latencies of the whole run alone.
+const (
+	E2ELQueued = NumInWindow + iota
+	Connect
+	FirstToken
+	TPOTWeighted
+	Lateness
+	OwnLateness
+	NumLatencies
+)
+
+// Histograms are those of the latencies of a run; of those that only a report has they are empty.
+type Histograms [NumLatencies]Histogram
+
+// WindowHistograms are those of a second of it.
+type WindowHistograms [NumInWindow]Histogram
+
+// Naming is what a latency is called.
+type Naming struct {
+	// Key is its name in flags, objectives, gates and the keys of the result, as in p99_ttft_ms; "" where no flag takes it.
+	Key string
+	// Title and the shorter Short name it on the screen, Nothing says there that it has no samples yet.
+	Title, Short, Nothing string
+	// Heading and Label are those of its section in vLLM's report.
+	Heading, Label string
+	// Statistic is its key in the object "benchtop" of the result, Second what its keys begin with in the seconds of the time line;
+	// "" where it has none there.
+	Statistic, Second string
+}
+
+// row is what is known of a latency.
+type row struct {
+	latency Latency
+	naming  Naming
+	known   moment
+	// of is the formula, Never where a request does not have the latency. It gives the same at any time after the moment. One that is
+	// known at each chunk has gap instead, for the i-th chunk of a request, i > 0.
+	of  func(*Request) time.Duration
+	gap func(r *Request, i int) time.Duration
+	// exact is the formula in vLLM's arithmetic where that is more than the duration in seconds; negative for none. weight is how
+	// often a request counts, nil for once.
+	exact  func(*outcome) float64
+	weight func(*outcome) int
+	// possible reports whether a run of the plan can have a section of it; nil where any can.
+	possible func(*Plan) bool
+}
+
+// moment is when a latency of a request is known.
+type moment uint8
+
+const (
+	atReport moment = iota // in the report, of successes
+	atSent
+	atFirstChunk
+	atChunk // each but the first
+	atFirstAnswer
+	atSuccess
+	moments
+)
+
+// table has a row for each latency, in the order of reports, files and screens.
+var table = [...]row{
+	{latency: Connect, naming: Naming{Statistic: "connect_ms"}, of: func(r *Request) time.Duration { return r.Connect }},
+	{latency: TTFT, known: atFirstChunk, of: (*Request).TTFT, exact: func(o *outcome) float64 { return o.ttft }, possible: withTokenizer,
+		naming: Naming{Key: "ttft", Title: "TTFT", Short: "TTFT", Nothing: "no first token yet",
+			Heading: "Time to First Token", Label: "TTFT", Second: "ttft"}},
+	{latency: FirstToken, naming: Naming{Statistic: "ttft_first_token_ms"}, of: (*Request).FirstTokenLatency},
+	{latency: FirstAnswer, known: atFirstAnswer, of: (*Request).FirstAnswerLatency,
+		naming: Naming{Title: "first answer token", Short: "answer", Nothing: "no answer token yet",
+			Statistic: "ttft_answer_ms", Second: "ttft_answer"}},
+	{latency: TPOT, known: atSuccess, of: (*Request).TPOT, exact: (*outcome).tpot, possible: withTokenizer,
+		naming: Naming{Key: "tpot", Title: "TPOT", Short: "TPOT", Nothing: "no request is done yet",
+			Heading: "Time per Output Token (excl. 1st token)", Label: "TPOT"}},
+	{latency: TPOTWeighted, naming: Naming{Statistic: "tpot_token_weighted_ms"}, of: (*Request).TPOT, exact: (*outcome).tpot,
+		weight: func(o *outcome) int { return min(o.output-1, heaviest) }},
+	{latency: ITL, known: atChunk, gap: (*Request).gap, possible: withTokenizer,
+		naming: Naming{Key: "itl", Title: "ITL", Short: "ITL", Nothing: "no second token yet",
+			Heading: "Inter-token Latency", Label: "ITL", Second: "itl"}},
+	{latency: E2EL, known: atSuccess, of: (*Request).E2EL, exact: func(o *outcome) float64 { return o.latency },
+		naming: Naming{Key: "e2el", Title: "E2EL", Short: "E2EL", Nothing: "no request is done yet",
+			Heading: "End-to-end Latency", Label: "E2EL"}},
+	{latency: SlotWait, known: atSent, of: func(r *Request) time.Duration { return max(0, r.Held()) },
+		possible: func(p *Plan) bool { return p.MaxConcurrency > 0 },
+		naming: Naming{Key: "client_queue_time", Title: "held time", Short: "held", Nothing: "nothing sent yet",
+			Heading: "Client-side Queueing", Label: "Client Queue Time", Second: "held"}},
+	{latency: E2ELQueued, known: atSuccess, of: func(r *Request) time.Duration { return r.E2EL() + max(0, r.Held()) },
+		exact:    func(o *outcome) float64 { return o.latency + o.held },
+		possible: func(p *Plan) bool { return p.MaxConcurrency > 0 && !p.Rate.Unlimited() },
+		naming: Naming{Key: "e2el_including_client_queue",
+			Heading: "Queue-inclusive End-to-end Latency", Label: "E2EL incl. Client Queue"}},
+	{latency: ScheduledLatency, known: atSuccess, of: (*Request).ScheduledLatency,
+		naming: Naming{Title: "scheduled latency", Short: "sched", Nothing: "no request is done yet",
+			Statistic: "scheduled_latency", Second: "scheduled"}},
+	{latency: Lateness, of: (*Request).Lateness},
+	{latency: OwnLateness, of: (*Request).OwnLateness},
+}
+
+func withTokenizer(p *Plan) bool { return !p.SkipTokenizer }
+
+// rows are those of the table by latency, knownAt the latencies by the moment at which they are known.
+var rows, knownAt = func() (rows [NumLatencies]*row, known [moments][]Latency) {
+	for i := range table {
+		r := &table[i]
+		rows[r.latency] = r
+		known[r.known] = append(known[r.known], r.latency)
+	}
+	return rows, known
+}()
+
+// Latencies ranges over all of them in the order of the table.
+func Latencies() iter.Seq[Latency] {
+	return func(yield func(Latency) bool) {
+		for i := range table {
+			if !yield(table[i].latency) {
+				return
+			}
+		}
+	}
+}
+
+// Naming is what the latency is called; nothing for one from elsewhere that there is not.
+func (l Latency) Naming() Naming {
+	if l >= NumLatencies {
+		return Naming{}
+	}
+	return rows[l].naming
+}
+
+// Key is that of Naming.
+func (l Latency) Key() string { return l.Naming().Key }
+
+func (l Latency) String() string { return l.Key() }
+
+// Possible reports whether a run of the plan can have a section of the latency.
+func (l Latency) Possible(p *Plan) bool { return rows[l].possible == nil || rows[l].possible(p) }
+
+// LatencyKeys are the names of the latencies that flags take.
+func LatencyKeys() (keys []string) {
+	for l := range Latencies() {
+		if key := l.Key(); key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// LatencyOf finds a latency by its key.
+func LatencyOf(key string) (l Latency, ok bool) {
+	for l := range Latencies() {
+		if key != "" && l.Key() == key {
+			return l, true
+		}
+	}
+	return 0, false
+}
+
+// MarshalText writes the key.
+func (l Latency) MarshalText() ([]byte, error) { return []byte(l.Key()), nil }
+
+// UnmarshalText reads a key.
+func (l *Latency) UnmarshalText(text []byte) error {
+	found, ok := LatencyOf(string(text))
+	if !ok {
+		return fmt.Errorf("unknown latency %q", text)
+	}
+	*l = found
+	return nil
+}
+
+func (h *Histograms) share() (out Histograms) {
+	for l := range h {
+		out[l] = h[l].share()
+	}
+	return out
+}

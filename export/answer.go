@@ -264,7 +264,7 @@ func mainFailure(r *metrics.Report) string {
 // users follow their own last request, waiting is the plan.
 func p99OfSlotWait(r *metrics.Report) float64 {
 	held, ok := r.Statistics[metrics.SlotWait].Percentile(99)
-	if !ok || held < shortestHeld || r.Plan.MaxConcurrency == 0 || !r.Plan.Paced() {
+	if !ok || held < shortestSlotWait || r.Plan.MaxConcurrency == 0 || !r.Plan.Paced() {
 		return 0
 	}
 	return held

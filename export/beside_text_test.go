@@ -57,7 +57,7 @@ func TestBesideOfWhatIsNotThere(t *testing.T) {
 	server.Kind, server.WaitingMean, server.WaitingMost, server.HitRate, server.Absent = "a\x1b[1m\nb日", 2, 1234.5, 0, "the page is gone:\n"+strings.Repeat("x y ", 99)
 	gpu := silentGPU
 	gpu.TemperatureMost, gpu.Names = 71, []string{"A100", "H100"}
-	split := metrics.TTFTSplit{N: 1, Held: 30 * ms, Connect: 5 * ms, TTFT: 20 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 20 * ms, Source: metrics.SplitUnknown}
+	split := metrics.TTFTSplit{N: 1, SlotWait: 30 * ms, Connect: 5 * ms, TTFT: 20 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 20 * ms, Source: metrics.SplitUnknown}
 	golden(t, "beside_some.txt", []byte(beside(t, metrics.Report{Server: &server, GPUs: &gpu, Split: split})))
 }
 
@@ -109,13 +109,13 @@ func TestSplitBar(t *testing.T) {
 		split metrics.TTFTSplit
 		want  string
 	}{
-		{metrics.TTFTSplit{Held: 1, Connect: 1, Queue: 1, Prefill: 1, Rest: 1}, "HHCCQQPPRR"},
+		{metrics.TTFTSplit{SlotWait: 1, Connect: 1, Queue: 1, Prefill: 1, Rest: 1}, "HHCCQQPPRR"},
 		{metrics.TTFTSplit{Queue: 99, Prefill: 1}, "QQQQQQQQQQ"},
 		{metrics.TTFTSplit{Queue: 1, Prefill: 2}, "QQQPPPPPPP"},
-		{metrics.TTFTSplit{Held: 1, Queue: metrics.Never, Prefill: metrics.Never, Rest: 1}, "HHHHHUUUUU"},
+		{metrics.TTFTSplit{SlotWait: 1, Queue: metrics.Never, Prefill: metrics.Never, Rest: 1}, "HHHHHUUUUU"},
 		{metrics.TTFTSplit{Queue: metrics.Never, Prefill: 1, Rest: 1}, "PPPPPRRRRR"},
 		{metrics.TTFTSplit{}, ""},
-		{metrics.TTFTSplit{Held: 1 << 62, Rest: 1 << 62, Prefill: 1 << 62}, "HHHPPPPRRR"},
+		{metrics.TTFTSplit{SlotWait: 1 << 62, Rest: 1 << 62, Prefill: 1 << 62}, "HHHPPPPRRR"},
 	} {
 		if got := bar(partsOf(&c.split), 10); got != c.want {
 			t.Errorf("%+v: got %s, want %s", c.split, got, c.want)

@@ -75,8 +75,8 @@ func warmupRemark(r *metrics.Report) string {
 		count(r.WarmedUp, "request"), metrics.Duration(r.Plan.Warmup))
 }
 
-// shortestHeld in milliseconds is the wait for a slot from which on the limit shaped the load.
-const shortestHeld = 1
+// shortestSlotWait in milliseconds is the wait for a slot from which on the limit shaped the load.
+const shortestSlotWait = 1
 
 // heldRemark is about planned rates only: where everything is due at once, waiting for a slot is the plan.
 func heldRemark(r *metrics.Report) string {
@@ -104,7 +104,7 @@ func waitedForSlot(r *metrics.Report) bool {
 	limited := r.Plan.MaxConcurrency > 0 ||
 		slices.ContainsFunc(r.Plan.Stages, func(s metrics.Stage) bool { return s.Users > 0 }) ||
 		slices.ContainsFunc(r.Events, setUsers)
-	return limited && r.Statistics[metrics.SlotWait].Max >= shortestHeld
+	return limited && r.Statistics[metrics.SlotWait].Max >= shortestSlotWait
 }
 
 // setUsers reports whether an event set the limit of requests in flight.

@@ -28,7 +28,7 @@ func serverReport() metrics.Report {
 			TemperatureMost: 64, JoulesPerToken: 0.41, CostPerMillion: 0.00123, Seconds: eventtest.GPUs(),
 		},
 		Split: metrics.TTFTSplit{
-			N: 980, Held: 120*ms - 200, Connect: 200 * us, TTFT: 412 * ms, Queue: 250 * ms, Prefill: 140 * ms, Rest: 22 * ms, Source: metrics.SplitByMetrics, Seen: 1030,
+			N: 980, SlotWait: 120*ms - 200, Connect: 200 * us, TTFT: 412 * ms, Queue: 250 * ms, Prefill: 140 * ms, Rest: 22 * ms, Source: metrics.SplitByMetrics, Seen: 1030,
 		},
 		Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 970, Mean: 412.34}}, Completed: 970,
 		Timeline: []metrics.Window{{}, {Start: time.Second}, {Start: 2 * time.Second}},

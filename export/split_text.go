@@ -19,7 +19,7 @@ type part struct {
 // partsOf are in order of time; those that nobody knows are not among them.
 func partsOf(s *metrics.TTFTSplit) []part {
 	parts := []part{
-		{"Held", 'H', s.Held}, {"Connect", 'C', s.Connect},
+		{"Held", 'H', s.SlotWait}, {"Connect", 'C', s.Connect},
 		{"Queue", 'Q', s.Queue}, {"Prefill", 'P', s.Prefill}, {"Rest", 'R', s.Rest},
 	}
 	if s.Queue < 0 && s.Prefill < 0 {
@@ -42,7 +42,7 @@ func saysSplit(r *metrics.Report) bool {
 		return false
 	}
 	told := s.Source == metrics.SplitByRequests || s.Source == metrics.SplitByMetrics
-	return told || toldOfAPart(r) || max(s.Held, s.Connect) >= shortestHeld*time.Millisecond
+	return told || toldOfAPart(r) || max(s.SlotWait, s.Connect) >= shortestSlotWait*time.Millisecond
 }
 
 // toldOfAPart reports whether the server's page told something of the parts, but not of enough requests.

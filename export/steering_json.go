@@ -57,7 +57,7 @@ func split(s *metrics.TTFTSplit) object {
 	}
 	return object{
 		{"n", s.N},
-		{"held_ms", mean(s.Held)}, {"connect_ms", mean(s.Connect)}, {"ttft_ms", mean(s.TTFT)},
+		{"held_ms", mean(s.SlotWait)}, {"connect_ms", mean(s.Connect)}, {"ttft_ms", mean(s.TTFT)},
 		{"queue_ms", mean(s.Queue)}, {"prefill_ms", mean(s.Prefill)}, {"rest_ms", mean(s.Rest)},
 		{"source", orNull(string(s.Source))},
 	}

@@ -124,7 +124,7 @@ func totalKeys(r *metrics.Report) object {
 		{"total_token_throughput", r.TotalThroughput},
 	}
 	latencies := field{"latencies", each(r.Rows, func(row *metrics.Row) any { return row.Latency })}
-	queues := field{"queue_times", each(r.Rows, func(row *metrics.Row) any { return row.Queue })}
+	queues := field{"queue_times", each(r.Rows, func(row *metrics.Row) any { return row.SlotWait })}
 	if r.Plan.Detailed {
 		o = append(o, detailKeys(r.Details, latencies, queues)...)
 	} else {

@@ -82,5 +82,5 @@ func (r *Request) OwnLateness() time.Duration {
 	if r.Redials == 0 {
 		late -= max(0, r.Connect)
 	}
-	return max(0, late-max(0, r.Held()))
+	return max(0, late-max(0, r.SlotWait()))
 }

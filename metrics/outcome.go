@@ -9,10 +9,10 @@ import (
 // outcome is a request as vLLM's formulas see it: in seconds, as 64-bit floats. Keeping their arithmetic, order of
 // additions included, is what makes the figures agree to the last digits.
 type outcome struct {
-	start, ttft, latency, held float64
-	rest                       otherObjectives
-	itls                       []float64
-	input, output              int
+	start, ttft, latency, slotWait float64
+	rest                           otherObjectives
+	itls                           []float64
+	input, output                  int
 }
 
 func (o *outcome) tpot() float64 {
@@ -25,7 +25,7 @@ func (o *outcome) tpot() float64 {
 // latencies converts a successful request but for its gaps.
 func (r *Request) latencies() outcome {
 	o := outcomeOf(r.TTFT(), r.E2EL(), r.OutputTokens, r.otherObjectives())
-	o.start, o.held, o.input = r.Sent.Seconds(), max(0, r.Held()).Seconds(), r.InputTokens
+	o.start, o.slotWait, o.input = r.Sent.Seconds(), max(0, r.SlotWait()).Seconds(), r.InputTokens
 	return o
 }
 

@@ -90,8 +90,8 @@ type Report struct {
 
 // Row is what the report keeps of every request, in seconds.
 type Row struct {
-	Index          int
-	Latency, Queue float64
+	Index             int
+	Latency, SlotWait float64
 }
 
 // Interrupted says how a run was cut short.

@@ -213,8 +213,8 @@ func (r *Request) gap(i int) time.Duration { return r.Chunks[i].At - r.Chunks[i-
 // cached are the tokens of the prompt from the server's prefix cache, never more than there are.
 func (r *Request) cached() int { return max(0, min(r.CachedTokens, r.InputTokens)) }
 
-// Held is how long the request was due and waited for a client slot.
-func (r *Request) Held() time.Duration { return since(r.Due, r.Admitted) }
+// SlotWait is how long the request was due and waited for a client slot; Never if it got none.
+func (r *Request) SlotWait() time.Duration { return since(r.Due, r.Admitted) }
 
 // Lateness is Sent - Scheduled: the client's own delay, the wait for a slot included.
 func (r *Request) Lateness() time.Duration { return since(r.Scheduled, r.Sent) }

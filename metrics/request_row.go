@@ -22,11 +22,11 @@ type RequestRow struct {
 	ID, Model string
 	State     RequestState
 	// Due, Sent and Ended are moments of the run; Never if they did not come.
-	Due, Sent, Ended          time.Duration
-	Held, TTFT, TPOT, E2EL    time.Duration
-	InputTokens, OutputTokens int
-	Failure                   Failure
-	Status                    int
+	Due, Sent, Ended           time.Duration
+	SlotWait, TTFT, TPOT, E2EL time.Duration
+	InputTokens, OutputTokens  int
+	Failure                    Failure
+	Status                     int
 	// Error is the beginning of the server's or system's words: foreign text.
 	Error string
 	// Slow says that it is among the slowest of the run, a twentieth of its successes or less. Kept says that its chunks are known, so that it can be opened.

@@ -21,16 +21,16 @@ const (
 	SplitUnknown SplitSource = "unknown"
 )
 
-// TTFTSplit says where the time until the first chunk went, on average, counted from when the request was due. Held and
+// TTFTSplit says where the time until the first chunk went, on average, counted from when the request was due. SlotWait and
 // Connect come before the first byte, so they are no part of TTFT; Queue, Prefill and Rest add up to TTFT, unless the
 // server's own clock says more than ours.
 type TTFTSplit struct {
 	// N requests that all means are of but, where Source is SplitByMetrics, Queue and Prefill. The rest says nothing where it
 	// is 0.
 	N int
-	// Held is the wait for a client slot, Connect for a connection.
-	Held, Connect time.Duration
-	TTFT          time.Duration
+	// SlotWait is the wait for a client slot, Connect for a connection.
+	SlotWait, Connect time.Duration
+	TTFT              time.Duration
 	// Queue is the wait inside the server, Prefill the time it computed the prompt and the first token; Never where nobody
 	// tells.
 	Queue, Prefill time.Duration
@@ -92,7 +92,7 @@ func splitOf(all *Waits, told *Told, server []ServerSecond, from, to, until time
 // of takes the client's own means from some requests.
 func (t *TTFTSplit) of(w *Waits) {
 	if t.N = max(0, w.N); t.N > 0 {
-		t.Held, t.Connect, t.TTFT = mean(w.Held, w.N), mean(w.Connect, w.N), mean(w.TTFT, w.N)
+		t.SlotWait, t.Connect, t.TTFT = mean(w.SlotWait, w.N), mean(w.Connect, w.N), mean(w.TTFT, w.N)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 func TestSplit(t *testing.T) {
 	const ms = time.Millisecond
 	tells := func(n float64, mean time.Duration) ServerLatency { return ServerLatency{N: n, Mean: mean} }
-	ten := Waits{N: 10, Held: 50 * ms, Connect: 20 * ms, TTFT: 2000 * ms}
+	ten := Waits{N: 10, SlotWait: 50 * ms, Connect: 20 * ms, TTFT: 2000 * ms}
 	four, six := Waits{4, 20 * ms, 8 * ms, 800 * ms}, Waits{6, 30 * ms, 12 * ms, 1200 * ms}
 	looks := []ServerSecond{
 		{At: 1 * time.Second, Queue: tells(100, time.Hour), Prefill: tells(100, time.Hour)}, // too early
@@ -45,13 +45,13 @@ func TestSplit(t *testing.T) {
 		{"a page that told of enough", Told{}, fewer(8, 7), TTFTSplit{Queue: 70 * ms, Prefill: Never, Rest: 130 * ms, Source: SplitByMetrics, Seen: 8}},
 		// The ten whose first chunk came wait on: the page does not count them yet.
 		{"a page that tells when requests end", Told{}, atEnd,
-			TTFTSplit{N: 4, Held: 2 * ms, Connect: 2 * ms, TTFT: 100 * ms, Queue: 85 * ms, Prefill: 10 * ms, Rest: 5 * ms, Source: SplitByMetrics, Seen: 4}},
+			TTFTSplit{N: 4, SlotWait: 2 * ms, Connect: 2 * ms, TTFT: 100 * ms, Queue: 85 * ms, Prefill: 10 * ms, Rest: 5 * ms, Source: SplitByMetrics, Seen: 4}},
 		{"none has ended", Told{}, atEnd[:2], unknown},
-		{"counters that fell", Told{}, fallen, TTFTSplit{N: 6, Held: 5 * ms, Connect: 2 * ms, TTFT: 200 * ms, Queue: 80 * ms, Prefill: Never, Rest: 120 * ms,
+		{"counters that fell", Told{}, fallen, TTFTSplit{N: 6, SlotWait: 5 * ms, Connect: 2 * ms, TTFT: 200 * ms, Queue: 80 * ms, Prefill: Never, Rest: 120 * ms,
 			Source: SplitByMetrics, Seen: 6}},
 		// The other half waits so long that its answers are still to come: all means are of those that told.
 		{"half of the requests", half, looks,
-			TTFTSplit{N: 5, Held: ms, Connect: 10 * ms, TTFT: 160 * ms, Queue: 50 * ms, Prefill: 100 * ms, Rest: 10 * ms, Source: SplitByRequests}},
+			TTFTSplit{N: 5, SlotWait: ms, Connect: 10 * ms, TTFT: 160 * ms, Queue: 50 * ms, Prefill: 100 * ms, Rest: 10 * ms, Source: SplitByRequests}},
 		{"fewer than half", Told{Waits: half.Waits, Queued: 4, Prefilled: 4, Queue: 250 * ms, Prefill: 500 * ms}, looks,
 			TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: SplitByMetrics, Seen: 12}},
 		{"prefill alone", Told{Waits: ten, Prefilled: 10, Prefill: 500 * ms}, nil,
@@ -66,7 +66,7 @@ func TestSplit(t *testing.T) {
 			{Start: 3 * time.Second, Waits: Waits{N: 1, TTFT: time.Hour}},
 		}}
 		if c.want.N == 0 {
-			c.want.N, c.want.Held, c.want.Connect, c.want.TTFT = 10, 5*ms, 2*ms, 200*ms
+			c.want.N, c.want.SlotWait, c.want.Connect, c.want.TTFT = 10, 5*ms, 2*ms, 200*ms
 		}
 		if got := s.SplitOver(time.Second, 3*time.Second); got != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)

@@ -133,7 +133,7 @@ func (s *summary) add(q Request) {
 		}
 		return
 	}
-	row := Row{Index: q.Index, Queue: max(0, q.Held()).Seconds()}
+	row := Row{Index: q.Index, SlotWait: max(0, q.SlotWait()).Seconds()}
 	if q.OK() {
 		row.Latency = q.E2EL().Seconds()
 		s.success(&q)

@@ -22,13 +22,13 @@ type track struct {
 	q          *Request // before it is done only what was set when it was due, and live
 	prev, next *track   // in flight, by when they were due
 
-	held, encode, connect time.Duration
-	sent, first           time.Duration
-	input                 int
-	chunks                []Chunk // room of the request's, which only ever appends
-	n                     int     // that came
-	text                  []byte
-	slot, cut, done       bool
+	slotWait, encode, connect time.Duration
+	sent, first               time.Duration
+	input                     int
+	chunks                    []Chunk // room of the request's, which only ever appends
+	n                         int     // that came
+	text                      []byte
+	slot, cut, done           bool
 }
 
 // tracks are the requests that viewers may see.
@@ -46,7 +46,7 @@ type tracks struct {
 }
 
 func (t *tracks) due(q *Request) {
-	k := &track{q: q, prev: t.newest, held: Never, sent: Never, first: Never, input: q.InputTokens}
+	k := &track{q: q, prev: t.newest, slotWait: Never, sent: Never, first: Never, input: q.InputTokens}
 	if t.newest == nil {
 		t.oldest = k
 	} else {
@@ -60,7 +60,7 @@ func (t *tracks) sent(q *Request) {
 	if k == nil {
 		return
 	}
-	k.sent, k.held, k.encode, k.connect = q.Sent, max(0, q.Held()), q.Encode, q.Connect
+	k.sent, k.slotWait, k.encode, k.connect = q.Sent, max(0, q.SlotWait()), q.Encode, q.Connect
 	if t.slots < slotsMost {
 		t.slots++
 		k.slot, q.live.followed = true, true

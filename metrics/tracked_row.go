@@ -8,13 +8,13 @@ func (k *track) row() RequestRow {
 	q := k.q
 	r := RequestRow{
 		Index: q.Index, ID: q.ID, Model: q.Model, State: k.state(), Due: q.Due, Sent: k.sent, Ended: Never,
-		Held: k.held, TTFT: since(k.sent, k.first), TPOT: Never, E2EL: Never,
+		SlotWait: k.slotWait, TTFT: since(k.sent, k.first), TPOT: Never, E2EL: Never,
 		InputTokens: k.input, OutputTokens: q.live.outputTokens, Kept: true,
 	}
 	if !k.done {
 		return r
 	}
-	r.Sent, r.Ended, r.Held, r.TTFT, r.InputTokens = q.Sent, q.Done, q.Held(), q.TTFT(), q.InputTokens
+	r.Sent, r.Ended, r.SlotWait, r.TTFT, r.InputTokens = q.Sent, q.Done, q.SlotWait(), q.TTFT(), q.InputTokens
 	if q.OK() {
 		r.TPOT, r.E2EL, r.OutputTokens = q.TPOT(), q.E2EL(), q.OutputTokens
 	}

@@ -51,7 +51,7 @@ func TestRowsOfARequest(t *testing.T) {
 	}
 	rec.Look(Look{Rows: true, Open: 5})
 	x := begun(rec, 4, 10*ms)
-	want := RequestRow{Index: 4, State: StateHeld, Due: 10 * ms, Sent: Never, Ended: Never, Held: Never, TTFT: Never,
+	want := RequestRow{Index: 4, State: StateHeld, Due: 10 * ms, Sent: Never, Ended: Never, SlotWait: Never, TTFT: Never,
 		TPOT: Never, E2EL: Never, InputTokens: 14, Kept: true}
 	check := func(when string) *RequestDetail {
 		t.Helper()
@@ -67,8 +67,8 @@ func TestRowsOfARequest(t *testing.T) {
 	}
 	check("held")
 	x.sent(30 * ms)
-	want.State, want.Sent, want.Held = StateWaiting, 30*ms, 20*ms
-	want.Held = 20 * ms
+	want.State, want.Sent, want.SlotWait = StateWaiting, 30*ms, 20*ms
+	want.SlotWait = 20 * ms
 	check("waiting")
 	x.chunk(50*ms, "Hel")
 	x.chunk(60*ms, "lo")

@@ -4,9 +4,9 @@ import "time"
 
 // Waits sum up where the time until the first chunk of some requests went.
 type Waits struct {
-	// N requests; the sums of their Held, Connect and TTFT.
-	N                   int
-	Held, Connect, TTFT time.Duration
+	// N requests; the sums of their SlotWait, Connect and TTFT.
+	N                       int
+	SlotWait, Connect, TTFT time.Duration
 }
 
 // longestWait bounds what one request adds, so that the times of a damaged journal cannot make sums overflow soon.
@@ -18,14 +18,14 @@ func bounded(d time.Duration) time.Duration { return min(max(0, d), longestWait)
 func (w *Waits) count(r *Request, by int) {
 	d := time.Duration(by)
 	w.N += by
-	w.Held += d * bounded(r.Held())
+	w.SlotWait += d * bounded(r.SlotWait())
 	w.Connect += d * bounded(r.Connect)
 	w.TTFT += d * bounded(r.TTFT())
 }
 
 func (w *Waits) merge(o *Waits) {
 	w.N += o.N
-	w.Held, w.Connect, w.TTFT = w.Held+o.Held, w.Connect+o.Connect, w.TTFT+o.TTFT
+	w.SlotWait, w.Connect, w.TTFT = w.SlotWait+o.SlotWait, w.Connect+o.Connect, w.TTFT+o.TTFT
 }
 
 // MeanTTFT is Never where there is no request.

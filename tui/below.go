@@ -136,7 +136,7 @@ func drawWaitsBelow(c screen.Canvas, y int, v *view) {
 		mean("ttft", screen.Green, ours(func(w *metrics.Waits) time.Duration { return w.TTFT })),
 		mean("prefill", screen.Blue, told(func(t *metrics.Told) (time.Duration, int) { return t.Prefill, t.Prefilled })),
 		mean("queue", colorWaiting, told(func(t *metrics.Told) (time.Duration, int) { return t.Queue, t.Queued })),
-		mean("held", colorHeld, ours(func(w *metrics.Waits) time.Duration { return w.Held })),
+		mean("held", colorHeld, ours(func(w *metrics.Waits) time.Duration { return w.SlotWait })),
 	}}
 	var items []legendItem
 	for _, s := range p.series {

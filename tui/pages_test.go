@@ -102,7 +102,7 @@ type splits struct{ s *metrics.Snapshot }
 func splitOf(s *metrics.Snapshot) splits { return splits{s} }
 
 func (p splits) sent(q *metrics.Request, w *metrics.Window) {
-	w.Histograms[metrics.SlotWait].Add(q.Held())
+	w.Histograms[metrics.SlotWait].Add(q.SlotWait())
 }
 
 func (p splits) first(q *metrics.Request, w *metrics.Window) {
@@ -111,7 +111,7 @@ func (p splits) first(q *metrics.Request, w *metrics.Window) {
 	p.s.Histograms[metrics.FirstAnswer].Add(answer)
 	prefill := min(q.TTFT(), 30*time.Millisecond)
 	w.Waits.N++
-	w.Waits.Held += q.Held()
+	w.Waits.SlotWait += q.SlotWait()
 	w.Waits.Connect += 200 * time.Microsecond
 	w.Waits.TTFT += q.TTFT()
 	w.Told.Waits = w.Waits
@@ -124,7 +124,7 @@ func (p splits) first(q *metrics.Request, w *metrics.Window) {
 func (p splits) done(q *metrics.Request, w *metrics.Window) {
 	w.Histograms[metrics.ScheduledLatency].Add(q.Done - q.Scheduled)
 	p.s.Histograms[metrics.ScheduledLatency].Add(q.Done - q.Scheduled)
-	p.s.Histograms[metrics.SlotWait].Add(q.Held())
+	p.s.Histograms[metrics.SlotWait].Add(q.SlotWait())
 }
 
 // endpointCount counts the requests of an endpoint.
@@ -190,11 +190,11 @@ func requestRows(all []*metrics.Request, at time.Duration) []metrics.RequestRow 
 		}
 		r := metrics.RequestRow{
 			Index: q.Index, ID: fmt.Sprintf("chatcmpl-%06d", q.Index), Due: q.Due, Sent: metrics.Never, Ended: metrics.Never,
-			Held: metrics.Never, TTFT: metrics.Never, TPOT: metrics.Never, E2EL: metrics.Never, InputTokens: q.InputTokens,
+			SlotWait: metrics.Never, TTFT: metrics.Never, TPOT: metrics.Never, E2EL: metrics.Never, InputTokens: q.InputTokens,
 			State: metrics.StateHeld, Slow: i%97 == 0, Kept: true,
 		}
 		if q.Sent <= at {
-			r.Sent, r.Held, r.State = q.Sent, q.Held(), metrics.StateWaiting
+			r.Sent, r.SlotWait, r.State = q.Sent, q.SlotWait(), metrics.StateWaiting
 		}
 		if q.FirstChunk != metrics.Never && q.FirstChunk <= at {
 			r.TTFT, r.State = q.TTFT(), metrics.StateRunning

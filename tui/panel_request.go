@@ -200,7 +200,7 @@ func openText(v *view, r rect) (lines, high int) {
 func factsOf(q *metrics.RequestDetail) []fact {
 	all := []fact{
 		{"scheduled", moment(q.Scheduled)}, {"due", moment(q.Due)}, {"sent", moment(q.Sent)}, {"ended", moment(q.Ended)},
-		{"held", latencyOrNone(q.Held)}, {"encode", latencyOrNone(q.Encode)}, {"connect", latencyOrNone(q.Connect)},
+		{"held", latencyOrNone(q.SlotWait)}, {"encode", latencyOrNone(q.Encode)}, {"connect", latencyOrNone(q.Connect)},
 		{"TTFT", latencyOrNone(q.TTFT)}, {"TPOT", latencyOrNone(q.TPOT)}, {"E2EL", latencyOrNone(q.E2EL)},
 		{"tokens in", tokens(q.InputTokens)}, {"cached", tokens(q.CachedTokens)}, {"tokens out", tokens(q.OutputTokens)},
 		{"server queue", latencyOrNone(q.ServerQueue)}, {"prefill", latencyOrNone(q.ServerPrefill)},

@@ -132,12 +132,12 @@ func totalColumn(v *view, q *metrics.RequestRow) (string, screen.Style) {
 
 func heldColumn(_ *view, q *metrics.RequestRow) (string, screen.Style) {
 	switch {
-	case q.Held < 0:
+	case q.SlotWait < 0:
 		return "–", screen.Label
-	case q.Held < time.Millisecond: // a request that was not held is the normal thing
+	case q.SlotWait < time.Millisecond: // a request that was not held is the normal thing
 		return "0", screen.Label
 	}
-	return number.Latency(q.Held), screen.Style{Fg: colorHeld}
+	return number.Latency(q.SlotWait), screen.Style{Fg: colorHeld}
 }
 
 func latencyCell(of func(q *metrics.RequestRow) time.Duration) func(*view, *metrics.RequestRow) (string, screen.Style) {

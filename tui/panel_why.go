@@ -49,7 +49,7 @@ func whyParts(t metrics.TTFTSplit) []whyPart {
 		rest = "server, way"
 	}
 	return []whyPart{
-		{"held", 'h', t.Held, colorHeld},
+		{"held", 'h', t.SlotWait, colorHeld},
 		{"connect", 'c', t.Connect, screen.Yellow},
 		{"server queue", 'q', t.Queue, colorWaiting},
 		{"prefill", 'p', t.Prefill, screen.Blue},

@@ -22,14 +22,14 @@ func listed(s metrics.Snapshot) metrics.Snapshot {
 			Index: 4300 + i, ID: fmt.Sprintf("bench-7f3a-%d", 4300+i), State: metrics.StateDone, Kept: true,
 			Due: s.At - 20*time.Second + time.Duration(i)*333*time.Millisecond, InputTokens: 400 + 7*i, OutputTokens: 128, Status: 200,
 			TTFT: time.Duration(180+i*i) * time.Millisecond, TPOT: time.Duration(2100+30*(i%7)) * 10 * time.Microsecond,
-			Held: time.Duration(max(0, i-30)) * 12 * time.Millisecond,
+			SlotWait: time.Duration(max(0, i-30)) * 12 * time.Millisecond,
 		}
-		q.Sent = q.Due + q.Held
+		q.Sent = q.Due + q.SlotWait
 		q.E2EL = q.TTFT + 127*q.TPOT
 		q.Ended = q.Sent + q.E2EL
 		switch {
 		case i >= 58:
-			q.State, q.Sent, q.Held = metrics.StateHeld, metrics.Never, metrics.Never
+			q.State, q.Sent, q.SlotWait = metrics.StateHeld, metrics.Never, metrics.Never
 		case i >= 50:
 			q.State = metrics.StateWaiting
 		case i >= 36:
@@ -367,13 +367,13 @@ func crazy() metrics.Snapshot {
 	plan := *s.Plan
 	plan.GPUPrice = math.Inf(1)
 	s.Plan = &plan
-	s.Report.Split = metrics.TTFTSplit{N: 1, Held: math.MaxInt64, Connect: math.MinInt64, Queue: math.MaxInt64, Prefill: -7, Source: metrics.SplitSource(evil)}
+	s.Report.Split = metrics.TTFTSplit{N: 1, SlotWait: math.MaxInt64, Connect: math.MinInt64, Queue: math.MaxInt64, Prefill: -7, Source: metrics.SplitSource(evil)}
 	s.Report.GPUs = &metrics.GPUReport{Energy: math.Inf(1), JoulesPerToken: 1e300, CostPerMillion: -1}
 	for i := range s.Requests {
 		q := &s.Requests[i]
 		q.ID, q.Model, q.Error = evil, evil, evil
 		q.Due, q.Sent, q.Ended = times[i%6], times[i/2%6], times[i/3%6]
-		q.Held, q.TTFT, q.TPOT, q.E2EL = times[i/4%6], times[i/5%6], times[i/6%6], times[i/7%6]
+		q.SlotWait, q.TTFT, q.TPOT, q.E2EL = times[i/4%6], times[i/5%6], times[i/6%6], times[i/7%6]
 		q.InputTokens, q.OutputTokens, q.Status = math.MinInt, math.MaxInt, math.MinInt
 		if i%11 == 0 {
 			q.State, q.Failure = metrics.RequestState(evil), metrics.Failure(evil)

@@ -335,7 +335,7 @@ func TestWhyParts(t *testing.T) {
 		want  []string
 		looks []metrics.ServerSecond
 	}{
-		{metrics.TTFTSplit{N: 9, Held: 50 * ms, Connect: 10 * ms, TTFT: 40 * ms, Queue: 20 * ms, Prefill: 15 * ms, Rest: 5 * ms,
+		{metrics.TTFTSplit{N: 9, SlotWait: 50 * ms, Connect: 10 * ms, TTFT: 40 * ms, Queue: 20 * ms, Prefill: 15 * ms, Rest: 5 * ms,
 			Source: metrics.SplitByRequests}, []string{"held", "50.0ms   50%", "server queue", "20%", "prefill", "15%", "rest", "per request", "100ms"}, nil},
 		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms,
 			Source: metrics.SplitUnknown}, []string{"server, way", "100%", "–", "unknown, it does not say"}, []metrics.ServerSecond{{Running: 1}}},

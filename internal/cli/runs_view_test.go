@@ -189,7 +189,7 @@ func lastView(s *metrics.Snapshot) view {
 	for i := range s.Requests {
 		q := &s.Requests[i]
 		v.add(fmt.Sprintf("request%d", q.Index), fmt.Sprintf("%s %q %s due=%s sent=%s ended=%s held=%s ttft=%s tpot=%s e2el=%s in=%d out=%d %s %d %q kept=%t", q.ID, q.Model, q.State,
-			moment(q.Due), moment(q.Sent), moment(q.Ended), moment(q.Held), moment(q.TTFT), moment(q.TPOT), moment(q.E2EL),
+			moment(q.Due), moment(q.Sent), moment(q.Ended), moment(q.SlotWait), moment(q.TTFT), moment(q.TPOT), moment(q.E2EL),
 			q.InputTokens, q.OutputTokens, q.Failure, q.Status, q.Error, q.Kept))
 	}
 	return v
@@ -264,7 +264,7 @@ func (v *view) requests(s *metrics.Snapshot) {
 	for i := range s.Requests {
 		switch q := &s.Requests[i]; q.State {
 		case metrics.StateHeld, metrics.StateWaiting, metrics.StateRunning:
-			flying = append(flying, fmt.Sprintf("%d %s sent=%s held=%s ttft=%s out=%d", q.Index, q.State, moment(q.Sent), moment(q.Held), moment(q.TTFT), q.OutputTokens))
+			flying = append(flying, fmt.Sprintf("%d %s sent=%s held=%s ttft=%s out=%d", q.Index, q.State, moment(q.Sent), moment(q.SlotWait), moment(q.TTFT), q.OutputTokens))
 		default:
 			ended[q.State]++
 			if q.Slow {
@@ -302,7 +302,7 @@ func waitsText(w *metrics.Waits) string {
 	if *w == (metrics.Waits{}) {
 		return ""
 	}
-	return fmt.Sprintf("n=%d held=%s connect=%s ttft=%s", w.N, w.Held, w.Connect, w.TTFT)
+	return fmt.Sprintf("n=%d held=%s connect=%s ttft=%s", w.N, w.SlotWait, w.Connect, w.TTFT)
 }
 
 func failureText(f *metrics.FailureCount) string {

@@ -213,11 +213,14 @@ func TestGolden(t *testing.T) {
 				if !q.Success {
 					failed := refused(i, 0, "busy")
 					failed.Done = failed.Sent // the file does not say how long it took, which the exact peak would count
-					s.add(failed)
+					s.add(&failed)
 					continue
 				}
 				// Not as a request, because the file's times are no whole microseconds.
-				s.tally.add(outcome{start: q.Start, ttft: q.TTFT, latency: q.Latency, itls: q.ITL, input: q.Input, output: outputs[i]})
+				for _, gap := range q.ITL {
+					s.tally.samples[ITL].add(gap)
+				}
+				s.tally.add(&outcome{start: q.Start, ttft: q.TTFT, latency: q.Latency, itls: q.ITL, input: q.Input, output: outputs[i]})
 				start := time.Duration(math.Round(q.Start * 1e9))
 				s.open.add(start, start+time.Duration(math.Round(q.Latency*1e9)))
 			}

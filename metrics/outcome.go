@@ -87,21 +87,20 @@ func newTally(origin float64, slo SLO) *tally {
 	return t
 }
 
-func (t *tally) add(o outcome) {
+func (t *tally) add(o *outcome) {
 	t.n++
 	t.input += o.input
 	t.output += o.output
 	for i := range table {
-		t.addExact(&table[i], &o)
+		t.addExact(&table[i], o)
 	}
-	if t.slo.judge(&o).good() {
+	if t.slo.judge(o).good() {
 		t.good++
 	}
 	end := o.start + o.latency
 	at := o.start + o.ttft
 	count(&t.chunks, at-t.origin)
 	for _, gap := range o.itls {
-		t.samples[ITL].add(gap)
 		at += gap
 		count(&t.chunks, at-t.origin)
 	}
@@ -124,11 +123,11 @@ func (t *tally) addExact(r *row, o *outcome) {
 	}
 }
 
-// addPlain adds the others of a request, but for ITL, which add has counted.
+// addPlain adds the others of a request.
 func (t *tally) addPlain(r *Request) {
 	for i := range table {
 		switch f := &table[i]; {
-		case f.exact != nil || f.latency == ITL:
+		case f.exact != nil:
 		case f.gap != nil:
 			for k := 1; k < len(r.Chunks); k++ {
 				t.samples[f.latency].add(f.gap(r, k).Seconds())

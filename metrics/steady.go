@@ -82,7 +82,7 @@ func (s *SteadyState) fill(reqs iter.Seq2[Request, error], plan *Plan) {
 		if within(q.Sent) {
 			s.Started++
 			input += q.InputTokens
-			o := q.latencies()
+			o := outcomeOf(q.TTFT(), q.E2EL(), q.OutputTokens, otherObjectives{})
 			ttft.add(o.ttft)
 			if o.output >= 2 {
 				tpot.add(o.tpot())

@@ -49,7 +49,8 @@ func Summarize(reqs iter.Seq2[Request, error], run Run) (Report, error) {
 		if e != nil {
 			break // the first pass met the same error
 		}
-		s.add(q)
+		s.request = q
+		s.add(&s.request)
 	}
 	s.finish()
 	if s.report.Steered == 0 { // else its full load was not the plan's, and in between there may have been none
@@ -76,15 +77,15 @@ type summary struct {
 	open, broken          overlap // successes in flight, and those that failed or were cut
 	cancelled, unsent     int
 	answered              time.Duration // as in overview
-	gaps                  []float64
+	request               Request       // at hand, and its outcome: here, so that none takes memory of its own
+	outcome               outcome
 }
 
 func newSummary(run Run, seen overview) *summary {
 	slo := lastObjectives(&run.Plan, run.Events)
 	s := &summary{
 		run: run, answered: seen.answered,
-		tally:    newTally(seen.origin, slo),
-		vllmTTFT: sample{},
+		tally: newTally(seen.origin, slo), vllmTTFT: sample{},
 	}
 	r := &s.report
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
@@ -112,15 +113,15 @@ func newSummary(run Run, seen overview) *summary {
 // length is how long the run took after its warm-up.
 func (s *summary) length() time.Duration { return max(0, s.report.Ended-s.run.Plan.Warmup) }
 
-func (s *summary) add(q Request) {
+func (s *summary) add(q *Request) {
 	r := &s.report
-	s.line.replay(&q)
-	s.looks.add(&q)
-	s.steps.add(&q)
-	if r.Plan.Warming(&q) {
+	s.line.replay(q)
+	s.looks.add(q)
+	s.steps.add(q)
+	if r.Plan.Warming(q) {
 		return
 	}
-	s.levels.add(&q)
+	s.levels.add(q)
 	r.Redials += q.Redials
 	if !q.OK() && q.Sent != Never {
 		s.broken.add(q.Sent, q.Done)
@@ -136,24 +137,23 @@ func (s *summary) add(q Request) {
 	row := Row{Index: q.Index, SlotWait: max(0, q.SlotWait()).Seconds()}
 	if q.OK() {
 		row.Latency = q.E2EL().Seconds()
-		s.success(&q)
+		s.success(q)
 	} else {
 		r.Failed++
-		s.failures.add(&q)
+		s.failures.add(q)
 		if q.unreached() && q.Done > s.answered {
 			r.Unreached++
 		}
 	}
 	r.Rows = append(r.Rows, row)
 	if r.Plan.Detailed {
-		r.Details = append(r.Details, q)
+		r.Details = append(r.Details, *q)
 	}
 }
 
 func (s *summary) success(q *Request) {
-	o := q.outcome(s.gaps)
-	s.gaps = o.itls
-	s.tally.add(o)
+	s.outcome = q.outcome(s.outcome.itls)
+	s.tally.add(&s.outcome)
 	s.open.add(q.Sent, q.LastChunk)
 	s.report.InputSources[q.InputSource]++
 	s.report.OutputSources[q.OutputSource]++

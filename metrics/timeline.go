@@ -92,7 +92,7 @@ func (t *timeline) chunk(r *Request, i int) {
 	if i == 0 {
 		t.first(w, r, warming)
 	} else {
-		t.countChunk(w, r, i, warming, +1)
+		t.countGap(w, r, i, warming)
 	}
 	if !r.live.answered && r.FirstAnswer == c.At {
 		r.live.answered = true

@@ -70,7 +70,9 @@ func (t *timeline) forget(r *Request, warming bool) {
 	for i, c := range r.Chunks {
 		w := t.at(c.At)
 		if i > 0 {
-			t.countChunk(w, r, i, warming, -1)
+			for _, l := range knownAt[atChunk] {
+				t.countOne(w, l, rows[l].gap(r, i), warming, -1)
+			}
 			continue
 		}
 		t.count(w, r, atFirstChunk, warming, -1)

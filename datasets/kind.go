@@ -71,10 +71,11 @@ type Forms uint8
 
 // The forms of prompts. A data set that has several is sent in any of them.
 const (
-	AsText     Forms = 1 << iota
-	AsTokenIDs       // Turn.TokenIDs
-	AsMessages       // of a chat, with media or tools
-	AsBatch          // Turn.Batch, several prompts in a request
+	AsText      Forms = 1 << iota
+	AsTokenIDs        // Turn.TokenIDs
+	AsMessages        // of a chat, with media or tools
+	AsBatch           // Turn.Batch, several prompts in a request
+	AsDocuments       // a query and documents to rank
 )
 
 // Overlap reports whether there is a form that is in both sets.

@@ -107,7 +107,7 @@ func (k *randomKind) Needs(c Common) Needs {
 	n := Needs{Forms: AsText | AsTokenIDs, FullLength: true, Aligned: true, TakesInputLen: true, OutputLen: c.outputLen(k.OutputLen)}
 	if k.Batch > 1 {
 		n.Forms, n.By = AsBatch, fmt.Sprintf("--random-batch-size %d", k.Batch)
-		n.Why = "several prompts in a request are for pooling endpoints, which cannot be loaded; 'benchtop dataset' shows them"
+		n.Why = "several prompts in a request are for pooling endpoints"
 	}
 	return n
 }

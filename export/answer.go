@@ -113,9 +113,9 @@ func heldBack(r *metrics.Report, l *metrics.LoadLevel) bool {
 	return waitedForSlot(r) && l.WaitP99 > 2*l.TTFTp99
 }
 
-// shownBy is the wait for the first chunk by which saturation shows: TTFT, unless requests were held back here.
+// shownBy is the wait for the first chunk by which saturation shows: TTFT, or E2EL of answers in one piece, unless requests were held back here.
 func shownBy(r *metrics.Report, s *saturation) string {
-	name, pair := "p99 TTFT", change(s.before.TTFTp99, s.shown.TTFTp99)
+	name, pair := "p99 "+r.Plan.FirstWait().Naming().Title, change(s.before.TTFTp99, s.shown.TTFTp99)
 	if heldBack(r, s.shown) {
 		name, pair = "p99 scheduled to first chunk", change(s.before.WaitP99, s.shown.WaitP99)
 	}
@@ -151,7 +151,7 @@ func unsaturated(r *metrics.Report) (why, shown string) {
 	case heldBack(r, &slowest):
 		shown = fmt.Sprintf(" (p99 scheduled to first chunk up to %s)", latency(slowest.WaitP99))
 	case slowest.TTFTp99 > 0:
-		shown = fmt.Sprintf(" (p99 TTFT up to %s)", latency(slowest.TTFTp99))
+		shown = fmt.Sprintf(" (p99 %s up to %s)", r.Plan.FirstWait().Naming().Title, latency(slowest.TTFTp99))
 	}
 	return why, shown
 }
@@ -192,10 +192,15 @@ func steady(r *metrics.Report) string {
 	if !r.Plan.Paced() && r.RequestThroughput > 0 { // nobody asked for this rate, so it is a finding
 		figures = append(figures, loadText(r.RequestThroughput, false))
 	}
-	for _, s := range []struct {
+	type named struct {
 		name string
 		of   *metrics.Statistic
-	}{{"TTFT", &r.Statistics[metrics.TTFT]}, {"ITL", &r.Statistics[metrics.ITL]}} {
+	}
+	shown := []named{{"TTFT", &r.Statistics[metrics.TTFT]}, {"ITL", &r.Statistics[metrics.ITL]}}
+	if r.Plan.Pooling {
+		shown = []named{{"E2EL", &r.Statistics[metrics.E2EL]}}
+	}
+	for _, s := range shown {
 		if v, ok := s.of.Percentile(99); ok && s.of.N > 0 {
 			figures = append(figures, "p99 "+s.name+" "+latency(v))
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // resultSchema is the version of the "benchtop" object. It rises when a key changes its meaning or goes away.
-const resultSchema = 1
+const resultSchema = 2
 
 func benchtopObject(r *metrics.Report) object {
 	p := &r.Plan

@@ -86,7 +86,7 @@ func (t textReport) server(r *metrics.Report) {
 	if r.ComparesTTFT() {
 		theirs, ours := "Mean TTFT by the server's clock (ms):", "The same requests by this client's (ms):"
 		if n := math.Round(s.TTFT.N); n != float64(s.First.N) { // nobody can tell whose they are
-			theirs, ours = fmt.Sprintf("Mean TTFT, server's clock (ms, of %.0f):", n), fmt.Sprintf("Mean TTFT, this client's (ms, of %d):", s.First.N)
+			theirs, ours = fmt.Sprintf("Mean TTFT, server's clock (ms, of %.0f):", n), fmt.Sprintf("Mean %s, this client's (ms, of %d):", r.Plan.FirstWait().Naming().Title, s.First.N)
 		}
 		t.float(theirs, milliseconds(s.TTFT.Mean))
 		t.float(ours, milliseconds(s.First.MeanTTFT()))

@@ -25,6 +25,9 @@ func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
 	if old.Goodput != nil && now.Goodput != nil {
 		t.row("Request goodput (req/s):", *old.Goodput, *now.Goodput)
 	}
+	if now.Plan.Pooling && old.InputThroughput > 0 {
+		t.row("Input throughput (inputs/s):", old.InputThroughput, now.InputThroughput)
+	}
 	if !now.Plan.SkipTokenizer && old.OutputTokens > 0 {
 		t.row("Output token throughput (tok/s):", old.OutputThroughput, now.OutputThroughput)
 	}

@@ -54,7 +54,7 @@ func level(r *metrics.Report, l *metrics.LoadLevel) object {
 	return object{
 		{"from_s", l.From.Seconds()}, {"to_s", l.To.Seconds()}, {"offered", l.Offered}, {"unit", unit(l.Users)},
 		{"requests", l.Requests}, {"good", good(r, l.Good)}, {"done_rps", l.Done},
-		{"ttft_p50_ms", orNull(l.TTFTp50)}, {"ttft_p99_ms", orNull(l.TTFTp99)}, {"itl_p99_ms", orNull(l.ITLp99)},
+		{r.Plan.FirstWait().Key() + "_p50_ms", orNull(l.TTFTp50)}, {r.Plan.FirstWait().Key() + "_p99_ms", orNull(l.TTFTp99)}, {"itl_p99_ms", orNull(l.ITLp99)},
 		{"wait_p99_ms", orNull(l.WaitP99)}, {"completed_share", completed}, {"standing", orNull(string(l.Standing))},
 		{"client_limited", orNull(strings.Join(l.Limited, "; "))},
 	}

@@ -22,7 +22,7 @@ func TestMetadataReplacesAndIsReplaced(t *testing.T) {
 	}
 	got := resultJSON(t, summarize(t, run, qs))
 	const want = `{"date": "20261006-101500", "endpoint_type": "openai", "backend": "mine", "label": null, ` +
-		`"model_id": "org/M", "tokenizer_id": "org/M", "num_prompts": 4, "tp": "2", "duration": 1.75, "benchtop": {"schema": 1, `
+		`"model_id": "org/M", "tokenizer_id": "org/M", "num_prompts": 4, "tp": "2", "duration": 1.75, "benchtop": {"schema": 2, `
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("got %s", got[:min(len(got), 500)])
 	}

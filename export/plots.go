@@ -24,7 +24,7 @@ const (
 	plotRows = 11
 )
 
-// Plots draws two small plots over the seconds of the run: the output tokens that arrived in each, and the requests in
+// Plots draws two small plots over the seconds of the run: the output tokens that arrived in each (of a pooling run the input tokens of what was answered), and the requests in
 // flight at the end of each, which is the sum of waiting and running. Events with a mark stand as letters on the axis of
 // time. Where a run has more seconds than a plot has points, a point is the mean of its seconds for tokens and the
 // highest of them for requests, and the title says so. It starts with an empty line; a run without a success or of less
@@ -36,16 +36,20 @@ func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
 	if o.Width < leastPlotWidth || r.Completed == 0 || r.Duration < 2 || len(r.Timeline) < 2 {
 		return nil
 	}
+	tokensOf, title := func(w *metrics.Window) int { return w.OutputTokens }, "Output tokens per second"
+	if r.Plan.Pooling {
+		tokensOf, title = func(w *metrics.Window) int { return w.InputTokens }, "Input tokens per second"
+	}
 	tokens := make([]float64, len(r.Timeline))
 	inFlight := make([]float64, len(r.Timeline))
 	for i := range r.Timeline {
 		win := &r.Timeline[i]
-		tokens[i], inFlight[i] = plotted(win.OutputTokens), plotted(win.Waiting+win.Running)
+		tokens[i], inFlight[i] = plotted(tokensOf(win)), plotted(win.Waiting+win.Running)
 	}
 	out := bufio.NewWriter(w)
 	marks := marksOf(&r)
 	for _, p := range []plot{
-		{title: "Output tokens per second", join: mean, joined: "mean", values: tokens},
+		{title: title, join: mean, joined: "mean", values: tokens},
 		{title: "Concurrent requests per second (in flight at the end of each)", join: highestOf, joined: "highest",
 			values: inFlight},
 	} {

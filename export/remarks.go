@@ -270,6 +270,11 @@ func steadyRemark(r *metrics.Report) string {
 			" %.2f output tokens/s, TTFT %.2f ms on average (median %.2f ms), TPOT %.2f ms.",
 			s.Start.Seconds(), s.End.Seconds(), s.ThresholdAbs, count(s.Target, "request"), s.RequestThroughput,
 			s.OutputThroughput, s.TTFT.Mean, s.TTFT.Median, s.TPOT.Mean)
+		if r.Plan.Pooling {
+			text = fmt.Sprintf("Steady state: from %.1f s to %.1f s, with at least %d of %s in flight: %.2f requests/s,"+
+				" %.2f input tokens/s.",
+				s.Start.Seconds(), s.End.Seconds(), s.ThresholdAbs, count(s.Target, "request"), s.RequestThroughput, s.InputThroughput)
+		}
 		text = wrap(text, "  ")
 	}
 	if s.Warning != "" {

@@ -72,6 +72,10 @@ func (t textReport) totals(r *metrics.Report) {
 	}
 	t.float("Benchmark duration (s):", r.Duration)
 	t.int("Total input tokens:", r.InputTokens)
+	if p.Pooling {
+		t.poolingTotals(r)
+		return
+	}
 	if tokens {
 		t.int("Total generated tokens:", r.OutputTokens)
 	}
@@ -90,7 +94,7 @@ func (t textReport) totals(r *metrics.Report) {
 }
 
 func (t textReport) failures(r *metrics.Report) {
-	if r.Failed == 0 {
+	if r.Failed == 0 || r.Plan.Pooling { // vLLM lists none of those then
 		return
 	}
 	fmt.Fprintln(t.w, "Failed requests during benchmark run detected (capping to 10):")

@@ -62,6 +62,10 @@ func (x *resultReader) scalar(key, value string) {
 		whole(&r.Failed)
 	case "total_input_tokens":
 		whole(&r.InputTokens)
+	case "total_input_sequences":
+		p.Pooling = whole(&r.Inputs)
+	case "input_sequence_throughput":
+		number(&r.InputThroughput)
 	case "total_output_tokens":
 		whole(&r.OutputTokens)
 	case "request_throughput":

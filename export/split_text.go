@@ -53,7 +53,8 @@ func toldOfAPart(r *metrics.Report) bool {
 // split draws the parts as one bar of letters, and names them below with those letters first.
 func (t textReport) split(r *metrics.Report) {
 	s := &r.Split
-	t.heading("Where TTFT goes", '-')
+	wait := r.Plan.FirstWait().Naming().Title
+	t.heading("Where "+wait+" goes", '-')
 	parts := partsOf(s)
 	t.w.WriteString(bar(parts, ruleWidth) + "\n")
 	var before, within []string
@@ -67,7 +68,7 @@ func (t textReport) split(r *metrics.Report) {
 			within = append(within, words)
 		}
 	}
-	text := fmt.Sprintf("TTFT %s ms", digits(milliseconds(s.TTFT)))
+	text := fmt.Sprintf("%s %s ms", wait, digits(milliseconds(s.TTFT)))
 	if len(within) > 0 {
 		text += ": " + strings.Join(within, ", ")
 	}

@@ -112,6 +112,9 @@ func totalKeys(r *metrics.Report) object {
 	if r.Goodput != nil {
 		goodput = *r.Goodput
 	}
+	if r.Plan.Pooling {
+		return append(poolingKeys(r), besideKeys(r)...)
+	}
 	o := object{
 		{"duration", r.Duration},
 		{"completed", r.Completed},
@@ -137,7 +140,12 @@ func totalKeys(r *metrics.Report) object {
 	if r.Plan.Detailed {
 		o = append(o, serverClockKeys(r.Details)...)
 	}
-	o = append(o, probeKeys(r)...)
+	return append(o, besideKeys(r)...)
+}
+
+// besideKeys are those of probes, steps of the rate and the server's counters, where there were any.
+func besideKeys(r *metrics.Report) object {
+	o := probeKeys(r)
 	if r.RateSteps != nil {
 		o = append(o, field{"rps_change_events", each(r.RateSteps, func(s *metrics.RateStep) any {
 			at := r.Plan.Started.Local().Add(s.At)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -20,7 +21,7 @@ import (
 func (x *exchange) read(k *link) {
 	q := x.q
 	q.Status = k.answer.StatusCode()
-	x.decode.clocks = headerClocks(&k.answer.Header)
+	x.reader.Clocks = headerClocks(&k.answer.Header)
 	var err error
 	if q.Status == fasthttp.StatusOK {
 		err = x.stream(k)
@@ -93,14 +94,17 @@ func (x *exchange) stream(k *link) error {
 
 // take parses a piece of the body.
 func (x *exchange) take(piece []byte, isStream bool) error {
-	if !isStream && x.q.FirstChunk == metrics.Never {
-		if err := x.sse.check(len(x.whole) + len(piece)); err != nil {
+	streams := x.engine.encoder.traits.Streams
+	if !streams || !isStream && x.q.FirstChunk == metrics.Never {
+		if err := x.wholeFits(len(x.whole) + len(piece)); err != nil {
 			return err
 		}
 		x.whole = append(x.whole, piece...)
 	}
-	if err := x.sse.feed(piece, x.emit); err != nil {
-		return err
+	if streams {
+		if err := x.sse.feed(piece, x.emit); err != nil {
+			return err
+		}
 	}
 	return x.fits()
 }
@@ -147,36 +151,32 @@ func (x *exchange) event(name, data []byte) error {
 	if x.ended {
 		return nil
 	}
-	if string(data) == "[DONE]" {
-		x.ended = true
-		return nil
-	}
-	if err := x.borrowParser(data); err != nil {
-		return err
-	}
-	defer x.returnParser(len(data))
-	m, err := x.decode.decode(data)
-	if m.failure == "" && string(name) == "error" {
-		m.failure, err = clip(string(data)), nil
+	defer x.reader.Release()
+	m, err := x.engine.options.Protocol.Event(&x.reader, data)
+	if m.Failure == "" && !m.End && string(name) == "error" {
+		m.Failure, err = protocol.Clip(string(data)), nil
 	}
 	switch {
-	case x.bodyOver && errors.Is(err, errNotJSON):
+	case m.End:
+		x.ended = true
+		return nil
+	case x.bodyOver && errors.Is(err, protocol.ErrNotJSON):
 		return nil // the end of the body cut the event off
 	case err != nil:
 		x.fail(metrics.FailedMalformed, err.Error())
 		return errStop
-	case m.failure != "":
-		x.fail(metrics.FailedInStream, m.failure)
+	case m.Failure != "":
+		x.fail(metrics.FailedInStream, m.Failure)
 		return errStop
 	}
-	if m.usage.present {
-		x.usage = m.usage // the last one counts: those beside text are running counts
+	if m.Usage.Present {
+		x.usage = m.Usage // the last one counts: those beside text are running counts
 	}
-	if m.finish != nil {
+	if m.Finish != nil {
 		x.finished = true
-		x.q.Finish = string(m.finish)
+		x.q.Finish = string(m.Finish)
 	}
-	if m.counts {
+	if m.Counts {
 		if err := x.oneMore(); err != nil {
 			return err
 		}
@@ -185,26 +185,26 @@ func (x *exchange) event(name, data []byte) error {
 	return nil
 }
 
-func (x *exchange) chunk(m *message) {
-	c := metrics.Chunk{At: x.at, Tokens: int32(m.tokens), Answer: len(m.answer) > 0}
-	if m.tokens < 0 {
+func (x *exchange) chunk(m *protocol.Message) {
+	c := metrics.Chunk{At: x.at, Tokens: int32(m.Tokens), Answer: len(m.Answer) > 0}
+	if m.Tokens < 0 {
 		c.Tokens = 0
-		if m.output {
+		if m.Output {
 			c.Tokens, x.uncounted = 1, true
 		}
 	}
 	switch q := x.q; {
-	case m.ours && len(q.Chunks) == 0:
+	case m.Ours && len(q.Chunks) == 0:
 		q.VLLMLater = metrics.Never
-	case !m.ours && q.VLLMLater == metrics.Never:
+	case !m.Ours && q.VLLMLater == metrics.Never:
 		q.VLLMLater = x.at - q.FirstChunk
 	}
-	x.text = append(x.text, m.answer...)
-	x.textPart = x.textPart || m.more
+	x.text = append(x.text, m.Answer...)
+	x.textPart = x.textPart || m.More
 	x.q.Add(c)
 	x.q.ReadDelay, x.heard = x.delay, x.gotAt()
-	if x.q.Piece = m.answer; len(m.answer) == 0 {
-		x.q.Piece = m.reasoning
+	if x.q.Piece = m.Answer; len(m.Answer) == 0 {
+		x.q.Piece = m.Reasoning
 	}
 	x.sink.Take(event.Event{At: c.At, Kind: event.Chunk, Request: x.q, Chunk: c})
 	x.q.Piece = nil // it lies in the parser, which goes to another stream now
@@ -221,39 +221,35 @@ func (x *exchange) complete(k *link) {
 	}
 	switch {
 	case x.finished || x.ended:
-	case len(x.whole) > 0 && x.q.FirstChunk == metrics.Never:
+	case !x.engine.encoder.traits.Streams, len(x.whole) > 0 && x.q.FirstChunk == metrics.Never:
 		x.unstreamed(k)
 	default:
-		x.fail(metrics.FailedTruncated, "the stream ended without finish_reason or [DONE]")
+		x.fail(metrics.FailedTruncated, "the stream ended without "+x.engine.encoder.traits.Ending)
 	}
 }
 
 // unstreamed reads an answer that is no stream: what a request with "stream": false gets. It is one chunk, which came
 // when it was complete, so that TTFT and E2EL are the same.
 func (x *exchange) unstreamed(k *link) {
-	if err := x.borrowParser(x.whole); err != nil {
-		x.fail(metrics.FailedMalformed, err.Error())
-		return
-	}
-	defer x.returnParser(len(x.whole))
-	m, err := x.decode.decodeWhole(x.whole)
+	defer x.reader.Release()
+	m, err := x.engine.options.Protocol.Whole(&x.reader, x.whole)
 	switch {
-	case err == nil && m.failure != "":
-		x.fail(metrics.FailedInStream, m.failure)
-	case err == nil && m.counts && x.engine.unstreamed:
-		x.finished, x.usage, x.q.Finish = true, m.usage, string(m.finish)
+	case err == nil && m.Failure != "":
+		x.fail(metrics.FailedInStream, m.Failure)
+	case err == nil && m.Counts && x.engine.unstreamed:
+		x.finished, x.usage, x.q.Finish = true, m.Usage, string(m.Finish)
 		x.chunk(&m)
 	default:
 		kind := k.answer.Header.ContentType()
 		x.fail(metrics.FailedMalformed, fmt.Sprintf(
-			"expected %s, got content type %q: %s", x.engine.expected(), kind, excerpt(x.whole)))
+			"expected %s, got content type %q: %s", x.engine.expected(), kind, protocol.Excerpt(x.whole)))
 	}
 }
 
 // expected says in words what an answer has to be.
 func (e *Engine) expected() string {
 	if e.unstreamed {
-		return "an answer in JSON with choices"
+		return "an answer in JSON with " + e.encoder.traits.Member
 	}
 	return "an event stream"
 }
@@ -269,7 +265,7 @@ func compression(k *link) string {
 
 // mostKept is more of an error's words than a person gets to see, so that what must be hidden is not cut in two before it
 // is recognized.
-const mostKept = 2 * maxWords
+const mostKept = 2 * protocol.MaxWords
 
 // refused keeps the beginning of an answer that is not a 200.
 func (x *exchange) refused(k *link) error {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
 
@@ -24,7 +25,7 @@ func TestPartOfTheOutput(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := pieces(true, 0, stream(sseEvent(`{"choices":[{"delta":`+c.delta+`}]}`), sseEvent(`{"choices":[{"delta":{"content":"a b c"},"finish_reason":"stop"}]}`), done))
-				q := load(t, newScripted(t, s), 1, func(o *Options) { o.Backend, o.CountText, o.KeepText = OpenAIChat, words, true })[0]
+				q := load(t, newScripted(t, s), 1, func(o *Options) { o.Protocol, o.CountText, o.KeepText = protocol.Chat{}, words, true })[0]
 				if q.TextPart != c.part || q.OutputSource != c.source {
 					t.Errorf("part %v, %d tokens by %q (%s)", q.TextPart, q.OutputTokens, q.OutputSource, q.Error)
 				}

@@ -12,6 +12,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/numpy"
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -362,7 +363,7 @@ func TestTurnThatCannotBeAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScripted(t, answer(0))
 		o := Defaults()
-		o.Target, o.Backend = s.target(), OpenAIChat
+		o.Target, o.Protocol = s.target(), protocol.Chat{}
 		q := Try(t.Context(), o, []datasets.Turn{{TokenIDs: []int{1}}}, 1)[0]
 		if q.Failure != metrics.FailedMalformed || !strings.Contains(q.Error, "--backend openai") || q.Sent != metrics.Never || s.dials != 0 {
 			t.Errorf("%q %q, sent %s, %d dials", q.Failure, q.Error, q.Sent, s.dials)

@@ -14,6 +14,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"benchtop/datasets"
+	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -24,7 +25,7 @@ type exchange struct {
 	q      *metrics.Request
 	sink   event.Sink
 	sse    sseParser
-	decode decoder
+	reader protocol.Reader
 	emit   func(name, data []byte) error // x.event, made once
 
 	request         *[]byte // the body, until an answer begins
@@ -34,7 +35,7 @@ type exchange struct {
 	at              time.Duration // when the piece being parsed arrived
 	delay           time.Duration // how long it waited for us; metrics.Never without a stamp of the kernel
 	heard           time.Duration // when we got the last chunk
-	usage           usage
+	usage           protocol.Usage
 	finished, ended bool   // a finish reason, [DONE] came
 	bodyOver        bool   // all of the body came
 	uncounted       bool   // a chunk told nothing about its tokens
@@ -53,10 +54,10 @@ func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 		x.emit = x.event
 	}
 	x.sse.reset()
-	x.q, x.sink, x.decode.chat, x.text = q, sink, e.encoder.chat, x.text[:0]
+	x.q, x.sink, x.text = q, sink, x.text[:0]
 	x.at, x.delay, x.heard, x.textPart = 0, metrics.Never, 0, false
-	x.usage, x.finished, x.ended, x.bodyOver, x.uncounted = usage{}, false, false, false, false
-	x.decode.clocks = unknownClocks()
+	x.usage, x.finished, x.ended, x.bodyOver, x.uncounted = protocol.Usage{}, false, false, false, false
+	x.reader.Begin(&e.parsers)
 	x.whole = x.whole[:0]
 	return x
 }
@@ -164,7 +165,7 @@ func (x *exchange) ask(k *link) error {
 	case errors.As(err, new(*fasthttp.ErrSmallBuffer)):
 		return fmt.Errorf("%w as benchtop reads it: its header is longer than %d bytes", errNotHTTP, headerMost)
 	case k.failure == nil:
-		return fmt.Errorf("%w: %s", errNotHTTP, excerpt([]byte(err.Error())))
+		return fmt.Errorf("%w: %s", errNotHTTP, protocol.Excerpt([]byte(err.Error())))
 	case k.total == before && k.failure == io.EOF:
 		return errUnanswered
 	case k.total == before:
@@ -226,13 +227,13 @@ func isOwnLimit(err error) bool {
 }
 
 func (x *exchange) fail(kind metrics.Failure, words string) {
-	x.q.Failure, x.q.Error = kind, clip(x.engine.options.Target.Hide(words))
+	x.q.Failure, x.q.Error = kind, protocol.Clip(x.engine.options.Target.Hide(words))
 }
 
 // settle fills in the totals once the exchange is over.
 func (x *exchange) settle() {
 	q := x.q
-	q.ServerQueue, q.ServerPrefill = x.decode.clocks.queue, x.decode.clocks.prefill
+	q.ServerQueue, q.ServerPrefill = x.reader.Clocks.Queue, x.reader.Clocks.Prefill
 	if q.Failure == "" && q.FirstChunk == metrics.Never {
 		x.fail(metrics.FailedEmpty, "the stream ended in order but carried no output")
 	}
@@ -252,16 +253,19 @@ func (x *exchange) settle() {
 // tokenizer, else chunks.
 func (x *exchange) countTokens() {
 	q := x.q
-	if x.usage.input >= 0 && x.usage.present {
-		q.InputTokens, q.InputSource = x.usage.input, metrics.TokensFromUsage
+	if x.usage.Input >= 0 && x.usage.Present {
+		q.InputTokens, q.InputSource = x.usage.Input, metrics.TokensFromUsage
 	}
-	q.CachedTokens = max(0, x.usage.cached)
+	q.CachedTokens = max(0, x.usage.Cached)
+	if !x.engine.encoder.traits.Streams {
+		return // what comes back is no tokens
+	}
 	for _, c := range q.Chunks {
 		q.OutputTokens += int(c.Tokens)
 	}
 	switch {
-	case x.usage.present && x.usage.output > 0:
-		q.OutputTokens, q.OutputSource = x.usage.output, metrics.TokensFromUsage
+	case x.usage.Present && x.usage.Output > 0:
+		q.OutputTokens, q.OutputSource = x.usage.Output, metrics.TokensFromUsage
 	case (x.uncounted || q.OutputTokens == 0) && x.countText():
 	case x.uncounted || q.OutputTokens == 0:
 		q.OutputTokens, q.OutputSource = max(q.OutputTokens, 1), metrics.TokensFromChunks

@@ -10,13 +10,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
 
 // streamCase is an answer that vLLM 0.33.0's own request functions read, and what they recorded of it. An event is a pause in
 // milliseconds and a piece of the body.
 type streamCase struct {
-	Backend  Backend
+	Backend  string
 	Name     string
 	Events   [][2]any
 	Status   int
@@ -95,11 +96,11 @@ func TestGoldenStreams(t *testing.T) {
 	readGolden(t, "stream_0.33.json", &golden)
 	used := map[string]bool{}
 	for _, c := range golden.Cases {
-		name := string(c.Backend) + "/" + c.Name
+		name := c.Backend + "/" + c.Name
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newScripted(t, c.answer)
-				all := load(t, s, 1, func(o *Options) { o.Backend, o.KeepText = c.Backend, true })
+				all := load(t, s, 1, func(o *Options) { o.Protocol, o.KeepText = protocol.Named(c.Backend), true })
 				problem := c.compare(&all[0])
 				want, known := streamDifferences[name]
 				used[name] = known

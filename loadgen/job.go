@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -39,6 +40,7 @@ func (j *job) request(turn int) *metrics.Request {
 	q.Conversation, q.Turn, q.ID = j.number, turn, j.conversation.ID
 	q.InputTokens, q.InputSource, q.DatasetTokens = t.InputTokens, j.engine.options.InputSource, t.InputTokens
 	q.MaxTokens, _ = j.engine.encoder.length(t)
+	q.Inputs = len(t.Batch)
 	if j.models != nil {
 		q.Model = j.models[turn]
 	}
@@ -90,7 +92,7 @@ func (j *job) end(q *metrics.Request) {
 func (e *Engine) send(q *metrics.Request, turn *datasets.Turn, sink event.Sink) {
 	defer func() {
 		if bug := recover(); bug != nil {
-			q.Failure, q.Error = metrics.FailedInternal, clip(fmt.Sprintf("%v\n%s", bug, debug.Stack()))
+			q.Failure, q.Error = metrics.FailedInternal, protocol.Clip(fmt.Sprintf("%v\n%s", bug, debug.Stack()))
 			q.Done = e.clock.now()
 		}
 	}()

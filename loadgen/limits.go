@@ -1,11 +1,8 @@
 package loadgen
 
 import (
-	"bytes"
 	"fmt"
 	"unsafe"
-
-	"github.com/valyala/fastjson"
 
 	"benchtop/metrics"
 )
@@ -25,10 +22,6 @@ const (
 	roomMost     = 4 << 20
 	roomPerToken = 2*textPerToken + 2*int(unsafe.Sizeof(metrics.Chunk{}))
 	roomStep     = 64 << 10
-	// parsedValue is about what a value of JSON takes once it is parsed.
-	parsedValue = int(unsafe.Sizeof(fastjson.Value{})) + 24
-	// parsedMost is the most that the values of an event may take.
-	parsedMost = 64 << 20
 	// pooledMost is the largest buffer that the next request gets.
 	pooledMost = 64 << 10
 	// tokensMost is longer than any answer, and keeps the products below from overflowing.
@@ -40,6 +33,20 @@ func (x *exchange) limit(maxTokens, body int) {
 	x.maxTokens = max(0, min(maxTokens, tokensMost))
 	x.sse.most = eventPerToken*x.maxTokens + eventPerBody*body
 	x.room = min(max(roomLeast, roomPerToken*x.maxTokens), roomMost)
+}
+
+// wholeMost is the most bytes of an answer that never is a stream: vectors for some thousand prompts.
+const wholeMost = 64 << 20
+
+// wholeFits refuses an answer in one piece that would have so many bytes.
+func (x *exchange) wholeFits(size int) error {
+	if x.engine.encoder.traits.Streams {
+		return x.sse.check(size)
+	}
+	if size > wholeMost {
+		return fmt.Errorf("the answer has more than %d MiB", wholeMost>>20)
+	}
+	return nil
 }
 
 // oneMore refuses a chunk beyond the most that an answer may have.
@@ -75,32 +82,6 @@ func (e *Engine) borrow(n int) bool {
 	}
 	e.buffered.Add(-int64(n))
 	return false
-}
-
-// borrowParser lends the decoder a parser for an event. The values of a large event take many times its bytes, so large events share
-// one parser, which is kept.
-func (x *exchange) borrowParser(data []byte) error {
-	if len(data) <= pooledMost {
-		x.decode.parser = x.engine.parsers.Get()
-		return nil
-	}
-	values := 1 + bytes.Count(data, []byte{','}) + bytes.Count(data, []byte{'['}) + bytes.Count(data, []byte{'{'})
-	if values*parsedValue > parsedMost {
-		return fmt.Errorf("an event of the stream has more than %d values", parsedMost/parsedValue)
-	}
-	x.engine.large.Lock()
-	x.decode.parser = &x.engine.largeParser
-	return nil
-}
-
-// returnParser gives the parser back once nothing of the event is needed any more.
-func (x *exchange) returnParser(parsed int) {
-	if parsed <= pooledMost {
-		x.engine.parsers.Put(x.decode.parser)
-	} else {
-		x.engine.large.Unlock()
-	}
-	x.decode.parser = nil
 }
 
 // giveBack frees the share of the other streams' memory, and buffers that a rare answer made large.

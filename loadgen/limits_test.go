@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"benchtop/datasets"
+	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -41,7 +42,7 @@ func TestMostChunks(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				q := load(t, newScripted(t, runaway(c.chunks)), 1, func(o *Options) {
 					if c.asked != "" {
-						o.Extra = []Field{{Name: "max_tokens", JSON: c.asked}}
+						o.Extra = []protocol.Field{{Name: "max_tokens", JSON: c.asked}}
 					}
 				})[0]
 				if len(q.Chunks) != c.want || (q.Failure == metrics.FailedMalformed) != c.fails || c.fails != strings.Contains(q.Error, "chunks, which is the most") {
@@ -110,22 +111,22 @@ func TestLargeBuffersAreGivenUp(t *testing.T) {
 // bounded by the larger one.
 func TestAskedLength(t *testing.T) {
 	for _, c := range []struct {
-		backend      Backend
-		extra        []Field
+		protocol     protocol.Protocol
+		extra        []protocol.Field
 		turn         datasets.Turn
 		length, most int
 	}{
-		{OpenAI, nil, datasets.Turn{MaxTokens: 8}, 8, 8},
-		{OpenAI, []Field{{Name: "max_completion_tokens", JSON: "50"}, {Name: "min_tokens", JSON: "90"}}, datasets.Turn{MaxTokens: 8}, 8, 50},
-		{OpenAIChat, []Field{{Name: "max_tokens", JSON: "50"}}, datasets.Turn{MaxTokens: 8}, 8, 50},
-		{OpenAIChat, []Field{{Name: "max_completion_tokens", JSON: "null"}, {Name: "max_tokens", JSON: "50"}}, datasets.Turn{MaxTokens: 8}, 50, 50},
-		{OpenAI, []Field{{Name: "max_tokens", JSON: "4"}}, datasets.Turn{MaxTokens: 8}, 4, 4},
-		{OpenAI, []Field{{Name: "max_tokens", JSON: "null"}}, datasets.Turn{MaxTokens: 8}, 0, 0},
-		{OpenAI, nil, datasets.Turn{MaxTokens: 8, Overrides: []byte(`{"max_tokens": 70}`)}, 70, 70},
-		{OpenAI, nil, datasets.Turn{Overrides: []byte(`{"max_tokens": null}`)}, 0, 0},
-		{OpenAI, []Field{{Name: "max_tokens", JSON: `"many"`}}, datasets.Turn{MaxTokens: 8, Overrides: []byte(`{"max_tokens": -3}`)}, 0, 0},
+		{protocol.Default(), nil, datasets.Turn{MaxTokens: 8}, 8, 8},
+		{protocol.Default(), []protocol.Field{{Name: "max_completion_tokens", JSON: "50"}, {Name: "min_tokens", JSON: "90"}}, datasets.Turn{MaxTokens: 8}, 8, 50},
+		{protocol.Chat{}, []protocol.Field{{Name: "max_tokens", JSON: "50"}}, datasets.Turn{MaxTokens: 8}, 8, 50},
+		{protocol.Chat{}, []protocol.Field{{Name: "max_completion_tokens", JSON: "null"}, {Name: "max_tokens", JSON: "50"}}, datasets.Turn{MaxTokens: 8}, 50, 50},
+		{protocol.Default(), []protocol.Field{{Name: "max_tokens", JSON: "4"}}, datasets.Turn{MaxTokens: 8}, 4, 4},
+		{protocol.Default(), []protocol.Field{{Name: "max_tokens", JSON: "null"}}, datasets.Turn{MaxTokens: 8}, 0, 0},
+		{protocol.Default(), nil, datasets.Turn{MaxTokens: 8, Overrides: []byte(`{"max_tokens": 70}`)}, 70, 70},
+		{protocol.Default(), nil, datasets.Turn{Overrides: []byte(`{"max_tokens": null}`)}, 0, 0},
+		{protocol.Default(), []protocol.Field{{Name: "max_tokens", JSON: `"many"`}}, datasets.Turn{MaxTokens: 8, Overrides: []byte(`{"max_tokens": -3}`)}, 0, 0},
 	} {
-		e := newEncoder(&Options{Backend: c.backend, Extra: c.extra})
+		e := newEncoder(&Options{Protocol: c.protocol, Extra: c.extra})
 		if length, most := e.length(&c.turn); length != c.length || most != c.most {
 			t.Errorf("%+v, extra %v: got %d, at most %d, want %d and %d", c.turn, c.extra, length, most, c.length, c.most)
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics/event"
@@ -23,15 +24,16 @@ func TestValidate(t *testing.T) {
 	}{
 		{"good", func(*Options) {}, nil},
 		{"good in every field", func(o *Options) {
-			o.Endpoint, o.Backend, o.Limit, o.ProbeRate, o.Pacer = "/x/chat/completions", OpenAIChat, 1, math.Inf(1), "timer"
-			o.Extra = []Field{{"a", "{}"}}
+			o.Endpoint, o.Protocol, o.Limit, o.ProbeRate, o.Pacer = "/x/chat/completions", protocol.Chat{}, 1, math.Inf(1), "timer"
+			o.Extra = []protocol.Field{{Name: "a", JSON: "{}"}}
 		}, nil},
-		{"nothing set", func(o *Options) { *o = Options{} }, []string{"no target", `backend ""`, "no schedule", "time-outs must be positive"}},
-		{"backend", func(o *Options) { o.Backend = "smoke" }, []string{`backend "smoke": use one of [vllm openai openai-chat]`}},
+		{"nothing set", func(o *Options) { *o = Options{} }, []string{"no target", "no protocol", "no schedule", "time-outs must be positive"}},
 		{"endpoint of another backend", func(o *Options) { o.Endpoint = "/v1/rerank" }, []string{`it must end in "completions"`}},
 		{"endpoint without a slash", func(o *Options) { o.Endpoint = "v1/completions" }, []string{`endpoint "v1/completions": expected a path such as`}},
 		{"endpoint with a line break", func(o *Options) { o.Endpoint = "/x HTTP/1.1\r\nX: y\r\n/v1/completions" }, []string{"expected a path such as"}},
-		{"extra field", func(o *Options) { o.Extra = []Field{{"a", "1"}, {"b", "{"}, {"c", ""}} },
+		{"extra field", func(o *Options) {
+			o.Extra = []protocol.Field{{Name: "a", JSON: "1"}, {Name: "b", JSON: "{"}, {Name: "c"}}
+		},
 			[]string{`request field "b": its value is not valid JSON`, `request field "c"`}},
 		{"limit", func(o *Options) { o.Limit = -1 }, []string{"limit -1"}},
 		{"closed loop", func(o *Options) { o.ClosedLoop = true }, []string{"a closed loop needs a limit"}},
@@ -54,10 +56,10 @@ func TestValidate(t *testing.T) {
 			}
 		}
 	}
-	// Each backend has an endpoint that it would accept itself.
-	for _, b := range Backends() {
-		if !strings.HasSuffix(b.Endpoint(), b.Suffix()) || !isEndpoint(b.Endpoint()) {
-			t.Errorf("backend %s: endpoint %s", b, b.Endpoint())
+	// Each protocol has an endpoint that it would accept itself.
+	for _, p := range protocol.All() {
+		if b := p.Traits(); !strings.HasSuffix(b.Path, b.Suffix) || !isEndpoint(b.Path) {
+			t.Errorf("backend %s: endpoint %s", b.Name, b.Path)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
 
@@ -327,10 +328,10 @@ func TestOutcomes(t *testing.T) {
 				all := load(t, s, 2, func(o *Options) {
 					o.StallTimeout, o.RequestTimeout, o.KeepText = 4*time.Second, 20*time.Second, true
 					if c.chat {
-						o.Backend = OpenAIChat
+						o.Protocol = protocol.Chat{}
 					}
 					if strings.HasPrefix(c.name, "not streamed") {
-						o.Extra = []Field{{Name: "stream", JSON: "false"}}
+						o.Extra = []protocol.Field{{Name: "stream", JSON: "false"}}
 					}
 				})
 				q, w := &all[0], c.want

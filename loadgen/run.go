@@ -9,6 +9,7 @@
 package loadgen
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +23,9 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
-	"github.com/valyala/fastjson"
 
 	"benchtop/datasets"
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -39,8 +40,8 @@ type Source interface {
 // Options describe a load. They are not changed by a run.
 type Options struct {
 	Target   *target.Target
-	Endpoint string // "" for the backend's own
-	Backend  Backend
+	Endpoint string // "" for the protocol's own
+	Protocol protocol.Protocol
 	// Model is the name sent in each request.
 	Model string
 	// ModelFor names the model of the request with an index instead; nil, or "" as the name, for Model. It is called once
@@ -48,8 +49,8 @@ type Options struct {
 	ModelFor func(index int) string
 	// Extra fields of the request body, set last and replacing those of the same name where they stand. Any may be
 	// replaced: with "stream" of false, the answer is read as one piece of JSON, which is its only chunk. A value of null
-	// leaves an OwnField out of the body; in any other field it is sent.
-	Extra []Field
+	// leaves a protocol.OwnField out of the body; in any other field it is sent.
+	Extra []protocol.Field
 	// Salt makes the requests strangers to what earlier runs left in the server's prefix cache.
 	Salt Salt
 	// InputSource says who counted the prompts' tokens.
@@ -104,8 +105,8 @@ type Options struct {
 // Defaults returns the options that have a default value.
 func Defaults() Options {
 	return Options{
-		Backend: OpenAI,
-		Drain:   30 * time.Second, StallTimeout: time.Minute, RequestTimeout: 6 * time.Hour,
+		Protocol: protocol.Default(),
+		Drain:    30 * time.Second, StallTimeout: time.Minute, RequestTimeout: 6 * time.Hour,
 	}
 }
 
@@ -116,16 +117,16 @@ func (o *Options) Validate() error {
 	if o.Target == nil {
 		bad("no target")
 	}
-	if !slices.Contains(Backends(), o.Backend) {
-		bad("backend %q: use one of %v", o.Backend, Backends())
-	} else if o.Endpoint != "" && !strings.HasSuffix(o.Endpoint, o.Backend.Suffix()) {
-		bad("endpoint %q: for backend %s it must end in %q", o.Endpoint, o.Backend, o.Backend.Suffix())
+	if o.Protocol == nil {
+		bad("no protocol")
+	} else if t := o.Protocol.Traits(); o.Endpoint != "" && !strings.HasSuffix(o.Endpoint, t.Suffix) {
+		bad("endpoint %q: for backend %s it must end in %q", o.Endpoint, t.Name, t.Suffix)
 	}
 	if !isEndpoint(o.Endpoint) {
 		bad("endpoint %q: expected a path such as /v1/completions", o.Endpoint)
 	}
 	for _, f := range o.Extra {
-		if err := f.check(); err != nil {
+		if err := f.Check(); err != nil {
 			problems = append(problems, err)
 		}
 	}
@@ -167,19 +168,17 @@ func (o *Options) Validate() error {
 
 // Engine is one run. Its methods but Run may be called from any goroutine, also before and after it.
 type Engine struct {
-	options     Options
-	clock       runClock
-	encoder     encoder
-	sink        event.Sink
-	links       *Connections
-	limiter     limiter
-	exchanges   sync.Pool // of *exchange
-	buffers     sync.Pool // of *[]byte, for requests
-	parsers     fastjson.ParserPool
-	buffered    atomic.Int64    // bytes that streams hold beyond their own room
-	large       sync.Mutex      // held while a large event is parsed
-	largeParser fastjson.Parser // for those, guarded by large
-	header      fasthttp.RequestHeader
+	options   Options
+	clock     runClock
+	encoder   encoder
+	sink      event.Sink
+	links     *Connections
+	limiter   limiter
+	exchanges sync.Pool // of *exchange
+	buffers   sync.Pool // of *[]byte, for requests
+	parsers   protocol.Parsers
+	buffered  atomic.Int64 // bytes that streams hold beyond their own room
+	header    fasthttp.RequestHeader
 	// unstreamed says that the requests ask for an answer in one piece.
 	unstreamed bool
 	steer      *steering
@@ -208,16 +207,16 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	if o.Endpoint == "" {
-		o.Endpoint = o.Backend.Endpoint()
-	}
+	traits := o.Protocol.Traits()
+	o.Endpoint = cmp.Or(o.Endpoint, traits.Path)
 	e := &Engine{
 		options: o, clock: runClock{o.Start}, sink: sink,
 		encoder: newEncoder(&o),
 		limiter: limiter{limit: o.Limit}, steer: &steering{speed: 1, end: o.SteeredUntil},
 	}
+	e.unstreamed = !traits.Streams
 	for _, f := range o.Extra {
-		if f.Name == "stream" {
+		if f.Name == "stream" && traits.Streams {
 			value := strings.TrimSpace(f.JSON)
 			e.unstreamed = value == "false" || value == "null"
 		}
@@ -235,7 +234,7 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 	e.header.SetHost(o.Target.Host())
 	e.header.Set("Accept", "*/*")
 	e.header.SetUserAgent("benchtop")
-	e.header.SetContentType("application/json")
+	e.header.SetContentType(traits.ContentType)
 	for name, values := range o.Target.Header() {
 		e.header.Del(name)
 		for _, v := range values {
@@ -349,4 +348,14 @@ func (e *Engine) Abort() {
 	e.Drain(math.MaxInt64)
 	e.cut()
 	e.links.cutAll()
+}
+
+// isEndpoint reports whether a text can be put into a request line as a path; "" stands for a protocol's own.
+func isEndpoint(s string) bool {
+	for _, b := range []byte(s) {
+		if b <= ' ' || b > '~' || b == '#' {
+			return false
+		}
+	}
+	return s == "" || s[0] == '/'
 }

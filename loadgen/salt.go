@@ -12,6 +12,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/pyjson"
+	"benchtop/loadgen/protocol"
 )
 
 // SaltMode says how the requests of a run are made strangers to what earlier runs left in the server's prefix cache.
@@ -76,11 +77,11 @@ func (s Salt) check() error {
 }
 
 // fields are what the salt adds to every body, before the user's own.
-func (s Salt) fields() []Field {
+func (s Salt) fields() []protocol.Field {
 	if s.Mode != SaltField {
 		return nil
 	}
-	return []Field{{"cache_salt", string(pyjson.AppendString(nil, s.Text))}}
+	return []protocol.Field{{Name: "cache_salt", JSON: string(pyjson.AppendString(nil, s.Text))}}
 }
 
 // Takes is an error if the turn has no place for the salt.

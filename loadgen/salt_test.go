@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/loadgen/protocol"
 )
 
 // TestSaltedBodies compares bodies byte for byte.
@@ -20,7 +21,7 @@ func TestSaltedBodies(t *testing.T) {
 		name  string
 		salt  Salt
 		chat  bool
-		extra []Field
+		extra []protocol.Field
 		turn  datasets.Turn
 		want  string // the prompt, and what follows the last field
 		more  string
@@ -28,9 +29,9 @@ func TestSaltedBodies(t *testing.T) {
 		{name: "none", turn: datasets.Turn{Text: "a", MaxTokens: 2}, want: `"a"`},
 		{name: "field", salt: field, turn: datasets.Turn{Text: "a", MaxTokens: 2}, want: `"a"`, more: `, "cache_salt": "run \u00e9"`},
 		{name: "field, ids", salt: field, turn: datasets.Turn{TokenIDs: []int{1}, MaxTokens: 2}, want: `[1]`, more: `, "cache_salt": "run \u00e9"`},
-		{name: "field, chat", salt: field, chat: true, extra: []Field{{"seed", "1"}}, turn: datasets.Turn{Text: "a", MaxTokens: 2},
+		{name: "field, chat", salt: field, chat: true, extra: []protocol.Field{{Name: "seed", JSON: "1"}}, turn: datasets.Turn{Text: "a", MaxTokens: 2},
 			want: `[{"role": "user", "content": [{"type": "text", "text": "a"}]}]`, more: `, "cache_salt": "run \u00e9", "seed": 1`},
-		{name: "the user's own", salt: field, extra: []Field{{"seed", "1"}, {"cache_salt", `"mine"`}}, turn: datasets.Turn{Text: "a", MaxTokens: 2},
+		{name: "the user's own", salt: field, extra: []protocol.Field{{Name: "seed", JSON: "1"}, {Name: "cache_salt", JSON: `"mine"`}}, turn: datasets.Turn{Text: "a", MaxTokens: 2},
 			want: `"a"`, more: `, "cache_salt": "mine", "seed": 1`},
 		{name: "line", salt: prefix, turn: datasets.Turn{Text: "a", MaxTokens: 2}, want: `"run X\na"`},
 		{name: "ids", salt: prefix, turn: datasets.Turn{TokenIDs: []int{1, 2}, MaxTokens: 2}, want: `[7, 8, 1, 2]`},
@@ -44,10 +45,10 @@ func TestSaltedBodies(t *testing.T) {
 		{name: "a message without text first", salt: prefix, chat: true, turn: messages(`[{"role":"assistant","content":null,"tool_calls":[{"content":"no"}]},{"content":[{"type":"x"}]},{"content":"y"}]`),
 			want: `[{"role": "assistant", "content": null, "tool_calls": [{"content": "no"}]}, {"content": [{"type": "x"}]}, {"content": "run X\ny"}]`},
 	} {
-		o := Options{Backend: OpenAI, Model: "m", Extra: c.extra, Salt: c.salt}
+		o := Options{Protocol: protocol.Default(), Model: "m", Extra: c.extra, Salt: c.salt}
 		want := completion
 		if c.chat {
-			o.Backend, want = OpenAIChat, chat
+			o.Protocol, want = protocol.Chat{}, chat
 		}
 		want = strings.Replace(want, "%", c.want, 1) + c.more + "}"
 		e := newEncoder(&o)

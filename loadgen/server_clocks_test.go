@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
@@ -55,7 +56,7 @@ func TestServerClocks(t *testing.T) {
 				s := newScripted(t, pieces(true, 0, c.answer), pieces(true, 0, stream(some, last)))
 				all := load(t, s, 2, func(o *Options) {
 					if !strings.Contains(c.answer, "event-stream") {
-						o.Extra = []Field{{"stream", "false"}}
+						o.Extra = []protocol.Field{{Name: "stream", JSON: "false"}}
 					}
 				})
 				if q := all[0]; q.ServerQueue != c.queue || q.ServerPrefill != c.prefill {
@@ -89,7 +90,7 @@ func TestPiece(t *testing.T) {
 		s := newScripted(t, pieces(true, 0, text))
 		var book pieceBook
 		o := Defaults()
-		o.Target, o.Start, o.Pacer, o.Backend = s.target(), time.Now(), "timer", OpenAIChat
+		o.Target, o.Start, o.Pacer, o.Protocol = s.target(), time.Now(), "timer", protocol.Chat{}
 		o.Schedule, o.Limit = shape.At([]time.Duration{0}), 1
 		e, err := New(o, sinkOf{&book})
 		if err != nil {

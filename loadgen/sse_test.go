@@ -1,13 +1,12 @@
 package loadgen
 
 import (
+	"benchtop/loadgen/protocol"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/valyala/fastjson"
 )
 
 // events parses a stream given in pieces.
@@ -146,9 +145,11 @@ func FuzzSSE(f *testing.F) {
 func BenchmarkSSE(b *testing.B) {
 	var p sseParser
 	piece := []byte(`data: {"id":"cmpl-1","object":"text_completion","created":1,"model":"m","choices":[{"index":0,"text":" word","logprobs":null,"finish_reason":null}]}` + "\n\n")
-	d := decoder{parser: new(fastjson.Parser)}
+	var r protocol.Reader
+	r.Begin(new(protocol.Parsers))
 	emit := func(_, data []byte) error {
-		_, err := d.decode(data)
+		_, err := protocol.Default().Event(&r, data)
+		r.Release()
 		return err
 	}
 	b.ReportAllocs()

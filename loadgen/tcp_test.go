@@ -17,6 +17,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/internal/race"
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -123,7 +124,7 @@ func TestRealConnections(t *testing.T) {
 			return pieces(true, 0, whole)(c, q, b)
 		})
 		var book logbook
-		loadTCP(t, base+"/prefix/", 1, sinkOf{&book}, func(o *Options) { o.Backend = OpenAIChat })
+		loadTCP(t, base+"/prefix/", 1, sinkOf{&book}, func(o *Options) { o.Protocol = protocol.Chat{} })
 		if got == nil {
 			t.Fatalf("no request: %+v", book.all)
 		}

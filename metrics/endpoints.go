@@ -47,8 +47,9 @@ func (e *endpoints) sent(q *Request, warming bool) {
 	}
 }
 
-func (e *endpoints) first(q *Request, warming bool) {
-	if p := e.of(q); !warming {
+// first hears of the first chunk; uncounted if its wait is in no figure.
+func (e *endpoints) first(q *Request, uncounted bool) {
+	if p := e.of(q); !uncounted {
 		p.TTFT.Add(q.TTFT())
 	}
 }

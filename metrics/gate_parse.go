@@ -90,6 +90,12 @@ var gateNumbers = []string{
 	gateConcurrent,
 }
 
+// Latency is the one whose statistic the gate limits; not ok for a single number.
+func (g *Gate) Latency() (l Latency, ok bool) {
+	f, known := parseFigure(g.Metric)
+	return f.latency, known && f.number == ""
+}
+
 // figure is the metric of a gate, taken apart: a single number, or a statistic of a latency.
 type figure struct {
 	number    string  // "" for a latency

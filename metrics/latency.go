@@ -71,7 +71,9 @@ type row struct {
 	// often a request counts, nil for once.
 	exact  func(*outcome) float64
 	weight func(*outcome) int
-	// possible reports whether a run of the plan can have a section of it; nil where any can.
+	// streams: it is of answers that come in chunks of tokens. possible reports whether a run of the plan can have a section of it; nil
+	// where any can.
+	streams  bool
 	possible func(*Plan) bool
 }
 
@@ -91,19 +93,19 @@ const (
 // table has a row for each latency, in the order of reports, files and screens.
 var table = [...]row{
 	{latency: Connect, naming: Naming{Statistic: "connect_ms"}, of: func(r *Request) time.Duration { return r.Connect }},
-	{latency: TTFT, known: atFirstChunk, of: (*Request).TTFT, exact: func(o *outcome) float64 { return o.ttft }, possible: withTokenizer,
+	{latency: TTFT, known: atFirstChunk, of: (*Request).TTFT, exact: func(o *outcome) float64 { return o.ttft }, streams: true,
 		naming: Naming{Key: "ttft", Title: "TTFT", Short: "TTFT", Nothing: "no first token yet",
 			Heading: "Time to First Token", Label: "TTFT", Second: "ttft"}},
 	{latency: FirstToken, naming: Naming{Statistic: "ttft_first_token_ms"}, of: (*Request).FirstTokenLatency},
-	{latency: FirstAnswer, known: atFirstAnswer, of: (*Request).FirstAnswerLatency,
+	{latency: FirstAnswer, streams: true, known: atFirstAnswer, of: (*Request).FirstAnswerLatency,
 		naming: Naming{Title: "first answer token", Short: "answer", Nothing: "no answer token yet",
 			Statistic: "ttft_answer_ms", Second: "ttft_answer"}},
-	{latency: TPOT, known: atSuccess, of: (*Request).TPOT, exact: (*outcome).tpot, possible: withTokenizer,
+	{latency: TPOT, known: atSuccess, of: (*Request).TPOT, exact: (*outcome).tpot, streams: true,
 		naming: Naming{Key: "tpot", Title: "TPOT", Short: "TPOT", Nothing: "no request is done yet",
 			Heading: "Time per Output Token (excl. 1st token)", Label: "TPOT"}},
 	{latency: TPOTWeighted, naming: Naming{Statistic: "tpot_token_weighted_ms"}, of: (*Request).TPOT, exact: (*outcome).tpot,
 		weight: func(o *outcome) int { return min(o.output-1, heaviest) }},
-	{latency: ITL, known: atChunk, gap: (*Request).gap, possible: withTokenizer,
+	{latency: ITL, known: atChunk, gap: (*Request).gap, streams: true,
 		naming: Naming{Key: "itl", Title: "ITL", Short: "ITL", Nothing: "no second token yet",
 			Heading: "Inter-token Latency", Label: "ITL", Second: "itl"}},
 	{latency: E2EL, known: atSuccess, of: (*Request).E2EL, exact: func(o *outcome) float64 { return o.latency },
@@ -124,8 +126,6 @@ var table = [...]row{
 	{latency: Lateness, of: (*Request).Lateness},
 	{latency: OwnLateness, of: (*Request).OwnLateness},
 }
-
-func withTokenizer(p *Plan) bool { return !p.SkipTokenizer }
 
 // rows are those of the table by latency, knownAt the latencies by the moment at which they are known.
 var rows, knownAt = func() (rows [NumLatencies]*row, known [moments][]Latency) {
@@ -162,7 +162,13 @@ func (l Latency) Key() string { return l.Naming().Key }
 func (l Latency) String() string { return l.Key() }
 
 // Possible reports whether a run of the plan can have a section of the latency.
-func (l Latency) Possible(p *Plan) bool { return rows[l].possible == nil || rows[l].possible(p) }
+func (l Latency) Possible(p *Plan) bool {
+	r := rows[l]
+	return !(r.streams && (p.SkipTokenizer || p.Pooling)) && (r.possible == nil || r.possible(p))
+}
+
+// Streams reports whether the latency is of answers that come in chunks of tokens: a pooling run has none.
+func (l Latency) Streams() bool { return rows[l].streams }
 
 // LatencyKeys are the names of the latencies that flags take.
 func LatencyKeys() (keys []string) {

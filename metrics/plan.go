@@ -21,6 +21,9 @@ type Plan struct {
 	BaseURL string `json:"base_url"`
 	Backend string `json:"backend"`
 	Label   string `json:"label,omitempty"`
+	// Pooling: an answer comes in one piece and holds no tokens, as that of an embeddings endpoint. Such a run has no TTFT, TPOT or
+	// ITL, and its tokens are those of the prompts.
+	Pooling bool `json:"pooling,omitempty"`
 	// ModelID is the model's own name; Tokenizer what counted tokens, "" if nothing did.
 	ModelID   string `json:"model_id"`
 	Tokenizer string `json:"tokenizer,omitempty"`
@@ -255,6 +258,15 @@ type Find struct {
 	Step  time.Duration `json:"step_ns"`
 	Hold  time.Duration `json:"hold_ns"`
 	Users bool          `json:"users,omitempty"`
+}
+
+// FirstWait is the latency by which a run is watched and its levels of load are judged: TTFT, or E2EL where an answer comes in one
+// piece.
+func (p *Plan) FirstWait() Latency {
+	if p.Pooling {
+		return E2EL
+	}
+	return TTFT
 }
 
 // TimingRule names which events of a stream are chunks and so set the clocks: those that vLLM 0.33 counts, and reasoning_content.

@@ -25,6 +25,9 @@ type Report struct {
 
 	// Tokens of successful requests, and whose counts they are.
 	InputTokens, OutputTokens int
+	// Inputs are the prompts of the successes, InputThroughput how many a second: more than requests where these carry several.
+	Inputs          int
+	InputThroughput float64
 	// CachedTokens as in Totals.
 	CachedTokens                         int
 	InputSources, OutputSources          map[TokenSource]int

@@ -119,6 +119,8 @@ type Request struct {
 	InputSource, OutputSource TokenSource
 	// DatasetTokens is the count of the prompt with which the data set came, before the answer told a better one.
 	DatasetTokens int
+	// Inputs are the prompts in the request where it carries several; 0 for one.
+	Inputs int
 	// CachedTokens of the prompt that the server took from its prefix cache, as far as it said.
 	CachedTokens int
 	// ServerQueue is how long the request waited inside the server, ServerPrefill how long it computed the prompt and the first

@@ -134,3 +134,6 @@ type Replay struct {
 	// Length of the run.
 	Length time.Duration
 }
+
+// Pooling reports whether the run is one of answers without tokens; see Plan.
+func (s *Snapshot) Pooling() bool { return s.Plan != nil && s.Plan.Pooling }

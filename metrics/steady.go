@@ -83,7 +83,9 @@ func (s *SteadyState) fill(reqs iter.Seq2[Request, error], plan *Plan) {
 			s.Started++
 			input += q.InputTokens
 			o := outcomeOf(q.TTFT(), q.E2EL(), q.OutputTokens, otherObjectives{})
-			ttft.add(o.ttft)
+			if !plan.Pooling {
+				ttft.add(o.ttft)
+			}
 			if o.output >= 2 {
 				tpot.add(o.tpot())
 			}

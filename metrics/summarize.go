@@ -155,10 +155,14 @@ func (s *summary) success(q *Request) {
 	s.outcome = q.outcome(s.outcome.itls)
 	s.tally.add(&s.outcome)
 	s.open.add(q.Sent, q.LastChunk)
-	s.report.InputSources[q.InputSource]++
-	s.report.OutputSources[q.OutputSource]++
+	r := &s.report
+	r.InputSources[q.InputSource]++
+	if !r.Plan.Pooling {
+		r.OutputSources[q.OutputSource]++
+	}
 	s.lengths.add(q)
 	s.tally.addPlain(q)
+	r.Inputs += max(1, q.Inputs)
 	switch q.VLLMLater {
 	case Never:
 		s.vllmUnread++
@@ -210,6 +214,7 @@ func (s *summary) beside() {
 func (s *summary) totals() {
 	r, t := &s.report, s.tally
 	r.Completed, r.Good, r.InputTokens, r.OutputTokens = t.n, t.good, t.input, t.output
+	r.InputThroughput = perSecond(float64(r.Inputs), r.Duration)
 	r.RequestThroughput = perSecond(float64(t.n), r.Duration)
 	r.OutputThroughput = perSecond(float64(t.output), r.Duration)
 	r.TotalThroughput = perSecond(float64(t.input+t.output), r.Duration)
@@ -223,6 +228,9 @@ func (s *summary) totals() {
 func (s *summary) latencies() {
 	r, t := &s.report, s.tally
 	for l := range NumLatencies {
+		if r.Plan.Pooling && l.Streams() {
+			t.samples[l] = sample{}
+		}
 		r.Statistics[l] = t.samples[l].statistic(r.Plan.Percentiles, gatedPercentiles(r.Plan.Gates, l)...)
 	}
 	if s.vllmLater+s.vllmUnread > 0 {

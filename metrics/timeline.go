@@ -110,11 +110,13 @@ func (t *timeline) chunk(r *Request, i int) {
 
 // first counts the first chunk of r.
 func (t *timeline) first(w *Window, r *Request, warming bool) {
-	t.count(w, r, atFirstChunk, warming, +1)
 	w.Waits.count(r, 1)
 	t.unseen.first.count(r, 1)
 	if !warming {
 		t.waits.count(r, 1)
+	}
+	if !t.plan.Pooling {
+		t.count(w, r, atFirstChunk, warming, +1)
 	}
 }
 

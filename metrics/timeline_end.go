@@ -42,6 +42,9 @@ func (t *timeline) succeed(w *Window, r *Request, warming bool) {
 	}
 	t.correct(r)
 	w.PromptTokens += r.InputTokens
+	if t.plan.Pooling {
+		w.InputTokens += r.InputTokens
+	}
 	w.CachedTokens += r.cached()
 	if len(r.Chunks) > 0 {
 		t.unseen.ended.count(r, 1)
@@ -75,7 +78,9 @@ func (t *timeline) forget(r *Request, warming bool) {
 			}
 			continue
 		}
-		t.count(w, r, atFirstChunk, warming, -1)
+		if !t.plan.Pooling {
+			t.count(w, r, atFirstChunk, warming, -1)
+		}
 		w.Waits.count(r, -1)
 		if !warming {
 			t.waits.count(r, -1)

@@ -53,7 +53,11 @@ func (m *model) summary() string {
 	}
 	put("%s %s: %d requests done, %d failed, %d in flight, %d held", number.Clock(s.At), state, s.Totals.Done, s.Totals.Failed,
 		s.Waiting+s.Running, s.Held)
-	put("%s req/s, %s output tokens/s", number.Rate(recent(s, finished)), number.Rate(recent(s, outputTokens)))
+	kind, tokens := "output", outputTokens
+	if s.Pooling() {
+		kind, tokens = "input", inputTokens
+	}
+	put("%s req/s, %s %s tokens/s", number.Rate(recent(s, finished)), number.Rate(recent(s, tokens)), kind)
 	for _, l := range []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL} {
 		if h := &s.Histograms[l]; h.Count() > 0 {
 			put("%s p50 %s, p90 %s, p99 %s", l.Naming().Title, number.Latency(h.Quantile(0.5)), number.Latency(h.Quantile(0.9)), number.Latency(h.Quantile(0.99)))

@@ -23,7 +23,7 @@ func (m *model) choices(s *metrics.Snapshot) *view {
 	return &view{
 		s: s, span: spans[m.span], whole: m.whole, linear: m.linear,
 		Terminal: m.palette.Terminal(m.ascii),
-		latency:  m.latency, back: m.back(s), baseline: m.baseline, list: m.list, raster: &m.raster,
+		latency:  shown(s, m.latency), back: m.back(s), baseline: m.baseline, list: m.list, raster: &m.raster,
 	}
 }
 

@@ -21,13 +21,9 @@ type figure struct {
 // figures are the key figures in the order in which they are read; the second half is left out first.
 func (h header) figures() []figure {
 	s, v := h.v.s, h.v
-	tokens := number.Rate(recent(s, outputTokens))
 	done := number.Rate(recent(s, finished))
 	if s.Report != nil {
-		tokens, done = number.Rate(s.Report.OutputThroughput), number.Rate(s.Report.RequestThroughput)
-	}
-	if !s.OutputExact {
-		tokens = "~" + tokens
+		done = number.Rate(s.Report.RequestThroughput)
 	}
 	if t := target(s); t > 0 {
 		done = number.Rate(t) + "→" + done
@@ -42,20 +38,48 @@ func (h header) figures() []figure {
 	}
 	out := []figure{
 		{"req/s", done, screen.Strong, 7},
-		{"out tok/s", tokens, screen.Style{Fg: colorOutput, Bold: true}, 5},
+		h.v.tokensFigure(),
 		{"in flight", number.Count(s.Waiting + s.Running), screen.Strong, 4},
 		{"held", number.Count(s.Held), screen.Style{Fg: colorHeld, Bold: true}, 4},
 		{"waiting", number.Count(s.Waiting), screen.Style{Fg: colorWaiting, Bold: true}, 4},
 		{"running", number.Count(s.Running), screen.Style{Fg: colorRunning, Bold: true}, 4},
 		over,
 		{"err", number.Count(s.Totals.Failed), failed, 3},
-		{"TTFT p99", v.latencyRow(metrics.TTFT).p99(), screen.Strong, 6},
-		{"ITL p99", v.latencyRow(metrics.ITL).p99(), screen.Strong, 6},
+		v.p99Figure(v.firstWait()),
+	}
+	if !s.Pooling() {
+		out = append(out, v.p99Figure(metrics.ITL))
 	}
 	if len(v.objectives()) > 0 {
 		out = slices.Insert(out, 8, v.goodFigure())
 	}
 	return out
+}
+
+// tokensFigure is the rate of the tokens: of the answers, or of the prompts where answers have none.
+func (v *view) tokensFigure() figure {
+	s := v.s
+	if s.Pooling() {
+		rate := recent(s, inputTokens)
+		if s.Report != nil {
+			rate = s.Report.TotalThroughput
+		}
+		return figure{"in tok/s", number.Rate(rate), screen.Style{Fg: colorInput, Bold: true}, 5}
+	}
+	rate := recent(s, outputTokens)
+	if s.Report != nil {
+		rate = s.Report.OutputThroughput
+	}
+	out := figure{"out tok/s", number.Rate(rate), screen.Style{Fg: colorOutput, Bold: true}, 5}
+	if !s.OutputExact {
+		out.value = "~" + out.value
+	}
+	return out
+}
+
+// p99Figure is the 99th percentile of a latency.
+func (v *view) p99Figure(l metrics.Latency) figure {
+	return figure{l.Naming().Title + " p99", v.latencyRow(l).p99(), screen.Strong, 6}
 }
 
 // target is the rate the load is to have now; 0 where it has none.
@@ -97,7 +121,7 @@ func (r latencyRow) p99() string {
 }
 
 // spare names the figures a narrow line can do without, the first to go first.
-var spare = []string{"ITL p99", "running", "waiting", "TTFT p99", "held", "done", "warm-up", "in flight"}
+var spare = []string{"ITL p99", "running", "waiting", "TTFT p99", "held", "done", "warm-up", "in flight", "E2EL p99"}
 
 // fewer leaves out figures until the rest fit.
 func fewer(all []figure, fit func([]figure) bool) []figure {
@@ -204,12 +228,15 @@ func (h header) drawTiny(c screen.Canvas) {
 	if client == limited && c.H > 1 {
 		put(screen.Warning.Span(limitedShort))
 	}
-	names := []string{"out tok/s", "req/s", "err", "in flight", "TTFT p99", "ITL p99"}
+	names := []string{h.v.tokensFigure().name, "req/s", "err", "in flight", h.v.firstWait().Naming().Title + " p99", "ITL p99"}
 	if _, ok := byName["good"]; ok {
 		names[3] = "good"
 	}
 	for _, name := range names {
-		f := byName[name]
+		f, ok := byName[name]
+		if !ok {
+			continue
+		}
 		put(screen.Label.Span(strings.TrimPrefix(f.name, "out ")+" "), f.style.Span(f.value))
 		if name == "err" && client == limited && c.H == 1 {
 			put(screen.Warning.Span(limitedShort))
@@ -218,16 +245,20 @@ func (h header) drawTiny(c screen.Canvas) {
 	h.drawTinyTokens(c.Sub(0, y+1, c.W, min(c.H-y-1, 3)))
 }
 
-// drawTinyTokens draws the output tokens of the last seconds where there is room left.
+// drawTinyTokens draws the tokens of the last seconds where there is room left.
 func (h header) drawTinyTokens(c screen.Canvas) {
 	ws := closedWindows(h.v.s)
 	if len(ws) == 0 || c.H == 0 {
 		return
 	}
+	tokens := outputTokens
+	if h.v.s.Pooling() {
+		tokens = inputTokens
+	}
 	x := c.Print(0, c.H-1, "tok/s ", screen.Label)
 	values := make([]float64, 0, c.W)
 	for i := max(0, len(ws)-c.W); i < len(ws); i++ {
-		values = append(values, perSecond(h.v.s, &ws[i], ws[i].OutputTokens))
+		values = append(values, perSecond(h.v.s, &ws[i], tokens(&ws[i])))
 	}
 	chart.Sparkline(c.Sub(x, 0, c.W-x, c.H), h.v.raster, values, screen.Style{Fg: colorOutput})
 }

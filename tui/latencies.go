@@ -13,3 +13,22 @@ var latencies = slices.DeleteFunc(slices.Collect(metrics.Latencies()), func(l me
 func next(l metrics.Latency) metrics.Latency {
 	return latencies[(slices.Index(latencies, l)+1)%len(latencies)]
 }
+
+// shown is a latency, or E2EL where answers come in one piece and have no such one.
+func shown(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
+	if s.Pooling() && l.Streams() {
+		return metrics.E2EL
+	}
+	return l
+}
+
+// firstWait is the latency by which a run is watched: TTFT, or E2EL where answers come in one piece.
+func (v *view) firstWait() metrics.Latency { return shown(v.s, metrics.TTFT) }
+
+// nothing says why there is nothing of a latency.
+func (v *view) nothing(l metrics.Latency) string {
+	if v.s.Pooling() && l.Streams() {
+		return "answers come in one piece: there is no " + l.Naming().Title
+	}
+	return l.Naming().Nothing
+}

@@ -35,7 +35,7 @@ func bandPlot(v *view) plot {
 // percentileLines are three percentiles of a latency, second by second.
 func percentileLines(v *view, l metrics.Latency) plot {
 	p99, p90, p50 := &percentile{l, 0.99}, &percentile{l, 0.9}, &percentile{l, 0.5}
-	return plot{v: v, chart: chart.Plot{Log: true, Nothing: l.Naming().Nothing}, limits: l.Key(), series: []series{
+	return plot{v: v, chart: chart.Plot{Log: true, Nothing: v.nothing(l)}, limits: l.Key(), series: []series{
 		{name: "p99", sign: '#', color: screen.Vermilion, below: chart.Dotted, value: p99.second, percentile: p99},
 		{name: "p90", sign: 'o', color: screen.Yellow, below: chart.Dotted, value: p90.second, percentile: p90},
 		{name: "p50", sign: '.', color: screen.Blue, below: chart.Cleared, value: p50.second, percentile: p50},

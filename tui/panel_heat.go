@@ -33,7 +33,7 @@ func heatTitle(v *view, w, _ int) []screen.Span {
 func drawHeat(c screen.Canvas, v *view) {
 	l := v.latency
 	h := v.selected().histogram(l)
-	out := chart.Heat{Nothing: l.Naming().Nothing}
+	out := chart.Heat{Nothing: v.nothing(l)}
 	if w := chart.Columns(c, false); w > 0 && h.Count() > 0 {
 		t, ws, end := v.overTime()
 		out.Time, out.Axis = t, v.latencyAxis(chart.HeatRows(c), h, &v.s.Histograms[l])

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// ttftPanel and itlPanel show how two latencies are spread, latencyHistogramPanel whichever is chosen.
+// ttftPanel and itlPanel show how two latencies are spread, the first E2EL where answers come in one piece, latencyHistogramPanel whichever is chosen.
 var (
-	ttftPanel             = histogramPanel("ttft", func(*view) metrics.Latency { return metrics.TTFT })
+	ttftPanel             = histogramPanel("ttft", (*view).firstWait)
 	itlPanel              = histogramPanel("itl", func(*view) metrics.Latency { return metrics.ITL })
 	latencyHistogramPanel = histogramPanel("latency histogram", func(v *view) metrics.Latency { return v.latency })
 )
@@ -74,7 +74,7 @@ func (v *view) olderHistogram(l metrics.Latency) *metrics.Histogram {
 // histogram is the chart of a latency: the bars of one histogram, the outline of another. exact are the figures of the first, once the
 // run is over; nil before.
 func (v *view) histogram(l metrics.Latency, c screen.Canvas, front, outline *metrics.Histogram, exact *metrics.Statistic) chart.Histogram {
-	out := chart.Histogram{Nothing: l.Naming().Nothing}
+	out := chart.Histogram{Nothing: v.nothing(l)}
 	if !chart.HistogramFits(c) || front.Count() == 0 && outline.Count() == 0 {
 		return out
 	}

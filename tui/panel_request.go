@@ -143,7 +143,7 @@ const (
 )
 
 func partsOf(v *view, q *metrics.RequestDetail, known bool, w, h int) requestParts {
-	p := requestParts{facts: factsOf(q), strip: 3}
+	p := requestParts{facts: factsOf(q, v.s.Pooling()), strip: 3}
 	columns := min(max(1, (w+factGap)/(factWidth+factGap)), 5)
 	p.factRows = (len(p.facts) + columns - 1) / columns
 	p.gap = min(1, h/16)
@@ -196,14 +196,17 @@ func openText(v *view, r rect) (lines, high int) {
 	return len(p.text), p.textHigh
 }
 
-// factsOf are the figures of a request, those that belong together below each other.
-func factsOf(q *metrics.RequestDetail) []fact {
+// factsOf are the figures of a request, those that belong together below each other. A pooling run has none of tokens of answers.
+func factsOf(q *metrics.RequestDetail, pooling bool) []fact {
 	all := []fact{
 		{"scheduled", moment(q.Scheduled)}, {"due", moment(q.Due)}, {"sent", moment(q.Sent)}, {"ended", moment(q.Ended)},
 		{"held", latencyOrNone(q.SlotWait)}, {"encode", latencyOrNone(q.Encode)}, {"connect", latencyOrNone(q.Connect)},
 		{"TTFT", latencyOrNone(q.TTFT)}, {"TPOT", latencyOrNone(q.TPOT)}, {"E2EL", latencyOrNone(q.E2EL)},
 		{"tokens in", tokens(q.InputTokens)}, {"cached", tokens(q.CachedTokens)}, {"tokens out", tokens(q.OutputTokens)},
 		{"server queue", latencyOrNone(q.ServerQueue)}, {"prefill", latencyOrNone(q.ServerPrefill)},
+	}
+	if pooling {
+		all = slices.DeleteFunc(all, func(f fact) bool { return f.name == "TTFT" || f.name == "TPOT" || f.name == "tokens out" })
 	}
 	if q.Redials > 0 {
 		all = append(all, fact{"redials", number.Count(q.Redials)})
@@ -264,10 +267,10 @@ func drawStrip(c screen.Canvas, v *view, q *metrics.RequestDetail, note string) 
 		parts[i] = float64(q.Chunks[i].At-q.Sent) / float64(took)
 	}
 	chart.Moments(c.Sub(0, 1, c.W, 1), v.raster, parts, colorOutput)
-	drawStripAxis(c, q, took, chart.MomentDot(c, parts[0])/2)
+	drawStripAxis(c, v, q, took, chart.MomentDot(c, parts[0])/2)
 }
 
-func drawStripAxis(c screen.Canvas, q *metrics.RequestDetail, took time.Duration, first int) {
+func drawStripAxis(c screen.Canvas, v *view, q *metrics.RequestDetail, took time.Duration, first int) {
 	for x := range c.W {
 		c.Set(x, 2, '─', screen.Line)
 	}
@@ -282,7 +285,7 @@ func drawStripAxis(c screen.Canvas, q *metrics.RequestDetail, took time.Duration
 		return
 	}
 	c.Set(first, 2, '┴', screen.Text)
-	name := "TTFT " + number.Latency(q.TTFT)
+	name := v.firstWait().Naming().Title + " " + number.Latency(q.TTFT)
 	switch n := screen.Width(name); {
 	case first+1+n <= room:
 		c.Print(first+1, 2, name, screen.Text)

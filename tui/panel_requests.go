@@ -51,7 +51,7 @@ func drawRequests(c screen.Canvas, v *view) {
 		c.Center("none like that: / changes the filter, e shows all", screen.Label)
 		return
 	}
-	cols := listColumns(c.W)
+	cols := listColumns(c.W, v.s.Pooling())
 	drawColumnNames(c, cols)
 	at := l.place(v.s, rows)
 	high := c.H - 1
@@ -77,8 +77,8 @@ const (
 	spareWidth = 12 // what the words at the end need to say anything
 )
 
-// listColumns are the columns that fit, the least telling left out first. Their order is that of the reading.
-func listColumns(w int) []listColumn {
+// listColumns are the columns that fit and that the run has, the least telling left out first. Their order is that of the reading.
+func listColumns(w int, pooling bool) []listColumn {
 	all := []listColumn{
 		{"sent", 10, func(_ *view, q *metrics.RequestRow) (string, screen.Style) { return moment(q.Sent), screen.Label }},
 		{"total", 9, totalColumn},
@@ -91,6 +91,9 @@ func listColumns(w int) []listColumn {
 		{"in", 7, func(_ *view, q *metrics.RequestRow) (string, screen.Style) {
 			return tokens(q.InputTokens), screen.Label
 		}},
+	}
+	if pooling {
+		all = slices.DeleteFunc(all, func(c listColumn) bool { return c.name == "TTFT" || c.name == "TPOT" || c.name == "tok out" })
 	}
 	for _, least := range []string{"sent", "in", "held", "tok out", "TPOT", "TTFT"} {
 		if listWidth(all)+spareWidth <= w {

@@ -49,7 +49,7 @@ func drawStages(c screen.Canvas, v *view) {
 	t := newStageTable(rows, c.W)
 	if c.H > 2 {
 		t.line(c, 0, [stageFields]screen.Span{
-			screen.Label.Span("from"), screen.Label.Span(t.unit), screen.Label.Span("sent/s"), screen.Label.Span("done/s"), screen.Label.Span("TTFT p99"), screen.Label.Span("in SLO"),
+			screen.Label.Span("from"), screen.Label.Span(t.unit), screen.Label.Span("sent/s"), screen.Label.Span("done/s"), screen.Label.Span(v.firstWait().Naming().Title + " p99"), screen.Label.Span("in SLO"),
 		})
 		y = 1
 	}

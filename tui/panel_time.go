@@ -16,8 +16,11 @@ func tokensTitle(v *view, w, _ int) []screen.Span {
 	if !v.s.OutputExact {
 		out = "~" + out
 	}
-	return noted(legend(w, "tokens/s",
-		legendItem{colorOutput, "out", out}, legendItem{colorInput, "in", in}), w, screen.Label, v.baselineNotes("")...)
+	items := []legendItem{{colorOutput, "out", out}, {colorInput, "in", in}}
+	if v.s.Pooling() {
+		items = items[1:]
+	}
+	return noted(legend(w, "tokens/s", items...), w, screen.Label, v.baselineNotes("")...)
 }
 
 func outputTokens(w *metrics.Window) int { return w.OutputTokens }
@@ -25,12 +28,16 @@ func inputTokens(w *metrics.Window) int  { return w.InputTokens }
 func finished(w *metrics.Window) int     { return w.Done }
 
 func tokensPlot(v *view) plot {
-	return plot{v: v, chart: chart.Plot{Lanes: true, Nothing: "no full second yet"}, series: []series{
+	out := plot{v: v, chart: chart.Plot{Lanes: true, Nothing: "no full second yet"}, series: []series{
 		{name: "out", color: colorOutput, below: chart.Dotted,
 			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.OutputTokens) }},
 		{name: "in", color: colorInput, below: chart.Dotted,
 			value: func(w *metrics.Window) float64 { return perSecond(v.s, w, w.InputTokens) }},
 	}}
+	if v.s.Pooling() {
+		out.series = out.series[1:]
+	}
+	return out
 }
 
 // loadPanel shows how many requests are held, waiting and running over time.
@@ -55,7 +62,7 @@ func loadPlot(v *view) plot {
 	}}
 }
 
-// percentilesPanel shows how the time to first token moved.
+// percentilesPanel shows how the time to first token moved, or that of the whole answer where it comes in one piece.
 var percentilesPanel = panel{"ttft over time", percentilesTitle, func(c screen.Canvas, v *view) { v.versus(percentilesPlot).draw(c) }}
 
 func percentilesTitle(v *view, w, _ int) []screen.Span {
@@ -63,9 +70,9 @@ func percentilesTitle(v *view, w, _ int) []screen.Span {
 	if v.ASCII {
 		names = [...]string{"p50 .", "p90 o", "p99 #"}
 	}
-	return noted(legend(w, "TTFT by second",
+	return noted(legend(w, v.firstWait().Naming().Title+" by second",
 		legendItem{screen.Blue, names[0], ""}, legendItem{screen.Yellow, names[1], ""}, legendItem{screen.Vermilion, names[2], ""}),
 		w, screen.Label, v.baselineNotes("")...)
 }
 
-func percentilesPlot(v *view) plot { return percentileLines(v, metrics.TTFT) }
+func percentilesPlot(v *view) plot { return percentileLines(v, v.firstWait()) }

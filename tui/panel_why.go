@@ -68,7 +68,7 @@ func sumOf(parts []whyPart) time.Duration {
 
 func whyTitle(v *view, w, _ int) []screen.Span {
 	t := v.split()
-	out := []screen.Span{screen.Strong.Span("why TTFT"), screen.Text.Span(" " + v.scope())}
+	out := []screen.Span{screen.Strong.Span("why " + v.firstWait().Naming().Title), screen.Text.Span(" " + v.scope())}
 	if t.N > 0 {
 		out = append(out, screen.Label.Span(" · due to first chunk "), screen.Strong.Span(number.Latency(sumOf(whyParts(t)))))
 	}
@@ -78,7 +78,7 @@ func whyTitle(v *view, w, _ int) []screen.Span {
 func drawWhy(c screen.Canvas, v *view) {
 	t := v.split()
 	if t.N <= 0 {
-		c.Center("no first token yet", screen.Label)
+		c.Center(v.firstWait().Naming().Nothing, screen.Label)
 		return
 	}
 	parts := whyParts(t)

@@ -15,7 +15,7 @@ type stageRow struct {
 	from, to                time.Duration
 	planned, sent, done     float64
 	users                   bool
-	p99                     float64 // of TTFT, in ms
+	p99                     float64 // of TTFT, or of E2EL where answers come in one piece, in ms
 	within                  float64 // share of requests that met the objectives, from 0 to 1
 	now, begun              bool
 	standing                metrics.Standing
@@ -112,18 +112,18 @@ func (v *view) liveStage(s metrics.Stage) stageRow {
 	if len(ws) == 0 {
 		return r
 	}
-	var ttft metrics.Histogram
+	var wait metrics.Histogram
 	sent, done, good, ended := 0, 0, 0, 0
 	for i := range ws {
-		ttft.Merge(&ws[i].Histograms[metrics.TTFT])
+		wait.Merge(&ws[i].Histograms[v.firstWait()])
 		sent += ws[i].Sent
 		done += ws[i].Done
 		good += ws[i].Good
 		ended += ws[i].Done + ws[i].Failed
 	}
 	r.sent, r.done = float64(sent)/float64(len(ws)), float64(done)/float64(len(ws))
-	if ttft.Count() > 0 {
-		r.p99 = milliseconds(ttft.Quantile(0.99))
+	if wait.Count() > 0 {
+		r.p99 = milliseconds(wait.Quantile(0.99))
 	}
 	if share, known := part(good, ended); known && len(v.goals()) > 0 {
 		enough, _ := v.target()

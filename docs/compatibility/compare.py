@@ -30,6 +30,7 @@ SERVER, RECORDER = 18123, 18124
 FILE = os.path.join(SCRATCH, "sharegpt.json")
 SHAREGPT = f"--dataset-name sharegpt --dataset-path {FILE}"
 CHAT = "--backend openai-chat --endpoint /v1/chat/completions"
+EMBEDDINGS = "--backend openai-embeddings --endpoint /v1/embeddings"
 
 
 def case(name, flags, arrivals="", benchtop="", simulate="", **environment):
@@ -53,6 +54,13 @@ RAMP = "--ramp-up-start-rps 5 --ramp-up-end-rps 40"
 CASES = [
     case("completions", f"{SHAREGPT} --num-prompts 60 --request-rate 20", "-n 60 -rate 20"),
     case("chat", f"{CHAT} {SHAREGPT} --num-prompts 60 --request-rate 20", "-n 60 -rate 20"),
+    case("embeddings", f"{EMBEDDINGS} {SHAREGPT} --num-prompts 60 --request-rate 20", "-n 60 -rate 20"),
+    case(
+        "embeddings, all figures",
+        f"{EMBEDDINGS} {SHAREGPT} --num-prompts 40 --max-concurrency 4 --request-rate 50 --num-warmups 2 --extra-body.encoding_format base64 "
+        "--percentile-metrics ttft,e2el,client_queue_time,e2el_including_client_queue --temperature 0.5",
+        "-n 40 -rate 50",
+    ),
     case("chat with media", f"{CHAT} {MEDIA}", "-n 80 -rate 30"),
     case("chat messages from the client", f"{CHAT} {MEDIA} --enable-multimodal-chat", "-n 80 -rate 30"),
     case(
@@ -258,7 +266,7 @@ def requests(path):
     with open(path) as f:
         for line in f:
             row = json.loads(line)
-            if not row["path"].endswith("completions"):
+            if not row["path"].endswith(("completions", "embeddings")):
                 others.append(f'{row["method"]} {row["path"]}')
                 continue
             id = {k.lower(): v for k, v in row["headers"]}.get("x-request-id")

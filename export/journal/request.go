@@ -33,6 +33,7 @@ func appendRequest(b []byte, q *metrics.Request) []byte {
 	b = appendMoment(b, "last_chunk_us", q.LastChunk)
 	b = appendMoment(b, "done_us", q.Done)
 	b = appendChunks(b, q.Chunks)
+	b = appendCount(b, "inputs", q.Inputs)
 	b = appendCount(b, "input_tokens", q.InputTokens)
 	if q.DatasetTokens != q.InputTokens {
 		b = strconv.AppendInt(appendKey(b, "dataset_tokens"), int64(q.DatasetTokens), 10)

@@ -29,7 +29,7 @@ const templateTokens = 256
 // not known.
 func (s *session) share() float64 {
 	template := 0.0
-	if isChat(s.plan.Backend) {
+	if s.load.Protocol.Traits().Templates {
 		template = templateTokens
 		// What the server counted beyond the prompt itself is the template, if the prompt was counted well.
 		if mean := s.view.TemplateTokens(); mean > 0 && s.plan.InputSource != metrics.TokensFromEstimate {

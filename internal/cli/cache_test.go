@@ -10,6 +10,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 	"benchtop/metrics/live"
 )
@@ -104,7 +105,7 @@ func TestShareOfASession(t *testing.T) {
 		{"repeated in another round", "openai", []*fixed{{prompt(1, 160), prompt(2, 160)}}, true, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &session{supplies: newSupplies(), plan: metrics.Plan{Backend: c.backend}}
+			s := &session{supplies: newSupplies(), load: loadgen.Options{Protocol: protocol.Named(c.backend)}}
 			defer s.supplies.close()
 			s.view = live.NewView(time.Now(), &s.plan)
 			if c.counted > 0 {
@@ -145,7 +146,7 @@ func TestShareOfASession(t *testing.T) {
 			}
 		})
 	}
-	if got := new(session).share(); got != 1 {
+	if got := (&session{load: loadgen.Defaults()}).share(); got != 1 {
 		t.Errorf("without supplies: got %g", got)
 	}
 }

@@ -82,7 +82,7 @@ func TestWrongUsage(t *testing.T) {
 		{"no command", "", []string{"usage: benchtop COMMAND"}},
 		{"unknown command", "srve", []string{`unknown command "srve" (did you mean serve?)`}},
 		{"all problems at once", "serve --backend foo --num-prompts x --requst-rate 3 --burstiness 0 --dataset-name nope --metric-percentiles 101 extra", []string{
-			"--backend foo: use vllm, openai or openai-chat", "--num-prompts x: expected a whole number",
+			"--backend foo: use vllm, openai, openai-chat or openai-embeddings", "--num-prompts x: expected a whole number",
 			"--requst-rate: unknown flag (did you mean request-rate?)", "--burstiness 0: must be more than 0",
 			"--dataset-name nope: use one of random, random-mm,", "--metric-percentiles 101: expected numbers from 0 to 100",
 			`serve takes no arguments, got ["extra"]: 'vllm serve MODEL' starts a server`,
@@ -97,7 +97,9 @@ func TestWrongUsage(t *testing.T) {
 		{"endless", "serve --duration 5s", []string{"limit it with --max-concurrency"}},
 		{"seed", "serve --seed -1", []string{"--seed -1: seeds are from 0 to 4294967295"}},
 		{"url and number at once", "serve --base-url ftp://x --num-prompts 0", []string{"--base-url: base URL", "--num-prompts 0: must be at least 1"}},
-		{"batches", "serve --random-batch-size 4", []string{"--random-batch-size 4: several prompts in a request are for pooling endpoints, which cannot be loaded"}},
+		{"batches", "serve --random-batch-size 4", []string{"--random-batch-size 4: several prompts in a request are for pooling endpoints; backend openai cannot send them, use --backend openai-embeddings"}},
+		{"tokens of answers in one piece", "serve --backend openai-embeddings --goodput ttft:5 e2el:9 --fail-on p99_tpot_ms>3", []string{
+			"--goodput ttft: an answer of backend openai-embeddings comes in one piece and has only e2el", "--fail-on p99_tpot_ms>3: an answer"}},
 		{"images on completions", "serve --dataset-name random-mm", []string{"images travel in chat messages; backend openai cannot send them, use --backend openai-chat"}},
 		{"rerank", "serve --dataset-name random-rerank", []string{"rerank endpoints, which cannot be loaded"}},
 		{"another data set of the hub", "serve --backend openai-chat --dataset-name hf --dataset-path a/b", []string{"--dataset-path a/b: of the hub's data sets only gorilla-llm/"}},

@@ -15,6 +15,7 @@ import (
 	"benchtop/internal/calibration"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
@@ -74,9 +75,9 @@ func (o *clientOptions) source() string {
 // send sets how requests are sent and timed.
 func (o *clientOptions) send(e *loadgen.Options) { e.Pacer, e.Timestamps = o.pacer, o.source() }
 
-// plan writes into a plan how chunks are timed, and by which rules.
-func (o *clientOptions) plan(p *metrics.Plan) {
-	p.Timestamps, p.Definitions = o.source(), definitions(o.source())
+// plan writes into a plan how chunks are timed, and by which rules for answers of a protocol.
+func (o *clientOptions) plan(p *metrics.Plan, of protocol.Protocol) {
+	p.Timestamps, p.Definitions = o.source(), definitions(of, o.source())
 }
 
 // stampsInWords is the definition of a time stamp for whoever reads a result later.

@@ -15,7 +15,7 @@ import (
 	"benchtop/datasets/numpy"
 	"benchtop/export"
 	"benchtop/internal/preview"
-	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/tui"
 )
@@ -75,23 +75,23 @@ func runDataset(env *environment, args []string) int {
 	}
 	env.warn(slices.Concat(warnings, inertNotes(all), o.prompts.lengthNotes(all)))
 	problems := []error{err, noArguments("dataset", rest)}
-	backend := ""
-	switch {
-	case o.prompts.onlyShown() && slices.Contains(poolingBackends(), o.server.backend):
-		o.server.backend = string(loadgen.Defaults().Backend) // which of them makes no difference to what is shown
-	case all.Changed("backend") && !o.prompts.onlyShown():
-		backend = o.server.backend
+	if o.prompts.onlyShown() && slices.Contains(poolingBackends(), o.server.backend) {
+		o.server.backend = protocol.Default().Traits().Name // which of them makes no difference to what is shown
 	}
 	problems = append(problems, o.server.check()...)
+	var to protocol.Protocol
+	if all.Changed("backend") && !o.prompts.onlyShown() {
+		to = o.server.protocol
+	}
 	load := loadOptions{prompts: o.number, seed: o.seed, rate: 1, burstiness: 1}
 	load.allRows = o.prompts.needs().AllRows
 	problems = append(problems, load.checkDraws()...)
 	if o.number > shape.MostArrivals {
 		problems = append(problems, fmt.Errorf("--num-prompts %d: more than %d are too many for one run", o.number, shape.MostArrivals))
 	}
-	problems = append(problems, o.prompts.check(all, &load, backend)...)
-	if forms := o.prompts.needs().Forms; backend == "" && !sends(o.server.backend).Overlap(forms) {
-		o.server.backend = append(sendersOf(forms), o.server.backend)[0] // what it would have to be, if there is one
+	problems = append(problems, o.prompts.check(all, &load, to)...)
+	if p := protocol.Holding(o.prompts.needs().Forms); p != nil && to == nil && (o.server.protocol == nil || !o.server.protocol.Traits().Forms.Overlap(o.prompts.needs().Forms)) {
+		o.server.protocol = p // what it would have to be
 	}
 	if o.first < 0 {
 		problems = append(problems, fmt.Errorf("--first %d: must be 0 or more", o.first))
@@ -125,7 +125,7 @@ func (o *datasetOptions) run(ctx context.Context, env *environment, askServer bo
 	if err != nil {
 		return err
 	}
-	source, err := o.prompts.drawing(ctx, means, numpy.NewStreams(uint32(o.seed)), hub, o.server.backend, o.prefix).draw(ctx)
+	source, err := o.prompts.drawing(ctx, means, numpy.NewStreams(uint32(o.seed)), hub, o.server.protocol, o.prefix).draw(ctx)
 	if err != nil {
 		return err
 	}

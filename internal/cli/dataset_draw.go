@@ -13,6 +13,7 @@ import (
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/tokenizer"
 	"benchtop/export"
+	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
 
@@ -38,9 +39,9 @@ type drawing struct {
 }
 
 // drawing is made of what counts and makes text, for requests with ids of that prefix.
-func (o *promptOptions) drawing(ctx context.Context, m *means, streams *numpy.Streams, h *hub.Hub, backend, prefix string) *drawing {
+func (o *promptOptions) drawing(ctx context.Context, m *means, streams *numpy.Streams, h *hub.Hub, to protocol.Protocol, prefix string) *drawing {
 	d := &drawing{prompts: o, common: o.Common, ctx: ctx, means: m, streams: streams, hub: h}
-	d.common.Forms, d.common.IDPrefix = sends(backend), idPrefix(prefix)
+	d.common.Forms, d.common.IDPrefix = to.Traits().Forms, idPrefix(prefix)
 	return d
 }
 

@@ -13,6 +13,7 @@ import (
 	"benchtop/internal/simulator"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -127,14 +128,14 @@ func runDemo(env *environment, args []string) int {
 		}
 		s.load = loadgen.Defaults()
 		s.load.Target, s.load.Model, s.load.InputSource = t, p.Model, metrics.TokensFromIDs
-		s.load.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
+		s.load.Extra = []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
 		s.load.Schedule, s.load.KeepText = shape.At(offsets), save.detailed
 		s.load.More = func() (loadgen.Source, error) { return source.More()() }
 		client.send(&s.load)
 		s.connect(ctx, max(0, client.preconnect))
 		s.plan = metrics.Plan{
 			Version: version(), Command: hideSecrets(append([]string{"demo"}, args...), nil),
-			BaseURL: t.String(), Backend: string(s.load.Backend), Label: "demo", ModelID: p.Model,
+			BaseURL: t.String(), Backend: s.load.Protocol.Traits().Name, Label: "demo", ModelID: p.Model,
 			Dataset: source.Description(), InputSource: metrics.TokensFromIDs, Seed: *seed, IgnoreEOS: true,
 			NumPrompts: len(offsets), Requests: len(offsets), Duration: *duration,
 			Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Ramp: &ramp,
@@ -144,7 +145,7 @@ func runDemo(env *environment, args []string) int {
 			Detailed: save.detailed,
 		}
 		gpus.plan(&s.plan)
-		client.plan(&s.plan)
+		client.plan(&s.plan, s.load.Protocol)
 		env.about(s.plan)
 		return s, nil
 	})

@@ -1,14 +1,13 @@
 package cli
 
 import (
+	"benchtop/loadgen/protocol"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"benchtop/loadgen"
 )
 
 // jsonValue is a flag of a JSON object. It is given as a whole, --extra-body '{"a": {"b": 3}}', or member by member,
@@ -122,10 +121,10 @@ func doubtText(text string, err error) string {
 }
 
 // Fields are the members of the object in order.
-func (v *jsonValue) Fields() (fields []loadgen.Field) {
+func (v *jsonValue) Fields() (fields []protocol.Field) {
 	object, _ := v.merged("")
 	for _, name := range object.names {
-		fields = append(fields, loadgen.Field{Name: name, JSON: string(appendJSON(nil, object.members[name]))})
+		fields = append(fields, protocol.Field{Name: name, JSON: string(appendJSON(nil, object.members[name]))})
 	}
 	return fields
 }

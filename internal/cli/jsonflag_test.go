@@ -1,11 +1,10 @@
 package cli
 
 import (
+	"benchtop/loadgen/protocol"
 	"slices"
 	"strings"
 	"testing"
-
-	"benchtop/loadgen"
 )
 
 // Parts of a body: a text is a whole, a text that begins with a dot is a path and its value.
@@ -98,7 +97,7 @@ func TestJSONFields(t *testing.T) {
 	if err := v.SetKey([]string{"z", "c"}, "x", false); err != nil {
 		t.Fatal(err)
 	}
-	want := []loadgen.Field{{Name: "z", JSON: `{"b": 1e5, "a": [], "c": "x"}`}, {Name: `é"😀`, JSON: `"é"`}, {Name: "a", JSON: "-0"}}
+	want := []protocol.Field{{Name: "z", JSON: `{"b": 1e5, "a": [], "c": "x"}`}, {Name: `é"😀`, JSON: `"é"`}, {Name: "a", JSON: "-0"}}
 	for range 2 { // asking changes nothing
 		if got := v.Fields(); !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)

@@ -17,6 +17,7 @@ import (
 	"benchtop/export/journal"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -27,7 +28,7 @@ import (
 
 // machine runs the whole of it in virtual time: data set, schedule, HTTP, simulated server, live view, journal, report.
 // It must be called inside a bubble.
-func machine(t *testing.T, p simulator.Profile, backend loadgen.Backend, source func() loadgen.Source, offsets []time.Duration) (metrics.Report, metrics.Snapshot, string) {
+func machine(t *testing.T, p simulator.Profile, to protocol.Protocol, source func() loadgen.Source, offsets []time.Duration) (metrics.Report, metrics.Snapshot, string) {
 	t.Helper()
 	server := simulator.New(p)
 	listener, dial := simulator.Pipe()
@@ -40,9 +41,9 @@ func machine(t *testing.T, p simulator.Profile, backend loadgen.Backend, source 
 		t.Fatal(err)
 	}
 	o := loadgen.Defaults()
-	o.Target, o.Model, o.Backend, o.Pacer, o.Start = tgt, p.Model, backend, "timer", time.Now()
+	o.Target, o.Model, o.Protocol, o.Pacer, o.Start = tgt, p.Model, to, "timer", time.Now()
 	o.InputSource, o.Schedule = metrics.TokensFromIDs, shape.At(offsets)
-	o.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
+	o.Extra = []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
 
 	plan := metrics.Plan{Percentiles: []float64{50, 99}, Metrics: []metrics.Latency{metrics.TTFT, metrics.ITL}, Rate: metrics.Rate(math.Inf(1)), Burstiness: 1}
 	view := live.NewView(o.Start, &plan)
@@ -112,7 +113,7 @@ func TestExactLatencies(t *testing.T) {
 	for range 2 { // two bubbles in one process
 		synctest.Test(t, func(t *testing.T) {
 			gaps := shape.Rate{PerSecond: 0.5, Burstiness: math.Inf(1)}.Offsets(n, nil)
-			r, s, _ := machine(t, p, loadgen.OpenAI, random(t, n, input, output), gaps)
+			r, s, _ := machine(t, p, protocol.Default(), random(t, n, input, output), gaps)
 			if r.Completed != n || r.Failed != 0 || r.InputTokens != n*input || r.OutputTokens != n*output {
 				t.Fatalf("completed %d, failed %d, tokens %d in and %d out; %+v", r.Completed, r.Failed, r.InputTokens, r.OutputTokens, r.Failures)
 			}
@@ -159,7 +160,7 @@ func TestMachineRepeats(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ramp := metrics.Ramp{Strategy: "linear", From: 5, To: 80, Over: 10 * time.Second}
 			offsets := shape.NewTimedRamp(shape.Bounds{}, ramp, 1).Times(numpy.NewStreams(3).Legacy)
-			r, _, log := machine(t, p, loadgen.OpenAI, random(t, len(offsets), 200, 40), offsets)
+			r, _, log := machine(t, p, protocol.Default(), random(t, len(offsets), 200, 40), offsets)
 			if r.Completed != len(offsets) {
 				t.Fatalf("%d of %d completed: %+v", r.Completed, len(offsets), r.Failures)
 			}
@@ -184,7 +185,7 @@ func TestDemoSaturates(t *testing.T) {
 		p := simulator.Defaults()
 		from, to := demoRamp(p)
 		offsets := shape.NewTimedRamp(shape.Bounds{}, metrics.Ramp{Strategy: "linear", From: from, To: to, Over: length}, 1).Times(numpy.NewStreams(0).Legacy)
-		r, _, _ := machine(t, p, loadgen.OpenAI, random(t, len(offsets), demoInput, demoOutput), offsets)
+		r, _, _ := machine(t, p, protocol.Default(), random(t, len(offsets), demoInput, demoOutput), offsets)
 		median := func(from, to int) time.Duration {
 			var all []time.Duration
 			for _, w := range r.Timeline[from:to] {
@@ -203,7 +204,7 @@ func TestDemoSaturates(t *testing.T) {
 func TestMachineChat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		source := func() loadgen.Source { return &fixedPrompts{n: 2} }
-		r, _, _ := machine(t, simulator.Defaults(), loadgen.OpenAIChat, source, []time.Duration{0, 5 * time.Second})
+		r, _, _ := machine(t, simulator.Defaults(), protocol.Chat{}, source, []time.Duration{0, 5 * time.Second})
 		if r.Completed != 2 || r.OutputTokens != 2*8 {
 			t.Fatalf("completed %d, %d tokens out: %+v", r.Completed, r.OutputTokens, r.Failures)
 		}

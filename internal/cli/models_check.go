@@ -10,6 +10,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/export"
 	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
 
@@ -17,7 +18,7 @@ import (
 // them. A list without a name is no proof: llama.cpp answers to any, and others load what they are asked for. So a request of
 // one token decides. A server without a list is not asked, nor is any where --extra-body names the model.
 func (o *serveOptions) checkModels(ctx context.Context, m model) (odd []string, err error) {
-	if m.known == nil || slices.ContainsFunc(o.content.extraBody.Fields(), func(f loadgen.Field) bool { return f.Name == "model" }) {
+	if m.known == nil || slices.ContainsFunc(o.content.extraBody.Fields(), func(f protocol.Field) bool { return f.Name == "model" }) {
 		return nil, nil
 	}
 	asked := []string{m.id}
@@ -53,8 +54,8 @@ func (o *serveOptions) checkModels(ctx context.Context, m model) (odd []string, 
 // tryModel asks for one token of the model, with the fields of the run's requests; optional are those that can be left out.
 func (o *serveOptions) tryModel(ctx context.Context, name string) (q metrics.Request, optional []string) {
 	load := loadgen.Defaults()
-	load.Target, load.Endpoint, load.Backend, load.Model = o.server.target, o.server.endpoint, loadgen.Backend(o.server.backend), name
-	load.RequestTimeout, load.Extra = askTimeout, o.content.bodyFields(o.prompts.needs().FullLength)
+	load.Target, load.Endpoint, load.Protocol, load.Model = o.server.target, o.server.endpoint, o.server.protocol, name
+	load.RequestTimeout, load.Extra = askTimeout, o.content.bodyFields(o.fullLength())
 	turn := datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: 1}
 	return loadgen.Try(ctx, load, []datasets.Turn{turn}, 1)[0], load.Optional(&turn)
 }

@@ -19,14 +19,17 @@ func progress(w io.Writer, snapshots <-chan metrics.Snapshot) {
 
 func progressLine(s *metrics.Snapshot) string {
 	const recent = 10 * time.Second
-	var ttft, itl metrics.Histogram
+	var ttft, itl, e2el metrics.Histogram
 	tokens := 0
 	closed := s.Windows[:max(0, len(s.Windows)-1)] // the last one is still open
 	window := closed[max(0, len(closed)-int(recent/time.Second)):]
 	for i := range window {
 		ttft.Merge(&window[i].Histograms[metrics.TTFT])
 		itl.Merge(&window[i].Histograms[metrics.ITL])
-		tokens += window[i].OutputTokens
+		e2el.Merge(&window[i].Histograms[metrics.E2EL])
+		if tokens += window[i].OutputTokens; s.Pooling() {
+			tokens += window[i].InputTokens
+		}
 	}
 	line := fmt.Sprintf("%6s  sent %d  done %d  failed %d  in flight %d  held %d", s.At.Round(time.Second),
 		s.Totals.Sent, s.Totals.Done, s.Totals.Failed, s.Waiting+s.Running, s.Held)
@@ -39,6 +42,9 @@ func progressLine(s *metrics.Snapshot) string {
 	}
 	if ttft.Count() > 0 {
 		line += fmt.Sprintf("  p99 TTFT %s", short(ttft.Quantile(0.99)))
+	}
+	if s.Pooling() && e2el.Count() > 0 {
+		line += fmt.Sprintf("  p99 E2EL %s", short(e2el.Quantile(0.99)))
 	}
 	if itl.Count() > 0 {
 		line += fmt.Sprintf("  p99 ITL %s", short(itl.Quantile(0.99)))

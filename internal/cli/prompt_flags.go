@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
-	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 )
 
 // promptOptions say where the prompts come from.
@@ -68,39 +68,15 @@ func (o *promptOptions) needs() (n datasets.Needs) {
 	return n
 }
 
-// sends is what the requests of a backend can hold.
-func sends(backend string) datasets.Forms {
-	switch loadgen.Backend(backend) {
-	case loadgen.VLLM, loadgen.OpenAI:
-		return datasets.AsText | datasets.AsTokenIDs
-	case loadgen.OpenAIChat:
-		return datasets.AsText | datasets.AsMessages
-	}
-	return datasets.AsText
-}
-
-// poolingBackends are those of vLLM whose endpoints give no text.
+// poolingBackends are those of vLLM whose endpoints give no text and cannot be loaded.
 func poolingBackends() []string {
-	return []string{"openai-embeddings", "openai-embeddings-chat", "openai-embeddings-clip", "openai-embeddings-vlm2vec",
+	return []string{"openai-embeddings-chat", "openai-embeddings-clip", "openai-embeddings-vlm2vec",
 		"infinity-embeddings", "infinity-embeddings-clip", "vllm-pooling", "vllm-rerank"}
 }
 
-// sendersOf are the backends that can send prompts of one of these forms.
-func sendersOf(forms datasets.Forms) (names []string) {
-	for _, b := range loadgen.Backends() {
-		if sends(string(b)).Overlap(forms) {
-			names = append(names, string(b))
-		}
-	}
-	return names
-}
-
-// chat says that a backend speaks the chat protocol.
-func isChat(backend string) bool { return backend == string(loadgen.OpenAIChat) }
-
-// check finds what is wrong with the flags of the prompts, as far as it can be told without the files' contents. backend is ""
-// where it makes no difference.
-func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, backend string) (p problemList) {
+// check finds what is wrong with the flags of the prompts, as far as it can be told without the files' contents. to is nil where
+// the protocol makes no difference.
+func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, to protocol.Protocol) (p problemList) {
 	for _, name := range o.counts {
 		if v, _ := given.GetInt(name); given.Changed(name) && v < 1 {
 			p.bad("--%s %d: must be at least 1", name, v)
@@ -129,8 +105,8 @@ func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, backend s
 		p.bad("--dataset-name %s: %s", o.name, needs.Why)
 		return p
 	}
-	if backend != "" && !sends(backend).Overlap(needs.Forms) {
-		p = append(p, o.cannotSend(backend, needs))
+	if to != nil && !to.Traits().Forms.Overlap(needs.Forms) {
+		p = append(p, o.cannotSend(to.Traits().Name, needs))
 	}
 	if s.Endless() && !load.find.searching() && needs.Ends {
 		p.bad("users without pause: with %s say how many requests there may be with --num-prompts", o.name)
@@ -147,16 +123,19 @@ func (o *promptOptions) cannotSend(backend string, needs datasets.Needs) error {
 	if by == "" {
 		by = "--dataset-name " + o.name
 	}
-	others := sendersOf(needs.Forms)
-	if len(others) == 0 {
+	others := protocol.Names(needs.Forms)
+	if others == "" {
 		return fmt.Errorf("%s: %s", by, needs.Why)
 	}
-	return fmt.Errorf("%s: %s; backend %s cannot send them, use --backend %s", by, needs.Why, backend, strings.Join(others, " or "))
+	return fmt.Errorf("%s: %s; backend %s cannot send them, use --backend %s", by, needs.Why, backend, others)
 }
 
-// onlyShown says that the requests are for endpoints that cannot be loaded, so that 'benchtop dataset' shows them whatever the
+// onlyShown says that the requests are for pooling endpoints, so that 'benchtop dataset' shows them whatever the
 // backend is.
-func (o *promptOptions) onlyShown() bool { return o.needs().Forms == datasets.AsBatch }
+func (o *promptOptions) onlyShown() bool {
+	forms := o.needs().Forms
+	return forms != 0 && forms&^(datasets.AsBatch|datasets.AsDocuments) == 0
+}
 
 // lengthNotes say which of the general lengths the data set does not heed.
 func (o *promptOptions) lengthNotes(given *pflag.FlagSet) (notes []string) {

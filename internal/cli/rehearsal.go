@@ -152,26 +152,32 @@ func (o *serveOptions) leaveOut(load *loadgen.Options, first datasets.Conversati
 // strangers are n turns as long as the first of a conversation and unlike it: its tokens or words in another order, its
 // characters where there are few words, as in languages that need no blanks.
 func strangers(like datasets.Conversation, seed, n int) []datasets.Turn {
-	const few = 8
 	turns := make([]datasets.Turn, n)
 	for i := range turns {
-		t := like.Turns[0]
-		draws := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
-		if t.TokenIDs != nil {
-			t.TokenIDs = slices.Clone(t.TokenIDs)
-			shuffle(draws, t.TokenIDs)
-		} else if words := strings.Fields(t.Text); len(words) >= few {
-			shuffle(draws, words)
-			t.Text = strings.Join(words, " ")
-		} else {
-			letters := []rune(t.Text)
-			shuffle(draws, letters)
-			t.Text = string(letters)
-		}
-		t.Messages, t.Media = nil, nil
-		turns[i] = t
+		turns[i] = stranger(rand.New(rand.NewPCG(uint64(seed), uint64(i))), like.Turns[0])
 	}
 	return turns
+}
+
+func stranger(draws *rand.Rand, t datasets.Turn) datasets.Turn {
+	const few = 8
+	t.Batch = slices.Clone(t.Batch)
+	for i := range t.Batch {
+		t.Batch[i] = stranger(draws, t.Batch[i])
+	}
+	if t.TokenIDs != nil {
+		t.TokenIDs = slices.Clone(t.TokenIDs)
+		shuffle(draws, t.TokenIDs)
+	} else if words := strings.Fields(t.Text); len(words) >= few {
+		shuffle(draws, words)
+		t.Text = strings.Join(words, " ")
+	} else {
+		letters := []rune(t.Text)
+		shuffle(draws, letters)
+		t.Text = string(letters)
+	}
+	t.Messages, t.Media = nil, nil
+	return t
 }
 
 func shuffle[T any](draws *rand.Rand, all []T) {

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/internal/pyjson"
-	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 )
 
 // samplingOptions are how the server should choose tokens. Only what was given is sent.
@@ -41,15 +41,15 @@ func (o *samplingOptions) floats() []floatFlag {
 }
 
 // fields are the given ones in the order in which vLLM's client sends them.
-func (o *samplingOptions) fields(given *pflag.FlagSet) (out []loadgen.Field) {
-	byName := map[string]loadgen.Field{}
+func (o *samplingOptions) fields(given *pflag.FlagSet) (out []protocol.Field) {
+	byName := map[string]protocol.Field{}
 	for _, x := range o.floats() {
 		if given.Changed(x.flag) {
-			byName[x.field] = loadgen.Field{Name: x.field, JSON: pyjson.Float(*x.value)}
+			byName[x.field] = protocol.Field{Name: x.field, JSON: pyjson.Float(*x.value)}
 		}
 	}
 	if given.Changed("top-k") {
-		byName["top_k"] = loadgen.Field{Name: "top_k", JSON: strconv.Itoa(o.topK)}
+		byName["top_k"] = protocol.Field{Name: "top_k", JSON: strconv.Itoa(o.topK)}
 	}
 	for _, name := range []string{"top_p", "top_k", "min_p", "temperature", "frequency_penalty", "presence_penalty", "repetition_penalty"} {
 		if f, ok := byName[name]; ok {

@@ -9,6 +9,7 @@ import (
 	"benchtop/datasets/numpy"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
@@ -190,11 +191,16 @@ func (o *serveOptions) loadOf(m model, prompts drawn, salt loadgen.Salt, times [
 		load.More = prompts.more
 	}
 	o.server.send(&load)
-	o.content.send(&load, o.prompts.needs().FullLength, streams.Python)
+	o.content.send(&load, o.fullLength(), streams.Python)
 	o.client.send(&load)
 	arrivals := o.load.shape().Arrivals(prompts.n, times, streams.Legacy)
 	o.load.send(&load, arrivals)
 	return load, arrivals.Requests
+}
+
+// fullLength says that answers are to go on to the length asked for.
+func (o *serveOptions) fullLength() bool {
+	return o.prompts.needs().FullLength && o.server.protocol.Traits().LengthField != ""
 }
 
 // plan is what is known about the run beforehand.
@@ -209,13 +215,21 @@ func (o *serveOptions) plan(m model, prompts drawn, requests int, load *loadgen.
 	o.server.plan(&p)
 	o.report.plan(&p)
 	o.gpus.plan(&p)
-	o.client.plan(&p)
+	o.client.plan(&p, o.server.protocol)
 	o.load.plan(&p, prompts.n, requests)
 	return p
 }
 
 // definitions are the rules in force, in words for whoever reads a result later.
-func definitions(stamps string) map[string]string {
+func definitions(of protocol.Protocol, stamps string) map[string]string {
+	if !of.Traits().Streams {
+		return map[string]string{
+			"rule":    metrics.TimingRule,
+			"e2el":    "first byte of the request written, to the arrival of the last byte of the answer",
+			"success": "status 200 and an answer in JSON with " + of.Traits().Member + ", and no error in it",
+			"stamps":  stampsInWords(stamps),
+		}
+	}
 	return map[string]string{
 		"rule": metrics.TimingRule,
 		"ttft": "first byte of the request written on an open connection, to the arrival of the first chunk. A chunk is an event with a" +

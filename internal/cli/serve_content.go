@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"benchtop/datasets/numpy"
 	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 )
 
 // contentOptions say what a request carries beside its prompt.
@@ -22,8 +24,8 @@ type contentOptions struct {
 	logprobs       int
 	sampling       samplingOptions
 	extraBody      jsonValue
-	fields         []loadgen.Field // of logprobs; set by check, as sampled is
-	sampled        []loadgen.Field
+	fields         []protocol.Field // of logprobs; set by check, as sampled is
+	sampled        []protocol.Field
 	notes, remarks []string // what is odd; what is good to know
 }
 
@@ -39,7 +41,7 @@ func (o *contentOptions) define(f *pflag.FlagSet) {
 	f.Var(&o.extraBody, "extra-body", `fields of the request body, replacing others: '{"a": {"b": 3}}', or --extra-body.a.b 3; null leaves out what benchtop sets`)
 }
 
-func (o *contentOptions) check(given *pflag.FlagSet, chat bool) (p problemList) {
+func (o *contentOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p problemList) {
 	switch o.loraAssignment {
 	case "random", "round-robin":
 	default:
@@ -48,7 +50,7 @@ func (o *contentOptions) check(given *pflag.FlagSet, chat bool) (p problemList) 
 	if o.cache != cacheAsIs && o.cache != cacheCold {
 		p.bad("--cache %s: use cold or as-is", quoted(o.cache))
 	}
-	if o.cache == cacheCold && slices.ContainsFunc(o.extraBody.Fields(), func(f loadgen.Field) bool { return f.Name == "cache_salt" }) {
+	if o.cache == cacheCold && slices.ContainsFunc(o.extraBody.Fields(), func(f protocol.Field) bool { return f.Name == "cache_salt" }) {
 		p.bad("--cache cold and a cache_salt in --extra-body: choose one, since cold draws a salt of its own for each run")
 	}
 	if strings.ContainsFunc(o.idPrefix, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -58,10 +60,10 @@ func (o *contentOptions) check(given *pflag.FlagSet, chat bool) (p problemList) 
 		switch {
 		case o.logprobs < 0:
 			p.bad("--logprobs %d: must be 0 or more", o.logprobs)
-		case chat:
+		case to != nil && !to.Traits().Logprobs:
 			o.notes = append(o.notes, "--logprobs has no effect: only completions carry it, as with vLLM; for chat use --extra-body")
 		default:
-			o.fields = append(o.fields, loadgen.Field{Name: "logprobs", JSON: strconv.Itoa(o.logprobs)})
+			o.fields = append(o.fields, protocol.Field{Name: "logprobs", JSON: strconv.Itoa(o.logprobs)})
 		}
 	}
 	for _, x := range o.sampling.floats() {
@@ -70,7 +72,12 @@ func (o *contentOptions) check(given *pflag.FlagSet, chat bool) (p problemList) 
 		}
 	}
 	o.sampled = o.sampling.fields(given)
-	if !given.Changed("temperature") {
+	if to != nil && to.Traits().LengthField == "" {
+		for _, f := range o.sampled {
+			o.notes = append(o.notes, fmt.Sprintf("--%s has no effect: backend %s makes no tokens", dashes(f.Name), to.Traits().Name))
+		}
+		o.sampled = nil
+	} else if !given.Changed("temperature") {
 		o.remarks = append(o.remarks, "no --temperature given: the server's default applies")
 	}
 	return p
@@ -78,10 +85,10 @@ func (o *contentOptions) check(given *pflag.FlagSet, chat bool) (p problemList) 
 
 // bodyFields are the members of the request body that do not depend on the prompt, in the order in which vLLM's client
 // sets them.
-func (o *contentOptions) bodyFields(ignoreEOS bool) []loadgen.Field {
+func (o *contentOptions) bodyFields(ignoreEOS bool) []protocol.Field {
 	fields := slices.Clone(o.fields)
 	if o.ignoreEOS || ignoreEOS {
-		fields = append(fields, loadgen.Field{Name: "ignore_eos", JSON: "true"})
+		fields = append(fields, protocol.Field{Name: "ignore_eos", JSON: "true"})
 	}
 	fields = append(fields, o.sampled...)
 	return append(fields, o.extraBody.Fields()...)

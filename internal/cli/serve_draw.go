@@ -54,7 +54,7 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 		env.show(means.inWords())
 	}
 	env.step(stepPrompts)
-	drawing := o.prompts.drawing(all.ctx, means, streams, hub, o.server.backend, o.content.idPrefix)
+	drawing := o.prompts.drawing(all.ctx, means, streams, hub, o.server.protocol, o.content.idPrefix)
 	drawing.common.Endless = o.load.shape().Endless()
 	source, err := drawing.draw(ctx)
 	if err != nil {

@@ -61,9 +61,9 @@ func (o *serveOptions) parse(args []string) error {
 	o.load.allRows = o.prompts.needs().AllRows
 	o.load.selfTimed = o.prompts.selfTiming()
 	problems = append(problems, o.load.check(all, o.report.goodput.slo)...)
-	problems = append(problems, o.content.check(all, o.server.chat())...)
-	problems = append(problems, o.prompts.check(all, &o.load, o.server.backend)...)
-	problems = append(problems, o.report.check()...)
+	problems = append(problems, o.content.check(all, o.server.protocol)...)
+	problems = append(problems, o.prompts.check(all, &o.load, o.server.protocol)...)
+	problems = append(problems, o.report.check(all, o.server.protocol)...)
 	problems = append(problems, o.client.check(), o.save.check(), o.screen.check(), o.gpus.check())
 	if o.screen.onHangup == hangupContinue && o.save.never {
 		problems = append(problems, errors.New("--on-hangup continue with --no-save: nobody would ever see the result"))

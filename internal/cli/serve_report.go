@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
 
@@ -56,7 +57,10 @@ func (o *reportOptions) define(f *pflag.FlagSet) {
 	_ = f.SetAnnotation("metadata", variadic, []string{"0"})
 }
 
-func (o *reportOptions) check() (p problemList) {
+func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p problemList) {
+	if to != nil && !to.Traits().Streams {
+		p = append(p, o.checkPooling(given, to.Traits().Name)...)
+	}
 	if o.metrics == "" {
 		o.metrics = defaultMetrics // as with vLLM
 	}
@@ -101,6 +105,24 @@ func (o *reportOptions) check() (p problemList) {
 	}
 	if o.parsedThresholds, err = parseThresholds(o.timelineThresholds); err != nil {
 		p = append(p, err)
+	}
+	return p
+}
+
+// checkPooling is about what a report has of answers that come in one piece.
+func (o *reportOptions) checkPooling(given *pflag.FlagSet, backend string) (p problemList) {
+	if !given.Changed("percentile-metrics") {
+		o.metrics = metrics.E2EL.Key() // as with vLLM
+	}
+	for _, x := range o.goodput.slo {
+		if x.Metric.Streams() {
+			p.bad("--goodput %s: an answer of backend %s comes in one piece and has only e2el", x.Metric, backend)
+		}
+	}
+	for _, g := range o.gates {
+		if l, ok := g.Latency(); ok && l.Streams() {
+			p.bad("--fail-on %s: an answer of backend %s comes in one piece and has only e2el", quoted(g.String()), backend)
+		}
 	}
 	return p
 }

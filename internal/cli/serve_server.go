@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"net"
 	"net/http"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -26,7 +28,8 @@ type serverOptions struct {
 	model, servedName string
 	ready             int
 	profile           bool
-	target            *target.Target
+	target            *target.Target    // set by check, as protocol is
+	protocol          protocol.Protocol // nil for a backend that there is not
 }
 
 func (o *serverOptions) define(f *pflag.FlagSet) {
@@ -38,7 +41,7 @@ func (o *serverOptions) define(f *pflag.FlagSet) {
 
 // defineAddress adds the flags that say which server it is and how to speak to it.
 func (o *serverOptions) defineAddress(f *pflag.FlagSet) {
-	f.StringVar(&o.backend, "backend", string(loadgen.Defaults().Backend), "request protocol: vllm, openai or openai-chat")
+	f.StringVar(&o.backend, "backend", protocol.Default().Traits().Name, "request protocol: "+protocol.Names(0))
 	f.StringVar(&o.baseURL, "base-url", "", "server to load; overrides host and port")
 	f.StringVar(&o.host, "host", "127.0.0.1", "server's host")
 	f.IntVar(&o.port, "port", 8000, "server's port")
@@ -49,14 +52,12 @@ func (o *serverOptions) defineAddress(f *pflag.FlagSet) {
 	f.StringVar(&o.servedName, "served-model-name", "", "name sent in requests instead of --model")
 }
 
-func (o *serverOptions) chat() bool { return o.backend == string(loadgen.OpenAIChat) }
-
 func (o *serverOptions) check() (p problemList) {
-	if slices.Contains(poolingBackends(), o.backend) {
-		p.bad("--backend %s: embeddings, pooling and rerank endpoints cannot be loaded; use vllm, openai or openai-chat", o.backend)
-	} else if !slices.Contains(loadgen.Backends(), loadgen.Backend(o.backend)) {
-		p.bad("--backend %s: use vllm, openai or openai-chat", quoted(o.backend))
-	} else if suffix := loadgen.Backend(o.backend).Suffix(); o.endpoint != "" && !strings.HasSuffix(o.endpoint, suffix) {
+	if o.protocol = protocol.Named(o.backend); o.protocol == nil && slices.Contains(poolingBackends(), o.backend) {
+		p.bad("--backend %s: these embeddings, pooling and rerank endpoints cannot be loaded; use %s", o.backend, protocol.Names(0))
+	} else if o.protocol == nil {
+		p.bad("--backend %s: use %s", quoted(o.backend), protocol.Names(0))
+	} else if suffix := o.protocol.Traits().Suffix; o.endpoint != "" && !strings.HasSuffix(o.endpoint, suffix) {
 		p.bad("--endpoint %s: for backend %s it must end in %s", quoted(o.endpoint), o.backend, suffix)
 	}
 	pairs, err := o.headers.pairs("header")
@@ -94,10 +95,7 @@ func (o *serverOptions) url() string {
 
 // path of the API on the server.
 func (o *serverOptions) path() string {
-	if o.endpoint != "" {
-		return o.endpoint
-	}
-	return loadgen.Backend(o.backend).Endpoint()
+	return cmp.Or(o.endpoint, o.protocol.Traits().Path)
 }
 
 // secrets are the parts of the command line that must not be shown, as they were written.
@@ -105,8 +103,10 @@ func (o *serverOptions) secrets() []string { return o.headers.ever }
 
 // send sets where requests go.
 func (o *serverOptions) send(e *loadgen.Options) {
-	e.Target, e.Endpoint, e.Backend = o.target, o.endpoint, loadgen.Backend(o.backend)
+	e.Target, e.Endpoint, e.Protocol = o.target, o.endpoint, o.protocol
 }
 
 // plan writes into a plan where requests go.
-func (o *serverOptions) plan(p *metrics.Plan) { p.BaseURL, p.Backend = o.target.String(), o.backend }
+func (o *serverOptions) plan(p *metrics.Plan) {
+	p.BaseURL, p.Backend, p.Pooling = o.target.String(), o.backend, !o.protocol.Traits().Streams
+}

@@ -18,6 +18,7 @@ import (
 
 	"benchtop/internal/simulator"
 	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -327,9 +328,9 @@ func faultyRun(t *testing.T, p simulator.Profile, change func(*loadgen.Options),
 		t.Fatal(err)
 	}
 	o := loadgen.Defaults()
-	o.Target, o.Model, o.Backend, o.Pacer, o.Start = tgt, p.Model, loadgen.OpenAI, "timer", time.Now()
+	o.Target, o.Model, o.Protocol, o.Pacer, o.Start = tgt, p.Model, protocol.Default(), "timer", time.Now()
 	o.InputSource, o.Schedule = metrics.TokensFromIDs, shape.At(offsets)
-	o.Extra = []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
+	o.Extra = []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
 	if change != nil {
 		change(&o)
 	}

@@ -18,6 +18,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -50,7 +51,7 @@ func steeredSession(t *testing.T, plan metrics.Plan, slow time.Duration) (*sessi
 	s.ran, s.over, s.told, s.noMore = make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
 	s.load = loadgen.Defaults()
 	s.load.Target, s.load.Model, s.load.Pacer, s.load.Timestamps = tgt, p.Model, "timer", metrics.UserStamps
-	s.load.InputSource, s.load.Extra = metrics.TokensFromIDs, []loadgen.Field{{Name: "ignore_eos", JSON: "true"}}
+	s.load.InputSource, s.load.Extra = metrics.TokensFromIDs, []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
 	s.load.Connections = loadgen.NewConnections(tgt, s.load.Timestamps)
 	s.load.Limit, s.load.ClosedLoop = plan.MaxConcurrency, plan.MaxConcurrency > 0
 	s.load.Schedule = shape.At(nil)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/loadgen"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -59,7 +60,7 @@ func serverWatched(t *testing.T, page pageAt, length time.Duration) metrics.Run 
 // besides is a session of which only what goes on beside the load is of interest.
 func besides(t *testing.T) (s *session, over func()) {
 	t.Helper()
-	s = &session{}
+	s = &session{load: loadgen.Defaults()}
 	if err := s.openStream(time.Now(), nil); err != nil {
 		t.Fatal(err)
 	}

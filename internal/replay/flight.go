@@ -16,7 +16,7 @@ func (f *feeder) flight(index int32) *flight {
 	q.Chunks = x.chunks[:0]
 	q.Conversation, q.Turn, q.Session, q.Parent = past.Conversation, past.Turn, past.Session, past.Parent
 	q.ID, q.Model, q.MaxTokens = past.ID, past.Model, past.MaxTokens
-	q.InputTokens, q.DatasetTokens, q.InputSource = past.DatasetTokens, past.DatasetTokens, past.InputSource
+	q.Inputs, q.InputTokens, q.DatasetTokens, q.InputSource = past.Inputs, past.DatasetTokens, past.DatasetTokens, past.InputSource
 	if past.DatasetTokens != past.InputTokens {
 		q.InputSource = f.plan.InputSource
 	}

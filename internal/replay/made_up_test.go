@@ -32,6 +32,7 @@ func drawRun(seed uint64, n int, length time.Duration) (metrics.Run, []metrics.R
 		q.Scheduled = us(length * 9 / 10)
 		q.Due = q.Scheduled + us(300*time.Microsecond)
 		q.InputTokens, q.InputSource, q.MaxTokens = r.IntN(2000), metrics.TokensFromUsage, 64
+		q.DatasetTokens = q.InputTokens
 		fate := r.IntN(12)
 		q.Admitted = q.Due + us(time.Second)
 		switch fate {

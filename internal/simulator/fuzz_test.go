@@ -44,6 +44,7 @@ func FuzzRequest(f *testing.F) {
 		`{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"max_tokens":3,"stream":true}`,
 		`{"messages":null,"logprobs":true,"chat_template_kwargs":{"enable_thinking":true}}`,
 		`{"tokens":[1,300,31999]}`, `[]`, `null`, `{"prompt":[[[]]]}`, `{"max_tokens":null,"prompt":"\ud800"}`,
+		`{"input":["a",[1]],"encoding_format":"base64","truncate_prompt_tokens":-1}`,
 	} {
 		f.Add(body)
 	}
@@ -52,7 +53,7 @@ func FuzzRequest(f *testing.F) {
 	s := New(p)
 	f.Cleanup(func() { s.Close() })
 	f.Fuzz(func(t *testing.T, body string) {
-		for _, path := range []string{"/v1/completions", "/v1/chat/completions", "/tokenize", "/detokenize"} {
+		for _, path := range []string{"/v1/completions", "/v1/chat/completions", "/v1/embeddings", "/tokenize", "/detokenize"} {
 			w := httptest.NewRecorder()
 			s.Handler().ServeHTTP(w, httptest.NewRequest("POST", path, strings.NewReader(body)))
 			switch stream := strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream"); {

@@ -39,6 +39,7 @@ func New(p Profile) *Server {
 		{http.MethodGet, "/v1/models", s.models},
 		{http.MethodPost, "/v1/completions", s.generates(s.completions)},
 		{http.MethodPost, "/v1/chat/completions", s.generates(s.chatCompletions)},
+		{http.MethodPost, "/v1/embeddings", s.generates(s.embeddings)},
 		{http.MethodPost, "/tokenize", s.tokenize},
 		{http.MethodPost, "/detokenize", s.detokenize},
 		{http.MethodPost, "/start_profile", s.profiler},

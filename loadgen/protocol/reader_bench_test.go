@@ -1,10 +1,6 @@
-package loadgen
+package protocol
 
-import (
-	"testing"
-
-	"github.com/valyala/fastjson"
-)
+import "testing"
 
 // BenchmarkDecode reads a chunk as vLLM sends it, and the events that end a stream.
 func BenchmarkDecode(b *testing.B) {
@@ -15,13 +11,14 @@ func BenchmarkDecode(b *testing.B) {
 		{"usage", head + `],"usage":{"prompt_tokens":1024,"total_tokens":1152,"completion_tokens":128,"prompt_tokens_details":null}}`},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			d := decoder{parser: new(fastjson.Parser), chat: true}
+			p, r := spoken(true), reader()
 			data := []byte(c.data)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := d.decode(data); err != nil {
+				if _, err := p.Event(r, data); err != nil {
 					b.Fatal(err)
 				}
+				r.Release()
 			}
 		})
 	}

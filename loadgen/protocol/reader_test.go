@@ -1,4 +1,4 @@
-package loadgen
+package protocol
 
 import (
 	"fmt"
@@ -6,10 +6,23 @@ import (
 	"testing"
 	"time"
 
-	"github.com/valyala/fastjson"
-
+	"benchtop/internal/race"
 	"benchtop/metrics"
 )
+
+// spoken is chat or completions.
+func spoken(chat bool) Protocol {
+	if chat {
+		return Chat{}
+	}
+	return Default()
+}
+
+func reader() *Reader {
+	r := new(Reader)
+	r.Begin(new(Parsers))
+	return r
+}
 
 func TestDecode(t *testing.T) {
 	const none = -1
@@ -52,42 +65,41 @@ func TestDecode(t *testing.T) {
 		{name: "error false", data: `{"error":false,"choices":[{"text":"a"}]}`, counts: true, output: true, tokens: none, answer: "a", input: none, total: none},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := decoder{parser: new(fastjson.Parser), chat: c.chat}
-			m, err := d.decode([]byte(c.data))
+			m, err := spoken(c.chat).Event(reader(), []byte(c.data))
 			if err != nil {
 				t.Fatal(err)
 			}
 			input, total := none, none
-			if m.usage.present {
-				input, total = m.usage.input, m.usage.output
+			if m.Usage.Present {
+				input, total = m.Usage.Input, m.Usage.Output
 			}
-			if m.counts != c.counts || m.output != c.output || m.tokens != c.tokens || string(m.answer) != c.answer ||
-				string(m.finish) != c.finish || m.failure != c.failure || input != c.input || total != c.total {
-				t.Errorf("got %+v (answer %q, finish %q)", m, m.answer, m.finish)
+			if m.Counts != c.counts || m.Output != c.output || m.Tokens != c.tokens || string(m.Answer) != c.answer ||
+				string(m.Finish) != c.finish || m.Failure != c.failure || input != c.input || total != c.total {
+				t.Errorf("got %+v (answer %q, finish %q)", m, m.Answer, m.Finish)
 			}
 		})
 	}
 	for _, data := range []string{"", "{", "[]", "3", `{"a":Infinit}`, `{"a":Infinity`, `{"a":"Infinity\`, `{"choices":[{"text":"a"}]`, `{"choices":[{"text":"a"}]}x`} {
-		d := decoder{parser: new(fastjson.Parser)}
-		if _, err := d.decode([]byte(data)); err == nil {
+		if _, err := spoken(false).Event(reader(), []byte(data)); err == nil {
 			t.Errorf("%q was accepted", data)
 		}
 	}
-	d := decoder{parser: new(fastjson.Parser), chat: true}
-	if _, err := d.decode([]byte(`{"choices":[{"text":"a"}]}`)); err == nil || !strings.Contains(err.Error(), "delta") {
+	if _, err := spoken(true).Event(reader(), []byte(`{"choices":[{"text":"a"}]}`)); err == nil || !strings.Contains(err.Error(), "delta") {
 		t.Errorf("a chat choice without delta: %v", err)
 	}
 }
 
 func TestDecodeAllocatesNothing(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector drops parsers from their pool")
+	}
 	for _, data := range []string{
 		`{"id":"c","choices":[{"index":0,"text":" word","logprobs":null,"finish_reason":null}]}`,
 		`{"id":"c","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}`,
 		`{"choices":[],"metrics":{"queue_time_ms":12.5,"time_to_first_token_ms":80.25},"timings":{"prompt_ms":3}}`,
 	} {
-		d := decoder{parser: new(fastjson.Parser)}
-		b := []byte(data)
-		if n := testing.AllocsPerRun(100, func() { _, _ = d.decode(b) }); n != 0 {
+		p, r, b := spoken(false), reader(), []byte(data)
+		if n := testing.AllocsPerRun(100, func() { _, _ = p.Event(r, b); r.Release() }); n != 0 {
 			t.Errorf("%v allocations for %s", n, data)
 		}
 	}
@@ -103,32 +115,32 @@ func FuzzStreamJSON(f *testing.F) {
 	f.Add([]byte(`{"error":[[]],"choices":[null]}`), false, true)
 	f.Add([]byte(`{"choices":[{"text":"\\Infinity"}],"usage":{"prompt_tokens":-Infinity},"timings":{"prompt_ms":Infinity}}`), false, false)
 	f.Fuzz(func(t *testing.T, data []byte, chat, whole bool) {
-		d := decoder{parser: new(fastjson.Parser), chat: chat, clocks: unknownClocks()}
-		read := d.decode
+		p, r := spoken(chat), reader()
+		read := p.Event
 		if whole {
-			read = d.decodeWhole
+			read = p.Whole
 		}
-		m, err := read(data)
+		m, err := read(r, data)
 		first := fmt.Sprintf("%+v %v", m, err)
 		if err == nil {
-			if m.tokens < -1 || m.tokens > len(data) || len(m.answer) > len(data) || len(m.failure) > maxWords {
-				t.Errorf("%d tokens, %d bytes of answer, %d of failure from %d", m.tokens, len(m.answer), len(m.failure), len(data))
+			if m.Tokens < -1 || m.Tokens > len(data) || len(m.Answer) > len(data) || len(m.Failure) > MaxWords {
+				t.Errorf("%d tokens, %d bytes of answer, %d of failure from %d", m.Tokens, len(m.Answer), len(m.Failure), len(data))
 			}
-			for _, n := range []int{m.usage.input, m.usage.output, m.usage.cached} {
+			for _, n := range []int{m.Usage.Input, m.Usage.Output, m.Usage.Cached} {
 				if n < -1 || n > mostTokens {
-					t.Errorf("usage %+v", m.usage)
+					t.Errorf("usage %+v", m.Usage)
 				}
 			}
-			for _, at := range []time.Duration{d.clocks.queue, d.clocks.prefill} {
+			for _, at := range []time.Duration{r.Clocks.Queue, r.Clocks.Prefill} {
 				if at != metrics.Never && (at < 0 || at > 24*time.Hour) {
-					t.Errorf("clocks %+v", d.clocks)
+					t.Errorf("clocks %+v", r.Clocks)
 				}
 			}
-			if m.output && !m.counts || m.ours && !m.counts {
+			if m.Output && !m.Counts || m.Ours && !m.Counts {
 				t.Errorf("output that does not count: %+v", m)
 			}
 		}
-		if again, err := read(data); fmt.Sprintf("%+v %v", again, err) != first {
+		if again, err := read(r, data); fmt.Sprintf("%+v %v", again, err) != first {
 			t.Errorf("a second time: %+v %v, first %s", again, err, first)
 		}
 	})

@@ -1,13 +1,35 @@
-package loadgen
+package protocol
 
 import (
+	"cmp"
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"benchtop/datasets"
 )
+
+func golden(t *testing.T, name string, into any) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ask is a request whose extra fields are written as users write them.
+func ask(model string, turn *datasets.Turn, extra []Field) Ask {
+	a := Ask{Model: model, Turn: turn}
+	for _, f := range extra {
+		a.Extra = append(a.Extra, f.AsPython())
+	}
+	return a
+}
 
 // The bodies are what Python's json.dumps makes of vLLM's payloads, byte for byte, however the extra fields are written.
 // testdata/bodies.py makes the cases.
@@ -23,19 +45,14 @@ func TestBodies(t *testing.T) {
 		Extra           []Field
 		Body            string
 	}
-	readGolden(t, "bodies.json", &cases)
+	golden(t, "bodies.json", &cases)
 	if len(cases) < 20 {
 		t.Fatalf("%d cases", len(cases))
 	}
 	for _, c := range cases {
-		o := Options{Backend: OpenAI, Model: "org/M", Extra: c.Extra}
-		if c.Chat {
-			o.Backend = OpenAIChat
-		}
-		e := newEncoder(&o)
 		turn := datasets.Turn{Text: c.Text, TokenIDs: c.IDs, MaxTokens: c.MaxTokens,
 			Messages: json.RawMessage(c.Messages), Media: json.RawMessage(c.Media)}
-		got, err := e.body([]byte("before"), c.Model, &turn)
+		got, err := spoken(c.Chat).Body([]byte("before"), ask(cmp.Or(c.Model, "org/M"), &turn, c.Extra))
 		if err != nil || string(got) != "before"+c.Body {
 			t.Errorf("%s: %v\n got %s\nwant %s", c.Name, err, got, c.Body)
 		}
@@ -43,8 +60,7 @@ func TestBodies(t *testing.T) {
 }
 
 func TestBodiesOfOtherShapes(t *testing.T) {
-	chat := encoder{chat: true, model: "m"}
-	if _, err := chat.body(nil, "", &datasets.Turn{TokenIDs: []int{1}}); err == nil || !strings.Contains(err.Error(), "--backend openai") {
+	if _, err := (Chat{}).Body(nil, ask("m", &datasets.Turn{TokenIDs: []int{1}}, nil)); err == nil || !strings.Contains(err.Error(), "--backend openai") {
 		t.Errorf("token ids on the chat protocol: %v, want an error that names the way out", err)
 	}
 	for _, c := range []struct {
@@ -56,7 +72,7 @@ func TestBodiesOfOtherShapes(t *testing.T) {
 		{"media", datasets.Turn{Text: "a", Media: json.RawMessage(`{"type": "image_url"}`)}, `{"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image_url"}]}], "stream": true, "stream_options": {"include_usage": true}}`},
 		{"messages", datasets.Turn{Text: "a", Messages: json.RawMessage(`[{"role": "user", "content": "b"}]`)}, `{"model": "m", "messages": [{"role": "user", "content": "b"}], "stream": true, "stream_options": {"include_usage": true}}`},
 	} {
-		got, err := chat.body(nil, "", &c.turn)
+		got, err := Chat{}.Body(nil, ask("m", &c.turn, nil))
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, c.want)
 		}
@@ -65,9 +81,9 @@ func TestBodiesOfOtherShapes(t *testing.T) {
 
 // What a request says of itself wins over what the user said of all, member by member of the body.
 func TestOverrides(t *testing.T) {
-	e := newEncoder(&Options{Backend: OpenAIChat, Model: "m", Extra: []Field{{"temperature", "0"}, {"tool_choice", `"none"`}}})
 	turn := datasets.Turn{Text: "a", Messages: json.RawMessage(`[]`), Overrides: json.RawMessage(`{"tools":[{"b":1,"a":"\u00e9<"}],"tool_choice":"auto","max_completion_tokens":1.50}`), MaxTokens: 3}
-	got, err := e.body(nil, "", &turn)
+	a := ask("m", &turn, []Field{{"temperature", "0"}, {"tool_choice", `"none"`}})
+	got, err := Chat{}.Body(nil, a)
 	want := `{"model": "m", "messages": [], "max_completion_tokens": 1.5, "stream": true, "stream_options": {"include_usage": true}, ` +
 		`"temperature": 0, "tool_choice": "auto", "tools": [{"b": 1, "a": "\u00e9<"}]}`
 	if err != nil || string(got) != want {
@@ -75,7 +91,7 @@ func TestOverrides(t *testing.T) {
 	}
 	for _, bad := range []string{"[1]", "{", ""} {
 		turn.Overrides = json.RawMessage(bad)
-		if _, err := e.body(nil, "", &turn); err == nil || !strings.Contains(err.Error(), "overrides") {
+		if _, err := (Chat{}).Body(nil, a); err == nil || !strings.Contains(err.Error(), "overrides") {
 			t.Errorf("overrides %q: %v, want an error", bad, err)
 		}
 	}
@@ -84,30 +100,29 @@ func TestOverrides(t *testing.T) {
 // A null leaves out what benchtop sends by itself, and is sent in fields that are the user's own.
 func TestNullLeavesOut(t *testing.T) {
 	for _, c := range []struct {
-		name    string
-		backend Backend
-		extra   []Field
-		turn    datasets.Turn
-		want    string
+		name   string
+		spoken Protocol
+		extra  []Field
+		turn   datasets.Turn
+		want   string
 	}{
-		{"completions", OpenAI, []Field{{"ignore_eos", "true"}, {"ignore_eos", " null"}, {"repetition_penalty", "null"}, {"logprobs", "null"}, {"stop", "null"}},
+		{"completions", Default(), []Field{{"ignore_eos", "true"}, {"ignore_eos", " null"}, {"repetition_penalty", "null"}, {"logprobs", "null"}, {"stop", "null"}},
 			datasets.Turn{Text: "a", MaxTokens: 3},
 			`{"model": "m", "prompt": "a", "max_tokens": 3, "stream": true, "stream_options": {"include_usage": true}, "stop": null}`},
-		{"set again", OpenAI, []Field{{"max_tokens", "null"}, {"max_tokens", "5"}, {"temperature", "null"}, {"stream_options", "null"}},
+		{"set again", Default(), []Field{{"max_tokens", "null"}, {"max_tokens", "5"}, {"temperature", "null"}, {"stream_options", "null"}},
 			datasets.Turn{Text: "a", MaxTokens: 3},
 			`{"model": "m", "prompt": "a", "repetition_penalty": 1.0, "logprobs": null, "stream": true, "max_tokens": 5}`},
-		{"a turn's own", OpenAIChat, []Field{{"ignore_eos", "true"}},
+		{"a turn's own", Chat{}, []Field{{"ignore_eos", "true"}},
 			datasets.Turn{Messages: json.RawMessage(`[]`), Overrides: json.RawMessage(`{"ignore_eos": null, "tools": null}`)},
 			`{"model": "m", "messages": [], "stream": true, "stream_options": {"include_usage": true}, "tools": null}`},
 	} {
-		e := newEncoder(&Options{Backend: c.backend, Model: "m", Extra: c.extra})
-		got, err := e.body(nil, "", &c.turn)
+		got, err := c.spoken.Body(nil, ask("m", &c.turn, c.extra))
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, c.want)
 		}
 	}
-	o := Options{Backend: OpenAI, Extra: []Field{{"ignore_eos", "true"}, {"logprobs", "null"}, {"mine", "1"}}}
-	if got, want := o.Optional(&datasets.Turn{Text: "a", MaxTokens: 3}), []string{"repetition_penalty", "stream_options", "ignore_eos"}; !slices.Equal(got, want) {
+	a := ask("m", &datasets.Turn{Text: "a", MaxTokens: 3}, []Field{{"ignore_eos", "true"}, {"logprobs", "null"}, {"mine", "1"}})
+	if got, want := Optional(Default(), a), []string{"repetition_penalty", "stream_options", "ignore_eos"}; !slices.Equal(got, want) {
 		t.Errorf("a server can do without %q, want %q", got, want)
 	}
 }
@@ -121,11 +136,11 @@ func BenchmarkBody(b *testing.B) {
 		"picture": {Text: "What is it?", Media: picture, MaxTokens: 8},
 	} {
 		b.Run(name, func(b *testing.B) {
-			e := newEncoder(&Options{Backend: OpenAIChat, Model: "m"})
+			a := ask("m", &turn, nil)
 			var buf []byte
 			b.ReportAllocs()
 			for b.Loop() {
-				buf, _ = e.body(buf[:0], "", &turn)
+				buf, _ = Chat{}.Body(buf[:0], a)
 			}
 			b.SetBytes(int64(len(buf)))
 		})
@@ -158,27 +173,54 @@ func bodyMembers(t *testing.T, text string) (out []bodyMember) {
 	return out
 }
 
+// inputTurn is the turn of an embeddings request: a text, ids, or a list of either.
+func inputTurn(input json.RawMessage) (t datasets.Turn) {
+	var texts []string
+	var ids [][]int
+	switch {
+	case json.Unmarshal(input, &t.Text) == nil || json.Unmarshal(input, &t.TokenIDs) == nil:
+	case json.Unmarshal(input, &texts) == nil:
+		for _, text := range texts {
+			t.Batch = append(t.Batch, datasets.Turn{Text: text})
+		}
+		t.TokenIDs = nil
+	case json.Unmarshal(input, &ids) == nil:
+		for _, of := range ids {
+			t.Batch = append(t.Batch, datasets.Turn{TokenIDs: of})
+		}
+		t.TokenIDs = nil
+	}
+	return t
+}
+
 // Bodies are those of vLLM 0.33.0's own request functions, byte for byte, for each backend there is.
 func TestGoldenBodies(t *testing.T) {
-	var golden struct {
+	var all struct {
 		Cases []struct {
-			Backend          Backend
-			Name, Path, Body string
+			Backend, Name, Path, Body string
 		}
 	}
-	readGolden(t, "bodies_0.33.json", &golden)
-	for _, c := range golden.Cases {
-		o := Options{Backend: c.Backend}
+	golden(t, "bodies_0.33.json", &all)
+	for _, c := range all.Cases {
+		p := Named(c.Backend)
+		if p == nil {
+			t.Errorf("%s: no such protocol", c.Backend)
+			continue
+		}
+		var model string
+		var extra []Field
 		var turn datasets.Turn
 		tail := false // behind what vLLM sends always
 		for _, m := range bodyMembers(t, c.Body) {
 			switch m.key {
 			case "model":
-				_ = json.Unmarshal(m.value, &o.Model)
+				_ = json.Unmarshal(m.value, &model)
 			case "prompt":
 				if json.Unmarshal(m.value, &turn.Text) != nil {
 					_ = json.Unmarshal(m.value, &turn.TokenIDs)
 				}
+			case "input":
+				turn = inputTurn(m.value)
 			case "messages":
 				var one []struct {
 					Role    string
@@ -195,18 +237,17 @@ func TestGoldenBodies(t *testing.T) {
 				_ = json.Unmarshal(m.value, &turn.MaxTokens)
 			default:
 				if tail || m.key == "logprobs" && string(m.value) != "null" {
-					o.Extra = append(o.Extra, Field{m.key, string(m.value)})
+					extra = append(extra, Field{m.key, string(m.value)})
 				}
-				tail = tail || m.key == "stream_options"
+				tail = tail || m.key == "stream_options" || m.key == "truncate_prompt_tokens"
 			}
 		}
-		e := newEncoder(&o)
-		got, err := e.body(nil, "", &turn)
-		if err != nil || string(got) != c.Body || c.Backend.Endpoint() != c.Path {
-			t.Errorf("%s, %s: %v, path %s\n got %s\nwant %s", c.Backend, c.Name, err, c.Backend.Endpoint(), got, c.Body)
+		got, err := p.Body(nil, ask(model, &turn, extra))
+		if err != nil || string(got) != c.Body || p.Traits().Path != c.Path {
+			t.Errorf("%s, %s: %v, path %s\n got %s\nwant %s", c.Backend, c.Name, err, p.Traits().Path, got, c.Body)
 		}
 	}
-	if len(golden.Cases) == 0 {
+	if len(all.Cases) == 0 {
 		t.Error("no cases")
 	}
 }

@@ -1,0 +1,107 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// poolingReport is of three requests: two of two prompts each, and one that failed.
+func poolingReport(t *testing.T, change func(*metrics.Plan)) metrics.Report {
+	t.Helper()
+	plan := metrics.Plan{Backend: "openai-embeddings", Pooling: true, ModelID: "org/E", Rate: 4, Burstiness: 1, MaxConcurrency: 2, NumPrompts: 5,
+		Metrics: []metrics.Latency{metrics.TTFT, metrics.E2EL}, Percentiles: []float64{99}, Detailed: true}
+	if change != nil {
+		change(&plan)
+	}
+	var all []metrics.Request
+	for i, took := range []time.Duration{100 * ms, 300 * ms, 0} {
+		q := metrics.NewRequest(i)
+		q.Scheduled, q.Due, q.Admitted, q.Sent, q.Inputs = 0, 0, 0, 0, 2
+		q.InputTokens, q.InputSource = 50, metrics.TokensFromUsage
+		if q.Done = took; took == 0 {
+			q.Failure, q.Status, q.Error = metrics.FailedStatus, 400, "no"
+		} else {
+			q.Add(metrics.Chunk{At: took})
+		}
+		all = append(all, q)
+	}
+	r, err := metrics.Summarize(func(yield func(metrics.Request, error) bool) {
+		for _, q := range all {
+			if !yield(q, nil) {
+				return
+			}
+		}
+	}, metrics.Run{Plan: plan, Ended: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// The table and the keys are those of vLLM 0.33 for a pooling backend.
+func TestPoolingReport(t *testing.T) {
+	var text, result bytes.Buffer
+	r := poolingReport(t, nil)
+	if err := Text(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	const want = `============ Serving Benchmark Result ============
+Successful requests:                     2         
+Failed requests:                         1         
+Maximum request concurrency:             2         
+Request rate configured (RPS):           4.00      
+Benchmark duration (s):                  2.00      
+Total input tokens:                      100       
+Request throughput (req/s):              1.00      
+Input throughput (inputs/s):             2.00      
+Total token throughput (tok/s):          50.00     
+----------------End-to-end Latency----------------
+Mean E2EL (ms):                          200.00    
+Median E2EL (ms):                        200.00    
+P99 E2EL (ms):                           298.00    
+==================================================
+`
+	if text.String() != want {
+		t.Errorf("got\n%s", text.String())
+	}
+	if err := JSON(&result, r); err != nil {
+		t.Fatal(err)
+	}
+	const keys = `"duration": 2.0, "completed": 2, "total_input_tokens": 100, "total_input_sequences": 4, "request_throughput": 1.0, ` +
+		`"input_sequence_throughput": 2.0, "total_token_throughput": 50.0, "input_lens": [50, 50, 0], "latencies": [0.1, 0.3, 0.0], ` +
+		`"queue_times": [0.0, 0.0, 0.0], "errors": ["", "", "no"], "mean_e2el_ms": 200.0, "median_e2el_ms": 200.0, "std_e2el_ms": 99.99999999999999, "p99_e2el_ms": 298.0, "benchtop": `
+	if !strings.Contains(result.String(), keys) || !json.Valid(result.Bytes()) {
+		t.Errorf("got %s", result.String())
+	}
+	back, err := readResult(&result)
+	if err != nil || !back.Plan.Pooling || back.Inputs != 4 || back.InputThroughput != 2 {
+		t.Errorf("read back: %v, %+v", err, back)
+	}
+}
+
+// Objectives are on the whole answer; nothing speaks of tokens that never come.
+func TestPoolingObjectives(t *testing.T) {
+	r := poolingReport(t, func(p *metrics.Plan) { p.Goodput = metrics.SLO{{Metric: metrics.E2EL, LimitMS: 200}} })
+	var text, remarks bytes.Buffer
+	if err := Text(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	if err := Remarks(&remarks, r); err != nil {
+		t.Fatal(err)
+	}
+	answer := Answer(r)
+	if !strings.Contains(text.String(), "Request goodput (req/s):                 0.50") || !strings.Contains(answer, "p99 E2EL 0.30 s, 33.3 % within SLO") {
+		t.Errorf("%s\n%s", text.String(), answer)
+	}
+	if all := text.String() + remarks.String() + answer; strings.Contains(all, "TTFT") || strings.Contains(all, "NaN") || strings.Contains(all, "utput tokens") {
+		t.Error(all)
+	}
+	if r.Histograms[metrics.TTFT].Count() != 0 || r.Statistics[metrics.TTFT].N != 0 || len(r.OutputSources) != 0 {
+		t.Errorf("%d first tokens, statistic of %d, %v", r.Histograms[metrics.TTFT].Count(), r.Statistics[metrics.TTFT].N, r.OutputSources)
+	}
+}

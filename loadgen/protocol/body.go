@@ -1,0 +1,200 @@
+package protocol
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/valyala/fastjson"
+
+	"benchtop/datasets"
+	"benchtop/internal/pyjson"
+)
+
+// Field is one member of a request body: its name and its value as JSON, however that is written.
+type Field struct{ Name, JSON string }
+
+// Check is an error if the value is not JSON.
+func (f Field) Check() error {
+	if !json.Valid([]byte(f.JSON)) {
+		return fmt.Errorf("request field %q: its value is not valid JSON", f.Name)
+	}
+	return nil
+}
+
+// AsPython is the field with its value as Python writes it.
+func (f Field) AsPython() Field { return Field{f.Name, string(pyjson.Append(nil, []byte(f.JSON)))} }
+
+// The members of a body that bound the length of its answer: of completions and old chat servers, and of chat.
+const (
+	maxTokens           = "max_tokens"
+	maxCompletionTokens = "max_completion_tokens"
+)
+
+// Length is the output length that the body of a request asks for, 0 where it names none. Of two fields the protocol's own counts,
+// as with vLLM. most is the larger of the two: a server may go by either.
+func (a Ask) Length(field string) (length, most int) {
+	if field == "" {
+		return 0, 0
+	}
+	own, other := a.Turn.MaxTokens, 0
+	set := func(name string, n int) {
+		if name == field {
+			own = n
+		} else {
+			other = n
+		}
+	}
+	for _, f := range a.Extra {
+		if f.Name == maxTokens || f.Name == maxCompletionTokens {
+			n, _ := strconv.Atoi(f.JSON) // null is 0, and what is no number no server heeds
+			set(f.Name, max(n, 0))
+		}
+	}
+	if a.Turn.Overrides != nil {
+		for _, name := range []string{maxTokens, maxCompletionTokens} {
+			if fastjson.Exists(a.Turn.Overrides, name) {
+				set(name, max(fastjson.GetInt(a.Turn.Overrides, name), 0))
+			}
+		}
+	}
+	return cmp.Or(own, other), max(own, other)
+}
+
+// bodyField is a member of the body: fixed JSON, or something of the turn.
+type bodyField struct {
+	name, json string
+	turn       func([]byte, *datasets.Turn) []byte
+}
+
+// object appends a JSON object of a protocol's fields, the extra ones and the turn's own. The text is the same, byte for byte, as
+// Python's json module makes of vLLM's payload: same order of keys, blanks after commas and colons, non-ASCII escaped.
+func (a Ask) object(dst []byte, t Traits, fields []bodyField) ([]byte, error) {
+	fields, err := a.complete(t, fields)
+	if err != nil {
+		return dst, err
+	}
+	dst = append(dst, '{')
+	for i, f := range fields {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = pyjson.AppendString(dst, f.name)
+		dst = append(dst, ": "...)
+		if f.turn != nil {
+			dst = f.turn(dst, a.Turn)
+		} else {
+			dst = append(dst, f.json...)
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+func (a Ask) complete(t Traits, fields []bodyField) ([]bodyField, error) {
+	if err := t.Accepts(a.Turn); err != nil {
+		return nil, err
+	}
+	if a.Turn.MaxTokens == 0 {
+		fields = slices.DeleteFunc(fields, func(f bodyField) bool { return f.name == t.LengthField })
+	}
+	for _, x := range a.Extra {
+		fields = setField(fields, x)
+	}
+	overrides, err := members(a.Turn.Overrides)
+	for _, x := range overrides {
+		fields = setField(fields, x)
+	}
+	return fields, err
+}
+
+func (a Ask) model() bodyField {
+	return bodyField{name: "model", json: string(pyjson.AppendString(nil, a.Model))}
+}
+
+func (a Ask) limit(name string) bodyField {
+	return bodyField{name: name, json: strconv.Itoa(a.Turn.MaxTokens)}
+}
+
+// streamed are the fields that ask for a stream with a count of tokens at its end.
+func streamed() []bodyField {
+	return []bodyField{{name: "stream", json: "true"}, {name: "stream_options", json: `{"include_usage": true}`}}
+}
+
+// members are those of a JSON object, in its order; none of nil.
+func members(object json.RawMessage) ([]Field, error) {
+	if object == nil {
+		return nil, nil
+	}
+	v, err := fastjson.ParseBytes(object)
+	if err != nil {
+		return nil, fmt.Errorf("the request's overrides: %w", err)
+	}
+	o, err := v.Object()
+	if err != nil {
+		return nil, fmt.Errorf("the request's overrides: %w", err)
+	}
+	var fields []Field
+	o.Visit(func(key []byte, v *fastjson.Value) {
+		fields = append(fields, Field{string(key), string(v.MarshalTo(nil))}.AsPython())
+	})
+	return fields, nil
+}
+
+// setField puts a field into its place, or leaves it out: null leaves an own field out.
+func setField(fields []bodyField, x Field) []bodyField {
+	i := slices.IndexFunc(fields, func(f bodyField) bool { return f.name == x.Name })
+	f := bodyField{name: x.Name, json: x.JSON}
+	switch {
+	case x.JSON == "null" && OwnField(x.Name):
+		return slices.DeleteFunc(fields, func(f bodyField) bool { return f.name == x.Name })
+	case i < 0:
+		return append(fields, f)
+	}
+	fields[i] = f
+	return fields
+}
+
+// Fields that benchtop puts into bodies without --extra-body: always, or for a flag or a data set of its own. Without the needed
+// ones a request would not be the one that was meant; a server can do without the optional ones.
+var (
+	neededFields   = []string{"model", "prompt", "messages", "input", "stream", maxTokens, maxCompletionTokens}
+	optionalFields = []string{"stream_options", "logprobs", "ignore_eos", "temperature", "top_p", "top_k", "min_p",
+		"frequency_penalty", "presence_penalty", "repetition_penalty", "truncate_prompt_tokens"}
+)
+
+// OwnField reports whether a field is one that benchtop sets by itself.
+func OwnField(name string) bool {
+	return slices.Contains(neededFields, name) || slices.Contains(optionalFields, name)
+}
+
+// Optional are the names of the own fields in the body of a request that a server can do without, in its order; none of a request
+// that cannot be sent.
+func Optional(p Protocol, a Ask) (names []string) {
+	body, err := p.Body(nil, a)
+	if err != nil {
+		return nil
+	}
+	fields, _ := members(body)
+	for _, f := range fields {
+		if slices.Contains(optionalFields, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+func appendPrompt(dst []byte, t *datasets.Turn) []byte {
+	if t.TokenIDs == nil {
+		return pyjson.AppendString(dst, t.Text)
+	}
+	dst = append(dst, '[')
+	for i, id := range t.TokenIDs {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = strconv.AppendInt(dst, int64(id), 10)
+	}
+	return append(dst, ']')
+}

@@ -1,0 +1,129 @@
+package protocol
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+)
+
+func TestWholeEmbeddings(t *testing.T) {
+	const vectors = `"object": "list", "data": [{"index": 0, "embedding": [0.5, -1e-3, "]}\""]}]`
+	for _, c := range []struct {
+		name, body string
+		counts     bool
+		input      int // usage; -1 where absent
+		failure    string
+		words      string // of the error
+	}{
+		{"an answer", `{` + vectors + `, "usage": {"prompt_tokens": 7, "total_tokens": 7}}`, true, 7, "", ""},
+		{"blanks and another order", " \n{ \"usage\" : {\"prompt_tokens\":7} , " + vectors + "\t}\r\n", true, 7, "", ""},
+		{"no usage", `{` + vectors + `}`, true, -1, "", ""},
+		{"in base64", `{"data":[{"embedding":"AAAA"}],"usage":{"prompt_tokens":2}}`, true, 2, "", ""},
+		{"vectors that Python wrote", `{"data":[{"embedding":[NaN,-Infinity,"NaN"]}],"usage":{"prompt_tokens":2}}`, true, 2, "", ""},
+		{"no vectors", `{"data": [ ], "usage": {"prompt_tokens": 7}}`, false, 7, "", ""},
+		{"no data", `{}`, false, -1, "", ""},
+		{"a text for data", `{"data":"x"}`, false, -1, "", ""},
+		{"an error", `{"error":{"message":"no room"},"data":[1]}`, false, -1, "no room", ""},
+		{"no error", `{"error":null,"data":[1]}`, true, -1, "", ""},
+		{"cut", `{"data": [1, 2`, false, -1, "", `not valid JSON: "{\"data\": [1, 2"`},
+		{"empty", ``, false, -1, "", "not valid JSON"},
+		{"a list", `[1]`, false, -1, "", "expected a JSON object: \"[1]\""},
+		{"a stream", "data: {}\n\n", false, -1, "", "not valid JSON"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := reader()
+			defer r.Release()
+			m, err := Embeddings{}.Whole(r, []byte(c.body))
+			if (err != nil) != (c.words != "") || err != nil && !strings.Contains(err.Error(), c.words) {
+				t.Fatalf("error %v, want %q", err, c.words)
+			}
+			if err != nil {
+				return
+			}
+			input := -1
+			if m.Usage.Present {
+				input = m.Usage.Input
+			}
+			if m.Counts != c.counts || m.Failure != c.failure || input != c.input || m.Tokens != 0 && m.Counts || m.Output {
+				t.Errorf("got %+v", m)
+			}
+		})
+	}
+}
+
+// The vectors of an answer take no memory beside its bytes.
+func TestEmbeddingsAreNotParsed(t *testing.T) {
+	body := []byte(`{"data":[{"embedding":[` + strings.Repeat("0.0123,", 1<<20) + `0]}],"usage":{"prompt_tokens":3}}`)
+	r := reader()
+	if n := testing.AllocsPerRun(3, func() {
+		if m, err := (Embeddings{}).Whole(r, body); err != nil || !m.Counts {
+			t.Errorf("%+v, %v", m, err)
+		}
+		r.Release()
+	}); n > 8 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestEmbeddingsDoNotStream(t *testing.T) {
+	if _, err := (Embeddings{}).Event(reader(), []byte(`{}`)); err == nil {
+		t.Error("an event was taken")
+	}
+}
+
+// FuzzEmbeddings: an answer is read as encoding/json reads it, or refused in words, and twice alike.
+func FuzzEmbeddings(f *testing.F) {
+	for _, body := range []string{
+		`{"data":[{"embedding":[1,2]}],"usage":{"prompt_tokens":3}}`, `{"error":"\u0000","data":[]}`, `{"a\"":{"b":["}"]},"data":[[]]}`,
+		`{"usage":NaN}`, ` { } `, `{"":0,"data":[ 1 ]}`, `[`, `{"data":[` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `]}`,
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		r := reader()
+		m, err := Embeddings{}.Whole(r, body)
+		first := fmt.Sprintf("%+v %v", m, err)
+		r.Release()
+		if m, err := (Embeddings{}).Whole(r, body); fmt.Sprintf("%+v %v", m, err) != first {
+			t.Errorf("a second time: %+v %v, first %s", m, err, first)
+		}
+		r.Release()
+		if len(m.Failure) > MaxWords || m.Usage.Input > mostTokens || m.Counts && err != nil {
+			t.Errorf("got %+v, %v", m, err)
+		}
+		var want map[string]json.RawMessage
+		if json.Unmarshal(body, &want) != nil || want == nil {
+			return
+		}
+		got := map[string]json.RawMessage{}
+		if err := skim(body, func(name, value []byte) {
+			var key string
+			if err := json.Unmarshal(name, &key); err != nil {
+				t.Errorf("name %s: %v", name, err)
+			}
+			got[key] = value
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if !maps.EqualFunc(got, want, func(a, b json.RawMessage) bool { return string(a) == string(b) }) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+func TestProtocolsByName(t *testing.T) {
+	for _, p := range All() {
+		if Named(p.Traits().Name) != p {
+			t.Errorf("%s is not found by its name", p.Traits().Name)
+		}
+	}
+	if Named("smoke") != nil {
+		t.Error("a protocol that there is not was found")
+	}
+	if _, err := (Embeddings{}).Whole(reader(), nil); !errors.Is(err, ErrNotJSON) {
+		t.Errorf("an empty body: %v", err)
+	}
+}

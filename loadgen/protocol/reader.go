@@ -1,0 +1,231 @@
+package protocol
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/valyala/fastjson"
+)
+
+// Message is what one stream event, or a whole answer, says, as far as it matters here. The byte slices are valid until the reader
+// is released.
+type Message struct {
+	// Counts: the event is a chunk.
+	Counts bool
+	// Ours: vLLM would not count it, since it knows no reasoning_content.
+	Ours bool
+	// End: the stream ends in order with this event, which says nothing else.
+	End bool
+	// Tokens in it as far as ids or log probabilities tell, -1 if they do not.
+	Tokens int
+	// Answer is text of the visible answer, Reasoning the text before it; Output says that there is any output, be it only a
+	// tool call.
+	Answer, Reasoning []byte
+	Output            bool
+	// More: there is output beside the text of the answer.
+	More bool
+	// Finish is the finish reason, nil for none.
+	Finish []byte
+	Usage  Usage
+	// Failure is the server's report of an error, "" for none.
+	Failure string
+}
+
+// Usage is a server's count of tokens.
+type Usage struct {
+	Present               bool
+	Input, Output, Cached int // -1 where the server did not say
+}
+
+var (
+	// ErrNotJSON is the error of an event or answer that is no JSON.
+	ErrNotJSON = errors.New("not valid JSON")
+	errNotText = errors.New("expected text")
+)
+
+const (
+	done   = "[DONE]"                   // the last event of a stream
+	ending = "finish_reason or " + done // what ends a stream of choices in order
+)
+
+// Reader reads the answer to one request, event by event. It allocates nothing for an event without an error. A reader is used by
+// one goroutine at a time; Begin makes it ready for another answer.
+type Reader struct {
+	Clocks  Clocks // of the answer so far
+	parsers *Parsers
+	parser  *fastjson.Parser // lent for an event, nil between two
+	large   bool
+}
+
+// Begin readies the reader for an answer.
+func (r *Reader) Begin(lender *Parsers) { *r = Reader{Clocks: UnknownClocks(), parsers: lender} }
+
+// object reads a JSON object into m, and what every answer may tell: an error, usage, clocks. The object is nil where nothing more is to be read.
+func (r *Reader) object(m *Message, data []byte) (*fastjson.Value, error) {
+	m.Tokens = -1
+	if err := r.borrow(data); err != nil {
+		return nil, err
+	}
+	v, err := r.parser.ParseBytes(data)
+	if err != nil && bytes.Contains(data, []byte(infinity)) {
+		v, err = r.parser.ParseBytes(unlike(data, map[string]string{infinity: "Inf"}))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", ErrNotJSON, Excerpt(data))
+	}
+	if v.Type() != fastjson.TypeObject {
+		return nil, fmt.Errorf("expected a JSON object: %s", Excerpt(data))
+	}
+	if e := v.Get("error"); truthy(e) {
+		m.Failure = errorWords(e)
+		return nil, nil
+	}
+	m.Usage = readUsage(v.Get("usage"))
+	r.Clocks.read(v)
+	return v, nil
+}
+
+// choice reads an object as object does, and its first choice with what completions and chat have in common; nil for none.
+func (r *Reader) choice(m *Message, data []byte) (*fastjson.Value, error) {
+	v, err := r.object(m, data)
+	if v == nil {
+		return nil, err
+	}
+	choices := v.GetArray("choices")
+	if len(choices) == 0 {
+		return nil, nil
+	}
+	c := choices[0]
+	if c.Type() != fastjson.TypeObject {
+		return nil, fmt.Errorf("expected a choice to be an object: %s", Excerpt(data))
+	}
+	if f := c.GetStringBytes("finish_reason"); len(f) > 0 {
+		m.Finish = f
+	}
+	if ids := c.GetArray("token_ids"); ids != nil {
+		m.Tokens = len(ids)
+	}
+	return c, nil
+}
+
+// count takes the number of log probabilities as that of the tokens, where there are no ids.
+func (m *Message) count(logprobs []*fastjson.Value) {
+	if m.Tokens < 0 && logprobs != nil {
+		m.Tokens = len(logprobs)
+	}
+}
+
+func excerpted(err error, data []byte) error { return fmt.Errorf("%w: %s", err, Excerpt(data)) }
+
+// textOf is the text of a member; anything else is an error unless it is empty in Python's sense.
+func textOf(v *fastjson.Value) ([]byte, error) {
+	switch {
+	case v == nil:
+		return nil, nil
+	case v.Type() == fastjson.TypeString:
+		return v.GetStringBytes(), nil
+	case truthy(v):
+		return nil, errNotText
+	}
+	return nil, nil
+}
+
+// infinity is how Python's json module writes and reads it. fastjson knows it as Inf alone, and NaN as NaN.
+const infinity = "Infinity"
+
+// unlike is JSON with something else for every word of Python's that is no part of a text.
+func unlike(data []byte, words map[string]string) []byte {
+	out := make([]byte, 0, len(data))
+	for text := false; len(data) > 0; {
+		n := 1
+		switch {
+		case text && data[0] == '\\' && len(data) > 1:
+			n = 2
+		case data[0] == '"':
+			text = !text
+		case !text && (data[0] == 'I' || data[0] == 'N'):
+			for word, instead := range words {
+				if bytes.HasPrefix(data, []byte(word)) {
+					out, data, n = append(out, instead...), data[len(word):], 0
+					break
+				}
+			}
+		}
+		out, data = append(out, data[:n]...), data[n:]
+	}
+	return out
+}
+
+// mostTokens is more than any request holds. A server that says more is not believed.
+const mostTokens = 1 << 31
+
+func readUsage(v *fastjson.Value) Usage {
+	if v == nil || v.Type() != fastjson.TypeObject || !truthy(v) {
+		return Usage{}
+	}
+	count := func(v *fastjson.Value, key string) int {
+		if x := v.Get(key); x != nil {
+			if n, err := x.Int(); err == nil && n >= 0 && n <= mostTokens {
+				return n
+			}
+		}
+		return -1
+	}
+	u := Usage{Present: true, Input: count(v, "prompt_tokens"), Output: count(v, "completion_tokens"), Cached: -1}
+	if details := v.Get("prompt_tokens_details"); details != nil {
+		u.Cached = count(details, "cached_tokens")
+	}
+	return u
+}
+
+// truthy is Python's idea of it: an error of null, false, 0, "" or {} is none.
+func truthy(v *fastjson.Value) bool {
+	if v == nil {
+		return false
+	}
+	switch v.Type() {
+	case fastjson.TypeNull, fastjson.TypeFalse:
+		return false
+	case fastjson.TypeString:
+		return len(v.GetStringBytes()) > 0
+	case fastjson.TypeNumber:
+		return v.GetFloat64() != 0
+	case fastjson.TypeObject:
+		return v.GetObject().Len() > 0
+	case fastjson.TypeArray:
+		return len(v.GetArray()) > 0
+	}
+	return true
+}
+
+// errorWords is the message of an error object, or its JSON.
+func errorWords(v *fastjson.Value) string {
+	if text := v.GetStringBytes("message"); len(text) > 0 {
+		return Clip(string(text))
+	}
+	if v.Type() == fastjson.TypeString {
+		return Clip(string(v.GetStringBytes()))
+	}
+	return Clip(v.String())
+}
+
+// MaxWords is how much of a server's own words is kept with a failed request.
+const MaxWords = 2048
+
+// Clip is a server's words as far as they are kept.
+func Clip(s string) string {
+	if len(s) > MaxWords {
+		return s[:MaxWords]
+	}
+	return s
+}
+
+// Excerpt is the beginning of what could not be read.
+func Excerpt(data []byte) string {
+	const most = 120
+	if len(data) > most {
+		return fmt.Sprintf("%q…", data[:most])
+	}
+	return fmt.Sprintf("%q", data)
+}

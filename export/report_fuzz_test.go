@@ -24,7 +24,7 @@ func FuzzReport(f *testing.F) {
 		f.Fatal(err)
 	}
 	for e := range eventtest.Of(run, all(requests)) {
-		w.Take(e)
+		w.Take(&e)
 	}
 	w.WriteTo(&sample)
 	f.Add(sample.Bytes())

@@ -14,7 +14,6 @@ import (
 
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
-	"benchtop/metrics/event"
 )
 
 // read reads the body of the answer and gives the connection back if it can be used again.
@@ -206,7 +205,8 @@ func (x *exchange) chunk(m *protocol.Message) {
 	if x.q.Piece = m.Answer; len(m.Answer) == 0 {
 		x.q.Piece = m.Reasoning
 	}
-	x.sink.Take(event.Event{At: c.At, Kind: event.Chunk, Request: x.q, Chunk: c})
+	x.told.At, x.told.Chunk = c.At, c
+	x.sink.Take(&x.told)
 	x.q.Piece = nil // it lies in the parser, which goes to another stream now
 }
 

@@ -24,6 +24,7 @@ type exchange struct {
 	engine *Engine
 	q      *metrics.Request
 	sink   event.Sink
+	told   event.Event // of the last chunk; its fields change, since a new one would be copied
 	sse    sseParser
 	reader protocol.Reader
 	emit   func(name, data []byte) error // x.event, made once
@@ -55,6 +56,7 @@ func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 	}
 	x.sse.reset()
 	x.q, x.sink, x.text = q, sink, x.text[:0]
+	x.told = event.Event{Kind: event.Chunk, Request: q}
 	x.at, x.delay, x.heard, x.textPart = 0, metrics.Never, 0, false
 	x.usage, x.finished, x.ended, x.bodyOver, x.uncounted = protocol.Usage{}, false, false, false, false
 	x.reader.Begin(&e.parsers)
@@ -145,7 +147,7 @@ func (x *exchange) ask(k *link) error {
 	e.buffers.Put(wire)
 	if q.Sent == metrics.Never && !k.raw.armed {
 		q.Sent = k.raw.sent
-		x.sink.Take(event.Event{At: q.Sent, Kind: event.Sent, Request: q})
+		x.sink.Take(&event.Event{At: q.Sent, Kind: event.Sent, Request: q})
 	}
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUnanswered, err)
@@ -245,7 +247,7 @@ func (x *exchange) settle() {
 		q.TextPart = x.textPart || len(q.Text) < len(x.text)
 	}
 	x.giveBack()
-	x.q, x.sink = nil, nil
+	x.q, x.sink, x.told.Request = nil, nil, nil
 	x.engine.exchanges.Put(x)
 }
 

@@ -31,7 +31,7 @@ func (j *job) begin(scheduled time.Duration) {
 		// It will have to wait anyway, so a dispatcher that was kept waiting itself does not matter.
 		j.first.Due = scheduled
 	}
-	e.sink.Take(event.Event{At: j.first.Due, Kind: event.Due, Request: j.first})
+	e.sink.Take(&event.Event{At: j.first.Due, Kind: event.Due, Request: j.first})
 }
 
 func (j *job) request(turn int) *metrics.Request {
@@ -60,7 +60,7 @@ func (j *job) run() {
 			now := e.clock.now()
 			q = j.request(turn)
 			q.Scheduled, q.Due = now, now
-			e.sink.Take(event.Event{At: q.Due, Kind: event.Due, Request: q})
+			e.sink.Take(&event.Event{At: q.Due, Kind: event.Due, Request: q})
 		}
 		q.Admitted = e.clock.now()
 		if e.aborted.Load() {
@@ -68,7 +68,7 @@ func (j *job) run() {
 			return
 		}
 		e.send(q, &j.conversation.Turns[turn], e.sink)
-		e.sink.Take(event.Event{At: q.Done, Kind: event.Done, Request: q})
+		e.sink.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
 		if q.Failure != "" || e.stopping.Err() != nil {
 			return
 		}
@@ -84,7 +84,7 @@ func (j *job) cancel() {
 
 func (j *job) end(q *metrics.Request) {
 	q.Failure, q.Done = metrics.Cancelled, j.engine.clock.now()
-	j.engine.sink.Take(event.Event{At: q.Done, Kind: event.Done, Request: q})
+	j.engine.sink.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
 }
 
 // send performs one exchange and tells a sink of what is sent and comes back. A panic on the way is a bug of ours, but

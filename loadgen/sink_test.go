@@ -16,7 +16,7 @@ type listener interface {
 // told is a listener as a sink.
 type sinkOf struct{ listener }
 
-func (t sinkOf) Take(e event.Event) {
+func (t sinkOf) Take(e *event.Event) {
 	switch e.Kind {
 	case event.Due:
 		t.Due(e.Request)

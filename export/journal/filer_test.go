@@ -35,11 +35,11 @@ func newJournal(t testing.TB, w io.Writer, plan metrics.Plan) filer {
 }
 
 func (j filer) tell(at time.Duration, fact any) {
-	j.Take(event.Event{At: at, Kind: event.Fact, Value: fact})
+	j.Take(&event.Event{At: at, Kind: event.Fact, Value: fact})
 }
 
 func (j filer) Done(q *metrics.Request) {
-	j.Take(event.Event{At: q.Done, Kind: event.Done, Request: q})
+	j.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
 }
 
 func (j filer) Event(e metrics.Event)         { j.tell(e.At, e) }

@@ -218,7 +218,7 @@ func (j *Writer) whole() io.Reader {
 
 // Take files an event. Of a request it files the end, which tells all of it, and keeps nothing. After a metrics.End it files
 // nothing more.
-func (j *Writer) Take(e event.Event) {
+func (j *Writer) Take(e *event.Event) {
 	switch e.Kind {
 	case event.Done:
 		j.file(func(b []byte) []byte { return appendRequest(b, e.Request) })
@@ -227,11 +227,11 @@ func (j *Writer) Take(e event.Event) {
 	}
 }
 
-func (j *Writer) fact(e event.Event) {
+func (j *Writer) fact(e *event.Event) {
 	_, ends := e.Value.(metrics.End)
 	j.file(func(b []byte) []byte {
 		j.ended = ends
-		return appendFact(b, e)
+		return appendFact(b, *e)
 	})
 }
 

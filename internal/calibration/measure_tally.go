@@ -71,7 +71,7 @@ func (t *Tally) Ends() (succeeded, failed int, problem string) {
 // tallied is a tally as a sink of a run.
 type tallied struct{ *Tally }
 
-func (t tallied) Take(e event.Event) {
+func (t tallied) Take(e *event.Event) {
 	switch e.Kind {
 	case event.Sent:
 		t.Began()

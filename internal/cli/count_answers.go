@@ -30,7 +30,7 @@ func countable(q *metrics.Request) bool {
 // uncounted is a sink that counts the answers that a tokenizer could count better.
 type uncounted struct{ n atomic.Int64 }
 
-func (u *uncounted) Take(e event.Event) {
+func (u *uncounted) Take(e *event.Event) {
 	if countable(e.Request) {
 		u.n.Add(1)
 	}

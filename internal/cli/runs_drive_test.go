@@ -118,18 +118,18 @@ func toldBefore(t *testing.T, s *session) *toldEvents {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told.Take(e)
+		told.Take(&e)
 	}
 	return told
 }
 
-func (t *toldEvents) Take(e event.Event) {
+func (t *toldEvents) Take(e *event.Event) {
 	if e.Kind != event.Done && e.Kind != event.Fact {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.all = append(t.all, e)
+	t.all = append(t.all, *e)
 }
 
 // report is that of what was told until the end of the run.

@@ -358,7 +358,7 @@ type ended struct {
 	requests []metrics.Request
 }
 
-func (e *ended) Take(x event.Event) {
+func (e *ended) Take(x *event.Event) {
 	if x.Kind != event.Done {
 		return
 	}

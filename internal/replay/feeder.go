@@ -61,7 +61,7 @@ func (f *feeder) tell(m moment) {
 	case isDone:
 		f.done(m.index, f.flight(m.index))
 	case isFact:
-		e := f.facts[m.index]
+		e := &f.facts[m.index]
 		switch e.Value.(type) {
 		case metrics.ClientSecond: // it counts the chunks that came in it
 			f.catchUp(m.at)
@@ -87,7 +87,7 @@ func (f *feeder) chunksOf(x *flight, to time.Duration) {
 		c.Answer = c.Answer || c.At == x.past.FirstAnswer // a journal says only when it began
 		x.now.ReadDelay = f.delays.next(c)
 		x.now.Add(c) // writes over itself: both share their memory
-		f.view.Take(event.Event{At: c.At, Kind: event.Chunk, Request: x.now, Chunk: c})
+		f.view.Take(&event.Event{At: c.At, Kind: event.Chunk, Request: x.now, Chunk: c})
 	}
 }
 

@@ -38,14 +38,14 @@ func (f *feeder) land(index int32, x *flight) {
 
 func (f *feeder) due(x *flight) {
 	x.now.Due = x.past.Due
-	f.view.Take(event.Event{At: x.now.Due, Kind: event.Due, Request: x.now})
+	f.view.Take(&event.Event{At: x.now.Due, Kind: event.Due, Request: x.now})
 }
 
 func (f *feeder) sent(x *flight) {
 	q, past := x.now, x.past
 	q.Admitted, q.Encode, q.Connect, q.Sent = past.Admitted, past.Encode, past.Connect, past.Sent
 	q.Redials = past.Redials // late requests are told from those whose connection was dead
-	f.view.Take(event.Event{At: q.Sent, Kind: event.Sent, Request: q})
+	f.view.Take(&event.Event{At: q.Sent, Kind: event.Sent, Request: q})
 }
 
 // done tells of the end, with all that was known then. A damaged journal may have chunks after it, or fewer than it says.
@@ -60,6 +60,6 @@ func (f *feeder) done(index int32, x *flight) {
 	q.ServerQueue, q.ServerPrefill = past.ServerQueue, past.ServerPrefill
 	q.Finish, q.Failure, q.Status, q.Error, q.Text, q.Redials = past.Finish, past.Failure, past.Status, past.Error, past.Text, past.Redials
 	q.ReadDelay = past.ReadDelay
-	f.view.Take(event.Event{At: q.Done, Kind: event.Done, Request: q})
+	f.view.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
 	f.land(index, x)
 }

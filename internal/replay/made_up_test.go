@@ -115,7 +115,7 @@ func shownOf(run metrics.Run, all []metrics.Request, look metrics.Look, times []
 	var story []moment
 	tell := func(at time.Duration, do func()) { story = append(story, moment{at, do}) }
 	for _, e := range eventtest.Facts(run) {
-		tell(e.At, func() { view.Take(e) })
+		tell(e.At, func() { view.Take(&e) })
 	}
 	for i := range all {
 		past := &all[i]

@@ -54,7 +54,7 @@ func NewTrial(plan *metrics.Plan) *Trial {
 }
 
 // Take hears of requests, and of objectives that change: by those requests are judged that are not judged yet.
-func (t *Trial) Take(e event.Event) {
+func (t *Trial) Take(e *event.Event) {
 	switch e.Kind {
 	case event.Due:
 		t.due(e.Request)

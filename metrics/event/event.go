@@ -60,8 +60,8 @@ type Event struct {
 type Damage struct{ Err error }
 
 // Sink hears of everything that happens in a run, from many goroutines at once. Take must not wait for anything slow: the load
-// waits for it.
-type Sink interface{ Take(Event) }
+// waits for it. The event is the caller's: a sink that keeps it keeps a copy.
+type Sink interface{ Take(*Event) }
 
 // Discard is a sink that does not listen.
 var Discard Sink = NewStream(time.Time{})
@@ -130,7 +130,7 @@ func (s *Stream) Add(sink Sink, some ...Kind) {
 }
 
 // Take tells of a request. It is the hot path, and allocates nothing.
-func (s *Stream) Take(e Event) {
+func (s *Stream) Take(e *Event) {
 	for _, sink := range s.sinks[e.Kind] {
 		sink.Take(e)
 	}
@@ -145,5 +145,5 @@ func (s *Stream) Tell(fact any) {
 		e.At = at
 		fact = e
 	}
-	s.Take(Event{At: at, Kind: Fact, Value: fact})
+	s.Take(&Event{At: at, Kind: Fact, Value: fact})
 }

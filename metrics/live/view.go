@@ -18,7 +18,7 @@ func NewView(start time.Time, plan *metrics.Plan) View {
 }
 
 // Take takes an event in. For a chunk it allocates nothing.
-func (v View) Take(e event.Event) {
+func (v View) Take(e *event.Event) {
 	switch e.Kind {
 	case event.Chunk:
 		v.Chunk(e.Request)

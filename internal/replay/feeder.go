@@ -19,6 +19,7 @@ type feeder struct {
 	byIndex map[int32]*flight
 	seconds int // of the client, told so far
 	delays  delays
+	told    event.Event // of the last chunk
 }
 
 // flight is a request under way.
@@ -32,7 +33,7 @@ type flight struct {
 // feeder starts at the beginning.
 func (r *recording) feeder() *feeder {
 	// The clock of the view is never asked.
-	f := &feeder{recording: r, view: live.NewView(time.Time{}, &r.plan), byIndex: map[int32]*flight{}}
+	f := &feeder{recording: r, view: live.NewView(time.Time{}, &r.plan), byIndex: map[int32]*flight{}, told: event.Event{Kind: event.Chunk}}
 	f.delays.begin(r.client)
 	return f
 }
@@ -87,7 +88,8 @@ func (f *feeder) chunksOf(x *flight, to time.Duration) {
 		c.Answer = c.Answer || c.At == x.past.FirstAnswer // a journal says only when it began
 		x.now.ReadDelay = f.delays.next(c)
 		x.now.Add(c) // writes over itself: both share their memory
-		f.view.Take(&event.Event{At: c.At, Kind: event.Chunk, Request: x.now, Chunk: c})
+		f.told.At, f.told.Request, f.told.Chunk = c.At, x.now, c
+		f.view.Take(&f.told)
 	}
 }
 

@@ -18,9 +18,9 @@ const longestLine = 6*metrics.MostText + 10*metrics.MostChunks + 1<<20
 
 // Read gives the events of a journal, plain or gzipped, the plan first. The file is read again whenever they are ranged over.
 //
-// A last line that was cut is dropped: the process was killed while it wrote it. Any other line that cannot be read is a fact of
-// type event.Damage, and so are those of a kind of which there are too many. An error before the plan says that the file cannot be read or is no journal at all; one further on is trouble
-// with the file: a disk that fails, a gzipped file that was cut.
+// A last line that was cut is dropped: the process was killed while it wrote it. Any other line that cannot be read is an
+// event.Damage, and so is each line beyond the most there may be of its kind. An error before the plan says that the file cannot be
+// read or is no journal at all; a later one is trouble with the file: a disk that fails, a gzipped file that was cut.
 func Read(path string) event.Events {
 	return func(yield func(event.Event, error) bool) {
 		f, err := Open(path)
@@ -105,7 +105,7 @@ func scan(r io.Reader, name string) event.Events {
 				if !whole && lines.eof {
 					return // cut while it was written
 				}
-				e = event.Event{Kind: event.Fact, Value: event.Damage{Err: fmt.Errorf("%s, line %d: %w", name, lines.n, damage)}}
+				e = event.Event{Kind: event.Fact, Value: event.Damage{Lines: 1, Err: fmt.Errorf("%s, line %d: %w", name, lines.n, damage)}}
 			}
 			_, ends := e.Value.(metrics.End)
 			ended = ended || ends

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 )
@@ -164,8 +165,13 @@ func same(was, is metrics.Snapshot) string {
 // playing runs f with a player that stands still at the beginning, in virtual time, and waits for its end.
 func playing(t *testing.T, run metrics.Run, all []metrics.Request, f func(p *Player, next func() metrics.Snapshot)) {
 	t.Helper()
+	playingEvents(t, eventtest.Of(run, yield(all)), f)
+}
+
+func playingEvents(t *testing.T, events event.Events, f func(p *Player, next func() metrics.Snapshot)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p, err := New(eventtest.Of(run, yield(all)))
+		p, err := New(events)
 		if err != nil {
 			t.Fatal(err)
 		}

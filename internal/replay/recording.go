@@ -22,13 +22,14 @@ const longestRun = 7 * 24 * time.Hour
 // recording is a run as it lies in memory. It does not change once it is made.
 type recording struct {
 	plan     metrics.Plan
-	facts    facts
+	facts    []event.Event          // in the order in which they were told
 	client   []metrics.ClientSecond // of the facts
 	requests []metrics.Request      // without their chunks
 	chunks   []packed               // of the same requests
 	moments  []moment               // in order of time
 	length   time.Duration
-	count    int // of chunks
+	count    int   // of chunks
+	broken   error // why the events end early, nil if they do not
 }
 
 // moment is when something happens, but for chunks.
@@ -49,28 +50,31 @@ const (
 
 // record reads a run. If the events end with an error, the run is what came before it, unless no request did.
 func record(events event.Events) (*recording, error) {
-	r := &recording{}
-	run, requests, err := report.Gather(r.facts.of(events))
+	var kept facts
+	run, requests, err := report.Gather(kept.of(events))
 	if err != nil {
 		return nil, err
 	}
-	r.plan, r.client = run.Plan, run.Client
+	r := &recording{plan: run.Plan, client: run.Client}
 	latest := longestRun
 	if run.Ended != metrics.Never {
 		latest = min(max(0, run.Ended), longestRun) + time.Hour
 	}
+	var far event.Damage
 	for q, err := range requests {
 		switch {
 		case err != nil && len(r.requests) == 0:
 			return nil, err
 		case err != nil: // as in a report, the run is what could be read
-			r.facts = append(r.facts, event.Event{Kind: event.Fact, Value: metrics.End{Ended: run.Ended, Reason: run.Reason}})
+			r.broken = err
 		case within(&q, latest):
 			r.add(q)
 		default:
-			r.facts = append(r.facts, event.Event{Kind: event.Fact, Value: event.Damage{Err: errFarOff}})
+			far.Add(event.Damage{Lines: 1, Err: errFarOff})
 		}
 	}
+	kept.damage.Add(far)
+	r.facts = kept.all(max(0, run.Ended))
 	for i, e := range r.facts {
 		r.moments = append(r.moments, moment{e.At, int32(i), isFact})
 	}
@@ -87,22 +91,42 @@ func record(events event.Events) (*recording, error) {
 
 var errFarOff = errors.New("the times of a request lie far behind the end of the run")
 
-// facts of a run, in the order in which they were told.
-type facts []event.Event
+// facts are those of a run. What there may be any number of is not kept one by one: damaged lines are counted, and recounts are in
+// the requests.
+type facts struct {
+	list   []event.Event
+	damage event.Damage
+}
 
 // of keeps the facts among events that are ranged over.
 func (f *facts) of(events event.Events) event.Events {
 	return func(yield func(event.Event, error) bool) {
-		*f = nil
+		*f = facts{}
 		for e, err := range events {
-			if err == nil && e.Kind == event.Fact {
-				*f = append(*f, e)
-			}
+			f.keep(e)
 			if !yield(e, err) {
 				return
 			}
 		}
 	}
+}
+
+func (f *facts) keep(e event.Event) {
+	switch x := e.Value.(type) {
+	case nil, metrics.Recount:
+	case event.Damage:
+		f.damage.Add(x)
+	default:
+		f.list = append(f.list, e)
+	}
+}
+
+// all are the facts, the damage at a moment among them.
+func (f *facts) all(at time.Duration) []event.Event {
+	if f.damage.Lines == 0 {
+		return f.list
+	}
+	return append(f.list, event.Event{At: at, Kind: event.Fact, Value: f.damage})
 }
 
 // within says that nothing of q came later. A damaged journal may hold any number, and a time line that goes so far costs
@@ -150,6 +174,9 @@ func (r *recording) all(ctx context.Context) event.Events {
 				return
 			}
 		}
+		if r.broken != nil {
+			yield(event.Event{}, r.broken)
+		}
 	}
 }
 
@@ -163,7 +190,7 @@ func (r *recording) summarize(ctx context.Context) *result {
 	out := &result{ready: make(chan struct{})}
 	go func() {
 		defer close(out.ready)
-		if v, err := report.Of(r.all(ctx)); err == nil {
+		if v, err := report.Of(r.all(ctx)); errors.Is(err, r.broken) { // else ctx has ended
 			out.value = &v
 		}
 	}()

@@ -7,10 +7,12 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 	"benchtop/metrics/event/eventtest"
 )
 
@@ -68,6 +70,40 @@ func TestNewOfAJournalThatEndsEarly(t *testing.T) {
 	if err != nil || len(p.recording.requests) != 5 {
 		t.Errorf("of five requests that could be read: %v", err)
 	}
+}
+
+// A replay of a broken journal shows the report that the journal has, end and all, and logs once what was left out of it.
+func TestBrokenJournal(t *testing.T) {
+	broken := errors.New("the file was cut")
+	run, all := drawRun(1, 20, 10*time.Second)
+	run.Probes = &metrics.Probes{Completed: 3}
+	all[3].Done = longestRun
+	story := eventtest.Of(run, yield(all))
+	events := func(yield func(event.Event, error) bool) {
+		for _, line := range []int{7, 9} {
+			if !yield(event.Event{Kind: event.Fact, Value: event.Damage{Lines: 1, Err: fmt.Errorf("line %d", line)}}, nil) {
+				return
+			}
+		}
+		for e, err := range story {
+			if !yield(e, err) {
+				return
+			}
+		}
+		yield(event.Event{}, broken)
+	}
+	const words = "3 damaged lines of the journal were left out, the first: line 7"
+	playingEvents(t, events, func(p *Player, next func() metrics.Snapshot) {
+		next()
+		p.Seek(endless)
+		s := next()
+		if !slices.ContainsFunc(s.Log, func(e metrics.Event) bool { return e.Text == words }) {
+			t.Errorf("the log is %+v, want %q in it", s.Log, words)
+		}
+		if r := s.Report; r == nil || r.Damaged != 3 || r.Probes == nil || r.Events[len(r.Events)-1].Text != words {
+			t.Errorf("the report is %+v", r)
+		}
+	})
 }
 
 // Journals are files: whatever numbers stand in them, the player gets to the end and back.

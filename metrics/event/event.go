@@ -1,12 +1,13 @@
 // Package event is the vocabulary of a run. What happens in a run is an Event, and it is told once: the live view, the journal
 // and the search are sinks of one stream, and the report is computed from the events that the journal gives back.
 //
-//	loadgen ──requests, chunks──▶ Stream ──▶ live.View      what is shown
-//	watchers, control ──facts──▶    │  └───▶ export.Journal ──Events──▶ report.Of, replay
+//	loadgen ──requests, chunks──▶ Stream ──▶ live.View       what is shown
+//	watchers, control ──facts──▶    │  └───▶ journal.Writer ──Events──▶ report.Of, replay
 //	                                └──────▶ steering.Trial, …
 package event
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"sync"
@@ -37,7 +38,7 @@ const (
 	//	metrics.GPUSecond     what the accelerators did
 	//	metrics.Recount       a better count of an answer's tokens
 	//	metrics.End           how the run ended; the last event of a journal
-	//	Damage                a line of a journal that cannot be read
+	//	Damage                lines of a journal that cannot be read
 	Fact
 	kinds
 )
@@ -56,8 +57,26 @@ type Event struct {
 	Value any
 }
 
-// Damage says why a line of a journal was left out.
-type Damage struct{ Err error }
+// Damage says that lines of a journal were left out: how many, and why the first of them was.
+type Damage struct {
+	Lines int
+	Err   error
+}
+
+// Add counts in lines that follow.
+func (d *Damage) Add(more Damage) {
+	if d.Lines == 0 {
+		d.Err = more.Err
+	}
+	d.Lines += more.Lines
+}
+
+func (d Damage) String() string {
+	if d.Lines > 1 {
+		return fmt.Sprintf("%d damaged lines of the journal were left out, the first: %s", d.Lines, d.Err)
+	}
+	return fmt.Sprintf("a damaged line of the journal was left out: %s", d.Err)
+}
 
 // Sink hears of everything that happens in a run, from many goroutines at once. Take must not wait for anything slow: the load
 // waits for it. The event is the caller's: a sink that keeps it keeps a copy.

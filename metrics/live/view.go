@@ -29,12 +29,12 @@ func (v View) Take(e *event.Event) {
 	case event.Done:
 		v.Done(e.Request)
 	case event.Fact:
-		v.fact(e.Value)
+		v.fact(e)
 	}
 }
 
-func (v View) fact(value any) {
-	switch x := value.(type) {
+func (v View) fact(e event.Event) {
+	switch x := e.Value.(type) {
 	case metrics.Event:
 		v.Log(x)
 	case metrics.Steering:
@@ -51,5 +51,7 @@ func (v View) fact(value any) {
 		v.Server(x)
 	case metrics.GPUSecond:
 		v.GPUs(x)
+	case event.Damage:
+		v.Log(metrics.Event{At: e.At, Level: metrics.Warn, Text: x.String()})
 	}
 }

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"fmt"
-
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 )
@@ -11,7 +9,7 @@ import (
 type gathering struct {
 	run      metrics.Run
 	recounts map[int]metrics.Recount // by the index of the request
-	first    error                   // of the lines that were left out
+	damage   event.Damage
 }
 
 // add takes a fact in.
@@ -43,25 +41,18 @@ func (g *gathering) add(fact any) {
 		run.Ended, run.Reason, run.Unsent = x.Ended, x.Reason, x.Unsent
 		run.Probes, run.SpecDecode, run.Diffusion, run.Stamps = x.Probes, x.SpecDecode, x.Diffusion, x.Stamps
 	case event.Damage:
-		if run.Damaged == 0 {
-			g.first = x.Err
-		}
-		run.Damaged++
+		g.damage.Add(x)
 	}
 }
 
 // tellDamage logs that lines were left out.
 func (g *gathering) tellDamage() {
 	run := &g.run
-	if run.Damaged == 0 {
+	if run.Damaged = g.damage.Lines; run.Damaged == 0 {
 		return
 	}
 	if run.Ended == metrics.Never && run.Reason == Killed {
 		run.Reason = damaged
 	}
-	text := fmt.Sprintf("a damaged line of the journal was left out: %s", g.first)
-	if run.Damaged > 1 {
-		text = fmt.Sprintf("%d damaged lines of the journal were left out, the first: %s", run.Damaged, g.first)
-	}
-	run.Events = append(run.Events, metrics.Event{At: max(0, run.Ended), Level: metrics.Warn, Text: text})
+	run.Events = append(run.Events, metrics.Event{At: max(0, run.Ended), Level: metrics.Warn, Text: g.damage.String()})
 }

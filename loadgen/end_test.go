@@ -18,7 +18,7 @@ import (
 	"benchtop/metrics"
 )
 
-// counting is an observer that checks the order of what it hears about each request.
+// counting is a listener that checks the order of what it hears about each request.
 type counting struct {
 	t    *testing.T
 	mu   sync.Mutex

@@ -9,7 +9,7 @@ import (
 	"benchtop/metrics"
 )
 
-// faulty is an observer with a bug: it panics at the chunks of the first request.
+// faulty is a listener with a bug: it panics at the chunks of the first request.
 type faulty struct{ logbook }
 
 func (f *faulty) Chunk(q *metrics.Request) {

@@ -110,7 +110,7 @@ func TestProbes(t *testing.T) {
 					t.Errorf("%d probes sent, want %d", sent, c.sent)
 				}
 				if book.due != c.n || book.sent != c.n || len(book.all) != c.n {
-					t.Errorf("the observer heard of %d due, %d sent, %d done; want %d of each", book.due, book.sent, len(book.all), c.n)
+					t.Errorf("the sink heard of %d due, %d sent, %d done; want %d of each", book.due, book.sent, len(book.all), c.n)
 				}
 			})
 		})

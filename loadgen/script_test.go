@@ -132,7 +132,7 @@ func (p *prompts) Next() (datasets.Conversation, error) {
 	return c, nil
 }
 
-// logbook is an observer that keeps what it heard.
+// logbook is a listener that keeps what it heard.
 type logbook struct {
 	mu   sync.Mutex
 	due  int

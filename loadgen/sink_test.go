@@ -13,7 +13,7 @@ type listener interface {
 	Done(*metrics.Request)
 }
 
-// told is a listener as a sink.
+// sinkOf is a listener as a sink.
 type sinkOf struct{ listener }
 
 func (t sinkOf) Take(e *event.Event) {

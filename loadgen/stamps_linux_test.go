@@ -142,7 +142,7 @@ func (l *writeLog) check(t *testing.T, start time.Time, chunk, write int, at tim
 	}
 }
 
-// reader is an observer that keeps the delays and may hold up the reading of a request.
+// reader is a listener that keeps the delays and may hold up the reading of a request.
 type reader struct {
 	logbook
 	delays []time.Duration

@@ -7,7 +7,7 @@ import (
 	"benchtop/metrics"
 )
 
-// What a damaged journal can ask for is bounded, since whoever reads it keeps its facts.
+// A damaged journal can ask only for so much: readers keep its facts.
 const (
 	// mostSeconds of one kind: twelve days at one a second.
 	mostSeconds = 12 * 24 * 60 * 60

@@ -7,7 +7,7 @@ import (
 	"benchtop/internal/telemetry"
 )
 
-// health tells the recorder once a second how the process is doing, as in a real run, until ctx ends.
+// health tells the live view once a second how the process is doing, as in a real run, until ctx ends.
 func (c *ownClient) health(ctx context.Context, start time.Time) {
 	process := telemetry.WatchProcess()
 	defer process.Close()

@@ -14,7 +14,7 @@ import (
 	"benchtop/metrics/live"
 )
 
-// ownClient is the client of a real run: the engine with a recorder.
+// ownClient is the client of a real run: the engine with a live view.
 type ownClient struct {
 	load        Load
 	target      *target.Target
@@ -75,7 +75,7 @@ func (c *ownClient) run(ctx context.Context, _ string, start time.Time, t *Tally
 // snapshotEvery is how often whoever watches gets news, as on the dashboard.
 const snapshotEvery = 500 * time.Millisecond
 
-// judge fills in what the recorder knows.
+// judge fills in what the live view knows.
 func (c *ownClient) judge(r *Result) {
 	stamps := c.view.Stamps()
 	if n := float64(stamps.Chunks); n > 0 {

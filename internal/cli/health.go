@@ -12,7 +12,7 @@ import (
 )
 
 // watchClient samples the client itself once a second until ctx ends, and then a last time, and tells what it finds: in the
-// log, the journal and, through the recorder, on the screen. dialled connections are not the run's.
+// log, the journal and, through the live view, on the screen. dialled connections are not the run's.
 func (s *session) watchClient(ctx context.Context, dialled int) {
 	process := telemetry.WatchProcess()
 	defer process.Close()

@@ -174,7 +174,7 @@ func TestTrialRace(t *testing.T) {
 	}
 }
 
-// BenchmarkTrialChunk is what each chunk costs beside the recorder: a comparison, but for the first.
+// BenchmarkTrialChunk is what each chunk costs beside the live view: a comparison, but for the first.
 func BenchmarkTrialChunk(b *testing.B) {
 	trial := trialOf(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}})
 	q := metrics.NewRequest(1)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"time"
 
@@ -85,22 +86,11 @@ func (o *serveOptions) steps() (steps []string) {
 // prepare turns options into a session: it looks at the server, draws the prompts and the arrivals.
 func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *session, err error) {
 	client := o.server.target.Client()
-	about := metrics.Plan{BaseURL: o.server.target.String(), ModelID: o.server.model, Load: o.load.shape().Describe(o.prompts.Prompts)}
-	env.about(about)
-	env.step(stepServer)
-	if o.server.model == "" {
-		env.show("asking " + about.BaseURL + " for its models")
-	} else {
-		env.show("connecting to " + about.BaseURL)
-	}
 	ready := o.server.readiness(env)
-	m, err := o.server.find(ctx, client, ready)
+	m, err := o.findModel(ctx, env, client, ready)
 	if err != nil {
 		return nil, err
 	}
-	env.show("ready, model " + m.id)
-	about.ModelID = m.root
-	env.about(about)
 	odd, err := o.checkModels(ctx, m)
 	if err != nil {
 		return nil, err
@@ -164,6 +154,26 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	}
 	s.notes = append(s.notes, s.side.begin(ctx)...)
 	return s, nil
+}
+
+// findModel asks the server for the model, and shows how that goes.
+func (o *serveOptions) findModel(ctx context.Context, env *environment, client *http.Client, ready *readiness) (model, error) {
+	about := metrics.Plan{BaseURL: o.server.target.String(), ModelID: o.server.model, Load: o.load.shape().Describe(o.prompts.Prompts)}
+	env.about(about)
+	env.step(stepServer)
+	if o.server.model == "" {
+		env.show("asking " + about.BaseURL + " for its models")
+	} else {
+		env.show("connecting to " + about.BaseURL)
+	}
+	m, err := o.server.find(ctx, client, ready)
+	if err != nil {
+		return m, err
+	}
+	env.show("ready, model " + m.id)
+	about.ModelID = m.root
+	env.about(about)
+	return m, nil
 }
 
 // times are when requests are sent where time alone decides that, and how many prompts there are; nil for other loads.

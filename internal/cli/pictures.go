@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -56,11 +57,7 @@ func (s *session) draw(r metrics.Report, result string) (written, warnings []str
 	}
 	if s.charts.timeline {
 		put(stem+pictureEndings[0], func(w io.Writer) error {
-			_, requests, err := report.Gather(s.journal.Events())
-			if err != nil {
-				return err
-			}
-			segments, err := charts.Timeline(w, requests, s.plan, r.Events, s.charts.thresholds)
+			segments, err := charts.Timeline(w, s.requests(), s.plan, r.Events, s.charts.thresholds)
 			if err == nil && segments == 0 {
 				err = errors.New("no request was ever sent, so there is nothing to draw")
 			}
@@ -68,18 +65,24 @@ func (s *session) draw(r metrics.Report, result string) (written, warnings []str
 		})
 	}
 	if s.charts.datasetStats {
-		put(stem+pictureEndings[1], func(w io.Writer) error {
-			_, requests, err := report.Gather(s.journal.Events())
-			if err != nil {
-				return err
-			}
-			return charts.DatasetStats(w, requests)
-		})
+		put(stem+pictureEndings[1], func(w io.Writer) error { return charts.DatasetStats(w, s.requests()) })
 	}
 	if os.Getenv(pytorchVariable) != "" && s.save.asked() {
 		put(stem+pictureEndings[2], func(w io.Writer) error { return export.PyTorch(w, r, s.arguments) })
 	}
 	return written, warnings
+}
+
+// requests are those of the journal, with the counts of their tokens that came later.
+func (s *session) requests() iter.Seq2[metrics.Request, error] {
+	return func(yield func(metrics.Request, error) bool) {
+		_, all, err := report.Gather(s.journal.Events())
+		if err != nil {
+			yield(metrics.Request{}, err)
+			return
+		}
+		all(yield)
+	}
 }
 
 // arguments are all flags with their values under the names vLLM has for them.

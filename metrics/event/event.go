@@ -78,8 +78,8 @@ func (d Damage) String() string {
 	return fmt.Sprintf("a damaged line of the journal was left out: %s", d.Err)
 }
 
-// Sink hears of everything that happens in a run, from many goroutines at once. Take must not wait for anything slow: the load
-// waits for it. The event is the caller's: a sink that keeps it keeps a copy.
+// Sink hears of everything that happens in a run, from many goroutines at once. Take must not wait for anything slow, because the
+// load waits for it, and must not tell the stream anything itself. The event is the caller's: a sink that keeps it keeps a copy.
 type Sink interface{ Take(*Event) }
 
 // Discard is a sink that does not listen.

@@ -33,7 +33,7 @@ func (v View) Take(e *event.Event) {
 	}
 }
 
-func (v View) fact(e event.Event) {
+func (v View) fact(e *event.Event) {
 	switch x := e.Value.(type) {
 	case metrics.Event:
 		v.Log(x)

@@ -18,6 +18,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/export/journal"
 	"benchtop/internal/simulator"
+	"benchtop/loadgen/protocol"
 )
 
 // result is what a command line did.
@@ -82,7 +83,7 @@ func TestWrongUsage(t *testing.T) {
 		{"no command", "", []string{"usage: benchtop COMMAND"}},
 		{"unknown command", "srve", []string{`unknown command "srve" (did you mean serve?)`}},
 		{"all problems at once", "serve --backend foo --num-prompts x --requst-rate 3 --burstiness 0 --dataset-name nope --metric-percentiles 101 extra", []string{
-			"--backend foo: use vllm, openai, openai-chat or openai-embeddings", "--num-prompts x: expected a whole number",
+			"--backend foo: use " + protocol.Names(0), "--num-prompts x: expected a whole number",
 			"--requst-rate: unknown flag (did you mean request-rate?)", "--burstiness 0: must be more than 0",
 			"--dataset-name nope: use one of random, random-mm,", "--metric-percentiles 101: expected numbers from 0 to 100",
 			`serve takes no arguments, got ["extra"]: 'vllm serve MODEL' starts a server`,

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/datasets"
 )
 
 func TestWholeEmbeddings(t *testing.T) {
@@ -115,13 +118,22 @@ func FuzzEmbeddings(f *testing.F) {
 }
 
 func TestProtocolsByName(t *testing.T) {
+	var names []string
 	for _, p := range All() {
-		if Named(p.Traits().Name) != p {
-			t.Errorf("%s is not found by its name", p.Traits().Name)
+		name := p.Traits().Name
+		if Named(name) != p {
+			t.Errorf("%s is not found by its name", name)
 		}
+		names = append(names, name)
 	}
 	if Named("smoke") != nil {
 		t.Error("a protocol that there is not was found")
+	}
+	if got, want := strings.Split(strings.Replace(Names(0), " or ", ", ", 1), ", "), names; !slices.Equal(got, want) || strings.Count(Names(0), " or ") != 1 {
+		t.Errorf("all names: %q, want %q", Names(0), want)
+	}
+	if one, none := Names(datasets.AsMessages), Names(datasets.AsDocuments); one != "openai-chat" || none != "" {
+		t.Errorf("one name %q, none %q", one, none)
 	}
 	if _, err := (Embeddings{}).Whole(reader(), nil); !errors.Is(err, ErrNotJSON) {
 		t.Errorf("an empty body: %v", err)

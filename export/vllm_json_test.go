@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,13 +57,24 @@ var (
 		"mean_ttft_ms", "median_ttft_ms", "std_ttft_ms", "p50_ttft_ms", "p99.9_ttft_ms",
 		"benchtop",
 	}
-	benchtopKeys = []string{
+	benchtopKeys = slices.Concat([]string{
 		"schema", "version", "command", "seed", "definitions", "dataset", "cache", "load", "stages", "ramp", "find", "steered",
-		"warmup_s", "warmed_up", "objectives", "token_sources", "cached_tokens", "answer_lengths", "client", "queueing", "pacing", "connect_ms", "ttft_first_token_ms", "ttft_answer_ms",
-		"tpot_token_weighted_ms", "scheduled_latency", "peak_concurrency_exact", "good", "steady_state", "levels", "answer",
+		"warmup_s", "warmed_up", "objectives", "token_sources", "cached_tokens", "answer_lengths", "client", "queueing", "pacing",
+	}, statisticKeys(), []string{
+		"peak_concurrency_exact", "good", "steady_state", "levels", "answer",
 		"gates", "probes", "ttft_split", "server", "gpus", "timeline", "events", "failures", "damaged_journal_lines", "not_sent", "interrupted",
-	}
+	})
 )
+
+// statisticKeys are the keys of latencies within benchtop's own object, in the order of their table; testdata/sample.json has them by name.
+func statisticKeys() (keys []string) {
+	for l := range metrics.Latencies() {
+		if key := l.Naming().Statistic; key != "" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
 
 // The sample result as vLLM writes it, up to the figures that its documentation shortens.
 const vllmSample = `{"date": "20261006-101500", "endpoint_type": "openai", "backend": "openai", "label": null, ` +

@@ -138,7 +138,7 @@ func redraw(*model, string) tea.Cmd        { return tea.ClearScreen }
 func detach(*model, string) tea.Cmd        { return tea.Quit }
 func save(m *model, _ string) tea.Cmd      { m.say(m.saved()); return nil }
 func nextMetric(m *model, _ string) tea.Cmd {
-	m.latency = shown(m.latest, next(shown(m.latest, m.latency)))
+	m.latency = next(m.latest, shown(m.latest, m.latency))
 	return nil
 }
 func swapControls(m *model, _ string) tea.Cmd { m.setControls(!m.controls); return nil }

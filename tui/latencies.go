@@ -9,9 +9,13 @@ import (
 // latencies are those of the Latency page, in the order in which the key goes through them: every second keeps them.
 var latencies = slices.DeleteFunc(slices.Collect(metrics.Latencies()), func(l metrics.Latency) bool { return l >= metrics.NumInWindow })
 
-// next is the latency after one in that order.
-func next(l metrics.Latency) metrics.Latency {
-	return latencies[(slices.Index(latencies, l)+1)%len(latencies)]
+// next is the latency after one in that order that a run can have.
+func next(s *metrics.Snapshot, l metrics.Latency) metrics.Latency {
+	for i := slices.Index(latencies, l) + 1; ; i++ {
+		if after := latencies[i%len(latencies)]; shown(s, after) == after {
+			return after
+		}
+	}
 }
 
 // shown is a latency, or E2EL where answers come in one piece and have no such one.

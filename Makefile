@@ -3,7 +3,7 @@
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME    = 10s
 
-.PHONY: check test fmt vet staticcheck race cross fuzz bench microbench screens golden
+.PHONY: check test fmt vet staticcheck race cross fuzz bench microbench screens golden lines
 
 check: fmt vet staticcheck race cross
 
@@ -58,6 +58,10 @@ microbench:
 golden:
 	go test ./tui ./export -update
 	go test ./internal/cli -run '^TestRuns' -update
+
+# Lines that are neither blank nor comment, by folder, and what is too long.
+lines:
+	go run ./internal/lines
 
 screens:
 	docs/screens/render.sh

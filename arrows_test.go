@@ -46,6 +46,7 @@ var arrows = map[string][]string{
 	"benchtop/internal/telemetry":      {"benchtop/metrics"},
 	"benchtop/internal/attach":         {"benchtop/metrics"},
 	"benchtop/internal/race":           {},
+	"benchtop/internal/lines":          {},
 	"benchtop/internal/replay":         {"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/live", "benchtop/metrics/report"},
 	"benchtop/internal/steering":       {"benchtop/metrics", "benchtop/metrics/event"},
 	"benchtop/internal/metronome":      {},

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestCodeLines(t *testing.T) {
+	for _, c := range []struct {
+		name, source string
+		want         int
+	}{
+		{"nothing", "", 0},
+		{"blank lines and comments", "// Package p.\npackage p\n\n/* one\ntwo */\n\t\n", 1},
+		{"code before a comment and behind one", "package p // it\n\n/* one */ var x = 1 /* two\nthree */\n", 2},
+		{"slashes in texts", "package p\n\nvar u = \"http://x\" +\n\t`// no comment\n\n/* nor this`\n", 4},
+		{"a list over lines", "package p\n\nvar l = []int{\n\t1, // one\n\t// two\n}\n", 4},
+		{"no line end", "package p", 1},
+	} {
+		if got := codeLines([]byte(c.source)); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+func TestReport(t *testing.T) {
+	source := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	tree := fstest.MapFS{
+		"main.go":             source("package main\n\nfunc main() {\n\n}\n"),
+		"main_test.go":        source("package main\n\n// TestLong is long.\nfunc TestLong() {" + strings.Repeat("\n", 500) + "}\n"),
+		"a/b/long.go":         source("package b\n\nfunc (t T) Long() {\n" + strings.Repeat("\t// why\n", 79) + "}\n\n" + strings.Repeat("\n", 320) + "var x int\n"),
+		"a/testdata/c.go":     source("no Go"),
+		".git/d.go":           source("no Go"),
+		"a/notes.txt":         source("no Go"),
+		"many/only_x_test.go": source("package many\n"),
+	}
+	for i := range mostFiles + 1 {
+		tree[fmt.Sprintf("many/%d.go", i)] = source("package many\n")
+	}
+	files, err := walk(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	report(&got, files)
+	want := `folder  files  lines  of tests
+.       1      3      3
+a/b     1      4      0
+many    46     46     1
+all     48     53     4
+
+longest file: a/b/long.go, 405 lines
+longest function: a/b/long.go Long, 81 lines
+a/b/long.go: 405 lines, more than 400
+a/b/long.go Long: 81 lines, more than 80
+many: 46 files, more than 45
+`
+	if got.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &got, want)
+	}
+	tree["bad.go"] = source("package")
+	if _, err := walk(tree); err == nil || !strings.Contains(err.Error(), "bad.go") {
+		t.Errorf("a file that is no Go: %v", err)
+	}
+}

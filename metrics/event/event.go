@@ -88,11 +88,11 @@ var Discard Sink = NewStream(time.Time{})
 // Events are those of a run in the order in which they were told. They can be ranged over again. An error is the last of them.
 type Events = iter.Seq2[Event, error]
 
-// Followed are events and then some facts.
+// Followed are events and then some facts, unless the events end with an error.
 func Followed(events Events, facts ...any) Events {
 	return func(yield func(Event, error) bool) {
 		for e, err := range events {
-			if !yield(e, err) {
+			if !yield(e, err) || err != nil {
 				return
 			}
 		}

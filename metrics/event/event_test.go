@@ -1,109 +1,199 @@
-package event_test
+package event
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/metrics/event"
-	"benchtop/metrics/live"
 )
 
-// told keeps what it hears, in order.
-type told struct {
-	mu  sync.Mutex // guards all
-	all []event.Event
+// heard is a sink that writes down what it hears, as a word for each event.
+type heard struct {
+	mu    sync.Mutex
+	words []string
+	times []time.Duration
 }
 
-func (t *told) Take(e *event.Event) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.all = append(t.all, *e)
+func (h *heard) Take(e *Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.words, h.times = append(h.words, word(*e)), append(h.times, e.At)
 }
 
-func (t *told) recounts() (all []int) {
-	for _, e := range t.all {
-		all = append(all, e.Value.(metrics.Recount).Index)
+func word(e Event) string {
+	if e.Kind == Fact {
+		return fmt.Sprint(e.Value)
 	}
-	return all
+	return [...]string{"due", "sent", "chunk", "done"}[e.Kind]
 }
 
-// Facts that many goroutines tell at once reach all sinks in one order.
+// All sinks hear the same facts in the same order, at times that do not decrease, from however many goroutines they come.
 func TestFactsHaveOneOrder(t *testing.T) {
-	const tellers, each = 8, 200
-	var a, b told
-	s := event.NewStream(time.Now(), &a)
-	s.Add(&b, event.Fact)
-	var all sync.WaitGroup
-	for i := range tellers {
-		all.Go(func() {
-			for k := range each {
-				s.Tell(metrics.Recount{Index: i*each + k})
-			}
-		})
-	}
-	all.Wait()
-	if n := len(a.all); n != tellers*each || !slices.Equal(a.recounts(), b.recounts()) {
-		t.Errorf("%d facts, want %d, in the same order in both sinks", n, tellers*each)
-	}
-	if !slices.IsSortedFunc(a.all, func(x, y event.Event) int { return int(x.At - y.At) }) {
-		t.Error("the moments of the facts go back")
-	}
-}
-
-// A fact is of the moment at which it is told, to the microsecond, and a line of the log says so itself.
-func TestFactsAreOfTheirMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var heard told
-		s := event.NewStream(time.Now(), &heard)
-		time.Sleep(time.Second + 600)
-		s.Tell(metrics.Event{Text: "x"})
-		const want = time.Second + time.Microsecond
-		if e := heard.all[0]; e.At != want || e.Value != (metrics.Event{At: want, Text: "x"}) {
-			t.Errorf("%+v, want it at %s", e, want)
+		const tellers, each = 8, 50
+		sinks := []*heard{{}, {}, {}}
+		s := NewStream(time.Now())
+		for _, sink := range sinks {
+			s.Add(sink)
+		}
+		var all sync.WaitGroup
+		for n := range tellers {
+			all.Go(func() {
+				for i := range each {
+					time.Sleep(time.Duration(i%3) * time.Millisecond)
+					s.Tell(n*each + i)
+				}
+			})
+		}
+		all.Wait()
+		for _, h := range sinks {
+			if !slices.Equal(h.words, sinks[0].words) || !slices.IsSorted(h.times) {
+				t.Errorf("heard %v at %v, another sink %v", h.words, h.times, sinks[0].words)
+			}
+		}
+		if got := len(slices.Compact(slices.Sorted(slices.Values(sinks[0].words)))); got != tellers*each {
+			t.Errorf("%d facts, want %d", got, tellers*each)
 		}
 	})
 }
 
-// A sink hears of the kinds of events that it was added for.
-func TestSinksOfSomeKinds(t *testing.T) {
-	var every, some told
-	s := event.NewStream(time.Now(), &every)
-	s.Add(&some, event.Done, event.Fact)
-	q := metrics.NewRequest(1)
-	for _, k := range []event.Kind{event.Due, event.Sent, event.Chunk, event.Done, event.Fact} {
-		s.Take(&event.Event{Kind: k, Request: &q})
-	}
-	var kinds []event.Kind
-	for _, e := range some.all {
-		kinds = append(kinds, e.Kind)
-	}
-	if len(every.all) != 5 || !slices.Equal(kinds, []event.Kind{event.Done, event.Fact}) {
-		t.Errorf("%d of five events, and %v", len(every.all), kinds)
+// A sink hears of the kinds it asked for, in the order in which sinks were added.
+func TestKindsOfASink(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		kinds []Kind
+		want  string
+	}{
+		{"all", nil, "due sent chunk done plan"},
+		{"facts", []Kind{Fact}, "plan"},
+		{"requests", []Kind{Sent, Done}, "sent done"},
+		{"one twice", []Kind{Chunk, Chunk}, "chunk"},
+	} {
+		var h heard
+		s := NewStream(time.Now())
+		s.Add(&h, c.kinds...)
+		for k := range kinds {
+			s.Take(&Event{Kind: k, Value: "plan"})
+		}
+		if got := strings.Join(h.words, " "); got != c.want {
+			t.Errorf("%s: heard %q, want %q", c.name, got, c.want)
+		}
 	}
 }
 
-// A chunk on its way through the stream takes no memory.
-func TestChunkAllocatesNothing(t *testing.T) {
-	plan := metrics.Plan{}
-	s := event.NewStream(time.Now(), live.NewView(time.Now(), &plan))
-	s.Add(&told{}, event.Done)
+// A fact is of the moment at which it is told, to the microsecond, and a line of the log says so itself.
+func TestTellSaysWhen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var h heard
+		var last Event
+		s := NewStream(time.Now(), &h)
+		s.Add(sink(func(e Event) { last = e }))
+		time.Sleep(3*time.Millisecond + 1600*time.Nanosecond)
+		const want = 3002 * time.Microsecond
+		if s.Tell(metrics.Phase{}); last.At != want {
+			t.Errorf("a fact at %s, want %s", last.At, want)
+		}
+		s.Tell(metrics.Event{At: time.Hour, Text: "x"})
+		if e := last.Value.(metrics.Event); last.At != want || e.At != want || e.Text != "x" {
+			t.Errorf("a line of the log at %s: %+v, want %s", last.At, e, want)
+		}
+	})
+}
+
+type sink func(Event)
+
+func (f sink) Take(e *Event) { f(*e) }
+
+// A chunk costs nothing but its sinks.
+func TestTakeAllocatesNothing(t *testing.T) {
+	n := 0
+	s := NewStream(time.Now(), sink(func(Event) { n++ }), sink(func(e Event) { n += int(e.Chunk.Tokens) }))
 	q := metrics.NewRequest(0)
-	q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
-	s.Take(&event.Event{Kind: event.Due, Request: &q})
-	s.Take(&event.Event{Kind: event.Sent, Request: &q})
-	q.Chunks = make([]metrics.Chunk, 0, 2000)
-	at, e := time.Duration(0), event.Event{Kind: event.Chunk, Request: &q}
-	if n := testing.AllocsPerRun(1000, func() {
-		at += time.Microsecond
-		c := metrics.Chunk{At: at, Tokens: 1, Answer: true}
-		q.Add(c)
-		e.At, e.Chunk = at, c
-		s.Take(&e)
-	}); n != 0 {
-		t.Errorf("%g allocations for a chunk", n)
+	e := Event{Kind: Chunk, Request: &q, Chunk: metrics.Chunk{Tokens: 1}}
+	if got := testing.AllocsPerRun(100, func() { s.Take(&e) }); got != 0 || n == 0 {
+		t.Errorf("%v allocations, %d heard", got, n)
+	}
+}
+
+// events yields words as facts; "!" is an error, and a number a request that is done.
+func events(words ...string) Events {
+	return func(yield func(Event, error) bool) {
+		for i, w := range words {
+			e, err := Event{Kind: Fact, Value: w}, error(nil)
+			switch w {
+			case "!":
+				e, err = Event{}, errors.New("broken")
+			case "done":
+				q := metrics.NewRequest(i)
+				e = Event{Kind: Done, Request: &q}
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// told are events as words, up to a number of them.
+func told(all Events, most int) (words []string) {
+	for e, err := range all {
+		if err != nil {
+			words = append(words, "!")
+		} else {
+			words = append(words, word(e))
+		}
+		if len(words) == most {
+			break
+		}
+	}
+	return words
+}
+
+// Facts come behind the events, or not at all where those end with an error, which is the last of any.
+func TestFollowed(t *testing.T) {
+	for _, c := range []struct {
+		name, events, facts, want string
+		most                      int
+	}{
+		{"facts behind", "a b", "x y", "a b x y", 9},
+		{"no events", "", "x", "x", 9},
+		{"no facts", "a", "", "a", 9},
+		{"an error", "a !", "x", "a !", 9},
+		{"left early", "a b", "x", "a", 1},
+		{"left among the facts", "a", "x y", "a x", 2},
+	} {
+		var facts []any
+		for _, f := range strings.Fields(c.facts) {
+			facts = append(facts, f)
+		}
+		all := Followed(events(strings.Fields(c.events)...), facts...)
+		for range 2 { // events can be ranged over again
+			if got := strings.Join(told(all, c.most), " "); got != c.want {
+				t.Errorf("%s: %q, want %q", c.name, got, c.want)
+			}
+		}
+	}
+}
+
+// Requests are those that are done, in their order, and then the error.
+func TestRequests(t *testing.T) {
+	var got []string
+	for q, err := range Requests(events("plan", "done", "x", "done", "!")) {
+		got = append(got, fmt.Sprint(q.Index, " ", err))
+	}
+	if want := []string{"1 <nil>", "3 <nil>", "0 broken"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for q := range Requests(events("done", "done")) {
+		if q.Index != 0 {
+			t.Error("it goes on after the first")
+		}
+		break
 	}
 }

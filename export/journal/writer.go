@@ -191,29 +191,33 @@ func (j *Writer) Close() error {
 	return err
 }
 
-// Events are those told so far, as the journal has them. They may be ranged over while the run goes on.
+// Events are those told so far, as the journal has them. They are the same whenever they are ranged over, though the run goes on.
 func (j *Writer) Events() event.Events {
-	return func(yield func(event.Event, error) bool) { scan(j.whole(), j.name)(yield) }
+	whole := j.whole()
+	return func(yield func(event.Event, error) bool) { scan(whole(), j.name)(yield) }
 }
 
 // WriteTo copies the whole journal as it is now, for instance to a disk that has room.
-func (j *Writer) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, j.whole()) }
+func (j *Writer) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, j.whole()()) }
 
-// whole reads the journal as it is now.
-func (j *Writer) whole() io.Reader {
+// whole returns a function that reads the journal as it is now, from its beginning each time it is called.
+func (j *Writer) whole() func() io.Reader {
 	j.flushing.Lock()
 	defer j.flushing.Unlock()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var parts []io.Reader
-	if j.reread != nil {
-		parts = append(parts, io.NewSectionReader(j.reread, 0, j.written))
+	file, written := j.reread, j.written
+	blocks := append(slices.Concat(j.copied, j.kept), bytes.Clone(j.pending))
+	return func() io.Reader {
+		var parts []io.Reader
+		if file != nil {
+			parts = append(parts, io.NewSectionReader(file, 0, written))
+		}
+		for _, block := range blocks {
+			parts = append(parts, bytes.NewReader(block))
+		}
+		return io.MultiReader(parts...)
 	}
-	for _, block := range slices.Concat(j.copied, j.kept) {
-		parts = append(parts, bytes.NewReader(block))
-	}
-	parts = append(parts, bytes.NewReader(bytes.Clone(j.pending)))
-	return io.MultiReader(parts...)
 }
 
 // Take files an event. Of a request it files the end, which tells all of it, and keeps nothing. After a metrics.End it files

@@ -1,0 +1,237 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
+)
+
+const ms = time.Millisecond
+
+// requests are as a journal has them.
+func requests(all []metrics.Request) iter.Seq2[metrics.Request, error] {
+	return func(yield func(metrics.Request, error) bool) {
+		for _, q := range all {
+			if !yield(q, nil) {
+				return
+			}
+		}
+	}
+}
+
+// list yields some events, and then an error unless it is nil.
+func list(all []event.Event, last error) event.Events {
+	return func(yield func(event.Event, error) bool) {
+		for _, e := range all {
+			if !yield(e, nil) {
+				return
+			}
+		}
+		if last != nil {
+			yield(event.Event{}, last)
+		}
+	}
+}
+
+func fact(v any) event.Event { return event.Event{Kind: event.Fact, Value: v} }
+
+func collect(all event.Events) (out []event.Event) {
+	for e := range all {
+		out = append(out, e)
+	}
+	return out
+}
+
+func differ(a, b metrics.Report) string {
+	return cmp.Diff(a, b, cmp.AllowUnexported(metrics.Report{}), cmpopts.EquateNaNs(), cmpopts.IgnoreUnexported(metrics.Request{}),
+		cmp.Comparer(func(a, b metrics.Histogram) bool {
+			return a.Count() == b.Count() && a.Mean() == b.Mean() && slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets()))
+		}))
+}
+
+// drawn are requests of all sorts, some of which end at one moment.
+func drawn(seed uint64, n int) (all []metrics.Request) {
+	draws := rand.New(rand.NewPCG(seed, 16))
+	upTo := func(d time.Duration) time.Duration { return time.Duration(draws.Int64N(int64(d/ms)+1)) * ms }
+	at := time.Duration(0)
+	for i := range n {
+		at += upTo(400 * ms)
+		sent := at + upTo(50*ms)
+		q := eventtest.Refused(i, 1+draws.IntN(50), at, sent, fmt.Sprint("busy ", draws.IntN(3)))
+		if draws.IntN(4) > 0 {
+			gaps := make([]time.Duration, 1+draws.IntN(6))
+			for g := range gaps {
+				gaps[g] = upTo(300 * ms)
+			}
+			q = eventtest.Request(i, 1+draws.IntN(50), len(gaps), at, sent, gaps...)
+		}
+		if draws.IntN(10) == 0 {
+			q.Failure = metrics.Cancelled
+		}
+		all = append(all, q)
+	}
+	return all
+}
+
+// The report does not depend on the order in which requests ended, nor on when it is computed.
+func TestOrderDoesNotMatter(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) {
+			run, _ := eventtest.Sample()
+			all := drawn(seed, 60)
+			run.Ended = 30 * time.Second
+			switch run.Plan.Detailed = seed%2 == 0; seed % 3 {
+			case 1:
+				run.Plan.Warmup = 3 * time.Second
+			case 2:
+				run.Plan.MaxConcurrency, run.Plan.Rate = 2, metrics.Rate(math.Inf(1))
+			}
+			want, err := Of(eventtest.Of(run, requests(all)))
+			if err != nil || want.Completed < 10 || want.Failed == 0 {
+				t.Fatalf("%v, %d successes, %d failures", err, want.Completed, want.Failed)
+			}
+			for turn := range 3 {
+				time.Sleep(time.Hour)
+				rand.New(rand.NewPCG(seed, uint64(turn))).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+				got, err := Of(eventtest.Of(run, requests(all)))
+				if diff := differ(want, got); err != nil || diff != "" {
+					t.Fatalf("seed %d: %v (-in order +in another):\n%s", seed, err, diff)
+				}
+			}
+		})
+	}
+}
+
+// Facts of each kind reach the report, and the last word on a thing counts.
+func TestFactsReachTheReport(t *testing.T) {
+	run, qs := eventtest.Sample()
+	got, all, err := Gather(eventtest.Of(run, requests(qs)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(run, got, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("(-told +gathered):\n%s", diff)
+	}
+	n := 0
+	for q, err := range all {
+		if err != nil || q.ID != qs[n].ID {
+			t.Errorf("request %d: %q, %v", n, q.ID, err)
+		}
+		n++
+	}
+	if n != len(qs) {
+		t.Errorf("%d requests, want %d", n, len(qs))
+	}
+}
+
+// A better count of an answer's tokens is taken, wherever it stands and the last of several; others are as they were.
+func TestRecounts(t *testing.T) {
+	run, qs := eventtest.Sample()
+	recount := func(index, tokens int) event.Event {
+		return fact(metrics.Recount{Index: index, Tokens: tokens, Source: metrics.TokensFromTokenizer})
+	}
+	all := collect(eventtest.Of(run, requests(qs)))
+	for name, of := range map[string][]event.Event{
+		"behind": slices.Concat(all, []event.Event{recount(1, 50), recount(1, 7), recount(99, 1)}),
+		"before": slices.Concat(all[:1], []event.Event{recount(1, 7)}, all[1:]),
+	} {
+		events := list(of, nil)
+		r, err := Of(events)
+		if want := qs[0].OutputTokens + 7 + qs[2].OutputTokens; err != nil || r.OutputTokens != want || r.OutputSources[metrics.TokensFromTokenizer] != 1 {
+			t.Errorf("%s: %v, %d output tokens, want %d; %v", name, err, r.OutputTokens, want, r.OutputSources)
+		}
+		_, gathered, _ := Gather(events)
+		for q := range gathered {
+			if q.Index == 0 && (q.OutputTokens != qs[0].OutputTokens || q.OutputSource != qs[0].OutputSource) {
+				t.Errorf("%s: another request has %d tokens by %s", name, q.OutputTokens, q.OutputSource)
+			}
+		}
+	}
+}
+
+// How a run ended is said by its end, by damage, or by the lack of both.
+func TestReasons(t *testing.T) {
+	run, qs := eventtest.Sample()
+	whole := collect(eventtest.Of(run, requests(qs)))
+	cut := whole[:len(whole)-1]
+	damage := func(of []event.Event, words ...string) []event.Event {
+		of = slices.Clone(of)
+		for _, w := range words {
+			of = append(of, fact(event.Damage{Err: errors.New(w)}))
+		}
+		return of
+	}
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		name    string
+		events  event.Events
+		reason  string
+		damaged int
+		words   string // of the last line of the log
+		err     error
+	}{
+		{"it ended", list(whole, nil), "", 0, "", nil},
+		{"it was killed", list(cut, nil), Killed, 0, "", nil},
+		{"a damaged line", list(damage(whole, "line 3"), nil), "", 1, "a damaged line of the journal was left out: line 3", nil},
+		{"damaged lines and no end", list(damage(cut, "line 3", "line 5"), nil), damaged, 2, "2 damaged lines of the journal were left out, the first: line 3", nil},
+		{"an error", list(cut, broken), damaged, 0, "", broken},
+		{"an error behind the end", list(whole, broken), damaged, 0, "", broken},
+	} {
+		r, err := Of(c.events)
+		reason := ""
+		if r.Interrupted != nil {
+			reason = r.Interrupted.Reason
+		}
+		if !errors.Is(err, c.err) || reason != c.reason || r.Damaged != c.damaged || r.Completed != 3 {
+			t.Errorf("%s: %v, reason %q, %d damaged, %d successes", c.name, err, reason, r.Damaged, r.Completed)
+		}
+		if last := r.Events[len(r.Events)-1].Text; c.words != "" && last != c.words || len(r.Events) != 1+min(1, c.damaged) {
+			t.Errorf("%s: log of %d ends with %q, want %q", c.name, len(r.Events), last, c.words)
+		}
+	}
+}
+
+// An error comes with the report of the events before it, and before the plan there is none.
+func TestErrors(t *testing.T) {
+	run, qs := eventtest.Sample()
+	all := collect(eventtest.Of(run, requests(qs)))
+	broken := errors.New("broken")
+	for name, before := range map[string][]event.Event{"nothing before": nil, "no plan before": all[1:3]} {
+		if r, err := Of(list(before, broken)); !errors.Is(err, broken) || r.Plan.ModelID != "" {
+			t.Errorf("%s: %v, report of %q", name, err, r.Plan.ModelID)
+		}
+		if _, requests, err := Gather(list(before, broken)); !errors.Is(err, broken) || requests != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	first := slices.IndexFunc(all, func(e event.Event) bool { return e.Kind == event.Done })
+	r, err := Of(list(all[:first+2], broken))
+	if !errors.Is(err, broken) || r.Completed != 2 || r.Plan.ModelID != run.Plan.ModelID {
+		t.Errorf("%v, %d successes of %q", err, r.Completed, r.Plan.ModelID)
+	}
+	_, requests, err := Gather(list(all[:first+2], broken))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for q, err := range requests {
+		got = append(got, fmt.Sprint(strings.TrimPrefix(q.ID, "sample-"), err))
+	}
+	if want := "A<nil> B<nil> broken"; strings.Join(got, " ") != want {
+		t.Errorf("requests %q, want %q", got, want)
+	}
+}

@@ -3,6 +3,7 @@ package event
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ type heard struct {
 }
 
 func (h *heard) Take(e *Event) {
+	runtime.Gosched() // others get in between if they may
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.words, h.times = append(h.words, word(*e)), append(h.times, e.At)

@@ -52,7 +52,7 @@ func TestFacts(t *testing.T) {
 			v := NewView(time.Now(), &metrics.Plan{})
 			before := v.SnapshotAt(10 * ms)
 			shows := c.want(&before)
-			v.Take(event.Event{At: ms, Kind: event.Fact, Value: c.fact})
+			v.Take(&event.Event{At: ms, Kind: event.Fact, Value: c.fact})
 			if s := v.SnapshotAt(10 * ms); !c.want(&s) {
 				t.Errorf("%s: %+v is shown as %+v", c.name, c.fact, s)
 			}
@@ -79,16 +79,16 @@ func TestRequestIsTaken(t *testing.T) {
 				t.Errorf("%s: %+v, held %d, waiting %d, running %d", step, s.Totals, s.Held, s.Waiting, s.Running)
 			}
 		}
-		v.Take(event.Event{Kind: event.Due, Request: &q})
+		v.Take(&event.Event{Kind: event.Due, Request: &q})
 		show("due", metrics.Totals{Due: 1}, 1, 0, 0)
 		q.Admitted, q.Sent = ms, ms
-		v.Take(event.Event{Kind: event.Sent, Request: &q})
+		v.Take(&event.Event{Kind: event.Sent, Request: &q})
 		show("sent", metrics.Totals{Due: 1, Sent: 1}, 0, 1, 0)
 		q.Add(metrics.Chunk{At: 3 * ms, Tokens: 2, Answer: true})
-		v.Take(event.Event{Kind: event.Chunk, Request: &q, Chunk: q.Chunks[0]})
+		v.Take(&event.Event{Kind: event.Chunk, Request: &q, Chunk: q.Chunks[0]})
 		show("chunk", metrics.Totals{Due: 1, Sent: 1}, 0, 0, 1)
 		q.Done, q.InputTokens, q.OutputTokens, q.Finish = 4*ms, 5, 2, "stop"
-		v.Take(event.Event{Kind: event.Done, Request: &q})
+		v.Take(&event.Event{Kind: event.Done, Request: &q})
 		s := v.SnapshotAt(10 * ms)
 		if got := s.Totals; got.Done != 1 || got.InputTokens != 5 || got.OutputTokens != 2 || s.Running != 0 || s.Histograms[metrics.TTFT].Count() != 1 {
 			t.Errorf("done: %+v, running %d, %d TTFT", got, s.Running, s.Histograms[metrics.TTFT].Count())
@@ -101,12 +101,12 @@ func TestChunkAllocatesNothing(t *testing.T) {
 	v := NewView(time.Now(), &metrics.Plan{})
 	q := metrics.NewRequest(0)
 	q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
-	v.Take(event.Event{Kind: event.Due, Request: &q})
-	v.Take(event.Event{Kind: event.Sent, Request: &q})
+	v.Take(&event.Event{Kind: event.Due, Request: &q})
+	v.Take(&event.Event{Kind: event.Sent, Request: &q})
 	q.Chunks = make([]metrics.Chunk, 0, 4096)
 	chunk := func() {
 		q.Add(metrics.Chunk{At: time.Duration(len(q.Chunks)) * 10 * time.Microsecond, Tokens: 1})
-		v.Take(event.Event{Kind: event.Chunk, Request: &q, Chunk: q.Chunks[len(q.Chunks)-1]})
+		v.Take(&event.Event{Kind: event.Chunk, Request: &q, Chunk: q.Chunks[len(q.Chunks)-1]})
 	}
 	for range 100 {
 		chunk()

@@ -171,7 +171,7 @@ func TestReasons(t *testing.T) {
 	damage := func(of []event.Event, words ...string) []event.Event {
 		of = slices.Clone(of)
 		for _, w := range words {
-			of = append(of, fact(event.Damage{Err: errors.New(w)}))
+			of = append(of, fact(event.Damage{Lines: 1, Err: errors.New(w)}))
 		}
 		return of
 	}

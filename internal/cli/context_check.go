@@ -51,3 +51,42 @@ func checkContext(m model, prompts []datasets.Conversation, counted metrics.Toke
 	}
 	return odd, nil
 }
+
+// checkPooled is checkContext for answers without tokens: they take no room, and each prompt of a request has the context for itself.
+// vLLM does as it is asked and cuts prompts that are too long.
+func checkPooled(m model, prompts []datasets.Conversation, counted metrics.TokenSource) (odd []string, err error) {
+	if m.context <= 0 {
+		return nil, nil
+	}
+	var all, long, most int
+	for _, c := range prompts {
+		for i := range c.Turns {
+			each := c.Turns[i].Batch
+			if each == nil {
+				each = c.Turns[i : i+1]
+			}
+			for j := range each {
+				all++
+				if n := each[j].InputTokens; n > m.context {
+					long++
+					most = max(most, n)
+				}
+			}
+		}
+	}
+	if long == 0 {
+		return nil, nil
+	}
+	by := ""
+	if counted == metrics.TokensFromEstimate {
+		by = "by estimate, "
+	}
+	words := fmt.Sprintf("%s%d of %d prompts do not fit into the model's context of %d tokens: prompts of up to %d; ", by, long, all, m.context, most)
+	switch {
+	case m.owner == "vllm":
+		return []string{words + "the server cuts them"}, nil
+	case long == all && by == "":
+		return nil, usageError{errors.New(words + longer)}
+	}
+	return []string{words + longer + "; the server will refuse them"}, nil
+}

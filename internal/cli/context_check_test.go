@@ -55,6 +55,47 @@ func TestContextIsCheckedBeforeTheLoad(t *testing.T) {
 	}
 }
 
+// Prompts of a batch do not share a context, and embeddings take no room for an answer.
+func TestContextOfPooling(t *testing.T) {
+	batch := func(lengths ...int) datasets.Conversation {
+		var turn datasets.Turn
+		for _, n := range lengths {
+			turn.Batch = append(turn.Batch, datasets.Turn{InputTokens: n})
+			turn.InputTokens += n
+		}
+		return oneTurn(turn)
+	}
+	single := oneTurn(datasets.Turn{InputTokens: 4096, MaxTokens: 128})
+	long := oneTurn(datasets.Turn{InputTokens: 4097})
+	for _, c := range []struct {
+		name    string
+		owner   string
+		prompts []datasets.Conversation
+		counted metrics.TokenSource
+		odd     string
+		err     string
+	}{
+		{"fit", "vllm", []datasets.Conversation{batch(4096, 4096), single}, metrics.TokensFromServer, "", ""},
+		{"cut", "vllm", []datasets.Conversation{long}, metrics.TokensFromServer, "1 of 1 prompts do not fit into the model's context of 4096 tokens: prompts of up to 4097; the server cuts them", ""},
+		{"one refused", "", []datasets.Conversation{batch(9, 5000)}, metrics.TokensFromServer, "1 of 2 prompts do not fit", ""},
+		{"all refused", "", []datasets.Conversation{batch(5000, 5000)}, metrics.TokensFromServer, "", "2 of 2 prompts do not fit"},
+		{"by estimate", "", []datasets.Conversation{long}, metrics.TokensFromEstimate, "by estimate, 1 of 1 prompts do not fit", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			odd, err := checkPooled(model{context: 4096, owner: c.owner}, c.prompts, c.counted)
+			if got := strings.Join(odd, " | "); !strings.HasPrefix(got, c.odd) || (got == "") != (c.odd == "") {
+				t.Errorf("got %q, want %q", got, c.odd)
+			}
+			if (err != nil) != (c.err != "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {
+				t.Errorf("got error %v, want %q", err, c.err)
+			}
+		})
+	}
+	url := simulated(t, nil) // with a context of 32768 tokens
+	args := []string{"serve", "--base-url", url, "--backend", "openai-embeddings", "--vocab-size", "300", "--num-prompts", "40", "--random-input-len", "1000"}
+	run(append(args, "--random-batch-size", "40")...).expect(t, exitFine, "Total input tokens:                      40000")
+}
+
 // The simulated server says how long its model's context is.
 func TestServeChecksTheContext(t *testing.T) {
 	url := simulated(t, nil)

@@ -88,7 +88,11 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 	if o.prompts.needs().Aligned {
 		d.notes = append(d.notes, means.align(ctx, env, d.supply)...)
 	}
-	odd, err := checkContext(m, d.supply.ahead(), means.counted)
+	check := checkContext
+	if !o.server.protocol.Traits().Streams {
+		check = checkPooled
+	}
+	odd, err := check(m, d.supply.ahead(), means.counted)
 	if err != nil {
 		return d, err
 	}

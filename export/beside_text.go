@@ -85,8 +85,8 @@ func (t textReport) server(r *metrics.Report) {
 	t.said("Draft tokens accepted (%):", s.Acceptance*100)
 	if r.ComparesTTFT() {
 		theirs, ours := "Mean TTFT by the server's clock (ms):", "The same requests by this client's (ms):"
-		if n := math.Round(s.TTFT.N); n != float64(s.First.N) { // nobody can tell whose they are
-			theirs, ours = fmt.Sprintf("Mean TTFT, server's clock (ms, of %.0f):", n), fmt.Sprintf("Mean %s, this client's (ms, of %d):", r.Plan.FirstWait().Naming().Title, s.First.N)
+		if n := math.Round(s.TTFT.N); n != float64(s.First.Prompts()) { // nobody can tell whose they are
+			theirs, ours = fmt.Sprintf("Mean TTFT, server's clock (ms, of %.0f):", n), fmt.Sprintf("Mean %s, this client's (ms, of %d):", r.Plan.FirstWait().Naming().Title, s.First.Prompts())
 		}
 		t.float(theirs, milliseconds(s.TTFT.Mean))
 		t.float(ours, milliseconds(s.First.MeanTTFT()))

@@ -92,10 +92,10 @@ func (t textReport) split(r *metrics.Report) {
 
 // ofWhom says how many requests the page's means are of, where that is not this run's number.
 func ofWhom(s *metrics.TTFTSplit) string {
-	if s.Seen == s.N {
+	if !s.OfOthers() {
 		return ""
 	}
-	return fmt.Sprintf(" of %d requests; this run had %d", s.Seen, s.N)
+	return fmt.Sprintf(" of %d requests; this run had %d", s.Seen, s.N+s.More)
 }
 
 // bar is width columns, of which each part has its share.

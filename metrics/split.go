@@ -37,9 +37,11 @@ type TTFTSplit struct {
 	// Rest is what is left: the way there and back, tokenizing, and, where nobody tells, all of TTFT. Never negative.
 	Rest time.Duration
 	// Source of Queue and Prefill. Where it is SplitByMetrics, Seen are the requests that they are of: the server's other clients'
-	// may be among them, so Rest is of a mixture where they are not N.
+	// may be among them, so Rest is of a mixture where OfOthers.
 	Source SplitSource
 	Seen   int
+	// More prompts than one each that the requests carry. A server counts N + More.
+	More int
 }
 
 // SplitOver says where TTFT went between two moments of the run, the seconds in which they lie included: for the first
@@ -91,7 +93,7 @@ func splitOf(all *Waits, told *Told, server []ServerSecond, from, to, until time
 
 // of takes the client's own means from some requests.
 func (t *TTFTSplit) of(w *Waits) {
-	if t.N = max(0, w.N); t.N > 0 {
+	if t.N, t.More = max(0, w.N), max(0, w.More); t.N > 0 {
 		t.SlotWait, t.Connect, t.TTFT = mean(w.SlotWait, w.N), mean(w.Connect, w.N), mean(w.TTFT, w.N)
 	}
 }
@@ -114,11 +116,11 @@ func (t *TTFTSplit) ask(server []ServerSecond, from, to, until time.Duration) bo
 	if ours.N <= 0 {
 		return false
 	}
-	if q := queue.sum(); mostOf(q, ours.N) {
+	if q := queue.sum(); mostOf(q, ours.Prompts()) {
 		t.Queue, t.Source = q.Mean, SplitByMetrics
 		t.saw(q)
 	}
-	if p := prefill.sum(); mostOf(p, ours.N) {
+	if p := prefill.sum(); mostOf(p, ours.Prompts()) {
 		t.Prefill, t.Source = p.Mean, SplitByMetrics
 		t.saw(p)
 	}
@@ -128,6 +130,9 @@ func (t *TTFTSplit) ask(server []ServerSecond, from, to, until time.Duration) bo
 	t.of(&ours)
 	return true
 }
+
+// OfOthers reports whether the means of the page are of more or fewer requests than the server counts for those of N.
+func (t *TTFTSplit) OfOthers() bool { return t.Seen != t.N+t.More }
 
 // saw notes how many requests a mean of the page is of.
 func (t *TTFTSplit) saw(l ServerLatency) {
@@ -154,5 +159,5 @@ func mostOfTheTime(server []ServerSecond, from, to time.Duration) bool {
 // that it may stand beside the client's of the same looks, Server.First.
 func (r *Report) ComparesTTFT() bool {
 	s := r.Server
-	return s != nil && s.First.N > 0 && mostOf(s.TTFT, s.First.N) && mostOfTheTime(s.Seconds, r.Plan.Warmup, r.Ended)
+	return s != nil && s.First.N > 0 && mostOf(s.TTFT, s.First.Prompts()) && mostOfTheTime(s.Seconds, r.Plan.Warmup, r.Ended)
 }

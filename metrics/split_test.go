@@ -9,7 +9,7 @@ func TestSplit(t *testing.T) {
 	const ms = time.Millisecond
 	tells := func(n float64, mean time.Duration) ServerLatency { return ServerLatency{N: n, Mean: mean} }
 	ten := Waits{N: 10, SlotWait: 50 * ms, Connect: 20 * ms, TTFT: 2000 * ms}
-	four, six := Waits{4, 20 * ms, 8 * ms, 800 * ms}, Waits{6, 30 * ms, 12 * ms, 1200 * ms}
+	four, six := Waits{N: 4, SlotWait: 20 * ms, Connect: 8 * ms, TTFT: 800 * ms}, Waits{N: 6, SlotWait: 30 * ms, Connect: 12 * ms, TTFT: 1200 * ms}
 	looks := []ServerSecond{
 		{At: 1 * time.Second, Queue: tells(100, time.Hour), Prefill: tells(100, time.Hour)}, // too early
 		{At: 2 * time.Second, Took: time.Second, First: four, Queue: tells(2, 40*ms), Prefill: tells(9, 10*ms)},
@@ -19,7 +19,7 @@ func TestSplit(t *testing.T) {
 	atEnd := []ServerSecond{
 		looks[0],
 		{At: 2 * time.Second, Took: time.Second, WaitsAtEnd: true, First: ten},
-		{At: 3 * time.Second, Took: time.Second, WaitsAtEnd: true, First: ten, Ended: Waits{4, 8 * ms, 8 * ms, 400 * ms},
+		{At: 3 * time.Second, Took: time.Second, WaitsAtEnd: true, First: ten, Ended: Waits{N: 4, SlotWait: 8 * ms, Connect: 8 * ms, TTFT: 400 * ms},
 			Queue: tells(4, 85*ms), Prefill: tells(4, 10*ms)},
 	}
 	fallen := []ServerSecond{looks[0], looks[1], looks[2]} // the first of them counts nothing
@@ -30,7 +30,7 @@ func TestSplit(t *testing.T) {
 		return []ServerSecond{{At: 3 * time.Second, Took: 2 * time.Second, First: ten, Queue: tells(queue, 70*ms), Prefill: tells(prefill, 15*ms)}}
 	}
 	unknown := TTFTSplit{Queue: Never, Prefill: Never, Rest: 200 * ms, Source: SplitUnknown}
-	half := Told{Waits: Waits{5, 5 * ms, 50 * ms, 800 * ms}, Queued: 5, Prefilled: 5, Queue: 250 * ms, Prefill: 500 * ms}
+	half := Told{Waits: Waits{N: 5, SlotWait: 5 * ms, Connect: 50 * ms, TTFT: 800 * ms}, Queued: 5, Prefilled: 5, Queue: 250 * ms, Prefill: 500 * ms}
 	for _, c := range []struct {
 		name   string
 		told   Told
@@ -83,6 +83,32 @@ func TestSplit(t *testing.T) {
 	want := TTFTSplit{Queue: Never, Prefill: Never, Source: SplitUnknown}
 	if got := empty.SplitOver(-5, time.Hour); got != want {
 		t.Errorf("no requests: %+v", got)
+	}
+}
+
+// A server counts each prompt of a batch, so that the page's means are of this run's requests.
+func TestSplitOfBatches(t *testing.T) {
+	const ms = time.Millisecond
+	q := NewRequest(0)
+	q.Inputs, q.Sent, q.FirstChunk = 4, 0, 100*ms
+	var first Waits
+	for range 10 {
+		first.count(&q, 1)
+	}
+	page := ServerLatency{N: 40, Mean: 20 * ms}
+	look := ServerSecond{At: time.Second, Took: time.Second, First: first, TTFT: page, Queue: page, Prefill: page}
+	s := Snapshot{At: time.Second, Server: []ServerSecond{look}, Windows: []Window{{Waits: first}}}
+	if got := s.SplitOver(0, time.Second); got.N != 10 || got.Seen != 40 || got.OfOthers() || got.Rest != 60*ms {
+		t.Errorf("got %+v", got)
+	}
+	page.N = 12 // too few of the prompts, though more than there were requests
+	s.Server[0].Queue, s.Server[0].Prefill = page, page
+	if got := s.SplitOver(0, time.Second); got.Source != SplitUnknown {
+		t.Errorf("12 of 40 prompts: %+v", got)
+	}
+	first.count(&q, -1)
+	if first.N != 9 || first.Prompts() != 36 {
+		t.Errorf("one taken out: %+v", first)
 	}
 }
 

@@ -7,6 +7,8 @@ type Waits struct {
 	// N requests; the sums of their SlotWait, Connect and TTFT.
 	N                       int
 	SlotWait, Connect, TTFT time.Duration
+	// More prompts than one each that the requests carry.
+	More int
 }
 
 // longestWait bounds what one request adds, so that the times of a damaged journal cannot make sums overflow soon.
@@ -18,15 +20,19 @@ func bounded(d time.Duration) time.Duration { return min(max(0, d), longestWait)
 func (w *Waits) count(r *Request, by int) {
 	d := time.Duration(by)
 	w.N += by
+	w.More += by * min(max(0, r.Inputs-1), heaviest)
 	w.SlotWait += d * bounded(r.SlotWait())
 	w.Connect += d * bounded(r.Connect)
 	w.TTFT += d * bounded(r.TTFT())
 }
 
 func (w *Waits) merge(o *Waits) {
-	w.N += o.N
+	w.N, w.More = w.N+o.N, w.More+o.More
 	w.SlotWait, w.Connect, w.TTFT = w.SlotWait+o.SlotWait, w.Connect+o.Connect, w.TTFT+o.TTFT
 }
+
+// Prompts are those of the requests: a server counts each of a batch as a request of its own.
+func (w *Waits) Prompts() int { return w.N + w.More }
 
 // MeanTTFT is Never where there is no request.
 func (w *Waits) MeanTTFT() time.Duration {

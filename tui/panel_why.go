@@ -147,8 +147,8 @@ func splitSource(t metrics.TTFTSplit, server []metrics.ServerSecond, w int) stri
 		if tellsAtEnd(server) {
 			long = "of requests that ended: from its /metrics"
 		}
-		if t.Seen != t.N { // nobody can tell whose they are, but that they are not the same
-			of := ", of " + number.Count(t.Seen) + " requests, ours " + number.Count(t.N)
+		if t.OfOthers() { // nobody can tell whose they are, but that they are not the same
+			of := ", of " + number.Count(t.Seen) + " requests, ours " + number.Count(t.N+t.More)
 			long, brief = long+of, brief+of
 		}
 	}

@@ -260,6 +260,17 @@ func TestCloseDoesNotWaitForASlowViewer(t *testing.T) {
 	})
 }
 
+func TestRefusalNamesTheRemedy(t *testing.T) {
+	for _, c := range []struct{ run, here, want string }{
+		{"1.1", "1.2", "benchtop 1.1, this is benchtop 1.2; attach with the program that started it"},
+		{"(devel)", "(devel)", "another build of benchtop (devel); attach with the program that started it"},
+	} {
+		if got := refusal(c.run, c.here); !strings.Contains(got, c.want) {
+			t.Errorf("got %q, want %q in it", got, c.want)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	h := host(t, newRun())
 	if _, err := Dial(ownPath(), "v2"); err == nil || !strings.Contains(err.Error(), "v1") || !strings.Contains(err.Error(), "v2") {

@@ -132,7 +132,7 @@ func (h *Host) serve(conn net.Conn) {
 	}
 	answer := welcome{Attach: protocol, Version: h.version, Control: h.run.Controllable(), About: h.about()}
 	if !first.Ask && (first.Attach != protocol || first.Version != h.version) {
-		answer.Refused = fmt.Sprintf("the run is one of benchtop %s, this is benchtop %s", h.version, first.Version)
+		answer.Refused = refusal(h.version, first.Version)
 	}
 	if json.NewEncoder(conn).Encode(answer) != nil || answer.Refused != "" || first.Ask {
 		return

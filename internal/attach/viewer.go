@@ -49,7 +49,7 @@ func (v *Viewer) greet(version string) (*bufio.Reader, error) {
 	case w.Refused != "":
 		return nil, errors.New(w.Refused)
 	case w.Attach != protocol:
-		return nil, fmt.Errorf("the run is one of benchtop %s, this is benchtop %s", w.Version, version)
+		return nil, errors.New(refusal(w.Version, version))
 	}
 	v.control.Store(w.Control)
 	return in, nil

@@ -147,7 +147,7 @@ func good(r *metrics.Report, n int) any {
 	return n
 }
 
-func logLine(e *metrics.Event) any {
+func logLine(e *metrics.LogEntry) any {
 	return object{
 		{"t_s", atSeconds(e.At)}, {"level", string(e.Level)}, {"text", e.Text}, {"mark", orNull(e.Mark)},
 		{"count", max(1, e.Count)}, {"set", setting(e.Set)}, {"objectives", changed(e.Objectives)},

@@ -60,7 +60,7 @@ func TestBenchtopObject(t *testing.T) {
 		},
 		Probes:   &metrics.Probes{Completed: 1, Failed: 2, Latencies: []time.Duration{70 * ms}},
 		Timeline: []metrics.Window{{Start: 0, Done: 3, Good: 2}},
-		Events: []metrics.Event{{At: 30 * time.Second, Level: metrics.Info, Text: "16 users now", Mark: "16 users"}, {At: metrics.Never},
+		Events: []metrics.LogEntry{{At: 30 * time.Second, Level: metrics.Info, Text: "16 users now", Mark: "16 users"}, {At: metrics.Never},
 			{Set: &metrics.LoadSetting{Rate: 2.5, Paused: true, By: metrics.ByHand}, Objectives: &metrics.SLO{{Metric: metrics.E2EL, LimitMS: inf}}},
 			{Set: &metrics.LoadSetting{Users: 4, RampTo: 8, RampOver: 90 * time.Second}, Objectives: new(metrics.SLO)}},
 	}

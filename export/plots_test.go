@@ -29,7 +29,7 @@ func tenSeconds() metrics.Report {
 			Start: time.Duration(i) * time.Second, OutputTokens: 100 * i, Waiting: i, Running: i,
 		})
 	}
-	r.Events = []metrics.Event{
+	r.Events = []metrics.LogEntry{
 		{At: 0, Mark: "8 req/s"}, {At: metrics.Never, Mark: "never"}, {At: 2 * time.Second, Text: "no mark"},
 		{At: 5500 * ms, Mark: "16 \x1b[31mreq/s"}, {At: time.Hour, Mark: "late 日本"},
 	}
@@ -47,7 +47,7 @@ func TestPlotsStayInTheirColumns(t *testing.T) {
 		r.Timeline = append(r.Timeline, metrics.Window{OutputTokens: i * 12_345, Waiting: i % 7})
 	}
 	for i := range 40 {
-		r.Events = append(r.Events, metrics.Event{At: time.Duration(i) * 25 * time.Second, Mark: strings.Repeat("wide 日本 ", 20)})
+		r.Events = append(r.Events, metrics.LogEntry{At: time.Duration(i) * 25 * time.Second, Mark: strings.Repeat("wide 日本 ", 20)})
 	}
 	step := 1
 	if race.Enabled {

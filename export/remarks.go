@@ -108,7 +108,7 @@ func waitedForSlot(r *metrics.Report) bool {
 }
 
 // setUsers reports whether an event set the limit of requests in flight.
-func setUsers(e metrics.Event) bool { return e.Set != nil && e.Set.Users > 0 }
+func setUsers(e metrics.LogEntry) bool { return e.Set != nil && e.Set.Users > 0 }
 
 // sentShort: much less was sent than asked for.
 func sentShort(r *metrics.Report) bool {

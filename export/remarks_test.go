@@ -103,8 +103,8 @@ func TestRemarkOnWhatWasNotSent(t *testing.T) {
 
 // A cache that knew the prompts makes the figures too good: the report says so where there is no dashboard to read it from.
 func TestRemarkOnAWarmCache(t *testing.T) {
-	knew := metrics.Event{Level: metrics.Warn, Mark: metrics.CacheMark, Text: "the server's prefix cache knew 98% \x1b[1mof the tokens"}
-	r := metrics.Report{Events: []metrics.Event{{Text: "another", Mark: "stage"}, knew, knew}}
+	knew := metrics.LogEntry{Level: metrics.Warn, Mark: metrics.CacheMark, Text: "the server's prefix cache knew 98% \x1b[1mof the tokens"}
+	r := metrics.Report{Events: []metrics.LogEntry{{Text: "another", Mark: "stage"}, knew, knew}}
 	const want = "Prefix cache: the server's prefix cache knew 98% of the tokens.\n"
 	if got := remarks(t, r); got != "\n"+want {
 		t.Errorf("got %q", got)
@@ -127,7 +127,7 @@ func TestNothingToRemark(t *testing.T) {
 // A limit that was set while the run was on is not told as the plan's.
 func TestRemarkOnHeldRequests(t *testing.T) {
 	r := metrics.Report{Plan: metrics.Plan{Rate: 10, MaxConcurrency: 4}, Statistics: metrics.Statistics{metrics.SlotWait: metrics.Statistic{N: 1, Mean: 3, Max: 5}}}
-	for want, events := range map[string][]metrics.Event{
+	for want, events := range map[string][]metrics.LogEntry{
 		"Held back: with at most 4 requests in flight, requests waited 3.00 ms":                      nil,
 		"Held back: with the limits that were set on requests in flight, requests waited\n  3.00 ms": {{Set: &metrics.LoadSetting{Users: 9}}},
 	} {
@@ -225,7 +225,7 @@ Gates (the run fails where one holds):
 	for _, limit := range []func(){
 		func() { r.Plan.Stages = []metrics.Stage{{Users: 2}, {Rate: 3}} },
 		func() {
-			r.Plan.Stages, r.Events = nil, []metrics.Event{{Text: "paused"}, {Set: &metrics.LoadSetting{Users: 2}}}
+			r.Plan.Stages, r.Events = nil, []metrics.LogEntry{{Text: "paused"}, {Set: &metrics.LoadSetting{Users: 2}}}
 		},
 	} {
 		if limit(); !strings.Contains(remarks(t, r), "waited for a slot.") {

@@ -12,8 +12,10 @@ func TestSaturationOfALoadSetTwice(t *testing.T) {
 	s := server{slots: 32, service: 800 * time.Millisecond, first: 60 * time.Millisecond, jitter: 0.1}
 	for seed := range uint64(5) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		at := func(ms int, l LoadSetting) Event { return Event{At: time.Duration(ms) * time.Millisecond, Set: &l} }
-		events := []Event{
+		at := func(ms int, l LoadSetting) LogEntry {
+			return LogEntry{At: time.Duration(ms) * time.Millisecond, Set: &l}
+		}
+		events := []LogEntry{
 			at(12_000, LoadSetting{Rate: 45, By: ByHand}), at(17_000, LoadSetting{Rate: 45, Paused: true, By: ByHand}),
 			at(23_000, LoadSetting{Rate: 45, By: ByHand}), at(25_700, LoadSetting{Rate: 45, RampTo: 10, RampOver: 4 * time.Second, By: ByHand}),
 		}
@@ -31,7 +33,7 @@ func TestKneeOfUsersSetTwice(t *testing.T) {
 	stages := userStages(4, 16, 64)
 	stages = append(stages, Stage{Start: 30 * time.Second, Length: 3 * time.Second, Users: 64})
 	all := closedLoop(stages, time.Second/2, 16)
-	events := []Event{
+	events := []LogEntry{
 		setTo(10, LoadSetting{Users: 16}), setTo(20, LoadSetting{Users: 64}),
 		setTo(29, LoadSetting{Users: 64, Paused: true}), setTo(30, LoadSetting{Users: 64}),
 	}

@@ -6,7 +6,7 @@ type beside struct {
 	gpus                                 []GPUSecond
 	serverKind, serverAbsent, gpusAbsent string
 	steering                             Steering
-	sets                                 []Event // those that set the load; only ever appended to
+	sets                                 []LogEntry // those that set the load; only ever appended to
 	answer                               *Answer
 	levels                               []LoadLevel
 	settled                              bool // nothing that comes can change the answer

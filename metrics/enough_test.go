@@ -53,7 +53,7 @@ func TestLevelsCountTheWaitForASlot(t *testing.T) {
 		}
 		run := Run{Plan: plan, Ended: 11 * time.Second}
 		if search {
-			run.Events = []Event{{Set: &LoadSetting{Rate: 10, By: BySearch}}}
+			run.Events = []LogEntry{{Set: &LoadSetting{Rate: 10, By: BySearch}}}
 			rec.Log(run.Events[0])
 		}
 		again(rec, all, run.Ended)

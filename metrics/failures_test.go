@@ -57,14 +57,14 @@ func TestFailuresGoByDataSetOrder(t *testing.T) {
 // Marks stay when the log has long forgotten their events.
 func TestMarks(t *testing.T) {
 	rec := NewRecorder(time.Now(), &Plan{})
-	rec.Log(Event{At: 1, Text: "stage 2: 16 req/s", Mark: "16/s"})
+	rec.Log(LogEntry{At: 1, Text: "stage 2: 16 req/s", Mark: "16/s"})
 	early := rec.Snapshot()
 	for i := range 3 * logKept {
-		rec.Log(Event{At: time.Duration(i), Text: "noise"})
+		rec.Log(LogEntry{At: time.Duration(i), Text: "noise"})
 	}
-	rec.Log(Event{At: 2, Text: "stage 3", Mark: "32/s"})
+	rec.Log(LogEntry{At: 2, Text: "stage 3", Mark: "32/s"})
 	s := rec.Snapshot()
-	want := []Event{{At: 1, Text: "stage 2: 16 req/s", Mark: "16/s"}, {At: 2, Text: "stage 3", Mark: "32/s"}}
+	want := []LogEntry{{At: 1, Text: "stage 2: 16 req/s", Mark: "16/s"}, {At: 2, Text: "stage 3", Mark: "32/s"}}
 	if diff := cmp.Diff(want, s.Marks); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -72,7 +72,7 @@ func TestMarks(t *testing.T) {
 		t.Errorf("an early snapshot has %d marks, the log %d lines", len(early.Marks), len(s.Log))
 	}
 	for i := range 2 * marksKept {
-		rec.Log(Event{At: time.Duration(i), Mark: "x"})
+		rec.Log(LogEntry{At: time.Duration(i), Mark: "x"})
 	}
 	if n := len(rec.Snapshot().Marks); n != marksKept {
 		t.Errorf("%d marks, want %d", n, marksKept)
@@ -82,7 +82,7 @@ func TestMarks(t *testing.T) {
 // What a run knows beside its requests is in the report.
 func TestReportOfTheSide(t *testing.T) {
 	run := Run{
-		Ended: time.Second, Events: []Event{{Text: "hello"}}, Reason: "q", Unsent: 3,
+		Ended: time.Second, Events: []LogEntry{{Text: "hello"}}, Reason: "q", Unsent: 3,
 		Probes: &Probes{Completed: 2}, SpecDecode: &SpecDecode{Drafts: 4}, Diffusion: &Diffusion{DenoisingSteps: 5},
 	}
 	r, err := Summarize(yield(nil), run)

@@ -25,6 +25,6 @@ func (f *firstTokens) later(q *Request) bool {
 	return f.said
 }
 
-func tokenAfterChunkEvent(at time.Duration) Event {
-	return Event{At: at, Level: Warn, Text: "the first chunk comes before the first token: TTFT is to the chunk, as vLLM counts"}
+func tokenAfterChunkEvent(at time.Duration) LogEntry {
+	return LogEntry{At: at, Level: Warn, Text: "the first chunk comes before the first token: TTFT is to the chunk, as vLLM counts"}
 }

@@ -59,7 +59,7 @@ func TestSnapshotTravels(t *testing.T) {
 	rec := NewRecorder(time.Now(), &plan)
 	all := drawRun(3, 80)
 	rec.Server(ServerSecond{At: time.Second, Running: 3, Waiting: Unsaid()})
-	rec.Log(Event{Text: "34 req/s", Mark: "34", Set: &LoadSetting{Rate: 34, By: ByHand}, Objectives: &SLO{{TPOT, 5}}})
+	rec.Log(LogEntry{Text: "34 req/s", Mark: "34", Set: &LoadSetting{Rate: 34, By: ByHand}, Objectives: &SLO{{TPOT, 5}}})
 	rec.Look(Look{Rows: true, Open: 8})
 	play(rec, all)
 	rec.Judge()

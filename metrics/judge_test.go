@@ -90,7 +90,7 @@ func TestJudgeEqualsReport(t *testing.T) {
 	for name, c := range map[string]struct {
 		plan   Plan
 		all    []Request
-		events []Event
+		events []LogEntry
 	}{
 		"ramp":               {rampPlan(ramp), many.serve(poisson(ramp, r), r), nil},
 		"ramp with warm-up":  {warm, refusing.serve(poisson(ramp, r), r), nil},
@@ -98,7 +98,7 @@ func TestJudgeEqualsReport(t *testing.T) {
 		"stages":             {stages, many.serve(poisson(ramp, r), r), nil},
 		"closed loop":        {Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 4}, closedLoop(userStages(4), time.Second/2, 4), nil},
 		"users":              {users, closedLoop(users.Stages, time.Second/2, 16), nil},
-		"steered": {warm, many.serve(poisson(ramp, r), r), []Event{
+		"steered": {warm, many.serve(poisson(ramp, r), r), []LogEntry{
 			{At: 30 * time.Second, Set: &LoadSetting{Rate: 20, RampTo: 44, RampOver: 20 * time.Second}},
 			{At: 55 * time.Second, Set: &LoadSetting{Rate: 42}, Objectives: &SLO{{TTFT, 90}}}}},
 	} {
@@ -193,7 +193,7 @@ func TestSetObjectives(t *testing.T) {
 		"twice": func(rec *Recorder) {
 			rec.SetObjectives(nil)
 			again(rec, all, ended)
-			rec.Log(Event{Objectives: &other})
+			rec.Log(LogEntry{Objectives: &other})
 		},
 	} {
 		rec, straight := NewRecorder(time.Now(), &plan), NewRecorder(time.Now(), &want)
@@ -209,7 +209,7 @@ func TestSetObjectives(t *testing.T) {
 		if !slices.Equal(a.Objectives, other) || len(a.Plan.Goodput) != 1 {
 			t.Errorf("%s: objectives %v, plan %v", name, a.Objectives, a.Plan.Goodput)
 		}
-		run := Run{Plan: plan, Ended: ended, Events: []Event{
+		run := Run{Plan: plan, Ended: ended, Events: []LogEntry{
 			{At: 2, Objectives: &other}, {At: 1, Objectives: &SLO{{TTFT, 1}}}, {At: 3, Text: "nothing"}}}
 		report, err := Summarize(yield(all), run)
 		if err != nil {

@@ -77,7 +77,7 @@ func TestJudgeAgain(t *testing.T) {
 		fresh := recorded(40_000)
 		for _, r := range []*Recorder{rec, fresh} {
 			if at == 3*time.Second {
-				r.Log(Event{At: time.Second, Set: &LoadSetting{Rate: 10_000}})
+				r.Log(LogEntry{At: time.Second, Set: &LoadSetting{Rate: 10_000}})
 			}
 			r.restUntil = time.Time{}
 			r.JudgeAt(at)
@@ -113,7 +113,7 @@ func TestSetObjectivesInForce(t *testing.T) {
 	if n := testing.AllocsPerRun(10, func() { rec.SetObjectives(slo) }); n > 2 {
 		t.Errorf("%v allocations", n)
 	}
-	rec.Log(Event{At: time.Second, Objectives: &slo})
+	rec.Log(LogEntry{At: time.Second, Objectives: &slo})
 	after := rec.Snapshot()
 	if after.Answer == nil || after.Answer != before.Answer || after.Totals != before.Totals || !slices.Equal(after.Objectives, slo) {
 		t.Errorf("before %+v, after %+v", before.Answer, after.Answer)

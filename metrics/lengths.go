@@ -158,7 +158,7 @@ func halves(v float64) float64 { return math.Round(2*v) / 2 }
 const lengthsEvery = 20
 
 // events are what a log has to hear of the lengths and has not heard yet: while a run is on only of more than one answer.
-func (t *lengthTally) events(p *Plan, at time.Duration, over bool) (events []Event) {
+func (t *lengthTally) events(p *Plan, at time.Duration, over bool) (events []LogEntry) {
 	fewest := 1
 	if !over {
 		fewest = 2
@@ -170,7 +170,7 @@ func (t *lengthTally) events(p *Plan, at time.Duration, over bool) (events []Eve
 		}
 		l := t.lengths()
 		t.told[i] = true
-		events = append(events, Event{At: at, Level: Warn, Text: of.words(&l, p)})
+		events = append(events, LogEntry{At: at, Level: Warn, Text: of.words(&l, p)})
 	}
 	return events
 }

@@ -66,7 +66,7 @@ func TestRateSteps(t *testing.T) {
 	later.Turn = 1
 	all = append(all, later)
 	plan := Plan{Requests: 7, Ramp: &Ramp{Strategy: "exponential", From: 1, To: 8.5}}
-	var events []Event
+	var events []LogEntry
 	steps := func() []RateStep {
 		r, err := Summarize(yield(all), Run{Plan: plan, Events: events, Ended: 4 * time.Second})
 		if err != nil {
@@ -99,7 +99,7 @@ func TestRateSteps(t *testing.T) {
 	if diff := cmp.Diff(want, steps()); diff != "" {
 		t.Errorf("with a warm-up (-want +got):\n%s", diff)
 	}
-	events = []Event{{At: 2250 * ms, Set: &LoadSetting{Rate: 1, By: ByHand}}} // what came then was not the ramp's
+	events = []LogEntry{{At: 2250 * ms, Set: &LoadSetting{Rate: 1, By: ByHand}}} // what came then was not the ramp's
 	if diff := cmp.Diff(want[:2], steps()); diff != "" {
 		t.Errorf("steered (-want +got):\n%s", diff)
 	}

@@ -29,9 +29,9 @@ type Recorder struct {
 	tokens    firstTokens
 	lengths   lengthTally
 	failures  failures
-	log       []Event
-	marks     []Event // only ever appended to: snapshots share it
-	flood     bool    // the last line of the log is a failed request
+	log       []LogEntry
+	marks     []LogEntry // only ever appended to: snapshots share it
+	flood     bool       // the last line of the log is a failed request
 	state     State
 	drainBy   time.Duration
 	savePath  string
@@ -58,7 +58,7 @@ func (r *Recorder) Due(q *Request) {
 	defer r.mu.Unlock()
 	r.line.due(q)
 	if r.ledger.due(r.line.plan, q) {
-		r.note(Event{At: q.Due, Level: Info, Text: fmt.Sprintf("the live answer is that of the first %d requests; the report will be of all", r.ledger.most)})
+		r.note(LogEntry{At: q.Due, Level: Info, Text: fmt.Sprintf("the live answer is that of the first %d requests; the report will be of all", r.ledger.most)})
 	}
 	r.tracks.due(q)
 }

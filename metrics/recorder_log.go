@@ -12,7 +12,7 @@ const (
 )
 
 // Log adds an event to the log. Objectives that it says are in force from here on are set.
-func (r *Recorder) Log(e Event) {
+func (r *Recorder) Log(e LogEntry) {
 	if e.Objectives != nil {
 		r.SetObjectives(*e.Objectives)
 	}
@@ -26,7 +26,7 @@ func (r *Recorder) Log(e Event) {
 }
 
 // noteFailure makes one line with a count of a flood of failures, so that it cannot push the rest out of the log.
-func (r *Recorder) noteFailure(e Event) {
+func (r *Recorder) noteFailure(e LogEntry) {
 	if n := len(r.log); n > 0 && r.flood && e.At-r.log[n-1].At < time.Second {
 		last := &r.log[n-1]
 		last.Count = max(last.Count, 1) + 1
@@ -37,7 +37,7 @@ func (r *Recorder) noteFailure(e Event) {
 }
 
 // note keeps the newest events, and the marks of the first ones that have one.
-func (r *Recorder) note(e Event) {
+func (r *Recorder) note(e LogEntry) {
 	r.flood = false
 	if e.Mark != "" && len(r.marks) < marksKept {
 		r.marks = append(r.marks, e)
@@ -48,7 +48,7 @@ func (r *Recorder) note(e Event) {
 	}
 }
 
-func failureEvent(q *Request) Event {
+func failureEvent(q *Request) LogEntry {
 	what := string(q.Failure)
 	if q.Failure == FailedStatus {
 		what = fmt.Sprintf("HTTP %d", q.Status)
@@ -60,5 +60,5 @@ func failureEvent(q *Request) Event {
 	if q.Error != "" {
 		text += ": " + q.Error
 	}
-	return Event{At: q.Done, Level: Error, Text: text}
+	return LogEntry{At: q.Done, Level: Error, Text: text}
 }

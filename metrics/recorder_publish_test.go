@@ -109,7 +109,7 @@ func TestRecent(t *testing.T) {
 			"SetSaving":     {func() { rec.SetSaving(Saving{"a", "b"}) }, func(s *Snapshot) bool { return s.SaveError == "b" }},
 			"SetSteering":   {func() { rec.SetSteering(Steering{Changes: 3}) }, func(s *Snapshot) bool { return s.Steering.Changes == 3 }},
 			"SetObjectives": {func() { rec.SetObjectives(SLO{{TTFT, 1}}) }, func(s *Snapshot) bool { return len(s.Objectives) == 1 }},
-			"Log":           {func() { rec.Log(Event{Text: "x"}) }, func(s *Snapshot) bool { return len(s.Log) == 1 }},
+			"Log":           {func() { rec.Log(LogEntry{Text: "x"}) }, func(s *Snapshot) bool { return len(s.Log) == 1 }},
 			"Look":          {func() { rec.Look(Look{Rows: true}) }, func(s *Snapshot) bool { return len(s.Requests) == 1 }},
 		} {
 			c.say()

@@ -79,7 +79,7 @@ type Report struct {
 
 	Timeline   []Window
 	Failures   []FailureCount
-	Events     []Event
+	Events     []LogEntry
 	Histograms Histograms
 	// FirstErrors are what the first ten failed requests in data-set order failed of, in the server's or the system's words
 	// or else the kind of the failure: foreign text.

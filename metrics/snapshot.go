@@ -44,8 +44,8 @@ const (
 	Error Level = "error"
 )
 
-// Event is something that happened at a moment of the run, in words for a person.
-type Event struct {
+// LogEntry is a line of the log: something that happened at a moment of the run, in words for a person.
+type LogEntry struct {
 	At    time.Duration
 	Level Level
 	Text  string
@@ -85,7 +85,7 @@ type Snapshot struct {
 	// Failures by kind, most frequent first.
 	Failures []FailureCount
 	// Log holds the newest events, oldest first; Marks the first thousand of all events that have a mark.
-	Log, Marks []Event
+	Log, Marks []LogEntry
 	// SavePath is where the result goes, "" if it is not saved; SaveError why it could not be.
 	SavePath, SaveError string
 	// Client holds the client's own seconds so far, Verdict what they say of the whole run, Recent of its last seconds.

@@ -185,7 +185,7 @@ func TestSteadyStateSteered(t *testing.T) {
 	run := Run{Plan: closedPlan(2), Ended: 20 * time.Second}
 	for _, steered := range []bool{false, true} {
 		if steered {
-			run.Events = []Event{{At: 10 * time.Second, Set: &LoadSetting{Users: 9, By: ByHand}}}
+			run.Events = []LogEntry{{At: 10 * time.Second, Set: &LoadSetting{Users: 9, By: ByHand}}}
 		}
 		r, err := Summarize(yield(all), run)
 		if err != nil || (r.SteadyState == nil) != steered {

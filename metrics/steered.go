@@ -32,7 +32,7 @@ func sensible(v float64) float64 {
 }
 
 // settings are the loads that were set while the run was on, in order of time.
-func settings(events []Event) []setting {
+func settings(events []LogEntry) []setting {
 	var all []setting
 	for i := range events {
 		if e := &events[i]; e.Set != nil && len(all) < mostSettings {
@@ -44,7 +44,7 @@ func settings(events []Event) []setting {
 	slices.SortStableFunc(all, func(a, b setting) int { return cmp.Compare(a.at, b.at) })
 	if n := len(all); n > 0 {
 		last := &all[n-1]
-		last.found = slices.ContainsFunc(events, func(e Event) bool { return e.Mark == FoundMark && e.At >= last.at })
+		last.found = slices.ContainsFunc(events, func(e LogEntry) bool { return e.Mark == FoundMark && e.At >= last.at })
 	}
 	return all
 }
@@ -60,7 +60,7 @@ func hands(sets []setting) (n int) {
 }
 
 // lastObjectives are those that were set last, or the plan's.
-func lastObjectives(p *Plan, events []Event) SLO {
+func lastObjectives(p *Plan, events []LogEntry) SLO {
 	slo, at := p.Goodput, time.Duration(math.MinInt64)
 	for i := range events {
 		if e := &events[i]; e.Objectives != nil && e.At >= at {

@@ -11,7 +11,7 @@ import (
 )
 
 // steered draws arrivals as they come when the load is set.
-func steered(sets []Event, end time.Duration, r *rand.Rand) []time.Duration {
+func steered(sets []LogEntry, end time.Duration, r *rand.Rand) []time.Duration {
 	var all []time.Duration
 	for _, s := range stretches(settings(sets), end) {
 		from := s.load.LoadAt(s.from - s.since)
@@ -23,11 +23,11 @@ func steered(sets []Event, end time.Duration, r *rand.Rand) []time.Duration {
 	return all
 }
 
-func setTo(seconds int, l LoadSetting) Event {
-	return Event{At: time.Duration(seconds) * time.Second, Set: &l}
+func setTo(seconds int, l LoadSetting) LogEntry {
+	return LogEntry{At: time.Duration(seconds) * time.Second, Set: &l}
 }
 
-func summarizeSteered(t *testing.T, plan Plan, all []Request, events []Event) Report {
+func summarizeSteered(t *testing.T, plan Plan, all []Request, events []LogEntry) Report {
 	t.Helper()
 	plan.Requests = len(all)
 	r, err := Summarize(yield(all), Run{Plan: plan, Ended: lastDone(all), Events: events})
@@ -39,7 +39,7 @@ func summarizeSteered(t *testing.T, plan Plan, all []Request, events []Event) Re
 
 // Levels are cut where the load was set; pauses, and what was too short to tell, are none.
 func TestSteeredLevels(t *testing.T) {
-	events := []Event{
+	events := []LogEntry{
 		{At: 1, Text: "no setting"},
 		setTo(0, LoadSetting{Rate: 10}),
 		setTo(20, LoadSetting{Rate: 10, Paused: true}),
@@ -78,7 +78,7 @@ func TestSteeredLevels(t *testing.T) {
 func TestSaturationOfASteeredRun(t *testing.T) {
 	plan := rampPlan(linear(4, 10, time.Minute))
 	plan.Goodput = SLO{{TTFT, 200}}
-	var events []Event
+	var events []LogEntry
 	for i, rate := range []float64{16, 22, 28, 40, 10} {
 		events = append(events, setTo(30+15*i, LoadSetting{Rate: rate, By: ByHand}))
 	}
@@ -114,7 +114,7 @@ func TestSentInLevels(t *testing.T) {
 	add(6, 10400*ms, 335*ms, 0)              // 6 in 2.01 s
 	add(10, 12410*ms, 310*ms, 0)             // 10 in 3.1 s, the last of them 310 ms before its end
 	add(12, 15510*ms, 250*ms, 3*time.Second) // of 4 a second, those that went out in their last second
-	events := []Event{
+	events := []LogEntry{
 		{At: 10400 * ms, Set: &LoadSetting{Rate: 3}}, {At: 12410 * ms, Set: &LoadSetting{Rate: 3.2}},
 		{At: 15510 * ms, Set: &LoadSetting{Rate: 4}}, {At: 18510 * ms, Set: &LoadSetting{Rate: 5}},
 	}
@@ -131,7 +131,7 @@ func TestSentInLevels(t *testing.T) {
 
 // A search goes past saturation and back: levels that only suffered from its tries are not held against their load.
 func TestSearchedLoad(t *testing.T) {
-	var events []Event
+	var events []LogEntry
 	at := 0
 	for _, s := range []struct {
 		rate float64
@@ -154,7 +154,7 @@ func TestSearchedLoad(t *testing.T) {
 // Users that are set are levels of users.
 func TestSteeredUsers(t *testing.T) {
 	stages := userStages(1, 8, 16, 64, 128)
-	events := []Event{setTo(10, LoadSetting{Users: 8}), setTo(20, LoadSetting{Users: 16}), setTo(30, LoadSetting{Users: 64}),
+	events := []LogEntry{setTo(10, LoadSetting{Users: 8}), setTo(20, LoadSetting{Users: 16}), setTo(30, LoadSetting{Users: 64}),
 		setTo(40, LoadSetting{Users: 128})}
 	report := summarizeSteered(t, Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 1, Duration: 50 * time.Second}, closedLoop(stages, time.Second/2, 16), events)
 	a := report.Answer
@@ -177,7 +177,7 @@ func TestNonsenseSettings(t *testing.T) {
 		}
 		run := Run{Plan: plan, Ended: times[r.IntN(6)]} // a timeline of weeks takes its time
 		for range r.IntN(9) {
-			run.Events = append(run.Events, Event{At: anyTime(), Objectives: []*SLO{nil, {{TTFT, figure()}}, {}}[r.IntN(3)],
+			run.Events = append(run.Events, LogEntry{At: anyTime(), Objectives: []*SLO{nil, {{TTFT, figure()}}, {}}[r.IntN(3)],
 				Set: &LoadSetting{figure(), r.IntN(5) - 2, r.IntN(4) == 0, figure(), anyTime(), "?"}})
 			run.Server = append(run.Server, ServerSecond{At: anyTime(), Took: anyTime(), Running: figure(),
 				Queue: ServerLatency{figure(), anyTime()}, PrefixHits: figure(), PrefixQueries: figure()})

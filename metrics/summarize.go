@@ -14,7 +14,7 @@ type Run struct {
 	// Ended is the offset at which the run was over; Never if that is not known, because the process was killed: then
 	// the end of the last request stands for it.
 	Ended  time.Duration
-	Events []Event
+	Events []LogEntry
 	// Reason a run was cut short for, "" if it ran to its end, and the number of planned requests of which there is no
 	// record.
 	Reason string

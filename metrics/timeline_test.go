@@ -268,7 +268,7 @@ func TestLogUnderAFlood(t *testing.T) {
 	for i := range 1500 {
 		fail(time.Duration(i) * time.Millisecond)
 		if i == 700 {
-			rec.Log(Event{At: 700 * time.Millisecond, Level: Error, Text: "the disk is full"})
+			rec.Log(LogEntry{At: 700 * time.Millisecond, Level: Error, Text: "the disk is full"})
 		}
 	}
 	var got []string

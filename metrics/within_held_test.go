@@ -19,7 +19,7 @@ func usersAtOnce(stages []Stage, service time.Duration, full int) []Request {
 // A number of requests with a limit is due all at once. Its levels are made of when a slot was free.
 func TestSteeredUsersAllDueAtOnce(t *testing.T) {
 	stages := userStages(4, 14, 24)
-	events := []Event{setTo(10, LoadSetting{Users: 14, By: ByHand}), setTo(20, LoadSetting{Users: 24, By: ByHand})}
+	events := []LogEntry{setTo(10, LoadSetting{Users: 14, By: ByHand}), setTo(20, LoadSetting{Users: 24, By: ByHand})}
 	plan := Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 4, NumPrompts: 300, Goodput: SLO{{TTFT, 300}}}
 	all := usersAtOnce(stages, 500*time.Millisecond, 16)
 	held := NewRequest(len(all)) // it never got a slot
@@ -46,16 +46,16 @@ func TestSteeredUsersAllDueAtOnce(t *testing.T) {
 
 // A load that was set at once leaves nothing of the plan's.
 func TestPlanCutShortIsNoLevel(t *testing.T) {
-	soon := Event{At: 5 * time.Millisecond, Set: &LoadSetting{Users: 4, By: BySearch}}
+	soon := LogEntry{At: 5 * time.Millisecond, Set: &LoadSetting{Users: 4, By: BySearch}}
 	stages := userStages(4, 8)
 	plan := Plan{Rate: Rate(math.Inf(1)), MaxConcurrency: 4, Find: &Find{From: 4, Users: true}, Duration: 20 * time.Second}
-	report := summarizeSteered(t, plan, closedLoop(stages, time.Second/2, 16), []Event{soon, setTo(10, LoadSetting{Users: 8, By: BySearch})})
+	report := summarizeSteered(t, plan, closedLoop(stages, time.Second/2, 16), []LogEntry{soon, setTo(10, LoadSetting{Users: 8, By: BySearch})})
 	if len(report.Levels) != 2 || report.Levels[0].From != soon.At || report.Levels[1].Offered != 8 {
 		t.Errorf("%+v", report.Levels)
 	}
 
 	plan = Plan{Rate: Rate(math.Inf(1)), Stages: userStages(4, 8)}
-	report = summarizeSteered(t, plan, closedLoop(stages, time.Second/2, 16), []Event{setTo(11, LoadSetting{Users: 8, By: ByHand})})
+	report = summarizeSteered(t, plan, closedLoop(stages, time.Second/2, 16), []LogEntry{setTo(11, LoadSetting{Users: 8, By: ByHand})})
 	if len(report.Levels) != 2 || report.Levels[0].To != 10*time.Second || report.Levels[1].From != 11*time.Second {
 		t.Errorf("stages: %+v", report.Levels)
 	}
@@ -75,13 +75,13 @@ func TestHeldLoadIsTheAnswer(t *testing.T) {
 		}
 		return all
 	}
-	find := func(last LoadSetting, more ...Event) []Event {
-		return append([]Event{
+	find := func(last LoadSetting, more ...LogEntry) []LogEntry {
+		return append([]LogEntry{
 			setTo(0, LoadSetting{Users: 40, By: BySearch}), setTo(10, LoadSetting{Users: 56, By: BySearch}), setTo(20, last),
 		}, more...)
 	}
 	held := LoadSetting{Users: 52, By: BySearch}
-	found := Event{At: 30 * second, Mark: FoundMark}
+	found := LogEntry{At: 30 * second, Mark: FoundMark}
 	plan := Plan{
 		Rate: Rate(math.Inf(1)), MaxConcurrency: 40, Goodput: SLO{{TTFT, 300}}, Duration: 30 * second,
 		Find: &Find{From: 40, Users: true, Hold: 10 * second},
@@ -92,7 +92,7 @@ func TestHeldLoadIsTheAnswer(t *testing.T) {
 		name    string
 		plan    Plan
 		slow    []float64
-		events  []Event
+		events  []LogEntry
 		highest float64
 		sure    bool
 	}{
@@ -116,11 +116,11 @@ func TestHeldLoadIsTheAnswer(t *testing.T) {
 func TestHeldByALimitedClient(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	plan := Plan{Rate: 10, Burstiness: 1, Goodput: SLO{{TTFT, 500}}, Find: &Find{From: 10, Most: 40, Hold: 10 * time.Second}}
-	events := []Event{
+	events := []LogEntry{
 		setTo(0, LoadSetting{Rate: 10, By: BySearch}), setTo(10, LoadSetting{Rate: 16, By: BySearch}), setTo(20, LoadSetting{Rate: 20, By: BySearch}),
 	}
 	all := many.serve(steered(events, 30*time.Second, r), r)
-	events = append(events, Event{At: 30 * time.Second, Mark: FoundMark})
+	events = append(events, LogEntry{At: 30 * time.Second, Mark: FoundMark})
 	report, err := Summarize(yield(all), Run{Plan: plan, Ended: lastDone(all), Events: events, Client: stalledClient(30*time.Second, 24*time.Second, time.Second)})
 	if err != nil || report.Levels[2].Standing != LevelLimited || report.Answer.HighestLevel != 1 {
 		t.Errorf("%v: %+v\n%+v", err, report.Answer, report.Levels)

@@ -182,12 +182,12 @@ func TestSaturationIsConfirmedByASecondLevel(t *testing.T) {
 func TestEachLookAtALoadPastSaturation(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 7))
 	plan := Plan{Rate: 16, Burstiness: 1, Goodput: SLO{{TTFT, 60_000}}, Find: &Find{From: 16, Most: 99}}
-	events := []Event{
+	events := []LogEntry{
 		setTo(0, LoadSetting{Rate: 16, By: BySearch}), setTo(15, LoadSetting{Rate: 40, By: BySearch}),
 		setTo(35, LoadSetting{Paused: true, By: BySearch}), setTo(60, LoadSetting{Rate: 40, By: BySearch}),
 	}
 	all := wide.serve(steered(events, 62500*time.Millisecond, r), r)
-	report := summarizeSteered(t, plan, all, append(events, Event{At: 63 * time.Second, Mark: FoundMark}))
+	report := summarizeSteered(t, plan, all, append(events, LogEntry{At: 63 * time.Second, Mark: FoundMark}))
 	if a := report.Answer; !a.Saturates || a.Highest > wide.capacity() {
 		t.Errorf("capacity %.0f: %+v\n%+v", wide.capacity(), a, report.Levels)
 	}

@@ -171,7 +171,7 @@ func closedEnd(s *metrics.Snapshot) time.Duration {
 }
 
 // logShown is the log as the page shows it: as it was when scrolling began, and what the filter leaves of it.
-func (m *model) logShown() []metrics.Event {
+func (m *model) logShown() []metrics.LogEntry {
 	log := m.body.Log
 	if m.pinned != nil {
 		log = m.pinned
@@ -179,7 +179,7 @@ func (m *model) logShown() []metrics.Event {
 	if m.filter == "" {
 		return log
 	}
-	var out []metrics.Event
+	var out []metrics.LogEntry
 	for _, e := range log {
 		if strings.Contains(strings.ToLower(string(e.Level)+" "+eventText(e)), strings.ToLower(m.filter)) {
 			out = append(out, e)

@@ -19,14 +19,14 @@ func judge(s metrics.Snapshot) metrics.Snapshot {
 	plan.Warmup = 10 * time.Second
 	s.Marks = nil
 	if s.At >= plan.Warmup {
-		s.Marks = append(s.Marks, metrics.Event{At: plan.Warmup, Mark: "warm-up over"})
+		s.Marks = append(s.Marks, metrics.LogEntry{At: plan.Warmup, Mark: "warm-up over"})
 	}
 	for i := range 5 {
 		const length = 15 * time.Second
 		stage := metrics.Stage{Start: time.Duration(i) * length, Length: length, Rate: float64(16 * (i + 1))}
 		plan.Stages = append(plan.Stages, stage)
 		if i > 0 && s.At >= stage.Start {
-			s.Marks = append(s.Marks, metrics.Event{At: stage.Start, Mark: fmt.Sprintf("stage %d", i+1)})
+			s.Marks = append(s.Marks, metrics.LogEntry{At: stage.Start, Mark: fmt.Sprintf("stage %d", i+1)})
 		}
 	}
 	s.Plan = &plan

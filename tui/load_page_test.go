@@ -13,13 +13,13 @@ import (
 	"benchtop/tui/screen"
 )
 
-func setAt(sec int, s metrics.LoadSetting) metrics.Event {
-	return metrics.Event{At: time.Duration(sec) * time.Second, Set: &s}
+func setAt(sec int, s metrics.LoadSetting) metrics.LogEntry {
+	return metrics.LogEntry{At: time.Duration(sec) * time.Second, Set: &s}
 }
 
 func TestTargets(t *testing.T) {
 	ramp := rampPlan() // 4 to 80 within a minute
-	steered := []metrics.Event{
+	steered := []metrics.LogEntry{
 		setAt(10, metrics.LoadSetting{Rate: 20}),
 		{At: 12 * time.Second, Mark: "stage 2"},
 		setAt(20, metrics.LoadSetting{Rate: 20, RampTo: 60, RampOver: 20 * time.Second}),
@@ -29,7 +29,7 @@ func TestTargets(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		plan   *metrics.Plan
-		events []metrics.Event
+		events []metrics.LogEntry
 		at     float64 // seconds
 		want   float64
 	}{
@@ -76,14 +76,14 @@ func TestTargetsAny(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		plan   *metrics.Plan
-		events []metrics.Event
+		events []metrics.LogEntry
 		want   bool
 	}{
 		{"ramp", rampPlan(), nil, true},
 		{"unlimited", &metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, nil, false},
 		{"users", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}}}, nil, false},
 		{"a stage of a rate", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}, {Rate: 2}}}, nil, true},
-		{"users, then a rate by hand", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}}}, []metrics.Event{setAt(3, metrics.LoadSetting{Rate: 2})}, true},
+		{"users, then a rate by hand", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}}}, []metrics.LogEntry{setAt(3, metrics.LoadSetting{Rate: 2})}, true},
 		{"nothing", nil, nil, false},
 	} {
 		if got := newTargets(&view{s: &metrics.Snapshot{Plan: c.plan, Marks: c.events}}).any(); got != c.want {
@@ -94,7 +94,7 @@ func TestTargetsAny(t *testing.T) {
 
 // Saturation is marked on every chart over time, before anything else that lies there, and so is every load that was set.
 func TestSaturationAndSteeringAreMarked(t *testing.T) {
-	s := flat(metrics.Event{At: 29 * time.Second, Mark: "stage 2"}, setAt(50, metrics.LoadSetting{Rate: 64}))
+	s := flat(metrics.LogEntry{At: 29 * time.Second, Mark: "stage 2"}, setAt(50, metrics.LoadSetting{Rate: 64}))
 	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 37, To: 39.08, SaturatedAt: 30 * time.Second}
 	got := draw(loadOf(&s), axisWidth+60, 8)
 	if top, want := strings.TrimRight(got[0], " "), "     │           saturates ~38 req/s│                  ┊64 req/s"; top != want {
@@ -380,7 +380,7 @@ func TestStageRowsAfterAPause(t *testing.T) {
 	s := metrics.Snapshot{At: 18 * time.Second, Plan: stagedPlan(), State: metrics.Running, Steering: metrics.Steering{
 		LoadSetting: metrics.LoadSetting{Rate: 16, By: metrics.ByPlan}, Steerable: true, Changes: 2}}
 	set := func(at time.Duration, load metrics.LoadSetting) {
-		s.Marks = append(s.Marks, metrics.Event{At: at * time.Second, Set: &load})
+		s.Marks = append(s.Marks, metrics.LogEntry{At: at * time.Second, Set: &load})
 	}
 	paused := func(from, to time.Duration) {
 		s.Marks = nil

@@ -72,9 +72,9 @@ func golden(t *testing.T, name, got string) {
 func snapshotAt(at time.Duration, failures bool) metrics.Snapshot {
 	rec := metrics.NewRecorder(time.Now().Add(-at), rampPlan())
 	rec.SetSaving(metrics.Saving{Path: "benchtop-results/2026-11-21-1230.json"})
-	rec.Log(metrics.Event{Level: metrics.Info, Text: "GET /v1/models ok: Qwen/Qwen3-32B, max_model_len 32768"})
+	rec.Log(metrics.LogEntry{Level: metrics.Info, Text: "GET /v1/models ok: Qwen/Qwen3-32B, max_model_len 32768"})
 	if at > 20*time.Second {
-		rec.Log(metrics.Event{At: 20 * time.Second, Level: metrics.Warn, Text: "held grew 5 s in a row (12): past saturation?"})
+		rec.Log(metrics.LogEntry{At: 20 * time.Second, Level: metrics.Warn, Text: "held grew 5 s in a row (12): past saturation?"})
 	}
 	play(rec, rampRequests(at, failures), at)
 	return sampled(exactly(rec.Snapshot(), at), nil, nil)

@@ -12,7 +12,7 @@ import (
 )
 
 // flat is a run of a minute with the same load in each second, so that its lines are level.
-func flat(marks ...metrics.Event) metrics.Snapshot {
+func flat(marks ...metrics.LogEntry) metrics.Snapshot {
 	s := metrics.Snapshot{At: time.Minute, Plan: &metrics.Plan{}, State: metrics.Running, Marks: marks}
 	for i := range 60 {
 		s.Windows = append(s.Windows, metrics.Window{Start: time.Duration(i) * time.Second, Running: 11})

@@ -74,11 +74,11 @@ type model struct {
 	notice                notice
 	rung                  bool // the bell
 
-	helpTop   int             // lines of the help above its box
-	scroll    int             // lines of the log below the screen
-	reportTop int             // lines of the report above it
-	filter    string          // of the log
-	pinned    []metrics.Event // the log as it was when scrolling began
+	helpTop   int                // lines of the help above its box
+	scroll    int                // lines of the log below the screen
+	reportTop int                // lines of the report above it
+	filter    string             // of the log
+	pinned    []metrics.LogEntry // the log as it was when scrolling began
 	written   writtenReport
 	picked    map[pick]*selection // windows merged already
 

@@ -37,18 +37,18 @@ func drawLog(c screen.Canvas, v *view) {
 }
 
 // headWidth is what time and level of the events take.
-func headWidth(log []metrics.Event) int {
+func headWidth(log []metrics.LogEntry) int {
 	if len(log) > 0 {
 		return len(eventTime(log[len(log)-1])) + 7
 	}
 	return 0
 }
 
-func eventTime(e metrics.Event) string {
+func eventTime(e metrics.LogEntry) string {
 	return fmt.Sprintf("%s.%d", number.Clock(e.At), int(max(0, e.At)/(100*time.Millisecond)%10))
 }
 
-func drawEventHead(c screen.Canvas, y int, e metrics.Event, head int) {
+func drawEventHead(c screen.Canvas, y int, e metrics.LogEntry, head int) {
 	c.Right(head-7, y, eventTime(e), screen.Label)
 	x := head - 6
 	switch e.Level {
@@ -61,7 +61,7 @@ func drawEventHead(c screen.Canvas, y int, e metrics.Event, head int) {
 	}
 }
 
-func eventText(e metrics.Event) string {
+func eventText(e metrics.LogEntry) string {
 	if e.Count > 1 {
 		return fmt.Sprintf("%s (×%s)", screen.Sanitize(e.Text), number.Count(e.Count))
 	}
@@ -88,13 +88,13 @@ const eventLinesMost = 8
 
 // logLine is one line of the wrapped log; only an event's first has a head.
 type logLine struct {
-	event metrics.Event
+	event metrics.LogEntry
 	text  string
 	first bool
 }
 
 // logLines wraps the log's events to w columns.
-func logLines(log []metrics.Event, w int) []logLine {
+func logLines(log []metrics.LogEntry, w int) []logLine {
 	var out []logLine
 	w -= headWidth(log)
 	for _, e := range log {

@@ -52,7 +52,7 @@ func ratePlot(v *view) plot {
 // targets is the rate that was asked for: by the plan, and by whoever set another.
 type targets struct {
 	plan *metrics.Plan
-	set  []metrics.Event // in order of time
+	set  []metrics.LogEntry // in order of time
 }
 
 func newTargets(v *view) targets {

@@ -305,7 +305,7 @@ func monstrous() metrics.Snapshot {
 			{Start: math.MinInt64, Length: math.MaxInt64, Rate: math.Inf(1)}, {Start: math.MaxInt64, Users: math.MinInt},
 		},
 	}
-	s.Marks = []metrics.Event{
+	s.Marks = []metrics.LogEntry{
 		{At: math.MinInt64, Mark: "a"}, {At: math.MaxInt64, Mark: "b"},
 		{At: 40 * time.Second, Mark: strings.Repeat("漢🤖\u202e", 100)},
 		{At: 30 * time.Second, Mark: "\x1b[2J\n"}, {At: 50 * time.Second, Mark: "e\u0301\u0301\u0301"},
@@ -334,7 +334,7 @@ func monstrous() metrics.Snapshot {
 		{Kind: "\x1b]0;x\x07", Status: -1, Count: math.MaxInt, Last: -time.Hour, Examples: []string{"\x9b31m\u2028\u202e漢字漢字漢字", ""}},
 		{Kind: metrics.FailedStatus, Count: math.MinInt},
 	}
-	s.Log = []metrics.Event{{At: math.MinInt64, Level: "?", Text: strings.Repeat("漢", 2000), Count: math.MaxInt}, {At: math.MaxInt64, Text: "\n\r\t\x1b[2J"}}
+	s.Log = []metrics.LogEntry{{At: math.MinInt64, Level: "?", Text: strings.Repeat("漢", 2000), Count: math.MaxInt}, {At: math.MaxInt64, Text: "\n\r\t\x1b[2J"}}
 	s.SaveError = strings.Repeat("🚫", 300)
 	s.Report = &metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 1, Mean: math.NaN(), Median: math.Inf(1), Max: 1e300}}, OutputThroughput: math.Inf(1), RequestThroughput: math.NaN()}
 	for i, g := range s.Plan.Gates {
@@ -378,7 +378,7 @@ func TestForeignNamesAtTheEdge(t *testing.T) {
 		plan.ModelID, plan.Load, plan.Dataset = strings.Repeat(name, 5), name, name
 		s.Plan = &plan
 		s.Failures = []metrics.FailureCount{{Kind: metrics.FailedInStream, Count: 3, Examples: []string{strings.Repeat(name, 20)}}}
-		s.Log = []metrics.Event{{Text: strings.Repeat(name, 40)}}
+		s.Log = []metrics.LogEntry{{Text: strings.Repeat(name, 40)}}
 		m := open(s, 80, 24, termenv.Ascii)
 		for w := 40; w < 180; w += 3 {
 			if leftOut(w, 4) {

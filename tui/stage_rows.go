@@ -74,7 +74,7 @@ func (v *view) stageRows() []stageRow {
 }
 
 // settings are the events by which the load was first and last set or paused, nil for none.
-func (v *view) settings() (first, last *metrics.Event) {
+func (v *view) settings() (first, last *metrics.LogEntry) {
 	for i := range v.s.Marks {
 		if e := &v.s.Marks[i]; e.Set != nil {
 			if last = e; first == nil {

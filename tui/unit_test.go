@@ -159,7 +159,7 @@ func TestOnlyOwnPressesAbort(t *testing.T) {
 func TestScrolledLogStandsStill(t *testing.T) {
 	s := mid()
 	for i := range 100 {
-		s.Log = append(s.Log, metrics.Event{At: time.Duration(i) * time.Second, Text: fmt.Sprintf("event %d", i)})
+		s.Log = append(s.Log, metrics.LogEntry{At: time.Duration(i) * time.Second, Text: fmt.Sprintf("event %d", i)})
 	}
 	m := open(s, 80, 24, termenv.Ascii)
 	press(m, "6")
@@ -169,7 +169,7 @@ func TestScrolledLogStandsStill(t *testing.T) {
 	press(m, "pgup")
 	before := m.View()
 	later := s
-	later.Log = append(later.Log[:len(later.Log):len(later.Log)], metrics.Event{At: 200 * time.Second, Text: "event 100"})
+	later.Log = append(later.Log[:len(later.Log):len(later.Log)], metrics.LogEntry{At: 200 * time.Second, Text: "event 100"})
 	m.Update(snapshotMsg{later})
 	m.show()
 	if strings.Contains(before, "event 99") || m.View() != before {

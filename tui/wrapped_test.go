@@ -28,7 +28,7 @@ func TestLongWordsAreWrapped(t *testing.T) {
 		{Kind: metrics.FailedReset, Count: 2, Last: s.At - 9*time.Second, Examples: []string{"read: connection reset by peer"}},
 	}
 	s.Totals.Failed = 14
-	s.Log = []metrics.Event{{Level: metrics.Info, Text: "first"}, {Level: metrics.Warn, Text: long}, {Level: metrics.Info, Text: "last"}}
+	s.Log = []metrics.LogEntry{{Level: metrics.Info, Text: "first"}, {Level: metrics.Warn, Text: long}, {Level: metrics.Info, Text: "last"}}
 	for _, c := range []struct {
 		panel string
 		w, h  int

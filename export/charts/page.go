@@ -68,7 +68,7 @@ type pageRows struct {
 }
 
 // newPageData turns the rows into columns. There is at least one row.
-func newPageData(g *gantt, plan *metrics.Plan, events []metrics.Event) pageData {
+func newPageData(g *gantt, plan *metrics.Plan, events []metrics.LogEntry) pageData {
 	d := pageData{About: about(plan), Segments: g.segments, Joined: g.joined, Least: g.least, Unsent: g.unsent}
 	for i, name := range g.thresholds.legend() {
 		d.Classes = append(d.Classes, pageClass{Name: name, Colour: colours[i], Used: class(i) < classFailed})
@@ -111,7 +111,7 @@ func newPageData(g *gantt, plan *metrics.Plan, events []metrics.Event) pageData 
 }
 
 // marks are those of events up to the end; what was before the earliest start stands there.
-func marks(events []metrics.Event, earliest, end int64) (all []pageMark) {
+func marks(events []metrics.LogEntry, earliest, end int64) (all []pageMark) {
 	for i := range events {
 		e := &events[i]
 		if at := max(0, micros(e.At)-earliest); e.Mark != "" && at <= end {
@@ -148,7 +148,7 @@ func foreign(data any) ([]byte, error) { return json.Marshal(data) }
 
 // writePage writes the page. The content security policy lets only the two scripts of the page run, by their hashes, and
 // forbids every request.
-func writePage(w io.Writer, g *gantt, plan *metrics.Plan, events []metrics.Event) error {
+func writePage(w io.Writer, g *gantt, plan *metrics.Plan, events []metrics.LogEntry) error {
 	data, err := foreign(newPageData(g, plan, events))
 	if err != nil {
 		return fmt.Errorf("timeline: %w", err)

@@ -19,7 +19,7 @@ import (
 // It returns how many segments the page holds. If there is nothing to draw it is 0 and nothing was written. The error is
 // that of the requests or of w.
 func Timeline(
-	w io.Writer, requests iter.Seq2[metrics.Request, error], plan metrics.Plan, events []metrics.Event, thresholdsMS [2]float64,
+	w io.Writer, requests iter.Seq2[metrics.Request, error], plan metrics.Plan, events []metrics.LogEntry, thresholdsMS [2]float64,
 ) (segments int, err error) {
 	g, err := gather(requests, thresholds{lowMS: thresholdsMS[0], highMS: thresholdsMS[1]}, maxSegments)
 	if err != nil || g.segments == 0 {

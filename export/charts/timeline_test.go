@@ -28,8 +28,8 @@ func madeUp() []metrics.Request {
 }
 
 // happened are events: before the first request, after the last, and without a mark.
-func happened() []metrics.Event {
-	return []metrics.Event{{At: time.Hour, Mark: "late"}, {At: 1750 * ms, Mark: "40 req/s " + canary}, {At: 0, Mark: "stage 1"}, {At: 1600 * ms, Text: "words"}}
+func happened() []metrics.LogEntry {
+	return []metrics.LogEntry{{At: time.Hour, Mark: "late"}, {At: 1750 * ms, Mark: "40 req/s " + canary}, {At: 0, Mark: "stage 1"}, {At: 1600 * ms, Text: "words"}}
 }
 
 func page(t testing.TB, requests ...metrics.Request) string {
@@ -216,7 +216,7 @@ func FuzzForeign(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := foreign(newPageData(g, &metrics.Plan{ModelID: text, Dataset: text, Load: text, Label: text}, []metrics.Event{{Mark: text}}))
+		b, err := foreign(newPageData(g, &metrics.Plan{ModelID: text, Dataset: text, Load: text, Label: text}, []metrics.LogEntry{{Mark: text}}))
 		if err != nil {
 			t.Fatal(err)
 		}

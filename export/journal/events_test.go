@@ -31,7 +31,7 @@ func TestEventsStandStill(t *testing.T) {
 				t.Errorf("%s, time %d: %d requests, want 2", name, i, n)
 			}
 			for range 40 { // other bytes where those of the second request were
-				j.tell(0, metrics.Event{Level: metrics.Info, Text: "go on"})
+				j.tell(0, metrics.LogEntry{Level: metrics.Info, Text: "go on"})
 			}
 			j.Done(&qs[2])
 			_ = j.Flush()

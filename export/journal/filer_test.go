@@ -42,7 +42,7 @@ func (j filer) Done(q *metrics.Request) {
 	j.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
 }
 
-func (j filer) Event(e metrics.Event)         { j.tell(e.At, e) }
+func (j filer) Event(e metrics.LogEntry)      { j.tell(e.At, e) }
 func (j filer) Client(s metrics.ClientSecond) { j.tell(s.At, s) }
 func (j filer) Server(s metrics.ServerSecond) { j.tell(s.At, s) }
 func (j filer) GPUs(s metrics.GPUSecond)      { j.tell(s.At, s) }
@@ -78,7 +78,7 @@ func readRun(path string) (metrics.Run, iter.Seq2[metrics.Request, error], error
 type entry struct {
 	plan    *metrics.Plan
 	request *metrics.Request
-	event   *metrics.Event
+	event   *metrics.LogEntry
 	client  *metrics.ClientSecond
 	server  *metrics.ServerSecond
 	gpus    *metrics.GPUSecond
@@ -90,7 +90,7 @@ func entryOf(e event.Event) entry {
 	switch x := e.Value.(type) {
 	case metrics.Plan:
 		return entry{plan: &x}
-	case metrics.Event:
+	case metrics.LogEntry:
 		return entry{event: &x}
 	case metrics.ClientSecond:
 		return entry{client: &x}

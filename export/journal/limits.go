@@ -41,7 +41,7 @@ func (l *limits) allow(fact any) error {
 		return nil
 	}
 	switch x := fact.(type) {
-	case metrics.Event:
+	case metrics.LogEntry:
 		l.events++
 		l.eventBytes += len(x.Text) + len(x.Mark) + len(x.Level)
 		if x.Objectives != nil {

@@ -42,7 +42,7 @@ func appendFact(b []byte, e event.Event) []byte {
 	switch x := e.Value.(type) {
 	case metrics.Recount:
 		b = appendRecount(open("recount"), &x)
-	case metrics.Event:
+	case metrics.LogEntry:
 		b = appendLog(open("event"), &x)
 	case metrics.Steering:
 		b = appendLoad(moment("load"), &x)

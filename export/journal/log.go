@@ -8,7 +8,7 @@ import (
 )
 
 // appendLog appends a line of the log.
-func appendLog(b []byte, e *metrics.Event) []byte {
+func appendLog(b []byte, e *metrics.LogEntry) []byte {
 	b = appendMoment(b, "at_us", e.At)
 	b = appendText(b, "level", string(e.Level))
 	b = appendText(b, "text", e.Text)
@@ -24,8 +24,8 @@ func appendLog(b []byte, e *metrics.Event) []byte {
 }
 
 // log reads what appendLog wrote.
-func (f *fields) log() metrics.Event {
-	e := metrics.Event{
+func (f *fields) log() metrics.LogEntry {
+	e := metrics.LogEntry{
 		At: f.moment("at_us"), Level: metrics.Level(f.text("level")), Text: f.text("text"),
 		Mark: f.text("mark"), Count: f.count("count"),
 	}

@@ -20,7 +20,7 @@ func (o *older) before(e event.Event, end *fields) []event.Event {
 		return event.Event{At: at, Kind: event.Fact, Value: value}
 	}
 	switch x := e.Value.(type) {
-	case metrics.Event:
+	case metrics.LogEntry:
 		if x.Set == nil {
 			return nil
 		}

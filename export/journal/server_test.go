@@ -16,8 +16,8 @@ import (
 )
 
 // events are of every kind: empty, in words, a load that was set, objectives that changed and that were taken away.
-func events() []metrics.Event {
-	return []metrics.Event{
+func events() []metrics.LogEntry {
+	return []metrics.LogEntry{
 		{}, {At: metrics.Never, Level: metrics.Warn, Text: "a \"b\"\n", Mark: "16 users", Count: 3},
 		{At: time.Second, Set: &metrics.LoadSetting{Rate: 1. / 3, By: metrics.ByHand}},
 		{At: time.Second, Set: &metrics.LoadSetting{Users: 16, RampTo: 32, RampOver: time.Minute, By: metrics.BySearch}},
@@ -151,13 +151,13 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%T: %v", fact, err)
 		}
 	}
-	for _, fact := range []any{metrics.ClientSecond{}, metrics.GPUSecond{}, metrics.Event{}, metrics.End{}} {
+	for _, fact := range []any{metrics.ClientSecond{}, metrics.GPUSecond{}, metrics.LogEntry{}, metrics.End{}} {
 		if l.readings = 0; l.allow(fact) != nil {
 			t.Errorf("%T is one too many", fact)
 		}
 	}
 	long := limits{}
-	for _, err := range []error{l.allow(metrics.Event{}), long.allow(metrics.Event{Text: strings.Repeat("x", mostEventBytes+1)})} {
+	for _, err := range []error{l.allow(metrics.LogEntry{}), long.allow(metrics.LogEntry{Text: strings.Repeat("x", mostEventBytes+1)})} {
 		if err != errMuchLog {
 			t.Errorf("%v", err)
 		}

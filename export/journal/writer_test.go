@@ -334,7 +334,7 @@ func TestJournalConcurrently(t *testing.T) {
 					q := eventtest.Request(g*each+i, 1, 2, 0, 1*ms, 1*ms, 1*ms)
 					q.Text = strings.Repeat("x", 100)
 					j.Done(&q)
-					j.Event(metrics.Event{Text: "e"})
+					j.Event(metrics.LogEntry{Text: "e"})
 					if i%300 == 299 {
 						j.Flush()
 						collect(t, j.Records())

@@ -125,7 +125,7 @@ func TestViewerSeesTheRun(t *testing.T) {
 	}
 	r.request(1, 60*time.Millisecond, 20*time.Millisecond)
 	r.recorder.Server(metrics.ServerSecond{At: time.Second, Running: 3, KVUsage: metrics.Unsaid()})
-	r.recorder.Log(metrics.Event{At: time.Second, Text: "it happened", Mark: "x"})
+	r.recorder.Log(metrics.LogEntry{At: time.Second, Text: "it happened", Mark: "x"})
 	s := until(t, v, func(s metrics.Snapshot) bool { return s.Totals.Done == 2 && len(s.Server) == 1 })
 	if s.Plan == nil || s.Windows[0].Done != 2 || len(s.Marks) != 1 || metrics.Said(s.Server[0].KVUsage) {
 		t.Errorf("the second snapshot is %+v", s)

@@ -113,9 +113,9 @@ func (h *helm) found(f *steering.Finder, step steering.Step) {
 	}
 	h.giveUp, h.state.Search = nil, step.Words
 	h.tellState()
-	e := metrics.Event{Level: metrics.Warn, Text: "search: " + step.Words}
+	e := metrics.LogEntry{Level: metrics.Warn, Text: "search: " + step.Words}
 	if load, ok := f.Found(); ok {
-		e = metrics.Event{Level: metrics.Info, Text: "search: the highest load within the objectives is " + h.words(load), Mark: metrics.FoundMark}
+		e = metrics.LogEntry{Level: metrics.Info, Text: "search: the highest load within the objectives is " + h.words(load), Mark: metrics.FoundMark}
 	}
 	h.session.stream.Tell(e)
 	h.session.engine.StopSending()

@@ -19,7 +19,7 @@ var (
 )
 
 // lastOf is the last event of a kind: on a busy machine the client's own words may stand behind it.
-func lastOf(all []metrics.Event, is func(metrics.Event) bool) (last metrics.Event) {
+func lastOf(all []metrics.LogEntry, is func(metrics.LogEntry) bool) (last metrics.LogEntry) {
 	for _, e := range all {
 		if is(e) {
 			last = e
@@ -28,7 +28,7 @@ func lastOf(all []metrics.Event, is func(metrics.Event) bool) (last metrics.Even
 	return last
 }
 
-func isFound(e metrics.Event) bool { return e.Mark == "found" }
+func isFound(e metrics.LogEntry) bool { return e.Mark == "found" }
 
 // A search ends with a load near what the server can do, held for as long as asked, and everything on the way is an event.
 func TestFindRate(t *testing.T) {
@@ -53,7 +53,7 @@ func TestFindRate(t *testing.T) {
 		if found < 3 || found > 4.5 {
 			t.Errorf("found %v req/s; the server can do about 3.9", found)
 		}
-		held := lastOf(run.Events, func(e metrics.Event) bool { return e.Set != nil })
+		held := lastOf(run.Events, func(e metrics.LogEntry) bool { return e.Set != nil })
 		if held.Set == nil || held.Set.Rate != found || held.Set.By != metrics.BySearch || !strings.HasPrefix(held.Text, "holding ") {
 			t.Errorf("before that %+v, want the load held", held)
 		}

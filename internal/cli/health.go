@@ -53,7 +53,7 @@ func (w *clientWatch) sample() {
 // tell logs what a reader of the charts has to know, and each change of the verdict.
 func (w *clientWatch) tell(second *metrics.ClientSecond) {
 	if second.Stall >= metrics.StallFrom {
-		w.session.stream.Tell(metrics.Event{
+		w.session.stream.Tell(metrics.LogEntry{
 			Level: metrics.Warn, Mark: "stall",
 			Text: fmt.Sprintf("this client stood still for %s: what arrived meanwhile may have been timed late", metrics.Duration(second.Stall.Round(time.Millisecond))),
 		})

@@ -40,7 +40,7 @@ type ran struct {
 }
 
 func (r *ran) note(s *metrics.Snapshot) {
-	r.limited = r.limited || s.Verdict.Limited() || slices.ContainsFunc(s.Log, func(e metrics.Event) bool { return ofClient(&e) }) ||
+	r.limited = r.limited || s.Verdict.Limited() || slices.ContainsFunc(s.Log, func(e metrics.LogEntry) bool { return ofClient(&e) }) ||
 		slices.ContainsFunc(s.Levels, func(l metrics.LoadLevel) bool { return len(l.Limited) > 0 })
 }
 

@@ -158,7 +158,7 @@ func viewOf(s *metrics.Snapshot, since time.Duration) (v view) {
 			v.add("log", eventText(e))
 		}
 	}
-	v.add("marks", len(slices.DeleteFunc(slices.Clone(s.Marks), func(e metrics.Event) bool { return ofClient(&e) })))
+	v.add("marks", len(slices.DeleteFunc(slices.Clone(s.Marks), func(e metrics.LogEntry) bool { return ofClient(&e) })))
 	v.steering(&s.Steering)
 	v.add("objectives", objectivesText(s.Objectives))
 	v.answer(s)
@@ -320,7 +320,7 @@ func objectivesText(slo metrics.SLO) string {
 	return strings.Join(each(slo, func(o *metrics.Objective) string { return fmt.Sprintf("%s:%g", o.Metric, o.LimitMS) }), " ")
 }
 
-func eventText(e metrics.Event) string {
+func eventText(e metrics.LogEntry) string {
 	text := fmt.Sprintf("%s %s %s", e.At, e.Level, e.Text)
 	if e.Mark != "" {
 		text += fmt.Sprintf(" mark=%q", e.Mark)
@@ -338,7 +338,7 @@ func eventText(e metrics.Event) string {
 }
 
 // ofClient says that an event is the client's word about itself, which depends on the machine.
-func ofClient(e *metrics.Event) bool { return strings.HasPrefix(e.Text, clientSays) }
+func ofClient(e *metrics.LogEntry) bool { return strings.HasPrefix(e.Text, clientSays) }
 
 const clientSays = "this client "
 

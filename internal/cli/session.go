@@ -221,5 +221,5 @@ func (s *session) openStream(start time.Time, file io.Writer) (err error) {
 
 // log tells of something that happened just now.
 func (s *session) log(level metrics.Level, text string) {
-	s.stream.Tell(metrics.Event{Level: level, Text: text})
+	s.stream.Tell(metrics.LogEntry{Level: level, Text: text})
 }

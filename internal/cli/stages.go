@@ -64,14 +64,14 @@ func (s *session) connectFor(ctx context.Context, stage metrics.Stage) {
 }
 
 // stageEvent says that a stage begins, and with set that it is a load of its own though the run was steered.
-func (s *session) stageEvent(i int, set *metrics.LoadSetting) metrics.Event {
+func (s *session) stageEvent(i int, set *metrics.LoadSetting) metrics.LogEntry {
 	stage := s.plan.Stages[i]
 	load := stage.String()
 	text := fmt.Sprintf("stage %d/%d: %s for %s", i+1, len(s.plan.Stages), load, metrics.Duration(stage.Length))
-	return metrics.Event{Level: metrics.Info, Text: text, Mark: load, Set: set}
+	return metrics.LogEntry{Level: metrics.Info, Text: text, Mark: load, Set: set}
 }
 
 // mark files an event that is drawn across the charts.
 func (s *session) mark(text, mark string) {
-	s.stream.Tell(metrics.Event{Level: metrics.Info, Text: text, Mark: mark})
+	s.stream.Tell(metrics.LogEntry{Level: metrics.Info, Text: text, Mark: mark})
 }

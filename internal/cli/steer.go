@@ -192,6 +192,6 @@ func (s *session) SetObjectives(slo metrics.SLO) string {
 	if len(slo) > 0 {
 		words = "objectives: " + (&objectives{slo}).String() + " (ms)"
 	}
-	s.stream.Tell(metrics.Event{Level: metrics.Info, Text: words, Mark: "SLO", Objectives: &slo})
+	s.stream.Tell(metrics.LogEntry{Level: metrics.Info, Text: words, Mark: "SLO", Objectives: &slo})
 	return words
 }

@@ -81,7 +81,7 @@ func (h *helm) follow(ctx context.Context, o metrics.Order) {
 		h.goOn()
 		h.follows(metrics.ByHand)
 		h.state.Changes++
-		h.file(metrics.Event{Level: metrics.Info, Text: "arrivals go on at " + h.words(h.load()), Mark: h.words(h.load()), Set: h.setting()})
+		h.file(metrics.LogEntry{Level: metrics.Info, Text: "arrivals go on at " + h.words(h.load()), Mark: h.words(h.load()), Set: h.setting()})
 	case metrics.SetLoad:
 		h.set(ctx, o.Value, metrics.ByHand, "load set by hand: "+h.words(o.Value), h.words(o.Value))
 	case metrics.RampLoad:
@@ -185,7 +185,7 @@ func (h *helm) setting() *metrics.LoadSetting {
 }
 
 // file tells the load in force, and an event. The lock is held.
-func (h *helm) file(e metrics.Event) {
+func (h *helm) file(e metrics.LogEntry) {
 	h.tellState()
 	h.session.stream.Tell(e)
 }
@@ -228,7 +228,7 @@ func (h *helm) changed(by, text, mark string) {
 	h.state.By = by
 	h.state.Changes++
 	set := h.state.LoadSetting
-	h.file(metrics.Event{Level: metrics.Info, Text: text, Mark: mark, Set: &set})
+	h.file(metrics.LogEntry{Level: metrics.Info, Text: text, Mark: mark, Set: &set})
 }
 
 // load is the one in force. The lock is held.

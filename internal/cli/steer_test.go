@@ -410,7 +410,7 @@ func TestSetObjectives(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		events := gathered(t, s).Events
-		i := slices.IndexFunc(events, func(e metrics.Event) bool { return e.Objectives != nil })
+		i := slices.IndexFunc(events, func(e metrics.LogEntry) bool { return e.Objectives != nil })
 		if i < 0 || events[i].Mark != "SLO" || len(*events[i].Objectives) != 1 {
 			t.Errorf("%+v", events)
 		}

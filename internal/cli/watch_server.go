@@ -29,7 +29,7 @@ func (s *session) watchServer(ctx context.Context) {
 	alarm := func() {
 		totals := s.view.Totals()
 		if text := cache.words(&totals, s.share(), s.load.Salt.Mode != loadgen.NoSalt); text != "" {
-			s.stream.Tell(metrics.Event{Level: metrics.Warn, Mark: metrics.CacheMark, Text: text})
+			s.stream.Tell(metrics.LogEntry{Level: metrics.Warn, Mark: metrics.CacheMark, Text: text})
 		}
 	}
 	defer alarm() // the answers may tell of the cache where the page does not
@@ -52,7 +52,7 @@ func (s *session) watchServer(ctx context.Context) {
 		switch {
 		case errors.Is(err, telemetry.ErrRestarted):
 			if text, mark := falls.words(err); text != "" {
-				s.stream.Tell(metrics.Event{Level: metrics.Warn, Mark: mark, Text: text})
+				s.stream.Tell(metrics.LogEntry{Level: metrics.Warn, Mark: mark, Text: text})
 			}
 		case err != nil:
 			absent = s.side.words(err)

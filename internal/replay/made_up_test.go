@@ -79,7 +79,7 @@ func drawRun(seed uint64, n int, length time.Duration) (metrics.Run, []metrics.R
 		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}, {Metric: metrics.TPOT, LimitMS: 60}},
 	}
 	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 300}}
-	run.Events = []metrics.Event{
+	run.Events = []metrics.LogEntry{
 		{At: length / 3, Level: metrics.Info, Text: "stage", Mark: "stage 2"},
 		{At: length / 2, Level: metrics.Info, Text: "objectives", Objectives: &slo},
 		{At: length * 2 / 3, Level: metrics.Info, Text: "set", Mark: "20/s", Set: &metrics.LoadSetting{Rate: 20, By: metrics.ByHand}},

@@ -97,7 +97,7 @@ func TestBrokenJournal(t *testing.T) {
 		next()
 		p.Seek(endless)
 		s := next()
-		if !slices.ContainsFunc(s.Log, func(e metrics.Event) bool { return e.Text == words }) {
+		if !slices.ContainsFunc(s.Log, func(e metrics.LogEntry) bool { return e.Text == words }) {
 			t.Errorf("the log is %+v, want %q in it", s.Log, words)
 		}
 		if r := s.Report; r == nil || r.Damaged != 3 || r.Probes == nil || r.Events[len(r.Events)-1].Text != words {
@@ -132,7 +132,7 @@ func TestForeignNumbers(t *testing.T) {
 		}
 		run := metrics.Run{Ended: time.Duration(round-1) * time.Second}
 		for range 5 {
-			run.Events = append(run.Events, metrics.Event{At: any(), Text: "x", Mark: "x", Set: &metrics.LoadSetting{Rate: math.NaN()}})
+			run.Events = append(run.Events, metrics.LogEntry{At: any(), Text: "x", Mark: "x", Set: &metrics.LoadSetting{Rate: math.NaN()}})
 			run.Client = append(run.Client, metrics.ClientSecond{At: any(), Took: any(), Unstamped: int(any()), DelayP50: any()})
 			run.Server = append(run.Server, metrics.ServerSecond{At: any(), Took: any(), KVUsage: math.Inf(1)})
 			run.GPUs = append(run.GPUs, metrics.GPUSecond{At: any(), Took: any()})

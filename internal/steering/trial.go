@@ -63,7 +63,7 @@ func (t *Trial) Take(e *event.Event) {
 	case event.Done:
 		t.done(e.Request)
 	case event.Fact:
-		if x, ok := e.Value.(metrics.Event); ok && x.Objectives != nil {
+		if x, ok := e.Value.(metrics.LogEntry); ok && x.Objectives != nil {
 			t.mu.Lock()
 			defer t.mu.Unlock()
 			t.slo = *x.Objectives

@@ -148,7 +148,7 @@ func TestTrialBeginsAnew(t *testing.T) {
 	if got := trial.Verdict(2 * time.Second); got != Within {
 		t.Errorf("%s, want %s", got, Within)
 	}
-	trial.Take(&event.Event{Kind: event.Fact, Value: metrics.Event{Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}})
+	trial.Take(&event.Event{Kind: event.Fact, Value: metrics.LogEntry{Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}})
 	feel{due: 1200, first: 10, done: 20}.tell(trial, 3)
 	if got := trial.Verdict(2 * time.Second); got != Missed {
 		t.Errorf("after new objectives %s, want %s", got, Missed)

@@ -28,7 +28,7 @@ const (
 	// Fact: something else happened, which the type of the value names:
 	//
 	//	metrics.Plan          what the run set out to do; the first event of a journal
-	//	metrics.Event         a line of the log, with the load or the objectives that were set
+	//	metrics.LogEntry      a line of the log, with the load or the objectives that were set
 	//	metrics.Steering      the load in force from here on
 	//	metrics.Phase         what the run does from here on
 	//	metrics.Saving        where the result goes, and what is wrong with that
@@ -160,7 +160,7 @@ func (s *Stream) Tell(fact any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := time.Since(s.start).Round(time.Microsecond)
-	if e, ok := fact.(metrics.Event); ok {
+	if e, ok := fact.(metrics.LogEntry); ok {
 		e.At = at
 		fact = e
 	}

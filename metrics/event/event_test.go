@@ -101,8 +101,8 @@ func TestTellSaysWhen(t *testing.T) {
 		if s.Tell(metrics.Phase{}); last.At != want {
 			t.Errorf("a fact at %s, want %s", last.At, want)
 		}
-		s.Tell(metrics.Event{At: time.Hour, Text: "x"})
-		if e := last.Value.(metrics.Event); last.At != want || e.At != want || e.Text != "x" {
+		s.Tell(metrics.LogEntry{At: time.Hour, Text: "x"})
+		if e := last.Value.(metrics.LogEntry); last.At != want || e.At != want || e.Text != "x" {
 			t.Errorf("a line of the log at %s: %+v, want %s", last.At, e, want)
 		}
 	})

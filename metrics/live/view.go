@@ -35,7 +35,7 @@ func (v View) Take(e *event.Event) {
 
 func (v View) fact(e *event.Event) {
 	switch x := e.Value.(type) {
-	case metrics.Event:
+	case metrics.LogEntry:
 		v.Log(x)
 	case metrics.Steering:
 		v.SetSteering(x)
@@ -52,6 +52,6 @@ func (v View) fact(e *event.Event) {
 	case metrics.GPUSecond:
 		v.GPUs(x)
 	case event.Damage:
-		v.Log(metrics.Event{At: e.At, Level: metrics.Warn, Text: x.String()})
+		v.Log(metrics.LogEntry{At: e.At, Level: metrics.Warn, Text: x.String()})
 	}
 }

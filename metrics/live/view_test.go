@@ -21,13 +21,13 @@ func TestFacts(t *testing.T) {
 		fact any
 		want func(*metrics.Snapshot) bool
 	}{
-		{"a line of the log", metrics.Event{At: ms, Level: metrics.Warn, Text: "look", Mark: "m"}, func(s *metrics.Snapshot) bool {
+		{"a line of the log", metrics.LogEntry{At: ms, Level: metrics.Warn, Text: "look", Mark: "m"}, func(s *metrics.Snapshot) bool {
 			return len(s.Log) == 1 && s.Log[0].Text == "look" && len(s.Marks) == 1
 		}},
-		{"objectives", metrics.Event{Objectives: &slo}, func(s *metrics.Snapshot) bool {
+		{"objectives", metrics.LogEntry{Objectives: &slo}, func(s *metrics.Snapshot) bool {
 			return len(s.Objectives) == 1 && s.Objectives[0] == slo[0] && len(s.Log) == 1
 		}},
-		{"a load that was set", metrics.Event{Set: &set}, func(s *metrics.Snapshot) bool { return len(s.Log) == 1 && *s.Log[0].Set == set }},
+		{"a load that was set", metrics.LogEntry{Set: &set}, func(s *metrics.Snapshot) bool { return len(s.Log) == 1 && *s.Log[0].Set == set }},
 		{"the load in force", metrics.Steering{LoadSetting: set, Changes: 2}, func(s *metrics.Snapshot) bool {
 			return s.Steering == metrics.Steering{LoadSetting: set, Changes: 2}
 		}},

@@ -18,7 +18,7 @@ func (g *gathering) add(fact any) {
 	switch x := fact.(type) {
 	case metrics.Plan:
 		run.Plan = x
-	case metrics.Event:
+	case metrics.LogEntry:
 		run.Events = append(run.Events, x)
 	case metrics.Recount:
 		if g.recounts == nil {
@@ -54,5 +54,5 @@ func (g *gathering) tellDamage() {
 	if run.Ended == metrics.Never && run.Reason == Killed {
 		run.Reason = damaged
 	}
-	run.Events = append(run.Events, metrics.Event{At: max(0, run.Ended), Level: metrics.Warn, Text: g.damage.String()})
+	run.Events = append(run.Events, metrics.LogEntry{At: max(0, run.Ended), Level: metrics.Warn, Text: g.damage.String()})
 }

@@ -33,7 +33,7 @@ func Sample() (metrics.Run, []metrics.Request) {
 	}
 	run := metrics.Run{
 		Plan: plan, Ended: 1750 * ms,
-		Events: []metrics.Event{{At: 1750 * ms, Level: metrics.Error, Text: "request 3: HTTP 400"}},
+		Events: []metrics.LogEntry{{At: 1750 * ms, Level: metrics.Error, Text: "request 3: HTTP 400"}},
 		Probes: &metrics.Probes{Completed: 3, Latencies: []time.Duration{70 * ms, 50 * ms, 300 * ms}},
 		SpecDecode: &metrics.SpecDecode{
 			Drafts: 4, DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3, 2, 1},

@@ -52,6 +52,7 @@ type Common struct {
 	SharedOutputLen int   `json:"-"`
 	VocabSize       int   `json:"-"` // ids that prompts of token ids are made of; 0 where it was not given
 	Forms           Forms `json:"-"` // what the run's requests can hold; known when the data set is opened
+	NoAnswers       bool  `json:"-"` // answers hold no tokens; known when the data set is opened
 	Endless         bool  `json:"-"` // a clock ends the run, whatever Prompts says; known when the data set is opened
 }
 
@@ -61,6 +62,14 @@ func (c Common) outputLen(own int) int {
 		return c.SharedOutputLen
 	}
 	return own
+}
+
+// answers says for a person how long answers are to be, as ", 128 tokens out"; "" where they hold no tokens.
+func (c Common) answers(length string) string {
+	if c.NoAnswers {
+		return ""
+	}
+	return ", " + length + " out"
 }
 
 // vocabulary is the one that was given; the zero value for none.

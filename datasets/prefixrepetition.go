@@ -102,8 +102,8 @@ func NewPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *
 	if l.all, err = o.join(parts, tok); err != nil {
 		return nil, fmt.Errorf("dataset prefix_repetition: %w", err)
 	}
-	l.about = fmt.Sprintf("prefix_repetition: %d prompts, %d to each of %d prefixes of %d tokens, then %d tokens of their own, "+
-		"%d tokens out, as %s", len(l.all), o.each(), o.Prefixes, o.PrefixLen, o.SuffixLen, o.OutputLen, o.form(vocab, tok, assumed))
+	l.about = fmt.Sprintf("prefix_repetition: %d prompts, %d to each of %d prefixes of %d tokens, then %d tokens of their own%s, "+
+		"as %s", len(l.all), o.each(), o.Prefixes, o.PrefixLen, o.SuffixLen, o.answers(fmt.Sprintf("%d tokens", o.OutputLen)), o.form(vocab, tok, assumed))
 	for _, c := range l.all {
 		miss += c.Turns[0].InputTokens - o.PrefixLen - o.SuffixLen
 	}

@@ -323,7 +323,7 @@ func (r *Random) Miss() int { return r.miss }
 
 // Description says in a line what the prompts are, for the head of a report.
 func (r *Random) Description() string {
-	return fmt.Sprintf("%s: %s in after a prefix of %d, %s out, as %s", r.name, r.inputs, r.o.PrefixLen, r.outputs, formOf(r.vocab, r.tok != nil, r.assumed))
+	return fmt.Sprintf("%s: %s in after a prefix of %d%s, as %s", r.name, r.inputs, r.o.PrefixLen, r.o.answers(r.outputs.String()), formOf(r.vocab, r.tok != nil, r.assumed))
 }
 
 // String gives the lengths drawn, in tokens.

@@ -41,7 +41,7 @@ type drawing struct {
 // drawing is made of what counts and makes text, for requests with ids of that prefix.
 func (o *promptOptions) drawing(ctx context.Context, m *means, streams *numpy.Streams, h *hub.Hub, to protocol.Protocol, prefix string) *drawing {
 	d := &drawing{prompts: o, common: o.Common, ctx: ctx, means: m, streams: streams, hub: h}
-	d.common.Forms, d.common.IDPrefix = to.Traits().Forms, idPrefix(prefix)
+	d.common.Forms, d.common.NoAnswers, d.common.IDPrefix = to.Traits().Forms, to.Traits().LengthField == "", idPrefix(prefix)
 	return d
 }
 

@@ -22,6 +22,9 @@ func TestEmbeddings(t *testing.T) {
 	r := run(args...)
 	r.expect(t, exitFine, "Total input tokens:                      108", "Input throughput (inputs/s):", "Request goodput (req/s):", "Total token throughput (tok/s):",
 		"Mean E2EL (ms):")
+	if words := "9 tokens in after a prefix of 0, as token ids"; !strings.Contains(r.stderr, words) || strings.Contains(r.stderr, "tokens out") {
+		t.Errorf("%q is missing in\n%s", words, r.stderr)
+	}
 	figures := func(text string) string { return text[strings.Index(text, "===="):strings.Index(text, "----Server")] }
 	for _, word := range []string{"TTFT", "TPOT", "ITL", "generated tokens", "Peak", "NaN"} {
 		if strings.Contains(figures(r.stdout), word) {

@@ -108,7 +108,9 @@ func (s *session) keep() (o outcome) {
 	var problems []error
 	_ = s.journal.Close() // finish saves whatever the file lacks
 	var err error
-	o.report, err = report.Of(s.journal.Events())
+	if o.report, err = report.Of(s.journal.Events()); err != nil && o.report.Plan.Started.IsZero() {
+		o.report.Plan = s.plan // another program cut the journal; the plan is known all the same
+	}
 	problems = append(problems, err)
 	if s.files != nil {
 		var last io.Writer

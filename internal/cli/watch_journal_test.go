@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -76,5 +77,26 @@ func TestWatchJournal(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// readDisk is a disk that can be read back.
+type readDisk struct{ fickleDisk }
+
+func (d *readDisk) ReadAt(b []byte, at int64) (int, error) {
+	return bytes.NewReader(d.Bytes()).ReadAt(b, at)
+}
+
+// The result of a run whose journal was cut by another program says what the run set out to do, and the run has failed.
+func TestJournalThatIsGone(t *testing.T) {
+	disk := &readDisk{}
+	s := &session{plan: plan(), env: &environment{stdout: io.Discard, stderr: io.Discard}}
+	s.plan.Started = time.Now()
+	if err := s.openStream(s.plan.Started, disk); err != nil {
+		t.Fatal(err)
+	}
+	disk.Reset()
+	if o := s.keep(); o.err == nil || o.report.Plan.ModelID != s.plan.ModelID {
+		t.Errorf("error %v, plan of model %q", o.err, o.report.Plan.ModelID)
 	}
 }

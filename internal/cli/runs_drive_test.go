@@ -21,6 +21,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"benchtop/export/journal"
 	"benchtop/internal/replay"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen/target"
@@ -81,16 +82,12 @@ func drive(t *testing.T, c *scenario) (r ran) {
 		}
 		last := s.view.Snapshot()
 		r.note(&last)
-		if c.killed > 0 {
-			return
+		if c.killed == 0 {
+			r.seconds = append(r.seconds, lastView(&last))
+			r.journal, r.result = unzipped(t, name+".gz"), readFile(t, o.path)
+			s.closeSide()
 		}
-		r.seconds = append(r.seconds, lastView(&last))
-		r.journal, r.result = unzipped(t, name+".gz"), readFile(t, o.path)
-		s.closeSide()
-		live, read := told.report(t), o.report
-		if diff := gocmp.Diff(live, read, reportsAlike...); diff != "" {
-			t.Error("the report of the events is not that of the journal (-live +journal): ", diff)
-		}
+		told.compare(t, func(yield func(event.Event, error) bool) { journal.From(bytes.NewReader(r.journal), "journal")(yield) })
 	})
 	return r
 }
@@ -132,25 +129,33 @@ func (t *toldEvents) Take(e *event.Event) {
 	t.all = append(t.all, *e)
 }
 
-// report is that of what was told until the end of the run.
-func (t *toldEvents) report(test *testing.T) metrics.Report {
+// compare holds the report of a journal to that of the same events as they were told.
+func (t *toldEvents) compare(test *testing.T, written event.Events) {
 	test.Helper()
-	r, err := report.Of(func(yield func(event.Event, error) bool) {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		for _, e := range t.all {
+	lines := 0
+	for range written {
+		lines++
+	}
+	t.mu.Lock()
+	told := t.all[:min(lines, len(t.all))]
+	t.mu.Unlock()
+	live, err := report.Of(func(yield func(event.Event, error) bool) {
+		for _, e := range told {
 			if !yield(e, nil) {
-				return
-			}
-			if _, ended := e.Value.(metrics.End); ended {
 				return
 			}
 		}
 	})
+	if err != nil || lines > len(told) {
+		test.Fatalf("%d events were told, %d are in the journal: %v", len(told), lines, err)
+	}
+	read, err := report.Of(written)
 	if err != nil {
 		test.Fatal(err)
 	}
-	return r
+	if diff := gocmp.Diff(live, read, reportsAlike...); diff != "" {
+		test.Error("the report of the events is not that of the journal (-told +journal): ", diff)
+	}
 }
 
 // watch takes the views of a run, and does to it what the scenario says, until it is over.

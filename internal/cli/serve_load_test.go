@@ -285,8 +285,8 @@ func TestReadyCheck(t *testing.T) {
 	if len(prompts) != 3+4+1 || measured != 3 {
 		t.Errorf("%d different prompts, %d requests with an id; want 8 and 3", len(prompts), measured)
 	}
-	refused := run("serve", "--port", "1", "--model", "m", "--ready-check-timeout-sec", "1")
-	refused.expect(t, exitFailed, "waiting up to 1s for http://127.0.0.1:1: connect: connection refused\n", "benchtop: cannot reach http://127.0.0.1:1: ")
+	refused := run("serve", "--port", "1", "--model", "m", "--ready-check-timeout-sec", "3")
+	refused.expect(t, exitFailed, "waiting up to 3s for http://127.0.0.1:1: connect: connection refused\n", "benchtop: cannot reach http://127.0.0.1:1: ")
 	if strings.Contains(refused.stderr, "timeout") { // the time that is up is the user's own
 		t.Errorf("got %q", refused.stderr)
 	}

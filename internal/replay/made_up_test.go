@@ -106,7 +106,13 @@ func yield(all []metrics.Request) iter.Seq2[metrics.Request, error] {
 }
 
 // shownOf is what a live view showed when the run was on, moment by moment, at the given times.
-func shownOf(run metrics.Run, all []metrics.Request, look metrics.Look, times []time.Duration) (shown []metrics.Snapshot) {
+func shownOf(t *testing.T, run metrics.Run, all []metrics.Request, look metrics.Look, times []time.Duration) (shown []metrics.Snapshot) {
+	t.Helper()
+	synctest.Test(t, func(*testing.T) { shown = shownInTime(run, all, look, times) }) // on a busy machine an answer would rest
+	return shown
+}
+
+func shownInTime(run metrics.Run, all []metrics.Request, look metrics.Look, times []time.Duration) (shown []metrics.Snapshot) {
 	type moment struct {
 		at time.Duration
 		do func()

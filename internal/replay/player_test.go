@@ -20,7 +20,7 @@ func TestShowsWhatWasShown(t *testing.T) {
 	for seed := range uint64(3) {
 		run, all := drawRun(seed, 250, length)
 		look := metrics.Look{Rows: seed%2 == 0, Open: 1 + 7*int(seed%2)}
-		want := shownOf(run, all, look, times)
+		want := shownOf(t, run, all, look, times)
 		playing(t, run, all, func(p *Player, next func() metrics.Snapshot) {
 			p.Pause()
 			p.Look(look)
@@ -45,7 +45,7 @@ func TestShowsWhatWasShown(t *testing.T) {
 func TestFirstAnswerOfAJournal(t *testing.T) {
 	run, all := drawRun(2, 200, 30*time.Second)
 	at := []time.Duration{25 * time.Second}
-	want := shownOf(run, all, metrics.Look{}, at)[0].Histograms[metrics.FirstAnswer].Count()
+	want := shownOf(t, run, all, metrics.Look{}, at)[0].Histograms[metrics.FirstAnswer].Count()
 	for i := range all {
 		for k := range all[i].Chunks {
 			all[i].Chunks[k].Answer = false

@@ -17,7 +17,7 @@ func TestSpares(t *testing.T) {
 	run, all := drawRun(9, 200, length)
 	times := []time.Duration{12 * time.Second, 35 * time.Second, 21 * time.Second, 0}
 	sorted := slices.Sorted(slices.Values(times))
-	want := shownOf(run, all, metrics.Look{Rows: true}, sorted)
+	want := shownOf(t, run, all, metrics.Look{Rows: true}, sorted)
 	synctest.Test(t, func(t *testing.T) {
 		p, err := New(eventtest.Of(run, yield(all)))
 		if err != nil || p.spares != 0 {

@@ -91,7 +91,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request, a *arrival) 
 	}()
 	total := 0
 	for i, ids := range prompts {
-		g, err := s.generate(r, a, "embd", ids, &one, sampling{IgnoreEOS: true, CacheSalt: request.CacheSalt})
+		g, err := s.generate(r, a, "embd", ids, &one, sampling{IgnoreEOS: true, CacheSalt: request.CacheSalt, pooled: true})
 		if err != nil {
 			return err
 		}

@@ -56,6 +56,9 @@ func TestEmbeddings(t *testing.T) {
 		if status, _ := c.do(http.MethodPost, "/v1/embeddings", `{"model":"other","input":"a"}`); status != http.StatusNotFound {
 			t.Errorf("another model: status %d", status)
 		}
+		if s := c.server.engine.snapshot(); s.generationTokens != 0 || s.promptTokens == 0 {
+			t.Errorf("%d tokens were generated, %d read", s.generationTokens, s.promptTokens)
+		}
 	})
 }
 

@@ -46,6 +46,7 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 	key := fingerprint(prompt, p.Seed)
 	limit, reason, text := s.answer(key, room, p)
 	seq := newSequence(len(prompt), limit, reason, key)
+	seq.pooled = p.pooled
 	if s.profile.PrefixCache {
 		_, _, again := s.answer(key, room, p) // a second pen: the engine writes at its own pace
 		seq.names = newBlockNames(s.profile.BlockSize, p.salt(), prompt, again)

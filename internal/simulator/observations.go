@@ -53,7 +53,9 @@ func (o *observations) admitted(seq *sequence) {
 
 // tokens files n tokens of seq that came out at the end of a step. It is called before seq.lastToken moves.
 func (o *observations) tokens(seq *sequence, n int, end time.Time) {
-	o.generationTokens += n
+	if !seq.pooled {
+		o.generationTokens += n
+	}
 	if !seq.lastToken.IsZero() {
 		o.interToken.add(end.Sub(seq.lastToken))
 		return

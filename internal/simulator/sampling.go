@@ -15,6 +15,8 @@ type sampling struct {
 	Seed           int64          `json:"seed"` // asks for another answer to the same prompt
 	ReturnTokenIDs bool           `json:"return_token_ids"`
 	CacheSalt      *string        `json:"cache_salt"` // requests with another one share no cache with this
+
+	pooled bool // the prompt is read and nothing is generated
 }
 
 type streamOptions struct {

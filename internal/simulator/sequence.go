@@ -16,6 +16,7 @@ import (
 type sequence struct {
 	prompt int    // tokens, at least 1
 	limit  int    // tokens to generate, at least 1
+	pooled bool   // its one token only says that the prompt was read
 	reason string // why it ends after limit tokens: "length" or "stop"
 	key    uint64 // orders sequences that arrive at the same moment
 

@@ -51,6 +51,22 @@ func (j filer) Recount(index, tokens int, source metrics.TokenSource) {
 	j.tell(0, metrics.Recount{Index: index, Tokens: tokens, Source: source})
 }
 
+// facts files what a run says beside its requests and its end.
+func (j filer) facts(run metrics.Run) {
+	for _, e := range run.Events {
+		j.Event(e)
+	}
+	for _, s := range run.Client {
+		j.Client(s)
+	}
+	for _, s := range run.Server {
+		j.Server(s)
+	}
+	for _, s := range run.GPUs {
+		j.GPUs(s)
+	}
+}
+
 // End files how a run ended, and closes the journal.
 func (j filer) End(run metrics.Run) error {
 	if run.ServerKind != "" || run.ServerAbsent != "" {

@@ -32,16 +32,7 @@ func sampleJournal(t testing.TB) []byte {
 	for i := range qs {
 		j.Done(&qs[i])
 	}
-	for _, s := range run.Client {
-		j.Client(s)
-	}
-	for _, s := range run.Server {
-		j.Server(s)
-	}
-	for _, s := range run.GPUs {
-		j.GPUs(s)
-	}
-	j.Event(run.Events[0])
+	j.facts(run)
 	j.End(run)
 	var b bytes.Buffer
 	if _, err := j.WriteTo(&b); err != nil {
@@ -320,18 +311,7 @@ func TestSummarizeOfAJournal(t *testing.T) {
 		for _, k := range rnd.Perm(len(qs)) {
 			j.Done(&qs[k])
 		}
-		for _, e := range run.Events {
-			j.Event(e)
-		}
-		for _, s := range run.Client {
-			j.Client(s)
-		}
-		for _, s := range run.Server {
-			j.Server(s)
-		}
-		for _, s := range run.GPUs {
-			j.GPUs(s)
-		}
+		j.facts(run)
 		if err := j.End(run); err != nil {
 			t.Fatal(err)
 		}

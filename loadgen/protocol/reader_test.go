@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/internal/race"
 	"benchtop/metrics"
 )
 
@@ -86,22 +85,6 @@ func TestDecode(t *testing.T) {
 	}
 	if _, err := spoken(true).Event(reader(), []byte(`{"choices":[{"text":"a"}]}`)); err == nil || !strings.Contains(err.Error(), "delta") {
 		t.Errorf("a chat choice without delta: %v", err)
-	}
-}
-
-func TestDecodeAllocatesNothing(t *testing.T) {
-	if race.Enabled {
-		t.Skip("the race detector drops parsers from their pool")
-	}
-	for _, data := range []string{
-		`{"id":"c","choices":[{"index":0,"text":" word","logprobs":null,"finish_reason":null}]}`,
-		`{"id":"c","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}}`,
-		`{"choices":[],"metrics":{"queue_time_ms":12.5,"time_to_first_token_ms":80.25},"timings":{"prompt_ms":3}}`,
-	} {
-		p, r, b := spoken(false), reader(), []byte(data)
-		if n := testing.AllocsPerRun(100, func() { _, _ = p.Event(r, b); r.Release() }); n != 0 {
-			t.Errorf("%v allocations for %s", n, data)
-		}
 	}
 }
 

@@ -45,7 +45,7 @@ func TestNeighboursOfOneClassAreJoinedFirst(t *testing.T) {
 	q := answered(0, 0, steps(10*ms, 20*ms, 30*ms, 60*ms, 70*ms, 5*ms)...)
 	g, _ := gather(all(failed(q, metrics.FailedStall, time.Second)), thresholds{25, 50}, 6)
 	want := []segment{
-		{classTTFT, 10_000, 1}, {classFast, 30_000, 2}, {classMedium, 30_000, 1}, {classSlow, 130_000, 2}, {classFast, 5_000, 1},
+		{classWait, 10_000, 1}, {classFast, 30_000, 2}, {classMedium, 30_000, 1}, {classSlow, 130_000, 2}, {classFast, 5_000, 1},
 		{classFailed, 1_000_000, 1},
 	}
 	if got := decode(g.rows[0].segments); !slices.Equal(got, want) || g.segments != 6 || !g.joined || g.least != 0 {

@@ -70,8 +70,9 @@ type pageRows struct {
 // newPageData turns the rows into columns. There is at least one row.
 func newPageData(g *gantt, plan *metrics.Plan, events []metrics.LogEntry) pageData {
 	d := pageData{About: about(plan), Segments: g.segments, Joined: g.joined, Least: g.least, Unsent: g.unsent}
-	for i, name := range g.thresholds.legend() {
-		d.Classes = append(d.Classes, pageClass{Name: name, Colour: colours[i], Used: class(i) < classFailed})
+	for i, name := range g.thresholds.legend(plan.FirstWait()) {
+		gap := class(i) > classWait && class(i) < classFailed
+		d.Classes = append(d.Classes, pageClass{Name: name, Colour: colours[i], Used: class(i) == classWait || gap && !plan.Pooling})
 	}
 	earliest, ids, models := g.rows[0].start, false, false
 	for i := range g.rows {

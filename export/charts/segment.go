@@ -13,7 +13,8 @@ import (
 type class uint8
 
 const (
-	classTTFT class = iota
+	// classWait is the wait for the first chunk: metrics.Plan.FirstWait.
+	classWait class = iota
 	classFast
 	classMedium
 	classSlow
@@ -40,11 +41,11 @@ func (t thresholds) of(gap time.Duration) class {
 	return classSlow
 }
 
-// legend returns the names of the classes in their order.
-func (t thresholds) legend() [classes]string {
+// legend returns the names of the classes in their order. wait is the latency to the first chunk.
+func (t thresholds) legend(wait metrics.Latency) [classes]string {
 	low, high := milliseconds(t.lowMS), milliseconds(t.highMS)
 	return [classes]string{
-		"TTFT", "ITL < " + low, low + " ≤ ITL < " + high, "ITL ≥ " + high, "Failed", "Cancelled",
+		wait.Naming().Title, "ITL < " + low, low + " ≤ ITL < " + high, "ITL ≥ " + high, "Failed", "Cancelled",
 	}
 }
 
@@ -98,7 +99,7 @@ func encode(q *metrics.Request, start time.Duration, t thresholds) (b []byte, n 
 		}
 	}
 	if q.FirstChunk != metrics.Never {
-		add(q.FirstChunk, classTTFT)
+		add(q.FirstChunk, classWait)
 	}
 	for i := 1; i < len(q.Chunks); i++ {
 		add(q.Chunks[i].At, t.of(q.Chunks[i].At-q.Chunks[i-1].At))

@@ -48,12 +48,13 @@ func TestThresholdsBelongToTheSlowerSide(t *testing.T) {
 func TestLegend(t *testing.T) {
 	for _, c := range []struct {
 		t    thresholds
+		wait metrics.Latency
 		want []string
 	}{
-		{thresholds{25, 50}, []string{"TTFT", "ITL < 25ms", "25ms ≤ ITL < 50ms", "ITL ≥ 50ms", "Failed", "Cancelled"}},
-		{thresholds{0.5, 10}, []string{"TTFT", "ITL < 0.5ms", "0.5ms ≤ ITL < 10ms", "ITL ≥ 10ms", "Failed", "Cancelled"}},
+		{thresholds{25, 50}, metrics.TTFT, []string{"TTFT", "ITL < 25ms", "25ms ≤ ITL < 50ms", "ITL ≥ 50ms", "Failed", "Cancelled"}},
+		{thresholds{0.5, 10}, metrics.E2EL, []string{"E2EL", "ITL < 0.5ms", "0.5ms ≤ ITL < 10ms", "ITL ≥ 10ms", "Failed", "Cancelled"}},
 	} {
-		if got := c.t.legend(); !slices.Equal(got[:], c.want) {
+		if got := c.t.legend(c.wait); !slices.Equal(got[:], c.want) {
 			t.Errorf("legend of %v: %q, want %q", c.t, got, c.want)
 		}
 	}
@@ -69,21 +70,21 @@ func TestSegmentsOfARequest(t *testing.T) {
 		want []segment
 	}{
 		{"success", answered(0, time.Second, 100*ms, 110*ms, 135*ms, 185*ms, 185*ms), []segment{
-			{classTTFT, 100_000, 1}, {classFast, 10_000, 1}, {classMedium, 25_000, 1}, {classSlow, 50_000, 1}, {classFast, 0, 1},
+			{classWait, 100_000, 1}, {classFast, 10_000, 1}, {classMedium, 25_000, 1}, {classSlow, 50_000, 1}, {classFast, 0, 1},
 		}},
-		{"one chunk", answered(0, 0, 80*ms), []segment{{classTTFT, 80_000, 1}}},
+		{"one chunk", answered(0, 0, 80*ms), []segment{{classWait, 80_000, 1}}},
 		{"stalled", failed(answered(0, 0, 80*ms, 90*ms), metrics.FailedStall, 3*time.Second), []segment{
-			{classTTFT, 80_000, 1}, {classFast, 10_000, 1}, {classFailed, 3_000_000, 1},
+			{classWait, 80_000, 1}, {classFast, 10_000, 1}, {classFailed, 3_000_000, 1},
 		}},
-		{"failed at its last chunk", failed(answered(0, 0, 80*ms), metrics.FailedInStream, 0), []segment{{classTTFT, 80_000, 1}}},
+		{"failed at its last chunk", failed(answered(0, 0, 80*ms), metrics.FailedInStream, 0), []segment{{classWait, 80_000, 1}}},
 		{"never answered", failed(answered(0, 5*ms), metrics.FailedTimeout, time.Minute), []segment{{classFailed, 60_000_000, 1}}},
 		{"cancelled", failed(answered(0, 0, 80*ms), metrics.Cancelled, 20*ms), []segment{
-			{classTTFT, 80_000, 1}, {classCancelled, 20_000, 1},
+			{classWait, 80_000, 1}, {classCancelled, 20_000, 1},
 		}},
 		{"no connection", noConnection, []segment{{classFailed, 5_000, 1}}},
 		{"not done", metrics.Request{Sent: 3 * ms, FirstChunk: metrics.Never, Done: metrics.Never}, nil},
 		{"times of a damaged file", backwards, []segment{
-			{classTTFT, 10_000, 1}, {classFast, 20_000, 1}, {classFast, 10_000, 1},
+			{classWait, 10_000, 1}, {classFast, 20_000, 1}, {classFast, 10_000, 1},
 		}},
 	} {
 		b, n := encode(&c.q, began(&c.q), thresholds{25, 50})

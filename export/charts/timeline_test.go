@@ -8,6 +8,7 @@ import (
 	"errors"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,8 +88,8 @@ func TestTimelineHoldsTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	segments := []segment{
-		{classTTFT, 200_000, 1}, {classFast, 10_000, 1}, {classSlow, 50_000, 1},
-		{classTTFT, 100_000, 1}, {classMedium, 25_000, 1}, {classFailed, 1_000_000, 1},
+		{classWait, 200_000, 1}, {classFast, 10_000, 1}, {classSlow, 50_000, 1},
+		{classWait, 100_000, 1}, {classMedium, 25_000, 1}, {classFailed, 1_000_000, 1},
 	}
 	if got := decode(packed); !reflect.DeepEqual(got, segments) {
 		t.Errorf("segments %v, want %v", got, segments)
@@ -159,6 +160,23 @@ func TestPolicyNamesTheScripts(t *testing.T) {
 	}
 	if !strings.Contains(scripts[0][1], "Licensed to the Apache Software Foundation") {
 		t.Error("the library lost its licence")
+	}
+}
+
+// The page of a pooling run has one class, and no gaps that never come.
+func TestPageOfPooling(t *testing.T) {
+	g, err := gather(all(answered(0, 0, ms)), thresholds{25, 50}, maxSegments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var used []string
+	for _, c := range newPageData(g, &metrics.Plan{Pooling: true}, nil).Classes {
+		if c.Used {
+			used = append(used, c.Name)
+		}
+	}
+	if !slices.Equal(used, []string{"E2EL"}) {
+		t.Errorf("classes %q", used)
 	}
 }
 

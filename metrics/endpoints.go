@@ -47,10 +47,10 @@ func (e *endpoints) sent(q *Request, warming bool) {
 	}
 }
 
-// first hears of the first chunk; uncounted if its wait is in no figure.
-func (e *endpoints) first(q *Request, uncounted bool) {
-	if p := e.of(q); !uncounted {
-		p.TTFT.Add(q.TTFT())
+// first hears of the first chunk.
+func (e *endpoints) first(q *Request, warming bool) {
+	if p := e.of(q); !warming {
+		p.FirstWait.Add(q.TTFT())
 	}
 }
 
@@ -72,7 +72,7 @@ func (e *endpoints) done(q *Request, warming bool) {
 		p.Failed++
 	}
 	if len(q.Chunks) > 0 {
-		p.TTFT.Remove(q.TTFT())
+		p.FirstWait.Remove(q.TTFT())
 	}
 }
 
@@ -81,7 +81,7 @@ func (e *endpoints) share() []Endpoint {
 	out := make([]Endpoint, len(e.list))
 	for i := range e.list {
 		out[i] = e.list[i]
-		out[i].TTFT = e.list[i].TTFT.share()
+		out[i].FirstWait = e.list[i].FirstWait.share()
 	}
 	return out
 }

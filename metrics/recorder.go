@@ -85,7 +85,7 @@ func (r *Recorder) Chunk(q *Request) {
 	}
 	if len(q.Chunks) == 1 {
 		r.tracks.first(q)
-		r.ends.first(q, r.line.plan.Warming(q) || r.line.plan.Pooling)
+		r.ends.first(q, r.line.plan.Warming(q))
 	}
 	if k := q.live.track; k != nil && (q.live.followed || k == r.tracks.opened) {
 		k.follow(q)

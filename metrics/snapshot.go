@@ -123,7 +123,8 @@ type Endpoint struct {
 	Model string
 	// Counts of the whole run, the warm-up included; InFlight is a level.
 	Sent, Done, Failed, InFlight, OutputTokens int
-	TTFT                                       Histogram
+	// FirstWait is the latency that the plan names so: TTFT, or E2EL where an answer comes in one piece.
+	FirstWait Histogram
 }
 
 // Replay says how a run of the past is being played.

@@ -233,8 +233,8 @@ func TestEndpoints(t *testing.T) {
 		want [5]int
 		ttft uint64
 	}{{a, [5]int{4 + 1, 3 + 1, 0, 1, 3 + 1}, 5}, {b, [5]int{4 + 1, 1, 3, 0, 1}, 1}, {others, [5]int{37, 37, 0, 0, 37}, 37}} {
-		if got := [5]int{c.got.Sent, c.got.Done, c.got.Failed, c.got.InFlight, c.got.OutputTokens}; got != c.want || c.got.TTFT.Count() != c.ttft {
-			t.Errorf("%s: sent, done, failed, in flight, tokens %v, want %v; %d TTFTs, want %d", c.got.Model, got, c.want, c.got.TTFT.Count(), c.ttft)
+		if got := [5]int{c.got.Sent, c.got.Done, c.got.Failed, c.got.InFlight, c.got.OutputTokens}; got != c.want || c.got.FirstWait.Count() != c.ttft {
+			t.Errorf("%s: sent, done, failed, in flight, tokens %v, want %v; %d TTFTs, want %d", c.got.Model, got, c.want, c.got.FirstWait.Count(), c.ttft)
 		}
 	}
 	if others.Model != otherModels {
@@ -259,7 +259,7 @@ func TestEndpointsOfTheWarmUp(t *testing.T) {
 		t.Fatalf("%d endpoints", len(all))
 	}
 	e := all[0]
-	if got := [5]int{e.Sent, e.Done, e.Failed, e.InFlight, int(e.TTFT.Count())}; got != [5]int{2, 1, 0, 1, 2} {
+	if got := [5]int{e.Sent, e.Done, e.Failed, e.InFlight, int(e.FirstWait.Count())}; got != [5]int{2, 1, 0, 1, 2} {
 		t.Errorf("sent, done, failed, in flight, TTFTs %v", got)
 	}
 }

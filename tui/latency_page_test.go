@@ -194,7 +194,7 @@ func monstrousPages() metrics.Snapshot {
 			At: time.Duration(i) * time.Second, Took: time.Second, CPU: v, Cores: []float64{0, 1, math.NaN()}[i%3], Sent: i % 4,
 			LateP99: time.Duration(math.MaxInt64), LateMax: -1,
 		})
-		s.Endpoints = append(s.Endpoints, metrics.Endpoint{Model: strings.Repeat("漢\x07", i), Sent: math.MinInt, OutputTokens: math.MaxInt, TTFT: h})
+		s.Endpoints = append(s.Endpoints, metrics.Endpoint{Model: strings.Repeat("漢\x07", i), Sent: math.MinInt, OutputTokens: math.MaxInt, FirstWait: h})
 		s.Marks = append(s.Marks, metrics.LogEntry{At: time.Duration(i) * time.Second, Set: &metrics.LoadSetting{
 			Rate: v, RampTo: v, RampOver: -time.Second, Users: -1, Paused: i%7 == 0,
 		}})

@@ -144,7 +144,7 @@ func (e *endpointCount) count(q *metrics.Request, at time.Duration) {
 	}
 	e.Sent++
 	if q.FirstChunk != metrics.Never && q.FirstChunk <= at {
-		e.TTFT.Add(q.TTFT())
+		e.FirstWait.Add(q.TTFT())
 	}
 }
 

@@ -31,15 +31,16 @@ type endpointColumn struct {
 	spare int // columns with the highest number go first
 }
 
-func endpointColumns(w int) []endpointColumn {
+func endpointColumns(v *view, w int) []endpointColumn {
+	wait := v.firstWait().Naming().Title
 	all := []endpointColumn{
 		{"sent", 8, func(e *metrics.Endpoint) string { return number.Count(e.Sent) }, 3},
 		{"in flight", 11, func(e *metrics.Endpoint) string { return number.Count(e.InFlight) }, 0},
 		{"done", 8, func(e *metrics.Endpoint) string { return number.Count(e.Done) }, 0},
 		{"failed", 8, func(e *metrics.Endpoint) string { return number.Count(e.Failed) }, 0},
 		{"out tok", 9, func(e *metrics.Endpoint) string { return number.Count(e.OutputTokens) }, 4},
-		{"TTFT p50", 10, func(e *metrics.Endpoint) string { return quantileOr(&e.TTFT, 0.5) }, 2},
-		{"TTFT p99", 10, func(e *metrics.Endpoint) string { return quantileOr(&e.TTFT, 0.99) }, 1},
+		{wait + " p50", 10, func(e *metrics.Endpoint) string { return quantileOr(&e.FirstWait, 0.5) }, 2},
+		{wait + " p99", 10, func(e *metrics.Endpoint) string { return quantileOr(&e.FirstWait, 0.99) }, 1},
 	}
 	for spare := 4; spare > 0; spare-- {
 		n := 0
@@ -71,7 +72,7 @@ func drawEndpoints(c screen.Canvas, v *view) {
 		c.Center("nothing sent yet", screen.Label)
 		return
 	}
-	cols := endpointColumns(c.W)
+	cols := endpointColumns(v, c.W)
 	room := c.W
 	for _, col := range cols {
 		room -= col.width

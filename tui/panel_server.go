@@ -204,7 +204,7 @@ func ourTTFT(s *metrics.ServerSecond) float64 {
 }
 
 func serverTTFTTitle(v *view, w, _ int) []screen.Span {
-	return legendFit(w, "mean TTFT",
+	return legendFit(w, "mean "+v.firstWait().Naming().Title,
 		legendItem{screen.Blue, v.here("here"), saidLatency(newest(v, ourTTFT))},
 		legendItem{screen.Vermilion, "server", saidLatency(newest(v, serverTTFT))})
 }
@@ -222,7 +222,7 @@ func drawServerTTFT(c screen.Canvas, v *view) {
 		drawAbsent(c, v.s.ServerAbsent, "the server has not been asked yet")
 		return
 	}
-	plot{v: v, chart: chart.Plot{Log: true, Nothing: "no first token yet"}, limits: metrics.TTFT.Key(), series: []series{
+	plot{v: v, chart: chart.Plot{Log: true, Nothing: v.firstWait().Naming().Nothing}, limits: v.firstWait().Key(), series: []series{
 		{name: "server", color: screen.Vermilion, value: serverValue(v, serverTTFT)},
 		{name: "here", sign: hereSign, color: screen.Blue, value: serverValue(v, ourTTFT)},
 	}}.draw(c)

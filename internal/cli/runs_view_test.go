@@ -168,7 +168,7 @@ func viewOf(s *metrics.Snapshot, since time.Duration) (v view) {
 	for i := range s.Endpoints {
 		e := &s.Endpoints[i]
 		v.add("endpoint", fmt.Sprintf("%q sent=%d done=%d failed=%d in_flight=%d output=%d", e.Model, e.Sent, e.Done, e.Failed, e.InFlight, e.OutputTokens))
-		v.add("endpoint.ttft", figuresOf(&e.TTFT))
+		v.add("endpoint.ttft", figuresOf(&e.FirstWait))
 	}
 	v.requests(s)
 	if s.SavePath != "" {

@@ -57,20 +57,6 @@ func TestWholeEmbeddings(t *testing.T) {
 	}
 }
 
-// The vectors of an answer take no memory beside its bytes.
-func TestEmbeddingsAreNotParsed(t *testing.T) {
-	body := []byte(`{"data":[{"embedding":[` + strings.Repeat("0.0123,", 1<<20) + `0]}],"usage":{"prompt_tokens":3}}`)
-	r := reader()
-	if n := testing.AllocsPerRun(3, func() {
-		if m, err := (Embeddings{}).Whole(r, body); err != nil || !m.Counts {
-			t.Errorf("%+v, %v", m, err)
-		}
-		r.Release()
-	}); n > 8 {
-		t.Errorf("%v allocations", n)
-	}
-}
-
 func TestEmbeddingsDoNotStream(t *testing.T) {
 	if _, err := (Embeddings{}).Event(reader(), []byte(`{}`)); err == nil {
 		t.Error("an event was taken")

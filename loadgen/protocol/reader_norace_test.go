@@ -2,9 +2,13 @@
 
 package protocol
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
-// The race detector drops parsers from their pool, so that each event would take a new one.
+// The race detector drops parsers from their pool, so that a count under it would be one of the detector.
+
 func TestDecodeAllocatesNothing(t *testing.T) {
 	for _, data := range []string{
 		`{"id":"c","choices":[{"index":0,"text":" word","logprobs":null,"finish_reason":null}]}`,
@@ -15,5 +19,19 @@ func TestDecodeAllocatesNothing(t *testing.T) {
 		if n := testing.AllocsPerRun(100, func() { _, _ = p.Event(r, b); r.Release() }); n != 0 {
 			t.Errorf("%v allocations for %s", n, data)
 		}
+	}
+}
+
+// The vectors of an answer take no memory beside its bytes.
+func TestEmbeddingsAreNotParsed(t *testing.T) {
+	body := []byte(`{"data":[{"embedding":[` + strings.Repeat("0.0123,", 1<<20) + `0]}],"usage":{"prompt_tokens":3}}`)
+	r := reader()
+	if n := testing.AllocsPerRun(3, func() {
+		if m, err := (Embeddings{}).Whole(r, body); err != nil || !m.Counts {
+			t.Errorf("%+v, %v", m, err)
+		}
+		r.Release()
+	}); n > 8 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -1,8 +1,15 @@
 package charts
 
 import (
+	"cmp"
+	"encoding/binary"
 	"io"
 	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"benchtop/metrics"
 )
@@ -27,3 +34,249 @@ func Timeline(
 	}
 	return g.segments, writePage(w, g, &plan, events)
 }
+
+const (
+	// maxSegments is how many segments a page holds before neighbours are joined: about 32 MB of file and half a second of
+	// a browser's time.
+	maxSegments = 8 << 20
+	// firstJoin is the length in microseconds below which neighbours of different classes are joined, once joining those
+	// of the same class was not enough. It doubles until the chart is small enough.
+	firstJoin = 50_000
+	// longestError in bytes of a failed request's text that gets into the page.
+	longestError = 200
+)
+
+// row is a request in the chart.
+type row struct {
+	index                     int
+	start, finish             time.Duration // finish is the last chunk, start without one
+	inputTokens, outputTokens int
+	id, model, failure        string
+	segments                  []byte // encoded
+	count                     int
+}
+
+// gantt gathers rows and keeps their segments below a bound.
+type gantt struct {
+	thresholds thresholds
+	bound      int
+	rows       []row
+	segments   int
+	// unsent requests were never begun and have no row.
+	unsent int
+	joined bool
+	// least is the length in microseconds up to which neighbours of any class are joined.
+	least int64
+}
+
+// gather reads all requests. The rows are in data-set order.
+func gather(requests iter.Seq2[metrics.Request, error], t thresholds, bound int) (*gantt, error) {
+	g := &gantt{thresholds: t, bound: bound}
+	for q, err := range requests {
+		if err != nil {
+			return nil, err
+		}
+		g.add(&q)
+	}
+	slices.SortStableFunc(g.rows, func(a, b row) int { return cmp.Compare(a.index, b.index) })
+	return g, nil
+}
+
+func (g *gantt) add(q *metrics.Request) {
+	start := began(q)
+	if start == metrics.Never {
+		g.unsent++
+		return
+	}
+	r := row{index: q.Index, start: start, finish: start, id: q.ID, model: q.Model, failure: failureText(q)}
+	r.inputTokens, r.outputTokens = q.InputTokens, q.OutputTokens
+	if q.LastChunk != metrics.Never {
+		r.finish = q.LastChunk
+	}
+	r.segments, r.count = encode(q, start, g.thresholds)
+	if g.joined {
+		g.join(&r)
+	}
+	// What append allocated too much would outlive the row many times over.
+	r.segments = slices.Clone(r.segments)
+	g.rows = append(g.rows, r)
+	g.segments += r.count
+	for g.segments > g.bound && g.least < longest {
+		g.shrink()
+	}
+}
+
+// began is when a request's time began to run: with its first byte or, if it got no connection, with the attempt. It is
+// Never for a request that was not even tried.
+func began(q *metrics.Request) time.Duration {
+	if q.Sent == metrics.Never {
+		return q.Admitted
+	}
+	return q.Sent
+}
+
+// shrink joins more than before: first neighbours of one class, then all that are shorter than a length that doubles.
+func (g *gantt) shrink() {
+	switch {
+	case !g.joined:
+		g.joined = true
+	case g.least == 0:
+		g.least = firstJoin
+	default:
+		g.least *= 2
+	}
+	g.segments = 0
+	for i := range g.rows {
+		g.join(&g.rows[i])
+		g.segments += g.rows[i].count
+	}
+}
+
+// join joins neighbouring gaps of a row. What is joined gets the class of its mean gap, which for gaps of one class is
+// that class.
+func (g *gantt) join(r *row) {
+	var out []byte
+	var last segment // the one that may still grow; gaps is 0 if there is none
+	count := 0
+	flush := func() {
+		if last.gaps > 0 {
+			out = last.appendTo(out)
+			count++
+		}
+	}
+	for b := r.segments; len(b) > 0; {
+		var s segment
+		s, b = nextSegment(b)
+		if isGap(s.class) && last.gaps > 0 && isGap(last.class) && (s.class == last.class || last.micros < g.least) {
+			last.micros += s.micros
+			last.gaps += s.gaps
+			last.class = g.thresholds.of(time.Duration(last.micros) * time.Microsecond / time.Duration(last.gaps))
+			continue
+		}
+		flush()
+		last = s
+	}
+	flush()
+	r.segments, r.count = slices.Clip(out), count
+}
+
+func isGap(c class) bool { return c >= classFast && c <= classSlow }
+
+// failureText says why a request did not succeed, "" if it did. The server's words are cut.
+func failureText(q *metrics.Request) string {
+	if q.Failure == "" {
+		return ""
+	}
+	text := string(q.Failure)
+	if q.Error != "" {
+		text += ": " + strings.ToValidUTF8(q.Error[:min(len(q.Error), longestError)], "")
+	}
+	return text
+}
+
+// class is what a segment of the timeline shows. Their order is that of the legend.
+type class uint8
+
+const (
+	// classWait is the wait for the first chunk: metrics.Plan.FirstWait.
+	classWait class = iota
+	classFast
+	classMedium
+	classSlow
+	// classFailed and classCancelled are the wait after the last chunk of a request that did not succeed.
+	classFailed
+	classCancelled
+	classes
+)
+
+// thresholds part the gaps between chunks: fast < low ≤ medium < high ≤ slow.
+type thresholds struct {
+	lowMS, highMS float64
+}
+
+// of returns the class of a gap. Thresholds are rounded to nanoseconds, so that 1.1 ms is reached by a gap of 1.1 ms
+// although no float64 is 1.1.
+func (t thresholds) of(gap time.Duration) class {
+	switch ns := float64(gap); {
+	case ns < math.Round(t.lowMS*1e6):
+		return classFast
+	case ns < math.Round(t.highMS*1e6):
+		return classMedium
+	}
+	return classSlow
+}
+
+// legend returns the names of the classes in their order. wait is the latency to the first chunk.
+func (t thresholds) legend(wait metrics.Latency) [classes]string {
+	low, high := milliseconds(t.lowMS), milliseconds(t.highMS)
+	return [classes]string{
+		wait.Naming().Title, "ITL < " + low, low + " ≤ ITL < " + high, "ITL ≥ " + high, "Failed", "Cancelled",
+	}
+}
+
+func milliseconds(ms float64) string { return strconv.FormatFloat(ms, 'f', -1, 64) + "ms" }
+
+// segment is a stretch of a request's row. Each begins where the one before it ends.
+type segment struct {
+	class class
+	// micros is its length in microseconds, gaps how many gaps between chunks it stands for: 1 unless joined, and 1 for
+	// the classes that are no gaps.
+	micros int64
+	gaps   int64
+}
+
+// longest is the longest length in microseconds that the encoding takes; a browser's numbers are exact up to 2^53.
+const longest = 1 << 49
+
+// appendTo encodes the segment behind others: one varint of length, a bit that tells whether a second varint with the
+// number of gaps follows, and the class in three bits. Gaps from 1 to 131 ms take three bytes.
+func (s segment) appendTo(b []byte) []byte {
+	v := uint64(min(max(s.micros, 0), longest))<<4 | uint64(s.class)
+	if s.gaps == 1 {
+		return binary.AppendUvarint(b, v)
+	}
+	return binary.AppendUvarint(binary.AppendUvarint(b, v|8), uint64(s.gaps))
+}
+
+// nextSegment decodes the first segment of b and returns what is behind it. It reads only what appendTo wrote.
+func nextSegment(b []byte) (segment, []byte) {
+	v, n := binary.Uvarint(b)
+	b = b[n:]
+	s := segment{class: class(v & 7), micros: int64(v >> 4), gaps: 1}
+	if v&8 != 0 {
+		gaps, n := binary.Uvarint(b)
+		s.gaps, b = int64(gaps), b[n:]
+	}
+	return s, b
+}
+
+// encode returns the segments of a request that began at start, and how many they are.
+//
+//	start        first chunk    second   third          last      done
+//	  |─── TTFT ─────|── ITL ──────|─ ITL ──|── … ─ ITL ───|─ Failed ─|
+func encode(q *metrics.Request, start time.Duration, t thresholds) (b []byte, n int) {
+	at := start
+	add := func(to time.Duration, c class) {
+		if length := micros(to) - micros(at); length >= 0 {
+			b = segment{class: c, micros: length, gaps: 1}.appendTo(b)
+			at = to
+			n++
+		}
+	}
+	if q.FirstChunk != metrics.Never {
+		add(q.FirstChunk, classWait)
+	}
+	for i := 1; i < len(q.Chunks); i++ {
+		add(q.Chunks[i].At, t.of(q.Chunks[i].At-q.Chunks[i-1].At))
+	}
+	if q.Failure != "" && q.Done > at {
+		c := classFailed
+		if q.Failure == metrics.Cancelled {
+			c = classCancelled
+		}
+		add(q.Done, c)
+	}
+	return b, n
+}
+
+func micros(d time.Duration) int64 { return d.Microseconds() }

@@ -2,7 +2,13 @@
 // elsewhere, ASCII alone, a float always recognisable as one. Request bodies and result files have that form.
 package pyjson
 
-import "strings"
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
 
 // Append appends valid JSON the way Python would write it after reading it. What differs from Python: an object's
 // repeated names, of which Python keeps the last, stay as they are, and so does a number too large for a 64-bit float,
@@ -32,4 +38,141 @@ func Append(dst, raw []byte) []byte {
 		}
 	}
 	return dst
+}
+
+// AppendString appends s as a JSON string with every character outside printable ASCII escaped. Bytes that are not UTF-8
+// become U+FFFD.
+func AppendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for len(s) > 0 {
+		n := Plain(s)
+		dst = append(dst, s[:n]...)
+		s = s[n:]
+		if len(s) > 0 {
+			r, n := utf8.DecodeRuneInString(s)
+			dst = AppendRune(dst, r)
+			s = s[n:]
+		}
+	}
+	return append(dst, '"')
+}
+
+// AppendRune appends a character, or one half of a surrogate pair, as it stands inside a JSON string.
+func AppendRune(dst []byte, r rune) []byte {
+	switch {
+	case r == '"' || r == '\\':
+		return append(dst, '\\', byte(r))
+	case r == '\n':
+		return append(dst, '\\', 'n')
+	case r == '\r':
+		return append(dst, '\\', 'r')
+	case r == '\t':
+		return append(dst, '\\', 't')
+	case r == '\b':
+		return append(dst, '\\', 'b')
+	case r == '\f':
+		return append(dst, '\\', 'f')
+	case r < ' ' || r >= 0x7f && r < 0x10000:
+		return appendUnit(dst, uint16(r))
+	case r >= 0x10000:
+		r -= 0x10000
+		return appendUnit(appendUnit(dst, 0xd800+uint16(r>>10)), 0xdc00+uint16(r&0x3ff))
+	}
+	return append(dst, byte(r))
+}
+
+// appendUnit writes one UTF-16 unit.
+func appendUnit(dst []byte, u uint16) []byte {
+	const hex = "0123456789abcdef"
+	return append(dst, '\\', 'u', hex[u>>12], hex[u>>8&15], hex[u>>4&15], hex[u&15])
+}
+
+// Plain is how many bytes from the beginning of a text stand for themselves inside a JSON string. A picture has millions
+// of them.
+func Plain[T string | []byte](s T) int {
+	for i := range len(s) {
+		if special[s[i]] {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// special are the bytes that do not stand for themselves.
+var special = func() (set [256]bool) {
+	for b := range set {
+		set[b] = b < ' ' || b > '~' || b == '"' || b == '\\'
+	}
+	return set
+}()
+
+// appendLiteral rewrites the string literal at the beginning of raw and returns how long it was. Escapes are rewritten
+// one by one, so that half a surrogate pair stays what it is, as in Python.
+func appendLiteral(dst, raw []byte) ([]byte, int) {
+	dst = append(dst, '"')
+	for i := 1; i < len(raw); {
+		n := Plain(raw[i:])
+		dst = append(dst, raw[i:i+n]...)
+		i += n
+		switch {
+		case i == len(raw):
+		case raw[i] == '"':
+			return append(dst, '"'), i + 1
+		case raw[i] != '\\':
+			r, n := utf8.DecodeRune(raw[i:])
+			dst = AppendRune(dst, r)
+			i += n
+		case i+5 < len(raw) && raw[i+1] == 'u':
+			unit, _ := strconv.ParseUint(string(raw[i+2:i+6]), 16, 16)
+			dst = AppendRune(dst, rune(unit))
+			i += 6
+		case i+1 < len(raw) && raw[i+1] == '/':
+			dst = append(dst, '/')
+			i += 2
+		default:
+			dst = append(dst, raw[i:min(i+2, len(raw))]...)
+			i += 2
+		}
+	}
+	return dst, len(raw)
+}
+
+// Float is Python's repr of a float: the shortest text that reads back as the same number, with an exponent below 1e-4
+// and from 1e16 on. What is not finite is nan, inf or -inf, for which JSON has no form.
+func Float(v float64) string { return string(AppendFloat(nil, v)) }
+
+// AppendFloat appends what Float returns.
+func AppendFloat(dst []byte, v float64) []byte {
+	switch a := math.Abs(v); {
+	case math.IsNaN(v):
+		return append(dst, "nan"...)
+	case math.IsInf(v, 1):
+		return append(dst, "inf"...)
+	case math.IsInf(v, -1):
+		return append(dst, "-inf"...)
+	case a != 0 && (a < 1e-4 || a >= 1e16):
+		return strconv.AppendFloat(dst, v, 'e', -1, 64)
+	}
+	from := len(dst)
+	dst = strconv.AppendFloat(dst, v, 'f', -1, 64)
+	if bytes.IndexByte(dst[from:], '.') < 0 {
+		dst = append(dst, ".0"...)
+	}
+	return dst
+}
+
+// appendNumber writes a number as Python prints what it reads: whole ones to the last digit, others as floats. One too
+// large for a float stays as it is.
+func appendNumber(dst []byte, text string) []byte {
+	if !strings.ContainsAny(text, ".eE") {
+		if text == "-0" {
+			text = "0"
+		}
+		return append(dst, text...)
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return append(dst, text...)
+	}
+	return AppendFloat(dst, v)
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"benchtop/metrics"
 )
@@ -171,4 +173,155 @@ func gpuTitle(names []string) string {
 		name = fmt.Sprintf("%d x %s", len(names), name)
 	}
 	return "GPU (" + name + ")"
+}
+
+// part of the time until the first chunk.
+type part struct {
+	name   string
+	letter byte
+	took   time.Duration
+}
+
+// partsOf are in order of time; those that nobody knows are not among them.
+func partsOf(s *metrics.TTFTSplit) []part {
+	parts := []part{
+		{"Held", 'H', s.SlotWait}, {"Connect", 'C', s.Connect},
+		{"Queue", 'Q', s.Queue}, {"Prefill", 'P', s.Prefill}, {"Rest", 'R', s.Rest},
+	}
+	if s.Queue < 0 && s.Prefill < 0 {
+		parts = append(parts[:2:2], part{"Unknown", 'U', s.Rest})
+	}
+	known := parts[:0]
+	for _, p := range parts {
+		if p.took >= 0 {
+			known = append(known, p)
+		}
+	}
+	return known
+}
+
+// saysSplit: where nobody tells what the server did, only a wait on this side of it is worth a line, and that its page told of
+// a part of the run alone.
+func saysSplit(r *metrics.Report) bool {
+	s := &r.Split
+	if s.N == 0 {
+		return false
+	}
+	told := s.Source == metrics.SplitByRequests || s.Source == metrics.SplitByMetrics
+	return told || toldOfAPart(r) || max(s.SlotWait, s.Connect) >= shortestSlotWait*time.Millisecond
+}
+
+// toldOfAPart reports whether the server's page told something of the parts, but not of enough requests.
+func toldOfAPart(r *metrics.Report) bool {
+	return r.Split.Source == metrics.SplitUnknown && r.Server != nil && (r.Server.Queue.N > 0 || r.Server.Prefill.N > 0)
+}
+
+// split draws the parts as one bar of letters, and names them below with those letters first.
+func (t textReport) split(r *metrics.Report) {
+	s := &r.Split
+	wait := r.Plan.FirstWait().Naming().Title
+	t.heading("Where "+wait+" goes", '-')
+	parts := partsOf(s)
+	t.w.WriteString(bar(parts, ruleWidth) + "\n")
+	var before, within []string
+	for _, p := range parts {
+		words := p.name + " " + digits(milliseconds(p.took)) + " ms"
+		switch {
+		case p.took < s.TTFT/100 || milliseconds(p.took) == 0: // not worth a word
+		case p.letter == 'H' || p.letter == 'C':
+			before = append(before, words)
+		default:
+			within = append(within, words)
+		}
+	}
+	text := fmt.Sprintf("%s %s ms", wait, digits(milliseconds(s.TTFT)))
+	if len(within) > 0 {
+		text += ": " + strings.Join(within, ", ")
+	}
+	if len(before) > 0 {
+		text = strings.Join(before, ", ") + ", then " + text
+	}
+	switch {
+	case s.Source == metrics.SplitByRequests:
+		text += ", as the server told with each answer"
+	case s.Source == metrics.SplitByMetrics:
+		text += ", as its metrics page says" + ofWhom(s)
+	case toldOfAPart(r):
+		text += ", as the server's metrics page saw too little of the run"
+	default:
+		text += ", as the server does not tell"
+	}
+	for _, line := range wrapAt(text, "  ", ruleWidth) {
+		t.w.WriteString(line + "\n")
+	}
+}
+
+// ofWhom says how many requests the page's means are of, where that is not this run's number.
+func ofWhom(s *metrics.TTFTSplit) string {
+	if !s.OfOthers() {
+		return ""
+	}
+	return fmt.Sprintf(" of %d requests; this run had %d", s.Seen, s.N+s.More)
+}
+
+// bar is width columns, of which each part has its share.
+func bar(parts []part, width int) string {
+	total := 0.0
+	for _, p := range parts {
+		total += float64(p.took)
+	}
+	var b strings.Builder
+	sum := 0.0
+	for _, p := range parts {
+		sum += float64(p.took)
+		for total > 0 && b.Len() < int(math.Round(sum/total*float64(width))) {
+			b.WriteByte(p.letter)
+		}
+	}
+	return b.String()
+}
+
+// UnseenGPUs says in words what was not seen of the accelerators that --gpu asked for, and why; "" if nothing is missing, or
+// nobody asked for any.
+func UnseenGPUs(r *metrics.Report) string {
+	asked, g := cutASCII(r.Plan.GPUs, textWidth/2), r.GPUs
+	if r.Plan.GPUs == "" {
+		return ""
+	}
+	why := "the run was over before anybody looked"
+	if g != nil && g.Absent != "" {
+		why = strings.TrimSuffix(cut(Clean(g.Absent), 2*textWidth), ".")
+	}
+	if g == nil || len(g.Seconds) == 0 {
+		return fmt.Sprintf("--gpu %s: nothing was seen of the GPUs: %s", asked, why)
+	}
+	if missing := neverSeen(r); len(missing) > 0 {
+		return fmt.Sprintf("--gpu %s: never seen was GPU %s", asked, cutASCII(strings.Join(missing, ", "), textWidth))
+	}
+	if g.Absent != "" {
+		return fmt.Sprintf("--gpu %s: the GPUs were not seen to the end: %s", asked, why)
+	}
+	return ""
+}
+
+// neverSeen are the indices that were asked for and are in no look.
+func neverSeen(r *metrics.Report) (missing []string) {
+	for _, word := range strings.Split(r.Plan.GPUs, ",") {
+		index, err := strconv.Atoi(word)
+		if err == nil && !slices.ContainsFunc(r.GPUs.Seconds, func(s metrics.GPUSecond) bool {
+			return slices.ContainsFunc(s.GPUs, func(g metrics.GPU) bool { return g.Index == index })
+		}) {
+			missing = append(missing, strconv.Itoa(index))
+		}
+	}
+	return missing
+}
+
+// gpusRemark leaves out that the figures end early where they stand above with the reason.
+func gpusRemark(r *metrics.Report) string {
+	words := UnseenGPUs(r)
+	if words == "" || saysGPUs(r.GPUs) && len(neverSeen(r)) == 0 {
+		return ""
+	}
+	return remark("GPUs: %s.", words)
 }

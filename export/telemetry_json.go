@@ -1,0 +1,254 @@
+package export
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// said is null for a figure that nobody gave, or that is none.
+func said(v float64) any {
+	if !finite(v) {
+		return nil
+	}
+	return v
+}
+
+// counted is said for a number of things, which is written without a fraction where it has none.
+func counted(v float64) any {
+	if finite(v) && integral(v) {
+		return int64(v)
+	}
+	return said(v)
+}
+
+// server is null in a run without a look at the server.
+func server(s *metrics.ServerReport) any {
+	if s == nil {
+		return nil
+	}
+	return object{
+		{"kind", orNull(s.Kind)}, {"absent", orNull(s.Absent)}, {"levels_absent", levelsAbsent(s)}, {"looks", len(s.Seconds)},
+		{"running", object{{"mean", said(s.RunningMean)}, {"max", counted(s.RunningMost)}}},
+		{"waiting", object{{"mean", said(s.WaitingMean)}, {"max", counted(s.WaitingMost)}}},
+		{"kv_usage", object{{"mean", said(s.KVMean)}, {"max", said(s.KVMost)}}},
+		{"preemptions", counted(s.Preemptions)},
+		{"prefix_cache_hit_rate", said(s.HitRate)}, {"spec_acceptance", said(s.Acceptance)},
+		{"prompt_tokens", counted(s.PromptTokens)}, {"output_tokens", counted(s.OutputTokens)},
+		{"ttft_ms", serverLatency(s.TTFT)}, {"ttft_here_ms", serverLatency(metrics.ServerLatency{N: float64(s.First.N), Mean: s.First.MeanTTFT()})},
+		{"queue_ms", serverLatency(s.Queue)}, {"prefill_ms", serverLatency(s.Prefill)},
+	}
+}
+
+// levelsAbsent is why there are no levels though the server tells them, null where it is not so.
+func levelsAbsent(s *metrics.ServerReport) any {
+	if !s.TooShort() {
+		return nil
+	}
+	return tooShort
+}
+
+func serverLatency(l metrics.ServerLatency) object {
+	if !(l.N > 0) || !finite(l.N) {
+		return object{{"n", 0}, {"mean", nil}}
+	}
+	return object{{"n", counted(l.N)}, {"mean", milliseconds(max(0, l.Mean))}}
+}
+
+// serverGauges are what the server said in one second of the timeline; null where it said nothing.
+func serverGauges(s *metrics.ServerSecond) any {
+	if s == nil {
+		return nil
+	}
+	mean := func(l metrics.ServerLatency) any { return serverLatency(l).get("mean") }
+	return object{
+		{"running", counted(s.Running)}, {"waiting", counted(s.Waiting)}, {"kv_usage", said(s.KVUsage)},
+		{"preemptions", counted(s.Preemptions)}, {"prefix_hit_rate", said(s.HitRate)},
+		{"prompt_tokens", counted(s.PromptTokens)}, {"output_tokens", counted(s.OutputTokens)},
+		{"draft_tokens", counted(s.DraftTokens)}, {"accepted_tokens", counted(s.AcceptedTokens)},
+		{"ttft_mean_ms", mean(s.TTFT)}, {"queue_mean_ms", mean(s.Queue)}, {"prefill_mean_ms", mean(s.Prefill)},
+	}
+}
+
+// looks are what was said of server and accelerators, by seconds of the timeline.
+type looks struct {
+	server map[int]*metrics.ServerSecond
+	gpus   map[int]*metrics.GPUSecond
+}
+
+func looksOf(r *metrics.Report) looks {
+	l := looks{map[int]*metrics.ServerSecond{}, map[int]*metrics.GPUSecond{}}
+	if r.Server != nil {
+		for i := range r.Server.Seconds {
+			s := r.Server.Seconds[i]
+			at := secondOf(s.At)
+			if before := l.server[at]; before != nil {
+				s = s.Behind(before)
+			}
+			l.server[at] = &s
+		}
+	}
+	if r.GPUs != nil {
+		for i := range r.GPUs.Seconds {
+			s := &r.GPUs.Seconds[i]
+			l.gpus[secondOf(s.At)] = s
+		}
+	}
+	return l
+}
+
+// secondOf is the second of the timeline whose end is nearest to a look, because levels there are those at the end.
+func secondOf(at time.Duration) int { return max(0, int((at-time.Second/2)/time.Second)) }
+
+// gpus is null in a run without a look at the accelerators.
+func gpus(r *metrics.Report) any {
+	g := r.GPUs
+	if g == nil {
+		return nil
+	}
+	return object{
+		{"absent", orNull(g.Absent)}, {"names", each(g.Names, func(name *string) any { return orNull(*name) })}, {"looks", len(g.Seconds)},
+		{"use_mean", said(g.UseMean)}, {"power_told_by", g.Powered}, {"power_mean_w", said(g.PowerMean)}, {"energy_j", said(g.Energy)},
+		{"energy_over_s", orNull(g.LookedAt.Seconds())},
+		{"joules_per_output_token", said(g.JoulesPerToken)},
+		{"price_per_hour", orNull(r.Plan.GPUPrice)}, {"cost_per_million_output_tokens", said(g.CostPerMillion)},
+		{"memory_most_bytes", counted(g.MemoryMost)}, {"temperature_most_c", said(g.TemperatureMost)},
+	}
+}
+
+// gpuGauges are what each accelerator did in one second of the timeline; null where nobody looked.
+func gpuGauges(s *metrics.GPUSecond) any {
+	if s == nil {
+		return nil
+	}
+	return each(s.GPUs, func(g *metrics.GPU) any {
+		return object{
+			{"index", g.Index}, {"use", said(g.Use)}, {"memory_bytes", counted(g.MemoryUsed)}, {"power_w", said(g.Power)},
+			{"temperature_c", said(g.Temperature)}, {"clock_mhz", said(g.Clock)},
+		}
+	})
+}
+
+// watched reports whether the client looked at itself, so that finding nothing wrong means something.
+func watched(c *metrics.Client) bool { return len(c.Seconds) > 0 }
+
+// client is what the run shows of the client itself. What only its seconds can tell is null in a run without them.
+func client(r *metrics.Report) object {
+	c := &r.Client
+	var verdict, cpu, gc, stood, memory, sockets, dialled, steps any
+	if watched(c) {
+		verdict = "ok"
+		cpu = object{{"mean", c.CPU}, {"max", c.CPUMost}, {"available", orNull(c.Cores)}}
+		gc = object{{"count", c.GCs}, {"pause_ms", milliseconds(c.GCPause)}}
+		stood, memory, sockets = c.StoodStill.Seconds(), orNull(int(c.Memory)), c.Sockets
+		dialled, steps = c.Dialled, c.ClockSteps
+	}
+	if c.Verdict.Limited() {
+		verdict = "limited"
+	}
+	return object{
+		{"verdict", verdict}, {"why", c.Verdict.Why},
+		{"timestamps", c.Source},
+		{"stamps", stamps(c)},
+		{"lateness_ms", statistic(&r.Statistics[metrics.Lateness], "")},
+		{"own_lateness_ms", statistic(&r.Statistics[metrics.OwnLateness], "")},
+		{"cpu_cores", cpu}, {"gc", gc}, {"stood_still_s", stood}, {"memory_bytes", memory},
+		{"sockets", sockets}, {"dialled", dialled}, {"redials", r.Redials}, {"clock_steps", steps},
+		{"seconds", each(c.Seconds, func(s *metrics.ClientSecond) any { return clientSecond(c.Source, s) })},
+	}
+}
+
+func stamps(c *metrics.Client) object {
+	s := &c.Stamps
+	var share any
+	if s.Chunks > 0 {
+		share = float64(s.Shared) / float64(s.Chunks)
+	}
+	return object{
+		{"chunks", s.Chunks}, {"shared", s.Shared}, {"shared_share", share}, {"unstamped", unstamped(c.Source, s.Unstamped)},
+		{"read_delay_ms", object{
+			{"p50", delay(s.DelayP50)}, {"p99", delay(s.DelayP99)}, {"p999", delay(s.DelayP999)}, {"max", delay(s.DelayMax)},
+		}},
+	}
+}
+
+func clientSecond(source string, s *metrics.ClientSecond) object {
+	var late99, late any
+	if s.Sent > 0 {
+		late99, late = milliseconds(s.LateP99), milliseconds(s.LateMax)
+	}
+	return object{
+		{"t_s", s.At.Seconds()}, {"took_s", s.Took.Seconds()},
+		{"cpu_cores", s.CPU}, {"cpu_wait", s.CPUWait},
+		{"sched_p99_ms", milliseconds(s.Sched)}, {"stall_ms", milliseconds(s.Stall)},
+		{"gcs", s.GCs}, {"gc_pause_ms", milliseconds(s.GCPause)}, {"memory_bytes", orNull(int(s.Memory))},
+		{"sockets", s.Sockets}, {"dialled", s.Dialled}, {"redials", s.Redials},
+		{"sent", s.Sent}, {"late_p99_ms", late99}, {"late_max_ms", late},
+		{"chunks", s.Chunks}, {"shared", s.Shared}, {"unstamped", unstamped(source, s.Unstamped)},
+		{"read_delay_p50_ms", delay(s.DelayP50)}, {"read_delay_p99_ms", delay(s.DelayP99)}, {"read_delay_max_ms", delay(s.DelayMax)},
+		{"clock_step", s.ClockStep},
+	}
+}
+
+// unstamped is null where the kernel was not asked: then no chunk lacks its stamp.
+func unstamped(source string, n int) any {
+	if source != metrics.KernelStamps {
+		return nil
+	}
+	return n
+}
+
+func delay(d time.Duration) any {
+	if d == metrics.Never {
+		return nil
+	}
+	return milliseconds(d)
+}
+
+// timeline has an object for every second of the run.
+func timeline(r *metrics.Report) list {
+	l := looksOf(r)
+	return each(r.Timeline, func(w *metrics.Window) any {
+		n := int(w.Start / time.Second)
+		return append(window(r, w), field{"server", serverGauges(l.server[n])}, field{"gpus", gpuGauges(l.gpus[n])})
+	})
+}
+
+func window(r *metrics.Report, w *metrics.Window) object {
+	return slices.Concat(object{
+		{"t_s", int(w.Start / time.Second)},
+		{"due", w.Due}, {"sent", w.Sent}, {"done", w.Done}, {"good", good(r, w.Good)}, {"failed", w.Failed},
+		{"cancelled", w.Cancelled},
+		{"held", w.Held}, {"waiting", w.Waiting}, {"running", w.Running},
+		{"input_tokens", w.InputTokens}, {"output_tokens", w.OutputTokens},
+	}, percentiles(w, inFull, 50, 90, 99), percentiles(w, func(l metrics.Latency) bool { return !inFull(l) }, 50, 99))
+}
+
+// inFull: the latencies of the stream come first, with one percentile more than the others.
+func inFull(l metrics.Latency) bool { return l == metrics.TTFT || l == metrics.ITL }
+
+// percentiles are those of some latencies of a second; null where there are no samples.
+func percentiles(w *metrics.Window, some func(metrics.Latency) bool, of ...int) (o object) {
+	for l := range metrics.Latencies() {
+		name := l.Naming().Second
+		if name == "" || !some(l) {
+			continue
+		}
+		h := &w.Histograms[l]
+		for _, p := range of {
+			var ms any
+			if h.Count() > 0 {
+				ms = milliseconds(h.Quantile(float64(p) / 100))
+			}
+			o = append(o, field{name + "_p" + strconv.Itoa(p) + "_ms", ms})
+		}
+	}
+	return o
+}
+
+// milliseconds at a resolution of 1 µs, rounded: the mean of times of whole microseconds lies between them.
+func milliseconds(d time.Duration) float64 {
+	return float64(d.Round(time.Microsecond).Microseconds()) / 1000
+}

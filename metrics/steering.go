@@ -36,24 +36,33 @@ type Steering struct {
 	Search string
 }
 
-// OrderKind is what an Order asks for.
-type OrderKind string
+// CommandKind is what a Command asks for.
+type CommandKind string
 
 const (
+	// Drain sends nothing new and lets requests in flight finish. Abort cuts them.
+	Drain CommandKind = "drain"
+	Abort CommandKind = "abort"
 	// SetLoad sets the rate or the number of users to Value. While paused it also resumes.
-	SetLoad OrderKind = "set"
-	// Pause sends nothing new until Resume or SetLoad. Requests held back still go out when a slot is free.
-	Pause OrderKind = "pause"
+	SetLoad CommandKind = "set"
+	// Pause sends nothing new until Resume or SetLoad. Requests that wait for a slot still go out when one is free.
+	Pause CommandKind = "pause"
 	// Resume ends a pause.
-	Resume OrderKind = "resume"
-	// RampLoad moves the load from what it is to Value in Over.
-	RampLoad OrderKind = "ramp"
+	Resume CommandKind = "resume"
+	// RampLoad moves the load from where it is to Value in Over.
+	RampLoad CommandKind = "ramp"
+	// SetObjectives judges requests by Objectives from now on, and those that are over anew.
+	SetObjectives CommandKind = "objectives"
+	// Save writes a result of the run so far.
+	Save CommandKind = "save"
 )
 
-// Order is a wish of the user's to change the load while the run is on.
-type Order struct {
-	Do OrderKind `json:"do"`
+// Command is something that a person asks of a run while it is on.
+type Command struct {
+	Do CommandKind `json:"do"`
 	// Value in requests per second or users, whichever the load is counted in.
 	Value float64       `json:"value,omitempty"`
 	Over  time.Duration `json:"over_ns,omitempty"`
+	// Objectives of SetObjectives; none judges by nothing.
+	Objectives SLO `json:"objectives,omitempty"`
 }

@@ -3,6 +3,8 @@ package tui
 import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
 )
 
 // onKeys takes a key, or several: what is typed fast arrives in one read over a slow line, and Bubble Tea makes one message
@@ -136,7 +138,7 @@ func swapAxis(m *model, _ string) tea.Cmd  { m.linear = !m.linear; return nil }
 func openHelp(m *model, _ string) tea.Cmd  { m.helping = true; return nil }
 func redraw(*model, string) tea.Cmd        { return tea.ClearScreen }
 func detach(*model, string) tea.Cmd        { return tea.Quit }
-func save(m *model, _ string) tea.Cmd      { m.say(m.saved()); return nil }
+func save(m *model, _ string) tea.Cmd      { m.save(); return nil }
 func nextMetric(m *model, _ string) tea.Cmd {
 	m.latency = next(m.latest, shown(m.latest, m.latency))
 	return nil
@@ -153,12 +155,19 @@ func nextTheme(m *model, _ string) tea.Cmd {
 	return nil
 }
 
-// saved asks for a result of the run so far, and says how that went.
-func (m *model) saved() string {
+// save asks for a result of the run so far, and says how that went.
+func (m *model) save() {
 	if m.over() {
-		return "the run is over; what is on the bottom line was done with its result"
+		m.say("the run is over; what is on the bottom line was done with its result")
+		return
 	}
-	return m.control.Save()
+	m.command(metrics.Command{Do: metrics.Save})
+}
+
+// command asks something of the run, and says what comes of it.
+func (m *model) command(c metrics.Command) {
+	said, _ := m.control.Command(c)
+	m.say(said)
 }
 
 // leaves says that the way out leaves the run as it is: it is over, or this screen does not control it.
@@ -175,9 +184,9 @@ func stop(m *model, _ string) tea.Cmd {
 	m.helping, m.controls = false, false
 	switch m.stops {
 	case 1:
-		m.control.Drain()
+		m.control.Command(metrics.Command{Do: metrics.Drain})
 	case 2:
-		m.control.Abort()
+		m.control.Command(metrics.Command{Do: metrics.Abort})
 	default:
 		return tea.Quit
 	}

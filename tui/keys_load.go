@@ -103,8 +103,8 @@ func (m *model) load() (value float64, paused bool) {
 const loadMost = 1e6
 
 // order asks for a load and shows what became of it.
-func (m *model) order(o metrics.Order, value float64, paused bool) {
-	said, ok := m.control.Steer(o)
+func (m *model) order(o metrics.Command, value float64, paused bool) {
+	said, ok := m.control.Command(o)
 	m.say(said)
 	if !ok {
 		return
@@ -114,7 +114,7 @@ func (m *model) order(o metrics.Order, value float64, paused bool) {
 
 // setLoad asks for a number of requests per second or users.
 func (m *model) setLoad(value float64) {
-	m.order(metrics.Order{Do: metrics.SetLoad, Value: value}, value, false)
+	m.order(metrics.Command{Do: metrics.SetLoad, Value: value}, value, false)
 }
 
 func step(n int) func(*model, string) tea.Cmd {
@@ -162,9 +162,9 @@ func pause(m *model, _ string) tea.Cmd {
 	}
 	value, paused := m.load()
 	if paused {
-		m.order(metrics.Order{Do: metrics.Resume}, value, false)
+		m.order(metrics.Command{Do: metrics.Resume}, value, false)
 	} else {
-		m.order(metrics.Order{Do: metrics.Pause}, value, true)
+		m.order(metrics.Command{Do: metrics.Pause}, value, true)
 	}
 	return nil
 }

@@ -119,28 +119,36 @@ type control struct {
 	most           float64 // what is refused is more than this; 0 for nothing
 	mu             sync.Mutex
 	drains, aborts int
-	orders         []metrics.Order
+	orders         []metrics.Command
 	objectives     []metrics.SLO
 	looks          []metrics.Look
 	saves          int
 }
 
-func (c *control) Drain() { c.mu.Lock(); c.drains++; c.mu.Unlock() }
-func (c *control) Abort() { c.mu.Lock(); c.aborts++; c.mu.Unlock() }
-
-func (c *control) Steer(o metrics.Order) (string, bool) {
+func (c *control) Command(o metrics.Command) (said string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch o.Do {
+	case metrics.Drain:
+		c.drains++
+		return "", true
+	case metrics.Abort:
+		c.aborts++
+		return "", true
+	case metrics.Save:
+		c.saves++
+		return "saved so far", true
+	case metrics.SetObjectives:
+		c.objectives = append(c.objectives, o.Objectives)
+		return "objectives set", true
+	}
 	c.orders = append(c.orders, o)
 	if c.most > 0 && o.Value > c.most {
 		return "too much", false
 	}
 	return "ordered", true
 }
-func (c *control) Save() string        { c.saves++; return "saved so far" }
 func (c *control) Look(l metrics.Look) { c.looks = append(c.looks, l) }
-func (c *control) SetObjectives(slo metrics.SLO) string {
-	c.objectives = append(c.objectives, slo)
-	return "objectives set"
-}
 
 // open returns a model of a size that shows s.
 func open(s metrics.Snapshot, w, h int, p termenv.Profile) *model {

@@ -85,7 +85,7 @@ func (m *model) confirmRamp(to float64, over time.Duration) {
 	}
 	m.prompt = &prompt{title: "Ramp", hint: words + " y starts it, any other key does not", yes: func() {
 		if m.mayLoad() {
-			m.order(metrics.Order{Do: metrics.RampLoad, Value: to, Over: over}, to, false)
+			m.order(metrics.Command{Do: metrics.RampLoad, Value: to, Over: over}, to, false)
 			m.wish.known = false // where it is on its way only the run knows
 		}
 	}}
@@ -133,7 +133,7 @@ func askObjectives(m *model, _ string) tea.Cmd {
 			if m.over() {
 				m.say("the run is over")
 			} else {
-				m.say(m.control.SetObjectives(slo))
+				m.command(metrics.Command{Do: metrics.SetObjectives, Objectives: slo})
 			}
 			return ""
 		},

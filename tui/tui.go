@@ -65,16 +65,9 @@ type Options struct {
 
 // Control is what the dashboard can do to a run. Its methods are called from the dashboard's loop and must not block.
 type Control interface {
-	// Drain sends nothing new and lets what is in flight finish.
-	Drain()
-	// Abort cuts what is in flight.
-	Abort()
-	// Steer changes the load, SetObjectives what requests are judged by, Save writes a result of the run so far. They return
-	// a few words for the screen: what was done, or why not; ok says that the order is followed. Where the answer takes time
-	// they return "", and it comes as Snapshot.Notice.
-	Steer(metrics.Order) (said string, ok bool)
-	SetObjectives(metrics.SLO) string
-	Save() string
+	// Command asks something of the run. It returns a few words for the screen: what was done, or why not; ok says that the command
+	// is followed. Where the answer takes time the words are "", and the answer comes as Snapshot.Notice.
+	Command(metrics.Command) (said string, ok bool)
 	// Look says what of single requests the next snapshots are to hold.
 	Look(metrics.Look)
 }
@@ -87,22 +80,10 @@ type Guest interface {
 // NoControl is a run that nobody can do anything to.
 type NoControl struct{}
 
-const noControl = "this run cannot be changed from here"
-
-// Drain does nothing.
-func (NoControl) Drain() {}
-
-// Abort does nothing.
-func (NoControl) Abort() {}
-
-// Steer refuses.
-func (NoControl) Steer(metrics.Order) (said string, ok bool) { return noControl, false }
-
-// SetObjectives refuses.
-func (NoControl) SetObjectives(metrics.SLO) string { return noControl }
-
-// Save refuses.
-func (NoControl) Save() string { return noControl }
+// Command refuses.
+func (NoControl) Command(metrics.Command) (said string, ok bool) {
+	return "this run cannot be changed from here", false
+}
 
 // Look does nothing.
 func (NoControl) Look(metrics.Look) {}

@@ -48,13 +48,13 @@ func (r *run) ask(what string) string {
 	return what + " done"
 }
 
-func (r *run) Drain()                               { r.ask("drain") }
-func (r *run) Abort()                               { r.ask("abort") }
-func (r *run) Steer(o metrics.Order) (string, bool) { return r.ask("steer " + string(o.Do)), true }
-func (r *run) SetObjectives(slo metrics.SLO) string {
-	return r.ask("objectives " + slo[0].Metric.Key())
+func (r *run) Command(c metrics.Command) (string, bool) {
+	what := string(c.Do)
+	for _, o := range c.Objectives {
+		what += " " + o.Metric.Key()
+	}
+	return r.ask(what), true
 }
-func (r *run) Save() string        { return r.ask("save") }
 func (r *run) Look(l metrics.Look) { r.mu.Lock(); r.looked = l; r.mu.Unlock() }
 func (r *run) said() string        { r.mu.Lock(); defer r.mu.Unlock(); return strings.Join(r.asked, ", ") }
 func (r *run) request(i int, sent, took time.Duration) {
@@ -147,7 +147,7 @@ func TestCommands(t *testing.T) {
 	h := host(t, r)
 	v := join(t, h)
 	until(t, v, func(metrics.Snapshot) bool { return true })
-	v.Steer(metrics.Order{Do: metrics.Pause})
+	v.Command(metrics.Command{Do: metrics.Pause})
 	until(t, v, func(s metrics.Snapshot) bool { return s.Notice == readOnly })
 	if v.Controls() || r.said() != "" {
 		t.Errorf("a viewer did %q", r.said())
@@ -162,16 +162,16 @@ func TestCommands(t *testing.T) {
 	if !w.Controls() {
 		t.Error("the run cannot be controlled")
 	}
-	w.Drain()
-	w.Steer(metrics.Order{Do: metrics.SetLoad, Value: 3})
-	w.SetObjectives(metrics.SLO{{Metric: metrics.TPOT, LimitMS: 1}})
+	w.Command(metrics.Command{Do: metrics.Drain})
+	w.Command(metrics.Command{Do: metrics.SetLoad, Value: 3})
+	w.Command(metrics.Command{Do: metrics.SetObjectives, Objectives: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 1}}})
 	until(t, w, func(s metrics.Snapshot) bool { return s.Notice == "objectives tpot done" })
 	w.Look(metrics.Look{Rows: true}) // takes no notice away
-	w.Save()
+	w.Command(metrics.Command{Do: metrics.Save})
 	until(t, w, func(s metrics.Snapshot) bool { return s.Notice == "save done" })
-	w.Abort()
+	w.Command(metrics.Command{Do: metrics.Abort})
 	w.Look(metrics.Look{Rows: true, Open: 3})
-	want := "drain, steer set, objectives tpot, save, abort"
+	want := "drain, set, objectives tpot, save, abort"
 	for deadline := time.Now().Add(time.Minute); r.said() != want; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("did %q, want %q", r.said(), want)

@@ -8,7 +8,7 @@ import (
 )
 
 // protocol is the version of what is said on the socket. It rises with every change of it or of metrics.Snapshot.
-const protocol = 4
+const protocol = 5
 
 // hello is the viewer's first line, welcome the host's answer to it.
 type hello struct {
@@ -115,23 +115,11 @@ func extend[T any](now *[]T, before []T, from int) bool {
 	return true
 }
 
-// command is what a viewer asks for.
-type command struct {
-	Do         string         `json:"do"`
-	Order      *metrics.Order `json:"order,omitempty"`
-	Objectives metrics.SLO    `json:"objectives,omitempty"`
-	Look       *metrics.Look  `json:"look,omitempty"`
+// request is what a viewer asks for: a command, or, with Look, what it wants to see of single requests.
+type request struct {
+	metrics.Command
+	Look *metrics.Look `json:"look,omitempty"`
 }
-
-// What a viewer may ask for.
-const (
-	doDrain      = "drain"
-	doAbort      = "abort"
-	doSteer      = "steer"
-	doObjectives = "objectives"
-	doSave       = "save"
-	doLook       = "look"
-)
 
 // refusal is what a viewer of another benchtop is told. Builds that are no release have the same version.
 func refusal(run, here string) string {

@@ -32,11 +32,8 @@ type Run interface {
 	// Controllable says that viewers may change the run: nobody else can.
 	Controllable() bool
 
-	Drain()
-	Abort()
-	Steer(metrics.Order) (said string, ok bool)
-	SetObjectives(metrics.SLO) string
-	Save() string
+	// Command is one that a viewer may give: few words say what comes of it.
+	Command(metrics.Command) (said string, ok bool)
 	// Look says what the viewers together want to see of single requests.
 	Look(metrics.Look)
 }
@@ -196,19 +193,19 @@ func (h *Host) obey(conn net.Conn, lines *bufio.Reader, notices chan string, loo
 		if err != nil {
 			return
 		}
-		var c command
-		if json.Unmarshal(line, &c) != nil {
+		var r request
+		if json.Unmarshal(line, &r) != nil {
 			return
 		}
-		if c.Do == doLook && c.Look != nil {
-			h.look(conn, *c.Look)
+		if r.Look != nil {
+			h.look(conn, *r.Look)
 			select {
 			case looked <- struct{}{}:
 			default:
 			}
 			continue
 		}
-		if words := h.do(c); words != "" {
+		if words := h.do(r.Command); words != "" {
 			select { // the newest answer counts
 			case <-notices:
 			default:
@@ -221,26 +218,12 @@ func (h *Host) obey(conn net.Conn, lines *bufio.Reader, notices chan string, loo
 // readOnly answers a viewer who may only look.
 const readOnly = "read only: the run is controlled from the terminal where it was started"
 
-func (h *Host) do(c command) string {
+func (h *Host) do(c metrics.Command) string {
 	if !h.run.Controllable() {
 		return readOnly
 	}
-	switch c.Do {
-	case doDrain:
-		h.run.Drain()
-	case doAbort:
-		h.run.Abort()
-	case doSteer:
-		if c.Order != nil {
-			said, _ := h.run.Steer(*c.Order)
-			return said
-		}
-	case doObjectives:
-		return h.run.SetObjectives(c.Objectives)
-	case doSave:
-		return h.run.Save()
-	}
-	return ""
+	said, _ := h.run.Command(c)
+	return said
 }
 
 // look takes what one viewer wants to see, and tells the run what all of them want.

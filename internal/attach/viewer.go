@@ -115,9 +115,9 @@ func (v *Viewer) Close() {
 	v.reading.Wait()
 }
 
-// ask sends a command. What the run says to it comes with a snapshot; here is only why it could not be asked.
-func (v *Viewer) ask(c command) (problem string) {
-	line, err := json.Marshal(c)
+// ask sends a request. What the run says to it comes with a snapshot; here is only why it could not be asked.
+func (v *Viewer) ask(r request) (problem string) {
+	line, err := json.Marshal(r)
 	if err != nil {
 		return err.Error()
 	}
@@ -130,25 +130,11 @@ func (v *Viewer) ask(c command) (problem string) {
 	return ""
 }
 
-// Drain asks the run to send nothing new.
-func (v *Viewer) Drain() { v.ask(command{Do: doDrain}) }
-
-// Abort asks the run to cut what is in flight.
-func (v *Viewer) Abort() { v.ask(command{Do: doAbort}) }
-
-// Steer asks for another load. Whether it is followed shows in the snapshots.
-func (v *Viewer) Steer(o metrics.Order) (said string, ok bool) {
-	said = v.ask(command{Do: doSteer, Order: &o})
+// Command asks something of the run. Whether it is followed shows in the snapshots.
+func (v *Viewer) Command(c metrics.Command) (said string, ok bool) {
+	said = v.ask(request{Command: c})
 	return said, said == ""
 }
 
-// SetObjectives asks for other objectives.
-func (v *Viewer) SetObjectives(slo metrics.SLO) string {
-	return v.ask(command{Do: doObjectives, Objectives: slo})
-}
-
-// Save asks for a result of the run so far.
-func (v *Viewer) Save() string { return v.ask(command{Do: doSave}) }
-
 // Look says what of single requests the screen wants to see.
-func (v *Viewer) Look(l metrics.Look) { v.ask(command{Do: doLook, Look: &l}) }
+func (v *Viewer) Look(l metrics.Look) { v.ask(request{Look: &l}) }

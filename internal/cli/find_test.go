@@ -141,7 +141,7 @@ func TestFindEndsOtherwise(t *testing.T) {
 					t.Fatal(err)
 				}
 				if c.hand {
-					time.AfterFunc(15*time.Second, func() { s.Steer(metrics.Order{Do: metrics.SetLoad, Value: 7}) })
+					time.AfterFunc(15*time.Second, func() { s.Steer(metrics.Command{Do: metrics.SetLoad, Value: 7}) })
 					time.AfterFunc(40*time.Second, s.Drain) // where no clock ends it
 				}
 				run := measureAll(t, s)

@@ -25,7 +25,7 @@ type act struct {
 	do func(*session)
 }
 
-func order(at time.Duration, o metrics.Order) act {
+func order(at time.Duration, o metrics.Command) act {
 	return act{at, func(s *session) { s.Steer(o) }}
 }
 
@@ -84,11 +84,11 @@ func scenarios() []scenario {
 			name: "steered",
 			args: []string{"--request-rate", "5", "--duration", "16s", "--goodput", slo, "--seed", "8"},
 			acts: []act{
-				order(3_170*msec, metrics.Order{Do: metrics.SetLoad, Value: 9}),
+				order(3_170*msec, metrics.Command{Do: metrics.SetLoad, Value: 9}),
 				objectivesAt(4_630*msec, metrics.Objective{Metric: metrics.TTFT, LimitMS: 250}, metrics.Objective{Metric: metrics.TPOT, LimitMS: 90}),
-				order(6_290*msec, metrics.Order{Do: metrics.Pause}),
-				order(8_410*msec, metrics.Order{Do: metrics.Resume}),
-				order(10_070*msec, metrics.Order{Do: metrics.RampLoad, Value: 3, Over: 3 * time.Second}),
+				order(6_290*msec, metrics.Command{Do: metrics.Pause}),
+				order(8_410*msec, metrics.Command{Do: metrics.Resume}),
+				order(10_070*msec, metrics.Command{Do: metrics.RampLoad, Value: 3, Over: 3 * time.Second}),
 				objectivesAt(14_710 * msec),
 			},
 		},
@@ -96,10 +96,10 @@ func scenarios() []scenario {
 			name: "steered-users",
 			args: []string{"--concurrency-stages", "2:4100ms,4:8s", "--goodput", slo, "--seed", "9"},
 			acts: []act{
-				order(2_370*msec, metrics.Order{Do: metrics.Pause}),
-				order(3_130*msec, metrics.Order{Do: metrics.Resume}),
-				order(6_590*msec, metrics.Order{Do: metrics.SetLoad, Value: 7}),
-				order(8_830*msec, metrics.Order{Do: metrics.RampLoad, Value: 2, Over: 2 * time.Second}),
+				order(2_370*msec, metrics.Command{Do: metrics.Pause}),
+				order(3_130*msec, metrics.Command{Do: metrics.Resume}),
+				order(6_590*msec, metrics.Command{Do: metrics.SetLoad, Value: 7}),
+				order(8_830*msec, metrics.Command{Do: metrics.RampLoad, Value: 2, Over: 2 * time.Second}),
 			},
 		},
 	}

@@ -21,7 +21,7 @@ type helm struct {
 	session *session
 	inUsers bool
 	why     string // the load cannot be set, "" if it can
-	orders  chan metrics.Order
+	orders  chan metrics.Command
 
 	connecting sync.WaitGroup // of connections for more users
 
@@ -54,7 +54,7 @@ const (
 // newHelm prepares the steering of a run whose plan is known, and the options of its load for that.
 func newHelm(s *session) *helm {
 	p := &s.plan
-	h := &helm{session: s, orders: make(chan metrics.Order, ordersWaiting)}
+	h := &helm{session: s, orders: make(chan metrics.Command, ordersWaiting)}
 	h.inUsers = p.InUsers()
 	if !h.inUsers && !p.Paced() {
 		h.why = "needs --request-rate or --max-concurrency: all requests are due at once, so there is no rate to steer" // what helps first: a screen may be narrow
@@ -71,7 +71,7 @@ func newHelm(s *session) *helm {
 const steeredSeed = 0x5eed
 
 // Steer takes an order of the user's. It does not wait, and says in a few words what comes of it.
-func (s *session) Steer(o metrics.Order) (said string, ok bool) {
+func (s *session) Steer(o metrics.Command) (said string, ok bool) {
 	h := s.helm
 	if problem := h.refuse(&o); problem != "" {
 		return problem, false
@@ -88,7 +88,7 @@ func (s *session) Steer(o metrics.Order) (said string, ok bool) {
 }
 
 // refuse says why an order cannot be followed, "" if it can. It rounds users.
-func (h *helm) refuse(o *metrics.Order) string {
+func (h *helm) refuse(o *metrics.Command) string {
 	switch ending := h.ending(); {
 	case ending != "":
 		return ending
@@ -129,7 +129,7 @@ func (h *helm) refuse(o *metrics.Order) string {
 	return ""
 }
 
-func (h *helm) refuseUsers(o *metrics.Order) string {
+func (h *helm) refuseUsers(o *metrics.Command) string {
 	o.Value = math.Round(o.Value)
 	if !(o.Value >= 1) || o.Value > mostSteered {
 		return fmt.Sprintf("there must be from 1 to %d users; P pauses", mostSteered)
@@ -159,7 +159,7 @@ func (h *helm) ending() string {
 }
 
 // promise says what an order will do.
-func (h *helm) promise(o metrics.Order) string {
+func (h *helm) promise(o metrics.Command) string {
 	switch o.Do {
 	case metrics.Pause:
 		return "paused"

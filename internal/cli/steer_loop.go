@@ -58,7 +58,7 @@ func (h *helm) untilNextStage() time.Duration {
 
 // follow carries out an order of the user's, which ends a search. One that was given in time but comes too late, because nothing
 // new is sent any more, is forgotten: the run was not steered by it.
-func (h *helm) follow(ctx context.Context, o metrics.Order) {
+func (h *helm) follow(ctx context.Context, o metrics.Command) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.waiting--
@@ -125,7 +125,7 @@ func (h *helm) goOn() {
 }
 
 // begin begins a ramp from what is in force. The lock is held.
-func (h *helm) begin(ctx context.Context, o metrics.Order) {
+func (h *helm) begin(ctx context.Context, o metrics.Command) {
 	from := h.load()
 	h.force(ctx, from) // the plan is left at once, and the ramp begins where it stood
 	h.goOn()

@@ -113,7 +113,7 @@ func TestSteeredSoFar(t *testing.T) {
 		for _, at := range []time.Duration{5250 * time.Millisecond, 15 * time.Second} {
 			time.AfterFunc(at, func() { counts <- s.soFar().Unsent })
 		}
-		time.AfterFunc(10*time.Second, func() { s.Steer(metrics.Order{Do: metrics.SetLoad, Value: 1}) })
+		time.AfterFunc(10*time.Second, func() { s.Steer(metrics.Command{Do: metrics.SetLoad, Value: 1}) })
 		run := measureAll(t, s)
 		unsent := []int{<-counts, <-counts}
 		if want := []int{30, 0}; !slices.Equal(unsent, want) || run.Unsent != 0 {
@@ -135,10 +135,10 @@ func TestOrderThatComesTooLate(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.AfterFunc(3010*time.Millisecond, func() { // all is sent, and some of it in flight
-			s.helm.follow(t.Context(), metrics.Order{Do: metrics.SetLoad, Value: 5})
+			s.helm.follow(t.Context(), metrics.Command{Do: metrics.SetLoad, Value: 5})
 			gone, cancel := context.WithCancel(t.Context())
 			cancel()
-			s.helm.follow(gone, metrics.Order{Do: metrics.Pause})
+			s.helm.follow(gone, metrics.Command{Do: metrics.Pause})
 		})
 		run := measureAll(t, s)
 		if got := marks(&run); got != nil || s.view.Snapshot().Steering.Changes != 0 {
@@ -162,18 +162,18 @@ func TestSteerRate(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := make(chan string, 20)
-		at := func(seconds float64, o metrics.Order) {
+		at := func(seconds float64, o metrics.Command) {
 			time.AfterFunc(time.Duration(seconds*1e9), func() { words, _ := s.Steer(o); said <- words })
 		}
-		at(4.9, metrics.Order{Do: metrics.Resume})
-		at(5.1, metrics.Order{Do: metrics.SetLoad, Value: 10})
-		at(10.1, metrics.Order{Do: metrics.Pause})
-		at(10.2, metrics.Order{Do: metrics.Pause})
-		at(15.1, metrics.Order{Do: metrics.Resume})
-		at(20.1, metrics.Order{Do: metrics.RampLoad, Value: 20, Over: 10 * time.Second})
+		at(4.9, metrics.Command{Do: metrics.Resume})
+		at(5.1, metrics.Command{Do: metrics.SetLoad, Value: 10})
+		at(10.1, metrics.Command{Do: metrics.Pause})
+		at(10.2, metrics.Command{Do: metrics.Pause})
+		at(15.1, metrics.Command{Do: metrics.Resume})
+		at(20.1, metrics.Command{Do: metrics.RampLoad, Value: 20, Over: 10 * time.Second})
 		run := measureAll(t, s)
 		close(s.ran)
-		s.Steer(metrics.Order{Do: metrics.Pause})
+		s.Steer(metrics.Command{Do: metrics.Pause})
 		var words []string
 		for range 6 {
 			words = append(words, <-said)
@@ -195,7 +195,7 @@ func TestSteerRate(t *testing.T) {
 		if st := s.view.Snapshot().Steering; st.Steerable || st.Why == "" || st.Changes != 5 || st.Rate != 20 || st.Paused {
 			t.Errorf("at the end %+v", st)
 		}
-		if got, ok := s.Steer(metrics.Order{Do: metrics.SetLoad, Value: 1}); ok || got != "the run is over" {
+		if got, ok := s.Steer(metrics.Command{Do: metrics.SetLoad, Value: 1}); ok || got != "the run is over" {
 			t.Errorf("afterwards %q", got)
 		}
 	})
@@ -220,7 +220,7 @@ func TestSteerUsers(t *testing.T) {
 				levels[i].Store(int64(n.Sent - n.Done - n.Failed))
 			})
 		}
-		for at, o := range map[float64]metrics.Order{
+		for at, o := range map[float64]metrics.Command{
 			2.1: {Do: metrics.Pause}, 4.1: {Do: metrics.Resume}, 7.1: {Do: metrics.SetLoad, Value: 4.2}, 15.1: {Do: metrics.RampLoad, Value: 8, Over: 2 * second},
 		} {
 			time.AfterFunc(time.Duration(at*1e9), func() { s.Steer(o) })
@@ -286,8 +286,8 @@ func TestPauseMovesStages(t *testing.T) {
 				if err := s.begin(); err != nil {
 					t.Fatal(err)
 				}
-				for at, do := range map[float64]metrics.OrderKind{8.1: metrics.Pause, 12.1: metrics.Resume} {
-					time.AfterFunc(time.Duration(at*1e9), func() { s.Steer(metrics.Order{Do: do}) })
+				for at, do := range map[float64]metrics.CommandKind{8.1: metrics.Pause, 12.1: metrics.Resume} {
+					time.AfterFunc(time.Duration(at*1e9), func() { s.Steer(metrics.Command{Do: do}) })
 				}
 				run := measureAll(t, s)
 				var events []string
@@ -323,18 +323,18 @@ func TestSteerRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		plan metrics.Plan
-		o    metrics.Order
+		o    metrics.Command
 		want string
 	}{
-		{"zero", metrics.Plan{Rate: 1}, metrics.Order{Do: metrics.SetLoad}, "must be above 0"},
-		{"no number", metrics.Plan{Rate: 1}, metrics.Order{Do: metrics.SetLoad, Value: math.NaN()}, "must be above 0"},
-		{"absurd", metrics.Plan{Rate: 1}, metrics.Order{Do: metrics.RampLoad, Value: 1e7, Over: time.Second}, "at most 1e+06"},
-		{"infinite", metrics.Plan{Rate: 1}, metrics.Order{Do: metrics.SetLoad, Value: math.Inf(1)}, "at most 1e+06"},
-		{"a ramp without time", metrics.Plan{Rate: 1}, metrics.Order{Do: metrics.RampLoad, Value: 1}, "a ramp needs a time"},
-		{"nothing known", metrics.Plan{Rate: 1}, metrics.Order{Do: "sing"}, `no order "sing"`},
-		{"all at once", metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, metrics.Order{Do: metrics.SetLoad, Value: 1}, "due at once"},
-		{"no user", metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2}, metrics.Order{Do: metrics.SetLoad, Value: .4}, "from 1 to"},
-		{"more users than sockets", metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2}, metrics.Order{Do: metrics.SetLoad, Value: 999_999}, "connections"},
+		{"zero", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.SetLoad}, "must be above 0"},
+		{"no number", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.SetLoad, Value: math.NaN()}, "must be above 0"},
+		{"absurd", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.RampLoad, Value: 1e7, Over: time.Second}, "at most 1e+06"},
+		{"infinite", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.SetLoad, Value: math.Inf(1)}, "at most 1e+06"},
+		{"a ramp without time", metrics.Plan{Rate: 1}, metrics.Command{Do: metrics.RampLoad, Value: 1}, "a ramp needs a time"},
+		{"nothing known", metrics.Plan{Rate: 1}, metrics.Command{Do: "sing"}, `no order "sing"`},
+		{"all at once", metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, metrics.Command{Do: metrics.SetLoad, Value: 1}, "due at once"},
+		{"no user", metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2}, metrics.Command{Do: metrics.SetLoad, Value: .4}, "from 1 to"},
+		{"more users than sockets", metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2}, metrics.Command{Do: metrics.SetLoad, Value: 999_999}, "connections"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -350,7 +350,7 @@ func TestSteerRefuses(t *testing.T) {
 					t.Errorf("the screen knows %+v, the helm %q", st, s.helm.why)
 				}
 				s.stage = 1
-				if got, ok := s.Steer(metrics.Order{Do: metrics.Pause}); ok || !strings.Contains(got, "ending") {
+				if got, ok := s.Steer(metrics.Command{Do: metrics.Pause}); ok || !strings.Contains(got, "ending") {
 					t.Errorf("at the end %q", got)
 				}
 			})
@@ -368,7 +368,7 @@ func TestSteerNeverWaits(t *testing.T) {
 		}
 		refused := ""
 		for i := range 2 * ordersWaiting {
-			refused, _ = s.Steer(metrics.Order{Do: metrics.SetLoad, Value: float64(i + 1)})
+			refused, _ = s.Steer(metrics.Command{Do: metrics.SetLoad, Value: float64(i + 1)})
 		}
 		if !strings.Contains(refused, "too many") {
 			t.Errorf("%q", refused)
@@ -385,8 +385,8 @@ func TestPauseTwiceAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		var words []string
-		for _, do := range []metrics.OrderKind{metrics.Pause, metrics.Pause, metrics.Resume, metrics.Resume, metrics.Pause} {
-			said, _ := s.Steer(metrics.Order{Do: do})
+		for _, do := range []metrics.CommandKind{metrics.Pause, metrics.Pause, metrics.Resume, metrics.Resume, metrics.Pause} {
+			said, _ := s.Steer(metrics.Command{Do: do})
 			words = append(words, said)
 		}
 		if got, want := strings.Join(words, "|"), "paused|paused already|resumed|not paused|paused"; got != want {

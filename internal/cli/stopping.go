@@ -10,7 +10,22 @@ import (
 	"benchtop/tui"
 )
 
-// Drain and Abort are the dashboard's hands on the run; signals use the same.
+// Command does what the dashboard, or a viewer, asks for; signals use the same ways.
+func (s *session) Command(c metrics.Command) (said string, ok bool) {
+	switch c.Do {
+	case metrics.Drain:
+		s.Drain()
+		return "", true
+	case metrics.Abort:
+		s.Abort()
+		return "", true
+	case metrics.SetObjectives:
+		return s.SetObjectives(c.Objectives), true
+	case metrics.Save:
+		return s.Save(), true
+	}
+	return s.Steer(c)
+}
 
 // Drain sends nothing new and lets what is in flight finish.
 func (s *session) Drain() { s.stop(metrics.StoppedByUser, s.load.Drain) }

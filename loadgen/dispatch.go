@@ -20,8 +20,8 @@ const closeBehind = time.Millisecond
 // dispatcher hands conversations over as they become due. It has a goroutine of its own.
 type dispatcher struct {
 	*Engine
-	pacer  *pacer
-	source Source
+	source  Source
+	planned bool // the arrivals are the plan's
 	// ready is the next conversation, taken before its time so that this costs none; nil if it is still to be taken.
 	ready         *datasets.Conversation
 	index, number int
@@ -31,30 +31,24 @@ type dispatcher struct {
 
 // dispatch walks the plan's schedule, or, once that is left, arrivals at the rate that was set.
 func (e *Engine) dispatch(src Source) error {
-	defer e.steer.finish()
-	p, err := newPacer(e.clock, e.options.Pacer, e.steer)
-	if err != nil {
+	defer e.pacer.Close()
+	if err := e.pacer.Open(e.options.Pacer); err != nil {
 		return err
 	}
-	defer p.close()
-	if !e.options.ClosedLoop {
-		p.until = e.options.Until
-	}
-	d := dispatcher{Engine: e, pacer: p, source: src, last: math.MinInt64 / 2}
-	if !e.steer.planLeft() {
+	d := dispatcher{Engine: e, source: src, planned: !e.pacer.PlanLeft(), last: math.MinInt64 / 2}
+	if d.planned {
 		for offset := range e.options.Schedule {
-			if ok, err := d.arrive(offset); !ok {
-				if err != nil || !e.steer.planLeft() {
-					return err
-				}
+			if ok, err := d.arrive(offset); err != nil {
+				return err
+			} else if !ok {
 				break
 			}
 		}
 	}
-	if !e.steer.planLeft() {
+	if !e.pacer.PlanLeft() {
 		return nil
 	}
-	p.planned = false
+	d.planned = false
 	for at := 0.0; ; {
 		at += e.gap()
 		if ok, err := d.arrive(shape.Nanoseconds(at)); !ok {
@@ -84,7 +78,7 @@ func (d *dispatcher) arrive(schedule time.Duration) (ok bool, err error) {
 			return false, fmt.Errorf("after %d requests: %w", d.index, err)
 		}
 	}
-	due, ok := d.pacer.wait(d.stopping, schedule)
+	due, ok := d.pacer.Wait(d.stopping, schedule, d.planned)
 	if !ok {
 		return false, nil
 	}
@@ -112,7 +106,7 @@ func (d *dispatcher) take() error {
 // mayGoOn says that the clock ends the run and not the source.
 func (d *dispatcher) mayGoOn() bool {
 	byClock := d.options.Until > 0 || d.options.SteeredUntil > 0
-	return byClock && d.options.More != nil && !d.pacer.planned
+	return byClock && d.options.More != nil && !d.planned
 }
 
 // handOver starts the conversation that is ready, or queues it; false when nothing more may start.

@@ -25,6 +25,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"benchtop/datasets"
+	"benchtop/loadgen/pace"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
@@ -91,7 +92,7 @@ type Options struct {
 	Timestamps string
 	// Connections to use, opened ahead for the same target; nil makes the run open its own when it needs them.
 	Connections *Connections
-	// Pacer is one of PacerKinds; "" for this system's best.
+	// Pacer is one of pace.Kinds; "" for this system's best.
 	Pacer string
 
 	// Drain is how long requests in flight may go on when the context of Run ends.
@@ -151,8 +152,8 @@ func (o *Options) Validate() error {
 	if o.Drain < 0 || o.StallTimeout <= 0 || o.RequestTimeout <= 0 {
 		bad("drain, stall and request time-outs must be positive")
 	}
-	if o.Pacer != "" && !slices.Contains(PacerKinds(), o.Pacer) {
-		bad("pacer %q: this system has %v", o.Pacer, PacerKinds())
+	if o.Pacer != "" && !slices.Contains(pace.Kinds(), o.Pacer) {
+		bad("pacer %q: this system has %v", o.Pacer, pace.Kinds())
 	}
 	switch o.Timestamps {
 	case "", metrics.UserStamps:
@@ -181,7 +182,7 @@ type Engine struct {
 	header    fasthttp.RequestHeader
 	// unstreamed says that the requests ask for an answer in one piece.
 	unstreamed bool
-	steer      *steering
+	pacer      *pace.Pacer
 
 	stopping context.Context // ends when nothing new may start
 	stop     context.CancelFunc
@@ -212,8 +213,13 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 	e := &Engine{
 		options: o, clock: runClock{o.Start}, sink: sink,
 		encoder: newEncoder(&o),
-		limiter: limiter{limit: o.Limit}, steer: &steering{speed: 1, end: o.SteeredUntil},
+		limiter: limiter{limit: o.Limit},
 	}
+	until := o.Until
+	if o.ClosedLoop {
+		until = 0
+	}
+	e.pacer = pace.New(o.Start, until, o.SteeredUntil)
 	e.unstreamed = !traits.Streams
 	for _, f := range o.Extra {
 		if f.Name == "stream" && traits.Streams {
@@ -307,7 +313,7 @@ func (e *Engine) finish() {
 // takes microseconds, unless the backlog is full, and what is in that is dropped anyway, or the source is slow.
 const handOverMost = 50 * time.Millisecond
 
-// expire ends the sending at the end of the run's duration. The dispatcher ends by itself then, see pacer.until.
+// expire ends the sending at the end of the run's duration. The dispatcher ends by itself then, see pace.New.
 func (e *Engine) expire(dispatched <-chan struct{}) {
 	if !e.options.ClosedLoop {
 		late := time.NewTimer(handOverMost)

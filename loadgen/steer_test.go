@@ -2,7 +2,6 @@ package loadgen
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -53,11 +52,8 @@ func byIndex(l *logbook) []metrics.Request {
 }
 
 func setRate(perSecond float64) func(*Engine) { return func(e *Engine) { e.SetRate(perSecond) } }
-func setSpeed(x float64) func(*Engine) {
-	return func(e *Engine) { e.steer.setSpeed(e.clock.now(), x) }
-}
-func pause(e *Engine)  { e.Pause() }
-func resume(e *Engine) { e.Resume() }
+func pause(e *Engine)                         { e.Pause() }
+func resume(e *Engine)                        { e.Resume() }
 
 // What steering does to a run, to the microsecond. Gaps are even, so at a rate of 2 an arrival follows every half second.
 func TestSteeredRuns(t *testing.T) {
@@ -161,27 +157,6 @@ func TestSteeredFromTheStart(t *testing.T) {
 	})
 }
 
-// What was due before a change keeps its time, however late it is asked for; nothing is moved into the past.
-func TestLateArrivalsKeepTheirLine(t *testing.T) {
-	s := &steering{speed: 1}
-	s.setRate(0, 100)
-	s.setRate(10*time.Second, 1) // arrival 1000 is due now
-	s.setPaused(20*time.Second, true)
-	s.setPaused(30*time.Second, false)
-	s.setRate(40*time.Second, 1000)
-	for _, c := range []struct {
-		arrivals, due float64
-	}{{1, .01}, {500, 5}, {999, 9.99}, {1000, 10}, {1001, 11}, {1009, 19}, {1011, 31}, {1019, 39}, {1020, 40}, {2020, 41}} {
-		n := s.due(shape.Rounded(c.arrivals*1e9), false)
-		if math.Abs(n.due.Seconds()-c.due) > 1e-9 || !n.moving {
-			t.Errorf("arrival %v is due at %s (%v), want %v s", c.arrivals, n.due, n.moving, c.due)
-		}
-	}
-	if len(s.earlier) != 0 {
-		t.Errorf("%d lines are kept that nobody will ask for", len(s.earlier))
-	}
-}
-
 // Steering from many goroutines at once while requests come and go: for the race detector.
 func TestSteeringRace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -203,17 +178,4 @@ func TestSteeringRace(t *testing.T) {
 			t.Errorf("%d requests", len(all))
 		}
 	})
-}
-
-// BenchmarkSetRate is what a change costs, with a pacer to wake.
-func BenchmarkSetRate(b *testing.B) {
-	s := &steering{speed: 1}
-	p := newPacerOn(runClock{time.Now()}, newTimerSleeper(), s)
-	defer p.close()
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		now := time.Duration(i) * time.Millisecond
-		s.setRate(now, float64(1+i%7))
-		s.due(s.schedule, false)
-	}
 }

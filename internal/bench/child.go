@@ -9,7 +9,7 @@ import (
 	"benchtop/internal/calibration"
 	"benchtop/internal/metronome"
 	"benchtop/internal/telemetry"
-	"benchtop/loadgen"
+	"benchtop/loadgen/pace"
 )
 
 // serveChild is the server's process. It says where it listens and ends when its standard input does.
@@ -75,7 +75,7 @@ func pacerChild(ctx context.Context) error {
 	if q.Kind == sleepless {
 		return answer(calibration.QuantilesOf(sleeplessLateness(q)))
 	}
-	late, err := loadgen.PacerLateness(ctx, q.Kind, q.PerSecond, q.Arrivals, q.Seed)
+	late, err := pace.Lateness(ctx, q.Kind, q.PerSecond, q.Arrivals, q.Seed)
 	if err != nil {
 		return err
 	}

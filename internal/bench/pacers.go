@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"benchtop/internal/calibration"
-	"benchtop/loadgen"
+	"benchtop/loadgen/pace"
 )
 
 // pacers asks how late arrivals are when nothing else is to do.
@@ -17,7 +17,7 @@ func pacers(quick bool) table {
 	t := table{name: "pacers", rounds: 7, columns: []column{
 		{"p50", "late p50, µs", 1}, {"p99", "p99", 1}, {"p99.9", "p99.9", 1}, {"max", "most", 0},
 	}}
-	kinds := slices.DeleteFunc(loadgen.PacerKinds(), func(kind string) bool { return kind == "timer" }) // late by design
+	kinds := slices.DeleteFunc(pace.Kinds(), func(kind string) bool { return kind == "timer" }) // late by design
 	for _, kind := range append(kinds, sleepless) {
 		for _, rate := range []int{100, 1_000, 5_000} {
 			name := fmt.Sprintf("%s, %d/s", kind, rate)
@@ -49,7 +49,7 @@ func lateMost(kind string, rate int) float64 {
 // sleepless is the yardstick: a loop that does nothing but look at the clock. What it is late, the machine took from it.
 const sleepless = "no sleep at all"
 
-// sleeplessLateness is how late a loop that never sleeps is for arrivals as those of loadgen.PacerLateness.
+// sleeplessLateness is how late a loop that never sleeps is for arrivals as those of pace.Lateness.
 func sleeplessLateness(q pacerQuestion) []time.Duration {
 	draws := rand.New(rand.NewPCG(q.Seed, 0))
 	late := make([]time.Duration, 0, q.Arrivals)

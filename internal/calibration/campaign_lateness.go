@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"benchtop/internal/telemetry"
-	"benchtop/loadgen"
+	"benchtop/loadgen/pace"
 )
 
 // lateArrivals measures how late requests begin: for the pacer alone, and with the work of sending them.
@@ -50,6 +50,6 @@ func room(connections int) error {
 
 // pacerLateness is how late the arrivals of a default pacer are without any work.
 func pacerLateness(ctx context.Context, perSecond float64, length time.Duration) (Quantiles, error) {
-	late, err := loadgen.PacerLateness(ctx, "", perSecond, max(1, int(perSecond*length.Seconds())), uint64(perSecond))
+	late, err := pace.Lateness(ctx, "", perSecond, max(1, int(perSecond*length.Seconds())), uint64(perSecond))
 	return QuantilesOf(late), err
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"benchtop/internal/metronome"
-	"benchtop/loadgen"
+	"benchtop/loadgen/pace"
 	"benchtop/metrics"
 )
 
@@ -36,7 +36,7 @@ func TestMeasure(t *testing.T) {
 	loads := map[string]Load{
 		"at once":       {Requests: 20, Chunks: 5, TTFT: 20 * time.Millisecond, ITL: 10 * time.Millisecond},
 		"on open ones":  {Requests: 20, Chunks: 5, TTFT: 20 * time.Millisecond, ITL: 10 * time.Millisecond, Preconnect: true},
-		"at a rate":     {Requests: 20, Rate: 100, Chunks: 5, Timestamps: metrics.UserStamps, Pacer: loadgen.PacerKinds()[0]},
+		"at a rate":     {Requests: 20, Rate: 100, Chunks: 5, Timestamps: metrics.UserStamps, Pacer: pace.Kinds()[0]},
 		"users":         {Requests: 20, Closed: true, Streams: 4, Chunks: 5, ITL: time.Millisecond, Preconnect: true},
 		"limited":       {Requests: 20, Streams: 3, Chunks: 5},
 		"without pause": {Requests: 20, Chunks: 5},

@@ -15,6 +15,7 @@ import (
 	"benchtop/internal/calibration"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
+	"benchtop/loadgen/pace"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
@@ -34,7 +35,7 @@ func (o *clientOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.timestamps, "timestamps", "", "when chunks arrived: kernel, as the kernel noted it, or user, when they were read (default: kernel where the system can)")
 	f.IntVar(&o.preconnect, "preconnect", asNeeded, "connections opened before the first request (default: one for each user of a closed loop)")
 	f.Lookup("preconnect").DefValue = "0" // the number that stands for it would be shown
-	f.StringVar(&o.pacer, "pacer", "", "how to wait for arrivals: "+strings.Join(loadgen.PacerKinds(), " or "))
+	f.StringVar(&o.pacer, "pacer", "", "how to wait for arrivals: "+strings.Join(pace.Kinds(), " or "))
 }
 
 func (o *clientOptions) check() error {
@@ -48,8 +49,8 @@ func (o *clientOptions) check() error {
 	default:
 		problems = append(problems, fmt.Errorf("--timestamps %s: use kernel or user", quoted(o.timestamps)))
 	}
-	if o.pacer != "" && !slices.Contains(loadgen.PacerKinds(), o.pacer) {
-		problems = append(problems, fmt.Errorf("--pacer %s: this system has %s", quoted(o.pacer), strings.Join(loadgen.PacerKinds(), " and ")))
+	if o.pacer != "" && !slices.Contains(pace.Kinds(), o.pacer) {
+		problems = append(problems, fmt.Errorf("--pacer %s: this system has %s", quoted(o.pacer), strings.Join(pace.Kinds(), " and ")))
 	}
 	if o.preconnect < 0 && o.preconnect != asNeeded {
 		problems = append(problems, fmt.Errorf("--preconnect %d: must be 0 or more", o.preconnect))

@@ -1,4 +1,4 @@
-package loadgen
+package pace
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func BenchmarkPacer(b *testing.B) {
 
 func benchmarkPacer(b *testing.B, rate float64) {
 	type figures [3]float64 // p50, p99 and p99.9 in microseconds
-	kinds := append(PacerKinds(), "bare")
+	kinds := append(Kinds(), "bare")
 	rounds := map[string][]figures{}
 	for b.Loop() {
 		for _, kind := range kinds {
@@ -65,10 +65,10 @@ func lateness(kind string, rate float64, n int) ([]time.Duration, error) {
 	if kind == "bare" {
 		return bareLateness(rate, n), nil
 	}
-	return PacerLateness(context.Background(), kind, rate, n, 1)
+	return Lateness(context.Background(), kind, rate, n, 1)
 }
 
-// bareLateness is PacerLateness without anything of ours.
+// bareLateness is Lateness without anything of ours.
 func bareLateness(rate float64, n int) (late []time.Duration) {
 	<-apart(func() {
 		runtime.LockOSThread()

@@ -1,4 +1,4 @@
-package loadgen
+package pace
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func TestPacers(t *testing.T) {
 		"":                func() (sleeper, error) { return newSleeper("") },
 		"spin on a timer": func() (sleeper, error) { return newTimerSpinSleeper(), nil },
 	}
-	for _, kind := range PacerKinds() {
+	for _, kind := range Kinds() {
 		kinds[kind] = func() (sleeper, error) { return newSleeper(kind) }
 	}
 	for kind, build := range kinds {
@@ -33,61 +33,61 @@ func testPacer(t *testing.T, build func() (sleeper, error)) {
 	const soon = 10 * time.Millisecond
 	for _, c := range []struct {
 		name string
-		body func(t *testing.T, p *pacer)
+		body func(t *testing.T, p *Pacer)
 	}{
-		{"never early", func(t *testing.T, p *pacer) {
+		{"never early", func(t *testing.T, p *Pacer) {
 			for i := range 50 {
 				want := time.Duration(i*i) * 20 * time.Microsecond // from closer than spinning begins to further away
-				due, ok := p.wait(t.Context(), want)
-				if late := time.Since(p.clock.start) - want; !ok || due != want || late < 0 {
+				due, ok := p.Wait(t.Context(), want, true)
+				if late := time.Since(p.start) - want; !ok || due != want || late < 0 {
 					t.Errorf("due %s (%v) %s late, want %s", due, ok, late, want)
 				}
 			}
 		}},
-		{"the end of the run wakes it", func(t *testing.T, p *pacer) {
+		{"the end of the run wakes it", func(t *testing.T, p *Pacer) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(soon, cancel)
-			if _, ok := p.wait(ctx, time.Hour); ok {
+			if _, ok := p.Wait(ctx, time.Hour, true); ok {
 				t.Error("an hour passed")
 			}
-			if _, ok := p.wait(ctx, 0); ok {
+			if _, ok := p.Wait(ctx, 0, true); ok {
 				t.Error("it went on after the end")
 			}
 		}},
-		{"another end, after one that never came", func(t *testing.T, p *pacer) {
-			if _, ok := p.wait(t.Context(), time.Millisecond); !ok {
+		{"another end, after one that never came", func(t *testing.T, p *Pacer) {
+			if _, ok := p.Wait(t.Context(), time.Millisecond, true); !ok {
 				t.Error("stopped")
 			}
 			ctx, cancel := context.WithTimeout(context.Background(), soon)
 			defer cancel()
-			if _, ok := p.wait(ctx, time.Hour); ok {
+			if _, ok := p.Wait(ctx, time.Hour, true); ok {
 				t.Error("an hour passed")
 			}
 		}},
-		{"the end of the duration", func(t *testing.T, p *pacer) {
-			p.until = soon
-			if due, ok := p.wait(t.Context(), time.Hour); ok || due != soon || p.clock.now() < soon {
-				t.Errorf("due %s (%v) at %s, want the end at %s", due, ok, p.clock.now(), soon)
+		{"the end of the duration", func(t *testing.T, p *Pacer) {
+			p.end = soon
+			if due, ok := p.Wait(t.Context(), time.Hour, true); ok || due != soon || now(p) < soon {
+				t.Errorf("due %s (%v) at %s, want the end at %s", due, ok, now(p), soon)
 			}
 		}},
-		{"steering wakes it", func(t *testing.T, p *pacer) {
-			time.AfterFunc(soon, func() { p.steer.setSpeed(p.clock.now(), 1e6) })
-			if _, ok := p.wait(t.Context(), time.Hour); !ok {
+		{"steering wakes it", func(t *testing.T, p *Pacer) {
+			time.AfterFunc(soon, func() { p.steer(now(p), 1e6) })
+			if _, ok := p.Wait(t.Context(), time.Hour, true); !ok {
 				t.Error("stopped")
 			}
 		}},
-		{"pause holds and resume releases", func(t *testing.T, p *pacer) {
-			p.steer.setSpeed(p.clock.now(), 0)
-			time.AfterFunc(3*soon, func() { p.steer.setSpeed(p.clock.now(), 1) })
-			if _, ok := p.wait(t.Context(), time.Millisecond); !ok || p.clock.now() < 3*soon {
-				t.Errorf("went on at %s while paused until %s", p.clock.now(), 3*soon)
+		{"pause holds and resume releases", func(t *testing.T, p *Pacer) {
+			p.steer(now(p), 0)
+			time.AfterFunc(3*soon, func() { p.steer(now(p), 1) })
+			if _, ok := p.Wait(t.Context(), time.Millisecond, true); !ok || now(p) < 3*soon {
+				t.Errorf("went on at %s while paused until %s", now(p), 3*soon)
 			}
 		}},
-		{"a wake before the wait costs nothing but time", func(t *testing.T, p *pacer) {
-			p.sleep.wake()
-			p.sleep.wake()
-			if due, ok := p.wait(t.Context(), soon); !ok || due != soon || p.clock.now() < soon {
-				t.Errorf("due %s (%v) at %s, want %s", due, ok, p.clock.now(), soon)
+		{"a wake before the wait costs nothing but time", func(t *testing.T, p *Pacer) {
+			p.sleeper.wake()
+			p.sleeper.wake()
+			if due, ok := p.Wait(t.Context(), soon, true); !ok || due != soon || now(p) < soon {
+				t.Errorf("due %s (%v) at %s, want %s", due, ok, now(p), soon)
 			}
 		}},
 	} {
@@ -98,10 +98,11 @@ func testPacer(t *testing.T, build func() (sleeper, error)) {
 					t.Error(err)
 					return
 				}
-				p := newPacerOn(runClock{time.Now()}, s, &steering{speed: 1})
+				p := New(time.Now(), 0, 0)
+				p.use(s)
 				c.body(t, p)
-				p.close()
-				p.sleep.wake() // too late, and harmless
+				p.Close()
+				s.wake() // too late, and harmless
 			})
 		})
 	}
@@ -148,18 +149,18 @@ func (recorded) close()                  {}
 
 // Waiting allocates nothing, so that it never asks for a collection.
 func TestWaitsAllocateNothing(t *testing.T) {
-	for _, kind := range PacerKinds() {
+	for _, kind := range Kinds() {
 		if kind == "timer" || runtime.GOOS != "linux" {
 			continue // a Go timer is allocated
 		}
 		<-apart(func() {
-			p, err := newPacer(runClock{time.Now()}, kind, &steering{speed: 1})
-			if err != nil {
+			p := New(time.Now(), 0, 0)
+			defer p.Close()
+			if err := p.Open(kind); err != nil {
 				t.Error(err)
 				return
 			}
-			defer p.close()
-			if n := testing.AllocsPerRun(100, func() { p.wait(t.Context(), p.clock.now()+200*time.Microsecond) }); n != 0 {
+			if n := testing.AllocsPerRun(100, func() { p.Wait(t.Context(), now(p)+200*time.Microsecond, true) }); n != 0 {
 				t.Errorf("%s: %v allocations for a wait", kind, n)
 			}
 		})
@@ -167,16 +168,16 @@ func TestWaitsAllocateNothing(t *testing.T) {
 }
 
 // The lateness of waits is measured for as many as were asked for, and never negative.
-func TestPacerLateness(t *testing.T) {
-	for _, kind := range append(PacerKinds(), "") {
-		late, err := PacerLateness(t.Context(), kind, 2000, 50, 1)
+func TestLateness(t *testing.T) {
+	for _, kind := range append(Kinds(), "") {
+		late, err := Lateness(t.Context(), kind, 2000, 50, 1)
 		if err != nil || len(late) != 50 || slices.Min(late) < 0 {
 			t.Errorf("pacer %q: %v: %v", kind, err, late)
 		}
 	}
 	ended, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(10*time.Millisecond, func() { cancel(errors.New("enough")) })
-	if late, err := PacerLateness(ended, "", 1e-3, 50, 1); len(late) != 0 || err == nil || err.Error() != "enough" {
+	if late, err := Lateness(ended, "", 1e-3, 50, 1); len(late) != 0 || err == nil || err.Error() != "enough" {
 		t.Errorf("%d waits, %v", len(late), err)
 	}
 	for _, c := range []struct {
@@ -189,34 +190,31 @@ func TestPacerLateness(t *testing.T) {
 		{"", 0, 1, "positive rate"}, {"", -1, 1, "positive rate"}, {"", math.NaN(), 1, "positive rate"},
 		{"", 1, -1, "-1 arrivals"}, {"", 1, shape.MostArrivals + 1, "at most"},
 	} {
-		if _, err := PacerLateness(t.Context(), c.kind, c.rate, c.n, 1); err == nil || !strings.Contains(err.Error(), c.words) {
+		if _, err := Lateness(t.Context(), c.kind, c.rate, c.n, 1); err == nil || !strings.Contains(err.Error(), c.words) {
 			t.Errorf("%q, %v per second, %d: %v, want %q", c.kind, c.rate, c.n, err, c.words)
 		}
 	}
-	if late, err := PacerLateness(t.Context(), "", math.Inf(1), 5, 1); err != nil || len(late) != 5 {
+	if late, err := Lateness(t.Context(), "", math.Inf(1), 5, 1); err != nil || len(late) != 5 {
 		t.Errorf("all at once: %v, %v", late, err)
 	}
 }
 
-// setSpeed makes the schedule run at a multiple of its own speed from now on, as no command does: the simplest way to bend the
-// map.
-func (s *steering) setSpeed(now time.Duration, speed float64) {
-	s.change(func() {
-		s.bendAt(now)
-		s.speed = speedOf(speed)
-	})
-}
+// steer makes the schedule run at a multiple of its own speed from now on, as no command does: the simplest way to bend the map.
+func (p *Pacer) steer(now time.Duration, speed float64) { p.change(func() { p.setSpeed(now, speed) }) }
+
+// now is the offset of the run.
+func now(p *Pacer) time.Duration { return time.Since(p.start).Round(time.Microsecond) }
 
 // The map from schedule time to run time is exact at every bend.
 func TestSteering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, err := newPacer(runClock{time.Now()}, "timer", &steering{speed: 1})
-		if err != nil {
+		p := New(time.Now(), 0, 0)
+		defer p.Close()
+		if err := p.Open("timer"); err != nil {
 			t.Fatal(err)
 		}
-		defer p.close()
 		at := func(after, speed float64) {
-			time.AfterFunc(time.Duration(after*float64(time.Second)), func() { p.steer.setSpeed(p.clock.now(), speed) })
+			time.AfterFunc(time.Duration(after*float64(time.Second)), func() { p.steer(now(p), speed) })
 		}
 		at(10, 2)  // schedule 10 s
 		at(15, 0)  // schedule 20 s
@@ -225,8 +223,8 @@ func TestSteering(t *testing.T) {
 			if c.schedule == 20 {
 				continue // at the very moment of the pause either side is right
 			}
-			due, ok := p.wait(t.Context(), time.Duration(c.schedule*float64(time.Second)))
-			if now := p.clock.now(); !ok || now.Seconds() != c.run || due != now {
+			due, ok := p.Wait(t.Context(), time.Duration(c.schedule*float64(time.Second)), true)
+			if now := now(p); !ok || now.Seconds() != c.run || due != now {
 				t.Errorf("schedule %v s came at %s (due %s), want %v s", c.schedule, now, due, c.run)
 			}
 		}
@@ -235,36 +233,35 @@ func TestSteering(t *testing.T) {
 
 // What is never due stays so, whatever the speed and however often it changed.
 func TestSteeringAtTheEdge(t *testing.T) {
-	const never = time.Duration(math.MaxInt64)
 	for _, speeds := range [][]float64{{1}, {0.5}, {0, 1}, {2, 0.25}, {1e-300}, {0, 2, 0.5}} {
-		s := &steering{speed: 1}
+		s := New(time.Now(), 0, 0)
 		now := time.Second
 		for _, x := range speeds {
-			s.setSpeed(now, x)
+			s.steer(now, x)
 			now += time.Second
 		}
-		if n := s.due(never, true); !n.moving || n.due < never/8 {
-			t.Errorf("speeds %v: the end of time is due at %s (%v)", speeds, n.due, n.moving)
+		if due, over := s.due(never, true); over || due < never/8 {
+			t.Errorf("speeds %v: the end of time is due at %s (%v)", speeds, due, over)
 		}
 	}
 	for _, x := range []float64{0, -1, math.NaN()} {
-		s := &steering{speed: 1}
-		s.setSpeed(time.Second, x)
-		if n := s.due(2*time.Second, true); n.moving {
-			t.Errorf("speed %v: due at %s, want a pause", x, n.due)
+		s := New(time.Now(), 0, 0)
+		s.steer(time.Second, x)
+		if due, _ := s.due(2*time.Second, true); due != never {
+			t.Errorf("speed %v: due at %s, want a pause", x, due)
 		}
 	}
-	s := &steering{speed: 1}
-	s.setSpeed(0, math.Inf(1))
-	s.setSpeed(24*time.Hour, 1)
-	if n := s.due(time.Hour, true); !n.moving || n.due > 24*time.Hour {
-		t.Errorf("after a day at the highest speed, what was due in its first hour is due at %s", n.due)
+	s := New(time.Now(), 0, 0)
+	s.steer(0, math.Inf(1))
+	s.steer(24*time.Hour, 1)
+	if due, _ := s.due(time.Hour, true); due > 24*time.Hour {
+		t.Errorf("after a day at the highest speed, what was due in its first hour is due at %s", due)
 	}
 }
 
 // Where there are cores enough, the default is the most exact pacer; whatever the default is, it is named first.
 func TestPacerNames(t *testing.T) {
-	roomy, narrow := pacerKinds(true), pacerKinds(false)
+	roomy, narrow := kinds(true), kinds(false)
 	if slices.Contains(roomy, "timerfd") && (roomy[0] != "spin" || narrow[0] != "timerfd") {
 		t.Errorf("%v with many cores, %v with few", roomy, narrow)
 	}
@@ -273,5 +270,39 @@ func TestPacerNames(t *testing.T) {
 	}
 	if _, err := newSleeper("sundial"); err == nil {
 		t.Error("an unknown pacer was accepted")
+	}
+}
+
+// What was due before a change keeps its time, however late it is asked for; nothing is moved into the past.
+func TestLateArrivalsKeepTheirLine(t *testing.T) {
+	s := New(time.Now(), 0, 0)
+	s.SetRate(0, 100)
+	s.SetRate(10*time.Second, 1) // arrival 1000 is due now
+	s.SetPaused(20*time.Second, true)
+	s.SetPaused(30*time.Second, false)
+	s.SetRate(40*time.Second, 1000)
+	for _, c := range []struct {
+		arrivals, due float64
+	}{{1, .01}, {500, 5}, {999, 9.99}, {1000, 10}, {1001, 11}, {1009, 19}, {1011, 31}, {1019, 39}, {1020, 40}, {2020, 41}} {
+		due, over := s.due(shape.Rounded(c.arrivals*1e9), false)
+		if math.Abs(due.Seconds()-c.due) > 1e-9 || over {
+			t.Errorf("arrival %v is due at %s (%v), want %v s", c.arrivals, due, over, c.due)
+		}
+	}
+	if len(s.lines) != 1 {
+		t.Errorf("%d lines are kept, want the one in force", len(s.lines))
+	}
+}
+
+// BenchmarkSetRate is what a change costs, with a pacer to wake.
+func BenchmarkSetRate(b *testing.B) {
+	p := New(time.Now(), 0, 0)
+	p.use(newTimerSleeper())
+	defer p.Close()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		now := time.Duration(i) * time.Millisecond
+		p.SetRate(now, float64(1+i%7))
+		p.due(p.lines[len(p.lines)-1].schedule, false)
 	}
 }

@@ -1,7 +1,7 @@
 //go:build !linux
 
-package loadgen
+package pace
 
-func pacerKinds(bool) []string { return []string{"timer", "spin"} }
+func kinds(bool) []string { return []string{"timer", "spin"} }
 
 func newSystemSleeper(string) (sleeper, error) { return newTimerSpinSleeper(), nil }

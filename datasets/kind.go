@@ -3,6 +3,10 @@ package datasets
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"benchtop/datasets/hub"
 	"benchtop/datasets/numpy"
@@ -146,3 +150,157 @@ type Tools interface {
 	// Note tells the user something; nothing for "".
 	Note(text string)
 }
+
+const imagesInMessages = "images travel in chat messages"
+
+// filesHeading is that of the flags of data sets that are files without times.
+const filesHeading = "Data sets of files"
+
+// Kinds are the data sets, in the order in which the help names them, with flags of their own. What the flags that they share
+// say is written to c.
+func Kinds(c *Common) []Kind {
+	random, custom := &randomFlags{RandomOptions: RandomDefaults(), vocabSize: &c.VocabSize}, &customFlags{}
+	return []Kind{
+		&randomKind{random},
+		&randomMMKind{randomFlags: random, RandomMMOptions: RandomMMDefaults()},
+		&rerankKind{random},
+		&prefixRepetitionKind{PrefixRepetitionDefaults()},
+		&shareGPTKind{ShareGPTDefaults()},
+		&sonnetKind{SonnetDefaults()},
+		&burstGPTKind{},
+		&customKind{custom},
+		&customImageKind{customFlags: custom},
+		&refusedKind{"custom_audio", "recorded speech cannot be sent; there are no audio endpoints here"},
+		&specBenchKind{SpecBenchDefaults()},
+		&speedBenchKind{SpeedBenchDefaults()},
+		&timedTraceKind{TimedTraceDefaults()},
+		&hubKind{BFCLOptions: BFCLDefaults()},
+	}
+}
+
+// Define adds the flags of all kinds, in their order. Only sonnet's have their place behind those of the custom family.
+func Define(kinds []Kind, group func(heading string) Flags) {
+	for _, k := range kinds {
+		if k.Name() != "sonnet" {
+			k.Define(group)
+		}
+		if k.Name() == "custom_image" {
+			Named(kinds, "sonnet").Define(group)
+		}
+	}
+}
+
+// Named is the kind of that name, nil for none.
+func Named(kinds []Kind, name string) Kind {
+	if i := slices.IndexFunc(kinds, func(k Kind) bool { return k.Name() == name }); i >= 0 {
+		return kinds[i]
+	}
+	return nil
+}
+
+// Names are those of the kinds.
+func Names(kinds []Kind) (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.Name())
+	}
+	return names
+}
+
+// refusedKind is a data set of files that no request here can hold.
+type refusedKind struct{ name, why string }
+
+func (k *refusedKind) Name() string              { return k.name }
+func (k *refusedKind) Define(func(string) Flags) {}
+func (k *refusedKind) Needs(Common) Needs        { return Needs{File: RequiredFile, Ends: true, Why: k.why} }
+func (k *refusedKind) Validate(Common) error     { return nil }
+func (k *refusedKind) Open(context.Context, Common, Tools) (Source, error) {
+	return nil, errors.New(k.why)
+}
+
+// noCounter is the error of a data set that has to count tokens and has no counter.
+func noCounter(dataset string) error {
+	return fmt.Errorf("dataset %s: needs a tokenizer to count its prompts; give --tokenizer with the model's directory or name, or leave out --skip-tokenizer-init", dataset)
+}
+
+// ErrNoTemplate is what a data set that renders chats fails with where there is no chat template.
+var ErrNoTemplate = errors.New("needs the model's chat template")
+
+// noTemplate is the error of a data set that has to render chats for a model without a chat template. way is what else
+// the user can do.
+func noTemplate(dataset, way string) error {
+	return fmt.Errorf("dataset %s: %w; give --tokenizer with a directory or name that has one%s", dataset, ErrNoTemplate, way)
+}
+
+// inDataset says which data set an error is about, if there is one.
+func inDataset(dataset string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("dataset %s: %w", dataset, err)
+}
+
+// problems collects what is wrong with the options of a data set.
+type problems []error
+
+func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Errorf(format, args...)) }
+
+func (p *problems) between(what string, value, lo, hi int) {
+	if value < lo || value > hi {
+		p.add("%s %d must be between %d and %d", what, value, lo, hi)
+	}
+}
+
+func (p *problems) seed(seed, last int64) {
+	switch {
+	case seed < 0:
+		p.add("seed %d must not be negative", seed)
+	case seed > last:
+		p.add("seed %d must be at most %d", seed, last)
+	}
+}
+
+func (p *problems) ratio(r RangeRatio) {
+	each := func(what string, value float64) {
+		if !(value >= 0 && value < 1) {
+			p.add("%s range ratio %v must be at least 0 and below 1", what, value)
+		}
+	}
+	each("input", r.Input)
+	each("output", r.Output)
+}
+
+// vocabulary checks one that was given.
+func (p *problems) vocabulary(v Vocabulary) {
+	if v.Known() {
+		*p = append(*p, v.validate())
+	}
+}
+
+// path checks that there is the name of what a data set is read from.
+func (p *problems) path(path, what string) {
+	if path == "" {
+		p.add("a path to %s is required", what)
+	}
+}
+
+func (p *problems) jsonLines(path string) {
+	if p.path(path, "a .jsonl file"); path != "" && !strings.HasSuffix(path, ".jsonl") {
+		p.add("%s does not end in .jsonl; give a file with an object on each line, under that name", path)
+	}
+}
+
+func (p *problems) templateArgs(args json.RawMessage) {
+	var object map[string]json.RawMessage
+	if args != nil && (json.Unmarshal(args, &object) != nil || object == nil) {
+		p.add("chat template arguments %s must be a JSON object", args)
+	}
+}
+
+func (p *problems) positive(what string, value int) {
+	if value < 1 {
+		p.add("%s %d must be at least 1", what, value)
+	}
+}
+
+// of is all problems as those of a data set, nil for none.
+func (p *problems) of(dataset string) error { return inDataset(dataset, errors.Join(*p...)) }

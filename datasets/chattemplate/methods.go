@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Every other attribute that Python's values have. A template that uses one is refused, rather than given an undefined
@@ -120,4 +121,246 @@ func strung(args []any, least, most int) ([]string, error) {
 		out[i] = s
 	}
 	return out, nil
+}
+
+type textFunction func(r *run, s string, args []any) (any, error)
+
+func textMethod(name string) textFunction {
+	switch name {
+	case "strip":
+		return stripper(true, true)
+	case "lstrip":
+		return stripper(true, false)
+	case "rstrip":
+		return stripper(false, true)
+	case "split", "rsplit":
+		return func(r *run, s string, args []any) (any, error) { return split(r, s, args, name == "rsplit") }
+	case "splitlines":
+		return func(_ *run, s string, args []any) (any, error) {
+			return newList(anyList(splitLines(s))), between(args, 0, 0)
+		}
+	case "startswith", "endswith":
+		return func(_ *run, s string, args []any) (any, error) { return affix(s, args, name == "startswith") }
+	case "removeprefix", "removesuffix":
+		return func(_ *run, s string, args []any) (any, error) {
+			a, err := strung(args, 1, 1)
+			if err != nil {
+				return nil, err
+			}
+			if name == "removeprefix" {
+				return strings.TrimPrefix(s, a[0]), nil
+			}
+			return strings.TrimSuffix(s, a[0]), nil
+		}
+	case "replace":
+		return replace
+	case "join":
+		return func(r *run, s string, args []any) (any, error) { return joinText(r, s, args) }
+	case "count":
+		return func(_ *run, s string, args []any) (any, error) {
+			a, err := strung(args, 1, 1)
+			if err != nil {
+				return nil, err
+			}
+			return strings.Count(s, a[0]), nil
+		}
+	case "find", "rfind":
+		return func(_ *run, s string, args []any) (any, error) { return find(s, args, name == "find") }
+	case "upper", "lower", "title":
+		return func(_ *run, s string, args []any) (any, error) {
+			if err := between(args, 0, 0); err != nil {
+				return nil, err
+			}
+			return letters(s, name)
+		}
+	}
+	return nil
+}
+
+// stripper is strip with its ends.
+func stripper(left, right bool) textFunction {
+	return func(_ *run, s string, args []any) (any, error) {
+		if len(args) == 1 && args[0] == nil {
+			args = nil
+		}
+		a, err := strung(args, 0, 1)
+		if err != nil {
+			return nil, err
+		}
+		cut := isSpace
+		if len(a) == 1 {
+			cut = func(r rune) bool { return strings.ContainsRune(a[0], r) }
+		}
+		if left {
+			s = strings.TrimLeftFunc(s, cut)
+		}
+		if right {
+			s = strings.TrimRightFunc(s, cut)
+		}
+		return s, nil
+	}
+}
+
+// split is split and rsplit, with or without a separator and a limit.
+func split(r *run, s string, args []any, fromRight bool) (any, error) {
+	if err := between(args, 0, 2); err != nil {
+		return nil, err
+	}
+	limit := -1
+	if len(args) == 2 {
+		n, ok := args[1].(int)
+		if !ok {
+			return nil, fmt.Errorf("a limit that is %s", typeName(args[1]))
+		}
+		limit = n
+	}
+	if err := r.long(len(s)); err != nil {
+		return nil, err
+	}
+	if len(args) == 0 || args[0] == nil {
+		if limit >= 0 {
+			return nil, fmt.Errorf("a limit without a separator is not supported")
+		}
+		return newList(anyList(strings.FieldsFunc(s, isSpace))), nil
+	}
+	sep, ok := args[0].(string)
+	if !ok || sep == "" {
+		return nil, fmt.Errorf("a separator that is empty or no str")
+	}
+	if err := r.spend(strings.Count(s, sep)); err != nil {
+		return nil, err
+	}
+	parts := strings.Split(s, sep)
+	if n := len(parts) - 1; limit >= 0 && limit < n {
+		if fromRight {
+			parts = append([]string{strings.Join(parts[:n-limit+1], sep)}, parts[n-limit+1:]...)
+		} else {
+			parts = append(parts[:limit:limit], strings.Join(parts[limit:], sep))
+		}
+	}
+	return newList(anyList(parts)), nil
+}
+
+func anyList(parts []string) []any {
+	out := make([]any, len(parts))
+	for i, p := range parts {
+		out[i] = p
+	}
+	return out
+}
+
+// splitLines cuts where Python's splitlines does.
+func splitLines(s string) []string {
+	var out []string
+	for s != "" {
+		i := strings.IndexFunc(s, func(r rune) bool {
+			return r >= '\n' && r <= '\r' || r >= 0x1c && r <= 0x1e || r == 0x85 || r == 0x2028 || r == 0x2029
+		})
+		if i < 0 {
+			return append(out, s)
+		}
+		out = append(out, s[:i])
+		mark := []rune(s[i:min(len(s), i+4)])[0]
+		rest := s[i+len(string(mark)):]
+		if mark == '\r' {
+			rest = strings.TrimPrefix(rest, "\n")
+		}
+		s = rest
+	}
+	return out
+}
+
+func affix(s string, args []any, start bool) (any, error) {
+	if err := between(args, 1, 1); err != nil {
+		return nil, err
+	}
+	if l, ok := args[0].(*list); ok && l.kind == isTuple {
+		args = l.items
+	}
+	a, err := strung(args, 0, len(args))
+	if err != nil {
+		return nil, err
+	}
+	return slices.ContainsFunc(a, func(affix string) bool {
+		return start && strings.HasPrefix(s, affix) || !start && strings.HasSuffix(s, affix)
+	}), nil
+}
+
+func replace(r *run, s string, args []any) (any, error) {
+	limit := -1
+	if len(args) == 3 {
+		n, ok := args[2].(int)
+		if !ok {
+			return nil, fmt.Errorf("a limit that is %s", typeName(args[2]))
+		}
+		limit, args = n, args[:2]
+	}
+	a, err := strung(args, 2, 2)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.long(len(s) + strings.Count(s, a[0])*len(a[1])); err != nil {
+		return nil, err
+	}
+	return strings.Replace(s, a[0], a[1], limit), nil
+}
+
+func joinText(r *run, sep string, args []any) (any, error) {
+	if err := between(args, 1, 1); err != nil {
+		return nil, err
+	}
+	items, err := r.iterate(args[0])
+	if err != nil {
+		return nil, err
+	}
+	parts, err := strung(items, 0, len(items))
+	if err != nil {
+		return nil, err
+	}
+	return r.join(parts, sep)
+}
+
+// find counts in characters.
+func find(s string, args []any, first bool) (any, error) {
+	a, err := strung(args, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	i := strings.LastIndex(s, a[0])
+	if first {
+		i = strings.Index(s, a[0])
+	}
+	if i < 0 {
+		return -1, nil
+	}
+	return len([]rune(s[:i])), nil
+}
+
+// letters changes the case of ASCII. Beyond it Python and Go go by different tables, so that is refused.
+func letters(s, to string) (string, error) {
+	for _, r := range s {
+		if r >= 0x80 && (unicode.IsUpper(r) || unicode.IsLower(r) || unicode.IsTitle(r) || unicode.In(r, unicode.Other_Lowercase, unicode.Other_Uppercase)) {
+			return "", fmt.Errorf("the case of %q, which is not ASCII, is not supported", r)
+		}
+	}
+	switch to {
+	case "upper":
+		return strings.ToUpper(s), nil
+	case "lower":
+		return strings.ToLower(s), nil
+	}
+	var b strings.Builder
+	inside := false
+	for _, r := range s {
+		letter := r < 0x80 && unicode.IsLetter(r)
+		switch {
+		case letter && inside:
+			r = unicode.ToLower(r)
+		case letter:
+			r = unicode.ToUpper(r)
+		}
+		inside = letter
+		b.WriteRune(r)
+	}
+	return b.String(), nil
 }

@@ -1,10 +1,13 @@
 package chattemplate
 
 import (
+	"fmt"
+
 	"github.com/nikolalohinski/gonja/v2/builtins/control_structures"
 	"github.com/nikolalohinski/gonja/v2/exec"
 	"github.com/nikolalohinski/gonja/v2/nodes"
 	"github.com/nikolalohinski/gonja/v2/parser"
+	"github.com/nikolalohinski/gonja/v2/tokens"
 )
 
 // statements are gonja's parsers of tags, each followed by the lowering of what it parsed. Loops run as gonja has them.
@@ -104,4 +107,136 @@ func (b *branch) Execute(r *exec.Renderer, _ *nodes.ControlStructureBlock) error
 		return nil
 	}
 	return nodes.Walk(r, b.Wrappers[i])
+}
+
+// assignment is the tag set. gonja's own hides its expression from the lowering.
+type assignment struct {
+	at              *tokens.Token
+	name, attribute string
+	value           nodes.Expression // or else the body
+	body            *nodes.Wrapper
+}
+
+func (l *lowering) parseSet(p, args *parser.Parser) (nodes.ControlStructure, error) {
+	s := &assignment{at: p.Current(), name: args.Next().Val}
+	if s.at == nil {
+		s.at = &tokens.Token{}
+	}
+	if args.Match(tokens.Dot) != nil {
+		s.attribute = args.Next().Val
+	}
+	var err error
+	if args.Match(tokens.Assign) == nil {
+		if s.body, _, err = p.WrapUntil("endset"); err == nil {
+			l.outputs(s.body.Nodes)
+		}
+		return s, err
+	}
+	if s.value, err = args.ParseExpression(); err == nil && !args.End() {
+		err = args.Error("set is followed by more than a value", args.Current())
+	}
+	if err == nil {
+		s.value = l.lower(s.value)
+	}
+	return s, err
+}
+
+// Position is where the tag stands.
+func (s *assignment) Position() *tokens.Token { return s.at }
+
+// String names the tag in gonja's errors.
+func (s *assignment) String() string { return "set " + s.name }
+
+// Execute sets the variable, or the attribute of a namespace.
+func (s *assignment) Execute(r *exec.Renderer, _ *nodes.ControlStructureBlock) error {
+	value, err := s.evaluate(r)
+	if err != nil {
+		return err
+	}
+	if s.attribute == "" {
+		r.Environment.Context.Set(s.name, value)
+		return nil
+	}
+	v, _ := r.Environment.Context.Get(s.name)
+	target := plain(exec.ToValue(v))
+	space, ok := target.(*namespace)
+	if !ok {
+		return fmt.Errorf("cannot set an attribute of %s", typeName(target))
+	}
+	return space.set(s.attribute, value)
+}
+
+func (s *assignment) evaluate(r *exec.Renderer) (any, error) {
+	if s.body != nil {
+		return capture(r, r.Output.(*output).run, func(sub *exec.Renderer) error { return sub.ExecuteWrapper(s.body) })
+	}
+	v := r.Eval(s.value)
+	if v.IsError() {
+		return nil, v
+	}
+	return plain(v), nil
+}
+
+// macro is the tag of the name. gonja's own works out defaults where the other parameters are not yet known.
+type macro struct{ *nodes.Macro }
+
+// Execute makes a function of the macro. It sees the variables of the place where it stands.
+func (m *macro) Execute(home *exec.Renderer, _ *nodes.ControlStructureBlock) error {
+	home.Environment.Context.Set(m.Name, &function{m.Name, func(r *run, args []any, named map[string]any) (any, error) {
+		if len(args) > len(m.Kwargs) {
+			return nil, fmt.Errorf("macro %s: %d arguments for %d parameters", m.Name, len(args), len(m.Kwargs))
+		}
+		given := map[string]any{}
+		for i, parameter := range m.Kwargs {
+			name := parameter.Key.(*nodes.String).Val
+			v, found := named[name]
+			switch {
+			case found && i < len(args):
+				return nil, fmt.Errorf("macro %s: parameter %q given twice", m.Name, name)
+			case found:
+				given[name] = v
+			case i < len(args):
+				given[name] = args[i]
+			}
+			delete(named, name)
+		}
+		for name := range named {
+			return nil, fmt.Errorf("macro %s: unknown parameter %q", m.Name, name)
+		}
+		return m.render(home, r, given)
+	}})
+	return nil
+}
+
+func (m *macro) render(home *exec.Renderer, r *run, given map[string]any) (any, error) {
+	return capture(home, r, func(sub *exec.Renderer) error {
+		for _, p := range m.Kwargs {
+			name := p.Key.(*nodes.String).Val
+			sub.Environment.Context.Set(name, undefined{name})
+			if v, found := given[name]; found {
+				sub.Environment.Context.Set(name, v)
+			}
+		}
+		for _, p := range m.Kwargs {
+			name := p.Key.(*nodes.String).Val
+			if _, found := given[name]; found || p.Value == nil {
+				continue
+			}
+			v := sub.Eval(p.Value)
+			if v.IsError() {
+				return v
+			}
+			sub.Environment.Context.Set(name, plain(v))
+		}
+		return sub.ExecuteWrapper(m.Wrapper)
+	})
+}
+
+// capture returns what do prints.
+func capture(home *exec.Renderer, r *run, do func(sub *exec.Renderer) error) (string, error) {
+	out := &output{run: r}
+	sub := home.Inherit()
+	sub.Output = out
+	err := do(sub)
+	return out.text.String(), err
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -109,4 +110,114 @@ func (s *Server) askOnce(ctx context.Context, method, path string, body []byte, 
 		return failure{notOffered, fmt.Errorf("%s: the answer is not the JSON expected: %w: %s", asked, err, opening(answer))}
 	}
 	return nil
+}
+
+// failure is an error of a kind that callers act on.
+type failure struct {
+	kind kind
+	error
+}
+
+func (f failure) Unwrap() error { return f.error }
+
+// kind is why there is no answer. The zero value is any reason that has no other name.
+type kind uint8
+
+const (
+	notOffered kind = iota + 1 // the server has not this path, or has something else there
+	busy                       // it cannot answer now
+	unreached                  // it cannot be reached, or did not answer in time
+	otherModel                 // it has no such model
+	refused                    // it has this path, and refuses what it was asked
+)
+
+func kindOf(err error) kind {
+	f, _ := errors.AsType[failure](err)
+	return f.kind
+}
+
+// NotOffered reports whether err says that a server does not have an endpoint in the form in which it was asked, rather
+// than that it could not answer.
+func NotOffered(err error) bool {
+	return kindOf(err) == notOffered || kindOf(err) == otherModel || kindOf(err) == refused
+}
+
+// Refused reports whether err says that a server has an endpoint, and refuses what it was asked there.
+func Refused(err error) bool { return kindOf(err) == refused }
+
+// UnknownModel reports whether err says, in the words of OpenAI's API, that the server has the endpoint and not the model
+// that it was asked for.
+func UnknownModel(err error) bool { return kindOf(err) == otherModel }
+
+// Unready reports whether err may go away by itself: the server could not be reached, or is busy or still starting.
+func Unready(err error) bool { return kindOf(err) == busy || kindOf(err) == unreached }
+
+// Lacks is the error, of the kind that NotOffered knows, for an answer to a POST that has not the field expected.
+func (s *Server) Lacks(path, field string) error {
+	return failure{notOffered, fmt.Errorf("POST %s%s: the answer holds no %q", s.base, path, field)}
+}
+
+// refusal is the error for a status other than 200.
+func refusal(asked string, resp *http.Response) error {
+	answer, _ := io.ReadAll(io.LimitReader(resp.Body, 4096)) // what arrived is better than nothing
+	why, hint := sorted(resp)
+	if (why == notOffered || why == refused) && blamesModel(answer) {
+		why = otherModel
+	}
+	return failure{why, fmt.Errorf("%s: status %s: %s%s", asked, resp.Status, opening(answer), hint)}
+}
+
+// blamesModel says whether an answer in the form of OpenAI's errors is about the name of the model.
+func blamesModel(answer []byte) bool {
+	var e struct {
+		Error struct{ Param, Code any }
+	}
+	return json.Unmarshal(answer, &e) == nil && (e.Error.Param == "model" || e.Error.Code == "model_not_found")
+}
+
+// sorted says what a status means, and what to try.
+func sorted(resp *http.Response) (kind, string) {
+	switch status := resp.StatusCode; status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return notOffered, ""
+	case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		return refused, ""
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return 0, "; does the server want an API key?"
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return busy, "; the server is busy; try again later"
+	default:
+		if to := resp.Header.Get("Location"); status/100 == 3 && to != "" {
+			return 0, fmt.Sprintf("; it points to %q: is the server there?", to)
+		}
+		if status >= 500 {
+			return busy, "; the server's log may say more"
+		}
+		return 0, ""
+	}
+}
+
+// opening quotes the beginning of an answer on one line.
+func opening(answer []byte) string {
+	const limit = 160
+	text := []rune(strings.Join(strings.Fields(string(answer[:min(len(answer), 4*limit)])), " "))
+	if len(text) == 0 {
+		return "an empty answer"
+	}
+	if len(text) > limit {
+		return fmt.Sprintf("%q …", string(text[:limit]))
+	}
+	return fmt.Sprintf("%q", string(text))
+}
+
+// cause drops net/http's own mention of method and address, which the caller makes itself.
+func cause(err error) error {
+	outer, ok := errors.AsType[*url.Error](err)
+	switch {
+	case !ok:
+		return err
+	case outer.Timeout():
+		return fmt.Errorf("no answer in time (%w)", outer.Err)
+	}
+	return outer.Err
 }

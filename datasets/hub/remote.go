@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -150,3 +152,178 @@ func (t *told) Write(p []byte) (int, error) {
 	}
 	return len(p), nil
 }
+
+// get sends a request and follows where the answer points, itself rather than by http.Client: that would take the token
+// along to the hosts below the hub's. The caller closes the answer's body.
+func (r *Remote) get(ctx context.Context, method string, to *url.URL) (*http.Response, error) {
+	for range maxRedirects + 1 {
+		resp, err := r.once(ctx, method, to)
+		if err != nil {
+			return nil, err
+		}
+		if !redirects(resp.StatusCode) {
+			return resp, nil
+		}
+		resp.Body.Close()
+		next, err := resp.Location()
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("%s answers status %d without an address to go on to", to.Host, resp.StatusCode)
+		case next.Scheme != "https" && next.Scheme != to.Scheme:
+			return nil, fmt.Errorf("%s points on to an address of kind %q, which is not safe", to.Host, next.Scheme)
+		}
+		to = next
+	}
+	return nil, fmt.Errorf("%s points from one address to the next, more than %d times", r.endpoint.Host, maxRedirects)
+}
+
+func redirects(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
+		http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+var (
+	errNoConnection = fmt.Errorf("no connection within %v; is the network up? HF_HUB_OFFLINE=1 goes without", connectWithin)
+	errHungUp       = errors.New("the connection was closed without an answer; try again")
+	errSilent       = fmt.Errorf("nothing came for %v; try again", silentFor)
+)
+
+// unreachable is why the hub could not be reached.
+type unreachable struct{ error }
+
+// once sends one request and watches over the wait for its answer, until the body is closed.
+func (r *Remote) once(ctx context.Context, method string, to *url.URL) (*http.Response, error) {
+	hub := to.Host == r.endpoint.Host
+	if lost := r.lost.Load(); hub && lost != nil {
+		return nil, lost.error
+	}
+	caller := ctx
+	var connected atomic.Bool
+	ctx, cancel := context.WithCancelCause(ctx)
+	connecting := time.AfterFunc(connectWithin, func() { cancel(errNoConnection) })
+	silent := time.AfterFunc(connectWithin+silentFor, func() { cancel(errSilent) })
+	stop := func() {
+		connecting.Stop()
+		silent.Stop()
+		cancel(nil)
+	}
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
+		connected.Store(true)
+		connecting.Stop()
+		silent.Reset(silentFor)
+	}})
+	req, err := http.NewRequestWithContext(traced, method, to.String(), nil)
+	if err != nil {
+		stop()
+		return nil, fmt.Errorf("the address on %s cannot be asked for", to.Host)
+	}
+	req.Header.Set("User-Agent", "benchtop")
+	if r.token != "" && to.Scheme == r.endpoint.Scheme && to.Host == r.endpoint.Host {
+		req.Header.Set("Authorization", "Bearer "+r.token)
+	}
+	client := *r.client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client.Jar = nil
+	client.Timeout = 0 // would cut a file that is coming in well
+	resp, err := client.Do(req)
+	if err != nil {
+		err = why(ctx, err)
+		stop()
+		if hub && !connected.Load() && caller.Err() == nil {
+			r.lost.Store(&unreachable{err})
+		}
+		return nil, err
+	}
+	connecting.Stop()
+	silent.Reset(silentFor)
+	resp.Body = &watchedBody{ReadCloser: resp.Body, silent: silent, stop: stop,
+		why: func(err error) error { return why(ctx, err) }}
+	return resp, nil
+}
+
+// why is the reason behind a failed wait.
+func why(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if outer, ok := errors.AsType[*url.Error](err); ok {
+		err = outer.Err // without the address, which may hold a signature
+	}
+	if err == io.EOF {
+		return errHungUp
+	}
+	return err
+}
+
+// watchedBody is a body that fails when nothing comes any more.
+type watchedBody struct {
+	io.ReadCloser
+	silent *time.Timer
+	stop   func()
+	why    func(error) error
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if n > 0 {
+		b.silent.Reset(silentFor)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = b.why(err)
+	}
+	return n, err
+}
+
+func (b *watchedBody) Close() error {
+	err := b.ReadCloser.Close()
+	b.stop()
+	return err
+}
+
+// Has reports whether the hub has a file, without fetching it. A hub points on to its content network only for files
+// that it has; that network may refuse to be asked this way.
+func (r *Remote) Has(ctx context.Context, name string) bool {
+	resp, err := r.get(ctx, http.MethodHead, r.address(name))
+	if err != nil {
+		return false
+	}
+	resp.Body.Close()
+	return resp.StatusCode == http.StatusOK || resp.Request.URL.Host != r.endpoint.Host
+}
+
+// refusal says why there is no file, as far as the hub knows.
+func (r *Remote) refusal(what, name string, resp *http.Response) error {
+	noun, page := r.repo.kind.noun(), r.Page()
+	hint := "try again later"
+	switch status := resp.StatusCode; {
+	case status == http.StatusNotFound:
+		switch resp.Header.Get("X-Error-Code") { // the hub's own word for the reason
+		case "RepoNotFound":
+			return fmt.Errorf("%s does not exist, or is private: check the name, and set HF_TOKEN for a private %s", r.Name(), noun)
+		case "RevisionNotFound":
+			return fmt.Errorf("%s has no revision %s", r.Name(), r.repo.revision)
+		}
+		return lackingError{r.Name(), name}
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		hint = "the " + noun + " is gated, private or does not exist: check its name, accept the licence at " + page + " and set HF_TOKEN"
+		if r.token != "" {
+			hint = "the token sent may not read this " + noun + ": accept the licence at " + page + ", or set HF_TOKEN to another"
+		}
+	case status == http.StatusTooManyRequests:
+		hint = "the hub wants fewer requests; set HF_TOKEN or try again later"
+	case status < 500:
+		hint = "is HF_ENDPOINT a Hugging Face hub?"
+	}
+	return fmt.Errorf("cannot download %s: status %d %s; %s", what, resp.StatusCode, http.StatusText(resp.StatusCode), hint)
+}
+
+// lackingError says that a repository has no such file.
+type lackingError struct{ where, file string }
+
+func (e lackingError) Error() string { return e.where + " has no " + e.file + " (status 404)" }
+
+func (e lackingError) Unwrap() error { return fs.ErrNotExist }

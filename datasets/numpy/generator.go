@@ -5,6 +5,66 @@ import (
 	"sort"
 )
 
+// The multiplier of PCG's 128-bit linear congruential step.
+const (
+	pcgMulHi = 2549297995355413924
+	pcgMulLo = 4865540595714422341
+)
+
+// Generator is numpy's default_rng: PCG64 (XSL-RR 128/64) and the operations of numpy.random.Generator. Copying the
+// value copies the stream: both go on from the same point, independently.
+type Generator struct {
+	hi, lo       uint64 // state
+	incHi, incLo uint64 // stream, always odd
+
+	// Draws of 32 bits take a word's low half and leave the high one here for the next such draw; 64-bit draws in
+	// between do not disturb it.
+	spare    uint32
+	hasSpare bool
+}
+
+// NewGenerator is numpy.random.default_rng(seed).
+func NewGenerator(seed uint64) *Generator { return newGenerator(splitWords(seed)) }
+
+func newGenerator(entropy []uint32) *Generator {
+	w := newSeedSequence(entropy).words64(4)
+	g := &Generator{incHi: w[2]<<1 | w[3]>>63, incLo: w[3]<<1 | 1}
+	g.step()
+	var carry uint64
+	g.lo, carry = bits.Add64(g.lo, w[1], 0)
+	g.hi, _ = bits.Add64(g.hi, w[0], carry)
+	g.step()
+	return g
+}
+
+func (g *Generator) step() {
+	hi, lo := bits.Mul64(g.lo, pcgMulLo)
+	hi += g.hi*pcgMulLo + g.lo*pcgMulHi
+	var carry uint64
+	g.lo, carry = bits.Add64(lo, g.incLo, 0)
+	g.hi, _ = bits.Add64(hi, g.incHi, carry)
+}
+
+// Uint64 returns the next 64 random bits.
+func (g *Generator) Uint64() uint64 {
+	g.step()
+	return bits.RotateLeft64(g.hi^g.lo, -int(g.hi>>58))
+}
+
+// Uint32 returns 32 random bits: the spare half of an earlier word if there is one, else the low half of a new one.
+func (g *Generator) Uint32() uint32 {
+	if g.hasSpare {
+		g.hasSpare = false
+		return g.spare
+	}
+	w := g.Uint64()
+	g.spare, g.hasSpare = uint32(w>>32), true
+	return uint32(w)
+}
+
+// Float64 returns a number in [0, 1) with 53 random bits.
+func (g *Generator) Float64() float64 { return float64(g.Uint64()>>11) * 0x1p-53 }
+
 // Integers returns a number in [lo, hi). A range of one value draws nothing.
 func (g *Generator) Integers(lo, hi int64) int64 {
 	if lo >= hi {
@@ -96,4 +156,78 @@ func (g *Generator) ChoiceWeighted(p []float64) int {
 	}
 	u := g.Float64()
 	return sort.Search(len(sums)-1, func(i int) bool { return sums[i]/total > u })
+}
+
+// seedSequence is numpy's SeedSequence: it stirs a seed of any size into a pool from which generators fill their
+// state, so that neighbouring seeds give unrelated streams.
+type seedSequence struct {
+	pool [4]uint32
+}
+
+// newSeedSequence mixes entropy, the seed's 32-bit words with the least significant first.
+func newSeedSequence(entropy []uint32) seedSequence {
+	var s seedSequence
+	h := uint32(0x43b0d7e5) // runs on through every call of hash
+	hash := func(v uint32) uint32 {
+		v ^= h
+		h *= 0x931e8875
+		v *= h
+		return v ^ v>>16
+	}
+	for i := range s.pool {
+		word := uint32(0)
+		if i < len(entropy) {
+			word = entropy[i]
+		}
+		s.pool[i] = hash(word)
+	}
+	for from := range s.pool {
+		for to := range s.pool {
+			if from != to {
+				s.pool[to] = mix(s.pool[to], hash(s.pool[from]))
+			}
+		}
+	}
+	for i := len(s.pool); i < len(entropy); i++ {
+		for to := range s.pool {
+			s.pool[to] = mix(s.pool[to], hash(entropy[i]))
+		}
+	}
+	return s
+}
+
+func mix(x, y uint32) uint32 {
+	r := x*0xca01f9dd - y*0x4973f715
+	return r ^ r>>16
+}
+
+// words32 returns the first n words of state; every call starts over.
+func (s seedSequence) words32(n int) []uint32 {
+	words := make([]uint32, n)
+	g := uint32(0x8b51f9dd)
+	for i := range words {
+		v := s.pool[i%len(s.pool)] ^ g
+		g *= 0x58f38ded
+		v *= g
+		words[i] = v ^ v>>16
+	}
+	return words
+}
+
+// words64 is words32 in pairs, low half first.
+func (s seedSequence) words64(n int) []uint64 {
+	halves := s.words32(2 * n)
+	words := make([]uint64, n)
+	for i := range words {
+		words[i] = uint64(halves[2*i+1])<<32 | uint64(halves[2*i])
+	}
+	return words
+}
+
+// splitWords cuts a seed into 32-bit words, least significant first; zero is one word.
+func splitWords(seed uint64) []uint32 {
+	if seed>>32 == 0 {
+		return []uint32{uint32(seed)}
+	}
+	return []uint32{uint32(seed), uint32(seed >> 32)}
 }

@@ -1,5 +1,7 @@
 package tokenizer
 
+import "strings"
+
 // wordCache remembers what words became, the latest of those that share a place. A prompt of a given length is encoded
 // several times until the length is right, and hardly differs from one time to the next. Words that are tokens need no
 // remembering.
@@ -45,4 +47,97 @@ func (c *wordCache) put(hash uint64, word string, ids []int32) {
 	}
 	w := &c.words[hash>>(64-cachedBits)]
 	w.hash, w.size, w.count = hash, uint8(copy(w.text[:], word)), uint8(copy(w.ids[:], ids))
+}
+
+// lastText remembers what the pieces of the text before became. A prompt of a given length is cut and encoded again
+// until the length is right, so that nearly all of its pieces come again, in the same order: those need no search and
+// no model. What a piece becomes depends on nothing but the piece, so whose text it was does not matter.
+type lastText struct {
+	before, now encoded
+	at          int  // the next piece of before
+	off         bool // the text is too long to be remembered
+}
+
+// encoded is the pieces of a text and their ids.
+type encoded struct {
+	pieces []string // they keep the text that they are from
+	ends   []int32  // in ids, where those of each piece end
+	ids    []int32
+}
+
+// What is remembered of a text: more than 100,000 tokens.
+const (
+	rememberedText   = 1 << 20 // bytes of the longest one
+	rememberedPieces = 1 << 17
+)
+
+// begin forgets the text before the last. size is the length of the text that comes.
+func (l *lastText) begin(size int) {
+	l.before, l.now = l.now, l.before
+	l.now = encoded{l.now.pieces[:0], l.now.ends[:0], l.now.ids[:0]}
+	l.at, l.off = 0, size > rememberedText
+	if l.off {
+		l.before, l.now = encoded{}, encoded{}
+	}
+}
+
+// next returns the piece of the text before that stands where the next piece of this text does, and its ids, good until
+// begin; no ids if there is none.
+func (l *lastText) next() (piece string, ids []int32) {
+	if l.at >= len(l.before.pieces) {
+		return "", nil
+	}
+	start := int32(0)
+	if l.at > 0 {
+		start = l.before.ends[l.at-1]
+	}
+	piece, ids = l.before.pieces[l.at], l.before.ids[start:l.before.ends[l.at]]
+	l.at++
+	return piece, ids
+}
+
+// put remembers the next piece of this text.
+func (l *lastText) put(piece string, ids []int) {
+	if l.off || len(l.now.pieces) == rememberedPieces {
+		return
+	}
+	for _, id := range ids {
+		l.now.ids = append(l.now.ids, int32(id))
+	}
+	l.now.pieces = append(l.now.pieces, piece)
+	l.now.ends = append(l.now.ends, int32(len(l.now.ids)))
+}
+
+// again returns the ids of a piece as far as the text before tells them; nil if it does not.
+func (l *Local) again(piece string, last *lastText) []int32 {
+	known, ids := last.next()
+	switch {
+	case piece == known:
+		return ids
+	case l.bpe != nil && len(ids) > 1 && strings.HasPrefix(known, piece):
+		return l.bpe.begins(piece, ids)
+	}
+	return nil
+}
+
+// begins returns those of a word's ids that make the piece that the word begins with, if it ends where one of them does;
+// else nil.
+//
+// They are the ids of the piece alone. No merge of the word went across the place where the piece ends. So each merge
+// on its left was the earliest there, whatever was done on its right, and merging the piece alone does the same ones.
+func (m *bpe) begins(piece string, ids []int32) []int32 {
+	if !m.plain || m.ignoreMerges && m.vocab.find(piece) >= 0 {
+		return nil
+	}
+	rest := piece
+	for i, id := range ids {
+		var found bool
+		if rest, found = strings.CutPrefix(rest, m.vocab.texts[id]); !found {
+			return nil
+		}
+		if rest == "" {
+			return ids[:i+1]
+		}
+	}
+	return nil
 }

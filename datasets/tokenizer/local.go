@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
+	"unicode/utf8"
 )
 
 // Files are the contents of the files that describe a tokenizer; all but the first may be nil.
@@ -149,4 +152,208 @@ func (l *Local) SpecialTokens() map[string]string {
 		names[n.name] = n.token.content
 	}
 	return names
+}
+
+// Encode returns the ids of text, without special tokens of the tokenizer's own. What is not UTF-8 in text counts as U+FFFD.
+func (l *Local) Encode(text string) ([]int, error) {
+	return l.encode(make([]int, 0, len(text)/4+8), text)
+}
+
+// EncodeSpecial returns the ids of text between the special tokens that the tokenizer puts around it.
+func (l *Local) EncodeSpecial(text string) ([]int, error) {
+	ids := make([]int, 0, len(text)/4+8+l.frame.size())
+	ids, err := l.encode(append(ids, l.frame.before...), text)
+	if err != nil {
+		return nil, err
+	}
+	return append(ids, l.frame.after...), nil
+}
+
+// Count returns how many ids EncodeSpecial gives.
+func (l *Local) Count(text string) (int, error) {
+	ids, err := l.EncodeSpecial(text)
+	return len(ids), err
+}
+
+func (l *Local) encode(ids []int, text string) ([]int, error) {
+	s := l.scratches.Get().(*scratch)
+	defer l.scratches.Put(s)
+	return l.encodeIn(s, ids, text)
+}
+
+// encodeIn is encode with a scratch of the caller's.
+func (l *Local) encodeIn(s *scratch, ids []int, text string) ([]int, error) {
+	s.last.begin(len(text))
+	defer s.shrink(len(text))
+	err := l.raw.cut(validText(text), func(f fragment) error {
+		if f.id >= 0 {
+			ids = append(ids, f.id)
+			return nil
+		}
+		normalized, err := l.normalizePart(&f)
+		if err != nil {
+			return err
+		}
+		return l.cooked.cut(normalized, func(g fragment) error {
+			if g.id >= 0 {
+				ids = append(ids, g.id)
+				return nil
+			}
+			var err error
+			ids, err = l.encodePieces(ids, piece{g.text, f.first && g.first}, s)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return ids, nil
+}
+
+// normalizePart normalizes what lies between added tokens, and says no longer that it is the beginning of the text if what
+// the text begins with is gone: the Hugging Face library goes by where the rest was.
+func (l *Local) normalizePart(f *fragment) (string, error) {
+	if l.normalize == nil || f.text == "" {
+		return f.text, nil
+	}
+	text, err := l.normalize(f.text)
+	if err != nil || !f.first || !l.firstAsks {
+		return text, err
+	}
+	_, size := utf8.DecodeRuneInString(f.text)
+	rest, err := l.normalize(f.text[size:])
+	f.first = rest != text // the first character left something
+	return text, err
+}
+
+// encodePieces splits what lies between added tokens and has the model encode the pieces.
+func (l *Local) encodePieces(ids []int, whole piece, s *scratch) ([]int, error) {
+	s.pieces = append(s.pieces[:0], whole)
+	pieces := s.pieces
+	var err error
+	if l.splitter != nil {
+		if pieces, err = l.splitter.split(pieces); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range pieces {
+		if p.text == "" {
+			continue
+		}
+		before := len(ids)
+		if known := l.again(p.text, &s.last); known != nil {
+			ids = appendIDs(ids, known)
+		} else if ids, err = l.model.encode(ids, p.text, s); err != nil {
+			return nil, err
+		}
+		s.last.put(p.text, ids[before:])
+	}
+	return ids, nil
+}
+
+// Decode returns the text of ids, special tokens among them as they are written. An id that no token has stands for
+// nothing; a negative one is an error.
+func (l *Local) Decode(ids []int) (string, error) { return l.decode(ids, false) }
+
+// DecodeSkip is Decode without the special tokens.
+func (l *Local) DecodeSkip(ids []int) (string, error) { return l.decode(ids, true) }
+
+func (l *Local) decode(ids []int, skip bool) (string, error) {
+	text, err := l.tokens.decode(ids, skip)
+	if l.cleanUp {
+		text = cleanUp(text, false)
+	}
+	return text, err
+}
+
+// tokenTexts is what decoding needs to know of every token.
+type tokenTexts struct {
+	texts   []string // by id
+	has     []bool   // by id
+	special []bool   // by id
+	bytes   []string // by id, what tokens in the byte alphabet stand for; nil when the decoder is another
+	decoder decoder  // nil for none: then blanks stand between tokens
+}
+
+// newTokenTexts puts the added tokens over those of the model.
+func newTokenTexts(v *vocabulary, added *addedTokens, d decoder) tokenTexts {
+	size := max(len(v.texts), added.top+1)
+	t := tokenTexts{texts: make([]string, size), has: make([]bool, size), special: make([]bool, size), decoder: d}
+	copy(t.texts, v.texts)
+	copy(t.has, v.has)
+	for _, a := range added.tokens {
+		t.texts[a.id], t.has[a.id] = a.text, true
+	}
+	for id, text := range t.texts {
+		t.special[id] = t.has[id] && len(added.special) > 0 && added.special[text]
+	}
+	if d.isByteLevel() {
+		t.readBytes()
+	}
+	return t
+}
+
+// readBytes works out what each token of the byte alphabet stands for, once instead of at every decoding.
+func (t *tokenTexts) readBytes() {
+	var arena []byte
+	ends := make([]int, len(t.texts))
+	for id, text := range t.texts {
+		arena = appendByteLevel(arena, text)
+		ends[id] = len(arena)
+	}
+	all := string(arena)
+	t.bytes = make([]string, len(ends))
+	start := 0
+	for id, end := range ends {
+		t.bytes[id] = all[start:end]
+		start = end
+	}
+}
+
+func (t *tokenTexts) decode(ids []int, skip bool) (string, error) {
+	if i := slices.IndexFunc(ids, func(id int) bool { return id < 0 }); i >= 0 {
+		return "", fmt.Errorf("the token id %d is negative; ids count from 0", ids[i])
+	}
+	if t.bytes != nil {
+		return t.join(ids, skip), nil
+	}
+	tokens := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if id < len(t.texts) && t.has[id] && !(skip && t.special[id]) {
+			tokens = append(tokens, t.texts[id])
+		}
+	}
+	if t.decoder == nil {
+		return strings.Join(tokens, " "), nil
+	}
+	return t.decoder.decode(tokens), nil
+}
+
+// join is decode for tokens in the byte alphabet.
+func (t *tokenTexts) join(ids []int, skip bool) string {
+	size := 0
+	for _, id := range ids {
+		if id < len(t.bytes) {
+			size += len(t.bytes[id])
+		}
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for _, id := range ids {
+		if id < len(t.bytes) && !(skip && t.special[id]) {
+			b.WriteString(t.bytes[id])
+		}
+	}
+	return validText(b.String())
+}
+
+// ids lists the ids that have a token.
+func (t *tokenTexts) ids() []int {
+	ids := make([]int, 0, len(t.has))
+	for id, is := range t.has {
+		if is {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // settings is what tokenizer_config.json and special_tokens_map.json add to a tokenizer.json, by the rules of the
@@ -187,4 +189,170 @@ func (s *settings) named() []namedToken {
 		own = set(own, n)
 	}
 	return append(all, own...)
+}
+
+// checkJSON says where a file is not JSON, or not UTF-8.
+func checkJSON(file []byte) error {
+	if len(file) == 0 {
+		return errors.New("the file is empty")
+	}
+	if !json.Valid(file) {
+		var any json.RawMessage
+		err := json.Unmarshal(file, &any)
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			return fmt.Errorf("byte %d: %w; is the file complete?", syntax.Offset, err)
+		}
+		return err
+	}
+	if !utf8.Valid(file) {
+		return errors.New("the file is not UTF-8")
+	}
+	return nil
+}
+
+// readSpecialToken takes a text, or a text with its properties.
+func readSpecialToken(value []byte) (addedToken, error) {
+	if value[0] == '"' {
+		w := walker{data: value}
+		text, err := w.string()
+		if err == nil && len(text) > maxTokenBytes {
+			err = fmt.Errorf("a token of %d bytes, more than the %d that are taken", len(text), maxTokenBytes)
+		}
+		return addedToken{content: string(text), special: true}, err
+	}
+	var f addedFields
+	if err := json.Unmarshal(value, &f); err != nil {
+		return addedToken{}, err
+	}
+	return f.token()
+}
+
+// tokenNamed takes {"name": token, …}.
+func tokenNamed(value []byte) ([]namedToken, error) {
+	var all []namedToken
+	w := walker{data: value}
+	err := w.object(func(key []byte) error {
+		name := string(key)
+		t, err := readSpecialToken(w.value())
+		all = append(all, namedToken{name, t})
+		return err
+	})
+	return all, err
+}
+
+// readList takes [token, …].
+func readList(value []byte) ([]addedToken, error) {
+	all := []addedToken{}
+	w := walker{data: value}
+	err := w.array(func() error {
+		t, err := readSpecialToken(w.value())
+		all = append(all, t)
+		return err
+	})
+	return all, err
+}
+
+// readNumbered takes {"id": token, …} and returns the tokens in the order of the ids, which count for nothing else.
+func readNumbered(value []byte) ([]addedToken, error) {
+	type numbered struct {
+		id    int
+		token addedToken
+	}
+	var all []numbered
+	w := walker{data: value}
+	err := w.object(func(key []byte) error {
+		id, err := strconv.Atoi(string(key))
+		if err != nil {
+			return fmt.Errorf("%.40q is not a token id", key)
+		}
+		var f addedFields
+		if err := json.Unmarshal(w.value(), &f); err != nil {
+			return err
+		}
+		t, err := f.token()
+		all = append(all, numbered{id, t})
+		return err
+	})
+	slices.SortStableFunc(all, func(a, b numbered) int { return a.id - b.id })
+	tokens := make([]addedToken, len(all))
+	for i, n := range all {
+		tokens[i] = n.token
+	}
+	return tokens, err
+}
+
+// readPadding takes the token that a tokenizer.json pads with as the one for padding, if no other file speaks of one.
+func (s *settings) readPadding(raw json.RawMessage) error {
+	if isNull(raw) || slices.ContainsFunc(s.common, func(n namedToken) bool { return n.name == "pad_token" }) {
+		return nil
+	}
+	var padding struct {
+		Token string `json:"pad_token"`
+	}
+	if err := json.Unmarshal(raw, &padding); err != nil {
+		return err
+	}
+	s.common = set(s.common, namedToken{"pad_token", addedToken{content: padding.Token, special: true}})
+	return nil
+}
+
+// apply adds the tokens of the settings to those of the tokenizer.json in the order in which transformers does, which
+// their ids depend on: the known ones, special if they have a name; then those with a name that are not known; then
+// the extra ones.
+func (s *settings) apply(added *addedTokens) {
+	known := s.known
+	if !s.hasKnown {
+		known = slices.Clone(added.tokens)
+	}
+	named := s.named()
+	isNamed := func(text string) bool {
+		return slices.ContainsFunc(named, func(n namedToken) bool { return n.token.content == text })
+	}
+	added.begin()
+	for _, t := range known {
+		if isNamed(t.content) {
+			t.makeSpecial()
+		}
+		added.add(t)
+	}
+	before := len(added.tokens)
+	missing := func(text string) bool {
+		i, there := added.at[text]
+		return !there || i >= before // of those added here the last properties count
+	}
+	for _, n := range named {
+		if missing(n.token.content) {
+			n.token.makeSpecial()
+			added.add(n.token)
+		}
+	}
+	for _, e := range s.extra {
+		if missing(e.content) {
+			added.add(e)
+		}
+	}
+}
+
+// specialIDs are the ids of the special tokens, ascending. Where no file names any, they are the added tokens that are
+// special: the classes of old models bring names of their own, and these are what such models have there. The generic
+// class brings none.
+func (s *settings) specialIDs(added *addedTokens) []int {
+	named := s.named()
+	if len(named) == 0 && len(s.extra) == 0 && !s.generic {
+		return added.specialIDs()
+	}
+	ids := []int{}
+	collect := func(text string) {
+		if t, ok := added.named(text); ok {
+			ids = append(ids, t.id)
+		}
+	}
+	for _, n := range named {
+		collect(n.token.content)
+	}
+	for _, e := range s.extra {
+		collect(e.content)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode"
+	"unicode/utf8"
 )
 
 // piece is a stretch of normalized text that the model may not look beyond.
@@ -113,4 +115,235 @@ func bytesIn(pieces []piece) int {
 		n += len(p.text)
 	}
 	return n
+}
+
+// behavior is what becomes of the matches of a pattern.
+type behavior int
+
+const (
+	isolated           behavior = iota // each match is a piece of its own
+	removed                            // matches are dropped
+	contiguous                         // matches without text between them are one piece
+	mergedWithPrevious                 // a match ends the piece before it
+	mergedWithNext                     // a match begins the piece after it
+)
+
+func readBehavior(name string) (behavior, error) {
+	for b, known := range []string{"Isolated", "Removed", "Contiguous", "MergedWithPrevious", "MergedWithNext"} {
+		if name == known {
+			return behavior(b), nil
+		}
+	}
+	return 0, fmt.Errorf("behavior %q is not known", name)
+}
+
+// finderSplitter cuts where a finder finds something.
+type finderSplitter struct {
+	find     finder
+	behavior behavior
+	invert   bool // the text between matches counts as the match, and the other way round
+}
+
+func (f *finderSplitter) split(pieces []piece) ([]piece, error) {
+	c := &cutter{finderSplitter: f, out: make([]piece, 0, roomFor(pieces))}
+	add := c.span
+	if f.behavior == isolated { // all spans become pieces, so none need be kept
+		add = c.piece
+	}
+	found := func(start, end int) {
+		if start > c.at {
+			add(c.at, start, f.invert)
+		}
+		add(start, end, !f.invert)
+		c.at = end
+	}
+	for _, p := range pieces {
+		c.parent, c.at, c.spans = p, 0, c.spans[:0]
+		if err := f.find(p.text, found); err != nil {
+			return nil, err
+		}
+		if c.at < len(p.text) {
+			add(c.at, len(p.text), f.invert)
+		}
+		c.cut()
+	}
+	return c.out, nil
+}
+
+// roomFor guesses how many pieces words make of these.
+func roomFor(pieces []piece) int {
+	const bytesPerPiece = 6
+	n := len(pieces)
+	for _, p := range pieces {
+		n += len(p.text) / bytesPerPiece
+	}
+	return n
+}
+
+// cutter is the state of one split.
+type cutter struct {
+	*finderSplitter
+	out    []piece
+	parent piece
+	at     int        // end of the last match in the parent
+	spans  []interval // of the parent, where the behaviour needs them together
+}
+
+// interval is a match or the text between two, in byte offsets of the parent.
+type interval struct {
+	start, end int
+	match      bool
+}
+
+func (c *cutter) span(start, end int, match bool) {
+	c.spans = append(c.spans, interval{start, end, match})
+}
+
+func (c *cutter) piece(start, end int, _ bool) {
+	if end > start {
+		c.out = append(c.out, piece{c.parent.text[start:end], c.parent.first && start == 0})
+	}
+}
+
+// cut makes pieces of the spans.
+func (c *cutter) cut() {
+	switch c.behavior {
+	case removed:
+		for _, s := range c.spans {
+			if !s.match {
+				c.piece(s.start, s.end, false)
+			}
+		}
+	case contiguous:
+		c.joined(func(before, s interval) bool { return before.match == s.match })
+	case mergedWithPrevious:
+		// Of matches in a row only the first has text before it to join.
+		c.joined(func(before, s interval) bool { return s.match && !before.match })
+	case mergedWithNext:
+		c.joined(func(before, s interval) bool { return before.match && !s.match })
+	}
+}
+
+// joined makes one piece of neighbours that belong together.
+func (c *cutter) joined(together func(before, s interval) bool) {
+	for i := 0; i < len(c.spans); {
+		start := c.spans[i].start
+		for i++; i < len(c.spans) && together(c.spans[i-1], c.spans[i]); i++ {
+		}
+		c.piece(start, c.spans[i-1].end, false)
+	}
+}
+
+func readSplit(raw json.RawMessage) (splitter, error) {
+	var s struct {
+		Type, Behavior string
+		Pattern        json.RawMessage
+		Invert         bool
+	}
+	if err := readStage(raw, &s, "pattern", "behavior", "invert"); err != nil {
+		return nil, err
+	}
+	b, err := readBehavior(s.Behavior)
+	if err != nil {
+		return nil, err
+	}
+	find, err := readFinder(s.Pattern)
+	if err != nil {
+		return nil, err
+	}
+	return &finderSplitter{find, b, s.Invert}, nil
+}
+
+func readDigits(raw json.RawMessage) (splitter, error) {
+	var s struct {
+		Type       string
+		Individual bool `json:"individual_digits"`
+	}
+	if err := readStage(raw, &s, "individual_digits"); err != nil {
+		return nil, err
+	}
+	b := contiguous
+	if s.Individual {
+		b = isolated
+	}
+	return &finderSplitter{findRunes(unicode.IsNumber), b, false}, nil
+}
+
+func readPunctuation(raw json.RawMessage) (splitter, error) {
+	s := struct{ Type, Behavior string }{Behavior: "Isolated"}
+	if err := readStage(raw, &s); err != nil {
+		return nil, err
+	}
+	b, err := readBehavior(s.Behavior)
+	return &finderSplitter{findRunes(isPunctuation), b, false}, err
+}
+
+func readDelimiter(raw json.RawMessage) (splitter, error) {
+	var s struct{ Type, Delimiter string }
+	if err := readStage(raw, &s, "delimiter"); err != nil {
+		return nil, err
+	}
+	if utf8.RuneCountInString(s.Delimiter) != 1 {
+		return nil, fmt.Errorf("delimiter %q is not one character", s.Delimiter)
+	}
+	return &finderSplitter{findLiteral(s.Delimiter), removed, false}, nil
+}
+
+func whitespaceSplitter() splitter {
+	return &finderSplitter{findRunes(unicode.IsSpace), removed, false}
+}
+
+// findWords finds runs of word characters and runs of others that are not white space.
+func findWords(text string, found func(start, end int)) error {
+	const space, letter, other = 0, 1, 2
+	start, before := 0, space
+	for i, r := range text {
+		kind := other
+		switch {
+		case isWord(r):
+			kind = letter
+		case unicode.IsSpace(r):
+			kind = space
+		}
+		if kind == before {
+			continue
+		}
+		if before != space {
+			found(start, i)
+		}
+		start, before = i, kind
+	}
+	if before != space {
+		found(start, len(text))
+	}
+	return nil
+}
+
+// fixedLength cuts every so many characters.
+type fixedLength int
+
+func readFixedLength(raw json.RawMessage) (splitter, error) {
+	s := struct {
+		Type   string
+		Length int
+	}{Length: 5}
+	if err := readStage(raw, &s); err != nil {
+		return nil, err
+	}
+	if s.Length < 1 {
+		return nil, errors.New("a length below 1")
+	}
+	return fixedLength(s.Length), nil
+}
+
+func (n fixedLength) split(pieces []piece) ([]piece, error) {
+	var out []piece
+	for _, p := range pieces {
+		for start := 0; start < len(p.text); {
+			end := skipRunes(p.text, start, int(n))
+			out = append(out, piece{p.text[start:end], p.first && start == 0})
+			start = end
+		}
+	}
+	return out, nil
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // The categories of the reference do not grow with Go's: when a count changes, what Go's new tables brought in belongs
-// into the lists of unicode_young.go.
+// into the lists of unicode.go.
 func TestYoungCategories(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -3,6 +3,10 @@
 package preview
 
 import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"benchtop/datasets"
@@ -66,4 +70,119 @@ func kindOf(t *datasets.Turn) string {
 		return "token ids"
 	}
 	return "text"
+}
+
+// lengths are numbers of tokens and how often each came.
+type lengths struct {
+	times map[int]int
+	n     int
+	sum   int
+}
+
+func (l *lengths) add(tokens int) {
+	if l.times == nil {
+		l.times = map[int]int{}
+	}
+	l.times[tokens]++
+	l.n++
+	l.sum += tokens
+}
+
+// sorted are the lengths that came, ascending.
+func (l *lengths) sorted() []int { return slices.Sorted(maps.Keys(l.times)) }
+
+// quantile is the smallest length that a share of all, from 0 to 1, do not exceed.
+func (l *lengths) quantile(share float64) int {
+	seen := 0
+	sorted := l.sorted()
+	for _, length := range sorted {
+		if seen += l.times[length]; float64(seen) >= share*float64(l.n) {
+			return length
+		}
+	}
+	return 0
+}
+
+// bin is how many lengths lie between two numbers, both included.
+type bin struct{ from, to, n int }
+
+// bins puts the lengths into at most so many bins of one width: 1, 2 or 5 times a power of ten, so that a person can read
+// their limits. Bins without any length in the middle stay.
+func (l *lengths) bins(most int) []bin {
+	sorted := l.sorted()
+	if len(sorted) == 0 {
+		return nil
+	}
+	lo, hi := sorted[0], sorted[len(sorted)-1]
+	width := roundWidth(lo, hi, most)
+	first := lo / width * width
+	all := make([]bin, (hi-first)/width+1)
+	for i := range all {
+		all[i].from = first + i*width
+		all[i].to = all[i].from + width - 1
+	}
+	for _, length := range sorted {
+		all[(length-first)/width].n += l.times[length]
+	}
+	return all
+}
+
+func roundWidth(lo, hi, most int) int {
+	for power := 1; ; power *= 10 {
+		for _, step := range []int{1, 2, 5} {
+			if width := step * power; hi/width-lo/width < most {
+				return width
+			}
+		}
+	}
+}
+
+// line is a request as JSON, under the names of vLLM's request record where it has them.
+type line struct {
+	ID        string          `json:"request_id,omitempty"`
+	Prompt    any             `json:"prompt,omitempty"` // a text, token ids, or a list of either
+	Messages  json.RawMessage `json:"chat_messages,omitempty"`
+	Media     json.RawMessage `json:"multi_modal_data,omitempty"`
+	Input     int             `json:"prompt_len"`
+	Output    int             `json:"expected_output_len"`
+	At        *float64        `json:"timestamp,omitempty"` // seconds
+	Overrides json.RawMessage `json:"request_overrides,omitempty"`
+}
+
+// AppendLine appends a conversation as JSON, a line for each turn.
+func AppendLine(dst []byte, c *datasets.Conversation, timed bool) ([]byte, error) {
+	b := bytes.NewBuffer(dst)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	for i := range c.Turns {
+		t := &c.Turns[i]
+		l := line{ID: c.ID, Prompt: promptOf(t), Messages: t.Messages, Input: t.InputTokens, Output: t.MaxTokens, Overrides: t.Overrides}
+		if t.Media != nil {
+			l.Media = append(append(json.RawMessage{'['}, t.Media...), ']')
+		}
+		if timed {
+			at := c.At.Seconds()
+			l.At = &at
+		}
+		if err := enc.Encode(l); err != nil {
+			return dst, err
+		}
+	}
+	return b.Bytes(), nil
+}
+
+func promptOf(t *datasets.Turn) any {
+	switch {
+	case len(t.Batch) > 0:
+		all := make([]any, len(t.Batch))
+		for i := range t.Batch {
+			all[i] = promptOf(&t.Batch[i])
+		}
+		return all
+	case t.TokenIDs != nil:
+		return t.TokenIDs
+	case t.Messages != nil && t.Text == "":
+		return nil
+	}
+	return t.Text
 }

@@ -43,6 +43,7 @@ var arrows = map[string][]string{
 	"benchtop/export/charts":           {"benchtop/metrics"},
 	"benchtop/internal/pyjson":         {},
 	"benchtop/internal/simulator":      {},
+	"benchtop/internal/usage":          {},
 	"benchtop/internal/preview":        {"benchtop/datasets"},
 	"benchtop/internal/telemetry":      {"benchtop/metrics"},
 	"benchtop/internal/attach":         {"benchtop/metrics"},
@@ -80,7 +81,7 @@ var forTests = []string{"benchtop/internal/race", "benchtop/datasets/hub/hubtest
 	"benchtop/metrics/live", "benchtop/metrics/report"}
 
 // stdOnly packages are the common language: they build on the standard library alone.
-var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/datasets/hub", "benchtop/datasets/endpoint"}
+var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/datasets/hub", "benchtop/datasets/endpoint"}
 
 // TestArrows reads the sources themselves rather than asking the go command, so that files for other systems count and
 // the test cache notices a change.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"benchtop/internal/usage"
+
 	"github.com/spf13/pflag"
 )
 
@@ -133,7 +135,7 @@ func isOption(arg string) bool {
 // oneDash says what is wrong with an argument that looks like a flag of one dash.
 func (a *argv) oneDash(arg string) {
 	name, _, joined := strings.Cut(arg[1:], "=")
-	a.problem("%s: flags begin with two dashes%s", quoted(arg), didYouMean(dashes(name), flagNames(a.fs)))
+	a.problem("%s: flags begin with two dashes%s", usage.Quote(arg), usage.DidYouMean(dashes(name), flagNames(a.fs)))
 	if !joined {
 		a.values(len(a.args))
 	}
@@ -191,7 +193,7 @@ func (a *argv) set(flag *pflag.Flag, values []string) {
 	}
 	for _, v := range values {
 		if err := a.fs.Set(flag.Name, decimal(flag, v)); err != nil {
-			a.problem("--%s %s: %s", flag.Name, quoted(v), explain(flag, err))
+			a.problem("--%s %s: %s", flag.Name, usage.Quote(v), explain(flag, err))
 			if !several {
 				// Checks that follow should not stumble over what is left of it.
 				_ = flag.Value.Set(flag.DefValue)
@@ -224,18 +226,18 @@ func (a *argv) member(flag *pflag.Flag, keys, value string, joined bool) {
 	if !joined {
 		values := a.values(1)
 		if len(values) == 0 {
-			a.missing(shortened(name), flag, "JSON or a text")
+			a.missing(usage.Shorten(name), flag, "JSON or a text")
 			return
 		}
 		value = values[0]
 	}
 	v, ok := flag.Value.(keyed)
 	if !ok {
-		a.problem("%s: --%s takes no keys behind a dot", quoted(name), flag.Name)
+		a.problem("%s: --%s takes no keys behind a dot", usage.Quote(name), flag.Name)
 		return
 	}
 	if err := v.SetKey(strings.Split(path, "."), value, add); err != nil {
-		a.problem("%s %s: %w", quoted(name), quoted(value), err)
+		a.problem("%s %s: %w", usage.Quote(name), usage.Quote(value), err)
 		return
 	}
 	flag.Changed = true
@@ -250,7 +252,7 @@ func (a *argv) missing(name string, flag *pflag.Flag, expected string) {
 		written, _, _ := strings.Cut(strings.TrimPrefix(next, "--"), "=")
 		written, _, _ = strings.Cut(written, ".")
 		if _, err := findFlag(a.fs, written); !long || err != nil && !errors.As(err, new(errHelp)) {
-			hint = fmt.Sprintf("; if %s is meant, join it by '=': %s=%[1]s", quoted(next), name)
+			hint = fmt.Sprintf("; if %s is meant, join it by '=': %s=%[1]s", usage.Quote(next), name)
 		}
 		if !long {
 			a.next() // no flag, so most likely the value

@@ -2,9 +2,6 @@ package cli
 
 import (
 	"errors"
-	"strconv"
-	"strings"
-	"unicode"
 
 	"github.com/spf13/pflag"
 )
@@ -37,22 +34,4 @@ func explain(f *pflag.Flag, err error) string {
 		err = invalid.Unwrap()
 	}
 	return err.Error()
-}
-
-// quoted is a text fit for the line of an error: in quotes where it needs them, and not too long.
-func quoted(v string) string {
-	v = shortened(v)
-	if v == "" || strings.ContainsFunc(v, func(r rune) bool { return r == '"' || unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-		return strconv.Quote(v)
-	}
-	return v
-}
-
-// shortened cuts a text that would fill the screen.
-func shortened(v string) string {
-	const most = 100
-	if len(v) <= most {
-		return v
-	}
-	return strings.ToValidUTF8(v[:most], "") + "…"
 }

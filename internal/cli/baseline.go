@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/export"
+	"benchtop/internal/usage"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
 	"benchtop/tui"
@@ -36,7 +37,7 @@ func (o *baselineOptions) load(ctx context.Context, env *environment) (*tui.Base
 	case err != nil && report.Completed+report.Failed > 0:
 		env.warn([]string{fmt.Sprintf("--baseline: %s; it is drawn from the %d requests before that", err, report.Completed+report.Failed)})
 	case err != nil:
-		return nil, usageError{fmt.Errorf("--baseline: %w", err)}
+		return nil, usage.Errorf("--baseline: %w", err)
 	}
 	if !report.Plan.TimedAlike() {
 		env.warn([]string{fmt.Sprintf("--baseline: %s does not say that its chat streams were timed as vLLM 0.33 times them: its TTFT, TPOT and ITL may not compare",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"benchtop/datasets"
+	"benchtop/internal/usage"
 	"benchtop/loadgen"
 )
 
@@ -49,7 +50,7 @@ func (d drawn) take(salt loadgen.Salt) error {
 	for _, c := range all {
 		for _, turn := range c.Turns {
 			if err := salt.Takes(turn); err != nil {
-				return usageError{fmt.Errorf("--cache cold, prompt %s: %w", c.ID, err)}
+				return usage.Errorf("--cache cold, prompt %s: %w", c.ID, err)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"benchtop/internal/calibration"
 	"benchtop/internal/telemetry"
+	"benchtop/internal/usage"
 )
 
 const calibrateText = `
@@ -73,7 +74,7 @@ func (o *calibrateOptions) check() error {
 		return nil
 	}
 	if info, err := os.Stat(filepath.Dir(o.json)); err != nil || !info.IsDir() {
-		return fmt.Errorf("--json %s: there is no directory %s", quoted(o.json), quoted(filepath.Dir(o.json)))
+		return fmt.Errorf("--json %s: there is no directory %s", usage.Quote(o.json), usage.Quote(filepath.Dir(o.json)))
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"benchtop/export"
 	"benchtop/internal/calibration"
 	"benchtop/internal/telemetry"
+	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/pace"
 	"benchtop/loadgen/protocol"
@@ -47,10 +48,10 @@ func (o *clientOptions) check() error {
 			problems = append(problems, errors.New("--timestamps kernel: this system's kernel does not stamp packets; use user"))
 		}
 	default:
-		problems = append(problems, fmt.Errorf("--timestamps %s: use kernel or user", quoted(o.timestamps)))
+		problems = append(problems, fmt.Errorf("--timestamps %s: use kernel or user", usage.Quote(o.timestamps)))
 	}
 	if o.pacer != "" && !slices.Contains(pace.Kinds(), o.pacer) {
-		problems = append(problems, fmt.Errorf("--pacer %s: this system has %s", quoted(o.pacer), strings.Join(pace.Kinds(), " and ")))
+		problems = append(problems, fmt.Errorf("--pacer %s: this system has %s", usage.Quote(o.pacer), strings.Join(pace.Kinds(), " and ")))
 	}
 	if o.preconnect < 0 && o.preconnect != asNeeded {
 		problems = append(problems, fmt.Errorf("--preconnect %d: must be 0 or more", o.preconnect))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"benchtop/datasets"
+	"benchtop/internal/usage"
 	"benchtop/metrics"
 )
 
@@ -41,7 +42,7 @@ func checkContext(m model, prompts []datasets.Conversation, counted metrics.Toke
 		words := fmt.Sprintf("%s%d of %d prompts do not fit into the model's context of %d tokens: prompts of up to %d, answers of up to %d; %s",
 			by, refused, all, m.context, mostIn, mostOut, longer)
 		if refused == all && by == "" {
-			return nil, usageError{errors.New(words)}
+			return nil, usage.Wrap(errors.New(words))
 		}
 		odd = append(odd, words+"; the server will refuse them")
 	}
@@ -86,7 +87,7 @@ func checkPooled(m model, prompts []datasets.Conversation, counted metrics.Token
 	case m.owner == "vllm":
 		return []string{words + "the server cuts them"}, nil
 	case long == all && by == "":
-		return nil, usageError{errors.New(words + longer)}
+		return nil, usage.Wrap(errors.New(words + longer))
 	}
 	return []string{words + longer + "; the server will refuse them"}, nil
 }

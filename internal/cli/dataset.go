@@ -15,6 +15,7 @@ import (
 	"benchtop/datasets/numpy"
 	"benchtop/export"
 	"benchtop/internal/preview"
+	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/tui"
@@ -191,7 +192,7 @@ func (o *datasetOptions) openLines(ctx context.Context, env *environment) (w io.
 		return b, func(bool) error { return b.Flush() }, nil
 	}
 	if w, finish, err = openWhole(ctx, o.lines); err != nil && ctx.Err() == nil {
-		err = usageError{fmt.Errorf("--jsonl: %w", err)}
+		err = usage.Errorf("--jsonl: %w", err)
 	}
 	return w, finish, err
 }

@@ -13,6 +13,7 @@ import (
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/tokenizer"
 	"benchtop/export"
+	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
@@ -54,9 +55,9 @@ func (d *drawing) draw(ctx context.Context) (datasets.Source, error) {
 	}
 	switch {
 	case errors.Is(err, datasets.ErrNoTemplate):
-		return source, usageError{fmt.Errorf("dataset %s: its prompts go through the model's chat template, and %s has none; %s", d.prompts.name, d.means.tally(), d.prompts.templateWay())}
+		return source, usage.Errorf("dataset %s: its prompts go through the model's chat template, and %s has none; %s", d.prompts.name, d.means.tally(), d.prompts.templateWay())
 	case errors.Is(err, chattemplate.ErrAbsent), errors.As(err, new(*chattemplate.TemplateError)):
-		return source, usageError{fmt.Errorf("%w; %s", err, d.prompts.templateWay())}
+		return source, usage.Errorf("%w; %s", err, d.prompts.templateWay())
 	case err != nil:
 		return source, drawError(err)
 	}
@@ -74,7 +75,7 @@ func drawError(err error) error {
 	if endpoint.Unready(err) {
 		return err
 	}
-	return usageError{err}
+	return usage.Wrap(err)
 }
 
 // offLength says by how many tokens prompts came out longer or shorter than wanted, "" if they did not.

@@ -12,6 +12,7 @@ import (
 	"benchtop/datasets/numpy"
 	"benchtop/internal/simulator"
 	"benchtop/internal/telemetry"
+	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
@@ -75,7 +76,7 @@ func runDemo(env *environment, args []string) int {
 	}
 	p, err := simulator.Named(*profile)
 	if err != nil {
-		problems = append(problems, fmt.Errorf("--profile %s: %w", quoted(*profile), err))
+		problems = append(problems, fmt.Errorf("--profile %s: %w", usage.Quote(*profile), err))
 	}
 	if err := errors.Join(problems...); err != nil {
 		return env.fail(exitUsage, err)

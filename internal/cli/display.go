@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"benchtop/export"
+	"benchtop/internal/usage"
 	"benchtop/metrics"
 	"benchtop/tui"
 )
@@ -48,7 +49,7 @@ func (e *environment) openDisplay(o *screenOptions, steps []string) error {
 		f, err := os.Create(o.record)
 		if err != nil {
 			leave()
-			return usageError{fmt.Errorf("--record: %w; choose another file", err)}
+			return usage.Errorf("--record: %w; choose another file", err)
 		}
 		d.recording = &castFile{to: f}
 		shown.Record = d.recording

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"benchtop/datasets"
 	"cmp"
 	"maps"
 	"os"
@@ -9,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/datasets"
 )
 
 func formLine(values map[string]string) (line, problem string) {

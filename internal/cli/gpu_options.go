@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/usage"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -55,7 +56,7 @@ func (o *gpuOptions) check() error {
 		for _, word := range strings.Split(o.which, ",") {
 			i, err := strconv.Atoi(word)
 			if err != nil || i < 0 {
-				problems = append(problems, fmt.Errorf("--gpu %s: use auto, all, none, or indices as 0,1", quoted(o.which)))
+				problems = append(problems, fmt.Errorf("--gpu %s: use auto, all, none, or indices as 0,1", usage.Quote(o.which)))
 				break
 			}
 			o.only = append(o.only, i)

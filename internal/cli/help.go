@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"benchtop/internal/usage"
+
 	"github.com/spf13/pflag"
 )
 
@@ -41,8 +43,8 @@ func (g flagGroups) set() *pflag.FlagSet {
 // help writes a command's help. The filter is what was written behind --help=: nothing for all flags but the hidden
 // ones, "all" for these too, a heading for the flags below it, and any other word for the flags that have it in their
 // name or text.
-func (g flagGroups) help(w io.Writer, usage, text, filter string) {
-	fmt.Fprintf(w, "usage: benchtop %s\n", usage)
+func (g flagGroups) help(w io.Writer, synopsis, text, filter string) {
+	fmt.Fprintf(w, "usage: benchtop %s\n", synopsis)
 	filter = strings.ToLower(strings.TrimSpace(filter))
 	if filter == "" || filter == "all" {
 		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(text))
@@ -62,7 +64,7 @@ func (g flagGroups) help(w io.Writer, usage, text, filter string) {
 	})
 	if !found {
 		fmt.Fprintf(w, "\nno flag has %s in its name or text%s\nheadings, each for --help=HEADING: %s\n",
-			quoted(filter), didYouMean(name, flagNames(g.set())), strings.Join(titles, ", "))
+			usage.Quote(filter), usage.DidYouMean(name, flagNames(g.set())), strings.Join(titles, ", "))
 	}
 }
 

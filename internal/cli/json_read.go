@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"benchtop/internal/pyjson"
+	"benchtop/internal/usage"
 )
 
 // refusal is what Python's reader would take and no server would, or what cannot be kept as it is: an error where other
@@ -88,7 +89,7 @@ func (r *jsonReader) value() any {
 	case json.Number:
 		_, err := strconv.ParseFloat(written, 64)
 		if err != nil && strings.ContainsAny(written, ".eE") { // whole numbers may have any length
-			r.refuse(at, "%s is too large for a number with a point or an exponent", quoted(written))
+			r.refuse(at, "%s is too large for a number with a point or an exponent", usage.Quote(written))
 		}
 	}
 	return json.RawMessage(written)
@@ -102,10 +103,10 @@ func (r *jsonReader) object() *jsonObject {
 		name, _ := token.(string)
 		// Half a surrogate pair has no form in UTF-8 and has become U+FFFD. Within a value it stays as it is written.
 		if string(pyjson.Append(nil, []byte(written))) != string(jsonText(name)) {
-			r.refuse(at, "the name %s is not text: it has half a surrogate pair", quoted(written))
+			r.refuse(at, "the name %s is not text: it has half a surrogate pair", usage.Quote(written))
 		}
 		if o.members[name] != nil && r.twice == "" {
-			r.twice = fmt.Sprintf(": the name %s comes more than once; the last one counts", shortened(strconv.Quote(name)))
+			r.twice = fmt.Sprintf(": the name %s comes more than once; the last one counts", usage.Shorten(strconv.Quote(name)))
 		}
 		o.set(name, r.value())
 	}

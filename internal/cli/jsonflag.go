@@ -1,13 +1,15 @@
 package cli
 
 import (
-	"benchtop/loadgen/protocol"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"benchtop/internal/usage"
+	"benchtop/loadgen/protocol"
 )
 
 // jsonValue is a flag of a JSON object. It is given as a whole, --extra-body '{"a": {"b": 3}}', or member by member,
@@ -98,7 +100,7 @@ func (v *jsonValue) SetKey(path []string, value string, add bool) error {
 		object = outer
 	}
 	if doubt != "" {
-		doubt = "." + shortened(keys) + doubt
+		doubt = "." + usage.Shorten(keys) + doubt
 	}
 	v.parts = append(v.parts, jsonPart{value: object, add: add, doubt: doubt})
 	return nil
@@ -177,7 +179,7 @@ func (o *jsonObject) merge(from *jsonObject, add bool, place string, warn func(s
 			v = append(list, n...)
 		}
 		if there != nil && !joined {
-			warn(quoted(here) + " is given more than once; the last one counts")
+			warn(usage.Quote(here) + " is given more than once; the last one counts")
 		}
 		o.set(name, v)
 	}

@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"benchtop/loadgen/protocol"
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/loadgen/protocol"
 )
 
 // Parts of a body: a text is a whole, a text that begins with a dot is a path and its value.

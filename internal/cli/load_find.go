@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/usage"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
@@ -30,33 +31,33 @@ func (o *findOptions) define(f *pflag.FlagSet) {
 func (o *findOptions) searching() bool { return o.on || o.Users }
 
 // check reports what does not go with a search.
-func (o *findOptions) check(given *pflag.FlagSet, load *loadOptions, slo metrics.SLO) (p problemList) {
+func (o *findOptions) check(given *pflag.FlagSet, load *loadOptions, slo metrics.SLO) (p usage.Problems) {
 	o.within = slo
 	if !o.searching() {
 		for _, name := range []string{"find-from", "find-most", "find-step", "find-hold"} {
 			if given.Changed(name) {
-				p.bad("--%s: needs --find or --find-users", name)
+				p.Bad("--%s: needs --find or --find-users", name)
 			}
 		}
 		return p
 	}
 	if o.on && o.Users && given.Changed("find") {
-		p.bad("--find and --find-users: choose one, a rate or users")
+		p.Bad("--find and --find-users: choose one, a rate or users")
 	}
 	if len(slo) == 0 {
-		p.bad("--find: say with --goodput what the search has to stay within, as --goodput ttft:500 tpot:50")
+		p.Bad("--find: say with --goodput what the search has to stay within, as --goodput ttft:500 tpot:50")
 	}
 	for _, name := range []string{"num-prompts", "request-rate", "ramp-up-strategy", "ramp-over", "stages", "concurrency-stages"} {
 		if given.Changed(name) {
-			p.bad("--find and --%s: the search sets the load and ends the run itself; begin it with --find-from, bound it with --find-most or --duration", name)
+			p.Bad("--find and --%s: the search sets the load and ends the run itself; begin it with --find-from, bound it with --find-most or --duration", name)
 		}
 	}
 	if o.Users && load.concurrency > 0 {
-		p.bad("--find-users and --max-concurrency: the search sets the number of users; bound it with --find-most")
+		p.Bad("--find-users and --max-concurrency: the search sets the number of users; bound it with --find-most")
 	}
 	if o.Users && o.Most > 0 && o.Most <= shape.HighestRate {
 		if err := room(int(o.Most)); err != nil {
-			p.bad("--find-most %g: %w", o.Most, err)
+			p.Bad("--find-most %g: %w", o.Most, err)
 		}
 	}
 	return p

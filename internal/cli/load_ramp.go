@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/usage"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
@@ -25,16 +26,16 @@ func (o *rampOptions) define(f *pflag.FlagSet) {
 }
 
 // check reports how a ramp is asked for; whether it can be is for its shape to say.
-func (o *rampOptions) check(load *loadOptions) (p problemList) {
-	p.time("ramp-over", o.Over, 0)
+func (o *rampOptions) check(load *loadOptions) (p usage.Problems) {
+	checkTime(&p, "ramp-over", o.Over, 0)
 	switch {
 	case o.Strategy == "" && o.Over > 0:
-		p.bad("--ramp-over: needs --ramp-up-strategy, --ramp-up-start-rps and --ramp-up-end-rps")
+		p.Bad("--ramp-over: needs --ramp-up-strategy, --ramp-up-start-rps and --ramp-up-end-rps")
 	case o.Strategy != "" && o.Strategy != "linear" && o.Strategy != "exponential":
-		p.bad("--ramp-up-strategy %s: use linear or exponential", quoted(o.Strategy))
+		p.Bad("--ramp-up-strategy %s: use linear or exponential", usage.Quote(o.Strategy))
 	}
 	if o.Strategy != "" && load.hasRate() {
-		p.bad("--ramp-up-strategy and --request-rate: choose one; a ramp has rates of its own")
+		p.Bad("--ramp-up-strategy and --request-rate: choose one; a ramp has rates of its own")
 	}
 	return p
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/usage"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
@@ -27,26 +28,26 @@ func (o *stageOptions) define(f *pflag.FlagSet) {
 // given reports whether there are stages.
 func (o *stageOptions) given() bool { return len(o.rates.stages) > 0 || len(o.users.stages) > 0 }
 
-func (o *stageOptions) check(load *loadOptions) (p problemList) {
+func (o *stageOptions) check(load *loadOptions) (p usage.Problems) {
 	rates, users := len(o.rates.stages) > 0, len(o.users.stages) > 0
 	name := map[bool]string{true: "--stages", false: "--concurrency-stages"}[rates]
 	if !rates && !users {
 		return nil
 	}
 	if rates && users {
-		p.bad("--stages and --concurrency-stages: choose one")
+		p.Bad("--stages and --concurrency-stages: choose one")
 	}
 	if load.ramp.Strategy != "" {
-		p.bad("%s and --ramp-up-strategy: choose one", name)
+		p.Bad("%s and --ramp-up-strategy: choose one", name)
 	}
 	if load.hasRate() {
-		p.bad("%s and --request-rate: choose one; stages have loads of their own", name)
+		p.Bad("%s and --request-rate: choose one; stages have loads of their own", name)
 	}
 	if users && load.concurrency > 0 {
-		p.bad("--concurrency-stages and --max-concurrency: choose one")
+		p.Bad("--concurrency-stages and --max-concurrency: choose one")
 	}
 	if rates && !slices.ContainsFunc(o.rates.stages, func(s metrics.Stage) bool { return s.Rate > 0 }) {
-		p.bad("--stages %s: nothing would be sent", &o.rates)
+		p.Bad("--stages %s: nothing would be sent", &o.rates)
 	}
 	return p
 }

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"benchtop/export"
+	"benchtop/internal/usage"
 )
 
 // Exit codes.
@@ -83,7 +84,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return runForm(env)
 	}
 	if len(args) == 0 {
-		fmt.Fprint(stderr, usage())
+		fmt.Fprint(stderr, overview())
 		return exitUsage
 	}
 	switch args[0] {
@@ -91,7 +92,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if len(args) > 1 && args[0] == "help" {
 			return Main([]string{args[1], "--help"}, stdin, stdout, stderr)
 		}
-		fmt.Fprint(stdout, usage())
+		fmt.Fprint(stdout, overview())
 		return exitFine
 	case "-V", "--version", "version":
 		fmt.Fprintf(stdout, "benchtop %s\n", version())
@@ -104,12 +105,12 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		for _, c := range all {
 			names = append(names, c.name)
 		}
-		return env.fail(exitUsage, fmt.Errorf("unknown command %q%s; commands are %s", args[0], didYouMean(args[0], names), strings.Join(names, ", ")))
+		return env.fail(exitUsage, fmt.Errorf("unknown command %q%s; commands are %s", args[0], usage.DidYouMean(args[0], names), strings.Join(names, ", ")))
 	}
 	return all[i].run(env, args[1:])
 }
 
-func usage() string {
+func overview() string {
 	var b strings.Builder
 	b.WriteString(`benchtop loads an LLM server and shows, live, what its users would feel.
 

@@ -17,6 +17,7 @@ import (
 	"benchtop/datasets/hub"
 	"benchtop/datasets/tokenizer"
 	"benchtop/export"
+	"benchtop/internal/usage"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 )
@@ -32,9 +33,9 @@ func (o *tokenizerOptions) define(f *pflag.FlagSet) {
 	f.BoolVar(&o.skip, "skip-tokenizer-init", false, "count no tokens: the report leaves out what needs them")
 }
 
-func (o *tokenizerOptions) check() (p problemList) {
+func (o *tokenizerOptions) check() (p usage.Problems) {
 	if o.skip && o.name != "" {
-		p.bad("--tokenizer and --skip-tokenizer-init: choose one")
+		p.Bad("--tokenizer and --skip-tokenizer-init: choose one")
 	}
 	return p
 }
@@ -171,7 +172,7 @@ func (o *tokenizerOptions) find(ctx context.Context, h *hub.Hub, of model) (*mea
 		return nil, ctx.Err()
 	case err == nil:
 	case o.name != "":
-		return nil, usageError{err}
+		return nil, usage.Wrap(err)
 	case !errors.As(err, new(*tokenizer.NotFoundError)):
 		m.notes = append(m.notes, "the model's tokenizer was found but cannot be used: "+export.Clean(err.Error()))
 	}

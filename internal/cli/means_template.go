@@ -1,10 +1,9 @@
 package cli
 
 import (
-	"fmt"
-
 	"benchtop/datasets"
 	"benchtop/datasets/chattemplate"
+	"benchtop/internal/usage"
 )
 
 // findTemplate looks for what renders chats, where the data set needs it: the server, or else the template that came with the
@@ -21,7 +20,7 @@ func (m *means) findTemplate(needs datasets.Needs, s seeker) error {
 		files := chattemplate.Files{Jinja: m.found.Jinja, ToolJinja: m.found.ToolJinja, JSON: m.found.JSON, Config: m.found.Config, SpecialTokens: m.found.SpecialTokens}
 		local, err := chattemplate.Load(m.name, files)
 		if err != nil {
-			return usageError{fmt.Errorf("%s: %w", m.found.Path, err)}
+			return usage.Errorf("%s: %w", m.found.Path, err)
 		}
 		if local != nil {
 			among = append(among, local)

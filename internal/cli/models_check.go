@@ -9,6 +9,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/export"
+	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
@@ -39,13 +40,13 @@ func (o *serveOptions) checkModels(ctx context.Context, m model) (odd []string, 
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case q.OK():
-			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, but answers to the name", flag, quoted(name)))
+			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, but answers to the name", flag, usage.Quote(name)))
 		case len(metrics.RefusedFields(optional, q.Status, q.Error)) > 0: // which says nothing about the model
 		case q.Status == http.StatusNotFound || q.Status == http.StatusBadRequest || q.Status == http.StatusUnprocessableEntity:
-			return nil, usageError{fmt.Errorf("%s %s: the server does not list this model and refuses a request for it: %s; name one that it lists: %s%s",
-				flag, quoted(name), words, listed(m.known), didYouMean(name, m.known))}
+			return nil, usage.Errorf("%s %s: the server does not list this model and refuses a request for it: %s; name one that it lists: %s%s",
+				flag, usage.Quote(name), words, listed(m.known), usage.DidYouMean(name, m.known))
 		default:
-			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, and a request for it failed (%s)", flag, quoted(name), words))
+			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, and a request for it failed (%s)", flag, usage.Quote(name), words))
 		}
 	}
 	return odd, nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+
+	"benchtop/internal/usage"
 )
 
 // orStopped does work that does not hear of ctx, such as opening a pipe or drawing millions of lengths, and returns ctx's error
@@ -51,7 +53,7 @@ func (e *environment) failed(err error) int {
 	if stopped, ok := errors.AsType[stoppedError](err); ok {
 		return e.fail(signalCode(stopped.by), err)
 	}
-	if errors.As(err, new(usageError)) {
+	if errors.As(err, new(usage.Error)) {
 		return e.fail(exitUsage, err)
 	}
 	return e.fail(exitFailed, err)

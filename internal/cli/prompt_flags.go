@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
+	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 )
 
@@ -76,16 +77,16 @@ func poolingBackends() []string {
 
 // check finds what is wrong with the flags of the prompts, as far as it can be told without the files' contents. to is nil where
 // the protocol makes no difference.
-func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, to protocol.Protocol) (p problemList) {
+func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, to protocol.Protocol) (p usage.Problems) {
 	for _, name := range o.counts {
 		if v, _ := given.GetInt(name); given.Changed(name) && v < 1 {
-			p.bad("--%s %d: must be at least 1", name, v)
+			p.Bad("--%s %d: must be at least 1", name, v)
 		}
 	}
 	kind := o.kind()
 	if kind == nil {
 		names := datasets.Names(o.kinds)
-		p.bad("--dataset-name %s: use one of %s%s", quoted(o.name), strings.Join(names, ", "), didYouMean(o.name, names))
+		p.Bad("--dataset-name %s: use one of %s%s", usage.Quote(o.name), strings.Join(names, ", "), usage.DidYouMean(o.name, names))
 		return p
 	}
 	if text := o.templateArguments.String(); text != "" {
@@ -95,21 +96,21 @@ func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, to protoc
 	o.Prompts, o.Seed = s.Requests(), max(0, load.seed)
 	needs := kind.Needs(o.Common)
 	if !needs.Timed && (o.selfTimed || o.noSelfTimed) {
-		p.bad("--self-timed: needs a data set with time stamps, which is timed_trace; %s has none", o.name)
+		p.Bad("--self-timed: needs a data set with time stamps, which is timed_trace; %s has none", o.name)
 	}
 	if o.selfTimed && o.noSelfTimed {
-		p.bad("--self-timed and --no-self-timed: choose one")
+		p.Bad("--self-timed and --no-self-timed: choose one")
 	}
 	p = append(p, o.checkPath(needs.File)...)
 	if needs.Forms == 0 {
-		p.bad("--dataset-name %s: %s", o.name, needs.Why)
+		p.Bad("--dataset-name %s: %s", o.name, needs.Why)
 		return p
 	}
 	if to != nil && !to.Traits().Forms.Overlap(needs.Forms) {
 		p = append(p, o.cannotSend(to.Traits().Name, needs))
 	}
 	if s.Endless() && !load.find.searching() && needs.Ends {
-		p.bad("users without pause: with %s say how many requests there may be with --num-prompts", o.name)
+		p.Bad("users without pause: with %s say how many requests there may be with --num-prompts", o.name)
 	}
 	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was told already
 		p = append(p, kind.Validate(o.Common))
@@ -156,15 +157,15 @@ func (o *promptOptions) lengthNotes(given *pflag.FlagSet) (notes []string) {
 	return notes
 }
 
-func (o *promptOptions) checkPath(use datasets.FileUse) (p problemList) {
+func (o *promptOptions) checkPath(use datasets.FileUse) (p usage.Problems) {
 	switch {
 	case use == datasets.NoFile && o.Path != "":
-		p.bad("--dataset-path %s: the data set %s takes no file", quoted(o.Path), o.name)
+		p.Bad("--dataset-path %s: the data set %s takes no file", usage.Quote(o.Path), o.name)
 	case use == datasets.RequiredFile && o.Path == "":
-		p.bad("--dataset-name %s: needs a file; give one with --dataset-path", o.name)
+		p.Bad("--dataset-name %s: needs a file; give one with --dataset-path", o.name)
 	case (use == datasets.RequiredFile || use == datasets.OptionalFile) && o.Path != "":
 		if _, err := os.Stat(o.Path); err != nil {
-			p.bad("--dataset-path %s: %w", quoted(o.Path), errors.Unwrap(err))
+			p.Bad("--dataset-path %s: %w", usage.Quote(o.Path), errors.Unwrap(err))
 		}
 	}
 	return p

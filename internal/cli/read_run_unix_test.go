@@ -3,10 +3,11 @@
 package cli
 
 import (
-	"benchtop/export/journal"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"benchtop/export/journal"
 )
 
 // A journal without an end is that of a run that is on for as long as its writer lives, and reading it takes nothing from that.

@@ -11,6 +11,7 @@ import (
 
 	"benchtop/export"
 	"benchtop/internal/telemetry"
+	"benchtop/internal/usage"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
 	"benchtop/tui"
@@ -44,7 +45,7 @@ func runReport(env *environment, args []string) int {
 	switch {
 	case len(rest) > 0:
 	case baseline.file != "":
-		err = errors.Join(err, fmt.Errorf("--baseline %s: is the older run; name the one to compare with it as well", quoted(baseline.file)))
+		err = errors.Join(err, fmt.Errorf("--baseline %s: is the older run; name the one to compare with it as well", usage.Quote(baseline.file)))
 	default:
 		err = errors.Join(err, errors.New("report takes a file, got none; see 'benchtop report --help'"))
 	}

@@ -15,6 +15,7 @@ import (
 
 	"benchtop/export"
 	"benchtop/export/journal"
+	"benchtop/internal/usage"
 	"benchtop/metrics"
 )
 
@@ -51,7 +52,7 @@ func (o *savingOptions) check() error {
 		return fmt.Errorf("--no-save and --%s: choose one", map[bool]string{true: "save-result", false: "append-result"}[o.result])
 	}
 	if strings.HasSuffix(strings.TrimSuffix(o.name, ".gz"), journalSuffix) {
-		return fmt.Errorf("--result-filename %s: %s is the journal's ending; choose another, such as .json", quoted(o.name), journalSuffix)
+		return fmt.Errorf("--result-filename %s: %s is the journal's ending; choose another, such as .json", usage.Quote(o.name), journalSuffix)
 	}
 	return nil
 }
@@ -66,11 +67,6 @@ type saving struct {
 	journalName string
 	moved       []string // where older results of the same name went, until notes says it
 }
-
-// usageError is an error that ends with the exit code of wrong usage.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
 
 // place is the path of the result of a run, saved or not.
 func (o *savingOptions) place(plan metrics.Plan) string {
@@ -104,7 +100,7 @@ func (o *savingOptions) reserve(plan metrics.Plan) (*saving, error) {
 		if info.IsDir() {
 			what = "a directory; name a file in it"
 		}
-		return nil, usageError{fmt.Errorf("--result-filename %s is %s", quoted(path), what)}
+		return nil, usage.Errorf("--result-filename %s is %s", usage.Quote(path), what)
 	}
 	s := &saving{path: path, append: o.append, noClobber: o.noClobber}
 	if s.append {
@@ -215,7 +211,7 @@ func (s *saving) makeRoom() error {
 			continue
 		}
 		if s.noClobber {
-			return usageError{fmt.Errorf("%s exists and --no-clobber is set", p)}
+			return usage.Errorf("%s exists and --no-clobber is set", p)
 		}
 		for n := 1; ; n++ {
 			aside := fmt.Sprintf("%s.~%d~", p, n)

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/export"
+	"benchtop/internal/usage"
 	"benchtop/metrics"
 	"benchtop/tui"
 	"benchtop/tui/screen"
@@ -67,7 +68,7 @@ func (o *screenOptions) check() error {
 		problems = append(problems, errors.New("--progress: must be more than 0"))
 	}
 	if o.onHangup != hangupSave && o.onHangup != hangupContinue {
-		problems = append(problems, fmt.Errorf("--on-hangup %s: use save or continue", quoted(o.onHangup)))
+		problems = append(problems, fmt.Errorf("--on-hangup %s: use save or continue", usage.Quote(o.onHangup)))
 	}
 	return errors.Join(problems...)
 }

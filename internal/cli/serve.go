@@ -9,6 +9,7 @@ import (
 
 	"benchtop/datasets/numpy"
 	"benchtop/internal/telemetry"
+	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
@@ -125,7 +126,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	demand := o.load.shape().Peak(requests)
 	ahead := o.client.ahead(demand)
 	if err := room(max(ahead, demand.Streams)); err != nil {
-		return nil, usageError{err}
+		return nil, usage.Wrap(err)
 	}
 	beyond := calibrationWarnings(planned(demand, o.prompts.needs().OutputLen))
 	env.warn(beyond)
@@ -184,7 +185,7 @@ func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
 	}
 	times := s.Times(draws)
 	if len(times) == 0 {
-		return nil, usageError{errors.New("not one request would be sent: the rate is too low for the length of the run")}
+		return nil, usage.Wrap(errors.New("not one request would be sent: the rate is too low for the length of the run"))
 	}
 	if s.Requests() > 0 { // otherwise each row is sent
 		o.prompts.Prompts = len(times)

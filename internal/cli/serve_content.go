@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets/numpy"
+	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 )
@@ -41,25 +42,25 @@ func (o *contentOptions) define(f *pflag.FlagSet) {
 	f.Var(&o.extraBody, "extra-body", `fields of the request body, replacing others: '{"a": {"b": 3}}', or --extra-body.a.b 3; null leaves out what benchtop sets`)
 }
 
-func (o *contentOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p problemList) {
+func (o *contentOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
 	switch o.loraAssignment {
 	case "random", "round-robin":
 	default:
-		p.bad("--lora-assignment %s: use random or round-robin", quoted(o.loraAssignment))
+		p.Bad("--lora-assignment %s: use random or round-robin", usage.Quote(o.loraAssignment))
 	}
 	if o.cache != cacheAsIs && o.cache != cacheCold {
-		p.bad("--cache %s: use cold or as-is", quoted(o.cache))
+		p.Bad("--cache %s: use cold or as-is", usage.Quote(o.cache))
 	}
 	if o.cache == cacheCold && slices.ContainsFunc(o.extraBody.Fields(), func(f protocol.Field) bool { return f.Name == "cache_salt" }) {
-		p.bad("--cache cold and a cache_salt in --extra-body: choose one, since cold draws a salt of its own for each run")
+		p.Bad("--cache cold and a cache_salt in --extra-body: choose one, since cold draws a salt of its own for each run")
 	}
 	if strings.ContainsFunc(o.idPrefix, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		p.bad("--request-id-prefix %q: it travels in a header, so it may hold only printable ASCII without blanks", o.idPrefix)
+		p.Bad("--request-id-prefix %q: it travels in a header, so it may hold only printable ASCII without blanks", o.idPrefix)
 	}
 	if given.Changed("logprobs") {
 		switch {
 		case o.logprobs < 0:
-			p.bad("--logprobs %d: must be 0 or more", o.logprobs)
+			p.Bad("--logprobs %d: must be 0 or more", o.logprobs)
 		case to != nil && !to.Traits().Logprobs:
 			o.notes = append(o.notes, "--logprobs has no effect: only completions carry it, as with vLLM; for chat use --extra-body")
 		default:
@@ -68,7 +69,7 @@ func (o *contentOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p pr
 	}
 	for _, x := range o.sampling.floats() {
 		if given.Changed(x.flag) && (math.IsNaN(*x.value) || math.IsInf(*x.value, 0)) {
-			p.bad("--%s: must be a finite number", x.flag)
+			p.Bad("--%s: must be a finite number", x.flag)
 		}
 	}
 	o.sampled = o.sampling.fields(given)

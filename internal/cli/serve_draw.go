@@ -12,6 +12,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/datasets/hub"
 	"benchtop/datasets/numpy"
+	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/metrics"
 )
@@ -79,7 +80,7 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 	}
 	var some bool
 	if d.first, some = d.supply.first(); !some {
-		return d, usageError{errors.New("the data set holds not one prompt that can be sent")}
+		return d, usage.Wrap(errors.New("the data set holds not one prompt that can be sent"))
 	}
 	if d.supply.all() != nil { // all is drawn
 		means.note(offLength(source))

@@ -72,8 +72,3 @@ func (o *serveOptions) parse(args []string) error {
 	o.notes = slices.Concat(inertNotes(all), o.prompts.lengthNotes(all), o.content.notes)
 	return errors.Join(problems...)
 }
-
-// problemList collects what is wrong, so that it is told at once.
-type problemList []error
-
-func (p *problemList) bad(format string, a ...any) { *p = append(*p, fmt.Errorf(format, a...)) }

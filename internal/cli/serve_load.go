@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
+	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
@@ -86,29 +87,29 @@ func (o *loadOptions) shapes() (all []shape.Shape) {
 func (o *loadOptions) hasRate() bool { return !math.IsInf(float64(o.rate), 1) }
 
 // check reports problems of the flags and of the load they make.
-func (o *loadOptions) check(given *pflag.FlagSet, slo metrics.SLO) (p problemList) {
+func (o *loadOptions) check(given *pflag.FlagSet, slo metrics.SLO) (p usage.Problems) {
 	o.promptsGiven = given.Changed("num-prompts")
 	if !(o.rate > 0) {
-		p.bad("--request-rate %s: must be more than 0", &o.rate)
+		p.Bad("--request-rate %s: must be more than 0", &o.rate)
 	}
 	if !(o.burstiness > 0) {
-		p.bad("--burstiness %s: must be more than 0", &o.burstiness)
+		p.Bad("--burstiness %s: must be more than 0", &o.burstiness)
 	}
 	if o.concurrency < 0 {
-		p.bad("--max-concurrency %d: must be more than 0, or 0 for no limit", o.concurrency)
+		p.Bad("--max-concurrency %d: must be more than 0, or 0 for no limit", o.concurrency)
 	}
 	p = append(p, o.checkDraws()...)
 	if o.warmups < 0 {
-		p.bad("--num-warmups %d: must not be negative", o.warmups)
+		p.Bad("--num-warmups %d: must not be negative", o.warmups)
 	}
 	if !(o.probeRate >= 0) || math.IsInf(o.probeRate, 0) {
-		p.bad("--probe-request-rate %g: must be a number of 0 or more", o.probeRate)
+		p.Bad("--probe-request-rate %g: must be a number of 0 or more", o.probeRate)
 	}
-	p.time("duration", o.duration, 0)
-	p.time("warmup", o.warmup, 0)
-	p.time("drain-timeout", o.drain, 0)
-	p.time("stall-timeout", o.stall, 1)
-	p.time("request-timeout", o.timeout, 1)
+	checkTime(&p, "duration", o.duration, 0)
+	checkTime(&p, "warmup", o.warmup, 0)
+	checkTime(&p, "drain-timeout", o.drain, 0)
+	checkTime(&p, "stall-timeout", o.stall, 1)
+	checkTime(&p, "request-timeout", o.timeout, 1)
 	p = append(p, o.ramp.check(o)...)
 	p = append(p, o.stages.check(o)...)
 	p = append(p, o.checkTrace()...)
@@ -117,39 +118,39 @@ func (o *loadOptions) check(given *pflag.FlagSet, slo metrics.SLO) (p problemLis
 		p = append(p, s.Validate()...)
 	}
 	if end := o.shape().End(); o.warmup > 0 && end > 0 && o.warmup >= end {
-		p.bad("--warmup %s: the run is over after %s", metrics.Duration(o.warmup), metrics.Duration(end))
+		p.Bad("--warmup %s: the run is over after %s", metrics.Duration(o.warmup), metrics.Duration(end))
 	}
 	return p
 }
 
-// time checks the value of a flag that has to be between some least time and a year.
-func (p *problemList) time(flag string, d, least time.Duration) {
+// checkTime checks the value of a flag that has to be between some least time and a year.
+func checkTime(p *usage.Problems, flag string, d, least time.Duration) {
 	switch {
 	case d > shape.LongestRun:
-		p.bad("--%s %s: more than a year", flag, d)
+		p.Bad("--%s %s: more than a year", flag, d)
 	case d < 0:
-		p.bad("--%s %s: must not be negative", flag, d)
+		p.Bad("--%s %s: must not be negative", flag, d)
 	case d < least:
-		p.bad("--%s %s: must be more than 0", flag, d)
+		p.Bad("--%s %s: must be more than 0", flag, d)
 	}
 }
 
 // checkDraws is about what is drawn, whenever it is sent.
-func (o *loadOptions) checkDraws() (p problemList) {
+func (o *loadOptions) checkDraws() (p usage.Problems) {
 	switch {
 	case o.prompts < 1 && !o.allRows:
-		p.bad("--num-prompts %d: must be at least 1", o.prompts)
+		p.Bad("--num-prompts %d: must be at least 1", o.prompts)
 	case o.prompts < 0:
-		p.bad("--num-prompts %d: must be at least 1, or 0 for every row once", o.prompts)
+		p.Bad("--num-prompts %d: must be at least 1, or 0 for every row once", o.prompts)
 	}
 	if o.seed < 0 || o.seed > math.MaxUint32 {
-		p.bad("--seed %d: seeds are from 0 to 4294967295", o.seed)
+		p.Bad("--seed %d: seeds are from 0 to 4294967295", o.seed)
 	}
 	return p
 }
 
 // checkTrace refuses loads beside the times of a trace. A rate is ignored, as with vLLM.
-func (o *loadOptions) checkTrace() (p problemList) {
+func (o *loadOptions) checkTrace() (p usage.Problems) {
 	for _, x := range []struct {
 		name  string
 		given bool
@@ -158,7 +159,7 @@ func (o *loadOptions) checkTrace() (p problemList) {
 		{"ramp-over", o.ramp.Over > 0}, {"find", o.find.searching()},
 	} {
 		if o.selfTimed && x.given {
-			p.bad("--%s: the trace has times of its own; add --no-self-timed to send it otherwise", x.name)
+			p.Bad("--%s: the trace has times of its own; add --no-self-timed to send it otherwise", x.name)
 		}
 	}
 	return p

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
@@ -57,7 +58,7 @@ func (o *reportOptions) define(f *pflag.FlagSet) {
 	_ = f.SetAnnotation("metadata", variadic, []string{"0"})
 }
 
-func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p problemList) {
+func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
 	if to != nil && !to.Traits().Streams {
 		p = append(p, o.checkPooling(given, to.Traits().Name)...)
 	}
@@ -68,7 +69,7 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p pro
 		name = strings.TrimSpace(name)
 		l, known := metrics.LatencyOf(name)
 		if !known {
-			p.bad("--percentile-metrics %s: unknown; use %s", quoted(name), strings.Join(metrics.LatencyKeys(), ", "))
+			p.Bad("--percentile-metrics %s: unknown; use %s", usage.Quote(name), strings.Join(metrics.LatencyKeys(), ", "))
 			continue
 		}
 		o.parsedMetrics = append(o.parsedMetrics, l)
@@ -76,7 +77,7 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p pro
 	for text := range strings.SplitSeq(o.percentiles, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 		if err != nil || !(v >= 0 && v <= 100) {
-			p.bad("--metric-percentiles %s: expected numbers from 0 to 100, as 50,90,99.9", quoted(text))
+			p.Bad("--metric-percentiles %s: expected numbers from 0 to 100, as 50,90,99.9", usage.Quote(text))
 			continue
 		}
 		if !slices.Contains(o.parsedPercentiles, v) {
@@ -85,7 +86,7 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p pro
 	}
 	for _, g := range o.gates {
 		if g.NeedsObjectives() && len(o.goodput.slo) == 0 {
-			p.bad("--fail-on %s: say with --goodput what is good, as --goodput ttft:500", quoted(g.String()))
+			p.Bad("--fail-on %s: say with --goodput what is good, as --goodput ttft:500", usage.Quote(g.String()))
 		}
 	}
 	var err error
@@ -94,14 +95,14 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p pro
 	}
 	for _, m := range o.parsedMetadata {
 		if m.Key == "benchtop" {
-			p.bad("--metadata benchtop=...: the result has a key of that name; choose another")
+			p.Bad("--metadata benchtop=...: the result has a key of that name; choose another")
 		}
 	}
 	if !(o.steadyThreshold > 0 && o.steadyThreshold <= 1) {
-		p.bad("--steady-state-threshold %g: must be more than 0 and at most 1", o.steadyThreshold)
+		p.Bad("--steady-state-threshold %g: must be more than 0 and at most 1", o.steadyThreshold)
 	}
 	if o.steadyMinWindow < 0 {
-		p.bad("--steady-state-min-window %s: must not be negative", o.steadyMinWindow)
+		p.Bad("--steady-state-min-window %s: must not be negative", o.steadyMinWindow)
 	}
 	if o.parsedThresholds, err = parseThresholds(o.timelineThresholds); err != nil {
 		p = append(p, err)
@@ -110,18 +111,18 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p pro
 }
 
 // checkPooling is about what a report has of answers that come in one piece.
-func (o *reportOptions) checkPooling(given *pflag.FlagSet, backend string) (p problemList) {
+func (o *reportOptions) checkPooling(given *pflag.FlagSet, backend string) (p usage.Problems) {
 	if !given.Changed("percentile-metrics") {
 		o.metrics = metrics.E2EL.Key() // as with vLLM
 	}
 	for _, x := range o.goodput.slo {
 		if x.Metric.Streams() {
-			p.bad("--goodput %s: an answer of backend %s comes in one piece and has only e2el", x.Metric, backend)
+			p.Bad("--goodput %s: an answer of backend %s comes in one piece and has only e2el", x.Metric, backend)
 		}
 	}
 	for _, g := range o.gates {
 		if l, ok := g.Latency(); ok && l.Streams() {
-			p.bad("--fail-on %s: an answer of backend %s comes in one piece and has only e2el", quoted(g.String()), backend)
+			p.Bad("--fail-on %s: an answer of backend %s comes in one piece and has only e2el", usage.Quote(g.String()), backend)
 		}
 	}
 	return p
@@ -145,7 +146,7 @@ func parseThresholds(text string) ([2]float64, error) {
 	a, err1 := strconv.ParseFloat(strings.TrimSpace(low), 64)
 	b, err2 := strconv.ParseFloat(strings.TrimSpace(high), 64)
 	if err1 != nil || err2 != nil || !(a < b) || math.IsInf(a, 0) || math.IsInf(b, 0) {
-		return [2]float64{}, fmt.Errorf("--timeline-itl-thresholds %s: expected two numbers of milliseconds, the smaller first, as 25,50", quoted(text))
+		return [2]float64{}, fmt.Errorf("--timeline-itl-thresholds %s: expected two numbers of milliseconds, the smaller first, as 25,50", usage.Quote(text))
 	}
 	return [2]float64{a, b}, nil
 }

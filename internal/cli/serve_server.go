@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/target"
@@ -52,13 +53,13 @@ func (o *serverOptions) defineAddress(f *pflag.FlagSet) {
 	f.StringVar(&o.servedName, "served-model-name", "", "name sent in requests instead of --model")
 }
 
-func (o *serverOptions) check() (p problemList) {
+func (o *serverOptions) check() (p usage.Problems) {
 	if o.protocol = protocol.Named(o.backend); o.protocol == nil && slices.Contains(poolingBackends(), o.backend) {
-		p.bad("--backend %s: these embeddings, pooling and rerank endpoints cannot be loaded; use %s", o.backend, protocol.Names(0))
+		p.Bad("--backend %s: these embeddings, pooling and rerank endpoints cannot be loaded; use %s", o.backend, protocol.Names(0))
 	} else if o.protocol == nil {
-		p.bad("--backend %s: use %s", quoted(o.backend), protocol.Names(0))
+		p.Bad("--backend %s: use %s", usage.Quote(o.backend), protocol.Names(0))
 	} else if suffix := o.protocol.Traits().Suffix; o.endpoint != "" && !strings.HasSuffix(o.endpoint, suffix) {
-		p.bad("--endpoint %s: for backend %s it must end in %s", quoted(o.endpoint), o.backend, suffix)
+		p.Bad("--endpoint %s: for backend %s it must end in %s", usage.Quote(o.endpoint), o.backend, suffix)
 	}
 	pairs, err := o.headers.pairs("header")
 	if err != nil {
@@ -72,12 +73,12 @@ func (o *serverOptions) check() (p problemList) {
 		BaseURL: o.url(), APIKey: os.Getenv("OPENAI_API_KEY"), Insecure: o.insecure, Header: header,
 	})
 	if err != nil && strings.HasPrefix(err.Error(), "header") {
-		p.bad("--header: %w", err)
+		p.Bad("--header: %w", err)
 	} else if err != nil {
-		p.bad("--base-url: %w", err)
+		p.Bad("--base-url: %w", err)
 	}
 	if o.port < 1 || o.port > 65535 {
-		p.bad("--port %d: ports are from 1 to 65535", o.port)
+		p.Bad("--port %d: ports are from 1 to 65535", o.port)
 	}
 	if o.ready < 0 {
 		o.ready = 0 // as with vLLM

@@ -3,13 +3,13 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"sync"
 
 	"benchtop/datasets"
 	"benchtop/datasets/hub"
+	"benchtop/internal/usage"
 )
 
 const slicesText = `
@@ -39,19 +39,19 @@ func runSlices(env *environment, args []string) int {
 		return exitFine
 	}
 	env.warn(warnings)
-	problems := problemList{err, noArguments("dataset slices", rest)}
+	problems := usage.Problems{err, noArguments("dataset slices", rest)}
 	if output == "" {
-		problems.bad("--output: give the file to write")
+		problems.Bad("--output: give the file to write")
 	}
 	switch tokens.name {
 	case "":
-		problems.bad("--tokenizer: give the tokenizer that cuts the text")
+		problems.Bad("--tokenizer: give the tokenizer that cuts the text")
 	case estimate:
-		problems.bad("--tokenizer %s: an estimate cannot cut a text; give a tokenizer.json, the directory with it, or a model's name on the hub", estimate)
+		problems.Bad("--tokenizer %s: an estimate cannot cut a text; give a tokenizer.json, the directory with it, or a model's name on the hub", estimate)
 	}
 	var bad error
 	if o.Ratio, bad = datasets.ParseRangeRatio(ratio); bad != nil {
-		problems.bad("--range-ratio %s: %s", quoted(ratio), bad)
+		problems.Bad("--range-ratio %s: %s", usage.Quote(ratio), bad)
 	} else {
 		problems = append(problems, o.Validate())
 	}
@@ -74,12 +74,12 @@ func slice(ctx context.Context, env *environment, o datasets.SlicesOptions, toke
 		return err
 	}
 	if err != nil {
-		return usageError{fmt.Errorf("--output: %w", err)}
+		return usage.Errorf("--output: %w", err)
 	}
 	g := &gate{w: lines}
 	_, err = orStopped(ctx, func() (struct{}, error) { return struct{}{}, datasets.WriteSlices(g, o, m.local) })
 	if !g.shut() && err != nil && ctx.Err() == nil {
-		err = usageError{err} // it is about the text
+		err = usage.Wrap(err) // it is about the text
 	}
 	return finished(err, finish)
 }

@@ -1,0 +1,50 @@
+package usage
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+)
+
+func TestQuote(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                      `""`,
+		"plain.json":            "plain.json",
+		"two words":             `"two words"`,
+		"a\x1b[31m":             `"a\x1b[31m"`,
+		strings.Repeat("é", 60): strings.Repeat("é", 50) + "…",
+	} {
+		if got := Quote(text); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	names := []string{"num-prompts", "seed", "request-rate"}
+	for written, want := range map[string]string{
+		"num-prompt":            " (did you mean num-prompts?)",
+		"sed":                   " (did you mean seed?)",
+		"completely-else":       "",
+		strings.Repeat("x", 65): "",
+	} {
+		if got := DidYouMean(written, names); got != want {
+			t.Errorf("%s: got %q, want %q", written, got, want)
+		}
+	}
+}
+
+// An error of wrong usage is told from others however deep it lies, and keeps what it was made of.
+func TestError(t *testing.T) {
+	for _, err := range []error{Wrap(fs.ErrExist), Errorf("a: %w", fs.ErrExist)} {
+		if err = fmt.Errorf("outer: %w", err); !errors.As(err, new(Error)) || !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%v is not what it should be", err)
+		}
+	}
+	var p Problems
+	if p.Bad("--seed %d: too small", -1); errors.Join(p...).Error() != "--seed -1: too small" {
+		t.Errorf("got %v", p)
+	}
+}

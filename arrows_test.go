@@ -15,7 +15,9 @@ import (
 var arrows = map[string][]string{
 	"benchtop":              {"benchtop/internal/cli"},
 	"benchtop/internal/cli": {"benchtop/..."},
-	"benchtop/tui":          {"benchtop/metrics", "benchtop/tui/noquery", "benchtop/tui/screen", "benchtop/tui/number", "benchtop/tui/chart"},
+	"benchtop/tui":          {"benchtop/metrics", "benchtop/tui/screen", "benchtop/tui/number", "benchtop/tui/chart", "benchtop/tui/term", "benchtop/tui/form"},
+	"benchtop/tui/form":     {"benchtop/tui/screen", "benchtop/tui/term"},
+	"benchtop/tui/term":     {"benchtop/tui/noquery"},
 	"benchtop/tui/chart":    {"benchtop/tui/screen", "benchtop/tui/number"},
 	"benchtop/tui/screen":   {},
 	"benchtop/tui/number":   {},
@@ -61,12 +63,12 @@ var arrows = map[string][]string{
 // only says which packages, or files, may import certain modules.
 var only = map[string][]string{
 	"github.com/valyala/fasthttp": {"benchtop/loadgen"},
-	"github.com/charmbracelet/":   {"benchtop/tui", "benchtop/tui/noquery", "benchtop/tui/screen", "tui/chart/raster.go"},
+	"github.com/charmbracelet/":   {"benchtop/tui", "benchtop/tui/noquery", "benchtop/tui/screen", "benchtop/tui/term", "benchtop/tui/form", "tui/chart/raster.go"},
 	"github.com/NimbleMarkets/":   {"tui/chart/raster.go"},
 	"github.com/valyala/fastjson": {"benchtop/loadgen/protocol", "benchtop/export/journal"},
 	"github.com/spf13/pflag":      {"benchtop/internal/cli"},
 	"github.com/mattn/go-isatty":  {"benchtop/internal/cli"},
-	"golang.org/x/sys/": {"benchtop/loadgen", "benchtop/loadgen/pace", "benchtop/tui", "benchtop/internal/cli", "benchtop/internal/telemetry",
+	"golang.org/x/sys/": {"benchtop/loadgen", "benchtop/loadgen/pace", "benchtop/tui", "benchtop/tui/term", "benchtop/internal/cli", "benchtop/internal/telemetry",
 		"benchtop/internal/metronome", "benchtop/internal/calibration", "benchtop/internal/bench"},
 	"github.com/rogpeppe/go-internal": {"benchtop/internal/cli"},
 	"gonum.org/":                      {"benchtop/export/charts"},

@@ -10,6 +10,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/term"
 )
 
 // recorded has the recorder's ear for what a screen wants to look at.
@@ -22,7 +23,7 @@ func (c recorded) Look(l metrics.Look) { c.rec.Look(l) }
 
 // A key that asks for requests shows its effect within 100 ms, a frame of which is Bubble Tea's.
 func TestRequestsComeAtOnce(t *testing.T) {
-	const most = 100*time.Millisecond - time.Second/framesPerSecond
+	const most = 100*time.Millisecond - time.Second/term.FramesPerSecond
 	for _, c := range []struct {
 		name    string
 		before  []string // typed long before

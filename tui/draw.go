@@ -1,11 +1,11 @@
 package tui
 
 import (
-	"strings"
-	"time"
-
 	"benchtop/metrics"
 	"benchtop/tui/screen"
+	"fmt"
+	"strings"
+	"time"
 )
 
 // View returns the screen. It draws only if something changed.
@@ -55,13 +55,13 @@ func (m *model) draw() {
 	m.screen.Terminal = m.palette.Terminal(m.ascii)
 	c := m.screen.All()
 	if m.prep != nil {
-		safely(c, func() { m.drawPreparation(c) })
+		c.Safely(m.drawPreparation)
 		return
 	}
 	l := m.layout()
 	h := m.header()
 	if l.tiny {
-		safely(c, func() { h.drawTiny(c) })
+		c.Safely(h.drawTiny)
 		m.drawTinyPrompt(c)
 		return
 	}
@@ -69,15 +69,15 @@ func (m *model) draw() {
 		m.screen.Clear()
 		m.drawPanels(c, l)
 	}
-	safely(l.head.of(c), func() { h.draw(l.head.of(c)) })
-	safely(l.figures.of(c), func() { h.drawFigures(l.figures.of(c), l.head.h == 1) })
-	safely(l.keys.of(c), func() { m.drawKeys(l.keys.of(c)) })
+	l.head.of(c).Safely(h.draw)
+	l.figures.of(c).Safely(func(c screen.Canvas) { h.drawFigures(c, l.head.h == 1) })
+	l.keys.of(c).Safely(m.drawKeys)
 	below := c.Sub(0, l.head.h, m.w, m.h-l.head.h-l.keys.h)
 	if m.stopping() {
 		m.drawStopping(below, m.head)
 	}
 	if m.prompt != nil {
-		m.prompt.draw(below, m.ascii)
+		m.prompt.draw(below)
 	}
 	if m.helping {
 		m.drawHelp(below)
@@ -86,17 +86,6 @@ func (m *model) draw() {
 
 // covered: something lies above the panels.
 func (m *model) covered() bool { return m.helping || m.stopping() || m.prompt != nil }
-
-// safely keeps a panic to its place on the screen.
-func safely(c screen.Canvas, f func()) {
-	defer func() {
-		if recover() != nil {
-			c.Clear()
-			c.Center("display error", screen.Warning)
-		}
-	}()
-	f()
-}
 
 func (m *model) stopping() bool {
 	s := m.state(m.head)
@@ -111,7 +100,7 @@ func (m *model) header() header {
 	if m.frozen {
 		h.behind = max(0, m.latest.At-m.head.At)
 	}
-	h.slower = m.governor.sign(m.ascii)
+	h.slower = m.limiter.Sign(m.ascii)
 	switch {
 	case m.attached && m.readOnly:
 		h.guest = "attached, read only"
@@ -186,4 +175,123 @@ func (m *model) logShown() []metrics.LogEntry {
 		}
 	}
 	return out
+}
+
+// overlay draws a titled box above everything else, at most as large as c, and returns its inside.
+func overlay(c screen.Canvas, title string, w, h int, corner bool) screen.Canvas {
+	w, h = min(w+4, c.W), min(h+2, c.H)
+	x, y := (c.W-w)/2, (c.H-h)/2
+	if corner {
+		x, y = c.W-w, c.H-h
+	}
+	b := c.Sub(x, y, w, h)
+	b.Clear()
+	if b.W < 4 || b.H < 2 {
+		return b
+	}
+	border(b, true)
+	b.Sub(2, 0, b.W-4, 1).Print(0, 0, " "+title+" ", screen.Strong)
+	return b.Sub(2, 1, b.W-4, b.H-2)
+}
+
+// drawHelp lists the keys, in two columns where one is too high and there is room for two.
+func (m *model) drawHelp(c screen.Canvas) {
+	rows := m.helpLines()
+	keys, most := 0, 0
+	for _, r := range rows {
+		keys, most = max(keys, screen.Width(r[0])), max(most, screen.Width(r[1]))
+	}
+	column, columns := keys+2+most, 1
+	if len(rows) > c.H-2 && 2*column+helpGap+4 <= c.W {
+		columns = 2
+	}
+	high := (len(rows) + columns - 1) / columns
+	in := overlay(c, "Help, any key closes", columns*column+(columns-1)*helpGap, high, false)
+	if high > in.H { // j and k show the rest
+		m.helpTop = min(m.helpTop, high-in.H)
+	} else {
+		m.helpTop = 0
+	}
+	for i, r := range rows {
+		at := in.Sub(i/high*(column+helpGap), i%high-m.helpTop, column, 1)
+		if i%high < m.helpTop {
+			continue
+		}
+		if r[0] == "" {
+			at.Print(keys+2, 0, r[1], screen.Label)
+			continue
+		}
+		at.Right(keys, 0, r[0], screen.Strong)
+		at.Print(keys+2, 0, r[1], screen.Text)
+	}
+	if high > in.H {
+		in.Print(0, 0, "↓", screen.Label)
+	}
+}
+
+const helpGap = 3 // columns between columns
+
+// drawStopping says what happens to what is still in flight, and to the result.
+func (m *model) drawStopping(c screen.Canvas, s *metrics.Snapshot) {
+	flying := s.Waiting + s.Running
+	rows := []screen.Span{stateSign(s, m.state(s))}
+	switch m.state(s) {
+	case metrics.Draining:
+		rows = append(rows,
+			screen.Text.Span("no new requests are sent"),
+			screen.Text.Span(fmt.Sprintf("%d in flight may finish: %d waiting, %d running", flying, s.Waiting, s.Running)))
+	default:
+		rows = append(rows, screen.Text.Span(fmt.Sprintf("cutting %d requests in flight", flying)))
+	}
+	switch {
+	case s.SaveError != "":
+		rows = append(rows, screen.Warning.Span("! NOT SAVING: "+screen.Sanitize(s.SaveError)))
+	case s.SavePath != "":
+		rows = append(rows, screen.Text.Span("the result is saved in any case"))
+	default:
+		rows = append(rows, screen.Text.Span("the report comes in any case, not saved"))
+	}
+	switch m.stops {
+	case 0:
+		rows = append(rows, screen.Label.Span("q q cuts the rest now"))
+	case 1:
+		rows = append(rows, screen.Label.Span("q again cuts the rest now"))
+	default:
+		rows = append(rows, screen.Label.Span("q again leaves at once"))
+	}
+	w := 0
+	for _, r := range rows {
+		w = max(w, screen.Width(r.Text))
+	}
+	in := overlay(c, "Stopping", w, len(rows), true)
+	for y, r := range rows {
+		in.Print(0, y, r.Text, r.Style)
+	}
+}
+
+// notice is a few words on the bottom line that go by themselves.
+type notice struct {
+	text  string
+	ticks int // of the header, until they go
+}
+
+// noticed is how long a notice stays.
+const noticed = 4 * time.Second
+
+// say shows words; they may come from outside.
+func (m *model) say(words string) {
+	if words = screen.Sanitize(words); words != "" {
+		m.notice = notice{words, int((noticed + m.headerEvery - 1) / m.headerEvery)}
+	}
+}
+
+// age counts a tick, and says whether the notice is gone with it.
+func (n *notice) age() bool {
+	if n.ticks == 0 {
+		return false
+	}
+	if n.ticks--; n.ticks == 0 {
+		n.text = ""
+	}
+	return n.ticks == 0
 }

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"time"
+
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
 
@@ -192,3 +194,207 @@ func stop(m *model, _ string) tea.Cmd {
 	}
 	return nil
 }
+
+// spanBy shows more or less time.
+func spanBy(by int) func(*model, string) tea.Cmd {
+	return func(m *model, _ string) tea.Cmd {
+		m.span = min(max(m.span+by, 0), len(spans)-1)
+		return nil
+	}
+}
+
+// scrollTime moves the charts by half of what they show. Scrolled back they stand still while the run goes on.
+func scrollTime(by time.Duration) func(*model, string) tea.Cmd {
+	return func(m *model, _ string) tea.Cmd {
+		span, end := spans[m.span], closedEnd(m.body)
+		if span == 0 {
+			m.say("all of the run is shown")
+			return nil
+		}
+		to := end - m.back(m.body) + by*span/2
+		if to >= end {
+			m.until = 0
+			return nil
+		}
+		m.until = max(to, span)
+		if m.until >= end {
+			m.until = 0
+			m.say("the charts begin with the run")
+		}
+		return nil
+	}
+}
+
+// scrollStep is a way to move through a long text.
+type scrollStep int
+
+const (
+	scrollUp scrollStep = iota
+	scrollDown
+	scrollPageUp
+	scrollPageDown
+	scrollTop
+	scrollEnd
+)
+
+func scroll(do scrollStep) func(*model, string) tea.Cmd {
+	return func(m *model, _ string) tea.Cmd {
+		m.scrollText(do)
+		return nil
+	}
+}
+
+func (m *model) scrollText(do scrollStep) {
+	l := m.layout()
+	if l.tiny || len(l.panels) == 0 {
+		return
+	}
+	r := l.panels[0].rect
+	if m.pageNow().name == reportPage.name {
+		m.scrollReport(do, r)
+		return
+	}
+	m.scrollLog(do, r)
+}
+
+// scrollReport counts lines from the top.
+func (m *model) scrollReport(do scrollStep, r rect) {
+	high := max(1, r.h-2)
+	most := max(0, len(m.reportLines(r.w-2))-high)
+	at := min(m.reportTop, most)
+	switch do {
+	case scrollUp:
+		at--
+	case scrollDown:
+		at++
+	case scrollPageUp:
+		at -= high
+	case scrollPageDown:
+		at += high
+	case scrollTop:
+		at = 0
+	case scrollEnd:
+		at = most
+	}
+	m.reportTop = min(max(at, 0), most)
+}
+
+// scrollLog counts lines from the end. While it is scrolled back the log stands still; back at the end it goes on.
+func (m *model) scrollLog(do scrollStep, r rect) {
+	if m.pinned == nil {
+		m.pinned = m.latest.Log
+		if m.frozen {
+			m.pinned = m.body.Log
+		}
+	}
+	high := max(1, r.h-2)
+	most := max(0, len(logLines(m.logShown(), r.w-2))-high)
+	switch do {
+	case scrollUp:
+		m.scroll++
+	case scrollDown:
+		m.scroll--
+	case scrollPageUp:
+		m.scroll += high
+	case scrollPageDown:
+		m.scroll -= high
+	case scrollTop:
+		m.scroll = most
+	case scrollEnd:
+		m.scroll = 0
+	}
+	m.scroll = min(max(m.scroll, 0), most)
+	if m.scroll == 0 {
+		m.pinned = nil
+	}
+}
+
+// setLogFilter shows only events in which the words are found.
+func (m *model) setLogFilter(words string) {
+	m.filter, m.scroll, m.pinned = words, 0, nil
+}
+
+// wheelLines is how far one step of the wheel scrolls.
+const wheelLines = 3
+
+// onMouse: a click on a tab turns the page, one on a panel chooses it, one more zooms it or lets it go; on the list of requests
+// it chooses a row, one more opens that. While the help is open any click closes it. The wheel scrolls.
+func (m *model) onMouse(e tea.MouseEvent) tea.Cmd {
+	switch {
+	case m.prompt != nil || e.Action != tea.MouseActionPress:
+		return nil
+	case m.helping && e.Button == tea.MouseButtonWheelUp:
+		m.onHelp("up")
+		return nil
+	case m.helping && e.Button == tea.MouseButtonWheelDown:
+		m.onHelp("down")
+		return nil
+	case m.helping:
+		m.onHelp("click")
+		return nil
+	case e.Button == tea.MouseButtonWheelUp:
+		m.wheel(scrollUp, listUp)
+	case e.Button == tea.MouseButtonWheelDown:
+		m.wheel(scrollDown, listDown)
+	case e.Button == tea.MouseButtonLeft:
+		m.click(e.X, e.Y)
+	default:
+		return nil
+	}
+	m.idle = 0
+	m.show()
+	return nil
+}
+
+func (m *model) wheel(text scrollStep, list listAction) {
+	for range wheelLines {
+		switch {
+		case onLog(m):
+			m.scrollText(text)
+		case onList(m):
+			m.actOnList(list)
+		}
+	}
+}
+
+func (m *model) click(x, y int) {
+	l := m.layout()
+	if l.tiny {
+		return
+	}
+	if y == l.head.y {
+		if page, ok := m.header().tabAt(x, l.head.w); ok {
+			m.turn(page)
+		}
+		return
+	}
+	if m.zoomed {
+		if m.below(l).has(x, y) {
+			m.zoomed = false
+		}
+		return
+	}
+	if onList(m) {
+		m.clickList(l, x, y)
+	}
+	if !onPanels(m) {
+		return
+	}
+	for _, b := range l.panels {
+		if b.rect.has(x, y) {
+			m.zoomed = b.name == m.focus
+			m.focus = b.name
+		}
+	}
+}
+
+func (m *model) clickList(l areas, x, y int) {
+	for _, b := range l.panels {
+		if b.name == requestsPanel.name && b.rect.has(x, y) {
+			m.list.point(m.choices(m.body), m.below(l), y-b.rect.y-2) // below the border and the names of the columns
+		}
+	}
+}
+
+// has: the cell at x, y lies in it.
+func (r rect) has(x, y int) bool { return x >= r.x && x < r.x+r.w && y >= r.y && y < r.y+r.h }

@@ -9,6 +9,7 @@ import (
 	"benchtop/metrics"
 	"benchtop/tui/chart"
 	"benchtop/tui/screen"
+	"benchtop/tui/term"
 )
 
 // snapshotMsg brings a snapshot; endMsg says that there will be none any more.
@@ -50,12 +51,11 @@ type model struct {
 
 	w, h               int
 	latest, head, body *metrics.Snapshot
-	seen               bool // a snapshot came
-	ended              bool // the last one came
-	ticking            bool // a tick is on its way
-	ticks, idle        int  // ticks so far, since the last key that was no wish to stop
-	governor           governor
-	bandwidth          int // as the user set it, 0 if not
+	seen               bool         // a snapshot came
+	ended              bool         // the last one came
+	ticking            bool         // a tick is on its way
+	ticks, idle        int          // ticks so far, since the last key that was no wish to stop
+	limiter            term.Limiter // of the rate of frames
 
 	page, span            int
 	focus                 string
@@ -99,12 +99,12 @@ func newModel(o Options, p *screen.Palette) *model {
 	empty := &metrics.Snapshot{State: metrics.Running, DrainBy: metrics.Never, OutputExact: true}
 	m := &model{
 		control: o.Control, player: o.Player, report: o.Report, readOnly: o.ReadOnly, attached: o.Attached,
-		quiet: o.Quiet, exit: o.Exit, palette: p, ascii: o.ASCII, bandwidth: o.Bandwidth,
+		quiet: o.Quiet, exit: o.Exit, palette: p, ascii: o.ASCII,
+		limiter:     term.NewLimiter(o.Bandwidth, max(o.HeaderEvery, time.Millisecond)),
 		headerEvery: max(o.HeaderEvery, time.Millisecond), perBody: max(1, int(o.ChartsEvery/max(o.HeaderEvery, 1))),
 		latest: empty, head: empty, body: empty,
 		span: oneMinute, stale: true, ticking: true, idle: 1 << 20,
 	}
-	m.governor = newGovernor(max(o.Bandwidth, 0), m.headerEvery)
 	if m.control == nil {
 		m.control = NoControl{}
 	}
@@ -167,13 +167,13 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	case tickMsg:
 		return m.onTick()
 	case tea.KeyMsg:
-		m.governor.keys++
+		m.limiter.Key()
 		return m.onKeys(msg)
 	case tea.MouseMsg:
 		if m.prep != nil {
 			return nil
 		}
-		m.governor.keys++
+		m.limiter.Key()
 		return m.onMouse(tea.MouseEvent(msg))
 	}
 	return nil
@@ -184,10 +184,7 @@ func (m *model) resize(w, h int) {
 	if m.resized != nil {
 		m.resized(w, h)
 	}
-	m.governor.limit = float64(m.bandwidth)
-	if m.bandwidth <= 0 {
-		m.governor.limit = float64(bandwidth(w, h))
-	}
+	m.limiter.Resize(w, h)
 	m.show()
 }
 
@@ -257,7 +254,7 @@ func (m *model) onTick() tea.Cmd {
 	m.wish.age()
 	m.speed.age()
 	m.place.age()
-	governed := m.sent != nil && m.governor.tick(m.sent())
+	limited := m.sent != nil && m.limiter.Tick(m.sent())
 	faded := m.notice.age()
 	switch {
 	case m.over():
@@ -265,9 +262,9 @@ func (m *model) onTick() tea.Cmd {
 		if m.ticking = m.notice.ticks > 0; !m.ticking {
 			return nil // nothing changes any more but by keys
 		}
-	case m.frozen || m.ticks%(m.perBody*m.governor.factor) == 0:
+	case m.frozen || m.ticks%(m.perBody*m.limiter.Factor()) == 0:
 		m.show()
-	case m.head != m.latest || faded || governed:
+	case m.head != m.latest || faded || limited:
 		m.head = m.latest
 		if !m.stale {
 			m.stale, m.only = true, true

@@ -182,7 +182,7 @@ func (m *model) reveal() (cmd tea.Cmd) {
 	stops := m.prep.stops
 	m.prep = nil
 	if m.sent != nil {
-		m.governor.last = m.sent() // what the preparation drew is no chart
+		m.limiter.Skip(m.sent()) // what the preparation drew is no chart
 	}
 	for range stops {
 		cmd = tea.Sequence(cmd, stop(m, "q"))

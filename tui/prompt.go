@@ -1,20 +1,23 @@
 package tui
 
 import (
+	"benchtop/metrics"
+	"benchtop/tui/form"
+	"benchtop/tui/screen"
+	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
-	"unicode"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
-
-	"benchtop/tui/screen"
 )
 
 // prompt asks for a line of text, or, with yes, for one key.
 type prompt struct {
 	title, hint string
-	line        []rune
-	at          int // the cursor is before this rune
+	line        form.Line
 	err         string
 
 	// enter gets the line; what it says is shown and keeps the prompt open, "" closes it.
@@ -25,9 +28,6 @@ type prompt struct {
 	// yes makes it a question: y does it, any other key does not.
 	yes func()
 }
-
-// lineMost is how long a line may get, in runes.
-const lineMost = 200
 
 // onPrompt takes a key, or pasted text, while a prompt is open.
 func (m *model) onPrompt(msg tea.KeyMsg) tea.Cmd {
@@ -49,7 +49,7 @@ func (m *model) onPrompt(msg tea.KeyMsg) tea.Cmd {
 	case key == "esc":
 		m.closePrompt()
 	case key == "enter":
-		if p.err = p.enter(string(p.line)); p.err == "" && m.prompt == p {
+		if p.err = p.enter(p.line.String()); p.err == "" && m.prompt == p {
 			m.prompt = nil // unless it asked another question
 		}
 	default:
@@ -68,81 +68,16 @@ func (m *model) closePrompt() {
 
 // edit changes the line.
 func (p *prompt) edit(msg tea.KeyMsg) {
-	before := string(p.line)
-	switch msg.Type {
-	case tea.KeyRunes, tea.KeySpace:
-		if !msg.Alt {
-			p.insert(msg.Runes)
-		}
-	case tea.KeyBackspace, tea.KeyCtrlH:
-		if p.at > 0 {
-			p.at--
-			p.line = slices.Delete(p.line, p.at, p.at+1)
-		}
-	case tea.KeyDelete, tea.KeyCtrlD:
-		if p.at < len(p.line) {
-			p.line = slices.Delete(p.line, p.at, p.at+1)
-		}
-	case tea.KeyCtrlU:
-		p.line, p.at = slices.Delete(p.line, 0, p.at), 0
-	case tea.KeyLeft:
-		p.at = max(0, p.at-1)
-	case tea.KeyRight:
-		p.at = min(len(p.line), p.at+1)
-	case tea.KeyHome, tea.KeyCtrlA:
-		p.at = 0
-	case tea.KeyEnd, tea.KeyCtrlE:
-		p.at = len(p.line)
-	}
-	if now := string(p.line); now != before {
+	if p.line.Edit(msg) {
 		p.err = ""
 		if p.changed != nil {
-			p.changed(now)
+			p.changed(p.line.String())
 		}
 	}
-}
-
-// insert puts in what can be printed; line ends of a paste become blanks.
-func (p *prompt) insert(runes []rune) {
-	for _, r := range runes {
-		if unicode.IsSpace(r) {
-			r = ' '
-		}
-		if len(p.line) < lineMost && unicode.IsPrint(r) {
-			p.line = slices.Insert(p.line, p.at, r)
-			p.at++
-		}
-	}
-}
-
-// shown is the line with its cursor, in at most w columns: the part round the cursor if all of it does not fit.
-func (p *prompt) shown(w int) string {
-	if p.yes != nil {
-		return ""
-	}
-	before, after := screen.SanitizeSpaced(string(p.line[:p.at])), screen.SanitizeSpaced(string(p.line[p.at:]))
-	if strings.HasSuffix(string(p.line[:p.at]), " ") {
-		before += " "
-	}
-	for screen.Width(before) > max(0, w-2) {
-		_, before, _ = cutFirst(before)
-	}
-	return screen.Shorten(before+"│"+after, w)
-}
-
-// cutFirst takes the first rune off.
-func cutFirst(s string) (first rune, rest string, ok bool) {
-	for i, r := range s {
-		if i > 0 {
-			return first, s[i:], true
-		}
-		first, ok = r, true
-	}
-	return first, "", ok
 }
 
 // draw shows the prompt in the lower left corner of c.
-func (p *prompt) draw(c screen.Canvas, _ bool) {
+func (p *prompt) draw(c screen.Canvas) {
 	const most = 76
 	note, st := p.hint, screen.Label
 	if p.err != "" {
@@ -157,7 +92,7 @@ func (p *prompt) draw(c screen.Canvas, _ bool) {
 	in := overlay(c.Sub(0, 0, w+4, c.H), p.title, w, h, true)
 	y := 0
 	if p.yes == nil {
-		in.Print(0, 0, p.shown(in.W), screen.Strong)
+		in.Print(0, 0, p.line.Shown(in.W), screen.Strong)
 		y = 1
 	}
 	for _, l := range lines {
@@ -184,9 +119,169 @@ func (m *model) drawTinyPrompt(c screen.Canvas) {
 			words = "y or any other key?"
 		}
 	case room >= 12:
-		words = p.title + " " + p.shown(room)
+		words = p.title + " " + p.line.Shown(room)
 	default:
-		words = p.shown(c.W)
+		words = p.line.Shown(c.W)
 	}
 	c.Print(0, 0, words, screen.Strong)
+}
+
+// ask opens a prompt with a line to begin from.
+func (m *model) ask(p prompt, line string) {
+	p.line = form.NewLine(line)
+	m.prompt = &p
+}
+
+// askLoad sets the load to a number.
+func askLoad(m *model, _ string) tea.Cmd {
+	if !m.mayLoad() {
+		return nil
+	}
+	users := m.latest.Steering.InUsers
+	m.ask(prompt{
+		title: "Load in " + loadUnit(users), hint: "Enter sets it, Esc leaves it",
+		enter: func(line string) string {
+			value, why := parseLoad(line, users)
+			if why == "" && m.mayLoad() {
+				m.setLoad(value)
+			}
+			return why
+		},
+	}, "")
+	return nil
+}
+
+// parseLoad reads a load, or says why it is none.
+func parseLoad(text string, users bool) (value float64, why string) {
+	text = strings.TrimSpace(text)
+	value, err := strconv.ParseFloat(text, 64)
+	switch {
+	case text == "":
+		return 0, "type a number of " + loadUnit(users)
+	case err != nil || math.IsNaN(value):
+		return 0, fmt.Sprintf("%q is no number of %s", text, loadUnit(users))
+	case users && (value < 1 || value != math.Trunc(value)):
+		return 0, fmt.Sprintf("%q: users are a whole number, 1 or more", text)
+	case value < 0.001:
+		return 0, fmt.Sprintf("%q: at least 0.001; P pauses", text)
+	case value > loadMost:
+		return 0, fmt.Sprintf("%q: at most %.0f", text, loadMost)
+	}
+	return value, ""
+}
+
+// askRamp moves the load to a number in a time, after a second question.
+func askRamp(m *model, _ string) tea.Cmd {
+	if !m.mayLoad() {
+		return nil
+	}
+	users := m.latest.Steering.InUsers
+	m.ask(prompt{
+		title: "Ramp from here, in " + loadUnit(users), hint: `to how much in what time, such as "40 in 60s"; Esc leaves it`,
+		enter: func(line string) string {
+			to, over, why := parseRamp(line, users)
+			if why == "" {
+				m.confirmRamp(to, over)
+			}
+			return why
+		},
+	}, "")
+	return nil
+}
+
+func (m *model) confirmRamp(to float64, over time.Duration) {
+	users := m.latest.Steering.InUsers
+	from, _ := m.load()
+	words := fmt.Sprintf("to %s in %s?", loadText(to, users), over)
+	if from > 0 {
+		words = fmt.Sprintf("from %s ", loadText(from, users)) + words
+	}
+	m.prompt = &prompt{title: "Ramp", hint: words + " y starts it, any other key does not", yes: func() {
+		if m.mayLoad() {
+			m.order(metrics.Command{Do: metrics.RampLoad, Value: to, Over: over}, to, false)
+			m.wish.known = false // where it is on its way only the run knows
+		}
+	}}
+}
+
+// parseRamp reads "40 in 60s", or says what is wrong with it. A bare number of time counts seconds.
+func parseRamp(text string, users bool) (to float64, over time.Duration, why string) {
+	fields := slices.DeleteFunc(strings.Fields(text), func(s string) bool { return s == "in" })
+	if len(fields) != 2 {
+		return 0, 0, `expected a load and a time, such as "40 in 60s"`
+	}
+	if to, why = parseLoad(fields[0], users); why != "" {
+		return 0, 0, why
+	}
+	if _, err := strconv.ParseFloat(fields[1], 64); err == nil {
+		fields[1] += "s"
+	}
+	over, err := time.ParseDuration(fields[1])
+	switch {
+	case err != nil:
+		return 0, 0, fmt.Sprintf("%q is no time; 90s or 5m would be", fields[1])
+	case over < time.Second || over > 24*time.Hour:
+		return 0, 0, fmt.Sprintf("%q: between 1s and 24h", fields[1])
+	}
+	return to, over, ""
+}
+
+// askObjectives edits what requests are judged by.
+func askObjectives(m *model, _ string) tea.Cmd {
+	if m.over() {
+		m.say("the run is over")
+		return nil
+	}
+	var now []string
+	for _, o := range m.choices(m.latest).objectives() {
+		now = append(now, o.Metric.Key()+":"+strconv.FormatFloat(o.LimitMS, 'f', -1, 64))
+	}
+	m.ask(prompt{
+		title: "Objectives in milliseconds", hint: "such as ttft:500 tpot:50 e2el:15000; nothing for none; Enter sets, Esc leaves",
+		enter: func(line string) string {
+			slo, err := parseObjectives(line)
+			if err != nil {
+				return err.Error()
+			}
+			if m.over() {
+				m.say("the run is over")
+			} else {
+				m.command(metrics.Command{Do: metrics.SetObjectives, Objectives: slo})
+			}
+			return ""
+		},
+	}, strings.Join(now, " "))
+	return nil
+}
+
+// parseObjectives reads objectives with blanks or commas between them. None is an empty list, not nil.
+func parseObjectives(text string) (metrics.SLO, error) {
+	out := metrics.SLO{}
+	for _, f := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' }) {
+		o, err := metrics.ParseObjective(strings.ToLower(f))
+		if err != nil {
+			return nil, err
+		}
+		if o.LimitMS <= 0 || o.LimitMS > 1e9 {
+			return nil, fmt.Errorf("%q: more than 0 and at most 1e9 milliseconds", f)
+		}
+		out = out.With(o)
+	}
+	return out, nil
+}
+
+// askFilter searches requests or the log while one types; Esc takes it back.
+func askFilter(m *model, _ string) tea.Cmd {
+	set, before := m.setLogFilter, m.filter
+	p := prompt{title: "Filter the log", hint: "Enter keeps it, Esc takes it back"}
+	if onList(m) {
+		set, before = m.list.setFilter, m.list.filter
+		p.title = "Filter requests"
+		p.hint = "id, model, error, status, or failed, slow, running …; Enter keeps it, Esc takes it back"
+	}
+	p.changed = set
+	p.enter = func(line string) string { set(strings.TrimSpace(line)); return "" }
+	p.left = func() { set(before) }
+	m.ask(p, before)
+	return nil
 }

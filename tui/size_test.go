@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"benchtop/tui/term"
 )
 
 // An output that is no terminal is as large as it is said to be, and what is drawn on it fills it.
 func TestSizeWithoutTerminal(t *testing.T) {
 	for _, c := range []struct{ w, h, width, height int }{{120, 40, 120, 40}, {0, 0, 80, 24}, {120, 0, 80, 24}, {-1, 40, 80, 24}} {
-		if w, h := terminalSize(&output{}, c.w, c.h); w != c.width || h != c.height {
+		if w, h := term.NewWriter(&output{}).Size(c.w, c.h); w != c.width || h != c.height {
 			t.Errorf("%dx%d: got %dx%d, want %dx%d", c.w, c.h, w, h, c.width, c.height)
 		}
 	}

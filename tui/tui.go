@@ -1,20 +1,24 @@
+// Package tui is the dashboard: it turns a metrics.Snapshot, a size and the keys pressed into a screen.
+//
+// It leaves out everything else: it opens no socket, reads no file and never learns how load is made. Snapshots come in
+// on a channel, two wishes (drain, abort) go out through Control. Nobody ever waits for the screen.
+//
+//	snapshots ──> model (Bubble Tea's loop alone writes it) ──> layout: named rectangles
+//	keys, size ──>   │                                              │
+//	                 └─ drawing tick ──> view: plain data ──> panels draw on one canvas ──> one string
 package tui
 
 import (
+	"benchtop/metrics"
+	"benchtop/tui/screen"
+	"benchtop/tui/term"
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/x/term"
-
-	"benchtop/metrics"
-	_ "benchtop/tui/noquery" // before Bubble Tea asks the terminal a question
-	"benchtop/tui/screen"
 )
 
 // Options say what the dashboard shows and what it may do.
@@ -36,7 +40,7 @@ type Options struct {
 	// HeaderEvery and ChartsEvery are how often header and panels are drawn; 0 means 500 ms and 1 s.
 	HeaderEvery, ChartsEvery time.Duration
 	// ASCII sends no byte above 0x7e, for fonts without braille and blocks and for terminals that do not speak UTF-8.
-	// Foreign text is spelled with question marks. PlainTerminal suggests when.
+	// Foreign text is spelled with question marks. term.Plain suggests when.
 	ASCII bool
 	// Baseline is drawn behind the run; nil for none.
 	Baseline *Baseline
@@ -107,15 +111,8 @@ type Baseline struct {
 	Report *metrics.Report
 }
 
-// framesPerSecond is how often Bubble Tea looks for changes to write: a key shows its effect within a twentieth of a second. Ticks
-// decide how often there are changes, so this costs no bytes.
-const framesPerSecond = 20
-
-// grace is how long a terminal that does not take our output may delay the way out.
-const grace = time.Second
-
 // ErrTerminal says that the terminal went away while the dashboard was on it.
-var ErrTerminal = errors.New("the terminal is gone")
+var ErrTerminal = term.ErrLost
 
 // Run shows the dashboard until the user leaves (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal). Whether the user
 // left before the run began is what the preparation's Seal says. The
@@ -134,24 +131,22 @@ func Run(ctx context.Context, o Options) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
 
-	lost := make(chan struct{}, 1)
-	width, height := terminalSize(o.Output, o.Width, o.Height)
-	began := time.Now()
-	w := &wire{to: o.Output, lost: lost}
+	w := term.NewWriter(o.Output)
+	width, height := w.Size(o.Width, o.Height)
 	if o.Record != nil {
-		w.cast = newCast(o.Record, width, height, began, func() time.Duration { return time.Since(began) })
+		w.Record(o.Record, width, height)
 	}
 	m := newModel(o, screen.ThemePalette(cmp.Or(o.Theme, screen.Themes()[0]), screen.ColorProfile(o.Color, os.Getenv)))
-	m.sent, m.resized = w.sent.Load, w.resized
+	m.sent, m.resized = w.Sent, w.Resized
 	m.aside = func(words string) tea.Cmd {
 		return func() tea.Msg {
-			w.aside(words)
+			w.Aside(words)
 			return nil
 		}
 	}
 	m.next = nextOf(inner, o.Snapshots)
 	if o.Preparation != nil {
-		m.prep = &preparing{of: o.Preparation, shown: o.Preparation.view(began)}
+		m.prep = &preparing{of: o.Preparation, shown: o.Preparation.view(time.Now())}
 		m.prep.wait = func() tea.Msg {
 			select {
 			case r := <-o.Preparation.run:
@@ -162,15 +157,14 @@ func Run(ctx context.Context, o Options) error {
 		}
 	}
 	m.tick = func() tea.Cmd { return tea.Tick(o.HeaderEvery, func(time.Time) tea.Msg { return tickMsg{} }) }
-	out, isTerminal := w.tea()
-	if !isTerminal {
+	if !w.IsTerminal() {
 		m.resize(width, height)
 	}
 	var more []tea.ProgramOption
 	if o.Mouse {
 		more = append(more, tea.WithMouseCellMotion())
 	}
-	return runProgram(ctx, m, o.Input, out, lost, more...)
+	return w.Run(ctx, m, o.Input, more...)
 }
 
 // nextOf waits for the next snapshot, the end of all snapshots, or the end of ctx.
@@ -186,49 +180,4 @@ func nextOf(ctx context.Context, snapshots <-chan metrics.Snapshot) tea.Cmd {
 			return nil
 		}
 	}
-}
-
-// runProgram has the terminal until the model quits (nil), ctx ends (its cause) or the terminal is lost (ErrTerminal).
-func runProgram(ctx context.Context, m tea.Model, in io.Reader, out io.Writer, lost <-chan struct{}, more ...tea.ProgramOption) error {
-	options := append([]tea.ProgramOption{
-		tea.WithoutSignalHandler(), tea.WithAltScreen(), tea.WithFPS(framesPerSecond), tea.WithOutput(out),
-	}, more...)
-	if in != nil {
-		options = append(options, tea.WithInput(in))
-	} else {
-		takeTerminal(os.Stdin)
-	}
-	p := tea.NewProgram(m, options...)
-	done := make(chan error, 1)
-	go func() {
-		_, err := p.Run()
-		done <- err
-	}()
-	select {
-	case err := <-done:
-		if err != nil {
-			return fmt.Errorf("dashboard: %w", err)
-		}
-		return nil
-	case <-ctx.Done():
-		return leave(p, done, context.Cause(ctx))
-	case <-lost:
-		return leave(p, done, ErrTerminal)
-	}
-}
-
-// leave ends the program. A terminal that takes no output, such as a stalled SSH connection, must not keep the run from
-// being saved, so after a while nobody waits for it.
-func leave(p *tea.Program, done <-chan error, why error) error {
-	if inBackground(os.Stdin) {
-		if modes, err := term.GetState(os.Stdin.Fd()); err == nil {
-			defer func() { _ = term.Restore(os.Stdin.Fd(), modes) }() // the shell's, who has the terminal now
-		}
-	}
-	p.Kill()
-	select {
-	case <-done:
-	case <-time.After(grace):
-	}
-	return why
 }

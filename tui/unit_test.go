@@ -273,29 +273,3 @@ func TestShortRunHasCharts(t *testing.T) {
 		t.Errorf("no charts:\n%s", shown)
 	}
 }
-
-func TestPlainTerminal(t *testing.T) {
-	for _, c := range []struct {
-		vars map[string]string
-		want bool
-	}{
-		{map[string]string{}, false},
-		{map[string]string{"LANG": "en_US.UTF-8"}, false},
-		{map[string]string{"LANG": "C.utf8"}, false},
-		{map[string]string{"LANG": "de_DE.UTF-8@euro"}, false},
-		{map[string]string{"LC_CTYPE": "UTF-8"}, false},
-		{map[string]string{"LANG": "C"}, true},
-		{map[string]string{"LANG": "POSIX"}, true},
-		{map[string]string{"LANG": "de_DE"}, true},
-		{map[string]string{"LANG": "de_DE@euro"}, true},
-		{map[string]string{"LANG": "en_US.ISO-8859-1"}, true},
-		{map[string]string{"LC_ALL": "C", "LANG": "en_US.UTF-8"}, true},
-		{map[string]string{"LC_ALL": "", "LC_CTYPE": "C.UTF-8", "LANG": "C"}, false},
-		{map[string]string{"LC_CTYPE": "C", "LANG": "en_US.UTF-8"}, true},
-		{map[string]string{"TERM": "linux", "LANG": "en_US.UTF-8"}, true},
-	} {
-		if got := PlainTerminal(func(name string) string { return c.vars[name] }); got != c.want {
-			t.Errorf("%v: %v, want %v", c.vars, got, c.want)
-		}
-	}
-}

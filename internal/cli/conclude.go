@@ -11,6 +11,7 @@ import (
 	"benchtop/export"
 	"benchtop/metrics"
 	"benchtop/tui"
+	"benchtop/tui/term"
 )
 
 // conclude prints the report and returns the exit code. A terminal that takes no output holds it up, until a signal says
@@ -103,7 +104,7 @@ func printReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) e
 		return err
 	}
 	if plots {
-		if err := export.Plots(w, r, export.PlotOptions{ASCII: tui.PlainTerminal(os.Getenv)}); err != nil {
+		if err := export.Plots(w, r, export.PlotOptions{ASCII: term.Plain(os.Getenv)}); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,7 @@ import (
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
-	"benchtop/tui"
+	"benchtop/tui/term"
 )
 
 const datasetText = `
@@ -171,12 +171,12 @@ func (o *datasetOptions) write(ctx context.Context, env *environment, source dat
 	if words := offLength(source); words != "" {
 		fmt.Fprintf(env.stdout, "%s\n", words)
 	}
-	return view.Text(env.stdout, preview.Options{ASCII: tui.PlainTerminal(os.Getenv), Columns: columns(env.stdout), Clean: export.Clean})
+	return view.Text(env.stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.stdout), Clean: export.Clean})
 }
 
 // columns are those of the terminal that w is, as far as text is still easy to read; 0 if it is none.
 func columns(w io.Writer) int {
-	if width := tui.Columns(w); width > 0 {
+	if width := term.Columns(w); width > 0 {
 		return min(max(width, 60), 100)
 	}
 	return 0

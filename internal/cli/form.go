@@ -11,7 +11,8 @@ import (
 	"benchtop/datasets"
 	"benchtop/export"
 	"benchtop/loadgen/target"
-	"benchtop/tui"
+	"benchtop/tui/form"
+	"benchtop/tui/term"
 )
 
 // The fields of the form.
@@ -56,7 +57,7 @@ func runForm(env *environment) int {
 	var values map[string]string
 	var chosen bool
 	left, err := onTerminal(func(ctx context.Context) (err error) {
-		values, chosen, err = tui.Form(ctx, formOptions())
+		values, chosen, err = form.Ask(ctx, formOptions())
 		return err
 	})
 	switch {
@@ -73,10 +74,10 @@ func runForm(env *environment) int {
 	return Main(args, env.stdin, env.stdout, env.stderr)
 }
 
-func formOptions() tui.FormOptions {
-	return tui.FormOptions{
+func formOptions() form.Options {
+	return form.Options{
 		Title: "what to load, and how",
-		Fields: []tui.Field{
+		Fields: []form.Field{
 			{Key: fieldServer, Label: "Server", Value: "http://127.0.0.1:8000", Hint: "or run 'benchtop demo'"},
 			{Key: fieldModel, Label: "Model", Hint: "empty: the server's first", Free: true},
 			{Key: fieldAPI, Label: "API", Choices: []string{apiCompletions, apiChat}},
@@ -97,7 +98,7 @@ func formOptions() tui.FormOptions {
 		Shown:   formShows,
 		Command: formCommand,
 		Lookup:  formModels,
-		ASCII:   tui.PlainTerminal(os.Getenv),
+		ASCII:   term.Plain(os.Getenv),
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"benchtop/metrics"
 	"benchtop/tui"
 	"benchtop/tui/screen"
+	"benchtop/tui/term"
 )
 
 // screenOptions say how a run shows itself.
@@ -92,7 +93,7 @@ func (o *screenOptions) options(snapshots <-chan metrics.Snapshot, control tui.C
 	return tui.Options{
 		Snapshots: snapshots, Control: control, Exit: o.exit, Color: o.color, Theme: o.theme, Mouse: o.mouse, Quiet: o.quiet,
 		Bandwidth: 1000 * o.bandwidth, Report: reportPage,
-		ASCII: o.ascii || tui.PlainTerminal(os.Getenv),
+		ASCII: o.ascii || term.Plain(os.Getenv),
 	}
 }
 

@@ -169,6 +169,17 @@ func (c Canvas) Center(s string, st Style) {
 	c.Print((c.W-Width(s))/2, c.H/2, s, st)
 }
 
+// Safely draws, and keeps a panic to the canvas.
+func (c Canvas) Safely(draw func(c Canvas)) {
+	defer func() {
+		if recover() != nil {
+			c.Clear()
+			c.Center("display error", Warning)
+		}
+	}()
+	draw(c)
+}
+
 // Span is a piece of text in one style.
 type Span struct {
 	Text  string

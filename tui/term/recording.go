@@ -1,4 +1,4 @@
-package tui
+package term
 
 import (
 	"bytes"
@@ -9,15 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// cast writes what goes to the terminal as an asciicast, version 2, which asciinema and others play: a line with the size,
+// recording writes everything that goes to the terminal as an asciicast, version 2, which asciinema and others play: a line with the size,
 // then one for each piece.
 //
 //	{"version":2,"width":120,"height":40,"timestamp":1795264380}
 //	[0,"o","\u001b[H\u001b[2J"]
 //	[7.220015,"r","80x24"]
 //
-// A writer that fails gets nothing more; the screen does not mind. A nil cast does nothing.
-type cast struct {
+// A writer that fails gets nothing more; the screen does not mind. A nil recording does nothing.
+type recording struct {
 	to      io.Writer
 	since   func() time.Duration // since the beginning
 	w, h    int
@@ -25,31 +25,31 @@ type cast struct {
 	stopped bool
 }
 
-func newCast(to io.Writer, w, h int, began time.Time, since func() time.Duration) *cast {
-	c := &cast{to: to, since: since, w: w, h: h}
-	c.line(struct {
+func newRecording(to io.Writer, w, h int, began time.Time, since func() time.Duration) *recording {
+	r := &recording{to: to, since: since, w: w, h: h}
+	r.line(struct {
 		Version   int   `json:"version"`
 		Width     int   `json:"width"`
 		Height    int   `json:"height"`
 		Timestamp int64 `json:"timestamp"`
 	}{2, w, h, began.Unix()})
-	if !c.stopped {
+	if !r.stopped {
 		// The terminal got its alternate screen without us; a player's screen has whatever stood there.
-		c.line([]any{0, "o", "\x1b[H\x1b[2J"})
+		r.line([]any{0, "o", "\x1b[H\x1b[2J"})
 	}
-	return c
+	return r
 }
 
 // output records a piece. A letter cut in two goes with the second half.
-func (c *cast) output(b []byte) {
-	if c == nil || c.stopped {
+func (r *recording) output(b []byte) {
+	if r == nil || r.stopped {
 		return
 	}
-	b = append(c.split, b...)
+	b = append(r.split, b...)
 	n := len(b) - cutLetter(b)
-	c.split = bytes.Clone(b[n:])
+	r.split = bytes.Clone(b[n:])
 	if n > 0 {
-		c.event("o", string(b[:n]))
+		r.event("o", string(b[:n]))
 	}
 }
 
@@ -66,26 +66,26 @@ func cutLetter(b []byte) int {
 	return 0
 }
 
-func (c *cast) resize(w, h int) {
-	if c == nil || c.stopped || w == c.w && h == c.h || w <= 0 || h <= 0 {
+func (r *recording) resize(w, h int) {
+	if r == nil || r.stopped || w == r.w && h == r.h || w <= 0 || h <= 0 {
 		return
 	}
-	c.w, c.h = w, h
-	c.event("r", strconv.Itoa(w)+"x"+strconv.Itoa(h))
+	r.w, r.h = w, h
+	r.event("r", strconv.Itoa(w)+"x"+strconv.Itoa(h))
 }
 
-func (c *cast) event(kind, data string) {
-	at := strconv.FormatFloat(c.since().Seconds(), 'f', 6, 64)
-	c.line([]any{json.RawMessage(at), kind, data})
+func (r *recording) event(kind, data string) {
+	at := strconv.FormatFloat(r.since().Seconds(), 'f', 6, 64)
+	r.line([]any{json.RawMessage(at), kind, data})
 }
 
-func (c *cast) line(v any) {
+func (r *recording) line(v any) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(v)
 	if err == nil {
-		_, err = c.to.Write(b.Bytes())
+		_, err = r.to.Write(b.Bytes())
 	}
-	c.stopped = err != nil
+	r.stopped = err != nil
 }

@@ -1,4 +1,4 @@
-package tui
+package term
 
 import (
 	"io"
@@ -8,10 +8,10 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// PlainTerminal says whether a terminal is better served with Options.ASCII, going by its environment: because the locale
+// Plain reports whether a terminal is better served with ASCII, going by its environment: because the locale
 // is not UTF-8, or because it is Linux' own console, whose font has neither braille nor most blocks. Where no locale is
 // set at all, as in most containers, nothing speaks against UTF-8.
-func PlainTerminal(getenv func(string) string) bool {
+func Plain(getenv func(string) string) bool {
 	if getenv("TERM") == "linux" {
 		return true
 	}

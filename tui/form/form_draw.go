@@ -1,4 +1,4 @@
-package tui
+package form
 
 import (
 	"regexp"
@@ -12,7 +12,7 @@ import (
 func (m *form) View() string {
 	s := screen.NewSurface(m.w, m.h)
 	s.Terminal = m.palette.Terminal(m.o.ASCII)
-	safely(s.All(), func() { m.draw(s.All()) })
+	s.All().Safely(m.draw)
 	return rowEnds.ReplaceAllString(s.Render(m.palette), "$1")
 }
 
@@ -117,7 +117,7 @@ func (m *form) drawField(c screen.Canvas, f *formField, names int, here bool) {
 		x = c.Print(x, 0, screen.Shorten(value, c.W-x-2), screen.Strong)
 		x = c.Print(x, 0, " ›", screen.Label)
 	case here && f.choice < 0:
-		x = c.Print(x, 0, f.edit.shown(min(60, c.W-x)), screen.Strong)
+		x = c.Print(x, 0, f.edit.Shown(min(60, c.W-x)), screen.Strong)
 	default:
 		x = c.Print(x, 0, value, screen.Text)
 	}

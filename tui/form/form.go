@@ -1,4 +1,6 @@
-package tui
+// Package form asks the user to fill in fields on the screen, as benchtop does without arguments. It knows neither flags nor runs: its
+// caller says which fields there are and which command line they stand for.
+package form
 
 import (
 	"context"
@@ -11,6 +13,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"benchtop/tui/screen"
+	"benchtop/tui/term"
 )
 
 // Field is one line of a form.
@@ -27,8 +30,8 @@ type Field struct {
 	Hint string
 }
 
-// FormOptions describe a form.
-type FormOptions struct {
+// Options describe a form.
+type Options struct {
 	Title  string
 	Fields []Field
 	// Shown says which fields matter for the values so far.
@@ -39,16 +42,16 @@ type FormOptions struct {
 	// Lookup finds the choices of one field from what stands in others; it is asked whenever the first field was left. It runs
 	// beside the form and must end with ctx. The error is said beside the field.
 	Lookup func(ctx context.Context, values map[string]string) (key string, choices []string, err error)
-	// Input, Output, ASCII and Color as in Options.
+	// Input and Output; nil means the terminal. ASCII and Color are as in the options of the dashboard.
 	Input  io.Reader
 	Output io.Writer
 	ASCII  bool
 	Color  string
 }
 
-// Form asks the user to fill in a form. It returns the values and whether they are to be used: not if the user left the form.
-// The errors are those of Run.
-func Form(ctx context.Context, o FormOptions) (values map[string]string, use bool, err error) {
+// Ask asks the user to fill in a form. It returns the values and whether they are to be used: not if the user left the form.
+// The errors are those of term.Writer.Run.
+func Ask(ctx context.Context, o Options) (values map[string]string, use bool, err error) {
 	if o.Output == nil {
 		o.Output = os.Stdout
 	}
@@ -56,13 +59,11 @@ func Form(ctx context.Context, o FormOptions) (values map[string]string, use boo
 	defer cancel()
 	m := newForm(o, screen.NewPalette(screen.ColorProfile(o.Color, os.Getenv)))
 	m.ctx = asking
-	lost := make(chan struct{}, 1)
-	w := &wire{to: o.Output, lost: lost}
-	out, isTerminal := w.tea()
-	if !isTerminal {
-		m.w, m.h = terminalSize(o.Output, 0, 0)
+	w := term.NewWriter(o.Output)
+	if !w.IsTerminal() {
+		m.w, m.h = w.Size(0, 0)
 	}
-	if err := runProgram(ctx, m, o.Input, out, lost); err != nil {
+	if err := w.Run(ctx, m, o.Input); err != nil {
 		return nil, false, err
 	}
 	return m.values(), m.use, nil
@@ -77,7 +78,7 @@ type lookupMsg struct {
 
 // form is the state of a form. Only Bubble Tea's loop touches it.
 type form struct {
-	o       FormOptions
+	o       Options
 	ctx     context.Context
 	palette *screen.Palette
 	w, h    int
@@ -93,18 +94,17 @@ type form struct {
 // formField is a field with what the user made of it.
 type formField struct {
 	Field
-	edit   prompt
+	edit   Line
 	choice int // index into Choices; -1 for what was typed
 }
 
-func newForm(o FormOptions, p *screen.Palette) *form {
+func newForm(o Options, p *screen.Palette) *form {
 	m := &form{o: o, ctx: context.Background(), palette: p}
 	for _, f := range o.Fields {
-		x := formField{Field: f, choice: -1}
+		x := formField{Field: f, edit: NewLine(f.Value), choice: -1}
 		if len(f.Choices) > 0 {
 			x.choice = max(0, slices.Index(f.Choices, f.Value))
 		}
-		x.edit.insert([]rune(f.Value))
 		m.fields = append(m.fields, x)
 	}
 	return m
@@ -114,7 +114,7 @@ func (f *formField) value() string {
 	if f.choice >= 0 && f.choice < len(f.Choices) {
 		return f.Choices[f.choice]
 	}
-	return string(f.edit.line)
+	return f.edit.String()
 }
 
 func (m *form) values() map[string]string {
@@ -221,14 +221,10 @@ func (m *form) key(msg tea.KeyMsg) tea.Cmd {
 			return nil
 		}
 		if f.choice >= 0 { // typing goes on from what was chosen
-			typed := f.value()
-			f.edit, f.choice = prompt{}, -1
-			f.edit.insert([]rune(typed))
+			f.edit, f.choice = NewLine(f.value()), -1
 		}
 	}
-	before := string(f.edit.line)
-	f.edit.edit(msg)
-	if m.at == 0 && string(f.edit.line) != before { // what was said of the other server is not true of this one
+	if f.edit.Edit(msg) && m.at == 0 { // what was said of the other server is not true of this one
 		m.known, m.note = false, ""
 	}
 	return nil

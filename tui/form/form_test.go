@@ -1,22 +1,27 @@
-package tui
+package form
 
 import (
 	"context"
 	"errors"
+	"flag"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
 	"github.com/muesli/termenv"
 
 	"benchtop/tui/screen"
 )
 
+var update = flag.Bool("update", false, "write golden files")
+
 func testForm(t *testing.T) *form {
 	t.Helper()
-	m := newForm(FormOptions{
+	m := newForm(Options{
 		Title: "what to load",
 		Fields: []Field{
 			{Key: "server", Label: "Server", Value: "http://a", Hint: "its address"},
@@ -138,7 +143,7 @@ func TestFormLookup(t *testing.T) {
 // Where there is little room, labels give way to the value of the field with the cursor.
 func TestFormNarrow(t *testing.T) {
 	for _, c := range []struct{ w, h int }{{20, 5}, {20, 10}, {30, 10}} {
-		m := newForm(FormOptions{
+		m := newForm(Options{
 			Fields: []Field{
 				{Key: "file", Label: "Data set's file", Short: "File", Value: "/home/me/data/a.json"},
 				{Key: "output", Label: "Output tokens", Short: "Output", Value: "1287"},
@@ -213,7 +218,20 @@ func TestFormHints(t *testing.T) {
 }
 
 func TestFormSizes(t *testing.T) {
-	golden(t, "form-80x24.txt", testForm(t).View())
+	const golden = "testdata/form-80x24.txt"
+	got := testForm(t).View()
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s differs (-want +got), look and run with -update:\n%s", golden, diff)
+	}
 	m := testForm(t)
 	for h := 5; h < 24; h++ { // the field with the cursor is always there
 		m.Update(tea.WindowSizeMsg{Width: 20, Height: h})

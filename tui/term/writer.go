@@ -1,0 +1,171 @@
+// Package term is the way to a terminal: it counts and records the bytes that go there, keeps the rate of frames within a limit, runs a
+// Bubble Tea program on it, and tells from the environment what the terminal can show. It knows nothing of the dashboard.
+//
+//	Bubble Tea ──frames──> Writer ──┬──> the terminal
+//	                bell ──Aside──>─┤
+//	                                └──> Recording: an asciicast, without asides
+package term
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/term"
+
+	_ "benchtop/tui/noquery" // before Bubble Tea asks the terminal a question
+)
+
+// FramesPerSecond is how often Bubble Tea looks for changes to write: a key shows its effect within a twentieth of a second. The
+// program decides how often there are changes, so this costs no bytes.
+const FramesPerSecond = 20
+
+// grace is how long a terminal that does not take our output may delay the way out.
+const grace = time.Second
+
+// ErrLost says that the terminal went away while a program was on it.
+var ErrLost = errors.New("the terminal is gone")
+
+// Writer counts the bytes that go to a terminal. Bubble Tea hands over each frame in one call, so an aside comes between two frames.
+type Writer struct {
+	mu     sync.Mutex // guards to and record: one writer at a time
+	to     io.Writer
+	record *recording // nil for no recording
+
+	lost chan struct{} // gets a value when the terminal takes no more
+	sent atomic.Int64
+}
+
+// NewWriter returns a writer to a terminal, or to anything else.
+func NewWriter(to io.Writer) *Writer { return &Writer{to: to, lost: make(chan struct{}, 1)} }
+
+// Record copies everything but asides to an asciicast of a screen of w by h.
+func (w *Writer) Record(to io.Writer, width, height int) {
+	began := time.Now()
+	w.record = newRecording(to, width, height, began, func() time.Duration { return time.Since(began) })
+}
+
+// Write sends a frame.
+func (w *Writer) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, err := w.send(b)
+	if err == nil {
+		w.record.output(b)
+	}
+	return n, err
+}
+
+// Aside sends words that are no part of the picture, such as a bell. They are not recorded.
+func (w *Writer) Aside(words string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, _ = w.send([]byte(words))
+}
+
+// send reports failures: Bubble Tea ignores them, and would go on for ever without a terminal.
+func (w *Writer) send(b []byte) (int, error) {
+	n, err := w.to.Write(b)
+	w.sent.Add(int64(n))
+	if err != nil {
+		select {
+		case w.lost <- struct{}{}:
+		default:
+		}
+	}
+	return n, err
+}
+
+// Sent is the number of bytes so far.
+func (w *Writer) Sent() int64 { return w.sent.Load() }
+
+// Resized tells the recording about a new size of the screen.
+func (w *Writer) Resized(width, height int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.record.resize(width, height)
+}
+
+// Size is the size of a terminal that says so, else the one given, else 80 by 24.
+func (w *Writer) Size(width, height int) (int, int) {
+	if f, ok := w.to.(*os.File); ok {
+		if width, height, err := term.GetSize(f.Fd()); err == nil && width > 0 && height > 0 {
+			return width, height
+		}
+	}
+	if width > 0 && height > 0 {
+		return width, height
+	}
+	return 80, 24
+}
+
+// IsTerminal reports whether Bubble Tea learns the size of the screen by itself.
+func (w *Writer) IsTerminal() bool {
+	f, ok := w.to.(*os.File)
+	return ok && term.IsTerminal(f.Fd())
+}
+
+// terminalWriter is a writer that Bubble Tea knows as a terminal, to ask it for its size.
+type terminalWriter struct {
+	*os.File
+	w *Writer
+}
+
+// Write goes through the writer, not to the file.
+func (t terminalWriter) Write(b []byte) (int, error) { return t.w.Write(b) }
+
+// Run has the terminal until the model quits (nil), ctx ends (its cause) or the terminal is lost (ErrLost). Keys come from in; nil means
+// standard input.
+func (w *Writer) Run(ctx context.Context, m tea.Model, in io.Reader, more ...tea.ProgramOption) error {
+	var out io.Writer = w
+	if w.IsTerminal() {
+		out = terminalWriter{w.to.(*os.File), w}
+	}
+	options := append([]tea.ProgramOption{
+		tea.WithoutSignalHandler(), tea.WithAltScreen(), tea.WithFPS(FramesPerSecond), tea.WithOutput(out),
+	}, more...)
+	if in != nil {
+		options = append(options, tea.WithInput(in))
+	} else {
+		takeTerminal(os.Stdin)
+	}
+	p := tea.NewProgram(m, options...)
+	done := make(chan error, 1)
+	go func() {
+		_, err := p.Run()
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		if err != nil {
+			return fmt.Errorf("dashboard: %w", err)
+		}
+		return nil
+	case <-ctx.Done():
+		return leave(p, done, context.Cause(ctx))
+	case <-w.lost:
+		return leave(p, done, ErrLost)
+	}
+}
+
+// leave ends the program. It waits for a while only: a terminal that takes no output, such as a stalled SSH connection, must not keep the
+// run from being saved.
+func leave(p *tea.Program, done <-chan error, why error) error {
+	if inBackground(os.Stdin) {
+		if modes, err := term.GetState(os.Stdin.Fd()); err == nil {
+			defer func() { _ = term.Restore(os.Stdin.Fd(), modes) }() // the shell's, who has the terminal now
+		}
+	}
+	p.Kill()
+	select {
+	case <-done:
+	case <-time.After(grace):
+	}
+	return why
+}

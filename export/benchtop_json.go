@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -19,23 +20,23 @@ func benchtopObject(r *metrics.Report) object {
 		{"version", p.Version},
 		{"command", p.Command},
 		{"seed", p.Seed},
-		{"definitions", definitions(p.Definitions)},
+		{"definitions", sorted(p.Definitions, strings.Clone)},
 		{"dataset", p.Dataset},
 		{"cache", orNull(p.Cache)},
 		{"load", p.Load},
 		{"stages", each(p.Stages, stage)},
-		{"ramp", ramp(p.Ramp)},
-		{"find", find(p.Find)},
+		{"ramp", present(p.Ramp, ramp)},
+		{"find", present(p.Find, find)},
 		{"steered", r.Steered},
 		{"warmup_s", p.Warmup.Seconds()},
 		{"warmed_up", r.WarmedUp},
 		{"objectives", objectives(r)},
 		{"token_sources", object{
 			{"dataset", sourceName(p.InputSource)},
-			{"input", sourceCounts(r.InputSources)},
-			{"output", sourceCounts(r.OutputSources)},
+			{"input", sorted(r.InputSources, sourceName)},
+			{"output", sorted(r.OutputSources, sourceName)},
 		}},
-		{"cached_tokens", cachedTokens(r)},
+		{"cached_tokens", when(r.CachedTokens > 0, object{{"tokens", r.CachedTokens}, {"share", cachedShare(r)}})},
 		{"answer_lengths", object{
 			{"judged", r.Lengths.Judged}, {"shorter", lengthGap(&r.Lengths.Shorter)}, {"longer", lengthGap(&r.Lengths.Longer)},
 		}},
@@ -47,20 +48,22 @@ func benchtopObject(r *metrics.Report) object {
 	}, ownStatistics(r), object{
 		{"peak_concurrency_exact", r.ExactPeakConcurrency},
 		{"good", good(r, r.Good)},
-		{"steady_state", steadyState(r.SteadyState)},
-		{"levels", each(r.Levels, func(l *metrics.LoadLevel) any { return level(r, l) })},
+		{"steady_state", present(r.SteadyState, steadyState)},
+		{"levels", each(r.Levels, func(l *metrics.LoadLevel) object { return level(r, l) })},
 		{"answer", answer(r)},
 		{"gates", each(r.Gates, gate)},
-		{"probes", probeObject(r.Probes)},
+		{"probes", present(r.Probes, probeObject)},
 		{"ttft_split", split(&r.Split)},
-		{"server", server(r.Server)},
-		{"gpus", gpus(r)},
+		{"server", present(r.Server, server)},
+		{"gpus", present(r.GPUs, func(g *metrics.GPUReport) object { return gpus(r, g) })},
 		{"timeline", timeline(r)},
 		{"events", each(r.Events, logLine)},
 		{"failures", each(r.Failures, failures)},
 		{"damaged_journal_lines", r.Damaged},
 		{"not_sent", r.NotSent},
-		{"interrupted", interrupted(r.Interrupted)},
+		{"interrupted", present(r.Interrupted, func(i *metrics.Interrupted) object {
+			return object{{"reason", i.Reason}, {"cancelled", i.Cancelled}, {"unsent", i.Unsent}}
+		})},
 	})
 }
 
@@ -80,37 +83,19 @@ func ownStatistics(r *metrics.Report) (o object) {
 	return o
 }
 
-func definitions(m map[string]string) object {
+// sorted is a map with its keys in order.
+func sorted[K cmp.Ordered, V any](m map[K]V, name func(K) string) object {
 	o := object{}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
-		o = append(o, field{key, m[key]})
+		o = append(o, field{name(key), m[key]})
 	}
 	return o
 }
 
-// cachedTokens are those of the prompts that the server's prefix cache knew, by its answers; null where none told of any.
-func cachedTokens(r *metrics.Report) any {
-	if r.CachedTokens <= 0 {
-		return nil
-	}
-	return object{{"tokens", r.CachedTokens}, {"share", float64(r.CachedTokens) / float64(r.InputTokens)}}
-}
+// cachedShare is the share of the prompts' tokens that the server's prefix cache knew, by its answers.
+func cachedShare(r *metrics.Report) float64 { return float64(r.CachedTokens) / float64(r.InputTokens) }
 
-func sourceName(s metrics.TokenSource) string {
-	if s == metrics.TokensUnknown {
-		return "unknown"
-	}
-	return string(s)
-}
-
-// sourceCounts says how many successful requests had their tokens counted by whom.
-func sourceCounts(m map[metrics.TokenSource]int) object {
-	o := object{}
-	for _, s := range slices.Sorted(maps.Keys(m)) {
-		o = append(o, field{sourceName(s), m[s]})
-	}
-	return o
-}
+func sourceName(s metrics.TokenSource) string { return cmp.Or(string(s), "unknown") }
 
 func lengthGap(g *metrics.LengthGap) object {
 	return object{
@@ -122,12 +107,7 @@ func lengthGap(g *metrics.LengthGap) object {
 // statistic writes null for every figure that had no sample. The unit goes into the keys where the name of the whole
 // does not say it.
 func statistic(s *metrics.Statistic, unit string) object {
-	ms := func(v float64) any {
-		if s.N == 0 {
-			return nil
-		}
-		return v
-	}
+	ms := func(v float64) any { return when(s.N != 0, v) }
 	o := object{
 		{"n", s.N},
 		{"mean" + unit, ms(s.Mean)}, {"median" + unit, ms(s.Median)}, {"std" + unit, ms(s.Std)},
@@ -140,37 +120,20 @@ func statistic(s *metrics.Statistic, unit string) object {
 }
 
 // good is null in a run without objectives, where it would only repeat the successes.
-func good(r *metrics.Report, n int) any {
-	if len(r.Objectives) == 0 {
-		return nil
-	}
-	return n
-}
+func good(r *metrics.Report, n int) any { return when(len(r.Objectives) > 0, n) }
 
-func logLine(e *metrics.LogEntry) any {
+func logLine(e *metrics.LogEntry) object {
 	return object{
 		{"t_s", atSeconds(e.At)}, {"level", string(e.Level)}, {"text", e.Text}, {"mark", orNull(e.Mark)},
-		{"count", max(1, e.Count)}, {"set", setting(e.Set)}, {"objectives", changed(e.Objectives)},
+		{"count", max(1, e.Count)}, {"set", present(e.Set, setting)}, {"objectives", present(e.Objectives, changed)},
 	}
 }
 
-func failures(f *metrics.FailureCount) any {
+func failures(f *metrics.FailureCount) object {
 	return object{
 		{"kind", string(f.Kind)}, {"status", orNull(f.Status)}, {"count", f.Count}, {"last_s", atSeconds(f.Last)},
 		{"examples", f.Examples},
 	}
 }
 
-func atSeconds(d time.Duration) any {
-	if d == metrics.Never {
-		return nil
-	}
-	return d.Seconds()
-}
-
-func interrupted(i *metrics.Interrupted) any {
-	if i == nil {
-		return nil
-	}
-	return object{{"reason", i.Reason}, {"cancelled", i.Cancelled}, {"unsent", i.Unsent}}
-}
+func atSeconds(d time.Duration) any { return when(d != metrics.Never, d.Seconds()) }

@@ -44,7 +44,7 @@ func (o *object) set(key string, value any) {
 type list iter.Seq[any]
 
 // each makes a list of what f returns for every element.
-func each[T any](s []T, f func(*T) any) list {
+func each[T, V any](s []T, f func(*T) V) list {
 	return func(yield func(any) bool) {
 		for i := range s {
 			if !yield(f(&s[i])) {
@@ -52,6 +52,30 @@ func each[T any](s []T, f func(*T) any) list {
 			}
 		}
 	}
+}
+
+func itself[T any](v *T) T { return *v }
+
+// orNull is a value, or null for one that is not set, which a plan writes as its zero value.
+func orNull[T comparable](v T) any {
+	var zero T
+	return when(v != zero, v)
+}
+
+// when is a value, or null where it is not known.
+func when(known bool, v any) any {
+	if known {
+		return v
+	}
+	return nil
+}
+
+// present is what f makes of a value that is there, and null for one that is not.
+func present[T, V any](v *T, f func(*T) V) any {
+	if v == nil {
+		return nil
+	}
+	return f(v)
 }
 
 // pythonJSON writes JSON byte for byte as Python's json.dumps does. Infinities and NaN become strings, because their bare
@@ -88,10 +112,10 @@ func (j pythonJSON) value(v any) {
 		j.object(v)
 		return
 	case []string:
-		j.list(each(v, func(s *string) any { return *s }))
+		j.list(each(v, itself))
 		return
 	case []float64:
-		j.list(each(v, func(f *float64) any { return *f }))
+		j.list(each(v, itself))
 		return
 	case list:
 		j.list(v)
@@ -130,6 +154,14 @@ func (j pythonJSON) list(l list) {
 
 // integral reports whether v can be written as an integer without loss.
 func integral(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < 1e15 }
+
+// number is an integer wherever it can be one: vLLM's ramps have only whole rates.
+func number(v float64) any {
+	if integral(v) {
+		return int64(v)
+	}
+	return v
+}
 
 // pythonNumber is an integral number without a point and any other as a float, as in keys and labels.
 func pythonNumber(v float64) string {

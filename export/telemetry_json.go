@@ -9,28 +9,14 @@ import (
 )
 
 // said is null for a figure that nobody gave, or that is none.
-func said(v float64) any {
-	if !finite(v) {
-		return nil
-	}
-	return v
-}
+func said(v float64) any { return when(finite(v), v) }
 
 // counted is said for a number of things, which is written without a fraction where it has none.
-func counted(v float64) any {
-	if finite(v) && integral(v) {
-		return int64(v)
-	}
-	return said(v)
-}
+func counted(v float64) any { return when(finite(v), number(v)) }
 
-// server is null in a run without a look at the server.
-func server(s *metrics.ServerReport) any {
-	if s == nil {
-		return nil
-	}
+func server(s *metrics.ServerReport) object {
 	return object{
-		{"kind", orNull(s.Kind)}, {"absent", orNull(s.Absent)}, {"levels_absent", levelsAbsent(s)}, {"looks", len(s.Seconds)},
+		{"kind", orNull(s.Kind)}, {"absent", orNull(s.Absent)}, {"levels_absent", when(s.TooShort(), tooShort)}, {"looks", len(s.Seconds)},
 		{"running", object{{"mean", said(s.RunningMean)}, {"max", counted(s.RunningMost)}}},
 		{"waiting", object{{"mean", said(s.WaitingMean)}, {"max", counted(s.WaitingMost)}}},
 		{"kv_usage", object{{"mean", said(s.KVMean)}, {"max", said(s.KVMost)}}},
@@ -42,14 +28,6 @@ func server(s *metrics.ServerReport) any {
 	}
 }
 
-// levelsAbsent is why there are no levels though the server tells them, null where it is not so.
-func levelsAbsent(s *metrics.ServerReport) any {
-	if !s.TooShort() {
-		return nil
-	}
-	return tooShort
-}
-
 func serverLatency(l metrics.ServerLatency) object {
 	if !(l.N > 0) || !finite(l.N) {
 		return object{{"n", 0}, {"mean", nil}}
@@ -57,11 +35,8 @@ func serverLatency(l metrics.ServerLatency) object {
 	return object{{"n", counted(l.N)}, {"mean", milliseconds(max(0, l.Mean))}}
 }
 
-// serverGauges are what the server said in one second of the timeline; null where it said nothing.
-func serverGauges(s *metrics.ServerSecond) any {
-	if s == nil {
-		return nil
-	}
+// serverGauges are what the server said in one second of the timeline.
+func serverGauges(s *metrics.ServerSecond) object {
 	mean := func(l metrics.ServerLatency) any { return serverLatency(l).get("mean") }
 	return object{
 		{"running", counted(s.Running)}, {"waiting", counted(s.Waiting)}, {"kv_usage", said(s.KVUsage)},
@@ -102,12 +77,7 @@ func looksOf(r *metrics.Report) looks {
 // secondOf is the second of the timeline whose end is nearest to a look, because levels there are those at the end.
 func secondOf(at time.Duration) int { return max(0, int((at-time.Second/2)/time.Second)) }
 
-// gpus is null in a run without a look at the accelerators.
-func gpus(r *metrics.Report) any {
-	g := r.GPUs
-	if g == nil {
-		return nil
-	}
+func gpus(r *metrics.Report, g *metrics.GPUReport) object {
 	return object{
 		{"absent", orNull(g.Absent)}, {"names", each(g.Names, func(name *string) any { return orNull(*name) })}, {"looks", len(g.Seconds)},
 		{"use_mean", said(g.UseMean)}, {"power_told_by", g.Powered}, {"power_mean_w", said(g.PowerMean)}, {"energy_j", said(g.Energy)},
@@ -118,12 +88,9 @@ func gpus(r *metrics.Report) any {
 	}
 }
 
-// gpuGauges are what each accelerator did in one second of the timeline; null where nobody looked.
-func gpuGauges(s *metrics.GPUSecond) any {
-	if s == nil {
-		return nil
-	}
-	return each(s.GPUs, func(g *metrics.GPU) any {
+// gpuGauges are what each accelerator did in one second of the timeline.
+func gpuGauges(s *metrics.GPUSecond) list {
+	return each(s.GPUs, func(g *metrics.GPU) object {
 		return object{
 			{"index", g.Index}, {"use", said(g.Use)}, {"memory_bytes", counted(g.MemoryUsed)}, {"power_w", said(g.Power)},
 			{"temperature_c", said(g.Temperature)}, {"clock_mhz", said(g.Clock)},
@@ -137,14 +104,8 @@ func watched(c *metrics.Client) bool { return len(c.Seconds) > 0 }
 // client is what the run shows of the client itself. What only its seconds can tell is null in a run without them.
 func client(r *metrics.Report) object {
 	c := &r.Client
-	var verdict, cpu, gc, stood, memory, sockets, dialled, steps any
-	if watched(c) {
-		verdict = "ok"
-		cpu = object{{"mean", c.CPU}, {"max", c.CPUMost}, {"available", orNull(c.Cores)}}
-		gc = object{{"count", c.GCs}, {"pause_ms", milliseconds(c.GCPause)}}
-		stood, memory, sockets = c.StoodStill.Seconds(), orNull(int(c.Memory)), c.Sockets
-		dialled, steps = c.Dialled, c.ClockSteps
-	}
+	bySeconds := func(v any) any { return when(watched(c), v) }
+	verdict := bySeconds("ok")
 	if c.Verdict.Limited() {
 		verdict = "limited"
 	}
@@ -154,20 +115,18 @@ func client(r *metrics.Report) object {
 		{"stamps", stamps(c)},
 		{"lateness_ms", statistic(&r.Statistics[metrics.Lateness], "")},
 		{"own_lateness_ms", statistic(&r.Statistics[metrics.OwnLateness], "")},
-		{"cpu_cores", cpu}, {"gc", gc}, {"stood_still_s", stood}, {"memory_bytes", memory},
-		{"sockets", sockets}, {"dialled", dialled}, {"redials", r.Redials}, {"clock_steps", steps},
-		{"seconds", each(c.Seconds, func(s *metrics.ClientSecond) any { return clientSecond(c.Source, s) })},
+		{"cpu_cores", bySeconds(object{{"mean", c.CPU}, {"max", c.CPUMost}, {"available", orNull(c.Cores)}})},
+		{"gc", bySeconds(object{{"count", c.GCs}, {"pause_ms", milliseconds(c.GCPause)}})},
+		{"stood_still_s", bySeconds(c.StoodStill.Seconds())}, {"memory_bytes", bySeconds(orNull(int(c.Memory)))},
+		{"sockets", bySeconds(c.Sockets)}, {"dialled", bySeconds(c.Dialled)}, {"redials", r.Redials}, {"clock_steps", bySeconds(c.ClockSteps)},
+		{"seconds", each(c.Seconds, func(s *metrics.ClientSecond) object { return clientSecond(c.Source, s) })},
 	}
 }
 
 func stamps(c *metrics.Client) object {
 	s := &c.Stamps
-	var share any
-	if s.Chunks > 0 {
-		share = float64(s.Shared) / float64(s.Chunks)
-	}
 	return object{
-		{"chunks", s.Chunks}, {"shared", s.Shared}, {"shared_share", share}, {"unstamped", unstamped(c.Source, s.Unstamped)},
+		{"chunks", s.Chunks}, {"shared", s.Shared}, {"shared_share", when(s.Chunks > 0, float64(s.Shared)/float64(s.Chunks))}, {"unstamped", unstamped(c.Source, s.Unstamped)},
 		{"read_delay_ms", object{
 			{"p50", delay(s.DelayP50)}, {"p99", delay(s.DelayP99)}, {"p999", delay(s.DelayP999)}, {"max", delay(s.DelayMax)},
 		}},
@@ -175,17 +134,14 @@ func stamps(c *metrics.Client) object {
 }
 
 func clientSecond(source string, s *metrics.ClientSecond) object {
-	var late99, late any
-	if s.Sent > 0 {
-		late99, late = milliseconds(s.LateP99), milliseconds(s.LateMax)
-	}
+	late := func(d time.Duration) any { return when(s.Sent > 0, milliseconds(d)) }
 	return object{
 		{"t_s", s.At.Seconds()}, {"took_s", s.Took.Seconds()},
 		{"cpu_cores", s.CPU}, {"cpu_wait", s.CPUWait},
 		{"sched_p99_ms", milliseconds(s.Sched)}, {"stall_ms", milliseconds(s.Stall)},
 		{"gcs", s.GCs}, {"gc_pause_ms", milliseconds(s.GCPause)}, {"memory_bytes", orNull(int(s.Memory))},
 		{"sockets", s.Sockets}, {"dialled", s.Dialled}, {"redials", s.Redials},
-		{"sent", s.Sent}, {"late_p99_ms", late99}, {"late_max_ms", late},
+		{"sent", s.Sent}, {"late_p99_ms", late(s.LateP99)}, {"late_max_ms", late(s.LateMax)},
 		{"chunks", s.Chunks}, {"shared", s.Shared}, {"unstamped", unstamped(source, s.Unstamped)},
 		{"read_delay_p50_ms", delay(s.DelayP50)}, {"read_delay_p99_ms", delay(s.DelayP99)}, {"read_delay_max_ms", delay(s.DelayMax)},
 		{"clock_step", s.ClockStep},
@@ -193,26 +149,16 @@ func clientSecond(source string, s *metrics.ClientSecond) object {
 }
 
 // unstamped is null where the kernel was not asked: then no chunk lacks its stamp.
-func unstamped(source string, n int) any {
-	if source != metrics.KernelStamps {
-		return nil
-	}
-	return n
-}
+func unstamped(source string, n int) any { return when(source == metrics.KernelStamps, n) }
 
-func delay(d time.Duration) any {
-	if d == metrics.Never {
-		return nil
-	}
-	return milliseconds(d)
-}
+func delay(d time.Duration) any { return when(d != metrics.Never, milliseconds(d)) }
 
 // timeline has an object for every second of the run.
 func timeline(r *metrics.Report) list {
 	l := looksOf(r)
-	return each(r.Timeline, func(w *metrics.Window) any {
+	return each(r.Timeline, func(w *metrics.Window) object {
 		n := int(w.Start / time.Second)
-		return append(window(r, w), field{"server", serverGauges(l.server[n])}, field{"gpus", gpuGauges(l.gpus[n])})
+		return append(window(r, w), field{"server", present(l.server[n], serverGauges)}, field{"gpus", present(l.gpus[n], gpuGauges)})
 	})
 }
 
@@ -238,11 +184,8 @@ func percentiles(w *metrics.Window, some func(metrics.Latency) bool, of ...int) 
 		}
 		h := &w.Histograms[l]
 		for _, p := range of {
-			var ms any
-			if h.Count() > 0 {
-				ms = milliseconds(h.Quantile(float64(p) / 100))
-			}
-			o = append(o, field{name + "_p" + strconv.Itoa(p) + "_ms", ms})
+			ms := milliseconds(h.Quantile(float64(p) / 100))
+			o = append(o, field{name + "_p" + strconv.Itoa(p) + "_ms", when(h.Count() > 0, ms)})
 		}
 	}
 	return o

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"io"
 	"math"
 	"slices"
@@ -21,28 +22,20 @@ func JSON(w io.Writer, r metrics.Report) error {
 // before them and are replaced by those after them, and a key that is set again keeps its place.
 func vllmResult(r *metrics.Report) object {
 	var o object
-	for _, part := range []object{
-		planKeys(&r.Plan), metadataKeys(&r.Plan), loadKeys(&r.Plan), totalKeys(r), metricKeys(r),
-	} {
-		for _, f := range part {
-			o.set(f.key, f.value)
-		}
+	for _, f := range slices.Concat(planKeys(&r.Plan), metadataKeys(&r.Plan), loadKeys(&r.Plan), totalKeys(r), metricKeys(r)) {
+		o.set(f.key, f.value)
 	}
 	return o
 }
 
 func planKeys(p *metrics.Plan) object {
-	tokenizer := orNull(p.Tokenizer)
-	if p.SkipTokenizer {
-		tokenizer = nil
-	}
 	return object{
 		{"date", date(p.Started)},
 		{"endpoint_type", p.Backend},
 		{"backend", p.Backend},
 		{"label", orNull(p.Label)},
 		{"model_id", p.ModelID},
-		{"tokenizer_id", tokenizer},
+		{"tokenizer_id", when(!p.SkipTokenizer, orNull(p.Tokenizer))},
 		{"num_prompts", p.NumPrompts},
 	}
 }
@@ -84,34 +77,13 @@ func loadKeys(p *metrics.Plan) object {
 	if p.Ramp != nil {
 		o = append(o,
 			field{"ramp_up_strategy", p.Ramp.Strategy},
-			field{"ramp_up_start_rps", rampRate(p.Ramp.From)},
-			field{"ramp_up_end_rps", rampRate(p.Ramp.To)})
+			field{"ramp_up_start_rps", number(p.Ramp.From)},
+			field{"ramp_up_end_rps", number(p.Ramp.To)})
 	}
 	return o
 }
 
-// orNull stands in for "not set", which a plan writes as a zero value.
-func orNull[T comparable](v T) any {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return v
-}
-
-// rampRate is an integer wherever it can be one: vLLM's ramps have only whole rates.
-func rampRate(v float64) any {
-	if integral(v) {
-		return int64(v)
-	}
-	return v
-}
-
 func totalKeys(r *metrics.Report) object {
-	var goodput any
-	if r.Goodput != nil {
-		goodput = *r.Goodput
-	}
 	if r.Plan.Pooling {
 		return append(poolingKeys(r), besideKeys(r)...)
 	}
@@ -122,32 +94,38 @@ func totalKeys(r *metrics.Report) object {
 		{"total_input_tokens", r.InputTokens},
 		{"total_output_tokens", r.OutputTokens},
 		{"request_throughput", r.RequestThroughput},
-		{"request_goodput", goodput},
+		{"request_goodput", present(r.Goodput, itself)},
 		{"output_throughput", r.OutputThroughput},
 		{"total_token_throughput", r.TotalThroughput},
 	}
-	latencies := field{"latencies", each(r.Rows, func(row *metrics.Row) any { return row.Latency })}
-	queues := field{"queue_times", each(r.Rows, func(row *metrics.Row) any { return row.SlotWait })}
 	if r.Plan.Detailed {
-		o = append(o, detailKeys(r.Details, latencies, queues)...)
+		o = append(o, detailKeys(r)...)
 	} else {
-		o = append(o, latencies, queues)
+		o = append(o, rowKeys(r)...)
 	}
 	o = append(o,
 		field{"max_output_tokens_per_s", float64(r.PeakOutputPerSecond)},
 		field{"max_concurrent_requests", r.PeakConcurrency},
 		field{"rtfx", 0.0}) // seconds of audio per second, and nobody sends audio
 	if r.Plan.Detailed {
-		o = append(o, serverClockKeys(r.Details)...)
+		o = append(o, serverClockKeys(r)...)
 	}
 	return append(o, besideKeys(r)...)
+}
+
+// rowKeys are the latencies and the waits for a slot of all requests.
+func rowKeys(r *metrics.Report) object {
+	return object{
+		{"latencies", each(r.Rows, func(row *metrics.Row) float64 { return row.Latency })},
+		{"queue_times", each(r.Rows, func(row *metrics.Row) float64 { return row.SlotWait })},
+	}
 }
 
 // besideKeys are those of probes, steps of the rate and the server's counters, where there were any.
 func besideKeys(r *metrics.Report) object {
 	o := probeKeys(r)
 	if r.RateSteps != nil {
-		o = append(o, field{"rps_change_events", each(r.RateSteps, func(s *metrics.RateStep) any {
+		o = append(o, field{"rps_change_events", each(r.RateSteps, func(s *metrics.RateStep) object {
 			at := r.Plan.Started.Local().Add(s.At)
 			return object{{"rps", s.RPS}, {"timestamp", at.Format("2006-01-02T15:04:05.000000")}}
 		})})
@@ -156,50 +134,50 @@ func besideKeys(r *metrics.Report) object {
 	return append(o, diffusionKeys(r)...)
 }
 
-func detailKeys(requests []metrics.Request, latencies, queues field) object {
-	column := func(key string, f func(*metrics.Request) any) field { return field{key, each(requests, f)} }
+// column is a figure of every request.
+func column[V any](r *metrics.Report, key string, of func(*metrics.Request) V) field {
+	return field{key, each(r.Details, of)}
+}
+
+func detailKeys(r *metrics.Report) object {
+	rows := rowKeys(r)
 	return object{
-		column("input_lens", func(q *metrics.Request) any { return q.InputTokens }),
-		column("output_lens", func(q *metrics.Request) any {
-			if !q.OK() {
-				return 0
-			}
-			return q.OutputTokens
-		}),
-		column("ttfts", func(q *metrics.Request) any { return secondsOrZero(q.TTFT()) }),
-		column("itls", func(q *metrics.Request) any { return gaps(q) }),
-		latencies,
-		column("start_times", func(q *metrics.Request) any {
+		column(r, "input_lens", func(q *metrics.Request) int { return q.InputTokens }),
+		column(r, "output_lens", func(q *metrics.Request) int { return ofSuccess(q, q.OutputTokens) }),
+		column(r, "ttfts", func(q *metrics.Request) float64 { return secondsOrZero(q.TTFT()) }),
+		column(r, "itls", gaps),
+		rows[0],
+		column(r, "start_times", func(q *metrics.Request) float64 {
 			if q.Sent == metrics.Never { // no connection: its own clock would have started here
 				return secondsOrZero(q.Admitted)
 			}
 			return q.Sent.Seconds()
 		}),
-		queues,
-		column("generated_texts", func(q *metrics.Request) any { return q.Text }),
-		column("errors", func(q *metrics.Request) any { return failureText(q) }),
+		rows[1],
+		column(r, "generated_texts", func(q *metrics.Request) string { return q.Text }),
+		column(r, "errors", failureText),
 	}
 }
 
+// ofSuccess is a number of tokens, and 0 for a request that failed.
+func ofSuccess(q *metrics.Request, tokens int) int {
+	if !q.OK() {
+		return 0
+	}
+	return tokens
+}
+
 // serverClockKeys are there if a server told of any request how long it queued or computed until the first token.
-func serverClockKeys(requests []metrics.Request) object {
+func serverClockKeys(r *metrics.Report) object {
 	told := func(q metrics.Request) bool {
 		return q.ServerQueue != metrics.Never || q.ServerPrefill != metrics.Never
 	}
-	if !slices.ContainsFunc(requests, told) {
+	if !slices.ContainsFunc(r.Details, told) {
 		return nil
 	}
-	column := func(key string, f func(*metrics.Request) time.Duration) field {
-		return field{key, each(requests, func(q *metrics.Request) any {
-			if d := f(q); d != metrics.Never {
-				return d.Seconds()
-			}
-			return nil
-		})}
-	}
 	return object{
-		column("server_queue_times", func(q *metrics.Request) time.Duration { return q.ServerQueue }),
-		column("server_ttfts", func(q *metrics.Request) time.Duration { return q.ServerPrefill }),
+		column(r, "server_queue_times", func(q *metrics.Request) any { return atSeconds(q.ServerQueue) }),
+		column(r, "server_ttfts", func(q *metrics.Request) any { return atSeconds(q.ServerPrefill) }),
 	}
 }
 
@@ -221,15 +199,10 @@ func secondsOrZero(d time.Duration) float64 {
 
 // failureText is "" for a success and never "" for a failure, so that it can serve as the success mask.
 func failureText(q *metrics.Request) string {
-	switch {
-	case q.OK():
+	if q.OK() {
 		return ""
-	case q.Error != "":
-		return q.Error
-	case q.Failure != "":
-		return string(q.Failure)
 	}
-	return "unfinished"
+	return cmp.Or(q.Error, string(q.Failure), "unfinished")
 }
 
 func metricKeys(r *metrics.Report) object {
@@ -259,18 +232,12 @@ func poolingKeys(r *metrics.Report) object {
 	}
 	o = append(o, field{"input_sequence_throughput", r.InputThroughput}, field{"total_token_throughput", r.TotalThroughput})
 	if r.Plan.Detailed {
-		o = append(o, field{"input_lens", each(r.Details, func(q *metrics.Request) any {
-			if !q.OK() {
-				return 0
-			}
-			return q.InputTokens
-		})})
+		o = append(o, column(r, "input_lens", func(q *metrics.Request) int { return ofSuccess(q, q.InputTokens) }))
 	}
-	o = append(o, field{"latencies", each(r.Rows, func(row *metrics.Row) any { return row.Latency })},
-		field{"queue_times", each(r.Rows, func(row *metrics.Row) any { return row.SlotWait })})
+	o = append(o, rowKeys(r)...)
 	if r.Plan.Detailed {
-		o = append(o, field{"errors", each(r.Details, func(q *metrics.Request) any { return failureText(q) })})
-		o = append(o, serverClockKeys(r.Details)...)
+		o = append(o, column(r, "errors", failureText))
+		o = append(o, serverClockKeys(r)...)
 	}
 	return o
 }

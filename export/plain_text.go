@@ -40,27 +40,21 @@ func cut(s string, width int) string {
 	return s
 }
 
-// wrap breaks text between words into lines of at most textWidth columns; all but the first are indented.
-func wrap(text, indent string) string {
-	return strings.Join(wrapAt(text, indent, textWidth), "\n") + "\n"
-}
-
-// wrapAt breaks text between words into lines of at most width columns; all but the first are indented.
-func wrapAt(text, indent string, width int) []string {
-	var lines []string
-	line := ""
+// wrap breaks text between words into lines of at most width columns, each with its newline; all but the first are indented.
+func wrap(text string, width int) string {
+	lines, line := "", ""
 	for _, word := range strings.Fields(text) {
 		switch {
 		case line == "":
 			line = word
 		case columns(line)+1+columns(word) > width:
-			lines = append(lines, line)
-			line = indent + word
+			lines += line + "\n"
+			line = "  " + word
 		default:
 			line += " " + word
 		}
 	}
-	return append(lines, line)
+	return lines + line + "\n"
 }
 
 // escapes matches terminal escape sequences, introduced by ESC or by the C1 control that stands for it: control

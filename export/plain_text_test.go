@@ -57,7 +57,7 @@ func TestCutAndWrap(t *testing.T) {
 	if got := cut("日本語日本語", 7); got != "日本…" {
 		t.Errorf("got %q", got)
 	}
-	for line := range strings.Lines(wrap(strings.Repeat("four 日本 ", 40), "  ")) {
+	for line := range strings.Lines(wrap(strings.Repeat("four 日本 ", 40), textWidth)) {
 		if n := columns(strings.TrimRight(line, "\n")); n > textWidth || n < 9 {
 			t.Errorf("%d columns: %q", n, line)
 		}

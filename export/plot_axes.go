@@ -103,8 +103,7 @@ func timeAxis(seconds, columns int, marks []mark, ascii bool) (axis, names strin
 
 // clock is a number of seconds in few characters.
 func clock(t int) string {
-	switch {
-	case t < 60:
+	if t < 60 {
 		return strconv.Itoa(t) + "s"
 	}
 	text := ""

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"benchtop/metrics"
@@ -50,16 +51,14 @@ func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
 	marks := marksOf(&r)
 	for _, p := range []plot{
 		{title: title, join: mean, joined: "mean", values: tokens},
-		{title: "Concurrent requests per second (in flight at the end of each)", join: highestOf, joined: "highest",
+		{title: "Concurrent requests per second (in flight at the end of each)", join: slices.Max[[]float64], joined: "highest",
 			values: inFlight},
 	} {
 		p.PlotOptions, p.marks = o, marks
 		out.WriteByte('\n')
 		p.draw(out)
 	}
-	for _, line := range legend(marks, o) {
-		out.WriteString(line + "\n")
-	}
+	out.WriteString(legend(marks, o))
 	return out.Flush()
 }
 
@@ -85,19 +84,11 @@ func mean(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-func highestOf(v []float64) float64 {
-	most := v[0]
-	for _, x := range v {
-		most = max(most, x)
-	}
-	return most
-}
-
 func (p *plot) draw(w *bufio.Writer) {
 	columns := p.Width - labelWidth - 2 // a blank and the axis
 	area := newDots(columns, plotRows, p.ASCII)
 	points, note := p.points(area.width)
-	y := newValueAxis(highestOf(points))
+	y := newValueAxis(slices.Max(points))
 	for x, v := range points {
 		at := y.place(v, area.height)
 		from := at
@@ -106,9 +97,7 @@ func (p *plot) draw(w *bufio.Writer) {
 		}
 		area.step(x, from, at)
 	}
-	for _, line := range wrapAt(p.title+note, "  ", p.Width) {
-		w.WriteString(line + "\n")
-	}
+	w.WriteString(wrap(p.title+note, p.Width))
 	labels := y.labels(plotRows, area.height)
 	line, tick := "│", "┤"
 	if p.ASCII {
@@ -174,9 +163,8 @@ const (
 )
 
 // legend names the marks in as few lines as they fit into.
-func legend(marks []mark, o PlotOptions) []string {
-	var lines []string
-	line := ""
+func legend(marks []mark, o PlotOptions) string {
+	lines, line := "", ""
 	width := min(widestMark, o.Width-widestRest)
 	for _, m := range marks {
 		text := cut(Clean(m.text), width)
@@ -184,17 +172,18 @@ func legend(marks []mark, o PlotOptions) []string {
 			text = cutASCII(m.text, width)
 		}
 		entry := fmt.Sprintf("%c %s (%s)", m.letter, text, clock(int(m.at)))
-		if line != "" && columns(line)+2+columns(entry) > o.Width {
-			lines = append(lines, line)
-			line = ""
+		switch {
+		case line == "":
+			line = entry
+		case columns(line)+2+columns(entry) > o.Width:
+			lines += line + "\n"
+			line = entry
+		default:
+			line += "  " + entry
 		}
-		if line != "" {
-			line += "  "
-		}
-		line += entry
 	}
 	if line != "" {
-		lines = append(lines, line)
+		lines += line + "\n"
 	}
 	return lines
 }

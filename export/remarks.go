@@ -27,7 +27,7 @@ func Remarks(w io.Writer, r metrics.Report) error {
 	return err
 }
 
-func remark(format string, args ...any) string { return wrap(fmt.Sprintf(format, args...), "  ") }
+func remark(format string, args ...any) string { return wrap(fmt.Sprintf(format, args...), textWidth) }
 
 func interruptedRemark(r *metrics.Report) string {
 	i := r.Interrupted
@@ -275,7 +275,7 @@ func steadyRemark(r *metrics.Report) string {
 				" %.2f input tokens/s.",
 				s.Start.Seconds(), s.End.Seconds(), s.ThresholdAbs, count(s.Target, "request"), s.RequestThroughput, s.InputThroughput)
 		}
-		text = wrap(text, "  ")
+		text = wrap(text, textWidth)
 	}
 	if s.Warning != "" {
 		text += remark("Steady state: %s.", strings.TrimSuffix(cut(Clean(s.Warning), 2*textWidth), "."))

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -22,7 +21,7 @@ func Text(w io.Writer, r metrics.Report) error {
 	t.failures(&r)
 	t.heading(" Serving Benchmark Result ", '=')
 	t.totals(&r)
-	t.probes(&r)
+	t.section("Probe Requests", probeFigures(&r))
 	for _, l := range selected(&r) {
 		v, name := &r.Statistics[l], l.Naming()
 		t.heading(name.Heading, '-')
@@ -32,7 +31,9 @@ func Text(w io.Writer, r metrics.Report) error {
 			t.float("P"+pythonNumber(p.P)+" "+name.Label+" (ms):", p.Value)
 		}
 	}
-	if !t.diffusion(&r) { // vLLM prints one of the two
+	if f := diffusionFigures(&r); f != nil { // vLLM prints one of the two
+		t.section("Diffusion Decoding", f)
+	} else {
 		t.specDecode(&r)
 	}
 	t.heading("", '=')
@@ -49,14 +50,16 @@ func (t textReport) heading(text string, fill byte) {
 	t.w.WriteString(line + "\n")
 }
 
-func (t textReport) int(label string, v int) { fmt.Fprintf(t.w, "%-40s %-10d\n", label, v) }
+func (t textReport) line(label, value string) { fmt.Fprintf(t.w, "%-40s %-10s\n", label, value) }
+
+func (t textReport) int(label string, v int) { t.line(label, strconv.Itoa(v)) }
 
 func (t textReport) float(label string, v float64) {
 	text := pyjson.Float(v) // inf and nan
-	if !math.IsInf(v, 0) && !math.IsNaN(v) {
+	if finite(v) {
 		text = strconv.FormatFloat(v, 'f', 2, 64)
 	}
-	fmt.Fprintf(t.w, "%-40s %-10s\n", label, text)
+	t.line(label, text)
 }
 
 func (t textReport) totals(r *metrics.Report) {

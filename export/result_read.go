@@ -40,7 +40,8 @@ func readResult(in io.Reader) (metrics.Report, error) {
 	s := resultScanner{r: bufio.NewReaderSize(in, 1<<16), left: longestResult}
 	var last *resultReader
 	for {
-		one := resultReader{latencies: map[metrics.Latency]*metrics.Statistic{}}
+		one := &resultReader{}
+		one.places = places(&one.r)
 		one.r.Plan.Rate = metrics.Rate(math.Inf(1)) // where it does not say
 		switch err := s.object(one.scalar); {
 		case err == io.EOF && last == nil:
@@ -54,101 +55,75 @@ func readResult(in io.Reader) (metrics.Report, error) {
 		case err != nil:
 			return metrics.Report{}, err
 		}
-		last = &one
+		last = one
 	}
 }
 
 // resultReader collects what one result says.
 type resultReader struct {
-	r              metrics.Report
-	counted, timed bool // that it has the keys every result has
-	journal        bool
-	latencies      map[metrics.Latency]*metrics.Statistic
+	r               metrics.Report
+	counted, lasted bool // that it has the keys every result has
+	journal         bool
+	places          map[string]any
+	timed           [metrics.NumLatencies]bool // latencies that are there
+}
+
+// places are where a report keeps the values of a result's keys, latencies aside.
+func places(r *metrics.Report) map[string]any {
+	p := &r.Plan
+	return map[string]any{
+		"backend": &p.Backend, "label": &p.Label, "model_id": &p.ModelID, "tokenizer_id": &p.Tokenizer,
+		"num_prompts": &p.NumPrompts, "request_rate": (*float64)(&p.Rate), "burstiness": &p.Burstiness, "max_concurrency": &p.MaxConcurrency,
+		"duration": &r.Duration, "completed": &r.Completed, "failed": &r.Failed,
+		"total_input_tokens": &r.InputTokens, "total_input_sequences": &r.Inputs, "total_output_tokens": &r.OutputTokens,
+		"request_throughput": &r.RequestThroughput, "input_sequence_throughput": &r.InputThroughput,
+		"output_throughput": &r.OutputThroughput, "total_token_throughput": &r.TotalThroughput,
+		"max_output_tokens_per_s": &r.PeakOutputPerSecond, "max_concurrent_requests": &r.PeakConcurrency,
+	}
 }
 
 // scalar takes one value of the top level. What is not known, or not as expected, is passed over: other versions have
 // other keys.
 func (x *resultReader) scalar(key, value string) {
-	r, p := &x.r, &x.r.Plan
-	number := func(into *float64) bool { return parseFigure(value, into) }
-	whole := func(into *int) bool {
-		var v float64
-		ok := parseFigure(value, &v) && v >= 0
-		if ok {
+	v, known := parseFigure(value)
+	switch into := x.places[key].(type) {
+	case *string:
+		if *into = value; value == "null" { // the scanner gives null as it stands
+			*into = ""
+		}
+	case *float64:
+		if known {
+			*into = v
+		}
+	case *int:
+		if known = known && v >= 0; known {
 			*into = int(v)
 		}
-		return ok
+	default:
+		x.latency(key, value)
 	}
 	switch key {
 	case "benchtop_journal":
 		x.journal = true
 	case "date":
-		p.Started, _ = time.ParseInLocation("20060102-150405", value, time.Local)
-	case "backend":
-		p.Backend = textOrNone(value)
-	case "label":
-		p.Label = textOrNone(value)
-	case "model_id":
-		p.ModelID = textOrNone(value)
-	case "tokenizer_id":
-		p.Tokenizer = textOrNone(value)
-	case "num_prompts":
-		whole(&p.NumPrompts)
-	case "request_rate":
-		number((*float64)(&p.Rate))
-	case "burstiness":
-		number(&p.Burstiness)
-	case "max_concurrency":
-		whole(&p.MaxConcurrency)
+		x.r.Plan.Started, _ = time.ParseInLocation(dateLayout, value, time.Local)
 	case "duration":
-		x.timed = number(&r.Duration)
+		x.lasted = known
 	case "completed":
-		x.counted = whole(&r.Completed)
-	case "failed":
-		whole(&r.Failed)
-	case "total_input_tokens":
-		whole(&r.InputTokens)
+		x.counted = known
 	case "total_input_sequences":
-		p.Pooling = whole(&r.Inputs)
-	case "input_sequence_throughput":
-		number(&r.InputThroughput)
-	case "total_output_tokens":
-		whole(&r.OutputTokens)
-	case "request_throughput":
-		number(&r.RequestThroughput)
+		x.r.Plan.Pooling = known
 	case "request_goodput":
-		if v := 0.0; number(&v) {
-			r.Goodput = &v
+		if known {
+			x.r.Goodput = &v
 		}
-	case "output_throughput":
-		number(&r.OutputThroughput)
-	case "total_token_throughput":
-		number(&r.TotalThroughput)
-	case "max_output_tokens_per_s":
-		whole(&r.PeakOutputPerSecond)
-	case "max_concurrent_requests":
-		whole(&r.PeakConcurrency)
-	default:
-		x.latency(key, value)
 	}
 }
 
-// textOrNone: the scanner gives null as it stands.
-func textOrNone(value string) string {
-	if value == "null" {
-		return ""
-	}
-	return value
-}
-
-// parseFigure leaves into as it is where value is no number that a result can have.
-func parseFigure(value string, into *float64) bool {
+// parseFigure is not ok where value is no number that a result can have.
+func parseFigure(value string) (v float64, ok bool) {
 	v, err := strconv.ParseFloat(value, 64)
-	if err != nil || !finite(v) || math.Abs(v) > metrics.LargestCount {
-		return false
-	}
-	*into = v
-	return true
+	return v, err == nil && finite(v) && math.Abs(v) <= metrics.LargestCount
 }
 
 // latency takes a key such as "p99.9_ttft_ms".
@@ -156,17 +131,11 @@ func (x *resultReader) latency(key, value string) {
 	name, ok := strings.CutSuffix(key, "_ms")
 	figure, key, _ := strings.Cut(name, "_")
 	l, known := metrics.LatencyOf(key)
-	if !ok || !known {
+	v, valid := parseFigure(value)
+	if !ok || !known || !valid {
 		return
 	}
-	s := x.latencies[l]
-	if s == nil {
-		s = &metrics.Statistic{}
-	}
-	var v float64
-	if !parseFigure(value, &v) {
-		return
-	}
+	s := &x.r.Statistics[l]
 	switch figure {
 	case "mean":
 		s.Mean = v
@@ -181,7 +150,7 @@ func (x *resultReader) latency(key, value string) {
 		}
 		s.Percentiles = append(s.Percentiles, metrics.Percentile{P: p, Value: v})
 	}
-	x.latencies[l] = s
+	x.timed[l] = true
 }
 
 // mostPercentiles of a latency bounds what a file can ask for.
@@ -190,15 +159,15 @@ const mostPercentiles = 1000
 // report is complete once all keys are known: their order is not.
 func (x *resultReader) report() (metrics.Report, error) {
 	r, p := &x.r, &x.r.Plan
-	if !x.counted || !x.timed {
+	if !x.counted || !x.lasted {
 		return metrics.Report{}, errors.New(`not a result of a benchmark: it has no numbers "completed" and "duration"`)
 	}
 	r.Ended = time.Duration(min(max(r.Duration, 0), metrics.LongestRun.Seconds()) * float64(time.Second))
 	for l := range metrics.Latencies() {
-		found := x.latencies[l]
-		if found == nil {
+		if !x.timed[l] {
 			continue
 		}
+		found := &r.Statistics[l]
 		found.N = r.Completed
 		slices.SortStableFunc(found.Percentiles, func(a, b metrics.Percentile) int { return cmp.Compare(a.P, b.P) })
 		p.Metrics = append(p.Metrics, l)
@@ -207,7 +176,6 @@ func (x *resultReader) report() (metrics.Report, error) {
 				p.Percentiles = append(p.Percentiles, q.P)
 			}
 		}
-		r.Statistics[l] = *found
 	}
 	slices.Sort(p.Percentiles)
 	return *r, nil

@@ -18,22 +18,21 @@ import (
 // nobody said anything.
 func Beside(w io.Writer, r metrics.Report) error {
 	t := textReport{bufio.NewWriter(w)}
-	sections := []func(*metrics.Report){t.server, t.gpus, t.split}
-	shown := []bool{saysServer(&r), saysGPUs(r.GPUs), saysSplit(&r)}
-	first := true
-	for i, section := range sections {
-		if !shown[i] {
-			continue
-		}
-		if first {
-			t.w.WriteByte('\n')
-			first = false
-		}
-		section(&r)
+	server, gpus, split := saysServer(&r), saysGPUs(r.GPUs), saysSplit(&r)
+	if !server && !gpus && !split {
+		return nil
 	}
-	if !first {
-		t.heading("", '=')
+	t.w.WriteByte('\n')
+	if server {
+		t.server(&r)
 	}
+	if gpus {
+		t.gpus(&r)
+	}
+	if split {
+		t.split(&r)
+	}
+	t.heading("", '=')
 	return t.w.Flush()
 }
 
@@ -47,18 +46,11 @@ func (t textReport) said(label string, v float64) {
 // pair writes a mean and the most.
 func (t textReport) pair(label string, mean, most float64) {
 	if finite(mean) && finite(most) {
-		fmt.Fprintf(t.w, "%-40s %-10s\n", label, fmt.Sprintf("%.1f / %s", mean, strconv.FormatFloat(math.Round(most*10)/10, 'f', -1, 64)))
+		t.line(label, fmt.Sprintf("%.1f / %s", mean, strconv.FormatFloat(math.Round(most*10)/10, 'f', -1, 64)))
 	}
 }
 
-func anySaid(figures ...float64) bool {
-	for _, v := range figures {
-		if finite(v) {
-			return true
-		}
-	}
-	return false
-}
+func anySaid(figures ...float64) bool { return slices.ContainsFunc(figures, finite) }
 
 func saysServer(r *metrics.Report) bool {
 	s := r.Server
@@ -107,16 +99,12 @@ const tooShort = "The run was too short for a look at the server's levels"
 // cached is what the answers say of the prefix cache.
 func (t textReport) cached(r *metrics.Report) {
 	if r.CachedTokens > 0 {
-		t.float("Prompt cached, by the answers (%):", 100*float64(r.CachedTokens)/float64(r.InputTokens))
+		t.float("Prompt cached, by the answers (%):", 100*cachedShare(r))
 	}
 }
 
 // note wraps a sentence below the figures.
-func (t textReport) note(text string) {
-	for _, line := range wrapAt(text, "  ", ruleWidth) {
-		t.w.WriteString(line + "\n")
-	}
-}
+func (t textReport) note(text string) { t.w.WriteString(wrap(text, ruleWidth)) }
 
 func saysGPUs(g *metrics.GPUReport) bool {
 	return g != nil && len(g.Seconds) > 0 && anySaid(g.UseMean, g.PowerMean, g.MemoryMost, g.TemperatureMost, g.CostPerMillion)
@@ -154,7 +142,7 @@ func (t textReport) short(label string, v float64) {
 	if math.Abs(v) >= 1000 {
 		text = strconv.FormatFloat(v, 'f', 0, 64)
 	}
-	fmt.Fprintf(t.w, "%-40s %-10s\n", label, text)
+	t.line(label, text)
 }
 
 // gpuTitle names the accelerators that were looked at, if they are all of one kind.
@@ -163,10 +151,8 @@ func gpuTitle(names []string) string {
 	if len(names) == 0 {
 		return "GPU"
 	}
-	for _, name := range names {
-		if name != names[0] {
-			return fmt.Sprintf("GPU (%d of several kinds)", len(names))
-		}
+	if len(slices.Compact(slices.Sorted(slices.Values(names)))) > 1 {
+		return fmt.Sprintf("GPU (%d of several kinds)", len(names))
 	}
 	name := cutASCII(names[0], 30)
 	if len(names) > 1 {
@@ -251,9 +237,7 @@ func (t textReport) split(r *metrics.Report) {
 	default:
 		text += ", as the server does not tell"
 	}
-	for _, line := range wrapAt(text, "  ", ruleWidth) {
-		t.w.WriteString(line + "\n")
-	}
+	t.note(text)
 }
 
 // ofWhom says how many requests the page's means are of, where that is not this run's number.

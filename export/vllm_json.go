@@ -123,7 +123,7 @@ func rowKeys(r *metrics.Report) object {
 
 // besideKeys are those of probes, steps of the rate and the server's counters, where there were any.
 func besideKeys(r *metrics.Report) object {
-	o := probeKeys(r)
+	o := probeFigures(r).keys()
 	if r.RateSteps != nil {
 		o = append(o, field{"rps_change_events", each(r.RateSteps, func(s *metrics.RateStep) object {
 			at := r.Plan.Started.Local().Add(s.At)
@@ -131,7 +131,7 @@ func besideKeys(r *metrics.Report) object {
 		})})
 	}
 	o = append(o, specDecodeKeys(r)...)
-	return append(o, diffusionKeys(r)...)
+	return append(o, diffusionFigures(r).keys()...)
 }
 
 // column is a figure of every request.

@@ -62,74 +62,59 @@ func listed(items []string, width int) string {
 	return list
 }
 
-// clientRemarks are about the client. A client that was fine is none.
-func clientRemarks(r *metrics.Report) string {
-	return limitedRemark(r) + stoodRemark(&r.Client) + clockRemark(&r.Client) + unstampedRemark(&r.Client) + sharedRemark(&r.Client)
-}
-
-func limitedRemark(r *metrics.Report) string {
-	v := &r.Client.Verdict
-	if !v.Limited() {
-		return ""
-	}
-	if slices.ContainsFunc(r.Failures, func(f metrics.FailureCount) bool { return f.Kind == metrics.FailedNoSocket }) {
-		return remark("Client LIMITED: %s. Its system had no more of what the failures above say, open files or"+
-			" local ports: raise that limit, lower the load, or spread it over several machines.", strings.Join(v.Why, "; "))
-	}
-	return remark("Client LIMITED: %s. The figures may be the client's rather than the server's: give the client cores of its"+
-		" own, run it on another machine, or lower the load; `benchtop calibrate` shows what this machine can measure.",
-		strings.Join(v.Why, "; "))
-}
-
-func stoodRemark(c *metrics.Client) string {
-	if c.StoodStill <= 0 {
-		return ""
-	}
-	var longest metrics.ClientSecond
-	for _, s := range c.Seconds {
-		if s.Stall > longest.Stall {
-			longest = s
+// client is about the client that measured. Nothing is said of one that was fine.
+func (t *remarks) client() {
+	c := &t.r.Client
+	if why := strings.Join(c.Verdict.Why, "; "); c.Verdict.Limited() {
+		noSocket := func(f metrics.FailureCount) bool { return f.Kind == metrics.FailedNoSocket }
+		if slices.ContainsFunc(t.r.Failures, noSocket) {
+			t.say("Client LIMITED: %s. Its system had no more of what the failures above say, open files or"+
+				" local ports: raise that limit, lower the load, or spread it over several machines.", why)
+		} else {
+			t.say("Client LIMITED: %s. The figures may be the client's rather than the server's: give the client cores of its"+
+				" own, run it on another machine, or lower the load; `benchtop calibrate` shows what this machine can measure.", why)
 		}
 	}
-	rounded := func(d time.Duration) string { return metrics.Duration(d.Round(time.Millisecond)) }
-	return remark("Stood still: the client did nothing for %s, %s of it at a stretch around second %.0f. Something stopped it, or"+
-		" the whole machine. Requests due meanwhile may have gone out late, and chunks that came meanwhile may share one time.",
-		rounded(c.StoodStill), rounded(longest.Stall), longest.At.Seconds())
-}
-
-func clockRemark(c *metrics.Client) string {
-	if c.ClockSteps == 0 || c.Source != metrics.KernelStamps { // reads are timed by a clock that nobody sets
-		return ""
+	if c.StoodStill > 0 {
+		var longest metrics.ClientSecond
+		for _, s := range c.Seconds {
+			if s.Stall > longest.Stall {
+				longest = s
+			}
+		}
+		rounded := func(d time.Duration) string { return metrics.Duration(d.Round(time.Millisecond)) }
+		t.say("Stood still: the client did nothing for %s, %s of it at a stretch around second %.0f. Something stopped it, or"+
+			" the whole machine. Requests due meanwhile may have gone out late, and chunks that came meanwhile may share one time.",
+			rounded(c.StoodStill), rounded(longest.Stall), longest.At.Seconds())
 	}
-	return remark("Clock: the system's clock was set in %s of the run; chunks that came around that moment got the time of their"+
-		" read.", count(c.ClockSteps, "second"))
+	if c.ClockSteps != 0 && c.Source == metrics.KernelStamps { // else reads are timed by a clock that nobody sets
+		t.say("Clock: the system's clock was set in %s of the run; chunks that came around that moment got the time of their"+
+			" read.", count(c.ClockSteps, "second"))
+	}
+	t.stamps(c)
 }
 
 // mostOdd is the share of chunks up to which odd stamps are not worth a word.
 const mostOdd = metrics.SharedMost
 
-func unstampedRemark(c *metrics.Client) string {
-	share := float64(c.Stamps.Unstamped) / float64(max(c.Stamps.Chunks, 1))
-	if c.Source != metrics.KernelStamps || share <= mostOdd {
-		return ""
+// stamps is about chunks without a stamp of their own. Where the client was limited, those that came together may be its own fault,
+// and that is said already; where there are too few for a verdict, whether it read them in time tells.
+func (t *remarks) stamps(c *metrics.Client) {
+	chunks := float64(max(c.Stamps.Chunks, 1))
+	if share := float64(c.Stamps.Unstamped) / chunks; c.Source == metrics.KernelStamps && share > mostOdd {
+		t.say("Stamps: %s of the chunks came without a stamp of the kernel and got the time of their read, which is later."+
+			" Unix sockets have none.", percent(share))
 	}
-	return remark("Stamps: %s of the chunks came without a stamp of the kernel and got the time of their read, which is later."+
-		" Unix sockets have none.", percent(share))
-}
-
-// sharedRemark is about chunks that came together. Where the client was limited, they may be its own fault, and that is said
-// already; where there are too few for a verdict, whether it read them in time tells.
-func sharedRemark(c *metrics.Client) string {
-	share := float64(c.Stamps.Shared) / float64(max(c.Stamps.Chunks, 1))
-	if !watched(c) || c.Verdict.Limited() || share <= mostOdd {
-		return ""
-	}
-	if c.ReadLate {
-		return remark("Stamps: %s of the chunks came together with the one before. The client read late now and then, so that this may"+
+	share := float64(c.Stamps.Shared) / chunks
+	switch {
+	case !watched(c) || c.Verdict.Limited() || share <= mostOdd:
+	case c.ReadLate:
+		t.say("Stamps: %s of the chunks came together with the one before. The client read late now and then, so that this may"+
 			" be its own doing or the server's. The gaps between those are 0.", percent(share))
+	default:
+		t.say("Stamps: %s of the chunks came together with the one before, though the client read in time: the server or"+
+			" a proxy sends several at once, or the network held them. The gaps between those are 0.", percent(share))
 	}
-	return remark("Stamps: %s of the chunks came together with the one before, though the client read in time: the server or"+
-		" a proxy sends several at once, or the network held them. The gaps between those are 0.", percent(share))
 }
 
 // percent of a share, rounded down, so that 100 % means all.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"benchtop/internal/pyjson"
 	"benchtop/metrics"
@@ -58,20 +57,16 @@ func gateValue(g *metrics.GateResult) string {
 	}
 }
 
-// gatesRemark lists every gate, missed or not.
-func gatesRemark(r *metrics.Report) string {
-	if len(r.Gates) == 0 {
-		return ""
+// gates lists every gate, missed or not.
+func (t *remarks) gates() {
+	if len(t.r.Gates) > 0 {
+		t.text += "Gates (the run fails where one holds):\n"
 	}
-	var b strings.Builder
-	b.WriteString("Gates (the run fails where one holds):\n")
-	for i := range r.Gates {
-		g := &r.Gates[i]
+	for _, g := range t.r.Gates {
 		state := "ok"
 		if g.Missed {
 			state = "FAILED"
 		}
-		b.WriteString(cut(fmt.Sprintf("%8s  %s  (%s)", state, Clean(g.Gate.String()), gateValue(g)), textWidth) + "\n")
+		t.text += cut(fmt.Sprintf("%8s  %s  (%s)", state, Clean(g.Gate.String()), gateValue(&g)), textWidth) + "\n"
 	}
-	return b.String()
 }

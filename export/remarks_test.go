@@ -11,7 +11,7 @@ import (
 	"benchtop/metrics"
 )
 
-func remarks(t *testing.T, r metrics.Report) string {
+func remarksOf(t *testing.T, r metrics.Report) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Remarks(&b, r); err != nil {
@@ -30,7 +30,7 @@ func TestRemarks(t *testing.T) {
 	cancelled.Failure = metrics.Cancelled
 	reset := refused(5, 5, 1250*ms, 1740*ms, "read tcp 127.0.0.1:1:\nreset \x1b]0;title\x07by peer "+strings.Repeat("世界 ", 30))
 	reset.Failure, reset.Status = metrics.FailedReset, 0
-	got := remarks(t, summarize(t, run, append(qs, cancelled, reset)))
+	got := remarksOf(t, summarize(t, run, append(qs, cancelled, reset)))
 	golden(t, "remarks.txt", []byte(got))
 	for line := range strings.Lines(got) {
 		if n := columns(strings.TrimSuffix(line, "\n")); n > textWidth {
@@ -50,7 +50,7 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 	}
 	other := r
 	other.Failures = []metrics.FailureCount{{Kind: metrics.FailedStatus, Status: 400, Count: 3, Examples: []string{"unknown model"}}}
-	if got := remarks(t, other); strings.Contains(got, "does not know") {
+	if got := remarksOf(t, other); strings.Contains(got, "does not know") {
 		t.Errorf("refused for another reason: got %q", got)
 	}
 	for _, c := range []struct {
@@ -63,7 +63,7 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 		r.Plan.Command = c.command
 		want := "\nFailures:\n       3  http_status 422   Unexpected fields: {'ignore_eos', 'repetition_pena…\n" +
 			"The server does not know repetition_penalty, logprobs and ignore_eos. To leave\n  out what it does not know, add\n  " + c.want + "\n"
-		if got := remarks(t, r); got != want {
+		if got := remarksOf(t, r); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -73,7 +73,7 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 func TestRemarkOnRedials(t *testing.T) {
 	const want = "\nRedials: 1 request sent again on a new connection, as an idle one failed right\n" +
 		"  after the write; the time it took is part of the latencies.\n"
-	if got := remarks(t, metrics.Report{Redials: 1}); got != want {
+	if got := remarksOf(t, metrics.Report{Redials: 1}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -91,11 +91,11 @@ func TestRemarkOnWhatWasNotSent(t *testing.T) {
 		{0, 12, ""},
 	} {
 		r := metrics.Report{Plan: metrics.Plan{Requests: c.requests, Duration: time.Minute}, NotSent: c.notSent}
-		if got := remarks(t, r); got != c.want {
+		if got := remarksOf(t, r); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 		r.Interrupted = &metrics.Interrupted{Reason: "q", Unsent: c.notSent}
-		if got := remarks(t, r); strings.Contains(got, "The time") || !strings.Contains(got, "Interrupted: q.") {
+		if got := remarksOf(t, r); strings.Contains(got, "The time") || !strings.Contains(got, "Interrupted: q.") {
 			t.Errorf("interrupted: got %q", got)
 		}
 	}
@@ -106,11 +106,11 @@ func TestRemarkOnAWarmCache(t *testing.T) {
 	knew := metrics.LogEntry{Level: metrics.Warn, Mark: metrics.CacheMark, Text: "the server's prefix cache knew 98% \x1b[1mof the tokens"}
 	r := metrics.Report{Events: []metrics.LogEntry{{Text: "another", Mark: "stage"}, knew, knew}}
 	const want = "Prefix cache: the server's prefix cache knew 98% of the tokens.\n"
-	if got := remarks(t, r); got != "\n"+want {
+	if got := remarksOf(t, r); got != "\n"+want {
 		t.Errorf("got %q", got)
 	}
 	r.Plan.Cache = "cold cache (cache_salt)"
-	if got := remarks(t, r); got != "\nPrefix cache: cold cache (cache_salt), to keep earlier runs out.\n"+want {
+	if got := remarksOf(t, r); got != "\nPrefix cache: cold cache (cache_salt), to keep earlier runs out.\n"+want {
 		t.Errorf("cold: got %q", got)
 	}
 }
@@ -119,7 +119,7 @@ func TestNothingToRemark(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.Rate = metrics.Rate(inf) // then waiting for a slot is the plan
 	run.Plan.SteadyState.Off = true
-	if got := remarks(t, summarize(t, run, qs[:3])); got != "" {
+	if got := remarksOf(t, summarize(t, run, qs[:3])); got != "" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -132,7 +132,7 @@ func TestRemarkOnHeldRequests(t *testing.T) {
 		"Held back: with the limits that were set on requests in flight, requests waited\n  3.00 ms": {{Set: &metrics.LoadSetting{Users: 9}}},
 	} {
 		r.Events = events
-		if got := remarks(t, r); !strings.Contains(got, want) {
+		if got := remarksOf(t, r); !strings.Contains(got, want) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
@@ -163,7 +163,7 @@ func TestRemarkOnPacing(t *testing.T) {
 	} {
 		r := metrics.Report{Plan: metrics.Plan{Rate: 10}, Completed: 71, Failed: 29, ScheduledRate: 10, SentRate: 8}
 		c.change(&r)
-		got := strings.Join(strings.Fields(remarks(t, r)), " ") + " "
+		got := strings.Join(strings.Fields(remarksOf(t, r)), " ") + " "
 		_, got, _ = strings.Cut(got, "Pacing: ")
 		if want := "8.00 requests/s were sent where the schedule asked for 10.00" + c.want + " "; !strings.HasPrefix(got, want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, want)
@@ -202,7 +202,7 @@ Gates (the run fails where one holds):
       ok  goodput<90%  (99.1%)
   FAILED  mean_tpot_ms>50  (unknown)
 `
-	if diff := cmp.Diff(want, remarks(t, r)); diff != "" {
+	if diff := cmp.Diff(want, remarksOf(t, r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	r = metrics.Report{
@@ -210,16 +210,16 @@ Gates (the run fails where one holds):
 		SteadyState: &metrics.SteadyState{Warning: "never full"},
 	}
 	r.Plan.Warmup = 0
-	got := remarks(t, r)
+	got := remarksOf(t, r)
 	if !strings.Contains(got, "asked for 10.00; requests\n  waited for a slot.\n") || !strings.HasSuffix(got, "\nSteady state: never full.\n") {
 		t.Errorf("got %s", got)
 	}
 	r.SteadyState = &metrics.SteadyState{End: 28 * time.Second, OutputThroughput: 3, Warning: "short"}
-	if got := remarks(t, r); !strings.HasSuffix(got, "\nSteady state: no figures, because no request completed in the 28s of full load.\n") {
+	if got := remarksOf(t, r); !strings.HasSuffix(got, "\nSteady state: no figures, because no request completed in the 28s of full load.\n") {
 		t.Errorf("nothing completed: got %s", got)
 	}
 	r.Plan.MaxConcurrency, r.Completed = 0, 100
-	if got := remarks(t, r); !strings.Contains(got, "asked for 10.00.") || strings.Contains(got, "slot") {
+	if got := remarksOf(t, r); !strings.Contains(got, "asked for 10.00.") || strings.Contains(got, "slot") {
 		t.Errorf("without a limit: got %s", got)
 	}
 	for _, limit := range []func(){
@@ -228,7 +228,7 @@ Gates (the run fails where one holds):
 			r.Plan.Stages, r.Events = nil, []metrics.LogEntry{{Text: "paused"}, {Set: &metrics.LoadSetting{Users: 2}}}
 		},
 	} {
-		if limit(); !strings.Contains(remarks(t, r), "waited for a slot.") {
+		if limit(); !strings.Contains(remarksOf(t, r), "waited for a slot.") {
 			t.Errorf("stages %v, events %v: no word of the wait", r.Plan.Stages, r.Events)
 		}
 	}
@@ -236,7 +236,7 @@ Gates (the run fails where one holds):
 		func() { r.SentRate = 9.5 }, func() { r.SentRate = 0 }, func() { r.SentRate, r.Plan.Rate = 9.4, metrics.Rate(inf) },
 	} {
 		change()
-		if got := remarks(t, r); strings.Contains(got, "Pacing") {
+		if got := remarksOf(t, r); strings.Contains(got, "Pacing") {
 			t.Errorf("%v of %v: %s", r.SentRate, r.Plan.Rate, got)
 		}
 	}
@@ -246,37 +246,37 @@ Gates (the run fails where one holds):
 func TestRemarksOnTheFirstChunk(t *testing.T) {
 	run, qs := sampleRun()
 	qs = qs[:3]
-	if got := remarks(t, summarize(t, run, qs)); strings.Contains(got, "TTFT: ") {
+	if got := remarksOf(t, summarize(t, run, qs)); strings.Contains(got, "TTFT: ") {
 		t.Errorf("a usual run: %s", got)
 	}
 	for i := range qs {
 		qs[i].FirstToken = qs[i].FirstChunk + 40*ms
 	}
-	got := remarks(t, summarize(t, run, qs))
+	got := remarksOf(t, summarize(t, run, qs))
 	if want := "is 300.00 ms to\n  the chunk, as vLLM counts, and 340.00 ms to the token."; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
 	}
 	for i := range qs {
 		qs[i].FirstToken = qs[i].FirstChunk + 30*ms
 	}
-	if got := remarks(t, summarize(t, run, qs)); strings.Contains(got, "first token") {
+	if got := remarksOf(t, summarize(t, run, qs)); strings.Contains(got, "first token") {
 		t.Errorf("a tenth later: %s", got)
 	}
 	for i := range qs {
 		qs[i].FirstToken, qs[i].VLLMLater = qs[i].FirstChunk, 50*ms
 	}
-	got = remarks(t, summarize(t, run, qs))
+	got = remarksOf(t, summarize(t, run, qs))
 	if want := "would report a median TTFT of 350.00 ms, not 300.00 ms.\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
 	}
 	qs[0].VLLMLater, qs[1].VLLMLater, qs[2].VLLMLater = 0, 0, 1
-	if got := remarks(t, summarize(t, run, qs)); strings.Contains(got, "reasoning_content") {
+	if got := remarksOf(t, summarize(t, run, qs)); strings.Contains(got, "reasoning_content") {
 		t.Errorf("the same median: %s", got)
 	}
 	for i := range qs {
 		qs[i].VLLMLater = metrics.Never
 	}
-	got = remarks(t, summarize(t, run, qs))
+	got = remarksOf(t, summarize(t, run, qs))
 	if want := "reasoning_content counts as output here. vLLM 0.33 does not read it. It\n  would call 3 of 3 successful requests failed.\n"; !strings.Contains(got, want) {
 		t.Errorf("no %q in %s", want, got)
 	}

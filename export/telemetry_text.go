@@ -274,7 +274,7 @@ func UnseenGPUs(r *metrics.Report) string {
 	}
 	why := "the run was over before anybody looked"
 	if g != nil && g.Absent != "" {
-		why = strings.TrimSuffix(cut(Clean(g.Absent), 2*textWidth), ".")
+		why = clause(g.Absent)
 	}
 	if g == nil || len(g.Seconds) == 0 {
 		return fmt.Sprintf("--gpu %s: nothing was seen of the GPUs: %s", asked, why)
@@ -299,13 +299,4 @@ func neverSeen(r *metrics.Report) (missing []string) {
 		}
 	}
 	return missing
-}
-
-// gpusRemark leaves out that the figures end early where they stand above with the reason.
-func gpusRemark(r *metrics.Report) string {
-	words := UnseenGPUs(r)
-	if words == "" || saysGPUs(r.GPUs) && len(neverSeen(r)) == 0 {
-		return ""
-	}
-	return remark("GPUs: %s.", words)
 }

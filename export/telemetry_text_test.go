@@ -147,7 +147,7 @@ func TestRemarksOnSteering(t *testing.T) {
 		{"", metrics.Report{Completed: 1, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{CostPerMillion: 0.5}}},
 		{"", metrics.Report{Completed: 1, GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.Unsaid()}}}, // nobody asked
 	} {
-		if diff := cmp.Diff(c.want, remarks(t, c.report)); diff != "" {
+		if diff := cmp.Diff(c.want, remarksOf(t, c.report)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
@@ -207,9 +207,9 @@ func TestUnseenGPUs(t *testing.T) {
 		}
 		want := ""
 		if c.remarkAsWell {
-			want = "\n" + remark("GPUs: %s.", c.words)
+			want = "\n" + wrap("GPUs: "+c.words+".", textWidth)
 		}
-		if got := remarks(t, r); got != want {
+		if got := remarksOf(t, r); got != want {
 			t.Errorf("--gpu %s: remark %q, want %q", c.asked, got, want)
 		}
 	}

@@ -202,8 +202,8 @@ func TestParseServeFlags(t *testing.T) {
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
 		}
-		if o.load.rate.String() != c.rate || o.load.prompts != c.prompts || o.report.goodput.String() != c.goodput || o.save.result != c.save {
-			t.Errorf("%s: rate %s, prompts %d, goodput %q, save %v", c.args, &o.load.rate, o.load.prompts, &o.report.goodput, o.save.result)
+		if o.load.rate.String() != c.rate || o.load.prompts != c.prompts || o.report.goodput.String() != c.goodput || o.save.Result != c.save {
+			t.Errorf("%s: rate %s, prompts %d, goodput %q, save %v", c.args, &o.load.rate, o.load.prompts, &o.report.goodput, o.save.Result)
 		}
 	}
 }

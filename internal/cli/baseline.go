@@ -2,17 +2,14 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/pflag"
 
-	"benchtop/export"
+	"benchtop/internal/files"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
-	"benchtop/metrics/report"
 	"benchtop/tui"
 )
 
@@ -30,7 +27,7 @@ func (o *baselineOptions) load(ctx context.Context, env *environment) (*tui.Base
 		return nil, nil
 	}
 	env.step(stepBaseline)
-	report, err := orStopped(ctx, func() (metrics.Report, error) { return savedReport(o.file) })
+	report, err := files.OrStopped(ctx, func() (metrics.Report, error) { return files.ReadReport(o.file) })
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -45,17 +42,4 @@ func (o *baselineOptions) load(ctx context.Context, env *environment) (*tui.Base
 	}
 	env.show(filepath.Base(o.file))
 	return &tui.Baseline{Name: filepath.Base(o.file), Report: &report}, nil
-}
-
-// savedReport computes the report of a saved run from its journal; without one, what its result says has to do. With the error
-// of a journal that was cut off comes what could be read.
-func savedReport(file string) (metrics.Report, error) {
-	path, err := journalOf(file)
-	if errors.Is(err, errIsDirectory) {
-		return metrics.Report{}, err
-	}
-	if err != nil || strings.HasSuffix(file, soFar+".json") { // whose journal goes on to the end of the run
-		return export.ReadResult(file)
-	}
-	return report.Of(readJournal(path))
 }

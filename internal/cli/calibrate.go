@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"benchtop/internal/calibration"
+	"benchtop/internal/files"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 )
@@ -95,7 +96,7 @@ func (o *calibrateOptions) calibrate(ctx context.Context, env *environment, plan
 			code = env.fail(exitFailed, fmt.Errorf("--json: %w", err))
 		}
 	} else if o.json != "" {
-		if err := writeFile(o.json, c.JSON); err != nil {
+		if err := files.Write(o.json, c.JSON); err != nil {
 			code = env.fail(exitFailed, fmt.Errorf("--json: %w; choose another file", err))
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/export/journal"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen/protocol"
 )
@@ -572,108 +571,6 @@ func TestSavingRules(t *testing.T) {
 		}
 		run(append(quick, "--save-result", "--result-dir", "file/x")...).expect(t, exitFailed, "cannot save the result", "--result-dir")
 	})
-	t.Run("a directory that vanishes", func(t *testing.T) {
-		t.Chdir(t.TempDir())
-		t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
-		s, err := (&savingOptions{result: true, dir: "gone", name: "r.json"}).reserve(plan())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.RemoveAll("gone"); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile("gone", nil, 0o644); err != nil { // nor can it be made again
-			t.Fatal(err)
-		}
-		empty, err := journal.NewWriter(nil, plan())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		nowhere := &saving{path: filepath.Join("gone", "x.json")}
-		t.Setenv("TMPDIR", "gone")
-		t.Setenv("XDG_STATE_HOME", "gone")
-		if path, err := nowhere.finish(emptyReport(), empty, &out); path != "standard output" || err == nil || !json.Valid(bytes.TrimSuffix(out.Bytes(), []byte("\n"))) || !bytes.HasSuffix(out.Bytes(), []byte("}\n")) {
-			t.Errorf("saved to %q (%v), %q", path, err, out.String())
-		}
-		t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
-		path, err := s.finish(emptyReport(), empty, nil)
-		if again := run("report", path); again.code != exitFine {
-			t.Errorf("the journal beside it cannot be read: %s", again.stderr)
-		}
-		if want := filepath.Join(os.Getenv("XDG_STATE_HOME"), "benchtop", "r.json"); path != want || err == nil {
-			t.Errorf("saved to %s (%v), want %s and a word about why", path, err, want)
-		}
-	})
-}
-
-// Where the result's own place takes nothing, an older result in the next place is moved aside, or left alone with --no-clobber.
-func TestOlderResultElsewhere(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		noClobber bool
-		path      string
-		moved     string
-		files     []string
-	}{
-		{"moved aside", false, "r.json", "r.json.~1~", []string{"r.json", "r.json.~1~", "r.jsonl", "r.jsonl.gz.~1~"}},
-		{"left alone", true, "r-1.json", "", []string{"r-1.json", "r-1.jsonl", "r.json", "r.jsonl.gz"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			t.Chdir(t.TempDir())
-			t.Setenv("TMPDIR", dir)
-			t.Setenv("XDG_STATE_HOME", "")
-			for _, name := range []string{"r.json", "r.jsonl.gz"} {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte("older"), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := os.WriteFile("gone", nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
-			empty, err := journal.NewWriter(nil, plan())
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := &saving{path: filepath.Join("gone", "r.json"), noClobber: c.noClobber}
-			path, err := s.finish(emptyReport(), empty, nil)
-			if want := filepath.Join(dir, c.path); path != want || err == nil {
-				t.Errorf("saved to %s (%v), want %s and a word about why", path, err, want)
-			}
-			files, _ := filepath.Glob(filepath.Join(dir, "*"))
-			for i := range files {
-				files[i] = filepath.Base(files[i])
-			}
-			if !slices.Equal(files, c.files) {
-				t.Errorf("files %v, want %v", files, c.files)
-			}
-			older := map[bool]string{true: c.moved, false: "r.json"}[c.moved != ""]
-			if data, err := os.ReadFile(filepath.Join(dir, older)); string(data) != "older" {
-				t.Errorf("%s: %q, %v", older, data, err)
-			}
-			if got := strings.Join(s.notes(), "\n"); c.moved != "" && got != "an older result of the same name is now "+filepath.Join(dir, c.moved) || c.moved == "" && got != "" {
-				t.Errorf("said %q", got)
-			}
-			run("report", path).expect(t, exitFine)
-		})
-	}
-}
-
-// A place that refused the result is not tried again as the next best one.
-func TestOtherPlaces(t *testing.T) {
-	dir, state := t.TempDir(), t.TempDir()
-	t.Setenv("TMPDIR", dir)
-	t.Setenv("XDG_STATE_HOME", state)
-	for path, want := range map[string][]string{
-		filepath.Join("x", "r.json"):               {filepath.Join(state, "benchtop", "r.json"), filepath.Join(dir, "r.json")},
-		filepath.Join(dir, "r.json"):               {filepath.Join(state, "benchtop", "r.json")},
-		filepath.Join(state, "benchtop", "r.json"): {filepath.Join(dir, "r.json")},
-	} {
-		if got := (&saving{path: path}).fallbacks(); !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", path, got, want)
-		}
-	}
 }
 
 // A journal that is whole but cannot be packed is a saved one.
@@ -713,21 +610,7 @@ func TestOddPlaces(t *testing.T) {
 			t.Errorf("%s: %v, %.40q", name, err, data)
 		}
 	}
-	// A run that goes on holds its name, by the lock on its journal.
-	one, err := (&savingOptions{result: true, name: "busy.json"}).reserve(plan())
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, err := (&savingOptions{result: true, name: "busy.json"}).reserve(plan())
-	if err != nil || two.path != "busy-1.json" {
-		t.Errorf("%v, %v", two, err)
-	}
-	two.discard()
-	one.discard()
-	if files, _ := filepath.Glob("busy*"); len(files) != 0 {
-		t.Errorf("left behind: %v", files)
-	}
-	// One that was killed does not.
+	// A run that was killed does not hold its name.
 	for _, name := range []string{"dead.json", "dead.jsonl"} {
 		if err := os.WriteFile(name, nil, 0o644); err != nil {
 			t.Fatal(err)

@@ -140,7 +140,7 @@ func (s *session) leaveNow() {
 	case <-time.After(patience):
 	}
 	_ = s.journal.Flush()
-	s.files.abandon()
+	s.files.Abandon()
 	fmt.Fprintf(s.env.stderr, "benchtop: left at once; %s\n", s.whereTheJournalIs())
 	if s.leave != nil {
 		s.leave()
@@ -152,5 +152,5 @@ func (s *session) whereTheJournalIs() string {
 	if s.files == nil {
 		return "nothing was saved"
 	}
-	return fmt.Sprintf("what was measured is in %s (benchtop report %[1]s)", s.files.journalName)
+	return fmt.Sprintf("what was measured is in %s (benchtop report %[1]s)", s.files.JournalName)
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 	"benchtop/datasets/hub"
 	"benchtop/datasets/numpy"
 	"benchtop/export"
+	"benchtop/internal/files"
 	"benchtop/internal/preview"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
@@ -135,11 +135,11 @@ func (o *datasetOptions) run(ctx context.Context, env *environment, askServer bo
 }
 
 func (o *datasetOptions) write(ctx context.Context, env *environment, source datasets.Source, m *means) (err error) {
-	lines, finish, err := o.openLines(ctx, env)
+	lines, err := o.openLines(ctx, env)
 	if err != nil {
 		return err
 	}
-	defer func() { err = finished(err, finish) }()
+	defer func() { err = lines.Finish(err) }()
 	view := preview.New(o.first)
 	var line []byte
 	for ctx.Err() == nil {
@@ -183,16 +183,21 @@ func columns(w io.Writer) int {
 }
 
 // openLines opens the file for the JSON lines, nil if none were asked for.
-func (o *datasetOptions) openLines(ctx context.Context, env *environment) (w io.Writer, finish func(whole bool) error, err error) {
+func (o *datasetOptions) openLines(ctx context.Context, env *environment) (*files.Whole, error) {
 	switch o.lines {
 	case "":
-		return nil, func(bool) error { return nil }, nil
+		return nil, nil
 	case "-":
-		b := bufio.NewWriter(env.stdout)
-		return b, func(bool) error { return b.Flush() }, nil
+		return files.WriteTo(env.stdout), nil
 	}
-	if w, finish, err = openWhole(ctx, o.lines); err != nil && ctx.Err() == nil {
-		err = usage.Errorf("--jsonl: %w", err)
+	return openWhole(ctx, "jsonl", o.lines)
+}
+
+// openWhole opens the file that a flag names.
+func openWhole(ctx context.Context, flag, path string) (*files.Whole, error) {
+	w, err := files.OpenWhole(ctx, path)
+	if err != nil && ctx.Err() == nil {
+		err = usage.Errorf("--%s: %w", flag, err)
 	}
-	return w, finish, err
+	return w, err
 }

@@ -13,6 +13,7 @@ import (
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/tokenizer"
 	"benchtop/export"
+	"benchtop/internal/files"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
@@ -49,7 +50,7 @@ func (o *promptOptions) drawing(ctx context.Context, m *means, streams *numpy.St
 // draw makes the source of the prompts. It leaves the generators as vLLM's client would. After an error of ctx nothing of d may
 // be used any more: it may still be drawing.
 func (d *drawing) draw(ctx context.Context) (datasets.Source, error) {
-	source, err := orStopped(ctx, func() (datasets.Source, error) { return d.prompts.kind().Open(ctx, d.common, d) })
+	source, err := files.OrStopped(ctx, func() (datasets.Source, error) { return d.prompts.kind().Open(ctx, d.common, d) })
 	if ctx.Err() != nil {
 		return source, err
 	}

@@ -3,8 +3,6 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -69,41 +67,6 @@ func TestStoppedWhileReading(t *testing.T) {
 	}
 }
 
-// A pipe that nobody reads is given up with the work, before it is open and after.
-func TestStoppedWhileWriting(t *testing.T) {
-	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, _, err := openWhole(ctx, pipe); !errors.Is(err, context.Canceled) {
-		t.Errorf("opening: got error %v", err)
-	}
-	reader, err := os.OpenFile(pipe, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer reader.Close()
-	ctx, cancel = context.WithCancel(t.Context())
-	w, finish, err := openWhole(ctx, pipe)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrote := make(chan error)
-	go func() {
-		_, err := w.Write(make([]byte, 1<<21)) // more than any pipe holds
-		wrote <- err
-	}()
-	cancel()
-	if err := <-wrote; !errors.Is(err, os.ErrClosed) {
-		t.Errorf("writing: got error %v", err)
-	}
-	if err := finish(true); !errors.Is(err, context.Canceled) {
-		t.Errorf("at the end: got error %v", err)
-	}
-}
-
 // A disk that is full is no fault of the command line.
 func TestDatasetToAFullDisk(t *testing.T) {
 	const full = "/dev/full"
@@ -143,5 +106,20 @@ func TestDatasetInto(t *testing.T) {
 	run("dataset", "slices", "--input", file, "--output", filepath.Join(dir, "y"), "--tokenizer", "estimate").expect(t, exitUsage, "an estimate cannot cut a text")
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// A pipe is refused before anything waits for it: it may have no writer, and can be read only once.
+func TestReportOfAPipe(t *testing.T) {
+	for _, name := range []string{"pipe", "pipe.json", "pipe.jsonl"} {
+		pipe := filepath.Join(t.TempDir(), name)
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if name == "pipe.json" { // a result that has no journal
+			run("report", "--baseline", pipe, "x").expect(t, exitUsage, "pipe.json is not a regular file")
+			continue
+		}
+		run("report", pipe).expect(t, exitFailed, name+" is not a regular file, and a run is read more than once; write it to a file first")
 	}
 }

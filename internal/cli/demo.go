@@ -10,6 +10,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/numpy"
+	"benchtop/internal/files"
 	"benchtop/internal/simulator"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
@@ -50,8 +51,8 @@ func runDemo(env *environment, args []string) int {
 	var client clientOptions
 	client.define(groups.group("Client"))
 	f = groups.group("Report")
-	save := savingOptions{unasked: true}
-	save.define(f)
+	save := files.Options{Unasked: true}
+	save.Define(f)
 	noPlots := f.Bool("no-plots", false, "no text plots below the report")
 	var gpus gpuOptions
 	gpus.define(groups.group("Server and GPUs"))
@@ -67,7 +68,7 @@ func runDemo(env *environment, args []string) int {
 		groups.help(env.stdout, "demo [flags]", demoText, asked.word)
 		return exitFine
 	}
-	problems := []error{err, noArguments("demo", rest), client.check(), save.check(), screen.check(), gpus.check()}
+	problems := []error{err, noArguments("demo", rest), client.check(), save.Check(), screen.check(), gpus.check()}
 	if *duration < time.Second || *duration > longestDemo {
 		problems = append(problems, fmt.Errorf("--duration %s: must be from 1s to %s", *duration, longestDemo))
 	}
@@ -130,7 +131,7 @@ func runDemo(env *environment, args []string) int {
 		s.load = loadgen.Defaults()
 		s.load.Target, s.load.Model, s.load.InputSource = t, p.Model, metrics.TokensFromIDs
 		s.load.Extra = []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
-		s.load.Schedule, s.load.KeepText = shape.At(offsets), save.detailed
+		s.load.Schedule, s.load.KeepText = shape.At(offsets), save.Detailed
 		s.load.More = func() (loadgen.Source, error) { return source.More()() }
 		client.send(&s.load)
 		s.connect(ctx, max(0, client.preconnect))
@@ -143,7 +144,7 @@ func runDemo(env *environment, args []string) int {
 			Load:    fmt.Sprintf("ramp %v to %v req/s over %s", from, to, metrics.Duration(*duration)),
 			Metrics: []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Percentiles: []float64{50, 90, 99},
 			Goodput:  metrics.SLO{{Metric: metrics.TTFT, LimitMS: demoTTFT}, {Metric: metrics.TPOT, LimitMS: demoTPOT}},
-			Detailed: save.detailed,
+			Detailed: save.Detailed,
 		}
 		gpus.plan(&s.plan)
 		client.plan(&s.plan, s.load.Protocol)

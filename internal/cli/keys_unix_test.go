@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"benchtop/internal/files"
 )
 
 // Every key on the real program: what it is for can be seen.
@@ -117,7 +119,7 @@ func TestKeys(t *testing.T) {
 	if !strings.Contains(x.history(), "Steered: ") {
 		t.Errorf("the report does not say that the run was steered:\n%s", x.history())
 	}
-	if early, _ := filepath.Glob(filepath.Join(x.dir, "benchtop-results", "*"+soFar+".json")); len(early) != 1 {
+	if early, _ := filepath.Glob(filepath.Join(x.dir, "benchtop-results", "*"+files.SoFar+".json")); len(early) != 1 {
 		t.Errorf("results so far: %v", early)
 	}
 }

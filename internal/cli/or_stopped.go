@@ -10,27 +10,6 @@ import (
 	"benchtop/internal/usage"
 )
 
-// orStopped does work that does not hear of ctx, such as opening a pipe or drawing millions of lengths, and returns ctx's error
-// if that ends first. The work is then left to itself: this is for programs that are about to end.
-func orStopped[T any](ctx context.Context, work func() (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
-		value, err := work()
-		done <- result{value, err}
-	}()
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
-	}
-}
-
 // stoppedError says that a signal ended the work.
 type stoppedError struct{ by os.Signal }
 

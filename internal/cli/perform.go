@@ -117,11 +117,11 @@ func (s *session) keep() (o outcome) {
 		if !isTerminal(s.env.stdout) {
 			last = s.env.stdout
 		}
-		if o.path, err = s.files.finish(o.report, s.journal, last); err != nil {
+		if o.path, err = s.files.Finish(o.report, s.journal, last); err != nil {
 			problems = append(problems, fmt.Errorf("saving: %w", err))
 		}
-		o.saved = o.path == s.files.path
-		o.warnings = s.files.notes()
+		o.saved = o.path == s.files.Path
+		o.warnings = s.files.Notes()
 	}
 	beside, warnings := s.draw(o.report, o.path)
 	o.beside, o.warnings = beside, append(o.warnings, warnings...)
@@ -132,7 +132,7 @@ func (s *session) keep() (o outcome) {
 		problem := "see the report"
 		if o.saved {
 			problem = ""
-			if err := s.files.pack(); err != nil {
+			if err := s.files.Pack(); err != nil {
 				o.warnings = append(o.warnings, err.Error())
 			}
 		}
@@ -159,7 +159,7 @@ func (s *session) watchJournal(ctx context.Context) {
 			s.stream.Tell(metrics.Saving{Problem: err.Error()})
 			s.announce(metrics.Error, "the journal cannot be written, the run goes on in memory: "+err.Error())
 		case err == nil && failing:
-			s.stream.Tell(metrics.Saving{Path: s.files.path})
+			s.stream.Tell(metrics.Saving{Path: s.files.Path})
 			s.announce(metrics.Info, "the journal is written again, and nothing is missing in it")
 		}
 		failing = err != nil

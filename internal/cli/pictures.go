@@ -17,6 +17,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/export"
 	"benchtop/export/charts"
+	"benchtop/internal/files"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
 )
@@ -28,12 +29,6 @@ type chartOptions struct {
 	datasetStats bool
 }
 
-// pictureEndings are the ends of the names of what is written beside a result.
-var pictureEndings = []string{".timeline.html", ".dataset_stats.png", ".pytorch.json"}
-
-// stemOf is a path without the last ending of its name.
-func stemOf(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }
-
 // pytorchVariable asks for the result in a second form, as vLLM has it.
 const pytorchVariable = "SAVE_TO_PYTORCH_BENCHMARK_FORMAT"
 
@@ -41,22 +36,22 @@ const pytorchVariable = "SAVE_TO_PYTORCH_BENCHMARK_FORMAT"
 // result is where the result went, "" for nowhere.
 func (s *session) draw(r metrics.Report, result string) (written, warnings []string) {
 	switch {
-	case filepath.Base(result) != "." && result != onStdout: // beside it, wherever it went
+	case filepath.Base(result) != "." && result != files.Stdout: // beside it, wherever it went
 	case s.files != nil:
-		result = s.files.path
+		result = s.files.Path
 	default:
-		result = s.save.place(s.plan)
+		result = s.save.Place(s.plan)
 	}
-	stem := stemOf(result)
+	stem := files.Stem(result)
 	put := func(path string, content func(io.Writer) error) {
-		if err := writeFile(path, content); err != nil {
+		if err := files.Write(path, content); err != nil {
 			warnings = append(warnings, fmt.Sprintf("%s was not written: %s", path, err))
 			return
 		}
 		written = append(written, path)
 	}
 	if s.charts.timeline {
-		put(stem+pictureEndings[0], func(w io.Writer) error {
+		put(stem+files.TimelineSuffix, func(w io.Writer) error {
 			segments, err := charts.Timeline(w, s.requests(), s.plan, r.Events, s.charts.thresholds)
 			if err == nil && segments == 0 {
 				err = errors.New("no request was ever sent, so there is nothing to draw")
@@ -65,10 +60,10 @@ func (s *session) draw(r metrics.Report, result string) (written, warnings []str
 		})
 	}
 	if s.charts.datasetStats {
-		put(stem+pictureEndings[1], func(w io.Writer) error { return charts.DatasetStats(w, s.requests()) })
+		put(stem+files.DatasetStatsSuffix, func(w io.Writer) error { return charts.DatasetStats(w, s.requests()) })
 	}
-	if os.Getenv(pytorchVariable) != "" && s.save.asked() {
-		put(stem+pictureEndings[2], func(w io.Writer) error { return export.PyTorch(w, r, s.arguments) })
+	if os.Getenv(pytorchVariable) != "" && s.save.Asked() {
+		put(stem+files.PyTorchSuffix, func(w io.Writer) error { return export.PyTorch(w, r, s.arguments) })
 	}
 	return written, warnings
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"benchtop/internal/files"
 	"benchtop/internal/replay"
 	"benchtop/metrics"
 	"benchtop/tui"
@@ -10,7 +11,7 @@ import (
 
 // replayRun plays a saved run on the dashboard until the user leaves it.
 func replayRun(file string, screen *screenOptions, baseline *tui.Baseline) error {
-	events, err := readRun(file)
+	events, err := files.ReadRun(file)
 	if err != nil {
 		return err
 	}

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"benchtop/export"
+	"benchtop/internal/files"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
@@ -79,7 +77,7 @@ func runReport(env *environment, args []string) int {
 
 // reportOn prints the report of one file.
 func reportOn(w io.Writer, file string, old *tui.Baseline, asJSON, plots bool) error {
-	events, err := readRun(file)
+	events, err := files.ReadRun(file)
 	if err != nil {
 		return err
 	}
@@ -94,34 +92,4 @@ func reportOn(w io.Writer, file string, old *tui.Baseline, asJSON, plots bool) e
 		err = printReport(w, r, old, plots)
 	}
 	return errors.Join(damaged, err)
-}
-
-var errIsDirectory = errors.New("is a directory; give a result (.json) or a journal (.jsonl or .jsonl.gz) in it")
-
-// journalOf finds the journal that belongs to a file.
-func journalOf(path string) (string, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return "", fmt.Errorf("%s %w", path, errIsDirectory)
-	}
-	stem, isResult := strings.CutSuffix(path, ".json")
-	if strings.HasSuffix(strings.TrimSuffix(path, ".gz"), journalSuffix) {
-		return path, nil
-	}
-	for _, s := range []string{stem, strings.TrimSuffix(stem, soFar)} { // the whole run's journal is that of its result so far
-		for _, p := range []string{s + journalSuffix + ".gz", s + journalSuffix} {
-			if _, err := os.Stat(p); err == nil {
-				return p, nil
-			}
-		}
-	}
-	if _, err := os.Stat(path); err != nil {
-		return "", err
-	}
-	if !isResult {
-		return path, nil // whatever its name
-	}
-	if many, _ := filepath.Glob(stem + "-*" + journalSuffix + "*"); len(many) > 0 {
-		return "", fmt.Errorf("%s holds several runs; name the journal of one: %s", path, strings.Join(many, ", "))
-	}
-	return "", fmt.Errorf("%s: no journal beside it (%s%s.gz); the report is computed from that", path, stem, journalSuffix)
 }

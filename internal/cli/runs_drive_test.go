@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/export/journal"
+	"benchtop/internal/files"
 	"benchtop/internal/replay"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen/target"
@@ -68,7 +69,7 @@ func drive(t *testing.T, c *scenario) (r ran) {
 		defer s.load.Connections.Close()
 		told := toldBefore(t, s)
 		s.stream.Add(told)
-		name := s.files.journalName
+		name := s.files.JournalName
 		over, watched := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(watched)
@@ -177,7 +178,7 @@ func (r *ran) watch(t *testing.T, c *scenario, s *session, over <-chan struct{})
 			if err := s.journal.Flush(); err != nil {
 				t.Error(err)
 			}
-			r.journal = cutInRequest(readFile(t, s.files.journalName))
+			r.journal = cutInRequest(readFile(t, s.files.JournalName))
 			s.Abort()
 		}})
 	}
@@ -233,7 +234,7 @@ func prepared(t *testing.T, c *scenario, dir string, dial target.DialFunc) *sess
 		t.Fatal(err)
 	}
 	s.ran, s.over, s.told, s.noMore = make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
-	if s.files, err = s.save.reserve(s.plan); err != nil {
+	if s.files, err = s.save.Reserve(s.plan); err != nil {
 		t.Fatal(err)
 	}
 	s.lookBefore()
@@ -258,7 +259,7 @@ const requestLine = `{"index":`
 func replayViews(t *testing.T, file string) (seconds []view) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		events, err := readRun(file)
+		events, err := files.ReadRun(file)
 		if err != nil {
 			t.Fatal(err)
 		}

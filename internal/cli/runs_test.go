@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"benchtop/internal/files"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -35,7 +37,7 @@ const runsDir = "testdata/runs"
 // journalsOnFile are the committed journals of all versions.
 func journalsOnFile(t *testing.T) []string {
 	t.Helper()
-	all, err := filepath.Glob(filepath.Join(runsDir, "v*", "*"+journalSuffix+".gz"))
+	all, err := filepath.Glob(filepath.Join(runsDir, "v*", "*"+files.JournalSuffix+".gz"))
 	if err != nil || len(all) == 0 {
 		t.Fatal("no journals: ", err)
 	}
@@ -58,11 +60,11 @@ func TestRunsRepeat(t *testing.T) {
 				sameAsFile(t, file, viewsText(r.seconds))
 			}
 			live := parseViews(string(readFile(t, file)))
-			known := filepath.Join(runsDir, fmt.Sprintf("v%d", versionOf(t, r.journal)), c.name+journalSuffix+".gz")
+			known := filepath.Join(runsDir, fmt.Sprintf("v%d", versionOf(t, r.journal)), c.name+files.JournalSuffix+".gz")
 			if _, err := os.Stat(known); err != nil && *newJournals {
 				zipped(t, known, r.journal)
 			}
-			now := filepath.Join(t.TempDir(), c.name+journalSuffix+".gz")
+			now := filepath.Join(t.TempDir(), c.name+files.JournalSuffix+".gz")
 			zipped(t, now, r.journal)
 			shown, replayed, was := r.seconds, replayViews(t, now), replayViews(t, known)
 			if r.limited {
@@ -90,7 +92,7 @@ func TestRunsReported(t *testing.T) {
 	t.Setenv("LC_ALL", "C.UTF-8")
 	t.Setenv("TERM", "xterm")
 	for _, file := range journalsOnFile(t) {
-		stem := strings.TrimSuffix(file, journalSuffix+".gz")
+		stem := strings.TrimSuffix(file, files.JournalSuffix+".gz")
 		text, result := run("report", "--no-tui", file), run("report", "--json", file)
 		text.expect(t, exitFine)
 		result.expect(t, exitFine)
@@ -102,7 +104,7 @@ func TestRunsReported(t *testing.T) {
 // A replay of an older journal shows what the run showed, but for what that has no lines for.
 func TestRunsReplayed(t *testing.T) {
 	for _, file := range journalsOnFile(t) {
-		stem := strings.TrimSuffix(file, journalSuffix+".gz")
+		stem := strings.TrimSuffix(file, files.JournalSuffix+".gz")
 		live := parseViews(string(readFile(t, filepath.Join(runsDir, filepath.Base(stem)+".live"))))
 		diff := differences(live, replayViews(t, file))
 		if versionOf(t, unzipped(t, file)) < 2 || strings.HasSuffix(stem, "killed") {
@@ -178,7 +180,7 @@ func folded(text string) string { return strings.ReplaceAll(text, `, "`, ",\n\""
 // figures are those of a journal's report, but for what every machine has otherwise.
 func figures(t *testing.T, file string) (result map[string]any) {
 	t.Helper()
-	plain := filepath.Join(t.TempDir(), "run"+journalSuffix)
+	plain := filepath.Join(t.TempDir(), "run"+files.JournalSuffix)
 	if err := os.WriteFile(plain, withoutClient(unzipped(t, file)), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +203,7 @@ func TestRunsOfAllVersions(t *testing.T) {
 	for _, c := range scenarios() {
 		requests := func(version string) (lines []string) {
 			file := filepath.Join(runsDir, version, c.name)
-			for line := range strings.Lines(string(unzipped(t, file+journalSuffix+".gz"))) {
+			for line := range strings.Lines(string(unzipped(t, file+files.JournalSuffix+".gz"))) {
 				if strings.HasPrefix(line, requestLine) {
 					lines = append(lines, withoutPorts(beforeV2.ReplaceAllString(line, "")))
 				}

@@ -7,13 +7,11 @@ import (
 	"time"
 
 	"benchtop/export"
+	"benchtop/internal/files"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
 	"benchtop/metrics/report"
 )
-
-// soFar is what the name of a result has at its end that was saved before the run was over.
-const soFar = "-so-far"
 
 // Save writes a result of the run so far beside the place of the result to come. The work is done beside the run; the log
 // tells how it went.
@@ -26,7 +24,7 @@ func (s *session) Save() string {
 	case !s.savingNow.TryLock():
 		return "still saving"
 	}
-	path := strings.TrimSuffix(s.files.path, ".json") + soFar + ".json"
+	path := strings.TrimSuffix(s.files.Path, ".json") + files.SoFar + ".json"
 	s.asides.Go(func() {
 		defer s.savingNow.Unlock()
 		if err := s.saveSoFar(path); err != nil {
@@ -45,5 +43,5 @@ func (s *session) saveSoFar(path string) error {
 	if err != nil {
 		return fmt.Errorf("reading the journal: %w", err)
 	}
-	return writeFile(path, func(w io.Writer) error { return export.JSON(w, r) })
+	return files.Write(path, func(w io.Writer) error { return export.JSON(w, r) })
 }

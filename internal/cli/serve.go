@@ -40,7 +40,7 @@ func runServe(env *environment, args []string) int {
 	if err != nil {
 		return env.fail(exitUsage, err)
 	}
-	o.save.unasked = isTerminal(env.stdout)
+	o.save.Unasked = isTerminal(env.stdout)
 	telemetry.TuneMemory()
 	return env.perform(&o.screen, o.steps(), func(ctx context.Context) (*session, error) {
 		old, err := o.old.load(ctx, env)
@@ -196,7 +196,7 @@ func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
 // loadOf is what the run sends, and how many requests that is.
 func (o *serveOptions) loadOf(m model, prompts drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
 	load := loadgen.Options{
-		Model: m.id, Salt: salt, InputSource: prompts.counted, CountText: prompts.means.countText(), KeepText: o.save.detailed,
+		Model: m.id, Salt: salt, InputSource: prompts.counted, CountText: prompts.means.countText(), KeepText: o.save.Detailed,
 	}
 	if !o.load.promptsGiven {
 		load.More = prompts.more
@@ -221,7 +221,7 @@ func (o *serveOptions) plan(m model, prompts drawn, requests int, load *loadgen.
 		ModelID: m.root, Tokenizer: prompts.tokenizer, SkipTokenizer: o.prompts.tokens.skip,
 		Dataset: prompts.description, InputSource: prompts.counted,
 		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&prompts.first.Turns[0]),
-		Detailed: o.save.detailed,
+		Detailed: o.save.Detailed,
 	}
 	o.server.plan(&p)
 	o.report.plan(&p)

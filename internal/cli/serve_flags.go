@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"benchtop/internal/files"
 )
 
 // serveOptions is what the flags of serve fill.
@@ -14,7 +16,7 @@ type serveOptions struct {
 	load    loadOptions
 	client  clientOptions
 	report  reportOptions
-	save    savingOptions
+	save    files.Options
 	screen  screenOptions
 	gpus    gpuOptions
 	old     baselineOptions
@@ -35,7 +37,7 @@ func newServeOptions() *serveOptions {
 	o.client.define(o.groups.group("Client"))
 	report := o.groups.group("Report")
 	o.report.define(report)
-	o.save.define(report)
+	o.save.Define(report)
 	o.gpus.define(o.groups.group("Server and GPUs"))
 	screen := o.groups.group("Screen")
 	o.screen.define(screen)
@@ -64,8 +66,8 @@ func (o *serveOptions) parse(args []string) error {
 	problems = append(problems, o.content.check(all, o.server.protocol)...)
 	problems = append(problems, o.prompts.check(all, &o.load, o.server.protocol)...)
 	problems = append(problems, o.report.check(all, o.server.protocol)...)
-	problems = append(problems, o.client.check(), o.save.check(), o.screen.check(), o.gpus.check())
-	if o.screen.onHangup == hangupContinue && o.save.never {
+	problems = append(problems, o.client.check(), o.save.Check(), o.screen.check(), o.gpus.check())
+	if o.screen.onHangup == hangupContinue && o.save.Never {
 		problems = append(problems, errors.New("--on-hangup continue with --no-save: nobody would ever see the result"))
 	}
 	o.command = hideSecrets(append([]string{"serve"}, args...), o.server.secrets())

@@ -10,6 +10,7 @@ import (
 	"benchtop/export"
 	"benchtop/export/journal"
 	"benchtop/internal/attach"
+	"benchtop/internal/files"
 	"benchtop/internal/steering"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
@@ -31,7 +32,7 @@ type session struct {
 	before *metrics.ServerSecond
 	// supplies are what is drawn ahead; nil where nothing is.
 	supplies *supplies
-	save     savingOptions
+	save     files.Options
 	screen   screenOptions
 	// notes are warnings from the preparation, remarks what is good to know; both for the log.
 	notes, remarks []string
@@ -52,7 +53,7 @@ type session struct {
 	// leave is called when everything is over, nil for nothing.
 	leave func()
 
-	files   *saving
+	files   *files.Saving
 	stream  *event.Stream // of what happens; view, journal and trial are its sinks
 	view    live.View
 	journal *journal.Writer
@@ -91,13 +92,13 @@ func (s *session) run() int {
 	s.plan.Started = time.Now()
 	dashboard := s.env.display() != nil
 	var err error
-	if s.files, err = s.save.reserve(s.plan); err == nil {
+	if s.files, err = s.save.Reserve(s.plan); err == nil {
 		s.lookBefore()
 		err = s.begin()
 	}
 	if err != nil {
 		s.env.closeDisplay()
-		s.files.discard()
+		s.files.Discard()
 		s.load.Connections.Close()
 		s.closeSide()
 		s.supplies.close()
@@ -170,13 +171,13 @@ func (s *session) begin() (err error) {
 	s.plan.Started = time.Now()
 	var file io.Writer // nil for memory
 	if s.files != nil {
-		file = s.files.journal
+		file = s.files.Journal
 	}
 	if err := s.openStream(s.plan.Started, file); err != nil {
 		return err
 	}
 	if s.files != nil {
-		s.stream.Tell(metrics.Saving{Path: s.files.path})
+		s.stream.Tell(metrics.Saving{Path: s.files.Path})
 	}
 	s.helm = newHelm(s)
 	s.helm.tell() // the first snapshot knows it already
@@ -186,7 +187,7 @@ func (s *session) begin() (err error) {
 	if f := s.plan.Find; f != nil && !f.Users {
 		s.engine.SetRate(f.From) // there is no schedule
 	}
-	moved := s.files.notes()
+	moved := s.files.Notes()
 	s.env.warn(moved)
 	s.notes = append(s.notes, moved...)
 	for _, n := range s.notes {

@@ -9,6 +9,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/hub"
+	"benchtop/internal/files"
 	"benchtop/internal/usage"
 )
 
@@ -69,19 +70,16 @@ func slice(ctx context.Context, env *environment, o datasets.SlicesOptions, toke
 	if err != nil {
 		return err
 	}
-	lines, finish, err := openWhole(ctx, output)
-	if err != nil && ctx.Err() != nil {
+	lines, err := openWhole(ctx, "output", output)
+	if err != nil {
 		return err
 	}
-	if err != nil {
-		return usage.Errorf("--output: %w", err)
-	}
 	g := &gate{w: lines}
-	_, err = orStopped(ctx, func() (struct{}, error) { return struct{}{}, datasets.WriteSlices(g, o, m.local) })
+	_, err = files.OrStopped(ctx, func() (struct{}, error) { return struct{}{}, datasets.WriteSlices(g, o, m.local) })
 	if !g.shut() && err != nil && ctx.Err() == nil {
 		err = usage.Wrap(err) // it is about the text
 	}
-	return finished(err, finish)
+	return lines.Finish(err)
 }
 
 // gate is a writer that can be shut while another goroutine writes.

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/internal/files"
 	"benchtop/metrics"
 )
 
@@ -45,7 +46,7 @@ func TestWatchJournal(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				disk := &fickleDisk{}
 				var stderr strings.Builder
-				s := &session{plan: plan(), files: &saving{path: "r.json"}, env: &environment{stderr: &stderr}}
+				s := &session{plan: plan(), files: &files.Saving{Path: "r.json"}, env: &environment{stderr: &stderr}}
 				if err := s.openStream(time.Now(), disk); err != nil {
 					t.Fatal(err)
 				}

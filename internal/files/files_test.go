@@ -1,0 +1,295 @@
+package files
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/export/journal"
+	"benchtop/metrics"
+)
+
+func plan() metrics.Plan { return metrics.Plan{Backend: "openai", ModelID: "m"} }
+
+func emptyReport() metrics.Report { return metrics.Report{Plan: plan()} }
+
+// A result whose directory vanishes goes to the next best place, and last to standard output.
+func TestVanishedDirectory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
+	s, err := (&Options{Result: true, Dir: "gone", Name: "r.json"}).Reserve(plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll("gone"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("gone", nil, 0o644); err != nil { // nor can it be made again
+		t.Fatal(err)
+	}
+	empty, err := journal.NewWriter(nil, plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	nowhere := &Saving{Path: filepath.Join("gone", "x.json")}
+	t.Setenv("TMPDIR", "gone")
+	t.Setenv("XDG_STATE_HOME", "gone")
+	if path, err := nowhere.Finish(emptyReport(), empty, &out); path != "standard output" || err == nil || !json.Valid(bytes.TrimSuffix(out.Bytes(), []byte("\n"))) || !bytes.HasSuffix(out.Bytes(), []byte("}\n")) {
+		t.Errorf("saved to %q (%v), %q", path, err, out.String())
+	}
+	t.Setenv("XDG_STATE_HOME", filepath.Join(t.TempDir(), "state"))
+	path, err := s.Finish(emptyReport(), empty, nil)
+	if _, err := ReadReport(path); err != nil {
+		t.Errorf("the journal beside it cannot be read: %s", err)
+	}
+	if want := filepath.Join(os.Getenv("XDG_STATE_HOME"), "benchtop", "r.json"); path != want || err == nil {
+		t.Errorf("saved to %s (%v), want %s and a word about why", path, err, want)
+	}
+}
+
+// Where the result's own place takes nothing, an older result in the next place is moved aside, or left alone with --no-clobber.
+func TestOlderResultElsewhere(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		noClobber bool
+		path      string
+		moved     string
+		files     []string
+	}{
+		{"moved aside", false, "r.json", "r.json.~1~", []string{"r.json", "r.json.~1~", "r.jsonl", "r.jsonl.gz.~1~"}},
+		{"left alone", true, "r-1.json", "", []string{"r-1.json", "r-1.jsonl", "r.json", "r.jsonl.gz"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Chdir(t.TempDir())
+			t.Setenv("TMPDIR", dir)
+			t.Setenv("XDG_STATE_HOME", "")
+			for _, name := range []string{"r.json", "r.jsonl.gz"} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte("older"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile("gone", nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			empty, err := journal.NewWriter(nil, plan())
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &Saving{Path: filepath.Join("gone", "r.json"), noClobber: c.noClobber}
+			path, err := s.Finish(emptyReport(), empty, nil)
+			if want := filepath.Join(dir, c.path); path != want || err == nil {
+				t.Errorf("saved to %s (%v), want %s and a word about why", path, err, want)
+			}
+			files, _ := filepath.Glob(filepath.Join(dir, "*"))
+			for i := range files {
+				files[i] = filepath.Base(files[i])
+			}
+			if !slices.Equal(files, c.files) {
+				t.Errorf("files %v, want %v", files, c.files)
+			}
+			older := map[bool]string{true: c.moved, false: "r.json"}[c.moved != ""]
+			if data, err := os.ReadFile(filepath.Join(dir, older)); string(data) != "older" {
+				t.Errorf("%s: %q, %v", older, data, err)
+			}
+			if got := strings.Join(s.Notes(), "\n"); c.moved != "" && got != "an older result of the same name is now "+filepath.Join(dir, c.moved) || c.moved == "" && got != "" {
+				t.Errorf("said %q", got)
+			}
+			if _, err := ReadReport(path); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A place that refused the result is not tried again as the next best one.
+func TestOtherPlaces(t *testing.T) {
+	dir, state := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("XDG_STATE_HOME", state)
+	for path, want := range map[string][]string{
+		filepath.Join("x", "r.json"):               {filepath.Join(state, "benchtop", "r.json"), filepath.Join(dir, "r.json")},
+		filepath.Join(dir, "r.json"):               {filepath.Join(state, "benchtop", "r.json")},
+		filepath.Join(state, "benchtop", "r.json"): {filepath.Join(dir, "r.json")},
+	} {
+		if got := (&Saving{Path: path}).fallbacks(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
+}
+
+// A run that goes on holds its name, by the lock on its journal.
+func TestNameInUse(t *testing.T) {
+	t.Chdir(t.TempDir())
+	one, err := (&Options{Result: true, Name: "busy.json"}).Reserve(plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := (&Options{Result: true, Name: "busy.json"}).Reserve(plan())
+	if err != nil || two.Path != "busy-1.json" {
+		t.Errorf("%v, %v", two, err)
+	}
+	two.Discard()
+	one.Discard()
+	if files, _ := filepath.Glob("busy*"); len(files) != 0 {
+		t.Errorf("left behind: %v", files)
+	}
+}
+
+// A result so far is read from the journal of its run, unless it has one of its own.
+func TestJournalOfTheRunSoFar(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"a.json", "a-so-far.json", "a.jsonl.gz", "b-so-far.json", "b.jsonl", "c-so-far.json", "c-so-far.jsonl", "c.jsonl", "d-so-far.json"} {
+		if err := os.WriteFile(name, nil, fs.ModePerm); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for file, want := range map[string]string{"a-so-far.json": "a.jsonl.gz", "a.json": "a.jsonl.gz", "b-so-far.json": "b.jsonl", "c-so-far.json": "c-so-far.jsonl"} {
+		if got, err := FindJournal(file); got != want || err != nil {
+			t.Errorf("%s: %q, %v, want %s", file, got, err, want)
+		}
+	}
+	if _, err := FindJournal("d-so-far.json"); err == nil || !strings.Contains(err.Error(), "no journal beside it") {
+		t.Errorf("without a journal: %v", err)
+	}
+}
+
+// A baseline is the run as it was when it was saved.
+func TestBaselineSoFar(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"a-so-far.json": `{"completed": 7, "duration": 2}`, "a.jsonl": "the whole run\n"} {
+		if err := os.WriteFile(name, []byte(text), fs.ModePerm); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err := ReadReport("a-so-far.json"); err != nil || r.Completed != 7 {
+		t.Errorf("%d completed, %v", r.Completed, err)
+	}
+}
+
+// A run reserves its places before it starts, or is refused.
+func TestReserve(t *testing.T) {
+	started := plan()
+	started.Started = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+	for _, c := range []struct {
+		name    string
+		options Options
+		there   string   // a file beforehand
+		fails   string   // part of the error
+		files   []string // afterwards
+	}{
+		{"not saved", Options{Never: true, Unasked: true}, "", "", nil},
+		{"nobody asked", Options{}, "", "", nil},
+		{"unasked", Options{Unasked: true}, "", "", []string{"benchtop-results"}},
+		{"named", Options{Result: true, Name: "r.json"}, "", "", []string{"r.json", "r.jsonl"}},
+		{"named without an ending", Options{Result: true, Name: "r"}, "", "", []string{"r", "r.jsonl"}},
+		{"older picture", Options{Result: true, Name: "r.json"}, "r.timeline.html", "", []string{"r.json", "r.jsonl", "r.timeline.html.~1~"}},
+		{"no clobber", Options{Result: true, Name: "r.json", NoClobber: true}, "r.jsonl.gz", "r.jsonl.gz exists and --no-clobber is set", []string{"r.jsonl.gz"}},
+		{"directory", Options{Result: true, Dir: "..", Name: "."}, "", "is a directory; name a file in it", nil},
+		{"file for a directory", Options{Result: true, Dir: "x", Name: "r.json"}, "x", "choose another place with --result-dir", []string{"x"}},
+		{"appended", Options{Append: true, Name: "all.json"}, "all.json", "", []string{"all-20260102-030405.jsonl", "all.json"}},
+		{"appended twice a second", Options{Append: true, Name: "all.json"}, "all-20260102-030405.jsonl.gz", "",
+			[]string{"all-20260102-030405-2.jsonl", "all-20260102-030405.jsonl.gz", "all.json"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			if c.there != "" {
+				if err := os.WriteFile(c.there, []byte("older"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s, err := c.options.Reserve(started)
+			if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
+				t.Errorf("error %v, want %q", err, c.fails)
+			}
+			if got, _ := filepath.Glob("*"); !slices.Equal(got, c.files) {
+				t.Errorf("files %q, want %q", got, c.files)
+			}
+			if err == nil {
+				s.Discard()
+			}
+		})
+	}
+}
+
+// A result is found by its own name and by its journal's, packed or not, and many are appended to one file.
+func TestSavedAndRead(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for i := range 2 {
+		s, err := (&Options{Append: true, Name: "all.json"}).Reserve(plan())
+		if err != nil {
+			t.Fatal(err)
+		}
+		written, err := journal.NewWriter(s.Journal, plan())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := written.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if path, err := s.Finish(emptyReport(), written, nil); path != "all.json" || err != nil {
+			t.Errorf("saved to %s, %v", path, err)
+		}
+		if err := s.Pack(); err != nil {
+			t.Error(err)
+		}
+		if data, _ := os.ReadFile("all.json"); bytes.Count(data, []byte("\n")) != i {
+			t.Errorf("run %d: %q", i, data)
+		}
+		if run, err := ReadRun(s.JournalName); err != nil || run == nil {
+			t.Error(err)
+		}
+	}
+	if _, err := ReadRun("all.json"); err == nil || !strings.Contains(err.Error(), "all.json holds several runs; name the journal of one: all-") {
+		t.Errorf("of many runs: %v", err)
+	}
+	if _, err := ReadReport("."); err == nil || !strings.HasPrefix(err.Error(), ". is a directory; give a result") {
+		t.Errorf("of a directory: %v", err)
+	}
+	(&Options{}).Define(pflag.NewFlagSet("", pflag.ContinueOnError))
+	for _, bad := range []Options{{Never: true, Append: true}, {Result: true, Name: "r.jsonl.gz"}} {
+		if bad.Check() == nil {
+			t.Errorf("%+v passes", bad)
+		}
+	}
+}
+
+// A file that was not finished leaves nothing, and one that was stands in its place.
+func TestWhole(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var out strings.Builder
+	if err := WriteTo(&out).Finish(nil); err != nil || (*Whole)(nil).Finish(io.EOF) != io.EOF {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		err  error
+		want []string
+	}{{io.ErrUnexpectedEOF, nil}, {nil, []string{"x"}}} {
+		w, err := OpenWhole(t.Context(), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.WriteString("text"); err != nil {
+			t.Error(err)
+		}
+		if err := w.Finish(c.err); err != c.err {
+			t.Errorf("got %v, want %v", err, c.err)
+		}
+		if got, _ := filepath.Glob("*"); !slices.Equal(got, c.want) {
+			t.Errorf("files %q, want %q", got, c.want)
+		}
+	}
+	if _, err := OpenWhole(t.Context(), "none/x"); err == nil || !strings.HasPrefix(err.Error(), "create none/x: ") {
+		t.Errorf("got %v", err)
+	}
+}

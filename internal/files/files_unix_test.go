@@ -1,0 +1,80 @@
+//go:build unix
+
+package files
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"benchtop/export/journal"
+)
+
+// A journal without an end is that of a run that is on for as long as its writer lives, and reading it takes nothing from that.
+func TestRunThatIsOn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	saving, err := (&Options{Result: true, Name: "r.json"}).Reserve(plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := journal.NewWriter(saving.Journal, plan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := written.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if r, err := ReadReport("r.json"); err != nil || r.Interrupted == nil || r.Interrupted.Reason != stillOn {
+			t.Errorf("%+v, %v", r.Interrupted, err)
+		}
+	}
+	if !inUse("r.jsonl") {
+		t.Error("the lock is gone")
+	}
+	if err := saving.Journal.Close(); err != nil { // as a kill does
+		t.Fatal(err)
+	}
+	if r, err := ReadReport("r.json"); err != nil || r.Interrupted == nil || r.Interrupted.Reason == stillOn {
+		t.Errorf("%+v, %v", r.Interrupted, err)
+	}
+	_ = written.Close() // which cannot be written any more
+}
+
+// A pipe that nobody reads is given up with the work, before it is open and after.
+func TestStoppedWhileWriting(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := OpenWhole(ctx, pipe); !errors.Is(err, context.Canceled) {
+		t.Errorf("opening: got error %v", err)
+	}
+	reader, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	ctx, cancel = context.WithCancel(t.Context())
+	w, err := OpenWhole(ctx, pipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrote := make(chan error)
+	go func() {
+		_, err := w.Write(make([]byte, 1<<21)) // more than any pipe holds
+		wrote <- err
+	}()
+	cancel()
+	if err := <-wrote; !errors.Is(err, os.ErrClosed) {
+		t.Errorf("writing: got error %v", err)
+	}
+	if err := w.Finish(nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("at the end: got error %v", err)
+	}
+}

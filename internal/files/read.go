@@ -1,0 +1,88 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"benchtop/export"
+	"benchtop/export/journal"
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/report"
+)
+
+// stillOn is the reason of a run that has not ended: its report is of what it did so far.
+const stillOn = "the run was still on when this was read"
+
+// ReadRun reads the run of a file from the journal that belongs to it.
+func ReadRun(file string) (event.Events, error) {
+	path, err := FindJournal(file)
+	if err != nil {
+		return nil, err
+	}
+	return readJournal(path), nil
+}
+
+// readJournal reads the journal of a run, and tells a run that is on from one that was killed.
+func readJournal(path string) event.Events {
+	return func(yield func(event.Event, error) bool) {
+		on := locked(path) // asked first: a run that ends meanwhile has its end
+		for e, err := range journal.Read(path) {
+			if _, ended := e.Value.(metrics.End); ended || err != nil {
+				on = false
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+		if on {
+			yield(event.Event{Kind: event.Fact, Value: metrics.End{Ended: metrics.Never, Reason: stillOn}}, nil)
+		}
+	}
+}
+
+var errDirectory = errors.New("is a directory; give a result (.json) or a journal (.jsonl or .jsonl.gz) in it")
+
+// FindJournal finds the journal that belongs to a file.
+func FindJournal(path string) (string, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return "", fmt.Errorf("%s %w", path, errDirectory)
+	}
+	stem, isResult := strings.CutSuffix(path, ".json")
+	if strings.HasSuffix(strings.TrimSuffix(path, ".gz"), JournalSuffix) {
+		return path, nil
+	}
+	for _, s := range []string{stem, strings.TrimSuffix(stem, SoFar)} { // the whole run's journal is that of its result so far
+		for _, p := range []string{s + JournalSuffix + ".gz", s + JournalSuffix} {
+			if _, err := os.Stat(p); err == nil {
+				return p, nil
+			}
+		}
+	}
+	if _, err := os.Stat(path); err != nil {
+		return "", err
+	}
+	if !isResult {
+		return path, nil // whatever its name
+	}
+	if many, _ := filepath.Glob(stem + "-*" + JournalSuffix + "*"); len(many) > 0 {
+		return "", fmt.Errorf("%s holds several runs; name the journal of one: %s", path, strings.Join(many, ", "))
+	}
+	return "", fmt.Errorf("%s: no journal beside it (%s%s.gz); the report is computed from that", path, stem, JournalSuffix)
+}
+
+// ReadReport computes the report of a saved run from its journal; without one, what its result says has to do. With the error
+// of a journal that was cut off comes what could be read.
+func ReadReport(file string) (metrics.Report, error) {
+	path, err := FindJournal(file)
+	if errors.Is(err, errDirectory) {
+		return metrics.Report{}, err
+	}
+	if err != nil || strings.HasSuffix(file, SoFar+".json") { // whose journal goes on to the end of the run
+		return export.ReadResult(file)
+	}
+	return report.Of(readJournal(path))
+}

@@ -1,0 +1,140 @@
+package files
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Write writes a whole file or nothing: under another name first, which then becomes its own.
+func Write(path string, content func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	// Not os.CreateTemp: the file gets the rights that the user's umask gives any other.
+	temporary := filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), os.Getpid()))
+	f, err := os.OpenFile(temporary, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	err = errors.Join(content(f), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
+
+// appendLine adds one line to a file, or nothing: if it does not fit, what was there stays as it was.
+func appendLine(path string, content func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666)
+	if err != nil {
+		return err
+	}
+	var line bytes.Buffer
+	size, err := f.Seek(0, io.SeekEnd)
+	if err == nil && size > 0 {
+		last := []byte{0}
+		if _, err = f.ReadAt(last, size-1); err == nil && last[0] != '\n' {
+			line.WriteByte('\n')
+		}
+	}
+	err = errors.Join(err, content(&line))
+	if err == nil {
+		// In one piece, so that runs that end at once do not mix their lines.
+		var n int
+		if n, err = f.Write(line.Bytes()); err != nil {
+			// Unless another run has added its own line meanwhile.
+			if now, e := f.Seek(0, io.SeekEnd); e == nil && now == size+int64(n) {
+				err = errors.Join(err, f.Truncate(size))
+			}
+		}
+	}
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// Whole is a file that appears only when it is whole, since half of it would look like all.
+type Whole struct {
+	*bufio.Writer
+	close func(err error) error // after the last flush and its error; nil for a file that stays open
+}
+
+// WriteTo is a file that is there already and stays open.
+func WriteTo(w io.Writer) *Whole { return &Whole{Writer: bufio.NewWriter(w)} }
+
+// OpenWhole opens a file that appears when it is finished. A pipe is given up when ctx ends, whether it waits for a reader or
+// for one that reads.
+func OpenWhole(ctx context.Context, path string) (*Whole, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe, or a device
+		file, err := OrStopped(ctx, func() (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) })
+		if err != nil {
+			return nil, err
+		}
+		stop := context.AfterFunc(ctx, func() { _ = file.Close() }) // the rest is not wanted
+		return &Whole{bufio.NewWriter(file), func(err error) error {
+			if !stop() {
+				return ctx.Err()
+			}
+			return cmp.Or(err, file.Close())
+		}}, nil
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		if outer, ok := errors.AsType[*os.PathError](err); ok {
+			outer.Op, outer.Path = "create", path // not the one nobody asked for
+		}
+		return nil, err
+	}
+	return &Whole{bufio.NewWriter(file), func(err error) error {
+		err = cmp.Or(err, errors.Join(file.Chmod(0o644), file.Close()))
+		if err == nil {
+			err = os.Rename(file.Name(), path)
+		}
+		if err != nil {
+			_ = os.Remove(file.Name())
+		}
+		return err
+	}}, nil
+}
+
+// Finish closes the file and puts it in its place, or away after an error, which it returns: the reason for not having it whole
+// is enough to report. A nil Whole has no file.
+func (w *Whole) Finish(err error) error {
+	if w == nil {
+		return err
+	}
+	err = cmp.Or(err, w.Flush())
+	if w.close == nil {
+		return err
+	}
+	return w.close(err)
+}
+
+// OrStopped does work that does not hear of ctx, such as opening a pipe or drawing millions of lengths, and returns ctx's error
+// if that ends first. The work is then left to itself: this is for programs that are about to end.
+func OrStopped[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := work()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}

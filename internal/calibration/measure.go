@@ -3,6 +3,7 @@ package calibration
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"time"
 
@@ -11,58 +12,6 @@ import (
 	"benchtop/loadgen"
 	"benchtop/metrics"
 )
-
-// Result is what a load showed of the client.
-type Result struct {
-	// Requests that ended, Failed those of them without success; Chunks with output that arrived in successes.
-	Requests int `json:"requests"`
-	Failed   int `json:"failed"`
-	Chunks   int `json:"chunks"`
-	// Seconds from the start to the end of the last request; the rates are over that time.
-	Seconds           float64 `json:"seconds"`
-	RequestsPerSecond float64 `json:"requests_per_s"`
-	ChunksPerSecond   float64 `json:"chunks_per_s"`
-	// MostStreams that were in flight at one time.
-	MostStreams int `json:"most_streams"`
-	// StampError is the client's time of a chunk less the server's just before it wrote it, over all chunks of successes.
-	// Early are chunks that the client saw more than EarlyFrom before the server wrote them, which is impossible: a sign that
-	// a clock was set.
-	StampError Quantiles `json:"stamp_error"`
-	Early      int       `json:"early"`
-	// Unmatched requests succeeded, but the server's log does not have them, or with another number of chunks.
-	Unmatched int `json:"unmatched"`
-	// Lateness as in metrics.Request.OwnLateness; Connect is the time to open a connection, of requests that had to.
-	Lateness Quantiles `json:"lateness"`
-	Connect  Quantiles `json:"connect"`
-	// TTFTError is the mean of the client's TTFT less the server's own, from the request read to the first write.
-	TTFTError time.Duration `json:"ttft_error_ns"`
-	// ITLStd is the standard deviation of the gaps between chunks as the client saw them, ServerITLStd as the server wrote
-	// them, ITLErrorStd of the differences between the two, gap by gap.
-	ITLStd       time.Duration `json:"itl_std_ns"`
-	ServerITLStd time.Duration `json:"server_itl_std_ns"`
-	ITLErrorStd  time.Duration `json:"itl_error_std_ns"`
-	// SharedShare and UnstampedShare of the chunks, see metrics.Stamps.
-	SharedShare    float64 `json:"shared_share"`
-	UnstampedShare float64 `json:"unstamped_share"`
-	// CPUSeconds of the whole measurement, user and system. CPUPerChunkMicros and AllocsPerChunk, the number of heap objects,
-	// are over the plateau: the time in which all of MostStreams were in flight, or else 95 % of them. PlateauSeconds is how
-	// long it was; 0 if it was shorter than a second, and then they are over the whole measurement. Where requests begin in that
-	// time, their own cost is in it.
-	CPUSeconds        float64 `json:"cpu_s"`
-	CPUPerChunkMicros float64 `json:"cpu_per_chunk_us"`
-	AllocsPerChunk    float64 `json:"allocs_per_chunk"`
-	PlateauSeconds    float64 `json:"plateau_s"`
-	// BytesPerStream is how much more memory was resident at most than before, divided by MostStreams; 0 where the system
-	// does not tell.
-	BytesPerStream int64 `json:"bytes_per_stream"`
-	// Verdict is the live view's. Without one, of another client, it is not Judged.
-	Verdict metrics.Verdict `json:"-"`
-	Judged  bool            `json:"-"`
-}
-
-// EarlyFrom is what a chunk may seem to come before it was written: the clocks of two processes are matched to about a
-// microsecond, and times are rounded to one.
-const EarlyFrom = 5 * time.Microsecond
 
 // Measure runs a load in this process against the metronome at server, its plain base URL, and compares what the client saw
 // with the server's log. The metronome must serve nobody else meanwhile. The error says why there is no result; failed
@@ -172,4 +121,81 @@ func (r *Result) spent(m *meter, before int64) {
 	if r.MostStreams > 0 {
 		r.BytesPerStream = m.grown(before) / int64(r.MostStreams)
 	}
+}
+
+// comparison is what a client saw against what the server wrote down.
+type comparison struct {
+	stampError, late, connect   Quantiles
+	early                       int
+	ttftError                   spread
+	itl, serverITL, itlMismatch spread
+	chunks                      int
+	unmatched                   int // requests that the log does not have, or with another number of chunks
+}
+
+// compare joins by the id. start is the wall-clock time of offset 0 of the client.
+func compare(seen []Seen, log []metronome.Entry, start time.Time) comparison {
+	var c comparison
+	served := make(map[string]*metronome.Entry, len(log))
+	for i := range log {
+		served[log[i].ID] = &log[i] // of a request that was sent twice, the last one
+	}
+	var late, connect, errors []time.Duration
+	for i := range seen {
+		s := &seen[i]
+		c.chunks += len(s.Chunks)
+		late = append(late, s.Late)
+		if s.Connect > 0 {
+			connect = append(connect, s.Connect)
+		}
+		e := served[s.ID]
+		if e == nil || len(e.Writes) != len(s.Chunks) || len(s.Chunks) == 0 {
+			c.unmatched++
+			continue
+		}
+		errors = c.join(s, e, start, errors)
+	}
+	c.stampError, c.late, c.connect = QuantilesOf(errors), QuantilesOf(late), QuantilesOf(connect)
+	return c
+}
+
+// join adds one request and returns the errors of its stamps behind those before.
+func (c *comparison) join(s *Seen, e *metronome.Entry, start time.Time, errors []time.Duration) []time.Duration {
+	c.ttftError.add(micros(s.Chunks[0]) - e.Writes[0].Sub(e.Arrived))
+	sent := start.Add(s.Sent)
+	for i, at := range s.Chunks {
+		wrong := sent.Add(micros(at)).Sub(e.Writes[i])
+		if wrong < -EarlyFrom {
+			c.early++
+		}
+		errors = append(errors, wrong)
+		if i == 0 {
+			continue
+		}
+		ours, theirs := micros(at-s.Chunks[i-1]), e.Writes[i].Sub(e.Writes[i-1])
+		c.itl.add(ours)
+		c.serverITL.add(theirs)
+		c.itlMismatch.add(ours - theirs)
+	}
+	return errors
+}
+
+func micros(us int32) time.Duration { return time.Duration(us) * time.Microsecond }
+
+// wallOf is the wall-clock time of a moment that was read from the monotonic clock. The two clocks cannot be read at once: a
+// reading of the wall clock between two of the monotonic one belongs to their middle, and the tightest of many tries
+// is right to a fraction of a microsecond.
+func wallOf(start time.Time) time.Time {
+	const tries = 200
+	var wall time.Time
+	best := time.Duration(math.MaxInt64)
+	for range tries {
+		before := time.Now()
+		now := time.Now() // the wall clock is read first, then the monotonic one
+		if gap := now.Sub(before); gap < best {
+			best = gap
+			wall = now.Round(0).Add(-(before.Sub(start) + gap/2))
+		}
+	}
+	return wall
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -199,3 +200,65 @@ func fetch(t testing.TB, base string) []Entry {
 
 // path is that of an endpoint at a pace.
 func path(ttft, itl time.Duration, endpoint string) string { return Pace("", ttft, itl) + endpoint }
+
+func TestClock(t *testing.T) {
+	c := newClock()
+	before := c.now()
+	if d := time.Duration(time.Now().UnixNano() - before); d < -time.Second || d > time.Minute {
+		t.Errorf("it is off by %s", d)
+	}
+	for range 1000 {
+		now := c.now()
+		if now < before {
+			t.Fatalf("it went back by %d ns", before-now)
+		}
+		before = now
+	}
+}
+
+// Close ends everything and leaves nothing behind.
+func TestClose(t *testing.T) {
+	before := runtime.NumGoroutine()
+	s, base := start(t)
+	var clients []*client
+	for i := range 20 {
+		c := dial(t, base)
+		clients = append(clients, c)
+		switch i % 4 {
+		case 0: // idle
+			continue
+		case 1: // at a pace
+			c.send(ask(path(0, time.Millisecond, "/v1/completions"), "", mostChunks))
+		case 2: // waiting for its first chunk
+			c.send(ask(path(time.Hour, 0, "/v1/completions"), "", 1))
+		case 3: // blocked
+			c.send(ask("/v1/completions", "", mostChunks))
+		}
+		if _, err := c.r.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("the second Close: %v", err)
+	}
+	for _, c := range clients {
+		_, _ = io.Copy(io.Discard, c.r) // ends, by EOF or reset
+	}
+	if answers, _ := s.journal.take(); len(answers) != 15 {
+		t.Errorf("%d broken answers in the log, want 15", len(answers))
+	}
+	for tries := 0; runtime.NumGoroutine() > before; tries++ {
+		if tries == 60_000 {
+			stacks := make([]byte, 1<<16)
+			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+		}
+		time.Sleep(time.Millisecond) // Serve itself returns soon
+	}
+	p := newPipes()
+	if err := s.Serve(p); err != nil {
+		t.Errorf("Serve after Close: %v", err)
+	}
+}

@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,70 +25,6 @@ func TestPaceInPath(t *testing.T) {
 	}
 	if got, err := readPace("/itl=5%C2%B5s/ttft=1ms/other=3/x"); err != nil || got != (pace{time.Millisecond, 5 * time.Microsecond}) {
 		t.Errorf("got %v (%v)", got, err)
-	}
-}
-
-func TestAgenda(t *testing.T) {
-	var a agenda
-	var want []int64
-	streams := map[int64]*stream{}
-	for range 1000 {
-		due := rand.Int64N(500)
-		s := streams[due]
-		if s == nil {
-			s = &stream{due: due}
-			streams[due] = s
-		}
-		a.add(due, s)
-		want = append(want, due)
-	}
-	for i := 0; len(a) > 0; i++ {
-		slices.Sort(want)
-		top := a[0]
-		if top.due != want[0] || top.s.due != top.due {
-			t.Fatalf("the top is due at %d (its stream at %d), want %d", top.due, top.s.due, want[0])
-		}
-		if i%3 == 0 {
-			later := top.due + rand.Int64N(100)
-			if streams[later] == nil {
-				streams[later] = &stream{due: later}
-			}
-			a[0].s = streams[later]
-			a.postpone(later)
-			want[0] = later
-			continue
-		}
-		a.drop()
-		want = want[1:]
-	}
-}
-
-func TestClock(t *testing.T) {
-	c := newClock()
-	before := c.now()
-	if d := time.Duration(time.Now().UnixNano() - before); d < -time.Second || d > time.Minute {
-		t.Errorf("it is off by %s", d)
-	}
-	for range 1000 {
-		now := c.now()
-		if now < before {
-			t.Fatalf("it went back by %d ns", before-now)
-		}
-		before = now
-	}
-}
-
-func TestLogHasAnEnd(t *testing.T) {
-	j := journal{times: mostTimes - 3}
-	j.add(answer{id: "a", writes: make([]int64, 2)})
-	j.add(answer{id: "b", writes: make([]int64, 2)})
-	j.add(answer{id: "c", writes: make([]int64, 1)})
-	answers, missing := j.take()
-	if len(answers) != 2 || missing != 1 {
-		t.Errorf("%d answers, %d missing; want 2 and 1", len(answers), missing)
-	}
-	if j.add(answer{writes: make([]int64, 2)}); j.times != 2 {
-		t.Errorf("%d times after it was taken", j.times)
 	}
 }
 
@@ -164,46 +98,6 @@ func FuzzBody(f *testing.F) {
 		}
 		if wrong != (err != nil) || !wrong && got != want {
 			t.Fatalf("%d chunks, %v; want %d, refused %v", got, err, want, wrong)
-		}
-	})
-}
-
-// A log is read back as it was written; anything else is an error, not a panic or a heap of memory.
-func FuzzLog(f *testing.F) {
-	encode := func(missing int, answers ...answer) []byte {
-		b := appendLogHead(nil, len(answers), missing)
-		for i := range answers {
-			b = answers[i].appendTo(b)
-		}
-		return b
-	}
-	f.Add(encode(0))
-	f.Add(encode(1, answer{id: "x", arrived: 5}))
-	f.Add(encode(0, answer{id: "x", arrived: 5, writes: []int64{5, 7, 1 << 62}}, answer{arrived: 1 << 61, writes: []int64{1 << 61}}))
-	f.Add([]byte(logMagic + "\x00\xff\xff\xff\xff\x7f"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		entries, err := readLog(bufio.NewReader(bytes.NewReader(data)))
-		if entries == nil {
-			if err == nil {
-				t.Fatal("neither a log nor an error")
-			}
-			return
-		}
-		answers := make([]answer, len(entries))
-		for i, e := range entries {
-			answers[i] = answer{id: e.ID, arrived: e.Arrived.UnixNano()}
-			for _, w := range e.Writes {
-				answers[i].writes = append(answers[i].writes, w.UnixNano())
-			}
-		}
-		again, err := readLog(bufio.NewReader(bytes.NewReader(encode(0, answers...))))
-		if err != nil || len(again) != len(entries) {
-			t.Fatalf("written again: %d answers, %v", len(again), err)
-		}
-		for i, e := range again {
-			if e.ID != entries[i].ID || !e.Arrived.Equal(entries[i].Arrived) || !slices.EqualFunc(e.Writes, entries[i].Writes, time.Time.Equal) {
-				t.Fatalf("answer %d: %+v, written again %+v", i, entries[i], e)
-			}
 		}
 	})
 }

@@ -29,40 +29,6 @@ func (c *Calibration) Text(w io.Writer) error {
 	return err
 }
 
-// disturbedFrom is how late the pacer alone is at the 99th percentile on a machine that has other things to do.
-const disturbedFrom = 3 * time.Millisecond
-
-// disturbed is the sign of a machine that had other things to do, "" for none: the pacer alone was late, or the stamps of the
-// kernel at a load that most machines carry were not exact.
-func (f *Figures) disturbed() string {
-	late := time.Duration(0)
-	for _, l := range f.Lateness {
-		if q := l.Lateness; !l.Sent {
-			late = max(late, q.P99)
-		}
-	}
-	switch {
-	case late >= disturbedFrom:
-		return fmt.Sprintf("with nothing to send, arrivals were %s late (p99)", asMicros(late))
-	case f.Timestamps == metrics.KernelStamps && f.StampError.P99 > MostError:
-		return fmt.Sprintf("even the kernel's stamps were off by %s (p99)", asMicros(f.StampError.P99))
-	}
-	return ""
-}
-
-// Worse says in a few words why a calibration should not take the place of another one of the same machine, "" if it may.
-func (c *Calibration) Worse(than *Calibration) string {
-	switch {
-	case c.Machine != than.Machine || !than.Complete:
-		return ""
-	case c.Quick && !than.Quick:
-		return fmt.Sprintf("the full calibration of %s stays; a quick one does not replace it", than.day())
-	case c.Figures.disturbed() != "" && than.Figures.disturbed() == "":
-		return fmt.Sprintf("the calibration of %s stays; this one was disturbed", than.day())
-	}
-	return ""
-}
-
 func (c *Calibration) manner() string {
 	if c.Quick {
 		return ", quick"
@@ -77,66 +43,6 @@ func (m Machine) String() string {
 		cpu = ", " + cpu
 	}
 	return fmt.Sprintf("%s/%s%s, %s, GOMAXPROCS %d", m.OS, m.Arch, cpu, plural(float64(m.Cores), "core"), m.GOMAXPROCS)
-}
-
-// Verdict is what the machine can measure, in a sentence.
-func (f *Figures) Verdict() string {
-	var most, less []string
-	for _, x := range f.headlines() {
-		switch {
-		case x.most > 0 && x.more:
-			most = append(most, fmt.Sprintf("%s %s (more were not tried)", count(x.most), x.unit))
-		case x.most > 0:
-			most = append(most, count(x.most)+" "+x.unit)
-		case x.least > 0:
-			less = append(less, fmt.Sprintf("not even %s %s", count(x.least), x.unit))
-		}
-	}
-	if len(most)+len(less) == 0 {
-		return "Nothing could be measured of what this machine can do."
-	}
-	text := "This machine can measure up to " + list(most)
-	if len(most) == 0 {
-		text = "This machine measured nothing exactly"
-	}
-	if len(less) > 0 {
-		text += "; " + list(less)
-	}
-	if f.StampError.N > 0 {
-		text += fmt.Sprintf("; chunks are timed to %s (p99)", asMicros(f.StampError.P99))
-	}
-	return text + "."
-}
-
-// headline is one of the three figures that a load is held against.
-type headline struct {
-	unit string
-	most float64
-	// more was not tried; least is the smallest step that was, 0 if none.
-	more  bool
-	least float64
-}
-
-func (f *Figures) headlines() []headline {
-	requests := headline{unit: "requests/s", most: f.RequestsPerSecond}
-	for _, s := range f.Rates {
-		if requests.least == 0 || s.Asked < requests.least {
-			requests.least = s.Asked
-		}
-	}
-	streams := headline{unit: "open streams", most: f.OpenStreams, more: f.MoreStreams}
-	for _, s := range f.Streams {
-		if streams.least == 0 || float64(s.Streams) < streams.least {
-			streams.least = float64(s.Streams)
-		}
-	}
-	chunks := headline{unit: "chunks/s", most: f.ChunksPerSecond, more: f.MoreChunks}
-	for _, s := range f.Chunks {
-		if chunks.least == 0 || s.ChunksPerSecond < chunks.least {
-			chunks.least = s.ChunksPerSecond
-		}
-	}
-	return []headline{requests, streams, chunks}
 }
 
 func (f *Figures) requestsText() string {

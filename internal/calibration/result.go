@@ -1,0 +1,183 @@
+package calibration
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// Quantiles of N times. Without any, all of them are 0. As JSON they are in microseconds.
+type Quantiles struct {
+	N                   int
+	P50, P99, P999, Max time.Duration
+}
+
+// QuantilesOf sorts the times and takes of them the smallest that the share in question does not exceed.
+func QuantilesOf(times []time.Duration) Quantiles {
+	q := Quantiles{N: len(times)}
+	if q.N == 0 {
+		return q
+	}
+	slices.Sort(times)
+	at := func(share float64) time.Duration {
+		return times[max(0, int(math.Ceil(share*float64(q.N)))-1)]
+	}
+	q.P50, q.P99, q.P999, q.Max = at(0.5), at(0.99), at(0.999), times[q.N-1]
+	return q
+}
+
+// quantilesJSON is the form of Quantiles in files.
+type quantilesJSON struct {
+	N    int     `json:"n"`
+	P50  float64 `json:"p50_us"`
+	P99  float64 `json:"p99_us"`
+	P999 float64 `json:"p999_us"`
+	Max  float64 `json:"max_us"`
+}
+
+// MarshalJSON writes microseconds.
+func (q Quantiles) MarshalJSON() ([]byte, error) {
+	return json.Marshal(quantilesJSON{q.N, inMicros(q.P50), inMicros(q.P99), inMicros(q.P999), inMicros(q.Max)})
+}
+
+// UnmarshalJSON reads microseconds.
+func (q *Quantiles) UnmarshalJSON(b []byte) error {
+	var j quantilesJSON
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*q = Quantiles{j.N, fromMicros(j.P50), fromMicros(j.P99), fromMicros(j.P999), fromMicros(j.Max)}
+	return nil
+}
+
+func inMicros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+func fromMicros(us float64) time.Duration {
+	return time.Duration(math.Round(us * float64(time.Microsecond)))
+}
+
+// spread is a mean and a standard deviation, summed up in one pass by Welford's method.
+type spread struct {
+	n    int
+	mean float64
+	m2   float64
+}
+
+func (s *spread) add(d time.Duration) {
+	s.n++
+	delta := float64(d) - s.mean
+	s.mean += delta / float64(s.n)
+	s.m2 += delta * (float64(d) - s.mean)
+}
+
+// average and deviation are 0 without values.
+func (s *spread) average() time.Duration { return time.Duration(math.Round(s.mean)) }
+
+func (s *spread) deviation() time.Duration {
+	if s.n == 0 {
+		return 0
+	}
+	return time.Duration(math.Round(math.Sqrt(s.m2 / float64(s.n))))
+}
+
+// The words of a verdict in files.
+const (
+	verdictOK      = "ok"
+	verdictLimited = "limited"
+)
+
+// plainResult is a Result without its own form as JSON.
+type plainResult Result
+
+// resultJSON is the form of a Result in files: without both if it was not judged, with an empty list of reasons if it is ok.
+type resultJSON struct {
+	plainResult
+	Verdict string   `json:"verdict,omitempty"`
+	Why     []string `json:"why,omitzero"`
+}
+
+// MarshalJSON writes the verdict as a word, with its reasons beside it.
+func (r Result) MarshalJSON() ([]byte, error) {
+	j := resultJSON{plainResult: plainResult(r)}
+	switch {
+	case r.Verdict.Limited():
+		j.Verdict, j.Why = verdictLimited, r.Verdict.Why
+	case r.Judged:
+		j.Verdict, j.Why = verdictOK, []string{}
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (r *Result) UnmarshalJSON(b []byte) error {
+	j := resultJSON{plainResult: plainResult(*r)}
+	if err := json.Unmarshal(b, &j); err != nil {
+		return err
+	}
+	*r = Result(j.plainResult)
+	r.Verdict, r.Judged = metrics.Verdict{}, j.Verdict != ""
+	limited := len(j.Why) > 0
+	switch {
+	case limited && j.Verdict == verdictLimited:
+		r.Verdict.Why = j.Why
+	case limited || j.Verdict != verdictOK && j.Verdict != "":
+		return fmt.Errorf("verdict %.20q with %d reasons: expected %q without any, or %q with some", j.Verdict, len(j.Why), verdictOK, verdictLimited)
+	}
+	return nil
+}
+
+// Result is what a load showed of the client.
+type Result struct {
+	// Requests that ended, Failed those of them without success; Chunks with output that arrived in successes.
+	Requests int `json:"requests"`
+	Failed   int `json:"failed"`
+	Chunks   int `json:"chunks"`
+	// Seconds from the start to the end of the last request; the rates are over that time.
+	Seconds           float64 `json:"seconds"`
+	RequestsPerSecond float64 `json:"requests_per_s"`
+	ChunksPerSecond   float64 `json:"chunks_per_s"`
+	// MostStreams that were in flight at one time.
+	MostStreams int `json:"most_streams"`
+	// StampError is the client's time of a chunk less the server's just before it wrote it, over all chunks of successes.
+	// Early are chunks that the client saw more than EarlyFrom before the server wrote them, which is impossible: a sign that
+	// a clock was set.
+	StampError Quantiles `json:"stamp_error"`
+	Early      int       `json:"early"`
+	// Unmatched requests succeeded, but the server's log does not have them, or with another number of chunks.
+	Unmatched int `json:"unmatched"`
+	// Lateness as in metrics.Request.OwnLateness; Connect is the time to open a connection, of requests that had to.
+	Lateness Quantiles `json:"lateness"`
+	Connect  Quantiles `json:"connect"`
+	// TTFTError is the mean of the client's TTFT less the server's own, from the request read to the first write.
+	TTFTError time.Duration `json:"ttft_error_ns"`
+	// ITLStd is the standard deviation of the gaps between chunks as the client saw them, ServerITLStd as the server wrote
+	// them, ITLErrorStd of the differences between the two, gap by gap.
+	ITLStd       time.Duration `json:"itl_std_ns"`
+	ServerITLStd time.Duration `json:"server_itl_std_ns"`
+	ITLErrorStd  time.Duration `json:"itl_error_std_ns"`
+	// SharedShare and UnstampedShare of the chunks, see metrics.Stamps.
+	SharedShare    float64 `json:"shared_share"`
+	UnstampedShare float64 `json:"unstamped_share"`
+	// CPUSeconds of the whole measurement, user and system. CPUPerChunkMicros and AllocsPerChunk, the number of heap objects,
+	// are over the plateau: the time in which all of MostStreams were in flight, or else 95 % of them. PlateauSeconds is how
+	// long it was; 0 if it was shorter than a second, and then they are over the whole measurement. Where requests begin in that
+	// time, their own cost is in it.
+	CPUSeconds        float64 `json:"cpu_s"`
+	CPUPerChunkMicros float64 `json:"cpu_per_chunk_us"`
+	AllocsPerChunk    float64 `json:"allocs_per_chunk"`
+	PlateauSeconds    float64 `json:"plateau_s"`
+	// BytesPerStream is how much more memory was resident at most than before, divided by MostStreams; 0 where the system
+	// does not tell.
+	BytesPerStream int64 `json:"bytes_per_stream"`
+	// Verdict is the live view's. Without one, of another client, it is not Judged.
+	Verdict metrics.Verdict `json:"-"`
+	Judged  bool            `json:"-"`
+}
+
+// EarlyFrom is what a chunk may seem to come before it was written: the clocks of two processes are matched to about a
+// microsecond, and times are rounded to one.
+const EarlyFrom = 5 * time.Microsecond

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"time"
 )
 
@@ -49,4 +51,36 @@ func (b busy) serve(server string, length time.Duration, more ...string) []strin
 		"--random-output-len", fmt.Sprint(b.answer), "--request-rate", fmt.Sprint(b.rate()),
 		"--num-prompts", fmt.Sprint(int(b.rate() * length.Seconds())),
 	}, more...)
+}
+
+// shown starts benchtop on a terminal and waits for the first frame that knows its run, by the name of the model. It runs on all
+// cores, as a user's does.
+func (l *lab) shown(ctx context.Context, model string, args ...string) (v *viewer, first time.Time, err error) {
+	program, err := l.benchtop(ctx)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	c := l.pinned(ctx, allCores(), program, args...)
+	c.Dir = l.folder
+	if v, err = view(c, usual); err != nil {
+		return nil, time.Time{}, err
+	}
+	v.expect(model)
+	if first, err = v.sight(ctx); err != nil {
+		v.end()
+		return nil, time.Time{}, err
+	}
+	return v, first, nil
+}
+
+// shownDemo is a demo on a terminal, and the folder of its journal. Both last until it is ended.
+func (l *lab) shownDemo(ctx context.Context) (v *viewer, first time.Time, folder string, err error) {
+	if _, err := l.benchtop(ctx); err != nil {
+		return nil, time.Time{}, "", err
+	}
+	if folder, err = os.MkdirTemp(l.folder, "demo"); err != nil {
+		return nil, time.Time{}, "", err
+	}
+	v, first, err = l.shown(ctx, demoModel, "demo", "--duration", "2m", "--result-dir", folder)
+	return v, first, folder, err
 }

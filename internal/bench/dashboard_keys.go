@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 )
@@ -26,38 +25,6 @@ func dashboardKeys(quick bool) table {
 		t.bars = append(t.bars, bar{text: name + ": the slowest of a round ≤ 100 ms", row: name, column: "most", most: 100, unit: " ms", decimals: 1})
 	}
 	return t
-}
-
-// shown starts benchtop on a terminal and waits for the first frame that knows its run, by the name of the model. It runs on all
-// cores, as a user's does.
-func (l *lab) shown(ctx context.Context, model string, args ...string) (v *viewer, first time.Time, err error) {
-	program, err := l.benchtop(ctx)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	c := l.pinned(ctx, allCores(), program, args...)
-	c.Dir = l.folder
-	if v, err = view(c, usual); err != nil {
-		return nil, time.Time{}, err
-	}
-	v.expect(model)
-	if first, err = v.sight(ctx); err != nil {
-		v.end()
-		return nil, time.Time{}, err
-	}
-	return v, first, nil
-}
-
-// shownDemo is a demo on a terminal, and the folder of its journal. Both last until it is ended.
-func (l *lab) shownDemo(ctx context.Context) (v *viewer, first time.Time, folder string, err error) {
-	if _, err := l.benchtop(ctx); err != nil {
-		return nil, time.Time{}, "", err
-	}
-	if folder, err = os.MkdirTemp(l.folder, "demo"); err != nil {
-		return nil, time.Time{}, "", err
-	}
-	v, first, err = l.shown(ctx, demoModel, "demo", "--duration", "2m", "--result-dir", folder)
-	return v, first, folder, err
 }
 
 // measureFirstFrame takes the time from the start of the process to the first frame that knows the run.

@@ -32,16 +32,6 @@ func dashboardRedraw(quick bool) table {
 	return t
 }
 
-// dashboardTests builds the dashboard's tests, once: its benchmarks know how to draw from nothing.
-func (l *lab) dashboardTests(ctx context.Context) (string, error) {
-	if l.tests != "" {
-		return l.tests, nil
-	}
-	program, err := l.build(ctx, "tui.test", "test", "-c", "./tui")
-	l.tests = program
-	return program, err
-}
-
 func measureRedraw(page, length string) measurement {
 	return func(ctx context.Context, l *lab, _ int) (sample, error) {
 		program, err := l.dashboardTests(ctx)

@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -124,4 +125,68 @@ func inRepository() error {
 		return errors.New("this is not the root of benchtop's repository: change there, or use make bench")
 	}
 	return nil
+}
+
+// benchtop builds the program as it is released, once.
+func (l *lab) benchtop(ctx context.Context) (string, error) {
+	if l.binary != "" {
+		return l.binary, nil
+	}
+	program, err := l.build(ctx, "benchtop", "build", "-trimpath", "-ldflags", "-s -w", ".")
+	l.binary = program
+	return program, err
+}
+
+// build puts what the go command makes into the lab's folder and returns its path.
+func (l *lab) build(ctx context.Context, name, command string, args ...string) (string, error) {
+	if l.folder == "" {
+		folder, err := os.MkdirTemp("", "bench")
+		if err != nil {
+			return "", err
+		}
+		l.folder = folder
+	}
+	program := filepath.Join(l.folder, name)
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	build := exec.CommandContext(ctx, "go", append([]string{command, "-o", program}, args...)...)
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return "", fmt.Errorf("building %s: %w", name, err)
+	}
+	return program, nil
+}
+
+// dashboardTests builds the dashboard's tests, once: its benchmarks know how to draw from nothing.
+func (l *lab) dashboardTests(ctx context.Context) (string, error) {
+	if l.tests != "" {
+		return l.tests, nil
+	}
+	program, err := l.build(ctx, "tui.test", "test", "-c", "./tui")
+	l.tests = program
+	return program, err
+}
+
+// cores are those on which a process may run, as taskset wants them, and the number of threads for Go code that go with them.
+type cores struct {
+	list  string
+	procs int
+}
+
+func firstCore() cores { return cores{"0", 1} }
+
+// lastCore is the server's.
+func lastCore() cores { return cores{strconv.Itoa(runtime.NumCPU() - 1), 2} }
+
+// allButLast are those the server does not have; the only one where there is one.
+func allButLast() cores { return firstCores(max(1, runtime.NumCPU()-1)) }
+
+func allCores() cores { return firstCores(runtime.NumCPU()) }
+
+func firstCores(n int) cores {
+	if n == 1 {
+		return firstCore()
+	}
+	return cores{"0-" + strconv.Itoa(n-1), n}
 }

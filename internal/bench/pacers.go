@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"benchtop/internal/calibration"
+	"benchtop/internal/telemetry"
 	"benchtop/loadgen/pace"
 )
 
@@ -77,4 +78,28 @@ func measurePacer(kind string, rate, seconds int) measurement {
 			"p50": inMicros(late.P50), "p99": inMicros(late.P99), "p99.9": inMicros(late.P999), "max": inMicros(late.Max),
 		}}, nil
 	}
+}
+
+// pacerQuestion asks how late a pacer is without any requests.
+type pacerQuestion struct {
+	Kind      string
+	PerSecond float64
+	Arrivals  int
+	Seed      uint64
+}
+
+func pacerChild(ctx context.Context) error {
+	var q pacerQuestion
+	if err := question(&q); err != nil {
+		return err
+	}
+	telemetry.TuneMemory()
+	if q.Kind == sleepless {
+		return answer(calibration.QuantilesOf(sleeplessLateness(q)))
+	}
+	late, err := pace.Lateness(ctx, q.Kind, q.PerSecond, q.Arrivals, q.Seed)
+	if err != nil {
+		return err
+	}
+	return answer(calibration.QuantilesOf(late))
 }

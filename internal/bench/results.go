@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"benchtop/internal/telemetry"
+)
+
+// pagePath is the page with the tables; the text around them is written by hand. Each table stands between two markers:
+//
+//	<!-- table: streams -->
+//	<!-- end: streams -->
+const pagePath = "docs/accuracy.md"
+
+func markers(name string) (begin, end string) {
+	return "<!-- table: " + name + " -->\n", "<!-- end: " + name + " -->\n"
+}
+
+// replaced is a page with another text between the markers of a name.
+func replaced(page, name, text string) (string, error) {
+	begin, end := markers(name)
+	before, rest, ok := strings.Cut(page, begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !ok || !closed {
+		return "", fmt.Errorf("%s: the lines %q and %q are missing, between which the table stands", pagePath, begin, end)
+	}
+	return before + begin + "\n" + strings.TrimSpace(text) + "\n\n" + end + after, nil
+}
+
+// checkPage tells before anything is measured that its table has no place.
+func checkPage(chosen []table) error {
+	b, err := os.ReadFile(pagePath)
+	if err != nil {
+		return err
+	}
+	for _, t := range chosen {
+		if _, err := replaced(string(b), t.name, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file writes a table into the page and its figures into the record.
+func file(t table, m measured, here machine, text string) error {
+	b, err := os.ReadFile(pagePath)
+	if err != nil {
+		return err
+	}
+	page, err := replaced(string(b), t.name, text)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(pagePath, []byte(page), 0o644); err != nil {
+		return err
+	}
+	return keepRecord(t, m, here)
+}
+
+// recordPath holds every round of every table.
+const recordPath = "docs/accuracy.json"
+
+// record is what the tables were made from: a recordTable by the name of the table. Each was measured on its own, maybe on
+// another day, and is left as it stands when another is measured.
+type record struct {
+	Schema int                        `json:"schema"`
+	Tables map[string]json.RawMessage `json:"tables"`
+}
+
+// recordSchema changes when a reader of the file has to.
+const recordSchema = 1
+
+type recordTable struct {
+	Machine machine     `json:"machine"`
+	Rows    []recordRow `json:"rows"`
+}
+
+type recordRow struct {
+	Name   string   `json:"name"`
+	Rounds []sample `json:"rounds"`
+}
+
+// keepRecord puts the rounds of a table into the file in place of what it had of that table.
+func keepRecord(t table, m measured, here machine) error {
+	all := record{}
+	b, err := os.ReadFile(recordPath)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	default:
+		if err := json.Unmarshal(b, &all); err != nil {
+			return fmt.Errorf("%s: %w; remove it to begin anew", recordPath, err)
+		}
+	}
+	if all.Tables == nil {
+		all.Tables = map[string]json.RawMessage{}
+	}
+	text, err := json.Marshal(t.record(m, here))
+	if err != nil {
+		return err
+	}
+	all.Schema, all.Tables[t.name] = recordSchema, text
+	if b, err = json.MarshalIndent(all, "", " "); err != nil {
+		return err
+	}
+	return os.WriteFile(recordPath, append(b, '\n'), 0o644)
+}
+
+// record is a table with all its rounds, in the order of its rows.
+func (t *table) record(m measured, here machine) recordTable {
+	kept := recordTable{Machine: here}
+	for _, r := range t.rows {
+		kept.Rows = append(kept.Rows, recordRow{r.name, m[r.name]})
+	}
+	return kept
+}
+
+// machine is where and of what something was measured. It has no name of a host, user or folder.
+type machine struct {
+	System string `json:"system"`
+	CPU    string `json:"cpu"`
+	Cores  int    `json:"cores"`
+	Go     string `json:"go"`
+	// Commit has a plus sign where files were changed since.
+	Commit string `json:"commit"`
+	Date   string `json:"date"`
+	// Pinned: server and clients ran on cores of their own.
+	Pinned bool `json:"pinned"`
+}
+
+func thisMachine(ctx context.Context) machine {
+	m := machine{
+		System: runtime.GOOS + "/" + runtime.GOARCH, CPU: cmp.Or(telemetry.CPUModel(), "unknown processor"), Cores: runtime.NumCPU(), Go: runtime.Version(),
+		Commit: commit(ctx), Date: time.Now().UTC().Format(time.DateOnly),
+	}
+	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		m.System += " " + string(bytes.TrimSpace(b))
+	}
+	if runtime.GOOS == "linux" {
+		_, err := exec.LookPath("taskset")
+		m.Pinned = err == nil
+	}
+	return m
+}
+
+func commit(ctx context.Context) string {
+	b, err := exec.CommandContext(ctx, "git", "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		return "unknown"
+	}
+	id := string(bytes.TrimSpace(b))
+	// The page and the figures themselves are written by this program.
+	changed, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--", ".", ":!"+pagePath, ":!"+recordPath).Output()
+	if err != nil || len(bytes.TrimSpace(changed)) > 0 {
+		id += "+"
+	}
+	return id
+}
+
+// String is a sentence without its end.
+func (m machine) String() string {
+	pinned := "server and clients pinned to cores"
+	if !m.Pinned {
+		pinned = "nothing pinned to cores"
+	}
+	return fmt.Sprintf("commit %s, %s, %d cores of %s, %s, %s, %s", m.Commit, m.Date, m.Cores, m.CPU, m.System, m.Go, pinned)
+}

@@ -5,9 +5,15 @@
 package telemetry
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"net/http"
 	"slices"
+	"strconv"
+	"strings"
 
 	"benchtop/metrics"
 )
@@ -87,4 +93,76 @@ func (before Counters) Diffusion(after Counters) (*metrics.Diffusion, error) {
 		return nil, nil
 	}
 	return moved, nil
+}
+
+// add counts a line in if it is one of our counters.
+func (c *Counters) add(line []byte) {
+	spec := bytes.HasPrefix(line, []byte("vllm:spec_decode"))
+	if !spec && !bytes.HasPrefix(line, []byte("vllm:diffusion")) {
+		return
+	}
+	name, value, position, ok := count(line)
+	if !ok || !strings.HasSuffix(name, "_total") {
+		return
+	}
+	if spec {
+		c.addSpecDecode(name, value, position)
+	} else {
+		c.addDiffusion(name, value)
+	}
+}
+
+func (c *Counters) addSpecDecode(name string, value int, position string) {
+	if c.spec == nil {
+		c.spec = &specDecode{byPosition: map[int]int{}}
+	}
+	switch {
+	case strings.Contains(name, "num_drafts"):
+		c.spec.drafts += value
+	case strings.Contains(name, "num_draft_tokens"):
+		c.spec.draftTokens += value
+	case strings.Contains(name, "num_accepted_tokens_per_pos"):
+		if p, err := strconv.Atoi(position); err == nil && p >= 0 {
+			c.spec.byPosition[p] += value
+		}
+	case strings.Contains(name, "num_accepted_tokens"):
+		c.spec.accepted += value
+	}
+}
+
+func (c *Counters) addDiffusion(name string, value int) {
+	if c.diffusion == nil {
+		c.diffusion = &diffusion{}
+	}
+	switch {
+	case strings.Contains(name, "num_denoising_steps"):
+		c.diffusion.steps += value
+	case strings.Contains(name, "num_canvas_positions"):
+		c.diffusion.positions += value
+	case strings.Contains(name, "num_committed_tokens"):
+		c.diffusion.committed += value
+	}
+}
+
+// count parses one line of Prometheus text,
+//
+//	name{label="value",position="3"} 12 1700000000
+//
+// A value that is no count, NaN for one, makes it none; a fraction is cut off. The position is the label of that name.
+func count(line []byte) (name string, value int, position string, ok bool) {
+	named, v, at, ok := sample(line, "position")
+	if !ok || !(v >= 0 && v <= mostCounted) {
+		return "", 0, "", false
+	}
+	return string(named), int(v), string(at), true
+}
+
+// Scrape reads a server's Prometheus page, by its whole URL. The client brings headers and TLS, ctx the time-out. An error
+// means that the counters are not known, which need not stop a run; a page without any of our counters is none.
+func Scrape(ctx context.Context, client *http.Client, page string) (Counters, error) {
+	var c Counters
+	if _, err := fetch(ctx, client, page, c.add); err != nil {
+		return Counters{}, fmt.Errorf("reading the server's counters%w", err)
+	}
+	return c, nil
 }

@@ -15,16 +15,6 @@ import (
 	"unicode"
 )
 
-// Scrape reads a server's Prometheus page, by its whole URL. The client brings headers and TLS, ctx the time-out. An error
-// means that the counters are not known, which need not stop a run; a page without any of our counters is none.
-func Scrape(ctx context.Context, client *http.Client, page string) (Counters, error) {
-	var c Counters
-	if _, err := fetch(ctx, client, page, c.add); err != nil {
-		return Counters{}, fmt.Errorf("reading the server's counters%w", err)
-	}
-	return c, nil
-}
-
 // fetch hands over the lines of a page and returns its length in bytes. The error begins with where that went wrong.
 func fetch(ctx context.Context, client *http.Client, page string, take func(line []byte)) (length int64, err error) {
 	began := time.Now()

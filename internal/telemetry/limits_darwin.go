@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostFiles is what limits a process beside its own limit.
+// mostFiles is the system's limit of open files for each process.
 func mostFiles() uint64 {
 	n, err := unix.SysctlUint32("kern.maxfilesperproc")
 	if err != nil {
@@ -22,4 +22,10 @@ func localPorts() (ports, bool) {
 		return ports{}, false
 	}
 	return ports{first: int(first), last: int(last)}, true
+}
+
+// machineMemory is the machine's memory in bytes, 0 if unknown.
+func machineMemory() uint64 {
+	bytes, _ := unix.SysctlUint64("hw.memsize") // 0 with an error
+	return bytes
 }

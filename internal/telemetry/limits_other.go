@@ -1,11 +1,24 @@
-//go:build !linux && !darwin
+//go:build !darwin
 
 package telemetry
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
-// mostFiles is what limits a process beside its own limit.
+// mostFiles is the system's limit of open files for each process, which Linux does not have.
 func mostFiles() uint64 { return math.MaxUint64 }
 
-// localPorts are unknown here.
-func localPorts() (ports, bool) { return ports{}, false }
+// localPorts are those of our network namespace, of IPv6 too in spite of the name; unknown where there is no /proc.
+func localPorts() (ports, bool) {
+	p, known := parsePortRange(readText("/proc/sys/net/ipv4/ip_local_port_range"))
+	return p.reserve(readText("/proc/sys/net/ipv4/ip_local_reserved_ports")), known
+}
+
+// machineMemory is the machine's memory in bytes, 0 if unknown.
+func machineMemory() uint64 {
+	var kilobytes uint64
+	_, _ = fmt.Sscan(procValue("/proc/meminfo", "MemTotal"), &kilobytes)
+	return kilobytes << 10
+}

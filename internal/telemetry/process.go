@@ -85,7 +85,6 @@ func (p *Process) read(took time.Duration) ProcessSample {
 // Close ends the watch and waits for its goroutine. Sample must not be called afterwards; Close may be.
 func (p *Process) Close() {
 	p.beats.close()
-	p.system.close()
 }
 
 // rising is a counter that should only rise.

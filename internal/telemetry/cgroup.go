@@ -44,23 +44,12 @@ func parseMounts(mountinfo string) cgroupMounts {
 	return mounts
 }
 
-// unescape undoes the octal escapes of mountinfo: \040 is a space.
+// unescape undoes the octal escapes of mountinfo, which Go's are too: \040 is a space.
 func unescape(s string) string {
-	if !strings.Contains(s, `\`) {
-		return s
+	if plain, err := strconv.Unquote(`"` + s + `"`); err == nil {
+		return plain
 	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+4 <= len(s) {
-			if c, err := strconv.ParseUint(s[i+1:i+4], 8, 8); err == nil {
-				b.WriteByte(byte(c))
-				i += 3
-				continue
-			}
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
+	return s
 }
 
 // find returns the group with the controller that holds the process, given /proc/self/cgroup:
@@ -114,31 +103,73 @@ func (g cgroup) levels() []string {
 	return append(dirs, g.top)
 }
 
-// parseCPUMax reads cpu.max of version 2, "quota period" in microseconds, and returns cores. No quota is "max".
-func parseCPUMax(text string) (float64, bool) {
-	f := strings.Fields(text)
-	if len(f) != 2 {
-		return 0, false
-	}
-	return parseQuota(f[0], f[1])
+// mountedCgroups are the trees of control groups. Where there are none, nothing limits the process.
+func mountedCgroups() cgroupMounts { return parseMounts(readText("/proc/self/mountinfo")) }
+
+// cpuQuota is how many cores the process may use, 0 if nothing limits it.
+func (mounts cgroupMounts) cpuQuota() float64 {
+	return mounts.limit("cpu", func(g cgroup, dir string) float64 {
+		if g.v2 {
+			return parseQuota(readText(dir, "cpu.max"))
+		}
+		return parseQuota(readText(dir, "cpu.cfs_quota_us") + " " + readText(dir, "cpu.cfs_period_us"))
+	})
 }
 
-// parseQuota reads cpu.cfs_quota_us and cpu.cfs_period_us of version 1 and returns cores. No quota is -1.
-func parseQuota(quota, period string) (float64, bool) {
-	q, err := strconv.ParseInt(strings.TrimSpace(quota), 10, 64)
-	if err != nil || q <= 0 {
-		return 0, false
+// memoryLimit is how many bytes the process may hold, 0 if nothing limits it.
+func (mounts cgroupMounts) memoryLimit() float64 {
+	return mounts.limit("memory", func(g cgroup, dir string) float64 {
+		if g.v2 {
+			return parseBytes(readText(dir, "memory.max"))
+		}
+		return parseBytes(readText(dir, "memory.limit_in_bytes"))
+	})
+}
+
+// limit is the least of the limits of the group that holds the process now, which can be moved, and of those around it.
+func (mounts cgroupMounts) limit(controller string, read func(g cgroup, dir string) float64) float64 {
+	g, ok := mounts.find(readText("/proc/self/cgroup"), controller)
+	if !ok {
+		return 0
 	}
-	p, err := strconv.ParseInt(strings.TrimSpace(period), 10, 64)
-	if err != nil || p <= 0 {
-		return 0, false
+	var limits []float64
+	for _, dir := range g.levels() {
+		limits = append(limits, read(g, dir))
 	}
-	return float64(q) / float64(p), true
+	return least(limits...)
+}
+
+// least is the least of the values above 0, 0 if there are none.
+func least(values ...float64) float64 {
+	found := 0.0
+	for _, v := range values {
+		if v > 0 && (found == 0 || v < found) {
+			found = v
+		}
+	}
+	return found
+}
+
+// parseQuota reads a quota and a period in microseconds and returns cores, 0 for no quota: "max" in version 2, -1 in version 1.
+func parseQuota(text string) float64 {
+	f := strings.Fields(text)
+	if len(f) != 2 {
+		return 0
+	}
+	quota, err1 := strconv.ParseInt(f[0], 10, 64)
+	period, err2 := strconv.ParseInt(f[1], 10, 64)
+	if err1 != nil || err2 != nil || quota <= 0 || period <= 0 {
+		return 0
+	}
+	return float64(quota) / float64(period)
 }
 
 // parseBytes reads memory.max of version 2, where no limit is "max", or memory.limit_in_bytes of version 1, where it is a
-// number beyond any memory.
-func parseBytes(text string) (uint64, bool) {
+// number beyond any memory. Both are 0.
+func parseBytes(text string) float64 {
 	n, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
-	return n, err == nil && n > 0
+	if err != nil {
+		return 0
+	}
+	return float64(n)
 }

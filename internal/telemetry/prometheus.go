@@ -1,25 +1,64 @@
 package telemetry
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
 	"strconv"
 )
 
+const (
+	// longestPage is far beyond the page of any server: 50 MB.
+	longestPage = 50_000_000
+	// longestLine is far beyond a line with a counter; longer ones are passed over.
+	longestLine = 64 << 10
+)
+
+var (
+	errTooLong = fmt.Errorf("the page is longer than %d MB", longestPage/1_000_000)
+	errWebPage = errors.New("it is a web page, not Prometheus text")
+)
+
+// eachLine hands over the lines of Prometheus text that are not empty, without blanks around them; each is valid until the
+// next. Whoever gets them parses only those that begin with a name that matters, each for itself, so that nothing else on the
+// page can spoil them and a page costs no more memory than its longest line. It returns how many bytes it read.
+func eachLine(page io.Reader, take func(line []byte)) (int64, error) {
+	limited := &io.LimitedReader{R: page, N: longestPage + 1}
+	lines := bufio.NewReaderSize(limited, longestLine)
+	first := true
+	read := func() int64 { return longestPage + 1 - limited.N }
+	for {
+		line, err := lines.ReadSlice('\n')
+		whole := true
+		for errors.Is(err, bufio.ErrBufferFull) {
+			whole = false
+			_, err = lines.ReadSlice('\n')
+		}
+		if err != nil && err != io.EOF {
+			return read(), err
+		}
+		if limited.N <= 0 {
+			return read(), errTooLong
+		}
+		if line = bytes.TrimSpace(line); whole && len(line) > 0 {
+			if first && line[0] == '<' {
+				return read(), errWebPage
+			}
+			first = false
+			take(line)
+		}
+		if err == io.EOF {
+			return read(), nil
+		}
+	}
+}
+
+// The names are tested in this order, as some are the beginning of others.
+
 // mostCounted is more than a server ever counts, and little enough that a page of them can be summed.
 const mostCounted = 1e12
-
-// count parses one line of Prometheus text,
-//
-//	name{label="value",position="3"} 12 1700000000
-//
-// A value that is no count, NaN for one, makes it none; a fraction is cut off. The position is the label of that name.
-func count(line []byte) (name string, value int, position string, ok bool) {
-	named, v, at, ok := sample(line, "position")
-	if !ok || !(v >= 0 && v <= mostCounted) {
-		return "", 0, "", false
-	}
-	return string(named), int(v), string(at), true
-}
 
 // sample parses one line of Prometheus text, with the value of the label asked for. Name and label are parts of the line. Any
 // number is a value, NaN too. The common library for the format brings protocol buffers along, which would make the program

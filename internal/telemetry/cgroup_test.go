@@ -52,26 +52,20 @@ func TestFindCgroup(t *testing.T) {
 
 func TestParseQuota(t *testing.T) {
 	for text, want := range map[string]float64{
-		"max 100000\n": 0, "50000 100000\n": 0.5, "250000 100000": 2.5, "0 100000": 0, "-1 100000": 0, "1 0": 0, "": 0, "1": 0, "1 2 3": 0,
+		"max 100000\n": 0, "50000 100000\n": 0.5, "250000 100000": 2.5, "0 100000": 0, "-1 100000": 0, "1 0": 0, "": 0, "1": 0, "1 2 3": 0, "-1\n 100000\n": 0, "150000\n 100000\n": 1.5,
 	} {
-		if got, ok := parseCPUMax(text); got != want || ok != (want > 0) {
-			t.Errorf("cpu.max %q: %v, %v; want %v", text, got, ok, want)
+		if got := parseQuota(text); got != want {
+			t.Errorf("cpu.max %q: %v, want %v", text, got, want)
 		}
-	}
-	if got, ok := parseQuota("-1\n", "100000\n"); ok {
-		t.Errorf("no quota: %v", got)
-	}
-	if got, ok := parseQuota("150000\n", "100000\n"); got != 1.5 || !ok {
-		t.Errorf("%v, %v; want 1.5", got, ok)
 	}
 }
 
 func TestParseBytes(t *testing.T) {
-	for text, want := range map[string]uint64{
+	for text, want := range map[string]float64{
 		"max\n": 0, "1073741824\n": 1 << 30, "9223372036854771712\n": 9223372036854771712, "": 0, "-1": 0, "1k": 0, "0": 0,
 	} {
-		if got, ok := parseBytes(text); got != want || ok != (want > 0) {
-			t.Errorf("%q: %v, %v; want %v", text, got, ok, want)
+		if got := parseBytes(text); got != want {
+			t.Errorf("%q: %v, want %v", text, got, want)
 		}
 	}
 }
@@ -91,11 +85,22 @@ func FuzzCgroup(f *testing.F) {
 				t.Errorf("levels %q of %+v", levels, g)
 			}
 		}
-		if cores, ok := parseCPUMax(text); ok && !(cores > 0) {
+		if cores := parseQuota(text); !(cores >= 0) {
 			t.Errorf("%v cores", cores)
 		}
-		if n, ok := parseBytes(text); ok && n == 0 {
-			t.Error("no bytes")
+		if n := parseBytes(text); !(n >= 0) {
+			t.Errorf("%v bytes", n)
 		}
 	})
+}
+
+func TestLeast(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   float64
+	}{{nil, 0}, {[]float64{0, 0}, 0}, {[]float64{5, 0}, 5}, {[]float64{0, 5}, 5}, {[]float64{5, 3}, 3}, {[]float64{3, 5}, 3}} {
+		if got := least(c.values...); got != c.want {
+			t.Errorf("%v: %v, want %v", c.values, got, c.want)
+		}
+	}
 }

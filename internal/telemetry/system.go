@@ -1,0 +1,150 @@
+package telemetry
+
+import (
+	"bufio"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// quotaEvery is how often the quota of the control group is read: it seldom changes.
+const quotaEvery = 10 * time.Second
+
+// system is the process as the system sees it. Without /proc, only the memory is known.
+type system struct {
+	waited map[string]time.Duration // of each thread at the last sample
+	heap   []metrics.Sample
+
+	groups  cgroupMounts
+	quota   float64
+	quotaAt time.Time
+}
+
+func openSystem() system {
+	return system{
+		groups: mountedCgroups(),
+		heap:   []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}},
+	}
+}
+
+// threadsWaited is how long the threads waited for a core together since the last call. A thread may end at any time.
+func (s *system) threadsWaited() time.Duration {
+	tasks, _ := os.ReadDir("/proc/self/task")
+	now := make(map[string]time.Duration, len(tasks))
+	for _, task := range tasks {
+		if waited, ok := parseSchedstat(readText("/proc/self/task", task.Name(), "schedstat")); ok {
+			now[task.Name()] = waited
+		}
+	}
+	since := waitedSince(s.waited, now)
+	s.waited = now
+	return since
+}
+
+// memory is what is resident, in bytes, or what the Go runtime holds where that is unknown.
+func (s *system) memory() uint64 {
+	if resident := ResidentMemory(); resident > 0 {
+		return uint64(resident)
+	}
+	metrics.Read(s.heap)
+	return s.heap[0].Value.Uint64() - s.heap[1].Value.Uint64()
+}
+
+// ResidentMemory is what of this process is in RAM, in bytes; 0 where the system does not report it.
+func ResidentMemory() int64 {
+	bytes, _ := parseStatm(readText("/proc/self/statm"), os.Getpagesize())
+	return int64(bytes)
+}
+
+// cores is how many cores the process may use.
+func (s *system) cores(now time.Time) float64 {
+	if s.quotaAt.IsZero() || now.Sub(s.quotaAt) >= quotaEvery {
+		s.quota, s.quotaAt = s.groups.cpuQuota(), now
+	}
+	return coresAllowed(runtime.GOMAXPROCS(0), runtime.NumCPU(), s.quota)
+}
+
+// coresAllowed is how many cores a process may use: the least of GOMAXPROCS, its affinity and its quota, 0 for none.
+func coresAllowed(procs, affinity int, quota float64) float64 {
+	cores := float64(min(procs, affinity))
+	if quota > 0 {
+		cores = min(cores, quota)
+	}
+	return cores
+}
+
+// waitedSince is how long threads waited together, given how long each had waited before and now. A thread that was not
+// there before, or that has waited less than before, as its number was given to another, began in between. One that is
+// gone takes its last wait with it.
+func waitedSince(before, now map[string]time.Duration) time.Duration {
+	var sum time.Duration
+	for thread, waited := range now {
+		if was := before[thread]; was <= waited {
+			waited -= was
+		}
+		if sum += waited; sum < 0 {
+			return math.MaxInt64
+		}
+	}
+	return sum
+}
+
+// parseSchedstat reads /proc/PID/task/TID/schedstat, "ran waited slices", and returns how long the thread waited for a
+// core since it began.
+func parseSchedstat(text string) (time.Duration, bool) {
+	ns, ok := secondField(text)
+	return time.Duration(ns), ok
+}
+
+// parseStatm reads /proc/PID/statm, "size resident shared …" in pages, and returns what is resident, in bytes.
+func parseStatm(text string, page int) (uint64, bool) {
+	pages, ok := secondField(text)
+	if !ok || page <= 0 || pages > math.MaxInt64/int64(page) {
+		return 0, false
+	}
+	return uint64(pages) * uint64(page), true
+}
+
+func secondField(text string) (int64, bool) {
+	f := strings.Fields(text)
+	if len(f) < 2 {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(f[1], 10, 64)
+	return n, err == nil && n >= 0
+}
+
+// readText is empty for a file that cannot be read: the outermost control group has no limits, for one.
+func readText(parts ...string) string {
+	text, _ := os.ReadFile(strings.Join(parts, "/"))
+	return string(text)
+}
+
+// CPUModel is the name of the first processor, "" where the system does not report it.
+func CPUModel() string { return procValue("/proc/cpuinfo", "model name") }
+
+// procValue is a value of a file of /proc, "" if there is none.
+func procValue(path, name string) string {
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }()
+	return valueOf(f, name)
+}
+
+// valueOf reads lines of "name : value" and returns the first value of a name with single spaces.
+func valueOf(r io.Reader, name string) string {
+	lines := bufio.NewScanner(io.LimitReader(r, 64<<10))
+	for lines.Scan() {
+		if n, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(n) == name {
+			return strings.Join(strings.Fields(value), " ")
+		}
+	}
+	return ""
+}

@@ -6,61 +6,47 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
+	"strconv"
 	"strings"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
+	"benchtop/loadgen/conn"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
 
-// read reads the body of the answer and gives the connection back if it can be used again.
-func (x *exchange) read(k *link) {
-	q := x.q
-	q.Status = k.answer.StatusCode()
-	x.reader.Clocks = headerClocks(&k.answer.Header)
+// read reads the body of the answer and gives the connection back.
+func (x *exchange) read(c *conn.Conn) {
+	x.q.Status = c.Answer.StatusCode()
+	x.reader.Clocks = protocol.UnknownClocks()
+	if queue, err := strconv.ParseFloat(string(c.Answer.Header.Peek("X-Queue-Time")), 64); err == nil {
+		x.reader.Clocks.Queue = protocol.Milliseconds(queue) // of TGI
+	}
 	var err error
-	if q.Status == fasthttp.StatusOK {
-		err = x.stream(k)
+	if x.q.Status == http.StatusOK {
+		err = x.stream(c)
 	} else {
-		err = x.refused(k)
+		err = x.refused(c)
 	}
-	reusable := err == io.EOF && k.failure == nil && !k.answer.ConnectionClose() && k.reader.Buffered() == 0
-	_ = k.answer.CloseBodyStream()
-	if reusable {
-		x.engine.links.keep(k)
-	} else {
-		x.engine.links.drop(k)
-	}
-}
-
-// bodyOf is the body of an answer; some kinds, such as 204, have none.
-func bodyOf(k *link) io.Reader {
-	if body := k.answer.BodyStream(); body != nil {
-		return body
-	}
-	return http.NoBody
+	x.engine.pool.Release(c, err)
 }
 
 // stream reads the events of a stream until it ends or breaks; io.EOF says that the body was read whole.
-func (x *exchange) stream(k *link) error {
+func (x *exchange) stream(c *conn.Conn) error {
 	e := x.engine
-	if how := compression(k); how != "" {
+	if how := compression(c); how != "" {
 		x.fail(metrics.FailedMalformed,
 			fmt.Sprintf("the answer is compressed (%s), which was not asked for and cannot be timed", how))
 		return errStop
 	}
-	body, chunked := bodyOf(k), k.answer.Header.ContentLength() == -1
-	isStream := bytes.HasPrefix(k.answer.Header.ContentType(), []byte("text/event-stream"))
+	isStream := bytes.HasPrefix(c.Answer.Header.ContentType(), []byte("text/event-stream"))
 	for {
-		x.expire(k)
-		n, err := body.Read(k.buffer[:])
-		if n > 0 {
-			came := k.arrived(chunked)
-			x.at, x.delay = came.at, came.delay
-			if problem := x.take(k.buffer[:n], isStream); problem != nil {
+		x.expire(c)
+		piece, err := c.ReadBody()
+		if len(piece) > 0 {
+			came := c.Arrived()
+			x.at, x.delay = came.At, came.Delay
+			if problem := x.take(piece, isStream); problem != nil {
 				if problem != errStop {
 					x.fail(metrics.FailedMalformed, problem.Error())
 				}
@@ -70,22 +56,22 @@ func (x *exchange) stream(k *link) error {
 		switch {
 		case err == nil:
 		case err == io.EOF:
-			x.complete(k)
+			x.complete(c)
 			return io.EOF
 		case x.finished || x.ended:
 			// The answer was complete; only the connection is of no more use.
 			return err
-		case e.clock.start.Add(x.lastHeard()).Add(e.options.StallTimeout).After(x.deadline) && isTimeout(err):
+		case e.clock.Start.Add(x.lastHeard()).Add(e.options.StallTimeout).After(x.deadline) && conn.IsTimeout(err):
 			x.broken(metrics.FailedTimeout, err)
 			return err
-		case isTimeout(err):
+		case conn.IsTimeout(err):
 			x.broken(metrics.FailedReset, err)
 			return err
-		case k.failure == nil:
-			x.fail(metrics.FailedMalformed, fmt.Sprintf("%s: %s", errNotHTTP, err))
+		case c.Failure() == nil:
+			x.fail(metrics.FailedMalformed, fmt.Sprintf("%s: %s", conn.ErrNotHTTP, err))
 			return err
 		default:
-			x.broken(metrics.FailedReset, k.failure)
+			x.broken(metrics.FailedReset, c.Failure())
 			return err
 		}
 	}
@@ -110,7 +96,7 @@ func (x *exchange) take(piece []byte, isStream bool) error {
 
 // expire moves the read deadline: the request's own until the first chunk, then the stall time-out if that is earlier,
 // and a short one once the answer is complete.
-func (x *exchange) expire(k *link) {
+func (x *exchange) expire(c *conn.Conn) {
 	o := &x.engine.options
 	limit := o.StallTimeout
 	switch {
@@ -121,12 +107,12 @@ func (x *exchange) expire(k *link) {
 	case x.q.FirstChunk == metrics.Never:
 		return
 	}
-	at := x.engine.clock.start.Add(x.lastHeard()).Add(limit)
+	at := x.engine.clock.Start.Add(x.lastHeard()).Add(limit)
 	if at.After(x.deadline) {
-		k.raw.expire(x.deadline, 0)
+		c.Expire(x.deadline, 0)
 		return
 	}
-	k.raw.expire(at, min(limit/4, time.Second))
+	c.Expire(at, min(limit/4, time.Second))
 }
 
 // lastHeard is when we got the last chunk: comments that keep a connection open do not keep a stream alive. Once the answer
@@ -140,10 +126,6 @@ func (x *exchange) lastHeard() time.Duration {
 
 // gotAt is when the piece being parsed got to us.
 func (x *exchange) gotAt() time.Duration { return x.at + max(0, x.delay) }
-
-func isTimeout(err error) bool {
-	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, fasthttp.ErrTimeout)
-}
 
 // event takes one stream event.
 func (x *exchange) event(name, data []byte) error {
@@ -211,7 +193,7 @@ func (x *exchange) chunk(m *protocol.Message) {
 }
 
 // complete judges an answer whose body ended in order. Its last event needs no blank line if it is whole, as vLLM has it.
-func (x *exchange) complete(k *link) {
+func (x *exchange) complete(c *conn.Conn) {
 	x.bodyOver = true
 	if err := x.sse.flush(x.emit); err != nil {
 		if err != errStop {
@@ -222,7 +204,7 @@ func (x *exchange) complete(k *link) {
 	switch {
 	case x.finished || x.ended:
 	case !x.engine.encoder.traits.Streams, len(x.whole) > 0 && x.q.FirstChunk == metrics.Never:
-		x.unstreamed(k)
+		x.unstreamed(c)
 	default:
 		x.fail(metrics.FailedTruncated, "the stream ended without "+x.engine.encoder.traits.Ending)
 	}
@@ -230,7 +212,7 @@ func (x *exchange) complete(k *link) {
 
 // unstreamed reads an answer that is no stream: what a request with "stream": false gets. It is one chunk, which came
 // when it was complete, so that TTFT and E2EL are the same.
-func (x *exchange) unstreamed(k *link) {
+func (x *exchange) unstreamed(c *conn.Conn) {
 	defer x.reader.Release()
 	m, err := x.engine.options.Protocol.Whole(&x.reader, x.whole)
 	switch {
@@ -240,7 +222,7 @@ func (x *exchange) unstreamed(k *link) {
 		x.finished, x.usage, x.q.Finish = true, m.Usage, string(m.Finish)
 		x.chunk(&m)
 	default:
-		kind := k.answer.Header.ContentType()
+		kind := c.Answer.Header.ContentType()
 		x.fail(metrics.FailedMalformed, fmt.Sprintf(
 			"expected %s, got content type %q: %s", x.engine.expected(), kind, protocol.Excerpt(x.whole)))
 	}
@@ -255,8 +237,8 @@ func (e *Engine) expected() string {
 }
 
 // compression is how the body of an answer is compressed, "" for not at all. No request asks for that.
-func compression(k *link) string {
-	how := string(k.answer.Header.ContentEncoding())
+func compression(c *conn.Conn) string {
+	how := string(c.Answer.Header.ContentEncoding())
 	if strings.EqualFold(how, "identity") {
 		return ""
 	}
@@ -268,21 +250,20 @@ func compression(k *link) string {
 const mostKept = 2 * protocol.MaxWords
 
 // refused keeps the beginning of an answer that is not a 200.
-func (x *exchange) refused(k *link) error {
-	body := bodyOf(k)
+func (x *exchange) refused(c *conn.Conn) error {
 	// The status is known; its words are not worth a long wait.
-	k.raw.expire(time.Now().Add(min(x.engine.options.StallTimeout, 5*time.Second)), 0)
+	c.Expire(time.Now().Add(min(x.engine.options.StallTimeout, 5*time.Second)), 0)
 	var kept []byte
 	var err error
 	for read := 0; err == nil && read < 64<<10; {
-		var n int
-		n, err = body.Read(k.buffer[:])
-		read += n
-		kept = append(kept, k.buffer[:min(n, mostKept-len(kept))]...)
+		var piece []byte
+		piece, err = c.ReadBody()
+		read += len(piece)
+		kept = append(kept, piece[:min(len(piece), mostKept-len(kept))]...)
 	}
 	words := strings.TrimSpace(string(kept))
-	if words == "" || compression(k) != "" {
-		words = string(k.answer.Header.StatusMessage())
+	if words == "" || compression(c) != "" {
+		words = string(c.Answer.Header.StatusMessage())
 	}
 	x.fail(metrics.FailedStatus, words)
 	return err

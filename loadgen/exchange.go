@@ -5,15 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"syscall"
 	"time"
 	"unicode/utf8"
 
-	"github.com/valyala/fasthttp"
-
 	"benchtop/datasets"
+	"benchtop/loadgen/conn"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -67,11 +65,11 @@ func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 // perform sends a turn and reads the answer to its end. Whatever happens is in q afterwards.
 func (x *exchange) perform(turn *datasets.Turn) {
 	e, q := x.engine, x.q
-	from := e.clock.now()
+	from := e.clock.Now()
 	x.request = e.buffer()
 	var err error
 	*x.request, err = e.encoder.body(*x.request, q.Model, turn)
-	q.Encode = e.clock.now() - from
+	q.Encode = e.clock.Now() - from
 	if err != nil {
 		x.fail(metrics.FailedMalformed, err.Error())
 	} else {
@@ -84,7 +82,7 @@ func (x *exchange) perform(turn *datasets.Turn) {
 	}
 	x.release()
 	x.settle()
-	q.Done = e.clock.now()
+	q.Done = e.clock.Now()
 }
 
 // textPerToken is about how many bytes a token has as text.
@@ -95,88 +93,54 @@ const textPerToken = 6
 func (x *exchange) send() {
 	e, q := x.engine, x.q
 	x.deadline = time.Now().Add(e.options.RequestTimeout)
-	k := e.links.take()
-	for stale := k != nil && k.mayBeStale(); ; stale = false {
-		if k == nil {
-			from := e.clock.now()
+	c := e.pool.Take()
+	for stale := c.StaleWithin(); ; stale = -1 {
+		if c == nil {
+			from := e.clock.Now()
 			ctx, cancel := context.WithDeadline(e.cutting, x.deadline)
-			fresh, err := e.links.dial(ctx, e.clock)
+			fresh, err := e.pool.Dial(ctx)
 			cancel()
-			q.Connect += e.clock.now() - from
+			q.Connect += e.clock.Now() - from
 			if err != nil {
 				x.broken(metrics.FailedConnect, err)
 				return
 			}
-			k = fresh
+			c = fresh
 		}
 		from := time.Now()
-		err := x.ask(k)
+		err := x.ask(c)
 		if err == nil {
-			e.links.answered(k)
+			e.pool.Answered(c)
 			x.release()
-			x.read(k)
+			x.read(c)
 			return
 		}
-		stale = stale && time.Since(from) <= k.staleWithin()
-		if errors.Is(err, errUnanswered) {
-			e.links.ended(k)
-		} else {
-			e.links.drop(k)
-		}
-		if !stale || !errors.Is(err, errUnanswered) || e.cutting.Err() != nil {
+		e.pool.Failed(c, err)
+		if time.Since(from) > stale || !errors.Is(err, conn.ErrUnanswered) || e.cutting.Err() != nil {
 			x.broken(metrics.FailedReset, err)
 			return
 		}
 		q.Redials++
-		k = nil
+		c = nil
 	}
 }
 
-// errUnanswered: the connection failed before the first byte of an answer.
-var errUnanswered = errors.New("connection closed before an answer")
-
 // ask writes the request and reads the header of the answer.
-func (x *exchange) ask(k *link) error {
+func (x *exchange) ask(c *conn.Conn) error {
 	e, q := x.engine, x.q
 	wire := e.buffer()
-	*wire = append(e.requestHeader(*wire, q.ID, len(*x.request)), *x.request...)
-	k.raw.armed, k.failure = true, nil
-	k.raw.expire(x.deadline, 0)
-	_ = k.raw.SetWriteDeadline(x.deadline) // as with expire, the write will tell
-	_, err := k.conn.Write(*wire)
+	*wire = append(e.header.Append(*wire, q.ID, len(*x.request)), *x.request...)
+	sent, err := c.Send(*wire, x.deadline)
 	e.buffers.Put(wire)
-	if q.Sent == metrics.Never && !k.raw.armed {
-		q.Sent = k.raw.sent
+	if q.Sent == metrics.Never && sent != metrics.Never {
+		q.Sent = sent
 		x.sink.Take(&event.Event{At: q.Sent, Kind: event.Sent, Request: q})
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", errUnanswered, err)
+		return err
 	}
-	before := k.total
-	for small := true; small; {
-		k.answer.Reset()
-		k.answer.StreamBody = true
-		err = k.answer.ReadLimitBody(k.reader, 0)
-		small = errors.As(err, new(*fasthttp.ErrSmallBuffer)) && k.widen()
-	}
-	switch {
-	case err == nil:
-		return nil
-	case isTimeout(err):
-		return os.ErrDeadlineExceeded
-	case errors.As(err, new(*fasthttp.ErrSmallBuffer)):
-		return fmt.Errorf("%w as benchtop reads it: its header is longer than %d bytes", errNotHTTP, headerMost)
-	case k.failure == nil:
-		return fmt.Errorf("%w: %s", errNotHTTP, protocol.Excerpt([]byte(err.Error())))
-	case k.total == before && k.failure == io.EOF:
-		return errUnanswered
-	case k.total == before:
-		return fmt.Errorf("%w: %w", errUnanswered, k.failure)
-	}
-	return fmt.Errorf("in the header of the answer: %w", k.failure)
+	return c.ReadHeader()
 }
-
-var errNotHTTP = errors.New("the answer is not HTTP")
 
 // buffer returns an empty buffer for a request. Few are in use at a time: they go back when an answer begins.
 func (e *Engine) buffer() *[]byte {
@@ -202,7 +166,7 @@ func (x *exchange) broken(kind metrics.Failure, err error) {
 	switch {
 	case x.engine.cutting.Err() != nil:
 		kind, err = metrics.Cancelled, errors.New("cut by the end of the run")
-	case isTimeout(err) && q.FirstChunk != metrics.Never && kind != metrics.FailedTimeout:
+	case conn.IsTimeout(err) && q.FirstChunk != metrics.Never && kind != metrics.FailedTimeout:
 		kind = metrics.FailedStall
 		err = fmt.Errorf("no chunk came for %s after chunk %d", x.engine.options.StallTimeout, len(q.Chunks))
 	case kind == metrics.FailedConnect && isOwnLimit(err):
@@ -212,10 +176,10 @@ func (x *exchange) broken(kind metrics.Failure, err error) {
 			remedy = "widen its range of ports (net.ipv4.ip_local_port_range)"
 		}
 		err = fmt.Errorf("%w; it is this client's system that has no more: %s, or lower the load", err, remedy)
-	case isTimeout(err) && kind != metrics.FailedConnect:
+	case conn.IsTimeout(err) && kind != metrics.FailedConnect:
 		kind = metrics.FailedTimeout
 		err = fmt.Errorf("not complete after %s", x.engine.options.RequestTimeout)
-	case errors.Is(err, errNotHTTP):
+	case errors.Is(err, conn.ErrNotHTTP):
 		kind = metrics.FailedMalformed
 	case kind != metrics.FailedConnect && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)):
 		kind, err = metrics.FailedTruncated, errors.New("connection closed in the middle of the answer")

@@ -26,7 +26,7 @@ type job struct {
 func (j *job) begin(scheduled time.Duration) {
 	e := j.engine
 	j.first = j.request(0)
-	j.first.Scheduled, j.first.Due = scheduled, e.clock.now()
+	j.first.Scheduled, j.first.Due = scheduled, e.clock.Now()
 	if e.limiter.backlog(1) != nil {
 		// It will have to wait anyway, so a dispatcher that was kept waiting itself does not matter.
 		j.first.Due = scheduled
@@ -52,17 +52,17 @@ func (j *job) run() {
 	e := j.engine
 	close(j.begun)
 	if j.first == nil {
-		j.begin(e.clock.now())
+		j.begin(e.clock.Now())
 	}
 	q := j.first
 	for turn := range j.conversation.Turns {
 		if turn > 0 {
-			now := e.clock.now()
+			now := e.clock.Now()
 			q = j.request(turn)
 			q.Scheduled, q.Due = now, now
 			e.sink.Take(&event.Event{At: q.Due, Kind: event.Due, Request: q})
 		}
-		q.Admitted = e.clock.now()
+		q.Admitted = e.clock.Now()
 		if e.aborted.Load() {
 			j.end(q)
 			return
@@ -83,7 +83,7 @@ func (j *job) cancel() {
 }
 
 func (j *job) end(q *metrics.Request) {
-	q.Failure, q.Done = metrics.Cancelled, j.engine.clock.now()
+	q.Failure, q.Done = metrics.Cancelled, j.engine.clock.Now()
 	j.engine.sink.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
 }
 
@@ -93,7 +93,7 @@ func (e *Engine) send(q *metrics.Request, turn *datasets.Turn, sink event.Sink) 
 	defer func() {
 		if bug := recover(); bug != nil {
 			q.Failure, q.Error = metrics.FailedInternal, protocol.Clip(fmt.Sprintf("%v\n%s", bug, debug.Stack()))
-			q.Done = e.clock.now()
+			q.Done = e.clock.Now()
 		}
 	}()
 	e.exchange(q, sink).perform(turn)

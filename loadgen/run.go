@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/http"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -22,9 +21,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"benchtop/datasets"
+	"benchtop/loadgen/conn"
 	"benchtop/loadgen/pace"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
@@ -90,8 +88,8 @@ type Options struct {
 	// Timestamps says how chunks are timed: metrics.KernelStamps or metrics.UserStamps; "" for the kernel's where this system
 	// has them. A connection that cannot have them is timed by us; Request.ReadDelay says so.
 	Timestamps string
-	// Connections to use, opened ahead for the same target; nil makes the run open its own when it needs them.
-	Connections *Connections
+	// Connections to use, opened ahead for the same target and closed by the run; nil makes it open its own when it needs them.
+	Connections *conn.Pool
 	// Pacer is one of pace.Kinds; "" for this system's best.
 	Pacer string
 
@@ -158,7 +156,7 @@ func (o *Options) Validate() error {
 	switch o.Timestamps {
 	case "", metrics.UserStamps:
 	case metrics.KernelStamps:
-		if !KernelStamps() {
+		if !conn.KernelStamps() {
 			bad("timestamps kernel: this system's kernel does not stamp packets; use user")
 		}
 	default:
@@ -170,16 +168,16 @@ func (o *Options) Validate() error {
 // Engine is one run. Its methods but Run may be called from any goroutine, also before and after it.
 type Engine struct {
 	options   Options
-	clock     runClock
+	clock     conn.Clock
 	encoder   encoder
 	sink      event.Sink
-	links     *Connections
+	pool      *conn.Pool
 	limiter   limiter
 	exchanges sync.Pool // of *exchange
 	buffers   sync.Pool // of *[]byte, for requests
 	parsers   protocol.Parsers
 	buffered  atomic.Int64 // bytes that streams hold beyond their own room
-	header    fasthttp.RequestHeader
+	header    *conn.Header
 	// unstreamed says that the requests ask for an answer in one piece.
 	unstreamed bool
 	pacer      *pace.Pacer
@@ -211,7 +209,7 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 	traits := o.Protocol.Traits()
 	o.Endpoint = cmp.Or(o.Endpoint, traits.Path)
 	e := &Engine{
-		options: o, clock: runClock{o.Start}, sink: sink,
+		options: o, clock: conn.Clock{Start: o.Start}, sink: sink,
 		encoder: newEncoder(&o),
 		limiter: limiter{limit: o.Limit},
 	}
@@ -229,37 +227,14 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 	}
 	e.halting = make(chan struct{}, 1)
 	e.halting <- struct{}{}
-	if e.links = o.Connections; e.links == nil {
-		e.links = NewConnections(o.Target, o.Timestamps)
+	if e.pool = o.Connections; e.pool == nil {
+		e.pool = conn.NewPool(o.Target, o.Timestamps)
 	}
-	e.links.adopt(e.clock)
+	e.pool.SetClock(e.clock)
 	e.stopping, e.stop = context.WithCancel(context.Background())
 	e.cutting, e.cut = context.WithCancel(context.Background())
-	e.header.SetMethod(http.MethodPost)
-	e.header.SetRequestURI(o.Target.Path(o.Endpoint))
-	e.header.SetHost(o.Target.Host())
-	e.header.Set("Accept", "*/*")
-	e.header.SetUserAgent("benchtop")
-	e.header.SetContentType(traits.ContentType)
-	for name, values := range o.Target.Header() {
-		e.header.Del(name)
-		for _, v := range values {
-			e.header.Add(name, v)
-		}
-	}
+	e.header = conn.NewHeader(o.Target, o.Endpoint, traits.ContentType)
 	return e, nil
-}
-
-// requestHeader appends the header of a request to dst.
-func (e *Engine) requestHeader(dst []byte, id string, length int) []byte {
-	h := fasthttp.AcquireRequest()
-	defer fasthttp.ReleaseRequest(h)
-	e.header.CopyTo(&h.Header)
-	if id != "" {
-		h.Header.Set("X-Request-Id", id)
-	}
-	h.Header.SetContentLength(length)
-	return h.Header.AppendBytes(dst)
 }
 
 // Run starts a conversation at each arrival, at most Limit at a time, and returns when the last has ended. When ctx ends
@@ -288,7 +263,7 @@ func (e *Engine) Run(ctx context.Context, src Source) error {
 	err := <-done
 	e.limiter.wait()
 	e.halt() // waits for one that is under way, so that everything due is reported
-	e.ended.Store(int64(e.clock.now()))
+	e.ended.Store(int64(e.clock.Now()))
 	e.finish()
 	return err
 }
@@ -305,7 +280,7 @@ func (e *Engine) finish() {
 	}
 	e.drainMu.Unlock()
 	e.cut()
-	e.links.cutAll()
+	e.pool.Close()
 	e.probing.Wait()
 }
 
@@ -353,7 +328,7 @@ func (e *Engine) Abort() {
 	e.aborted.Store(true)
 	e.Drain(math.MaxInt64)
 	e.cut()
-	e.links.cutAll()
+	e.pool.Close()
 }
 
 // isEndpoint reports whether a text can be put into a request line as a path; "" stands for a protocol's own.

@@ -4,23 +4,23 @@ import (
 	"bufio"
 	"context"
 	"crypto/tls"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"benchtop/internal/race"
+	"benchtop/loadgen/conn"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -31,17 +31,18 @@ import (
 // not through the code under test, and returns once the kernel has begun to stamp.
 func needStamps(t testing.TB) {
 	t.Helper()
-	if !KernelStamps() {
+	if !conn.KernelStamps() {
 		skip(t, "this system's kernel does not stamp packets")
 	}
-	client, server := tcpPair(t)
-	file, err := client.File()
+	l, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = file.Close() }) // so that the kernel goes on during the test
-	fd := int(file.Fd())
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING, stampFlags); err != nil {
+	t.Cleanup(func() { _ = l.Close() }) // so that the kernel goes on during the test
+	ask(l, func(fd int) {
+		err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING, unix.SOF_TIMESTAMPING_RX_SOFTWARE|unix.SOF_TIMESTAMPING_SOFTWARE)
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	patience := 6000
@@ -49,8 +50,8 @@ func needStamps(t testing.TB) {
 		patience = 1
 	}
 	for range patience {
-		_, _ = server.Write([]byte("x"))
-		if _, n, _, _, err := unix.Recvmsg(fd, make([]byte, 1), make([]byte, 128), 0); err != nil {
+		_, _ = l.WriteTo([]byte("x"), l.LocalAddr())
+		if _, n, _, _, err := l.ReadMsgUDP(make([]byte, 1), make([]byte, 128)); err != nil {
 			t.Fatal(err)
 		} else if n > 0 {
 			return
@@ -63,6 +64,24 @@ func needStamps(t testing.TB) {
 
 // neverStamped is set when a test has waited for stamps for a minute in vain, so that the next need not.
 var neverStamped atomic.Bool
+
+// ask asks the kernel about a connection; false if that is closed.
+func ask(conn any, about func(fd int)) bool {
+	raw, err := conn.(syscall.Conn).SyscallConn()
+	return err == nil && raw.Control(func(fd uintptr) { about(int(fd)) }) == nil
+}
+
+// seen is what there is on a connection.
+func seen(conn net.Conn) (events int16) {
+	ask(conn, func(fd int) {
+		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN | unix.POLLRDHUP}}
+		_, _ = unix.Poll(fds, 0)
+		events = fds[0].Revents
+	})
+	return events
+}
+
+func init() { closedByServer = func(conn net.Conn) bool { return seen(conn)&unix.POLLRDHUP != 0 } }
 
 // writeLog is when a server began to write each piece, and what the client has read of it. On loopback the kernel stamps a packet
 // during the write, so that nothing here depends on how busy the machine is.
@@ -109,7 +128,7 @@ func (l *writeLog) arrived(conn net.Conn) {
 	}
 	for unacknowledged := 1; unacknowledged > 0; {
 		time.Sleep(time.Millisecond)
-		if err := control(conn, func(fd int) { unacknowledged, _ = unix.IoctlGetInt(fd, unix.SIOCOUTQ) }); err != nil {
+		if !ask(conn, func(fd int) { unacknowledged, _ = unix.IoctlGetInt(fd, unix.SIOCOUTQ) }) {
 			return
 		}
 	}
@@ -121,7 +140,7 @@ func (l *writeLog) taken(conn net.Conn) {
 	l.mu.Lock()
 	client := l.client
 	l.mu.Unlock()
-	for waiting(client) {
+	for seen(client)&unix.POLLIN != 0 {
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -401,28 +420,6 @@ func suspendedFor(t *testing.T, stall time.Duration) (metrics.Request, []time.Du
 	return r.all[0], r.delays
 }
 
-// One socket asks for stamps as long as connections may be opened, and not longer.
-func TestWarmSocket(t *testing.T) {
-	needStamps(t)
-	g, err := target.New(target.Options{BaseURL: "http://model.test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	links := NewConnections(g, "")
-	raw, err := links.stamps.warm.(*os.File).SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	flags := 0
-	if err := raw.Control(func(fd uintptr) { flags, _ = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING) }); err != nil || flags != stampFlags {
-		t.Errorf("flags %#x, %v", flags, err)
-	}
-	links.Close()
-	if err := raw.Control(func(uintptr) {}); err == nil {
-		t.Error("it is open although the connections are closed")
-	}
-}
-
 // Where the kernel has no stamp, or none is wanted, a chunk has the time of the read.
 func TestUserStamps(t *testing.T) {
 	const pause = 20 * time.Millisecond
@@ -471,116 +468,6 @@ func TestUserStamps(t *testing.T) {
 	})
 }
 
-// A packet without a stamp has the time of its read, the next one with a stamp its own.
-func TestPacketWithoutStamp(t *testing.T) {
-	needStamps(t)
-	stamps := newStamping("")
-	defer stamps.close()
-	conn, server := stampedPair(t, stamps)
-	option := func(flags int) {
-		err := conn.kernel.raw.Control(func(fd uintptr) {
-			if err := unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING, flags); err != nil {
-				t.Error(err)
-			}
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	last := time.Duration(0)
-	for i, stamped := range []bool{true, false, true, false} {
-		option(map[bool]int{true: stampFlags}[stamped])
-		from := conn.clock.now()
-		_, _ = server.Write([]byte("abc"))
-		wait := 20 * time.Millisecond
-		time.Sleep(wait)
-		if _, err := conn.Read(make([]byte, 8)); err != nil {
-			t.Fatal(err)
-		}
-		if (conn.delay != metrics.Never) != stamped {
-			t.Errorf("read %d: delay %s", i, conn.delay)
-		}
-		if stamped && conn.delay < wait/2 || !stamped && conn.read < from+wait || conn.read < last || conn.read > conn.clock.now() {
-			t.Errorf("read %d: sent after %s, came at %s, waited for %s", i, from, conn.read, conn.delay)
-		}
-		last = conn.read
-	}
-}
-
-// A stamp lies between what came before it and its read.
-func TestStampsAreClamped(t *testing.T) {
-	needStamps(t)
-	stamps := newStamping("")
-	defer stamps.close()
-	conn, server := stampedPair(t, stamps)
-	_, _ = server.Write([]byte("too early"))
-	time.Sleep(20 * time.Millisecond)
-	conn.armed = true
-	_, _ = conn.Write([]byte("request"))
-	if _, err := conn.Read(make([]byte, 100)); err != nil {
-		t.Fatal(err)
-	}
-	if conn.read != conn.sent || conn.delay < 0 {
-		t.Errorf("it came at %s and waited for %s, but the request was sent at %s", conn.read, conn.delay, conn.sent)
-	}
-	// Not even the next to last read can have come after the last.
-	conn.read = conn.clock.now()
-	before := conn.read
-	now := stamps.wall.now()
-	conn.stamp(now.wall - int64(time.Millisecond))
-	if conn.read != before {
-		t.Errorf("a stamp of %s after one of %s", conn.read, before)
-	}
-	now = stamps.wall.now()
-	conn.stamp(now.wall + int64(10*time.Microsecond))
-	if user := conn.clock.now(); conn.read > user || conn.delay < 0 {
-		t.Errorf("a stamp of %s, read before %s, waited for %s", conn.read, user, conn.delay)
-	}
-}
-
-// The wall clock is set while connections are open: reads around it have their own time, later ones the kernel's again.
-func TestClockStepOnConnection(t *testing.T) {
-	needStamps(t)
-	stamps := newStamping("")
-	defer stamps.close()
-	// The clock the program sees is wrong until it is set right; the kernel's stamps have the right time all along.
-	var wrong atomic.Int64
-	wrong.Store(int64(-5 * time.Second))
-	right := stamps.wall.now
-	stamps.wall = newWallClock(func() reading {
-		r := right()
-		r.wall += wrong.Load()
-		return r
-	})
-	conn, server := stampedPair(t, stamps)
-	read := func(want bool) {
-		t.Helper()
-		before := conn.clock.now()
-		_, _ = server.Write([]byte("abc"))
-		after := conn.clock.now()
-		time.Sleep(5 * time.Millisecond)
-		if _, err := conn.Read(make([]byte, 8)); err != nil {
-			t.Fatal(err)
-		}
-		if stamped := conn.delay != metrics.Never; stamped != want {
-			t.Errorf("stamped by the kernel: %v, want %v", stamped, want)
-		}
-		if !want && conn.read < after || want && (conn.read < before-5*time.Microsecond || conn.read > after+5*time.Millisecond) {
-			t.Errorf("sent at %s to %s, came at %s", before, after, conn.read)
-		}
-	}
-	read(false)
-	time.Sleep(2 * time.Millisecond) // the clocks are not compared twice in one
-	_, _ = server.Write([]byte("before"))
-	wrong.Store(0)
-	if _, err := conn.Read(make([]byte, 8)); err != nil || conn.delay != metrics.Never || stamps.clockSteps() != 1 {
-		t.Errorf("%v, waited for %s, %d steps", err, conn.delay, stamps.clockSteps())
-	}
-	read(false) // the socket was not seen empty since the step was found
-	read(true)
-	read(true)
-}
-
 // In steady state a chunk costs no allocation, each in a read of its own.
 func TestStampedChunksAllocateNothing(t *testing.T) {
 	piece := []byte(chunk(text(" word")))
@@ -606,63 +493,4 @@ func TestStampedChunksAllocateNothing(t *testing.T) {
 			t.Errorf("%q stamps: %v allocations for 4 chunks, %v for 4004", kind, short, long)
 		}
 	}
-}
-
-// controlMessage is one as the kernel writes it.
-func controlMessage(level, kind int32, data ...int64) []byte {
-	b := make([]byte, unix.CmsgSpace(8*len(data)))
-	if unix.SizeofCmsghdr == 16 {
-		binary.NativeEndian.PutUint64(b, uint64(unix.CmsgLen(8*len(data))))
-	} else {
-		binary.NativeEndian.PutUint32(b, uint32(unix.CmsgLen(8*len(data))))
-	}
-	binary.NativeEndian.PutUint32(b[unix.SizeofCmsghdr-8:], uint32(level))
-	binary.NativeEndian.PutUint32(b[unix.SizeofCmsghdr-4:], uint32(kind))
-	for i, d := range data {
-		binary.NativeEndian.PutUint64(b[unix.CmsgLen(0)+8*i:], uint64(d))
-	}
-	return b
-}
-
-func TestStampIn(t *testing.T) {
-	if unix.SizeofCmsghdr != 16 {
-		skip(t, "written for 64 bits")
-	}
-	stamp := controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 7, 5, 0, 0, 0, 0)
-	other := controlMessage(unix.SOL_TCP, 36, 1)
-	for _, c := range []struct {
-		name    string
-		control []byte
-		want    int64
-	}{
-		{"nothing", nil, noStamp},
-		{"a stamp", stamp, 7_000_000_005},
-		{"behind another", append(append([]byte{}, other...), stamp...), 7_000_000_005},
-		{"before another", append(append([]byte{}, stamp...), other...), 7_000_000_005},
-		{"another", other, noStamp},
-		{"same type, another level", controlMessage(unix.SOL_TCP, unix.SCM_TIMESTAMPING, 7, 5, 0, 0, 0, 0), noStamp},
-		{"hardware only", controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 0, 0, 0, 0, 7, 5), noStamp},
-		{"too short", controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 7), noStamp},
-		{"no data", controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING), noStamp},
-		{"before 1970", controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, -7, 5, 0, 0, 0, 0), noStamp},
-		{"cut off", stamp[:30], noStamp},
-		{"half a header", stamp[:9], noStamp},
-		{"length of nothing", make([]byte, 64), noStamp},
-		{"length beyond the end", append([]byte{255, 255, 255, 255, 255, 255, 255, 255}, stamp[8:]...), noStamp},
-	} {
-		if got := stampIn(c.control); got != c.want {
-			t.Errorf("%s: %d, want %d", c.name, got, c.want)
-		}
-	}
-}
-
-// FuzzStampIn: no control message makes the parser read beyond it, or loop.
-func FuzzStampIn(f *testing.F) {
-	f.Add(controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 7, 5, 0, 0, 0, 0))
-	f.Add(append(controlMessage(unix.SOL_TCP, 36, 1), controlMessage(unix.SOL_SOCKET, unix.SCM_TIMESTAMPING, 1<<62, 1<<62)...))
-	f.Fuzz(func(t *testing.T, control []byte) {
-		if s := stampIn(control); s < 0 {
-			t.Errorf("stamp %d", s)
-		}
-	})
 }

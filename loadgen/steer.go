@@ -10,7 +10,7 @@ func (e *Engine) SetRate(perSecond float64) bool {
 	if e.options.ClosedLoop || e.stopping.Err() != nil {
 		return false
 	}
-	return e.pacer.SetRate(e.clock.now(), perSecond)
+	return e.pacer.SetRate(e.clock.Now(), perSecond)
 }
 
 // Pause stops the arrivals. What waits for a slot still gets one, but in a closed loop and with Options.HoldPaused. The
@@ -21,7 +21,7 @@ func (e *Engine) Pause() bool { return e.setPaused(true) }
 func (e *Engine) Resume() bool { return e.setPaused(false) }
 
 func (e *Engine) setPaused(paused bool) bool {
-	sending := e.pacer.SetPaused(e.clock.now(), paused) && e.stopping.Err() == nil
+	sending := e.pacer.SetPaused(e.clock.Now(), paused) && e.stopping.Err() == nil
 	if e.options.ClosedLoop || e.options.HoldPaused {
 		e.limiter.setPaused(paused)
 		// The last of what is held back may wait here when all has been dispatched.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/loadgen/conn"
 	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -27,8 +28,8 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 	}
 	o.Schedule, o.ClosedLoop, o.Limit, o.ModelFor, o.ProbeRate = shape.Immediately(), false, 0, nil, 0
 	o.Connections = nil
-	clock := runClock{o.Start}
-	now := clock.now()
+	clock := conn.Clock{Start: o.Start}
+	now := clock.Now()
 	all := make([]metrics.Request, len(turns))
 	for i := range all {
 		all[i] = metrics.NewRequest(i)
@@ -38,7 +39,7 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 	e, err := New(o, event.Discard)
 	if err != nil {
 		for i := range all {
-			all[i].Failure, all[i].Error, all[i].Done = metrics.FailedInternal, err.Error(), clock.now()
+			all[i].Failure, all[i].Error, all[i].Done = metrics.FailedInternal, err.Error(), clock.Now()
 		}
 		return all
 	}
@@ -67,10 +68,10 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 // try performs one request of Try, or gives it up if ctx has ended.
 func (e *Engine) try(ctx context.Context, q *metrics.Request, turn *datasets.Turn) {
 	if ctx.Err() == nil {
-		q.Admitted = e.clock.now()
+		q.Admitted = e.clock.Now()
 		e.send(q, turn, event.Discard)
 	} else {
-		q.Failure, q.Done = metrics.Cancelled, e.clock.now()
+		q.Failure, q.Done = metrics.Cancelled, e.clock.Now()
 	}
 	if q.Failure == metrics.Cancelled {
 		q.Error = fmt.Sprintf("given up: %s", context.Cause(ctx))

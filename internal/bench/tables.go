@@ -9,7 +9,7 @@ import (
 
 	"benchtop/internal/calibration"
 	"benchtop/internal/metronome"
-	"benchtop/loadgen"
+	"benchtop/loadgen/conn"
 	"benchtop/metrics"
 )
 
@@ -42,7 +42,7 @@ const (
 // clients compares them on one core. A system without stamps of the kernel has a row less.
 func clients(load calibration.Load) []row {
 	rows := []row{{raw, measureRaw(load)}}
-	if loadgen.KernelStamps() {
+	if conn.KernelStamps() {
 		load.Timestamps = metrics.KernelStamps
 		rows = append(rows, row{kernel, measureOwn(load, firstCore())})
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"benchtop/loadgen"
+	"benchtop/loadgen/conn"
 	"benchtop/metrics"
 )
 
@@ -16,7 +16,7 @@ func (c *campaign) stamps(ctx context.Context) {
 	streams := c.fitting(c.StampStreams)
 	load := c.steady(streams, stampRate, c.StampTime)
 	sources := []string{metrics.UserStamps}
-	if loadgen.KernelStamps() {
+	if conn.KernelStamps() {
 		sources = []string{metrics.KernelStamps, metrics.UserStamps}
 	}
 	c.out.Timestamps = sources[0] // what serve uses

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"benchtop/loadgen"
+	"benchtop/loadgen/conn"
 	"benchtop/metrics"
 )
 
@@ -264,7 +264,7 @@ func TestStampRounds(t *testing.T) {
 		t.Errorf("dashboard %+v", f.Dashboard)
 	}
 	kinds := 1
-	if loadgen.KernelStamps() {
+	if conn.KernelStamps() {
 		kinds = 2
 	}
 	if len(f.Stamps) != kinds || f.Stamps[0].Timestamps != f.Timestamps || f.Stamps[0].Rounds != plan.StampRounds {

@@ -11,6 +11,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/internal/telemetry"
 	"benchtop/loadgen"
+	"benchtop/loadgen/conn"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -21,7 +22,7 @@ import (
 type ownClient struct {
 	load        Load
 	target      *target.Target
-	connections *loadgen.Connections
+	connections *conn.Pool
 	view        live.View
 }
 
@@ -31,7 +32,7 @@ func (c *ownClient) prepare(ctx context.Context, base string) error {
 	if err != nil {
 		return err
 	}
-	c.target, c.connections = t, loadgen.NewConnections(t, c.load.Timestamps)
+	c.target, c.connections = t, conn.NewPool(t, c.load.Timestamps)
 	c.connections.KeptOpen() // it is our own server
 	if !c.load.Preconnect {
 		return nil

@@ -9,7 +9,7 @@ import (
 
 	"benchtop/internal/metronome"
 	"benchtop/internal/telemetry"
-	"benchtop/loadgen"
+	"benchtop/loadgen/conn"
 	"benchtop/metrics"
 )
 
@@ -19,7 +19,7 @@ import (
 func Measure(ctx context.Context, server string, l Load) (Result, error) {
 	if l.Timestamps == "" {
 		l.Timestamps = metrics.UserStamps
-		if loadgen.KernelStamps() {
+		if conn.KernelStamps() {
 			l.Timestamps = metrics.KernelStamps
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
+	"benchtop/loadgen/conn"
 	"benchtop/loadgen/pace"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
@@ -44,7 +45,7 @@ func (o *clientOptions) check() error {
 	switch o.timestamps {
 	case "", metrics.UserStamps:
 	case metrics.KernelStamps:
-		if !loadgen.KernelStamps() {
+		if !conn.KernelStamps() {
 			problems = append(problems, errors.New("--timestamps kernel: this system's kernel does not stamp packets; use user"))
 		}
 	default:
@@ -65,7 +66,7 @@ func (o *clientOptions) check() error {
 
 // source is how chunks will be timed.
 func (o *clientOptions) source() string {
-	if o.timestamps == "" && loadgen.KernelStamps() {
+	if o.timestamps == "" && conn.KernelStamps() {
 		return metrics.KernelStamps
 	}
 	if o.timestamps == "" {
@@ -122,7 +123,7 @@ func (s *session) connect(ctx context.Context, n int) {
 		s.env.step(stepConnections)
 		s.env.show(fmt.Sprintf("%d ahead of need", n))
 	}
-	s.load.Connections = loadgen.NewConnections(s.load.Target, s.load.Timestamps)
+	s.load.Connections = conn.NewPool(s.load.Target, s.load.Timestamps)
 	limited, cancel := context.WithTimeout(ctx, connectMost)
 	defer cancel()
 	if err := s.load.Connections.Open(limited, n); err != nil && ctx.Err() == nil {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"benchtop/internal/telemetry"
-	"benchtop/loadgen"
+	"benchtop/loadgen/conn"
 	"benchtop/metrics"
 )
 
@@ -16,7 +16,7 @@ import (
 func (s *session) watchClient(ctx context.Context, dialled int) {
 	process := telemetry.WatchProcess()
 	defer process.Close()
-	w := clientWatch{session: s, process: process, before: loadgen.ConnectionStats{Dialled: dialled}}
+	w := clientWatch{session: s, process: process, before: conn.Stats{Dialled: dialled}}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -34,7 +34,7 @@ func (s *session) watchClient(ctx context.Context, dialled int) {
 type clientWatch struct {
 	session *session
 	process *telemetry.Process
-	before  loadgen.ConnectionStats
+	before  conn.Stats
 	verdict turning
 	told    int
 }

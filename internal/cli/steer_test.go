@@ -18,6 +18,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen"
+	"benchtop/loadgen/conn"
 	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
 	"benchtop/loadgen/target"
@@ -52,7 +53,7 @@ func steeredSession(t *testing.T, plan metrics.Plan, slow time.Duration) (*sessi
 	s.load = loadgen.Defaults()
 	s.load.Target, s.load.Model, s.load.Pacer, s.load.Timestamps = tgt, p.Model, "timer", metrics.UserStamps
 	s.load.InputSource, s.load.Extra = metrics.TokensFromIDs, []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
-	s.load.Connections = loadgen.NewConnections(tgt, s.load.Timestamps)
+	s.load.Connections = conn.NewPool(tgt, s.load.Timestamps)
 	s.load.Limit, s.load.ClosedLoop = plan.MaxConcurrency, plan.MaxConcurrency > 0
 	s.load.Schedule = shape.At(nil)
 	if s.load.ClosedLoop {

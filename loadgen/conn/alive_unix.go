@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package loadgen
+package conn
 
 import (
 	"errors"
@@ -13,12 +13,12 @@ import (
 // counts as alive; if it is not, the request finds out. It costs about a microsecond.
 //
 // Data behind TLS may be a session ticket. Without TLS nothing may come before a request.
-func alive(k *link) bool {
-	n, err := peek(k.raw.Conn)
+func alive(c *Conn) bool {
+	n, err := peek(c.raw.Conn)
 	if err != nil {
 		return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) || errors.Is(err, errors.ErrUnsupported)
 	}
-	return n > 0 && k.conn != k.raw
+	return n > 0 && c.conn != c.raw
 }
 
 // waiting reports whether a connection has data that nobody has read.

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package loadgen
+package conn
 
 import (
 	"errors"

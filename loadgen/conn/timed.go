@@ -1,4 +1,4 @@
-package loadgen
+package conn
 
 import (
 	"net"
@@ -7,18 +7,17 @@ import (
 	"benchtop/metrics"
 )
 
-// stampedConn is the raw connection of one stream. It stamps reads and the start of a request. It lies under TLS and
+// timedConn is the raw connection of one stream. It stamps reads and the start of a request. It lies under TLS and
 // HTTP, so the stamps are taken as close to the system call as Go allows, or by the kernel when the packet comes in.
 //
 // One goroutine at a time uses it; Close may come from any.
-type stampedConn struct {
+type timedConn struct {
 	net.Conn
-	clock  runClock
+	clock  Clock
 	stamps *stamping     // of all connections
 	kernel *kernelReader // nil: a read is stamped when it returns
 
-	armed    bool          // the next write is the first of a request
-	sent     time.Duration // when that write began
+	sent     time.Duration // when the first write of a request began; metrics.Never before it
 	read     time.Duration // when what the last read returned had come
 	delay    time.Duration // how long it waited for us; metrics.Never without a stamp of the kernel
 	expires  time.Time     // read deadline in force
@@ -30,19 +29,21 @@ type stampedConn struct {
 // noStamp is what data without a stamp of the kernel has for one.
 const noStamp = 0
 
-// newStampedConn lets the kernel stamp what the connection reads, if stamps is not nil and the connection can have that.
-func newStampedConn(conn net.Conn, clock runClock, stamps *stamping) *stampedConn {
-	c := &stampedConn{Conn: conn, clock: clock, stamps: stamps, delay: metrics.Never}
+// newTimedConn lets the kernel stamp what the connection reads, if stamps is not nil and the connection can have that.
+func newTimedConn(conn net.Conn, stamps *stamping) *timedConn {
+	c := &timedConn{Conn: conn, stamps: stamps, delay: metrics.Never}
 	if stamps != nil {
 		c.kernel = newKernelReader(conn, stamps.wall)
 	}
 	return c
 }
 
-func (c *stampedConn) Write(p []byte) (int, error) {
-	if c.armed {
-		c.armed = false
-		c.sent = c.clock.now()
+// setClock forgets what was stamped by another clock.
+func (c *timedConn) setClock(clock Clock) { c.clock, c.read = clock, 0 }
+
+func (c *timedConn) Write(p []byte) (int, error) {
+	if c.sent == metrics.Never {
+		c.sent = c.clock.Now()
 		c.read = c.sent // nothing of the answer came before
 	}
 	return c.Conn.Write(p)
@@ -51,9 +52,9 @@ func (c *stampedConn) Write(p []byte) (int, error) {
 // Read reads and stamps. After the process stood still, the deadline may have passed although data came in time: whoever looks
 // at the clock first wins. So a read that timed out is done again if there is something to read, once, until one goes well by
 // itself: a request must not live for ever on that.
-func (c *stampedConn) Read(p []byte) (int, error) {
+func (c *timedConn) Read(p []byte) (int, error) {
 	n, err := c.receive(p)
-	if !isTimeout(err) || c.spared || !waiting(c.Conn) {
+	if !IsTimeout(err) || c.spared || !waiting(c.Conn) {
 		c.spared = false
 		return n, err
 	}
@@ -62,7 +63,7 @@ func (c *stampedConn) Read(p []byte) (int, error) {
 	return c.receive(p)
 }
 
-func (c *stampedConn) receive(p []byte) (int, error) {
+func (c *timedConn) receive(p []byte) (int, error) {
 	if c.kernel == nil || len(p) == 0 {
 		return c.receiveUnstamped(p)
 	}
@@ -77,10 +78,10 @@ func (c *stampedConn) receive(p []byte) (int, error) {
 const atOnce = 50 * time.Microsecond
 
 // receiveUnstamped stamps what it reads itself. What the read before had no room for, and is there at once, came with that.
-func (c *stampedConn) receiveUnstamped(p []byte) (int, error) {
+func (c *timedConn) receiveUnstamped(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
-		now := c.clock.now()
+		now := c.clock.Now()
 		if !c.full || now-c.returned > atOnce {
 			c.read = now
 		}
@@ -90,9 +91,9 @@ func (c *stampedConn) receiveUnstamped(p []byte) (int, error) {
 }
 
 // stamp notes when what was just read came: by the kernel's stamp, but not before what came before it.
-func (c *stampedConn) stamp(stamp int64) {
+func (c *timedConn) stamp(stamp int64) {
 	now := c.stamps.wall.now()
-	user := c.clock.at(c.stamps.anchor.Add(time.Duration(now.mono)))
+	user := c.clock.At(c.stamps.anchor.Add(time.Duration(now.mono)))
 	at, ok := int64(0), stamp != noStamp
 	if ok {
 		at, ok = c.stamps.wall.monotonic(stamp, now, c.kernel.steps)
@@ -101,13 +102,13 @@ func (c *stampedConn) stamp(stamp int64) {
 		c.read, c.delay = user, metrics.Never
 		return
 	}
-	c.read = min(user, max(c.read, c.clock.at(c.stamps.anchor.Add(time.Duration(at)))))
+	c.read = min(user, max(c.read, c.clock.At(c.stamps.anchor.Add(time.Duration(at)))))
 	c.delay = user - c.read
 }
 
 // expire makes reads fail some time between at and at+slack. The slack spares most moves of the deadline. A connection
 // that takes no deadline any more is closed, which the next read will tell.
-func (c *stampedConn) expire(at time.Time, slack time.Duration) {
+func (c *timedConn) expire(at time.Time, slack time.Duration) {
 	if early := c.expires.Sub(at); early >= 0 && early <= slack {
 		return
 	}

@@ -1,4 +1,4 @@
-package loadgen
+package conn
 
 import (
 	"math"
@@ -6,6 +6,16 @@ import (
 	"sync/atomic"
 	"time"
 )
+
+// Clock is the one clock of a run: offsets from its start on the monotonic clock, rounded to whole microseconds here and
+// nowhere else.
+type Clock struct{ Start time.Time }
+
+// Now is the offset of this moment.
+func (c Clock) Now() time.Duration { return c.At(time.Now()) }
+
+// At is the offset of a moment.
+func (c Clock) At(t time.Time) time.Duration { return t.Sub(c.Start).Round(time.Microsecond) }
 
 // wallClock translates the kernel's stamps, which are times of the wall clock, to the monotonic clock. The difference of
 // the two clocks is measured once a second, on the reads themselves, and at once when a reading of both disagrees with it.

@@ -1,11 +1,11 @@
 //go:build !unix
 
-package loadgen
+package conn
 
 import "net"
 
 // alive cannot tell here: the request finds out whether the server has closed the connection.
-func alive(*link) bool { return true }
+func alive(*Conn) bool { return true }
 
 // waiting cannot tell either.
 func waiting(net.Conn) bool { return false }

@@ -1,4 +1,4 @@
-package loadgen
+package conn
 
 import (
 	"errors"
@@ -36,10 +36,11 @@ func tcpPair(t testing.TB) (client, server *net.TCPConn) {
 }
 
 // stampedPair is a pair whose client's end is stamped.
-func stampedPair(t testing.TB, stamps *stamping) (*stampedConn, *net.TCPConn) {
+func stampedPair(t testing.TB, stamps *stamping) (*timedConn, *net.TCPConn) {
 	t.Helper()
 	client, server := tcpPair(t)
-	c := newStampedConn(client, runClock{time.Now()}, stamps)
+	c := newTimedConn(client, stamps)
+	c.setClock(Clock{time.Now()})
 	if (c.kernel != nil) != (stamps != nil) {
 		t.Fatalf("read by the kernel's reader: %v", c.kernel != nil)
 	}
@@ -60,7 +61,7 @@ func bothStamps(t testing.TB) map[string]*stamping {
 var addresses = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 
 // A stamped connection reads as one of package net does, whatever happens to it, and says the same of it.
-func TestStampedConnBehaves(t *testing.T) {
+func TestTimedConnBehaves(t *testing.T) {
 	past, soon := time.Unix(1, 0), 30*time.Millisecond
 	read := func(c net.Conn) string {
 		n, err := c.Read(make([]byte, 8))
@@ -165,7 +166,7 @@ func TestReadAfterItsDeadline(t *testing.T) {
 			}
 		}
 		_ = conn.SetReadDeadline(past)
-		if _, err := read(); !isTimeout(err) {
+		if _, err := read(); !IsTimeout(err) {
 			t.Errorf("%s stamps: nothing there: %v", kind, err)
 		}
 		send()
@@ -175,7 +176,7 @@ func TestReadAfterItsDeadline(t *testing.T) {
 		}
 		send()
 		_ = conn.SetReadDeadline(past)
-		if _, err := read(); !isTimeout(err) {
+		if _, err := read(); !IsTimeout(err) {
 			t.Errorf("%s stamps: a second time: %v", kind, err)
 		}
 		_ = conn.SetReadDeadline(time.Time{})
@@ -260,7 +261,7 @@ func TestKernelStampsOnlyForTCP(t *testing.T) {
 	defer memory.Close()
 	defer other.Close()
 	for name, conn := range map[string]net.Conn{"wrapped": struct{ net.Conn }{tcp}, "in memory": memory} {
-		if newStampedConn(conn, runClock{time.Now()}, stamps).kernel != nil {
+		if newTimedConn(conn, stamps).kernel != nil {
 			t.Errorf("%s: it is read past itself", name)
 		}
 	}

@@ -1,4 +1,4 @@
-package loadgen
+package conn
 
 import (
 	"errors"
@@ -12,12 +12,12 @@ import (
 //
 // Data behind TLS may be a session ticket, and may be followed by the end of the connection, which is why the kernel is
 // asked for that and not for the next byte. Without TLS nothing may come before a request.
-func alive(k *link) bool {
-	seen, err := look(k.raw.Conn)
+func alive(c *Conn) bool {
+	seen, err := look(c.raw.Conn)
 	if err != nil {
 		return !errors.Is(err, net.ErrClosed)
 	}
-	plain := k.conn == k.raw
+	plain := c.conn == c.raw
 	return seen&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) == 0 && !(plain && seen&unix.POLLIN != 0)
 }
 

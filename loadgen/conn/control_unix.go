@@ -1,6 +1,6 @@
 //go:build unix
 
-package loadgen
+package conn
 
 import (
 	"errors"

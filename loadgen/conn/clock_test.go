@@ -1,4 +1,4 @@
-package loadgen
+package conn
 
 import (
 	"sync"

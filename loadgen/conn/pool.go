@@ -1,0 +1,374 @@
+// Package conn holds the connections of a run to its server: the pool, which opens them ahead of need and knows which are worth using
+// again; HTTP on one of them; and the times at which bytes came, by the kernel's clock where it tells them. It knows nothing of
+// requests and what they mean.
+package conn
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"benchtop/loadgen/target"
+)
+
+// Pool has all connections of a run: the idle ones for reuse, and all of them so that they can be cut. They may be opened before the
+// run.
+type Pool struct {
+	target *target.Target
+	stamps *stamping // nil: chunks are stamped by us
+
+	life    context.Context // ends when every connection is cut
+	end     context.CancelFunc
+	opening chan struct{} // holds a token while nobody opens ahead
+
+	mu      sync.Mutex // guards everything below
+	clock   Clock
+	idle    []*Conn // used before, the most recently used last
+	habit   habit   // of the server, after an answer
+	ahead   []*Conn // opened ahead and never used, the newest last
+	open    map[*Conn]struct{}
+	dialled int
+	most    int // open at a time, since Peak was asked
+}
+
+// Stats count connections. ClockSteps is how often the system's clock was seen to jump against the monotonic one, which makes
+// stamps of the kernel useless for a moment.
+type Stats struct{ Open, Dialled, ClockSteps int }
+
+const (
+	// idleLeast is shorter than any keep-alive we know of (gunicorn: 2 s): a server that closes a connection sooner after an
+	// answer has another reason.
+	idleLeast = time.Second
+	// idleLimit is shorter than the keep-alive of the servers we know (uvicorn: 5 s), so that a connection is rarely
+	// reused just when the server closes it.
+	idleLimit = 3500 * time.Millisecond
+	// aheadLimit is for connections that never carried a request. Keep-alive counts from the end of an answer, so here only
+	// the wait for the first request matters, and what stands before a server allows a minute for that or does not care
+	// (nginx, node, load balancers: 60 s; uvicorn: no limit).
+	aheadLimit = 30 * time.Second
+	// dialsAtOnce bounds how many connections are being opened ahead at a time: enough to hide the round trips, few enough
+	// for any server's queue of connections.
+	dialsAtOnce = 64
+)
+
+// habit is what a server was seen to do with a connection after an answer. Some promise to keep it, close it right away all the same
+// (llama.cpp), and the end crosses the next request on its way: that request is lost by no fault of the server under load, and is
+// not sent again. So until it is known, a connection rests after its answer for as long as such an end takes.
+type habit int8
+
+const (
+	unknownHabit habit = iota
+	keepsOpen          // an answer came on a connection that had carried one before
+	closesAtOnce       // a connection was closed within idleLeast of its answer
+)
+
+// NewPool opens nothing yet. timestamps is metrics.KernelStamps, metrics.UserStamps, or "" for the kernel's where this system has them.
+func NewPool(t *target.Target, timestamps string) *Pool {
+	p := &Pool{target: t, stamps: newStamping(timestamps), clock: Clock{time.Now()}, open: map[*Conn]struct{}{}, opening: make(chan struct{}, 1)}
+	p.life, p.end = context.WithCancel(context.Background())
+	p.opening <- struct{}{}
+	return p
+}
+
+// Close cuts every connection and refuses new ones.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.end()
+	p.stamps.close()
+	for c := range p.open {
+		_ = c.raw.Close()
+	}
+	clear(p.open)
+	p.idle, p.ahead = nil, nil
+}
+
+// Stats counts the connections that are open now and those dialled so far.
+func (p *Pool) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Stats{Open: len(p.open), Dialled: p.dialled, ClockSteps: p.stamps.clockSteps()}
+}
+
+// Peak is the most connections that were open at a time since it was called before.
+func (p *Pool) Peak() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	most := max(p.most, len(p.open))
+	p.most = len(p.open)
+	return most
+}
+
+// SetClock gives the connections the clock of a run, before any of them is taken.
+func (p *Pool) SetClock(clock Clock) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clock = clock
+	for _, c := range p.ahead {
+		c.raw.setClock(clock)
+	}
+}
+
+// KeptOpen says that the server is known to keep its connections open after an answer, so that none has to rest.
+func (p *Pool) KeptOpen() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.habit = keepsOpen
+}
+
+// Take returns an idle connection, nil if there is none that is fresh and alive.
+func (p *Pool) Take() *Conn {
+	for {
+		c, limit := p.pop()
+		// Whether it is alive is a question to the system, so it is asked outside the lock.
+		if c == nil || time.Since(c.since) < limit && alive(c) {
+			return c
+		}
+		p.ended(c)
+	}
+}
+
+// pop takes the connection off the lists that was used last, else one that never was, and says how long it may have idled. While the
+// server's habit is not known, one that has not rested yet stays, and the one that has rested longest is taken.
+func (p *Pool) pop() (*Conn, time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case len(p.idle) == 0:
+	case p.habit != unknownHabit || !p.idle[0].asked:
+		return last(&p.idle), idleLimit
+	case time.Since(p.idle[0].since) >= p.idle[0].rest():
+		c := p.idle[0]
+		p.idle = slices.Delete(p.idle, 0, 1)
+		return c, idleLimit
+	}
+	return last(&p.ahead), aheadLimit
+}
+
+// last takes the last connection off a list, nil if there is none.
+func last(list *[]*Conn) *Conn {
+	n := len(*list)
+	if n == 0 {
+		return nil
+	}
+	c := (*list)[n-1]
+	*list = slices.Delete(*list, n-1, n)
+	return c
+}
+
+// Dial opens a new connection.
+func (p *Pool) Dial(ctx context.Context) (*Conn, error) {
+	from := time.Now()
+	raw, err := p.target.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{raw: newTimedConn(raw, p.stamps), dial: time.Since(from)}
+	_, c.asked = raw.(syscall.Conn)
+	// The handshake must be open to being cut as well, so the connection is known before it.
+	p.mu.Lock()
+	c.raw.setClock(p.clock)
+	p.open[c] = struct{}{}
+	p.dialled++
+	p.most = max(p.most, len(p.open))
+	err = p.closed()
+	p.mu.Unlock()
+	if err == nil {
+		c.conn, err = p.target.Secure(ctx, c.raw)
+	}
+	if err != nil {
+		p.drop(c)
+		return nil, err
+	}
+	c.reader = bufio.NewReaderSize(c, headerBuffer)
+	return c, nil
+}
+
+// closed is an error once the connections are cut.
+func (p *Pool) closed() error {
+	if p.life.Err() != nil {
+		return net.ErrClosed
+	}
+	return nil
+}
+
+// Answered says that an answer began to come on a connection.
+func (p *Pool) Answered(c *Conn) {
+	if c.used {
+		p.KeptOpen()
+	}
+}
+
+// Release takes a connection back after an answer, of which the last read returned an error: io.EOF if it was whole.
+func (p *Pool) Release(c *Conn, err error) {
+	reusable := err == io.EOF && c.failure == nil && !c.Answer.ConnectionClose() && c.reader.Buffered() == 0
+	_ = c.Answer.CloseBodyStream()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !reusable || p.closed() != nil || p.habit == closesAtOnce {
+		p.discard(c)
+		return
+	}
+	// Those that nobody took for long are at the front.
+	for len(p.idle) > 0 && time.Since(p.idle[0].since) >= idleLimit {
+		p.discard(p.idle[0])
+		p.idle = slices.Delete(p.idle, 0, 1)
+	}
+	c.used, c.since = true, time.Now()
+	p.idle = append(p.idle, c)
+}
+
+// Failed drops a connection on which no answer came.
+func (p *Pool) Failed(c *Conn, err error) {
+	if errors.Is(err, ErrUnanswered) {
+		p.ended(c)
+	} else {
+		p.drop(c)
+	}
+}
+
+// ended drops a connection that idled for too long or that the server has closed, and learns from the latter.
+func (p *Pool) ended(c *Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.habit == unknownHabit && c.used && c.asked && time.Since(c.since) < idleLeast {
+		p.habit = closesAtOnce
+		for _, other := range p.idle {
+			p.discard(other)
+		}
+		p.idle = nil
+	}
+	p.discard(c)
+}
+
+// drop closes a connection.
+func (p *Pool) drop(c *Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.discard(c)
+}
+
+func (p *Pool) discard(c *Conn) {
+	delete(p.open, c)
+	// Closing the raw connection is enough: a TLS close would wait for the peer.
+	_ = c.raw.Close()
+}
+
+// Open opens connections ahead of need, TLS included, until n are open, those counted that are open already, in use or
+// not. It may be called before a run and while it is on, and again with a higher n. It ends early with ctx or Close, and
+// when the server takes no more; the error says how many are open and why the first dial failed. What was opened stays of
+// use.
+func (p *Pool) Open(ctx context.Context, n int) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if err := p.closed(); err != nil {
+		cancel(err)
+	}
+	defer context.AfterFunc(p.life, func() { cancel(net.ErrClosed) })()
+	select {
+	case <-p.opening:
+		defer func() { p.opening <- struct{}{} }()
+	case <-ctx.Done():
+	}
+	p.clean()
+	job := opening{pool: p, missing: n - p.Stats().Open}
+	var dialers sync.WaitGroup
+	for range min(job.missing, dialsAtOnce) {
+		dialers.Go(func() { job.dial(ctx) })
+	}
+	dialers.Wait()
+	if job.missing <= 0 {
+		return nil
+	}
+	if job.err == nil {
+		job.err = context.Cause(ctx)
+	}
+	return fmt.Errorf("%d of %d connections are open: %w", p.Stats().Open, n, job.err)
+}
+
+// opening is one call of Open.
+type opening struct {
+	pool *Pool
+
+	mu      sync.Mutex // guards what is below
+	missing int
+	err     error // of the first dial that failed by itself
+}
+
+// dial opens connections until none is missing. A dialer gives up at its first failure and leaves that connection to the
+// others that are still at it, so that a single failure matters little and a server that is down is not asked for all.
+func (o *opening) dial(ctx context.Context) {
+	for ctx.Err() == nil && o.claim() {
+		c, err := o.pool.Dial(ctx)
+		if err != nil {
+			o.failed(ctx, err)
+			return
+		}
+		o.pool.add(c)
+	}
+}
+
+func (o *opening) claim() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.missing <= 0 {
+		return false
+	}
+	o.missing--
+	return true
+}
+
+func (o *opening) failed(ctx context.Context, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.missing++
+	if o.err == nil && ctx.Err() == nil {
+		o.err = err
+	}
+}
+
+// add puts a connection that was opened ahead where the first request finds it.
+func (p *Pool) add(c *Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed() != nil {
+		p.discard(c)
+		return
+	}
+	c.raw.setClock(p.clock)
+	c.since = time.Now()
+	p.ahead = append(p.ahead, c)
+}
+
+// clean drops the idle connections that are of no more use, so that they are not counted. Whether one is alive is a question
+// to the system, so all are taken off the lists meanwhile: a request that comes just then opens its own.
+func (p *Pool) clean() {
+	p.mu.Lock()
+	idle, ahead := p.idle, p.ahead
+	p.idle, p.ahead = nil, nil
+	p.mu.Unlock()
+	idle, ahead = p.prune(idle, idleLimit), p.prune(ahead, aheadLimit)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed() == nil {
+		p.idle, p.ahead = append(idle, p.idle...), append(ahead, p.ahead...)
+	}
+}
+
+// prune drops what is not alive, or idle for longer than the limit.
+func (p *Pool) prune(list []*Conn, limit time.Duration) []*Conn {
+	return slices.DeleteFunc(list, func(c *Conn) bool {
+		useless := time.Since(c.since) >= limit || !alive(c)
+		if useless {
+			p.drop(c)
+		}
+		return useless
+	})
+}

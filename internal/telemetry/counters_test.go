@@ -2,6 +2,8 @@ package telemetry
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,18 +60,31 @@ func read(t *testing.T, page string) Counters {
 	return c
 }
 
-func TestReadPage(t *testing.T) {
-	spec := func(drafts, tokens, accepted int, byPosition map[int]int) Counters {
-		return Counters{spec: &specDecode{drafts, tokens, accepted, byPosition}}
+var specParts, diffusionParts = []string{drafts, draftedAll, acceptedAll}, []string{denoisingSteps, canvasPositions, committedTokens}
+
+// counted are counters by the parts of their names. A counter of 0 is left out, as a page without it does.
+func counted(parts []string, values ...int) map[string]int {
+	all := map[string]int{}
+	for i, n := range values {
+		if n != 0 {
+			all[parts[i]] = n
+		}
 	}
-	none := map[int]int{}
+	return all
+}
+
+func spec(drafts, tokens, accepted int, byPosition map[int]int) Counters {
+	return Counters{spec: counted(specParts, drafts, tokens, accepted), byPosition: byPosition}
+}
+
+func TestReadPage(t *testing.T) {
+	none := map[int]int(nil)
 	for _, c := range []struct {
 		name, page string
 		want       Counters
 	}{
 		{"two engines", twoEngines, Counters{
-			spec:      &specDecode{120, 360, 160, map[int]int{0: 100, 1: 40, 10: 20}},
-			diffusion: &diffusion{50, 1600, 640},
+			spec: counted(specParts, 120, 360, 160), byPosition: map[int]int{0: 100, 1: 40, 10: 20}, diffusion: counted(diffusionParts, 50, 1600, 640),
 		}},
 		{"nothing", "", Counters{}},
 		{"other counters", "# TYPE x counter\nx_total 3\nvllm:prompt_tokens_total 5\n", Counters{}},
@@ -91,16 +106,14 @@ func TestReadPage(t *testing.T) {
 			"vllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
 		{"a long line", "vllm:spec_decode_num_drafts_total{a=\"" + strings.Repeat("x", 3*longestLine) + "\"} 7\nvllm:spec_decode_num_drafts_total 2\n", spec(2, 0, 0, none)},
 	} {
-		if diff := cmp.Diff(c.want, read(t, c.page), cmp.AllowUnexported(Counters{}, specDecode{}, diffusion{})); diff != "" {
+		if diff := cmp.Diff(c.want, read(t, c.page), cmp.AllowUnexported(Counters{})); diff != "" {
 			t.Errorf("%s: -want +got\n%s", c.name, diff)
 		}
 	}
 }
 
 func TestSpecDecodeMoved(t *testing.T) {
-	counters := func(drafts, tokens, accepted int, byPosition map[int]int) Counters {
-		return Counters{spec: &specDecode{drafts, tokens, accepted, byPosition}}
-	}
+	counters := spec
 	start := counters(100, 300, 150, map[int]int{0: 90, 2: 20, 11: 5})
 	for _, c := range []struct {
 		name          string
@@ -115,13 +128,13 @@ func TestSpecDecodeMoved(t *testing.T) {
 		{"from zero, without positions", counters(0, 0, 0, nil), counters(1, 4, 0, nil), &metrics.SpecDecode{Drafts: 1, DraftTokens: 4}, nil},
 		{"tokens without drafts", counters(5, 3, 0, map[int]int{0: 1}), counters(5, 4, 0, map[int]int{0: 1}), &metrics.SpecDecode{DraftTokens: 1}, nil},
 		{"nothing moved", start, start, nil, nil},
-		{"no draft token", start, counters(101, 300, 150, start.spec.byPosition), nil, nil},
+		{"no draft token", start, counters(101, 300, 150, start.byPosition), nil, nil},
 		{"never there", Counters{}, Counters{}, nil, nil},
 		{"not there before", Counters{}, start, nil, nil},
 		{"gone", start, Counters{}, nil, ErrRestarted},
-		{"drafts fell", start, counters(99, 600, 350, start.spec.byPosition), nil, ErrRestarted},
-		{"draft tokens fell", start, counters(200, 299, 350, start.spec.byPosition), nil, ErrRestarted},
-		{"accepted fell", start, counters(200, 600, 149, start.spec.byPosition), nil, ErrRestarted},
+		{"drafts fell", start, counters(99, 600, 350, start.byPosition), nil, ErrRestarted},
+		{"draft tokens fell", start, counters(200, 299, 350, start.byPosition), nil, ErrRestarted},
+		{"accepted fell", start, counters(200, 600, 149, start.byPosition), nil, ErrRestarted},
 		{"a position fell", start, counters(200, 600, 350, map[int]int{0: 90, 2: 19}), nil, ErrRestarted},
 	} {
 		got, err := c.before.SpecDecode(c.after)
@@ -132,9 +145,7 @@ func TestSpecDecodeMoved(t *testing.T) {
 }
 
 func TestDiffusionMoved(t *testing.T) {
-	counters := func(steps, positions, committed int) Counters {
-		return Counters{diffusion: &diffusion{steps, positions, committed}}
-	}
+	counters := func(values ...int) Counters { return Counters{diffusion: counted(diffusionParts, values...)} }
 	start := counters(50, 1600, 640)
 	for _, c := range []struct {
 		name          string
@@ -171,11 +182,10 @@ func FuzzPage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if s := c.spec; s != nil && (s.drafts < 0 || s.draftTokens < 0 || s.accepted < 0) {
-			t.Errorf("%+v", *s)
-		}
-		if d := c.diffusion; d != nil && (d.steps < 0 || d.positions < 0 || d.committed < 0) {
-			t.Errorf("%+v", *d)
+		for _, n := range slices.Concat(slices.Collect(maps.Values(c.spec)), slices.Collect(maps.Values(c.diffusion)), slices.Collect(maps.Values(c.byPosition))) {
+			if n < 0 {
+				t.Errorf("%+v", c)
+			}
 		}
 		if moved, err := c.SpecDecode(c); moved != nil || err != nil {
 			t.Errorf("from itself: %+v, %v", moved, err)

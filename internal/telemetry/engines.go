@@ -3,20 +3,22 @@ package telemetry
 // figure is something that servers say of themselves on their metrics pages.
 type figure uint8
 
+// Levels come first, and of these, those that are a mean of a server's engines rather than their sum come last. The others only
+// grow while a server lives.
 const (
 	running figure = iota
 	waiting
 	kvUsage
+	hitRate
+	acceptLength // tokens for each step of a server that drafts, its own token included
+	acceptRate   // accepted of the tokens drafted, from 0 to 1
 	preemptions
 	prefixQueries
 	prefixHits
-	hitRate
 	promptTokens
 	outputTokens
 	draftTokens
 	acceptedTokens
-	acceptLength // tokens for each step of a server that drafts, its own token included
-	acceptRate   // accepted of the tokens drafted, from 0 to 1
 	ttftSum
 	ttftCount
 	queueSum
@@ -26,23 +28,8 @@ const (
 	figures // how many there are
 )
 
-// counted says that a figure only grows while a server lives.
-func (f figure) counted() bool {
-	switch f {
-	case running, waiting, kvUsage, hitRate, acceptLength, acceptRate:
-		return false
-	}
-	return true
-}
-
-// shared says that a figure is a mean of a server's engines rather than their sum.
-func (f figure) shared() bool {
-	switch f {
-	case kvUsage, hitRate, acceptLength, acceptRate:
-		return true
-	}
-	return false
-}
+func (f figure) counted() bool  { return f > acceptRate }
+func (f figure) averaged() bool { return f >= kvUsage && !f.counted() }
 
 // source is a series that gives a figure. Of several that do, a page's lowest rank counts: servers write old names beside
 // new ones.

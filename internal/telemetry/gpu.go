@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"benchtop/metrics"
@@ -38,9 +38,7 @@ type GPUWatch struct {
 	seconds chan metrics.GPUSecond
 	cancel  context.CancelFunc
 	over    chan struct{}
-
-	mu  sync.Mutex // guards err
-	err error
+	err     error // why the watch ended by itself; valid once it is over
 }
 
 // WatchGPUs starts to watch in the background and returns at once. The error is ErrNoGPUTool, with the names of those that
@@ -63,26 +61,26 @@ func WatchGPUs(ctx context.Context, o GPUOptions) (*GPUWatch, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &GPUWatch{seconds: make(chan metrics.GPUSecond, 4), cancel: cancel, over: make(chan struct{})}
 	go func() {
-		defer close(w.over)
 		defer cancel()
-		err := watchGPUs(ctx, tools, o, w.seconds)
-		w.mu.Lock()
-		w.err = err
-		w.mu.Unlock()
-		close(w.seconds)
+		defer close(w.seconds)
+		defer close(w.over)
+		w.err = watchGPUs(ctx, tools, o, w.seconds)
 	}()
 	return w, nil
 }
 
-// Seconds are the looks, in order. A reader that falls behind loses the oldest of them. The channel is closed when there will
-// be no more; then Err says why.
+// Seconds are the looks, in order. A reader that falls behind loses the oldest of them. The channel is closed at the end; then
+// Err says why.
 func (w *GPUWatch) Seconds() <-chan metrics.GPUSecond { return w.seconds }
 
-// Err is why a watch ended by itself; nil while it goes on and if it was Close or the context that ended it.
+// Err is why a watch ended by itself; nil while it goes on and if Close or the context ended it.
 func (w *GPUWatch) Err() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.err
+	select {
+	case <-w.over:
+		return w.err
+	default:
+		return nil
+	}
 }
 
 // Close ends the watch and the tool, and waits for both. It may be called again.
@@ -95,13 +93,12 @@ func (o GPUOptions) defaults() GPUOptions {
 	if o.Tools == nil {
 		o.Tools = []string{"nvidia-smi", "amd-smi", "rocm-smi"}
 	}
-	if o.Every <= 0 {
-		o.Every = time.Second
-	}
+	o.Every = cmp.Or(o.Every, time.Second)
 	if o.Start.IsZero() {
 		o.Start = time.Now()
 	}
-	o.patience = o.patience.defaults(o.Every)
+	o.patience.first = cmp.Or(o.patience.first, max(15*time.Second, 3*o.Every))
+	o.patience.later = cmp.Or(o.patience.later, max(5*time.Second, 3*o.Every))
 	return o
 }
 

@@ -92,17 +92,6 @@ func (p *toolProcess) end() error {
 	}
 }
 
-// stuck is what to add to the words about a child that was killed.
-func (p *toolProcess) stuck(exit error) string {
-	if errors.Is(exit, errStuck) {
-		return "; it could not be killed: its driver hangs"
-	}
-	return ""
-}
-
-// words are the first line of what the child complained about. They may be asked for once it has ended.
-func (p *toolProcess) words() string { return p.said.line() }
-
 // firstWords keeps the beginning of what is written to it.
 type firstWords struct {
 	mu   sync.Mutex // guards kept: a child that is stuck may still write
@@ -117,6 +106,7 @@ func (f *firstWords) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// line is the first line of the words. It may be asked for once the child has ended.
 func (f *firstWords) line() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -14,16 +14,6 @@ import (
 // patience is how long a tool may say nothing: from its start, as a driver that sleeps takes long to wake, and later.
 type patience struct{ first, later time.Duration }
 
-func (p patience) defaults(every time.Duration) patience {
-	if p.first == 0 {
-		p.first = max(15*time.Second, 3*every)
-	}
-	if p.later == 0 {
-		p.later = max(5*time.Second, 3*every)
-	}
-	return p
-}
-
 // gpuStream turns what a tool prints into looks.
 type gpuStream struct {
 	tool    gpuTool
@@ -32,6 +22,7 @@ type gpuStream struct {
 
 	spoke bool // the tool has shown an accelerator
 	words string
+	limit time.Duration // the patience in force
 	tick  gpuTick
 }
 
@@ -62,14 +53,16 @@ func (s *gpuStream) process(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s cannot be started: %w", s.tool.name, err)
 	}
-	limit := s.options.patience.first
-	err = s.follow(ctx, p, &limit)
+	s.limit = s.options.patience.first
+	err = s.follow(ctx, p)
 	exit := p.end()
 	switch {
 	case ctx.Err() != nil:
 		return nil
+	case errors.Is(err, errQuiet) && errors.Is(exit, errStuck):
+		return fmt.Errorf("%s %s and was ended; it could not be killed: its driver hangs", s.tool.name, s.quiet(p))
 	case errors.Is(err, errQuiet):
-		return fmt.Errorf("%s %s and was ended%s", s.tool.name, s.quiet(p, limit), p.stuck(exit))
+		return fmt.Errorf("%s %s and was ended", s.tool.name, s.quiet(p))
 	case err != nil:
 		return err
 	}
@@ -81,10 +74,10 @@ func (s *gpuStream) process(ctx context.Context) error {
 
 var errQuiet = errors.New("quiet")
 
-// follow reads lines until there are no more. limit is the patience in force.
-func (s *gpuStream) follow(ctx context.Context, p *toolProcess, limit *time.Duration) error {
+// follow reads lines until there are no more.
+func (s *gpuStream) follow(ctx context.Context, p *toolProcess) error {
 	parse := s.tool.parser()
-	quiet, settled := time.NewTimer(*limit), time.NewTimer(time.Hour)
+	quiet, settled := time.NewTimer(s.limit), time.NewTimer(time.Hour)
 	defer quiet.Stop()
 	defer settled.Stop()
 	for {
@@ -108,9 +101,9 @@ func (s *gpuStream) follow(ctx context.Context, p *toolProcess, limit *time.Dura
 				}
 				continue
 			}
-			s.spoke, *limit = true, s.options.patience.later
+			s.spoke, s.limit = true, s.options.patience.later
 			s.words = "" // whatever it was, it went on
-			quiet.Reset(*limit)
+			quiet.Reset(s.limit)
 			if s.tick.ends(gpu.Index) {
 				if err := s.flush(); err != nil {
 					return err
@@ -149,34 +142,31 @@ func (s *gpuStream) flush() error {
 	if err != nil {
 		return fmt.Errorf("%s %w", s.tool.name, err)
 	}
-	for {
-		select {
-		case s.out <- second:
-			return nil
-		default:
-		}
+	if len(s.out) == cap(s.out) {
 		select {
 		case <-s.out:
-		default:
+		default: // the reader took one
 		}
 	}
+	s.out <- second
+	return nil
 }
 
 // quiet says how a tool was silent: without a word, or with words that are no figures.
-func (s *gpuStream) quiet(p *toolProcess, limit time.Duration) string {
+func (s *gpuStream) quiet(p *toolProcess) string {
 	words := s.words
 	if words == "" && !s.spoke {
-		words = p.words()
+		words = p.said.line()
 	}
 	if words == "" {
-		return fmt.Sprintf("said nothing for %s", limit)
+		return fmt.Sprintf("said nothing for %s", s.limit)
 	}
-	return fmt.Sprintf("gave no figures for %s, only %q", limit, words)
+	return fmt.Sprintf("gave no figures for %s, only %q", s.limit, words)
 }
 
 // ended says why a tool went away that should not have.
 func (s *gpuStream) ended(p *toolProcess, exit error) error {
-	words := p.words()
+	words := p.said.line()
 	if words == "" && (!s.spoke || s.tool.name == "nvidia-smi") { // after figures, others write the names of columns there
 		words = s.words // nvidia-smi complains there
 	}

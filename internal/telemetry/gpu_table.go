@@ -25,7 +25,6 @@ type gpuTable struct {
 // The columns of a gpuTable.
 const (
 	columnIndex = iota
-	columnPartition
 	columnName
 	columnUse
 	columnUsed
@@ -34,48 +33,45 @@ const (
 	columnLimit
 	columnTemperature
 	columnClock
-	tableColumns
+	columnPartition
 )
 
-// columnNames are the beginnings of names in lower case, only letters and digits, the best first: of amd-smi, then of
-// rocm-smi.
-func columnNames(column int) []string {
-	switch column {
-	case columnIndex:
-		return []string{"gpu", "device"}
-	case columnPartition:
-		return []string{"xcp"}
-	case columnName:
-		return []string{"marketname", "cardseries", "cardmodel", "devicename"}
-	case columnUse:
-		return []string{"gpuuse", "gfxutil", "gfx"}
-	case columnUsed:
-		return []string{"vramused", "vramtotalused"}
-	case columnTotal:
-		return []string{"vramtotal"}
-	case columnPower:
-		return []string{"powerusage", "socketpower", "averagegraphicspackagepower", "currentsocketgraphicspackagepower", "power"}
-	case columnLimit:
-		return []string{"maxpower", "powercap", "maxgraphicspackagepower"}
-	case columnTemperature:
-		return []string{"hotspottemperature", "gputemp", "temperaturesensorjunction", "temperaturesensoredge", "temperature"}
-	}
-	return []string{"gfxclk", "gfxclock", "sclkclockspeed"}
+// gpuColumn is how tools call a column: the beginnings of its names in lower case, only letters and digits, the best first, of
+// amd-smi, then of rocm-smi; other are names that begin alike but are another column's, nil for none.
+type gpuColumn struct {
+	names []string
+	other func(name string) bool
 }
 
-// excluded are names that begin like those of a column but are another's.
-func excluded(column int, name string) bool {
-	switch column {
-	case columnIndex:
-		return name != "gpu" && name != "device"
-	case columnUse:
-		return strings.HasPrefix(name, "gfx") && name != "gfx" && name != "gfxutil" // a clock; rocm-smi's activity only grows
-	case columnTotal:
-		return strings.HasPrefix(name, "vramtotalused")
-	case columnClock:
-		return strings.HasSuffix(name, "level")
+func gpuColumns() []gpuColumn {
+	return []gpuColumn{
+		columnIndex: {[]string{"gpu", "device"}, func(name string) bool { return name != "gpu" && name != "device" }},
+		columnName:  {[]string{"marketname", "cardseries", "cardmodel", "devicename"}, nil},
+		columnUse: {[]string{"gpuuse", "gfxutil", "gfx"}, func(name string) bool {
+			return strings.HasPrefix(name, "gfx") && name != "gfx" && name != "gfxutil" // a clock; rocm-smi's activity only grows
+		}},
+		columnUsed:  {[]string{"vramused", "vramtotalused"}, nil},
+		columnTotal: {[]string{"vramtotal"}, func(name string) bool { return strings.HasPrefix(name, "vramtotalused") }},
+		columnPower: {[]string{"powerusage", "socketpower", "averagegraphicspackagepower", "currentsocketgraphicspackagepower", "power"}, nil},
+		columnLimit: {[]string{"maxpower", "powercap", "maxgraphicspackagepower"}, nil},
+		columnTemperature: {
+			[]string{"hotspottemperature", "gputemp", "temperaturesensorjunction", "temperaturesensoredge", "temperature"}, nil,
+		},
+		columnClock:     {[]string{"gfxclk", "gfxclock", "sclkclockspeed"}, func(name string) bool { return strings.HasSuffix(name, "level") }},
+		columnPartition: {[]string{"xcp"}, nil},
 	}
-	return false
+}
+
+// place is the index of the column among the names of a header, -1 if it is not there.
+func (c gpuColumn) place(names []string) int {
+	for _, beginning := range c.names {
+		if at := slices.IndexFunc(names, func(name string) bool {
+			return strings.HasPrefix(name, beginning) && (c.other == nil || !c.other(name))
+		}); at >= 0 {
+			return at
+		}
+	}
+	return -1
 }
 
 func (t *gpuTable) line(line string) (metrics.GPU, bool) {
@@ -83,9 +79,14 @@ func (t *gpuTable) line(line string) (metrics.GPU, bool) {
 	if t.header(c) || t.columns == nil {
 		return metrics.GPU{}, false
 	}
+	return t.gpu(c)
+}
+
+// gpu reads the cells of a line.
+func (t *gpuTable) gpu(cells []string) (metrics.GPU, bool) {
 	cell := func(column int) string {
-		if at := t.columns[column]; at >= 0 && at < len(c) {
-			return c[at]
+		if at := t.columns[column]; at >= 0 && at < len(cells) {
+			return cells[at]
 		}
 		return ""
 	}
@@ -94,12 +95,12 @@ func (t *gpuTable) line(line string) (metrics.GPU, bool) {
 	if part := cell(columnPartition); !ok || part != "" && part != "0" && part != "N/A" {
 		return metrics.GPU{}, false
 	}
-	g := noGPU(index)
-	g.Name, g.Use = gpuName(cell(columnName)), percent(cell(columnUse))
-	g.MemoryUsed, g.MemoryTotal = memory(cell(columnUsed), t.memory), memory(cell(columnTotal), t.memory)
-	g.Power, g.PowerLimit = watts(cell(columnPower)), watts(cell(columnLimit))
-	g.Temperature, g.Clock = celsius(cell(columnTemperature)), mhz(cell(columnClock))
-	return g, true
+	return metrics.GPU{
+		Index: index, Name: gpuName(cell(columnName)), Use: percent(cell(columnUse)),
+		MemoryUsed: memory(cell(columnUsed), t.memory), MemoryTotal: memory(cell(columnTotal), t.memory),
+		Power: watts(cell(columnPower)), PowerLimit: watts(cell(columnLimit)),
+		Temperature: celsius(cell(columnTemperature)), Clock: mhz(cell(columnClock)),
+	}, true
 }
 
 // header takes a line as the names of columns if one of them is the index and another a figure.
@@ -113,11 +114,11 @@ func (t *gpuTable) header(c []string) bool {
 			return -1
 		}, strings.ToLower(name))
 	}
-	columns := make([]int, tableColumns)
+	var columns []int
 	found := 0
-	for column := range columns {
-		columns[column] = columnOf(column, names)
-		if columns[column] >= 0 {
+	for _, column := range gpuColumns() {
+		at := column.place(names)
+		if columns = append(columns, at); at >= 0 {
 			found++
 		}
 	}
@@ -129,17 +130,6 @@ func (t *gpuTable) header(c []string) bool {
 		t.memory = 1 // rocm-smi; amd-smi counts MiB
 	}
 	return true
-}
-
-func columnOf(column int, names []string) int {
-	for _, beginning := range columnNames(column) {
-		if at := slices.IndexFunc(names, func(name string) bool {
-			return strings.HasPrefix(name, beginning) && !excluded(column, name)
-		}); at >= 0 {
-			return at
-		}
-	}
-	return -1
 }
 
 const (
@@ -214,12 +204,6 @@ func gpuIndex(cell string) (int, bool) {
 	return n, err == nil && n >= 0 && n < mostGPUs
 }
 
-// noGPU has an index and no figures.
-func noGPU(index int) metrics.GPU {
-	no := metrics.Unsaid()
-	return metrics.GPU{Index: index, Use: no, MemoryUsed: no, MemoryTotal: no, Power: no, PowerLimit: no, Temperature: no, Clock: no}
-}
-
 // gpuName keeps a name short.
 func gpuName(cell string) string {
 	const most = 64
@@ -227,7 +211,7 @@ func gpuName(cell string) string {
 	return string(name[:min(len(name), most)])
 }
 
-// nvidiaQuery are the columns that parseNvidia reads.
+// nvidiaQuery are the columns that parseNvidia reads, in the order of a gpuTable's.
 const nvidiaQuery = "index,name,utilization.gpu,memory.used,memory.total,power.draw,power.limit,temperature.gpu,clocks.sm"
 
 // parseNvidia reads a line of nvidia-smi,
@@ -237,15 +221,9 @@ const nvidiaQuery = "index,name,utilization.gpu,memory.used,memory.total,power.d
 // which is one GPU. Memory is in MiB.
 func parseNvidia(line string) (metrics.GPU, bool) {
 	c := cells(line)
-	if len(c) != 9 {
+	if len(c) != columnPartition {
 		return metrics.GPU{}, false
 	}
-	index, ok := gpuIndex(c[0])
-	if !ok {
-		return metrics.GPU{}, false
-	}
-	return metrics.GPU{
-		Index: index, Name: gpuName(c[1]), Use: percent(c[2]), MemoryUsed: memory(c[3], mebi), MemoryTotal: memory(c[4], mebi),
-		Power: watts(c[5]), PowerLimit: watts(c[6]), Temperature: celsius(c[7]), Clock: mhz(c[8]),
-	}, true
+	t := gpuTable{columns: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, -1}, memory: mebi}
+	return t.gpu(c)
 }

@@ -114,13 +114,12 @@ func TestGPUTicks(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o := GPUOptions{Only: c.only}.defaults()
-				s := gpuStream{tool: tool, options: o, out: make(chan metrics.GPUSecond, 9)}
+				o := GPUOptions{Only: c.only, patience: patience{later: time.Hour}}.defaults()
+				s := gpuStream{tool: tool, options: o, out: make(chan metrics.GPUSecond, 9), limit: time.Hour}
 				p := &toolProcess{lines: make(chan string)}
 				over := make(chan error)
 				go func() {
-					limit := time.Hour
-					over <- s.follow(t.Context(), p, &limit)
+					over <- s.follow(t.Context(), p)
 				}()
 				for _, l := range c.lines {
 					time.Sleep(time.Until(o.Start.Add(l.at)))

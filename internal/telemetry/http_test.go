@@ -73,12 +73,12 @@ func TestScrape(t *testing.T) {
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
 			t.Errorf("%s: error %v, want %q", c.name, err, c.fails)
 		}
-		drafts := -1
+		n := -1
 		if got.spec != nil {
-			drafts = got.spec.drafts
+			n = got.spec[drafts]
 		}
-		if drafts != c.drafts {
-			t.Errorf("%s: %d drafts, want %d", c.name, drafts, c.drafts)
+		if n != c.drafts {
+			t.Errorf("%s: %d drafts, want %d", c.name, n, c.drafts)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestScrapePackedUnasked(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
 	defer client.CloseIdleConnections()
 	c, err := Scrape(t.Context(), client, url)
-	if err != nil || c.spec == nil || c.spec.drafts != 120 {
+	if err != nil || c.spec[drafts] != 120 {
 		t.Errorf("%+v, %v; want 120 drafts", c.spec, err)
 	}
 }

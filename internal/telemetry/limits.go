@@ -31,44 +31,27 @@ func CheckSockets(n int) error {
 // filesFor is how many files a process with n sockets has open, at most.
 func filesFor(n int) uint64 { return uint64(max(0, n)) + fileReserve }
 
-// limitCommands raise the limit of open files.
-type limitCommands struct {
-	soft  string // within the hard limit
-	hard  string // above it
-	lasts string // for good
-}
-
-// fileCommands are the commands of a system for n files.
-func fileCommands(goos string, n uint64) limitCommands {
-	c := limitCommands{
-		soft:  fmt.Sprintf("ulimit -n %d", n),
-		hard:  fmt.Sprintf("ulimit -n %d as root", n),
-		lasts: "see the system's manual on RLIMIT_NOFILE",
-	}
-	switch goos {
-	case "linux":
-		c.hard = fmt.Sprintf("sudo prlimit --pid $$ --nofile=%d:%d", n, n)
-		c.lasts = fmt.Sprintf("\"* - nofile %d\" in /etc/security/limits.conf, LimitNOFILE=%d in a systemd unit, "+
-			"docker run --ulimit nofile=%d:%d", n, n, n, n)
-	case "darwin":
-		c.hard = fmt.Sprintf("sudo launchctl limit maxfiles %d %d, then ulimit -n %d", n, n, n)
-		c.lasts = "a launch daemon that runs this command"
-	}
-	return c
-}
-
+// socketsFit says whether n sockets are within the limits, and with which commands of the system they would be.
 func socketsFit(n int, soft, hard uint64, goos string) error {
 	need := filesFor(n)
-	if need <= soft {
+	switch {
+	case need <= soft:
 		return nil
+	case need <= hard:
+		return fmt.Errorf("%d connections at once need %d open files, but the limit is %d; raise it in this shell: ulimit -n %d", n, need, soft, need)
 	}
-	commands := fileCommands(goos, need)
-	if need <= hard {
-		return fmt.Errorf("%d connections at once need %d open files, but the limit is %d; raise it in this shell: %s",
-			n, need, soft, commands.soft)
+	now, lasting := fmt.Sprintf("ulimit -n %d as root", need), "see the system's manual on RLIMIT_NOFILE"
+	switch goos {
+	case "linux":
+		now = fmt.Sprintf("sudo prlimit --pid $$ --nofile=%d:%d", need, need)
+		lasting = fmt.Sprintf("\"* - nofile %d\" in /etc/security/limits.conf, LimitNOFILE=%d in a systemd unit, docker run --ulimit nofile=%d:%d",
+			need, need, need, need)
+	case "darwin":
+		now = fmt.Sprintf("sudo launchctl limit maxfiles %d %d, then ulimit -n %d", need, need, need)
+		lasting = "a launch daemon that runs this command"
 	}
-	return fmt.Errorf("%d connections at once need %d open files, but the hard limit is %d; raise it for this shell: %s; "+
-		"for good: %s", n, need, hard, commands.hard, commands.lasts)
+	return fmt.Errorf("%d connections at once need %d open files, but the hard limit is %d; raise it for this shell: %s; for good: %s",
+		n, need, hard, now, lasting)
 }
 
 // CheckPorts reports whether the system has local ports for n connections to one address of a server. The error says how

@@ -60,9 +60,13 @@ func eachLine(page io.Reader, take func(line []byte)) (int64, error) {
 // mostCounted is more than a server ever counts, and little enough that a page of them can be summed.
 const mostCounted = 1e12
 
-// sample parses one line of Prometheus text, with the value of the label asked for. Name and label are parts of the line. Any
-// number is a value, NaN too. The common library for the format brings protocol buffers along, which would make the program
-// a fifth larger.
+// sample parses one line of Prometheus text,
+//
+//	name{label="value",position="3"} 12 1700000000
+//
+// with the value of the label asked for. Name and label are parts of the line. A value that no server counts, NaN for one, is
+// none; a minus one is how some servers say that they do not know. The common library for the format brings protocol buffers
+// along, which would make the program a fifth larger.
 func sample(line []byte, label string) (name []byte, value float64, labelled []byte, ok bool) {
 	name, line = sampleName(line)
 	if name == nil {
@@ -81,7 +85,7 @@ func sample(line []byte, label string) (name []byte, value float64, labelled []b
 	if len(fields) == 2 && err == nil {
 		_, err = strconv.ParseInt(string(fields[1]), 10, 64) // a time stamp
 	}
-	return name, value, labelled, err == nil
+	return name, value, labelled, err == nil && value >= 0 && value <= mostCounted
 }
 
 // sampleName cuts a line behind its name, which is nil if there is none.

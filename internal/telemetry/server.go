@@ -222,8 +222,7 @@ func (r *reading) add(line []byte) {
 		return
 	}
 	_, value, method, ok := sample(line, "method")
-	// A minus one is how some servers say that they do not know.
-	if !ok || !(value >= 0 && value <= mostCounted) {
+	if !ok {
 		return
 	}
 	for _, from := range sources {
@@ -273,7 +272,7 @@ func (r *reading) level(f figure) float64 {
 	switch {
 	case s.n == 0:
 		return metrics.Unsaid()
-	case f.shared():
+	case f.averaged():
 		return s.sum / float64(s.n)
 	}
 	return s.sum

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"context"
 	"math"
 	"runtime/metrics"
 	"sync"
@@ -13,9 +14,8 @@ const beatEvery = 20 * time.Millisecond
 // heartbeat is a goroutine that wakes on a timer and notes how late. What keeps it from running, SIGSTOP, a frozen
 // control group or other processes on our cores, keeps everything else in the process from running too.
 type heartbeat struct {
-	over    chan struct{}
+	end     context.CancelFunc
 	stopped sync.WaitGroup
-	once    sync.Once
 
 	start time.Time
 	mu    sync.Mutex // guards late
@@ -23,20 +23,20 @@ type heartbeat struct {
 }
 
 func startHeartbeat() *heartbeat {
-	h := &heartbeat{over: make(chan struct{}), start: time.Now()}
-	h.late.due = beatEvery
-	h.stopped.Go(h.run)
+	ctx, end := context.WithCancel(context.Background())
+	h := &heartbeat{end: end, start: time.Now(), late: lateness{due: beatEvery}}
+	h.stopped.Go(func() { h.run(ctx) })
 	return h
 }
 
-func (h *heartbeat) run() {
+func (h *heartbeat) run(ctx context.Context) {
 	// A timer that is set anew rather than a ticker, so that each beat is due one interval after the last, also after a
 	// stall.
 	timer := time.NewTimer(beatEvery)
 	defer timer.Stop()
 	for {
 		select {
-		case <-h.over:
+		case <-ctx.Done():
 			return
 		case <-timer.C:
 			h.beat()
@@ -61,7 +61,7 @@ func (h *heartbeat) stall() time.Duration {
 }
 
 func (h *heartbeat) close() {
-	h.once.Do(func() { close(h.over) })
+	h.end()
 	h.stopped.Wait()
 }
 
@@ -116,38 +116,21 @@ func (s *schedulerWaits) p99() time.Duration {
 // quantileSince is the upper edge of the bucket that holds the quantile of what the histogram counted since it counted
 // before. The runtime's buckets are at most a quarter wider than the one below.
 func quantileSince(h *metrics.Float64Histogram, before []uint64, q float64) time.Duration {
-	if len(before) != len(h.Counts) || len(h.Buckets) != len(h.Counts)+1 {
-		return 0
+	var total, sum uint64
+	for i, n := range h.Counts {
+		total += n - before[i]
 	}
-	rose := func(i int) uint64 {
-		if h.Counts[i] < before[i] {
-			return 0
-		}
-		return h.Counts[i] - before[i]
-	}
-	var total float64
-	for i := range h.Counts {
-		total += float64(rose(i))
-	}
-	if total == 0 {
-		return 0
-	}
-	var sum float64
-	last := 0
-	for i := range h.Counts {
-		if rose(i) == 0 {
+	for i, n := range h.Counts {
+		sum += n - before[i]
+		if total == 0 || float64(sum) < q*float64(total) {
 			continue
 		}
-		last = i
-		if sum += float64(rose(i)); sum >= q*total {
-			break
+		if edge := h.Buckets[i+1]; !math.IsInf(edge, 1) {
+			return inSeconds(edge)
 		}
+		return inSeconds(h.Buckets[i])
 	}
-	edge := h.Buckets[last+1]
-	if math.IsInf(edge, 1) {
-		edge = h.Buckets[last]
-	}
-	return inSeconds(edge)
+	return 0
 }
 
 // inSeconds is a number of seconds as a duration, 0 for what is none.

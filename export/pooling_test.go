@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/report"
 )
 
 // poolingReport is of three requests: two of two prompts each, and one that failed.
@@ -30,7 +31,7 @@ func poolingReport(t *testing.T, change func(*metrics.Plan)) metrics.Report {
 		}
 		all = append(all, q)
 	}
-	r, err := metrics.Summarize(func(yield func(metrics.Request, error) bool) {
+	r, err := report.Summarize(func(yield func(metrics.Request, error) bool) {
 		for _, q := range all {
 			if !yield(q, nil) {
 				return

@@ -14,6 +14,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/metrics/event/eventtest"
+	"benchtop/metrics/report"
 )
 
 var update = flag.Bool("update", false, "write the golden files of benchtop's own formats anew")
@@ -38,7 +39,7 @@ func all(qs []metrics.Request) iter.Seq2[metrics.Request, error] {
 
 func summarize(t *testing.T, run metrics.Run, qs []metrics.Request) metrics.Report {
 	t.Helper()
-	r, err := metrics.Summarize(all(qs), run)
+	r, err := report.Summarize(all(qs), run)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// clientTally collects what a run shows of its client. The timeline feeds it with requests and chunks, the rest are the
+// ClientHealth collects what a run shows of its client. The timeline feeds it with requests and chunks, the rest are the
 // samples of the seconds.
-type clientTally struct {
+type ClientHealth struct {
 	late    Histogram // own lateness of requests, the warm-up aside
-	stamps  Stamps    // counts only
+	counts  Stamps    // counts only
 	delay   Histogram // of chunks; live only, the journal has the result
 	worst   time.Duration
 	sched   Histogram // one value a second
@@ -19,7 +19,7 @@ type clientTally struct {
 	busy, n int     // seconds without time left, of so many
 	cpu     float64 // core seconds
 	sampled time.Duration
-	seconds []ClientSecond // only ever appended to: snapshots share it
+	Seconds []ClientSecond // only ever appended to: snapshots share it
 
 	now       ClientSecond // the second that is going on; its counts only
 	nowLate   Histogram
@@ -29,7 +29,7 @@ type clientTally struct {
 }
 
 // sent counts a request whose first byte went out.
-func (c *clientTally) sent(r *Request, warming bool) {
+func (c *ClientHealth) sent(r *Request, warming bool) {
 	late := r.OwnLateness()
 	if late == Never {
 		return
@@ -44,7 +44,7 @@ func (c *clientTally) sent(r *Request, warming bool) {
 
 // chunk counts the i-th chunk of r if it has output. Chunks of one read have one stamp, and two reads of a stream are never
 // so close that they get the same.
-func (c *clientTally) chunk(r *Request, i int, warming bool) {
+func (c *ClientHealth) chunk(r *Request, i int, warming bool) {
 	k := &r.Chunks[i]
 	if k.Tokens <= 0 {
 		return
@@ -53,14 +53,14 @@ func (c *clientTally) chunk(r *Request, i int, warming bool) {
 	if warming {
 		counted = 0
 	}
-	c.stamps.Chunks += counted
+	c.counts.Chunks += counted
 	c.now.Chunks++
 	if i > 0 && r.Chunks[i-1].Tokens > 0 && r.Chunks[i-1].At == k.At {
-		c.stamps.Shared += counted
+		c.counts.Shared += counted
 		c.now.Shared++
 	}
 	if r.ReadDelay == Never {
-		c.stamps.Unstamped += counted
+		c.counts.Unstamped += counted
 		c.now.Unstamped++
 		return
 	}
@@ -73,15 +73,15 @@ func (c *clientTally) chunk(r *Request, i int, warming bool) {
 }
 
 // done counts what a request that ended took of connections.
-func (c *clientTally) done(r *Request) {
+func (c *ClientHealth) done(r *Request) {
 	c.now.Redials += r.Redials
 	if r.Failure == FailedNoSocket {
 		c.refused++
 	}
 }
 
-// counted completes the sample of a second with what was counted since the last one.
-func (c *clientTally) counted(s ClientSecond) ClientSecond {
+// Complete completes the sample of a second with what was counted since the last one.
+func (c *ClientHealth) Complete(s ClientSecond) ClientSecond {
 	s.Sent, s.Redials, s.Chunks, s.Shared, s.Unstamped = c.now.Sent, c.now.Redials, c.now.Chunks, c.now.Shared, c.now.Unstamped
 	s.LateP99, s.LateMax = min(c.nowLate.Quantile(0.99), c.nowLatest), c.nowLatest // the one is an estimate
 	s.DelayP50, s.DelayP99, s.DelayMax = Never, Never, Never
@@ -90,14 +90,14 @@ func (c *clientTally) counted(s ClientSecond) ClientSecond {
 		s.DelayP50, s.DelayP99 = min(c.nowDelay.Quantile(0.5), s.DelayMax), min(c.nowDelay.Quantile(0.99), s.DelayMax)
 	}
 	c.now, c.nowLatest, c.nowWorst = ClientSecond{}, 0, 0
-	c.nowLate.reset()
-	c.nowDelay.reset()
+	c.nowLate.Reset()
+	c.nowDelay.Reset()
 	return s
 }
 
-// file takes the sample of a second as it is.
-func (c *clientTally) file(s ClientSecond) {
-	c.seconds = append(c.seconds, s)
+// File takes the sample of a second as it is.
+func (c *ClientHealth) File(s ClientSecond) {
+	c.Seconds = append(c.Seconds, s)
 	c.cpu += s.CPU * s.Took.Seconds()
 	c.sampled = later(c.sampled, s.Took)
 	if s.whole() {
@@ -129,9 +129,9 @@ func (s *ClientSecond) full() bool {
 	return s.whole() && s.Cores > 0 && s.CPU+s.CPUWait >= BusyFrom*s.Cores
 }
 
-// timed is the stamps with the delays known so far.
-func (c *clientTally) timed() Stamps {
-	s := c.stamps
+// Stamps is the stamps with the delays known so far.
+func (c *ClientHealth) Stamps() Stamps {
+	s := c.counts
 	s.DelayP50, s.DelayP99, s.DelayP999, s.DelayMax = Never, Never, Never, Never
 	if c.delay.Count() > 0 {
 		at := func(q float64) time.Duration { return min(c.delay.Quantile(q), c.worst) } // an estimate
@@ -140,18 +140,18 @@ func (c *clientTally) timed() Stamps {
 	return s
 }
 
-// verdict on the whole run so far.
-func (c *clientTally) verdict(p *Plan, stamps Stamps, itl *Histogram) Verdict {
-	e := c.evidence(p, stamps, itl)
-	return e.verdict()
+// Verdict on the whole run so far.
+func (c *ClientHealth) Verdict(p *Plan, itl *Histogram) Verdict {
+	e := c.evidence(p, c.Stamps(), itl)
+	return e.Verdict()
 }
 
 // evidence of the whole run so far. stamps are those of the run, itl its gaps between chunks.
-func (c *clientTally) evidence(p *Plan, stamps Stamps, itl *Histogram) evidence {
-	return evidence{
-		gap: usualGap(itl), refused: c.refused,
+func (c *ClientHealth) evidence(p *Plan, stamps Stamps, itl *Histogram) Evidence {
+	return Evidence{
+		gap: usualGap(itl), Refused: c.refused,
 		paced: p.Paced(), kernel: p.Timestamps == KernelStamps,
-		over: c.late.Count() - c.late.Below(LateMost), late: c.late.Quantile(0.99), stamps: stamps, sched: c.sched.Quantile(0.95),
+		Over: c.late.Count() - c.late.Below(LateMost), Late: c.late.Quantile(0.99), stamps: stamps, sched: c.sched.Quantile(0.95),
 		stood: c.stood, length: c.sampled, busy: c.busy, n: c.n,
 	}
 }
@@ -169,18 +169,24 @@ func usualGap(itl *Histogram) time.Duration {
 	return itl.Quantile((together + (float64(n)-together)/2) / float64(n))
 }
 
-// recent is the verdict on the last seconds alone. A request without a socket stays in it: that is no passing trouble.
-func (c *clientTally) recent(p *Plan, itl *Histogram) Verdict {
-	recent := c.seconds[max(0, len(c.seconds)-recentSeconds):]
+// Recent is the verdict on the last seconds alone. A request without a socket stays in it: that is no passing trouble.
+func (c *ClientHealth) Recent(p *Plan, itl *Histogram) Verdict {
+	recent := c.Seconds[max(0, len(c.Seconds)-recentSeconds):]
 	e := evidenceOf(p, recent, itl)
-	e.refused = c.refused
+	e.Refused = c.refused
 	for _, s := range recent {
 		if s.LateP99 > LateMost {
-			e.over += uint64(s.Sent) // at least some of them
+			e.Over += uint64(s.Sent) // at least some of them
 		}
-		e.late = max(e.late, s.LateP99)
+		e.Late = max(e.Late, s.LateP99)
 	}
-	return e.verdict()
+	return e.Verdict()
+}
+
+// EvidenceBetween is what the seconds of a part of the run tell, by the worst of them; how many requests had no socket and how late they went out
+// is for the caller to say.
+func EvidenceBetween(p *Plan, seconds []ClientSecond, from, to time.Duration, itl *Histogram) Evidence {
+	return evidenceOf(p, between(seconds, from, to), itl)
 }
 
 // between are the seconds that any part of lies between two moments.
@@ -194,8 +200,8 @@ func between(seconds []ClientSecond, from, to time.Duration) []ClientSecond {
 }
 
 // evidenceOf is what the samples of some seconds tell, by the worst of them; how late requests went out is for the caller to say.
-func evidenceOf(p *Plan, seconds []ClientSecond, itl *Histogram) evidence {
-	e := evidence{gap: usualGap(itl), paced: p.Paced(), kernel: p.Timestamps == KernelStamps}
+func evidenceOf(p *Plan, seconds []ClientSecond, itl *Histogram) Evidence {
+	e := Evidence{gap: usualGap(itl), paced: p.Paced(), kernel: p.Timestamps == KernelStamps}
 	e.stamps.DelayP99 = Never
 	for _, s := range seconds {
 		e.stamps.Chunks += s.Chunks
@@ -217,16 +223,16 @@ func evidenceOf(p *Plan, seconds []ClientSecond, itl *Histogram) evidence {
 	return e
 }
 
-// client sums up for the report. stamps may be nil where the run's end is not known; then the seconds say what they can.
-func (c *clientTally) client(p *Plan, stamps *Stamps, itl *Histogram) Client {
-	out := Client{Source: p.Timestamps, StoodStill: c.stood, Seconds: c.seconds}
+// Report sums up for the report. stamps may be nil where the run's end is not known; then the seconds say what they can.
+func (c *ClientHealth) Report(p *Plan, stamps *Stamps, itl *Histogram) Client {
+	out := Client{Source: p.Timestamps, StoodStill: c.stood, Seconds: c.Seconds}
 	if out.Source == "" {
 		out.Source = UserStamps // journals from before there was a choice
 	}
-	known := c.stamps
+	known := c.counts
 	known.Unstamped, known.DelayP50, known.DelayP99, known.DelayP999, known.DelayMax = 0, Never, Never, Never, Never
-	for i := range c.seconds {
-		s := &c.seconds[i]
+	for i := range c.Seconds {
+		s := &c.Seconds[i]
 		if out.Cores = max(out.Cores, s.Cores); s.whole() {
 			out.CPUMost = max(out.CPUMost, s.CPU)
 		}
@@ -253,6 +259,6 @@ func (c *clientTally) client(p *Plan, stamps *Stamps, itl *Histogram) Client {
 	}
 	out.Stamps = known
 	e := c.evidence(p, known, itl)
-	out.Verdict, out.ReadLate = e.verdict(), e.readLate()
+	out.Verdict, out.ReadLate = e.Verdict(), e.readLate()
 	return out
 }

@@ -23,9 +23,9 @@ type FailureCount struct {
 	Examples []string `json:"examples,omitempty"`
 }
 
-// failures counts failed requests. What it keeps of their words goes by their place in the data set, not by when they
+// FailureTally counts failed requests. What it keeps of their words goes by their place in the data set, not by when they
 // ended, so that the same requests give the same examples in whatever order they come.
-type failures struct {
+type FailureTally struct {
 	groups []failureGroup
 	first  []words // of the first requests that failed
 }
@@ -41,7 +41,7 @@ type words struct {
 	text  string
 }
 
-func (f *failures) add(q *Request) {
+func (f *FailureTally) Add(q *Request) {
 	i := slices.IndexFunc(f.groups, func(g failureGroup) bool { return g.Kind == q.Failure && g.Status == q.Status })
 	if i < 0 {
 		f.groups = append(f.groups, failureGroup{FailureCount: FailureCount{Kind: q.Failure, Status: q.Status}})
@@ -79,6 +79,9 @@ func keepFirst(all []words, w words, most int) []words {
 	return all[:min(len(all), most)]
 }
 
+// FirstErrors are what the first requests failed of.
+func (f *FailureTally) FirstErrors() []string { return texts(f.first) }
+
 func texts(all []words) []string {
 	var out []string
 	for _, w := range all {
@@ -87,8 +90,8 @@ func texts(all []words) []string {
 	return out
 }
 
-// counts returns the groups, most frequent first. The reader may keep them.
-func (f *failures) counts() []FailureCount {
+// Counts returns the groups, most frequent first. The reader may keep them.
+func (f *FailureTally) Counts() []FailureCount {
 	var out []FailureCount
 	for _, g := range f.groups {
 		g.Examples = texts(g.examples)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// gatedPercentiles are the percentiles of a latency that gates name.
-func gatedPercentiles(gates []Gate, latency Latency) []float64 {
+// GatedPercentiles are the percentiles of a latency that gates name.
+func GatedPercentiles(gates []Gate, latency Latency) []float64 {
 	var all []float64
 	for _, g := range gates {
 		if f, ok := parseFigure(g.Metric); ok && f.statistic == "p" && f.latency == latency && !slices.Contains(all, f.p) {
@@ -17,14 +17,14 @@ func gatedPercentiles(gates []Gate, latency Latency) []float64 {
 	return all
 }
 
-// checkGates fills in what the run made of the plan's gates. A figure of which there is no sample is missed: nobody can
+// CheckGates is what the run made of the plan's gates. A figure of which there is no sample is missed: nobody can
 // say that it was kept.
-func (r *Report) checkGates() {
-	r.Gates = nil
+func (r *Report) CheckGates() (all []GateResult) {
 	for _, g := range r.Plan.Gates {
 		v, known := r.figure(g.Metric)
-		r.Gates = append(r.Gates, GateResult{Gate: g, Value: v, Known: known, Missed: !known || g.Missed(v)})
+		all = append(all, GateResult{Gate: g, Value: v, Known: known, Missed: !known || g.Missed(v)})
 	}
+	return all
 }
 
 // figure is the value of a gate's metric; false where nothing was measured that could give one.
@@ -39,11 +39,11 @@ func (r *Report) figure(metric string) (value float64, known bool) {
 		s := &r.Statistics[f.latency]
 		return s.figure(f), s.N > 0
 	case f.number == gateGoodput:
-		return share(r.gatedGood(), finished), finished > 0 && len(r.Plan.Goodput) > 0
+		return Share(r.gatedGood(), finished), finished > 0 && len(r.Plan.Goodput) > 0
 	case f.number == gateErrorRate:
-		return share(r.Failed, finished), finished > 0
+		return Share(r.Failed, finished), finished > 0
 	case f.number == gateRequestGoodput:
-		return perSecond(float64(r.gatedGood()), r.Duration), timed && len(r.Plan.Goodput) > 0
+		return PerSecond(float64(r.gatedGood()), r.Duration), timed && len(r.Plan.Goodput) > 0
 	case f.number == gateRequests:
 		return r.RequestThroughput, timed
 	case f.number == gateOutput:
@@ -114,7 +114,7 @@ func (s *Snapshot) figure(metric string) (value float64, known bool) {
 	t := &s.Totals
 	finished := t.Done + t.Failed
 	seconds := (s.At - s.Plan.Warmup).Seconds()
-	rate := func(n int) (float64, bool) { return perSecond(float64(n), seconds), finished > 0 && seconds > 0 }
+	rate := func(n int) (float64, bool) { return PerSecond(float64(n), seconds), finished > 0 && seconds > 0 }
 	switch {
 	case !ok:
 		return 0, false
@@ -122,9 +122,9 @@ func (s *Snapshot) figure(metric string) (value float64, known bool) {
 		h := &s.Histograms[f.latency]
 		return h.figure(f), h.n > 0
 	case f.number == gateGoodput:
-		return share(s.gatedGood(), finished), finished > 0 && len(s.Plan.Goodput) > 0
+		return Share(s.gatedGood(), finished), finished > 0 && len(s.Plan.Goodput) > 0
 	case f.number == gateErrorRate:
-		return share(t.Failed, finished), finished > 0
+		return Share(t.Failed, finished), finished > 0
 	case f.number == gateRequestGoodput:
 		v, known := rate(s.gatedGood())
 		return v, known && len(s.Plan.Goodput) > 0
@@ -160,17 +160,17 @@ func (s *Snapshot) touched() int {
 func (h *Histogram) figure(f figure) float64 {
 	switch f.statistic {
 	case "mean":
-		return milliseconds(h.Mean())
+		return Milliseconds(h.Mean())
 	case "median":
-		return milliseconds(h.Quantile(0.5))
+		return Milliseconds(h.Quantile(0.5))
 	case "std":
 		return h.deviation()
 	case "min":
-		return milliseconds(h.Quantile(0))
+		return Milliseconds(h.Quantile(0))
 	case "max":
-		return milliseconds(h.Quantile(1))
+		return Milliseconds(h.Quantile(1))
 	}
-	return milliseconds(h.Quantile(f.p / 100))
+	return Milliseconds(h.Quantile(f.p / 100))
 }
 
 // deviation estimates the standard deviation in milliseconds; every value is taken to lie in the middle of its bucket.
@@ -187,10 +187,10 @@ func (h *Histogram) deviation() float64 {
 	return math.Sqrt(squares/float64(h.n)) / float64(time.Millisecond)
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// share is a part of a whole, 0 of nothing.
-func share(part, whole int) float64 {
+// Share is a part of a whole, 0 of nothing.
+func Share(part, whole int) float64 {
 	if whole == 0 {
 		return 0
 	}

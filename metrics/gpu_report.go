@@ -1,28 +1,13 @@
 package metrics
 
 import (
-	"cmp"
 	"maps"
-	"math"
 	"slices"
 	"time"
 )
 
 // mostGPUs bounds the names that are kept: a journal may have any.
 const mostGPUs = 1024
-
-// gpuReport sums up what the accelerators said after the warm-up; nil where nobody looked. tokens are the output tokens of
-// the run's successes, length is how long they took without the warm-up.
-func (run *Run) gpuReport(tokens int, length time.Duration) *GPUReport {
-	if len(run.GPUs) == 0 && run.GPUsAbsent == "" {
-		return nil
-	}
-	seconds := slices.Clone(run.GPUs)
-	slices.SortStableFunc(seconds, func(a, b GPUSecond) int { return cmp.Compare(a.At, b.At) })
-	r := GPUsOver(seconds, run.Plan.Warmup, math.MaxInt64, GPUWork{tokens, length, run.Plan.GPUPrice})
-	r.Absent, r.Seconds = run.GPUsAbsent, seconds
-	return &r
-}
 
 // GPUWork is what accelerators did in a part of a run.
 type GPUWork struct {

@@ -112,15 +112,15 @@ func (h *Histogram) Merge(o *Histogram) {
 	h.sum += o.sum
 }
 
-// reset empties the histogram and keeps its room.
-func (h *Histogram) reset() {
+// Reset empties the histogram and keeps its room.
+func (h *Histogram) Reset() {
 	h.own()
 	clear(h.counts)
 	h.n, h.sum = 0, 0
 }
 
-// share returns a copy for a reader; h clones its counts before it next changes them.
-func (h *Histogram) share() Histogram {
+// Share returns a copy for a reader; h clones its counts before it next changes them.
+func (h *Histogram) Share() Histogram {
 	h.shared = true
 	return *h
 }

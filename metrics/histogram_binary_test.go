@@ -1,15 +1,10 @@
 package metrics
 
 import (
-	"bytes"
-	"encoding/gob"
 	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 func TestHistogramInBinary(t *testing.T) {
@@ -51,37 +46,4 @@ func FuzzHistogramInBinary(f *testing.F) {
 			t.Errorf("%v: %d came back of %d", err, again.Count(), h.Count())
 		}
 	})
-}
-
-// A snapshot travels through gob whole.
-func TestSnapshotTravels(t *testing.T) {
-	plan := Plan{Rate: Rate(math.Inf(1)), Goodput: SLO{{TTFT, 700}}, Percentiles: []float64{99}}
-	rec := NewRecorder(time.Now(), &plan)
-	all := drawRun(3, 80)
-	rec.Server(ServerSecond{At: time.Second, Running: 3, Waiting: Unsaid()})
-	rec.Log(LogEntry{Text: "34 req/s", Mark: "34", Set: &LoadSetting{Rate: 34, By: ByHand}, Objectives: &SLO{{TPOT, 5}}})
-	rec.Look(Look{Rows: true, Open: 8})
-	play(rec, all)
-	rec.Judge()
-	report, err := Summarize(yield(all), Run{Plan: plan, Ended: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	rec.Finish(&report)
-	want := rec.Snapshot()
-	if len(want.Requests) != 80 || want.Opened == nil || len(want.Windows) < 10 || want.Answer == nil {
-		t.Fatal("too little to compare")
-	}
-	var wire bytes.Buffer
-	var got Snapshot
-	if err := gob.NewEncoder(&wire).Encode(want); err != nil {
-		t.Fatal(err)
-	}
-	if err := gob.NewDecoder(&wire).Decode(&got); err != nil {
-		t.Fatal(err)
-	}
-	options := []cmp.Option{cmp.Comparer(compareHistograms), cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(Request{})}
-	if diff := cmp.Diff(want, got, options...); diff != "" {
-		t.Errorf("(-sent +received):\n%s", diff)
-	}
 }

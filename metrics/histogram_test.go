@@ -37,12 +37,12 @@ func TestQuantile(t *testing.T) {
 		h.Add(v)
 		all = append(all, v.Seconds())
 	}
-	s := sample{}
+	s := Sample{}
 	for _, v := range all {
-		s.add(v)
+		s.Add(v)
 	}
 	ps := []float64{0, 1, 25, 50, 90, 99, 99.9, 100}
-	want := s.statistic(ps)
+	want := s.Statistic(ps)
 	for i, p := range ps {
 		got := h.Quantile(p/100).Seconds() * 1000
 		if math.Abs(got/want.Percentiles[i].Value-1) > 1.0/64 {
@@ -91,74 +91,6 @@ func TestHistogramEdges(t *testing.T) {
 			t.Errorf("quantile %v = %d, overflowed", q, v)
 		}
 	}
-}
-
-// The hot path allocates nothing once a histogram has its width.
-func TestChunkAllocatesNothing(t *testing.T) {
-	rec := NewRecorder(time.Now(), &Plan{})
-	q := NewRequest(0)
-	q.Due, q.Sent = 0, 0
-	rec.Due(&q)
-	rec.Sent(&q)
-	q.Chunks = make([]Chunk, 0, 10_000)
-	at, piece := time.Duration(0), []byte("word ")
-	chunk := func() {
-		at += 20 * time.Microsecond
-		q.Add(Chunk{At: at, Tokens: 1, Answer: true})
-		q.Piece = piece
-		rec.Chunk(&q)
-	}
-	rec.Look(Look{Rows: true, Open: 1})
-	chunk()
-	chunk()
-	if n := testing.AllocsPerRun(1000, chunk); n != 0 {
-		t.Errorf("%v allocations a chunk, want 0", n)
-	}
-}
-
-func BenchmarkRecorderChunk(b *testing.B) {
-	rec := NewRecorder(time.Now(), &Plan{})
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		q := NewRequest(0)
-		q.Due, q.Sent = 0, 0
-		rec.Due(&q)
-		rec.Sent(&q)
-		q.Chunks = make([]Chunk, 0, 1024)
-		for pb.Next() {
-			if len(q.Chunks) == 1000 {
-				q.Chunks = q.Chunks[:1]
-			}
-			q.Add(Chunk{At: q.LastChunk + 20*time.Microsecond, Tokens: 1})
-			rec.Chunk(&q)
-		}
-	})
-}
-
-// A snapshot of an hour's run is taken under the lock that every chunk needs.
-func BenchmarkSnapshotOfAnHour(b *testing.B) {
-	rec := NewRecorder(time.Now().Add(-time.Hour), &Plan{})
-	for s := range 3600 {
-		q := NewRequest(s)
-		q.Due, q.Sent = time.Duration(s)*time.Second, time.Duration(s)*time.Second
-		rec.Due(&q)
-		rec.Sent(&q)
-		for i := range 50 {
-			q.Add(Chunk{At: q.Sent + time.Duration(i*i)*100*time.Microsecond, Tokens: 1})
-			rec.Chunk(&q)
-		}
-		q.Done = q.LastChunk
-		rec.Done(&q)
-	}
-	b.ReportAllocs()
-	var locked time.Duration
-	for b.Loop() {
-		_ = rec.Snapshot()
-		from := time.Now()
-		_, _, _, _ = rec.look(time.Hour) // nothing happened since, so nothing is lost
-		locked += time.Since(from)
-	}
-	b.ReportMetric(float64(locked.Nanoseconds())/float64(b.N), "ns-locked/op")
 }
 
 // Between two buckets a quantile lies on the line that joins the two values, as the report's does: with few samples it would

@@ -69,8 +69,8 @@ type row struct {
 	gap func(r *Request, i int) time.Duration
 	// exact is the formula in vLLM's arithmetic where that is more than the duration in seconds; negative for none. weight is how
 	// often a request counts, nil for once.
-	exact  func(*outcome) float64
-	weight func(*outcome) int
+	exact  func(*Outcome) float64
+	weight func(*Outcome) int
 	// streams: it is of answers that come in chunks of tokens. possible reports whether a run of the plan can have a section of it; nil
 	// where any can.
 	streams  bool
@@ -93,22 +93,22 @@ const (
 // table has a row for each latency, in the order of reports, files and screens.
 var table = [...]row{
 	{latency: Connect, naming: Naming{Statistic: "connect_ms"}, of: func(r *Request) time.Duration { return r.Connect }},
-	{latency: TTFT, known: atFirstChunk, of: (*Request).TTFT, exact: func(o *outcome) float64 { return o.ttft }, streams: true,
+	{latency: TTFT, known: atFirstChunk, of: (*Request).TTFT, exact: func(o *Outcome) float64 { return o.TTFT }, streams: true,
 		naming: Naming{Key: "ttft", Title: "TTFT", Short: "TTFT", Nothing: "no first token yet",
 			Heading: "Time to First Token", Label: "TTFT", Second: "ttft"}},
 	{latency: FirstToken, naming: Naming{Statistic: "ttft_first_token_ms"}, of: (*Request).FirstTokenLatency},
 	{latency: FirstAnswer, streams: true, known: atFirstAnswer, of: (*Request).FirstAnswerLatency,
 		naming: Naming{Title: "first answer token", Short: "answer", Nothing: "no answer token yet",
 			Statistic: "ttft_answer_ms", Second: "ttft_answer"}},
-	{latency: TPOT, known: atSuccess, of: (*Request).TPOT, exact: (*outcome).tpot, streams: true,
+	{latency: TPOT, known: atSuccess, of: (*Request).TPOT, exact: (*Outcome).TPOT, streams: true,
 		naming: Naming{Key: "tpot", Title: "TPOT", Short: "TPOT", Nothing: "no request is done yet",
 			Heading: "Time per Output Token (excl. 1st token)", Label: "TPOT"}},
-	{latency: TPOTWeighted, naming: Naming{Statistic: "tpot_token_weighted_ms"}, of: (*Request).TPOT, exact: (*outcome).tpot,
-		weight: func(o *outcome) int { return min(o.output-1, heaviest) }},
-	{latency: ITL, known: atChunk, gap: (*Request).gap, streams: true,
+	{latency: TPOTWeighted, naming: Naming{Statistic: "tpot_token_weighted_ms"}, of: (*Request).TPOT, exact: (*Outcome).TPOT,
+		weight: func(o *Outcome) int { return min(o.Output-1, heaviest) }},
+	{latency: ITL, known: atChunk, gap: (*Request).Gap, streams: true,
 		naming: Naming{Key: "itl", Title: "ITL", Short: "ITL", Nothing: "no second token yet",
 			Heading: "Inter-token Latency", Label: "ITL", Second: "itl"}},
-	{latency: E2EL, known: atSuccess, of: (*Request).E2EL, exact: func(o *outcome) float64 { return o.latency },
+	{latency: E2EL, known: atSuccess, of: (*Request).E2EL, exact: func(o *Outcome) float64 { return o.E2EL },
 		naming: Naming{Key: "e2el", Title: "E2EL", Short: "E2EL", Nothing: "no request is done yet",
 			Heading: "End-to-end Latency", Label: "E2EL"}},
 	{latency: SlotWait, known: atSent, of: func(r *Request) time.Duration { return max(0, r.SlotWait()) },
@@ -116,7 +116,7 @@ var table = [...]row{
 		naming: Naming{Key: "client_queue_time", Title: "held time", Short: "held", Nothing: "nothing sent yet",
 			Heading: "Client-side Queueing", Label: "Client Queue Time", Second: "held"}},
 	{latency: E2ELQueued, known: atSuccess, of: func(r *Request) time.Duration { return r.E2EL() + max(0, r.SlotWait()) },
-		exact:    func(o *outcome) float64 { return o.latency + o.slotWait },
+		exact:    func(o *Outcome) float64 { return o.E2EL + o.SlotWait },
 		possible: func(p *Plan) bool { return p.MaxConcurrency > 0 && !p.Rate.Unlimited() },
 		naming: Naming{Key: "e2el_including_client_queue",
 			Heading: "Queue-inclusive End-to-end Latency", Label: "E2EL incl. Client Queue"}},
@@ -170,6 +170,39 @@ func (l Latency) Possible(p *Plan) bool {
 // Streams reports whether the latency is of answers that come in chunks of tokens: a pooling run has none.
 func (l Latency) Streams() bool { return rows[l].streams }
 
+// Exact is the latency of a success in vLLM's arithmetic, in seconds, and how often the request counts: 0 times where it does not have
+// the latency, or where that is more than a duration in no way; see Plain.
+func (l Latency) Exact(o *Outcome) (seconds float64, times int) {
+	r := rows[l]
+	if r.exact == nil {
+		return 0, 0
+	}
+	times = 1
+	if r.weight != nil {
+		times = r.weight(o)
+	}
+	if seconds = r.exact(o); seconds < 0 {
+		return 0, 0
+	}
+	return seconds, times
+}
+
+// Plain ranges over what a success has of a latency that Exact has no formula for.
+func (l Latency) Plain(q *Request) iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		switch r := rows[l]; {
+		case r.exact != nil:
+		case r.gap != nil:
+			for k := 1; k < len(q.Chunks) && yield(r.gap(q, k)); k++ {
+			}
+		default:
+			if v := r.of(q); v != Never {
+				yield(v)
+			}
+		}
+	}
+}
+
 // LatencyKeys are the names of the latencies that flags take.
 func LatencyKeys() (keys []string) {
 	for l := range Latencies() {
@@ -203,9 +236,12 @@ func (l *Latency) UnmarshalText(text []byte) error {
 	return nil
 }
 
-func (h *Histograms) share() (out Histograms) {
+func (h *Histograms) Share() (out Histograms) {
 	for l := range h {
-		out[l] = h[l].share()
+		out[l] = h[l].Share()
 	}
 	return out
 }
+
+// heaviest bounds the weight of a request, because the token counts of a journal are foreign numbers.
+const heaviest = 1 << 30

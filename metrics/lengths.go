@@ -48,13 +48,13 @@ func (l *AnswerLengths) Words(p *Plan) (words []string) {
 
 // direction is one in which answers differ from what was asked for.
 type direction struct {
-	tally func(*lengthTally) *gapTally
+	tally func(*LengthTally) *gapTally
 	words func(*AnswerLengths, *Plan) string
 }
 
 var directions = [2]direction{
-	{func(t *lengthTally) *gapTally { return &t.shorter }, (*AnswerLengths).shorterWords},
-	{func(t *lengthTally) *gapTally { return &t.longer }, (*AnswerLengths).longerWords},
+	{func(t *LengthTally) *gapTally { return &t.shorter }, (*AnswerLengths).shorterWords},
+	{func(t *LengthTally) *gapTally { return &t.longer }, (*AnswerLengths).longerWords},
 }
 
 func (l *AnswerLengths) shorterWords(p *Plan) string {
@@ -95,8 +95,8 @@ func (l *AnswerLengths) longerWords(p *Plan) string {
 
 func tokens(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// lengthTally counts AnswerLengths.
-type lengthTally struct {
+// LengthTally counts AnswerLengths.
+type LengthTally struct {
 	judged          int
 	shorter, longer gapTally
 	told            [2]bool // by a log
@@ -104,12 +104,12 @@ type lengthTally struct {
 
 type gapTally struct {
 	n                int
-	tokens, asked    sample
+	tokens, asked    Sample
 	stopped, limited int
 }
 
-// add takes a successful request.
-func (t *lengthTally) add(q *Request) {
+// Add takes a successful request.
+func (t *LengthTally) Add(q *Request) {
 	if q.MaxTokens <= 0 || q.OutputSource != TokensFromUsage && q.OutputSource != TokensFromIDs {
 		return
 	}
@@ -124,11 +124,11 @@ func (t *lengthTally) add(q *Request) {
 
 func (g *gapTally) add(q *Request) {
 	if g.tokens == nil {
-		g.tokens, g.asked = sample{}, sample{}
+		g.tokens, g.asked = Sample{}, Sample{}
 	}
 	g.n++
-	g.tokens.add(float64(q.OutputTokens))
-	g.asked.add(float64(q.MaxTokens))
+	g.tokens.Add(float64(q.OutputTokens))
+	g.asked.Add(float64(q.MaxTokens))
 	switch q.Finish {
 	case "stop":
 		g.stopped++
@@ -137,12 +137,12 @@ func (g *gapTally) add(q *Request) {
 	}
 }
 
-func (t *lengthTally) lengths() AnswerLengths {
+func (t *LengthTally) Lengths() AnswerLengths {
 	return AnswerLengths{Judged: t.judged, Shorter: t.shorter.gap(), Longer: t.longer.gap()}
 }
 
 func (g *gapTally) gap() LengthGap {
-	of := func(s sample) Statistic { return s.statistic(nil) } // in thousandths of a token
+	of := func(s Sample) Statistic { return s.Statistic(nil) } // in thousandths of a token
 	got, asked := of(g.tokens), of(g.asked)
 	gap := LengthGap{Count: g.n, Tokens: halves(got.Median / 1000), Asked: halves(asked.Median / 1000), Stopped: g.stopped, Limited: g.limited}
 	if len(g.asked) == 1 {
@@ -157,8 +157,8 @@ func halves(v float64) float64 { return math.Round(2*v) / 2 }
 // lengthsEvery is the number of answers after which a run that is on looks at them again.
 const lengthsEvery = 20
 
-// events are what a log has to hear of the lengths and has not heard yet: while a run is on only of more than one answer.
-func (t *lengthTally) events(p *Plan, at time.Duration, over bool) (events []LogEntry) {
+// Events are what a log has to hear of the lengths and has not heard yet: while a run is on only of more than one answer.
+func (t *LengthTally) Events(p *Plan, at time.Duration, over bool) (events []LogEntry) {
 	fewest := 1
 	if !over {
 		fewest = 2
@@ -168,7 +168,7 @@ func (t *lengthTally) events(p *Plan, at time.Duration, over bool) (events []Log
 		if t.told[i] || n < fewest || !telling(n, t.judged) || !over && t.judged%lengthsEvery != 0 {
 			continue
 		}
-		l := t.lengths()
+		l := t.Lengths()
 		t.told[i] = true
 		events = append(events, LogEntry{At: at, Level: Warn, Text: of.words(&l, p)})
 	}

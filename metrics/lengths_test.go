@@ -1,67 +1,71 @@
-package metrics
+package metrics_test
 
 import (
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/metrics"
+	"benchtop/metrics/live"
+	"benchtop/metrics/report"
 )
 
-func answerOf(tokens, asked int, finish string, source TokenSource) Request {
-	q := NewRequest(0)
+func answerOf(tokens, asked int, finish string, source metrics.TokenSource) metrics.Request {
+	q := metrics.NewRequest(0)
 	q.Sent, q.Done, q.OutputTokens, q.MaxTokens, q.Finish, q.OutputSource = 0, time.Second, tokens, asked, finish, source
-	q.Add(Chunk{At: time.Millisecond, Tokens: 1})
+	q.Add(metrics.Chunk{At: time.Millisecond, Tokens: 1})
 	return q
 }
 
 // What is said of lengths depends on how many differ, which way, and what the server called their end.
 func TestAnswerLengths(t *testing.T) {
-	const usage = TokensFromUsage
+	const usage = metrics.TokensFromUsage
 	type part struct {
 		n, tokens, asked int
 		finish           string
-		source           TokenSource
+		source           metrics.TokenSource
 	}
 	for _, c := range []struct {
 		name  string
-		plan  Plan
+		plan  metrics.Plan
 		parts []part
 		want  string
 	}{
-		{"as asked", Plan{}, []part{{5, 400, 400, "length", usage}}, ""},
-		{"few", Plan{}, []part{{96, 400, 400, "length", usage}, {4, 9, 400, "stop", usage}}, ""},
-		{"the model ended them", Plan{}, []part{{23, 400, 400, "length", usage}, {37, 192, 400, "stop", usage}},
+		{"as asked", metrics.Plan{}, []part{{5, 400, 400, "length", usage}}, ""},
+		{"few", metrics.Plan{}, []part{{96, 400, 400, "length", usage}, {4, 9, 400, "stop", usage}}, ""},
+		{"the model ended them", metrics.Plan{}, []part{{23, 400, 400, "length", usage}, {37, 192, 400, "stop", usage}},
 			"37 of 60 answers ended before the tokens asked for (median 192 of 400): TPOT and tokens/s are those of shorter answers" +
 				"; most have finish_reason stop, and --ignore-eos asks for full length where the server knows that"},
-		{"in spite of ignore_eos", Plan{IgnoreEOS: true}, []part{{1, 4, 8, "stop", usage}, {1, 5, 8, "stop", TokensFromIDs}},
+		{"in spite of ignore_eos", metrics.Plan{IgnoreEOS: true}, []part{{1, 4, 8, "stop", usage}, {1, 5, 8, "stop", metrics.TokensFromIDs}},
 			"2 of 2 answers ended before the tokens asked for (median 4.5 of 8): TPOT and tokens/s are those of shorter answers" +
 				"; most have finish_reason stop, although the requests had ignore_eos"},
-		{"a limit of the server's", Plan{}, []part{{4, 16, 64, "length", usage}, {1, 3, 64, "stop", usage}},
+		{"a limit of the server's", metrics.Plan{}, []part{{4, 16, 64, "length", usage}, {1, 3, 64, "stop", usage}},
 			"5 of 5 answers ended before the tokens asked for (median 16 of 64): TPOT and tokens/s are those of shorter answers" +
 				"; most have finish_reason length: they met a limit of the server's own"},
-		{"no reason", Plan{}, []part{{1, 16, 64, "tool_calls", usage}},
+		{"no reason", metrics.Plan{}, []part{{1, 16, 64, "tool_calls", usage}},
 			"1 of 1 answers ended before the tokens asked for (median 16 of 64): TPOT and tokens/s are those of shorter answers"},
-		{"longer", Plan{}, []part{{2, 1024, 8, "length", usage}}, "2 of 2 answers are longer than asked for (median 1024 tokens of 8): the server seems not to heed max_tokens"},
-		{"longer chat", Plan{Backend: "openai-chat"}, []part{{2, 1024, 8, "length", usage}},
+		{"longer", metrics.Plan{}, []part{{2, 1024, 8, "length", usage}}, "2 of 2 answers are longer than asked for (median 1024 tokens of 8): the server seems not to heed max_tokens"},
+		{"longer chat", metrics.Plan{Backend: "openai-chat"}, []part{{2, 1024, 8, "length", usage}},
 			"2 of 2 answers are longer than asked for (median 1024 tokens of 8): the server seems not to heed max_completion_tokens; --extra-body.max_tokens 8 asks by the older name as well"},
-		{"longer chat, that was done", Plan{Backend: "openai-chat", Command: []string{"serve", "--extra-body", `{"max_tokens":8}`}}, []part{{2, 1024, 8, "length", usage}},
+		{"longer chat, that was done", metrics.Plan{Backend: "openai-chat", Command: []string{"serve", "--extra-body", `{"max_tokens":8}`}}, []part{{2, 1024, 8, "length", usage}},
 			"2 of 2 answers are longer than asked for (median 1024 tokens of 8): the server seems not to heed max_completion_tokens"},
-		{"longer chat, of many lengths", Plan{Backend: "openai-chat"}, []part{{2, 1024, 8, "length", usage}, {2, 1024, 9, "length", usage}},
+		{"longer chat, of many lengths", metrics.Plan{Backend: "openai-chat"}, []part{{2, 1024, 8, "length", usage}, {2, 1024, 9, "length", usage}},
 			"4 of 4 answers are longer than asked for (median 1024 tokens of 8.5): the server seems not to heed max_completion_tokens"},
-		{"counted by others", Plan{}, []part{{5, 3, 400, "stop", TokensFromChunks}, {5, 3, 400, "stop", TokensFromTokenizer}, {5, 3, 0, "stop", usage}}, ""},
+		{"counted by others", metrics.Plan{}, []part{{5, 3, 400, "stop", metrics.TokensFromChunks}, {5, 3, 400, "stop", metrics.TokensFromTokenizer}, {5, 3, 0, "stop", usage}}, ""},
 	} {
-		var all []Request
+		var all []metrics.Request
 		plan := c.plan
-		rec := NewRecorder(time.Now(), &plan)
+		rec := live.NewView(time.Now(), &plan)
 		for _, p := range c.parts {
 			for range p.n {
 				q := answerOf(p.tokens, p.asked, p.finish, p.source)
-				live := q
-				rec.Due(&live)
-				rec.Done(&live)
+				shown := q
+				rec.Due(&shown)
+				rec.Done(&shown)
 				all = append(all, q)
 			}
 		}
-		r, err := Summarize(yield(all), Run{Plan: plan, Ended: 2 * time.Second})
+		r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: 2 * time.Second})
 		if got := strings.Join(r.Lengths.Words(&r.Plan), "\n"); err != nil || got != c.want {
 			t.Errorf("%s: %v\n got %q\nwant %q", c.name, err, got, c.want)
 		}

@@ -277,3 +277,27 @@ const TimingRule = "vllm-0.33"
 func (p *Plan) TimedAlike() bool {
 	return p.Backend != "openai-chat" || p.Definitions["rule"] == TimingRule
 }
+
+// Cause is the moment that decides to which load a request belongs: a user of a closed loop comes when a slot is free. That
+// is when the request was due, but where all of them are due at once, it is when it was admitted.
+func (p *Plan) Cause(q *Request) time.Duration {
+	switch {
+	case p.Paced():
+		return q.Scheduled
+	case p.ClosedLoop() && q.Admitted != Never:
+		return q.Admitted
+	}
+	return q.Due
+}
+
+// promptly is how soon a request must go out to count as sent when it came.
+const promptly = 100 * time.Millisecond
+
+// WentOut is the moment at which a request was sent, Never if it was not. One that nothing held back was sent when it came: the
+// last of a load, too, belongs to that load, which ends as it comes.
+func (p *Plan) WentOut(q *Request) time.Duration {
+	if cause := p.Cause(q); q.Sent != Never && cause != Never && q.Sent-cause < promptly {
+		return cause
+	}
+	return q.Sent
+}

@@ -144,21 +144,46 @@ type Request struct {
 	// Redials is 1 if the request was sent again on a new connection, as its idle one failed right after the write.
 	Redials int
 
-	live liveState
+	// Live is the live view's own entry of a request in flight, and guarded by its lock.
+	Live any
+
+	progress progress
 }
 
-// liveState is what the timeline has counted for a request so far, so that it can be corrected.
-type liveState struct {
+// progress is what the timeline has counted for a request so far, so that it can be corrected.
+type progress struct {
 	stage        stage
 	inputTokens  int
 	outputTokens int
 	answered     bool // its first answer text is counted
+}
 
-	// The recorder's own, guarded by its lock.
-	unjudged bool   // it came when the ledger was full
-	followed bool   // chunks and text are kept for viewers
-	endpoint uint8  // its number in the recorder, plus one
-	track    *track // nil unless it is in flight
+// End has the request show what it shows in its end, where the timeline and the live view were told of it before.
+func (r *Request) End(as Request) {
+	as.progress, as.Live = r.progress, r.Live
+	*r = as
+}
+
+// Counted are the output tokens that the timeline has counted for the request by its chunks.
+func (r *Request) Counted() int { return r.progress.outputTokens }
+
+// State is where the request is on its way, as far as the timeline was told.
+func (r *Request) State() RequestState {
+	switch r.progress.stage {
+	case stageHeld:
+		return StateHeld
+	case stageWaiting:
+		return StateWaiting
+	case stageRunning:
+		return StateRunning
+	}
+	switch r.Failure {
+	case "":
+		return StateDone
+	case Cancelled:
+		return StateCancelled
+	}
+	return StateFailed
 }
 
 // NewRequest returns a request of which nothing has happened yet.
@@ -190,16 +215,16 @@ func (r *Request) Add(c Chunk) {
 func (r *Request) OK() bool { return r.Failure == "" && r.Done != Never }
 
 // TTFT is the time from the first byte sent to the first chunk, as vLLM counts it; Never without a chunk.
-func (r *Request) TTFT() time.Duration { return since(r.Sent, r.FirstChunk) }
+func (r *Request) TTFT() time.Duration { return Since(r.Sent, r.FirstChunk) }
 
 // FirstTokenLatency is the time to the first chunk with output: later than TTFT where the server sends a bare role first.
-func (r *Request) FirstTokenLatency() time.Duration { return since(r.Sent, r.FirstToken) }
+func (r *Request) FirstTokenLatency() time.Duration { return Since(r.Sent, r.FirstToken) }
 
 // FirstAnswerLatency is the time to the first text of the visible answer, after any reasoning.
-func (r *Request) FirstAnswerLatency() time.Duration { return since(r.Sent, r.FirstAnswer) }
+func (r *Request) FirstAnswerLatency() time.Duration { return Since(r.Sent, r.FirstAnswer) }
 
 // E2EL is the time from the first byte sent to the last chunk. The usage block and the end marker do not count.
-func (r *Request) E2EL() time.Duration { return since(r.Sent, r.LastChunk) }
+func (r *Request) E2EL() time.Duration { return Since(r.Sent, r.LastChunk) }
 
 // TPOT is (E2EL - TTFT) / (OutputTokens - 1); Never with fewer than two tokens.
 func (r *Request) TPOT() time.Duration {
@@ -209,23 +234,23 @@ func (r *Request) TPOT() time.Duration {
 	return (r.LastChunk - r.FirstChunk) / time.Duration(r.OutputTokens-1)
 }
 
-// gap is the time between the i-th chunk and the one before.
-func (r *Request) gap(i int) time.Duration { return r.Chunks[i].At - r.Chunks[i-1].At }
+// Gap is the time between the i-th chunk and the one before.
+func (r *Request) Gap(i int) time.Duration { return r.Chunks[i].At - r.Chunks[i-1].At }
 
 // cached are the tokens of the prompt from the server's prefix cache, never more than there are.
 func (r *Request) cached() int { return max(0, min(r.CachedTokens, r.InputTokens)) }
 
 // SlotWait is how long the request was due and waited for a client slot; Never if it got none.
-func (r *Request) SlotWait() time.Duration { return since(r.Due, r.Admitted) }
+func (r *Request) SlotWait() time.Duration { return Since(r.Due, r.Admitted) }
 
 // Lateness is Sent - Scheduled: the client's own delay, the wait for a slot included.
-func (r *Request) Lateness() time.Duration { return since(r.Scheduled, r.Sent) }
+func (r *Request) Lateness() time.Duration { return Since(r.Scheduled, r.Sent) }
 
 // ScheduledLatency is the time from the intended start to the last chunk: what a user who came at that moment felt,
 // whoever made the user wait.
-func (r *Request) ScheduledLatency() time.Duration { return since(r.Scheduled, r.LastChunk) }
+func (r *Request) ScheduledLatency() time.Duration { return Since(r.Scheduled, r.LastChunk) }
 
-func since(from, to time.Duration) time.Duration {
+func Since(from, to time.Duration) time.Duration {
 	if from == Never || to == Never {
 		return Never
 	}

@@ -47,9 +47,9 @@ func (s *ServerSecond) waited() *Waits {
 	return &s.First
 }
 
-// counted reports whether the look knows what happened since the one before: the first one does not, nor does one that found
+// Counted reports whether the look knows what happened since the one before: the first one does not, nor does one that found
 // counters that had fallen.
-func (s *ServerSecond) counted() bool {
+func (s *ServerSecond) Counted() bool {
 	if s.Took <= 0 {
 		return false
 	}
@@ -107,8 +107,8 @@ func (s ServerSecond) Behind(before *ServerSecond) ServerSecond {
 		s.HitRate = s.PrefixHits / s.PrefixQueries
 	}
 	s.TTFT, s.Queue, s.Prefill = before.TTFT.join(s.TTFT), before.Queue.join(s.Queue), before.Prefill.join(s.Prefill)
-	s.First.merge(&before.First)
-	s.Ended.merge(&before.Ended)
+	s.First.Merge(&before.First)
+	s.Ended.Merge(&before.Ended)
 	return s
 }
 

@@ -1,68 +1,9 @@
 package metrics
 
 import (
-	"cmp"
-	"math"
 	"slices"
 	"time"
 )
-
-// serverReport sums up what the server said of itself in the looks after the warm-up of a run that ended at a moment; nil where
-// nobody looked.
-func (run *Run) serverReport(looks looks, ended time.Duration) *ServerReport {
-	if len(looks) == 0 && run.ServerAbsent == "" {
-		return nil
-	}
-	r := ServerOver(looks.within(ended), run.Plan.Warmup, math.MaxInt64)
-	r.Kind, r.Absent, r.Seconds = run.ServerKind, run.ServerAbsent, looks
-	return &r
-}
-
-// looks at the server, in order of time.
-type looks []ServerSecond
-
-// looksAt are the looks of a run, with nothing yet of the client's own account.
-func looksAt(seconds []ServerSecond) looks {
-	l := slices.Clone(seconds)
-	slices.SortStableFunc(l, func(a, b ServerSecond) int { return cmp.Compare(a.At, b.At) })
-	for i := range l {
-		l[i].First, l[i].Ended = Waits{}, Waits{}
-	}
-	return l
-}
-
-// add enters a request into the looks that tell of its first chunk and of its end.
-func (l looks) add(q *Request) {
-	if s := l.of(q.FirstChunk); s != nil {
-		s.First.count(q, 1)
-	}
-	if s := l.of(q.Done); s != nil && q.OK() && q.FirstChunk != Never {
-		s.Ended.count(q, 1)
-	}
-}
-
-// of is the look that tells of a moment; nil if none does.
-func (l looks) of(at time.Duration) *ServerSecond {
-	if at == Never {
-		return nil
-	}
-	i, _ := slices.BinarySearchFunc(l, at, func(s ServerSecond, at time.Duration) int { return cmp.Compare(s.At, at) })
-	if i == len(l) || at <= l[i].At-l[i].Took {
-		return nil
-	}
-	return &l[i]
-}
-
-// within leaves out the levels of what was looked at after the end: they are those of a server that the load has left.
-func (l looks) within(ended time.Duration) []ServerSecond {
-	n, _ := slices.BinarySearchFunc(l, ended, func(s ServerSecond, ended time.Duration) int { return cmp.Compare(s.At, ended+1) })
-	out := slices.Clone(l)
-	for i := range out[n:] {
-		s := &out[n+i]
-		s.Running, s.Waiting, s.KVUsage = Unsaid(), Unsaid(), Unsaid()
-	}
-	return out
-}
 
 // TooShort reports whether the server tells its levels, but no look at them fell into the run.
 func (r *ServerReport) TooShort() bool {
@@ -96,8 +37,8 @@ func ServerOver(seconds []ServerSecond, from, to time.Duration) (r ServerReport)
 		ttft.latency(s.TTFT)
 		queue.latency(s.Queue)
 		prefill.latency(s.Prefill)
-		if s.counted() {
-			r.First.merge(&s.First)
+		if s.Counted() {
+			r.First.Merge(&s.First)
 		}
 	}
 	r.RunningMean, r.RunningMost = running.mean(), running.highest()

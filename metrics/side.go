@@ -32,3 +32,31 @@ type ObjectiveShare struct {
 	Objective Objective
 	Share     float64
 }
+
+// Run is everything about a run but its requests.
+type Run struct {
+	Plan Plan
+	// Ended is the offset at which the run was over; Never if that is not known, because the process was killed: then
+	// the end of the last request stands for it.
+	Ended  time.Duration
+	Events []LogEntry
+	// Reason a run was cut short for, "" if it ran to its end, and the number of planned requests of which there is no
+	// record.
+	Reason string
+	Unsent int
+	// Probes are the side requests of the run, nil if it had none.
+	Probes *Probes
+	// SpecDecode and Diffusion are what the server's counters moved by during the run, nil where it has none.
+	SpecDecode *SpecDecode
+	Diffusion  *Diffusion
+	// Client holds the samples the client took of itself, Stamps how its chunks were timed; nil where the end is not known.
+	Client []ClientSecond
+	Stamps *Stamps
+	// Server and GPUs hold what server and accelerators said; ServerKind names the server, ServerAbsent and GPUsAbsent say
+	// why there is nothing, or nothing more.
+	Server                               []ServerSecond
+	GPUs                                 []GPUSecond
+	ServerKind, ServerAbsent, GPUsAbsent string
+	// Damaged lines of the journal could not be read and were left out.
+	Damaged int
+}

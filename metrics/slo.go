@@ -61,25 +61,48 @@ func objectiveWords() string {
 // MetObjectives counts, of some successes, those that met the objective on each latency; all of them where there is none.
 type MetObjectives [NumObjectives]int
 
-// verdict says which objectives a request met; true where there is no such objective.
-type verdict [NumObjectives]bool
+// ObjectivesMet says which objectives a request met; true where there is no such objective.
+type ObjectivesMet [NumObjectives]bool
 
-func (v verdict) good() bool { return !slices.Contains(v[:], false) }
+// Good reports whether all of them were met.
+func (v ObjectivesMet) Good() bool { return !slices.Contains(v[:], false) }
 
-// count adds one to what was met.
-func (v verdict) count(good *int, met *MetObjectives) {
-	if v.good() {
-		*good++
+// MetCount counts, of some successes, those that were good, and those that met each objective.
+type MetCount struct {
+	Good int
+	Met  MetObjectives
+}
+
+// Add counts one more success.
+func (c *MetCount) Add(v ObjectivesMet) {
+	if v.Good() {
+		c.Good++
 	}
 	for l, ok := range v {
 		if ok {
-			met[l]++
+			c.Met[l]++
 		}
 	}
 }
 
-// judge holds an outcome against every objective.
-func (s SLO) judge(o *outcome) (v verdict) {
+// Join adds what another one counted.
+func (c *MetCount) Join(o MetCount) {
+	c.Good += o.Good
+	for l := range c.Met {
+		c.Met[l] += o.Met[l]
+	}
+}
+
+// Chosen is an SLO that was set: no objectives at all are not the same as none set.
+func (s SLO) Chosen() SLO {
+	if s == nil {
+		return SLO{}
+	}
+	return s
+}
+
+// Judge holds an outcome against every objective.
+func (s SLO) Judge(o *Outcome) (v ObjectivesMet) {
 	for l := range v {
 		v[l] = true
 	}

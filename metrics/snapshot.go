@@ -27,9 +27,8 @@ type Totals struct {
 	InputTokens, OutputTokens int
 	// CachedTokens of the input tokens came from the server's prefix cache, as far as answers told.
 	CachedTokens int
-	// Good are the successes that met every objective in force.
-	Good int
-	Met  MetObjectives
+	// MetCount is by the objectives in force.
+	MetCount
 }
 
 // Level says how much an event matters.
@@ -62,6 +61,9 @@ type LogEntry struct {
 // CacheMark is the mark of the event by which a run says that the server's prefix cache knew more than the prompts have in
 // common.
 const CacheMark = "cache"
+
+// FoundMark is the mark of the event by which a search says that the load it set last held.
+const FoundMark = "found"
 
 // Snapshot is a run so far. It is immutable: whoever holds one may keep it and read it from any goroutine.
 type Snapshot struct {

@@ -55,12 +55,12 @@ type TTFTSplit struct {
 func (s *Snapshot) SplitOver(from, to time.Duration) TTFTSplit {
 	var all Waits
 	var told Told
-	first := int(min(max(0, from)/time.Second, maxWindows))
+	first := int(min(max(0, from)/time.Second, MaxWindows))
 	for i := first; i < len(s.Windows) && s.Windows[i].Start < to; i++ {
-		all.merge(&s.Windows[i].Waits)
+		all.Merge(&s.Windows[i].Waits)
 		told.merge(&s.Windows[i].Told)
 	}
-	return splitOf(&all, &told, s.Server, from, to, s.until())
+	return SplitOf(&all, &told, s.Server, from, to, s.until())
 }
 
 // until is how far the snapshot reaches.
@@ -71,9 +71,9 @@ func (s *Snapshot) until() time.Duration {
 	return s.At
 }
 
-// splitOf joins what is known of all requests, what answers told, and what the server's page says, of a run that reaches until
+// SplitOf joins what is known of all requests, what answers told, and what the server's page says, of a run that reaches until
 // some moment.
-func splitOf(all *Waits, told *Told, server []ServerSecond, from, to, until time.Duration) TTFTSplit {
+func SplitOf(all *Waits, told *Told, server []ServerSecond, from, to, until time.Duration) TTFTSplit {
 	out := TTFTSplit{Queue: Never, Prefill: Never, Source: SplitUnknown}
 	if enough := (all.N + 1) / 2; all.N > 0 && max(told.Queued, told.Prefilled) >= enough {
 		out.Source = SplitByRequests
@@ -107,8 +107,8 @@ func (t *TTFTSplit) ask(server []ServerSecond, from, to, until time.Duration) bo
 	var ours Waits
 	var queue, prefill weighted
 	for i := range server {
-		if s := &server[i]; s.At > from && s.At <= to && s.counted() {
-			ours.merge(s.waited())
+		if s := &server[i]; s.At > from && s.At <= to && s.Counted() {
+			ours.Merge(s.waited())
 			queue.latency(s.Queue)
 			prefill.latency(s.Prefill)
 		}

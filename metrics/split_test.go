@@ -1,69 +1,75 @@
-package metrics
+package metrics_test
 
 import (
 	"testing"
 	"time"
+
+	"benchtop/metrics"
+	"benchtop/metrics/live"
+	"benchtop/metrics/report"
 )
 
 func TestSplit(t *testing.T) {
 	const ms = time.Millisecond
-	tells := func(n float64, mean time.Duration) ServerLatency { return ServerLatency{N: n, Mean: mean} }
-	ten := Waits{N: 10, SlotWait: 50 * ms, Connect: 20 * ms, TTFT: 2000 * ms}
-	four, six := Waits{N: 4, SlotWait: 20 * ms, Connect: 8 * ms, TTFT: 800 * ms}, Waits{N: 6, SlotWait: 30 * ms, Connect: 12 * ms, TTFT: 1200 * ms}
-	looks := []ServerSecond{
+	tells := func(n float64, mean time.Duration) metrics.ServerLatency {
+		return metrics.ServerLatency{N: n, Mean: mean}
+	}
+	ten := metrics.Waits{N: 10, SlotWait: 50 * ms, Connect: 20 * ms, TTFT: 2000 * ms}
+	four, six := metrics.Waits{N: 4, SlotWait: 20 * ms, Connect: 8 * ms, TTFT: 800 * ms}, metrics.Waits{N: 6, SlotWait: 30 * ms, Connect: 12 * ms, TTFT: 1200 * ms}
+	looks := []metrics.ServerSecond{
 		{At: 1 * time.Second, Queue: tells(100, time.Hour), Prefill: tells(100, time.Hour)}, // too early
 		{At: 2 * time.Second, Took: time.Second, First: four, Queue: tells(2, 40*ms), Prefill: tells(9, 10*ms)},
 		{At: 3 * time.Second, Took: time.Second, First: six, Queue: tells(6, 80*ms), Prefill: tells(3, 30*ms)}, // of other clients, too
 		{At: 4 * time.Second, Took: time.Second, Queue: tells(100, time.Hour), Prefill: tells(100, time.Hour)}, // too late
 	}
-	atEnd := []ServerSecond{
+	atEnd := []metrics.ServerSecond{
 		looks[0],
 		{At: 2 * time.Second, Took: time.Second, WaitsAtEnd: true, First: ten},
-		{At: 3 * time.Second, Took: time.Second, WaitsAtEnd: true, First: ten, Ended: Waits{N: 4, SlotWait: 8 * ms, Connect: 8 * ms, TTFT: 400 * ms},
+		{At: 3 * time.Second, Took: time.Second, WaitsAtEnd: true, First: ten, Ended: metrics.Waits{N: 4, SlotWait: 8 * ms, Connect: 8 * ms, TTFT: 400 * ms},
 			Queue: tells(4, 85*ms), Prefill: tells(4, 10*ms)},
 	}
-	fallen := []ServerSecond{looks[0], looks[1], looks[2]} // the first of them counts nothing
-	no := Unsaid()
-	fallen[1] = ServerSecond{At: looks[1].At, Took: looks[1].Took, First: four,
+	fallen := []metrics.ServerSecond{looks[0], looks[1], looks[2]} // the first of them counts nothing
+	no := metrics.Unsaid()
+	fallen[1] = metrics.ServerSecond{At: looks[1].At, Took: looks[1].Took, First: four,
 		Preemptions: no, PrefixQueries: no, PromptTokens: no, OutputTokens: no, DraftTokens: no}
-	fewer := func(queue, prefill float64) []ServerSecond {
-		return []ServerSecond{{At: 3 * time.Second, Took: 2 * time.Second, First: ten, Queue: tells(queue, 70*ms), Prefill: tells(prefill, 15*ms)}}
+	fewer := func(queue, prefill float64) []metrics.ServerSecond {
+		return []metrics.ServerSecond{{At: 3 * time.Second, Took: 2 * time.Second, First: ten, Queue: tells(queue, 70*ms), Prefill: tells(prefill, 15*ms)}}
 	}
-	unknown := TTFTSplit{Queue: Never, Prefill: Never, Rest: 200 * ms, Source: SplitUnknown}
-	half := Told{Waits: Waits{N: 5, SlotWait: 5 * ms, Connect: 50 * ms, TTFT: 800 * ms}, Queued: 5, Prefilled: 5, Queue: 250 * ms, Prefill: 500 * ms}
+	unknown := metrics.TTFTSplit{Queue: metrics.Never, Prefill: metrics.Never, Rest: 200 * ms, Source: metrics.SplitUnknown}
+	half := metrics.Told{Waits: metrics.Waits{N: 5, SlotWait: 5 * ms, Connect: 50 * ms, TTFT: 800 * ms}, Queued: 5, Prefilled: 5, Queue: 250 * ms, Prefill: 500 * ms}
 	for _, c := range []struct {
 		name   string
-		told   Told
-		server []ServerSecond
-		want   TTFTSplit
+		told   metrics.Told
+		server []metrics.ServerSecond
+		want   metrics.TTFTSplit
 	}{
-		{"nobody tells", Told{}, nil, unknown},
-		{"the metrics page", Told{}, looks, TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: SplitByMetrics, Seen: 12}},
-		{"a page that was there for a part of the time", Told{}, looks[:2], unknown},
-		{"a page that came back late", Told{}, looks[2:], unknown},
-		{"a page that told of few requests", Told{}, fewer(7, 7), unknown},
-		{"a page that told of enough", Told{}, fewer(8, 7), TTFTSplit{Queue: 70 * ms, Prefill: Never, Rest: 130 * ms, Source: SplitByMetrics, Seen: 8}},
+		{"nobody tells", metrics.Told{}, nil, unknown},
+		{"the metrics page", metrics.Told{}, looks, metrics.TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: metrics.SplitByMetrics, Seen: 12}},
+		{"a page that was there for a part of the time", metrics.Told{}, looks[:2], unknown},
+		{"a page that came back late", metrics.Told{}, looks[2:], unknown},
+		{"a page that told of few requests", metrics.Told{}, fewer(7, 7), unknown},
+		{"a page that told of enough", metrics.Told{}, fewer(8, 7), metrics.TTFTSplit{Queue: 70 * ms, Prefill: metrics.Never, Rest: 130 * ms, Source: metrics.SplitByMetrics, Seen: 8}},
 		// The ten whose first chunk came wait on: the page does not count them yet.
-		{"a page that tells when requests end", Told{}, atEnd,
-			TTFTSplit{N: 4, SlotWait: 2 * ms, Connect: 2 * ms, TTFT: 100 * ms, Queue: 85 * ms, Prefill: 10 * ms, Rest: 5 * ms, Source: SplitByMetrics, Seen: 4}},
-		{"none has ended", Told{}, atEnd[:2], unknown},
-		{"counters that fell", Told{}, fallen, TTFTSplit{N: 6, SlotWait: 5 * ms, Connect: 2 * ms, TTFT: 200 * ms, Queue: 80 * ms, Prefill: Never, Rest: 120 * ms,
-			Source: SplitByMetrics, Seen: 6}},
+		{"a page that tells when requests end", metrics.Told{}, atEnd,
+			metrics.TTFTSplit{N: 4, SlotWait: 2 * ms, Connect: 2 * ms, TTFT: 100 * ms, Queue: 85 * ms, Prefill: 10 * ms, Rest: 5 * ms, Source: metrics.SplitByMetrics, Seen: 4}},
+		{"none has ended", metrics.Told{}, atEnd[:2], unknown},
+		{"counters that fell", metrics.Told{}, fallen, metrics.TTFTSplit{N: 6, SlotWait: 5 * ms, Connect: 2 * ms, TTFT: 200 * ms, Queue: 80 * ms, Prefill: metrics.Never, Rest: 120 * ms,
+			Source: metrics.SplitByMetrics, Seen: 6}},
 		// The other half waits so long that its answers are still to come: all means are of those that told.
 		{"half of the requests", half, looks,
-			TTFTSplit{N: 5, SlotWait: ms, Connect: 10 * ms, TTFT: 160 * ms, Queue: 50 * ms, Prefill: 100 * ms, Rest: 10 * ms, Source: SplitByRequests}},
-		{"fewer than half", Told{Waits: half.Waits, Queued: 4, Prefilled: 4, Queue: 250 * ms, Prefill: 500 * ms}, looks,
-			TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: SplitByMetrics, Seen: 12}},
-		{"prefill alone", Told{Waits: ten, Prefilled: 10, Prefill: 500 * ms}, nil,
-			TTFTSplit{Queue: Never, Prefill: 50 * ms, Rest: 150 * ms, Source: SplitByRequests}},
-		{"more than TTFT", Told{Waits: ten, Queued: 10, Queue: 3000 * ms}, nil,
-			TTFTSplit{Queue: 300 * ms, Prefill: Never, Rest: 0, Source: SplitByRequests}},
+			metrics.TTFTSplit{N: 5, SlotWait: ms, Connect: 10 * ms, TTFT: 160 * ms, Queue: 50 * ms, Prefill: 100 * ms, Rest: 10 * ms, Source: metrics.SplitByRequests}},
+		{"fewer than half", metrics.Told{Waits: half.Waits, Queued: 4, Prefilled: 4, Queue: 250 * ms, Prefill: 500 * ms}, looks,
+			metrics.TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: metrics.SplitByMetrics, Seen: 12}},
+		{"prefill alone", metrics.Told{Waits: ten, Prefilled: 10, Prefill: 500 * ms}, nil,
+			metrics.TTFTSplit{Queue: metrics.Never, Prefill: 50 * ms, Rest: 150 * ms, Source: metrics.SplitByRequests}},
+		{"more than TTFT", metrics.Told{Waits: ten, Queued: 10, Queue: 3000 * ms}, nil,
+			metrics.TTFTSplit{Queue: 300 * ms, Prefill: metrics.Never, Rest: 0, Source: metrics.SplitByRequests}},
 	} {
-		s := Snapshot{At: time.Minute, Server: c.server, Windows: []Window{
-			{Start: 0, Waits: Waits{N: 1, TTFT: time.Hour}},
-			{Start: time.Second, Waits: Waits{}},
+		s := metrics.Snapshot{At: time.Minute, Server: c.server, Windows: []metrics.Window{
+			{Start: 0, Waits: metrics.Waits{N: 1, TTFT: time.Hour}},
+			{Start: time.Second, Waits: metrics.Waits{}},
 			{Start: 2 * time.Second, Waits: ten, Told: c.told},
-			{Start: 3 * time.Second, Waits: Waits{N: 1, TTFT: time.Hour}},
+			{Start: 3 * time.Second, Waits: metrics.Waits{N: 1, TTFT: time.Hour}},
 		}}
 		if c.want.N == 0 {
 			c.want.N, c.want.SlotWait, c.want.Connect, c.want.TTFT = 10, 5*ms, 2*ms, 200*ms
@@ -73,14 +79,14 @@ func TestSplit(t *testing.T) {
 		}
 	}
 	// The beginning of a run is shorter than the span that is asked for, and the last look may come after its end.
-	begun := Snapshot{At: 3 * time.Second, Server: looks[1:], Windows: []Window{{Start: 2 * time.Second, Waits: ten}}}
+	begun := metrics.Snapshot{At: 3 * time.Second, Server: looks[1:], Windows: []metrics.Window{{Start: 2 * time.Second, Waits: ten}}}
 	begun.Server[2].At = begun.At + 1
 	begun.Server[0].Took = 2 * time.Second
-	if got := begun.SplitOver(-time.Minute, time.Hour); got.Source != SplitByMetrics {
+	if got := begun.SplitOver(-time.Minute, time.Hour); got.Source != metrics.SplitByMetrics {
 		t.Errorf("the beginning: %+v", got)
 	}
-	empty := Snapshot{}
-	want := TTFTSplit{Queue: Never, Prefill: Never, Source: SplitUnknown}
+	empty := metrics.Snapshot{}
+	want := metrics.TTFTSplit{Queue: metrics.Never, Prefill: metrics.Never, Source: metrics.SplitUnknown}
 	if got := empty.SplitOver(-5, time.Hour); got != want {
 		t.Errorf("no requests: %+v", got)
 	}
@@ -89,24 +95,24 @@ func TestSplit(t *testing.T) {
 // A server counts each prompt of a batch, so that the page's means are of this run's requests.
 func TestSplitOfBatches(t *testing.T) {
 	const ms = time.Millisecond
-	q := NewRequest(0)
+	q := metrics.NewRequest(0)
 	q.Inputs, q.Sent, q.FirstChunk = 4, 0, 100*ms
-	var first Waits
+	var first metrics.Waits
 	for range 10 {
-		first.count(&q, 1)
+		first.Count(&q, 1)
 	}
-	page := ServerLatency{N: 40, Mean: 20 * ms}
-	look := ServerSecond{At: time.Second, Took: time.Second, First: first, TTFT: page, Queue: page, Prefill: page}
-	s := Snapshot{At: time.Second, Server: []ServerSecond{look}, Windows: []Window{{Waits: first}}}
+	page := metrics.ServerLatency{N: 40, Mean: 20 * ms}
+	look := metrics.ServerSecond{At: time.Second, Took: time.Second, First: first, TTFT: page, Queue: page, Prefill: page}
+	s := metrics.Snapshot{At: time.Second, Server: []metrics.ServerSecond{look}, Windows: []metrics.Window{{Waits: first}}}
 	if got := s.SplitOver(0, time.Second); got.N != 10 || got.Seen != 40 || got.OfOthers() || got.Rest != 60*ms {
 		t.Errorf("got %+v", got)
 	}
 	page.N = 12 // too few of the prompts, though more than there were requests
 	s.Server[0].Queue, s.Server[0].Prefill = page, page
-	if got := s.SplitOver(0, time.Second); got.Source != SplitUnknown {
+	if got := s.SplitOver(0, time.Second); got.Source != metrics.SplitUnknown {
 		t.Errorf("12 of 40 prompts: %+v", got)
 	}
-	first.count(&q, -1)
+	first.Count(&q, -1)
 	if first.N != 9 || first.Prompts() != 36 {
 		t.Errorf("one taken out: %+v", first)
 	}
@@ -117,24 +123,24 @@ func TestSplitOfBatches(t *testing.T) {
 // the same of all.
 func TestSplitOfAGrowingQueue(t *testing.T) {
 	const ms = time.Millisecond
-	var all []Request
+	var all []metrics.Request
 	for i := range 100 {
-		q := NewRequest(i)
+		q := metrics.NewRequest(i)
 		q.Scheduled = time.Duration(i) * 100 * ms
 		q.Due, q.Admitted, q.Sent = q.Scheduled, q.Scheduled, q.Scheduled
 		first := q.Sent + 20*ms + time.Duration(i)*80*ms // of which all but 20 ms was the queue
 		for k := range 6 {
-			q.Add(Chunk{At: first + time.Duration(k)*time.Second, Tokens: 1})
+			q.Add(metrics.Chunk{At: first + time.Duration(k)*time.Second, Tokens: 1})
 		}
 		q.OutputTokens, q.Done = 6, q.LastChunk
 		all = append(all, q)
 	}
 	const end = 24 * time.Second
-	plan := Plan{Rate: 10}
-	r := NewRecorder(time.Now(), &plan)
-	var run Run
+	plan := metrics.Plan{Rate: 10}
+	r := live.NewView(time.Now(), &plan)
+	var run metrics.Run
 	for at := time.Second; at <= end; at += time.Second {
-		look := ServerSecond{At: at, Took: time.Second, WaitsAtEnd: true}
+		look := metrics.ServerSecond{At: at, Took: time.Second, WaitsAtEnd: true}
 		for i := range all {
 			q := &all[i]
 			now := func(m time.Duration) bool { return m > at-time.Second && m <= at }
@@ -144,7 +150,10 @@ func TestSplitOfAGrowingQueue(t *testing.T) {
 			}
 			for k := range q.Chunks {
 				if now(q.Chunks[k].At) {
-					r.line.chunk(q, k)
+					told := *q
+					q.Chunks = q.Chunks[:k+1]
+					r.Chunk(q)
+					q.Chunks = told.Chunks
 				}
 			}
 			if now(q.Done) {
@@ -158,42 +167,42 @@ func TestSplitOfAGrowingQueue(t *testing.T) {
 		s := r.SnapshotAt(at)
 		split := s.SplitOver(0, at)
 		if at <= 5*time.Second {
-			if split.Source != SplitUnknown || split.N == 0 {
+			if split.Source != metrics.SplitUnknown || split.N == 0 {
 				t.Errorf("at %s nothing has ended: %+v", at, split)
 			}
 			continue
 		}
-		if split.Source != SplitByMetrics || (split.Rest-10*ms).Abs() > ms || split.Seen != split.N || split.N != s.Totals.Done {
+		if split.Source != metrics.SplitByMetrics || (split.Rest-10*ms).Abs() > ms || split.Seen != split.N || split.N != s.Totals.Done {
 			t.Errorf("at %s: %+v, want a rest of 10 ms, of the %d that ended", at, split, s.Totals.Done)
 		}
 	}
 	run.Plan, run.Ended = plan, end
-	report, err := Summarize(yield(all), run)
+	summary, err := report.Summarize(yield(all), run)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := r.SnapshotAt(end)
-	if got := s.SplitOver(0, end); got != report.Split || got.N != 100 {
-		t.Errorf("at the end %+v, the report has %+v", got, report.Split)
+	if got := s.SplitOver(0, end); got != summary.Split || got.N != 100 {
+		t.Errorf("at the end %+v, the report has %+v", got, summary.Split)
 	}
 }
 
 // joined is a mean with one more.
-func joined(l ServerLatency, d time.Duration) ServerLatency {
-	return ServerLatency{N: l.N + 1, Mean: (l.Mean*time.Duration(l.N) + d) / time.Duration(l.N+1)}
+func joined(l metrics.ServerLatency, d time.Duration) metrics.ServerLatency {
+	return metrics.ServerLatency{N: l.N + 1, Mean: (l.Mean*time.Duration(l.N) + d) / time.Duration(l.N+1)}
 }
 
 // A page that was gone before the end says nothing of the whole: neither where TTFT went nor how long it was.
 func TestReportOfAPageThatWasGone(t *testing.T) {
 	const ms = time.Millisecond
-	var all []Request
+	var all []metrics.Request
 	for i := range 100 {
 		all = append(all, simple(i, time.Duration(i)*100*ms, 400*ms, 10*ms, 3))
 	}
-	looks := func(n int) (out []ServerSecond) {
+	looks := func(n int) (out []metrics.ServerSecond) {
 		for i := range n {
-			told := ServerLatency{N: 10, Mean: 40 * ms}
-			out = append(out, ServerSecond{At: time.Duration(i+1) * time.Second, Took: time.Second, TTFT: told, Queue: told, Prefill: told})
+			told := metrics.ServerLatency{N: 10, Mean: 40 * ms}
+			out = append(out, metrics.ServerSecond{At: time.Duration(i+1) * time.Second, Took: time.Second, TTFT: told, Queue: told, Prefill: told})
 		}
 		return out
 	}
@@ -203,14 +212,14 @@ func TestReportOfAPageThatWasGone(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		server []ServerSecond
+		server []metrics.ServerSecond
 		whole  bool
 	}{{"to the end", looks(11), true}, {"half of it", looks(5), false}, {"half of it, of many", busy, false}, {"none", nil, false}} {
-		r, err := Summarize(yield(all), Run{Plan: Plan{Rate: 10}, Ended: 10500 * ms, Server: c.server})
+		r, err := report.Summarize(yield(all), metrics.Run{Plan: metrics.Plan{Rate: 10}, Ended: 10500 * ms, Server: c.server})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if known := r.Split.Source == SplitByMetrics; known != c.whole || r.ComparesTTFT() != c.whole {
+		if known := r.Split.Source == metrics.SplitByMetrics; known != c.whole || r.ComparesTTFT() != c.whole {
 			t.Errorf("%s: %+v, compares %v", c.name, r.Split, r.ComparesTTFT())
 		}
 	}

@@ -2,19 +2,14 @@ package metrics
 
 import "iter"
 
-// counted is the number of output tokens by chunk.
-func (r *Request) counted() int {
-	n := 0
-	for _, c := range r.Chunks {
-		n += int(c.Tokens)
-	}
-	return n
-}
-
-// spread gives each chunk its share of the request's output tokens, rounded so that the shares add up to them, where
-// counting by chunk gave a total of counted. Where no chunk counted, the last one gets them all.
-func (r *Request) spread(counted int) iter.Seq2[int, int] {
+// Spread gives each chunk its share of the request's output tokens, rounded so that the shares add up to them. Where no chunk
+// has any, the last one gets them all.
+func (r *Request) Spread() iter.Seq2[int, int] {
 	return func(yield func(chunk, tokens int) bool) {
+		counted := 0
+		for _, c := range r.Chunks {
+			counted += int(c.Tokens)
+		}
 		var seen, given int
 		for i, c := range r.Chunks {
 			seen += int(c.Tokens)

@@ -41,14 +41,14 @@ func (s Statistic) Percentile(p float64) (ms float64, ok bool) {
 	return 0, false
 }
 
-// sample is an exact multiset of values in seconds. It grows with the number of different values, not of values: times
+// Sample is an exact multiset of values in seconds. It grows with the number of different values, not of values: times
 // are whole microseconds, so tens of millions of gaps between chunks fit into a few megabytes.
-type sample map[float64]int
+type Sample map[float64]int
 
-func (s sample) add(seconds float64) { s[seconds]++ }
+func (s Sample) Add(seconds float64) { s[seconds]++ }
 
-// statistic computes the figures; gated percentiles are computed apart from those asked for.
-func (s sample) statistic(percentiles []float64, gated ...float64) Statistic {
+// Statistic computes the figures; gated percentiles are computed apart from those asked for.
+func (s Sample) Statistic(percentiles []float64, gated ...float64) Statistic {
 	all := sorted{values: slices.Sorted(maps.Keys(s))}
 	all.ends = make([]int, len(all.values))
 	n := 0
@@ -57,6 +57,11 @@ func (s sample) statistic(percentiles []float64, gated ...float64) Statistic {
 		all.ends[i] = n
 	}
 	return all.statistic(percentiles, gated...)
+}
+
+// StatisticOf computes the figures of values in seconds in rising order.
+func StatisticOf(values []float64, percentiles []float64) Statistic {
+	return sorted{values: values}.statistic(percentiles)
 }
 
 // sorted are values in seconds in rising order.
@@ -161,3 +166,11 @@ func (c *compensated) add(v float64) {
 }
 
 func (c *compensated) value() float64 { return c.sum + c.lost }
+
+// PerSecond is 0 for a run without length, so that no infinity gets into a result.
+func PerSecond(v, seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return v / seconds
+}

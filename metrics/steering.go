@@ -15,6 +15,25 @@ type LoadSetting struct {
 	By string
 }
 
+// Ramping reports whether the load moves on by itself.
+func (s *LoadSetting) Ramping() bool { return s.RampOver > 0 && s.RampTo > 0 && !s.Paused }
+
+// LoadAt is the load, in requests per second or users, when so much time has passed since it was set; 0 while it is paused.
+func (s *LoadSetting) LoadAt(passed time.Duration) float64 {
+	from := s.Rate
+	if s.Users > 0 {
+		from = float64(s.Users)
+	}
+	switch {
+	case s.Paused:
+		return 0
+	case !s.Ramping():
+		return from
+	}
+	line := Ramp{From: from, To: s.RampTo, Over: s.RampOver}
+	return line.RateAt(passed)
+}
+
 // Who sets loads. A stage of the plan that begins after the arrivals were paused once is an event like a load that was set,
 // because it begins at another moment than the plan's, but it is nobody's hand.
 const (

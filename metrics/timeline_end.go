@@ -1,10 +1,13 @@
 package metrics
 
-func (t *timeline) done(r *Request) {
+func (t *Timeline) Done(r *Request) {
+	if r.progress.outputTokens > 0 {
+		t.Guessed--
+	}
 	t.move(r, stageNone, r.Done)
-	t.client.done(r)
+	t.Client.done(r)
 	w := t.at(r.Done)
-	warming := t.plan.Warming(r)
+	warming := t.Plan.Warming(r)
 	switch r.Failure {
 	case "":
 		w.Done++
@@ -18,56 +21,56 @@ func (t *timeline) done(r *Request) {
 	}
 	switch {
 	case warming:
-		t.totals.WarmedUp++
+		t.Totals.WarmedUp++
 	case r.Failure == "":
-		t.totals.Done++
-		t.totals.InputTokens += r.InputTokens
-		t.totals.CachedTokens += r.cached()
-		t.totals.OutputTokens += r.OutputTokens
+		t.Totals.Done++
+		t.Totals.InputTokens += r.InputTokens
+		t.Totals.CachedTokens += r.cached()
+		t.Totals.OutputTokens += r.OutputTokens
 	case r.Failure == Cancelled:
-		t.totals.Cancelled++
+		t.Totals.Cancelled++
 	default:
-		t.totals.Failed++
+		t.Totals.Failed++
 	}
 }
 
-func (t *timeline) succeed(w *Window, r *Request, warming bool) {
+func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 	t.count(w, r, atSuccess, warming, +1)
-	o := r.latencies()
-	met := t.slo.judge(&o)
-	met.count(&w.Good, &w.Met)
-	if n := r.live.inputTokens; n > 0 && r.InputSource == TokensFromUsage {
+	o := r.Outcome()
+	met := t.SLO.Judge(&o)
+	w.MetCount.Add(met)
+	if n := r.progress.inputTokens; n > 0 && r.InputSource == TokensFromUsage {
 		t.templates.n++
 		t.templates.tokens += r.InputTokens - n
 	}
 	t.correct(r)
 	w.PromptTokens += r.InputTokens
-	if t.plan.Pooling {
+	if t.Plan.Pooling {
 		w.InputTokens += r.InputTokens
 	}
 	w.CachedTokens += r.cached()
 	if len(r.Chunks) > 0 {
-		t.unseen.ended.count(r, 1)
+		t.unseen.ended.Count(r, 1)
 		t.at(r.Chunks[0].At).Told.tell(r)
 		if !warming {
-			t.told.tell(r)
+			t.Told.tell(r)
 		}
 	}
 	if warming {
 		return
 	}
-	if t.plan.Goodput.judge(&o).good() {
-		t.planned++
+	if t.Plan.Goodput.Judge(&o).Good() {
+		t.PlannedGood++
 	}
-	met.count(&t.totals.Good, &t.totals.Met)
+	t.Totals.MetCount.Add(met)
 }
 
 // forget takes the latencies of a request that did not succeed out of the histograms.
-func (t *timeline) forget(r *Request, warming bool) {
+func (t *Timeline) forget(r *Request, warming bool) {
 	if r.Sent != Never {
 		t.count(t.at(r.Sent), r, atSent, warming, -1)
 	}
-	if r.live.answered {
+	if r.progress.answered {
 		t.count(t.at(r.FirstAnswer), r, atFirstAnswer, warming, -1)
 	}
 	for i, c := range r.Chunks {
@@ -78,28 +81,50 @@ func (t *timeline) forget(r *Request, warming bool) {
 			}
 			continue
 		}
-		if !t.plan.Pooling {
+		if !t.Plan.Pooling {
 			t.count(w, r, atFirstChunk, warming, -1)
 		}
-		w.Waits.count(r, -1)
+		w.Waits.Count(r, -1)
 		if !warming {
-			t.waits.count(r, -1)
+			t.Waits.Count(r, -1)
 		}
 	}
 }
 
 // correct spreads the request's own token totals over the seconds in which its chunks came.
-func (t *timeline) correct(r *Request) {
+func (t *Timeline) correct(r *Request) {
 	if r.FirstToken != Never {
-		t.at(r.FirstToken).InputTokens += r.InputTokens - r.live.inputTokens
+		t.at(r.FirstToken).InputTokens += r.InputTokens - r.progress.inputTokens
 	}
-	if r.OutputTokens == r.live.outputTokens || len(r.Chunks) == 0 {
+	if r.OutputTokens == r.progress.outputTokens || len(r.Chunks) == 0 {
 		return
 	}
 	given := 0
-	for i, tokens := range r.spread(r.live.outputTokens) {
+	for i, tokens := range r.Spread() {
 		t.at(r.Chunks[i].At).OutputTokens += tokens - int(r.Chunks[i].Tokens)
 		given += tokens
 	}
 	t.at(r.LastChunk).OutputTokens += r.OutputTokens - given
 }
+
+// SetObjectives changes the objectives, with what successes met of them: by the second of their end, and in all but the warm-up.
+func (t *Timeline) SetObjectives(slo SLO, seconds []MetCount, total MetCount) {
+	t.SLO, t.dirty, t.Totals.MetCount = slo, 0, total
+	for i := range t.windows {
+		t.windows[i].MetCount = MetCount{}
+		if i < len(seconds) {
+			t.windows[i].MetCount = seconds[i]
+		}
+	}
+}
+
+// Seen are the waits since the last look at the server, which it begins anew.
+func (t *Timeline) Seen() (first, ended Waits) {
+	first, ended = t.unseen.first, t.unseen.ended
+	t.unseen.first, t.unseen.ended = Waits{}, Waits{}
+	return first, ended
+}
+
+// TemplateTokens is by how many tokens servers counted a prompt longer than it was counted before it was sent, on average over
+// the successes, as a chat template makes it; 0 where that is not known.
+func (t *Timeline) TemplateTokens() float64 { return Share(t.templates.tokens, t.templates.n) }

@@ -7,7 +7,7 @@ import (
 
 // count adds the latencies of a request that are known at a moment, in the second of that and in the whole run; or, where by is -1, it
 // takes them out again.
-func (t *timeline) count(w *Window, r *Request, at moment, warming bool, by int) {
+func (t *Timeline) count(w *Window, r *Request, at moment, warming bool, by int) {
 	for _, l := range knownAt[at] {
 		if v := rows[l].of(r); v != Never {
 			t.countOne(w, l, v, warming, by)
@@ -17,11 +17,11 @@ func (t *timeline) count(w *Window, r *Request, at moment, warming bool, by int)
 
 // countGap adds those that are known at the i-th chunk of a request, i > 0. This is the hot path, so ITL does not go through the table:
 // that would make a chunk a tenth dearer.
-func (t *timeline) countGap(w *Window, r *Request, i int, warming bool) {
-	gap := r.gap(i)
+func (t *Timeline) countGap(w *Window, r *Request, i int, warming bool) {
+	gap := r.Gap(i)
 	w.Histograms[ITL].Add(gap)
 	if !warming {
-		t.histograms[ITL].Add(gap)
+		t.Histograms[ITL].Add(gap)
 	}
 	for _, l := range otherGaps {
 		t.countOne(w, l, rows[l].gap(r, i), warming, +1)
@@ -31,12 +31,12 @@ func (t *timeline) countGap(w *Window, r *Request, i int, warming bool) {
 // otherGaps are the latencies that are known at each chunk, but for ITL.
 var otherGaps = slices.DeleteFunc(slices.Clone(knownAt[atChunk]), func(l Latency) bool { return l == ITL })
 
-func (t *timeline) countOne(w *Window, l Latency, v time.Duration, warming bool, by int) {
+func (t *Timeline) countOne(w *Window, l Latency, v time.Duration, warming bool, by int) {
 	if l < NumInWindow {
 		w.Histograms[l].change(v, by)
 	}
 	if !warming {
-		t.histograms[l].change(v, by)
+		t.Histograms[l].change(v, by)
 	}
 }
 

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// share returns the windows up to now that changed since the last call, with levels summed up, and the number of those
+// Share returns the windows up to now that changed since the last call, with levels summed up, and the number of those
 // before them that did not. before is what the last call made: all windows it knew of. Most windows of a long run never
 // change again, and chunks wait while this works, so it looks at no others. The reader may keep what it gets.
-func (t *timeline) share(now time.Duration, before []Window) (same int, changed []Window) {
+func (t *Timeline) Share(now time.Duration, before []Window) (same int, changed []Window) {
 	t.at(now)
 	same = min(t.dirty, len(before))
 	var held, waiting, runs int
@@ -22,7 +22,7 @@ func (t *timeline) share(now time.Duration, before []Window) (same int, changed 
 		c := &changed[i]
 		c.Held, c.Waiting, c.Running = held, waiting, runs
 		for l := range c.Histograms {
-			c.Histograms[l] = w.Histograms[l].share()
+			c.Histograms[l] = w.Histograms[l].Share()
 		}
 	}
 	t.dirty = len(t.windows)

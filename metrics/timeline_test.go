@@ -1,7 +1,7 @@
-package metrics
+package metrics_test
 
 import (
-	"context"
+	"bytes"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -11,25 +11,27 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"benchtop/metrics"
+	"benchtop/metrics/live"
+	"benchtop/metrics/report"
 )
 
-func secondsToDuration(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
 // drawRun makes up a run with successes, failures of every stage, held and cancelled requests.
-func drawRun(seed uint64, n int) []Request {
+func drawRun(seed uint64, n int) []metrics.Request {
 	r := rand.New(rand.NewPCG(seed, 1))
 	aside := rand.New(rand.NewPCG(seed, 2))
 	us := func(most int) time.Duration { return time.Duration(r.IntN(most)) * time.Microsecond }
-	var all []Request
+	var all []metrics.Request
 	at := time.Duration(0)
 	for i := range n {
-		q := NewRequest(i)
+		q := metrics.NewRequest(i)
 		at += us(200_000)
 		q.Scheduled, q.Due = at, at+us(300)
-		q.InputTokens, q.InputSource, q.MaxTokens = r.IntN(2000), TokensFromEstimate, 64
+		q.InputTokens, q.InputSource, q.MaxTokens = r.IntN(2000), metrics.TokensFromEstimate, 64
 		fate := r.IntN(10)
 		if fate == 0 { // dropped while it was held
-			q.Failure, q.Done = Cancelled, q.Due+us(2_000_000)
+			q.Failure, q.Done = metrics.Cancelled, q.Due+us(2_000_000)
 			all = append(all, q)
 			continue
 		}
@@ -37,7 +39,7 @@ func drawRun(seed uint64, n int) []Request {
 		q.Connect = time.Duration(aside.IntN(500)) * time.Microsecond
 		mute := aside.IntN(8) // chunks before the answer: a role, reasoning
 		if fate == 1 {
-			q.Failure, q.Error, q.Done = FailedConnect, "connection refused", q.Admitted+us(1000)
+			q.Failure, q.Error, q.Done = metrics.FailedConnect, "connection refused", q.Admitted+us(1000)
 			all = append(all, q)
 			continue
 		}
@@ -45,7 +47,7 @@ func drawRun(seed uint64, n int) []Request {
 		t := q.Sent + us(1_200_000)
 		tokens := 0
 		for k := range 1 + r.IntN(40) {
-			c := Chunk{At: t, Tokens: int32(r.IntN(3)), Answer: k >= mute}
+			c := metrics.Chunk{At: t, Tokens: int32(r.IntN(3)), Answer: k >= mute}
 			if k == 0 && r.IntN(2) == 0 {
 				c.Tokens = 0
 			}
@@ -56,15 +58,15 @@ func drawRun(seed uint64, n int) []Request {
 		q.Done = q.LastChunk + us(3000)
 		switch fate {
 		case 2:
-			q.Failure, q.Error = FailedTruncated, "cut"
+			q.Failure, q.Error = metrics.FailedTruncated, "cut"
 		case 3:
-			q.Failure, q.Status, q.Error = FailedStatus, 503, fmt.Sprint("busy ", i)
-			q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, Never, Never, Never, Never
+			q.Failure, q.Status, q.Error = metrics.FailedStatus, 503, fmt.Sprint("busy ", i)
+			q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never, metrics.Never, metrics.Never
 		case 4:
-			q.Failure = Cancelled
+			q.Failure = metrics.Cancelled
 		default:
 			q.InputTokens += 7
-			q.OutputTokens, q.OutputSource = tokens+r.IntN(30), TokensFromUsage
+			q.OutputTokens, q.OutputSource = tokens+r.IntN(30), metrics.TokensFromUsage
 			if aside.IntN(3) > 0 {
 				q.ServerQueue = time.Duration(aside.IntN(300_000)) * time.Microsecond
 			}
@@ -78,7 +80,7 @@ func drawRun(seed uint64, n int) []Request {
 }
 
 // play tells the recorder what happened, in the order it happened.
-func play(rec *Recorder, all []Request) {
+func play(rec *live.View, all []metrics.Request) {
 	type moment struct {
 		at time.Duration
 		do func()
@@ -86,22 +88,20 @@ func play(rec *Recorder, all []Request) {
 	var story []moment
 	for i := range all {
 		final := all[i]
-		q := NewRequest(final.Index)
+		q := metrics.NewRequest(final.Index)
 		q.InputTokens = final.InputTokens
 		if final.OK() {
 			q.InputTokens -= 7 // the server's own count comes at the end
 		}
 		story = append(story, moment{final.Due, func() { q.Scheduled, q.Due = final.Scheduled, final.Due; rec.Due(&q) }})
-		if final.Sent != Never {
+		if final.Sent != metrics.Never {
 			story = append(story, moment{final.Sent, func() { q.Admitted, q.Sent, q.Connect = final.Admitted, final.Sent, final.Connect; rec.Sent(&q) }})
 		}
 		for _, c := range final.Chunks {
 			story = append(story, moment{c.At, func() { q.Add(c); rec.Chunk(&q) }})
 		}
 		story = append(story, moment{final.Done, func() {
-			live := q.live
-			q = final
-			q.live = live
+			q.End(final)
 			rec.Done(&q)
 		}})
 	}
@@ -114,8 +114,8 @@ func play(rec *Recorder, all []Request) {
 	}
 }
 
-func yield(all []Request) iter.Seq2[Request, error] {
-	return func(yield func(Request, error) bool) {
+func yield(all []metrics.Request) iter.Seq2[metrics.Request, error] {
+	return func(yield func(metrics.Request, error) bool) {
 		for _, q := range all {
 			if !yield(q, nil) {
 				return
@@ -124,8 +124,10 @@ func yield(all []Request) iter.Seq2[Request, error] {
 	}
 }
 
-func compareHistograms(a, b Histogram) bool {
-	return a.n == b.n && a.sum == b.sum && slices.Equal(slices.Collect(a.Buckets()), slices.Collect(b.Buckets()))
+func compareHistograms(a, b metrics.Histogram) bool {
+	x, _ := a.MarshalBinary()
+	y, _ := b.MarshalBinary()
+	return bytes.Equal(x, y)
 }
 
 // The live picture and the report are computed apart, from events and from the log; they must tell the same story.
@@ -133,24 +135,24 @@ func TestSnapshotEqualsReport(t *testing.T) {
 	for seed := range uint64(20) {
 		synctest.Test(t, func(t *testing.T) {
 			all := drawRun(seed, 150)
-			plan := Plan{Percentiles: []float64{99}, Goodput: SLO{{TTFT, 700}, {TPOT, 60}}}
+			plan := metrics.Plan{Percentiles: []float64{99}, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}, {Metric: metrics.TPOT, LimitMS: 60}}}
 			if seed%2 == 1 {
 				plan.Warmup = 4 * time.Second
 			}
-			rec := NewRecorder(time.Now(), &plan)
+			rec := live.NewView(time.Now(), &plan)
 			play(rec, all)
-			ended := slices.MaxFunc(all, func(a, b Request) int { return int(a.Done - b.Done) }).Done
-			report, err := Summarize(yield(all), Run{Plan: plan, Ended: ended})
+			ended := slices.MaxFunc(all, func(a, b metrics.Request) int { return int(a.Done - b.Done) }).Done
+			summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: ended})
 			if err != nil {
 				t.Fatal(err)
 			}
-			rec.Finish(&report)
+			rec.Finish(&summary)
 			s := rec.Snapshot()
-			if diff := cmp.Diff(report.Timeline, s.Windows, cmp.Comparer(compareHistograms)); diff != "" {
+			if diff := cmp.Diff(summary.Timeline, s.Windows, cmp.Comparer(compareHistograms)); diff != "" {
 				t.Errorf("seed %d: timeline (-report +snapshot):\n%s", seed, diff)
 			}
-			for l := range NumInWindow {
-				a, b := report.Histograms[l], s.Histograms[l]
+			for l := range metrics.NumInWindow {
+				a, b := summary.Histograms[l], s.Histograms[l]
 				if a.Count() == 0 {
 					t.Errorf("seed %d: no %s", seed, l.Naming().Title)
 				}
@@ -159,36 +161,36 @@ func TestSnapshotEqualsReport(t *testing.T) {
 				}
 			}
 			met := s.Totals.Met
-			met[E2EL] = report.Completed
-			got := Totals{Due: 150, Sent: s.Totals.Sent, Done: report.Completed, Failed: report.Failed,
-				Cancelled: report.Interrupted.Cancelled + report.Interrupted.Unsent, WarmedUp: report.WarmedUp,
-				InputTokens: report.InputTokens, OutputTokens: report.OutputTokens,
-				Good: report.Good, Met: met}
+			met[metrics.E2EL] = summary.Completed
+			got := metrics.Totals{Due: 150, Sent: s.Totals.Sent, Done: summary.Completed, Failed: summary.Failed,
+				Cancelled: summary.Interrupted.Cancelled + summary.Interrupted.Unsent, WarmedUp: summary.WarmedUp,
+				InputTokens: summary.InputTokens, OutputTokens: summary.OutputTokens,
+				MetCount: metrics.MetCount{Good: summary.Good, Met: met}}
 			if n := got.Done + got.Failed + got.Cancelled + got.WarmedUp; n != 150 {
 				t.Errorf("seed %d: %d requests ended, want 150", seed, n)
 			}
-			if warm := seed%2 == 1; warm != (report.WarmedUp > 10) {
-				t.Errorf("seed %d: %d requests of the warm-up", seed, report.WarmedUp)
+			if warm := seed%2 == 1; warm != (summary.WarmedUp > 10) {
+				t.Errorf("seed %d: %d requests of the warm-up", seed, summary.WarmedUp)
 			}
 			if got != s.Totals {
 				t.Errorf("seed %d: report totals %+v, snapshot %+v", seed, got, s.Totals)
 			}
-			if diff := cmp.Diff(report.Split, s.SplitOver(plan.Warmup, ended+time.Second)); diff != "" && plan.Warmup == 0 {
+			if diff := cmp.Diff(summary.Split, s.SplitOver(plan.Warmup, ended+time.Second)); diff != "" && plan.Warmup == 0 {
 				t.Errorf("seed %d: split (-report +snapshot):\n%s", seed, diff)
 			}
-			if n := report.Histograms[FirstAnswer].Count(); n != uint64(report.Statistics[FirstAnswer].N) {
-				t.Errorf("seed %d: %d first answers, the statistic has %d", seed, n, report.Statistics[FirstAnswer].N)
+			if n := summary.Histograms[metrics.FirstAnswer].Count(); n != uint64(summary.Statistics[metrics.FirstAnswer].N) {
+				t.Errorf("seed %d: %d first answers, the statistic has %d", seed, n, summary.Statistics[metrics.FirstAnswer].N)
 			}
-			if n := report.Histograms[ScheduledLatency].Count(); n != uint64(report.Statistics[ScheduledLatency].N) {
-				t.Errorf("seed %d: %d scheduled latencies, the statistic has %d", seed, n, report.Statistics[ScheduledLatency].N)
+			if n := summary.Histograms[metrics.ScheduledLatency].Count(); n != uint64(summary.Statistics[metrics.ScheduledLatency].N) {
+				t.Errorf("seed %d: %d scheduled latencies, the statistic has %d", seed, n, summary.Statistics[metrics.ScheduledLatency].N)
 			}
-			if s.PlannedGood != report.Good {
-				t.Errorf("seed %d: %d good by the plan, want %d", seed, s.PlannedGood, report.Good)
+			if s.PlannedGood != summary.Good {
+				t.Errorf("seed %d: %d good by the plan, want %d", seed, s.PlannedGood, summary.Good)
 			}
 			if s.Held != 0 || s.Waiting != 0 || s.Running != 0 || !s.OutputExact {
 				t.Errorf("seed %d: after the end: held %d, waiting %d, running %d, exact %v", seed, s.Held, s.Waiting, s.Running, s.OutputExact)
 			}
-			if diff := cmp.Diff(report.Failures, s.Failures); diff != "" {
+			if diff := cmp.Diff(summary.Failures, s.Failures); diff != "" {
 				t.Errorf("seed %d: failures (-report +snapshot):\n%s", seed, diff)
 			}
 		})
@@ -197,13 +199,13 @@ func TestSnapshotEqualsReport(t *testing.T) {
 
 func TestSummarizeDoesNotCareAboutOrder(t *testing.T) {
 	all := drawRun(3, 400)
-	plan := Plan{
-		Percentiles: []float64{1, 50, 99, 99.9}, Goodput: SLO{{TTFT, 500}, {TPOT, 60}}, Warmup: 2 * time.Second,
-		Requests: 400, Ramp: &Ramp{Strategy: "linear", From: 5, To: 20},
-		Gates: []Gate{{Metric: "p97.5_itl_ms", Op: ">", Limit: 1}},
+	plan := metrics.Plan{
+		Percentiles: []float64{1, 50, 99, 99.9}, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 60}}, Warmup: 2 * time.Second,
+		Requests: 400, Ramp: &metrics.Ramp{Strategy: "linear", From: 5, To: 20},
+		Gates: []metrics.Gate{{Metric: "p97.5_itl_ms", Op: ">", Limit: 1}},
 	}
-	run := Run{Plan: plan, Ended: time.Hour}
-	want, err := Summarize(yield(all), run)
+	run := metrics.Run{Plan: plan, Ended: time.Hour}
+	want, err := report.Summarize(yield(all), run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +214,7 @@ func TestSummarizeDoesNotCareAboutOrder(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(9, 9))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	got, err := Summarize(yield(all), run)
+	got, err := report.Summarize(yield(all), run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,25 +225,25 @@ func TestSummarizeDoesNotCareAboutOrder(t *testing.T) {
 
 // A snapshot is a reader's own: what happens afterwards does not show in it.
 func TestSnapshotIsImmutable(t *testing.T) {
-	rec := NewRecorder(time.Now(), &Plan{})
+	rec := live.NewView(time.Now(), &metrics.Plan{})
 	all := drawRun(1, 60)
 	play(rec, all[:30])
 	s := rec.Snapshot()
-	before := fmt.Sprint(s.Windows, slices.Collect(s.Histograms[TTFT].Buckets()), slices.Collect(s.Histograms[ITL].Buckets()), s.Failures)
+	before := fmt.Sprint(s.Windows, slices.Collect(s.Histograms[metrics.TTFT].Buckets()), slices.Collect(s.Histograms[metrics.ITL].Buckets()), s.Failures)
 	play(rec, all[30:])
-	if after := fmt.Sprint(s.Windows, slices.Collect(s.Histograms[TTFT].Buckets()), slices.Collect(s.Histograms[ITL].Buckets()), s.Failures); before != after {
+	if after := fmt.Sprint(s.Windows, slices.Collect(s.Histograms[metrics.TTFT].Buckets()), slices.Collect(s.Histograms[metrics.ITL].Buckets()), s.Failures); before != after {
 		t.Errorf("the snapshot changed from\n%s\nto\n%s", before, after)
 	}
 }
 
 func TestTokensAreSpreadOverTheirSeconds(t *testing.T) {
-	q := NewRequest(0)
+	q := metrics.NewRequest(0)
 	q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
 	for i := range 4 { // one chunk a second, counted as one token each; the server says ten in all
-		q.Add(Chunk{At: time.Duration(i)*time.Second + 500*time.Millisecond, Tokens: 1})
+		q.Add(metrics.Chunk{At: time.Duration(i)*time.Second + 500*time.Millisecond, Tokens: 1})
 	}
 	q.OutputTokens, q.InputTokens, q.Done = 10, 33, 4*time.Second
-	r, err := Summarize(yield([]Request{q}), Run{Ended: 4 * time.Second})
+	r, err := report.Summarize(yield([]metrics.Request{q}), metrics.Run{Ended: 4 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,51 +257,4 @@ func TestTokensAreSpreadOverTheirSeconds(t *testing.T) {
 	if want := []int{33, 0, 0, 0}; !slices.Equal(in, want) {
 		t.Errorf("input tokens by second = %v, want %v", in, want)
 	}
-}
-
-// A flood of failures is one line of the log a second, and takes nothing else with it.
-func TestLogUnderAFlood(t *testing.T) {
-	rec := NewRecorder(time.Now(), &Plan{})
-	fail := func(at time.Duration) {
-		q := NewRequest(0)
-		q.Failure, q.Done = FailedConnect, at
-		rec.Done(&q)
-	}
-	for i := range 1500 {
-		fail(time.Duration(i) * time.Millisecond)
-		if i == 700 {
-			rec.Log(LogEntry{At: 700 * time.Millisecond, Level: Error, Text: "the disk is full"})
-		}
-	}
-	var got []string
-	for _, e := range rec.Snapshot().Log {
-		got = append(got, fmt.Sprint(e.At, " ", e.Text, " ", e.Count))
-	}
-	want := []string{"0s request 0: connect 701", "700ms the disk is full 0", "701ms request 0: connect 799"}
-	if !slices.Equal(got, want) {
-		t.Errorf("log %q, want %q", got, want)
-	}
-}
-
-func TestPublish(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rec := NewRecorder(time.Now(), &Plan{})
-		ctx, cancel := context.WithCancel(t.Context())
-		ch := rec.Publish(ctx, time.Second)
-		time.Sleep(10*time.Second + time.Millisecond) // nobody reads: only the newest stays
-		if s := <-ch; s.At != 10*time.Second {
-			t.Errorf("snapshot of %s, want the newest, of 10s", s.At)
-		}
-		cancel()
-		n := 0
-		for s := range ch {
-			n++
-			if s.At < 10*time.Second {
-				t.Errorf("last snapshot is of %s", s.At)
-			}
-		}
-		if n != 1 {
-			t.Errorf("%d snapshots after the end, want the last one", n)
-		}
-	})
 }

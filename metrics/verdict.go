@@ -55,16 +55,16 @@ func (v Verdict) String() string {
 	return "limited (" + strings.Join(v.Why, "; ") + ")"
 }
 
-// evidence is what a verdict is made from, of a run so far or of its last seconds.
-type evidence struct {
+// Evidence is what a verdict is made from, of a run so far or of its last seconds.
+type Evidence struct {
 	paced  bool // requests had times of their own, so that being late has a meaning
 	kernel bool // chunks are stamped by the kernel
 
-	over    uint64        // requests sent later than LateMost
-	late    time.Duration // p99 of all
+	Over    uint64        // requests sent later than LateMost
+	Late    time.Duration // p99 of all
 	stamps  Stamps
 	gap     time.Duration // between chunks that came apart, the median
-	refused uint64        // requests for which the system had no socket
+	Refused uint64        // requests for which the system had no socket
 	sched   time.Duration // worst of the usual seconds, see clientTally
 	stood   time.Duration
 	length  time.Duration
@@ -72,23 +72,23 @@ type evidence struct {
 	n       int // seconds
 }
 
-func (e *evidence) verdict() Verdict {
+func (e *Evidence) Verdict() Verdict {
 	var v Verdict
 	bad := func(format string, args ...any) { v.Why = append(v.Why, fmt.Sprintf(format, args...)) }
 	if e.stood > 0 && float64(e.stood) > StallMost*float64(e.length) {
 		bad("stood still for %s", inWords(e.stood))
 	}
-	if e.refused > 0 {
-		bad("no socket for %d of the requests", e.refused)
+	if e.Refused > 0 {
+		bad("no socket for %d of the requests", e.Refused)
 	}
-	if e.paced && e.over >= fewestLate && e.late > LateMost {
-		bad("p99 sent %s late", inWords(e.late))
+	if e.paced && e.Over >= fewestLate && e.Late > LateMost {
+		bad("p99 sent %s late", inWords(e.Late))
 	}
-	if e.stamps.Shared >= fewestJudged && share(e.stamps.Shared, e.stamps.Chunks) > SharedMost && e.readLate() {
-		bad("%.1f %% of chunks read late and together", 100*share(e.stamps.Shared, e.stamps.Chunks))
+	if e.stamps.Shared >= fewestJudged && Share(e.stamps.Shared, e.stamps.Chunks) > SharedMost && e.readLate() {
+		bad("%.1f %% of chunks read late and together", 100*Share(e.stamps.Shared, e.stamps.Chunks))
 	}
 	// Where stamps were asked of the kernel and did not come, they are our own.
-	own := !e.kernel || share(e.stamps.Unstamped, e.stamps.Chunks) > 0.5
+	own := !e.kernel || Share(e.stamps.Unstamped, e.stamps.Chunks) > 0.5
 	if own && e.stamps.Chunks >= fewestJudged && e.sched > SchedMost {
 		bad("p99 read %s late", inWords(e.sched))
 	}
@@ -99,7 +99,7 @@ func (e *evidence) verdict() Verdict {
 }
 
 // readLate says that chunks waited for the client long enough for the next one to come.
-func (e *evidence) readLate() bool {
+func (e *Evidence) readLate() bool {
 	delay := e.sched
 	if e.kernel && e.stamps.DelayP99 != Never {
 		delay = e.stamps.DelayP99

@@ -16,8 +16,8 @@ const longestWait = 7 * 24 * time.Hour
 
 func bounded(d time.Duration) time.Duration { return min(max(0, d), longestWait) }
 
-// count adds a request whose first chunk came, or takes it out again where by is -1.
-func (w *Waits) count(r *Request, by int) {
+// Count adds a request whose first chunk came, or takes it out again where by is -1.
+func (w *Waits) Count(r *Request, by int) {
 	d := time.Duration(by)
 	w.N += by
 	w.More += by * min(max(0, r.Inputs-1), heaviest)
@@ -26,7 +26,7 @@ func (w *Waits) count(r *Request, by int) {
 	w.TTFT += d * bounded(r.TTFT())
 }
 
-func (w *Waits) merge(o *Waits) {
+func (w *Waits) Merge(o *Waits) {
 	w.N, w.More = w.N+o.N, w.More+o.More
 	w.SlotWait, w.Connect, w.TTFT = w.SlotWait+o.SlotWait, w.Connect+o.Connect, w.TTFT+o.TTFT
 }
@@ -58,7 +58,7 @@ func (t *Told) tell(r *Request) {
 	if r.ServerQueue == Never && r.ServerPrefill == Never {
 		return
 	}
-	t.count(r, 1)
+	t.Count(r, 1)
 	if r.ServerQueue != Never {
 		t.Queued++
 		t.Queue += bounded(r.ServerQueue)
@@ -70,7 +70,7 @@ func (t *Told) tell(r *Request) {
 }
 
 func (t *Told) merge(o *Told) {
-	t.Waits.merge(&o.Waits)
+	t.Waits.Merge(&o.Waits)
 	t.Queued, t.Prefilled = t.Queued+o.Queued, t.Prefilled+o.Prefilled
 	t.Queue, t.Prefill = t.Queue+o.Queue, t.Prefill+o.Prefill
 }

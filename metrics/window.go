@@ -8,9 +8,8 @@ type Window struct {
 	Start time.Duration
 	// Due, Sent, Done, Failed and Cancelled count what happened to requests in this second; Done are the successes.
 	Due, Sent, Done, Failed, Cancelled int
-	// Of the successes that ended in this second, Good met every objective in force.
-	Good int
-	Met  MetObjectives
+	// MetCount is of the successes that ended in this second, by the objectives in force.
+	MetCount
 	// InputTokens of requests whose first token came in this second; OutputTokens that arrived in it, whatever became of
 	// their request. Output tokens are counted by chunk until the request's own total is known, then corrected.
 	InputTokens, OutputTokens int
@@ -28,6 +27,6 @@ type Window struct {
 	Told  Told
 }
 
-// maxWindows bounds a timeline to a week, so that a damaged journal cannot ask for all memory; what is later counts in
+// MaxWindows bounds a timeline to a week, so that a damaged journal cannot ask for all memory; what is later counts in
 // the last window.
-const maxWindows = 7 * 24 * 3600
+const MaxWindows = 7 * 24 * 3600

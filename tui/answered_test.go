@@ -10,13 +10,14 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	liveview "benchtop/metrics/live"
 	"benchtop/tui/term"
 )
 
 // recorded has the recorder's ear for what a screen wants to look at.
 type recorded struct {
 	NoControl
-	rec *metrics.Recorder
+	rec *liveview.View
 }
 
 func (c recorded) Look(l metrics.Look) { c.rec.Look(l) }
@@ -35,7 +36,7 @@ func TestRequestsComeAtOnce(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				rec := metrics.NewRecorder(time.Now(), rampPlan())
+				rec := liveview.NewView(time.Now(), rampPlan())
 				play(rec, rampRequests(10*time.Second, false), 10*time.Second)
 				var worst time.Duration
 				for late := 10 * time.Millisecond; late < time.Second; late += 70 * time.Millisecond {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	liveview "benchtop/metrics/live"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
@@ -53,7 +54,7 @@ func TestTargets(t *testing.T) {
 
 // After a thousand marks the line of a live run still goes by what was set last.
 func TestTargetsBeyondTheMarks(t *testing.T) {
-	rec := metrics.NewRecorder(time.Now(), &metrics.Plan{Rate: 7})
+	rec := liveview.NewView(time.Now(), &metrics.Plan{Rate: 7})
 	const n = 1200
 	for i := range n {
 		e := setAt(i, metrics.LoadSetting{Rate: float64(i + 1)})
@@ -160,7 +161,7 @@ func stagedPlan() *metrics.Plan {
 func TestStageRows(t *testing.T) {
 	s := metrics.Snapshot{At: 25500 * time.Millisecond, Plan: stagedPlan(), State: metrics.Running}
 	for i := range 26 {
-		w := metrics.Window{Start: time.Duration(i) * time.Second, Sent: 8 << (i / 10), Done: 8, Failed: 2, Good: 9 - i/10}
+		w := metrics.Window{Start: time.Duration(i) * time.Second, Sent: 8 << (i / 10), Done: 8, Failed: 2, MetCount: metrics.MetCount{Good: 9 - i/10}}
 		w.Histograms[metrics.TTFT].Add(time.Duration(100+100*(i/10)) * time.Millisecond)
 		s.Windows = append(s.Windows, w)
 	}

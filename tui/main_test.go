@@ -21,6 +21,8 @@ import (
 
 	"benchtop/internal/race"
 	"benchtop/metrics"
+	liveview "benchtop/metrics/live"
+	"benchtop/metrics/report"
 	"benchtop/tui/screen"
 )
 
@@ -70,7 +72,7 @@ func golden(t *testing.T, name, got string) {
 
 // snapshotAt is the ramp at a moment, exactly.
 func snapshotAt(at time.Duration, failures bool) metrics.Snapshot {
-	rec := metrics.NewRecorder(time.Now().Add(-at), rampPlan())
+	rec := liveview.NewView(time.Now().Add(-at), rampPlan())
 	rec.SetSaving(metrics.Saving{Path: "benchtop-results/2026-11-21-1230.json"})
 	rec.Log(metrics.LogEntry{Level: metrics.Info, Text: "GET /v1/models ok: Qwen/Qwen3-32B, max_model_len 32768"})
 	if at > 20*time.Second {
@@ -94,7 +96,7 @@ var (
 	done  = sync.OnceValue(func() metrics.Snapshot {
 		const end = 71700 * time.Millisecond
 		all := rampRequests(60*time.Second, true)
-		rec := metrics.NewRecorder(time.Now().Add(-end), rampPlan())
+		rec := liveview.NewView(time.Now().Add(-end), rampPlan())
 		rec.SetSaving(metrics.Saving{Path: "benchtop-results/2026-11-21-1230.json"})
 		play(rec, all, end)
 		var seq iter.Seq2[metrics.Request, error] = func(yield func(metrics.Request, error) bool) {
@@ -104,7 +106,7 @@ var (
 				}
 			}
 		}
-		report, err := metrics.Summarize(seq, metrics.Run{Plan: *rampPlan(), Ended: end})
+		report, err := report.Summarize(seq, metrics.Run{Plan: *rampPlan(), Ended: end})
 		if err != nil {
 			panic(err)
 		}

@@ -8,6 +8,8 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	liveview "benchtop/metrics/live"
+	"benchtop/metrics/report"
 )
 
 // pooled is a run whose answers come in one piece: 8 requests a second of 100 tokens, 250 ms each.
@@ -15,7 +17,7 @@ func pooled(finished bool) metrics.Snapshot {
 	const end = 20 * time.Second
 	plan := metrics.Plan{Backend: "openai-embeddings", Pooling: true, ModelID: "org/E", Load: "8 req/s", Rate: 8, Percentiles: []float64{99},
 		Goodput: metrics.SLO{{Metric: metrics.E2EL, LimitMS: 500}}}
-	rec := metrics.NewRecorder(time.Now().Add(-end), &plan)
+	rec := liveview.NewView(time.Now().Add(-end), &plan)
 	var all []*metrics.Request
 	for i := range 150 {
 		q := metrics.NewRequest(i)
@@ -28,7 +30,7 @@ func pooled(finished bool) metrics.Snapshot {
 	}
 	play(rec, all, end)
 	if finished {
-		report, err := metrics.Summarize(func(yield func(metrics.Request, error) bool) {
+		report, err := report.Summarize(func(yield func(metrics.Request, error) bool) {
 			for _, q := range all {
 				if !yield(*q, nil) {
 					return

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	liveview "benchtop/metrics/live"
 )
 
 // ramp is a run that climbs from 4 to 80 requests per second within a minute against a server that is full at about 48:
@@ -94,7 +95,7 @@ func fail(q *metrics.Request, how int) {
 }
 
 // play tells a recorder what of the requests has happened by a moment.
-func play(rec *metrics.Recorder, all []*metrics.Request, by time.Duration) {
+func play(rec *liveview.View, all []*metrics.Request, by time.Duration) {
 	for _, r := range all {
 		q := metrics.NewRequest(r.Index)
 		q.Scheduled, q.InputTokens, q.InputSource = r.Scheduled, r.InputTokens, r.InputSource

@@ -12,6 +12,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	liveview "benchtop/metrics/live"
 	"benchtop/tui/chart"
 	"benchtop/tui/screen"
 )
@@ -26,7 +27,7 @@ type state struct {
 
 var states = []state{
 	{"empty", func(w, h int) *model {
-		return open(metrics.NewRecorder(time.Now(), rampPlan()).Snapshot(), w, h, termenv.Ascii)
+		return open(liveview.NewView(time.Now(), rampPlan()).Snapshot(), w, h, termenv.Ascii)
 	}},
 	{"young", func(w, h int) *model { return open(young(), w, h, termenv.Ascii) }},
 	{"mid", func(w, h int) *model { return open(mid(), w, h, termenv.Ascii) }},
@@ -328,7 +329,7 @@ func monstrous() metrics.Snapshot {
 		s.Histograms[metrics.TTFT], s.Histograms[metrics.ITL], s.Histograms[metrics.TPOT], s.Histograms[metrics.E2EL] = h, h, h, h
 	}
 	s.Totals = metrics.Totals{
-		Done: math.MaxInt, Failed: math.MinInt, Cancelled: -3, WarmedUp: math.MinInt, Good: math.MaxInt, Met: metrics.MetObjectives{metrics.E2EL: -7},
+		Done: math.MaxInt, Failed: math.MinInt, Cancelled: -3, WarmedUp: math.MinInt, MetCount: metrics.MetCount{Good: math.MaxInt, Met: metrics.MetObjectives{metrics.E2EL: -7}},
 	}
 	s.Failures = []metrics.FailureCount{
 		{Kind: "\x1b]0;x\x07", Status: -1, Count: math.MaxInt, Last: -time.Hour, Examples: []string{"\x9b31m\u2028\u202e漢字漢字漢字", ""}},

@@ -10,6 +10,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/metrics/report"
 	"benchtop/tui/screen"
 )
 
@@ -251,7 +252,7 @@ func TestEnergy(t *testing.T) {
 	if got := energyWords(&view{s: &s, span: 9 * time.Second}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	report, err := metrics.Summarize(func(func(metrics.Request, error) bool) {}, metrics.Run{Plan: *s.Plan, Ended: s.At, GPUs: s.GPUs})
+	report, err := report.Summarize(func(func(metrics.Request, error) bool) {}, metrics.Run{Plan: *s.Plan, Ended: s.At, GPUs: s.GPUs})
 	if err != nil || report.GPUs.Energy != 4000 {
 		t.Fatalf("%v, %+v", err, report.GPUs)
 	}

@@ -147,7 +147,7 @@ func TestReadJournalDamage(t *testing.T) {
 		if got := collect(t, seq); len(got) != requests {
 			t.Errorf("%s: %d requests, want %d", name, len(got), requests)
 		}
-		r, err := metrics.Summarize(seq, run)
+		r, err := report.Summarize(seq, run)
 		if err != nil || r.Completed != requests-requests/4 || r.Damaged != lost {
 			t.Errorf("%s: Summarize: %d successes, %d damaged, %v", name, r.Completed, r.Damaged, err)
 		}

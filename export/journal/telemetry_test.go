@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/metrics"
+	"benchtop/metrics/report"
 )
 
 func readClient(t *testing.T, line []byte) *metrics.ClientSecond {
@@ -136,7 +137,7 @@ func TestReadJournalWithoutTheClient(t *testing.T) {
 	if err != nil || run.Client != nil || run.Stamps != nil || run.Damaged != 0 || run.Ended != 1750*ms {
 		t.Fatalf("%+v, %v", run, err)
 	}
-	r, err := metrics.Summarize(seq, run)
+	r, err := report.Summarize(seq, run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +316,7 @@ func TestReadJournalWithoutTheServer(t *testing.T) {
 	if err != nil || run.Server != nil || run.GPUs != nil || run.ServerKind != "" || run.Damaged != 0 {
 		t.Fatalf("%+v, %v", run, err)
 	}
-	r, err := metrics.Summarize(seq, run)
+	r, err := report.Summarize(seq, run)
 	if err != nil || r.Server != nil || r.GPUs != nil {
 		t.Errorf("%+v, %+v, %v", r.Server, r.GPUs, err)
 	}

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/live"
 )
 
 // The list tells runs apart, of another version too, and when there is no room to look.
 func TestAbout(t *testing.T) {
 	r := newRun()
 	plan := &metrics.Plan{BaseURL: "http://a:1", ModelID: strings.Repeat("é", 500), Load: "8 users", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	r.recorder = metrics.NewRecorder(time.Now(), plan)
+	r.recorder = live.NewView(time.Now(), plan)
 	h := host(t, r)
 	for range mostViewers + 1 {
 		all, err := Find()

@@ -16,11 +16,12 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/live"
 )
 
 // run is a run that goes on as long as the test wants.
 type run struct {
-	recorder *metrics.Recorder
+	recorder *live.View
 
 	mu      sync.Mutex
 	control bool
@@ -30,7 +31,7 @@ type run struct {
 
 func newRun() *run {
 	plan := &metrics.Plan{ModelID: "m", Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}}
-	return &run{recorder: metrics.NewRecorder(time.Now(), plan)}
+	return &run{recorder: live.NewView(time.Now(), plan)}
 }
 
 func (r *run) Snapshot() metrics.Snapshot { return r.recorder.Snapshot() }

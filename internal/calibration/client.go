@@ -23,7 +23,7 @@ type ownClient struct {
 	load        Load
 	target      *target.Target
 	connections *conn.Pool
-	view        live.View
+	view        *live.View
 }
 
 // prepare opens connections ahead, if asked to.

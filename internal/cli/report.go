@@ -10,7 +10,6 @@ import (
 	"benchtop/internal/files"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
-	"benchtop/metrics"
 	"benchtop/metrics/report"
 	"benchtop/tui"
 )
@@ -85,7 +84,7 @@ func reportOn(w io.Writer, file string, old *tui.Baseline, asJSON, plots bool) e
 	if err != nil {
 		return err
 	}
-	r, damaged := metrics.Summarize(requests, run)
+	r, damaged := report.Summarize(requests, run)
 	if asJSON {
 		err = export.JSON(w, r)
 	} else {

@@ -55,7 +55,7 @@ type session struct {
 
 	files   *files.Saving
 	stream  *event.Stream // of what happens; view, journal and trial are its sinks
-	view    live.View
+	view    *live.View
 	journal *journal.Writer
 	engine  *loadgen.Engine
 	helm    *helm

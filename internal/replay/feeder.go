@@ -12,7 +12,7 @@ import (
 // between two looks come request by request; all else keeps its order.
 type feeder struct {
 	*recording
-	view    live.View
+	view    *live.View
 	at      time.Duration // everything until here was told
 	next    int           // of moments
 	flights []*flight     // in no order

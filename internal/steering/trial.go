@@ -6,6 +6,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/metrics/event"
+	"benchtop/metrics/saturation"
 )
 
 // Verdict is what is known of a trial so far.
@@ -35,7 +36,7 @@ type Trial struct {
 
 	scheduled, good, bad int
 	pending              map[int]pending
-	pace                 metrics.Pace
+	pace                 saturation.Pace
 	// waiting are all requests that are due and have no first chunk, whoever caused them.
 	waiting map[int]struct{}
 }
@@ -146,7 +147,7 @@ func (t *Trial) done(q *metrics.Request) {
 	} else {
 		t.pace.Fail()
 	}
-	t.settle(q.Index, q.OK() && t.plan.Felt(t.slo, q))
+	t.settle(q.Index, q.OK() && saturation.Felt(t.plan, t.slo, q))
 }
 
 func (t *Trial) settle(index int, good bool) {

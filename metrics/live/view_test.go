@@ -97,7 +97,7 @@ func TestRequestIsTaken(t *testing.T) {
 }
 
 // What is told beside a chunk is no cost of the view's.
-func TestChunkAllocatesNothing(t *testing.T) {
+func TestTakenChunkAllocatesNothing(t *testing.T) {
 	v := NewView(time.Now(), &metrics.Plan{})
 	q := metrics.NewRequest(0)
 	q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0

@@ -25,7 +25,7 @@ func Of(events event.Events) (metrics.Report, error) {
 	if err != nil {
 		return metrics.Report{}, err
 	}
-	return metrics.Summarize(requests, run)
+	return Summarize(requests, run)
 }
 
 // Gather returns the facts of a run, and its requests in the order in which they ended, with the counts of their tokens that

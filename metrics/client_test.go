@@ -1,0 +1,154 @@
+package metrics_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/metrics/live"
+	"benchtop/metrics/report"
+)
+
+// A run is told second by second, and the sum of the seconds is the run.
+func TestClientSeconds(t *testing.T) {
+	const ms = time.Millisecond
+	plan := metrics.Plan{Timestamps: metrics.KernelStamps, Rate: 10, Warmup: 500 * ms}
+	rec := live.NewView(time.Now(), &plan)
+	request := func(index int, scheduled, late, delay time.Duration, gaps ...time.Duration) metrics.Request {
+		q := metrics.NewRequest(index)
+		q.Scheduled, q.Due, q.Admitted, q.Connect = scheduled, scheduled, scheduled+50*ms, 3*ms
+		q.Sent = q.Admitted + 3*ms + late
+		rec.Due(&q)
+		rec.Sent(&q)
+		at := q.Sent
+		for _, gap := range gaps {
+			at += gap
+			q.ReadDelay = delay
+			q.Add(metrics.Chunk{At: at, Tokens: 1})
+			rec.Chunk(&q)
+		}
+		q.OutputTokens, q.Done, q.Redials = len(gaps), at, index
+		rec.Done(&q)
+		return q
+	}
+	all := []metrics.Request{
+		request(0, 0, 9*ms, 5*ms, 10*ms, 0, 0), // of the warm-up: in the second, not in the run
+		request(1, 600*ms, 2*ms, 1*ms, 10*ms, 0, 10*ms),
+	}
+	seconds := []metrics.ClientSecond{sampled(rec, metrics.ClientSecond{At: time.Second, Took: time.Second, CPU: 0.5, Cores: 2, Sockets: 2, Dialled: 2})}
+	if s := seconds[0]; s.Sent != 2 || s.Redials != 1 || s.LateMax != 9*ms || s.Chunks != 6 || s.Shared != 3 || s.Unstamped != 0 || s.DelayMax != 5*ms {
+		t.Errorf("first second: %+v", s)
+	}
+	all = append(all, request(2, 1200*ms, 0, metrics.Never, 10*ms, 10*ms))
+	seconds = append(seconds, sampled(rec, metrics.ClientSecond{
+		At: 3 * time.Second, Took: 2 * time.Second, CPU: 2, Cores: 2, Stall: 900 * ms, GCs: 3, GCPause: ms, Memory: 7, Sockets: 1, ClockStep: true,
+	}))
+	if s := seconds[1]; s.Sent != 1 || s.Redials != 2 || s.Chunks != 2 || s.Unstamped != 2 || s.DelayP99 != metrics.Never || s.DelayMax != metrics.Never {
+		t.Errorf("second second: %+v", s)
+	}
+	snapshot, stamps := rec.Snapshot(), rec.Stamps()
+	if len(snapshot.Client) != 2 || snapshot.Verdict.String() != rec.Verdict().String() || !snapshot.Recent.Limited() {
+		t.Errorf("snapshot: %+v %s %s", snapshot.Client, snapshot.Verdict, snapshot.Recent)
+	}
+	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: 3 * time.Second, Client: seconds, Stamps: &stamps})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := summary.Client
+	if c.Stamps != stamps || c.Stamps.Chunks != 5 || c.Stamps.Shared != 1 || c.Stamps.Unstamped != 2 || c.Stamps.DelayMax != 1*ms {
+		t.Errorf("stamps: %+v, recorder %+v", c.Stamps, stamps)
+	}
+	if c.CPU != 1.5 || c.CPUMost != 2 || c.Cores != 2 || c.StoodStill != 900*ms || c.GCs != 3 || c.Memory != 7 || c.Sockets != 2 || c.Dialled != 2 || c.ClockSteps != 1 {
+		t.Errorf("client: %+v", c)
+	}
+	if late := summary.Statistics[metrics.OwnLateness]; late.N != 2 || late.Max != 5 || c.Verdict.String() != snapshot.Verdict.String() || !strings.Contains(c.Verdict.String(), "stood still for 900ms") {
+		t.Errorf("lateness %+v, verdict %s", late, c.Verdict)
+	}
+
+	// A journal without an end knows the seconds only.
+	summary, err = report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: metrics.Never, Client: seconds})
+	if s := summary.Client.Stamps; err != nil || s.Unstamped != 2 || s.DelayMax != 5*ms || s.DelayP999 != metrics.Never {
+		t.Errorf("killed: %+v (%v)", s, err)
+	}
+	// What came before the warm-up was over is in no figure then either.
+	early := append([]metrics.ClientSecond{{At: 400 * ms, Took: 400 * ms, Chunks: 90, Unstamped: 90, DelayMax: time.Second}}, seconds...)
+	summary, err = report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: metrics.Never, Client: early})
+	if s := summary.Client.Stamps; err != nil || s.Unstamped != 2 || s.DelayMax != 5*ms {
+		t.Errorf("killed, with a warm-up: %+v (%v)", s, err)
+	}
+	// One from before there were samples says nothing about the client.
+	summary, err = report.Summarize(yield(all), metrics.Run{Plan: metrics.Plan{Rate: 10}, Ended: 3 * time.Second})
+	if c := summary.Client; err != nil || c.Source != metrics.UserStamps || c.Verdict.Limited() || c.Stamps.DelayP99 != metrics.Never || len(c.Seconds) != 0 {
+		t.Errorf("old journal: %+v (%v)", c, err)
+	}
+}
+
+// The last moment of a run is no second: what it shows by chance decides nothing.
+func TestLastMoment(t *testing.T) {
+	plan := metrics.Plan{Timestamps: metrics.UserStamps}
+	rec := live.NewView(time.Now(), &plan)
+	for i := range 40 {
+		q := metrics.NewRequest(i)
+		q.Sent = 0
+		q.Add(metrics.Chunk{At: time.Millisecond, Tokens: 1})
+		rec.Due(&q)
+		rec.Sent(&q)
+		rec.Chunk(&q)
+	}
+	for range 10 {
+		rec.Client(metrics.ClientSecond{Took: time.Second, Cores: 1, Sched: time.Millisecond})
+	}
+	rec.Client(metrics.ClientSecond{Took: 3 * time.Millisecond, Cores: 1, CPU: 1, Sched: 50 * time.Millisecond})
+	if s := rec.Snapshot(); s.Verdict.Limited() || s.Recent.Limited() {
+		t.Errorf("%s, recently %s", s.Verdict, s.Recent)
+	}
+}
+
+// A request for which our own system had no socket is the client's fault, live and in the report.
+func TestNoSocket(t *testing.T) {
+	plan := metrics.Plan{Timestamps: metrics.KernelStamps}
+	rec := live.NewView(time.Now(), &plan)
+	q := metrics.NewRequest(0)
+	q.Scheduled, q.Due, q.Done, q.Failure, q.Error = 0, 0, time.Millisecond, metrics.FailedNoSocket, "too many open files"
+	told := q
+	rec.Due(&told)
+	rec.Done(&told)
+	if v := rec.Verdict(); v.String() != "limited (no socket for 1 of the requests)" {
+		t.Error(v)
+	}
+	if r, err := report.Summarize(yield([]metrics.Request{q}), metrics.Run{Plan: plan, Ended: time.Second}); err != nil || !r.Client.Verdict.Limited() {
+		t.Errorf("%s (%v)", r.Client.Verdict, err)
+	}
+}
+
+// sampled files a second of the client, completed as in a run.
+func sampled(rec *live.View, s metrics.ClientSecond) metrics.ClientSecond {
+	s = rec.Counted(s)
+	rec.Client(s)
+	return s
+}
+
+// What answers tell of the prefix cache is summed up, live and in the report, and is never more than the prompts.
+func TestCachedTokens(t *testing.T) {
+	const ms = time.Millisecond
+	all := []metrics.Request{simple(0, 0, ms, ms, 2), simple(1, 2*time.Second, ms, ms, 2), simple(2, 2*time.Second, ms, ms, 2), simple(3, 2*time.Second, ms, ms, 2)}
+	for i, cached := range []int{90, 30, 1000, 50} {
+		all[i].InputTokens, all[i].CachedTokens = 100, cached
+	}
+	all[3].Failure = metrics.FailedReset
+	plan := metrics.Plan{Warmup: time.Second}
+	recorder := live.NewView(time.Now(), &plan)
+	play(recorder, all)
+	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: 3 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := recorder.Snapshot()
+	if r.CachedTokens != 130 || s.Totals.CachedTokens != 130 || r.InputTokens != 200 {
+		t.Errorf("report %d of %d, live %d; want 130 of 200", r.CachedTokens, r.InputTokens, s.Totals.CachedTokens)
+	}
+	if w := s.Windows[2]; w.CachedTokens != 130 || w.PromptTokens != 200 {
+		t.Errorf("second 2: %d of %d", w.CachedTokens, w.PromptTokens)
+	}
+}

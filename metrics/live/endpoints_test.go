@@ -1,0 +1,70 @@
+package live
+
+import (
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+func TestEndpoints(t *testing.T) {
+	rec := NewView(time.Now(), &metrics.Plan{})
+	ask := func(model string, f metrics.Failure) {
+		x := &exchange{rec, metrics.NewRequest(0)}
+		x.q.Model = model
+		x.due(0)
+		x.sent(0)
+		x.chunk(time.Second, "")
+		if f != "open" {
+			x.done(time.Second, f)
+		}
+	}
+	for range 3 {
+		ask("a", "")
+		ask("b", metrics.FailedReset)
+	}
+	ask("b", metrics.Cancelled)
+	ask("a", "open")
+	for i := range 100 {
+		ask(string(rune('A'+i)), "")
+	}
+	all := rec.Snapshot().Endpoints
+	if len(all) != mostEndpoints {
+		t.Fatalf("%d endpoints, want %d", len(all), mostEndpoints)
+	}
+	a, b, others := all[0], all[1], all[mostEndpoints-1]
+	for _, c := range []struct {
+		got  metrics.Endpoint
+		want [5]int
+		ttft uint64
+	}{{a, [5]int{4 + 1, 3 + 1, 0, 1, 3 + 1}, 5}, {b, [5]int{4 + 1, 1, 3, 0, 1}, 1}, {others, [5]int{37, 37, 0, 0, 37}, 37}} {
+		if got := [5]int{c.got.Sent, c.got.Done, c.got.Failed, c.got.InFlight, c.got.OutputTokens}; got != c.want || c.got.FirstWait.Count() != c.ttft {
+			t.Errorf("%s: sent, done, failed, in flight, tokens %v, want %v; %d TTFTs, want %d", c.got.Model, got, c.want, c.got.FirstWait.Count(), c.ttft)
+		}
+	}
+	if others.Model != otherModels {
+		t.Errorf("the last one is %q", others.Model)
+	}
+}
+
+// Requests of the warm-up are in flight, but in no figure.
+func TestEndpointsOfTheWarmUp(t *testing.T) {
+	rec := NewView(time.Now(), &metrics.Plan{Warmup: 2 * time.Second})
+	for i, f := range []metrics.Failure{"", metrics.FailedReset, "open", ""} {
+		x := &exchange{rec, metrics.NewRequest(i)}
+		x.due(time.Duration(i) * time.Second)
+		x.sent(time.Duration(i) * time.Second)
+		x.chunk(4*time.Second, "")
+		if f != "open" {
+			x.done(5*time.Second, f)
+		}
+	}
+	all := rec.Snapshot().Endpoints
+	if len(all) != 1 {
+		t.Fatalf("%d endpoints", len(all))
+	}
+	e := all[0]
+	if got := [5]int{e.Sent, e.Done, e.Failed, e.InFlight, int(e.FirstWait.Count())}; got != [5]int{2, 1, 0, 1, 2} {
+		t.Errorf("sent, done, failed, in flight, TTFTs %v", got)
+	}
+}

@@ -1,0 +1,103 @@
+package live
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"benchtop/metrics"
+	"benchtop/metrics/report"
+)
+
+// A finished run that is told to a recorder once more looks as it did, whether its chunks know of the answer or not.
+func TestAgain(t *testing.T) {
+	for seed := range uint64(5) {
+		all := drawRun(seed, 150)
+		plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}}
+		live, replayed := NewView(time.Now(), &plan), NewView(time.Time{}, &plan)
+		play(live, all)
+		for i := range all {
+			all[i].Chunks = slices.Clone(all[i].Chunks)
+			for k := range all[i].Chunks {
+				all[i].Chunks[k].Answer = false
+			}
+		}
+		at := lastDone(all)
+		again(replayed, all, at)
+		diff := cmp.Diff(live.SnapshotAt(at), replayed.SnapshotAt(at), cmp.Comparer(compareHistograms), cmpopts.EquateNaNs())
+		if diff != "" {
+			t.Errorf("seed %d (-live +again):\n%s", seed, diff)
+		}
+	}
+}
+
+// A load of which nothing is known yet is not within the objectives.
+func TestJudgeDoesNotTrustTheQuickOnes(t *testing.T) {
+	plan := metrics.Plan{Rate: 20, Burstiness: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 200}}}
+	rec := NewView(time.Now(), &plan)
+	for i := range 100 {
+		x := begun(rec, i, time.Duration(i)*50*time.Millisecond)
+		x.sent(x.q.Due)
+		if i < 40 {
+			x.chunk(x.q.Due+time.Millisecond, "")
+			x.done(x.q.Due+time.Second, "")
+		}
+	}
+	rec.JudgeAt(8 * time.Second)
+	if a := rec.SnapshotAt(8 * time.Second).Answer; a.Within {
+		t.Errorf("40 of 100 have ended, and %+v", a)
+	}
+}
+
+// Objectives that were set while the run was on judge all of it, in totals, windows and report, and no gate.
+func TestSetObjectives(t *testing.T) {
+	all := drawRun(5, 2500)
+	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}, Warmup: 4 * time.Second, Gates: gates(t, "goodput<10%", "request_goodput<0.001")}
+	other := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 400}, {Metric: metrics.TPOT, LimitMS: 50}, {Metric: metrics.E2EL, LimitMS: 3000}}
+	ended := lastDone(all)
+	want := plan
+	want.Goodput = other
+	for name, set := range map[string]func(rec *View){
+		"at the end":   func(rec *View) { again(rec, all, ended); rec.SetObjectives(other) },
+		"at the start": func(rec *View) { rec.SetObjectives(other); again(rec, all, ended) },
+		"twice": func(rec *View) {
+			rec.SetObjectives(nil)
+			again(rec, all, ended)
+			rec.Log(metrics.LogEntry{Objectives: &other})
+		},
+	} {
+		rec, straight := NewView(time.Now(), &plan), NewView(time.Now(), &want)
+		set(rec)
+		again(straight, all, ended)
+		a, b := rec.SnapshotAt(ended), straight.SnapshotAt(ended)
+		if diff := cmp.Diff(b.Windows, a.Windows, cmp.Comparer(compareHistograms)); diff != "" {
+			t.Errorf("%s: windows (-want +got):\n%s", name, diff)
+		}
+		if a.Totals != b.Totals || a.Totals.Good == 0 || a.Totals.Good == a.PlannedGood {
+			t.Errorf("%s: %+v, want %+v", name, a.Totals, b.Totals)
+		}
+		if !slices.Equal(a.Objectives, other) || len(a.Plan.Goodput) != 1 {
+			t.Errorf("%s: objectives %v, plan %v", name, a.Objectives, a.Plan.Goodput)
+		}
+		run := metrics.Run{Plan: plan, Ended: ended, Events: []metrics.LogEntry{
+			{At: 2, Objectives: &other}, {At: 1, Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}, {At: 3, Text: "nothing"}}}
+		summary, err := report.Summarize(yield(all), run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if summary.Good != a.Totals.Good || summary.PlannedGood != a.PlannedGood || len(summary.Met) != 3 || !slices.Equal(summary.Objectives, other) {
+			t.Errorf("%s: %d good of %v in the report, live %d", name, summary.Good, summary.Objectives, a.Totals.Good)
+		}
+		plain, _ := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: ended})
+		if diff := cmp.Diff(plain.Gates, summary.Gates); diff != "" {
+			t.Errorf("%s: gates (-planned +got):\n%s", name, diff)
+		}
+		if live := a.CheckGates(); math.Abs(live[0].Value-plain.Gates[0].Value) > 1e-12 || len(live) != 2 {
+			t.Errorf("%s: live gates %+v, want %+v", name, live, plain.Gates)
+		}
+	}
+}

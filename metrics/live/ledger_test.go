@@ -1,0 +1,122 @@
+package live
+
+import (
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"benchtop/internal/race"
+	"benchtop/metrics"
+)
+
+// A ledger that is full costs no more, and the answer stays that of what is in it.
+func TestFullLedger(t *testing.T) {
+	plan := metrics.Plan{Rate: 20, Burstiness: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 100}}, Warmup: time.Second}
+	const most = 200
+	rec, small := NewView(time.Now(), &plan), NewView(time.Now(), &plan)
+	rec.ledger = newLedger(most)
+	tell := func(rec *View, n int) {
+		for i := range n {
+			x := begun(rec, i, time.Duration(i)*50*time.Millisecond)
+			x.sent(x.q.Due)
+			x.chunk(x.q.Due+50*time.Millisecond, "")
+			x.done(x.q.Due+60*time.Millisecond, "")
+		}
+	}
+	tell(rec, 1000)
+	tell(small, most)
+	if came, ended := rec.ledger.came.from(0), rec.ledger.ended.from(0); len(came) != 1 || len(came[0]) != most-20 || len(ended[0]) != most {
+		t.Fatalf("%d and %d kept, want %d without the warm-up, and %d", len(came[0]), len(ended[0]), most-20, most)
+	}
+	if log := rec.Snapshot().Log; len(log) != 1 || log[0].At != most*50*time.Millisecond {
+		t.Errorf("log %+v", log)
+	}
+	rec.JudgeAt(50 * time.Second)
+	small.JudgeAt(10 * time.Second)
+	got, want := rec.Snapshot(), small.Snapshot()
+	if diff := cmp.Diff(want.Answer, got.Answer); diff != "" || !got.Answer.Within {
+		t.Errorf("answer (-of the first +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want.Levels, got.Levels); diff != "" {
+		t.Errorf("levels (-of the first +got):\n%s", diff)
+	}
+	rec.JudgeAt(50 * time.Second)
+	if again := rec.Snapshot().Answer; again != got.Answer {
+		t.Error("judged again what cannot change")
+	}
+
+	// Other objectives judge what is in it; the rest keeps what it met.
+	rec.SetObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 10}})
+	s := rec.Snapshot()
+	if s.Answer != nil || s.Totals.Good != 1000-most || s.Windows[5].Good != 0 || s.Windows[20].Good != 20 {
+		t.Errorf("%d good, want those beyond; windows %d and %d; answer %+v", s.Totals.Good, s.Windows[5].Good, s.Windows[20].Good, s.Answer)
+	}
+	rec.JudgeAt(50 * time.Second)
+	if a := rec.Snapshot().Answer; a == nil || a.Within {
+		t.Errorf("answer by the new objectives: %+v", a)
+	}
+	x := begun(rec, 1000, 50*time.Second)
+	x.sent(50 * time.Second)
+	x.chunk(50*time.Second+time.Millisecond, "")
+	x.done(51*time.Second, "")
+	if now := rec.Snapshot().Totals.Good; now != s.Totals.Good+1 {
+		t.Errorf("%d good after one more, want %d", now, s.Totals.Good+1)
+	}
+}
+
+// What one judgement leaves behind does not show in the next, and the next needs hardly any memory.
+func TestJudgeAgain(t *testing.T) {
+	rec := recorded(40_000)
+	moments := []time.Duration{4 * time.Second, 2 * time.Second, 3500 * time.Millisecond, 3 * time.Second}
+	if race.Enabled {
+		moments = []time.Duration{4 * time.Second, 3 * time.Second}
+	}
+	for _, at := range moments {
+		fresh := recorded(40_000)
+		for _, r := range []*View{rec, fresh} {
+			if at == 3*time.Second {
+				r.Log(metrics.LogEntry{At: time.Second, Set: &metrics.LoadSetting{Rate: 10_000}})
+			}
+			r.restUntil = time.Time{}
+			r.JudgeAt(at)
+		}
+		got, want := rec.SnapshotAt(at), fresh.SnapshotAt(at)
+		if diff := cmp.Diff(want.Levels, got.Levels); diff != "" || len(got.Levels) == 0 {
+			t.Errorf("at %s: levels (-fresh +again):\n%s", at, diff)
+		}
+		if diff := cmp.Diff(want.Answer, got.Answer); diff != "" {
+			t.Errorf("at %s: answer (-fresh +again):\n%s", at, diff)
+		}
+	}
+	const n = 10
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range n {
+		rec.restUntil = time.Time{}
+		rec.JudgeAt(3 * time.Second)
+	}
+	runtime.ReadMemStats(&after)
+	if each := float64(after.TotalAlloc-before.TotalAlloc) / n / 40_000; each > 8 {
+		t.Errorf("%.1f bytes a request for each judgement", each)
+	}
+}
+
+// To set what is in force costs nothing and changes nothing, as often as it is said.
+func TestSetObjectivesInForce(t *testing.T) {
+	rec := recorded(5000)
+	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 20}}
+	rec.SetObjectives(slo)
+	rec.JudgeAt(time.Second)
+	before := rec.Snapshot()
+	if n := testing.AllocsPerRun(10, func() { rec.SetObjectives(slo) }); n > 2 {
+		t.Errorf("%v allocations", n)
+	}
+	rec.Log(metrics.LogEntry{At: time.Second, Objectives: &slo})
+	after := rec.Snapshot()
+	if after.Answer == nil || after.Answer != before.Answer || after.Totals != before.Totals || !slices.Equal(after.Objectives, slo) {
+		t.Errorf("before %+v, after %+v", before.Answer, after.Answer)
+	}
+}

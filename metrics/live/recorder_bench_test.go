@@ -1,0 +1,157 @@
+package live
+
+import (
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// recorded is a recorder after so many requests of ten chunks.
+func recorded(n int) *View {
+	rec := NewView(time.Now(), &metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: 2000, Over: time.Minute}, Rate: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 50}}})
+	for i := range n {
+		oneRequest(rec, i, time.Duration(i)*100*time.Microsecond)
+	}
+	return rec
+}
+
+func oneRequest(rec *View, i int, at time.Duration) {
+	q := metrics.NewRequest(i)
+	q.Scheduled, q.Due, q.Admitted, q.Sent = at, at, at, at
+	rec.Due(&q)
+	rec.Sent(&q)
+	q.Chunks = make([]metrics.Chunk, 0, 10)
+	for k := range 10 {
+		q.Add(metrics.Chunk{At: at + time.Duration(i%100+20*k)*time.Millisecond, Tokens: 1, Answer: true})
+		rec.Chunk(&q)
+	}
+	q.Done, q.OutputTokens = q.LastChunk, 10
+	rec.Done(&q)
+}
+
+// A whole request of ten chunks.
+func BenchmarkRecorderRequest(b *testing.B) {
+	rec := NewView(time.Now(), &metrics.Plan{})
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		oneRequest(rec, i, time.Duration(i%600)*time.Second)
+		i++
+	}
+}
+
+// The answer of a run of 200,000 requests; what of it is under the lock is in the metric.
+func BenchmarkJudge(b *testing.B) {
+	rec := recorded(200_000)
+	var locked time.Duration
+	for b.Loop() {
+		rec.restUntil = time.Time{}
+		rec.JudgeAt(time.Minute)
+		from := time.Now()
+		rec.mu.Lock()
+		_, _ = rec.ledger.came.from(0), rec.ledger.ended.from(0)
+		rec.mu.Unlock()
+		locked += time.Since(from)
+	}
+	b.ReportMetric(float64(locked.Nanoseconds())/float64(b.N), "ns-locked/op")
+}
+
+// Judging 200,000 requests anew.
+func BenchmarkSetObjectives(b *testing.B) {
+	rec := recorded(200_000)
+	i := 0
+	for b.Loop() {
+		i++
+		rec.SetObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: float64(i)}})
+	}
+}
+
+// A snapshot with the rows of 10,000 streams; what of it is under the lock is in the metric.
+func BenchmarkSnapshotOfRows(b *testing.B) {
+	rec := recorded(2000)
+	for i := range 10_000 {
+		q := metrics.NewRequest(i)
+		q.Due, q.Sent = 0, 0
+		rec.Due(&q)
+		rec.Sent(&q)
+	}
+	rec.Look(metrics.Look{Rows: true, Open: 5})
+	b.ReportAllocs()
+	var locked time.Duration
+	for b.Loop() {
+		_ = rec.SnapshotAt(time.Minute)
+		from := time.Now()
+		_, _, _, _ = rec.look(time.Minute)
+		locked += time.Since(from)
+	}
+	b.ReportMetric(float64(locked.Nanoseconds())/float64(b.N), "ns-locked/op")
+}
+
+// The hot path allocates nothing once a histogram has its width.
+func TestChunkAllocatesNothing(t *testing.T) {
+	rec := NewView(time.Now(), &metrics.Plan{})
+	q := metrics.NewRequest(0)
+	q.Due, q.Sent = 0, 0
+	rec.Due(&q)
+	rec.Sent(&q)
+	q.Chunks = make([]metrics.Chunk, 0, 10_000)
+	at, piece := time.Duration(0), []byte("word ")
+	chunk := func() {
+		at += 20 * time.Microsecond
+		q.Add(metrics.Chunk{At: at, Tokens: 1, Answer: true})
+		q.Piece = piece
+		rec.Chunk(&q)
+	}
+	rec.Look(metrics.Look{Rows: true, Open: 1})
+	chunk()
+	chunk()
+	if n := testing.AllocsPerRun(1000, chunk); n != 0 {
+		t.Errorf("%v allocations a chunk, want 0", n)
+	}
+}
+
+func BenchmarkRecorderChunk(b *testing.B) {
+	rec := NewView(time.Now(), &metrics.Plan{})
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		q := metrics.NewRequest(0)
+		q.Due, q.Sent = 0, 0
+		rec.Due(&q)
+		rec.Sent(&q)
+		q.Chunks = make([]metrics.Chunk, 0, 1024)
+		for pb.Next() {
+			if len(q.Chunks) == 1000 {
+				q.Chunks = q.Chunks[:1]
+			}
+			q.Add(metrics.Chunk{At: q.LastChunk + 20*time.Microsecond, Tokens: 1})
+			rec.Chunk(&q)
+		}
+	})
+}
+
+// A snapshot of an hour's run is taken under the lock that every chunk needs.
+func BenchmarkSnapshotOfAnHour(b *testing.B) {
+	rec := NewView(time.Now().Add(-time.Hour), &metrics.Plan{})
+	for s := range 3600 {
+		q := metrics.NewRequest(s)
+		q.Due, q.Sent = time.Duration(s)*time.Second, time.Duration(s)*time.Second
+		rec.Due(&q)
+		rec.Sent(&q)
+		for i := range 50 {
+			q.Add(metrics.Chunk{At: q.Sent + time.Duration(i*i)*100*time.Microsecond, Tokens: 1})
+			rec.Chunk(&q)
+		}
+		q.Done = q.LastChunk
+		rec.Done(&q)
+	}
+	b.ReportAllocs()
+	var locked time.Duration
+	for b.Loop() {
+		_ = rec.Snapshot()
+		from := time.Now()
+		_, _, _, _ = rec.look(time.Hour) // nothing happened since, so nothing is lost
+		locked += time.Since(from)
+	}
+	b.ReportMetric(float64(locked.Nanoseconds())/float64(b.N), "ns-locked/op")
+}

@@ -1,0 +1,228 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// Who looks at single requests sees them at once, but a key that is held down does not make a load.
+func TestLookWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := NewView(time.Now(), &metrics.Plan{})
+		begun(rec, 0, 0)
+		ctx, cancel := context.WithCancel(t.Context())
+		ch := rec.Publish(ctx, time.Second)
+		if s := <-ch; s.Requests != nil {
+			t.Error("rows that nobody asked for")
+		}
+		time.Sleep(300 * time.Millisecond)
+		rec.Look(metrics.Look{Rows: true})
+		synctest.Wait()
+		select {
+		case s := <-ch:
+			if len(s.Requests) != 1 || s.At != 300*time.Millisecond {
+				t.Errorf("%d rows at %s", len(s.Requests), s.At)
+			}
+		default:
+			t.Fatal("nothing came")
+		}
+		rec.Look(metrics.Look{Rows: true}) // nothing new
+		var came []time.Duration
+		for i := range 200 { // 200 ms of wishes
+			rec.Look(metrics.Look{Rows: true, Open: 1 + i%2})
+			time.Sleep(time.Millisecond)
+			select {
+			case s := <-ch:
+				came = append(came, s.At)
+			default:
+			}
+		}
+		if len(came) < 3 || len(came) > 4 {
+			t.Errorf("%d snapshots in 200 ms: %v", len(came), came)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if s := <-ch; s.Opened == nil && s.Requests == nil {
+			t.Error("the last wish was forgotten")
+		}
+		cancel()
+		for range ch {
+		}
+	})
+}
+
+// Wishes wait for nobody, and nobody for them, even where no one publishes or reads.
+func TestLookWaitsForNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := NewView(time.Now(), &metrics.Plan{})
+		for i := range 10 {
+			rec.Look(metrics.Look{Open: i})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ch := rec.Publish(ctx, time.Second)
+		for i := range 10 {
+			rec.Look(metrics.Look{Open: i})
+			time.Sleep(70 * time.Millisecond)
+		}
+		rec.Look(metrics.Look{Rows: true})
+		cancel() // while the wish waits
+		n := 0
+		for range ch {
+			n++
+		}
+		if n < 1 || n > 3 { // of before, of the wish, and the last: only the newest of them waits
+			t.Errorf("%d snapshots", n)
+		}
+	})
+}
+
+// Those who look again and again share snapshots, but never miss what was said.
+func TestRecent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := NewView(time.Now(), &metrics.Plan{})
+		first := rec.Recent()
+		time.Sleep(60 * time.Millisecond)
+		begun(rec, 0, 60*time.Millisecond)
+		if s := rec.Recent(); s.At != first.At || &s.Windows[0] != &first.Windows[0] || s.Totals.Due != 0 {
+			t.Errorf("a new snapshot of %s", s.At)
+		}
+		if s := rec.Snapshot(); s.At != 60*time.Millisecond || s.Totals.Due != 1 {
+			t.Errorf("an old snapshot of %s", s.At)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if s := rec.Recent(); s.At != 160*time.Millisecond {
+			t.Errorf("an old one of %s", s.At)
+		}
+		rec.SetSteering(metrics.Steering{Changes: 2, LoadSetting: metrics.LoadSetting{Rate: 1}})
+		rec.Recent()
+		rec.SetSteering(metrics.Steering{Changes: 2, LoadSetting: metrics.LoadSetting{Rate: 2}})
+		if s := rec.Recent(); s.Steering.Rate != 1 {
+			t.Error("a load that moves by itself makes new snapshots")
+		}
+		for name, c := range map[string]struct {
+			say  func()
+			done func(s *metrics.Snapshot) bool
+		}{
+			"SetPhase":      {func() { rec.SetPhase(metrics.Phase{State: metrics.Draining, DrainBy: time.Hour}) }, func(s *metrics.Snapshot) bool { return s.State == metrics.Draining }},
+			"SetSaving":     {func() { rec.SetSaving(metrics.Saving{Path: "a", Problem: "b"}) }, func(s *metrics.Snapshot) bool { return s.SaveError == "b" }},
+			"SetSteering":   {func() { rec.SetSteering(metrics.Steering{Changes: 3}) }, func(s *metrics.Snapshot) bool { return s.Steering.Changes == 3 }},
+			"SetObjectives": {func() { rec.SetObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}) }, func(s *metrics.Snapshot) bool { return len(s.Objectives) == 1 }},
+			"Log":           {func() { rec.Log(metrics.LogEntry{Text: "x"}) }, func(s *metrics.Snapshot) bool { return len(s.Log) == 1 }},
+			"Look":          {func() { rec.Look(metrics.Look{Rows: true}) }, func(s *metrics.Snapshot) bool { return len(s.Requests) == 1 }},
+		} {
+			c.say()
+			if s := rec.Recent(); !c.done(&s) {
+				t.Errorf("%s does not show", name)
+			}
+		}
+		rec.Finish(&metrics.Report{})
+		if s := rec.Recent(); s.Report == nil {
+			t.Error("the report does not show")
+		}
+	})
+}
+
+// What takes long is done less often, but never too seldom.
+func TestRecentOfALongRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := NewView(time.Now(), &metrics.Plan{})
+		rec.Recent()
+		for _, c := range []struct{ took, age time.Duration }{
+			{0, recentFor}, {time.Millisecond, recentFor}, {30 * time.Millisecond, 300 * time.Millisecond}, {time.Hour, oldest},
+		} {
+			rec.Snapshot()
+			rec.last.took = c.took
+			made := rec.last.snapshot.At
+			time.Sleep(c.age - time.Millisecond)
+			if s := rec.Recent(); s.At != made {
+				t.Errorf("%s: a new one after %s", c.took, s.At-made)
+			}
+			time.Sleep(time.Millisecond)
+			if s := rec.Recent(); s.At == made {
+				t.Errorf("%s: an old one after %s", c.took, c.age)
+			}
+		}
+	})
+}
+
+// A snapshot of a long run, made anew, and as the second of two viewers gets it.
+func BenchmarkSnapshotOfALongRun(b *testing.B) {
+	for _, hours := range []int{1, 24} {
+		rec := NewView(time.Now().Add(-time.Duration(hours)*time.Hour), &metrics.Plan{})
+		for s := range hours * 3600 {
+			oneRequest(rec, s, time.Duration(s)*time.Second)
+		}
+		b.Run(fmt.Sprintf("%dh/new", hours), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = rec.Snapshot()
+			}
+		})
+		b.Run(fmt.Sprintf("%dh/recent", hours), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = rec.Recent()
+			}
+		})
+	}
+}
+
+// The wait for a slot is known as soon as a request is sent: the whole run and its seconds tell it of the same requests, those
+// that failed taken out, so that in the end it is that of the successes.
+func TestHeldOfTheRun(t *testing.T) {
+	const ms = time.Millisecond
+	rec := NewView(time.Now(), &metrics.Plan{Warmup: time.Second})
+	see := func(what string, want uint64) {
+		t.Helper()
+		s := rec.Snapshot()
+		var seconds uint64
+		for i := range s.Windows {
+			if s.Windows[i].Start >= time.Second {
+				seconds += s.Windows[i].Histograms[metrics.SlotWait].Count()
+			}
+		}
+		if s.Histograms[metrics.SlotWait].Count() != want || seconds != want {
+			t.Errorf("%s: %d waits in the run, %d in its seconds, want %d", what, s.Histograms[metrics.SlotWait].Count(), seconds, want)
+		}
+	}
+	warming, good, bad := begun(rec, 0, 100*ms), begun(rec, 1, 1100*ms), begun(rec, 2, 1200*ms)
+	see("due", 0)
+	warming.sent(200 * ms)
+	good.sent(1500 * ms)
+	bad.sent(1600 * ms)
+	see("sent", 2)
+	for _, x := range []*exchange{warming, good} {
+		x.chunk(1700*ms, "")
+		x.done(1700*ms, "")
+	}
+	see("one is done", 2)
+	bad.done(1800*ms, metrics.FailedReset)
+	see("one failed", 1)
+}
+
+func TestPublish(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := NewView(time.Now(), &metrics.Plan{})
+		ctx, cancel := context.WithCancel(t.Context())
+		ch := rec.Publish(ctx, time.Second)
+		time.Sleep(10*time.Second + time.Millisecond) // nobody reads: only the newest stays
+		if s := <-ch; s.At != 10*time.Second {
+			t.Errorf("snapshot of %s, want the newest, of 10s", s.At)
+		}
+		cancel()
+		n := 0
+		for s := range ch {
+			n++
+			if s.At < 10*time.Second {
+				t.Errorf("last snapshot is of %s", s.At)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%d snapshots after the end, want the last one", n)
+		}
+	})
+}

@@ -1,0 +1,48 @@
+package live
+
+import (
+	"bytes"
+	"encoding/gob"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"benchtop/metrics"
+	"benchtop/metrics/report"
+)
+
+// A snapshot travels through gob whole.
+func TestSnapshotTravels(t *testing.T) {
+	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}, Percentiles: []float64{99}}
+	rec := NewView(time.Now(), &plan)
+	all := drawRun(3, 80)
+	rec.Server(metrics.ServerSecond{At: time.Second, Running: 3, Waiting: metrics.Unsaid()})
+	rec.Log(metrics.LogEntry{Text: "34 req/s", Mark: "34", Set: &metrics.LoadSetting{Rate: 34, By: metrics.ByHand}, Objectives: &metrics.SLO{{Metric: metrics.TPOT, LimitMS: 5}}})
+	rec.Look(metrics.Look{Rows: true, Open: 8})
+	play(rec, all)
+	rec.Judge()
+	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec.Finish(&summary)
+	want := rec.Snapshot()
+	if len(want.Requests) != 80 || want.Opened == nil || len(want.Windows) < 10 || want.Answer == nil {
+		t.Fatal("too little to compare")
+	}
+	var wire bytes.Buffer
+	var got metrics.Snapshot
+	if err := gob.NewEncoder(&wire).Encode(want); err != nil {
+		t.Fatal(err)
+	}
+	if err := gob.NewDecoder(&wire).Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	options := []cmp.Option{cmp.Comparer(compareHistograms), cmpopts.EquateNaNs(), cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(metrics.Request{})}
+	if diff := cmp.Diff(want, got, options...); diff != "" {
+		t.Errorf("(-sent +received):\n%s", diff)
+	}
+}

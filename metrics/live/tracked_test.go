@@ -1,0 +1,254 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"benchtop/metrics"
+)
+
+// exchange tells a recorder of a request with so many chunks, up to what is asked for.
+type exchange struct {
+	rec *View
+	q   metrics.Request
+}
+
+func (x *exchange) due(at time.Duration)  { x.q.Scheduled, x.q.Due = at, at; x.rec.Due(&x.q) }
+func (x *exchange) sent(at time.Duration) { x.q.Admitted, x.q.Sent = at, at; x.rec.Sent(&x.q) }
+func (x *exchange) chunk(at time.Duration, text string) {
+	x.q.Add(metrics.Chunk{At: at, Tokens: 1, Answer: true})
+	x.q.Piece = []byte(text)
+	x.rec.Chunk(&x.q)
+}
+func (x *exchange) done(at time.Duration, f metrics.Failure) {
+	x.q.Done, x.q.Failure, x.q.OutputTokens = at, f, len(x.q.Chunks)
+	x.rec.Done(&x.q)
+}
+
+func begun(rec *View, index int, at time.Duration) *exchange {
+	x := &exchange{rec, metrics.NewRequest(index)}
+	x.q.InputTokens = 10 + index
+	x.due(at)
+	return x
+}
+
+func TestRowsOfARequest(t *testing.T) {
+	const ms = time.Millisecond
+	rec := NewView(time.Now(), &metrics.Plan{})
+	see := func() (metrics.RequestRow, *metrics.RequestDetail) {
+		s := rec.Snapshot()
+		if len(s.Requests) != 1 {
+			t.Fatalf("%d rows", len(s.Requests))
+		}
+		return s.Requests[0], s.Opened
+	}
+	if s := rec.Snapshot(); s.Requests != nil || s.Opened != nil {
+		t.Error("rows that nobody asked for")
+	}
+	rec.Look(metrics.Look{Rows: true, Open: 5})
+	x := begun(rec, 4, 10*ms)
+	want := metrics.RequestRow{Index: 4, State: metrics.StateHeld, Due: 10 * ms, Sent: metrics.Never, Ended: metrics.Never, SlotWait: metrics.Never, TTFT: metrics.Never,
+		TPOT: metrics.Never, E2EL: metrics.Never, InputTokens: 14, Kept: true}
+	check := func(when string) *metrics.RequestDetail {
+		t.Helper()
+		row, open := see()
+		if row != want {
+			t.Errorf("%s: %+v, want %+v", when, row, want)
+		}
+		if open == nil || open.RequestRow != want {
+			t.Errorf("%s: opened %+v", when, open)
+			return &metrics.RequestDetail{}
+		}
+		return open
+	}
+	check("held")
+	x.sent(30 * ms)
+	want.State, want.Sent, want.SlotWait = metrics.StateWaiting, 30*ms, 20*ms
+	want.SlotWait = 20 * ms
+	check("waiting")
+	x.chunk(50*ms, "Hel")
+	x.chunk(60*ms, "lo")
+	want.State, want.TTFT, want.OutputTokens = metrics.StateRunning, 20*ms, 2
+	if d := check("running"); len(d.Chunks) != 2 || d.Text != "Hello" || d.TextCut {
+		t.Errorf("opened: %+v", d)
+	}
+	x.q.Finish, x.q.ServerQueue = "stop", 3*ms
+	x.done(70*ms, "")
+	want.State, want.Ended, want.TPOT, want.E2EL = metrics.StateDone, 70*ms, 10*ms, 30*ms
+	if d := check("done"); len(d.Chunks) != 2 || d.Text != "Hello" || d.Finish != "stop" || d.ServerQueue != 3*ms || d.ServerPrefill != metrics.Never {
+		t.Errorf("opened: %+v", d)
+	}
+	rec.Look(metrics.Look{})
+	if s := rec.Snapshot(); s.Requests != nil || s.Opened != nil {
+		t.Error("rows after nobody asked for them any more")
+	}
+}
+
+// What is kept is bounded, but the first and last failures and the slowest are among it.
+func TestRowsAreBounded(t *testing.T) {
+	rec := NewView(time.Now(), &metrics.Plan{})
+	const n = 3000
+	text := strings.Repeat("ö", textKept/2+1)
+	for i := range n {
+		x := begun(rec, i, 0)
+		x.sent(0)
+		failure, took := metrics.Failure(""), time.Second
+		switch {
+		case i%10 == 0:
+			failure = metrics.FailedReset
+		case i%100 == 1:
+			took += time.Duration(i) * time.Second
+		}
+		x.chunk(took, text)
+		x.done(took, failure)
+	}
+	for i := range 500 {
+		begun(rec, n+i, 0).sent(0)
+	}
+	rec.Look(metrics.Look{Rows: true, Open: n + 1})
+	s := rec.Snapshot()
+	has := map[int]metrics.RequestRow{}
+	for _, r := range s.Requests {
+		if _, twice := has[r.Index]; twice {
+			t.Errorf("request %d is there twice", r.Index)
+		}
+		has[r.Index] = r
+	}
+	if !slices.IsSortedFunc(s.Requests, func(a, b metrics.RequestRow) int { return a.Index - b.Index }) {
+		t.Error("rows are not by index")
+	}
+	for _, c := range []struct {
+		what  string
+		index int
+		there bool
+	}{
+		{"first failure", 0, true}, {"hundredth failure", 990, true}, {"a failure in between", 1000, false},
+		{"last failure", 2990, true}, {"slowest", 2901, true}, {"a quick one of before", 2002, false}, {"the last", 2999, true},
+		{"the oldest in flight", n, true}, {"the 200th in flight", n + 199, true}, {"the 201st in flight", n + 200, false},
+	} {
+		if _, there := has[c.index]; there != c.there {
+			t.Errorf("%s, %d: there %v, want %v", c.what, c.index, there, c.there)
+		}
+	}
+	if !has[2901].Slow || has[2999].Slow || has[2990].State != metrics.StateFailed {
+		t.Errorf("%+v, %+v", has[2901], has[2999])
+	}
+	if len(s.Requests) > 650 || s.Waiting != 500 {
+		t.Errorf("%d rows, %d waiting", len(s.Requests), s.Waiting)
+	}
+	rec.Look(metrics.Look{Open: 2902})
+	if d := rec.Snapshot().Opened; d == nil || len(d.Text) > textKept || !d.TextCut || !utf8.ValidString(d.Text) {
+		t.Errorf("opened %.500q", fmt.Sprint(d))
+	}
+	rec.Look(metrics.Look{Open: 1003})
+	if d := rec.Snapshot().Opened; d != nil {
+		t.Errorf("opened what was not kept: request %d", d.Index)
+	}
+}
+
+// A request without a slot shows its chunks from the moment it was opened, those before included.
+func TestOpenedWithoutASlot(t *testing.T) {
+	rec := NewView(time.Now(), &metrics.Plan{})
+	for i := range slotsMost {
+		begun(rec, 1000+i, 0).sent(0)
+	}
+	var late []*exchange
+	for i := range 10 { // in flight beyond the slots, due before all others
+		x := &exchange{rec, metrics.NewRequest(i)}
+		late = append(late, x)
+	}
+	old := rec.tracks.oldest
+	for old != nil { // end them, so that the late ones are shown; the slots are free again
+		next := old.next
+		old.q.Done, old.q.Failure = time.Second, metrics.Cancelled
+		rec.Done(old.q)
+		old = next
+	}
+	if rec.tracks.slots != 0 {
+		t.Errorf("%d slots are taken", rec.tracks.slots)
+	}
+	rec.tracks.slots = slotsMost
+	late[3].due(0)
+	late[3].sent(0)
+	late[3].chunk(time.Second, "a")
+	rec.Look(metrics.Look{Open: 4})
+	if d := rec.Snapshot().Opened; d == nil || len(d.Chunks) != 0 || !d.TextCut {
+		t.Errorf("opened %+v", d)
+	}
+	late[3].chunk(2*time.Second, "b")
+	d := rec.Snapshot().Opened
+	if len(d.Chunks) != 2 || d.Text != "" || !d.TextCut {
+		t.Errorf("opened %+v", d)
+	}
+	late[3].chunk(3*time.Second, "c")
+	if len(d.Chunks) != 2 {
+		t.Error("a snapshot changed")
+	}
+	for range chunksKept + 5 {
+		late[3].chunk(3*time.Second, "c")
+	}
+	late[3].q.Text = "abc"
+	late[3].done(3*time.Second, "")
+	if d := rec.Snapshot().Opened; len(d.Chunks) != chunksKept || d.Text != "abc" || d.TextCut {
+		t.Errorf("%d chunks, text %q", len(d.Chunks), d.Text)
+	}
+}
+
+// Viewers, judges and requests get on with each other: this is for the race detector.
+func TestManyHands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := NewView(time.Now(), &metrics.Plan{Rate: 100, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 50}}})
+		var work sync.WaitGroup
+		stop := make(chan struct{})
+		for i, view := range []func(n int){
+			func(n int) { rec.Look(metrics.Look{Rows: n%2 == 0, Open: n % 50}) },
+			func(n int) {
+				s := rec.Snapshot()
+				_ = fmt.Sprint(s.Requests, s.Opened, s.SplitOver(0, s.At), s.Endpoints)
+			},
+			func(n int) { rec.SetObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: float64(n % 100)}}) },
+			func(n int) { rec.Judge() },
+			func(n int) { rec.Server(metrics.ServerSecond{At: time.Duration(n)}); rec.GPUs(metrics.GPUSecond{}) },
+		} {
+			work.Go(func() {
+				for n := 0; ; n++ {
+					select {
+					case <-stop:
+						return
+					case <-time.After(time.Duration(7+i) * time.Millisecond):
+						view(n)
+					}
+				}
+			})
+		}
+		var requests sync.WaitGroup
+		begin := time.Now()
+		for i := range 40 {
+			requests.Go(func() {
+				for k := range 10 {
+					x := begun(rec, i*10+k, time.Since(begin))
+					time.Sleep(3 * time.Millisecond)
+					x.sent(time.Since(begin))
+					for range 20 {
+						time.Sleep(5 * time.Millisecond)
+						x.chunk(time.Since(begin), "word ")
+					}
+					x.done(time.Since(begin), []metrics.Failure{"", metrics.FailedReset, ""}[k%3])
+				}
+			})
+		}
+		requests.Wait()
+		close(stop)
+		work.Wait()
+		rec.SetObjectives(nil)
+		if s := rec.Snapshot(); s.Totals.Good != s.Totals.Done || s.Totals.Done != 280 {
+			t.Errorf("%+v", s.Totals)
+		}
+	})
+}

@@ -1,0 +1,101 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+
+	"benchtop/metrics"
+)
+
+// rowsInFlight are the requests in flight that are shown: the oldest.
+const rowsInFlight = 200
+
+// Look says what a viewer wants to see of single requests from now on. Publish shows it at once.
+func (r *View) Look(l metrics.Look) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := &r.tracks
+	if t.look == l {
+		return
+	}
+	r.news.Store(true)
+	select {
+	case r.wake <- struct{}{}:
+	default: // somebody asked already
+	}
+	if t.look.Open != l.Open {
+		t.opened = nil
+	}
+	t.look = l
+}
+
+// viewed is what a snapshot shows of single requests, as far as it has to be taken under the lock.
+type viewed struct {
+	asked    bool
+	inFlight []metrics.RequestRow
+	over     []*track
+	slowest  []*track
+	opened   *track // over
+	open     *metrics.RequestDetail
+}
+
+// view takes what was asked for. Nobody changes requests that are over, so they can wait.
+func (t *tracks) view() viewed {
+	v := viewed{asked: t.look.Rows}
+	if t.look.Rows || t.look.Open > 0 {
+		v.slowest = t.slow()
+	}
+	if t.look.Rows {
+		v.over, v.inFlight = t.over(), make([]metrics.RequestRow, 0, rowsInFlight)
+		for k := t.oldest; k != nil && len(v.inFlight) < rowsInFlight; k = k.next {
+			v.inFlight = append(v.inFlight, k.row())
+		}
+	}
+	if t.look.Open <= 0 {
+		return v
+	}
+	if t.opened == nil {
+		t.opened = t.find(t.look.Open - 1)
+	}
+	switch k := t.opened; {
+	case k == nil:
+	case k.done:
+		v.opened = k
+	default:
+		open := k.detail() // chunks come with the next one, if they were not kept so far
+		v.open = &open
+	}
+	return v
+}
+
+// rows are the requests to list, by index.
+func (v *viewed) rows() []metrics.RequestRow {
+	if !v.asked {
+		return nil
+	}
+	rows := slices.Grow(v.inFlight, len(v.over))
+	seen, slow := make(map[*track]bool, len(v.over)), make(map[*track]bool, len(v.slowest))
+	for _, k := range v.slowest {
+		slow[k] = true
+	}
+	for _, k := range v.over {
+		if !seen[k] {
+			seen[k] = true
+			row := k.row()
+			row.Slow = slow[k]
+			rows = append(rows, row)
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b metrics.RequestRow) int { return cmp.Compare(a.Index, b.Index) })
+	return rows
+}
+
+// detail is the request that was opened, nil for none.
+func (v *viewed) detail() *metrics.RequestDetail {
+	if v.opened == nil {
+		return v.open
+	}
+	d := v.opened.detail()
+	d.Slow = slices.Contains(v.slowest, v.opened)
+	return &d
+}

@@ -1,0 +1,55 @@
+package report
+
+import (
+	"fmt"
+
+	"benchtop/metrics"
+)
+
+// conclude fills in the conclusion, which the gates must precede.
+func conclude(r *metrics.Report) {
+	r.Conclusion, r.Trouble = metrics.Fine, trouble(r)
+	if r.Interrupted != nil {
+		r.Conclusion = metrics.ConclusionOf(r.Interrupted.Reason)
+	}
+	if r.Trouble != "" {
+		r.Conclusion = max(r.Conclusion, metrics.RunFailed)
+	}
+	for _, g := range r.Gates {
+		if g.Missed {
+			r.Conclusion = max(r.Conclusion, metrics.GateMissed)
+		}
+	}
+}
+
+// trouble says why the requests make the run a failure, "" if they do not.
+func trouble(r *metrics.Report) string {
+	switch all := r.Completed + r.Failed; {
+	case r.Completed == 0 && (r.Failed > 0 || !stoppedByUser(r)): // a user may stop a run before its first answer
+		return "no request succeeded"
+	case r.ServerGone():
+		return fmt.Sprintf("the server did not answer at the end: the last %d requests failed to connect or were reset", r.Unreached)
+	case 2*r.Failed > all:
+		return fmt.Sprintf("%d of %d requests failed", r.Failed, all)
+	}
+	return ""
+}
+
+func stoppedByUser(r *metrics.Report) bool {
+	return r.Interrupted != nil && r.Interrupted.Reason == metrics.StoppedByUser
+}
+
+// unreached reports whether a request failed as it does when there is no server any more.
+func unreached(r *metrics.Request) bool {
+	return r.Failure == metrics.FailedConnect || r.Failure == metrics.FailedReset
+}
+
+// answered reports whether the outcome of a request shows that the server was there when it ended. A stall, a time-out and a
+// fault of the client show nothing.
+func answered(r *metrics.Request) bool {
+	switch r.Failure {
+	case metrics.FailedStatus, metrics.FailedTruncated, metrics.FailedInStream, metrics.FailedMalformed, metrics.FailedEmpty:
+		return true
+	}
+	return r.OK()
+}

@@ -1,0 +1,94 @@
+package report
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// ends gives requests that end one second after the other, one for each letter: o a success, s an HTTP status, c no connection,
+// r a reset, t a time-out, x a cancelled one.
+func ends(letters string) []metrics.Request {
+	kinds := map[rune]metrics.Failure{'s': metrics.FailedStatus, 'c': metrics.FailedConnect, 'r': metrics.FailedReset, 't': metrics.FailedTimeout, 'x': metrics.Cancelled}
+	var all []metrics.Request
+	for i, letter := range letters {
+		q := simple(i, time.Duration(i)*time.Second, time.Second, 0, 1)
+		q.Failure = kinds[letter]
+		all = append(all, q)
+	}
+	return all
+}
+
+// The conclusion of a run follows from its requests, its gates and the reason of its end, the highest rank first.
+func TestConclusion(t *testing.T) {
+	gate, err := metrics.ParseGate("completed>0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gated := metrics.Plan{Gates: []metrics.Gate{gate}}
+	for _, c := range []struct {
+		ends    string
+		run     metrics.Run
+		want    metrics.Conclusion
+		trouble string
+	}{
+		{"oooo", metrics.Run{}, metrics.Fine, ""},
+		{"oooo", metrics.Run{Reason: metrics.StoppedByUser}, metrics.Fine, ""},
+		{"oooo", metrics.Run{Plan: gated}, metrics.GateMissed, ""},
+		{"oooo", metrics.Run{Plan: gated, Reason: metrics.StoppedByUser}, metrics.GateMissed, ""},
+
+		// More than half.
+		{"soso", metrics.Run{}, metrics.Fine, ""},
+		{"sosxxx", metrics.Run{}, metrics.RunFailed, "2 of 3 requests failed"},
+		{"sos", metrics.Run{Plan: gated}, metrics.RunFailed, "2 of 3 requests failed"},
+		{"sos", metrics.Run{Reason: metrics.StoppedByUser}, metrics.RunFailed, "2 of 3 requests failed"},
+		{"ss", metrics.Run{}, metrics.RunFailed, "no request succeeded"},
+		{"", metrics.Run{}, metrics.RunFailed, "no request succeeded"},
+		{"xx", metrics.Run{Reason: metrics.StoppedByUser}, metrics.Fine, ""},
+		{"xs", metrics.Run{Reason: metrics.StoppedByUser}, metrics.RunFailed, "no request succeeded"},
+
+		// The server gone.
+		{"ooooocc", metrics.Run{}, metrics.Fine, ""},
+		{"ooooocrc", metrics.Run{}, metrics.RunFailed, "the server did not answer at the end: the last 3 requests failed to connect or were reset"},
+		{"ooooccxtc", metrics.Run{}, metrics.RunFailed, "the server did not answer at the end: the last 3 requests failed to connect or were reset"},
+		{"oooocccco", metrics.Run{}, metrics.Fine, ""},
+		{"oooooccscc", metrics.Run{}, metrics.Fine, ""},
+
+		// Ended from outside.
+		{"sss", metrics.Run{Plan: gated, Reason: metrics.TerminalLost}, metrics.HungUp, "no request succeeded"},
+		{"sss", metrics.Run{Reason: metrics.EndedBySIGTERM}, metrics.Terminated, "no request succeeded"},
+		{"ooo", metrics.Run{Plan: gated, Reason: metrics.AbortedByUser}, metrics.Aborted, ""},
+	} {
+		all := ends(c.ends)
+		slices.Reverse(all) // the order in which they are read does not count
+		c.run.Ended = time.Minute
+		r, err := Summarize(yield(all), c.run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Conclusion != c.want || r.Trouble != c.trouble {
+			t.Errorf("%q, reason %q: %d, %q; want %d, %q", c.ends, c.run.Reason, r.Conclusion, r.Trouble, c.want, c.trouble)
+		}
+	}
+	if !(metrics.Aborted > metrics.Terminated && metrics.Terminated > metrics.HungUp && metrics.HungUp > metrics.RunFailed && metrics.RunFailed > metrics.GateMissed && metrics.GateMissed > metrics.Fine) {
+		t.Error("the ranks are out of order")
+	}
+}
+
+// A server that answered in the warm-up and was gone before its end is gone; one that answers a request of the warm-up last is not.
+func TestServerGoneAfterTheWarmup(t *testing.T) {
+	all := ends("oooccc")
+	late := simple(6, 0, 10*time.Second, 0, 1) // scheduled in the warm-up
+	plan := metrics.Plan{Warmup: time.Second}
+	for name, c := range map[string]struct {
+		all  []metrics.Request
+		want int
+	}{"gone": {all, 3}, "back": {append(all, late), 0}} {
+		r, err := Summarize(yield(c.all), metrics.Run{Plan: plan, Ended: time.Minute})
+		if err != nil || r.Unreached != c.want {
+			t.Errorf("%s: %d unreached, %v; want %d", name, r.Unreached, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// serverReport sums up what the server said of itself in the looks after the warm-up of a run that ended at a moment; nil where
+// nobody looked.
+func serverReport(run *metrics.Run, looks looks, ended time.Duration) *metrics.ServerReport {
+	if len(looks) == 0 && run.ServerAbsent == "" {
+		return nil
+	}
+	r := metrics.ServerOver(looks.within(ended), run.Plan.Warmup, math.MaxInt64)
+	r.Kind, r.Absent, r.Seconds = run.ServerKind, run.ServerAbsent, looks
+	return &r
+}
+
+// looks at the server, in order of time.
+type looks []metrics.ServerSecond
+
+// looksAt are the looks of a run, with nothing yet of the client's own account.
+func looksAt(seconds []metrics.ServerSecond) looks {
+	l := slices.Clone(seconds)
+	slices.SortStableFunc(l, func(a, b metrics.ServerSecond) int { return cmp.Compare(a.At, b.At) })
+	for i := range l {
+		l[i].First, l[i].Ended = metrics.Waits{}, metrics.Waits{}
+	}
+	return l
+}
+
+// add enters a request into the looks that tell of its first chunk and of its end.
+func (l looks) add(q *metrics.Request) {
+	if s := l.of(q.FirstChunk); s != nil {
+		s.First.Count(q, 1)
+	}
+	if s := l.of(q.Done); s != nil && q.OK() && q.FirstChunk != metrics.Never {
+		s.Ended.Count(q, 1)
+	}
+}
+
+// of is the look that tells of a moment; nil if none does.
+func (l looks) of(at time.Duration) *metrics.ServerSecond {
+	if at == metrics.Never {
+		return nil
+	}
+	i, _ := slices.BinarySearchFunc(l, at, func(s metrics.ServerSecond, at time.Duration) int { return cmp.Compare(s.At, at) })
+	if i == len(l) || at <= l[i].At-l[i].Took {
+		return nil
+	}
+	return &l[i]
+}
+
+// within leaves out the levels of what was looked at after the end: they are those of a server that the load has left.
+func (l looks) within(ended time.Duration) []metrics.ServerSecond {
+	n, _ := slices.BinarySearchFunc(l, ended, func(s metrics.ServerSecond, ended time.Duration) int { return cmp.Compare(s.At, ended+1) })
+	out := slices.Clone(l)
+	for i := range out[n:] {
+		s := &out[n+i]
+		s.Running, s.Waiting, s.KVUsage = metrics.Unsaid(), metrics.Unsaid(), metrics.Unsaid()
+	}
+	return out
+}
+
+// gpuReport sums up what the accelerators said after the warm-up; nil where nobody looked. tokens are the output tokens of
+// the run's successes, length is how long they took without the warm-up.
+func gpuReport(run *metrics.Run, tokens int, length time.Duration) *metrics.GPUReport {
+	if len(run.GPUs) == 0 && run.GPUsAbsent == "" {
+		return nil
+	}
+	seconds := slices.Clone(run.GPUs)
+	slices.SortStableFunc(seconds, func(a, b metrics.GPUSecond) int { return cmp.Compare(a.At, b.At) })
+	r := metrics.GPUsOver(seconds, run.Plan.Warmup, math.MaxInt64, metrics.GPUWork{OutputTokens: tokens, Length: length, Price: run.Plan.GPUPrice})
+	r.Absent, r.Seconds = run.GPUsAbsent, seconds
+	return &r
+}

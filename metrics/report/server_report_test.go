@@ -1,0 +1,192 @@
+package report
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"benchtop/metrics"
+)
+
+var unsaidSecond = metrics.ServerSecond{
+	Running: metrics.Unsaid(), Waiting: metrics.Unsaid(), KVUsage: metrics.Unsaid(), Preemptions: metrics.Unsaid(), PrefixQueries: metrics.Unsaid(), PrefixHits: metrics.Unsaid(),
+	HitRate: metrics.Unsaid(), PromptTokens: metrics.Unsaid(), OutputTokens: metrics.Unsaid(), DraftTokens: metrics.Unsaid(), AcceptedTokens: metrics.Unsaid(),
+}
+
+func reported(run metrics.Run, ended time.Duration) *metrics.ServerReport {
+	return serverReport(&run, looksAt(run.Server), ended)
+}
+
+func TestServerReport(t *testing.T) {
+	look := func(at, took time.Duration, say func(*metrics.ServerSecond)) metrics.ServerSecond {
+		s := unsaidSecond
+		s.At, s.Took = at, took
+		say(&s)
+		return s
+	}
+	run := metrics.Run{ServerKind: "vLLM", Plan: metrics.Plan{Warmup: 10 * time.Second}, Server: []metrics.ServerSecond{
+		look(13*time.Second, 2*time.Second, func(s *metrics.ServerSecond) {
+			s.Running, s.KVUsage, s.PrefixQueries, s.PrefixHits, s.HitRate = 20, 0.5, 300, 90, 0.1
+			s.TTFT = metrics.ServerLatency{N: 3, Mean: 100 * time.Millisecond}
+		}),
+		look(9*time.Second, time.Second, func(s *metrics.ServerSecond) { s.Running, s.Preemptions = 1000, 7 }), // of the warm-up
+		look(11*time.Second, 2*time.Second, func(s *metrics.ServerSecond) { // half of it is
+			s.Running, s.Waiting, s.Preemptions, s.PrefixQueries, s.PrefixHits = 8, math.Inf(1), 2, 100, 30
+			s.TTFT = metrics.ServerLatency{N: 1, Mean: 200 * time.Millisecond}
+		}),
+		look(14*time.Second, time.Second, func(s *metrics.ServerSecond) {
+			s.Running, s.Preemptions, s.DraftTokens, s.AcceptedTokens = 1e300, 1, 0, 0
+			s.TTFT, s.Queue = metrics.ServerLatency{N: math.NaN(), Mean: time.Second}, metrics.ServerLatency{N: 1e300, Mean: time.Second}
+		}),
+	}}
+	got := reported(run, time.Minute)
+	want := &metrics.ServerReport{
+		Kind: "vLLM", RunningMean: 16, RunningMost: 20, WaitingMean: metrics.Unsaid(), WaitingMost: metrics.Unsaid(), KVMean: 0.5, KVMost: 0.5,
+		Preemptions: 3, PromptTokens: metrics.Unsaid(), OutputTokens: metrics.Unsaid(), HitRate: 0.3, Acceptance: metrics.Unsaid(),
+		TTFT: metrics.ServerLatency{N: 4, Mean: 125 * time.Millisecond},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(metrics.ServerReport{}, "Seconds")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(got.Seconds) != 4 || got.Seconds[0].At != 9*time.Second || run.Server[0].At != 13*time.Second {
+		t.Errorf("seconds %v", got.Seconds)
+	}
+	rate := metrics.Run{Server: []metrics.ServerSecond{look(time.Second, time.Second, func(s *metrics.ServerSecond) { s.HitRate = 0.25 })}}
+	if got := reported(rate, time.Minute); got.HitRate != 0.25 {
+		t.Errorf("hit rate %v, want what the server gives", got.HitRate)
+	}
+	if reported(metrics.Run{}, 0) != nil || reported(metrics.Run{ServerAbsent: "no such page"}, 0) == nil {
+		t.Error("a report of a server that nobody looked at, or none of one that did not answer")
+	}
+}
+
+// The look that ends a run comes when the load is gone. Its counters tell of the run, its levels do not.
+func TestLevelsOfAShortRun(t *testing.T) {
+	const ms = time.Millisecond
+	idle := metrics.ServerSecond{At: 820 * ms, Took: 300 * ms, OutputTokens: 40}
+	first := metrics.ServerSecond{At: ms, OutputTokens: metrics.Unsaid()}
+	for _, c := range []struct {
+		name    string
+		server  []metrics.ServerSecond
+		running float64
+		short   bool
+	}{
+		{"no look but the first and the last", []metrics.ServerSecond{first, idle}, metrics.Unsaid(), true},
+		{"one in between", []metrics.ServerSecond{first, {At: 520 * ms, Took: 519 * ms, Running: 4}, idle}, 4, false},
+		{"a server without levels", []metrics.ServerSecond{{At: 820 * ms, Took: 300 * ms, Running: metrics.Unsaid(), Waiting: metrics.Unsaid(), KVUsage: metrics.Unsaid()}}, metrics.Unsaid(), false},
+	} {
+		r, err := Summarize(yield([]metrics.Request{simple(0, 0, 400*ms, 10*ms, 3)}), metrics.Run{Ended: 800 * ms, Server: c.server})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := r.Server
+		if got := s.RunningMean; got != c.running && metrics.Said(c.running) || metrics.Said(got) != metrics.Said(c.running) || metrics.Said(s.WaitingMost) != metrics.Said(c.running) {
+			t.Errorf("%s: running %g, waiting at most %g, want %g running", c.name, got, s.WaitingMost, c.running)
+		}
+		if s.TooShort() != c.short {
+			t.Errorf("%s: too short: %t", c.name, !c.short)
+		}
+		if last := s.Seconds[len(s.Seconds)-1]; metrics.Said(c.running) && (s.OutputTokens != 40 || !metrics.Said(last.Running)) {
+			t.Errorf("%s: %g tokens, the last look %+v", c.name, s.OutputTokens, last)
+		}
+	}
+}
+
+// The client's mean TTFT beside the server's is of the requests that the same looks tell of: those that failed after their first
+// chunk, and those of the warm-up, which are in no other figure.
+func TestServerTTFTHere(t *testing.T) {
+	const ms = time.Millisecond
+	all := []metrics.Request{
+		simple(0, 0, 900*ms, 10*ms, 3),          // before the looks that count
+		simple(1, 800*ms, 700*ms, 10*ms, 3),     // of the warm-up; its first chunk came after it
+		simple(2, 2*time.Second, 100*ms, ms, 3), // fails
+		simple(3, 3*time.Second, 100*ms, ms, 3),
+		simple(4, 5*time.Second, time.Hour, ms, 3), // after the last look
+	}
+	all[2].Failure = metrics.FailedReset
+	run := metrics.Run{Plan: metrics.Plan{Warmup: time.Second, Rate: 1}, Ended: 4 * time.Second}
+	for at := time.Second; at <= 4*time.Second; at += time.Second {
+		run.Server = append(run.Server, metrics.ServerSecond{At: at, Took: time.Second, TTFT: metrics.ServerLatency{N: 1, Mean: 290 * ms}})
+	}
+	r, err := Summarize(yield(all), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Server.First; got.N != 3 || got.MeanTTFT() != 300*ms || !r.ComparesTTFT() {
+		t.Errorf("%+v, a mean of %s, compares: %t; want 3 of 300 ms", got, got.MeanTTFT(), r.ComparesTTFT())
+	}
+}
+
+// What a span shows is the report's as if it were the run.
+func TestServerOver(t *testing.T) {
+	var seconds []metrics.ServerSecond
+	for i := range 10 {
+		s := unsaidSecond
+		s.At, s.Took = time.Duration(i+1)*time.Second, time.Second
+		s.HitRate, s.Running, s.Preemptions = float64(i)/10, float64(i), 1
+		seconds = append(seconds, s)
+	}
+	got := metrics.ServerOver(seconds, 4*time.Second, 8*time.Second)
+	want := reported(metrics.Run{Server: seconds[:8], Plan: metrics.Plan{Warmup: 4 * time.Second}}, time.Minute)
+	want.Seconds = nil
+	if diff := cmp.Diff(*want, got, cmpopts.EquateNaNs()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if math.Abs(got.HitRate-0.55) > 1e-9 || got.Preemptions != 4 {
+		t.Errorf("%+v, want the mean of the rate", got)
+	}
+}
+
+func TestGPUsOver(t *testing.T) {
+	var seconds []metrics.GPUSecond
+	for i := range 10 {
+		seconds = append(seconds, metrics.GPUSecond{At: time.Duration(i+1) * time.Second, Took: time.Second, GPUs: []metrics.GPU{{Power: float64(i)}}})
+	}
+	seconds = append(seconds, metrics.GPUSecond{At: 11 * time.Second, Took: time.Second, GPUs: []metrics.GPU{{Index: 7}}})
+	got := metrics.GPUsOver(seconds, 2500*time.Millisecond, 5*time.Second, metrics.GPUWork{OutputTokens: 4, Length: time.Hour, Price: 2})
+	want := gpuReport(&metrics.Run{GPUs: seconds[:5], Plan: metrics.Plan{Warmup: 2500 * time.Millisecond, GPUPrice: 2}}, 4, time.Hour)
+	want.Seconds = nil
+	if diff := cmp.Diff(*want, got, cmpopts.EquateNaNs()); diff != "" || got.Energy != 1+3+4 || got.CostPerMillion != 500_000 {
+		t.Errorf("%+v (-want +got):\n%s", got, diff)
+	}
+}
+
+func TestGPUReport(t *testing.T) {
+	gpu := func(index int, use, power float64) metrics.GPU {
+		return metrics.GPU{Index: index, Name: "H100", Use: use, Power: power, MemoryUsed: metrics.Unsaid(), Temperature: 60 + float64(index)}
+	}
+	run := metrics.Run{Plan: metrics.Plan{Warmup: 2 * time.Second, GPUPrice: 3}, GPUs: []metrics.GPUSecond{
+		{At: 2 * time.Second, Took: time.Second, GPUs: []metrics.GPU{gpu(2, 1, 9999), gpu(3, 1, 9999)}}, // of the warm-up
+		{At: 3 * time.Second, Took: time.Second, GPUs: []metrics.GPU{gpu(2, 0.5, 300), gpu(3, 1, 500)}},
+		{At: 6 * time.Second, Took: 3 * time.Second, GPUs: []metrics.GPU{gpu(2, 0.5, 400), gpu(3, 0.5, metrics.Unsaid())}},
+		{At: 7 * time.Second, Took: time.Second, GPUs: []metrics.GPU{gpu(2, metrics.Unsaid(), 1e300), {Index: -1}, {Index: 1 << 40}}},
+	}}
+	got := gpuReport(&run, 1000, 8*time.Second) // of which half was looked at
+	want := &metrics.GPUReport{
+		Names: []string{"", "", "H100", "H100"}, UseMean: (0.5 + 1 + 3*0.5 + 3*0.5) / 8, Energy: 800 + 1200, LookedAt: 4 * time.Second,
+		PowerMean: (300+3*400)/4 + 500, Seen: 2, Powered: 2, // one of them told it for a part of the time
+		MemoryMost: metrics.Unsaid(), TemperatureMost: 63, JoulesPerToken: 7, CostPerMillion: 3 * 2 * (8 * time.Second).Hours() * 1e6 / 1000,
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(metrics.GPUReport{}, "Seconds")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if !got.LooksMiss(8*time.Second) || !got.LooksMiss(4100*time.Millisecond) || got.LooksMiss(4080*time.Millisecond) {
+		t.Errorf("4 s are taken for 8 or 4.1, or not for 4.08: %+v", got)
+	}
+	for _, s := range run.GPUs {
+		s.GPUs[1].Power = metrics.Unsaid()
+	}
+	if got := gpuReport(&run, 1000, 8*time.Second); got.PowerMean != 375 || got.Seen != 2 || got.Powered != 1 {
+		t.Errorf("one that never tells: %g W of %d of %d", got.PowerMean, got.Powered, got.Seen)
+	}
+	run.Plan.GPUPrice = 0
+	if got := gpuReport(&run, 0, time.Hour); metrics.Said(got.JoulesPerToken) || metrics.Said(got.CostPerMillion) || !metrics.Said(got.Energy) {
+		t.Errorf("no tokens, no price: %+v", got)
+	}
+	if gpuReport(&metrics.Run{}, 1, 1) != nil || gpuReport(&metrics.Run{GPUsAbsent: "no nvidia-smi"}, 1, 1) == nil {
+		t.Error("a report of GPUs that nobody looked at, or none of absent ones")
+	}
+}

@@ -1,0 +1,197 @@
+package report
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+func closedPlan(users int) metrics.Plan {
+	return metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: users, Percentiles: []float64{25, 99}}
+}
+
+func TestSteadyState(t *testing.T) {
+	const s = time.Second
+	// Two in flight from 1 s to 4 s, one after that; at 3 s one ends and another starts.
+	all := []metrics.Request{
+		simple(0, 0, s/2, s/2, 6),                 // 0 to 3 s, tokens at 0.5, 1, 1.5, 2, 2.5, 3
+		simple(1, 1*s, s/2, s/2, 6),               // 1 to 4 s, tokens at 1.5 to 4
+		simple(2, 3*s, s/2, s/2, 5),               // 3 to 5.5 s
+		simple(3, 5500*time.Millisecond, s, 0, 1), // alone
+		refused(4, 2*s, "busy"),
+	}
+	all[1].OutputTokens = 12 // the server counts two tokens a chunk
+	plan := closedPlan(2)
+	plan.SteadyState.MinWindow = 3 * s
+	r, err := Summarize(yield(all), metrics.Run{Plan: plan, Ended: 7 * s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := r.SteadyState
+	if got == nil {
+		t.Fatal("no steady state")
+	}
+	if got.Start != 1*s || got.End != 4*s || got.Target != 2 || got.Threshold != 0.95 || got.ThresholdAbs != 2 || got.Peak != 2 {
+		t.Errorf("%+v", got)
+	}
+	if got.Started != 2 || got.Completed != 1 || got.Total != 4 || got.Warning != "" {
+		t.Errorf("%d started, %d completed of %d, warning %q; want 2, 1, 4, none", got.Started, got.Completed, got.Total, got.Warning)
+	}
+	// Tokens from 1 s on and before 4 s: 5 of the first, 10 of the second (its last two come at 4 s), 1 of the third.
+	for what, pair := range map[string][2]float64{
+		"requests": {got.RequestThroughput, 1. / 3}, "input": {got.InputThroughput, 20. / 3},
+		"output": {got.OutputThroughput, 16. / 3}, "total": {got.TotalThroughput, 36. / 3},
+		"mean TTFT": {got.TTFT.Mean, 500}, "mean TPOT": {got.TPOT.Mean, (2500./11 + 500) / 2},
+	} {
+		if !near(pair[0], pair[1]) {
+			t.Errorf("%s: %v, want %v", what, pair[0], pair[1])
+		}
+	}
+	if got.TTFT.Percentiles[0].P != 25 || got.TPOT.Percentiles[0].P != 90 || got.TPOT.Percentiles[1].P != 99 || got.TPOT.N != 2 {
+		t.Errorf("percentiles %v, %v", got.TTFT.Percentiles, got.TPOT.Percentiles)
+	}
+}
+
+func TestSteadyStateWhen(t *testing.T) {
+	all := []metrics.Request{simple(0, 0, time.Second, time.Second, 3), simple(1, 0, time.Second, time.Second, 3)}
+	for name, c := range map[string]struct {
+		change func(*metrics.Plan)
+		abs    int // 0 for none
+	}{
+		"closed loop":        {func(p *metrics.Plan) {}, 2},
+		"lower threshold":    {func(p *metrics.Plan) { p.SteadyState.Threshold = 0.5 }, 1},
+		"never reached":      {func(p *metrics.Plan) { p.MaxConcurrency = 3 }, 0},
+		"reached by 2 of 3":  {func(p *metrics.Plan) { p.MaxConcurrency, p.SteadyState.Threshold = 3, 0.6 }, 2},
+		"absurd threshold":   {func(p *metrics.Plan) { p.SteadyState.Threshold = 1e300 }, 0},
+		"no number":          {func(p *metrics.Plan) { p.SteadyState.Threshold = math.NaN() }, 2},
+		"off":                {func(p *metrics.Plan) { p.SteadyState.Off = true }, 0},
+		"a rate":             {func(p *metrics.Plan) { p.Rate = 5 }, 0},
+		"no limit":           {func(p *metrics.Plan) { p.MaxConcurrency = 0 }, 0},
+		"a ramp":             {func(p *metrics.Plan) { p.Ramp = &metrics.Ramp{From: 1, To: 2, Over: time.Second} }, 0},
+		"stages":             {func(p *metrics.Plan) { p.Stages = []metrics.Stage{{Length: time.Second, Users: 2}} }, 0},
+		"all in the warm-up": {func(p *metrics.Plan) { p.Warmup = time.Second }, 0},
+	} {
+		plan := closedPlan(2)
+		c.change(&plan)
+		r, err := Summarize(yield(all), metrics.Run{Plan: plan, Ended: 3 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		abs := 0
+		if r.SteadyState != nil {
+			abs = r.SteadyState.ThresholdAbs
+		}
+		if abs != c.abs {
+			t.Errorf("%s: threshold %d, want %d", name, abs, c.abs)
+		}
+	}
+	if r, _ := Summarize(yield(nil), metrics.Run{Plan: closedPlan(2), Ended: time.Second}); r.SteadyState != nil {
+		t.Errorf("without requests: %+v", r.SteadyState)
+	}
+}
+
+func TestSteadyStateWarns(t *testing.T) {
+	for _, c := range []struct {
+		length, ended, least time.Duration
+		want                 string
+	}{
+		{9 * time.Second, 20 * time.Second, 0, "the load was full for only 9s, less than 10s: these figures may owe much to chance"},
+		{10 * time.Second, 20 * time.Second, 0, ""},
+		{15 * time.Second, 200 * time.Second, 0, "the load was full for only 15s, less than 20s: these figures may owe much to chance"},
+		{15 * time.Second, 200 * time.Second, 12 * time.Second, ""},
+	} {
+		plan := closedPlan(1)
+		plan.SteadyState.MinWindow = c.least
+		r, err := Summarize(yield([]metrics.Request{simple(0, time.Second, c.length/2, c.length/2, 2)}), metrics.Run{Plan: plan, Ended: c.ended})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.SteadyState.Warning != c.want {
+			t.Errorf("%s of %s: %q, want %q", c.length, c.ended, r.SteadyState.Warning, c.want)
+		}
+	}
+}
+
+// The sweep against counting at every moment.
+func TestOverlapSweep(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 200 {
+		var o overlap
+		most := 1 + r.IntN(5)
+		type interval struct{ from, to time.Duration }
+		var all []interval
+		for range 1 + r.IntN(20) {
+			from := time.Duration(r.IntN(30))
+			to := from + time.Duration(r.IntN(10))
+			o.add(from, to)
+			all = append(all, interval{from, to})
+		}
+		level := func(at time.Duration) int {
+			n := 0
+			for _, v := range all {
+				if v.from <= at && at < v.to {
+					n++
+				}
+			}
+			return n
+		}
+		var full []time.Duration
+		peak := 0
+		for at := range time.Duration(50) {
+			peak = max(peak, level(at))
+			if level(at) >= most {
+				full = append(full, at)
+			}
+		}
+		begin, end, top, reached := o.full(most)
+		if reached != (len(full) > 0) || top != peak || o.mostWith(&overlap{}) != peak {
+			t.Fatalf("%v, at least %d: reached %v, peak %d, want %v, %d", all, most, reached, top, full, peak)
+		}
+		if reached && (begin != full[0] || end != full[len(full)-1]+1) {
+			t.Fatalf("%v, at least %d: from %d to %d, want %v", all, most, begin, end, full)
+		}
+	}
+}
+
+func TestSpread(t *testing.T) {
+	for _, c := range []struct {
+		chunks []int32
+		output int
+		want   []int
+	}{
+		{[]int32{1, 1, 1}, 3, []int{1, 1, 1}}, {[]int32{1, 1, 1, 1}, 10, []int{2, 3, 2, 3}}, {[]int32{0, 2, 2}, 2, []int{0, 1, 1}},
+		{[]int32{0, 0}, 7, []int{0, 7}}, {nil, 7, nil},
+	} {
+		q := metrics.NewRequest(0)
+		for i, n := range c.chunks {
+			q.Add(metrics.Chunk{At: time.Duration(i), Tokens: n})
+		}
+		q.OutputTokens = c.output
+		var got []int
+		for _, n := range q.Spread() {
+			got = append(got, n)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%v of %d: %v, want %v", c.chunks, c.output, got, c.want)
+		}
+	}
+}
+
+// Where the number of users was set by hand or by a search, the plan's is not the full load, and a pause may lie within.
+func TestSteadyStateSteered(t *testing.T) {
+	all := []metrics.Request{simple(0, 0, time.Second, time.Second, 3), simple(1, 0, time.Second, time.Second, 3)}
+	run := metrics.Run{Plan: closedPlan(2), Ended: 20 * time.Second}
+	for _, steered := range []bool{false, true} {
+		if steered {
+			run.Events = []metrics.LogEntry{{At: 10 * time.Second, Set: &metrics.LoadSetting{Users: 9, By: metrics.ByHand}}}
+		}
+		r, err := Summarize(yield(all), run)
+		if err != nil || (r.SteadyState == nil) != steered {
+			t.Errorf("steered %t: %+v, %v", steered, r.SteadyState, err)
+		}
+	}
+}

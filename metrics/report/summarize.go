@@ -1,0 +1,222 @@
+package report
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/metrics/saturation"
+)
+
+// Summarize computes the report of a run from its requests. It is pure: the same log gives the same report, in whatever
+// order the requests come. It ranges over reqs two or three times, because some figures can only be counted once others are
+// known: peaks need the earliest start, levels the length of the load, the steady state its window. It keeps a few numbers
+// and no chunks of each request, unless the plan asks for detail. The first error that reqs yields ends it; what was read
+// until then is in the report that comes with the error.
+func Summarize(reqs iter.Seq2[metrics.Request, error], run metrics.Run) (metrics.Report, error) {
+	sets := saturation.Settings(run.Events)
+	seen, err := look(reqs, &run.Plan, sets)
+	s := newSummary(run, seen)
+	for q, e := range reqs {
+		if e != nil {
+			break // the first pass met the same error
+		}
+		s.request = q
+		s.add(&s.request)
+	}
+	s.finish()
+	if s.report.Steered == 0 { // else its full load was not the plan's, and in between there may have been none
+		s.report.SteadyState = steadyState(reqs, &s.run.Plan, &s.open, s.length())
+	}
+	return s.report, err
+}
+
+type summary struct {
+	run                   metrics.Run
+	report                metrics.Report
+	tally                 *tally
+	line                  metrics.Timeline
+	looks                 looks
+	levels                saturation.Levels
+	steps                 rateSteps
+	failures              metrics.FailureTally
+	lengths               metrics.LengthTally
+	vllmTTFT              metrics.Sample // as vLLM 0.33 counts chunks
+	vllmLater, vllmUnread int            // successes in which that is later, or never
+	open, broken          overlap        // successes in flight, and those that failed or were cut
+	cancelled, unsent     int
+	answered              time.Duration   // as in overview
+	request               metrics.Request // at hand, and its outcome: here, so that none takes memory of its own
+	outcome               metrics.Outcome
+}
+
+func newSummary(run metrics.Run, seen overview) *summary {
+	slo := lastObjectives(&run.Plan, run.Events)
+	s := &summary{
+		run: run, answered: seen.answered,
+		tally: newTally(seen.origin, slo), vllmTTFT: metrics.Sample{},
+	}
+	r := &s.report
+	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
+	r.Probes, r.SpecDecode, r.Diffusion, r.Damaged = run.Probes, run.SpecDecode, run.Diffusion, run.Damaged
+	r.InputSources, r.OutputSources = map[metrics.TokenSource]int{}, map[metrics.TokenSource]int{}
+	r.Rows = make([]metrics.Row, 0, seen.requests) // lists that grow take twice as much
+	s.open = overlap{make([]time.Duration, 0, seen.done.N), make([]time.Duration, 0, seen.done.N)}
+	if r.Ended == metrics.Never {
+		r.Ended = seen.last
+	}
+	plan := &s.run.Plan
+	r.Duration = s.length().Seconds()
+	r.SentRate, r.DoneRate = seen.sent.Rate(), seen.done.Rate()
+	if plan.Paced() {
+		r.ScheduledRate = seen.scheduled.Rate()
+	}
+	r.Objectives, r.Steered = slo, hands(seen.sets)
+	s.line = metrics.Timeline{Plan: plan, SLO: slo}
+	s.looks = looksAt(run.Server)
+	s.steps = newRateSteps(plan, seen.sets)
+	s.levels = saturation.New(plan, slo, seen.sets, seen.scheduled, r.Ended, saturation.Scratch{})
+	return s
+}
+
+// length is how long the run took after its warm-up.
+func (s *summary) length() time.Duration { return max(0, s.report.Ended-s.run.Plan.Warmup) }
+
+func (s *summary) add(q *metrics.Request) {
+	r := &s.report
+	s.line.Replay(q)
+	s.looks.add(q)
+	s.steps.add(q)
+	if r.Plan.Warming(q) {
+		return
+	}
+	s.levels.Add(q)
+	r.Redials += q.Redials
+	if !q.OK() && q.Sent != metrics.Never {
+		s.broken.add(q.Sent, q.Done)
+	}
+	if q.Failure == metrics.Cancelled {
+		if q.Sent == metrics.Never {
+			s.unsent++
+		} else {
+			s.cancelled++
+		}
+		return
+	}
+	row := metrics.Row{Index: q.Index, SlotWait: max(0, q.SlotWait()).Seconds()}
+	if q.OK() {
+		row.Latency = q.E2EL().Seconds()
+		s.success(q)
+	} else {
+		r.Failed++
+		s.failures.Add(q)
+		if unreached(q) && q.Done > s.answered {
+			r.Unreached++
+		}
+	}
+	r.Rows = append(r.Rows, row)
+	if r.Plan.Detailed {
+		r.Details = append(r.Details, *q)
+	}
+}
+
+func (s *summary) success(q *metrics.Request) {
+	s.outcome = q.OutcomeWithGaps(s.outcome.ITLs)
+	s.tally.add(&s.outcome)
+	s.open.add(q.Sent, q.LastChunk)
+	r := &s.report
+	r.InputSources[q.InputSource]++
+	if !r.Plan.Pooling {
+		r.OutputSources[q.OutputSource]++
+	}
+	s.lengths.Add(q)
+	s.tally.addPlain(q)
+	r.Inputs += max(1, q.Inputs)
+	switch q.VLLMLater {
+	case metrics.Never:
+		s.vllmUnread++
+	case 0:
+		s.vllmTTFT.Add(q.TTFT().Seconds())
+	default:
+		s.vllmLater++
+		s.vllmTTFT.Add((q.TTFT() + q.VLLMLater).Seconds())
+	}
+}
+
+func (s *summary) finish() {
+	r := &s.report
+	s.totals()
+	s.latencies()
+	for _, second := range s.run.Client {
+		s.line.Client.File(second)
+	}
+	r.Client = s.line.Client.Report(&r.Plan, s.run.Stamps, &s.line.Histograms[metrics.ITL])
+	_, r.Timeline = s.line.Share(r.Ended, nil)
+	l := &s.line
+	r.Histograms = l.Histograms.Share()
+	r.WarmedUp, r.CachedTokens = l.Totals.WarmedUp, l.Totals.CachedTokens
+	r.Met, r.PlannedGood = shares(&l.Totals, r.Objectives), l.PlannedGood
+	r.Failures, r.FirstErrors = s.failures.Counts(), s.failures.FirstErrors()
+	r.NotSent = s.run.Unsent + s.unsent
+	if s.run.Reason != "" || s.cancelled > 0 || r.NotSent > 0 && r.Plan.Duration == 0 {
+		r.Interrupted = &metrics.Interrupted{Reason: s.run.Reason, Cancelled: s.cancelled, Unsent: r.NotSent}
+	}
+	slices.SortFunc(r.Rows, func(a, b metrics.Row) int { return cmp.Compare(a.Index, b.Index) })
+	slices.SortFunc(r.Details, metrics.ByIndex)
+	r.RateSteps = s.steps.list()
+	s.levels.Client = s.line.Client.Seconds
+	r.Levels, r.Answer = s.levels.Judge()
+	r.Lengths = s.lengths.Lengths()
+	s.beside()
+	r.Gates = r.CheckGates()
+	conclude(r)
+}
+
+// beside sums up what stands beside the requests.
+func (s *summary) beside() {
+	r := &s.report
+	r.Server = serverReport(&s.run, s.looks, r.Ended)
+	r.GPUs = gpuReport(&s.run, r.OutputTokens, s.length())
+	r.Split = metrics.SplitOf(&s.line.Waits, &s.line.Told, s.looks, r.Plan.Warmup, math.MaxInt64, r.Ended)
+}
+
+func (s *summary) totals() {
+	r, t := &s.report, s.tally
+	r.Completed, r.Good, r.InputTokens, r.OutputTokens = t.n, t.good, t.input, t.output
+	r.InputThroughput = metrics.PerSecond(float64(r.Inputs), r.Duration)
+	r.RequestThroughput = metrics.PerSecond(float64(t.n), r.Duration)
+	r.OutputThroughput = metrics.PerSecond(float64(t.output), r.Duration)
+	r.TotalThroughput = metrics.PerSecond(float64(t.input+t.output), r.Duration)
+	if len(r.Objectives) > 0 {
+		good := metrics.PerSecond(float64(t.good), r.Duration)
+		r.Goodput = &good
+	}
+	r.PeakOutputPerSecond, r.PeakConcurrency, r.ExactPeakConcurrency = t.peakOutput(), t.peakConcurrency(), s.open.mostWith(&s.broken)
+}
+
+func (s *summary) latencies() {
+	r, t := &s.report, s.tally
+	for l := range metrics.NumLatencies {
+		if r.Plan.Pooling && l.Streams() {
+			t.samples[l] = metrics.Sample{}
+		}
+		r.Statistics[l] = t.samples[l].Statistic(r.Plan.Percentiles, metrics.GatedPercentiles(r.Plan.Gates, l)...)
+	}
+	if s.vllmLater+s.vllmUnread > 0 {
+		r.VLLM = &metrics.VLLMReading{TTFT: s.vllmTTFT.Statistic(r.Plan.Percentiles), Unread: s.vllmUnread}
+	}
+}
+
+// shares are the parts of the successes that met each objective; 0 where there are none.
+func shares(t *metrics.Totals, slo metrics.SLO) []metrics.ObjectiveShare {
+	var out []metrics.ObjectiveShare
+	for _, o := range slo {
+		if o.Metric < metrics.NumObjectives {
+			out = append(out, metrics.ObjectiveShare{Objective: o, Share: metrics.Share(t.Met[o.Metric], t.Done)})
+		}
+	}
+	return out
+}

@@ -1,0 +1,190 @@
+package report
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"benchtop/metrics"
+	"benchtop/metrics/live"
+)
+
+// A warm-up is in no figure: the report is that of the run without these requests, but for the timeline, which is that of
+// the whole run.
+func TestWarmupIsInNoFigure(t *testing.T) {
+	const warmup = 5 * time.Second
+	all := drawRun(7, 300)
+	plan := metrics.Plan{
+		Percentiles: []float64{50, 99}, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}, {Metric: metrics.E2EL, LimitMS: 3000}}, Detailed: true, Rate: 10,
+		Gates: gates(t, "p97.5_ttft>1", "error_rate>1%"),
+	}
+	var counted []metrics.Request
+	warm := 0
+	for _, q := range all {
+		if q.Scheduled < warmup {
+			warm++
+		} else {
+			counted = append(counted, q)
+		}
+	}
+	summarize := func(reqs []metrics.Request, warmup, ended time.Duration) metrics.Report {
+		plan.Warmup = warmup
+		r, err := Summarize(yield(reqs), metrics.Run{Plan: plan, Ended: ended})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	got := summarize(all, warmup, time.Minute)
+	without := summarize(counted, warmup, time.Minute)
+	whole := summarize(all, 0, time.Minute)
+	if warm < 20 || got.WarmedUp != warm || without.WarmedUp != 0 {
+		t.Errorf("%d requests warmed up, want %d", got.WarmedUp, warm)
+	}
+	if got.Duration != 55 || got.Ended != time.Minute {
+		t.Errorf("duration %v, end %s; want 55, 1m", got.Duration, got.Ended)
+	}
+	if want := float64(got.Completed) / 55; got.RequestThroughput != want {
+		t.Errorf("throughput %v, want %v", got.RequestThroughput, want)
+	}
+	if diff := cmp.Diff(whole.Timeline, got.Timeline, cmp.Comparer(compareHistograms)); diff != "" {
+		t.Errorf("timeline (-whole run +with warm-up):\n%s", diff)
+	}
+	got.WarmedUp, got.Timeline, without.Timeline = 0, nil, nil
+	if diff := cmp.Diff(without, got, cmp.Comparer(compareHistograms), cmpopts.IgnoreUnexported(metrics.Request{})); diff != "" {
+		t.Errorf("(-without the requests of the warm-up +with them):\n%s", diff)
+	}
+	if got := summarize(all, warmup, 3*time.Second).Duration; got != 0 {
+		t.Errorf("a run that ended in its warm-up is %v s long", got)
+	}
+}
+
+func TestWarmupRule(t *testing.T) {
+	for _, c := range []struct {
+		warmup, scheduled time.Duration
+		want              bool
+	}{
+		{0, 0, false}, {0, metrics.Never, false}, {time.Second, metrics.Never, false},
+		{time.Second, 0, true}, {time.Second, time.Second - 1, true}, {time.Second, time.Second, false},
+	} {
+		q := metrics.NewRequest(0)
+		q.Scheduled = c.scheduled
+		if got := (&metrics.Plan{Warmup: c.warmup}).Warming(&q); got != c.want {
+			t.Errorf("warm-up of %s, scheduled at %s: %v", c.warmup, c.scheduled, got)
+		}
+	}
+}
+
+// Live, requests of the warm-up show in the charts and in nothing else.
+func TestWarmupLive(t *testing.T) {
+	plan := metrics.Plan{Warmup: 2 * time.Second, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 100}}}
+	rec := live.NewView(time.Now(), &plan)
+	cut := simple(3, 1200*time.Millisecond, 50*time.Millisecond, 10*time.Millisecond, 5)
+	cut.Failure = metrics.Cancelled
+	play(rec, []metrics.Request{
+		simple(0, 0, 50*time.Millisecond, 10*time.Millisecond, 5),
+		refused(1, time.Second, "busy"),
+		cut,
+		simple(2, 1900*time.Millisecond, 300*time.Millisecond, 10*time.Millisecond, 5), // ends after the warm-up
+		simple(4, 2*time.Second, 60*time.Millisecond, 10*time.Millisecond, 3),
+		simple(5, 2*time.Second, 160*time.Millisecond, 10*time.Millisecond, 3),
+		refused(6, 3*time.Second, "still busy"),
+	})
+	s := rec.Snapshot()
+	want := metrics.Totals{Due: 7, Sent: 7, Done: 2, Failed: 1, WarmedUp: 4, InputTokens: 20, OutputTokens: 6, MetCount: metrics.MetCount{Good: 1}}
+	for l := range want.Met {
+		want.Met[l] = 2
+	}
+	want.Met[metrics.TTFT] = 1
+	if s.Totals != want {
+		t.Errorf("totals %+v, want %+v", s.Totals, want)
+	}
+	for name, h := range map[string]metrics.Histogram{
+		"TTFT": s.Histograms[metrics.TTFT], "E2EL": s.Histograms[metrics.E2EL], "TPOT": s.Histograms[metrics.TPOT], "client queue": s.Histograms[metrics.SlotWait], "queued": s.Histograms[metrics.E2ELQueued],
+	} {
+		if h.Count() != 2 {
+			t.Errorf("%d samples of %s, want 2", h.Count(), name)
+		}
+	}
+	if n := s.Histograms[metrics.ITL].Count(); n != 4 {
+		t.Errorf("%d gaps, want 4", n)
+	}
+	var done, failed, cancelled, output, good int
+	for _, w := range s.Windows {
+		done, failed, cancelled = done+w.Done, failed+w.Failed, cancelled+w.Cancelled
+		output, good = output+w.OutputTokens, good+w.Good
+	}
+	if done != 4 || failed != 2 || cancelled != 1 || output != 21 || good != 2 {
+		t.Errorf("windows have %d done, %d failed, %d cancelled, %d tokens, %d good", done, failed, cancelled, output, good)
+	}
+	failures := []metrics.FailureCount{
+		{Kind: metrics.FailedStatus, Status: 503, Count: 1, Last: 3001 * time.Millisecond, Examples: []string{"still busy"}},
+	}
+	if diff := cmp.Diff(failures, s.Failures); diff != "" {
+		t.Errorf("failures (-want +got):\n%s", diff)
+	}
+}
+
+// Of two objectives each has its own count, and a request is good if it meets both.
+func TestObjectivesAreCounted(t *testing.T) {
+	const ms = time.Millisecond
+	all := []metrics.Request{
+		simple(0, 0, 100*ms, 10*ms, 11),       // meets both, to the microsecond
+		simple(1, 0, 101*ms, 10*ms, 11),       // too late
+		simple(2, 0, 100*ms, 11*ms, 11),       // too slow
+		simple(3, time.Second, 99*ms, 0, 1),   // no TPOT counts as none
+		simple(4, time.Second, 200*ms, 0, 1),  // too late
+		refused(5, time.Second, "never mind"), // in no count
+	}
+	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 100}, {Metric: metrics.TPOT, LimitMS: 10}}}
+	r, err := Summarize(yield(all), metrics.Run{Plan: plan, Ended: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Good != 2 || *r.Goodput != 1 {
+		t.Errorf("%d good, %v a second; want 2, 1", r.Good, *r.Goodput)
+	}
+	if diff := cmp.Diff([]metrics.ObjectiveShare{{Objective: plan.Goodput[0], Share: 0.6}, {Objective: plan.Goodput[1], Share: 0.8}}, r.Met); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	type counts struct{ Done, Good, TTFT, TPOT, E2EL int }
+	for i, want := range []counts{{3, 1, 2, 2, 3}, {2, 1, 1, 2, 2}} {
+		w := r.Timeline[i]
+		if got := (counts{w.Done, w.Good, w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Met[metrics.E2EL]}); got != want {
+			t.Errorf("second %d: %+v, want %+v", i, got, want)
+		}
+	}
+	r, err = Summarize(yield(all[5:]), metrics.Run{Plan: plan, Ended: 2 * time.Second})
+	if err != nil || r.Good != 0 || len(r.Met) != 2 || r.Met[0].Share != 0 {
+		t.Errorf("without successes: %d good, met %v, %v", r.Good, r.Met, err)
+	}
+	r, err = Summarize(yield(all), metrics.Run{Ended: 2 * time.Second})
+	if err != nil || r.Good != 5 || r.Met != nil || r.Timeline[0].Good != 3 {
+		t.Errorf("without objectives: %d good, met %v, %v", r.Good, r.Met, err)
+	}
+}
+
+// What failed or was cut was in flight as well; what was never sent was not. The steady state knows successes alone.
+func TestExactPeak(t *testing.T) {
+	const ms = time.Millisecond
+	cut, unsent := simple(3, 150*ms, 100*ms, 0, 1), simple(4, 150*ms, 0, 0, 0)
+	cut.Failure, cut.Done = metrics.Cancelled, 400*ms
+	unsent.Failure, unsent.Sent, unsent.Done = metrics.Cancelled, metrics.Never, 400*ms
+	failed := refused(2, 120*ms, "busy")
+	failed.Done = 200 * ms
+	warming := simple(5, 0, 900*ms, 0, 1)
+	warming.Scheduled = 0
+	all := []metrics.Request{simple(0, 100*ms, 100*ms, 0, 1), simple(1, 110*ms, 80*ms, 0, 1), failed, cut, unsent, warming,
+		refused(6, 400*ms, "when the others have ended"), refused(7, 402*ms, "alone")}
+	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2, Warmup: 50 * ms}
+	r, err := Summarize(yield(all), metrics.Run{Plan: plan, Ended: time.Second})
+	if err != nil || r.ExactPeakConcurrency != 4 || r.PeakConcurrency != 2 {
+		t.Errorf("most in flight %d, vLLM's %d, want 4 and 2; %v", r.ExactPeakConcurrency, r.PeakConcurrency, err)
+	}
+	if r.SteadyState == nil || r.SteadyState.Peak != 2 {
+		t.Errorf("steady state %+v, want a peak of 2", r.SteadyState)
+	}
+}

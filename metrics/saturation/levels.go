@@ -1,0 +1,171 @@
+// Package saturation sorts the requests of a run into levels of load, and reads from these the answer of the run: the load at which
+// the server saturates, and the highest that was within the objectives. The live view and the report judge by it alike.
+package saturation
+
+import (
+	"sort"
+	"time"
+
+	"benchtop/metrics"
+)
+
+const (
+	mostLevels       = 20
+	shortestLevel    = 2 * time.Second
+	requestsPerLevel = 20
+	longestGap       = 1e6 // seconds
+)
+
+// Levels sorts requests into the loads of a run by when they were scheduled, not by when they were served: a queue is the
+// work of the load that made it grow.
+type Levels struct {
+	plan *metrics.Plan
+	SLO  metrics.SLO // in force
+	list []level
+	// steered: the load was set while the run was on. live: it is still on, and requests are in flight.
+	// settled: live, but the ledger is full and all that is in it has ended.
+	steered, Live, Settled bool
+	Client                 []metrics.ClientSecond
+	last                   lastSet
+	end                    time.Duration // of the last level
+	Scratch
+}
+
+// Scratch is memory that was used before, and may be used again.
+type Scratch struct {
+	levels []level
+	merged figures
+	firsts []time.Duration
+}
+
+// Used is the room that levels took, once nothing of them is needed any more.
+func (l *Levels) Used() Scratch {
+	r := l.Scratch
+	if copy(r.levels, l.list) < len(l.list) {
+		r.levels = l.list
+	}
+	return r
+}
+
+// level is an empty one.
+func (r *Scratch) level(i int) level {
+	if i >= len(r.levels) {
+		return level{}
+	}
+	v := &r.levels[i]
+	v.itl.Reset()
+	v.pace.Empty()
+	return level{ttft: v.ttft[:0], itl: v.itl, late: v.late[:0], pace: v.pace, firsts: v.firsts[:0]}
+}
+
+// level is what a LoadLevel is computed from.
+type level struct {
+	metrics.LoadLevel
+	stage     int           // of the plan, -1 for none
+	set       *stretch      // where the load was set while the run was on, else nil
+	scheduled int           // requests, whatever became of them
+	over      int           // of them ended, in whatever way
+	gaps      time.Duration // that the ramp's rates leave between them; whole numbers add up alike in any order
+	noSocket  int           // of Requests
+	sent      int           // requests sent in the level, whenever they were scheduled; see Plan.WentOut
+	done      int           // successes that ended in the level, whenever they were scheduled
+	ttft      figures
+	itl       metrics.Histogram // there are so many gaps that exact counts would cost more than all the rest
+	pace      Pace
+	late      figures // of the successes that the client itself sent later than LateMost
+	// firsts are the moments of the first chunks.
+	firsts []time.Duration
+}
+
+// at finds the level a moment lies in, nil for none.
+func (l *Levels) at(at time.Duration) *level {
+	i := sort.Search(len(l.list), func(i int) bool { return at < l.list[i].To })
+	if at == metrics.Never || i == len(l.list) || at < l.list[i].From {
+		return nil
+	}
+	return &l.list[i]
+}
+
+// Add counts a request.
+func (l *Levels) Add(q *metrics.Request) {
+	f := Summarize(l.plan, q)
+	l.Arrived(f.Cause, q.Index)
+	l.Sent(l.plan.WentOut(q))
+	v := l.Ended(&f)
+	if v == nil || !f.OK {
+		return
+	}
+	for i := 1; i < len(q.Chunks); i++ {
+		v.itl.Add(q.Gap(i))
+	}
+}
+
+// Arrived counts a request that was scheduled, whatever becomes of it.
+func (l *Levels) Arrived(cause time.Duration, index int) {
+	v := l.at(cause)
+	if v == nil {
+		return
+	}
+	v.scheduled++
+	if r := l.plan.Ramp; r != nil && r.Over == 0 && v.set == nil {
+		gap := min(1/l.plan.RampRate(index), longestGap)
+		v.gaps += time.Duration(gap * float64(time.Second))
+	}
+}
+
+// Sent counts a request that was sent, at a moment that is Never if it was not.
+func (l *Levels) Sent(at time.Duration) {
+	if v := l.at(at); v != nil {
+		v.sent++
+	}
+}
+
+// Ended counts what became of a request, and returns the level it belongs to.
+func (l *Levels) Ended(f *Summary) *level {
+	if f.OK {
+		if at := l.at(f.Done); at != nil {
+			at.done++
+		}
+	}
+	v := l.at(f.Cause)
+	if v == nil {
+		return nil
+	}
+	v.over++
+	if f.Cancelled {
+		return v
+	}
+	v.Requests++
+	if f.NoSocket {
+		v.noSocket++
+	}
+	if !f.OK {
+		v.pace.Fail()
+		return v
+	}
+	o := f.felt()
+	if l.SLO.Judge(&o).Good() {
+		v.Good++
+	}
+	v.succeed(f)
+	return v
+}
+
+func (v *level) succeed(f *Summary) {
+	v.ttft.add(f.TTFT.Seconds())
+	v.pace.Add(f.Cause, v.From, v.To, f.Wait, f.Whole)
+	if f.Late > metrics.LateMost {
+		v.late.add(f.Late.Seconds())
+	}
+	v.firsts = append(v.firsts, f.First)
+}
+
+// Gaps takes the gaps between chunks from the seconds of a level, as they are not kept for single requests.
+func (l *Levels) Gaps(windows []metrics.Window) {
+	for i := range l.list {
+		v := &l.list[i]
+		for k := metrics.SecondOf(v.From); k < len(windows) && windows[k].Start < v.To; k++ {
+			v.itl.Merge(&windows[k].Histograms[metrics.ITL])
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package saturation
+
+import (
+	"time"
+
+	"benchtop/metrics"
+)
+
+// mostOpened bounds the levels of a run whose journal holds any number of settings.
+const mostOpened = 1000
+
+// New lays out the levels of a run: those of its plan until the load was set for the first time, then those that were
+// set. ended is the end of the run, or now.
+func New(p *metrics.Plan, slo metrics.SLO, sets []Setting, scheduled Arrivals, ended time.Duration, r Scratch) Levels {
+	l := Levels{plan: p, SLO: slo, steered: len(sets) > 0, last: lastOf(sets), Scratch: r}
+	if scheduled.N == 0 {
+		return l
+	}
+	end := scheduled.Last + time.Microsecond // the last one counts
+	planned := scheduled.N
+	l.end = l.ends(end, ended)
+	last := l.end
+	if l.steered {
+		planned, last = scheduled.early, min(l.end, sets[0].At)
+	}
+	switch {
+	case len(p.Stages) > 0:
+		l.stages(last)
+	case p.Ramp != nil:
+		l.slices(last, min(mostLevels, int((last-p.Warmup)/shortestLevel), planned/requestsPerLevel))
+	default:
+		l.slices(last, 1)
+	}
+	if last < l.end {
+		l.dropShort()
+	}
+	for _, s := range stretches(sets, l.end) {
+		l.stretch(&s)
+	}
+	return l
+}
+
+// Span counts events and knows the first and the last of them.
+type Span struct {
+	N           int
+	First, Last time.Duration
+}
+
+func (s *Span) Add(at time.Duration) {
+	if at == metrics.Never {
+		return
+	}
+	if s.N == 0 {
+		s.First, s.Last = at, at
+	}
+	s.N++
+	s.First, s.Last = min(s.First, at), max(s.Last, at)
+}
+
+// Rate is the number of gaps between the events per second; 0 for fewer than two moments.
+func (s *Span) Rate() float64 { return metrics.PerSecond(float64(s.N-1), (s.Last - s.First).Seconds()) }
+
+// Arrivals are the moments at which requests were scheduled; early ones came before the load was first set by hand.
+type Arrivals struct {
+	Span
+	early int
+}
+
+func (a *Arrivals) Add(at time.Duration, sets []Setting) {
+	a.Span.Add(at)
+	if at != metrics.Never && len(sets) > 0 && at < sets[0].At {
+		a.early++
+	}
+}
+
+// dropShort takes away the plan's last level where a load was set before it could tell anything.
+func (l *Levels) dropShort() {
+	if n := len(l.list); n > 0 && l.list[n-1].To-l.list[n-1].From < shortestLevel {
+		l.list = l.list[:n-1]
+	}
+}
+
+// ends is where the last level ends: with the last request that came, or with the run where users come without pause. Where
+// their number was set it matters that what is in flight at the end is not counted as load.
+func (l *Levels) ends(last, ended time.Duration) time.Duration {
+	switch p := l.plan; {
+	case l.steered && !p.Paced():
+		return max(last, min(ended, p.Duration))
+	case len(p.Stages) > 0:
+		return max(last, min(ended, p.Stages[len(p.Stages)-1].End()))
+	case p.Ramp != nil || p.Paced():
+		return last
+	}
+	return max(last, ended)
+}
+
+func (l *Levels) slices(end time.Duration, n int) {
+	n = max(1, n)
+	length := min(end-l.plan.Warmup, metrics.MaxWindows*time.Second)
+	at := func(i int) time.Duration { return l.plan.Warmup + length*time.Duration(i)/time.Duration(n) }
+	for i := range n {
+		l.open(at(i), at(i+1), -1)
+	}
+}
+
+// stretch opens the levels of a load that was set: one, or slices of a ramp. What was too short to tell anything is none.
+func (l *Levels) stretch(s *stretch) {
+	from := max(s.from, l.plan.Warmup)
+	length := s.to - from
+	if length < shortestLevel {
+		return
+	}
+	n := 1
+	switch {
+	case unnamed(&s.load) && (l.plan.Ramp != nil || len(l.plan.Stages) > 0):
+		n = min(mostLevels, max(1, int(length/(2*shortestLevel)))) // its loads are counted, which takes more requests
+	case s.load.Ramping():
+		n = min(mostLevels, int(length/shortestLevel))
+		if !inUsers(&s.load) {
+			n = min(n, int(s.mean(from, s.to)*length.Seconds()/requestsPerLevel))
+		}
+		n = max(1, n)
+	}
+	for i := range n {
+		before := len(l.list)
+		l.open(from+length*time.Duration(i)/time.Duration(n), from+length*time.Duration(i+1)/time.Duration(n), -1)
+		if len(l.list) > before {
+			l.list[before].set = s
+		}
+	}
+}
+
+func (l *Levels) stages(end time.Duration) {
+	last := len(l.plan.Stages) - 1
+	for i, s := range l.plan.Stages {
+		to := min(s.End(), end)
+		if i == last {
+			to = end
+		}
+		l.open(max(s.Start, l.plan.Warmup), to, i)
+	}
+}
+
+func (l *Levels) open(from, to time.Duration, stage int) {
+	if to <= from || len(l.list) >= mostOpened {
+		return
+	}
+	v := l.Scratch.level(len(l.list))
+	v.From, v.To, v.stage = from, to, stage
+	l.list = append(l.list, v)
+}

@@ -31,6 +31,15 @@ func (s SLO) With(o Objective) SLO {
 	return append(s, o)
 }
 
+// String writes the objectives as ParseObjective reads each.
+func (s SLO) String() string {
+	var all []string
+	for _, o := range s {
+		all = append(all, fmt.Sprintf("%s:%g", o.Metric.Key(), o.LimitMS))
+	}
+	return strings.Join(all, " ")
+}
+
 // ParseObjective reads NAME:MS, such as "ttft:500".
 func ParseObjective(text string) (Objective, error) {
 	name, value, ok := strings.Cut(text, ":")

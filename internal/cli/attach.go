@@ -12,6 +12,7 @@ import (
 
 	"benchtop/export"
 	"benchtop/internal/attach"
+	"benchtop/internal/cli/argv"
 	"benchtop/metrics"
 	"benchtop/tui"
 )
@@ -25,16 +26,11 @@ because of --on-hangup continue, it is controlled from here: after c, when q end
 leaves it alone.`
 
 func runAttach(env *environment, args []string) int {
-	var groups flagGroups
+	flags := argv.Flags{Synopsis: "attach [flags] [PID|SOCKET]", Text: attachText}
 	var screen screenOptions
-	screen.defineLooks(groups.group("Screen"))
-	list := groups.group("Runs").Bool("list", false, "list the runs that can be joined: on a terminal a table, else with tabs between, and with their sockets")
-	rest, warnings, err := parseFlags(groups.set(), args)
-	env.warn(warnings)
-	if asked := (errHelp{}); errors.As(err, &asked) {
-		groups.help(env.stdout, "attach [flags] [PID|SOCKET]", attachText, asked.word)
-		return exitFine
-	}
+	screen.defineLooks(flags.Group("Screen"))
+	list := flags.Group("Runs").Bool("list", false, "list the runs that can be joined: on a terminal a table, else with tabs between, and with their sockets")
+	rest, err := env.parse(&flags, args)
 	if len(rest) > 1 {
 		err = errors.Join(err, fmt.Errorf("attach takes one run, got %q", rest))
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"benchtop/internal/calibration"
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
@@ -31,18 +32,13 @@ type calibrateOptions struct {
 }
 
 func runCalibrate(env *environment, args []string) int {
-	var groups flagGroups
+	flags := argv.Flags{Synopsis: "calibrate [flags]", Text: calibrateText}
 	var o calibrateOptions
-	f := groups.group("Calibration")
+	f := flags.Group("Calibration")
 	quick := f.Bool("quick", false, "take about 20 s; less sure, and less is tried")
 	f.StringVar(&o.json, "json", "", "write all figures to this file; - for standard output, then the table goes to standard error")
 	f.BoolVar(&o.noSave, "no-save", false, "do not keep the result for later runs")
-	rest, warnings, err := parseFlags(groups.set(), args)
-	env.warn(warnings)
-	if asked := (errHelp{}); errors.As(err, &asked) {
-		groups.help(env.stdout, "calibrate [flags]", calibrateText, asked.word)
-		return exitFine
-	}
+	rest, err := env.parse(&flags, args)
 	if err := errors.Join(err, noArguments("calibrate", rest), o.check()); err != nil {
 		return env.fail(exitUsage, err)
 	}

@@ -13,6 +13,7 @@ import (
 	"benchtop/datasets/hub"
 	"benchtop/datasets/numpy"
 	"benchtop/export"
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/preview"
 	"benchtop/internal/usage"
@@ -40,26 +41,26 @@ type datasetOptions struct {
 	prefix  string
 	first   int
 	lines   string
-	groups  flagGroups
+	flags   argv.Flags
 }
 
 func newDatasetOptions() *datasetOptions {
-	o := &datasetOptions{}
-	o.prompts.define(&o.groups)
-	f := o.groups.group("Requests")
+	o := &datasetOptions{flags: argv.Flags{Synopsis: "dataset [flags]", Text: datasetText}}
+	o.prompts.define(&o.flags)
+	f := o.flags.Group("Requests")
 	f.IntVar(&o.number, "num-prompts", 1000, "number of requests")
 	f.Int64Var(&o.seed, "seed", 0, "seed of all draws, 0 to 4294967295")
 	f.StringVar(&o.prefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
-	server := o.groups.group("Server, to count tokens if there is no tokenizer here")
+	server := o.flags.Group("Server, to count tokens if there is no tokenizer here")
 	o.server.defineAddress(server)
 	server.Lookup("base-url").Usage = "server that counts; overrides host and port"
 	server.Lookup("model").Usage = "model whose tokenizer is looked for (default: the server's first)"
 	server.Lookup("served-model-name").Usage = "name the server has for it"
 	server.Lookup("header").Usage = "headers for the server, as KEY=VALUE KEY=VALUE; shown nowhere"
-	f = o.groups.group("Output")
+	f = o.flags.Group("Output")
 	f.IntVar(&o.first, "first", 3, "how many prompts to show")
 	f.StringVar(&o.lines, "jsonl", "", "write all requests to this file, as JSON lines; - writes them to standard output, and nothing else")
-	defineInert(o.groups.group("Accepted without effect"))
+	argv.DefineInert(o.flags.Group("Accepted without effect"))
 	return o
 }
 
@@ -68,13 +69,12 @@ func runDataset(env *environment, args []string) int {
 		return runSlices(env, args[1:])
 	}
 	o := newDatasetOptions()
-	all := o.groups.set()
-	rest, warnings, err := parseFlags(all, args)
-	if asked := (errHelp{}); errors.As(err, &asked) {
-		o.groups.help(env.stdout, "dataset [flags]", datasetText, asked.word)
-		return exitFine
+	rest, err := env.parse(&o.flags, args)
+	if errors.As(err, new(argv.Help)) {
+		return env.fail(exitUsage, err)
 	}
-	env.warn(slices.Concat(warnings, inertNotes(all), o.prompts.lengthNotes(all)))
+	all := o.flags.All()
+	env.warn(slices.Concat(argv.InertNotes(all), o.prompts.lengthNotes(all)))
 	problems := []error{err, noArguments("dataset", rest)}
 	if o.prompts.onlyShown() && slices.Contains(poolingBackends(), o.server.backend) {
 		o.server.backend = protocol.Default().Traits().Name // which of them makes no difference to what is shown

@@ -10,6 +10,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/numpy"
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/simulator"
 	"benchtop/internal/telemetry"
@@ -43,31 +44,26 @@ func demoRamp(p simulator.Profile) (from, to float64) {
 }
 
 func runDemo(env *environment, args []string) int {
-	var groups flagGroups
-	f := groups.group("Load")
+	flags := argv.Flags{Synopsis: "demo [flags]", Text: demoText}
+	f := flags.Group("Load")
 	duration := f.Duration("duration", time.Minute, "length of the ramp")
 	seed := f.Int64("seed", 0, "seed of all draws, 0 to 4294967295")
 	profile := f.String("profile", simulator.Defaults().Name, "which server to simulate: "+strings.Join(simulator.Names(), ", "))
 	var client clientOptions
-	client.define(groups.group("Client"))
-	f = groups.group("Report")
+	client.define(flags.Group("Client"))
+	f = flags.Group("Report")
 	save := files.Options{Unasked: true}
 	save.Define(f)
 	noPlots := f.Bool("no-plots", false, "no text plots below the report")
 	var gpus gpuOptions
-	gpus.define(groups.group("Server and GPUs"))
+	gpus.define(flags.Group("Server and GPUs"))
 	var screen screenOptions
 	var old baselineOptions
-	f = groups.group("Screen")
+	f = flags.Group("Screen")
 	screen.define(f)
 	old.define(f)
 
-	rest, warnings, err := parseFlags(groups.set(), args)
-	env.warn(warnings)
-	if asked := (errHelp{}); errors.As(err, &asked) {
-		groups.help(env.stdout, "demo [flags]", demoText, asked.word)
-		return exitFine
-	}
+	rest, err := env.parse(&flags, args)
 	problems := []error{err, noArguments("demo", rest), client.check(), save.Check(), screen.check(), gpus.check()}
 	if *duration < time.Second || *duration > longestDemo {
 		problems = append(problems, fmt.Errorf("--duration %s: must be from 1s to %s", *duration, longestDemo))
@@ -136,7 +132,7 @@ func runDemo(env *environment, args []string) int {
 		client.send(&s.load)
 		s.connect(ctx, max(0, client.preconnect))
 		s.plan = metrics.Plan{
-			Version: version(), Command: hideSecrets(append([]string{"demo"}, args...), nil),
+			Version: version(), Command: argv.HideSecrets(append([]string{"demo"}, args...), nil),
 			BaseURL: t.String(), Backend: s.load.Protocol.Traits().Name, Label: "demo", ModelID: p.Model,
 			Dataset: source.Description(), InputSource: metrics.TokensFromIDs, Seed: *seed, IgnoreEOS: true,
 			NumPrompts: len(offsets), Requests: len(offsets), Duration: *duration,

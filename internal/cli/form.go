@@ -10,6 +10,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/export"
+	"benchtop/internal/cli/argv"
 	"benchtop/loadgen/target"
 	"benchtop/tui/form"
 	"benchtop/tui/term"
@@ -70,7 +71,7 @@ func runForm(env *environment) int {
 	}
 	args := formArguments(values)
 	// So that it can be run again from the shell's own history.
-	_, _ = env.stderr.Write([]byte(strings.Join(shellWords(hideSecrets(args, nil)), " ") + "\n"))
+	_, _ = env.stderr.Write([]byte(strings.Join(argv.ShellWords(argv.HideSecrets(args, nil)), " ") + "\n"))
 	return Main(args, env.stdin, env.stdout, env.stderr)
 }
 
@@ -200,7 +201,7 @@ func formOutput(dataset string) string {
 	case "prefix_repetition", "custom", "spec_bench":
 		return "output-len"
 	}
-	return dashes(dataset) + "-output-len"
+	return argv.Dashes(dataset) + "-output-len"
 }
 
 // formServer is the server's address; people write it without http.
@@ -230,21 +231,7 @@ func formCommand(values map[string]string) (words []string, problem string) {
 	if err := newServeOptions().parse(args[1:]); err != nil {
 		problem = err.Error()
 	}
-	return shellWords(hideSecrets(args, nil)), userInfo.ReplaceAllString(problem, "://"+secret+"@")
-}
-
-// shellWords is the program with its arguments, as a shell takes them.
-func shellWords(args []string) []string {
-	words := []string{"benchtop"}
-	for _, a := range args {
-		if a == "" || strings.ContainsFunc(a, func(r rune) bool {
-			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+", r)
-		}) {
-			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
-		}
-		words = append(words, a)
-	}
-	return words
+	return argv.ShellWords(argv.HideSecrets(args, nil)), argv.HideUsers(problem)
 }
 
 // formPatience is how long the server may take to name its models.

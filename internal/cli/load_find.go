@@ -64,5 +64,5 @@ func (o *findOptions) check(given *pflag.FlagSet, load *loadOptions, slo metrics
 }
 
 func (o *findOptions) shape(b shape.Bounds) shape.Shape {
-	return shape.NewSearch(b, o.Find, strings.ReplaceAll((&objectives{o.within}).String(), " ", ", "))
+	return shape.NewSearch(b, o.Find, strings.ReplaceAll(o.within.String(), " ", ", "))
 }

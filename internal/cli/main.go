@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -13,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"benchtop/export"
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/usage"
 )
 
@@ -37,12 +39,33 @@ type environment struct {
 
 func (e *environment) display() *display { return e.dashboard.Load() }
 
-// fail prints an error for a person and returns the exit code.
+// parse reads the flags of a command and prints its warnings. A command line that asks for help gives an error that fail knows.
+func (e *environment) parse(flags *argv.Flags, args []string) (rest []string, err error) {
+	rest, warnings, err := flags.Parse(args)
+	e.warn(warnings)
+	return rest, err
+}
+
+// fail prints an error for a person, or the help that it asks for, and returns the exit code.
 func (e *environment) fail(code int, err error) int {
+	if asked, ok := errors.AsType[argv.Help](err); ok {
+		asked.Print(e.stdout)
+		return exitFine
+	}
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		fmt.Fprintf(e.stderr, "benchtop: %s\n", harmless(line))
 	}
 	return code
+}
+
+// warn prints what a command line does that its writer may not have meant.
+func (e *environment) warn(warnings []string) {
+	for _, w := range warnings {
+		line := "benchtop: WARNING: " + w
+		if d := e.display(); d == nil || !d.hold(line) {
+			fmt.Fprintln(e.stderr, line)
+		}
+	}
 }
 
 // harmless is a line that may be shown on a terminal. Errors quote foreign words, such as the model's name as the server has

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/metronome"
 )
 
@@ -25,17 +26,12 @@ It stops at Ctrl-C.
 'benchtop calibrate' measures this client against it.`
 
 func runMetronome(env *environment, args []string) int {
-	var groups flagGroups
-	fs := groups.group("Server")
+	flags := argv.Flags{Synopsis: "metronome [flags]", Text: metronomeText}
+	fs := flags.Group("Server")
 	host := fs.String("host", "127.0.0.1", "address to listen on")
 	port := fs.Int("port", 8010, "port to listen on; 0 takes a free one")
 	withParent := fs.Bool("exit-with-stdin", false, "stop when standard input ends")
-	rest, warnings, err := parseFlags(groups.set(), args)
-	env.warn(warnings)
-	if asked := (errHelp{}); errors.As(err, &asked) {
-		groups.help(env.stdout, "metronome [flags]", metronomeText, asked.word)
-		return exitFine
-	}
+	rest, err := env.parse(&flags, args)
 	if *port < 0 || *port > 65535 {
 		err = errors.Join(err, fmt.Errorf("--port %d: ports are from 1 to 65535; 0 takes a free one", *port))
 	}

@@ -11,7 +11,6 @@ import (
 	"benchtop/export"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
-	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
 )
 
@@ -19,7 +18,7 @@ import (
 // them. A list without a name is no proof: llama.cpp answers to any, and others load what they are asked for. So a request of
 // one token decides. A server without a list is not asked, nor is any where --extra-body names the model.
 func (o *serveOptions) checkModels(ctx context.Context, m model) (odd []string, err error) {
-	if m.known == nil || slices.ContainsFunc(o.content.extraBody.Fields(), func(f protocol.Field) bool { return f.Name == "model" }) {
+	if m.known == nil || o.content.extraBody.Has("model") {
 		return nil, nil
 	}
 	asked := []string{m.id}

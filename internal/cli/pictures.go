@@ -17,6 +17,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/export"
 	"benchtop/export/charts"
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
@@ -82,18 +83,16 @@ func (s *session) requests() iter.Seq2[metrics.Request, error] {
 
 // arguments are all flags with their values under the names vLLM has for them.
 func (o *serveOptions) arguments() (all []export.Arg) {
-	for _, g := range o.groups {
-		g.flags.VisitAll(func(f *pflag.Flag) {
-			all = append(all, export.Arg{Name: strings.ReplaceAll(f.Name, "-", "_"), Value: o.argument(f)})
-		})
-	}
+	o.flags.VisitAll(func(f *pflag.Flag) {
+		all = append(all, export.Arg{Name: strings.ReplaceAll(f.Name, "-", "_"), Value: o.argument(f)})
+	})
 	return all
 }
 
 func (o *serveOptions) argument(f *pflag.Flag) any {
 	switch f.Name {
 	case "header":
-		return secret
+		return argv.Secret
 	case "endpoint":
 		return o.server.path()
 	}
@@ -118,9 +117,9 @@ func (o *serveOptions) argument(f *pflag.Flag) any {
 		return v
 	}
 	for _, v := range o.server.secrets() {
-		text = strings.ReplaceAll(text, v, secret)
+		text = strings.ReplaceAll(text, v, argv.Secret)
 	}
-	return userInfo.ReplaceAllString(text, "://"+secret+"@")
+	return argv.HideUsers(text)
 }
 
 // lengthOver is the general length that vLLM writes over a data set's own, 0 for none.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 )
@@ -21,7 +22,7 @@ type promptOptions struct {
 	kinds                  []datasets.Kind
 	counts                 []string // flags of numbers that are at least 1 where they are given
 	tokens                 tokenizerOptions
-	templateArguments      jsonValue
+	templateArguments      argv.JSON
 	selfTimed, noSelfTimed bool
 }
 
@@ -38,10 +39,10 @@ func (f datasetFlags) CountVar(p *int, name, usage string) {
 }
 
 // define adds the flags, vLLM's names and defaults, under headings that the data sets give.
-func (o *promptOptions) define(groups *flagGroups) {
+func (o *promptOptions) define(groups *argv.Flags) {
 	o.kinds = datasets.Kinds(&o.Common)
-	group := func(heading string) datasets.Flags { return datasetFlags{groups.group(heading), &o.counts} }
-	f := datasetFlags{groups.group("Prompts"), &o.counts}
+	group := func(heading string) datasets.Flags { return datasetFlags{groups.Group(heading), &o.counts} }
+	f := datasetFlags{groups.Group("Prompts"), &o.counts}
 	f.StringVar(&o.name, "dataset-name", "random", "where prompts come from: "+strings.Join(datasets.Names(o.kinds), ", "))
 	f.StringVar(&o.Path, "dataset-path", "", "file or directory of the data set")
 	f.CountVar(&o.SharedInputLen, "input-len", "prompt length in tokens; overrides the flag of the random data sets")
@@ -53,7 +54,7 @@ func (o *promptOptions) define(groups *flagGroups) {
 	f.BoolVar(&o.MultimodalChat, "enable-multimodal-chat", false, "send prompts as chat messages with their media")
 	o.tokens.define(f.FlagSet)
 	datasets.Define(o.kinds, group)
-	f.FlagSet = groups.group("Data set timed_trace")
+	f.FlagSet = groups.Group("Data set timed_trace")
 	f.BoolVar(&o.selfTimed, "self-timed", false, "send requests at the times of the trace; so unless --no-self-timed is given")
 	f.BoolVar(&o.noSelfTimed, "no-self-timed", false, "send them as --request-rate and its like say")
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"benchtop/export"
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
@@ -23,22 +24,17 @@ On a terminal one FILE is played again on the dashboard: space plays and pauses,
 speed, comma and full stop go back and forth. The report follows when it is left; --no-tui prints it at once.`
 
 func runReport(env *environment, args []string) int {
-	var groups flagGroups
-	fs := groups.group("Output")
+	flags := argv.Flags{Synopsis: "report [flags] FILE...", Text: reportText}
+	fs := flags.Group("Output")
 	asJSON := fs.Bool("json", false, "print the result as JSON instead of text")
 	noPlots := fs.Bool("no-plots", false, "no text plots below the report")
 	var baseline baselineOptions
 	var screen screenOptions
-	fs = groups.group("Screen")
+	fs = flags.Group("Screen")
 	fs.BoolVar(&screen.plain, "no-tui", false, "do not play the run, print its report")
 	screen.defineLooks(fs)
 	baseline.define(fs)
-	rest, warnings, err := parseFlags(groups.set(), args)
-	env.warn(warnings)
-	if asked := (errHelp{}); errors.As(err, &asked) {
-		groups.help(env.stdout, "report [flags] FILE...", reportText, asked.word)
-		return exitFine
-	}
+	rest, err := env.parse(&flags, args)
 	switch {
 	case len(rest) > 0:
 	case baseline.file != "":

@@ -32,10 +32,6 @@ Whatever ends a run, what was measured is kept. --help=WORD shows only what has 
 func runServe(env *environment, args []string) int {
 	o := newServeOptions()
 	err := o.parse(args)
-	if asked := (errHelp{}); errors.As(err, &asked) {
-		o.groups.help(env.stdout, "serve [flags]", serveText, asked.word)
-		return exitFine
-	}
 	env.warn(o.warnings)
 	if err != nil {
 		return env.fail(exitUsage, err)

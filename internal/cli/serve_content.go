@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets/numpy"
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
@@ -19,12 +20,12 @@ import (
 type contentOptions struct {
 	idPrefix       string
 	cache          string
-	lora           textList
+	lora           []string
 	loraAssignment string
 	ignoreEOS      bool
 	logprobs       int
 	sampling       samplingOptions
-	extraBody      jsonValue
+	extraBody      argv.JSON
 	fields         []protocol.Field // of logprobs; set by check, as sampled is
 	sampled        []protocol.Field
 	notes, remarks []string // what is odd; what is good to know
@@ -32,8 +33,8 @@ type contentOptions struct {
 
 func (o *contentOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.idPrefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
-	f.Var(&o.lora, "lora-modules", "names of LoRA modules; each request asks for one of them instead of the model")
-	_ = f.SetAnnotation("lora-modules", variadic, nil)
+	f.Var(argv.List(&o.lora, "name", argv.Text), "lora-modules", "names of LoRA modules; each request asks for one of them instead of the model")
+	_ = f.SetAnnotation("lora-modules", argv.Variadic, nil)
 	f.StringVar(&o.loraAssignment, "lora-assignment", "random", "how modules are given to requests: random or round-robin")
 	f.BoolVar(&o.ignoreEOS, "ignore-eos", false, "ask the server to go on to the full output length; always so with random")
 	f.IntVar(&o.logprobs, "logprobs", 0, "log probabilities to ask for with each token; completions only (default: none)")
@@ -51,7 +52,7 @@ func (o *contentOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p us
 	if o.cache != cacheAsIs && o.cache != cacheCold {
 		p.Bad("--cache %s: use cold or as-is", usage.Quote(o.cache))
 	}
-	if o.cache == cacheCold && slices.ContainsFunc(o.extraBody.Fields(), func(f protocol.Field) bool { return f.Name == "cache_salt" }) {
+	if o.cache == cacheCold && o.extraBody.Has("cache_salt") {
 		p.Bad("--cache cold and a cache_salt in --extra-body: choose one, since cold draws a salt of its own for each run")
 	}
 	if strings.ContainsFunc(o.idPrefix, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -75,7 +76,7 @@ func (o *contentOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p us
 	o.sampled = o.sampling.fields(given)
 	if to != nil && to.Traits().LengthField == "" {
 		for _, f := range o.sampled {
-			o.notes = append(o.notes, fmt.Sprintf("--%s has no effect: backend %s makes no tokens", dashes(f.Name), to.Traits().Name))
+			o.notes = append(o.notes, fmt.Sprintf("--%s has no effect: backend %s makes no tokens", argv.Dashes(f.Name), to.Traits().Name))
 		}
 		o.sampled = nil
 	} else if !given.Changed("temperature") {
@@ -92,7 +93,10 @@ func (o *contentOptions) bodyFields(ignoreEOS bool) []protocol.Field {
 		fields = append(fields, protocol.Field{Name: "ignore_eos", JSON: "true"})
 	}
 	fields = append(fields, o.sampled...)
-	return append(fields, o.extraBody.Fields()...)
+	for name, value := range o.extraBody.Members() {
+		fields = append(fields, protocol.Field{Name: name, JSON: value})
+	}
+	return fields
 }
 
 // send sets what requests carry and which models they name. fullLength says that answers are to have the length asked for.

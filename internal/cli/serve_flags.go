@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
+	"benchtop/metrics"
 )
 
 // serveOptions is what the flags of serve fill.
@@ -24,35 +26,35 @@ type serveOptions struct {
 	command  []string
 	warnings []string
 	notes    []string // about flags that do nothing here, for the log
-	groups   flagGroups
+	flags    argv.Flags
 }
 
 // newServeOptions defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.
 func newServeOptions() *serveOptions {
-	o := &serveOptions{}
-	o.server.define(o.groups.group("Server"))
-	o.prompts.define(&o.groups)
-	o.content.define(o.groups.group("Requests"))
-	o.load.define(o.groups.group("Load"))
-	o.client.define(o.groups.group("Client"))
-	report := o.groups.group("Report")
+	o := &serveOptions{flags: argv.Flags{Synopsis: "serve [flags]", Text: serveText}}
+	o.server.define(o.flags.Group("Server"))
+	o.prompts.define(&o.flags)
+	o.content.define(o.flags.Group("Requests"))
+	o.load.define(o.flags.Group("Load"))
+	o.client.define(o.flags.Group("Client"))
+	report := o.flags.Group("Report")
 	o.report.define(report)
 	o.save.Define(report)
-	o.gpus.define(o.groups.group("Server and GPUs"))
-	screen := o.groups.group("Screen")
+	o.gpus.define(o.flags.Group("Server and GPUs"))
+	screen := o.flags.Group("Screen")
 	o.screen.define(screen)
 	o.old.define(screen)
-	defineInert(o.groups.group("Accepted without effect"))
+	argv.DefineInert(o.flags.Group("Accepted without effect"))
 	return o
 }
 
 // parse reads a command line and checks everything that can be checked without the server.
 func (o *serveOptions) parse(args []string) error {
-	all := o.groups.set()
-	rest, warnings, err := parseFlags(all, args)
-	if asked := (errHelp{}); errors.As(err, &asked) {
+	rest, warnings, err := o.flags.Parse(args)
+	if errors.As(err, new(argv.Help)) {
 		return err
 	}
+	all := o.flags.All()
 	o.warnings = warnings
 	problems := []error{err}
 	if len(rest) > 0 {
@@ -62,7 +64,7 @@ func (o *serveOptions) parse(args []string) error {
 	problems = append(problems, o.server.check()...)
 	o.load.allRows = o.prompts.needs().AllRows
 	o.load.selfTimed = o.prompts.selfTiming()
-	problems = append(problems, o.load.check(all, o.report.goodput.slo)...)
+	problems = append(problems, o.load.check(all, metrics.SLO(o.report.goodput))...)
 	problems = append(problems, o.content.check(all, o.server.protocol)...)
 	problems = append(problems, o.prompts.check(all, &o.load, o.server.protocol)...)
 	problems = append(problems, o.report.check(all, o.server.protocol)...)
@@ -70,7 +72,7 @@ func (o *serveOptions) parse(args []string) error {
 	if o.screen.onHangup == hangupContinue && o.save.Never {
 		problems = append(problems, errors.New("--on-hangup continue with --no-save: nobody would ever see the result"))
 	}
-	o.command = hideSecrets(append([]string{"serve"}, args...), o.server.secrets())
-	o.notes = slices.Concat(inertNotes(all), o.prompts.lengthNotes(all), o.content.notes)
+	o.command = argv.HideSecrets(append([]string{"serve"}, args...), o.server.secrets())
+	o.notes = slices.Concat(argv.InertNotes(all), o.prompts.lengthNotes(all), o.content.notes)
 	return errors.Join(problems...)
 }

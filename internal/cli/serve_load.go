@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/shape"
@@ -17,7 +18,7 @@ import (
 type loadOptions struct {
 	prompts               int
 	seed                  int64
-	rate, burstiness      rateValue
+	rate, burstiness      argv.Rate
 	concurrency           int
 	ramp                  rampOptions
 	stages                stageOptions
@@ -34,7 +35,7 @@ type loadOptions struct {
 
 func (o *loadOptions) define(f *pflag.FlagSet) {
 	d := loadgen.Defaults()
-	o.rate, o.burstiness = rateValue(math.Inf(1)), 1
+	o.rate, o.burstiness = argv.Rate(math.Inf(1)), 1
 	f.IntVar(&o.prompts, "num-prompts", 1000, "number of requests")
 	f.Int64Var(&o.seed, "seed", 0, "seed of all draws, 0 to 4294967295")
 	f.Var(&o.rate, "request-rate", "requests per second; inf sends everything at once")

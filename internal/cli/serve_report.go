@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
@@ -18,10 +19,10 @@ import (
 // reportOptions say what the report holds.
 type reportOptions struct {
 	metrics, percentiles string
-	goodput              objectives
-	gates                gateList
+	goodput              argv.Objectives
+	gates                []metrics.Gate
 	label                string
-	metadata             pairList
+	metadata             argv.Pairs
 	steadyOff            bool
 	steadyThreshold      float64
 	steadyMinWindow      time.Duration
@@ -42,10 +43,10 @@ func (o *reportOptions) define(f *pflag.FlagSet) {
 	f.StringVar(&o.metrics, "percentile-metrics", defaultMetrics, "latencies to report: "+strings.Join(metrics.LatencyKeys(), ", "))
 	f.StringVar(&o.percentiles, "metric-percentiles", "99", "percentiles to report, from 0 to 100")
 	f.Var(&o.goodput, "goodput", "objectives in milliseconds, as ttft:500 tpot:50 e2el:10000")
-	_ = f.SetAnnotation("goodput", variadic, nil)
-	f.Var(&o.gates, "fail-on", "end with exit code 3 if this holds, as 'p99_ttft_ms>500' or 'goodput<90%'; may be given again")
-	_ = f.SetAnnotation("fail-on", variadic, nil)
-	_ = f.SetAnnotation("fail-on", repeatable, nil)
+	_ = f.SetAnnotation("goodput", argv.Variadic, nil)
+	f.Var(argv.List(&o.gates, "condition", metrics.ParseGate), "fail-on", "end with exit code 3 if this holds, as 'p99_ttft_ms>500' or 'goodput<90%'; may be given again")
+	_ = f.SetAnnotation("fail-on", argv.Variadic, nil)
+	_ = f.SetAnnotation("fail-on", argv.Repeatable, nil)
 	f.Float64Var(&o.steadyThreshold, "steady-state-threshold", 0.95, "share of --max-concurrency from which on a closed loop counts as fully loaded")
 	f.DurationVar(&o.steadyMinWindow, "steady-state-min-window", 0, "shortest time at full load that needs no warning (default: 10s or a tenth of the run)")
 	f.BoolVar(&o.steadyOff, "no-steady-state", false, "leave the figures at full load out")
@@ -55,7 +56,7 @@ func (o *reportOptions) define(f *pflag.FlagSet) {
 	f.BoolVar(&o.noPlots, "no-plots", false, "no text plots below the report")
 	f.StringVar(&o.label, "label", "", "name of the run; begins the result's file name")
 	f.Var(&o.metadata, "metadata", "keys of your own for the result, as KEY=VALUE KEY=VALUE")
-	_ = f.SetAnnotation("metadata", variadic, []string{"0"})
+	_ = f.SetAnnotation("metadata", argv.Variadic, []string{"0"})
 }
 
 func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
@@ -85,12 +86,12 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usa
 		}
 	}
 	for _, g := range o.gates {
-		if g.NeedsObjectives() && len(o.goodput.slo) == 0 {
+		if g.NeedsObjectives() && len(o.goodput) == 0 {
 			p.Bad("--fail-on %s: say with --goodput what is good, as --goodput ttft:500", usage.Quote(g.String()))
 		}
 	}
 	var err error
-	if o.parsedMetadata, err = o.metadata.pairs("metadata"); err != nil {
+	if o.parsedMetadata, err = o.metadata.Split("metadata"); err != nil {
 		p = append(p, err)
 	}
 	for _, m := range o.parsedMetadata {
@@ -115,7 +116,7 @@ func (o *reportOptions) checkPooling(given *pflag.FlagSet, backend string) (p us
 	if !given.Changed("percentile-metrics") {
 		o.metrics = metrics.E2EL.Key() // as with vLLM
 	}
-	for _, x := range o.goodput.slo {
+	for _, x := range o.goodput {
 		if x.Metric.Streams() {
 			p.Bad("--goodput %s: an answer of backend %s comes in one piece and has only e2el", x.Metric, backend)
 		}
@@ -131,7 +132,7 @@ func (o *reportOptions) checkPooling(given *pflag.FlagSet, backend string) (p us
 // plan writes into a plan what is to be reported.
 func (o *reportOptions) plan(p *metrics.Plan) {
 	p.Label, p.Metrics, p.Percentiles, p.Metadata = o.label, o.parsedMetrics, o.parsedPercentiles, o.parsedMetadata
-	p.Goodput, p.Gates = o.goodput.slo, o.gates
+	p.Goodput, p.Gates = metrics.SLO(o.goodput), o.gates
 	p.SteadyState = metrics.SteadyStateRule{Off: o.steadyOff, Threshold: o.steadyThreshold, MinWindow: o.steadyMinWindow}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
@@ -24,7 +25,7 @@ type serverOptions struct {
 	baseURL, host     string
 	port              int
 	endpoint          string
-	headers           pairList
+	headers           argv.Pairs
 	insecure          bool
 	model, servedName string
 	ready             int
@@ -47,7 +48,7 @@ func (o *serverOptions) defineAddress(f *pflag.FlagSet) {
 	f.StringVar(&o.host, "host", "127.0.0.1", "server's host")
 	f.IntVar(&o.port, "port", 8000, "server's port")
 	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE; shown nowhere")
-	_ = f.SetAnnotation("header", variadic, []string{"0"})
+	_ = f.SetAnnotation("header", argv.Variadic, []string{"0"})
 	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
 	f.StringVar(&o.model, "model", "", "model to ask for (default: the server's first)")
 	f.StringVar(&o.servedName, "served-model-name", "", "name sent in requests instead of --model")
@@ -61,7 +62,7 @@ func (o *serverOptions) check() (p usage.Problems) {
 	} else if suffix := o.protocol.Traits().Suffix; o.endpoint != "" && !strings.HasSuffix(o.endpoint, suffix) {
 		p.Bad("--endpoint %s: for backend %s it must end in %s", usage.Quote(o.endpoint), o.backend, suffix)
 	}
-	pairs, err := o.headers.pairs("header")
+	pairs, err := o.headers.Split("header")
 	if err != nil {
 		p = append(p, err)
 	}
@@ -100,7 +101,7 @@ func (o *serverOptions) path() string {
 }
 
 // secrets are the parts of the command line that must not be shown, as they were written.
-func (o *serverOptions) secrets() []string { return o.headers.ever }
+func (o *serverOptions) secrets() []string { return o.headers.Ever }
 
 // send sets where requests go.
 func (o *serverOptions) send(e *loadgen.Options) {

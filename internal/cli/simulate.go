@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/simulator"
 )
 
@@ -52,8 +53,8 @@ func simulateHelp() string {
 const listening = "listening on "
 
 func runSimulate(env *environment, args []string) int {
-	var groups flagGroups
-	fs := groups.group("Server")
+	flags := argv.Flags{Synopsis: "simulate [flags]", Text: simulateHelp()}
+	fs := flags.Group("Server")
 	host := fs.String("host", "127.0.0.1", "address to listen on")
 	port := fs.Int("port", 8000, "port to listen on; 0 takes a free one")
 	profile := fs.String("profile", simulator.Defaults().Name, "which server to simulate: "+strings.Join(simulator.Names(), ", "))
@@ -61,23 +62,18 @@ func runSimulate(env *environment, args []string) int {
 	model := fs.String("served-model-name", "", "name to serve the model under; default: the profile's")
 	withParent := fs.Bool("exit-with-stdin", false, "stop when standard input ends")
 	logTo := fs.String("log", "", "write each request for tokens as a line of JSON to this file; - for standard output")
-	fs = groups.group("Behaviour")
+	fs = flags.Group("Behaviour")
 	specTokens := fs.Int("spec-tokens", 0, "tokens that speculative decoding drafts for each step, 0 for none (default: the profile's)")
 	specAcceptance := fs.Float64("spec-acceptance", simulator.Defaults().SpecAcceptance,
 		"probability that a drafted token is accepted if those before it were")
 	noPrefixCache := fs.Bool("no-prefix-cache", false, "compute every prompt in full, also where it begins like one before")
 	requestMetrics := fs.Bool("request-metrics", false,
 		"tell with each answer how long it waited and was computed, as vLLM does with --enable-per-request-metrics")
-	var faults faultList
-	fs.Var(&faults, "fault", "what goes wrong, and for which requests; may be repeated")
-	_ = fs.SetAnnotation("fault", repeatable, nil)
-	given := groups.set()
-	rest, warnings, err := parseFlags(given, args)
-	env.warn(warnings)
-	if asked := (errHelp{}); errors.As(err, &asked) {
-		groups.help(env.stdout, "simulate [flags]", simulateHelp(), asked.word)
-		return exitFine
-	}
+	var faults []simulator.Fault
+	fs.Var(argv.List(&faults, "fault", simulator.ParseFault), "fault", "what goes wrong, and for which requests; may be repeated")
+	_ = fs.SetAnnotation("fault", argv.Repeatable, nil)
+	given := flags.All()
+	rest, err := env.parse(&flags, args)
 	p, profileErr := simulator.Named(*profile)
 	if profileErr != nil {
 		profileErr = fmt.Errorf("--profile %s: %w", *profile, profileErr)
@@ -154,27 +150,6 @@ func serveSimulated(ctx context.Context, s *simulator.Server, address string, re
 		return err
 	}
 	return nil
-}
-
-// faultList is the flag of faults; each value adds one.
-type faultList []simulator.Fault
-
-func (v *faultList) String() string {
-	var all []string
-	for _, f := range *v {
-		all = append(all, f.String())
-	}
-	return strings.Join(all, " ")
-}
-
-func (v *faultList) Type() string { return "fault" }
-
-func (v *faultList) Set(s string) error {
-	f, err := simulator.ParseFault(s)
-	if err == nil {
-		*v = append(*v, f)
-	}
-	return err
 }
 
 // untilEnd returns a context that also ends with the input. A parent that dies, however it dies, closes the pipe.

@@ -9,6 +9,7 @@ import (
 
 	"benchtop/datasets"
 	"benchtop/datasets/hub"
+	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/usage"
 )
@@ -20,8 +21,8 @@ asked for; behind the end of the text comes its beginning.
   benchtop dataset slices --input book.txt --output prompts.jsonl --tokenizer DIR --input-len 1024`
 
 func runSlices(env *environment, args []string) int {
-	var groups flagGroups
-	f := groups.group("Slices")
+	flags := argv.Flags{Synopsis: "dataset slices [flags]", Text: slicesText}
+	f := flags.Group("Slices")
 	o := datasets.SlicesDefaults()
 	var ratio, output string
 	var tokens tokenizerOptions
@@ -34,12 +35,7 @@ func runSlices(env *environment, args []string) int {
 	f.StringVar(&ratio, "range-ratio", "0.0", `lengths vary by this share; or {"input": 0.1, "output": 0.5}`)
 	f.Int64Var(&o.Seed, "seed", 0, "seed of all draws")
 	f.Bool("trust-remote-code", false, "accepted without effect: no code from elsewhere is ever run")
-	rest, warnings, err := parseFlags(groups.set(), args)
-	if asked := (errHelp{}); errors.As(err, &asked) {
-		groups.help(env.stdout, "dataset slices [flags]", slicesText, asked.word)
-		return exitFine
-	}
-	env.warn(warnings)
+	rest, err := env.parse(&flags, args)
 	problems := usage.Problems{err, noArguments("dataset slices", rest)}
 	if output == "" {
 		problems.Bad("--output: give the file to write")

@@ -190,7 +190,7 @@ func (s *session) SetObjectives(slo metrics.SLO) string {
 	slo = slices.Clone(slo)
 	words := "no objectives"
 	if len(slo) > 0 {
-		words = "objectives: " + (&objectives{slo}).String() + " (ms)"
+		words = "objectives: " + slo.String() + " (ms)"
 	}
 	s.stream.Tell(metrics.LogEntry{Level: metrics.Info, Text: words, Mark: "SLO", Objectives: &slo})
 	return words

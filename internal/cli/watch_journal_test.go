@@ -101,3 +101,5 @@ func TestJournalThatIsGone(t *testing.T) {
 		t.Errorf("error %v, plan of model %q", o.err, o.report.Plan.ModelID)
 	}
 }
+
+func plan() metrics.Plan { return metrics.Plan{Backend: "openai", ModelID: "m"} }

@@ -1,4 +1,4 @@
-package cli
+package argv
 
 import (
 	"errors"
@@ -10,21 +10,15 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
-
-	"benchtop/metrics"
 )
-
-func plan() metrics.Plan { return metrics.Plan{Backend: "openai", ModelID: "m"} }
-
-func emptyReport() metrics.Report { return metrics.Report{Plan: plan()} }
 
 // sampleFlags are flags of every kind.
 type sampleFlags struct {
 	fs              *pflag.FlagSet
-	rate            rateValue
+	rate            Rate
 	label           string
 	goodput, header wordsFlag
-	body            jsonValue
+	body            JSON
 	result          bool
 }
 
@@ -44,7 +38,7 @@ func (v *wordsFlag) Set(s string) error {
 }
 
 func newSampleFlags() *sampleFlags {
-	s := &sampleFlags{fs: pflag.NewFlagSet("", pflag.ContinueOnError), rate: rateValue(math.Inf(1)), goodput: wordsFlag{"x:9"}}
+	s := &sampleFlags{fs: pflag.NewFlagSet("", pflag.ContinueOnError), rate: Rate(math.Inf(1)), goodput: wordsFlag{"x:9"}}
 	s.fs.Var(&s.rate, "request-rate", "")
 	s.fs.Int("num-prompts", 1000, "")
 	s.fs.Int("num-warmups", 0, "")
@@ -54,8 +48,8 @@ func newSampleFlags() *sampleFlags {
 	s.fs.BoolVar(&s.result, "save-result", false, "")
 	s.fs.Bool("save-detailed", false, "")
 	s.fs.Var(&s.body, "extra-body", "")
-	_ = s.fs.SetAnnotation("goodput", variadic, nil)
-	_ = s.fs.SetAnnotation("header", variadic, []string{"0"})
+	_ = s.fs.SetAnnotation("goodput", Variadic, nil)
+	_ = s.fs.SetAnnotation("header", Variadic, []string{"0"})
 	return s
 }
 
@@ -171,39 +165,13 @@ func TestLikeArgparse(t *testing.T) {
 		{`--label|--`, `error`},
 	} {
 		s := newSampleFlags()
-		rest, _, err := parseFlags(s.fs, words(c.args))
+		rest, _, err := Parse(s.fs, words(c.args))
 		got := s.outcome(rest)
 		if err != nil {
 			got = "error"
 		}
 		if got != c.want {
 			t.Errorf("%s: %s (%v), want %s", c.args, got, err, c.want)
-		}
-	}
-}
-
-// The flags of serve follow the same rules.
-func TestParseServeFlags(t *testing.T) {
-	for _, c := range []struct {
-		args, rate, goodput string
-		prompts             int
-		save                bool
-		fails               string
-	}{
-		{args: "", rate: "inf", prompts: 1000},
-		{args: "--request_rate 4 --num_prompts 7 --save_result", rate: "4", prompts: 7, save: true},
-		{args: "--goodput ttft:500 tpot:50 --num-prompts 7", rate: "inf", prompts: 7, goodput: "ttft:500 tpot:50"},
-		{args: "--goodput ttft:500 ttft:4", rate: "inf", prompts: 1000, goodput: "ttft:4"},
-		{args: "--goodput ttft:500 --goodput tpot:4", rate: "inf", prompts: 1000, goodput: "tpot:4"},
-		{args: "--request-rate fast", rate: "inf", prompts: 1000, fails: "--request-rate fast: expected a number or inf"},
-	} {
-		o := newServeOptions()
-		_, _, err := parseFlags(o.groups.set(), strings.Fields(c.args))
-		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
-			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
-		}
-		if o.load.rate.String() != c.rate || o.load.prompts != c.prompts || o.report.goodput.String() != c.goodput || o.save.Result != c.save {
-			t.Errorf("%s: rate %s, prompts %d, goodput %q, save %v", c.args, &o.load.rate, o.load.prompts, &o.report.goodput, o.save.Result)
 		}
 	}
 }
@@ -259,7 +227,7 @@ func TestBeyondArgparse(t *testing.T) {
 		{"--" + strings.Repeat("é", 5000) + "=1", "", "--" + strings.Repeat("é", 50) + "…: unknown flag"},
 	} {
 		s := newSampleFlags()
-		rest, _, err := parseFlags(s.fs, words(c.args))
+		rest, _, err := Parse(s.fs, words(c.args))
 		got := s.outcome(rest)
 		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.HasPrefix(err.Error(), c.fails)) {
 			t.Errorf("%.80s: error\n%v\nwant\n%s", c.args, err, c.fails)
@@ -290,10 +258,10 @@ func TestHelpAsked(t *testing.T) {
 		{"--he", false, ""},
 		{"help", false, ""},
 	} {
-		_, _, err := parseFlags(newSampleFlags().fs, words(c.args))
-		var asked errHelp
-		if is := errors.As(err, &asked); is != c.asks || asked.word != c.word {
-			t.Errorf("%s: asks %v for %q (%v), want %v for %q", c.args, is, asked.word, err, c.asks, c.word)
+		_, _, err := Parse(newSampleFlags().fs, words(c.args))
+		var asked Help
+		if is := errors.As(err, &asked); is != c.asks || asked.Word != c.word {
+			t.Errorf("%s: asks %v for %q (%v), want %v for %q", c.args, is, asked.Word, err, c.asks, c.word)
 		}
 	}
 }
@@ -323,7 +291,7 @@ func TestWarnings(t *testing.T) {
 		{"--extra-body.a|[a-z]+|--extra-body.b|{{ x }}", ""},
 		{"--extra-body.a|{ \"b\": 1", "--extra-body.a: sent as a text, as it is not JSON (character 8, at \"1\": unexpected end of JSON input)"},
 	} {
-		_, warnings, err := parseFlags(newSampleFlags().fs, words(c.args))
+		_, warnings, err := Parse(newSampleFlags().fs, words(c.args))
 		if got := strings.Join(warnings, "|"); got != c.want || err != nil {
 			t.Errorf("%s: %s (%v), want %s", c.args, got, err, c.want)
 		}
@@ -333,8 +301,8 @@ func TestWarnings(t *testing.T) {
 // A flag that may be given again keeps what it has.
 func TestRepeatable(t *testing.T) {
 	s := newSampleFlags()
-	_ = s.fs.SetAnnotation("header", repeatable, nil)
-	_, warnings, err := parseFlags(s.fs, words("--header|a|b|--header|c|--header"))
+	_ = s.fs.SetAnnotation("header", Repeatable, nil)
+	_, warnings, err := Parse(s.fs, words("--header|a|b|--header|c|--header"))
 	if !slices.Equal(s.header, wordsFlag{"a", "b", "c"}) || warnings != nil || err != nil {
 		t.Errorf("%q, warnings %q, error %v; want a, b and c, and nothing else", s.header, warnings, err)
 	}
@@ -347,14 +315,9 @@ func FuzzArgv(f *testing.F) {
 	f.Add("--header\x00--metadata\x00a=b\x00--label\x00-x\x00-1\x00--save-result\x00true\x00--extra-body..\x00-5s")
 	f.Fuzz(func(t *testing.T, line string) {
 		args := strings.Split(line, "\x00")
-		o := newServeOptions()
-		err := o.parse(args)
-		if err != nil && !errors.As(err, new(errHelp)) && strings.TrimSpace(err.Error()) == "" {
-			t.Error("an error without words")
-		}
 		// Nothing is lost: what is neither in a flag nor in the rest is in the problems.
 		s := newSampleFlags()
-		rest, _, err := parseFlags(s.fs, args)
+		rest, _, err := Parse(s.fs, args)
 		given := 0
 		s.fs.VisitAll(func(f *pflag.Flag) {
 			if f.Changed {
@@ -364,7 +327,7 @@ func FuzzArgv(f *testing.F) {
 		if err == nil && given == 0 && len(rest) != len(args) && !(slices.Contains(args, "--") && len(rest) == len(args)-1) {
 			t.Errorf("of %q only %q is left, and no error", args, rest)
 		}
-		if fields := s.body.Fields(); len(fields) > 0 {
+		if s.body.String() != "" {
 			if _, _, err := readJSON(s.body.String()); err != nil {
 				t.Errorf("%q: %v", s.body.String(), err)
 			}
@@ -380,30 +343,12 @@ func TestHugeArguments(t *testing.T) {
 		{"--extra-body", huge}, {"--extra-body." + strings.Repeat("a.", 1<<19) + "b", "1"},
 		{"--extra-body", strings.Repeat("[", 1<<20)}, {"--extra-body.a", strings.Repeat("[", 1<<20)},
 	} {
-		if _, _, err := parseFlags(newSampleFlags().fs, args); err != nil && len(err.Error()) > 1000 {
+		if _, _, err := Parse(newSampleFlags().fs, args); err != nil && len(err.Error()) > 1000 {
 			t.Errorf("%.20s: an error of %d bytes", fmt.Sprint(args), len(err.Error()))
 		}
 	}
 	many := slices.Repeat([]string{"--extra-body.a+", "x", "--extra-body", "{}", "--extra-body.a", "y"}, 10_000)
-	if _, warnings, err := parseFlags(newSampleFlags().fs, many); err != nil || len(warnings) != 2 {
+	if _, warnings, err := Parse(newSampleFlags().fs, many); err != nil || len(warnings) != 2 {
 		t.Errorf("%d warnings, %v; want 2", len(warnings), err)
 	}
-}
-
-// Every flag has words a person can read, and a value that its own parser takes.
-func TestFlagsExplainThemselves(t *testing.T) {
-	newServeOptions().groups.set().VisitAll(func(f *pflag.Flag) {
-		if f.Usage == "" || strings.ToLower(f.Usage[:1]) != f.Usage[:1] {
-			t.Errorf("--%s: usage %q", f.Name, f.Usage)
-		}
-		if f.DefValue != "" && f.Value.Type() != "string" {
-			if err := f.Value.Set(f.DefValue); err != nil {
-				t.Errorf("--%s does not take its default %q: %v", f.Name, f.DefValue, err)
-			}
-		}
-		_, several := f.Annotations[variadic]
-		if _, resets := f.Value.(resettable); several && !resets && !isRepeatable(f) {
-			t.Errorf("--%s takes several values and cannot forget them when it is given again", f.Name)
-		}
-	})
 }

@@ -1,4 +1,4 @@
-package cli
+package argv
 
 import (
 	"fmt"
@@ -21,7 +21,8 @@ var inertFlags = []struct{ name, kind, why string }{
 	{"asr-max-audio-len-sec", "string", "there are no data sets of speech"},
 }
 
-func defineInert(f *pflag.FlagSet) {
+// DefineInert adds them.
+func DefineInert(f *pflag.FlagSet) {
 	for _, x := range inertFlags {
 		switch x.kind {
 		case "bool":
@@ -32,8 +33,8 @@ func defineInert(f *pflag.FlagSet) {
 	}
 }
 
-// inertNotes say which of them were given.
-func inertNotes(given *pflag.FlagSet) (notes []string) {
+// InertNotes say which of those flags were given.
+func InertNotes(given *pflag.FlagSet) (notes []string) {
 	for _, x := range inertFlags {
 		if given.Changed(x.name) {
 			notes = append(notes, fmt.Sprintf("--%s has no effect: %s", x.name, x.why))

@@ -1,4 +1,4 @@
-package cli
+package argv
 
 import (
 	"strings"
@@ -6,17 +6,17 @@ import (
 )
 
 func TestHelpFilter(t *testing.T) {
-	var g flagGroups
-	f := g.group("Server")
+	const text = "what it does"
+	g := Flags{Synopsis: "serve [flags]", Text: "\n" + text + "\n"}
+	f := g.Group("Server")
 	f.String("base-url", "", "server to load")
 	f.Bool("use-beam-search", false, "has no effect")
 	f.Lookup("use-beam-search").Hidden = true
-	f = g.group("Load")
+	f = g.Group("Load")
 	f.Int("max-concurrency", 0, "most requests in flight")
 	f.Int("num-prompts", 1000, "number of requests to the SERVER")
 
 	const (
-		text   = "what it does"
 		usage  = "usage: benchtop serve [flags]"
 		server = "\nServer\n"
 		load   = "\nLoad\n"
@@ -41,7 +41,7 @@ func TestHelpFilter(t *testing.T) {
 		{"a\x1bb", []string{`no flag has "a\x1bb" in`}, []string{server}},
 	} {
 		var b strings.Builder
-		g.help(&b, "serve [flags]", "\n"+text+"\n", c.filter)
+		Help{c.filter, &g}.Print(&b)
 		got := b.String()
 		for _, s := range append(c.shows, usage) {
 			if !strings.Contains(got, s) {
@@ -54,7 +54,7 @@ func TestHelpFilter(t *testing.T) {
 			}
 		}
 	}
-	if !g[0].flags.Lookup("use-beam-search").Hidden {
+	if !g.groups[0].flags.Lookup("use-beam-search").Hidden {
 		t.Error("help for all made a hidden flag visible for good")
 	}
 }

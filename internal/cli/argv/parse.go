@@ -1,4 +1,4 @@
-package cli
+package argv
 
 import (
 	"errors"
@@ -12,19 +12,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// errHelp says that the user asked for help: for all of it, or for what has to do with a word.
-type errHelp struct{ word string }
-
-func (errHelp) Error() string { return "help was asked for" }
-
 // Annotations of flags.
 const (
-	// variadic marks a flag that takes several values in a row, as --goodput ttft:500 tpot:50. With the annotation's value
+	// Variadic marks a flag that takes several values in a row, as --goodput ttft:500 tpot:50. With the annotation's value
 	// "0" it may also stand without any. Each time such a flag is given its values replace the earlier ones, so its Value
 	// is resettable.
-	variadic = "variadic"
-	// repeatable marks a variadic flag that may be given again and adds to what it has.
-	repeatable = "repeatable"
+	Variadic = "Variadic"
+	// Repeatable marks a variadic flag that may be given again and adds to what it has.
+	Repeatable = "Repeatable"
 )
 
 // resettable is a Value that takes several values in a row and can forget those it has.
@@ -40,17 +35,7 @@ type keyed interface {
 // doubtful is a Value that notices what its writer may not have meant. It is asked once the command line is read.
 type doubtful interface{ Warnings(flag string) []string }
 
-// warn prints what a command line does that its writer may not have meant.
-func (e *environment) warn(warnings []string) {
-	for _, w := range warnings {
-		line := "benchtop: WARNING: " + w
-		if d := e.display(); d == nil || !d.hold(line) {
-			fmt.Fprintln(e.stderr, line)
-		}
-	}
-}
-
-// parseFlags sets the flags of fs from a command line by vLLM's rules, which pflag alone cannot follow:
+// Parse sets the flags of fs from a command line by vLLM's rules, which pflag alone cannot follow:
 //
 //   - underscores in a name are dashes, and the beginning of a name is enough where it fits one flag only;
 //   - a flag given again replaces what was given before, and a warning says so;
@@ -58,8 +43,8 @@ func (e *environment) warn(warnings []string) {
 //   - what begins with a dash is a flag, unless it is a negative number or has a blank in its name. Other values that
 //     begin with a dash are joined to their flag by '='.
 //
-// It returns the arguments that belong to no flag, the warnings, and all problems at once, or errHelp.
-func parseFlags(fs *pflag.FlagSet, args []string) (rest, warnings []string, err error) {
+// It returns the arguments that belong to no flag, the warnings, and all problems at once, or Help.
+func Parse(fs *pflag.FlagSet, args []string) (rest, warnings []string, err error) {
 	a := &argv{fs: fs, args: args, times: map[*pflag.Flag]int{}}
 	for len(a.args) > 0 {
 		arg := a.next()
@@ -70,7 +55,7 @@ func parseFlags(fs *pflag.FlagSet, args []string) (rest, warnings []string, err 
 		case !isOption(arg):
 			rest = append(rest, arg)
 		case arg == "-h":
-			return nil, nil, errHelp{}
+			return nil, nil, Help{}
 		case !strings.HasPrefix(arg, "--"):
 			a.oneDash(arg)
 		default:
@@ -135,20 +120,20 @@ func isOption(arg string) bool {
 // oneDash says what is wrong with an argument that looks like a flag of one dash.
 func (a *argv) oneDash(arg string) {
 	name, _, joined := strings.Cut(arg[1:], "=")
-	a.problem("%s: flags begin with two dashes%s", usage.Quote(arg), usage.DidYouMean(dashes(name), flagNames(a.fs)))
+	a.problem("%s: flags begin with two dashes%s", usage.Quote(arg), usage.DidYouMean(Dashes(name), flagNames(a.fs)))
 	if !joined {
 		a.values(len(a.args))
 	}
 }
 
 // option reads a flag, from its two dashes on, and its values.
-func (a *argv) option(arg string) *errHelp {
+func (a *argv) option(arg string) *Help {
 	name, value, joined := strings.Cut(arg[2:], "=")
 	name, keys, dotted := strings.Cut(name, ".")
 	flag, err := findFlag(a.fs, name)
 	switch {
-	case errors.As(err, new(errHelp)):
-		return &errHelp{word: value}
+	case errors.As(err, new(Help)):
+		return &Help{Word: value}
 	case err != nil:
 		a.problems = append(a.problems, err)
 		if !joined {
@@ -166,7 +151,7 @@ func (a *argv) option(arg string) *errHelp {
 			a.problem("--%s %s: a switch takes no value; write --%[1]s=%[3]s", flag.Name, meant, strings.ToLower(meant))
 		}
 	default:
-		number, several := flag.Annotations[variadic]
+		number, several := flag.Annotations[Variadic]
 		most := 1
 		if several {
 			most = len(a.args)
@@ -187,7 +172,7 @@ func (a *argv) set(flag *pflag.Flag, values []string) {
 	if len(values) == 0 {
 		flag.Changed = true // as Set says of a flag with a value
 	}
-	_, several := flag.Annotations[variadic]
+	_, several := flag.Annotations[Variadic]
 	if v, ok := flag.Value.(resettable); ok && !isRepeatable(flag) {
 		v.Reset()
 	}
@@ -215,7 +200,7 @@ func decimal(flag *pflag.Flag, v string) string {
 }
 
 func isRepeatable(f *pflag.Flag) bool {
-	_, yes := f.Annotations[repeatable]
+	_, yes := f.Annotations[Repeatable]
 	return yes
 }
 
@@ -251,7 +236,7 @@ func (a *argv) missing(name string, flag *pflag.Flag, expected string) {
 		long := strings.HasPrefix(next, "--")
 		written, _, _ := strings.Cut(strings.TrimPrefix(next, "--"), "=")
 		written, _, _ = strings.Cut(written, ".")
-		if _, err := findFlag(a.fs, written); !long || err != nil && !errors.As(err, new(errHelp)) {
+		if _, err := findFlag(a.fs, written); !long || err != nil && !errors.As(err, new(Help)) {
 			hint = fmt.Sprintf("; if %s is meant, join it by '=': %s=%[1]s", usage.Quote(next), name)
 		}
 		if !long {
@@ -259,4 +244,71 @@ func (a *argv) missing(name string, flag *pflag.Flag, expected string) {
 		}
 	}
 	a.problem("%s: a value is missing; expected %s%s", name, expected, hint)
+}
+
+// findFlag looks a name up: exactly, or as the beginning of exactly one flag. The error is Help for help.
+func findFlag(fs *pflag.FlagSet, written string) (*pflag.Flag, error) {
+	name := Dashes(written)
+	if f := fs.Lookup(name); f != nil {
+		return f, nil
+	}
+	names := flagNames(fs)
+	var match []string
+	for _, n := range names {
+		if n == name {
+			match = []string{n}
+			break
+		}
+		if name != "" && strings.HasPrefix(n, name) {
+			match = append(match, n)
+		}
+	}
+	switch {
+	case len(match) == 0:
+		return nil, fmt.Errorf("--%s: unknown flag%s", usage.Quote(written), usage.DidYouMean(name, names))
+	case len(match) > 1:
+		return nil, fmt.Errorf("--%s: could be any of --%s", written, strings.Join(match, ", --"))
+	case match[0] == "help":
+		return nil, Help{}
+	}
+	return fs.Lookup(match[0]), nil
+}
+
+// flagNames are the names a command line may use.
+func flagNames(fs *pflag.FlagSet) (names []string) {
+	fs.VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return append(names, "help")
+}
+
+// Dashes is a name as flags are written.
+func Dashes(name string) string { return strings.ReplaceAll(name, "_", "-") }
+
+// kind says in words what a flag's value looks like.
+func kind(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int", "int64":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	case "bool":
+		return "true or false"
+	case "duration":
+		return "a time such as 500ms, 30s or 2m"
+	case "string":
+		return "a text"
+	}
+	return f.Value.Type()
+}
+
+// explain turns a parser's error into one for a person. Types of our own explain themselves.
+func explain(f *pflag.Flag, err error) string {
+	switch f.Value.Type() {
+	case "int", "int64", "float64", "bool", "duration":
+		return "expected " + kind(f)
+	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		err = invalid.Unwrap()
+	}
+	return err.Error()
 }

@@ -1,0 +1,120 @@
+// Package argv is the command line as vLLM's client reads it: its grammar, which pflag alone cannot follow, the values of its
+// flags, and the help.
+package argv
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/internal/usage"
+)
+
+// Flags are those of a command, under headings, with what its help says of it.
+type Flags struct {
+	Synopsis, Text string
+	groups         []group
+}
+
+// group is a part of a command's flags under a heading of its help.
+type group struct {
+	title string
+	flags *pflag.FlagSet
+}
+
+// Group starts a heading, or goes on with it; its flags are to be defined on what it returns.
+func (f *Flags) Group(title string) *pflag.FlagSet {
+	if i := slices.IndexFunc(f.groups, func(x group) bool { return x.title == title }); i >= 0 {
+		return f.groups[i].flags
+	}
+	fs := pflag.NewFlagSet(title, pflag.ContinueOnError)
+	fs.SortFlags = false
+	f.groups = append(f.groups, group{title, fs})
+	return fs
+}
+
+// All are the flags of all groups.
+func (f *Flags) All() *pflag.FlagSet {
+	all := pflag.NewFlagSet("", pflag.ContinueOnError)
+	for _, x := range f.groups {
+		all.AddFlagSet(x.flags)
+	}
+	return all
+}
+
+// VisitAll calls a function with each flag, in the order of the help.
+func (f *Flags) VisitAll(visit func(*pflag.Flag)) {
+	for _, x := range f.groups {
+		x.flags.VisitAll(visit)
+	}
+}
+
+// Parse reads a command line as [Parse] does. An error that asks for help is of these flags.
+func (f *Flags) Parse(args []string) (rest, warnings []string, err error) {
+	rest, warnings, err = Parse(f.All(), args)
+	if asked, ok := errors.AsType[Help](err); ok {
+		err = Help{asked.Word, f}
+	}
+	return rest, warnings, err
+}
+
+// Help is the error of a command line that asks for help: for all of it, or for what has to do with a word.
+type Help struct {
+	Word string
+	of   *Flags
+}
+
+func (Help) Error() string { return "help was asked for" }
+
+// Print writes the help: for no word all flags but the hidden ones, for "all" these too, for a heading the flags below it, and
+// for any other word the flags that have it in their name or text.
+func (h Help) Print(w io.Writer) {
+	f, filter := h.of, h.Word
+	fmt.Fprintf(w, "usage: benchtop %s\n", f.Synopsis)
+	filter = strings.ToLower(strings.TrimSpace(filter))
+	if filter == "" || filter == "all" {
+		fmt.Fprintf(w, "\n%s\n", strings.TrimSpace(f.Text))
+		writeGroups(w, f.groups, func(x *pflag.Flag) bool { return filter == "all" || !x.Hidden })
+		return
+	}
+	var titles []string
+	for i, x := range f.groups {
+		if titles = append(titles, x.title); strings.ToLower(x.title) == filter {
+			writeGroups(w, f.groups[i:i+1], func(*pflag.Flag) bool { return true })
+			return
+		}
+	}
+	name := Dashes(strings.TrimLeft(filter, "-"))
+	found := writeGroups(w, f.groups, func(x *pflag.Flag) bool {
+		return name != "" && strings.Contains(x.Name, name) || strings.Contains(strings.ToLower(x.Usage), filter)
+	})
+	if !found {
+		fmt.Fprintf(w, "\nno flag has %s in its name or text%s\nheadings, each for --help=HEADING: %s\n",
+			usage.Quote(filter), usage.DidYouMean(name, flagNames(f.All())), strings.Join(titles, ", "))
+	}
+}
+
+// writeGroups writes the flags that are to be shown, under their headings, and reports whether there are any.
+func writeGroups(w io.Writer, groups []group, show func(*pflag.Flag) bool) (any bool) {
+	const width = 100
+	for _, x := range groups {
+		shown := pflag.NewFlagSet(x.title, pflag.ContinueOnError)
+		shown.SortFlags = false
+		x.flags.VisitAll(func(f *pflag.Flag) {
+			if show(f) {
+				visible := *f
+				visible.Hidden = false
+				shown.AddFlag(&visible)
+			}
+		})
+		if shown.HasFlags() {
+			fmt.Fprintf(w, "\n%s\n%s", x.title, shown.FlagUsagesWrapped(width))
+			any = true
+		}
+	}
+	return any
+}

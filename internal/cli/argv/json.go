@@ -1,0 +1,363 @@
+package argv
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"benchtop/internal/pyjson"
+	"benchtop/internal/usage"
+)
+
+// JSON is a flag of a JSON object. It is given as a whole, --extra-body '{"a": {"b": 3}}', or member by member,
+// --extra-body.a.b 3; whatever is given is merged in the order of the command line. Of several wholes the last counts.
+// The zero value is an empty object.
+type JSON struct {
+	parts []jsonPart
+	whole int // where in parts the whole is, counted from 1
+}
+
+// jsonPart is what one argument gave.
+type jsonPart struct {
+	value *jsonObject
+	add   bool // its list goes behind the one that is there
+	// doubt is what its writer may not have meant, "" for nothing; it goes on from the flag's name.
+	doubt string
+}
+
+// deepest is how many keys may lie in each other. What lies in values is limited by encoding/json.
+const deepest = 500
+
+const jsonExample = `; expected an object such as '{"top_k": 20}', in single quotes for the shell`
+
+func (v *JSON) Type() string { return "JSON" }
+
+// String is the object as JSON, or nothing if none was given.
+func (v *JSON) String() string {
+	if len(v.parts) == 0 {
+		return ""
+	}
+	object, _ := v.merged("")
+	return string(appendJSON(nil, object))
+}
+
+// Set takes a whole object and forgets an earlier whole.
+func (v *JSON) Set(s string) error {
+	n, twice, err := readJSON(s)
+	if err != nil {
+		return fmt.Errorf("%w%s", err, jsonExample)
+	}
+	object, ok := n.(*jsonObject)
+	if !ok {
+		return fmt.Errorf("it is %s%s", kindOfJSON(n), jsonExample)
+	}
+	if v.whole > 0 {
+		v.parts[v.whole-1] = jsonPart{value: newObject()}
+	}
+	v.parts = append(v.parts, jsonPart{value: object, doubt: twice})
+	v.whole = len(v.parts)
+	return nil
+}
+
+// SetKey takes one member. The value is JSON, or else a text as it stands; with add it is a list of texts separated by
+// commas.
+func (v *JSON) SetKey(path []string, value string, add bool) error {
+	if slices.Contains(path, "") {
+		return errors.New("there is a dot without a key behind it; keys are written as in .a.b")
+	}
+	if len(path) > deepest {
+		return fmt.Errorf("%d keys within each other are too many; at most %d", len(path), deepest)
+	}
+	keys := strings.Join(path, ".")
+	if !utf8.ValidString(keys + value) {
+		return errors.New("it is not UTF-8 text")
+	}
+	n, twice, err := readJSON(value)
+	doubt := ""
+	switch {
+	case add:
+		list := []any{}
+		for item := range strings.SplitSeq(value, ",") {
+			list = append(list, jsonText(item))
+		}
+		n = list
+	case errors.As(err, new(refusal)):
+		return err
+	case err != nil:
+		n = jsonText(value)
+		doubt = doubtText(value, err)
+	default:
+		doubt = twice
+	}
+	object := newObject()
+	object.set(path[len(path)-1], n)
+	for _, key := range slices.Backward(path[:len(path)-1]) {
+		outer := newObject()
+		outer.set(key, object)
+		object = outer
+	}
+	if doubt != "" {
+		doubt = "." + usage.Shorten(keys) + doubt
+	}
+	v.parts = append(v.parts, jsonPart{value: object, add: add, doubt: doubt})
+	return nil
+}
+
+var likeJSON = regexp.MustCompile(`^\s*(\{\s*"|\[\s*["{])`)
+
+// doubtText tells of a text that was most likely meant as JSON.
+func doubtText(text string, err error) string {
+	switch text {
+	case "True", "False":
+		return fmt.Sprintf(": %s is sent as a text; JSON writes %s", text, strings.ToLower(text))
+	case "None":
+		return ": None is sent as a text; JSON writes null"
+	}
+	if likeJSON.MatchString(text) {
+		return fmt.Sprintf(": sent as a text, as it is not JSON (%s)", err)
+	}
+	return ""
+}
+
+// Members are the names and values of the object, in order.
+func (v *JSON) Members() iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		object, _ := v.merged("")
+		for _, name := range object.names {
+			if !yield(name, string(appendJSON(nil, object.members[name]))) {
+				return
+			}
+		}
+	}
+}
+
+// Has reports whether the object has a member of a name.
+func (v *JSON) Has(name string) bool {
+	object, _ := v.merged("")
+	return object.members[name] != nil
+}
+
+// Warnings tells of members that were given more than once, and of texts that look like JSON gone wrong.
+func (v *JSON) Warnings(flag string) []string {
+	_, warnings := v.merged(flag)
+	return warnings
+}
+
+// merged joins the parts.
+func (v *JSON) merged(flag string) (object *jsonObject, warnings []string) {
+	warned := map[string]bool{}
+	warn := func(text string) {
+		if !warned[text] {
+			warned[text] = true
+			warnings = append(warnings, text)
+		}
+	}
+	object = newObject()
+	for _, p := range v.parts {
+		if p.doubt != "" {
+			warn(flag + p.doubt)
+		}
+		object.merge(p.value, p.add, flag, warn)
+	}
+	return object, warnings
+}
+
+// merge takes over members of another object: objects into each other, lists to be added behind each other, and all else
+// in place of what is there, with a warning that names the place. What can be changed later is copied.
+func (o *jsonObject) merge(from *jsonObject, add bool, place string, warn func(string)) {
+	for _, name := range from.names {
+		here := place + "." + name
+		there, joined := o.members[name], false
+		v := from.members[name]
+		switch n := v.(type) {
+		case *jsonObject:
+			var object *jsonObject
+			if object, joined = there.(*jsonObject); !joined {
+				object = newObject()
+			}
+			object.merge(n, add, here, warn)
+			v = object
+		case []any:
+			var list []any
+			if add {
+				list, joined = there.([]any)
+			}
+			v = append(list, n...)
+		}
+		if there != nil && !joined {
+			warn(usage.Quote(here) + " is given more than once; the last one counts")
+		}
+		o.set(name, v)
+	}
+}
+
+// refusal is what Python's reader would take and no server would, or what cannot be kept as it is: an error where other
+// bad JSON would be a text.
+type refusal struct{ error }
+
+// nonFinite makes JSON of what is JSON but for Python's names of numbers that are not finite.
+var nonFinite = strings.NewReplacer("-Infinity", "null", "Infinity", "null", "NaN", "null")
+
+// readJSON reads a value. Of several members of one name the last counts, and twice tells of it as the doubt of a jsonPart.
+// Errors say where the text stops being JSON.
+func readJSON(text string) (v any, twice string, err error) {
+	if !utf8.ValidString(text) {
+		return nil, "", refusal{errors.New("it is not UTF-8 text")}
+	}
+	if err := json.Unmarshal([]byte(text), new(json.RawMessage)); err != nil {
+		at := 0
+		if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
+			at = max(0, int(syntax.Offset)-1)
+		}
+		if json.Valid([]byte(nonFinite.Replace(text))) {
+			return nil, "", refusal{fmt.Errorf("%s: NaN and Infinity are numbers in Python but not in JSON; "+
+				`write a finite number, null, or "NaN" with double quotes for the text`, place(text, at))}
+		}
+		const shown = 12
+		found := []rune(text[at:min(len(text), at+utf8.UTFMax*shown)])
+		return nil, "", fmt.Errorf("%s, at %q: %w", place(text, at), string(found[:min(shown, len(found))]), err)
+	}
+	r := &jsonReader{text: text, tokens: json.NewDecoder(strings.NewReader(text))}
+	r.tokens.UseNumber()
+	v = r.value()
+	return v, r.twice, r.refused
+}
+
+// place is a position for a person: characters count from 1.
+func place(text string, at int) string {
+	return fmt.Sprintf("character %d", utf8.RuneCountInString(text[:at])+1)
+}
+
+// jsonReader builds a value from the tokens of a text that is known to be JSON.
+type jsonReader struct {
+	text    string
+	tokens  *json.Decoder
+	twice   string // tells of a name that an object has more than once
+	refused error  // the first refusal
+}
+
+// next returns the next token, how it is written, and where it begins.
+func (r *jsonReader) next() (token json.Token, written string, at int) {
+	before := r.tokens.InputOffset()
+	token, _ = r.tokens.Token()
+	after := r.tokens.InputOffset()
+	written = strings.TrimLeft(r.text[before:after], " \t\r\n,:")
+	return token, written, int(after) - len(written)
+}
+
+func (r *jsonReader) refuse(at int, format string, a ...any) {
+	if r.refused == nil {
+		r.refused = refusal{fmt.Errorf("%s: %s", place(r.text, at), fmt.Sprintf(format, a...))}
+	}
+}
+
+// value reads the next value. How deep it is has been checked.
+func (r *jsonReader) value() any {
+	token, written, at := r.next()
+	switch token := token.(type) {
+	case json.Delim:
+		if token == '{' {
+			return r.object()
+		}
+		list := []any{}
+		for r.tokens.More() {
+			list = append(list, r.value())
+		}
+		r.next()
+		return list
+	case json.Number:
+		_, err := strconv.ParseFloat(written, 64)
+		if err != nil && strings.ContainsAny(written, ".eE") { // whole numbers may have any length
+			r.refuse(at, "%s is too large for a number with a point or an exponent", usage.Quote(written))
+		}
+	}
+	return json.RawMessage(written)
+}
+
+// object reads the members of an object whose brace has been read.
+func (r *jsonReader) object() *jsonObject {
+	o := newObject()
+	for r.tokens.More() {
+		token, written, at := r.next()
+		name, _ := token.(string)
+		// Half a surrogate pair has no form in UTF-8 and has become U+FFFD. Within a value it stays as it is written.
+		if string(pyjson.Append(nil, []byte(written))) != string(jsonText(name)) {
+			r.refuse(at, "the name %s is not text: it has half a surrogate pair", usage.Quote(written))
+		}
+		if o.members[name] != nil && r.twice == "" {
+			r.twice = fmt.Sprintf(": the name %s comes more than once; the last one counts", usage.Shorten(strconv.Quote(name)))
+		}
+		o.set(name, r.value())
+	}
+	r.next()
+	return o
+}
+
+// A JSON value is a json.RawMessage for a text, number, true, false or null, as its writer wrote it; a []any for a list;
+// or a *jsonObject. encoding/json would read objects into maps, and the order of the names would be lost.
+
+// jsonObject holds members in the order in which their names first came.
+type jsonObject struct {
+	names   []string
+	members map[string]any
+}
+
+func newObject() *jsonObject { return &jsonObject{members: map[string]any{}} }
+
+// set gives a name its value; a name that is there already keeps its place.
+func (o *jsonObject) set(name string, v any) {
+	if _, there := o.members[name]; !there {
+		o.names = append(o.names, name)
+	}
+	o.members[name] = v
+}
+
+// jsonText is a text as a value.
+func jsonText(s string) json.RawMessage { return pyjson.AppendString(nil, s) }
+
+// appendJSON writes a value.
+func appendJSON(dst []byte, v any) []byte {
+	switch v := v.(type) {
+	case json.RawMessage:
+		dst = append(dst, v...)
+	case []any:
+		dst = append(dst, '[')
+		for i, item := range v {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = appendJSON(dst, item)
+		}
+		dst = append(dst, ']')
+	case *jsonObject:
+		dst = append(dst, '{')
+		for i, name := range v.names {
+			if i > 0 {
+				dst = append(dst, ", "...)
+			}
+			dst = append(pyjson.AppendString(dst, name), ": "...)
+			dst = appendJSON(dst, v.members[name])
+		}
+		dst = append(dst, '}')
+	}
+	return dst
+}
+
+// kindOfJSON names the kind of a value other than an object for a person.
+func kindOfJSON(v any) string {
+	switch written, _ := v.(json.RawMessage); {
+	case written == nil:
+		return "a list"
+	case written[0] == '"':
+		return "a text"
+	case written[0] >= 'a':
+		return string(written) // true, false or null
+	}
+	return "a number"
+}

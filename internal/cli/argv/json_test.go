@@ -1,0 +1,230 @@
+package argv
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// Parts of a body: a text is a whole, a text that begins with a dot is a path and its value.
+func TestJSONValue(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		parts []string
+		want  string
+		fails string // of the last part; … stands for words of encoding/json
+	}{
+		{"nothing", nil, "", ""},
+		{"a whole", []string{`{"b":1, "a":[1.0,"é"]}`}, `{"b": 1, "a": [1.0, "é"]}`, ""},
+		{"an empty whole", []string{`{}`}, `{}`, ""},
+		{"the last whole counts", []string{`{"a":1,"b":2}`, `{"b":3}`}, `{"b": 3}`, ""},
+		{"a path", []string{".a.b 3"}, `{"a": {"b": 3}}`, ""},
+		{"paths join", []string{".a.b 3", ".c x", ".a.d true"}, `{"a": {"b": 3, "d": true}, "c": "x"}`, ""},
+		{"whole, then path", []string{`{"a":{"b":1,"c":2}}`, ".a.b 3"}, `{"a": {"b": 3, "c": 2}}`, ""},
+		{"path, then whole", []string{".a.b 3", `{"x":0,"a":{"b":1,"c":2}}`}, `{"a": {"b": 1, "c": 2}, "x": 0}`, ""},
+		{"path, whole, path, whole", []string{".a 1", `{"b":1}`, ".c 1", `{"d":1}`}, `{"a": 1, "c": 1, "d": 1}`, ""},
+		{"a key keeps its place", []string{`{"a":1,"b":2}`, ".a 3"}, `{"a": 3, "b": 2}`, ""},
+		{"an object over a number", []string{".a 1", ".a.b 2"}, `{"a": {"b": 2}}`, ""},
+		{"a number over an object", []string{".a.b 2", ".a 1"}, `{"a": 1}`, ""},
+		{"an empty object changes nothing", []string{".a.b 2", ".a {}"}, `{"a": {"b": 2}}`, ""},
+		{"a text", []string{".a hello world"}, `{"a": "hello world"}`, ""},
+		{"a text with blanks and quotes", []string{`.a  say "é" `}, `{"a": " say \"\u00e9\" "}`, ""},
+		{"an empty text", []string{".a "}, `{"a": ""}`, ""},
+		{"a quoted text", []string{`.a "3"`}, `{"a": "3"}`, ""},
+		{"values with blanks around", []string{".a  3 "}, `{"a": 3}`, ""},
+		{"numbers as they are written", []string{".a 1e5", ".b 1.0", ".c 007", ".d 12345678901234567890123"},
+			`{"a": 1e5, "b": 1.0, "c": "007", "d": 12345678901234567890123}`, ""},
+		{"null", []string{".a null"}, `{"a": null}`, ""},
+		{"a list", []string{`.a [1,{"b":2}]`}, `{"a": [1, {"b": 2}]}`, ""},
+		{"a list over a list", []string{`.a [1]`, `.a [2]`}, `{"a": [2]}`, ""},
+		{"elements", []string{".stop+ X,Y"}, `{"stop": ["X", "Y"]}`, ""},
+		{"one element", []string{".stop+ X"}, `{"stop": ["X"]}`, ""},
+		{"elements are texts", []string{".stop+ 1,true, x ,"}, `{"stop": ["1", "true", " x ", ""]}`, ""},
+		{"elements behind a list", []string{`{"stop":["X", 1]}`, ".stop+ Y", ".stop+ Z"}, `{"stop": ["X", 1, "Y", "Z"]}`, ""},
+		{"elements over a text", []string{".stop X", ".stop+ Y"}, `{"stop": ["Y"]}`, ""},
+		{"elements, deep", []string{".a.b+ X", ".a.b+ Y"}, `{"a": {"b": ["X", "Y"]}}`, ""},
+		{"keys of any text", []string{`.a_b-c.é" 1`}, `{"a_b-c": {"\u00e9\"": 1}}`, ""},
+		{"a plus within a key", []string{".a+b 1"}, `{"a+b": 1}`, ""},
+
+		{"a list as a whole", []string{`[1]`}, "", `it is a list; expected an object such as '{"top_k": 20}'`},
+		{"a number as a whole", []string{`-1`}, "", "it is a number; expected an object"},
+		{"a text as a whole", []string{`"a"`}, "", "it is a text; expected an object"},
+		{"null as a whole", []string{`null`}, "", "it is null; expected an object"},
+		{"nothing as a whole", []string{""}, "", `character 1, at "": …; expected an object such as '{"top_k": 20}'`},
+		{"a file's name", []string{"body.json"}, "", `character 1, at "body.json": …; expected an object such as`},
+		{"a bad whole leaves the rest", []string{".a 1", "{a:1}"}, `{"a": 1}`, `character 2, at "a:1}": …; expected an object such as`},
+		{"no number", []string{".a 1", ".b NaN"}, `{"a": 1}`, `character 1: NaN and Infinity are numbers in Python but not in JSON`},
+		{"no number within", []string{`.b [1e999]`}, "", `character 2: 1e999 is too large`},
+		{"a text that only begins so", []string{`.b NaNs`}, `{"b": "NaNs"}`, ""},
+		{"no key", []string{". 3"}, "", "there is a dot without a key behind it"},
+		{"no key at the end", []string{".a. 3"}, "", "there is a dot without a key behind it"},
+		{"no key before +", []string{".+ 3"}, "", "there is a dot without a key behind it"},
+		{"not text", []string{".a \xff"}, "", "it is not UTF-8 text"},
+		{"half a surrogate pair as a name", []string{`.a {"\ud83d": 1}`}, "", `character 2: the name "\"\\ud83d\"" is not text: it has half a surrogate pair`},
+		{"a key that is no text", []string{".\xff 1"}, "", "it is not UTF-8 text"},
+		{"too deep", []string{strings.Repeat(".a", deepest+1) + " 1"}, "", "501 keys within each other are too many; at most 500"},
+	} {
+		var v JSON
+		var err error
+		for _, p := range c.parts {
+			path, value, dotted := strings.Cut(p, " ")
+			if !strings.HasPrefix(p, ".") || !dotted {
+				err = v.Set(p)
+				continue
+			}
+			path, add := strings.CutSuffix(path[1:], "+")
+			err = v.SetKey(strings.Split(path, "."), value, add)
+		}
+		begins, holds, _ := strings.Cut(c.fails, "…")
+		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.HasPrefix(err.Error(), begins) || !strings.Contains(err.Error(), holds)) {
+			t.Errorf("%s: error %v, want %q", c.name, err, c.fails)
+		}
+		if got := v.String(); got != c.want {
+			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestJSONFields(t *testing.T) {
+	var v JSON
+	if got := maps.Collect(v.Members()); len(got) > 0 {
+		t.Errorf("%v of nothing", got)
+	}
+	if err := v.Set(`{"z": {"b":1e5,"a":[]}, "\u00e9\"\ud83d\ude00": "é", "a": -0}`); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.SetKey([]string{"z", "c"}, "x", false); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"z", `{"b": 1e5, "a": [], "c": "x"}`, `é"😀`, `"é"`, "a", "-0"}
+	for range 2 { // asking changes nothing
+		var got []string
+		for name, value := range v.Members() {
+			got = append(got, name, value)
+		}
+		if !slices.Equal(got, want) || !v.Has("a") || v.Has("b") {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestReadJSON(t *testing.T) {
+	for _, c := range []struct{ text, want, twice string }{
+		{`{}`, `{}`, ""},
+		{`[ ]`, `[]`, ""},
+		{`{"b":1,"a" :[{"z":{}},2 , [] ]}`, `{"b": 1, "a": [{"z": {}}, 2, []]}`, ""},
+		{`{"b":1,"a":2,"b":3}`, `{"b": 3, "a": 2}`, `: the name "b" comes more than once; the last one counts`},
+		{`[{"é":1,"\u00e9":2,"c":3,"c":4}]`, `[{"\u00e9": 2, "c": 4}]`, `: the name "é" comes more than once; the last one counts`},
+		{`{"a":null,"a":1}`, `{"a": 1}`, `: the name "a" comes more than once; the last one counts`},
+		{`{"":{"b":":,"}}`, `{"": {"b": ":,"}}`, ""},
+		{`"a: , b"`, `"a: , b"`, ""},
+		{`"é\u00E9\/\ud83d"`, `"é\u00E9\/\ud83d"`, ""},
+		{`{"\ufffd":"\ud83d"}`, `{"\ufffd": "\ud83d"}`, ""},
+		{`[-0,1.50,1E+5,1e-999,123456789012345678901234567890]`, `[-0, 1.50, 1E+5, 1e-999, 123456789012345678901234567890]`, ""},
+		{strings.Repeat("9", 1000), strings.Repeat("9", 1000), ""},
+		{`[true,false,null]`, `[true, false, null]`, ""},
+		{" \t\n\r 3 \t\n\r", `3`, ""},
+		{`"NaN"`, `"NaN"`, ""},
+		{strings.Repeat("[", 5000) + strings.Repeat("]", 5000), strings.Repeat("[", 5000) + strings.Repeat("]", 5000), ""},
+	} {
+		v, twice, err := readJSON(c.text)
+		if err != nil || twice != c.twice {
+			t.Errorf("%.80s: doubt %q, error %v; want %q", c.text, twice, err, c.twice)
+			continue
+		}
+		if got := string(appendJSON(nil, v)); got != c.want {
+			t.Errorf("%.80s: %.80s, want %.80s", c.text, got, c.want)
+		}
+	}
+}
+
+// The place is told, and what is there; why it is not JSON is in encoding/json's own words.
+func TestNotJSON(t *testing.T) {
+	for _, c := range []struct {
+		text, fails string
+		refused     bool
+	}{
+		{`01`, `character 2, at "1": `, false},
+		{`.5`, `character 1, at ".5": `, false},
+		{`True`, `character 1, at "True": `, false},
+		{`[1,]`, `character 4, at "]": `, false},
+		{`{"a":1,}`, `character 8, at "}": `, false},
+		{`{'a':1}`, `character 2, at "'a':1}": `, false},
+		{`{"a" 1}`, `character 6, at "1}": `, false},
+		{`1 2`, `character 3, at "2": `, false},
+		{`{"é€😀":1}}`, `character 10, at "}": `, false},
+		{`["a", "b`, `character 8, at "b": unexpected end`, false},
+		{`"\x"`, `character 3, at "x\"": `, false},
+		{"\"a\nb\"", `character 3, at "\nb\"": `, false},
+		{``, `character 1, at "": unexpected end`, false},
+		{"\u00a01", `character 1, at "\u00a01": `, false},
+		{`[abcdefghijklmnopq`, `character 2, at "abcdefghijkl": `, false},
+		{"[" + strings.Repeat("é", 50), `character 2, at "éééééééééééé": `, false},
+		{strings.Repeat("[", 1<<20), `character 10001, at "[[[[[[[[[[[[": `, false},
+		{`NaN`, `character 1: NaN and Infinity are numbers in Python but not in JSON; write a finite number, null, or "NaN"`, true},
+		{`{"NaN": [1, -Infinity, Infinity]}`, `character 14: NaN and Infinity are numbers in Python`, true},
+		{`NaNs`, `character 1, at "NaNs": `, false},
+		{`Infinity pool`, `character 1, at "Infinity poo": `, false},
+		{`[NaN`, `character 2, at "NaN": `, false},
+		{`[1e999, -1e999]`, `character 2: 1e999 is too large for a number with a point or an exponent`, true},
+		{`{"é": -1.0E999}`, `character 7: -1.0E999 is too large`, true},
+		{`{"a": {"x\ud83d": 1}}`, `character 8: the name "\"x\\ud83d\"" is not text: it has half a surrogate pair`, true},
+		{"\"\xff\"", `it is not UTF-8 text`, true},
+	} {
+		v, _, err := readJSON(c.text)
+		if err == nil || !strings.HasPrefix(err.Error(), c.fails) {
+			t.Errorf("%.80s: %v, error\n%v\nwant\n%s", c.text, v, err, c.fails)
+		}
+		if errors.As(err, new(refusal)) != c.refused {
+			t.Errorf("%.80s: refused %v, want %v", c.text, !c.refused, c.refused)
+		}
+	}
+}
+
+func TestKindOfJSON(t *testing.T) {
+	for text, want := range map[string]string{`[]`: "a list", ` "a"`: "a text", `-1`: "a number", `0.5`: "a number",
+		`true`: "true", `false`: "false", `null`: "null"} {
+		v, _, err := readJSON(text)
+		if got := kindOfJSON(v); got != want || err != nil {
+			t.Errorf("%s: %s (%v), want %s", text, got, err, want)
+		}
+	}
+}
+
+// What is read says what the text says, and what is written of it can be read again and is then written alike.
+func FuzzJSON(f *testing.F) {
+	f.Add(`{"a": [1, -2.5e-7, "\u00e9\ud800", {"b": null}], "a": 1e400}`)
+	f.Add(`"\ud83d\ude00"`)
+	f.Add(`{"": {"b" : [ ], "a":{}}, "a": [{"x":true,"x":false}, NaN]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		v, _, err := readJSON(text)
+		if err != nil {
+			if !utf8.ValidString(err.Error()) {
+				t.Errorf("the error is no text: %q", err)
+			}
+			if json.Valid([]byte(text)) != errors.As(err, new(refusal)) && !strings.Contains(err.Error(), "NaN and Infinity") && utf8.ValidString(text) {
+				t.Errorf("%q: %v", text, err)
+			}
+			return
+		}
+		once := string(appendJSON(nil, v))
+		again, _, err := readJSON(once)
+		if err != nil {
+			t.Fatalf("%s: %v", once, err)
+		}
+		if twice := string(appendJSON(nil, again)); twice != once {
+			t.Errorf("%s is written again as %s", once, twice)
+		}
+		var before, after any
+		if json.Unmarshal([]byte(text), &before) == nil {
+			if err := json.Unmarshal([]byte(once), &after); err != nil || !reflect.DeepEqual(before, after) {
+				t.Errorf("%q says %v, written as %q it says %v (%v)", text, before, once, after, err)
+			}
+		}
+	})
+}

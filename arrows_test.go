@@ -24,12 +24,15 @@ var arrows = map[string][]string{
 	"benchtop/tui/noquery":  {},
 	"benchtop/loadgen": {"benchtop/loadgen/conn", "benchtop/loadgen/pace", "benchtop/loadgen/protocol", "benchtop/loadgen/target", "benchtop/loadgen/shape",
 		"benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics", "benchtop/metrics/event", "benchtop/internal/pyjson"},
-	"benchtop/loadgen/conn":            {"benchtop/loadgen/target", "benchtop/metrics", "benchtop/internal/race"},
-	"benchtop/loadgen/pace":            {"benchtop/loadgen/shape"},
-	"benchtop/loadgen/protocol":        {"benchtop/datasets", "benchtop/metrics", "benchtop/internal/pyjson"},
-	"benchtop/loadgen/shape":           {"benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics"},
-	"benchtop/loadgen/target":          {},
-	"benchtop/datasets":                {"benchtop/datasets/hub", "benchtop/datasets/tokenizer", "benchtop/datasets/chattemplate", "benchtop/datasets/numpy"},
+	"benchtop/loadgen/conn":     {"benchtop/loadgen/target", "benchtop/metrics", "benchtop/internal/race"},
+	"benchtop/loadgen/pace":     {"benchtop/loadgen/shape"},
+	"benchtop/loadgen/protocol": {"benchtop/datasets", "benchtop/metrics", "benchtop/internal/pyjson"},
+	"benchtop/loadgen/shape":    {"benchtop/datasets", "benchtop/datasets/numpy", "benchtop/metrics"},
+	"benchtop/loadgen/target":   {},
+	"benchtop/datasets": {"benchtop/datasets/hub", "benchtop/datasets/jsonscan", "benchtop/datasets/media", "benchtop/datasets/tokenizer",
+		"benchtop/datasets/chattemplate", "benchtop/datasets/numpy"},
+	"benchtop/datasets/media":          {"benchtop/datasets/jsonscan", "benchtop/datasets/numpy"},
+	"benchtop/datasets/jsonscan":       {},
 	"benchtop/datasets/numpy":          {},
 	"benchtop/datasets/tokenizer":      {"benchtop/datasets/hub", "benchtop/datasets/endpoint"},
 	"benchtop/datasets/hub":            {},
@@ -89,7 +92,7 @@ var forTests = []string{"benchtop/internal/race", "benchtop/datasets/hub/hubtest
 	"benchtop/metrics/live", "benchtop/metrics/report"}
 
 // stdOnly packages are the common language: they build on the standard library alone.
-var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/numpy", "benchtop/datasets/hub", "benchtop/datasets/endpoint"}
+var stdOnly = []string{"benchtop/metrics", "benchtop/internal/pyjson", "benchtop/internal/usage", "benchtop/internal/simulator", "benchtop/datasets", "benchtop/datasets/jsonscan", "benchtop/datasets/media", "benchtop/datasets/numpy", "benchtop/datasets/hub", "benchtop/datasets/endpoint"}
 
 // TestArrows reads the sources themselves rather than asking the go command, so that files for other systems count and
 // the test cache notices a change.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"benchtop/datasets/chattemplate"
+	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/numpy"
 )
 
@@ -136,10 +137,7 @@ func NewBFCL(ctx context.Context, o BFCLOptions, text Text, s *numpy.Streams) (*
 	if err != nil {
 		return nil, err
 	}
-	if !o.DisableShuffle {
-		private := numpy.NewPython(o.Seed)
-		private.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-	}
+	shuffle(rows, o.Common, numpy.NewPython(o.Seed)) // a generator of its own
 	return o.sample(ctx, rows, text, s.Python)
 }
 
@@ -181,16 +179,11 @@ func (o BFCLOptions) rows(ctx context.Context) ([]bfclRow, error) {
 }
 
 func openBFCL(path string) ([]bfclRow, error) {
-	file, err := openFile(path, "a file of the leaderboard")
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	rows, err := readBFCL(file)
+	rows, err := readFile(path, "a file of the leaderboard", readBFCL)
 	for i := range rows {
 		rows[i].path = path
 	}
-	return rows, cause(err)
+	return rows, err
 }
 
 // readBFCL reads a category. Rows without messages or functions stay, for they count when rows are shuffled.
@@ -198,23 +191,15 @@ func readBFCL(r io.Reader) ([]bfclRow, error) {
 	var rows []bfclRow
 	err := eachObject(r, bfclForm, func(object []byte, line int) error {
 		row := bfclRow{line: line}
-		var question, function []byte
-		for key, value := range members(object) {
-			switch key {
-			case "question":
-				question = value
-			case "function":
-				function = value
-			}
-		}
-		if depth(object) > maxDepth {
+		fields := jsonscan.Fields(object, "question", "function")
+		if jsonscan.Depth(object) > maxDepth {
 			row.bad = fmt.Errorf("more than %d objects and arrays stand inside each other", maxDepth)
 		}
 		if row.bad == nil {
-			row.messages, row.bad = firstTurn(question)
+			row.messages, row.bad = firstTurn(fields[0])
 		}
 		if row.bad == nil {
-			row.tools, row.bad = tools(function)
+			row.tools, row.bad = tools(fields[1])
 		}
 		rows = append(rows, row)
 		return nil
@@ -252,7 +237,7 @@ func (o BFCLOptions) sample(ctx context.Context, rows []bfclRow, text Text, py *
 	if fallen > 0 {
 		kind += fmt.Sprintf(", %d counted without chat template and tools", fallen)
 	}
-	list, err := sampling{o.Prompts, o.NoOversample, o.Seed, o.IDPrefix}.list("bfcl", turns, kind, py)
+	list, err := o.list("bfcl", turns, o.Prompts, kind, py)
 	return list, inDataset("bfcl", err)
 }
 
@@ -288,12 +273,5 @@ func countChats(ctx context.Context, turns []Turn, text Text) (fallen int, err e
 	if err != nil {
 		return 0, err
 	}
-	counts, err := text.count(ctx, prompts)
-	if err != nil {
-		return 0, fmt.Errorf("counting tokens: %w", err)
-	}
-	for i, n := range counts {
-		turns[i].InputTokens = n
-	}
-	return int(without.Load()), nil
+	return int(without.Load()), text.countTurns(ctx, turns, prompts)
 }

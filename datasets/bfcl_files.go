@@ -1,8 +1,7 @@
 package datasets
 
 import (
-	"benchtop/datasets/hub"
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"benchtop/datasets/hub"
+	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/media"
 )
 
 const (
@@ -61,10 +64,8 @@ func fetchBFCL(ctx context.Context, name string, h *hub.Hub) (path string, err e
 func checkBFCL(r io.Reader) error {
 	questions := 0
 	err := eachObject(r, bfclForm, func(object []byte, _ int) error {
-		for key := range members(object) {
-			if key == "question" {
-				questions++
-			}
+		if jsonscan.Fields(object, "question")[0] != nil {
+			questions++
 		}
 		return nil
 	})
@@ -124,102 +125,82 @@ func (f bfclFiles) missing(category string) error {
 
 // openAIType is what the chat API calls a type that the leaderboard has by its Python name.
 func openAIType(name string) string {
-	switch name {
-	case "dict":
-		return "object"
-	case "float":
-		return "number"
-	case "tuple":
-		return "array"
-	case "any":
-		return "string"
-	}
-	return name
+	return cmp.Or(map[string]string{"dict": "object", "float": "number", "tuple": "array", "any": "string"}[name], name)
 }
 
-// appendPython appends a value the way Python holds it: without repeated names, everything else in its order. With types,
-// every "type" that is a string is put into the chat API's words.
-func appendPython(dst, raw []byte, types bool) []byte {
+// asPython is a value the way Python holds it: without repeated names, everything else in its order. With types, every "type" that is
+// a string is put into the chat API's words.
+func asPython(raw []byte, types bool) []byte {
+	var parts []byte
 	switch raw[0] {
 	case '{':
-		dst = append(dst, '{')
-		for i, m := range orderedMembers(raw) {
-			if i > 0 {
-				dst = append(dst, ',')
+		for _, m := range jsonscan.Dict(raw) {
+			value := asPython(m.Value, types)
+			if types && m.Name == "type" && jsonscan.IsString(value) {
+				value = jsonscan.Quote(openAIType(jsonscan.Text(value)))
 			}
-			dst = append(append(dst, quoteJSON(m.key)...), ':')
-			if types && m.key == "type" && m.value[0] == '"' {
-				dst = append(dst, quoteJSON(openAIType(unquote(m.value)))...)
-				continue
-			}
-			dst = appendPython(dst, m.value, types)
+			parts = media.AppendPart(parts, fmt.Appendf(nil, "%s:%s", jsonscan.Quote(m.Name), value))
 		}
-		return append(dst, '}')
+		return fmt.Appendf(nil, "{%s}", parts)
 	case '[':
-		dst = append(dst, '[')
-		first := true
-		for element := range elements(raw) {
-			if !first {
-				dst = append(dst, ',')
-			}
-			first = false
-			dst = appendPython(dst, element, types)
+		for element := range jsonscan.Elements(raw) {
+			parts = media.AppendPart(parts, asPython(element, types))
 		}
-		return append(dst, ']')
+		return fmt.Appendf(nil, "[%s]", parts)
 	}
-	return append(dst, raw...)
+	return raw
 }
 
 // tools are the functions of a row as the chat API takes them; nil where it has none. A single function may stand alone.
 func tools(function []byte) (json.RawMessage, error) {
-	if !truthy(function) {
+	if !jsonscan.Truthy(function) {
 		return nil, nil
 	}
 	if function[0] == '{' {
 		function = fmt.Appendf(nil, "[%s]", function)
 	}
 	if function[0] != '[' {
-		return nil, fmt.Errorf(`expected "function" to be an object or an array of them: got %s`, jsonKind(function))
+		return nil, fmt.Errorf(`expected "function" to be an object or an array of them: got %s`, jsonscan.Kind(function))
 	}
 	var list []byte
-	for f := range elements(function) {
+	for f := range jsonscan.Elements(function) {
 		if f[0] != '{' {
-			return nil, fmt.Errorf(`expected each "function" to be an object: got %s`, jsonKind(f))
+			return nil, fmt.Errorf(`expected each "function" to be an object: got %s`, jsonscan.Kind(f))
 		}
-		list = appendPart(list, append(appendPython([]byte(`{"type":"function","function":`), f, true), '}'))
+		list = media.AppendPart(list, fmt.Appendf(nil, `{"type":"function","function":%s}`, asPython(f, true)))
 	}
 	return fmt.Appendf(nil, "[%s]", list), nil
 }
 
 // firstTurn is the message list of a question's first turn; nil where there is none.
 func firstTurn(question []byte) (json.RawMessage, error) {
-	if !truthy(question) {
+	if !jsonscan.Truthy(question) {
 		return nil, nil
 	}
 	if question[0] != '[' {
-		return nil, fmt.Errorf(`expected "question" to be an array: got %s`, jsonKind(question))
+		return nil, fmt.Errorf(`expected "question" to be an array: got %s`, jsonscan.Kind(question))
 	}
-	for turn := range elements(question) {
-		if turn[0] != '[' || !truthy(turn) {
+	for turn := range jsonscan.Elements(question) {
+		if turn[0] != '[' || !jsonscan.Truthy(turn) {
 			return nil, nil
 		}
-		for message := range elements(turn) {
+		for message := range jsonscan.Elements(turn) {
 			if message[0] != '{' {
-				return nil, fmt.Errorf("expected each message to be an object: got %s", jsonKind(message))
+				return nil, fmt.Errorf("expected each message to be an object: got %s", jsonscan.Kind(message))
 			}
 		}
-		return appendPython(nil, turn, false), nil
+		return asPython(turn, false), nil
 	}
-	return nil, errors.New(`"question" is empty`) // not reached: an empty one is not truthy
+	return nil, nil
 }
 
 // contents is what the messages say, those left out that say it in another form than as a string.
 func contents(messages json.RawMessage) []string {
 	var all []string
-	for message := range elements(messages) {
+	for message := range jsonscan.Elements(messages) {
 		text := ""
-		if said := content(message); len(bytes.TrimSpace(said)) > 0 && said[0] == '"' {
-			text = unquote(said)
+		if said := content(message); jsonscan.IsString(said) {
+			text = jsonscan.Text(said)
 		}
 		all = append(all, text)
 	}

@@ -18,9 +18,6 @@ type BurstGPTOptions struct {
 	Vocabulary Vocabulary `json:"vocabulary"`
 }
 
-// BurstGPTDefaults are vLLM's: 1000 prompts. The path is left to be filled in.
-func BurstGPTDefaults() BurstGPTOptions { return BurstGPTOptions{Common: Common{Prompts: 1000}} }
-
 // Validate reports every problem with the options, without looking at the file.
 func (o BurstGPTOptions) Validate() error {
 	p := &problems{}
@@ -42,14 +39,10 @@ func (k *burstGPTKind) Needs(Common) Needs {
 	return Needs{File: RequiredFile, Forms: AsText | AsTokenIDs, Ends: true, OwnOutputLens: true}
 }
 
-func (k *burstGPTKind) options(c Common) BurstGPTOptions {
-	return BurstGPTOptions{Common: c}
-}
-
-func (k *burstGPTKind) Validate(c Common) error { return k.options(c).Validate() }
+func (k *burstGPTKind) Validate(c Common) error { return BurstGPTOptions{Common: c}.Validate() }
 
 func (k *burstGPTKind) Open(_ context.Context, c Common, t Tools) (Source, error) {
-	o, ids := k.options(c), c.Forms.Overlap(AsTokenIDs)
+	o, ids := BurstGPTOptions{Common: c}, c.Forms.Overlap(AsTokenIDs)
 	switch local := t.Local(); {
 	case local != nil && (c.VocabSize == 0 || !ids):
 		return NewBurstGPT(o, local)
@@ -59,7 +52,7 @@ func (k *burstGPTKind) Open(_ context.Context, c Common, t Tools) (Source, error
 	}
 	tok, err := t.RoughMaker()
 	if err != nil {
-		return nil, fmt.Errorf("dataset burstgpt: %w", err)
+		return nil, inDataset("burstgpt", err)
 	}
 	return NewBurstGPT(o, tok)
 }
@@ -98,32 +91,26 @@ func NewBurstGPT(o BurstGPTOptions, tok Speller) (*BurstGPT, error) {
 		d.vocab = AssumedVocabulary()
 	}
 	if err := d.vocab.validate(); err != nil {
-		return nil, fmt.Errorf("dataset burstgpt: %w", err)
+		return nil, inDataset("burstgpt", err)
 	}
 	d.ids = d.vocab.IDs()
-	if err := d.open(); err != nil {
+	rows, err := readFile(o.Path, "a CSV file in BurstGPT's format", d.read)
+	if err != nil {
 		return nil, inFile("burstgpt", o.Path, err)
+	}
+	for _, i := range sampleRows(len(rows), o.Prompts, uint32(o.Seed)) {
+		d.picked = append(d.picked, rows[i])
 	}
 	return d, nil
 }
 
-func (d *BurstGPT) open() error {
-	file, err := openFile(d.o.Path, "a CSV file in BurstGPT's format")
-	if err != nil {
-		return err
+// read reads the rows that count.
+func (d *BurstGPT) read(r io.Reader) (rows []burstRow, err error) {
+	d.total, err = readBurstGPT(r, func(row burstRow, _ int) { rows = append(rows, row) })
+	if d.kept = len(rows); d.kept == 0 && err == nil {
+		err = fmt.Errorf(`none of its %d rows counts: that takes the Model "GPT-4" and "Response tokens" above 0`, d.total)
 	}
-	defer file.Close()
-	var rows []burstRow
-	if d.total, err = readBurstGPT(file, func(row burstRow, _ int) { rows = append(rows, row) }); err != nil {
-		return cause(err)
-	}
-	if d.kept = len(rows); d.kept == 0 {
-		return fmt.Errorf(`none of its %d rows counts: that takes the Model "GPT-4" and "Response tokens" above 0`, d.total)
-	}
-	for _, i := range sampleRows(d.kept, d.o.Prompts, uint32(d.o.Seed)) {
-		d.picked = append(d.picked, rows[i])
-	}
-	return nil
+	return rows, err
 }
 
 // sampleRows picks n of so many rows as DataFrame.sample of pandas does: each at most once, unless there are too few.
@@ -162,18 +149,12 @@ func (d *BurstGPT) Len() int { return len(d.picked) }
 
 // Description says in a line what the prompts are, for the head of a report.
 func (d *BurstGPT) Description() string {
-	s := fmt.Sprintf("burstgpt: %d prompts as long as those of %d requests to GPT-4 in %s", len(d.picked), d.kept, d.o.Path)
+	s := fmt.Sprintf("burstgpt: %d prompts as long as those of %d requests to GPT-4 in %s, as ", len(d.picked), d.kept, d.o.Path)
 	switch {
 	case d.own:
-		return s + ", as text"
+		return s + "text"
 	case d.tok != nil:
-		s += ", as text of"
-	default:
-		s += ", as"
+		s += "text of "
 	}
-	s += fmt.Sprintf(" token ids %d to %d", d.vocab.First, d.vocab.First+d.vocab.Size-1)
-	if !d.o.Vocabulary.Known() {
-		s += " (assumed: the model's vocabulary is not known)"
-	}
-	return s
+	return s + d.vocab.described(d.o.Vocabulary.Known())
 }

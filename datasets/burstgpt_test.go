@@ -117,7 +117,7 @@ func TestBurstGPTWithoutVocabulary(t *testing.T) {
 const burstHeader = "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n"
 
 func burst(t *testing.T, content string) (*BurstGPT, error) {
-	o := BurstGPTDefaults()
+	o := burstGPTDefaults()
 	o.Path, o.Prompts = poemFile(t, content), 1
 	return NewBurstGPT(o, nil)
 }
@@ -199,7 +199,7 @@ func TestBurstGPTBadFiles(t *testing.T) {
 func TestBurstGPTOptions(t *testing.T) {
 	err := BurstGPTOptions{Common: Common{Seed: 1 << 32}, Vocabulary: Vocabulary{Size: -1}}.Validate()
 	complains(t, err, "dataset burstgpt: ", "a path to the CSV file", "prompts 0", "seed 4294967296", "vocabulary size -1")
-	o := BurstGPTDefaults()
+	o := burstGPTDefaults()
 	o.Path = "testdata/none.csv"
 	_, err = NewBurstGPT(o, nil)
 	complains(t, err, "dataset burstgpt: testdata/none.csv: file does not exist; give the path of a CSV file")

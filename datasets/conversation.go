@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"benchtop/datasets/chattemplate"
+	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/media"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/tokenizer"
 )
@@ -74,7 +76,31 @@ type Text struct {
 
 // count returns the tokens of each text.
 func (t Text) count(ctx context.Context, texts []string) ([]int, error) {
-	return tokenizer.CountAll(ctx, t.Counter, texts)
+	counts, err := tokenizer.CountAll(ctx, t.Counter, texts)
+	if err != nil {
+		return nil, fmt.Errorf("counting tokens: %w", err)
+	}
+	return counts, nil
+}
+
+// countTurns sets the input tokens of turns that a model reads as these prompts.
+func (t Text) countTurns(ctx context.Context, turns []Turn, prompts []string) error {
+	counts, err := t.count(ctx, prompts)
+	for i, n := range counts {
+		turns[i].InputTokens = n
+	}
+	return err
+}
+
+// userMessage is a chat of one message that holds a text and nothing else.
+func userMessage(text string) json.RawMessage {
+	return fmt.Appendf(nil, `[{"role":"user","content":%s}]`, jsonscan.Quote(text))
+}
+
+// chatMessages is one user message that holds a text and, unless it is nil, a media part, or several. The members stand in vLLM's order,
+// which here is another than in a message made of a bare prompt.
+func chatMessages(text string, parts json.RawMessage) json.RawMessage {
+	return fmt.Appendf(nil, `[{"role":"user","content":[%s]}]`, media.AppendPart(fmt.Appendf(nil, `{"text":%s,"type":"text"}`, jsonscan.Quote(text)), parts))
 }
 
 // List is a data set that was drawn as a whole.
@@ -125,24 +151,16 @@ func oversample(requests []Conversation, want int, seed int64, idPrefix string, 
 	return requests, nil
 }
 
-// sampling is how the turns picked from a file become a data set.
-type sampling struct {
-	want         int
-	noOversample bool
-	seed         int64
-	idPrefix     string
-}
-
-// list numbers the turns and repeats some of them if more are wanted. kind says, for the description, what the turns were
-// picked from.
-func (s sampling) list(dataset string, turns []Turn, kind string, py *numpy.Python) (*List, error) {
+// list makes a data set of turns picked from a file: it numbers them and repeats some if more are wanted. kind says, for the
+// description, what the turns were picked from.
+func (c Common) list(dataset string, turns []Turn, want int, kind string, py *numpy.Python) (*List, error) {
 	all := make([]Conversation, len(turns))
 	for i, turn := range turns {
-		all[i] = Conversation{ID: s.idPrefix + strconv.Itoa(i), Turns: []Turn{turn}}
+		all[i] = Conversation{ID: c.IDPrefix + strconv.Itoa(i), Turns: []Turn{turn}}
 	}
-	if !s.noOversample {
+	if !c.NoOversample {
 		var err error
-		if all, err = oversample(all, s.want, s.seed, s.idPrefix, py); err != nil {
+		if all, err = oversample(all, want, c.Seed, c.IDPrefix, py); err != nil {
 			return nil, err
 		}
 	}
@@ -151,4 +169,22 @@ func (s sampling) list(dataset string, turns []Turn, kind string, py *numpy.Pyth
 		about += fmt.Sprintf(", repeated to make %d", len(all))
 	}
 	return &List{all: all, about: about}, nil
+}
+
+// pick seeds py, shuffles the rows unless that is disabled, and takes the first of them. want is how many prompts there are to
+// be: as many as were asked for or, where that is less than 1, one of each row.
+func pick[T any](rows []T, c Common, py *numpy.Python) (picked []T, want int) {
+	py.Seed(c.Seed)
+	shuffle(rows, c, py)
+	if want = c.Prompts; want < 1 {
+		want = len(rows)
+	}
+	return rows[:min(want, len(rows))], want
+}
+
+// shuffle puts rows in random order, unless that is disabled.
+func shuffle[T any](rows []T, c Common, py *numpy.Python) {
+	if !c.DisableShuffle {
+		py.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	}
 }

@@ -2,7 +2,6 @@ package datasets
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"benchtop/datasets/chattemplate"
+	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/numpy"
 )
 
@@ -100,27 +100,44 @@ func newCustom(ctx context.Context, o CustomOptions, text Text, s *numpy.Streams
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	needs := text.Counter != nil && text.Template == nil && !o.SkipChatTemplate
+	list, err := o.draw(ctx, "custom", text, s.Python, func(file *os.File) (rows []customRow, fill func([]customRow) error, err error) {
+		keep, fill := func(int) bool { return true }, nothingToFill
+		if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() >= readTwice && o.Prompts > 0 {
+			keep, fill = func(int) bool { return false }, func(picked []customRow) error { return o.fill(file, picked) }
+		}
+		if rows, err = o.read(file, keep); err == nil && needs {
+			err = noTemplate("custom", ", or --skip-chat-template to send the prompts as they are")
+		}
+		return rows, fill, err
+	})
+	return list, inFile("custom", o.Path, err)
+}
+
+// nothingToFill is for rows that were read with their prompts.
+func nothingToFill([]customRow) error { return nil }
+
+// draw shuffles the rows that read finds, has fill complete the first ones, makes requests of them and repeats some if there are too few.
+func (o CustomOptions) draw(ctx context.Context, dataset string, text Text, py *numpy.Python,
+	read func(*os.File) (rows []customRow, fill func([]customRow) error, err error)) (*List, error) {
 	file, err := openFile(o.Path, "a file with an object on each line")
 	if err != nil {
-		return nil, inFile("custom", o.Path, err)
+		return nil, err
 	}
 	defer file.Close()
-	keep, fill := func(int) bool { return true }, func([]customRow) error { return nil }
-	if info, err := file.Stat(); err == nil && info.Mode().IsRegular() && info.Size() >= readTwice && o.Prompts > 0 {
-		keep, fill = func(int) bool { return false }, func(picked []customRow) error { return o.fill(file, picked) }
-	}
-	rows, err := o.read(file, keep)
+	rows, fill, err := read(file)
 	if err != nil {
-		return nil, inFile("custom", o.Path, cause(err))
+		return nil, cause(err)
 	}
-	if text.Counter != nil && text.Template == nil && !o.SkipChatTemplate {
-		return nil, noTemplate("custom", ", or --skip-chat-template to send the prompts as they are")
+	picked, want := pick(rows, o.Common, py)
+	if err := fill(picked); err != nil {
+		return nil, err
 	}
-	list, err := o.sample(ctx, "custom", rows, fill, text, s.Python)
+	turns, err := o.turns(ctx, picked, text)
 	if err != nil {
-		return nil, inFile("custom", o.Path, err)
+		return nil, err
 	}
-	return list, nil
+	return o.list(dataset, turns, want, fmt.Sprintf("%d in %s", len(rows), o.Path), py)
 }
 
 // fill reads the file again, for the prompts of rows that were read without.
@@ -155,17 +172,10 @@ func (o CustomOptions) read(r io.Reader, keep func(line int) bool) ([]customRow,
 	prompts := false
 	err := eachObject(r, customForm, func(object []byte, line int) error {
 		row := customRow{line: line}
-		var prompt, output []byte
-		for key, value := range members(object) {
-			switch key {
-			case "prompt":
-				prompt, prompts = value, true
-			case "output_tokens":
-				output = value
-			}
-		}
-		if row.prompt, row.bad = promptText(prompt); row.bad == nil && o.OutputLen == OutputFromFile {
-			row.output, row.bad = outputTokens(output)
+		fields := jsonscan.Fields(object, "prompt", "output_tokens")
+		prompts = prompts || fields[0] != nil
+		if row.prompt, row.bad = promptText(fields[0]); row.bad == nil && o.OutputLen == OutputFromFile {
+			row.output, row.bad = outputTokens(fields[1])
 		}
 		if !keep(line) {
 			row.prompt = ""
@@ -184,7 +194,7 @@ func promptText(raw []byte) (string, error) {
 	case len(raw) == 0:
 		return "", errors.New(`"prompt" is missing`)
 	case raw[0] != '"':
-		return "", fmt.Errorf(`expected "prompt" to be a string: got %s; other prompts cannot be sent`, jsonKind(raw))
+		return "", fmt.Errorf(`expected "prompt" to be a string: got %s; other prompts cannot be sent`, jsonscan.Kind(raw))
 	}
 	return wholeText(raw)
 }
@@ -195,7 +205,7 @@ func outputTokens(raw []byte) (int, error) {
 	}
 	digits := string(raw)
 	if raw[0] == '"' {
-		digits = strings.TrimSpace(unquote(raw))
+		digits = strings.TrimSpace(jsonscan.Text(raw))
 	}
 	if whole, zeros, found := strings.Cut(digits, "."); found && strings.Trim(zeros, "0") == "" {
 		digits = whole
@@ -205,33 +215,6 @@ func outputTokens(raw []byte) (int, error) {
 		return 0, fmt.Errorf(`expected "output_tokens" to be a whole number from 1 to %d: got %s`, math.MaxInt32, shortened(string(raw)))
 	}
 	return n, nil
-}
-
-// sample shuffles the rows, has fill complete the first ones, makes requests of them and repeats some if there are too few.
-func (o CustomOptions) sample(ctx context.Context, dataset string, rows []customRow, fill func(picked []customRow) error, text Text, py *numpy.Python) (*List, error) {
-	picked, want := pick(rows, o.Prompts, o.Seed, o.DisableShuffle, py)
-	if err := fill(picked); err != nil {
-		return nil, err
-	}
-	turns, err := o.turns(ctx, picked, text)
-	if err != nil {
-		return nil, err
-	}
-	kind := fmt.Sprintf("%d in %s", len(rows), o.Path)
-	return sampling{want, o.NoOversample, o.Seed, o.IDPrefix}.list(dataset, turns, kind, py)
-}
-
-// pick seeds py, shuffles the rows unless that is disabled, and takes the first of them. want is how many prompts there are to
-// be: prompts or, where that is less than 1, one of each row.
-func pick[T any](rows []T, prompts int, seed int64, unshuffled bool, py *numpy.Python) (picked []T, want int) {
-	py.Seed(seed)
-	if !unshuffled {
-		py.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-	}
-	if want = prompts; want < 1 {
-		want = len(rows)
-	}
-	return rows[:min(want, len(rows))], want
 }
 
 func (o CustomOptions) turns(ctx context.Context, rows []customRow, text Text) ([]Turn, error) {
@@ -252,17 +235,13 @@ func (o CustomOptions) turns(ctx context.Context, rows []customRow, text Text) (
 	if err := o.render(ctx, rows, prompts, text); err != nil {
 		return nil, err
 	}
-	counts, err := text.count(ctx, prompts)
-	if err != nil {
-		return nil, fmt.Errorf("counting tokens: %w", err)
-	}
 	for i, prompt := range prompts {
-		turns[i] = Turn{Text: prompt, InputTokens: counts[i], MaxTokens: o.OutputLen}
+		turns[i] = Turn{Text: prompt, MaxTokens: o.OutputLen}
 		if o.OutputLen == OutputFromFile {
 			turns[i].MaxTokens = rows[i].output
 		}
 	}
-	return turns, nil
+	return turns, text.countTurns(ctx, turns, prompts)
 }
 
 // render puts the prompts into the chat template, unless it is to be skipped.
@@ -270,13 +249,11 @@ func (o CustomOptions) render(ctx context.Context, rows []customRow, prompts []s
 	if o.SkipChatTemplate {
 		return nil
 	}
-	return eachAtOnce(ctx, len(rows), func(i int) error {
-		message := fmt.Sprintf(`[{"role":"user","content":%s}]`, quoteJSON(prompts[i]))
-		rendered, err := text.Template.Render(ctx, chattemplate.Input{Messages: json.RawMessage(message), Arguments: o.TemplateArgs})
+	return eachAtOnce(ctx, len(rows), func(i int) (err error) {
+		prompts[i], err = text.Template.Render(ctx, chattemplate.Input{Messages: userMessage(prompts[i]), Arguments: o.TemplateArgs})
 		if err != nil {
 			return &lineError{rows[i].line, fmt.Errorf("rendering the chat template: %w", err)}
 		}
-		prompts[i] = rendered
 		return nil
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"benchtop/datasets/media"
 )
 
 // FuzzReadCustom holds the reader to what encoding/json makes of each line.
@@ -50,7 +52,7 @@ func FuzzReadCustomImage(f *testing.F) {
 			named := 0
 			turn, err := row.turn(func(source string) string {
 				named++
-				return imageURL(source)
+				return media.ImageURL(source)
 			})
 			if err != nil {
 				continue
@@ -79,7 +81,7 @@ func FuzzReadBench(f *testing.F) {
 		f.Add([]byte(text), "c")
 	}
 	f.Fuzz(func(t *testing.T, data []byte, category string) {
-		rows, err := readBench(bytes.NewReader(data), "turns", specBenchForm, category, "--spec-bench-category", func(turn []byte) []byte { return turn })
+		rows, err := bench{"spec_bench", category, "--spec-bench-category", "turns", specBenchForm, func(turn []byte) []byte { return turn }}.read(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
@@ -118,7 +120,7 @@ func FuzzReadBFCL(f *testing.F) {
 			if !json.Valid(turn.Messages) || !json.Valid(turn.Overrides) {
 				t.Fatalf("got messages %s and overrides %s", turn.Messages, turn.Overrides)
 			}
-			if again := appendPython(nil, row.tools, true); !bytes.Equal(again, row.tools) {
+			if again := asPython(row.tools, true); !bytes.Equal(again, row.tools) {
 				t.Errorf("translated twice: got %s, want %s", again, row.tools)
 			}
 		}

@@ -7,9 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
+	"time"
 
+	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/media"
 	"benchtop/datasets/numpy"
 )
 
@@ -20,11 +24,6 @@ type CustomImageOptions struct {
 	OutputLen int `json:"output_len"` // tokens; 0 lets the server decide
 	// ClientSideData loads images named by an address or a path here, and sends what they show instead of their name.
 	ClientSideData bool `json:"ensure_client_side_data"`
-}
-
-// CustomImageDefaults are vLLM's: 1000 prompts, 256 tokens out. The path is left to be filled in.
-func CustomImageDefaults() CustomImageOptions {
-	return CustomImageOptions{Common: Common{Prompts: 1000}, OutputLen: 256}
 }
 
 // Validate reports every problem with the options, without looking at the file.
@@ -79,52 +78,34 @@ func NewCustomImage(ctx context.Context, o CustomImageOptions, text Text, s *num
 		return nil, err
 	}
 	list, err := o.draw(ctx, text, s.Python)
-	if err != nil {
-		return nil, inFile("custom_image", o.Path, err)
-	}
-	return list, nil
+	return list, inFile("custom_image", o.Path, err)
 }
 
 func (o CustomImageOptions) draw(ctx context.Context, text Text, py *numpy.Python) (*List, error) {
-	file, err := openFile(o.Path, "a file with an object on each line")
+	rows, err := readFile(o.Path, "a file with an object on each line", readImageRows)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	rows, err := readImageRows(file)
-	if err != nil {
-		return nil, cause(err)
-	}
-	picked, want := pick(rows, o.Prompts, o.Seed, o.DisableShuffle, py)
+	picked, want := pick(rows, o.Common, py)
 	turns, err := o.turns(ctx, picked, text)
 	if err != nil {
 		return nil, err
 	}
-	kind := fmt.Sprintf("%d with images in %s", len(rows), o.Path)
-	return sampling{want, o.NoOversample, o.Seed, o.IDPrefix}.list("custom_image", turns, kind, py)
+	return o.list("custom_image", turns, want, fmt.Sprintf("%d with images in %s", len(rows), o.Path), py)
 }
 
 func readImageRows(r io.Reader) ([]imageRow, error) {
 	var rows []imageRow
 	err := eachObject(r, customImageForm, func(object []byte, line int) error {
+		fields := jsonscan.Fields(object, "prompt", "image_files", "content")
 		row := imageRow{line: line}
-		for key, value := range members(object) {
-			switch key {
-			case "prompt":
-				row.prompt = slices.Clone(value)
-			case "image_files":
-				row.files = slices.Clone(value)
-			case "content":
-				row.content = slices.Clone(value)
-			}
-		}
 		switch {
-		case string(row.content) != "null" && row.content != nil:
-			row.prompt, row.files = nil, nil // the content wins
-		case row.prompt == nil || row.files == nil:
+		case fields[2] != nil && string(fields[2]) != "null":
+			row.content = slices.Clone(fields[2]) // the rest does not count
+		case fields[0] == nil || fields[1] == nil:
 			return fmt.Errorf(`either "prompt" and "image_files" or "content" must be there; expected %s`, customImageForm)
 		default:
-			row.content = nil
+			row.prompt, row.files = slices.Clone(fields[0]), slices.Clone(fields[1])
 		}
 		rows = append(rows, row)
 		return nil
@@ -138,7 +119,7 @@ func (o CustomImageOptions) turns(ctx context.Context, rows []imageRow, text Tex
 	var sources []imageSource
 	turns, err := o.build(rows, func(line int, source string) string {
 		sources = append(sources, imageSource{source, line})
-		return imageURL(source)
+		return media.ImageURL(source)
 	})
 	if err == nil && o.ClientSideData {
 		var data map[string]string
@@ -147,33 +128,68 @@ func (o CustomImageOptions) turns(ctx context.Context, rows []imageRow, text Tex
 		}
 		turns, err = o.build(rows, func(_ int, source string) string { return data[source] })
 	}
-	if err != nil {
-		return nil, err
+	if err != nil || text.Counter == nil {
+		return turns, err
 	}
-	return turns, countTurns(ctx, turns, text)
-}
-
-// countTurns sets the input tokens of the turns.
-func countTurns(ctx context.Context, turns []Turn, text Text) error {
 	prompts := make([]string, len(turns))
 	for i := range turns {
 		prompts[i] = turns[i].Text
-		turns[i].InputTokens = 1
 	}
-	if text.Counter == nil {
-		return nil
-	}
-	counts, err := text.count(ctx, prompts)
-	if err != nil {
-		return fmt.Errorf("counting tokens: %w", err)
-	}
-	for i, n := range counts {
-		turns[i].InputTokens = n
-	}
-	return nil
+	return turns, text.countTurns(ctx, turns, prompts)
 }
 
-// build makes a turn of each row; address gives what a request says of an image that a line names.
+// imageSource is an address or a path of an image, and the line of the file that names it.
+type imageSource struct {
+	name string
+	line int
+}
+
+// imageFetchLimit bounds the time in which an address gives an image.
+const imageFetchLimit = time.Minute
+
+// loadImages returns, for the name of each source, an address that holds the image itself, as a PNG without transparency.
+// A name that is such an address already stays as it is. Each is loaded once, several at the same time.
+func loadImages(ctx context.Context, sources []imageSource) (map[string]string, error) {
+	transport := &http.Transport{Proxy: http.ProxyFromEnvironment}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: transport, Timeout: imageFetchLimit}
+	loaded := map[string]string{}
+	var distinct []imageSource
+	for _, source := range sources {
+		if _, seen := loaded[source.name]; !seen {
+			loaded[source.name] = ""
+			distinct = append(distinct, source)
+		}
+	}
+	addresses := make([]string, len(distinct))
+	err := eachAtOnce(ctx, len(distinct), func(i int) (err error) {
+		if addresses[i], err = loadImage(ctx, client, distinct[i].name); err != nil {
+			return &lineError{distinct[i].line, err}
+		}
+		return nil
+	})
+	for i, source := range distinct {
+		loaded[source.name] = addresses[i]
+	}
+	return loaded, err
+}
+
+func loadImage(ctx context.Context, client *http.Client, source string) (string, error) {
+	if strings.HasPrefix(source, "data:image/") {
+		return source, nil
+	}
+	data, err := media.Load(ctx, client, source)
+	if err != nil {
+		return "", fmt.Errorf("image %s cannot be loaded: %w", shortened(source), cause(err))
+	}
+	address, err := media.PNG(data)
+	if err != nil {
+		return "", fmt.Errorf("image %s: %w", shortened(source), err)
+	}
+	return address, nil
+}
+
+// build makes a turn of each row, taken for one token; address gives what a request says of an image that a line names.
 func (o CustomImageOptions) build(rows []imageRow, address func(line int, source string) string) ([]Turn, error) {
 	turns := make([]Turn, len(rows))
 	for i, row := range rows {
@@ -181,7 +197,7 @@ func (o CustomImageOptions) build(rows []imageRow, address func(line int, source
 		if err != nil {
 			return nil, &lineError{row.line, err}
 		}
-		turn.MaxTokens = o.OutputLen
+		turn.InputTokens, turn.MaxTokens = 1, o.OutputLen
 		if o.MultimodalChat && turn.Messages == nil {
 			turn.Messages = chatMessages(turn.Text, turn.Media)
 		}
@@ -193,15 +209,11 @@ func (o CustomImageOptions) build(rows []imageRow, address func(line int, source
 func (r imageRow) turn(address func(string) string) (Turn, error) {
 	if r.content != nil {
 		parts, text, err := contentParts(r.content, address)
-		if err != nil {
-			return Turn{}, err
-		}
 		// A chat back end makes one user message of a list of parts, whether or not it is asked for chat messages.
-		message := fmt.Sprintf(`[{"role":"user","content":[%s]}]`, parts)
-		return Turn{Text: text, Messages: json.RawMessage(message)}, nil
+		return Turn{Text: text, Messages: fmt.Appendf(nil, `[{"role":"user","content":[%s]}]`, parts)}, err
 	}
-	if r.prompt[0] != '"' {
-		return Turn{}, fmt.Errorf(`expected "prompt" to be a string: got %s`, jsonKind(r.prompt))
+	if !jsonscan.IsString(r.prompt) {
+		return Turn{}, fmt.Errorf(`expected "prompt" to be a string: got %s`, jsonscan.Kind(r.prompt))
 	}
 	text, err := wholeText(r.prompt)
 	if err != nil {
@@ -214,111 +226,88 @@ func (r imageRow) turn(address func(string) string) (Turn, error) {
 // imageFiles makes content parts of a list of sources.
 func imageFiles(files json.RawMessage, address func(string) string) (json.RawMessage, error) {
 	if files[0] != '[' {
-		return nil, fmt.Errorf(`expected "image_files" to be an array: got %s`, jsonKind(files))
+		return nil, fmt.Errorf(`expected "image_files" to be an array: got %s`, jsonscan.Kind(files))
 	}
-	var media []byte
-	for file := range elements(files) {
-		source, err := mediaSource("image_files", file)
+	var parts []byte
+	for file := range jsonscan.Elements(files) {
+		source, err := media.Source("image_files", file)
 		if err != nil {
 			return nil, err
 		}
-		media = appendPart(media, urlPart("image", address(source)))
+		parts = media.AppendPart(parts, media.URLPart("image", address(source)))
 	}
-	if media == nil {
+	if parts == nil {
 		return nil, errors.New(`"image_files" is empty; name at least one image`)
 	}
-	return media, nil
-}
-
-// appendPart appends a part to others, with a comma between them.
-func appendPart(parts []byte, part []byte) []byte {
-	if len(parts) > 0 {
-		parts = append(parts, ',')
-	}
-	return append(parts, part...)
+	return parts, nil
 }
 
 // contentParts turns a line's "content" into the content parts of a chat message, separated by commas, and also returns
 // the text in them, without anything between. address gives what a request says of an image's source.
 func contentParts(content json.RawMessage, address func(source string) string) (parts []byte, text string, err error) {
 	if content[0] != '[' {
-		return nil, "", fmt.Errorf(`expected "content" to be an array: got %s`, jsonKind(content))
+		return nil, "", fmt.Errorf(`expected "content" to be an array: got %s`, jsonscan.Kind(content))
 	}
-	var all strings.Builder
 	number := 0
-	for raw := range elements(content) {
+	for raw := range jsonscan.Elements(content) {
 		number++
 		part, said, err := contentPart(raw, address)
 		if err != nil {
 			return nil, "", fmt.Errorf(`part %d of "content": %w`, number, err)
 		}
-		all.WriteString(said)
-		parts = appendPart(parts, part)
+		text += said
+		parts = media.AppendPart(parts, part)
 	}
 	if number == 0 {
 		return nil, "", errors.New(`"content" is empty; give it at least one part`)
 	}
-	return parts, all.String(), nil
+	return parts, text, nil
 }
 
 func contentPart(raw []byte, address func(string) string) (part []byte, text string, err error) {
 	if raw[0] != '{' {
-		return nil, "", fmt.Errorf("expected an object: got %s", jsonKind(raw))
+		return nil, "", fmt.Errorf("expected an object: got %s", jsonscan.Kind(raw))
 	}
-	fields := map[string][]byte{}
-	for key, value := range members(raw) {
-		fields[key] = value
-	}
+	fields := jsonscan.Fields(raw, "type", "text", "image", "image_url")
 	kind := ""
-	if t := fields["type"]; len(t) > 0 && t[0] == '"' {
-		kind = unquote(t)
+	if jsonscan.IsString(fields[0]) {
+		kind = jsonscan.Text(fields[0])
 	}
 	switch kind {
 	case "text":
-		t := fields["text"]
-		if len(t) == 0 || t[0] != '"' {
-			return nil, "", fmt.Errorf(`expected "text" to be a string: got %s`, jsonKind(t))
+		if !jsonscan.IsString(fields[1]) {
+			return nil, "", fmt.Errorf(`expected "text" to be a string: got %s`, jsonscan.Kind(fields[1]))
 		}
-		text, err := wholeText(t)
-		if err != nil {
-			return nil, "", err
-		}
-		return fmt.Appendf(nil, `{"type":"text","text":%s}`, quoteJSON(text)), text, nil
+		text, err := wholeText(fields[1])
+		return fmt.Appendf(nil, `{"type":"text","text":%s}`, jsonscan.Quote(text)), text, err
 	case "image":
-		source, err := mediaSource("image", fields["image"])
-		if err != nil {
-			return nil, "", err
-		}
-		return urlPart("image", address(source)), "", nil
+		source, err := media.Source("image", fields[2])
+		return media.URLPart("image", address(source)), "", err
 	case "image_url":
-		part, err := imageURLPart(fields["image_url"], address)
+		part, err := imageURLPart(fields[3], address)
 		return part, "", err
 	}
-	return nil, "", fmt.Errorf(`expected "type" to be text, image or image_url: got %s`, shortened(cmp.Or(string(fields["type"]), "nothing")))
+	return nil, "", fmt.Errorf(`expected "type" to be text, image or image_url: got %s`, shortened(cmp.Or(string(fields[0]), "nothing")))
 }
 
 // imageURLPart keeps what else an object says beside the address, such as the detail wanted.
 func imageURLPart(raw []byte, address func(string) string) ([]byte, error) {
 	if len(raw) == 0 || raw[0] != '{' {
-		source, err := mediaSource("image_url", raw)
-		if err != nil {
-			return nil, err
-		}
-		return urlPart("image", address(source)), nil
+		source, err := media.Source("image_url", raw)
+		return media.URLPart("image", address(source)), err
 	}
 	var object []byte
 	found := false
-	for _, m := range orderedMembers(raw) {
-		value := m.value
-		if m.key == "url" {
-			source, err := mediaSource("url", value)
+	for _, m := range jsonscan.Dict(raw) {
+		value := m.Value
+		if m.Name == "url" {
+			source, err := media.Source("url", value)
 			if err != nil {
 				return nil, err
 			}
-			found = true
-			value = quoteJSON(address(source))
+			found, value = true, jsonscan.Quote(address(source))
 		}
-		object = appendPart(object, fmt.Appendf(nil, "%s:%s", quoteJSON(m.key), value))
+		object = media.AppendPart(object, fmt.Appendf(nil, "%s:%s", jsonscan.Quote(m.Name), value))
 	}
 	if !found {
 		return nil, errors.New(`"image_url" has no "url"`)

@@ -11,7 +11,7 @@ import (
 // imagesIn samples every row of a file in its order.
 func imagesIn(t *testing.T, change func(*CustomImageOptions), lines ...string) ([]Conversation, error) {
 	t.Helper()
-	o := CustomImageDefaults()
+	o := customImageDefaults()
 	o.Path = filepath.Join(t.TempDir(), "f.jsonl")
 	o.Prompts, o.DisableShuffle = 0, true
 	if change != nil {
@@ -70,7 +70,7 @@ func TestCustomImageOddButGoodRows(t *testing.T) {
 }
 
 func TestCustomImageWithoutTokenizer(t *testing.T) {
-	o := CustomImageDefaults()
+	o := customImageDefaults()
 	o.Path, o.Prompts = "testdata/custom_image_small.jsonl", 6
 	list, err := NewCustomImage(t.Context(), o, Text{}, numpy.NewStreams(0))
 	if err != nil {

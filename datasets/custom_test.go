@@ -85,7 +85,7 @@ func (c customCase) build(t *testing.T, s *numpy.Streams) (*List, error) {
 		}
 		return list, err
 	case "custom_image":
-		o := CustomImageDefaults()
+		o := customImageDefaults()
 		o.Path, o.Prompts, o.DisableShuffle, o.NoOversample, o.MultimodalChat = path, c.Prompts, keep, few, given("--enable-multimodal-chat")
 		o.IDPrefix, o.Seed = "cu-", c.Seed
 		number(&o.OutputLen, "--custom-output-len", "--output-len")

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
+
+	"benchtop/datasets/media"
+	"benchtop/datasets/numpy"
 )
 
 // RangeRatio says how far lengths stray: a length n is drawn between n·(1-ratio) and n·(1+ratio), both rounded
@@ -19,7 +21,7 @@ type RangeRatio struct {
 // ParseRangeRatio reads a number, which then holds for input and output, or a JSON object with both "input" and
 // "output". Whether the ratios lie in their range is checked with the rest of the options.
 func ParseRangeRatio(s string) (RangeRatio, error) {
-	if f, ok := parsePythonFloat(s); ok {
+	if f, ok := media.ParseFloat(s); ok {
 		return RangeRatio{f, f}, nil
 	}
 	var fields map[string]json.RawMessage // a struct would take "Input" for "input" and null for 0
@@ -46,23 +48,6 @@ func ratioField(fields map[string]json.RawMessage, key string) (float64, error) 
 	return *f, nil
 }
 
-// parsePythonFloat accepts what float() of Python accepts in ASCII: blanks around, underscores between digits, inf and
-// nan, but no hexadecimal.
-func parsePythonFloat(s string) (float64, bool) {
-	s = strings.TrimSpace(s)
-	if strings.ContainsAny(s, "xXpP") {
-		return 0, false
-	}
-	digit := func(i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }
-	for i := range len(s) {
-		if s[i] == '_' && !(digit(i-1) && digit(i+1)) {
-			return 0, false
-		}
-	}
-	f, err := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64)
-	return f, err == nil || errors.Is(err, strconv.ErrRange) // out of range is infinite, in Python too
-}
-
 // String writes the ratio so that ParseRangeRatio reads it back: one number where one will do.
 func (r RangeRatio) String() string {
 	number := func(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
@@ -76,4 +61,47 @@ func (r RangeRatio) String() string {
 // people would expect, because vLLM does: 100·(1+0.1) is a little above 110, so the longest is 111.
 func bounds(n int, ratio float64) (lo, hi int) {
 	return int(math.Floor(float64(n) * (1 - ratio))), int(math.Ceil(float64(n) * (1 + ratio)))
+}
+
+// draws yields integers in [lo, hi) from a generator of its own.
+type draws struct {
+	gen    numpy.Generator
+	lo, hi int64
+}
+
+// drawAhead moves gen past n draws in [lo, hi) and returns them to be drawn again.
+func drawAhead(gen *numpy.Generator, lo, hi, n int) draws {
+	d := draws{*gen, int64(lo), int64(hi)}
+	for range n {
+		gen.Integers(d.lo, d.hi)
+	}
+	return d
+}
+
+// drawLengths moves gen past the lengths of n prompts and then past those of their answers, at least 1 each, as vLLM draws them.
+func drawLengths(gen *numpy.Generator, input, output int, ratio RangeRatio, n int) (inputs, outputs draws) {
+	inLo, inHi := bounds(input, ratio.Input)
+	outLo, outHi := bounds(output, ratio.Output)
+	inputs = drawAhead(gen, inLo, inHi+1, n)
+	return inputs, drawAhead(gen, max(1, outLo), max(1, outHi)+1, n)
+}
+
+func (d *draws) next() int { return int(d.gen.Integers(d.lo, d.hi)) }
+
+// String gives the lengths drawn, in tokens.
+func (d draws) String() string {
+	if d.lo == d.hi-1 {
+		return fmt.Sprintf("%d tokens", d.lo)
+	}
+	return fmt.Sprintf("%d to %d tokens", d.lo, d.hi-1)
+}
+
+// appendRun appends length allowed ids in a row, from the one at offset on, around the end if need be.
+func appendRun(ids, allowed []int, offset, length int) []int {
+	for at := offset % len(allowed); length > 0; at = 0 {
+		run := min(length, len(allowed)-at)
+		ids = append(ids, allowed[at:at+run]...)
+		length -= run
+	}
+	return ids
 }

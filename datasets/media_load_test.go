@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"benchtop/datasets/jsonscan"
 )
 
 // picture is 3 × 2 pixels of one colour, encoded.
@@ -86,7 +88,7 @@ func TestImagesAreSentAsData(t *testing.T) {
 	}
 	var names []string
 	for _, test := range tests {
-		names = append(names, string(quoteJSON(test.source)))
+		names = append(names, string(jsonscan.Quote(test.source)))
 	}
 	names = append(names, `"data:image/png;base64,QUJD"`)
 	got, err := imagesIn(t, clientSide, `{"prompt": "x", "image_files": [`+strings.Join(names, ",")+`]}`)
@@ -94,12 +96,8 @@ func TestImagesAreSentAsData(t *testing.T) {
 		t.Fatal(err)
 	}
 	var addresses []string
-	for part := range elements([]byte("[" + string(got[0].Turns[0].Media) + "]")) {
-		for _, m := range orderedMembers(part) {
-			if m.key == "image_url" {
-				addresses = append(addresses, unquote(orderedMembers(m.value)[0].value))
-			}
-		}
+	for part := range jsonscan.Elements([]byte("[" + string(got[0].Turns[0].Media) + "]")) {
+		addresses = append(addresses, jsonscan.Text(jsonscan.Fields(jsonscan.Fields(part, "image_url")[0], "url")[0]))
 	}
 	same(t, "parts", len(addresses), len(tests)+1)
 	for i, test := range tests {
@@ -133,15 +131,7 @@ func TestImagesThatCannotBeSentAsData(t *testing.T) {
 		{"a\x1b[31mb", "image a\ufffd[31mb cannot be loaded"},
 	}
 	for _, test := range tests {
-		_, err := imagesIn(t, clientSide, "", `{"content": [{"type": "image", "image": `+string(quoteJSON(test.source))+`}]}`)
+		_, err := imagesIn(t, clientSide, "", `{"content": [{"type": "image", "image": `+string(jsonscan.Quote(test.source))+`}]}`)
 		complains(t, err, "dataset custom_image: ", "f.jsonl, line 2: image ", test.want)
 	}
-}
-
-func TestReadBounded(t *testing.T) {
-	_, err := readBounded(endless{}, 1<<20)
-	complains(t, err, "it is larger than 1 MiB")
-	data, err := readBounded(strings.NewReader("1234"), 4)
-	same(t, "data", string(data), "1234")
-	same(t, "error", err, nil)
 }

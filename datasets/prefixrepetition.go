@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/tokenizer"
@@ -90,17 +91,17 @@ func NewPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *
 	}
 	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
 	if err := vocab.validate(); err != nil {
-		return nil, fmt.Errorf("dataset prefix_repetition: %w", err)
+		return nil, inDataset("prefix_repetition", err)
 	}
 	s.Python.Seed(o.Seed)
 	s.Legacy.Seed(uint32(o.Seed))
 	parts, err := (&guesses{tok: tok, vocab: vocab, gen: s.Legacy}).fitAll(o.lengths())
 	if err != nil {
-		return nil, fmt.Errorf("dataset prefix_repetition: %w", err)
+		return nil, inDataset("prefix_repetition", err)
 	}
 	l, miss := &List{}, 0
 	if l.all, err = o.join(parts, tok); err != nil {
-		return nil, fmt.Errorf("dataset prefix_repetition: %w", err)
+		return nil, inDataset("prefix_repetition", err)
 	}
 	l.about = fmt.Sprintf("prefix_repetition: %d prompts, %d to each of %d prefixes of %d tokens, then %d tokens of their own%s, "+
 		"as %s", len(l.all), o.each(), o.Prefixes, o.PrefixLen, o.SuffixLen, o.answers(fmt.Sprintf("%d tokens", o.OutputLen)), o.form(vocab, tok, assumed))
@@ -108,9 +109,7 @@ func NewPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *
 		miss += c.Turns[0].InputTokens - o.PrefixLen - o.SuffixLen
 	}
 	l.about += missed(miss)
-	if !o.DisableShuffle {
-		s.Python.Shuffle(len(l.all), func(i, j int) { l.all[i], l.all[j] = l.all[j], l.all[i] })
-	}
+	shuffle(l.all, o.Common, s.Python)
 	return l, nil
 }
 
@@ -129,14 +128,8 @@ func (o PrefixRepetitionOptions) each() int { return o.Prompts / o.Prefixes }
 
 // lengths are those of all parts in the order of their draws: a prefix and its suffixes, the next prefix and its suffixes.
 func (o PrefixRepetitionOptions) lengths() []int {
-	lengths := make([]int, 0, o.Prefixes*(o.each()+1))
-	for range o.Prefixes {
-		lengths = append(lengths, o.PrefixLen)
-		for range o.each() {
-			lengths = append(lengths, o.SuffixLen)
-		}
-	}
-	return lengths
+	family := append([]int{o.PrefixLen}, slices.Repeat([]int{o.SuffixLen}, o.each())...)
+	return slices.Repeat(family, o.Prefixes)
 }
 
 // join makes prompts of the parts. Whether a prompt encodes to the ids of its parts is not looked at, as vLLM has it.
@@ -146,7 +139,7 @@ func (o PrefixRepetitionOptions) join(parts [][]int, tok tokenizer.Tokenizer) ([
 	inParallel(callsAtOnce(tok), len(all), func(i int) bool {
 		family := parts[i/o.each()*(o.each()+1):]
 		prefix, suffix := family[0], family[1+i%o.each()]
-		ids := append(append(make([]int, 0, len(prefix)+len(suffix)), prefix...), suffix...)
+		ids := slices.Concat(prefix, suffix)
 		turn := Turn{InputTokens: len(ids), MaxTokens: o.OutputLen}
 		if tok == nil {
 			turn.TokenIDs = ids

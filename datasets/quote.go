@@ -1,9 +1,12 @@
 package datasets
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"benchtop/datasets/jsonscan"
 )
 
 // What a file says gets into errors, and must neither fill the screen nor steer it.
@@ -46,4 +49,13 @@ func someOf(names []string) string {
 		list = append(list, "…")
 	}
 	return strings.Join(list, ", ")
+}
+
+// wholeText is the text of a JSON string, or an error if it has half of a character.
+func wholeText(raw []byte) (string, error) {
+	text, err := jsonscan.WholeText(raw)
+	if err != nil {
+		return "", fmt.Errorf("the text has %w; was it cut off in the midst?", err)
+	}
+	return text, nil
 }

@@ -174,39 +174,30 @@ func NewRandom(o RandomOptions, tok tokenizer.Tokenizer) (*Random, error) {
 		return nil, err
 	}
 	r := &Random{name: "random", o: o, tok: tok, vocab: vocab, assumed: assumed, length: max(0, o.InputLen-specialTokens)}
-	if err := r.prepare(); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return r, r.prepare()
 }
 
 // prepare lists the ids and starts.
 func (r *Random) prepare() error {
 	if err := r.vocab.validate(); err != nil {
-		return fmt.Errorf("dataset %s: %w", r.name, err)
+		return inDataset(r.name, err)
 	}
 	r.ids = r.vocab.IDs()
 	return r.start()
 }
 
-// another is the same prompts for another seed.
+// another is the same prompts for another seed, whose request ids number on.
 func (r *Random) another(seed int64) (*Random, error) {
-	next := &Random{name: r.name, o: r.o, tok: r.tok, vocab: r.vocab, assumed: r.assumed, ids: r.ids, length: r.length}
-	next.o.Seed = seed
-	if err := next.start(); err != nil {
-		return nil, err
-	}
-	return next, nil
+	next := *r
+	next.o.Seed, next.prefix, next.begun, next.made, next.miss = seed, nil, 0, 0, 0
+	return &next, next.start()
 }
 
 // start makes the draws that come before the first prompt.
 func (r *Random) start() error {
 	r.gen = *numpy.NewGenerator(uint64(r.o.Seed))
 	r.ahead = ahead{tok: r.tok, begin: r.begin, draw: r.draw}
-	inLo, inHi := bounds(r.length, r.o.Ratio.Input)
-	outLo, outHi := bounds(r.o.OutputLen, r.o.Ratio.Output)
-	r.inputs = drawAhead(&r.gen, inLo, inHi+1, r.o.Prompts)
-	r.outputs = drawAhead(&r.gen, max(1, outLo), max(1, outHi)+1, r.o.Prompts)
+	r.inputs, r.outputs = drawLengths(&r.gen, r.length, r.o.OutputLen, r.o.Ratio, r.o.Prompts)
 	r.offsets = drawAhead(&r.gen, 0, r.vocab.Size, r.o.Prompts)
 	if r.o.PrefixLen == 0 {
 		return nil
@@ -226,23 +217,6 @@ func (r *Random) start() error {
 // draw gives an id of the whole vocabulary.
 func (r *Random) draw() int { return r.vocab.First + r.gen.Choice(r.vocab.Size) }
 
-// draws yields integers in [lo, hi) from a generator of its own.
-type draws struct {
-	gen    numpy.Generator
-	lo, hi int64
-}
-
-// drawAhead moves gen past n draws in [lo, hi) and returns them to be drawn again.
-func drawAhead(gen *numpy.Generator, lo, hi, n int) draws {
-	d := draws{*gen, int64(lo), int64(hi)}
-	for range n {
-		gen.Integers(d.lo, d.hi)
-	}
-	return d
-}
-
-func (d *draws) next() int { return int(d.gen.Integers(d.lo, d.hi)) }
-
 // Next makes the next request: one prompt, or as many as a batch holds.
 func (r *Random) Next() (Conversation, error) {
 	if r.made == r.o.Prompts {
@@ -253,12 +227,8 @@ func (r *Random) Next() (Conversation, error) {
 		request = r.batch
 	}
 	turn, err := request()
-	if err != nil {
-		return Conversation{}, err
-	}
-	id := r.o.IDPrefix + strconv.Itoa(r.number)
 	r.number++
-	return Conversation{ID: id, Turns: []Turn{turn}}, nil
+	return Conversation{ID: r.o.IDPrefix + strconv.Itoa(r.number-1), Turns: []Turn{turn}}, err
 }
 
 // batch makes one request of several prompts; the last may be short of some.
@@ -289,16 +259,6 @@ func (r *Random) begin() (ids []int, target int, ok bool) {
 	return ids, r.o.PrefixLen + length, true
 }
 
-// appendRun appends length allowed ids in a row, from the one at offset on, around the end if need be.
-func appendRun(ids, allowed []int, offset, length int) []int {
-	for at := offset % len(allowed); length > 0; at = 0 {
-		run := min(length, len(allowed)-at)
-		ids = append(ids, allowed[at:at+run]...)
-		length -= run
-	}
-	return ids
-}
-
 // prompt makes one prompt.
 func (r *Random) prompt() (Turn, error) {
 	f, err := r.ahead.next()
@@ -326,14 +286,6 @@ func (r *Random) Description() string {
 	return fmt.Sprintf("%s: %s in after a prefix of %d%s, as %s", r.name, r.inputs, r.o.PrefixLen, r.o.answers(r.outputs.String()), formOf(r.vocab, r.tok != nil, r.assumed))
 }
 
-// String gives the lengths drawn, in tokens.
-func (d draws) String() string {
-	if d.lo == d.hi-1 {
-		return fmt.Sprintf("%d tokens", d.lo)
-	}
-	return fmt.Sprintf("%d to %d tokens", d.lo, d.hi-1)
-}
-
 // blockPrompts is how many prompts one seed gives in an endless run.
 const blockPrompts = 1000
 
@@ -348,10 +300,7 @@ type Blocks struct {
 func NewBlocks(o RandomOptions, tok tokenizer.Tokenizer) (*Blocks, error) {
 	o.Prompts = blockPrompts
 	first, err := NewRandom(o, tok)
-	if err != nil {
-		return nil, err
-	}
-	return &Blocks{block: first}, nil
+	return &Blocks{block: first}, err
 }
 
 // More returns a function that gives random prompts without end, other ones than r's, for a load that is steered beyond them. It
@@ -379,7 +328,6 @@ func (b *Blocks) Next() (Conversation, error) {
 	if err != nil {
 		return Conversation{}, err
 	}
-	next.number = b.block.number
 	b.miss += b.block.miss
 	b.block = next
 	return next.Next()

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 
+	"benchtop/datasets/media"
 	"benchtop/datasets/tokenizer"
 )
 
@@ -16,15 +17,15 @@ import (
 type RandomMMOptions struct {
 	RandomOptions
 
-	BaseItems  int         `json:"base_items_per_request"`   // how many media a request holds
-	ItemsRatio float64     `json:"num_mm_items_range_ratio"` // how far their number strays, in [0, 1]
-	Limits     MediaLimits `json:"limit_mm_per_prompt"`      // how many a request may hold of each modality
-	Buckets    Buckets     `json:"bucket_config"`            // their shapes
+	BaseItems  int           `json:"base_items_per_request"`   // how many media a request holds
+	ItemsRatio float64       `json:"num_mm_items_range_ratio"` // how far their number strays, in [0, 1]
+	Limits     media.Limits  `json:"limit_mm_per_prompt"`      // how many a request may hold of each modality
+	Buckets    media.Buckets `json:"bucket_config"`            // their shapes
 }
 
 // RandomMMDefaults are vLLM's: RandomDefaults with one image each.
 func RandomMMDefaults() RandomMMOptions {
-	return RandomMMOptions{RandomOptions: RandomDefaults(), BaseItems: 1, Limits: DefaultMediaLimits(), Buckets: DefaultBuckets()}
+	return RandomMMOptions{RandomOptions: RandomDefaults(), BaseItems: 1, Limits: media.DefaultLimits(), Buckets: media.DefaultBuckets()}
 }
 
 // Bounds on media. Those on images are what JPEG and memory can hold.
@@ -48,11 +49,12 @@ func (o RandomMMOptions) Validate() error {
 	if len(*p) > 0 { // what follows from options that are wrong says nothing
 		return p.of("random-mm")
 	}
-	m := newMediaDraws(o, p)
-	for _, b := range m.buckets {
-		if samples := float64(b.samples()) * float64(m.hi); samples > maxSamples {
+	m, err := media.NewDraws(o.BaseItems, o.ItemsRatio, o.Limits, o.Buckets)
+	*p = append(*p, err)
+	for _, b := range m.Buckets {
+		if samples := float64(b.Size()) * float64(m.Hi); samples > maxSamples {
 			p.add("requests of %d items of %d by %d pixels hold %.3g bytes, more than memory should be asked for; ask for fewer or smaller ones",
-				m.hi, b.Height, b.Width, samples)
+				m.Hi, b.Height, b.Width, samples)
 		}
 	}
 	return p.of("random-mm")
@@ -62,11 +64,11 @@ func (o RandomMMOptions) Validate() error {
 func (o RandomMMOptions) checkBuckets(p *problems) {
 	sum := 0.0
 	for _, b := range o.Buckets {
-		name := Buckets{b}.String()
+		name := media.Buckets{b}.String()
 		if b.Frames < 1 {
 			p.add("bucket %s: the number of frames %d must be at least 1", name, b.Frames)
-		} else if _, ok := o.Limits[b.modality()]; !ok {
-			p.add("bucket %s: there is no limit for %ss; give one, 0 if there shall be none", name, b.modality())
+		} else if _, ok := o.Limits[b.Modality()]; !ok {
+			p.add("bucket %s: there is no limit for %ss; give one, 0 if there shall be none", name, b.Modality())
 		}
 		if min(b.Height, b.Width) < 1 || max(b.Height, b.Width) > maxSide {
 			p.add("bucket %s: height and width must be between 1 and %d", name, maxSide)
@@ -118,10 +120,10 @@ func (k *randomMMKind) options(c Common) (o RandomMMOptions, ratio, unread error
 	o = k.RandomMMOptions
 	o.RandomOptions, ratio = k.randomFlags.options(c)
 	var limits, buckets error
-	if o.Limits, limits = ParseMediaLimits(k.limits); limits != nil {
+	if o.Limits, limits = media.ParseLimits(k.limits); limits != nil {
 		limits = fmt.Errorf("--random-mm-limit-mm-per-prompt: %w", limits)
 	}
-	if o.Buckets, buckets = ParseBuckets(k.buckets); buckets != nil {
+	if o.Buckets, buckets = media.ParseBuckets(k.buckets); buckets != nil {
 		buckets = fmt.Errorf("--random-mm-bucket-config: %w", buckets)
 	}
 	return o, ratio, errors.Join(limits, buckets)
@@ -152,7 +154,7 @@ func (k *randomMMKind) Open(_ context.Context, c Common, t Tools) (Source, error
 // the same texts, and images of the same pixels. They are made as they are asked for, a few ahead of need.
 type RandomMM struct {
 	prompts *Random
-	media   mediaDraws
+	draws   media.Draws
 	chat    bool
 	ready   []mmRequest // encoded, not handed on yet
 	end     error       // why there are no more
@@ -161,7 +163,7 @@ type RandomMM struct {
 // mmRequest is a request on its way: its prompt, its media as drawn, and these as parts of a message.
 type mmRequest struct {
 	Conversation
-	media []medium
+	media []media.Medium
 	parts [][]byte
 }
 
@@ -178,11 +180,11 @@ func NewRandomMM(o RandomMMOptions, tok tokenizer.Tokenizer) (Source, error) {
 
 // newRandomMM takes videos too. They can be drawn, but not sent.
 func newRandomMM(o RandomMMOptions, tok tokenizer.Tokenizer) (*RandomMM, error) {
-	p := &problems{}
-	m := &RandomMM{media: newMediaDraws(o, p), chat: o.MultimodalChat}
-	if err := p.of("random-mm"); err != nil {
-		return nil, err
+	draws, err := media.NewDraws(o.BaseItems, o.ItemsRatio, o.Limits, o.Buckets)
+	if err != nil {
+		return nil, inDataset("random-mm", err)
 	}
+	m := &RandomMM{draws: draws, chat: o.MultimodalChat}
 	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
 	if tok, ok := tok.(interface{ AddedSpecialIDs() []int }); ok && !assumed {
 		vocab.Special = tok.AddedSpecialIDs() // a wider set, which vLLM leaves out only here
@@ -199,8 +201,8 @@ func (m *RandomMM) draw() (mmRequest, error) {
 	if err != nil {
 		return mmRequest{}, err
 	}
-	media := m.media.request(&m.prompts.gen)
-	return mmRequest{c, media, make([][]byte, len(media))}, nil
+	drawn := m.draws.Request(&m.prompts.gen)
+	return mmRequest{c, drawn, make([][]byte, len(drawn))}, nil
 }
 
 // Next makes the next request.
@@ -229,7 +231,7 @@ func (m *RandomMM) fill() {
 			break
 		}
 		for _, medium := range r.media {
-			samples += len(medium.samples)
+			samples += len(medium.Samples)
 		}
 		m.ready = append(m.ready, r)
 	}
@@ -250,10 +252,10 @@ func (m *RandomMM) fill() {
 func (r *mmRequest) encode(chat bool) error {
 	for i, medium := range r.media {
 		var err error
-		if r.parts[i], err = medium.part(); err != nil {
+		if r.parts[i], err = medium.Part(); err != nil {
 			return err
 		}
-		r.media[i].samples = nil
+		r.media[i].Samples = nil
 	}
 	turn := &r.Turns[0]
 	if len(r.parts) > 0 {
@@ -270,12 +272,12 @@ func (m *RandomMM) Len() int { return m.prompts.Len() }
 
 // Description says in a line what the prompts are, for the head of a report.
 func (m *RandomMM) Description() string {
-	count := fmt.Sprint(m.media.lo)
-	if m.media.hi > m.media.lo {
-		count += fmt.Sprintf(" to %d", m.media.hi)
+	count := fmt.Sprint(m.draws.Lo)
+	if m.draws.Hi > m.draws.Lo {
+		count += fmt.Sprintf(" to %d", m.draws.Hi)
 	}
 	var shapes []string
-	for _, b := range m.media.buckets {
+	for _, b := range m.draws.Buckets {
 		shapes = append(shapes, fmt.Sprintf("%d by %d pixels (%.3g %%)", b.Height, b.Width, 100*b.Weight))
 	}
 	return fmt.Sprintf("%s, with %s random images each of %s", m.prompts.Description(), count, strings.Join(shapes, " or "))

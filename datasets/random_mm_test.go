@@ -14,6 +14,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"benchtop/datasets/media"
 )
 
 type mmBucket struct {
@@ -23,10 +25,14 @@ type mmBucket struct {
 	P      float64 `json:"p"`
 }
 
-func asBuckets(all []mmBucket) Buckets {
-	var buckets Buckets
+func bucket(height, width, frames int, weight float64) media.Bucket {
+	return media.Bucket{Height: height, Width: width, Frames: frames, Weight: weight}
+}
+
+func asBuckets(all []mmBucket) media.Buckets {
+	var buckets media.Buckets
 	for _, b := range all {
-		buckets = append(buckets, Bucket{b.Height, b.Width, b.Frames, b.P})
+		buckets = append(buckets, bucket(b.Height, b.Width, b.Frames, b.P))
 	}
 	return buckets
 }
@@ -43,19 +49,19 @@ func TestRandomMMGolden(t *testing.T) {
 	var file struct {
 		Cases []struct {
 			toyCase
-			OutputLen  int         `json:"random_output_len"`
-			PrefixLen  int         `json:"random_prefix_len"`
-			BaseItems  int         `json:"base_items_per_request"`
-			ItemsRatio float64     `json:"num_mm_items_range_ratio"`
-			Limits     MediaLimits `json:"limit_mm_per_prompt"`
-			Buckets    []mmBucket  `json:"bucket_config"`
-			Lo         int         `json:"min_num_mm_items"`
-			Hi         int         `json:"max_num_mm_items"`
-			Effective  MediaLimits `json:"effective_limits"`
-			Normalized []mmBucket  `json:"normalized_buckets"`
-			InputLens  []int       `json:"input_lens"`
-			OutputLens []int       `json:"output_lens"`
-			Offsets    []int       `json:"offsets"`
+			OutputLen  int          `json:"random_output_len"`
+			PrefixLen  int          `json:"random_prefix_len"`
+			BaseItems  int          `json:"base_items_per_request"`
+			ItemsRatio float64      `json:"num_mm_items_range_ratio"`
+			Limits     media.Limits `json:"limit_mm_per_prompt"`
+			Buckets    []mmBucket   `json:"bucket_config"`
+			Lo         int          `json:"min_num_mm_items"`
+			Hi         int          `json:"max_num_mm_items"`
+			Effective  media.Limits `json:"effective_limits"`
+			Normalized []mmBucket   `json:"normalized_buckets"`
+			InputLens  []int        `json:"input_lens"`
+			OutputLens []int        `json:"output_lens"`
+			Offsets    []int        `json:"offsets"`
 			Requests   []struct {
 				ID     string   `json:"request_id"`
 				Input  int      `json:"prompt_len"`
@@ -76,10 +82,10 @@ func TestRandomMMGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, "fewest items", m.media.lo, c.Lo)
-			same(t, "most items", m.media.hi, c.Hi)
-			same(t, "limits", m.media.limits, c.Effective)
-			same(t, "buckets", m.media.buckets, asBuckets(c.Normalized))
+			same(t, "fewest items", m.draws.Lo, c.Lo)
+			same(t, "most items", m.draws.Hi, c.Hi)
+			same(t, "limits", m.draws.Limits, c.Effective)
+			same(t, "buckets", m.draws.Buckets, asBuckets(c.Normalized))
 			randomCase{toyCase: c.toyCase, InputLens: c.InputLens, OutputLens: c.OutputLens, Offsets: c.Offsets,
 				Prefix: append([]int{}, m.prompts.prefix...)}.checkDraws(t, m.prompts)
 			for _, want := range c.Requests {
@@ -105,14 +111,14 @@ func TestRandomMMGolden(t *testing.T) {
 	}
 }
 
-func describe(m medium) mmItem {
-	sum := sha256.Sum256(m.samples)
-	item := mmItem{Bucket: [3]int{m.Height, m.Width, m.Frames}, Kind: m.modality(), Sum: hex.EncodeToString(sum[:])}
-	for i, sample := range m.samples {
+func describe(m media.Medium) mmItem {
+	sum := sha256.Sum256(m.Samples)
+	item := mmItem{Bucket: [3]int{m.Height, m.Width, m.Frames}, Kind: m.Modality(), Sum: hex.EncodeToString(sum[:])}
+	for i, sample := range m.Samples {
 		if i < 12 {
 			item.First = append(item.First, int(sample))
 		}
-		if i >= len(m.samples)-12 {
+		if i >= len(m.Samples)-12 {
 			item.Last = append(item.Last, int(sample))
 		}
 	}
@@ -124,7 +130,7 @@ func tiny() RandomMMOptions {
 	o := RandomMMDefaults()
 	o.Prompts, o.InputLen, o.PrefixLen, o.IDPrefix = 20, 6, 2, "mm-"
 	o.BaseItems, o.ItemsRatio = 2, 1
-	o.Buckets = Buckets{{17, 33, 1, 3}, {16, 16, 1, 1}, {8, 8, 4, 0}}
+	o.Buckets = media.Buckets{bucket(17, 33, 1, 3), bucket(16, 16, 1, 1), bucket(8, 8, 4, 0)}
 	return o
 }
 
@@ -188,7 +194,7 @@ func inMessage(t *testing.T, turn Turn) json.RawMessage {
 	return bytes.Join(parts, []byte{','})
 }
 
-func checkImages(t *testing.T, media []byte, want []medium) {
+func checkImages(t *testing.T, media []byte, want []media.Medium) {
 	t.Helper()
 	var parts []struct {
 		Type     string
@@ -214,7 +220,7 @@ func checkImages(t *testing.T, media []byte, want []medium) {
 		}
 		same(t, "size", picture.Bounds(), image.Rect(0, 0, want[i].Width, want[i].Height))
 		same(t, "colours", picture.(*image.YCbCr).SubsampleRatio, image.YCbCrSubsampleRatio420)
-		if off := brightnessOff(picture, want[i].samples); off > 25 {
+		if off := brightnessOff(picture, want[i].Samples); off > 25 {
 			t.Errorf("the brightness is off by %.0f of 255 on average", off)
 		}
 	}
@@ -294,8 +300,8 @@ func TestRandomMMRefusals(t *testing.T) {
 		o := tiny()
 		o.BaseItems, o.ItemsRatio = args.BaseItems, args.Ratio
 		var err1, err2 error
-		o.Limits, err1 = ParseMediaLimits(string(args.Limits))
-		o.Buckets, err2 = ParseBuckets(string(args.Buckets))
+		o.Limits, err1 = media.ParseLimits(string(args.Limits))
+		o.Buckets, err2 = media.ParseBuckets(string(args.Buckets))
 		if err := errors.Join(err1, err2); err != nil {
 			t.Fatal(err)
 		}
@@ -309,16 +315,16 @@ func TestRandomMMOptions(t *testing.T) {
 		t.Errorf("the defaults are refused: %v", err)
 	}
 	o := RandomMMDefaults()
-	o.Prompts, o.Batch, o.BaseItems, o.ItemsRatio, o.Limits = 0, 2, -1, math.NaN(), MediaLimits{"image": -1}
-	o.Buckets = Buckets{{0, 1, 1, 1}, {1, 1 << 16, 1, math.NaN()}, {1, 1, 1, math.Inf(1)}, {1, 1, 16, 1}}
+	o.Prompts, o.Batch, o.BaseItems, o.ItemsRatio, o.Limits = 0, 2, -1, math.NaN(), media.Limits{"image": -1}
+	o.Buckets = media.Buckets{bucket(0, 1, 1, 1), bucket(1, 1 << 16, 1, math.NaN()), bucket(1, 1, 1, math.Inf(1)), bucket(1, 1, 16, 1)}
 	err := o.Validate()
 	complains(t, err, "dataset random-mm", "prompts 0", "batch size 2 must be 1", "items per request -1", "items range ratio NaN",
 		"limit -1 for image", "bucket {(0, 1, 1): 1}: height and width", "bucket {(1, 65536, 1): NaN}: height and width",
 		"the weight NaN", "bucket {(1, 1, 16): 1}: there is no limit for videos", "videos cannot be made here; set the weight of 16-frame buckets to 0")
 	o = RandomMMDefaults()
-	o.Buckets = Buckets{{1, 1, 1, math.MaxFloat64}, {2, 2, 1, math.MaxFloat64}}
+	o.Buckets = media.Buckets{bucket(1, 1, 1, math.MaxFloat64), bucket(2, 2, 1, math.MaxFloat64)}
 	complains(t, o.Validate(), "must be finite")
-	o.Buckets, o.BaseItems = Buckets{{60000, 60000, 1, 1}}, 1
+	o.Buckets, o.BaseItems = media.Buckets{bucket(60000, 60000, 1, 1)}, 1
 	complains(t, o.Validate(), "requests of 1 items of 60000 by 60000 pixels hold 1.08e+10 bytes")
 	_, err = NewRandomMM(RandomMMDefaults(), nil)
 	complains(t, err, "dataset random-mm: needs a tokenizer", "--tokenizer")
@@ -341,7 +347,7 @@ func TestRandomMMOptions(t *testing.T) {
 func BenchmarkRandomMM(b *testing.B) {
 	o := RandomMMDefaults()
 	o.Prompts = 1 << 20
-	o.Buckets = Buckets{{720, 1280, 1, 1}}
+	o.Buckets = media.Buckets{bucket(720, 1280, 1, 1)}
 	source, err := NewRandomMM(o, toy{size: 50000, rewrite: func(id int) []int { return []int{id} }})
 	if err != nil {
 		b.Fatal(err)

@@ -119,7 +119,7 @@ func TestFileRefusals(t *testing.T) {
 			return err
 		},
 		"custom_image": func(c refusal) error {
-			o := CustomImageDefaults()
+			o := customImageDefaults()
 			o.Path = c.path()
 			_, err := NewCustomImage(t.Context(), o, text, numpy.NewStreams(0))
 			return err

@@ -24,11 +24,6 @@ type RerankOptions struct {
 	Vocabulary Vocabulary `json:"vocabulary"`
 }
 
-// RerankDefaults are vLLM's: 1000 documents, one in a request, 1024 tokens with the query.
-func RerankDefaults() RerankOptions {
-	return RerankOptions{Common: Common{Prompts: 1000}, InputLen: 1024, Batch: 1}
-}
-
 // Validate reports every problem with the options.
 func (o RerankOptions) Validate() error {
 	p := &problems{}
@@ -90,12 +85,12 @@ func NewRerank(o RerankOptions, tok tokenizer.Tokenizer) (*List, error) {
 	}
 	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
 	if err := vocab.validate(); err != nil {
-		return nil, fmt.Errorf("dataset random-rerank: %w", err)
+		return nil, inDataset("random-rerank", err)
 	}
 	d := drawRerank(o, tok.SpecialTokensToAdd(), vocab)
 	turns, err := d.turns(tok)
 	if err != nil {
-		return nil, fmt.Errorf("dataset random-rerank: %w", err)
+		return nil, inDataset("random-rerank", err)
 	}
 	l := &List{all: o.requests(turns[0], turns[1:])}
 	documents := "a document"

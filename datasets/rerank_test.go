@@ -66,7 +66,7 @@ func TestRerankGolden(t *testing.T) {
 }
 
 func TestRerankDescription(t *testing.T) {
-	o := RerankDefaults()
+	o := rerankDefaults()
 	o.Prompts, o.InputLen, o.Batch, o.Ratio = 9, 20, 2, RangeRatio{Input: 0.2}
 	tests := []struct {
 		vocab int
@@ -90,7 +90,7 @@ func TestRerankDescription(t *testing.T) {
 }
 
 func TestRerankMiss(t *testing.T) {
-	o := RerankDefaults()
+	o := rerankDefaults()
 	o.Prompts, o.InputLen, o.Batch = 40, 30, 2
 	l, err := NewRerank(o, newToy(t, "grow", 97, nil, 0))
 	if err != nil {
@@ -113,7 +113,7 @@ func TestRerankMiss(t *testing.T) {
 
 func TestRerankShortInput(t *testing.T) {
 	for length := range 4 {
-		o := RerankDefaults()
+		o := rerankDefaults()
 		o.Prompts, o.InputLen = 3, length
 		l, err := NewRerank(o, newToy(t, "identity", 97, nil, 2))
 		if err != nil {
@@ -132,7 +132,7 @@ func TestRerankRefusals(t *testing.T) {
 		}
 		same(t, "arguments", c.arguments(t, &args), true)
 		same(t, "reason", c.Error, "rerank_needs_more_than_one_prompt_and_batch")
-		o := RerankDefaults()
+		o := rerankDefaults()
 		o.Prompts, o.Batch, o.NoReranker = args.Prompts, args.Batch, !args.Reranker
 		_, err := NewRerank(o, newToy(t, "identity", 97, nil, 0))
 		complains(t, err, "dataset random-rerank", "must both be above 1")
@@ -140,7 +140,7 @@ func TestRerankRefusals(t *testing.T) {
 }
 
 func TestRerankOptions(t *testing.T) {
-	if err := RerankDefaults().Validate(); err != nil {
+	if err := rerankDefaults().Validate(); err != nil {
 		t.Errorf("the defaults are refused: %v", err)
 	}
 	err := RerankOptions{Common: Common{Seed: -4}, InputLen: -1, Ratio: RangeRatio{1, -1}, Vocabulary: Vocabulary{First: -5, Size: 1}}.Validate()
@@ -149,10 +149,10 @@ func TestRerankOptions(t *testing.T) {
 	if n := len(strings.Split(err.Error(), "\n")); n != 7 {
 		t.Errorf("got %d problems, want all 7:\n%v", n, err)
 	}
-	_, err = NewRerank(RerankDefaults(), nil)
+	_, err = NewRerank(rerankDefaults(), nil)
 	complains(t, err, "dataset random-rerank: needs a tokenizer", "--tokenizer")
-	_, err = NewRerank(RerankDefaults(), broken{toy{size: 10}})
+	_, err = NewRerank(rerankDefaults(), broken{toy{size: 10}})
 	complains(t, err, "dataset random-rerank: prompt 0: no server")
-	_, err = NewRerank(RerankDefaults(), toy{size: 1, special: []int{0}})
+	_, err = NewRerank(rerankDefaults(), toy{size: 1, special: []int{0}})
 	complains(t, err, "dataset random-rerank", "nothing but special tokens")
 }

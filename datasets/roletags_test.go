@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"benchtop/datasets/chattemplate"
+	"benchtop/datasets/jsonscan"
 )
 
 // roleTags is the toy chat template: every message under its role, the tools before them with sorted keys.
@@ -47,7 +48,7 @@ func spaced(v any) string {
 	for i := 0; i < len(raw); {
 		end := i + 1
 		if raw[i] == '"' {
-			end = stringEnd(raw, i)
+			end = jsonscan.StringEnd(raw, i)
 		}
 		b.Write(raw[i:end])
 		if raw[i] == ',' || raw[i] == ':' {

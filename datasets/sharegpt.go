@@ -1,12 +1,16 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
+	"benchtop/datasets/jsonscan"
+	"benchtop/datasets/media"
 	"benchtop/datasets/numpy"
 )
 
@@ -53,13 +57,6 @@ func (k *shareGPTKind) Open(ctx context.Context, c Common, t Tools) (Source, err
 	return NewShareGPT(ctx, k.options(c), t.Text(), t.Streams())
 }
 
-// shareGPT picks prompts from a file.
-type shareGPT struct {
-	o     ShareGPTOptions
-	turns []Turn // picked so far
-	total int    // conversations of two turns or more in the file
-}
-
 // NewShareGPT reads the file and picks first prompts of its conversations, as vLLM picks them for the same seed and
 // token counts. It leaves the Python generator of s as vLLM's client would, and does not touch the other.
 func NewShareGPT(ctx context.Context, o ShareGPTOptions, text Text, s *numpy.Streams) (*List, error) {
@@ -69,106 +66,79 @@ func NewShareGPT(ctx context.Context, o ShareGPTOptions, text Text, s *numpy.Str
 	if text.Counter == nil {
 		return nil, noCounter("sharegpt")
 	}
-	entries, err := openShareGPT(o)
-	if err != nil {
-		return nil, inFile("sharegpt", o.Path, err)
-	}
-	d := &shareGPT{o: o, total: len(entries)}
-	if err := d.pick(ctx, entries, text, s.Python); err != nil {
-		return nil, inFile("sharegpt", o.Path, err)
-	}
-	kind := fmt.Sprintf("%d conversations in %s", d.total, o.Path)
-	list, err := sampling{o.Prompts, o.NoOversample, o.Seed, o.IDPrefix}.list("sharegpt", d.turns, kind, s.Python)
-	if err != nil {
-		return nil, inFile("sharegpt", o.Path, err)
-	}
-	return list, nil
+	list, err := o.draw(ctx, text, s.Python)
+	return list, inFile("sharegpt", o.Path, err)
 }
 
-func openShareGPT(o ShareGPTOptions) ([]entry, error) {
-	file, err := openFile(o.Path, "a JSON file in ShareGPT's format")
+func (o ShareGPTOptions) draw(ctx context.Context, text Text, py *numpy.Python) (*List, error) {
+	entries, err := readFile(o.Path, "a JSON file in ShareGPT's format", func(r io.Reader) ([]entry, error) { return readShareGPT(r, o.OutputLen == 0) })
 	if err != nil {
 		return nil, err
-	}
-	defer file.Close()
-	entries, err := readShareGPT(file, o.OutputLen == 0)
-	if err != nil {
-		return nil, cause(err)
 	}
 	if len(entries) == 0 {
 		return nil, fmt.Errorf("no conversation has two turns or more; %s", shareGPTForm)
 	}
-	return entries, nil
-}
-
-// pick shuffles the entries and takes those of fitting length until there are enough.
-func (d *shareGPT) pick(ctx context.Context, entries []entry, text Text, py *numpy.Python) error {
-	py.Seed(d.o.Seed)
-	if !d.o.DisableShuffle {
-		py.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
-	}
-	for len(entries) > 0 && len(d.turns) < d.o.Prompts {
+	py.Seed(o.Seed)
+	shuffle(entries, o.Common, py)
+	var turns []Turn
+	for left := entries; len(left) > 0 && len(turns) < o.Prompts; {
 		// At most as many as are still wanted: all of them would be looked at one by one as well, so counting them
 		// together asks for nothing in vain and fails on nothing that would not have been reached.
-		window := entries[:min(len(entries), d.o.Prompts-len(d.turns), 1024)]
-		entries = entries[len(window):]
-		if err := d.take(ctx, window, text); err != nil {
-			return err
+		window := left[:min(len(left), o.Prompts-len(turns), 1024)]
+		left = left[len(window):]
+		if turns, err = o.take(ctx, turns, window, text); err != nil {
+			return nil, err
 		}
 	}
-	if len(d.turns) == 0 {
-		return fmt.Errorf("none of its %d conversations is of a length to be taken (%s)", d.total, lengthFilter)
+	if len(turns) == 0 {
+		return nil, fmt.Errorf("none of its %d conversations is of a length to be taken (%s)", len(entries), lengthFilter)
 	}
-	return nil
+	return o.list("sharegpt", turns, o.Prompts, fmt.Sprintf("%d conversations in %s", len(entries), o.Path), py)
 }
 
 // take appends those of the window whose length fits.
-func (d *shareGPT) take(ctx context.Context, window []entry, text Text) error {
-	prompts, outputs, err := d.count(ctx, window, text)
+func (o ShareGPTOptions) take(ctx context.Context, turns []Turn, window []entry, text Text) ([]Turn, error) {
+	prompts, outputs, err := o.count(ctx, window, text)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, e := range window {
-		if !fitsLength(prompts[i], outputs[i], d.o.OutputLen > 0) {
+		if !fitsLength(prompts[i], outputs[i], o.OutputLen > 0) {
 			continue
 		}
 		turn := Turn{Text: e.prompt, InputTokens: prompts[i], MaxTokens: outputs[i]}
 		if turn.Media, err = e.media(); err != nil {
-			return &lineError{e.line, err}
+			return nil, &lineError{e.line, err}
 		}
-		if d.o.MultimodalChat {
+		if o.MultimodalChat {
 			turn.Messages = chatMessages(turn.Text, turn.Media)
 		}
-		d.turns = append(d.turns, turn)
+		turns = append(turns, turn)
 	}
-	return nil
+	return turns, nil
 }
 
 // count returns the tokens of each prompt and of each answer.
-func (d *shareGPT) count(ctx context.Context, window []entry, text Text) (prompts, outputs []int, err error) {
+func (o ShareGPTOptions) count(ctx context.Context, window []entry, text Text) (prompts, outputs []int, err error) {
 	var texts []string
 	for _, e := range window {
 		if e.bad != nil {
 			return nil, nil, &lineError{e.line, e.bad}
 		}
 		texts = append(texts, e.prompt)
-		if d.o.OutputLen == 0 {
-			texts = append(texts, e.completion)
-		}
+	}
+	if o.OutputLen > 0 {
+		prompts, err = text.count(ctx, texts)
+		return prompts, slices.Repeat([]int{o.OutputLen}, len(window)), err
+	}
+	for _, e := range window {
+		texts = append(texts, e.completion)
 	}
 	counts, err := text.count(ctx, texts)
 	if err != nil {
-		return nil, nil, fmt.Errorf("counting tokens: %w", err)
+		return nil, nil, err
 	}
-	per := len(texts) / len(window)
-	for i := range window {
-		output := d.o.OutputLen
-		if per == 2 {
-			output = counts[2*i+1]
-		}
-		prompts, outputs = append(prompts, counts[per*i]), append(outputs, output)
-	}
-	return prompts, outputs, nil
+	return counts[:len(window)], counts[len(window):], nil
 }
 
 // entry is what sampling needs of one conversation in a ShareGPT file.
@@ -213,27 +183,19 @@ func readShareGPT(r io.Reader, keepCompletions bool) ([]entry, error) {
 // read fills the entry from its object and reports whether it is a conversation at all.
 func (e *entry) read(raw []byte, keepCompletion bool) (bool, error) {
 	if raw[0] != '{' {
-		return false, fmt.Errorf("%s: got %s", shareGPTForm, jsonKind(raw))
+		return false, fmt.Errorf("%s: got %s", shareGPTForm, jsonscan.Kind(raw))
 	}
-	var conversations []byte
-	for key, value := range members(raw) {
-		switch key {
-		case "conversations":
-			conversations = value
-		case "image":
-			e.image = keepMedia(value)
-		case "video":
-			e.video = keepMedia(value)
-		}
-	}
+	fields := jsonscan.Fields(raw, "conversations", "image", "video")
+	conversations := fields[0]
+	e.image, e.video = keepMedia(fields[1]), keepMedia(fields[2])
 	if conversations == nil {
 		return false, nil
 	}
 	if conversations[0] != '[' {
-		return false, fmt.Errorf(`expected "conversations" to be an array: got %s`, jsonKind(conversations))
+		return false, fmt.Errorf(`expected "conversations" to be an array: got %s`, jsonscan.Kind(conversations))
 	}
 	turns := 0
-	for turn := range elements(conversations) {
+	for turn := range jsonscan.Elements(conversations) {
 		turns++
 		if turns > 2 {
 			break
@@ -250,43 +212,37 @@ func (e *entry) read(raw []byte, keepCompletion bool) (bool, error) {
 
 // value is the text of a turn. A turn without one spoils the entry, not the file: it may never be picked.
 func (e *entry) value(turn []byte, number int) string {
-	found := turn // to be named in the error, unless it is an object
+	found, err := turn, error(nil) // the turn is named in the error, unless it is an object
 	if turn[0] == '{' {
-		found = nil
-		for key, value := range members(turn) {
-			if key == "value" {
-				found = value
-			}
+		found = jsonscan.Fields(turn, "value")[0]
+	}
+	text := ""
+	if turn[0] == '{' && jsonscan.IsString(found) {
+		if text, err = wholeText(found); err != nil {
+			err = fmt.Errorf("turn %d: %w", number, err)
 		}
+	} else {
+		err = fmt.Errorf(`expected turn %d to be an object whose "value" is a string: got %s`, number, jsonscan.Kind(found))
 	}
-	if turn[0] != '{' || len(found) == 0 || found[0] != '"' {
-		if e.bad == nil {
-			e.bad = fmt.Errorf(`expected turn %d to be an object whose "value" is a string: got %s`, number, jsonKind(found))
-		}
-		return ""
-	}
-	text, err := wholeText(found)
-	if err != nil && e.bad == nil {
-		e.bad = fmt.Errorf("turn %d: %w", number, err)
-	}
+	e.bad = cmp.Or(e.bad, err)
 	return text
 }
 
 // keepMedia copies a media value out of the read buffer, unless it says that there is none.
 func keepMedia(raw []byte) json.RawMessage {
-	if !truthy(raw) {
+	if !jsonscan.Truthy(raw) {
 		return nil
 	}
-	return append(json.RawMessage(nil), raw...)
+	return slices.Clone(raw)
 }
 
 // media is the content part beside the prompt: an image, else a video, else nil.
 func (e *entry) media() (json.RawMessage, error) {
 	switch {
 	case e.image != nil:
-		return imagePart(e.image)
+		return media.Image(e.image)
 	case e.video != nil:
-		return videoPart(e.video)
+		return media.Video(e.video)
 	}
 	return nil, nil
 }
@@ -359,7 +315,7 @@ func tokenKind(token json.Token) string {
 	if err != nil {
 		return "something else"
 	}
-	return jsonKind(raw)
+	return jsonscan.Kind(raw)
 }
 
 // Bounds in tokens on what is taken from files: longer texts would not fit older models, shorter ones measure nothing.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"benchtop/datasets/numpy"
@@ -15,18 +15,17 @@ import (
 
 // SlicesOptions describes prompts cut from a text. Lengths are in tokens.
 type SlicesOptions struct {
-	Path      string     `json:"path"`    // a text, in UTF-8
-	Prompts   int        `json:"prompts"` // how many prompts
+	Common // its Path is a text, in UTF-8
+
 	InputLen  int        `json:"input_len"`
 	OutputLen int        `json:"output_len"` // output length asked for, at least 1 once drawn
 	Ratio     RangeRatio `json:"range_ratio"`
-	Seed      int64      `json:"seed"`
 }
 
 // SlicesDefaults are vLLM's: 1000 prompts of 1024 tokens, 128 tokens out, all alike in length. The path is left to be
 // filled in.
 func SlicesDefaults() SlicesOptions {
-	return SlicesOptions{Prompts: 1000, InputLen: 1024, OutputLen: 128}
+	return SlicesOptions{Common: Common{Prompts: 1000}, InputLen: 1024, OutputLen: 128}
 }
 
 // Validate reports every problem with the options, without looking at the file.
@@ -38,10 +37,15 @@ func (o SlicesOptions) Validate() error {
 	p.between("output length", o.OutputLen, 0, maxLen)
 	p.seed(o.Seed, math.MaxInt64)
 	p.ratio(o.Ratio)
-	if err := errors.Join(*p...); err != nil {
-		return fmt.Errorf("text slices: %w", err)
+	return inSlices(errors.Join(*p...))
+}
+
+// inSlices says what an error is about, if there is one.
+func inSlices(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("text slices: %w", err)
 }
 
 // maxSlicesText is how large a text may be, in MiB. It is kept in memory together with its tokens, which take several
@@ -63,28 +67,20 @@ func WriteSlices(w io.Writer, o SlicesOptions, tok tokenizer.Tokenizer) error {
 		return fmt.Errorf("text slices: input length %d is no more than the %d special tokens of a prompt; ask for more input tokens",
 			o.InputLen, tok.SpecialTokensToAdd())
 	}
-	ids, err := readTokens(o.Path, tok)
+	ids, err := readFile(o.Path, "a text", func(r io.Reader) ([]int, error) { return readTokens(r, tok) })
 	if err != nil {
-		return slicesError(o.Path, err)
+		return inSlices(atPath(o.Path, err))
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
-	if err := writeSlices(out, o, length, ids, tok); err != nil {
-		return fmt.Errorf("text slices: %w", err)
+	if err = writeSlices(out, o, length, ids, tok); err == nil {
+		err = out.Flush()
 	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("text slices: %w", err)
-	}
-	return nil
+	return inSlices(err)
 }
 
 // readTokens is the whole text in tokens.
-func readTokens(path string, tok tokenizer.Tokenizer) ([]int, error) {
-	file, err := openFile(path, "a text")
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	text, err := readAllText(file, maxSlicesText)
+func readTokens(r io.Reader, tok tokenizer.Tokenizer) ([]int, error) {
+	text, err := readAllText(r, maxSlicesText)
 	if err != nil {
 		return nil, err
 	}
@@ -101,33 +97,20 @@ func readTokens(path string, tok tokenizer.Tokenizer) ([]int, error) {
 	return ids, nil
 }
 
-// slicesError says which file an error is about.
-func slicesError(path string, err error) error {
-	if _, ok := errors.AsType[*lineError](err); ok {
-		return fmt.Errorf("text slices: %s, %w", path, err)
-	}
-	return fmt.Errorf("text slices: %s: %w", path, err)
-}
-
 // writeSlices draws lengths as the random data set does, and where slices begin from a generator of their own.
 func writeSlices(w *bufio.Writer, o SlicesOptions, length int, ids []int, tok tokenizer.Tokenizer) error {
-	inLo, inHi := bounds(length, o.Ratio.Input)
-	outLo, outHi := bounds(o.OutputLen, o.Ratio.Output)
-	outputs := numpy.NewGenerator(uint64(o.Seed))
-	inputs := *outputs // all input lengths are drawn before the first output length
-	for range o.Prompts {
-		outputs.Integers(int64(inLo), int64(inHi)+1)
-	}
+	gen := numpy.NewGenerator(uint64(o.Seed))
+	inputs, outputs := drawLengths(gen, length, o.OutputLen, o.Ratio, o.Prompts)
 	starts := numpy.NewPython(o.Seed)
 	var slice []int
 	var line []byte
 	for i := range o.Prompts {
-		slice = cycle(slice[:0], ids, starts.Choice(len(ids)), int(inputs.Integers(int64(inLo), int64(inHi)+1)))
+		slice = appendRun(slice[:0], ids, starts.Choice(len(ids)), inputs.next())
 		text, err := tok.Decode(slice)
 		if err != nil {
 			return fmt.Errorf("prompt %d: %w", i, err)
 		}
-		line = appendSlice(line[:0], text, outputs.Integers(int64(max(1, outLo)), int64(max(1, outHi))+1))
+		line = appendSlice(line[:0], text, outputs.next())
 		if _, err := w.Write(line); err != nil {
 			return err
 		}
@@ -135,44 +118,23 @@ func writeSlices(w *bufio.Writer, o SlicesOptions, length int, ids []int, tok to
 	return nil
 }
 
-// cycle appends n ids from a place on, going on from the beginning where they end.
-func cycle(dst, ids []int, at, n int) []int {
-	for ; n > 0; at = 0 {
-		run := min(n, len(ids)-at)
-		dst = append(dst, ids[at:at+run]...)
-		n -= run
-	}
-	return dst
-}
-
 // appendSlice appends the line for a prompt, byte for byte as vLLM's helper writes it: with the blanks of Python's json.
-func appendSlice(line []byte, prompt string, outputTokens int64) []byte {
-	line = append(line, `{"prompt": `...)
-	line = appendPythonString(line, prompt)
-	line = append(line, `, "output_tokens": `...)
-	line = strconv.AppendInt(line, outputTokens, 10)
-	return append(line, "}\n"...)
+func appendSlice(line []byte, prompt string, outputTokens int) []byte {
+	line = appendPythonString(append(line, `{"prompt": `...), prompt)
+	return fmt.Appendf(line, ", \"output_tokens\": %d}\n", outputTokens)
 }
 
 // appendPythonString appends a JSON string that keeps every character as it is where JSON allows that, as vLLM's helper has it.
 func appendPythonString(dst []byte, text string) []byte {
+	const named, letters = "\"\\\n\r\t\b\f", `"\nrtbf`
 	dst = append(dst, '"')
 	for _, r := range text {
+		i := strings.IndexRune(named, r)
 		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
+		case i >= 0:
+			dst = append(dst, '\\', letters[i])
 		case r >= ' ':
 			dst = utf8.AppendRune(dst, r)
-		case r == '\n':
-			dst = append(dst, `\n`...)
-		case r == '\r':
-			dst = append(dst, `\r`...)
-		case r == '\t':
-			dst = append(dst, `\t`...)
-		case r == '\b':
-			dst = append(dst, `\b`...)
-		case r == '\f':
-			dst = append(dst, `\f`...)
 		default:
 			dst = fmt.Appendf(dst, `\u%04x`, r)
 		}

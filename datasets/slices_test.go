@@ -59,8 +59,8 @@ func TestSlicesGolden(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Name, func(t *testing.T) {
 			ratio := rangeRatio(t, c.Ratio)
-			o := SlicesOptions{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, InputLen: c.InputLen,
-				OutputLen: c.OutputLen, Ratio: ratio, Seed: c.Seed}
+			o := SlicesOptions{Common: Common{Path: filepath.Join("testdata", filepath.Base(c.File)), Prompts: c.Prompts, Seed: c.Seed}, InputLen: c.InputLen,
+				OutputLen: c.OutputLen, Ratio: ratio}
 			text, err := openPoem(o.Path)
 			if err != nil {
 				t.Fatal(err)
@@ -112,7 +112,7 @@ func TestSlicesRefuse(t *testing.T) {
 	o.Path = poemFile(t, "1 2 3")
 	complains(t, WriteSlices(&bytes.Buffer{}, o, broken{newToy(t, "identity", 10, nil, 0)}), "text slices: prompt 0: no server")
 
-	err := SlicesOptions{Seed: -1, OutputLen: -1, Ratio: RangeRatio{1, -0.5}}.Validate()
+	err := SlicesOptions{Common: Common{Seed: -1}, OutputLen: -1, Ratio: RangeRatio{1, -0.5}}.Validate()
 	complains(t, err, "text slices: a path to the text", "prompts 0", "input length 0", "output length -1", "seed -1",
 		"input range ratio 1 must", "output range ratio -0.5 must")
 	o.Path = "testdata/none.txt"

@@ -117,22 +117,14 @@ func NewSonnet(ctx context.Context, o SonnetOptions, t Text, s *numpy.Streams) (
 	}
 	d := sonnet{o: o, text: t, lines: lines, known: map[int]Turn{}, py: s.Python}
 	list, err := d.make(ctx)
-	if err != nil {
-		return nil, inFile("sonnet", d.name(), err)
-	}
-	return list, nil
+	return list, inFile("sonnet", d.name(), err)
 }
 
 func openPoem(path string) ([]string, error) {
 	if path == "" {
 		return readPoem(strings.NewReader(sonnets))
 	}
-	file, err := openFile(path, "a text with a verse on each line")
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return readPoem(file)
+	return readFile(path, "a text with a verse on each line", readPoem)
 }
 
 // name says which poem it is.
@@ -183,7 +175,7 @@ func (d *sonnet) neverFits(tokens int) error {
 func (d *sonnet) plan(ctx context.Context) (prefix int, err error) {
 	counts, err := d.text.count(ctx, d.lines)
 	if err != nil {
-		return 0, fmt.Errorf("counting tokens: %w", err)
+		return 0, err
 	}
 	sum, size := 0, 0
 	for i, n := range counts {
@@ -268,25 +260,20 @@ func (d *sonnet) drawLine(ctx context.Context, n int) ([]Turn, error) {
 func (d *sonnet) turns(ctx context.Context, prompts []string) ([]Turn, error) {
 	rendered := make([]string, len(prompts))
 	err := eachAtOnce(ctx, len(prompts), func(i int) (err error) {
-		messages := fmt.Appendf(nil, `[{"role":"user","content":%s}]`, quoteJSON(prompts[i]))
-		rendered[i], err = d.text.Template.Render(ctx, chattemplate.Input{Messages: messages})
+		rendered[i], err = d.text.Template.Render(ctx, chattemplate.Input{Messages: userMessage(prompts[i])})
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("rendering a prompt: %w", err)
 	}
-	counts, err := d.text.count(ctx, rendered)
-	if err != nil {
-		return nil, fmt.Errorf("counting tokens: %w", err)
-	}
 	turns := make([]Turn, len(prompts))
 	for i := range turns {
-		turns[i] = Turn{Text: prompts[i], InputTokens: counts[i], MaxTokens: d.o.OutputLen}
+		turns[i] = Turn{Text: prompts[i], MaxTokens: d.o.OutputLen}
 		if d.o.Rendered {
 			turns[i].Text = rendered[i]
 		}
 	}
-	return turns, nil
+	return turns, d.text.countTurns(ctx, turns, rendered)
 }
 
 // sonnets are 42 of Shakespeare's, in today's spelling, a verse a line.

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 
+	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/numpy"
 )
 
@@ -64,92 +66,73 @@ func NewSpecBench(ctx context.Context, o SpecBenchOptions, text Text, s *numpy.S
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	common := o.Common
-	common.Seed, common.SkipChatTemplate, common.TemplateArgs = 0, false, nil
-	custom := CustomOptions{Common: common, OutputLen: o.OutputLen}
-	return custom.bench(ctx, "spec_bench", text, s, func(r io.Reader) ([]customRow, error) {
-		return readBench(r, "turns", specBenchForm, o.Category, "--spec-bench-category", func(turn []byte) []byte { return turn })
-	})
+	custom := CustomOptions{Common: o.Common, OutputLen: o.OutputLen}
+	custom.Seed, custom.SkipChatTemplate, custom.TemplateArgs = 0, false, nil
+	return custom.bench(ctx, text, s, bench{"spec_bench", o.Category, "--spec-bench-category", "turns", specBenchForm, func(turn []byte) []byte { return turn }})
 }
 
-// bench makes a data set of the rows that read finds in the file at o.Path.
-func (o CustomOptions) bench(ctx context.Context, dataset string, text Text, s *numpy.Streams, read func(io.Reader) ([]customRow, error)) (*List, error) {
+// bench is a data set of questions, each with a category and an array of turns.
+type bench struct {
+	dataset, category string // category is the one wanted, "" for all
+	flag              string // that names the category
+	field, form       string // field is the name of the array, form what a line should be
+	prompt            func(first []byte) []byte
+}
+
+// bench makes a data set of the questions in the file at o.Path.
+func (o CustomOptions) bench(ctx context.Context, text Text, s *numpy.Streams, b bench) (*List, error) {
 	if text.Counter == nil {
-		return nil, noCounter(dataset)
+		return nil, noCounter(b.dataset)
 	}
-	file, err := openFile(o.Path, "a file with an object on each line")
-	if err != nil {
-		return nil, inFile(dataset, o.Path, err)
-	}
-	defer file.Close()
-	rows, err := read(file)
-	if err != nil {
-		return nil, inFile(dataset, o.Path, cause(err))
-	}
-	if text.Template == nil && !o.SkipChatTemplate {
-		return nil, noTemplate(dataset, "")
-	}
-	list, err := o.sample(ctx, dataset, rows, func([]customRow) error { return nil }, text, s.Python)
-	if err != nil {
-		return nil, inFile(dataset, o.Path, err)
-	}
-	return list, nil
+	list, err := o.draw(ctx, b.dataset, text, s.Python, func(file *os.File) (rows []customRow, fill func([]customRow) error, err error) {
+		if rows, err = b.read(file); err == nil && text.Template == nil && !o.SkipChatTemplate {
+			err = noTemplate(b.dataset, "")
+		}
+		return rows, nothingToFill, err
+	})
+	return list, inFile(b.dataset, o.Path, err)
 }
 
-// readBench reads the questions of a category: what prompt finds in the first element of the array called field. A line
-// that belongs to another category may be of any form.
-func readBench(r io.Reader, field, form, category, flag string, prompt func(first []byte) []byte) ([]customRow, error) {
+// read reads the questions of the category: what prompt finds in the first element of each array. A line that belongs to another
+// category may be of any form.
+func (b bench) read(r io.Reader) ([]customRow, error) {
 	var rows []customRow
 	present := map[string]bool{}
-	err := eachObject(r, form, func(object []byte, line int) error {
-		var list, name []byte
-		for key, value := range members(object) {
-			switch key {
-			case field:
-				list = value
-			case "category":
-				name = value
+	err := eachObject(r, b.form, func(object []byte, line int) error {
+		fields := jsonscan.Fields(object, b.field, "category")
+		if b.category != "" {
+			name := ""
+			if jsonscan.IsString(fields[1]) {
+				name = jsonscan.Text(fields[1])
 			}
-		}
-		if category != "" {
-			its := categoryName(name)
-			if present[its] = true; its != category {
+			if present[name] = true; name != b.category {
 				return nil
 			}
 		}
-		if len(list) == 0 {
-			return fmt.Errorf("%q is missing; expected %s", field, form)
-		}
-		text, err := firstPrompt(field, list, prompt)
+		text, err := b.firstPrompt(fields[0])
 		rows = append(rows, customRow{prompt: text, line: line})
 		return err
 	})
 	if err == nil && len(rows) == 0 {
 		delete(present, "")
-		err = fmt.Errorf("no question is of category %q; give %s one of: %s", category, flag,
-			someOf(slices.Sorted(maps.Keys(present))))
+		err = fmt.Errorf("no question is of category %q; give %s one of: %s", b.category, b.flag, someOf(slices.Sorted(maps.Keys(present))))
 	}
 	return rows, err
 }
 
-// categoryName is the name of a category, "" for none.
-func categoryName(raw []byte) string {
-	if len(raw) == 0 || raw[0] != '"' {
-		return ""
+func (b bench) firstPrompt(list []byte) (string, error) {
+	switch {
+	case len(list) == 0:
+		return "", fmt.Errorf("%q is missing; expected %s", b.field, b.form)
+	case list[0] != '[':
+		return "", fmt.Errorf("expected %q to be an array: got %s", b.field, jsonscan.Kind(list))
 	}
-	return unquote(raw)
-}
-
-func firstPrompt(field string, list []byte, prompt func(first []byte) []byte) (string, error) {
-	if list[0] != '[' {
-		return "", fmt.Errorf("expected %q to be an array: got %s", field, jsonKind(list))
-	}
-	for first := range elements(list) {
-		text := prompt(first)
-		if len(text) == 0 || text[0] != '"' {
-			return "", fmt.Errorf("expected the first of %q to hold a string: got %s", field, jsonKind(text))
+	for first := range jsonscan.Elements(list) {
+		text := b.prompt(first)
+		if !jsonscan.IsString(text) {
+			return "", fmt.Errorf("expected the first of %q to hold a string: got %s", b.field, jsonscan.Kind(text))
 		}
 		return wholeText(text)
 	}
-	return "", fmt.Errorf("%q is empty", field)
+	return "", fmt.Errorf("%q is empty", b.field)
 }

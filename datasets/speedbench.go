@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/numpy"
 )
 
@@ -82,21 +82,27 @@ func NewSpeedBench(ctx context.Context, o SpeedBenchOptions, text Text, s *numpy
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
+	path, err := o.file()
+	if err != nil {
+		return nil, inFile("speed_bench", o.Path, err)
+	}
+	custom := CustomOptions{Common: o.Common, OutputLen: o.OutputLen}
+	custom.Path, custom.Seed = path, 0
+	return custom.bench(ctx, text, s, bench{"speed_bench", o.Category, "--speed-bench-category", "messages", speedBenchForm, content})
+}
+
+// file is the path of the subset's file.
+func (o SpeedBenchOptions) file() (string, error) {
 	if info, err := os.Stat(o.Path); err != nil {
-		return nil, inFile("speed_bench", o.Path, fmt.Errorf("%w; give the directory that holds %s.jsonl", cause(err), o.Subset))
+		return "", fmt.Errorf("%w; give the directory that holds %s.jsonl", cause(err), o.Subset)
 	} else if !info.IsDir() {
-		return nil, inFile("speed_bench", o.Path, fmt.Errorf("this is not a directory; give the one that holds %s.jsonl", o.Subset))
+		return "", fmt.Errorf("this is not a directory; give the one that holds %s.jsonl", o.Subset)
 	}
 	path := filepath.Join(o.Path, o.Subset+".jsonl")
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, inFile("speed_bench", o.Path, fmt.Errorf("this directory has no %s.jsonl; %s", o.Subset, subsetsIn(o.Path)))
+		return "", fmt.Errorf("this directory has no %s.jsonl; %s", o.Subset, subsetsIn(o.Path))
 	}
-	common := o.Common
-	common.Path, common.Seed = path, 0
-	custom := CustomOptions{Common: common, OutputLen: o.OutputLen}
-	return custom.bench(ctx, "speed_bench", text, s, func(r io.Reader) ([]customRow, error) {
-		return readBench(r, "messages", speedBenchForm, o.Category, "--speed-bench-category", content)
-	})
+	return path, nil
 }
 
 // subsetsIn says what else to ask for.
@@ -112,14 +118,9 @@ func subsetsIn(dir string) string {
 }
 
 // content is what a chat message says; nil where it does not.
-func content(message []byte) (said []byte) {
+func content(message []byte) []byte {
 	if message[0] != '{' {
 		return nil
 	}
-	for key, value := range members(message) {
-		if key == "content" {
-			said = value
-		}
-	}
-	return said
+	return jsonscan.Fields(message, "content")[0]
 }

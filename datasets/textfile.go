@@ -12,6 +12,9 @@ import (
 	"syscall"
 	"time"
 	"unicode/utf8"
+
+	"benchtop/datasets/hub"
+	"benchtop/datasets/jsonscan"
 )
 
 // lineError is an error at a line of a file, counted from 1.
@@ -23,12 +26,21 @@ type lineError struct {
 func (e *lineError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
 func (e *lineError) Unwrap() error { return e.err }
 
-// inFile says which file of which dataset an error is about.
+// inFile says which file of which dataset an error is about, if there is one. What says which data set lacks a template is no
+// fault of a file.
 func inFile(dataset, path string, err error) error {
-	if _, ok := errors.AsType[*lineError](err); ok {
-		return fmt.Errorf("dataset %s: %s, %w", dataset, path, err)
+	if err == nil || errors.Is(err, ErrNoTemplate) {
+		return err
 	}
-	return fmt.Errorf("dataset %s: %s: %w", dataset, path, err)
+	return inDataset(dataset, atPath(path, err))
+}
+
+// atPath says which file an error is about.
+func atPath(path string, err error) error {
+	if _, ok := errors.AsType[*lineError](err); ok {
+		return fmt.Errorf("%s, %w", path, err)
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // openFile opens a file to read; what says what kind of file it should be. Errors leave the path out: the caller names it.
@@ -49,6 +61,17 @@ func openFile(path, what string) (*os.File, error) {
 		return nil, fmt.Errorf("this is a directory; give the path of %s", what)
 	}
 	return file, nil
+}
+
+// readFile has a file read. what says what kind of file it should be. Errors leave the path out: the caller names it.
+func readFile[T any](path, what string, read func(io.Reader) (T, error)) (content T, err error) {
+	file, err := openFile(path, what)
+	if err != nil {
+		return content, err
+	}
+	defer file.Close()
+	content, err = read(file)
+	return content, cause(err)
 }
 
 // pipeWait is how long a pipe may have no program that writes to it.
@@ -80,25 +103,20 @@ func openPipe(path string, over <-chan time.Time) (*os.File, error) {
 
 // cause drops the path from an error of the file system.
 func cause(err error) error {
-	outer, ok := errors.AsType[*fs.PathError](err)
-	switch {
-	case !ok:
-		return err
-	case errors.Is(err, fs.ErrNotExist):
+	if outer, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(outer, fs.ErrNotExist) {
 		return fs.ErrNotExist // the same words on every system
 	}
-	return outer.Err
+	return hub.PathCause(err)
 }
 
 // textReader passes UTF-8 text on and knows which line an offset in it is on. It remembers the line ends only of what
 // has been read but not been asked about yet, so a file of any size costs it little.
 type textReader struct {
-	r       io.Reader
-	offset  int64   // bytes passed on
-	begun   []byte  // a character whose rest has not been read yet
-	ends    []int64 // offsets of line ends at or behind the last offset asked about
-	passed  int     // line ends before that
-	badText error   // once found, it stays
+	r      *bufio.Reader
+	good   int     // bytes of r's buffer that are whole characters
+	offset int64   // bytes passed on
+	ends   []int64 // offsets of line ends at or behind the last offset asked about
+	passed int     // line ends before that
 }
 
 // newTextReader skips a byte order mark and refuses what is plainly no text.
@@ -125,67 +143,54 @@ func newTextReader(r io.Reader) (*textReader, error) {
 
 // Read passes on what is UTF-8, and fails with a lineError where it is not.
 func (t *textReader) Read(p []byte) (int, error) {
-	if t.badText != nil {
-		return 0, t.badText
+	if t.good == 0 {
+		if err := t.check(); err != nil {
+			return 0, err
+		}
 	}
-	n, err := t.r.Read(p)
-	good := t.valid(p[:n])
+	n, err := t.r.Read(p[:min(len(p), t.good)])
+	t.good -= n
 	for i := 0; ; i++ {
-		n := bytes.IndexByte(p[i:good], '\n')
-		if n < 0 {
+		end := bytes.IndexByte(p[i:n], '\n')
+		if end < 0 {
 			break
 		}
-		i += n
+		i += end
 		t.ends = append(t.ends, t.offset+int64(i))
 	}
-	t.offset += int64(good)
-	if good < n || errors.Is(err, io.EOF) && len(t.begun) > 0 {
-		t.badText = &lineError{t.passed + len(t.ends) + 1, errors.New("the text is not UTF-8; convert it first, with iconv -t UTF-8")}
-		return good, t.badText
-	}
+	t.offset += int64(n)
 	return n, err
 }
 
-// valid is how many bytes of p continue the text as UTF-8. A character cut off by p's end counts as good.
-func (t *textReader) valid(p []byte) int {
-	i := 0
-	for ; len(t.begun) > 0 && i < len(p); i++ {
-		t.begun = append(t.begun, p[i])
-		if utf8.FullRune(t.begun) {
-			if !utf8.Valid(t.begun) {
-				return i
-			}
-			t.begun = t.begun[:0]
-		}
+// check finds out how much of what comes next is whole characters: at least one, unless there is an error.
+func (t *textReader) check() error {
+	_, err := t.r.Peek(utf8.UTFMax)
+	next, _ := t.r.Peek(t.r.Buffered())
+	switch t.good = validLen(next); {
+	case t.good > 0:
+		return nil
+	case len(next) == 0, err != nil && !errors.Is(err, io.EOF):
+		return err
 	}
-	rest := p[i:]
-	cut := begunAt(rest)
-	if utf8.Valid(rest[:cut]) {
-		if cut < len(rest) {
-			t.begun = append(t.begun[:0], rest[cut:]...)
-		}
-		return len(p)
-	}
-	for {
-		r, size := utf8.DecodeRune(p[i:])
-		if r == utf8.RuneError && size == 1 {
-			return i
-		}
-		i += size
-	}
+	return &lineError{t.passed + len(t.ends) + 1, errors.New("the text is not UTF-8; convert it first, with iconv -t UTF-8")}
 }
 
-// begunAt is where a character begins that p's end cuts off, or p's length.
-func begunAt(p []byte) int {
-	for i := len(p) - 1; i >= 0 && i > len(p)-utf8.UTFMax; i-- {
-		if utf8.RuneStart(p[i]) {
-			if utf8.FullRune(p[i:]) {
-				break
-			}
-			return i
+// validLen is how many bytes of p are whole characters of UTF-8, up to the first that are not.
+func validLen(p []byte) int {
+	whole := len(p)
+	for i := range min(utf8.UTFMax, len(p)) {
+		if last := p[len(p)-1-i:]; utf8.RuneStart(last[0]) && !utf8.FullRune(last) {
+			whole = len(p) - len(last)
 		}
 	}
-	return len(p)
+	if utf8.Valid(p[:whole]) {
+		return whole
+	}
+	n := 0
+	for r, size := utf8.DecodeRune(p); r != utf8.RuneError || size > 1; r, size = utf8.DecodeRune(p[n:]) {
+		n += size
+	}
+	return n
 }
 
 // line is the line that offset is on. Offsets must not go back.
@@ -326,7 +331,7 @@ func checkObject(line []byte, complete bool) ([]byte, error) {
 		valid = json.Valid(line)
 	}
 	if line[0] != '{' && (valid || line[0] == '[') {
-		return nil, fmt.Errorf("expected one object on each line: got %s", jsonKind(line))
+		return nil, fmt.Errorf("expected one object on each line: got %s", jsonscan.Kind(line))
 	}
 	if valid {
 		return line, nil
@@ -354,7 +359,7 @@ func plainNumbers(line []byte) []byte {
 		rest := line[i:]
 		switch {
 		case line[i] == '"':
-			end := stringEnd(line, i)
+			end := jsonscan.StringEnd(line, i)
 			plain = append(plain, line[i:end]...)
 			i = end
 		case bytes.HasPrefix(rest, []byte("NaN")):

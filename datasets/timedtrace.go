@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"time"
 
@@ -126,10 +127,10 @@ func NewTimedTrace(o TimedTraceOptions, tok tokenizer.Tokenizer, s *numpy.Stream
 	d := &TimedTrace{o: o, vocab: o.Vocabulary}
 	ids, err := d.vocabulary(tok)
 	if err != nil {
-		return nil, fmt.Errorf("dataset timed_trace: %w", err)
+		return nil, inDataset("timed_trace", err)
 	}
 	d.blocks = newTraceBlocks(ids)
-	if err := d.open(); err != nil {
+	if d.trace, err = readFile(o.Path, "a trace, a JSON object on each line", func(r io.Reader) (*trace, error) { return readTrace(r, o) }); err != nil {
 		return nil, inFile("timed_trace", o.Path, err)
 	}
 	s.Python.Seed(0)
@@ -147,32 +148,11 @@ func (d *TimedTrace) vocabulary(tok tokenizer.Tokenizer) ([]int, error) {
 		return d.vocab.IDs(), nil
 	}
 	d.own = true
-	special := make(map[int]bool)
-	for _, id := range tok.SpecialIDs() {
-		special[id] = true
-	}
-	var ids []int
-	for _, id := range tok.IDs() {
-		if !special[id] {
-			ids = append(ids, id)
-		}
-	}
+	ids := except(slices.Clone(tok.IDs()), tok.SpecialIDs())
 	if len(ids) == 0 {
 		return nil, errors.New("the tokenizer has nothing but special tokens; give another with --tokenizer")
 	}
 	return ids, nil
-}
-
-func (d *TimedTrace) open() error {
-	file, err := openFile(d.o.Path, "a trace, a JSON object on each line")
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if d.trace, err = readTrace(file, d.o); err != nil {
-		return cause(err)
-	}
-	return nil
 }
 
 // Next makes the next prompt, with the trace's own time in At, which may be smaller than that of the one before.
@@ -245,13 +225,11 @@ func (d *TimedTrace) Description() string {
 			back++
 		}
 	}
-	s := fmt.Sprintf("timed_trace: %d prompts in %s, in blocks of %d token ids", len(d.trace.lines), d.o.Path, d.o.ChunkSize)
+	ids := "token ids"
 	if !d.own {
-		s += fmt.Sprintf(" %d to %d", d.vocab.First, d.vocab.First+d.vocab.Size-1)
-		if !d.o.Vocabulary.Known() {
-			s += " (assumed: the model's vocabulary is not known)"
-		}
+		ids = d.vocab.described(d.o.Vocabulary.Known())
 	}
+	s := fmt.Sprintf("timed_trace: %d prompts in %s, in blocks of %d %s", len(d.trace.lines), d.o.Path, d.o.ChunkSize, ids)
 	if short > 0 {
 		s += fmt.Sprintf("; %d shorter than the trace says, for want of hash ids", short)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/numpy"
 )
 
@@ -89,15 +90,8 @@ func (t *traceReader) form() string {
 
 // take adds a line to the trace.
 func (t *traceReader) take(line []byte) error {
-	fields := map[string][]byte{}
-	for _, label := range []string{t.o.Labels.Timestamp, t.o.Labels.InputLength, t.o.Labels.OutputLength, t.o.Labels.HashIDs} {
-		fields[label] = nil
-	}
-	for name, value := range members(line) {
-		if _, wanted := fields[name]; wanted {
-			fields[name] = value
-		}
-	}
+	labels := t.o.Labels
+	fields := jsonscan.Fields(line, labels.Timestamp, labels.InputLength, labels.OutputLength, labels.HashIDs)
 	if t.trace.fields == "" {
 		t.trace.fields = fieldNames(line)
 	}
@@ -109,9 +103,9 @@ func (t *traceReader) take(line []byte) error {
 		return err
 	}
 	next.hashes = len(t.trace.hashes)
-	blocks, err := t.keepHashes(fields[t.o.Labels.HashIDs], int(next.input))
+	blocks, err := t.keepHashes(fields[3], int(next.input))
 	if err != nil {
-		return inField(t.o.Labels.HashIDs, err)
+		return inField(labels.HashIDs, err)
 	}
 	if len(t.trace.hashes) > maxTraceKeys {
 		return fmt.Errorf("more than %d MiB of hash ids; ask for fewer prompts", maxTraceKeys>>20)
@@ -132,12 +126,12 @@ func (m missingField) Error() string { return fmt.Sprintf("there is no field %q"
 func fieldNames(object []byte) string {
 	const limit = 12
 	var names []string
-	for name := range members(object) {
+	for name := range jsonscan.Members(object) {
 		if len(names) == limit {
 			names = append(names, "…")
 			break
 		}
-		names = append(names, quoteCell(name))
+		names = append(names, quoteCell(jsonscan.Text(name)))
 	}
 	if names == nil {
 		return "none"
@@ -152,10 +146,10 @@ func (t *traceReader) keepHashes(array []byte, tokens int) (blocks int, err erro
 		return 0, nil // vLLM makes an empty prompt of it
 	}
 	if array[0] != '[' {
-		return 0, fmt.Errorf("expected an array: got %s", jsonKind(array))
+		return 0, fmt.Errorf("expected an array: got %s", jsonscan.Kind(array))
 	}
 	t.trace.hashed = true
-	for element := range elements(array) {
+	for element := range jsonscan.Elements(array) {
 		if blocks*t.o.ChunkSize >= tokens {
 			break
 		}
@@ -213,14 +207,14 @@ func (b *traceBlocks) block(hashID []byte, size int) []int {
 }
 
 // lengths reads the fields of a line that are numbers.
-func (t *traceReader) lengths(fields map[string][]byte) (line traceLine, err error) {
-	if line.at, err = traceTime(fields[t.o.Labels.Timestamp], t.o.Multiplier); err != nil {
+func (t *traceReader) lengths(fields [][]byte) (line traceLine, err error) {
+	if line.at, err = traceTime(fields[0], t.o.Multiplier); err != nil {
 		return line, inField(t.o.Labels.Timestamp, err)
 	}
-	if line.input, err = traceLength(fields[t.o.Labels.InputLength], 0); err != nil {
+	if line.input, err = traceLength(fields[1], 0); err != nil {
 		return line, inField(t.o.Labels.InputLength, err)
 	}
-	if line.output, err = traceLength(fields[t.o.Labels.OutputLength], 1); err != nil {
+	if line.output, err = traceLength(fields[2], 1); err != nil {
 		return line, inField(t.o.Labels.OutputLength, err)
 	}
 	return line, nil
@@ -242,7 +236,7 @@ func traceNumber(raw []byte) (float64, error) {
 		return 0, errNoField
 	}
 	f, err := strconv.ParseFloat(string(raw), 64)
-	if kind := jsonKind(raw); kind != "a number" {
+	if kind := jsonscan.Kind(raw); kind != "a number" {
 		return 0, fmt.Errorf("expected a number: got %s", kind)
 	}
 	if err != nil {
@@ -283,7 +277,7 @@ const maxHashDigits = 4300
 
 // hashID is a hash id as Python prints it: an integer of any size, or a string.
 func hashID(raw []byte) ([]byte, error) {
-	switch jsonKind(raw) {
+	switch jsonscan.Kind(raw) {
 	case "a string":
 		text, err := wholeText(raw)
 		return []byte(text), err

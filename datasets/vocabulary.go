@@ -42,17 +42,20 @@ func (v Vocabulary) validate() error {
 
 // IDs lists the ids that prompts may hold, ascending.
 func (v Vocabulary) IDs() []int {
-	special := make(map[int]bool, len(v.Special))
-	for _, id := range v.Special {
-		special[id] = true
+	ids := make([]int, v.Size)
+	for i := range ids {
+		ids[i] = v.First + i
 	}
-	ids := make([]int, 0, v.Size)
-	for id := v.First; id < v.First+v.Size; id++ {
-		if !special[id] {
-			ids = append(ids, id)
-		}
+	return except(ids, v.Special)
+}
+
+// except leaves special ids out of others.
+func except(ids, special []int) []int {
+	left := make(map[int]bool, len(special))
+	for _, id := range special {
+		left[id] = true
 	}
-	return ids
+	return slices.DeleteFunc(ids, func(id int) bool { return left[id] })
 }
 
 // vocabularyFor is what random prompts for tok are made of, and whether it is assumed rather than known to be the model's.
@@ -73,16 +76,29 @@ func vocabularyFor(given Vocabulary, tok tokenizer.Tokenizer) (v Vocabulary, ass
 	return given, true
 }
 
+// notKnown is said of token ids that may not be the model's.
+const notKnown = " (assumed: the model's vocabulary is not known)"
+
+// String gives the range.
+func (v Vocabulary) String() string {
+	return fmt.Sprintf("token ids %d to %d", v.First, v.First+v.Size-1)
+}
+
+// described is the range of a vocabulary that was given, or else taken.
+func (v Vocabulary) described(given bool) string {
+	if given {
+		return v.String()
+	}
+	return v.String() + notKnown
+}
+
 // formOf says what prompts are made of, and whether that is vLLM's workload.
 func formOf(v Vocabulary, text, assumed bool) string {
-	ids := fmt.Sprintf("token ids %d to %d", v.First, v.First+v.Size-1)
 	switch {
 	case text && assumed:
-		return "text of " + ids + " (assumed: the tokenizer does not tell its vocabulary, so this is not vLLM's workload)"
+		return "text of " + v.String() + " (assumed: the tokenizer does not tell its vocabulary, so this is not vLLM's workload)"
 	case text:
 		return "text"
-	case assumed:
-		return ids + " (assumed: the model's vocabulary is not known)"
 	}
-	return ids
+	return v.described(!assumed)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"benchtop/datasets"
+	"benchtop/datasets/media"
 )
 
 // vllmFlag is an option of vllm bench serve, as docs/compatibility/run.sh flags writes it.
@@ -129,12 +130,12 @@ func (want vllmFlag) checkChoices(t *testing.T, name string) {
 func sameDefault(f *pflag.Flag, want string) bool {
 	switch f.Name {
 	case "random-mm-limit-mm-per-prompt":
-		got, err := datasets.ParseMediaLimits(f.DefValue)
-		same, err2 := datasets.ParseMediaLimits(strings.ReplaceAll(want, "'", `"`))
+		got, err := media.ParseLimits(f.DefValue)
+		same, err2 := media.ParseLimits(strings.ReplaceAll(want, "'", `"`))
 		return err == nil && err2 == nil && fmt.Sprint(got) == fmt.Sprint(same)
 	case "random-mm-bucket-config":
-		got, err := datasets.ParseBuckets(f.DefValue)
-		same, err2 := datasets.ParseBuckets(want)
+		got, err := media.ParseBuckets(f.DefValue)
+		same, err2 := media.ParseBuckets(want)
 		return err == nil && err2 == nil && slices.Equal(got, same)
 	}
 	if want == "None" || want == "False" {

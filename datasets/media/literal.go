@@ -1,8 +1,9 @@
-package datasets
+package media
 
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -171,41 +172,40 @@ func (l *literal) string(quote byte) (any, error) {
 	return s, nil
 }
 
+var (
+	// numberLike is what can continue a number, to be judged by strconv.
+	numberLike = regexp.MustCompile(`^[0-9.](?:[eE][+-]|[\w.])*`)
+	// octalByZero is a number such as 012, which is octal to Go and an error to Python.
+	octalByZero = regexp.MustCompile(`^0[0_]*[1-9]`)
+)
+
 // number is an integer in any of Python's bases, or a float.
 func (l *literal) number(sign int64) (any, error) {
-	start := l.at
-	for l.at < len(l.text) && partOfNumber(l.text[start:l.at], l.text[l.at]) {
-		l.at++
-	}
-	digits := l.text[start:l.at]
-	if n, err := strconv.ParseInt(digits, 0, 64); err == nil && !octalByZero(digits) {
+	digits := numberLike.FindString(l.text[l.at:])
+	n, err := strconv.ParseInt(digits, 0, 64)
+	if err == nil && (n == 0 || !octalByZero.MatchString(digits)) {
+		l.at += len(digits)
 		return sign * n, nil
 	}
 	if strings.ContainsAny(digits, ".eE") {
-		if f, ok := parsePythonFloat(digits); ok {
+		if f, ok := ParseFloat(digits); ok {
+			l.at += len(digits)
 			return float64(sign) * f, nil
 		}
 	}
-	l.at = start
 	return nil, l.unexpected("a number, a string, a tuple or a dict")
 }
 
-// partOfNumber reports whether c may continue a number: a sign only behind an exponent's letter.
-func partOfNumber(before string, c byte) bool {
-	switch {
-	case c >= '0' && c <= '9' || c == '.':
-		return true
-	case before == "":
-		return false
-	case c == '+' || c == '-':
-		hex := strings.HasPrefix(strings.ToLower(before), "0x")
-		return !hex && (before[len(before)-1] == 'e' || before[len(before)-1] == 'E')
+// ParseFloat accepts what float() of Python accepts in ASCII: blanks around, underscores between digits, inf and nan, but no
+// hexadecimal.
+func ParseFloat(s string) (float64, bool) {
+	s = strings.TrimSpace(s)
+	if strings.ContainsAny(s, "xXpP") || misplaced.MatchString(s) {
+		return 0, false
 	}
-	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	f, err := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64)
+	return f, err == nil || errors.Is(err, strconv.ErrRange) // out of range is infinite, in Python too
 }
 
-// octalByZero is a number such as 012, which is octal to Go and an error to Python.
-func octalByZero(digits string) bool {
-	return len(digits) > 1 && digits[0] == '0' && (digits[1] == '_' || digits[1] >= '0' && digits[1] <= '9') &&
-		strings.Trim(digits, "0_") != ""
-}
+// misplaced is an underscore that does not stand between digits.
+var misplaced = regexp.MustCompile(`(?:^|[^0-9])_|_(?:[^0-9]|$)`)

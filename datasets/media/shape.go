@@ -1,4 +1,4 @@
-package datasets
+package media
 
 import (
 	"encoding/json"
@@ -23,15 +23,16 @@ const (
 	videoModality = "video"
 )
 
-func (b Bucket) modality() string {
+// Modality is image or video, as limits name them.
+func (b Bucket) Modality() string {
 	if b.Frames > 1 {
 		return videoModality
 	}
 	return imageModality
 }
 
-// samples is how many colour samples a medium of this shape has.
-func (b Bucket) samples() int { return b.Frames * b.Height * b.Width * 3 }
+// Size is how many colour samples a medium of this shape has.
+func (b Bucket) Size() int { return b.Frames * b.Height * b.Width * 3 }
 
 // Buckets are the shapes of random media, in the order in which they share the range of a draw.
 type Buckets []Bucket
@@ -116,19 +117,19 @@ func readBucket(item pyItem) (Bucket, error) {
 	return b, nil
 }
 
-// MediaLimits says how many media of each modality, "image" and "video", a request may hold.
-type MediaLimits map[string]int
+// Limits says how many media of each modality, "image" and "video", a request may hold.
+type Limits map[string]int
 
-// DefaultMediaLimits are vLLM's: 255 images and one video.
-func DefaultMediaLimits() MediaLimits { return MediaLimits{imageModality: 255, videoModality: 1} }
+// DefaultLimits are vLLM's: 255 images and one video.
+func DefaultLimits() Limits { return Limits{imageModality: 255, videoModality: 1} }
 
-// ParseMediaLimits reads a JSON object.
-func ParseMediaLimits(text string) (MediaLimits, error) {
+// ParseLimits reads a JSON object.
+func ParseLimits(text string) (Limits, error) {
 	var limits map[string]*int32
 	if err := json.Unmarshal([]byte(text), &limits); err != nil || limits == nil {
 		return nil, fmt.Errorf(`media limits %q: expected a JSON object with whole numbers such as {"image": 3, "video": 0}`, text)
 	}
-	parsed := MediaLimits{}
+	parsed := Limits{}
 	for modality, limit := range limits {
 		if limit == nil || *limit < 0 {
 			return nil, fmt.Errorf("media limits %q: the limit for %q must be 0 or more", text, modality)
@@ -138,8 +139,8 @@ func ParseMediaLimits(text string) (MediaLimits, error) {
 	return parsed, nil
 }
 
-// String writes the limits so that ParseMediaLimits reads them back.
-func (m MediaLimits) String() string {
+// String writes the limits so that ParseLimits reads them back.
+func (m Limits) String() string {
 	text, _ := json.Marshal(map[string]int(m)) // strings and numbers always encode
 	return string(text)
 }

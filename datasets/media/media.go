@@ -1,0 +1,59 @@
+// Package media is images and videos in prompts: their parts of a chat message, random ones as vLLM draws them, and those that files
+// name, loaded. Videos are drawn and named, but not made.
+package media
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"benchtop/datasets/jsonscan"
+)
+
+// Image and Video turn a file's "image" or "video" into a content part of the chat API.
+func Image(raw []byte) (json.RawMessage, error) {
+	source, err := Source("image", raw)
+	return URLPart("image", ImageURL(source)), err
+}
+
+// Video is Image for a video.
+func Video(raw []byte) (json.RawMessage, error) {
+	source, err := Source("video", raw)
+	return URLPart("video", address(source, "http://", "https://", "file://")), err
+}
+
+// Source is the address or path that the field of that name has as its value.
+func Source(field string, value []byte) (string, error) {
+	if !jsonscan.IsString(value) {
+		return "", fmt.Errorf("expected %q to be a URL or a path: got %s", field, jsonscan.Kind(value))
+	}
+	return jsonscan.Text(value), nil
+}
+
+// ImageURL is the address of an image's source.
+func ImageURL(source string) string {
+	return address(source, "http://", "https://", "file://", "data:image/")
+}
+
+// address is that of a source. A string that is no address of a known scheme names a file on the server.
+func address(source string, schemes ...string) string {
+	for _, scheme := range schemes {
+		if strings.HasPrefix(source, scheme) {
+			return source
+		}
+	}
+	return "file://" + source
+}
+
+// URLPart is a content part that gives the address of an image or a video.
+func URLPart(kind, url string) json.RawMessage {
+	return fmt.Appendf(nil, `{"type":"%s_url","%[1]s_url":{"url":%s}}`, kind, jsonscan.Quote(url))
+}
+
+// AppendPart appends a content part to others, with a comma between them.
+func AppendPart(parts, part []byte) []byte {
+	if len(parts) > 0 && len(part) > 0 {
+		parts = append(parts, ',')
+	}
+	return append(parts, part...)
+}

@@ -74,7 +74,7 @@ var only = map[string][]string{
 	"github.com/valyala/fasthttp": {"benchtop/loadgen/conn"},
 	"github.com/charmbracelet/":   {"benchtop/tui", "benchtop/tui/noquery", "benchtop/tui/screen", "benchtop/tui/term", "benchtop/tui/form", "tui/chart/raster.go"},
 	"github.com/NimbleMarkets/":   {"tui/chart/raster.go"},
-	"github.com/valyala/fastjson": {"benchtop/loadgen/protocol", "benchtop/export/journal"},
+	"github.com/valyala/fastjson": {"benchtop/loadgen/protocol", "benchtop/export/journal", "benchtop/internal/metronome"},
 	"github.com/spf13/pflag":      {"benchtop/internal/cli", "benchtop/internal/cli/argv", "benchtop/internal/files"},
 	"github.com/mattn/go-isatty":  {"benchtop/internal/cli"},
 	"golang.org/x/sys/": {"benchtop/loadgen/conn", "loadgen/stamps_linux_test.go", "benchtop/loadgen/pace", "benchtop/tui", "benchtop/tui/term", "benchtop/internal/cli", "benchtop/internal/telemetry",

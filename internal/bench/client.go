@@ -18,7 +18,7 @@ func serveChild() error {
 	if err != nil {
 		return err
 	}
-	s := metronome.New(metronome.Options{})
+	s := metronome.New()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	fmt.Println(l.Addr())

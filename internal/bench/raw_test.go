@@ -16,7 +16,7 @@ func TestRawClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := metronome.New(metronome.Options{})
+	s := metronome.New()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	defer func() {

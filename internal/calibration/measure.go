@@ -3,7 +3,6 @@ package calibration
 import (
 	"context"
 	"fmt"
-	"math"
 	"runtime/debug"
 	"time"
 
@@ -85,7 +84,7 @@ func measure(
 	if err != nil {
 		return Result{}, err
 	}
-	c := compare(tally.seen, log, wallOf(start))
+	c := compare(tally.seen, log, metronome.WallOf(start))
 	if c.stampError.N == 0 {
 		return Result{}, fmt.Errorf("the log of the server at %s has none of %d requests; does another client use it?", server, len(tally.seen))
 	}
@@ -181,21 +180,3 @@ func (c *comparison) join(s *Seen, e *metronome.Entry, start time.Time, errors [
 }
 
 func micros(us int32) time.Duration { return time.Duration(us) * time.Microsecond }
-
-// wallOf is the wall-clock time of a moment that was read from the monotonic clock. The two clocks cannot be read at once: a
-// reading of the wall clock between two of the monotonic one belongs to their middle, and the tightest of many tries
-// is right to a fraction of a microsecond.
-func wallOf(start time.Time) time.Time {
-	const tries = 200
-	var wall time.Time
-	best := time.Duration(math.MaxInt64)
-	for range tries {
-		before := time.Now()
-		now := time.Now() // the wall clock is read first, then the monotonic one
-		if gap := now.Sub(before); gap < best {
-			best = gap
-			wall = now.Round(0).Add(-(before.Sub(start) + gap/2))
-		}
-	}
-	return wall
-}

@@ -21,7 +21,7 @@ func ticking(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := metronome.New(metronome.Options{})
+	s := metronome.New()
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
 	t.Cleanup(func() {
@@ -192,15 +192,5 @@ func TestCompare(t *testing.T) {
 	// Gaps: 1000, 1200, 1001.
 	if c.itl.n != 3 || c.itl.average() != 1067*time.Microsecond || c.itl.deviation() != c.itlMismatch.deviation() {
 		t.Errorf("ITL: %d of %s, deviations %s and %s", c.itl.n, c.itl.average(), c.itl.deviation(), c.itlMismatch.deviation())
-	}
-}
-
-func TestWallOf(t *testing.T) {
-	before := time.Now().Round(0)
-	start := time.Now()
-	wall := wallOf(start)
-	after := time.Now().Round(0)
-	if wall.Before(before.Add(-EarlyFrom)) || wall.After(after) {
-		t.Errorf("%s is not between %s and %s", wall, before, after)
 	}
 }

@@ -24,7 +24,7 @@ func onTime(t *testing.T, ttft, itl time.Duration) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := metronome.New(metronome.Options{})
+	server := metronome.New()
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	t.Cleanup(func() {

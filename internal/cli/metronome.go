@@ -56,7 +56,7 @@ func serveMetronome(ctx context.Context, address string, ready func(url string))
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w; choose another with --port", address, err)
 	}
-	s := metronome.New(metronome.Options{})
+	s := metronome.New()
 	ready("http://" + l.Addr().String())
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()

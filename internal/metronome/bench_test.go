@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/valyala/fastjson"
 )
 
 // BenchmarkPacedWrites is the CPU time of a server in another process for each chunk, requests and connections included.
@@ -62,11 +64,11 @@ func BenchmarkLog(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		for i := range 10_000 {
-			a := answer{id: fmt.Sprint("request-", i), arrived: s.clock.now()}
+			a := answer{ID: fmt.Sprint("request-", i), Arrived: s.clock.now()}
 			for k := range 300 {
-				a.writes = append(a.writes, a.arrived+int64(k)*10_000_000)
+				a.Writes = append(a.Writes, a.Arrived+int64(k)*10_000_000)
 			}
-			s.journal.add(a)
+			s.log.add(a)
 		}
 		b.StartTimer()
 		if log := fetch(b, base); len(log) != 10_000 || len(log[9999].Writes) != 300 {
@@ -78,10 +80,11 @@ func BenchmarkLog(b *testing.B) {
 // BenchmarkBody scans a prompt of a thousand token ids.
 func BenchmarkBody(b *testing.B) {
 	body := []byte(`{"model":"m","prompt":[` + strings.Repeat("12345,", 1000) + `1],"max_tokens":20}`)
+	var p fastjson.Parser
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if n, err := chunksAsked(body); n != 20 || err != nil {
+		if n, err := chunksAsked(&p, body); n != 20 || err != nil {
 			b.Fatal(n, err)
 		}
 	}

@@ -8,8 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httputil"
+	"strings"
 	"syscall"
 	"time"
+
+	"github.com/valyala/fastjson"
 )
 
 // connection answers the requests of one connection, one after the other.
@@ -17,12 +21,13 @@ type connection struct {
 	server *Server
 	conn   net.Conn
 	in     *bufio.Reader
+	json   fastjson.Parser
 	stream stream
 }
 
 func newConnection(s *Server, c net.Conn) *connection {
 	k := &connection{server: s, conn: c, in: bufio.NewReaderSize(c, headBuffer)}
-	k.stream = stream{conn: c, log: &s.journal, back: make(chan struct{}, 1)}
+	k.stream = stream{conn: c, log: &s.log, back: make(chan struct{}, 1)}
 	if socket, ok := c.(syscall.Conn); ok {
 		k.stream.raw, _ = socket.SyscallConn()
 	}
@@ -97,7 +102,7 @@ func (k *connection) readBody(q *request) (chunks int, arrived int64, err error)
 		return 0, 0, malformed("the connection ended within the body of a request")
 	}
 	if err == nil && (q.endpoint == completions || q.endpoint == chatCompletions) {
-		chunks, err = chunksAsked(body)
+		chunks, err = chunksAsked(&k.json, body)
 	}
 	return chunks, arrived, err
 }
@@ -168,21 +173,17 @@ func failure(words string) string {
 	return string(b)
 }
 
-// reply writes a short answer.
-func (k *connection) reply(status int, body string) error {
-	return k.replyWith(status, "", body)
-}
-
-func (k *connection) replyWith(status int, field, body string) error {
+// reply writes a short answer, with more lines for its head.
+func (k *connection) reply(status int, body string, head ...string) error {
 	_, err := fmt.Fprintf(k.conn, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s",
-		status, http.StatusText(status), field, len(body), body)
+		status, http.StatusText(status), strings.Join(head, ""), len(body), body)
 	return err
 }
 
 // refuse says why a request cannot be answered. Then it waits a little for the client to take that: closing a socket with
 // unread bytes in it would take the words away from the client.
 func (k *connection) refuse(r *refusal) {
-	if err := k.replyWith(r.status, "Connection: close\r\n", failure(r.words)); err != nil {
+	if err := k.reply(r.status, failure(r.words), "Connection: close\r\n"); err != nil {
 		return
 	}
 	if half, ok := k.conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
@@ -193,33 +194,16 @@ func (k *connection) refuse(r *refusal) {
 
 // sendLog takes the log and sends it. If the client goes away in the middle, that part of the log is lost.
 func (k *connection) sendLog() error {
-	answers, missing := k.server.journal.take()
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 	if _, err := io.WriteString(k.conn, head); err != nil {
 		return err
 	}
-	const piece = 64 << 10
-	flush := func(b []byte) ([]byte, error) {
-		if len(b) == 0 { // which would be the end
-			return b, nil
-		}
-		_, err := fmt.Fprintf(k.conn, "%x\r\n%s\r\n", len(b), b)
-		return b[:0], err
+	chunked := httputil.NewChunkedWriter(k.conn)
+	b := bufio.NewWriterSize(chunked, 64<<10)
+	answers, missing := k.server.log.take()
+	err := errors.Join(writeLog(b, answers, missing), b.Flush(), chunked.Close())
+	if err == nil {
+		_, err = io.WriteString(k.conn, "\r\n")
 	}
-	b := appendLogHead(make([]byte, 0, 2*piece), len(answers), missing)
-	var err error
-	for i := range answers {
-		b = answers[i].appendTo(b)
-		answers[i] = answer{} // gone once it is sent
-		if len(b) >= piece {
-			if b, err = flush(b); err != nil {
-				return err
-			}
-		}
-	}
-	if _, err := flush(b); err != nil {
-		return err
-	}
-	_, err = io.WriteString(k.conn, "0\r\n\r\n")
 	return err
 }

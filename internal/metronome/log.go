@@ -3,11 +3,10 @@ package metronome
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
+	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"strings"
 	"sync"
@@ -50,142 +49,88 @@ func FetchLog(ctx context.Context, base string) ([]Entry, error) {
 	return entries, nil
 }
 
-var errLog = errors.New("it cannot be read")
+// logMagic begins a log. It changes when the rest does.
+const logMagic = "metronome log 2"
 
-// readLog reads a whole log. Memory grows with what is really there, whatever the numbers in it say.
-func readLog(r *bufio.Reader) ([]Entry, error) {
-	magic := make([]byte, len(logMagic))
-	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != logMagic {
-		return nil, fmt.Errorf("%w: it does not begin as a log does", errLog)
+// logHead comes first in a log as it travels, in the form of encoding/gob; the answers follow.
+type logHead struct {
+	Magic            string
+	Answers, Missing int
+}
+
+func writeLog(w io.Writer, answers []answer, missing int) error {
+	to := gob.NewEncoder(w)
+	if err := to.Encode(logHead{logMagic, len(answers), missing}); err != nil {
+		return err
 	}
-	missing, err := readNumber(r, math.MaxInt64)
-	if err != nil {
-		return nil, err
+	for i := range answers {
+		if err := to.Encode(answers[i]); err != nil {
+			return err
+		}
+		answers[i] = answer{} // gone once it is sent
 	}
-	n, err := readNumber(r, math.MaxInt64)
-	if err != nil {
-		return nil, err
+	return nil
+}
+
+// readLog reads a whole log.
+func readLog(r io.Reader) ([]Entry, error) {
+	from := gob.NewDecoder(r)
+	var head logHead
+	if err := from.Decode(&head); err != nil || head.Magic != logMagic {
+		return nil, errors.New("it cannot be read: it does not begin as a log does")
 	}
-	entries := make([]Entry, 0, min(n, 1<<12))
-	for range n {
-		e, err := readEntry(r)
-		if err != nil {
-			return nil, fmt.Errorf("%w (answer %d of %d)", err, len(entries)+1, n)
+	entries := []Entry{}
+	for range head.Answers {
+		var a answer
+		if err := from.Decode(&a); err != nil {
+			return nil, fmt.Errorf("it cannot be read: %w (answer %d of %d)", err, len(entries)+1, head.Answers)
+		}
+		e := Entry{ID: a.ID, Arrived: time.Unix(0, a.Arrived), Writes: make([]time.Time, len(a.Writes))}
+		for i, at := range a.Writes {
+			e.Writes[i] = time.Unix(0, at)
 		}
 		entries = append(entries, e)
 	}
-	if _, err := r.ReadByte(); err != io.EOF {
-		return nil, fmt.Errorf("%w: something follows it", errLog)
-	}
-	if missing > 0 {
-		return entries, fmt.Errorf("%d answers are missing: it was full; take it more often", missing)
+	if head.Missing > 0 {
+		return entries, fmt.Errorf("%d answers are missing: it was full; take it more often", head.Missing)
 	}
 	return entries, nil
 }
 
-func readEntry(r *bufio.Reader) (Entry, error) {
-	var e Entry
-	length, err := readNumber(r, logIDRoom)
-	if err != nil {
-		return e, err
-	}
-	id := make([]byte, length)
-	if _, err := io.ReadFull(r, id); err != nil {
-		return e, fmt.Errorf("%w: %w", errLog, err)
-	}
-	e.ID = string(id)
-	at, err := readNumber(r, math.MaxInt64)
-	if err != nil {
-		return e, err
-	}
-	e.Arrived = time.Unix(0, at)
-	n, err := readNumber(r, mostChunks)
-	if err != nil {
-		return e, err
-	}
-	e.Writes = make([]time.Time, 0, min(n, 1<<12))
-	for range n {
-		after, err := readNumber(r, math.MaxInt64-at)
-		if err != nil {
-			return e, err
-		}
-		at += after
-		e.Writes = append(e.Writes, time.Unix(0, at))
-	}
-	return e, nil
-}
-
-func readNumber(r *bufio.Reader, most int64) (int64, error) {
-	n, err := binary.ReadUvarint(r)
-	if err != nil {
-		return 0, fmt.Errorf("%w: %w", errLog, err)
-	}
-	if n > uint64(most) {
-		return 0, fmt.Errorf("%w: a number is too large", errLog)
-	}
-	return int64(n), nil
-}
-
 // answer is what the log keeps of an answer. Times are Unix nanoseconds of the server's clock.
 type answer struct {
-	id      string
-	arrived int64
-	writes  []int64
+	ID      string
+	Arrived int64
+	Writes  []int64
 }
 
 // mostTimes bounds the memory of a log that nobody takes, to half a gigabyte.
 const mostTimes = 64 << 20
 
-// journal collects the answers since the last time somebody took them.
-type journal struct {
+// serverLog collects the answers since the last time somebody took them.
+type serverLog struct {
 	mu      sync.Mutex
 	answers []answer
 	times   int // in all answers
 	missing int // answers for which there was no room
 }
 
-func (j *journal) add(a answer) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.times+len(a.writes) > mostTimes {
-		j.missing++
+func (l *serverLog) add(a answer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.times+len(a.Writes) > mostTimes {
+		l.missing++
 		return
 	}
-	j.times += len(a.writes)
-	j.answers = append(j.answers, a)
+	l.times += len(a.Writes)
+	l.answers = append(l.answers, a)
 }
 
 // take hands out what there is and begins anew.
-func (j *journal) take() (answers []answer, missing int) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	answers, missing = j.answers, j.missing
-	j.answers, j.times, j.missing = nil, 0, 0
+func (l *serverLog) take() (answers []answer, missing int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	answers, missing = l.answers, l.missing
+	l.answers, l.times, l.missing = nil, 0, 0
 	return answers, missing
-}
-
-// The log as it travels: a first line, then numbers as uvarints: answers missing, answers, and for each answer the length
-// of its id, the id, the time of arrival, the number of writes, and each write's distance from the time before it.
-const (
-	logMagic  = "metronome log 1\n"
-	logIDRoom = longestID
-)
-
-func appendLogHead(to []byte, answers, missing int) []byte {
-	to = append(to, logMagic...)
-	to = binary.AppendUvarint(to, uint64(missing))
-	return binary.AppendUvarint(to, uint64(answers))
-}
-
-func (a *answer) appendTo(to []byte) []byte {
-	to = binary.AppendUvarint(to, uint64(len(a.id)))
-	to = append(to, a.id...)
-	to = binary.AppendUvarint(to, uint64(a.arrived))
-	to = binary.AppendUvarint(to, uint64(len(a.writes)))
-	before := a.arrived
-	for _, t := range a.writes {
-		to = binary.AppendUvarint(to, uint64(t-before))
-		before = t
-	}
-	return to
 }

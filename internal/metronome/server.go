@@ -22,32 +22,24 @@
 package metronome
 
 import (
-	"cmp"
 	"errors"
+	"math"
 	"net"
 	"sync"
-	"syscall"
 	"time"
 )
-
-// Options for New.
-type Options struct {
-	// Text of every chunk, " token" if empty.
-	Text string
-}
 
 // Server is a metronome. It is safe for concurrent use.
 type Server struct {
 	clock            clock
 	completion, chat *script
 	streamHead       []byte
-	journal          journal
-	bodies           sync.Pool // of *[]byte: requests that fit no connection's buffer
+	log              serverLog
+	bodies           sync.Pool     // of *[]byte: requests that fit no connection's buffer
+	closing          chan struct{} // closed by Close
 
-	mu        sync.Mutex // guards what follows
-	closed    bool
-	closing   chan struct{} // closed by Close
-	listeners map[net.Listener]struct{}
+	mu        sync.Mutex // guards what follows, and the closing
+	listener  net.Listener
 	conns     map[net.Conn]struct{}
 	serving   sync.WaitGroup // connections
 	begun     bool           // the scheduler was asked for
@@ -55,81 +47,58 @@ type Server struct {
 }
 
 // New makes a server. No goroutine runs until Serve; Close ends all of them.
-func New(o Options) *Server {
-	text := cmp.Or(o.Text, " token")
+func New() *Server { return newServer(" token") }
+
+// newServer makes a server with the text of every chunk.
+func newServer(text string) *Server {
 	return &Server{
 		clock:      newClock(),
 		completion: completionScript(text),
 		chat:       chatScript(text),
 		streamHead: []byte(streamHead),
 		closing:    make(chan struct{}),
-		listeners:  map[net.Listener]struct{}{},
 		conns:      map[net.Conn]struct{}{},
 	}
 }
 
-// Serve answers the connections of a listener until Close, which it returns nil for. It closes the listener. It may be
-// called for several listeners at once.
+// Serve answers the connections of a listener until Close, which it returns nil for. It closes the listener. It is called once.
 func (s *Server) Serve(l net.Listener) error {
 	defer l.Close()
-	if !s.listen(l) {
-		return nil
-	}
-	for {
+	s.mu.Lock()
+	s.listener = l
+	s.mu.Unlock()
+	for !s.closed() {
 		c, err := l.Accept()
 		switch {
 		case err == nil:
 			s.serve(c)
-		case s.over():
-			return nil
-		case !passes(err):
-			s.forget(l)
+		case s.closed():
+		case errors.Is(err, net.ErrClosed):
 			return err
-		default:
+		default: // a connection that came and went, or a lack of descriptors
 			select {
 			case <-time.After(10 * time.Millisecond):
 			case <-s.closing:
 			}
 		}
 	}
+	return nil
 }
 
-// passes says that a failed Accept is worth another one: a connection that came and went, or a lack of descriptors.
-func passes(err error) bool {
-	for _, e := range []error{syscall.ECONNABORTED, syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.EINTR} {
-		if errors.Is(err, e) {
-			return true
-		}
+func (s *Server) closed() bool {
+	select {
+	case <-s.closing:
+		return true
+	default:
+		return false
 	}
-	return false
-}
-
-func (s *Server) listen(l net.Listener) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.closed {
-		s.listeners[l] = struct{}{}
-	}
-	return !s.closed
-}
-
-func (s *Server) forget(l net.Listener) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.listeners, l)
-}
-
-func (s *Server) over() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed
 }
 
 // serve starts the goroutine of a connection.
 func (s *Server) serve(c net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.closed() {
 		_ = c.Close()
 		return
 	}
@@ -147,24 +116,23 @@ func (s *Server) serve(c net.Conn) {
 func (s *Server) pacing() *scheduler {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.begun && !s.closed {
+	if !s.begun && !s.closed() {
 		s.begun = true
 		s.scheduler = newScheduler(s.clock)
 	}
 	return s.scheduler
 }
 
-// Close closes the listeners, ends all answers where they are and waits for all goroutines. The error is that of closing a
+// Close closes the listener, ends all answers where they are and waits for all goroutines. The error is that of closing the
 // listener. It may be called again.
 func (s *Server) Close() error {
 	s.mu.Lock()
-	first := !s.closed
-	s.closed = true
+	first := !s.closed()
 	var err error
 	if first {
 		close(s.closing)
-		for l := range s.listeners {
-			err = errors.Join(err, l.Close())
+		if s.listener != nil {
+			err = s.listener.Close()
 		}
 		for c := range s.conns {
 			_ = c.Close()
@@ -187,19 +155,26 @@ type clock struct {
 }
 
 func newClock() clock {
-	c := clock{base: time.Now()}
-	tightest := time.Duration(1<<63 - 1)
-	// The two clocks are read one after the other; the reading with the least time in between pairs them best.
-	for range 200 {
-		before := time.Since(c.base)
-		wall := time.Now().UnixNano()
-		after := time.Since(c.base)
-		if after-before < tightest {
-			tightest = after - before
-			c.wall = wall - int64(before+after)/2
-		}
-	}
-	return c
+	base := time.Now()
+	return clock{base, WallOf(base).UnixNano()}
 }
 
 func (c clock) now() int64 { return c.wall + int64(time.Since(c.base)) }
+
+// WallOf is the wall-clock time of a moment that was read from the monotonic clock. The two clocks cannot be read at once: a
+// reading of the wall clock between two of the monotonic one belongs to their middle, and the tightest of many tries
+// is right to a fraction of a microsecond.
+func WallOf(start time.Time) time.Time {
+	const tries = 200
+	var wall time.Time
+	best := time.Duration(math.MaxInt64)
+	for range tries {
+		before := time.Now()
+		now := time.Now() // the wall clock is read first, then the monotonic one
+		if gap := now.Sub(before); gap < best {
+			best = gap
+			wall = now.Round(0).Add(-(before.Sub(start) + gap/2))
+		}
+	}
+	return wall
+}

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	s := New(Options{})
+	s := New()
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		_ = s.Close()
@@ -39,15 +39,15 @@ func TestMain(m *testing.M) {
 }
 
 // start serves on a port of its own until the test ends, and returns the base URL.
-func start(t testing.TB) (*Server, string) { return startWith(t, Options{}) }
+func start(t testing.TB) (*Server, string) { return startWith(t, " token") }
 
-func startWith(t testing.TB, o Options) (*Server, string) {
+func startWith(t testing.TB, text string) (*Server, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(o)
+	s := newServer(text)
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
 	t.Cleanup(func() {
@@ -247,7 +247,7 @@ func TestClose(t *testing.T) {
 	for _, c := range clients {
 		_, _ = io.Copy(io.Discard, c.r) // ends, by EOF or reset
 	}
-	if answers, _ := s.journal.take(); len(answers) != 15 {
+	if answers, _ := s.log.take(); len(answers) != 15 {
 		t.Errorf("%d broken answers in the log, want 15", len(answers))
 	}
 	for tries := 0; runtime.NumGoroutine() > before; tries++ {
@@ -260,5 +260,15 @@ func TestClose(t *testing.T) {
 	p := newPipes()
 	if err := s.Serve(p); err != nil {
 		t.Errorf("Serve after Close: %v", err)
+	}
+}
+
+func TestWallOf(t *testing.T) {
+	before := time.Now().Round(0)
+	start := time.Now()
+	wall := WallOf(start)
+	after := time.Now().Round(0)
+	if wall.Before(before.Add(-5*time.Microsecond)) || wall.After(after) {
+		t.Errorf("%s is not between %s and %s", wall, before, after)
 	}
 }

@@ -12,7 +12,7 @@ import (
 type stream struct {
 	conn net.Conn
 	raw  syscall.RawConn // for writes that do not wait; nil if the connection has none
-	log  *journal
+	log  *serverLog
 	back chan struct{} // the scheduler gives the stream back; capacity 1
 
 	script *script
@@ -35,7 +35,7 @@ func (s *stream) begin(script *script, p pace, chunks int, id string, arrived in
 	s.head, s.rest, s.err = true, nil, nil
 	s.last = script.appendLast(s.last[:0], chunks)
 	// A very long answer may end early, so its list grows.
-	s.done = answer{id: id, arrived: arrived, writes: make([]int64, 0, min(chunks, 4096))}
+	s.done = answer{ID: id, Arrived: arrived, Writes: make([]int64, 0, min(chunks, 4096))}
 }
 
 func (s *stream) over() bool { return s.err != nil || s.next == s.chunks && len(s.rest) == 0 }
@@ -43,7 +43,7 @@ func (s *stream) over() bool { return s.err != nil || s.next == s.chunks && len(
 // advance notes that the next chunk is about to be written and returns its bytes. An answer is in the log before its end
 // leaves, so that a client that has seen the end finds it there.
 func (s *stream) advance(now int64) []byte {
-	s.done.writes = append(s.done.writes, now)
+	s.done.Writes = append(s.done.Writes, now)
 	s.next++
 	s.due += int64(s.pace.itl)
 	piece := s.script.chunk
@@ -61,7 +61,7 @@ func (s *stream) advance(now int64) []byte {
 
 // settle puts the answer into the log, once.
 func (s *stream) settle() {
-	if s.log != nil && s.done.writes != nil {
+	if s.log != nil && s.done.Writes != nil {
 		s.log.add(s.done)
 	}
 	s.done = answer{}

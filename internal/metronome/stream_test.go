@@ -175,7 +175,7 @@ func TestSlowReader(t *testing.T) {
 	for _, itl := range []time.Duration{0, 50 * time.Microsecond} {
 		t.Run(itl.String(), func(t *testing.T) {
 			const many, size = 3000, 8 << 10 // more than the sockets take
-			_, base := startWith(t, Options{Text: strings.Repeat("x", size)})
+			_, base := startWith(t, strings.Repeat("x", size))
 			slow := dial(t, base)
 			slow.send(ask(path(time.Millisecond, itl, "/v1/completions"), "slow", many))
 			for range 30 {

@@ -46,7 +46,7 @@ func (p *pipes) dial() net.Conn {
 // inVirtualTime runs f with a server on pipes. It fails if a goroutine outlives Close.
 func inVirtualTime(t *testing.T, f func(t *testing.T, s *Server, p *pipes)) {
 	synctest.Test(t, func(t *testing.T) {
-		s, p := New(Options{}), newPipes()
+		s, p := New(), newPipes()
 		served := make(chan error)
 		go func() { served <- s.Serve(p) }()
 		f(t, s, p)
@@ -79,11 +79,11 @@ func TestPace(t *testing.T) {
 							t.Fatalf("chunk %d after %s, want %s", k, e.at.Sub(begin), want)
 						}
 					}
-					answers, _ := s.journal.take()
-					if len(answers) != 1 || len(answers[0].writes) != 40 || answers[0].arrived != begin.UnixNano() {
+					answers, _ := s.log.take()
+					if len(answers) != 1 || len(answers[0].Writes) != 40 || answers[0].Arrived != begin.UnixNano() {
 						t.Fatalf("log %+v", answers)
 					}
-					for k, w := range answers[0].writes {
+					for k, w := range answers[0].Writes {
 						if want := p.ttft + time.Duration(k)*p.itl; w-begin.UnixNano() != int64(want) {
 							t.Errorf("write %d after %s, want %s", k, time.Duration(w-begin.UnixNano()), want)
 						}
@@ -149,7 +149,7 @@ func TestCloseInVirtualTime(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-		if answers, _ := s.journal.take(); len(answers) != 2 {
+		if answers, _ := s.log.take(); len(answers) != 2 {
 			t.Errorf("%d broken answers in the log, want 2", len(answers))
 		}
 	})

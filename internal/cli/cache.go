@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"benchtop/datasets"
+	"benchtop/internal/cli/server"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 )
@@ -16,12 +17,12 @@ const (
 
 // salt is what keeps the server from knowing prompts of earlier runs, and what to say of it; nothing with --cache as-is. vLLM
 // takes a salt in the body, which costs no tokens; other servers get a few tokens before each prompt.
-func (o *contentOptions) salt(m model, prompts drawn) (loadgen.Salt, string, error) {
+func (o *contentOptions) salt(m server.Model, prompts drawn) (loadgen.Salt, string, error) {
 	if o.cache != cacheCold {
 		return loadgen.Salt{}, "", nil
 	}
 	mode := loadgen.SaltPrefix
-	if m.owner == "vllm" {
+	if m.Owner == "vllm" {
 		mode = loadgen.SaltField
 	}
 	salt, err := loadgen.NewSalt(mode, prompts.means.ordinaryIDs())

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/internal/cli/server"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
@@ -158,11 +159,11 @@ func (letters) Count(text string) (int, error) { return len(text), nil }
 
 func TestSalt(t *testing.T) {
 	text := datasets.Conversation{Turns: []datasets.Turn{{Text: "a"}}}
-	vllm := model{id: "m", owner: "vllm"}
+	vllm := server.Model{ID: "m", Owner: "vllm"}
 	for _, c := range []struct {
 		name    string
 		cache   string
-		model   model
+		model   server.Model
 		counter bool
 		first   datasets.Conversation
 		mode    loadgen.SaltMode
@@ -170,10 +171,10 @@ func TestSalt(t *testing.T) {
 	}{
 		{"as it is", cacheAsIs, vllm, true, text, loadgen.NoSalt, ""},
 		{"vLLM", cacheCold, vllm, true, text, loadgen.SaltField, "cold cache (cache_salt)"},
-		{"another server", cacheCold, model{id: "m", owner: "llamacpp"}, true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)"},
-		{"one that does not say", cacheCold, model{id: "m"}, true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)"},
-		{"ids, though text could be counted", cacheCold, model{id: "m"}, true, prompt(0, 9), loadgen.SaltPrefix, "cold cache (4 token ids before each prompt)"},
-		{"text that is not counted", cacheCold, model{id: "m"}, false, text, loadgen.SaltPrefix, "cold cache (a short line before each prompt)"},
+		{"another server", cacheCold, server.Model{ID: "m", Owner: "llamacpp"}, true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)"},
+		{"one that does not say", cacheCold, server.Model{ID: "m"}, true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)"},
+		{"ids, though text could be counted", cacheCold, server.Model{ID: "m"}, true, prompt(0, 9), loadgen.SaltPrefix, "cold cache (4 token ids before each prompt)"},
+		{"text that is not counted", cacheCold, server.Model{ID: "m"}, false, text, loadgen.SaltPrefix, "cold cache (a short line before each prompt)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := &means{}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"benchtop/datasets"
+	"benchtop/internal/cli/server"
 	"benchtop/internal/usage"
 	"benchtop/metrics"
 )
@@ -15,8 +16,8 @@ const longer = "ask for shorter ones, or start the server with a longer context 
 // checkContext compares the prompts drawn so far with the context that the server says the model has, and returns what is odd
 // about them. A prompt that fills it is refused by every server, and vLLM refuses an answer longer than it. Where that is so of
 // all prompts it is an error, unless their lengths are estimates. An answer that only begins to fit is cut short, or refused.
-func checkContext(m model, prompts []datasets.Conversation, counted metrics.TokenSource) (odd []string, err error) {
-	if m.context <= 0 {
+func checkContext(m server.Model, prompts []datasets.Conversation, counted metrics.TokenSource) (odd []string, err error) {
+	if m.Context <= 0 {
 		return nil, nil
 	}
 	var all, refused, cut, mostIn, mostOut, mostBoth int
@@ -25,10 +26,10 @@ func checkContext(m model, prompts []datasets.Conversation, counted metrics.Toke
 			t := &c.Turns[i]
 			all++
 			switch {
-			case t.InputTokens >= m.context, t.MaxTokens > m.context && m.owner == "vllm":
+			case t.InputTokens >= m.Context, t.MaxTokens > m.Context && m.Owner == "vllm":
 				refused++
 				mostIn, mostOut = max(mostIn, t.InputTokens), max(mostOut, t.MaxTokens)
-			case t.InputTokens+t.MaxTokens > m.context:
+			case t.InputTokens+t.MaxTokens > m.Context:
 				cut++
 				mostBoth = max(mostBoth, t.InputTokens+t.MaxTokens)
 			}
@@ -40,7 +41,7 @@ func checkContext(m model, prompts []datasets.Conversation, counted metrics.Toke
 	}
 	if refused > 0 {
 		words := fmt.Sprintf("%s%d of %d prompts do not fit into the model's context of %d tokens: prompts of up to %d, answers of up to %d; %s",
-			by, refused, all, m.context, mostIn, mostOut, longer)
+			by, refused, all, m.Context, mostIn, mostOut, longer)
 		if refused == all && by == "" {
 			return nil, usage.Wrap(errors.New(words))
 		}
@@ -48,15 +49,15 @@ func checkContext(m model, prompts []datasets.Conversation, counted metrics.Toke
 	}
 	if cut > 0 {
 		odd = append(odd, fmt.Sprintf("%s%d of %d prompts leave less room than their answers may take: up to %d tokens together, in a context of %d; the server cuts such answers short, or refuses the request; %s",
-			by, cut, all, mostBoth, m.context, longer))
+			by, cut, all, mostBoth, m.Context, longer))
 	}
 	return odd, nil
 }
 
 // checkPooled is checkContext for answers without tokens: they take no room, and each prompt of a request has the context for itself.
 // vLLM does as it is asked and cuts prompts that are too long.
-func checkPooled(m model, prompts []datasets.Conversation, counted metrics.TokenSource) (odd []string, err error) {
-	if m.context <= 0 {
+func checkPooled(m server.Model, prompts []datasets.Conversation, counted metrics.TokenSource) (odd []string, err error) {
+	if m.Context <= 0 {
 		return nil, nil
 	}
 	var all, long, most int
@@ -68,7 +69,7 @@ func checkPooled(m model, prompts []datasets.Conversation, counted metrics.Token
 			}
 			for j := range each {
 				all++
-				if n := each[j].InputTokens; n > m.context {
+				if n := each[j].InputTokens; n > m.Context {
 					long++
 					most = max(most, n)
 				}
@@ -82,9 +83,9 @@ func checkPooled(m model, prompts []datasets.Conversation, counted metrics.Token
 	if counted == metrics.TokensFromEstimate {
 		by = "by estimate, "
 	}
-	words := fmt.Sprintf("%s%d of %d prompts do not fit into the model's context of %d tokens: prompts of up to %d; ", by, long, all, m.context, most)
+	words := fmt.Sprintf("%s%d of %d prompts do not fit into the model's context of %d tokens: prompts of up to %d; ", by, long, all, m.Context, most)
 	switch {
-	case m.owner == "vllm":
+	case m.Owner == "vllm":
 		return []string{words + "the server cuts them"}, nil
 	case long == all && by == "":
 		return nil, usage.Wrap(errors.New(words + longer))

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"benchtop/datasets"
+	"benchtop/internal/cli/server"
 	"benchtop/metrics"
 )
 
@@ -16,17 +17,17 @@ func TestContextIsCheckedBeforeTheLoad(t *testing.T) {
 		}
 		return all
 	}
-	vllm, llama := model{context: 4096, owner: "vllm"}, model{context: 4096, owner: "llamacpp"}
+	vllm, llama := server.Model{Context: 4096, Owner: "vllm"}, server.Model{Context: 4096, Owner: "llamacpp"}
 	for _, c := range []struct {
 		name    string
-		model   model
+		model   server.Model
 		prompts []datasets.Conversation
 		counted metrics.TokenSource
 		odd     string // "" for nothing, several joined by " | "
 		err     string
 	}{
 		{"fit", vllm, prompts(4000, 96, 1, 1), metrics.TokensFromServer, "", ""},
-		{"not known", model{}, prompts(1e6, 1e6), metrics.TokensFromServer, "", ""},
+		{"not known", server.Model{}, prompts(1e6, 1e6), metrics.TokensFromServer, "", ""},
 		{"some too long", vllm, prompts(4096, 10, 5000, 20, 7, 7), metrics.TokensFromServer,
 			"2 of 3 prompts do not fit into the model's context of 4096 tokens: prompts of up to 5000, answers of up to 20; ", ""},
 		{"some with little room", llama, prompts(4090, 20, 7, 7), metrics.TokensFromServer,
@@ -82,7 +83,7 @@ func TestContextOfPooling(t *testing.T) {
 		{"by estimate", "", []datasets.Conversation{long}, metrics.TokensFromEstimate, "by estimate, 1 of 1 prompts do not fit", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			odd, err := checkPooled(model{context: 4096, owner: c.owner}, c.prompts, c.counted)
+			odd, err := checkPooled(server.Model{Context: 4096, Owner: c.owner}, c.prompts, c.counted)
 			if got := strings.Join(odd, " | "); !strings.HasPrefix(got, c.odd) || (got == "") != (c.odd == "") {
 				t.Errorf("got %q, want %q", got, c.odd)
 			}

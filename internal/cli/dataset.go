@@ -14,6 +14,7 @@ import (
 	"benchtop/datasets/numpy"
 	"benchtop/export"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/internal/preview"
 	"benchtop/internal/usage"
@@ -35,7 +36,7 @@ Tokens are counted by the tokenizer on this machine. A server is asked to do it 
 // datasetOptions is what the flags of dataset fill.
 type datasetOptions struct {
 	prompts promptOptions
-	server  serverOptions
+	server  server.Options
 	seed    int64
 	number  int
 	prefix  string
@@ -52,7 +53,7 @@ func newDatasetOptions() *datasetOptions {
 	f.Int64Var(&o.seed, "seed", 0, "seed of all draws, 0 to 4294967295")
 	f.StringVar(&o.prefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
 	server := o.flags.Group("Server, to count tokens if there is no tokenizer here")
-	o.server.defineAddress(server)
+	o.server.DefineAddress(server)
 	server.Lookup("base-url").Usage = "server that counts; overrides host and port"
 	server.Lookup("model").Usage = "model whose tokenizer is looked for (default: the server's first)"
 	server.Lookup("served-model-name").Usage = "name the server has for it"
@@ -76,13 +77,13 @@ func runDataset(env *environment, args []string) int {
 	all := o.flags.All()
 	env.warn(slices.Concat(argv.InertNotes(all), o.prompts.lengthNotes(all)))
 	problems := []error{err, noArguments("dataset", rest)}
-	if o.prompts.onlyShown() && slices.Contains(poolingBackends(), o.server.backend) {
-		o.server.backend = protocol.Default().Traits().Name // which of them makes no difference to what is shown
+	if o.prompts.onlyShown() && slices.Contains(server.PoolingBackends(), o.server.Backend) {
+		o.server.Backend = protocol.Default().Traits().Name // which of them makes no difference to what is shown
 	}
-	problems = append(problems, o.server.check()...)
+	problems = append(problems, o.server.Check()...)
 	var to protocol.Protocol
 	if all.Changed("backend") && !o.prompts.onlyShown() {
-		to = o.server.protocol
+		to = o.server.Protocol
 	}
 	load := loadOptions{prompts: o.number, seed: o.seed, rate: 1, burstiness: 1}
 	load.allRows = o.prompts.needs().AllRows
@@ -91,8 +92,8 @@ func runDataset(env *environment, args []string) int {
 		problems = append(problems, fmt.Errorf("--num-prompts %d: more than %d are too many for one run", o.number, shape.MostArrivals))
 	}
 	problems = append(problems, o.prompts.check(all, &load, to)...)
-	if p := protocol.Holding(o.prompts.needs().Forms); p != nil && to == nil && (o.server.protocol == nil || !o.server.protocol.Traits().Forms.Overlap(o.prompts.needs().Forms)) {
-		o.server.protocol = p // what it would have to be
+	if p := protocol.Holding(o.prompts.needs().Forms); p != nil && to == nil && (o.server.Protocol == nil || !o.server.Protocol.Traits().Forms.Overlap(o.prompts.needs().Forms)) {
+		o.server.Protocol = p // what it would have to be
 	}
 	if o.first < 0 {
 		problems = append(problems, fmt.Errorf("--first %d: must be 0 or more", o.first))
@@ -109,24 +110,24 @@ func runDataset(env *environment, args []string) int {
 
 // run draws the requests and writes what they are like.
 func (o *datasetOptions) run(ctx context.Context, env *environment, askServer bool) error {
-	client := o.server.target.Client()
+	client := o.server.Target.Client()
 	defer client.CloseIdleConnections()
-	m, err := model{named: o.server.model}, error(nil)
+	m, err := server.Model{Named: o.server.Model}, error(nil)
 	switch {
-	case askServer && o.server.model == "":
-		m, err = discover(ctx, client, o.server.target)
+	case askServer && o.server.Model == "":
+		m, err = server.Discover(ctx, client, o.server.Target)
 	case askServer:
-		m, err = o.server.named(ctx, client)
+		m, err = o.server.Named(ctx, client)
 	}
 	if err != nil {
 		return err
 	}
 	hub := hub.New(hub.Options{Progress: env.tell})
-	means, err := o.prompts.findMeans(ctx, seeker{target: o.server.target, client: client, hub: hub, model: m, server: askServer})
+	means, err := o.prompts.findMeans(ctx, seeker{target: o.server.Target, client: client, hub: hub, model: m, server: askServer})
 	if err != nil {
 		return err
 	}
-	source, err := o.prompts.drawing(ctx, means, numpy.NewStreams(uint32(o.seed)), hub, o.server.protocol, o.prefix).draw(ctx)
+	source, err := o.prompts.drawing(ctx, means, numpy.NewStreams(uint32(o.seed)), hub, o.server.Protocol, o.prefix).draw(ctx)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/datasets/numpy"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/internal/simulator"
 	"benchtop/internal/telemetry"
@@ -80,10 +81,10 @@ func runDemo(env *environment, args []string) int {
 	}
 
 	telemetry.TuneMemory()
-	var server *child
+	var simulated *child
 	defer func() {
-		if server != nil {
-			server.stop()
+		if simulated != nil {
+			simulated.stop()
 		}
 	}()
 	return env.perform(&screen, []string{stepServer, stepPrompts}, func(ctx context.Context) (*session, error) {
@@ -92,14 +93,14 @@ func runDemo(env *environment, args []string) int {
 			return nil, err
 		}
 		env.step(stepServer)
-		if server, err = startSimulator(p.Name, *seed); err != nil {
+		if simulated, err = startSimulator(p.Name, *seed); err != nil {
 			return nil, err
 		}
-		t, err := target.New(target.Options{BaseURL: server.url})
+		t, err := target.New(target.Options{BaseURL: simulated.url})
 		if err != nil {
 			return nil, err
 		}
-		if err := reach(ctx, t); err != nil {
+		if err := server.Reach(ctx, t); err != nil {
 			return nil, err
 		}
 		env.show("simulated, model " + p.Model)
@@ -119,7 +120,7 @@ func runDemo(env *environment, args []string) int {
 		}
 		env.show(source.Description())
 
-		s := &session{env: env, source: source, save: save, screen: screen, leave: server.stop, noPlots: *noPlots, baseline: baseline, gpus: gpus}
+		s := &session{env: env, source: source, save: save, screen: screen, leave: simulated.stop, noPlots: *noPlots, baseline: baseline, gpus: gpus}
 		s.side = &sideline{client: t.Client(), target: t}
 		if gpus.which == gpuAuto {
 			s.gpus.off = "the demo's server is simulated; --gpu all watches the GPUs of this machine all the same"

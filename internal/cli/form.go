@@ -11,6 +11,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/export"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/cli/server"
 	"benchtop/loadgen/target"
 	"benchtop/tui/form"
 	"benchtop/tui/term"
@@ -247,12 +248,12 @@ func formModels(ctx context.Context, values map[string]string) (field string, ch
 	defer client.CloseIdleConnections()
 	ctx, cancel := context.WithTimeout(ctx, formPatience)
 	defer cancel()
-	if err := reach(ctx, t); err != nil {
+	if err := server.Reach(ctx, t); err != nil {
 		return fieldModel, nil, errors.New("no server answers there")
 	}
-	models, err := listModels(ctx, client, t)
+	models, err := server.List(ctx, client, t)
 	for _, m := range models {
-		choices = append(choices, m.id)
+		choices = append(choices, m.ID)
 	}
 	if err != nil {
 		err = errors.New(export.Clean(t.Hide(err.Error())))

@@ -68,6 +68,12 @@ func (e *environment) warn(warnings []string) {
 	}
 }
 
+// reporter shows and tells how a preparation goes.
+type reporter struct{ *environment }
+
+func (r reporter) Show(what string) { r.show(what) }
+func (r reporter) Tell(what string) { r.tell(what) }
+
 // harmless is a line that may be shown on a terminal. Errors quote foreign words, such as the model's name as the server has
 // it. What is harmless already stays as it is, for blanks count in paths.
 func harmless(line string) string {

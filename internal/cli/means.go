@@ -17,6 +17,7 @@ import (
 	"benchtop/datasets/hub"
 	"benchtop/datasets/tokenizer"
 	"benchtop/export"
+	"benchtop/internal/cli/server"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -117,9 +118,9 @@ type seeker struct {
 	target *target.Target
 	client *http.Client // to reach it
 	hub    *hub.Hub
-	model  model
-	server bool       // it may be asked to count
-	ready  *readiness // patience with it, nil for none
+	model  server.Model
+	server bool             // it may be asked to count
+	ready  *server.Patience // patience with it, nil for none
 }
 
 // findMeans looks for what counts tokens: files on this machine, those of the hub, the server. A data set that goes by token
@@ -157,13 +158,13 @@ func (m *means) estimate() {
 }
 
 // find looks for the tokenizer's files: those that were named, or else the model's.
-func (o *tokenizerOptions) find(ctx context.Context, h *hub.Hub, of model) (*means, error) {
+func (o *tokenizerOptions) find(ctx context.Context, h *hub.Hub, of server.Model) (*means, error) {
 	m := &means{}
 	if o.name == estimate {
 		m.Counter, m.counted, m.absent = tokenizer.Estimate{}, metrics.TokensFromEstimate, "an estimate makes no text"
 		return m, nil
 	}
-	found, err := tokenizer.Find(ctx, tokenizer.FindOptions{Tokenizer: o.name, Root: of.loaded, Model: of.named, Hub: h})
+	found, err := tokenizer.Find(ctx, tokenizer.FindOptions{Tokenizer: o.name, Root: of.Loaded, Model: of.Named, Hub: h})
 	if err == nil {
 		err = m.use(found)
 	}
@@ -210,19 +211,19 @@ func impatient(client *http.Client) *http.Client {
 // ask finds out whether the server tokenizes, and has it count if nothing here does.
 func (m *means) ask(ctx context.Context, s seeker) {
 	probe := func() (*tokenizer.Server, error) {
-		ctx, cancel := context.WithTimeout(ctx, askTimeout)
+		ctx, cancel := context.WithTimeout(ctx, server.AskTimeout)
 		defer cancel()
-		return tokenizer.ProbeServer(ctx, s.client, s.target.String(), s.model.id, s.model.root)
+		return tokenizer.ProbeServer(ctx, s.client, s.target.String(), s.model.ID, s.model.Root)
 	}
 	server, err := probe()
-	for s.ready != nil && endpoint.Unready(err) && s.ready.again(ctx, s.target.String(), err) {
+	for s.ready != nil && endpoint.Unready(err) && s.ready.Again(ctx, s.target.String(), err) {
 		server, err = probe()
 	}
 	if err != nil {
 		m.mute = export.Clean(s.target.Hide(err.Error()))
 		switch {
 		case endpoint.UnknownModel(err):
-			m.mute = fmt.Sprintf("its /tokenize does not know the model %q", s.model.id)
+			m.mute = fmt.Sprintf("its /tokenize does not know the model %q", s.model.ID)
 		case endpoint.Refused(err): // in its own words
 		case endpoint.NotOffered(err):
 			m.mute = "it offers no /tokenize"
@@ -236,7 +237,7 @@ func (m *means) ask(ctx context.Context, s seeker) {
 	}
 	m.server = server
 	if m.Counter == nil {
-		m.Counter, m.counted, m.name = server, metrics.TokensFromServer, s.model.root
+		m.Counter, m.counted, m.name = server, metrics.TokensFromServer, s.model.Root
 	}
 }
 

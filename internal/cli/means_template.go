@@ -14,7 +14,7 @@ func (m *means) findTemplate(needs datasets.Needs, s seeker) error {
 	}
 	var among []chattemplate.Named
 	if s.server && !m.silent { // what did not answer once is not waited for again
-		among = append(among, chattemplate.NewServer(s.client, s.target.String(), s.model.id))
+		among = append(among, chattemplate.NewServer(s.client, s.target.String(), s.model.ID))
 	}
 	if m.local != nil {
 		files := chattemplate.Files{Jinja: m.found.Jinja, ToolJinja: m.found.ToolJinja, JSON: m.found.JSON, Config: m.found.Config, SpecialTokens: m.found.SpecialTokens}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"benchtop/datasets/tokenizer"
+	"benchtop/internal/cli/server"
 	"benchtop/loadgen/target"
 )
 
@@ -33,7 +34,7 @@ func TestSilentServerIsGivenUp(t *testing.T) {
 		if m, err = o.findMeans(t.Context(), seeker{target: to, client: client, server: true}); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(began); m.server != nil || took != askTimeout {
+		if took := time.Since(began); m.server != nil || took != server.AskTimeout {
 			t.Errorf("tried for %s, server %v", took, m.server)
 		}
 		began = time.Now()

@@ -94,7 +94,7 @@ func (o *serveOptions) argument(f *pflag.Flag) any {
 	case "header":
 		return argv.Secret
 	case "endpoint":
-		return o.server.path()
+		return o.server.Path()
 	}
 	text := f.Value.String()
 	if length := o.prompts.lengthOver(f.Name); length > 0 {
@@ -116,7 +116,7 @@ func (o *serveOptions) argument(f *pflag.Flag) any {
 		}
 		return v
 	}
-	for _, v := range o.server.secrets() {
+	for _, v := range o.server.Secrets() {
 		text = strings.ReplaceAll(text, v, argv.Secret)
 	}
 	return argv.HideUsers(text)

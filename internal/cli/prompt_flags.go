@@ -70,12 +70,6 @@ func (o *promptOptions) needs() (n datasets.Needs) {
 	return n
 }
 
-// poolingBackends are those of vLLM whose endpoints give no text and cannot be loaded.
-func poolingBackends() []string {
-	return []string{"openai-embeddings-chat", "openai-embeddings-clip", "openai-embeddings-vlm2vec",
-		"infinity-embeddings", "infinity-embeddings-clip", "vllm-pooling", "vllm-rerank"}
-}
-
 // check finds what is wrong with the flags of the prompts, as far as it can be told without the files' contents. to is nil where
 // the protocol makes no difference.
 func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, to protocol.Protocol) (p usage.Problems) {

@@ -2,114 +2,46 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
-	"net/http"
-	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"benchtop/datasets"
 	"benchtop/export"
+	"benchtop/internal/cli/server"
 	"benchtop/loadgen"
 	"benchtop/metrics"
 )
 
-// readiness is the patience with a server that is still starting: none, or until a moment.
-type readiness struct {
-	env   *environment
-	limit time.Duration
-	until time.Time
-	said  []string // the kinds of errors that were told
-}
-
-func (o *serverOptions) readiness(env *environment) *readiness {
-	limit := time.Duration(o.ready) * time.Second
-	return &readiness{env: env, limit: limit, until: time.Now().Add(limit)}
-}
-
-// again waits before another try and reports whether there is to be one. It tells each kind of error once, at once.
-func (r *readiness) again(ctx context.Context, server string, err error) bool {
-	const least = 100 * time.Millisecond // for a try, which would else say only that the time is up
-	left := time.Until(r.until)
-	if r.limit == 0 || left < least || ctx.Err() != nil {
-		return false
-	}
-	if op := (*net.OpError)(nil); errors.As(err, &op) {
-		err = op.Err // without the address and what to do about it: waiting may do
-	}
-	const most = 8 // kinds, in case a server's words are new each time
-	waiting := fmt.Sprintf("waiting up to %s for %s: %s", max(left, time.Second).Round(time.Second), server, err)
-	if kind := kindOfError(err); len(r.said) < most && !slices.Contains(r.said, kind) {
-		r.env.tell(waiting)
-		r.said = append(r.said, kind)
-	} else {
-		r.env.show(waiting)
-	}
-	select {
-	case <-time.After(min(time.Second, left/2)):
-	case <-ctx.Done():
-	}
-	return true
-}
-
-// kindOfError is an error's words without what differs each time, such as the port on this side.
-func kindOfError(err error) string { return longNumbers.ReplaceAllString(err.Error(), "") }
-
-var longNumbers = regexp.MustCompile(`[0-9]{4,}`) // longer than a status
-
-// find reaches the server and says what its model is called, with as much patience as was asked for.
-func (o *serverOptions) find(ctx context.Context, client *http.Client, ready *readiness) (m model, err error) {
-	if ready.limit > 0 {
-		limited, cancel := context.WithDeadline(ctx, ready.until)
-		defer cancel()
-		ctx = limited
-	}
-	for {
-		if err = reach(ctx, o.target); err == nil {
-			if o.model == "" {
-				m, err = discover(ctx, client, o.target)
-			} else {
-				m, err = o.named(ctx, client)
-			}
-		}
-		if err == nil || !ready.again(ctx, o.target.String(), err) {
-			return m, err
-		}
-	}
-}
-
 // rehearse sends what comes before the run and is in no figure: requests until one succeeds, if the user wants to wait for
 // the server, and warm-ups. They have prompts of their own, as long as the first of the run, whose place in the server's
 // prefix cache they therefore do not warm. The notes are warnings.
-func (o *serveOptions) rehearse(ctx context.Context, env *environment, load loadgen.Options, first datasets.Conversation, ready *readiness) (notes []string, err error) {
+func (o *serveOptions) rehearse(ctx context.Context, env *environment, load loadgen.Options, first datasets.Conversation, ready *server.Patience) (notes []string, err error) {
 	load.ModelFor, load.ProbeRate = nil, 0
-	ready.until = time.Now().Add(ready.limit) // whatever the data set took
-	if ready.limit > 0 {
+	ready.Restart() // whatever the data set took
+	if ready.Limit > 0 {
 		env.step(stepReady)
 		var said error // what became of the last try that was not cut by the end of our patience
 		for try := 0; ; try++ {
-			limited, cancel := context.WithDeadline(ctx, ready.until)
+			limited, cancel := ready.Within(ctx)
 			done := loadgen.Try(limited, load, strangers(first, try, 1), 1)
 			cancel()
 			if done[0].OK() {
 				break
 			}
 			if help := o.leaveOut(&load, first, done); help != "" {
-				return nil, fmt.Errorf("%s refuses the requests: %s; %s", o.server.target, done[0].Error, help)
+				return nil, fmt.Errorf("%s refuses the requests: %s; %s", o.server.Target, done[0].Error, help)
 			}
 			if done[0].Failure != metrics.Cancelled {
 				said = fmt.Errorf("%s: %s", done[0].Failure, done[0].Error)
 			}
 			err := said
 			if err == nil {
-				err = fmt.Errorf("no answer within %s", ready.limit)
+				err = fmt.Errorf("no answer within %s", ready.Limit)
 			}
-			if !ready.again(ctx, o.server.target.String(), err) {
-				return nil, fmt.Errorf("%s was not ready within %s: %w", o.server.target, ready.limit, err)
+			if !ready.Again(ctx, o.server.Target.String(), err) {
+				return nil, fmt.Errorf("%s was not ready within %s: %w", o.server.Target, ready.Limit, err)
 			}
 		}
 	}

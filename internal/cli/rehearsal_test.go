@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"benchtop/datasets"
 )
@@ -33,27 +31,6 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%+v", turn)
 		}
 	}
-}
-
-// The ready check tells each kind of error once, as soon as it comes.
-func TestReadyCheckTellsEachKindOfErrorOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var said strings.Builder
-		o := serverOptions{ready: 60}
-		ready := o.readiness(&environment{stderr: &said})
-		for _, words := range []string{"dial tcp: connection refused", "dial tcp: connection refused", "read tcp 127.0.0.1:40311: reset",
-			"read tcp 127.0.0.1:40312: reset", "status 503: loading", "dial tcp: connection refused"} {
-			if !ready.again(t.Context(), "http://server", errors.New(words)) {
-				t.Error("it gave up early")
-			}
-		}
-		const want = "waiting up to 1m0s for http://server: dial tcp: connection refused\n" +
-			"waiting up to 58s for http://server: read tcp 127.0.0.1:40311: reset\n" +
-			"waiting up to 56s for http://server: status 503: loading\n"
-		if got := said.String(); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	})
 }
 
 func oneTurn(t datasets.Turn) datasets.Conversation {

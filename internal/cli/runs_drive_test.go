@@ -226,7 +226,7 @@ func prepared(t *testing.T, c *scenario, dir string, dial target.DialFunc) *sess
 	}
 	o.command = append([]string{"serve"}, c.args...) // without the name of the temporary directory
 	var err error
-	if o.server.target, err = target.New(target.Options{BaseURL: o.server.baseURL, Dial: dial}); err != nil {
+	if o.server.Target, err = target.New(target.Options{BaseURL: o.server.BaseURL, Dial: dial}); err != nil {
 		t.Fatal(err)
 	}
 	s, err := o.prepare(t.Context(), &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard})

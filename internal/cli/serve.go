@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"benchtop/datasets/numpy"
+	"benchtop/internal/cli/server"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
@@ -71,7 +72,7 @@ func (o *serveOptions) steps() (steps []string) {
 		due  bool
 	}{
 		{stepBaseline, o.old.file != ""}, {stepServer, true}, {stepTokenizer, !o.prompts.tokens.skip}, {stepPrompts, true},
-		{stepReady, o.server.ready > 0}, {stepWarmups, o.load.warmups > 0}, {stepProfiler, o.server.profile},
+		{stepReady, o.server.Ready > 0}, {stepWarmups, o.load.warmups > 0}, {stepProfiler, o.server.Profile},
 	} {
 		if step.due {
 			steps = append(steps, step.name)
@@ -82,13 +83,13 @@ func (o *serveOptions) steps() (steps []string) {
 
 // prepare turns options into a session: it looks at the server, draws the prompts and the arrivals.
 func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *session, err error) {
-	client := o.server.target.Client()
-	ready := o.server.readiness(env)
+	client := o.server.Target.Client()
+	ready := o.server.Patience(reporter{env})
 	m, err := o.findModel(ctx, env, client, ready)
 	if err != nil {
 		return nil, err
 	}
-	odd, err := o.checkModels(ctx, m)
+	odd, err := o.server.CheckModels(ctx, m, o.content.lora, o.content.bodyFields(o.fullLength()))
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 		charts:  o.report.charts(),
 		count:   prompts.means.countAnswer(),
 		noPlots: o.report.noPlots, arguments: o.arguments(),
-		side: &sideline{client: client, target: o.server.target, profile: o.server.profile},
+		side: &sideline{client: client, target: o.server.Target, profile: o.server.Profile},
 	}
 	s.plan = o.plan(m, prompts, requests, &load)
 	if s.plan.Cache = cold; cold != "" {
@@ -145,8 +146,8 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	}
 	s.notes = append(s.notes, rehearsed...)
 	s.connect(ctx, ahead)
-	s.gpus.settle(ctx, o.server.target)
-	if o.server.profile {
+	s.gpus.settle(ctx, o.server.Target)
+	if o.server.Profile {
 		env.step(stepProfiler)
 	}
 	s.notes = append(s.notes, s.side.begin(ctx)...)
@@ -154,21 +155,21 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 }
 
 // findModel asks the server for the model, and shows how that goes.
-func (o *serveOptions) findModel(ctx context.Context, env *environment, client *http.Client, ready *readiness) (model, error) {
-	about := metrics.Plan{BaseURL: o.server.target.String(), ModelID: o.server.model, Load: o.load.shape().Describe(o.prompts.Prompts)}
+func (o *serveOptions) findModel(ctx context.Context, env *environment, client *http.Client, ready *server.Patience) (server.Model, error) {
+	about := metrics.Plan{BaseURL: o.server.Target.String(), ModelID: o.server.Model, Load: o.load.shape().Describe(o.prompts.Prompts)}
 	env.about(about)
 	env.step(stepServer)
-	if o.server.model == "" {
+	if o.server.Model == "" {
 		env.show("asking " + about.BaseURL + " for its models")
 	} else {
 		env.show("connecting to " + about.BaseURL)
 	}
-	m, err := o.server.find(ctx, client, ready)
+	m, err := o.server.Find(ctx, client, ready)
 	if err != nil {
 		return m, err
 	}
-	env.show("ready, model " + m.id)
-	about.ModelID = m.root
+	env.show("ready, model " + m.ID)
+	about.ModelID = m.Root
 	env.about(about)
 	return m, nil
 }
@@ -190,14 +191,14 @@ func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
 }
 
 // loadOf is what the run sends, and how many requests that is.
-func (o *serveOptions) loadOf(m model, prompts drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
+func (o *serveOptions) loadOf(m server.Model, prompts drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
 	load := loadgen.Options{
-		Model: m.id, Salt: salt, InputSource: prompts.counted, CountText: prompts.means.countText(), KeepText: o.save.Detailed,
+		Model: m.ID, Salt: salt, InputSource: prompts.counted, CountText: prompts.means.countText(), KeepText: o.save.Detailed,
 	}
 	if !o.load.promptsGiven {
 		load.More = prompts.more
 	}
-	o.server.send(&load)
+	o.server.Send(&load)
 	o.content.send(&load, o.fullLength(), streams.Python)
 	o.client.send(&load)
 	arrivals := o.load.shape().Arrivals(prompts.n, times, streams.Legacy)
@@ -207,22 +208,22 @@ func (o *serveOptions) loadOf(m model, prompts drawn, salt loadgen.Salt, times [
 
 // fullLength says that answers are to go on to the length asked for.
 func (o *serveOptions) fullLength() bool {
-	return o.prompts.needs().FullLength && o.server.protocol.Traits().LengthField != ""
+	return o.prompts.needs().FullLength && o.server.Protocol.Traits().LengthField != ""
 }
 
 // plan is what is known about the run beforehand.
-func (o *serveOptions) plan(m model, prompts drawn, requests int, load *loadgen.Options) metrics.Plan {
+func (o *serveOptions) plan(m server.Model, prompts drawn, requests int, load *loadgen.Options) metrics.Plan {
 	p := metrics.Plan{
 		Version: version(), Command: o.command,
-		ModelID: m.root, Tokenizer: prompts.tokenizer, SkipTokenizer: o.prompts.tokens.skip,
+		ModelID: m.Root, Tokenizer: prompts.tokenizer, SkipTokenizer: o.prompts.tokens.skip,
 		Dataset: prompts.description, InputSource: prompts.counted,
 		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&prompts.first.Turns[0]),
 		Detailed: o.save.Detailed,
 	}
-	o.server.plan(&p)
+	o.server.Plan(&p)
 	o.report.plan(&p)
 	o.gpus.plan(&p)
-	o.client.plan(&p, o.server.protocol)
+	o.client.plan(&p, o.server.Protocol)
 	o.load.plan(&p, prompts.n, requests)
 	return p
 }

@@ -12,6 +12,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/datasets/hub"
 	"benchtop/datasets/numpy"
+	"benchtop/internal/cli/server"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
 	"benchtop/metrics"
@@ -37,13 +38,13 @@ type drawn struct {
 const drawPatience = 2 * time.Second
 
 // draw prepares the prompts: it finds a tokenizer, draws and, where the server counts otherwise, cuts to its measure.
-func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies, client *http.Client, m model, ready *readiness, streams *numpy.Streams) (drawn, error) {
+func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies, client *http.Client, m server.Model, ready *server.Patience, streams *numpy.Streams) (drawn, error) {
 	if !o.prompts.tokens.skip {
 		env.step(stepTokenizer)
-		env.show("looking for that of " + cmp.Or(o.prompts.tokens.name, m.root))
+		env.show("looking for that of " + cmp.Or(o.prompts.tokens.name, m.Root))
 	}
 	hub := hub.New(hub.Options{Progress: env.tell})
-	means, err := o.prompts.findMeans(ctx, seeker{target: o.server.target, client: client, hub: hub, model: m, server: true, ready: ready})
+	means, err := o.prompts.findMeans(ctx, seeker{target: o.server.Target, client: client, hub: hub, model: m, server: true, ready: ready})
 	if err != nil {
 		return drawn{}, err
 	}
@@ -55,7 +56,7 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 		env.show(means.inWords())
 	}
 	env.step(stepPrompts)
-	drawing := o.prompts.drawing(all.ctx, means, streams, hub, o.server.protocol, o.content.idPrefix)
+	drawing := o.prompts.drawing(all.ctx, means, streams, hub, o.server.Protocol, o.content.idPrefix)
 	drawing.common.Endless = o.load.shape().Endless()
 	source, err := drawing.draw(ctx)
 	if err != nil {
@@ -90,7 +91,7 @@ func (o *serveOptions) draw(ctx context.Context, env *environment, all *supplies
 		d.notes = append(d.notes, means.align(ctx, env, d.supply)...)
 	}
 	check := checkContext
-	if !o.server.protocol.Traits().Streams {
+	if !o.server.Protocol.Traits().Streams {
 		check = checkPooled
 	}
 	odd, err := check(m, d.supply.ahead(), means.counted)

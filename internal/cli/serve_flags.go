@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/metrics"
 )
 
 // serveOptions is what the flags of serve fill.
 type serveOptions struct {
-	server  serverOptions
+	server  server.Options
 	content contentOptions
 	prompts promptOptions
 	load    loadOptions
@@ -32,7 +33,7 @@ type serveOptions struct {
 // newServeOptions defines the flags. Names, defaults and meanings are vLLM's where vLLM has the flag.
 func newServeOptions() *serveOptions {
 	o := &serveOptions{flags: argv.Flags{Synopsis: "serve [flags]", Text: serveText}}
-	o.server.define(o.flags.Group("Server"))
+	o.server.Define(o.flags.Group("Server"))
 	o.prompts.define(&o.flags)
 	o.content.define(o.flags.Group("Requests"))
 	o.load.define(o.flags.Group("Load"))
@@ -61,18 +62,18 @@ func (o *serveOptions) parse(args []string) error {
 		problems = append(problems, fmt.Errorf("serve takes no arguments, got %q: 'vllm serve MODEL' starts a server, "+
 			"'benchtop serve --model MODEL' loads one", rest))
 	}
-	problems = append(problems, o.server.check()...)
+	problems = append(problems, o.server.Check()...)
 	o.load.allRows = o.prompts.needs().AllRows
 	o.load.selfTimed = o.prompts.selfTiming()
 	problems = append(problems, o.load.check(all, metrics.SLO(o.report.goodput))...)
-	problems = append(problems, o.content.check(all, o.server.protocol)...)
-	problems = append(problems, o.prompts.check(all, &o.load, o.server.protocol)...)
-	problems = append(problems, o.report.check(all, o.server.protocol)...)
+	problems = append(problems, o.content.check(all, o.server.Protocol)...)
+	problems = append(problems, o.prompts.check(all, &o.load, o.server.Protocol)...)
+	problems = append(problems, o.report.check(all, o.server.Protocol)...)
 	problems = append(problems, o.client.check(), o.save.Check(), o.screen.check(), o.gpus.check())
 	if o.screen.onHangup == hangupContinue && o.save.Never {
 		problems = append(problems, errors.New("--on-hangup continue with --no-save: nobody would ever see the result"))
 	}
-	o.command = argv.HideSecrets(append([]string{"serve"}, args...), o.server.secrets())
+	o.command = argv.HideSecrets(append([]string{"serve"}, args...), o.server.Secrets())
 	o.notes = slices.Concat(argv.InertNotes(all), o.prompts.lengthNotes(all), o.content.notes)
 	return errors.Join(problems...)
 }

@@ -10,6 +10,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/datasets/hub"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/internal/usage"
 )
@@ -62,7 +63,7 @@ func runSlices(env *environment, args []string) int {
 }
 
 func slice(ctx context.Context, env *environment, o datasets.SlicesOptions, tokens tokenizerOptions, output string) error {
-	m, err := tokens.find(ctx, hub.New(hub.Options{Progress: env.tell}), model{})
+	m, err := tokens.find(ctx, hub.New(hub.Options{Progress: env.tell}), server.Model{})
 	if err != nil {
 		return err
 	}

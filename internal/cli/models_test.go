@@ -66,23 +66,3 @@ func TestModelsAreCheckedBeforeTheLoad(t *testing.T) {
 		})
 	}
 }
-
-func TestReadModels(t *testing.T) {
-	all, err := readModels([]byte(`{"data": [{"id": "a", "root": "org/a", "owned_by": "vllm", "max_model_len": 4096, "meta": "x"},
-		{"id": "b", "aliases": ["c"], "meta": {"n_ctx": 2048, "n_ctx_train": 32768}}, {"id": "d", "root": null, "max_model_len": null}]}`))
-	if err != nil || len(all) != 3 {
-		t.Fatalf("got %+v, error %v", all, err)
-	}
-	for i, want := range []model{{id: "a", root: "org/a", loaded: "org/a", owner: "vllm", context: 4096}, {id: "b", root: "b", context: 2048}, {id: "d", root: "d"}} {
-		got := all[i]
-		if strings.Join(got.known, " ") != "a b c d" {
-			t.Errorf("names %q", got.known)
-		}
-		if got.known = nil; got.id != want.id || got.root != want.root || got.loaded != want.loaded || got.owner != want.owner || got.context != want.context {
-			t.Errorf("got %+v, want %+v", got, want)
-		}
-	}
-	if _, err := readModels([]byte(`<html>`)); err == nil {
-		t.Error("a page is a list")
-	}
-}

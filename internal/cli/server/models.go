@@ -1,0 +1,235 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"benchtop/datasets"
+	"benchtop/export"
+	"benchtop/internal/usage"
+	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// AskTimeout is how long the server may take to answer before the run.
+const AskTimeout = 10 * time.Second
+
+// Reach checks that something listens, so that a server that is not there is one clear error and not a thousand.
+func Reach(ctx context.Context, t *target.Target) error {
+	ctx, cancel := context.WithTimeout(ctx, AskTimeout)
+	defer cancel()
+	raw, err := t.Dial(ctx)
+	if err == nil {
+		raw, err = t.Secure(ctx, raw)
+	}
+	if certificate := new(tls.CertificateVerificationError); errors.As(err, &certificate) {
+		return fmt.Errorf("cannot trust %s: %w; if you know the server, --insecure accepts its certificate", t, err)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot reach %s: %w; is the server up, and is this its address (--base-url, --host, --port)? "+
+			"'benchtop demo' runs without a server", t, err)
+	}
+	return raw.Close()
+}
+
+// Model is a model of the server: the name to send, and what is known of it.
+type Model struct {
+	ID    string // the name to send
+	Root  string // its own name, for the result
+	Owner string // what serves it, by its own word: "vllm", "llamacpp", …; "" where it does not say
+	// Named is the name that the user gave, Loaded what the server says that it has loaded; "" for nothing.
+	Named, Loaded string
+	// Context is how many tokens a prompt and its answer may have together, 0 where the server does not say.
+	Context int
+	// Known are the names that the server lists, those of its other models among them; nil where it gives no list.
+	Known []string
+}
+
+// Discover asks the server for its first model.
+func Discover(ctx context.Context, client *http.Client, t *target.Target) (Model, error) {
+	all, err := List(ctx, client, t)
+	if err != nil {
+		return Model{}, err
+	}
+	return all[0], nil
+}
+
+// Named is the model that the user names, with what the server's list tells of it. A server that gives no list is taken as it
+// is: the model is named.
+func (o *Options) Named(ctx context.Context, client *http.Client) (Model, error) {
+	m := Model{ID: o.Model, Root: o.Model, Named: o.Model}
+	if o.ServedName != "" {
+		m.ID = o.ServedName
+	}
+	all, err := List(ctx, client, o.Target)
+	if err != nil {
+		return m, ctx.Err()
+	}
+	m.Owner, m.Known = all[0].Owner, all[0].Known
+	if i := slices.IndexFunc(all, func(one Model) bool { return one.ID == m.ID }); i >= 0 {
+		m.Owner, m.Loaded, m.Context = all[i].Owner, all[i].Loaded, all[i].Context
+	}
+	return m, nil
+}
+
+// List asks the server for its models; there is at least one.
+func List(ctx context.Context, client *http.Client, t *target.Target) ([]Model, error) {
+	ctx, cancel := context.WithTimeout(ctx, AskTimeout)
+	defer cancel()
+	url := t.URL("/v1/models")
+	advice := func(format string, a ...any) error {
+		return fmt.Errorf("asking %s for its models: %s; name the model with --model", url, export.Clean(t.Hide(fmt.Sprintf(format, a...))))
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		var inner interface{ Unwrap() error }
+		if errors.As(err, &inner) && inner.Unwrap() != nil {
+			err = inner.Unwrap() // without the URL a second time
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("no answer within %s", AskTimeout)
+		}
+		return nil, advice("%s", err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
+	if err != nil {
+		return nil, advice("%s", err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		return nil, advice("%s: %.200s", answer.Status, body)
+	}
+	all, err := readModels(body)
+	if err != nil {
+		return nil, advice("the answer is not JSON: %.100q", body)
+	}
+	if len(all) == 0 || all[0].ID == "" {
+		return nil, advice("it names none")
+	}
+	return all, nil
+}
+
+// readModels reads an answer of /v1/models. A field of an unexpected kind is passed over.
+func readModels(body []byte) ([]Model, error) {
+	var list struct {
+		Data []struct {
+			ID, Root string
+			Aliases  []string // llama.cpp
+			Owner    string   `json:"owned_by"`
+			Longest  float64  `json:"max_model_len"` // vLLM, SGLang
+			Meta     struct {
+				Slot float64 `json:"n_ctx"`
+			} // llama.cpp
+		}
+	}
+	if err := json.Unmarshal(body, &list); err != nil && (len(list.Data) == 0 || !errors.As(err, new(*json.UnmarshalTypeError))) {
+		return nil, err
+	}
+	var known []string
+	for _, one := range list.Data {
+		known = append(append(known, one.ID), one.Aliases...)
+	}
+	var all []Model
+	for _, one := range list.Data {
+		m := Model{ID: one.ID, Root: one.Root, Owner: one.Owner, Loaded: one.Root, Known: known, Context: int(max(one.Longest, one.Meta.Slot))}
+		if m.Root == "" {
+			m.Root = m.ID
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// Find reaches the server and says what its model is called, with as much patience as was asked for.
+func (o *Options) Find(ctx context.Context, client *http.Client, ready *Patience) (m Model, err error) {
+	ctx, cancel := ready.Within(ctx)
+	defer cancel()
+	for {
+		if err = Reach(ctx, o.Target); err == nil {
+			if o.Model == "" {
+				m, err = Discover(ctx, client, o.Target)
+			} else {
+				m, err = o.Named(ctx, client)
+			}
+		}
+		if err == nil || !ready.Again(ctx, o.Target.String(), err) {
+			return m, err
+		}
+	}
+}
+
+// CheckModels finds out before the load whether the server has the models that requests with some fields name, and returns what
+// is odd about them. A list without a name is no proof: llama.cpp answers to any, and others load what they are asked for. So a
+// request of one token decides. A server without a list is not asked, nor is any where a field names the model.
+func (o *Options) CheckModels(ctx context.Context, m Model, modules []string, fields []protocol.Field) (odd []string, err error) {
+	if m.Known == nil || slices.ContainsFunc(fields, func(f protocol.Field) bool { return f.Name == "model" }) {
+		return nil, nil
+	}
+	asked, flag := []string{m.ID}, "--model"
+	switch {
+	case len(modules) > 0:
+		asked, flag = modules, "--lora-modules"
+	case o.ServedName != "":
+		flag = "--served-model-name"
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(asked))) {
+		if slices.Contains(m.Known, name) {
+			continue
+		}
+		q, optional := o.try(ctx, name, fields)
+		words := export.Clean(fmt.Sprintf("%s: %s", inShort(q), q.Error))
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case q.OK():
+			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, but answers to the name", flag, usage.Quote(name)))
+		case len(metrics.RefusedFields(optional, q.Status, q.Error)) > 0: // which says nothing about the model
+		case q.Status == http.StatusNotFound || q.Status == http.StatusBadRequest || q.Status == http.StatusUnprocessableEntity:
+			return nil, usage.Errorf("%s %s: the server does not list this model and refuses a request for it: %s; name one that it lists: %s%s",
+				flag, usage.Quote(name), words, listed(m.Known), usage.DidYouMean(name, m.Known))
+		default:
+			odd = append(odd, fmt.Sprintf("%s %s: the server does not list this model, and a request for it failed (%s)", flag, usage.Quote(name), words))
+		}
+	}
+	return odd, nil
+}
+
+// try asks for one token of the model, with the fields of the run's requests; optional are those that can be left out.
+func (o *Options) try(ctx context.Context, name string, fields []protocol.Field) (q metrics.Request, optional []string) {
+	load := loadgen.Defaults()
+	o.Send(&load)
+	load.Model, load.RequestTimeout, load.Extra = name, AskTimeout, fields
+	turn := datasets.Turn{Text: "Hi", InputTokens: 1, MaxTokens: 1}
+	return loadgen.Try(ctx, load, []datasets.Turn{turn}, 1)[0], load.Optional(&turn)
+}
+
+// inShort is a failure's status, or its kind where there was none.
+func inShort(q metrics.Request) string {
+	if q.Failure == metrics.FailedStatus {
+		return fmt.Sprint("status ", q.Status)
+	}
+	return string(q.Failure)
+}
+
+// listed are the first of some names, and how many more there are.
+func listed(names []string) string {
+	const most = 10
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,124 @@
+// Package server is about the server of a run before its load: its flags, whether it is there, which models it has, and the
+// patience with one that is still starting.
+package server
+
+import (
+	"cmp"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/internal/cli/argv"
+	"benchtop/internal/usage"
+	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+// Options say which server to load and how to reach it.
+type Options struct {
+	Backend           string
+	BaseURL, host     string
+	port              int
+	endpoint          string
+	headers           argv.Pairs
+	insecure          bool
+	Model, ServedName string
+	Ready             int // seconds of patience with a server that is still starting
+	Profile           bool
+	Target            *target.Target    // set by Check, as Protocol is
+	Protocol          protocol.Protocol // nil for a backend that there is not
+}
+
+// Define adds all flags.
+func (o *Options) Define(f *pflag.FlagSet) {
+	o.DefineAddress(f)
+	f.StringVar(&o.endpoint, "endpoint", "", "path of the API (default: follows the backend)")
+	f.IntVar(&o.Ready, "ready-check-timeout-sec", 0, "wait up to this many seconds until the server answers a request; 0 does not wait")
+	f.BoolVar(&o.Profile, "profile", false, "start the server's profiler before the run and stop it after")
+}
+
+// DefineAddress adds the flags that say which server it is and how to speak to it.
+func (o *Options) DefineAddress(f *pflag.FlagSet) {
+	f.StringVar(&o.Backend, "backend", protocol.Default().Traits().Name, "request protocol: "+protocol.Names(0))
+	f.StringVar(&o.BaseURL, "base-url", "", "server to load; overrides host and port")
+	f.StringVar(&o.host, "host", "127.0.0.1", "server's host")
+	f.IntVar(&o.port, "port", 8000, "server's port")
+	f.Var(&o.headers, "header", "headers of every request, as KEY=VALUE KEY=VALUE; shown nowhere")
+	_ = f.SetAnnotation("header", argv.Variadic, []string{"0"})
+	f.BoolVar(&o.insecure, "insecure", false, "accept any TLS certificate")
+	f.StringVar(&o.Model, "model", "", "model to ask for (default: the server's first)")
+	f.StringVar(&o.ServedName, "served-model-name", "", "name sent in requests instead of --model")
+}
+
+// Check finds what is wrong with the flags.
+func (o *Options) Check() (p usage.Problems) {
+	if o.Protocol = protocol.Named(o.Backend); o.Protocol == nil && slices.Contains(PoolingBackends(), o.Backend) {
+		p.Bad("--backend %s: these embeddings, pooling and rerank endpoints cannot be loaded; use %s", o.Backend, protocol.Names(0))
+	} else if o.Protocol == nil {
+		p.Bad("--backend %s: use %s", usage.Quote(o.Backend), protocol.Names(0))
+	} else if suffix := o.Protocol.Traits().Suffix; o.endpoint != "" && !strings.HasSuffix(o.endpoint, suffix) {
+		p.Bad("--endpoint %s: for backend %s it must end in %s", usage.Quote(o.endpoint), o.Backend, suffix)
+	}
+	pairs, err := o.headers.Split("header")
+	if err != nil {
+		p = append(p, err)
+	}
+	header := http.Header{}
+	for _, h := range pairs {
+		header.Set(h.Key, h.Value)
+	}
+	o.Target, err = target.New(target.Options{
+		BaseURL: o.url(), APIKey: os.Getenv("OPENAI_API_KEY"), Insecure: o.insecure, Header: header,
+	})
+	if err != nil && strings.HasPrefix(err.Error(), "header") {
+		p.Bad("--header: %w", err)
+	} else if err != nil {
+		p.Bad("--base-url: %w", err)
+	}
+	if o.port < 1 || o.port > 65535 {
+		p.Bad("--port %d: ports are from 1 to 65535", o.port)
+	}
+	if o.Ready < 0 {
+		o.Ready = 0 // as with vLLM
+	}
+	return p
+}
+
+// url is the base URL of the server.
+func (o *Options) url() string {
+	if o.BaseURL != "" {
+		return o.BaseURL
+	}
+	return "http://" + net.JoinHostPort(strings.Trim(o.host, "[]"), strconv.Itoa(o.port))
+}
+
+// Path is that of the API on the server.
+func (o *Options) Path() string {
+	return cmp.Or(o.endpoint, o.Protocol.Traits().Path)
+}
+
+// Secrets are the parts of the command line that must not be shown, as they were written.
+func (o *Options) Secrets() []string { return o.headers.Ever }
+
+// Send sets where requests go.
+func (o *Options) Send(e *loadgen.Options) {
+	e.Target, e.Endpoint, e.Protocol = o.Target, o.endpoint, o.Protocol
+}
+
+// Plan writes into a plan where requests go.
+func (o *Options) Plan(p *metrics.Plan) {
+	p.BaseURL, p.Backend, p.Pooling = o.Target.String(), o.Backend, !o.Protocol.Traits().Streams
+}
+
+// PoolingBackends are those of vLLM whose endpoints give no text and cannot be loaded.
+func PoolingBackends() []string {
+	return []string{"openai-embeddings-chat", "openai-embeddings-clip", "openai-embeddings-vlm2vec",
+		"infinity-embeddings", "infinity-embeddings-clip", "vllm-pooling", "vllm-rerank"}
+}

@@ -1,0 +1,138 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/spf13/pflag"
+)
+
+// told is a reporter of what is new.
+type told struct{ *strings.Builder }
+
+func (t told) Tell(what string) { fmt.Fprintln(t, what) }
+func (told) Show(string)        {}
+
+func TestReadModels(t *testing.T) {
+	all, err := readModels([]byte(`{"data": [{"id": "a", "root": "org/a", "owned_by": "vllm", "max_model_len": 4096, "meta": "x"},
+		{"id": "b", "aliases": ["c"], "meta": {"n_ctx": 2048, "n_ctx_train": 32768}}, {"id": "d", "root": null, "max_model_len": null}]}`))
+	if err != nil || len(all) != 3 {
+		t.Fatalf("got %+v, error %v", all, err)
+	}
+	for i, want := range []Model{{ID: "a", Root: "org/a", Loaded: "org/a", Owner: "vllm", Context: 4096}, {ID: "b", Root: "b", Context: 2048}, {ID: "d", Root: "d"}} {
+		got := all[i]
+		if strings.Join(got.Known, " ") != "a b c d" {
+			t.Errorf("names %q", got.Known)
+		}
+		if got.Known = nil; got.ID != want.ID || got.Root != want.Root || got.Loaded != want.Loaded || got.Owner != want.Owner || got.Context != want.Context {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	if _, err := readModels([]byte(`<html>`)); err == nil {
+		t.Error("a page is a list")
+	}
+}
+
+// The ready check tells each kind of error once, as soon as it comes.
+func TestReadyCheckTellsEachKindOfErrorOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said strings.Builder
+		o := Options{Ready: 60}
+		ready := o.Patience(told{&said})
+		for _, words := range []string{"dial tcp: connection refused", "dial tcp: connection refused", "read tcp 127.0.0.1:40311: reset",
+			"read tcp 127.0.0.1:40312: reset", "status 503: loading", "dial tcp: connection refused"} {
+			if !ready.Again(t.Context(), "http://server", errors.New(words)) {
+				t.Error("it gave up early")
+			}
+		}
+		const want = "waiting up to 1m0s for http://server: dial tcp: connection refused\n" +
+			"waiting up to 58s for http://server: read tcp 127.0.0.1:40311: reset\n" +
+			"waiting up to 56s for http://server: status 503: loading\n"
+		if got := said.String(); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	})
+}
+
+func TestOptions(t *testing.T) {
+	for _, c := range []struct {
+		args  string
+		fails string
+		url   string
+	}{
+		{"", "", "http://127.0.0.1:8000"},
+		{"--host [::1] --port 80", "", "http://[::1]:80"},
+		{"--base-url http://x:1/v1 --host y", "", "http://x:1/v1"},
+		{"--backend none", "--backend none: use vllm, openai", ""},
+		{"--backend vllm-rerank", "--backend vllm-rerank: these embeddings, pooling and rerank endpoints cannot be loaded", ""},
+		{"--endpoint /x", "--endpoint /x: for backend openai it must end in ", ""},
+		{"--header a", "--header: item 1 is not KEY=VALUE", ""},
+		{"--base-url x", "--base-url: ", ""},
+		{"--port 0", "--port 0: ports are from 1 to 65535", ""},
+	} {
+		var o Options
+		f := pflag.NewFlagSet("", pflag.ContinueOnError)
+		o.Define(f)
+		if err := f.Parse(strings.Fields(c.args)); err != nil {
+			t.Fatal(err)
+		}
+		err := errors.Join(o.Check()...)
+		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.HasPrefix(err.Error(), c.fails)) {
+			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
+		}
+		if err == nil && o.url() != c.url {
+			t.Errorf("%s: %s, want %s", c.args, o.url(), c.url)
+		}
+	}
+}
+
+// A server says what it has; a model that it does not list is tried.
+func TestFind(t *testing.T) {
+	status := http.StatusOK
+	listening := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/models" {
+			http.Error(w, "no such model", http.StatusNotFound)
+			return
+		}
+		w.WriteHeader(status)
+		fmt.Fprint(w, `{"data": [{"id": "tiny", "owned_by": "vllm", "max_model_len": 4096}]}`)
+	}))
+	defer listening.Close()
+	o := Options{Backend: "openai", BaseURL: listening.URL, port: 1}
+	if err := errors.Join(o.Check()...); err != nil {
+		t.Fatal(err)
+	}
+	find := func() (Model, error) { return o.Find(t.Context(), listening.Client(), o.Patience(told{})) }
+	if m, err := find(); m.ID != "tiny" || m.Context != 4096 || err != nil {
+		t.Errorf("%+v, %v", m, err)
+	}
+	o.Model, o.ServedName = "org/tiny", "tiny"
+	m, err := find()
+	if m.ID != "tiny" || m.Root != "org/tiny" || m.Owner != "vllm" || err != nil {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if odd, err := o.CheckModels(t.Context(), m, nil, nil); odd != nil || err != nil {
+		t.Errorf("%q, %v", odd, err)
+	}
+	if _, err := o.CheckModels(t.Context(), m, []string{"tinny"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "--lora-modules tinny: the server does not list this model and refuses a request for it: status 404") {
+		t.Errorf("got %v", err)
+	}
+	status = http.StatusForbidden
+	if m, err := find(); m.Known != nil || err != nil { // which is named
+		t.Errorf("%+v, %v", m, err)
+	}
+	o.Model = ""
+	if _, err := find(); err == nil || !strings.Contains(err.Error(), "403 Forbidden") {
+		t.Errorf("got %v", err)
+	}
+	listening.Close()
+	if _, err := find(); err == nil || !strings.HasPrefix(err.Error(), "cannot reach http://") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -15,7 +15,8 @@ import (
 var arrows = map[string][]string{
 	"benchtop":              {"benchtop/internal/cli"},
 	"benchtop/internal/cli": {"benchtop/..."},
-	"benchtop/tui":          {"benchtop/metrics", "benchtop/tui/screen", "benchtop/tui/number", "benchtop/tui/chart", "benchtop/tui/term", "benchtop/tui/form"},
+	"benchtop/tui":          {"benchtop/metrics", "benchtop/tui/screen", "benchtop/tui/number", "benchtop/tui/chart", "benchtop/tui/panels", "benchtop/tui/term", "benchtop/tui/form"},
+	"benchtop/tui/panels":   {"benchtop/metrics", "benchtop/tui/screen", "benchtop/tui/number", "benchtop/tui/chart"},
 	"benchtop/tui/form":     {"benchtop/tui/screen", "benchtop/tui/term"},
 	"benchtop/tui/term":     {"benchtop/tui/noquery"},
 	"benchtop/tui/chart":    {"benchtop/tui/screen", "benchtop/tui/number"},
@@ -74,7 +75,7 @@ var arrows = map[string][]string{
 // only says which packages, or files, may import certain modules.
 var only = map[string][]string{
 	"github.com/valyala/fasthttp": {"benchtop/loadgen/conn"},
-	"github.com/charmbracelet/":   {"benchtop/tui", "benchtop/tui/noquery", "benchtop/tui/screen", "benchtop/tui/term", "benchtop/tui/form", "tui/chart/raster.go"},
+	"github.com/charmbracelet/":   {"benchtop/tui", "benchtop/tui/noquery", "benchtop/tui/screen", "benchtop/tui/term", "benchtop/tui/form", "benchtop/tui/panels", "tui/chart/raster.go"},
 	"github.com/NimbleMarkets/":   {"tui/chart/raster.go"},
 	"github.com/valyala/fastjson": {"benchtop/loadgen/protocol", "benchtop/export/journal", "benchtop/internal/metronome"},
 	"github.com/spf13/pflag": {"benchtop/internal/cli", "benchtop/internal/cli/argv", "benchtop/internal/cli/server", "benchtop/internal/cli/prompts",

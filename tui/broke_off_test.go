@@ -7,6 +7,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/panels"
 	"benchtop/tui/screen"
 )
 
@@ -25,7 +26,7 @@ func TestBrokeOff(t *testing.T) {
 		if !strings.Contains(got, "■ BROKE OFF") || !strings.Contains(lastLine(m), "the run broke off") {
 			t.Errorf("%q: the screen is\n%s\n%s", keys, got, lastLine(m))
 		}
-		if s := (stateSign(m.head, m.state(m.head))); s.Style != screen.Warning {
+		if s := (panels.StateSign(m.head, m.state(m.head))); s.Style != screen.Warning {
 			t.Errorf("%q: the style is %+v", keys, s.Style)
 		}
 	}

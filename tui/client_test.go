@@ -4,7 +4,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/muesli/termenv"
@@ -12,93 +11,6 @@ import (
 	"benchtop/metrics"
 	"benchtop/tui/screen"
 )
-
-// Reasons as a verdict gives them.
-var (
-	late     = []string{"p99 sent 31ms late", "CPU full for 3 of 5 s"}
-	together = []string{"1.3 % of chunks read late and together"}
-)
-
-// sampled gives a snapshot the samples of its seconds, and what they say of the whole run and of its last seconds.
-func sampled(s metrics.Snapshot, whole, recent []string) metrics.Snapshot {
-	s.Client = nil
-	for at := time.Second; at <= s.At; at += time.Second {
-		s.Client = append(s.Client, metrics.ClientSecond{
-			At: at, Took: time.Second, CPU: 0.4, Cores: 8, Sched: 40 * time.Microsecond, Memory: 96 << 20, Sockets: 160,
-			Sent: 40, LateP99: 80 * time.Microsecond, LateMax: time.Millisecond,
-			Chunks: 2000, DelayP50: 9 * time.Microsecond, DelayP99: 120 * time.Microsecond, DelayMax: 2 * time.Millisecond,
-		})
-	}
-	s.Verdict, s.Recent = metrics.Verdict{Why: whole}, metrics.Verdict{Why: recent}
-	if s.Report != nil {
-		r := *s.Report
-		r.Client = metrics.Client{Verdict: s.Verdict, Source: metrics.KernelStamps, Seconds: s.Client}
-		r.Client.Stamps.Chunks = 2000 * len(s.Client)
-		s.Report = &r
-	}
-	return s
-}
-
-func TestClientState(t *testing.T) {
-	unsampledRun := sampled(mid(), late, late)
-	unsampledRun.Client = nil
-	noSeconds := sampled(done(), nil, late)
-	noSeconds.Report.Client.Seconds = nil
-	judgedByReport := sampled(done(), nil, nil)
-	judgedByReport.Report.Client.Verdict.Why = together
-	for _, c := range []struct {
-		name string
-		s    metrics.Snapshot
-		want health
-		why  string
-	}{
-		{"no sample yet", unsampledRun, unsampled, ""},
-		{"fine", sampled(mid(), nil, nil), well, ""},
-		{"the last seconds are not", sampled(mid(), nil, late), strained, "p99 sent 31ms late"},
-		{"the whole run is not", sampled(mid(), late, nil), limited, "p99 sent 31ms late"},
-		{"neither is", sampled(mid(), together, late), limited, "1.3 % of chunks read late and together"},
-		{"over: the last seconds do not count", sampled(done(), nil, late), well, ""},
-		{"over: the report decides", judgedByReport, limited, "1.3 % of chunks read late and together"},
-		{"over before the first sample", noSeconds, unsampled, ""},
-		{"the first reason that says anything", sampled(mid(), []string{"", " \x07", "\x1b[31mfull\n"}, nil), limited, "full"},
-		{"no words at all", sampled(mid(), []string{""}, nil), limited, ""},
-		{"far too many words", sampled(mid(), []string{strings.Repeat("漢", 500)}, nil), limited, strings.Repeat("漢", 29) + "…"},
-	} {
-		v := &view{s: &c.s}
-		if got, why := v.client(); got != c.want || why != c.why {
-			t.Errorf("%s: state %d because of %q, want %d because of %q", c.name, got, why, c.want, c.why)
-		}
-	}
-}
-
-func TestClientWords(t *testing.T) {
-	for _, c := range []struct {
-		state health
-		why   string
-		w     int
-		want  string
-	}{
-		{unsampled, "", 80, ""},
-		{well, "", 9, "client ok"},
-		{well, "", 8, ""},
-		{strained, "p99 sent 31ms late", 80, "client strained: p99 sent 31ms late"},
-		{strained, "p99 sent 31ms late", 35, "client strained: p99 sent 31ms late"},
-		{strained, "p99 sent 31ms late", 34, "client strained: p99 sent 31ms la…"},
-		{strained, "p99 sent 31ms late", 32, "client strained"},
-		{strained, "p99 sent 31ms late", -9, "client strained"},
-		{strained, "", 80, "client strained"},
-		{limited, "p99 sent 31ms late", 34, "client LIMITED: p99 sent 31ms late"},
-		{limited, "p99 sent 31ms late", 31, "client LIMITED"},
-		{limited, "p99 sent 31ms late", 14, "client LIMITED"},
-		{limited, "p99 sent 31ms late", 13, "! client"},
-		{limited, "p99 sent 31ms late", -9, "! client"},
-		{limited, "", 80, "client LIMITED"},
-	} {
-		if got := c.state.says(c.why, c.w); got != c.want {
-			t.Errorf("state %d in %d columns: %q, want %q", c.state, c.w, got, c.want)
-		}
-	}
-}
 
 // styleOf is the style of the first cell of some words on the screen.
 func styleOf(m *model, words string) (screen.Style, bool) {
@@ -126,7 +38,7 @@ func TestClientColours(t *testing.T) {
 			{"ok", nil, nil, "client ok", screen.Label, w >= 80},
 			{"strained", nil, late, "client strained", screen.Style{Fg: screen.Orange, Bold: true}, !small},
 			{"limited", late, nil, "client LIMITED", screen.Warning, !small},
-			{"limited and tiny", late, nil, limitedShort, screen.Warning, small},
+			{"limited and tiny", late, nil, "! client", screen.Warning, small},
 		} {
 			m := open(sampled(mid(), c.whole, c.recent), w, h, termenv.TrueColor)
 			m.View()
@@ -148,7 +60,7 @@ func TestClientColours(t *testing.T) {
 // headOf is the header's two lines alone.
 func headOf(m *model, w int) []string {
 	sf := screen.NewSurface(w, 2)
-	m.header().draw(sf.All())
+	m.header().Draw(sf.All())
 	return strings.Split(sf.Render(m.palette), "\n")
 }
 
@@ -157,9 +69,9 @@ func TestClientMakesRoom(t *testing.T) {
 	judged := judge(bad())
 	for _, why := range [][]string{late, together, {strings.Repeat("x", 300)}, {""}} {
 		for _, failed := range []bool{false, true} {
-			for _, state := range []health{strained, limited} {
+			for _, limited := range []bool{false, true} {
 				s := sampled(judged, why, nil)
-				if state == strained {
+				if !limited {
 					s = sampled(judged, nil, why)
 				}
 				if failed {
@@ -169,7 +81,7 @@ func TestClientMakesRoom(t *testing.T) {
 				for w := 80; w <= 240; w++ {
 					head := headOf(m, w)
 					first, second := head[0], head[1]
-					want := []string{"127.0.0.1:8000", "stage 5/5", map[health]string{strained: "client strained", limited: "client"}[state]}
+					want := []string{"127.0.0.1:8000", "stage 5/5", map[bool]string{false: "client strained", true: "client"}[limited]}
 					if failed {
 						want = append(want, "! NOT SAVING: no space left on")
 					} else {
@@ -180,7 +92,7 @@ func TestClientMakesRoom(t *testing.T) {
 							t.Fatalf("%d columns: no %q in %q", w, part, second)
 						}
 					}
-					if state == limited && !strings.Contains(second, "client LIMITED") && !strings.Contains(second, limitedShort) {
+					if limited && !strings.Contains(second, "client LIMITED") && !strings.Contains(second, "! client") {
 						t.Fatalf("%d columns: no bad news in %q", w, second)
 					}
 					for _, part := range []string{"[1 Overview]", "6 Log", "RUN 01:02/02:00 -00:58"} {

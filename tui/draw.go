@@ -2,9 +2,9 @@ package tui
 
 import (
 	"benchtop/metrics"
+	"benchtop/tui/panels"
 	"benchtop/tui/screen"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -19,33 +19,21 @@ func (m *model) View() string {
 }
 
 // choices is a view for which nothing was merged yet.
-func (m *model) choices(s *metrics.Snapshot) *view {
-	return &view{
-		s: s, span: spans[m.span], whole: m.whole, linear: m.linear,
+func (m *model) choices(s *metrics.Snapshot) *panels.View {
+	return &panels.View{
+		Snapshot: s, Span: spans[m.span], Whole: m.whole, Linear: m.linear,
 		Terminal: m.palette.Terminal(m.ascii),
-		latency:  shown(s, m.latency), back: m.back(s), baseline: m.baseline, list: m.list, raster: &m.raster,
+		Latency:  panels.ShownLatency(s, m.latency), Back: m.back(s), Baseline: m.baseline, List: m.list, Raster: &m.raster,
 	}
 }
 
-func (m *model) view(s *metrics.Snapshot) *view {
+func (m *model) view(s *metrics.Snapshot) *panels.View {
 	v := m.choices(s)
-	// The header comes twice as often as the panels: keep what was merged for either.
-	k := pick{s, v.span, v.back}
-	if m.picked[k] == nil {
-		next := map[pick]*selection{k: v.selected()}
-		for old, sel := range m.picked {
-			v.picked.inherit(sel)
-			if old.s == m.body || old.s == m.head {
-				next[old] = sel
-			}
-		}
-		m.picked = next
-	}
-	v.picked = m.picked[k]
+	m.selections.Fill(v, m.body, m.head) // the header comes twice as often as the panels
 	return v
 }
 
-func (m *model) layout() areas { return layout(m.pageNow(), m.w, m.h, m.choices(m.body)) }
+func (m *model) layout() panels.Areas { return panels.Layout(m.pageNow(), m.w, m.h, m.choices(m.body)) }
 
 func (m *model) draw() {
 	if m.screen == nil || m.screen.W != m.w || m.screen.H != m.h {
@@ -60,8 +48,8 @@ func (m *model) draw() {
 	}
 	l := m.layout()
 	h := m.header()
-	if l.tiny {
-		c.Safely(h.drawTiny)
+	if l.Tiny {
+		c.Safely(h.DrawTiny)
 		m.drawTinyPrompt(c)
 		return
 	}
@@ -69,10 +57,10 @@ func (m *model) draw() {
 		m.screen.Clear()
 		m.drawPanels(c, l)
 	}
-	l.head.of(c).Safely(h.draw)
-	l.figures.of(c).Safely(func(c screen.Canvas) { h.drawFigures(c, l.head.h == 1) })
-	l.keys.of(c).Safely(m.drawKeys)
-	below := c.Sub(0, l.head.h, m.w, m.h-l.head.h-l.keys.h)
+	l.Head.Of(c).Safely(h.Draw)
+	l.Figures.Of(c).Safely(func(c screen.Canvas) { h.DrawFigures(c, l.Head.H == 1) })
+	l.Keys.Of(c).Safely(m.drawKeys)
+	below := c.Sub(0, l.Head.H, m.w, m.h-l.Head.H-l.Keys.H)
 	if m.stopping() {
 		m.drawStopping(below, m.head)
 	}
@@ -92,71 +80,60 @@ func (m *model) stopping() bool {
 	return s == metrics.Draining || s == metrics.Aborting
 }
 
-func (m *model) header() header {
-	h := header{v: m.view(m.head), state: m.state(m.head), page: m.page, behind: -1, controls: m.controls}
+func (m *model) header() panels.Header {
+	h := panels.Header{View: m.view(m.head), State: m.state(m.head), Page: m.page, Behind: -1, Controls: m.controls}
 	for _, p := range m.pages() {
-		h.pages = append(h.pages, p.name)
+		h.Pages = append(h.Pages, p.Name)
 	}
 	if m.frozen {
-		h.behind = max(0, m.latest.At-m.head.At)
+		h.Behind = max(0, m.latest.At-m.head.At)
 	}
-	h.slower = m.limiter.Sign(m.ascii)
+	h.Slower = m.limiter.Sign(m.ascii)
 	switch {
 	case m.attached && m.readOnly:
-		h.guest = "attached, read only"
+		h.Guest = "attached, read only"
 	case m.attached:
-		h.guest = "attached"
+		h.Guest = "attached"
 	case m.readOnly:
-		h.guest = "read only"
+		h.Guest = "read only"
 	}
 	return h
 }
 
-func (m *model) drawPanels(c screen.Canvas, l areas) {
+func (m *model) drawPanels(c screen.Canvas, l panels.Areas) {
 	v := m.view(m.body)
-	switch name := m.pageNow().name; {
-	case name == reportPage.name:
-		r := l.panels[0].rect
-		v.text = m.reportLines(r.w - 2)
-		v.scroll = min(m.reportTop, max(0, len(v.text)-(r.h-2)))
-	case m.pageNow().scrolls:
-		v.scroll = m.scroll
-		v.filter = m.filter
+	switch name := m.pageNow().Name; {
+	case name == panels.ReportPage.Name:
+		r := l.Panels[0].Rect
+		v.Text = m.reportLines(r.W - 2)
+		v.Scroll = min(m.reportTop, max(0, len(v.Text)-(r.H-2)))
+	case m.pageNow().Scrolls:
+		v.Scroll = m.scroll
+		v.Filter = m.filter
 		s := *m.body
 		s.Log = m.logShown()
-		v.s = &s
+		v.Snapshot = &s
 	}
-	boxes := l.panels
+	boxes := l.Panels
 	if m.zoomed {
-		boxes = []box{{m.focus, m.below(l)}}
+		boxes = []panels.Box{{Name: m.focus, Rect: m.below(l)}}
 	}
 	for _, b := range boxes {
-		if p, ok := panelNamed(b.name); ok {
-			p.frame(b.rect.of(c), v, b.name == m.focus)
+		if p, ok := panels.Named(b.Name); ok {
+			p.Draw(b.Rect.Of(c), v, b.Name == m.focus)
 		}
 	}
 }
 
 // below is the area between the key figures and the bottom line.
-func (m *model) below(l areas) rect {
-	y := l.figures.y + l.figures.h
-	return rect{0, y, m.w, max(0, l.keys.y-y)}
+func (m *model) below(l panels.Areas) panels.Rect {
+	y := l.Figures.Y + l.Figures.H
+	return panels.Rect{Y: y, W: m.w, H: max(0, l.Keys.Y-y)}
 }
 
 // back is how far back the charts end.
 func (m *model) back(s *metrics.Snapshot) time.Duration {
-	if m.until <= 0 {
-		return 0
-	}
-	return scrolled(s, spans[m.span], max(0, closedEnd(s)-m.until))
-}
-
-// closedEnd is the end of the last closed second; 0 if there is none.
-func closedEnd(s *metrics.Snapshot) time.Duration {
-	if ws := closedWindows(s); len(ws) > 0 {
-		return ws[len(ws)-1].Start + time.Second
-	}
-	return 0
+	return panels.Back(s, spans[m.span], m.until)
 }
 
 // logShown is the log as the page shows it: as it was when scrolling began, and what the filter leaves of it.
@@ -165,16 +142,7 @@ func (m *model) logShown() []metrics.LogEntry {
 	if m.pinned != nil {
 		log = m.pinned
 	}
-	if m.filter == "" {
-		return log
-	}
-	var out []metrics.LogEntry
-	for _, e := range log {
-		if strings.Contains(strings.ToLower(string(e.Level)+" "+eventText(e)), strings.ToLower(m.filter)) {
-			out = append(out, e)
-		}
-	}
-	return out
+	return panels.FilterLog(log, m.filter)
 }
 
 // overlay draws a titled box above everything else, at most as large as c, and returns its inside.
@@ -189,7 +157,7 @@ func overlay(c screen.Canvas, title string, w, h int, corner bool) screen.Canvas
 	if b.W < 4 || b.H < 2 {
 		return b
 	}
-	border(b, true)
+	b.Border(true)
 	b.Sub(2, 0, b.W-4, 1).Print(0, 0, " "+title+" ", screen.Strong)
 	return b.Sub(2, 1, b.W-4, b.H-2)
 }
@@ -234,7 +202,7 @@ const helpGap = 3 // columns between columns
 // drawStopping says what happens to what is still in flight, and to the result.
 func (m *model) drawStopping(c screen.Canvas, s *metrics.Snapshot) {
 	flying := s.Waiting + s.Running
-	rows := []screen.Span{stateSign(s, m.state(s))}
+	rows := []screen.Span{panels.StateSign(s, m.state(s))}
 	switch m.state(s) {
 	case metrics.Draining:
 		rows = append(rows,

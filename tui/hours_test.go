@@ -9,6 +9,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/panels"
 )
 
 // hours is a run of so many hours in which a minute is repeated, with all that is looked at each second.
@@ -38,11 +39,11 @@ func BenchmarkFullRedrawHours(b *testing.B) {
 	for _, n := range []int{1, 4, 24} {
 		s := hours(n)
 		for _, span := range []time.Duration{0, time.Minute} {
-			for i, p := range pages {
-				if !slices.Contains([]string{"Overview", "Latency", "Load", "Server"}, p.name) {
+			for i, p := range panels.Pages {
+				if !slices.Contains([]string{"Overview", "Latency", "Load", "Server"}, p.Name) {
 					continue
 				}
-				b.Run(fmt.Sprintf("%dh/%s/%s", n, spanName(span), p.name), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%dh/%s/%s", n, panels.SpanName(span), p.Name), func(b *testing.B) {
 					m := open(s, 120, 40, termenv.TrueColor)
 					m.turn(i)
 					m.span = slices.Index(spans, span)

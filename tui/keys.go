@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"benchtop/tui/panels"
 	"benchtop/tui/screen"
 	"fmt"
 	"strings"
@@ -28,12 +29,12 @@ type binding struct {
 func always(s string) func(*model) string { return func(*model) string { return s } }
 
 // What kind of page it is.
-func onLog(m *model) bool     { return m.pageNow().scrolls }
-func onList(m *model) bool    { return m.pageNow().lists }
+func onLog(m *model) bool     { return m.pageNow().Scrolls }
+func onList(m *model) bool    { return m.pageNow().Lists }
 func onPanels(m *model) bool  { return !onLog(m) && !onList(m) }
-func onLatency(m *model) bool { return m.pageNow().name == "Latency" }
+func onLatency(m *model) bool { return m.pageNow().Name == "Latency" }
 func onFiltered(m *model) bool {
-	return onList(m) || onLog(m) && m.pageNow().name != reportPage.name
+	return onList(m) || onLog(m) && m.pageNow().Name != panels.ReportPage.Name
 }
 
 // What kind of run it is, and who looks at it.
@@ -44,7 +45,7 @@ func joined(m *model) bool   { return m.attached && !m.readOnly }
 func controls(m *model) bool { return m.controls }
 
 var keymap = []binding{
-	{keys: digits(len(pages) + 1), show: "1-" + fmt.Sprint(len(pages)), what: "page", foot: always("page"), do: turnTo},
+	{keys: digits(len(panels.Pages) + 1), show: "1-" + fmt.Sprint(len(panels.Pages)), what: "page", foot: always("page"), do: turnTo},
 	{keys: []string{"tab"}, show: "Tab", what: "next page (Shift: before)", do: turnBy(1)},
 	{keys: []string{"shift+tab"}, do: turnBy(-1)},
 
@@ -55,15 +56,15 @@ var keymap = []binding{
 	{keys: []string{"g", "home"}, when: onLog, do: scroll(scrollTop)},
 	{keys: []string{"G", "end"}, show: "g G", what: "first, last", foot: always("first, last"), when: onLog, do: scroll(scrollEnd)},
 
-	{keys: []string{"j", "down"}, when: onList, do: list(listDown)},
-	{keys: []string{"k", "up"}, show: "j k", what: "choose a request", foot: always("choose"), when: onList, do: list(listUp)},
-	{keys: []string{"pgdown", "ctrl+f"}, when: onList, do: list(listPageDown)},
-	{keys: []string{"pgup", "ctrl+b"}, when: onList, do: list(listPageUp)},
-	{keys: []string{"g", "home"}, when: onList, do: list(listTop)},
-	{keys: []string{"G", "end"}, when: onList, do: list(listEnd)},
-	{keys: []string{"enter", "z"}, show: "Enter", what: "open the request", foot: footOpen, when: onList, do: list(listOpen)},
-	{keys: []string{"S"}, show: "S", what: "requests: next order", foot: always("sort"), when: onList, do: list(listSortNext)},
-	{keys: []string{"e"}, show: "e", what: "requests: errors only", foot: always("errors"), when: onList, do: list(listErrors)},
+	{keys: []string{"j", "down"}, when: onList, do: list(panels.ListDown)},
+	{keys: []string{"k", "up"}, show: "j k", what: "choose a request", foot: always("choose"), when: onList, do: list(panels.ListUp)},
+	{keys: []string{"pgdown", "ctrl+f"}, when: onList, do: list(panels.ListPageDown)},
+	{keys: []string{"pgup", "ctrl+b"}, when: onList, do: list(panels.ListPageUp)},
+	{keys: []string{"g", "home"}, when: onList, do: list(panels.ListTop)},
+	{keys: []string{"G", "end"}, when: onList, do: list(panels.ListEnd)},
+	{keys: []string{"enter", "z"}, show: "Enter", what: "open the request", foot: footOpen, when: onList, do: list(panels.ListOpen)},
+	{keys: []string{"S"}, show: "S", what: "requests: next order", foot: always("sort"), when: onList, do: list(panels.ListSortNext)},
+	{keys: []string{"e"}, show: "e", what: "requests: errors only", foot: always("errors"), when: onList, do: list(panels.ListErrors)},
 	{keys: []string{"/"}, show: "/", what: "filter requests, log", foot: always("filter"), when: onFiltered, do: askFilter},
 
 	{keys: []string{"h", "left"}, when: onPanels, do: move(-1, 0)},
@@ -159,13 +160,13 @@ var (
 	footScope  = footSwap(func(m *model) bool { return m.whole }, "window", "whole run")
 	footAxis   = footSwap(func(m *model) bool { return m.linear }, "log", "linear")
 	footPlay   = footSwap(func(m *model) bool { return m.replay().Playing }, "pause", "play")
-	footOpen   = footSwap(func(m *model) bool { return m.list.opened }, "", "open")
+	footOpen   = footSwap(func(m *model) bool { return m.list.Opened }, "", "open")
 )
 
-func footSpan(m *model) string { return spanName(spans[m.span]) }
+func footSpan(m *model) string { return panels.SpanName(spans[m.span]) }
 
 func footBack(m *model) string {
-	if m.zoomed || onList(m) && m.list.opened {
+	if m.zoomed || onList(m) && m.list.Opened {
 		return "back"
 	}
 	return ""
@@ -243,7 +244,7 @@ func (m *model) drawKeys(c screen.Canvas) {
 	items = items[:len(items)-2]
 	if m.over() && m.player == nil {
 		items, must = nil, [][]screen.Span{{screen.Strong.Span("q"), screen.Label.Span(" leaves")}, {screen.Strong.Span("  ?"), screen.Label.Span(" help")}}
-		if m.hasReport() && m.pageNow().name != reportPage.name {
+		if m.hasReport() && m.pageNow().Name != panels.ReportPage.Name {
 			must = append([][]screen.Span{{screen.Strong.Span(fmt.Sprint(len(m.pages()))), screen.Label.Span(" report  ")}}, must...)
 		}
 	}
@@ -281,7 +282,7 @@ func (m *model) outcome(w int) []screen.Span {
 	case m.brokeOff():
 		return []screen.Span{screen.Warning.Span(screen.Shorten("■ the run broke off", w))}
 	case s.SavePath == "":
-		end := conclusionSign(s.Report)
+		end := panels.ConclusionSign(s.Report)
 		sign, _, _ := strings.Cut(end.Text, " ")
 		return []screen.Span{end.Style.Span(screen.Shorten(sign+" the run is over, not saved", w))}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/panels"
 )
 
 // onKeys takes a key, or several: what is typed fast arrives in one read over a slow line, and Bubble Tea makes one message
@@ -87,7 +88,7 @@ func move(dx, dy int) func(*model, string) tea.Cmd {
 }
 
 func (m *model) moveFocus(dx, dy int) {
-	if to := beside(m.layout().panels, m.focus, dx, dy); to != "" {
+	if to := panels.Neighbour(m.layout().Panels, m.focus, dx, dy); to != "" {
 		m.focus = to
 	}
 }
@@ -103,11 +104,11 @@ func zoom(m *model, _ string) tea.Cmd {
 // escape goes back one step: out of what is open, then of what is set.
 func escape(m *model, _ string) tea.Cmd {
 	switch {
-	case onList(m) && m.actOnList(listClose):
+	case onList(m) && m.actOnList(panels.ListClose):
 	case m.zoomed:
 		m.zoomed = false
-	case onList(m) && m.list.filter != "":
-		m.list.setFilter("")
+	case onList(m) && m.list.Filter != "":
+		m.list.Filter = ""
 	case onFiltered(m) && m.filter != "":
 		m.setLogFilter("")
 	case m.until > 0 && onPanels(m):
@@ -118,7 +119,7 @@ func escape(m *model, _ string) tea.Cmd {
 	return nil
 }
 
-func list(do listAction) func(*model, string) tea.Cmd {
+func list(do panels.ListAction) func(*model, string) tea.Cmd {
 	return func(m *model, _ string) tea.Cmd {
 		m.actOnList(do)
 		return nil
@@ -126,12 +127,12 @@ func list(do listAction) func(*model, string) tea.Cmd {
 }
 
 // actOnList says whether there was something to do.
-func (m *model) actOnList(do listAction) bool {
+func (m *model) actOnList(do panels.ListAction) bool {
 	l := m.layout()
-	if l.tiny {
+	if l.Tiny {
 		return false
 	}
-	return m.list.act(do, m.choices(m.body), m.below(l))
+	return m.list.Act(do, m.choices(m.body), m.below(l))
 }
 
 func freeze(m *model, _ string) tea.Cmd    { m.frozen = !m.frozen; return nil }
@@ -142,7 +143,7 @@ func redraw(*model, string) tea.Cmd        { return tea.ClearScreen }
 func detach(*model, string) tea.Cmd        { return tea.Quit }
 func save(m *model, _ string) tea.Cmd      { m.save(); return nil }
 func nextMetric(m *model, _ string) tea.Cmd {
-	m.latency = next(m.latest, shown(m.latest, m.latency))
+	m.latency = panels.NextLatency(m.latest, panels.ShownLatency(m.latest, m.latency))
 	return nil
 }
 func swapControls(m *model, _ string) tea.Cmd { m.setControls(!m.controls); return nil }
@@ -206,7 +207,7 @@ func spanBy(by int) func(*model, string) tea.Cmd {
 // scrollTime moves the charts by half of what they show. Scrolled back they stand still while the run goes on.
 func scrollTime(by time.Duration) func(*model, string) tea.Cmd {
 	return func(m *model, _ string) tea.Cmd {
-		span, end := spans[m.span], closedEnd(m.body)
+		span, end := spans[m.span], panels.ClosedEnd(m.body)
 		if span == 0 {
 			m.say("all of the run is shown")
 			return nil
@@ -246,11 +247,11 @@ func scroll(do scrollStep) func(*model, string) tea.Cmd {
 
 func (m *model) scrollText(do scrollStep) {
 	l := m.layout()
-	if l.tiny || len(l.panels) == 0 {
+	if l.Tiny || len(l.Panels) == 0 {
 		return
 	}
-	r := l.panels[0].rect
-	if m.pageNow().name == reportPage.name {
+	r := l.Panels[0].Rect
+	if m.pageNow().Name == panels.ReportPage.Name {
 		m.scrollReport(do, r)
 		return
 	}
@@ -258,9 +259,9 @@ func (m *model) scrollText(do scrollStep) {
 }
 
 // scrollReport counts lines from the top.
-func (m *model) scrollReport(do scrollStep, r rect) {
-	high := max(1, r.h-2)
-	most := max(0, len(m.reportLines(r.w-2))-high)
+func (m *model) scrollReport(do scrollStep, r panels.Rect) {
+	high := max(1, r.H-2)
+	most := max(0, len(m.reportLines(r.W-2))-high)
 	at := min(m.reportTop, most)
 	switch do {
 	case scrollUp:
@@ -280,15 +281,15 @@ func (m *model) scrollReport(do scrollStep, r rect) {
 }
 
 // scrollLog counts lines from the end. While it is scrolled back the log stands still; back at the end it goes on.
-func (m *model) scrollLog(do scrollStep, r rect) {
+func (m *model) scrollLog(do scrollStep, r panels.Rect) {
 	if m.pinned == nil {
 		m.pinned = m.latest.Log
 		if m.frozen {
 			m.pinned = m.body.Log
 		}
 	}
-	high := max(1, r.h-2)
-	most := max(0, len(logLines(m.logShown(), r.w-2))-high)
+	high := max(1, r.H-2)
+	most := max(0, len(panels.LogLines(m.logShown(), r.W-2))-high)
 	switch do {
 	case scrollUp:
 		m.scroll++
@@ -333,9 +334,9 @@ func (m *model) onMouse(e tea.MouseEvent) tea.Cmd {
 		m.onHelp("click")
 		return nil
 	case e.Button == tea.MouseButtonWheelUp:
-		m.wheel(scrollUp, listUp)
+		m.wheel(scrollUp, panels.ListUp)
 	case e.Button == tea.MouseButtonWheelDown:
-		m.wheel(scrollDown, listDown)
+		m.wheel(scrollDown, panels.ListDown)
 	case e.Button == tea.MouseButtonLeft:
 		m.click(e.X, e.Y)
 	default:
@@ -346,7 +347,7 @@ func (m *model) onMouse(e tea.MouseEvent) tea.Cmd {
 	return nil
 }
 
-func (m *model) wheel(text scrollStep, list listAction) {
+func (m *model) wheel(text scrollStep, list panels.ListAction) {
 	for range wheelLines {
 		switch {
 		case onLog(m):
@@ -359,17 +360,17 @@ func (m *model) wheel(text scrollStep, list listAction) {
 
 func (m *model) click(x, y int) {
 	l := m.layout()
-	if l.tiny {
+	if l.Tiny {
 		return
 	}
-	if y == l.head.y {
-		if page, ok := m.header().tabAt(x, l.head.w); ok {
+	if y == l.Head.Y {
+		if page, ok := m.header().TabAt(x, l.Head.W); ok {
 			m.turn(page)
 		}
 		return
 	}
 	if m.zoomed {
-		if m.below(l).has(x, y) {
+		if m.below(l).Has(x, y) {
 			m.zoomed = false
 		}
 		return
@@ -380,21 +381,18 @@ func (m *model) click(x, y int) {
 	if !onPanels(m) {
 		return
 	}
-	for _, b := range l.panels {
-		if b.rect.has(x, y) {
-			m.zoomed = b.name == m.focus
-			m.focus = b.name
+	for _, b := range l.Panels {
+		if b.Rect.Has(x, y) {
+			m.zoomed = b.Name == m.focus
+			m.focus = b.Name
 		}
 	}
 }
 
-func (m *model) clickList(l areas, x, y int) {
-	for _, b := range l.panels {
-		if b.name == requestsPanel.name && b.rect.has(x, y) {
-			m.list.point(m.choices(m.body), m.below(l), y-b.rect.y-2) // below the border and the names of the columns
+func (m *model) clickList(l panels.Areas, x, y int) {
+	for _, b := range l.Panels {
+		if b.Name == "requests" && b.Rect.Has(x, y) {
+			m.list.Point(m.choices(m.body), m.below(l), y-b.Rect.Y-2) // below the border and the names of the columns
 		}
 	}
 }
-
-// has: the cell at x, y lies in it.
-func (r rect) has(x, y int) bool { return x >= r.x && x < r.x+r.w && y >= r.y && y < r.y+r.h }

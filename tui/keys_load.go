@@ -3,13 +3,11 @@ package tui
 import (
 	"cmp"
 	"math"
-	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"benchtop/metrics"
-	"benchtop/tui/number"
-	"benchtop/tui/screen"
+	"benchtop/tui/panels"
 )
 
 // wish is a load that was ordered and has not been heard of yet: several presses between two snapshots add up.
@@ -93,14 +91,11 @@ func (m *model) load() (value float64, paused bool) {
 	} else if value == 0 && s.Plan != nil {
 		value = s.Plan.Target(s.At)
 	}
-	if math.IsNaN(value) || value < 0 || value > loadMost {
+	if math.IsNaN(value) || value < 0 || value > panels.LoadMost {
 		value = 0
 	}
 	return value, s.Steering.Paused
 }
-
-// loadMost is a load that no client reaches; more than that is a slip of the finger.
-const loadMost = 1e6
 
 // order asks for a load and shows what became of it.
 func (m *model) order(o metrics.Command, value float64, paused bool) {
@@ -136,7 +131,7 @@ func step(n int) func(*model, string) tea.Cmd {
 // between, as a ramp leaves behind, goes to the next round one. It never gets to nothing.
 func stepped(value float64, n int, users bool) float64 {
 	if users {
-		return min(max(math.Round(value)+float64(n), 1), loadMost)
+		return min(max(math.Round(value)+float64(n), 1), panels.LoadMost)
 	}
 	const hair = 1e-6 // of a step: what arithmetic may have left
 	for ; n > 0; n-- {
@@ -153,7 +148,7 @@ func stepped(value float64, n int, users bool) float64 {
 			value = math.Ceil(value-hair) - 1
 		}
 	}
-	return min(max(value, 0.1), loadMost)
+	return min(max(value, 0.1), panels.LoadMost)
 }
 
 func pause(m *model, _ string) tea.Cmd {
@@ -167,43 +162,4 @@ func pause(m *model, _ string) tea.Cmd {
 		m.order(metrics.Command{Do: metrics.Pause}, value, true)
 	}
 	return nil
-}
-
-// loadUnit is what the load is counted in.
-func loadUnit(users bool) string {
-	if users {
-		return "users"
-	}
-	return "req/s"
-}
-
-// loadText writes a load with as many digits as it was set with.
-func loadText(value float64, users bool) string {
-	text := strconv.FormatFloat(math.Round(1000*min(number.Sane(value), loadMost))/1000, 'f', -1, 64)
-	return text + " " + loadUnit(users)
-}
-
-// loadNote says what load was set and where it is going; "" where the plan is in force.
-func loadNote(s *metrics.Snapshot) []screen.Span {
-	if s.State == metrics.Finished {
-		return nil
-	}
-	var out []screen.Span
-	st, value := &s.Steering, s.Steering.Rate
-	if st.InUsers {
-		value = float64(st.Users)
-	}
-	add := func(words string, style screen.Style) {
-		out = append(out, screen.Label.Span(between), style.Span(words))
-	}
-	switch {
-	case st.RampTo > 0 && (st.Changes > 0 || st.Search != ""):
-		add("ramp to "+loadText(st.RampTo, st.InUsers), screen.Style{Fg: screen.Orange, Bold: true})
-	case st.Changes > 0 && st.Search == "" && value > 0:
-		add("set "+loadText(value, st.InUsers), screen.Strong)
-	}
-	if st.Search != "" {
-		add("search: "+screen.Sanitize(st.Search), screen.Style{Fg: screen.Orange, Bold: true})
-	}
-	return out
 }

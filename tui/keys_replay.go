@@ -2,13 +2,12 @@ package tui
 
 import (
 	"math"
-	"strconv"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"benchtop/metrics"
-	"benchtop/tui/number"
+	"benchtop/tui/panels"
 )
 
 // seekStep is how far one key goes in a run of the past.
@@ -76,13 +75,9 @@ func playSpeed(factor float64) func(*model, string) tea.Cmd {
 		speed = min(max(speed*factor, slowest), max(speed, fastest)) // a very long run begins with more
 		m.speed = playWish{speed, wishTicks}
 		m.player.SetSpeed(speed)
-		m.say("speed " + speedText(speed))
+		m.say("speed " + panels.SpeedText(speed))
 		return nil
 	}
-}
-
-func speedText(speed float64) string {
-	return strconv.FormatFloat(number.Sane(speed), 'g', 4, 64) + "x"
 }
 
 func seekBy(d time.Duration) func(*model, string) tea.Cmd {

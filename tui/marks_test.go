@@ -3,103 +3,14 @@ package tui
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
-	"benchtop/tui/screen"
 )
 
-// flat is a run of a minute with the same load in each second, so that its lines are level.
-func flat(marks ...metrics.LogEntry) metrics.Snapshot {
-	s := metrics.Snapshot{At: time.Minute, Plan: &metrics.Plan{}, State: metrics.Running, Marks: marks}
-	for i := range 60 {
-		s.Windows = append(s.Windows, metrics.Window{Start: time.Duration(i) * time.Second, Running: 11})
-	}
-	return s
-}
-
-func draw(p plot, w, h int) []string {
-	sf := screen.NewSurface(w, h)
-	sf.Terminal = p.v.Terminal
-	p.draw(sf.All())
-	return strings.Split(sf.Render(&screen.Palette{Mono: true}), "\n")
-}
-
-func loadOf(s *metrics.Snapshot) plot {
-	p := loadPlot(&view{s: s})
-	p.series = p.series[:1]
-	return p
-}
-
-// Neither marks nor limits hide a dot of a line.
-func TestMarksHideNoData(t *testing.T) {
-	s := judge(bad())
-	bare := s
-	plan := *s.Plan
-	plan.Goodput, plan.Gates = nil, nil
-	bare.Plan, bare.Marks = &plan, nil
-	for name, p := range map[string]func(v *view) plot{"tokens": tokensPlot, "load": loadPlot, "ttft": percentilesPlot} {
-		for _, w := range []int{16, 30, 52, 90} {
-			for _, h := range []int{4, 8, 20} {
-				for _, filled := range []bool{false, true} {
-					with := draw(p(&view{s: &s, Terminal: screen.Terminal{Filled: filled}}), w, h)
-					without := draw(p(&view{s: &bare, Terminal: screen.Terminal{Filled: filled}}), w, h)
-					if !sameLines(with, without) {
-						t.Fatalf("%s at %dx%d:\n%s\nwithout:\n%s", name, w, h, strings.Join(with, "\n"), strings.Join(without, "\n"))
-					}
-				}
-			}
-		}
-	}
-}
-
-// sameLines: every cell with a dot of a line is the same. Those with the pattern of an area alone may be written on.
-func sameLines(with, without []string) bool {
-	for y := range without {
-		a, b := []rune(without[y]), []rune(with[y])
-		for x, r := range a {
-			line := r > 0x2800 && r <= 0x28ff && (r-0x2800)&^rune(0x02|0x40) != 0
-			if line && r != b[x] {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func TestPhase(t *testing.T) {
-	for _, c := range []struct {
-		at    time.Duration
-		state metrics.State
-		want  string
-	}{
-		{5 * time.Second, metrics.Running, " · stage 1/5 · warm-up"},
-		{10 * time.Second, metrics.Running, " · stage 1/5"},
-		{15 * time.Second, metrics.Running, " · stage 2/5"},
-		{500 * time.Second, metrics.Draining, " · stage 5/5"},
-		{500 * time.Second, metrics.Finished, ""},
-	} {
-		s := judge(mid())
-		s.At, s.State = c.at, c.state
-		got := ""
-		for _, p := range phase(&s) {
-			got += p.Text
-		}
-		if got != c.want {
-			t.Errorf("at %s, %s: %q, want %q", c.at, c.state, got, c.want)
-		}
-	}
-	s := mid()
-	if got := phase(&s); got != nil {
-		t.Errorf("without stages: %v", got)
-	}
-	s.State, s.Report = metrics.Finished, &metrics.Report{Steered: 2}
-	if got := phase(&s); len(got) != 2 || got[1].Text != "steered" {
-		t.Errorf("after a run that was steered: %v", got)
-	}
-	// A narrow screen keeps the words that change.
+// A narrow screen keeps the words that change.
+func TestPhaseIsKept(t *testing.T) {
 	for w := 60; w < 200; w++ {
 		s := judge(young())
 		if shown := open(s, max(w, 80), 24, termenv.Ascii).View(); !strings.Contains(shown, "stage 1/5 · warm-up") {
@@ -108,29 +19,10 @@ func TestPhase(t *testing.T) {
 	}
 }
 
-// The warm-up is part of the plan's requests, though not of its figures.
-func TestWarmupInProgress(t *testing.T) {
-	s := metrics.Snapshot{
-		At: 5 * time.Second, State: metrics.Running, Plan: &metrics.Plan{Requests: 100, Warmup: 10 * time.Second},
-		Totals: metrics.Totals{WarmedUp: 25},
-	}
-	check := func(part float64, text, name, value string) {
-		t.Helper()
-		if got, _ := portion(&s); got != part {
-			t.Errorf("portion %g, want %g", got, part)
-		}
-		shown := open(s, 200, 50, termenv.Ascii).View()
-		if !strings.Contains(shown, text) {
+func TestWarmupIsShown(t *testing.T) {
+	warming(func(s metrics.Snapshot, _ float64, text, _, _ string) {
+		if shown := open(s, 200, 50, termenv.Ascii).View(); !strings.Contains(shown, text) {
 			t.Errorf("no %q:\n%s", text, shown)
 		}
-		for _, f := range (header{v: &view{s: &s}, state: s.State}).figures() {
-			if f.name == name && f.value == value {
-				return
-			}
-		}
-		t.Errorf("no figure %s %s", name, value)
-	}
-	check(0.25, " 25/100 -75", "warm-up", "25")
-	s.At, s.Totals.Done, s.Totals.Failed, s.Totals.Cancelled = 20*time.Second, 20, 4, 1
-	check(0.5, " 50/100 -50", "done", "20")
+	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/tui/chart"
+	"benchtop/tui/panels"
 	"benchtop/tui/screen"
 	"benchtop/tui/term"
 )
@@ -65,7 +66,7 @@ type model struct {
 	stops                 int  // how often the user asked to stop
 	latency               metrics.Latency
 	until                 time.Duration // where scrolled back charts end; 0 follows the run
-	list                  listState
+	list                  panels.List
 	looked                metrics.Look
 	controls              bool // keys change the load
 	wish                  wish
@@ -74,25 +75,19 @@ type model struct {
 	notice                notice
 	rung                  bool // the bell
 
-	helpTop   int                // lines of the help above its box
-	scroll    int                // lines of the log below the screen
-	reportTop int                // lines of the report above it
-	filter    string             // of the log
-	pinned    []metrics.LogEntry // the log as it was when scrolling began
-	written   writtenReport
-	picked    map[pick]*selection // windows merged already
+	helpTop    int                // lines of the help above its box
+	scroll     int                // lines of the log below the screen
+	reportTop  int                // lines of the report above it
+	filter     string             // of the log
+	pinned     []metrics.LogEntry // the log as it was when scrolling began
+	written    writtenReport
+	selections panels.Selections // windows merged already
 
 	stale  bool // the screen has to be drawn again, only: but not the panels
 	only   bool
 	screen *screen.Surface
 	raster chart.Raster // kept from frame to frame
 	cached string
-}
-
-// pick names a selection: of which snapshot, over which span, how far back.
-type pick struct {
-	s          *metrics.Snapshot
-	span, back time.Duration
 }
 
 func newModel(o Options, p *screen.Palette) *model {
@@ -114,7 +109,7 @@ func newModel(o Options, p *screen.Palette) *model {
 
 // compareWith draws an older run behind this one.
 func (m *model) compareWith(b *Baseline) {
-	if m.baseline = b; b.empty() {
+	if m.baseline = b; b.Empty() {
 		m.baseline = nil
 		m.say("the baseline " + screen.ShortenMiddle(screen.Sanitize(b.Name), 40) + " has no requests: there is nothing to compare with")
 	}
@@ -284,8 +279,8 @@ func (m *model) show() {
 // look tells the run what of single requests is to be shown, when that changes.
 func (m *model) look() {
 	var want metrics.Look
-	if m.pageNow().lists {
-		want = m.list.look()
+	if m.pageNow().Lists {
+		want = m.list.Look()
 	}
 	if want != m.looked {
 		m.looked = want
@@ -299,14 +294,11 @@ func (m *model) over() bool { return m.ended || m.latest.State == metrics.Finish
 // brokeOff: the run is gone before it said that it was over.
 func (m *model) brokeOff() bool { return m.ended && m.latest.State != metrics.Finished }
 
-// brokenOff is the state of a run that broke off.
-const brokenOff metrics.State = "broken off"
-
 // state is what the run does, or will do as soon as it has heard of the keys pressed.
 func (m *model) state(s *metrics.Snapshot) metrics.State {
 	switch {
 	case m.brokeOff():
-		return brokenOff
+		return panels.BrokenOff
 	case s.State == metrics.Finished || s.State == metrics.Aborting || s.State == metrics.Counting:
 		return s.State
 	case m.stops >= 2:
@@ -315,4 +307,26 @@ func (m *model) state(s *metrics.Snapshot) metrics.State {
 		return metrics.Draining
 	}
 	return s.State
+}
+
+// pages are those there are now.
+func (m *model) pages() []panels.Page {
+	if m.hasReport() {
+		return append(panels.Pages[:len(panels.Pages):len(panels.Pages)], panels.ReportPage)
+	}
+	return panels.Pages
+}
+
+func (m *model) hasReport() bool { return m.report != nil && m.latest.Report != nil }
+
+func (m *model) pageNow() panels.Page {
+	all := m.pages()
+	return all[min(m.page, len(all)-1)]
+}
+
+// turn opens a page; one that is not there stays closed.
+func (m *model) turn(page int) {
+	if page >= 0 && page < len(m.pages()) {
+		m.page, m.focus, m.zoomed = page, "", false
+	}
 }

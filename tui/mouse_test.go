@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"benchtop/tui/panels"
 	"fmt"
 	"strings"
 	"testing"
@@ -18,7 +19,7 @@ func click(m *model, x, y int) {
 func TestClickOnTabs(t *testing.T) {
 	for w := 40; w < 200; w += 7 {
 		m := open(mid(), w, 30, termenv.Ascii)
-		for i := range pages {
+		for i := range panels.Pages {
 			m.turn(0)
 			m.show()
 			first, _, _ := strings.Cut(m.View(), "\n")
@@ -59,7 +60,7 @@ func TestClickOnPanels(t *testing.T) {
 func TestWheel(t *testing.T) {
 	m := withReport(mid(), 120, 40)
 	m.Update(snapshotMsg{done()})
-	if m.pageNow().name != "Report" {
+	if m.pageNow().Name != "Report" {
 		t.Fatal("no report")
 	}
 	wheel := func(b tea.MouseButton) { m.Update(tea.MouseMsg{X: 5, Y: 9, Action: tea.MouseActionPress, Button: b}) }
@@ -80,23 +81,23 @@ func TestClickOnRequests(t *testing.T) {
 		index := strings.Fields(row)[1]
 		click(m, 30, y)
 		chosen := strings.Split(m.View(), "\n")[y]
-		if got := fmt.Sprint(m.list.picked - 1); got != index || !strings.Contains(chosen, "→") || m.list.opened {
-			t.Errorf("line %d: request %s chosen, opened %v, clicked on %q, now %q", y, got, m.list.opened, row, chosen)
+		if got := fmt.Sprint(m.list.Picked - 1); got != index || !strings.Contains(chosen, "→") || m.list.Opened {
+			t.Errorf("line %d: request %s chosen, opened %v, clicked on %q, now %q", y, got, m.list.Opened, row, chosen)
 		}
 	}
-	chosen := m.list.picked
+	chosen := m.list.Picked
 	for _, y := range []int{-1, 0, 3, 4, 38, 39, 60} { // the frame and what is around
 		click(m, 119, y)
 	}
-	if m.list.picked != chosen || m.list.opened {
-		t.Errorf("beside the rows: request %d, opened %v", m.list.picked-1, m.list.opened)
+	if m.list.Picked != chosen || m.list.Opened {
+		t.Errorf("beside the rows: request %d, opened %v", m.list.Picked-1, m.list.Opened)
 	}
 	click(m, 30, 9)
-	if !m.list.opened || m.list.picked != chosen {
+	if !m.list.Opened || m.list.Picked != chosen {
 		t.Error("two clicks did not open it")
 	}
 	click(m, 30, 15)
-	if !m.list.opened || m.list.picked == chosen {
+	if !m.list.Opened || m.list.Picked == chosen {
 		t.Error("a click on another row did not open that one instead")
 	}
 }

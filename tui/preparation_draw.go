@@ -3,6 +3,8 @@ package tui
 import (
 	"strings"
 
+	"benchtop/tui/chart"
+	"benchtop/tui/panels"
 	"benchtop/tui/screen"
 )
 
@@ -37,8 +39,7 @@ func (v *preparationView) drawHead(c screen.Canvas) {
 	right := preparingSign(v.clock)
 	c.Sub(0, 0, c.W-screen.SpansWidth(right)-1, 1).Print(0, 0, "benchtop", screen.Style{Fg: screen.Blue, Bold: true})
 	c.Spans(c.W-screen.SpansWidth(right), 0, right)
-	parts := planParts(v.plan)
-	c.Print(0, 1, fit(parts, core(v.plan, parts), c.W), screen.Label)
+	c.Print(0, 1, panels.PlanLine(v.plan, c.W), screen.Label)
 }
 
 // drawTiny shows the step in progress alone.
@@ -100,7 +101,7 @@ func (v *preparationView) drawBox(c screen.Canvas) {
 	if c.H < 3 {
 		return
 	}
-	border(c, false)
+	c.Border(false)
 	c.Print(2, 0, " preparing the run ", screen.Strong)
 	c = c.Sub(2, 1, inner, c.H-2)
 	from := max(0, min(current-c.H/2, len(lines)-c.H))
@@ -139,7 +140,7 @@ func (r *preparationRow) draw(c screen.Canvas, at int) {
 	x := at
 	if room := c.W - at - stepTook - screen.Width(r.count) - 2; r.part >= 0 && room >= 10 {
 		w := min(room, 40)
-		drawBar(c.Sub(at, 0, w, 1), r.part)
+		chart.Bar(c.Sub(at, 0, w, 1), r.part)
 		x += w + 2
 	}
 	c.Print(x, 0, r.count, screen.Text)

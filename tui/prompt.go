@@ -3,6 +3,7 @@ package tui
 import (
 	"benchtop/metrics"
 	"benchtop/tui/form"
+	"benchtop/tui/panels"
 	"benchtop/tui/screen"
 	"fmt"
 	"math"
@@ -139,7 +140,7 @@ func askLoad(m *model, _ string) tea.Cmd {
 	}
 	users := m.latest.Steering.InUsers
 	m.ask(prompt{
-		title: "Load in " + loadUnit(users), hint: "Enter sets it, Esc leaves it",
+		title: "Load in " + panels.LoadUnit(users), hint: "Enter sets it, Esc leaves it",
 		enter: func(line string) string {
 			value, why := parseLoad(line, users)
 			if why == "" && m.mayLoad() {
@@ -157,15 +158,15 @@ func parseLoad(text string, users bool) (value float64, why string) {
 	value, err := strconv.ParseFloat(text, 64)
 	switch {
 	case text == "":
-		return 0, "type a number of " + loadUnit(users)
+		return 0, "type a number of " + panels.LoadUnit(users)
 	case err != nil || math.IsNaN(value):
-		return 0, fmt.Sprintf("%q is no number of %s", text, loadUnit(users))
+		return 0, fmt.Sprintf("%q is no number of %s", text, panels.LoadUnit(users))
 	case users && (value < 1 || value != math.Trunc(value)):
 		return 0, fmt.Sprintf("%q: users are a whole number, 1 or more", text)
 	case value < 0.001:
 		return 0, fmt.Sprintf("%q: at least 0.001; P pauses", text)
-	case value > loadMost:
-		return 0, fmt.Sprintf("%q: at most %.0f", text, loadMost)
+	case value > panels.LoadMost:
+		return 0, fmt.Sprintf("%q: at most %.0f", text, panels.LoadMost)
 	}
 	return value, ""
 }
@@ -177,7 +178,7 @@ func askRamp(m *model, _ string) tea.Cmd {
 	}
 	users := m.latest.Steering.InUsers
 	m.ask(prompt{
-		title: "Ramp from here, in " + loadUnit(users), hint: `to how much in what time, such as "40 in 60s"; Esc leaves it`,
+		title: "Ramp from here, in " + panels.LoadUnit(users), hint: `to how much in what time, such as "40 in 60s"; Esc leaves it`,
 		enter: func(line string) string {
 			to, over, why := parseRamp(line, users)
 			if why == "" {
@@ -192,9 +193,9 @@ func askRamp(m *model, _ string) tea.Cmd {
 func (m *model) confirmRamp(to float64, over time.Duration) {
 	users := m.latest.Steering.InUsers
 	from, _ := m.load()
-	words := fmt.Sprintf("to %s in %s?", loadText(to, users), over)
+	words := fmt.Sprintf("to %s in %s?", panels.LoadText(to, users), over)
 	if from > 0 {
-		words = fmt.Sprintf("from %s ", loadText(from, users)) + words
+		words = fmt.Sprintf("from %s ", panels.LoadText(from, users)) + words
 	}
 	m.prompt = &prompt{title: "Ramp", hint: words + " y starts it, any other key does not", yes: func() {
 		if m.mayLoad() {
@@ -233,7 +234,7 @@ func askObjectives(m *model, _ string) tea.Cmd {
 		return nil
 	}
 	var now []string
-	for _, o := range m.choices(m.latest).objectives() {
+	for _, o := range m.choices(m.latest).ShownObjectives() {
 		now = append(now, o.Metric.Key()+":"+strconv.FormatFloat(o.LimitMS, 'f', -1, 64))
 	}
 	m.ask(prompt{
@@ -275,7 +276,7 @@ func askFilter(m *model, _ string) tea.Cmd {
 	set, before := m.setLogFilter, m.filter
 	p := prompt{title: "Filter the log", hint: "Enter keeps it, Esc takes it back"}
 	if onList(m) {
-		set, before = m.list.setFilter, m.list.filter
+		set, before = func(words string) { m.list.Filter = words }, m.list.Filter
 		p.title = "Filter requests"
 		p.hint = "id, model, error, status, or failed, slow, running …; Enter keeps it, Esc takes it back"
 	}

@@ -15,9 +15,12 @@ import (
 // player notes what keys asked for.
 type player struct{ asked []string }
 
-func (p *player) Play()                { p.asked = append(p.asked, "play") }
-func (p *player) Pause()               { p.asked = append(p.asked, "pause") }
-func (p *player) SetSpeed(v float64)   { p.asked = append(p.asked, fmt.Sprint("speed ", v)) }
+func (p *player) Play() { p.asked = append(p.asked, "play") }
+
+func (p *player) Pause() { p.asked = append(p.asked, "pause") }
+
+func (p *player) SetSpeed(v float64) { p.asked = append(p.asked, fmt.Sprint("speed ", v)) }
+
 func (p *player) Seek(d time.Duration) { p.asked = append(p.asked, fmt.Sprint("seek ", d)) }
 
 func replayOf(s metrics.Snapshot, playing bool, speed float64) (*model, *player) {
@@ -98,7 +101,7 @@ func TestReplayGoesBackFromTheEnd(t *testing.T) {
 	back := mid()
 	back.Replay = &metrics.Replay{Playing: true, Speed: 1, Length: end.At}
 	m.Update(snapshotMsg{back})
-	if m.whole || m.pageNow().name == "Report" || !strings.Contains(lastLine(m), "space pause") {
-		t.Errorf("played back: whole %v, page %s\n%s", m.whole, m.pageNow().name, lastLine(m))
+	if m.whole || m.pageNow().Name == "Report" || !strings.Contains(lastLine(m), "space pause") {
+		t.Errorf("played back: whole %v, page %s\n%s", m.whole, m.pageNow().Name, lastLine(m))
 	}
 }

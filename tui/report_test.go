@@ -8,6 +8,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/panels"
 )
 
 // withReport is a dashboard that can write a report.
@@ -56,8 +57,8 @@ func TestReportPage(t *testing.T) {
 		t.Errorf("no hint: %q", got)
 	}
 	press(m, "shift+tab")
-	if m.pageNow().name != "Report" {
-		t.Errorf("before the first page comes %s", m.pageNow().name)
+	if m.pageNow().Name != "Report" {
+		t.Errorf("before the first page comes %s", m.pageNow().Name)
 	}
 }
 
@@ -82,14 +83,14 @@ func TestReportDoesNotInterrupt(t *testing.T) {
 			m.Update(tickMsg{})
 		}
 		m.Update(snapshotMsg{done()})
-		if got := m.pageNow().name; got != c.want {
+		if got := m.pageNow().Name; got != c.want {
 			t.Errorf("%s: page %s, want %s", c.name, got, c.want)
 		}
 	}
 	m := withReport(mid(), 100, 30)
 	press(m, "w")
 	m.Update(snapshotMsg{done()})
-	if got := m.pageNow().name; got != "Overview" {
+	if got := m.pageNow().Name; got != "Overview" {
 		t.Errorf("just after a key: page %s", got)
 	}
 }
@@ -99,7 +100,7 @@ func TestReportWraps(t *testing.T) {
 	const answer = "within SLO up to 34 req/s; saturates at ~37 req/s (p99 TTFT 0.41 -> 2.10 s); client LIMITED (p99 sent 24ms late)"
 	m := open(done(), 80, 24, termenv.Ascii)
 	m.report = func(*metrics.Report, int) string { return answer + "\n\n=== figures\n" }
-	m.turn(len(pages))
+	m.turn(len(panels.Pages))
 	m.show()
 	if got := m.View(); !strings.Contains(got, "saturates at") || !strings.Contains(got, "24ms late)") {
 		t.Errorf("the answer is cut:\n%s", got)

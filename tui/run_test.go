@@ -15,6 +15,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
+	"benchtop/tui/panels"
 )
 
 // output is a terminal that only listens.
@@ -211,10 +212,10 @@ func BenchmarkKeyToScreen(b *testing.B) {
 	s := start(b, false)
 	page := 0
 	for b.Loop() {
-		page = page%len(pages) + 1
+		page = page%len(panels.Pages) + 1
 		before := len(s.out.String())
-		s.press(fmt.Sprint(page%len(pages) + 1))
-		want := "[" + fmt.Sprint(page%len(pages)+1) + " "
+		s.press(fmt.Sprint(page%len(panels.Pages) + 1))
+		want := "[" + fmt.Sprint(page%len(panels.Pages)+1) + " "
 		s.until(want, func() bool { return strings.Contains(s.out.String()[before:], want) })
 	}
 }

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"benchtop/metrics"
 	liveview "benchtop/metrics/live"
 	"benchtop/tui/chart"
+	"benchtop/tui/panels"
 	"benchtop/tui/screen"
 )
 
@@ -167,16 +167,6 @@ func TestASCII(t *testing.T) {
 	golden(t, "screens/ascii_80x24.txt", got+"\n")
 }
 
-// modes are the ways to draw.
-var modes = []struct {
-	name  string
-	color string
-	ascii bool
-}{
-	{"mono", "none", false}, {"ascii", "none", true}, {"16", "16", false}, {"256", "256", false}, {"true", "true", false},
-	{"ascii in colour", "256", true},
-}
-
 func (m *model) mode(k int) string {
 	m.palette = screen.NewPalette(screen.ColorProfile(modes[k].color, func(string) string { return "" }))
 	m.ascii = modes[k].ascii
@@ -215,7 +205,7 @@ func TestEverySize(t *testing.T) {
 					continue
 				}
 				name := st.name + " in " + m.mode(turn%len(modes))
-				m.turn(turn / len(modes) % len(pages))
+				m.turn(turn / len(modes) % len(panels.Pages))
 				m.zoomed = st.name == "zoom" && m.page == 0
 				m.focus = "ttft"
 				m.Update(tea.WindowSizeMsg{Width: w, Height: h})
@@ -250,99 +240,6 @@ func TestResizeStorm(t *testing.T) {
 			whole(t, m, name)
 		}
 	}
-}
-
-// View draws a panel alone, border included, without colour.
-func (p panel) View(s *metrics.Snapshot, w, h int) string {
-	sf := screen.NewSurface(w, h)
-	sf.Terminal.Mono = true
-	p.frame(sf.All(), &view{s: s, Terminal: sf.Terminal}, false)
-	return sf.Render(&screen.Palette{Mono: true})
-}
-
-// TestPanelsAtEverySize draws each panel alone, small sizes one by one.
-func TestPanelsAtEverySize(t *testing.T) {
-	s := judge(done())
-	for _, name := range []string{"tokens", "load", "ttft over time", "ttft", "itl", "latency", "slo", "errors", "log", "events"} {
-		p, ok := panelNamed(name)
-		if !ok {
-			t.Fatalf("no panel %q", name)
-		}
-		for w := range 30 {
-			for h := range 12 {
-				got := p.View(&s, w, h)
-				exact(t, got, w, h, name)
-				if strings.Contains(got, "chart error") {
-					t.Fatalf("%s at %dx%d:\n%s", name, w, h, got)
-				}
-			}
-		}
-	}
-}
-
-func TestPanelThatPanics(t *testing.T) {
-	p := panel{"broken", func(*view, int, int) []screen.Span { return []screen.Span{screen.Strong.Span("broken")} }, func(screen.Canvas, *view) { panic("no") }}
-	if got := p.View(&metrics.Snapshot{}, 30, 5); !strings.Contains(got, "chart error") {
-		t.Errorf("got:\n%s", got)
-	}
-}
-
-// monstrous is a snapshot with everything a chart could choke on.
-func monstrous() metrics.Snapshot {
-	s := mid()
-	s.Plan = &metrics.Plan{
-		BaseURL: "http://\x1b[31mevil\x07\u202e/", ModelID: strings.Repeat("模型🤖", 40), Load: "\x00\xff\xfe",
-		Dataset: "👨‍👩‍👧‍👦 e\u0301\u0301\u0301\u0301",
-		Rate:    metrics.Rate(math.NaN()), Duration: -5, Requests: math.MinInt, Warmup: math.MaxInt64 - 1,
-		Goodput: metrics.SLO{
-			{Metric: metrics.TTFT, LimitMS: math.NaN()}, {Metric: metrics.TPOT, LimitMS: math.Inf(1)}, {Metric: metrics.E2EL, LimitMS: -1},
-			{Metric: 255},
-		},
-		Gates: []metrics.Gate{
-			{Metric: "goodput", Op: "<", Limit: math.NaN(), Percent: true}, {Metric: "p99_ttft_ms", Op: ">", Limit: 1e300},
-			{Metric: strings.Repeat("漢\x07", 200), Op: "\x1b[2J", Limit: math.Inf(-1), Percent: true},
-		},
-		Stages: []metrics.Stage{
-			{Start: math.MinInt64, Length: math.MaxInt64, Rate: math.Inf(1)}, {Start: math.MaxInt64, Users: math.MinInt},
-		},
-	}
-	s.Marks = []metrics.LogEntry{
-		{At: math.MinInt64, Mark: "a"}, {At: math.MaxInt64, Mark: "b"},
-		{At: 40 * time.Second, Mark: strings.Repeat("漢🤖\u202e", 100)},
-		{At: 30 * time.Second, Mark: "\x1b[2J\n"}, {At: 50 * time.Second, Mark: "e\u0301\u0301\u0301"},
-	}
-	s.At = 70 * time.Second
-	s.Windows = append([]metrics.Window(nil), s.Windows...)
-	for i := range s.Windows {
-		w := &s.Windows[i]
-		switch i % 4 {
-		case 0:
-			w.OutputTokens, w.InputTokens, w.Held = math.MaxInt, math.MinInt, math.MaxInt
-			w.Good, w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Failed = math.MaxInt, math.MinInt, -1, math.MinInt
-		case 1:
-			w.Running, w.Waiting, w.Done = math.MinInt, -1, math.MaxInt
-		}
-		var h metrics.Histogram
-		h.Add(0)
-		h.Add(math.MaxInt64)
-		w.Histograms[metrics.TTFT], w.Histograms[metrics.ITL] = h, h
-		s.Histograms[metrics.TTFT], s.Histograms[metrics.ITL], s.Histograms[metrics.TPOT], s.Histograms[metrics.E2EL] = h, h, h, h
-	}
-	s.Totals = metrics.Totals{
-		Done: math.MaxInt, Failed: math.MinInt, Cancelled: -3, WarmedUp: math.MinInt, MetCount: metrics.MetCount{Good: math.MaxInt, Met: metrics.MetObjectives{metrics.E2EL: -7}},
-	}
-	s.Failures = []metrics.FailureCount{
-		{Kind: "\x1b]0;x\x07", Status: -1, Count: math.MaxInt, Last: -time.Hour, Examples: []string{"\x9b31m\u2028\u202e漢字漢字漢字", ""}},
-		{Kind: metrics.FailedStatus, Count: math.MinInt},
-	}
-	s.Log = []metrics.LogEntry{{At: math.MinInt64, Level: "?", Text: strings.Repeat("漢", 2000), Count: math.MaxInt}, {At: math.MaxInt64, Text: "\n\r\t\x1b[2J"}}
-	s.SaveError = strings.Repeat("🚫", 300)
-	s.Report = &metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 1, Mean: math.NaN(), Median: math.Inf(1), Max: 1e300}}, OutputThroughput: math.Inf(1), RequestThroughput: math.NaN()}
-	for i, g := range s.Plan.Gates {
-		value := []float64{math.NaN(), math.Inf(1), -1e300}[i]
-		s.Report.Gates = append(s.Report.Gates, metrics.GateResult{Gate: g, Value: value, Known: i != 1, Missed: i == 0})
-	}
-	return s
 }
 
 func TestMonstrousValues(t *testing.T) {
@@ -477,8 +374,8 @@ func FuzzKeys(f *testing.F) {
 // BenchmarkFullRedraw is what the first screen of a size and page costs.
 func BenchmarkFullRedraw(b *testing.B) {
 	for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
-		for i, p := range pages {
-			b.Run(fmt.Sprintf("%dx%d/%s", size[0], size[1], p.name), func(b *testing.B) {
+		for i, p := range panels.Pages {
+			b.Run(fmt.Sprintf("%dx%d/%s", size[0], size[1], p.Name), func(b *testing.B) {
 				m := open(full(), size[0], size[1], termenv.TrueColor)
 				m.turn(i)
 				drawCold(b, m)
@@ -493,20 +390,20 @@ func BenchmarkNextFrame(b *testing.B) {
 		b.Run(fmt.Sprintf("%dx%d/%s", w, h, name), func(b *testing.B) {
 			m := open(full(), w, h, termenv.TrueColor)
 			m.turn(page)
-			m.focus, m.zoomed = m.layout().panels[0].name, zoomed
+			m.focus, m.zoomed = m.layout().Panels[0].Name, zoomed
 			m.View()
 			b.ReportAllocs()
 			for b.Loop() {
-				m.picked = nil
+				m.selections = panels.Selections{}
 				m.show()
 				m.View()
 			}
 		})
 	}
 	for _, size := range [][2]int{{120, 40}, {200, 60}} {
-		for i, p := range pages {
-			frame(p.name, size[0], size[1], i, false)
-			frame(p.name+" zoomed", size[0], size[1], i, true)
+		for i, p := range panels.Pages {
+			frame(p.Name, size[0], size[1], i, false)
+			frame(p.Name+" zoomed", size[0], size[1], i, true)
 		}
 	}
 }
@@ -515,7 +412,7 @@ func BenchmarkNextFrame(b *testing.B) {
 func drawCold(b *testing.B, m *model) {
 	b.ReportAllocs()
 	for b.Loop() {
-		m.picked, m.screen, m.raster = nil, nil, chart.Raster{}
+		m.selections, m.screen, m.raster = panels.Selections{}, nil, chart.Raster{}
 		m.show()
 		if len(m.View()) == 0 {
 			b.Fatal("empty")

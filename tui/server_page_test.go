@@ -2,57 +2,15 @@ package tui
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/muesli/termenv"
 
 	"benchtop/metrics"
-	"benchtop/metrics/report"
+	"benchtop/tui/panels"
 	"benchtop/tui/screen"
 )
-
-// watched is a run whose server and accelerators said how they were: the queue grows from second 20 on, the cache fills,
-// and from second 45 on requests are preempted.
-func watched(s metrics.Snapshot, gpus int) metrics.Snapshot {
-	s.ServerKind = "vLLM"
-	plan := *s.Plan
-	plan.GPUPrice = 2.5
-	s.Plan = &plan
-	for at := 980 * time.Millisecond; at < s.At; at += 1003 * time.Millisecond {
-		t := at.Seconds()
-		grown := math.Max(0, t-20)
-		look := metrics.ServerSecond{
-			At: at, Took: 1003 * time.Millisecond,
-			Running: math.Min(4*t, 128), Waiting: math.Floor(grown * grown / 16), KVUsage: math.Min(t/50, 0.97),
-			Preemptions:   math.Floor(math.Max(0, t-45) / 3),
-			PrefixQueries: 2000 + 40*t, PrefixHits: 1300 + 25*t, HitRate: 0.64,
-			PromptTokens: 700 + 30*t, OutputTokens: math.Min(120*t, 4200),
-			DraftTokens: metrics.Unsaid(), AcceptedTokens: metrics.Unsaid(),
-			TTFT:       metrics.ServerLatency{N: 120, Mean: time.Duration(150+10*grown) * time.Millisecond},
-			Queue:      metrics.ServerLatency{N: 120, Mean: time.Duration(5+9*grown) * time.Millisecond},
-			Prefill:    metrics.ServerLatency{N: 120, Mean: 90 * time.Millisecond},
-			WaitsAtEnd: true,
-		}
-		if k := int(at/time.Second) - 1; k >= 0 && k+1 < len(s.Windows) {
-			look.First, look.Ended = s.Windows[k+1].Waits, s.Windows[k].Waits
-		}
-		s.Server = append(s.Server, look)
-		g := metrics.GPUSecond{At: at, Took: look.Took}
-		for i := range gpus {
-			g.GPUs = append(g.GPUs, metrics.GPU{
-				Index: i, Name: "NVIDIA H200", Use: math.Min(t/40, 0.99), MemoryUsed: 120e9, MemoryTotal: 150754820096,
-				Power: 200 + math.Min(10*t, 450) + float64(7*i), PowerLimit: 700, Temperature: 40 + math.Min(t, 28), Clock: 1980,
-			})
-		}
-		if gpus > 0 {
-			s.GPUs = append(s.GPUs, g)
-		}
-	}
-	return s
-}
 
 // speechless is a run beside which nobody says anything.
 func speechless(s metrics.Snapshot) metrics.Snapshot {
@@ -61,20 +19,12 @@ func speechless(s metrics.Snapshot) metrics.Snapshot {
 	return s
 }
 
-// gone is a run whose server and accelerators fell silent after 40 seconds.
-func gone(s metrics.Snapshot) metrics.Snapshot {
-	s.Server, s.GPUs = s.Server[:40], s.GPUs[:40]
-	s.ServerAbsent = "http://127.0.0.1:8000/metrics does not answer any more: connection refused"
-	s.GPUsAbsent = "nvidia-smi ended"
-	return s
-}
-
 // showing is a model on the page of a name.
 func showing(t *testing.T, s metrics.Snapshot, page string, w, h int) *model {
 	t.Helper()
 	m := open(s, w, h, termenv.Ascii)
-	for i := range pages {
-		if pages[i].name == page {
+	for i := range panels.Pages {
+		if panels.Pages[i].Name == page {
 			m.turn(i)
 			m.show()
 			return m
@@ -82,21 +32,6 @@ func showing(t *testing.T, s metrics.Snapshot, page string, w, h int) *model {
 	}
 	t.Fatalf("no page %q", page)
 	return nil
-}
-
-// A figure that nobody gives has a dash, as the others have.
-func TestServerTTFTUnknown(t *testing.T) {
-	s := watched(mid(), 1)
-	for i := range s.Server {
-		s.Server[i].TTFT = metrics.ServerLatency{}
-	}
-	var got strings.Builder
-	for _, p := range serverTTFTTitle(&view{s: &s}, 80, 10) {
-		got.WriteString(p.Text)
-	}
-	if !strings.HasSuffix(got.String(), "server –") {
-		t.Errorf("%q", got.String())
-	}
 }
 
 func TestServerPage(t *testing.T) {
@@ -140,152 +75,6 @@ func TestWhyTheServerIsGone(t *testing.T) {
 	}
 }
 
-// A server that counts a request's tokens when it ends has no line of its own for them: it would be the rhythm of ends. The
-// client's own stands in for it.
-func TestTokensCountedAtTheEnd(t *testing.T) {
-	for _, c := range []struct {
-		output, prompt bool
-		want, not      []string
-	}{
-		{false, false, []string{"━ out 4", "out here", "━ prompt 2"}, []string{"prompt here"}},
-		{true, false, []string{"━ out here 2", "━ prompt 2"}, []string{"━ out 4", "prompt here"}},
-		{true, true, []string{"━ out here 2", "━ prompt here 1"}, []string{"━ out 4", "━ prompt 2"}},
-	} {
-		s := watched(mid(), 0)
-		for i := range s.Server {
-			look := &s.Server[i]
-			look.OutputAtEnd, look.PromptAtEnd = c.output, c.prompt
-			if c.output && i%5 > 0 { // five requests end together
-				look.OutputTokens = 0
-			}
-		}
-		v := &view{s: &s}
-		title := ""
-		for _, part := range serverTokensTitle(v, 120, 0) {
-			title += part.Text
-		}
-		for _, w := range c.want {
-			if !strings.Contains(title, w) {
-				t.Errorf("at the end %t, %t: no %q in %q", c.output, c.prompt, w, title)
-			}
-		}
-		for _, w := range c.not {
-			if strings.Contains(title, w) {
-				t.Errorf("at the end %t, %t: %q in %q", c.output, c.prompt, w, title)
-			}
-		}
-		if got := newest(v, serverOutput); metrics.Said(got) == c.output {
-			t.Errorf("at the end %t: the line is at %g", c.output, got)
-		}
-	}
-}
-
-// The two means of TTFT are of the same requests: those whose first token came in the time that the look tells of.
-func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
-	s := watched(mid(), 0)
-	last := &s.Server[len(s.Server)-1]
-	last.First = metrics.Waits{N: 4, TTFT: 2 * time.Second}
-	title := ""
-	for _, part := range serverTTFTTitle(&view{s: &s}, 80, 10) {
-		title += part.Text
-	}
-	if !strings.Contains(title, "here 500ms") {
-		t.Errorf("%q, want the mean of the requests of the last look", title)
-	}
-}
-
-// Where no page tells of the prefix cache, the answers may.
-func TestCachedByAnswers(t *testing.T) {
-	s := mid()
-	s.ServerAbsent = "no such page"
-	s.Totals.InputTokens, s.Totals.CachedTokens = 4000, 1000
-	for i := range s.Windows {
-		s.Windows[i].PromptTokens, s.Windows[i].CachedTokens = 100, 50
-	}
-	for _, c := range []struct {
-		span time.Duration
-		want string
-	}{{0, "25%"}, {10 * time.Second, "50%"}} {
-		got := cachePanel.inView(&view{s: &s, span: c.span, Terminal: screen.Terminal{Mono: true}}, 60, 8)
-		if !strings.Contains(got, "cached") || !strings.Contains(got, c.want) {
-			t.Errorf("span %s: no %s in\n%s", c.span, c.want, got)
-		}
-	}
-	s.Server = []metrics.ServerSecond{{At: time.Second}, {At: 2 * time.Second, Took: time.Second, PrefixQueries: 100, PrefixHits: 75}}
-	if got := cachePanel.inView(&view{s: &s, Terminal: screen.Terminal{Mono: true}}, 60, 8); !strings.Contains(got, "prefix hits") || !strings.Contains(got, "75%") {
-		t.Errorf("the page's own count is not shown:\n%s", got)
-	}
-}
-
-// What is counted of a span is of the same looks as the shares that stand beside it: those after its beginning, up to its end.
-func TestLooksOfASpan(t *testing.T) {
-	s := mid()
-	for i := 1; i <= 60; i++ {
-		look := metrics.ServerSecond{At: time.Duration(i) * time.Second, Took: time.Second, PrefixQueries: 100, PrefixHits: float64(i)}
-		s.Server = append(s.Server, look)
-	}
-	hits := func(l *metrics.ServerSecond) float64 { return l.PrefixHits }
-	queries := func(l *metrics.ServerSecond) float64 { return l.PrefixQueries }
-	for _, back := range []time.Duration{0, 5 * time.Second} {
-		v := view{s: &s, span: 10 * time.Second, back: back}
-		from, to := v.stretch()
-		all := v.serverSpan()
-		got, want := total(all, hits)/total(all, queries), metrics.ServerOver(s.Server, from, to).HitRate
-		if len(all) == 0 || got != want {
-			t.Errorf("back %s: %d looks with a share of %v, want %v", back, len(all), got, want)
-		}
-	}
-}
-
-// Of a span, energy and tokens are those of the same seconds, whenever somebody looked; of the whole run they are the report's.
-func TestEnergy(t *testing.T) {
-	s := metrics.Snapshot{At: 10 * time.Second, State: metrics.Running, Plan: &metrics.Plan{GPUPrice: 3.6}}
-	for i := range 10 {
-		s.Windows = append(s.Windows, metrics.Window{Start: time.Duration(i) * time.Second, OutputTokens: 100})
-	}
-	for i := 3; i <= 6; i++ { // two of 500 W, from second 2 to 6
-		gpus := []metrics.GPU{{Power: 500}, {Index: 1, Power: 500}}
-		s.GPUs = append(s.GPUs, metrics.GPUSecond{At: time.Duration(i) * time.Second, Took: time.Second, GPUs: gpus})
-	}
-	s.Totals.OutputTokens, s.State = 800, metrics.Finished
-	want := "energy last 9s 4kJ · 10.00 J/token · cost 20.00 per 1M tokens"
-	if got := energyWords(&view{s: &s, span: 9 * time.Second}); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	report, err := report.Summarize(func(func(metrics.Request, error) bool) {}, metrics.Run{Plan: *s.Plan, Ended: s.At, GPUs: s.GPUs})
-	if err != nil || report.GPUs.Energy != 4000 {
-		t.Fatalf("%v, %+v", err, report.GPUs)
-	}
-	want = "energy whole run 4kJ · 12.50 J/token · cost 25.00 per 1M tokens"
-	if got := energyWords(&view{s: &s}); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	ended, final := s, s
-	ended.GPUsAbsent, final.Report = "nvidia-smi ended", &report
-	for _, c := range []*metrics.Snapshot{&ended, &final} {
-		if got := energyWords(&view{s: c}); !strings.HasPrefix(got, "energy whole run 4kJ of 4.0s looked at") {
-			t.Errorf("got %q", got)
-		}
-		if got := energyWords(&view{s: c, span: 9 * time.Second}); strings.Contains(got, "looked at") {
-			t.Errorf("got %q", got)
-		}
-	}
-	s.GPUs[1].GPUs[0].Power, s.GPUs[1].GPUs[1].Power = metrics.Unsaid(), metrics.Unsaid()
-	if got := energyWords(&view{s: &s}); !strings.HasPrefix(got, "energy whole run 3kJ") {
-		t.Errorf("got %q", got)
-	}
-	for i := range s.GPUs {
-		s.GPUs[i].GPUs = []metrics.GPU{{Power: metrics.Unsaid()}}
-	}
-	if got, want := energyWords(&view{s: &s}), "energy: not given · cost 12.50 per 1M tokens"; got != want {
-		t.Errorf("got %q, want %q", got, want) // time is money, with or without a meter
-	}
-	s.Plan = &metrics.Plan{}
-	if got := energyWords(&view{s: &s}); got != "energy: not given" {
-		t.Errorf("got %q", got)
-	}
-}
-
 // What a tool does not know has no unit.
 func TestUnsaidGPU(t *testing.T) {
 	s, no := watched(mid(), 1), metrics.Unsaid()
@@ -295,82 +84,5 @@ func TestUnsaidGPU(t *testing.T) {
 		if got := m.View(); strings.Contains(got, bad) {
 			t.Errorf("%q in\n%s", bad, got)
 		}
-	}
-}
-
-// A second of the run has the look that covers its middle; one that came late leaves no gap, one that is long past does.
-func TestServerIn(t *testing.T) {
-	var all []metrics.ServerSecond
-	for i, at := range []time.Duration{980, 1990, 3010, 4020, 9000} {
-		took := time.Second
-		if i == 4 {
-			took = 2 * time.Second // the looks between were lost
-		}
-		all = append(all, metrics.ServerSecond{At: at * time.Millisecond, Took: took, Running: float64(i)})
-	}
-	for second, want := range []float64{0, 1, 2, 3, 3, 3, -1, 4, 4, 4, 4, -1} {
-		got := -1.0
-		if s := serverIn(all, &metrics.Window{Start: time.Duration(second) * time.Second}); s != nil {
-			got = s.Running
-		}
-		if got != want {
-			t.Errorf("second %d: look %v, want %v", second, got, want)
-		}
-	}
-	begun := []metrics.ServerSecond{{At: 0}}
-	for i, at := range []time.Duration{250, 500, 1000, 2010} {
-		begun = append(begun, metrics.ServerSecond{At: at * time.Millisecond, Took: (at * time.Millisecond) - begun[i].At, Running: float64(i), OutputTokens: 10})
-	}
-	if s := serverIn(begun, &metrics.Window{}); s == nil || s.OutputTokens != 30 || s.Running != 2 || s.Took != time.Second {
-		t.Errorf("the looks of the first second: %+v, want 30 tokens in a second", s)
-	}
-	if serverIn(nil, &metrics.Window{}) != nil {
-		t.Error("a look out of nothing")
-	}
-}
-
-func TestWhyParts(t *testing.T) {
-	const ms = time.Millisecond
-	for _, c := range []struct {
-		split metrics.TTFTSplit
-		want  []string
-		looks []metrics.ServerSecond
-	}{
-		{metrics.TTFTSplit{N: 9, SlotWait: 50 * ms, Connect: 10 * ms, TTFT: 40 * ms, Queue: 20 * ms, Prefill: 15 * ms, Rest: 5 * ms,
-			Source: metrics.SplitByRequests}, []string{"held", "50.0ms   50%", "server queue", "20%", "prefill", "15%", "rest", "per request", "100ms"}, nil},
-		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms,
-			Source: metrics.SplitUnknown}, []string{"server, way", "100%", "–", "unknown, it does not say"}, []metrics.ServerSecond{{Running: 1}}},
-		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms,
-			Source: metrics.SplitUnknown}, []string{"told by its /metrics when requests end"}, []metrics.ServerSecond{{WaitsAtEnd: true}}},
-		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
-			Source: metrics.SplitByMetrics, Seen: 9}, []string{"of requests that ended: from its /metrics"}, []metrics.ServerSecond{{WaitsAtEnd: true}}},
-		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 40 * ms, Source: metrics.SplitUnknown},
-			[]string{"server, way", "unknown, its /metrics saw too little of this"}, []metrics.ServerSecond{{Queue: metrics.ServerLatency{N: 3, Mean: ms}}, {}}},
-		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
-			Source: metrics.SplitByMetrics, Seen: 12}, []string{"rest", "75%", "from its /metrics, of 12 requests, ours 9"}, nil},
-		{metrics.TTFTSplit{N: 9, TTFT: 40 * ms, Queue: 10 * ms, Prefill: metrics.Never, Rest: 30 * ms,
-			Source: metrics.SplitByMetrics, Seen: 9}, []string{"from its /metrics  "}, nil},
-		{metrics.TTFTSplit{}, []string{"no first token yet"}, nil},
-	} {
-		s := metrics.Snapshot{Server: c.looks, Report: &metrics.Report{Split: c.split}}
-		got := whyPanel.inView(&view{s: &s, Terminal: screen.Terminal{Mono: true}}, 70, whyHeight)
-		for _, w := range c.want {
-			if !strings.Contains(got, w) {
-				t.Errorf("%+v: no %q in\n%s", c.split, w, got)
-			}
-		}
-	}
-}
-
-// Why nothing more is known of the accelerators is said once.
-func TestWhyTheGPUsAreGone(t *testing.T) {
-	s := gone(watched(mid(), 1))
-	s.GPUsAbsent = "nvidia-smi ended: lost it (exit status 4)"
-	title := ""
-	for _, part := range gpuTitle(&view{s: &s}, 120, 0) {
-		title += part.Text
-	}
-	if !strings.HasSuffix(title, "W ! nvidia-smi ended: lost it (exit status 4)") {
-		t.Errorf("title %q", title)
 	}
 }

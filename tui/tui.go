@@ -10,6 +10,7 @@ package tui
 
 import (
 	"benchtop/metrics"
+	"benchtop/tui/panels"
 	"benchtop/tui/screen"
 	"benchtop/tui/term"
 	"cmp"
@@ -104,12 +105,7 @@ type Player interface {
 }
 
 // Baseline is an older run to compare with.
-type Baseline struct {
-	// Name is shown: foreign text.
-	Name string
-	// Report of the run. Where only a result file without its journal was found, it has no timeline and no histograms.
-	Report *metrics.Report
-}
+type Baseline = panels.Baseline
 
 // ErrTerminal says that the terminal went away while the dashboard was on it.
 var ErrTerminal = term.ErrLost

@@ -56,3 +56,19 @@ func Moments(c screen.Canvas, r *Raster, at []float64, color screen.Color) {
 func MomentDot(c screen.Canvas, part float64) int {
 	return int(math.Round(min(number.Sane(part), 1) * float64(2*c.W-1)))
 }
+
+// Bar fills the first line of a canvas with a share of 1, in whole cells.
+func Bar(c screen.Canvas, part float64) {
+	rest := '─'
+	if c.Terminal().Mono {
+		rest = '·'
+	}
+	n := int(part*float64(c.W) + 0.5)
+	for x := range c.W {
+		if x < n {
+			c.Set(x, 0, '━', screen.Style{Fg: screen.Green})
+		} else {
+			c.Set(x, 0, rest, screen.Line)
+		}
+	}
+}

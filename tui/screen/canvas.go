@@ -234,3 +234,23 @@ func (s *Surface) Render(p *Palette) string {
 	}
 	return string(b)
 }
+
+// Border draws a box along the edges of the canvas, in the colour of text if it stands out.
+func (c Canvas) Border(standsOut bool) {
+	st := Line
+	if standsOut {
+		st = Text
+	}
+	for x := 1; x < c.W-1; x++ {
+		c.Set(x, 0, '─', st)
+		c.Set(x, c.H-1, '─', st)
+	}
+	for y := 1; y < c.H-1; y++ {
+		c.Set(0, y, '│', st)
+		c.Set(c.W-1, y, '│', st)
+	}
+	c.Set(0, 0, '╭', st)
+	c.Set(c.W-1, 0, '╮', st)
+	c.Set(0, c.H-1, '╰', st)
+	c.Set(c.W-1, c.H-1, '╯', st)
+}

@@ -1,0 +1,450 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// full is a run of which everything is known: server, accelerators, single requests, a load set by hand, saturation.
+func full() metrics.Snapshot {
+	s := judge(mid())
+	told := everything()
+	told.At, told.Plan = s.At, s.Plan
+	s.Windows, s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = told.Windows, told.Histograms[metrics.FirstAnswer], told.Histograms[metrics.ScheduledLatency], told.Histograms[metrics.SlotWait]
+	s.Server, s.GPUs, s.ServerKind = told.Server, told.GPUs, told.ServerKind
+	s.Requests, s.Opened, s.Endpoints = told.Requests, told.Opened, told.Endpoints
+	s.Answer, s.Levels, s.Objectives = told.Answer, told.Levels, s.Plan.Goodput
+	s.Steering = metrics.Steering{LoadSetting: *told.Marks[0].Set, Steerable: true, Changes: 1}
+	s.Marks = append(s.Marks[:len(s.Marks):len(s.Marks)], told.Marks...)
+	return s
+}
+
+// fullDone is such a run when it is over.
+func fullDone() metrics.Snapshot {
+	s, told := judge(done()), everything()
+	s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = told.Histograms[metrics.FirstAnswer], told.Histograms[metrics.ScheduledLatency], told.Histograms[metrics.SlotWait]
+	s.Server, s.GPUs, s.ServerKind = told.Server, told.GPUs, told.ServerKind
+	s.Requests, s.Opened, s.Endpoints = told.Requests, told.Opened, told.Endpoints
+	s.Answer, s.Levels, s.Objectives = told.Answer, told.Levels, s.Plan.Goodput
+	r := *s.Report
+	r.Answer, r.Levels = *told.Answer, told.Levels
+	r.Events = append(r.Events[:len(r.Events):len(r.Events)], told.Marks...)
+	s.Report, s.Marks = &r, r.Events
+	return s
+}
+
+// everything holds what full adds to the ramp, from the same requests.
+var everything = sync.OnceValue(func() metrics.Snapshot {
+	const at = 62400 * time.Millisecond
+	s := judge(bad())
+	out := metrics.Snapshot{Windows: append([]metrics.Window(nil), s.Windows...), ServerKind: "vLLM"}
+	for i := range out.Windows {
+		w := &out.Windows[i]
+		w.Histograms[metrics.FirstAnswer], w.Histograms[metrics.SlotWait], w.Histograms[metrics.ScheduledLatency], w.Waits = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Waits{}
+		w.Told = metrics.Told{}
+	}
+	all := rampRequests(at, true)
+	window := func(at time.Duration) *metrics.Window {
+		return &out.Windows[min(int(at/time.Second), len(out.Windows)-1)]
+	}
+	split := splitOf(&out)
+	var ends endpointCount
+	for _, q := range all {
+		ends.count(q, at)
+		if q.Sent > at {
+			continue
+		}
+		split.sent(q, window(q.Sent))
+		if q.FirstChunk != metrics.Never && q.FirstChunk <= at {
+			split.first(q, window(q.FirstChunk))
+		}
+		if q.Done <= at && q.OK() {
+			split.done(q, window(q.Done))
+		}
+	}
+	out.Endpoints = []metrics.Endpoint{ends.Endpoint}
+	out.Requests = requestRows(all, at)
+	out.Opened = openedRequest(all, at)
+	for i := range out.Windows {
+		w := &out.Windows[i]
+		out.Server = append(out.Server, serverSecond(w, i, s.At))
+		out.GPUs = append(out.GPUs, gpuSecond(w, i))
+	}
+	set := metrics.LoadSetting{Rate: 64, By: metrics.ByHand}
+	out.Marks = []metrics.LogEntry{{At: 50 * time.Second, Level: metrics.Info, Text: "load set to 64 req/s by hand", Mark: "64 req/s", Set: &set}}
+	for i := range 6 {
+		load := 10 + 12*float64(i)
+		n := int(load * 10)
+		good := min(n, int(float64(n)*(1.01-0.004*math.Exp(float64(i)))))
+		completed, standing := min(1, 47.6/load), metrics.LevelMissed
+		if 100*good >= 95*n {
+			standing = metrics.LevelWithin
+		}
+		out.Levels = append(out.Levels, metrics.LoadLevel{
+			Completed: completed, Standing: standing,
+			From: time.Duration(i) * 10 * time.Second, To: time.Duration(i+1) * 10 * time.Second, Offered: load,
+			Requests: n, Good: good, Sent: load, Done: min(load, 47.6), TTFTp50: 35 + 4*load, TTFTp99: 90 + 8*math.Exp(float64(i)*1.2), ITLp99: 20 + load/3,
+		})
+	}
+	out.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 34, To: 46, Before: 2, After: 3, Within: true, Highest: 34, HighestLevel: 2, Sure: 0.97, SaturatedAt: 30 * time.Second}
+	return out
+})
+
+// splits fills in the latencies and waits of windows.
+type splits struct{ s *metrics.Snapshot }
+
+func splitOf(s *metrics.Snapshot) splits { return splits{s} }
+
+func (p splits) sent(q *metrics.Request, w *metrics.Window) {
+	w.Histograms[metrics.SlotWait].Add(q.SlotWait())
+}
+
+func (p splits) first(q *metrics.Request, w *metrics.Window) {
+	answer := q.TTFT() + 20*time.Millisecond
+	w.Histograms[metrics.FirstAnswer].Add(answer)
+	p.s.Histograms[metrics.FirstAnswer].Add(answer)
+	prefill := min(q.TTFT(), 30*time.Millisecond)
+	w.Waits.N++
+	w.Waits.SlotWait += q.SlotWait()
+	w.Waits.Connect += 200 * time.Microsecond
+	w.Waits.TTFT += q.TTFT()
+	w.Told.Waits = w.Waits
+	w.Told.Queued++
+	w.Told.Prefilled++
+	w.Told.Prefill += prefill
+	w.Told.Queue += q.TTFT() - prefill
+}
+
+func (p splits) done(q *metrics.Request, w *metrics.Window) {
+	w.Histograms[metrics.ScheduledLatency].Add(q.Done - q.Scheduled)
+	p.s.Histograms[metrics.ScheduledLatency].Add(q.Done - q.Scheduled)
+	p.s.Histograms[metrics.SlotWait].Add(q.SlotWait())
+}
+
+// endpointCount counts the requests of an endpoint.
+type endpointCount struct{ metrics.Endpoint }
+
+func (e *endpointCount) count(q *metrics.Request, at time.Duration) {
+	switch {
+	case q.Sent > at:
+		return
+	case q.Done > at:
+		e.InFlight++
+	case q.OK():
+		e.Done++
+		e.OutputTokens += q.OutputTokens
+	default:
+		e.Failed++
+	}
+	e.Sent++
+	if q.FirstChunk != metrics.Never && q.FirstChunk <= at {
+		e.FirstWait.Add(q.TTFT())
+	}
+}
+
+// serverSecond is what the server says of a second.
+func serverSecond(w *metrics.Window, i int, at time.Duration) metrics.ServerSecond {
+	mean := func(h *metrics.Histogram, part float64) metrics.ServerLatency {
+		return metrics.ServerLatency{N: float64(h.Count()), Mean: time.Duration(part * float64(h.Mean()))}
+	}
+	running := min(float64(w.Running+w.Waiting), 96)
+	s := metrics.ServerSecond{
+		At: w.Start + time.Second, Took: time.Second,
+		Running: running, Waiting: float64(w.Running+w.Waiting) - running, KVUsage: min(running/98, 1),
+		PrefixQueries: float64(w.InputTokens), PrefixHits: 0.4 * float64(w.InputTokens), HitRate: 0.4,
+		PromptTokens: 0.6 * float64(w.InputTokens), OutputTokens: float64(w.OutputTokens),
+		DraftTokens: float64(w.OutputTokens), AcceptedTokens: 0.62 * float64(w.OutputTokens),
+		TTFT: mean(&w.Histograms[metrics.TTFT], 0.97), Queue: mean(&w.Histograms[metrics.TTFT], 0.6), Prefill: mean(&w.Histograms[metrics.TTFT], 0.3),
+	}
+	if i > 35 {
+		s.Preemptions = float64(i % 3)
+	}
+	return s
+}
+
+// gpuSecond is what two accelerators do in a second.
+func gpuSecond(w *metrics.Window, i int) metrics.GPUSecond {
+	out := metrics.GPUSecond{At: w.Start + time.Second, Took: time.Second}
+	busy := min(float64(w.Running)/90, 1)
+	for k := range 2 {
+		out.GPUs = append(out.GPUs, metrics.GPU{
+			Index: k, Name: "NVIDIA H200", Use: 0.98 * busy, MemoryUsed: 120e9 + 5e9*busy, MemoryTotal: 141e9,
+			Power: 180 + 480*busy - 12*float64(k), PowerLimit: 700, Temperature: 42 + 24*busy + float64(k), Clock: 1980 - 45*busy - float64(i%2),
+		})
+	}
+	return out
+}
+
+// requestRows are requests as the recorder lists them: those in flight, the last that ended, the slowest and the failed.
+func requestRows(all []*metrics.Request, at time.Duration) []metrics.RequestRow {
+	var out []metrics.RequestRow
+	for i, q := range all {
+		if q.Due > at || q.Done < at-3*time.Second && q.OK() && i%97 != 0 {
+			continue
+		}
+		r := metrics.RequestRow{
+			Index: q.Index, ID: fmt.Sprintf("chatcmpl-%06d", q.Index), Due: q.Due, Sent: metrics.Never, Ended: metrics.Never,
+			SlotWait: metrics.Never, TTFT: metrics.Never, TPOT: metrics.Never, E2EL: metrics.Never, InputTokens: q.InputTokens,
+			State: metrics.StateHeld, Slow: i%97 == 0, Kept: true,
+		}
+		if q.Sent <= at {
+			r.Sent, r.SlotWait, r.State = q.Sent, q.SlotWait(), metrics.StateWaiting
+		}
+		if q.FirstChunk != metrics.Never && q.FirstChunk <= at {
+			r.TTFT, r.State = q.TTFT(), metrics.StateRunning
+			for _, c := range q.Chunks {
+				if c.At <= at {
+					r.OutputTokens++
+				}
+			}
+		}
+		if q.Done <= at {
+			r.Ended, r.Status, r.State = q.Done, 200, metrics.StateDone
+			if !q.OK() {
+				r.State, r.Failure, r.Error, r.Status = metrics.StateFailed, q.Failure, q.Error, q.Status
+			} else {
+				r.E2EL, r.TPOT = q.E2EL(), q.TPOT()
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// openedRequest is one that runs.
+func openedRequest(all []*metrics.Request, at time.Duration) *metrics.RequestDetail {
+	words := strings.Fields("the server answers one token after the other and the text grows while it is read")
+	rnd := rand.New(rand.NewPCG(7, 8))
+	for _, r := range requestRows(all, at) {
+		if r.State != metrics.StateRunning || r.OutputTokens < 24 {
+			continue
+		}
+		q := all[r.Index]
+		out := &metrics.RequestDetail{
+			RequestRow: r, Scheduled: q.Scheduled, Encode: 80 * time.Microsecond, Connect: 0, CachedTokens: 64,
+			ServerQueue: r.TTFT / 2, ServerPrefill: r.TTFT / 3, Chunks: q.Chunks[:r.OutputTokens],
+		}
+		var text []string
+		for range r.OutputTokens {
+			text = append(text, words[rnd.IntN(len(words))])
+		}
+		out.Text = strings.Join(text, " ")
+		return out
+	}
+	return nil
+}
+
+// watched is a run whose server and accelerators said how they were: the queue grows from second 20 on, the cache fills,
+// and from second 45 on requests are preempted.
+func watched(s metrics.Snapshot, gpus int) metrics.Snapshot {
+	s.ServerKind = "vLLM"
+	plan := *s.Plan
+	plan.GPUPrice = 2.5
+	s.Plan = &plan
+	for at := 980 * time.Millisecond; at < s.At; at += 1003 * time.Millisecond {
+		t := at.Seconds()
+		grown := math.Max(0, t-20)
+		look := metrics.ServerSecond{
+			At: at, Took: 1003 * time.Millisecond,
+			Running: math.Min(4*t, 128), Waiting: math.Floor(grown * grown / 16), KVUsage: math.Min(t/50, 0.97),
+			Preemptions:   math.Floor(math.Max(0, t-45) / 3),
+			PrefixQueries: 2000 + 40*t, PrefixHits: 1300 + 25*t, HitRate: 0.64,
+			PromptTokens: 700 + 30*t, OutputTokens: math.Min(120*t, 4200),
+			DraftTokens: metrics.Unsaid(), AcceptedTokens: metrics.Unsaid(),
+			TTFT:       metrics.ServerLatency{N: 120, Mean: time.Duration(150+10*grown) * time.Millisecond},
+			Queue:      metrics.ServerLatency{N: 120, Mean: time.Duration(5+9*grown) * time.Millisecond},
+			Prefill:    metrics.ServerLatency{N: 120, Mean: 90 * time.Millisecond},
+			WaitsAtEnd: true,
+		}
+		if k := int(at/time.Second) - 1; k >= 0 && k+1 < len(s.Windows) {
+			look.First, look.Ended = s.Windows[k+1].Waits, s.Windows[k].Waits
+		}
+		s.Server = append(s.Server, look)
+		g := metrics.GPUSecond{At: at, Took: look.Took}
+		for i := range gpus {
+			g.GPUs = append(g.GPUs, metrics.GPU{
+				Index: i, Name: "NVIDIA H200", Use: math.Min(t/40, 0.99), MemoryUsed: 120e9, MemoryTotal: 150754820096,
+				Power: 200 + math.Min(10*t, 450) + float64(7*i), PowerLimit: 700, Temperature: 40 + math.Min(t, 28), Clock: 1980,
+			})
+		}
+		if gpus > 0 {
+			s.GPUs = append(s.GPUs, g)
+		}
+	}
+	return s
+}
+
+// gone is a run whose server and accelerators fell silent after 40 seconds.
+func gone(s metrics.Snapshot) metrics.Snapshot {
+	s.Server, s.GPUs = s.Server[:40], s.GPUs[:40]
+	s.ServerAbsent = "http://127.0.0.1:8000/metrics does not answer any more: connection refused"
+	s.GPUsAbsent = "nvidia-smi ended"
+	return s
+}
+
+// listed is a run with requests of every state, request 4310 open.
+func listed(s metrics.Snapshot) metrics.Snapshot {
+	for i := range 60 {
+		q := metrics.RequestRow{
+			Index: 4300 + i, ID: fmt.Sprintf("bench-7f3a-%d", 4300+i), State: metrics.StateDone, Kept: true,
+			Due: s.At - 20*time.Second + time.Duration(i)*333*time.Millisecond, InputTokens: 400 + 7*i, OutputTokens: 128, Status: 200,
+			TTFT: time.Duration(180+i*i) * time.Millisecond, TPOT: time.Duration(2100+30*(i%7)) * 10 * time.Microsecond,
+			SlotWait: time.Duration(max(0, i-30)) * 12 * time.Millisecond,
+		}
+		q.Sent = q.Due + q.SlotWait
+		q.E2EL = q.TTFT + 127*q.TPOT
+		q.Ended = q.Sent + q.E2EL
+		switch {
+		case i >= 58:
+			q.State, q.Sent, q.SlotWait = metrics.StateHeld, metrics.Never, metrics.Never
+		case i >= 50:
+			q.State = metrics.StateWaiting
+		case i >= 36:
+			q.State, q.OutputTokens, q.TTFT = metrics.StateRunning, 140-2*i, 300*time.Millisecond
+		case i == 12:
+			q.State, q.Failure, q.Status = metrics.StateFailed, metrics.FailedStatus, 503
+			q.Error = `{"error": "overloaded: the queue is full, try again later"}`
+		case i == 21:
+			q.State, q.Failure, q.Error = metrics.StateFailed, metrics.FailedTruncated, "the stream ended before its finish"
+			q.OutputTokens = 31
+		case i == 22:
+			q.State, q.Failure = metrics.StateCancelled, metrics.Cancelled
+		case i == 7, i == 30:
+			q.Slow, q.E2EL = true, q.E2EL+9*time.Second
+		case i == 5:
+			q.Kept = false
+		}
+		if !slices.Contains([]metrics.RequestState{metrics.StateDone, metrics.StateFailed, metrics.StateCancelled}, q.State) {
+			q.E2EL, q.TPOT, q.Ended, q.Status = metrics.Never, metrics.Never, metrics.Never, 0
+		}
+		if q.Failure != "" || q.State == metrics.StateWaiting || q.State == metrics.StateHeld {
+			q.TTFT, q.TPOT = metrics.Never, metrics.Never
+		}
+		if q.State == metrics.StateWaiting || q.State == metrics.StateHeld || q.Status == 503 {
+			q.OutputTokens = 0
+		}
+		s.Requests = append(s.Requests, q)
+	}
+	s.Opened = detail(s.Requests[10])
+	return s
+}
+
+// detail is a request with a chunk every 23 ms and a pause of half a second in the middle.
+func detail(q metrics.RequestRow) *metrics.RequestDetail {
+	d := &metrics.RequestDetail{
+		RequestRow: q, Scheduled: q.Due - time.Millisecond, Encode: 40 * time.Microsecond, Connect: 1200 * time.Microsecond,
+		CachedTokens: 128, ServerQueue: 90 * time.Millisecond, ServerPrefill: 130 * time.Millisecond, Finish: "length",
+		Text: "The harbour was quiet when the first boats came in. " + strings.Repeat("Nets were drying on the wall, and somebody "+
+			"had painted the number of each boat on a stone beside it. ", 12) + "\n\nIn the evening the wind turned.",
+	}
+	at := q.Sent + q.TTFT
+	for i := range 128 {
+		d.Chunks = append(d.Chunks, metrics.Chunk{At: at, Tokens: 1, Answer: true})
+		if at += 23 * time.Millisecond; i == 70 {
+			at += 500 * time.Millisecond
+		}
+	}
+	d.Ended = at
+	d.E2EL = at - q.Sent
+	return d
+}
+
+// Two of the orders of the list.
+const bySlowTTFT, byFailure = 2, 4
+
+// crazy is everything a page could choke on.
+func crazy() metrics.Snapshot {
+	s := listed(watched(monstrous(), 3))
+	evil := strings.Repeat("漢\x1b[2J\x07\u202e🤖e\u0301\u0301\u0301\n", 12)
+	numbers := []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e300, 0, -1}
+	times := []time.Duration{math.MinInt64, math.MaxInt64, 0, metrics.Never, 1, 1e18}
+	for i := range s.Server {
+		x, y, d := numbers[i%len(numbers)], numbers[(i/3)%len(numbers)], times[i%len(times)]
+		l := metrics.ServerLatency{N: y, Mean: d}
+		at, took := s.Server[i].At, s.Server[i].Took
+		if i%5 == 0 {
+			took = d
+		}
+		s.Server[i] = metrics.ServerSecond{
+			At: at, Took: took, Running: x, Waiting: y, KVUsage: x, Preemptions: y, PrefixQueries: x, PrefixHits: y, HitRate: x,
+			PromptTokens: x, OutputTokens: y, DraftTokens: y, AcceptedTokens: x, TTFT: l, Queue: l, Prefill: l,
+		}
+		s.GPUs[i].Took = took
+		for k := range s.GPUs[i].GPUs {
+			s.GPUs[i].GPUs[k] = metrics.GPU{
+				Index: []int{math.MinInt, math.MaxInt, 3}[k], Name: evil, Use: x, MemoryUsed: y, MemoryTotal: x,
+				Power: y, PowerLimit: x, Temperature: y, Clock: x,
+			}
+		}
+	}
+	s.ServerKind, s.ServerAbsent, s.GPUsAbsent = evil, evil, evil
+	plan := *s.Plan
+	plan.GPUPrice = math.Inf(1)
+	s.Plan = &plan
+	s.Report.Split = metrics.TTFTSplit{N: 1, SlotWait: math.MaxInt64, Connect: math.MinInt64, Queue: math.MaxInt64, Prefill: -7, Source: metrics.SplitSource(evil)}
+	s.Report.GPUs = &metrics.GPUReport{Energy: math.Inf(1), JoulesPerToken: 1e300, CostPerMillion: -1}
+	for i := range s.Requests {
+		q := &s.Requests[i]
+		q.ID, q.Model, q.Error = evil, evil, evil
+		q.Due, q.Sent, q.Ended = times[i%6], times[i/2%6], times[i/3%6]
+		q.SlotWait, q.TTFT, q.TPOT, q.E2EL = times[i/4%6], times[i/5%6], times[i/6%6], times[i/7%6]
+		q.InputTokens, q.OutputTokens, q.Status = math.MinInt, math.MaxInt, math.MinInt
+		if i%11 == 0 {
+			q.State, q.Failure = metrics.RequestState(evil), metrics.Failure(evil)
+		}
+	}
+	s.Requests[3].Index, s.Requests[4].Index, s.Requests[5].Index = math.MinInt, math.MaxInt-1, -1
+	s.Opened = detail(s.Requests[10])
+	s.Opened.Text, s.Opened.Whole, s.Opened.Finish, s.Opened.Redials = evil, evil, evil, math.MaxInt
+	for i := range s.Opened.Chunks {
+		s.Opened.Chunks[i].At = times[i%6]
+	}
+	return s
+}
+
+func slower(h *metrics.Histogram) metrics.Histogram {
+	var out metrics.Histogram
+	for b := range h.Buckets() {
+		for range b.Count {
+			out.Add(b.From * 3 / 2)
+		}
+	}
+	return out
+}
+
+// monstrousPages adds to the monstrous run what the pages show.
+func monstrousPages() metrics.Snapshot {
+	s := monstrous()
+	s.Report = nil
+	var h metrics.Histogram
+	h.Add(0)
+	h.Add(math.MaxInt64)
+	s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = h, h, h
+	s.Answer = &metrics.Answer{
+		Saturates: true, From: math.Inf(1), To: math.NaN(), Before: -7, After: math.MaxInt, Within: true, Highest: math.NaN(), Sure: math.NaN(),
+		SaturatedAt: 40 * time.Second, Why: "\x1b[2J",
+	}
+	for i := range 50 {
+		v := []float64{math.NaN(), math.Inf(1), 1e300, -1, 0, 7}[i%6]
+		s.Levels = append(s.Levels, metrics.LoadLevel{
+			From: time.Duration(i) * time.Second, To: time.Duration(i-i%3+1) * time.Second, Offered: v, Sent: v, Done: v, TTFTp99: v,
+			Requests: math.MaxInt, Good: math.MinInt, Users: i%2 == 0,
+		})
+		s.Client = append(s.Client, metrics.ClientSecond{
+			At: time.Duration(i) * time.Second, Took: time.Second, CPU: v, Cores: []float64{0, 1, math.NaN()}[i%3], Sent: i % 4,
+			LateP99: time.Duration(math.MaxInt64), LateMax: -1,
+		})
+		s.Endpoints = append(s.Endpoints, metrics.Endpoint{Model: strings.Repeat("漢\x07", i), Sent: math.MinInt, OutputTokens: math.MaxInt, FirstWait: h})
+		s.Marks = append(s.Marks, metrics.LogEntry{At: time.Duration(i) * time.Second, Set: &metrics.LoadSetting{
+			Rate: v, RampTo: v, RampOver: -time.Second, Users: -1, Paused: i%7 == 0,
+		}})
+	}
+	return s
+}

@@ -1,0 +1,75 @@
+package panels
+
+import (
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// firstSeconds are those of a run, as they were when it was so old.
+func firstSeconds(s metrics.Snapshot, n int) metrics.Snapshot {
+	s.At, s.Windows = time.Duration(n)*time.Second, s.Windows[:n]
+	s.Histograms[metrics.TTFT], s.Histograms[metrics.TPOT], s.Histograms[metrics.ITL], s.Histograms[metrics.E2EL] = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}
+	for i := range s.Windows {
+		w := &s.Windows[i]
+		s.Histograms[metrics.TTFT].Merge(&w.Histograms[metrics.TTFT])
+		s.Histograms[metrics.TPOT].Merge(&w.Histograms[metrics.TPOT])
+		s.Histograms[metrics.ITL].Merge(&w.Histograms[metrics.ITL])
+		s.Histograms[metrics.E2EL].Merge(&w.Histograms[metrics.E2EL])
+	}
+	return s
+}
+
+// A run played against itself never differs, however little of it was played.
+func TestBaselineOfTheSameStretch(t *testing.T) {
+	all := mid()
+	report := &metrics.Report{Timeline: all.Windows, Ended: all.At, Histograms: metrics.Histograms{metrics.TTFT: all.Histograms[metrics.TTFT], metrics.TPOT: all.Histograms[metrics.TPOT], metrics.ITL: all.Histograms[metrics.ITL], metrics.E2EL: all.Histograms[metrics.E2EL]}}
+	kept := &merges{}
+	for _, n := range []int{2, 10, 45, 61, 20, 30} { // played back as well
+		for _, c := range []struct {
+			span, back time.Duration
+			whole      bool
+		}{{time.Minute, 0, false}, {30 * time.Second, 0, false}, {30 * time.Second, 5 * time.Second, false}, {0, 0, false}, {time.Minute, 0, true}} {
+			s := firstSeconds(all, n)
+			v := &View{Snapshot: &s, Span: c.span, Back: c.back, Whole: c.whole, Baseline: &Baseline{Report: report}}
+			v.selected().merges = kept
+			if got := changeName(v); got != "Δp99" {
+				t.Errorf("%d s, %+v: %q", n, c, got)
+			}
+			for _, r := range v.latencies() {
+				if got, want := p99Change(r, v.olderRow(r.of)), "0%"; got != want && !r.empty() {
+					t.Errorf("%d s, %+v: %s %s, want %s", n, c, r.name, got, want)
+				}
+			}
+		}
+	}
+}
+
+// Where the other run does not say what it was like in that stretch, the column says that it is against all of it.
+func TestBaselineOfTheWholeSaysSo(t *testing.T) {
+	all := mid()
+	figures := &metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 5, Mean: 5, Median: 4}}}
+	short := &metrics.Report{Timeline: all.Windows[:5], Ended: 5 * time.Second, Statistics: metrics.Statistics{metrics.TTFT: figures.Statistics[metrics.TTFT]}}
+	over := done()
+	for _, c := range []struct {
+		name   string
+		s      *metrics.Snapshot
+		report *metrics.Report
+		whole  bool
+		want   string
+	}{
+		{"no seconds", &all, figures, false, "Δwhole"},
+		{"over long ago", &all, short, false, "Δwhole"},
+		{"so far", &all, short, true, "Δp99"},
+		{"at the end", &over, figures, true, "Δp99"},
+	} {
+		v := &View{Snapshot: c.s, Span: 30 * time.Second, Whole: c.whole, Baseline: &Baseline{Report: c.report}}
+		if got := changeName(v); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if r := v.olderRow(metrics.TTFT); r == nil {
+			t.Errorf("%s: nothing to compare with", c.name)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package panels
+
+import (
+	"math"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/chart"
+	"benchtop/tui/screen"
+)
+
+// kvPanel shows how full the key-value cache is, and the preemptions that follow when it is too full.
+var kvPanel = panel{"kv", kvTitle, drawKV}
+
+func kvUsed(s *metrics.ServerSecond) float64    { return 100 * s.KVUsage }
+func preempted(s *metrics.ServerSecond) float64 { return s.Preemptions }
+
+func kvTitle(v *View, w, _ int) []screen.Span {
+	items := []legendItem{{screen.Blue, "used", saidShare(newest(v, kvUsed) / 100)}}
+	if n := total(v.serverSpan(), preempted); metrics.Said(n) {
+		items = append(items, legendItem{screen.Vermilion, "preempted", said(n)})
+	}
+	return legendFit(w, "KV cache %", items...)
+}
+
+func drawKV(c screen.Canvas, v *View) {
+	if len(v.Server) == 0 {
+		drawAbsent(c, v.ServerAbsent, "the server has not been asked yet")
+		return
+	}
+	if !metrics.Said(total(v.Server, kvUsed)) {
+		drawAbsent(c, "", "the server does not say how full its cache is")
+		return
+	}
+	used := plot{v: v, chart: chart.Plot{Top: 100, Nothing: "no full second yet"}, series: []series{
+		{name: "used", color: screen.Blue, below: chart.Dotted, value: serverValue(v, kvUsed)},
+	}}
+	n := total(v.serverSpan(), preempted)
+	low := max(4, c.H/3)
+	if n > 0 && c.H-low >= 6 {
+		used.chart.Upper = true
+		used.draw(c.Sub(0, 0, c.W, c.H-low))
+		plot{v: v, chart: chart.Plot{Nothing: "none"}, series: []series{
+			{name: "preempted", color: screen.Vermilion, below: chart.Dotted, value: serverValue(v, preempted)},
+		}}.draw(c.Sub(0, c.H-low, c.W, low))
+		return
+	}
+	if n > 0 { // a cache so full has no line at the bottom
+		used.chart.Underline = chart.Underline{Name: "preempted", Color: screen.Vermilion, At: preemptions(v)}
+	}
+	used.draw(c)
+}
+
+// preemptions are the moments at which seconds end in which requests were preempted.
+func preemptions(v *View) []time.Duration {
+	var out []time.Duration
+	_, ws, end := v.overTime()
+	for i := range ws {
+		if s := serverIn(v.Server, &ws[i]); s != nil && s.Preemptions > 0 {
+			out = append(out, min(ws[i].Start+time.Second, end))
+		}
+	}
+	return out
+}
+
+// cachePanel counts what the server's shortcuts brought: the prefix cache and speculative decoding, and what was undone.
+var cachePanel = panel{"cache", cacheTitle, drawCache}
+
+func cacheTitle(v *View, _, _ int) []screen.Span {
+	return []screen.Span{screen.Strong.Span("server cache"), screen.Text.Span(" " + v.scope())}
+}
+
+func drawCache(c screen.Canvas, v *View) {
+	all := v.serverSpan()
+	cached, prompt := v.toldCached()
+	if len(v.Server) == 0 && cached == 0 {
+		drawAbsent(c, v.ServerAbsent, "the server has not been asked yet")
+		return
+	}
+	hits := total(all, func(s *metrics.ServerSecond) float64 { return s.PrefixHits })
+	queries := total(all, func(s *metrics.ServerSecond) float64 { return s.PrefixQueries })
+	accepted := total(all, func(s *metrics.ServerSecond) float64 { return s.AcceptedTokens })
+	drafts := total(all, func(s *metrics.ServerSecond) float64 { return s.DraftTokens })
+	from, to := v.stretch()
+	sums := metrics.ServerOver(all, from, to)
+	step := min(max(1, c.H/3), 2) // lines from one to the next
+	if !metrics.Said(sums.HitRate) && cached > 0 {
+		drawShare(c, 0, v, "cached", float64(cached)/float64(prompt), float64(cached), float64(prompt))
+	} else {
+		drawShare(c, 0, v, "prefix hits", sums.HitRate, hits, queries)
+	}
+	drawShare(c, step, v, "drafts kept", sums.Acceptance, accepted, drafts)
+	c.Print(0, 2*step, "preemptions", screen.Text)
+	n, st := sums.Preemptions, screen.Strong
+	if n > 0 {
+		st.Fg = colorError
+	}
+	c.Right(shareEnd(c), 2*step, said(n), st)
+	drawHitsBelow(c, 2*step+1, v)
+}
+
+// toldCached are the prompt tokens of the successes that ended in the span, and those of them that the server's cache knew by
+// its answers.
+func (v *View) toldCached() (cached, prompt int) {
+	from, to := v.stretch()
+	if to == endless && from == v.plan().Warmup {
+		return v.Totals.CachedTokens, v.Totals.InputTokens
+	}
+	ws := within(v.Windows, from, to)
+	for i := range ws {
+		cached, prompt = cached+ws[i].CachedTokens, prompt+ws[i].PromptTokens
+	}
+	return cached, prompt
+}
+
+// shareNames is what the names of the gauges take, shareWords what stands behind them.
+const (
+	shareNames = 13
+	shareWords = 15
+)
+
+func shareEnd(c screen.Canvas) int {
+	if c.W < shareNames+shareWords+14 {
+		return c.W
+	}
+	return c.W - shareWords
+}
+
+// drawShare is a gauge with its name, its percentage and, where there is room, what it is a share of.
+func drawShare(c screen.Canvas, y int, v *View, name string, share, part, whole float64) {
+	c.Print(0, y, name, screen.Text)
+	end := shareEnd(c)
+	if !metrics.Said(share) {
+		c.Right(end, y, "–", screen.Label)
+		return
+	}
+	if bar := end - shareNames - 6; bar >= 4 {
+		chart.Gauge(c.Sub(shareNames, 0, bar, c.H), y, share, math.NaN(), screen.Blue)
+	}
+	c.Right(end, y, saidShare(share), screen.Strong)
+	if end < c.W && metrics.Said(part) && metrics.Said(whole) {
+		c.Right(c.W, y, said(part)+" of "+said(whole), screen.Label)
+	}
+}

@@ -1,0 +1,69 @@
+package panels
+
+import (
+	"strings"
+	"testing"
+
+	"benchtop/metrics"
+)
+
+func TestClientState(t *testing.T) {
+	unsampledRun := sampled(mid(), late, late)
+	unsampledRun.Client = nil
+	noSeconds := sampled(done(), nil, late)
+	noSeconds.Report.Client.Seconds = nil
+	judgedByReport := sampled(done(), nil, nil)
+	judgedByReport.Report.Client.Verdict.Why = together
+	for _, c := range []struct {
+		name string
+		s    metrics.Snapshot
+		want health
+		why  string
+	}{
+		{"no sample yet", unsampledRun, unsampled, ""},
+		{"fine", sampled(mid(), nil, nil), well, ""},
+		{"the last seconds are not", sampled(mid(), nil, late), strained, "p99 sent 31ms late"},
+		{"the whole run is not", sampled(mid(), late, nil), limited, "p99 sent 31ms late"},
+		{"neither is", sampled(mid(), together, late), limited, "1.3 % of chunks read late and together"},
+		{"over: the last seconds do not count", sampled(done(), nil, late), well, ""},
+		{"over: the report decides", judgedByReport, limited, "1.3 % of chunks read late and together"},
+		{"over before the first sample", noSeconds, unsampled, ""},
+		{"the first reason that says anything", sampled(mid(), []string{"", " \x07", "\x1b[31mfull\n"}, nil), limited, "full"},
+		{"no words at all", sampled(mid(), []string{""}, nil), limited, ""},
+		{"far too many words", sampled(mid(), []string{strings.Repeat("漢", 500)}, nil), limited, strings.Repeat("漢", 29) + "…"},
+	} {
+		v := &View{Snapshot: &c.s}
+		if got, why := v.client(); got != c.want || why != c.why {
+			t.Errorf("%s: state %d because of %q, want %d because of %q", c.name, got, why, c.want, c.why)
+		}
+	}
+}
+
+func TestClientWords(t *testing.T) {
+	for _, c := range []struct {
+		state health
+		why   string
+		w     int
+		want  string
+	}{
+		{unsampled, "", 80, ""},
+		{well, "", 9, "client ok"},
+		{well, "", 8, ""},
+		{strained, "p99 sent 31ms late", 80, "client strained: p99 sent 31ms late"},
+		{strained, "p99 sent 31ms late", 35, "client strained: p99 sent 31ms late"},
+		{strained, "p99 sent 31ms late", 34, "client strained: p99 sent 31ms la…"},
+		{strained, "p99 sent 31ms late", 32, "client strained"},
+		{strained, "p99 sent 31ms late", -9, "client strained"},
+		{strained, "", 80, "client strained"},
+		{limited, "p99 sent 31ms late", 34, "client LIMITED: p99 sent 31ms late"},
+		{limited, "p99 sent 31ms late", 31, "client LIMITED"},
+		{limited, "p99 sent 31ms late", 14, "client LIMITED"},
+		{limited, "p99 sent 31ms late", 13, "! client"},
+		{limited, "p99 sent 31ms late", -9, "! client"},
+		{limited, "", 80, "client LIMITED"},
+	} {
+		if got := c.state.says(c.why, c.w); got != c.want {
+			t.Errorf("state %d in %d columns: %q, want %q", c.state, c.w, got, c.want)
+		}
+	}
+}

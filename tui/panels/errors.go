@@ -1,0 +1,170 @@
+package panels
+
+import (
+	"fmt"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// errorsPanel counts failures by kind.
+var errorsPanel = panel{"errors", errorsTitle, drawErrors}
+
+func errorsTitle(v *View, _, _ int) []screen.Span {
+	t := v.Totals
+	out := []screen.Span{screen.Strong.Span("errors " + number.Count(t.Failed))}
+	if t.Failed > 0 {
+		out = append(out, screen.Label.Span(" "+number.Share(t.Failed, t.Done+t.Failed)+" of "+number.Count(t.Done+t.Failed)))
+		if at := lastFailure(v.Snapshot); at >= 0 {
+			out = append(out, screen.Label.Span(" · last "+ago(v.At-at)))
+		}
+	}
+	if t.Cancelled > 0 {
+		out = append(out, screen.Label.Span(" · "+number.Count(t.Cancelled)+" cancelled"))
+	}
+	return out
+}
+
+func lastFailure(s *metrics.Snapshot) time.Duration {
+	at := metrics.Never
+	for _, f := range s.Failures {
+		at = max(at, f.Last)
+	}
+	return at
+}
+
+func ago(d time.Duration) string {
+	if d < time.Second {
+		return "now"
+	}
+	return number.Coarse(d) + " ago"
+}
+
+// drawErrors writes one line per kind, most frequent first, and the words that came with it as far as there is room: wrapped
+// where all of them have it.
+func drawErrors(c screen.Canvas, v *View) {
+	if len(v.Failures) == 0 {
+		c.Center("✓ none", screen.Label)
+		return
+	}
+	for _, most := range []int{8, 3} {
+		if lines := errorLines(v, c.W, most); len(lines) <= c.H {
+			drawErrorLines(c, v, lines)
+			return
+		}
+	}
+	spare := c.H - len(v.Failures)
+	y := 0
+	for i, f := range v.Failures {
+		if left := len(v.Failures) - i; y == c.H-1 && left > 1 && i > 0 {
+			c.Print(0, y, fmt.Sprintf("%6s  more kinds", "+"+number.Count(left)), screen.Label)
+			return
+		}
+		c.Right(6, y, number.Count(f.Count), screen.Style{Fg: colorError, Bold: true})
+		x := c.Print(8, y, failureName(f.Kind, f.Status), screen.Text)
+		when := errorWhen(v, &f)
+		end := c.W
+		if c.W-x > screen.Width(when)+4 {
+			c.Right(c.W, y, when, screen.Label)
+			end = c.W - screen.Width(when) - 2
+		}
+		if len(f.Examples) > 0 && end-x > 8 {
+			c.Sub(x, y, end-x, 1).Print(0, 0, ": "+screen.Sanitize(f.Examples[0]), screen.Label)
+		}
+		y++
+		for _, e := range f.Examples[min(1, len(f.Examples)):] {
+			if spare <= 0 {
+				break
+			}
+			c.Print(10, y, screen.Sanitize(e), screen.Label)
+			y, spare = y+1, spare-1
+		}
+	}
+}
+
+// failureName says a kind of failure in words.
+func failureName(kind metrics.Failure, status int) string {
+	switch kind {
+	case metrics.FailedConnect:
+		return "no connection"
+	case metrics.FailedNoSocket:
+		return "no socket here"
+	case metrics.FailedStatus:
+		return fmt.Sprintf("HTTP %d", status)
+	case metrics.FailedReset:
+		return "connection reset"
+	case metrics.FailedTruncated:
+		return "stream truncated"
+	case metrics.FailedInStream:
+		return "error in stream"
+	case metrics.FailedMalformed:
+		return "malformed answer"
+	case metrics.FailedEmpty:
+		return "no output"
+	case metrics.FailedStall:
+		return "stalled"
+	case metrics.FailedTimeout:
+		return "timeout"
+	}
+	return screen.Sanitize(string(kind))
+}
+
+// errorLine is a line of the errors in full; only the first one of a kind has that.
+type errorLine struct {
+	kind *metrics.FailureCount
+	x    int // where the words begin
+	text string
+}
+
+// errorLines are the kinds with all the words that came with them, wrapped to w columns and so many lines each at most.
+func errorLines(v *View, w, most int) []errorLine {
+	var out []errorLine
+	for i := range v.Failures {
+		f := &v.Failures[i]
+		out = append(out, errorLine{kind: f})
+		x := 8 + screen.Width(failureName(f.Kind, f.Status)) + 2
+		room := w - x - screen.Width(errorWhen(v, f)) - 2
+		for k, e := range f.Examples {
+			beside := k == 0 && room >= 20
+			if !beside {
+				x, room = 10, w-12
+			}
+			for n, part := range screen.Wrap(screen.Sanitize(e), max(1, room), most) {
+				l := errorLine{x: x, text: part}
+				if n == 0 && beside {
+					l.kind = f
+					out[len(out)-1] = l
+					continue
+				}
+				if n > 0 && !beside { // what goes on stands further in, so that one sees where the next one begins
+					l.x += 2
+				}
+				out = append(out, l)
+			}
+		}
+	}
+	return out
+}
+
+// errorWhen is how many requests failed so, and when the last one did.
+func errorWhen(v *View, f *metrics.FailureCount) string {
+	return number.Share(f.Count, v.Totals.Done+v.Totals.Failed) + "  " + ago(v.At-f.Last)
+}
+
+func drawErrorLines(c screen.Canvas, v *View, lines []errorLine) {
+	for y, l := range lines {
+		if f := l.kind; f != nil {
+			c.Right(6, y, number.Count(f.Count), screen.Style{Fg: colorError, Bold: true})
+			x := c.Print(8, y, failureName(f.Kind, f.Status), screen.Text)
+			if l.text != "" {
+				c.Print(x, y, ":", screen.Label)
+			}
+			if when := errorWhen(v, f); c.W-x > screen.Width(when)+4 {
+				c.Right(c.W, y, when, screen.Label)
+			}
+		}
+		c.Print(l.x, y, l.text, screen.Label)
+	}
+}

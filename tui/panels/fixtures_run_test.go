@@ -1,0 +1,256 @@
+package panels
+
+import (
+	"container/heap"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"benchtop/metrics"
+	liveview "benchtop/metrics/live"
+	"benchtop/metrics/report"
+)
+
+// ramp is a run that climbs from 4 to 80 requests per second within a minute against a server that is full at about 48:
+// first requests wait at the server, then, when 160 are in flight, in the client.
+func rampPlan() *metrics.Plan {
+	return &metrics.Plan{
+		BaseURL: "http://127.0.0.1:8000", Backend: "openai-chat", ModelID: "Qwen/Qwen3-32B", Dataset: "sharegpt 10k",
+		Load: "ramp 4→80 req/s over 60s, at most 160", Duration: 2 * time.Minute, Rate: 80, MaxConcurrency: 160,
+		Ramp:        &metrics.Ramp{Strategy: "linear", From: 4, To: 80, Over: time.Minute},
+		Percentiles: []float64{90, 95, 99},
+	}
+}
+
+type times []time.Duration
+
+func (t times) Len() int { return len(t) }
+
+func (t times) Less(i, j int) bool { return t[i] < t[j] }
+
+func (t times) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
+
+func (t *times) Push(x any) { *t = append(*t, x.(time.Duration)) }
+
+func (t *times) Pop() any { o := *t; x := o[len(o)-1]; *t = o[:len(o)-1]; return x }
+
+// free is when a place is free for someone who comes at a moment, with n places.
+func (t *times) free(at time.Duration, n int) time.Duration {
+	for t.Len() > 0 && (*t)[0] <= at {
+		heap.Pop(t)
+	}
+	if t.Len() < n {
+		return at
+	}
+	return heap.Pop(t).(time.Duration)
+}
+
+// rampRequests returns the requests that are due before the end, finished, with all their chunks.
+func rampRequests(end time.Duration, failures bool) []*metrics.Request {
+	const slots, limit = 96, 160
+	rnd := rand.New(rand.NewPCG(1, 2))
+	plan := rampPlan()
+	var out []*metrics.Request
+	var flying, running times
+	for at := time.Duration(0); at < end; {
+		at += time.Duration(rnd.ExpFloat64() / plan.Target(at) * float64(time.Second)).Round(time.Microsecond)
+		q := metrics.NewRequest(len(out))
+		q.Scheduled, q.Due = at, at
+		q.Sent = flying.free(at, limit)
+		q.Admitted = q.Sent
+		q.InputTokens, q.InputSource = int(80+200*math.Exp(0.6*rnd.NormFloat64())), metrics.TokensFromIDs
+		prefill := time.Duration(30*math.Exp(0.35*rnd.NormFloat64())) * time.Millisecond
+		begin := running.free(q.Sent, slots)
+		share := float64(running.Len()) / slots
+		now := begin + prefill + time.Duration(float64(60*time.Millisecond)*share*rnd.Float64())
+		n := 16 + rnd.IntN(64)
+		for i := range n {
+			if i > 0 {
+				gap := (11 + 28*share) * math.Exp(0.12*rnd.NormFloat64())
+				if rnd.IntN(40) == 0 {
+					gap *= 2.5
+				}
+				now += time.Duration(gap * float64(time.Millisecond))
+			}
+			q.Add(metrics.Chunk{At: now.Round(time.Microsecond), Tokens: 1, Answer: true})
+		}
+		q.Done = now.Round(time.Microsecond)
+		q.OutputTokens, q.OutputSource = n, metrics.TokensFromChunks
+		if k := rnd.IntN(250); failures && k < 3 && at > 15*time.Second {
+			fail(&q, k)
+		}
+		heap.Push(&flying, q.Done)
+		heap.Push(&running, q.Done)
+		out = append(out, &q)
+	}
+	return out
+}
+
+func fail(q *metrics.Request, how int) {
+	switch how {
+	case 0:
+		q.Failure, q.Status, q.Error = metrics.FailedStatus, 503, "overloaded: the waiting queue is full"
+		q.Chunks, q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = nil, metrics.Never, metrics.Never, metrics.Never, metrics.Never
+		q.Done = q.Sent + 12*time.Millisecond
+	case 1:
+		q.Failure, q.Error = metrics.FailedTruncated, "stream ended after 212 tokens without [DONE]"
+	default:
+		q.Failure, q.Error = metrics.FailedStall, "nothing arrived for 60s"
+	}
+}
+
+// play tells a recorder what of the requests has happened by a moment.
+func play(rec *liveview.View, all []*metrics.Request, by time.Duration) {
+	for _, r := range all {
+		q := metrics.NewRequest(r.Index)
+		q.Scheduled, q.InputTokens, q.InputSource = r.Scheduled, r.InputTokens, r.InputSource
+		if r.Due > by {
+			continue
+		}
+		q.Due = r.Due
+		rec.Due(&q)
+		if r.Sent > by {
+			continue
+		}
+		q.Admitted, q.Sent = r.Admitted, r.Sent
+		rec.Sent(&q)
+		for _, c := range r.Chunks {
+			if c.At > by {
+				break
+			}
+			q.Add(c)
+			rec.Chunk(&q)
+		}
+		if r.Done > by {
+			continue
+		}
+		q.Done, q.Failure, q.Status, q.Error = r.Done, r.Failure, r.Status, r.Error
+		q.OutputTokens, q.OutputSource = len(q.Chunks), r.OutputSource
+		rec.Done(&q)
+	}
+}
+
+// Reasons as a verdict gives them.
+var (
+	late     = []string{"p99 sent 31ms late", "CPU full for 3 of 5 s"}
+	together = []string{"1.3 % of chunks read late and together"}
+)
+
+// sampled gives a snapshot the samples of its seconds, and what they say of the whole run and of its last seconds.
+func sampled(s metrics.Snapshot, whole, recent []string) metrics.Snapshot {
+	s.Client = nil
+	for at := time.Second; at <= s.At; at += time.Second {
+		s.Client = append(s.Client, metrics.ClientSecond{
+			At: at, Took: time.Second, CPU: 0.4, Cores: 8, Sched: 40 * time.Microsecond, Memory: 96 << 20, Sockets: 160,
+			Sent: 40, LateP99: 80 * time.Microsecond, LateMax: time.Millisecond,
+			Chunks: 2000, DelayP50: 9 * time.Microsecond, DelayP99: 120 * time.Microsecond, DelayMax: 2 * time.Millisecond,
+		})
+	}
+	s.Verdict, s.Recent = metrics.Verdict{Why: whole}, metrics.Verdict{Why: recent}
+	if s.Report != nil {
+		r := *s.Report
+		r.Client = metrics.Client{Verdict: s.Verdict, Source: metrics.KernelStamps, Seconds: s.Client}
+		r.Client.Stamps.Chunks = 2000 * len(s.Client)
+		s.Report = &r
+	}
+	return s
+}
+
+// judge gives a snapshot objectives, gates, stages with their marks and a warm-up, and successes that keep the objectives
+// ever less often.
+func judge(s metrics.Snapshot) metrics.Snapshot {
+	plan := *s.Plan
+	plan.Goodput = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}, {Metric: metrics.TPOT, LimitMS: 40}}
+	plan.Gates = []metrics.Gate{
+		{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, {Metric: "p99_ttft_ms", Op: ">", Limit: 2000},
+	}
+	plan.Load = "stages 16, 32, 48, 64, 80 req/s"
+	plan.Warmup = 10 * time.Second
+	s.Marks = nil
+	if s.At >= plan.Warmup {
+		s.Marks = append(s.Marks, metrics.LogEntry{At: plan.Warmup, Mark: "warm-up over"})
+	}
+	for i := range 5 {
+		const length = 15 * time.Second
+		stage := metrics.Stage{Start: time.Duration(i) * length, Length: length, Rate: float64(16 * (i + 1))}
+		plan.Stages = append(plan.Stages, stage)
+		if i > 0 && s.At >= stage.Start {
+			s.Marks = append(s.Marks, metrics.LogEntry{At: stage.Start, Mark: fmt.Sprintf("stage %d", i+1)})
+		}
+	}
+	s.Plan = &plan
+	s.Windows = append([]metrics.Window(nil), s.Windows...)
+	t := &s.Totals
+	t.Good, t.Met[metrics.TTFT], t.Met[metrics.TPOT], t.Met[metrics.E2EL] = 0, 0, 0, 0
+	for i := range s.Windows {
+		w := &s.Windows[i]
+		w.Met[metrics.TTFT], w.Met[metrics.TPOT], w.Met[metrics.E2EL] = w.Done, w.Done*49/50, w.Done
+		if i > 45 {
+			w.Met[metrics.TTFT] = w.Done / 2
+		}
+		w.Good = min(w.Met[metrics.TTFT], w.Met[metrics.TPOT])
+		t.Good, t.Met[metrics.TTFT] = t.Good+w.Good, t.Met[metrics.TTFT]+w.Met[metrics.TTFT]
+		t.Met[metrics.TPOT], t.Met[metrics.E2EL] = t.Met[metrics.TPOT]+w.Met[metrics.TPOT], t.Met[metrics.E2EL]+w.Met[metrics.E2EL]
+	}
+	if s.At < plan.Warmup { // all of it was warm-up
+		t.WarmedUp = t.Done + t.Failed + t.Cancelled
+		*t = metrics.Totals{Due: t.Due, Sent: t.Sent, WarmedUp: t.WarmedUp}
+		s.Histograms[metrics.TTFT], s.Histograms[metrics.TPOT], s.Histograms[metrics.ITL], s.Histograms[metrics.E2EL] = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}
+	}
+	if s.Report != nil {
+		r := *s.Report
+		r.Plan = plan
+		good := float64(t.Good) / float64(t.Done+t.Failed)
+		r.Gates = []metrics.GateResult{
+			{Gate: plan.Gates[0], Value: good, Known: true, Missed: good < 0.9},
+			{Gate: plan.Gates[1], Value: 1566.4, Known: true},
+		}
+		s.Report = &r
+	}
+	return s
+}
+
+// warming checks a run in its warm-up and after it.
+func warming(check func(s metrics.Snapshot, part float64, text, name, value string)) {
+	s := metrics.Snapshot{
+		At: 5 * time.Second, State: metrics.Running, Plan: &metrics.Plan{Requests: 100, Warmup: 10 * time.Second},
+		Totals: metrics.Totals{WarmedUp: 25},
+	}
+	check(s, 0.25, " 25/100 -75", "warm-up", "25")
+	s.At, s.Totals.Done, s.Totals.Failed, s.Totals.Cancelled = 20*time.Second, 20, 4, 1
+	check(s, 0.5, " 50/100 -50", "done", "20")
+}
+
+// pooled is a run whose answers come in one piece: 8 requests a second of 100 tokens, 250 ms each.
+func pooled(finished bool) metrics.Snapshot {
+	const end = 20 * time.Second
+	plan := metrics.Plan{Backend: "openai-embeddings", Pooling: true, ModelID: "org/E", Load: "8 req/s", Rate: 8, Percentiles: []float64{99},
+		Goodput: metrics.SLO{{Metric: metrics.E2EL, LimitMS: 500}}}
+	rec := liveview.NewView(time.Now().Add(-end), &plan)
+	var all []*metrics.Request
+	for i := range 150 {
+		q := metrics.NewRequest(i)
+		q.Scheduled = time.Duration(i) * time.Second / 8
+		q.Due, q.Admitted, q.Sent = q.Scheduled, q.Scheduled, q.Scheduled
+		q.InputTokens, q.InputSource = 100, metrics.TokensFromUsage
+		q.Add(metrics.Chunk{At: q.Sent + 250*time.Millisecond})
+		q.Done = q.LastChunk
+		all = append(all, &q)
+	}
+	play(rec, all, end)
+	if finished {
+		report, err := report.Summarize(func(yield func(metrics.Request, error) bool) {
+			for _, q := range all {
+				if !yield(*q, nil) {
+					return
+				}
+			}
+		}, metrics.Run{Plan: plan, Ended: end})
+		if err != nil {
+			panic(err)
+		}
+		rec.Finish(&report)
+	}
+	return exactly(rec.Snapshot(), end)
+}

@@ -1,0 +1,306 @@
+package panels
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/chart"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// gpuPanel is a table of the accelerators as they are now, and what they used so far.
+//
+//	#  name         use                  memory       power     temp   clock
+//	0  NVIDIA H200  ━━━━━━━━━━━━━━━ 98%  71.2 of 141G 612/700W  66°C  1980MHz
+//	energy last 60s 48kJ · 0.35 J/token · cost 1.12 per 1M tokens
+var gpuPanel = panel{"gpu", gpuTitle, drawGPUs}
+
+// gpuHeight is what the panel needs, its border included.
+func gpuHeight(v *View) int {
+	if n := len(latestGPUs(v.Snapshot)); n > 0 {
+		return min(n, gpusMost) + 4
+	}
+	return 3
+}
+
+// latestGPUs are the accelerators as they were last seen.
+func latestGPUs(s *metrics.Snapshot) []metrics.GPU {
+	if n := len(s.GPUs); n > 0 {
+		return s.GPUs[n-1].GPUs
+	}
+	return nil
+}
+
+func gpuTitle(v *View, _, _ int) []screen.Span {
+	all := latestGPUs(v.Snapshot)
+	if len(all) == 0 {
+		return []screen.Span{screen.Strong.Span("GPU")}
+	}
+	out := []screen.Span{screen.Strong.Span("GPU")}
+	if len(all) > 1 {
+		out[0].Text = number.Count(len(all)) + " GPUs"
+	}
+	use, power := 0.0, 0.0
+	for _, g := range all {
+		use += g.Use
+		power += g.Power
+	}
+	if metrics.Said(use) {
+		out = append(out, screen.Label.Span(" use "), screen.Text.Span(saidShare(use/float64(len(all)))))
+	}
+	if metrics.Said(power) {
+		out = append(out, screen.Label.Span(" · power "), screen.Text.Span(said(power)+"W"))
+	}
+	switch {
+	case v.GPUsAbsent != "":
+		out = append(out, endedEarly.Style.Span(" ! "), screen.Label.Span(screen.Sanitize(v.GPUsAbsent))) // which says that it ended
+	case v.State == metrics.Finished:
+		out = append(out, screen.Label.Span(" · at the end"))
+	}
+	return out
+}
+
+func drawGPUs(c screen.Canvas, v *View) {
+	all := latestGPUs(v.Snapshot)
+	if len(all) == 0 {
+		drawAbsent(c, v.GPUsAbsent, "nobody has looked at accelerators yet")
+		return
+	}
+	room := c.H - 2 // without the names of the columns and the sums
+	cols := gpuColumns(c.W)
+	y := 0
+	if room > 0 {
+		drawGPUNames(c, cols)
+		y = 1
+	}
+	shown := min(len(all), max(room, 1))
+	for i := range shown {
+		drawGPU(c, y, v, &all[i], cols)
+		y++
+	}
+	words := energyWords(v)
+	if left := len(all) - shown; left > 0 {
+		words = fmt.Sprintf("and %s more · %s", number.Count(left), words)
+	}
+	c.Print(0, y, words, screen.Label)
+	drawGPUsBelow(c, y+1, v)
+}
+
+// gpuColumn is a figure of an accelerator.
+type gpuColumn struct {
+	name string
+	w    int
+	of   func(g *metrics.GPU) string
+}
+
+// gpuColumns are those that fit beside the index, the gauge and its percentage, the least telling left out first.
+func gpuColumns(w int) []gpuColumn {
+	all := []gpuColumn{
+		{"memory", 15, func(g *metrics.GPU) string {
+			switch {
+			case !metrics.Said(g.MemoryUsed):
+				return "–"
+			case !metrics.Said(g.MemoryTotal):
+				return gib(g.MemoryUsed) + "G"
+			}
+			return gib(g.MemoryUsed) + " of " + gib(g.MemoryTotal) + "G"
+		}},
+		{"power", 11, func(g *metrics.GPU) string {
+			switch {
+			case !metrics.Said(g.Power):
+				return "–"
+			case metrics.Said(g.PowerLimit):
+				return said(g.Power) + "/" + said(g.PowerLimit) + "W"
+			}
+			return said(g.Power) + "W"
+		}},
+		{"temp", 7, func(g *metrics.GPU) string {
+			if !metrics.Said(g.Temperature) {
+				return "–"
+			}
+			return said(g.Temperature) + "°C"
+		}},
+		{"clock", 9, func(g *metrics.GPU) string { return clockOf(g.Clock) }},
+	}
+	for _, least := range []string{"clock", "temp", "power"} {
+		n := gpuIndex + gpuShare + 8
+		for _, col := range all {
+			n += col.w
+		}
+		if n <= w {
+			break
+		}
+		all = slices.DeleteFunc(all, func(c gpuColumn) bool { return c.name == least })
+	}
+	return all
+}
+
+// The width of the index and of the percentage.
+const (
+	gpuIndex = 3
+	gpuShare = 5
+)
+
+// gib writes bytes in gibibytes.
+func gib(bytes float64) string {
+	if !metrics.Said(bytes) {
+		return "–"
+	}
+	g := number.Sane(bytes) / (1 << 30)
+	if g < 99.95 {
+		return number.TrimZero(fmt.Sprintf("%.1f", g))
+	}
+	return number.Short(g)
+}
+
+func clockOf(mhz float64) string {
+	if !metrics.Said(mhz) {
+		return "–"
+	}
+	if mhz = number.Sane(mhz); mhz < 99_999 {
+		return fmt.Sprintf("%.0fMHz", mhz)
+	}
+	return number.Short(mhz) + "MHz"
+}
+
+// gpuNames is how wide the names of the accelerators may be in a table of so many columns.
+func gpuNames(w int, cols []gpuColumn) (names, bar int) {
+	free := w - gpuIndex - gpuShare
+	for _, col := range cols {
+		free -= col.w
+	}
+	names = min(24, free/2)
+	if names < 8 {
+		names = 0
+	}
+	return names, min(max(0, free-names-1), 40)
+}
+
+func drawGPUNames(c screen.Canvas, cols []gpuColumn) {
+	names, bar := gpuNames(c.W, cols)
+	c.Right(2, 0, "#", screen.Label)
+	if names > 0 {
+		c.Print(gpuIndex, 0, "name", screen.Label)
+		names++
+	}
+	x := gpuIndex + names
+	c.Print(x, 0, "use", screen.Label)
+	x += bar + gpuShare
+	for _, col := range cols {
+		x += col.w
+		c.Right(x, 0, col.name, screen.Label)
+	}
+}
+
+func drawGPU(c screen.Canvas, y int, v *View, g *metrics.GPU, cols []gpuColumn) {
+	names, bar := gpuNames(c.W, cols)
+	c.Right(2, y, screen.Shorten(fmt.Sprint(g.Index), 2), screen.Text)
+	if names > 0 {
+		c.Sub(gpuIndex, y, names, 1).Print(0, 0, screen.ShortenMiddle(screen.Sanitize(g.Name), names), screen.Text)
+		names++
+	}
+	x := gpuIndex + names
+	if metrics.Said(g.Use) && bar >= 2 {
+		chart.Gauge(c.Sub(x, y, bar, 1), 0, g.Use, math.NaN(), screen.Green)
+	}
+	x += bar + gpuShare
+	c.Right(x, y, saidShare(g.Use), screen.Strong)
+	for _, col := range cols {
+		x += col.w
+		st := screen.Text
+		s := col.of(g)
+		if s == "–" {
+			st = screen.Label
+		}
+		c.Right(x, y, screen.Shorten(s, col.w-1), st)
+	}
+}
+
+// energyWords are what the accelerators used in the stretch that is shown, and what an output token took of it.
+func energyWords(v *View) string {
+	use := gpuUse(v)
+	out := "energy: not given"
+	if metrics.Said(use.Energy) {
+		out = "energy " + v.scope() + " " + said(use.Energy) + "J"
+		if use.Powered < use.Seen {
+			out += fmt.Sprintf(" (%d of %d)", use.Powered, use.Seen)
+		}
+		if looksMiss(v, &use) {
+			out += fmt.Sprintf(" of %.1fs looked at", use.LookedAt.Seconds())
+		}
+		if metrics.Said(use.JoulesPerToken) {
+			out += " · " + twoDigits(use.JoulesPerToken) + " J/token"
+		}
+	}
+	if metrics.Said(use.CostPerMillion) {
+		out += " · cost " + twoDigits(use.CostPerMillion) + " per 1M tokens"
+	}
+	return out
+}
+
+// looksMiss reports whether the energy of the whole run is that of a part, and will not become more. A span is what was looked
+// at.
+func looksMiss(v *View, use *metrics.GPUReport) bool {
+	_, _, all := spanOf(v.Snapshot, v.Span, v.Back)
+	length := v.At
+	switch {
+	case !v.Whole && !all:
+		return false
+	case v.Report != nil:
+		length = v.Report.Ended
+	case v.GPUsAbsent == "":
+		return false
+	}
+	return use.LooksMiss(length - v.plan().Warmup)
+}
+
+// gpuUse is what the accelerators did: of the whole run by the figures of the report, of a span as far as they were looked at
+// in it, so that energy and tokens are those of the same seconds.
+func gpuUse(v *View) metrics.GPUReport {
+	s, plan := v.Snapshot, v.plan()
+	work := metrics.GPUWork{Price: plan.GPUPrice}
+	from, to, all := figureSpan(s, v.Span, v.Back)
+	if v.Whole || all {
+		if s.Report != nil && s.Report.GPUs != nil {
+			return *s.Report.GPUs
+		}
+		work.OutputTokens, work.Length = s.Totals.OutputTokens, s.At-plan.Warmup
+		return metrics.GPUsOver(s.GPUs, plan.Warmup, endless, work)
+	}
+	from, to = lookedAt(s.GPUs, from, to)
+	const half = time.Second / 2 // a second counts where its middle is
+	ws := within(s.Windows, from-half+1, to-half+1)
+	for i := range ws {
+		work.OutputTokens += ws[i].OutputTokens
+	}
+	work.Length = to - from
+	return metrics.GPUsOver(s.GPUs, from, to, work)
+}
+
+// lookedAt is the part of a stretch that looks tell of.
+func lookedAt(all []metrics.GPUSecond, from, to time.Duration) (first, last time.Duration) {
+	first, last = from, from
+	for i := range all {
+		s := &all[i]
+		if s.At <= from || s.At > to {
+			continue
+		}
+		if last == from {
+			first = max(s.At-s.Took, from)
+		}
+		last = s.At
+	}
+	return first, last
+}
+
+// twoDigits writes small numbers with two decimals.
+func twoDigits(x float64) string {
+	if x = number.Sane(x); x < 99.995 {
+		return fmt.Sprintf("%.2f", x)
+	}
+	return number.Short(x)
+}

@@ -1,0 +1,335 @@
+package panels
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/chart"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// Header is what the lines above the panels say.
+type Header struct {
+	View  *View
+	State metrics.State // what was asked for counts before the run has heard of it
+	Pages []string
+	Page  int
+	// Behind is how old a frozen screen is; negative if it is not frozen.
+	Behind time.Duration
+	// Controls says that keys change the load, Slower how much less often charts are drawn, Guest who looks on; "" for neither.
+	Controls      bool
+	Slower, Guest string
+}
+
+// StateSign gives the state a sign, a word and a colour.
+func StateSign(s *metrics.Snapshot, state metrics.State) screen.Span {
+	if r := s.Replay; r != nil {
+		if r.Playing {
+			return screen.Style{Fg: screen.Green, Bold: true}.Span("▶ REPLAY " + SpeedText(r.Speed))
+		}
+		return screen.Style{Fg: screen.Orange, Bold: true}.Span("‖ REPLAY " + SpeedText(r.Speed))
+	}
+	switch state {
+	case metrics.Draining:
+		word := "◐ DRAINING"
+		if left := s.DrainBy - s.At; s.DrainBy >= 0 && left >= 0 {
+			word += " " + number.Coarse(left)
+		}
+		return screen.Style{Fg: screen.Orange, Bold: true}.Span(word)
+	case metrics.Aborting:
+		return screen.Warning.Span("■ ABORTING")
+	case metrics.Counting:
+		return screen.Style{Fg: screen.Orange, Bold: true}.Span("◐ COUNTING")
+	case BrokenOff:
+		return screen.Warning.Span("■ BROKE OFF")
+	case metrics.Finished:
+		return ConclusionSign(s.Report)
+	}
+	if s.Steering.Paused {
+		return screen.Style{Fg: screen.Orange, Bold: true}.Span("‖ PAUSED")
+	}
+	return screen.Style{Fg: screen.Green, Bold: true}.Span("● RUN")
+}
+
+// ConclusionSign gives what came out of a run a sign, a word and a colour.
+func ConclusionSign(r *metrics.Report) screen.Span {
+	switch {
+	case r == nil:
+	case r.Conclusion == metrics.Aborted:
+		return screen.Warning.Span("■ ABORTED")
+	case r.Conclusion == metrics.Terminated:
+		return screen.Warning.Span("■ TERMINATED")
+	case r.Conclusion == metrics.HungUp:
+		return screen.Warning.Span("■ TERMINAL LOST")
+	case r.Conclusion == metrics.RunFailed:
+		return screen.Warning.Span("✗ FAILED")
+	case r.Conclusion == metrics.GateMissed:
+		return screen.Warning.Span("✗ GATE MISSED")
+	case r.Interrupted != nil:
+		return screen.Style{Fg: screen.Orange, Bold: true}.Span("✓ DONE early")
+	}
+	return screen.Style{Fg: screen.Green, Bold: true}.Span("✓ DONE")
+}
+
+// Draw writes one or two lines.
+func (h Header) Draw(c screen.Canvas) {
+	c.Clear()
+	h.first(c.Sub(0, 0, c.W, 1))
+	if c.H > 1 {
+		h.second(c.Sub(0, 1, c.W, 1))
+	}
+}
+
+// first: name and pages on the left, what the run does and how far it is on the right.
+func (h Header) first(c screen.Canvas) {
+	right, must := h.states()
+	tabs, right := h.fitTabs(c.W, right, must)
+	room := c.W - screen.SpansWidth(right) - 1
+	x := 0
+	left := c.Sub(0, 0, room, 1)
+	for _, t := range tabs {
+		x = left.Spans(x, 0, []screen.Span{t})
+	}
+	c.Spans(max(0, c.W-screen.SpansWidth(right)), 0, right)
+	h.bar(c.Sub(x+2, 0, room-x-4, 1))
+}
+
+// states says what the run does and what is special about the screen, and, beyond the first must pieces, how far the run is.
+func (h Header) states() (right []screen.Span, must int) {
+	banner := screen.Style{Fg: screen.Orange, Bold: true}
+	add := func(words string, st screen.Style) { right = append(right, st.Span(words), screen.Text.Span("  ")) }
+	if h.Guest != "" {
+		add(h.Guest, screen.Label)
+	}
+	if h.Slower != "" {
+		add(h.Slower, screen.Label)
+	}
+	if h.Controls {
+		add("CONTROL", banner)
+	}
+	if h.View.Back > 0 {
+		add("-"+number.Coarse(h.View.Back), banner)
+	}
+	switch {
+	case h.Behind >= time.Second:
+		add("‖ FROZEN "+number.Coarse(h.Behind)+" behind", banner)
+	case h.Behind >= 0:
+		add("‖ FROZEN", banner)
+	}
+	right = append(right, StateSign(h.View.Snapshot, h.State))
+	must = len(right)
+	return append(right, progress(h.View.Snapshot, h.State)...), must
+}
+
+// bar shows how much of the plan is done, where there is room.
+func (h Header) bar(c screen.Canvas) {
+	part, ok := portion(h.View.Snapshot)
+	if !ok || c.W < 12 {
+		return
+	}
+	chart.Bar(c.Sub(max(0, c.W-40), 0, min(c.W, 40), 1), part)
+}
+
+// portion is how much of the planned time or number of requests is behind us.
+func portion(s *metrics.Snapshot) (float64, bool) {
+	p := s.Plan
+	switch {
+	case s.Replay != nil:
+		return min(max(s.At.Seconds()/max(s.Replay.Length, 1).Seconds(), 0), 1), s.Replay.Length > 0
+	case s.State == metrics.Finished && s.Report != nil && s.Report.Interrupted == nil:
+		return 1, p != nil
+	case p == nil:
+		return 0, false
+	case p.Duration > 0:
+		return min(max(s.At.Seconds()/p.Duration.Seconds(), 0), 1), true
+	case p.Requests > 0:
+		return min(max(float64(ended(s))/float64(p.Requests), 0), 1), true
+	}
+	return 0, false
+}
+
+// ended counts every request that is over, those of the warm-up as well, but not those that were dropped unsent when the run was
+// stopped.
+func ended(s *metrics.Snapshot) int {
+	t := &s.Totals
+	if s.State == metrics.Running {
+		return t.WarmedUp + t.Done + t.Failed + t.Cancelled
+	}
+	return max(t.WarmedUp+t.Done+t.Failed, t.Sent-s.Waiting-s.Running)
+}
+
+// progress says elapsed, planned and remaining; the last pieces are left out first. A run that broke off has nothing left.
+func progress(s *metrics.Snapshot, state metrics.State) []screen.Span {
+	on := s.State == metrics.Running && state != BrokenOff
+	out := []screen.Span{screen.Text.Span(" " + number.Clock(s.At))}
+	p := s.Plan
+	switch {
+	case s.Replay != nil:
+		out = append(out, screen.Label.Span("/"+number.Clock(s.Replay.Length)))
+	case p == nil:
+	case p.Duration > 0:
+		out = append(out, screen.Label.Span("/"+number.Clock(p.Duration)))
+		if left := p.Duration - s.At; left > 0 && on {
+			out = append(out, screen.Label.Span(" -"+number.Clock(left+time.Second-1)))
+		}
+	case p.Requests > 0:
+		out = append(out, screen.Label.Span(fmt.Sprintf(" %d/%d", ended(s), p.Requests)))
+		if left := p.Requests - ended(s); left > 0 && on {
+			out = append(out, screen.Label.Span(fmt.Sprintf(" -%d", left)))
+		}
+	}
+	return out
+}
+
+// second: where the load goes, what it is and how far; how the client is and where the result goes. If all of it does not
+// fit, the result's folder goes first, then the load and the data set, then the reason of the client's state; then the
+// model has to make way for bad news. That the cache is cold stays as long as the model does, and both they and the result's
+// name are shortened for it.
+func (h Header) second(c screen.Canvas) {
+	s := h.View.Snapshot
+	parts, phase := planParts(s.Plan), phase(s)
+	must := core(s.Plan, parts)
+	const gap = 2
+	beside := func(plan string) int { return c.W - screen.Width(plan) - screen.SpansWidth(phase) - gap }
+	most, told := c.W*2/5, strings.Join(parts[:must], between)
+	if must > 2 && s.SaveError == "" { // bad news keeps its room
+		const leastFile = 22
+		told = fit(parts[:must], must, beside("")-wellWords-leastFile)
+		most = min(most, max(leastFile, beside(told)-clientWords))
+	}
+	file := screen.SpansWidth(saving(s, most, false))
+	urgent := beside(fit(parts[:must], must, c.W/2)) - file
+	if urgent < clientWords {
+		urgent = beside(fit(parts[:min(1, must)], must, c.W/2)) - file
+	}
+	right := h.clientNote(beside(told)-file, urgent)
+	if len(right) > 0 {
+		most = file
+	}
+	where := saving(s, max(most, beside(strings.Join(parts, between))-screen.SpansWidth(right)), true)
+	if len(where) == 0 && len(right) > 0 {
+		right = right[:len(right)-1] // nothing to keep apart
+	}
+	right = append(right, where...)
+	c.Spans(max(0, c.W-screen.SpansWidth(right)), 0, right)
+	room := max(0, c.W-screen.SpansWidth(right)-gap)
+	left := c.Sub(0, 0, room, 1)
+	left.Spans(left.Print(0, 0, fit(parts, must, max(0, room-screen.SpansWidth(phase))), screen.Label), 0, phase)
+}
+
+// clientWords is what a state of the client takes without a reason, wellWords what the best one does.
+const clientWords, wellWords = len("client strained" + between), len("client ok" + between)
+
+// clientNote says how the client is, before what else is said: good news in at most calm columns, bad news in at most
+// urgent ones. Until it is known its place is kept, so that nothing moves when it comes.
+func (h Header) clientNote(calm, urgent int) []screen.Span {
+	state, why := h.View.client()
+	said, room := state, urgent
+	if state <= well {
+		said, room = well, calm
+	}
+	note := state.style().Span(said.says(why, room-screen.Width(between)))
+	switch {
+	case note.Text == "", state == unsampled && h.View.Report != nil:
+		return nil
+	case state == unsampled:
+		return []screen.Span{screen.Text.Span(strings.Repeat(" ", screen.Width(note.Text+between)))}
+	}
+	return []screen.Span{note, screen.Label.Span(between)}
+}
+
+// phase says which stage the load is in, or what it was set to, and that it is still warming up.
+func phase(s *metrics.Snapshot) []screen.Span {
+	switch {
+	case s.Plan == nil:
+		return nil
+	case s.State == metrics.Finished && s.Report != nil && s.Report.Steered > 0: // the plan beside it is not what happened
+		return []screen.Span{screen.Label.Span(between), screen.Strong.Span("steered")}
+	case s.State == metrics.Finished:
+		return nil
+	}
+	out := loadNote(s)
+	if i := s.Plan.StageAt(s.At); i >= 0 && len(out) == 0 {
+		out = append(out, screen.Label.Span(between), screen.Strong.Span(fmt.Sprintf("stage %d/%d", i+1, len(s.Plan.Stages))))
+	}
+	if s.At < s.Plan.Warmup {
+		out = append(out, screen.Label.Span(between), screen.Style{Fg: screen.Orange, Bold: true}.Span("warm-up"))
+	}
+	return out
+}
+
+// saving says where the result goes, with its folder if wanted and if there is room, or that it does not.
+func saving(s *metrics.Snapshot, w int, folder bool) []screen.Span {
+	switch {
+	case s.SaveError != "":
+		return []screen.Span{screen.Warning.Span(screen.Shorten("! NOT SAVING: "+screen.Sanitize(s.SaveError), w))}
+	case s.SavePath == "" && s.Replay != nil:
+		return nil // it was, or it would not be here
+	case s.SavePath == "":
+		return []screen.Span{screen.Label.Span(screen.Shorten("not saved", w))}
+	}
+	verb := "saving "
+	if s.State == metrics.Finished {
+		verb = "saved "
+	}
+	name := screen.Sanitize(s.SavePath)
+	if !folder || len(verb)+screen.Width(name) > w {
+		name = path.Base(name)
+	}
+	return []screen.Span{screen.Label.Span(verb), screen.Label.Span(screen.ShortenMiddle(name, max(0, w-len(verb))))}
+}
+
+// BrokenOff is the state of a run that broke off.
+const BrokenOff metrics.State = "broken off"
+
+// loadNote says what load was set and where it is going; "" where the plan is in force.
+func loadNote(s *metrics.Snapshot) []screen.Span {
+	if s.State == metrics.Finished {
+		return nil
+	}
+	var out []screen.Span
+	st, value := &s.Steering, s.Steering.Rate
+	if st.InUsers {
+		value = float64(st.Users)
+	}
+	add := func(words string, style screen.Style) {
+		out = append(out, screen.Label.Span(between), style.Span(words))
+	}
+	switch {
+	case st.RampTo > 0 && (st.Changes > 0 || st.Search != ""):
+		add("ramp to "+LoadText(st.RampTo, st.InUsers), screen.Style{Fg: screen.Orange, Bold: true})
+	case st.Changes > 0 && st.Search == "" && value > 0:
+		add("set "+LoadText(value, st.InUsers), screen.Strong)
+	}
+	if st.Search != "" {
+		add("search: "+screen.Sanitize(st.Search), screen.Style{Fg: screen.Orange, Bold: true})
+	}
+	return out
+}
+
+// LoadUnit is what the load is counted in.
+func LoadUnit(users bool) string {
+	if users {
+		return "users"
+	}
+	return "req/s"
+}
+
+// LoadText writes a load with as many digits as it was set with.
+func LoadText(value float64, users bool) string {
+	text := strconv.FormatFloat(math.Round(1000*min(number.Sane(value), LoadMost))/1000, 'f', -1, 64)
+	return text + " " + LoadUnit(users)
+}
+
+func SpeedText(speed float64) string {
+	return strconv.FormatFloat(number.Sane(speed), 'g', 4, 64) + "x"
+}
+
+// LoadMost is a load that no client reaches; more than that is a slip of the finger.
+const LoadMost = 1e6

@@ -1,0 +1,105 @@
+package panels
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"benchtop/metrics"
+	"benchtop/tui/screen"
+)
+
+const between = " · "
+
+// PlanLine is the plan in at most w columns.
+func PlanLine(p *metrics.Plan, w int) string {
+	parts := planParts(p)
+	return fit(parts, core(p, parts), w)
+}
+
+// core is how many of the parts are what a reader has to know: the target, the model, and that the cache is cold.
+func core(p *metrics.Plan, parts []string) int {
+	if p != nil && p.Cache != "" {
+		return slices.Index(parts, screen.Sanitize(cacheInShort(p))) + 1
+	}
+	return min(2, len(parts))
+}
+
+// planParts are the target, the model, that the cache was cold, the load, who counts tokens, and the data set, the most telling
+// last to go. What the data set says at length comes before it in short, for there is seldom room for all of it.
+func planParts(p *metrics.Plan) []string {
+	if p == nil {
+		return nil
+	}
+	var out []string
+	for _, s := range []string{strings.TrimPrefix(p.BaseURL, "http://"), p.ModelID, cacheInShort(p), p.Load, counts(p.InputSource), p.Dataset} {
+		if s = screen.Sanitize(s); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// cacheInShort leaves out what the cold cache costs; the log and the report say it.
+func cacheInShort(p *metrics.Plan) string {
+	short, _, _ := strings.Cut(p.Cache, " (")
+	return short
+}
+
+// counts says in short who counts the tokens of prompts, "" where nobody said.
+func counts(by metrics.TokenSource) string {
+	switch by {
+	case metrics.TokensFromTokenizer:
+		return "tokens by tokenizer"
+	case metrics.TokensFromServer:
+		return "tokens by server"
+	case metrics.TokensFromIDs:
+		return "token ids"
+	case metrics.TokensFromEstimate:
+		return "tokens estimated"
+	}
+	return ""
+}
+
+// fit joins parts to at most w columns: first the longest lose their middle, by no more than they must, then the last go. The
+// first so many, must, are worth being cut short for.
+func fit(parts []string, must, w int) string {
+	for n := len(parts); n > 0; n-- {
+		least := 36
+		if n <= must {
+			least = 40 / must // shorter parts are better than fewer only where few are left
+		}
+		if most := longestThatFits(parts[:n], w); most >= least {
+			return joinAtMost(parts[:n], most)
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return screen.ShortenMiddle(parts[0], w)
+}
+
+// longestThatFits is how many columns a part may take at most if all of them together are to take no more than w.
+func longestThatFits(parts []string, w int) int {
+	room := w - (len(parts)-1)*screen.Width(between)
+	widths := make([]int, len(parts))
+	for i, p := range parts {
+		widths[i] = screen.Width(p)
+	}
+	slices.Sort(widths)
+	for i, n := range widths {
+		if each := room / (len(widths) - i); n > each {
+			return each
+		}
+		room -= n
+	}
+	return math.MaxInt
+}
+
+func joinAtMost(parts []string, most int) string {
+	short := make([]string, len(parts))
+	for i, p := range parts {
+		short[i] = screen.ShortenMiddle(p, most)
+	}
+	return strings.Join(short, between)
+}

@@ -1,0 +1,248 @@
+package panels
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// tableWidth is what the latency table needs inside its border.
+const tableWidth = 42
+
+// latencyPanel is the table of latencies: from the histograms while the run goes on, exact once it is over.
+var latencyPanel = panel{"latency", latencyTitle, drawLatency}
+
+func latencyTitle(v *View, _, _ int) []screen.Span {
+	out := []screen.Span{screen.Strong.Span("latency"), screen.Text.Span(" " + v.scope())}
+	before := " · "
+	if v.exact() {
+		out = append(out, screen.Label.Span(before+"exact"))
+		before = ", "
+	}
+	if v.userStamped() {
+		out = append(out, screen.Label.Span(before+"user stamps"))
+	}
+	return out
+}
+
+// exact: the table can show the report's own figures.
+func (v *View) exact() bool { return v.Report != nil && (v.Whole || v.Span == 0) }
+
+// latencyRow is a latency as a table shows it: exact is nil where only a histogram is known.
+type latencyRow struct {
+	of    metrics.Latency
+	name  string
+	hist  *metrics.Histogram
+	exact *metrics.Statistic
+}
+
+// latencyRow is a latency in the chosen scope.
+func (v *View) latencyRow(l metrics.Latency) latencyRow {
+	r := latencyRow{of: l, name: l.Naming().Title, hist: v.selected().histogram(l)}
+	if v.Whole {
+		r.hist = &v.Histograms[l]
+	}
+	if v.exact() {
+		r.exact = &v.Report.Statistics[l]
+	}
+	return r
+}
+
+func (v *View) latencies() []latencyRow {
+	var out []latencyRow
+	for _, l := range []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL} {
+		out = append(out, v.latencyRow(l))
+	}
+	return out
+}
+
+const (
+	nameWidth   = 7 // "TTFT ms"
+	figureWidth = 7
+)
+
+func drawLatency(c screen.Canvas, v *View) {
+	cols := latencyColumns(c.W)
+	compared := v.Baseline != nil && len(cols) > 3
+	if compared { // how much the 99th percentile differs takes the place of the 95th
+		cols = slices.DeleteFunc(cols, func(col latencyColumn) bool { return col.name == "p95" })
+	}
+	end := nameWidth + (len(cols)+1)*figureWidth
+	y := 0
+	if c.H > 4 {
+		for i, col := range cols {
+			c.Right(nameWidth+(i+1)*figureWidth, 0, col.name, screen.Label)
+		}
+		if compared {
+			c.Right(end, 0, changeName(v), screen.Label)
+		}
+		y = 1
+	}
+	for _, r := range v.latencies() {
+		if y >= c.H {
+			return
+		}
+		drawLatencyRow(c, y, r, cols)
+		if compared {
+			c.Right(end, y, p99Change(r, v.olderRow(r.of)), screen.Text)
+		}
+		y++
+	}
+	chartBelow(c, y, bandTitle(v, c.W, c.H), func(c screen.Canvas) { drawBand(c, v) })
+}
+
+func drawLatencyRow(c screen.Canvas, y int, r latencyRow, cols []latencyColumn) {
+	c.Print(0, y, r.name, screen.Text)
+	unit, figures := r.figures(cols, r.top(cols))
+	c.Print(5, y, unit, screen.Label)
+	for i, f := range figures {
+		if cols[i].name == "p99" && f.Style == screen.Text {
+			f.Style = screen.Strong
+		}
+		c.Right(nameWidth+(i+1)*figureWidth, y, screen.Shorten(f.Text, figureWidth), f.Style)
+	}
+}
+
+// count is how many there are of the latency.
+func (r latencyRow) count() int {
+	if r.exact != nil {
+		return max(r.exact.N, 0)
+	}
+	return int(min(r.hist.Count(), 1<<62))
+}
+
+// empty: there are no figures. A result without its requests has some, but does not say of how many.
+func (r latencyRow) empty() bool {
+	return r.count() == 0 && (r.exact == nil || r.exact.Mean == 0 && r.exact.Median == 0)
+}
+
+// top is the largest figure of the row.
+func (r latencyRow) top(cols []latencyColumn) float64 {
+	top := 0.0
+	for _, col := range cols {
+		if v, known := col.of(r); known != absent {
+			top = max(top, number.Sane(v))
+		}
+	}
+	return top
+}
+
+// figures are those of the row in the unit that suits the largest figure of all that is to be compared; dashes where there
+// are none.
+func (r latencyRow) figures(cols []latencyColumn, top float64) (unit string, out []screen.Span) {
+	unit, scale, digits := latencyUnit(top)
+	any := false
+	for _, col := range cols {
+		v, known := col.of(r)
+		if r.empty() || known == absent {
+			out = append(out, screen.Label.Span("–"))
+			continue
+		}
+		s := fmt.Sprintf("%.*f", digits, number.Sane(v)*scale)
+		if known == guessed {
+			s = "~" + s
+		}
+		any = true
+		out = append(out, screen.Text.Span(s))
+	}
+	if !any {
+		unit = ""
+	}
+	return unit, out
+}
+
+// latencyColumn is one figure of a row in milliseconds.
+type latencyColumn struct {
+	name string
+	of   func(r latencyRow) (ms float64, known known)
+}
+
+// known says how well a figure is known.
+type known uint8
+
+const (
+	absent  known = iota
+	guessed       // from a histogram, in a table that is exact otherwise
+	told          // as exact as the table is
+)
+
+func quantileColumn(name string, p float64) latencyColumn {
+	return latencyColumn{name, func(r latencyRow) (float64, known) {
+		if r.exact == nil {
+			return milliseconds(r.hist.Quantile(p / 100)), told
+		}
+		if p == 50 {
+			return r.exact.Median, told
+		}
+		if v, ok := r.exact.Percentile(p); ok {
+			return v, told
+		}
+		if r.hist.Count() == 0 {
+			return 0, absent
+		}
+		return milliseconds(r.hist.Quantile(p / 100)), guessed
+	}}
+}
+
+// boundColumn is the mean, the least or the most.
+func boundColumn(name string, of func(*metrics.Statistic) float64, estimate func(*metrics.Histogram) time.Duration) latencyColumn {
+	return latencyColumn{name, func(r latencyRow) (float64, known) {
+		if r.exact != nil {
+			return of(r.exact), told
+		}
+		return milliseconds(estimate(r.hist)), told
+	}}
+}
+
+func meanColumn() latencyColumn {
+	return boundColumn("mean", func(s *metrics.Statistic) float64 { return s.Mean }, (*metrics.Histogram).Mean)
+}
+
+func maxColumn() latencyColumn {
+	return boundColumn("max", func(s *metrics.Statistic) float64 { return s.Max },
+		func(h *metrics.Histogram) time.Duration { return h.Quantile(1) })
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / 1e6 }
+
+// latencyColumns are the columns that fit; the wider the panel, the more of the tails.
+func latencyColumns(w int) []latencyColumn {
+	mean, most := meanColumn(), maxColumn()
+	least := boundColumn("min", func(s *metrics.Statistic) float64 { return s.Min },
+		func(h *metrics.Histogram) time.Duration { return h.Quantile(0) })
+	p50, p90, p95, p99 := quantileColumn("p50", 50), quantileColumn("p90", 90), quantileColumn("p95", 95), quantileColumn("p99", 99)
+	switch {
+	case w < nameWidth+3*figureWidth:
+		return []latencyColumn{p50, p99}
+	case w < nameWidth+5*figureWidth:
+		return []latencyColumn{mean, p50, p99}
+	case w < nameWidth+8*figureWidth:
+		return []latencyColumn{mean, p50, p90, p95, p99}
+	}
+	return []latencyColumn{least, mean, p50, p90, p95, p99, quantileColumn("p99.9", 99.9), most}
+}
+
+// latencyUnit chooses one unit for a row by its largest figure, so that the row can be compared at a glance.
+func latencyUnit(top float64) (unit string, scale float64, digits int) {
+	switch {
+	case top < 1:
+		return "µs", 1000, 0
+	case top < 10:
+		return "ms", 1, 2
+	case top < 100:
+		return "ms", 1, 1
+	case top < 10_000:
+		return "ms", 1, 0
+	case top < 100_000:
+		return "s", 1e-3, 2
+	case top < 1e6:
+		return "s", 1e-3, 1
+	case top < 1e8:
+		return "s", 1e-3, 0
+	}
+	return "d", 1.0 / 86_400_000, 1
+}

@@ -1,0 +1,435 @@
+package panels
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+	liveview "benchtop/metrics/live"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+func setAt(sec int, s metrics.LoadSetting) metrics.LogEntry {
+	return metrics.LogEntry{At: time.Duration(sec) * time.Second, Set: &s}
+}
+
+func TestTargets(t *testing.T) {
+	ramp := rampPlan() // 4 to 80 within a minute
+	steered := []metrics.LogEntry{
+		setAt(10, metrics.LoadSetting{Rate: 20}),
+		{At: 12 * time.Second, Mark: "stage 2"},
+		setAt(20, metrics.LoadSetting{Rate: 20, RampTo: 60, RampOver: 20 * time.Second}),
+		setAt(50, metrics.LoadSetting{Rate: 60, Paused: true}),
+		setAt(60, metrics.LoadSetting{Users: 8}),
+	}
+	for _, c := range []struct {
+		name   string
+		plan   *metrics.Plan
+		events []metrics.LogEntry
+		at     float64 // seconds
+		want   float64
+	}{
+		{"ramp", ramp, nil, 30, 42},
+		{"steady", &metrics.Plan{Rate: 7}, nil, 30, 7},
+		{"unlimited", &metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, nil, 30, math.NaN()},
+		{"no plan", nil, nil, 30, math.NaN()},
+		{"before it was set", ramp, steered, 5, 4 + 76.0/12},
+		{"set", ramp, steered, 15, 20},
+		{"on a ramp of one's own", ramp, steered, 25, 30},
+		{"beyond it", ramp, steered, 45, 60},
+		{"paused", ramp, steered, 55, 0},
+		{"users", ramp, steered, 65, math.NaN()},
+	} {
+		got := newTargets(&View{Snapshot: &metrics.Snapshot{Plan: c.plan, Marks: c.events}}).at(number.Seconds(c.at))
+		if math.Abs(got-c.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(c.want) {
+			t.Errorf("%s: %g, want %g", c.name, got, c.want)
+		}
+	}
+}
+
+// After a thousand marks the line of a live run still goes by what was set last.
+func TestTargetsBeyondTheMarks(t *testing.T) {
+	rec := liveview.NewView(time.Now(), &metrics.Plan{Rate: 7})
+	const n = 1200
+	for i := range n {
+		e := setAt(i, metrics.LoadSetting{Rate: float64(i + 1)})
+		e.Mark = "set"
+		rec.Log(e)
+	}
+	s := rec.Snapshot()
+	targets := newTargets(&View{Snapshot: &s})
+	for _, sec := range []int{0, 500, 999, 1000, 1100, n - 1} {
+		if got := targets.at(time.Duration(sec)*time.Second + time.Millisecond); got != float64(sec+1) {
+			t.Errorf("%d s: %g, want %d", sec, got, sec+1)
+		}
+	}
+	if len(targets.set) != n {
+		t.Errorf("%d settings, want %d", len(targets.set), n)
+	}
+}
+
+func TestTargetsAny(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		plan   *metrics.Plan
+		events []metrics.LogEntry
+		want   bool
+	}{
+		{"ramp", rampPlan(), nil, true},
+		{"unlimited", &metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, nil, false},
+		{"users", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}}}, nil, false},
+		{"a stage of a rate", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}, {Rate: 2}}}, nil, true},
+		{"users, then a rate by hand", &metrics.Plan{Stages: []metrics.Stage{{Users: 3}}}, []metrics.LogEntry{setAt(3, metrics.LoadSetting{Rate: 2})}, true},
+		{"nothing", nil, nil, false},
+	} {
+		if got := newTargets(&View{Snapshot: &metrics.Snapshot{Plan: c.plan, Marks: c.events}}).any(); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// Saturation is marked on every chart over time, before anything else that lies there, and so is every load that was set.
+func TestSaturationAndSteeringAreMarked(t *testing.T) {
+	s := flat(metrics.LogEntry{At: 29 * time.Second, Mark: "stage 2"}, setAt(50, metrics.LoadSetting{Rate: 64}))
+	s.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 37, To: 39.08, SaturatedAt: 30 * time.Second}
+	got := draw(loadOf(&s), axisWidth+60, 8)
+	if top, want := strings.TrimRight(got[0], " "), "     │           saturates ~38 req/s│                  ┊64 req/s"; top != want {
+		t.Errorf("top row %q, want %q", top, want)
+	}
+	for _, row := range got[3:6] {
+		if r := []rune(row); r[axisWidth+30] != '│' {
+			t.Errorf("no line of saturation in %q", row)
+		}
+	}
+	s.Answer.Confirmed, s.Answer.From, s.Answer.To = false, 24, 48
+	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; !strings.Contains(top, "saturating? 24–48 req/s│") {
+		t.Errorf("top row %q", top)
+	}
+	s.Answer.SaturatedAt = metrics.Never
+	if top := draw(loadOf(&s), axisWidth+60, 8)[0]; strings.Contains(top, "satur") || !strings.Contains(top, "┊stage 2") {
+		t.Errorf("top row %q", top)
+	}
+
+	all := full()
+	v := &View{Snapshot: &all, Span: time.Minute}
+	for _, p := range []panel{tokensPanel, loadPanel, percentilesPanel, latencyBandPanel, latencyHeatPanel, ratePanel, latenessPanel} {
+		if got := p.View(v.Snapshot, 110, 20); !strings.Contains(got, "saturates 34–46 req/s") {
+			t.Errorf("no saturation on\n%s", got)
+		}
+	}
+}
+
+func TestAnswerNotes(t *testing.T) {
+	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
+	for _, c := range []struct {
+		answer *metrics.Answer
+		slo    metrics.SLO
+		want   string // the longest
+	}{
+		{nil, slo, ""},
+		{&metrics.Answer{Within: true, Highest: 34, Sure: 0.973}, nil, ""},
+		{&metrics.Answer{Within: true, Highest: 34, Sure: 0.973}, slo, " · within SLO up to 34 req/s ✓ 97% confidence"},
+		{&metrics.Answer{Within: true, Highest: 34.26, Sure: 0.9999}, slo, " · within SLO up to 34.3 req/s ✓ >99% confidence"},
+		{&metrics.Answer{Within: true, Highest: 64, Users: true}, slo, " · within SLO up to 64 users ✓"},
+		{&metrics.Answer{}, slo, " · no load within SLO yet"},
+	} {
+		v := &View{Snapshot: &metrics.Snapshot{Answer: c.answer, Objectives: c.slo, State: metrics.Running}}
+		got := append(v.answerNotes(), "")[0]
+		if got != c.want {
+			t.Errorf("%+v: %q, want %q", c.answer, got, c.want)
+		}
+	}
+	over := &View{Snapshot: &metrics.Snapshot{State: metrics.Finished, Report: &metrics.Report{}, Objectives: slo}}
+	if got := over.answerNotes(); got[0] != " · no load within SLO" {
+		t.Errorf("when the run is over: %q", got)
+	}
+}
+
+func stagedPlan() *metrics.Plan {
+	p := &metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}}
+	for i, rate := range []float64{8, 16, 32, 64} {
+		p.Stages = append(p.Stages, metrics.Stage{Start: time.Duration(i) * 10 * time.Second, Length: 10 * time.Second, Rate: rate})
+	}
+	return p
+}
+
+func TestStageRows(t *testing.T) {
+	s := metrics.Snapshot{At: 25500 * time.Millisecond, Plan: stagedPlan(), State: metrics.Running}
+	for i := range 26 {
+		w := metrics.Window{Start: time.Duration(i) * time.Second, Sent: 8 << (i / 10), Done: 8, Failed: 2, MetCount: metrics.MetCount{Good: 9 - i/10}}
+		w.Histograms[metrics.TTFT].Add(time.Duration(100+100*(i/10)) * time.Millisecond)
+		s.Windows = append(s.Windows, w)
+	}
+	check := func(name string, want ...string) {
+		t.Helper()
+		v := &View{Snapshot: &s}
+		var got []string
+		for _, r := range v.stageRows() {
+			var words []string
+			for _, f := range v.stageTexts(r, unitOwn) {
+				words = append(words, f.Text)
+			}
+			for _, n := range v.stageNotes(r, 60, true) {
+				words = append(words, strings.TrimSpace(n.Text))
+			}
+			got = append(got, strings.TrimSpace(strings.Join(words, " ")))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	check("by the plan",
+		"00:00 8 req/s 8.0 8.0 100ms 90.0% !", "00:10 16 req/s 16 8.0 201ms 80.0% !", "00:20 32 req/s 32 8.0 303ms 70.0% ! now",
+		"00:30 64 req/s – – – –")
+	s.Levels = []metrics.LoadLevel{
+		{From: 0, To: 10 * time.Second, Offered: 8, Requests: 80, Good: 80, Sent: 8, Done: 7.9, TTFTp99: 90, Completed: 1, Standing: metrics.LevelWithin},
+		{From: 10 * time.Second, To: 20 * time.Second, Offered: 16, Requests: 160, Good: 155, Sent: 16, Done: 15.8, TTFTp99: 150, Completed: 1, Standing: metrics.LevelWithin},
+		{From: 20 * time.Second, To: 25 * time.Second, Offered: 32, Requests: 100, Good: 10, Sent: 31.6, Done: 17, TTFTp99: 2500, Completed: 0.5, Standing: metrics.LevelMissed},
+	}
+	s.Answer = &metrics.Answer{Saturates: true, From: 16, To: 32, Before: 1, After: 2, Within: true, Highest: 16, HighestLevel: 1, Sure: 0.93}
+	check("judged",
+		"00:00 8 req/s 8.0 7.9 90.0ms 100.0% ✓", "00:10 16 req/s 16 16 150ms 96.8% ✓ highest, 93% confidence ↓ saturates",
+		"00:20 32 req/s 32 17 2.50s 10.0% ! now", "00:30 64 req/s – – – –")
+	levels := s.Levels
+	s.Levels = append(slices.Clone(levels), metrics.LoadLevel{From: 25 * time.Second, To: 30 * time.Second, Offered: 20, Requests: 100, Good: 100, Done: 20, TTFTp99: 100})
+	s.Answer = &metrics.Answer{Saturates: true, Before: 3, After: 2}
+	for i, r := range (&View{Snapshot: &s}).stageRows() {
+		if r.saturatesAfter != (i == 1) {
+			t.Errorf("up and down again: row %d has saturation after it: %v", i, r.saturatesAfter)
+		}
+	}
+	s.Levels[0].Offered, s.Levels[1].Offered, s.Levels[2].Offered, s.Levels[3].Offered = 64, 48, 32, 16
+	s.Answer = &metrics.Answer{Saturates: true, Before: 2, After: 1}
+	for i, r := range (&View{Snapshot: &s}).stageRows() {
+		if r.saturatesAfter != (i == 1) {
+			t.Errorf("down: row %d has saturation after it: %v", i, r.saturatesAfter)
+		}
+	}
+	s.Plan.Goodput = nil
+	s.Levels, s.Answer = levels[:1], nil
+	check("without objectives",
+		"00:00 8 req/s 8.0 7.9 90.0ms –", "00:10 16 req/s 16 8.0 201ms –", "00:20 32 req/s 32 8.0 303ms –  now", "00:30 64 req/s – – – –")
+}
+
+func TestMostTellingStages(t *testing.T) {
+	var rows []stageRow
+	for i := range 12 {
+		rows = append(rows, stageRow{planned: float64(i), begun: i < 9, now: i == 8, saturatesAfter: i == 3, highest: i == 2})
+	}
+	for n, want := range map[int][]float64{
+		0: nil, 2: {2, 3}, 3: {2, 3, 8}, 5: {2, 3, 6, 7, 8}, 10: {0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
+	} {
+		var got []float64
+		kept, rest := mostTellingStages(rows, n)
+		for _, r := range kept {
+			got = append(got, r.planned)
+		}
+		if !slices.Equal(got, want) || rest != "" {
+			t.Errorf("%d rows: %v, want %v; %q", n, got, want, rest)
+		}
+	}
+	rows[0].standing, rows[1].standing, rows[5].standing, rows[6].standing = metrics.LevelMissed, metrics.LevelBehind, metrics.LevelMissed, metrics.LevelLimited
+	for n, want := range map[int]string{
+		0: "[]", 1: "[] and 3 more that failed", 2: "[2] and 3 more that failed", 3: "[2 3] and 3 more that failed", 4: "[2 3 8] and 3 more that failed",
+		5: "[2 3 5 8] and 2 more that failed", 6: "[0 1 2 3 5 8]", 7: "[0 1 2 3 5 7 8]", 20: "[0 1 2 3 4 5 6 7 8 9 10 11]",
+	} {
+		kept, rest := mostTellingStages(rows, n)
+		var got []float64
+		for _, r := range kept {
+			got = append(got, r.planned)
+		}
+		if words := strings.TrimSpace(fmt.Sprint(got, " ", rest)); words != want {
+			t.Errorf("%d rows: %s, want %s", n, words, want)
+		}
+	}
+}
+
+// A second of the client belongs to the window it fills most of.
+func TestClientSeconds(t *testing.T) {
+	s := metrics.Snapshot{Client: []metrics.ClientSecond{
+		{At: 1100 * time.Millisecond, Took: 1100 * time.Millisecond, Sent: 1},
+		{At: 2100 * time.Millisecond, Took: time.Second, Sent: 2},
+		{At: 5600 * time.Millisecond, Took: 3500 * time.Millisecond, Sent: 3}, // it stood still
+	}}
+	at := clientSeconds(&View{Snapshot: &s})
+	for range 2 { // lines are drawn one after the other
+		var got []int
+		for k := range 7 {
+			if c := at(time.Duration(k) * time.Second); c != nil {
+				got = append(got, c.Sent)
+			} else {
+				got = append(got, 0)
+			}
+		}
+		if want := []int{1, 2, 3, 3, 3, 3, 0}; !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+}
+
+// The older run lies behind the same lines, at the same time from its start.
+func TestBaselineIsDrawn(t *testing.T) {
+	s := flat()
+	old := flat()
+	for i := range old.Windows {
+		old.Windows[i].Running = 44 // the axis must reach there
+	}
+	base := &Baseline{Name: "old.json", Report: &metrics.Report{Timeline: old.Windows[:30], Ended: 30 * time.Second}}
+	v := &View{Snapshot: &s, Baseline: base, Terminal: screen.Terminal{Mono: true}}
+	got := draw(v.versus(func(v *View) plot {
+		p := loadPlot(v)
+		p.series = p.series[:1]
+		return p
+	}), axisWidth+60, 10)
+	count := func(from, to int) (n int) {
+		for _, row := range got[:4] {
+			for _, r := range []rune(row)[axisWidth+from : axisWidth+to] {
+				if r > 0x2800 && r <= 0x28ff {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	if early, late := count(1, 28), count(32, 60); early < 15 || late > 0 {
+		t.Errorf("%d cells of the older run in its time, %d beyond\n%s", early, late, strings.Join(got, "\n"))
+	}
+	// It may know nothing but figures, or nothing at all.
+	for _, b := range []*Baseline{{Name: "x"}, {Name: "x", Report: &metrics.Report{}}} {
+		v := &View{Snapshot: &s, Baseline: b}
+		if p := v.versus(loadPlot); p.older != nil {
+			t.Errorf("%+v: lines of %d", b, len(p.older))
+		}
+	}
+}
+
+func TestPercentileTableFits(t *testing.T) {
+	s := full()
+	for w := 20; w < 140; w++ {
+		for _, b := range []*Baseline{nil, older(), {Name: "x", Report: &metrics.Report{Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{Mean: 5, Median: 4}}}}} {
+			sf := screen.NewSurface(w, 9)
+			v := &View{Snapshot: &s, Span: time.Minute, Baseline: b, Latency: metrics.ITL}
+			drawPercentiles(sf.All(), v)
+			lines := strings.Split(sf.Render(&screen.Palette{Mono: true}), "\n")
+			for i, want := range []string{"  TTFT", "  ", "  TPOT", "> ITL", "  E2EL"} {
+				if !strings.HasPrefix(lines[i+1], want) {
+					t.Fatalf("%d columns: line %d is %q", w, i+1, lines[i+1])
+				}
+			}
+			if w >= 40 && (!strings.Contains(lines[0], "p50") || !strings.Contains(lines[0], "p99")) {
+				t.Errorf("%d columns: %q", w, lines[0])
+			}
+			if w >= 50 && b != nil && !strings.HasSuffix(strings.TrimRight(lines[0], " "), " "+changeName(v)) {
+				t.Errorf("%d columns: %q", w, lines[0])
+			}
+		}
+	}
+	// Whatever the height, the chosen one is there.
+	for h := 1; h < 9; h++ {
+		for _, l := range latencies {
+			sf := screen.NewSurface(60, h)
+			drawPercentiles(sf.All(), &View{Snapshot: &s, Span: time.Minute, Latency: l})
+			if got := sf.Render(&screen.Palette{Mono: true}); !strings.Contains(got, "> ") {
+				t.Errorf("%d lines: %s is not on\n%s", h, l.Naming().Title, got)
+			}
+		}
+	}
+}
+
+func TestChange(t *testing.T) {
+	for _, c := range []struct {
+		now, before float64
+		want        string
+	}{
+		{100, 100, "0%"}, {101.5, 100, "+1.5%"}, {88, 100, "-12%"}, {150, 100, "+50%"}, {2500, 100, "×25"}, {5, 0, "–"},
+		{math.NaN(), 100, "-100%"}, {100, math.NaN(), "–"}, {math.Inf(1), 100, "×10T"},
+	} {
+		if got := change(c.now, c.before); got != c.want {
+			t.Errorf("%g after %g: %q, want %q", c.now, c.before, got, c.want)
+		}
+	}
+}
+
+// A run to compare with that was a thousand times as slow does not take the figures of this one away: they are in one unit only
+// where both stand there.
+func TestPercentilesBesideASlowBaseline(t *testing.T) {
+	var fast, slow metrics.Histogram
+	fast.Add(77 * time.Millisecond)
+	slow.Add(77 * time.Second)
+	s := metrics.Snapshot{At: time.Second, Plan: &metrics.Plan{}, Histograms: metrics.Histograms{metrics.TTFT: fast}, Windows: []metrics.Window{{Histograms: metrics.WindowHistograms{metrics.TTFT: fast}}}}
+	b := &Baseline{Report: &metrics.Report{Histograms: metrics.Histograms{metrics.TTFT: slow}, Statistics: metrics.Statistics{metrics.TTFT: metrics.Statistic{N: 1, Mean: 77_000}}}}
+	for _, c := range []struct {
+		h    int
+		want string
+	}{{1 + len(latencies), " ms "}, {1 + 2*len(latencies), " s "}} {
+		sf := screen.NewSurface(120, c.h)
+		drawPercentiles(sf.All(), &View{Snapshot: &s, Baseline: b})
+		if row := strings.Split(sf.Render(&screen.Palette{Mono: true}), "\n")[1]; !strings.Contains(row, c.want) {
+			t.Errorf("%d lines: %q, want%sin it", c.h, row, c.want)
+		}
+	}
+}
+
+// A pause moved the plan's stages, so the moments that the plan has for them say nothing: neither of one that would have begun in
+// the pause, nor of the next, nor of what is on.
+func TestStageRowsAfterAPause(t *testing.T) {
+	s := metrics.Snapshot{At: 18 * time.Second, Plan: stagedPlan(), State: metrics.Running, Steering: metrics.Steering{
+		LoadSetting: metrics.LoadSetting{Rate: 16, By: metrics.ByPlan}, Steerable: true, Changes: 2}}
+	set := func(at time.Duration, load metrics.LoadSetting) {
+		s.Marks = append(s.Marks, metrics.LogEntry{At: at * time.Second, Set: &load})
+	}
+	paused := func(from, to time.Duration) {
+		s.Marks = nil
+		set(from, metrics.LoadSetting{Rate: 8, Paused: true})
+		set(to, metrics.LoadSetting{Rate: 8, By: metrics.ByHand})
+		set(14, metrics.LoadSetting{Rate: 16, By: metrics.ByPlan})
+	}
+	seconds := func(from, to time.Duration, rate float64) metrics.LoadLevel {
+		return metrics.LoadLevel{From: from * time.Second, To: to * time.Second, Offered: rate}
+	}
+	check := func(name string, now ...bool) {
+		t.Helper()
+		var got []bool
+		for i, r := range (&View{Snapshot: &s}).stageRows() {
+			if got = append(got, r.now); i < len(s.Levels) && r.from != s.Levels[i].From {
+				t.Errorf("%s: row %d begins at %v", name, i, r.from)
+			}
+		}
+		if !slices.Equal(got, now) {
+			t.Errorf("%s: rows are on: %v, want %v", name, got, now)
+		}
+	}
+	paused(9, 12)
+	s.Levels = []metrics.LoadLevel{seconds(0, 9, 8), seconds(12, 14, 8), seconds(14, 17, 16)}
+	check("paused over the plan's moment", false, false, true)
+	paused(4, 8)
+	s.Levels = []metrics.LoadLevel{seconds(0, 4, 8), seconds(8, 14, 8), seconds(14, 17, 16)}
+	check("paused before it", false, false, true)
+	s.Levels = s.Levels[:2]
+	check("the load is too young to be judged", false, false, true)
+	set(17, metrics.LoadSetting{Rate: 16, Paused: true})
+	check("paused again", false, false)
+}
+
+// Why saturation was not seen is said once.
+func TestStagesTitleWithoutSaturation(t *testing.T) {
+	for why, want := range map[string]string{
+		"no saturation up to 16 users":   "stages · no saturation up to 16 users",
+		"too few requests":               "stages · saturation unknown: too few requests",
+		"saturated from 8 on":            "stages · saturated from 8 on",
+		"no \x1b[1msaturation\nup to 16": "stages · no saturation up to 16",
+	} {
+		var b strings.Builder
+		for _, s := range stagesTitle(&View{Snapshot: &metrics.Snapshot{Plan: &metrics.Plan{}, Answer: &metrics.Answer{Why: why}}}, 80, 20) {
+			b.WriteString(s.Text)
+		}
+		if got := strings.Join(strings.Fields(b.String()), " "); got != want {
+			t.Errorf("%q: %q, want %q", why, got, want)
+		}
+	}
+}

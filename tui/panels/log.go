@@ -1,0 +1,145 @@
+package panels
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// logPanel is the tail of the log; eventsPanel the log as a page of its own, wrapped and scrolled.
+var (
+	logPanel    = panel{"log", func(*View, int, int) []screen.Span { return []screen.Span{screen.Strong.Span("log")} }, drawLog}
+	eventsPanel = panel{"events", eventsTitle, drawEvents}
+)
+
+// logWraps is how high a tail of the log is that wraps its lines; a lower one has a line for each event, unless it has room
+// for all there is.
+const logWraps = 12
+
+func drawLog(c screen.Canvas, v *View) {
+	if len(v.Log) == 0 {
+		c.Center("nothing yet", screen.Label)
+		return
+	}
+	if c.H >= logWraps || len(v.Log) <= c.H && len(LogLines(v.Log, c.W)) <= c.H {
+		drawEvents(c, v)
+		return
+	}
+	tail := v.Log[max(0, len(v.Log)-c.H):]
+	head := headWidth(v.Log)
+	for y, e := range tail {
+		drawEventHead(c, y, e, head)
+		c.Print(head, y, eventText(e), screen.Text)
+	}
+}
+
+// headWidth is what time and level of the events take.
+func headWidth(log []metrics.LogEntry) int {
+	if len(log) > 0 {
+		return len(eventTime(log[len(log)-1])) + 7
+	}
+	return 0
+}
+
+func eventTime(e metrics.LogEntry) string {
+	return fmt.Sprintf("%s.%d", number.Clock(e.At), int(max(0, e.At)/(100*time.Millisecond)%10))
+}
+
+func drawEventHead(c screen.Canvas, y int, e metrics.LogEntry, head int) {
+	c.Right(head-7, y, eventTime(e), screen.Label)
+	x := head - 6
+	switch e.Level {
+	case metrics.Error:
+		c.Print(x, y, "ERROR", screen.Style{Fg: colorError, Bold: true})
+	case metrics.Warn:
+		c.Print(x, y, "WARN", screen.Style{Fg: screen.Orange, Bold: true})
+	default:
+		c.Print(x, y, "INFO", screen.Label)
+	}
+}
+
+func eventText(e metrics.LogEntry) string {
+	if e.Count > 1 {
+		return fmt.Sprintf("%s (×%s)", screen.Sanitize(e.Text), number.Count(e.Count))
+	}
+	return screen.Sanitize(e.Text)
+}
+
+func eventsTitle(v *View, _, _ int) []screen.Span {
+	n := " " + number.Count(len(v.Log)) + " events"
+	if len(v.Log) == 1 {
+		n = " 1 event"
+	}
+	out := []screen.Span{screen.Strong.Span("log"), screen.Label.Span(n)}
+	if v.Filter != "" {
+		out = append(out, screen.Text.Span(" · /"+screen.Shorten(screen.Sanitize(v.Filter), 30)))
+	}
+	if v.Scroll > 0 {
+		out = append(out, screen.Label.Span(fmt.Sprintf(" · %d lines below, G to the end", v.Scroll)))
+	}
+	return out
+}
+
+// eventLinesMost bounds what one event may take of the screen.
+const eventLinesMost = 8
+
+// logLine is one line of the wrapped log; only an event's first has a head.
+type logLine struct {
+	event metrics.LogEntry
+	text  string
+	first bool
+}
+
+// LogLines wraps the log's events to w columns.
+func LogLines(log []metrics.LogEntry, w int) []logLine {
+	var out []logLine
+	w -= headWidth(log)
+	for _, e := range log {
+		parts := screen.Wrap(eventText(e), max(1, w), eventLinesMost)
+		if len(parts) == 0 {
+			parts = []string{""}
+		}
+		for i, p := range parts {
+			out = append(out, logLine{e, p, i == 0})
+		}
+	}
+	return out
+}
+
+func drawEvents(c screen.Canvas, v *View) {
+	lines := LogLines(v.Log, c.W)
+	switch {
+	case len(lines) == 0 && v.Filter != "":
+		c.Center("nothing matches, Esc shows all", screen.Label)
+		return
+	case len(lines) == 0:
+		c.Center("nothing yet", screen.Label)
+		return
+	}
+	end := max(min(len(lines)-v.Scroll, len(lines)), min(c.H, len(lines)))
+	head := headWidth(v.Log)
+	for y, l := range lines[max(0, end-c.H):end] {
+		if l.first {
+			drawEventHead(c, y, l.event, head)
+		}
+		c.Print(head, y, l.text, screen.Text)
+	}
+}
+
+// FilterLog leaves the events in which the words are found, whatever their case; all of them without words.
+func FilterLog(log []metrics.LogEntry, words string) []metrics.LogEntry {
+	if words == "" {
+		return log
+	}
+	var out []metrics.LogEntry
+	for _, e := range log {
+		if strings.Contains(strings.ToLower(string(e.Level)+" "+eventText(e)), strings.ToLower(words)) {
+			out = append(out, e)
+		}
+	}
+	return out
+}

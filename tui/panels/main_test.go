@@ -1,0 +1,4 @@
+package panels
+
+// axisWidth is what the vertical axis of a chart takes.
+const axisWidth = 6

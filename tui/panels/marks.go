@@ -1,0 +1,153 @@
+package panels
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"benchtop/metrics"
+	"benchtop/tui/chart"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// marks are what happened to the load, to be marked on charts over time: saturation, which matters most, then the events in order of
+// time.
+func (v *View) marks() []chart.Mark {
+	var out []chart.Mark
+	if a := v.answer(); a != nil && a.Saturates && a.SaturatedAt >= 0 {
+		out = append(out, chart.Mark{
+			At: a.SaturatedAt, Name: saturationName(a), Glyph: '│', Line: screen.Style{Fg: screen.Vermilion}, Words: screen.Warning, Prominent: true,
+		})
+	}
+	for _, e := range v.Marks {
+		name := screen.Sanitize(e.Mark)
+		if name == "" && e.Set != nil {
+			name = settingName(*e.Set)
+		}
+		out = append(out, chart.Mark{At: e.At, Name: name, Glyph: '┊', Line: screen.Dim, Words: screen.Label})
+	}
+	return out
+}
+
+// answer is what is known of saturation so far, nil for nothing.
+func (v *View) answer() *metrics.Answer {
+	if v.Report != nil {
+		return &v.Report.Answer
+	}
+	return v.Answer
+}
+
+// levels are the loads of the run so far.
+func (v *View) levels() []metrics.LoadLevel {
+	if v.Report != nil {
+		return v.Report.Levels
+	}
+	return v.Levels
+}
+
+// saturationName says at which load the server saturates, as closely as it is known; a question until it is confirmed.
+func saturationName(a *metrics.Answer) string {
+	word, loads := "saturates ", loadNumber(a.From)+"–"+loadName(a.To, a.Users)
+	if at, close := a.At(); close {
+		if at = number.Sane(at); at >= 10 {
+			at = math.Round(at)
+		}
+		loads = "~" + loadName(at, a.Users)
+	}
+	if !a.Confirmed {
+		word = "saturating? "
+	}
+	return word + loads
+}
+
+// loadName writes a load: 38 req/s, 64 users.
+func loadName(load float64, users bool) string {
+	if users {
+		return loadNumber(load) + " users"
+	}
+	return loadNumber(load) + " req/s"
+}
+
+// loadNumber writes a load to a tenth.
+func loadNumber(load float64) string {
+	if load = number.Sane(load); load >= 10_000 {
+		return number.Short(load)
+	}
+	return strconv.FormatFloat(math.Round(load*10)/10, 'f', -1, 64)
+}
+
+// settingName says what load was set.
+func settingName(s metrics.LoadSetting) string {
+	switch {
+	case s.Paused:
+		return "paused"
+	case s.RampTo > 0:
+		return fmt.Sprintf("to %s in %s", loadNumber(s.RampTo), number.Coarse(s.RampOver))
+	case s.Users > 0:
+		return loadName(float64(s.Users), true)
+	}
+	return loadName(s.Rate, false)
+}
+
+// answerNotes say the highest load within the objectives, for the title of a chart: in full, then shorter.
+func (v *View) answerNotes() []string {
+	a := v.answer()
+	switch {
+	case a == nil || len(v.goals()) == 0:
+		return nil
+	case !a.Within && v.State == metrics.Finished:
+		return []string{" · no load within SLO", " · none in SLO"}
+	case !a.Within:
+		return []string{" · no load within SLO yet", " · none in SLO"}
+	}
+	load, sure := loadName(a.Highest, a.Users), ""
+	if a.Sure > 0 {
+		sure = " " + sureness(a.Sure)
+	}
+	return []string{" · within SLO up to " + load + " ✓" + sure, " · SLO ✓ up to " + load, " · SLO ✓ " + loadNumber(a.Highest)}
+}
+
+// sureness writes how sure something is, never that it is certain.
+func sureness(p float64) string {
+	if p >= 0.995 {
+		return ">99% confidence"
+	}
+	return fmt.Sprintf("%.0f%% confidence", 100*min(number.Sane(p), 1))
+}
+
+// goals are the objectives in force.
+func (v *View) goals() metrics.SLO {
+	if v.Objectives != nil {
+		return v.Objectives
+	}
+	return v.plan().Goodput
+}
+
+// limits are those of the latency with a key: that of its objective as it is now, and those of gates on its mean or percentiles. A gate at the same
+// place as the one before adds no line.
+func (v *View) limits(key string) []chart.Limit {
+	var out []chart.Limit
+	add := func(name string, ms float64) {
+		at := number.Seconds(ms / 1000)
+		if at > 0 && !slices.ContainsFunc(out, func(l chart.Limit) bool { return l.At == at }) {
+			out = append(out, chart.Limit{Name: name + " " + number.Tick(at), At: at})
+		}
+	}
+	for _, o := range v.goals() {
+		if o.Metric.Key() == key {
+			add("SLO", o.LimitMS)
+		}
+	}
+	for _, g := range v.plan().Gates {
+		if stat, ok := strings.CutSuffix(g.Metric, "_"+key+"_ms"); ok && stat != "std" && (g.Op == ">" || g.Op == ">=") {
+			if stat == "median" {
+				stat = "p50"
+			}
+			add(screen.Sanitize(stat)+" gate", g.Limit)
+		}
+	}
+	return out
+}

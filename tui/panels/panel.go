@@ -1,0 +1,117 @@
+package panels
+
+import (
+	"benchtop/tui/screen"
+)
+
+// panel is a box with a title. title and draw see nothing but the view.
+type panel struct {
+	name  string
+	title func(v *View, w, h int) []screen.Span
+	draw  func(c screen.Canvas, v *View)
+}
+
+// titleFrame is what of a panel's width its title cannot have: corners, blanks, the brackets of the chosen one.
+const titleFrame = 7
+
+// Named finds a panel. To add one: a file with its function, an entry here, a place in a page's layout.
+func Named(name string) (panel, bool) {
+	for _, p := range []*panel{
+		&tokensPanel, &loadPanel, &percentilesPanel, &ttftPanel, &itlPanel, &latencyPanel, &sloPanel, &errorsPanel,
+		&logPanel, &eventsPanel, &reportPanel,
+		&latencyHistogramPanel, &latencyBandPanel, &latencyHeatPanel, &percentileTablePanel,
+		&ratePanel, &latenessPanel, &stagesPanel, &endpointsPanel,
+		&serverQueuePanel, &kvPanel, &serverTokensPanel, &serverTTFTPanel, &cachePanel, &gpuPanel, &whyPanel,
+		&requestsPanel, &requestPanel,
+	} {
+		if p.name == name {
+			return *p, true
+		}
+	}
+	return panel{}, false
+}
+
+// Draw draws the border, the title and what is inside. A panel that panics says so and harms nobody else.
+func (p panel) Draw(c screen.Canvas, v *View, focused bool) {
+	if c.W < 4 || c.H < 2 {
+		return
+	}
+	inner := c.Sub(1, 1, c.W-2, c.H-2)
+	defer func() {
+		if recover() != nil {
+			c.Border(focused)
+			inner.Clear()
+			inner.Center("chart error", screen.Warning)
+		}
+	}()
+	c.Border(focused)
+	title := p.title(v, c.W, c.H)
+	if len(title) > 0 {
+		open, shut := " ", " "
+		if focused {
+			open, shut = "[", "]"
+		}
+		top := c.Sub(2, 0, c.W-4, 1)
+		x := top.Print(0, 0, open, screen.Text)
+		x = top.Print(x, 0, title[0].Text, screen.Strong)
+		if focused || len(title) == 1 {
+			x = top.Print(x, 0, shut, screen.Text)
+		}
+		// What does not fit is left out from the end, in whole pieces.
+		rest := title[1:]
+		for len(rest) > 0 && x+screen.SpansWidth(rest)+1 > top.W {
+			rest = rest[:len(rest)-1]
+		}
+		if len(rest) > 0 {
+			x = top.Spans(x, 0, rest)
+			top.Print(x, 0, " ", screen.Text)
+		}
+	}
+	if inner.W > 0 && inner.H > 0 {
+		p.draw(inner, v)
+	}
+}
+
+// The meanings of colours, the same on every page.
+const (
+	colorOutput  = screen.Blue
+	colorInput   = screen.Purple
+	colorRunning = screen.Green
+	colorWaiting = screen.Purple
+	colorHeld    = screen.Orange
+	colorError   = screen.Vermilion
+)
+
+// legendItem is a line's name in the title, and its value at the right edge of the chart where there is room.
+type legendItem struct {
+	color       screen.Color
+	name, value string
+}
+
+// noted adds the first of some words to a title that still fits into a panel w wide, the longest first; none if none does.
+func noted(title []screen.Span, w int, st screen.Style, words ...string) []screen.Span {
+	for _, s := range words {
+		if s != "" && screen.SpansWidth(title)+screen.Width(s)+6 <= w {
+			return append(title, st.Span(s))
+		}
+	}
+	return title
+}
+
+// legend is a title with the lines and their values: tokens/s ━ out 7984 ━ in 3812.
+func legend(w int, title string, items ...legendItem) []screen.Span {
+	for _, values := range []bool{true, false} {
+		out := []screen.Span{screen.Strong.Span(title)}
+		for _, it := range items {
+			name := it.name
+			if values && it.value != "" {
+				name += " " + it.value
+			}
+			out = append(out, screen.Style{Fg: it.color}.Span(" ━ "), screen.Text.Span(name))
+		}
+		if screen.SpansWidth(out)+6 <= w {
+			return out
+		}
+	}
+	return []screen.Span{screen.Strong.Span(title)}
+}

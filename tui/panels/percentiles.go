@@ -1,0 +1,239 @@
+package panels
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// percentileTablePanel is the full table of all latencies: from the histograms while the run goes on, exact once it is over.
+var percentileTablePanel = panel{"percentiles", percentileTableTitle, drawPercentiles}
+
+func percentileTableTitle(v *View, w, h int) []screen.Span {
+	out := latencyTitle(v, w, h)
+	out[0].Text = "percentiles"
+	if v.Baseline == nil {
+		return out
+	}
+	return noted(out, w, screen.Label, " · against baseline "+v.baselineName(), " · against baseline")
+}
+
+// percentileRows are all latencies, and what the run to compare with has of each; nil where that does not know.
+func (v *View) percentileRows() (rows []latencyRow, older []*latencyRow) {
+	for _, l := range latencies {
+		rows = append(rows, v.latencyRow(l))
+		older = append(older, v.olderRow(l))
+	}
+	return rows, older
+}
+
+// olderRow is what the run to compare with has of the latency, in the same stretch if it has that; nil where it does not know.
+func (v *View) olderRow(l metrics.Latency) *latencyRow {
+	if v.Baseline == nil || v.Baseline.Report == nil {
+		return nil
+	}
+	r := &latencyRow{of: l, name: "baseline"}
+	if from, to, ok := v.olderStretch(); ok {
+		r.hist = v.olderSum(l, from, to)
+	} else {
+		r.hist, r.exact = v.olderHistogram(l), &v.Baseline.Report.Statistics[l]
+	}
+	if r.empty() {
+		return nil
+	}
+	return r
+}
+
+// sizes of the table of percentiles.
+const (
+	percentileWidth = 8
+	countWidth      = 8
+	unitWidth       = 3
+	longName        = 19 // "first answer token"
+	shortName       = 7  // "answer"
+	// fullTable is the width at which every column is there, shortTable one with the most telling ones.
+	fullTable  = 2 + longName + unitWidth + countWidth + 9*percentileWidth
+	shortTable = 2 + shortName + unitWidth + 4*percentileWidth + 1
+)
+
+// percentileColumns are the columns that fit into w, the telling ones to the last.
+func percentileColumns(w int) []latencyColumn {
+	all := []latencyColumn{
+		meanColumn(), quantileColumn("p50", 50), quantileColumn("p75", 75), quantileColumn("p90", 90),
+		quantileColumn("p95", 95), quantileColumn("p99", 99), quantileColumn("p99.9", 99.9), maxColumn(),
+	}
+	for _, name := range []string{"p75", "p99.9", "max", "p95", "mean", "p90"} {
+		if len(all)*percentileWidth <= w {
+			break
+		}
+		for i, c := range all {
+			if c.name == name {
+				all = append(all[:i:i], all[i+1:]...)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// drawPercentiles writes a row for each latency, the chosen one with a sign before it. With a run to compare with its figures
+// stand below each row where there is room for that; how much the 99th percentile differs always stands at the end.
+//
+//	             n    mean     p50     p90     p99   Δp99
+//	› TTFT  ms 4723     415     346     589    1080  +12%
+//	  TPOT  ms 4640      42      35      59     108   -3%
+func drawPercentiles(c screen.Canvas, v *View) {
+	rows, older := v.percentileRows()
+	names := longName
+	if c.W < 2+longName+unitWidth+countWidth+5*percentileWidth {
+		names = shortName
+	}
+	left := 2 + names + unitWidth
+	counted := c.W >= left+countWidth+4*percentileWidth
+	if counted {
+		left += countWidth
+	}
+	compared := v.Baseline != nil && c.W >= left+3*percentileWidth
+	room := c.W - left
+	if compared {
+		room -= percentileWidth
+	}
+	t := percentileTable{c: c, v: v, cols: percentileColumns(room), left: left, names: names, counted: counted, compared: compared}
+	y := 0
+	if c.H > len(rows)/2 {
+		t.head()
+		y++
+	}
+	t.pairs = v.Baseline != nil && c.H-y >= 2*len(rows)
+	first, lines := 0, c.H-y
+	if lines < len(rows) { // too few: the chosen one must be among them
+		first = min(max(0, slices.Index(latencies, v.Latency)-lines+1), len(rows)-lines)
+	}
+	for i := first; i < len(rows) && y < c.H; i++ {
+		t.row(y, rows[i], older[i])
+		y++
+		if t.pairs {
+			t.below(y, rows[i], older[i])
+			y++
+		}
+	}
+}
+
+type percentileTable struct {
+	c                 screen.Canvas
+	v                 *View
+	cols              []latencyColumn
+	left, names       int
+	counted, compared bool
+	pairs             bool // the figures of the run to compare with stand below
+}
+
+func (t percentileTable) head() {
+	if t.counted {
+		t.c.Right(t.left, 0, "n", screen.Label)
+	}
+	for i, col := range t.cols {
+		t.c.Right(t.left+(i+1)*percentileWidth, 0, col.name, screen.Label)
+	}
+	if t.compared {
+		t.c.Right(t.left+(len(t.cols)+1)*percentileWidth, 0, changeName(t.v), screen.Label)
+	}
+}
+
+func (t percentileTable) row(y int, r latencyRow, older *latencyRow) {
+	name, st := r.name, screen.Text
+	if t.names == shortName {
+		name = r.of.Naming().Short
+	}
+	if r.of == t.v.Latency {
+		t.c.Print(0, y, ">", screen.Strong)
+		st = screen.Strong
+	}
+	t.c.Print(2, y, name, st)
+	unit, figures := r.figures(t.cols, t.top(r, older))
+	t.c.Print(2+t.names, y, unit, screen.Label)
+	if t.counted {
+		t.c.Right(t.left, y, number.Count(r.count()), screen.Label)
+	}
+	for k, f := range figures {
+		if f.Style == screen.Text {
+			f.Style = st
+		}
+		t.c.Right(t.left+(k+1)*percentileWidth, y, screen.Shorten(f.Text, percentileWidth-1), f.Style)
+	}
+	if t.compared {
+		t.c.Right(t.left+(len(t.cols)+1)*percentileWidth, y, p99Change(r, older), screen.Text)
+	}
+}
+
+// below writes the figures of the run to compare with below a row.
+func (t percentileTable) below(y int, r latencyRow, older *latencyRow) {
+	if older == nil {
+		return
+	}
+	t.c.Print(2, y, screen.Shorten("  "+older.name, t.names), screen.Dim)
+	_, figures := older.figures(t.cols, t.top(r, older))
+	if t.counted && older.count() > 0 {
+		t.c.Right(t.left, y, number.Count(older.count()), screen.Dim)
+	}
+	for k, f := range figures {
+		t.c.Right(t.left+(k+1)*percentileWidth, y, screen.Shorten(f.Text, percentileWidth-1), screen.Dim)
+	}
+}
+
+// top is the largest figure of both rows where both are there, so that they are in one unit.
+func (t percentileTable) top(r latencyRow, older *latencyRow) float64 {
+	if older == nil || !t.pairs {
+		return r.top(t.cols)
+	}
+	return max(r.top(t.cols), older.top(t.cols))
+}
+
+// changeName heads the column of p99Change. It says so where a part of this run stands against the whole of the other.
+func changeName(v *View) string {
+	if _, _, ok := v.olderStretch(); !ok && !v.finishedWhole() {
+		if v.ASCII {
+			return "+-all"
+		}
+		return "Δwhole"
+	}
+	if v.ASCII {
+		return "p99 +-"
+	}
+	return "Δp99"
+}
+
+// p99Change is how much the 99th percentile is above or below that of the run to compare with.
+func p99Change(r latencyRow, older *latencyRow) string {
+	if older == nil || r.empty() {
+		return "–"
+	}
+	of := quantileColumn("p99", 99).of
+	now, a := of(r)
+	before, b := of(*older)
+	if a == absent || b == absent {
+		return "–"
+	}
+	return change(now, before)
+}
+
+// change writes how much a figure differs from an earlier one, in percent.
+func change(now, before float64) string {
+	now, before = number.Sane(now), number.Sane(before)
+	part, ok := metrics.Change(now, before)
+	switch {
+	case !ok:
+		return "–"
+	case part == 0:
+		return "0%"
+	case math.Abs(part) < 0.0995:
+		return fmt.Sprintf("%+.1f%%", 100*part)
+	case part < 10:
+		return fmt.Sprintf("%+.0f%%", 100*part)
+	}
+	return "×" + number.Short(now/before)
+}

@@ -1,0 +1,316 @@
+package panels
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/chart"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// requestPanel is one request in full: its moments, its chunks on a line of time, what went wrong and what it said.
+var requestPanel = panel{"request", requestTitle, drawRequest}
+
+func requestTitle(v *View, w, _ int) []screen.Span {
+	q, _ := v.openRequest()
+	if q == nil {
+		return []screen.Span{screen.Strong.Span("request")}
+	}
+	out := []screen.Span{screen.Strong.Span(fmt.Sprintf("request %d", q.Index))}
+	if id := screen.Sanitize(q.ID); id != "" {
+		out = append(out, screen.Label.Span(" "+screen.ShortenMiddle(id, max(8, w-30))))
+	}
+	return out
+}
+
+// openRequest is the request that is open; nil if there is none. known: all of it came, not only its row in the list.
+func (v *View) openRequest() (q *metrics.RequestDetail, known bool) {
+	if !v.List.Opened || v.List.Picked == 0 {
+		return nil, false
+	}
+	index := v.List.Picked - 1
+	if o := v.Opened; o != nil && o.Index == index {
+		return o, true
+	}
+	for i := range v.Requests {
+		if r := &v.Requests[i]; r.Index == index {
+			return &metrics.RequestDetail{
+				RequestRow: *r, Scheduled: metrics.Never, Encode: metrics.Never, Connect: metrics.Never,
+				ServerQueue: metrics.Never, ServerPrefill: metrics.Never,
+			}, false
+		}
+	}
+	return nil, false
+}
+
+func drawRequest(c screen.Canvas, v *View) {
+	q, known := v.openRequest()
+	switch {
+	case q == nil && v.List.Opened:
+		c.Center(fmt.Sprintf("request %d is not kept any more", v.List.Picked-1), screen.Label)
+		return
+	case q == nil:
+		c.Center("Enter on the list opens a request", screen.Label)
+		return
+	}
+	p := partsOf(v, q, known, c.W, c.H)
+	drawRequestHead(c, q)
+	drawFacts(c.Sub(0, 1, c.W, p.factRows), p.facts, p.factRows)
+	y := 1 + p.factRows + p.gap
+	if p.strip > 0 {
+		drawStrip(c.Sub(0, y, c.W, p.strip), v, q, p.note)
+		y += p.strip + p.gap
+	}
+	y = drawBlock(c, y, "error", p.wrong, screen.Style{Fg: colorError, Bold: true})
+	if len(p.wrong) > 0 {
+		y += p.gap
+	}
+	if p.textHigh > 0 {
+		most := len(p.text) - p.textHigh
+		top := most - min(max(v.List.Scroll, 0), most)
+		drawBlock(c, y, p.textName, p.text[top:top+p.textHigh], screen.Strong)
+		if most > 0 {
+			c.Print(screen.Width(p.textName), y, fmt.Sprintf(" · %d lines above, %d below: PgUp PgDn", top, most-top), screen.Label)
+		}
+	}
+}
+
+// drawRequestHead says what became of the request.
+func drawRequestHead(c screen.Canvas, q *metrics.RequestDetail) {
+	sign, word, st := stateWords(&q.RequestRow)
+	if q.State == metrics.StateFailed {
+		word = failureName(q.Failure, q.Status)
+	}
+	if st == screen.Label {
+		st = screen.Text
+	}
+	st.Bold = true
+	x := c.Print(0, 0, sign+" "+word, st)
+	say := func(s string) {
+		if s != "" && x < c.W {
+			x = c.Print(x, 0, " · "+s, screen.Label)
+		}
+	}
+	if q.Slow {
+		x = c.Print(x, 0, " ▲ among the slowest", screen.Style{Fg: screen.Orange, Bold: true})
+	}
+	if q.Finish != "" {
+		say("finish " + screen.Sanitize(q.Finish))
+	}
+	if q.Status != 0 && q.Failure != metrics.FailedStatus {
+		say(fmt.Sprintf("HTTP %d", q.Status))
+	}
+	say(screen.Sanitize(q.Model))
+}
+
+// drawBlock writes a heading and lines, and returns the line after them.
+func drawBlock(c screen.Canvas, y int, name string, lines []string, st screen.Style) int {
+	if len(lines) == 0 {
+		return y
+	}
+	c.Print(0, y, name, st)
+	for _, l := range lines {
+		y++
+		c.Print(0, y, l, screen.Text)
+	}
+	return y + 1
+}
+
+// requestParts is how an open request shares out the lines of its panel: a head, facts, the line of time, what went wrong,
+// and the text with what is left.
+type requestParts struct {
+	facts    []fact
+	factRows int
+	gap      int // empty lines between the parts
+	strip    int // lines of the line of time; 1 for a note in its place
+	note     string
+	wrong    []string
+	text     []string
+	textName string
+	textHigh int // lines of text that fit, 0 if there is no room for any
+}
+
+// fact is a name and a figure.
+type fact struct{ name, value string }
+
+// The width of a fact, its name and its value, and the columns between two.
+const (
+	factWidth = 19
+	factGap   = 3
+)
+
+func partsOf(v *View, q *metrics.RequestDetail, known bool, w, h int) requestParts {
+	p := requestParts{facts: factsOf(q, v.Pooling()), strip: 3}
+	columns := min(max(1, (w+factGap)/(factWidth+factGap)), 5)
+	p.factRows = (len(p.facts) + columns - 1) / columns
+	p.gap = min(1, h/16)
+	switch {
+	case !known && q.Kept:
+		p.strip, p.note = 1, "asking for its chunks…"
+	case !q.Kept:
+		p.strip, p.note = 1, "its chunks were not kept"
+	case q.Sent < 0:
+		p.strip, p.note = 1, "not sent yet"
+	case len(q.Chunks) == 0:
+		p.strip, p.note = 1, "no chunk came"
+		if !over(q.State) {
+			p.note = "no chunk yet"
+		}
+	}
+	left := h - 1 - p.factRows - p.gap - p.strip - p.gap
+	whole := q.Whole
+	if whole == "" {
+		whole = q.Error
+	}
+	if p.wrong = fold(whole, w); len(p.wrong) > 0 {
+		most := max(1, left-1)
+		if q.Text != "" {
+			most = max(1, left/2-1)
+		}
+		if len(p.wrong) > most {
+			p.wrong = p.wrong[:most]
+			p.wrong[most-1] = screen.Shorten(p.wrong[most-1]+" …", w)
+		}
+		left -= len(p.wrong) + 1 + p.gap
+	}
+	if q.Text != "" {
+		p.text, p.textName = fold(q.Text, w), "text"
+		if q.TextCut {
+			p.textName = "text, its beginning"
+		}
+		p.textHigh = max(0, min(left-1, len(p.text)))
+	}
+	return p
+}
+
+// openText is how many lines the text of the open request has, and how many of them fit a panel that covers r.
+func openText(v *View, r Rect) (lines, high int) {
+	q, known := v.openRequest()
+	if q == nil {
+		return 0, 0
+	}
+	p := partsOf(v, q, known, r.W-2, r.H-2)
+	return len(p.text), p.textHigh
+}
+
+// factsOf are the figures of a request, those that belong together below each other. A pooling run has none of tokens of answers.
+func factsOf(q *metrics.RequestDetail, pooling bool) []fact {
+	all := []fact{
+		{"scheduled", moment(q.Scheduled)}, {"due", moment(q.Due)}, {"sent", moment(q.Sent)}, {"ended", moment(q.Ended)},
+		{"held", latencyOrNone(q.SlotWait)}, {"encode", latencyOrNone(q.Encode)}, {"connect", latencyOrNone(q.Connect)},
+		{"TTFT", latencyOrNone(q.TTFT)}, {"TPOT", latencyOrNone(q.TPOT)}, {"E2EL", latencyOrNone(q.E2EL)},
+		{"tokens in", tokens(q.InputTokens)}, {"cached", tokens(q.CachedTokens)}, {"tokens out", tokens(q.OutputTokens)},
+		{"server queue", latencyOrNone(q.ServerQueue)}, {"prefill", latencyOrNone(q.ServerPrefill)},
+	}
+	if pooling {
+		all = slices.DeleteFunc(all, func(f fact) bool { return f.name == "TTFT" || f.name == "TPOT" || f.name == "tokens out" })
+	}
+	if q.Redials > 0 {
+		all = append(all, fact{"redials", number.Count(q.Redials)})
+	}
+	return all
+}
+
+func latencyOrNone(d time.Duration) string {
+	if d < 0 {
+		return "–"
+	}
+	return number.Latency(d)
+}
+
+// moment is a moment of the run to a tenth of a second.
+func moment(at time.Duration) string {
+	if at < 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%s.%d", number.Clock(at), int(at/(100*time.Millisecond)%10))
+}
+
+// drawFacts writes the facts in columns, from top to bottom.
+func drawFacts(c screen.Canvas, all []fact, rows int) {
+	if rows <= 0 {
+		return
+	}
+	for i, f := range all {
+		cell := c.Sub(i/rows*(factWidth+factGap), i%rows, factWidth, 1)
+		cell.Print(0, 0, f.name, screen.Label)
+		st := screen.Text
+		if f.value == "–" {
+			st = screen.Label
+		}
+		cell.Right(cell.W, 0, f.value, st)
+	}
+}
+
+// drawStrip draws the chunks of a request on a line of time: a tick for each, so that gaps can be seen, and where the first
+// one came. note stands in its place if there is nothing to draw.
+//
+//	129 chunks · ITL min 12.1ms  p50 22.3ms  max 210ms
+//	          ⡇⡇⢸⢸⡇⡇⢸     ⢸⡇⡇⢸⢸
+//	0─────────┴TTFT 123ms───────3.02s
+func drawStrip(c screen.Canvas, v *View, q *metrics.RequestDetail, note string) {
+	if note != "" || c.H < 3 || c.W < 8 {
+		c.Print(0, 0, note, screen.Label)
+		return
+	}
+	c.Spans(0, 0, gapWords(q.Chunks))
+	end := v.At
+	if over(q.State) {
+		end = max(q.Ended, q.Chunks[len(q.Chunks)-1].At)
+	}
+	took := max(end-q.Sent, time.Millisecond)
+	parts := make([]float64, len(q.Chunks))
+	for i := range q.Chunks {
+		parts[i] = float64(q.Chunks[i].At-q.Sent) / float64(took)
+	}
+	chart.Moments(c.Sub(0, 1, c.W, 1), v.Raster, parts, colorOutput)
+	drawStripAxis(c, v, q, took, chart.MomentDot(c, parts[0])/2)
+}
+
+func drawStripAxis(c screen.Canvas, v *View, q *metrics.RequestDetail, took time.Duration, first int) {
+	for x := range c.W {
+		c.Set(x, 2, '─', screen.Line)
+	}
+	c.Print(0, 2, "0", screen.Label)
+	last := number.Latency(took)
+	if !over(q.State) {
+		last = "now " + last
+	}
+	c.Right(c.W, 2, last, screen.Label)
+	room := c.W - screen.Width(last) - 1 // of what stands before the end
+	if q.TTFT < 0 {
+		return
+	}
+	c.Set(first, 2, '┴', screen.Text)
+	name := v.firstWait().Naming().Title + " " + number.Latency(q.TTFT)
+	switch n := screen.Width(name); {
+	case first+1+n <= room:
+		c.Print(first+1, 2, name, screen.Text)
+	case first-n > 1:
+		c.Print(first-n, 2, name, screen.Text)
+	}
+}
+
+// gapWords say how many chunks came and how far apart.
+func gapWords(chunks []metrics.Chunk) []screen.Span {
+	out := []screen.Span{screen.Strong.Span(number.Count(len(chunks))), screen.Label.Span(" chunks")}
+	if len(chunks) < 2 {
+		return out
+	}
+	gaps := make([]time.Duration, 0, len(chunks)-1)
+	for i := range chunks[1:] {
+		gaps = append(gaps, max(0, chunks[i+1].At-chunks[i].At))
+	}
+	slices.Sort(gaps)
+	out = append(out, screen.Label.Span(" · ITL"))
+	for _, g := range []struct {
+		name string
+		at   int
+	}{{" min ", 0}, {"  p50 ", len(gaps) / 2}, {"  max ", len(gaps) - 1}} {
+		out = append(out, screen.Label.Span(g.name), screen.Text.Span(number.Latency(gaps[g.at])))
+	}
+	return out
+}

@@ -1,0 +1,306 @@
+package panels
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/muesli/termenv"
+
+	"benchtop/metrics"
+	"benchtop/tui/screen"
+)
+
+// opening opens a request of a run.
+func opening(index int) List { return List{Picked: index + 1, Line: 4, Opened: true} }
+
+// indices are those the list shows, in its order.
+func indices(s *metrics.Snapshot, l List) (out []int) {
+	for _, i := range l.rows(s) {
+		out = append(out, s.Requests[i].Index)
+	}
+	return out
+}
+
+func TestListOrders(t *testing.T) {
+	s := &metrics.Snapshot{At: 10 * time.Second, Requests: []metrics.RequestRow{
+		{Index: 0, State: metrics.StateDone, E2EL: 3 * time.Second, TTFT: 9, TPOT: 5, Due: 1, Sent: 1},
+		{Index: 1, State: metrics.StateFailed, E2EL: metrics.Never, TTFT: metrics.Never, TPOT: metrics.Never, Sent: 1, Ended: 2},
+		{Index: 2, State: metrics.StateRunning, E2EL: metrics.Never, TTFT: 20, TPOT: metrics.Never, Sent: 5 * time.Second},
+		{Index: 3, State: metrics.StateCancelled, E2EL: 1, TTFT: 3, TPOT: 8},
+		{Index: 4, State: metrics.StateHeld, E2EL: metrics.Never, TTFT: metrics.Never, TPOT: metrics.Never, Due: time.Second, Sent: metrics.Never},
+	}}
+	for order, want := range map[listSort][]int{
+		newestFirst:  {4, 3, 2, 1, 0},
+		slowestFirst: {4, 2, 0, 3, 1}, // held for 9 s, running for 5 s
+		ttftFirst:    {2, 0, 3, 4, 1},
+		tpotFirst:    {3, 0, 4, 2, 1},
+		failedFirst:  {1, 3, 4, 2, 0},
+	} {
+		if diff := cmp.Diff(want, indices(s, List{Sort: order})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", order.name(), diff)
+		}
+	}
+}
+
+func TestListFilter(t *testing.T) {
+	s := listed(mid())
+	for _, c := range []struct {
+		l    List
+		want []int
+	}{
+		{List{Filter: "503"}, []int{4312}},
+		{List{Filter: "OVERLOADED Queue"}, []int{4312}},
+		{List{Filter: "failed"}, []int{4321, 4312}},
+		{List{Filter: "truncated"}, []int{4321}},
+		{List{ErrorsOnly: true}, []int{4321, 4312}},
+		{List{ErrorsOnly: true, Filter: "slow"}, nil},
+		{List{Filter: "slow"}, []int{4330, 4307}},
+		{List{Filter: "cancelled"}, []int{4322}},
+		{List{Filter: "7f3a-4305"}, []int{4305}},
+		{List{Filter: "#4305"}, []int{4305}},
+		{List{Filter: "held"}, []int{4359, 4358}},
+		{List{Filter: " \t "}, indices(&s, List{})},
+	} {
+		if diff := cmp.Diff(c.want, indices(&s, c.l)); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", c.l, diff)
+		}
+	}
+	if n := len(indices(&s, List{Filter: "running"})); n != 14 {
+		t.Errorf("%d running", n)
+	}
+}
+
+// The chosen request stays chosen, and on its line of the screen, while others come and go.
+func TestListKeepsChoice(t *testing.T) {
+	s := listed(mid())
+	page := Rect{0, 3, 100, 20}
+	v := &View{Snapshot: &s}
+	l := &List{}
+	do := func(all ...ListAction) {
+		for _, a := range all {
+			v.List = *l
+			l.Act(a, v, page)
+		}
+	}
+	lineOf := func() (int, int) {
+		rows := l.rows(&s)
+		at := l.place(&s, rows)
+		return at, at - l.top(len(rows), listHeight(page, false), at)
+	}
+	if l.Look() != (metrics.Look{Rows: true}) {
+		t.Errorf("looks for %+v", l.Look())
+	}
+	do(ListDown, ListDown, ListDown)
+	if l.Picked != 4357+1 {
+		t.Fatalf("chose %d", l.Picked-1)
+	}
+	for i := range 5 { // five new ones on top
+		s.Requests = append(s.Requests, metrics.RequestRow{Index: 4360 + i, State: metrics.StateHeld})
+	}
+	if at, y := lineOf(); at != 7 || y != 2 || l.Picked != 4358 {
+		t.Errorf("row %d on line %d, chose %d", at, y, l.Picked-1)
+	}
+	do(ListUp)
+	if at, y := lineOf(); at != 6 || y != 1 || l.Picked != 4359 {
+		t.Errorf("row %d on line %d, chose %d", at, y, l.Picked-1)
+	}
+	do(ListUp, ListUp, ListUp) // beyond the top of the screen the list scrolls
+	if at, y := lineOf(); at != 3 || y != 0 {
+		t.Errorf("row %d on line %d", at, y)
+	}
+	do(ListEnd)
+	if at, y := lineOf(); l.Picked != 4301 || at != 64 || y != listHeight(page, false)-1 {
+		t.Errorf("the end: chose %d, row %d on line %d", l.Picked-1, at, y)
+	}
+	do(ListDown, ListPageDown)
+	if l.Picked != 4301 {
+		t.Errorf("below the end: %d", l.Picked-1)
+	}
+	do(ListPageUp)
+	if at, _ := lineOf(); at != 64-listHeight(page, false) {
+		t.Errorf("a page up: row %d", at)
+	}
+	s.Requests = slices.DeleteFunc(s.Requests, func(q metrics.RequestRow) bool { return q.Index == l.Picked-1 })
+	if at, _ := lineOf(); at < 0 {
+		t.Error("nothing is near a request that went")
+	}
+	do(ListOpen)
+	if !l.Opened || l.Look().Open != l.Picked {
+		t.Errorf("opened %v, looks for %+v", l.Opened, l.Look())
+	}
+	if before := l.Picked; true {
+		if do(ListDown); l.Picked == before || l.Look().Open != l.Picked {
+			t.Errorf("the next one: %d, looks for %+v", l.Picked-1, l.Look())
+		}
+	}
+	if do(ListClose); l.Opened || l.Picked == 0 {
+		t.Error("closing lost the choice")
+	}
+	if do(ListClose); l.Picked != 0 || l.Act(ListClose, v, page) {
+		t.Error("nothing is left to close")
+	}
+	do(ListEnd, ListTop)
+	if *l != (List{}) {
+		t.Errorf("the top does not follow the newest: %+v", *l)
+	}
+	do(ListSortNext, ListErrors)
+	if l.Sort != slowestFirst || !l.ErrorsOnly {
+		t.Errorf("%+v", *l)
+	}
+	s.Requests = nil
+	if l.Act(ListDown, v, page) || l.Act(ListOpen, v, page) {
+		t.Error("chose one of none")
+	}
+}
+
+// The text of the open request scrolls between its ends.
+func TestListScrollsText(t *testing.T) {
+	s := listed(mid())
+	page := Rect{0, 3, 80, 20}
+	l := opening(4310)
+	v := &View{Snapshot: &s, List: l}
+	lines, high := openText(v, page)
+	if high < 3 || lines <= high {
+		t.Fatalf("%d lines on %d", lines, high)
+	}
+	do := func(a ListAction) { v.List = l; l.Act(a, v, page) }
+	for range 50 {
+		do(ListPageUp)
+	}
+	if l.Scroll != lines-high {
+		t.Errorf("the beginning is %d lines back, not %d", l.Scroll, lines-high)
+	}
+	v.List = l
+	if got := requestPanel.inView(v, 80, 20); !strings.Contains(got, "The harbour was quiet") {
+		t.Errorf("the beginning:\n%s", got)
+	}
+	do(ListPageDown)
+	if l.Scroll != max(0, lines-2*high) {
+		t.Errorf("a page down: %d", l.Scroll)
+	}
+	do(ListEnd)
+	v.List = l
+	if got := requestPanel.inView(v, 80, 20); l.Scroll != 0 || !strings.Contains(got, "the wind turned.") {
+		t.Errorf("the end:\n%s", got)
+	}
+}
+
+// inView draws a panel alone.
+func (p panel) inView(v *View, w, h int) string {
+	sf := screen.NewSurface(w, h)
+	sf.Terminal = v.Terminal
+	p.Draw(sf.All(), v, false)
+	return sf.Render(screen.NewPalette(termenv.Ascii))
+}
+
+func TestFold(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		w    int
+		want []string
+	}{
+		{"", 10, nil},
+		{"\n\n \n", 10, nil},
+		{"one two three", 7, []string{"one two", "three"}},
+		{"one two three", 8, []string{"one two", "three"}},
+		{"abcdefghij", 4, []string{"abcd", "efgh", "ij"}},
+		{"ab cdefghij kl", 4, []string{"ab", "cdef", "ghij", "kl"}},
+		{"a\n\n\nb\x1b[2J", 4, []string{"a", "", "b"}},
+		{"漢字漢字", 5, []string{"漢字", "漢字"}},
+		{"漢", 1, []string{"漢"}},
+		{"éa e\u0301e\u0301", 2, []string{"éa", "e\u0301e\u0301"}},
+		{"a b", 0, []string{"a", "b"}},
+	} {
+		if diff := cmp.Diff(c.want, fold(c.in, c.w)); diff != "" {
+			t.Errorf("fold(%q, %d) (-want +got):\n%s", c.in, c.w, diff)
+		}
+	}
+	if got := fold(strings.Repeat("word ", 100_000), 10); len(got) != foldMost {
+		t.Errorf("%d lines", len(got))
+	}
+	for _, l := range fold(strings.Repeat("漢字 mixed with words é and so on ", 50), 17) {
+		if screen.Width(l) > 17 {
+			t.Errorf("%q is %d wide", l, screen.Width(l))
+		}
+	}
+}
+
+// crazyLists are choices on the page of requests that a key hardly makes.
+func crazyLists() []List {
+	return []List{
+		{}, opening(4310), opening(math.MaxInt - 1), {Sort: 200, Filter: "漢\x1b"}, {Picked: math.MinInt, Line: math.MaxInt, Opened: true},
+		{Picked: 4311, Opened: true, Scroll: math.MaxInt}, {Picked: 4311, Line: -5, Scroll: -5, Opened: true}, {Sort: bySlowTTFT, Picked: 1},
+	}
+}
+
+// TestCrazyPanels draws each panel of those pages alone with anything in it.
+func TestCrazyPanels(t *testing.T) {
+	s := crazy()
+	lists := crazyLists()
+	turn := 0
+	for _, name := range []string{
+		"server queue", "kv", "server tokens", "server ttft", "cache", "gpu", "why ttft", "requests", "request",
+	} {
+		p, ok := Named(name)
+		if !ok {
+			t.Fatalf("no panel %q", name)
+		}
+		for w := 0; w < 40; w += 3 {
+			for h := range 12 {
+				if turn++; leftOut(turn, 5) {
+					continue
+				}
+				v := &View{Snapshot: &s, List: lists[turn%len(lists)], Terminal: screen.Terminal{Mono: true, ASCII: turn%2 == 0}, Whole: turn%3 == 0}
+				got := p.inView(v, w, h)
+				exact(t, got, w, h, name)
+				if strings.Contains(got, "chart error") {
+					t.Fatalf("%s at %dx%d:\n%s", name, w, h, got)
+				}
+			}
+		}
+	}
+}
+
+// many is a list as long as lists may get.
+func many(n int) metrics.Snapshot {
+	s := listed(mid())
+	first := s.Requests
+	s.Requests = nil
+	for i := range n {
+		q := first[i%len(first)]
+		q.Index = i
+		s.Requests = append(s.Requests, q)
+	}
+	return s
+}
+
+func BenchmarkRequestsPage(b *testing.B) {
+	s := many(10_000)
+	for _, filter := range []string{"", "503"} {
+		b.Run("filter="+filter, func(b *testing.B) {
+			sf := screen.NewSurface(120, 35)
+			b.ReportAllocs()
+			for b.Loop() {
+				v := &View{Snapshot: &s, List: List{Filter: filter, Sort: slowestFirst}}
+				requestsPanel.Draw(sf.All(), v, false)
+			}
+		})
+	}
+}
+
+func BenchmarkServerPage(b *testing.B) {
+	s := watched(mid(), 8)
+	sf := screen.NewSurface(200, 55)
+	b.ReportAllocs()
+	for b.Loop() {
+		v := &View{Snapshot: &s, Span: time.Minute}
+		for _, bx := range serverPage(Rect{0, 0, 200, 55}, v) {
+			p, _ := Named(bx.Name)
+			p.Draw(bx.Rect.Of(sf.All()), v, false)
+		}
+	}
+}

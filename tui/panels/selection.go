@@ -1,0 +1,217 @@
+package panels
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// selection is the part of a run within the span.
+type selection struct {
+	closed []metrics.Window // whole seconds only: their counts are rates
+
+	windows    []metrics.Window // those that figures are of
+	histograms metrics.WindowHistograms
+	merged     [metrics.NumInWindow]bool // latencies of which the histogram is there
+
+	splits [2]*metrics.TTFTSplit // where TTFT went, in the span and in the whole run; nil before anybody asked
+	merges *merges               // shared by the selections of a dashboard
+	turn   int                   // of this one among them
+}
+
+// histogram merges a latency of the windows, once for all panels. It must not be changed.
+func (p *selection) histogram(l metrics.Latency) *metrics.Histogram {
+	h := &p.histograms[l]
+	if !p.merged[l] {
+		p.merged[l] = true
+		for i := range p.windows {
+			h.Merge(&p.windows[i].Histograms[l])
+		}
+	}
+	return h
+}
+
+// selected is the part of the run within the span.
+func (v *View) selected() *selection {
+	if v.picked == nil {
+		v.picked = choose(v.Snapshot, v.Span, v.Back)
+	}
+	return v.picked
+}
+
+func choose(s *metrics.Snapshot, span, back time.Duration) *selection {
+	from, to, _ := spanOf(s, span, back)
+	out := &selection{closed: within(closedWindows(s), from, to), merges: &merges{}}
+	from, to, all := figureSpan(s, span, back)
+	if !all {
+		out.windows = within(s.Windows, from, to)
+		return out
+	}
+	for l := range out.histograms {
+		out.histograms[l], out.merged[l] = s.Histograms[l], true
+	}
+	return out
+}
+
+// within cuts windows, which are in order of time, to those that begin in [from, to).
+func within(ws []metrics.Window, from, to time.Duration) []metrics.Window {
+	ws = ws[sort.Search(len(ws), func(i int) bool { return ws[i].Start >= from }):]
+	return ws[:sort.Search(len(ws), func(i int) bool { return ws[i].Start >= to })]
+}
+
+// endless is later than any moment of a run.
+const endless = time.Duration(1<<63 - 1)
+
+// spanOf is the stretch of the run that is chosen, windows that begin in [from, to); all says that it is the whole run. It
+// ends back before the last closed second, or with the open one if back is 0. Charts show the warm-up, too.
+func spanOf(s *metrics.Snapshot, span, back time.Duration) (from, to time.Duration, all bool) {
+	closed := closedWindows(s)
+	if span <= 0 || len(closed) == 0 {
+		return 0, endless, span <= 0 || s.Plan == nil || s.Plan.Warmup <= 0
+	}
+	end := closed[len(closed)-1].Start + time.Second
+	if back = scrolled(s, span, back); back > 0 {
+		return end - back - span, end - back, false
+	}
+	from = end - span
+	return from, endless, from <= 0 && (s.Plan == nil || s.Plan.Warmup <= 0)
+}
+
+// figureSpan is the part of such a stretch that figures are of: they leave out the warm-up, as those of the whole run do. A
+// stretch with nothing else in it, as there is while the run warms up, has the figures of the warm-up.
+func figureSpan(s *metrics.Snapshot, span, back time.Duration) (from, to time.Duration, all bool) {
+	from, to, all = spanOf(s, span, back)
+	if all || s.Plan == nil || from >= s.Plan.Warmup || min(to, s.At) <= s.Plan.Warmup {
+		return from, to, all
+	}
+	return s.Plan.Warmup, to, to == endless
+}
+
+// scrolled is how far back the charts really are: whole seconds, and never so far that they would begin before the run does.
+func scrolled(s *metrics.Snapshot, span, back time.Duration) time.Duration {
+	closed := closedWindows(s)
+	if span <= 0 || back <= 0 || len(closed) == 0 {
+		return 0
+	}
+	end := closed[len(closed)-1].Start + time.Second
+	return min(back.Truncate(time.Second), max(0, end-span))
+}
+
+// closedWindows leaves out the second that is still open: its counts are not rates yet. Once the run is over its last
+// part of a second counts as well.
+func closedWindows(s *metrics.Snapshot) []metrics.Window {
+	ws := s.Windows
+	for len(ws) > 0 {
+		age := s.At - ws[len(ws)-1].Start
+		if age >= time.Second || s.State == metrics.Finished && age > 0 {
+			break
+		}
+		ws = ws[:len(ws)-1]
+	}
+	return ws
+}
+
+// edge is the second at the right edge of charts that are scrolled back, whose values then stand in their titles; nil where
+// charts follow the run.
+func (v *View) edge() *metrics.Window {
+	if scrolled(v.Snapshot, v.Span, v.Back) <= 0 {
+		return nil
+	}
+	if ws := v.selected().closed; len(ws) > 0 {
+		return &ws[len(ws)-1]
+	}
+	return nil
+}
+
+// edgeRate is the rate at the right edge of the charts: of the last seconds before it, or over, the mean of the run that is in
+// its report, where there is one and charts show its end.
+func (v *View) edgeRate(of func(*metrics.Window) int, over func(*metrics.Report) float64) float64 {
+	switch {
+	case v.edge() != nil:
+		return lately(v.Snapshot, v.selected().closed, of)
+	case v.Report != nil && over != nil:
+		return over(v.Report)
+	}
+	return recent(v.Snapshot, of)
+}
+
+// edgeLevels are the requests held, waiting and running at the right edge of the charts.
+func (v *View) edgeLevels() (held, waiting, running int) {
+	if w := v.edge(); w != nil {
+		return w.Held, w.Waiting, w.Running
+	}
+	return v.Held, v.Waiting, v.Running
+}
+
+// edgeLook is the look at the server at the right edge of the charts: the newest that is not stale; nil if there is none.
+func (v *View) edgeLook() *metrics.ServerSecond {
+	if w := v.edge(); w != nil {
+		return serverIn(v.Server, w)
+	}
+	if n := len(v.Server); n > 0 && (v.State == metrics.Finished || v.At-v.Server[n-1].At < 5*staleAfter) {
+		return &v.Server[n-1]
+	}
+	return nil
+}
+
+// edgeClient is what the client said of itself at the right edge of the charts; nil if nothing.
+func (v *View) edgeClient() *metrics.ClientSecond {
+	if w := v.edge(); w != nil {
+		return clientSeconds(v)(w.Start)
+	}
+	if n := len(v.Client); n > 0 {
+		return &v.Client[n-1]
+	}
+	return nil
+}
+
+// edgeMoment is a moment of the last second that charts show.
+func (v *View) edgeMoment() time.Duration {
+	if w := v.edge(); w != nil {
+		return w.Start + time.Second/2
+	}
+	return v.At
+}
+
+// Selections keeps the merged histograms of the snapshots that are on the screen from one frame to the next.
+type Selections struct{ kept map[selectionKey]*selection }
+
+// selectionKey names a selection: of which snapshot, over which span, how far back.
+type selectionKey struct {
+	s          *metrics.Snapshot
+	span, back time.Duration
+}
+
+// Fill gives a view the selection that is kept for it, or keeps a new one. Those of snapshots that are not shown any more are let go.
+func (k *Selections) Fill(v *View, shown ...*metrics.Snapshot) {
+	key := selectionKey{v.Snapshot, v.Span, v.Back}
+	if k.kept[key] == nil {
+		next := map[selectionKey]*selection{key: v.selected()}
+		for old, sel := range k.kept {
+			v.picked.inherit(sel)
+			if slices.Contains(shown, old.s) {
+				next[old] = sel
+			}
+		}
+		k.kept = next
+	}
+	v.picked = k.kept[key]
+}
+
+// Back is how far before its last closed second a chart ends that is to end at a moment; 0 where it follows the run.
+func Back(s *metrics.Snapshot, span, until time.Duration) time.Duration {
+	if until <= 0 {
+		return 0
+	}
+	return scrolled(s, span, max(0, ClosedEnd(s)-until))
+}
+
+// ClosedEnd is the end of the last closed second; 0 if there is none.
+func ClosedEnd(s *metrics.Snapshot) time.Duration {
+	if ws := closedWindows(s); len(ws) > 0 {
+		return ws[len(ws)-1].Start + time.Second
+	}
+	return 0
+}

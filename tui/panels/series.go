@@ -1,0 +1,136 @@
+package panels
+
+import (
+	"math"
+	"sort"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/chart"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// series is one line of a plot: a value per closed window, NaN where there is none.
+type series struct {
+	name   string
+	color  screen.Color
+	below  chart.Below
+	sign   rune // see chart.Line
+	sparse bool
+	value  func(w *metrics.Window) float64
+	// percentile says which one of which latency the line is, nil for none: then seconds that share a column have that of all
+	// their latencies, which a mean of theirs would not be.
+	percentile *percentile
+	// alone: a run to compare with has no line behind this one.
+	alone bool
+}
+
+// plot is a chart of series over time, of the span that is chosen.
+type plot struct {
+	v      *View
+	chart  chart.Plot // all but its data
+	limits string     // the key of the latency whose limits are drawn as lines, "" for none
+	series []series   // later ones are drawn over earlier ones
+	older  []series   // of the run to compare with, as many as there are series or none, see versus
+}
+
+func (p plot) draw(c screen.Canvas) {
+	out := p.chart
+	if n := chart.Columns(c, out.Upper); n > 0 {
+		t, ws, end := p.v.overTime()
+		group := t.Group(2 * n) // as many whole seconds as share a column of dots
+		out.Time = t
+		out.Lines = p.lines(p.series, ws, end, t, group, false)
+		for i, l := range p.lines(p.older, p.v.olderWindows(t), endless, t, group, true) {
+			out.Lines[i].Older = l.Points
+		}
+		out.Limits, out.Marks = p.v.limits(p.limits), p.v.marks()
+	}
+	out.Draw(c, p.v.Raster)
+}
+
+// lines cuts windows down to what columns of so many seconds can show: the mean of them, or the percentile of all their latencies.
+func (p plot) lines(of []series, ws []metrics.Window, end time.Duration, t chart.TimeAxis, group int, older bool) []chart.Line {
+	out := make([]chart.Line, len(of))
+	for i, s := range of {
+		out[i] = chart.Line{Name: s.name, Color: s.color, Below: s.below, Sign: s.sign, Sparse: s.sparse}
+		out[i].Points = make([]chart.Point, 0, len(ws)/group+1)
+	}
+	for len(ws) > 0 {
+		n := sharing(ws, group)
+		some := ws[:n]
+		ws = ws[n:]
+		at := min(some[n-1].Start+time.Second, end)
+		if at < t.From {
+			continue
+		}
+		for i := range of { // all lines while the seconds are at hand: there may be a day of them
+			out[i].Points = append(out[i].Points, chart.Point{At: at, Value: p.value(&of[i], some, group, older)})
+		}
+	}
+	return out
+}
+
+// value is what a line shows of seconds that share a column, NaN for nothing.
+func (p plot) value(s *series, ws []metrics.Window, group int, older bool) float64 {
+	if s.percentile != nil && len(ws) > 1 {
+		return s.percentile.of(p.v.merged(s.percentile.latency, ws, group, older))
+	}
+	sum, n := 0.0, 0
+	for i := range ws {
+		if v := s.value(&ws[i]); !math.IsNaN(v) {
+			sum, n = sum+number.Sane(v), n+1
+		}
+	}
+	if n == 0 {
+		return math.NaN()
+	}
+	return sum / float64(n)
+}
+
+// sharing is how many of the first windows share a group of so many seconds; at least one. The windows are not empty.
+func sharing(ws []metrics.Window, group int) int {
+	end := time.Duration(columnGroup(ws, group)+1) * time.Duration(group) * time.Second
+	n := sort.Search(min(group, len(ws)), func(i int) bool { return ws[i].Start >= end })
+	for n == 0 || n < len(ws) && ws[n].Start < end { // a damaged result may have a second twice
+		n++
+	}
+	return n
+}
+
+// columnGroup is the number of the group of the first window.
+func columnGroup(ws []metrics.Window, group int) int { return int(ws[0].Start/time.Second) / group }
+
+// overTime is the axis of charts over time, and the closed windows it shows, which end at a moment. Without any there is nothing to
+// show.
+func (v *View) overTime() (t chart.TimeAxis, ws []metrics.Window, end time.Duration) {
+	ws = v.selected().closed
+	if len(ws) == 0 {
+		return chart.TimeAxis{}, nil, 0
+	}
+	last := &ws[len(ws)-1]
+	end = min(last.Start+time.Second, max(v.At, last.Start+time.Millisecond))
+	shown := visible(v.Span, end)
+	t = chart.TimeAxis{
+		From: end - shown, Shown: shown, Back: scrolled(v.Snapshot, v.Span, v.Back), Over: v.State == metrics.Finished,
+	}
+	if plan := v.Plan; plan != nil && plan.Warmup > 0 && plan.Warmup <= v.At {
+		t.Warm = plan.Warmup
+	}
+	return t, ws, end
+}
+
+// visible is the time a chart shows: the span, but while the run is younger the next round time that holds it, so that a
+// young run does not begin as a speck at the right edge. The whole run always fits exactly.
+func visible(span, end time.Duration) time.Duration {
+	if span == 0 {
+		return max(end, 10*time.Second)
+	}
+	for _, d := range []time.Duration{10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 450, 600} {
+		if d*time.Second >= end {
+			return min(d*time.Second, span)
+		}
+	}
+	return span
+}

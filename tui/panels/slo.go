@@ -1,0 +1,229 @@
+package panels
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// plan is never nil.
+func (v *View) plan() *metrics.Plan {
+	if v.Plan == nil {
+		return &metrics.Plan{}
+	}
+	return v.Plan
+}
+
+// ShownObjectives are the objectives in force that can be shown.
+func (v *View) ShownObjectives() []metrics.Objective {
+	var out []metrics.Objective
+	for _, o := range v.goals() {
+		if o.Metric < metrics.NumObjectives {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// sloLines is how many lines the panel would like to have for a plan; 0 means that there is nothing to show.
+func sloLines(s *metrics.Snapshot) int {
+	v := &View{Snapshot: s}
+	n := len(v.ShownObjectives())
+	if n > 0 {
+		n++ // for all of them together
+	}
+	return n + len(v.plan().Gates)
+}
+
+// kept counts what requests of the view's scope kept of the objectives.
+type kept struct {
+	done, failed, good int
+	met                metrics.MetObjectives
+}
+
+// goodput is the share of all requests that ended which met every objective.
+func (k kept) goodput() (share float64, known bool) { return part(k.good, k.done+k.failed) }
+
+// of is the share of successes that met one objective.
+func (k kept) of(l metrics.Latency) (share float64, known bool) { return part(k.met[l], k.done) }
+
+func part(n, of int) (share float64, known bool) {
+	if of <= 0 {
+		return 0, false
+	}
+	return min(number.Sane(float64(n)/float64(of)), 1), true
+}
+
+// kept counts the requests of the span, or of the whole run.
+func (v *View) kept() kept {
+	from, to, all := figureSpan(v.Snapshot, v.Span, v.Back)
+	if v.Whole || all {
+		t := v.Totals
+		return kept{t.Done, t.Failed, t.Good, t.Met}
+	}
+	var k kept
+	ws := within(v.Windows, from, to)
+	for i := range ws {
+		w := &ws[i]
+		k.done, k.failed, k.good = k.done+w.Done, k.failed+w.Failed, k.good+w.Good
+		for l, n := range w.Met {
+			k.met[l] += n
+		}
+	}
+	return k
+}
+
+// target is the goodput to reach, as a share of 1; own says that a gate asks for it. A single objective has to be met as often,
+// since a request is good only if it meets them all.
+func (v *View) target() (share float64, own bool) { return v.plan().EnoughGood() }
+
+// sloRow is one line: a gauge or, without one, a gate.
+type sloRow struct {
+	name, value string
+	gauge       bool
+	share       float64
+	verdict     verdict
+}
+
+type verdict uint8
+
+const (
+	unknown verdict = iota
+	fine
+	missed
+)
+
+func (v verdict) color() screen.Color {
+	return [...]screen.Color{screen.Blue, screen.Green, screen.Vermilion}[v]
+}
+
+// sloRows are all rows in the order of the plan.
+func (v *View) sloRows() []sloRow {
+	var out []sloRow
+	k := v.kept()
+	target, _ := v.target()
+	add := func(name string, share float64, known bool) {
+		r := sloRow{name: name, value: "–", gauge: true, share: share}
+		if known {
+			r.value, r.verdict = percent(share), fine
+			if share < target {
+				r.verdict = missed
+			}
+		}
+		out = append(out, r)
+	}
+	objectives := v.ShownObjectives()
+	if len(objectives) > 0 {
+		share, known := k.goodput()
+		add("goodput", share, known)
+	}
+	for _, o := range objectives {
+		share, known := k.of(o.Metric)
+		add(objectiveName(o, v.ASCII), share, known)
+	}
+	for _, g := range v.CheckGates() {
+		r := sloRow{name: gateName(g.Gate), value: "–"}
+		if g.Known {
+			r.value = gateValue(g.Gate, g.Value)
+		}
+		switch {
+		case g.Missed:
+			r.verdict = missed
+		case g.Known && !g.Gate.Missed(g.Value): // what would be missed now may still come
+			r.verdict = fine
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func objectiveName(o metrics.Objective, ascii bool) string {
+	name := o.Metric.Naming().Short
+	if ascii {
+		return name + "<=" + number.Tick(number.Seconds(o.LimitMS/1000))
+	}
+	return name + "≤" + number.Tick(number.Seconds(o.LimitMS/1000))
+}
+
+func gateName(g metrics.Gate) string {
+	limit := strings.TrimPrefix(g.String(), g.Metric+g.Op)
+	return screen.Sanitize(g.Metric + " " + g.Op + " " + limit)
+}
+
+func gateValue(g metrics.Gate, value float64) string {
+	if g.Percent {
+		return fmt.Sprintf("%.4g%%", 100*value)
+	}
+	if a := math.Abs(value); a >= 1000 && a < 1e7 {
+		return fmt.Sprintf("%.0f", value)
+	}
+	return fmt.Sprintf("%.4g", value)
+}
+
+// percent writes a share of 1, rounded down: what is short of all, or of a target, never reads as if it were not.
+func percent(share float64) string {
+	p := math.Floor(1000*min(number.Sane(share), 9.99)+1e-6) / 10
+	if p == 0 && share > 0 {
+		return "<0.1%"
+	}
+	return fmt.Sprintf("%.1f%%", p)
+}
+
+// mostTelling keeps at most n rows in their order: first several gates become one row, then the row for all objectives
+// stays, what was missed, the gates, the rest.
+func mostTelling(rows []sloRow, n int) []sloRow {
+	if len(rows) > n {
+		rows = joinGates(rows)
+	}
+	keep := make([]bool, len(rows))
+	for _, telling := range []func(int) bool{
+		func(i int) bool { return i == 0 },
+		func(i int) bool { return rows[i].verdict == missed },
+		func(i int) bool { return !rows[i].gauge },
+		func(int) bool { return true },
+	} {
+		for i := range rows {
+			if n > 0 && !keep[i] && telling(i) {
+				keep[i] = true
+				n--
+			}
+		}
+	}
+	var out []sloRow
+	for i, r := range rows {
+		if keep[i] {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// joinGates makes one row of all gates: how many are well.
+func joinGates(rows []sloRow) []sloRow {
+	var out []sloRow
+	var gates, bad int
+	joined := sloRow{verdict: fine, name: "gates ok"}
+	for _, r := range rows {
+		if r.gauge {
+			out = append(out, r)
+			continue
+		}
+		gates++
+		switch {
+		case r.verdict == missed:
+			bad++
+			joined.verdict = missed
+		case r.verdict == unknown && joined.verdict == fine:
+			joined.verdict = unknown
+		}
+	}
+	if gates < 2 {
+		return rows
+	}
+	joined.value = fmt.Sprintf("%d/%d", gates-bad, gates)
+	return append(out, joined)
+}

@@ -1,0 +1,197 @@
+package panels
+
+import (
+	"slices"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/number"
+	"benchtop/tui/screen"
+)
+
+// whyPanel shows where the time until the first chunk goes, from when a request is due: held by the client, connecting,
+// queued and computed by the server, and the rest.
+//
+//	held          ━━━━                       120ms   8%
+//	connect           ╸                        2ms   0%
+//	server queue       ━━━━━━━━━━━━━━        900ms  61%
+//	prefill                          ━━━━━━  400ms  27%
+//	rest                                   ━  60ms   4%
+var whyPanel = panel{"why ttft", whyTitle, drawWhy}
+
+// whyPart is one piece of the time; Never if nobody tells.
+type whyPart struct {
+	name  string
+	sign  rune // where there is no colour
+	took  time.Duration
+	color screen.Color
+}
+
+func (v *View) split() metrics.TTFTSplit {
+	if r := v.Report; r != nil && (v.Whole || v.Span == 0) {
+		return r.Split
+	}
+	p, i := v.selected(), 0
+	if v.Whole {
+		i = 1
+	}
+	if p.splits[i] == nil {
+		from, to := v.stretch()
+		t := v.SplitOver(from, to)
+		p.splits[i] = &t
+	}
+	return *p.splits[i]
+}
+
+func whyParts(t metrics.TTFTSplit) []whyPart {
+	rest := "rest"
+	if t.Queue < 0 && t.Prefill < 0 {
+		rest = "server, way"
+	}
+	return []whyPart{
+		{"held", 'h', t.SlotWait, colorHeld},
+		{"connect", 'c', t.Connect, screen.Yellow},
+		{"server queue", 'q', t.Queue, colorWaiting},
+		{"prefill", 'p', t.Prefill, screen.Blue},
+		{rest, 'r', t.Rest, screen.Green},
+	}
+}
+
+// sumOf is the sum of what is known.
+func sumOf(parts []whyPart) time.Duration {
+	sum := 0.0
+	for _, p := range parts {
+		sum += number.Sane(float64(p.took))
+	}
+	return time.Duration(min(sum, number.Max))
+}
+
+func whyTitle(v *View, w, _ int) []screen.Span {
+	t := v.split()
+	out := []screen.Span{screen.Strong.Span("why " + v.firstWait().Naming().Title), screen.Text.Span(" " + v.scope())}
+	if t.N > 0 {
+		out = append(out, screen.Label.Span(" · due to first chunk "), screen.Strong.Span(number.Latency(sumOf(whyParts(t)))))
+	}
+	return out
+}
+
+func drawWhy(c screen.Canvas, v *View) {
+	t := v.split()
+	if t.N <= 0 {
+		c.Center(v.firstWait().Naming().Nothing, screen.Label)
+		return
+	}
+	parts := whyParts(t)
+	sum := sumOf(parts)
+	if c.H < len(parts) || c.W < 30 {
+		drawWhyShort(c, parts, sum)
+		return
+	}
+	names := 14
+	values := c.W - 14 // of the bars' end
+	bar := c.Sub(names, 0, values-names-1, c.H)
+	from := 0.0
+	for y, p := range parts {
+		c.Print(0, y, p.name, screen.Text)
+		if p.took < 0 {
+			c.Right(c.W-6, y, "–", screen.Label)
+			continue
+		}
+		share := shareOf(p.took, sum)
+		drawPiece(bar, y, from, from+share, p.color)
+		from += share
+		st := screen.Text
+		if share >= 0.4 {
+			st = screen.Strong
+		}
+		c.Right(c.W-6, y, number.Latency(p.took), st)
+		c.Right(c.W, y, saidShare(share), st)
+	}
+	if c.H > len(parts) {
+		c.Print(0, len(parts), splitSource(t, v.Server, c.W), screen.Label)
+	}
+	drawWaitsBelow(c, len(parts)+1, v)
+}
+
+func shareOf(part, sum time.Duration) float64 {
+	if sum <= 0 || part < 0 {
+		return 0
+	}
+	return min(number.Sane(float64(part))/float64(sum), 1)
+}
+
+// toldOfAPart reports whether the server's page ever told how long requests waited inside it.
+func toldOfAPart(all []metrics.ServerSecond) bool {
+	return slices.ContainsFunc(all, func(s metrics.ServerSecond) bool { return s.Queue.N > 0 || s.Prefill.N > 0 })
+}
+
+// tellsAtEnd reports whether the server's page tells of the waits of a request only when it ends.
+func tellsAtEnd(all []metrics.ServerSecond) bool {
+	return len(all) > 0 && all[len(all)-1].WaitsAtEnd
+}
+
+// splitSource says in words who told what happened inside the server. Where nobody did, its page may have told of a part.
+func splitSource(t metrics.TTFTSplit, server []metrics.ServerSecond, w int) string {
+	long, brief := "inside the server: unknown, it does not say", "server: unknown"
+	switch {
+	case toldOfAPart(server):
+		long, brief = "inside the server: unknown, its /metrics saw too little of this", "server: seen too little"
+	case tellsAtEnd(server):
+		long, brief = "inside the server: told by its /metrics when requests end", "server: told at the end"
+	}
+	switch t.Source {
+	case metrics.SplitByRequests:
+		long, brief = "inside the server: by the server, per request", "by the server, per request"
+	case metrics.SplitByMetrics:
+		long, brief = "inside the server: from its /metrics", "from /metrics"
+		if tellsAtEnd(server) {
+			long = "of requests that ended: from its /metrics"
+		}
+		if t.OfOthers() { // nobody can tell whose they are, but that they are not the same
+			of := ", of " + number.Count(t.Seen) + " requests, ours " + number.Count(t.N+t.More)
+			long, brief = long+of, brief+of
+		}
+	}
+	if screen.Width(long) <= w {
+		return long
+	}
+	return brief
+}
+
+// drawPiece draws a stretch of a bar, to half a cell; whatever is there at all is seen.
+func drawPiece(c screen.Canvas, y int, from, to float64, col screen.Color) {
+	if c.W <= 0 || to <= from {
+		return
+	}
+	a := int(min(from, 1)*float64(2*c.W) + 0.5)
+	b := max(int(min(to, 1)*float64(2*c.W)+0.5), a+1)
+	if a >= 2*c.W {
+		a, b = 2*c.W-1, 2*c.W
+	}
+	for x := a / 2; x <= (b-1)/2 && x < c.W; x++ {
+		glyph := '━'
+		switch {
+		case 2*x < a:
+			glyph = '╺'
+		case 2*x+1 >= b:
+			glyph = '╸'
+		}
+		c.Set(x, y, glyph, screen.Style{Fg: col})
+	}
+}
+
+// drawWhyShort is one bar of all pieces, and the largest in words.
+func drawWhyShort(c screen.Canvas, parts []whyPart, sum time.Duration) {
+	from, most := 0.0, parts[0]
+	for _, p := range parts {
+		share := shareOf(p.took, sum)
+		for x := int(from * float64(c.W)); x < int((from+share)*float64(c.W)+1e-9); x++ {
+			c.Set(x, 0, p.sign, screen.Style{Fg: p.color, Bold: true})
+		}
+		from += share
+		if p.took > most.took {
+			most = p
+		}
+	}
+	c.Print(0, 1, most.name+" "+number.Latency(most.took)+" "+saidShare(shareOf(most.took, sum)), screen.Strong)
+}

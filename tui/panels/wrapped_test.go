@@ -1,0 +1,52 @@
+package panels
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+)
+
+// drawn is a panel alone as one long line, so that words are found however they are wrapped.
+func drawn(name string, s *metrics.Snapshot, w, h int) string {
+	p, _ := Named(name)
+	var words []string
+	for _, l := range strings.Split(p.View(s, w, h), "\n") {
+		words = append(words, strings.Fields(strings.Trim(l, "│"))...)
+	}
+	return strings.Join(words, " ")
+}
+
+// Panels that have the room say all of the words, as the page of the log does.
+func TestLongWordsAreWrapped(t *testing.T) {
+	const long = "This model's maximum context length is 32768 tokens. However, you requested 40960 tokens in the messages, " +
+		"please reduce the length of the messages or of the completion, which took the rest, and try again thereafter."
+	s := mid()
+	s.Failures = []metrics.FailureCount{
+		{Kind: metrics.FailedStatus, Status: 400, Count: 12, Last: s.At - 3*time.Second, Examples: []string{long, "second: " + long}},
+		{Kind: metrics.FailedReset, Count: 2, Last: s.At - 9*time.Second, Examples: []string{"read: connection reset by peer"}},
+	}
+	s.Totals.Failed = 14
+	s.Log = []metrics.LogEntry{{Level: metrics.Info, Text: "first"}, {Level: metrics.Warn, Text: long}, {Level: metrics.Info, Text: "last"}}
+	for _, c := range []struct {
+		panel string
+		w, h  int
+		want  []string
+	}{
+		{"errors", 120, 36, []string{"HTTP 400:", long[:40], long[len(long)-40:], "second: " + long[:40], "reset by peer"}},
+		{"errors", 70, 20, []string{long[len(long)-20:], "peer"}},
+		{"errors", 120, 4, []string{"HTTP 400: This", "connection reset:"}}, // each kind has its line before one has two
+		{"log", 120, 36, []string{"first", long[len(long)-40:], "last"}},
+		{"log", 120, 7, []string{"first", long[len(long)-40:], "last"}},
+		{"log", 120, 5, []string{"first", "last"}},
+	} {
+		got := drawn(c.panel, &s, c.w, c.h)
+		for _, w := range c.want {
+			if !strings.Contains(got, w) {
+				p, _ := Named(c.panel)
+				t.Errorf("%s at %dx%d lacks %q:\n%s", c.panel, c.w, c.h, w, p.View(&s, c.w, c.h))
+			}
+		}
+	}
+}

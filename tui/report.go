@@ -1,0 +1,57 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/tui/panels"
+	"benchtop/tui/screen"
+)
+
+// writtenReport is the report's text at a width.
+type writtenReport struct {
+	of    *metrics.Report
+	w     int
+	lines []string
+}
+
+// reportLines are the lines of the report for so many columns, written when one of the two changes.
+func (m *model) reportLines(w int) []string {
+	r := m.latest.Report
+	if r == nil || m.report == nil || w <= 0 {
+		return nil
+	}
+	if m.written.of != r || m.written.w != w {
+		m.written = writtenReport{r, w, nil}
+		for _, l := range m.cleanReport(w) {
+			if screen.Width(l) > w && !strings.HasPrefix(l, " ") { // such as the answer; a plot has no words
+				m.written.lines = append(m.written.lines, screen.Wrap(l, w, 4)...)
+				continue
+			}
+			m.written.lines = append(m.written.lines, l)
+		}
+	}
+	return m.written.lines
+}
+
+// cleanReport writes the report.
+func (m *model) cleanReport(w int) []string {
+	var out []string
+	for _, l := range strings.Split(strings.Trim(m.report(m.latest.Report, w), "\n"), "\n") {
+		out = append(out, screen.SanitizeSpaced(l))
+	}
+	return out
+}
+
+// undisturbed is how long ago the last key must be for the screen to turn by itself.
+const undisturbed = 2 * time.Second
+
+// openReport shows the report when the run is over. Who looks at something in particular, or is pressing keys, keeps what is
+// on the screen: nothing jumps away under a hand. Wishes to stop do not count, since the report is what they ask for.
+func (m *model) openReport() {
+	looking := m.page != 0 || m.zoomed || m.focus != "" || m.frozen || m.helping || m.prompt != nil || m.until > 0
+	if m.hasReport() && !looking && time.Duration(m.idle)*m.headerEvery >= undisturbed {
+		m.turn(len(panels.Pages))
+	}
+}

@@ -192,17 +192,13 @@ func steady(r *metrics.Report) string {
 	if !r.Plan.Paced() && r.RequestThroughput > 0 { // nobody asked for this rate, so it is a finding
 		figures = append(figures, loadText(r.RequestThroughput, false))
 	}
-	type named struct {
-		name string
-		of   *metrics.Statistic
-	}
-	shown := []named{{"TTFT", &r.Statistics[metrics.TTFT]}, {"ITL", &r.Statistics[metrics.ITL]}}
+	shown := []metrics.Latency{r.Plan.FirstWait(), metrics.ITL}
 	if r.Plan.Pooling {
-		shown = []named{{"E2EL", &r.Statistics[metrics.E2EL]}}
+		shown = shown[:1]
 	}
-	for _, s := range shown {
-		if v, ok := s.of.Percentile(99); ok && s.of.N > 0 {
-			figures = append(figures, "p99 "+s.name+" "+latency(v))
+	for _, l := range shown {
+		if v, known := p99(&r.Statistics[l]); known {
+			figures = append(figures, "p99 "+l.Naming().Title+" "+latency(v))
 		}
 	}
 	if len(r.Objectives) > 0 {
@@ -210,14 +206,18 @@ func steady(r *metrics.Report) string {
 		if len(r.Levels) == 1 && r.Levels[0].Requests > 0 {
 			good, of = r.Levels[0].Good, r.Levels[0].Requests // from the scheduled moment, as all levels
 		}
-		// Rounded down, so that 100.0 % means all of them.
-		share := good * 1000 / of
-		figures = append(figures, fmt.Sprintf("%.1f %% within SLO", float64(share)/10))
+		figures = append(figures, fmt.Sprintf("%.1f %% within SLO", float64(good*1000/of)/10)) // rounded down, so that 100.0 % means all of them
 	}
 	if len(figures) == 0 {
 		figures = []string{count(r.Completed, "request") + " succeeded"}
 	}
 	return loadOf(r) + ": " + strings.Join(figures, ", ")
+}
+
+// p99 is not known where there were no samples.
+func p99(s *metrics.Statistic) (ms float64, known bool) {
+	ms, known = s.Percentile(99)
+	return ms, known && s.N > 0
 }
 
 // loadOf names the one load of a run.

@@ -2,7 +2,6 @@ package export
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -28,9 +27,9 @@ func clientWords(r *metrics.Report, width int) string {
 	case !r.Plan.Paced() || p99OfSlotWait(r) > 0: // being late has no meaning, or is said already
 		return ""
 	}
-	late, ok := r.Statistics[metrics.Lateness].Percentile(99)
+	late, known := p99(&r.Statistics[metrics.Lateness])
 	switch {
-	case !ok || r.Statistics[metrics.Lateness].N == 0:
+	case !known:
 		return ""
 	case late < 10:
 		return fmt.Sprintf("client p99 %.1f ms late", late)
@@ -115,9 +114,4 @@ func (t *remarks) stamps(c *metrics.Client) {
 		t.say("Stamps: %s of the chunks came together with the one before, though the client read in time: the server or"+
 			" a proxy sends several at once, or the network held them. The gaps between those are 0.", percent(share))
 	}
-}
-
-// percent of a share, rounded down, so that 100 % means all.
-func percent(share float64) string {
-	return fmt.Sprintf("%.1f %%", math.Floor(min(share, 1)*1000+1e-9)/10)
 }

@@ -19,28 +19,27 @@ func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
 		return t.w.Flush()
 	}
 	fmt.Fprintf(t.w, "\n%-42s %11s %11s %8s\n", "Against "+name, "baseline", "this run", "change")
-	t.counted("Successful requests:", old.Completed, now.Completed)
-	t.counted("Failed requests:", old.Failed, now.Failed)
-	t.row("Request throughput (req/s):", old.RequestThroughput, now.RequestThroughput)
+	t.row("Successful requests:", 0, float64(old.Completed), float64(now.Completed))
+	t.row("Failed requests:", 0, float64(old.Failed), float64(now.Failed))
+	t.row("Request throughput (req/s):", 2, old.RequestThroughput, now.RequestThroughput)
 	if old.Goodput != nil && now.Goodput != nil {
-		t.row("Request goodput (req/s):", *old.Goodput, *now.Goodput)
+		t.row("Request goodput (req/s):", 2, *old.Goodput, *now.Goodput)
 	}
 	if now.Plan.Pooling && old.InputThroughput > 0 {
-		t.row("Input throughput (inputs/s):", old.InputThroughput, now.InputThroughput)
+		t.row("Input throughput (inputs/s):", 2, old.InputThroughput, now.InputThroughput)
 	}
 	if !now.Plan.SkipTokenizer && old.OutputTokens > 0 {
-		t.row("Output token throughput (tok/s):", old.OutputThroughput, now.OutputThroughput)
+		t.row("Output token throughput (tok/s):", 2, old.OutputThroughput, now.OutputThroughput)
 	}
 	for _, l := range selected(now) {
 		a, b, label := &old.Statistics[l], &now.Statistics[l], l.Naming().Label
 		if a.N == 0 || b.N == 0 {
 			continue
 		}
-		t.row("Median "+label+" (ms):", a.Median, b.Median)
-		before, known := a.Percentile(99)
-		after, knownNow := b.Percentile(99)
-		if known && knownNow {
-			t.row("P99 "+label+" (ms):", before, after)
+		t.row("Median "+label+" (ms):", 2, a.Median, b.Median)
+		before, known := p99(a)
+		if after, knownNow := p99(b); known && knownNow {
+			t.row("P99 "+label+" (ms):", 2, before, after)
 		}
 	}
 	return t.w.Flush()
@@ -49,12 +48,8 @@ func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
 // comparison forms lines; the writer remembers its error until Flush.
 type comparison struct{ w *bufio.Writer }
 
-func (t comparison) counted(label string, before, now int) {
-	fmt.Fprintf(t.w, "%-42s %11d %11d %8s\n", label, before, now, changeText(float64(now), float64(before)))
-}
-
-func (t comparison) row(label string, before, now float64) {
-	fmt.Fprintf(t.w, "%-42s %11.2f %11.2f %8s\n", label, before, now, changeText(now, before))
+func (t comparison) row(label string, decimals int, before, now float64) {
+	fmt.Fprintf(t.w, "%-42s %11.*f %11.*f %8s\n", label, decimals, before, decimals, now, changeText(now, before))
 }
 
 // changeText is a change in percent, "-" where there is none to be had.

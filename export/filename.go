@@ -89,12 +89,5 @@ func safe(s string) string {
 		}
 		return '_'
 	}, s)
-	if len(s) <= longestPart {
-		return s
-	}
-	end := longestPart
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end]
+	return strings.ToValidUTF8(s[:min(len(s), longestPart)], "") // without a character that was cut
 }

@@ -10,6 +10,24 @@ import (
 	"benchtop/metrics"
 )
 
+// count is a number of things in words.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
 func loadText(v float64, isUsers bool) string {
 	if isUsers {
 		return count(int(math.Round(min(max(v, 0), metrics.LargestCount))), "user")
@@ -79,16 +97,7 @@ func digits(v float64) string {
 
 func finite(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }
 
-// cutASCII makes foreign text plain and at most width columns long.
-func cutASCII(s string, width int) string {
-	s = strings.Map(func(r rune) rune {
-		if r > '~' {
-			return '?'
-		}
-		return r
-	}, Clean(s))
-	if len(s) > width {
-		return s[:max(0, width-3)] + "..."
-	}
-	return s
+// percent of a share, rounded down, so that 100 % means all.
+func percent(share float64) string {
+	return fmt.Sprintf("%.1f %%", math.Floor(min(share, 1)*1000+1e-9)/10)
 }

@@ -80,3 +80,26 @@ func Clean(s string) string {
 	}, s)
 	return strings.Join(strings.Fields(s), " ")
 }
+
+// cutASCII makes foreign text plain and at most width columns long.
+func cutASCII(s string, width int) string {
+	s = strings.Map(func(r rune) rune {
+		if r > '~' {
+			return '?'
+		}
+		return r
+	}, Clean(s))
+	if len(s) > width {
+		return s[:max(0, width-3)] + "..."
+	}
+	return s
+}
+
+// Listed joins words as a sentence does: a, b and c.
+func Listed(words []string) string {
+	n := len(words)
+	if n < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+}

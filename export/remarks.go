@@ -94,16 +94,6 @@ func (t *remarks) steering() {
 	t.say("Steered: the load was set %s while the run was on%s, so it was not the plan's.", times(t.r.Steered), who)
 }
 
-func times(n int) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return fmt.Sprintf("%d times", n)
-}
-
 // objectives is about those by which requests were judged, where they are not the plan's.
 func (t *remarks) objectives() {
 	var words []string
@@ -229,6 +219,26 @@ func (t *remarks) failures() {
 	}
 }
 
+// LeaveOut is the flag that leaves fields out of the requests of a command line, to be copied into it. Of several objects for
+// --extra-body the last counts, so that a command that has one gets its members one by one.
+func LeaveOut(fields, command []string) string {
+	given := func(arg string) bool {
+		name, _, _ := strings.Cut(strings.ReplaceAll(arg, "_", "-"), "=")
+		return name == "--extra-body"
+	}
+	var parts []string
+	if slices.ContainsFunc(command, given) {
+		for _, f := range fields {
+			parts = append(parts, "--extra-body."+f+" null")
+		}
+		return strings.Join(parts, " ")
+	}
+	for _, f := range fields {
+		parts = append(parts, `"`+f+`":null`)
+	}
+	return "--extra-body '{" + strings.Join(parts, ",") + "}'"
+}
+
 // firstChunk is about servers that send a chunk before they have a token.
 func (t *remarks) firstChunk() {
 	if t.r.TokenAfterChunk() {
@@ -331,10 +341,3 @@ func (t *remarks) gpus() {
 
 // clause is foreign text as a part of a sentence.
 func clause(text string) string { return strings.TrimSuffix(cut(Clean(text), 2*textWidth), ".") }
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -26,96 +26,87 @@ type resultScanner struct {
 	r    *bufio.Reader
 	left int64
 	buf  []byte
+	err  error // the first thing that went wrong; nothing is read after it
 }
 
-// next reads one byte.
-func (s *resultScanner) next() (byte, error) {
-	if s.left == 0 {
-		return 0, errResultTooLong
+// next reads one byte, which is 0 where there is none.
+func (s *resultScanner) next() (c byte) {
+	switch {
+	case s.err != nil:
+	case s.left == 0:
+		s.err = errResultTooLong
+	default:
+		s.left--
+		c, s.err = s.r.ReadByte()
 	}
-	s.left--
-	return s.r.ReadByte()
+	return c
+}
+
+func (s *resultScanner) fail(expected string) {
+	if s.err == nil {
+		s.err = errors.New("expected " + expected)
+	}
 }
 
 // blank skips white space and returns what follows it.
-func (s *resultScanner) blank() (byte, error) {
+func (s *resultScanner) blank() byte {
 	for {
-		c, err := s.next()
-		if err != nil || c != ' ' && c != '\t' && c != '\n' && c != '\r' {
-			return c, err
+		if c := s.next(); s.err != nil || c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+			return c
 		}
 	}
 }
 
 // expect reads white space and one of the bytes wanted, and returns which.
-func (s *resultScanner) expect(wanted, words string) (byte, error) {
-	c, err := s.blank()
-	if err != nil {
-		return 0, unexpected(err)
-	}
+func (s *resultScanner) expect(wanted, words string) byte {
+	c := s.blank()
 	if strings.IndexByte(wanted, c) < 0 {
-		return 0, errors.New("expected " + words)
+		s.fail(words)
 	}
-	return c, nil
+	return c
 }
 
 // object reads one object. For each key whose value is no object and no list it calls scalar, with a text as it is meant
 // and anything else as it stands there. The error is io.EOF where nothing more comes.
 func (s *resultScanner) object(scalar func(key, value string)) error {
-	switch c, err := s.blank(); {
-	case err != nil:
-		return err
-	case c != '{':
-		return errors.New("expected a JSON object")
+	if s.expect("{", "a JSON object"); s.err != nil {
+		return s.err
 	}
-	c, err := s.expect(`"}`, "a key")
-	for err == nil && c == '"' {
-		if err = s.pair(scalar); err != nil {
-			break
-		}
-		if c, err = s.expect(",}", `"," or "}"`); err == nil && c == ',' {
-			c, err = s.expect(`"`, "a key")
+	for c := s.expect(`"}`, "a key"); s.err == nil && c == '"'; {
+		s.pair(scalar)
+		if c = s.expect(",}", `"," or "}"`); c == ',' {
+			c = s.expect(`"`, "a key")
 		}
 	}
-	return err
+	if s.err == io.EOF {
+		return errors.New("the file ends in the middle: it was cut, or is still being written")
+	}
+	return s.err
 }
 
 // pair reads a key, whose quote was read, and its value.
-func (s *resultScanner) pair(scalar func(key, value string)) error {
-	key, err := s.text()
-	if err != nil {
-		return err
-	}
-	if _, err := s.expect(":", `":"`); err != nil {
-		return err
-	}
-	c, err := s.blank()
-	if err != nil {
-		return unexpected(err)
-	}
-	value := ""
-	switch c {
+func (s *resultScanner) pair(scalar func(key, value string)) {
+	key, value := s.text(), ""
+	s.expect(":", `":"`)
+	switch c := s.blank(); c {
 	case '{', '[':
-		return s.skip()
+		s.skip()
+		return
 	case '"':
-		value, err = s.text()
+		value = s.text()
 	default:
-		value, err = s.word(c)
+		value = s.word(c)
 	}
-	if err == nil {
+	if s.err == nil {
 		scalar(key, value)
 	}
-	return err
 }
 
 // text reads a string whose quote was read. One that is longer than it may be comes back as "".
-func (s *resultScanner) text() (string, error) {
+func (s *resultScanner) text() (text string) {
 	s.buf = append(s.buf[:0], '"')
-	for escaped := false; ; {
-		c, err := s.next()
-		if err != nil {
-			return "", unexpected(err)
-		}
+	for escaped := false; s.err == nil; {
+		c := s.next()
 		if len(s.buf) <= longestScalar {
 			s.buf = append(s.buf, c)
 		}
@@ -124,43 +115,37 @@ func (s *resultScanner) text() (string, error) {
 		}
 		escaped = c == '\\' && !escaped
 	}
-	if len(s.buf) > longestScalar {
-		return "", nil
+	if s.err != nil || len(s.buf) > longestScalar {
+		return ""
 	}
-	var text string
 	if err := json.Unmarshal(s.buf, &text); err != nil {
-		return "", errors.New("expected a text: " + cut(Clean(err.Error()), 80))
+		s.fail("a text: " + cut(Clean(err.Error()), 80))
 	}
-	return text, nil
+	return text
 }
 
 // word reads a number or a name such as null, NaN or Infinity.
-func (s *resultScanner) word(c byte) (string, error) {
+func (s *resultScanner) word(c byte) string {
 	s.buf = s.buf[:0]
-	for strings.IndexByte("+-.0123456789", c) >= 0 || c|0x20 >= 'a' && c|0x20 <= 'z' {
-		if s.buf = append(s.buf, c); len(s.buf) > longestWord {
-			break
-		}
-		var err error
-		if c, err = s.next(); err != nil {
-			return "", unexpected(err)
-		}
+	for len(s.buf) <= longestWord && (strings.IndexByte("+-.0123456789", c) >= 0 || c|0x20 >= 'a' && c|0x20 <= 'z') {
+		s.buf = append(s.buf, c)
+		c = s.next()
 	}
 	if n := len(s.buf); n == 0 || n > longestWord {
-		return "", errors.New("expected a value")
+		s.fail("a value")
 	}
-	s.left++
-	return string(s.buf), s.r.UnreadByte()
+	if s.err == nil {
+		s.left++
+		s.err = s.r.UnreadByte()
+	}
+	return string(s.buf)
 }
 
 // skip passes over an object or a list whose first bracket was read.
-func (s *resultScanner) skip() error {
+func (s *resultScanner) skip() {
 	depth, inText, escaped := 1, false, false
-	for depth > 0 {
-		c, err := s.next()
-		if err != nil {
-			return unexpected(err)
-		}
+	for depth > 0 && s.err == nil {
+		c := s.next()
 		switch {
 		case escaped:
 			escaped = false
@@ -174,13 +159,4 @@ func (s *resultScanner) skip() error {
 			depth--
 		}
 	}
-	return nil
-}
-
-// unexpected is what the end of the file is in the middle of an object.
-func unexpected(err error) error {
-	if err == io.EOF {
-		return errors.New("the file ends in the middle: it was cut, or is still being written")
-	}
-	return err
 }

@@ -41,18 +41,24 @@ func cut(s string, width int) string {
 }
 
 // wrap breaks text between words into lines of at most width columns, each with its newline; all but the first are indented.
-func wrap(text string, width int) string {
+func wrap(text string, width int) string { return fill(strings.Fields(text), " ", "  ", width) }
+
+// fill puts words into lines of at most width columns, each with its newline; all but the first are indented.
+func fill(words []string, between, indent string, width int) string {
 	lines, line := "", ""
-	for _, word := range strings.Fields(text) {
+	for i, word := range words {
 		switch {
-		case line == "":
+		case i == 0:
 			line = word
-		case columns(line)+1+columns(word) > width:
+		case columns(line)+columns(between)+columns(word) > width:
 			lines += line + "\n"
-			line = "  " + word
+			line = indent + word
 		default:
-			line += " " + word
+			line += between + word
 		}
+	}
+	if line == "" {
+		return ""
 	}
 	return lines + line + "\n"
 }

@@ -164,26 +164,14 @@ const (
 
 // legend names the marks in as few lines as they fit into.
 func legend(marks []mark, o PlotOptions) string {
-	lines, line := "", ""
+	var entries []string
 	width := min(widestMark, o.Width-widestRest)
 	for _, m := range marks {
 		text := cut(Clean(m.text), width)
 		if o.ASCII {
 			text = cutASCII(m.text, width)
 		}
-		entry := fmt.Sprintf("%c %s (%s)", m.letter, text, clock(int(m.at)))
-		switch {
-		case line == "":
-			line = entry
-		case columns(line)+2+columns(entry) > o.Width:
-			lines += line + "\n"
-			line = entry
-		default:
-			line += "  " + entry
-		}
+		entries = append(entries, fmt.Sprintf("%c %s (%s)", m.letter, text, clock(int(m.at))))
 	}
-	if line != "" {
-		lines += line + "\n"
-	}
-	return lines
+	return fill(entries, "  ", "", o.Width)
 }

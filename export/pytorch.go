@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ type Arg struct {
 }
 
 // pytorchMetrics are the figures that get a record, in this order.
-var pytorchMetrics = [...]string{
+var pytorchMetrics = []string{
 	"median_ttft_ms", "mean_ttft_ms", "std_ttft_ms", "p99_ttft_ms",
 	"mean_tpot_ms", "median_tpot_ms", "std_tpot_ms", "p99_tpot_ms",
 	"median_itl_ms", "mean_itl_ms", "std_itl_ms", "p99_itl_ms",
@@ -32,7 +33,7 @@ func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
 	result := vllmResult(&r)
 	extra := object{}
 	for _, f := range result {
-		if !slices.Contains(pytorchMetrics[:], f.key) && !slices.Contains(pytorchIgnored, f.key) {
+		if !slices.Contains(pytorchMetrics, f.key) && !slices.Contains(pytorchIgnored, f.key) {
 			extra = append(extra, f)
 		}
 	}
@@ -44,14 +45,7 @@ func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
 		options.set("tensor_parallel_size", size)
 	}
 	// A key of the user's own comes before an option.
-	setting := func(name string) any {
-		for _, o := range []object{result, options} {
-			if v := o.get(name); v != nil {
-				return v
-			}
-		}
-		return ""
-	}
+	setting := func(name string) any { return cmp.Or(result.get(name), options.get(name), any("")) }
 	mode := setting("compilation_config.mode")
 	file, _ := options.get("result_filename").(string)
 	benchmark := object{
@@ -63,25 +57,16 @@ func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
 			{"use_compile", mode != "0" && !strings.Contains(file, "eager")},
 		}},
 	}
-	records := func(yield func(any) bool) {
-		for _, name := range pytorchMetrics {
-			v := result.get(name)
-			if v == nil {
-				continue
-			}
-			record := object{
-				{"benchmark", benchmark},
-				{"model", object{{"name", options.get("model")}}},
-				{"metric", object{
-					{"name", name},
-					{"benchmark_values", list(func(yield func(any) bool) { yield(v) })},
-					{"extra_info", extra},
-				}},
-			}
-			if !yield(record) {
-				return
-			}
+	absent := func(name string) bool { return result.get(name) == nil }
+	return writePython(w, each(slices.DeleteFunc(slices.Clone(pytorchMetrics), absent), func(name *string) object {
+		return object{
+			{"benchmark", benchmark},
+			{"model", object{{"name", options.get("model")}}},
+			{"metric", object{
+				{"name", *name},
+				{"benchmark_values", each([]any{result.get(*name)}, itself)},
+				{"extra_info", extra},
+			}},
 		}
-	}
-	return writePython(w, list(records))
+	}))
 }

@@ -177,13 +177,7 @@ func partsOf(s *metrics.TTFTSplit) []part {
 	if s.Queue < 0 && s.Prefill < 0 {
 		parts = append(parts[:2:2], part{"Unknown", 'U', s.Rest})
 	}
-	known := parts[:0]
-	for _, p := range parts {
-		if p.took >= 0 {
-			known = append(known, p)
-		}
-	}
-	return known
+	return slices.DeleteFunc(parts, func(p part) bool { return p.took < 0 })
 }
 
 // saysSplit: where nobody tells what the server did, only a wait on this side of it is worth a line, and that its page told of

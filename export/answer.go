@@ -161,29 +161,24 @@ func highest(r *metrics.Report) string {
 	switch {
 	case len(r.Objectives) == 0:
 		return ""
-	case !r.Answer.Within && slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { return l.Standing == metrics.LevelLimited }):
+	case r.Answer.Within:
+	case slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { return l.Standing == metrics.LevelLimited }):
 		return "load within SLO unknown"
-	case !r.Answer.Within && slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { return l.Good < l.Requests }):
+	case slices.ContainsFunc(r.Levels, func(l metrics.LoadLevel) bool { return l.Good < l.Requests }):
 		return "no load within SLO"
-	case !r.Answer.Within:
+	default:
 		return ""
 	}
 	text := "within SLO up to " + loadText(r.Answer.Highest, r.Answer.Users)
-	if f := r.Plan.Find; f != nil && f.Most > 0 && highestOffered(r) >= f.Most {
+	// A little less than what a level offered may have been achieved.
+	i, f := r.Answer.HighestLevel, r.Plan.Find
+	if f != nil && f.Most > 0 && i >= 0 && i < len(r.Levels) && r.Levels[i].Offered >= f.Most {
 		text += " or more" // the search was not to try more
 	}
 	if r.Answer.Sure > 0 {
 		text += fmt.Sprintf(" (%.0f %% confidence)", math.Floor(min(r.Answer.Sure*100+1e-9, 99))) // nothing measured is certain
 	}
 	return text
-}
-
-// highestOffered is what the highest level within the objectives offered: a little less may have been achieved.
-func highestOffered(r *metrics.Report) float64 {
-	if i := r.Answer.HighestLevel; i >= 0 && i < len(r.Levels) {
-		return r.Levels[i].Offered
-	}
-	return 0
 }
 
 // steady sums up a run of one load.

@@ -12,44 +12,40 @@ import (
 // Comparison writes the figures of a run beside those of an older one, a line for each that both have, and by how much they differ.
 // name is what the older run is called: foreign text. Nothing is said of whether the two had the same load.
 func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
-	t := comparison{bufio.NewWriter(w)}
+	out := bufio.NewWriter(w) // remembers its error until Flush
+	row := func(label string, decimals int, before, now float64) {
+		fmt.Fprintf(out, "%-42s %11.*f %11.*f %8s\n", label, decimals, before, decimals, now, changeText(now, before))
+	}
 	name = cut(Clean(name), 30)
 	if old.Completed+old.Failed == 0 {
-		fmt.Fprintf(t.w, "\nThe baseline %s has no requests: there is nothing to compare with.\n", name)
-		return t.w.Flush()
+		fmt.Fprintf(out, "\nThe baseline %s has no requests: there is nothing to compare with.\n", name)
+		return out.Flush()
 	}
-	fmt.Fprintf(t.w, "\n%-42s %11s %11s %8s\n", "Against "+name, "baseline", "this run", "change")
-	t.row("Successful requests:", 0, float64(old.Completed), float64(now.Completed))
-	t.row("Failed requests:", 0, float64(old.Failed), float64(now.Failed))
-	t.row("Request throughput (req/s):", 2, old.RequestThroughput, now.RequestThroughput)
+	fmt.Fprintf(out, "\n%-42s %11s %11s %8s\n", "Against "+name, "baseline", "this run", "change")
+	row("Successful requests:", 0, float64(old.Completed), float64(now.Completed))
+	row("Failed requests:", 0, float64(old.Failed), float64(now.Failed))
+	row("Request throughput (req/s):", 2, old.RequestThroughput, now.RequestThroughput)
 	if old.Goodput != nil && now.Goodput != nil {
-		t.row("Request goodput (req/s):", 2, *old.Goodput, *now.Goodput)
+		row("Request goodput (req/s):", 2, *old.Goodput, *now.Goodput)
 	}
 	if now.Plan.Pooling && old.InputThroughput > 0 {
-		t.row("Input throughput (inputs/s):", 2, old.InputThroughput, now.InputThroughput)
+		row("Input throughput (inputs/s):", 2, old.InputThroughput, now.InputThroughput)
 	}
 	if !now.Plan.SkipTokenizer && old.OutputTokens > 0 {
-		t.row("Output token throughput (tok/s):", 2, old.OutputThroughput, now.OutputThroughput)
+		row("Output token throughput (tok/s):", 2, old.OutputThroughput, now.OutputThroughput)
 	}
 	for _, l := range selected(now) {
 		a, b, label := &old.Statistics[l], &now.Statistics[l], l.Naming().Label
 		if a.N == 0 || b.N == 0 {
 			continue
 		}
-		t.row("Median "+label+" (ms):", 2, a.Median, b.Median)
+		row("Median "+label+" (ms):", 2, a.Median, b.Median)
 		before, known := p99(a)
 		if after, knownNow := p99(b); known && knownNow {
-			t.row("P99 "+label+" (ms):", 2, before, after)
+			row("P99 "+label+" (ms):", 2, before, after)
 		}
 	}
-	return t.w.Flush()
-}
-
-// comparison forms lines; the writer remembers its error until Flush.
-type comparison struct{ w *bufio.Writer }
-
-func (t comparison) row(label string, decimals int, before, now float64) {
-	fmt.Fprintf(t.w, "%-42s %11.*f %11.*f %8s\n", label, decimals, before, decimals, now, changeText(now, before))
+	return out.Flush()
 }
 
 // changeText is a change in percent, "-" where there is none to be had.

@@ -2,7 +2,6 @@ package export
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -60,12 +59,11 @@ func stagesPart(stages []metrics.Stage) string {
 	unit := "qps"
 	var loads []string
 	for _, s := range stages {
+		load := s.Rate
 		if s.Users > 0 {
-			unit = "users"
-			loads = append(loads, strconv.Itoa(s.Users))
-		} else {
-			loads = append(loads, pythonNumber(s.Rate))
+			load, unit = float64(s.Users), "users"
 		}
+		loads = append(loads, pythonNumber(load))
 	}
 	if n := len(loads); n > mostNamed {
 		return fmt.Sprintf("%dx-%s-to-%s%s", n, loads[0], loads[n-1], unit)

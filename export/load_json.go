@@ -29,8 +29,8 @@ func objectives(r *metrics.Report) list {
 	return each(r.Objectives, func(o *metrics.Objective) object {
 		var share any
 		for _, m := range r.Met {
-			if m.Objective.Metric == o.Metric && r.Completed > 0 {
-				share = m.Share
+			if m.Objective.Metric == o.Metric {
+				share = when(r.Completed > 0, m.Share)
 			}
 		}
 		return object{{"metric", o.Metric.Key()}, {"limit_ms", limit(o.LimitMS)}, {"share", share}}

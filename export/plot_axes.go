@@ -2,6 +2,7 @@ package export
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -59,7 +60,7 @@ func shortNumber(v float64) string {
 }
 
 // timeSteps in seconds are those a person counts in.
-var timeSteps = [...]int{
+var timeSteps = []int{
 	1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800,
 }
 
@@ -68,13 +69,11 @@ const leastTick = 8
 
 // timeAxis draws the axis below the area and the names of its ticks. The letters of marks stand on it.
 func timeAxis(seconds, columns int, marks []mark, ascii bool) (axis, names string) {
-	step := timeSteps[len(timeSteps)-1]
-	for _, s := range timeSteps {
-		if s*columns >= leastTick*seconds {
-			step = s
-			break
-		}
+	i := slices.IndexFunc(timeSteps, func(s int) bool { return s*columns >= leastTick*seconds })
+	if i < 0 {
+		i = len(timeSteps) - 1
 	}
+	step := timeSteps[i]
 	corner, line, tick := '└', '─', '┴'
 	if ascii {
 		corner, line, tick = '+', '-', '+'

@@ -41,11 +41,10 @@ func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
 	if r.Plan.Pooling {
 		tokensOf, title = func(w *metrics.Window) int { return w.InputTokens }, "Input tokens per second"
 	}
-	tokens := make([]float64, len(r.Timeline))
-	inFlight := make([]float64, len(r.Timeline))
+	var tokens, inFlight []float64
 	for i := range r.Timeline {
 		win := &r.Timeline[i]
-		tokens[i], inFlight[i] = plotted(tokensOf(win)), plotted(win.Waiting+win.Running)
+		tokens, inFlight = append(tokens, plotted(tokensOf(win))), append(inFlight, plotted(win.Waiting+win.Running))
 	}
 	out := bufio.NewWriter(w)
 	marks := marksOf(&r)

@@ -56,8 +56,7 @@ type looks struct {
 func looksOf(r *metrics.Report) looks {
 	l := looks{map[int]*metrics.ServerSecond{}, map[int]*metrics.GPUSecond{}}
 	if r.Server != nil {
-		for i := range r.Server.Seconds {
-			s := r.Server.Seconds[i]
+		for _, s := range r.Server.Seconds {
 			at := secondOf(s.At)
 			if before := l.server[at]; before != nil {
 				s = s.Behind(before)
@@ -66,9 +65,8 @@ func looksOf(r *metrics.Report) looks {
 		}
 	}
 	if r.GPUs != nil {
-		for i := range r.GPUs.Seconds {
-			s := &r.GPUs.Seconds[i]
-			l.gpus[secondOf(s.At)] = s
+		for _, s := range r.GPUs.Seconds {
+			l.gpus[secondOf(s.At)] = &s
 		}
 	}
 	return l

@@ -22,7 +22,8 @@ func JSON(w io.Writer, r metrics.Report) error {
 // before them and are replaced by those after them, and a key that is set again keeps its place.
 func vllmResult(r *metrics.Report) object {
 	var o object
-	for _, f := range slices.Concat(planKeys(&r.Plan), metadataKeys(&r.Plan), loadKeys(&r.Plan), totalKeys(r), metricKeys(r)) {
+	for _, f := range slices.Concat(planKeys(&r.Plan), metadataKeys(&r.Plan), loadKeys(&r.Plan), totalKeys(r),
+		serverClockKeys(r), probeFigures(r).keys(), rateKeys(r), specDecodeKeys(r), diffusionFigures(r).keys(), metricKeys(r)) {
 		o.set(f.key, f.value)
 	}
 	return o
@@ -56,15 +57,13 @@ func metadataKeys(p *metrics.Plan) object {
 // configured is the load as vLLM's keys can tell it. One that was searched for is none of them: where the search began is not
 // what was measured.
 func configured(p *metrics.Plan) (rate metrics.Rate, users int) {
-	rate, users = p.Rate, p.MaxConcurrency
-	switch f := p.Find; {
-	case f == nil:
-	case f.Users:
-		users = 0
-	default:
-		rate = metrics.Rate(math.Inf(1))
+	switch {
+	case p.Find == nil:
+		return p.Rate, p.MaxConcurrency
+	case p.Find.Users:
+		return p.Rate, 0
 	}
-	return rate, users
+	return metrics.Rate(math.Inf(1)), p.MaxConcurrency
 }
 
 func loadKeys(p *metrics.Plan) object {
@@ -85,7 +84,7 @@ func loadKeys(p *metrics.Plan) object {
 
 func totalKeys(r *metrics.Report) object {
 	if r.Plan.Pooling {
-		return append(poolingKeys(r), besideKeys(r)...)
+		return poolingKeys(r)
 	}
 	o := object{
 		{"duration", r.Duration},
@@ -103,14 +102,10 @@ func totalKeys(r *metrics.Report) object {
 	} else {
 		o = append(o, rowKeys(r)...)
 	}
-	o = append(o,
+	return append(o,
 		field{"max_output_tokens_per_s", float64(r.PeakOutputPerSecond)},
 		field{"max_concurrent_requests", r.PeakConcurrency},
 		field{"rtfx", 0.0}) // seconds of audio per second, and nobody sends audio
-	if r.Plan.Detailed {
-		o = append(o, serverClockKeys(r)...)
-	}
-	return append(o, besideKeys(r)...)
 }
 
 // rowKeys are the latencies and the waits for a slot of all requests.
@@ -121,17 +116,15 @@ func rowKeys(r *metrics.Report) object {
 	}
 }
 
-// besideKeys are those of probes, steps of the rate and the server's counters, where there were any.
-func besideKeys(r *metrics.Report) object {
-	o := probeFigures(r).keys()
-	if r.RateSteps != nil {
-		o = append(o, field{"rps_change_events", each(r.RateSteps, func(s *metrics.RateStep) object {
-			at := r.Plan.Started.Local().Add(s.At)
-			return object{{"rps", s.RPS}, {"timestamp", at.Format("2006-01-02T15:04:05.000000")}}
-		})})
+// rateKeys are the steps of the rate, where there were any.
+func rateKeys(r *metrics.Report) object {
+	if r.RateSteps == nil {
+		return nil
 	}
-	o = append(o, specDecodeKeys(r)...)
-	return append(o, diffusionFigures(r).keys()...)
+	return object{{"rps_change_events", each(r.RateSteps, func(s *metrics.RateStep) object {
+		at := r.Plan.Started.Local().Add(s.At)
+		return object{{"rps", s.RPS}, {"timestamp", at.Format("2006-01-02T15:04:05.000000")}}
+	})}}
 }
 
 // column is a figure of every request.
@@ -172,7 +165,7 @@ func serverClockKeys(r *metrics.Report) object {
 	told := func(q metrics.Request) bool {
 		return q.ServerQueue != metrics.Never || q.ServerPrefill != metrics.Never
 	}
-	if !slices.ContainsFunc(r.Details, told) {
+	if !r.Plan.Detailed || !slices.ContainsFunc(r.Details, told) {
 		return nil
 	}
 	return object{
@@ -183,9 +176,9 @@ func serverClockKeys(r *metrics.Report) object {
 
 // gaps are the times between chunks in seconds.
 func gaps(q *metrics.Request) []float64 {
-	out := make([]float64, 0, max(0, len(q.Chunks)-1))
-	for i := 1; i < len(q.Chunks); i++ {
-		out = append(out, (q.Chunks[i].At - q.Chunks[i-1].At).Seconds())
+	out := make([]float64, max(0, len(q.Chunks)-1))
+	for i := range out {
+		out[i] = (q.Chunks[i+1].At - q.Chunks[i].At).Seconds()
 	}
 	return out
 }
@@ -237,7 +230,6 @@ func poolingKeys(r *metrics.Report) object {
 	o = append(o, rowKeys(r)...)
 	if r.Plan.Detailed {
 		o = append(o, column(r, "errors", failureText))
-		o = append(o, serverClockKeys(r)...)
 	}
 	return o
 }

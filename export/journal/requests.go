@@ -6,55 +6,83 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/valyala/fastjson"
+
 	"benchtop/metrics"
 )
 
-// appendRequest appends the line of a request. Moments are whole microseconds from the start of the run; one that did
-// not come is left out, and so is any other value that is empty. Chunk times are the first moment and then the gaps;
-// chunk token counts are there only if one differs from 1. The answer flag of single chunks is not kept: first_answer
-// says all that is ever asked about it.
+// appendRequest appends the line of a request.
 func appendRequest(b []byte, q *metrics.Request) []byte {
-	b = append(b, `{"index":`...)
-	b = strconv.AppendInt(b, int64(q.Index), 10)
-	b = appendCount(b, "conversation", q.Conversation)
-	b = appendCount(b, "turn", q.Turn)
-	b = appendText(b, "session", q.Session)
-	b = appendText(b, "parent", q.Parent)
-	b = appendText(b, "id", q.ID)
-	b = appendText(b, "model", q.Model)
-	b = appendMoment(b, "scheduled_us", q.Scheduled)
-	b = appendMoment(b, "due_us", q.Due)
-	b = appendMoment(b, "admitted_us", q.Admitted)
-	b = appendMoment(b, "sent_us", q.Sent)
-	b = appendSpan(b, "encode_us", q.Encode)
-	b = appendSpan(b, "connect_us", q.Connect)
-	b = appendMoment(b, "first_chunk_us", q.FirstChunk)
-	b = appendSpan(b, "vllm_later_us", q.VLLMLater)
-	b = appendMoment(b, "first_token_us", q.FirstToken)
-	b = appendMoment(b, "first_answer_us", q.FirstAnswer)
-	b = appendMoment(b, "last_chunk_us", q.LastChunk)
-	b = appendMoment(b, "done_us", q.Done)
-	b = appendChunks(b, q.Chunks)
-	b = appendCount(b, "inputs", q.Inputs)
-	b = appendCount(b, "input_tokens", q.InputTokens)
-	if q.DatasetTokens != q.InputTokens {
-		b = strconv.AppendInt(appendKey(b, "dataset_tokens"), int64(q.DatasetTokens), 10)
+	l := line{b: append(b, '{')}
+	l.put("index", int64(q.Index))
+	l.request(q)
+	return append(l.b, "}\n"...)
+}
+
+// readRequest reads what appendRequest writes.
+func readRequest(o *fastjson.Object) (*metrics.Request, error) {
+	l, q := line{o: o}, &metrics.Request{ReadDelay: metrics.Never}
+	l.count("index", &q.Index)
+	l.request(q)
+	return q, l.err
+}
+
+// request is the line of a request but for its index. Moments are whole microseconds from the start of the run. Chunk times are the first
+// moment and then the gaps; chunk token counts are there only if one differs from 1. The answer flag of single chunks is not kept:
+// first_answer says all that is ever asked about it.
+func (l *line) request(q *metrics.Request) {
+	l.count("conversation", &q.Conversation)
+	l.count("turn", &q.Turn)
+	text(l, "session", &q.Session)
+	text(l, "parent", &q.Parent)
+	text(l, "id", &q.ID)
+	text(l, "model", &q.Model)
+	l.moment("scheduled_us", &q.Scheduled)
+	l.moment("due_us", &q.Due)
+	l.moment("admitted_us", &q.Admitted)
+	l.moment("sent_us", &q.Sent)
+	l.span("encode_us", &q.Encode)
+	l.span("connect_us", &q.Connect)
+	l.moment("first_chunk_us", &q.FirstChunk)
+	l.span("vllm_later_us", &q.VLLMLater)
+	l.moment("first_token_us", &q.FirstToken)
+	l.moment("first_answer_us", &q.FirstAnswer)
+	l.moment("last_chunk_us", &q.LastChunk)
+	l.moment("done_us", &q.Done)
+	l.chunks(&q.Chunks)
+	l.count("inputs", &q.Inputs)
+	l.count("input_tokens", &q.InputTokens)
+	switch {
+	case !l.reads() && q.DatasetTokens != q.InputTokens:
+		l.put("dataset_tokens", int64(q.DatasetTokens))
+	case l.reads() && l.o.Get("dataset_tokens") != nil:
+		l.count("dataset_tokens", &q.DatasetTokens)
+	case l.reads():
+		q.DatasetTokens = q.InputTokens
 	}
-	b = appendCount(b, "output_tokens", q.OutputTokens)
-	b = appendText(b, "input_source", string(q.InputSource))
-	b = appendText(b, "output_source", string(q.OutputSource))
-	b = appendCount(b, "cached_tokens", q.CachedTokens)
-	b = appendMoment(b, "server_queue_us", q.ServerQueue)
-	b = appendMoment(b, "server_prefill_us", q.ServerPrefill)
-	b = appendCount(b, "max_tokens", q.MaxTokens)
-	b = appendText(b, "finish", q.Finish)
-	b = appendText(b, "failure", string(q.Failure))
-	b = appendCount(b, "status", q.Status)
-	b = appendText(b, "error", q.Error)
-	b = appendText(b, "text", q.Text)
-	b = appendTruth(b, "text_part", q.TextPart)
-	b = appendCount(b, "redials", q.Redials)
-	return append(b, "}\n"...)
+	l.count("output_tokens", &q.OutputTokens)
+	text(l, "input_source", &q.InputSource)
+	text(l, "output_source", &q.OutputSource)
+	l.count("cached_tokens", &q.CachedTokens)
+	l.moment("server_queue_us", &q.ServerQueue)
+	l.moment("server_prefill_us", &q.ServerPrefill)
+	l.count("max_tokens", &q.MaxTokens)
+	text(l, "finish", &q.Finish)
+	text(l, "failure", &q.Failure)
+	l.count("status", &q.Status)
+	text(l, "error", &q.Error)
+	text(l, "text", &q.Text)
+	l.truth("text_part", &q.TextPart)
+	l.count("redials", &q.Redials)
+}
+
+// chunks writes the chunks, or reads those that are not written as cutChunks expects them.
+func (l *line) chunks(chunks *[]metrics.Chunk) {
+	if l.reads() {
+		*chunks = l.readChunks()
+	} else {
+		l.b = appendChunks(l.b, *chunks)
+	}
 }
 
 func appendChunks(b []byte, chunks []metrics.Chunk) []byte {
@@ -87,46 +115,38 @@ func appendChunks(b []byte, chunks []metrics.Chunk) []byte {
 	return append(b, ']')
 }
 
-func appendKey(b []byte, key string) []byte {
-	if b[len(b)-1] != '{' {
-		b = append(b, ',')
+func (l *line) readChunks() []metrics.Chunk {
+	gaps := l.array("chunks_us")
+	if len(gaps) == 0 {
+		return nil
 	}
-	b = append(b, '"')
-	b = append(b, key...)
-	return append(b, `":`...)
-}
-
-func appendCount(b []byte, key string, v int) []byte {
-	if v == 0 {
-		return b
+	out := make([]metrics.Chunk, len(gaps))
+	at := time.Duration(0)
+	for i, v := range gaps {
+		at += l.microseconds("chunks_us", v)
+		if at < -longestRun || at > longestRun {
+			l.fail("chunks_us", "gaps that add up to a time within the run")
+			return nil
+		}
+		out[i] = metrics.Chunk{At: at, Tokens: 1}
 	}
-	return strconv.AppendInt(appendKey(b, key), int64(v), 10)
-}
-
-func appendText(b []byte, key, v string) []byte {
-	if v == "" {
-		return b
+	if l.o.Get("chunk_tokens") == nil {
+		return out
 	}
-	return appendString(appendKey(b, key), v)
-}
-
-// appendMoment leaves out a moment that did not come.
-func appendMoment(b []byte, key string, at time.Duration) []byte {
-	if at == metrics.Never {
-		return b
+	tokens := l.array("chunk_tokens")
+	if len(tokens) != len(out) {
+		l.fail("chunk_tokens", "one count for each of chunks_us")
+		return nil
 	}
-	return strconv.AppendInt(appendKey(b, key), at.Microseconds(), 10)
-}
-
-// appendSpan leaves out a length of 0; one that is not known is null.
-func appendSpan(b []byte, key string, d time.Duration) []byte {
-	switch d {
-	case 0:
-		return b
-	case metrics.Never:
-		return append(appendKey(b, key), "null"...)
+	for i, v := range tokens {
+		n, err := v.Int64()
+		if err != nil || n < math.MinInt32 || n > math.MaxInt32 {
+			l.fail("chunk_tokens", "whole numbers of 32 bits")
+			return nil
+		}
+		out[i].Tokens = int32(n)
 	}
-	return strconv.AppendInt(appendKey(b, key), d.Microseconds(), 10)
+	return out
 }
 
 // cutChunks takes the chunks out of the line of a request, because the parser takes a hundred bytes for each number. A line in

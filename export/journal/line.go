@@ -1,0 +1,352 @@
+package journal
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/valyala/fastjson"
+
+	"benchtop/metrics"
+)
+
+// line is a line of a journal, or an object within one. Its methods write a value into it or read the value from it, so that a fact has
+// one list of its keys for both directions. A value that is empty, or cannot be, is left out of a line: it must not cost the rest of it.
+type line struct {
+	b   []byte           // as far as it is written
+	o   *fastjson.Object // that is read; nil while a line is written
+	err error            // the first value read that is not as expected
+}
+
+func (l *line) reads() bool { return l.o != nil }
+
+func (l *line) fail(key, want string) {
+	if l.err == nil {
+		l.err = fmt.Errorf("%q: expected %s", key, want)
+	}
+}
+
+// key writes the key of a value.
+func (l *line) key(key string) {
+	if l.b[len(l.b)-1] != '{' {
+		l.b = append(l.b, ',')
+	}
+	l.b = append(l.b, '"')
+	l.b = append(l.b, key...)
+	l.b = append(l.b, `":`...)
+}
+
+// put writes a whole number.
+func (l *line) put(key string, v int64) {
+	l.key(key)
+	l.b = strconv.AppendInt(l.b, v, 10)
+}
+
+// object opens an object within the line: written where it is there, read where its key is. It is nil otherwise.
+func (l *line) object(key string, there bool) (inner *line) {
+	switch {
+	case l.reads():
+		if v := l.o.Get(key); v != nil {
+			inner = l.inner(key, v, "an object")
+		}
+	case there:
+		l.key(key)
+		l.b = append(l.b, '{')
+		inner = l
+	}
+	return inner
+}
+
+// optional opens an object that stands behind a pointer.
+func optional[T any](l *line, key string, v **T) (inner *line) {
+	inner = l.object(key, *v != nil)
+	if inner != nil && l.reads() {
+		*v = new(T)
+	}
+	return inner
+}
+
+// inner is a value that should be an object.
+func (l *line) inner(key string, v *fastjson.Value, want string) *line {
+	o, err := v.Object()
+	if err != nil {
+		l.fail(key, want)
+		return &line{o: &fastjson.Object{}, err: l.err}
+	}
+	return &line{o: o}
+}
+
+// close ends an object within the line. What went wrong in it went wrong in the line.
+func (l *line) close(inner *line) {
+	switch {
+	case !l.reads():
+		l.b = append(l.b, '}')
+	case l.err == nil:
+		l.err = inner.err
+	}
+}
+
+// list is one of at most as many objects, whose values are written or read by values.
+func list[T any](l *line, key string, all *[]T, most int, many, one string, values func(*line, *T)) {
+	if l.reads() {
+		found := l.array(key)
+		if len(found) > most {
+			l.fail(key, fmt.Sprintf("at most %d %s", most, many))
+			return
+		}
+		for _, v := range found {
+			var x T
+			inner := l.inner(key, v, "an object for each "+one)
+			values(inner, &x)
+			*all = append(*all, x)
+			l.close(inner)
+		}
+		return
+	}
+	l.key(key)
+	inner := &line{b: append(l.b, '[')} // so that lines without a list are not moved to the heap
+	for i, x := range (*all)[:min(len(*all), most)] {
+		if i > 0 {
+			inner.b = append(inner.b, ',')
+		}
+		inner.b = append(inner.b, '{')
+		values(inner, &x)
+		inner.b = append(inner.b, '}')
+	}
+	l.b = append(inner.b, ']')
+}
+
+// array reads a list.
+func (l *line) array(key string) []*fastjson.Value {
+	v := l.o.Get(key)
+	if v == nil {
+		return nil
+	}
+	a, err := v.Array()
+	if err != nil {
+		l.fail(key, "an array")
+	}
+	return a
+}
+
+// wholes is a list of whole numbers of a unit, which read reads. An empty list is left out.
+func wholes[T ~int | ~int64](l *line, key string, list *[]T, unit T, read func(string, *fastjson.Value) T) {
+	if l.reads() {
+		for _, v := range l.array(key) {
+			*list = append(*list, read(key, v))
+		}
+		return
+	}
+	for i, v := range *list {
+		if i == 0 {
+			l.key(key)
+			l.b = append(l.b, '[')
+		} else {
+			l.b = append(l.b, ',')
+		}
+		l.b = strconv.AppendInt(l.b, int64(v/unit), 10)
+	}
+	if len(*list) > 0 {
+		l.b = append(l.b, ']')
+	}
+}
+
+func (l *line) count(key string, n *int) {
+	switch {
+	case l.reads():
+		*n = 0
+		if v := l.o.Get(key); v != nil {
+			*n = l.whole(key, v)
+		}
+	case *n != 0:
+		l.put(key, int64(*n))
+	}
+}
+
+func (l *line) whole(key string, v *fastjson.Value) int {
+	n, err := v.Int64()
+	if err != nil || n < -largestCount || n > largestCount {
+		l.fail(key, "a whole number below 2^53")
+		return 0
+	}
+	return int(n)
+}
+
+// natural is a count that is not below 0.
+func (l *line) natural(key string, n *int) {
+	if l.reads() || *n > 0 {
+		l.count(key, n)
+	}
+	if l.reads() && *n < 0 {
+		l.fail(key, "a number of things")
+		*n = 0
+	}
+}
+
+func text[S ~string](l *line, key string, s *S) {
+	switch {
+	case l.reads():
+		*s = S(l.text(key))
+	case *s != "":
+		l.key(key)
+		l.b = appendString(l.b, string(*s))
+	}
+}
+
+// text reads a text.
+func (l *line) text(key string) string {
+	v := l.o.Get(key)
+	if v == nil {
+		return ""
+	}
+	b, err := v.StringBytes()
+	if err != nil {
+		l.fail(key, "a text")
+	}
+	return strings.ToValidUTF8(string(b), string(utf8.RuneError))
+}
+
+// moment of the run in whole microseconds. One that did not come is left out.
+func (l *line) moment(key string, at *time.Duration) {
+	switch {
+	case l.reads():
+		*at = metrics.Never
+		if v := l.o.Get(key); v != nil {
+			*at = l.microseconds(key, v)
+		}
+	case *at != metrics.Never:
+		l.put(key, at.Microseconds())
+	}
+}
+
+// span is a length in microseconds. One of 0 is left out; one that is not known is null.
+func (l *line) span(key string, d *time.Duration) {
+	switch {
+	case l.reads():
+		v := l.o.Get(key)
+		switch {
+		case v == nil:
+			*d = 0
+		case v.Type() == fastjson.TypeNull:
+			*d = metrics.Never
+		default:
+			*d = l.microseconds(key, v)
+		}
+	case *d == metrics.Never:
+		l.key(key)
+		l.b = append(l.b, "null"...)
+	case *d != 0:
+		l.put(key, d.Microseconds())
+	}
+}
+
+func (l *line) microseconds(key string, v *fastjson.Value) time.Duration {
+	us, err := v.Int64()
+	if limit := longestRun.Microseconds(); err != nil || us < -limit || us > limit {
+		l.fail(key, fmt.Sprintf("whole microseconds, at most %d days", longestRun/(24*time.Hour)))
+		return 0
+	}
+	return time.Duration(us) * time.Microsecond
+}
+
+// length in nanoseconds. One of 0 is left out.
+func (l *line) length(key string, d *time.Duration) {
+	switch {
+	case l.reads():
+		l.delay(key, d)
+		*d = max(0, *d)
+	case *d > 0:
+		l.delay(key, d)
+	}
+}
+
+// delay in nanoseconds. One that is not known is left out; 0 is one.
+func (l *line) delay(key string, d *time.Duration) {
+	if !l.reads() {
+		if *d >= 0 {
+			l.put(key, int64(min(*d, longestRun)))
+		}
+		return
+	}
+	*d = metrics.Never
+	if v := l.o.Get(key); v != nil {
+		ns, err := v.Int64()
+		if err != nil || ns < 0 || ns > int64(longestRun) {
+			l.fail(key, fmt.Sprintf("whole nanoseconds, at most %d days", longestRun/(24*time.Hour)))
+			ns = 0
+		}
+		*d = time.Duration(ns)
+	}
+}
+
+// number above 0; 0 is left out.
+func (l *line) number(key string, v *float64) {
+	switch {
+	case l.reads():
+		*v = l.float(key, 0, 0, "a number from 0 to 2^53")
+	case *v > 0 && !math.IsInf(*v, 1): // NaN is not above 0
+		l.putFloat(key, *v)
+	}
+}
+
+// real is a number that may be infinite, as the header has it.
+func (l *line) real(key string, v *float64) {
+	switch {
+	case l.reads() && string(l.o.Get(key).GetStringBytes()) == "inf":
+		*v = math.Inf(1)
+	case !l.reads() && math.IsInf(*v, 1):
+		l.key(key)
+		l.b = append(l.b, `"inf"`...)
+	default:
+		l.number(key, v)
+	}
+}
+
+// figure is a number that may be unsaid, which is left out. Temperatures may be below 0.
+func (l *line) figure(key string, v *float64) {
+	switch {
+	case l.reads():
+		*v = l.float(key, -largestCount, metrics.Unsaid(), "a number between -2^53 and 2^53")
+	case !math.IsNaN(*v) && !math.IsInf(*v, 0):
+		l.putFloat(key, *v)
+	}
+}
+
+func (l *line) putFloat(key string, v float64) {
+	l.key(key)
+	l.b = strconv.AppendFloat(l.b, max(-largestCount, min(v, largestCount)), 'g', -1, 64)
+}
+
+// float reads a number that is not below least. It is none where there is none.
+func (l *line) float(key string, least, none float64, want string) float64 {
+	v := l.o.Get(key)
+	if v == nil {
+		return none
+	}
+	// The parser's own way with fractions is off by a bit now and then.
+	n, err := strconv.ParseFloat(string(v.MarshalTo(nil)), 64)
+	if err != nil || !(n >= least && n <= largestCount) {
+		l.fail(key, want)
+		return none
+	}
+	return n
+}
+
+// truth leaves out what is not so.
+func (l *line) truth(key string, v *bool) {
+	switch {
+	case l.reads():
+		*v = false
+		if x := l.o.Get(key); x != nil {
+			if *v = x.Type() == fastjson.TypeTrue; !*v && x.Type() != fastjson.TypeFalse {
+				l.fail(key, "true or false")
+			}
+		}
+	case *v:
+		l.key(key)
+		l.b = append(l.b, "true"...)
+	}
+}

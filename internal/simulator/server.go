@@ -1,6 +1,24 @@
+// Package simulator is an OpenAI-compatible server that behaves like a continuous-batching engine, so that the tool can be
+// shown and tested without a GPU. Requests queue, are admitted while key-value blocks and the batch allow, share the tokens
+// of each step, share the blocks of beginnings they have in common, slow each other down and preempt each other, all from one
+// Profile and one seed; so a ramp saturates it where a real server's would: time to first token climbs when the queue grows, inter-token latency when the batch fills.
+//
+//	handler ──submit──▶ pending ──▶ waiting ──admit──▶ running ──step──▶ token channel ──▶ handler
+//	                                   ▲                  │
+//	                                   └────preempted─────┘
+//
+// It speaks what vLLM speaks (models, completions, chat, tokenize, metrics) and leaves out what it cannot mean: there is no
+// model, the text is invented. It shares no wire types with our client, on purpose: one struct on both sides would let a wrong
+// field name pass every test. Time is Go's timers only, so that under testing/synctest, with Pipe as the network, a step
+// lasts exactly what its profile says.
+//
+// What goes wrong between a client and a real server can be had on demand: a Fault says what, and which requests it happens
+// to, by number, so that a test knows the counts. LogTo tells what clients sent and when.
 package simulator
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -101,4 +119,93 @@ func answering(serve endpoint) http.HandlerFunc {
 			writeJSON(w, err.status, err.body())
 		}
 	}
+}
+
+// maxBody is the longest request body that is read, in bytes.
+const maxBody = 64 << 20
+
+// readJSON reads the whole body into v. Unknown fields are ignored, as vLLM does; what stands in v already is the default.
+func readJSON(w http.ResponseWriter, r *http.Request, v any) *apiError {
+	body, problem := readBody(w, r)
+	if problem != nil {
+		return problem
+	}
+	if err := json.Unmarshal(body, v); err != nil {
+		return unreadable(err)
+	}
+	return nil
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	var tooLong *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLong):
+		return body, &apiError{
+			status: http.StatusRequestEntityTooLarge, kind: "Request Entity Too Large", message: err.Error(),
+		}
+	case err != nil:
+		return body, unreadable(err)
+	}
+	return body, nil
+}
+
+func unreadable(err error) *apiError {
+	return &apiError{status: http.StatusBadRequest, kind: "Bad Request", message: err.Error()}
+}
+
+// writeJSON answers with v. A client that has gone is no error of ours.
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v)
+}
+
+// apiError is an answer that is not the one asked for, in vLLM's words where it has them.
+type apiError struct {
+	status  int
+	kind    string // the JSON field "type"
+	param   string // the field of the request that is wrong, if it is a single one
+	message string
+}
+
+type errorBody struct {
+	Error errorDetail `json:"error"`
+}
+
+type errorDetail struct {
+	Message string  `json:"message"`
+	Type    string  `json:"type"`
+	Param   *string `json:"param"`
+	Code    int     `json:"code"`
+}
+
+func (e *apiError) body() errorBody {
+	detail := errorDetail{Message: e.message, Type: e.kind, Code: e.status}
+	if e.param != "" {
+		detail.Param = &e.param
+	}
+	return errorBody{Error: detail}
+}
+
+func badRequest(param, format string, args ...any) *apiError {
+	return &apiError{
+		status: http.StatusBadRequest, kind: "BadRequestError", param: param, message: fmt.Sprintf(format, args...),
+	}
+}
+
+func notFound(message string) *apiError {
+	return &apiError{status: http.StatusNotFound, kind: "NotFoundError", message: message}
+}
+
+// unavailable says that the engine has stopped.
+func unavailable(err error) *apiError {
+	return &apiError{status: http.StatusServiceUnavailable, kind: "ServiceUnavailableError", message: err.Error()}
+}
+
+// broken is what a stream says when the engine stops under it; its status line has long been sent.
+func broken(err error) *apiError {
+	return &apiError{status: http.StatusInternalServerError, kind: "InternalServerError", message: err.Error()}
 }

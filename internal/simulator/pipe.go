@@ -83,251 +83,131 @@ func (a pipeAddr) String() string { return string(a) }
 
 // pipeConn is one end of a connection.
 type pipeConn struct {
-	in, out       *pipeBuffer
-	local, remote pipeAddr
-	reads, writes *deadline
-	abrupt        atomic.Bool // Close resets
-	once          sync.Once
-	closed        chan struct{}
+	address pipeAddr
+	other   *pipeConn
+
+	change        *sync.Cond   // of both ends; its lock guards all below and is never held while waiting
+	unread        bytes.Buffer // what the other end wrote
+	reads, writes pipeDeadline
+	abrupt        bool // Close resets
+	closed        bool
+}
+
+// pipeDeadline is a moment that can be moved while others wait for it; the zero time means never.
+type pipeDeadline struct {
+	at    time.Time
+	timer *time.Timer // wakes them
 }
 
 func newPipeConns(name pipeAddr) (client, server *pipeConn) {
-	up, down := newPipeBuffer(), newPipeBuffer()
-	end := func(in, out *pipeBuffer, local, remote pipeAddr) *pipeConn {
-		return &pipeConn{
-			in: in, out: out, local: local, remote: remote,
-			reads: newDeadline(), writes: newDeadline(), closed: make(chan struct{}),
-		}
-	}
-	return end(down, up, name, "simulator"), end(up, down, "simulator", name)
+	client = &pipeConn{address: name, change: sync.NewCond(new(sync.Mutex))}
+	server = &pipeConn{address: "simulator", change: client.change, other: client}
+	client.other = server
+	return client, server
 }
 
 // Read returns what is there, or waits. What the other end wrote before it closed is still read, then io.EOF comes.
-func (c *pipeConn) Read(b []byte) (int, error) {
-	for {
-		if err := c.usable(c.reads); err != nil {
-			return 0, c.failed("read", err)
+func (c *pipeConn) Read(b []byte) (n int, err error) {
+	err = c.wait("read", &c.reads, func() (bool, error) {
+		switch {
+		case len(b) == 0:
+			return true, nil
+		case c.unread.Len() > 0:
+			n, _ = c.unread.Read(b)
+			c.change.Broadcast()
+			return true, nil
+		case c.other.closed && c.other.abrupt:
+			return false, syscall.ECONNRESET
+		case c.other.closed:
+			return false, io.EOF
 		}
-		if len(b) == 0 {
-			return 0, nil
-		}
-		n, err := c.in.take(b)
-		if err != nil && err != io.EOF {
-			err = c.failed("read", err)
-		}
-		if n > 0 || err != nil {
-			return n, err
-		}
-		select {
-		case <-c.in.readable:
-		case <-c.reads.expired():
-		case <-c.closed:
-		}
-	}
+		return false, nil
+	})
+	return n, err
 }
 
 // Write returns when all of b is on its way. It fails at once if the other end is closed.
-func (c *pipeConn) Write(b []byte) (int, error) {
-	written := 0
+func (c *pipeConn) Write(b []byte) (n int, err error) {
+	err = c.wait("write", &c.writes, func() (bool, error) {
+		if c.other.closed {
+			return false, io.ErrClosedPipe
+		}
+		if more := min(len(b)-n, pipeCapacity-c.other.unread.Len()); more > 0 {
+			c.other.unread.Write(b[n : n+more])
+			n += more
+			c.change.Broadcast()
+		}
+		return n == len(b), nil
+	})
+	return n, err
+}
+
+// wait calls try, whenever something has changed, until it is done or fails, or the connection may not be used any more.
+func (c *pipeConn) wait(op string, d *pipeDeadline, try func() (done bool, err error)) error {
+	c.change.L.Lock()
+	defer c.change.L.Unlock()
 	for {
-		if err := c.usable(c.writes); err != nil {
-			return written, c.failed("write", err)
+		var done bool
+		var err error
+		switch {
+		case c.closed:
+			err = net.ErrClosed
+		case !d.at.IsZero() && time.Until(d.at) <= 0:
+			err = os.ErrDeadlineExceeded
+		default:
+			done, err = try()
 		}
-		n, err := c.out.put(b[written:])
-		written += n
-		if err != nil {
-			return written, c.failed("write", err)
+		switch {
+		case done || err == io.EOF:
+			return err
+		case err != nil:
+			return &net.OpError{Op: op, Net: "pipe", Source: c.address, Addr: c.other.address, Err: err}
 		}
-		if written == len(b) {
-			return written, nil
-		}
-		select {
-		case <-c.out.writable:
-		case <-c.writes.expired():
-		case <-c.closed:
-		}
+		c.change.Wait()
 	}
-}
-
-// usable says why one may not read or write now, or nil.
-func (c *pipeConn) usable(d *deadline) error {
-	select {
-	case <-c.closed:
-		return net.ErrClosed
-	default:
-	}
-	select {
-	case <-d.expired():
-		return os.ErrDeadlineExceeded
-	default:
-		return nil
-	}
-}
-
-func (c *pipeConn) failed(op string, err error) error {
-	return &net.OpError{Op: op, Net: "pipe", Source: c.local, Addr: c.remote, Err: err}
 }
 
 // SetLinger with 0 makes Close reset the connection: once the other end has read what was written, its reads fail. Other
 // values change nothing.
 func (c *pipeConn) SetLinger(seconds int) error {
-	c.abrupt.Store(seconds == 0)
+	c.change.L.Lock()
+	defer c.change.L.Unlock()
+	c.abrupt = seconds == 0
 	return nil
 }
 
 func (c *pipeConn) Close() error {
-	c.once.Do(func() {
-		close(c.closed)
-		c.in.close(io.EOF)
-		if c.abrupt.Load() {
-			c.out.close(syscall.ECONNRESET)
-		} else {
-			c.out.close(io.EOF)
+	c.change.L.Lock()
+	c.closed = true
+	c.change.L.Unlock()
+	return c.SetDeadline(time.Time{}) // no timer outlives the connection
+}
+
+func (c *pipeConn) LocalAddr() net.Addr  { return c.address }
+func (c *pipeConn) RemoteAddr() net.Addr { return c.other.address }
+
+func (c *pipeConn) SetDeadline(t time.Time) error      { return c.set(t, &c.reads, &c.writes) }
+func (c *pipeConn) SetReadDeadline(t time.Time) error  { return c.set(t, &c.reads) }
+func (c *pipeConn) SetWriteDeadline(t time.Time) error { return c.set(t, &c.writes) }
+
+func (c *pipeConn) set(t time.Time, deadlines ...*pipeDeadline) error {
+	c.change.L.Lock()
+	defer c.change.L.Unlock()
+	for _, d := range deadlines {
+		if d.timer != nil {
+			d.timer.Stop()
 		}
-		c.reads.set(time.Time{}) // no timer outlives the connection
-		c.writes.set(time.Time{})
-	})
-	return nil
-}
-
-func (c *pipeConn) LocalAddr() net.Addr  { return c.local }
-func (c *pipeConn) RemoteAddr() net.Addr { return c.remote }
-
-func (c *pipeConn) SetDeadline(t time.Time) error {
-	c.reads.set(t)
-	c.writes.set(t)
-	return nil
-}
-
-func (c *pipeConn) SetReadDeadline(t time.Time) error {
-	c.reads.set(t)
-	return nil
-}
-
-func (c *pipeConn) SetWriteDeadline(t time.Time) error {
-	c.writes.set(t)
-	return nil
-}
-
-// pipeBuffer is one direction of a connection. Its channels have capacity 1 and say "look again".
-type pipeBuffer struct {
-	readable, writable chan struct{}
-
-	mu    sync.Mutex // guards all below; never held while waiting
-	bytes bytes.Buffer
-	end   error // what comes after the last byte, nil while open
-}
-
-func newPipeBuffer() *pipeBuffer {
-	return &pipeBuffer{readable: make(chan struct{}, 1), writable: make(chan struct{}, 1)}
-}
-
-// take moves bytes into b. Nothing and no error means: wait. A closed buffer is first emptied, then its end comes.
-func (p *pipeBuffer) take(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.bytes.Len() == 0 {
-		if p.end != nil {
-			poke(p.readable) // for another reader
-			return 0, p.end
+		*d = pipeDeadline{at: t}
+		if !t.IsZero() {
+			d.timer = time.AfterFunc(time.Until(t), c.wake)
 		}
-		return 0, nil
 	}
-	n, _ := p.bytes.Read(b)
-	poke(p.writable)
-	if p.bytes.Len() > 0 {
-		poke(p.readable)
-	}
-	return n, nil
+	c.change.Broadcast()
+	return nil
 }
 
-// put takes as much of b as there is room for.
-func (p *pipeBuffer) put(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.end != nil {
-		poke(p.writable) // for another writer
-		return 0, io.ErrClosedPipe
-	}
-	n := min(len(b), pipeCapacity-p.bytes.Len())
-	if n > 0 {
-		p.bytes.Write(b[:n])
-		poke(p.readable)
-	}
-	return n, nil
-}
-
-// close ends the direction; the first end given counts.
-func (p *pipeBuffer) close(end error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.end == nil {
-		p.end = end
-	}
-	poke(p.readable)
-	poke(p.writable)
-}
-
-func poke(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
-// deadline is a moment that can be moved while others wait for it.
-type deadline struct {
-	mu    sync.Mutex // guards all below; never held while waiting
-	timer *time.Timer
-	round int           // counts calls of set, so that a timer that was stopped too late does nothing
-	past  chan struct{} // closed when the moment has come
-	fired bool
-}
-
-func newDeadline() *deadline { return &deadline{past: make(chan struct{})} }
-
-// set moves the deadline to t; the zero time means never. Waiters that were told it had come are not called back.
-func (d *deadline) set(t time.Time) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.timer != nil {
-		d.timer.Stop()
-		d.timer = nil
-	}
-	d.round++
-	wait := time.Until(t)
-	if !t.IsZero() && wait <= 0 {
-		d.fire()
-		return
-	}
-	if d.fired {
-		d.fired = false
-		d.past = make(chan struct{})
-	}
-	if t.IsZero() {
-		return
-	}
-	round := d.round
-	d.timer = time.AfterFunc(wait, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if d.round == round {
-			d.fire()
-		}
-	})
-}
-
-// fire is called with the lock held.
-func (d *deadline) fire() {
-	if !d.fired {
-		d.fired = true
-		close(d.past)
-	}
-}
-
-// expired returns the channel that is closed when the moment has come, as set last.
-func (d *deadline) expired() <-chan struct{} {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.past
+func (c *pipeConn) wake() {
+	c.change.L.Lock()
+	defer c.change.L.Unlock()
+	c.change.Broadcast()
 }

@@ -3,6 +3,7 @@ package simulator
 import (
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -12,13 +13,11 @@ type port struct {
 	refused  func(connection int) bool // whether the one with that number, from 1, is to be reset
 	accepted int                       // owned by Accept
 
-	mu     sync.Mutex // guards all below
-	isShut bool
+	mu     sync.Mutex    // guards all below
+	opened chan struct{} // closed when the port opens again or is closed; nil while it is open
 	shuts  int           // how often it was shut
-	opened chan struct{} // closed when isShut ends, also by Close
 	timer  *time.Timer   // opens again, nil for never
-	closed bool
-	err    error // why it could not be opened again
+	err    error         // net.ErrClosed, or why it could not be opened again
 }
 
 // shutter is a network's way to refuse connections.
@@ -48,19 +47,18 @@ func (s *Server) Listener(l net.Listener) net.Listener {
 func (p *port) shut(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
+	if p.err != nil {
 		return
 	}
-	if !p.isShut {
-		p.isShut, p.opened = true, make(chan struct{})
+	if p.opened == nil {
+		p.opened = make(chan struct{})
 		p.shuts++
 		p.shutter.shut()
 	}
 	if p.timer != nil {
 		p.timer.Stop()
-		p.timer = nil
 	}
-	if d > 0 {
+	if p.timer = nil; d > 0 {
 		p.timer = time.AfterFunc(d, p.open)
 	}
 }
@@ -68,75 +66,67 @@ func (p *port) shut(d time.Duration) {
 func (p *port) open() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || !p.isShut {
-		return
+	if p.err == nil && p.opened != nil {
+		p.err = p.shutter.open()
+		close(p.opened)
+		p.opened = nil
 	}
-	p.err = p.shutter.open()
-	p.isShut = false
-	close(p.opened)
+}
+
+// state is what Accept has to know: a channel to wait for while the port is shut, how often it was, and why there will be no more.
+func (p *port) state() (opened <-chan struct{}, shuts int, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.opened, p.shuts, p.err
 }
 
 // shutNow says that the port is shut.
 func (p *port) shutNow() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.isShut
+	opened, _, _ := p.state()
+	return opened != nil
 }
 
 // Accept waits while the port is shut. It fails when the port is closed or cannot be opened again.
 func (p *port) Accept() (net.Conn, error) {
 	for {
-		p.mu.Lock()
-		isShut, shuts, opened, closed, failed := p.isShut, p.shuts, p.opened, p.closed, p.err
-		p.mu.Unlock()
-		switch {
-		case closed:
-			return nil, net.ErrClosed
-		case failed != nil:
-			return nil, failed
-		case isShut:
+		opened, before, err := p.state()
+		if err != nil {
+			return nil, err
+		}
+		if opened != nil {
 			<-opened
 			continue
 		}
 		c, err := p.shutter.Accept()
-		if err != nil {
-			if p.shutSince(shuts) {
-				continue // that was why
-			}
+		_, shuts, _ := p.state()
+		switch {
+		case err != nil && shuts != before: // that was why; it may be open again by now
+		case err != nil:
 			return nil, err
-		}
-		if p.shutNow() { // it slipped in
+		case p.shutNow(): // the connection slipped in
 			reset(c)
-			continue
-		}
-		if p.accepted++; p.refused(p.accepted) {
+		default:
+			if p.accepted++; !p.refused(p.accepted) {
+				return c, nil
+			}
 			reset(c)
-			continue
 		}
-		return c, nil
 	}
-}
-
-// shutSince says that the port was shut after the given count was taken; it may be open again by now.
-func (p *port) shutSince(shuts int) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.shuts != shuts
 }
 
 func (p *port) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
+	if p.err == net.ErrClosed {
 		return nil
 	}
-	p.closed = true
+	p.err = net.ErrClosed
 	if p.timer != nil {
 		p.timer.Stop()
 	}
-	if p.isShut {
-		p.isShut = false
+	if p.opened != nil {
 		close(p.opened)
+		p.opened = nil
 	}
 	return p.shutter.Close()
 }
@@ -146,7 +136,9 @@ func (p *port) Addr() net.Addr { return p.shutter.Addr() }
 func shutterOf(l net.Listener) shutter {
 	switch l := l.(type) {
 	case *net.TCPListener:
-		return &tcpShutter{address: l.Addr(), listener: l}
+		t := &tcpShutter{address: l.Addr()}
+		t.current.Store(l)
+		return t
 	case *pipeListener:
 		return l
 	}
@@ -156,36 +148,25 @@ func shutterOf(l net.Listener) shutter {
 // tcpShutter stops listening, so that the system refuses connections, and listens at the same address again.
 type tcpShutter struct {
 	address net.Addr
-
-	mu       sync.Mutex // guards listener
-	listener net.Listener
+	current atomic.Pointer[net.TCPListener]
 }
 
-func (t *tcpShutter) current() net.Listener {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.listener
-}
-
-func (t *tcpShutter) Accept() (net.Conn, error) { return t.current().Accept() }
+func (t *tcpShutter) Accept() (net.Conn, error) { return t.current.Load().Accept() }
 func (t *tcpShutter) Addr() net.Addr            { return t.address }
-func (t *tcpShutter) shut()                     { _ = t.current().Close() }
+func (t *tcpShutter) shut()                     { _ = t.current.Load().Close() }
 
 // Close closes the listener in use; closing one that is shut fails, which says nothing.
 func (t *tcpShutter) Close() error {
-	_ = t.current().Close()
+	t.shut()
 	return nil
 }
 
 func (t *tcpShutter) open() error {
 	l, err := net.Listen("tcp", t.address.String())
-	if err != nil {
-		return err
+	if err == nil {
+		t.current.Store(l.(*net.TCPListener))
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.listener = l
-	return nil
+	return err
 }
 
 // accepting is the shutter of a network that cannot refuse.

@@ -1,9 +1,64 @@
 package simulator
 
 import (
+	"net/http"
 	"slices"
 	"time"
 )
+
+// answer is what completions and chats answer with, whole or event by event. Members of type any are left out where they are nil,
+// and null where they hold absent.
+type answer struct {
+	ID                string          `json:"id"`
+	Object            string          `json:"object"`
+	Created           int64           `json:"created"`
+	Model             string          `json:"model"`
+	Choices           []any           `json:"choices"`
+	ServiceTier       any             `json:"service_tier,omitempty"`
+	SystemFingerprint any             `json:"system_fingerprint,omitempty"`
+	Usage             any             `json:"usage,omitempty"`
+	PromptLogprobs    any             `json:"prompt_logprobs,omitempty"`
+	KVTransferParams  any             `json:"kv_transfer_params,omitempty"`
+	Metrics           *requestMetrics `json:"metrics,omitempty"` // beside the final usage
+}
+
+var absent = (*struct{})(nil)
+
+// format is how an endpoint writes what was generated.
+type format struct {
+	kind, object, chunk string // of ids, answers and events
+	// whole describes the tokens of an answer, event those of one step, as a choice.
+	whole, event func(g *generation, tokens []token) any
+	// role is the choice of an event that comes with the first token, nil for none.
+	role any
+	// noUsage and promptLogprobs are what stands for them in events and in answers.
+	noUsage, promptLogprobs any
+}
+
+// respond generates an answer and writes it, as a stream if that was asked for.
+func (s *Server) respond(w http.ResponseWriter, r *http.Request, a *arrival, prompt []int, maxTokens *int, p sampling, f format) *apiError {
+	g, err := s.generate(r, a, f.kind, prompt, maxTokens, p)
+	if err != nil {
+		return err
+	}
+	if p.Stream {
+		g.stream(r.Context(), w, p.streamOptions(), f)
+		return nil
+	}
+	tokens, err := g.whole(r.Context())
+	if err != nil {
+		return err
+	}
+	whole := g.answer(f.object, g.finalUsage(), f.whole(g, tokens))
+	whole.ServiceTier, whole.SystemFingerprint, whole.KVTransferParams, whole.PromptLogprobs = absent, absent, absent, f.promptLogprobs
+	whole.Metrics = g.requestMetrics()
+	writeJSON(w, http.StatusOK, whole)
+	return nil
+}
+
+func (g *generation) answer(object string, usage any, choices ...any) answer {
+	return answer{ID: g.id, Object: object, Created: g.created, Model: g.model, Choices: append([]any{}, choices...), Usage: usage}
+}
 
 type usage struct {
 	PromptTokens        int                  `json:"prompt_tokens"`
@@ -29,15 +84,6 @@ type requestMetrics struct {
 // usage counts the first n tokens of the answer.
 func (g *generation) usage(n int) usage {
 	return usage{PromptTokens: g.seq.prompt, TotalTokens: g.seq.prompt + n, CompletionTokens: n}
-}
-
-// runningUsage is the usage of a stream's token events: nil unless asked for with every event.
-func (g *generation) runningUsage(options *streamOptions, tokens []token) *usage {
-	if !options.IncludeUsage || !options.ContinuousUsageStats {
-		return nil
-	}
-	u := g.usage(tokens[len(tokens)-1].index + 1)
-	return &u
 }
 
 // finalUsage is that of the whole answer. Call it when all tokens have come.

@@ -14,20 +14,6 @@ type chatRequest struct {
 	} `json:"chat_template_kwargs"`
 }
 
-type chatAnswer struct {
-	ID                string          `json:"id"`
-	Object            string          `json:"object"`
-	Created           int64           `json:"created"`
-	Model             string          `json:"model"`
-	Choices           []chatChoice    `json:"choices"`
-	ServiceTier       *string         `json:"service_tier"`
-	SystemFingerprint *string         `json:"system_fingerprint"`
-	Usage             usage           `json:"usage"`
-	PromptLogprobs    *struct{}       `json:"prompt_logprobs"`
-	KVTransferParams  *struct{}       `json:"kv_transfer_params"`
-	Metrics           *requestMetrics `json:"metrics,omitempty"`
-}
-
 type chatChoice struct {
 	Index        int           `json:"index"`
 	Message      chatMessage   `json:"message"`
@@ -43,17 +29,6 @@ type chatMessage struct {
 	Refusal          *string    `json:"refusal"`
 	ToolCalls        []struct{} `json:"tool_calls"`
 	ReasoningContent *string    `json:"reasoning_content"`
-}
-
-// chatEvent is one event of a stream. Unlike a completion's it has no usage field unless there is one to tell.
-type chatEvent struct {
-	ID      string            `json:"id"`
-	Object  string            `json:"object"`
-	Created int64             `json:"created"`
-	Model   string            `json:"model"`
-	Choices []chatEventChoice `json:"choices"`
-	Usage   *usage            `json:"usage,omitempty"`
-	Metrics *requestMetrics   `json:"metrics,omitempty"` // beside usage
 }
 
 type chatEventChoice struct {
@@ -72,10 +47,10 @@ type chatDelta struct {
 
 func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
 	var request chatRequest
-	if err := readJSON(w, r, &request); err != nil {
+	if err := s.read(w, r, &request); err != nil {
 		return err
 	}
-	ids, err := s.checkChat(&request)
+	ids, err := request.check()
 	if err != nil {
 		return err
 	}
@@ -83,30 +58,16 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request, a *arri
 	if request.MaxCompletionTokens != nil {
 		maxTokens = request.MaxCompletionTokens
 	}
-	g, err := s.generate(r, a, "chatcmpl", ids, maxTokens, request.sampling)
-	if err != nil {
-		return err
-	}
-	if request.Stream {
-		g.streamChat(w, r, request)
-		return nil
-	}
-	tokens, err := g.whole(r.Context())
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, chatAnswer{
-		ID: g.id, Object: "chat.completion", Created: g.created, Model: g.model,
-		Choices: []chatChoice{g.chatChoice(tokens, request)}, Usage: g.finalUsage(), Metrics: g.requestMetrics(),
+	return s.respond(w, r, a, ids, maxTokens, request.sampling, format{
+		kind: "chatcmpl", object: "chat.completion", chunk: "chat.completion.chunk", promptLogprobs: absent,
+		role:  chatEventChoice{Delta: chatDelta{Role: "assistant", Content: new(string)}},
+		whole: func(g *generation, tokens []token) any { return g.chatChoice(tokens, request) },
+		event: func(g *generation, tokens []token) any { return g.chatEventChoice(tokens, request) },
 	})
-	return nil
 }
 
-// checkChat returns the token ids of the messages.
-func (s *Server) checkChat(request *chatRequest) ([]int, *apiError) {
-	if err := s.knows(request.Model); err != nil {
-		return nil, err
-	}
+// check returns the token ids of the messages.
+func (request chatRequest) check() ([]int, *apiError) {
 	switch {
 	case request.TopLogprobs < 0 || request.TopLogprobs > maxLogprobs:
 		return nil, badRequest("top_logprobs", "top_logprobs must be between 0 and %d, got %d", maxLogprobs, request.TopLogprobs)
@@ -141,37 +102,6 @@ func (g *generation) chatChoice(tokens []token, request chatRequest) chatChoice 
 		choice.TokenIDs = idsOf(tokens)
 	}
 	return choice
-}
-
-// streamChat sends the role in an event of its own when the first token has come, as vLLM does.
-func (g *generation) streamChat(w http.ResponseWriter, r *http.Request, request chatRequest) {
-	options := request.streamOptions()
-	event := func(choices []chatEventChoice, u *usage) chatEvent {
-		return chatEvent{
-			ID: g.id, Object: "chat.completion.chunk", Created: g.created, Model: g.model, Choices: choices, Usage: u,
-		}
-	}
-	g.stream(r.Context(), w, options,
-		func(out *events, tokens []token) error {
-			if tokens[0].index == 0 {
-				var none string
-				role := chatEventChoice{Delta: chatDelta{Role: "assistant", Content: &none}}
-				var u *usage
-				if options.IncludeUsage && options.ContinuousUsageStats {
-					zero := g.usage(0)
-					u = &zero
-				}
-				if err := out.send(event([]chatEventChoice{role}, u)); err != nil {
-					return err
-				}
-			}
-			return out.send(event([]chatEventChoice{g.chatEventChoice(tokens, request)}, g.runningUsage(options, tokens)))
-		},
-		func(u usage) any {
-			last := event([]chatEventChoice{}, &u)
-			last.Metrics = g.requestMetrics()
-			return last
-		})
 }
 
 // chatEventChoice describes the tokens of one step. A step that ends the reasoning may bring both kinds of text.

@@ -11,30 +11,6 @@ type completionRequest struct {
 	Suffix    *string `json:"suffix"`
 }
 
-type completionAnswer struct {
-	ID                string             `json:"id"`
-	Object            string             `json:"object"`
-	Created           int64              `json:"created"`
-	Model             string             `json:"model"`
-	Choices           []completionChoice `json:"choices"`
-	ServiceTier       *string            `json:"service_tier"`
-	SystemFingerprint *string            `json:"system_fingerprint"`
-	Usage             *usage             `json:"usage"`
-	KVTransferParams  *struct{}          `json:"kv_transfer_params"`
-	Metrics           *requestMetrics    `json:"metrics,omitempty"`
-}
-
-// completionEvent is one event of a stream. Its usage is null but in the last one.
-type completionEvent struct {
-	ID      string             `json:"id"`
-	Object  string             `json:"object"`
-	Created int64              `json:"created"`
-	Model   string             `json:"model"`
-	Choices []completionChoice `json:"choices"`
-	Usage   *usage             `json:"usage"`
-	Metrics *requestMetrics    `json:"metrics,omitempty"` // beside usage
-}
-
 type completionChoice struct {
 	Index        int                 `json:"index"`
 	Text         string              `json:"text"`
@@ -47,38 +23,27 @@ type completionChoice struct {
 func (s *Server) completions(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
 	sixteen := 16
 	request := completionRequest{MaxTokens: &sixteen}
-	if err := readJSON(w, r, &request); err != nil {
+	if err := s.read(w, r, &request); err != nil {
 		return err
 	}
-	ids, err := s.checkCompletion(&request)
+	ids, err := request.check()
 	if err != nil {
 		return err
 	}
-	g, err := s.generate(r, a, "cmpl", ids, request.MaxTokens, request.sampling)
-	if err != nil {
-		return err
-	}
-	if request.Stream {
-		g.streamCompletion(w, r, request)
-		return nil
-	}
-	tokens, err := g.whole(r.Context())
-	if err != nil {
-		return err
-	}
-	u := g.finalUsage()
-	writeJSON(w, http.StatusOK, completionAnswer{
-		ID: g.id, Object: "text_completion", Created: g.created, Model: g.model, Usage: &u, Metrics: g.requestMetrics(),
-		Choices: []completionChoice{g.completionChoice(tokens, request, 0)},
+	offset := 0
+	return s.respond(w, r, a, ids, request.MaxTokens, request.sampling, format{
+		kind: "cmpl", object: "text_completion", chunk: "text_completion", noUsage: absent,
+		whole: func(g *generation, tokens []token) any { return g.completionChoice(tokens, request, 0) },
+		event: func(g *generation, tokens []token) any {
+			choice := g.completionChoice(tokens, request, offset)
+			offset += len(choice.Text)
+			return choice
+		},
 	})
-	return nil
 }
 
-// checkCompletion returns the prompt's token ids.
-func (s *Server) checkCompletion(request *completionRequest) ([]int, *apiError) {
-	if err := s.knows(request.Model); err != nil {
-		return nil, err
-	}
+// check returns the prompt's token ids.
+func (request completionRequest) check() ([]int, *apiError) {
 	switch {
 	case request.Prompt == nil:
 		return nil, badRequest("prompt", "prompt is missing")
@@ -93,27 +58,6 @@ func (s *Server) checkCompletion(request *completionRequest) ([]int, *apiError) 
 			*request.Logprobs, maxLogprobs)
 	}
 	return request.Prompt.tokens()
-}
-
-func (g *generation) streamCompletion(w http.ResponseWriter, r *http.Request, request completionRequest) {
-	options := request.streamOptions()
-	offset := 0
-	event := func(choices []completionChoice, u *usage) completionEvent {
-		return completionEvent{
-			ID: g.id, Object: "text_completion", Created: g.created, Model: g.model, Choices: choices, Usage: u,
-		}
-	}
-	g.stream(r.Context(), w, options,
-		func(out *events, tokens []token) error {
-			choice := g.completionChoice(tokens, request, offset)
-			offset += len(choice.Text)
-			return out.send(event([]completionChoice{choice}, g.runningUsage(options, tokens)))
-		},
-		func(u usage) any {
-			last := event([]completionChoice{}, &u)
-			last.Metrics = g.requestMetrics()
-			return last
-		})
 }
 
 // completionChoice describes tokens that follow offset bytes of text; the last of them may be the last of all.

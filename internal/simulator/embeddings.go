@@ -13,7 +13,7 @@ import (
 
 // embeddingRequest is a request for a vector for each of its prompts.
 type embeddingRequest struct {
-	Model          string     `json:"model"`
+	named
 	Input          embeddable `json:"input"`
 	EncodingFormat string     `json:"encoding_format"` // "float", the default, or "base64"
 	Dimensions     *int       `json:"dimensions"`
@@ -71,7 +71,7 @@ const embeddingSize = 256
 // embeddings has the engine read every prompt, as it does before a first token, and answers once all are read.
 func (s *Server) embeddings(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
 	var request embeddingRequest
-	if err := readJSON(w, r, &request); err != nil {
+	if err := s.read(w, r, &request); err != nil {
 		return err
 	}
 	prompts, err := s.checkEmbedding(&request)
@@ -114,9 +114,6 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request, a *arrival) 
 
 // checkEmbedding returns the token ids of each prompt.
 func (s *Server) checkEmbedding(request *embeddingRequest) ([][]int, *apiError) {
-	if err := s.knows(request.Model); err != nil {
-		return nil, err
-	}
 	most := s.profile.MaxModelLen - 1 // the engine needs room for a token
 	switch t, d := request.Truncate, request.Dimensions; {
 	case len(request.Input) == 0:

@@ -157,7 +157,7 @@ func idsOf(tokens []token) []int {
 // sampling is what requests for completions and for chats have in common. Everything about the distribution of tokens
 // (temperature, penalties, stop strings and the like) is accepted and ignored, since the text means nothing.
 type sampling struct {
-	Model          string         `json:"model"`
+	named
 	Stream         bool           `json:"stream"`
 	StreamOptions  *streamOptions `json:"stream_options"`
 	N              *int           `json:"n"`

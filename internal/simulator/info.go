@@ -68,13 +68,3 @@ func (s *Server) models(w http.ResponseWriter, _ *http.Request) *apiError {
 	}}})
 	return nil
 }
-
-// knows returns an error unless the model is the one served. No name at all means the one served.
-func (s *Server) knows(model string) *apiError {
-	if model == "" || model == s.profile.Model {
-		return nil
-	}
-	err := notFound("The model `" + model + "` does not exist.")
-	err.param = "model"
-	return err
-}

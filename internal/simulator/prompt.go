@@ -122,7 +122,7 @@ func chatTokens(messages []message, addGenerationPrompt bool) ([]int, *apiError)
 }
 
 type tokenizeRequest struct {
-	Model               string    `json:"model"`
+	named
 	Prompt              *string   `json:"prompt"`
 	Messages            []message `json:"messages"`
 	AddGenerationPrompt bool      `json:"add_generation_prompt"` // default true
@@ -139,21 +139,15 @@ type tokenizeAnswer struct {
 
 func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) *apiError {
 	request := tokenizeRequest{AddGenerationPrompt: true}
-	if err := readJSON(w, r, &request); err != nil {
-		return err
-	}
-	if err := s.knows(request.Model); err != nil {
+	if err := s.read(w, r, &request); err != nil {
 		return err
 	}
 	var ids []int
-	switch {
-	case request.Prompt != nil:
+	var err *apiError
+	if request.Prompt != nil {
 		ids = encode(*request.Prompt)
-	default:
-		var err *apiError
-		if ids, err = chatTokens(request.Messages, request.AddGenerationPrompt); err != nil {
-			return err
-		}
+	} else if ids, err = chatTokens(request.Messages, request.AddGenerationPrompt); err != nil {
+		return err
 	}
 	answer := tokenizeAnswer{Count: len(ids), MaxModelLen: s.profile.MaxModelLen, Tokens: ids}
 	if request.ReturnTokenStrs {
@@ -167,8 +161,8 @@ func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) *apiError {
 }
 
 type detokenizeRequest struct {
-	Model  string `json:"model"`
-	Tokens []int  `json:"tokens"`
+	named
+	Tokens []int `json:"tokens"`
 }
 
 type detokenizeAnswer struct {
@@ -177,10 +171,7 @@ type detokenizeAnswer struct {
 
 func (s *Server) detokenize(w http.ResponseWriter, r *http.Request) *apiError {
 	var request detokenizeRequest
-	if err := readJSON(w, r, &request); err != nil {
-		return err
-	}
-	if err := s.knows(request.Model); err != nil {
+	if err := s.read(w, r, &request); err != nil {
 		return err
 	}
 	if request.Tokens == nil {

@@ -124,14 +124,27 @@ func answering(serve endpoint) http.HandlerFunc {
 // maxBody is the longest request body that is read, in bytes.
 const maxBody = 64 << 20
 
-// readJSON reads the whole body into v. Unknown fields are ignored, as vLLM does; what stands in v already is the default.
-func readJSON(w http.ResponseWriter, r *http.Request, v any) *apiError {
+// named is a request for a model.
+type named struct {
+	Model string `json:"model"` // "" for the one that is served
+}
+
+func (n named) model() string { return n.Model }
+
+// read reads the whole body into v and checks the model. Unknown fields are ignored, as vLLM does; what stands in v already is the
+// default.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, v interface{ model() string }) *apiError {
 	body, problem := readBody(w, r)
 	if problem != nil {
 		return problem
 	}
 	if err := json.Unmarshal(body, v); err != nil {
 		return unreadable(err)
+	}
+	if model := v.model(); model != "" && model != s.profile.Model {
+		err := notFound("The model `" + model + "` does not exist.")
+		err.param = "model"
+		return err
 	}
 	return nil
 }

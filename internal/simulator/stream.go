@@ -12,21 +12,22 @@ import (
 // errStruck says that a fault has ended a stream; what there was to write about it is written.
 var errStruck = errors.New("ended by a fault")
 
-// stream writes the answer as events: the headers now, then whatever event makes of the tokens of each step, then usage
-// if it was asked for, then the end marker. If the engine stops under it, the stream says so in an event. A client that has
-// gone just ends it, and so may a fault.
-func (g *generation) stream(ctx context.Context, w http.ResponseWriter, options *streamOptions,
-	event func(out *events, tokens []token) error, last func(usage) any) {
-	out, err := openEvents(ctx, w, g.engine, g.arrival.fault)
+// stream writes the answer as events: the headers now, then an event for the tokens of each step, then usage if it was asked for,
+// then the end marker. If the engine stops under it, the stream says so in an event. A client that has gone just ends it, and so
+// may a fault.
+func (g *generation) stream(ctx context.Context, w http.ResponseWriter, options *streamOptions, f format) {
+	out, err := g.openEvents(ctx, w)
 	if err == nil {
-		err = g.streamTokens(ctx, out, event)
+		err = g.streamTokens(ctx, out, options, f)
 	} else {
 		g.engine.abort(g.seq)
 	}
 	if errors.Is(err, errStopped) {
 		err = out.send(broken(err).body())
 	} else if err == nil && options.IncludeUsage && !g.suffers(FaultNoUsage) {
-		err = out.send(last(g.finalUsage()))
+		last := g.answer(f.chunk, g.finalUsage())
+		last.Metrics = g.requestMetrics()
+		err = out.send(last)
 	}
 	if err == nil && !g.suffers(FaultNoDone) {
 		err = out.done()
@@ -36,16 +37,28 @@ func (g *generation) stream(ctx context.Context, w http.ResponseWriter, options 
 	}
 }
 
-// streamTokens writes the tokens, and lets the fault of the request happen where it belongs.
-func (g *generation) streamTokens(ctx context.Context, out *events, event func(out *events, tokens []token) error) error {
-	write := func(tokens []token) error {
+// streamTokens writes the tokens, and lets the fault of the request happen where it belongs. The role comes in an event of its own
+// with the first token, as in vLLM.
+func (g *generation) streamTokens(ctx context.Context, out *events, options *streamOptions, f format) error {
+	usage := func(n int) any {
+		if options.IncludeUsage && options.ContinuousUsageStats {
+			return g.usage(n)
+		}
+		return f.noUsage
+	}
+	write := func(tokens []token) (err error) {
 		if len(tokens) == 0 {
 			return nil
 		}
 		if g.arrival.outputTokens == 0 {
 			g.arrival.firstToken = g.now()
+			if f.role != nil {
+				err = out.send(g.answer(f.chunk, usage(0), f.role))
+			}
 		}
-		err := event(out, tokens)
+		if err == nil {
+			err = out.send(g.answer(f.chunk, usage(tokens[len(tokens)-1].index+1), f.event(g, tokens)))
+		}
 		if err == nil {
 			g.arrival.outputTokens += len(tokens)
 		}
@@ -126,39 +139,23 @@ type events struct {
 	bytes bytes.Buffer // not yet written
 	enc   *json.Encoder
 
-	crlf, comments, splitUTF8 bool
-	together                  int // events that leave in one write, at least 1
-	held                      int // events not yet written
-	halfway                   func() error
+	fault   Fault        // the zero value for none
+	held    int          // events not yet written
+	halfway func() error // waits between two halves of an event
 }
 
-// openEvents sends the headers at once, before there is any token, as vLLM does. The fault may be nil.
-func openEvents(ctx context.Context, w http.ResponseWriter, engine *engine, fault *Fault) (*events, error) {
-	e := &events{w: w, flush: http.NewResponseController(w), together: 1}
+// openEvents sends the headers at once, before there is any token, as vLLM does.
+func (g *generation) openEvents(ctx context.Context, w http.ResponseWriter) (*events, error) {
+	e := &events{w: w, flush: http.NewResponseController(w)}
+	if g.arrival.fault != nil {
+		e.fault = *g.arrival.fault
+	}
+	e.halfway = func() error { return g.engine.pause(ctx, e.fault.duration()) }
 	e.enc = json.NewEncoder(&e.bytes)
 	e.enc.SetEscapeHTML(false)
-	if fault != nil {
-		e.disturb(ctx, engine, *fault)
-	}
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.WriteHeader(http.StatusOK)
 	return e, e.flush.Flush()
-}
-
-// disturb sets how a fault changes the way in which events are written.
-func (e *events) disturb(ctx context.Context, engine *engine, f Fault) {
-	switch f.Kind {
-	case FaultCRLF:
-		e.crlf = true
-	case FaultComments:
-		e.comments = true
-	case FaultSplitUTF8:
-		e.splitUTF8 = true
-	case FaultCoalesce:
-		e.together = int(f.Arg)
-	case FaultSlowBody:
-		e.halfway = func() error { return engine.pause(ctx, f.duration()) }
-	}
 }
 
 // send writes v as one event. An error means that the client has gone.
@@ -183,14 +180,14 @@ func (e *events) write(event string) error {
 }
 
 func (e *events) begin() {
-	if e.comments {
+	if e.fault.Kind == FaultComments {
 		e.bytes.WriteString(": ping\n\n")
 	}
 }
 
 // end hands an event over to the client, or holds it until there are enough.
 func (e *events) end() error {
-	if e.held++; e.held < e.together {
+	if e.held++; e.fault.Kind == FaultCoalesce && e.held < int(e.fault.Arg) {
 		return nil
 	}
 	return e.flushAll()
@@ -204,12 +201,10 @@ func (e *events) flushAll() error {
 	}
 	defer e.bytes.Reset()
 	e.held = 0
-	if e.crlf {
-		// JSON has no line feeds inside.
+	switch e.fault.Kind {
+	case FaultCRLF: // JSON has no line feeds inside
 		data = bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n"))
-	}
-	switch {
-	case e.splitUTF8:
+	case FaultSplitUTF8:
 		for len(data) > 0 {
 			n := insideRune(data)
 			if err := e.out(data[:n]); err != nil {
@@ -218,7 +213,7 @@ func (e *events) flushAll() error {
 			data = data[n:]
 		}
 		return nil
-	case e.halfway != nil:
+	case FaultSlowBody:
 		if err := e.out(data[:len(data)/2]); err != nil {
 			return err
 		}

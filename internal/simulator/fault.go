@@ -47,12 +47,9 @@ func ParseFault(text string) (Fault, error) {
 	if err != nil {
 		return Fault{}, err
 	}
-	f := Fault{Kind: rule.kind}
-	if rule.tokens {
-		f.After = 1
-	}
+	f := Fault{Kind: rule.kind, After: rule.standard("after")}
 	if hasArg {
-		if f.Arg, err = rule.parseArg(arg); err != nil {
+		if f.Arg, err = rule.arg.parse(arg); err != nil {
 			return Fault{}, fmt.Errorf("%s: %w", parts[0], err)
 		}
 	}
@@ -75,29 +72,32 @@ func ParseFault(text string) (Fault, error) {
 
 // option sets what follows the kind. Ranges are checked by check; here, 0 is refused where it would mean "not given".
 func (f *Fault) option(key, value string) (err error) {
-	number := func(least int) (n int) {
-		if n, err = strconv.Atoi(value); err != nil || n < least {
-			err = fmt.Errorf("expected a whole number from %d", least)
-		}
-		return n
-	}
-	switch key {
-	case "after":
-		f.After = number(0)
-	case "every":
-		f.Every = number(1)
-	case "from":
-		f.From = number(1)
-	case "to":
-		f.To = number(1)
-	case "share":
+	if key == "share" {
 		if f.Share, err = strconv.ParseFloat(value, 64); err != nil || f.Share == 0 {
 			err = errors.New("expected a number above 0 and at most 1")
 		}
-	default:
-		err = errors.New("unknown; use after, every, from, to or share")
+		return err
 	}
-	return err
+	for _, o := range f.options() {
+		if key == o.name {
+			if *o.value, err = strconv.Atoi(value); err != nil || *o.value < o.least {
+				err = fmt.Errorf("expected a whole number from %d", o.least)
+			}
+			return err
+		}
+	}
+	return errors.New("unknown; use after, every, from, to or share")
+}
+
+// faultOption is a whole number behind the kind.
+type faultOption struct {
+	name  string
+	value *int
+	least int
+}
+
+func (f *Fault) options() []faultOption {
+	return []faultOption{{"after", &f.After, 0}, {"every", &f.Every, 1}, {"from", &f.From, 1}, {"to", &f.To, 1}}
 }
 
 // check reports every problem of f at once, or nil.
@@ -106,7 +106,7 @@ func (f Fault) check() error {
 	if err != nil {
 		return err
 	}
-	problems := []error{rule.checkArg(f.Arg)}
+	problems := []error{rule.arg.check(f.Arg)}
 	require := func(ok bool, format string, args ...any) {
 		if !ok {
 			problems = append(problems, fmt.Errorf(format, args...))
@@ -145,19 +145,13 @@ func (f Fault) hits(number int, seed uint64) bool {
 func (f Fault) String() string {
 	var text strings.Builder
 	text.WriteString(string(f.Kind))
-	rule, err := ruleOf(f.Kind)
-	if err == nil && f.Arg != 0 {
-		text.WriteString("=" + rule.formatArg(f.Arg))
+	rule, _ := ruleOf(f.Kind)
+	if f.Arg != 0 {
+		text.WriteString("=" + rule.arg.format(f.Arg))
 	}
-	if err == nil && rule.tokens && f.After != 1 {
-		fmt.Fprintf(&text, ",after=%d", f.After)
-	}
-	for _, o := range []struct {
-		name  string
-		value int
-	}{{"every", f.Every}, {"from", f.From}, {"to", f.To}} {
-		if o.value != 0 {
-			fmt.Fprintf(&text, ",%s=%d", o.name, o.value)
+	for _, o := range f.options() {
+		if *o.value != rule.standard(o.name) {
+			fmt.Fprintf(&text, ",%s=%d", o.name, *o.value)
 		}
 	}
 	if f.Share != 0 {
@@ -198,18 +192,52 @@ const (
 )
 
 // argument is what may stand behind a kind.
-type argument int
-
-const (
-	noArgument argument = iota
-	mayTime             // a time, or none for ever
-	mustTime            // a time
-	mustStatus          // an HTTP status that is an error
-	mustMany            // a number of events
-)
+type argument struct {
+	usage       string
+	least, most int64
+	isTime      bool
+	wrong       string // what a wrong one is told
+}
 
 // longestTime is beyond any run that is meant to end.
-const longestTime = 24 * time.Hour
+const longestTime = int64(24 * time.Hour)
+
+var (
+	noArgument = argument{wrong: "takes no value"}
+	mayTime    = argument{"[=TIME]", 0, longestTime, true, "takes a time up to a day, such as 500ms or 10s, or none for ever"}
+	mustTime   = argument{"=TIME", 1, longestTime, true, "needs a time up to a day, such as 500ms or 10s"}
+	mustStatus = argument{"=CODE", 400, 599, false, "needs an HTTP status from 400 to 599"}
+	mustMany   = argument{"=N", 2, 1 << 20, false, "needs a number of events from 2 to 1048576"}
+)
+
+// parse reads what stands behind the equals sign.
+func (a argument) parse(text string) (n int64, err error) {
+	if a.isTime {
+		var d time.Duration
+		d, err = time.ParseDuration(text)
+		n = int64(d)
+	} else {
+		n, err = strconv.ParseInt(text, 10, 64)
+	}
+	if err != nil || n <= 0 || a == noArgument {
+		return 0, errors.New(a.wrong)
+	}
+	return n, nil
+}
+
+func (a argument) check(n int64) error {
+	if n < a.least || n > a.most {
+		return errors.New(a.wrong)
+	}
+	return nil
+}
+
+func (a argument) format(n int64) string {
+	if a.isTime {
+		return time.Duration(n).String()
+	}
+	return strconv.FormatInt(n, 10)
+}
 
 // faultRule says how a kind is written and what it does.
 type faultRule struct {
@@ -256,17 +284,7 @@ type FaultUsage struct {
 func FaultKinds() []FaultUsage {
 	var all []FaultUsage
 	for _, r := range faultRules() {
-		usage := string(r.kind)
-		switch r.arg {
-		case mayTime:
-			usage += "[=TIME]"
-		case mustTime:
-			usage += "=TIME"
-		case mustStatus:
-			usage += "=CODE"
-		case mustMany:
-			usage += "=N"
-		}
+		usage := string(r.kind) + r.arg.usage
 		if r.tokens {
 			usage += ",after=TOKENS"
 		}
@@ -286,59 +304,10 @@ func ruleOf(kind FaultKind) (faultRule, error) {
 	return faultRule{}, fmt.Errorf("no fault is called %q; there are %s", kind, strings.Join(names, ", "))
 }
 
-// parseArg reads what stands behind the equals sign.
-func (r faultRule) parseArg(text string) (int64, error) {
-	switch r.arg {
-	case mayTime, mustTime:
-		d, err := time.ParseDuration(text)
-		if err != nil || d <= 0 {
-			return 0, r.wrong()
-		}
-		return int64(d), nil
-	case mustStatus, mustMany:
-		n, err := strconv.Atoi(text)
-		if err != nil || n <= 0 {
-			return 0, r.wrong()
-		}
-		return int64(n), nil
+// standard is the value of an option that is not given.
+func (r faultRule) standard(option string) int {
+	if option == "after" && r.tokens {
+		return 1
 	}
-	return 0, r.wrong()
-}
-
-func (r faultRule) checkArg(arg int64) error {
-	ok := false
-	switch r.arg {
-	case noArgument:
-		ok = arg == 0
-	case mayTime:
-		ok = arg >= 0 && arg <= int64(longestTime)
-	case mustTime:
-		ok = arg > 0 && arg <= int64(longestTime)
-	case mustStatus:
-		ok = arg >= 400 && arg <= 599
-	case mustMany:
-		ok = arg >= 2 && arg <= 1<<20
-	}
-	if !ok {
-		return r.wrong()
-	}
-	return nil
-}
-
-// wrong says what argument the kind takes.
-func (r faultRule) wrong() error {
-	return errors.New([...]string{
-		noArgument: "takes no value",
-		mayTime:    "takes a time up to a day, such as 500ms or 10s, or none for ever",
-		mustTime:   "needs a time up to a day, such as 500ms or 10s",
-		mustStatus: "needs an HTTP status from 400 to 599",
-		mustMany:   "needs a number of events from 2 to 1048576",
-	}[r.arg])
-}
-
-func (r faultRule) formatArg(arg int64) string {
-	if r.arg == mayTime || r.arg == mustTime {
-		return time.Duration(arg).String()
-	}
-	return strconv.FormatInt(arg, 10)
+	return 0
 }

@@ -17,12 +17,14 @@
 package simulator
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -66,7 +68,9 @@ func New(p Profile) *Server {
 	} {
 		s.mux.HandleFunc(e.path, only(e.method, e.serve))
 	}
-	s.mux.HandleFunc("/", answering(func(http.ResponseWriter, *http.Request) *apiError { return notFound("Not Found") }))
+	s.mux.HandleFunc("/", answering(func(http.ResponseWriter, *http.Request) *apiError {
+		return &apiError{status: http.StatusNotFound, message: "Not Found"}
+	}))
 	return s
 }
 
@@ -108,7 +112,7 @@ func only(method string, serve endpoint) http.HandlerFunc {
 			return serve(w, r)
 		}
 		w.Header().Set("Allow", method)
-		return &apiError{status: http.StatusMethodNotAllowed, kind: "Method Not Allowed", message: "Method Not Allowed"}
+		return &apiError{status: http.StatusMethodNotAllowed, message: "Method Not Allowed", framework: true}
 	})
 }
 
@@ -142,9 +146,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, v interface{ model
 		return unreadable(err)
 	}
 	if model := v.model(); model != "" && model != s.profile.Model {
-		err := notFound("The model `" + model + "` does not exist.")
-		err.param = "model"
-		return err
+		return &apiError{status: http.StatusNotFound, param: "model", message: "The model `" + model + "` does not exist."}
 	}
 	return nil
 }
@@ -154,17 +156,11 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
 	var tooLong *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLong):
-		return body, &apiError{
-			status: http.StatusRequestEntityTooLarge, kind: "Request Entity Too Large", message: err.Error(),
-		}
+		return body, &apiError{status: http.StatusRequestEntityTooLarge, message: err.Error(), framework: true}
 	case err != nil:
 		return body, unreadable(err)
 	}
 	return body, nil
-}
-
-func unreadable(err error) *apiError {
-	return &apiError{status: http.StatusBadRequest, kind: "Bad Request", message: err.Error()}
 }
 
 // writeJSON answers with v. A client that has gone is no error of ours.
@@ -179,9 +175,10 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 // apiError is an answer that is not the one asked for, in vLLM's words where it has them.
 type apiError struct {
 	status  int
-	kind    string // the JSON field "type"
 	param   string // the field of the request that is wrong, if it is a single one
 	message string
+	// framework says that the error is of the library below vLLM, which calls it by its status.
+	framework bool
 }
 
 type errorBody struct {
@@ -196,29 +193,32 @@ type errorDetail struct {
 }
 
 func (e *apiError) body() errorBody {
-	detail := errorDetail{Message: e.message, Type: e.kind, Code: e.status}
+	detail := errorDetail{Message: e.message, Type: statusText(e.status), Code: e.status}
+	if !e.framework {
+		detail.Type = strings.TrimSuffix(strings.ReplaceAll(detail.Type, " ", ""), "Error") + "Error"
+	}
 	if e.param != "" {
 		detail.Param = &e.param
 	}
 	return errorBody{Error: detail}
 }
 
+func statusText(status int) string { return cmp.Or(http.StatusText(status), "Unknown") }
+
 func badRequest(param, format string, args ...any) *apiError {
-	return &apiError{
-		status: http.StatusBadRequest, kind: "BadRequestError", param: param, message: fmt.Sprintf(format, args...),
-	}
+	return &apiError{status: http.StatusBadRequest, param: param, message: fmt.Sprintf(format, args...)}
 }
 
-func notFound(message string) *apiError {
-	return &apiError{status: http.StatusNotFound, kind: "NotFoundError", message: message}
+func unreadable(err error) *apiError {
+	return &apiError{status: http.StatusBadRequest, message: err.Error(), framework: true}
 }
 
 // unavailable says that the engine has stopped.
 func unavailable(err error) *apiError {
-	return &apiError{status: http.StatusServiceUnavailable, kind: "ServiceUnavailableError", message: err.Error()}
+	return &apiError{status: http.StatusServiceUnavailable, message: err.Error()}
 }
 
 // broken is what a stream says when the engine stops under it; its status line has long been sent.
 func broken(err error) *apiError {
-	return &apiError{status: http.StatusInternalServerError, kind: "InternalServerError", message: err.Error()}
+	return &apiError{status: http.StatusInternalServerError, message: err.Error()}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 )
 
@@ -57,8 +56,7 @@ func (s *Server) strike(w http.ResponseWriter, r *http.Request, a *arrival, serv
 	case FaultRefuse:
 		p := s.port.Load()
 		if p == nil {
-			return &apiError{status: http.StatusInternalServerError, kind: "InternalServerError",
-				message: "the fault refuse needs a port that the simulator can close"}
+			return broken(errors.New("the fault refuse needs a port that the simulator can close"))
 		}
 		p.shut(f.duration())
 		w.Header().Set("Connection", "close")
@@ -78,15 +76,7 @@ func refusal(w http.ResponseWriter, status int) *apiError {
 	if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
-	words := http.StatusText(status)
-	if words == "" {
-		words = "Unknown"
-	}
-	kind := strings.ReplaceAll(words, " ", "")
-	if !strings.HasSuffix(kind, "Error") {
-		kind += "Error"
-	}
-	return &apiError{status: status, kind: kind, message: "simulated fault: " + words}
+	return &apiError{status: status, message: "simulated fault: " + statusText(status)}
 }
 
 // hangUp takes the connection from the HTTP library, writes what there is to write, and closes it: at once and with a reset

@@ -3,6 +3,7 @@ package simulator
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"sort"
@@ -46,11 +47,9 @@ func (p *metricsPage) write(s snapshot) {
 		p.sample("vllm:request_success_total", `finished_reason="`+reason+`"`, float64(s.ends[reason]))
 	}
 
-	p.histogram("vllm:time_to_first_token_seconds", "Histogram of time to first token in seconds.", s.firstToken)
-	p.histogram("vllm:inter_token_latency_seconds", "Histogram of inter-token latency in seconds.", s.interToken)
-	p.histogram("vllm:e2e_request_latency_seconds", "Histogram of e2e request latency in seconds.", s.endToEnd)
-	p.histogram("vllm:request_queue_time_seconds", "Histogram of time spent in WAITING phase for request.", s.queued)
-	p.histogram("vllm:request_prefill_time_seconds", "Histogram of time spent in PREFILL phase for request.", s.prefill)
+	for _, h := range s.times {
+		p.histogram(h)
+	}
 }
 
 // speculation writes nothing for a server that does not draft, as vLLM does.
@@ -85,8 +84,8 @@ func (p *metricsPage) sample(name, label string, value float64) {
 	fmt.Fprintf(&p.text, "%s{%s} %s\n", name, labels, number(value))
 }
 
-func (p *metricsPage) histogram(name, help string, h histogram) {
-	p.head("histogram", name, help)
+func (p *metricsPage) histogram(h histogram) {
+	p.head("histogram", h.name, h.help)
 	below := 0
 	for i, n := range h.counts {
 		below += n
@@ -94,10 +93,10 @@ func (p *metricsPage) histogram(name, help string, h histogram) {
 		if i < len(h.bounds) {
 			bound = number(h.bounds[i])
 		}
-		p.sample(name+"_bucket", `le="`+bound+`"`, float64(below))
+		p.sample(h.name+"_bucket", `le="`+bound+`"`, float64(below))
 	}
-	p.sample(name+"_count", "", float64(below))
-	p.sample(name+"_sum", "", h.sum.Seconds())
+	p.sample(h.name+"_count", "", float64(below))
+	p.sample(h.name+"_sum", "", h.sum.Seconds())
 }
 
 // number writes whole numbers with ".0", as Python's client does.
@@ -123,12 +122,18 @@ type observations struct {
 	// Tokens of prompts looked up in the prefix cache, and those of them that were there.
 	prefixQueries, prefixHits int
 
-	firstToken histogram
-	interToken histogram
-	endToEnd   histogram
-	queued     histogram
-	prefill    histogram
+	times [numTimes]histogram
 }
+
+// What is timed of sequences, in the order of the page.
+const (
+	firstToken = iota
+	interToken
+	endToEnd
+	queueTime
+	prefillTime
+	numTimes
+)
 
 // endReasons are the reasons a sequence may end for, in the order in which they are shown.
 func endReasons() []string { return []string{"stop", "length", "abort"} }
@@ -141,13 +146,15 @@ func newObservations(specTokens int) observations {
 	return observations{
 		ends:        make(map[string]int),
 		speculation: speculation{accepted: make([]int, specTokens)},
-		firstToken: newHistogram(
-			0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560),
-		interToken: newHistogram(
-			0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80),
-		endToEnd: newHistogram(request...),
-		queued:   newHistogram(request...),
-		prefill:  newHistogram(request...),
+		times: [numTimes]histogram{
+			firstToken: newHistogram("vllm:time_to_first_token_seconds", "Histogram of time to first token in seconds.",
+				0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80, 160, 640, 2560),
+			interToken: newHistogram("vllm:inter_token_latency_seconds", "Histogram of inter-token latency in seconds.",
+				0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 20, 40, 80),
+			endToEnd:    newHistogram("vllm:e2e_request_latency_seconds", "Histogram of e2e request latency in seconds.", request...),
+			queueTime:   newHistogram("vllm:request_queue_time_seconds", "Histogram of time spent in WAITING phase for request.", request...),
+			prefillTime: newHistogram("vllm:request_prefill_time_seconds", "Histogram of time spent in PREFILL phase for request.", request...),
+		},
 	}
 }
 
@@ -165,18 +172,18 @@ func (o *observations) tokens(seq *sequence, n int, end time.Time) {
 		o.generationTokens += n
 	}
 	if !seq.lastToken.IsZero() {
-		o.interToken.add(end.Sub(seq.lastToken))
+		o.times[interToken].add(end.Sub(seq.lastToken))
 		return
 	}
 	o.promptTokens += seq.prompt
-	o.firstToken.add(end.Sub(seq.arrived))
+	o.times[firstToken].add(end.Sub(seq.arrived))
 }
 
 // finished files a sequence that was not aborted. As in vLLM, its waits are observed only now.
 func (o *observations) finished(seq *sequence, end time.Time) {
-	o.endToEnd.add(end.Sub(seq.arrived))
-	o.queued.add(seq.admitted.Sub(seq.arrived))
-	o.prefill.add(seq.firstToken.Sub(seq.admitted))
+	o.times[endToEnd].add(end.Sub(seq.arrived))
+	o.times[queueTime].add(seq.admitted.Sub(seq.arrived))
+	o.times[prefillTime].add(seq.firstToken.Sub(seq.admitted))
 	o.ended(seq.reason)
 }
 
@@ -202,32 +209,26 @@ func (e *engine) snapshot() snapshot {
 		preemptions:  e.sched.preemptions,
 	}
 	s.speculation.accepted = slices.Clone(e.observed.speculation.accepted)
-	s.ends = make(map[string]int)
-	for reason, n := range e.observed.ends {
-		s.ends[reason] = n
-	}
-	for _, h := range []*histogram{&s.firstToken, &s.interToken, &s.endToEnd, &s.queued, &s.prefill} {
-		*h = h.clone()
+	s.ends = maps.Clone(e.observed.ends)
+	for i := range s.times {
+		s.times[i].counts = slices.Clone(s.times[i].counts)
 	}
 	return s
 }
 
 // histogram counts durations as a Prometheus histogram does: each bucket up to and including its bound in seconds.
 type histogram struct {
-	bounds []float64 // seconds, ascending
-	counts []int     // one per bound and one for what is above all
-	sum    time.Duration
+	name, help string
+	bounds     []float64 // seconds, ascending
+	counts     []int     // one per bound and one for what is above all
+	sum        time.Duration
 }
 
-func newHistogram(bounds ...float64) histogram {
-	return histogram{bounds: bounds, counts: make([]int, len(bounds)+1)}
+func newHistogram(name, help string, bounds ...float64) histogram {
+	return histogram{name: name, help: help, bounds: bounds, counts: make([]int, len(bounds)+1)}
 }
 
 func (h *histogram) add(d time.Duration) {
 	h.counts[sort.SearchFloat64s(h.bounds, d.Seconds())]++
 	h.sum += d
-}
-
-func (h *histogram) clone() histogram {
-	return histogram{bounds: h.bounds, counts: slices.Clone(h.counts), sum: h.sum}
 }

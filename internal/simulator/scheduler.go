@@ -30,6 +30,13 @@ type plan struct {
 	load   load
 }
 
+func (p *plan) add(s share, l load) {
+	p.shares = append(p.shares, s)
+	p.load.decodes += l.decodes
+	p.load.prefillTokens += l.prefillTokens
+	p.load.contextTokens += s.seq.computed
+}
+
 func newScheduler(p Profile) *scheduler {
 	return &scheduler{profile: p, pool: newBlockPool(p.BlockSize, p.Blocks)}
 }
@@ -45,7 +52,7 @@ func (s *scheduler) plan() plan {
 	for i := 0; i < len(s.running); i++ {
 		if seq := s.running[i]; seq.decoding() && s.grow(seq) {
 			drafts := s.drafts(seq)
-			p.decode(seq, drafts)
+			p.add(share{seq: seq, tokens: 1, drafts: drafts}, load{decodes: 1, prefillTokens: drafts})
 			s.pool.publish(seq, seq.computed+1)
 			budget -= 1 + drafts
 		}
@@ -66,7 +73,8 @@ func (s *scheduler) plan() plan {
 // prefill gives seq as much of the budget as it can use and returns how much that is. Blocks that the step fills can be
 // found at once: who is admitted in the same step shares them, as in vLLM.
 func (s *scheduler) prefill(p *plan, seq *sequence, budget int) int {
-	n := p.prefill(seq, budget)
+	n := min(seq.pending(), budget)
+	p.add(share{seq: seq, tokens: n}, load{prefillTokens: n})
 	s.pool.publish(seq, seq.computed+n)
 	return n
 }
@@ -132,22 +140,6 @@ func (s *scheduler) retire() {
 		}
 		return seq.done()
 	})
-}
-
-func (p *plan) decode(seq *sequence, drafts int) {
-	p.shares = append(p.shares, share{seq: seq, tokens: 1, drafts: drafts})
-	p.load.decodes++
-	p.load.prefillTokens += drafts
-	p.load.contextTokens += seq.computed
-}
-
-// prefill gives seq as much of the budget as it can use and returns how much that is.
-func (p *plan) prefill(seq *sequence, budget int) int {
-	n := min(seq.pending(), budget)
-	p.shares = append(p.shares, share{seq: seq, tokens: n})
-	p.load.prefillTokens += n
-	p.load.contextTokens += seq.computed
-	return n
 }
 
 // sequence is one request inside the engine. It knows tokens only by number:

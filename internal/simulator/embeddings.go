@@ -106,7 +106,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request, a *arrival) 
 		}
 		reads = reads[1:]
 	}
-	a.promptTokens, a.outputTokens = total, 0
+	a.PromptTokens, a.OutputTokens = total, 0
 	answer.Usage = embeddingUsage{PromptTokens: total, TotalTokens: total}
 	writeJSON(w, http.StatusOK, answer)
 	return nil

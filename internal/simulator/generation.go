@@ -63,7 +63,7 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 		arrival: a,
 		now:     s.now,
 	}
-	a.promptTokens = len(prompt)
+	a.PromptTokens = len(prompt)
 	if err := s.engine.submit(g.seq); err != nil {
 		return nil, unavailable(err)
 	}
@@ -134,7 +134,7 @@ func (g *generation) whole(ctx context.Context) ([]token, *apiError) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	g.arrival.outputTokens = len(answer)
+	g.arrival.OutputTokens = len(answer)
 	return answer, nil
 }
 

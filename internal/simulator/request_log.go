@@ -2,7 +2,6 @@ package simulator
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,25 +21,6 @@ func (m moment) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return fmt.Appendf(nil, "%d.%09d", m/1e9, m%1e9), nil
-}
-
-// logLine is what the request log tells of one request.
-type logLine struct {
-	Arrival      int               `json:"arrival"` // number, from 1
-	At           moment            `json:"at_s"`    // when its header had been read
-	Client       string            `json:"client"`  // address: requests that share one shared a connection
-	Method       string            `json:"method"`
-	Path         string            `json:"path"`
-	RequestID    string            `json:"request_id"` // as the client sent it, "" if it did not
-	Headers      map[string]string `json:"headers"`    // without those that carry secrets
-	Body         string            `json:"body"`       // as received
-	Status       *int              `json:"status"`     // null if no answer began
-	FirstByte    moment            `json:"first_byte_s"`
-	FirstToken   moment            `json:"first_token_s"` // null where there is no stream
-	LastByte     moment            `json:"last_byte_s"`   // of events; the end of the answer itself follows at once
-	PromptTokens int               `json:"prompt_tokens"`
-	OutputTokens int               `json:"output_tokens"`
-	Fault        string            `json:"fault"` // "" for none
 }
 
 // requestLog writes a line for each request in order of arrival: a request that is over waits for those before it. Without a
@@ -77,7 +57,7 @@ func (l *requestLog) end(a *arrival, r *http.Request) {
 	line := a.line(r)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ready[a.number] = line
+	l.ready[a.Number] = line
 	for l.ready[l.next] != nil {
 		l.write(l.next)
 		l.next++
@@ -125,22 +105,13 @@ func (l *requestLog) close() error {
 }
 
 func (a *arrival) line(r *http.Request) []byte {
-	v := logLine{
-		Arrival: a.number, At: a.at, Client: r.RemoteAddr, Method: r.Method, Path: r.URL.RequestURI(),
-		RequestID: r.Header.Get("X-Request-Id"), Headers: loggedHeaders(r), Body: string(a.body),
-		FirstByte: a.firstByte, FirstToken: a.firstToken, LastByte: a.lastByte,
-		PromptTokens: a.promptTokens, OutputTokens: a.outputTokens,
-	}
-	if a.status != 0 {
-		v.Status = &a.status
-	}
+	a.Client, a.Method, a.Path, a.RequestID = r.RemoteAddr, r.Method, r.URL.RequestURI(), r.Header.Get("X-Request-Id")
+	a.Headers = loggedHeaders(r)
 	if a.fault != nil {
-		v.Fault = a.fault.String()
+		a.FaultText = a.fault.String()
 	}
 	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	if err := newEncoder(&line).Encode(a); err != nil {
 		panic(err) // texts and numbers only: a bug
 	}
 	return line.Bytes()
@@ -168,16 +139,25 @@ type arrivals struct {
 	last int
 }
 
-// arrival is one request for tokens, and what the request log tells of it. The goroutine of its handler owns it.
+// arrival is one request for tokens, as the request log tells of it. The goroutine of its handler owns it.
 type arrival struct {
-	number int // from 1
-	at     moment
-	fault  *Fault // what happens to it, nil for nothing
-	body   []byte
+	Number       int               `json:"arrival"` // from 1
+	At           moment            `json:"at_s"`    // when its header had been read
+	Client       string            `json:"client"`  // address: requests that share one shared a connection
+	Method       string            `json:"method"`
+	Path         string            `json:"path"`
+	RequestID    string            `json:"request_id"` // as the client sent it, "" if it did not
+	Headers      map[string]string `json:"headers"`    // without those that carry secrets
+	Body         string            `json:"body"`       // as received
+	Status       *int              `json:"status"`     // null if no answer began
+	FirstByte    moment            `json:"first_byte_s"`
+	FirstToken   moment            `json:"first_token_s"` // null where there is no stream
+	LastByte     moment            `json:"last_byte_s"`   // of events; the end of the answer itself follows at once
+	PromptTokens int               `json:"prompt_tokens"`
+	OutputTokens int               `json:"output_tokens"`
+	FaultText    string            `json:"fault"` // "" for none
 
-	status                          int // 0 until an answer begins
-	firstByte, firstToken, lastByte moment
-	promptTokens, outputTokens      int // the latter as far as they were written
+	fault *Fault // what happens to it, nil for nothing
 }
 
 // generator answers one request for tokens, or returns what went wrong before anything was written.
@@ -205,7 +185,7 @@ func (s *Server) arrive() *arrival {
 	defer s.arrivals.mu.Unlock()
 	s.arrivals.last++
 	s.log.begin()
-	return &arrival{number: s.arrivals.last, at: s.now(), firstByte: never, firstToken: never, lastByte: never}
+	return &arrival{Number: s.arrivals.last, At: s.now(), FirstByte: never, FirstToken: never, LastByte: never}
 }
 
 // now is the time since the server was made, on the monotonic clock.
@@ -214,11 +194,12 @@ func (s *Server) now() moment { return moment(time.Since(s.created)) }
 // receive reads the whole body, which the endpoint may then read again, and finds the fault. Until the body is read, the
 // HTTP library does not notice that a client has gone.
 func (s *Server) receive(w http.ResponseWriter, r *http.Request, a *arrival) (err *apiError) {
-	if a.body, err = readBody(w, r); err != nil {
+	body, err := readBody(w, r)
+	if err != nil {
 		return err
 	}
-	r.Body = io.NopCloser(bytes.NewReader(a.body))
-	a.fault, err = s.faultOf(r, a.number)
+	a.Body, r.Body = string(body), io.NopCloser(bytes.NewReader(body))
+	a.fault, err = s.faultOf(r, a.Number)
 	return err
 }
 
@@ -230,15 +211,15 @@ type watched struct {
 }
 
 func (w *watched) WriteHeader(status int) {
-	w.arrival.status, w.arrival.firstByte = status, w.server.now()
+	w.arrival.Status, w.arrival.FirstByte = &status, w.server.now()
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *watched) Write(b []byte) (int, error) {
-	if w.arrival.status == 0 {
-		w.arrival.status, w.arrival.firstByte = http.StatusOK, w.server.now()
+	if w.arrival.Status == nil {
+		w.WriteHeader(http.StatusOK)
 	}
-	w.arrival.lastByte = w.server.now()
+	w.arrival.LastByte = w.server.now()
 	return w.ResponseWriter.Write(b)
 }
 

@@ -167,9 +167,13 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
+	_ = newEncoder(w).Encode(v)
+}
+
+func newEncoder(w io.Writer) *json.Encoder {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v)
+	return enc
 }
 
 // apiError is an answer that is not the one asked for, in vLLM's words where it has them.

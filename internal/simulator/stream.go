@@ -50,8 +50,8 @@ func (g *generation) streamTokens(ctx context.Context, out *events, options *str
 		if len(tokens) == 0 {
 			return nil
 		}
-		if g.arrival.outputTokens == 0 {
-			g.arrival.firstToken = g.now()
+		if g.arrival.OutputTokens == 0 {
+			g.arrival.FirstToken = g.now()
 			if f.role != nil {
 				err = out.send(g.answer(f.chunk, usage(0), f.role))
 			}
@@ -60,7 +60,7 @@ func (g *generation) streamTokens(ctx context.Context, out *events, options *str
 			err = out.send(g.answer(f.chunk, usage(tokens[len(tokens)-1].index+1), f.event(g, tokens)))
 		}
 		if err == nil {
-			g.arrival.outputTokens += len(tokens)
+			g.arrival.OutputTokens += len(tokens)
 		}
 		return err
 	}
@@ -151,8 +151,7 @@ func (g *generation) openEvents(ctx context.Context, w http.ResponseWriter) (*ev
 		e.fault = *g.arrival.fault
 	}
 	e.halfway = func() error { return g.engine.pause(ctx, e.fault.duration()) }
-	e.enc = json.NewEncoder(&e.bytes)
-	e.enc.SetEscapeHTML(false)
+	e.enc = newEncoder(&e.bytes)
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.WriteHeader(http.StatusOK)
 	return e, e.flush.Flush()

@@ -6,14 +6,15 @@ import (
 	"time"
 )
 
-// answer is what completions and chats answer with, whole or event by event. Members of type any are left out where they are nil,
+// answer is what requests for tokens are answered with, whole or event by event. Members of type any are left out where they are nil,
 // and null where they hold absent.
 type answer struct {
 	ID                string          `json:"id"`
 	Object            string          `json:"object"`
 	Created           int64           `json:"created"`
 	Model             string          `json:"model"`
-	Choices           []any           `json:"choices"`
+	Choices           any             `json:"choices,omitempty"`
+	Data              any             `json:"data,omitempty"`
 	ServiceTier       any             `json:"service_tier,omitempty"`
 	SystemFingerprint any             `json:"system_fingerprint,omitempty"`
 	Usage             any             `json:"usage,omitempty"`
@@ -61,14 +62,10 @@ func (g *generation) answer(object string, usage any, choices ...any) answer {
 }
 
 type usage struct {
-	PromptTokens        int                  `json:"prompt_tokens"`
-	TotalTokens         int                  `json:"total_tokens"`
-	CompletionTokens    int                  `json:"completion_tokens"`
-	PromptTokensDetails *promptTokensDetails `json:"prompt_tokens_details"` // null where nothing came from the cache
-}
-
-type promptTokensDetails struct {
-	CachedTokens int `json:"cached_tokens"`
+	PromptTokens        int `json:"prompt_tokens"`
+	TotalTokens         int `json:"total_tokens"`
+	CompletionTokens    int `json:"completion_tokens"`
+	PromptTokensDetails any `json:"prompt_tokens_details,omitempty"` // absent where nothing came from the cache
 }
 
 // requestMetrics is what the server says of its own time for one request, in milliseconds. Its time to first token begins
@@ -83,14 +80,14 @@ type requestMetrics struct {
 
 // usage counts the first n tokens of the answer.
 func (g *generation) usage(n int) usage {
-	return usage{PromptTokens: g.seq.prompt, TotalTokens: g.seq.prompt + n, CompletionTokens: n}
+	return usage{PromptTokens: g.seq.prompt, TotalTokens: g.seq.prompt + n, CompletionTokens: n, PromptTokensDetails: absent}
 }
 
 // finalUsage is that of the whole answer. Call it when all tokens have come.
 func (g *generation) finalUsage() usage {
 	u := g.usage(g.seq.limit)
 	if g.seq.cached > 0 {
-		u.PromptTokensDetails = &promptTokensDetails{CachedTokens: g.seq.cached}
+		u.PromptTokensDetails = map[string]int{"cached_tokens": g.seq.cached}
 	}
 	return u
 }

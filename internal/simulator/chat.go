@@ -14,35 +14,23 @@ type chatRequest struct {
 	} `json:"chat_template_kwargs"`
 }
 
+// chatChoice has a message in a whole answer, a delta in an event.
 type chatChoice struct {
 	Index        int           `json:"index"`
-	Message      chatMessage   `json:"message"`
+	Message      *chatMessage  `json:"message,omitempty"`
+	Delta        *chatMessage  `json:"delta,omitempty"`
 	Logprobs     *chatLogprobs `json:"logprobs"`
 	FinishReason *string       `json:"finish_reason"`
-	StopReason   *string       `json:"stop_reason"`
-	TokenIDs     []int         `json:"token_ids"`
+	StopReason   any           `json:"stop_reason,omitempty"`
+	TokenIDs     any           `json:"token_ids,omitempty"`
 }
 
 type chatMessage struct {
-	Role             string     `json:"role"`
-	Content          string     `json:"content"`
-	Refusal          *string    `json:"refusal"`
-	ToolCalls        []struct{} `json:"tool_calls"`
-	ReasoningContent *string    `json:"reasoning_content"`
-}
-
-type chatEventChoice struct {
-	Index        int           `json:"index"`
-	Delta        chatDelta     `json:"delta"`
-	Logprobs     *chatLogprobs `json:"logprobs"`
-	FinishReason *string       `json:"finish_reason"`
-	TokenIDs     []int         `json:"token_ids,omitempty"`
-}
-
-type chatDelta struct {
-	Role             string  `json:"role,omitempty"`
-	Content          *string `json:"content,omitempty"`
-	ReasoningContent *string `json:"reasoning_content,omitempty"`
+	Role             string `json:"role,omitempty"`
+	Content          any    `json:"content,omitempty"`
+	Refusal          any    `json:"refusal,omitempty"`
+	ToolCalls        any    `json:"tool_calls,omitempty"`
+	ReasoningContent any    `json:"reasoning_content,omitempty"`
 }
 
 func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
@@ -60,9 +48,9 @@ func (s *Server) chatCompletions(w http.ResponseWriter, r *http.Request, a *arri
 	}
 	return s.respond(w, r, a, ids, maxTokens, request.sampling, format{
 		kind: "chatcmpl", object: "chat.completion", chunk: "chat.completion.chunk", promptLogprobs: absent,
-		role:  chatEventChoice{Delta: chatDelta{Role: "assistant", Content: new(string)}},
-		whole: func(g *generation, tokens []token) any { return g.chatChoice(tokens, request) },
-		event: func(g *generation, tokens []token) any { return g.chatEventChoice(tokens, request) },
+		role:  chatChoice{Delta: &chatMessage{Role: "assistant", Content: ""}},
+		whole: func(g *generation, tokens []token) any { return g.chatChoice(tokens, request, true) },
+		event: func(g *generation, tokens []token) any { return g.chatChoice(tokens, request, false) },
 	})
 }
 
@@ -85,36 +73,22 @@ func (request chatRequest) reasoning(length int) int {
 	return 0
 }
 
-func (g *generation) chatChoice(tokens []token, request chatRequest) chatChoice {
-	thought := request.reasoning(len(tokens))
-	choice := chatChoice{
-		Message:      chatMessage{Role: "assistant", Content: textOf(tokens[thought:]), ToolCalls: []struct{}{}},
-		FinishReason: tokens[len(tokens)-1].finish,
+// chatChoice describes the tokens of an answer, or of one step. A step that ends the reasoning may bring both kinds of text.
+func (g *generation) chatChoice(tokens []token, request chatRequest, whole bool) chatChoice {
+	var text chatMessage
+	choice := chatChoice{FinishReason: tokens[len(tokens)-1].finish}
+	if whole {
+		text = chatMessage{Role: "assistant", Content: "", Refusal: absent, ToolCalls: []struct{}{}, ReasoningContent: absent}
+		choice.Message, choice.StopReason, choice.TokenIDs = &text, absent, absent
+	} else {
+		choice.Delta = &text
 	}
-	if thought > 0 {
-		text := textOf(tokens[:thought])
-		choice.Message.ReasoningContent = &text
-	}
-	if request.Logprobs {
-		choice.Logprobs = g.chatLogprobs(tokens, request.TopLogprobs)
-	}
-	if request.ReturnTokenIDs {
-		choice.TokenIDs = idsOf(tokens)
-	}
-	return choice
-}
-
-// chatEventChoice describes the tokens of one step. A step that ends the reasoning may bring both kinds of text.
-func (g *generation) chatEventChoice(tokens []token, request chatRequest) chatEventChoice {
 	thought := min(max(request.reasoning(g.seq.limit)-tokens[0].index, 0), len(tokens))
-	choice := chatEventChoice{FinishReason: tokens[len(tokens)-1].finish}
 	if thought > 0 {
-		text := textOf(tokens[:thought])
-		choice.Delta.ReasoningContent = &text
+		text.ReasoningContent = textOf(tokens[:thought])
 	}
 	if thought < len(tokens) {
-		text := textOf(tokens[thought:])
-		choice.Delta.Content = &text
+		text.Content = textOf(tokens[thought:])
 	}
 	if request.Logprobs {
 		choice.Logprobs = g.chatLogprobs(tokens, request.TopLogprobs)

@@ -44,25 +44,10 @@ func (e *embeddable) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-type embeddingAnswer struct {
-	ID      string         `json:"id"`
-	Object  string         `json:"object"`
-	Created int64          `json:"created"`
-	Model   string         `json:"model"`
-	Data    []embedding    `json:"data"`
-	Usage   embeddingUsage `json:"usage"`
-}
-
 type embedding struct {
 	Index     int    `json:"index"`
 	Object    string `json:"object"`
 	Embedding any    `json:"embedding"` // numbers, or their bytes in base64
-}
-
-type embeddingUsage struct {
-	PromptTokens     int `json:"prompt_tokens"`
-	TotalTokens      int `json:"total_tokens"`
-	CompletionTokens int `json:"completion_tokens"`
 }
 
 // embeddingSize is how many numbers a vector has.
@@ -82,7 +67,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request, a *arrival) 
 	if request.Dimensions != nil {
 		size = *request.Dimensions
 	}
-	answer := embeddingAnswer{Object: "list", Created: time.Now().Unix(), Model: s.profile.Model}
+	answer := answer{Object: "list", Created: time.Now().Unix(), Model: s.profile.Model}
 	reads := make([]*generation, 0, len(prompts))
 	defer func() { // what is not over is of no use to anybody
 		for _, g := range reads {
@@ -90,6 +75,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request, a *arrival) 
 		}
 	}()
 	total := 0
+	var data []embedding
 	for i, ids := range prompts {
 		g, err := s.generate(r, a, "embd", ids, &one, sampling{IgnoreEOS: true, CacheSalt: request.CacheSalt, pooled: true})
 		if err != nil {
@@ -98,7 +84,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request, a *arrival) 
 		reads = append(reads, g)
 		total += len(ids)
 		answer.ID = g.id
-		answer.Data = append(answer.Data, embedding{Index: i, Object: "embedding", Embedding: request.vector(ids, size)})
+		data = append(data, embedding{Index: i, Object: "embedding", Embedding: request.vector(ids, size)})
 	}
 	for len(reads) > 0 {
 		if _, err := reads[0].whole(r.Context()); err != nil {
@@ -107,7 +93,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request, a *arrival) 
 		reads = reads[1:]
 	}
 	a.PromptTokens, a.OutputTokens = total, 0
-	answer.Usage = embeddingUsage{PromptTokens: total, TotalTokens: total}
+	answer.Data, answer.Usage = data, usage{PromptTokens: total, TotalTokens: total}
 	writeJSON(w, http.StatusOK, answer)
 	return nil
 }

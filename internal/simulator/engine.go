@@ -238,13 +238,9 @@ func (e *engine) giveUp() {
 	e.sched.drop(func(*sequence) bool { return true })
 }
 
-// cacheReset is the answer to a reset of the prefix cache: no success while some sequence holds blocks.
-type cacheReset struct {
-	Success bool `json:"success"`
-}
-
+// resetPrefixCache reports no success while some sequence holds blocks.
 func (s *Server) resetPrefixCache(w http.ResponseWriter, _ *http.Request) *apiError {
-	writeJSON(w, http.StatusOK, cacheReset{Success: s.engine.forgetPrefixes()})
+	writeJSON(w, http.StatusOK, map[string]bool{"success": s.engine.forgetPrefixes()})
 	return nil
 }
 

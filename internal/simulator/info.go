@@ -25,46 +25,18 @@ func (s *Server) profiler(w http.ResponseWriter, _ *http.Request) *apiError {
 	return nil
 }
 
-type modelList struct {
-	Object string      `json:"object"`
-	Data   []modelCard `json:"data"`
-}
-
-type modelCard struct {
-	ID          string            `json:"id"`
-	Object      string            `json:"object"`
-	Created     int64             `json:"created"` // Unix seconds
-	OwnedBy     string            `json:"owned_by"`
-	Root        string            `json:"root"`
-	Parent      *string           `json:"parent"`
-	MaxModelLen int               `json:"max_model_len"`
-	Permission  []modelPermission `json:"permission"`
-}
-
-type modelPermission struct {
-	ID                 string  `json:"id"`
-	Object             string  `json:"object"`
-	Created            int64   `json:"created"`
-	AllowCreateEngine  bool    `json:"allow_create_engine"`
-	AllowSampling      bool    `json:"allow_sampling"`
-	AllowLogprobs      bool    `json:"allow_logprobs"`
-	AllowSearchIndices bool    `json:"allow_search_indices"`
-	AllowView          bool    `json:"allow_view"`
-	AllowFineTuning    bool    `json:"allow_fine_tuning"`
-	Organization       string  `json:"organization"`
-	Group              *string `json:"group"`
-	IsBlocking         bool    `json:"is_blocking"`
-}
-
 func (s *Server) models(w http.ResponseWriter, _ *http.Request) *apiError {
+	type object map[string]any
 	created := s.created.Unix()
-	writeJSON(w, http.StatusOK, modelList{Object: "list", Data: []modelCard{{
-		ID: s.profile.Model, Object: "model", Created: created, OwnedBy: "benchtop", Root: s.profile.Model,
-		MaxModelLen: s.profile.MaxModelLen,
-		Permission: []modelPermission{{
-			ID: "modelperm-" + s.profile.Model, Object: "model_permission", Created: created,
-			AllowSampling: true, AllowLogprobs: true, AllowView: true, Organization: "*",
-		}},
-	}}})
+	permission := object{
+		"id": "modelperm-" + s.profile.Model, "object": "model_permission", "created": created, "organization": "*", "group": nil,
+		"allow_create_engine": false, "allow_sampling": true, "allow_logprobs": true, "allow_search_indices": false,
+		"allow_view": true, "allow_fine_tuning": false, "is_blocking": false,
+	}
+	card := object{
+		"id": s.profile.Model, "object": "model", "created": created, "owned_by": "benchtop", "root": s.profile.Model, "parent": nil,
+		"max_model_len": s.profile.MaxModelLen, "permission": []object{permission},
+	}
+	writeJSON(w, http.StatusOK, object{"object": "list", "data": []object{card}})
 	return nil
 }

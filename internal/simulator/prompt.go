@@ -165,12 +165,11 @@ type detokenizeRequest struct {
 	Tokens []int `json:"tokens"`
 }
 
-type detokenizeAnswer struct {
-	Prompt string `json:"prompt"`
-}
-
 func (s *Server) detokenize(w http.ResponseWriter, r *http.Request) *apiError {
-	var request detokenizeRequest
+	var request struct {
+		named
+		Tokens []int `json:"tokens"`
+	}
 	if err := s.read(w, r, &request); err != nil {
 		return err
 	}
@@ -180,6 +179,6 @@ func (s *Server) detokenize(w http.ResponseWriter, r *http.Request) *apiError {
 	if id, ok := inVocabulary(request.Tokens); !ok {
 		return badRequest("tokens", "Token id %d is out of vocabulary", id)
 	}
-	writeJSON(w, http.StatusOK, detokenizeAnswer{Prompt: decode(request.Tokens)})
+	writeJSON(w, http.StatusOK, map[string]string{"prompt": decode(request.Tokens)})
 	return nil
 }

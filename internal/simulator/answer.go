@@ -58,7 +58,7 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, a *arrival, pro
 }
 
 func (g *generation) answer(object string, usage any, choices ...any) answer {
-	return answer{ID: g.id, Object: object, Created: g.created, Model: g.model, Choices: append([]any{}, choices...), Usage: usage}
+	return answer{ID: g.id, Object: object, Created: g.created, Model: g.profile.Model, Choices: append([]any{}, choices...), Usage: usage}
 }
 
 type usage struct {
@@ -94,7 +94,7 @@ func (g *generation) finalUsage() usage {
 
 // requestMetrics is nil where the profile does not tell. Call it when all tokens have come.
 func (g *generation) requestMetrics() *requestMetrics {
-	if !g.tells {
+	if !g.profile.RequestMetrics {
 		return nil
 	}
 	s := g.seq

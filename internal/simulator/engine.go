@@ -224,7 +224,7 @@ func (e *engine) finish(p plan, end time.Time) {
 			close(s.seq.out)
 		}
 	}
-	e.sched.retire()
+	e.sched.drop((*sequence).done)
 }
 
 // giveUp closes the channels of all sequences in flight, so that no handler waits for ever.

@@ -382,7 +382,7 @@ func TestSchedulerInvariants(t *testing.T) {
 			for _, sh := range plan.shares {
 				sh.seq.advance(sh.tokens, p.verify(sh))
 			}
-			s.retire()
+			s.drop((*sequence).done)
 		}
 		if len(s.running)+len(s.waiting) > 0 || s.pool.free != s.pool.total || s.preemptions == 0 || shared && hits == 0 {
 			t.Errorf("at the end %d running, %d waiting, %d blocks free, %d preemptions, %d hits",

@@ -11,16 +11,13 @@ import (
 
 // generation is the answer to one request while it comes out of the engine.
 type generation struct {
-	engine  *engine
+	*Server
 	seq     *sequence
 	prose   prose
 	odds    *rand.Rand // log probabilities; apart, so that asking for them changes nothing else
 	id      string
 	created int64 // Unix seconds
-	model   string
-	tells   bool // of its own times
 	arrival *arrival
-	now     func() moment
 }
 
 // token is one piece of an answer.
@@ -52,16 +49,13 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 		seq.names = newBlockNames(s.profile.BlockSize, p.salt(), prompt, again)
 	}
 	g := &generation{
-		engine:  s.engine,
+		Server:  s,
 		seq:     seq,
 		prose:   text,
 		odds:    rand.New(rand.NewPCG(s.profile.Seed+1, key)),
 		id:      kind + "-" + s.requestID(r, key),
 		created: time.Now().Unix(),
-		model:   s.profile.Model,
-		tells:   s.profile.RequestMetrics,
 		arrival: a,
-		now:     s.now,
 	}
 	a.PromptTokens = len(prompt)
 	if err := s.engine.submit(g.seq); err != nil {

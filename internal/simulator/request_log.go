@@ -23,13 +23,14 @@ func (m moment) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "%d.%09d", m/1e9, m%1e9), nil
 }
 
-// requestLog writes a line for each request in order of arrival: a request that is over waits for those before it. Without a
-// writer it does nothing.
+// requestLog numbers the requests for tokens in the order in which their headers were read, and writes a line for each in this order: a
+// request that is over waits for those before it. Without a writer it only counts.
 type requestLog struct {
 	w io.Writer // nil for no log; set before the first request
 
-	mu    sync.Mutex // guards all below, and the order of writes
-	next  int        // the number of the next line
+	mu    sync.Mutex // guards all below, and makes times ascend with numbers
+	last  int        // the number of the last request
+	next  int        // that of the next line
 	ready map[int][]byte
 	open  int           // requests under way
 	idle  chan struct{} // closed when open falls to 0, if somebody waits for it
@@ -39,15 +40,6 @@ type requestLog struct {
 // LogTo makes the server write one line of JSON for each request for tokens to w, in order of arrival, each with one call
 // when the request and all before it are over. Call it before the first request; w is the caller's to close after Close.
 func (s *Server) LogTo(w io.Writer) { s.log.w, s.log.next, s.log.ready = w, 1, map[int][]byte{} }
-
-func (l *requestLog) begin() {
-	if l.w == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.open++
-}
 
 // end files a request that is over.
 func (l *requestLog) end(a *arrival, r *http.Request) {
@@ -133,12 +125,6 @@ func loggedHeaders(r *http.Request) map[string]string {
 	return headers
 }
 
-// arrivals numbers the requests for tokens in the order in which their headers were read.
-type arrivals struct {
-	mu   sync.Mutex // guards last, and makes times ascend with numbers
-	last int
-}
-
 // arrival is one request for tokens, as the request log tells of it. The goroutine of its handler owns it.
 type arrival struct {
 	Number       int               `json:"arrival"` // from 1
@@ -181,11 +167,11 @@ func (s *Server) generates(serve generator) endpoint {
 }
 
 func (s *Server) arrive() *arrival {
-	s.arrivals.mu.Lock()
-	defer s.arrivals.mu.Unlock()
-	s.arrivals.last++
-	s.log.begin()
-	return &arrival{Number: s.arrivals.last, At: s.now(), FirstByte: never, FirstToken: never, LastByte: never}
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	s.log.last++
+	s.log.open++
+	return &arrival{Number: s.log.last, At: s.now(), FirstByte: never, FirstToken: never, LastByte: never}
 }
 
 // now is the time since the server was made, on the monotonic clock.

@@ -85,27 +85,22 @@ func (s *scheduler) drafts(seq *sequence) int {
 	return min(s.profile.SpecTokens, s.profile.MaxModelLen-seq.known)
 }
 
-// grow makes sure that seq has blocks for its next tokens, at the expense of the youngest. It returns false if the youngest
-// was seq itself. A sequence that is alone always finds room, so the oldest always gets on and no deadlock can arise.
+// grow makes sure that seq has blocks for its next tokens, at the expense of the youngest, which goes back to the front of the queue.
+// What that generated stays; of its cache it finds again later what was not taken by others, and computes the rest again. It returns
+// false if the youngest was seq itself. A sequence that is alone always finds room, so the oldest always gets on and no deadlock can arise.
 func (s *scheduler) grow(seq *sequence) bool {
 	for !s.pool.hold(seq, seq.known+s.drafts(seq)) {
 		youngest := s.running[len(s.running)-1]
 		s.running = s.running[:len(s.running)-1]
-		s.preempt(youngest)
+		s.pool.release(youngest)
+		youngest.computed = 0
+		s.waiting = slices.Insert(s.waiting, 0, youngest)
+		s.preemptions++
 		if youngest == seq {
 			return false
 		}
 	}
 	return true
-}
-
-// preempt sends seq back to the front of the queue. What it generated stays; of its cache it finds again later what was not
-// taken by others, and computes the rest again.
-func (s *scheduler) preempt(seq *sequence) {
-	s.pool.release(seq)
-	seq.computed = 0
-	s.waiting = slices.Insert(s.waiting, 0, seq)
-	s.preemptions++
 }
 
 // admit moves the first waiting sequence to running if the batch and the cache have room for it. Nobody overtakes.
@@ -130,16 +125,6 @@ func (s *scheduler) drop(gone func(*sequence) bool) {
 	}
 	s.waiting = slices.DeleteFunc(s.waiting, release)
 	s.running = slices.DeleteFunc(s.running, release)
-}
-
-// retire removes the running sequences that are done.
-func (s *scheduler) retire() {
-	s.running = slices.DeleteFunc(s.running, func(seq *sequence) bool {
-		if seq.done() {
-			s.pool.release(seq)
-		}
-		return seq.done()
-	})
 }
 
 // sequence is one request inside the engine. It knows tokens only by number:

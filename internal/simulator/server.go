@@ -37,9 +37,8 @@ type Server struct {
 	created time.Time
 	ids     atomic.Uint64 // requests without an id of their own
 
-	arrivals arrivals
-	log      requestLog
-	port     atomic.Pointer[port] // nil unless Listener was called
+	log  requestLog
+	port atomic.Pointer[port] // nil unless Listener was called
 }
 
 // New makes a server. No goroutine runs until the first request for tokens; Close ends what then runs. Under

@@ -62,3 +62,62 @@ const (
 	LongestRun   = 366 * 24 * time.Hour
 	LargestCount = 1 << 53
 )
+
+// Probes are tiny requests sent beside the load, one after the other.
+type Probes struct {
+	Completed, Failed int
+	// Latencies of those that completed.
+	Latencies []time.Duration
+}
+
+// SpecDecode is what a server's counters of speculative decoding moved by during a run.
+type SpecDecode struct {
+	Drafts, DraftTokens, AcceptedTokens int
+	// AcceptedPerPosition holds, by position in the draft, how many tokens were accepted.
+	AcceptedPerPosition []int
+}
+
+// Diffusion is what a server's counters of diffusion decoding moved by during a run.
+type Diffusion struct {
+	CommittedTokens, DenoisingSteps, CanvasPositions int
+}
+
+// RateStep is the moment when the whole part of a ramp's rate rose to RPS.
+type RateStep struct {
+	RPS int
+	At  time.Duration
+}
+
+// ObjectiveShare is an objective and the share of successes that met it, from 0 to 1.
+type ObjectiveShare struct {
+	Objective Objective
+	Share     float64
+}
+
+// Run is everything about a run but its requests.
+type Run struct {
+	Plan Plan
+	// Ended is the offset at which the run was over; Never if that is not known, because the process was killed: then
+	// the end of the last request stands for it.
+	Ended  time.Duration
+	Events []LogEntry
+	// Reason a run was cut short for, "" if it ran to its end, and the number of planned requests of which there is no
+	// record.
+	Reason string
+	Unsent int
+	// Probes are the side requests of the run, nil if it had none.
+	Probes *Probes
+	// SpecDecode and Diffusion are what the server's counters moved by during the run, nil where it has none.
+	SpecDecode *SpecDecode
+	Diffusion  *Diffusion
+	// Client holds the samples the client took of itself, Stamps how its chunks were timed; nil where the end is not known.
+	Client []ClientSecond
+	Stamps *Stamps
+	// Server and GPUs hold what server and accelerators said; ServerKind names the server, ServerAbsent and GPUsAbsent say
+	// why there is nothing, or nothing more.
+	Server                               []ServerSecond
+	GPUs                                 []GPUSecond
+	ServerKind, ServerAbsent, GPUsAbsent string
+	// Damaged lines of the journal could not be read and were left out.
+	Damaged int
+}

@@ -1,6 +1,10 @@
 package metrics
 
-import "time"
+import (
+	"maps"
+	"slices"
+	"time"
+)
 
 // GPU is one accelerator at one moment. What its tool does not give is Unsaid.
 type GPU struct {
@@ -41,4 +45,94 @@ type GPUReport struct {
 	JoulesPerToken, CostPerMillion float64
 	// Seconds of the run, in order of time, the warm-up included.
 	Seconds []GPUSecond
+}
+
+// mostGPUs bounds the names that are kept: a journal may have any.
+const mostGPUs = 1024
+
+// GPUWork is what accelerators did in a part of a run.
+type GPUWork struct {
+	// OutputTokens came out of them in Length.
+	OutputTokens int
+	Length       time.Duration
+	// Price of one accelerator an hour; 0 if that is not known.
+	Price float64
+}
+
+// GPUsOver sums up the looks at the accelerators after from and up to to, in order of time, and holds them against their work.
+// Seconds and Absent stay empty.
+func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUReport) {
+	var use, energy, looked, memory, temperature weighted
+	power := map[int]*weighted{} // of each by itself: one may be silent now and then
+	seen := map[int]bool{}
+	for _, s := range seconds {
+		if s.At > to {
+			continue
+		}
+		r.name(s.GPUs, seen)
+		if s.At <= from {
+			continue
+		}
+		took := min(s.Took, s.At-from).Seconds()
+		var all weighted
+		for i := range s.GPUs {
+			g := &s.GPUs[i]
+			if !g.known() {
+				continue
+			}
+			use.add(g.Use, took)
+			all.add(g.Power, 1)
+			if power[g.Index] == nil {
+				power[g.Index] = &weighted{}
+			}
+			power[g.Index].add(g.Power, took)
+			memory.add(g.MemoryUsed, 1)
+			temperature.add(g.Temperature, 1)
+		}
+		if watts := all.sumOf(); Said(watts) && took > 0 {
+			energy.add(watts*took, 1)
+			looked.add(took, 1)
+		}
+	}
+	var together weighted
+	for _, index := range slices.Sorted(maps.Keys(power)) {
+		if mean := power[index].mean(); Said(mean) {
+			together.add(mean, 1)
+			r.Powered++
+		}
+	}
+	r.UseMean, r.PowerMean, r.Energy, r.Seen = use.mean(), together.sumOf(), energy.sumOf(), len(seen)
+	r.LookedAt = time.Duration(min(looked.total*float64(time.Second), float64(longest)))
+	r.MemoryMost, r.TemperatureMost = memory.highest(), temperature.highest()
+	// A tool may have told of a part of the time only.
+	r.JoulesPerToken = over(r.PowerMean*work.Length.Seconds(), float64(work.OutputTokens))
+	r.CostPerMillion = Unsaid()
+	if work.Price > 0 && len(seen) > 0 {
+		r.CostPerMillion = over(work.Price*float64(len(seen))*work.Length.Hours()*1e6, float64(work.OutputTokens))
+	}
+	return r
+}
+
+// lookedEnough is the share of a run from which on its energy is taken for the whole of it.
+const lookedEnough = 0.98
+
+// LooksMiss reports whether Energy is of so much less than the length of the run that it must be said.
+func (r *GPUReport) LooksMiss(length time.Duration) bool {
+	return Said(r.Energy) && r.LookedAt.Seconds() < lookedEnough*length.Seconds()
+}
+
+// known reports whether the number of the accelerator can be one.
+func (g *GPU) known() bool { return g.Index >= 0 && g.Index < mostGPUs }
+
+// name notes the names of accelerators, each at its place, and which were seen.
+func (r *GPUReport) name(gpus []GPU, seen map[int]bool) {
+	for _, g := range gpus {
+		if !g.known() {
+			continue
+		}
+		for len(r.Names) <= g.Index {
+			r.Names = append(r.Names, "")
+		}
+		r.Names[g.Index], seen[g.Index] = g.Name, true
+	}
 }

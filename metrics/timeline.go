@@ -1,6 +1,9 @@
 package metrics
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // stage is where a request is on its way.
 type stage uint8
@@ -139,4 +142,201 @@ func (t *Timeline) Replay(r *Request) {
 	if r.Done != Never {
 		t.Done(r)
 	}
+}
+
+func (t *Timeline) Done(r *Request) {
+	if r.progress.outputTokens > 0 {
+		t.Guessed--
+	}
+	t.move(r, stageNone, r.Done)
+	t.Client.done(r)
+	w := t.at(r.Done)
+	warming := t.Plan.Warming(r)
+	switch r.Failure {
+	case "":
+		w.Done++
+		t.succeed(w, r, warming)
+	case Cancelled:
+		w.Cancelled++
+		t.forget(r, warming)
+	default:
+		w.Failed++
+		t.forget(r, warming)
+	}
+	switch {
+	case warming:
+		t.Totals.WarmedUp++
+	case r.Failure == "":
+		t.Totals.Done++
+		t.Totals.InputTokens += r.InputTokens
+		t.Totals.CachedTokens += r.cached()
+		t.Totals.OutputTokens += r.OutputTokens
+	case r.Failure == Cancelled:
+		t.Totals.Cancelled++
+	default:
+		t.Totals.Failed++
+	}
+}
+
+func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
+	t.count(w, r, atSuccess, warming, +1)
+	o := r.Outcome()
+	met := t.SLO.Judge(&o)
+	w.MetCount.Add(met)
+	if n := r.progress.inputTokens; n > 0 && r.InputSource == TokensFromUsage {
+		t.templates.n++
+		t.templates.tokens += r.InputTokens - n
+	}
+	t.correct(r)
+	w.PromptTokens += r.InputTokens
+	if t.Plan.Pooling {
+		w.InputTokens += r.InputTokens
+	}
+	w.CachedTokens += r.cached()
+	if len(r.Chunks) > 0 {
+		t.unseen.ended.Count(r, 1)
+		t.at(r.Chunks[0].At).Told.tell(r)
+		if !warming {
+			t.Told.tell(r)
+		}
+	}
+	if warming {
+		return
+	}
+	if t.Plan.Goodput.Judge(&o).Good() {
+		t.PlannedGood++
+	}
+	t.Totals.MetCount.Add(met)
+}
+
+// forget takes the latencies of a request that did not succeed out of the histograms.
+func (t *Timeline) forget(r *Request, warming bool) {
+	if r.Sent != Never {
+		t.count(t.at(r.Sent), r, atSent, warming, -1)
+	}
+	if r.progress.answered {
+		t.count(t.at(r.FirstAnswer), r, atFirstAnswer, warming, -1)
+	}
+	for i, c := range r.Chunks {
+		w := t.at(c.At)
+		if i > 0 {
+			for _, l := range knownAt[atChunk] {
+				t.countOne(w, l, rows[l].gap(r, i), warming, -1)
+			}
+			continue
+		}
+		if !t.Plan.Pooling {
+			t.count(w, r, atFirstChunk, warming, -1)
+		}
+		w.Waits.Count(r, -1)
+		if !warming {
+			t.Waits.Count(r, -1)
+		}
+	}
+}
+
+// correct spreads the request's own token totals over the seconds in which its chunks came.
+func (t *Timeline) correct(r *Request) {
+	if r.FirstToken != Never {
+		t.at(r.FirstToken).InputTokens += r.InputTokens - r.progress.inputTokens
+	}
+	if r.OutputTokens == r.progress.outputTokens || len(r.Chunks) == 0 {
+		return
+	}
+	given := 0
+	for i, tokens := range r.Spread() {
+		t.at(r.Chunks[i].At).OutputTokens += tokens - int(r.Chunks[i].Tokens)
+		given += tokens
+	}
+	t.at(r.LastChunk).OutputTokens += r.OutputTokens - given
+}
+
+// SetObjectives changes the objectives, with what successes met of them: by the second of their end, and in all but the warm-up.
+func (t *Timeline) SetObjectives(slo SLO, seconds []MetCount, total MetCount) {
+	t.SLO, t.dirty, t.Totals.MetCount = slo, 0, total
+	for i := range t.windows {
+		t.windows[i].MetCount = MetCount{}
+		if i < len(seconds) {
+			t.windows[i].MetCount = seconds[i]
+		}
+	}
+}
+
+// Seen are the waits since the last look at the server, which it begins anew.
+func (t *Timeline) Seen() (first, ended Waits) {
+	first, ended = t.unseen.first, t.unseen.ended
+	t.unseen.first, t.unseen.ended = Waits{}, Waits{}
+	return first, ended
+}
+
+// TemplateTokens is by how many tokens servers counted a prompt longer than it was counted before it was sent, on average over
+// the successes, as a chat template makes it; 0 where that is not known.
+func (t *Timeline) TemplateTokens() float64 { return Share(t.templates.tokens, t.templates.n) }
+
+// count adds the latencies of a request that are known at a moment, in the second of that and in the whole run; or, where by is -1, it
+// takes them out again.
+func (t *Timeline) count(w *Window, r *Request, at moment, warming bool, by int) {
+	for _, l := range knownAt[at] {
+		if v := rows[l].of(r); v != Never {
+			t.countOne(w, l, v, warming, by)
+		}
+	}
+}
+
+// countGap adds those that are known at the i-th chunk of a request, i > 0. This is the hot path, so ITL does not go through the table:
+// that would make a chunk a tenth dearer.
+func (t *Timeline) countGap(w *Window, r *Request, i int, warming bool) {
+	gap := r.Gap(i)
+	w.Histograms[ITL].Add(gap)
+	if !warming {
+		t.Histograms[ITL].Add(gap)
+	}
+	for _, l := range otherGaps {
+		t.countOne(w, l, rows[l].gap(r, i), warming, +1)
+	}
+}
+
+// otherGaps are the latencies that are known at each chunk, but for ITL.
+var otherGaps = slices.DeleteFunc(slices.Clone(knownAt[atChunk]), func(l Latency) bool { return l == ITL })
+
+func (t *Timeline) countOne(w *Window, l Latency, v time.Duration, warming bool, by int) {
+	if l < NumInWindow {
+		w.Histograms[l].change(v, by)
+	}
+	if !warming {
+		t.Histograms[l].change(v, by)
+	}
+}
+
+// change adds a duration, or takes it back where by is -1.
+func (h *Histogram) change(v time.Duration, by int) {
+	if by < 0 {
+		h.Remove(v)
+		return
+	}
+	h.Add(v)
+}
+
+// Share returns the windows up to now that changed since the last call, with levels summed up, and the number of those
+// before them that did not. before is what the last call made: all windows it knew of. Most windows of a long run never
+// change again, and chunks wait while this works, so it looks at no others. The reader may keep what it gets.
+func (t *Timeline) Share(now time.Duration, before []Window) (same int, changed []Window) {
+	t.at(now)
+	same = min(t.dirty, len(before))
+	var held, waiting, runs int
+	if same > 0 {
+		held, waiting, runs = before[same-1].Held, before[same-1].Waiting, before[same-1].Running
+	}
+	changed = slices.Clone(t.windows[same:])
+	for i := range changed {
+		w := &t.windows[same+i]
+		held, waiting, runs = held+w.Held, waiting+w.Waiting, runs+w.Running
+		c := &changed[i]
+		c.Held, c.Waiting, c.Running = held, waiting, runs
+		for l := range c.Histograms {
+			c.Histograms[l] = w.Histograms[l].Share()
+		}
+	}
+	t.dirty = len(t.windows)
+	return same, changed
 }

@@ -37,7 +37,7 @@ func poolingReport(t *testing.T, change func(*metrics.Plan)) metrics.Report {
 				return
 			}
 		}
-	}, metrics.Run{Plan: plan, Ended: 2 * time.Second})
+	}, metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
@@ -19,17 +21,17 @@ func TestClientSeconds(t *testing.T) {
 		q := metrics.NewRequest(index)
 		q.Scheduled, q.Due, q.Admitted, q.Connect = scheduled, scheduled, scheduled+50*ms, 3*ms
 		q.Sent = q.Admitted + 3*ms + late
-		rec.Due(&q)
-		rec.Sent(&q)
+		eventtest.Step(rec, event.Due, &q)
+		eventtest.Step(rec, event.Sent, &q)
 		at := q.Sent
 		for _, gap := range gaps {
 			at += gap
 			q.ReadDelay = delay
 			q.Add(metrics.Chunk{At: at, Tokens: 1})
-			rec.Chunk(&q)
+			eventtest.Step(rec, event.Chunk, &q)
 		}
 		q.OutputTokens, q.Done, q.Redials = len(gaps), at, index
-		rec.Done(&q)
+		eventtest.Step(rec, event.Done, &q)
 		return q
 	}
 	all := []metrics.Request{
@@ -51,7 +53,7 @@ func TestClientSeconds(t *testing.T) {
 	if len(snapshot.Client) != 2 || snapshot.Verdict.String() != rec.Verdict().String() || !snapshot.Recent.Limited() {
 		t.Errorf("snapshot: %+v %s %s", snapshot.Client, snapshot.Verdict, snapshot.Recent)
 	}
-	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: 3 * time.Second, Client: seconds, Stamps: &stamps})
+	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second, Stamps: &stamps}, Client: seconds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,18 +69,18 @@ func TestClientSeconds(t *testing.T) {
 	}
 
 	// A journal without an end knows the seconds only.
-	summary, err = report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: metrics.Never, Client: seconds})
+	summary, err = report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: metrics.Never}, Client: seconds})
 	if s := summary.Client.Stamps; err != nil || s.Unstamped != 2 || s.DelayMax != 5*ms || s.DelayP999 != metrics.Never {
 		t.Errorf("killed: %+v (%v)", s, err)
 	}
 	// What came before the warm-up was over is in no figure then either.
 	early := append([]metrics.ClientSecond{{At: 400 * ms, Took: 400 * ms, Chunks: 90, Unstamped: 90, DelayMax: time.Second}}, seconds...)
-	summary, err = report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: metrics.Never, Client: early})
+	summary, err = report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: metrics.Never}, Client: early})
 	if s := summary.Client.Stamps; err != nil || s.Unstamped != 2 || s.DelayMax != 5*ms {
 		t.Errorf("killed, with a warm-up: %+v (%v)", s, err)
 	}
 	// One from before there were samples says nothing about the client.
-	summary, err = report.Summarize(yield(all), metrics.Run{Plan: metrics.Plan{Rate: 10}, Ended: 3 * time.Second})
+	summary, err = report.Summarize(yield(all), metrics.Run{Plan: metrics.Plan{Rate: 10}, End: metrics.End{Ended: 3 * time.Second}})
 	if c := summary.Client; err != nil || c.Source != metrics.UserStamps || c.Verdict.Limited() || c.Stamps.DelayP99 != metrics.Never || len(c.Seconds) != 0 {
 		t.Errorf("old journal: %+v (%v)", c, err)
 	}
@@ -92,14 +94,14 @@ func TestLastMoment(t *testing.T) {
 		q := metrics.NewRequest(i)
 		q.Sent = 0
 		q.Add(metrics.Chunk{At: time.Millisecond, Tokens: 1})
-		rec.Due(&q)
-		rec.Sent(&q)
-		rec.Chunk(&q)
+		eventtest.Step(rec, event.Due, &q)
+		eventtest.Step(rec, event.Sent, &q)
+		eventtest.Step(rec, event.Chunk, &q)
 	}
 	for range 10 {
-		rec.Client(metrics.ClientSecond{Took: time.Second, Cores: 1, Sched: time.Millisecond})
+		eventtest.Tell(rec, metrics.ClientSecond{Took: time.Second, Cores: 1, Sched: time.Millisecond})
 	}
-	rec.Client(metrics.ClientSecond{Took: 3 * time.Millisecond, Cores: 1, CPU: 1, Sched: 50 * time.Millisecond})
+	eventtest.Tell(rec, metrics.ClientSecond{Took: 3 * time.Millisecond, Cores: 1, CPU: 1, Sched: 50 * time.Millisecond})
 	if s := rec.Snapshot(); s.Verdict.Limited() || s.Recent.Limited() {
 		t.Errorf("%s, recently %s", s.Verdict, s.Recent)
 	}
@@ -112,12 +114,12 @@ func TestNoSocket(t *testing.T) {
 	q := metrics.NewRequest(0)
 	q.Scheduled, q.Due, q.Done, q.Failure, q.Error = 0, 0, time.Millisecond, metrics.FailedNoSocket, "too many open files"
 	told := q
-	rec.Due(&told)
-	rec.Done(&told)
+	eventtest.Step(rec, event.Due, &told)
+	eventtest.Step(rec, event.Done, &told)
 	if v := rec.Verdict(); v.String() != "limited (no socket for 1 of the requests)" {
 		t.Error(v)
 	}
-	if r, err := report.Summarize(yield([]metrics.Request{q}), metrics.Run{Plan: plan, Ended: time.Second}); err != nil || !r.Client.Verdict.Limited() {
+	if r, err := report.Summarize(yield([]metrics.Request{q}), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Second}}); err != nil || !r.Client.Verdict.Limited() {
 		t.Errorf("%s (%v)", r.Client.Verdict, err)
 	}
 }
@@ -125,7 +127,7 @@ func TestNoSocket(t *testing.T) {
 // sampled files a second of the client, completed as in a run.
 func sampled(rec *live.View, s metrics.ClientSecond) metrics.ClientSecond {
 	s = rec.Counted(s)
-	rec.Client(s)
+	eventtest.Tell(rec, s)
 	return s
 }
 
@@ -140,7 +142,7 @@ func TestCachedTokens(t *testing.T) {
 	plan := metrics.Plan{Warmup: time.Second}
 	recorder := live.NewView(time.Now(), &plan)
 	play(recorder, all)
-	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: 3 * time.Second})
+	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}

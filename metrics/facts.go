@@ -34,6 +34,34 @@ type Source struct {
 	Absent string
 }
 
+// Telemetry is what was read of the machines beside the requests.
+type Telemetry struct {
+	// Server and GPUs hold what server and accelerators said, in order of time. ServerKind names the server, ServerAbsent and
+	// GPUsAbsent say why there is nothing, or nothing more.
+	Server                               []ServerSecond
+	GPUs                                 []GPUSecond
+	ServerKind, ServerAbsent, GPUsAbsent string
+}
+
+// Take files a fact, and reports whether it is one of telemetry.
+func (t *Telemetry) Take(fact any) bool {
+	switch x := fact.(type) {
+	case ServerSecond:
+		t.Server = append(t.Server, x)
+	case GPUSecond:
+		t.GPUs = append(t.GPUs, x)
+	case Source:
+		if x.Name == Accelerators {
+			t.GPUsAbsent = x.Absent
+		} else {
+			t.ServerKind, t.ServerAbsent = x.Kind, x.Absent
+		}
+	default:
+		return false
+	}
+	return true
+}
+
 // Recount is what the output tokens of a request were found to be after it was done.
 type Recount struct {
 	Index, Tokens int
@@ -97,27 +125,13 @@ type ObjectiveShare struct {
 // Run is everything about a run but its requests.
 type Run struct {
 	Plan Plan
-	// Ended is the offset at which the run was over; Never if that is not known, because the process was killed: then
-	// the end of the last request stands for it.
-	Ended  time.Duration
+	// End is how it ended; Ended is Never if that is not known, because the process was killed: then the end of the last request
+	// stands for it.
+	End
 	Events []LogEntry
-	// Reason a run was cut short for, "" if it ran to its end, and the number of planned requests of which there is no
-	// record.
-	Reason string
-	Unsent int
-	// Probes are the side requests of the run, nil if it had none.
-	Probes *Probes
-	// SpecDecode and Diffusion are what the server's counters moved by during the run, nil where it has none.
-	SpecDecode *SpecDecode
-	Diffusion  *Diffusion
-	// Client holds the samples the client took of itself, Stamps how its chunks were timed; nil where the end is not known.
+	// Client holds the samples the client took of itself.
 	Client []ClientSecond
-	Stamps *Stamps
-	// Server and GPUs hold what server and accelerators said; ServerKind names the server, ServerAbsent and GPUsAbsent say
-	// why there is nothing, or nothing more.
-	Server                               []ServerSecond
-	GPUs                                 []GPUSecond
-	ServerKind, ServerAbsent, GPUsAbsent string
+	Telemetry
 	// Damaged lines of the journal could not be read and were left out.
 	Damaged int
 }

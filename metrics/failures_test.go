@@ -39,7 +39,7 @@ func TestFailuresGoByDataSetOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 50 {
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		summary, err := report.Summarize(yield(all), metrics.Run{Ended: time.Minute})
+		summary, err := report.Summarize(yield(all), metrics.Run{End: metrics.End{Ended: time.Minute}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestFailuresGoByDataSetOrder(t *testing.T) {
 		}
 	}
 	unfinished := slices.IndexFunc(all, func(q metrics.Request) bool { return q.Index == 29 })
-	summary, err := report.Summarize(yield(all[unfinished:unfinished+1]), metrics.Run{Ended: time.Minute})
+	summary, err := report.Summarize(yield(all[unfinished:unfinished+1]), metrics.Run{End: metrics.End{Ended: time.Minute}})
 	if err != nil || !slices.Equal(summary.FirstErrors, []string{"unfinished"}) {
 		t.Errorf("of an unfinished request: %q, %v", summary.FirstErrors, err)
 	}
@@ -60,8 +60,7 @@ func TestFailuresGoByDataSetOrder(t *testing.T) {
 // What a run knows beside its requests is in the report.
 func TestReportOfTheSide(t *testing.T) {
 	run := metrics.Run{
-		Ended: time.Second, Events: []metrics.LogEntry{{Text: "hello"}}, Reason: "q", Unsent: 3,
-		Probes: &metrics.Probes{Completed: 2}, SpecDecode: &metrics.SpecDecode{Drafts: 4}, Diffusion: &metrics.Diffusion{DenoisingSteps: 5},
+		End: metrics.End{Ended: time.Second, Reason: "q", Unsent: 3, Probes: &metrics.Probes{Completed: 2}, SpecDecode: &metrics.SpecDecode{Drafts: 4}, Diffusion: &metrics.Diffusion{DenoisingSteps: 5}}, Events: []metrics.LogEntry{{Text: "hello"}},
 	}
 	r, err := report.Summarize(yield(nil), run)
 	if err != nil {
@@ -93,15 +92,15 @@ func TestInterruptedOrOver(t *testing.T) {
 	}{
 		"all sent":              {metrics.Run{}, nil, 0, nil},
 		"all sent, duration":    {metrics.Run{Plan: inTime}, nil, 0, nil},
-		"time over":             {metrics.Run{Plan: inTime, Unsent: 3}, nil, 3, nil},
-		"time over, one held":   {metrics.Run{Plan: inTime, Unsent: 3}, []metrics.Request{held}, 4, nil},
-		"time over, one cut":    {metrics.Run{Plan: inTime, Unsent: 2}, []metrics.Request{inFlight}, 2, &metrics.Interrupted{Cancelled: 1, Unsent: 2}},
-		"no duration":           {metrics.Run{Unsent: 3}, nil, 3, &metrics.Interrupted{Unsent: 3}},
+		"time over":             {metrics.Run{Plan: inTime, End: metrics.End{Unsent: 3}}, nil, 3, nil},
+		"time over, one held":   {metrics.Run{Plan: inTime, End: metrics.End{Unsent: 3}}, []metrics.Request{held}, 4, nil},
+		"time over, one cut":    {metrics.Run{Plan: inTime, End: metrics.End{Unsent: 2}}, []metrics.Request{inFlight}, 2, &metrics.Interrupted{Cancelled: 1, Unsent: 2}},
+		"no duration":           {metrics.Run{End: metrics.End{Unsent: 3}}, nil, 3, &metrics.Interrupted{Unsent: 3}},
 		"no duration, one held": {metrics.Run{}, []metrics.Request{held}, 1, &metrics.Interrupted{Unsent: 1}},
 		"stopped": {
-			metrics.Run{Plan: inTime, Reason: "q", Unsent: 3}, []metrics.Request{held}, 4, &metrics.Interrupted{Reason: "q", Unsent: 4},
+			metrics.Run{Plan: inTime, End: metrics.End{Reason: "q", Unsent: 3}}, []metrics.Request{held}, 4, &metrics.Interrupted{Reason: "q", Unsent: 4},
 		},
-		"stopped with all sent": {metrics.Run{Plan: inTime, Reason: "q"}, nil, 0, &metrics.Interrupted{Reason: "q"}},
+		"stopped with all sent": {metrics.Run{Plan: inTime, End: metrics.End{Reason: "q"}}, nil, 0, &metrics.Interrupted{Reason: "q"}},
 	} {
 		c.run.Ended = 5 * time.Second
 		r, err := report.Summarize(yield(append([]metrics.Request{done}, c.also...)), c.run)
@@ -130,7 +129,7 @@ func TestSummarizeOfADamagedJournal(t *testing.T) {
 			yield(simple(2, 0, time.Second, 0, 1), nil)
 		}
 	}
-	r, err := report.Summarize(reqs, metrics.Run{Plan: closedPlan(2), Ended: metrics.Never})
+	r, err := report.Summarize(reqs, metrics.Run{Plan: closedPlan(2), End: metrics.End{Ended: metrics.Never}})
 	if err != broken || r.Completed != 2 || r.Ended != 2*time.Second || r.SteadyState == nil || r.SteadyState.Total != 2 {
 		t.Errorf("%v, %d completed until %s, steady state %+v", err, r.Completed, r.Ended, r.SteadyState)
 	}

@@ -64,7 +64,7 @@ func TestGatesOfAReport(t *testing.T) {
 			"p97.5_ttft>783", "p97.5_ttft>782", "mean_itl>50", "max_e2el>1s", "p50_tpot>=50",
 			"max_client_queue_time_ms>6", "max_e2el_including_client_queue>1007"),
 	}
-	r, err := report.Summarize(yield(gatedRun()), metrics.Run{Plan: plan, Ended: 10 * time.Second})
+	r, err := report.Summarize(yield(gatedRun()), metrics.Run{Plan: plan, End: metrics.End{Ended: 10 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestGatesWithoutASample(t *testing.T) {
 	all := gates(t, "goodput<90%", "error_rate>1%", "request_goodput<1", "request_throughput<1", "output_throughput<1",
 		"total_token_throughput<1", "max_concurrent_requests>5", "p99_ttft>5", "max_client_queue_time>1")
 	all = append(all, metrics.Gate{Metric: "nonsense", Op: "<", Limit: 1})
-	r, err := report.Summarize(yield(nil), metrics.Run{Plan: metrics.Plan{Gates: all, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}, Ended: time.Second})
+	r, err := report.Summarize(yield(nil), metrics.Run{Plan: metrics.Plan{Gates: all, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}, End: metrics.End{Ended: time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestGatesWithoutASample(t *testing.T) {
 			t.Errorf("live, %s: %+v, want unknown and not missed", g.Gate, g)
 		}
 	}
-	r, err = report.Summarize(yield(nil), metrics.Run{Plan: metrics.Plan{Gates: gates(t, "completed<1", "failed>0", "goodput<1")}, Ended: time.Second})
+	r, err = report.Summarize(yield(nil), metrics.Run{Plan: metrics.Plan{Gates: gates(t, "completed<1", "failed>0", "goodput<1")}, End: metrics.End{Ended: time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestGatesLive(t *testing.T) {
 	for i := range all {
 		ended = max(ended, all[i].Done)
 	}
-	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: ended})
+	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
@@ -60,12 +62,12 @@ func TestAnswerLengths(t *testing.T) {
 			for range p.n {
 				q := answerOf(p.tokens, p.asked, p.finish, p.source)
 				shown := q
-				rec.Due(&shown)
-				rec.Done(&shown)
+				eventtest.Step(rec, event.Due, &shown)
+				eventtest.Step(rec, event.Done, &shown)
 				all = append(all, q)
 			}
 		}
-		r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: 2 * time.Second})
+		r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
 		if got := strings.Join(r.Lengths.Words(&r.Plan), "\n"); err != nil || got != c.want {
 			t.Errorf("%s: %v\n got %q\nwant %q", c.name, err, got, c.want)
 		}

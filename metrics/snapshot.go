@@ -93,11 +93,7 @@ type Snapshot struct {
 	// Client holds the client's own seconds so far, Verdict what they say of the whole run, Recent of its last seconds.
 	Client          []ClientSecond
 	Verdict, Recent Verdict
-	// Server and GPUs hold what server and accelerators said so far. ServerKind names the server, ServerAbsent and GPUsAbsent
-	// say why there is nothing, or nothing more, to show.
-	Server                               []ServerSecond
-	GPUs                                 []GPUSecond
-	ServerKind, ServerAbsent, GPUsAbsent string
+	Telemetry
 	// Steering is the load in force now.
 	Steering Steering
 	// Objectives in force now: those of the plan until somebody sets others.

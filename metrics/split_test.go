@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
@@ -65,7 +67,7 @@ func TestSplit(t *testing.T) {
 		{"more than TTFT", metrics.Told{Waits: ten, Queued: 10, Queue: 3000 * ms}, nil,
 			metrics.TTFTSplit{Queue: 300 * ms, Prefill: metrics.Never, Rest: 0, Source: metrics.SplitByRequests}},
 	} {
-		s := metrics.Snapshot{At: time.Minute, Server: c.server, Windows: []metrics.Window{
+		s := metrics.Snapshot{At: time.Minute, Telemetry: metrics.Telemetry{Server: c.server}, Windows: []metrics.Window{
 			{Start: 0, Waits: metrics.Waits{N: 1, TTFT: time.Hour}},
 			{Start: time.Second, Waits: metrics.Waits{}},
 			{Start: 2 * time.Second, Waits: ten, Told: c.told},
@@ -79,7 +81,7 @@ func TestSplit(t *testing.T) {
 		}
 	}
 	// The beginning of a run is shorter than the span that is asked for, and the last look may come after its end.
-	begun := metrics.Snapshot{At: 3 * time.Second, Server: looks[1:], Windows: []metrics.Window{{Start: 2 * time.Second, Waits: ten}}}
+	begun := metrics.Snapshot{At: 3 * time.Second, Telemetry: metrics.Telemetry{Server: looks[1:]}, Windows: []metrics.Window{{Start: 2 * time.Second, Waits: ten}}}
 	begun.Server[2].At = begun.At + 1
 	begun.Server[0].Took = 2 * time.Second
 	if got := begun.SplitOver(-time.Minute, time.Hour); got.Source != metrics.SplitByMetrics {
@@ -103,7 +105,7 @@ func TestSplitOfBatches(t *testing.T) {
 	}
 	page := metrics.ServerLatency{N: 40, Mean: 20 * ms}
 	look := metrics.ServerSecond{At: time.Second, Took: time.Second, First: first, TTFT: page, Queue: page, Prefill: page}
-	s := metrics.Snapshot{At: time.Second, Server: []metrics.ServerSecond{look}, Windows: []metrics.Window{{Waits: first}}}
+	s := metrics.Snapshot{At: time.Second, Telemetry: metrics.Telemetry{Server: []metrics.ServerSecond{look}}, Windows: []metrics.Window{{Waits: first}}}
 	if got := s.SplitOver(0, time.Second); got.N != 10 || got.Seen != 40 || got.OfOthers() || got.Rest != 60*ms {
 		t.Errorf("got %+v", got)
 	}
@@ -145,24 +147,24 @@ func TestSplitOfAGrowingQueue(t *testing.T) {
 			q := &all[i]
 			now := func(m time.Duration) bool { return m > at-time.Second && m <= at }
 			if now(q.Sent) || i == 0 && at == time.Second {
-				r.Due(q)
-				r.Sent(q)
+				eventtest.Step(r, event.Due, q)
+				eventtest.Step(r, event.Sent, q)
 			}
 			for k := range q.Chunks {
 				if now(q.Chunks[k].At) {
 					told := *q
 					q.Chunks = q.Chunks[:k+1]
-					r.Chunk(q)
+					eventtest.Step(r, event.Chunk, q)
 					q.Chunks = told.Chunks
 				}
 			}
 			if now(q.Done) {
-				r.Done(q)
+				eventtest.Step(r, event.Done, q)
 				look.Queue = joined(look.Queue, q.TTFT()-20*ms)
 				look.Prefill = joined(look.Prefill, 10*ms)
 			}
 		}
-		r.Server(look)
+		eventtest.Tell(r, look)
 		run.Server = append(run.Server, look)
 		s := r.SnapshotAt(at)
 		split := s.SplitOver(0, at)
@@ -215,7 +217,7 @@ func TestReportOfAPageThatWasGone(t *testing.T) {
 		server []metrics.ServerSecond
 		whole  bool
 	}{{"to the end", looks(11), true}, {"half of it", looks(5), false}, {"half of it, of many", busy, false}, {"none", nil, false}} {
-		r, err := report.Summarize(yield(all), metrics.Run{Plan: metrics.Plan{Rate: 10}, Ended: 10500 * ms, Server: c.server})
+		r, err := report.Summarize(yield(all), metrics.Run{Plan: metrics.Plan{Rate: 10}, End: metrics.End{Ended: 10500 * ms}, Telemetry: metrics.Telemetry{Server: c.server}})
 		if err != nil {
 			t.Fatal(err)
 		}

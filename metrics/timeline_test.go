@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
@@ -93,16 +95,19 @@ func play(rec *live.View, all []metrics.Request) {
 		if final.OK() {
 			q.InputTokens -= 7 // the server's own count comes at the end
 		}
-		story = append(story, moment{final.Due, func() { q.Scheduled, q.Due = final.Scheduled, final.Due; rec.Due(&q) }})
+		story = append(story, moment{final.Due, func() { q.Scheduled, q.Due = final.Scheduled, final.Due; eventtest.Step(rec, event.Due, &q) }})
 		if final.Sent != metrics.Never {
-			story = append(story, moment{final.Sent, func() { q.Admitted, q.Sent, q.Connect = final.Admitted, final.Sent, final.Connect; rec.Sent(&q) }})
+			story = append(story, moment{final.Sent, func() {
+				q.Admitted, q.Sent, q.Connect = final.Admitted, final.Sent, final.Connect
+				eventtest.Step(rec, event.Sent, &q)
+			}})
 		}
 		for _, c := range final.Chunks {
-			story = append(story, moment{c.At, func() { q.Add(c); rec.Chunk(&q) }})
+			story = append(story, moment{c.At, func() { q.Add(c); eventtest.Step(rec, event.Chunk, &q) }})
 		}
 		story = append(story, moment{final.Done, func() {
 			q.End(final)
-			rec.Done(&q)
+			eventtest.Step(rec, event.Done, &q)
 		}})
 	}
 	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })
@@ -142,7 +147,7 @@ func TestSnapshotEqualsReport(t *testing.T) {
 			rec := live.NewView(time.Now(), &plan)
 			play(rec, all)
 			ended := slices.MaxFunc(all, func(a, b metrics.Request) int { return int(a.Done - b.Done) }).Done
-			summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: ended})
+			summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -204,7 +209,7 @@ func TestSummarizeDoesNotCareAboutOrder(t *testing.T) {
 		Requests: 400, Ramp: &metrics.Ramp{Strategy: "linear", From: 5, To: 20},
 		Gates: []metrics.Gate{{Metric: "p97.5_itl_ms", Op: ">", Limit: 1}},
 	}
-	run := metrics.Run{Plan: plan, Ended: time.Hour}
+	run := metrics.Run{Plan: plan, End: metrics.End{Ended: time.Hour}}
 	want, err := report.Summarize(yield(all), run)
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +248,7 @@ func TestTokensAreSpreadOverTheirSeconds(t *testing.T) {
 		q.Add(metrics.Chunk{At: time.Duration(i)*time.Second + 500*time.Millisecond, Tokens: 1})
 	}
 	q.OutputTokens, q.InputTokens, q.Done = 10, 33, 4*time.Second
-	r, err := report.Summarize(yield([]metrics.Request{q}), metrics.Run{Ended: 4 * time.Second})
+	r, err := report.Summarize(yield([]metrics.Request{q}), metrics.Run{End: metrics.End{Ended: 4 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}

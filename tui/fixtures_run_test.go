@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
 	liveview "benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
@@ -109,25 +111,25 @@ func play(rec *liveview.View, all []*metrics.Request, by time.Duration) {
 			continue
 		}
 		q.Due = r.Due
-		rec.Due(&q)
+		eventtest.Step(rec, event.Due, &q)
 		if r.Sent > by {
 			continue
 		}
 		q.Admitted, q.Sent = r.Admitted, r.Sent
-		rec.Sent(&q)
+		eventtest.Step(rec, event.Sent, &q)
 		for _, c := range r.Chunks {
 			if c.At > by {
 				break
 			}
 			q.Add(c)
-			rec.Chunk(&q)
+			eventtest.Step(rec, event.Chunk, &q)
 		}
 		if r.Done > by {
 			continue
 		}
 		q.Done, q.Failure, q.Status, q.Error = r.Done, r.Failure, r.Status, r.Error
 		q.OutputTokens, q.OutputSource = len(q.Chunks), r.OutputSource
-		rec.Done(&q)
+		eventtest.Step(rec, event.Done, &q)
 	}
 }
 
@@ -246,7 +248,7 @@ func pooled(finished bool) metrics.Snapshot {
 					return
 				}
 			}
-		}, metrics.Run{Plan: plan, Ended: end})
+		}, metrics.Run{Plan: plan, End: metrics.End{Ended: end}})
 		if err != nil {
 			panic(err)
 		}

@@ -10,7 +10,6 @@ import (
 
 	"benchtop/metrics"
 	"benchtop/metrics/event"
-	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/report"
 )
 
@@ -75,7 +74,7 @@ func (j filer) End(run metrics.Run) error {
 	if run.GPUsAbsent != "" {
 		j.tell(run.Ended, metrics.Source{Name: metrics.Accelerators, Absent: run.GPUsAbsent})
 	}
-	j.tell(run.Ended, eventtest.End(run))
+	j.tell(run.Ended, run.End)
 	return j.Close()
 }
 

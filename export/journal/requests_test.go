@@ -94,7 +94,7 @@ func TestRecount(t *testing.T) {
 	before := collect(t, j.Records())
 	j.Recount(first, 77, metrics.TokensFromServer)
 	j.Recount(12345, 5, metrics.TokensFromServer) // of no request
-	j.End(metrics.Run{Ended: time.Second})
+	j.End(metrics.Run{End: metrics.End{Ended: time.Second}})
 	j.Recount(qs[1].Index, 99, metrics.TokensFromServer) // too late for the file
 	want := slices.Clone(before)
 	want[0].OutputTokens, want[0].OutputSource = 77, metrics.TokensFromServer

@@ -57,7 +57,7 @@ func TestClientRoundTrip(t *testing.T) {
 	var stamps metrics.Stamps
 	n := int64(0)
 	fill(t, reflect.ValueOf(&stamps).Elem(), &n)
-	if err := j.End(metrics.Run{Ended: ms, Stamps: &stamps}); err != nil {
+	if err := j.End(metrics.Run{End: metrics.End{Ended: ms, Stamps: &stamps}}); err != nil {
 		t.Fatal(err)
 	}
 	j.Client(want[0]) // too late

@@ -382,7 +382,7 @@ func (s *syncer) Sync() error { s.synced = s.String(); return s.err }
 func TestJournalIsForcedToTheDiskAtTheEnd(t *testing.T) {
 	s := &syncer{err: errBroken}
 	j := newJournal(t, s, metrics.Plan{})
-	if err := j.End(metrics.Run{Ended: 5 * ms}); err != errBroken || j.Err() != errBroken || j.End(metrics.Run{}) != errBroken {
+	if err := j.End(metrics.Run{End: metrics.End{Ended: 5 * ms}}); err != errBroken || j.Err() != errBroken || j.End(metrics.Run{}) != errBroken {
 		t.Errorf("Close returned %v, Err %v", err, j.Err())
 	}
 	if !strings.HasSuffix(s.synced, "{\"end\":{\"ended_us\":5000}}\n") {

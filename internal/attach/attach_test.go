@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 )
 
@@ -61,12 +63,12 @@ func (r *run) said() string        { r.mu.Lock(); defer r.mu.Unlock(); return st
 func (r *run) request(i int, sent, took time.Duration) {
 	q := metrics.NewRequest(i)
 	q.Scheduled, q.Due, q.Admitted, q.Sent = sent, sent, sent, sent
-	r.recorder.Due(&q)
-	r.recorder.Sent(&q)
+	eventtest.Step(r.recorder, event.Due, &q)
+	eventtest.Step(r.recorder, event.Sent, &q)
 	q.Add(metrics.Chunk{At: sent + took, Tokens: 1, Answer: true})
-	r.recorder.Chunk(&q)
+	eventtest.Step(r.recorder, event.Chunk, &q)
 	q.Done, q.OutputTokens = sent+took, 1
-	r.recorder.Done(&q)
+	eventtest.Step(r.recorder, event.Done, &q)
 }
 
 // host listens for viewers of a run, in directories of its own.
@@ -116,7 +118,7 @@ func until(t *testing.T, v *Viewer, want func(metrics.Snapshot) bool) metrics.Sn
 func TestViewerSeesTheRun(t *testing.T) {
 	r := newRun()
 	r.request(0, 10*time.Millisecond, 40*time.Millisecond)
-	r.recorder.SetSteering(metrics.Steering{Why: "so"})
+	eventtest.Tell(r.recorder, metrics.Steering{Why: "so"})
 	h := host(t, r)
 	v := join(t, h)
 	first := until(t, v, func(s metrics.Snapshot) bool { return s.Totals.Done == 1 })
@@ -125,8 +127,8 @@ func TestViewerSeesTheRun(t *testing.T) {
 		t.Errorf("the first snapshot is %+v", first)
 	}
 	r.request(1, 60*time.Millisecond, 20*time.Millisecond)
-	r.recorder.Server(metrics.ServerSecond{At: time.Second, Running: 3, KVUsage: metrics.Unsaid()})
-	r.recorder.Log(metrics.LogEntry{At: time.Second, Text: "it happened", Mark: "x"})
+	eventtest.Tell(r.recorder, metrics.ServerSecond{At: time.Second, Running: 3, KVUsage: metrics.Unsaid()})
+	eventtest.Tell(r.recorder, metrics.LogEntry{At: time.Second, Text: "it happened", Mark: "x"})
 	s := until(t, v, func(s metrics.Snapshot) bool { return s.Totals.Done == 2 && len(s.Server) == 1 })
 	if s.Plan == nil || s.Windows[0].Done != 2 || len(s.Marks) != 1 || metrics.Said(s.Server[0].KVUsage) {
 		t.Errorf("the second snapshot is %+v", s)

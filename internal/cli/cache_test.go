@@ -13,6 +13,8 @@ import (
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 )
 
@@ -113,12 +115,12 @@ func TestShareOfASession(t *testing.T) {
 				q := metrics.NewRequest(0)
 				q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
 				q.InputTokens = (*c.sources[0])[0].Turns[0].InputTokens
-				s.view.Due(&q)
-				s.view.Sent(&q)
+				eventtest.Step(s.view, event.Due, &q)
+				eventtest.Step(s.view, event.Sent, &q)
 				q.Add(metrics.Chunk{At: 1, Tokens: 1})
-				s.view.Chunk(&q)
+				eventtest.Step(s.view, event.Chunk, &q)
 				q.InputTokens, q.InputSource, q.OutputTokens, q.Done = c.counted, metrics.TokensFromUsage, 1, 1
-				s.view.Done(&q)
+				eventtest.Step(s.view, event.Done, &q)
 			}
 			var source loadgen.Source
 			n := 0

@@ -73,7 +73,7 @@ func drawRun(seed uint64, n int, length time.Duration) (metrics.Run, []metrics.R
 		all = append(all, q)
 	}
 	slices.SortFunc(all, func(a, b metrics.Request) int { return int(a.Done - b.Done) }) // as a journal has them
-	run := metrics.Run{Ended: length, ServerKind: "vLLM", GPUsAbsent: "no tool", ServerAbsent: "gone"}
+	run := metrics.Run{End: metrics.End{Ended: length}, Telemetry: metrics.Telemetry{ServerKind: "vLLM", GPUsAbsent: "no tool", ServerAbsent: "gone"}}
 	run.Plan = metrics.Plan{
 		Percentiles: []float64{99}, Warmup: length / 10, Timestamps: metrics.KernelStamps, Requests: n, Rate: 10,
 		Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}, {Metric: metrics.TPOT, LimitMS: 60}},
@@ -132,18 +132,18 @@ func shownInTime(run metrics.Run, all []metrics.Request, look metrics.Look, time
 		q.Due, q.Admitted, q.Sent, q.Done = metrics.Never, metrics.Never, metrics.Never, metrics.Never
 		q.FirstChunk, q.FirstToken, q.FirstAnswer, q.LastChunk = metrics.Never, metrics.Never, metrics.Never, metrics.Never
 		q.ServerQueue, q.ServerPrefill, q.Finish, q.OutputSource = metrics.Never, metrics.Never, "", ""
-		tell(past.Due, func() { q.Due = past.Due; view.Due(q) })
+		tell(past.Due, func() { q.Due = past.Due; eventtest.Step(view, event.Due, q) })
 		if past.Sent != metrics.Never {
-			tell(past.Sent, func() { q.Admitted, q.Sent = past.Admitted, past.Sent; view.Sent(q) })
+			tell(past.Sent, func() { q.Admitted, q.Sent = past.Admitted, past.Sent; eventtest.Step(view, event.Sent, q) })
 		}
 		for _, c := range past.Chunks {
-			tell(c.At, func() { q.Add(c); q.ReadDelay = time.Millisecond; view.Chunk(q) })
+			tell(c.At, func() { q.Add(c); q.ReadDelay = time.Millisecond; eventtest.Step(view, event.Chunk, q) })
 		}
 		tell(past.Done, func() {
 			q.Admitted, q.Done, q.Failure, q.Status, q.Error = past.Admitted, past.Done, past.Failure, past.Status, past.Error
 			q.OutputTokens, q.OutputSource, q.CachedTokens = past.OutputTokens, past.OutputSource, past.CachedTokens
 			q.ServerQueue, q.ServerPrefill, q.Finish = past.ServerQueue, past.ServerPrefill, past.Finish
-			view.Done(q)
+			eventtest.Step(view, event.Done, q)
 		})
 	}
 	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })

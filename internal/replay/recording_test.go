@@ -32,7 +32,7 @@ func TestNothingIsForgotten(t *testing.T) {
 	}
 	past.Chunks = []metrics.Chunk{{At: 2000, Tokens: 2}, {At: 3001, Tokens: 1, Answer: true}, {At: 9000, Tokens: 1}}
 	past.ReadDelay = metrics.Never
-	r, err := record(eventtest.Of(metrics.Run{Ended: time.Second}, yield([]metrics.Request{past})))
+	r, err := record(eventtest.Of(metrics.Run{End: metrics.End{Ended: time.Second}}, yield([]metrics.Request{past})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestForeignNumbers(t *testing.T) {
 			}
 			all = append(all, q)
 		}
-		run := metrics.Run{Ended: time.Duration(round-1) * time.Second}
+		run := metrics.Run{End: metrics.End{Ended: time.Duration(round-1) * time.Second}}
 		for range 5 {
 			run.Events = append(run.Events, metrics.LogEntry{At: any(), Text: "x", Mark: "x", Set: &metrics.LoadSetting{Rate: math.NaN()}})
 			run.Client = append(run.Client, metrics.ClientSecond{At: any(), Took: any(), Unstamped: int(any()), DelayP50: any()})
@@ -151,7 +151,7 @@ func TestForeignNumbers(t *testing.T) {
 
 // The run of nobody is over at once.
 func TestEmptyRun(t *testing.T) {
-	playing(t, metrics.Run{Ended: metrics.Never}, nil, func(p *Player, next func() metrics.Snapshot) {
+	playing(t, metrics.Run{End: metrics.End{Ended: metrics.Never}}, nil, func(p *Player, next func() metrics.Snapshot) {
 		time.Sleep(every)
 		if s := next(); s.State != metrics.Finished || s.Report == nil || s.Replay.Length != 0 {
 			t.Errorf("state %q, %+v", s.State, s.Replay)

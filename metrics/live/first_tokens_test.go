@@ -18,14 +18,14 @@ func TestFirstTokensLater(t *testing.T) {
 		for i := range 3 * firstTokensEvery {
 			q := metrics.NewRequest(i)
 			q.Scheduled, q.Due, q.Admitted, q.Sent = 0, 0, 0, 0
-			rec.Due(&q)
-			rec.Sent(&q)
+			rec.due(&q)
+			rec.sent(&q)
 			q.Add(metrics.Chunk{At: 100 * time.Millisecond})
-			rec.Chunk(&q)
+			rec.chunk(&q)
 			q.Add(metrics.Chunk{At: 100*time.Millisecond + c.delay, Tokens: 1, Answer: true})
-			rec.Chunk(&q)
+			rec.chunk(&q)
 			q.Done = time.Second
-			rec.Done(&q)
+			rec.done(&q)
 		}
 		n := 0
 		for _, e := range rec.Snapshot().Log {

@@ -19,130 +19,110 @@ const (
 // lock that chunks wait for, and takes as long as a report does for its levels; a call that comes too soon after a long one
 // does nothing. Of a run with more than mostJudged requests the answer is that of so many. Once there is a report, its answer
 // stands.
-func (r *View) Judge() {
-	r.judge(time.Since(r.start), func(time.Duration) []metrics.Window { return r.within(gapsAge).Windows })
+func (v *View) Judge() {
+	v.judge(time.Since(v.start), func(time.Duration) []metrics.Window { return v.within(gapsAge).Windows })
 }
 
 // gapsAge is how old the gaps between chunks may be that levels show, so that judging does not copy windows.
 const gapsAge = time.Second
 
 // JudgeAt is Judge as if it were that moment of the run, for a recorder that is fed with a run of the past.
-func (r *View) JudgeAt(now time.Duration) { r.judge(now, r.windows) }
+func (v *View) JudgeAt(now time.Duration) { v.judge(now, v.windows) }
 
-func (r *View) judge(now time.Duration, windows func(time.Duration) []metrics.Window) {
-	r.judging.Lock()
-	defer r.judging.Unlock()
+func (v *View) judge(now time.Duration, windows func(time.Duration) []metrics.Window) {
+	v.judging.Lock()
+	defer v.judging.Unlock()
 	began := time.Now()
-	if r.resting(began) {
+	if v.resting(began) {
 		return
 	}
-	l := r.levels(now, windows(now))
+	l := v.levels(now, windows(now))
 	levels, answer := l.Judge()
-	r.room = l.Used()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.report != nil || !slices.Equal(l.SLO, r.line.SLO) {
+	v.scratch = l.Used()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.shown.Report != nil || !slices.Equal(l.SLO, v.line.SLO) {
 		return // it is out of date
 	}
-	r.beside.answer, r.beside.levels, r.beside.settled = &answer, levels, l.Settled
+	v.shown.Answer, v.shown.Levels, v.settled = &answer, levels, l.Settled
 	if took := time.Since(began); took > judgeBriefly {
-		r.restUntil = began.Add(judgeSeldom * took)
+		v.restUntil = began.Add(judgeSeldom * took)
 	}
 }
 
 // resting reports whether not to judge: it is too soon, or nothing can change the answer any more.
-func (r *View) resting(now time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return now.Before(r.restUntil) || r.beside.answer != nil && r.beside.settled
+func (v *View) resting(now time.Time) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return now.Before(v.restUntil) || v.shown.Answer != nil && v.settled
 }
 
 // windows are those of a snapshot.
-func (r *View) windows(now time.Duration) []metrics.Window {
-	r.sharing.Lock()
-	defer r.sharing.Unlock()
-	_, same, changed, _ := r.look(now)
-	r.share(same, changed)
-	return r.shared
+func (v *View) windows(now time.Duration) []metrics.Window {
+	v.sharing.Lock()
+	defer v.sharing.Unlock()
+	return v.at(now).Windows
 }
 
 // levels sorts the requests so far into levels of load.
-func (r *View) levels(now time.Duration, windows []metrics.Window) saturation.Levels {
-	r.mu.Lock()
-	plan, slo := r.line.Plan, r.line.SLO
-	sets := r.beside.sets[:len(r.beside.sets):len(r.beside.sets)]
-	client := r.line.Client.Seconds[:len(r.line.Client.Seconds):len(r.line.Client.Seconds)]
-	came, went, done := r.ledger.came.from(0), r.ledger.went.from(0), r.ledger.ended.from(0)
-	settled := r.ledger.full != metrics.Never && r.ledger.open <= 0
-	if r.ledger.full != metrics.Never {
-		now = min(now, r.ledger.full) // of what came later nothing is known
-	}
-	r.mu.Unlock()
+func (v *View) levels(now time.Duration, windows []metrics.Window) saturation.Levels {
+	v.mu.Lock()
+	plan, slo, index := v.line.Plan, v.line.SLO, v.index.share()
+	sets, client := slices.Clip(v.sets), slices.Clip(v.line.Client.Seconds)
+	v.mu.Unlock()
 
+	if index.full != metrics.Never {
+		now = min(now, index.full) // of what came later nothing is known
+	}
 	set := saturation.Settings(sets)
 	var scheduled saturation.Arrivals
-	for _, page := range came {
-		for i := range page {
-			scheduled.Add(page[i].cause, set)
-		}
+	for a := range index.arrived.all() {
+		scheduled.Add(a.at, set)
 	}
-	l := saturation.New(plan, slo, set, scheduled, now, r.room)
-	l.Live, l.Settled, l.Client = true, settled, client
-	for _, page := range came {
-		for i := range page {
-			l.Arrived(page[i].cause, int(page[i].index))
-		}
+	l := saturation.New(plan, slo, set, scheduled, now, v.scratch)
+	l.Live, l.Settled, l.Client = true, index.full != metrics.Never && index.open <= 0, client
+	for a := range index.arrived.all() {
+		l.Arrived(a.at, int(a.index))
 	}
-	for _, page := range went {
-		for _, at := range page {
-			l.Sent(at)
-		}
+	for at := range index.sentAt.all() {
+		l.Sent(*at)
 	}
-	for _, page := range done {
-		for i := range page {
-			if !page[i].warming {
-				f := page[i].fact()
-				l.Ended(&f)
-			}
+	for e := range index.ended.all() {
+		if !e.warming {
+			f := e.summary()
+			l.Ended(&f)
 		}
 	}
 	l.Gaps(windows)
 	return l
 }
 
-// SetObjectives changes the objectives. Requests that are over are judged anew: most of them beside the lock that chunks wait
+// setObjectives changes the objectives. Requests that are over are judged anew: most of them beside the lock that chunks wait
 // for, those that end meanwhile under it. Those beyond mostJudged keep what they met by the objectives of their time. What is in
 // force already changes nothing, and once there is a report, what it says stands.
-func (r *View) SetObjectives(slo metrics.SLO) {
-	r.setting.Lock()
-	defer r.setting.Unlock()
+func (v *View) setObjectives(slo metrics.SLO) {
+	v.setting.Lock()
+	defer v.setting.Unlock()
 	slo = slices.Clone(slo).Chosen()
-	past, changes := r.changes(slo)
-	if !changes {
+	v.mu.Lock()
+	if v.shown.Report != nil || slices.Equal(v.line.SLO, slo) {
+		v.mu.Unlock()
 		return
 	}
+	past := v.index.ended.from(0)
+	v.mu.Unlock()
 	var j judgement
 	j.add(slo, past)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.news.Store(true)
-	j.add(slo, r.ledger.ended.from(j.seen))
-	j.join(&r.ledger.beyond)
-	r.line.SetObjectives(slo, j.seconds, j.total)
-	if r.report == nil {
-		r.beside.answer, r.beside.levels = nil, nil // by the old ones
-		r.restUntil = time.Time{}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.news.Store(true)
+	j.add(slo, v.index.ended.from(j.seen))
+	j.join(&v.index.beyond)
+	v.line.SetObjectives(slo, j.seconds, j.total)
+	if v.shown.Report == nil {
+		v.shown.Answer, v.shown.Levels = nil, nil // by the old ones
+		v.restUntil = time.Time{}
 	}
-}
-
-// changes reports whether objectives are others than those in force, and what ended so far.
-func (r *View) changes(slo metrics.SLO) (past [][]ended, changes bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.report != nil || slices.Equal(r.line.SLO, slo) {
-		return nil, false
-	}
-	return r.ledger.ended.from(0), true
 }
 
 // judgement counts what objectives successes met, by the second of their end and in all but the warm-up.
@@ -152,14 +132,10 @@ type judgement struct {
 	total   metrics.MetCount
 }
 
-func (j *judgement) add(slo metrics.SLO, list [][]ended) {
-	for _, page := range list {
-		j.seen += len(page)
-		for i := range page {
-			e := &page[i]
-			if !e.ok {
-				continue
-			}
+func (j *judgement) add(slo metrics.SLO, list pages[ended]) {
+	for e := range list.all() {
+		j.seen++
+		if e.ok {
 			o := e.outcome()
 			j.met(slo.Judge(&o), int(e.second), e.warming)
 		}
@@ -168,26 +144,23 @@ func (j *judgement) add(slo metrics.SLO, list [][]ended) {
 
 // met counts a success that ended in a second.
 func (j *judgement) met(v metrics.ObjectivesMet, second int, warming bool) {
-	j.cover(second)
-	j.seconds[second].Add(v)
+	j.at(second).Add(v)
 	if !warming {
 		j.total.Add(v)
 	}
 }
 
-func (j *judgement) cover(second int) {
+func (j *judgement) at(second int) *metrics.MetCount {
 	for len(j.seconds) <= second {
 		j.seconds = append(j.seconds, metrics.MetCount{})
 	}
+	return &j.seconds[second]
 }
 
 // join adds what another one counted.
 func (j *judgement) join(o *judgement) {
-	if n := len(o.seconds); n > 0 {
-		j.cover(n - 1)
-	}
-	for i := range o.seconds {
-		j.seconds[i].Join(o.seconds[i])
+	for second, n := range o.seconds {
+		j.at(second).Join(n)
 	}
 	j.total.Join(o.total)
 }

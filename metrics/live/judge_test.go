@@ -62,12 +62,12 @@ func TestSetObjectives(t *testing.T) {
 	want := plan
 	want.Goodput = other
 	for name, set := range map[string]func(rec *View){
-		"at the end":   func(rec *View) { again(rec, all, ended); rec.SetObjectives(other) },
-		"at the start": func(rec *View) { rec.SetObjectives(other); again(rec, all, ended) },
+		"at the end":   func(rec *View) { again(rec, all, ended); rec.setObjectives(other) },
+		"at the start": func(rec *View) { rec.setObjectives(other); again(rec, all, ended) },
 		"twice": func(rec *View) {
-			rec.SetObjectives(nil)
+			rec.setObjectives(nil)
 			again(rec, all, ended)
-			rec.Log(metrics.LogEntry{Objectives: &other})
+			rec.fact(0, metrics.LogEntry{Objectives: &other})
 		},
 	} {
 		rec, straight := NewView(time.Now(), &plan), NewView(time.Now(), &want)
@@ -83,7 +83,7 @@ func TestSetObjectives(t *testing.T) {
 		if !slices.Equal(a.Objectives, other) || len(a.Plan.Goodput) != 1 {
 			t.Errorf("%s: objectives %v, plan %v", name, a.Objectives, a.Plan.Goodput)
 		}
-		run := metrics.Run{Plan: plan, Ended: ended, Events: []metrics.LogEntry{
+		run := metrics.Run{Plan: plan, End: metrics.End{Ended: ended}, Events: []metrics.LogEntry{
 			{At: 2, Objectives: &other}, {At: 1, Objectives: &metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}}, {At: 3, Text: "nothing"}}}
 		summary, err := report.Summarize(yield(all), run)
 		if err != nil {
@@ -92,7 +92,7 @@ func TestSetObjectives(t *testing.T) {
 		if summary.Good != a.Totals.Good || summary.PlannedGood != a.PlannedGood || len(summary.Met) != 3 || !slices.Equal(summary.Objectives, other) {
 			t.Errorf("%s: %d good of %v in the report, live %d", name, summary.Good, summary.Objectives, a.Totals.Good)
 		}
-		plain, _ := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: ended})
+		plain, _ := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})
 		if diff := cmp.Diff(plain.Gates, summary.Gates); diff != "" {
 			t.Errorf("%s: gates (-planned +got):\n%s", name, diff)
 		}

@@ -17,7 +17,7 @@ func TestFullLedger(t *testing.T) {
 	plan := metrics.Plan{Rate: 20, Burstiness: 1, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 100}}, Warmup: time.Second}
 	const most = 200
 	rec, small := NewView(time.Now(), &plan), NewView(time.Now(), &plan)
-	rec.ledger = newLedger(most)
+	rec.index = newRequestIndex(most)
 	tell := func(rec *View, n int) {
 		for i := range n {
 			x := begun(rec, i, time.Duration(i)*50*time.Millisecond)
@@ -28,7 +28,7 @@ func TestFullLedger(t *testing.T) {
 	}
 	tell(rec, 1000)
 	tell(small, most)
-	if came, ended := rec.ledger.came.from(0), rec.ledger.ended.from(0); len(came) != 1 || len(came[0]) != most-20 || len(ended[0]) != most {
+	if came, ended := rec.index.arrived.from(0), rec.index.ended.from(0); len(came) != 1 || len(came[0]) != most-20 || len(ended[0]) != most {
 		t.Fatalf("%d and %d kept, want %d without the warm-up, and %d", len(came[0]), len(ended[0]), most-20, most)
 	}
 	if log := rec.Snapshot().Log; len(log) != 1 || log[0].At != most*50*time.Millisecond {
@@ -49,7 +49,7 @@ func TestFullLedger(t *testing.T) {
 	}
 
 	// Other objectives judge what is in it; the rest keeps what it met.
-	rec.SetObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 10}})
+	rec.setObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 10}})
 	s := rec.Snapshot()
 	if s.Answer != nil || s.Totals.Good != 1000-most || s.Windows[5].Good != 0 || s.Windows[20].Good != 20 {
 		t.Errorf("%d good, want those beyond; windows %d and %d; answer %+v", s.Totals.Good, s.Windows[5].Good, s.Windows[20].Good, s.Answer)
@@ -78,7 +78,7 @@ func TestJudgeAgain(t *testing.T) {
 		fresh := recorded(40_000)
 		for _, r := range []*View{rec, fresh} {
 			if at == 3*time.Second {
-				r.Log(metrics.LogEntry{At: time.Second, Set: &metrics.LoadSetting{Rate: 10_000}})
+				r.fact(0, metrics.LogEntry{At: time.Second, Set: &metrics.LoadSetting{Rate: 10_000}})
 			}
 			r.restUntil = time.Time{}
 			r.JudgeAt(at)
@@ -108,13 +108,13 @@ func TestJudgeAgain(t *testing.T) {
 func TestSetObjectivesInForce(t *testing.T) {
 	rec := recorded(5000)
 	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 20}}
-	rec.SetObjectives(slo)
+	rec.setObjectives(slo)
 	rec.JudgeAt(time.Second)
 	before := rec.Snapshot()
-	if n := testing.AllocsPerRun(10, func() { rec.SetObjectives(slo) }); n > 2 {
+	if n := testing.AllocsPerRun(10, func() { rec.setObjectives(slo) }); n > 2 {
 		t.Errorf("%v allocations", n)
 	}
-	rec.Log(metrics.LogEntry{At: time.Second, Objectives: &slo})
+	rec.fact(0, metrics.LogEntry{At: time.Second, Objectives: &slo})
 	after := rec.Snapshot()
 	if after.Answer == nil || after.Answer != before.Answer || after.Totals != before.Totals || !slices.Equal(after.Objectives, slo) {
 		t.Errorf("before %+v, after %+v", before.Answer, after.Answer)

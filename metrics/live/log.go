@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"benchtop/metrics"
-	"benchtop/metrics/saturation"
 )
 
 const (
@@ -14,40 +13,33 @@ const (
 	marksKept = 1000
 )
 
-// Log adds an event to the log. Objectives that it says are in force from here on are set.
-func (r *View) Log(e metrics.LogEntry) {
-	if e.Objectives != nil {
-		r.SetObjectives(*e.Objectives)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.news.Store(true)
-	if e.Set != nil && len(r.beside.sets) < saturation.MostSettings {
-		r.beside.sets = append(r.beside.sets, e)
-	}
-	r.note(e)
-}
-
 // noteFailure makes one line with a count of a flood of failures, so that it cannot push the rest out of the log.
-func (r *View) noteFailure(e metrics.LogEntry) {
-	if n := len(r.log); n > 0 && r.flood && e.At-r.log[n-1].At < time.Second {
-		last := &r.log[n-1]
+func (v *View) noteFailure(e metrics.LogEntry) {
+	if n := len(v.shown.Log); n > 0 && v.flood && e.At-v.shown.Log[n-1].At < time.Second {
+		last := &v.shown.Log[n-1]
 		last.Count = max(last.Count, 1) + 1
 		return
 	}
-	r.note(e)
-	r.flood = true
+	v.note(e)
+	v.flood = true
 }
 
 // note keeps the newest events, and the marks of the first ones that have one.
-func (r *View) note(e metrics.LogEntry) {
-	r.flood = false
-	if e.Mark != "" && len(r.marks) < marksKept {
-		r.marks = append(r.marks, e)
+func (v *View) note(e metrics.LogEntry) {
+	v.flood = false
+	s := &v.shown
+	if e.Mark != "" && len(s.Marks) < marksKept {
+		s.Marks = append(s.Marks, e)
 	}
-	r.log = append(r.log, e)
-	if len(r.log) > 2*logKept {
-		r.log = slices.Clone(r.log[len(r.log)-logKept:])
+	if s.Log = append(s.Log, e); len(s.Log) > 2*logKept {
+		s.Log = slices.Clone(s.Log[len(s.Log)-logKept:])
+	}
+}
+
+// noteLengths logs what has not been said of the lengths of answers.
+func (v *View) noteLengths(at time.Duration, over bool) {
+	for _, e := range v.lengths.Events(v.line.Plan, at, over) {
+		v.note(e)
 	}
 }
 

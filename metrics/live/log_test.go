@@ -14,12 +14,12 @@ import (
 // Marks stay when the log has long forgotten their events.
 func TestMarks(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{})
-	rec.Log(metrics.LogEntry{At: 1, Text: "stage 2: 16 req/s", Mark: "16/s"})
+	rec.fact(0, metrics.LogEntry{At: 1, Text: "stage 2: 16 req/s", Mark: "16/s"})
 	early := rec.Snapshot()
 	for i := range 3 * logKept {
-		rec.Log(metrics.LogEntry{At: time.Duration(i), Text: "noise"})
+		rec.fact(0, metrics.LogEntry{At: time.Duration(i), Text: "noise"})
 	}
-	rec.Log(metrics.LogEntry{At: 2, Text: "stage 3", Mark: "32/s"})
+	rec.fact(0, metrics.LogEntry{At: 2, Text: "stage 3", Mark: "32/s"})
 	s := rec.Snapshot()
 	want := []metrics.LogEntry{{At: 1, Text: "stage 2: 16 req/s", Mark: "16/s"}, {At: 2, Text: "stage 3", Mark: "32/s"}}
 	if diff := cmp.Diff(want, s.Marks); diff != "" {
@@ -29,7 +29,7 @@ func TestMarks(t *testing.T) {
 		t.Errorf("an early snapshot has %d marks, the log %d lines", len(early.Marks), len(s.Log))
 	}
 	for i := range 2 * marksKept {
-		rec.Log(metrics.LogEntry{At: time.Duration(i), Mark: "x"})
+		rec.fact(0, metrics.LogEntry{At: time.Duration(i), Mark: "x"})
 	}
 	if n := len(rec.Snapshot().Marks); n != marksKept {
 		t.Errorf("%d marks, want %d", n, marksKept)
@@ -42,12 +42,12 @@ func TestLogUnderAFlood(t *testing.T) {
 	fail := func(at time.Duration) {
 		q := metrics.NewRequest(0)
 		q.Failure, q.Done = metrics.FailedConnect, at
-		rec.Done(&q)
+		rec.done(&q)
 	}
 	for i := range 1500 {
 		fail(time.Duration(i) * time.Millisecond)
 		if i == 700 {
-			rec.Log(metrics.LogEntry{At: 700 * time.Millisecond, Level: metrics.Error, Text: "the disk is full"})
+			rec.fact(0, metrics.LogEntry{At: 700 * time.Millisecond, Level: metrics.Error, Text: "the disk is full"})
 		}
 	}
 	var got []string

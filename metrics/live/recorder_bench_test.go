@@ -19,15 +19,15 @@ func recorded(n int) *View {
 func oneRequest(rec *View, i int, at time.Duration) {
 	q := metrics.NewRequest(i)
 	q.Scheduled, q.Due, q.Admitted, q.Sent = at, at, at, at
-	rec.Due(&q)
-	rec.Sent(&q)
+	rec.due(&q)
+	rec.sent(&q)
 	q.Chunks = make([]metrics.Chunk, 0, 10)
 	for k := range 10 {
 		q.Add(metrics.Chunk{At: at + time.Duration(i%100+20*k)*time.Millisecond, Tokens: 1, Answer: true})
-		rec.Chunk(&q)
+		rec.chunk(&q)
 	}
 	q.Done, q.OutputTokens = q.LastChunk, 10
-	rec.Done(&q)
+	rec.done(&q)
 }
 
 // A whole request of ten chunks.
@@ -50,7 +50,7 @@ func BenchmarkJudge(b *testing.B) {
 		rec.JudgeAt(time.Minute)
 		from := time.Now()
 		rec.mu.Lock()
-		_, _ = rec.ledger.came.from(0), rec.ledger.ended.from(0)
+		_, _ = rec.index.arrived.from(0), rec.index.ended.from(0)
 		rec.mu.Unlock()
 		locked += time.Since(from)
 	}
@@ -63,7 +63,7 @@ func BenchmarkSetObjectives(b *testing.B) {
 	i := 0
 	for b.Loop() {
 		i++
-		rec.SetObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: float64(i)}})
+		rec.setObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: float64(i)}})
 	}
 }
 
@@ -73,8 +73,8 @@ func BenchmarkSnapshotOfRows(b *testing.B) {
 	for i := range 10_000 {
 		q := metrics.NewRequest(i)
 		q.Due, q.Sent = 0, 0
-		rec.Due(&q)
-		rec.Sent(&q)
+		rec.due(&q)
+		rec.sent(&q)
 	}
 	rec.Look(metrics.Look{Rows: true, Open: 5})
 	b.ReportAllocs()
@@ -93,15 +93,15 @@ func TestChunkAllocatesNothing(t *testing.T) {
 	rec := NewView(time.Now(), &metrics.Plan{})
 	q := metrics.NewRequest(0)
 	q.Due, q.Sent = 0, 0
-	rec.Due(&q)
-	rec.Sent(&q)
+	rec.due(&q)
+	rec.sent(&q)
 	q.Chunks = make([]metrics.Chunk, 0, 10_000)
 	at, piece := time.Duration(0), []byte("word ")
 	chunk := func() {
 		at += 20 * time.Microsecond
 		q.Add(metrics.Chunk{At: at, Tokens: 1, Answer: true})
 		q.Piece = piece
-		rec.Chunk(&q)
+		rec.chunk(&q)
 	}
 	rec.Look(metrics.Look{Rows: true, Open: 1})
 	chunk()
@@ -117,15 +117,15 @@ func BenchmarkRecorderChunk(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		q := metrics.NewRequest(0)
 		q.Due, q.Sent = 0, 0
-		rec.Due(&q)
-		rec.Sent(&q)
+		rec.due(&q)
+		rec.sent(&q)
 		q.Chunks = make([]metrics.Chunk, 0, 1024)
 		for pb.Next() {
 			if len(q.Chunks) == 1000 {
 				q.Chunks = q.Chunks[:1]
 			}
 			q.Add(metrics.Chunk{At: q.LastChunk + 20*time.Microsecond, Tokens: 1})
-			rec.Chunk(&q)
+			rec.chunk(&q)
 		}
 	})
 }
@@ -136,14 +136,14 @@ func BenchmarkSnapshotOfAnHour(b *testing.B) {
 	for s := range 3600 {
 		q := metrics.NewRequest(s)
 		q.Due, q.Sent = time.Duration(s)*time.Second, time.Duration(s)*time.Second
-		rec.Due(&q)
-		rec.Sent(&q)
+		rec.due(&q)
+		rec.sent(&q)
 		for i := range 50 {
 			q.Add(metrics.Chunk{At: q.Sent + time.Duration(i*i)*100*time.Microsecond, Tokens: 1})
-			rec.Chunk(&q)
+			rec.chunk(&q)
 		}
 		q.Done = q.LastChunk
-		rec.Done(&q)
+		rec.done(&q)
 	}
 	b.ReportAllocs()
 	var locked time.Duration

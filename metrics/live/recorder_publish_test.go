@@ -97,9 +97,9 @@ func TestRecent(t *testing.T) {
 		if s := rec.Recent(); s.At != 160*time.Millisecond {
 			t.Errorf("an old one of %s", s.At)
 		}
-		rec.SetSteering(metrics.Steering{Changes: 2, LoadSetting: metrics.LoadSetting{Rate: 1}})
+		rec.fact(0, metrics.Steering{Changes: 2, LoadSetting: metrics.LoadSetting{Rate: 1}})
 		rec.Recent()
-		rec.SetSteering(metrics.Steering{Changes: 2, LoadSetting: metrics.LoadSetting{Rate: 2}})
+		rec.fact(0, metrics.Steering{Changes: 2, LoadSetting: metrics.LoadSetting{Rate: 2}})
 		if s := rec.Recent(); s.Steering.Rate != 1 {
 			t.Error("a load that moves by itself makes new snapshots")
 		}
@@ -107,11 +107,11 @@ func TestRecent(t *testing.T) {
 			say  func()
 			done func(s *metrics.Snapshot) bool
 		}{
-			"SetPhase":      {func() { rec.SetPhase(metrics.Phase{State: metrics.Draining, DrainBy: time.Hour}) }, func(s *metrics.Snapshot) bool { return s.State == metrics.Draining }},
-			"SetSaving":     {func() { rec.SetSaving(metrics.Saving{Path: "a", Problem: "b"}) }, func(s *metrics.Snapshot) bool { return s.SaveError == "b" }},
-			"SetSteering":   {func() { rec.SetSteering(metrics.Steering{Changes: 3}) }, func(s *metrics.Snapshot) bool { return s.Steering.Changes == 3 }},
-			"SetObjectives": {func() { rec.SetObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}) }, func(s *metrics.Snapshot) bool { return len(s.Objectives) == 1 }},
-			"Log":           {func() { rec.Log(metrics.LogEntry{Text: "x"}) }, func(s *metrics.Snapshot) bool { return len(s.Log) == 1 }},
+			"SetPhase":      {func() { rec.fact(0, metrics.Phase{State: metrics.Draining, DrainBy: time.Hour}) }, func(s *metrics.Snapshot) bool { return s.State == metrics.Draining }},
+			"SetSaving":     {func() { rec.fact(0, metrics.Saving{Path: "a", Problem: "b"}) }, func(s *metrics.Snapshot) bool { return s.SaveError == "b" }},
+			"SetSteering":   {func() { rec.fact(0, metrics.Steering{Changes: 3}) }, func(s *metrics.Snapshot) bool { return s.Steering.Changes == 3 }},
+			"SetObjectives": {func() { rec.setObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}) }, func(s *metrics.Snapshot) bool { return len(s.Objectives) == 1 }},
+			"Log":           {func() { rec.fact(0, metrics.LogEntry{Text: "x"}) }, func(s *metrics.Snapshot) bool { return len(s.Log) == 1 }},
 			"Look":          {func() { rec.Look(metrics.Look{Rows: true}) }, func(s *metrics.Snapshot) bool { return len(s.Requests) == 1 }},
 		} {
 			c.say()

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -9,37 +10,37 @@ import (
 	"benchtop/metrics/saturation"
 )
 
-// mostJudged bounds the requests that a ledger keeps: five and a half hours at 100 a second, in 128 MB, and nearly as much again
+// mostJudged bounds the requests that an index keeps: five and a half hours at 100 a second, in 128 MB, and nearly as much again
 // to judge them. What is beyond it can be counted, but not judged again.
 const mostJudged = 2_000_000
 
-// ledger keeps a few numbers of every request of a run that is on, so that all of them can be judged again by other
+// requestIndex keeps a few numbers of every request of a run that is on, so that all of them can be judged again by other
 // objectives, and put into levels of load: 16 bytes when it is due, 8 when it is sent and 40 when it ends.
-type ledger struct {
-	came  pages[arrival]
-	went  pages[time.Duration] // moments at which requests were sent
-	ended pages[ended]
-	most  int
-	kept  int // requests that are in it, or will be when they end
-	open  int // of them have not ended
+type requestIndex struct {
+	arrived pages[arrival]
+	sentAt  pages[time.Duration]
+	ended   pages[ended]
+	most    int
+	kept    int // requests that are in it, or will be when they end
+	open    int // of them have not ended
 	// full is when the first request came that had no place any more; Never before. beyond are those that met objectives without
 	// a place, by what was in force when they ended.
 	full   time.Duration
 	beyond judgement
 }
 
-func newLedger(most int) ledger { return ledger{most: most, full: metrics.Never} }
+func newRequestIndex(most int) requestIndex { return requestIndex{most: most, full: metrics.Never} }
 
-// arrival is a request that came.
+// arrival is a request that arrived.
 type arrival struct {
-	cause time.Duration
+	at    time.Duration
 	index int32
 }
 
 // ended is a request that ended. Times that no clock of 71 minutes can hold count as 71 minutes.
 type ended struct {
-	cause                         time.Duration
-	sent, ttft, e2el, late, after micros // since cause; latencies; the client's own; between the last chunk and the end
+	loadTime                      time.Duration
+	sent, ttft, e2el, late, after micros // since loadTime; latencies; the client's own; between the last chunk and the end
 	rest                          metrics.OtherObjectives
 	output                        uint32
 	second                        uint32 // window of its end
@@ -56,36 +57,42 @@ func microsOf(d time.Duration) micros {
 
 func (m micros) duration() time.Duration { return time.Duration(m) * time.Microsecond }
 
+// share is the index for a reader beside the lock.
+func (x *requestIndex) share() requestIndex {
+	out := *x
+	out.arrived, out.sentAt, out.ended = x.arrived.from(0), x.sentAt.from(0), x.ended.from(0)
+	return out
+}
+
 // due files a request, and reports whether it is the first for which there is no place.
-func (l *ledger) due(p *metrics.Plan, q *metrics.Request) (filled bool) {
-	if l.kept >= l.most {
+func (x *requestIndex) due(p *metrics.Plan, q *metrics.Request) (filled bool) {
+	if x.kept >= x.most {
 		if k := trackOf(q); k != nil {
 			k.unjudged = true
 		}
-		filled = l.full == metrics.Never
-		if filled {
-			l.full = p.Cause(q)
+		if filled = x.full == metrics.Never; filled {
+			x.full = p.Cause(q)
 		}
 		return filled
 	}
-	l.kept++
-	l.open++
+	x.kept++
+	x.open++
 	if !p.ClosedLoop() {
-		l.arrive(p, q)
+		x.arrive(p, q)
 	}
 	return false
 }
 
 // sent files that a request was sent; one of a closed loop comes when it gets its slot.
-func (l *ledger) sent(p *metrics.Plan, q *metrics.Request) {
+func (x *requestIndex) sent(p *metrics.Plan, q *metrics.Request) {
 	if unjudged(q) {
 		return
 	}
 	if p.ClosedLoop() {
-		l.arrive(p, q)
+		x.arrive(p, q)
 	}
 	if !p.Warming(q) {
-		l.went.add(p.WentOut(q))
+		x.sentAt.add(p.WentOut(q))
 	}
 }
 
@@ -94,44 +101,45 @@ func unjudged(q *metrics.Request) bool {
 	return k != nil && k.unjudged
 }
 
-func (l *ledger) arrive(p *metrics.Plan, q *metrics.Request) {
+func (x *requestIndex) arrive(p *metrics.Plan, q *metrics.Request) {
 	if !p.Warming(q) {
-		l.came.add(arrival{p.Cause(q), int32(min(max(0, q.Index), math.MaxInt32))})
+		x.arrived.add(arrival{p.Cause(q), int32(min(max(0, q.Index), math.MaxInt32))})
 	}
 }
 
 // done files a request that ended. slo is in force.
-func (l *ledger) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) {
+func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) {
+	second, warming, ok := metrics.SecondOf(q.Done), p.Warming(q), q.Failure == ""
 	if unjudged(q) {
-		if q.Failure == "" {
+		if ok {
 			o := q.Outcome()
-			l.beyond.met(slo.Judge(&o), metrics.SecondOf(q.Done), p.Warming(q))
+			x.beyond.met(slo.Judge(&o), second, warming)
 		}
 		return
 	}
-	l.open--
-	e := ended{
-		cause: p.Cause(q), warming: p.Warming(q), ok: q.Failure == "", cancelled: q.Failure == metrics.Cancelled,
-		noSocket: q.Failure == metrics.FailedNoSocket, second: uint32(metrics.SecondOf(q.Done)),
-	}
-	if e.warming && !e.ok {
+	x.open--
+	if warming && !ok {
 		return // it is in no figure
 	}
-	if e.ok {
-		e.sent, e.ttft, e.e2el = microsOf(q.Sent-e.cause), microsOf(q.TTFT()), microsOf(q.E2EL())
+	e := ended{
+		loadTime: p.Cause(q), warming: warming, ok: ok, cancelled: q.Failure == metrics.Cancelled,
+		noSocket: q.Failure == metrics.FailedNoSocket, second: uint32(second),
+	}
+	if ok {
+		e.sent, e.ttft, e.e2el = microsOf(q.Sent-e.loadTime), microsOf(q.TTFT()), microsOf(q.E2EL())
 		e.late, e.after = microsOf(q.OwnLateness()), microsOf(q.Done-q.LastChunk)
 		e.rest = q.OtherObjectives()
 		e.output = uint32(min(max(0, q.OutputTokens), math.MaxUint32))
 	}
-	l.ended.add(e)
+	x.ended.add(e)
 }
 
-// fact is what the levels need to know of it.
-func (e *ended) fact() saturation.Summary {
+// summary is what the levels need to know of it.
+func (e *ended) summary() saturation.Summary {
 	wait, whole := e.sent.duration()+e.ttft.duration(), e.sent.duration()+e.e2el.duration()
 	return saturation.Summary{
-		Cause: e.cause, OK: e.ok, Cancelled: e.cancelled, NoSocket: e.noSocket,
-		First: e.cause + wait, Done: e.cause + whole + e.after.duration(),
+		Cause: e.loadTime, OK: e.ok, Cancelled: e.cancelled, NoSocket: e.noSocket,
+		First: e.loadTime + wait, Done: e.loadTime + whole + e.after.duration(),
 		TTFT: e.ttft.duration(), Wait: wait, Whole: whole, Late: e.late.duration(), Rest: e.rest, Output: int(e.output),
 	}
 }
@@ -142,25 +150,38 @@ func (e *ended) outcome() metrics.Outcome {
 }
 
 // pages is a list that is only ever appended to, so that a reader can take what there is without copying it.
-type pages[T any] struct{ list [][]T }
+type pages[T any] [][]T
 
 const pageLength = 1024
 
 func (p *pages[T]) add(v T) {
-	last := len(p.list) - 1
-	if last < 0 || len(p.list[last]) == pageLength {
-		p.list = append(p.list, make([]T, 0, pageLength))
+	last := len(*p) - 1
+	if last < 0 || len((*p)[last]) == pageLength {
+		*p = append(*p, make([]T, 0, pageLength))
 		last++
 	}
-	p.list[last] = append(p.list[last], v)
+	(*p)[last] = append((*p)[last], v)
 }
 
 // from returns the pages but for the first n entries. The reader may keep them.
-func (p *pages[T]) from(n int) [][]T {
-	if n/pageLength >= len(p.list) {
+func (p pages[T]) from(n int) pages[T] {
+	if n/pageLength >= len(p) {
 		return nil
 	}
-	out := slices.Clone(p.list[n/pageLength:])
+	out := slices.Clone(p[n/pageLength:])
 	out[0] = out[0][min(n%pageLength, len(out[0])):]
 	return out
+}
+
+// all ranges over the entries.
+func (p pages[T]) all() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for _, page := range p {
+			for i := range page {
+				if !yield(&page[i]) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -11,18 +11,15 @@ import (
 const rowsInFlight = 200
 
 // Look says what a viewer wants to see of single requests from now on. Publish shows it at once.
-func (r *View) Look(l metrics.Look) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	t := &r.tracks
+func (v *View) Look(l metrics.Look) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	t := &v.tracks
 	if t.look == l {
 		return
 	}
-	r.news.Store(true)
-	select {
-	case r.wake <- struct{}{}:
-	default: // somebody asked already
-	}
+	v.news.Store(true)
+	v.hurry()
 	if t.look.Open != l.Open {
 		t.opened = nil
 	}

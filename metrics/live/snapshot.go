@@ -9,59 +9,46 @@ import (
 )
 
 // Snapshot returns the run so far.
-func (r *View) Snapshot() metrics.Snapshot {
-	r.sharing.Lock()
-	defer r.sharing.Unlock()
-	return r.now()
+func (v *View) Snapshot() metrics.Snapshot {
+	v.sharing.Lock()
+	defer v.sharing.Unlock()
+	return v.now()
 }
 
 // SnapshotAt returns the run so far as if it were that moment of it, for a recorder that is fed with a run of the past.
-func (r *View) SnapshotAt(now time.Duration) metrics.Snapshot {
-	r.sharing.Lock()
-	defer r.sharing.Unlock()
-	return r.at(now)
+func (v *View) SnapshotAt(now time.Duration) metrics.Snapshot {
+	v.sharing.Lock()
+	defer v.sharing.Unlock()
+	return v.at(now)
 }
 
 // at makes a snapshot. The lock for that is held.
-func (r *View) at(now time.Duration) metrics.Snapshot {
-	s, same, changed, viewed := r.look(now)
-	r.share(same, changed)
-	s.Windows = r.shared
+func (v *View) at(now time.Duration) metrics.Snapshot {
+	s, same, changed, viewed := v.look(now)
+	v.shared = slices.Concat(v.shared[:same], changed) // the bulk of a long run is copied here, where nobody waits
+	s.Windows = v.shared
 	s.Requests, s.Opened = viewed.rows(), viewed.detail()
 	return s
 }
 
-// share makes the windows of a snapshot. The bulk of a long run is copied here, where nobody waits.
-func (r *View) share(same int, changed []metrics.Window) {
-	r.shared = slices.Concat(r.shared[:same], changed)
-}
-
 // look takes the snapshot but for the windows that did not change since the last one.
-func (r *View) look(now time.Duration) (s metrics.Snapshot, same int, changed []metrics.Window, viewed viewed) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.report != nil {
-		now = r.report.Ended
+func (v *View) look(now time.Duration) (s metrics.Snapshot, same int, changed []metrics.Window, viewed viewed) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.shown.Report != nil {
+		now = v.shown.Report.Ended
 	}
-	l := &r.line
-	same, changed = l.Share(now, r.shared)
+	l := &v.line
+	same, changed = l.Share(now, v.shared)
 	itl := &l.Histograms[metrics.ITL]
-	s = metrics.Snapshot{
-		At: now, Plan: l.Plan, State: r.state, DrainBy: r.drainBy, Totals: l.Totals,
-		Held: l.Held, Waiting: l.Waiting, Running: l.Running, OutputExact: l.Guessed == 0,
-		Histograms: l.Histograms.Share(), Failures: r.failures.Counts(),
-		Log:     slices.Clone(r.log[max(0, len(r.log)-logKept):]),
-		Marks:   r.marks[:len(r.marks):len(r.marks)],
-		Client:  l.Client.Seconds[:len(l.Client.Seconds):len(l.Client.Seconds)],
-		Verdict: l.Client.Verdict(l.Plan, itl), Recent: l.Client.Recent(l.Plan, itl),
-		SavePath: r.savePath, SaveError: r.saveErr, Report: r.report,
-	}
-	b := &r.beside
-	s.Server, s.GPUs = b.server[:len(b.server):len(b.server)], b.gpus[:len(b.gpus):len(b.gpus)]
-	s.ServerKind, s.ServerAbsent, s.GPUsAbsent = b.serverKind, b.serverAbsent, b.gpusAbsent
-	s.Steering, s.Objectives, s.Answer, s.Levels = b.steering, l.SLO, b.answer, b.levels
-	s.PlannedGood, s.Endpoints = l.PlannedGood, r.ends.share()
-	return s, same, changed, r.tracks.view()
+	s = v.shown
+	s.At, s.Totals, s.PlannedGood, s.Objectives = now, l.Totals, l.PlannedGood, l.SLO
+	s.Held, s.Waiting, s.Running, s.OutputExact = l.Held, l.Waiting, l.Running, l.Guessed == 0
+	s.Histograms, s.Failures, s.Endpoints = l.Histograms.Share(), v.failures.Counts(), v.ends.share()
+	s.Verdict, s.Recent = l.Client.Verdict(l.Plan, itl), l.Client.Recent(l.Plan, itl)
+	s.Log = slices.Clone(s.Log[max(0, len(s.Log)-logKept):])
+	s.Marks, s.Client, s.Server, s.GPUs = slices.Clip(s.Marks), slices.Clip(l.Client.Seconds), slices.Clip(s.Server), slices.Clip(s.GPUs)
+	return s, same, changed, v.tracks.view()
 }
 
 // How often snapshots are made. After a day one is 50 MB of windows, so they are not made for each viewer anew, and the longer
@@ -81,41 +68,41 @@ type recent struct {
 }
 
 // Recent is Snapshot for those who look again and again: all of them get the last one if it is less than 100 ms old, or, where
-// it takes long to make one, less than ten times as old as that takes, at most 400 ms. But what was said since then by a method
-// that tells of no single request or chunk, such as SetPhase, is always in it.
-func (r *View) Recent() metrics.Snapshot { return r.within(0) }
+// it takes long to make one, less than ten times as old as that takes, at most 400 ms. But facts that were told since then are always
+// in it, samples of client, server and accelerators aside.
+func (v *View) Recent() metrics.Snapshot { return v.within(0) }
 
 // within returns a snapshot that may be so old at least.
-func (r *View) within(age time.Duration) metrics.Snapshot {
-	r.sharing.Lock()
-	defer r.sharing.Unlock()
-	age = max(age, recentFor, min(seldomness*r.last.took, oldest))
-	if !r.last.made.IsZero() && time.Since(r.last.made) < age && !r.news.Load() {
-		return r.last.snapshot
+func (v *View) within(age time.Duration) metrics.Snapshot {
+	v.sharing.Lock()
+	defer v.sharing.Unlock()
+	age = max(age, recentFor, min(seldomness*v.last.took, oldest))
+	if !v.last.made.IsZero() && time.Since(v.last.made) < age && !v.news.Load() {
+		return v.last.snapshot
 	}
-	return r.now()
+	return v.now()
 }
 
 // now makes a snapshot of this moment. The lock for that is held.
-func (r *View) now() metrics.Snapshot {
+func (v *View) now() metrics.Snapshot {
 	began := time.Now()
-	r.news.Store(false) // what is said from here on may be in it or not
-	s := r.at(time.Since(r.start))
-	r.last = recent{s, began, time.Since(began)}
+	v.news.Store(false) // what is said from here on may be in it or not
+	s := v.at(time.Since(v.start))
+	v.last = recent{s, began, time.Since(began)}
 	return s
 }
 
 // pause is how long to wait before a snapshot that somebody wants at once.
-func (r *View) pause() time.Duration {
-	r.sharing.Lock()
-	defer r.sharing.Unlock()
-	return max(wakeAfter, seldomness/2*r.last.took) - time.Since(r.last.made)
+func (v *View) pause() time.Duration {
+	v.sharing.Lock()
+	defer v.sharing.Unlock()
+	return max(wakeAfter, seldomness/2*v.last.took) - time.Since(v.last.made)
 }
 
 // Publish sends a snapshot now and then every so often until ctx ends, then a last one, and closes the channel; and one soon
 // after somebody wants to look at something else. Once the run is over only the latter. The channel holds one: a newer snapshot replaces one that nobody took, and
 // nobody ever waits for a viewer.
-func (r *View) Publish(ctx context.Context, every time.Duration) <-chan metrics.Snapshot {
+func (v *View) Publish(ctx context.Context, every time.Duration) <-chan metrics.Snapshot {
 	out := make(chan metrics.Snapshot, 1)
 	tick := time.NewTicker(every)
 	put := func(s metrics.Snapshot) {
@@ -128,31 +115,31 @@ func (r *View) Publish(ctx context.Context, every time.Duration) <-chan metrics.
 			tick.Stop()
 		}
 	}
-	put(r.Snapshot())
+	put(v.Snapshot())
 	go func() {
 		defer close(out)
 		defer tick.Stop()
-		for r.nextIsDue(ctx, tick.C) {
-			put(r.Recent())
+		for v.nextIsDue(ctx, tick.C) {
+			put(v.Recent())
 		}
-		put(r.Snapshot())
+		put(v.Snapshot())
 	}()
 	return out
 }
 
 // nextIsDue waits for the tick or for a viewer with a wish; false when ctx ended.
-func (r *View) nextIsDue(ctx context.Context, tick <-chan time.Time) bool {
+func (v *View) nextIsDue(ctx context.Context, tick <-chan time.Time) bool {
 	select {
 	case <-ctx.Done():
 		return false
 	case <-tick:
 		return true
-	case <-r.wake:
+	case <-v.wake:
 	}
 	select {
 	case <-ctx.Done():
 		return false
-	case <-time.After(r.pause()):
+	case <-time.After(v.pause()):
 		return true
 	}
 }

@@ -19,12 +19,12 @@ func TestSnapshotTravels(t *testing.T) {
 	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 700}}, Percentiles: []float64{99}}
 	rec := NewView(time.Now(), &plan)
 	all := drawRun(3, 80)
-	rec.Server(metrics.ServerSecond{At: time.Second, Running: 3, Waiting: metrics.Unsaid()})
-	rec.Log(metrics.LogEntry{Text: "34 req/s", Mark: "34", Set: &metrics.LoadSetting{Rate: 34, By: metrics.ByHand}, Objectives: &metrics.SLO{{Metric: metrics.TPOT, LimitMS: 5}}})
+	rec.fact(0, metrics.ServerSecond{At: time.Second, Running: 3, Waiting: metrics.Unsaid()})
+	rec.fact(0, metrics.LogEntry{Text: "34 req/s", Mark: "34", Set: &metrics.LoadSetting{Rate: 34, By: metrics.ByHand}, Objectives: &metrics.SLO{{Metric: metrics.TPOT, LimitMS: 5}}})
 	rec.Look(metrics.Look{Rows: true, Open: 8})
 	play(rec, all)
 	rec.Judge()
-	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: time.Minute})
+	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Minute}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,16 +19,16 @@ type exchange struct {
 	q   metrics.Request
 }
 
-func (x *exchange) due(at time.Duration)  { x.q.Scheduled, x.q.Due = at, at; x.rec.Due(&x.q) }
-func (x *exchange) sent(at time.Duration) { x.q.Admitted, x.q.Sent = at, at; x.rec.Sent(&x.q) }
+func (x *exchange) due(at time.Duration)  { x.q.Scheduled, x.q.Due = at, at; x.rec.due(&x.q) }
+func (x *exchange) sent(at time.Duration) { x.q.Admitted, x.q.Sent = at, at; x.rec.sent(&x.q) }
 func (x *exchange) chunk(at time.Duration, text string) {
 	x.q.Add(metrics.Chunk{At: at, Tokens: 1, Answer: true})
 	x.q.Piece = []byte(text)
-	x.rec.Chunk(&x.q)
+	x.rec.chunk(&x.q)
 }
 func (x *exchange) done(at time.Duration, f metrics.Failure) {
 	x.q.Done, x.q.Failure, x.q.OutputTokens = at, f, len(x.q.Chunks)
-	x.rec.Done(&x.q)
+	x.rec.done(&x.q)
 }
 
 func begun(rec *View, index int, at time.Duration) *exchange {
@@ -167,7 +167,7 @@ func TestOpenedWithoutASlot(t *testing.T) {
 	for old != nil { // end them, so that the late ones are shown; the slots are free again
 		next := old.next
 		old.q.Done, old.q.Failure = time.Second, metrics.Cancelled
-		rec.Done(old.q)
+		rec.done(old.q)
 		old = next
 	}
 	if rec.tracks.slots != 0 {
@@ -212,9 +212,9 @@ func TestManyHands(t *testing.T) {
 				s := rec.Snapshot()
 				_ = fmt.Sprint(s.Requests, s.Opened, s.SplitOver(0, s.At), s.Endpoints)
 			},
-			func(n int) { rec.SetObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: float64(n % 100)}}) },
+			func(n int) { rec.setObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: float64(n % 100)}}) },
 			func(n int) { rec.Judge() },
-			func(n int) { rec.Server(metrics.ServerSecond{At: time.Duration(n)}); rec.GPUs(metrics.GPUSecond{}) },
+			func(n int) { rec.fact(0, metrics.ServerSecond{At: time.Duration(n)}); rec.fact(0, metrics.GPUSecond{}) },
 		} {
 			work.Go(func() {
 				for n := 0; ; n++ {
@@ -246,7 +246,7 @@ func TestManyHands(t *testing.T) {
 		requests.Wait()
 		close(stop)
 		work.Wait()
-		rec.SetObjectives(nil)
+		rec.setObjectives(nil)
 		if s := rec.Snapshot(); s.Totals.Good != s.Totals.Done || s.Totals.Done != 280 {
 			t.Errorf("%+v", s.Totals)
 		}

@@ -12,8 +12,8 @@ import (
 	"benchtop/metrics/saturation"
 )
 
-// View watches a run and publishes snapshots of it. Its methods may be called from any goroutine; none of them
-// waits for a reader.
+// View is the live view of a run, and a sink of its events. Its methods may be called from any goroutine; none of them waits for a
+// reader.
 type View struct {
 	start time.Time
 
@@ -21,276 +21,205 @@ type View struct {
 	shared  []metrics.Window // windows of the last snapshot, guarded by sharing
 	last    recent           // likewise
 
-	news atomic.Bool   // somebody said what the last snapshot does not show
+	news atomic.Bool   // a fact was told that the last snapshot does not show
 	wake chan struct{} // asks for a snapshot before its time
 
 	judging sync.Mutex         // held while the answer is computed; taken before sharing
-	room    saturation.Scratch // for judging, guarded by it
+	scratch saturation.Scratch // for judging, guarded by it
 	setting sync.Mutex         // held while objectives are changed; taken before mu
 
 	mu        sync.Mutex // guards everything below
 	line      metrics.Timeline
+	shown     metrics.Snapshot // what facts tell; its lists are only ever appended to, since snapshots share them
+	sets      []metrics.LogEntry
+	flood     bool // the last line of the log is a failed request
 	tokens    firstTokens
 	lengths   metrics.LengthTally
 	failures  metrics.FailureTally
-	log       []metrics.LogEntry
-	marks     []metrics.LogEntry // only ever appended to: snapshots share it
-	flood     bool               // the last line of the log is a failed request
-	state     metrics.State
-	drainBy   time.Duration
-	savePath  string
-	saveErr   string
-	report    *metrics.Report
-	beside    beside
+	settled   bool      // nothing that comes can change the answer
 	restUntil time.Time // before which not to judge again
-	ledger    ledger
+	index     requestIndex
 	tracks    tracks
 	ends      endpoints
 }
 
-// NewView returns a recorder for a run whose offset 0 is start.
+// NewView returns the view of a run whose offset 0 is start.
 func NewView(start time.Time, plan *metrics.Plan) *View {
 	return &View{
-		start: start, line: metrics.Timeline{Plan: plan, SLO: plan.Goodput}, state: metrics.Running, drainBy: metrics.Never,
-		ledger: newLedger(mostJudged), wake: make(chan struct{}, 1),
+		start: start, wake: make(chan struct{}, 1), line: metrics.Timeline{Plan: plan, SLO: plan.Goodput},
+		shown: metrics.Snapshot{Plan: plan, State: metrics.Running, DrainBy: metrics.Never}, index: newRequestIndex(mostJudged),
 	}
 }
 
-// Due hears that a request was handed to the limiter.
-func (r *View) Due(q *metrics.Request) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.line.Due(q)
-	r.tracks.due(q)
-	if r.ledger.due(r.line.Plan, q) {
-		r.note(metrics.LogEntry{At: q.Due, Level: metrics.Info, Text: fmt.Sprintf("the live answer is that of the first %d requests; the report will be of all", r.ledger.most)})
+// Take takes an event in. Chunks are the hot path: they allocate nothing once the histograms have reached their width.
+func (v *View) Take(e *event.Event) {
+	switch e.Kind {
+	case event.Chunk:
+		v.chunk(e.Request)
+	case event.Due:
+		v.due(e.Request)
+	case event.Sent:
+		v.sent(e.Request)
+	case event.Done:
+		v.done(e.Request)
+	case event.Fact:
+		v.fact(e.At, e.Value)
 	}
 }
 
-// Sent hears that the first byte of a request went out.
-func (r *View) Sent(q *metrics.Request) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.line.Sent(q)
-	r.ledger.sent(r.line.Plan, q)
-	r.tracks.sent(q)
-	r.ends.sent(q, r.line.Plan.Warming(q))
+func (v *View) due(q *metrics.Request) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.line.Due(q)
+	v.tracks.due(q)
+	if v.index.due(v.line.Plan, q) {
+		v.note(metrics.LogEntry{At: q.Due, Level: metrics.Info, Text: fmt.Sprintf("the live answer is that of the first %d requests; the report will be of all", v.index.most)})
+	}
 }
 
-// Chunk hears of the chunk that was added to q last. It is the hot path: it allocates nothing once the histograms have
-// reached their width.
-func (r *View) Chunk(q *metrics.Request) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.line.Chunk(q, len(q.Chunks)-1)
+func (v *View) sent(q *metrics.Request) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.line.Sent(q)
+	v.index.sent(v.line.Plan, q)
+	v.tracks.sent(q)
+	v.ends.sent(q, v.line.Plan.Warming(q))
+}
+
+func (v *View) chunk(q *metrics.Request) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.line.Chunk(q, len(q.Chunks)-1)
 	if len(q.Chunks) == 1 {
-		r.tracks.first(q)
-		r.ends.first(q, r.line.Plan.Warming(q))
+		v.tracks.first(q)
+		v.ends.first(q, v.line.Plan.Warming(q))
 	}
-	if k := trackOf(q); k != nil && (k.slot || k == r.tracks.opened) {
+	if k := trackOf(q); k != nil && (k.slot || k == v.tracks.opened) {
 		k.follow(q)
 	}
 }
 
-// Done hears that a request ended. Viewers may be shown it later, so nobody may change it any more.
-func (r *View) Done(q *metrics.Request) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.line.Done(q)
-	r.ledger.done(r.line.Plan, r.line.SLO, q)
-	r.ends.done(q, r.line.Plan.Warming(q))
-	r.tracks.done(q)
-	q.Piece = nil // its buffer is somebody else's next
-	if q.OK() && !r.line.Plan.Warming(q) {
-		if r.tokens.later(q) {
-			r.note(tokenAfterChunkEvent(q.Done))
+// done hears that a request ended. Viewers may be shown it later, so nobody may change it any more.
+func (v *View) done(q *metrics.Request) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	warming := v.line.Plan.Warming(q)
+	v.line.Done(q)
+	v.index.done(v.line.Plan, v.line.SLO, q)
+	v.ends.done(q, warming)
+	v.tracks.done(q)
+	q.Piece = nil // its buffer is another request's next
+	if q.OK() && !warming {
+		if v.tokens.later(q) {
+			v.note(tokenAfterChunkEvent(q.Done))
 		}
-		r.lengths.Add(q)
-		r.noteLengths(q.Done, false)
+		v.lengths.Add(q)
+		v.noteLengths(q.Done, false)
 	}
 	if q.Failure == "" || q.Failure == metrics.Cancelled {
 		return
 	}
-	if !r.line.Plan.Warming(q) {
-		r.failures.Add(q)
+	if !warming {
+		v.failures.Add(q)
 	}
-	r.noteFailure(failureEvent(q))
+	v.noteFailure(failureEvent(q))
 }
 
-// SetPhase says what the run is doing from now on.
-func (r *View) SetPhase(p metrics.Phase) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.news.Store(true)
-	r.state, r.drainBy = p.State, p.DrainBy
-}
-
-// SetSaving says where the result goes.
-func (r *View) SetSaving(s metrics.Saving) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.news.Store(true)
-	r.savePath, r.saveErr = s.Path, s.Problem
-}
-
-func (r *View) noteLengths(at time.Duration, over bool) {
-	for _, e := range r.lengths.Events(r.line.Plan, at, over) {
-		r.note(e)
+// fact takes in what is no request's. News is shown by the next snapshot, however soon it is taken.
+func (v *View) fact(at time.Duration, fact any) {
+	if x, ok := fact.(metrics.LogEntry); ok && x.Objectives != nil {
+		v.setObjectives(*x.Objectives)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s, news := &v.shown, true
+	switch x := fact.(type) {
+	case metrics.LogEntry:
+		if x.Set != nil && len(v.sets) < saturation.MostSettings {
+			v.sets = append(v.sets, x)
+		}
+		v.note(x)
+	case event.Damage:
+		v.note(metrics.LogEntry{At: at, Level: metrics.Warn, Text: x.String()})
+	case metrics.Steering:
+		moved := x
+		moved.Rate, moved.Users = s.Steering.Rate, s.Steering.Users // a load moves by itself
+		s.Steering, news = x, moved != s.Steering
+	case metrics.Phase:
+		s.State, s.DrainBy = x.State, x.DrainBy
+	case metrics.Saving:
+		s.SavePath, s.SaveError = x.Path, x.Problem
+	case metrics.ClientSecond:
+		v.line.Client.File(x)
+		news = false
+	case metrics.ServerSecond:
+		x.First, x.Ended = v.line.Seen()
+		s.Telemetry.Take(x)
+		news = false
+	default:
+		s.Telemetry.Take(x)
+		news = false
+	}
+	if news {
+		v.news.Store(true)
 	}
 }
 
 // Finish attaches the report; the run is over.
-func (r *View) Finish(report *metrics.Report) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.news.Store(true)
-	r.report, r.state, r.drainBy = report, metrics.Finished, metrics.Never
+func (v *View) Finish(report *metrics.Report) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.news.Store(true)
+	v.shown.Report, v.shown.State, v.shown.DrainBy = report, metrics.Finished, metrics.Never
 	if report != nil {
-		if report.TokenAfterChunk() && !r.tokens.said {
-			r.note(tokenAfterChunkEvent(report.Ended))
+		if report.TokenAfterChunk() && !v.tokens.said {
+			v.note(tokenAfterChunkEvent(report.Ended))
 		}
-		r.noteLengths(report.Ended, true)
-		r.beside.answer, r.beside.levels = &report.Answer, report.Levels
+		v.noteLengths(report.Ended, true)
+		v.shown.Answer, v.shown.Levels = &report.Answer, report.Levels
 	}
+	v.hurry() // how it ended is shown at once
+}
+
+// hurry asks for a snapshot before its time, unless one was asked for.
+func (v *View) hurry() {
 	select {
-	case r.wake <- struct{}{}: // how it ended is shown at once
+	case v.wake <- struct{}{}:
 	default:
 	}
 }
 
-// Take takes an event in. For a chunk it allocates nothing.
-func (r *View) Take(e *event.Event) {
-	switch e.Kind {
-	case event.Chunk:
-		r.Chunk(e.Request)
-	case event.Due:
-		r.Due(e.Request)
-	case event.Sent:
-		r.Sent(e.Request)
-	case event.Done:
-		r.Done(e.Request)
-	case event.Fact:
-		r.fact(e)
-	}
-}
-
-func (r *View) fact(e *event.Event) {
-	switch x := e.Value.(type) {
-	case metrics.LogEntry:
-		r.Log(x)
-	case metrics.Steering:
-		r.SetSteering(x)
-	case metrics.Phase:
-		r.SetPhase(x)
-	case metrics.Saving:
-		r.SetSaving(x)
-	case metrics.Source:
-		r.SetSource(x)
-	case metrics.ClientSecond:
-		r.Client(x)
-	case metrics.ServerSecond:
-		r.Server(x)
-	case metrics.GPUSecond:
-		r.GPUs(x)
-	case event.Damage:
-		r.Log(metrics.LogEntry{At: e.At, Level: metrics.Warn, Text: x.String()})
-	}
-}
-
-// beside is what is known beside the requests.
-type beside struct {
-	server                               []metrics.ServerSecond // only ever appended to: snapshots share them
-	gpus                                 []metrics.GPUSecond
-	serverKind, serverAbsent, gpusAbsent string
-	steering                             metrics.Steering
-	sets                                 []metrics.LogEntry // those that set the load; only ever appended to
-	answer                               *metrics.Answer
-	levels                               []metrics.LoadLevel
-	settled                              bool // nothing that comes can change the answer
-}
-
 // Counted completes the sample of a second with what was counted since the last one.
-func (r *View) Counted(s metrics.ClientSecond) metrics.ClientSecond {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.line.Client.Complete(s)
-}
-
-// Client files the sample of a second.
-func (r *View) Client(s metrics.ClientSecond) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.line.Client.File(s)
+func (v *View) Counted(s metrics.ClientSecond) metrics.ClientSecond {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.line.Client.Complete(s)
 }
 
 // Verdict on the client, of the whole run so far.
-func (r *View) Verdict() metrics.Verdict {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.line.Client.Verdict(r.line.Plan, &r.line.Histograms[metrics.ITL])
+func (v *View) Verdict() metrics.Verdict {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.line.Client.Verdict(v.line.Plan, &v.line.Histograms[metrics.ITL])
 }
 
 // Stamps is how the chunks were timed so far.
-func (r *View) Stamps() metrics.Stamps {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.line.Client.Stamps()
-}
-
-// Server files a look at the server, with the client's own account of the time since the one before.
-func (r *View) Server(s metrics.ServerSecond) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s.First, s.Ended = r.line.Seen()
-	r.beside.server = append(r.beside.server, s)
+func (v *View) Stamps() metrics.Stamps {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.line.Client.Stamps()
 }
 
 // Totals of the run so far.
-func (r *View) Totals() metrics.Totals {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.line.Totals
+func (v *View) Totals() metrics.Totals {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.line.Totals
 }
 
-// TemplateTokens is by how many tokens servers counted a prompt longer than it was counted before it was sent, on average over
-// the successes, as a chat template makes it; 0 where that is not known.
-func (r *View) TemplateTokens() float64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.line.TemplateTokens()
-}
-
-// SetSource says whether figures beside the requests can be had.
-func (r *View) SetSource(s metrics.Source) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch s.Name {
-	case metrics.ServerCounters:
-		r.beside.serverKind, r.beside.serverAbsent = s.Kind, s.Absent
-	case metrics.Accelerators:
-		r.beside.gpusAbsent = s.Absent
-	}
-}
-
-// GPUs files a look at the accelerators.
-func (r *View) GPUs(s metrics.GPUSecond) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.beside.gpus = append(r.beside.gpus, s)
-}
-
-// SetSteering says what load is in force from now on.
-func (r *View) SetSteering(s metrics.Steering) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !sameBut(s, r.beside.steering) {
-		r.news.Store(true)
-	}
-	r.beside.steering = s
-}
-
-// sameBut reports whether nothing but the load differs, which moves by itself.
-func sameBut(s, o metrics.Steering) bool {
-	s.Rate, s.Users = o.Rate, o.Users
-	return s == o
+// TemplateTokens is that of the timeline.
+func (v *View) TemplateTokens() float64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.line.TemplateTokens()
 }

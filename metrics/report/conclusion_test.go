@@ -35,19 +35,19 @@ func TestConclusion(t *testing.T) {
 		trouble string
 	}{
 		{"oooo", metrics.Run{}, metrics.Fine, ""},
-		{"oooo", metrics.Run{Reason: metrics.StoppedByUser}, metrics.Fine, ""},
+		{"oooo", metrics.Run{End: metrics.End{Reason: metrics.StoppedByUser}}, metrics.Fine, ""},
 		{"oooo", metrics.Run{Plan: gated}, metrics.GateMissed, ""},
-		{"oooo", metrics.Run{Plan: gated, Reason: metrics.StoppedByUser}, metrics.GateMissed, ""},
+		{"oooo", metrics.Run{Plan: gated, End: metrics.End{Reason: metrics.StoppedByUser}}, metrics.GateMissed, ""},
 
 		// More than half.
 		{"soso", metrics.Run{}, metrics.Fine, ""},
 		{"sosxxx", metrics.Run{}, metrics.RunFailed, "2 of 3 requests failed"},
 		{"sos", metrics.Run{Plan: gated}, metrics.RunFailed, "2 of 3 requests failed"},
-		{"sos", metrics.Run{Reason: metrics.StoppedByUser}, metrics.RunFailed, "2 of 3 requests failed"},
+		{"sos", metrics.Run{End: metrics.End{Reason: metrics.StoppedByUser}}, metrics.RunFailed, "2 of 3 requests failed"},
 		{"ss", metrics.Run{}, metrics.RunFailed, "no request succeeded"},
 		{"", metrics.Run{}, metrics.RunFailed, "no request succeeded"},
-		{"xx", metrics.Run{Reason: metrics.StoppedByUser}, metrics.Fine, ""},
-		{"xs", metrics.Run{Reason: metrics.StoppedByUser}, metrics.RunFailed, "no request succeeded"},
+		{"xx", metrics.Run{End: metrics.End{Reason: metrics.StoppedByUser}}, metrics.Fine, ""},
+		{"xs", metrics.Run{End: metrics.End{Reason: metrics.StoppedByUser}}, metrics.RunFailed, "no request succeeded"},
 
 		// The server gone.
 		{"ooooocc", metrics.Run{}, metrics.Fine, ""},
@@ -57,9 +57,9 @@ func TestConclusion(t *testing.T) {
 		{"oooooccscc", metrics.Run{}, metrics.Fine, ""},
 
 		// Ended from outside.
-		{"sss", metrics.Run{Plan: gated, Reason: metrics.TerminalLost}, metrics.HungUp, "no request succeeded"},
-		{"sss", metrics.Run{Reason: metrics.EndedBySIGTERM}, metrics.Terminated, "no request succeeded"},
-		{"ooo", metrics.Run{Plan: gated, Reason: metrics.AbortedByUser}, metrics.Aborted, ""},
+		{"sss", metrics.Run{Plan: gated, End: metrics.End{Reason: metrics.TerminalLost}}, metrics.HungUp, "no request succeeded"},
+		{"sss", metrics.Run{End: metrics.End{Reason: metrics.EndedBySIGTERM}}, metrics.Terminated, "no request succeeded"},
+		{"ooo", metrics.Run{Plan: gated, End: metrics.End{Reason: metrics.AbortedByUser}}, metrics.Aborted, ""},
 	} {
 		all := ends(c.ends)
 		slices.Reverse(all) // the order in which they are read does not count
@@ -86,7 +86,7 @@ func TestServerGoneAfterTheWarmup(t *testing.T) {
 		all  []metrics.Request
 		want int
 	}{"gone": {all, 3}, "back": {append(all, late), 0}} {
-		r, err := Summarize(yield(c.all), metrics.Run{Plan: plan, Ended: time.Minute})
+		r, err := Summarize(yield(c.all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Minute}})
 		if err != nil || r.Unreached != c.want {
 			t.Errorf("%s: %d unreached, %v; want %d", name, r.Unreached, err, c.want)
 		}

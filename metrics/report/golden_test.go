@@ -208,7 +208,7 @@ func TestGolden(t *testing.T) {
 				}
 			}
 			plan := metrics.Plan{Goodput: slo, Percentiles: c.Percentiles}
-			s := newSummary(metrics.Run{Plan: plan, Ended: secondsToDuration(c.Duration)}, overview{origin: origin})
+			s := newSummary(metrics.Run{Plan: plan, End: metrics.End{Ended: secondsToDuration(c.Duration)}}, overview{origin: origin})
 			var outputs []int
 			for i, q := range c.Requests {
 				outputs = append(outputs, q.outputTokens(c.Tokenizer))

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 )
 
@@ -33,16 +35,19 @@ func play(rec *live.View, all []metrics.Request) {
 		if final.OK() {
 			q.InputTokens -= 7 // the server's own count comes at the end
 		}
-		story = append(story, moment{final.Due, func() { q.Scheduled, q.Due = final.Scheduled, final.Due; rec.Due(&q) }})
+		story = append(story, moment{final.Due, func() { q.Scheduled, q.Due = final.Scheduled, final.Due; eventtest.Step(rec, event.Due, &q) }})
 		if final.Sent != metrics.Never {
-			story = append(story, moment{final.Sent, func() { q.Admitted, q.Sent, q.Connect = final.Admitted, final.Sent, final.Connect; rec.Sent(&q) }})
+			story = append(story, moment{final.Sent, func() {
+				q.Admitted, q.Sent, q.Connect = final.Admitted, final.Sent, final.Connect
+				eventtest.Step(rec, event.Sent, &q)
+			}})
 		}
 		for _, c := range final.Chunks {
-			story = append(story, moment{c.At, func() { q.Add(c); rec.Chunk(&q) }})
+			story = append(story, moment{c.At, func() { q.Add(c); eventtest.Step(rec, event.Chunk, &q) }})
 		}
 		story = append(story, moment{final.Done, func() {
 			q.End(final)
-			rec.Done(&q)
+			eventtest.Step(rec, event.Done, &q)
 		}})
 	}
 	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })

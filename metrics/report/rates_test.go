@@ -28,7 +28,7 @@ func TestRates(t *testing.T) {
 		"stages of users": {metrics.Plan{Rate: 10, Stages: []metrics.Stage{{Users: 5}}}, 0},
 		"all at once":     {metrics.Plan{Rate: metrics.Rate(math.Inf(1))}, 0},
 	} {
-		r, err := Summarize(yield(all), metrics.Run{Plan: c.plan, Ended: 4 * time.Second})
+		r, err := Summarize(yield(all), metrics.Run{Plan: c.plan, End: metrics.End{Ended: 4 * time.Second}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestRates(t *testing.T) {
 			t.Errorf("%s: scheduled %v, sent %v, done %v; want %v, 5, 5", name, r.ScheduledRate, r.SentRate, r.DoneRate, c.scheduled)
 		}
 	}
-	r, err := Summarize(yield(all[:1]), metrics.Run{Plan: metrics.Plan{Rate: 1}, Ended: time.Second})
+	r, err := Summarize(yield(all[:1]), metrics.Run{Plan: metrics.Plan{Rate: 1}, End: metrics.End{Ended: time.Second}})
 	if err != nil || r.ScheduledRate != 0 || r.SentRate != 0 || r.DoneRate != 0 {
 		t.Errorf("of one request: %v, %v, %v, %v", r.ScheduledRate, r.SentRate, r.DoneRate, err)
 	}
@@ -48,7 +48,7 @@ func TestWeightedTPOT(t *testing.T) {
 		simple(1, 0, time.Second, 50*time.Millisecond, 3),  // two of 50
 		simple(2, 0, time.Second, 0, 1),                    // none
 	}
-	r, err := Summarize(yield(all), metrics.Run{Ended: 2 * time.Second})
+	r, err := Summarize(yield(all), metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestRateSteps(t *testing.T) {
 	plan := metrics.Plan{Requests: 7, Ramp: &metrics.Ramp{Strategy: "exponential", From: 1, To: 8.5}}
 	var events []metrics.LogEntry
 	steps := func() []metrics.RateStep {
-		r, err := Summarize(yield(all), metrics.Run{Plan: plan, Events: events, Ended: 4 * time.Second})
+		r, err := Summarize(yield(all), metrics.Run{Plan: plan, Events: events, End: metrics.End{Ended: 4 * time.Second}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestRampCutShort(t *testing.T) {
 	ramp := metrics.Ramp{Strategy: "linear", From: 10, To: 20, Requests: 1000}
 	summarize := func() metrics.Report {
 		plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Requests: 8, Duration: 800 * ms, Ramp: &ramp}
-		r, err := Summarize(yield(all), metrics.Run{Plan: plan, Ended: 800 * ms})
+		r, err := Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 800 * ms}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func Of(events event.Events) (metrics.Report, error) {
 // came later. It ranges over the events once for the facts, and again whenever the requests are ranged over. The error is that of
 // events that end before the plan; a later one comes from the requests, after those before it.
 func Gather(events event.Events) (metrics.Run, iter.Seq2[metrics.Request, error], error) {
-	g := gathering{run: metrics.Run{Ended: metrics.Never, Reason: Killed}}
+	g := gathering{run: metrics.Run{End: metrics.End{Ended: metrics.Never, Reason: Killed}}}
 	planned := false
 	for e, err := range events {
 		switch _, plan := e.Value.(metrics.Plan); {
@@ -80,21 +80,12 @@ func (g *gathering) add(fact any) {
 		g.recounts[x.Index] = x
 	case metrics.ClientSecond:
 		run.Client = append(run.Client, x)
-	case metrics.ServerSecond:
-		run.Server = append(run.Server, x)
-	case metrics.GPUSecond:
-		run.GPUs = append(run.GPUs, x)
-	case metrics.Source:
-		if x.Name == metrics.Accelerators {
-			run.GPUsAbsent = x.Absent
-		} else {
-			run.ServerKind, run.ServerAbsent = x.Kind, x.Absent
-		}
 	case metrics.End:
-		run.Ended, run.Reason, run.Unsent = x.Ended, x.Reason, x.Unsent
-		run.Probes, run.SpecDecode, run.Diffusion, run.Stamps = x.Probes, x.SpecDecode, x.Diffusion, x.Stamps
+		run.End = x
 	case event.Damage:
 		g.damage.Add(x)
+	default:
+		run.Telemetry.Take(fact)
 	}
 }
 

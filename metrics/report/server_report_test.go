@@ -27,7 +27,7 @@ func TestServerReport(t *testing.T) {
 		say(&s)
 		return s
 	}
-	run := metrics.Run{ServerKind: "vLLM", Plan: metrics.Plan{Warmup: 10 * time.Second}, Server: []metrics.ServerSecond{
+	run := metrics.Run{Telemetry: metrics.Telemetry{ServerKind: "vLLM", Server: []metrics.ServerSecond{
 		look(13*time.Second, 2*time.Second, func(s *metrics.ServerSecond) {
 			s.Running, s.KVUsage, s.PrefixQueries, s.PrefixHits, s.HitRate = 20, 0.5, 300, 90, 0.1
 			s.TTFT = metrics.ServerLatency{N: 3, Mean: 100 * time.Millisecond}
@@ -41,7 +41,7 @@ func TestServerReport(t *testing.T) {
 			s.Running, s.Preemptions, s.DraftTokens, s.AcceptedTokens = 1e300, 1, 0, 0
 			s.TTFT, s.Queue = metrics.ServerLatency{N: math.NaN(), Mean: time.Second}, metrics.ServerLatency{N: 1e300, Mean: time.Second}
 		}),
-	}}
+	}}, Plan: metrics.Plan{Warmup: 10 * time.Second}}
 	got := reported(run, time.Minute)
 	want := &metrics.ServerReport{
 		Kind: "vLLM", RunningMean: 16, RunningMost: 20, WaitingMean: metrics.Unsaid(), WaitingMost: metrics.Unsaid(), KVMean: 0.5, KVMost: 0.5,
@@ -54,11 +54,11 @@ func TestServerReport(t *testing.T) {
 	if len(got.Seconds) != 4 || got.Seconds[0].At != 9*time.Second || run.Server[0].At != 13*time.Second {
 		t.Errorf("seconds %v", got.Seconds)
 	}
-	rate := metrics.Run{Server: []metrics.ServerSecond{look(time.Second, time.Second, func(s *metrics.ServerSecond) { s.HitRate = 0.25 })}}
+	rate := metrics.Run{Telemetry: metrics.Telemetry{Server: []metrics.ServerSecond{look(time.Second, time.Second, func(s *metrics.ServerSecond) { s.HitRate = 0.25 })}}}
 	if got := reported(rate, time.Minute); got.HitRate != 0.25 {
 		t.Errorf("hit rate %v, want what the server gives", got.HitRate)
 	}
-	if reported(metrics.Run{}, 0) != nil || reported(metrics.Run{ServerAbsent: "no such page"}, 0) == nil {
+	if reported(metrics.Run{}, 0) != nil || reported(metrics.Run{Telemetry: metrics.Telemetry{ServerAbsent: "no such page"}}, 0) == nil {
 		t.Error("a report of a server that nobody looked at, or none of one that did not answer")
 	}
 }
@@ -78,7 +78,7 @@ func TestLevelsOfAShortRun(t *testing.T) {
 		{"one in between", []metrics.ServerSecond{first, {At: 520 * ms, Took: 519 * ms, Running: 4}, idle}, 4, false},
 		{"a server without levels", []metrics.ServerSecond{{At: 820 * ms, Took: 300 * ms, Running: metrics.Unsaid(), Waiting: metrics.Unsaid(), KVUsage: metrics.Unsaid()}}, metrics.Unsaid(), false},
 	} {
-		r, err := Summarize(yield([]metrics.Request{simple(0, 0, 400*ms, 10*ms, 3)}), metrics.Run{Ended: 800 * ms, Server: c.server})
+		r, err := Summarize(yield([]metrics.Request{simple(0, 0, 400*ms, 10*ms, 3)}), metrics.Run{End: metrics.End{Ended: 800 * ms}, Telemetry: metrics.Telemetry{Server: c.server}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestServerTTFTHere(t *testing.T) {
 		simple(4, 5*time.Second, time.Hour, ms, 3), // after the last look
 	}
 	all[2].Failure = metrics.FailedReset
-	run := metrics.Run{Plan: metrics.Plan{Warmup: time.Second, Rate: 1}, Ended: 4 * time.Second}
+	run := metrics.Run{Plan: metrics.Plan{Warmup: time.Second, Rate: 1}, End: metrics.End{Ended: 4 * time.Second}}
 	for at := time.Second; at <= 4*time.Second; at += time.Second {
 		run.Server = append(run.Server, metrics.ServerSecond{At: at, Took: time.Second, TTFT: metrics.ServerLatency{N: 1, Mean: 290 * ms}})
 	}
@@ -130,7 +130,7 @@ func TestServerOver(t *testing.T) {
 		seconds = append(seconds, s)
 	}
 	got := metrics.ServerOver(seconds, 4*time.Second, 8*time.Second)
-	want := reported(metrics.Run{Server: seconds[:8], Plan: metrics.Plan{Warmup: 4 * time.Second}}, time.Minute)
+	want := reported(metrics.Run{Telemetry: metrics.Telemetry{Server: seconds[:8]}, Plan: metrics.Plan{Warmup: 4 * time.Second}}, time.Minute)
 	want.Seconds = nil
 	if diff := cmp.Diff(*want, got, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -147,7 +147,7 @@ func TestGPUsOver(t *testing.T) {
 	}
 	seconds = append(seconds, metrics.GPUSecond{At: 11 * time.Second, Took: time.Second, GPUs: []metrics.GPU{{Index: 7}}})
 	got := metrics.GPUsOver(seconds, 2500*time.Millisecond, 5*time.Second, metrics.GPUWork{OutputTokens: 4, Length: time.Hour, Price: 2})
-	want := gpuReport(&metrics.Run{GPUs: seconds[:5], Plan: metrics.Plan{Warmup: 2500 * time.Millisecond, GPUPrice: 2}}, 4, time.Hour)
+	want := gpuReport(&metrics.Run{Telemetry: metrics.Telemetry{GPUs: seconds[:5]}, Plan: metrics.Plan{Warmup: 2500 * time.Millisecond, GPUPrice: 2}}, 4, time.Hour)
 	want.Seconds = nil
 	if diff := cmp.Diff(*want, got, cmpopts.EquateNaNs()); diff != "" || got.Energy != 1+3+4 || got.CostPerMillion != 500_000 {
 		t.Errorf("%+v (-want +got):\n%s", got, diff)
@@ -158,12 +158,12 @@ func TestGPUReport(t *testing.T) {
 	gpu := func(index int, use, power float64) metrics.GPU {
 		return metrics.GPU{Index: index, Name: "H100", Use: use, Power: power, MemoryUsed: metrics.Unsaid(), Temperature: 60 + float64(index)}
 	}
-	run := metrics.Run{Plan: metrics.Plan{Warmup: 2 * time.Second, GPUPrice: 3}, GPUs: []metrics.GPUSecond{
+	run := metrics.Run{Plan: metrics.Plan{Warmup: 2 * time.Second, GPUPrice: 3}, Telemetry: metrics.Telemetry{GPUs: []metrics.GPUSecond{
 		{At: 2 * time.Second, Took: time.Second, GPUs: []metrics.GPU{gpu(2, 1, 9999), gpu(3, 1, 9999)}}, // of the warm-up
 		{At: 3 * time.Second, Took: time.Second, GPUs: []metrics.GPU{gpu(2, 0.5, 300), gpu(3, 1, 500)}},
 		{At: 6 * time.Second, Took: 3 * time.Second, GPUs: []metrics.GPU{gpu(2, 0.5, 400), gpu(3, 0.5, metrics.Unsaid())}},
 		{At: 7 * time.Second, Took: time.Second, GPUs: []metrics.GPU{gpu(2, metrics.Unsaid(), 1e300), {Index: -1}, {Index: 1 << 40}}},
-	}}
+	}}}
 	got := gpuReport(&run, 1000, 8*time.Second) // of which half was looked at
 	want := &metrics.GPUReport{
 		Names: []string{"", "", "H100", "H100"}, UseMean: (0.5 + 1 + 3*0.5 + 3*0.5) / 8, Energy: 800 + 1200, LookedAt: 4 * time.Second,
@@ -186,7 +186,7 @@ func TestGPUReport(t *testing.T) {
 	if got := gpuReport(&run, 0, time.Hour); metrics.Said(got.JoulesPerToken) || metrics.Said(got.CostPerMillion) || !metrics.Said(got.Energy) {
 		t.Errorf("no tokens, no price: %+v", got)
 	}
-	if gpuReport(&metrics.Run{}, 1, 1) != nil || gpuReport(&metrics.Run{GPUsAbsent: "no nvidia-smi"}, 1, 1) == nil {
+	if gpuReport(&metrics.Run{}, 1, 1) != nil || gpuReport(&metrics.Run{Telemetry: metrics.Telemetry{GPUsAbsent: "no nvidia-smi"}}, 1, 1) == nil {
 		t.Error("a report of GPUs that nobody looked at, or none of absent ones")
 	}
 }

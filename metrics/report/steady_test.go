@@ -27,7 +27,7 @@ func TestSteadyState(t *testing.T) {
 	all[1].OutputTokens = 12 // the server counts two tokens a chunk
 	plan := closedPlan(2)
 	plan.SteadyState.MinWindow = 3 * s
-	r, err := Summarize(yield(all), metrics.Run{Plan: plan, Ended: 7 * s})
+	r, err := Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 7 * s}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestSteadyStateWhen(t *testing.T) {
 	} {
 		plan := closedPlan(2)
 		c.change(&plan)
-		r, err := Summarize(yield(all), metrics.Run{Plan: plan, Ended: 3 * time.Second})
+		r, err := Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 3 * time.Second}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestSteadyStateWhen(t *testing.T) {
 			t.Errorf("%s: threshold %d, want %d", name, abs, c.abs)
 		}
 	}
-	if r, _ := Summarize(yield(nil), metrics.Run{Plan: closedPlan(2), Ended: time.Second}); r.SteadyState != nil {
+	if r, _ := Summarize(yield(nil), metrics.Run{Plan: closedPlan(2), End: metrics.End{Ended: time.Second}}); r.SteadyState != nil {
 		t.Errorf("without requests: %+v", r.SteadyState)
 	}
 }
@@ -106,7 +106,7 @@ func TestSteadyStateWarns(t *testing.T) {
 	} {
 		plan := closedPlan(1)
 		plan.SteadyState.MinWindow = c.least
-		r, err := Summarize(yield([]metrics.Request{simple(0, time.Second, c.length/2, c.length/2, 2)}), metrics.Run{Plan: plan, Ended: c.ended})
+		r, err := Summarize(yield([]metrics.Request{simple(0, time.Second, c.length/2, c.length/2, 2)}), metrics.Run{Plan: plan, End: metrics.End{Ended: c.ended}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func TestSpread(t *testing.T) {
 // Where the number of users was set by hand or by a search, the plan's is not the full load, and a pause may lie within.
 func TestSteadyStateSteered(t *testing.T) {
 	all := []metrics.Request{simple(0, 0, time.Second, time.Second, 3), simple(1, 0, time.Second, time.Second, 3)}
-	run := metrics.Run{Plan: closedPlan(2), Ended: 20 * time.Second}
+	run := metrics.Run{Plan: closedPlan(2), End: metrics.End{Ended: 20 * time.Second}}
 	for _, steered := range []bool{false, true} {
 		if steered {
 			run.Events = []metrics.LogEntry{{At: 10 * time.Second, Set: &metrics.LoadSetting{Users: 9, By: metrics.ByHand}}}

@@ -32,7 +32,7 @@ func TestWarmupIsInNoFigure(t *testing.T) {
 	}
 	summarize := func(reqs []metrics.Request, warmup, ended time.Duration) metrics.Report {
 		plan.Warmup = warmup
-		r, err := Summarize(yield(reqs), metrics.Run{Plan: plan, Ended: ended})
+		r, err := Summarize(yield(reqs), metrics.Run{Plan: plan, End: metrics.End{Ended: ended}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestObjectivesAreCounted(t *testing.T) {
 		refused(5, time.Second, "never mind"), // in no count
 	}
 	plan := metrics.Plan{Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 100}, {Metric: metrics.TPOT, LimitMS: 10}}}
-	r, err := Summarize(yield(all), metrics.Run{Plan: plan, Ended: 2 * time.Second})
+	r, err := Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,11 +157,11 @@ func TestObjectivesAreCounted(t *testing.T) {
 			t.Errorf("second %d: %+v, want %+v", i, got, want)
 		}
 	}
-	r, err = Summarize(yield(all[5:]), metrics.Run{Plan: plan, Ended: 2 * time.Second})
+	r, err = Summarize(yield(all[5:]), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
 	if err != nil || r.Good != 0 || len(r.Met) != 2 || r.Met[0].Share != 0 {
 		t.Errorf("without successes: %d good, met %v, %v", r.Good, r.Met, err)
 	}
-	r, err = Summarize(yield(all), metrics.Run{Ended: 2 * time.Second})
+	r, err = Summarize(yield(all), metrics.Run{End: metrics.End{Ended: 2 * time.Second}})
 	if err != nil || r.Good != 5 || r.Met != nil || r.Timeline[0].Good != 3 {
 		t.Errorf("without objectives: %d good, met %v, %v", r.Good, r.Met, err)
 	}
@@ -180,7 +180,7 @@ func TestExactPeak(t *testing.T) {
 	all := []metrics.Request{simple(0, 100*ms, 100*ms, 0, 1), simple(1, 110*ms, 80*ms, 0, 1), failed, cut, unsent, warming,
 		refused(6, 400*ms, "when the others have ended"), refused(7, 402*ms, "alone")}
 	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 2, Warmup: 50 * ms}
-	r, err := Summarize(yield(all), metrics.Run{Plan: plan, Ended: time.Second})
+	r, err := Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: time.Second}})
 	if err != nil || r.ExactPeakConcurrency != 4 || r.PeakConcurrency != 2 {
 		t.Errorf("most in flight %d, vLLM's %d, want 4 and 2; %v", r.ExactPeakConcurrency, r.PeakConcurrency, err)
 	}

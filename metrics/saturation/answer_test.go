@@ -89,7 +89,7 @@ func answerTo(t *testing.T, plan metrics.Plan, all []metrics.Request) metrics.Re
 		last = max(last, all[i].Done)
 	}
 	plan.Requests = len(all)
-	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: last})
+	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: last}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -519,7 +519,7 @@ func TestSummarizeOfNonsense(t *testing.T) {
 			}
 			all = append(all, q)
 		}
-		summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: nearTime()})
+		summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: nearTime()}})
 		if err != nil || len(summary.Gates) != 1 {
 			t.Errorf("%v, gates %v", err, summary.Gates)
 		}

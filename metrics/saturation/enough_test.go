@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
@@ -54,10 +55,10 @@ func TestLevelsCountTheWaitForASlot(t *testing.T) {
 			q.OutputTokens, q.Done = 2, q.LastChunk
 			all[i] = q
 		}
-		run := metrics.Run{Plan: plan, Ended: 11 * time.Second}
+		run := metrics.Run{Plan: plan, End: metrics.End{Ended: 11 * time.Second}}
 		if search {
 			run.Events = []metrics.LogEntry{{Set: &metrics.LoadSetting{Rate: 10, By: metrics.BySearch}}}
-			rec.Log(run.Events[0])
+			eventtest.Tell(rec, run.Events[0])
 		}
 		again(rec, all, run.Ended)
 		rec.JudgeAt(run.Ended)

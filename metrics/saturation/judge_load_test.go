@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
 	"benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
@@ -26,9 +28,12 @@ func again(rec *live.View, all []metrics.Request, until time.Duration) {
 		as := &all[i]
 		q := metrics.NewRequest(as.Index)
 		q.Scheduled, q.Due, q.InputTokens = as.Scheduled, as.Due, as.InputTokens
-		story = append(story, moment{as.Due, func() { rec.Due(&q) }})
+		story = append(story, moment{as.Due, func() { eventtest.Step(rec, event.Due, &q) }})
 		if as.Sent != metrics.Never {
-			story = append(story, moment{as.Sent, func() { q.Admitted, q.Sent, q.Connect = as.Admitted, as.Sent, as.Connect; rec.Sent(&q) }})
+			story = append(story, moment{as.Sent, func() {
+				q.Admitted, q.Sent, q.Connect = as.Admitted, as.Sent, as.Connect
+				eventtest.Step(rec, event.Sent, &q)
+			}})
 		}
 		for _, c := range as.Chunks {
 			story = append(story, moment{c.At, func() {
@@ -36,10 +41,10 @@ func again(rec *live.View, all []metrics.Request, until time.Duration) {
 				if as.FirstAnswer == c.At {
 					q.FirstAnswer = c.At
 				}
-				rec.Chunk(&q)
+				eventtest.Step(rec, event.Chunk, &q)
 			}})
 		}
-		story = append(story, moment{as.Done, func() { q.End(*as); rec.Done(&q) }})
+		story = append(story, moment{as.Done, func() { q.End(*as); eventtest.Step(rec, event.Done, &q) }})
 	}
 	slices.SortStableFunc(story, func(a, b moment) int { return int(a.at - b.at) })
 	for _, m := range story {
@@ -89,11 +94,11 @@ func TestJudgeEqualsReport(t *testing.T) {
 		rec := live.NewView(time.Now(), &c.plan)
 		again(rec, c.all, ended)
 		for _, e := range c.events {
-			rec.Log(e)
+			eventtest.Tell(rec, e)
 		}
 		rec.JudgeAt(ended)
 		got := rec.SnapshotAt(ended)
-		want, err := report.Summarize(yield(c.all), metrics.Run{Plan: c.plan, Ended: ended, Events: c.events})
+		want, err := report.Summarize(yield(c.all), metrics.Run{Plan: c.plan, End: metrics.End{Ended: ended}, Events: c.events})
 		if err != nil || got.Answer == nil {
 			t.Fatal(err, got.Answer)
 		}

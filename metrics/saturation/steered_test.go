@@ -32,7 +32,7 @@ func setTo(seconds int, l metrics.LoadSetting) metrics.LogEntry {
 func summarizeSteered(t *testing.T, plan metrics.Plan, all []metrics.Request, events []metrics.LogEntry) metrics.Report {
 	t.Helper()
 	plan.Requests = len(all)
-	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: lastDone(all), Events: events})
+	r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: lastDone(all)}, Events: events})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestNonsenseSettings(t *testing.T) {
 		if r.IntN(2) == 0 {
 			plan = metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: r.IntN(3), Find: &metrics.Find{From: figure(), Users: r.IntN(2) == 0}}
 		}
-		run := metrics.Run{Plan: plan, Ended: times[r.IntN(6)]} // a timeline of weeks takes its time
+		run := metrics.Run{Plan: plan, End: metrics.End{Ended: times[r.IntN(6)]}} // a timeline of weeks takes its time
 		for range r.IntN(9) {
 			run.Events = append(run.Events, metrics.LogEntry{At: anyTime(), Objectives: []*metrics.SLO{nil, {{Metric: metrics.TTFT, LimitMS: figure()}}, {}}[r.IntN(3)],
 				Set: &metrics.LoadSetting{Rate: figure(), Users: r.IntN(5) - 2, Paused: r.IntN(4) == 0, RampTo: figure(), RampOver: anyTime(), By: "?"}})

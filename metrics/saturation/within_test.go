@@ -100,7 +100,7 @@ func TestStrainedClientIsNoEvidence(t *testing.T) {
 		}
 	}
 	plan.Requests = len(all)
-	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: lastDone(all), Client: stalledClient(40*time.Second, 34*time.Second, 195*time.Millisecond)})
+	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: lastDone(all)}, Client: stalledClient(40*time.Second, 34*time.Second, 195*time.Millisecond)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestStrainedClientIsNoEvidence(t *testing.T) {
 	if a := summary.Answer; a.Saturates || a.Why != "no saturation up to 16 req/s" || a.Highest != 16 {
 		t.Errorf("%+v", a)
 	}
-	summary, err = report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: lastDone(all), Client: []metrics.ClientSecond{{At: 50 * time.Second, Took: 50 * time.Second, Stall: 10 * time.Second}}})
+	summary, err = report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: lastDone(all)}, Client: []metrics.ClientSecond{{At: 50 * time.Second, Took: 50 * time.Second, Stall: 10 * time.Second}}})
 	if a := summary.Answer; err != nil || a.Within || a.Saturates || a.Why != "client limited in 4 of 4 levels" {
 		t.Errorf("%v, %+v", err, a)
 	}
@@ -203,7 +203,7 @@ func TestLimitedLowestLevel(t *testing.T) {
 	plan, arrivals := stagesOf(10*time.Second, r, 8, 16, 20)
 	all := many.serve(arrivals, r)
 	plan.Requests = len(all)
-	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, Ended: lastDone(all), Client: stalledClient(30*time.Second, 4*time.Second, time.Second)})
+	summary, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: lastDone(all)}, Client: stalledClient(30*time.Second, 4*time.Second, time.Second)})
 	if a := summary.Answer; err != nil || a.Saturates || a.Why != "client limited in 1 of 3 levels" || a.Highest != 20 {
 		t.Errorf("%v: %+v", err, a)
 	}

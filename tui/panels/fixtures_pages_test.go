@@ -44,7 +44,7 @@ func fullDone() metrics.Snapshot {
 var everything = sync.OnceValue(func() metrics.Snapshot {
 	const at = 62400 * time.Millisecond
 	s := judge(bad())
-	out := metrics.Snapshot{Windows: append([]metrics.Window(nil), s.Windows...), ServerKind: "vLLM"}
+	out := metrics.Snapshot{Windows: append([]metrics.Window(nil), s.Windows...), Telemetry: metrics.Telemetry{ServerKind: "vLLM"}}
 	for i := range out.Windows {
 		w := &out.Windows[i]
 		w.Histograms[metrics.FirstAnswer], w.Histograms[metrics.SlotWait], w.Histograms[metrics.ScheduledLatency], w.Waits = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Waits{}

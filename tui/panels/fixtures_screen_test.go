@@ -17,6 +17,7 @@ import (
 
 	"benchtop/internal/race"
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	liveview "benchtop/metrics/live"
 	"benchtop/metrics/report"
 )
@@ -116,10 +117,10 @@ func golden(t *testing.T, name, got string) {
 // snapshotAt is the ramp at a moment, exactly.
 func snapshotAt(at time.Duration, failures bool) metrics.Snapshot {
 	rec := liveview.NewView(time.Now().Add(-at), rampPlan())
-	rec.SetSaving(metrics.Saving{Path: "benchtop-results/2026-11-21-1230.json"})
-	rec.Log(metrics.LogEntry{Level: metrics.Info, Text: "GET /v1/models ok: Qwen/Qwen3-32B, max_model_len 32768"})
+	eventtest.Tell(rec, metrics.Saving{Path: "benchtop-results/2026-11-21-1230.json"})
+	eventtest.Tell(rec, metrics.LogEntry{Level: metrics.Info, Text: "GET /v1/models ok: Qwen/Qwen3-32B, max_model_len 32768"})
 	if at > 20*time.Second {
-		rec.Log(metrics.LogEntry{At: 20 * time.Second, Level: metrics.Warn, Text: "held grew 5 s in a row (12): past saturation?"})
+		eventtest.Tell(rec, metrics.LogEntry{At: 20 * time.Second, Level: metrics.Warn, Text: "held grew 5 s in a row (12): past saturation?"})
 	}
 	play(rec, rampRequests(at, failures), at)
 	return sampled(exactly(rec.Snapshot(), at), nil, nil)
@@ -140,7 +141,7 @@ var (
 		const end = 71700 * time.Millisecond
 		all := rampRequests(60*time.Second, true)
 		rec := liveview.NewView(time.Now().Add(-end), rampPlan())
-		rec.SetSaving(metrics.Saving{Path: "benchtop-results/2026-11-21-1230.json"})
+		eventtest.Tell(rec, metrics.Saving{Path: "benchtop-results/2026-11-21-1230.json"})
 		play(rec, all, end)
 		var seq iter.Seq2[metrics.Request, error] = func(yield func(metrics.Request, error) bool) {
 			for _, q := range all {
@@ -149,7 +150,7 @@ var (
 				}
 			}
 		}
-		report, err := report.Summarize(seq, metrics.Run{Plan: *rampPlan(), Ended: end})
+		report, err := report.Summarize(seq, metrics.Run{Plan: *rampPlan(), End: metrics.End{Ended: end}})
 		if err != nil {
 			panic(err)
 		}

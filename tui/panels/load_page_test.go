@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/metrics/event/eventtest"
 	liveview "benchtop/metrics/live"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
@@ -59,7 +60,7 @@ func TestTargetsBeyondTheMarks(t *testing.T) {
 	for i := range n {
 		e := setAt(i, metrics.LoadSetting{Rate: float64(i + 1)})
 		e.Mark = "set"
-		rec.Log(e)
+		eventtest.Tell(rec, e)
 	}
 	s := rec.Snapshot()
 	targets := newTargets(&View{Snapshot: &s})

@@ -120,7 +120,7 @@ func TestServerLooks(t *testing.T) {
 
 // Titles of charts that are scrolled back have the values at their right edge, not those of now.
 func TestTitlesScrolledBack(t *testing.T) {
-	s := metrics.Snapshot{At: 100 * time.Second, State: metrics.Running, OutputExact: true, ServerKind: "vLLM",
+	s := metrics.Snapshot{At: 100 * time.Second, State: metrics.Running, OutputExact: true, Telemetry: metrics.Telemetry{ServerKind: "vLLM"},
 		Plan: &metrics.Plan{}, Held: 903, Waiting: 902, Running: 901}
 	s.Plan.Ramp = &metrics.Ramp{Strategy: "linear", From: 1, To: 101, Over: 100 * time.Second}
 	for i := range 100 {

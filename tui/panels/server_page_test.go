@@ -137,7 +137,7 @@ func TestEnergy(t *testing.T) {
 	if got := energyWords(&View{Snapshot: &s, Span: 9 * time.Second}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	report, err := report.Summarize(func(func(metrics.Request, error) bool) {}, metrics.Run{Plan: *s.Plan, Ended: s.At, GPUs: s.GPUs})
+	report, err := report.Summarize(func(func(metrics.Request, error) bool) {}, metrics.Run{Plan: *s.Plan, End: metrics.End{Ended: s.At}, Telemetry: metrics.Telemetry{GPUs: s.GPUs}})
 	if err != nil || report.GPUs.Energy != 4000 {
 		t.Fatalf("%v, %+v", err, report.GPUs)
 	}
@@ -225,7 +225,7 @@ func TestWhyParts(t *testing.T) {
 			Source: metrics.SplitByMetrics, Seen: 9}, []string{"from its /metrics  "}, nil},
 		{metrics.TTFTSplit{}, []string{"no first token yet"}, nil},
 	} {
-		s := metrics.Snapshot{Server: c.looks, Report: &metrics.Report{Split: c.split}}
+		s := metrics.Snapshot{Telemetry: metrics.Telemetry{Server: c.looks}, Report: &metrics.Report{Split: c.split}}
 		got := whyPanel.inView(&View{Snapshot: &s, Terminal: screen.Terminal{Mono: true}}, 70, whyHeight)
 		for _, w := range c.want {
 			if !strings.Contains(got, w) {

@@ -43,14 +43,6 @@ func Facts(run metrics.Run) (all []event.Event) {
 	return all
 }
 
-// End is how a run ended.
-func End(run metrics.Run) metrics.End {
-	return metrics.End{
-		Ended: run.Ended, Reason: run.Reason, Unsent: run.Unsent,
-		Probes: run.Probes, SpecDecode: run.SpecDecode, Diffusion: run.Diffusion, Stamps: run.Stamps,
-	}
-}
-
 // Of are all events of a run, as a journal might have them. One that has no known end ends with its requests.
 func Of(run metrics.Run, requests iter.Seq2[metrics.Request, error]) event.Events {
 	return func(yield func(event.Event, error) bool) {
@@ -69,7 +61,19 @@ func Of(run metrics.Run, requests iter.Seq2[metrics.Request, error]) event.Event
 			}
 		}
 		if run.Ended != metrics.Never {
-			yield(event.Event{At: run.Ended, Kind: event.Fact, Value: End(run)}, nil)
+			yield(event.Event{At: run.Ended, Kind: event.Fact, Value: run.End}, nil)
 		}
 	}
+}
+
+// Tell tells a sink facts.
+func Tell(sink event.Sink, facts ...any) {
+	for _, fact := range facts {
+		sink.Take(&event.Event{Kind: event.Fact, Value: fact})
+	}
+}
+
+// Step tells a sink of a request.
+func Step(sink event.Sink, kind event.Kind, q *metrics.Request) {
+	sink.Take(&event.Event{Kind: kind, Request: q})
 }

@@ -32,16 +32,12 @@ func Sample() (metrics.Run, []metrics.Request) {
 		Definitions: map[string]string{"success": "finish seen", "clock": "monotonic"},
 	}
 	run := metrics.Run{
-		Plan: plan, Ended: 1750 * ms,
-		Events: []metrics.LogEntry{{At: 1750 * ms, Level: metrics.Error, Text: "request 3: HTTP 400"}},
-		Probes: &metrics.Probes{Completed: 3, Latencies: []time.Duration{70 * ms, 50 * ms, 300 * ms}},
-		SpecDecode: &metrics.SpecDecode{
+		Plan: plan, End: metrics.End{Ended: 1750 * ms, Probes: &metrics.Probes{Completed: 3, Latencies: []time.Duration{70 * ms, 50 * ms, 300 * ms}}, SpecDecode: &metrics.SpecDecode{
 			Drafts: 4, DraftTokens: 12, AcceptedTokens: 6, AcceptedPerPosition: []int{3, 2, 1},
-		},
-		Server: Server(), ServerKind: "vLLM",
-		GPUs: GPUs(), GPUsAbsent: "nvidia-smi ended: exit status 9",
-		Client: Client(),
-		Stamps: &metrics.Stamps{Chunks: 8, DelayP50: 21 * us, DelayP99: 310_499, DelayP999: 400 * us, DelayMax: 412 * us},
+		}, Stamps: &metrics.Stamps{Chunks: 8, DelayP50: 21 * us, DelayP99: 310_499, DelayP999: 400 * us, DelayMax: 412 * us}},
+		Events:    []metrics.LogEntry{{At: 1750 * ms, Level: metrics.Error, Text: "request 3: HTTP 400"}},
+		Telemetry: metrics.Telemetry{Server: Server(), ServerKind: "vLLM", GPUs: GPUs(), GPUsAbsent: "nvidia-smi ended: exit status 9"},
+		Client:    Client(),
 	}
 	qs := []metrics.Request{
 		Request(0, 10, 4, 100*ms, 100*ms, 200*ms, 50*ms, 50*ms, 60*ms),

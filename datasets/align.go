@@ -1,11 +1,14 @@
 package datasets
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"slices"
+
+	"benchtop/datasets/parallel"
 )
 
 // alignInFlight is how many prompts Align has with the server at once, as many as vLLM's client.
@@ -61,11 +64,6 @@ func Align(ctx context.Context, conversations []Conversation, server Aligner, wa
 	return a, nil
 }
 
-// Align is the function of that name over all conversations of the list. It must come before the first Next.
-func (l *List) Align(ctx context.Context, server Aligner, warn func(string)) (Alignment, error) {
-	return Align(ctx, l.all, server, warn)
-}
-
 // alignable reports whether c is one text prompt. Ids need no tokenizer, and lists of messages are counted otherwise.
 func alignable(c Conversation) bool {
 	if len(c.Turns) != 1 {
@@ -76,72 +74,43 @@ func alignable(c Conversation) bool {
 }
 
 func alignAll(ctx context.Context, conversations []Conversation, server Aligner) Alignment {
-	results := make([]outcome, len(conversations))
-	errs := make([]error, len(conversations))
-	inParallel(alignInFlight, len(conversations), func(i int) bool {
-		if ctx.Err() == nil {
-			results[i], errs[i] = alignOne(ctx, &conversations[i], server)
+	results := make([]Alignment, len(conversations))
+	parallel.Do(alignInFlight, len(conversations), func(i int) bool {
+		if ctx.Err() == nil && alignable(conversations[i]) {
+			results[i] = alignOne(ctx, &conversations[i], server)
 		}
 		// A server that does not answer at all would not answer the rest either, and takes its time not to.
-		late, ok := errors.AsType[net.Error](errs[i])
+		late, ok := errors.AsType[net.Error](results[i].Failure)
 		return ctx.Err() == nil && !(ok && late.Timeout())
 	})
-	return summed(results, errs)
+	var all Alignment
+	for _, a := range results {
+		all.Prompts += a.Prompts
+		all.Cut += a.Cut
+		all.Short += a.Short
+		all.Failed += a.Failed
+		all.Failure = cmp.Or(all.Failure, a.Failure)
+	}
+	return all
 }
 
-// outcome is what became of one prompt.
-type outcome int
-
-const (
-	untouched outcome = iota // not a text prompt, or not reached
-	asMeant
-	short
-	cut
-	failed
-)
-
-// alignOne cuts the prompt of c, if it is one and too long.
-func alignOne(ctx context.Context, c *Conversation, server Aligner) (outcome, error) {
-	if !alignable(*c) {
-		return untouched, nil
-	}
+// alignOne cuts the prompt of c if it is too long, and says what became of it alone.
+func alignOne(ctx context.Context, c *Conversation, server Aligner) Alignment {
 	turn := c.Turns[0]
 	ids, err := server.EncodeContext(ctx, turn.Text)
 	switch {
 	case err != nil:
-		return failed, err
+		return Alignment{Prompts: 1, Failed: 1, Failure: err}
 	case len(ids) == turn.InputTokens:
-		return asMeant, nil
+		return Alignment{Prompts: 1}
 	case len(ids) < turn.InputTokens:
-		return short, nil
+		return Alignment{Prompts: 1, Short: 1}
 	}
 	text, err := server.DecodeContext(ctx, ids[:max(0, turn.InputTokens)])
 	if err != nil {
-		return failed, err
+		return Alignment{Prompts: 1, Failed: 1, Failure: err}
 	}
-	turns := slices.Clone(c.Turns) // others may share them
-	turns[0].Text = text
-	c.Turns = turns
-	return cut, nil
-}
-
-func summed(results []outcome, errs []error) Alignment {
-	var a Alignment
-	for i, result := range results {
-		switch result {
-		case untouched:
-			continue
-		case short:
-			a.Short++
-		case cut:
-			a.Cut++
-		case failed:
-			a.Failed++
-			if a.Failure == nil {
-				a.Failure = errs[i]
-			}
-		}
-		a.Prompts++
-	}
-	return a
+	c.Turns = slices.Clone(c.Turns) // others may share them
+	c.Turns[0].Text = text
+	return Alignment{Prompts: 1, Cut: 1}
 }

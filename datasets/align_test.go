@@ -117,7 +117,7 @@ func TestAlign(t *testing.T) {
 			}
 			server := &halves{}
 			var warned []string
-			got, err := list.Align(t.Context(), server, func(line string) { warned = append(warned, line) })
+			got, err := Align(t.Context(), list.all, server, func(line string) { warned = append(warned, line) })
 			if err != nil {
 				t.Fatal(err)
 			}

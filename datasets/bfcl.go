@@ -13,6 +13,7 @@ import (
 	"benchtop/datasets/chattemplate"
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/numpy"
+	"benchtop/datasets/parallel"
 )
 
 // BFCLRepository is the name of the Berkeley Function Calling Leaderboard on the Hugging Face hub.
@@ -252,7 +253,7 @@ func (o BFCLOptions) turn(row bfclRow) Turn {
 func countChats(ctx context.Context, turns []Turn, text Text) (fallen int, err error) {
 	prompts := make([]string, len(turns))
 	var without atomic.Int64
-	err = eachAtOnce(ctx, len(turns), func(i int) error {
+	err = parallel.Each(ctx, atOnce, len(turns), func(i int) error {
 		prompts[i] = strings.Join(contents(turns[i].Messages), "\n")
 		if text.Template == nil {
 			without.Add(1)

@@ -13,6 +13,7 @@ import (
 	"benchtop/datasets/chattemplate"
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/numpy"
+	"benchtop/datasets/parallel"
 )
 
 // OutputFromFile, as a number of output tokens, takes the one that the file gives for each prompt.
@@ -249,7 +250,7 @@ func (o CustomOptions) render(ctx context.Context, rows []customRow, prompts []s
 	if o.SkipChatTemplate {
 		return nil
 	}
-	return eachAtOnce(ctx, len(rows), func(i int) (err error) {
+	return parallel.Each(ctx, atOnce, len(rows), func(i int) (err error) {
 		prompts[i], err = text.Template.Render(ctx, chattemplate.Input{Messages: userMessage(prompts[i]), Arguments: o.TemplateArgs})
 		if err != nil {
 			return &lineError{rows[i].line, fmt.Errorf("rendering the chat template: %w", err)}

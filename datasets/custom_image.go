@@ -15,6 +15,7 @@ import (
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/media"
 	"benchtop/datasets/numpy"
+	"benchtop/datasets/parallel"
 )
 
 // CustomImageOptions says what to take from a file of prompts with images in JSON lines.
@@ -162,7 +163,7 @@ func loadImages(ctx context.Context, sources []imageSource) (map[string]string, 
 		}
 	}
 	addresses := make([]string, len(distinct))
-	err := eachAtOnce(ctx, len(distinct), func(i int) (err error) {
+	err := parallel.Each(ctx, atOnce, len(distinct), func(i int) (err error) {
 		if addresses[i], err = loadImage(ctx, client, distinct[i].name); err != nil {
 			return &lineError{distinct[i].line, err}
 		}

@@ -1,13 +1,11 @@
 package datasets
 
 import (
-	"context"
 	"fmt"
 	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"benchtop/datasets/numpy"
+	"benchtop/datasets/parallel"
 	"benchtop/datasets/tokenizer"
 )
 
@@ -140,7 +138,7 @@ func (a *ahead) fill() {
 		a.window = append(a.window, &fitting{ids: first, target: target, retries: fitRetries})
 		ids += target
 	}
-	inParallel(workers, len(a.window), func(i int) bool {
+	parallel.Do(workers, len(a.window), func(i int) bool {
 		a.window[i].advance(a.tok)
 		return a.window[i].err == nil
 	})
@@ -161,54 +159,8 @@ func callsAtOnce(tok tokenizer.Tokenizer) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// inParallel calls do for 0 … n-1, in this order, by as many goroutines as there are workers, and waits for them. Once
-// one call returns false no other begins; those before it have all begun.
-func inParallel(workers, n int, do func(i int) bool) {
-	var next atomic.Int64
-	var stopped atomic.Bool
-	work := func() {
-		for !stopped.Load() {
-			i := int(next.Add(1)) - 1
-			if i >= n {
-				return
-			}
-			if !do(i) {
-				stopped.Store(true)
-			}
-		}
-	}
-	var others sync.WaitGroup
-	for range min(workers, n) - 1 {
-		others.Go(work)
-	}
-	work()
-	others.Wait()
-}
-
 // atOnce is how many prompts are worked on at the same time, where the work may be to wait for a server.
 const atOnce = 16
-
-// eachAtOnce calls do for 0 … n-1, up to 16 at once. After a failure it begins nothing new; of several failures it returns
-// that of the lowest number, and ctx's error if ctx ended first.
-func eachAtOnce(ctx context.Context, n int, do func(i int) error) error {
-	errs := make([]error, n)
-	inParallel(atOnce, n, func(i int) bool {
-		if ctx.Err() != nil {
-			return false
-		}
-		errs[i] = do(i)
-		return errs[i] == nil
-	})
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // guesses draws the ids of texts and fits these to their lengths, many at once. Here each text draws its ids only after the
 // one before it has drawn what it was short of, so the ids of a window are drawn on the guess that none of its texts will be
@@ -233,7 +185,7 @@ func (g *guesses) fitAll(lengths []int) ([][]int, error) {
 	workers := callsAtOnce(g.tok)
 	for size := workers; len(all) < len(lengths); {
 		window := g.window(lengths[len(all):], size)
-		inParallel(workers, len(window), func(i int) bool {
+		parallel.Do(workers, len(window), func(i int) bool {
 			window[i].advance(g.tok)
 			return window[i].err == nil
 		})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"benchtop/datasets/numpy"
+	"benchtop/datasets/parallel"
 	"benchtop/datasets/tokenizer"
 )
 
@@ -135,24 +136,17 @@ func (o PrefixRepetitionOptions) lengths() []int {
 // join makes prompts of the parts. Whether a prompt encodes to the ids of its parts is not looked at, as vLLM has it.
 func (o PrefixRepetitionOptions) join(parts [][]int, tok tokenizer.Tokenizer) ([]Conversation, error) {
 	all := make([]Conversation, o.Prefixes*o.each())
-	errs := make([]error, len(all))
-	inParallel(callsAtOnce(tok), len(all), func(i int) bool {
+	err := parallel.Each(context.Background(), callsAtOnce(tok), len(all), func(i int) (err error) {
 		family := parts[i/o.each()*(o.each()+1):]
-		prefix, suffix := family[0], family[1+i%o.each()]
-		ids := slices.Concat(prefix, suffix)
+		ids := slices.Concat(family[0], family[1+i%o.each()])
 		turn := Turn{InputTokens: len(ids), MaxTokens: o.OutputLen}
 		if tok == nil {
 			turn.TokenIDs = ids
-		} else {
-			turn.Text, errs[i] = tok.Decode(ids)
+		} else if turn.Text, err = tok.Decode(ids); err != nil {
+			return fmt.Errorf("prompt %d: %w", i, err)
 		}
 		all[i].Turns = []Turn{turn}
-		return errs[i] == nil
+		return nil
 	})
-	for i, err := range errs {
-		if err != nil {
-			return nil, fmt.Errorf("prompt %d: %w", i, err)
-		}
-	}
-	return all, nil
+	return all, err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"benchtop/datasets/media"
+	"benchtop/datasets/parallel"
 	"benchtop/datasets/tokenizer"
 )
 
@@ -236,7 +237,7 @@ func (m *RandomMM) fill() {
 		m.ready = append(m.ready, r)
 	}
 	errs := make([]error, len(m.ready))
-	inParallel(runtime.GOMAXPROCS(0), len(m.ready), func(i int) bool {
+	parallel.Do(runtime.GOMAXPROCS(0), len(m.ready), func(i int) bool {
 		errs[i] = m.ready[i].encode(m.chat)
 		return errs[i] == nil
 	})

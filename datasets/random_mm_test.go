@@ -316,7 +316,7 @@ func TestRandomMMOptions(t *testing.T) {
 	}
 	o := RandomMMDefaults()
 	o.Prompts, o.Batch, o.BaseItems, o.ItemsRatio, o.Limits = 0, 2, -1, math.NaN(), media.Limits{"image": -1}
-	o.Buckets = media.Buckets{bucket(0, 1, 1, 1), bucket(1, 1 << 16, 1, math.NaN()), bucket(1, 1, 1, math.Inf(1)), bucket(1, 1, 16, 1)}
+	o.Buckets = media.Buckets{bucket(0, 1, 1, 1), bucket(1, 1<<16, 1, math.NaN()), bucket(1, 1, 1, math.Inf(1)), bucket(1, 1, 16, 1)}
 	err := o.Validate()
 	complains(t, err, "dataset random-mm", "prompts 0", "batch size 2 must be 1", "items per request -1", "items range ratio NaN",
 		"limit -1 for image", "bucket {(0, 1, 1): 1}: height and width", "bucket {(1, 65536, 1): NaN}: height and width",

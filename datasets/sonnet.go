@@ -12,6 +12,7 @@ import (
 
 	"benchtop/datasets/chattemplate"
 	"benchtop/datasets/numpy"
+	"benchtop/datasets/parallel"
 )
 
 // SonnetOptions describes prompts put together from the lines of a poem. Lengths are in tokens.
@@ -259,7 +260,7 @@ func (d *sonnet) drawLine(ctx context.Context, n int) ([]Turn, error) {
 // turns counts prompts as the model will read them.
 func (d *sonnet) turns(ctx context.Context, prompts []string) ([]Turn, error) {
 	rendered := make([]string, len(prompts))
-	err := eachAtOnce(ctx, len(prompts), func(i int) (err error) {
+	err := parallel.Each(ctx, atOnce, len(prompts), func(i int) (err error) {
 		rendered[i], err = d.text.Template.Render(ctx, chattemplate.Input{Messages: userMessage(prompts[i])})
 		return err
 	})

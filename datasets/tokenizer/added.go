@@ -80,10 +80,9 @@ func readAddedTokens(raw json.RawMessage, v *vocabulary) (*addedTokens, error) {
 		return added, nil
 	}
 	added.begin()
-	w := walker{data: raw}
-	err := w.array(func() error {
+	err := eachElement(raw, func(value []byte) error {
 		var f addedFields
-		if err := strict(w.value(), &f); err != nil {
+		if err := strict(value, &f); err != nil {
 			return err
 		}
 		t, err := f.token()

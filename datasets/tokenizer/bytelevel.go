@@ -6,8 +6,9 @@ import (
 )
 
 // byteLetters is the alphabet that byte-level models spell bytes in: printable Latin-1 characters stand for themselves,
-// the other bytes, in ascending order, are U+0100 and up. It is only read.
-var byteLetters = makeByteLetters()
+// the other bytes, in ascending order, are U+0100 and up. letterBytes are the bytes of the letters, -1 for other characters. Both are
+// only read.
+var byteLetters, letterBytes = makeByteLetters()
 
 // byteLetter is one letter in UTF-8.
 type byteLetter struct {
@@ -15,7 +16,10 @@ type byteLetter struct {
 	size uint8
 }
 
-func makeByteLetters() (letters [256]byteLetter) {
+func makeByteLetters() (letters [256]byteLetter, bytes [0x144]int16) {
+	for r := range bytes {
+		bytes[r] = -1
+	}
 	next := rune(0x100)
 	for b := range letters {
 		r := rune(b)
@@ -23,9 +27,9 @@ func makeByteLetters() (letters [256]byteLetter) {
 			r = next
 			next++
 		}
-		letters[b].size = uint8(copy(letters[b].utf8[:], string(r)))
+		letters[b].size, bytes[r] = uint8(copy(letters[b].utf8[:], string(r))), int16(b)
 	}
-	return letters
+	return letters, bytes
 }
 
 // byteLevelLen is the length of text in the byte alphabet.
@@ -125,4 +129,25 @@ func withBlanks(pieces []piece) []piece {
 		out[i] = p
 	}
 	return out
+}
+
+// decodeByteLevel reads tokens in the byte alphabet; a token with a character outside it stands for itself.
+func decodeByteLevel(tokens []string) []string {
+	var text []byte
+	for _, token := range tokens {
+		text = appendByteLevel(text, token)
+	}
+	return []string{validText(string(text))}
+}
+
+// appendByteLevel appends what a token in the byte alphabet stands for.
+func appendByteLevel(text []byte, token string) []byte {
+	before := len(text)
+	for _, r := range token {
+		if int(r) >= len(letterBytes) || letterBytes[r] < 0 {
+			return append(text[:before], token...)
+		}
+		text = append(text, byte(letterBytes[r]))
+	}
+	return text
 }

@@ -173,44 +173,6 @@ func strip(token, content string, start, stop int) string {
 	return token
 }
 
-// decodeByteLevel reads tokens in the byte alphabet; a token with a character outside it stands for itself.
-func decodeByteLevel(tokens []string) []string {
-	var text []byte
-	for _, token := range tokens {
-		text = appendByteLevel(text, token)
-	}
-	return []string{validText(string(text))}
-}
-
-// appendByteLevel appends what a token in the byte alphabet stands for.
-func appendByteLevel(text []byte, token string) []byte {
-	before := len(text)
-	for _, r := range token {
-		b, ok := byteOf(r)
-		if !ok {
-			return append(text[:before], token...)
-		}
-		text = append(text, b)
-	}
-	return text
-}
-
-// byteOf returns the byte that a character of the byte alphabet stands for. The alphabet has a visible character for every byte:
-// the printable ones of Latin-1 stand for themselves, the others, in their order, are U+0100 and up.
-func byteOf(r rune) (byte, bool) {
-	switch {
-	case r >= '!' && r <= '~', r >= 0xA1 && r <= 0xFF && r != 0xAD:
-		return byte(r), true
-	case r >= 0x100 && r <= 0x120: // 0x00 … 0x20
-		return byte(r - 0x100), true
-	case r >= 0x121 && r <= 0x142: // 0x7F … 0xA0
-		return byte(r - 0x121 + 0x7F), true
-	case r == 0x143:
-		return 0xAD, true
-	}
-	return 0, false
-}
-
 // decodeByteFallback joins the tokens <0x00> … <0xFF> that follow one another into text. If the bytes are not UTF-8,
 // each of them is a U+FFFD of its own.
 func decodeByteFallback(tokens []string) []string {

@@ -75,20 +75,8 @@ func readSides(found *Found, dir string) error {
 
 // put files data under the name that it has on disk.
 func (f *Found) put(name string, data []byte) {
-	switch name {
-	case tokenizerFile:
-		f.Tokenizer = data
-	case configFile:
-		f.Config = data
-	case specialTokensFile:
-		f.SpecialTokens = data
-	case jinjaFile:
-		f.Jinja = data
-	case toolJinjaFile:
-		f.ToolJinja = data
-	case templateFile:
-		f.JSON = data
-	}
+	*map[string]*[]byte{tokenizerFile: &f.Tokenizer, configFile: &f.Config, specialTokensFile: &f.SpecialTokens,
+		jinjaFile: &f.Jinja, toolJinjaFile: &f.ToolJinja, templateFile: &f.JSON}[name] = data
 }
 
 // lacking says that a place has no tokenizer.json. It is an fs.ErrNotExist.

@@ -1,208 +1,99 @@
 package tokenizer
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"benchtop/datasets/jsonscan"
 )
 
-// walker steps through JSON that json.Valid has accepted. A vocabulary is megabytes of it, of which encoding/json would
-// read every byte four times on its way down.
-type walker struct {
-	data []byte
-	at   int
-	text []byte // the last string that had escapes
-}
-
-// peek returns the next byte that is not white space, without taking it; 0 at the end.
-func (w *walker) peek() byte {
-	for w.at < len(w.data) {
-		switch c := w.data[w.at]; c {
-		case ' ', '\t', '\r', '\n':
-			w.at++
-		default:
-			return c
+// checkJSON says where a file is not JSON, or not UTF-8.
+func checkJSON(file []byte) error {
+	if len(file) == 0 {
+		return errors.New("the file is empty")
+	}
+	if !json.Valid(file) {
+		var any json.RawMessage
+		err := json.Unmarshal(file, &any)
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+			return fmt.Errorf("byte %d: %w; is the file complete?", syntax.Offset, err)
 		}
+		return err
 	}
-	return 0
+	if !utf8.Valid(file) {
+		return errors.New("the file is not UTF-8")
+	}
+	return nil
 }
 
-// take reports whether c comes next, and steps over it.
-func (w *walker) take(c byte) bool {
-	if w.peek() != c {
-		return false
-	}
-	w.at++
-	return true
-}
-
-// value steps over the next value and returns it as it stands.
-func (w *walker) value() []byte {
-	first := w.peek()
-	start := w.at
-	switch first {
-	case '"':
-		w.skipString()
-	case '{', '[':
-		w.skipNested()
-	default:
-		w.skipScalar()
-	}
-	return w.data[start:w.at]
-}
-
-func (w *walker) skipString() {
-	for w.at++; w.at < len(w.data); w.at++ {
-		switch w.data[w.at] {
-		case '\\':
-			w.at++
-		case '"':
-			w.at++
-			return
-		}
-	}
-}
-
-func (w *walker) skipNested() {
-	for depth := 0; w.at < len(w.data); {
-		switch w.data[w.at] {
-		case '"':
-			w.skipString()
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		}
-		w.at++
-		if depth == 0 {
-			return
-		}
-	}
-}
-
-func (w *walker) skipScalar() {
-	for ; w.at < len(w.data); w.at++ {
-		switch w.data[w.at] {
-		case ',', ']', '}', ' ', '\t', '\r', '\n':
-			return
-		}
-	}
-}
-
-// object calls each for every key of an object. each takes the value; key is good until the next string is read.
-func (w *walker) object(each func(key []byte) error) error {
-	if !w.take('{') {
+// eachMember calls each for the members of an object, in JSON that has been checked.
+func eachMember(object []byte, each func(name string, value []byte) error) error {
+	object = bytes.TrimSpace(object)
+	if object[0] != '{' {
 		return errors.New("is not an object")
 	}
-	for !w.take('}') {
-		key, err := w.string()
+	for quoted, value := range jsonscan.Members(object) {
+		name, err := textOf(quoted)
+		if err == nil {
+			err = each(name, value)
+		}
 		if err != nil {
 			return err
 		}
-		w.take(':')
-		if err := each(key); err != nil {
-			return err
-		}
-		w.take(',')
 	}
 	return nil
 }
 
-// array calls each for every element of an array. each takes the element.
-func (w *walker) array(each func() error) error {
-	if !w.take('[') {
+// eachElement calls each for the elements of an array.
+func eachElement(array []byte, each func(value []byte) error) error {
+	if array[0] != '[' {
 		return errors.New("is not a list")
 	}
-	for !w.take(']') {
-		if err := each(); err != nil {
+	for value := range jsonscan.Elements(array) {
+		if err := each(value); err != nil {
 			return err
 		}
-		w.take(',')
 	}
 	return nil
 }
 
-// string takes a string and returns its text, good until the next string is read.
-func (w *walker) string() ([]byte, error) {
-	if w.peek() != '"' {
-		return nil, fmt.Errorf("%.40q stands where a string should", w.value())
-	}
-	start := w.at + 1
-	w.skipString()
-	quoted := w.data[start : w.at-1]
-	for i, c := range quoted {
-		if c == '\\' {
-			var err error
-			w.text, err = unescape(append(w.text[:0], quoted[:i]...), quoted[i:])
-			return w.text, err
+// two are the first two elements of an array; n is how many it has.
+func two(array []byte) (first, second []byte, n int, err error) {
+	err = eachElement(array, func(value []byte) error {
+		switch n++; n {
+		case 1:
+			first = value
+		case 2:
+			second = value
 		}
-	}
-	return quoted, nil
+		return nil
+	})
+	return first, second, n, err
 }
 
-// unescape appends the text of the inside of a JSON string. Half a surrogate pair is no text: it is refused, where
-// encoding/json would put U+FFFD.
-func unescape(text, quoted []byte) ([]byte, error) {
-	for i := 0; i < len(quoted); i++ {
-		if quoted[i] != '\\' {
-			text = append(text, quoted[i])
-			continue
-		}
-		i++
-		switch c := quoted[i]; c {
-		case 'b':
-			text = append(text, '\b')
-		case 'f':
-			text = append(text, '\f')
-		case 'n':
-			text = append(text, '\n')
-		case 'r':
-			text = append(text, '\r')
-		case 't':
-			text = append(text, '\t')
-		case 'u':
-			r := codeUnit(quoted[i+1:])
-			i += 4
-			if utf16.IsSurrogate(r) {
-				low := rune(-1)
-				if rest := quoted[i+1:]; len(rest) >= 6 && rest[0] == '\\' && rest[1] == 'u' {
-					low = codeUnit(rest[2:])
-				}
-				if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-					return nil, fmt.Errorf("the string %.40q holds half a surrogate pair", quoted)
-				}
-				i += 6
-			}
-			text = utf8.AppendRune(text, r)
-		default:
-			text = append(text, c)
-		}
+// textOf is the text of a string.
+func textOf(value []byte) (string, error) {
+	text, err := appendText(nil, value)
+	return string(text), err
+}
+
+// appendText appends the text of a string. Half a surrogate pair is no text.
+func appendText(text, value []byte) ([]byte, error) {
+	if !jsonscan.IsString(value) {
+		return text, fmt.Errorf("%.40q stands where a string should", value)
+	}
+	text, err := jsonscan.AppendText(text, value)
+	if err != nil {
+		return text, fmt.Errorf("the string %.40q holds half a surrogate pair", value[1:len(value)-1])
 	}
 	return text, nil
 }
 
-// codeUnit reads four hexadecimal digits.
-func codeUnit(digits []byte) rune {
-	var r rune
-	for _, c := range digits[:4] {
-		r <<= 4
-		switch {
-		case c >= 'a':
-			r += rune(c-'a') + 10
-		case c >= 'A':
-			r += rune(c-'A') + 10
-		default:
-			r += rune(c - '0')
-		}
-	}
-	return r
-}
-
-// whole takes a number that must be an integer from 0 to limit.
-func (w *walker) whole(limit int) (int, error) {
-	digits := w.value()
+// wholeOf is a number that must be an integer from 0 to limit.
+func wholeOf(digits []byte, limit int) (int, error) {
 	n := 0
 	for _, c := range digits {
 		if c < '0' || c > '9' {
@@ -213,4 +104,18 @@ func (w *walker) whole(limit int) (int, error) {
 		}
 	}
 	return n, nil
+}
+
+// strict decodes a JSON object into a struct that knows all the fields there may be: one it does not know could change
+// the result.
+func strict(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
+
+// isNull reports whether there is no value, or null.
+func isNull(raw []byte) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) == 0 || string(raw) == "null"
 }

@@ -61,20 +61,17 @@ func readSections(file []byte) (sections, error) {
 		return nil, err
 	}
 	all := sections{}
-	w := walker{data: file}
-	err := w.object(func(key []byte) error {
-		switch name := string(key); name {
+	return all, eachMember(file, func(name string, value []byte) error {
+		switch name {
 		case "version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder", "model":
 			if all[name] != nil {
 				return fmt.Errorf("there are two fields %s", name)
 			}
-			all[name] = w.value()
+			all[name] = value
 			return nil
-		default:
-			return fmt.Errorf("the field %.40q is not known", name)
 		}
+		return fmt.Errorf("the field %.40q is not known", name)
 	})
-	return all, err
 }
 
 func (l *Local) read(file []byte) error {
@@ -88,10 +85,10 @@ func (l *Local) read(file []byte) error {
 	if l.model, l.vocab, err = readModel(all["model"]); err != nil {
 		return fmt.Errorf("model: %w", err)
 	}
-	if l.normalize, err = readNormalizer(all["normalizer"]); err != nil {
+	if l.normalize, err = readNormalizer(all["normalizer"], 0); err != nil {
 		return err
 	}
-	if l.splitter, err = readSplitter(all["pre_tokenizer"]); err != nil {
+	if l.splitter, err = readSplitter(all["pre_tokenizer"], 0); err != nil {
 		return err
 	}
 	if l.frame, err = readFrame(all["post_processor"], 0); err != nil {

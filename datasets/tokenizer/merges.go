@@ -7,6 +7,8 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"strings"
+
+	"benchtop/datasets/jsonscan"
 )
 
 // noMerge is the rank of a pair that does not merge. Ranks and ids have 21 bits.
@@ -115,22 +117,15 @@ func (m *merges) filterBit(hash uint64) (word, bit uint64) {
 // into must be in the vocabulary. prefix is the continuing_subword_prefix, which a right half loses.
 func readMerges(raw []byte, v *vocabulary, prefix string) (*merges, error) {
 	count := 0
-	w := walker{data: raw}
-	err := w.array(func() error {
-		w.value()
+	for range jsonscan.Elements(raw) {
 		count++
-		return nil
-	})
-	if err != nil {
-		return nil, err
 	}
 	m := newMerges(count)
-	w.at = 0
 	var pair []byte
-	err = w.array(func() error {
+	err := eachElement(raw, func(value []byte) error {
 		cut := 0
 		var err error
-		pair, cut, err = readPair(&w, pair[:0])
+		pair, cut, err = readPair(pair[:0], value)
 		if err != nil || cut < 0 {
 			return err
 		}
@@ -156,30 +151,30 @@ func readMerges(raw []byte, v *vocabulary, prefix string) (*merges, error) {
 	return m, err
 }
 
-// readPair appends the two halves of a merge to text and returns where the second begins; -1 for a line to pass over.
-func readPair(w *walker, text []byte) (pair []byte, cut int, err error) {
-	if w.peek() == '"' {
-		line, err := w.string()
+// readPair appends the two halves of a merge to buffer and returns where the second begins; -1 for a line to pass over.
+func readPair(buffer, value []byte) (pair []byte, cut int, err error) {
+	if jsonscan.IsString(value) {
+		line, err := appendText(buffer, value)
 		if err != nil || bytes.HasPrefix(line, []byte("#version")) {
-			return text, -1, err
+			return line, -1, err
 		}
-		left, right, found := bytes.Cut(line, []byte(" "))
-		if !found || bytes.IndexByte(right, ' ') >= 0 {
-			return text, 0, fmt.Errorf("the merge %.40q is not two tokens with a blank between them", line)
+		cut = bytes.IndexByte(line, ' ')
+		if cut < 0 || bytes.IndexByte(line[cut+1:], ' ') >= 0 {
+			return line, 0, fmt.Errorf("the merge %.40q is not two tokens with a blank between them", line)
 		}
-		return append(append(text, left...), right...), len(left), nil
+		return append(line[:cut], line[cut+1:]...), cut, nil
 	}
-	halves := 0
-	err = w.array(func() error {
-		half, err := w.string()
-		text = append(text, half...)
-		if halves++; halves == 1 {
-			cut = len(half)
-		}
-		return err
-	})
-	if err == nil && halves != 2 {
-		err = fmt.Errorf("a merge of %d tokens instead of 2", halves)
+	left, right, n, err := two(value)
+	if err == nil && n != 2 {
+		err = fmt.Errorf("a merge of %d tokens instead of 2", n)
 	}
-	return text, cut, err
+	if err == nil {
+		pair, err = appendText(buffer, left)
+	}
+	if err != nil {
+		return buffer, 0, err
+	}
+	cut = len(pair)
+	pair, err = appendText(pair, right)
+	return pair, cut, err
 }

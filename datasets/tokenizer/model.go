@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,30 +87,27 @@ func readModel(raw []byte) (model, *vocabulary, error) {
 // readModelFields leaves the two big fields as they stand, and decodes the others.
 func readModelFields(raw []byte) (modelFields, error) {
 	var f modelFields
-	small := []byte{'{'}
-	w := walker{data: raw}
-	err := w.object(func(key []byte) error {
+	small := map[string]json.RawMessage{}
+	err := eachMember(raw, func(name string, value []byte) error {
+		big := map[string]*json.RawMessage{"vocab": &f.Vocab, "merges": &f.Merges}[name]
 		switch {
-		case string(key) == "vocab" && f.Vocab == nil:
-			f.Vocab = w.value()
-		case string(key) == "merges" && f.Merges == nil:
-			f.Merges = w.value()
-		case string(key) == "vocab", string(key) == "merges":
-			return fmt.Errorf("has two fields %s", key)
+		case big == nil:
+			small[name] = value
+		case *big != nil:
+			return fmt.Errorf("has two fields %s", name)
 		default:
-			if len(small) > 1 {
-				small = append(small, ',')
-			}
-			name, err := json.Marshal(string(key))
-			small = append(append(append(small, name...), ':'), w.value()...)
-			return err
+			*big = value
 		}
 		return nil
 	})
 	if err != nil {
 		return f, err
 	}
-	return f, strict(append(small, '}'), &f)
+	fields, err := json.Marshal(small)
+	if err != nil {
+		return f, err
+	}
+	return f, strict(fields, &f)
 }
 
 // kind is the type of the model. Files of old leave it out; then the fields tell.
@@ -127,14 +123,6 @@ func (f *modelFields) kind() string {
 		return "WordPiece"
 	}
 	return "WordLevel"
-}
-
-// strict decodes a JSON object into a struct that knows all the fields there may be: one it does not know could change
-// the result.
-func strict(raw []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	return d.Decode(into)
 }
 
 // unknown is the token for what a vocabulary does not have.

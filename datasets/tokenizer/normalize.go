@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,23 +15,8 @@ type normalizer func(string) (string, error)
 
 // readNormalizer reads a normalizer object; nil for one that is null or absent. A type or a field that it does not know
 // is an error that names it.
-func readNormalizer(raw json.RawMessage) (normalizer, error) {
-	return readNormalizerAt(raw, 0)
-}
-
-func readNormalizerAt(raw json.RawMessage, depth int) (normalizer, error) {
-	if isNull(raw) {
-		return nil, nil
-	}
-	kind, err := stageType(raw, depth)
-	if err != nil {
-		return nil, fmt.Errorf("normalizer: %w", err)
-	}
-	n, err := makeNormalizer(kind, raw, depth)
-	if err != nil {
-		return nil, fmt.Errorf("normalizer %s: %w", kind, err)
-	}
-	return n, nil
+func readNormalizer(raw json.RawMessage, depth int) (normalizer, error) {
+	return readObject("normalizer", raw, depth, makeNormalizer)
 }
 
 func makeNormalizer(kind string, raw json.RawMessage, depth int) (normalizer, error) {
@@ -50,34 +34,15 @@ func makeNormalizer(kind string, raw json.RawMessage, depth int) (normalizer, er
 	case "Precompiled":
 		return readPrecompiled(raw)
 	}
-	plain := plainNormalizer(kind)
-	if plain == nil {
+	// These have no settings.
+	plain, known := map[string]func(string) string{
+		"NFC": norm.NFC.String, "NFD": norm.NFD.String, "NFKC": norm.NFKC.String, "NFKD": norm.NFKD.String,
+		"Lowercase": lower, "StripAccents": func(text string) string { return without(text, isAccent) }, "ByteLevel": byteLevel, "Nmt": nmt,
+	}[kind]
+	if !known {
 		return nil, errors.New("this type is not known")
 	}
 	return always(plain), readStage(raw, &struct{ Type string }{})
-}
-
-// plainNormalizer returns a normalizer that has no settings, nil for an unknown name.
-func plainNormalizer(kind string) func(string) string {
-	switch kind {
-	case "NFC":
-		return norm.NFC.String
-	case "NFD":
-		return norm.NFD.String
-	case "NFKC":
-		return norm.NFKC.String
-	case "NFKD":
-		return norm.NFKD.String
-	case "Lowercase":
-		return lower
-	case "StripAccents":
-		return func(text string) string { return without(text, isAccent) }
-	case "ByteLevel":
-		return byteLevel
-	case "Nmt":
-		return nmt
-	}
-	return nil
 }
 
 // always makes a normalizer of a function that cannot fail.
@@ -100,16 +65,9 @@ func readNormalizerSequence(raw json.RawMessage, depth int) (normalizer, error) 
 	if err := readStage(raw, &s, "normalizers"); err != nil {
 		return nil, err
 	}
-	stages := make([]normalizer, len(s.Normalizers))
-	for i, r := range s.Normalizers {
-		n, err := readNormalizerAt(r, depth+1)
-		if err == nil && n == nil {
-			err = errors.New("null")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("entry %d: %w", i+1, err)
-		}
-		stages[i] = n
+	stages, err := readSequence(s.Normalizers, depth, readNormalizer)
+	if err != nil {
+		return nil, err
 	}
 	return func(text string) (string, error) {
 		most := mostBytes(len(text))
@@ -206,11 +164,6 @@ func nmt(text string) string {
 		}
 		return r
 	}, text)
-}
-
-func isNull(raw json.RawMessage) bool {
-	raw = bytes.TrimSpace(raw)
-	return len(raw) == 0 || string(raw) == "null"
 }
 
 // bertNormalizer is what BERT's authors did to text before splitting it.

@@ -106,19 +106,23 @@ const (
 
 func (f form) String() string { return [...]string{"vLLM", "SGLang", "llama.cpp"}[f] }
 
-// tokenize is the body that asks for the tokens of text.
-func (f form) tokenize(model, text string, addSpecial bool) any {
+// question is a body that asks for tokens or for a text. A form leaves the others' fields out.
+type question struct {
+	Model            *string `json:"model,omitempty"`
+	Prompt           *string `json:"prompt,omitempty"`
+	AddSpecialTokens *bool   `json:"add_special_tokens,omitempty"`
+	Content          *string `json:"content,omitempty"`
+	AddSpecial       *bool   `json:"add_special,omitempty"`
+	Tokens           []int   `json:"tokens,omitzero"`
+	Skip             *bool   `json:"skip_special_tokens,omitempty"`
+}
+
+// tokenize asks for the tokens of text.
+func (f form) tokenize(model, text string, addSpecial bool) question {
 	if f == llamaCPP {
-		return struct {
-			Content    string `json:"content"`
-			AddSpecial bool   `json:"add_special"`
-		}{text, addSpecial}
+		return question{Content: &text, AddSpecial: &addSpecial}
 	}
-	return struct {
-		Model            string `json:"model"`
-		Prompt           string `json:"prompt"`
-		AddSpecialTokens bool   `json:"add_special_tokens"`
-	}{model, text, addSpecial}
+	return question{Model: &model, Prompt: &text, AddSpecialTokens: &addSpecial}
 }
 
 type tokenizeReply struct {
@@ -127,31 +131,17 @@ type tokenizeReply struct {
 }
 
 // counted names the field that tells the number of tokens.
-func (f form) counted() string {
-	if f == llamaCPP {
-		return "tokens"
-	}
-	return "count"
-}
+func (f form) counted() string { return [...]string{"count", "count", "tokens"}[f] }
 
-// detokenize is the body that asks for the text of ids, special ones included.
-func (f form) detokenize(model string, ids []int) any {
+// detokenize asks for the text of ids, special ones included.
+func (f form) detokenize(model string, ids []int) question {
 	switch f {
 	case sgLang:
-		return struct {
-			Model  string `json:"model"`
-			Tokens []int  `json:"tokens"`
-			Skip   bool   `json:"skip_special_tokens"`
-		}{model, ids, false}
+		return question{Model: &model, Tokens: ids, Skip: new(false)}
 	case llamaCPP:
-		return struct {
-			Tokens []int `json:"tokens"`
-		}{ids}
+		return question{Tokens: ids}
 	}
-	return struct {
-		Model  string `json:"model"`
-		Tokens []int  `json:"tokens"`
-	}{model, ids}
+	return question{Model: &model, Tokens: ids}
 }
 
 type detokenizeReply struct {

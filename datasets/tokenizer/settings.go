@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // settings is what tokenizer_config.json and special_tokens_map.json add to a tokenizer.json, by the rules of the
@@ -66,10 +65,8 @@ func eachField(file []byte, read func(name string, value []byte) error) error {
 	if err := checkJSON(file); err != nil {
 		return err
 	}
-	w := walker{data: file}
-	return w.object(func(key []byte) error {
-		name := string(key)
-		if err := read(name, w.value()); err != nil {
+	return eachMember(file, func(name string, value []byte) error {
+		if err := read(name, value); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		return nil
@@ -137,12 +134,13 @@ func (s *settings) readMap(name string, value []byte) error {
 	return s.readName(name, value, false)
 }
 
+// readOwn takes {"name": token, …}.
 func (s *settings) readOwn(value []byte) error {
-	named, err := tokenNamed(value)
-	for _, n := range named {
-		s.firm = set(s.firm, n)
-	}
-	return err
+	return eachMember(value, func(name string, value []byte) error {
+		t, err := readSpecialToken(value)
+		s.firm = set(s.firm, namedToken{name, t})
+		return err
+	})
 }
 
 // readName takes a name's token. A name that is neither common nor ends in _token is nothing to us.
@@ -191,34 +189,14 @@ func (s *settings) named() []namedToken {
 	return append(all, own...)
 }
 
-// checkJSON says where a file is not JSON, or not UTF-8.
-func checkJSON(file []byte) error {
-	if len(file) == 0 {
-		return errors.New("the file is empty")
-	}
-	if !json.Valid(file) {
-		var any json.RawMessage
-		err := json.Unmarshal(file, &any)
-		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return fmt.Errorf("byte %d: %w; is the file complete?", syntax.Offset, err)
-		}
-		return err
-	}
-	if !utf8.Valid(file) {
-		return errors.New("the file is not UTF-8")
-	}
-	return nil
-}
-
 // readSpecialToken takes a text, or a text with its properties.
 func readSpecialToken(value []byte) (addedToken, error) {
 	if value[0] == '"' {
-		w := walker{data: value}
-		text, err := w.string()
+		text, err := textOf(value)
 		if err == nil && len(text) > maxTokenBytes {
 			err = fmt.Errorf("a token of %d bytes, more than the %d that are taken", len(text), maxTokenBytes)
 		}
-		return addedToken{content: string(text), special: true}, err
+		return addedToken{content: text, special: true}, err
 	}
 	var f addedFields
 	if err := json.Unmarshal(value, &f); err != nil {
@@ -227,25 +205,11 @@ func readSpecialToken(value []byte) (addedToken, error) {
 	return f.token()
 }
 
-// tokenNamed takes {"name": token, …}.
-func tokenNamed(value []byte) ([]namedToken, error) {
-	var all []namedToken
-	w := walker{data: value}
-	err := w.object(func(key []byte) error {
-		name := string(key)
-		t, err := readSpecialToken(w.value())
-		all = append(all, namedToken{name, t})
-		return err
-	})
-	return all, err
-}
-
 // readList takes [token, …].
 func readList(value []byte) ([]addedToken, error) {
 	all := []addedToken{}
-	w := walker{data: value}
-	err := w.array(func() error {
-		t, err := readSpecialToken(w.value())
+	err := eachElement(value, func(value []byte) error {
+		t, err := readSpecialToken(value)
 		all = append(all, t)
 		return err
 	})
@@ -254,31 +218,23 @@ func readList(value []byte) ([]addedToken, error) {
 
 // readNumbered takes {"id": token, …} and returns the tokens in the order of the ids, which count for nothing else.
 func readNumbered(value []byte) ([]addedToken, error) {
-	type numbered struct {
-		id    int
-		token addedToken
-	}
-	var all []numbered
-	w := walker{data: value}
-	err := w.object(func(key []byte) error {
-		id, err := strconv.Atoi(string(key))
+	var all []addedToken
+	err := eachMember(value, func(name string, value []byte) error {
+		id, err := strconv.Atoi(name)
 		if err != nil {
-			return fmt.Errorf("%.40q is not a token id", key)
+			return fmt.Errorf("%.40q is not a token id", name)
 		}
 		var f addedFields
-		if err := json.Unmarshal(w.value(), &f); err != nil {
+		if err := json.Unmarshal(value, &f); err != nil {
 			return err
 		}
 		t, err := f.token()
-		all = append(all, numbered{id, t})
+		t.id = id
+		all = append(all, t)
 		return err
 	})
-	slices.SortStableFunc(all, func(a, b numbered) int { return a.id - b.id })
-	tokens := make([]addedToken, len(all))
-	for i, n := range all {
-		tokens[i] = n.token
-	}
-	return tokens, err
+	slices.SortStableFunc(all, func(a, b addedToken) int { return a.id - b.id })
+	return all, err
 }
 
 // readPadding takes the token that a tokenizer.json pads with as the one for padding, if no other file speaks of one.

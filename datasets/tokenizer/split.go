@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -22,23 +23,8 @@ type splitter interface {
 
 // readSplitter reads a pre_tokenizer object; nil for one that is null or absent. A type, a behaviour or a field that it
 // does not know is an error that names it.
-func readSplitter(raw json.RawMessage) (splitter, error) {
-	return readSplitterAt(raw, 0)
-}
-
-func readSplitterAt(raw json.RawMessage, depth int) (splitter, error) {
-	if isNull(raw) {
-		return nil, nil
-	}
-	kind, err := stageType(raw, depth)
-	if err != nil {
-		return nil, fmt.Errorf("pre_tokenizer: %w", err)
-	}
-	s, err := makeSplitter(kind, raw, depth)
-	if err != nil {
-		return nil, fmt.Errorf("pre_tokenizer %s: %w", kind, err)
-	}
-	return s, nil
+func readSplitter(raw json.RawMessage, depth int) (splitter, error) {
+	return readObject("pre_tokenizer", raw, depth, makeSplitter)
 }
 
 func makeSplitter(kind string, raw json.RawMessage, depth int) (splitter, error) {
@@ -81,18 +67,8 @@ func readSplitterSequence(raw json.RawMessage, depth int) (splitter, error) {
 	if err := readStage(raw, &s, "pretokenizers"); err != nil {
 		return nil, err
 	}
-	stages := make(splitterSequence, len(s.Pretokenizers))
-	for i, r := range s.Pretokenizers {
-		stage, err := readSplitterAt(r, depth+1)
-		if err == nil && stage == nil {
-			err = errors.New("null")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("entry %d: %w", i+1, err)
-		}
-		stages[i] = stage
-	}
-	return stages, nil
+	stages, err := readSequence(s.Pretokenizers, depth, readSplitter)
+	return splitterSequence(stages), err
 }
 
 func (s splitterSequence) split(pieces []piece) ([]piece, error) {
@@ -129,12 +105,11 @@ const (
 )
 
 func readBehavior(name string) (behavior, error) {
-	for b, known := range []string{"Isolated", "Removed", "Contiguous", "MergedWithPrevious", "MergedWithNext"} {
-		if name == known {
-			return behavior(b), nil
-		}
+	b := slices.Index([]string{"Isolated", "Removed", "Contiguous", "MergedWithPrevious", "MergedWithNext"}, name)
+	if b < 0 {
+		return 0, fmt.Errorf("behavior %q is not known", name)
 	}
-	return 0, fmt.Errorf("behavior %q is not known", name)
+	return behavior(b), nil
 }
 
 // finderSplitter cuts where a finder finds something.

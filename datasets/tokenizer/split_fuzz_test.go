@@ -85,7 +85,7 @@ func FuzzNormalizer(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, text string) {
-		if n, err := readNormalizer(raw); err == nil && n != nil {
+		if n, err := readNormalizer(raw, 0); err == nil && n != nil {
 			_, _ = n(text)
 		}
 	})
@@ -97,7 +97,7 @@ func FuzzSplit(f *testing.F) {
 		f.Add([]byte(g.PreTokenizer), "it's 12 é\n\n b\u3000中")
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, text string) {
-		s, err := readSplitter(raw)
+		s, err := readSplitter(raw, 0)
 		if err != nil || s == nil {
 			return
 		}

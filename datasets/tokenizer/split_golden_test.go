@@ -76,7 +76,7 @@ func (g stageGolden) check(t *testing.T) int {
 }
 
 func (g stageGolden) splitting(t *testing.T) func(string) (any, error) {
-	s, err := readSplitter(g.PreTokenizer)
+	s, err := readSplitter(g.PreTokenizer, 0)
 	if err != nil {
 		t.Fatalf("%s: %v", g.PreTokenizer, err)
 	}
@@ -91,7 +91,7 @@ func (g stageGolden) splitting(t *testing.T) func(string) (any, error) {
 }
 
 func (g stageGolden) normalizing(t *testing.T) func(string) (any, error) {
-	n, err := readNormalizer(g.Normalizer)
+	n, err := readNormalizer(g.Normalizer, 0)
 	if err != nil {
 		t.Fatalf("%s: %v", g.Normalizer, err)
 	}

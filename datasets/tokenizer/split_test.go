@@ -10,7 +10,7 @@ import (
 
 func mustSplitter(t testing.TB, settings string) splitter {
 	t.Helper()
-	s, err := readSplitter(json.RawMessage(settings))
+	s, err := readSplitter(json.RawMessage(settings), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,11 +19,11 @@ func mustSplitter(t testing.TB, settings string) splitter {
 
 func TestSplitAbsent(t *testing.T) {
 	for _, raw := range []string{"", "null", " null "} {
-		s, err := readSplitter(json.RawMessage(raw))
+		s, err := readSplitter(json.RawMessage(raw), 0)
 		if s != nil || err != nil {
 			t.Errorf("splitter of %q: %v, %v", raw, s, err)
 		}
-		n, err := readNormalizer(json.RawMessage(raw))
+		n, err := readNormalizer(json.RawMessage(raw), 0)
 		if n != nil || err != nil {
 			t.Errorf("normalizer of %q: %v", raw, err)
 		}
@@ -103,9 +103,9 @@ func TestStageRefused(t *testing.T) {
 	} {
 		var err error
 		if c.kind == "pre" {
-			_, err = readSplitter(json.RawMessage(c.settings))
+			_, err = readSplitter(json.RawMessage(c.settings), 0)
 		} else {
-			_, err = readNormalizer(json.RawMessage(c.settings))
+			_, err = readNormalizer(json.RawMessage(c.settings), 0)
 		}
 		if err == nil {
 			t.Errorf("%.80s: accepted", c.settings)

@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,36 @@ import (
 
 // Stages within stages, deeper than any file that means it.
 const maxStages = 20
+
+// readObject reads the object of a stage, in the field of that name; the zero value for one that is null or absent.
+func readObject[T any](field string, raw json.RawMessage, depth int, read func(kind string, raw json.RawMessage, depth int) (T, error)) (stage T, err error) {
+	if isNull(raw) {
+		return stage, nil
+	}
+	kind, err := stageType(raw, depth)
+	if err != nil {
+		return stage, fmt.Errorf("%s: %w", field, err)
+	}
+	if stage, err = read(kind, raw, depth); err != nil {
+		err = fmt.Errorf("%s %s: %w", field, kind, err)
+	}
+	return stage, err
+}
+
+// readSequence reads the stages of a sequence at that depth.
+func readSequence[T any](all []json.RawMessage, depth int, read func(raw json.RawMessage, depth int) (T, error)) ([]T, error) {
+	stages := make([]T, len(all))
+	for i, raw := range all {
+		err := errors.New("null")
+		if !isNull(raw) {
+			stages[i], err = read(raw, depth+1)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("entry %d: %w", i+1, err)
+		}
+	}
+	return stages, nil
+}
 
 // stageType reads what kind of stage an object describes.
 func stageType(raw json.RawMessage, depth int) (string, error) {
@@ -29,9 +58,7 @@ func stageType(raw json.RawMessage, depth int) (string, error) {
 // readStage reads the settings of a stage. Every field must be known, since an unknown one may change what comes out, and
 // the required ones must be there and not null.
 func readStage(raw json.RawMessage, settings any, required ...string) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(settings); err != nil {
+	if err := strict(raw, settings); err != nil {
 		return plainly(err)
 	}
 	var fields map[string]json.RawMessage

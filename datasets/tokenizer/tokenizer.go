@@ -7,8 +7,8 @@ package tokenizer
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
+
+	"benchtop/datasets/parallel"
 )
 
 // Counter counts the tokens of a text as a server would on receiving it as a prompt: with the special tokens, such as a
@@ -50,31 +50,9 @@ func CountAll(ctx context.Context, c Counter, texts []string) ([]int, error) {
 		count = c.CountContext
 	}
 	counts := make([]int, len(texts))
-	errs := make([]error, len(texts))
-	var next atomic.Int64
-	var failed atomic.Bool
-	var workers sync.WaitGroup
-	for range min(inFlight, len(texts)) {
-		workers.Go(func() {
-			for !failed.Load() && ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(texts) {
-					return
-				}
-				if counts[i], errs[i] = count(ctx, texts[i]); errs[i] != nil {
-					failed.Store(true)
-				}
-			}
-		})
-	}
-	workers.Wait()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	return counts, nil
+	err := parallel.Each(ctx, inFlight, len(texts), func(i int) (err error) {
+		counts[i], err = count(ctx, texts[i])
+		return err
+	})
+	return counts, err
 }

@@ -34,15 +34,17 @@ func readUnigram(f modelFields) (model, *vocabulary, error) {
 	m := &unigram{unknown: -1}
 	var b vocabularyBuilder
 	b.arena.Grow(len(f.Vocab) / 2)
-	w := walker{data: f.Vocab}
-	err := w.array(func() error {
-		id := len(m.scores)
-		if id > maxID {
+	var buffer []byte
+	err := eachElement(f.Vocab, func(value []byte) error {
+		if len(m.scores) > maxID {
 			return fmt.Errorf("more than %d tokens", maxID+1)
 		}
-		score, err := readScored(&w, func(text []byte) error { return b.add(text, id) })
-		m.scores = append(m.scores, score)
-		return err
+		text, score, err := readScored(buffer[:0], value)
+		if err != nil {
+			return err
+		}
+		buffer, m.scores = text, append(m.scores, score)
+		return b.add(text, len(m.scores)-1)
 	})
 	if err == nil {
 		m.vocab, err = b.build()
@@ -68,29 +70,21 @@ func readUnigram(f modelFields) (model, *vocabulary, error) {
 }
 
 // readScored takes ["token", score].
-func readScored(w *walker, add func(text []byte) error) (score float64, err error) {
-	n := 0
-	err = w.array(func() error {
-		n++
-		switch n {
-		case 1:
-			text, err := w.string()
-			if err != nil {
-				return err
-			}
-			return add(text)
-		case 2:
-			number := w.value()
-			if score, err = strconv.ParseFloat(string(number), 64); err != nil || math.IsInf(score, 0) {
-				return fmt.Errorf("%.40q stands where a score should", number)
-			}
-		}
-		return nil
-	})
+func readScored(buffer, value []byte) (text []byte, score float64, err error) {
+	token, number, n, err := two(value)
 	if err == nil && n != 2 {
 		err = fmt.Errorf("a token with %d fields instead of text and score", n)
 	}
-	return score, err
+	if err != nil {
+		return nil, 0, err
+	}
+	if text, err = appendText(buffer, token); err != nil {
+		return nil, 0, err
+	}
+	if score, err = strconv.ParseFloat(string(number), 64); err != nil || math.IsInf(score, 0) {
+		return nil, 0, fmt.Errorf("%.40q stands where a score should", number)
+	}
+	return text, score, nil
 }
 
 func (m *unigram) encode(ids []int, piece string, s *scratch) ([]int, error) {

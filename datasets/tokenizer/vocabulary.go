@@ -2,11 +2,14 @@ package tokenizer
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"hash/maphash"
 	"math/bits"
 	"slices"
 	"strings"
+
+	"benchtop/datasets/jsonscan"
 )
 
 const (
@@ -34,18 +37,17 @@ func (v *vocabulary) find(text string) int32 { return v.findHashed(v.hash(text),
 
 func (v *vocabulary) hash(text string) uint64 { return maphash.String(v.seed, text) }
 
-// findHashed is find for who has the hash.
+// findHashed is find for a text whose hash is known.
 func (v *vocabulary) findHashed(hash uint64, text string) int32 {
+	return idIn(v.slots[v.slot(hash, text)])
+}
+
+// slot is where a text is, or the free slot where it would be.
+func (v *vocabulary) slot(hash uint64, text string) uint64 {
 	mask, tag := uint64(len(v.slots)-1), tagOf(hash)
 	for at := hash & mask; ; at = (at + 1) & mask {
-		slot := v.slots[at]
-		if slot == 0 {
-			return -1
-		}
-		if slot&^idMask == tag {
-			if id := idIn(slot); v.texts[id] == text {
-				return id
-			}
+		if s := v.slots[at]; s == 0 || s&^idMask == tag && v.texts[idIn(s)] == text {
+			return at
 		}
 	}
 }
@@ -108,42 +110,36 @@ func (b *vocabularyBuilder) build() (*vocabulary, error) {
 			return nil, fmt.Errorf("the tokens %.40q and %.40q have the same id %d", v.texts[id], text, id)
 		}
 		v.texts[id], v.has[id] = text, true
-		if err := v.place(text, id); err != nil {
-			return nil, err
+		hash := v.hash(text)
+		at := v.slot(hash, text)
+		if other := idIn(v.slots[at]); other >= 0 {
+			return nil, fmt.Errorf("the token %.40q stands there twice, with the ids %d and %d", text, other, id)
 		}
+		v.slots[at] = tagOf(hash) | uint32(id+1)
 	}
 	return v, nil
 }
 
-func (v *vocabulary) place(text string, id int32) error {
-	hash := v.hash(text)
-	mask, tag := uint64(len(v.slots)-1), tagOf(hash)
-	at := hash & mask
-	for ; v.slots[at] != 0; at = (at + 1) & mask {
-		if v.slots[at]&^idMask == tag {
-			if other := idIn(v.slots[at]); v.texts[other] == text {
-				return fmt.Errorf("the token %.40q stands there twice, with the ids %d and %d", text, other, id)
-			}
-		}
-	}
-	v.slots[at] = tag | uint32(id+1)
-	return nil
-}
-
 // readVocabulary reads the vocab object of a model, {"token": id, …}.
 func readVocabulary(raw []byte) (*vocabulary, error) {
+	if raw[0] != '{' {
+		return nil, errors.New("is not an object")
+	}
 	var b vocabularyBuilder
 	b.arena.Grow(len(raw) / 2) // quotes, ids and commas are the other half
-	w := walker{data: raw}
-	err := w.object(func(token []byte) error {
-		id, err := w.whole(maxID)
-		if err != nil {
-			return fmt.Errorf("the id of token %.40q: %w", token, err)
+	var text []byte
+	for token, value := range jsonscan.Members(raw) {
+		var err error
+		if text, err = appendText(text[:0], token); err != nil {
+			return nil, err
 		}
-		return b.add(token, id)
-	})
-	if err != nil {
-		return nil, err
+		id, err := wholeOf(value, maxID)
+		if err != nil {
+			return nil, fmt.Errorf("the id of token %.40q: %w", text, err)
+		}
+		if err := b.add(text, id); err != nil {
+			return nil, err
+		}
 	}
 	return b.build()
 }

@@ -69,8 +69,8 @@ var arrows = map[string][]string{
 	"benchtop/internal/metronome": {},
 	"benchtop/internal/calibration": {"benchtop/loadgen", "benchtop/loadgen/conn", "benchtop/loadgen/pace", "benchtop/loadgen/shape", "benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy",
 		"benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/live", "benchtop/internal/metronome", "benchtop/internal/telemetry"},
-	"benchtop/internal/bench": {"benchtop/loadgen", "benchtop/loadgen/conn", "benchtop/loadgen/pace", "benchtop/loadgen/target", "benchtop/datasets", "benchtop/datasets/numpy",
-		"benchtop/metrics", "benchtop/internal/metronome", "benchtop/internal/telemetry", "benchtop/internal/calibration"},
+	"benchtop/internal/bench": {"benchtop/loadgen/conn", "benchtop/loadgen/pace", "benchtop/metrics", "benchtop/metrics/event", "benchtop/metrics/report",
+		"benchtop/export/journal", "benchtop/internal/metronome", "benchtop/internal/telemetry", "benchtop/internal/calibration"},
 }
 
 // only says which packages, or files, may import certain modules.

@@ -1,75 +1,81 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
 	"benchtop/internal/calibration"
-	"benchtop/internal/metronome"
 	"benchtop/internal/telemetry"
 )
 
-// serveChild is the server's process. It says where it listens and ends when its standard input does.
-func serveChild() error {
-	l, err := listen()
-	if err != nil {
-		return err
-	}
-	s := metronome.New()
-	done := make(chan error, 1)
-	go func() { done <- s.Serve(l) }()
-	fmt.Println(l.Addr())
-	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
-		_ = s.Close()
-	}()
-	return <-done
-}
-
-// clientQuestion asks a client's process for a measurement.
-type clientQuestion struct {
+// question asks a process of its own for a measurement: of a client or, without any requests, of a pacer.
+type question struct {
 	Server string
 	Raw    bool // the yardstick instead of our own client
 	Load   calibration.Load
+	Pacer  *pacerLoad
 }
 
-func clientChild(ctx context.Context) error {
-	var q clientQuestion
-	if err := question(&q); err != nil {
-		return err
-	}
-	telemetry.TuneMemory()
-	if err := telemetry.CheckSockets(max(q.Load.Streams, q.Load.Requests)); err != nil {
-		return err
-	}
-	var r calibration.Result
-	var err error
-	if q.Raw {
-		r, err = calibration.MeasureOther(ctx, q.Server, q.Load, rawClient(q.Load))
-	} else {
-		r, err = calibration.Measure(ctx, q.Server, q.Load)
-	}
+// ask runs this program again, on certain cores, to answer a question. Both travel as JSON.
+func (l *lab) ask(ctx context.Context, on cores, q question, answer any) error {
+	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	return answer(r)
+	asked, err := json.Marshal(q)
+	if err != nil {
+		return err
+	}
+	c := l.pinned(ctx, on, self, childRole)
+	c.Stdin, c.Stderr = bytes.NewReader(asked), os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		return fmt.Errorf("the process that was to measure: %w", err)
+	}
+	return json.Unmarshal(out, answer)
 }
 
-// measureOwn measures our client under a load.
-func measureOwn(load calibration.Load, on cores) measurement { return measureClient(load, on, false) }
+// childRole is the first argument of a child process.
+const childRole = "child"
 
-// measureRaw measures the yardstick.
-func measureRaw(load calibration.Load) measurement { return measureClient(load, firstCore(), true) }
+// child answers the question on standard input.
+func child(ctx context.Context) error {
+	var q question
+	if err := json.NewDecoder(os.Stdin).Decode(&q); err != nil {
+		return err
+	}
+	telemetry.TuneMemory()
+	answer, err := q.measure(ctx)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(answer)
+}
 
+func (q *question) measure(ctx context.Context) (any, error) {
+	if q.Pacer != nil {
+		return q.Pacer.lateness(ctx)
+	}
+	if err := telemetry.CheckSockets(max(q.Load.Streams, q.Load.Requests)); err != nil {
+		return nil, err
+	}
+	if q.Raw {
+		return calibration.MeasureOther(ctx, q.Server, q.Load, rawClient(q.Load))
+	}
+	return calibration.Measure(ctx, q.Server, q.Load)
+}
+
+// measureClient measures a client under a load, ours or the yardstick.
 func measureClient(load calibration.Load, on cores, raw bool) measurement {
 	return func(ctx context.Context, l *lab, round int) (sample, error) {
-		q := clientQuestion{Server: l.base, Raw: raw, Load: load}
+		q := question{Server: l.base, Raw: raw, Load: load}
 		q.Load.Seed = int64(round) // the same arrivals for all rows of a round
 		var r calibration.Result
-		if err := l.ask(ctx, on, roleClient, q, &r); err != nil {
+		if err := l.ask(ctx, on, q, &r); err != nil {
 			return sample{}, err
 		}
 		return figures(&r, raw), nil

@@ -53,34 +53,28 @@ func (b busy) serve(server string, length time.Duration, more ...string) []strin
 	}, more...)
 }
 
-// shown starts benchtop on a terminal and waits for the first frame that knows its run, by the name of the model. It runs on all
-// cores, as a user's does.
-func (l *lab) shown(ctx context.Context, model string, args ...string) (v *viewer, first time.Time, err error) {
-	program, err := l.benchtop(ctx)
-	if err != nil {
-		return nil, time.Time{}, err
-	}
-	c := l.pinned(ctx, allCores(), program, args...)
+// shown starts benchtop on a terminal and waits for the first frame that knows its run, by the name of the model.
+func (l *lab) shown(ctx context.Context, on cores, model string, args ...string) (v *viewer, first time.Time, err error) {
+	c := l.pinned(ctx, on, l.program, args...)
 	c.Dir = l.folder
 	if v, err = view(c, usual); err != nil {
 		return nil, time.Time{}, err
 	}
 	v.expect(model)
-	if first, err = v.sight(ctx); err != nil {
+	if first = v.sight(ctx); v.err != nil {
 		v.end()
-		return nil, time.Time{}, err
 	}
-	return v, first, nil
+	return v, first, v.err
 }
 
-// shownDemo is a demo on a terminal, and the folder of its journal. Both last until it is ended.
+// shownDemo is a demo on a terminal, on all cores as a user's is, and the folder of its journal.
 func (l *lab) shownDemo(ctx context.Context) (v *viewer, first time.Time, folder string, err error) {
-	if _, err := l.benchtop(ctx); err != nil {
-		return nil, time.Time{}, "", err
-	}
 	if folder, err = os.MkdirTemp(l.folder, "demo"); err != nil {
 		return nil, time.Time{}, "", err
 	}
-	v, first, err = l.shown(ctx, demoModel, "demo", "--duration", "2m", "--result-dir", folder)
+	v, first, err = l.shown(ctx, allCores(), demoModel, "demo", "--duration", "2m", "--result-dir", folder)
 	return v, first, folder, err
 }
+
+// lastOf is the end of what a program said.
+func lastOf(text []byte) []byte { return text[max(0, len(text)-300):] }

@@ -42,21 +42,12 @@ type tour struct {
 // longestTour is how long its run would go on.
 const longestTour = 10 * time.Minute
 
-func (t *tour) begin(ctx context.Context, l *lab) error {
-	program, err := l.benchtop(ctx)
+func (t *tour) begin(ctx context.Context, l *lab) (err error) {
+	t.v, _, err = l.shown(ctx, allButLast(), serverModel, t.load.serve(t.load.paced(l), longestTour, "--no-save")...)
 	if err != nil {
 		return err
 	}
-	c := l.pinned(ctx, allButLast(), program, t.load.serve(t.load.paced(l), longestTour, "--no-save")...)
-	c.Dir = l.folder
-	if t.v, err = view(c, usual); err != nil {
-		return err
-	}
-	t.v.expect(serverModel)
-	if _, err := t.v.sight(ctx); err != nil {
-		return err
-	}
-	return waitUntil(ctx, time.Now().Add(t.warm))
+	return pause(ctx, t.warm)
 }
 
 // over says that the run ended by itself.
@@ -88,29 +79,14 @@ func (t *tour) measure(page int, at size) measurement {
 		}
 		v := t.v
 		before := v.total.Load()
-		if err := resizeTerminal(v.master, at); err != nil {
-			return sample{}, err
-		}
-		v.expect(tab(page))
-		if _, err := v.press(digit(page)); err != nil {
-			return sample{}, err
-		}
-		if _, err := v.sight(ctx); err != nil {
-			return sample{}, err
-		}
-		// A frame comes in pieces, and the next one not before half a second is over.
-		if err := waitUntil(ctx, time.Now().Add(150*time.Millisecond)); err != nil {
-			return sample{}, err
-		}
+		v.resize(at)
+		v.turn(ctx, digit(page), tab(page))
+		v.pause(ctx, 150*time.Millisecond) // a frame comes in pieces, and the next one not before half a second is over
 		paint := v.total.Load() - before
-		if err := waitUntil(ctx, time.Now().Add(t.settle)); err != nil {
-			return sample{}, err
-		}
+		v.pause(ctx, t.settle)
 		v.hear()
 		from, began := v.total.Load(), time.Now()
-		if err := waitUntil(ctx, began.Add(t.look)); err != nil {
-			return sample{}, err
-		}
+		v.pause(ctx, t.look)
 		sent, took := v.total.Load()-from, time.Since(began)
 		s := sample{Figures: map[string]float64{"rate": float64(sent) / 1000 / took.Seconds(), "paint": float64(paint) / 1000}}
 		shown := v.hear()
@@ -119,7 +95,7 @@ func (t *tour) measure(page int, at size) measurement {
 				s.Remarks = append(s.Remarks, remark{"charts were drawn less often, to keep to the limit", sign})
 			}
 		}
-		return s, nil
+		return s, v.err
 	}
 }
 

@@ -36,8 +36,8 @@ func measureFirstFrame(demo bool) measurement {
 		if demo {
 			v, first, _, err = l.shownDemo(ctx)
 		} else {
-			v, first, err = l.shown(ctx, serverModel, "serve", "--no-save", "--base-url", l.base, "--model", serverModel, "--dataset-name", "random",
-				"--random-input-len", "1024", "--random-output-len", "100", "--num-prompts", "1000", "--request-rate", "50")
+			v, first, err = l.shown(ctx, allCores(), serverModel, "serve", "--no-save", "--base-url", l.base, "--model", serverModel,
+				"--dataset-name", "random", "--random-input-len", "1024", "--random-output-len", "100", "--num-prompts", "1000", "--request-rate", "50")
 		}
 		if err != nil {
 			return sample{}, err
@@ -60,22 +60,12 @@ func measurePageKeys(keys int) measurement {
 		defer v.end()
 		var took []time.Duration
 		for i := range keys {
-			if err := waitUntil(ctx, time.Now().Add(between(i))); err != nil {
-				return sample{}, err
-			}
+			v.pause(ctx, between(i))
 			page := (i + 1) % len(pageNames)
-			v.expect(tab(page))
-			pressed, err := v.press(digit(page))
-			if err != nil {
-				return sample{}, err
-			}
-			shown, err := v.sight(ctx)
-			if err != nil {
-				return sample{}, err
-			}
+			pressed, shown := v.turn(ctx, digit(page), tab(page))
 			took = append(took, shown.Sub(pressed))
 		}
-		return keyFigures(took), nil
+		return keyFigures(took), v.err
 	}
 }
 
@@ -87,29 +77,17 @@ func measureLoadKeys(keys int) measurement {
 			return sample{}, err
 		}
 		defer v.end()
-		// The first frame may know nothing of the load yet.
-		if err := waitUntil(ctx, time.Now().Add(time.Second)); err != nil {
-			return sample{}, err
-		}
-		v.expect("CONTROL")
-		if _, err := v.press("c"); err != nil {
-			return sample{}, err
-		}
-		if _, err := v.sight(ctx); err != nil {
-			return sample{}, err
-		}
+		v.pause(ctx, time.Second) // the first frame may know nothing of the load yet
+		v.turn(ctx, "c", "CONTROL")
 		var pressed []time.Time
 		for i := range keys {
-			if err := waitUntil(ctx, time.Now().Add(between(i))); err != nil {
-				return sample{}, err
-			}
-			at, err := v.press("+")
-			if err != nil {
-				return sample{}, err
-			}
-			pressed = append(pressed, at)
+			v.pause(ctx, between(i))
+			pressed = append(pressed, v.press("+"))
 		}
-		changed, err := changesByHand(ctx, folder, keys)
+		if v.err != nil {
+			return sample{}, v.err
+		}
+		changed, err := manualChanges(ctx, folder, keys)
 		if err != nil {
 			return sample{}, err
 		}
@@ -121,20 +99,20 @@ func measureLoadKeys(keys int) measurement {
 	}
 }
 
-// changesByHand waits until so many changes of the load are in the journal of a run, which goes to the file once a second.
-func changesByHand(ctx context.Context, folder string, n int) ([]time.Time, error) {
+// manualChanges waits until so many changes of the load are in the journal of a run, which goes to the file once a second.
+func manualChanges(ctx context.Context, folder string, n int) ([]time.Time, error) {
 	for giveUp := time.Now().Add(5 * time.Second); ; {
-		j, err := journalIn(folder)
+		j, err := readJournal(folder)
 		if err != nil {
 			return nil, err
 		}
-		if len(j.byHand) == n {
-			return j.byHand, nil
+		if len(j.manual) == n {
+			return j.manual, nil
 		}
-		if len(j.byHand) > n || time.Now().After(giveUp) {
-			return nil, fmt.Errorf("%d changes of the load are in the journal, %d were asked for", len(j.byHand), n)
+		if len(j.manual) > n || time.Now().After(giveUp) {
+			return nil, fmt.Errorf("%d changes of the load are in the journal, %d were asked for", len(j.manual), n)
 		}
-		if err := waitUntil(ctx, time.Now().Add(200*time.Millisecond)); err != nil {
+		if err := pause(ctx, 200*time.Millisecond); err != nil {
 			return nil, err
 		}
 	}

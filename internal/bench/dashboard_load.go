@@ -1,22 +1,20 @@
 package main
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"benchtop/export/journal"
 	"benchtop/internal/metronome"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/report"
 )
 
 // dashboardLoad asks what the dashboard costs the client that draws it.
@@ -40,10 +38,6 @@ func dashboardLoad(quick bool) table {
 // measureShown measures the program as a user runs it, on a terminal of the usual size or without one.
 func measureShown(load busy, sending time.Duration, shown bool) measurement {
 	return func(ctx context.Context, l *lab, round int) (sample, error) {
-		program, err := l.benchtop(ctx)
-		if err != nil {
-			return sample{}, err
-		}
 		folder, err := os.MkdirTemp(l.folder, "run")
 		if err != nil {
 			return sample{}, err
@@ -55,30 +49,26 @@ func measureShown(load busy, sending time.Duration, shown bool) measurement {
 		} else {
 			args = append(args, "--no-tui")
 		}
-		c := l.pinned(ctx, allButLast(), program, args...)
+		c := l.pinned(ctx, allButLast(), l.program, args...)
 		c.Dir = folder
-		if shown {
-			v, err := view(c, usual)
-			if err != nil {
-				return sample{}, err
-			}
+		var said []byte
+		if !shown {
+			said, err = c.CombinedOutput()
+		} else if v, failed := view(c, usual); failed != nil {
+			return sample{}, failed
+		} else {
 			err = v.wait()
-			if err != nil {
-				return sample{}, fmt.Errorf("%w, and it said %q", err, lastOf(v.hear()))
-			}
-		} else if text, err := c.CombinedOutput(); err != nil {
-			return sample{}, fmt.Errorf("%w, and it said %q", err, lastOf(text))
+			said = v.hear()
+		}
+		if err != nil {
+			return sample{}, fmt.Errorf("%w, and it said %q", err, lastOf(said))
 		}
 		s, err := runFigures(folder, load.lasts(), sending)
 		if err != nil {
 			return sample{}, err
 		}
 		s.Figures["cpu"] = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
-		// What the server noted of this run is of no interest.
-		if log, err := metronome.FetchLog(ctx, l.base); err != nil && log == nil {
-			return sample{}, err
-		}
-		return s, nil
+		return s, metronome.ClearLog(ctx, l.base) // what the server noted of this run is of no interest
 	}
 }
 
@@ -90,7 +80,7 @@ func (b busy) paced(l *lab) string {
 
 // runFigures are those of a run that is over, from when all its streams are open to when no more are sent.
 func runFigures(folder string, from, to time.Duration) (sample, error) {
-	j, err := journalIn(folder)
+	j, err := readJournal(folder)
 	if err != nil {
 		return sample{}, err
 	}
@@ -104,82 +94,26 @@ func runFigures(folder string, from, to time.Duration) (sample, error) {
 		"p50": at(0.5), "p90": at(0.9), "p99": at(0.99), "open": float64(j.open((from + to) / 2)),
 	}}
 	s.note(j.failed, "requests failed")
-	verdict, why, err := verdictIn(folder)
-	if err != nil {
-		return sample{}, err
+	r, err := report.Of(j.events)
+	if r.Client.Verdict.Limited() {
+		s.Remarks = append(s.Remarks, remark{"the verdict was limited", r.Client.Verdict.Why[0]})
 	}
-	if verdict == "limited" {
-		s.Remarks = append(s.Remarks, remark{"the verdict was limited", why})
-	}
-	return s, nil
+	return s, err
 }
 
-// verdictIn is what the only result in a folder says of the client.
-func verdictIn(folder string) (verdict, why string, err error) {
-	found, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	if err != nil || len(found) != 1 {
-		return "", "", fmt.Errorf("%d results in the folder of a run, expected one", len(found))
-	}
-	text, err := os.ReadFile(found[0])
-	if err != nil {
-		return "", "", err
-	}
-	var result struct {
-		Benchtop struct {
-			Client struct {
-				Verdict string
-				Why     []string
-			}
-		}
-	}
-	if err := json.Unmarshal(text, &result); err != nil {
-		return "", "", fmt.Errorf("the result of a run: %w", err)
-	}
-	c := &result.Benchtop.Client
-	if len(c.Why) > 0 {
-		why = c.Why[0]
-	}
-	return c.Verdict, why, nil
-}
-
-// lastOf is the end of what a program said.
-func lastOf(text []byte) []byte { return text[max(0, len(text)-300):] }
-
-// journal is what a measurement takes from the journal of a run, which is read here without benchtop's own code.
-type journal struct {
+// runJournal is what a measurement takes from the journal of a run.
+type runJournal struct {
+	events  event.Events
 	started time.Time
-	// requests that were sent, with their moments only.
+	// requests that were sent, and how many of them failed.
 	requests []metrics.Request
-	// failed of them.
-	failed int
-	// byHand are the moments at which the load was set by hand.
-	byHand []time.Time
+	failed   int
+	// manual are the moments at which a user set the load.
+	manual []time.Time
 }
 
-// journalLine is any line.
-type journalLine struct {
-	Plan *struct {
-		Started time.Time `json:"started"`
-	} `json:"plan"`
-	Event *struct {
-		At  int64 `json:"at_us"`
-		Set *struct {
-			By string `json:"by"`
-		} `json:"set"`
-	} `json:"event"`
-	Index     *int   `json:"index"`
-	Scheduled int64  `json:"scheduled_us"`
-	Due       int64  `json:"due_us"`
-	Admitted  int64  `json:"admitted_us"`
-	Sent      *int64 `json:"sent_us"`
-	Connect   int64  `json:"connect_us"`
-	Done      int64  `json:"done_us"`
-	Redials   int    `json:"redials"`
-	Failure   string `json:"failure"`
-}
-
-// journalIn reads the only journal in a folder, that of a run that is on as well.
-func journalIn(folder string) (*journal, error) {
+// readJournal reads the only journal in a folder, that of a run that is on as well.
+func readJournal(folder string) (*runJournal, error) {
 	found, err := filepath.Glob(filepath.Join(folder, "*.jsonl*"))
 	if err != nil {
 		return nil, err
@@ -187,63 +121,35 @@ func journalIn(folder string) (*journal, error) {
 	if len(found) != 1 {
 		return nil, fmt.Errorf("%d journals in the folder of a run, expected one", len(found))
 	}
-	f, err := os.Open(found[0])
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var r io.Reader = f
-	if strings.HasSuffix(found[0], ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
-			return nil, fmt.Errorf("the journal of a run: %w", err)
-		}
-	}
-	return readJournal(r)
-}
-
-// readJournal leaves out a last line that is not whole yet.
-func readJournal(r io.Reader) (*journal, error) {
-	j := &journal{}
-	lines := bufio.NewReader(r)
-	for n := 1; ; n++ {
-		text, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	j := &runJournal{events: journal.Read(found[0])}
+	for e, err := range j.events {
 		if err != nil {
 			return nil, fmt.Errorf("the journal of a run: %w", err)
 		}
-		var l journalLine
-		if err := json.Unmarshal(text, &l); err != nil {
-			return nil, fmt.Errorf("the journal of a run, line %d: %w", n, err)
-		}
-		j.take(&l)
-	}
-	if j.started.IsZero() {
-		return nil, errors.New("the journal of a run does not say when it began")
+		j.take(&e)
 	}
 	return j, nil
 }
 
-func (j *journal) take(l *journalLine) {
-	switch {
-	case l.Plan != nil:
-		j.started = l.Plan.Started
-	case l.Event != nil && l.Event.Set != nil && l.Event.Set.By == metrics.ByHand:
-		j.byHand = append(j.byHand, j.started.Add(inMicroseconds(l.Event.At)))
-	case l.Index != nil && l.Sent != nil:
-		if l.Failure != "" {
+func (j *runJournal) take(e *event.Event) {
+	switch v := e.Value.(type) {
+	case metrics.Plan:
+		j.started = v.Started
+	case metrics.LogEntry:
+		if v.Set != nil && v.Set.By == metrics.ByHand {
+			j.manual = append(j.manual, j.started.Add(v.At))
+		}
+	}
+	if e.Kind == event.Done && e.Request.Sent != metrics.Never {
+		if !e.Request.OK() {
 			j.failed++
 		}
-		j.requests = append(j.requests, metrics.Request{
-			Scheduled: inMicroseconds(l.Scheduled), Due: inMicroseconds(l.Due), Admitted: inMicroseconds(l.Admitted),
-			Sent: inMicroseconds(*l.Sent), Connect: inMicroseconds(l.Connect), Done: inMicroseconds(l.Done), Redials: l.Redials,
-		})
+		j.requests = append(j.requests, *e.Request)
 	}
 }
 
-// late is how late the requests were that were due after a moment, sorted by nothing.
-func (j *journal) late(from time.Duration) []time.Duration {
+// late is how late the requests were that were due after a moment, in no order.
+func (j *runJournal) late(from time.Duration) []time.Duration {
 	var all []time.Duration
 	for i := range j.requests {
 		if q := &j.requests[i]; q.Scheduled >= from {
@@ -254,7 +160,7 @@ func (j *journal) late(from time.Duration) []time.Duration {
 }
 
 // open is how many requests were under way at a moment.
-func (j *journal) open(at time.Duration) int {
+func (j *runJournal) open(at time.Duration) int {
 	n := 0
 	for i := range j.requests {
 		if q := &j.requests[i]; q.Sent <= at && at < q.Done {
@@ -263,5 +169,3 @@ func (j *journal) open(at time.Duration) int {
 	}
 	return n
 }
-
-func inMicroseconds(us int64) time.Duration { return time.Duration(us) * time.Microsecond }

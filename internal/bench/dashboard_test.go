@@ -1,7 +1,12 @@
 package main
 
 import (
+	"benchtop/export/journal"
+	"benchtop/metrics"
+	"benchtop/metrics/event"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -32,19 +37,45 @@ PASS
 	}
 }
 
-// The journal of a run of four requests and two changes of the load, one of them by a search; its last line is not whole yet.
-const shortJournal = `{"benchtop_journal":1,"plan":{"started":"2026-11-21T22:00:00.5Z"}}
-{"event":{"at_us":250000,"level":"info","text":"load set by hand","set":{"rate":11,"by":"hand"}}}
-{"event":{"at_us":300000,"level":"info","text":"a stage"}}
-{"event":{"at_us":350000,"level":"info","text":"tried","set":{"rate":12,"by":"search"}}}
-{"index":0,"scheduled_us":1000,"due_us":1100,"admitted_us":1200,"sent_us":2000,"connect_us":600,"done_us":9000}
-{"index":1,"scheduled_us":5000,"due_us":5100,"admitted_us":7100,"sent_us":7200,"done_us":12000,"failure":"status"}
-{"index":2,"scheduled_us":6000}
-{"client":{"at_ns":1}}
-{"index":3,"sched`
+// runFolder has the journal of a run of four requests and two changes of the load, one of them by a search; its last line is not
+// whole yet.
+func runFolder(t *testing.T) string {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "run.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, err := journal.NewWriter(f, metrics.Plan{Started: time.Date(2026, 11, 21, 22, 0, 0, 500e6, time.UTC)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const ms, us = time.Millisecond, time.Microsecond
+	for _, e := range []metrics.LogEntry{
+		{At: 250 * ms, Text: "load set by hand", Set: &metrics.LoadSetting{Rate: 11, By: metrics.ByHand}}, {At: 300 * ms, Text: "a stage"},
+		{At: 350 * ms, Text: "tried", Set: &metrics.LoadSetting{Rate: 12, By: metrics.BySearch}},
+	} {
+		w.Take(&event.Event{At: e.At, Kind: event.Fact, Value: e})
+	}
+	for i, q := range []metrics.Request{
+		{Scheduled: ms, Due: 1100 * us, Admitted: 1200 * us, Sent: 2 * ms, Connect: 600 * us, Done: 9 * ms},
+		{Scheduled: 5 * ms, Due: 5100 * us, Admitted: 7100 * us, Sent: 7200 * us, Done: 12 * ms, Failure: metrics.FailedStatus},
+		{Scheduled: 6 * ms, Due: 6 * ms, Sent: metrics.Never, Done: 6 * ms, Failure: metrics.Cancelled},
+	} {
+		q.Index = i
+		w.Take(&event.Event{At: q.Done, Kind: event.Done, Request: &q})
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(`{"index":3,"sched`); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(f.Name())
+}
 
 func TestReadJournal(t *testing.T) {
-	j, err := readJournal(strings.NewReader(shortJournal))
+	j, err := readJournal(runFolder(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,13 +96,20 @@ func TestReadJournal(t *testing.T) {
 		}
 	}
 	want := time.Date(2026, 11, 21, 22, 0, 0, 750e6, time.UTC)
-	if len(j.byHand) != 1 || !j.byHand[0].Equal(want) {
-		t.Errorf("changes by hand at %v, want %v", j.byHand, want)
+	if len(j.manual) != 1 || !j.manual[0].Equal(want) {
+		t.Errorf("changes by hand at %v, want %v", j.manual, want)
 	}
+	folder := t.TempDir()
 	for _, broken := range []string{"", "{}\n", "not JSON\n"} {
-		if _, err := readJournal(strings.NewReader(broken)); err == nil {
+		if err := os.WriteFile(filepath.Join(folder, "run.jsonl"), []byte(broken), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readJournal(folder); err == nil {
 			t.Errorf("%q was taken for a journal", broken)
 		}
+	}
+	if _, err := readJournal(t.TempDir()); err == nil {
+		t.Error("no journal was taken for one")
 	}
 }
 

@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,68 +18,66 @@ import (
 
 // lab is where clients are measured: a metronome in a process of its own, on the last core, and clients on the others.
 type lab struct {
-	self   string // this program
-	pin    string // the path of taskset, "" if there is none
-	server *exec.Cmd
-	hold   io.Closer // the server ends when this is closed
-	base   string    // URL of the server
-	binary string    // benchtop, built; "" until needed
-	tests  string    // the dashboard's tests, built; "" until needed
-	folder string    // for both; "" until needed
+	pin     string // the path of taskset, "" if there is none
+	folder  string // for what is built and for runs
+	program string // benchtop, as it is released
+	tests   string // the dashboard's tests, built; "" until needed
+	server  *exec.Cmd
+	hold    io.Closer // the server ends when this is closed
+	base    string    // URL of the server
 }
 
 // startMost is how long the server may take to say where it listens.
 const startMost = 10 * time.Second
 
-func newLab(ctx context.Context) (*lab, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	l := &lab{self: self}
+func newLab(ctx context.Context) (l *lab, err error) {
+	l = &lab{}
 	if runtime.GOOS == "linux" {
 		l.pin, _ = exec.LookPath("taskset")
 	}
-	l.server = l.child(ctx, lastCore(), roleServer)
-	in, err := l.server.StdinPipe()
+	if l.folder, err = os.MkdirTemp("", "bench"); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			l.close()
+		}
+	}()
+	if l.program, err = l.build(ctx, "benchtop", "build", "-trimpath", "-ldflags", "-s -w", "."); err != nil {
+		return nil, err
+	}
+	server := l.pinned(ctx, lastCore(), l.program, "metronome", "--port", "0", "--exit-with-stdin")
+	server.Stderr = os.Stderr
+	out, err := server.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	out, err := l.server.StdoutPipe()
-	if err != nil {
+	if l.hold, err = server.StdinPipe(); err != nil {
 		return nil, err
 	}
-	l.hold = in
-	if err := l.server.Start(); err != nil {
+	if err := server.Start(); err != nil {
 		return nil, fmt.Errorf("the server's process: %w", err)
 	}
-	giveUp := time.AfterFunc(startMost, func() { _ = l.server.Process.Kill() })
+	l.server = server
+	giveUp := time.AfterFunc(startMost, func() { _ = server.Process.Kill() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	giveUp.Stop()
 	if err != nil {
-		l.close()
 		return nil, fmt.Errorf("the server's process did not say where it listens: %w", err)
 	}
-	l.base = "http://" + strings.TrimSpace(line)
+	l.base = strings.TrimPrefix(strings.TrimSpace(line), "listening on ")
 	return l, nil
 }
 
 // close ends the server and removes what was built.
 func (l *lab) close() {
-	_ = l.hold.Close()
-	giveUp := time.AfterFunc(5*time.Second, func() { _ = l.server.Process.Kill() })
-	_ = l.server.Wait()
-	giveUp.Stop()
-	if l.folder != "" {
-		_ = os.RemoveAll(l.folder)
+	if l.server != nil {
+		_ = l.hold.Close()
+		giveUp := time.AfterFunc(5*time.Second, func() { _ = l.server.Process.Kill() })
+		_ = l.server.Wait()
+		giveUp.Stop()
 	}
-}
-
-// child is this program in a role, on certain cores and with so many threads for Go code.
-func (l *lab) child(ctx context.Context, on cores, role string) *exec.Cmd {
-	c := l.pinned(ctx, on, l.self, role)
-	c.Stderr = os.Stderr
-	return c
+	_ = os.RemoveAll(l.folder)
 }
 
 // pinned is a program on certain cores and with so many threads for Go code.
@@ -95,29 +91,6 @@ func (l *lab) pinned(ctx context.Context, on cores, program string, args ...stri
 	return c
 }
 
-// ask runs a child that takes a question and gives an answer, both as JSON.
-func (l *lab) ask(ctx context.Context, on cores, role string, question, answer any) error {
-	asked, err := json.Marshal(question)
-	if err != nil {
-		return err
-	}
-	c := l.child(ctx, on, role)
-	c.Stdin = bytes.NewReader(asked)
-	out, err := c.Output()
-	if err != nil {
-		return fmt.Errorf("the process that was to measure: %w", err)
-	}
-	return json.Unmarshal(out, answer)
-}
-
-// question reads what a child was asked, answer says what it found.
-func question(q any) error { return json.NewDecoder(os.Stdin).Decode(q) }
-
-func answer(a any) error { return json.NewEncoder(os.Stdout).Encode(a) }
-
-// listen is where the server's child waits for clients.
-func listen() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
-
 // inRepository reports whether the program runs where it can find what it builds and writes.
 func inRepository() error {
 	b, err := os.ReadFile("go.mod")
@@ -127,25 +100,8 @@ func inRepository() error {
 	return nil
 }
 
-// benchtop builds the program as it is released, once.
-func (l *lab) benchtop(ctx context.Context) (string, error) {
-	if l.binary != "" {
-		return l.binary, nil
-	}
-	program, err := l.build(ctx, "benchtop", "build", "-trimpath", "-ldflags", "-s -w", ".")
-	l.binary = program
-	return program, err
-}
-
 // build puts what the go command makes into the lab's folder and returns its path.
 func (l *lab) build(ctx context.Context, name, command string, args ...string) (string, error) {
-	if l.folder == "" {
-		folder, err := os.MkdirTemp("", "bench")
-		if err != nil {
-			return "", err
-		}
-		l.folder = folder
-	}
 	program := filepath.Join(l.folder, name)
 	if runtime.GOOS == "windows" {
 		program += ".exe"
@@ -156,16 +112,6 @@ func (l *lab) build(ctx context.Context, name, command string, args ...string) (
 		return "", fmt.Errorf("building %s: %w", name, err)
 	}
 	return program, nil
-}
-
-// dashboardTests builds the dashboard's tests, once: its benchmarks know how to draw from nothing.
-func (l *lab) dashboardTests(ctx context.Context) (string, error) {
-	if l.tests != "" {
-		return l.tests, nil
-	}
-	program, err := l.build(ctx, "tui.test", "test", "-c", "./tui")
-	l.tests = program
-	return program, err
 }
 
 // cores are those on which a process may run, as taskset wants them, and the number of threads for Go code that go with them.

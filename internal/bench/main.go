@@ -26,23 +26,9 @@ func main() {
 	}
 }
 
-// Roles of a child process, its first argument.
-const (
-	roleServer = "child-server"
-	roleClient = "child-client"
-	rolePacer  = "child-pacer"
-)
-
 func run(ctx context.Context, args []string) error {
-	if len(args) > 0 {
-		switch args[0] {
-		case roleServer:
-			return serveChild()
-		case roleClient:
-			return clientChild(ctx)
-		case rolePacer:
-			return pacerChild(ctx)
-		}
+	if len(args) > 0 && args[0] == childRole {
+		return child(ctx)
 	}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	rounds := f.Int("rounds", 0, "rounds of every table; 0 for the table's own number")

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"benchtop/internal/calibration"
-	"benchtop/internal/telemetry"
 	"benchtop/loadgen/pace"
 )
 
@@ -50,13 +49,30 @@ func lateMost(kind string, rate int) float64 {
 // sleepless is the yardstick: a loop that does nothing but look at the clock. What it is late, the machine took from it.
 const sleepless = "no sleep at all"
 
-// sleeplessLateness is how late a loop that never sleeps is for arrivals as those of pace.Lateness.
-func sleeplessLateness(q pacerQuestion) []time.Duration {
-	draws := rand.New(rand.NewPCG(q.Seed, 0))
-	late := make([]time.Duration, 0, q.Arrivals)
+// pacerLoad is arrivals at random times without any requests.
+type pacerLoad struct {
+	Kind      string
+	PerSecond float64
+	Arrivals  int
+	Seed      uint64
+}
+
+// lateness is how late a pacer is for the arrivals.
+func (p *pacerLoad) lateness(ctx context.Context) (calibration.Quantiles, error) {
+	if p.Kind == sleepless {
+		return calibration.QuantilesOf(p.sleepless()), nil
+	}
+	late, err := pace.Lateness(ctx, p.Kind, p.PerSecond, p.Arrivals, p.Seed)
+	return calibration.QuantilesOf(late), err
+}
+
+// sleepless is how late a loop that never sleeps is for arrivals as those of pace.Lateness.
+func (p *pacerLoad) sleepless() []time.Duration {
+	draws := rand.New(rand.NewPCG(p.Seed, 0))
+	late := make([]time.Duration, 0, p.Arrivals)
 	start, at := time.Now(), 0.0
-	for range q.Arrivals {
-		at += draws.ExpFloat64() / q.PerSecond
+	for range p.Arrivals {
+		at += draws.ExpFloat64() / p.PerSecond
 		due := time.Duration(at * float64(time.Second))
 		now := time.Since(start)
 		for now < due {
@@ -69,37 +85,13 @@ func sleeplessLateness(q pacerQuestion) []time.Duration {
 
 func measurePacer(kind string, rate, seconds int) measurement {
 	return func(ctx context.Context, l *lab, round int) (sample, error) {
-		q := pacerQuestion{Kind: kind, PerSecond: float64(rate), Arrivals: rate * seconds, Seed: uint64(round)}
+		q := question{Pacer: &pacerLoad{Kind: kind, PerSecond: float64(rate), Arrivals: rate * seconds, Seed: uint64(round)}}
 		var late calibration.Quantiles
-		if err := l.ask(ctx, allCores(), rolePacer, q, &late); err != nil {
+		if err := l.ask(ctx, allCores(), q, &late); err != nil {
 			return sample{}, err
 		}
 		return sample{Whole: late, Figures: map[string]float64{
 			"p50": inMicros(late.P50), "p99": inMicros(late.P99), "p99.9": inMicros(late.P999), "max": inMicros(late.Max),
 		}}, nil
 	}
-}
-
-// pacerQuestion asks how late a pacer is without any requests.
-type pacerQuestion struct {
-	Kind      string
-	PerSecond float64
-	Arrivals  int
-	Seed      uint64
-}
-
-func pacerChild(ctx context.Context) error {
-	var q pacerQuestion
-	if err := question(&q); err != nil {
-		return err
-	}
-	telemetry.TuneMemory()
-	if q.Kind == sleepless {
-		return answer(calibration.QuantilesOf(sleeplessLateness(q)))
-	}
-	late, err := pace.Lateness(ctx, q.Kind, q.PerSecond, q.Arrivals, q.Seed)
-	if err != nil {
-		return err
-	}
-	return answer(calibration.QuantilesOf(late))
 }

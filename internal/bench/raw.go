@@ -28,7 +28,7 @@ func rawClient(l calibration.Load) calibration.Client {
 		defer streams.Wait()
 		number := 0
 		for offset := range l.Arrivals() {
-			if err := waitUntil(ctx, start.Add(offset)); err != nil {
+			if err := pause(ctx, time.Until(start.Add(offset))); err != nil {
 				return err
 			}
 			number++
@@ -39,19 +39,15 @@ func rawClient(l calibration.Load) calibration.Client {
 	}
 }
 
-func waitUntil(ctx context.Context, at time.Time) error {
-	left := time.Until(at)
-	if left <= 0 {
-		return ctx.Err()
+// pause waits, unless ctx has ended or ends.
+func pause(ctx context.Context, d time.Duration) error {
+	if d > 0 {
+		select {
+		case <-time.After(d):
+		case <-ctx.Done():
+		}
 	}
-	t := time.NewTimer(left)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return ctx.Err()
 }
 
 // rawStream is one request.

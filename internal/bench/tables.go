@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
+	"slices"
 	"time"
 
 	"benchtop/internal/calibration"
@@ -41,13 +41,13 @@ const (
 
 // clients compares them on one core. A system without stamps of the kernel has a row less.
 func clients(load calibration.Load) []row {
-	rows := []row{{raw, measureRaw(load)}}
+	rows := []row{{raw, measureClient(load, firstCore(), true)}}
 	if conn.KernelStamps() {
 		load.Timestamps = metrics.KernelStamps
-		rows = append(rows, row{kernel, measureOwn(load, firstCore())})
+		rows = append(rows, row{kernel, measureClient(load, firstCore(), false)})
 	}
 	load.Timestamps = metrics.UserStamps
-	return append(rows, row{user, measureOwn(load, firstCore())})
+	return append(rows, row{user, measureClient(load, firstCore(), false)})
 }
 
 // streams asks what a chunk and an open stream cost.
@@ -93,7 +93,7 @@ func burst(quick bool) table {
 	of := func(n int, open bool) measurement {
 		l := load
 		l.Requests, l.Preconnect = n, open
-		return measureOwn(l, allButLast())
+		return measureClient(l, allButLast(), false)
 	}
 	const thousand, fresh, fewer, fewerFresh = "1,000, open connections", "1,000, fresh dials", "300, open connections", "300, fresh dials"
 	t := table{name: "burst", rounds: 5, rows: []row{
@@ -128,12 +128,8 @@ func startup() table {
 		}}
 }
 
-func measureSize(ctx context.Context, l *lab, _ int) (sample, error) {
-	program, err := l.benchtop(ctx)
-	if err != nil {
-		return sample{}, err
-	}
-	info, err := os.Stat(program)
+func measureSize(_ context.Context, l *lab, _ int) (sample, error) {
+	info, err := os.Stat(l.program)
 	if err != nil {
 		return sample{}, err
 	}
@@ -143,14 +139,10 @@ func measureSize(ctx context.Context, l *lab, _ int) (sample, error) {
 // measureStart runs benchtop until its first request is in the server's log: from just before the process is made to the
 // moment at which the server had read the request.
 func measureStart(ctx context.Context, l *lab, _ int) (sample, error) {
-	program, err := l.benchtop(ctx)
-	if err != nil {
+	if err := metronome.ClearLog(ctx, l.base); err != nil {
 		return sample{}, err
 	}
-	if left, err := metronome.FetchLog(ctx, l.base); err != nil && left == nil {
-		return sample{}, err
-	}
-	c := exec.CommandContext(ctx, program, "serve", "--no-tui", "--no-save", "--base-url", l.base, "--model", "metronome",
+	c := l.pinned(ctx, allCores(), l.program, "serve", "--no-tui", "--no-save", "--base-url", l.base, "--model", "metronome",
 		"--dataset-name", "random", "--random-input-len", "1024", "--random-output-len", "1",
 		"--num-prompts", "1000", "--max-concurrency", "1")
 	c.Dir = l.folder
@@ -171,22 +163,16 @@ func measureStart(ctx context.Context, l *lab, _ int) (sample, error) {
 
 // firstArrival waits until a request of a run is in the log; those before a run have no id.
 func firstArrival(ctx context.Context, base string) (time.Time, error) {
-	giveUp := time.Now().Add(20 * time.Second)
-	for time.Now().Before(giveUp) {
+	for giveUp := time.Now().Add(20 * time.Second); time.Now().Before(giveUp); {
 		log, err := metronome.FetchLog(ctx, base)
 		if err != nil && log == nil {
 			return time.Time{}, err
 		}
-		var first time.Time
-		for _, e := range log {
-			if e.ID != "" && (first.IsZero() || e.Arrived.Before(first)) {
-				first = e.Arrived
-			}
+		log = slices.DeleteFunc(log, func(e metronome.Entry) bool { return e.ID == "" })
+		if len(log) > 0 {
+			return slices.MinFunc(log, func(a, b metronome.Entry) int { return a.Arrived.Compare(b.Arrived) }).Arrived, nil
 		}
-		if !first.IsZero() {
-			return first, nil
-		}
-		if err := waitUntil(ctx, time.Now().Add(100*time.Millisecond)); err != nil {
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
 			return time.Time{}, err
 		}
 	}

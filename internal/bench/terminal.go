@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,13 +13,14 @@ import (
 	"time"
 )
 
-// viewer is a program on a terminal of its own, and somebody who reads all it shows.
+// viewer is a program on a terminal of its own, and somebody who reads all it shows. After an error it does nothing more.
 type viewer struct {
 	command *exec.Cmd
 	master  *os.File // the user's side of the terminal
 	began   time.Time
 	total   atomic.Int64  // bytes shown so far
 	read    chan struct{} // closed when nothing more can come
+	err     error         // the first
 
 	mu    sync.Mutex // guards everything below
 	shown []byte     // since somebody began to listen
@@ -97,41 +97,65 @@ func (v *viewer) expect(words string) {
 	v.shown, v.words, v.seen = nil, []byte(words), make(chan time.Time, 1)
 }
 
+// press types keys and returns when that began.
+func (v *viewer) press(keys string) time.Time {
+	at := time.Now()
+	if v.err == nil {
+		_, v.err = v.master.WriteString(keys)
+	}
+	return at
+}
+
+// turn types keys, waits until words are shown and returns when both was.
+func (v *viewer) turn(ctx context.Context, keys, words string) (pressed, shown time.Time) {
+	v.expect(words)
+	pressed = v.press(keys)
+	return pressed, v.sight(ctx)
+}
+
+// pause waits.
+func (v *viewer) pause(ctx context.Context, d time.Duration) {
+	if v.err == nil {
+		v.err = pause(ctx, d)
+	}
+}
+
+// resize changes the size of the terminal.
+func (v *viewer) resize(s size) {
+	if v.err == nil {
+		v.err = resizeTerminal(v.master, s)
+	}
+}
+
 // sightMost is how long a viewer waits for words.
 const sightMost = time.Minute
 
 // sight waits until the expected words are shown and returns when that was.
-func (v *viewer) sight(ctx context.Context) (time.Time, error) {
-	giveUp := time.NewTimer(sightMost)
-	defer giveUp.Stop()
+func (v *viewer) sight(ctx context.Context) time.Time {
+	if v.err != nil {
+		return time.Time{}
+	}
 	v.mu.Lock()
 	words, seen := v.words, v.seen
 	v.mu.Unlock()
-	var why error
+	why := "the program ended before it was shown"
 	select {
 	case at := <-seen:
-		return at, nil
+		return at
 	case <-ctx.Done():
-		return time.Time{}, ctx.Err()
-	case <-giveUp.C:
-		why = fmt.Errorf("not shown within %s", sightMost)
+		v.err = ctx.Err()
+		return time.Time{}
+	case <-time.After(sightMost):
+		why = fmt.Sprintf("not shown within %s", sightMost)
 	case <-v.read:
 		select {
 		case at := <-seen:
-			return at, nil
+			return at
 		default:
-			why = errors.New("the program ended before it was shown")
 		}
 	}
-	shown := v.hear()
-	return time.Time{}, fmt.Errorf("%q: %w; the last there is: %.300q", words, why, shown[max(0, len(shown)-300):])
-}
-
-// press types keys and returns when that began.
-func (v *viewer) press(keys string) (time.Time, error) {
-	at := time.Now()
-	_, err := v.master.WriteString(keys)
-	return at, err
+	v.err = fmt.Errorf("%q: %s; the last there is: %.300q", words, why, lastOf(v.hear()))
+	return time.Time{}
 }
 
 // wait waits for the program to end by itself and for all it showed.

@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A program on a terminal of ours has its size, hears keys, and what it says is seen.
@@ -13,35 +14,20 @@ func TestViewer(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.expect("TERM xterm-256color")
-	if _, err := v.sight(t.Context()); err != nil {
+	v.sight(t.Context())
+	v.resize(size{80, 24})
+	if pressed, at := v.turn(t.Context(), "you\n", "heard you"); at.Before(pressed) {
+		t.Errorf("seen at %s, pressed at %s", at, pressed)
+	}
+	v.turn(t.Context(), "\n", "24 80")
+	if v.err != nil {
 		v.end()
-		t.Fatal(err)
-	}
-	if err := resizeTerminal(v.master, size{80, 24}); err != nil {
-		t.Error(err)
-	}
-	v.expect("heard you")
-	pressed, err := v.press("you\n")
-	if err != nil {
-		t.Error(err)
-	}
-	at, err := v.sight(t.Context())
-	if err != nil || at.Before(pressed) {
-		t.Errorf("seen at %s, pressed at %s: %v", at, pressed, err)
-	}
-	v.expect("24 80")
-	if _, err := v.press("\n"); err != nil {
-		t.Error(err)
-	}
-	if _, err := v.sight(t.Context()); err != nil {
-		t.Error(err)
+		t.Fatal(v.err)
 	}
 	if said := string(v.hear()); !strings.Contains(said, "24 80") || v.total.Load() < int64(len(said)) {
 		t.Errorf("of %d bytes the last are %q", v.total.Load(), said)
 	}
-	if _, err := v.press("\n"); err != nil {
-		t.Error(err)
-	}
+	v.press("\n")
 	if err := v.wait(); err != nil {
 		t.Error(err)
 	}
@@ -54,8 +40,15 @@ func TestViewerInVain(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.expect("words")
-	if _, err := v.sight(t.Context()); err == nil || !strings.Contains(err.Error(), "ended") {
-		t.Errorf("got %v", err)
+	if v.sight(t.Context()); v.err == nil || !strings.Contains(v.err.Error(), "ended") {
+		t.Errorf("got %v", v.err)
+	}
+	first := v.err
+	v.press("x")
+	v.pause(t.Context(), time.Hour)
+	v.resize(usual)
+	if at := v.sight(t.Context()); !at.IsZero() || v.err != first {
+		t.Errorf("after an error: seen at %s, %v", at, v.err)
 	}
 	if err := v.wait(); err == nil {
 		t.Error("its exit code was lost")

@@ -10,6 +10,7 @@ import (
 
 	"benchtop/internal/calibration"
 	"benchtop/internal/telemetry"
+	"benchtop/metrics"
 )
 
 // question asks a process of its own for a measurement: of a client or, without any requests, of a pacer.
@@ -109,8 +110,8 @@ func figures(r *calibration.Result, raw bool) sample {
 	if r.PlateauSeconds == 0 && r.Seconds > 5 {
 		s.Remarks = append(s.Remarks, remark{"CPU and allocations are of the whole run", "the streams were never all open for a second"})
 	}
-	if r.Verdict.Limited() {
-		s.Remarks = append(s.Remarks, remark{"the verdict was limited", r.Verdict.String()})
+	if r.Verdict == calibration.Limited {
+		s.Remarks = append(s.Remarks, remark{"the verdict was limited", metrics.Verdict{Why: r.Why}.String()})
 	}
 	return s
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"strconv"
 	"strings"
 )
 
@@ -61,26 +60,17 @@ func measureRedraw(page, length string) measurement {
 func redrawFigures(text []byte, page string) (map[string]float64, error) {
 	figures := map[string]float64{}
 	for line := range bytes.Lines(text) {
-		f := strings.Fields(string(line))
-		if len(f) == 0 {
+		var name string
+		var times int
+		var ns, allocated float64
+		parts := strings.Split(string(line), "/")
+		if parts[0] != "BenchmarkFullRedraw" || len(parts) < 3 || strings.TrimRight(strings.Fields(parts[2])[0], "-0123456789") != page {
 			continue
 		}
-		parts := strings.Split(f[0], "/")
-		if len(parts) != 3 || parts[0] != "BenchmarkFullRedraw" || strings.TrimRight(parts[2], "-0123456789") != page {
-			continue
+		if _, err := fmt.Sscanf(string(line), "%s %d %f ns/op %f B/op", &name, &times, &ns, &allocated); err != nil {
+			return nil, fmt.Errorf("a benchmark of the dashboard says %q: %w", line, err)
 		}
-		for i := 2; i+1 < len(f); i += 2 {
-			v, err := strconv.ParseFloat(f[i], 64)
-			if err != nil {
-				return nil, fmt.Errorf("a benchmark of the dashboard says %q: %w", line, err)
-			}
-			switch f[i+1] {
-			case "ns/op":
-				figures[parts[1]+" ms"] = v / 1e6
-			case "B/op":
-				figures[parts[1]+" MB"] = v / 1e6
-			}
-		}
+		figures[parts[1]+" ms"], figures[parts[1]+" MB"] = ns/1e6, allocated/1e6
 	}
 	if len(figures) == 0 {
 		return nil, fmt.Errorf("no benchmark of the dashboard draws the page %s", page)

@@ -1,15 +1,16 @@
 package main
 
 import (
-	"benchtop/export/journal"
-	"benchtop/metrics"
-	"benchtop/metrics/event"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"benchtop/export/journal"
+	"benchtop/metrics"
+	"benchtop/metrics/event"
 )
 
 func TestRedrawFigures(t *testing.T) {

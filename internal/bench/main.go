@@ -56,8 +56,8 @@ func bench(ctx context.Context, chosen []table, rounds int, keep bool) error {
 	}
 	here := thisMachine(ctx)
 	fmt.Printf("%s\n\n", here)
-	if keep {
-		if err := checkPage(chosen); err != nil {
+	for _, t := range chosen {
+		if _, err := withTable(t.name, ""); keep && err != nil {
 			return err
 		}
 	}

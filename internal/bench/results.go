@@ -23,13 +23,9 @@ import (
 //	<!-- end: streams -->
 const pagePath = "docs/accuracy.md"
 
-func markers(name string) (begin, end string) {
-	return "<!-- table: " + name + " -->\n", "<!-- end: " + name + " -->\n"
-}
-
 // replaced is a page with another text between the markers of a name.
 func replaced(page, name, text string) (string, error) {
-	begin, end := markers(name)
+	begin, end := "<!-- table: "+name+" -->\n", "<!-- end: "+name+" -->\n"
 	before, rest, ok := strings.Cut(page, begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
@@ -38,34 +34,25 @@ func replaced(page, name, text string) (string, error) {
 	return before + begin + "\n" + strings.TrimSpace(text) + "\n\n" + end + after, nil
 }
 
-// checkPage tells before anything is measured that its table has no place.
-func checkPage(chosen []table) error {
+// withTable is the page with another table of a name. The error says that the table has no place there.
+func withTable(name, text string) (string, error) {
 	b, err := os.ReadFile(pagePath)
 	if err != nil {
-		return err
+		return "", err
 	}
-	for _, t := range chosen {
-		if _, err := replaced(string(b), t.name, ""); err != nil {
-			return err
-		}
-	}
-	return nil
+	return replaced(string(b), name, text)
 }
 
 // file writes a table into the page and its figures into the record.
 func file(t table, m measured, here machine, text string) error {
-	b, err := os.ReadFile(pagePath)
-	if err != nil {
-		return err
+	page, err := withTable(t.name, text)
+	if err == nil {
+		err = os.WriteFile(pagePath, []byte(page), 0o644)
 	}
-	page, err := replaced(string(b), t.name, text)
-	if err != nil {
-		return err
+	if err == nil {
+		err = keepRecord(t, m, here)
 	}
-	if err := os.WriteFile(pagePath, []byte(page), 0o644); err != nil {
-		return err
-	}
-	return keepRecord(t, m, here)
+	return err
 }
 
 // recordPath holds every round of every table.
@@ -93,19 +80,13 @@ type recordRow struct {
 
 // keepRecord puts the rounds of a table into the file in place of what it had of that table.
 func keepRecord(t table, m measured, here machine) error {
-	all := record{}
+	all := record{Tables: map[string]json.RawMessage{}}
 	b, err := os.ReadFile(recordPath)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return err
-	default:
-		if err := json.Unmarshal(b, &all); err != nil {
-			return fmt.Errorf("%s: %w; remove it to begin anew", recordPath, err)
-		}
+	if err == nil {
+		err = json.Unmarshal(b, &all)
 	}
-	if all.Tables == nil {
-		all.Tables = map[string]json.RawMessage{}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w; remove it to begin anew", recordPath, err)
 	}
 	text, err := json.Marshal(t.record(m, here))
 	if err != nil {

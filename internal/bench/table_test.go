@@ -101,7 +101,9 @@ func TestTablesAreConsistent(t *testing.T) {
 		}
 	}
 	t.Chdir("../..")
-	if err := checkPage(tables(false)); err != nil {
-		t.Error(err)
+	for _, tab := range tables(false) {
+		if _, err := withTable(tab.name, ""); err != nil {
+			t.Error(err)
+		}
 	}
 }

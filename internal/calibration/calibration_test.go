@@ -98,7 +98,6 @@ func TestBadRecords(t *testing.T) {
 		"negative":       {`{"benchtop_calibration":2,"figures":{"most_open_streams":-1}}`, "a figure is -1"},
 		"absurd":         {`{"benchtop_calibration":2,"figures":{"most_chunks_per_s":1e300}}`, "a figure is 1e+300"},
 		"without pause":  {`{"benchtop_calibration":2,"figures":{"without_pause_requests_per_s":-2}}`, "a figure is -2"},
-		"a verdict":      {`{"benchtop_calibration":2,"figures":{"chunks_per_s_steps":[{"result":{"verdict":"x"}}]}}`, `verdict "x"`},
 		"endless":        {strings.Repeat(" ", mostRecord+1), "larger than"},
 		"wrong type":     {`{"benchtop_calibration":2,"figures":[]}`, "no calibration"},
 	} {
@@ -179,7 +178,8 @@ func FuzzReadRecord(f *testing.F) {
 func TestText(t *testing.T) {
 	c := full(t)
 	c.When, c.Seconds, c.Machine = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), 61.4, Machine{"linux", "amd64", "Some CPU @ 2 GHz", 2, 2}
-	c.Complete = false
+	c.Complete, c.Quick = false, true
+	c.Figures.Streams[0].Plateau = 1000
 	c.Figures.Lateness[1].Lateness.P99 = 5 * time.Millisecond
 	c.Figures.Problems = []Problem{{"open streams, 20,000", "too few files\nraise the limit"}}
 	var text strings.Builder
@@ -187,14 +187,14 @@ func TestText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"benchtop calibrate, 2026-01-02 03:04, 61 s\nlinux/amd64, Some CPU @ 2 GHz, 2 cores, GOMAXPROCS 2\n",
+		"benchtop calibrate, 2026-01-02 03:04, 61 s, quick\nlinux/amd64, Some CPU @ 2 GHz, 2 cores, GOMAXPROCS 2\n",
 		"Requests/s: 64 users without pause, then arrivals at random times; answers of one chunk\n" +
 			"        asked/s  requests/s   late p50   late p99  CPU/request\n" +
 			"  without pause       8,000          -          -            -   the most that comes, in 3 rounds, 8,000 to 8,000\n" +
 			"          2,000       2,000      50 us     200 us       0.0 us   exact\n",
 		"          5,600       5,600      50 us      20 ms       0.0 us   sent 20 ms late (p99)\n",
 		"can measure up to 4,000 requests/s, ",
-		"stamps off by 3,000 us (p99)\n",
+		"      1,000      5,000      1,000     2.0 us     9.0 us     0.00 %     0.0 us   exact, but more do not come\n", "stamps off by 3,000 us (p99)\n",
 		"Not measured\n  open streams, 20,000: too few files\n    raise the limit\n",
 		"INCOMPLETE", "with nothing to send, arrivals were 5,000 us late (p99).\nCalibrate again",
 		"and 12,500 chunks/s; chunks are timed to 3,000 us (p99).\n",

@@ -30,10 +30,7 @@ func (l *Load) lasts() float64 {
 
 // streams looks for the most streams that can be open.
 func (c *campaign) streams(ctx context.Context) {
-	rungs := make([]float64, len(c.Streams))
-	for i, n := range c.Streams {
-		rungs[i] = float64(n)
-	}
+	rungs := each(c.Streams, func(n int) float64 { return float64(n) })
 	c.out.Streams, c.out.MoreStreams = climb(ctx, c, "open streams", rungs, func(n float64) (Step, error) {
 		streams := int(n)
 		step := Step{Streams: streams, ChunksPerSecond: n * streamRate}

@@ -52,9 +52,9 @@ func (c *campaign) stamps(ctx context.Context) {
 		if all := rounds[source]; len(all) > 0 {
 			run := StampRun{
 				Timestamps: source, Streams: streams, ChunksPerSecond: float64(streams) * stampRate, Rounds: len(all),
-				Error:       middle(all, func(r *Result) Quantiles { return r.StampError }),
-				SharedShare: rounded(middling(all, func(r *Result) float64 { return r.SharedShare }), 5),
-				CPU:         rounded(middling(all, func(r *Result) float64 { return r.CPUPerChunkMicros }), 2),
+				Error:       middle(all, func(r Result) Quantiles { return r.StampError }),
+				SharedShare: rounded(median(each(all, func(r Result) float64 { return r.SharedShare })), 5),
+				CPU:         rounded(median(each(all, func(r Result) float64 { return r.CPUPerChunkMicros })), 2),
 			}
 			c.out.Stamps = append(c.out.Stamps, run)
 			if source == sources[0] {
@@ -117,9 +117,9 @@ func (p *pairing) dashboard() *Dashboard {
 
 func watched(all []Result) Watched {
 	return Watched{
-		Error:    middle(all, func(r *Result) Quantiles { return r.StampError }),
-		Lateness: middle(all, func(r *Result) Quantiles { return r.Lateness }),
-		CPU:      rounded(middling(all, func(r *Result) float64 { return r.CPUSeconds }), 3),
+		Error:    middle(all, func(r Result) Quantiles { return r.StampError }),
+		Lateness: middle(all, func(r Result) Quantiles { return r.Lateness }),
+		CPU:      rounded(median(each(all, func(r Result) float64 { return r.CPUSeconds })), 3),
 	}
 }
 
@@ -132,22 +132,22 @@ func median(all []float64) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// middling is the median of a figure of several rounds.
-func middling(all []Result, of func(*Result) float64) float64 {
+// each is a figure of some things.
+func each[T any](all []T, of func(T) float64) []float64 {
 	var values []float64
-	for i := range all {
-		values = append(values, of(&all[i]))
+	for _, x := range all {
+		values = append(values, of(x))
 	}
-	return median(values)
+	return values
 }
 
 // middle is the median of each quantile of several rounds, which are N altogether.
-func middle(all []Result, of func(*Result) Quantiles) (q Quantiles) {
+func middle(rounds []Result, of func(Result) Quantiles) (q Quantiles) {
 	at := func(pick func(Quantiles) time.Duration) time.Duration {
-		return time.Duration(middling(all, func(r *Result) float64 { return float64(pick(of(r))) }))
+		return time.Duration(median(each(rounds, func(r Result) float64 { return float64(pick(of(r))) })))
 	}
-	for i := range all {
-		q.N += of(&all[i]).N
+	for _, r := range rounds {
+		q.N += of(r).N
 	}
 	q.P50, q.P99 = at(func(q Quantiles) time.Duration { return q.P50 }), at(func(q Quantiles) time.Duration { return q.P99 })
 	q.P999, q.Max = at(func(q Quantiles) time.Duration { return q.P999 }), at(func(q Quantiles) time.Duration { return q.Max })

@@ -329,7 +329,7 @@ func TestMedian(t *testing.T) {
 }
 
 func TestProgressCounts(t *testing.T) {
-	plan := campaignOf([]int{100}, 1000)
+	plan := Quick()
 	last := 0
 	plan.Progress = func(part, of int, text string) {
 		if part < last || part > of || text == "" {

@@ -57,7 +57,7 @@ func (c *ownClient) run(ctx context.Context, _ string, start time.Time, t *Tally
 	o := loadgen.Defaults()
 	o.Target, o.Connections, o.Model = c.target, c.connections, "metronome"
 	o.Start, o.Schedule, o.ClosedLoop, o.Limit, o.Until = start, l.Arrivals(), l.Closed, l.Streams, l.Duration
-	o.Timestamps, o.Pacer, o.Drain = l.Timestamps, l.Pacer, 0
+	o.Timestamps, o.Drain = l.Timestamps, 0
 	o.StallTimeout = max(o.StallTimeout, 10*l.ITL)
 	c.view = live.NewView(start, l.plan(start))
 	e, err := loadgen.New(o, event.NewStream(start, c.view, tallied{t}))
@@ -85,7 +85,10 @@ func (c *ownClient) judge(r *Result) {
 	if n := float64(stamps.Chunks); n > 0 {
 		r.SharedShare, r.UnstampedShare = float64(stamps.Shared)/n, float64(stamps.Unstamped)/n
 	}
-	r.Verdict, r.Judged = c.view.Verdict(), true
+	r.Verdict, r.Why = OK, []string{}
+	if v := c.view.Verdict(); v.Limited() {
+		r.Verdict, r.Why = Limited, v.Why
+	}
 }
 
 // turns is the source: the shortest of prompts, each with an id of its own.

@@ -26,8 +26,8 @@ type Load struct {
 	TTFT, ITL time.Duration
 	// Duration ends the sending; 0 for no end. What is in flight then goes on.
 	Duration time.Duration
-	// Timestamps and Pacer as in loadgen.Options.
-	Timestamps, Pacer string
+	// Timestamps as in loadgen.Options.
+	Timestamps string
 	// Preconnect opens the connections before the clock starts.
 	Preconnect bool
 	// Seed of the arrivals.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"benchtop/internal/metronome"
-	"benchtop/loadgen/pace"
 	"benchtop/metrics"
 )
 
@@ -36,7 +35,7 @@ func TestMeasure(t *testing.T) {
 	loads := map[string]Load{
 		"at once":       {Requests: 20, Chunks: 5, TTFT: 20 * time.Millisecond, ITL: 10 * time.Millisecond},
 		"on open ones":  {Requests: 20, Chunks: 5, TTFT: 20 * time.Millisecond, ITL: 10 * time.Millisecond, Preconnect: true},
-		"at a rate":     {Requests: 20, Rate: 100, Chunks: 5, Timestamps: metrics.UserStamps, Pacer: pace.Kinds()[0]},
+		"at a rate":     {Requests: 20, Rate: 100, Chunks: 5, Timestamps: metrics.UserStamps},
 		"users":         {Requests: 20, Closed: true, Streams: 4, Chunks: 5, ITL: time.Millisecond, Preconnect: true},
 		"limited":       {Requests: 20, Streams: 3, Chunks: 5},
 		"without pause": {Requests: 20, Chunks: 5},
@@ -50,8 +49,8 @@ func TestMeasure(t *testing.T) {
 			if r.Requests != 20 || r.Failed != 0 || r.Chunks != 100 || r.StampError.N != 100 || r.Unmatched != 0 || r.Lateness.N != 20 {
 				t.Errorf("got %+v", r)
 			}
-			if !r.Judged {
-				t.Error("without a verdict")
+			if r.Verdict == "" || (r.Verdict == Limited) != (len(r.Why) > 0) {
+				t.Errorf("verdict %q for %q", r.Verdict, r.Why)
 			}
 			if r.Early > 0 {
 				t.Errorf("%d chunks came before they were written", r.Early)

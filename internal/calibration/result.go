@@ -2,12 +2,9 @@ package calibration
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"time"
-
-	"benchtop/metrics"
 )
 
 // Quantiles of N times. Without any, all of them are 0. As JSON they are in microseconds.
@@ -84,51 +81,11 @@ func (s *spread) deviation() time.Duration {
 	return time.Duration(math.Round(math.Sqrt(s.m2 / float64(s.n))))
 }
 
-// The words of a verdict in files.
+// The verdicts of a Result.
 const (
-	verdictOK      = "ok"
-	verdictLimited = "limited"
+	OK      = "ok"
+	Limited = "limited"
 )
-
-// plainResult is a Result without its own form as JSON.
-type plainResult Result
-
-// resultJSON is the form of a Result in files: without both if it was not judged, with an empty list of reasons if it is ok.
-type resultJSON struct {
-	plainResult
-	Verdict string   `json:"verdict,omitempty"`
-	Why     []string `json:"why,omitzero"`
-}
-
-// MarshalJSON writes the verdict as a word, with its reasons beside it.
-func (r Result) MarshalJSON() ([]byte, error) {
-	j := resultJSON{plainResult: plainResult(r)}
-	switch {
-	case r.Verdict.Limited():
-		j.Verdict, j.Why = verdictLimited, r.Verdict.Why
-	case r.Judged:
-		j.Verdict, j.Why = verdictOK, []string{}
-	}
-	return json.Marshal(j)
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (r *Result) UnmarshalJSON(b []byte) error {
-	j := resultJSON{plainResult: plainResult(*r)}
-	if err := json.Unmarshal(b, &j); err != nil {
-		return err
-	}
-	*r = Result(j.plainResult)
-	r.Verdict, r.Judged = metrics.Verdict{}, j.Verdict != ""
-	limited := len(j.Why) > 0
-	switch {
-	case limited && j.Verdict == verdictLimited:
-		r.Verdict.Why = j.Why
-	case limited || j.Verdict != verdictOK && j.Verdict != "":
-		return fmt.Errorf("verdict %.20q with %d reasons: expected %q without any, or %q with some", j.Verdict, len(j.Why), verdictOK, verdictLimited)
-	}
-	return nil
-}
 
 // Result is what a load showed of the client.
 type Result struct {
@@ -173,9 +130,9 @@ type Result struct {
 	// BytesPerStream is how much more memory was resident at most than before, divided by MostStreams; 0 where the system
 	// does not tell.
 	BytesPerStream int64 `json:"bytes_per_stream"`
-	// Verdict is the live view's. Without one, of another client, it is not Judged.
-	Verdict metrics.Verdict `json:"-"`
-	Judged  bool            `json:"-"`
+	// Verdict is the live view's, OK or Limited, with the reasons why it is limited. Another client has none.
+	Verdict string   `json:"verdict,omitempty"`
+	Why     []string `json:"why,omitzero"`
 }
 
 // EarlyFrom is what a chunk may seem to come before it was written: the clocks of two processes are matched to about a

@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -15,9 +16,14 @@ import (
 // Text writes the calibration as tables for a person, in ASCII but for the name of the CPU, with the verdict at the end.
 func (c *Calibration) Text(w io.Writer) error {
 	f := &c.Figures
+	manner := ""
+	if c.Quick {
+		manner = ", quick"
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "benchtop calibrate, %s, %.0f s%s\n%s\n", c.When.Local().Format("2006-01-02 15:04"), c.Seconds, c.manner(), c.Machine)
-	b.WriteString(f.requestsText() + f.stepsText() + f.stampsText() + f.latenessText() + f.dashboardText() + f.problemsText())
+	fmt.Fprintf(&b, "benchtop calibrate, %s, %.0f s%s\n%s\n", c.When.Local().Format("2006-01-02 15:04"), c.Seconds, manner, c.Machine)
+	b.WriteString(f.requestsText() + stepsText(fmt.Sprintf("Open streams: %d chunks/s each", streamRate), f.Streams) +
+		stepsText("Chunks/s: the same streams, faster and faster", f.Chunks) + f.stampsText() + f.latenessText() + f.dashboardText() + f.problemsText())
 	if !c.Complete {
 		b.WriteString("\nINCOMPLETE: it was ended before all was measured.\n")
 	}
@@ -27,13 +33,6 @@ func (c *Calibration) Text(w io.Writer) error {
 	b.WriteString("\n" + f.Verdict() + "\n")
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func (c *Calibration) manner() string {
-	if c.Quick {
-		return ", quick"
-	}
-	return ""
 }
 
 // String is the machine in words.
@@ -49,75 +48,49 @@ func (f *Figures) requestsText() string {
 	if len(f.Rounds) == 0 {
 		return ""
 	}
-	var rates []float64
-	for _, r := range f.Rounds {
-		rates = append(rates, r.RequestsPerSecond)
-	}
+	rates := each(f.Rounds, func(r RequestRound) float64 { return r.RequestsPerSecond })
 	spread := plural(float64(len(rates)), "round")
 	if len(rates) > 1 {
 		spread += fmt.Sprintf(", %s to %s", count(slices.Min(rates)), count(slices.Max(rates)))
 	}
-	rows := [][]string{{"without pause", count(f.WithoutPause), "-", "-", "-", "the most that comes, in " + spread}}
+	rows := [][]string{cells("without pause", f.WithoutPause, "-", "-", "-", "the most that comes, in "+spread)}
 	for _, s := range f.Rates {
-		r, verdict := &s.Result, "exact"
-		if s.Missed != "" {
-			verdict = s.Missed
-		}
-		rows = append(rows, []string{count(s.Asked), count(s.Reached), asMicros(r.Lateness.P50), asMicros(r.Lateness.P99),
-			fmt.Sprintf("%.1f us", r.CPUPerChunkMicros), verdict})
+		r := &s.Result
+		rows = append(rows, cells(s.Asked, s.Reached, r.Lateness.P50, r.Lateness.P99, micros1(r.CPUPerChunkMicros), cmp.Or(s.Missed, "exact")))
 	}
 	return section(fmt.Sprintf("Requests/s: %d users without pause, then arrivals at random times; answers of one chunk", f.Rounds[0].Users),
 		[]string{"asked/s", "requests/s", "late p50", "late p99", "CPU/request", ""}, rows)
 }
 
-func (f *Figures) stepsText() string {
-	text := ""
-	for _, x := range []struct {
-		title string
-		steps []Step
-	}{
-		{fmt.Sprintf("Open streams: %d chunks/s each", streamRate), f.Streams},
-		{"Chunks/s: the same streams, faster and faster", f.Chunks},
-	} {
-		var rows [][]string
-		for _, s := range x.steps {
-			r, verdict := &s.Result, "exact"
-			if s.Missed != "" {
-				verdict = s.Missed
-			} else if s.Plateau < fullRate*s.ChunksPerSecond {
-				verdict = "exact, but more do not come"
-			}
-			rows = append(rows, []string{count(float64(s.Streams)), count(s.ChunksPerSecond), count(s.Plateau), asMicros(r.StampError.P50), asMicros(r.StampError.P99),
-				percent(r.SharedShare), fmt.Sprintf("%.1f us", r.CPUPerChunkMicros), verdict})
+func stepsText(title string, steps []Step) string {
+	var rows [][]string
+	for _, s := range steps {
+		r, verdict := &s.Result, cmp.Or(s.Missed, "exact")
+		if s.held() && !s.full() {
+			verdict = "exact, but more do not come"
 		}
-		if len(rows) > 0 {
-			text += section(x.title, []string{"streams", "asked/s", "chunks/s", "error p50", "error p99", "shared", "CPU/chunk", ""}, rows)
-		}
+		rows = append(rows, cells(float64(s.Streams), s.ChunksPerSecond, s.Plateau, r.StampError.P50, r.StampError.P99, percent(r.SharedShare),
+			micros1(r.CPUPerChunkMicros), verdict))
 	}
-	return text
+	return section(title, []string{"streams", "asked/s", "chunks/s", "error p50", "error p99", "shared", "CPU/chunk", ""}, rows)
 }
 
 func (f *Figures) stampsText() string {
-	if len(f.Stamps) == 0 {
-		return ""
-	}
+	title := ""
 	var rows [][]string
 	for _, s := range f.Stamps {
 		name := "our own"
 		if s.Timestamps == metrics.KernelStamps {
 			name = "kernel's"
 		}
-		rows = append(rows, []string{name, asMicros(s.Error.P50), asMicros(s.Error.P99), asMicros(s.Error.P999), asMicros(s.Error.Max), percent(s.SharedShare), fmt.Sprintf("%.1f us", s.CPU)})
+		rows = append(rows, cells(name, s.Error.P50, s.Error.P99, s.Error.P999, s.Error.Max, percent(s.SharedShare), micros1(s.CPU)))
+		title = fmt.Sprintf("Stamps against the server's own log: %s streams, %s chunks/s, %s",
+			count(float64(s.Streams)), count(s.ChunksPerSecond), plural(float64(s.Rounds), "round"))
 	}
-	s := f.Stamps[0]
-	return section(fmt.Sprintf("Stamps against the server's own log: %s streams, %s chunks/s, %s", count(float64(s.Streams)), count(s.ChunksPerSecond), plural(float64(s.Rounds), "round")),
-		[]string{"stamps", "error p50", "p99", "p99.9", "max", "shared", "CPU/chunk"}, rows)
+	return section(title, []string{"stamps", "error p50", "p99", "p99.9", "max", "shared", "CPU/chunk"}, rows)
 }
 
 func (f *Figures) latenessText() string {
-	if len(f.Lateness) == 0 {
-		return ""
-	}
 	var rows [][]string
 	for _, l := range f.Lateness {
 		sent := "no"
@@ -125,7 +98,7 @@ func (f *Figures) latenessText() string {
 			sent = "yes"
 		}
 		q := l.Lateness
-		rows = append(rows, []string{count(l.RequestsPerSecond), sent, asMicros(q.P50), asMicros(q.P99), asMicros(q.P999), asMicros(q.Max), count(float64(q.N))})
+		rows = append(rows, cells(l.RequestsPerSecond, sent, q.P50, q.P99, q.P999, q.Max, float64(q.N)))
 	}
 	return section("Lateness of arrivals", []string{"arrivals/s", "sent", "late p50", "p99", "p99.9", "max", "arrivals"}, rows)
 }
@@ -136,7 +109,7 @@ func (f *Figures) dashboardText() string {
 		return ""
 	}
 	row := func(name string, w Watched, drawn string) []string {
-		return []string{name, fmt.Sprintf("%.2f s", w.CPU), asMicros(w.Error.P99), asMicros(w.Error.P999), asMicros(w.Lateness.P99), drawn}
+		return cells(name, fmt.Sprintf("%.2f s", w.CPU), w.Error.P99, w.Error.P999, w.Lateness.P99, drawn)
 	}
 	return section(fmt.Sprintf("Dashboard: the same load with it and without, %s", plural(float64(d.Pairs), "pair")),
 		[]string{"dashboard", "CPU", "error p99", "p99.9", "late p99", "drawn"},
@@ -155,16 +128,38 @@ func (f *Figures) problemsText() string {
 	return text
 }
 
-// section is a table below a title. Columns are as wide as they need and to the right, but for a last one without a name.
+// cells is a row of a table: a duration is in microseconds, a number has commas, and a text stands as it is.
+func cells(row ...any) (texts []string) {
+	for _, cell := range row {
+		switch v := cell.(type) {
+		case time.Duration:
+			texts = append(texts, asMicros(v))
+		case float64:
+			texts = append(texts, count(v))
+		default:
+			texts = append(texts, fmt.Sprint(v))
+		}
+	}
+	return texts
+}
+
+func micros1(us float64) string { return fmt.Sprintf("%.1f us", us) }
+
+// section is a table below a title, "" without rows. Columns are as wide as they need and to the right, but for a last one without
+// a name.
 func section(title string, head []string, rows [][]string) string {
+	if len(rows) == 0 {
+		return ""
+	}
+	rows = append([][]string{head}, rows...)
 	widths := make([]int, len(head))
-	for _, row := range append([][]string{head}, rows...) {
+	for _, row := range rows {
 		for i, cell := range row {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell), 9)
 		}
 	}
 	text := "\n" + title + "\n"
-	for _, row := range append([][]string{head}, rows...) {
+	for _, row := range rows {
 		line := ""
 		for i, cell := range row {
 			if i == len(row)-1 && head[i] == "" {

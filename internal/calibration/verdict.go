@@ -1,11 +1,13 @@
 package calibration
 
 import (
-	"benchtop/metrics"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
+
+	"benchtop/metrics"
 )
 
 // Planned is what a load will ask of the client at its heaviest; 0 for what is not known.
@@ -63,8 +65,8 @@ const disturbedFrom = 3 * time.Millisecond
 func (f *Figures) disturbed() string {
 	late := time.Duration(0)
 	for _, l := range f.Lateness {
-		if q := l.Lateness; !l.Sent {
-			late = max(late, q.P99)
+		if !l.Sent {
+			late = max(late, l.Lateness.P99)
 		}
 	}
 	switch {
@@ -128,23 +130,15 @@ type headline struct {
 }
 
 func (f *Figures) headlines() []headline {
-	requests := headline{unit: "requests/s", most: f.RequestsPerSecond}
-	for _, s := range f.Rates {
-		if requests.least == 0 || s.Asked < requests.least {
-			requests.least = s.Asked
+	least := func(steps []float64) float64 {
+		if len(steps) == 0 {
+			return 0
 		}
+		return slices.Min(steps)
 	}
-	streams := headline{unit: "open streams", most: f.OpenStreams, more: f.MoreStreams}
-	for _, s := range f.Streams {
-		if streams.least == 0 || float64(s.Streams) < streams.least {
-			streams.least = float64(s.Streams)
-		}
+	return []headline{
+		{"requests/s", f.RequestsPerSecond, false, least(each(f.Rates, func(s RateStep) float64 { return s.Asked }))},
+		{"open streams", f.OpenStreams, f.MoreStreams, least(each(f.Streams, func(s Step) float64 { return float64(s.Streams) }))},
+		{"chunks/s", f.ChunksPerSecond, f.MoreChunks, least(each(f.Chunks, func(s Step) float64 { return s.ChunksPerSecond }))},
 	}
-	chunks := headline{unit: "chunks/s", most: f.ChunksPerSecond, more: f.MoreChunks}
-	for _, s := range f.Chunks {
-		if chunks.least == 0 || s.ChunksPerSecond < chunks.least {
-			chunks.least = s.ChunksPerSecond
-		}
-	}
-	return []headline{requests, streams, chunks}
 }

@@ -2,6 +2,7 @@ package metronome
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,37 +90,20 @@ func (k *connection) readBody(q *request) (chunks int, arrived int64, err error)
 		// Not valid after the next read, which comes later.
 		defer func() { _, _ = k.in.Discard(len(body)) }()
 	} else {
-		pooled, _ := k.server.bodies.Get().(*[]byte)
-		if pooled == nil {
-			pooled = new([]byte)
-		}
-		defer k.server.bodies.Put(pooled)
-		*pooled, err = readFull(k.in, (*pooled)[:0], q.length)
-		body = *pooled
+		buffer := k.server.bodies.Get().(*bytes.Buffer)
+		defer k.server.bodies.Put(buffer)
+		buffer.Reset()
+		_, err = io.CopyN(buffer, k.in, int64(q.length))
+		body = buffer.Bytes()
 	}
 	arrived = k.server.clock.now()
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if err == io.EOF {
 		return 0, 0, malformed("the connection ended within the body of a request")
 	}
 	if err == nil && (q.endpoint == completions || q.endpoint == chatCompletions) {
 		chunks, err = chunksAsked(&k.json, body)
 	}
 	return chunks, arrived, err
-}
-
-// readFull reads n bytes into the room of b. It does not make room for more than some of what has not come yet.
-func readFull(r io.Reader, b []byte, n int) ([]byte, error) {
-	for len(b) < n {
-		if len(b) == cap(b) {
-			b = append(b, make([]byte, min(n-len(b), max(len(b), 64<<10)))...)[:len(b)]
-		}
-		m, err := r.Read(b[len(b):min(cap(b), n)])
-		b = b[:len(b)+m]
-		if err != nil && len(b) < n {
-			return b, err
-		}
-	}
-	return b, nil
 }
 
 // play writes a stream. What is due is written here, what is due later by the scheduler. So a slow client holds up its own

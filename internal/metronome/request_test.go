@@ -55,10 +55,6 @@ func FuzzRequest(f *testing.F) {
 			if !bytes.HasSuffix(data, rest) || !bytes.HasSuffix(data[:len(data)-len(rest)], []byte("\n")) {
 				t.Fatalf("the body begins at %q", rest)
 			}
-			body, err := readFull(bytes.NewReader(rest), nil, q.length)
-			if (err == nil) != (len(rest) >= q.length) || !bytes.HasPrefix(rest, body) {
-				t.Fatalf("%d bytes of body, %v, of %d", len(body), err, q.length)
-			}
 		}
 	})
 }

@@ -22,6 +22,7 @@
 package metronome
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"net"
@@ -35,7 +36,7 @@ type Server struct {
 	completion, chat *script
 	streamHead       []byte
 	log              serverLog
-	bodies           sync.Pool     // of *[]byte: requests that fit no connection's buffer
+	bodies           sync.Pool     // of *bytes.Buffer: requests that fit no connection's buffer
 	closing          chan struct{} // closed by Close
 
 	mu        sync.Mutex // guards what follows, and the closing
@@ -56,6 +57,7 @@ func newServer(text string) *Server {
 		completion: completionScript(text),
 		chat:       chatScript(text),
 		streamHead: []byte(streamHead),
+		bodies:     sync.Pool{New: func() any { return new(bytes.Buffer) }},
 		closing:    make(chan struct{}),
 		conns:      map[net.Conn]struct{}{},
 	}

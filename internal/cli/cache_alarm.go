@@ -36,7 +36,7 @@ func (s *session) share() float64 {
 			template = min(mean, template)
 		}
 	}
-	return s.supplies.share(template)
+	return s.supplies.Share(template)
 }
 
 // look takes in what the server's page says.

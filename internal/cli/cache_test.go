@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"io"
 	"math"
 	"strings"
@@ -9,7 +8,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
-	"benchtop/internal/cli/server"
+	"benchtop/internal/cli/prompts"
 	"benchtop/loadgen"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
@@ -108,8 +107,8 @@ func TestShareOfASession(t *testing.T) {
 		{"repeated in another round", "openai", []*fixed{{prompt(1, 160), prompt(2, 160)}}, true, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := &session{supplies: newSupplies(), load: loadgen.Options{Protocol: protocol.Named(c.backend)}}
-			defer s.supplies.close()
+			s := &session{supplies: prompts.NewPrefetchers(), load: loadgen.Options{Protocol: protocol.Named(c.backend)}}
+			defer s.supplies.Close()
 			s.view = live.NewView(time.Now(), &s.plan)
 			if c.counted > 0 {
 				q := metrics.NewRequest(0)
@@ -126,12 +125,12 @@ func TestShareOfASession(t *testing.T) {
 			n := 0
 			for _, x := range c.sources {
 				held := x.Len()
-				supply := s.supplies.begin(x, supplyBytes)
-				if err := supply.fill(t.Context(), 0, time.Second, func(int) {}); err != nil {
+				supply := s.supplies.Begin(x, 1<<20)
+				if err := supply.Fill(t.Context(), 0, time.Second, func(int) {}); err != nil {
 					t.Fatal(err)
 				}
 				if source == nil {
-					source, n = &again{rest: supply, repeats: supply.repeats}, held
+					source, n = prompts.Repeat(supply), held
 				}
 			}
 			for range n {
@@ -151,68 +150,5 @@ func TestShareOfASession(t *testing.T) {
 	}
 	if got := (&session{load: loadgen.Defaults()}).share(); got != 1 {
 		t.Errorf("without supplies: got %g", got)
-	}
-}
-
-// letters counts a token for each byte.
-type letters struct{}
-
-func (letters) Count(text string) (int, error) { return len(text), nil }
-
-func TestSalt(t *testing.T) {
-	text := datasets.Conversation{Turns: []datasets.Turn{{Text: "a"}}}
-	vllm := server.Model{ID: "m", Owner: "vllm"}
-	for _, c := range []struct {
-		name    string
-		cache   string
-		model   server.Model
-		counter bool
-		first   datasets.Conversation
-		mode    loadgen.SaltMode
-		words   string
-	}{
-		{"as it is", cacheAsIs, vllm, true, text, loadgen.NoSalt, ""},
-		{"vLLM", cacheCold, vllm, true, text, loadgen.SaltField, "cold cache (cache_salt)"},
-		{"another server", cacheCold, server.Model{ID: "m", Owner: "llamacpp"}, true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)"},
-		{"one that does not say", cacheCold, server.Model{ID: "m"}, true, text, loadgen.SaltPrefix, "cold cache (about 15 tokens before each prompt)"},
-		{"ids, though text could be counted", cacheCold, server.Model{ID: "m"}, true, prompt(0, 9), loadgen.SaltPrefix, "cold cache (4 token ids before each prompt)"},
-		{"text that is not counted", cacheCold, server.Model{ID: "m"}, false, text, loadgen.SaltPrefix, "cold cache (a short line before each prompt)"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			m := &means{}
-			if c.counter {
-				m.Counter = letters{}
-			}
-			o := &contentOptions{cache: c.cache}
-			salt, words, err := o.salt(c.model, drawn{means: m, first: c.first})
-			if err != nil || salt.Mode != c.mode || words != c.words {
-				t.Errorf("got %q %q, error %v; want %q %q", salt.Mode, words, err, c.mode, c.words)
-			}
-			if c.mode != loadgen.NoSalt && salt.Text == "" {
-				t.Error("the salt is empty")
-			}
-		})
-	}
-}
-
-// Pictures take so much memory that not all of them may be drawn before the run: those that are, are looked at.
-func TestColdCacheLooksAtAllThatIsDrawn(t *testing.T) {
-	text := datasets.Conversation{ID: "a", Turns: []datasets.Turn{{Text: "What is this?", Messages: json.RawMessage(`[{"role":"user","content":"What is this?"}]`)}}}
-	picture := datasets.Conversation{ID: "b", Turns: []datasets.Turn{{Messages: json.RawMessage(`[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]`)}}}
-	all := newSupplies()
-	defer all.close()
-	d := drawn{first: text, supply: all.begin(&fixed{text, picture, text, text}, weight(&text)+weight(&picture))}
-	if err := d.supply.fill(t.Context(), 0, time.Second, silent); err != nil {
-		t.Fatal(err)
-	}
-	if d.supply.all() != nil {
-		t.Fatal("everything is drawn")
-	}
-	salt, err := loadgen.NewSalt(loadgen.SaltPrefix, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.take(salt); err == nil || !strings.Contains(err.Error(), "--cache cold, prompt b: messages without a text") {
-		t.Errorf("got error %v", err)
 	}
 }

@@ -35,7 +35,7 @@ func TestPlannedLoad(t *testing.T) {
 		if got := o.client.ahead(demand); got != c.ahead {
 			t.Errorf("%s: %d connections ahead, want %d", c.args, got, c.ahead)
 		}
-		if got := planned(demand, o.prompts.needs().OutputLen); got != c.planned {
+		if got := planned(demand, o.prompts.Needs().OutputLen); got != c.planned {
 			t.Errorf("%s: plans %+v, want %+v", c.args, got, c.planned)
 		}
 	}

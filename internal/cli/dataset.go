@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"benchtop/datasets"
-	"benchtop/datasets/hub"
 	"benchtop/datasets/numpy"
 	"benchtop/export"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/cli/prompts"
 	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/internal/preview"
@@ -35,7 +35,7 @@ Tokens are counted by the tokenizer on this machine. A server is asked to do it 
 
 // datasetOptions is what the flags of dataset fill.
 type datasetOptions struct {
-	prompts promptOptions
+	prompts prompts.Options
 	server  server.Options
 	seed    int64
 	number  int
@@ -47,7 +47,7 @@ type datasetOptions struct {
 
 func newDatasetOptions() *datasetOptions {
 	o := &datasetOptions{flags: argv.Flags{Synopsis: "dataset [flags]", Text: datasetText}}
-	o.prompts.define(&o.flags)
+	o.prompts.Define(&o.flags)
 	f := o.flags.Group("Requests")
 	f.IntVar(&o.number, "num-prompts", 1000, "number of requests")
 	f.Int64Var(&o.seed, "seed", 0, "seed of all draws, 0 to 4294967295")
@@ -75,24 +75,24 @@ func runDataset(env *environment, args []string) int {
 		return env.fail(exitUsage, err)
 	}
 	all := o.flags.All()
-	env.warn(slices.Concat(argv.InertNotes(all), o.prompts.lengthNotes(all)))
+	env.warn(slices.Concat(argv.InertNotes(all), o.prompts.LengthNotes(all)))
 	problems := []error{err, noArguments("dataset", rest)}
-	if o.prompts.onlyShown() && slices.Contains(server.PoolingBackends(), o.server.Backend) {
+	if o.prompts.OnlyShown() && slices.Contains(server.PoolingBackends(), o.server.Backend) {
 		o.server.Backend = protocol.Default().Traits().Name // which of them makes no difference to what is shown
 	}
 	problems = append(problems, o.server.Check()...)
 	var to protocol.Protocol
-	if all.Changed("backend") && !o.prompts.onlyShown() {
+	if all.Changed("backend") && !o.prompts.OnlyShown() {
 		to = o.server.Protocol
 	}
 	load := loadOptions{prompts: o.number, seed: o.seed, rate: 1, burstiness: 1}
-	load.allRows = o.prompts.needs().AllRows
+	load.allRows = o.prompts.Needs().AllRows
 	problems = append(problems, load.checkDraws()...)
 	if o.number > shape.MostArrivals {
 		problems = append(problems, fmt.Errorf("--num-prompts %d: more than %d are too many for one run", o.number, shape.MostArrivals))
 	}
-	problems = append(problems, o.prompts.check(all, &load, to)...)
-	if p := protocol.Holding(o.prompts.needs().Forms); p != nil && to == nil && (o.server.Protocol == nil || !o.server.Protocol.Traits().Forms.Overlap(o.prompts.needs().Forms)) {
+	problems = append(problems, o.prompts.Check(all, load.shape(), load.seed, false, to)...)
+	if p := protocol.Holding(o.prompts.Needs().Forms); p != nil && to == nil && (o.server.Protocol == nil || !o.server.Protocol.Traits().Forms.Overlap(o.prompts.Needs().Forms)) {
 		o.server.Protocol = p // what it would have to be
 	}
 	if o.first < 0 {
@@ -122,20 +122,17 @@ func (o *datasetOptions) run(ctx context.Context, env *environment, askServer bo
 	if err != nil {
 		return err
 	}
-	hub := hub.New(hub.Options{Progress: env.tell})
-	means, err := o.prompts.findMeans(ctx, seeker{target: o.server.Target, client: client, hub: hub, model: m, server: askServer})
+	drawing := prompts.Drawing{Options: &o.prompts, Server: &o.server, Client: client, Model: m, AskServer: askServer,
+		Draws: numpy.NewStreams(uint32(o.seed)), IDPrefix: o.prefix, To: reporter{env}}
+	source, tokenizing, err := drawing.Open(ctx)
 	if err != nil {
 		return err
 	}
-	source, err := o.prompts.drawing(ctx, means, numpy.NewStreams(uint32(o.seed)), hub, o.server.Protocol, o.prefix).draw(ctx)
-	if err != nil {
-		return err
-	}
-	env.warn(means.notes)
-	return o.write(ctx, env, source, means)
+	env.warn(tokenizing.Notes)
+	return o.write(ctx, env, source, tokenizing)
 }
 
-func (o *datasetOptions) write(ctx context.Context, env *environment, source datasets.Source, m *means) (err error) {
+func (o *datasetOptions) write(ctx context.Context, env *environment, source datasets.Source, m *prompts.Tokenizing) (err error) {
 	lines, err := o.openLines(ctx, env)
 	if err != nil {
 		return err
@@ -149,11 +146,11 @@ func (o *datasetOptions) write(ctx context.Context, env *environment, source dat
 			break
 		}
 		if err != nil {
-			return drawError(err)
+			return prompts.DrawError(err)
 		}
 		view.Add(c)
 		if lines != nil {
-			if line, err = preview.AppendLine(line[:0], &c, o.prompts.needs().Timed); err != nil {
+			if line, err = preview.AppendLine(line[:0], &c, o.prompts.Needs().Timed); err != nil {
 				return err
 			}
 			if _, err = lines.Write(line); err != nil {
@@ -165,11 +162,11 @@ func (o *datasetOptions) write(ctx context.Context, env *environment, source dat
 		return err
 	}
 	fmt.Fprintf(env.stdout, "%s\n", export.Clean(source.Description()))
-	fmt.Fprintf(env.stdout, "%-20s %s\n", "tokens", export.Clean(strings.TrimPrefix(m.inWords(), "tokens ")))
-	if words := m.rendered(); words != "" {
+	fmt.Fprintf(env.stdout, "%-20s %s\n", "tokens", export.Clean(strings.TrimPrefix(m.String(), "tokens ")))
+	if words := m.Rendered(); words != "" {
 		fmt.Fprintf(env.stdout, "%s\n", export.Clean(words))
 	}
-	if words := offLength(source); words != "" {
+	if words := prompts.OffLength(source); words != "" {
 		fmt.Fprintf(env.stdout, "%s\n", words)
 	}
 	return view.Text(env.stdout, preview.Options{ASCII: term.Plain(os.Getenv), Columns: columns(env.stdout), Clean: export.Clean})

@@ -356,22 +356,3 @@ func TestFileBeforeTemplate(t *testing.T) {
 	}
 	run("dataset", "--dataset-name", "sonnet", "--tokenizer", bare).expect(t, exitUsage, "chat template", "has none", "--tokenizer DIRECTORY")
 }
-
-// lengthy is a source whose prompts did not come out as long as wanted.
-type lengthy struct {
-	datasets.Source
-	miss int
-}
-
-func (l lengthy) Miss() int { return l.miss }
-
-func TestOffLength(t *testing.T) {
-	for miss, want := range map[int]string{0: "", 3: "+3 tokens", -2: "-2 tokens"} {
-		if got := offLength(lengthy{miss: miss}); !strings.Contains(got, want) || (got == "") != (want == "") {
-			t.Errorf("%d: %q", miss, got)
-		}
-	}
-	if got := offLength(&datasets.List{}); got != "" {
-		t.Errorf("a source that does not know: %q", got)
-	}
-}

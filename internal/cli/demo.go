@@ -11,6 +11,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/datasets/numpy"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/cli/prompts"
 	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/internal/simulator"
@@ -87,7 +88,7 @@ func runDemo(env *environment, args []string) int {
 			simulated.stop()
 		}
 	}()
-	return env.perform(&screen, []string{stepServer, stepPrompts}, func(ctx context.Context) (*session, error) {
+	return env.perform(&screen, []string{stepServer, prompts.StepPrompts}, func(ctx context.Context) (*session, error) {
 		baseline, err := old.load(ctx, env)
 		if err != nil {
 			return nil, err
@@ -105,7 +106,7 @@ func runDemo(env *environment, args []string) int {
 		}
 		env.show("simulated, model " + p.Model)
 
-		env.step(stepPrompts)
+		env.step(prompts.StepPrompts)
 		streams := numpy.NewStreams(uint32(*seed))
 		from, to := demoRamp(p)
 		ramp := metrics.Ramp{Strategy: "linear", From: from, To: to, Over: *duration}

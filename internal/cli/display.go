@@ -124,7 +124,7 @@ func (e *environment) perform(o *screenOptions, steps []string, prepare func(con
 	case sig != nil:
 		if s != nil {
 			s.closeSide()
-			s.supplies.close()
+			s.supplies.Close()
 		}
 		return e.fail(signalCode(sig), fmt.Errorf("stopped before the first request (%s)", sig))
 	case err != nil:

@@ -57,21 +57,6 @@ func TestEmbeddings(t *testing.T) {
 	}
 }
 
-// Warm-ups are strangers to every prompt of a batch.
-func TestStrangerBatch(t *testing.T) {
-	first := conversationOf("a b c d e f g h i j", "k l m n o p q r s t")
-	for _, turn := range strangers(first, 1, 2) {
-		if len(turn.Batch) != 2 {
-			t.Errorf("%d prompts in a warm-up, want 2", len(turn.Batch))
-		}
-		for i, one := range turn.Batch {
-			if of := first.Turns[0].Batch[i].Text; one.Text == of || len(one.Text) != len(of) {
-				t.Errorf("%q for %q", one.Text, of)
-			}
-		}
-	}
-}
-
 func TestProgressOfEmbeddings(t *testing.T) {
 	s := metrics.Snapshot{Plan: &metrics.Plan{Pooling: true}, Windows: make([]metrics.Window, 2), OutputExact: true}
 	s.Windows[0].InputTokens = 300

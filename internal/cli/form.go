@@ -11,6 +11,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/export"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/cli/prompts"
 	"benchtop/internal/cli/server"
 	"benchtop/loadgen/target"
 	"benchtop/tui/form"
@@ -134,9 +135,8 @@ func formShows(values map[string]string, key string) bool {
 
 // formNeeds are those of a data set; none for a name that none has.
 func formNeeds(name string) datasets.Needs {
-	o := promptOptions{name: name}
-	o.kinds = datasets.Kinds(&o.Common)
-	return o.needs()
+	o := prompts.NewOptions(name)
+	return o.Needs()
 }
 
 // formArguments is the command line of what was filled in.

@@ -64,7 +64,7 @@ func (s *session) measure() (metrics.End, error) {
 	watch.Go(func() { s.judge(watching) })
 	err := s.engine.Run(context.Background(), s.source)
 	stop()
-	s.supplies.close()
+	s.supplies.Close()
 	watch.Wait()
 	end := s.soFar()
 	end.Ended = s.engine.Ended()

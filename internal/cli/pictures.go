@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"benchtop/datasets"
 	"benchtop/export"
 	"benchtop/export/charts"
 	"benchtop/internal/cli/argv"
@@ -97,7 +96,7 @@ func (o *serveOptions) argument(f *pflag.Flag) any {
 		return o.server.Path()
 	}
 	text := f.Value.String()
-	if length := o.prompts.lengthOver(f.Name); length > 0 {
+	if length := o.prompts.LengthOver(f.Name); length > 0 {
 		text = strconv.Itoa(length)
 	}
 	if !f.Changed && (f.DefValue == "" || f.DefValue == "0" && !slices.Contains(zeroByDefault, f.Name)) {
@@ -120,17 +119,6 @@ func (o *serveOptions) argument(f *pflag.Flag) any {
 		text = strings.ReplaceAll(text, v, argv.Secret)
 	}
 	return argv.HideUsers(text)
-}
-
-// lengthOver is the general length that vLLM writes over a data set's own, 0 for none.
-func (o *promptOptions) lengthOver(flag string) int {
-	switch {
-	case flag == "random-input-len":
-		return o.SharedInputLen
-	case strings.HasSuffix(flag, "-output-len") && !slices.ContainsFunc(o.kinds, func(k datasets.Kind) bool { return k.Needs(o.Common).OutputFlag == flag }):
-		return o.SharedOutputLen
-	}
-	return 0
 }
 
 // zeroByDefault are vLLM's flags that are 0 and not nothing when they are not given.

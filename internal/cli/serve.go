@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"benchtop/datasets/numpy"
+	"benchtop/internal/cli/prompts"
 	"benchtop/internal/cli/server"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
@@ -56,11 +57,6 @@ func runServe(env *environment, args []string) int {
 const (
 	stepBaseline    = "baseline"
 	stepServer      = "server"
-	stepTokenizer   = "tokenizer"
-	stepPrompts     = "prompts"
-	stepLengths     = "prompt lengths"
-	stepReady       = "test request"
-	stepWarmups     = "warm-up"
 	stepConnections = "connections"
 	stepProfiler    = "profiler"
 )
@@ -71,8 +67,8 @@ func (o *serveOptions) steps() (steps []string) {
 		name string
 		due  bool
 	}{
-		{stepBaseline, o.old.file != ""}, {stepServer, true}, {stepTokenizer, !o.prompts.tokens.skip}, {stepPrompts, true},
-		{stepReady, o.server.Ready > 0}, {stepWarmups, o.load.warmups > 0}, {stepProfiler, o.server.Profile},
+		{stepBaseline, o.old.file != ""}, {stepServer, true}, {prompts.StepTokenizer, !o.prompts.Tokens.Skip}, {prompts.StepPrompts, true},
+		{prompts.StepReady, o.server.Ready > 0}, {prompts.StepWarmups, o.load.warmups > 0}, {stepProfiler, o.server.Profile},
 	} {
 		if step.due {
 			steps = append(steps, step.name)
@@ -89,7 +85,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	if err != nil {
 		return nil, err
 	}
-	odd, err := o.server.CheckModels(ctx, m, o.content.lora, o.content.bodyFields(o.fullLength()))
+	odd, err := o.server.CheckModels(ctx, m, o.content.LoRA, o.content.Fields(o.fullLength()))
 	if err != nil {
 		return nil, err
 	}
@@ -100,51 +96,55 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	if err != nil {
 		return nil, err
 	}
-	supplies := newSupplies()
+	fetching := prompts.NewPrefetchers()
 	defer func() {
 		if err != nil {
-			supplies.close()
+			fetching.Close()
 		}
 	}()
-	prompts, err := o.draw(ctx, env, supplies, client, m, ready, streams)
+	drawing := prompts.Drawing{Options: &o.prompts, Server: &o.server, Client: client, Model: m, AskServer: true, Patience: ready,
+		Draws: streams, IDPrefix: o.content.IDPrefix, To: reporter{env}}
+	drawn, err := drawing.Draw(ctx, fetching, o.load.shape(), o.load.promptsGiven, o.load.find.searching())
 	if err != nil {
 		return nil, err
 	}
 	if o.load.selfTimed {
-		times = prompts.times
+		times = drawn.Times
 	}
-	env.tell(prompts.description)
-	env.warn(prompts.notes)
-	salt, cold, err := o.content.salt(m, prompts)
+	env.tell(drawn.Description)
+	env.warn(drawn.Notes)
+	salt, cold, err := o.content.Salt(m, drawn)
 	if err != nil {
 		return nil, err
 	}
-	load, requests := o.loadOf(m, prompts, salt, times, streams)
+	load, requests := o.loadOf(m, drawn, salt, times, streams)
 	demand := o.load.shape().Peak(requests)
 	ahead := o.client.ahead(demand)
 	if err := room(max(ahead, demand.Streams)); err != nil {
 		return nil, usage.Wrap(err)
 	}
-	beyond := calibrationWarnings(planned(demand, o.prompts.needs().OutputLen))
+	beyond := calibrationWarnings(planned(demand, o.prompts.Needs().OutputLen))
 	env.warn(beyond)
-	s := &session{env: env, save: o.save, screen: o.screen, source: prompts.source, supplies: supplies, load: load, gpus: o.gpus,
-		notes:   slices.Concat(o.warnings, o.notes, prompts.notes, beyond),
-		remarks: slices.Concat(o.content.remarks, prompts.means.remarks()),
+	s := &session{env: env, save: o.save, screen: o.screen, source: drawn.Source, supplies: fetching, load: load, gpus: o.gpus,
+		notes:   slices.Concat(o.warnings, o.notes, drawn.Notes, beyond),
+		remarks: slices.Concat(o.content.Remarks, drawn.Tokenizing.Remarks()),
 		charts:  o.report.charts(),
-		count:   prompts.means.countAnswer(),
+		count:   drawn.Tokenizing.CountAnswer(),
 		noPlots: o.report.noPlots, arguments: o.arguments(),
 		side: &sideline{client: client, target: o.server.Target, profile: o.server.Profile},
 	}
-	s.plan = o.plan(m, prompts, requests, &load)
+	s.plan = o.plan(m, drawn, requests, &load)
 	if s.plan.Cache = cold; cold != "" {
 		s.remarks = append(s.remarks, cold)
 	}
 	env.about(s.plan)
-	rehearsed, err := o.rehearse(ctx, env, s.load, prompts.first, ready)
+	warmUp := prompts.WarmUp{Load: s.load, First: drawn.First, Patience: ready, Requests: o.load.warmups, Command: o.command, To: reporter{env}}
+	warmed, err := warmUp.Do(ctx, o.load.shape().Peak(0).Streams)
+	env.warn(warmed)
 	if err != nil {
 		return nil, err
 	}
-	s.notes = append(s.notes, rehearsed...)
+	s.notes = append(s.notes, warmed...)
 	s.connect(ctx, ahead)
 	s.gpus.settle(ctx, o.server.Target)
 	if o.server.Profile {
@@ -191,40 +191,40 @@ func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
 }
 
 // loadOf is what the run sends, and how many requests that is.
-func (o *serveOptions) loadOf(m server.Model, prompts drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
+func (o *serveOptions) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
 	load := loadgen.Options{
-		Model: m.ID, Salt: salt, InputSource: prompts.counted, CountText: prompts.means.countText(), KeepText: o.save.Detailed,
+		Model: m.ID, Salt: salt, InputSource: drawn.Counted, CountText: drawn.Tokenizing.CountText(), KeepText: o.save.Detailed,
 	}
 	if !o.load.promptsGiven {
-		load.More = prompts.more
+		load.More = drawn.More
 	}
 	o.server.Send(&load)
-	o.content.send(&load, o.fullLength(), streams.Python)
+	o.content.Send(&load, o.fullLength(), streams.Python)
 	o.client.send(&load)
-	arrivals := o.load.shape().Arrivals(prompts.n, times, streams.Legacy)
+	arrivals := o.load.shape().Arrivals(drawn.N, times, streams.Legacy)
 	o.load.send(&load, arrivals)
 	return load, arrivals.Requests
 }
 
 // fullLength says that answers are to go on to the length asked for.
 func (o *serveOptions) fullLength() bool {
-	return o.prompts.needs().FullLength && o.server.Protocol.Traits().LengthField != ""
+	return o.prompts.Needs().FullLength && o.server.Protocol.Traits().LengthField != ""
 }
 
 // plan is what is known about the run beforehand.
-func (o *serveOptions) plan(m server.Model, prompts drawn, requests int, load *loadgen.Options) metrics.Plan {
+func (o *serveOptions) plan(m server.Model, drawn prompts.Drawn, requests int, load *loadgen.Options) metrics.Plan {
 	p := metrics.Plan{
 		Version: version(), Command: o.command,
-		ModelID: m.Root, Tokenizer: prompts.tokenizer, SkipTokenizer: o.prompts.tokens.skip,
-		Dataset: prompts.description, InputSource: prompts.counted,
-		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&prompts.first.Turns[0]),
+		ModelID: m.Root, Tokenizer: drawn.Name, SkipTokenizer: o.prompts.Tokens.Skip,
+		Dataset: drawn.Description, InputSource: drawn.Counted,
+		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&drawn.First.Turns[0]),
 		Detailed: o.save.Detailed,
 	}
 	o.server.Plan(&p)
 	o.report.plan(&p)
 	o.gpus.plan(&p)
 	o.client.plan(&p, o.server.Protocol)
-	o.load.plan(&p, prompts.n, requests)
+	o.load.plan(&p, drawn.N, requests)
 	return p
 }
 

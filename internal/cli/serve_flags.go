@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/cli/prompts"
 	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/metrics"
@@ -14,8 +15,8 @@ import (
 // serveOptions is what the flags of serve fill.
 type serveOptions struct {
 	server  server.Options
-	content contentOptions
-	prompts promptOptions
+	content prompts.RequestOptions
+	prompts prompts.Options
 	load    loadOptions
 	client  clientOptions
 	report  reportOptions
@@ -34,8 +35,8 @@ type serveOptions struct {
 func newServeOptions() *serveOptions {
 	o := &serveOptions{flags: argv.Flags{Synopsis: "serve [flags]", Text: serveText}}
 	o.server.Define(o.flags.Group("Server"))
-	o.prompts.define(&o.flags)
-	o.content.define(o.flags.Group("Requests"))
+	o.prompts.Define(&o.flags)
+	o.content.Define(o.flags.Group("Requests"))
 	o.load.define(o.flags.Group("Load"))
 	o.client.define(o.flags.Group("Client"))
 	report := o.flags.Group("Report")
@@ -63,17 +64,17 @@ func (o *serveOptions) parse(args []string) error {
 			"'benchtop serve --model MODEL' loads one", rest))
 	}
 	problems = append(problems, o.server.Check()...)
-	o.load.allRows = o.prompts.needs().AllRows
-	o.load.selfTimed = o.prompts.selfTiming()
+	o.load.allRows = o.prompts.Needs().AllRows
+	o.load.selfTimed = o.prompts.SelfTiming()
 	problems = append(problems, o.load.check(all, metrics.SLO(o.report.goodput))...)
-	problems = append(problems, o.content.check(all, o.server.Protocol)...)
-	problems = append(problems, o.prompts.check(all, &o.load, o.server.Protocol)...)
+	problems = append(problems, o.content.Check(all, o.server.Protocol)...)
+	problems = append(problems, o.prompts.Check(all, o.load.shape(), o.load.seed, o.load.find.searching(), o.server.Protocol)...)
 	problems = append(problems, o.report.check(all, o.server.Protocol)...)
 	problems = append(problems, o.client.check(), o.save.Check(), o.screen.check(), o.gpus.check())
 	if o.screen.onHangup == hangupContinue && o.save.Never {
 		problems = append(problems, errors.New("--on-hangup continue with --no-save: nobody would ever see the result"))
 	}
 	o.command = argv.HideSecrets(append([]string{"serve"}, args...), o.server.Secrets())
-	o.notes = slices.Concat(argv.InertNotes(all), o.prompts.lengthNotes(all), o.content.notes)
+	o.notes = slices.Concat(argv.InertNotes(all), o.prompts.LengthNotes(all), o.content.Notes)
 	return errors.Join(problems...)
 }

@@ -10,6 +10,7 @@ import (
 	"benchtop/export"
 	"benchtop/export/journal"
 	"benchtop/internal/attach"
+	"benchtop/internal/cli/prompts"
 	"benchtop/internal/files"
 	"benchtop/internal/steering"
 	"benchtop/internal/telemetry"
@@ -31,7 +32,7 @@ type session struct {
 	watch  *telemetry.ServerWatch
 	before *metrics.ServerSecond
 	// supplies are what is drawn ahead; nil where nothing is.
-	supplies *supplies
+	supplies *prompts.Prefetchers
 	save     files.Options
 	screen   screenOptions
 	// notes are warnings from the preparation, remarks what is good to know; both for the log.
@@ -101,7 +102,7 @@ func (s *session) run() int {
 		s.files.Discard()
 		s.load.Connections.Close()
 		s.closeSide()
-		s.supplies.close()
+		s.supplies.Close()
 		if s.leave != nil {
 			s.leave()
 		}

@@ -10,6 +10,7 @@ import (
 	"benchtop/datasets"
 	"benchtop/datasets/hub"
 	"benchtop/internal/cli/argv"
+	"benchtop/internal/cli/prompts"
 	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/internal/usage"
@@ -26,10 +27,10 @@ func runSlices(env *environment, args []string) int {
 	f := flags.Group("Slices")
 	o := datasets.SlicesDefaults()
 	var ratio, output string
-	var tokens tokenizerOptions
+	var tokens prompts.TokenizerOptions
 	f.StringVar(&o.Path, "input", "", "the text, a file in UTF-8")
 	f.StringVar(&output, "output", "", "the prompts, a file in JSON lines")
-	f.StringVar(&tokens.name, "tokenizer", "", "tokenizer.json, the directory with it, or a model's name on the hub")
+	f.StringVar(&tokens.Name, "tokenizer", "", "tokenizer.json, the directory with it, or a model's name on the hub")
 	f.IntVar(&o.Prompts, "num-prompts", o.Prompts, "number of prompts")
 	f.IntVar(&o.InputLen, "input-len", o.InputLen, "prompt length in tokens")
 	f.IntVar(&o.OutputLen, "output-len", o.OutputLen, "output length in tokens")
@@ -41,11 +42,11 @@ func runSlices(env *environment, args []string) int {
 	if output == "" {
 		problems.Bad("--output: give the file to write")
 	}
-	switch tokens.name {
+	switch tokens.Name {
 	case "":
 		problems.Bad("--tokenizer: give the tokenizer that cuts the text")
-	case estimate:
-		problems.Bad("--tokenizer %s: an estimate cannot cut a text; give a tokenizer.json, the directory with it, or a model's name on the hub", estimate)
+	case prompts.Estimate:
+		problems.Bad("--tokenizer %s: an estimate cannot cut a text; give a tokenizer.json, the directory with it, or a model's name on the hub", prompts.Estimate)
 	}
 	var bad error
 	if o.Ratio, bad = datasets.ParseRangeRatio(ratio); bad != nil {
@@ -62,8 +63,8 @@ func runSlices(env *environment, args []string) int {
 	return exitFine
 }
 
-func slice(ctx context.Context, env *environment, o datasets.SlicesOptions, tokens tokenizerOptions, output string) error {
-	m, err := tokens.find(ctx, hub.New(hub.Options{Progress: env.tell}), server.Model{})
+func slice(ctx context.Context, env *environment, o datasets.SlicesOptions, tokens prompts.TokenizerOptions, output string) error {
+	m, err := tokens.Find(ctx, hub.New(hub.Options{Progress: env.tell}), server.Model{})
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func slice(ctx context.Context, env *environment, o datasets.SlicesOptions, toke
 		return err
 	}
 	g := &gate{w: lines}
-	_, err = files.OrStopped(ctx, func() (struct{}, error) { return struct{}{}, datasets.WriteSlices(g, o, m.local) })
+	_, err = files.OrStopped(ctx, func() (struct{}, error) { return struct{}{}, datasets.WriteSlices(g, o, m.Local) })
 	if !g.shut() && err != nil && ctx.Err() == nil {
 		err = usage.Wrap(err) // it is about the text
 	}

@@ -1,4 +1,4 @@
-package cli
+package prompts
 
 import (
 	"context"
@@ -42,13 +42,13 @@ func (s *slowSource) Next() (datasets.Conversation, error) {
 func silent(int) {}
 
 // What fits is drawn whole before the run, in order, and then there is an end.
-func TestSupplyFillsWhole(t *testing.T) {
+func TestPrefetcherFillsWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := newSupplies()
-		defer all.close()
-		s := all.begin(&slowSource{each: 10 * time.Millisecond, n: 500}, supplyBytes)
+		all := NewPrefetchers()
+		defer all.Close()
+		s := all.Begin(&slowSource{each: 10 * time.Millisecond, n: 500}, prefetchBytes)
 		var told []int
-		if err := s.fill(t.Context(), 0, time.Second, func(n int) { told = append(told, n) }); err != nil {
+		if err := s.Fill(t.Context(), 0, time.Second, func(n int) { told = append(told, n) }); err != nil {
 			t.Fatal(err)
 		}
 		if len(told) != 5 || told[0] < 99 || told[0] > 100 {
@@ -75,14 +75,14 @@ func TestSupplyFillsWhole(t *testing.T) {
 
 // A source that outruns memory is stopped there, whoever waits for it is told so at once, and it goes on as what it gave is
 // taken.
-func TestSupplyIsBounded(t *testing.T) {
+func TestPrefetcherIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := newSupplies()
-		defer all.close()
+		all := NewPrefetchers()
+		defer all.Close()
 		source := &slowSource{text: strings.Repeat("x", 1000)}
-		s := all.begin(source, 10_000)
+		s := all.Begin(source, 10_000)
 		began := time.Now()
-		if err := s.fill(t.Context(), time.Hour, time.Second, silent); err != nil || time.Since(began) > 0 {
+		if err := s.Fill(t.Context(), time.Hour, time.Second, silent); err != nil || time.Since(began) > 0 {
 			t.Fatalf("%v after %s", err, time.Since(began))
 		}
 		synctest.Wait()
@@ -102,11 +102,11 @@ func TestSupplyIsBounded(t *testing.T) {
 }
 
 // One conversation larger than all that may be ahead still comes.
-func TestSupplyOfGiants(t *testing.T) {
+func TestPrefetcherOfGiants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := newSupplies()
-		defer all.close()
-		s := all.begin(&slowSource{each: time.Second, n: 3, text: strings.Repeat("x", 1000)}, 10)
+		all := NewPrefetchers()
+		defer all.Close()
+		s := all.Begin(&slowSource{each: time.Second, n: 3, text: strings.Repeat("x", 1000)}, 10)
 		for range 3 {
 			if _, err := s.Next(); err != nil {
 				t.Fatal(err)
@@ -117,7 +117,7 @@ func TestSupplyOfGiants(t *testing.T) {
 
 // A load without end begins when the patience does end, if there is a first prompt, and then drawing keeps to what is
 // taken.
-func TestSupplyPatience(t *testing.T) {
+func TestPrefetcherPatience(t *testing.T) {
 	for _, c := range []struct {
 		each, want time.Duration
 	}{
@@ -125,12 +125,12 @@ func TestSupplyPatience(t *testing.T) {
 		{30 * time.Second, 30 * time.Second}, // none before
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			all := newSupplies()
-			defer all.close()
+			all := NewPrefetchers()
+			defer all.Close()
 			source := &slowSource{each: c.each, text: strings.Repeat("x", moreBytes/100)}
-			s := all.begin(source, supplyBytes)
+			s := all.Begin(source, prefetchBytes)
 			began := time.Now()
-			if err := s.fill(t.Context(), 2*time.Second, time.Second, silent); err != nil {
+			if err := s.Fill(t.Context(), 2*time.Second, time.Second, silent); err != nil {
 				t.Fatal(err)
 			}
 			if took := time.Since(began); took < c.want || took > c.want+time.Second {
@@ -148,16 +148,16 @@ func TestSupplyPatience(t *testing.T) {
 }
 
 // What goes wrong after the first prompts is told before the run where it is found before it, else when it is its turn.
-func TestSupplyFails(t *testing.T) {
+func TestPrefetcherFails(t *testing.T) {
 	bad := errors.New("line 3: bad")
 	synctest.Test(t, func(t *testing.T) {
-		all := newSupplies()
-		defer all.close()
-		if err := all.begin(&slowSource{n: 2, err: bad}, supplyBytes).fill(t.Context(), 0, time.Second, silent); err != bad {
+		all := NewPrefetchers()
+		defer all.Close()
+		if err := all.Begin(&slowSource{n: 2, err: bad}, prefetchBytes).Fill(t.Context(), 0, time.Second, silent); err != bad {
 			t.Error(err)
 		}
-		s := all.begin(&slowSource{each: time.Minute, n: 2, err: bad}, supplyBytes)
-		if err := s.fill(t.Context(), time.Second, time.Second, silent); err != nil {
+		s := all.Begin(&slowSource{each: time.Minute, n: 2, err: bad}, prefetchBytes)
+		if err := s.Fill(t.Context(), time.Second, time.Second, silent); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []error{nil, nil, bad, bad} {
@@ -169,23 +169,23 @@ func TestSupplyFails(t *testing.T) {
 }
 
 // A person who stops the drawing waits for one prompt at most; nothing goes on behind.
-func TestSupplyStops(t *testing.T) {
+func TestPrefetcherStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		all := newSupplies()
-		s := all.begin(&slowSource{each: time.Second}, supplyBytes)
-		full := all.begin(&slowSource{text: "x"}, 1)
+		all := NewPrefetchers()
+		s := all.Begin(&slowSource{each: time.Second}, prefetchBytes)
+		full := all.Begin(&slowSource{text: "x"}, 1)
 		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
 		defer cancel()
 		began := time.Now()
-		if err := s.fill(ctx, 0, time.Second, silent); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 3500*time.Millisecond {
+		if err := s.Fill(ctx, 0, time.Second, silent); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 3500*time.Millisecond {
 			t.Errorf("%v after %s", err, time.Since(began))
 		}
-		all.close()
-		all.close()
+		all.Close()
+		all.Close()
 		if took := time.Since(began); took > 4500*time.Millisecond {
 			t.Errorf("stopped after %s", took)
 		}
-		for _, s := range []*supply{s, full} {
+		for _, s := range []*Prefetcher{s, full} {
 			err := error(nil)
 			for err == nil {
 				_, err = s.Next()
@@ -195,18 +195,18 @@ func TestSupplyStops(t *testing.T) {
 			}
 		}
 		late := &slowSource{}
-		if _, err := all.begin(late, supplyBytes).Next(); !errors.Is(err, context.Canceled) || late.at.Load() > 0 {
-			t.Errorf("%v after the end, %d drawn", err, late.at.Load())
+		if _, err := all.Begin(late, prefetchBytes).Next(); !errors.Is(err, context.Canceled) || late.at.Load() > 0 {
+			t.Errorf("%v after the end, %d Drawn", err, late.at.Load())
 		}
 	})
-	(*supplies)(nil).close()
+	(*Prefetchers)(nil).Close()
 }
 
 // Takers at once get each prompt once.
-func TestSupplyTakersAtOnce(t *testing.T) {
-	all := newSupplies()
-	defer all.close()
-	s := all.begin(&slowSource{n: 1000, text: "x"}, 2000)
+func TestPrefetcherTakersAtOnce(t *testing.T) {
+	all := NewPrefetchers()
+	defer all.Close()
+	s := all.Begin(&slowSource{n: 1000, text: "x"}, 2000)
 	var mu sync.Mutex
 	taken := 0
 	var takers sync.WaitGroup
@@ -217,7 +217,7 @@ func TestSupplyTakersAtOnce(t *testing.T) {
 					return
 				}
 				s.first()
-				s.share(0)
+				s.Share(0)
 				mu.Lock()
 				taken++
 				mu.Unlock()

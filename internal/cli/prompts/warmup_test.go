@@ -1,4 +1,4 @@
-package cli
+package prompts
 
 import (
 	"maps"
@@ -10,12 +10,12 @@ import (
 )
 
 // What is sent before the run is as long as the first prompt and never that prompt, in any script.
-func TestStrangers(t *testing.T) {
+func TestShuffled(t *testing.T) {
 	for _, text := range []string{
 		"the quick brown fox jumps over the lazy dog and runs on", "海はなぜ青いのか、そしていつから青いのか教えてください", "why is the sea blue", "one-word-without-a-blank",
 	} {
 		seen := map[string]bool{text: true}
-		for _, turn := range append(strangers(oneTurn(datasets.Turn{Text: text}), 0, 3), strangers(oneTurn(datasets.Turn{Text: text}), -1, 3)...) {
+		for _, turn := range append(shuffled(oneTurn(datasets.Turn{Text: text}), 0, 3), shuffled(oneTurn(datasets.Turn{Text: text}), -1, 3)...) {
 			if seen[turn.Text] {
 				t.Errorf("%q came twice", turn.Text)
 			}
@@ -26,7 +26,7 @@ func TestStrangers(t *testing.T) {
 		}
 	}
 	ids := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
-	for _, turn := range strangers(oneTurn(datasets.Turn{TokenIDs: ids, MaxTokens: 5}), 0, 4) {
+	for _, turn := range shuffled(oneTurn(datasets.Turn{TokenIDs: ids, MaxTokens: 5}), 0, 4) {
 		if slices.Equal(turn.TokenIDs, ids) || turn.MaxTokens != 5 || !maps.Equal(counted(turn.TokenIDs), counted(ids)) {
 			t.Errorf("%+v", turn)
 		}
@@ -49,4 +49,27 @@ func counted(ids []int) map[int]int {
 		n[id]++
 	}
 	return n
+}
+
+// Warm-ups are unlike every prompt of a batch.
+func TestShuffledBatch(t *testing.T) {
+	first := conversationOf("a b c d e f g h i j", "k l m n o p q r s t")
+	for _, turn := range shuffled(first, 1, 2) {
+		if len(turn.Batch) != 2 {
+			t.Errorf("%d prompts in a warm-up, want 2", len(turn.Batch))
+		}
+		for i, one := range turn.Batch {
+			if of := first.Turns[0].Batch[i].Text; one.Text == of || len(one.Text) != len(of) {
+				t.Errorf("%q for %q", one.Text, of)
+			}
+		}
+	}
+}
+
+func conversationOf(batch ...string) datasets.Conversation {
+	var t datasets.Turn
+	for _, text := range batch {
+		t.Batch = append(t.Batch, datasets.Turn{Text: text})
+	}
+	return datasets.Conversation{Turns: []datasets.Turn{t}}
 }

@@ -1,19 +1,21 @@
-package cli
+package prompts
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/loadgen"
 )
 
-// supply draws prompts ahead of need, so that no request waits for one to be made: all of them before the run if they come
+// Prefetcher draws prompts ahead of need, so that no request waits for one to be made: all of them before the run if they come
 // to an end and fit into memory, else some. While the run goes on it makes up for what was taken and no more, since drawing
 // takes a processor away from measuring.
-type supply struct {
+type Prefetcher struct {
 	source  datasets.Source
 	sharing *datasets.Sharing
 	drawing sync.WaitGroup
@@ -28,28 +30,28 @@ type supply struct {
 	again bool  // what was drawn is sent anew
 }
 
-// supplyBytes bounds what is drawn before a run, moreBytes what is drawn ahead by a source that a run turns to.
+// prefetchBytes bounds what is drawn before a run, moreBytes what is drawn ahead by a source that a run turns to.
 const (
-	supplyBytes = 256 << 20
-	moreBytes   = 16 << 20
+	prefetchBytes = 256 << 20
+	moreBytes     = 16 << 20
 )
 
-// newSupply draws from source until it ends, ctx ends, or there are so many bytes ahead.
-func newSupply(ctx context.Context, source datasets.Source, most int) *supply {
-	s := &supply{source: source, sharing: datasets.NewSharing(), most: most}
+// newPrefetcher draws from source until it ends, ctx ends, or there are so many bytes ahead.
+func newPrefetcher(ctx context.Context, source datasets.Source, most int) *Prefetcher {
+	s := &Prefetcher{source: source, sharing: datasets.NewSharing(), most: most}
 	s.moved = sync.NewCond(&s.mu)
 	s.drawing.Go(func() { s.draw(ctx) })
 	return s
 }
 
 // wake has everybody who waits look again. It takes the lock, for a call between a look and the wait would be lost.
-func (s *supply) wake() {
+func (s *Prefetcher) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.moved.Broadcast()
 }
 
-func (s *supply) draw(ctx context.Context) {
+func (s *Prefetcher) draw(ctx context.Context) {
 	stopWaiting := context.AfterFunc(ctx, s.wake)
 	defer stopWaiting()
 	for {
@@ -100,10 +102,10 @@ func turnWeight(t *datasets.Turn) int {
 	return n
 }
 
-// fill waits until everything is drawn, or as much as memory is for, or the patience ends; 0 is endless patience. Later there
+// Fill waits until everything is drawn, or as much as memory is for, or the patience ends; 0 is endless patience. Later there
 // will be as many prompts ahead as now. It returns an error if there are no prompts to be had. progress hears every so often
 // how many there are.
-func (s *supply) fill(ctx context.Context, patience, every time.Duration, progress func(drawn int)) error {
+func (s *Prefetcher) Fill(ctx context.Context, patience, every time.Duration, progress func(drawn int)) error {
 	stopWaiting := context.AfterFunc(ctx, s.wake)
 	defer stopWaiting()
 	began, told := time.Now(), time.Now()
@@ -133,7 +135,7 @@ func (s *supply) fill(ctx context.Context, patience, every time.Duration, progre
 }
 
 // Next returns the next conversation. It waits only if the load is faster than the drawing.
-func (s *supply) Next() (datasets.Conversation, error) {
+func (s *Prefetcher) Next() (datasets.Conversation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.queue) == 0 && !s.idle {
@@ -151,7 +153,7 @@ func (s *supply) Next() (datasets.Conversation, error) {
 }
 
 // first is the first conversation that Next will return.
-func (s *supply) first() (datasets.Conversation, bool) {
+func (s *Prefetcher) first() (datasets.Conversation, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.queue) == 0 {
@@ -161,7 +163,7 @@ func (s *supply) first() (datasets.Conversation, bool) {
 }
 
 // all are the conversations, if the last of them is drawn and none was taken; they may be changed in place.
-func (s *supply) all() []datasets.Conversation {
+func (s *Prefetcher) all() []datasets.Conversation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.idle || s.ended != io.EOF {
@@ -171,14 +173,14 @@ func (s *supply) all() []datasets.Conversation {
 }
 
 // ahead are the conversations that are drawn and not taken; they are not to be changed, for more may be drawn meanwhile.
-func (s *supply) ahead() []datasets.Conversation {
+func (s *Prefetcher) ahead() []datasets.Conversation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.queue)
 }
 
 // changed has what all gave looked at anew, after it was changed in place.
-func (s *supply) changed() {
+func (s *Prefetcher) changed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sharing = datasets.NewSharing()
@@ -187,9 +189,9 @@ func (s *supply) changed() {
 	}
 }
 
-// share is the part of the input tokens drawn so far, from 0 to 1, that a perfect prefix cache would know from this run if
+// Share is the part of the input tokens drawn so far, from 0 to 1, that a perfect prefix cache would know from this run if
 // the server put template tokens before each prompt.
-func (s *supply) share(template float64) float64 {
+func (s *Prefetcher) Share(template float64) float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.again {
@@ -199,29 +201,30 @@ func (s *supply) share(template float64) float64 {
 }
 
 // repeats says that everything is sent anew from here on.
-func (s *supply) repeats() {
+func (s *Prefetcher) repeats() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.again = true
 }
 
-// supplies are all that draw for one run.
-type supplies struct {
+// Prefetchers are all that draw for one run.
+type Prefetchers struct {
 	ctx    context.Context // of the drawing
 	cancel context.CancelFunc
 
 	mu  sync.Mutex // guards all; held while the drawing is waited for
-	all []*supply
+	all []*Prefetcher
 }
 
-func newSupplies() *supplies {
-	s := &supplies{}
+// NewPrefetchers draw nothing yet.
+func NewPrefetchers() *Prefetchers {
+	s := &Prefetchers{}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
 
-// share is the largest of the supplies' shares; 1 where there is none, since nothing is known then. A nil *supplies has none.
-func (s *supplies) share(template float64) float64 {
+// Share is the largest of the prefetchers' shares; 1 where there is none, since nothing is known then. A nil *Prefetchers has none.
+func (s *Prefetchers) Share(template float64) float64 {
 	if s == nil {
 		return 1
 	}
@@ -232,22 +235,22 @@ func (s *supplies) share(template float64) float64 {
 	}
 	most := 0.0
 	for _, x := range s.all {
-		most = max(most, x.share(template))
+		most = max(most, x.Share(template))
 	}
 	return most
 }
 
-// begin has somebody draw from source until there are so many bytes ahead; after close it draws nothing.
-func (s *supplies) begin(source datasets.Source, most int) *supply {
+// Begin has somebody draw from source until there are so many bytes ahead; after Close it draws nothing.
+func (s *Prefetchers) Begin(source datasets.Source, most int) *Prefetcher {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := newSupply(s.ctx, source, most)
+	one := newPrefetcher(s.ctx, source, most)
 	s.all = append(s.all, one)
 	return one
 }
 
-// close ends the drawing and waits for it. A nil *supplies has none.
-func (s *supplies) close() {
+// Close ends the drawing and waits for it. A nil *Prefetchers has none.
+func (s *Prefetchers) Close() {
 	if s == nil {
 		return
 	}
@@ -257,4 +260,38 @@ func (s *supplies) close() {
 	for _, x := range s.all {
 		x.drawing.Wait()
 	}
+}
+
+// Repeat is a source that begins anew when it is at its end, with ids that say so.
+func Repeat(drawn *Prefetcher) loadgen.Source { return &repeated{rest: drawn} }
+
+type repeated struct {
+	rest        *Prefetcher // nil when all was seen once
+	seen        []datasets.Conversation
+	next, round int
+}
+
+// Next returns the next conversation.
+func (r *repeated) Next() (datasets.Conversation, error) {
+	if r.rest != nil {
+		c, err := r.rest.Next()
+		if err == nil {
+			r.seen = append(r.seen, c)
+		}
+		if err != io.EOF || len(r.seen) == 0 {
+			return c, err
+		}
+		r.rest.repeats()
+		r.rest, r.round = nil, 2
+	}
+	if r.next == len(r.seen) {
+		r.next, r.round = 0, r.round+1
+	}
+	c := r.seen[r.next]
+	r.next++
+	c.Turns = slices.Clone(c.Turns)
+	if c.ID != "" {
+		c.ID = fmt.Sprintf("%s-%d", c.ID, r.round)
+	}
+	return c, nil
 }

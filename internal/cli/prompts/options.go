@@ -1,10 +1,11 @@
-package cli
+package prompts
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -13,17 +14,25 @@ import (
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
+	"benchtop/loadgen/shape"
 )
 
-// promptOptions say where the prompts come from.
-type promptOptions struct {
+// Options say where the prompts come from.
+type Options struct {
 	datasets.Common
-	name                   string // of the data set
+	Name                   string // of the data set
 	kinds                  []datasets.Kind
 	counts                 []string // flags of numbers that are at least 1 where they are given
-	tokens                 tokenizerOptions
+	Tokens                 TokenizerOptions
 	templateArguments      argv.JSON
 	selfTimed, noSelfTimed bool
+}
+
+// NewOptions are those of a data set without flags.
+func NewOptions(name string) *Options {
+	o := &Options{Name: name}
+	o.kinds = datasets.Kinds(&o.Common)
+	return o
 }
 
 // datasetFlags takes the flags of data sets.
@@ -38,12 +47,12 @@ func (f datasetFlags) CountVar(p *int, name, usage string) {
 	*f.counts = append(*f.counts, name)
 }
 
-// define adds the flags, vLLM's names and defaults, under headings that the data sets give.
-func (o *promptOptions) define(groups *argv.Flags) {
+// Define adds the flags, vLLM's names and defaults, under headings that the data sets give.
+func (o *Options) Define(groups *argv.Flags) {
 	o.kinds = datasets.Kinds(&o.Common)
 	group := func(heading string) datasets.Flags { return datasetFlags{groups.Group(heading), &o.counts} }
 	f := datasetFlags{groups.Group("Prompts"), &o.counts}
-	f.StringVar(&o.name, "dataset-name", "random", "where prompts come from: "+strings.Join(datasets.Names(o.kinds), ", "))
+	f.StringVar(&o.Name, "dataset-name", "random", "where prompts come from: "+strings.Join(datasets.Names(o.kinds), ", "))
 	f.StringVar(&o.Path, "dataset-path", "", "file or directory of the data set")
 	f.CountVar(&o.SharedInputLen, "input-len", "prompt length in tokens; overrides the flag of the random data sets")
 	f.CountVar(&o.SharedOutputLen, "output-len", "output length in tokens; overrides the data set's own flag")
@@ -52,7 +61,7 @@ func (o *promptOptions) define(groups *argv.Flags) {
 	f.BoolVar(&o.SkipChatTemplate, "skip-chat-template", false, "send the prompts of custom and speed_bench as they are, not rendered by the model's chat template")
 	f.Var(&o.templateArguments, "chat-template-kwargs", "variables for the chat template with custom and speed_bench; for the server's template use --extra-body.chat_template_kwargs")
 	f.BoolVar(&o.MultimodalChat, "enable-multimodal-chat", false, "send prompts as chat messages with their media")
-	o.tokens.define(f.FlagSet)
+	o.Tokens.define(f.FlagSet)
 	datasets.Define(o.kinds, group)
 	f.FlagSet = groups.Group("Data set timed_trace")
 	f.BoolVar(&o.selfTimed, "self-timed", false, "send requests at the times of the trace; so unless --no-self-timed is given")
@@ -60,19 +69,19 @@ func (o *promptOptions) define(groups *argv.Flags) {
 }
 
 // kind is the data set that was chosen, nil for a name that none has.
-func (o *promptOptions) kind() datasets.Kind { return datasets.Named(o.kinds, o.name) }
+func (o *Options) kind() datasets.Kind { return datasets.Named(o.kinds, o.Name) }
 
-// needs are those of the data set that was chosen; none where there is none of that name.
-func (o *promptOptions) needs() (n datasets.Needs) {
+// Needs are those of the data set that was chosen; none where there is none of that name.
+func (o *Options) Needs() (n datasets.Needs) {
 	if kind := o.kind(); kind != nil {
 		n = kind.Needs(o.Common)
 	}
 	return n
 }
 
-// check finds what is wrong with the flags of the prompts, as far as it can be told without the files' contents. to is nil where
+// Check finds what is wrong with the flags of the prompts, as far as it can be told without the files' contents. to is nil where
 // the protocol makes no difference.
-func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, to protocol.Protocol) (p usage.Problems) {
+func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, searching bool, to protocol.Protocol) (p usage.Problems) {
 	for _, name := range o.counts {
 		if v, _ := given.GetInt(name); given.Changed(name) && v < 1 {
 			p.Bad("--%s %d: must be at least 1", name, v)
@@ -81,43 +90,42 @@ func (o *promptOptions) check(given *pflag.FlagSet, load *loadOptions, to protoc
 	kind := o.kind()
 	if kind == nil {
 		names := datasets.Names(o.kinds)
-		p.Bad("--dataset-name %s: use one of %s%s", usage.Quote(o.name), strings.Join(names, ", "), usage.DidYouMean(o.name, names))
+		p.Bad("--dataset-name %s: use one of %s%s", usage.Quote(o.Name), strings.Join(names, ", "), usage.DidYouMean(o.Name, names))
 		return p
 	}
 	if text := o.templateArguments.String(); text != "" {
 		o.TemplateArgs = json.RawMessage(text)
 	}
-	s := load.shape()
-	o.Prompts, o.Seed = s.Requests(), max(0, load.seed)
+	o.Prompts, o.Seed = load.Requests(), max(0, seed)
 	needs := kind.Needs(o.Common)
 	if !needs.Timed && (o.selfTimed || o.noSelfTimed) {
-		p.Bad("--self-timed: needs a data set with time stamps, which is timed_trace; %s has none", o.name)
+		p.Bad("--self-timed: needs a data set with time stamps, which is timed_trace; %s has none", o.Name)
 	}
 	if o.selfTimed && o.noSelfTimed {
 		p.Bad("--self-timed and --no-self-timed: choose one")
 	}
 	p = append(p, o.checkPath(needs.File)...)
 	if needs.Forms == 0 {
-		p.Bad("--dataset-name %s: %s", o.name, needs.Why)
+		p.Bad("--dataset-name %s: %s", o.Name, needs.Why)
 		return p
 	}
 	if to != nil && !to.Traits().Forms.Overlap(needs.Forms) {
 		p = append(p, o.cannotSend(to.Traits().Name, needs))
 	}
-	if s.Endless() && !load.find.searching() && needs.Ends {
-		p.Bad("users without pause: with %s say how many requests there may be with --num-prompts", o.name)
+	if load.Endless() && !searching && needs.Ends {
+		p.Bad("users without pause: with %s say how many requests there may be with --num-prompts", o.Name)
 	}
 	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was told already
 		p = append(p, kind.Validate(o.Common))
 	}
-	return append(p, o.tokens.check()...)
+	return append(p, o.Tokens.check()...)
 }
 
 // cannotSend says why a backend cannot send the prompts, and which can.
-func (o *promptOptions) cannotSend(backend string, needs datasets.Needs) error {
+func (o *Options) cannotSend(backend string, needs datasets.Needs) error {
 	by := needs.By
 	if by == "" {
-		by = "--dataset-name " + o.name
+		by = "--dataset-name " + o.Name
 	}
 	others := protocol.Names(needs.Forms)
 	if others == "" {
@@ -126,38 +134,38 @@ func (o *promptOptions) cannotSend(backend string, needs datasets.Needs) error {
 	return fmt.Errorf("%s: %s; backend %s cannot send them, use --backend %s", by, needs.Why, backend, others)
 }
 
-// onlyShown says that the requests are for pooling endpoints, so that 'benchtop dataset' shows them whatever the
+// OnlyShown says that the requests are for pooling endpoints, so that 'benchtop dataset' shows them whatever the
 // backend is.
-func (o *promptOptions) onlyShown() bool {
-	forms := o.needs().Forms
+func (o *Options) OnlyShown() bool {
+	forms := o.Needs().Forms
 	return forms != 0 && forms&^(datasets.AsBatch|datasets.AsDocuments) == 0
 }
 
-// lengthNotes say which of the general lengths the data set does not heed.
-func (o *promptOptions) lengthNotes(given *pflag.FlagSet) (notes []string) {
+// LengthNotes say which of the general lengths the data set does not heed.
+func (o *Options) LengthNotes(given *pflag.FlagSet) (notes []string) {
 	if o.kind() == nil {
 		return nil
 	}
-	needs := o.needs()
+	needs := o.Needs()
 	switch {
 	case !given.Changed("output-len"):
 	case needs.OutputFlag != "":
-		notes = append(notes, fmt.Sprintf("--output-len has no effect with %s, as with vLLM; use --%s", o.name, needs.OutputFlag))
+		notes = append(notes, fmt.Sprintf("--output-len has no effect with %s, as with vLLM; use --%s", o.Name, needs.OutputFlag))
 	case needs.OwnOutputLens:
-		notes = append(notes, fmt.Sprintf("--output-len has no effect with %s: each of its requests has a length", o.name))
+		notes = append(notes, fmt.Sprintf("--output-len has no effect with %s: each of its requests has a length", o.Name))
 	}
 	if given.Changed("input-len") && !needs.TakesInputLen {
-		notes = append(notes, fmt.Sprintf("--input-len has no effect with %s, as with vLLM", o.name))
+		notes = append(notes, fmt.Sprintf("--input-len has no effect with %s, as with vLLM", o.Name))
 	}
 	return notes
 }
 
-func (o *promptOptions) checkPath(use datasets.FileUse) (p usage.Problems) {
+func (o *Options) checkPath(use datasets.FileUse) (p usage.Problems) {
 	switch {
 	case use == datasets.NoFile && o.Path != "":
-		p.Bad("--dataset-path %s: the data set %s takes no file", usage.Quote(o.Path), o.name)
+		p.Bad("--dataset-path %s: the data set %s takes no file", usage.Quote(o.Path), o.Name)
 	case use == datasets.RequiredFile && o.Path == "":
-		p.Bad("--dataset-name %s: needs a file; give one with --dataset-path", o.name)
+		p.Bad("--dataset-name %s: needs a file; give one with --dataset-path", o.Name)
 	case (use == datasets.RequiredFile || use == datasets.OptionalFile) && o.Path != "":
 		if _, err := os.Stat(o.Path); err != nil {
 			p.Bad("--dataset-path %s: %w", usage.Quote(o.Path), errors.Unwrap(err))
@@ -166,12 +174,12 @@ func (o *promptOptions) checkPath(use datasets.FileUse) (p usage.Problems) {
 	return p
 }
 
-// selfTiming says that requests go out at the times of the trace.
-func (o *promptOptions) selfTiming() bool { return o.needs().Timed && !o.noSelfTimed }
+// SelfTiming says that requests go out at the times of the trace.
+func (o *Options) SelfTiming() bool { return o.Needs().Timed && !o.noSelfTimed }
 
 // templateWay is what to try where the model's chat template is missing or cannot be rendered. The server's own rendering has
 // been tried by then, if a server was named.
-func (o *promptOptions) templateWay() string {
+func (o *Options) templateWay() string {
 	way := "name a tokenizer with a chat template that works with --tokenizer DIRECTORY, or a server that renders chats with --base-url"
 	skipped := o.Common
 	skipped.SkipChatTemplate = true
@@ -179,4 +187,15 @@ func (o *promptOptions) templateWay() string {
 		way += ", or send the prompts as they are with --skip-chat-template (with --backend openai-chat the server then renders them)"
 	}
 	return way
+}
+
+// LengthOver is the general length that vLLM writes over a data set's own, 0 for none.
+func (o *Options) LengthOver(flag string) int {
+	switch {
+	case flag == "random-input-len":
+		return o.SharedInputLen
+	case strings.HasSuffix(flag, "-output-len") && !slices.ContainsFunc(o.kinds, func(k datasets.Kind) bool { return k.Needs(o.Common).OutputFlag == flag }):
+		return o.SharedOutputLen
+	}
+	return 0
 }

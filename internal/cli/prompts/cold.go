@@ -1,4 +1,4 @@
-package cli
+package prompts
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ const (
 	cacheCold = "cold"
 )
 
-// salt is what keeps the server from knowing prompts of earlier runs, and what to say of it; nothing with --cache as-is. vLLM
+// Salt is what keeps the server from knowing prompts of earlier runs, and what to say of it; nothing with --cache as-is. vLLM
 // takes a salt in the body, which costs no tokens; other servers get a few tokens before each prompt.
-func (o *contentOptions) salt(m server.Model, prompts drawn) (loadgen.Salt, string, error) {
+func (o *RequestOptions) Salt(m server.Model, prompts Drawn) (loadgen.Salt, string, error) {
 	if o.cache != cacheCold {
 		return loadgen.Salt{}, "", nil
 	}
@@ -25,7 +25,7 @@ func (o *contentOptions) salt(m server.Model, prompts drawn) (loadgen.Salt, stri
 	if m.Owner == "vllm" {
 		mode = loadgen.SaltField
 	}
-	salt, err := loadgen.NewSalt(mode, prompts.means.ordinaryIDs())
+	salt, err := loadgen.NewSalt(mode, prompts.Tokenizing.ordinaryIDs())
 	if err == nil {
 		err = prompts.take(salt)
 	}
@@ -40,13 +40,13 @@ func (o *contentOptions) salt(m server.Model, prompts drawn) (loadgen.Salt, stri
 
 // take looks before the run whether every prompt that is drawn by now has a place for the salt: pictures alone have none, and a
 // request that fails for that tells nothing of the server.
-func (d drawn) take(salt loadgen.Salt) error {
+func (d Drawn) take(salt loadgen.Salt) error {
 	if salt.Mode != loadgen.SaltPrefix {
 		return nil
 	}
-	all := []datasets.Conversation{d.first}
-	if d.supply != nil {
-		all = d.supply.ahead()
+	all := []datasets.Conversation{d.First}
+	if d.fetched != nil {
+		all = d.fetched.ahead()
 	}
 	for _, c := range all {
 		for _, turn := range c.Turns {
@@ -59,12 +59,12 @@ func (d drawn) take(salt loadgen.Salt) error {
 }
 
 // saltCost says what stands before each prompt.
-func saltCost(salt loadgen.Salt, prompts drawn) string {
-	if prompts.first.Turns[0].TokenIDs != nil {
+func saltCost(salt loadgen.Salt, prompts Drawn) string {
+	if prompts.First.Turns[0].TokenIDs != nil {
 		return fmt.Sprintf("%d token ids", len(salt.IDs))
 	}
-	if prompts.means.Counter != nil {
-		if n, err := prompts.means.Counter.Count(salt.Line()); err == nil {
+	if prompts.Tokenizing.Counter != nil {
+		if n, err := prompts.Tokenizing.Counter.Count(salt.Line()); err == nil {
 			return fmt.Sprintf("about %d tokens", n)
 		}
 	}
@@ -73,12 +73,12 @@ func saltCost(salt loadgen.Salt, prompts drawn) string {
 
 // ordinaryIDs are token ids that a prompt may hold. What the prompts themselves are made of comes first: a server refuses ids
 // beyond its vocabulary, and --vocab-size says where that ends.
-func (m *means) ordinaryIDs() []int {
+func (m *Tokenizing) ordinaryIDs() []int {
 	switch {
 	case m.vocabulary.Known():
 		return m.vocabulary.IDs()
-	case m.local != nil:
-		return datasets.Vocabulary{Size: m.local.VocabSize(), Special: m.local.SpecialIDs()}.IDs()
+	case m.Local != nil:
+		return datasets.Vocabulary{Size: m.Local.VocabSize(), Special: m.Local.SpecialIDs()}.IDs()
 	}
 	return datasets.AssumedVocabulary().IDs()
 }

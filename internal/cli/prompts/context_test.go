@@ -1,0 +1,95 @@
+package prompts
+
+import (
+	"strings"
+	"testing"
+
+	"benchtop/datasets"
+	"benchtop/internal/cli/server"
+	"benchtop/metrics"
+)
+
+// Prompts that the model's context has no room for are told before the load; it is an error where none can be answered.
+func TestContextIsCheckedBeforeTheLoad(t *testing.T) {
+	prompts := func(lengths ...int) (all []datasets.Conversation) {
+		for i := 0; i < len(lengths); i += 2 {
+			all = append(all, oneTurn(datasets.Turn{InputTokens: lengths[i], MaxTokens: lengths[i+1]}))
+		}
+		return all
+	}
+	vllm, llama := server.Model{Context: 4096, Owner: "vllm"}, server.Model{Context: 4096, Owner: "llamacpp"}
+	for _, c := range []struct {
+		name    string
+		model   server.Model
+		prompts []datasets.Conversation
+		counted metrics.TokenSource
+		odd     string // "" for nothing, several joined by " | "
+		err     string
+	}{
+		{"fit", vllm, prompts(4000, 96, 1, 1), metrics.TokensFromServer, "", ""},
+		{"not known", server.Model{}, prompts(1e6, 1e6), metrics.TokensFromServer, "", ""},
+		{"some too long", vllm, prompts(4096, 10, 5000, 20, 7, 7), metrics.TokensFromServer,
+			"2 of 3 prompts do not fit into the model's context of 4096 tokens: prompts of up to 5000, answers of up to 20; ", ""},
+		{"some with little room", llama, prompts(4090, 20, 7, 7), metrics.TokensFromServer,
+			"1 of 2 prompts leave less room than their answers may take: up to 4110 tokens together, in a context of 4096; ", ""},
+		{"both", llama, prompts(4090, 20, 4096, 1, 7, 5000), metrics.TokensFromServer, "1 of 3 prompts do not fit | 2 of 3 prompts leave less room", ""},
+		{"all too long", llama, prompts(5000, 1, 6000, 1), metrics.TokensFromServer, "", "2 of 2 prompts do not fit"},
+		{"all too long by estimate", llama, prompts(5000, 1, 6000, 1), metrics.TokensFromEstimate, "by estimate, 2 of 2 prompts do not fit", ""},
+		{"answers longer than the context", vllm, prompts(5, 5000), metrics.TokensFromIDs, "", "1 of 1 prompts do not fit"},
+		{"which others cut", llama, prompts(5, 5000), metrics.TokensFromIDs, "1 of 1 prompts leave less room", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			odd, err := checkContext(c.model, c.prompts, c.counted)
+			wants := strings.Split(c.odd, " | ")
+			if c.odd == "" {
+				wants = nil
+			}
+			if len(odd) != len(wants) || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Fatalf("got %q, error %v", odd, err)
+			}
+			for i, want := range wants {
+				if !strings.Contains(odd[i], want) {
+					t.Errorf("got %q, want %q", odd[i], want)
+				}
+			}
+		})
+	}
+}
+
+// Prompts of a batch do not share a context, and embeddings take no room for an answer.
+func TestContextOfPooling(t *testing.T) {
+	batch := func(lengths ...int) datasets.Conversation {
+		var turn datasets.Turn
+		for _, n := range lengths {
+			turn.Batch = append(turn.Batch, datasets.Turn{InputTokens: n})
+			turn.InputTokens += n
+		}
+		return oneTurn(turn)
+	}
+	single := oneTurn(datasets.Turn{InputTokens: 4096, MaxTokens: 128})
+	long := oneTurn(datasets.Turn{InputTokens: 4097})
+	for _, c := range []struct {
+		name    string
+		owner   string
+		prompts []datasets.Conversation
+		counted metrics.TokenSource
+		odd     string
+		err     string
+	}{
+		{"fit", "vllm", []datasets.Conversation{batch(4096, 4096), single}, metrics.TokensFromServer, "", ""},
+		{"cut", "vllm", []datasets.Conversation{long}, metrics.TokensFromServer, "1 of 1 prompts do not fit into the model's context of 4096 tokens: prompts of up to 4097; the server cuts them", ""},
+		{"one refused", "", []datasets.Conversation{batch(9, 5000)}, metrics.TokensFromServer, "1 of 2 prompts do not fit", ""},
+		{"all refused", "", []datasets.Conversation{batch(5000, 5000)}, metrics.TokensFromServer, "", "2 of 2 prompts do not fit"},
+		{"by estimate", "", []datasets.Conversation{long}, metrics.TokensFromEstimate, "by estimate, 1 of 1 prompts do not fit", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			odd, err := checkPooled(server.Model{Context: 4096, Owner: c.owner}, c.prompts, c.counted)
+			if got := strings.Join(odd, " | "); !strings.HasPrefix(got, c.odd) || (got == "") != (c.odd == "") {
+				t.Errorf("got %q, want %q", got, c.odd)
+			}
+			if (err != nil) != (c.err != "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {
+				t.Errorf("got error %v, want %q", err, c.err)
+			}
+		})
+	}
+}

@@ -1,0 +1,163 @@
+package prompts
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/datasets/numpy"
+	"benchtop/internal/cli/argv"
+	"benchtop/internal/pyjson"
+	"benchtop/internal/usage"
+	"benchtop/loadgen"
+	"benchtop/loadgen/protocol"
+)
+
+// RequestOptions say what a request carries beside its prompt.
+type RequestOptions struct {
+	IDPrefix       string
+	cache          string
+	LoRA           []string
+	loraAssignment string
+	ignoreEOS      bool
+	logprobs       int
+	sampling       samplingOptions
+	extraBody      argv.JSON
+	fields         []protocol.Field // of logprobs; set by check, as sampled is
+	sampled        []protocol.Field
+	Notes, Remarks []string // what is odd; what is good to know
+}
+
+func (o *RequestOptions) Define(f *pflag.FlagSet) {
+	f.StringVar(&o.IDPrefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
+	f.Var(argv.List(&o.LoRA, "name", argv.Text), "lora-modules", "names of LoRA modules; each request asks for one of them instead of the model")
+	_ = f.SetAnnotation("lora-modules", argv.Variadic, nil)
+	f.StringVar(&o.loraAssignment, "lora-assignment", "random", "how modules are given to requests: random or round-robin")
+	f.BoolVar(&o.ignoreEOS, "ignore-eos", false, "ask the server to go on to the full output length; always so with random")
+	f.IntVar(&o.logprobs, "logprobs", 0, "log probabilities to ask for with each token; completions only (default: none)")
+	f.StringVar(&o.cache, "cache", cacheAsIs, "as-is: what earlier runs left in the server's prefix cache counts; cold: none of it is found")
+	o.sampling.define(f)
+	f.Var(&o.extraBody, "extra-body", `fields of the request body, replacing others: '{"a": {"b": 3}}', or --extra-body.a.b 3; null leaves out what benchtop sets`)
+}
+
+func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
+	switch o.loraAssignment {
+	case "random", "round-robin":
+	default:
+		p.Bad("--lora-assignment %s: use random or round-robin", usage.Quote(o.loraAssignment))
+	}
+	if o.cache != cacheAsIs && o.cache != cacheCold {
+		p.Bad("--cache %s: use cold or as-is", usage.Quote(o.cache))
+	}
+	if o.cache == cacheCold && o.extraBody.Has("cache_salt") {
+		p.Bad("--cache cold and a cache_salt in --extra-body: choose one, since cold draws a salt of its own for each run")
+	}
+	if strings.ContainsFunc(o.IDPrefix, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		p.Bad("--request-id-prefix %q: it travels in a header, so it may hold only printable ASCII without blanks", o.IDPrefix)
+	}
+	if given.Changed("logprobs") {
+		switch {
+		case o.logprobs < 0:
+			p.Bad("--logprobs %d: must be 0 or more", o.logprobs)
+		case to != nil && !to.Traits().Logprobs:
+			o.Notes = append(o.Notes, "--logprobs has no effect: only completions carry it, as with vLLM; for chat use --extra-body")
+		default:
+			o.fields = append(o.fields, protocol.Field{Name: "logprobs", JSON: strconv.Itoa(o.logprobs)})
+		}
+	}
+	for _, x := range o.sampling.floats() {
+		if given.Changed(x.flag) && (math.IsNaN(*x.value) || math.IsInf(*x.value, 0)) {
+			p.Bad("--%s: must be a finite number", x.flag)
+		}
+	}
+	o.sampled = o.sampling.fields(given)
+	if to != nil && to.Traits().LengthField == "" {
+		for _, f := range o.sampled {
+			o.Notes = append(o.Notes, fmt.Sprintf("--%s has no effect: backend %s makes no tokens", argv.Dashes(f.Name), to.Traits().Name))
+		}
+		o.sampled = nil
+	} else if !given.Changed("temperature") {
+		o.Remarks = append(o.Remarks, "no --temperature given: the server's default applies")
+	}
+	return p
+}
+
+// Fields are the members of the request body that do not depend on the prompt, in the order in which vLLM's client
+// sets them.
+func (o *RequestOptions) Fields(ignoreEOS bool) []protocol.Field {
+	fields := slices.Clone(o.fields)
+	if o.ignoreEOS || ignoreEOS {
+		fields = append(fields, protocol.Field{Name: "ignore_eos", JSON: "true"})
+	}
+	fields = append(fields, o.sampled...)
+	for name, value := range o.extraBody.Members() {
+		fields = append(fields, protocol.Field{Name: name, JSON: value})
+	}
+	return fields
+}
+
+// Send sets what requests carry and which models they name. fullLength says that answers are to have the length asked for.
+func (o *RequestOptions) Send(e *loadgen.Options, fullLength bool, draws *numpy.Python) {
+	e.Extra = o.Fields(fullLength)
+	switch {
+	case len(o.LoRA) == 0:
+	case o.loraAssignment == "random":
+		e.ModelFor = loadgen.RandomModels(o.LoRA, draws)
+	default:
+		e.ModelFor = loadgen.RoundRobinModels(o.LoRA)
+	}
+}
+
+// samplingOptions are how the server should choose tokens. Only what was given is sent.
+type samplingOptions struct {
+	topP, minP, temperature      float64
+	topK                         int
+	frequency, presence, repeats float64
+}
+
+func (o *samplingOptions) define(f *pflag.FlagSet) {
+	for _, x := range o.floats() {
+		f.Float64Var(x.value, x.flag, 0, x.usage)
+	}
+	f.IntVar(&o.topK, "top-k", 0, "sampling: choose among this many tokens")
+}
+
+type floatFlag struct {
+	flag, field, usage string
+	value              *float64
+}
+
+// floats are the flags that are not whole numbers.
+func (o *samplingOptions) floats() []floatFlag {
+	return []floatFlag{
+		{"temperature", "temperature", "sampling temperature (default: the server's)", &o.temperature},
+		{"top-p", "top_p", "sampling: choose among the likeliest tokens up to this share", &o.topP},
+		{"min-p", "min_p", "sampling: leave out tokens below this share of the likeliest", &o.minP},
+		{"frequency-penalty", "frequency_penalty", "sampling: make tokens rarer the more often they came", &o.frequency},
+		{"presence-penalty", "presence_penalty", "sampling: make tokens rarer that came", &o.presence},
+		{"repetition-penalty", "repetition_penalty", "sampling: divide the odds of tokens that came", &o.repeats},
+	}
+}
+
+// fields are the given ones in the order in which vLLM's client sends them.
+func (o *samplingOptions) fields(given *pflag.FlagSet) (out []protocol.Field) {
+	byName := map[string]protocol.Field{}
+	for _, x := range o.floats() {
+		if given.Changed(x.flag) {
+			byName[x.field] = protocol.Field{Name: x.field, JSON: pyjson.Float(*x.value)}
+		}
+	}
+	if given.Changed("top-k") {
+		byName["top_k"] = protocol.Field{Name: "top_k", JSON: strconv.Itoa(o.topK)}
+	}
+	for _, name := range []string{"top_p", "top_k", "min_p", "temperature", "frequency_penalty", "presence_penalty", "repetition_penalty"} {
+		if f, ok := byName[name]; ok {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,339 @@
+package prompts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"benchtop/datasets"
+	"benchtop/datasets/chattemplate"
+	"benchtop/datasets/endpoint"
+	"benchtop/datasets/hub"
+	"benchtop/datasets/tokenizer"
+	"benchtop/export"
+	"benchtop/internal/cli/server"
+	"benchtop/internal/usage"
+	"benchtop/metrics"
+)
+
+// TokenizerOptions say what counts tokens.
+type TokenizerOptions struct {
+	Name string
+	Skip bool
+}
+
+func (o *TokenizerOptions) define(f *pflag.FlagSet) {
+	f.StringVar(&o.Name, "tokenizer", "", "tokenizer.json, the directory with it, a model's name on the hub, or estimate (default: the model's, or else the server counts)")
+	f.BoolVar(&o.Skip, "skip-tokenizer-init", false, "count no tokens: the report leaves out what needs them")
+}
+
+func (o *TokenizerOptions) check() (p usage.Problems) {
+	if o.Skip && o.Name != "" {
+		p.Bad("--tokenizer and --skip-tokenizer-init: choose one")
+	}
+	return p
+}
+
+// Estimate, for a tokenizer, goes by the length of the text.
+const Estimate = "estimate"
+
+// Tokenizing is what counts tokens, makes text of them and renders chats in a run.
+type Tokenizing struct {
+	datasets.Text
+	Local    *tokenizer.Local
+	found    tokenizer.Found // the files it was read from
+	server   *tokenizer.Server
+	mute     string              // why the server does not tokenize
+	silent   bool                // it was asked, and did not answer
+	renderer *chattemplate.First // of chats, nil for none
+	counted  metrics.TokenSource // of prompts
+	name     string              // of the tokenizer, "" for none
+	// vocabulary is what prompts of token ids are made of; the zero value where there are none, or the tokenizer's own is.
+	vocabulary datasets.Vocabulary
+	absent     string // what was tried for a tokenizer in vain
+	Notes      []string
+}
+
+// note adds what is to be told, unless it is "".
+func (m *Tokenizing) note(text string) {
+	if text != "" {
+		m.Notes = append(m.Notes, text)
+	}
+}
+
+// counter names what counts tokens, "" for nothing that does.
+func (m *Tokenizing) counter() string {
+	switch m.counted {
+	case metrics.TokensFromTokenizer:
+		return "tokenizer " + m.name + m.origin()
+	case metrics.TokensFromServer:
+		return "the server's tokenizer"
+	}
+	return ""
+}
+
+// origin says in brackets whose word it was that this is the model's tokenizer, and where it came from; "" where it was named
+// with --tokenizer and found where it was said to be.
+func (m *Tokenizing) origin() string {
+	switch {
+	case m.found.Place != "":
+		return fmt.Sprintf(" (%s; %s)", m.found.Place, m.found.By)
+	case m.found.By != "--tokenizer":
+		return fmt.Sprintf(" (%s)", m.found.By)
+	}
+	return ""
+}
+
+// String says how tokens are counted.
+func (m *Tokenizing) String() string {
+	switch m.counted {
+	case metrics.TokensFromTokenizer, metrics.TokensFromServer:
+		return "tokens counted by " + m.counter()
+	case metrics.TokensFromIDs:
+		return "tokens not counted (prompts are token ids)"
+	case metrics.TokensFromEstimate:
+		return "lengths estimated"
+	}
+	return "tokens not counted"
+}
+
+// Remarks say how tokens are counted and who rendered.
+func (m *Tokenizing) Remarks() []string {
+	all := []string{m.String()}
+	if words := m.Rendered(); words != "" {
+		all = append(all, words)
+	}
+	return all
+}
+
+// findTokenizing looks for what counts tokens: files on this machine, those of the hub, the server. A data set that goes by token
+// counts goes by estimates where there is none of them.
+func (d *Drawing) findTokenizing(ctx context.Context) error {
+	d.hub, d.common = hub.New(hub.Options{Progress: d.To.Tell}), d.Options.Common
+	needs := d.Options.Needs()
+	if d.Options.Tokens.Skip {
+		d.tokenizing = &Tokenizing{absent: "--skip-tokenizer-init is given"}
+		if needs.MustCount {
+			d.tokenizing.Counter, d.tokenizing.counted = tokenizer.Estimate{}, metrics.TokensFromEstimate
+		}
+		return nil
+	}
+	m, err := d.Options.Tokens.Find(ctx, d.hub, d.Model)
+	if err != nil {
+		return err
+	}
+	d.tokenizing = m
+	if d.AskServer {
+		d.Client = impatient(d.Client)
+		d.ask(ctx)
+	}
+	if m.Counter == nil && needs.Counts {
+		m.estimate()
+	}
+	if err := d.findTemplate(needs); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// estimate has lengths estimated where nothing counts them.
+func (m *Tokenizing) estimate() {
+	m.Counter, m.counted = tokenizer.Estimate{}, metrics.TokensFromEstimate
+	m.note("prompt lengths are estimated, because there is no tokenizer: " + m.absent + "; name it with --tokenizer DIRECTORY")
+}
+
+// Find looks for the tokenizer's files: those that were named, or else the model's.
+func (o *TokenizerOptions) Find(ctx context.Context, h *hub.Hub, of server.Model) (*Tokenizing, error) {
+	m := &Tokenizing{}
+	if o.Name == Estimate {
+		m.Counter, m.counted, m.absent = tokenizer.Estimate{}, metrics.TokensFromEstimate, "an estimate makes no text"
+		return m, nil
+	}
+	found, err := tokenizer.Find(ctx, tokenizer.FindOptions{Tokenizer: o.Name, Root: of.Loaded, Model: of.Named, Hub: h})
+	if err == nil {
+		err = m.use(found)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err == nil:
+	case o.Name != "":
+		return nil, usage.Wrap(err)
+	case !errors.As(err, new(*tokenizer.NotFoundError)):
+		m.Notes = append(m.Notes, "the model's tokenizer was found but cannot be used: "+export.Clean(err.Error()))
+	}
+	if none, ok := errors.AsType[*tokenizer.NotFoundError](err); ok {
+		m.absent = strings.Join(none.Tried, "; ")
+	} else if err != nil {
+		m.absent = err.Error()
+	}
+	return m, nil
+}
+
+// use reads the tokenizer that was found.
+func (m *Tokenizing) use(found tokenizer.Found) error {
+	local, err := tokenizer.Read(found.Files)
+	if err != nil {
+		return fmt.Errorf("%s: %w", found.Path, err)
+	}
+	m.Local, m.found, m.name, m.counted = local, found, found.Name, metrics.TokensFromTokenizer
+	m.Counter, m.Tokenizer = local, local
+	return nil
+}
+
+// answerTimeout is how long the server may take for the tokens of one prompt, or for a chat: long texts take seconds, and
+// 64 of them are with it at a time.
+const answerTimeout = time.Minute
+
+// impatient is the client with that limit. Without it a server that takes requests and never answers would be waited for
+// for ever.
+func impatient(client *http.Client) *http.Client {
+	limited := *client
+	limited.Timeout = answerTimeout
+	return &limited
+}
+
+// ask finds out whether the server tokenizes, and has it count if nothing here does.
+func (d *Drawing) ask(ctx context.Context) {
+	m := d.tokenizing
+	probe := func() (*tokenizer.Server, error) {
+		ctx, cancel := context.WithTimeout(ctx, server.AskTimeout)
+		defer cancel()
+		return tokenizer.ProbeServer(ctx, d.Client, d.Server.Target.String(), d.Model.ID, d.Model.Root)
+	}
+	server, err := probe()
+	for d.Patience != nil && endpoint.Unready(err) && d.Patience.Again(ctx, d.Server.Target.String(), err) {
+		server, err = probe()
+	}
+	if err != nil {
+		m.mute = export.Clean(d.Server.Target.Hide(err.Error()))
+		switch {
+		case endpoint.UnknownModel(err):
+			m.mute = fmt.Sprintf("its /tokenize does not know the model %q", d.Model.ID)
+		case endpoint.Refused(err): // in its own words
+		case endpoint.NotOffered(err):
+			m.mute = "it offers no /tokenize"
+		default:
+			m.silent = true
+		}
+		if m.Local == nil {
+			m.absent += "; of the server: " + m.mute
+		}
+		return
+	}
+	m.server = server
+	if m.Counter == nil {
+		m.Counter, m.counted, m.name = server, metrics.TokensFromServer, d.Model.Root
+	}
+}
+
+// CountText counts the tokens of a generated text, nil if nothing here can.
+func (m *Tokenizing) CountText() func(string) (int, error) {
+	if m.Local == nil {
+		return nil
+	}
+	return func(text string) (int, error) {
+		ids, err := m.Local.Encode(text)
+		return len(ids), err
+	}
+}
+
+// CountAnswer has the server count the tokens of a generated text, nil where it does not or where that is done here.
+func (m *Tokenizing) CountAnswer() func(context.Context, string) (int, error) {
+	if m.Local != nil || m.server == nil {
+		return nil
+	}
+	return func(ctx context.Context, text string) (int, error) {
+		ids, err := m.server.EncodeContext(ctx, text)
+		return len(ids), err
+	}
+}
+
+// align cuts prompts of exact lengths to what the server counts, as vLLM's client does. It returns what is to be told of it.
+func (m *Tokenizing) align(ctx context.Context, to Reporter, s *Prefetcher) (notes []string) {
+	if m.Local == nil {
+		return nil
+	}
+	if m.server == nil {
+		if first, _ := s.first(); len(first.Turns) == 1 && first.Turns[0].TokenIDs == nil {
+			return []string{"the prompts were not compared with the server's tokenizer, and may have other lengths there: " + m.mute}
+		}
+		return nil
+	}
+	all := s.all()
+	if all == nil {
+		return []string{"the prompts were not compared with the server's tokenizer: there are too many to have them all beforehand"}
+	}
+	to.Step(StepLengths)
+	to.Show("compared with the server's tokenizer")
+	done, _ := datasets.Align(ctx, all, &countedAligner{Aligner: m.server, to: to, total: len(all)}, func(note string) { notes = append(notes, export.Clean(note)) }) // a lost context is noticed elsewhere
+	if done.Cut > 0 {
+		s.changed()
+	}
+	return notes
+}
+
+// countedAligner counts the prompts that a server is asked about.
+type countedAligner struct {
+	datasets.Aligner
+	to    Reporter
+	asked atomic.Int64
+	total int
+}
+
+// EncodeContext asks the server.
+func (c *countedAligner) EncodeContext(ctx context.Context, text string) ([]int, error) {
+	ids, err := c.Aligner.EncodeContext(ctx, text)
+	c.to.Count(int(c.asked.Add(1)), c.total, "")
+	return ids, err
+}
+
+// findTemplate looks for what renders chats, where the data set needs it: the server, or else the template that came with the
+// tokenizer. Where no tokenizer is on this machine to say what the model's template is, chats are sent as they are.
+func (d *Drawing) findTemplate(needs datasets.Needs) error {
+	m := d.tokenizing
+	if !needs.Template {
+		return nil
+	}
+	var among []chattemplate.Named
+	if d.AskServer && !m.silent { // what did not answer once is not waited for again
+		among = append(among, chattemplate.NewServer(d.Client, d.Server.Target.String(), d.Model.ID))
+	}
+	if m.Local != nil {
+		files := chattemplate.Files{Jinja: m.found.Jinja, ToolJinja: m.found.ToolJinja, JSON: m.found.JSON, Config: m.found.Config, SpecialTokens: m.found.SpecialTokens}
+		local, err := chattemplate.Load(m.name, files)
+		if err != nil {
+			return usage.Errorf("%s: %w", m.found.Path, err)
+		}
+		if local != nil {
+			among = append(among, local)
+		}
+	} else if needs.Forms != datasets.AsMessages { // which travel as they are, and are counted without
+		among = append(among, chattemplate.Plain{})
+	}
+	if len(among) > 0 {
+		m.renderer = chattemplate.NewFirst(among...)
+		m.Template = m.renderer
+	}
+	return nil
+}
+
+// Rendered says who rendered the chats; "" where none had to be.
+func (m *Tokenizing) Rendered() string {
+	if m.renderer == nil {
+		return ""
+	}
+	switch m.renderer.Source() {
+	case chattemplate.FromServer:
+		return "prompts were rendered by the server's chat template"
+	case chattemplate.FromTemplate:
+		return "prompts were rendered here, by the chat template of " + m.name
+	}
+	return ""
+}

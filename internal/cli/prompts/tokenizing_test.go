@@ -1,0 +1,61 @@
+package prompts
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/datasets/tokenizer"
+	"benchtop/internal/cli/server"
+	"benchtop/loadgen/target"
+)
+
+// unheard is a reporter of a preparation that nobody follows.
+type unheard struct{}
+
+func (unheard) Tell(string)               {}
+func (unheard) Show(string)               {}
+func (unheard) Step(string)               {}
+func (unheard) Count(int, int, string)    {}
+func (unheard) CountEvery() time.Duration { return time.Second }
+
+// silentServer takes requests and never answers.
+type silentServer struct{}
+
+func (silentServer) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// A server that does not answer is not waited for for ever: not long while it is tried, and longer for the tokens of a text.
+func TestSilentServerIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		to, err := target.New(target.Options{BaseURL: "http://silent.test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := &http.Client{Transport: silentServer{}}
+		d := &Drawing{Options: &Options{Tokens: TokenizerOptions{Name: Estimate}}, Server: &server.Options{Target: to}, Client: client, AskServer: true, To: unheard{}}
+		began := time.Now()
+		if err := d.findTokenizing(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); d.tokenizing.server != nil || took != server.AskTimeout {
+			t.Errorf("tried for %s, server %v", took, d.tokenizing.server)
+		}
+		began = time.Now()
+		s := tokenizer.NewServer(impatient(client), "http://silent.test", "m")
+		if _, err := s.EncodeContext(context.Background(), "a text"); err == nil || !strings.Contains(err.Error(), "no answer in time") {
+			t.Errorf("got error %v", err)
+		}
+		if took := time.Since(began); took != answerTimeout {
+			t.Errorf("waited for %s", took)
+		}
+		if client.Timeout != 0 {
+			t.Error("the client of all others has a limit now")
+		}
+	})
+}

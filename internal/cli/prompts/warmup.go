@@ -1,0 +1,139 @@
+package prompts
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"benchtop/datasets"
+	"benchtop/export"
+	"benchtop/internal/cli/server"
+	"benchtop/loadgen"
+	"benchtop/metrics"
+)
+
+// WarmUp is what is sent before a run and is in no figure. Its prompts are as long as the first of the run, whose place in the
+// server's prefix cache they do not warm.
+type WarmUp struct {
+	Load     loadgen.Options
+	First    datasets.Conversation
+	Patience *server.Patience // with requests that fail, of which none is sent without patience
+	Requests int
+	Command  []string
+	To       Reporter
+}
+
+// Do sends requests until one succeeds, if the user wants to wait for the server, and then the warm-ups, so many at a time. The
+// notes are warnings.
+func (w *WarmUp) Do(ctx context.Context, atOnce int) (notes []string, err error) {
+	w.Load.ModelFor, w.Load.ProbeRate = nil, 0
+	w.Patience.Restart() // whatever the data set took
+	if w.Patience.Limit > 0 {
+		if err := w.waitForAnswer(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if w.Requests > 0 {
+		notes = w.warmUp(ctx, atOnce)
+	}
+	return notes, ctx.Err()
+}
+
+// waitForAnswer sends requests until one succeeds or the patience ends.
+func (w *WarmUp) waitForAnswer(ctx context.Context) error {
+	limit, to := w.Patience.Limit, w.Load.Target
+	w.To.Step(StepReady)
+	var said error // what became of the last try that was not cut by the end of the patience
+	for try := 0; ; try++ {
+		limited, cancel := w.Patience.Within(ctx)
+		done := loadgen.Try(limited, w.Load, shuffled(w.First, try, 1), 1)
+		cancel()
+		if done[0].OK() {
+			return nil
+		}
+		if help := w.leaveOut(done); help != "" {
+			return fmt.Errorf("%s refuses the requests: %s; %s", to, done[0].Error, help)
+		}
+		if done[0].Failure != metrics.Cancelled {
+			said = fmt.Errorf("%s: %s", done[0].Failure, done[0].Error)
+		}
+		err := said
+		if err == nil {
+			err = fmt.Errorf("no answer within %s", limit)
+		}
+		if !w.Patience.Again(ctx, to.String(), err) {
+			return fmt.Errorf("%s was not ready within %s: %w", to, limit, err)
+		}
+	}
+}
+
+func (w *WarmUp) warmUp(ctx context.Context, atOnce int) (notes []string) {
+	w.To.Step(StepWarmups)
+	w.To.Tell(fmt.Sprintf("warming up with %d requests", w.Requests))
+	failed, words := 0, ""
+	all := loadgen.Try(ctx, w.Load, shuffled(w.First, -1, w.Requests), atOnce)
+	for _, q := range all {
+		if !q.OK() {
+			failed++
+			words = fmt.Sprintf("%s: %s", q.Failure, q.Error)
+		}
+	}
+	if help := w.leaveOut(all); help != "" {
+		words += "; " + help
+	}
+	if failed > 0 && ctx.Err() == nil {
+		notes = append(notes, fmt.Sprintf("%d of %d warm-ups failed, one with %s", failed, w.Requests, export.Clean(words)))
+	}
+	return notes
+}
+
+// leaveOut says which fields the server refused in requests before the run, and how to leave them out; "" if it did not.
+func (w *WarmUp) leaveOut(all []metrics.Request) string {
+	var refused []string
+	optional := w.Load.Optional(&w.First.Turns[0])
+	for _, q := range all {
+		refused = append(refused, metrics.RefusedFields(optional, q.Status, q.Error)...)
+	}
+	if refused == nil {
+		return ""
+	}
+	refused = slices.DeleteFunc(optional, func(f string) bool { return !slices.Contains(refused, f) })
+	return fmt.Sprintf("to leave out %s, add %s", export.Listed(refused), export.LeaveOut(refused, w.Command))
+}
+
+// shuffled are n turns as long as the first of a conversation and unlike it: its tokens or words in another order, its
+// characters where there are few words, as in languages that need no blanks.
+func shuffled(like datasets.Conversation, seed, n int) []datasets.Turn {
+	turns := make([]datasets.Turn, n)
+	for i := range turns {
+		turns[i] = shuffledTurn(rand.New(rand.NewPCG(uint64(seed), uint64(i))), like.Turns[0])
+	}
+	return turns
+}
+
+func shuffledTurn(draws *rand.Rand, t datasets.Turn) datasets.Turn {
+	const few = 8
+	t.Batch = slices.Clone(t.Batch)
+	for i := range t.Batch {
+		t.Batch[i] = shuffledTurn(draws, t.Batch[i])
+	}
+	if t.TokenIDs != nil {
+		t.TokenIDs = slices.Clone(t.TokenIDs)
+		shuffle(draws, t.TokenIDs)
+	} else if words := strings.Fields(t.Text); len(words) >= few {
+		shuffle(draws, words)
+		t.Text = strings.Join(words, " ")
+	} else {
+		letters := []rune(t.Text)
+		shuffle(draws, letters)
+		t.Text = string(letters)
+	}
+	t.Messages, t.Media = nil, nil
+	return t
+}
+
+func shuffle[T any](draws *rand.Rand, all []T) {
+	draws.Shuffle(len(all), func(a, b int) { all[a], all[b] = all[b], all[a] })
+}

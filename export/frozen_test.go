@@ -1,0 +1,247 @@
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/export/journal"
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/report"
+)
+
+// Programs of others read results and journals by these keys.
+func TestFrozenKeys(t *testing.T) {
+	results, records := map[string]bool{}, map[string]bool{}
+	collect := func(r metrics.Report) {
+		var b bytes.Buffer
+		if err := JSON(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		paths(t, results, "", b.Bytes())
+		b.Reset()
+		if err := PyTorch(&b, r, nil); err != nil {
+			t.Fatal(err)
+		}
+		paths(t, records, "", b.Bytes())
+	}
+	everything := reportOfEverything()
+	collect(everything)
+	everything.Plan.Stages[0].Users = 0
+	everything.Diffusion, everything.Plan.Find = nil, nil
+	collect(everything)
+	everything.Plan.Pooling = true
+	collect(everything)
+
+	lines := journalOfEverything(t)
+	runs, err := filepath.Glob("../internal/cli/testdata/runs/v*/*.jsonl.gz")
+	if err != nil || len(runs) < 10 {
+		t.Fatalf("%d journals: %v", len(runs), err)
+	}
+	for _, path := range runs {
+		r, err := report.Of(journal.Read(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		collect(r)
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		linePaths(t, lines, plain)
+		f.Close()
+	}
+	frozen(t, "result_keys.txt", results)
+	frozen(t, "pytorch_keys.txt", records)
+	frozen(t, "journal_keys.txt", lines)
+}
+
+// frozen compares with a list under testdata, one a line.
+func frozen(t *testing.T, name string, got map[string]bool) {
+	t.Helper()
+	path := filepath.Join("testdata", "frozen", name)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Fields(string(data))
+	if !slices.IsSorted(want) {
+		t.Errorf("%s is not sorted", path)
+	}
+	for _, key := range want {
+		if !got[key] {
+			t.Errorf("%s is gone or has another name, but it is frozen: others read it. See %s", key, path)
+		}
+		delete(got, key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(got)) {
+		t.Errorf("%s is new: add it to %s, in its order", key, path)
+	}
+}
+
+// reportOfEverything has a value for every field, so that no key is left out.
+func reportOfEverything() (r metrics.Report) {
+	setAll(reflect.ValueOf(&r).Elem())
+	r.Answer.Before, r.Answer.After, r.Answer.Shown, r.Answer.HighestLevel = 0, 0, 0, 0
+	r.Plan.Metrics, r.Plan.Pooling = nil, false
+	for l := range metrics.Latencies() {
+		if l.Key() != "" { // else nobody can ask for it
+			r.Plan.Metrics = append(r.Plan.Metrics, l)
+		}
+	}
+	r.Plan.Metadata, r.Plan.Definitions = nil, nil
+	r.Timeline[0].Start = 0
+	r.Server.Seconds[0].At, r.GPUs.Seconds[0].At = time.Second, time.Second
+	for _, sources := range []map[metrics.TokenSource]int{r.InputSources, r.OutputSources} {
+		clear(sources)
+		for _, s := range []metrics.TokenSource{metrics.TokensFromChunks, metrics.TokensFromEstimate, metrics.TokensFromServer,
+			metrics.TokensFromTokenizer, metrics.TokensFromUsage, metrics.TokensUnknown} {
+			sources[s] = 1
+		}
+	}
+	return r
+}
+
+// journalOfEverything are the keys of a journal with a line of every kind.
+func journalOfEverything(t *testing.T) map[string]bool {
+	t.Helper()
+	var plan metrics.Plan
+	setAll(reflect.ValueOf(&plan).Elem())
+	plan.Definitions = nil
+	w, err := journal.NewWriter(nil, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	var q metrics.Request
+	setAll(reflect.ValueOf(&q).Elem())
+	q.Chunks = []metrics.Chunk{{At: 1, Tokens: 2}}
+	w.Take(&event.Event{Kind: event.Done, Request: &q})
+	for _, fact := range []any{
+		&metrics.Recount{}, &metrics.LogEntry{}, &metrics.Steering{}, &metrics.Phase{}, &metrics.Source{}, &metrics.Saving{},
+		&metrics.ClientSecond{}, &metrics.ServerSecond{}, &metrics.GPUSecond{}, &metrics.End{},
+	} {
+		v := reflect.ValueOf(fact).Elem()
+		setAll(v)
+		w.Take(&event.Event{Kind: event.Fact, At: time.Second, Value: v.Interface()})
+	}
+	var b bytes.Buffer
+	if _, err := w.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]bool{}
+	linePaths(t, out, &b)
+
+	first, _, _ := strings.Cut(b.String(), "\n")
+	for e := range journal.From(strings.NewReader(first+"\n{}\n"), "") { // the reader names the kinds that it knows
+		if damage, ok := e.Value.(event.Damage); ok {
+			_, kinds, _ := strings.Cut(damage.Err.Error(), "one of: ")
+			for _, kind := range strings.Split(kinds, ", ") {
+				if !out[kind] {
+					t.Errorf("a line of %q is missing here", kind)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// setAll sets everything in a value to something that is not left out.
+func setAll(v reflect.Value) {
+	switch {
+	case v.Type() == reflect.TypeFor[time.Duration]():
+		v.SetInt(int64(5 * time.Second))
+	case v.Type() == reflect.TypeFor[time.Time]():
+		v.Set(reflect.ValueOf(time.Unix(1, 0)))
+	case v.Type() == reflect.TypeFor[metrics.Statistic]():
+		percentile := []metrics.Percentile{{P: 99, Value: 1}}
+		v.Set(reflect.ValueOf(metrics.Statistic{N: 1, Percentiles: percentile, Shown: percentile}))
+	case v.CanInt():
+		v.SetInt(1)
+	case v.CanUint():
+		v.SetUint(1)
+	case v.CanFloat():
+		v.SetFloat(1.5)
+	case v.Kind() == reflect.Bool:
+		v.SetBool(true)
+	case v.Kind() == reflect.String:
+		v.SetString("x")
+	case v.Kind() == reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		setAll(v.Elem())
+	case v.Kind() == reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		setAll(v.Index(0))
+	case v.Kind() == reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+	case v.Kind() == reflect.Array:
+		for i := range v.Len() {
+			setAll(v.Index(i))
+		}
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				setAll(v.Field(i))
+			}
+		}
+	}
+}
+
+// linePaths adds the paths of the keys of a journal's lines. A request has no name of its own in its line.
+func linePaths(t *testing.T, out map[string]bool, journal io.Reader) {
+	t.Helper()
+	lines := bufio.NewScanner(journal)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		prefix := ""
+		if bytes.HasPrefix(lines.Bytes(), []byte(`{"index":`)) {
+			prefix = "request"
+		}
+		if json.Valid(lines.Bytes()) { // a run that was killed ends in the middle
+			paths(t, out, prefix, lines.Bytes())
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// paths adds the paths of all keys of a JSON value.
+func paths(t *testing.T, out map[string]bool, prefix string, text []byte) {
+	t.Helper()
+	var value any
+	if err := json.Unmarshal(text, &value); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(path string, v any)
+	walk = func(path string, v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, inner := range v {
+				inside := strings.TrimPrefix(path+"."+key, ".")
+				out[inside] = true
+				walk(inside, inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(path+"[]", inner)
+			}
+		}
+	}
+	walk(prefix, value)
+}

@@ -58,10 +58,11 @@ const (
 
 // ReadRecord reads a calibration that Write left behind. The error is fs.ErrNotExist if there is none.
 func ReadRecord(path string) (*Calibration, error) {
-	// A pipe in its place would be waited for.
-	if info, err := os.Stat(path); err != nil {
+	info, err := os.Stat(path)
+	if err != nil {
 		return nil, err
-	} else if !info.Mode().IsRegular() {
+	}
+	if !info.Mode().IsRegular() { // a pipe would be waited for
 		return nil, fmt.Errorf("%s is no file; remove it", path)
 	}
 	f, err := os.Open(path)
@@ -123,12 +124,9 @@ func (c *Calibration) Write(path string) error {
 
 // JSON writes all figures; the names of bare numbers end in their unit.
 func (c *Calibration) JSON(w io.Writer) error {
-	data, err := json.MarshalIndent(c, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(data, '\n'))
-	return err
+	to := json.NewEncoder(w)
+	to.SetIndent("", "  ")
+	return to.Encode(c)
 }
 
 // rounded keeps figures readable where more digits would only be noise.

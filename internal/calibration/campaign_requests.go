@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"benchtop/internal/telemetry"
@@ -95,35 +96,27 @@ func twoDigits(v float64) float64 {
 
 // lateArrivals measures how late requests begin: for the pacer alone, and with the work of sending them.
 func (c *campaign) lateArrivals(ctx context.Context) {
-	for _, rate := range c.Paced {
+	for i, rate := range slices.Concat(c.Paced, c.Sent) {
 		if ctx.Err() != nil {
 			return
 		}
-		c.tell(fmt.Sprintf("lateness: %s arrivals/s, nothing sent", count(rate)))
-		c.arrived(ctx, LatenessRun{RequestsPerSecond: rate}, func() (Quantiles, error) {
-			return c.tools.lateness(ctx, rate, c.ArrivalTime)
-		})
-	}
-	for _, rate := range c.Sent {
-		if ctx.Err() != nil {
-			return
+		run := LatenessRun{RequestsPerSecond: rate, Sent: i >= len(c.Paced)}
+		var err error
+		if run.Sent {
+			c.tell(fmt.Sprintf("lateness: %s requests/s", count(rate)))
+			var r Result
+			r, err = c.sound(ctx, Load{Streams: c.Users, Rate: rate, Chunks: 1, Duration: c.ArrivalTime, Preconnect: true, Seed: int64(rate)})
+			run.Lateness = r.Lateness
+		} else {
+			c.tell(fmt.Sprintf("lateness: %s arrivals/s, nothing sent", count(rate)))
+			run.Lateness, err = c.tools.lateness(ctx, rate, c.ArrivalTime)
 		}
-		c.tell(fmt.Sprintf("lateness: %s requests/s", count(rate)))
-		c.arrived(ctx, LatenessRun{RequestsPerSecond: rate, Sent: true}, func() (Quantiles, error) {
-			r, err := c.sound(ctx, Load{Streams: c.Users, Rate: rate, Chunks: 1, Duration: c.ArrivalTime, Preconnect: true, Seed: int64(rate)})
-			return r.Lateness, err
-		})
+		if err != nil {
+			c.problem(ctx, fmt.Sprintf("lateness at %s/s", count(rate)), err)
+			continue
+		}
+		c.out.Lateness = append(c.out.Lateness, run)
 	}
-}
-
-func (c *campaign) arrived(ctx context.Context, run LatenessRun, measure func() (Quantiles, error)) {
-	q, err := measure()
-	if err != nil {
-		c.problem(ctx, fmt.Sprintf("lateness at %s/s", count(run.RequestsPerSecond)), err)
-		return
-	}
-	run.Lateness = q
-	c.out.Lateness = append(c.out.Lateness, run)
 }
 
 // room reports what the system would not let a load have. The metronome needs as many sockets in its own process.

@@ -84,31 +84,20 @@ func measure(
 	if err != nil {
 		return Result{}, err
 	}
-	c := compare(tally.seen, log, metronome.WallOf(start))
-	if c.stampError.N == 0 {
+	r := compare(tally.seen, log, metronome.WallOf(start))
+	if r.StampError.N == 0 {
 		return Result{}, fmt.Errorf("the log of the server at %s has none of %d requests; does another client use it?", server, len(tally.seen))
 	}
-	r := sum(&tally, &c, took)
+	r.Requests, r.Failed, r.MostStreams = len(tally.seen)+tally.failed, tally.failed, int(tally.most.Load())
+	r.Seconds = took.Seconds()
+	r.RequestsPerSecond, r.ChunksPerSecond = float64(len(tally.seen))/r.Seconds, float64(r.Chunks)/r.Seconds
 	r.spent(m, before)
 	return r, nil
 }
 
-// sum puts together what the tally and the comparison say.
-func sum(t *Tally, c *comparison, took time.Duration) Result {
-	s := took.Seconds()
-	return Result{
-		Requests: len(t.seen) + t.failed, Failed: t.failed, Chunks: c.chunks,
-		Seconds: s, RequestsPerSecond: float64(len(t.seen)) / s, ChunksPerSecond: float64(c.chunks) / s,
-		MostStreams: int(t.most.Load()),
-		StampError:  c.stampError, Early: c.early, Unmatched: c.unmatched, Lateness: c.late, Connect: c.connect,
-		TTFTError: c.ttftError.average(),
-		ITLStd:    c.itl.deviation(), ServerITLStd: c.serverITL.deviation(), ITLErrorStd: c.itlMismatch.deviation(),
-	}
-}
-
 // spent fills in what the measurement cost.
 func (r *Result) spent(m *meter, before int64) {
-	r.CPUSeconds = m.total().cpu.Seconds()
+	r.CPUSeconds = difference(m.used).cpu.Seconds()
 	p, found := m.plateau(int64(r.MostStreams))
 	if found {
 		r.PlateauSeconds = p.at.Seconds()
@@ -122,61 +111,47 @@ func (r *Result) spent(m *meter, before int64) {
 	}
 }
 
-// comparison is what a client saw against what the server wrote down.
-type comparison struct {
-	stampError, late, connect   Quantiles
-	early                       int
-	ttftError                   spread
-	itl, serverITL, itlMismatch spread
-	chunks                      int
-	unmatched                   int // requests that the log does not have, or with another number of chunks
-}
-
-// compare joins by the id. start is the wall-clock time of offset 0 of the client.
-func compare(seen []Seen, log []metronome.Entry, start time.Time) comparison {
-	var c comparison
+// compare puts what a client saw against what the server wrote down, joined by the id. start is the wall-clock time of offset 0 of
+// the client.
+func compare(seen []Seen, log []metronome.Entry, start time.Time) (r Result) {
 	served := make(map[string]*metronome.Entry, len(log))
 	for i := range log {
 		served[log[i].ID] = &log[i] // of a request that was sent twice, the last one
 	}
 	var late, connect, errors []time.Duration
+	var ttft, itl, serverITL, mismatch spread
 	for i := range seen {
 		s := &seen[i]
-		c.chunks += len(s.Chunks)
+		r.Chunks += len(s.Chunks)
 		late = append(late, s.Late)
 		if s.Connect > 0 {
 			connect = append(connect, s.Connect)
 		}
 		e := served[s.ID]
 		if e == nil || len(e.Writes) != len(s.Chunks) || len(s.Chunks) == 0 {
-			c.unmatched++
+			r.Unmatched++
 			continue
 		}
-		errors = c.join(s, e, start, errors)
-	}
-	c.stampError, c.late, c.connect = QuantilesOf(errors), QuantilesOf(late), QuantilesOf(connect)
-	return c
-}
-
-// join adds one request and returns the errors of its stamps behind those before.
-func (c *comparison) join(s *Seen, e *metronome.Entry, start time.Time, errors []time.Duration) []time.Duration {
-	c.ttftError.add(micros(s.Chunks[0]) - e.Writes[0].Sub(e.Arrived))
-	sent := start.Add(s.Sent)
-	for i, at := range s.Chunks {
-		wrong := sent.Add(micros(at)).Sub(e.Writes[i])
-		if wrong < -EarlyFrom {
-			c.early++
+		ttft.add(micros(s.Chunks[0]) - e.Writes[0].Sub(e.Arrived))
+		sent := start.Add(s.Sent)
+		for k, at := range s.Chunks {
+			wrong := sent.Add(micros(at)).Sub(e.Writes[k])
+			if wrong < -EarlyFrom {
+				r.Early++
+			}
+			errors = append(errors, wrong)
+			if k == 0 {
+				continue
+			}
+			ours, theirs := micros(at-s.Chunks[k-1]), e.Writes[k].Sub(e.Writes[k-1])
+			itl.add(ours)
+			serverITL.add(theirs)
+			mismatch.add(ours - theirs)
 		}
-		errors = append(errors, wrong)
-		if i == 0 {
-			continue
-		}
-		ours, theirs := micros(at-s.Chunks[i-1]), e.Writes[i].Sub(e.Writes[i-1])
-		c.itl.add(ours)
-		c.serverITL.add(theirs)
-		c.itlMismatch.add(ours - theirs)
 	}
-	return errors
+	r.StampError, r.Lateness, r.Connect = QuantilesOf(errors), QuantilesOf(late), QuantilesOf(connect)
+	r.TTFTError, r.ITLStd, r.ServerITLStd, r.ITLErrorStd = ttft.average(), itl.deviation(), serverITL.deviation(), mismatch.deviation()
+	return r
 }
 
 func micros(us int32) time.Duration { return time.Duration(us) * time.Microsecond }

@@ -172,24 +172,24 @@ func TestCompare(t *testing.T) {
 	}
 	c := compare(seen, log, start)
 	// Errors: 10, 10, 210 and -6, -5.
-	if want := (Quantiles{5, 10_000, 210_000, 210_000, 210_000}); c.stampError != want {
-		t.Errorf("stamp error %+v, want %+v", c.stampError, want)
+	if want := (Quantiles{5, 10_000, 210_000, 210_000, 210_000}); c.StampError != want {
+		t.Errorf("stamp error %+v, want %+v", c.StampError, want)
 	}
-	if c.early != 1 || c.unmatched != 2 || c.chunks != 8 {
-		t.Errorf("%d early, %d unmatched, %d chunks; want 1, 2, 8", c.early, c.unmatched, c.chunks)
+	if c.Early != 1 || c.Unmatched != 2 || c.Chunks != 8 {
+		t.Errorf("%d early, %d unmatched, %d chunks; want 1, 2, 8", c.Early, c.Unmatched, c.Chunks)
 	}
-	if c.late.N != 4 || c.late.Max != time.Millisecond || c.connect.N != 1 || c.connect.P50 != 70 {
-		t.Errorf("late %+v, connect %+v", c.late, c.connect)
+	if c.Lateness.N != 4 || c.Lateness.Max != time.Millisecond || c.Connect.N != 1 || c.Connect.P50 != 70 {
+		t.Errorf("late %+v, connect %+v", c.Lateness, c.Connect)
 	}
 	// TTFT: 1020 against 1000, 994 against 1000.
-	if got := c.ttftError.average(); got != 7*time.Microsecond {
+	if got := c.TTFTError; got != 7*time.Microsecond {
 		t.Errorf("TTFT error %s, want 7µs", got)
 	}
-	if got := c.serverITL.deviation(); got != 0 {
+	if got := c.ServerITLStd; got != 0 {
 		t.Errorf("the server's own gaps vary by %s", got)
 	}
-	// Gaps: 1000, 1200, 1001.
-	if c.itl.n != 3 || c.itl.average() != 1067*time.Microsecond || c.itl.deviation() != c.itlMismatch.deviation() {
-		t.Errorf("ITL: %d of %s, deviations %s and %s", c.itl.n, c.itl.average(), c.itl.deviation(), c.itlMismatch.deviation())
+	// Gaps: 1000, 1200, 1001, all 1000 at the server.
+	if got := c.ITLStd.Round(time.Microsecond); got != 94*time.Microsecond || c.ITLErrorStd != c.ITLStd {
+		t.Errorf("standard deviation of ITL %s and of its error %s, want 94µs", got, c.ITLErrorStd)
 	}
 }

@@ -45,9 +45,6 @@ func (m *meter) read() {
 	m.used = append(m.used, u)
 }
 
-// total is what was used from the first reading to the last.
-func (m *meter) total() usage { return difference(m.used) }
-
 // plateau is what was used in the longest time in which all of the most streams were open; if that is shorter than a second,
 // 95 % of them. If there is no such time, it is the total.
 func (m *meter) plateau(most int64) (used usage, found bool) {
@@ -56,7 +53,7 @@ func (m *meter) plateau(most int64) (used usage, found bool) {
 			return p, true
 		}
 	}
-	return m.total(), false
+	return difference(m.used), false
 }
 
 // above is what was used in the longest time in which so many streams were open.

@@ -62,17 +62,11 @@ func (k *connection) answerNext() error {
 	if err != nil {
 		return err
 	}
-	switch q.endpoint {
-	case completions:
-		err = k.play(k.server.completion, &q, chunks, arrived)
-	case chatCompletions:
-		err = k.play(k.server.chat, &q, chunks, arrived)
-	case models:
-		err = k.reply(http.StatusOK, modelList)
-	case health:
-		err = k.reply(http.StatusOK, "{}")
-	case takeLog:
-		err = k.sendLog()
+	switch {
+	case q.script != nil:
+		err = k.play(q.script(k.server), &q, chunks, arrived)
+	case q.answer != nil:
+		err = q.answer(k)
 	default:
 		err = k.reply(http.StatusNotFound, failure("this server has no such endpoint"))
 	}
@@ -100,7 +94,7 @@ func (k *connection) readBody(q *request) (chunks int, arrived int64, err error)
 	if err == io.EOF {
 		return 0, 0, malformed("the connection ended within the body of a request")
 	}
-	if err == nil && (q.endpoint == completions || q.endpoint == chatCompletions) {
+	if err == nil && q.script != nil {
 		chunks, err = chunksAsked(&k.json, body)
 	}
 	return chunks, arrived, err

@@ -15,25 +15,31 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// endpoint is what a request asks for.
-type endpoint int
+// endpoint is what a request asks for. The zero value is one that the server does not have.
+type endpoint struct {
+	method, path string // the path's end; the pace stands before it
+	// script of the stream that answers, at a pace, or else what answers.
+	script func(*Server) *script
+	answer func(*connection) error
+}
 
-const (
-	unknown endpoint = iota
-	completions
-	chatCompletions
-	models
-	health
-	takeLog
-)
+func endpoints() [5]endpoint {
+	return [...]endpoint{
+		{http.MethodPost, "/v1/completions", func(s *Server) *script { return s.completion }, nil},
+		{http.MethodPost, "/v1/chat/completions", func(s *Server) *script { return s.chat }, nil},
+		{http.MethodGet, "/v1/models", nil, func(k *connection) error { return k.reply(http.StatusOK, modelList) }},
+		{http.MethodGet, "/health", nil, func(k *connection) error { return k.reply(http.StatusOK, "{}") }},
+		{http.MethodGet, "/log", nil, (*connection).sendLog},
+	}
+}
 
 // request is the head of a request, as far as it matters here.
 type request struct {
-	endpoint endpoint
-	pace     pace
-	id       string
-	length   int  // of the body
-	last     bool // the client wants the connection closed behind the answer
+	endpoint
+	pace   pace
+	id     string
+	length int  // of the body
+	last   bool // the client wants the connection closed behind the answer
 }
 
 // refusal is a request that cannot be answered, in the words of the answer that says so. It ends the connection, since the
@@ -112,32 +118,18 @@ func (q *request) readFirst(line []byte) error {
 		return &refusal{http.StatusHTTPVersionNotSupported, "this server speaks HTTP/1.1"}
 	}
 	path, _, _ = bytes.Cut(path, []byte("?"))
-	prefix := q.find(string(method), path)
-	if q.endpoint == completions || q.endpoint == chatCompletions {
-		var err error
-		if q.pace, err = readPace(string(prefix)); err != nil {
-			return malformed("%s", err)
+	for _, e := range endpoints() {
+		before, ok := bytes.CutSuffix(path, []byte(e.path))
+		if !ok || string(method) != e.method {
+			continue
 		}
-	}
-	return nil
-}
-
-// find sets the endpoint and returns what stands before it in the path.
-func (q *request) find(method string, path []byte) []byte {
-	for _, e := range [...]struct {
-		method, path string
-		endpoint     endpoint
-	}{
-		{http.MethodPost, "/v1/completions", completions},
-		{http.MethodPost, "/v1/chat/completions", chatCompletions},
-		{http.MethodGet, "/v1/models", models},
-		{http.MethodGet, "/health", health},
-		{http.MethodGet, "/log", takeLog},
-	} {
-		n := len(path) - len(e.path)
-		if method == e.method && n >= 0 && string(path[n:]) == e.path {
-			q.endpoint = e.endpoint
-			return path[:n]
+		q.endpoint = e
+		if e.script == nil {
+			break
+		}
+		var err error
+		if q.pace, err = readPace(string(before)); err != nil {
+			return malformed("%s", err)
 		}
 	}
 	return nil

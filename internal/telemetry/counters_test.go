@@ -45,7 +45,7 @@ vllm:diffusion_num_committed_tokens_total{engine="0"} 640.0
 // readPage reads the counters of Prometheus text.
 func readPage(page string) (Counters, error) {
 	var c Counters
-	if _, err := eachLine(strings.NewReader(page), c.add); err != nil {
+	if err := eachLine(limited(strings.NewReader(page)), c.add); err != nil {
 		return Counters{}, err
 	}
 	return c, nil

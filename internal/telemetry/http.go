@@ -25,7 +25,9 @@ func fetch(ctx context.Context, client *http.Client, page string, take func(line
 	defer resp.Body.Close()
 	text, err := plain(resp)
 	if err == nil {
-		length, err = eachLine(text, take)
+		page := limited(text)
+		err = eachLine(page, take)
+		length = longestPage + 1 - page.N
 	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -46,11 +48,7 @@ func plain(resp *http.Response) (io.Reader, error) {
 	}
 	// The transport unpacks what it asked for; some servers and proxies pack unasked.
 	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
-		unpacked, err := gzip.NewReader(io.LimitReader(resp.Body, longestPage))
-		if err != nil {
-			return nil, err
-		}
-		return unpacked, nil
+		return gzip.NewReader(io.LimitReader(resp.Body, longestPage))
 	}
 	return resp.Body, nil
 }

@@ -22,32 +22,18 @@ type Process struct {
 	collector debug.GCStats // kept for its buffers
 }
 
-// ProcessSample is what happened to the process between two samples. Nothing in it is ever negative.
-type ProcessSample struct {
-	// Took is the time between the samples by the monotonic clock.
-	Took time.Duration
-	// CPU is how many cores the process kept busy, of Cores it may use: GOMAXPROCS, its affinity or the quota of its
-	// control group, whichever is less. CPUWait is how many of its threads waited for a core, on average. CPU and CPUWait
-	// are 0 where the system does not tell.
-	CPU, CPUWait, Cores float64
-	// Sched is the 99th percentile of how long goroutines that could run waited to run.
-	Sched time.Duration
-	// Stall is the longest time the process stood still, plus the time the whole machine was suspended. A stall that goes
-	// on while a sample is taken is counted in parts, in each sample the part before it.
-	Stall time.Duration
-	// GCs are garbage collections that ended, GCPause the time they stopped everything for.
-	GCs     int
-	GCPause time.Duration
-	// Memory is what the process holds, in bytes.
-	Memory uint64
-}
+// ProcessSample is what happened to the process between two samples: the part of a client's second that the process itself knows.
+// Nothing in it is ever negative.
+//
+// Took is the time between the samples by the monotonic clock. CPU and CPUWait are 0 where the system does not report them. Cores
+// are GOMAXPROCS, the affinity or the quota of the control group, whichever is less. Stall includes the time the whole machine was
+// suspended; a stall that goes on while a sample is taken is counted in parts, in each sample the part before it.
+type ProcessSample metrics.ClientSecond
 
-// Second is the sample as the part of a client's second, ending at, that the process itself knows. The rest is the caller's.
+// Second is the sample as that of a second that ends at a moment.
 func (s ProcessSample) Second(at time.Duration) metrics.ClientSecond {
-	return metrics.ClientSecond{
-		At: at, Took: s.Took, CPU: s.CPU, CPUWait: s.CPUWait, Cores: s.Cores, Sched: s.Sched, Stall: s.Stall,
-		GCs: s.GCs, GCPause: s.GCPause, Memory: s.Memory,
-	}
+	s.At = at
+	return metrics.ClientSecond(s)
 }
 
 // WatchProcess begins to watch. Close ends it.

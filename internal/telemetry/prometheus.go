@@ -22,13 +22,11 @@ var (
 )
 
 // eachLine hands over the lines of Prometheus text that are not empty, without blanks around them; each is valid until the
-// next. Whoever gets them parses only those that begin with a name that matters, each for itself, so that nothing else on the
-// page can spoil them and a page costs no more memory than its longest line. It returns how many bytes it read.
-func eachLine(page io.Reader, take func(line []byte)) (int64, error) {
-	limited := &io.LimitedReader{R: page, N: longestPage + 1}
-	lines := bufio.NewReaderSize(limited, longestLine)
+// next. Its caller parses only those that begin with a name that matters, each for itself, so that nothing else on the
+// page can spoil them and a page costs no more memory than its longest line.
+func eachLine(page *io.LimitedReader, take func(line []byte)) error {
+	lines := bufio.NewReaderSize(page, longestLine)
 	first := true
-	read := func() int64 { return longestPage + 1 - limited.N }
 	for {
 		line, err := lines.ReadSlice('\n')
 		whole := true
@@ -37,25 +35,26 @@ func eachLine(page io.Reader, take func(line []byte)) (int64, error) {
 			_, err = lines.ReadSlice('\n')
 		}
 		if err != nil && err != io.EOF {
-			return read(), err
+			return err
 		}
-		if limited.N <= 0 {
-			return read(), errTooLong
+		if page.N <= 0 {
+			return errTooLong
 		}
 		if line = bytes.TrimSpace(line); whole && len(line) > 0 {
 			if first && line[0] == '<' {
-				return read(), errWebPage
+				return errWebPage
 			}
 			first = false
 			take(line)
 		}
 		if err == io.EOF {
-			return read(), nil
+			return nil
 		}
 	}
 }
 
-// The names are tested in this order, as some are the beginning of others.
+// limited is a page that ends where no page of a server is as long.
+func limited(page io.Reader) *io.LimitedReader { return &io.LimitedReader{R: page, N: longestPage + 1} }
 
 // mostCounted is more than a server ever counts, and little enough that a page of them can be summed.
 const mostCounted = 1e12

@@ -75,7 +75,7 @@ func BenchmarkServerPage(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r := reading{engines: known}
-		if _, err := eachLine(strings.NewReader(page), r.add); err != nil || r.said[ttftCount].n != 4 {
+		if err := eachLine(limited(strings.NewReader(page)), r.add); err != nil || r.said[ttftCount].n != 4 {
 			b.Fatal(err)
 		}
 	}

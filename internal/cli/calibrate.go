@@ -8,12 +8,15 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync/atomic"
 
 	"benchtop/internal/calibration"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/files"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
+	"benchtop/metrics"
+	"benchtop/tui"
 )
 
 const calibrateText = `
@@ -143,4 +146,51 @@ func calibrationProgress(w io.Writer) (show func(part, of int, text string), don
 		line := fmt.Sprintf("[%d/%d] %s", part, of, text)
 		fmt.Fprintf(w, "%s%.*s", clear, width, line)
 	}, func() { fmt.Fprint(w, clear) }
+}
+
+// calibrationPath is where this user's calibration of this machine is kept.
+func calibrationPath() (string, error) {
+	// A relative path would be another file in every directory; by the rules of the variable it does not count.
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "benchtop", "calibration.json"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", errors.New("no place to keep it: neither XDG_STATE_HOME nor a home directory is set")
+	}
+	return filepath.Join(home, ".local", "state", "benchtop", "calibration.json"), nil
+}
+
+// calibrationWarnings are sentences on what a load plans beyond what this client could measure on this machine. Without a
+// calibration, or with one of another machine, there are none.
+func calibrationWarnings(p calibration.Planned) []string {
+	path, err := calibrationPath()
+	if err != nil {
+		return nil
+	}
+	c, err := calibration.ReadRecord(path)
+	if err != nil || !c.Matches() {
+		return nil
+	}
+	return c.Beyond(p)
+}
+
+// drawUnseen draws the dashboard of a run as if somebody looked, until ctx ends, and returns how many bytes that were.
+func drawUnseen(ctx context.Context, snapshots <-chan metrics.Snapshot) int64 {
+	keys, nobody := io.Pipe() // no key is ever pressed
+	defer nobody.Close()
+	var screen byteCount
+	// What it returns is that ctx ended; a dashboard that broke shows as one that drew next to nothing.
+	_ = tui.Run(ctx, tui.Options{
+		Snapshots: snapshots, Control: tui.NoControl{}, Input: keys, Output: &screen, Width: 120, Height: 40, Color: "256",
+	})
+	return screen.Load()
+}
+
+// byteCount is a terminal that only counts.
+type byteCount struct{ atomic.Int64 }
+
+func (c *byteCount) Write(b []byte) (int, error) {
+	c.Add(int64(len(b)))
+	return len(b), nil
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"benchtop/datasets"
 	"benchtop/metrics"
 )
 
@@ -64,12 +63,4 @@ func TestProgressOfEmbeddings(t *testing.T) {
 	if got := progressLine(&s); !strings.Contains(got, "300 tok/s  p99 E2EL 20.1 ms") || strings.Contains(got, "TTFT") {
 		t.Error(got)
 	}
-}
-
-func conversationOf(batch ...string) datasets.Conversation {
-	var t datasets.Turn
-	for _, text := range batch {
-		t.Batch = append(t.Batch, datasets.Turn{Text: text})
-	}
-	return datasets.Conversation{Turns: []datasets.Turn{t}}
 }

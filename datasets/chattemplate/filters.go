@@ -5,8 +5,9 @@ import (
 	"math"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"benchtop/internal/pyjson"
 )
 
 // filter applies a filter to args[0]. One that is missing here is refused.
@@ -228,32 +229,24 @@ func isFilter(name string) bool {
 	return f != nil || name == "tojson"
 }
 
-var decimal = regexp.MustCompile(`^[+-]?(?:\d+(\.\d*)?|(\.\d+))$`)
+var decimal = regexp.MustCompile(`^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$`)
 
 // parseNumber reads a text as Python's float does, an int where it has no dot; nil where it is no number. Python also reads
 // other forms, such as 1e5, 1_0 and inf: what may be one of them is refused.
 func parseNumber(s string) (any, error) {
 	s = strings.TrimFunc(s, isSpace)
-	m := decimal.FindStringSubmatch(s)
-	switch {
-	case m == nil:
-		if strings.ContainsAny(s, "0123456789") || strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) ||
-			strings.Contains(strings.ToLower(s), "inf") || strings.Contains(strings.ToLower(s), "nan") {
-			return nil, fmt.Errorf("from %q is not supported", s)
-		}
-		return nil, nil
-	case m[1] == "" && m[2] == "":
-		n, err := strconv.Atoi(s)
+	if decimal.MatchString(s) {
+		n, err := readNumber(s)
 		if err != nil {
-			return nil, fmt.Errorf("the number %s is too large", s)
+			return nil, fmt.Errorf("the %w", err)
 		}
 		return n, nil
 	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return nil, fmt.Errorf("the number %s is too large", s)
+	if strings.ContainsAny(s, "0123456789") || strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 }) ||
+		strings.Contains(strings.ToLower(s), "inf") || strings.Contains(strings.ToLower(s), "nan") {
+		return nil, fmt.Errorf("from %q is not supported", s)
 	}
-	return f, nil
+	return nil, nil
 }
 
 // toNumber gives an int, a float, or nil where Python fails with what Jinja2 catches.
@@ -276,7 +269,7 @@ func filterInt(_ *run, v any, args []any) (any, error) {
 	n, err := toNumber(v)
 	if f, ok := n.(float64); ok {
 		if math.Abs(f) > 1<<53 {
-			return nil, fmt.Errorf("%s is too large", floatText(f))
+			return nil, fmt.Errorf("%s is too large", pyjson.Float(f))
 		}
 		return int(f), nil
 	}

@@ -3,6 +3,7 @@ package chattemplate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -67,16 +68,10 @@ func membersOf(args []any, named map[string]any) (*dict, error) {
 		if !ok {
 			return nil, fmt.Errorf("from %s is not supported", typeName(args[0]))
 		}
-		for i, k := range from.keys {
-			if err := out.set(k, from.at(i)); err != nil {
-				return nil, err
-			}
-		}
+		out = &dict{slices.Clone(from.keys), maps.Clone(from.values)}
 	}
 	for name, v := range named {
-		if err := out.set(name, v); err != nil {
-			return nil, err
-		}
+		_ = out.set(name, v) // a text is a key
 	}
 	return out, nil
 }

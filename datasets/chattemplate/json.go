@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"benchtop/internal/pyjson"
 )
 
 // maxNesting bounds the depth of JSON, far above what a chat needs and far below what a stack takes.
@@ -51,15 +53,13 @@ func readValue(d *json.Decoder, depth int) (any, error) {
 	return token, nil
 }
 
-func readNumber(s string) (any, error) {
+// readNumber makes a float of a number with a dot or an exponent, and an int of others.
+func readNumber(s string) (v any, err error) {
 	if strings.ContainsAny(s, ".eE") {
-		v, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			return nil, fmt.Errorf("number %s is too large", s)
-		}
-		return v, nil
+		v, err = strconv.ParseFloat(s, 64)
+	} else {
+		v, err = strconv.Atoi(s)
 	}
-	v, err := strconv.Atoi(s)
 	if err != nil {
 		return nil, fmt.Errorf("number %s is too large", s)
 	}
@@ -226,7 +226,7 @@ func jsonFloat(v float64) string {
 	case math.IsInf(v, -1):
 		return "-Infinity"
 	}
-	return floatText(v)
+	return pyjson.Float(v)
 }
 
 func (p *printer) object(d *dict, depth int) error {
@@ -241,17 +241,12 @@ func (p *printer) object(d *dict, depth int) error {
 		slices.SortFunc(keys, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
 	}
 	return p.group("{}", len(keys), depth, func(i int) error {
-		switch k := keys[i].(type) {
-		case string:
+		if k, ok := keys[i].(string); ok {
 			p.quote(k)
-		case nil:
-			p.WriteString(`"null"`)
-		case bool:
-			p.WriteString(strconv.Quote(strconv.FormatBool(k)))
-		case int:
-			p.WriteString(strconv.Quote(strconv.Itoa(k)))
-		case float64:
-			p.WriteString(strconv.Quote(jsonFloat(k)))
+		} else {
+			p.WriteByte('"')
+			_ = p.write(keys[i], depth) // what is a key has a form
+			p.WriteByte('"')
 		}
 		p.WriteString(p.key)
 		v, _ := d.get(keys[i])

@@ -1,6 +1,7 @@
 package chattemplate
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,16 +35,10 @@ const defaultTemplate, toolTemplate = "default", "tool_use"
 // Load finds the chat templates of a model among the files: the file of its own first, then the older places. Nil means
 // that the model has none. Errors say which file is broken; a template that cannot be read is an error of Render.
 func Load(model string, f Files) (*Local, error) {
-	var config struct {
+	var config, legacy struct {
 		Template json.RawMessage `json:"chat_template"`
 	}
-	if err := unmarshal("tokenizer_config.json", f.Config, &config); err != nil {
-		return nil, err
-	}
-	var legacy struct {
-		Template json.RawMessage `json:"chat_template"`
-	}
-	if err := unmarshal("chat_template.json", f.JSON, &legacy); err != nil {
+	if err := cmp.Or(unmarshal("tokenizer_config.json", f.Config, &config), unmarshal("chat_template.json", f.JSON, &legacy)); err != nil {
 		return nil, err
 	}
 	special, err := specialTokens(f)
@@ -119,21 +114,22 @@ func specialTokens(f Files) (map[string]string, error) {
 		return nil, err
 	}
 	out := map[string]string{}
+	take := func(name string, raw json.RawMessage) {
+		if s := tokenText(raw); s != "" {
+			out[name] = s
+		}
+	}
 	for _, name := range []string{"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"} {
 		raw := config[name]
 		if said, there := beside[name]; there && !present(config["added_tokens_decoder"]) {
 			raw = said
 		}
-		if s := tokenText(raw); s != "" {
-			out[name] = s
-		}
+		take(name, raw)
 	}
 	var extra map[string]json.RawMessage
 	if json.Unmarshal(config["extra_special_tokens"], &extra) == nil { // older files have a list there, without names
 		for name, raw := range extra {
-			if s := tokenText(raw); s != "" {
-				out[name] = s
-			}
+			take(name, raw)
 		}
 	}
 	return out, nil
@@ -141,14 +137,11 @@ func specialTokens(f Files) (map[string]string, error) {
 
 func tokenText(raw json.RawMessage) string {
 	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
 	var object struct{ Content string }
-	if json.Unmarshal(raw, &object) == nil {
+	if json.Unmarshal(raw, &text) != nil && json.Unmarshal(raw, &object) == nil {
 		return object.Content
 	}
-	return ""
+	return text
 }
 
 // Source says that this client rendered.
@@ -162,10 +155,10 @@ func (l *Local) Render(ctx context.Context, in Input) (string, error) {
 			return "", fmt.Errorf("model %s: %w", l.model, &TemplateError{errors.New("of several, none is the default one")})
 		}
 	}
-	if t.err != nil {
-		return "", fmt.Errorf("model %s: %w", l.model, t.err)
+	s, err := "", t.err
+	if err == nil {
+		s, err = t.template.Render(ctx, in)
 	}
-	s, err := t.template.Render(ctx, in)
 	if err != nil {
 		return "", fmt.Errorf("model %s: %w", l.model, err)
 	}

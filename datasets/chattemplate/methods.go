@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Every other attribute that Python's values have. A template that uses one is refused, rather than given an undefined
@@ -260,12 +261,10 @@ func splitLines(s string) []string {
 			return append(out, s)
 		}
 		out = append(out, s[:i])
-		mark := []rune(s[i:min(len(s), i+4)])[0]
-		rest := s[i+len(string(mark)):]
-		if mark == '\r' {
-			rest = strings.TrimPrefix(rest, "\n")
+		mark, size := utf8.DecodeRuneInString(s[i:])
+		if s = s[i+size:]; mark == '\r' {
+			s = strings.TrimPrefix(s, "\n")
 		}
-		s = rest
 	}
 	return out
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/nikolalohinski/gonja/v2/exec"
+
+	"benchtop/internal/pyjson"
 )
 
 func signed(v any, sign int) (any, error) {
@@ -205,7 +207,7 @@ func floats(op string, x, y float64) (any, error) {
 			return x / y, nil
 		}
 	}
-	return nil, fmt.Errorf("cannot compute %s %s %s", floatText(x), op, floatText(y))
+	return nil, fmt.Errorf("cannot compute %s %s %s", pyjson.Float(x), op, pyjson.Float(y))
 }
 
 // attribute looks for a method first, so that d.items is one whatever d holds.

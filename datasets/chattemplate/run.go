@@ -187,14 +187,7 @@ func operations() map[string]operation {
 		"@name": func(_ *run, e *exec.Evaluator, args []any, _ map[string]any) (any, error) {
 			return variable(e, args[0])
 		},
-		"@list": func(_ *run, _ *exec.Evaluator, args []any, _ map[string]any) (any, error) { return newList(args), nil },
-		"@tuple": func(_ *run, _ *exec.Evaluator, args []any, _ map[string]any) (any, error) {
-			return &list{isTuple, args}, nil
-		},
-		"@dict":  func(_ *run, _ *exec.Evaluator, args []any, _ map[string]any) (any, error) { return dictOf(args) },
-		"@each":  func(r *run, _ *exec.Evaluator, args []any, _ map[string]any) (any, error) { return r.each(args[0]) },
-		"@pairs": func(r *run, _ *exec.Evaluator, args []any, _ map[string]any) (any, error) { return r.eachPair(args[0]) },
-		"@call":  callFunction,
+		"@call": callFunction,
 		"@filter": func(r *run, _ *exec.Evaluator, args []any, named map[string]any) (any, error) {
 			return r.filter(args[0].(string), args[1:], named)
 		},
@@ -204,34 +197,27 @@ func operations() map[string]operation {
 			}
 			return r.test(args[0].(string), args[1], args[2:])
 		},
-		"@[:]": func(_ *run, _ *exec.Evaluator, args []any, _ map[string]any) (any, error) {
-			return sliceOf(args[0], args[1:])
-		},
+	}
+	for name, do := range map[string]func(r *run, args []any) (any, error){
+		"@list":  func(_ *run, args []any) (any, error) { return newList(args), nil },
+		"@tuple": func(_ *run, args []any) (any, error) { return &list{isTuple, args}, nil },
+		"@dict":  func(_ *run, args []any) (any, error) { return dictOf(args) },
+		"@each":  func(r *run, args []any) (any, error) { return r.each(args[0]) },
+		"@pairs": func(r *run, args []any) (any, error) { return r.eachPair(args[0]) },
 		// gonja asks a list whether it is empty, and so whether the right side of and and or is looked at.
-		"@or": func(_ *run, _ *exec.Evaluator, args []any, _ map[string]any) (any, error) {
-			return box(args[0], truth(args[0])), nil
-		},
-		"@and": func(_ *run, _ *exec.Evaluator, args []any, _ map[string]any) (any, error) {
-			return box(args[0], !truth(args[0])), nil
-		},
-		"@of": func(_ *run, _ *exec.Evaluator, args []any, _ map[string]any) (any, error) {
-			return args[0].(*list).items[0], nil
-		},
-	}
-	for name, f := range map[string]func(v any) (any, error){
-		"@print":  func(v any) (any, error) { return text(v) },
-		"@truth":  func(v any) (any, error) { return truth(v), nil },
-		"@not":    func(v any) (any, error) { return !truth(v), nil },
-		"@unary+": func(v any) (any, error) { return signed(v, 1) },
-		"@unary-": func(v any) (any, error) { return signed(v, -1) },
+		"@or":        func(_ *run, args []any) (any, error) { return box(args[0], truth(args[0])), nil },
+		"@and":       func(_ *run, args []any) (any, error) { return box(args[0], !truth(args[0])), nil },
+		"@of":        func(_ *run, args []any) (any, error) { return args[0].(*list).items[0], nil },
+		"@print":     func(_ *run, args []any) (any, error) { return text(args[0]) },
+		"@truth":     func(_ *run, args []any) (any, error) { return truth(args[0]), nil },
+		"@not":       func(_ *run, args []any) (any, error) { return !truth(args[0]), nil },
+		"@unary+":    func(_ *run, args []any) (any, error) { return signed(args[0], 1) },
+		"@unary-":    func(_ *run, args []any) (any, error) { return signed(args[0], -1) },
+		"@attribute": func(_ *run, args []any) (any, error) { return attribute(args[0], args[1].(string)) },
+		"@[]":        func(_ *run, args []any) (any, error) { return item(args[0], args[1]) },
+		"@[:]":       func(_ *run, args []any) (any, error) { return sliceOf(args[0], args[1:]) },
 	} {
-		ops[name] = func(_ *run, _ *exec.Evaluator, args []any, _ map[string]any) (any, error) { return f(args[0]) }
-	}
-	for name, f := range map[string]func(a, b any) (any, error){
-		"@attribute": func(a, b any) (any, error) { return attribute(a, b.(string)) },
-		"@[]":        item,
-	} {
-		ops[name] = func(_ *run, _ *exec.Evaluator, args []any, _ map[string]any) (any, error) { return f(args[0], args[1]) }
+		ops[name] = func(r *run, _ *exec.Evaluator, args []any, _ map[string]any) (any, error) { return do(r, args) }
 	}
 	for _, sign := range []string{"==", "!=", "<", "<=", ">", ">=", "+", "-", "*", "/", "//", "%", "~", "in"} {
 		ops["@"+sign] = func(r *run, _ *exec.Evaluator, args []any, _ map[string]any) (any, error) {

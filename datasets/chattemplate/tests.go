@@ -7,57 +7,34 @@ import (
 
 // test is Jinja's "v is name args", and "in".
 func (r *run) test(name string, v any, args []any) (any, error) {
-	if binary, known := comparisonTest(name); known {
-		if len(args) != 1 {
-			return nil, fmt.Errorf("test %s: %d arguments instead of one", name, len(args))
-		}
-		return r.testTwo(binary, v, args[0])
-	}
-	if len(args) != 0 {
+	operator, binary := map[string]string{
+		"in": "in", "divisibleby": "%", "sameas": "sameas", "eq": "==", "equalto": "==", "==": "==", "ne": "!=", "!=": "!=", "gt": ">", "greaterthan": ">", ">": ">",
+		"lt": "<", "lessthan": "<", "<": "<", "ge": ">=", ">=": ">=", "le": "<=", "<=": "<=",
+	}[name]
+	switch {
+	case binary && len(args) != 1:
+		return nil, fmt.Errorf("test %s: %d arguments instead of one", name, len(args))
+	case binary:
+		return r.testTwo(operator, v, args[0])
+	case len(args) != 0:
 		return nil, fmt.Errorf("test %s: unexpected arguments, or it is unknown", name)
 	}
 	return testOne(name, v)
 }
 
-// comparisonTest is the operator that a test stands for.
-func comparisonTest(name string) (string, bool) {
-	switch name {
-	case "in", "divisibleby", "sameas":
-		return name, true
-	case "eq", "equalto", "==":
-		return "==", true
-	case "ne", "!=":
-		return "!=", true
-	case "gt", "greaterthan", ">":
-		return ">", true
-	case "lt", "lessthan", "<":
-		return "<", true
-	case "ge", ">=":
-		return ">=", true
-	case "le", "<=":
-		return "<=", true
-	}
-	return "", false
-}
-
-func (r *run) testTwo(name string, v, other any) (any, error) {
-	switch name {
-	case "in":
-		return r.contains(v, other)
-	case "==", "!=":
-		same, err := equal(v, other)
-		return same == (name == "=="), err
-	case "divisibleby":
-		rest, err := r.arithmetic("%", v, other)
-		return rest == 0, err
-	case "sameas":
+func (r *run) testTwo(operator string, v, other any) (any, error) {
+	if operator == "sameas" {
 		switch other.(type) {
 		case nil, bool:
 			return v == other, nil
 		}
 		return nil, fmt.Errorf("test sameas with %s is not supported", typeName(other))
 	}
-	return compare(name, v, other)
+	result, err := r.binary(operator, v, other)
+	if operator == "%" {
+		return result == 0, err
+	}
+	return result, err
 }
 
 func testOne(name string, v any) (any, error) {
@@ -66,29 +43,15 @@ func testOne(name string, v any) (any, error) {
 		return !isUndefined(v), nil
 	case "undefined":
 		return isUndefined(v), nil
-	case "none":
-		return v == nil, nil
 	case "true":
 		return v == true, nil
 	case "false":
 		return v == false, nil
-	case "boolean":
-		_, ok := v.(bool)
-		return ok, nil
-	case "integer":
-		_, ok := v.(int)
-		return ok, nil
-	case "float":
-		_, ok := v.(float64)
-		return ok, nil
+	case "none", "boolean", "integer", "float", "string", "mapping":
+		types := map[string]string{"none": "None", "boolean": "bool", "integer": "int", "float": "float", "string": "str", "mapping": "dict"}
+		return typeName(v) == types[name], nil
 	case "number":
 		_, ok := numeric(v)
-		return ok, nil
-	case "string":
-		_, ok := v.(string)
-		return ok, nil
-	case "mapping":
-		_, ok := v.(*dict)
 		return ok, nil
 	case "sequence", "iterable", "callable":
 		return testShape(name, v)

@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/nikolalohinski/gonja/v2/exec"
+
+	"benchtop/internal/pyjson"
 )
 
 // Values of templates are nil for None, bool, int, float64 and string, and the types below.
@@ -280,71 +282,47 @@ func represent(b *strings.Builder, v any, depth int) error {
 	case int:
 		b.WriteString(strconv.Itoa(v))
 	case float64:
-		b.WriteString(floatText(v))
+		b.WriteString(pyjson.Float(v))
 	case string:
 		quote(b, v)
 	case undefined:
 		b.WriteString("Undefined")
 	case *list:
-		return representList(b, v, depth)
+		if v.kind > isTuple {
+			return fmt.Errorf("a %s cannot be printed", typeName(v))
+		}
+		marks := map[kind]string{isList: "[]", isTuple: "()"}[v.kind]
+		if v.kind == isTuple && len(v.items) == 1 {
+			marks = "(,)"
+		}
+		return enclose(b, marks, len(v.items), func(i int) error { return represent(b, v.items[i], depth+1) })
 	case *dict:
-		b.WriteByte('{')
-		for i, k := range v.keys {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			if err := represent(b, k, depth+1); err != nil {
+		return enclose(b, "{}", len(v.keys), func(i int) error {
+			if err := represent(b, v.keys[i], depth+1); err != nil {
 				return err
 			}
 			b.WriteString(": ")
-			if err := represent(b, v.at(i), depth+1); err != nil {
-				return err
-			}
-		}
-		b.WriteByte('}')
+			return represent(b, v.at(i), depth+1)
+		})
 	default:
 		return fmt.Errorf("a %s cannot be printed", typeName(v))
 	}
 	return nil
 }
 
-func representList(b *strings.Builder, v *list, depth int) error {
-	if v.kind > isTuple {
-		return fmt.Errorf("a %s cannot be printed", typeName(v))
-	}
-	marks := map[kind]string{isList: "[]", isTuple: "()"}[v.kind]
+// enclose writes members between marks, of which the first opens.
+func enclose(b *strings.Builder, marks string, n int, member func(i int) error) error {
 	b.WriteByte(marks[0])
-	for i, item := range v.items {
+	for i := range n {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		if err := represent(b, item, depth+1); err != nil {
+		if err := member(i); err != nil {
 			return err
 		}
 	}
-	if v.kind == isTuple && len(v.items) == 1 {
-		b.WriteByte(',')
-	}
-	b.WriteByte(marks[1])
+	b.WriteString(marks[1:])
 	return nil
-}
-
-// floatText is Python's repr of a float: the shortest that reads back as the same, with an exponent below 1e-4 and from
-// 1e16 on.
-func floatText(v float64) string {
-	switch a := math.Abs(v); {
-	case math.IsNaN(v):
-		return "nan"
-	case math.IsInf(v, 0):
-		return strings.TrimPrefix(strings.ToLower(strconv.FormatFloat(v, 'g', -1, 64)), "+")
-	case a != 0 && (a < 1e-4 || a >= 1e16):
-		return strconv.FormatFloat(v, 'e', -1, 64)
-	}
-	s := strconv.FormatFloat(v, 'f', -1, 64)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
 }
 
 // quote writes Python's repr of a string.

@@ -122,10 +122,7 @@ func KeepDirectory(dir string, files map[string][]byte, whole func(dir string) e
 			return err
 		}
 	}
-	if os.Rename(made, dir) == nil {
-		return nil
-	}
-	if whole(dir) == nil {
+	if os.Rename(made, dir) == nil || whole(dir) == nil {
 		return nil
 	}
 	if err := os.RemoveAll(dir); err != nil { // damaged
@@ -186,15 +183,12 @@ func writeSynced(path string, data []byte) error {
 // ReadFile reads a file of at most limit bytes, unpacked if it is packed by gzip. A file that is not there is
 // fs.ErrNotExist; a link whose target is gone is not.
 func ReadFile(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		if target, broken := BrokenLink(path); broken {
-			return nil, fmt.Errorf("%s is a broken link: its target %s is gone; fetch it again", path, target)
-		}
-		return nil, fmt.Errorf("%s: %w", path, PathCause(err))
+	info, err := regular(path)
+	if errors.Is(err, errBroken) {
+		return nil, fmt.Errorf("%w; fetch it again", err)
 	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for ever
-		return nil, fmt.Errorf("%s is %w", path, errNotRegular)
+	if err != nil {
+		return nil, err
 	}
 	if info.Size() > limit {
 		return nil, fmt.Errorf("%s: %w", path, tooLarge(limit))
@@ -222,7 +216,25 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 // pointer is how a file begins that Git has in place of a large one.
 const pointer = "version https://git-lfs"
 
-var errNotRegular = errors.New("not a regular file")
+var (
+	errNotRegular = errors.New("not a regular file")
+	errBroken     = errors.New("a broken link")
+)
+
+// regular is what there is at the path, if it is a regular file: opening a pipe would wait for ever.
+func regular(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if target, broken := BrokenLink(path); broken && err != nil {
+		return nil, fmt.Errorf("%s is %w: its target %s is gone", path, errBroken, target)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, PathCause(err))
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is %w", path, errNotRegular)
+	}
+	return info, nil
+}
 
 func gunzip(data []byte, limit int64) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(data))

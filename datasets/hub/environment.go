@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -13,16 +14,6 @@ import (
 
 // environment looks up the variables that huggingface_hub goes by. An empty one counts as not set.
 type environment func(string) string
-
-// first is the first of the variables that is set.
-func (e environment) first(names ...string) string {
-	for _, name := range names {
-		if value := e(name); value != "" {
-			return value
-		}
-	}
-	return ""
-}
 
 // affirms reports whether a variable holds one of the words for yes.
 func (e environment) affirms(name string) bool {
@@ -46,7 +37,7 @@ func (e environment) offline(kind Kind) string {
 // home is the user's directory, or "".
 func (e environment) home() string {
 	if runtime.GOOS == "windows" {
-		return e.first("USERPROFILE", "HOME")
+		return cmp.Or(e("USERPROFILE"), e("HOME"))
 	}
 	return e("HOME")
 }
@@ -56,12 +47,7 @@ func (e environment) expand(path string) string {
 	if path == "~" || strings.HasPrefix(path, "~/") {
 		path = e.home() + path[1:]
 	}
-	return os.Expand(path, func(name string) string {
-		if value := e(name); value != "" {
-			return value
-		}
-		return "$" + name
-	})
+	return os.Expand(path, func(name string) string { return cmp.Or(e(name), "$"+name) })
 }
 
 // hubHome is where the Hugging Face libraries keep things, or "".
@@ -82,7 +68,7 @@ func (e environment) hubHome() string {
 // kept its files in TRANSFORMERS_CACHE if that was set, so it is looked at as well.
 func (e environment) hubCaches() []string {
 	var caches []string
-	if cache := e.first("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"); cache != "" {
+	if cache := cmp.Or(e("HF_HUB_CACHE"), e("HUGGINGFACE_HUB_CACHE")); cache != "" {
 		caches = append(caches, e.expand(cache))
 	} else if home := e.hubHome(); home != "" {
 		caches = append(caches, filepath.Join(home, "hub"))
@@ -95,10 +81,7 @@ func (e environment) hubCaches() []string {
 
 // endpoint is the address of the hub, without a slash at its end.
 func (e environment) endpoint() (*url.URL, error) {
-	address := e("HF_ENDPOINT")
-	if address == "" {
-		address = "https://huggingface.co"
-	}
+	address := cmp.Or(e("HF_ENDPOINT"), "https://huggingface.co")
 	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(address), "/"))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		// Not quoted: it may hold a password.
@@ -112,7 +95,7 @@ func (e environment) token() (string, error) {
 	if e.affirms("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
 		return "", nil
 	}
-	token, from := strings.TrimSpace(e.first("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")), "HF_TOKEN"
+	token, from := strings.TrimSpace(cmp.Or(e("HF_TOKEN"), e("HUGGING_FACE_HUB_TOKEN"))), "HF_TOKEN"
 	if token == "" {
 		path := e.expand(e("HF_TOKEN_PATH"))
 		if path == "" && e.hubHome() != "" {

@@ -4,6 +4,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,12 +43,9 @@ type Hub struct {
 
 // New looks at nothing yet.
 func New(o Options) *Hub {
-	h := &Hub{env: o.Env, client: o.Client, cache: o.Cache, progress: o.Progress}
+	h := &Hub{env: o.Env, client: cmp.Or(o.Client, http.DefaultClient), cache: o.Cache, progress: o.Progress}
 	if h.env == nil {
 		h.env = os.Getenv
-	}
-	if h.client == nil {
-		h.client = http.DefaultClient
 	}
 	if h.progress == nil {
 		h.progress = func(string) {}
@@ -91,7 +89,11 @@ func (h *Hub) Fetch(ctx context.Context, repo Repository, f File) (path string, 
 	if own == nil {
 		return path, nil
 	}
-	data, err := h.download(ctx, repo, f)
+	var data []byte
+	remote, err := h.Remote(repo)
+	if err == nil {
+		data, err = remote.Get(ctx, f)
+	}
 	if err != nil && ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
@@ -102,14 +104,6 @@ func (h *Hub) Fetch(ctx context.Context, repo Repository, f File) (path string, 
 		return "", fmt.Errorf("%s of %s was downloaded but could not be kept (%v); benchtop needs a directory there that it may write to", f.Name, repo.id, err)
 	}
 	return path, nil
-}
-
-func (h *Hub) download(ctx context.Context, repo Repository, f File) ([]byte, error) {
-	remote, err := h.Remote(repo)
-	if err != nil {
-		return nil, err
-	}
-	return remote.Get(ctx, f)
 }
 
 // Kept is the directory for downloads from a repository, which need not be there. Hubs do not share theirs: a mirror's
@@ -145,11 +139,11 @@ func (f File) usable(path string) error {
 		return err
 	}
 	file, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, PathCause(err))
+	if err == nil {
+		defer file.Close()
+		err = f.Check(file)
 	}
-	defer file.Close()
-	if err := f.Check(file); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s: %w", path, PathCause(err))
 	}
 	return nil
@@ -157,19 +151,10 @@ func (f File) usable(path string) error {
 
 // usable reports what keeps a file from being read.
 func usable(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		if target, broken := BrokenLink(path); broken {
-			return fmt.Errorf("%s is a broken link: its target %s is gone", path, target)
-		}
-		return fmt.Errorf("%s: %w", path, PathCause(err))
-	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is %w", path, errNotRegular)
-	case info.Size() == 0:
-		return errors.New(path + " is empty")
+	if info, err := regular(path); err != nil || info.Size() > 0 {
+		return err
 	}
-	return nil
+	return errors.New(path + " is empty")
 }
 
 // Kind says what a repository holds.

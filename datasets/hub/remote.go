@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -153,6 +154,9 @@ func (t *told) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// redirects are the statuses of answers that point on to another address.
+var redirects = []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}
+
 // get sends a request and follows where the answer points, itself rather than by http.Client: that would take the token
 // along to the hosts below the hub's. The caller closes the answer's body.
 func (r *Remote) get(ctx context.Context, method string, to *url.URL) (*http.Response, error) {
@@ -161,7 +165,7 @@ func (r *Remote) get(ctx context.Context, method string, to *url.URL) (*http.Res
 		if err != nil {
 			return nil, err
 		}
-		if !redirects(resp.StatusCode) {
+		if !slices.Contains(redirects, resp.StatusCode) {
 			return resp, nil
 		}
 		resp.Body.Close()
@@ -175,15 +179,6 @@ func (r *Remote) get(ctx context.Context, method string, to *url.URL) (*http.Res
 		to = next
 	}
 	return nil, fmt.Errorf("%s points from one address to the next, more than %d times", r.endpoint.Host, maxRedirects)
-}
-
-func redirects(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect,
-		http.StatusPermanentRedirect:
-		return true
-	}
-	return false
 }
 
 var (

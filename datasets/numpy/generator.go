@@ -133,12 +133,6 @@ func (g *Generator) Bytes(n int) []byte {
 	return values
 }
 
-// Permutation returns 0 … n-1 in random order.
-func (g *Generator) Permutation(n int) []int { return permutation(n, g.Shuffle) }
-
-// Shuffle puts n things in random order by calling swap(i, j). Unlike Integers it rejects masked words, as numpy does.
-func (g *Generator) Shuffle(n int, swap func(i, j int)) { shuffleMasked(g, n, swap) }
-
 // Choice returns an index in [0, n), all equally likely.
 func (g *Generator) Choice(n int) int { return int(g.Integers(0, int64(n))) }
 

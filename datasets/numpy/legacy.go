@@ -47,17 +47,15 @@ func (l *Legacy) Randint(lo, hi int64) int64 {
 	return lo + int64(maskedUpTo(&l.mt, uint64(hi-1)-uint64(lo)))
 }
 
-// RandintArray returns n numbers in [lo, hi), the same ones as n calls of Randint.
-func (l *Legacy) RandintArray(lo, hi int64, n int) []int64 {
-	values := make([]int64, n)
+// Permutation returns 0 … n-1 in random order.
+func (l *Legacy) Permutation(n int) []int {
+	values := make([]int, n)
 	for i := range values {
-		values[i] = l.Randint(lo, hi)
+		values[i] = i
 	}
+	l.Shuffle(n, func(i, j int) { values[i], values[j] = values[j], values[i] })
 	return values
 }
-
-// Permutation returns 0 … n-1 in random order.
-func (l *Legacy) Permutation(n int) []int { return permutation(n, l.Shuffle) }
 
 // Shuffle puts n things in random order by calling swap(i, j).
 func (l *Legacy) Shuffle(n int, swap func(i, j int)) { shuffleMasked(&l.mt, n, swap) }
@@ -180,14 +178,4 @@ func shuffleMasked(src source, n int, swap func(i, j int)) {
 	for i := n - 1; i >= 1; i-- {
 		swap(i, int(maskedUpTo(src, uint64(i))))
 	}
-}
-
-// permutation shuffles 0 … n-1.
-func permutation(n int, shuffle func(n int, swap func(i, j int))) []int {
-	values := make([]int, n)
-	for i := range values {
-		values[i] = i
-	}
-	shuffle(n, func(i, j int) { values[i], values[j] = values[j], values[i] })
-	return values
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -57,4 +58,66 @@ func testsIn(t *testing.T, dir string) string {
 		all.Write(data)
 	}
 	return all.String()
+}
+
+// Links between the pages, and to files and pictures, lead to what is there, and each picture is shown.
+func TestLinks(t *testing.T) {
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	linked := map[string]bool{}
+	for _, page := range append(pages, "README.md", "CONTRIBUTING.md", "CHANGELOG.md") {
+		for _, found := range link.FindAllStringSubmatch(prose(t, page), -1) {
+			if strings.Contains(found[1], "://") {
+				continue
+			}
+			path, heading, _ := strings.Cut(found[1], "#")
+			to := page
+			if path != "" {
+				to = filepath.Join(filepath.Dir(page), path)
+			}
+			linked[to] = true
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s: %v", page, err)
+			} else if heading != "" && !slices.Contains(headings(t, to), heading) {
+				t.Errorf("%s: %s has no heading %q", page, to, heading)
+			}
+		}
+	}
+	pictures, err := filepath.Glob("docs/screens/*.png")
+	if err != nil || len(pictures) == 0 {
+		t.Fatalf("no pictures: %v", err)
+	}
+	script := prose(t, "docs/screens/render.sh")
+	for _, picture := range pictures {
+		if !linked[picture] {
+			t.Errorf("%s is shown nowhere", picture)
+		}
+		page, _, _ := strings.Cut(filepath.Base(picture), "-")
+		if !strings.Contains(script, page) {
+			t.Errorf("%s is not taken by render.sh", picture)
+		}
+	}
+}
+
+// prose is the text of a file without its code blocks.
+func prose(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile("(?ms)^ *```.*?^ *```").ReplaceAllString(string(text), "")
+}
+
+// headings are those of a page as links name them.
+func headings(t *testing.T, page string) (names []string) {
+	t.Helper()
+	for _, found := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(prose(t, page), -1) {
+		name := regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(strings.ToLower(found[1]), "")
+		names = append(names, strings.ReplaceAll(name, " ", "-"))
+	}
+	return names
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Takes the pictures in this folder: the real program in a real terminal, drawn by xterm.js in headless Chromium.
 #
-#   render.sh            all of them: about half an hour
-#   render.sh RUN...     those of some runs, see below; "pages" are all pages in all sizes and colour modes,
-#                        "pages 120x40" or "pages 120x40 256" some of them
+#   render.sh            all of them: about a quarter of an hour
+#   render.sh RUN...     those of some runs, see below; "pages" are the pages of the demo, and the first in other sizes and
+#                        colour modes
 #
 # tmux is the terminal and presses the keys, asciinema writes down what the program writes, render.mjs draws that. What it
 # needs of node goes to a cache, not in here. CHROMIUM names the browser if it is not found; DURATION is the ramp's length
@@ -13,7 +13,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/benchtop-screens
 duration=${DURATION:-60}
-all=(pages ascii done slo steer request form prepare find replay)
+all=(pages done steer request form prepare find replay)
 
 die() { echo "render.sh: $*" >&2; exit 1; }
 
@@ -99,19 +99,17 @@ shoot() {
   shots+=("$1 $cols $rows")
 }
 
-# draw: what was shot, and on a white terminal what is named with -light.
+# draw: what was shot, and the first page on a white terminal too.
 draw() {
   local shot name
   for shot in "${shots[@]}"; do
     read -r name c r <<<"$shot"
     node "$here/render.mjs" "$cache" "$work/$name.cast" "$c" "$r" "$here/$name.png"
     echo "docs/screens/$name.png"
-    case $name in
-    overview-120x40 | overview-120x40-16 | latency-120x40 | server-120x40)
+    if [ "$name" = overview-120x40 ]; then
       node "$here/render.mjs" "$cache" "$work/$name.cast" "$c" "$r" "$here/$name-light.png" light
       echo "docs/screens/$name-light.png"
-      ;;
-    esac
+    fi
   done
   shots=()
 }
@@ -137,12 +135,11 @@ simulate() {
 
 pages=(overview latency load server requests log)
 
-# pages SIZE MODE: every page of the demo.
+# pages SIZE MODE COUNT: the first pages of the demo.
 pages() {
   local size=$1 mode=$2 suffix=-$2 env=() i
   case $mode in
   true) suffix= env=("${truecolor[@]}") ;;
-  256) env=(TERM=screen-256color) ;;
   16) env=(TERM=xterm) ;;
   nocolor) env=("${truecolor[@]}" NO_COLOR=1) ;;
   *) die "no colour mode is called $mode" ;;
@@ -150,41 +147,26 @@ pages() {
   show "benchtop demo --duration ${duration}s"
   start "${size%x*}" "${size#*x}" "${env[@]}"
   midway
-  for i in "${!pages[@]}"; do
-    press $((i + 1))
+  for ((i = 1; i <= $3; i++)); do
+    press $i
     sleep 1.2 # until the charts are drawn again
-    shoot "${pages[i]}-$size$suffix"
+    shoot "${pages[i - 1]}-$size$suffix"
   done
   leave
 }
 
-sizes=(80x24 120x40 200x50)
-modes=(true 256 16 nocolor)
-if [ "${1:-}" = pages ] && [ $# -gt 1 ]; then
-  sizes=("$2")
-  [ $# -lt 3 ] || modes=("$3")
-  set -- pages
-fi
 [ $# -gt 0 ] || set -- "${all[@]}"
 
 for run in "$@"; do
   show "benchtop demo --duration ${duration}s"
   case $run in
   pages)
-    for size in "${sizes[@]}"; do
-      for mode in "${modes[@]}"; do pages "$size" "$mode"; done
-    done
+    pages 120x40 true ${#pages[@]}
+    pages 80x24 true 1
+    pages 200x50 true 1
+    pages 120x40 16 1
+    pages 120x40 nocolor 1
     continue
-    ;;
-  ascii)
-    show "env LC_ALL=C benchtop demo --duration ${duration}s"
-    start 120 40 "${truecolor[@]}" NO_COLOR=1
-    midway
-    for i in 1 2 4; do
-      press $i
-      sleep 1.2
-      shoot "${pages[i - 1]}-120x40-ascii"
-    done
     ;;
   done) # the help, the end and the report
     start 120 40 "${truecolor[@]}"
@@ -199,23 +181,6 @@ for run in "$@"; do
     press 1
     shoot done-120x40
     ;;
-  slo) # four stages, objectives and gates against the simulator
-    simulate
-    each=$((duration / 4))s
-    show "benchtop serve --base-url $url --dataset-name random --random-input-len 200 --random-output-len 60 \
-      --stages 8:$each,24:$each,40:$each,60:$each --warmup 5s --goodput ttft:200 tpot:30 \
-      --fail-on 'goodput<90%' --fail-on 'p99_ttft_ms>2000'"
-    start 120 40 "${truecolor[@]}"
-    midway
-    shoot slo-120x40
-    press 3
-    sleep 1.2
-    shoot stages-120x40
-    leave
-    start 80 24 "${truecolor[@]}"
-    midway
-    shoot slo-80x24
-    ;;
   steer) # the load is taken over by hand
     start 120 40 "${truecolor[@]}"
     sleep $((duration / 4))
@@ -226,40 +191,28 @@ for run in "$@"; do
     sleep $((duration / 6))
     press i
     press 2 8
-    shoot steer-prompt-120x40
     press Enter
     sleep 6
     shoot steer-120x40
-    press 3
-    sleep 1.2
-    shoot steer-load-120x40
     ;;
   request) # one request, opened
-    for size in 80x24 120x40 200x50; do
-      start "${size%x*}" "${size#*x}" "${truecolor[@]}"
-      sleep $((duration / 3))
-      press 5
-      sleep 1
-      press j
-      press j
-      press Enter
-      sleep 1.5
-      shoot "request-$size"
-      leave
-    done
-    continue
+    start 120 40 "${truecolor[@]}"
+    sleep $((duration / 3))
+    press 5
+    sleep 1
+    press j
+    press j
+    press Enter
+    sleep 1.5
+    shoot request-120x40
     ;;
   form)
     simulate
     show "benchtop"
-    for size in 80x24 120x40; do
-      start "${size%x*}" "${size#*x}" "${truecolor[@]}"
-      sleep 1
-      shoot "form-$size"
-      on_tmux kill-server
-      draw
-    done
-    continue
+    start 120 40 "${truecolor[@]}"
+    sleep 1
+    shoot form-120x40
+    on_tmux kill-server
     ;;
   prepare) # the server makes and counts the text of many long prompts
     simulate

@@ -4,8 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
+	"unsafe"
 
 	"github.com/valyala/fastjson"
+
+	"benchtop/metrics"
 )
 
 // Message is what one stream event, or a whole answer, says, as far as it matters here. The byte slices are valid until the reader
@@ -228,4 +233,91 @@ func Excerpt(data []byte) string {
 		return fmt.Sprintf("%q…", data[:most])
 	}
 	return fmt.Sprintf("%q", data)
+}
+
+// Clocks are what a server tells with an answer about the time that the request spent in it until its first token;
+// metrics.Never where it does not.
+type Clocks struct{ Queue, Prefill time.Duration }
+
+// UnknownClocks are those of a server that tells nothing.
+func UnknownClocks() Clocks { return Clocks{metrics.Never, metrics.Never} }
+
+// read takes over what an event, or a whole answer, tells: vLLM's metrics, whose time to the first token counts from when the
+// request left the queue, or llama.cpp's timings. The last metrics count, with all that they leave out.
+func (c *Clocks) read(v *fastjson.Value) {
+	if told := v.Get("metrics"); told != nil && told.Type() == fastjson.TypeObject {
+		c.Queue = milliseconds(told.Get("queue_time_ms"))
+		c.Prefill = milliseconds(told.Get("time_to_first_token_ms"))
+	}
+	if told := v.Get("timings"); told != nil {
+		if prefill := milliseconds(told.Get("prompt_ms")); prefill != metrics.Never {
+			c.Prefill = prefill
+		}
+	}
+}
+
+func milliseconds(v *fastjson.Value) time.Duration {
+	if v == nil {
+		return metrics.Never
+	}
+	ms, err := v.Float64()
+	if err != nil {
+		return metrics.Never
+	}
+	return Milliseconds(ms)
+}
+
+// Milliseconds is a time in milliseconds that a server told, to the microsecond. What no request can have taken is not believed.
+func Milliseconds(ms float64) time.Duration {
+	const most = float64(24 * time.Hour / time.Millisecond)
+	if !(ms >= 0 && ms <= most) {
+		return metrics.Never
+	}
+	return time.Duration(ms * float64(time.Millisecond)).Round(time.Microsecond)
+}
+
+const (
+	// parsedValue is about what a value of JSON takes once it is parsed.
+	parsedValue = int(unsafe.Sizeof(fastjson.Value{})) + 24
+	// parsedMost is the most that the values of an event may take.
+	parsedMost = 64 << 20
+	// pooledMost is the largest event with a parser of its own.
+	pooledMost = 64 << 10
+)
+
+// Parsers are those that the readers of a run lend for an event: one for each stream would be two kilobytes that do nothing
+// between two tokens. The values of a large event take many times its bytes, so large events share one parser, which is kept.
+// The zero value is ready.
+type Parsers struct {
+	pool        fastjson.ParserPool
+	large       sync.Mutex      // held while a large event is read
+	largeParser fastjson.Parser // for those, guarded by large
+}
+
+// borrow takes a parser for an event.
+func (r *Reader) borrow(data []byte) error {
+	if len(data) <= pooledMost {
+		r.parser = r.parsers.pool.Get()
+		return nil
+	}
+	values := 1 + bytes.Count(data, []byte{','}) + bytes.Count(data, []byte{'['}) + bytes.Count(data, []byte{'{'})
+	if values*parsedValue > parsedMost {
+		return fmt.Errorf("an event of the stream has more than %d values", parsedMost/parsedValue)
+	}
+	r.parsers.large.Lock()
+	r.parser, r.large = &r.parsers.largeParser, true
+	return nil
+}
+
+// Release gives the parser back once nothing of the last message is needed any more.
+func (r *Reader) Release() {
+	switch {
+	case r.parser == nil:
+		return
+	case r.large:
+		r.parsers.large.Unlock()
+	default:
+		r.parsers.pool.Put(r.parser)
+	}
+	r.parser, r.large = nil, false
 }

@@ -100,3 +100,146 @@ func (r Rate) Describe(int) string {
 	}
 	return fmt.Sprintf("%v req/s (%s)%s", r.PerSecond, gaps, r.atMost())
 }
+
+// Ramp is a rate that changes over the requests, as vLLM's does.
+type Ramp struct {
+	Bounds
+	// Line of the rate; its Over is 0 but in a TimedRamp.
+	Line       metrics.Ramp
+	Burstiness float64 // as in Rate
+}
+
+// Validate reports a ramp that cannot be, or would never begin.
+func (r Ramp) Validate() []error {
+	return append(validateLine(r.Line), r.Bounds.Validate()...)
+}
+
+// validateLine reports what is wrong with the rates of a ramp.
+func validateLine(r metrics.Ramp) (all []error) {
+	bad := func(format string, a ...any) { all = append(all, fmt.Errorf(format, a...)) }
+	for _, x := range []struct {
+		name string
+		v    float64
+	}{{"start", r.From}, {"end", r.To}} {
+		switch {
+		case math.IsNaN(x.v):
+			bad("--ramp-up-strategy: needs --ramp-up-%s-rps, a number of requests per second", x.name)
+		case x.v < 0 || math.IsInf(x.v, 0):
+			bad("--ramp-up-%s-rps %g: must be a rate of 0 or more", x.name, x.v)
+		}
+	}
+	switch {
+	case r.From > r.To:
+		bad("--ramp-up-start-rps %g: must not be more than --ramp-up-end-rps %g", r.From, r.To)
+	case r.To == 0:
+		bad("--ramp-up-end-rps 0: nothing would be sent")
+	case r.From == 0 && r.Strategy == "exponential":
+		bad("--ramp-up-start-rps 0: an exponential ramp cannot start at 0")
+	case r.From == 0 && r.Over == 0:
+		bad("--ramp-up-start-rps 0: a ramp over the requests would never send the first; start from 1, or add --ramp-over 60s")
+	}
+	return all
+}
+
+// Arrivals are as many as the data set has conversations, and end with the duration.
+func (r Ramp) Arrivals(rows int, _ []time.Duration, draws *numpy.Legacy) Arrivals {
+	return r.Bounds.Arrivals(rows, r.Offsets(rows, draws), nil)
+}
+
+// Offsets draws n arrivals: request i of n has the rate at i/(n-1) of the ramp, whatever the time, and a gap of its own before it.
+// Nothing is rescaled. A request with the rate 0 never comes, nor do those after it: its offset is the largest there is.
+func (r Ramp) Offsets(n int, draws *numpy.Legacy) []time.Duration {
+	return durations(r.seconds(n, draws))
+}
+
+// seconds are the offsets in the floating-point arithmetic of the original.
+func (r Ramp) seconds(n int, draws *numpy.Legacy) []float64 {
+	return sumGaps(n, func(i int) float64 { return gap(r.Line.RateOf(i, n), r.Burstiness, draws) })
+}
+
+// Peak is the higher end of the ramp.
+func (r Ramp) Peak(requests int) Demand {
+	d := r.Bounds.Peak(requests)
+	d.RequestsPerSecond = max(r.Line.From, r.Line.To)
+	return d
+}
+
+// Describe is the rates, and over how many requests they change.
+func (r Ramp) Describe(rows int) string {
+	return fmt.Sprintf("%s ramp %g to %g req/s over %d requests%s", r.Line.Strategy, r.Line.From, r.Line.To, rows, r.atMost())
+}
+
+func (r Ramp) enter(p *metrics.Plan, rows int) {
+	r.Line.Requests = rows // though the clock may end it before
+	p.Ramp = &r.Line
+}
+
+// TimedRamp is a rate that changes with time and stays at its last value when the ramp is over.
+type TimedRamp struct{ Ramp }
+
+// NewTimedRamp ends the load with the ramp, unless a duration or a number of requests was asked for.
+func NewTimedRamp(b Bounds, line metrics.Ramp, burstiness float64) TimedRamp {
+	if b.Duration == 0 && !b.Asked {
+		b.Duration = line.Over
+	}
+	return TimedRamp{Ramp{b, line, burstiness}}
+}
+
+// Validate reports a ramp that cannot be, or has too many requests.
+func (r TimedRamp) Validate() []error {
+	all := validateLine(r.Line)
+	if r.Asked && r.Count == 0 && r.Duration == 0 {
+		all = append(all, errors.New("--num-prompts 0 with --ramp-over: say with --duration when the run ends, as nobody knows yet how many rows there are"))
+	}
+	if len(all) > 0 {
+		return all
+	}
+	// More than any ramp would send.
+	most := (r.Line.From+r.Line.To)/2*r.Line.Over.Seconds() + r.Line.To*max(0, (r.Duration-r.Line.Over).Seconds())
+	return r.tooMany(most)
+}
+
+// Times draws the arrivals up to the end, at most MostArrivals.
+func (r TimedRamp) Times(draws *numpy.Legacy) []time.Duration {
+	end := r.Duration
+	if end == 0 { // the number ends it; gaps may be long
+		end = r.Line.Over + time.Minute + time.Duration(min(10*float64(r.Count)/r.Line.To, LongestRun.Seconds())*float64(time.Second))
+	}
+	inverse := func(n float64) time.Duration { return Nanoseconds(rampInverse(r.Line, n)) }
+	return r.cut(mapArrivals(inverse, end, MostArrivals, r.Burstiness, draws))
+}
+
+// rampInverse is the time in seconds by which n arrivals are expected.
+func rampInverse(r metrics.Ramp, n float64) float64 {
+	over := r.Over.Seconds()
+	var total, inside float64 // arrivals expected in the whole ramp, time inside the ramp
+	if r.Strategy == "exponential" && r.From != r.To {
+		k := math.Log(r.To/r.From) / over
+		total = (r.To - r.From) / k
+		inside = math.Log1p(n*k/r.From) / k
+	} else {
+		slope := (r.To - r.From) / over
+		total = (r.From + r.To) / 2 * over
+		// The root of slope/2·t² + from·t = n, in the form that does not cancel for small slopes.
+		inside = 2 * n / (r.From + math.Sqrt(max(0, r.From*r.From+2*slope*n)))
+	}
+	if n <= total {
+		return inside
+	}
+	return over + (n-total)/r.To
+}
+
+// Arrivals are the times of the ramp.
+func (r TimedRamp) Arrivals(rows int, times []time.Duration, _ *numpy.Legacy) Arrivals {
+	return r.Bounds.Arrivals(rows, times, nil)
+}
+
+// Describe is the rates, and in which time they change.
+func (r TimedRamp) Describe(int) string {
+	return fmt.Sprintf("%s ramp %g to %g req/s over %s%s", r.Line.Strategy, r.Line.From, r.Line.To, metrics.Duration(r.Line.Over), r.atMost())
+}
+
+func (r TimedRamp) enter(p *metrics.Plan, _ int) {
+	p.Ramp = &r.Line
+	r.count(p)
+}

@@ -186,18 +186,14 @@ type Engine struct {
 	stop     context.CancelFunc
 	cutting  context.Context // ends when everything has to
 	cut      context.CancelFunc
-	aborted  atomic.Bool
 	ended    atomic.Int64
 	// dispatched counts requests.
 	dispatched atomic.Int64
 	halting    chan struct{} // holds a token while nobody reports what was held back; a mutex would stop virtual time
 	drain      sync.Once
-	drainEnd   *time.Timer // guarded by drainMu
-	drainMu    sync.Mutex
 
-	probing  sync.WaitGroup
-	probesMu sync.Mutex
-	probes   metrics.Probes // guarded by probesMu
+	probing sync.WaitGroup
+	probes  metrics.Probes
 }
 
 // New checks the options and prepares a run that tells a sink of each request, from many goroutines at once: Due, Sent, Chunk…,
@@ -247,20 +243,20 @@ func (e *Engine) Run(ctx context.Context, src Source) error {
 		end := e.options.Start.Add(e.options.Until)
 		defer time.AfterFunc(time.Until(end), func() { e.expire(dispatched) }).Stop()
 	}
-	done := make(chan error, 1)
+	var err error
 	go func() {
 		defer close(dispatched)
 		defer func() {
 			if bug := recover(); bug != nil {
-				done <- fmt.Errorf("the dispatcher broke: %v\n%s", bug, debug.Stack())
+				err = fmt.Errorf("the dispatcher broke: %v\n%s", bug, debug.Stack())
 			}
 		}()
-		done <- e.dispatch(src)
+		err = e.dispatch(src)
 	}()
 	if e.options.ProbeRate > 0 {
 		e.probing.Go(e.probe)
 	}
-	err := <-done
+	<-dispatched
 	e.limiter.wait()
 	e.halt() // waits for one that is under way, so that everything due is reported
 	e.ended.Store(int64(e.clock.Now()))
@@ -274,11 +270,6 @@ func (e *Engine) Ended() time.Duration { return time.Duration(e.ended.Load()) }
 // finish ends what is left when the last request has ended: a drain's timer, probes, idle connections.
 func (e *Engine) finish() {
 	e.drain.Do(func() {})
-	e.drainMu.Lock()
-	if e.drainEnd != nil {
-		e.drainEnd.Stop()
-	}
-	e.drainMu.Unlock()
 	e.cut()
 	e.pool.Close()
 	e.probing.Wait()
@@ -317,17 +308,15 @@ func (e *Engine) halt() {
 func (e *Engine) Drain(limit time.Duration) {
 	e.drain.Do(func() {
 		e.halt()
-		e.drainMu.Lock()
-		defer e.drainMu.Unlock()
-		e.drainEnd = time.AfterFunc(limit, e.Abort)
+		end := time.AfterFunc(limit, e.Abort)
+		context.AfterFunc(e.cutting, func() { end.Stop() })
 	})
 }
 
 // Abort starts nothing new and cuts everything in flight.
 func (e *Engine) Abort() {
-	e.aborted.Store(true)
-	e.Drain(math.MaxInt64)
 	e.cut()
+	e.Drain(math.MaxInt64)
 	e.pool.Close()
 }
 
@@ -340,3 +329,44 @@ func isEndpoint(s string) bool {
 	}
 	return s == "" || s[0] == '/'
 }
+
+// SetLimit changes how many requests may be in flight, 0 for no limit.
+func (e *Engine) SetLimit(n int) { e.limiter.setLimit(n) }
+
+// SetRate leaves the plan's schedule for good: from now on requests arrive at a rate per second, with gaps that
+// Options.Steered draws. What is no rate, 0 included, stops the arrivals until the next call. A pause stays one. It returns
+// false where there is nothing to set: nothing more is sent, or the load is a closed loop, which SetLimit steers.
+func (e *Engine) SetRate(perSecond float64) bool {
+	if e.options.ClosedLoop || e.stopping.Err() != nil {
+		return false
+	}
+	return e.pacer.SetRate(e.clock.Now(), perSecond)
+}
+
+// Pause stops the arrivals. What waits for a slot still gets one, but in a closed loop and with Options.HoldPaused. The
+// clock that ends the sending goes on. False when nothing more is sent anyway.
+func (e *Engine) Pause() bool { return e.setPaused(true) }
+
+// Resume ends a pause. The arrivals go on where they stood, so nothing comes all at once.
+func (e *Engine) Resume() bool { return e.setPaused(false) }
+
+func (e *Engine) setPaused(paused bool) bool {
+	sending := e.pacer.SetPaused(e.clock.Now(), paused) && e.stopping.Err() == nil
+	if e.options.ClosedLoop || e.options.HoldPaused {
+		e.limiter.setPaused(paused)
+		// The last of what is held back may wait here when all has been dispatched.
+		sending = sending || e.stopping.Err() == nil && e.limiter.backlog(1) != nil
+	}
+	return sending
+}
+
+// Sending says that something new may still be sent: only then does it make sense to steer.
+func (e *Engine) Sending() bool {
+	return e.stopping.Err() == nil && (!e.pacer.Closed() || e.limiter.backlog(1) != nil)
+}
+
+// Dispatched is how many requests have been handed over so far, those that are held back included.
+func (e *Engine) Dispatched() int { return int(e.dispatched.Load()) }
+
+// StopSending starts nothing new and drops what is held back, as the end of a duration does. What is in flight goes on.
+func (e *Engine) StopSending() { e.halt() }

@@ -196,11 +196,11 @@ func firstText(messages json.RawMessage) (int, error) {
 // returns where the text begins, or 0.
 func textIn(d *json.Decoder, member string) (int, error) {
 	if open, err := d.Token(); err != nil || open != json.Delim('[') {
-		return 0, orNot(err, "expected a list")
+		return 0, cmp.Or(err, errors.New("expected a list"))
 	}
 	for d.More() {
 		if open, err := d.Token(); err != nil || open != json.Delim('{') {
-			return 0, orNot(err, "expected an object")
+			return 0, cmp.Or(err, errors.New("expected an object"))
 		}
 		for d.More() {
 			name, err := d.Token()
@@ -239,11 +239,4 @@ func value(d *json.Decoder, wanted bool, member string) (int, error) {
 		}
 	}
 	return 0, nil
-}
-
-func orNot(err error, otherwise string) error {
-	if err != nil {
-		return err
-	}
-	return errors.New(otherwise)
 }

@@ -50,16 +50,15 @@ var errStop = errors.New("stop")
 func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 	x, _ := e.exchanges.Get().(*exchange)
 	if x == nil {
-		x = &exchange{engine: e}
+		x = new(exchange)
 		x.emit = x.event
 	}
 	x.sse.reset()
-	x.q, x.sink, x.text = q, sink, x.text[:0]
-	x.told = event.Event{Kind: event.Chunk, Request: q}
-	x.at, x.delay, x.heard, x.textPart = 0, metrics.Never, 0, false
-	x.usage, x.finished, x.ended, x.bodyOver, x.uncounted = protocol.Usage{}, false, false, false, false
+	*x = exchange{
+		engine: e, emit: x.emit, sse: x.sse, text: x.text[:0], whole: x.whole[:0],
+		q: q, sink: sink, told: event.Event{Kind: event.Chunk, Request: q}, delay: metrics.Never,
+	}
 	x.reader.Begin(&e.parsers)
-	x.whole = x.whole[:0]
 	return x
 }
 
@@ -257,14 +256,11 @@ func (x *exchange) countText() bool {
 
 // keptText is the text of an answer as far as it is kept: whole characters of at most metrics.MostText bytes.
 func keptText(text []byte) string {
-	if len(text) > metrics.MostText {
-		end := metrics.MostText
-		for end > 0 && !utf8.RuneStart(text[end]) {
-			end--
-		}
-		text = text[:end]
+	end := min(len(text), metrics.MostText)
+	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
 	}
-	return string(text)
+	return string(text[:end])
 }
 
 // An answer that never ends must not take all memory, but an answer that was asked for must fit. So the limits of an answer
@@ -325,7 +321,8 @@ func (x *exchange) fits() error {
 		return nil
 	}
 	more := (held - x.room + roomStep - 1) / roomStep * roomStep
-	if !x.engine.borrow(more) {
+	if x.engine.buffered.Add(int64(more)) > bufferedMost {
+		x.engine.buffered.Add(-int64(more))
 		return errNoRoom
 	}
 	x.room += more
@@ -334,15 +331,6 @@ func (x *exchange) fits() error {
 }
 
 var errNoRoom = fmt.Errorf("the answer is long, and the long answers of all streams together take more than %d MiB", bufferedMost>>20)
-
-// borrow takes bytes of what all streams have together; false if there are not so many.
-func (e *Engine) borrow(n int) bool {
-	if e.buffered.Add(int64(n)) <= bufferedMost {
-		return true
-	}
-	e.buffered.Add(-int64(n))
-	return false
-}
 
 // giveBack frees the share of the other streams' memory, and buffers that a rare answer made large.
 func (x *exchange) giveBack() {

@@ -12,10 +12,8 @@ type limiter struct {
 	limit   int        // 0: none
 	paused  bool       // nothing is started
 	running int
-	queue   []*job // from head on
-	head    int
-	room    chan struct{} // closed when the queue got shorter; nil while nobody waits for that
-	emptied chan struct{} // closed when the queue is empty; nil while nobody waits for that
+	queue   []*job
+	shorter chan struct{} // closed when the queue got shorter; nil while nobody waits for that
 	closed  bool
 }
 
@@ -26,7 +24,7 @@ func (l *limiter) submit(j *job) (started, ok bool) {
 	switch {
 	case l.closed:
 		return false, false
-	case l.free() && l.head == len(l.queue):
+	case l.free() && len(l.queue) == 0:
 		l.start(j)
 		return true, true
 	}
@@ -61,52 +59,30 @@ func (l *limiter) next() *job {
 }
 
 func (l *limiter) pop() *job {
-	if l.head == len(l.queue) {
+	if len(l.queue) == 0 {
 		return nil
 	}
-	j := l.queue[l.head]
-	l.queue[l.head] = nil
-	l.head++
-	if l.head == len(l.queue) || l.head > 1024 && l.head > len(l.queue)/2 {
-		n := copy(l.queue, l.queue[l.head:])
-		clear(l.queue[n:])
-		l.queue, l.head = l.queue[:n], 0
-	}
+	j := l.queue[0]
+	l.queue[0] = nil
+	l.queue = l.queue[1:]
 	l.tell()
 	return j
 }
 
-// tell wakes who waits for a shorter queue.
+// tell wakes those that wait for a shorter queue.
 func (l *limiter) tell() {
-	if l.room != nil {
-		close(l.room)
-		l.room = nil
-	}
-	if l.emptied != nil && l.head == len(l.queue) {
-		close(l.emptied)
-		l.emptied = nil
+	if l.shorter != nil {
+		close(l.shorter)
+		l.shorter = nil
 	}
 }
 
-// wait returns when all jobs have ended. There must be nobody left who submits any. A pause may come and go meanwhile.
+// wait returns when all jobs have ended, those held back by a pause included. Nothing may be submitted any more.
 func (l *limiter) wait() {
-	l.mu.Lock()
-	if l.head < len(l.queue) {
-		l.emptied = make(chan struct{})
-	}
-	emptied := l.emptied
-	l.mu.Unlock()
-	if emptied != nil {
-		<-emptied
-		l.settle()
+	for shorter := l.backlog(1); shorter != nil; shorter = l.backlog(1) {
+		<-shorter
 	}
 	l.work.Wait()
-}
-
-// settle returns when whoever took the last job from the queue has started it, too.
-func (l *limiter) settle() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 }
 
 // setLimit changes the limit, 0 for none. A lower one takes effect as running jobs end.
@@ -140,13 +116,13 @@ func (l *limiter) fill() {
 func (l *limiter) backlog(n int) <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.queue)-l.head < n {
+	if len(l.queue) < n {
 		return nil
 	}
-	if l.room == nil {
-		l.room = make(chan struct{})
+	if l.shorter == nil {
+		l.shorter = make(chan struct{})
 	}
-	return l.room
+	return l.shorter
 }
 
 // close takes no more jobs and returns those that never started. Running ones go on.
@@ -154,8 +130,8 @@ func (l *limiter) close() []*job {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
-	dropped := l.queue[l.head:]
-	l.queue, l.head = nil, 0
+	dropped := l.queue
+	l.queue = nil
 	l.tell()
 	return dropped
 }

@@ -1,12 +1,13 @@
 package loadgen
 
 import (
-	"benchtop/loadgen/protocol"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"benchtop/loadgen/protocol"
 )
 
 // events parses a stream given in pieces.

@@ -131,7 +131,7 @@ func (p *Pool) Take() *Conn {
 		if c == nil || time.Since(c.since) < limit && alive(c) {
 			return c
 		}
-		p.ended(c)
+		p.drop(c, true)
 	}
 }
 
@@ -184,7 +184,7 @@ func (p *Pool) Dial(ctx context.Context) (*Conn, error) {
 		c.conn, err = p.target.Secure(ctx, c.raw)
 	}
 	if err != nil {
-		p.drop(c)
+		p.drop(c, false)
 		return nil, err
 	}
 	c.reader = bufio.NewReaderSize(c, headerBuffer)
@@ -226,32 +226,19 @@ func (p *Pool) Release(c *Conn, err error) {
 }
 
 // Failed drops a connection on which no answer came.
-func (p *Pool) Failed(c *Conn, err error) {
-	if errors.Is(err, ErrUnanswered) {
-		p.ended(c)
-	} else {
-		p.drop(c)
-	}
-}
+func (p *Pool) Failed(c *Conn, err error) { p.drop(c, errors.Is(err, ErrUnanswered)) }
 
-// ended drops a connection that idled for too long or that the server has closed, and learns from the latter.
-func (p *Pool) ended(c *Conn) {
+// drop closes a connection, and learns from one that the server may have ended.
+func (p *Pool) drop(c *Conn, byServer bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.habit == unknownHabit && c.used && c.asked && time.Since(c.since) < idleLeast {
+	if byServer && p.habit == unknownHabit && c.used && c.asked && time.Since(c.since) < idleLeast {
 		p.habit = closesAtOnce
 		for _, other := range p.idle {
 			p.discard(other)
 		}
 		p.idle = nil
 	}
-	p.discard(c)
-}
-
-// drop closes a connection.
-func (p *Pool) drop(c *Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.discard(c)
 }
 
@@ -278,60 +265,48 @@ func (p *Pool) Open(ctx context.Context, n int) error {
 	case <-ctx.Done():
 	}
 	p.clean()
-	job := opening{pool: p, missing: n - p.Stats().Open}
+	missing := make(chan struct{}, max(0, n-p.Stats().Open))
+	for range cap(missing) {
+		missing <- struct{}{}
+	}
+	failures := make(chan error, dialsAtOnce)
 	var dialers sync.WaitGroup
-	for range min(job.missing, dialsAtOnce) {
-		dialers.Go(func() { job.dial(ctx) })
+	for range min(cap(missing), dialsAtOnce) {
+		dialers.Go(func() {
+			if err := p.dialMissing(ctx, missing); err != nil && ctx.Err() == nil {
+				failures <- err
+			}
+		})
 	}
 	dialers.Wait()
-	if job.missing <= 0 {
+	if len(missing) == 0 {
 		return nil
 	}
-	if job.err == nil {
-		job.err = context.Cause(ctx)
+	err := context.Cause(ctx)
+	select {
+	case err = <-failures:
+	default:
 	}
-	return fmt.Errorf("%d of %d connections are open: %w", p.Stats().Open, n, job.err)
+	return fmt.Errorf("%d of %d connections are open: %w", p.Stats().Open, n, err)
 }
 
-// opening is one call of Open.
-type opening struct {
-	pool *Pool
-
-	mu      sync.Mutex // guards what is below
-	missing int
-	err     error // of the first dial that failed by itself
-}
-
-// dial opens connections until none is missing. A dialer gives up at its first failure and leaves that connection to the
+// dialMissing opens connections until none is missing. A dialer gives up at its first failure and leaves that connection to the
 // others that are still at it, so that a single failure matters little and a server that is down is not asked for all.
-func (o *opening) dial(ctx context.Context) {
-	for ctx.Err() == nil && o.claim() {
-		c, err := o.pool.Dial(ctx)
-		if err != nil {
-			o.failed(ctx, err)
-			return
+func (p *Pool) dialMissing(ctx context.Context, missing chan struct{}) error {
+	for ctx.Err() == nil {
+		select {
+		case <-missing:
+		default:
+			return nil
 		}
-		o.pool.add(c)
+		c, err := p.Dial(ctx)
+		if err != nil {
+			missing <- struct{}{}
+			return err
+		}
+		p.add(c)
 	}
-}
-
-func (o *opening) claim() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.missing <= 0 {
-		return false
-	}
-	o.missing--
-	return true
-}
-
-func (o *opening) failed(ctx context.Context, err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.missing++
-	if o.err == nil && ctx.Err() == nil {
-		o.err = err
-	}
+	return nil
 }
 
 // add puts a connection that was opened ahead where the first request finds it.
@@ -367,7 +342,7 @@ func (p *Pool) prune(list []*Conn, limit time.Duration) []*Conn {
 	return slices.DeleteFunc(list, func(c *Conn) bool {
 		useless := time.Since(c.since) >= limit || !alive(c)
 		if useless {
-			p.drop(c)
+			p.drop(c, false)
 		}
 		return useless
 	})

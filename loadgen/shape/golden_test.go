@@ -119,9 +119,7 @@ func TestGoldenArrivals(t *testing.T) {
 				}
 			case "prefix_repetition": // draws every token id from the generator that the arrivals go on with
 				streams.Legacy.Seed(c.Seed)
-				for range d.Prefixes {
-					streams.Legacy.RandintArray(0, int64(d.Vocabulary), d.PrefixLen+c.Prompts/d.Prefixes*d.SuffixLen)
-				}
+				streams.Legacy.Choice(d.Vocabulary, d.Prefixes*(d.PrefixLen+c.Prompts/d.Prefixes*d.SuffixLen))
 			default:
 				t.Fatalf("data set %q is not known", d.Name)
 			}

@@ -38,9 +38,7 @@ var (
 )
 
 // lengths are the tokens of a request.
-type lengths struct {
-	index, input, output int
-}
+type lengths struct{ index, input, output int }
 
 // DatasetStats draws how long the prompts and answers of a run were: a PNG of 2100 × 1500 pixels with a histogram each of
 // input tokens, output tokens and their sum, and a bar for each request in data-set order. Requests may come in any order.
@@ -78,21 +76,17 @@ func tokens(n int) int { return min(max(n, 0), mostTokens) }
 
 // panels returns the four, two by two.
 func panels(all []lengths) [][]*plot.Plot {
-	of := func(f func(lengths) int) []int {
-		out := make([]int, len(all))
-		for i, l := range all {
-			out[i] = f(l)
-		}
-		return out
+	var input, output, total []int
+	for _, l := range all {
+		input, output, total = append(input, l.input), append(output, l.output), append(total, l.input+l.output)
 	}
 	return [][]*plot.Plot{
 		{
-			histogramPanel("Prompt Tokens Distribution", "Prompt Tokens", steelBlue, of(func(l lengths) int { return l.input })),
-			histogramPanel("Output Tokens Distribution", "Output Tokens", coral, of(func(l lengths) int { return l.output })),
+			histogramPanel("Prompt Tokens Distribution", "Prompt Tokens", steelBlue, input),
+			histogramPanel("Output Tokens Distribution", "Output Tokens", coral, output),
 		},
 		{
-			histogramPanel("Total Tokens Distribution", "Total Tokens (Prompt + Output)", mediumSeaGreen,
-				of(func(l lengths) int { return l.input + l.output })),
+			histogramPanel("Total Tokens Distribution", "Total Tokens (Prompt + Output)", mediumSeaGreen, total),
 			stackPanel("Tokens per Request (Stacked)", all),
 		},
 	}
@@ -144,10 +138,8 @@ func addGrid(p *plot.Plot, x bool) {
 // nothing says in the middle of a panel that there is nothing to show.
 func nothing(p *plot.Plot) *plot.Plot {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
-	label, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: 0.5, Y: 0.5}}, Labels: []string{"no requests"}})
-	if err != nil {
-		panic(err) // one point, one label
-	}
+	// One point and one label: there is no error.
+	label, _ := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: 0.5, Y: 0.5}}, Labels: []string{"no requests"}})
 	label.TextStyle[0].Font = p.X.Label.TextStyle.Font
 	label.TextStyle[0].XAlign = draw.XCenter
 	p.Add(label)
@@ -221,9 +213,7 @@ func stackPanel(title string, all []lengths) *plot.Plot {
 }
 
 // stackBar is the mean of the requests that share a bar.
-type stackBar struct {
-	input, output float64
-}
+type stackBar struct{ input, output float64 }
 
 // stackBars returns the bars and how many requests each stands for; the last may stand for fewer.
 func stackBars(all []lengths) (bars []stackBar, each int) {
@@ -283,9 +273,7 @@ func rectangle(c draw.Canvas, fill color.Color, left, right, bottom, top vg.Leng
 }
 
 // patch is a colour in the legend.
-type patch struct {
-	fill color.Color
-}
+type patch struct{ fill color.Color }
 
 // Thumbnail implements plot.Thumbnailer.
 func (p patch) Thumbnail(c *draw.Canvas) { rectangle(*c, p.fill, c.Min.X, c.Max.X, c.Min.Y, c.Max.Y) }

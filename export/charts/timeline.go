@@ -88,10 +88,12 @@ func (g *gantt) add(q *metrics.Request) {
 		g.unsent++
 		return
 	}
-	r := row{index: q.Index, start: start, finish: start, id: q.ID, model: q.Model, failure: failureText(q)}
-	r.inputTokens, r.outputTokens = q.InputTokens, q.OutputTokens
-	if q.LastChunk != metrics.Never {
-		r.finish = q.LastChunk
+	r := row{
+		index: q.Index, start: start, finish: q.LastChunk, inputTokens: q.InputTokens, outputTokens: q.OutputTokens,
+		id: q.ID, model: q.Model, failure: failureText(q),
+	}
+	if r.finish == metrics.Never {
+		r.finish = start
 	}
 	r.segments, r.count = encode(q, start, g.thresholds)
 	if g.joined {
@@ -137,27 +139,25 @@ func (g *gantt) shrink() {
 func (g *gantt) join(r *row) {
 	var out []byte
 	var last segment // the one that may still grow; gaps is 0 if there is none
-	count := 0
-	flush := func() {
-		if last.gaps > 0 {
-			out = last.appendTo(out)
-			count++
-		}
-	}
-	for b := r.segments; len(b) > 0; {
-		var s segment
-		s, b = nextSegment(b)
-		if isGap(s.class) && last.gaps > 0 && isGap(last.class) && (s.class == last.class || last.micros < g.least) {
+	r.count = 0
+	for s := range segments(r.segments) {
+		switch {
+		case last.gaps == 0:
+			last = s
+		case isGap(s.class) && isGap(last.class) && (s.class == last.class || last.micros < g.least):
 			last.micros += s.micros
 			last.gaps += s.gaps
 			last.class = g.thresholds.of(time.Duration(last.micros) * time.Microsecond / time.Duration(last.gaps))
-			continue
+		default:
+			out, last = last.appendTo(out), s
+			r.count++
 		}
-		flush()
-		last = s
 	}
-	flush()
-	r.segments, r.count = slices.Clip(out), count
+	if last.gaps > 0 {
+		out = last.appendTo(out)
+		r.count++
+	}
+	r.segments = slices.Clip(out)
 }
 
 func isGap(c class) bool { return c >= classFast && c <= classSlow }
@@ -190,9 +190,7 @@ const (
 )
 
 // thresholds part the gaps between chunks: fast < low ≤ medium < high ≤ slow.
-type thresholds struct {
-	lowMS, highMS float64
-}
+type thresholds struct{ lowMS, highMS float64 }
 
 // of returns the class of a gap. Thresholds are rounded to nanoseconds, so that 1.1 ms is reached by a gap of 1.1 ms
 // although no float64 is 1.1.
@@ -238,16 +236,22 @@ func (s segment) appendTo(b []byte) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(b, v|8), uint64(s.gaps))
 }
 
-// nextSegment decodes the first segment of b and returns what is behind it. It reads only what appendTo wrote.
-func nextSegment(b []byte) (segment, []byte) {
-	v, n := binary.Uvarint(b)
-	b = b[n:]
-	s := segment{class: class(v & 7), micros: int64(v >> 4), gaps: 1}
-	if v&8 != 0 {
-		gaps, n := binary.Uvarint(b)
-		s.gaps, b = int64(gaps), b[n:]
+// segments decodes what appendTo wrote.
+func segments(b []byte) iter.Seq[segment] {
+	return func(yield func(segment) bool) {
+		for len(b) > 0 {
+			v, n := binary.Uvarint(b)
+			b = b[n:]
+			s := segment{class: class(v & 7), micros: int64(v >> 4), gaps: 1}
+			if v&8 != 0 {
+				gaps, n := binary.Uvarint(b)
+				s.gaps, b = int64(gaps), b[n:]
+			}
+			if !yield(s) {
+				return
+			}
+		}
 	}
-	return s, b
 }
 
 // encode returns the segments of a request that began at start, and how many they are.

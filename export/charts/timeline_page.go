@@ -74,12 +74,7 @@ func newPageData(g *gantt, plan *metrics.Plan, events []metrics.LogEntry) pageDa
 		gap := class(i) > classWait && class(i) < classFailed
 		d.Classes = append(d.Classes, pageClass{Name: name, Colour: colours[i], Used: class(i) == classWait || gap && !plan.Pooling})
 	}
-	earliest, ids, models := g.rows[0].start, false, false
-	for i := range g.rows {
-		r := &g.rows[i]
-		earliest = min(earliest, r.start)
-		ids, models = ids || r.id != "", models || r.model != ""
-	}
+	earliest := slices.MinFunc(g.rows, func(a, b row) int { return cmp.Compare(a.start, b.start) }).start
 	d.Rows.Failures = map[int]string{}
 	for i := range g.rows {
 		r := &g.rows[i]
@@ -90,26 +85,27 @@ func newPageData(g *gantt, plan *metrics.Plan, events []metrics.LogEntry) pageDa
 		d.Rows.Input = append(d.Rows.Input, r.inputTokens)
 		d.Rows.Output = append(d.Rows.Output, r.outputTokens)
 		d.Rows.Count = append(d.Rows.Count, r.count)
-		if ids {
-			d.Rows.IDs = append(d.Rows.IDs, r.id)
-		}
-		if models {
-			d.Rows.Models = append(d.Rows.Models, r.model)
-		}
+		d.Rows.IDs, d.Rows.Models = append(d.Rows.IDs, r.id), append(d.Rows.Models, r.model)
 		if r.failure != "" {
 			d.Rows.Failures[i] = r.failure
 		}
-		for b := r.segments; len(b) > 0; {
-			var s segment
-			s, b = nextSegment(b)
+		for s := range segments(r.segments) {
 			d.Classes[s.class].Used = true
 			at += s.micros
 		}
 		d.End = max(d.End, at)
 	}
+	if !slices.ContainsFunc(d.Rows.IDs, named) {
+		d.Rows.IDs = nil
+	}
+	if !slices.ContainsFunc(d.Rows.Models, named) {
+		d.Rows.Models = nil
+	}
 	d.Marks = marks(events, micros(earliest), d.End)
 	return d
 }
+
+func named(s string) bool { return s != "" }
 
 // marks are those of events up to the end; what was before the earliest start stands there.
 func marks(events []metrics.LogEntry, earliest, end int64) (all []pageMark) {
@@ -125,22 +121,15 @@ func marks(events []metrics.LogEntry, earliest, end int64) (all []pageMark) {
 
 // about says of which run the page is.
 func about(plan *metrics.Plan) [][2]string {
-	var lines [][2]string
-	line := func(key, value string) {
-		if value != "" {
-			lines = append(lines, [2]string{key, value})
-		}
-	}
-	line("Model", plan.ModelID)
-	line("Server", plan.BaseURL)
-	line("Backend", plan.Backend)
-	line("Data set", plan.Dataset)
-	line("Load", plan.Load)
-	line("Label", plan.Label)
+	started := ""
 	if !plan.Started.IsZero() {
-		line("Started", plan.Started.Format(time.RFC3339))
+		started = plan.Started.Format(time.RFC3339)
 	}
-	return lines
+	lines := [][2]string{
+		{"Model", plan.ModelID}, {"Server", plan.BaseURL}, {"Backend", plan.Backend}, {"Data set", plan.Dataset}, {"Load", plan.Load},
+		{"Label", plan.Label}, {"Started", started},
+	}
+	return slices.DeleteFunc(lines, func(line [2]string) bool { return line[1] == "" })
 }
 
 // foreign encodes data so that no text in it can end the element it stands in: <, >, &, U+2028 and U+2029 are written as
@@ -172,13 +161,9 @@ func writePage(w io.Writer, g *gantt, plan *metrics.Plan, events []metrics.LogEn
 	}
 	encoder := base64.NewEncoder(base64.StdEncoding, out)
 	for i := range g.rows {
-		if _, err := encoder.Write(g.rows[i].segments); err != nil {
-			return err
-		}
+		encoder.Write(g.rows[i].segments)
 	}
-	if err := encoder.Close(); err != nil {
-		return err
-	}
+	encoder.Close()
 	const next = "</script>\n<script>"
 	for _, part := range []string{next, echarts, next, pageScript, "</script>\n</body>\n</html>\n"} {
 		out.WriteString(part)

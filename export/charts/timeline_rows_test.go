@@ -96,15 +96,7 @@ func TestMoreRowsThanTheBoundEnd(t *testing.T) {
 	}
 }
 
-func decode(b []byte) []segment {
-	var out []segment
-	for len(b) > 0 {
-		var s segment
-		s, b = nextSegment(b)
-		out = append(out, s)
-	}
-	return out
-}
+func decode(b []byte) []segment { return slices.Collect(segments(b)) }
 
 func TestThresholdsBelongToTheSlowerSide(t *testing.T) {
 	for _, c := range []struct {

@@ -67,7 +67,7 @@ func (w *watched) nextRun() {
 func cacheRun(t *testing.T, url string, args ...string) (hitRate float64, cold any, alarms []string) {
 	t.Helper()
 	dir := t.TempDir()
-	r := run(append([]string{"serve", "--base-url", url, "--random-input-len", "512", "--random-output-len", "2", "--num-prompts", fmt.Sprint(cachePrompts), "--max-concurrency", "1",
+	r := benchtop(append([]string{"serve", "--base-url", url, "--random-input-len", "512", "--random-output-len", "2", "--num-prompts", fmt.Sprint(cachePrompts), "--max-concurrency", "1",
 		"--seed", "3", "--no-tui", "--gpu", "none", "--save-result", "--result-dir", dir}, args...)...)
 	r.expect(t, exitFine)
 	b := resultIn(t, dir)["benchtop"].(map[string]any)
@@ -173,7 +173,7 @@ func TestColdCacheKeepsToTheVocabulary(t *testing.T) {
 		{"--dataset-name", "timed_trace", "--dataset-path", "../../datasets/testdata/trace_small.jsonl", "--no-self-timed"},
 		{"--dataset-name", "burstgpt", "--dataset-path", "../../datasets/testdata/burstgpt_small.csv"}} {
 		server := recorded(t, nil)
-		run(slices.Concat([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "9", "--random-output-len", "2", "--no-tui", "--gpu", "none",
+		benchtop(slices.Concat([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "9", "--random-output-len", "2", "--no-tui", "--gpu", "none",
 			"--vocab-size", "50", "--cache", "cold"}, args)...).expect(t, exitFine)
 		sent := 0
 		for _, call := range server.all() {
@@ -200,13 +200,13 @@ func TestColdCacheOfPicturesAlone(t *testing.T) {
 	}
 	args := []string{"serve", "--base-url", server.url, "--no-tui", "--gpu", "none", "--backend", "openai-chat", "--dataset-name", "custom_image", "--dataset-path", path,
 		"--tokenizer", modelDirectory(t, "gpt2"), "--disable-shuffle", "--num-prompts", "2", "--request-id-prefix", "p", "--cache", "cold"}
-	run(args...).expect(t, exitUsage, "--cache cold, prompt p1: messages without a text cannot be made cold; use --cache as-is")
+	benchtop(args...).expect(t, exitUsage, "--cache cold, prompt p1: messages without a text cannot be made cold; use --cache as-is")
 	for _, call := range server.all() {
 		t.Errorf("was sent: %v", call.fields)
 	}
 }
 
 func TestColdCacheWithASaltOfTheUsersOwn(t *testing.T) {
-	run("serve", "--cache", "cold", "--extra-body", `{"cache_salt": "x"}`).expect(t, exitUsage, "--cache cold and a cache_salt in --extra-body: choose one")
-	run("serve", "--cache", "warm").expect(t, exitUsage, `--cache warm: use cold or as-is`)
+	benchtop("serve", "--cache", "cold", "--extra-body", `{"cache_salt": "x"}`).expect(t, exitUsage, "--cache cold and a cache_salt in --extra-body: choose one")
+	benchtop("serve", "--cache", "warm").expect(t, exitUsage, `--cache warm: use cold or as-is`)
 }

@@ -15,10 +15,10 @@ import (
 )
 
 func TestCalibrateUsage(t *testing.T) {
-	run("calibrate", "--quik", "--json", filepath.Join("no", "such", "dir", "x.json"), "now").expect(t, exitUsage,
+	benchtop("calibrate", "--quik", "--json", filepath.Join("no", "such", "dir", "x.json"), "now").expect(t, exitUsage,
 		"--quik: unknown flag (did you mean quick?)", "there is no directory", `calibrate takes no arguments, got ["now"]`)
-	run("calibrate", "--json").expect(t, exitUsage, "--json: a value is missing")
-	help := run("calibrate", "--help")
+	benchtop("calibrate", "--json").expect(t, exitUsage, "--json: a value is missing")
+	help := benchtop("calibrate", "--help")
 	help.expect(t, exitFine, "usage: benchtop calibrate [flags]", "--quick", "--json", "--no-save", "'benchtop metronome'")
 	for line := range strings.Lines(help.stdout) {
 		if len(line) > 121 {

@@ -27,7 +27,7 @@ type result struct {
 }
 
 // run performs a command line in this process, without a terminal.
-func run(args ...string) result {
+func benchtop(args ...string) result {
 	var out, err bytes.Buffer
 	code := Main(args, strings.NewReader(""), &out, &err)
 	return result{code, out.String(), err.String()}
@@ -134,7 +134,7 @@ func TestWrongUsage(t *testing.T) {
 		{"report without a file", "report", []string{"report takes a file, got none"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			run(strings.Fields(c.args)...).expect(t, exitUsage, c.words...)
+			benchtop(strings.Fields(c.args)...).expect(t, exitUsage, c.words...)
 		})
 	}
 	t.Run("a data set that cannot be read", func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestWrongUsage(t *testing.T) {
 			"/no/such/file": {"/no/such/file", "no such file"},
 			bad:             {bad, "line 2", "expected"},
 		} {
-			run("serve", "--base-url", url, "--dataset-name", "sharegpt", "--dataset-path", file).expect(t, exitUsage, words...)
+			benchtop("serve", "--base-url", url, "--dataset-name", "sharegpt", "--dataset-path", file).expect(t, exitUsage, words...)
 		}
 	})
 	if asked {
@@ -156,24 +156,24 @@ func TestWrongUsage(t *testing.T) {
 }
 
 func TestHelpAndVersion(t *testing.T) {
-	run("--help").expect(t, exitFine, "demo", "serve", "simulate", "report")
-	run("--version").expect(t, exitFine, "benchtop ")
+	benchtop("--help").expect(t, exitFine, "demo", "serve", "simulate", "report")
+	benchtop("--version").expect(t, exitFine, "benchtop ")
 	for _, c := range commands() {
-		run(c.name, "--help").expect(t, exitFine, "usage: benchtop "+c.name)
-		run("help", c.name).expect(t, exitFine, "usage: benchtop "+c.name)
+		benchtop(c.name, "--help").expect(t, exitFine, "usage: benchtop "+c.name)
+		benchtop("help", c.name).expect(t, exitFine, "usage: benchtop "+c.name)
 	}
-	run("bench", "serve", "--help").expect(t, exitFine, "usage: benchtop serve", "--request-rate", "(default inf)")
+	benchtop("bench", "serve", "--help").expect(t, exitFine, "usage: benchtop serve", "--request-rate", "(default inf)")
 }
 
 func TestServerAbsent(t *testing.T) {
-	run("serve", "--port", "1", "--model", "m").expect(t, exitFailed,
+	benchtop("serve", "--port", "1", "--model", "m").expect(t, exitFailed,
 		"cannot reach http://127.0.0.1:1", "connection refused", "is the server up", "benchtop demo")
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprint(w, "who are you?\x1b[31m")
 	}))
 	defer web.Close()
-	r := run("serve", "--base-url", web.URL)
+	r := benchtop("serve", "--base-url", web.URL)
 	r.expect(t, exitFailed, "/v1/models", "401 Unauthorized: who are you?", "--model")
 	if strings.Contains(r.stderr, "\x1b") {
 		t.Error("the server's escape sequence went through to the terminal")
@@ -189,8 +189,8 @@ func TestCertificate(t *testing.T) {
 	defer web.Close()
 	web.Config.ErrorLog = log.New(io.Discard, "", 0)
 	args := []string{"serve", "--base-url", web.URL, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2"}
-	run(args...).expect(t, exitFailed, "cannot trust "+web.URL, "--insecure")
-	run(append(args, "--insecure")...).expect(t, exitFine, "Successful requests:                     2 ")
+	benchtop(args...).expect(t, exitFailed, "cannot trust "+web.URL, "--insecure")
+	benchtop(append(args, "--insecure")...).expect(t, exitFine, "Successful requests:                     2 ")
 }
 
 // A server that claims absurd numbers of tokens costs neither the run nor its journal.
@@ -202,10 +202,10 @@ func TestAbsurdUsage(t *testing.T) {
 	}))
 	defer web.Close()
 	dir := t.TempDir()
-	run("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "4", "--random-input-len", "7", "--save-result", "--result-dir", dir).
+	benchtop("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "4", "--random-input-len", "7", "--save-result", "--result-dir", dir).
 		expect(t, exitFine, "Successful requests:                     4 ", "Total input tokens:                      28 ", "Total generated tokens:                  4 ")
 	journals, _ := filepath.Glob(filepath.Join(dir, "*.gz"))
-	run("report", journals[0]).expect(t, exitFine, "Successful requests:                     4 ")
+	benchtop("report", journals[0]).expect(t, exitFine, "Successful requests:                     4 ")
 }
 
 // What was planned is sent or not: the two add up, and only what was sent can be cut.
@@ -217,7 +217,7 @@ func TestNothingGoesUncounted(t *testing.T) {
 	}))
 	defer web.Close()
 	dir := t.TempDir()
-	run("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "15000", "--random-input-len", "4", "--max-concurrency", "2", "--duration", "500ms",
+	benchtop("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "15000", "--random-input-len", "4", "--max-concurrency", "2", "--duration", "500ms",
 		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFailed, "The time was over before")
 	data, err := os.ReadFile(filepath.Join(dir, "r.json"))
 	if err != nil {
@@ -247,7 +247,7 @@ func TestEverythingFails(t *testing.T) {
 		http.Error(w, "no room", http.StatusServiceUnavailable)
 	}))
 	defer web.Close()
-	run("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "12").expect(t, exitFailed,
+	benchtop("serve", "--base-url", web.URL, "--model", "m", "--num-prompts", "12").expect(t, exitFailed,
 		"Failed requests:                         12", "Error 9: no room", "no request succeeded", "503")
 }
 
@@ -304,7 +304,7 @@ func keysInOrder(t *testing.T, data []byte) []string {
 func TestServeLikeVLLM(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	r := run("serve", "--base-url", simulated(t, nil), "--backend", "openai-chat", "--dataset_name", "sharegpt",
+	r := benchtop("serve", "--base-url", simulated(t, nil), "--backend", "openai-chat", "--dataset_name", "sharegpt",
 		"--dataset-path="+sharegptFile, "--num-prompts", "60", "--request-rate", "400",
 		"--save-result", "--save-detailed", "--no-tui", "--result-dir", dir)
 	r.expect(t, exitFine, "Successful requests:                     60        \n", "result saved to "+dir)
@@ -350,13 +350,13 @@ func TestServeLikeVLLM(t *testing.T) {
 
 	// The journal gives the same report again, and by the result's name too.
 	for _, file := range files {
-		again := run("report", file)
+		again := benchtop("report", file)
 		again.expect(t, exitFine)
 		if again.stdout != r.stdout {
 			t.Errorf("report %s differs:\n%s", file, again.stdout)
 		}
 	}
-	if again := run("report", "--json", files[1]); again.stdout != string(data) {
+	if again := benchtop("report", "--json", files[1]); again.stdout != string(data) {
 		t.Error("report --json differs from the saved result")
 	}
 }
@@ -382,11 +382,11 @@ func TestServeShapes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			run(append([]string{"serve", "--base-url", url}, strings.Fields(c.args)...)...).expect(t, exitFine, c.want...)
+			benchtop(append([]string{"serve", "--base-url", url}, strings.Fields(c.args)...)...).expect(t, exitFine, c.want...)
 		})
 	}
 	t.Run("text of the server's tokenizer on the chat protocol", func(t *testing.T) {
-		run("serve", "--base-url", url, "--backend", "openai-chat", "--num-prompts", "7", "--random-input-len", "40", "--random-output-len", "4").expect(t, exitFine,
+		benchtop("serve", "--base-url", url, "--backend", "openai-chat", "--num-prompts", "7", "--random-input-len", "40", "--random-output-len", "4").expect(t, exitFine,
 			"Successful requests:                     7 ", "Total input tokens:                      ")
 	})
 }
@@ -408,7 +408,7 @@ func TestEstimateIsLabelled(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"serve", "--base-url", web.URL, "--dataset-name", "sharegpt", "--dataset-path", sharegptFile, "--num-prompts", "3",
 		"--output-len", "3", "--save-result", "--result-dir", dir}
-	run(args...).expect(t, exitFine, "benchtop: WARNING: prompt lengths are estimated, because there is no tokenizer: ",
+	benchtop(args...).expect(t, exitFine, "benchtop: WARNING: prompt lengths are estimated, because there is no tokenizer: ",
 		"of the server: it offers no /tokenize; name it with --tokenizer DIRECTORY")
 	files, _ := filepath.Glob(filepath.Join(dir, "*.json"))
 	data, err := os.ReadFile(files[0])
@@ -450,7 +450,7 @@ func TestAddressIsEnough(t *testing.T) {
 		"burstgpt --dataset-path " + datasetFiles + "burstgpt_small.csv" + chat:                                         "",
 		"hf --hf-name " + datasets.BFCLRepository + " --dataset-path " + datasetFiles + out + " --num-prompts 1" + chat: "",
 	} {
-		r := run(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--dataset-name"}, strings.Fields(args)...)...)
+		r := benchtop(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--dataset-name"}, strings.Fields(args)...)...)
 		r.expect(t, exitFine, "lengths estimated", "because there is no tokenizer: path /models/none: no such file or directory; of the server: it offers no /tokenize")
 		if strings.Contains(r.stderr, asTheyAre) != (want != "") {
 			t.Errorf("%s: got %q", args, r.stderr)
@@ -458,7 +458,7 @@ func TestAddressIsEnough(t *testing.T) {
 	}
 	for _, args := range []string{"random", "prefix_repetition --prefix-repetition-num-prefixes 1", "random-mm"} {
 		name, _, _ := strings.Cut(args, " ")
-		r := run(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--backend", "openai-chat", "--dataset-name"}, strings.Fields(args)...)...)
+		r := benchtop(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--backend", "openai-chat", "--dataset-name"}, strings.Fields(args)...)...)
 		r.expect(t, exitUsage, "benchtop: dataset "+name+": its texts have exact lengths, and no tokenizer was found to make them\n"+
 			"benchtop: tried: path /models/none: no such file or directory; of the server: it offers no /tokenize\nbenchtop: name the model's with --tokenizer DIRECTORY")
 		if n := strings.Count(r.stderr, "\n"); n != 3 {
@@ -492,7 +492,7 @@ func TestTokenizerOfTheServerFails(t *testing.T) {
 			}
 			return true
 		})
-		run(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--dataset-name"}, strings.Fields(c.args)...)...).expect(t, exitFine, c.want)
+		benchtop(append([]string{"serve", "--base-url", server.url, "--num-prompts", "2", "--dataset-name"}, strings.Fields(c.args)...)...).expect(t, exitFine, c.want)
 	}
 }
 
@@ -502,25 +502,25 @@ func TestSecretsStayInside(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", canary)
 	dir := t.TempDir()
 	url := strings.Replace(simulated(t, nil), "http://", "http://user:p@"+canary+"@", 1)
-	r := run("serve", "--base-url", url, "--num-prompts", "3", "--random-output-len", "2", "--save-result", "--save-detailed", "--result-dir", dir)
+	r := benchtop("serve", "--base-url", url, "--num-prompts", "3", "--random-output-len", "2", "--save-result", "--save-detailed", "--result-dir", dir)
 	r.expect(t, exitFine)
-	bad := run("serve", "--base-url", "http://user:"+canary+"@host:99999999/%zz")
+	bad := benchtop("serve", "--base-url", "http://user:"+canary+"@host:99999999/%zz")
 	bad.expect(t, exitUsage)
 	echo := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprintf(w, "wrong key %s", r.Header.Get("Authorization"))
 	}))
 	defer echo.Close()
-	refused := run("serve", "--base-url", echo.URL, "--model", "m", "--num-prompts", "2")
+	refused := benchtop("serve", "--base-url", echo.URL, "--model", "m", "--num-prompts", "2")
 	refused.expect(t, exitFailed, "wrong key Bearer ***")
-	discovered := run("serve", "--base-url", echo.URL)
+	discovered := benchtop("serve", "--base-url", echo.URL)
 	discovered.expect(t, exitFailed, "wrong key Bearer ***")
-	absent := run("serve", "--base-url", "http://user:"+canary+"@127.0.0.1:1")
+	absent := benchtop("serve", "--base-url", "http://user:"+canary+"@127.0.0.1:1")
 	absent.expect(t, exitFailed)
 	all := r.stdout + r.stderr + bad.stderr + absent.stderr + refused.stdout + refused.stderr + discovered.stderr
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	for _, f := range files {
-		if rep := run("report", "--json", f); rep.code == exitFine {
+		if rep := benchtop("report", "--json", f); rep.code == exitFine {
 			all += rep.stdout
 		}
 		data, err := os.ReadFile(f)
@@ -539,37 +539,37 @@ func TestSavingRules(t *testing.T) {
 	quick := []string{"serve", "--base-url", url, "--num-prompts", "2", "--random-output-len", "2"}
 	t.Run("not unasked without a terminal", func(t *testing.T) {
 		t.Chdir(t.TempDir())
-		run(quick...).expect(t, exitFine)
+		benchtop(quick...).expect(t, exitFine)
 		if files, _ := filepath.Glob("*"); len(files) != 0 {
 			t.Errorf("files %v", files)
 		}
 	})
 	t.Run("asked, into the current directory", func(t *testing.T) {
 		t.Chdir(t.TempDir())
-		run(append(quick, "--save-result")...).expect(t, exitFine)
+		benchtop(append(quick, "--save-result")...).expect(t, exitFine)
 		if files, _ := filepath.Glob("*.json"); len(files) != 1 {
 			t.Errorf("files %v", files)
 		}
 	})
 	t.Run("an old result is moved aside", func(t *testing.T) {
 		t.Chdir(t.TempDir())
-		run(append(quick, "--save-result", "--result-filename", "r.json")...).expect(t, exitFine)
+		benchtop(append(quick, "--save-result", "--result-filename", "r.json")...).expect(t, exitFine)
 		for n := range 2 {
-			run(append(quick, "--save-result", "--result-filename", "r.json")...).
+			benchtop(append(quick, "--save-result", "--result-filename", "r.json")...).
 				expect(t, exitFine, fmt.Sprintf("benchtop: WARNING: an older result of the same name is now r.json.~%d~\n", n+1))
 		}
 		files, _ := filepath.Glob("*")
 		if want := []string{"r.json", "r.json.~1~", "r.json.~2~", "r.jsonl.gz", "r.jsonl.gz.~1~", "r.jsonl.gz.~2~"}; !slices.Equal(files, want) {
 			t.Errorf("files %v, want %v", files, want)
 		}
-		run(append(quick, "--save-result", "--result-filename", "r.json", "--no-clobber")...).expect(t, exitUsage, "r.json exists and --no-clobber is set")
+		benchtop(append(quick, "--save-result", "--result-filename", "r.json", "--no-clobber")...).expect(t, exitUsage, "r.json exists and --no-clobber is set")
 	})
 	t.Run("a directory that cannot be made", func(t *testing.T) {
 		t.Chdir(t.TempDir())
 		if err := os.WriteFile("file", nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		run(append(quick, "--save-result", "--result-dir", "file/x")...).expect(t, exitFailed, "cannot save the result", "--result-dir")
+		benchtop(append(quick, "--save-result", "--result-dir", "file/x")...).expect(t, exitFailed, "cannot save the result", "--result-dir")
 	})
 }
 
@@ -581,7 +581,7 @@ func TestJournalThatCannotBePacked(t *testing.T) {
 		return false
 	})
 	args := strings.Fields("serve --num-prompts 2 --save-result --result-filename r.json " + shortPrompts)
-	run(append(args, "--base-url", server.url, "--result-dir", dir)...).expect(t, exitFine, "its journal could not be packed", "result saved to ")
+	benchtop(append(args, "--base-url", server.url, "--result-dir", dir)...).expect(t, exitFine, "its journal could not be packed", "result saved to ")
 }
 
 // Only a regular file is a place for a result, only an empty one is taken over, and nothing of the user's is removed.
@@ -592,9 +592,9 @@ func TestOddPlaces(t *testing.T) {
 	if err := os.MkdirAll("folder/inside", 0o755); err != nil {
 		t.Fatal(err)
 	}
-	run(append(quick, "--save-result", "--result-filename", "folder")...).expect(t, exitUsage, "--result-filename folder is a directory")
-	run(append(quick, "--append-result", "--result-filename", os.DevNull)...).expect(t, exitUsage, "is no regular file")
-	run(append(quick, "--save-result", "--result-filename", "x.jsonl.gz")...).expect(t, exitUsage, "is the journal's ending")
+	benchtop(append(quick, "--save-result", "--result-filename", "folder")...).expect(t, exitUsage, "--result-filename folder is a directory")
+	benchtop(append(quick, "--append-result", "--result-filename", os.DevNull)...).expect(t, exitUsage, "is no regular file")
+	benchtop(append(quick, "--save-result", "--result-filename", "x.jsonl.gz")...).expect(t, exitUsage, "is the journal's ending")
 	if _, err := os.Stat("folder/inside"); err != nil {
 		t.Error(err)
 	}
@@ -605,7 +605,7 @@ func TestOddPlaces(t *testing.T) {
 		if err := os.WriteFile(name, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		run(append(quick, "--save-result", "--result-filename", name)...).expect(t, exitFine, "result saved to "+name+"\n")
+		benchtop(append(quick, "--save-result", "--result-filename", name)...).expect(t, exitFine, "result saved to "+name+"\n")
 		if data, err := os.ReadFile(name); err != nil || !json.Valid(data) {
 			t.Errorf("%s: %v, %.40q", name, err, data)
 		}
@@ -616,14 +616,14 @@ func TestOddPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run(append(quick, "--save-result", "--result-filename", "dead.json")...).expect(t, exitFine, "result saved to dead.json\n")
+	benchtop(append(quick, "--save-result", "--result-filename", "dead.json")...).expect(t, exitFine, "result saved to dead.json\n")
 }
 
 // Whole numbers are decimal, as in Python.
 func TestWholeNumbers(t *testing.T) {
 	url := simulated(t, nil)
-	run("serve", "--base-url", url, "--num-prompts", "010", "--random-input-len", "5", "--random-output-len", "2").
+	benchtop("serve", "--base-url", url, "--num-prompts", "010", "--random-input-len", "5", "--random-output-len", "2").
 		expect(t, exitFine, "Successful requests:                     10 ")
-	run("serve", "--num-prompts", "0x10").expect(t, exitUsage, "--num-prompts 0x10: expected a whole number")
-	run("serve", "--num-prompts", "1_000").expect(t, exitUsage, "--num-prompts 1_000: expected a whole number")
+	benchtop("serve", "--num-prompts", "0x10").expect(t, exitUsage, "--num-prompts 0x10: expected a whole number")
+	benchtop("serve", "--num-prompts", "1_000").expect(t, exitUsage, "--num-prompts 1_000: expected a whole number")
 }

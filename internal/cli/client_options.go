@@ -118,17 +118,17 @@ func room(connections int) error {
 const connectMost = 10 * time.Second
 
 // connect opens connections ahead. That some could not be opened is a warning: the run opens its own.
-func (s *session) connect(ctx context.Context, n int) {
+func connect(ctx context.Context, env *environment, load *loadgen.Options, n int) (connections *conn.Pool, notes []string) {
 	if n > 0 {
-		s.env.step(stepConnections)
-		s.env.show(fmt.Sprintf("%d ahead of need", n))
+		env.step(stepConnections)
+		env.show(fmt.Sprintf("%d ahead of need", n))
 	}
-	s.load.Connections = conn.NewPool(s.load.Target, s.load.Timestamps)
+	connections = conn.NewPool(load.Target, load.Timestamps)
 	limited, cancel := context.WithTimeout(ctx, connectMost)
 	defer cancel()
-	if err := s.load.Connections.Open(limited, n); err != nil && ctx.Err() == nil {
-		note := fmt.Sprintf("connections ahead of need: %s; requests open what is missing", export.Clean(s.load.Target.Hide(err.Error())))
-		s.env.warn([]string{note})
-		s.notes = append(s.notes, note)
+	if err := connections.Open(limited, n); err != nil && ctx.Err() == nil {
+		notes = []string{fmt.Sprintf("connections ahead of need: %s; requests open what is missing", export.Clean(load.Target.Hide(err.Error())))}
+		env.warn(notes)
 	}
+	return connections, notes
 }

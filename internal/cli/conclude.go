@@ -9,78 +9,71 @@ import (
 	"time"
 
 	"benchtop/export"
+	"benchtop/internal/run"
 	"benchtop/metrics"
 	"benchtop/tui"
 	"benchtop/tui/term"
 )
 
-// conclude prints the report and returns the exit code. A terminal that takes no output holds it up, until a signal says
-// that it is time to go.
-func (s *session) conclude(o outcome) int {
-	if s.leave != nil {
-		s.leave()
+// conclude prints the report and returns the exit code. A terminal that takes no output holds it up, until the way out is hastened.
+func (e *environment) conclude(p *prepared, o run.Outcome, hastened <-chan struct{}) int {
+	if p.leave != nil {
+		p.leave()
 	}
-	conclusion := o.report.Conclusion
-	said := make(chan error, 1)
+	conclusion := o.Report.Conclusion
+	printed := make(chan error, 1)
 	go func() {
-		err := s.say(o)
-		s.closeSide() // the profiler may take its time
-		said <- err
+		err := e.report(p, o)
+		e.warn(p.Server.Close()) // the profiler may take its time
+		printed <- err
 	}()
 	var impatient <-chan time.Time
-	for told := s.told; ; {
+	for {
 		select {
-		case err := <-said:
+		case err := <-printed:
 			if err != nil {
 				conclusion = max(conclusion, metrics.RunFailed)
 			}
 			return exitCode(conclusion)
-		case <-told:
-			told, impatient = nil, time.After(patience)
+		case <-hastened:
+			hastened, impatient = nil, time.After(patience)
 		case <-impatient:
 			return exitCode(conclusion)
 		}
 	}
 }
 
-func (s *session) closeSide() {
-	if s.side != nil {
-		s.env.warn(s.side.close())
-	}
-}
-
-// say prints the report, where the result is, and what went wrong, which it also returns.
-func (s *session) say(o outcome) error {
-	s.env.release()
+// report prints the report, where the result is, and what went wrong, which it also returns.
+func (e *environment) report(p *prepared, o run.Outcome) error {
+	e.release()
 	// Standard output may be gone with the terminal.
-	err := o.err
-	plots := !s.noPlots
-	switch e := printReport(s.env.stdout, o.report, s.baseline, plots); {
-	case e == nil || errors.Is(e, syscall.EPIPE) && o.path != "":
-	case o.path == "":
-		err = errors.Join(err, fmt.Errorf("the report could not be printed, and no file has it: %w", e))
+	err := o.Err
+	switch problem := printReport(e.stdout, o.Report, p.baseline, !p.pictures.noPlots); {
+	case problem == nil || errors.Is(problem, syscall.EPIPE) && o.Path != "":
+	case o.Path == "":
+		err = errors.Join(err, fmt.Errorf("the report could not be printed, and no file has it: %w", problem))
 	default:
-		o.warnings = append(o.warnings, "the report could not be printed: "+e.Error())
+		o.Warnings = append(o.Warnings, "the report could not be printed: "+problem.Error())
 	}
-	if o.path != "" {
-		fmt.Fprintf(s.env.stderr, "result saved to %s\n", o.path)
+	if o.Path != "" {
+		fmt.Fprintf(e.stderr, "result saved to %s\n", o.Path)
 	}
-	for _, path := range o.beside {
-		fmt.Fprintf(s.env.stderr, "saved %s\n", path)
+	for _, path := range o.Beside {
+		fmt.Fprintf(e.stderr, "saved %s\n", path)
 	}
-	s.env.warn(o.warnings)
-	if d := s.env.display(); d != nil {
-		s.env.warn(d.recording.trouble())
+	e.warn(o.Warnings)
+	if d := e.display(); d != nil {
+		e.warn(d.recording.trouble())
 	}
-	if r := &o.report; err == nil && r.Conclusion == metrics.RunFailed && r.Trouble != "" {
+	if r := &o.Report; err == nil && r.Conclusion == metrics.RunFailed && r.Trouble != "" {
 		err = errors.New(r.Trouble)
 		if r.Completed == 0 && r.WarmedUp > 0 && r.Failed == 0 {
 			err = fmt.Errorf("all %d requests belonged to the warm-up, so there are no figures; make --warmup %s shorter", r.WarmedUp, metrics.Duration(r.Plan.Warmup))
 		}
 	}
 	if err != nil {
-		s.env.fail(exitFailed, err)
-	} else if !o.saved {
+		e.fail(exitFailed, err)
+	} else if !o.Saved {
 		err = errors.New("not saved where it was to be")
 	}
 	return err
@@ -127,30 +120,4 @@ func exitCode(c metrics.Conclusion) int {
 		return exitMissed
 	}
 	return exitFine
-}
-
-// patience is how long the third request to stop waits for a result that is just being written.
-const patience = time.Second
-
-// leaveNow ends the process whatever the run does. The journal is complete up to the last flush.
-func (s *session) leaveNow() {
-	select {
-	case <-s.over:
-		return // saved meanwhile: the usual way out is as quick
-	case <-time.After(patience):
-	}
-	_ = s.journal.Flush()
-	s.files.Abandon()
-	fmt.Fprintf(s.env.stderr, "benchtop: left at once; %s\n", s.whereTheJournalIs())
-	if s.leave != nil {
-		s.leave()
-	}
-	os.Exit(exitAborted)
-}
-
-func (s *session) whereTheJournalIs() string {
-	if s.files == nil {
-		return "nothing was saved"
-	}
-	return fmt.Sprintf("what was measured is in %s (benchtop report %[1]s)", s.files.JournalName)
 }

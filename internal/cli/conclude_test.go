@@ -40,7 +40,7 @@ func TestExitCodes(t *testing.T) {
 			t.Parallel()
 			server := startSimulate(t, "--fault", c.fault)
 			args := strings.Fields("serve --num-prompts 20 --max-concurrency 1 --no-plots " + shortPrompts + " " + c.args)
-			run(append(args, "--base-url", server)...).expect(t, c.code, c.words)
+			benchtop(append(args, "--base-url", server)...).expect(t, c.code, c.words)
 		})
 	}
 }

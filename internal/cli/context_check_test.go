@@ -6,14 +6,14 @@ import "testing"
 func TestServeChecksTheContext(t *testing.T) {
 	url := simulated(t, nil)
 	args := []string{"serve", "--base-url", url, "--vocab-size", "300", "--num-prompts", "2", "--random-output-len", "2", "--random-input-len"}
-	r := run(append(args, "10000000")...)
+	r := benchtop(append(args, "10000000")...)
 	r.expect(t, exitUsage, "2 of 2 prompts do not fit into the model's context of ", "--max-model-len")
-	run(append(args, "9")...).expect(t, exitFine)
+	benchtop(append(args, "9")...).expect(t, exitFine)
 }
 
 // Embeddings take no room for an answer, and the prompts of a batch do not share a context.
 func TestServeChecksTheContextOfEmbeddings(t *testing.T) {
 	url := simulated(t, nil) // with a context of 32768 tokens
 	args := []string{"serve", "--base-url", url, "--backend", "openai-embeddings", "--vocab-size", "300", "--num-prompts", "40", "--random-input-len", "1000"}
-	run(append(args, "--random-batch-size", "40")...).expect(t, exitFine, "Total input tokens:                      40000")
+	benchtop(append(args, "--random-batch-size", "40")...).expect(t, exitFine, "Total input tokens:                      40000")
 }

@@ -1,18 +1,12 @@
 package cli
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
-
-	"benchtop/metrics"
 )
 
 // Answers without usage are counted by the server's tokenizer once the load is over, and the journal gives the same report.
@@ -31,7 +25,7 @@ func TestCountAnswers(t *testing.T) {
 		return false
 	})
 	dir := t.TempDir()
-	r := run(strings.Fields("serve --model M --num-prompts 6 " + shortPrompts + " --save-result --result-filename r.json --result-dir " + dir +
+	r := benchtop(strings.Fields("serve --model M --num-prompts 6 " + shortPrompts + " --save-result --result-filename r.json --result-dir " + dir +
 		" --base-url " + server.url + ` --extra-body {"stream_options":null}`)...)
 	r.expect(t, exitFine, "no usage came with 6 answers", "Output tokens of 6 of 6 requests: no usage came, so the server's tokenizer")
 	if n := early.Load(); n > 0 {
@@ -41,79 +35,8 @@ func TestCountAnswers(t *testing.T) {
 	if sources := v["benchtop"].(map[string]any)["token_sources"].(map[string]any)["output"]; fmt.Sprint(sources) != "map[server_tokenizer:6]" {
 		t.Errorf("output tokens by %v", sources)
 	}
-	again := run("report", "--no-plots", dir+"/r.json")
+	again := benchtop("report", "--no-plots", dir+"/r.json")
 	if want, _, _ := strings.Cut(r.stdout, "\n\n"); !strings.HasPrefix(again.stdout, want) || again.code != exitFine {
 		t.Errorf("from the journal:\n%s\nafter the run:\n%s", again.stdout, r.stdout)
-	}
-}
-
-// Whatever ends the counting, what was counted until then is kept, and it is said why the rest was not.
-func TestCountTexts(t *testing.T) {
-	lost := errors.New("connection refused")
-	for _, c := range []struct {
-		name    string
-		count   func(ctx context.Context, n int) (int, error) // of the n-th text, from 1
-		counted int
-		err     error
-		atMost  time.Duration
-	}{
-		{"all", func(context.Context, int) (int, error) { return 7, nil }, 100, nil, 0},
-		{"one is refused", func(_ context.Context, n int) (int, error) {
-			if n == 3 {
-				return 0, lost
-			}
-			return 7, nil
-		}, 99, lost, 0},
-		{"the server is lost", func(_ context.Context, n int) (int, error) {
-			if n > 40 {
-				time.Sleep(time.Second)
-				return 0, lost
-			}
-			return 7, nil
-		}, 40, lost, 2 * time.Second},
-		{"it hangs", func(ctx context.Context, n int) (int, error) {
-			if n > 50 {
-				<-ctx.Done()
-				return 0, ctx.Err()
-			}
-			return 7, nil
-		}, 50, errEnough, 10 * time.Second},
-		{"no tokens", func(context.Context, int) (int, error) { return 0, nil }, 0, nil, 0},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, stop := context.WithCancelCause(t.Context())
-				time.AfterFunc(10*time.Second, func() { stop(errEnough) })
-				asked := atomic.Int64{}
-				all := func(yield func(metrics.Request, error) bool) {
-					for i := range 103 {
-						q := metrics.NewRequest(i)
-						q.Done, q.OutputSource, q.Text = 0, metrics.TokensFromChunks, "x"
-						switch i {
-						case 5:
-							q.TextPart = true
-						case 6:
-							q.Failure = metrics.FailedReset
-						case 7:
-							q.OutputSource = metrics.TokensFromUsage
-						}
-						if !yield(q, nil) {
-							return
-						}
-					}
-				}
-				began, kept := time.Now(), map[int]int{}
-				counted, err := countTexts(ctx, all, func(ctx context.Context, _ string) (int, error) { return c.count(ctx, int(asked.Add(1))) },
-					func(index, tokens, n int) {
-						if kept[index] = tokens; n != len(kept) {
-							t.Errorf("%d counted, %d kept", n, len(kept))
-						}
-					})
-				if counted != c.counted || len(kept) != counted || !errors.Is(err, c.err) || time.Since(began) > c.atMost {
-					t.Errorf("%d counted, %d kept, error %v after %s", counted, len(kept), err, time.Since(began))
-				}
-				stop(nil)
-			})
-		})
 	}
 }

@@ -72,7 +72,7 @@ func TestDatasetOfTheHub(t *testing.T) {
 	model := modelDirectory(t, "synthetic-spbpe")
 	h := newStubHub(t)
 	bfcl := func(args ...string) result {
-		return run(append([]string{"dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model, "--num-prompts", "5"}, args...)...)
+		return benchtop(append([]string{"dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model, "--num-prompts", "5"}, args...)...)
 	}
 	bfcl().expect(t, exitFine, "downloading BFCL_v3_simple.json of "+datasets.BFCLRepository+" from 127.0.0.1", "requests             5", "chat messages")
 	h.expect(t, "BFCL_v3_simple.json", "BFCL_v3_live_simple.json", "BFCL_v3_multiple.json")
@@ -107,7 +107,7 @@ func TestDatasetInTheHubsCache(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(snapshot, "BFCL_v3_simple.json"), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run("dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model, "--num-prompts", "2",
+	benchtop("dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model, "--num-prompts", "2",
 		"--bfcl-categories", "simple,parallel").expect(t, exitFine, "requests             2")
 	h.expect(t, "BFCL_v3_parallel.json")
 }
@@ -128,10 +128,10 @@ func TestDatasetOfAHubThatCutsShort(t *testing.T) {
 		"please log in":            "not JSON",
 	} {
 		h.instead.Store(&content)
-		run(args...).expect(t, exitUsage, "BFCL_v3_simple.json", "came as something else", want)
+		benchtop(args...).expect(t, exitUsage, "BFCL_v3_simple.json", "came as something else", want)
 	}
 	h.instead.Store(nil)
-	run(args...).expect(t, exitFine, "requests             2")
+	benchtop(args...).expect(t, exitFine, "requests             2")
 }
 
 // A hub that is down or has moved is told with the way out.
@@ -140,8 +140,8 @@ func TestDatasetWithoutTheHub(t *testing.T) {
 	h := newStubHub(t)
 	args := []string{"dataset", "--dataset-name", "hf", "--dataset-path", datasets.BFCLRepository, "--tokenizer", model}
 	t.Setenv("HF_ENDPOINT", h.URL+"/mirror")
-	run(args...).expect(t, exitUsage, "does not exist, or is private", "clone the repository")
+	benchtop(args...).expect(t, exitUsage, "does not exist, or is private", "clone the repository")
 	h.expect(t, "BFCL_v3_simple.json")
 	h.Close()
-	run(args...).expect(t, exitUsage, "cannot download BFCL_v3_simple.json", "clone the repository")
+	benchtop(args...).expect(t, exitUsage, "cannot download BFCL_v3_simple.json", "clone the repository")
 }

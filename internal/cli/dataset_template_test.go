@@ -32,13 +32,13 @@ func TestTemplateThatCannotBeRendered(t *testing.T) {
 				"--dataset-name sonnet": false,
 			} {
 				words := append([]string{"dataset", "--num-prompts", "1", "--tokenizer", model}, strings.Fields(args)...)
-				r := run(words...)
+				r := benchtop(words...)
 				r.expect(t, exitUsage, "model "+model, c.why, "--tokenizer DIRECTORY", "--base-url")
 				if strings.Contains(r.stderr, skip) != skippable {
 					t.Errorf("%s: the error is %q", args, r.stderr)
 				}
 				if skippable {
-					run(append(words, skip)...).expect(t, exitFine)
+					benchtop(append(words, skip)...).expect(t, exitFine)
 				}
 			}
 		})

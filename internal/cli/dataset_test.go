@@ -125,10 +125,10 @@ func TestRefusedDatasets(t *testing.T) {
 		}
 		t.Run(c.Case, func(t *testing.T) {
 			if want == "" {
-				run(args...).expect(t, exitFine, "token ids 1000 to 31999")
+				benchtop(args...).expect(t, exitFine, "token ids 1000 to 31999")
 				return
 			}
-			run(args...).expect(t, exitUsage, want)
+			benchtop(args...).expect(t, exitUsage, want)
 		})
 	}
 	if seen != len(words) {
@@ -180,7 +180,7 @@ func TestDataset(t *testing.T) {
 			default:
 				args = append(args, "--tokenizer", small)
 			}
-			r := run(args...)
+			r := benchtop(args...)
 			r.expect(t, exitFine, c.want...)
 			data, err := os.ReadFile(lines)
 			if err != nil {
@@ -215,7 +215,7 @@ func TestServeSaysWhatItSends(t *testing.T) {
 			"benchtop: WARNING: the server's tokenizer is another"}},
 		{nil, []string{"this is not vLLM's workload), tokens by the server's tokenizer\n"}},
 	} {
-		r := run(append(args, c.args...)...)
+		r := benchtop(append(args, c.args...)...)
 		r.expect(t, exitFine)
 		for _, want := range c.want {
 			if !strings.Contains(r.stderr, want) {
@@ -252,7 +252,7 @@ func TestServeSaysThatPromptsWereNotCompared(t *testing.T) {
 				io.WriteString(w, c.body)
 				return true
 			})
-			r := run(append([]string{"serve", "--no-tui", "--gpu", "none", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "9",
+			r := benchtop(append([]string{"serve", "--no-tui", "--gpu", "none", "--base-url", server.url, "--num-prompts", "2", "--random-input-len", "9",
 				"--output-len", "2", "--tokenizer", modelDirectory(t, "gpt2")}, c.args...)...)
 			r.expect(t, exitFine)
 			_, rest, found := strings.Cut(r.stderr, said)
@@ -264,13 +264,13 @@ func TestServeSaysThatPromptsWereNotCompared(t *testing.T) {
 }
 
 func TestDatasetUsage(t *testing.T) {
-	run("dataset", "--num-prompts", "0", "--seed", "-1", "--first", "-2", "x").expect(t, exitUsage,
+	benchtop("dataset", "--num-prompts", "0", "--seed", "-1", "--first", "-2", "x").expect(t, exitUsage,
 		"--num-prompts 0", "--seed -1", "--first -2", "dataset takes no arguments")
-	run("dataset", "--tokenizer", "/nowhere/at/all").expect(t, exitUsage, "/nowhere/at/all")
-	run("dataset", "--dataset-name", "custom_audio").expect(t, exitUsage, "--dataset-name custom_audio: ")
-	run("dataset", "--jsonl", "/nowhere/at/all").expect(t, exitUsage, "--jsonl:")
-	run("dataset", "--help").expect(t, exitFine, "sends none of it", "--prefix-repetition-prefix-len")
-	r := run("dataset", "--vocab-size", "100", "--num-prompts", "2", "--jsonl", "-")
+	benchtop("dataset", "--tokenizer", "/nowhere/at/all").expect(t, exitUsage, "/nowhere/at/all")
+	benchtop("dataset", "--dataset-name", "custom_audio").expect(t, exitUsage, "--dataset-name custom_audio: ")
+	benchtop("dataset", "--jsonl", "/nowhere/at/all").expect(t, exitUsage, "--jsonl:")
+	benchtop("dataset", "--help").expect(t, exitFine, "sends none of it", "--prefix-repetition-prefix-len")
+	r := benchtop("dataset", "--vocab-size", "100", "--num-prompts", "2", "--jsonl", "-")
 	if r.expect(t, exitFine); strings.Count(r.stdout, "\n") != 2 || !strings.HasPrefix(r.stdout, `{"request_id":"bench-`) {
 		t.Errorf("%.200s", r.stdout)
 	}
@@ -279,13 +279,13 @@ func TestDatasetUsage(t *testing.T) {
 func TestSlices(t *testing.T) {
 	model := modelDirectory(t, "gpt2")
 	output := filepath.Join(t.TempDir(), "slices.jsonl")
-	run("dataset", "slices", "--input", datasetFiles+"slices_source.txt", "--output", output, "--tokenizer", model, "--num-prompts", "7", "--input-len", "12").expect(t, exitFine)
+	benchtop("dataset", "slices", "--input", datasetFiles+"slices_source.txt", "--output", output, "--tokenizer", model, "--num-prompts", "7", "--input-len", "12").expect(t, exitFine)
 	data, err := os.ReadFile(output)
 	if err != nil || strings.Count(string(data), "\n") != 7 || !strings.HasPrefix(string(data), `{"prompt": "`) {
 		t.Errorf("%v, %.100s", err, data)
 	}
-	run("dataset", "--dataset-name", "custom", "--dataset-path", output, "--skip-chat-template", "--num-prompts", "7", "--tokenizer", model, "--custom-output-len", "-1").expect(t, exitFine, "requests             7", "each 128")
-	run("dataset", "slices", "--input-len", "-1").expect(t, exitUsage, "--output: ", "--tokenizer: ", "input length -1")
+	benchtop("dataset", "--dataset-name", "custom", "--dataset-path", output, "--skip-chat-template", "--num-prompts", "7", "--tokenizer", model, "--custom-output-len", "-1").expect(t, exitFine, "requests             7", "each 128")
+	benchtop("dataset", "slices", "--input-len", "-1").expect(t, exitUsage, "--output: ", "--tokenizer: ", "input length -1")
 }
 
 // What cannot be is told with the way out, and nothing breaks.
@@ -311,7 +311,7 @@ func TestDatasetRefusals(t *testing.T) {
 		{"dataset --profile", "unknown flag"},
 		{"serve --num-prompts 0 --ramp-up-strategy linear --ramp-up-start-rps 1 --ramp-up-end-rps 9 --ramp-over 2s --tokenizer " + model + " --base-url " + server.url + " " + custom, "say with --duration"},
 	} {
-		r := run(strings.Fields(c.args)...)
+		r := benchtop(strings.Fields(c.args)...)
 		if r.expect(t, exitUsage, c.want); strings.HasPrefix(c.want, "benchtop: ") && !strings.HasPrefix(r.stderr, c.want) {
 			t.Errorf("it begins with %q", r.stderr)
 		}
@@ -322,11 +322,11 @@ func TestDatasetRefusals(t *testing.T) {
 	if calls := server.all(); len(calls) > 0 {
 		t.Errorf("%d requests were sent", len(calls))
 	}
-	run("dataset", "--backend", "openai-chat", "--vocab-size", "50", "--tokenizer", model, "--num-prompts", "3", "--random-input-len", "9").
+	benchtop("dataset", "--backend", "openai-chat", "--vocab-size", "50", "--tokenizer", model, "--num-prompts", "3", "--random-input-len", "9").
 		expect(t, exitFine, "--vocab-size has no effect", "sent as              text")
-	run(append(strings.Fields("dataset --input-len 3 --output-len 7 --tokenizer "+model), "--dataset-name", "sonnet", "--num-prompts", "2")...).
+	benchtop(append(strings.Fields("dataset --input-len 3 --output-len 7 --tokenizer "+model), "--dataset-name", "sonnet", "--num-prompts", "2")...).
 		expect(t, exitFine, "--output-len has no effect with sonnet, as with vLLM; use --sonnet-output-len", "--input-len has no effect")
-	run(append(strings.Fields("dataset --skip-tokenizer-init "+custom), "--num-prompts", "3")...).expect(t, exitFine, "asks for 1 token each")
+	benchtop(append(strings.Fields("dataset --skip-tokenizer-init "+custom), "--num-prompts", "3")...).expect(t, exitFine, "asks for 1 token each")
 }
 
 // With 0 prompts each row is sent once, whatever sets the pace.
@@ -337,7 +337,7 @@ func TestEveryRow(t *testing.T) {
 	for _, load := range []string{"--request-rate 200", "--max-concurrency 4", "--stages 50:200ms,100:1s", "--concurrency-stages 4:10s",
 		"--ramp-up-strategy linear --ramp-up-start-rps 10 --ramp-up-end-rps 100 --ramp-over 1s --duration 1s"} {
 		args := "serve --no-save --skip-chat-template --custom-output-len 1 --num-prompts 0 --dataset-name custom --dataset-path " + datasetFiles + "custom_small.jsonl --base-url " + url + " " + load
-		r := run(strings.Fields(args)...)
+		r := benchtop(strings.Fields(args)...)
 		if r.expect(t, exitFine, fmt.Sprintf("Successful requests:                     %d ", rows)); t.Failed() {
 			t.Fatal(load)
 		}
@@ -352,7 +352,7 @@ func TestFileBeforeTemplate(t *testing.T) {
 	}
 	bare := "../../datasets/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz" // without a template
 	for _, name := range []string{"custom", "spec_bench", "sonnet"} {
-		run("dataset", "--dataset-name", name, "--dataset-path", packed, "--tokenizer", bare).expect(t, exitUsage, "gzip")
+		benchtop("dataset", "--dataset-name", name, "--dataset-path", packed, "--tokenizer", bare).expect(t, exitUsage, "gzip")
 	}
-	run("dataset", "--dataset-name", "sonnet", "--tokenizer", bare).expect(t, exitUsage, "chat template", "has none", "--tokenizer DIRECTORY")
+	benchtop("dataset", "--dataset-name", "sonnet", "--tokenizer", bare).expect(t, exitUsage, "chat template", "has none", "--tokenizer DIRECTORY")
 }

@@ -75,11 +75,11 @@ func TestDatasetToAFullDisk(t *testing.T) {
 		return
 	}
 	model := modelDirectory(t, "synthetic-spbpe")
-	r := run("dataset", "--vocab-size", "100", "--num-prompts", "100", "--jsonl", full)
+	r := benchtop("dataset", "--vocab-size", "100", "--num-prompts", "100", "--jsonl", full)
 	if r.expect(t, exitFailed, "/dev/full"); strings.Count(r.stderr, "\n") != 1 {
 		t.Errorf("told more than once: %s", r.stderr)
 	}
-	r = run("dataset", "slices", "--input", datasetFiles+"slices_source.txt", "--output", full, "--tokenizer", model)
+	r = benchtop("dataset", "slices", "--input", datasetFiles+"slices_source.txt", "--output", full, "--tokenizer", model)
 	if r.expect(t, exitFailed, "/dev/full"); strings.Count(r.stderr, "\n") != 1 {
 		t.Errorf("told more than once: %s", r.stderr)
 	}
@@ -92,18 +92,18 @@ func TestDatasetInto(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := modelDirectory(t, "synthetic-spbpe")
-	run("dataset", "--dataset-name", "hf", "--dataset-path", dir, "--hf-name", datasets.BFCLRepository, "--tokenizer", model, "--jsonl", file).expect(t, exitUsage)
+	benchtop("dataset", "--dataset-name", "hf", "--dataset-path", dir, "--hf-name", datasets.BFCLRepository, "--tokenizer", model, "--jsonl", file).expect(t, exitUsage)
 	if data, _ := os.ReadFile(file); string(data) != "old\n" {
 		t.Errorf("an old file is lost: %q", data)
 	}
-	run("dataset", "--jsonl", filepath.Join(dir, "no", "x.jsonl")).expect(t, exitUsage, "--jsonl: create "+filepath.Join(dir, "no", "x.jsonl")+": no such file")
-	run("dataset", "--vocab-size", "100", "--num-prompts", "3", "--jsonl", file).expect(t, exitFine)
+	benchtop("dataset", "--jsonl", filepath.Join(dir, "no", "x.jsonl")).expect(t, exitUsage, "--jsonl: create "+filepath.Join(dir, "no", "x.jsonl")+": no such file")
+	benchtop("dataset", "--vocab-size", "100", "--num-prompts", "3", "--jsonl", file).expect(t, exitFine)
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
 	// A text that cannot be cut leaves nothing.
-	run("dataset", "slices", "--input", filepath.Join(dir, "none"), "--output", filepath.Join(dir, "y"), "--tokenizer", model).expect(t, exitUsage)
-	run("dataset", "slices", "--input", file, "--output", filepath.Join(dir, "y"), "--tokenizer", "estimate").expect(t, exitUsage, "an estimate cannot cut a text")
+	benchtop("dataset", "slices", "--input", filepath.Join(dir, "none"), "--output", filepath.Join(dir, "y"), "--tokenizer", model).expect(t, exitUsage)
+	benchtop("dataset", "slices", "--input", file, "--output", filepath.Join(dir, "y"), "--tokenizer", "estimate").expect(t, exitUsage, "an estimate cannot cut a text")
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
@@ -117,9 +117,9 @@ func TestReportOfAPipe(t *testing.T) {
 			t.Fatal(err)
 		}
 		if name == "pipe.json" { // a result that has no journal
-			run("report", "--baseline", pipe, "x").expect(t, exitUsage, "pipe.json is not a regular file")
+			benchtop("report", "--baseline", pipe, "x").expect(t, exitUsage, "pipe.json is not a regular file")
 			continue
 		}
-		run("report", pipe).expect(t, exitFailed, name+" is not a regular file, and a run is read more than once; write it to a file first")
+		benchtop("report", pipe).expect(t, exitFailed, name+" is not a regular file, and a run is read more than once; write it to a file first")
 	}
 }

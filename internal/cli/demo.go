@@ -5,23 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
-	"benchtop/datasets"
-	"benchtop/datasets/numpy"
 	"benchtop/internal/cli/argv"
 	"benchtop/internal/cli/prompts"
-	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
 	"benchtop/internal/simulator"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
-	"benchtop/loadgen"
-	"benchtop/loadgen/protocol"
-	"benchtop/loadgen/shape"
-	"benchtop/loadgen/target"
-	"benchtop/metrics"
 )
 
 const demoText = `
@@ -37,6 +30,8 @@ const (
 	longestDemo = 12 * time.Hour
 	// What its users would put up with, in milliseconds.
 	demoTTFT, demoTPOT = 500, 50
+	// Nearly every text model has these ids.
+	demoVocabulary = 32000
 )
 
 // demoRamp goes from where nobody waits, in requests per second, across what the server can do at two thirds of the way: its
@@ -45,109 +40,98 @@ func demoRamp(p simulator.Profile) (from, to float64) {
 	return math.Round(p.Capacity / 8), math.Round(p.Capacity * 1.6)
 }
 
-func runDemo(env *environment, args []string) int {
-	flags := argv.Flags{Synopsis: "demo [flags]", Text: demoText}
-	f := flags.Group("Load")
-	duration := f.Duration("duration", time.Minute, "length of the ramp")
-	seed := f.Int64("seed", 0, "seed of all draws, 0 to 4294967295")
-	profile := f.String("profile", simulator.Defaults().Name, "which server to simulate: "+strings.Join(simulator.Names(), ", "))
-	var client clientOptions
-	client.define(flags.Group("Client"))
-	f = flags.Group("Report")
-	save := files.Options{Unasked: true}
-	save.Define(f)
-	noPlots := f.Bool("no-plots", false, "no text plots below the report")
-	var gpus gpuOptions
-	gpus.define(flags.Group("Server and GPUs"))
-	var screen screenOptions
-	var old baselineOptions
-	f = flags.Group("Screen")
-	screen.define(f)
-	old.define(f)
+// demoOptions are what a demo lets its user choose; all else of it is a preset of serve.
+type demoOptions struct {
+	duration time.Duration
+	seed     int64
+	profile  string
+	client   clientOptions
+	save     files.Options
+	noPlots  bool
+	gpus     gpuOptions
+	screen   screenOptions
+	old      baselineOptions
+	flags    argv.Flags
+}
 
-	rest, err := env.parse(&flags, args)
-	problems := []error{err, noArguments("demo", rest), client.check(), save.Check(), screen.check(), gpus.check()}
-	if *duration < time.Second || *duration > longestDemo {
-		problems = append(problems, fmt.Errorf("--duration %s: must be from 1s to %s", *duration, longestDemo))
+func newDemoOptions() *demoOptions {
+	o := &demoOptions{save: files.Options{Unasked: true}, flags: argv.Flags{Synopsis: "demo [flags]", Text: demoText}}
+	f := o.flags.Group("Load")
+	f.DurationVar(&o.duration, "duration", time.Minute, "length of the ramp")
+	f.Int64Var(&o.seed, "seed", 0, "seed of all draws, 0 to 4294967295")
+	f.StringVar(&o.profile, "profile", simulator.Defaults().Name, "which server to simulate: "+strings.Join(simulator.Names(), ", "))
+	o.client.define(o.flags.Group("Client"))
+	f = o.flags.Group("Report")
+	o.save.Define(f)
+	f.BoolVar(&o.noPlots, "no-plots", false, "no text plots below the report")
+	o.gpus.define(o.flags.Group("Server and GPUs"))
+	f = o.flags.Group("Screen")
+	o.screen.define(f)
+	o.old.define(f)
+	return o
+}
+
+func (o *demoOptions) check() error {
+	problems := []error{o.client.check(), o.save.Check(), o.screen.check(), o.gpus.check()}
+	if o.duration < time.Second || o.duration > longestDemo {
+		problems = append(problems, fmt.Errorf("--duration %s: must be from 1s to %s", o.duration, longestDemo))
 	}
-	if *seed < 0 || *seed > 1<<32-1 {
-		problems = append(problems, fmt.Errorf("--seed %d: seeds are from 0 to 4294967295", *seed))
+	if o.seed < 0 || o.seed > 1<<32-1 {
+		problems = append(problems, fmt.Errorf("--seed %d: seeds are from 0 to 4294967295", o.seed))
 	}
-	p, err := simulator.Named(*profile)
-	if err != nil {
-		problems = append(problems, fmt.Errorf("--profile %s: %w", usage.Quote(*profile), err))
+	if _, err := simulator.Named(o.profile); err != nil {
+		problems = append(problems, fmt.Errorf("--profile %s: %w", usage.Quote(o.profile), err))
 	}
-	if err := errors.Join(problems...); err != nil {
+	return errors.Join(problems...)
+}
+
+// preset is the demo as a command line of serve, against a server that listens at url.
+func (o *demoOptions) preset(p simulator.Profile, url string) (*serveOptions, error) {
+	from, to := demoRamp(p)
+	s := newServeOptions()
+	err := s.parse([]string{
+		"--base-url", url, "--model", p.Model, "--label", "demo", "--ignore-eos", "--request-id-prefix", "demo-",
+		"--dataset-name", "random", "--vocab-size", strconv.Itoa(demoVocabulary),
+		"--random-input-len", strconv.Itoa(demoInput - demoPrefix), "--random-prefix-len", strconv.Itoa(demoPrefix), "--random-output-len", strconv.Itoa(demoOutput),
+		"--ramp-up-strategy", "linear", "--ramp-up-start-rps", fmt.Sprint(from), "--ramp-up-end-rps", fmt.Sprint(to), "--ramp-over", o.duration.String(),
+		"--seed", strconv.FormatInt(o.seed, 10), "--goodput", fmt.Sprintf("ttft:%d", demoTTFT), fmt.Sprintf("tpot:%d", demoTPOT),
+		"--percentile-metrics", "ttft,tpot,itl,e2el", "--metric-percentiles", "50,90,99",
+	})
+	s.client, s.save, s.report.noPlots, s.gpus, s.screen, s.old = o.client, o.save, o.noPlots, o.gpus, o.screen, o.old
+	if s.gpus.which == gpuAuto {
+		s.gpus.off = "the demo's server is simulated; --gpu all watches the GPUs of this machine all the same"
+	}
+	return s, err
+}
+
+func runDemo(env *environment, args []string) int {
+	o := newDemoOptions()
+	rest, err := env.parse(&o.flags, args)
+	if err := errors.Join(err, noArguments("demo", rest), o.check()); err != nil {
 		return env.fail(exitUsage, err)
 	}
-
 	telemetry.TuneMemory()
-	var simulated *child
+	profile, _ := simulator.Named(o.profile) // checked
+	var server *child
 	defer func() {
-		if simulated != nil {
-			simulated.stop()
+		if server != nil {
+			server.stop()
 		}
 	}()
-	return env.perform(&screen, []string{stepServer, prompts.StepPrompts}, func(ctx context.Context) (*session, error) {
-		baseline, err := old.load(ctx, env)
-		if err != nil {
-			return nil, err
-		}
+	return env.perform(&o.screen, []string{stepServer, prompts.StepPrompts}, func(ctx context.Context) (p *prepared, err error) {
 		env.step(stepServer)
-		if simulated, err = startSimulator(p.Name, *seed); err != nil {
+		if server, err = startSimulator(o.profile, o.seed); err != nil {
 			return nil, err
 		}
-		t, err := target.New(target.Options{BaseURL: simulated.url})
+		s, err := o.preset(profile, server.url)
 		if err != nil {
 			return nil, err
 		}
-		if err := server.Reach(ctx, t); err != nil {
-			return nil, err
+		s.command = argv.HideSecrets(append([]string{"demo"}, args...), nil)
+		if p, err = s.prepare(ctx, env); p != nil {
+			p.leave = server.stop
 		}
-		env.show("simulated, model " + p.Model)
-
-		env.step(prompts.StepPrompts)
-		streams := numpy.NewStreams(uint32(*seed))
-		from, to := demoRamp(p)
-		ramp := metrics.Ramp{Strategy: "linear", From: from, To: to, Over: *duration}
-		offsets := shape.NewTimedRamp(shape.Bounds{}, ramp, 1).Times(streams.Legacy)
-		random := datasets.RandomDefaults()
-		random.Prompts, random.InputLen, random.OutputLen = max(1, len(offsets)), demoInput-demoPrefix, demoOutput
-		random.PrefixLen = demoPrefix
-		random.Seed, random.IDPrefix, random.Vocabulary = *seed, "demo-", datasets.AssumedVocabulary()
-		source, err := datasets.NewRandom(random, nil)
-		if err != nil {
-			return nil, err
-		}
-		env.show(source.Description())
-
-		s := &session{env: env, source: source, save: save, screen: screen, leave: simulated.stop, noPlots: *noPlots, baseline: baseline, gpus: gpus}
-		s.side = &sideline{client: t.Client(), target: t}
-		if gpus.which == gpuAuto {
-			s.gpus.off = "the demo's server is simulated; --gpu all watches the GPUs of this machine all the same"
-		}
-		s.load = loadgen.Defaults()
-		s.load.Target, s.load.Model, s.load.InputSource = t, p.Model, metrics.TokensFromIDs
-		s.load.Extra = []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
-		s.load.Schedule, s.load.KeepText = shape.At(offsets), save.Detailed
-		s.load.More = func() (loadgen.Source, error) { return source.More()() }
-		client.send(&s.load)
-		s.connect(ctx, max(0, client.preconnect))
-		s.plan = metrics.Plan{
-			Version: version(), Command: argv.HideSecrets(append([]string{"demo"}, args...), nil),
-			BaseURL: t.String(), Backend: s.load.Protocol.Traits().Name, Label: "demo", ModelID: p.Model,
-			Dataset: source.Description(), InputSource: metrics.TokensFromIDs, Seed: *seed, IgnoreEOS: true,
-			NumPrompts: len(offsets), Requests: len(offsets), Duration: *duration,
-			Rate: metrics.Rate(math.Inf(1)), Burstiness: 1, Ramp: &ramp,
-			Load:    fmt.Sprintf("ramp %v to %v req/s over %s", from, to, metrics.Duration(*duration)),
-			Metrics: []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL}, Percentiles: []float64{50, 90, 99},
-			Goodput:  metrics.SLO{{Metric: metrics.TTFT, LimitMS: demoTTFT}, {Metric: metrics.TPOT, LimitMS: demoTPOT}},
-			Detailed: save.Detailed,
-		}
-		gpus.plan(&s.plan)
-		client.plan(&s.plan, s.load.Protocol)
-		env.about(s.plan)
-		return s, nil
+		return p, err
 	})
 }
 

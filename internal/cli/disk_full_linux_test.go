@@ -44,5 +44,5 @@ func TestDiskFullForAWhile(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "r.jsonl.gz")); err != nil {
 		t.Error(err)
 	}
-	run("report", filepath.Join(dir, "r.json")).expect(t, exitFine, "Successful requests:                     63 ")
+	benchtop("report", filepath.Join(dir, "r.json")).expect(t, exitFine, "Successful requests:                     63 ")
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -99,49 +98,6 @@ func (e *environment) release() {
 	for _, line := range held {
 		fmt.Fprintln(e.stderr, line)
 	}
-}
-
-// perform prepares a run and performs it; it returns the exit code. Until the preparation is over a signal, or q, simply ends the
-// program, and an error is told on the normal screen. steps are those that are known beforehand.
-func (e *environment) perform(o *screenOptions, steps []string, prepare func(context.Context) (*session, error)) int {
-	signals := watchSignals()
-	ctx, stop := untilSignal(signals, o.onHangup == hangupContinue)
-	if err := e.openDisplay(o, steps); err != nil {
-		stop()
-		return e.fail(exitUsage, err)
-	}
-	unwatch := e.display().watch(ctx, signals)
-	s, err := unbroken(ctx, prepare)
-	unwatch()
-	sig, lost := stop()
-	if d := e.display(); d != nil && sig == nil && err == nil && !d.Seal() {
-		sig = os.Interrupt // q at the very end
-	}
-	if sig != nil || err != nil || lost {
-		e.closeDisplay()
-	}
-	switch {
-	case sig != nil:
-		if s != nil {
-			s.closeSide()
-			s.supplies.Close()
-		}
-		return e.fail(signalCode(sig), fmt.Errorf("stopped before the first request (%s)", sig))
-	case err != nil:
-		return e.failed(err)
-	}
-	s.signals, s.lost = signals, lost
-	return s.run()
-}
-
-// unbroken prepares a run; a bug on the way is an error, so that the terminal does not stay as it is.
-func unbroken(ctx context.Context, prepare func(context.Context) (*session, error)) (s *session, err error) {
-	defer func() {
-		if bug := recover(); bug != nil {
-			s, err = nil, fmt.Errorf("benchtop broke while it prepared the run: %v\n%s", bug, debug.Stack())
-		}
-	}()
-	return prepare(ctx)
 }
 
 // watch has a dashboard that ends during the preparation end that too, as a signal would, and the other way round. It returns a

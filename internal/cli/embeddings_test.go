@@ -18,7 +18,7 @@ func TestEmbeddings(t *testing.T) {
 	args := []string{"serve", "--base-url", url, "--backend", "openai-embeddings", "--num-prompts", "12", "--random-input-len", "9", "--random-batch-size", "3",
 		"--vocab-size", "300", "--max-concurrency", "2", "--num-warmups", "2", "--ready-check-timeout-sec", "5", "--goodput", "e2el:60000",
 		"--temperature", "0", "--logprobs", "2", "--save-result", "--save-detailed", "--result-dir", dir, "--result-filename", "r.json"}
-	r := run(args...)
+	r := benchtop(args...)
 	r.expect(t, exitFine, "Total input tokens:                      108", "Input throughput (inputs/s):", "Request goodput (req/s):", "Total token throughput (tok/s):",
 		"Mean E2EL (ms):")
 	if words := "9 tokens in after a prefix of 0, as token ids"; !strings.Contains(r.stderr, words) || strings.Contains(r.stderr, "tokens out") {
@@ -49,7 +49,7 @@ func TestEmbeddings(t *testing.T) {
 			t.Errorf("%q is missing in the journal", words)
 		}
 	}
-	again := run("report", filepath.Join(dir, "r.jsonl.gz"))
+	again := benchtop("report", filepath.Join(dir, "r.jsonl.gz"))
 	again.expect(t, exitFine)
 	if figures(again.stdout) != figures(r.stdout) {
 		t.Errorf("the journal gives\n%s\nthe run gave\n%s", again.stdout, r.stdout)

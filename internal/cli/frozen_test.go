@@ -16,7 +16,7 @@ func TestFrozenFlags(t *testing.T) {
 	flag := regexp.MustCompile(`(?m)^(?: {6}|  (-\w), )(--[a-z0-9-]+)`)
 	flags := map[string]bool{}
 	for _, c := range commands() {
-		for _, names := range flag.FindAllStringSubmatch(run(c.name, "--help=all").stdout, -1) {
+		for _, names := range flag.FindAllStringSubmatch(benchtop(c.name, "--help=all").stdout, -1) {
 			for _, name := range names[1:] {
 				if name != "" {
 					flags[c.name+" "+name] = true
@@ -51,7 +51,7 @@ func TestFrozenFlags(t *testing.T) {
 	} {
 		args := strings.Fields(c.line)
 		name := args[0] + " " + args[len(args)-2]
-		told := valuesTold(run(strings.Fields(strings.ReplaceAll(c.line, "?", "nosuchvalue"))...).stderr)
+		told := valuesTold(benchtop(strings.Fields(strings.ReplaceAll(c.line, "?", "nosuchvalue"))...).stderr)
 		if len(told) == 0 {
 			t.Errorf("%s: a wrong value is not told the right ones", c.line)
 		}
@@ -62,7 +62,7 @@ func TestFrozenFlags(t *testing.T) {
 			}
 			// A wrong value of another flag keeps the command from more than looking at its flags.
 			other := []string{"--gpu-price", "-1"}
-			stderr := run(append(strings.Fields(strings.ReplaceAll(c.line, "?", value)), other...)...).stderr
+			stderr := benchtop(append(strings.Fields(strings.ReplaceAll(c.line, "?", value)), other...)...).stderr
 			if told := valuesTold(stderr); told != nil || !strings.Contains(stderr, "--gpu-price") {
 				t.Errorf("%s: %s is not taken: %s", c.line, value, stderr)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"benchtop/internal/run/watch"
 	"benchtop/internal/usage"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -23,9 +24,8 @@ type gpuOptions struct {
 	which string
 	price float64
 
-	only []int // indices, nil for all
-	// off says why nobody looks, "" if somebody does.
-	off string
+	only []int  // indices, nil for all
+	off  string // why none is watched, "" if some are
 }
 
 // What --gpu may be, beside a list of indices.
@@ -75,11 +75,13 @@ func (o *gpuOptions) asked() string {
 	return o.which
 }
 
-// settle decides what auto means for a server.
-func (o *gpuOptions) settle(ctx context.Context, t *target.Target) {
-	if o.which == gpuAuto && !onThisMachine(ctx, t.Hostname()) {
-		o.off = "the server is on another machine; --gpu all watches the GPUs of this one all the same"
+// watched are the accelerators to watch beside a server.
+func (o *gpuOptions) watched(ctx context.Context, t *target.Target) watch.GPUs {
+	off := o.off
+	if o.which == gpuAuto && off == "" && !onThisMachine(ctx, t.Hostname()) {
+		off = "the server is on another machine; --gpu all watches the GPUs of this one all the same"
 	}
+	return watch.GPUs{Off: off, Only: o.only, Asked: o.asked() != ""}
 }
 
 // onThisMachine reports whether a host is this one.

@@ -51,9 +51,8 @@ func TestGPUsOfThisMachine(t *testing.T) {
 		}
 		for which, off := range map[string]bool{gpuAuto: !here, gpuAll: false} {
 			o := gpuOptions{which: which}
-			o.settle(context.Background(), server)
-			if (o.off != "") != off {
-				t.Errorf("%s, --gpu %s: %q", base, which, o.off)
+			if g := o.watched(context.Background(), server); (g.Off != "") != off {
+				t.Errorf("%s, --gpu %s: %q", base, which, g.Off)
 			}
 		}
 	}
@@ -64,13 +63,13 @@ func TestGPUsAskedForInVain(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	url, dir := simulated(t, nil), t.TempDir()
 	serve := func(gpu string) result {
-		return run("serve", "--base-url", url, "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "2",
+		return benchtop("serve", "--base-url", url, "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "2",
 			"--save-result", "--result-dir", dir, "--result-filename", "r.json", "--gpu", gpu)
 	}
 	r := serve("7")
 	const words = "--gpu 7: nothing was seen of the GPUs: no GPU tool"
 	r.expect(t, exitFine, "WARNING: "+words)
-	again := run("report", dir+"/r.json")
+	again := benchtop("report", dir+"/r.json")
 	again.expect(t, exitFine)
 	for _, report := range []string{r.stdout, again.stdout} {
 		if !strings.Contains(strings.Join(strings.Fields(report), " "), "GPUs: "+words) {

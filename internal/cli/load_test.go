@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -86,7 +85,7 @@ func TestLoads(t *testing.T) {
 			server := recorded(t, nil)
 			dir := t.TempDir()
 			args := "serve --burstiness inf --base-url " + server.url + " --save-result --result-dir " + dir + " " + shortPrompts + " " + c.args
-			run(strings.Fields(args)...).expect(t, exitFine)
+			benchtop(strings.Fields(args)...).expect(t, exitFine)
 			v := benchtopOf(t, dir)
 			requests := requestsIn(t, dir)
 			if n := len(server.all()); n != len(c.due) || len(requests) != n {
@@ -110,7 +109,7 @@ func TestLoads(t *testing.T) {
 
 // Flags make the load that they ask for, whatever stands beside them.
 func TestShapeOfFlags(t *testing.T) {
-	const trace = "--dataset-name timed_trace --dataset-path serve_load_test.go "
+	const trace = "--dataset-name timed_trace --dataset-path load_test.go "
 	for args, want := range map[string]string{
 		"":                                          "shape.Rate all at once",
 		"--request-rate 5 --duration 4s":            "shape.Rate 5 req/s (Poisson)",
@@ -169,7 +168,7 @@ func TestStagesOfUsers(t *testing.T) {
 		return false
 	})
 	dir := t.TempDir()
-	run(strings.Fields("serve --base-url "+server.url+" --concurrency-stages 1:300ms,4:1h --num-prompts 4 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, exitFine)
+	benchtop(strings.Fields("serve --base-url "+server.url+" --concurrency-stages 1:300ms,4:1h --num-prompts 4 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, exitFine)
 	requests := requestsIn(t, dir)
 	if len(requests) != users || most != users {
 		t.Fatalf("%d requests, %d at once, want %d", len(requests), most, users)
@@ -201,7 +200,7 @@ func TestRateChangeEvents(t *testing.T) {
 	t.Parallel()
 	server := recorded(t, nil)
 	dir := t.TempDir()
-	run("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--num-prompts", "40", "--ramp-up-strategy", "linear",
+	benchtop("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--num-prompts", "40", "--ramp-up-strategy", "linear",
 		"--ramp-up-start-rps", "50", "--ramp-up-end-rps", "60", "--burstiness", "inf", "--save-result", "--result-dir", dir).expect(t, exitFine)
 	v := resultIn(t, dir)
 	var rates []float64
@@ -224,7 +223,7 @@ func TestWarmupIsLeftOut(t *testing.T) {
 	t.Parallel()
 	server := recorded(t, nil)
 	dir := t.TempDir()
-	run("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--request-rate", "50", "--duration", "1s", "--warmup", "500ms", "--burstiness", "inf",
+	benchtop("serve", "--base-url", server.url, "--random-input-len", "5", "--random-output-len", "2", "--request-rate", "50", "--duration", "1s", "--warmup", "500ms", "--burstiness", "inf",
 		"--save-result", "--result-dir", dir).expect(t, exitFine)
 	v := resultIn(t, dir)
 	if n := len(server.all()); n != 50 {
@@ -249,13 +248,13 @@ func TestFailOn(t *testing.T) {
 	t.Parallel()
 	url := simulated(t, nil)
 	base := []string{"serve", "--base-url", url, "--num-prompts", "5", "--random-input-len", "5", "--random-output-len", "3"}
-	run(append(base, "--fail-on", "p99_ttft_ms>60000", "--fail-on", "failed>0")...).expect(t, exitFine)
-	run(append(base, "--fail-on", "p99_ttft_ms>0.001", "--fail-on", "failed>0")...).expect(t, exitMissed, "p99_ttft_ms>0.001")
-	run(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:0.001")...).expect(t, exitMissed, "goodput<90%")
-	run(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:60000")...).expect(t, exitFine)
-	run(append(base, "--fail-on", "goodput<90%", "--fail-on", "speed>3")...).expect(t, exitUsage, "say with --goodput what is good", "speed")
+	benchtop(append(base, "--fail-on", "p99_ttft_ms>60000", "--fail-on", "failed>0")...).expect(t, exitFine)
+	benchtop(append(base, "--fail-on", "p99_ttft_ms>0.001", "--fail-on", "failed>0")...).expect(t, exitMissed, "p99_ttft_ms>0.001")
+	benchtop(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:0.001")...).expect(t, exitMissed, "goodput<90%")
+	benchtop(append(base, "--fail-on", "goodput<90%", "--goodput", "ttft:60000")...).expect(t, exitFine)
+	benchtop(append(base, "--fail-on", "goodput<90%", "--fail-on", "speed>3")...).expect(t, exitUsage, "say with --goodput what is good", "speed")
 	// Nothing that succeeded outranks the condition.
-	run("serve", "--base-url", url, "--extra-body.model", "nobody", "--num-prompts", "2", "--fail-on", "failed>0").expect(t, exitFailed, "no request succeeded")
+	benchtop("serve", "--base-url", url, "--extra-body.model", "nobody", "--num-prompts", "2", "--fail-on", "failed>0").expect(t, exitFailed, "no request succeeded")
 }
 
 // With patience, a server that is still starting is waited for; without, it is an error at once.
@@ -269,7 +268,7 @@ func TestReadyCheck(t *testing.T) {
 		}
 		return false
 	})
-	r := run("serve", "--base-url", server.url, "--num-prompts", "3", "--random-input-len", "40", "--random-output-len", "3", "--vocab-size", "32000", "--ready-check-timeout-sec", "600", "--num-warmups", "4")
+	r := benchtop("serve", "--base-url", server.url, "--num-prompts", "3", "--random-input-len", "40", "--random-output-len", "3", "--vocab-size", "32000", "--ready-check-timeout-sec", "600", "--num-warmups", "4")
 	r.expect(t, exitFine, "waiting up to 10m0s for "+server.url, "loading the model", "warming up with 4 requests", "Successful requests:                     3 ")
 	prompts := map[string]int{}
 	measured := 0
@@ -285,7 +284,7 @@ func TestReadyCheck(t *testing.T) {
 	if len(prompts) != 3+4+1 || measured != 3 {
 		t.Errorf("%d different prompts, %d requests with an id; want 8 and 3", len(prompts), measured)
 	}
-	refused := run("serve", "--port", "1", "--model", "m", "--ready-check-timeout-sec", "3")
+	refused := benchtop("serve", "--port", "1", "--model", "m", "--ready-check-timeout-sec", "3")
 	refused.expect(t, exitFailed, "waiting up to 3s for http://127.0.0.1:1: connect: connection refused\n", "benchtop: cannot reach http://127.0.0.1:1: ")
 	if strings.Contains(refused.stderr, "timeout") { // the time that is up is the user's own
 		t.Errorf("got %q", refused.stderr)
@@ -298,7 +297,7 @@ func TestReadyCheck(t *testing.T) {
 		return false
 	})
 	// Named models and ids without a tokenizer leave nothing else to ask within the second.
-	run("serve", "--base-url", never.url, "--model", "m", "--vocab-size", "32000", "--ready-check-timeout-sec", "3").expect(t, exitFailed, "was not ready within 3s", "still loading")
+	benchtop("serve", "--base-url", never.url, "--model", "m", "--vocab-size", "32000", "--ready-check-timeout-sec", "3").expect(t, exitFailed, "was not ready within 3s", "still loading")
 }
 
 // The profiler runs during the load and not before or after; a server without one does not matter.
@@ -308,7 +307,7 @@ func TestProfiler(t *testing.T) {
 		return strings.HasSuffix(r.URL.Path, "_profile")
 	})
 	quick := []string{"--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2", "--profile"}
-	run(append([]string{"serve", "--base-url", server.url}, quick...)...).expect(t, exitFine)
+	benchtop(append([]string{"serve", "--base-url", server.url}, quick...)...).expect(t, exitFine)
 	start, stop := slices.Index(server.paths, "POST /start_profile"), slices.Index(server.paths, "POST /stop_profile")
 	first, last := slices.Index(server.paths, "POST /v1/completions"), len(server.paths)-1
 	if start < 0 || start > first || stop != last {
@@ -321,7 +320,7 @@ func TestProfiler(t *testing.T) {
 		}
 		return false
 	})
-	run(append([]string{"serve", "--base-url", none.url}, quick...)...).expect(t, exitFine, "profiler did not stop", "404")
+	benchtop(append([]string{"serve", "--base-url", none.url}, quick...)...).expect(t, exitFine, "profiler did not stop", "404")
 }
 
 // Runs that are appended to one file are its lines, each with a journal of its own.
@@ -330,7 +329,7 @@ func TestAppend(t *testing.T) {
 	url := simulated(t, nil)
 	dir := t.TempDir()
 	for range 3 {
-		run("serve", "--base-url", url, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2",
+		benchtop("serve", "--base-url", url, "--num-prompts", "2", "--random-input-len", "5", "--random-output-len", "2",
 			"--append-result", "--result-dir", dir, "--result-filename", "all.json").expect(t, exitFine, "result saved to "+filepath.Join(dir, "all.json"))
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "all.json"))
@@ -347,8 +346,8 @@ func TestAppend(t *testing.T) {
 			t.Errorf("line %.40s", l)
 		}
 	}
-	run("report", journals[0]).expect(t, exitFine, "Successful requests:                     2 ")
-	run("report", filepath.Join(dir, "all.json")).expect(t, exitFailed, "holds several runs", journals[2])
+	benchtop("report", journals[0]).expect(t, exitFine, "Successful requests:                     2 ")
+	benchtop("report", filepath.Join(dir, "all.json")).expect(t, exitFailed, "holds several runs", journals[2])
 }
 
 // A ramp that the clock ends early keeps its slope: it was drawn over all requests, sent or not.
@@ -356,7 +355,7 @@ func TestRampCutShort(t *testing.T) {
 	t.Parallel()
 	server := recorded(t, nil)
 	dir := t.TempDir()
-	run("serve", "--base-url", server.url, "--vocab-size", "300", "--random-input-len", "5", "--random-output-len", "2", "--ramp-up-strategy", "linear", "--burstiness", "inf",
+	benchtop("serve", "--base-url", server.url, "--vocab-size", "300", "--random-input-len", "5", "--random-output-len", "2", "--ramp-up-strategy", "linear", "--burstiness", "inf",
 		"--ramp-up-start-rps", "20", "--ramp-up-end-rps", "40", "--duration", "1s", "--save-result", "--result-dir", dir).expect(t, exitFine)
 	v := resultIn(t, dir)
 	if n := len(v["rps_change_events"].([]any)); n != 1 || v["benchtop"].(map[string]any)["load"] != "linear ramp 20 to 40 req/s over 1000 requests" {
@@ -373,56 +372,10 @@ func TestPlannedEnd(t *testing.T) {
 		return false
 	})
 	dir := t.TempDir()
-	run(strings.Fields("serve --base-url "+server.url+" --duration 500ms --num-prompts 1000 --max-concurrency 2 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, exitFine, "The time was over before")
+	benchtop(strings.Fields("serve --base-url "+server.url+" --duration 500ms --num-prompts 1000 --max-concurrency 2 --save-result --result-dir "+dir+" "+shortPrompts)...).expect(t, exitFine, "The time was over before")
 	v := resultIn(t, dir)
 	b := v["benchtop"].(map[string]any)
 	if sent := len(server.all()); b["interrupted"] != nil || v["completed"].(float64)+b["not_sent"].(float64) != planned || v["completed"] != float64(sent) {
 		t.Errorf("interrupted %v, completed %v, not sent %v, %d sent", b["interrupted"], v["completed"], b["not_sent"], sent)
-	}
-}
-
-// Nothing is announced that does not come any more.
-func TestDrainEndsStages(t *testing.T) {
-	s := &session{noMore: make(chan struct{}), ran: make(chan struct{})}
-	s.plan.Stages = []metrics.Stage{{Start: 0, Length: time.Second, Rate: 1}, {Start: time.Hour, Length: time.Second, Rate: 2}}
-	if err := s.openStream(time.Now(), nil); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() { defer close(done); s.walkStages(s.untilStopped(t.Context())) }()
-	s.endStages()
-	<-done
-	if events := gathered(t, s).Events; len(events) > 1 {
-		t.Errorf("events %v", events)
-	}
-}
-
-// A run that came to its end stays what it is, whatever is asked for while its result is being saved.
-func TestStopWhileSaving(t *testing.T) {
-	s := &session{ran: make(chan struct{}), over: make(chan struct{}), told: make(chan struct{}), noMore: make(chan struct{}), env: &environment{}}
-	close(s.ran)
-	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {
-		s.handle(sig)
-	}
-	s.Abort()
-	if s.reason != "" {
-		t.Errorf("reason %q", s.reason)
-	}
-}
-
-// Of several reasons to end the one of the highest rank stands: 130, 143, 129.
-func TestRankOfReasons(t *testing.T) {
-	s := &session{}
-	for _, c := range []struct{ reason, want string }{
-		{metrics.StoppedByUser, metrics.StoppedByUser},
-		{metrics.TerminalLost, metrics.TerminalLost},
-		{metrics.EndedBySIGTERM, metrics.EndedBySIGTERM},
-		{metrics.TerminalLost, metrics.EndedBySIGTERM},
-		{metrics.AbortedByUser, metrics.AbortedByUser},
-		{metrics.EndedBySIGTERM, metrics.AbortedByUser},
-	} {
-		if s.because(c.reason); s.reason != c.want {
-			t.Errorf("after %q: %q, want %q", c.reason, s.reason, c.want)
-		}
 	}
 }

@@ -18,7 +18,7 @@ func TestBusyServerIsNoWrongUsage(t *testing.T) {
 		if path == "/apply-template" {
 			args = []string{"dataset", "--base-url", server.url, "--dataset-name", "custom", "--dataset-path", datasetFiles + "custom_small.jsonl"}
 		}
-		run(args...).expect(t, exitFailed, path, "503", "the server is busy; try again later")
+		benchtop(args...).expect(t, exitFailed, path, "503", "the server is busy; try again later")
 	}
 }
 
@@ -29,6 +29,6 @@ func TestServerOfAnotherTextMakesNoPrompts(t *testing.T) {
 		}
 		return r.URL.Path == "/detokenize"
 	})
-	run("dataset", "--base-url", server.url, "--backend", "openai-chat", "--num-prompts", "2").expect(t, exitUsage,
+	benchtop("dataset", "--base-url", server.url, "--backend", "openai-chat", "--num-prompts", "2").expect(t, exitUsage,
 		`"ready?" comes back as "<unk>"`, "--tokenizer DIRECTORY")
 }

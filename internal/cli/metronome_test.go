@@ -10,21 +10,21 @@ import (
 )
 
 func TestMetronomeUsage(t *testing.T) {
-	run("metronome", "now", "--port", "70000", "--hots", "x").expect(t, exitUsage,
+	benchtop("metronome", "now", "--port", "70000", "--hots", "x").expect(t, exitUsage,
 		"--port 70000: ports are from 1 to 65535", "--hots: unknown flag (did you mean host?)", `metronome takes no arguments, got ["now"]`)
-	run("metronome", "--help").expect(t, exitFine, "usage: benchtop metronome [flags]", "--exit-with-stdin", "/ttft=50ms/itl=10ms/v1/completions")
+	benchtop("metronome", "--help").expect(t, exitFine, "usage: benchtop metronome [flags]", "--exit-with-stdin", "/ttft=50ms/itl=10ms/v1/completions")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	_, port, _ := net.SplitHostPort(l.Addr().String())
-	run("metronome", "--port", port).expect(t, exitFailed, "cannot listen on 127.0.0.1:"+port, "choose another with --port")
+	benchtop("metronome", "--port", port).expect(t, exitFailed, "cannot listen on 127.0.0.1:"+port, "choose another with --port")
 }
 
 // It says where it is, answers, and ends in peace when its input does, also with an answer under way.
 func TestMetronome(t *testing.T) {
-	r := run("metronome", "--port", "0", "--exit-with-stdin") // its input has ended
+	r := benchtop("metronome", "--port", "0", "--exit-with-stdin") // its input has ended
 	if r.code != exitFine || r.stderr != "" || !strings.HasPrefix(r.stdout, listening+"http://127.0.0.1:") {
 		t.Errorf("exit code %d, standard output %q, standard error %q", r.code, r.stdout, r.stderr)
 	}

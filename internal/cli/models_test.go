@@ -55,7 +55,7 @@ func TestModelsAreCheckedBeforeTheLoad(t *testing.T) {
 				http.Error(w, words, c.status)
 				return true
 			})
-			r := run(append(append([]string{"serve", "--base-url", server.url}, strings.Fields(c.args)...), quick...)...)
+			r := benchtop(append(append([]string{"serve", "--base-url", server.url}, strings.Fields(c.args)...), quick...)...)
 			r.expect(t, c.code)
 			if !strings.Contains(r.stderr, c.want) || c.want == "" && strings.Contains(r.stderr, "does not list") {
 				t.Errorf("got %q, want %q", r.stderr, c.want)

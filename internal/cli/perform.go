@@ -4,208 +4,228 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"os"
+	"os/signal"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
-	"benchtop/export"
-	"benchtop/internal/telemetry"
+	"benchtop/internal/cli/prompts"
+	"benchtop/internal/files"
+	"benchtop/internal/run"
 	"benchtop/metrics"
-	"benchtop/metrics/report"
+	"benchtop/metrics/event"
+	"benchtop/tui"
 )
 
-// outcome is how a run ended.
-type outcome struct {
-	report metrics.Report
-	path   string // where the result is, "" for nowhere
-	err    error  // of the source, the journal or the saving
-	saved  bool   // nothing that should be on disk is missing
-	// beside are the other files that were written, warnings why one was not.
-	beside, warnings []string
+// prepared is a run that only needs to begin. Everything before it can still be refused; from there on nothing that was measured
+// may be lost.
+type prepared struct {
+	run.Config
+	save     files.Options
+	screen   screenOptions
+	baseline *tui.Baseline // an older run to compare with, nil for none
+	pictures pictureOptions
+	fetching *prompts.Prefetchers // of prompts
+	// leave ends what the run needs besides, such as a simulated server; nil for nothing.
+	leave func()
 }
 
-// perform runs the load and saves the result; it needs no screen. A bug on the way must not leave the terminal as it is, nor
-// lose what the journal has.
-func (s *session) perform() (o outcome) {
+// close ends what a run has that does not begin, and says what went wrong.
+func (p *prepared) close() (warnings []string) {
+	if p.Load.Connections != nil {
+		p.Load.Connections.Close()
+	}
+	p.fetching.Close()
+	if p.leave != nil {
+		p.leave()
+	}
+	return p.Server.Close()
+}
+
+// perform prepares a run and performs it; it returns the exit code. Until the preparation is over a signal, or q, simply ends the
+// program, and an error is told on the normal screen. steps are those that are known beforehand.
+func (e *environment) perform(o *screenOptions, steps []string, prepare func(context.Context) (*prepared, error)) int {
+	signals := watchSignals()
+	ctx, stop := untilSignal(signals, o.onHangup == hangupContinue)
+	if err := e.openDisplay(o, steps); err != nil {
+		stop()
+		return e.fail(exitUsage, err)
+	}
+	unwatch := e.display().watch(ctx, signals)
+	p, err := unbroken(ctx, prepare)
+	unwatch()
+	sig, lost := stop()
+	if d := e.display(); d != nil && sig == nil && err == nil && !d.Seal() {
+		sig = os.Interrupt // q at the very end
+	}
+	if sig != nil || err != nil || lost {
+		e.closeDisplay()
+	}
+	switch {
+	case sig != nil:
+		if p != nil {
+			e.warn(p.close())
+		}
+		return e.fail(signalCode(sig), fmt.Errorf("stopped before the first request (%s)", sig))
+	case err != nil:
+		return e.failed(err)
+	}
+	p.Lost = lost
+	return e.begin(p, signals)
+}
+
+// unbroken prepares a run; a bug on the way is an error, so that the terminal does not stay as it is.
+func unbroken(ctx context.Context, prepare func(context.Context) (*prepared, error)) (p *prepared, err error) {
 	defer func() {
 		if bug := recover(); bug != nil {
-			_ = s.journal.Flush()
-			o.err = fmt.Errorf("benchtop broke while it finished the run: %v; %s\n%s", bug, s.whereTheJournalIs(), debug.Stack())
-			o.saved, o.report.Conclusion = false, metrics.RunFailed
+			p, err = nil, fmt.Errorf("benchtop broke while it prepared the run: %v\n%s", bug, debug.Stack())
 		}
 	}()
-	end, err := s.measure()
-	close(s.ran)
-	s.countAnswers()
-	s.stream.Tell(end)
-	o = s.keep()
-	o.err = errors.Join(err, o.err)
-	if o.err != nil || !o.saved {
-		o.report.Conclusion = max(o.report.Conclusion, metrics.RunFailed)
-	}
-	s.view.Finish(&o.report)
-	return o
+	return prepare(ctx)
 }
 
-// measure runs the load to its end, and says how that was.
-func (s *session) measure() (metrics.End, error) {
-	watching, stop := context.WithCancel(context.Background())
-	defer stop()
-	var watch sync.WaitGroup
-	watch.Go(func() { s.watchJournal(watching) })
-	watch.Go(func() { s.walkStages(s.untilStopped(watching)) })
-	watch.Go(func() { s.steer(s.untilStopped(watching)) })
-	watch.Go(func() { s.search(s.untilStopped(watching)) })
-	dialled := s.load.Connections.Stats().Dialled // ahead of the run
-	watch.Go(func() { s.watchClient(watching, dialled) })
-	watch.Go(func() { s.watchServer(watching) })
-	watch.Go(func() { s.watchGPUs(watching) })
-	watch.Go(func() { s.judge(watching) })
-	err := s.engine.Run(context.Background(), s.source)
-	stop()
-	s.supplies.Close()
-	watch.Wait()
-	end := s.soFar()
-	end.Ended = s.engine.Ended()
-	if s.load.ProbeRate > 0 {
-		probes := s.engine.Probes()
-		end.Probes = &probes
+// begin performs a run that is prepared, and returns the exit code.
+func (e *environment) begin(p *prepared, signals chan os.Signal) int {
+	t := &console{env: e, hastened: make(chan struct{}), leave: p.leave, shown: e.display() != nil}
+	if err := p.open(t); err != nil {
+		e.closeDisplay()
+		p.Files.Discard()
+		e.warn(p.close())
+		return e.failed(err)
 	}
-	if s.side != nil {
-		for _, n := range s.side.end(&end) {
-			s.log(metrics.Warn, n)
+	r := t.run
+
+	// A reader of our output that went away must not kill the run.
+	signal.Ignore(syscall.SIGPIPE)
+	defer signal.Reset(syscall.SIGPIPE)
+	var handling sync.WaitGroup
+	handling.Go(func() {
+		for sig := range signals {
+			r.Signal(sig)
 		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	end.Reason = s.reason
-	if end.Reason == "" && err != nil {
-		end.Reason = err.Error()
-	}
-	return end, err
-}
+	})
+	defer handling.Wait()
+	defer close(signals)
+	defer signal.Stop(signals)
 
-// soFar is how the run would end now, but for when and why.
-func (s *session) soFar() metrics.End {
-	stamps := s.view.Stamps()
-	return metrics.End{Stamps: &stamps, Unsent: s.unsent(s.view.Totals().Due)}
-}
-
-// unsent is how many requests of the plan have not become due. Where its clock ends the run and the load was steered, nobody
-// knows how many there were to be.
-func (s *session) unsent(due int) int {
-	if s.plan.Duration > 0 && s.helm.steered() {
-		return 0
+	// The screen ends when the user leaves it or the terminal is lost. The snapshots end with it, because single requests can
+	// still be looked at; without a screen, or after a bug, when the run is over.
+	publishing, stopPublishing := context.WithCancel(context.Background())
+	defer stopPublishing()
+	every := p.screen.progress
+	if t.shown {
+		every = snapshotEvery
 	}
-	return max(0, s.plan.Requests-due)
-}
-
-// keep computes the report and saves it, with all that stands beside it.
-func (s *session) keep() (o outcome) {
-	telemetry.SaveMemory() // no chunk waits any more
-	o.saved = true
-	var problems []error
-	_ = s.journal.Close() // finish saves whatever the file lacks
-	var err error
-	if o.report, err = report.Of(s.journal.Events()); err != nil && o.report.Plan.Started.IsZero() {
-		o.report.Plan = s.plan // another program cut the journal; the plan is known all the same
-	}
-	problems = append(problems, err)
-	if s.files != nil {
-		var last io.Writer
-		if !isTerminal(s.env.stdout) {
-			last = s.env.stdout
+	snapshots := r.View().Publish(publishing, every)
+	r.Host(version())
+	outcome := make(chan run.Outcome, 1)
+	go func() {
+		o := r.Do()
+		outcome <- o
+		if !t.shown || r.View().Recent().State != metrics.Finished {
+			stopPublishing()
 		}
-		if o.path, err = s.files.Finish(o.report, s.journal, last); err != nil {
-			problems = append(problems, fmt.Errorf("saving: %w", err))
-		}
-		o.saved = o.path == s.files.Path
-		o.warnings = s.files.Notes()
+	}()
+	if t.shown {
+		t.show(p, snapshots)
+	} else {
+		progress(e.stderr, snapshots)
 	}
-	beside, warnings := s.draw(o.report, o.path)
-	o.beside, o.warnings = beside, append(o.warnings, warnings...)
-	if unseen := export.UnseenGPUs(&o.report); unseen != "" {
-		o.warnings = append(o.warnings, unseen)
-	}
-	if s.files != nil {
-		problem := "see the report"
-		if o.saved {
-			problem = ""
-			if err := s.files.Pack(); err != nil {
-				o.warnings = append(o.warnings, err.Error())
-			}
-		}
-		s.stream.Tell(metrics.Saving{Path: o.path, Problem: problem})
-	}
-	o.err = errors.Join(problems...)
-	return o
+	defer r.Close()
+	return e.conclude(p, <-outcome, t.hastened)
 }
 
-// watchJournal tells when the journal cannot be written, and when it can be again.
-func (s *session) watchJournal(ctx context.Context) {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for failing, over := false, false; !over; {
-		select {
-		case <-ctx.Done():
-			over = true
-			_ = s.journal.Flush() // so that the last word is true
-		case <-tick.C:
-		}
-		err := s.journal.Err()
-		switch {
-		case err != nil && !failing:
-			s.stream.Tell(metrics.Saving{Problem: err.Error()})
-			s.announce(metrics.Error, "the journal cannot be written, the run goes on in memory: "+err.Error())
-		case err == nil && failing:
-			s.stream.Tell(metrics.Saving{Path: s.files.Path})
-			s.announce(metrics.Info, "the journal is written again, and nothing is missing in it")
-		}
-		failing = err != nil
+// snapshotEvery feeds the dashboard's header rate.
+const snapshotEvery = 500 * time.Millisecond
+
+// open reserves the run's files and builds it; the sinks hear of its events.
+func (p *prepared) open(t *console, sinks ...event.Sink) (err error) {
+	p.Plan.Started = time.Now()
+	if p.Files, err = p.save.Reserve(p.Plan); err != nil {
+		return err
 	}
-}
-
-// announce logs an event that a person has to hear of at once, with a dashboard or without.
-func (s *session) announce(level metrics.Level, words string) {
-	s.log(level, words)
-	if !s.drawn() {
-		fmt.Fprintf(s.env.stderr, "benchtop: %s\n", words)
+	moved := p.Files.Notes()
+	t.env.warn(moved)
+	p.Notes = append(p.Notes, moved...)
+	if !isTerminal(t.env.stdout) {
+		p.LastResort = t.env.stdout
 	}
+	p.Terminal, p.Room, p.Drawn, p.Share = t, room, p.fetching.Close, p.fetching.Share
+	p.SurviveHangUp = p.screen.onHangup == hangupContinue
+	p.Pictures = p.picturesBeside
+	if p.Server != nil {
+		p.Server.Look()
+	}
+	t.run, err = run.New(p.Config, sinks...)
+	t.files = p.Files
+	return err
 }
 
-// drawn says that a dashboard is on the terminal.
-func (s *session) drawn() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.shown && !s.noUI
+// console is the screen and the process around a run.
+type console struct {
+	env      *environment
+	run      *run.Run
+	files    *files.Saving
+	shown    bool // there is a dashboard, until closed
+	closed   atomic.Bool
+	once     sync.Once
+	hastened chan struct{} // closed when the way out must not wait
+	leave    func()
 }
 
-// judgeEvery is how often the answer is computed while the run is on.
-const judgeEvery = 2 * time.Second
-
-// judge keeps the answer of the run so far up to date, for whoever looks at it.
-func (s *session) judge(ctx context.Context) {
-	tick := time.NewTicker(judgeEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if s.watched() {
-				s.view.Judge()
-			}
-		}
+// show draws the dashboard until the user leaves it or the terminal is gone, and says what that means for the run.
+func (t *console) show(p *prepared, snapshots <-chan metrics.Snapshot) {
+	d := t.env.display()
+	d.Show(snapshots, t.run, p.baseline)
+	d.recording.tells(func(words string) { t.run.Log(metrics.Warn, words) })
+	<-d.left
+	select {
+	case <-t.run.Saved():
+		return
+	default:
+	}
+	switch {
+	case t.closed.Load(): // by a signal, which has said already how the run ends
+	case errors.Is(d.err, tui.ErrTerminal):
+		t.run.TerminalLost()
+	case d.err != nil: // the run is worth more than the picture
+		fmt.Fprintf(t.env.stderr, "benchtop: the dashboard broke, the run goes on without it: %s\n", d.err)
+	default:
+		t.run.ScreenLeft()
 	}
 }
 
-// watched says that a dashboard or a viewer shows the run.
-func (s *session) watched() bool {
-	if s.drawn() {
-		return true
+func (t *console) Drawn() bool { return t.shown && !t.closed.Load() }
+
+func (t *console) Close() {
+	t.closed.Store(true)
+	if d := t.env.display(); d != nil {
+		d.leave()
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.host.Viewers() > 0
+}
+
+func (t *console) Announce(line string) { fmt.Fprintf(t.env.stderr, "benchtop: %s\n", line) }
+
+func (t *console) Hasten() { t.once.Do(func() { close(t.hastened) }) }
+
+// patience is how long the third request to stop waits for a result that is just being written.
+const patience = time.Second
+
+// Leave ends the process whatever the run does. The journal is complete up to the last flush.
+func (t *console) Leave() {
+	select {
+	case <-t.run.Saved():
+		return // the usual way out is as quick
+	case <-time.After(patience):
+	}
+	where := t.run.Flush()
+	t.files.Abandon()
+	fmt.Fprintf(t.env.stderr, "benchtop: left at once; %s\n", where)
+	if t.leave != nil {
+		t.leave()
+	}
+	os.Exit(exitAborted)
 }

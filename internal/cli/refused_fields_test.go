@@ -49,7 +49,7 @@ func TestRefusedFields(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			server := recorded(t, picky)
 			args := append(strings.Fields("serve --model sim-8b --num-prompts 3 "+shortPrompts+" --base-url "+server.url), c.more...)
-			r := run(args...)
+			r := benchtop(args...)
 			r.expect(t, c.code, c.words...)
 			if n := len(server.all()); n != c.calls {
 				t.Errorf("%d requests, want %d: what the server refuses for good is not asked again", n, c.calls)
@@ -58,7 +58,7 @@ func TestRefusedFields(t *testing.T) {
 			for _, word := range regexp.MustCompile(`'[^']*'|\S+`).FindAllString(advice, -1) {
 				args = append(args, strings.Trim(word, "'"))
 			}
-			run(args...).expect(t, exitFine, "Successful requests:                     3 ")
+			benchtop(args...).expect(t, exitFine, "Successful requests:                     3 ")
 		})
 	}
 }
@@ -78,6 +78,6 @@ func TestReadyCheckTellsTheServersWords(t *testing.T) {
 		http.Error(w, "still loading the weights", http.StatusServiceUnavailable)
 		return true
 	})
-	run(strings.Fields("serve --model sim-8b --num-prompts 1 --ready-check-timeout-sec 5 "+shortPrompts+" --base-url "+server.url)...).
+	benchtop(strings.Fields("serve --model sim-8b --num-prompts 1 --ready-check-timeout-sec 5 "+shortPrompts+" --base-url "+server.url)...).
 		expect(t, exitFailed, "was not ready within 5s: http_status: still loading the weights")
 }

@@ -12,14 +12,14 @@ import (
 func TestReportOfADirectory(t *testing.T) {
 	dir := t.TempDir()
 	const words = " is a directory; give a result (.json) or a journal (.jsonl or .jsonl.gz) in it"
-	run("report", dir).expect(t, exitFailed, "benchtop: "+dir+words)
-	run("report", "--baseline", dir, "x.json").expect(t, exitUsage, "--baseline: "+dir+words)
+	benchtop("report", dir).expect(t, exitFailed, "benchtop: "+dir+words)
+	benchtop("report", "--baseline", dir, "x.json").expect(t, exitUsage, "--baseline: "+dir+words)
 }
 
 // A journal that was cut off serves as a baseline as far as it goes; one of which nothing can be read does not.
 func TestBaselineCutOff(t *testing.T) {
 	dir := t.TempDir()
-	run("serve", "--base-url", simulated(t, nil), "--num-prompts", "200", "--random-input-len", "5", "--random-output-len", "20",
+	benchtop("serve", "--base-url", simulated(t, nil), "--num-prompts", "200", "--random-input-len", "5", "--random-output-len", "20",
 		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFine)
 	journal, err := os.ReadFile(filepath.Join(dir, "r.jsonl.gz"))
 	if err != nil {
@@ -34,26 +34,26 @@ func TestBaselineCutOff(t *testing.T) {
 	}
 	for _, part := range []float64{0.6, 0.9} {
 		path := cut("cut.jsonl.gz", int(part*float64(len(journal))))
-		r := run("report", "--baseline", path, filepath.Join(dir, "r.json"))
+		r := benchtop("report", "--baseline", path, filepath.Join(dir, "r.json"))
 		r.expect(t, exitFine, "Successful requests:                     200", "\nAgainst "+filepath.Base(path)+" ", "WARNING: --baseline: "+path, "unexpected EOF; it is drawn from the ")
 	}
-	run("report", "--baseline", cut("none.jsonl.gz", 100), filepath.Join(dir, "r.json")).expect(t, exitUsage, "--baseline: ", "EOF")
+	benchtop("report", "--baseline", cut("none.jsonl.gz", 100), filepath.Join(dir, "r.json")).expect(t, exitUsage, "--baseline: ", "EOF")
 }
 
 // The rule that timed the chunks of a chat is named in the journal; a baseline of another one is told apart.
 func TestBaselineOfAnotherRule(t *testing.T) {
 	dir := t.TempDir()
-	run("serve", "--base-url", simulated(t, nil), "--backend", "openai-chat", "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "3",
+	benchtop("serve", "--base-url", simulated(t, nil), "--backend", "openai-chat", "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "3",
 		"--save-result", "--result-dir", dir, "--result-filename", "r.json").expect(t, exitFine)
 	path := filepath.Join(dir, "r.jsonl.gz")
 	journal := unpacked(t, path)
 	const words = "does not say that its chat streams were timed as vLLM 0.33 times them"
-	if r := run("report", "--baseline", path, path); strings.Contains(r.stderr, words) {
+	if r := benchtop("report", "--baseline", path, path); strings.Contains(r.stderr, words) {
 		t.Errorf("the same rule: %s", r.stderr)
 	}
 	old := filepath.Join(dir, "old.jsonl")
 	if err := os.WriteFile(old, bytes.Replace(journal, []byte(`"rule":"vllm-0.33"`), []byte(`"rule":"older"`), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run("report", "--baseline", old, path).expect(t, exitFine, words)
+	benchtop("report", "--baseline", old, path).expect(t, exitFine, words)
 }

@@ -24,6 +24,7 @@ import (
 	"benchtop/export/journal"
 	"benchtop/internal/files"
 	"benchtop/internal/replay"
+	"benchtop/internal/run"
 	"benchtop/internal/simulator"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
@@ -65,28 +66,27 @@ func drive(t *testing.T, c *scenario) (r ran) {
 	synctest.Test(t, func(t *testing.T) {
 		dial, stop := serveScenario(t, c)
 		defer stop()
-		s := prepared(t, c, dir, dial)
-		defer s.load.Connections.Close()
-		told := toldBefore(t, s)
-		s.stream.Add(told)
-		name := s.files.JournalName
+		told := &toldEvents{}
+		p, run := begun(t, c, dir, dial, told)
+		name := p.Files.JournalName
 		over, watched := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(watched)
-			r.watch(t, c, s, over)
+			r.watch(t, c, p, run, over)
 		}()
-		o := s.perform()
+		o := run.Do()
 		close(over)
 		<-watched
-		if o.err != nil {
-			t.Fatal(o.err)
+		run.Close()
+		if o.Err != nil {
+			t.Fatal(o.Err)
 		}
-		last := s.view.Snapshot()
+		last := run.View().Snapshot()
 		r.note(&last)
 		if c.killed == 0 {
 			r.seconds = append(r.seconds, lastView(&last))
-			r.journal, r.result = unzipped(t, name+".gz"), readFile(t, o.path)
-			s.closeSide()
+			r.journal, r.result = unzipped(t, name+".gz"), readFile(t, o.Path)
+			p.Server.Close()
 		}
 		told.compare(t, func(yield func(event.Event, error) bool) { journal.From(bytes.NewReader(r.journal), "journal")(yield) })
 	})
@@ -106,19 +106,6 @@ var reportsAlike = []gocmp.Option{
 type toldEvents struct {
 	mu  sync.Mutex // guards all
 	all []event.Event
-}
-
-// toldBefore keeps the facts that a journal has already.
-func toldBefore(t *testing.T, s *session) *toldEvents {
-	t.Helper()
-	told := &toldEvents{}
-	for e, err := range s.journal.Events() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		told.Take(&e)
-	}
-	return told
 }
 
 func (t *toldEvents) Take(e *event.Event) {
@@ -160,13 +147,14 @@ func (t *toldEvents) compare(test *testing.T, written event.Events) {
 }
 
 // watch takes the views of a run, and does to it what the scenario says, until it is over.
-func (r *ran) watch(t *testing.T, c *scenario, s *session, over <-chan struct{}) {
+func (r *ran) watch(t *testing.T, c *scenario, p *prepared, s *run.Run, over <-chan struct{}) {
+	start := s.View().Snapshot().Plan.Started
 	acts := slices.Clone(c.acts)
 	for i := range lookedAtMost {
 		at := time.Duration(i+1)*time.Second - endOfSecond
-		acts = append(acts, act{at, func(s *session) {
-			s.view.JudgeAt(at)
-			snapshot := s.view.Snapshot()
+		acts = append(acts, act{at, func(s *run.Run) {
+			s.View().JudgeAt(at)
+			snapshot := s.View().Snapshot()
 			r.note(&snapshot)
 			r.seconds = append(r.seconds, viewOf(&snapshot, at-time.Second))
 		}})
@@ -174,17 +162,15 @@ func (r *ran) watch(t *testing.T, c *scenario, s *session, over <-chan struct{})
 	slices.SortFunc(acts, func(a, b act) int { return cmp.Compare(a.at, b.at) })
 	if c.killed > 0 {
 		acts = slices.DeleteFunc(acts, func(a act) bool { return a.at >= c.killed })
-		acts = append(acts, act{c.killed, func(s *session) {
-			if err := s.journal.Flush(); err != nil {
-				t.Error(err)
-			}
-			r.journal = cutInRequest(readFile(t, s.files.JournalName))
-			s.Abort()
+		acts = append(acts, act{c.killed, func(s *run.Run) {
+			s.Flush()
+			r.journal = cutInRequest(readFile(t, p.Files.JournalName))
+			s.Command(metrics.Command{Do: metrics.Abort})
 		}})
 	}
 	for _, a := range acts {
 		select {
-		case <-time.After(time.Until(s.load.Start.Add(a.at))):
+		case <-time.After(time.Until(start.Add(a.at))):
 			a.do(s)
 		case <-over:
 			return
@@ -217,8 +203,8 @@ func serveScenario(t *testing.T, c *scenario) (dial target.DialFunc, stop func()
 	}
 }
 
-// prepared is a session that is about to begin, as serve has it.
-func prepared(t *testing.T, c *scenario, dir string, dial target.DialFunc) *session {
+// begun is a run that is about to begin, as serve has it.
+func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *toldEvents) (*prepared, *run.Run) {
 	t.Helper()
 	o := newServeOptions()
 	if err := o.parse(c.common(dir)); err != nil {
@@ -229,20 +215,19 @@ func prepared(t *testing.T, c *scenario, dir string, dial target.DialFunc) *sess
 	if o.server.Target, err = target.New(target.Options{BaseURL: o.server.BaseURL, Dial: dial}); err != nil {
 		t.Fatal(err)
 	}
-	s, err := o.prepare(t.Context(), &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard})
+	env := &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}
+	p, err := o.prepare(t.Context(), env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.ran, s.over, s.told, s.noMore = make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
-	if s.files, err = s.save.Reserve(s.plan); err != nil {
+	around := &console{env: env}
+	if err := p.open(around, told); err != nil {
 		t.Fatal(err)
 	}
-	s.lookBefore()
-	if err := s.begin(); err != nil {
-		t.Fatal(err)
-	}
-	s.view.Look(looksAt)
-	return s
+	plan := *around.run.View().Snapshot().Plan
+	told.all = append([]event.Event{{Kind: event.Fact, Value: plan}}, told.all...) // as in a journal
+	around.run.View().Look(looksAt)
+	return p, around.run
 }
 
 // cutInRequest cuts a journal in the middle of its last request, as a kill does.

@@ -3,6 +3,7 @@ package cli
 import (
 	"time"
 
+	"benchtop/internal/run"
 	"benchtop/internal/simulator"
 	"benchtop/metrics"
 )
@@ -22,15 +23,15 @@ type scenario struct {
 
 type act struct {
 	at time.Duration
-	do func(*session)
+	do func(*run.Run)
 }
 
 func order(at time.Duration, o metrics.Command) act {
-	return act{at, func(s *session) { s.Steer(o) }}
+	return act{at, func(s *run.Run) { s.Command(o) }}
 }
 
 func objectivesAt(at time.Duration, slo ...metrics.Objective) act {
-	return act{at, func(s *session) { s.SetObjectives(slo) }}
+	return act{at, func(s *run.Run) { s.Command(metrics.Command{Do: metrics.SetObjectives, Objectives: slo}) }}
 }
 
 const msec = time.Millisecond
@@ -76,8 +77,8 @@ func scenarios() []scenario {
 			name: "cancelled",
 			args: []string{"--request-rate", "8", "--num-prompts", "400", "--goodput", slo, "--seed", "7"},
 			acts: []act{
-				{4_870 * msec, func(s *session) { s.Drain() }},
-				{5_130 * msec, func(s *session) { s.Abort() }},
+				{4_870 * msec, func(s *run.Run) { s.Command(metrics.Command{Do: metrics.Drain}) }},
+				{5_130 * msec, func(s *run.Run) { s.Command(metrics.Command{Do: metrics.Abort}) }},
 			},
 		},
 		{

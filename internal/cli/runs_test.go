@@ -80,7 +80,7 @@ func TestRunsRepeat(t *testing.T) {
 					t.Errorf("%s is another: %s", x.what, x.diff)
 				}
 			}
-			if result := run("report", "--json", now).stdout; r.result != nil && result != string(r.result) {
+			if result := benchtop("report", "--json", now).stdout; r.result != nil && result != string(r.result) {
 				t.Error("the result that was saved is another than that of the journal: ", cmp.Diff(string(r.result), result))
 			}
 		})
@@ -93,7 +93,7 @@ func TestRunsReported(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	for _, file := range journalsOnFile(t) {
 		stem := strings.TrimSuffix(file, files.JournalSuffix+".gz")
-		text, result := run("report", "--no-tui", file), run("report", "--json", file)
+		text, result := benchtop("report", "--no-tui", file), benchtop("report", "--json", file)
 		text.expect(t, exitFine)
 		result.expect(t, exitFine)
 		sameAsFile(t, stem+".txt", text.stdout)
@@ -184,7 +184,7 @@ func figures(t *testing.T, file string) (result map[string]any) {
 	if err := os.WriteFile(plain, withoutClient(unzipped(t, file)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r := run("report", "--json", plain)
+	r := benchtop("report", "--json", plain)
 	r.expect(t, exitFine)
 	if err := json.Unmarshal([]byte(withoutPorts(r.stdout)), &result); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"benchtop/internal/cli/prompts"
 	"benchtop/internal/cli/server"
 	"benchtop/internal/files"
+	"benchtop/internal/run/watch"
 	"benchtop/internal/telemetry"
 	"benchtop/internal/usage"
 	"benchtop/loadgen"
@@ -43,17 +44,7 @@ func runServe(env *environment, args []string) int {
 	}
 	o.save.Unasked = isTerminal(env.stdout)
 	telemetry.TuneMemory()
-	return env.perform(&o.screen, o.steps(), func(ctx context.Context) (*session, error) {
-		old, err := o.old.load(ctx, env)
-		if err != nil {
-			return nil, err
-		}
-		s, err := o.prepare(ctx, env)
-		if s != nil {
-			s.baseline = old
-		}
-		return s, err
-	})
+	return env.perform(&o.screen, o.steps(), func(ctx context.Context) (*prepared, error) { return o.prepare(ctx, env) })
 }
 
 // The steps of a preparation, as the dashboard calls them.
@@ -80,8 +71,12 @@ func (o *serveOptions) steps() (steps []string) {
 	return steps
 }
 
-// prepare turns options into a session: it looks at the server, draws the prompts and the arrivals.
-func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *session, err error) {
+// prepare makes a run of options: it looks at the server, draws the prompts and the arrivals.
+func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepared, err error) {
+	old, err := o.old.load(ctx, env)
+	if err != nil {
+		return nil, err
+	}
 	client := o.server.Target.Client()
 	ready := o.server.Patience(reporter{env})
 	m, err := o.findModel(ctx, env, client, ready)
@@ -128,33 +123,30 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *sessio
 	}
 	beyond := calibrationWarnings(planned(demand, o.prompts.Needs().OutputLen))
 	env.warn(beyond)
-	s := &session{env: env, save: o.save, screen: o.screen, source: drawn.Source, supplies: fetching, load: load, gpus: o.gpus,
-		notes:   slices.Concat(o.warnings, o.notes, drawn.Notes, beyond),
-		remarks: slices.Concat(o.content.Remarks, drawn.Tokenizing.Remarks()),
-		charts:  o.report.charts(),
-		count:   drawn.Tokenizing.CountAnswer(),
-		noPlots: o.report.noPlots, arguments: o.arguments(),
-		side: &sideline{client: client, target: o.server.Target, profile: o.server.Profile},
+	p := &prepared{save: o.save, screen: o.screen, baseline: old, pictures: o.report.pictures(o.arguments()), fetching: fetching}
+	p.Source, p.Load, p.Count = drawn.Source, load, drawn.Tokenizing.CountAnswer()
+	p.Notes = slices.Concat(o.warnings, o.notes, drawn.Notes, beyond)
+	p.Remarks = slices.Concat(o.content.Remarks, drawn.Tokenizing.Remarks())
+	p.Server = watch.NewServer(client, o.server.Target, o.server.Profile)
+	p.Plan = o.plan(m, drawn, requests, &load)
+	if p.Plan.Cache = cold; cold != "" {
+		p.Remarks = append(p.Remarks, cold)
 	}
-	s.plan = o.plan(m, drawn, requests, &load)
-	if s.plan.Cache = cold; cold != "" {
-		s.remarks = append(s.remarks, cold)
-	}
-	env.about(s.plan)
-	warmUp := prompts.WarmUp{Load: s.load, First: drawn.First, Patience: ready, Requests: o.load.warmups, Command: o.command, To: reporter{env}}
+	env.about(p.Plan)
+	warmUp := prompts.WarmUp{Load: load, First: drawn.First, Patience: ready, Requests: o.load.warmups, Command: o.command, To: reporter{env}}
 	warmed, err := warmUp.Do(ctx, o.load.shape().Peak(0).Streams)
 	env.warn(warmed)
 	if err != nil {
 		return nil, err
 	}
-	s.notes = append(s.notes, warmed...)
-	s.connect(ctx, ahead)
-	s.gpus.settle(ctx, o.server.Target)
+	connections, missing := connect(ctx, env, &load, ahead)
+	p.Load.Connections = connections
+	p.GPUs = o.gpus.watched(ctx, o.server.Target)
 	if o.server.Profile {
 		env.step(stepProfiler)
 	}
-	s.notes = append(s.notes, s.side.begin(ctx)...)
-	return s, nil
+	p.Notes = slices.Concat(p.Notes, warmed, missing, p.Server.Begin(ctx))
+	return p, nil
 }
 
 // findModel asks the server for the model, and shows how that goes.

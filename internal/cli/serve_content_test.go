@@ -31,7 +31,7 @@ func TestBodies(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := recorded(t, nil)
-			run(append([]string{"serve", "--base-url", server.url, "--model", "M", "--dataset-name", "sharegpt", "--dataset-path", prompts, "--num-prompts", "1", "--output-len", "7"},
+			benchtop(append([]string{"serve", "--base-url", server.url, "--model", "M", "--dataset-name", "sharegpt", "--dataset-path", prompts, "--num-prompts", "1", "--output-len", "7"},
 				strings.Fields(c.args)...)...).expect(t, exitFine, "Successful requests:                     1 ")
 			if all := server.all(); len(all) == 0 || all[len(all)-1].body != c.want { // a name that is not listed is tried before
 				t.Errorf("got  %v\nwant %s", all, c.want)
@@ -64,7 +64,7 @@ func TestLoRA(t *testing.T) {
 			return false
 		})
 		dir := t.TempDir()
-		run("serve", "--base-url", server.url, "--model", "base", "--num-prompts", "12", "--random-input-len", "5", "--random-output-len", "2",
+		benchtop("serve", "--base-url", server.url, "--model", "base", "--num-prompts", "12", "--random-input-len", "5", "--random-output-len", "2",
 			"--lora-modules", "a", "b", "c", "--lora-assignment", assignment, "--num-warmups", "2", "--probe-request-rate", "50",
 			"--save-result", "--result-dir", dir).expect(t, exitFine)
 		got := map[string]int{}
@@ -106,7 +106,7 @@ func TestHeaders(t *testing.T) {
 		return false
 	})
 	dir := t.TempDir()
-	r := run("serve", "--base-url", server.url, "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "2",
+	r := benchtop("serve", "--base-url", server.url, "--num-prompts", "3", "--random-input-len", "5", "--random-output-len", "2",
 		"--header", "X-Key="+canary, " Authorization = Basic "+canary, "--header=X-Late="+canary, "--header", "X-Key= "+canary+"2", "Authorization=Basic "+canary,
 		"X-Request-Id=mine", "--request-id-prefix", "r-", "--metadata", "team = blue", "tp=1", "--save-result", "--save-detailed", "--result-dir", dir, "--plot-timeline", "--plot-dataset-stats")
 	r.expect(t, exitFine, "WARNING", "--header", "no entry for ***")
@@ -124,7 +124,7 @@ func TestHeaders(t *testing.T) {
 		}
 		all += string(data)
 		if strings.HasSuffix(f, ".gz") {
-			all += run("report", "--json", f).stdout
+			all += benchtop("report", "--json", f).stdout
 		}
 	}
 	if len(files) != 4 || strings.Contains(all, canary) {
@@ -144,7 +144,7 @@ func TestHeaders(t *testing.T) {
 func TestInertFlags(t *testing.T) {
 	server := recorded(t, nil)
 	dir := t.TempDir()
-	run("serve", "--base-url", server.url, "--num-prompts", "1", "--random-input-len", "5", "--random-output-len", "2", "--tokenizer-mode", "hf",
+	benchtop("serve", "--base-url", server.url, "--num-prompts", "1", "--random-input-len", "5", "--random-output-len", "2", "--tokenizer-mode", "hf",
 		"--trust-remote-code", "--use-beam-search", "--disable-tqdm", "--no-stream", "--hf-split", "train",
 		"--save-result", "--result-dir", dir).expect(t, exitFine)
 	events, _ := json.Marshal(resultIn(t, dir)["benchtop"].(map[string]any)["events"])

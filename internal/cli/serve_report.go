@@ -22,6 +22,7 @@ import (
 	"benchtop/internal/usage"
 	"benchtop/loadgen/protocol"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
 	"benchtop/metrics/report"
 )
 
@@ -145,9 +146,9 @@ func (o *reportOptions) plan(p *metrics.Plan) {
 	p.SteadyState = metrics.SteadyStateRule{Off: o.steadyOff, Threshold: o.steadyThreshold, MinWindow: o.steadyMinWindow}
 }
 
-// charts are the pictures beside the result.
-func (o *reportOptions) charts() chartOptions {
-	return chartOptions{o.timeline, o.parsedThresholds, o.datasetStats}
+// pictures are those of the run; arguments are all flags and their values.
+func (o *reportOptions) pictures(arguments []export.Arg) pictureOptions {
+	return pictureOptions{o.noPlots, o.timeline, o.parsedThresholds, o.datasetStats, arguments}
 }
 
 // parseThresholds reads the two numbers that part the gaps of a time line.
@@ -161,25 +162,28 @@ func parseThresholds(text string) ([2]float64, error) {
 	return [2]float64{a, b}, nil
 }
 
-// chartOptions say which pictures are written beside the result.
-type chartOptions struct {
+// pictureOptions say which pictures are drawn of a run, below its report and beside its result.
+type pictureOptions struct {
+	noPlots      bool // below the report
 	timeline     bool
 	thresholds   [2]float64 // milliseconds
 	datasetStats bool
+	// arguments are all flags and their values, for the result's file in PyTorch's form.
+	arguments []export.Arg
 }
 
 // pytorchVariable asks for the result in a second form, as vLLM has it.
 const pytorchVariable = "SAVE_TO_PYTORCH_BENCHMARK_FORMAT"
 
-// draw writes what stands beside the result. What goes wrong is a warning: the result itself is safe.
+// picturesBeside writes what stands beside the result. What goes wrong is a warning: the result itself is safe.
 // result is where the result went, "" for nowhere.
-func (s *session) draw(r metrics.Report, result string) (written, warnings []string) {
+func (p *prepared) picturesBeside(r metrics.Report, events event.Events, result string) (written, warnings []string) {
 	switch {
 	case filepath.Base(result) != "." && result != files.Stdout: // beside it, wherever it went
-	case s.files != nil:
-		result = s.files.Path
+	case p.Files != nil:
+		result = p.Files.Path
 	default:
-		result = s.save.Place(s.plan)
+		result = p.save.Place(p.Plan)
 	}
 	stem := files.Stem(result)
 	put := func(path string, content func(io.Writer) error) {
@@ -189,28 +193,29 @@ func (s *session) draw(r metrics.Report, result string) (written, warnings []str
 		}
 		written = append(written, path)
 	}
-	if s.charts.timeline {
+	o := &p.pictures
+	if o.timeline {
 		put(stem+files.TimelineSuffix, func(w io.Writer) error {
-			segments, err := charts.Timeline(w, s.requests(), s.plan, r.Events, s.charts.thresholds)
+			segments, err := charts.Timeline(w, recounted(events), r.Plan, r.Events, o.thresholds)
 			if err == nil && segments == 0 {
 				err = errors.New("no request was ever sent, so there is nothing to draw")
 			}
 			return err
 		})
 	}
-	if s.charts.datasetStats {
-		put(stem+files.DatasetStatsSuffix, func(w io.Writer) error { return charts.DatasetStats(w, s.requests()) })
+	if o.datasetStats {
+		put(stem+files.DatasetStatsSuffix, func(w io.Writer) error { return charts.DatasetStats(w, recounted(events)) })
 	}
-	if os.Getenv(pytorchVariable) != "" && s.save.Asked() {
-		put(stem+files.PyTorchSuffix, func(w io.Writer) error { return export.PyTorch(w, r, s.arguments) })
+	if os.Getenv(pytorchVariable) != "" && p.save.Asked() {
+		put(stem+files.PyTorchSuffix, func(w io.Writer) error { return export.PyTorch(w, r, o.arguments) })
 	}
 	return written, warnings
 }
 
-// requests are those of the journal, with the counts of their tokens that came later.
-func (s *session) requests() iter.Seq2[metrics.Request, error] {
+// recounted are the requests of a run, with the counts of their tokens that came later.
+func recounted(events event.Events) iter.Seq2[metrics.Request, error] {
 	return func(yield func(metrics.Request, error) bool) {
-		_, all, err := report.Gather(s.journal.Events())
+		_, all, err := report.Gather(events)
 		if err != nil {
 			yield(metrics.Request{}, err)
 			return

@@ -91,7 +91,7 @@ const faultRequests, faultTokens = 20, 6
 func serveFaulty(t *testing.T, url string, args ...string) (int, faultResult) {
 	t.Helper()
 	dir := t.TempDir()
-	r := run(append([]string{"serve", "--base-url", url, "--num-prompts", fmt.Sprint(faultRequests), "--random-input-len", "8",
+	r := benchtop(append([]string{"serve", "--base-url", url, "--num-prompts", fmt.Sprint(faultRequests), "--random-input-len", "8",
 		"--random-output-len", fmt.Sprint(faultTokens), "--max-concurrency", "10", "--stall-timeout", "3s", "--request-timeout", "20s",
 		"--save-result", "--save-detailed", "--result-dir", dir, "--result-filename", "r.json"}, args...)...)
 	data, err := os.ReadFile(filepath.Join(dir, "r.json"))

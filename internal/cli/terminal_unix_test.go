@@ -241,7 +241,7 @@ func TestKillNine(t *testing.T) {
 		t.Fatalf("journals %v", journals)
 	}
 	for _, file := range []string{journals[0], strings.TrimSuffix(journals[0], "l")} {
-		r := run("report", file)
+		r := benchtop("report", file)
 		r.expect(t, exitFine, "its journal has no end")
 		m := regexp.MustCompile(`Successful requests: +(\d+)`).FindStringSubmatch(r.stdout)
 		if m == nil {
@@ -296,7 +296,7 @@ func TestHangUpContinues(t *testing.T) {
 	if s.Benchtop.Interrupted != nil || s.Completed != 9 {
 		t.Errorf("completed %d, interrupted %+v; want all 9", s.Completed, s.Benchtop.Interrupted)
 	}
-	run("report", "--json", files[0]).expect(t, exitFine, words)
+	benchtop("report", "--json", files[0]).expect(t, exitFine, words)
 }
 
 // A disk that takes no more: the screen says so, the run goes on, and what was measured comes out where there is room.

@@ -101,7 +101,7 @@ func (want vllmFlag) checkChoices(t *testing.T, name string) {
 	if name == "--speed-bench-dataset-subset" {
 		args = append(args, "--dataset-name", "speed_bench", "--dataset-path", ".")
 	}
-	if said := run(append(args, name, "nonsense")...).stderr; !strings.Contains(said, "nonsense") {
+	if said := benchtop(append(args, name, "nonsense")...).stderr; !strings.Contains(said, "nonsense") {
 		t.Errorf("another value is not refused: %s", said)
 	}
 	switch name {
@@ -118,7 +118,7 @@ func (want vllmFlag) checkChoices(t *testing.T, name string) {
 		}
 	default:
 		for _, choice := range want.Choices {
-			said := run(append(args, name, choice)...).stderr
+			said := benchtop(append(args, name, choice)...).stderr
 			if strings.Contains(said, name+" ") && name != "--backend" { // of which the page says what is not there
 				t.Errorf("%s: %s", choice, said)
 			}

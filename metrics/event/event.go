@@ -3,7 +3,7 @@
 //
 //	loadgen ──requests, chunks──▶ Stream ──▶ live.View       what is shown
 //	watchers, control ──facts──▶    │  └───▶ journal.Writer ──Events──▶ report.Of, replay
-//	                                └──────▶ steering.Trial, …
+//	                                └──────▶ control.Trial, …
 package event
 
 import (

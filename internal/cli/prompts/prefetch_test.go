@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"benchtop/datasets"
+	"benchtop/loadgen"
 )
 
 // slowSource makes a conversation in every so much time, so many in all, 0 for no end, and then fails with an error or
@@ -227,5 +229,57 @@ func TestPrefetcherTakersAtOnce(t *testing.T) {
 	takers.Wait()
 	if taken != 1000 {
 		t.Errorf("%d taken", taken)
+	}
+}
+
+// What prompts have in common: what is drawn, and for a chat the server's template; everything once they are repeated.
+func TestShareOfPrompts(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		template float64 // tokens before each prompt
+		sources  []*fixed
+		again    bool
+		want     float64
+	}{
+		{"nothing drawn ahead", 0, nil, false, 1},
+		{"strangers", 0, []*fixed{{prompt(1, 160), prompt(2, 160)}}, false, 0},
+		{"chats", 256, []*fixed{{prompt(1, 256), prompt(2, 256)}}, false, 0.25},
+		{"chats with a short template", 20, []*fixed{{prompt(1, 60), prompt(2, 60)}}, false, 20.0 / 160},
+		{"oversampled", 0, []*fixed{{prompt(1, 160), prompt(1, 160)}}, false, 144.0 / 320},
+		{"more, alike", 0, []*fixed{{prompt(1, 160)}, {prompt(1, 160), prompt(1, 160)}}, false, 144.0 / 320},
+		{"repeated in another round", 0, []*fixed{{prompt(1, 160), prompt(2, 160)}}, true, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			all := NewPrefetchers()
+			defer all.Close()
+			var source loadgen.Source
+			n := 0
+			for _, x := range c.sources {
+				held := x.Len()
+				supply := all.Begin(x, 1<<20)
+				if err := supply.Fill(t.Context(), 0, time.Second, func(int) {}); err != nil {
+					t.Fatal(err)
+				}
+				if source == nil {
+					source, n = Repeat(supply), held
+				}
+			}
+			for range n {
+				if _, err := source.Next(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.again {
+				if _, err := source.Next(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := all.Share(c.template); math.Abs(got-c.want) > 1e-9 {
+				t.Errorf("got %g, want %g", got, c.want)
+			}
+		})
+	}
+	if got := (*Prefetchers)(nil).Share(0); got != 1 {
+		t.Errorf("without any: got %g", got)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package watch
 
 import (
 	"context"
@@ -10,9 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchtop/loadgen"
+	"benchtop/internal/telemetry"
 	"benchtop/loadgen/target"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/live"
+	"benchtop/metrics/report"
 )
 
 // pageAt is what a server's metrics page answers at some second of the run: "" for a hang, a word for an error of that kind.
@@ -36,39 +39,59 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// serverWatched is a run in which a server is looked at for so long; it is in no other way under load.
-func serverWatched(t *testing.T, page pageAt, length time.Duration) metrics.Run {
+// watched is a stream of facts, and what a journal of them says.
+type watched struct {
+	start  time.Time
+	view   *live.View
+	stream *event.Stream
+	facts  []event.Event
+}
+
+func newWatched() *watched {
+	w := &watched{start: time.Now()}
+	w.view = live.NewView(w.start, &metrics.Plan{})
+	w.stream = event.NewStream(w.start, w.view, w)
+	return w
+}
+
+func (w *watched) Take(e *event.Event) { w.facts = append(w.facts, *e) }
+
+func (w *watched) run(t *testing.T) metrics.Run {
 	t.Helper()
-	var run metrics.Run
+	run, _, err := report.Gather(func(yield func(event.Event, error) bool) {
+		for _, e := range append([]event.Event{{Kind: event.Fact, Value: metrics.Plan{}}}, w.facts...) {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func (w *watched) watch(ctx context.Context, s *Server) {
+	cache := &Cache{View: w.view, Share: func(float64) float64 { return 1 }}
+	s.Watch(ctx, w.start, cache, w.stream.Tell)
+}
+
+// serverWatched is a run in which a server is looked at for so long; it is in no other way under load.
+func serverWatched(t *testing.T, page pageAt, length time.Duration) (run metrics.Run) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s, over := besides(t)
-		defer over()
+		w := newWatched()
 		server, err := target.New(target.Options{BaseURL: "http://127.0.0.1:1"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) { return page.serve(s.load.Start, r) })}
-		s.side = &sideline{client: client, target: server}
+		client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) { return page.serve(w.start, r) })}
 		ctx, cancel := context.WithTimeout(t.Context(), length)
 		defer cancel()
-		s.watchServer(ctx)
-		run = gathered(t, s)
+		w.watch(ctx, NewServer(client, server, false))
+		run = w.run(t)
 	})
 	return run
-}
-
-// besides is a session of which only what goes on beside the load is of interest.
-func besides(t *testing.T) (s *session, over func()) {
-	t.Helper()
-	s = &session{load: loadgen.Defaults()}
-	if err := s.openStream(time.Now(), nil); err != nil {
-		t.Fatal(err)
-	}
-	return s, func() {
-		if err := s.journal.Close(); err != nil {
-			t.Error(err)
-		}
-	}
 }
 
 // told are the texts of the events.
@@ -121,20 +144,18 @@ func TestLookBeforeTheRun(t *testing.T) {
 				}
 				return pageAt(func(int) string { return "vllm:generation_tokens_total 3\n" }).serve(start, r)
 			})}
-			s, over := besides(t)
-			defer over()
-			s.side = &sideline{client: client, target: server}
-			s.lookBefore()
-			if took := time.Since(start); took != c.waits || (s.before != nil) != c.first {
-				t.Errorf("a page that takes %s: waited %s, looked %t", c.page, took, s.before != nil)
+			w, s := newWatched(), NewServer(client, server, false)
+			s.Look()
+			if took := time.Since(start); took != c.waits || (s.first != nil) != c.first {
+				t.Errorf("a page that takes %s: waited %s, looked %t", c.page, took, s.first != nil)
 			}
 			if !c.first {
 				return
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
-			s.watchServer(ctx)
-			if looks := gathered(t, s).Server; len(looks) < 2 || looks[0].At != 0 || !metrics.Said(looks[1].OutputTokens) {
+			w.watch(ctx, s)
+			if looks := w.run(t).Server; len(looks) < 2 || looks[0].At != 0 || !metrics.Said(looks[1].OutputTokens) {
 				t.Errorf("looks %+v", looks)
 			}
 		})
@@ -179,6 +200,33 @@ func TestServerGoneInWords(t *testing.T) {
 		}
 		if absent, _ := strings.CutPrefix(want, "no more figures: "); run.ServerAbsent != absent {
 			t.Errorf("absent %q, want %q", run.ServerAbsent, absent)
+		}
+	}
+}
+
+// Restarts are told a few times; that several processes answer in turn is said once, and after it no restart any more.
+func TestRestartsInWords(t *testing.T) {
+	fell, back := telemetry.ErrRestarted, telemetry.ErrReturned
+	for _, c := range []struct {
+		name  string
+		errs  []error
+		marks []string // "" where nothing is told
+	}{
+		{"restarts", []error{fell, fell, fell, fell, fell, fell}, []string{"restart", "restart", "restart", "restart", "restart", ""}},
+		{"two in turn", []error{fell, back, fell, back, fell, back}, []string{"restart", "restart", "restart", "in turn", "", ""}},
+		{"it took long to see", []error{fell, fell, fell, fell, fell, back, fell, back, fell}, []string{"restart", "restart", "restart", "restart", "restart", "", "", "in turn", ""}},
+	} {
+		var r counterResets
+		var got []string
+		for _, err := range c.errs {
+			text, mark := r.add(err)
+			if (text == "") != (mark == "") || (mark == "in turn") != strings.Contains(text, "totals are missing") {
+				t.Errorf("%s: %q is marked %q", c.name, text, mark)
+			}
+			got = append(got, mark)
+		}
+		if !slices.Equal(got, c.marks) {
+			t.Errorf("%s: marks %q, want %q", c.name, got, c.marks)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package run
 
 import (
 	"bytes"
@@ -12,8 +12,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"benchtop/export/journal"
 	"benchtop/internal/files"
 	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/live"
 )
 
 // fickleDisk takes nothing while it is full.
@@ -45,19 +48,14 @@ func TestWatchJournal(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				disk := &fickleDisk{}
-				var stderr strings.Builder
-				s := &session{plan: plan(), files: &files.Saving{Path: "r.json"}, env: &environment{stderr: &stderr}}
-				if err := s.openStream(time.Now(), disk); err != nil {
-					t.Fatal(err)
-				}
-				s.stream.Tell(metrics.Saving{Path: "r.json"})
-				time.AfterFunc(2200*time.Millisecond, func() { disk.full.Store(true); s.log(metrics.Info, "x") })
+				r := journalOn(t, disk)
+				time.AfterFunc(2200*time.Millisecond, func() { disk.full.Store(true); r.Log(metrics.Info, "x") })
 				time.AfterFunc(c.room, func() { disk.full.Store(false) })
 				ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
 				defer stop()
-				s.watchJournal(ctx)
+				r.watchJournal(ctx)
 				var said []string
-				for _, e := range gathered(t, s).Events {
+				for _, e := range gathered(t, r).Events {
 					if e.Text == "x" {
 						continue
 					}
@@ -66,14 +64,14 @@ func TestWatchJournal(t *testing.T) {
 				if !slices.Equal(said, c.want) {
 					t.Errorf("said %q, want %q", said, c.want)
 				}
-				if n := strings.Count(stderr.String(), "benchtop: the journal"); n != len(c.want) {
-					t.Errorf("standard error has %q", stderr.String())
+				if said := r.config.Terminal.(*noTerminal).said; len(said) != len(c.want) || !strings.HasPrefix(said[0], "the journal") {
+					t.Errorf("standard error has %q", said)
 				}
-				if shown := s.view.Snapshot().SaveError; (shown == "") != (len(c.want) == 2) {
+				if shown := r.view.Snapshot().SaveError; (shown == "") != (len(c.want) == 2) {
 					t.Errorf("the screen says %q", shown)
 				}
 				disk.full.Store(false)
-				if err := s.journal.Close(); err != nil {
+				if err := r.journal.Close(); err != nil {
 					t.Error(err)
 				}
 			})
@@ -91,15 +89,27 @@ func (d *readDisk) ReadAt(b []byte, at int64) (int, error) {
 // The result of a run whose journal was cut by another program says what the run set out to do, and the run has failed.
 func TestJournalThatIsGone(t *testing.T) {
 	disk := &readDisk{}
-	s := &session{plan: plan(), env: &environment{stdout: io.Discard, stderr: io.Discard}}
-	s.plan.Started = time.Now()
-	if err := s.openStream(s.plan.Started, disk); err != nil {
-		t.Fatal(err)
-	}
+	r := journalOn(t, disk)
+	r.config.Files = nil
 	disk.Reset()
-	if o := s.keep(); o.err == nil || o.report.Plan.ModelID != s.plan.ModelID {
-		t.Errorf("error %v, plan of model %q", o.err, o.report.Plan.ModelID)
+	if o := r.keep(); o.Err == nil || o.Report.Plan.ModelID != r.config.Plan.ModelID {
+		t.Errorf("error %v, plan of model %q", o.Err, o.Report.Plan.ModelID)
 	}
 }
 
-func plan() metrics.Plan { return metrics.Plan{Backend: "openai", ModelID: "m"} }
+// journalOn is a run whose journal goes to a disk.
+func journalOn(t *testing.T, disk io.Writer) *Run {
+	t.Helper()
+	c := bare()
+	c.Plan = metrics.Plan{ModelID: "m", Started: time.Now()}
+	r := &Run{config: *c, start: c.Plan.Started}
+	var err error
+	if r.journal, err = journal.NewWriter(disk, c.Plan); err != nil {
+		t.Fatal(err)
+	}
+	r.view = live.NewView(r.start, &r.config.Plan)
+	r.stream = event.NewStream(r.start, r.view, r.journal)
+	r.config.Files = &files.Saving{Path: "r.json"}
+	r.stream.Tell(metrics.Saving{Path: "r.json"})
+	return r
+}

@@ -1,4 +1,4 @@
-package cli
+package run
 
 import (
 	"context"
@@ -37,35 +37,30 @@ func (u *uncounted) Take(e *event.Event) {
 }
 
 // countAnswers has the server's tokenizer count the answers that came without usage: after the load, since it would disturb that,
-// and for as long as nobody waits for the end. What it does not get to is counted by chunk.
-func (s *session) countAnswers() {
-	n := s.uncounted.n.Load()
-	if n == 0 {
+// and until the end of the run is asked for. An answer that it does not get to is counted by chunk.
+func (r *Run) countAnswers() {
+	n := r.uncounted.n.Load()
+	if n == 0 || r.patient.Err() != nil {
 		return
 	}
-	ctx, stop := context.WithCancelCause(context.Background())
-	defer stop(nil)
-	if !s.mayWait(func() { stop(errEnough) }) {
-		return
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, countMost, fmt.Errorf("that took longer than %s", countMost))
+	ctx, cancel := context.WithTimeoutCause(r.patient, countMost, fmt.Errorf("that took longer than %s", countMost))
 	defer cancel()
-	s.stream.Tell(metrics.Phase{State: metrics.Counting, DrainBy: metrics.Never})
-	s.announce(metrics.Info, fmt.Sprintf("no usage came with %d answers: the server's tokenizer counts their text, for up to %s; Ctrl-C ends that", n, countMost))
+	r.stream.Tell(metrics.Phase{State: metrics.Counting, DrainBy: metrics.Never})
+	r.announce(metrics.Info, fmt.Sprintf("no usage came with %d answers: the server's tokenizer counts their text, for up to %s; Ctrl-C ends that", n, countMost))
 	told := time.Now()
-	counted, err := countTexts(ctx, event.Requests(s.journal.Events()), s.count, func(index, tokens, counted int) {
-		s.stream.Tell(metrics.Recount{Index: index, Tokens: tokens, Source: metrics.TokensFromServer})
+	counted, err := countTexts(ctx, event.Requests(r.journal.Events()), r.config.Count, func(index, tokens, counted int) {
+		r.stream.Tell(metrics.Recount{Index: index, Tokens: tokens, Source: metrics.TokensFromServer})
 		if time.Since(told) >= countTold {
 			told = time.Now()
-			s.announce(metrics.Info, fmt.Sprintf("%d of %d answers are counted", counted, n))
+			r.announce(metrics.Info, fmt.Sprintf("%d of %d answers are counted", counted, n))
 		}
 	})
 	if err == nil {
-		s.log(metrics.Info, fmt.Sprintf("the server's tokenizer counted %d answers", counted))
+		r.Log(metrics.Info, fmt.Sprintf("the server's tokenizer counted %d answers", counted))
 		return
 	}
-	s.announce(metrics.Warn, fmt.Sprintf("the server's tokenizer counted %d of %d answers, the others count as one token per chunk: %s",
-		counted, n, export.Clean(s.load.Target.Hide(err.Error()))))
+	r.announce(metrics.Warn, fmt.Sprintf("the server's tokenizer counted %d of %d answers, the others count as one token per chunk: %s",
+		counted, n, export.Clean(r.config.Load.Target.Hide(err.Error()))))
 }
 
 var errEnough = errors.New("it was stopped")
@@ -120,28 +115,4 @@ func countTexts(ctx context.Context, all iter.Seq2[metrics.Request, error], coun
 		err = context.Cause(ctx)
 	}
 	return counted, err
-}
-
-// mayWait says that nobody waits for the end of the run; enough is called when somebody does.
-func (s *session) mayWait(enough func()) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	select {
-	case <-s.told:
-		return false
-	default:
-	}
-	s.enough = enough
-	return !s.hasty && s.stage < 2
-}
-
-// hurry ends what goes on after the load and could as well be left.
-func (s *session) hurry() {
-	s.mu.Lock()
-	s.hasty = true
-	enough := s.enough
-	s.mu.Unlock()
-	if enough != nil {
-		enough()
-	}
 }

@@ -1,4 +1,4 @@
-package steering
+package control
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"benchtop/loadgen/shape"
 	"benchtop/metrics"
 )
 
@@ -229,15 +230,7 @@ func (f *Finder) below(load float64) float64 {
 	return load
 }
 
-func (f *Finder) number(load float64) string { return strconv.FormatFloat(load, 'f', -1, 64) }
+func (f *Finder) number(load float64) string { return shape.Number(load) }
 
-// load in words.
-func (f *Finder) load(load float64) string {
-	switch {
-	case !f.find.Users:
-		return f.number(load) + " req/s"
-	case load == 1:
-		return "1 user"
-	}
-	return f.number(load) + " users"
-}
+// load is one for a person.
+func (f *Finder) load(load float64) string { return loadString(load, f.find.Users) }

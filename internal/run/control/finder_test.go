@@ -1,4 +1,4 @@
-package steering
+package control
 
 import (
 	"fmt"
@@ -50,7 +50,7 @@ func (s *server) try(step Step, users bool) bool {
 	return good
 }
 
-func search(f *Finder, s *server, users bool) (steps []Step) {
+func searched(f *Finder, s *server, users bool) (steps []Step) {
 	for step := f.Step(); ; step = f.Next(s.try(step, users)) {
 		steps = append(steps, step)
 		if step.Phase == Done {
@@ -90,7 +90,7 @@ func TestFinder(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := NewFinder(c.find)
-			steps := search(f, &c.server, c.find.Users)
+			steps := searched(f, &c.server, c.find.Users)
 			load, ok := f.Found()
 			if c.high > 0 && (!ok || load < c.low || load > c.high) || c.high == 0 && ok {
 				t.Errorf("found %v (%v), want %v to %v", load, ok, c.low, c.high)
@@ -163,7 +163,7 @@ func TestFinderAgainstNoise(t *testing.T) {
 			find := metrics.Find{From: 1, Most: 500, Step: 10 * time.Second, Hold: 30 * time.Second, Users: seed%2 == 1}
 			s := server{capacity: 40, noise: rand.New(rand.NewPCG(seed, 0)), wrong: wrong}
 			f := NewFinder(find)
-			checkSteps(t, find, search(f, &s, find.Users))
+			checkSteps(t, find, searched(f, &s, find.Users))
 			if load, ok := f.Found(); ok && load >= 30 && load <= 50 {
 				near++
 			}
@@ -191,33 +191,6 @@ func TestFinderStaysBelowTheMost(t *testing.T) {
 		if load, ok := f.Found(); !ok || load != find.Most {
 			t.Errorf("found %v (%v), want %v", load, ok, find.Most)
 		}
-	}
-}
-
-// A ramp by hand is what the report makes of the event that began it.
-func TestRampIsTheReports(t *testing.T) {
-	r := Ramp{From: 3, To: 47.3, Start: 5 * time.Second, Over: 7 * time.Second}
-	set := metrics.LoadSetting{Rate: r.From, RampTo: r.To, RampOver: r.Over}
-	for at := time.Duration(0); at < 20*time.Second; at += 313 * time.Millisecond {
-		if got, _ := r.At(at); got != set.LoadAt(at-r.Start) {
-			t.Errorf("at %s: %v, the report has %v", at, got, set.LoadAt(at-r.Start))
-		}
-	}
-}
-
-func TestRamp(t *testing.T) {
-	r := Ramp{From: 10, To: 30, Start: 5 * time.Second, Over: 10 * time.Second}
-	for _, c := range []struct {
-		at   float64
-		load float64
-		over bool
-	}{{0, 10, false}, {5, 10, false}, {10, 20, false}, {14, 28, false}, {15, 30, true}, {99, 30, true}} {
-		if load, over := r.At(time.Duration(c.at * float64(time.Second))); load != c.load || over != c.over {
-			t.Errorf("at %v s: %v (%v), want %v (%v)", c.at, load, over, c.load, c.over)
-		}
-	}
-	if load, over := (Ramp{From: 1, To: 2}).At(0); load != 2 || !over {
-		t.Errorf("a ramp without length: %v (%v)", load, over)
 	}
 }
 

@@ -1,8 +1,6 @@
-package cli
+package watch
 
-import (
-	"testing"
-)
+import "testing"
 
 // A verdict that goes to and fro is told when it turns bad, and when it has been fine for a while.
 func TestVerdictInTheLog(t *testing.T) {
@@ -14,11 +12,11 @@ func TestVerdictInTheLog(t *testing.T) {
 		{"#.........#.........", "#"},
 		{"#..........#", "#.#"},
 	} {
-		var v turning
+		var v hysteresis
 		told := ""
 		for _, second := range c.seconds {
 			if v.turns(second == '#') {
-				told += map[bool]string{true: "#", false: "."}[v.limited]
+				told += map[bool]string{true: "#", false: "."}[v.on]
 			}
 		}
 		if told != c.told {

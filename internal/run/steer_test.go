@@ -1,13 +1,8 @@
-package cli
+package run
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"net"
-	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -15,68 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"benchtop/datasets"
-	"benchtop/internal/simulator"
-	"benchtop/loadgen"
-	"benchtop/loadgen/conn"
-	"benchtop/loadgen/protocol"
 	"benchtop/loadgen/shape"
-	"benchtop/loadgen/target"
 	"benchtop/metrics"
 	"benchtop/metrics/report"
 )
-
-// steeredSession is a session against a simulated server that is so many times as slow as the demo's, all in virtual time,
-// without screen and files. It must be called inside a bubble.
-func steeredSession(t *testing.T, plan metrics.Plan, slow time.Duration) (*session, func()) {
-	t.Helper()
-	p := simulator.Defaults()
-	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = slow*p.StepBase, slow*p.PrefillToken, slow*p.DecodeSequence, slow*p.ContextToken
-	server := simulator.New(p)
-	listener, dial := simulator.Pipe()
-	web := server.HTTPServer()
-	served := make(chan error, 1)
-	go func() { served <- web.Serve(listener) }()
-	tgt, err := target.New(target.Options{BaseURL: "http://simulated", Dial: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	random := datasets.RandomDefaults()
-	random.InputLen, random.OutputLen, random.IDPrefix, random.Vocabulary = demoInput, demoOutput, "s", datasets.AssumedVocabulary()
-	source, err := datasets.NewBlocks(random, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &session{env: &environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: io.Discard}, source: source}
-	s.gpus.off = "a test has none"
-	s.ran, s.over, s.told, s.noMore = make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
-	s.load = loadgen.Defaults()
-	s.load.Target, s.load.Model, s.load.Pacer, s.load.Timestamps = tgt, p.Model, "timer", metrics.UserStamps
-	s.load.InputSource, s.load.Extra = metrics.TokensFromIDs, []protocol.Field{{Name: "ignore_eos", JSON: "true"}}
-	s.load.Connections = conn.NewPool(tgt, s.load.Timestamps)
-	s.load.Limit, s.load.ClosedLoop = plan.MaxConcurrency, plan.MaxConcurrency > 0
-	s.load.Schedule = shape.At(nil)
-	if s.load.ClosedLoop {
-		s.load.Schedule, s.load.Until = shape.Immediately(), plan.Duration
-	}
-	if plan.Burstiness == 0 {
-		plan.Burstiness = 1
-	}
-	plan.Percentiles, plan.Metrics = []float64{50, 99}, []metrics.Latency{metrics.TTFT}
-	s.plan = plan
-	return s, func() {
-		s.load.Connections.Close()
-		if err := web.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
-			t.Error(err)
-		}
-		if err := server.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
 
 // marks are the marks of all loads that were set.
 func marks(run *metrics.Run) (all []string) {
@@ -89,8 +26,8 @@ func marks(run *metrics.Run) (all []string) {
 }
 
 // rates counts what was due in each second.
-func dueIn(s *session, from, to int) (n int) {
-	windows := s.view.Snapshot().Windows
+func dueIn(r *Run, from, to int) (n int) {
+	windows := r.view.Snapshot().Windows
 	for i := from; i < min(to, len(windows)); i++ {
 		n += windows[i].Due
 	}
@@ -100,22 +37,19 @@ func dueIn(s *session, from, to int) (n int) {
 // Once the load was set nobody knows how many requests there were to be, in a result of the run so far as little as in the last.
 func TestSteeredSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, end := steeredSession(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Duration: 20 * time.Second, Requests: 40}, 1)
-		defer end()
+		c := simulated(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Duration: 20 * time.Second, Requests: 40}, 1)
 		var offsets []time.Duration
 		for i := range 40 {
 			offsets = append(offsets, time.Duration(i+1)*500*time.Millisecond)
 		}
-		s.load.Schedule = shape.At(offsets)
-		if err := s.begin(); err != nil {
-			t.Fatal(err)
-		}
+		c.Load.Schedule = shape.At(offsets)
+		r := begin(t, c)
 		counts := make(chan int, 2)
 		for _, at := range []time.Duration{5250 * time.Millisecond, 15 * time.Second} {
-			time.AfterFunc(at, func() { counts <- s.soFar().Unsent })
+			time.AfterFunc(at, func() { r.call(func() { counts <- r.soFar().Unsent }) })
 		}
-		time.AfterFunc(10*time.Second, func() { s.Steer(metrics.Command{Do: metrics.SetLoad, Value: 1}) })
-		run := measureAll(t, s)
+		time.AfterFunc(10*time.Second, func() { r.Command(metrics.Command{Do: metrics.SetLoad, Value: 1}) })
+		run := measureAll(t, r)
 		unsent := []int{<-counts, <-counts}
 		if want := []int{30, 0}; !slices.Equal(unsent, want) || run.Unsent != 0 {
 			t.Errorf("%d were unsent, want %d, and %d in the end", unsent, want, run.Unsent)
@@ -129,20 +63,16 @@ func TestSteeredSoFar(t *testing.T) {
 // An order that is carried out when nothing more is sent changed nothing, and nobody is told that it did.
 func TestOrderThatComesTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, end := steeredSession(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Requests: 4}, 1)
-		defer end()
-		s.load.Schedule = shape.At([]time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second})
-		if err := s.begin(); err != nil {
-			t.Fatal(err)
-		}
+		c := simulated(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Requests: 4}, 1)
+		c.Load.Schedule = shape.At([]time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second})
+		r := begin(t, c)
 		time.AfterFunc(3010*time.Millisecond, func() { // all is sent, and some of it in flight
-			s.helm.follow(t.Context(), metrics.Command{Do: metrics.SetLoad, Value: 5})
-			gone, cancel := context.WithCancel(t.Context())
-			cancel()
-			s.helm.follow(gone, metrics.Command{Do: metrics.Pause})
+			if said, ok := r.Command(metrics.Command{Do: metrics.SetLoad, Value: 5}); ok || said != "everything has been sent" {
+				t.Errorf("said %q", said)
+			}
 		})
-		run := measureAll(t, s)
-		if got := marks(&run); got != nil || s.view.Snapshot().Steering.Changes != 0 {
+		run := measureAll(t, r)
+		if got := marks(&run); got != nil || r.view.Snapshot().Steering.Changes != 0 {
 			t.Errorf("loads were set: %q", got)
 		}
 	})
@@ -152,19 +82,16 @@ func TestOrderThatComesTooLate(t *testing.T) {
 func TestSteerRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, end := steeredSession(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Duration: 40 * time.Second, Requests: 80}, 1)
-		defer end()
+		c := simulated(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Duration: 40 * time.Second, Requests: 80}, 1)
 		var offsets []time.Duration
 		for i := range 80 {
 			offsets = append(offsets, time.Duration(i+1)*500*time.Millisecond)
 		}
-		s.load.Schedule = shape.At(offsets)
-		if err := s.begin(); err != nil {
-			t.Fatal(err)
-		}
+		c.Load.Schedule = shape.At(offsets)
+		r := begin(t, c)
 		said := make(chan string, 20)
 		at := func(seconds float64, o metrics.Command) {
-			time.AfterFunc(time.Duration(seconds*1e9), func() { words, _ := s.Steer(o); said <- words })
+			time.AfterFunc(time.Duration(seconds*1e9), func() { words, _ := r.Command(o); said <- words })
 		}
 		at(4.9, metrics.Command{Do: metrics.Resume})
 		at(5.1, metrics.Command{Do: metrics.SetLoad, Value: 10})
@@ -172,9 +99,8 @@ func TestSteerRate(t *testing.T) {
 		at(10.2, metrics.Command{Do: metrics.Pause})
 		at(15.1, metrics.Command{Do: metrics.Resume})
 		at(20.1, metrics.Command{Do: metrics.RampLoad, Value: 20, Over: 10 * time.Second})
-		run := measureAll(t, s)
-		close(s.ran)
-		s.Steer(metrics.Command{Do: metrics.Pause})
+		run := measureAll(t, r)
+		r.Command(metrics.Command{Do: metrics.Pause})
 		var words []string
 		for range 6 {
 			words = append(words, <-said)
@@ -186,17 +112,17 @@ func TestSteerRate(t *testing.T) {
 			t.Errorf("marks %q, want %q", got, want)
 		}
 		for _, c := range []struct{ from, to, least, most int }{{0, 5, 9, 10}, {6, 10, 40, 40}, {11, 15, 0, 0}, {16, 20, 40, 40}, {21, 30, 137, 142}, {31, 39, 160, 160}, {41, 60, 0, 0}} {
-			if n := dueIn(s, c.from, c.to); n < c.least || n > c.most {
+			if n := dueIn(r, c.from, c.to); n < c.least || n > c.most {
 				t.Errorf("%d requests from %d s to %d s, want %d to %d", n, c.from, c.to, c.least, c.most)
 			}
 		}
 		if run.Unsent != 0 || run.Reason != "" {
 			t.Errorf("%d unsent, reason %q", run.Unsent, run.Reason)
 		}
-		if st := s.view.Snapshot().Steering; st.Steerable || st.Why == "" || st.Changes != 5 || st.Rate != 20 || st.Paused {
+		if st := r.view.Snapshot().Steering; st.Steerable || st.Why == "" || st.Changes != 5 || st.Rate != 20 || st.Paused {
 			t.Errorf("at the end %+v", st)
 		}
-		if got, ok := s.Steer(metrics.Command{Do: metrics.SetLoad, Value: 1}); ok || got != "the run is over" {
+		if got, ok := r.Command(metrics.Command{Do: metrics.SetLoad, Value: 1}); ok || got != "the run is over" {
 			t.Errorf("afterwards %q", got)
 		}
 	})
@@ -206,27 +132,24 @@ func TestSteerRate(t *testing.T) {
 func TestSteerUsers(t *testing.T) {
 	second := time.Second
 	synctest.Test(t, func(t *testing.T) {
-		s, end := steeredSession(t, metrics.Plan{
+		c := simulated(t, metrics.Plan{
 			Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 1, Duration: 20 * second,
 			Stages: []metrics.Stage{{Users: 1, Length: 5 * second}, {Start: 5 * second, Users: 2, Length: 5 * second}, {Start: 10 * second, Users: 3, Length: 10 * second}},
 		}, 1)
-		defer end()
-		if err := s.begin(); err != nil {
-			t.Fatal(err)
-		}
+		r := begin(t, c)
 		var levels [20]atomic.Int64
 		for i := range levels {
 			time.AfterFunc(time.Duration(i)*second+900*time.Millisecond, func() {
-				n := s.view.Snapshot().Totals
+				n := r.view.Snapshot().Totals
 				levels[i].Store(int64(n.Sent - n.Done - n.Failed))
 			})
 		}
 		for at, o := range map[float64]metrics.Command{
 			2.1: {Do: metrics.Pause}, 4.1: {Do: metrics.Resume}, 7.1: {Do: metrics.SetLoad, Value: 4.2}, 15.1: {Do: metrics.RampLoad, Value: 8, Over: 2 * second},
 		} {
-			time.AfterFunc(time.Duration(at*1e9), func() { s.Steer(o) })
+			time.AfterFunc(time.Duration(at*1e9), func() { r.Command(o) })
 		}
-		run := measureAll(t, s)
+		run := measureAll(t, r)
 		// Seconds in which something changed are left out.
 		for second, want := range map[int]int{1: 1, 3: 0, 4: 1, 6: 2, 8: 4, 11: 4, 14: 4, 18: 8} {
 			if got := levels[second].Load(); got != int64(want) {
@@ -236,7 +159,7 @@ func TestSteerUsers(t *testing.T) {
 		if got, want := strings.Join(marks(&run), "|"), "paused|1 user|2 users|4 users|→ 8 users|8 users"; got != want {
 			t.Errorf("marks %q, want %q", got, want)
 		}
-		if st := s.view.Snapshot().Steering; st.Users != 8 || !st.InUsers {
+		if st := r.view.Snapshot().Steering; st.Users != 8 || !st.InUsers {
 			t.Errorf("at the end %+v", st)
 		}
 	})
@@ -273,8 +196,7 @@ func TestPauseMovesStages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, end := steeredSession(t, c.plan, 1)
-				defer end()
+				o := simulated(t, c.plan, 1)
 				if c.plan.MaxConcurrency == 0 {
 					var offsets []time.Duration
 					for _, stage := range c.plan.Stages {
@@ -282,15 +204,13 @@ func TestPauseMovesStages(t *testing.T) {
 							offsets = append(offsets, at)
 						}
 					}
-					s.load.Schedule = shape.At(offsets)
+					o.Load.Schedule = shape.At(offsets)
 				}
-				if err := s.begin(); err != nil {
-					t.Fatal(err)
-				}
+				r := begin(t, o)
 				for at, do := range map[float64]metrics.CommandKind{8.1: metrics.Pause, 12.1: metrics.Resume} {
-					time.AfterFunc(time.Duration(at*1e9), func() { s.Steer(metrics.Command{Do: do}) })
+					time.AfterFunc(time.Duration(at*1e9), func() { r.Command(metrics.Command{Do: do}) })
 				}
-				run := measureAll(t, s)
+				run := measureAll(t, r)
 				var events []string
 				for _, e := range run.Events {
 					if e.Set != nil {
@@ -300,19 +220,19 @@ func TestPauseMovesStages(t *testing.T) {
 				if got := strings.Join(events, "|"); got != c.events {
 					t.Errorf("events\n%s, want\n%s", got, c.events)
 				}
-				report, err := report.Of(s.journal.Events())
+				result, err := report.Of(r.journal.Events())
 				if err != nil {
 					t.Fatal(err)
 				}
 				var levels []string
-				for _, l := range report.Levels {
+				for _, l := range result.Levels {
 					levels = append(levels, fmt.Sprint(math.Round(l.Offered)))
 				}
 				if got := strings.Join(levels, " "); got != c.levels {
 					t.Errorf("levels %s, want %s", got, c.levels)
 				}
-				if report.Steered != 2 {
-					t.Errorf("steered %d times, want 2", report.Steered)
+				if result.Steered != 2 {
+					t.Errorf("steered %d times, want 2", result.Steered)
 				}
 			})
 		})
@@ -339,19 +259,15 @@ func TestSteerRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s, end := steeredSession(t, c.plan, 1)
-				defer end()
-				if err := s.begin(); err != nil {
-					t.Fatal(err)
-				}
-				if got, _ := s.Steer(c.o); !strings.Contains(got, c.want) {
+				r := begin(t, simulated(t, c.plan, 1))
+				if got, _ := r.Command(c.o); !strings.Contains(got, c.want) {
 					t.Errorf("%q, want %q", got, c.want)
 				}
-				if st := s.view.Snapshot().Steering; st.Why != s.helm.why || st.Steerable == (st.Why != "") {
-					t.Errorf("the screen knows %+v, the helm %q", st, s.helm.why)
+				if st := r.view.Snapshot().Steering; st.Steerable == (c.name == "all at once") || st.Steerable == (st.Why != "") {
+					t.Errorf("the screen knows %+v", st)
 				}
-				s.stage = 1
-				if got, ok := s.Steer(metrics.Command{Do: metrics.Pause}); ok || !strings.Contains(got, "ending") {
+				r.do(drain)
+				if got, ok := r.Command(metrics.Command{Do: metrics.Pause}); ok || !strings.Contains(got, "ending") {
 					t.Errorf("at the end %q", got)
 				}
 			})
@@ -359,35 +275,14 @@ func TestSteerRefuses(t *testing.T) {
 	}
 }
 
-// More orders than anybody can give neither block nor get lost in a hurry.
-func TestSteerNeverWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, end := steeredSession(t, metrics.Plan{Rate: 5, Duration: 10 * time.Second}, 1)
-		defer end()
-		if err := s.begin(); err != nil {
-			t.Fatal(err)
-		}
-		refused := ""
-		for i := range 2 * ordersWaiting {
-			refused, _ = s.Steer(metrics.Command{Do: metrics.SetLoad, Value: float64(i + 1)})
-		}
-		if !strings.Contains(refused, "too many") {
-			t.Errorf("%q", refused)
-		}
-	})
-}
-
 // A key that is pressed twice before the first order was carried out counts twice.
 func TestPauseTwiceAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, end := steeredSession(t, metrics.Plan{Rate: 5, Duration: 10 * time.Second}, 1)
-		defer end()
-		if err := s.begin(); err != nil {
-			t.Fatal(err)
-		}
+		c := simulated(t, metrics.Plan{Rate: 5, Duration: 10 * time.Second}, 1)
+		r := begin(t, c)
 		var words []string
 		for _, do := range []metrics.CommandKind{metrics.Pause, metrics.Pause, metrics.Resume, metrics.Resume, metrics.Pause} {
-			said, _ := s.Steer(metrics.Command{Do: do})
+			said, _ := r.Command(metrics.Command{Do: do})
 			words = append(words, said)
 		}
 		if got, want := strings.Join(words, "|"), "paused|paused already|resumed|not paused|paused"; got != want {
@@ -396,21 +291,23 @@ func TestPauseTwiceAtOnce(t *testing.T) {
 	})
 }
 
+func judged(r *Run, slo metrics.SLO) string {
+	said, _ := r.Command(metrics.Command{Do: metrics.SetObjectives, Objectives: slo})
+	return said
+}
+
 // New objectives are an event.
 func TestSetObjectives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, end := steeredSession(t, metrics.Plan{Rate: 5}, 1)
-		defer end()
-		if err := s.begin(); err != nil {
-			t.Fatal(err)
-		}
-		if got := s.SetObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 300}}); got != "objectives: ttft:300 (ms)" {
+		c := simulated(t, metrics.Plan{Rate: 5}, 1)
+		r := begin(t, c)
+		if got := judged(r, metrics.SLO{{Metric: metrics.TTFT, LimitMS: 300}}); got != "objectives: ttft:300 (ms)" {
 			t.Errorf("%q", got)
 		}
-		if got := s.SetObjectives(nil); got != "no objectives" {
+		if got := judged(r, nil); got != "no objectives" {
 			t.Errorf("%q", got)
 		}
-		events := gathered(t, s).Events
+		events := gathered(t, r).Events
 		i := slices.IndexFunc(events, func(e metrics.LogEntry) bool { return e.Objectives != nil })
 		if i < 0 || events[i].Mark != "SLO" || len(*events[i].Objectives) != 1 {
 			t.Errorf("%+v", events)

@@ -1,0 +1,451 @@
+// Package control drives the load of a run: along the plan and its stages, along ramps, in search of the highest load within the
+// objectives, and by hand. It has no goroutine and opens no socket: its owner gives it commands and calls Move when Next says so.
+package control
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"time"
+
+	"benchtop/loadgen/shape"
+	"benchtop/metrics"
+)
+
+// Engine is what sends the load.
+type Engine interface {
+	SetRate(perSecond float64) bool
+	SetLimit(users int)
+	Pause() bool
+	Resume() bool
+	StopSending()
+	// Dispatched counts the requests handed over so far; Sending says that more may follow.
+	Dispatched() int
+	Sending() bool
+}
+
+// Options are what a Controller drives, and whom it tells.
+type Options struct {
+	Plan *metrics.Plan
+	// Start is offset 0 of the run.
+	Start  time.Time
+	Engine Engine
+	// Tell files a fact of the run.
+	Tell func(fact any)
+	// Connect opens connections for so many users, beside the run.
+	Connect func(users int)
+	// Room says why this machine cannot hold so many connections, nil if it can.
+	Room func(connections int) error
+	// Trial judges the loads of a search; nil where the plan has none.
+	Trial *Trial
+}
+
+// Controller is the one driver of a load. One goroutine owns it.
+type Controller struct {
+	Options
+	inUsers bool
+	why     string // the load cannot be set, "" if it can
+
+	state metrics.Steering
+	told  metrics.Steering // what Tell knows of it
+	ramp  *ramp
+	// loadSet says that the plan's load is no longer in force. A pause alone does not end it, but moves what follows: shift is by
+	// how much, pausedAt when the last pause began.
+	loadSet         bool
+	shift, pausedAt time.Duration
+	stage           int      // of the plan, told of last
+	moments         []moment // of the plan, still to come
+	next            time.Duration
+	search          *search
+	closed          bool
+}
+
+// moment is something that happens at an offset of the run, whatever the load does.
+type moment struct {
+	at time.Duration
+	do func()
+}
+
+// ramp moves a load in a straight line from a moment on, as the event that began it says.
+type ramp struct {
+	set   metrics.LoadSetting
+	start time.Duration
+}
+
+const (
+	// rampEvery is how often a ramp moves the load, planEvery how often the load that the plan asks for is told.
+	rampEvery = 100 * time.Millisecond
+	planEvery = 500 * time.Millisecond
+	// mostUsers bounds the users that may be asked for to what a client can mean.
+	mostUsers = 1_000_000
+	// ConnectAhead is how long before more users begin their connections are opened, and how long that may take.
+	ConnectAhead = time.Second
+	// never is a moment beyond every run.
+	never = time.Duration(math.MaxInt64)
+)
+
+// New prepares the control of a run whose plan is known, and tells the load it begins with.
+func New(o Options) *Controller {
+	c := &Controller{Options: o, inUsers: o.Plan.InUsers(), next: planEvery}
+	if !c.inUsers && !o.Plan.Paced() {
+		// The remedy comes first: a screen may be narrow.
+		c.why = "needs --request-rate or --max-concurrency: all requests are due at once, so there is no rate to steer"
+	}
+	c.state = metrics.Steering{LoadSetting: o.Plan.LoadAt(0, 0), Steerable: c.why == "", Why: c.why, InUsers: c.inUsers}
+	c.schedule()
+	c.tellState()
+	return c
+}
+
+// Begin sends what the plan cannot: the first load of a search.
+func (c *Controller) Begin() {
+	if c.Plan.Find != nil {
+		c.beginSearch()
+	}
+	c.next = c.now() + c.pause()
+}
+
+// schedule lists the moments of the plan: the stages, connections ahead of those with more users, the end of the warm-up.
+func (c *Controller) schedule() {
+	users := 0
+	for i, stage := range c.Plan.Stages {
+		if stage.Users > users && i > 0 {
+			c.moments = append(c.moments, moment{max(stage.Start-ConnectAhead, c.Plan.Stages[i-1].Start), func() { c.Connect(stage.Users) }})
+		}
+		users = max(users, stage.Users)
+		c.moments = append(c.moments, moment{stage.Start, func() { c.beginStage(i) }})
+	}
+	w := c.Plan.Warmup
+	if w <= 0 {
+		return
+	}
+	at := 0
+	for at < len(c.moments) && c.moments[at].at < w {
+		at++
+	}
+	over := moment{w, func() {
+		c.Tell(metrics.LogEntry{Level: metrics.Info, Text: "the warm-up is over: figures begin here", Mark: "warm"})
+	}}
+	c.moments = append(c.moments[:at:at], append([]moment{over}, c.moments[at:]...)...)
+}
+
+// Next is the offset of the run at which Move has something to do.
+func (c *Controller) Next() time.Duration {
+	next := c.next
+	if c.search != nil {
+		next = min(next, c.search.next)
+	}
+	if len(c.moments) > 0 {
+		next = min(next, c.moments[0].at)
+	}
+	if c.closed {
+		return never
+	}
+	return next
+}
+
+// Move does what is due by now.
+func (c *Controller) Move() {
+	if c.closed {
+		return
+	}
+	now := c.now()
+	for len(c.moments) > 0 && c.moments[0].at <= now {
+		c.moments[0].do()
+		c.moments = c.moments[1:]
+	}
+	if now >= c.next {
+		c.moveLoad()
+		c.next = c.now() + c.pause()
+	}
+	if c.search != nil && now >= c.search.next {
+		c.searchOn(now)
+	}
+}
+
+// pause is how long the load stays as it is unless a command changes it.
+func (c *Controller) pause() time.Duration {
+	switch {
+	case c.ramp != nil:
+		return rampEvery
+	case !c.loadSet && !c.state.Paused && (c.Plan.Ramp != nil || len(c.Plan.Stages) > 0):
+		return min(planEvery, c.untilNextStage())
+	}
+	return time.Hour // nothing moves by itself
+}
+
+// untilNextStage is how long it takes until a stage of rates begins that a pause has moved.
+func (c *Controller) untilNextStage() time.Duration {
+	stages := c.Plan.Stages
+	if next := c.stage + 1; c.state.Changes > 0 && !c.inUsers && next < len(stages) {
+		return max(0, stages[next].Start+c.shift-c.now())
+	}
+	return time.Hour
+}
+
+// Command changes the load, or says in a few words why it cannot. A change by hand ends a search.
+func (c *Controller) Command(o metrics.Command) (said string, ok bool) {
+	if problem := c.refuse(&o); problem != "" {
+		return problem, false
+	}
+	c.giveUpSearch()
+	switch o.Do {
+	case metrics.Pause:
+		c.hold(metrics.ByHand, "arrivals are paused")
+		said = "paused"
+	case metrics.Resume:
+		c.resume()
+		c.follow(metrics.ByHand)
+		c.state.Changes++
+		c.file(metrics.LogEntry{Level: metrics.Info, Text: "arrivals go on at " + c.String(c.load()), Mark: c.String(c.load()), Set: c.setting()})
+		said = "resumed"
+	case metrics.SetLoad:
+		c.set(o.Value, metrics.ByHand, "load set by hand: "+c.String(o.Value))
+		said = c.String(o.Value)
+	case metrics.RampLoad:
+		c.beginRamp(o)
+		said = fmt.Sprintf("moving to %s in %s", c.String(o.Value), metrics.Duration(o.Over))
+	}
+	c.next = c.now() + c.pause()
+	return said, true
+}
+
+// refuse says why a command cannot be followed, "" if it can. It rounds users.
+func (c *Controller) refuse(o *metrics.Command) string {
+	switch {
+	case c.closed || !c.Engine.Sending():
+		return "everything has been sent"
+	case c.why != "":
+		return c.why
+	}
+	switch o.Do {
+	case metrics.Pause:
+		if c.state.Paused {
+			return "paused already"
+		}
+		return ""
+	case metrics.Resume:
+		if !c.state.Paused {
+			return "not paused"
+		}
+		return ""
+	case metrics.RampLoad:
+		if o.Over <= 0 || o.Over > shape.LongestRun {
+			return "a ramp needs a time, such as 30s"
+		}
+	case metrics.SetLoad:
+	default:
+		return fmt.Sprintf("there is no order %q", string(o.Do))
+	}
+	if c.inUsers {
+		return c.refuseUsers(o)
+	}
+	if !(o.Value > 0) || o.Value > shape.HighestRate {
+		return fmt.Sprintf("a rate must be above 0 and at most %g req/s; P pauses", shape.HighestRate)
+	}
+	return ""
+}
+
+func (c *Controller) refuseUsers(o *metrics.Command) string {
+	o.Value = math.Round(o.Value)
+	if !(o.Value >= 1) || o.Value > mostUsers {
+		return fmt.Sprintf("there must be from 1 to %d users; P pauses", mostUsers)
+	}
+	if err := c.Room(int(o.Value)); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// set puts a load in force and ends pauses and ramps.
+func (c *Controller) set(load float64, by, text string) {
+	c.endRamp()
+	c.force(load)
+	c.resume()
+	c.changed(by, text, c.String(load))
+}
+
+// hold stops the arrivals.
+func (c *Controller) hold(by, text string) {
+	if c.ramp != nil {
+		text += fmt.Sprintf(", and the ramp ends at %s", c.String(c.load()))
+	}
+	c.endRamp()
+	if !c.state.Paused {
+		c.state.Paused, c.pausedAt = true, c.now()
+		c.Engine.Pause()
+	}
+	c.changed(by, text, "paused")
+}
+
+// resume ends a pause.
+func (c *Controller) resume() {
+	if !c.state.Paused {
+		return
+	}
+	c.state.Paused = false
+	c.Engine.Resume()
+	if !c.inUsers {
+		c.shift += c.now() - c.pausedAt
+	}
+}
+
+// beginRamp begins a ramp from the load in force.
+func (c *Controller) beginRamp(o metrics.Command) {
+	from := c.load()
+	c.force(from) // the plan is left at once, and the ramp begins where it stood
+	c.resume()
+	c.state.RampTo, c.state.RampOver = o.Value, o.Over
+	c.ramp = &ramp{c.state.LoadSetting, c.now()}
+	if c.inUsers {
+		c.Connect(int(o.Value))
+	}
+	c.changed(metrics.ByHand, fmt.Sprintf("ramp by hand from %s to %s in %s", shape.Number(from), c.String(o.Value), metrics.Duration(o.Over)), "→ "+c.String(o.Value))
+}
+
+func (c *Controller) endRamp() { c.ramp, c.state.RampTo, c.state.RampOver = nil, 0, 0 }
+
+// moveLoad goes on along the ramp, or tells the load that the plan asks for meanwhile.
+func (c *Controller) moveLoad() {
+	switch {
+	case c.ramp != nil:
+		passed, to := c.now()-c.ramp.start, c.ramp.set.RampTo
+		if passed >= c.ramp.set.RampOver {
+			c.set(to, metrics.ByHand, "the ramp has come to "+c.String(to))
+			return
+		}
+		c.force(c.ramp.set.LoadAt(passed))
+		c.tellState()
+		return
+	case c.loadSet || c.state.Paused:
+		return
+	}
+	before := c.stage
+	c.follow(c.state.By)
+	if c.state.Changes > 0 && !c.inUsers && c.stage > before {
+		c.state.By = metrics.ByPlan
+		c.file(c.stageEvent(c.stage, c.setting()))
+		return
+	}
+	c.tellState()
+}
+
+// follow takes over the load that the plan asks for now, unless a load was set.
+func (c *Controller) follow(by string) {
+	if !c.loadSet {
+		at := c.now() - c.shift
+		c.state.LoadSetting, c.stage = c.Plan.LoadAt(at, c.Engine.Dispatched()), c.Plan.StageAt(at)
+	}
+	c.state.By = by
+}
+
+// beginStage announces a stage of the plan and lets it set its users, unless its stages no longer happen at their times: the load
+// was set or, for rates, moved by a pause.
+func (c *Controller) beginStage(i int) {
+	if c.loadSet || c.state.Changes > 0 && !c.inUsers {
+		return
+	}
+	var set *metrics.LoadSetting // where there was a pause before, the stage is a load of its own
+	if users := c.Plan.Stages[i].Users; users > 0 {
+		c.Engine.SetLimit(users)
+		c.state.Users = users
+		c.tellState()
+		if c.state.Changes > 0 {
+			set = c.setting()
+			set.By = metrics.ByPlan
+		}
+	}
+	c.Tell(c.stageEvent(i, set))
+}
+
+func (c *Controller) stageEvent(i int, set *metrics.LoadSetting) metrics.LogEntry {
+	stage := c.Plan.Stages[i]
+	load := stage.String()
+	text := fmt.Sprintf("stage %d/%d: %s for %s", i+1, len(c.Plan.Stages), load, metrics.Duration(stage.Length))
+	return metrics.LogEntry{Level: metrics.Info, Text: text, Mark: load, Set: set}
+}
+
+// setting is the load in force for an event: without a number where the plan moves it in a way that an event cannot say.
+func (c *Controller) setting() *metrics.LoadSetting {
+	set := c.state.LoadSetting
+	if r := c.Plan.Ramp; !c.loadSet && r != nil && (r.Over == 0 || r.Strategy != "linear" && set.RampTo > 0) {
+		set = metrics.LoadSetting{By: set.By}
+	}
+	return &set
+}
+
+// file tells the load in force, and an event.
+func (c *Controller) file(e metrics.LogEntry) {
+	c.tellState()
+	c.Tell(e)
+}
+
+// tellState tells the load in force, unless it is known.
+func (c *Controller) tellState() {
+	if c.state != c.told {
+		c.told = c.state
+		c.Tell(c.state)
+	}
+}
+
+// force makes the engine send at a load.
+func (c *Controller) force(load float64) {
+	c.loadSet = true
+	if !c.inUsers {
+		c.state.Rate = load
+		c.Engine.SetRate(load)
+		return
+	}
+	n := max(1, int(math.Round(load)))
+	if n > c.state.Users {
+		c.Connect(n)
+	}
+	c.state.Users = n
+	c.Engine.SetLimit(n)
+}
+
+// changed files a change of the load.
+func (c *Controller) changed(by, text, mark string) {
+	c.state.By = by
+	c.state.Changes++
+	set := c.state.LoadSetting
+	c.file(metrics.LogEntry{Level: metrics.Info, Text: text, Mark: mark, Set: &set})
+}
+
+// load is the one in force.
+func (c *Controller) load() float64 {
+	if c.inUsers {
+		return float64(c.state.Users)
+	}
+	return c.state.Rate
+}
+
+// Changed says that the load was set: the plan no longer tells how many requests there will be.
+func (c *Controller) Changed() bool { return c.state.Changes > 0 }
+
+// Close tells that nothing can be steered any more. It may be called again.
+func (c *Controller) Close() {
+	if c.closed {
+		return
+	}
+	c.endSearch()
+	c.closed = true
+	c.state.Steerable, c.state.Why = false, cmp.Or(c.why, "nothing new is sent any more")
+	c.endRamp()
+	c.tellState()
+}
+
+func (c *Controller) now() time.Duration { return time.Since(c.Start) }
+
+// String is a load for a person.
+func (c *Controller) String(load float64) string { return loadString(load, c.inUsers) }
+
+func loadString(load float64, users bool) string {
+	switch {
+	case !users:
+		return shape.Number(load) + " req/s"
+	case load == 1:
+		return "1 user"
+	}
+	return shape.Number(load) + " users"
+}

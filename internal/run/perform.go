@@ -1,0 +1,195 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"benchtop/export"
+	"benchtop/internal/run/watch"
+	"benchtop/internal/telemetry"
+	"benchtop/loadgen"
+	"benchtop/metrics"
+	"benchtop/metrics/report"
+)
+
+// Outcome is how a run ended.
+type Outcome struct {
+	Report metrics.Report
+	Path   string // where the result is, "" for nowhere
+	Err    error  // of the source, the journal or the saving
+	Saved  bool   // nothing that should be on disk is missing
+	// Beside are the other files that were written, Warnings why one was not.
+	Beside, Warnings []string
+}
+
+// Do runs the load and saves the result; it needs no screen. A bug on the way must not leave the terminal as it is, nor lose what
+// the journal has.
+func (r *Run) Do() (o Outcome) {
+	go r.own()
+	defer close(r.saved)
+	defer r.do(saved)
+	defer func() {
+		if bug := recover(); bug != nil {
+			o.Err = fmt.Errorf("benchtop broke while it finished the run: %v; %s\n%s", bug, r.Flush(), debug.Stack())
+			o.Saved, o.Report.Conclusion = false, metrics.RunFailed
+		}
+	}()
+	end, err := r.measure()
+	r.countAnswers()
+	r.stream.Tell(end)
+	o = r.keep()
+	o.Err = errors.Join(err, o.Err)
+	if o.Err != nil || !o.Saved {
+		o.Report.Conclusion = max(o.Report.Conclusion, metrics.RunFailed)
+	}
+	r.view.Finish(&o.Report)
+	return o
+}
+
+// measure runs the load to its end, and says how that was.
+func (r *Run) measure() (end metrics.End, err error) {
+	watching, stop := context.WithCancel(context.Background())
+	defer stop()
+	watchers := r.watch(watching)
+	r.call(r.load.Begin)
+	err = r.engine.Run(context.Background(), r.config.Source)
+	r.do(loadOver)
+	stop()
+	r.config.Drawn()
+	watchers.Wait()
+	r.call(func() {
+		end = r.soFar()
+		end.Reason = r.reason
+	})
+	if end.Reason == "" && err != nil {
+		end.Reason = err.Error()
+	}
+	end.Ended = r.engine.Ended()
+	if r.config.Load.ProbeRate > 0 {
+		probes := r.engine.Probes()
+		end.Probes = &probes
+	}
+	if r.config.Server != nil {
+		for _, n := range r.config.Server.End(&end) {
+			r.Log(metrics.Warn, n)
+		}
+	}
+	return end, err
+}
+
+// watch starts all that watches the run until ctx ends.
+func (r *Run) watch(ctx context.Context) *sync.WaitGroup {
+	c := &r.config
+	tell := watch.Tell(r.stream.Tell)
+	client := watch.NewClient(r.start, c.Load.Connections, r.view)
+	var all sync.WaitGroup
+	all.Go(func() { client.Watch(ctx, tell) })
+	all.Go(func() { c.GPUs.Watch(ctx, r.start, tell) })
+	all.Go(func() { r.watchJournal(ctx) })
+	all.Go(func() { r.judgeLive(ctx) })
+	if c.Server != nil {
+		cache := &watch.Cache{
+			View: r.view, Share: c.Share, Templates: c.Load.Protocol.Traits().Templates,
+			Counted: c.Plan.InputSource != metrics.TokensFromEstimate, Cold: c.Load.Salt.Mode != loadgen.NoSalt,
+		}
+		all.Go(func() { c.Server.Watch(ctx, r.start, cache, tell) })
+	}
+	return &all
+}
+
+// soFar is how the run would end now, but for when and why. It is the owner's.
+func (r *Run) soFar() metrics.End {
+	stamps := r.view.Stamps()
+	return metrics.End{Stamps: &stamps, Unsent: r.unsent(r.view.Totals().Due)}
+}
+
+// unsent is how many requests of the plan have not become due; 0 where its clock ends the run and the load was set, since then it
+// is not known how many there were to be.
+func (r *Run) unsent(due int) int {
+	if r.config.Plan.Duration > 0 && r.load.Changed() {
+		return 0
+	}
+	return max(0, r.config.Plan.Requests-due)
+}
+
+// keep computes the report and saves it, with all that stands beside it.
+func (r *Run) keep() (o Outcome) {
+	telemetry.SaveMemory() // no chunk waits any more
+	o.Saved = true
+	var problems []error
+	_ = r.journal.Close() // finish saves whatever the file lacks
+	var err error
+	if o.Report, err = report.Of(r.journal.Events()); err != nil && o.Report.Plan.Started.IsZero() {
+		o.Report.Plan = r.config.Plan // another program cut the journal; the plan is known all the same
+	}
+	problems = append(problems, err)
+	f := r.config.Files
+	if f != nil {
+		if o.Path, err = f.Finish(o.Report, r.journal, r.config.LastResort); err != nil {
+			problems = append(problems, fmt.Errorf("saving: %w", err))
+		}
+		o.Saved = o.Path == f.Path
+		o.Warnings = f.Notes()
+	}
+	beside, warnings := r.config.Pictures(o.Report, r.journal.Events(), o.Path)
+	o.Beside, o.Warnings = beside, append(o.Warnings, warnings...)
+	if unseen := export.UnseenGPUs(&o.Report); unseen != "" {
+		o.Warnings = append(o.Warnings, unseen)
+	}
+	if f != nil {
+		problem := "see the report"
+		if o.Saved {
+			problem = ""
+			if err := f.Pack(); err != nil {
+				o.Warnings = append(o.Warnings, err.Error())
+			}
+		}
+		r.stream.Tell(metrics.Saving{Path: o.Path, Problem: problem})
+	}
+	o.Err = errors.Join(problems...)
+	return o
+}
+
+// watchJournal tells when the journal cannot be written, and when it can be again.
+func (r *Run) watchJournal(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for failing, over := false, false; !over; {
+		select {
+		case <-ctx.Done():
+			over = true
+			_ = r.journal.Flush() // so that the last word is true
+		case <-tick.C:
+		}
+		err := r.journal.Err()
+		switch {
+		case err != nil && !failing:
+			r.stream.Tell(metrics.Saving{Problem: err.Error()})
+			r.announce(metrics.Error, "the journal cannot be written, the run goes on in memory: "+err.Error())
+		case err == nil && failing:
+			r.stream.Tell(metrics.Saving{Path: r.config.Files.Path})
+			r.announce(metrics.Info, "the journal is written again, and nothing is missing in it")
+		}
+		failing = err != nil
+	}
+}
+
+// judgeLive keeps the answer of the run so far up to date while a dashboard or another terminal shows it.
+func (r *Run) judgeLive(ctx context.Context) {
+	tick := time.NewTicker(judgeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if r.config.Terminal.Drawn() || r.host.Viewers() > 0 {
+				r.view.Judge()
+			}
+		}
+	}
+}

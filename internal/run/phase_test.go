@@ -1,0 +1,82 @@
+package run
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestSteps holds the whole table of phases and commands to testdata/steps.txt, a line for each pair that does something.
+func TestSteps(t *testing.T) {
+	var lines []string
+	for p := range phases {
+		for c := range commands {
+			if to, do, ok := p.next(c); ok {
+				lines = append(lines, fmt.Sprintf("%-21s %-12s → %-21s %s", p, c, to, do))
+			}
+		}
+	}
+	if len(lines) != len(steps) {
+		t.Errorf("%d rows say something of %d pairs: some stand there twice", len(steps), len(lines))
+	}
+	want, err := os.ReadFile(filepath.Join("testdata", "steps.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(lines, "\n") + "\n"; got != string(want) {
+		t.Errorf("the table is\n%s", got)
+	}
+}
+
+// Whatever comes, and in whatever order, a run gets to a saved result, unless it was asked to stop three times.
+func TestEveryWayOutSaves(t *testing.T) {
+	outside := []command{drain, abort, interrupt, quit, terminate, hangUp, detach, screenLeft, steer, judge, saveSoFar}
+	asks := map[command]int{drain: 1, interrupt: 1, screenLeft: 1, terminate: 1, hangUp: 1, abort: 2, quit: 2} // requests that each stands for
+	type state struct {
+		phase Phase
+		asked int
+	}
+	seen := map[state]bool{}
+	var walk func(s state)
+	walk = func(s state) {
+		if s.asked = min(s.asked, 3); seen[s] {
+			return
+		}
+		seen[s] = true
+		for _, c := range outside {
+			to, do, ok := s.phase.next(c)
+			if !ok {
+				continue
+			}
+			if to < s.phase && (s.phase >= Aborting || to == Running) {
+				t.Errorf("%s leads from %s back to %s", c, s.phase, to)
+			}
+			n := max(s.asked+min(asks[c], 1), asks[c])
+			if do&leave != 0 && n < 3 {
+				t.Errorf("%s in %s leaves after %d requests to stop", c, s.phase, n)
+			}
+			walk(state{to, n})
+		}
+		if s.phase == Saved {
+			return
+		}
+		own := loadOver
+		if s.phase >= Finishing {
+			own = saved
+		}
+		to, _, ok := s.phase.next(own)
+		if !ok || to <= s.phase {
+			t.Errorf("%s in %s leads nowhere", own, s.phase)
+		}
+		walk(state{to, s.asked})
+	}
+	walk(state{})
+	for p := range phases {
+		if !slices.ContainsFunc([]int{0, 1, 2, 3}, func(n int) bool { return seen[state{p, n}] }) {
+			t.Errorf("%s is never reached", p)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package watch
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"benchtop/metrics"
+	"benchtop/metrics/event"
+	"benchtop/metrics/event/eventtest"
+	"benchtop/metrics/live"
+)
+
+func TestCacheAlarm(t *testing.T) {
+	type look struct{ queries, hits float64 }
+	answers := metrics.Totals{InputTokens: 9000, CachedTokens: 8550} // count where the page does not tell
+	unsaid := math.NaN()
+	for _, c := range []struct {
+		name  string
+		looks []look
+		share float64
+		cold  bool
+		want  string // "" for no alarm
+	}{
+		{"nothing found", []look{{9000, 0}}, 0, false, ""},
+		{"warm", []look{{9000, 8550}}, 0, false, "knew 95% of the prompt tokens, though the prompts have no more than 0% in common; they are warm from an earlier run, or " +
+			"somebody else sends them: --cache cold keeps earlier runs out"},
+		{"warm all the same", []look{{9000, 8550}}, 0, true, "no more than 0% in common; somebody else seems to send prompts as well"},
+		{"what they share", []look{{9000, 5900}}, 0.65, false, ""},
+		{"a little more than that", []look{{9000, 7600}}, 0.65, false, ""},
+		{"far more than that", []look{{9000, 7700}}, 0.65, false, "knew 86% of the prompt tokens, though the prompts have no more than 65% in common"},
+		{"not known what they share", []look{{9000, 9000}}, 1, false, ""},
+		{"too few to tell", []look{{999, 999}}, 0, false, ""},
+		{"enough in the end", []look{{500, 500}, {500, 500}}, 0, false, "knew 100%"},
+		{"over the run, not in a second", []look{{9000, 0}, {1000, 1000}}, 0, false, ""},
+		{"told once", []look{{9000, 9000}, {9000, 9000}}, 0, false, "knew 100%"},
+		{"told by answers alone", []look{{unsaid, unsaid}, {9000, unsaid}}, 0, false, "knew 95%"},
+		{"no look", nil, 0, false, "knew 95%"},
+		{"not said at first", []look{{unsaid, unsaid}, {9000, 9000}}, 0, false, "knew 100%"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			alarm := Cache{Cold: c.cold}
+			var all []string
+			for _, l := range c.looks {
+				alarm.add(&metrics.ServerSecond{PrefixQueries: l.queries, PrefixHits: l.hits})
+				if words := alarm.warning(&metrics.Totals{}, c.share); words != "" {
+					all = append(all, words)
+				}
+			}
+			if words := alarm.warning(&answers, c.share); words != "" {
+				all = append(all, words)
+			}
+			if c.want == "" && len(all) > 0 || c.want != "" && (len(all) != 1 || !strings.Contains(all[0], c.want)) {
+				t.Errorf("got %q, want %q", all, c.want)
+			}
+		})
+	}
+}
+
+// The template of a chat is what the server counted beyond the prompt, at most what templates of today's models take.
+func TestTemplateTokens(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		templates       bool
+		prompt, counted int // tokens of the first prompt, and by the server, 0 for none
+		badly           bool
+		want            float64
+	}{
+		{"no chat", false, 160, 0, false, 0},
+		{"not counted", true, 256, 0, false, mostTemplate},
+		{"a short template", true, 60, 80, false, 20},
+		{"an estimate", true, 60, 80, true, mostTemplate},
+		{"counted badly", true, 256, 250, false, mostTemplate},
+		{"all that was said before", true, 256, 2000, false, mostTemplate},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			view := live.NewView(time.Now(), &metrics.Plan{})
+			if c.counted > 0 {
+				q := metrics.NewRequest(0)
+				q.Scheduled, q.Due, q.Admitted, q.Sent, q.InputTokens = 0, 0, 0, 0, c.prompt
+				eventtest.Step(view, event.Due, &q)
+				eventtest.Step(view, event.Sent, &q)
+				q.Add(metrics.Chunk{At: 1, Tokens: 1})
+				eventtest.Step(view, event.Chunk, &q)
+				q.InputTokens, q.InputSource, q.OutputTokens, q.Done = c.counted, metrics.TokensFromUsage, 1, 1
+				eventtest.Step(view, event.Done, &q)
+			}
+			cache := Cache{View: view, Templates: c.templates, Counted: !c.badly, Share: func(template float64) float64 { return template }}
+			if got := cache.share(); got != c.want {
+				t.Errorf("got %g, want %g", got, c.want)
+			}
+		})
+	}
+}

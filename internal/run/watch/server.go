@@ -1,0 +1,253 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"benchtop/export"
+	"benchtop/internal/telemetry"
+	"benchtop/loadgen/target"
+	"benchtop/metrics"
+)
+
+const (
+	// scrapeTimeout is how long the server may take for its counters, firstLook for the look before the run, lastLook for the one
+	// that ends it.
+	scrapeTimeout = 5 * time.Second
+	firstLook     = 250 * time.Millisecond
+	lastLook      = 500 * time.Millisecond
+	// profilerTimeout is for a profiler that writes down all it has seen before it answers.
+	profilerTimeout = 5 * time.Minute
+)
+
+// Server is what is asked of the server beside the load: its counters before, during and after the run, and its profiler.
+type Server struct {
+	client  *http.Client
+	target  *target.Target
+	profile bool
+
+	scraping sync.WaitGroup // of the counters before the run; then before and counted are known
+	before   telemetry.Counters
+	counted  bool
+
+	page  *telemetry.ServerWatch
+	first *metrics.ServerSecond // what the look before the run saw; nil if it saw nothing
+}
+
+// NewServer asks a server through a client of its own, and profiles it if asked to.
+func NewServer(client *http.Client, t *target.Target, profile bool) *Server {
+	return &Server{client: client, target: t, profile: profile}
+}
+
+// Begin starts the profiler and reads the counters. It returns what went wrong and does not matter to the run.
+func (s *Server) Begin(ctx context.Context) (notes []string) {
+	if s.profile {
+		notes = s.profiler(ctx, "start")
+	}
+	s.scraping.Go(func() { // a page that takes its time must not keep the run waiting
+		before, err := s.scrape()
+		s.before, s.counted = before, err == nil
+	})
+	return notes
+}
+
+// Look is the first look at the server's page, before the load: what its counters say of the run then begins with the first
+// request. A page that takes its time does not keep the run waiting; the first look comes beside the load then.
+func (s *Server) Look() {
+	s.page = s.newPage()
+	ctx, cancel := context.WithTimeout(context.Background(), firstLook)
+	defer cancel()
+	if second, err := s.page.Look(ctx, 0); err == nil {
+		s.first = &second
+	}
+}
+
+func (s *Server) newPage() *telemetry.ServerWatch {
+	return telemetry.NewServerWatch(s.client, s.target.URL("/metrics"))
+}
+
+// End files what the counters moved by. A server without counters is not reported.
+func (s *Server) End(end *metrics.End) (notes []string) {
+	s.scraping.Wait()
+	if !s.counted {
+		return nil
+	}
+	after, err := s.scrape()
+	if err != nil {
+		return []string{"the server's counters could not be read after the run: " + s.clean(err)}
+	}
+	var problem error
+	if end.SpecDecode, problem = s.before.SpecDecode(after); problem != nil {
+		notes = append(notes, s.clean(problem))
+	}
+	if end.Diffusion, problem = s.before.Diffusion(after); problem != nil {
+		notes = append(notes, s.clean(problem))
+	}
+	return notes
+}
+
+// Close stops the profiler, which may take its time, and says what went wrong. It may be called on nil.
+func (s *Server) Close() []string {
+	if s == nil {
+		return nil
+	}
+	defer s.client.CloseIdleConnections()
+	s.scraping.Wait()
+	if !s.profile {
+		return nil
+	}
+	return s.profiler(context.Background(), "stop")
+}
+
+func (s *Server) scrape() (telemetry.Counters, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
+	defer cancel()
+	return telemetry.Scrape(ctx, s.client, s.target.URL("/metrics"))
+}
+
+func (s *Server) profiler(ctx context.Context, action string) []string {
+	ctx, cancel := context.WithTimeout(ctx, profilerTimeout)
+	defer cancel()
+	if err := telemetry.Profiler(ctx, s.client, s.target.String(), action); err != nil {
+		return []string{fmt.Sprintf("the server's profiler did not %s: %s", action, s.clean(err))}
+	}
+	return nil
+}
+
+func (s *Server) clean(err error) string { return export.Clean(s.target.Hide(err.Error())) }
+
+// Watch reads the server's metrics page about once a second until ctx ends, and a last time, and tells what it says, what kind of
+// server it is, and why there is nothing, or nothing more, to say. cache hears of each look.
+func (s *Server) Watch(ctx context.Context, start time.Time, cache *Cache, tell Tell) {
+	w := serverWatch{server: s, page: s.page, first: s.first, start: start, cache: cache, tell: tell}
+	if w.first == nil {
+		w.page = s.newPage()
+	}
+	defer cache.warn(tell) // the answers may tell of the cache where the page does not
+	for last := false; ; {
+		second, err := w.look(ctx, last)
+		if err != nil && ctx.Err() != nil && !errors.Is(err, telemetry.ErrRestarted) { // the end of the run cut it short
+			if last || w.absent != "" {
+				return
+			}
+			last = true
+			continue
+		}
+		w.take(second, err)
+		if last {
+			return
+		}
+		select {
+		case <-time.After(w.page.Rest()):
+		case <-ctx.Done():
+			last = w.absent == "" // once more, for what came since
+			if !last {
+				return
+			}
+		}
+	}
+}
+
+// serverWatch is one watch of a server's page.
+type serverWatch struct {
+	server *Server
+	page   *telemetry.ServerWatch
+	first  *metrics.ServerSecond
+	start  time.Time
+	cache  *Cache
+	tell   Tell
+
+	resets counterResets
+	absent string // why the page says nothing now, "" if it does
+	source metrics.Source
+	looks  int // that saw something
+	turns  int // between a page that says something and one that does not
+}
+
+func (w *serverWatch) look(ctx context.Context, last bool) (metrics.ServerSecond, error) {
+	if first := w.first; first != nil {
+		w.first = nil
+		return *first, nil
+	}
+	limit := scrapeTimeout
+	if last {
+		ctx, limit = context.Background(), lastLook
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return w.page.Look(ctx, time.Since(w.start).Round(time.Microsecond))
+}
+
+// take tells what came of a look.
+func (w *serverWatch) take(second metrics.ServerSecond, err error) {
+	was, known := w.absent, w.looks > 0
+	w.absent = ""
+	switch {
+	case errors.Is(err, telemetry.ErrRestarted):
+		if text, mark := w.resets.add(err); text != "" {
+			w.tell.mark(metrics.Warn, text, mark)
+		}
+	case err != nil:
+		w.absent = w.server.clean(err)
+	}
+	if w.absent == "" {
+		w.looks++
+		w.tell(second)
+		w.cache.add(&second)
+	}
+	w.cache.warn(w.tell)
+	if now := (metrics.Source{Name: metrics.ServerCounters, Kind: w.page.Kind(), Absent: w.absent}); now != w.source {
+		w.source = now
+		w.tell(now)
+	}
+	if known && (w.absent == "") != (was == "") {
+		w.turned()
+	}
+}
+
+// turned logs that a page that was there is gone, or back, unless that has been told often.
+func (w *serverWatch) turned() {
+	w.turns++
+	switch {
+	case w.turns > 2*mostResets:
+	case w.absent == "":
+		w.tell.log(metrics.Info, "the server's metrics page is back")
+	default:
+		w.tell.log(metrics.Warn, "no more figures: "+w.absent)
+	}
+}
+
+// counterResets counts how often the server's counters fell, and how often those of before came back.
+type counterResets struct{ falls, returns int }
+
+// mostResets are told. After mostReturns it is clear that several processes answer in turn, each with counters of its own.
+const (
+	mostResets  = 5
+	mostReturns = 2
+)
+
+// add says for a person what it means that counters fell, and its mark; "" where that was told before.
+func (r *counterResets) add(err error) (text, mark string) {
+	if r.returns >= mostReturns {
+		return "", ""
+	}
+	r.falls++
+	if errors.Is(err, telemetry.ErrReturned) {
+		r.returns++
+	}
+	text = "the server's counters fell: it was restarted, or another one answered"
+	switch {
+	case r.returns == mostReturns:
+		return "several processes answer for the server's metrics page in turn, each with counters of its own, so the server's totals " +
+			"are missing or too small; to have them, point --base-url at one process", "in turn"
+	case r.falls > mostResets:
+		return "", ""
+	case r.falls == mostResets:
+		text += "; from here on that is not told any more"
+	}
+	return text, "restart"
+}

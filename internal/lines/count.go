@@ -17,18 +17,19 @@ type part struct {
 	lines int
 }
 
-// file is what is counted of a file.
-type file struct {
-	folder, name string
-	test         bool
-	code         int // lines that are neither blank nor comment
-	length       int // all lines
-	functions    []part
+// folder sums up its files without tests, and the lines of code of them and of its tests.
+type folder struct{ files, code, tests int }
+
+// tree is the folders, files and functions of a tree; tests are in its folders only.
+type tree struct {
+	folders          map[string]folder
+	files, functions []part
 }
 
 // walk counts the Go files of a tree; data of tests is left out.
-func walk(tree fs.FS) (all []file, err error) {
-	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+func walk(in fs.FS) (*tree, error) {
+	t := &tree{folders: map[string]folder{}}
+	return t, fs.WalkDir(in, ".", func(name string, d fs.DirEntry, err error) error {
 		base := path.Base(name)
 		switch {
 		case err != nil:
@@ -38,32 +39,36 @@ func walk(tree fs.FS) (all []file, err error) {
 		case d.IsDir() || path.Ext(name) != ".go":
 			return nil
 		}
-		source, err := fs.ReadFile(tree, name)
+		source, err := fs.ReadFile(in, name)
 		if err != nil {
 			return err
 		}
-		f, err := count(name, source)
-		all = append(all, f)
-		return err
+		return t.add(name, source)
 	})
-	return all, err
 }
 
-// count reads a file.
-func count(name string, source []byte) (file, error) {
-	f := file{folder: path.Dir(name), name: name, test: strings.HasSuffix(name, "_test.go"), code: codeLines(source),
-		length: len(bytes.Split(bytes.TrimSuffix(source, []byte("\n")), []byte("\n")))}
+// add counts a file in.
+func (t *tree) add(name string, source []byte) error {
 	set := token.NewFileSet()
-	tree, err := parser.ParseFile(set, name, source, parser.SkipObjectResolution)
+	parsed, err := parser.ParseFile(set, name, source, parser.SkipObjectResolution)
 	if err != nil {
-		return f, err
+		return err
 	}
-	for _, d := range tree.Decls {
+	f := t.folders[path.Dir(name)]
+	defer func() { t.folders[path.Dir(name)] = f }()
+	if strings.HasSuffix(name, "_test.go") {
+		f.tests += codeLines(source)
+		return nil
+	}
+	f.files++
+	f.code += codeLines(source)
+	t.files = append(t.files, part{name, bytes.Count(bytes.TrimSuffix(source, []byte("\n")), []byte("\n")) + 1})
+	for _, d := range parsed.Decls {
 		if fn, ok := d.(*ast.FuncDecl); ok {
-			f.functions = append(f.functions, part{name + " " + fn.Name.Name, set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1})
+			t.functions = append(t.functions, part{name + " " + fn.Name.Name, set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1})
 		}
 	}
-	return f, nil
+	return nil
 }
 
 // codeLines is the number of lines with something of a token on them. Of a text in backquotes blank lines are left out, too.

@@ -27,7 +27,7 @@ func TestCodeLines(t *testing.T) {
 
 func TestReport(t *testing.T) {
 	source := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
-	tree := fstest.MapFS{
+	in := fstest.MapFS{
 		"main.go":             source("package main\n\nfunc main() {\n\n}\n"),
 		"main_test.go":        source("package main\n\n// TestLong is long.\nfunc TestLong() {" + strings.Repeat("\n", 500) + "}\n"),
 		"a/b/long.go":         source("package b\n\nfunc (t T) Long() {\n" + strings.Repeat("\t// why\n", 79) + "}\n\n" + strings.Repeat("\n", 320) + "var x int\n"),
@@ -37,14 +37,14 @@ func TestReport(t *testing.T) {
 		"many/only_x_test.go": source("package many\n"),
 	}
 	for i := range mostFiles + 1 {
-		tree[fmt.Sprintf("many/%d.go", i)] = source("package many\n")
+		in[fmt.Sprintf("many/%d.go", i)] = source("package many\n")
 	}
-	files, err := walk(tree)
+	counted, err := walk(in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	report(&got, files)
+	err = counted.report(&got)
 	want := `folder  files  lines  of tests
 .       1      3      3
 a/b     1      4      0
@@ -53,15 +53,26 @@ all     48     53     4
 
 longest file: a/b/long.go, 405 lines
 longest function: a/b/long.go Long, 81 lines
-a/b/long.go: 405 lines, more than 400
-a/b/long.go Long: 81 lines, more than 80
-many: 46 files, more than 45
 `
 	if got.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", &got, want)
 	}
-	tree["bad.go"] = source("package")
-	if _, err := walk(tree); err == nil || !strings.Contains(err.Error(), "bad.go") {
+	over := "many: 46 files, more than 45\na/b/long.go: 405 lines, more than 400\na/b/long.go Long: 81 lines, more than 80"
+	if err == nil || err.Error() != over {
+		t.Errorf("got %v, want %s", err, over)
+	}
+	in["bad.go"] = source("package")
+	if _, err := walk(in); err == nil || !strings.Contains(err.Error(), "bad.go") {
 		t.Errorf("a file that is no Go: %v", err)
+	}
+}
+
+func TestWithinTheLimits(t *testing.T) {
+	var got strings.Builder
+	if err := run(".", &got); err != nil || !strings.Contains(got.String(), "\nall     2 ") {
+		t.Errorf("%v\n%s", err, &got)
+	}
+	if err := run("nowhere", &got); err == nil {
+		t.Error("a folder that is not there was counted")
 	}
 }

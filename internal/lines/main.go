@@ -1,18 +1,21 @@
-// Lines counts the Go code of a tree: lines that are neither blank nor comment, those of tests apart.
+// Lines counts the Go code of a tree: lines that are neither blank nor comment, those of tests apart. It fails if a folder, a file
+// or a function is over its limit; tests are in none.
 //
 //	go run ./internal/lines [DIRECTORY]
 package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 	"text/tabwriter"
 )
 
-// The most files that a folder should have without tests, and the most lines of a file and a function.
+// The most files that a folder may have without tests, and the most lines of a file and a function.
 const (
 	mostFiles         = 45
 	mostFileLines     = 400
@@ -20,85 +23,46 @@ const (
 )
 
 func main() {
-	root := "."
-	if len(os.Args) > 1 {
-		root = os.Args[1]
-	}
-	files, err := walk(os.DirFS(root))
-	if err != nil {
+	if err := run(append(os.Args[1:], ".")[0], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "lines:", err)
 		os.Exit(1)
 	}
-	report(os.Stdout, files)
 }
 
-// sum is that of some files.
-type sum struct {
-	folder             string
-	files, code, tests int // code and tests in lines
-}
-
-func (s *sum) add(f file) {
-	if f.test {
-		s.tests += f.code
-		return
+func run(root string, w io.Writer) error {
+	t, err := walk(os.DirFS(root))
+	if err != nil {
+		return err
 	}
-	s.files++
-	s.code += f.code
+	return t.report(w)
 }
 
-// report writes the sum of each folder, what is over its limit, and the longest file and function. Tests are in no limit.
-func report(w io.Writer, files []file) {
-	total := sum{folder: "all"}
-	var folders []sum
-	var long []string
-	var longest, function part
-	for _, f := range files {
-		i := slices.IndexFunc(folders, func(s sum) bool { return s.folder == f.folder })
-		if i < 0 {
-			i = len(folders)
-			folders = append(folders, sum{folder: f.folder})
-		}
-		folders[i].add(f)
-		total.add(f)
-		if f.test {
-			continue
-		}
-		whole := part{f.name, f.length}
-		longest = longer(longest, whole)
-		long = append(long, over(mostFileLines, whole)...)
-		for _, p := range f.functions {
-			function = longer(function, p)
-			long = append(long, over(mostFunctionLines, p)...)
+// report writes the sums of each folder, and the longest file and function. The error is all that is over its limit.
+func (t *tree) report(w io.Writer) error {
+	var problems []error
+	check := func(name string, n, most int, what string) {
+		if n > most {
+			problems = append(problems, fmt.Errorf("%s: %d %s, more than %d", name, n, what, most))
 		}
 	}
-	slices.SortFunc(folders, func(a, b sum) int { return cmp.Compare(a.folder, b.folder) })
+	longest := func(parts []part, most int) part {
+		for _, p := range parts {
+			check(p.name, p.lines, most, "lines")
+		}
+		return slices.MaxFunc(append(parts, part{}), func(a, b part) int { return cmp.Compare(a.lines, b.lines) })
+	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "folder\tfiles\tlines\tof tests")
-	for _, s := range append(folders, total) {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\n", s.folder, s.files, s.code, s.tests)
-		if s.folder != total.folder && s.files > mostFiles {
-			long = append(long, fmt.Sprintf("%s: %d files, more than %d", s.folder, s.files, mostFiles))
-		}
+	var all folder
+	for _, name := range slices.Sorted(maps.Keys(t.folders)) {
+		f := t.folders[name]
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\n", name, f.files, f.code, f.tests)
+		all = folder{all.files + f.files, all.code + f.code, all.tests + f.tests}
+		check(name, f.files, mostFiles, "files")
 	}
+	fmt.Fprintf(table, "all\t%d\t%d\t%d\n", all.files, all.code, all.tests)
 	_ = table.Flush()
-	fmt.Fprintf(w, "\nlongest file: %s, %d lines\nlongest function: %s, %d lines\n", longest.name, longest.lines, function.name, function.lines)
-	for _, text := range long {
-		fmt.Fprintln(w, text)
-	}
-}
-
-func longer(a, b part) part {
-	if b.lines > a.lines {
-		return b
-	}
-	return a
-}
-
-// over says that a part has more lines than most.
-func over(most int, p part) []string {
-	if p.lines <= most {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s: %d lines, more than %d", p.name, p.lines, most)}
+	file, function := longest(t.files, mostFileLines), longest(t.functions, mostFunctionLines)
+	fmt.Fprintf(w, "\nlongest file: %s, %d lines\nlongest function: %s, %d lines\n", file.name, file.lines, function.name, function.lines)
+	return errors.Join(problems...)
 }

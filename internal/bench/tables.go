@@ -150,11 +150,9 @@ func measureStart(ctx context.Context, l *lab, _ int) (sample, error) {
 	if err := c.Start(); err != nil {
 		return sample{}, err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
 	arrived, err := firstArrival(ctx, l.base)
 	_ = c.Process.Kill()
-	<-ended
+	_ = c.Wait()
 	if err != nil {
 		return sample{}, err
 	}

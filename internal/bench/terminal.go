@@ -15,12 +15,13 @@ import (
 
 // viewer is a program on a terminal of its own, and somebody who reads all it shows. After an error it does nothing more.
 type viewer struct {
-	command *exec.Cmd
-	master  *os.File // the user's side of the terminal
-	began   time.Time
-	total   atomic.Int64  // bytes shown so far
-	read    chan struct{} // closed when nothing more can come
-	err     error         // the first
+	command  *exec.Cmd
+	master   *os.File // the user's side of the terminal
+	resizing func(size) error
+	began    time.Time
+	total    atomic.Int64  // bytes shown so far
+	read     chan struct{} // closed when nothing more can come
+	err      error         // the first
 
 	mu    sync.Mutex // guards everything below
 	shown []byte     // since somebody began to listen
@@ -35,7 +36,7 @@ func (s size) String() string { return fmt.Sprintf("%d×%d", s.w, s.h) }
 
 // view starts a program on a terminal that shows 16 million colours and never answers a question.
 func view(c *exec.Cmd, s size) (*viewer, error) {
-	master, slave, err := openTerminal(s)
+	master, slave, resize, err := openTerminal(s)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func view(c *exec.Cmd, s size) (*viewer, error) {
 	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
 	ownTerminal(c)
 	c.Env = append(plainEnvironment(c.Environ()), "TERM=xterm-256color", "COLORTERM=truecolor", "LC_ALL=C.UTF-8")
-	v := &viewer{command: c, master: master, began: time.Now(), read: make(chan struct{})}
+	v := &viewer{command: c, master: master, resizing: resize, began: time.Now(), read: make(chan struct{})}
 	if err := c.Start(); err != nil {
 		master.Close()
 		return nil, err
@@ -123,7 +124,7 @@ func (v *viewer) pause(ctx context.Context, d time.Duration) {
 // resize changes the size of the terminal.
 func (v *viewer) resize(s size) {
 	if v.err == nil {
-		v.err = resizeTerminal(v.master, s)
+		v.err = v.resizing(s)
 	}
 }
 

@@ -179,9 +179,7 @@ type RateStep struct {
 	// Asked for, and what was Reached over the time of the arrivals and of what took longer.
 	Asked   float64 `json:"asked_requests_per_s"`
 	Reached float64 `json:"reached_requests_per_s"`
-	// Missed says in a few words why the step does not count as measured exactly; "" if it does.
-	Missed string `json:"missed"`
-	Result Result `json:"result"`
+	Attempt
 }
 
 // Step is a load of open streams on the way to the most of them.
@@ -191,10 +189,17 @@ type Step struct {
 	ChunksPerSecond float64 `json:"asked_chunks_per_s"`
 	// Plateau is the rate of chunks while all streams were open.
 	Plateau float64 `json:"plateau_chunks_per_s"`
+	Attempt
+}
+
+// Attempt is what came of a step.
+type Attempt struct {
 	// Missed says in a few words why the step does not count as measured exactly; "" if it does.
 	Missed string `json:"missed"`
 	Result Result `json:"result"`
 }
+
+func (a Attempt) held() bool { return a.Missed == "" }
 
 // StampRun is the same load with one kind of stamps, the medians of its rounds.
 type StampRun struct {

@@ -123,11 +123,7 @@ func climb[S attempted](ctx context.Context, c *campaign, part string, rungs []f
 // fullRate is the share of the chunks asked for that must come to try more of them.
 const fullRate = 0.9
 
-func (s Step) held() bool { return s.Missed == "" }
-
 func (s Step) full() bool { return s.Plateau >= fullRate*s.ChunksPerSecond }
-
-func (s RateStep) held() bool { return s.Missed == "" }
 
 // full is part of being exact here.
 func (s RateStep) full() bool { return s.held() }

@@ -73,7 +73,7 @@ func (c *ownClient) run(ctx context.Context, _ string, start time.Time, t *Tally
 		snapshots := c.view.Publish(beside, snapshotEvery)
 		watching.Go(func() { l.Watch(beside, snapshots) })
 	}
-	return e.Run(ctx, &turns{left: l.Requests, endless: l.Requests == 0, chunks: l.Chunks})
+	return e.Run(ctx, &turns{most: l.Requests, chunks: l.Chunks})
 }
 
 // snapshotEvery is how often whoever watches gets news, as on the dashboard.
@@ -93,18 +93,17 @@ func (c *ownClient) judge(r *Result) {
 
 // turns is the source: the shortest of prompts, each with an id of its own.
 type turns struct {
-	next, left, chunks int
-	endless            bool
+	sent, most int // most is 0 for no end
+	chunks     int
 }
 
 func (s *turns) Next() (datasets.Conversation, error) {
-	if s.left == 0 && !s.endless {
+	if s.most > 0 && s.sent == s.most {
 		return datasets.Conversation{}, io.EOF
 	}
-	s.left--
-	s.next++
+	s.sent++
 	return datasets.Conversation{
-		ID:    "calibration-" + strconv.Itoa(s.next),
+		ID:    "calibration-" + strconv.Itoa(s.sent),
 		Turns: []datasets.Turn{{Text: "tick", InputTokens: 1, MaxTokens: s.chunks}},
 	}, nil
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 
 	"benchtop/metrics"
 )
@@ -151,26 +151,22 @@ func section(title string, head []string, rows [][]string) string {
 	if len(rows) == 0 {
 		return ""
 	}
-	rows = append([][]string{head}, rows...)
-	widths := make([]int, len(head))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell), 9)
+	var text strings.Builder
+	text.WriteString("\n" + title + "\n")
+	table := tabwriter.NewWriter(&text, 11, 0, 2, ' ', tabwriter.AlignRight)
+	last := len(head) - 1
+	for _, row := range append([][]string{head}, rows...) {
+		line := strings.Join(row[:last], "\t") + "\t"
+		switch {
+		case head[last] != "":
+			line += row[last] + "\t"
+		case row[last] != "":
+			line += "   " + row[last]
 		}
+		fmt.Fprintln(table, line)
 	}
-	text := "\n" + title + "\n"
-	for _, row := range rows {
-		line := ""
-		for i, cell := range row {
-			if i == len(row)-1 && head[i] == "" {
-				line += "   " + cell
-			} else {
-				line += "  " + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)) + cell
-			}
-		}
-		text += strings.TrimRight(line, " ") + "\n"
-	}
-	return text
+	_ = table.Flush()
+	return text.String()
 }
 
 // asMicros is a time in microseconds for people, or in milliseconds where those would have six digits.

@@ -3,7 +3,6 @@ package metronome
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -146,10 +145,7 @@ func (k *connection) wait(d time.Duration) bool {
 
 const modelList = `{"object":"list","data":[{"id":"metronome","object":"model","created":0,"owned_by":"benchtop"}]}`
 
-func failure(words string) string {
-	b, _ := json.Marshal(map[string]any{"error": map[string]string{"message": words}}) // strings always can
-	return string(b)
-}
+func failure(words string) string { return `{"error":{"message":` + quoted(words) + `}}` }
 
 // reply writes a short answer, with more lines for its head.
 func (k *connection) reply(status int, body string, head ...string) error {

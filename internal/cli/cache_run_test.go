@@ -208,5 +208,4 @@ func TestColdCacheOfPicturesAlone(t *testing.T) {
 
 func TestColdCacheWithASaltOfTheUsersOwn(t *testing.T) {
 	benchtop("serve", "--cache", "cold", "--extra-body", `{"cache_salt": "x"}`).expect(t, exitUsage, "--cache cold and a cache_salt in --extra-body: choose one")
-	benchtop("serve", "--cache", "warm").expect(t, exitUsage, `--cache warm: use cold or as-is`)
 }

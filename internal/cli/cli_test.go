@@ -92,7 +92,6 @@ func TestWrongUsage(t *testing.T) {
 		{"goodput", "serve --goodput ttft:5 speed:9 tpot", []string{`--goodput speed:9: "speed:9": unknown metric "speed"`, `--goodput tpot: "tpot": expected NAME:MILLISECONDS`}},
 		{"random with a file", "serve --dataset-path x", []string{"--dataset-path x: the data set random takes no file"}},
 		{"range ratio", "serve --random-range-ratio 1.5", []string{"range"}},
-		{"sharegpt without a file", "serve --dataset-name sharegpt", []string{"needs a file; give one with --dataset-path"}},
 		{"endpoint", "serve --backend openai-chat --endpoint /v1/completions", []string{"for backend openai-chat it must end in chat/completions"}},
 		{"endless", "serve --duration 5s", []string{"limit it with --max-concurrency"}},
 		{"seed", "serve --seed -1", []string{"--seed -1: seeds are from 0 to 4294967295"}},
@@ -100,7 +99,6 @@ func TestWrongUsage(t *testing.T) {
 		{"batches", "serve --random-batch-size 4", []string{"--random-batch-size 4: several prompts in a request are for pooling endpoints; backend openai cannot send them, use --backend openai-embeddings"}},
 		{"tokens of answers in one piece", "serve --backend openai-embeddings --goodput ttft:5 e2el:9 --fail-on p99_tpot_ms>3", []string{
 			"--goodput ttft: an answer of backend openai-embeddings comes in one piece and has only e2el", "--fail-on p99_tpot_ms>3: an answer"}},
-		{"images on completions", "serve --dataset-name random-mm", []string{"images travel in chat messages; backend openai cannot send them, use --backend openai-chat"}},
 		{"rerank", "serve --dataset-name random-rerank", []string{"rerank endpoints, which cannot be loaded"}},
 		{"another data set of the hub", "serve --backend openai-chat --dataset-name hf --dataset-path a/b", []string{"--dataset-path a/b: of the hub's data sets only gorilla-llm/"}},
 		{"a trace and stages", "serve --dataset-name timed_trace --dataset-path cli_test.go --stages 1:1s", []string{"--stages: the trace has times of its own; add --no-self-timed"}},

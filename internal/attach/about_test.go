@@ -77,7 +77,7 @@ func TestAskAnotherVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	w, _, err := hail(conn, hello{Attach: protocol + 1, Version: "v2", Ask: true}, time.Minute)
+	w, _, err := handshake(conn, hello{Attach: protocol + 1, Version: "v2", Ask: true}, time.Minute)
 	if err != nil || w.Refused != "" || w.About.Model != "m" {
 		words, _ := json.Marshal(w)
 		t.Errorf("it said %s, %v", words, err)

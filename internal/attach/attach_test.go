@@ -350,7 +350,7 @@ func FuzzFrames(f *testing.F) {
 	if err := gob.NewEncoder(&seed).Encode(&frame); err != nil {
 		f.Fatal(err)
 	}
-	greeting, _ := json.Marshal(welcome{Attach: protocol, Version: "v1"})
+	greeting, _ := json.Marshal(reply{Attach: protocol, Version: "v1"})
 	f.Add([]byte(string(greeting) + "\n" + seed.String()))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		near, far := net.Pipe()

@@ -10,7 +10,7 @@ import (
 // protocol is the version of what is said on the socket. It rises with every change of it or of metrics.Snapshot.
 const protocol = 6
 
-// hello is the viewer's first line, welcome the host's answer to it.
+// hello is the viewer's first line, reply the host's answer to it.
 type hello struct {
 	Attach  int    `json:"benchtop_attach"`
 	Version string `json:"version"`
@@ -18,7 +18,7 @@ type hello struct {
 	Ask bool `json:"ask,omitempty"`
 }
 
-type welcome struct {
+type reply struct {
 	Attach  int    `json:"benchtop_attach"`
 	Version string `json:"version"`
 	// Refused says why there is nothing to see, "" for nothing.

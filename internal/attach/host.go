@@ -1,3 +1,12 @@
+// Package attach lets other terminals look at a run: the run listens on a unix socket that only its user can open, and a
+// viewer gets snapshots from it.
+//
+//	run: Host ──frames (gob)──> Viewer: dashboard
+//	      ^──────commands (JSON lines)──┘
+//
+// A frame holds what changed since the one before. Every viewer has a goroutine and a snapshot of its own, so that neither a
+// slow one nor many of them hold up the run or each other. Both ends are the same program on the same machine; a viewer of
+// another version is refused.
 package attach
 
 import (
@@ -104,7 +113,7 @@ func (h *Host) accept(s *socket) {
 				h.serve(conn)
 			})
 		default:
-			_ = json.NewEncoder(conn).Encode(welcome{Attach: protocol, Version: h.version, Refused: fmt.Sprintf("%d others look at this run already", mostViewers), About: h.about()})
+			_ = json.NewEncoder(conn).Encode(reply{Attach: protocol, Version: h.version, Refused: fmt.Sprintf("%d others look at this run already", mostViewers), About: h.about()})
 			_ = conn.Close()
 		}
 	}
@@ -127,7 +136,7 @@ func (h *Host) serve(conn net.Conn) {
 	if line, err := lines.ReadSlice('\n'); err != nil || json.Unmarshal(line, &first) != nil {
 		return
 	}
-	answer := welcome{Attach: protocol, Version: h.version, Control: h.run.Controllable(), About: h.about()}
+	answer := reply{Attach: protocol, Version: h.version, Control: h.run.Controllable(), About: h.about()}
 	if !first.Ask && (first.Attach != protocol || first.Version != h.version) {
 		answer.Refused = refusal(h.version, first.Version)
 	}
@@ -140,7 +149,7 @@ func (h *Host) serve(conn net.Conn) {
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		defer cancel()
-		h.obey(conn, lines, notices, looked)
+		h.handle(conn, lines, notices, looked)
 	})
 	defer h.look(conn, metrics.Look{})
 	h.send(ctx, conn, notices, looked)
@@ -186,8 +195,8 @@ func (h *Host) send(ctx context.Context, conn net.Conn, notices <-chan string, l
 	}
 }
 
-// obey does what a viewer asks for until it is gone.
-func (h *Host) obey(conn net.Conn, lines *bufio.Reader, notices chan string, looked chan<- struct{}) {
+// handle does what a viewer asks for until it is gone.
+func (h *Host) handle(conn net.Conn, lines *bufio.Reader, notices chan string, looked chan<- struct{}) {
 	for {
 		line, err := lines.ReadSlice('\n')
 		if err != nil {

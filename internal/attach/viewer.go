@@ -42,7 +42,7 @@ func Dial(path, version string) (*Viewer, error) {
 }
 
 func (v *Viewer) greet(version string) (*bufio.Reader, error) {
-	w, in, err := hail(v.conn, hello{Attach: protocol, Version: version}, firstWords)
+	w, in, err := handshake(v.conn, hello{Attach: protocol, Version: version}, firstWords)
 	switch {
 	case err != nil:
 		return nil, err

@@ -51,7 +51,7 @@ func BenchmarkRebuild(b *testing.B) {
 	r := anHour(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		f := r.feeder()
+		f := r.playback()
 		f.advance(time.Hour-time.Second, func() bool { return false })
 		f.snapshot(time.Hour - time.Second)
 	}
@@ -61,16 +61,16 @@ func BenchmarkRebuild(b *testing.B) {
 func BenchmarkBack(b *testing.B) {
 	const at = time.Hour - 10*time.Second
 	r := anHour(b)
-	s := r.spares(sparesMost)
-	hand := r.feeder()
+	s := r.checkpoints(mostCheckpoints)
+	hand := r.playback()
 	hand.advance(time.Hour, func() bool { return false })
-	var spare *feeder
+	var checkpoint *playback
 	for b.Loop() {
 		b.StopTimer()
-		place := s.places[sparesMost-1]
-		spare = r.feeder()
-		spare.advance(place, func() bool { return false })
-		s.ready[place] = spare
+		place := s.places[mostCheckpoints-1]
+		checkpoint = r.playback()
+		checkpoint.advance(place, func() bool { return false })
+		s.ready[place] = checkpoint
 		b.StartTimer()
 		f := s.nearest(at, hand)
 		f.advance(at, func() bool { return false })
@@ -82,12 +82,12 @@ func BenchmarkBack(b *testing.B) {
 func BenchmarkPlay(b *testing.B) {
 	r := anHour(b)
 	const from = 50 * time.Minute
-	var f *feeder
+	var f *playback
 	at := time.Hour
 	for b.Loop() {
 		if at += 15 * time.Second; at > time.Hour {
 			b.StopTimer()
-			f, at = r.feeder(), from
+			f, at = r.playback(), from
 			f.advance(from, func() bool { return false })
 			b.StartTimer()
 		}

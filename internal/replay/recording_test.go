@@ -36,8 +36,8 @@ func TestNothingIsForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := r.feeder()
-	x := f.flight(0)
+	f := r.playback()
+	x := f.request(0)
 	f.advance(endless, func() bool { return false })
 	is := reflect.ValueOf(x.now).Elem()
 	for i := range v.NumField() {
@@ -45,7 +45,7 @@ func TestNothingIsForgotten(t *testing.T) {
 			t.Errorf("%s is %v, was %v", name, is.Field(i), v.Field(i))
 		}
 	}
-	if len(f.flights)+len(f.byIndex) != 0 {
+	if len(f.inFlight)+len(f.byIndex) != 0 {
 		t.Error("a request that is done is still under way")
 	}
 }

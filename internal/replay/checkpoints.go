@@ -7,25 +7,25 @@ import (
 )
 
 const (
-	// sparesMost is how many feeders stand ready along a long run, at equal distances.
-	sparesMost = 7
-	// sparedChunks is for how many chunks one of them is worth its memory: those that are told again in about 50 ms.
-	sparedChunks = 500_000
+	// mostCheckpoints is how many playbacks stand ready along a long run, at equal distances.
+	mostCheckpoints = 7
+	// checkpointChunks is for how many chunks one of them is worth its memory: those that are told again in about 50 ms.
+	checkpointChunks = 500_000
 )
 
-// spares are feeders that stand ready along a long run, since a live view cannot go back: going back takes the last one
+// checkpoints are playbacks that stand ready along a long run, since a live view cannot go back: going back takes the last one
 // before the place, and another is made for it in the background. A short run needs none.
-type spares struct {
+type checkpoints struct {
 	recording *recording
 	places    []time.Duration
 	gone      chan struct{} // capacity 1: one was taken
 
 	mu    sync.Mutex // guards ready
-	ready map[time.Duration]*feeder
+	ready map[time.Duration]*playback
 }
 
-func (r *recording) spares(n int) *spares {
-	s := &spares{recording: r, gone: make(chan struct{}, 1), ready: map[time.Duration]*feeder{}}
+func (r *recording) checkpoints(n int) *checkpoints {
+	s := &checkpoints{recording: r, gone: make(chan struct{}, 1), ready: map[time.Duration]*playback{}}
 	for i := range n {
 		s.places = append(s.places, r.length/time.Duration(n+1)*time.Duration(i+1))
 	}
@@ -33,13 +33,13 @@ func (r *recording) spares(n int) *spares {
 }
 
 // keep makes those that are missing, until ctx ends.
-func (s *spares) keep(ctx context.Context) {
+func (s *checkpoints) keep(ctx context.Context) {
 	for {
 		for _, place := range s.places {
 			if s.has(place) {
 				continue
 			}
-			f := s.recording.feeder()
+			f := s.recording.playback()
 			if !f.advance(place, func() bool { return ctx.Err() != nil }) {
 				return
 			}
@@ -55,15 +55,15 @@ func (s *spares) keep(ctx context.Context) {
 	}
 }
 
-func (s *spares) has(place time.Duration) bool {
+func (s *checkpoints) has(place time.Duration) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ready[place] != nil
 }
 
-// nearest returns the feeder that has least to tell until a moment: the one at hand, unless it is beyond the moment or a
-// spare is well ahead of it, or a spare, or a new one. A spare is then the caller's.
-func (s *spares) nearest(at time.Duration, hand *feeder) *feeder {
+// nearest returns the playback that has least to tell until a moment: the one at hand, unless it is beyond the moment or a
+// checkpoint is well ahead of it, or a checkpoint, or a new one. A checkpoint is then the caller's.
+func (s *checkpoints) nearest(at time.Duration, hand *playback) *playback {
 	best := hand
 	if hand.at > at {
 		best = nil
@@ -86,7 +86,7 @@ func (s *spares) nearest(at time.Duration, hand *feeder) *feeder {
 		break
 	}
 	if best == nil {
-		best = s.recording.feeder()
+		best = s.recording.playback()
 	}
 	return best
 }

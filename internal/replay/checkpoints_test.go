@@ -11,8 +11,8 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
-// In a long run feeders stand ready, and what they show is the same.
-func TestSpares(t *testing.T) {
+// In a long run playbacks stand ready, and what they show is the same.
+func TestCheckpoints(t *testing.T) {
 	const length = 40 * time.Second
 	run, all := drawRun(9, 200, length)
 	times := []time.Duration{12 * time.Second, 35 * time.Second, 21 * time.Second, 0}
@@ -20,10 +20,10 @@ func TestSpares(t *testing.T) {
 	want := shownOf(t, run, all, metrics.Look{Rows: true}, sorted)
 	synctest.Test(t, func(t *testing.T) {
 		p, err := New(eventtest.Of(run, yield(all)))
-		if err != nil || p.spares != 0 {
-			t.Fatalf("%d spares for a short run, %v", p.spares, err)
+		if err != nil || p.checkpoints != 0 {
+			t.Fatalf("%d checkpoints for a short run, %v", p.checkpoints, err)
 		}
-		p.spares = 7 // one each five seconds
+		p.checkpoints = 7 // one each five seconds
 		p.Pause()
 		p.Look(metrics.Look{Rows: true})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -44,15 +44,15 @@ func TestSpares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, never := r.spares(7), func() bool { return false }
+	s, never := r.checkpoints(7), func() bool { return false }
 	ready := func(places ...int) {
 		for _, n := range places {
 			at := time.Duration(n) * time.Second
-			s.ready[at] = r.feeder()
+			s.ready[at] = r.playback()
 			s.ready[at].advance(at, never)
 		}
 	}
-	hand := r.feeder()
+	hand := r.playback()
 	hand.advance(12*time.Second, never)
 	for _, tt := range []struct {
 		name  string
@@ -63,7 +63,7 @@ func TestSpares(t *testing.T) {
 		{"back, none is ready", nil, 11, 0},
 		{"back to the last before it", []int{5, 10, 15}, 11, 10},
 		{"back to the very place", []int{5, 10, 15}, 10, 10},
-		{"a little ahead, beyond the place of a spare", []int{5, 10}, 14, 12},
+		{"a little ahead, beyond the place of a checkpoint", []int{5, 10}, 14, 12},
 		{"ahead, over one", []int{15}, 16, 15},
 		{"far ahead", []int{15, 20, 25}, 24, 20},
 		{"the one at hand is there", []int{5, 10}, 12, 12},
@@ -75,7 +75,7 @@ func TestSpares(t *testing.T) {
 			t.Errorf("%s: from %v, want %ds", tt.name, f.at, tt.from)
 		}
 		if tt.from != 0 && tt.from != 12 && len(s.ready) != len(tt.ready)-1 {
-			t.Errorf("%s: a spare that was taken is still there", tt.name)
+			t.Errorf("%s: a checkpoint that was taken is still there", tt.name)
 		}
 	}
 }

@@ -74,3 +74,269 @@ func (a axis) latencies(lo, hi time.Duration, next func(time.Duration) time.Dura
 		}
 	}
 }
+
+// longest is the longest latency an axis reaches to, eleven days.
+const longest = time.Duration(number.Max)
+
+// tickAtLeast is the next of 1, 2, 5 times a power of ten from 1 µs on.
+func tickAtLeast(d time.Duration) time.Duration {
+	for e := time.Microsecond; ; e *= 10 {
+		for _, m := range [...]time.Duration{1, 2, 5} {
+			if m*e >= d || e > longest {
+				return m * e
+			}
+		}
+	}
+}
+
+// tickAtMost is the one before.
+func tickAtMost(d time.Duration) time.Duration {
+	best := time.Microsecond
+	for e := time.Microsecond; e <= longest; e *= 10 {
+		for _, m := range [...]time.Duration{1, 2, 5} {
+			if m*e > d {
+				return best
+			}
+			best = m * e
+		}
+	}
+	return best
+}
+
+// niceStep is the smallest of 1, 2, 2.5 and 5 times a power of ten that is at least v.
+func niceStep(v float64) float64 {
+	if v <= 1 {
+		return 1
+	}
+	e := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range []float64{1, 2, 2.5, 5} {
+		if s := m * e; s >= v*(1-1e-9) && s == math.Trunc(s) {
+			return s
+		}
+	}
+	return 10 * e
+}
+
+// timeStep is the distance of labels on an axis of time, at most so many.
+func timeStep(shown time.Duration, most int) time.Duration {
+	for _, s := range []time.Duration{5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400} {
+		if shown/(s*time.Second) <= time.Duration(max(1, most)) {
+			return s * time.Second
+		}
+	}
+	return 7 * 24 * time.Hour
+}
+
+// TimeAxis is the horizontal axis of a chart over time. The zero value has nothing to show.
+type TimeAxis struct {
+	From, Shown time.Duration // the moments shown, counted from the start of the run
+	Back        time.Duration // the axis ends so long before now, or before the end
+	Over        bool          // the right edge is the end, not now
+	Warm        time.Duration // the end of the warm-up: lines before it are grey
+}
+
+// axisWidth is that of a vertical axis: five columns of label and the line.
+const axisWidth = 6
+
+// Columns is the number of columns for data in a chart over time on a canvas; 0 if the canvas is too small. An upper chart takes the row
+// of the time axis as well, since the chart below it has that axis.
+func Columns(c screen.Canvas, upper bool) int { return plotArea(c, upper).W }
+
+// plotArea is the part of a canvas for the data of a chart over time; empty if the canvas is too small.
+func plotArea(c screen.Canvas, upper bool) screen.Canvas {
+	h := c.H - 1
+	if upper {
+		h = c.H
+	}
+	if c.W < 16 || h < 2 {
+		return c.Sub(0, 0, 0, 0)
+	}
+	return c.Sub(axisWidth, 0, c.W-axisWidth, h)
+}
+
+// Group is the number of whole seconds that share one of n columns. Groups count from the start of the run, so that a chart does not
+// crawl while time goes on.
+func (t TimeAxis) Group(n int) int {
+	seconds := int(math.Ceil(t.Shown.Seconds()))
+	return max(1, (seconds+n-1)/max(n, 1))
+}
+
+// Part is where a moment lies, 0 at the left edge, 1 at the right.
+func (t TimeAxis) Part(at time.Duration) float64 { return float64(at-t.From) / float64(t.Shown) }
+
+// column is the cell of a moment on an axis of w cells; -1 or w if the moment is not shown.
+func (t TimeAxis) column(at time.Duration, w int) int {
+	switch part := t.Part(at); {
+	case part < 0:
+		return -1
+	case part > 1:
+		return w
+	}
+	return t.dot(at, w) / 2
+}
+
+// dot is the column of dots of a moment, two to a cell.
+func (t TimeAxis) dot(at time.Duration, w int) int {
+	return int(math.Round(min(max(t.Part(at), -1), 2) * float64(2*w-1)))
+}
+
+// warm is the number of columns of the warm-up.
+func (t TimeAxis) warm(w int) int {
+	if t.Warm <= 0 {
+		return 0
+	}
+	return t.column(t.Warm, w)
+}
+
+// draw writes the bottom line of c, the whole chart, with labels such as -30s at their places.
+func (t TimeAxis) draw(c screen.Canvas) {
+	y, w := c.H-1, c.W-axisWidth
+	for x := axisWidth - 1; x < c.W; x++ {
+		c.Set(x, y, '─', screen.Line)
+	}
+	c.Set(axisWidth-1, y, '╰', screen.Line)
+	now := "now"
+	switch {
+	case t.Back > 0:
+		now = "-" + number.Coarse(t.Back)
+	case t.Over:
+		now = "end"
+	}
+	c.Right(c.W, y, now, screen.Label)
+	step := timeStep(t.Shown, w/12)
+	free := c.W - len(now) - 2
+	for d := step - t.Back%step; d > 0 && d <= t.Shown; d += step { // at round times before now, wherever the chart ends
+		x := axisWidth + int(math.Round((1-float64(d)/float64(t.Shown))*float64(w-1)))
+		name := "-" + number.Coarse(d+t.Back)
+		if x+1+len(name) >= free {
+			continue
+		}
+		c.Set(x, y, '┴', screen.Line)
+		c.Print(x+1, y, name, screen.Label)
+		free = x - 1
+	}
+}
+
+// LatencyAxis maps latencies to bins: the columns of a histogram, the rows of a heat map.
+type LatencyAxis struct {
+	lo, hi time.Duration
+	linear bool
+	cut    bool // samples below lo count in the first bin
+	n      int  // bins
+}
+
+// LatencyRange is the range of samples that an axis has to show.
+type LatencyRange struct {
+	Least, Most time.Duration
+	Usual       time.Duration // the least latency but for a few early samples
+}
+
+// NewLatencyAxis returns a logarithmic axis between round numbers, so that it seldom changes. A few early samples far below the rest
+// count in its first bin.
+func NewLatencyAxis(n int, of LatencyRange) LatencyAxis {
+	lo, hi := min(of.Least, longest/10), min(of.Most, longest)
+	a := LatencyAxis{lo: tickAtMost(lo), hi: tickAtLeast(hi), n: n}
+	a.cut = lo < a.lo // gaps of 0, within one read
+	if from := tickAtMost(min(of.Usual, longest)); from > 5*a.lo {
+		a.lo, a.cut = from, true
+	}
+	if a.hi < 5*a.lo {
+		a.hi = 5 * a.lo // a needle needs some room around it
+	}
+	return a
+}
+
+// NewLinearAxis returns a linear axis from 0 to at least the latency given.
+func NewLinearAxis(n int, to time.Duration) LatencyAxis {
+	return LatencyAxis{hi: tickAtLeast(min(max(to, time.Microsecond), longest)), linear: true, n: n}
+}
+
+// bin maps a latency to 0 to n.
+func (a LatencyAxis) bin(d time.Duration) float64 {
+	if a.linear {
+		return float64(d) / float64(a.hi) * float64(a.n)
+	}
+	return math.Log(float64(max(d, 1))/float64(a.lo)) / math.Log(float64(a.hi)/float64(a.lo)) * float64(a.n)
+}
+
+// Shows reports whether a latency lies on the axis.
+func (a LatencyAxis) Shows(d time.Duration) bool {
+	x := a.bin(d)
+	return x >= 0 && x < float64(a.n)
+}
+
+// part maps a latency in seconds to 0 to 1.
+func (a LatencyAxis) part(s float64) float64 { return a.bin(number.Seconds(s)) / float64(a.n) }
+
+// latency is the inverse of bin.
+func (a LatencyAxis) latency(x float64) time.Duration {
+	if a.linear {
+		return time.Duration(x / float64(a.n) * float64(a.hi))
+	}
+	return time.Duration(float64(a.lo) * math.Pow(float64(a.hi)/float64(a.lo), x/float64(a.n)))
+}
+
+func (a LatencyAxis) firstTick() time.Duration {
+	if a.linear {
+		return a.step()
+	}
+	return a.lo
+}
+
+func (a LatencyAxis) nextTick(d time.Duration) time.Duration {
+	if a.linear {
+		return d + a.step()
+	}
+	return tickAtLeast(d + 1)
+}
+
+func (a LatencyAxis) step() time.Duration {
+	return tickAtLeast(a.hi / time.Duration(max(1, a.n/12)))
+}
+
+// Spread sums up buckets of samples by the bins of an axis. A bucket counts in each bin in proportion to its overlap: otherwise buckets
+// and bins of nearly the same width would make stripes.
+type Spread struct {
+	Bins []float64
+
+	axis LatencyAxis
+	per  float64       // bins per factor of e
+	end  time.Duration // of the last bucket
+	at   float64       // its bin
+}
+
+// Spread returns an empty sum.
+func (a LatencyAxis) Spread() *Spread {
+	return &Spread{
+		Bins: make([]float64, a.n), axis: a, end: -1,
+		per: float64(a.n) / math.Log(float64(a.hi)/float64(a.lo)),
+	}
+}
+
+// Add adds a bucket. A heat map does so for every second that it shows, so the logarithm of a shared edge is computed once.
+func (s *Spread) Add(from, to time.Duration, samples float64) {
+	x0, x1 := s.at, s.bin(to)
+	if from != s.end {
+		x0 = s.bin(from)
+	}
+	s.end, s.at = to, x1
+	n := s.axis.n
+	if s.axis.cut && x0 < 0 { // also the part of a bucket that straddles the edge
+		s.Bins[0] += samples * (min(x1, 0) - x0) / (x1 - x0)
+	}
+	if x1 <= 0 || x0 >= float64(n) || x1 <= x0 {
+		return
+	}
+	each := samples / (x1 - x0)
+	for x := max(0, int(x0)); x < n && float64(x) < x1; x++ {
+		s.Bins[x] += each * max(0, min(x1, float64(x+1))-max(x0, float64(x)))
+	}
+}
+
+// bin is the bin on the axis, computed faster.
+func (s *Spread) bin(d time.Duration) float64 {
+	if s.axis.linear {
+		return s.axis.bin(d)
+	}
+	return math.Log(float64(max(d, 1))/float64(s.axis.lo)) * s.per
+}

@@ -142,3 +142,28 @@ func drawShare(c screen.Canvas, y int, v *View, name string, share, part, whole 
 		c.Right(c.W, y, said(part)+" of "+said(whole), screen.Label)
 	}
 }
+
+// drawHitsBelow is what the server's shortcuts brought by the second, as far as it tells.
+func drawHitsBelow(c screen.Canvas, y int, v *View) {
+	p := plot{v: v, chart: chart.Plot{Top: 100, Nothing: "no full second yet"}}
+	var items []legendItem
+	add := func(name string, col screen.Color, part, whole func(*metrics.ServerSecond) float64) {
+		if !(total(v.serverSpan(), whole) > 0) {
+			return
+		}
+		p.series = append(p.series, series{name: name, color: col, value: serverValue(v, func(s *metrics.ServerSecond) float64 {
+			if n := whole(s); n > 0 {
+				return 100 * part(s) / n
+			}
+			return math.NaN()
+		})})
+		items = append(items, legendItem{col, name, ""})
+	}
+	add("hits", screen.Blue, func(s *metrics.ServerSecond) float64 { return s.PrefixHits },
+		func(s *metrics.ServerSecond) float64 { return s.PrefixQueries })
+	add("drafts", screen.Green, func(s *metrics.ServerSecond) float64 { return s.AcceptedTokens },
+		func(s *metrics.ServerSecond) float64 { return s.DraftTokens })
+	if len(items) > 0 {
+		chartBelow(c, y, legend(c.W, "% by second", items...), p.draw)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	"benchtop/metrics"
@@ -303,4 +304,42 @@ func twoDigits(x float64) string {
 		return fmt.Sprintf("%.2f", x)
 	}
 	return number.Short(x)
+}
+
+// drawGPUsBelow is how busy the accelerators were and what they drew, all of them together.
+func drawGPUsBelow(c screen.Canvas, y int, v *View) {
+	use := func(g *metrics.GPU) float64 { return 100 * g.Use }
+	power := func(g *metrics.GPU) float64 { return g.Power }
+	mean := func(sum float64, n int) float64 { return sum / float64(n) }
+	all := func(sum float64, _ int) float64 { return sum }
+	chartBelow(c, y, legend(c.W, "by second", legendItem{screen.Green, "use %, the mean", ""}, legendItem{screen.Yellow, "power W, the sum", ""}),
+		plot{v: v, chart: chart.Plot{Lanes: true, Nothing: "no full second yet"}, series: []series{
+			{name: "use", color: screen.Green, below: chart.Dotted, value: gpuValue(v, use, mean)},
+			{name: "power", color: screen.Yellow, below: chart.Dotted, value: gpuValue(v, power, all)},
+		}}.draw)
+}
+
+// gpuValue is a figure of those accelerators that tell it over time, for a plot.
+func gpuValue(v *View, of func(*metrics.GPU) float64, join func(sum float64, n int) float64) func(*metrics.Window) float64 {
+	return func(w *metrics.Window) float64 {
+		sum, n := 0.0, 0
+		if s := gpusIn(v.GPUs, w); s != nil {
+			for i := range s.GPUs {
+				if x := of(&s.GPUs[i]); metrics.Said(x) {
+					sum, n = sum+number.Sane(x), n+1
+				}
+			}
+		}
+		if n == 0 {
+			return math.NaN()
+		}
+		return join(sum, n)
+	}
+}
+
+// gpusIn is the look at the accelerators that covers the middle of a second, as serverIn has it; nil if there is none.
+func gpusIn(all []metrics.GPUSecond, w *metrics.Window) *metrics.GPUSecond {
+	mid := w.Start + time.Second/2
+	i := sort.Search(len(all), func(i int) bool { return all[i].At >= mid })
+	return covering(all, i, mid, func(s *metrics.GPUSecond) (at, took time.Duration) { return s.At, s.Took })
 }

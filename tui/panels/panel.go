@@ -115,3 +115,16 @@ func legend(w int, title string, items ...legendItem) []screen.Span {
 	}
 	return []screen.Span{screen.Strong.Span(title)}
 }
+
+// chartRows is the room that a panel of few lines must have left, as when it is zoomed, to show below them how its figures moved:
+// a blank line, a heading and the chart.
+const chartRows = 10
+
+// chartBelow draws a chart with a heading from row y on, if there is room for it.
+func chartBelow(c screen.Canvas, y int, heading []screen.Span, draw func(c screen.Canvas)) {
+	if c.H-y < chartRows {
+		return
+	}
+	c.Spans(0, y+1, heading)
+	draw(c.Sub(0, y+2, c.W, c.H-y-2))
+}

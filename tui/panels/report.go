@@ -2,7 +2,10 @@ package panels
 
 import (
 	"fmt"
+	"strings"
 
+	"benchtop/metrics"
+	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
 
@@ -27,4 +30,49 @@ func drawReport(c screen.Canvas, v *View) {
 			c.Print(0, y, v.Text[i], screen.Text)
 		}
 	}
+}
+
+// Summary is a run so far in a few lines of text.
+func Summary(s *metrics.Snapshot) string {
+	var b strings.Builder
+	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	put("benchtop %s", strings.Join(planParts(s.Plan), between))
+	state := "so far"
+	if s.State == metrics.Finished {
+		state = "in all"
+	}
+	put("%s %s: %d requests done, %d failed, %d in flight, %d held", number.Clock(s.At), state, s.Totals.Done, s.Totals.Failed,
+		s.Waiting+s.Running, s.Held)
+	kind, tokens := "output", outputTokens
+	if s.Pooling() {
+		kind, tokens = "input", inputTokens
+	}
+	put("%s req/s, %s %s tokens/s", number.Rate(recent(s, finished)), number.Rate(recent(s, tokens)), kind)
+	for _, l := range []metrics.Latency{metrics.TTFT, metrics.TPOT, metrics.ITL, metrics.E2EL} {
+		if h := &s.Histograms[l]; h.Count() > 0 {
+			put("%s p50 %s, p90 %s, p99 %s", l.Naming().Title, number.Latency(h.Quantile(0.5)), number.Latency(h.Quantile(0.9)), number.Latency(h.Quantile(0.99)))
+		}
+	}
+	if a := AnswerText(s.Answer); a != "" {
+		put("%s", a)
+	}
+	if s.SavePath != "" {
+		put("result: %s", screen.Sanitize(s.SavePath))
+	}
+	return b.String()
+}
+
+// AnswerText is the answer so far in one line; "" where there is none.
+func AnswerText(a *metrics.Answer) string {
+	if a == nil {
+		return ""
+	}
+	var parts []string
+	if a.Within {
+		parts = append(parts, "within SLO up to "+loadName(a.Highest, a.Users))
+	}
+	if a.Saturates {
+		parts = append(parts, saturationName(a))
+	}
+	return strings.Join(parts, "; ")
 }

@@ -165,7 +165,7 @@ func partsOf(v *View, q *metrics.RequestDetail, known bool, w, h int) requestPar
 	if whole == "" {
 		whole = q.Error
 	}
-	if p.wrong = fold(whole, w); len(p.wrong) > 0 {
+	if p.wrong = screen.Fold(whole, w); len(p.wrong) > 0 {
 		most := max(1, left-1)
 		if q.Text != "" {
 			most = max(1, left/2-1)
@@ -177,7 +177,7 @@ func partsOf(v *View, q *metrics.RequestDetail, known bool, w, h int) requestPar
 		left -= len(p.wrong) + 1 + p.gap
 	}
 	if q.Text != "" {
-		p.text, p.textName = fold(q.Text, w), "text"
+		p.text, p.textName = screen.Fold(q.Text, w), "text"
 		if q.TextCut {
 			p.textName = "text, its beginning"
 		}

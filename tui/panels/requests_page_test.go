@@ -197,38 +197,6 @@ func (p panel) inView(v *View, w, h int) string {
 	return sf.Render(screen.NewPalette(termenv.Ascii))
 }
 
-func TestFold(t *testing.T) {
-	for _, c := range []struct {
-		in   string
-		w    int
-		want []string
-	}{
-		{"", 10, nil},
-		{"\n\n \n", 10, nil},
-		{"one two three", 7, []string{"one two", "three"}},
-		{"one two three", 8, []string{"one two", "three"}},
-		{"abcdefghij", 4, []string{"abcd", "efgh", "ij"}},
-		{"ab cdefghij kl", 4, []string{"ab", "cdef", "ghij", "kl"}},
-		{"a\n\n\nb\x1b[2J", 4, []string{"a", "", "b"}},
-		{"漢字漢字", 5, []string{"漢字", "漢字"}},
-		{"漢", 1, []string{"漢"}},
-		{"éa e\u0301e\u0301", 2, []string{"éa", "e\u0301e\u0301"}},
-		{"a b", 0, []string{"a", "b"}},
-	} {
-		if diff := cmp.Diff(c.want, fold(c.in, c.w)); diff != "" {
-			t.Errorf("fold(%q, %d) (-want +got):\n%s", c.in, c.w, diff)
-		}
-	}
-	if got := fold(strings.Repeat("word ", 100_000), 10); len(got) != foldMost {
-		t.Errorf("%d lines", len(got))
-	}
-	for _, l := range fold(strings.Repeat("漢字 mixed with words é and so on ", 50), 17) {
-		if screen.Width(l) > 17 {
-			t.Errorf("%q is %d wide", l, screen.Width(l))
-		}
-	}
-}
-
 // crazyLists are choices on the page of requests that a key hardly makes.
 func crazyLists() []List {
 	return []List{

@@ -1,9 +1,12 @@
 package panels
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"time"
 
 	"benchtop/metrics"
 	"benchtop/tui/number"
@@ -210,4 +213,178 @@ func millisecondsOr(ms float64) string {
 		return "–"
 	}
 	return number.Latency(number.Seconds(ms / 1000))
+}
+
+// stageRow is a load and what became of it. Figures that are not known yet are NaN.
+type stageRow struct {
+	from, to                time.Duration
+	planned, sent, done     float64
+	users                   bool
+	p99                     float64 // of TTFT, or of E2EL where answers come in one piece, in ms
+	within                  float64 // share of requests that met the objectives, from 0 to 1
+	now, begun              bool
+	standing                metrics.Standing
+	completed               float64 // share of what was offered, from 0 to 1
+	saturatesAfter, highest bool
+}
+
+// stageRows are the loads in order of time: those that were judged, and those that the plan has still to come. Where nothing
+// was judged yet they are all the plan's. From the first moment on at which the load was set or paused only those that were
+// judged are known, and the one that was set last: the plan's stages then come at other moments than the plan's, or never.
+func (v *View) stageRows() []stageRow {
+	var out []stageRow
+	for i, l := range v.levels() {
+		r := stageRow{
+			from: l.From, to: l.To, planned: l.Offered, users: l.Users, done: l.Done, p99: l.TTFTp99, begun: true,
+			within: math.NaN(), sent: l.Sent, standing: l.Standing, completed: l.Completed,
+		}
+		if l.TTFTp99 <= 0 {
+			r.p99 = math.NaN() // nobody succeeded yet
+		}
+		if share, known := part(l.Good, l.Requests); known && len(v.goals()) > 0 {
+			r.within = share
+		}
+		if a := v.answer(); a != nil {
+			r.saturatesAfter = a.Saturates && lastBeforeSaturation(v.levels(), a) == i
+			r.highest = a.Within && a.HighestLevel == i
+		}
+		out = append(out, r)
+	}
+	first, last := v.settings()
+	for _, stage := range v.plan().Stages {
+		if first != nil {
+			stage.Length = min(stage.End(), first.At) - stage.Start
+		}
+		start, judged := max(stage.Start, v.plan().Warmup), false
+		for i := range out {
+			if out[i].from <= start && start < out[i].to {
+				out[i].to, judged = max(out[i].to, stage.End()), true // it may still be on
+			}
+		}
+		if !judged && stage.End() > start {
+			out = append(out, v.liveStage(stage))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b stageRow) int { return cmp.Compare(a.from, b.from) })
+	if last != nil && !last.Set.Paused && last.Set.RampTo == 0 && v.State == metrics.Running {
+		if n := len(out); n == 0 || out[n-1].from < last.At { // too young to be judged
+			out = append(out, v.liveStage(metrics.Stage{Start: last.At, Length: v.At - last.At, Rate: last.Set.Rate, Users: last.Set.Users}))
+		}
+		out[len(out)-1].to = endless
+	}
+	for i := range out {
+		out[i].now = v.State == metrics.Running && v.At >= out[i].from && v.At < out[i].to
+	}
+	return out
+}
+
+// settings are the events by which the load was first and last set or paused, nil for none.
+func (v *View) settings() (first, last *metrics.LogEntry) {
+	for i := range v.Marks {
+		if e := &v.Marks[i]; e.Set != nil {
+			if last = e; first == nil {
+				first = e
+			}
+		}
+	}
+	return first, last
+}
+
+// lastBeforeSaturation is the level behind which the line of saturation stands in a table in order of time. Where the load rose and
+// fell again, the last level below it by load may come after those beyond it; the line is where the charts have it, before
+// the first beyond it. Of a load that only fell it stands before the first below it.
+func lastBeforeSaturation(levels []metrics.LoadLevel, a *metrics.Answer) int {
+	switch {
+	case a.Before < a.After || a.After < 0 || a.After >= len(levels):
+		return a.Before
+	case a.After > 0 && levels[a.After-1].Offered < levels[a.After].Offered:
+		return a.After - 1
+	}
+	return a.Before - 1
+}
+
+// liveStage is a stage of the plan by what its seconds show so far: of requests that ended in it, not of those that belong to
+// it.
+func (v *View) liveStage(s metrics.Stage) stageRow {
+	r := stageRow{
+		from: s.Start, to: s.End(), planned: s.Rate, done: math.NaN(), sent: math.NaN(), p99: math.NaN(), within: math.NaN(),
+		begun: v.At > s.Start,
+	}
+	if s.Users > 0 {
+		r.planned, r.users = float64(s.Users), true
+	}
+	ws := within(closedWindows(v.Snapshot), s.Start, s.End())
+	if len(ws) == 0 {
+		return r
+	}
+	var wait metrics.Histogram
+	sent, done, good, ended := 0, 0, 0, 0
+	for i := range ws {
+		wait.Merge(&ws[i].Histograms[v.firstWait()])
+		sent += ws[i].Sent
+		done += ws[i].Done
+		good += ws[i].Good
+		ended += ws[i].Done + ws[i].Failed
+	}
+	r.sent, r.done = float64(sent)/float64(len(ws)), float64(done)/float64(len(ws))
+	if wait.Count() > 0 {
+		r.p99 = milliseconds(wait.Quantile(0.99))
+	}
+	if share, known := part(good, ended); known && len(v.goals()) > 0 {
+		enough, _ := v.target()
+		r.within, r.standing = share, metrics.LevelMissed
+		if share >= enough {
+			r.standing = metrics.LevelWithin
+		}
+	}
+	return r
+}
+
+// failed reports whether a load was not within the objectives; one that the client limited says nothing either way.
+func (r *stageRow) failed() bool {
+	return r.standing == metrics.LevelMissed || r.standing == metrics.LevelBehind
+}
+
+// mostTellingStages keeps at most n rows in their order: the one that is on, those around saturation and the highest within the
+// objectives, those that failed, then the newest. Where there is no room for all that failed, words in the last row say how many are left
+// out: a load that failed never goes missing.
+func mostTellingStages(rows []stageRow, n int) (kept []stageRow, rest string) {
+	kept, missing := tellingStages(rows, n)
+	if missing > 0 && n > 0 {
+		kept, missing = tellingStages(rows, n-1)
+		rest = fmt.Sprintf("and %d more that failed", missing)
+	}
+	return kept, rest
+}
+
+// tellingStages keeps at most n rows and counts those that failed and are left out.
+func tellingStages(rows []stageRow, n int) (kept []stageRow, missing int) {
+	keep := make([]bool, len(rows))
+	take := func(i int, is bool) {
+		if n > 0 && is && !keep[i] {
+			keep[i] = true
+			n--
+		}
+	}
+	for i := range rows {
+		take(i, rows[i].now || rows[i].saturatesAfter || rows[i].highest)
+	}
+	for i := len(rows) - 1; i >= 0; i-- {
+		take(i, rows[i].failed())
+	}
+	for i := len(rows) - 1; i >= 0; i-- {
+		take(i, rows[i].begun)
+	}
+	for i := range rows {
+		take(i, true)
+	}
+	for i := range rows {
+		switch {
+		case keep[i]:
+			kept = append(kept, rows[i])
+		case rows[i].failed():
+			missing++
+		}
+	}
+	return kept, missing
 }

@@ -1,10 +1,12 @@
 package panels
 
 import (
+	"math"
 	"slices"
 	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/chart"
 	"benchtop/tui/number"
 	"benchtop/tui/screen"
 )
@@ -194,4 +196,46 @@ func drawWhyShort(c screen.Canvas, parts []whyPart, sum time.Duration) {
 		}
 	}
 	c.Print(0, 1, most.name+" "+number.Latency(most.took)+" "+saidShare(shareOf(most.took, sum)), screen.Strong)
+}
+
+// drawWaitsBelow is where the time until the first chunk went by the second: of the requests whose answers told, where that is
+// at least half of them, else the client's own part of all.
+func drawWaitsBelow(c screen.Canvas, y int, v *View) {
+	enough := func(w *metrics.Window, told int) bool { return told > 0 && 2*told >= w.Waits.N }
+	mean := func(name string, col screen.Color, of func(*metrics.Window) (time.Duration, int)) series {
+		return series{name: name, color: col, value: func(w *metrics.Window) float64 {
+			sum, n := of(w)
+			if n <= 0 {
+				return math.NaN()
+			}
+			return milliseconds(max(0, sum)) / float64(n)
+		}}
+	}
+	told := func(of func(*metrics.Told) (time.Duration, int)) func(*metrics.Window) (time.Duration, int) {
+		return func(w *metrics.Window) (time.Duration, int) {
+			if sum, n := of(&w.Told); enough(w, n) {
+				return sum, n
+			}
+			return 0, 0
+		}
+	}
+	ours := func(of func(*metrics.Waits) time.Duration) func(*metrics.Window) (time.Duration, int) {
+		return func(w *metrics.Window) (time.Duration, int) {
+			if enough(w, w.Told.N) {
+				return of(&w.Told.Waits), w.Told.N
+			}
+			return of(&w.Waits), w.Waits.N
+		}
+	}
+	p := plot{v: v, chart: chart.Plot{Nothing: "no first token yet"}, series: []series{
+		mean("ttft", screen.Green, ours(func(w *metrics.Waits) time.Duration { return w.TTFT })),
+		mean("prefill", screen.Blue, told(func(t *metrics.Told) (time.Duration, int) { return t.Prefill, t.Prefilled })),
+		mean("queue", colorWaiting, told(func(t *metrics.Told) (time.Duration, int) { return t.Queue, t.Queued })),
+		mean("held", colorHeld, ours(func(w *metrics.Waits) time.Duration { return w.SlotWait })),
+	}}
+	var items []legendItem
+	for _, s := range p.series {
+		items = append(items, legendItem{s.color, s.name, ""})
+	}
+	chartBelow(c, y, legend(c.W, "means by second, ms", items...), p.draw)
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
 	"github.com/muesli/termenv"
 
 	"benchtop/internal/race"
@@ -95,4 +96,36 @@ func FuzzSanitize(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestFold(t *testing.T) {
+	for _, c := range []struct {
+		in   string
+		w    int
+		want []string
+	}{
+		{"", 10, nil},
+		{"\n\n \n", 10, nil},
+		{"one two three", 7, []string{"one two", "three"}},
+		{"one two three", 8, []string{"one two", "three"}},
+		{"abcdefghij", 4, []string{"abcd", "efgh", "ij"}},
+		{"ab cdefghij kl", 4, []string{"ab", "cdef", "ghij", "kl"}},
+		{"a\n\n\nb\x1b[2J", 4, []string{"a", "", "b"}},
+		{"漢字漢字", 5, []string{"漢字", "漢字"}},
+		{"漢", 1, []string{"漢"}},
+		{"éa e\u0301e\u0301", 2, []string{"éa", "e\u0301e\u0301"}},
+		{"a b", 0, []string{"a", "b"}},
+	} {
+		if diff := cmp.Diff(c.want, Fold(c.in, c.w)); diff != "" {
+			t.Errorf("Fold(%q, %d) (-want +got):\n%s", c.in, c.w, diff)
+		}
+	}
+	if got := Fold(strings.Repeat("word ", 100_000), 10); len(got) != foldMost {
+		t.Errorf("%d lines", len(got))
+	}
+	for _, l := range Fold(strings.Repeat("漢字 mixed with words é and so on ", 50), 17) {
+		if Width(l) > 17 {
+			t.Errorf("%q is %d wide", l, Width(l))
+		}
+	}
 }

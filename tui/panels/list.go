@@ -1,10 +1,151 @@
 package panels
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"benchtop/metrics"
+	"benchtop/tui/screen"
 )
+
+// listSort is an order of requests.
+type listSort uint8
+
+const (
+	newestFirst listSort = iota
+	slowestFirst
+	ttftFirst
+	tpotFirst
+	failedFirst
+	listSorts
+)
+
+// name is the order in words.
+func (o listSort) name() string {
+	return [...]string{"newest first", "slowest first", "by TTFT", "by TPOT", "failed first"}[o%listSorts]
+}
+
+// rows are the places in Snapshot.Requests of what the list shows, in its order.
+func (l *List) rows(s *metrics.Snapshot) []int {
+	words := strings.Fields(strings.ToLower(l.Filter))
+	ranked := make([]rank, 0, len(s.Requests))
+	for i := range s.Requests {
+		q := &s.Requests[i]
+		if l.ErrorsOnly && q.State != metrics.StateFailed || !matches(q, words) {
+			continue
+		}
+		ranked = append(ranked, rank{l.Sort.key(s, q), q.Index, i})
+	}
+	slices.SortFunc(ranked, rank.compare)
+	out := make([]int, len(ranked))
+	for i, r := range ranked {
+		out[i] = r.at
+	}
+	return out
+}
+
+// rows are those of the list, put in order once for a view.
+func (v *View) rows() []int {
+	if v.List.shown == nil {
+		rows := v.List.rows(v.Snapshot)
+		v.List.shown = &rows
+	}
+	return *v.List.shown
+}
+
+// rank is what a row is sorted by: the highest key first, then the newest.
+type rank struct {
+	key       time.Duration
+	index, at int
+}
+
+func (r rank) compare(other rank) int {
+	return cmp.Or(cmp.Compare(other.key, r.key), cmp.Compare(other.index, r.index), cmp.Compare(r.at, other.at))
+}
+
+// key puts the longest first; what is not known is negative and comes last.
+func (o listSort) key(s *metrics.Snapshot, q *metrics.RequestRow) time.Duration {
+	switch o {
+	case slowestFirst:
+		return age(s, q)
+	case ttftFirst:
+		return q.TTFT
+	case tpotFirst:
+		return q.TPOT
+	case failedFirst:
+		return -trouble(q)
+	}
+	return 0
+}
+
+// trouble orders failures before what was cut, and that before the rest.
+func trouble(q *metrics.RequestRow) time.Duration {
+	switch q.State {
+	case metrics.StateFailed:
+		return 0
+	case metrics.StateCancelled:
+		return 1
+	}
+	return 2
+}
+
+// age is how long a request took, or takes so far; Never if it was not even due.
+func age(s *metrics.Snapshot, q *metrics.RequestRow) time.Duration {
+	switch {
+	case over(q.State) && q.E2EL >= 0:
+		return q.E2EL
+	case over(q.State):
+		return passed(q.Sent, q.Ended)
+	case q.Sent >= 0:
+		return passed(q.Sent, s.At)
+	}
+	return passed(q.Due, s.At)
+}
+
+// over: nothing more will come.
+func over(s metrics.RequestState) bool {
+	return s == metrics.StateDone || s == metrics.StateFailed || s == metrics.StateCancelled
+}
+
+// passed is the time between two moments, Never if one of them did not come.
+func passed(from, to time.Duration) time.Duration {
+	if from < 0 || to < 0 {
+		return metrics.Never
+	}
+	return max(0, to-from)
+}
+
+// matches reports whether every word is found in what the list says of a request. Words are in lower case.
+func matches(q *metrics.RequestRow, words []string) bool {
+	if len(words) == 0 {
+		return true
+	}
+	said := strings.ToLower(haystack(q))
+	for _, w := range words {
+		if !strings.Contains(said, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// haystack is all that a filter looks into.
+func haystack(q *metrics.RequestRow) string {
+	parts := []string{fmt.Sprintf("#%d", q.Index), screen.Sanitize(q.ID), screen.Sanitize(q.Model), screen.Sanitize(string(q.State))}
+	if q.Status != 0 {
+		parts = append(parts, fmt.Sprint(q.Status))
+	}
+	if q.Failure != "" {
+		parts = append(parts, failureName(q.Failure, q.Status), screen.Sanitize(q.Error))
+	}
+	if q.Slow {
+		parts = append(parts, "slow")
+	}
+	return strings.Join(parts, "\n")
+}
 
 // List is what the reader chose on the page of requests. The zero value follows the first row.
 type List struct {

@@ -17,7 +17,7 @@ const reportColumns = 100
 
 // copySummary puts the summary into the clipboard of whoever sits before the terminal, also over SSH (OSC 52). Whether the
 // terminal obeys nobody learns.
-func copySummary(m *model, _ string) tea.Cmd {
+func (m *model) copySummary() tea.Cmd {
 	if m.aside == nil {
 		m.say("there is no terminal to copy with")
 		return nil

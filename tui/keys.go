@@ -4,6 +4,7 @@ import (
 	"benchtop/tui/panels"
 	"benchtop/tui/screen"
 	"fmt"
+	"image"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -19,7 +20,9 @@ type binding struct {
 	when func(m *model) bool
 	// with says for which kinds of dashboard the keys are there at all; nil: for all.
 	with func(m *model) bool
-	do   func(m *model, key string) tea.Cmd
+	// do is the action; ask is one that asks something of Bubble Tea.
+	do  func(m *model)
+	ask func(m *model) tea.Cmd
 	// early: before the others on the bottom line while they matter: the way back, and the keys that change the load.
 	early bool
 	// anywhere: works while the help is open, too.
@@ -31,7 +34,8 @@ func always(s string) func(*model) string { return func(*model) string { return 
 // What kind of page it is.
 func onLog(m *model) bool     { return m.pageNow().Scrolls }
 func onList(m *model) bool    { return m.pageNow().Lists }
-func onPanels(m *model) bool  { return !onLog(m) && !onList(m) }
+func onLines(m *model) bool   { return onLog(m) || onList(m) }
+func onPanels(m *model) bool  { return !onLines(m) }
 func onLatency(m *model) bool { return m.pageNow().Name == "Latency" }
 func onFiltered(m *model) bool {
 	return onList(m) || onLog(m) && m.pageNow().Name != panels.ReportPage.Name
@@ -44,80 +48,84 @@ func changes(m *model) bool  { return m.player == nil && !m.readOnly }
 func joined(m *model) bool   { return m.attached && !m.readOnly }
 func controls(m *model) bool { return m.controls }
 
-var keymap = []binding{
-	{keys: digits(len(panels.Pages) + 1), show: "1-" + fmt.Sprint(len(panels.Pages)), what: "page", foot: always("page"), do: turnTo},
-	{keys: []string{"tab"}, show: "Tab", what: "next page (Shift: before)", do: turnBy(1)},
-	{keys: []string{"shift+tab"}, do: turnBy(-1)},
+var keymap = append(pageKeys(), []binding{
+	{keys: []string{"tab"}, show: "Tab", what: "next page (Shift: before)", do: by((*model).turnBy, 1)},
+	{keys: []string{"shift+tab"}, do: by((*model).turnBy, -1)},
 
-	{keys: []string{"j", "down"}, when: onLog, do: scroll(scrollDown)},
-	{keys: []string{"k", "up"}, show: "j k", what: "scroll (or arrows)", foot: always("scroll"), when: onLog, do: scroll(scrollUp)},
-	{keys: []string{"pgdown", "ctrl+f"}, when: onLog, do: scroll(scrollPageDown)},
-	{keys: []string{"pgup", "ctrl+b"}, show: "PgUp PgDn", what: "scroll a page", when: onLog, do: scroll(scrollPageUp)},
-	{keys: []string{"g", "home"}, when: onLog, do: scroll(scrollTop)},
-	{keys: []string{"G", "end"}, show: "g G", what: "first, last", foot: always("first, last"), when: onLog, do: scroll(scrollEnd)},
+	{keys: []string{"j", "down"}, when: onLines, do: by((*model).move, panels.Down)},
+	{keys: []string{"k", "up"}, show: "j k", what: "scroll (or arrows)", foot: always("scroll"), when: onLog, do: by((*model).move, panels.Up)},
+	{keys: []string{"pgdown", "ctrl+f"}, when: onLines, do: by((*model).move, panels.PageDown)},
+	{keys: []string{"pgup", "ctrl+b"}, show: "PgUp PgDn", what: "scroll a page", when: onLog, do: by((*model).move, panels.PageUp)},
+	{keys: []string{"g", "home"}, when: onLines, do: by((*model).move, panels.Top)},
+	{keys: []string{"G", "end"}, show: "g G", what: "first, last", foot: always("first, last"), when: onLog, do: by((*model).move, panels.End)},
 
-	{keys: []string{"j", "down"}, when: onList, do: list(panels.ListDown)},
-	{keys: []string{"k", "up"}, show: "j k", what: "choose a request", foot: always("choose"), when: onList, do: list(panels.ListUp)},
-	{keys: []string{"pgdown", "ctrl+f"}, when: onList, do: list(panels.ListPageDown)},
-	{keys: []string{"pgup", "ctrl+b"}, when: onList, do: list(panels.ListPageUp)},
-	{keys: []string{"g", "home"}, when: onList, do: list(panels.ListTop)},
-	{keys: []string{"G", "end"}, when: onList, do: list(panels.ListEnd)},
-	{keys: []string{"enter", "z"}, show: "Enter", what: "open the request", foot: footOpen, when: onList, do: list(panels.ListOpen)},
-	{keys: []string{"S"}, show: "S", what: "requests: next order", foot: always("sort"), when: onList, do: list(panels.ListSortNext)},
-	{keys: []string{"e"}, show: "e", what: "requests: errors only", foot: always("errors"), when: onList, do: list(panels.ListErrors)},
-	{keys: []string{"/"}, show: "/", what: "filter requests, log", foot: always("filter"), when: onFiltered, do: askFilter},
+	{keys: []string{"k", "up"}, show: "j k", what: "choose a request", foot: always("choose"), when: onList, do: by((*model).move, panels.Up)},
+	{keys: []string{"pgup", "ctrl+b"}, when: onList, do: by((*model).move, panels.PageUp)},
+	{keys: []string{"G", "end"}, when: onList, do: by((*model).move, panels.End)},
+	{keys: []string{"enter", "z"}, show: "Enter", what: "open the request", foot: footOpen, when: onList, do: (*model).openRequest},
+	{keys: []string{"S"}, show: "S", what: "requests: next order", foot: always("sort"), when: onList, do: func(m *model) { m.list.NextOrder() }},
+	{keys: []string{"e"}, show: "e", what: "requests: errors only", foot: always("errors"), when: onList,
+		do: func(m *model) { m.list.ErrorsOnly = !m.list.ErrorsOnly }},
+	{keys: []string{"/"}, show: "/", what: "filter requests, log", foot: always("filter"), when: onFiltered, do: (*model).askFilter},
 
-	{keys: []string{"h", "left"}, when: onPanels, do: move(-1, 0)},
-	{keys: []string{"j", "down"}, when: onPanels, do: move(0, 1)},
-	{keys: []string{"k", "up"}, when: onPanels, do: move(0, -1)},
-	{keys: []string{"l", "right"}, show: "h j k l", what: "choose a panel, or arrows", when: onPanels, do: move(1, 0)},
-	{keys: []string{"m"}, show: "m", what: "next latency", foot: always("metric"), when: onLatency, do: nextMetric},
-	{keys: []string{"enter", "z"}, show: "z", what: "zoom the panel (or Enter)", foot: footZoom, when: onPanels, do: zoom},
-	{keys: []string{"esc"}, show: "Esc", what: "back", foot: footBack, early: true, do: escape},
-	{keys: []string{"["}, when: onPanels, do: spanBy(-1)},
-	{keys: []string{"]"}, show: "[ ]", what: "time shown, 30s to all", foot: footSpan, when: onPanels, do: spanBy(1)},
-	{keys: []string{" "}, show: "space", what: "freeze the screen only", foot: footFreeze, with: live, do: freeze},
-	{keys: []string{"c"}, show: "c", what: "control: change the load", foot: footControl, early: true, with: changes, do: swapControls},
-	{keys: []string{"+", "="}, show: "+ -", what: "load: one step", foot: footWhen(controls, "step"), early: true, with: changes, do: step(1)},
-	{keys: []string{"-"}, with: changes, do: step(-1)},
-	{keys: []string{"}"}, show: "{ }", what: "load: ten steps", foot: footWhen(controls, "ten"), early: true, with: changes, do: step(10)},
-	{keys: []string{"{"}, with: changes, do: step(-10)},
-	{keys: []string{"i"}, show: "i", what: "load: set to a number", foot: footWhen(controls, "set"), early: true, with: changes, do: askLoad},
-	{keys: []string{"P"}, show: "P", what: "load: pause, go on", foot: footPause, early: true, with: changes, do: pause},
-	{keys: []string{"R"}, show: "R", what: "load: ramp from here", foot: footWhen(controls, "ramp"), early: true, with: changes, do: askRamp},
-	{keys: []string{","}, when: onPanels, with: live, do: scrollTime(-1)},
-	{keys: []string{"."}, show: ", .", what: "scroll the charts in time", foot: always("scroll"), when: onPanels, with: live, do: scrollTime(1)},
+	{keys: []string{"h", "left"}, when: onPanels, do: by((*model).moveFocus, image.Pt(-1, 0))},
+	{keys: []string{"j", "down"}, when: onPanels, do: by((*model).moveFocus, image.Pt(0, 1))},
+	{keys: []string{"k", "up"}, when: onPanels, do: by((*model).moveFocus, image.Pt(0, -1))},
+	{keys: []string{"l", "right"}, show: "h j k l", what: "choose a panel, or arrows", when: onPanels, do: by((*model).moveFocus, image.Pt(1, 0))},
+	{keys: []string{"m"}, show: "m", what: "next latency", foot: always("metric"), when: onLatency, do: (*model).nextMetric},
+	{keys: []string{"enter", "z"}, show: "z", what: "zoom the panel (or Enter)", foot: footZoom, when: onPanels, do: (*model).zoom},
+	{keys: []string{"esc"}, show: "Esc", what: "back", foot: footBack, early: true, do: (*model).escape},
+	{keys: []string{"["}, when: onPanels, do: by((*model).spanBy, -1)},
+	{keys: []string{"]"}, show: "[ ]", what: "time shown, 30s to all", foot: footSpan, when: onPanels, do: by((*model).spanBy, 1)},
+	{keys: []string{" "}, show: "space", what: "freeze the screen only", foot: footFreeze, with: live, do: func(m *model) { m.frozen = !m.frozen }},
+	{keys: []string{"c"}, show: "c", what: "control: change the load", foot: footControl, early: true, with: changes,
+		do: func(m *model) { m.setControls(!m.controls) }},
+	{keys: []string{"+", "="}, show: "+ -", what: "load: one step", foot: footWhen(controls, "step"), early: true, with: changes, do: by((*model).step, 1)},
+	{keys: []string{"-"}, with: changes, do: by((*model).step, -1)},
+	{keys: []string{"}"}, show: "{ }", what: "load: ten steps", foot: footWhen(controls, "ten"), early: true, with: changes, do: by((*model).step, 10)},
+	{keys: []string{"{"}, with: changes, do: by((*model).step, -10)},
+	{keys: []string{"i"}, show: "i", what: "load: set to a number", foot: footWhen(controls, "set"), early: true, with: changes, do: (*model).askLoad},
+	{keys: []string{"P"}, show: "P", what: "load: pause, go on", foot: footPause, early: true, with: changes, do: (*model).pause},
+	{keys: []string{"R"}, show: "R", what: "load: ramp from here", foot: footWhen(controls, "ramp"), early: true, with: changes, do: (*model).askRamp},
+	{keys: []string{","}, when: onPanels, with: live, do: by((*model).scrollTime, -1)},
+	{keys: []string{"."}, show: ", .", what: "scroll the charts in time", foot: always("scroll"), when: onPanels, with: live, do: by((*model).scrollTime, 1)},
 
-	{keys: []string{" "}, show: "space", what: "play, pause", foot: footPlay, with: replayed, do: playPause},
-	{keys: []string{"<"}, with: replayed, do: playSpeed(0.5)},
-	{keys: []string{">"}, show: "< >", what: "slower, faster", foot: always("speed"), with: replayed, do: playSpeed(2)},
-	{keys: []string{","}, with: replayed, do: seekBy(-seekStep)},
-	{keys: []string{"."}, show: ", .", what: "10s back, on", foot: always("10s"), with: replayed, do: seekBy(seekStep)},
-	{keys: []string{"home"}, with: replayed, when: onPanels, do: seekStart},
-	{keys: []string{"end"}, show: "Home End", what: "beginning, end", with: replayed, when: onPanels, do: seekEnd},
+	{keys: []string{" "}, show: "space", what: "play, pause", foot: footPlay, with: replayed, do: (*model).playPause},
+	{keys: []string{"<"}, with: replayed, do: by((*model).playSpeed, 0.5)},
+	{keys: []string{">"}, show: "< >", what: "slower, faster", foot: always("speed"), with: replayed, do: by((*model).playSpeed, 2)},
+	{keys: []string{","}, with: replayed, do: by((*model).seekBy, -seekStep)},
+	{keys: []string{"."}, show: ", .", what: "10s back, on", foot: always("10s"), with: replayed, do: by((*model).seekBy, seekStep)},
+	{keys: []string{"home"}, with: replayed, when: onPanels, do: by((*model).seek, 0)},
+	{keys: []string{"end"}, show: "Home End", what: "beginning, end", with: replayed, when: onPanels, do: func(m *model) { m.seek(m.replay().Length) }},
 
-	{keys: []string{"w"}, show: "w", what: "histograms: window or run", foot: footScope, when: onPanels, do: swapScope},
-	{keys: []string{"g"}, show: "g", what: "histograms: log or linear", foot: footAxis, when: onPanels, do: swapAxis},
-	{keys: []string{"o"}, show: "o", what: "edit the objectives (SLO)", with: changes, do: askObjectives},
-	{keys: []string{"s"}, show: "s", what: "save what there is now", with: changes, do: save},
-	{keys: []string{"y"}, show: "y", what: "copy the summary", foot: footCopy, do: copySummary},
-	{keys: []string{"t"}, show: "t", what: "next theme", do: nextTheme},
-	{keys: []string{"D"}, show: "D", what: "detach, the run goes on", foot: always("detach"), with: joined, do: detach},
-	{keys: []string{"ctrl+l"}, show: "ctrl+l", what: "draw the screen anew", do: redraw, anywhere: true},
-	{keys: []string{"?"}, show: "?", what: "this help", foot: always("help"), do: openHelp},
-	{keys: []string{"q", "ctrl+c"}, show: "q", what: "drain, then abort, leave", foot: footStop, do: stop, anywhere: true},
+	{keys: []string{"w"}, show: "w", what: "histograms: window or run", foot: footScope, when: onPanels, do: func(m *model) { m.whole = !m.whole }},
+	{keys: []string{"g"}, show: "g", what: "histograms: log or linear", foot: footAxis, when: onPanels, do: func(m *model) { m.linear = !m.linear }},
+	{keys: []string{"o"}, show: "o", what: "edit the objectives (SLO)", with: changes, do: (*model).askObjectives},
+	{keys: []string{"s"}, show: "s", what: "save what there is now", with: changes, do: (*model).save},
+	{keys: []string{"y"}, show: "y", what: "copy the summary", foot: footCopy, ask: (*model).copySummary},
+	{keys: []string{"t"}, show: "t", what: "next theme", do: (*model).nextTheme},
+	{keys: []string{"D"}, show: "D", what: "detach, the run goes on", foot: always("detach"), with: joined,
+		ask: func(*model) tea.Cmd { return tea.Quit }},
+	{keys: []string{"ctrl+l"}, show: "ctrl+l", what: "draw the screen anew", ask: func(*model) tea.Cmd { return tea.ClearScreen }, anywhere: true},
+	{keys: []string{"?"}, show: "?", what: "this help", foot: always("help"), do: func(m *model) { m.helping = true }},
+	{keys: []string{"q", "ctrl+c"}, show: "q", what: "drain, then abort, leave", foot: footStop, ask: (*model).stop, anywhere: true},
 
 	// Where the run cannot be changed, the keys that would say so.
-	{keys: []string{"c", "+", "=", "-", "{", "}", "i", "P", "R", "o", "s"}, do: refuse},
+	{keys: []string{"c", "+", "=", "-", "{", "}", "i", "P", "R", "o", "s"}, do: (*model).refuse},
+}...)
+
+// pageKeys are the digits of the pages, that of the report among them.
+func pageKeys() []binding {
+	all := make([]binding, len(panels.Pages)+1)
+	for i := range all {
+		all[i] = binding{keys: []string{fmt.Sprint(i + 1)}, do: by((*model).turn, i)}
+	}
+	all[0].show, all[0].what, all[0].foot = "1-"+fmt.Sprint(len(panels.Pages)), "page", always("page")
+	return all
 }
 
-func digits(n int) []string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = fmt.Sprint(i + 1)
-	}
-	return out
-}
+// by is an action with something it acts by.
+func by[T any](do func(*model, T), what T) func(*model) { return func(m *model) { do(m, what) } }
 
 // lookup finds what a key does now; nil if it does nothing.
 func (m *model) lookup(key string) *binding {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"image"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -48,7 +49,12 @@ func (m *model) onKey(key string) tea.Cmd {
 	if b == nil {
 		return nil
 	}
-	cmd := b.do(m, key)
+	var cmd tea.Cmd
+	if b.ask != nil {
+		cmd = b.ask(m)
+	} else {
+		b.do(m)
+	}
 	m.show()
 	return cmd
 }
@@ -66,45 +72,29 @@ func (m *model) onHelp(key string) {
 	m.show()
 }
 
-func turnTo(m *model, key string) tea.Cmd {
-	m.turn(int(key[0] - '1'))
-	return nil
+func (m *model) turnBy(by int) {
+	n := len(m.pages())
+	m.turn((m.page + by + n) % n)
 }
 
-func turnBy(by int) func(*model, string) tea.Cmd {
-	return func(m *model, _ string) tea.Cmd {
-		n := len(m.pages())
-		m.turn((m.page + by + n) % n)
-		return nil
-	}
-}
-
-// move takes the focus to a neighbour; a zoomed panel gives way to it.
-func move(dx, dy int) func(*model, string) tea.Cmd {
-	return func(m *model, _ string) tea.Cmd {
-		m.moveFocus(dx, dy)
-		return nil
-	}
-}
-
-func (m *model) moveFocus(dx, dy int) {
-	if to := panels.Neighbour(m.layout().Panels, m.focus, dx, dy); to != "" {
+// moveFocus takes the focus to a neighbour; a zoomed panel gives way to it.
+func (m *model) moveFocus(by image.Point) {
+	if to := panels.Neighbour(m.layout().Panels, m.focus, by.X, by.Y); to != "" {
 		m.focus = to
 	}
 }
 
-func zoom(m *model, _ string) tea.Cmd {
+func (m *model) zoom() {
 	if m.focus == "" {
-		m.moveFocus(1, 0)
+		m.moveFocus(image.Pt(1, 0))
 	}
 	m.zoomed = m.focus != ""
-	return nil
 }
 
 // escape goes back one step: out of what is open, then of what is set.
-func escape(m *model, _ string) tea.Cmd {
+func (m *model) escape() {
 	switch {
-	case onList(m) && m.actOnList(panels.ListClose):
+	case onList(m) && m.list.Close():
 	case m.zoomed:
 		m.zoomed = false
 	case onList(m) && m.list.Filter != "":
@@ -116,46 +106,25 @@ func escape(m *model, _ string) tea.Cmd {
 	default:
 		m.focus = ""
 	}
-	return nil
 }
 
-func list(do panels.ListAction) func(*model, string) tea.Cmd {
-	return func(m *model, _ string) tea.Cmd {
-		m.actOnList(do)
-		return nil
+func (m *model) openRequest() {
+	if l := m.layout(); !l.Tiny {
+		m.list.Open(m.choices(m.body), m.below(l))
 	}
 }
 
-// actOnList says whether there was something to do.
-func (m *model) actOnList(do panels.ListAction) bool {
-	l := m.layout()
-	if l.Tiny {
-		return false
-	}
-	return m.list.Act(do, m.choices(m.body), m.below(l))
-}
-
-func freeze(m *model, _ string) tea.Cmd    { m.frozen = !m.frozen; return nil }
-func swapScope(m *model, _ string) tea.Cmd { m.whole = !m.whole; return nil }
-func swapAxis(m *model, _ string) tea.Cmd  { m.linear = !m.linear; return nil }
-func openHelp(m *model, _ string) tea.Cmd  { m.helping = true; return nil }
-func redraw(*model, string) tea.Cmd        { return tea.ClearScreen }
-func detach(*model, string) tea.Cmd        { return tea.Quit }
-func save(m *model, _ string) tea.Cmd      { m.save(); return nil }
-func nextMetric(m *model, _ string) tea.Cmd {
+func (m *model) nextMetric() {
 	m.latency = panels.NextLatency(m.latest, panels.ShownLatency(m.latest, m.latency))
-	return nil
 }
-func swapControls(m *model, _ string) tea.Cmd { m.setControls(!m.controls); return nil }
 
-func nextTheme(m *model, _ string) tea.Cmd {
+func (m *model) nextTheme() {
 	if m.palette.Profile == termenv.Ascii { // all themes look alike
 		m.say("there are no colours to change here; --color sets how many")
-		return nil
+		return
 	}
 	m.palette = m.palette.Next()
 	m.say("theme: " + m.palette.Theme)
-	return nil
 }
 
 // save asks for a result of the run so far, and says how that went.
@@ -179,7 +148,7 @@ func (m *model) leaves() bool {
 }
 
 // stop: the first time drain, the second time abort, the third time leave without waiting. Who only looks on leaves at once.
-func stop(m *model, _ string) tea.Cmd {
+func (m *model) stop() tea.Cmd {
 	if m.leaves() {
 		return tea.Quit
 	}
@@ -197,116 +166,52 @@ func stop(m *model, _ string) tea.Cmd {
 }
 
 // spanBy shows more or less time.
-func spanBy(by int) func(*model, string) tea.Cmd {
-	return func(m *model, _ string) tea.Cmd {
-		m.span = min(max(m.span+by, 0), len(spans)-1)
-		return nil
-	}
-}
+func (m *model) spanBy(by int) { m.span = min(max(m.span+by, 0), len(spans)-1) }
 
 // scrollTime moves the charts by half of what they show. Scrolled back they stand still while the run goes on.
-func scrollTime(by time.Duration) func(*model, string) tea.Cmd {
-	return func(m *model, _ string) tea.Cmd {
-		span, end := spans[m.span], panels.ClosedEnd(m.body)
-		if span == 0 {
-			m.say("all of the run is shown")
-			return nil
-		}
-		to := end - m.back(m.body) + by*span/2
-		if to >= end {
-			m.until = 0
-			return nil
-		}
-		m.until = max(to, span)
-		if m.until >= end {
-			m.until = 0
-			m.say("the charts begin with the run")
-		}
-		return nil
+func (m *model) scrollTime(by time.Duration) {
+	span, end := spans[m.span], panels.ClosedEnd(m.body)
+	if span == 0 {
+		m.say("all of the run is shown")
+		return
+	}
+	to := end - m.back(m.body) + by*span/2
+	if to >= end {
+		m.until = 0
+		return
+	}
+	if m.until = max(to, span); m.until >= end {
+		m.until = 0
+		m.say("the charts begin with the run")
 	}
 }
 
-// scrollStep is a way to move through a long text.
-type scrollStep int
-
-const (
-	scrollUp scrollStep = iota
-	scrollDown
-	scrollPageUp
-	scrollPageDown
-	scrollTop
-	scrollEnd
-)
-
-func scroll(do scrollStep) func(*model, string) tea.Cmd {
-	return func(m *model, _ string) tea.Cmd {
-		m.scrollText(do)
-		return nil
-	}
-}
-
-func (m *model) scrollText(do scrollStep) {
+// move goes through the list of requests, the report or the log. The report counts lines from its top, the log from its end: while it is
+// scrolled back the log stands still, and back at the end it goes on.
+func (m *model) move(to panels.Move) {
 	l := m.layout()
 	if l.Tiny || len(l.Panels) == 0 {
 		return
 	}
 	r := l.Panels[0].Rect
-	if m.pageNow().Name == panels.ReportPage.Name {
-		m.scrollReport(do, r)
-		return
-	}
-	m.scrollLog(do, r)
-}
-
-// scrollReport counts lines from the top.
-func (m *model) scrollReport(do scrollStep, r panels.Rect) {
 	high := max(1, r.H-2)
-	most := max(0, len(m.reportLines(r.W-2))-high)
-	at := min(m.reportTop, most)
-	switch do {
-	case scrollUp:
-		at--
-	case scrollDown:
-		at++
-	case scrollPageUp:
-		at -= high
-	case scrollPageDown:
-		at += high
-	case scrollTop:
-		at = 0
-	case scrollEnd:
-		at = most
-	}
-	m.reportTop = min(max(at, 0), most)
-}
-
-// scrollLog counts lines from the end. While it is scrolled back the log stands still; back at the end it goes on.
-func (m *model) scrollLog(do scrollStep, r panels.Rect) {
-	if m.pinned == nil {
-		m.pinned = m.latest.Log
-		if m.frozen {
-			m.pinned = m.body.Log
+	switch {
+	case onList(m):
+		m.list.Move(to, m.choices(m.body), m.below(l))
+	case m.pageNow().Name == panels.ReportPage.Name:
+		last := max(0, len(m.reportLines(r.W-2))-high)
+		m.reportTop = to.From(min(m.reportTop, last), high, last)
+	default:
+		if m.pinned == nil {
+			m.pinned = m.latest.Log
+			if m.frozen {
+				m.pinned = m.body.Log
+			}
 		}
-	}
-	high := max(1, r.H-2)
-	most := max(0, len(panels.LogLines(m.logShown(), r.W-2))-high)
-	switch do {
-	case scrollUp:
-		m.scroll++
-	case scrollDown:
-		m.scroll--
-	case scrollPageUp:
-		m.scroll += high
-	case scrollPageDown:
-		m.scroll -= high
-	case scrollTop:
-		m.scroll = most
-	case scrollEnd:
-		m.scroll = 0
-	}
-	m.scroll = min(max(m.scroll, 0), most)
-	if m.scroll == 0 {
-		m.pinned = nil
+		m.scroll = to.FromEnd(m.scroll, high, max(0, len(panels.LogLines(m.logShown(), r.W-2))-high))
+		if m.scroll == 0 {
+			m.pinned = nil
+		}
 	}
 }
 
@@ -334,9 +239,9 @@ func (m *model) onMouse(e tea.MouseEvent) tea.Cmd {
 		m.onHelp("click")
 		return nil
 	case e.Button == tea.MouseButtonWheelUp:
-		m.wheel(scrollUp, panels.ListUp)
+		m.wheel(panels.Up)
 	case e.Button == tea.MouseButtonWheelDown:
-		m.wheel(scrollDown, panels.ListDown)
+		m.wheel(panels.Down)
 	case e.Button == tea.MouseButtonLeft:
 		m.click(e.X, e.Y)
 	default:
@@ -347,13 +252,10 @@ func (m *model) onMouse(e tea.MouseEvent) tea.Cmd {
 	return nil
 }
 
-func (m *model) wheel(text scrollStep, list panels.ListAction) {
+func (m *model) wheel(to panels.Move) {
 	for range wheelLines {
-		switch {
-		case onLog(m):
-			m.scrollText(text)
-		case onList(m):
-			m.actOnList(list)
+		if onLines(m) {
+			m.move(to)
 		}
 	}
 }

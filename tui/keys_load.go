@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 )
@@ -53,10 +51,7 @@ func (m *model) unsteerable() string {
 	return ""
 }
 
-func refuse(m *model, _ string) tea.Cmd {
-	m.say(m.unsteerable())
-	return nil
-}
+func (m *model) refuse() { m.say(m.unsteerable()) }
 
 // setControls switches the keys that change the load on or off.
 func (m *model) setControls(on bool) {
@@ -112,19 +107,16 @@ func (m *model) setLoad(value float64) {
 	m.order(metrics.Command{Do: metrics.SetLoad, Value: value}, value, false)
 }
 
-func step(n int) func(*model, string) tea.Cmd {
-	return func(m *model, _ string) tea.Cmd {
-		if !m.mayLoad() {
-			return nil
-		}
-		value, _ := m.load()
-		if value == 0 {
-			m.say("there is no number to step from; i sets one")
-			return nil
-		}
-		m.setLoad(stepped(value, n, m.latest.Steering.InUsers))
-		return nil
+func (m *model) step(n int) {
+	if !m.mayLoad() {
+		return
 	}
+	value, _ := m.load()
+	if value == 0 {
+		m.say("there is no number to step from; i sets one")
+		return
+	}
+	m.setLoad(stepped(value, n, m.latest.Steering.InUsers))
 }
 
 // stepped is n steps from a load: of one user, of 1 request/s, or of 0.1 requests/s below 2. The first step from a rate in
@@ -151,15 +143,14 @@ func stepped(value float64, n int, users bool) float64 {
 	return min(max(value, 0.1), panels.LoadMost)
 }
 
-func pause(m *model, _ string) tea.Cmd {
+func (m *model) pause() {
 	if !m.mayLoad() {
-		return nil
+		return
 	}
 	value, paused := m.load()
+	do := metrics.Pause
 	if paused {
-		m.order(metrics.Command{Do: metrics.Resume}, value, false)
-	} else {
-		m.order(metrics.Command{Do: metrics.Pause}, value, true)
+		do = metrics.Resume
 	}
-	return nil
+	m.order(metrics.Command{Do: do}, value, !paused)
 }

@@ -4,8 +4,6 @@ import (
 	"math"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"benchtop/metrics"
 	"benchtop/tui/panels"
 )
@@ -50,7 +48,7 @@ func (m *model) replay() metrics.Replay {
 	return *m.latest.Replay
 }
 
-func playPause(m *model, _ string) tea.Cmd {
+func (m *model) playPause() {
 	switch r := m.replay(); {
 	case r.Playing:
 		m.player.Pause()
@@ -60,35 +58,25 @@ func playPause(m *model, _ string) tea.Cmd {
 	default:
 		m.player.Play()
 	}
-	return nil
 }
 
 // Speeds reach from an eighth to a thousand times that of the run.
 const slowest, fastest = 0.125, 1024
 
-func playSpeed(factor float64) func(*model, string) tea.Cmd {
-	return func(m *model, _ string) tea.Cmd {
-		speed := m.speed.or(m.replay().Speed)
-		if math.IsNaN(speed) || speed <= 0 {
-			speed = 1
-		}
-		speed = min(max(speed*factor, slowest), max(speed, fastest)) // a very long run begins with more
-		m.speed = playWish{speed, wishTicks}
-		m.player.SetSpeed(speed)
-		m.say("speed " + panels.SpeedText(speed))
-		return nil
+func (m *model) playSpeed(factor float64) {
+	speed := m.speed.or(m.replay().Speed)
+	if math.IsNaN(speed) || speed <= 0 {
+		speed = 1
 	}
+	speed = min(max(speed*factor, slowest), max(speed, fastest)) // a very long run begins with more
+	m.speed = playWish{speed, wishTicks}
+	m.player.SetSpeed(speed)
+	m.say("speed " + panels.SpeedText(speed))
 }
 
-func seekBy(d time.Duration) func(*model, string) tea.Cmd {
-	return func(m *model, _ string) tea.Cmd {
-		m.seek(time.Duration(m.place.or(float64(m.latest.At))) + d)
-		return nil
-	}
+func (m *model) seekBy(d time.Duration) {
+	m.seek(time.Duration(m.place.or(float64(m.latest.At))) + d)
 }
-
-func seekStart(m *model, _ string) tea.Cmd { m.seek(0); return nil }
-func seekEnd(m *model, _ string) tea.Cmd   { m.seek(m.replay().Length); return nil }
 
 func (m *model) seek(to time.Duration) {
 	to = min(max(to, 0), max(m.replay().Length, 0))

@@ -185,7 +185,7 @@ func (m *model) reveal() (cmd tea.Cmd) {
 		m.limiter.Skip(m.sent()) // what the preparation drew is no chart
 	}
 	for range stops {
-		cmd = tea.Sequence(cmd, stop(m, "q"))
+		cmd = tea.Sequence(cmd, m.stop())
 	}
 	m.show()
 	return cmd

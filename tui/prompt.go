@@ -134,9 +134,9 @@ func (m *model) ask(p prompt, line string) {
 }
 
 // askLoad sets the load to a number.
-func askLoad(m *model, _ string) tea.Cmd {
+func (m *model) askLoad() {
 	if !m.mayLoad() {
-		return nil
+		return
 	}
 	users := m.latest.Steering.InUsers
 	m.ask(prompt{
@@ -149,7 +149,6 @@ func askLoad(m *model, _ string) tea.Cmd {
 			return why
 		},
 	}, "")
-	return nil
 }
 
 // parseLoad reads a load, or says why it is none.
@@ -172,9 +171,9 @@ func parseLoad(text string, users bool) (value float64, why string) {
 }
 
 // askRamp moves the load to a number in a time, after a second question.
-func askRamp(m *model, _ string) tea.Cmd {
+func (m *model) askRamp() {
 	if !m.mayLoad() {
-		return nil
+		return
 	}
 	users := m.latest.Steering.InUsers
 	m.ask(prompt{
@@ -187,7 +186,6 @@ func askRamp(m *model, _ string) tea.Cmd {
 			return why
 		},
 	}, "")
-	return nil
 }
 
 func (m *model) confirmRamp(to float64, over time.Duration) {
@@ -228,10 +226,10 @@ func parseRamp(text string, users bool) (to float64, over time.Duration, why str
 }
 
 // askObjectives edits what requests are judged by.
-func askObjectives(m *model, _ string) tea.Cmd {
+func (m *model) askObjectives() {
 	if m.over() {
 		m.say("the run is over")
-		return nil
+		return
 	}
 	var now []string
 	for _, o := range m.choices(m.latest).ShownObjectives() {
@@ -252,7 +250,6 @@ func askObjectives(m *model, _ string) tea.Cmd {
 			return ""
 		},
 	}, strings.Join(now, " "))
-	return nil
 }
 
 // parseObjectives reads objectives with blanks or commas between them. None is an empty list, not nil.
@@ -272,7 +269,7 @@ func parseObjectives(text string) (metrics.SLO, error) {
 }
 
 // askFilter searches requests or the log while one types; Esc takes it back.
-func askFilter(m *model, _ string) tea.Cmd {
+func (m *model) askFilter() {
 	set, before := m.setLogFilter, m.filter
 	p := prompt{title: "Filter the log", hint: "Enter keeps it, Esc takes it back"}
 	if onList(m) {
@@ -284,5 +281,4 @@ func askFilter(m *model, _ string) tea.Cmd {
 	p.enter = func(line string) string { set(strings.TrimSpace(line)); return "" }
 	p.left = func() { set(before) }
 	m.ask(p, before)
-	return nil
 }

@@ -101,7 +101,18 @@ func FuzzRequestsPage(f *testing.F) {
 		page := panels.Rect{Y: 3, W: int(w), H: max(0, int(h)-4)}
 		for i, k := range keys[:min(len(keys), 32)] {
 			v := &panels.View{Snapshot: &s, List: m.list}
-			m.list.Act(panels.ListAction(k)%(panels.ListClose+1), v, page)
+			switch k %= 10; k {
+			case 6:
+				m.list.NextOrder()
+			case 7:
+				m.list.ErrorsOnly = !m.list.ErrorsOnly
+			case 8:
+				m.list.Open(v, page)
+			case 9:
+				m.list.Close()
+			default:
+				m.list.Move(panels.Move(k), v, page)
+			}
 			if i%4 == 0 {
 				m.list.Filter = ""
 				s.Opened = detail(s.Requests[int(k)%len(s.Requests)])

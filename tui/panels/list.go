@@ -163,46 +163,70 @@ type List struct {
 	shown *[]int
 }
 
-// ListAction is what a key does on the page of requests.
-type ListAction uint8
+// Move is a step through a list or through the lines of a text.
+type Move uint8
 
+// The moves. A page is what the screen shows.
 const (
-	// ListUp and ListDown choose a neighbour, which is opened in place of the one that is.
-	ListUp ListAction = iota
-	ListDown
-	// ListPageUp and ListPageDown, ListTop and ListEnd go through the list, or through the text of the open request.
-	ListPageUp
-	ListPageDown
-	ListTop
-	ListEnd
-	// ListSortNext takes the next order, ListErrors leaves only failures or not.
-	ListSortNext
-	ListErrors
-	// ListOpen and ListClose open and close the chosen request.
-	ListOpen
-	ListClose
+	Up Move = iota
+	Down
+	PageUp
+	PageDown
+	Top
+	End
 )
 
-// Act does what a key asks for on a page that covers r. It is false if there was nothing to do: nothing open or chosen that
-// could be let go.
-func (l *List) Act(do ListAction, v *View, r Rect) bool {
-	switch do {
-	case ListSortNext:
-		l.Sort = (l.Sort + 1) % listSorts
-		return true
-	case ListErrors:
-		l.ErrorsOnly = !l.ErrorsOnly
-		return true
-	case ListClose:
-		return l.close()
+// From is the place after a move from another, in pages of high lines; places are from 0 to last.
+func (m Move) From(at, high, last int) int {
+	switch m {
+	case Up:
+		at--
+	case Down:
+		at++
+	case PageUp:
+		at -= high
+	case PageDown:
+		at += high
+	case Top:
+		at = 0
+	case End:
+		at = last
 	}
-	if l.Opened {
-		switch do {
-		case ListPageUp, ListPageDown, ListTop, ListEnd:
-			l.turn(do, v, r)
-			return true
-		}
+	return min(max(at, 0), last)
+}
+
+// FromEnd is the same for a place that is counted from the end.
+func (m Move) FromEnd(back, high, last int) int { return last - m.From(last-back, high, last) }
+
+// NextOrder takes the next order.
+func (l *List) NextOrder() { l.Sort = (l.Sort + 1) % listSorts }
+
+// Move goes through the text of the open request by pages and to its ends, else chooses another request, which is opened in place of the
+// one that is. The page covers r. It is false if there is nothing to choose.
+func (l *List) Move(to Move, v *View, r Rect) bool {
+	if l.Opened && to >= PageUp {
+		lines, high := openText(v, openRect(r))
+		l.Scroll = to.FromEnd(l.Scroll, max(1, high), max(0, lines-high)) // the text begins at its end, which follows the stream
+		return true
 	}
+	if to == Top && len(l.rows(v.Snapshot)) > 0 {
+		l.Picked, l.Line, l.Scroll = 0, 0, 0
+		return true
+	}
+	return l.choose(to.From, v, r)
+}
+
+// Open opens the chosen request, or the first; false if there is none.
+func (l *List) Open(v *View, r Rect) bool {
+	if !l.choose(func(at, _, _ int) int { return max(at, 0) }, v, r) {
+		return false
+	}
+	l.Opened = true
+	return true
+}
+
+// choose chooses the request at a place that follows from the place of the one chosen before.
+func (l *List) choose(place func(at, high, last int) int, v *View, r Rect) bool {
 	rows := l.rows(v.Snapshot)
 	if len(rows) == 0 {
 		return false
@@ -210,24 +234,7 @@ func (l *List) Act(do ListAction, v *View, r Rect) bool {
 	high := max(1, listHeight(r, l.Opened))
 	at := l.place(v.Snapshot, rows)
 	top := l.top(len(rows), high, at)
-	switch do {
-	case ListUp:
-		at--
-	case ListDown:
-		at++
-	case ListPageUp:
-		at -= high
-	case ListPageDown:
-		at += high
-	case ListEnd:
-		at = len(rows) - 1
-	case ListTop:
-		l.Picked, l.Line, l.Scroll = 0, 0, 0
-		return true
-	case ListOpen:
-		at, l.Opened = max(at, 0), true
-	}
-	at = min(max(at, 0), len(rows)-1)
+	at = place(at, high, len(rows)-1)
 	if picked := v.Requests[rows[at]].Index + 1; picked != l.Picked {
 		l.Picked, l.Scroll = picked, 0
 	}
@@ -250,8 +257,8 @@ func (l *List) Point(v *View, r Rect, line int) {
 	l.Picked, l.Line, l.Scroll = picked, line, 0
 }
 
-// close lets go of what is open, or else of what is chosen.
-func (l *List) close() bool {
+// Close closes the open request, or else lets go of the chosen one; false if there is neither.
+func (l *List) Close() bool {
 	was := l.Opened || l.Picked != 0
 	if !l.Opened {
 		l.Picked, l.Line = 0, 0
@@ -287,23 +294,6 @@ func (l *List) top(n, high, at int) int {
 		return 0
 	}
 	return max(0, min(at-min(l.Line, high-1), n-high))
-}
-
-// turn moves through the text of the open request. It begins at its end, which follows what streams in.
-func (l *List) turn(do ListAction, v *View, r Rect) {
-	lines, high := openText(v, openRect(r))
-	most := max(0, lines-high)
-	switch do {
-	case ListPageUp:
-		l.Scroll += max(1, high)
-	case ListPageDown:
-		l.Scroll -= max(1, high)
-	case ListTop:
-		l.Scroll = most
-	case ListEnd:
-		l.Scroll = 0
-	}
-	l.Scroll = min(max(l.Scroll, 0), most)
 }
 
 // Look is what the page needs of the next snapshots.

@@ -80,10 +80,10 @@ func TestListKeepsChoice(t *testing.T) {
 	page := Rect{0, 3, 100, 20}
 	v := &View{Snapshot: &s}
 	l := &List{}
-	do := func(all ...ListAction) {
+	do := func(all ...Move) {
 		for _, a := range all {
 			v.List = *l
-			l.Act(a, v, page)
+			l.Move(a, v, page)
 		}
 	}
 	lineOf := func() (int, int) {
@@ -94,7 +94,7 @@ func TestListKeepsChoice(t *testing.T) {
 	if l.Look() != (metrics.Look{Rows: true}) {
 		t.Errorf("looks for %+v", l.Look())
 	}
-	do(ListDown, ListDown, ListDown)
+	do(Down, Down, Down)
 	if l.Picked != 4357+1 {
 		t.Fatalf("chose %d", l.Picked-1)
 	}
@@ -104,23 +104,23 @@ func TestListKeepsChoice(t *testing.T) {
 	if at, y := lineOf(); at != 7 || y != 2 || l.Picked != 4358 {
 		t.Errorf("row %d on line %d, chose %d", at, y, l.Picked-1)
 	}
-	do(ListUp)
+	do(Up)
 	if at, y := lineOf(); at != 6 || y != 1 || l.Picked != 4359 {
 		t.Errorf("row %d on line %d, chose %d", at, y, l.Picked-1)
 	}
-	do(ListUp, ListUp, ListUp) // beyond the top of the screen the list scrolls
+	do(Up, Up, Up) // beyond the top of the screen the list scrolls
 	if at, y := lineOf(); at != 3 || y != 0 {
 		t.Errorf("row %d on line %d", at, y)
 	}
-	do(ListEnd)
+	do(End)
 	if at, y := lineOf(); l.Picked != 4301 || at != 64 || y != listHeight(page, false)-1 {
 		t.Errorf("the end: chose %d, row %d on line %d", l.Picked-1, at, y)
 	}
-	do(ListDown, ListPageDown)
+	do(Down, PageDown)
 	if l.Picked != 4301 {
 		t.Errorf("below the end: %d", l.Picked-1)
 	}
-	do(ListPageUp)
+	do(PageUp)
 	if at, _ := lineOf(); at != 64-listHeight(page, false) {
 		t.Errorf("a page up: row %d", at)
 	}
@@ -128,31 +128,32 @@ func TestListKeepsChoice(t *testing.T) {
 	if at, _ := lineOf(); at < 0 {
 		t.Error("nothing is near a request that went")
 	}
-	do(ListOpen)
+	l.Open(v, page)
 	if !l.Opened || l.Look().Open != l.Picked {
 		t.Errorf("opened %v, looks for %+v", l.Opened, l.Look())
 	}
 	if before := l.Picked; true {
-		if do(ListDown); l.Picked == before || l.Look().Open != l.Picked {
+		if do(Down); l.Picked == before || l.Look().Open != l.Picked {
 			t.Errorf("the next one: %d, looks for %+v", l.Picked-1, l.Look())
 		}
 	}
-	if do(ListClose); l.Opened || l.Picked == 0 {
+	if l.Close(); l.Opened || l.Picked == 0 {
 		t.Error("closing lost the choice")
 	}
-	if do(ListClose); l.Picked != 0 || l.Act(ListClose, v, page) {
+	if l.Close(); l.Picked != 0 || l.Close() {
 		t.Error("nothing is left to close")
 	}
-	do(ListEnd, ListTop)
+	do(End, Top)
 	if *l != (List{}) {
 		t.Errorf("the top does not follow the newest: %+v", *l)
 	}
-	do(ListSortNext, ListErrors)
+	l.NextOrder()
+	l.ErrorsOnly = true
 	if l.Sort != slowestFirst || !l.ErrorsOnly {
 		t.Errorf("%+v", *l)
 	}
 	s.Requests = nil
-	if l.Act(ListDown, v, page) || l.Act(ListOpen, v, page) {
+	if l.Move(Down, v, page) || l.Open(v, page) {
 		t.Error("chose one of none")
 	}
 }
@@ -167,9 +168,9 @@ func TestListScrollsText(t *testing.T) {
 	if high < 3 || lines <= high {
 		t.Fatalf("%d lines on %d", lines, high)
 	}
-	do := func(a ListAction) { v.List = l; l.Act(a, v, page) }
+	do := func(a Move) { v.List = l; l.Move(a, v, page) }
 	for range 50 {
-		do(ListPageUp)
+		do(PageUp)
 	}
 	if l.Scroll != lines-high {
 		t.Errorf("the beginning is %d lines back, not %d", l.Scroll, lines-high)
@@ -178,11 +179,11 @@ func TestListScrollsText(t *testing.T) {
 	if got := requestPanel.inView(v, 80, 20); !strings.Contains(got, "The harbour was quiet") {
 		t.Errorf("the beginning:\n%s", got)
 	}
-	do(ListPageDown)
+	do(PageDown)
 	if l.Scroll != max(0, lines-2*high) {
 		t.Errorf("a page down: %d", l.Scroll)
 	}
-	do(ListEnd)
+	do(End)
 	v.List = l
 	if got := requestPanel.inView(v, 80, 20); l.Scroll != 0 || !strings.Contains(got, "the wind turned.") {
 		t.Errorf("the end:\n%s", got)

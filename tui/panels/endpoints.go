@@ -23,48 +23,30 @@ func endpointsTitle(v *View, _, h int) []screen.Span {
 	return append(out, screen.Text.Span(" whole run"))
 }
 
-// endpointColumn is a column of the table of endpoints.
-type endpointColumn struct {
-	name  string
-	width int
-	of    func(e *metrics.Endpoint) string
-	spare int // columns with the highest number go first
-}
-
-func endpointColumns(v *View, w int) []endpointColumn {
+func endpointTable(v *View, w int) table[*metrics.Endpoint] {
 	wait := v.firstWait().Naming().Title
-	all := []endpointColumn{
-		{"sent", 8, func(e *metrics.Endpoint) string { return number.Count(e.Sent) }, 3},
-		{"in flight", 11, func(e *metrics.Endpoint) string { return number.Count(e.InFlight) }, 0},
-		{"done", 8, func(e *metrics.Endpoint) string { return number.Count(e.Done) }, 0},
-		{"failed", 8, func(e *metrics.Endpoint) string { return number.Count(e.Failed) }, 0},
-		{"out tok", 9, func(e *metrics.Endpoint) string { return number.Count(e.OutputTokens) }, 4},
-		{wait + " p50", 10, func(e *metrics.Endpoint) string { return quantileOr(&e.FirstWait, 0.5) }, 2},
-		{wait + " p99", 10, func(e *metrics.Endpoint) string { return quantileOr(&e.FirstWait, 0.99) }, 1},
+	count := func(of func(e *metrics.Endpoint) int) func(*metrics.Endpoint) screen.Span {
+		return func(e *metrics.Endpoint) screen.Span { return screen.Text.Span(number.Count(of(e))) }
 	}
-	for spare := 4; spare > 0; spare-- {
-		n := 0
-		for _, c := range all {
-			n += c.width
+	quantile := func(q float64) func(*metrics.Endpoint) screen.Span {
+		return func(e *metrics.Endpoint) screen.Span {
+			return screen.Text.Span(orDash(e.FirstWait.Count() > 0, number.Latency, e.FirstWait.Quantile(q)))
 		}
-		if n+20 <= w {
-			break
-		}
-		for i, c := range all {
-			if c.spare == spare {
-				all = append(all[:i:i], all[i+1:]...)
-				break
+	}
+	return table[*metrics.Endpoint]{
+		{"sent", 8, count(func(e *metrics.Endpoint) int { return e.Sent }), 3},
+		{"in flight", 11, count(func(e *metrics.Endpoint) int { return e.InFlight }), 0},
+		{"done", 8, count(func(e *metrics.Endpoint) int { return e.Done }), 0},
+		{"failed", 8, func(e *metrics.Endpoint) screen.Span {
+			if e.Failed > 0 {
+				return screen.Warning.Span(number.Count(e.Failed))
 			}
-		}
-	}
-	return all
-}
-
-func quantileOr(h *metrics.Histogram, q float64) string {
-	if h.Count() == 0 {
-		return "–"
-	}
-	return number.Latency(h.Quantile(q))
+			return screen.Text.Span(number.Count(e.Failed))
+		}, 0},
+		{"out tok", 9, count(func(e *metrics.Endpoint) int { return e.OutputTokens }), 4},
+		{wait + " p50", 10, quantile(0.5), 2},
+		{wait + " p99", 10, quantile(0.99), 1},
+	}.fit(w - 20)
 }
 
 func drawEndpoints(c screen.Canvas, v *View) {
@@ -72,42 +54,21 @@ func drawEndpoints(c screen.Canvas, v *View) {
 		c.Center("nothing sent yet", screen.Label)
 		return
 	}
-	cols := endpointColumns(v, c.W)
-	room := c.W
-	for _, col := range cols {
-		room -= col.width
-	}
+	cols := endpointTable(v, c.W)
 	// The figures stand next to the names, not at the far end of a wide line.
-	names := 0
+	names := 12
 	for i := range v.Endpoints {
 		names = max(names, screen.Width(v.endpointName(i)))
 	}
-	names = min(max(names, 12), max(0, room))
+	names = min(names, max(0, c.W-cols.width()))
 	y := 0
 	if c.H > 1 {
-		x := names
-		for _, col := range cols {
-			x += col.width
-			c.Right(x, 0, col.name, screen.Label)
-		}
+		cols.names(c, names, 0)
 		y = 1
 	}
-	for i := range v.Endpoints {
-		e := &v.Endpoints[i]
-		if y >= c.H {
-			return
-		}
-		c.Print(0, y, screen.ShortenMiddle(v.endpointName(i), names), screen.Text)
-		x := names
-		for _, col := range cols {
-			x += col.width
-			st := screen.Text
-			if col.name == "failed" && e.Failed > 0 {
-				st = screen.Warning
-			}
-			c.Right(x, y, screen.Shorten(col.of(e), col.width), st)
-		}
-		y++
+	for i := range min(len(v.Endpoints), c.H-y) {
+		c.Print(0, y+i, screen.ShortenMiddle(v.endpointName(i), names), screen.Text)
+		cols.row(c, names, y+i, &v.Endpoints[i], screen.Text)
 	}
 }
 

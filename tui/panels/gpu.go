@@ -3,7 +3,6 @@ package panels
 import (
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 	"time"
 
@@ -72,7 +71,7 @@ func drawGPUs(c screen.Canvas, v *View) {
 		return
 	}
 	room := c.H - 2 // without the names of the columns and the sums
-	cols := gpuColumns(c.W)
+	cols := gpuTable(c.W)
 	y := 0
 	if room > 0 {
 		drawGPUNames(c, cols)
@@ -91,53 +90,26 @@ func drawGPUs(c screen.Canvas, v *View) {
 	drawGPUsBelow(c, y+1, v)
 }
 
-// gpuColumn is a figure of an accelerator.
-type gpuColumn struct {
-	name string
-	w    int
-	of   func(g *metrics.GPU) string
-}
-
-// gpuColumns are those that fit beside the index, the gauge and its percentage, the least telling left out first.
-func gpuColumns(w int) []gpuColumn {
-	all := []gpuColumn{
-		{"memory", 15, func(g *metrics.GPU) string {
-			switch {
-			case !metrics.Said(g.MemoryUsed):
-				return "–"
-			case !metrics.Said(g.MemoryTotal):
-				return gib(g.MemoryUsed) + "G"
+// gpuTable are the figures that fit beside the index, the gauge and its percentage.
+func gpuTable(w int) table[*metrics.GPU] {
+	return table[*metrics.GPU]{
+		{"memory", 15, func(g *metrics.GPU) screen.Span {
+			if metrics.Said(g.MemoryUsed) && metrics.Said(g.MemoryTotal) {
+				return screen.Text.Span(gib(g.MemoryUsed) + " of " + gib(g.MemoryTotal) + "G")
 			}
-			return gib(g.MemoryUsed) + " of " + gib(g.MemoryTotal) + "G"
-		}},
-		{"power", 11, func(g *metrics.GPU) string {
-			switch {
-			case !metrics.Said(g.Power):
-				return "–"
-			case metrics.Said(g.PowerLimit):
-				return said(g.Power) + "/" + said(g.PowerLimit) + "W"
+			return cell(withUnit(gib, g.MemoryUsed, "G"))
+		}, 0},
+		{"power", 11, func(g *metrics.GPU) screen.Span {
+			if metrics.Said(g.Power) && metrics.Said(g.PowerLimit) {
+				return screen.Text.Span(said(g.Power) + "/" + said(g.PowerLimit) + "W")
 			}
-			return said(g.Power) + "W"
-		}},
-		{"temp", 7, func(g *metrics.GPU) string {
-			if !metrics.Said(g.Temperature) {
-				return "–"
-			}
-			return said(g.Temperature) + "°C"
-		}},
-		{"clock", 9, func(g *metrics.GPU) string { return clockOf(g.Clock) }},
-	}
-	for _, least := range []string{"clock", "temp", "power"} {
-		n := gpuIndex + gpuShare + 8
-		for _, col := range all {
-			n += col.w
-		}
-		if n <= w {
-			break
-		}
-		all = slices.DeleteFunc(all, func(c gpuColumn) bool { return c.name == least })
-	}
-	return all
+			return cell(withUnit(said, g.Power, "W"))
+		}, 1},
+		{"temp", 7, func(g *metrics.GPU) screen.Span {
+			return cell(withUnit(said, g.Temperature, "°C"))
+		}, 2},
+		{"clock", 9, func(g *metrics.GPU) screen.Span { return cell(withUnit(clock, g.Clock, "MHz")) }, 3},
+	}.fit(w - gpuIndex - gpuShare - 8)
 }
 
 // The width of the index and of the percentage.
@@ -148,9 +120,6 @@ const (
 
 // gib writes bytes in gibibytes.
 func gib(bytes float64) string {
-	if !metrics.Said(bytes) {
-		return "–"
-	}
 	g := number.Sane(bytes) / (1 << 30)
 	if g < 99.95 {
 		return number.TrimZero(fmt.Sprintf("%.1f", g))
@@ -158,22 +127,25 @@ func gib(bytes float64) string {
 	return number.Short(g)
 }
 
-func clockOf(mhz float64) string {
-	if !metrics.Said(mhz) {
-		return "–"
-	}
+// clock writes a frequency in full as far as five digits do.
+func clock(mhz float64) string {
 	if mhz = number.Sane(mhz); mhz < 99_999 {
-		return fmt.Sprintf("%.0fMHz", mhz)
+		return fmt.Sprintf("%.0f", mhz)
 	}
-	return number.Short(mhz) + "MHz"
+	return number.Short(mhz)
+}
+
+// withUnit writes a figure with its unit, a dash if there is none.
+func withUnit(write func(float64) string, x float64, unit string) string {
+	if !metrics.Said(x) {
+		return dash
+	}
+	return write(x) + unit
 }
 
 // gpuNames is how wide the names of the accelerators may be in a table of so many columns.
-func gpuNames(w int, cols []gpuColumn) (names, bar int) {
-	free := w - gpuIndex - gpuShare
-	for _, col := range cols {
-		free -= col.w
-	}
+func gpuNames(w int, cols table[*metrics.GPU]) (names, bar int) {
+	free := w - gpuIndex - gpuShare - cols.width()
 	names = min(24, free/2)
 	if names < 8 {
 		names = 0
@@ -181,7 +153,7 @@ func gpuNames(w int, cols []gpuColumn) (names, bar int) {
 	return names, min(max(0, free-names-1), 40)
 }
 
-func drawGPUNames(c screen.Canvas, cols []gpuColumn) {
+func drawGPUNames(c screen.Canvas, cols table[*metrics.GPU]) {
 	names, bar := gpuNames(c.W, cols)
 	c.Right(2, 0, "#", screen.Label)
 	if names > 0 {
@@ -190,14 +162,10 @@ func drawGPUNames(c screen.Canvas, cols []gpuColumn) {
 	}
 	x := gpuIndex + names
 	c.Print(x, 0, "use", screen.Label)
-	x += bar + gpuShare
-	for _, col := range cols {
-		x += col.w
-		c.Right(x, 0, col.name, screen.Label)
-	}
+	cols.names(c, x+bar+gpuShare, 0)
 }
 
-func drawGPU(c screen.Canvas, y int, v *View, g *metrics.GPU, cols []gpuColumn) {
+func drawGPU(c screen.Canvas, y int, v *View, g *metrics.GPU, cols table[*metrics.GPU]) {
 	names, bar := gpuNames(c.W, cols)
 	c.Right(2, y, screen.Shorten(fmt.Sprint(g.Index), 2), screen.Text)
 	if names > 0 {
@@ -210,15 +178,7 @@ func drawGPU(c screen.Canvas, y int, v *View, g *metrics.GPU, cols []gpuColumn) 
 	}
 	x += bar + gpuShare
 	c.Right(x, y, saidShare(g.Use), screen.Strong)
-	for _, col := range cols {
-		x += col.w
-		st := screen.Text
-		s := col.of(g)
-		if s == "–" {
-			st = screen.Label
-		}
-		c.Right(x, y, screen.Shorten(s, col.w-1), st)
-	}
+	cols.row(c, x, y, g, screen.Text)
 }
 
 // energyWords are what the accelerators used in the stretch that is shown, and what an output token took of it.

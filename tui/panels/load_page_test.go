@@ -172,8 +172,8 @@ func TestStageRows(t *testing.T) {
 		var got []string
 		for _, r := range v.stageRows() {
 			var words []string
-			for _, f := range v.stageTexts(r, unitOwn) {
-				words = append(words, f.Text)
+			for _, col := range v.stageTable([]stageRow{{users: true}, {}}, 200) {
+				words = append(words, col.of(r).Text)
 			}
 			for _, n := range v.stageNotes(r, 60, true) {
 				words = append(words, strings.TrimSpace(n.Text))

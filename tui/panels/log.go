@@ -3,7 +3,6 @@ package panels
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"benchtop/metrics"
 	"benchtop/tui/number"
@@ -40,17 +39,13 @@ func drawLog(c screen.Canvas, v *View) {
 // headWidth is what time and level of the events take.
 func headWidth(log []metrics.LogEntry) int {
 	if len(log) > 0 {
-		return len(eventTime(log[len(log)-1])) + 7
+		return len(moment(max(0, log[len(log)-1].At))) + 7
 	}
 	return 0
 }
 
-func eventTime(e metrics.LogEntry) string {
-	return fmt.Sprintf("%s.%d", number.Clock(e.At), int(max(0, e.At)/(100*time.Millisecond)%10))
-}
-
 func drawEventHead(c screen.Canvas, y int, e metrics.LogEntry, head int) {
-	c.Right(head-7, y, eventTime(e), screen.Label)
+	c.Right(head-7, y, moment(max(0, e.At)), screen.Label)
 	x := head - 6
 	switch e.Level {
 	case metrics.Error:

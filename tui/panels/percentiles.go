@@ -70,12 +70,7 @@ func percentileColumns(w int) []latencyColumn {
 		if len(all)*percentileWidth <= w {
 			break
 		}
-		for i, c := range all {
-			if c.name == name {
-				all = append(all[:i:i], all[i+1:]...)
-				break
-			}
-		}
+		all = slices.DeleteFunc(all, func(c latencyColumn) bool { return c.name == name })
 	}
 	return all
 }

@@ -200,10 +200,10 @@ func openText(v *View, r Rect) (lines, high int) {
 func factsOf(q *metrics.RequestDetail, pooling bool) []fact {
 	all := []fact{
 		{"scheduled", moment(q.Scheduled)}, {"due", moment(q.Due)}, {"sent", moment(q.Sent)}, {"ended", moment(q.Ended)},
-		{"held", latencyOrNone(q.SlotWait)}, {"encode", latencyOrNone(q.Encode)}, {"connect", latencyOrNone(q.Connect)},
-		{"TTFT", latencyOrNone(q.TTFT)}, {"TPOT", latencyOrNone(q.TPOT)}, {"E2EL", latencyOrNone(q.E2EL)},
+		{"held", latencyOrDash(q.SlotWait)}, {"encode", latencyOrDash(q.Encode)}, {"connect", latencyOrDash(q.Connect)},
+		{"TTFT", latencyOrDash(q.TTFT)}, {"TPOT", latencyOrDash(q.TPOT)}, {"E2EL", latencyOrDash(q.E2EL)},
 		{"tokens in", tokens(q.InputTokens)}, {"cached", tokens(q.CachedTokens)}, {"tokens out", tokens(q.OutputTokens)},
-		{"server queue", latencyOrNone(q.ServerQueue)}, {"prefill", latencyOrNone(q.ServerPrefill)},
+		{"server queue", latencyOrDash(q.ServerQueue)}, {"prefill", latencyOrDash(q.ServerPrefill)},
 	}
 	if pooling {
 		all = slices.DeleteFunc(all, func(f fact) bool { return f.name == "TTFT" || f.name == "TPOT" || f.name == "tokens out" })
@@ -214,17 +214,12 @@ func factsOf(q *metrics.RequestDetail, pooling bool) []fact {
 	return all
 }
 
-func latencyOrNone(d time.Duration) string {
-	if d < 0 {
-		return "–"
-	}
-	return number.Latency(d)
-}
+func latencyOrDash(d time.Duration) string { return orDash(d >= 0, number.Latency, d) }
 
 // moment is a moment of the run to a tenth of a second.
 func moment(at time.Duration) string {
 	if at < 0 {
-		return "–"
+		return dash
 	}
 	return fmt.Sprintf("%s.%d", number.Clock(at), int(at/(100*time.Millisecond)%10))
 }
@@ -235,13 +230,10 @@ func drawFacts(c screen.Canvas, all []fact, rows int) {
 		return
 	}
 	for i, f := range all {
-		cell := c.Sub(i/rows*(factWidth+factGap), i%rows, factWidth, 1)
-		cell.Print(0, 0, f.name, screen.Label)
-		st := screen.Text
-		if f.value == "–" {
-			st = screen.Label
-		}
-		cell.Right(cell.W, 0, f.value, st)
+		at := c.Sub(i/rows*(factWidth+factGap), i%rows, factWidth, 1)
+		at.Print(0, 0, f.name, screen.Label)
+		value := cell(f.value)
+		at.Right(at.W, 0, value.Text, value.Style)
 	}
 }
 

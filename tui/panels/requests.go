@@ -51,22 +51,15 @@ func drawRequests(c screen.Canvas, v *View) {
 		c.Center("none like that: / changes the filter, e shows all", screen.Label)
 		return
 	}
-	cols := listColumns(c.W, v.Pooling())
+	cols := requestTable(v, c.W)
 	drawColumnNames(c, cols)
 	at := l.place(v.Snapshot, rows)
 	high := c.H - 1
 	top := l.top(len(rows), high, at)
 	for y := 0; y < high && top+y < len(rows); y++ {
 		q := &v.Requests[rows[top+y]]
-		drawRequestRow(c.Sub(0, y+1, c.W, 1), v, q, cols, l.Picked != 0 && top+y == at)
+		drawRequestRow(c.Sub(0, y+1, c.W, 1), q, cols, l.Picked != 0 && top+y == at)
 	}
-}
-
-// listColumn is a column of the list. The last one takes what room there is and stands to the left.
-type listColumn struct {
-	name string
-	w    int
-	of   func(v *View, q *metrics.RequestRow) (string, screen.Style)
 }
 
 // The widths of the first columns: the sign of the chosen row, the index and the state.
@@ -77,114 +70,73 @@ const (
 	spareWidth = 12 // what the words at the end need to say anything
 )
 
-// listColumns are the columns that fit and that the run has, the least telling left out first. Their order is that of the reading.
-func listColumns(w int, pooling bool) []listColumn {
-	all := []listColumn{
-		{"sent", 10, func(_ *View, q *metrics.RequestRow) (string, screen.Style) { return moment(q.Sent), screen.Label }},
-		{"total", 9, totalColumn},
-		{"TTFT", 8, latencyCell(func(q *metrics.RequestRow) time.Duration { return q.TTFT })},
-		{"TPOT", 8, latencyCell(func(q *metrics.RequestRow) time.Duration { return q.TPOT })},
-		{"held", 8, heldColumn},
-		{"tok out", 8, func(_ *View, q *metrics.RequestRow) (string, screen.Style) {
-			return tokens(q.OutputTokens), screen.Text
-		}},
-		{"in", 7, func(_ *View, q *metrics.RequestRow) (string, screen.Style) {
-			return tokens(q.InputTokens), screen.Label
-		}},
+// requestTable are the columns that fit and that the run has, in the order of reading.
+func requestTable(v *View, w int) table[*metrics.RequestRow] {
+	latency := func(of func(q *metrics.RequestRow) time.Duration) func(*metrics.RequestRow) screen.Span {
+		return func(q *metrics.RequestRow) screen.Span { return cell(latencyOrDash(of(q))) }
 	}
-	if pooling {
-		all = slices.DeleteFunc(all, func(c listColumn) bool { return c.name == "TTFT" || c.name == "TPOT" || c.name == "tok out" })
+	all := table[*metrics.RequestRow]{
+		{"sent", 10, func(q *metrics.RequestRow) screen.Span { return screen.Label.Span(moment(q.Sent)) }, 6},
+		{"total", 9, v.totalCell, 0},
+		{"TTFT", 8, latency(func(q *metrics.RequestRow) time.Duration { return q.TTFT }), 1},
+		{"TPOT", 8, latency(func(q *metrics.RequestRow) time.Duration { return q.TPOT }), 2},
+		{"held", 8, heldCell, 4},
+		{"tok out", 8, func(q *metrics.RequestRow) screen.Span { return screen.Text.Span(tokens(q.OutputTokens)) }, 3},
+		{"in", 7, func(q *metrics.RequestRow) screen.Span { return screen.Label.Span(tokens(q.InputTokens)) }, 5},
 	}
-	for _, least := range []string{"sent", "in", "held", "tok out", "TPOT", "TTFT"} {
-		if listWidth(all)+spareWidth <= w {
-			break
-		}
-		all = slices.DeleteFunc(all, func(c listColumn) bool { return c.name == least })
+	if v.Pooling() {
+		all = slices.DeleteFunc(all, func(c column[*metrics.RequestRow]) bool {
+			return c.name == "TTFT" || c.name == "TPOT" || c.name == "tok out"
+		})
 	}
-	return all
+	return all.fit(w - pickWidth - indexWidth - 2 - stateWidth - 2 - spareWidth)
 }
 
-func listWidth(cols []listColumn) int {
-	n := pickWidth + indexWidth + 2 + stateWidth
-	for _, col := range cols {
-		n += col.w
-	}
-	return n + 2
-}
+func tokens(n int) string { return orDash(n > 0, number.Count, n) }
 
-func tokens(n int) string {
-	if n <= 0 {
-		return "–"
-	}
-	return number.Count(n)
-}
-
-// totalColumn is the whole latency, or how long the request takes so far, with a sign for the slowest.
-func totalColumn(v *View, q *metrics.RequestRow) (string, screen.Style) {
+// totalCell is the whole latency, or how long the request takes so far, with a sign for the slowest.
+func (v *View) totalCell(q *metrics.RequestRow) screen.Span {
 	d := age(v.Snapshot, q)
 	switch {
-	case d < 0:
-		return "–", screen.Label
-	case q.Slow:
-		return "▲ " + number.Latency(d), screen.Style{Fg: screen.Orange, Bold: true}
+	case d >= 0 && q.Slow:
+		return screen.Style{Fg: screen.Orange, Bold: true}.Span("▲ " + number.Latency(d))
 	case !over(q.State):
-		return number.Latency(d), screen.Label
+		return screen.Label.Span(latencyOrDash(d))
 	}
-	return number.Latency(d), screen.Text
+	return cell(latencyOrDash(d))
 }
 
-func heldColumn(_ *View, q *metrics.RequestRow) (string, screen.Style) {
+func heldCell(q *metrics.RequestRow) screen.Span {
 	switch {
 	case q.SlotWait < 0:
-		return "–", screen.Label
+		return screen.Label.Span(dash)
 	case q.SlotWait < time.Millisecond: // a request that was not held is the normal thing
-		return "0", screen.Label
+		return screen.Label.Span("0")
 	}
-	return number.Latency(q.SlotWait), screen.Style{Fg: colorHeld}
+	return screen.Style{Fg: colorHeld}.Span(number.Latency(q.SlotWait))
 }
 
-func latencyCell(of func(q *metrics.RequestRow) time.Duration) func(*View, *metrics.RequestRow) (string, screen.Style) {
-	return func(_ *View, q *metrics.RequestRow) (string, screen.Style) {
-		if d := of(q); d >= 0 {
-			return number.Latency(d), screen.Text
-		}
-		return "–", screen.Label
-	}
-}
-
-func drawColumnNames(c screen.Canvas, cols []listColumn) {
+func drawColumnNames(c screen.Canvas, cols table[*metrics.RequestRow]) {
 	c.Right(pickWidth+indexWidth, 0, "#", screen.Label)
 	x := pickWidth + indexWidth + 2
 	c.Print(x, 0, "state", screen.Label)
 	x += stateWidth
-	for _, col := range cols {
-		x += col.w
-		c.Right(x, 0, col.name, screen.Label)
-	}
-	c.Print(x+2, 0, "id, error", screen.Label)
+	cols.names(c, x, 0)
+	c.Print(x+cols.width()+2, 0, "id, error", screen.Label)
 }
 
-func drawRequestRow(c screen.Canvas, v *View, q *metrics.RequestRow, cols []listColumn, chosen bool) {
+func drawRequestRow(c screen.Canvas, q *metrics.RequestRow, cols table[*metrics.RequestRow], chosen bool) {
+	st, plain := screen.Label, screen.Text
 	if chosen {
 		c.Print(0, 0, "→", screen.Strong)
-	}
-	st := screen.Label
-	if chosen {
-		st = screen.Strong
+		st, plain = screen.Strong, screen.Strong
 	}
 	c.Right(pickWidth+indexWidth, 0, screen.Shorten(fmt.Sprint(q.Index), indexWidth+pickWidth-1), st)
 	x := pickWidth + indexWidth + 2
 	sign, word, st := stateWords(q)
 	c.Sub(x, 0, stateWidth, 1).Print(0, 0, sign+" "+word, st)
-	x += stateWidth
-	for _, col := range cols {
-		x += col.w
-		s, st := col.of(v, q)
-		if chosen && st == screen.Text {
-			st = screen.Strong
-		}
-		c.Right(x, 0, s, st)
-	}
+	cols.row(c, x+stateWidth, 0, q, plain)
+	x += stateWidth + cols.width()
 	drawRequestWords(c.Sub(x+2, 0, c.W-x-2, 1), q)
 }
 

@@ -214,12 +214,7 @@ func serverTTFTTitle(v *View, w, _ int) []screen.Span {
 }
 
 // saidLatency writes seconds, a dash for none.
-func saidLatency(x float64) string {
-	if !metrics.Said(x) {
-		return "–"
-	}
-	return number.Latency(number.Seconds(x))
-}
+func saidLatency(x float64) string { return orDash(metrics.Said(x), number.Latency, number.Seconds(x)) }
 
 func drawServerTTFT(c screen.Canvas, v *View) {
 	if len(v.Server) == 0 {
@@ -367,16 +362,10 @@ func total(all []metrics.ServerSecond, of func(*metrics.ServerSecond) float64) f
 
 // said writes a figure in at most five columns, a dash if there is none.
 func said(x float64) string {
-	if !metrics.Said(x) {
-		return "–"
-	}
-	return number.Short(math.Round(number.Sane(x)*10) / 10)
+	return orDash(metrics.Said(x), number.Short, math.Round(number.Sane(x)*10)/10)
 }
 
 // saidShare writes a share from 0 to 1 in whole percent.
 func saidShare(x float64) string {
-	if !metrics.Said(x) {
-		return "–"
-	}
-	return said(math.Round(100*min(number.Sane(x), 1))) + "%"
+	return withUnit(func(x float64) string { return said(math.Round(100 * min(number.Sane(x), 1))) }, x, "%")
 }

@@ -49,18 +49,17 @@ func drawStages(c screen.Canvas, v *View) {
 		return
 	}
 	y := 0
-	t := newStageTable(rows, c.W)
+	t := v.stageTable(rows, c.W)
 	if c.H > 2 {
-		t.line(c, 0, [stageFields]screen.Span{
-			screen.Label.Span("from"), screen.Label.Span(t.unit), screen.Label.Span("sent/s"), screen.Label.Span("done/s"), screen.Label.Span(v.firstWait().Naming().Title + " p99"), screen.Label.Span("in SLO"),
-		})
+		t.names(c, 0, 0)
 		y = 1
 	}
 	room := c.H - y
 	lined := room > len(rows)
+	x := t.width()
 	telling, rest := mostTellingStages(rows, room)
 	for _, r := range telling {
-		x := t.line(c, y, v.stageTexts(r, t.unit))
+		t.row(c, 0, y, r, r.style())
 		c.Sub(x, y, c.W-x, 1).Spans(1, 0, v.stageNotes(r, c.W-x-1, !lined))
 		y++
 		if r.saturatesAfter && lined {
@@ -83,26 +82,12 @@ func (v *View) saturationLine(c screen.Canvas) {
 	}
 }
 
-const stageFields = 6
-
-// stageTable is where the fields of a row stand.
-type stageTable struct {
-	unit   string // what the loads are counted in, or that each says it itself
-	widths [stageFields]int
-}
-
-// Units of loads.
-const (
-	unitRate  = "plan/s"
-	unitUsers = "users"
-	unitOwn   = "planned"
-)
-
 // stageNotesWidth is kept for the words behind a row.
 const stageNotesWidth = 11
 
-func newStageTable(rows []stageRow, w int) stageTable {
-	t := stageTable{unitRate, [stageFields]int{6, 8, 7, 7, 9, 8}}
+// stageTable are the columns of the loads. Loads of one kind have their unit in the name of their column, others behind each.
+func (v *View) stageTable(rows []stageRow, w int) table[stageRow] {
+	planned := column[stageRow]{"plan/s", 8, func(r stageRow) screen.Span { return screen.Text.Span(loadNumber(r.planned)) }, 0}
 	users := 0
 	for _, r := range rows {
 		if r.users {
@@ -112,55 +97,35 @@ func newStageTable(rows []stageRow, w int) stageTable {
 	switch users {
 	case 0:
 	case len(rows):
-		t.unit = unitUsers
+		planned.name = "users"
 	default:
-		t.unit, t.widths[1] = unitOwn, 11
+		planned.name, planned.w = "planned", 11
+		planned.of = func(r stageRow) screen.Span { return screen.Text.Span(loadName(r.planned, r.users)) }
 	}
-	n := 0
-	for _, fw := range t.widths {
-		n += fw
+	rate := func(perSecond float64) screen.Span {
+		return screen.Text.Span(orDash(!math.IsNaN(perSecond), number.Rate, perSecond))
 	}
-	for _, i := range [...]int{0, 2, 3} { // from a narrow panel they go in this order
-		if n > w-stageNotesWidth {
-			n -= t.widths[i]
-			t.widths[i] = 0
-		}
-	}
-	return t
+	return table[stageRow]{
+		{"from", 6, func(r stageRow) screen.Span { return screen.Label.Span(number.Clock(r.from)) }, 3},
+		planned,
+		{"sent/s", 7, func(r stageRow) screen.Span { return rate(r.sent) }, 2},
+		{"done/s", 7, func(r stageRow) screen.Span { return rate(r.done) }, 1},
+		{v.firstWait().Naming().Title + " p99", 9, func(r stageRow) screen.Span {
+			return screen.Text.Span(orDash(!math.IsNaN(r.p99), number.Latency, number.Seconds(r.p99/1000)))
+		}, 0},
+		{"in SLO", 8, func(r stageRow) screen.Span { return cell(orDash(!math.IsNaN(r.within), percent, r.within)) }, 0},
+	}.fit(w - stageNotesWidth)
 }
 
-// line writes the fields that fit, each flush right, and returns the column after them.
-func (t stageTable) line(c screen.Canvas, y int, fields [stageFields]screen.Span) int {
-	x := 0
-	for i, f := range fields {
-		if t.widths[i] > 0 {
-			x += t.widths[i]
-			c.Right(x, y, screen.Shorten(f.Text, t.widths[i]-1), f.Style)
-		}
-	}
-	return x
-}
-
-func (v *View) stageTexts(r stageRow, unit string) [stageFields]screen.Span {
-	st := screen.Text
+// style of a row: the load that is on stands out, those to come stand back.
+func (r *stageRow) style() screen.Style {
 	switch {
 	case r.now:
-		st = screen.Strong
+		return screen.Strong
 	case !r.begun:
-		st = screen.Label
+		return screen.Label
 	}
-	in := screen.Label.Span("–")
-	if !math.IsNaN(r.within) {
-		in = st.Span(percent(r.within))
-	}
-	planned := loadNumber(r.planned)
-	if unit == unitOwn {
-		planned = loadName(r.planned, r.users)
-	}
-	return [stageFields]screen.Span{
-		screen.Label.Span(number.Clock(r.from)), st.Span(planned), st.Span(rateOr(r.sent)), st.Span(rateOr(r.done)),
-		st.Span(millisecondsOr(r.p99)), in,
-	}
+	return screen.Text
 }
 
 // stageNotes are the signs at the end of a row, as many as fit.
@@ -199,20 +164,6 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 		add("now", screen.Label)
 	}
 	return out
-}
-
-func rateOr(v float64) string {
-	if math.IsNaN(v) {
-		return "–"
-	}
-	return number.Rate(v)
-}
-
-func millisecondsOr(ms float64) string {
-	if math.IsNaN(ms) {
-		return "–"
-	}
-	return number.Latency(number.Seconds(ms / 1000))
 }
 
 // stageRow is a load and what became of it. Figures that are not known yet are NaN.

@@ -9,37 +9,36 @@ import (
 	"benchtop/tui/screen"
 )
 
-// latencyBandPanel shows how the percentiles of the chosen latency moved.
-var latencyBandPanel = panel{"latency band", bandTitle, drawBand}
-
-func bandTitle(v *View, w, _ int) []screen.Span {
-	names := [...]string{"p50", "p90", "p99"}
-	if v.ASCII {
-		names = [...]string{"p50 .", "p90 o", "p99 #"}
-	}
-	return noted(legend(w, v.Latency.Naming().Title+" by second",
-		legendItem{screen.Blue, names[0], ""}, legendItem{screen.Yellow, names[1], ""}, legendItem{screen.Vermilion, names[2], ""}),
-		w, screen.Label, v.baselineNotes(" p99")...)
-}
+// latencyBandPanel shows how the percentiles of the chosen latency moved, percentilesPanel those of the latency by which a run is watched.
+var (
+	latencyBandPanel = timePanel("latency band", bandPlot)
+	percentilesPanel = timePanel("ttft over time", percentilesPlot)
+)
 
 // bandPlot is the band, three lines with their names on terminals with few colours or none.
 func bandPlot(v *View) plot {
 	p := percentileLines(v, v.Latency)
-	p.chart.Band, p.chart.Named = true, true
+	p.what, p.chart.Band, p.chart.Named = " p99", true, true
 	for i := range p.series {
 		p.series[i].below, p.series[i].alone = chart.Bare, i > 0 // one line of another run is as much as can be read behind three
 	}
 	return p
 }
 
+func percentilesPlot(v *View) plot { return percentileLines(v, v.firstWait()) }
+
 // percentileLines are three percentiles of a latency, second by second.
 func percentileLines(v *View, l metrics.Latency) plot {
 	p99, p90, p50 := &percentile{l, 0.99}, &percentile{l, 0.9}, &percentile{l, 0.5}
-	return plot{v: v, chart: chart.Plot{Log: true, Nothing: v.nothing(l)}, limits: l.Key(), series: []series{
-		{name: "p99", sign: '#', color: screen.Vermilion, below: chart.Dotted, value: p99.second, percentile: p99},
-		{name: "p90", sign: 'o', color: screen.Yellow, below: chart.Dotted, value: p90.second, percentile: p90},
-		{name: "p50", sign: '.', color: screen.Blue, below: chart.Cleared, value: p50.second, percentile: p50},
-	}}
+	return plot{
+		v: v, title: l.Naming().Title + " by second", compared: true, reversed: true, limits: l.Key(),
+		chart: chart.Plot{Log: true, Nothing: v.nothing(l)},
+		series: []series{
+			{name: "p99", sign: '#', color: screen.Vermilion, below: chart.Dotted, value: p99.second, percentile: p99},
+			{name: "p90", sign: 'o', color: screen.Yellow, below: chart.Dotted, value: p90.second, percentile: p90},
+			{name: "p50", sign: '.', color: screen.Blue, below: chart.Cleared, value: p50.second, percentile: p50},
+		},
+	}
 }
 
 // percentile is a quantile of a latency, q from 0 to 1.
@@ -58,6 +57,3 @@ func (p *percentile) of(h *metrics.Histogram) float64 {
 	}
 	return float64(h.Quantile(p.q)) / float64(time.Second)
 }
-
-// drawBand draws it, and that of the run to compare with.
-func drawBand(c screen.Canvas, v *View) { v.versus(bandPlot).draw(c) }

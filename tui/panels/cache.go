@@ -10,7 +10,7 @@ import (
 )
 
 // kvPanel shows how full the key-value cache is, and the preemptions that follow when it is too full.
-var kvPanel = panel{"kv", kvTitle, drawKV}
+var kvPanel = Panel{name: "kv", title: kvTitle, draw: drawKV, server: true}
 
 func kvUsed(s *metrics.ServerSecond) float64    { return 100 * s.KVUsage }
 func preempted(s *metrics.ServerSecond) float64 { return s.Preemptions }
@@ -24,25 +24,19 @@ func kvTitle(v *View, w, _ int) []screen.Span {
 }
 
 func drawKV(c screen.Canvas, v *View) {
-	if len(v.Server) == 0 {
-		drawAbsent(c, v.ServerAbsent, "the server has not been asked yet")
-		return
-	}
 	if !metrics.Said(total(v.Server, kvUsed)) {
 		drawAbsent(c, "", "the server does not say how full its cache is")
 		return
 	}
-	used := plot{v: v, chart: chart.Plot{Top: 100, Nothing: "no full second yet"}, series: []series{
+	used := plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}, series: []series{
 		{name: "used", color: screen.Blue, below: chart.Dotted, value: serverValue(v, kvUsed)},
 	}}
 	n := total(v.serverSpan(), preempted)
 	low := max(4, c.H/3)
 	if n > 0 && c.H-low >= 6 {
-		used.chart.Upper = true
-		used.draw(c.Sub(0, 0, c.W, c.H-low))
-		plot{v: v, chart: chart.Plot{Nothing: "none"}, series: []series{
+		drawBoth(c, used, plot{v: v, chart: chart.Plot{Nothing: "none"}, series: []series{
 			{name: "preempted", color: screen.Vermilion, below: chart.Dotted, value: serverValue(v, preempted)},
-		}}.draw(c.Sub(0, c.H-low, c.W, low))
+		}}, low)
 		return
 	}
 	if n > 0 { // a cache so full has no line at the bottom
@@ -64,7 +58,7 @@ func preemptions(v *View) []time.Duration {
 }
 
 // cachePanel counts what the server's shortcuts brought: the prefix cache and speculative decoding, and what was undone.
-var cachePanel = panel{"cache", cacheTitle, drawCache}
+var cachePanel = Panel{name: "cache", title: cacheTitle, draw: drawCache}
 
 func cacheTitle(v *View, _, _ int) []screen.Span {
 	return []screen.Span{screen.Strong.Span("server cache"), screen.Text.Span(" " + v.scope())}
@@ -145,7 +139,7 @@ func drawShare(c screen.Canvas, y int, v *View, name string, share, part, whole 
 
 // drawHitsBelow is what the server's shortcuts brought by the second, as far as it tells.
 func drawHitsBelow(c screen.Canvas, y int, v *View) {
-	p := plot{v: v, chart: chart.Plot{Top: 100, Nothing: "no full second yet"}}
+	p := plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}}
 	var items []legendItem
 	add := func(name string, col screen.Color, part, whole func(*metrics.ServerSecond) float64) {
 		if !(total(v.serverSpan(), whole) > 0) {

@@ -14,7 +14,7 @@ import (
 )
 
 // latenessPanel shows how late the client itself was with its requests, and how busy its processors were.
-var latenessPanel = panel{"lateness", latenessTitle, drawLateness}
+var latenessPanel = Panel{name: "lateness", title: latenessTitle, draw: drawLateness}
 
 func latenessTitle(v *View, w, _ int) []screen.Span {
 	p99, most, cpu := "", "", ""
@@ -47,10 +47,7 @@ func drawLateness(c screen.Canvas, v *View) {
 		late.draw(c)
 		return
 	}
-	low := max(3, c.H*2/5)
-	late.chart.Upper, cpu.chart.Lower = true, true
-	late.draw(c.Sub(0, 0, c.W, c.H-low))
-	cpu.draw(c.Sub(0, c.H-low, c.W, low))
+	drawBoth(c, late, cpu, max(3, c.H*2/5))
 }
 
 func latenessPlot(v *View) plot {
@@ -72,7 +69,7 @@ func latenessPlot(v *View) plot {
 
 func cpuPlot(v *View) plot {
 	at := clientSeconds(v)
-	return plot{v: v, chart: chart.Plot{Top: 100, Nothing: "no full second yet"}, series: []series{
+	return plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}, series: []series{
 		{name: "CPU", sign: '#', color: screen.Purple, below: chart.Dotted, value: func(w *metrics.Window) float64 {
 			if c := at(w.Start); c != nil {
 				return cpuShare(c)

@@ -10,7 +10,7 @@ import (
 )
 
 // endpointsPanel lists what requests are sent to.
-var endpointsPanel = panel{"endpoints", endpointsTitle, drawEndpoints}
+var endpointsPanel = Panel{name: "endpoints", title: endpointsTitle, draw: drawEndpoints}
 
 func endpointsTitle(v *View, _, h int) []screen.Span {
 	out := []screen.Span{screen.Strong.Span("endpoints")}
@@ -25,28 +25,27 @@ func endpointsTitle(v *View, _, h int) []screen.Span {
 
 func endpointTable(v *View, w int) table[*metrics.Endpoint] {
 	wait := v.firstWait().Naming().Title
-	count := func(of func(e *metrics.Endpoint) int) func(*metrics.Endpoint) screen.Span {
-		return func(e *metrics.Endpoint) screen.Span { return screen.Text.Span(number.Count(of(e))) }
-	}
-	quantile := func(q float64) func(*metrics.Endpoint) screen.Span {
-		return func(e *metrics.Endpoint) screen.Span {
-			return screen.Text.Span(orDash(e.FirstWait.Count() > 0, number.Latency, e.FirstWait.Quantile(q)))
-		}
-	}
 	return table[*metrics.Endpoint]{
-		{"sent", 8, count(func(e *metrics.Endpoint) int { return e.Sent }), 3},
-		{"in flight", 11, count(func(e *metrics.Endpoint) int { return e.InFlight }), 0},
-		{"done", 8, count(func(e *metrics.Endpoint) int { return e.Done }), 0},
+		{"sent", 8, func(e *metrics.Endpoint) screen.Span { return countCell(e.Sent) }, 3},
+		{"in flight", 11, func(e *metrics.Endpoint) screen.Span { return countCell(e.InFlight) }, 0},
+		{"done", 8, func(e *metrics.Endpoint) screen.Span { return countCell(e.Done) }, 0},
 		{"failed", 8, func(e *metrics.Endpoint) screen.Span {
+			out := countCell(e.Failed)
 			if e.Failed > 0 {
-				return screen.Warning.Span(number.Count(e.Failed))
+				out.Style = screen.Warning
 			}
-			return screen.Text.Span(number.Count(e.Failed))
+			return out
 		}, 0},
-		{"out tok", 9, count(func(e *metrics.Endpoint) int { return e.OutputTokens }), 4},
-		{wait + " p50", 10, quantile(0.5), 2},
-		{wait + " p99", 10, quantile(0.99), 1},
+		{"out tok", 9, func(e *metrics.Endpoint) screen.Span { return countCell(e.OutputTokens) }, 4},
+		{wait + " p50", 10, func(e *metrics.Endpoint) screen.Span { return quantileCell(&e.FirstWait, 0.5) }, 2},
+		{wait + " p99", 10, func(e *metrics.Endpoint) screen.Span { return quantileCell(&e.FirstWait, 0.99) }, 1},
 	}.fit(w - 20)
+}
+
+func countCell(n int) screen.Span { return screen.Text.Span(number.Count(n)) }
+
+func quantileCell(h *metrics.Histogram, q float64) screen.Span {
+	return screen.Text.Span(orDash(h.Count() > 0, number.Latency, h.Quantile(q)))
 }
 
 func drawEndpoints(c screen.Canvas, v *View) {

@@ -10,7 +10,7 @@ import (
 )
 
 // errorsPanel counts failures by kind.
-var errorsPanel = panel{"errors", errorsTitle, drawErrors}
+var errorsPanel = Panel{name: "errors", title: errorsTitle, draw: drawErrors}
 
 func errorsTitle(v *View, _, _ int) []screen.Span {
 	t := v.Totals

@@ -17,7 +17,7 @@ import (
 //	#  name         use                  memory       power     temp   clock
 //	0  NVIDIA H200  ━━━━━━━━━━━━━━━ 98%  71.2 of 141G 612/700W  66°C  1980MHz
 //	energy last 60s 48kJ · 0.35 J/token · cost 1.12 per 1M tokens
-var gpuPanel = panel{"gpu", gpuTitle, drawGPUs}
+var gpuPanel = Panel{name: "gpu", title: gpuTitle, draw: drawGPUs}
 
 // gpuHeight is what the panel needs, its border included.
 func gpuHeight(v *View) int {
@@ -273,7 +273,7 @@ func drawGPUsBelow(c screen.Canvas, y int, v *View) {
 	mean := func(sum float64, n int) float64 { return sum / float64(n) }
 	all := func(sum float64, _ int) float64 { return sum }
 	chartBelow(c, y, legend(c.W, "by second", legendItem{screen.Green, "use %, the mean", ""}, legendItem{screen.Yellow, "power W, the sum", ""}),
-		plot{v: v, chart: chart.Plot{Lanes: true, Nothing: "no full second yet"}, series: []series{
+		plot{v: v, chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{
 			{name: "use", color: screen.Green, below: chart.Dotted, value: gpuValue(v, use, mean)},
 			{name: "power", color: screen.Yellow, below: chart.Dotted, value: gpuValue(v, power, all)},
 		}}.draw)

@@ -10,7 +10,7 @@ import (
 )
 
 // latencyHeatPanel shows how the spread of the chosen latency moved.
-var latencyHeatPanel = panel{"latency heat", heatTitle, drawHeat}
+var latencyHeatPanel = Panel{name: "latency heat", title: heatTitle, draw: drawHeat}
 
 func heatTitle(v *View, w, _ int) []screen.Span {
 	out := []screen.Span{screen.Strong.Span(v.Latency.Naming().Title + " heat map")}

@@ -18,8 +18,8 @@ var (
 	latencyHistogramPanel = histogramPanel("latency histogram", func(v *View) metrics.Latency { return v.Latency })
 )
 
-func histogramPanel(name string, of func(v *View) metrics.Latency) panel {
-	return panel{
+func histogramPanel(name string, of func(v *View) metrics.Latency) Panel {
+	return Panel{
 		name: name,
 		title: func(v *View, w, _ int) []screen.Span {
 			l := of(v)

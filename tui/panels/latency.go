@@ -14,7 +14,7 @@ import (
 const tableWidth = 42
 
 // latencyPanel is the table of latencies: from the histograms while the run goes on, exact once it is over.
-var latencyPanel = panel{"latency", latencyTitle, drawLatency}
+var latencyPanel = Panel{name: "latency", title: latencyTitle, draw: drawLatency}
 
 func latencyTitle(v *View, _, _ int) []screen.Span {
 	out := []screen.Span{screen.Strong.Span("latency"), screen.Text.Span(" " + v.scope())}
@@ -92,7 +92,10 @@ func drawLatency(c screen.Canvas, v *View) {
 		}
 		y++
 	}
-	chartBelow(c, y, bandTitle(v, c.W, c.H), func(c screen.Canvas) { drawBand(c, v) })
+	if c.H-y >= chartRows {
+		band := bandPlot(v)
+		chartBelow(c, y, band.legend(v, c.W, c.H), v.versus(band, bandPlot).draw)
+	}
 }
 
 func drawLatencyRow(c screen.Canvas, y int, r latencyRow, cols []latencyColumn) {

@@ -188,7 +188,7 @@ func TestBand(t *testing.T) {
 	v := &View{Snapshot: &s, Terminal: screen.Terminal{Filled: true}}
 	sf := screen.NewSurface(80+axisWidth, 13)
 	sf.Terminal = v.Terminal
-	drawBand(sf.All(), v)
+	v.versus(bandPlot(v), bandPlot).draw(sf.All())
 	area := sf.All().Sub(axisWidth, 0, 80, 12)
 	seen := func(x int) map[screen.Color]bool {
 		out := map[screen.Color]bool{}
@@ -223,7 +223,7 @@ func TestBand(t *testing.T) {
 	for _, mode := range []View{{Snapshot: &s, Terminal: screen.Terminal{Mono: true}}, {Snapshot: &s}, {Snapshot: &s, Terminal: screen.Terminal{Filled: true, ASCII: true}}} {
 		sf := screen.NewSurface(80, 13)
 		sf.Terminal = mode.Terminal
-		drawBand(sf.All(), &mode)
+		mode.versus(bandPlot(&mode), bandPlot).draw(sf.All())
 		got := sf.Render(&screen.Palette{Mono: true})
 		for _, name := range []string{" p50", " p90", " p99"} {
 			if !strings.Contains(got, name) {
@@ -251,7 +251,7 @@ func long() metrics.Snapshot {
 
 func BenchmarkLatencyCharts(b *testing.B) {
 	for name, s := range map[string]metrics.Snapshot{"1m": full(), "15m": long()} {
-		for _, p := range []panel{latencyBandPanel, latencyHeatPanel, latencyHistogramPanel, percentileTablePanel} {
+		for _, p := range []Panel{latencyBandPanel, latencyHeatPanel, latencyHistogramPanel, percentileTablePanel} {
 			b.Run(p.name+"/"+name, func(b *testing.B) {
 				sf := screen.NewSurface(120, 30)
 				sf.Terminal.Filled = true

@@ -118,7 +118,7 @@ func TestSaturationAndSteeringAreMarked(t *testing.T) {
 
 	all := full()
 	v := &View{Snapshot: &all, Span: time.Minute}
-	for _, p := range []panel{tokensPanel, loadPanel, percentilesPanel, latencyBandPanel, latencyHeatPanel, ratePanel, latenessPanel} {
+	for _, p := range []Panel{tokensPanel, loadPanel, percentilesPanel, latencyBandPanel, latencyHeatPanel, ratePanel, latenessPanel} {
 		if got := p.View(v.Snapshot, 110, 20); !strings.Contains(got, "saturates 34–46 req/s") {
 			t.Errorf("no saturation on\n%s", got)
 		}
@@ -282,11 +282,12 @@ func TestBaselineIsDrawn(t *testing.T) {
 	}
 	base := &Baseline{Name: "old.json", Report: &metrics.Report{Timeline: old.Windows[:30], Ended: 30 * time.Second}}
 	v := &View{Snapshot: &s, Baseline: base, Terminal: screen.Terminal{Mono: true}}
-	got := draw(v.versus(func(v *View) plot {
+	running := func(v *View) plot {
 		p := loadPlot(v)
 		p.series = p.series[:1]
 		return p
-	}), axisWidth+60, 10)
+	}
+	got := draw(v.versus(running(v), running), axisWidth+60, 10)
 	count := func(from, to int) (n int) {
 		for _, row := range got[:4] {
 			for _, r := range []rune(row)[axisWidth+from : axisWidth+to] {
@@ -303,7 +304,7 @@ func TestBaselineIsDrawn(t *testing.T) {
 	// It may know nothing but figures, or nothing at all.
 	for _, b := range []*Baseline{{Name: "x"}, {Name: "x", Report: &metrics.Report{}}} {
 		v := &View{Snapshot: &s, Baseline: b}
-		if p := v.versus(loadPlot); p.older != nil {
+		if p := v.versus(loadPlot(v), loadPlot); p.older != nil {
 			t.Errorf("%+v: lines of %d", b, len(p.older))
 		}
 	}
@@ -426,7 +427,7 @@ func TestStagesTitleWithoutSaturation(t *testing.T) {
 		"no \x1b[1msaturation\nup to 16": "stages · no saturation up to 16",
 	} {
 		var b strings.Builder
-		for _, s := range stagesTitle(&View{Snapshot: &metrics.Snapshot{Plan: &metrics.Plan{}, Answer: &metrics.Answer{Why: why}}}, 80, 20) {
+		for _, s := range opened(stagesPanel)(&View{Snapshot: &metrics.Snapshot{Plan: &metrics.Plan{}, Answer: &metrics.Answer{Why: why}}}, 80, 20) {
 			b.WriteString(s.Text)
 		}
 		if got := strings.Join(strings.Fields(b.String()), " "); got != want {

@@ -11,8 +11,8 @@ import (
 
 // logPanel is the tail of the log; eventsPanel the log as a page of its own, wrapped and scrolled.
 var (
-	logPanel    = panel{"log", func(*View, int, int) []screen.Span { return []screen.Span{screen.Strong.Span("log")} }, drawLog}
-	eventsPanel = panel{"events", eventsTitle, drawEvents}
+	logPanel    = Panel{name: "log", title: func(*View, int, int) []screen.Span { return []screen.Span{screen.Strong.Span("log")} }, draw: drawLog}
+	eventsPanel = Panel{name: "events", title: eventsTitle, draw: drawEvents}
 )
 
 // logWraps is how high a tail of the log is that wraps its lines; a lower one has a line for each event, unless it has room

@@ -4,19 +4,38 @@ import (
 	"benchtop/tui/screen"
 )
 
-// panel is a box with a title. title and draw see nothing but the view.
-type panel struct {
+// Panel is a box with a title. It knows nothing but the view.
+type Panel struct {
 	name  string
-	title func(v *View, w, h int) []screen.Span
-	draw  func(c screen.Canvas, v *View)
+	title titleOf
+	draw  drawOf
+	// open stands in place of title and draw where both show the same data.
+	open func(v *View) (titleOf, drawOf)
+	// server says that there is nothing to draw before the server was asked.
+	server bool
+}
+
+type (
+	// titleOf is the title of a panel of a size. Its first piece is always there, the others as far as they fit.
+	titleOf func(v *View, w, h int) []screen.Span
+	// drawOf fills the inside of a panel.
+	drawOf func(c screen.Canvas, v *View)
+)
+
+// timePanel is a chart over time with the legend as its title.
+func timePanel(name string, build func(v *View) plot) Panel {
+	return Panel{name: name, open: func(v *View) (titleOf, drawOf) {
+		p := build(v)
+		return p.legend, func(c screen.Canvas, v *View) { v.versus(p, build).draw(c) }
+	}}
 }
 
 // titleFrame is what of a panel's width its title cannot have: corners, blanks, the brackets of the chosen one.
 const titleFrame = 7
 
 // Named finds a panel. To add one: a file with its function, an entry here, a place in a page's layout.
-func Named(name string) (panel, bool) {
-	for _, p := range []*panel{
+func Named(name string) (Panel, bool) {
+	for _, p := range []*Panel{
 		&tokensPanel, &loadPanel, &percentilesPanel, &ttftPanel, &itlPanel, &latencyPanel, &sloPanel, &errorsPanel,
 		&logPanel, &eventsPanel, &reportPanel,
 		&latencyHistogramPanel, &latencyBandPanel, &latencyHeatPanel, &percentileTablePanel,
@@ -28,11 +47,11 @@ func Named(name string) (panel, bool) {
 			return *p, true
 		}
 	}
-	return panel{}, false
+	return Panel{}, false
 }
 
 // Draw draws the border, the title and what is inside. A panel that panics says so and harms nobody else.
-func (p panel) Draw(c screen.Canvas, v *View, focused bool) {
+func (p Panel) Draw(c screen.Canvas, v *View, focused bool) {
 	if c.W < 4 || c.H < 2 {
 		return
 	}
@@ -45,8 +64,11 @@ func (p panel) Draw(c screen.Canvas, v *View, focused bool) {
 		}
 	}()
 	c.Border(focused)
-	title := p.title(v, c.W, c.H)
-	if len(title) > 0 {
+	title, draw := p.title, p.draw
+	if p.open != nil {
+		title, draw = p.open(v)
+	}
+	if title := title(v, c.W, c.H); len(title) > 0 {
 		open, shut := " ", " "
 		if focused {
 			open, shut = "[", "]"
@@ -67,8 +89,12 @@ func (p panel) Draw(c screen.Canvas, v *View, focused bool) {
 			top.Print(x, 0, " ", screen.Text)
 		}
 	}
-	if inner.W > 0 && inner.H > 0 {
-		p.draw(inner, v)
+	switch {
+	case inner.W == 0 || inner.H == 0:
+	case p.server && len(v.Server) == 0:
+		drawAbsent(inner, v.ServerAbsent, "the server has not been asked yet")
+	default:
+		draw(inner, v)
 	}
 }
 
@@ -101,7 +127,7 @@ func noted(title []screen.Span, w int, st screen.Style, words ...string) []scree
 // legend is a title with the lines and their values: tokens/s ━ out 7984 ━ in 3812.
 func legend(w int, title string, items ...legendItem) []screen.Span {
 	for _, values := range []bool{true, false} {
-		out := []screen.Span{screen.Strong.Span(title)}
+		out := append(make([]screen.Span, 0, 3+2*len(items)), screen.Strong.Span(title))
 		for _, it := range items {
 			name := it.name
 			if values && it.value != "" {

@@ -11,7 +11,7 @@ import (
 )
 
 // percentileTablePanel is the full table of all latencies: from the histograms while the run goes on, exact once it is over.
-var percentileTablePanel = panel{"percentiles", percentileTableTitle, drawPercentiles}
+var percentileTablePanel = Panel{name: "percentiles", title: percentileTableTitle, draw: drawPercentiles}
 
 func percentileTableTitle(v *View, w, h int) []screen.Span {
 	out := latencyTitle(v, w, h)

@@ -10,42 +10,74 @@ import (
 	"benchtop/tui/screen"
 )
 
-// ratePanel shows the requests per second that were asked for, sent and done over time.
-var ratePanel = panel{"rate", rateTitle, func(c screen.Canvas, v *View) { v.versus(ratePlot).draw(c) }}
+// The charts of rates and numbers of requests over time.
+var (
+	tokensPanel = timePanel("tokens", tokensPlot)
+	loadPanel   = timePanel("load", loadPlot)
+	ratePanel   = timePanel("rate", ratePlot)
+)
 
-func rateTitle(v *View, w, _ int) []screen.Span {
-	s := v.Snapshot
-	sent := number.Rate(v.edgeRate(sentRequests, func(r *metrics.Report) float64 { return r.SentRate }))
-	done := number.Rate(v.edgeRate(finished, func(r *metrics.Report) float64 { return r.RequestThroughput }))
-	items := []legendItem{{colorSent, "sent", sent}, {colorRunning, "done", done}}
-	if t := newTargets(v); t.any() {
-		now := ""
-		if at := t.at(v.edgeMoment()); !math.IsNaN(at) && (s.State == metrics.Running || v.edge() != nil) {
-			now = loadNumber(math.Round(at))
-		}
-		items = append([]legendItem{{colorHeld, "target", now}}, items...)
-	}
-	out := legend(w, "req/s", items...)
-	out = noted(out, w, screen.Label, v.baselineNotes(" done")...)
-	return noted(out, w, screen.Strong, v.answerNotes()...)
-}
+// nothingYet stands in charts over time of a run that has just begun.
+const nothingYet = "no full second yet"
 
 // colorSent is that of requests that went out.
 const colorSent = screen.Blue
 
+func outputTokens(w *metrics.Window) int { return w.OutputTokens }
+func inputTokens(w *metrics.Window) int  { return w.InputTokens }
+func finished(w *metrics.Window) int     { return w.Done }
 func sentRequests(w *metrics.Window) int { return w.Sent }
 
-func ratePlot(v *View) plot {
-	p := plot{v: v, chart: chart.Plot{Nothing: "no full second yet"}}
-	if t := newTargets(v); t.any() {
-		p.series = append(p.series, series{name: "target", color: colorHeld, alone: true,
-			value: func(w *metrics.Window) float64 { return t.at(w.Start + time.Second/2) }})
+// rate is a line of what is counted in each second.
+func (v *View) rate(name string, color screen.Color, of func(*metrics.Window) int) series {
+	return series{name: name, color: color, value: func(w *metrics.Window) float64 { return perSecond(v.Snapshot, w, of(w)) }}
+}
+
+// tokensPlot shows output and input tokens per second.
+func tokensPlot(v *View) plot {
+	out, in := v.rate("out", colorOutput, outputTokens), v.rate("in", colorInput, inputTokens)
+	out.below, in.below = chart.Dotted, chart.Dotted
+	out.now = number.Rate(v.edgeRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput }))
+	if !v.OutputExact {
+		out.now = "~" + out.now
 	}
-	p.series = append(p.series,
-		series{name: "sent", color: colorSent, alone: true,
-			value: func(w *metrics.Window) float64 { return perSecond(v.Snapshot, w, w.Sent) }},
-		series{name: "done", color: colorRunning, below: chart.Dotted,
-			value: func(w *metrics.Window) float64 { return perSecond(v.Snapshot, w, w.Done) }})
+	in.now = number.Rate(v.edgeRate(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
+	p := plot{v: v, title: "tokens/s", compared: true, chart: chart.Plot{Lanes: true, Nothing: nothingYet}, series: []series{out, in}}
+	if v.Pooling() {
+		p.series = p.series[1:]
+	}
+	return p
+}
+
+// loadPlot shows how many requests are held, waiting and running.
+func loadPlot(v *View) plot {
+	held, waiting, running := v.edgeLevels()
+	return plot{v: v, title: "load", compared: true, chart: chart.Plot{Nothing: nothingYet}, series: []series{
+		{name: "running", now: number.Count(running), color: colorRunning, below: chart.Dotted,
+			value: func(w *metrics.Window) float64 { return float64(w.Running) }},
+		{name: "waiting", now: number.Count(waiting), color: colorWaiting, sparse: true,
+			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
+		{name: "held", now: number.Count(held), color: colorHeld, sparse: true,
+			value: func(w *metrics.Window) float64 { return float64(w.Held) }},
+	}}
+}
+
+// ratePlot shows the requests per second that were asked for, sent and done.
+func ratePlot(v *View) plot {
+	p := plot{v: v, title: "req/s", compared: true, what: " done", notes: v.answerNotes(), chart: chart.Plot{Nothing: nothingYet}}
+	if t := newTargets(v); t.any() {
+		target := series{name: "target", color: colorHeld, alone: true,
+			value: func(w *metrics.Window) float64 { return t.at(w.Start + time.Second/2) }}
+		if at := t.at(v.edgeMoment()); !math.IsNaN(at) && (v.State == metrics.Running || v.edge() != nil) {
+			target.now = loadNumber(math.Round(at))
+		}
+		p.series = append(p.series, target)
+	}
+	sent, done := v.rate("sent", colorSent, sentRequests), v.rate("done", colorRunning, finished)
+	sent.alone, done.below = true, chart.Dotted
+	sent.now = number.Rate(v.edgeRate(sentRequests, func(r *metrics.Report) float64 { return r.SentRate }))
+	done.now = number.Rate(v.edgeRate(finished, func(r *metrics.Report) float64 { return r.RequestThroughput }))
+	p.series = append(p.series, sent, done)
 	return p
 }
 
@@ -113,73 +145,3 @@ func positive(v float64) float64 {
 	}
 	return v
 }
-
-// tokensPanel shows output and input tokens per second over time.
-var tokensPanel = panel{"tokens", tokensTitle, func(c screen.Canvas, v *View) { v.versus(tokensPlot).draw(c) }}
-
-func tokensTitle(v *View, w, _ int) []screen.Span {
-	out := number.Rate(v.edgeRate(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput }))
-	in := number.Rate(v.edgeRate(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput - r.OutputThroughput }))
-	if !v.OutputExact {
-		out = "~" + out
-	}
-	items := []legendItem{{colorOutput, "out", out}, {colorInput, "in", in}}
-	if v.Pooling() {
-		items = items[1:]
-	}
-	return noted(legend(w, "tokens/s", items...), w, screen.Label, v.baselineNotes("")...)
-}
-
-func outputTokens(w *metrics.Window) int { return w.OutputTokens }
-func inputTokens(w *metrics.Window) int  { return w.InputTokens }
-func finished(w *metrics.Window) int     { return w.Done }
-
-func tokensPlot(v *View) plot {
-	out := plot{v: v, chart: chart.Plot{Lanes: true, Nothing: "no full second yet"}, series: []series{
-		{name: "out", color: colorOutput, below: chart.Dotted,
-			value: func(w *metrics.Window) float64 { return perSecond(v.Snapshot, w, w.OutputTokens) }},
-		{name: "in", color: colorInput, below: chart.Dotted,
-			value: func(w *metrics.Window) float64 { return perSecond(v.Snapshot, w, w.InputTokens) }},
-	}}
-	if v.Pooling() {
-		out.series = out.series[1:]
-	}
-	return out
-}
-
-// loadPanel shows how many requests are held, waiting and running over time.
-var loadPanel = panel{"load", loadTitle, func(c screen.Canvas, v *View) { v.versus(loadPlot).draw(c) }}
-
-func loadTitle(v *View, w, _ int) []screen.Span {
-	held, waiting, running := v.edgeLevels()
-	return noted(legend(w, "load",
-		legendItem{colorRunning, "running", number.Count(running)},
-		legendItem{colorWaiting, "waiting", number.Count(waiting)},
-		legendItem{colorHeld, "held", number.Count(held)}), w, screen.Label, v.baselineNotes("")...)
-}
-
-func loadPlot(v *View) plot {
-	return plot{v: v, chart: chart.Plot{Nothing: "no full second yet"}, series: []series{
-		{name: "running", color: colorRunning, below: chart.Dotted,
-			value: func(w *metrics.Window) float64 { return float64(w.Running) }},
-		{name: "waiting", color: colorWaiting, sparse: true,
-			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
-		{name: "held", color: colorHeld, sparse: true,
-			value: func(w *metrics.Window) float64 { return float64(w.Held) }},
-	}}
-}
-
-// percentilesPanel shows how the time to first token moved, or that of the whole answer where it comes in one piece.
-var percentilesPanel = panel{"ttft over time", percentilesTitle, func(c screen.Canvas, v *View) { v.versus(percentilesPlot).draw(c) }}
-
-func percentilesTitle(v *View, w, _ int) []screen.Span {
-	names := [...]string{"p50", "p90", "p99"}
-	if v.ASCII {
-		names = [...]string{"p50 .", "p90 o", "p99 #"}
-	}
-	return noted(legend(w, v.firstWait().Naming().Title+" by second",
-		legendItem{screen.Blue, names[0], ""}, legendItem{screen.Yellow, names[1], ""}, legendItem{screen.Vermilion, names[2], ""}),
-		w, screen.Label, v.baselineNotes("")...)
-}
-
-func percentilesPlot(v *View) plot { return percentileLines(v, v.firstWait()) }

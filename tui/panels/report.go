@@ -10,7 +10,7 @@ import (
 )
 
 // reportPanel is the report of a run that is over, as text.
-var reportPanel = panel{"report", reportTitle, drawReport}
+var reportPanel = Panel{name: "report", title: reportTitle, draw: drawReport}
 
 func reportTitle(v *View, _, h int) []screen.Span {
 	out := []screen.Span{screen.Strong.Span("report")}

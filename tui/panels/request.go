@@ -12,7 +12,7 @@ import (
 )
 
 // requestPanel is one request in full: its moments, its chunks on a line of time, what went wrong and what it said.
-var requestPanel = panel{"request", requestTitle, drawRequest}
+var requestPanel = Panel{name: "request", title: requestTitle, draw: drawRequest}
 
 func requestTitle(v *View, w, _ int) []screen.Span {
 	q, _ := v.openRequest()

@@ -12,7 +12,7 @@ import (
 
 // requestsPanel lists single requests: those in flight, the last that ended, the slowest and the failed. Only the rows on
 // the screen are drawn.
-var requestsPanel = panel{"requests", requestsTitle, drawRequests}
+var requestsPanel = Panel{name: "requests", title: requestsTitle, draw: drawRequests}
 
 func requestsTitle(v *View, _, _ int) []screen.Span {
 	l := &v.List
@@ -72,14 +72,11 @@ const (
 
 // requestTable are the columns that fit and that the run has, in the order of reading.
 func requestTable(v *View, w int) table[*metrics.RequestRow] {
-	latency := func(of func(q *metrics.RequestRow) time.Duration) func(*metrics.RequestRow) screen.Span {
-		return func(q *metrics.RequestRow) screen.Span { return cell(latencyOrDash(of(q))) }
-	}
 	all := table[*metrics.RequestRow]{
 		{"sent", 10, func(q *metrics.RequestRow) screen.Span { return screen.Label.Span(moment(q.Sent)) }, 6},
 		{"total", 9, v.totalCell, 0},
-		{"TTFT", 8, latency(func(q *metrics.RequestRow) time.Duration { return q.TTFT }), 1},
-		{"TPOT", 8, latency(func(q *metrics.RequestRow) time.Duration { return q.TPOT }), 2},
+		{"TTFT", 8, func(q *metrics.RequestRow) screen.Span { return cell(latencyOrDash(q.TTFT)) }, 1},
+		{"TPOT", 8, func(q *metrics.RequestRow) screen.Span { return cell(latencyOrDash(q.TPOT)) }, 2},
 		{"held", 8, heldCell, 4},
 		{"tok out", 8, func(q *metrics.RequestRow) screen.Span { return screen.Text.Span(tokens(q.OutputTokens)) }, 3},
 		{"in", 7, func(q *metrics.RequestRow) screen.Span { return screen.Label.Span(tokens(q.InputTokens)) }, 5},

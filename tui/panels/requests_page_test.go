@@ -191,7 +191,7 @@ func TestListScrollsText(t *testing.T) {
 }
 
 // inView draws a panel alone.
-func (p panel) inView(v *View, w, h int) string {
+func (p Panel) inView(v *View, w, h int) string {
 	sf := screen.NewSurface(w, h)
 	sf.Terminal = v.Terminal
 	p.Draw(sf.All(), v, false)

@@ -9,7 +9,7 @@ import (
 )
 
 // View draws a panel alone, border included, without colour.
-func (p panel) View(s *metrics.Snapshot, w, h int) string {
+func (p Panel) View(s *metrics.Snapshot, w, h int) string {
 	sf := screen.NewSurface(w, h)
 	sf.Terminal.Mono = true
 	p.Draw(sf.All(), &View{Snapshot: s, Terminal: sf.Terminal}, false)
@@ -37,7 +37,7 @@ func TestPanelsAtEverySize(t *testing.T) {
 }
 
 func TestPanelThatPanics(t *testing.T) {
-	p := panel{"broken", func(*View, int, int) []screen.Span { return []screen.Span{screen.Strong.Span("broken")} }, func(screen.Canvas, *View) { panic("no") }}
+	p := Panel{name: "broken", title: func(*View, int, int) []screen.Span { return []screen.Span{screen.Strong.Span("broken")} }, draw: func(screen.Canvas, *View) { panic("no") }}
 	if got := p.View(&metrics.Snapshot{}, 30, 5); !strings.Contains(got, "chart error") {
 		t.Errorf("got:\n%s", got)
 	}

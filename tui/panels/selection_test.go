@@ -20,7 +20,8 @@ func TestSaturationIsNamedOncePerPanel(t *testing.T) {
 	v := &View{Snapshot: &s}
 	for _, size := range [][2]int{{60, 12}, {100, 20}, {60, 7}, {60, 5}} {
 		sf := screen.NewSurface(size[0], size[1])
-		drawServerTokens(sf.All(), v)
+		_, draw := serverTokensPanel.open(v)
+		draw(sf.All(), v)
 		rows := strings.Split(sf.Render(&screen.Palette{Mono: true}), "\n")
 		if all := strings.Join(rows, "\n"); strings.Count(all, "saturates ~38 req/s") != 1 {
 			t.Errorf("%v: saturation is named %d times:\n%s", size, strings.Count(all, "saturates ~38 req/s"), all)
@@ -145,13 +146,13 @@ func TestTitlesScrolledBack(t *testing.T) {
 		title func(*View, int, int) []screen.Span
 		want  string // at the right edge; those of now begin with a 9
 	}{
-		{tokensTitle, "tokens/s ━ out 104 ━ in 103"},
-		{loadTitle, "load ━ running 105 ━ waiting 106 ━ held 107"},
-		{rateTitle, "req/s ━ target 71 ━ sent 101 ━ done 102"},
+		{opened(timePanel("", tokensPlot)), "tokens/s ━ out 104 ━ in 103"},
+		{opened(timePanel("", loadPlot)), "load ━ running 105 ━ waiting 106 ━ held 107"},
+		{opened(timePanel("", ratePlot)), "req/s ━ target 71 ━ sent 101 ━ done 102"},
 		{latenessTitle, "lateness ━ p99 112ms ━ max 113ms ━ CPU 10%"},
-		{serverQueueTitle, "vLLM queue ━ running 108 ━ waiting 109 ━ waiting here 106"},
-		{serverTokensTitle, "server tok/s ━ out 110 ━ out here 104 ━ prompt 111"},
-		{serverTTFTTitle, "mean TTFT ━ here 100ms ━ server 90.0ms"},
+		{opened(serverQueuePanel), "vLLM queue ━ running 108 ━ waiting 109 ━ waiting here 106"},
+		{opened(serverTokensPanel), "server tok/s ━ out 110 ━ out here 104 ━ prompt 111"},
+		{opened(timePanel("", serverTTFTPlot)), "mean TTFT ━ here 100ms ━ server 90.0ms"},
 		{kvTitle, "KV cache % ━ used 10% ━ preempted 0"},
 	} {
 		words := func(s *metrics.Snapshot, back time.Duration) string {
@@ -169,5 +170,13 @@ func TestTitlesScrolledBack(t *testing.T) {
 				t.Errorf("%s, now: %q", s.State, got)
 			}
 		}
+	}
+}
+
+// opened is the title of a panel that makes its title and its inside of the same.
+func opened(p Panel) titleOf {
+	return func(v *View, w, h int) []screen.Span {
+		title, _ := p.open(v)
+		return title(v, w, h)
 	}
 }

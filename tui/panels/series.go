@@ -15,6 +15,7 @@ import (
 // series is one line of a plot: a value per closed window, NaN where there is none.
 type series struct {
 	name   string
+	now    string // its value at the right edge, for the legend; "" for none
 	color  screen.Color
 	below  chart.Below
 	sign   rune // see chart.Line
@@ -33,7 +34,37 @@ type plot struct {
 	chart  chart.Plot // all but its data
 	limits string     // the key of the latency whose limits are drawn as lines, "" for none
 	series []series   // later ones are drawn over earlier ones
-	older  []series   // of the run to compare with, as many as there are series or none, see versus
+	title  string
+	// compared: the run to compare with is drawn behind, and named in the legend with the words in what. reversed: the legend names the
+	// last line first. notes are added to it where there is room, the longest first.
+	compared, reversed bool
+	what               string
+	notes              []string
+	older              []series // of the run to compare with, as many as there are series or none, see versus
+}
+
+// items are the lines for the legend. Without dots a line has its sign behind its name.
+func (p *plot) items() []legendItem {
+	out := make([]legendItem, 0, len(p.series))
+	for _, s := range p.series {
+		if s.sign != 0 && p.v.ASCII {
+			s.name += " " + string(s.sign)
+		}
+		out = append(out, legendItem{s.color, s.name, s.now})
+	}
+	if p.reversed {
+		slices.Reverse(out)
+	}
+	return out
+}
+
+// legend is the title of a panel w wide.
+func (p *plot) legend(_ *View, w, _ int) []screen.Span {
+	if !p.compared {
+		return legendFit(w, p.title, p.items()...)
+	}
+	out := noted(legend(w, p.title, p.items()...), w, screen.Label, p.v.baselineNotes(p.what)...)
+	return noted(out, w, screen.Strong, p.notes...)
 }
 
 func (p plot) draw(c screen.Canvas) {
@@ -167,10 +198,9 @@ func (v *View) olderWindows(t chart.TimeAxis) []metrics.Window {
 }
 
 // versus draws the same lines of the run to compare with behind those of a plot.
-func (v *View) versus(build func(v *View) plot) plot {
-	p := build(v)
+func (v *View) versus(p plot, build func(v *View) plot) plot {
 	o := v.older()
-	if o == nil {
+	if o == nil || !p.compared {
 		return p
 	}
 	theirs := build(o).series

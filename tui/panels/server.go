@@ -13,26 +13,36 @@ import (
 
 // serverQueuePanel shows how many requests the server runs and keeps waiting, beside how many wait for it by the client's
 // own count.
-var serverQueuePanel = panel{"server queue", serverQueueTitle, drawServerQueue}
+var serverQueuePanel = Panel{name: "server queue", open: openServerQueue, server: true}
 
 func serverRunning(s *metrics.ServerSecond) float64 { return s.Running }
 func serverWaiting(s *metrics.ServerSecond) float64 { return s.Waiting }
 
-func serverQueueTitle(v *View, w, _ int) []screen.Span {
-	if len(v.Server) == 0 {
-		return []screen.Span{screen.Strong.Span("server queue")}
-	}
+// serverLine is a figure of the server over time, with its newest value.
+func (v *View) serverLine(name string, color screen.Color, of func(*metrics.ServerSecond) float64) series {
+	return series{name: name, now: said(newest(v, of)), color: color, value: serverValue(v, of)}
+}
+
+func openServerQueue(v *View) (titleOf, drawOf) {
 	_, waiting, _ := v.edgeLevels()
-	items := []legendItem{
-		{colorRunning, "running", said(newest(v, serverRunning))},
-		{colorWaiting, "waiting", said(newest(v, serverWaiting))},
-		{screen.Dimmed, v.here("waiting here"), number.Count(waiting)},
+	here := series{name: "waiting here", now: number.Count(waiting), sign: hereSign, color: screen.Dimmed,
+		value: func(w *metrics.Window) float64 { return float64(w.Waiting) }}
+	running := v.serverLine("running", colorRunning, serverRunning)
+	running.below = chart.Dotted
+	p := plot{v: v, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, running, v.serverLine("waiting", colorWaiting, serverWaiting)}}
+	title := func(v *View, w, _ int) []screen.Span {
+		if len(v.Server) == 0 {
+			return []screen.Span{screen.Strong.Span("server queue")}
+		}
+		items := p.items()
+		items = append(items[1:], items[0])
+		out := legendFit(w, serverName(v, w, items), items...)
+		if v.ServerAbsent != "" {
+			out = append(out, endedEarly)
+		}
+		return out
 	}
-	out := legendFit(w, serverName(v, w, items), items...)
-	if v.ServerAbsent != "" {
-		out = append(out, endedEarly)
-	}
-	return out
+	return title, func(c screen.Canvas, v *View) { p.draw(drawBroken(c, v)) }
 }
 
 // serverName is what the server is called in a title, in as few letters as leave room for the lines and their values.
@@ -56,14 +66,6 @@ var endedEarly = screen.Style{Fg: screen.Orange, Bold: true}.Span(" ! ended")
 // hereSign draws what the client itself counts where there are no dots.
 const hereSign = '.'
 
-// here is the name of such a line for the legend.
-func (v *View) here(name string) string {
-	if v.ASCII {
-		return name + " " + string(hereSign)
-	}
-	return name
-}
-
 // legendFit leaves out lines from the end until the others fit.
 func legendFit(w int, title string, items ...legendItem) []screen.Span {
 	for ; len(items) > 0; items = items[:len(items)-1] {
@@ -72,20 +74,6 @@ func legendFit(w int, title string, items ...legendItem) []screen.Span {
 		}
 	}
 	return []screen.Span{screen.Strong.Span(title)}
-}
-
-func drawServerQueue(c screen.Canvas, v *View) {
-	if len(v.Server) == 0 {
-		drawAbsent(c, v.ServerAbsent, "the server has not been asked yet")
-		return
-	}
-	c = drawBroken(c, v)
-	plot{v: v, chart: chart.Plot{Nothing: "no full second yet"}, series: []series{
-		{name: "waiting here", sign: hereSign, color: screen.Dimmed,
-			value: func(w *metrics.Window) float64 { return float64(w.Waiting) }},
-		{name: "running", color: colorRunning, below: chart.Dotted, value: serverValue(v, serverRunning)},
-		{name: "waiting", color: colorWaiting, value: serverValue(v, serverWaiting)},
-	}}.draw(c)
 }
 
 // drawAbsent says in a few lines why there is nothing to show.
@@ -113,7 +101,7 @@ func drawBroken(c screen.Canvas, v *View) screen.Canvas {
 
 // serverTokensPanel shows the tokens by the server's own count, the output beside what came here. They differ where others
 // use the server too.
-var serverTokensPanel = panel{"server tokens", serverTokensTitle, drawServerTokens}
+var serverTokensPanel = Panel{name: "server tokens", open: openServerTokens, server: true}
 
 // serverOutput and serverPrompt are rates; Unsaid where the server counts a request's tokens when it ends, all at once: that
 // would draw the rhythm of ends.
@@ -131,64 +119,45 @@ func serverPrompt(s *metrics.ServerSecond) float64 {
 	return perTook(s, s.PromptTokens)
 }
 
-// tokensAtEnd reports which tokens the server counts when a request ends. The client's own stand in for them.
-func tokensAtEnd(v *View) (output, prompt bool) {
-	if n := len(v.Server); n > 0 {
-		last := &v.Server[n-1]
-		return last.OutputAtEnd, last.PromptAtEnd
-	}
-	return false, false
-}
-
-func serverTokensTitle(v *View, w, _ int) []screen.Span {
-	outAtEnd, promptAtEnd := tokensAtEnd(v)
-	items := []legendItem{
-		{colorOutput, "out", said(newest(v, serverOutput))},
-		{screen.Dimmed, v.here("out here"), said(v.edgeRate(outputTokens, nil))},
-		{colorInput, "prompt", said(newest(v, serverPrompt))},
-	}
-	if promptAtEnd {
-		items[2] = legendItem{colorInput, "prompt here", said(v.edgeRate(inputTokens, nil))}
-	}
-	if outAtEnd {
-		items[1].color, items[1].name = colorOutput, "out here"
-		items = items[1:]
-	}
-	return legendFit(w, "server tok/s", items...)
-}
-
-func drawServerTokens(c screen.Canvas, v *View) {
-	if len(v.Server) == 0 {
-		drawAbsent(c, v.ServerAbsent, "the server has not been asked yet")
-		return
-	}
-	here := series{name: "out here", sign: hereSign, color: screen.Dimmed,
-		value: func(w *metrics.Window) float64 { return perSecond(v.Snapshot, w, w.OutputTokens) }}
-	prompt := series{name: "prompt", color: colorInput, below: chart.Dotted, value: serverValue(v, serverPrompt)}
-	outAtEnd, promptAtEnd := tokensAtEnd(v)
-	if promptAtEnd {
-		prompt.name, prompt.value = "prompt here", func(w *metrics.Window) float64 { return perSecond(v.Snapshot, w, w.InputTokens) }
-	}
-	out := plot{v: v, chart: chart.Plot{Nothing: "no full second yet"}, series: []series{here,
-		{name: "out", color: colorOutput, below: chart.Dotted, value: serverValue(v, serverOutput)},
-	}}
-	if outAtEnd {
+// openServerTokens draws the output above the prompts. Where the server counts tokens when a request ends, the client's own stand in for
+// them.
+func openServerTokens(v *View) (titleOf, drawOf) {
+	here, prompt := v.rate("out here", screen.Dimmed, outputTokens), v.serverLine("prompt", colorInput, serverPrompt)
+	here.sign, here.now = hereSign, said(v.edgeRate(outputTokens, nil))
+	output := v.serverLine("out", colorOutput, serverOutput)
+	output.below = chart.Dotted
+	out := plot{v: v, reversed: true, chart: chart.Plot{Nothing: nothingYet}, series: []series{here, output}}
+	if n := len(v.Server); n > 0 && v.Server[n-1].OutputAtEnd {
 		here.sign, here.color, here.below = 0, colorOutput, chart.Dotted
 		out.series = []series{here}
 	}
-	in := plot{v: v, chart: chart.Plot{Nothing: "no full second yet"}, series: []series{prompt}}
-	if c.H < 7 {
-		out.draw(c)
-		return
+	if n := len(v.Server); n > 0 && v.Server[n-1].PromptAtEnd {
+		prompt = v.rate("prompt here", colorInput, inputTokens)
+		prompt.now = said(v.edgeRate(inputTokens, nil))
 	}
-	out.chart.Upper, in.chart.Lower = true, true
-	high := c.H/2 + c.H%2
-	out.draw(c.Sub(0, 0, c.W, high))
-	in.draw(c.Sub(0, high, c.W, c.H-high))
+	prompt.below = chart.Dotted
+	in := plot{v: v, chart: chart.Plot{Nothing: nothingYet}, series: []series{prompt}}
+	title := func(_ *View, w, _ int) []screen.Span {
+		return legendFit(w, "server tok/s", append(out.items(), in.items()...)...)
+	}
+	return title, func(c screen.Canvas, _ *View) {
+		if c.H < 7 {
+			out.draw(c)
+			return
+		}
+		drawBoth(c, out, in, c.H/2)
+	}
+}
+
+// drawBoth draws two plots, the lower one so many lines high, on one axis of time.
+func drawBoth(c screen.Canvas, upper, lower plot, low int) {
+	upper.chart.Upper, lower.chart.Lower = true, true
+	upper.draw(c.Sub(0, 0, c.W, c.H-low))
+	lower.draw(c.Sub(0, c.H-low, c.W, low))
 }
 
 // serverTTFTPanel shows the mean TTFT by the server's clock beside ours: what lies between is the way there and back.
-var serverTTFTPanel = panel{"server ttft", serverTTFTTitle, drawServerTTFT}
+var serverTTFTPanel = Panel{name: "server ttft", open: timePanel("", serverTTFTPlot).open, server: true}
 
 func serverTTFT(s *metrics.ServerSecond) float64 { return meanSeconds(s.TTFT) }
 
@@ -207,25 +176,18 @@ func ourTTFT(s *metrics.ServerSecond) float64 {
 	return number.Sane(s.First.MeanTTFT().Seconds())
 }
 
-func serverTTFTTitle(v *View, w, _ int) []screen.Span {
-	return legendFit(w, "mean "+v.firstWait().Naming().Title,
-		legendItem{screen.Blue, v.here("here"), saidLatency(newest(v, ourTTFT))},
-		legendItem{screen.Vermilion, "server", saidLatency(newest(v, serverTTFT))})
+func serverTTFTPlot(v *View) plot {
+	server := v.serverLine("server", screen.Vermilion, serverTTFT)
+	here := v.serverLine("here", screen.Blue, ourTTFT)
+	here.sign = hereSign
+	server.now, here.now = saidLatency(newest(v, serverTTFT)), saidLatency(newest(v, ourTTFT))
+	of := v.firstWait()
+	return plot{v: v, title: "mean " + of.Naming().Title, reversed: true, chart: chart.Plot{Log: true, Nothing: of.Naming().Nothing},
+		limits: of.Key(), series: []series{server, here}}
 }
 
 // saidLatency writes seconds, a dash for none.
 func saidLatency(x float64) string { return orDash(metrics.Said(x), number.Latency, number.Seconds(x)) }
-
-func drawServerTTFT(c screen.Canvas, v *View) {
-	if len(v.Server) == 0 {
-		drawAbsent(c, v.ServerAbsent, "the server has not been asked yet")
-		return
-	}
-	plot{v: v, chart: chart.Plot{Log: true, Nothing: v.firstWait().Naming().Nothing}, limits: v.firstWait().Key(), series: []series{
-		{name: "server", color: screen.Vermilion, value: serverValue(v, serverTTFT)},
-		{name: "here", sign: hereSign, color: screen.Blue, value: serverValue(v, ourTTFT)},
-	}}.draw(c)
-}
 
 // staleAfter is how long a look at the server stands for what it is like.
 const staleAfter = 2 * time.Second

@@ -17,7 +17,7 @@ func TestServerTTFTUnknown(t *testing.T) {
 		s.Server[i].TTFT = metrics.ServerLatency{}
 	}
 	var got strings.Builder
-	for _, p := range serverTTFTTitle(&View{Snapshot: &s}, 80, 10) {
+	for _, p := range opened(serverTTFTPanel)(&View{Snapshot: &s}, 80, 10) {
 		got.WriteString(p.Text)
 	}
 	if !strings.HasSuffix(got.String(), "server –") {
@@ -46,7 +46,7 @@ func TestTokensCountedAtTheEnd(t *testing.T) {
 		}
 		v := &View{Snapshot: &s}
 		title := ""
-		for _, part := range serverTokensTitle(v, 120, 0) {
+		for _, part := range opened(serverTokensPanel)(v, 120, 0) {
 			title += part.Text
 		}
 		for _, w := range c.want {
@@ -71,7 +71,7 @@ func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 	last := &s.Server[len(s.Server)-1]
 	last.First = metrics.Waits{N: 4, TTFT: 2 * time.Second}
 	title := ""
-	for _, part := range serverTTFTTitle(&View{Snapshot: &s}, 80, 10) {
+	for _, part := range opened(serverTTFTPanel)(&View{Snapshot: &s}, 80, 10) {
 		title += part.Text
 	}
 	if !strings.Contains(title, "here 500ms") {

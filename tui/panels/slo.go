@@ -235,7 +235,7 @@ func joinGates(rows []sloRow) []sloRow {
 //	goodput      ━━━━━━━━━━━━━━━━━─│─  88.2% !
 //	TTFT≤500ms   ━━━━━━━━━━━━━━━━━━│╸  94.8% ✓
 //	p99_ttft_ms > 1000     FAILED   1204 !
-var sloPanel = panel{"slo", sloTitle, drawSLO}
+var sloPanel = Panel{name: "slo", title: sloTitle, draw: drawSLO}
 
 func sloTitle(v *View, _, h int) []screen.Span {
 	out := []screen.Span{screen.Strong.Span("SLO")}

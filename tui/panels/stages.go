@@ -14,11 +14,14 @@ import (
 )
 
 // stagesPanel lists the loads that the run went through, and what the server made of each.
-var stagesPanel = panel{"stages", stagesTitle, drawStages}
-
-func stagesTitle(v *View, w, h int) []screen.Span {
-	out := []screen.Span{screen.Strong.Span("stages")}
+var stagesPanel = Panel{name: "stages", open: func(v *View) (titleOf, drawOf) {
 	rows := v.stageRows()
+	title := func(v *View, _, h int) []screen.Span { return v.stagesTitle(rows, h) }
+	return title, func(c screen.Canvas, v *View) { v.drawStages(c, rows) }
+}}
+
+func (v *View) stagesTitle(rows []stageRow, h int) []screen.Span {
+	out := []screen.Span{screen.Strong.Span("stages")}
 	if len(rows) > h-3 {
 		out = append(out, screen.Text.Span(fmt.Sprintf(" %d", len(rows))), screen.Label.Span(" · z shows all"))
 	}
@@ -42,8 +45,7 @@ func stagesTitle(v *View, w, h int) []screen.Span {
 //	00:30      16     16     16    340ms   97.1% ✓  highest, 98% confidence
 //	── saturates ~24 req/s ───────────────────────────────────────────────
 //	01:00      32     32     19    4.21s   31.0% !
-func drawStages(c screen.Canvas, v *View) {
-	rows := v.stageRows()
+func (v *View) drawStages(c screen.Canvas, rows []stageRow) {
 	if len(rows) == 0 {
 		c.Center("no load was judged yet", screen.Label)
 		return
@@ -102,19 +104,20 @@ func (v *View) stageTable(rows []stageRow, w int) table[stageRow] {
 		planned.name, planned.w = "planned", 11
 		planned.of = func(r stageRow) screen.Span { return screen.Text.Span(loadName(r.planned, r.users)) }
 	}
-	rate := func(perSecond float64) screen.Span {
-		return screen.Text.Span(orDash(!math.IsNaN(perSecond), number.Rate, perSecond))
-	}
 	return table[stageRow]{
 		{"from", 6, func(r stageRow) screen.Span { return screen.Label.Span(number.Clock(r.from)) }, 3},
 		planned,
-		{"sent/s", 7, func(r stageRow) screen.Span { return rate(r.sent) }, 2},
-		{"done/s", 7, func(r stageRow) screen.Span { return rate(r.done) }, 1},
+		{"sent/s", 7, func(r stageRow) screen.Span { return rateCell(r.sent) }, 2},
+		{"done/s", 7, func(r stageRow) screen.Span { return rateCell(r.done) }, 1},
 		{v.firstWait().Naming().Title + " p99", 9, func(r stageRow) screen.Span {
 			return screen.Text.Span(orDash(!math.IsNaN(r.p99), number.Latency, number.Seconds(r.p99/1000)))
 		}, 0},
 		{"in SLO", 8, func(r stageRow) screen.Span { return cell(orDash(!math.IsNaN(r.within), percent, r.within)) }, 0},
 	}.fit(w - stageNotesWidth)
+}
+
+func rateCell(perSecond float64) screen.Span {
+	return screen.Text.Span(orDash(!math.IsNaN(perSecond), number.Rate, perSecond))
 }
 
 // style of a row: the load that is on stands out, those to come stand back.

@@ -19,7 +19,7 @@ import (
 //	server queue       ━━━━━━━━━━━━━━        900ms  61%
 //	prefill                          ━━━━━━  400ms  27%
 //	rest                                   ━  60ms   4%
-var whyPanel = panel{"why ttft", whyTitle, drawWhy}
+var whyPanel = Panel{name: "why ttft", title: whyTitle, draw: drawWhy}
 
 // whyPart is one piece of the time; Never if nobody tells.
 type whyPart struct {

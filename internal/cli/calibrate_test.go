@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"benchtop/internal/calibration"
+	"benchtop/internal/metronome"
 )
 
 func TestCalibrateUsage(t *testing.T) {
@@ -41,21 +42,19 @@ func tiny() calibration.Campaign {
 // metronomed runs a metronome in this process.
 func metronomed(t *testing.T) (url string) {
 	t.Helper()
-	ctx, stop := context.WithCancel(context.Background())
-	ready, done := make(chan string, 1), make(chan error, 1)
-	go func() { done <- serveMetronome(ctx, "127.0.0.1:0", func(url string) { ready <- url }) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-done; err != nil {
-			t.Errorf("the metronome ended with %v", err)
-		}
-	})
-	select {
-	case url = <-ready:
-	case err := <-done:
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
 		t.Fatal(err)
 	}
-	return url
+	s, done := metronome.New(), make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("the metronome ended with %v", err)
+		}
+		<-done
+	})
+	return "http://" + l.Addr().String()
 }
 
 // calibrated is a tiny calibration.

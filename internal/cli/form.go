@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,24 +19,19 @@ import (
 	"benchtop/tui/term"
 )
 
-// The fields of the form.
+// Fields of the form; most are named for the flag that they fill.
 const (
-	fieldServer  = "server"
+	fieldServer  = "base-url"
 	fieldModel   = "model"
-	fieldAPI     = "api"
-	fieldDataset = "dataset"
-	fieldFile    = "file"
-	fieldInput   = "input"
-	fieldOutput  = "output"
+	fieldAPI     = "backend"
+	fieldDataset = "dataset-name"
+	fieldFile    = "dataset-path"
+	fieldInput   = "random-input-len"
+	fieldOutput  = "output-len"
 	fieldLoad    = "load"
-	fieldUsers   = "users"
-	fieldRate    = "rate"
-	fieldFrom    = "from"
-	fieldTo      = "to"
-	fieldStages  = "stages"
-	fieldLength  = "length"
-	fieldPrompts = "prompts"
-	fieldSLO     = "slo"
+	fieldLength  = "duration"
+	fieldPrompts = "num-prompts"
+	fieldSLO     = "goodput"
 )
 
 // formDatasets are the data sets the form offers: those of prompts that every backend can send.
@@ -77,117 +73,104 @@ func runForm(env *environment) int {
 	return Main(args, env.stdin, env.stdout, env.stderr)
 }
 
+// formField is a field and the choices of the load that it belongs to, nil for all.
+type formField struct {
+	form.Field
+	loads []string
+}
+
+func formFields() []formField {
+	return []formField{
+		{form.Field{Key: fieldServer, Label: "Server", Value: "http://127.0.0.1:8000", Hint: "or run 'benchtop demo'"}, nil},
+		{form.Field{Key: fieldModel, Label: "Model", Hint: "empty: the server's first", Free: true}, nil},
+		{form.Field{Key: fieldAPI, Label: "API", Choices: []string{apiCompletions, apiChat}}, nil},
+		{form.Field{Key: fieldDataset, Label: "Data set", Short: "Data", Choices: formDatasets}, nil},
+		{form.Field{Key: fieldFile, Label: "File", Hint: "of the data set"}, nil},
+		{form.Field{Key: fieldInput, Label: "Input tokens", Short: "Input", Value: "1024"}, nil},
+		{form.Field{Key: fieldOutput, Label: "Output tokens", Short: "Output", Value: "128"}, nil},
+		{form.Field{Key: fieldLoad, Label: "Load", Choices: []string{loadUsers, loadRate, loadRamp, loadStages, loadFind}}, nil},
+		{form.Field{Key: "max-concurrency", Label: "Users", Value: "16", Hint: "requests in flight"}, []string{loadUsers}},
+		{form.Field{Key: "request-rate", Label: "Rate", Value: "4", Hint: "requests a second"}, []string{loadRate}},
+		{form.Field{Key: "ramp-up-start-rps", Label: "From", Value: "1", Hint: "requests a second"}, []string{loadRamp}},
+		{form.Field{Key: "ramp-up-end-rps", Label: "To", Value: "32", Hint: "requests a second"}, []string{loadRamp}},
+		{form.Field{Key: "stages", Label: "Stages", Value: "4:30s,8:30s,16:30s", Hint: "requests a second : time"}, []string{loadStages}},
+		{form.Field{Key: fieldLength, Label: "For", Value: "1m"}, []string{loadUsers, loadRate, loadRamp}},
+		{form.Field{Key: fieldPrompts, Label: "Requests", Short: "Reqs", Value: "1000", Hint: "at most"}, []string{loadUsers}},
+		{form.Field{Key: fieldSLO, Label: "Objectives", Short: "SLO", Value: "ttft:500 tpot:50", Hint: "in ms; may be empty"}, nil},
+	}
+}
+
 func formOptions() form.Options {
-	return form.Options{
-		Title: "what to load, and how",
-		Fields: []form.Field{
-			{Key: fieldServer, Label: "Server", Value: "http://127.0.0.1:8000", Hint: "or run 'benchtop demo'"},
-			{Key: fieldModel, Label: "Model", Hint: "empty: the server's first", Free: true},
-			{Key: fieldAPI, Label: "API", Choices: []string{apiCompletions, apiChat}},
-			{Key: fieldDataset, Label: "Data set", Short: "Data", Choices: formDatasets},
-			{Key: fieldFile, Label: "File", Hint: "of the data set"},
-			{Key: fieldInput, Label: "Input tokens", Short: "Input", Value: "1024"},
-			{Key: fieldOutput, Label: "Output tokens", Short: "Output", Value: "128"},
-			{Key: fieldLoad, Label: "Load", Choices: []string{loadUsers, loadRate, loadRamp, loadStages, loadFind}},
-			{Key: fieldUsers, Label: "Users", Value: "16", Hint: "requests in flight"},
-			{Key: fieldRate, Label: "Rate", Value: "4", Hint: "requests a second"},
-			{Key: fieldFrom, Label: "From", Value: "1", Hint: "requests a second"},
-			{Key: fieldTo, Label: "To", Value: "32", Hint: "requests a second"},
-			{Key: fieldStages, Label: "Stages", Value: "4:30s,8:30s,16:30s", Hint: "requests a second : time"},
-			{Key: fieldLength, Label: "For", Value: "1m"},
-			{Key: fieldPrompts, Label: "Requests", Short: "Reqs", Value: "1000", Hint: "at most"},
-			{Key: fieldSLO, Label: "Objectives", Short: "SLO", Value: "ttft:500 tpot:50", Hint: "in ms; may be empty"},
-		},
+	o := form.Options{
+		Title:   "what to load, and how",
 		Shown:   formShows,
 		Command: formCommand,
 		Lookup:  formModels,
 		ASCII:   term.Plain(os.Getenv),
 	}
+	for _, f := range formFields() {
+		o.Fields = append(o.Fields, f.Field)
+	}
+	return o
 }
 
 // formShows says which fields matter for what was chosen in others.
 func formShows(values map[string]string, key string) bool {
-	load := values[fieldLoad]
-	switch key {
-	case fieldFile:
-		return formNeeds(values[fieldDataset]).File != datasets.NoFile
-	case fieldPrompts: // where the clock alone would not end the run
-		return formNeeds(values[fieldDataset]).Ends && load == loadUsers
-	case fieldInput:
+	fields := formFields()
+	i := slices.IndexFunc(fields, func(f formField) bool { return f.Key == key })
+	return fields[i].matters(values)
+}
+
+func (f *formField) matters(values map[string]string) bool {
+	needs := formNeeds(values[fieldDataset])
+	switch {
+	case f.loads != nil && !slices.Contains(f.loads, values[fieldLoad]):
+		return false
+	case f.Key == fieldFile:
+		return needs.File != datasets.NoFile
+	case f.Key == fieldPrompts: // where the clock alone would not end the run
+		return needs.Ends
+	case f.Key == fieldInput:
 		return values[fieldDataset] == "random"
-	case fieldOutput:
+	case f.Key == fieldOutput:
 		return formOutput(values[fieldDataset]) != ""
-	case fieldAPI, fieldDataset:
-		return true
-	case fieldUsers:
-		return load == loadUsers
-	case fieldRate:
-		return load == loadRate
-	case fieldFrom, fieldTo:
-		return load == loadRamp
-	case fieldStages:
-		return load == loadStages
-	case fieldLength:
-		return load == loadUsers || load == loadRate || load == loadRamp
 	}
 	return true
 }
 
 // formNeeds are those of a data set; none for a name that none has.
-func formNeeds(name string) datasets.Needs {
-	o := prompts.NewOptions(name)
-	return o.Needs()
-}
+func formNeeds(name string) datasets.Needs { return prompts.NewOptions(name).Needs() }
 
 // formArguments is the command line of what was filled in.
 func formArguments(values map[string]string) []string {
 	args := []string{"serve"}
-	add := func(flag, key string) {
-		if v := strings.TrimSpace(values[key]); v != "" {
-			args = append(args, "--"+flag, v)
+	for _, f := range formFields() {
+		flag, value := f.Key, strings.TrimSpace(values[f.Key])
+		switch f.Key {
+		case fieldServer:
+			value = formServer(values)
+		case fieldAPI:
+			value = map[string]string{apiChat: "openai-chat"}[value]
+		case fieldFile:
+			value = atHome(value)
+		case fieldOutput:
+			flag = formOutput(values[fieldDataset])
+		case fieldLoad:
+			args = append(args, map[string][]string{loadRamp: {"--ramp-up-strategy", "linear"}, loadFind: {"--find"}}[value]...)
+			continue
+		case fieldLength:
+			if values[fieldLoad] == loadRamp {
+				flag = "ramp-over"
+			}
+		case fieldSLO:
+			if slo := strings.Fields(value); len(slo) > 0 {
+				args = append(append(args, "--goodput"), slo...)
+			}
+			continue
 		}
-	}
-	if server := formServer(values); server != "" {
-		args = append(args, "--base-url", server)
-	}
-	add("model", fieldModel)
-	if values[fieldAPI] == apiChat {
-		args = append(args, "--backend", "openai-chat")
-	}
-	args = append(args, "--dataset-name", values[fieldDataset])
-	if formShows(values, fieldFile) {
-		if file := strings.TrimSpace(values[fieldFile]); file != "" {
-			args = append(args, "--dataset-path", atHome(file))
+		if value != "" && f.matters(values) {
+			args = append(args, "--"+flag, value)
 		}
-	}
-	if formShows(values, fieldInput) {
-		add("random-input-len", fieldInput)
-	}
-	if flag := formOutput(values[fieldDataset]); flag != "" {
-		add(flag, fieldOutput)
-	}
-	switch values[fieldLoad] {
-	case loadUsers:
-		add("max-concurrency", fieldUsers)
-		add("duration", fieldLength)
-		if formShows(values, fieldPrompts) {
-			add("num-prompts", fieldPrompts)
-		}
-	case loadRate:
-		add("request-rate", fieldRate)
-		add("duration", fieldLength)
-	case loadRamp:
-		args = append(args, "--ramp-up-strategy", "linear")
-		add("ramp-up-start-rps", fieldFrom)
-		add("ramp-up-end-rps", fieldTo)
-		add("ramp-over", fieldLength)
-	case loadStages:
-		add("stages", fieldStages)
-	case loadFind:
-		args = append(args, "--find")
-	}
-	if slo := strings.Fields(values[fieldSLO]); len(slo) > 0 {
-		args = append(append(args, "--goodput"), slo...)
 	}
 	return args
 }

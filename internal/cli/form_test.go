@@ -54,7 +54,7 @@ func TestFormCommands(t *testing.T) {
 		{fieldServer, "127.0.0.1:18301/v2", "--base-url http://127.0.0.1:18301/v2 ", ""},
 		{fieldServer, "me:canary@host", "--base-url 'http://***@host'", ""},
 		{fieldServer, "https://host", "--base-url https://host ", ""},
-		{fieldUsers, "many", "--max-concurrency many", "--max-concurrency"},
+		{"max-concurrency", "many", "--max-concurrency many", "--max-concurrency"},
 		{fieldSLO, "fast", "--goodput fast", "--goodput"},
 	} {
 		values := maps.Clone(begin)
@@ -94,7 +94,7 @@ func TestFormDatasets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range formDatasets {
-		values := map[string]string{fieldAPI: apiChat, fieldDataset: name, fieldFile: file, fieldInput: "20", fieldOutput: "10", fieldLoad: loadRate, fieldRate: "3", fieldLength: "1m"}
+		values := map[string]string{fieldAPI: apiChat, fieldDataset: name, fieldFile: file, fieldInput: "20", fieldOutput: "10", fieldLoad: loadRate, "request-rate": "3", fieldLength: "1m"}
 		line, problem := formLine(values)
 		if problem != "" || strings.Contains(line, file) != (formNeeds(name).File != datasets.NoFile) || strings.Contains(line, " 20 ") != (name == "random") ||
 			strings.Contains(line, "-len 10 ") == (name == "burstgpt") {

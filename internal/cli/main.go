@@ -172,3 +172,11 @@ func version() string {
 	}
 	return v
 }
+
+// noArguments is the error for a command that takes only flags.
+func noArguments(name string, rest []string) error {
+	if len(rest) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s takes no arguments, got %q; see 'benchtop %s --help'", name, rest, name)
+}

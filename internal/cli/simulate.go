@@ -4,14 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"net/http"
 	"os"
-	"os/signal"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"benchtop/internal/cli/argv"
@@ -49,18 +44,15 @@ func simulateHelp() string {
 	return fmt.Sprintf(simulateText, profiles.String(), simulator.FaultHeader, strings.TrimRight(kinds.String(), "\n"))
 }
 
-// listening begins the line that tells where the simulated server is; demo reads it.
-const listening = "listening on "
-
 func runSimulate(env *environment, args []string) int {
 	flags := argv.Flags{Synopsis: "simulate [flags]", Text: simulateHelp()}
 	fs := flags.Group("Server")
-	host := fs.String("host", "127.0.0.1", "address to listen on")
-	port := fs.Int("port", 8000, "port to listen on; 0 takes a free one")
+	var at listenOptions
+	at.define(fs, 8000)
 	profile := fs.String("profile", simulator.Defaults().Name, "which server to simulate: "+strings.Join(simulator.Names(), ", "))
 	seed := fs.Int64("seed", 0, "seed of lengths and texts of the answers")
 	model := fs.String("served-model-name", "", "name to serve the model under; default: the profile's")
-	withParent := fs.Bool("exit-with-stdin", false, "stop when standard input ends")
+	at.defineEnd(fs)
 	logTo := fs.String("log", "", "write each request for tokens as a line of JSON to this file; - for standard output")
 	fs = flags.Group("Behaviour")
 	specTokens := fs.Int("spec-tokens", 0, "tokens that speculative decoding drafts for each step, 0 for none (default: the profile's)")
@@ -94,11 +86,6 @@ func runSimulate(env *environment, args []string) int {
 	if *model != "" {
 		p.Model = *model
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if *withParent {
-		ctx = untilEnd(ctx, env.stdin)
-	}
 	s := simulator.New(p)
 	news := env.stdout
 	var log *os.File
@@ -113,10 +100,17 @@ func runSimulate(env *environment, args []string) int {
 		}
 		s.LogTo(log)
 	}
-	err = serveSimulated(ctx, s, net.JoinHostPort(*host, strconv.Itoa(*port)), func(url string) {
+	server := s.HTTPServer()
+	err = at.serve(env, func(l net.Listener) error { return server.Serve(s.Listener(l)) }, func() error {
+		shutdown, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if server.Shutdown(shutdown) != nil {
+			_ = server.Close()
+		}
+		return s.Close()
+	}, func(url string) {
 		fmt.Fprintf(news, "%s%s  model %s  profile %s\n", listening, url, p.Model, p.Name)
 	})
-	err = errors.Join(err, s.Close())
 	if log != nil {
 		err = errors.Join(err, log.Close())
 	}
@@ -124,48 +118,4 @@ func runSimulate(env *environment, args []string) int {
 		return env.fail(exitFailed, err)
 	}
 	return exitFine
-}
-
-// serveSimulated serves until ctx ends. It calls ready with the address once it listens.
-func serveSimulated(ctx context.Context, s *simulator.Server, address string, ready func(url string)) error {
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w; choose another with --port", address, err)
-	}
-	server := s.HTTPServer()
-	ready("http://" + l.Addr().String())
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(s.Listener(l)) }()
-	select {
-	case <-ctx.Done():
-	case err := <-failed:
-		return fmt.Errorf("serving on %s: %w", address, err)
-	}
-	shutdown, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if err := server.Shutdown(shutdown); err != nil {
-		_ = server.Close()
-	}
-	if err := <-failed; !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
-}
-
-// untilEnd returns a context that also ends with the input. A parent that dies, however it dies, closes the pipe.
-func untilEnd(ctx context.Context, stdin io.Reader) context.Context {
-	ctx, cancel := context.WithCancel(ctx)
-	go func() {
-		_, _ = io.Copy(io.Discard, stdin)
-		cancel()
-	}()
-	return ctx
-}
-
-// noArguments is the error for a command that takes only flags.
-func noArguments(name string, rest []string) error {
-	if len(rest) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%s takes no arguments, got %q; see 'benchtop %s --help'", name, rest, name)
 }

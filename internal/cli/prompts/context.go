@@ -16,79 +16,58 @@ const longer = "ask for shorter ones, or start the server with a longer context 
 // checkContext compares the prompts drawn so far with the context that the server says the model has, and returns what is odd
 // about them. A prompt that fills it is refused by every server, and vLLM refuses an answer longer than it. Where that is so of
 // all prompts it is an error, unless their lengths are estimates. An answer that only begins to fit is cut short, or refused.
-func checkContext(m server.Model, prompts []datasets.Conversation, counted metrics.TokenSource) (odd []string, err error) {
+//
+// Pooled answers have no tokens: they take no room, and each prompt of a request has the context for itself. vLLM cuts prompts
+// that are too long for those.
+func checkContext(m server.Model, prompts []datasets.Conversation, counted metrics.TokenSource, pooled bool) (odd []string, err error) {
 	if m.Context <= 0 {
 		return nil, nil
 	}
+	vllm := m.Owner == "vllm"
 	var all, refused, cut, mostIn, mostOut, mostBoth int
-	for _, c := range prompts {
-		for i := range c.Turns {
-			t := &c.Turns[i]
-			all++
-			switch {
-			case t.InputTokens >= m.Context, t.MaxTokens > m.Context && m.Owner == "vllm":
-				refused++
-				mostIn, mostOut = max(mostIn, t.InputTokens), max(mostOut, t.MaxTokens)
-			case t.InputTokens+t.MaxTokens > m.Context:
-				cut++
-				mostBoth = max(mostBoth, t.InputTokens+t.MaxTokens)
-			}
+	look := func(t *datasets.Turn) {
+		all++
+		switch {
+		case pooled && t.InputTokens <= m.Context:
+		case pooled, t.InputTokens >= m.Context, t.MaxTokens > m.Context && vllm:
+			refused++
+			mostIn, mostOut = max(mostIn, t.InputTokens), max(mostOut, t.MaxTokens)
+		case t.InputTokens+t.MaxTokens > m.Context:
+			cut++
+			mostBoth = max(mostBoth, t.InputTokens+t.MaxTokens)
 		}
 	}
-	by := ""
-	if counted == metrics.TokensFromEstimate {
-		by = "by estimate, "
-	}
-	if refused > 0 {
-		words := fmt.Sprintf("%s%d of %d prompts do not fit into the model's context of %d tokens: prompts of up to %d, answers of up to %d; %s",
-			by, refused, all, m.Context, mostIn, mostOut, longer)
-		if refused == all && by == "" {
-			return nil, usage.Wrap(errors.New(words))
-		}
-		odd = append(odd, words+"; the server will refuse them")
-	}
-	if cut > 0 {
-		odd = append(odd, fmt.Sprintf("%s%d of %d prompts leave less room than their answers may take: up to %d tokens together, in a context of %d; the server cuts such answers short, or refuses the request; %s",
-			by, cut, all, mostBoth, m.Context, longer))
-	}
-	return odd, nil
-}
-
-// checkPooled is checkContext for answers without tokens: they take no room, and each prompt of a request has the context for itself.
-// vLLM does as it is asked and cuts prompts that are too long.
-func checkPooled(m server.Model, prompts []datasets.Conversation, counted metrics.TokenSource) (odd []string, err error) {
-	if m.Context <= 0 {
-		return nil, nil
-	}
-	var all, long, most int
 	for _, c := range prompts {
 		for i := range c.Turns {
-			each := c.Turns[i].Batch
-			if each == nil {
-				each = c.Turns[i : i+1]
+			each := c.Turns[i : i+1]
+			if pooled && c.Turns[i].Batch != nil {
+				each = c.Turns[i].Batch
 			}
 			for j := range each {
-				all++
-				if n := each[j].InputTokens; n > m.Context {
-					long++
-					most = max(most, n)
-				}
+				look(&each[j])
 			}
 		}
 	}
-	if long == 0 {
-		return nil, nil
-	}
-	by := ""
+	by, answers := "", ""
 	if counted == metrics.TokensFromEstimate {
 		by = "by estimate, "
 	}
-	words := fmt.Sprintf("%s%d of %d prompts do not fit into the model's context of %d tokens: prompts of up to %d; ", by, long, all, m.Context, most)
-	switch {
-	case m.Owner == "vllm":
-		return []string{words + "the server cuts them"}, nil
-	case long == all && by == "":
-		return nil, usage.Wrap(errors.New(words + longer))
+	if !pooled {
+		answers = fmt.Sprintf(", answers of up to %d", mostOut)
 	}
-	return []string{words + longer + "; the server will refuse them"}, nil
+	words := fmt.Sprintf("%s%d of %d prompts do not fit into the model's context of %d tokens: prompts of up to %d%s; ", by, refused, all, m.Context, mostIn, answers)
+	switch {
+	case refused == 0:
+	case pooled && vllm:
+		odd = append(odd, words+"the server cuts them")
+	case refused == all && by == "":
+		return nil, usage.Wrap(errors.New(words + longer))
+	default:
+		odd = append(odd, words+longer+"; the server will refuse them")
+	}
+	if cut > 0 {
+		odd = append(odd, fmt.Sprintf("%s%d of %d prompts leave less room than their answers may take: up to %d tokens together, in a context of %d; "+
+			"the server cuts such answers short, or refuses the request; %s", by, cut, all, mostBoth, m.Context, longer))
+	}
+	return odd, nil
 }

@@ -39,7 +39,7 @@ func TestContextIsCheckedBeforeTheLoad(t *testing.T) {
 		{"which others cut", llama, prompts(5, 5000), metrics.TokensFromIDs, "1 of 1 prompts leave less room", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			odd, err := checkContext(c.model, c.prompts, c.counted)
+			odd, err := checkContext(c.model, c.prompts, c.counted, false)
 			wants := strings.Split(c.odd, " | ")
 			if c.odd == "" {
 				wants = nil
@@ -83,7 +83,7 @@ func TestContextOfPooling(t *testing.T) {
 		{"by estimate", "", []datasets.Conversation{long}, metrics.TokensFromEstimate, "by estimate, 1 of 1 prompts do not fit", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			odd, err := checkPooled(server.Model{Context: 4096, Owner: c.owner}, c.prompts, c.counted)
+			odd, err := checkContext(server.Model{Context: 4096, Owner: c.owner}, c.prompts, c.counted, true)
 			if got := strings.Join(odd, " | "); !strings.HasPrefix(got, c.odd) || (got == "") != (c.odd == "") {
 				t.Errorf("got %q, want %q", got, c.odd)
 			}

@@ -175,11 +175,7 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 	if o.Needs().Aligned {
 		x.Notes = append(x.Notes, m.align(ctx, d.To, x.fetched)...)
 	}
-	check := checkContext
-	if !d.Server.Protocol.Traits().Streams {
-		check = checkPooled
-	}
-	odd, err := check(d.Model, x.fetched.ahead(), m.counted)
+	odd, err := checkContext(d.Model, x.fetched.ahead(), m.counted, !d.Server.Protocol.Traits().Streams)
 	if err != nil {
 		return x, err
 	}

@@ -20,18 +20,18 @@ import (
 // RequestOptions say what a request carries beside its prompt.
 type RequestOptions struct {
 	IDPrefix       string
-	cache          string
 	LoRA           []string
+	cache          string
 	loraAssignment string
 	ignoreEOS      bool
 	logprobs       int
-	sampling       samplingOptions
 	extraBody      argv.JSON
-	fields         []protocol.Field // of logprobs; set by check, as sampled is
+	fields         []protocol.Field // of logprobs; set by Check, as sampled is
 	sampled        []protocol.Field
 	Notes, Remarks []string // what is odd; what is good to know
 }
 
+// Define adds the flags.
 func (o *RequestOptions) Define(f *pflag.FlagSet) {
 	f.StringVar(&o.IDPrefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
 	f.Var(argv.List(&o.LoRA, "name", argv.Text), "lora-modules", "names of LoRA modules; each request asks for one of them instead of the model")
@@ -40,14 +40,40 @@ func (o *RequestOptions) Define(f *pflag.FlagSet) {
 	f.BoolVar(&o.ignoreEOS, "ignore-eos", false, "ask the server to go on to the full output length; always so with random")
 	f.IntVar(&o.logprobs, "logprobs", 0, "log probabilities to ask for with each token; completions only (default: none)")
 	f.StringVar(&o.cache, "cache", cacheAsIs, "as-is: what earlier runs left in the server's prefix cache counts; cold: none of it is found")
-	o.sampling.define(f)
+	f.Float64("temperature", 0, "sampling temperature (default: the server's)")
+	f.Float64("top-p", 0, "sampling: choose among the likeliest tokens up to this share")
+	f.Float64("min-p", 0, "sampling: leave out tokens below this share of the likeliest")
+	f.Float64("frequency-penalty", 0, "sampling: make tokens rarer the more often they came")
+	f.Float64("presence-penalty", 0, "sampling: make tokens rarer that came")
+	f.Float64("repetition-penalty", 0, "sampling: divide the odds of tokens that came")
+	f.Int("top-k", 0, "sampling: choose among this many tokens")
 	f.Var(&o.extraBody, "extra-body", `fields of the request body, replacing others: '{"a": {"b": 3}}', or --extra-body.a.b 3; null leaves out what benchtop sets`)
 }
 
+// samplingFields are those of the flags of sampling, in the order in which vLLM's client sends them. Only what is given is sent.
+var samplingFields = []string{"top_p", "top_k", "min_p", "temperature", "frequency_penalty", "presence_penalty", "repetition_penalty"}
+
+// sampling are the fields of sampling that are given.
+func sampling(given *pflag.FlagSet, p *usage.Problems) (out []protocol.Field) {
+	for _, name := range samplingFields {
+		flag := argv.Dashes(name)
+		text := given.Lookup(flag).Value.String()
+		if !given.Changed(flag) {
+			continue
+		}
+		if v, err := given.GetFloat64(flag); err == nil {
+			if text = pyjson.Float(v); math.IsNaN(v) || math.IsInf(v, 0) {
+				p.Bad("--%s: must be a finite number", flag)
+			}
+		}
+		out = append(out, protocol.Field{Name: name, JSON: text})
+	}
+	return out
+}
+
+// Check finds what is wrong with the flags. to is nil where the protocol makes no difference.
 func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
-	switch o.loraAssignment {
-	case "random", "round-robin":
-	default:
+	if o.loraAssignment != "random" && o.loraAssignment != "round-robin" {
 		p.Bad("--lora-assignment %s: use random or round-robin", usage.Quote(o.loraAssignment))
 	}
 	if o.cache != cacheAsIs && o.cache != cacheCold {
@@ -59,22 +85,16 @@ func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p us
 	if strings.ContainsFunc(o.IDPrefix, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		p.Bad("--request-id-prefix %q: it travels in a header, so it may hold only printable ASCII without blanks", o.IDPrefix)
 	}
-	if given.Changed("logprobs") {
-		switch {
-		case o.logprobs < 0:
-			p.Bad("--logprobs %d: must be 0 or more", o.logprobs)
-		case to != nil && !to.Traits().Logprobs:
-			o.Notes = append(o.Notes, "--logprobs has no effect: only completions carry it, as with vLLM; for chat use --extra-body")
-		default:
-			o.fields = append(o.fields, protocol.Field{Name: "logprobs", JSON: strconv.Itoa(o.logprobs)})
-		}
+	switch {
+	case !given.Changed("logprobs"):
+	case o.logprobs < 0:
+		p.Bad("--logprobs %d: must be 0 or more", o.logprobs)
+	case to != nil && !to.Traits().Logprobs:
+		o.Notes = append(o.Notes, "--logprobs has no effect: only completions carry it, as with vLLM; for chat use --extra-body")
+	default:
+		o.fields = append(o.fields, protocol.Field{Name: "logprobs", JSON: strconv.Itoa(o.logprobs)})
 	}
-	for _, x := range o.sampling.floats() {
-		if given.Changed(x.flag) && (math.IsNaN(*x.value) || math.IsInf(*x.value, 0)) {
-			p.Bad("--%s: must be a finite number", x.flag)
-		}
-	}
-	o.sampled = o.sampling.fields(given)
+	o.sampled = sampling(given, &p)
 	if to != nil && to.Traits().LengthField == "" {
 		for _, f := range o.sampled {
 			o.Notes = append(o.Notes, fmt.Sprintf("--%s has no effect: backend %s makes no tokens", argv.Dashes(f.Name), to.Traits().Name))
@@ -86,8 +106,7 @@ func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p us
 	return p
 }
 
-// Fields are the members of the request body that do not depend on the prompt, in the order in which vLLM's client
-// sets them.
+// Fields are the members of the request body that do not depend on the prompt, in the order in which vLLM's client sets them.
 func (o *RequestOptions) Fields(ignoreEOS bool) []protocol.Field {
 	fields := slices.Clone(o.fields)
 	if o.ignoreEOS || ignoreEOS {
@@ -110,54 +129,4 @@ func (o *RequestOptions) Send(e *loadgen.Options, fullLength bool, draws *numpy.
 	default:
 		e.ModelFor = loadgen.RoundRobinModels(o.LoRA)
 	}
-}
-
-// samplingOptions are how the server should choose tokens. Only what was given is sent.
-type samplingOptions struct {
-	topP, minP, temperature      float64
-	topK                         int
-	frequency, presence, repeats float64
-}
-
-func (o *samplingOptions) define(f *pflag.FlagSet) {
-	for _, x := range o.floats() {
-		f.Float64Var(x.value, x.flag, 0, x.usage)
-	}
-	f.IntVar(&o.topK, "top-k", 0, "sampling: choose among this many tokens")
-}
-
-type floatFlag struct {
-	flag, field, usage string
-	value              *float64
-}
-
-// floats are the flags that are not whole numbers.
-func (o *samplingOptions) floats() []floatFlag {
-	return []floatFlag{
-		{"temperature", "temperature", "sampling temperature (default: the server's)", &o.temperature},
-		{"top-p", "top_p", "sampling: choose among the likeliest tokens up to this share", &o.topP},
-		{"min-p", "min_p", "sampling: leave out tokens below this share of the likeliest", &o.minP},
-		{"frequency-penalty", "frequency_penalty", "sampling: make tokens rarer the more often they came", &o.frequency},
-		{"presence-penalty", "presence_penalty", "sampling: make tokens rarer that came", &o.presence},
-		{"repetition-penalty", "repetition_penalty", "sampling: divide the odds of tokens that came", &o.repeats},
-	}
-}
-
-// fields are the given ones in the order in which vLLM's client sends them.
-func (o *samplingOptions) fields(given *pflag.FlagSet) (out []protocol.Field) {
-	byName := map[string]protocol.Field{}
-	for _, x := range o.floats() {
-		if given.Changed(x.flag) {
-			byName[x.field] = protocol.Field{Name: x.field, JSON: pyjson.Float(*x.value)}
-		}
-	}
-	if given.Changed("top-k") {
-		byName["top_k"] = protocol.Field{Name: "top_k", JSON: strconv.Itoa(o.topK)}
-	}
-	for _, name := range []string{"top_p", "top_k", "min_p", "temperature", "frequency_penalty", "presence_penalty", "repetition_penalty"} {
-		if f, ok := byName[name]; ok {
-			out = append(out, f)
-		}
-	}
-	return out
 }

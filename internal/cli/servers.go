@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// listening begins the line that tells where a server of ours is; its parent reads it.
+const listening = "listening on "
+
+// listenOptions say where a server of ours listens, and until when.
+type listenOptions struct {
+	host       string
+	port       int
+	withParent bool
+}
+
+func (o *listenOptions) define(f *pflag.FlagSet, port int) {
+	f.StringVar(&o.host, "host", "127.0.0.1", "address to listen on")
+	f.IntVar(&o.port, "port", port, "port to listen on; 0 takes a free one")
+}
+
+func (o *listenOptions) defineEnd(f *pflag.FlagSet) {
+	f.BoolVar(&o.withParent, "exit-with-stdin", false, "stop when standard input ends")
+}
+
+// serve serves until a signal, or the end of the input: a parent that dies, however it dies, closes the pipe. It calls ready with
+// the address once it listens.
+func (o *listenOptions) serve(env *environment, serve func(net.Listener) error, stop func() error, ready func(url string)) error {
+	address := net.JoinHostPort(o.host, strconv.Itoa(o.port))
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w; choose another with --port", address, err)
+	}
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	if o.withParent {
+		go func() {
+			_, _ = io.Copy(io.Discard, env.stdin)
+			cancel()
+		}()
+	}
+	ready("http://" + l.Addr().String())
+	served := make(chan error, 1)
+	go func() { served <- serve(l) }()
+	select {
+	case err := <-served:
+		return errors.Join(fmt.Errorf("serving on %s: %w", address, err), stop())
+	case <-ctx.Done():
+	}
+	err = stop()
+	<-served // whose error is that it was closed
+	return err
+}
+
+// child is a server of ours in a process of its own. It lives no longer than we do: its standard input is a pipe that
+// closes with us, however we end.
+type child struct {
+	url      string
+	process  *exec.Cmd
+	lifeline interface{ Close() error }
+}
+
+// startChild runs one of our own commands that serve until their standard input ends, and returns once it listens. what
+// names it for a person.
+func startChild(what string, args ...string) (*child, error) {
+	trouble := func(err error) error { return fmt.Errorf("starting %s: %w", what, err) }
+	self, err := os.Executable()
+	if err != nil {
+		return nil, trouble(err)
+	}
+	c := exec.Command(self, args...)
+	detach(c)
+	c.Stderr = os.Stderr
+	lifeline, err := c.StdinPipe()
+	if err != nil {
+		return nil, trouble(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return nil, trouble(err)
+	}
+	if err := c.Start(); err != nil {
+		return nil, trouble(err)
+	}
+	s := &child{process: c, lifeline: lifeline}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	address, ok := strings.CutPrefix(line, listening)
+	if err != nil || !ok {
+		s.stop()
+		return nil, trouble(fmt.Errorf("it said %q instead of its address", line))
+	}
+	s.url = strings.Fields(address)[0]
+	return s, nil
+}
+
+// stop ends the server and waits for it. It may be called again.
+func (c *child) stop() {
+	_ = c.lifeline.Close()
+	killer := time.AfterFunc(3*time.Second, func() { _ = c.process.Process.Kill() })
+	defer killer.Stop()
+	_ = c.process.Wait()
+}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"benchtop/internal/calibration"
 )
 
 // dashboardKeys asks how soon there is something to see: after the start, and after a key.
@@ -124,5 +126,5 @@ func keyFigures(took []time.Duration) sample {
 	for i, d := range took {
 		all[i] = inMillis(d)
 	}
-	return sample{Figures: map[string]float64{"ms": median(all), "most": slices.Max(all)}}
+	return sample{Figures: map[string]float64{"ms": calibration.Median(all), "most": slices.Max(all)}}
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"benchtop/export/journal"
+	"benchtop/internal/calibration"
 	"benchtop/internal/metronome"
 	"benchtop/metrics"
 	"benchtop/metrics/event"
@@ -89,7 +89,7 @@ func runFigures(folder string, from, to time.Duration) (sample, error) {
 		return sample{}, errors.New("no request was due while all streams were open")
 	}
 	slices.Sort(late)
-	at := func(share float64) float64 { return inMicros(late[max(0, int(math.Ceil(share*float64(len(late))))-1)]) }
+	at := func(share float64) float64 { return inMicros(calibration.Quantile(late, share)) }
 	s := sample{Figures: map[string]float64{
 		"p50": at(0.5), "p90": at(0.9), "p99": at(0.99), "open": float64(j.open((from + to) / 2)),
 	}}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"benchtop/internal/calibration"
 )
 
 // table is a number of rows that are measured in turn, round by round, so that what else the machine does meets all of them.
@@ -141,12 +143,6 @@ func (m measured) against(b *bar) []float64 {
 	return ratios
 }
 
-// median is the mean of the middle two where there is no middle one.
-func median(values []float64) float64 {
-	v := slices.Sorted(slices.Values(values))
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
-}
-
 // inWords is "median (minimum to maximum)".
 func inWords(values []float64, decimals int) string {
 	if len(values) == 0 {
@@ -156,7 +152,7 @@ func inWords(values []float64, decimals int) string {
 	if len(values) == 1 {
 		return f(values[0])
 	}
-	return fmt.Sprintf("%s (%s to %s)", f(median(values)), f(slices.Min(values)), f(slices.Max(values)))
+	return fmt.Sprintf("%s (%s to %s)", f(calibration.Median(values)), f(slices.Min(values)), f(slices.Max(values)))
 }
 
 // markdown is the table, its bars, what there is to remark and how it was measured.
@@ -189,7 +185,7 @@ func (t *table) markdown(m measured, here machine) string {
 			fmt.Fprintf(&b, "\n%s: %s.\n", r.name, remark)
 		}
 	}
-	fmt.Fprintf(&b, "\n%s, %s.\n", count(t.rounds, "round"), here)
+	fmt.Fprintf(&b, "\n%s, %s.\n", calibration.Plural(float64(t.rounds), "round"), here)
 	return b.String()
 }
 
@@ -199,7 +195,7 @@ func (b *bar) cells(m measured) []string {
 		return []string{b.text, "–", "not measured"}
 	}
 	verdict := "**not met**"
-	if median(values) <= b.most {
+	if calibration.Median(values) <= b.most {
 		verdict = "met"
 	}
 	return []string{b.text, inWords(values, b.decimals) + b.unit, verdict}
@@ -218,14 +214,7 @@ func remarks(samples []sample) []string {
 		}
 	}
 	for i, what := range order {
-		order[i] = fmt.Sprintf("%s in %d of %s, such as: %s", what, times[what], count(len(samples), "round"), last[what])
+		order[i] = fmt.Sprintf("%s in %d of %s, such as: %s", what, times[what], calibration.Plural(float64(len(samples)), "round"), last[what])
 	}
 	return order
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
 }

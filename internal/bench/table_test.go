@@ -67,14 +67,6 @@ func TestTableTellsWhichRowFailed(t *testing.T) {
 	}
 }
 
-func TestMedian(t *testing.T) {
-	for want, values := range map[float64][]float64{1: {1}, 1.5: {2, 1}, 3: {9, 1, 3}, 2.5: {4, 1, 2, 3}} {
-		if got := median(values); got != want {
-			t.Errorf("%v: got %v, want %v", values, got, want)
-		}
-	}
-}
-
 // Every bar must be about a row and a column that the table has, and every table has a place on the page.
 func TestTablesAreConsistent(t *testing.T) {
 	for _, quick := range []bool{false, true} {

@@ -54,7 +54,7 @@ func (c *campaign) withoutPause(ctx context.Context) {
 		}
 		rates = append(rates, r.RequestsPerSecond)
 		c.out.Rounds = append(c.out.Rounds, RequestRound{Users: c.Users, RequestsPerSecond: rounded(r.RequestsPerSecond, 1)})
-		c.out.WithoutPause = rounded(median(rates), 0)
+		c.out.WithoutPause = rounded(Median(rates), 0)
 	}
 }
 

@@ -21,7 +21,7 @@ func (c *campaign) stamps(ctx context.Context) {
 	}
 	c.out.Timestamps = sources[0] // what serve uses
 	rounds := map[string][]Result{}
-	var pairs pairing
+	var pairs []pair
 	for i := range c.StampRounds {
 		var plain *Result // of what serve uses
 		for _, source := range sources {
@@ -45,16 +45,16 @@ func (c *campaign) stamps(ctx context.Context) {
 		if drawn, bytes, err := c.drawn(ctx, load); err != nil {
 			c.problem(ctx, "dashboard", err)
 		} else {
-			pairs.add(*plain, drawn, bytes)
+			pairs = append(pairs, pair{*plain, drawn, bytes})
 		}
 	}
 	for _, source := range sources {
 		if all := rounds[source]; len(all) > 0 {
 			run := StampRun{
 				Timestamps: source, Streams: streams, ChunksPerSecond: float64(streams) * stampRate, Rounds: len(all),
-				Error:       middle(all, func(r Result) Quantiles { return r.StampError }),
-				SharedShare: rounded(median(each(all, func(r Result) float64 { return r.SharedShare })), 5),
-				CPU:         rounded(median(each(all, func(r Result) float64 { return r.CPUPerChunkMicros })), 2),
+				Error:       middle(each(all, func(r Result) Quantiles { return r.StampError })),
+				SharedShare: rounded(Median(each(all, func(r Result) float64 { return r.SharedShare })), 5),
+				CPU:         rounded(Median(each(all, func(r Result) float64 { return r.CPUPerChunkMicros })), 2),
 			}
 			c.out.Stamps = append(c.out.Stamps, run)
 			if source == sources[0] {
@@ -62,7 +62,7 @@ func (c *campaign) stamps(ctx context.Context) {
 			}
 		}
 	}
-	c.out.Dashboard = pairs.dashboard()
+	c.out.Dashboard = dashboard(pairs)
 }
 
 // fitting is a number of streams for which the system has room.
@@ -89,42 +89,35 @@ func (c *campaign) sound(ctx context.Context, l Load) (Result, error) {
 	return r, err
 }
 
-// pairing collects rounds of a load without and with the dashboard.
-type pairing struct {
-	without, with []Result
-	ratios, rates []float64
+// pair is a round of a load without the dashboard and with it, and how many bytes that drew.
+type pair struct {
+	without, with Result
+	bytes         int64
 }
 
-func (p *pairing) add(without, with Result, bytes int64) {
-	p.without, p.with = append(p.without, without), append(p.with, with)
-	if without.CPUSeconds > 0 {
-		p.ratios = append(p.ratios, with.CPUSeconds/without.CPUSeconds)
-	}
-	if with.Seconds > 0 {
-		p.rates = append(p.rates, float64(bytes)/with.Seconds)
-	}
-}
-
-func (p *pairing) dashboard() *Dashboard {
-	if len(p.with) == 0 {
+func dashboard(pairs []pair) *Dashboard {
+	if len(pairs) == 0 {
 		return nil
 	}
+	ratio := func(p pair) float64 { return p.with.CPUSeconds / max(p.without.CPUSeconds, 1e-9) } // 0 where the system does not report it
+	rate := func(p pair) float64 { return float64(p.bytes) / p.with.Seconds }
 	return &Dashboard{
-		Pairs: len(p.with), CPURatio: rounded(median(p.ratios), 3), DrawnBytes: rounded(median(p.rates), 0),
-		With: watched(p.with), Without: watched(p.without),
+		Pairs: len(pairs), CPURatio: rounded(Median(each(pairs, ratio)), 3), DrawnBytes: rounded(Median(each(pairs, rate)), 0),
+		With:    watched(each(pairs, func(p pair) Result { return p.with })),
+		Without: watched(each(pairs, func(p pair) Result { return p.without })),
 	}
 }
 
 func watched(all []Result) Watched {
 	return Watched{
-		Error:    middle(all, func(r Result) Quantiles { return r.StampError }),
-		Lateness: middle(all, func(r Result) Quantiles { return r.Lateness }),
-		CPU:      rounded(median(each(all, func(r Result) float64 { return r.CPUSeconds })), 3),
+		Error:    middle(each(all, func(r Result) Quantiles { return r.StampError })),
+		Lateness: middle(each(all, func(r Result) Quantiles { return r.Lateness })),
+		CPU:      rounded(Median(each(all, func(r Result) float64 { return r.CPUSeconds })), 3),
 	}
 }
 
-// median is the mean of the two in the middle of an even number; 0 of none.
-func median(all []float64) float64 {
+// Median is the mean of the two in the middle of an even number; 0 of none.
+func Median(all []float64) float64 {
 	if len(all) == 0 {
 		return 0
 	}
@@ -132,22 +125,22 @@ func median(all []float64) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// each is a figure of some things.
-func each[T any](all []T, of func(T) float64) []float64 {
-	var values []float64
-	for _, x := range all {
-		values = append(values, of(x))
+// each is a figure of each of some things.
+func each[T, F any](all []T, of func(T) F) []F {
+	figures := make([]F, len(all))
+	for i, x := range all {
+		figures[i] = of(x)
 	}
-	return values
+	return figures
 }
 
 // middle is the median of each quantile of several rounds, which are N altogether.
-func middle(rounds []Result, of func(Result) Quantiles) (q Quantiles) {
+func middle(rounds []Quantiles) (q Quantiles) {
 	at := func(pick func(Quantiles) time.Duration) time.Duration {
-		return time.Duration(median(each(rounds, func(r Result) float64 { return float64(pick(of(r))) })))
+		return time.Duration(Median(each(rounds, func(q Quantiles) float64 { return float64(pick(q)) })))
 	}
 	for _, r := range rounds {
-		q.N += of(r).N
+		q.N += r.N
 	}
 	q.P50, q.P99 = at(func(q Quantiles) time.Duration { return q.P50 }), at(func(q Quantiles) time.Duration { return q.P99 })
 	q.P999, q.Max = at(func(q Quantiles) time.Duration { return q.P999 }), at(func(q Quantiles) time.Duration { return q.Max })

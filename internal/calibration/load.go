@@ -93,22 +93,10 @@ func (l *Load) Arrivals() shape.Schedule {
 func (l *Load) plan(start time.Time) *metrics.Plan {
 	p := &metrics.Plan{
 		Started: start, Requests: l.Requests, Duration: l.Duration, Rate: metrics.Rate(l.Rate), Burstiness: 1,
-		MaxConcurrency: l.Streams, Timestamps: l.Timestamps, Load: l.String(), Seed: l.Seed,
+		MaxConcurrency: l.Streams, Timestamps: l.Timestamps, Load: "calibration", Seed: l.Seed,
 	}
 	if l.Closed || l.Rate == 0 {
 		p.Rate = metrics.Rate(math.Inf(1))
 	}
 	return p
-}
-
-// String is the load in words for a person.
-func (l *Load) String() string {
-	pace := fmt.Sprintf("%d chunks, TTFT %s, ITL %s", l.Chunks, l.TTFT, l.ITL)
-	switch {
-	case l.Closed:
-		return fmt.Sprintf("%d users · %s", l.Streams, pace)
-	case l.Rate == 0:
-		return fmt.Sprintf("%d requests at once · %s", l.Requests, pace)
-	}
-	return fmt.Sprintf("%g requests/s · %s", l.Rate, pace)
 }

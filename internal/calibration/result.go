@@ -13,18 +13,18 @@ type Quantiles struct {
 	P50, P99, P999, Max time.Duration
 }
 
-// QuantilesOf sorts the times and takes of them the smallest that the share in question does not exceed.
+// QuantilesOf sorts the times.
 func QuantilesOf(times []time.Duration) Quantiles {
-	q := Quantiles{N: len(times)}
-	if q.N == 0 {
-		return q
-	}
 	slices.Sort(times)
-	at := func(share float64) time.Duration {
-		return times[max(0, int(math.Ceil(share*float64(q.N)))-1)]
+	return Quantiles{len(times), Quantile(times, 0.5), Quantile(times, 0.99), Quantile(times, 0.999), Quantile(times, 1)}
+}
+
+// Quantile is the smallest of sorted times that a share of them does not exceed; 0 of none.
+func Quantile(sorted []time.Duration, share float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
 	}
-	q.P50, q.P99, q.P999, q.Max = at(0.5), at(0.99), at(0.999), times[q.N-1]
-	return q
+	return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)]
 }
 
 // quantilesJSON is the form of Quantiles in files.

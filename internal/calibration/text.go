@@ -41,7 +41,7 @@ func (m Machine) String() string {
 	if cpu != "" {
 		cpu = ", " + cpu
 	}
-	return fmt.Sprintf("%s/%s%s, %s, GOMAXPROCS %d", m.OS, m.Arch, cpu, plural(float64(m.Cores), "core"), m.GOMAXPROCS)
+	return fmt.Sprintf("%s/%s%s, %s, GOMAXPROCS %d", m.OS, m.Arch, cpu, Plural(float64(m.Cores), "core"), m.GOMAXPROCS)
 }
 
 func (f *Figures) requestsText() string {
@@ -49,7 +49,7 @@ func (f *Figures) requestsText() string {
 		return ""
 	}
 	rates := each(f.Rounds, func(r RequestRound) float64 { return r.RequestsPerSecond })
-	spread := plural(float64(len(rates)), "round")
+	spread := Plural(float64(len(rates)), "round")
 	if len(rates) > 1 {
 		spread += fmt.Sprintf(", %s to %s", count(slices.Min(rates)), count(slices.Max(rates)))
 	}
@@ -85,7 +85,7 @@ func (f *Figures) stampsText() string {
 		}
 		rows = append(rows, cells(name, s.Error.P50, s.Error.P99, s.Error.P999, s.Error.Max, percent(s.SharedShare), micros1(s.CPU)))
 		title = fmt.Sprintf("Stamps against the server's own log: %s streams, %s chunks/s, %s",
-			count(float64(s.Streams)), count(s.ChunksPerSecond), plural(float64(s.Rounds), "round"))
+			count(float64(s.Streams)), count(s.ChunksPerSecond), Plural(float64(s.Rounds), "round"))
 	}
 	return section(title, []string{"stamps", "error p50", "p99", "p99.9", "max", "shared", "CPU/chunk"}, rows)
 }
@@ -111,7 +111,7 @@ func (f *Figures) dashboardText() string {
 	row := func(name string, w Watched, drawn string) []string {
 		return cells(name, fmt.Sprintf("%.2f s", w.CPU), w.Error.P99, w.Error.P999, w.Lateness.P99, drawn)
 	}
-	return section(fmt.Sprintf("Dashboard: the same load with it and without, %s", plural(float64(d.Pairs), "pair")),
+	return section(fmt.Sprintf("Dashboard: the same load with it and without, %s", Plural(float64(d.Pairs), "pair")),
 		[]string{"dashboard", "CPU", "error p99", "p99.9", "late p99", "drawn"},
 		[][]string{row("off", d.Without, "-"), row("on", d.With, fmt.Sprintf("%.1f KB/s", d.DrawnBytes/1000))}) +
 		fmt.Sprintf("  CPU with the dashboard: %.2f times\n", d.CPURatio)
@@ -183,7 +183,8 @@ func asMicros(d time.Duration) string {
 
 func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
 
-func plural(n float64, what string) string {
+// Plural is a number of things.
+func Plural(n float64, what string) string {
 	if n != 1 {
 		what += "s"
 	}

@@ -60,7 +60,7 @@ func (s *scheduler) play(t *stream) bool {
 	s.news.Store(true)
 	if t.due < s.sleeper {
 		s.sleeper = 0
-		s.wake()
+		s.set(1) // ends the sleep
 	}
 	s.mu.Unlock()
 	<-t.back
@@ -68,9 +68,6 @@ func (s *scheduler) play(t *stream) bool {
 	defer s.mu.Unlock()
 	return !s.closed
 }
-
-// wake ends a sleep. It is called with the lock held.
-func (s *scheduler) wake() { s.set(1) }
 
 // set makes the timer readable after a time above 0, and not before.
 func (s *scheduler) set(d time.Duration) {
@@ -83,7 +80,7 @@ func (s *scheduler) close() {
 	s.mu.Lock()
 	s.closed = true
 	s.news.Store(true)
-	s.wake()
+	s.set(1) // ends the sleep
 	s.mu.Unlock()
 	<-s.ended
 	_ = s.timer.Close()

@@ -51,9 +51,9 @@ type engine struct {
 	names        map[string][]source
 }
 
-func is(f figure) []source              { return []source{{figure: f}} }
-func older(f figure, by uint8) []source { return []source{{figure: f, rank: by}} }
-func atEnd(f figure) []source           { return []source{{figure: f, atEnd: true}} }
+func is(f figure) []source    { return []source{{figure: f}} }
+func older(f figure) []source { return []source{{figure: f, rank: 1}} }
+func atEnd(f figure) []source { return []source{{figure: f, atEnd: true}} }
 func ofMethod(f figure, m string) []source {
 	return []source{{figure: f, method: m}}
 }
@@ -66,12 +66,12 @@ func engines() []engine {
 			"num_requests_running":               is(running),
 			"num_requests_waiting":               is(waiting),
 			"kv_cache_usage_perc":                is(kvUsage), // a share, whatever it is called
-			"gpu_cache_usage_perc":               older(kvUsage, 1),
+			"gpu_cache_usage_perc":               older(kvUsage),
 			"num_preemptions":                    is(preemptions),
 			"prefix_cache_queries":               is(prefixQueries),
 			"prefix_cache_hits":                  is(prefixHits),
-			"gpu_prefix_cache_queries":           older(prefixQueries, 1),
-			"gpu_prefix_cache_hits":              older(prefixHits, 1),
+			"gpu_prefix_cache_queries":           older(prefixQueries),
+			"gpu_prefix_cache_hits":              older(prefixHits),
 			"gpu_prefix_cache_hit_rate":          is(hitRate),
 			"prompt_tokens":                      is(promptTokens),
 			"generation_tokens":                  is(outputTokens),

@@ -47,7 +47,7 @@ func WatchGPUs(ctx context.Context, o GPUOptions) (*GPUWatch, error) {
 	o = o.defaults()
 	var tools []gpuTool
 	for _, name := range o.Tools {
-		t, err := gpuToolOf(name)
+		t, err := gpuToolOf(name, o.Every)
 		if err != nil {
 			return nil, err
 		}
@@ -132,33 +132,24 @@ func enumerate(names []string) string {
 type gpuTool struct {
 	name, path string
 	// args make it look every so often, for ever, or, if it is once, a single time.
-	args func(every time.Duration) []string
-	once bool
-	// parser makes the function that reads one line; false means that it says nothing of an accelerator.
-	parser func() func(line string) (metrics.GPU, bool)
+	args  []string
+	once  bool
+	table gpuTable // how it begins
 }
 
-// gpuToolOf knows how to speak with a tool from its name or path.
-func gpuToolOf(name string) (gpuTool, error) {
+// gpuToolOf knows from the name of a tool, or its path, how to have it look every so often.
+func gpuToolOf(name string, every time.Duration) (gpuTool, error) {
 	t := gpuTool{name: strings.TrimSuffix(filepath.Base(name), ".exe")}
 	switch t.name {
 	case "nvidia-smi":
-		t.args = func(every time.Duration) []string {
-			return []string{"--query-gpu=" + nvidiaQuery, "--format=csv,noheader,nounits", "-lms", strconv.FormatInt(every.Milliseconds(), 10)}
-		}
-		t.parser = func() func(string) (metrics.GPU, bool) { return parseNvidia }
-	case "amd-smi":
-		// It counts in whole seconds.
-		t.args = func(every time.Duration) []string {
-			seconds := max(1, int(every.Round(time.Second)/time.Second))
-			return []string{"monitor", "-p", "-t", "-u", "-m", "-v", "--csv", "--watch", strconv.Itoa(seconds)}
-		}
-		t.parser = parseTable
+		t.table = nvidiaTable()
+		t.args = []string{"--query-gpu=" + nvidiaQuery, "--format=csv,noheader,nounits", "-lms", strconv.FormatInt(every.Milliseconds(), 10)}
+	case "amd-smi": // which counts in whole seconds
+		seconds := max(1, int(every.Round(time.Second)/time.Second))
+		t.args = []string{"monitor", "-p", "-t", "-u", "-m", "-v", "--csv", "--watch", strconv.Itoa(seconds)}
 	case "rocm-smi":
-		t.args = func(time.Duration) []string {
-			return []string{"--showproductname", "--showuse", "--showmeminfo", "vram", "--showpower", "--showmaxpower", "--showtemp", "--showclocks", "--csv"}
-		}
-		t.once, t.parser = true, parseTable
+		t.once = true
+		t.args = []string{"--showproductname", "--showuse", "--showmeminfo", "vram", "--showpower", "--showmaxpower", "--showtemp", "--showclocks", "--csv"}
 	default:
 		return t, fmt.Errorf("GPU tool %q is not known: it must be nvidia-smi, amd-smi or rocm-smi, or a path to one", name)
 	}

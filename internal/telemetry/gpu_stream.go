@@ -49,7 +49,7 @@ func (s *gpuStream) run(ctx context.Context) error {
 
 // process starts the tool and follows it to its end.
 func (s *gpuStream) process(ctx context.Context) error {
-	p, err := startTool(s.tool.path, s.tool.args(s.options.Every))
+	p, err := startTool(s.tool.path, s.tool.args)
 	if err != nil {
 		return fmt.Errorf("%s cannot be started: %w", s.tool.name, err)
 	}
@@ -76,7 +76,7 @@ var errQuiet = errors.New("quiet")
 
 // follow reads lines until there are no more.
 func (s *gpuStream) follow(ctx context.Context, p *toolProcess) error {
-	parse := s.tool.parser()
+	table := s.tool.table
 	quiet, settled := time.NewTimer(s.limit), time.NewTimer(time.Hour)
 	defer quiet.Stop()
 	defer settled.Stop()
@@ -94,7 +94,7 @@ func (s *gpuStream) follow(ctx context.Context, p *toolProcess) error {
 			if !more {
 				return s.last()
 			}
-			gpu, ok := parse(line)
+			gpu, ok := table.line(line)
 			if !ok {
 				if s.words == "" {
 					s.words = firstOf(line)

@@ -9,17 +9,12 @@ import (
 	"benchtop/metrics"
 )
 
-// parseTable reads CSV whose first line, or any later one, names the columns. The names differ from version to version of
-// the tools, so a column is known by what its name begins with, and the first of several counts.
-func parseTable() func(line string) (metrics.GPU, bool) {
-	var t gpuTable
-	return t.line
-}
-
-// gpuTable knows the columns.
+// gpuTable reads CSV. If it does not know the columns, the first line, or any later one, names them. The names differ from version
+// to version of the tools, so a column is known by what its name begins with, and the first of several counts.
 type gpuTable struct {
 	columns []int   // the place of each, -1 for none; nil as long as no header came
 	memory  float64 // the unit of memory, in bytes
+	width   int     // of every line, in cells; 0 for one with headers
 }
 
 // The columns of a gpuTable.
@@ -74,9 +69,10 @@ func (c gpuColumn) place(names []string) int {
 	return -1
 }
 
+// line reads a line; false means that it says nothing of an accelerator.
 func (t *gpuTable) line(line string) (metrics.GPU, bool) {
 	c := cells(line)
-	if t.header(c) || t.columns == nil {
+	if t.width == 0 && t.header(c) || t.width != 0 && len(c) != t.width || t.columns == nil {
 		return metrics.GPU{}, false
 	}
 	return t.gpu(c)
@@ -211,19 +207,14 @@ func gpuName(cell string) string {
 	return string(name[:min(len(name), most)])
 }
 
-// nvidiaQuery are the columns that parseNvidia reads, in the order of a gpuTable's.
+// nvidiaQuery are the columns of nvidia-smi's lines, in the order of a gpuTable's.
 const nvidiaQuery = "index,name,utilization.gpu,memory.used,memory.total,power.draw,power.limit,temperature.gpu,clocks.sm"
 
-// parseNvidia reads a line of nvidia-smi,
+// nvidiaTable is that of nvidia-smi, whose lines are
 //
 //	0, NVIDIA H200, 97, 131072, 143771, 612.34, 700.00, 64, 1980
 //
-// which is one GPU. Memory is in MiB.
-func parseNvidia(line string) (metrics.GPU, bool) {
-	c := cells(line)
-	if len(c) != columnPartition {
-		return metrics.GPU{}, false
-	}
-	t := gpuTable{columns: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, -1}, memory: mebi}
-	return t.gpu(c)
+// each of which is one GPU. Memory is in MiB.
+func nvidiaTable() gpuTable {
+	return gpuTable{columns: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, -1}, memory: mebi, width: columnPartition}
 }

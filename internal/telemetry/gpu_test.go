@@ -14,7 +14,7 @@ import (
 )
 
 func TestParseNvidia(t *testing.T) {
-	no := math.NaN()
+	no, nvidia := math.NaN(), nvidiaTable()
 	for _, c := range []struct {
 		line string
 		want metrics.GPU
@@ -35,7 +35,7 @@ func TestParseNvidia(t *testing.T) {
 		{"NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", metrics.GPU{}, false},
 		{"", metrics.GPU{}, false},
 	} {
-		got, ok := parseNvidia(c.line)
+		got, ok := nvidia.line(c.line)
 		if diff := cmp.Diff(c.want, got, compareSeconds); diff != "" || ok != c.ok {
 			t.Errorf("%q: %v, want %v; -want +got\n%s", c.line, ok, c.ok, diff)
 		}
@@ -73,10 +73,10 @@ func TestParseTable(t *testing.T) {
 			{Index: 1, Use: no, MemoryUsed: no, MemoryTotal: no, Power: 5, PowerLimit: no, Temperature: no, Clock: no},
 		}},
 	} {
-		parse := parseTable()
+		var table gpuTable
 		var got []metrics.GPU
 		for line := range strings.Lines(c.text) {
-			if g, ok := parse(strings.TrimSpace(line)); ok {
+			if g, ok := table.line(strings.TrimSpace(line)); ok {
 				got = append(got, g)
 			}
 		}
@@ -110,7 +110,7 @@ func TestGPUTicks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				tool, err := gpuToolOf("nvidia-smi")
+				tool, err := gpuToolOf("nvidia-smi", time.Second)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -171,10 +171,11 @@ func FuzzGPULines(f *testing.F) {
 	f.Add("timestamp,gpu,power_usage,gfx,vram_used,vram_total\n17,0,133 W,5 %,1.5 GB,\"19\n17,1\n")
 	f.Add("device,GPU use (%),VRAM Total Memory (B)\ncard0,3,34342961152\ncard,\"\"\",1\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		table := parseTable()
+		nvidia := nvidiaTable()
+		var table gpuTable
 		var tick gpuTick
 		for line := range strings.Lines(text) {
-			for _, parse := range []func(string) (metrics.GPU, bool){parseNvidia, table} {
+			for _, parse := range []func(string) (metrics.GPU, bool){nvidia.line, table.line} {
 				g, ok := parse(strings.TrimSpace(line))
 				if !ok {
 					continue
@@ -200,9 +201,10 @@ func FuzzGPULines(f *testing.F) {
 }
 
 func BenchmarkGPULine(b *testing.B) {
+	nvidia := nvidiaTable()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, ok := parseNvidia("0, NVIDIA H200, 97, 131072, 143771, 612.34, 700.00, 64, 1980"); !ok {
+		if _, ok := nvidia.line("0, NVIDIA H200, 97, 131072, 143771, 612.34, 700.00, 64, 1980"); !ok {
 			b.Fatal("not read")
 		}
 	}

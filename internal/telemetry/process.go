@@ -12,13 +12,16 @@ import (
 type Process struct {
 	beats     *heartbeat
 	scheduler *schedulerWaits
-	system    system
 
 	at        time.Time
+	waited    map[string]time.Duration // for a core, of each thread, until then
+	groups    cgroupMounts
+	quota     float64
+	quotaAt   time.Time
 	cpu       rising
 	gcs       rising
 	gcPause   rising
-	suspended suspension
+	suspended rising
 	collector debug.GCStats // kept for its buffers
 }
 
@@ -38,8 +41,8 @@ func (s ProcessSample) Second(at time.Duration) metrics.ClientSecond {
 
 // WatchProcess begins to watch. Close ends it.
 func WatchProcess() *Process {
-	p := &Process{beats: startHeartbeat(), scheduler: newSchedulerWaits(), system: openSystem(), at: time.Now()}
-	p.suspended.known = suspendedNow()
+	p := &Process{beats: startHeartbeat(), scheduler: newSchedulerWaits(), groups: mountedCgroups(), at: time.Now()}
+	p.suspended.last = int64(suspendedNow())
 	// Counters begin at what they are now, not at nothing.
 	p.read(0)
 	return p
@@ -58,20 +61,18 @@ func (p *Process) read(took time.Duration) ProcessSample {
 	return ProcessSample{
 		Took:    took,
 		CPU:     perSecond(p.cpu.by(int64(ProcessCPU())), took),
-		CPUWait: perSecond(int64(p.system.threadsWaited()), took),
-		Cores:   p.system.cores(p.at),
+		CPUWait: perSecond(int64(p.threadsWaited()), took),
+		Cores:   p.cores(),
 		Sched:   p.scheduler.p99(),
-		Stall:   p.beats.stall() + p.suspended.by(suspendedNow()),
+		Stall:   p.beats.stall() + p.suspendedBy(suspendedNow()),
 		GCs:     int(p.gcs.by(p.collector.NumGC)),
 		GCPause: time.Duration(p.gcPause.by(int64(p.collector.PauseTotal))),
-		Memory:  p.system.memory(),
+		Memory:  processMemory(),
 	}
 }
 
 // Close ends the watch and waits for its goroutine. Sample must not be called afterwards; Close may be.
-func (p *Process) Close() {
-	p.beats.close()
-}
+func (p *Process) Close() { p.beats.close() }
 
 // rising is a counter that should only rise.
 type rising struct{ last int64 }
@@ -94,16 +95,11 @@ func perSecond(busy int64, took time.Duration) float64 {
 // suspendNoise is far below any suspension and far above what lies between the readings of two clocks.
 const suspendNoise = time.Millisecond
 
-// suspension follows the time for which the whole machine was suspended.
-type suspension struct{ known time.Duration }
-
-// by is how much longer that time has become. A reading may be too small, when the thread lost its core between the two
-// clocks, but never too large.
-func (s *suspension) by(now time.Duration) time.Duration {
-	more := now - s.known
-	s.known = max(s.known, now)
-	if more < suspendNoise {
-		return 0
+// suspendedBy is how much longer the whole machine was suspended by now. A reading may be too small, when the thread lost its core
+// between the two clocks, but never too large.
+func (p *Process) suspendedBy(now time.Duration) time.Duration {
+	if more := time.Duration(p.suspended.by(max(int64(now), p.suspended.last))); more >= suspendNoise {
+		return more
 	}
-	return more
+	return 0
 }

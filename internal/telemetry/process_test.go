@@ -96,7 +96,7 @@ func TestCountersThatFall(t *testing.T) {
 }
 
 func TestSuspension(t *testing.T) {
-	s := suspension{known: 10 * time.Second}
+	p := Process{suspended: rising{int64(10 * time.Second)}}
 	for _, step := range []struct{ now, want time.Duration }{
 		{10 * time.Second, 0},
 		{10*time.Second - 3*ms, 0},                // lost its core between the clocks
@@ -106,7 +106,7 @@ func TestSuspension(t *testing.T) {
 		{0, 0},
 		{14 * time.Second, time.Second},
 	} {
-		if got := s.by(step.now); got != step.want {
+		if got := p.suspendedBy(step.now); got != step.want {
 			t.Errorf("at %v: %v, want %v", step.now, got, step.want)
 		}
 	}

@@ -15,25 +15,8 @@ import (
 // quotaEvery is how often the quota of the control group is read: it seldom changes.
 const quotaEvery = 10 * time.Second
 
-// system is the process as the system sees it. Without /proc, only the memory is known.
-type system struct {
-	waited map[string]time.Duration // of each thread at the last sample
-	heap   []metrics.Sample
-
-	groups  cgroupMounts
-	quota   float64
-	quotaAt time.Time
-}
-
-func openSystem() system {
-	return system{
-		groups: mountedCgroups(),
-		heap:   []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}},
-	}
-}
-
 // threadsWaited is how long the threads waited for a core together since the last call. A thread may end at any time.
-func (s *system) threadsWaited() time.Duration {
+func (p *Process) threadsWaited() time.Duration {
 	tasks, _ := os.ReadDir("/proc/self/task")
 	now := make(map[string]time.Duration, len(tasks))
 	for _, task := range tasks {
@@ -41,18 +24,19 @@ func (s *system) threadsWaited() time.Duration {
 			now[task.Name()] = waited
 		}
 	}
-	since := waitedSince(s.waited, now)
-	s.waited = now
+	since := waitedSince(p.waited, now)
+	p.waited = now
 	return since
 }
 
-// memory is what is resident, in bytes, or what the Go runtime holds where that is unknown.
-func (s *system) memory() uint64 {
+// processMemory is what is resident, in bytes, or what the Go runtime holds where that is unknown.
+func processMemory() uint64 {
 	if resident := ResidentMemory(); resident > 0 {
 		return uint64(resident)
 	}
-	metrics.Read(s.heap)
-	return s.heap[0].Value.Uint64() - s.heap[1].Value.Uint64()
+	heap := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(heap)
+	return heap[0].Value.Uint64() - heap[1].Value.Uint64()
 }
 
 // ResidentMemory is what of this process is in RAM, in bytes; 0 where the system does not report it.
@@ -62,11 +46,11 @@ func ResidentMemory() int64 {
 }
 
 // cores is how many cores the process may use.
-func (s *system) cores(now time.Time) float64 {
-	if s.quotaAt.IsZero() || now.Sub(s.quotaAt) >= quotaEvery {
-		s.quota, s.quotaAt = s.groups.cpuQuota(), now
+func (p *Process) cores() float64 {
+	if p.quotaAt.IsZero() || p.at.Sub(p.quotaAt) >= quotaEvery {
+		p.quota, p.quotaAt = p.groups.cpuQuota(), p.at
 	}
-	return coresAllowed(runtime.GOMAXPROCS(0), runtime.NumCPU(), s.quota)
+	return coresAllowed(runtime.GOMAXPROCS(0), runtime.NumCPU(), p.quota)
 }
 
 // coresAllowed is how many cores a process may use: the least of GOMAXPROCS, its affinity and its quota, 0 for none.

@@ -12,11 +12,10 @@ import (
 // dashboardKeys asks how soon there is something to see: after the start, and after a key.
 func dashboardKeys(quick bool) table {
 	const serving, demo, pages, load = "first frame of serve", "first frame of demo", "page key to page", "+ to the change of the load"
-	const pageKeys, loadKeys = 8, 4 // of a round
 	t := table{name: dashboardTables + "-keys", rounds: 5,
 		rows: []row{
 			{serving, measureFirstFrame(false)}, {demo, measureFirstFrame(true)},
-			{pages, measurePageKeys(pageKeys)}, {load, measureLoadKeys(loadKeys)},
+			{pages, measurePageKeys}, {load, measureLoadKeys},
 		},
 		columns: []column{{"ms", "ms", 1}, {"most", "slowest of a round, ms", 1}},
 	}
@@ -53,52 +52,50 @@ func measureFirstFrame(demo bool) measurement {
 func between(i int) time.Duration { return time.Duration(230+7*i) * time.Millisecond }
 
 // measurePageKeys turns pages of a demo and waits for each.
-func measurePageKeys(keys int) measurement {
-	return func(ctx context.Context, l *lab, _ int) (sample, error) {
-		v, _, _, err := l.shownDemo(ctx)
-		if err != nil {
-			return sample{}, err
-		}
-		defer v.end()
-		var took []time.Duration
-		for i := range keys {
-			v.pause(ctx, between(i))
-			page := (i + 1) % len(pageNames)
-			pressed, shown := v.turn(ctx, digit(page), tab(page))
-			took = append(took, shown.Sub(pressed))
-		}
-		return keyFigures(took), v.err
+func measurePageKeys(ctx context.Context, l *lab, _ int) (sample, error) {
+	const keys = 8
+	v, _, _, err := l.shownDemo(ctx)
+	if err != nil {
+		return sample{}, err
 	}
+	defer v.end()
+	var took []time.Duration
+	for i := range keys {
+		v.pause(ctx, between(i))
+		page := (i + 1) % len(pageNames)
+		pressed, shown := v.turn(ctx, digit(page), tab(page))
+		took = append(took, shown.Sub(pressed))
+	}
+	return keyFigures(took), v.err
 }
 
 // measureLoadKeys raises the load of a demo. When each change was made stands in the run's own journal.
-func measureLoadKeys(keys int) measurement {
-	return func(ctx context.Context, l *lab, _ int) (sample, error) {
-		v, _, folder, err := l.shownDemo(ctx)
-		if err != nil {
-			return sample{}, err
-		}
-		defer v.end()
-		v.pause(ctx, time.Second) // the first frame may know nothing of the load yet
-		v.turn(ctx, "c", "CONTROL")
-		var pressed []time.Time
-		for i := range keys {
-			v.pause(ctx, between(i))
-			pressed = append(pressed, v.press("+"))
-		}
-		if v.err != nil {
-			return sample{}, v.err
-		}
-		changed, err := manualChanges(ctx, folder, keys)
-		if err != nil {
-			return sample{}, err
-		}
-		var took []time.Duration
-		for i := range pressed {
-			took = append(took, changed[i].Sub(pressed[i].Round(0))) // by the wall clock, which both processes share
-		}
-		return keyFigures(took), nil
+func measureLoadKeys(ctx context.Context, l *lab, _ int) (sample, error) {
+	const keys = 4
+	v, _, folder, err := l.shownDemo(ctx)
+	if err != nil {
+		return sample{}, err
 	}
+	defer v.end()
+	v.pause(ctx, time.Second) // the first frame may know nothing of the load yet
+	v.turn(ctx, "c", "CONTROL")
+	var pressed []time.Time
+	for i := range keys {
+		v.pause(ctx, between(i))
+		pressed = append(pressed, v.press("+"))
+	}
+	if v.err != nil {
+		return sample{}, v.err
+	}
+	changed, err := manualChanges(ctx, folder, keys)
+	if err != nil {
+		return sample{}, err
+	}
+	var took []time.Duration
+	for i := range pressed {
+		took = append(took, changed[i].Sub(pressed[i].Round(0))) // by the wall clock, which both processes share
+	}
+	return keyFigures(took), nil
 }
 
 // manualChanges waits until so many changes of the load are in the journal of a run, which goes to the file once a second.

@@ -88,7 +88,11 @@ func keepRecord(t table, m measured, here machine) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w; remove it to begin anew", recordPath, err)
 	}
-	text, err := json.Marshal(t.record(m, here))
+	kept := recordTable{Machine: here}
+	for _, r := range t.rows {
+		kept.Rows = append(kept.Rows, recordRow{r.name, m[r.name]})
+	}
+	text, err := json.Marshal(kept)
 	if err != nil {
 		return err
 	}
@@ -97,15 +101,6 @@ func keepRecord(t table, m measured, here machine) error {
 		return err
 	}
 	return os.WriteFile(recordPath, append(b, '\n'), 0o644)
-}
-
-// record is a table with all its rounds, in the order of its rows.
-func (t *table) record(m measured, here machine) recordTable {
-	kept := recordTable{Machine: here}
-	for _, r := range t.rows {
-		kept.Rows = append(kept.Rows, recordRow{r.name, m[r.name]})
-	}
-	return kept
 }
 
 // machine is where and of what something was measured. It has no name of a host, user or folder.

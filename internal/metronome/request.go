@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -144,7 +144,8 @@ func (q *request) readField(line []byte, seen *bool) error {
 	value = bytes.Trim(value, " \t")
 	switch {
 	case is(name, "Content-Length"):
-		n, err := digits(value)
+		count, err := strconv.ParseUint(string(value), 10, 50)
+		n := int(count)
 		if err != nil || *seen && n != q.length {
 			return malformed("Content-Length %.40q: expected one number", value)
 		}
@@ -167,23 +168,6 @@ func (q *request) readField(line []byte, seen *bool) error {
 
 func is(name []byte, want string) bool {
 	return len(name) == len(want) && bytes.EqualFold(name, []byte(want))
-}
-
-var errNumber = errors.New("not a number")
-
-// digits reads a number of at most 15 digits and nothing else.
-func digits(b []byte) (int, error) {
-	if len(b) == 0 || len(b) > 15 {
-		return 0, errNumber
-	}
-	n := 0
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return 0, errNumber
-		}
-		n = n*10 + int(c-'0')
-	}
-	return n, nil
 }
 
 // pace is when the chunks of an answer are due. An itl of 0 means as fast as the client takes them.

@@ -54,8 +54,8 @@ func New() *Server { return newServer(" token") }
 func newServer(text string) *Server {
 	return &Server{
 		clock:      newClock(),
-		completion: completionScript(text),
-		chat:       chatScript(text),
+		completion: newScript("cmpl-metronome", "text_completion", `"text":`+quoted(text)),
+		chat:       newScript("chatcmpl-metronome", "chat.completion.chunk", `"delta":{"content":`+quoted(text)+`}`),
 		streamHead: []byte(streamHead),
 		bodies:     sync.Pool{New: func() any { return new(bytes.Buffer) }},
 		closing:    make(chan struct{}),

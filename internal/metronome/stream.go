@@ -82,14 +82,6 @@ type script struct {
 // streamHead begins the answer of every stream.
 const streamHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-func completionScript(text string) *script {
-	return newScript("cmpl-metronome", "text_completion", `"text":`+quoted(text))
-}
-
-func chatScript(text string) *script {
-	return newScript("chatcmpl-metronome", "chat.completion.chunk", `"delta":{"content":`+quoted(text)+`}`)
-}
-
 func newScript(id, object, output string) *script {
 	head := fmt.Sprintf(`data: {"id":%q,"object":%q,"created":0,"model":"metronome","choices":[`, id, object)
 	choice := `{"index":0,` + output + `,"finish_reason":`

@@ -73,14 +73,6 @@ type ports struct {
 // free is how many connections they are enough for.
 func (p ports) free() int { return max(0, p.last-p.first+1-p.reserved-portReserve) }
 
-// portCommand widens the range of ports as far as it goes.
-func portCommand(goos string) string {
-	if goos == "darwin" {
-		return fmt.Sprintf("sudo sysctl -w net.inet.ip.portrange.first=%d net.inet.ip.portrange.last=%d", firstPort, lastPort)
-	}
-	return fmt.Sprintf("sudo sysctl -w net.ipv4.ip_local_port_range=\"%d %d\"", firstPort, lastPort)
-}
-
 func portsFit(n int, p ports, goos string) error {
 	if n <= p.free() {
 		return nil
@@ -93,7 +85,11 @@ func portsFit(n int, p ports, goos string) error {
 	case p.first <= firstPort && p.last >= lastPort:
 		return fmt.Errorf("%s as %d are reserved; see net.ipv4.ip_local_reserved_ports", text, p.reserved)
 	}
-	return fmt.Errorf("%s; widen the range: %s", text, portCommand(goos))
+	widen := `sudo sysctl -w net.ipv4.ip_local_port_range="%d %d"`
+	if goos == "darwin" {
+		widen = "sudo sysctl -w net.inet.ip.portrange.first=%d net.inet.ip.portrange.last=%d"
+	}
+	return fmt.Errorf("%s; widen the range: "+widen, text, firstPort, lastPort)
 }
 
 // parsePortRange reads ip_local_port_range, "first last".

@@ -30,10 +30,6 @@ const (
 	phases
 )
 
-func (p Phase) String() string {
-	return [phases]string{"running", "draining", "hanging up", "terminating", "aborting", "finishing", "finishing, asked once", "finishing, asked twice", "saved"}[p]
-}
-
 // command is what may happen to a run from outside, and the two steps that it takes by itself.
 type command uint8
 
@@ -53,10 +49,6 @@ const (
 	saved                     // the result is saved
 	commands
 )
-
-func (c command) String() string {
-	return [commands]string{"drain", "abort", "interrupt", "quit", "terminate", "hang up", "detach", "screen left", "steer", "judge", "save so far", "load over", "saved"}[c]
-}
 
 // reason is the one for which a command ends a run, as it stands in the journal; "" for none.
 func (c command) reason() string {
@@ -88,18 +80,6 @@ const (
 	leave                            // the process ends whatever the run does; what was measured is in the journal
 	allow                            // the command is carried out
 )
-
-func (e effects) String() (all string) {
-	for i, name := range []string{"close screen", "hasten", "go on", "drain", "drain briefly", "cut", "end load", "hurry", "leave", "allow"} {
-		if e&(1<<i) != 0 {
-			all += ", " + name
-		}
-	}
-	if all == "" {
-		return "nothing"
-	}
-	return all[2:]
-}
 
 const (
 	away  = closeScreen | hasten

@@ -9,6 +9,26 @@ import (
 	"testing"
 )
 
+func (p Phase) String() string {
+	return [phases]string{"running", "draining", "hanging up", "terminating", "aborting", "finishing", "finishing, asked once", "finishing, asked twice", "saved"}[p]
+}
+
+func (c command) String() string {
+	return [commands]string{"drain", "abort", "interrupt", "quit", "terminate", "hang up", "detach", "screen left", "steer", "judge", "save so far", "load over", "saved"}[c]
+}
+
+func (e effects) String() (all string) {
+	for i, name := range []string{"close screen", "hasten", "go on", "drain", "drain briefly", "cut", "end load", "hurry", "leave", "allow"} {
+		if e&(1<<i) != 0 {
+			all += ", " + name
+		}
+	}
+	if all == "" {
+		return "nothing"
+	}
+	return all[2:]
+}
+
 // TestSteps holds the whole table of phases and commands to testdata/steps.txt, a line for each pair that does something.
 func TestSteps(t *testing.T) {
 	var lines []string

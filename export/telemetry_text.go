@@ -262,21 +262,18 @@ func bar(parts []part, width int) string {
 // UnseenGPUs says in words what was not seen of the accelerators that --gpu asked for, and why; "" if nothing is missing, or
 // nobody asked for any.
 func UnseenGPUs(r *metrics.Report) string {
-	asked, g := cutASCII(r.Plan.GPUs, textWidth/2), r.GPUs
-	if r.Plan.GPUs == "" {
-		return ""
-	}
-	why := "the run was over before anybody looked"
+	asked, g, why := cutASCII(r.Plan.GPUs, textWidth/2), r.GPUs, "the run was over before anybody looked"
 	if g != nil && g.Absent != "" {
 		why = clause(g.Absent)
 	}
-	if g == nil || len(g.Seconds) == 0 {
+	switch missing := neverSeen(r); {
+	case r.Plan.GPUs == "":
+		return ""
+	case g == nil || len(g.Seconds) == 0:
 		return fmt.Sprintf("--gpu %s: nothing was seen of the GPUs: %s", asked, why)
-	}
-	if missing := neverSeen(r); len(missing) > 0 {
+	case len(missing) > 0:
 		return fmt.Sprintf("--gpu %s: never seen was GPU %s", asked, cutASCII(strings.Join(missing, ", "), textWidth))
-	}
-	if g.Absent != "" {
+	case g.Absent != "":
 		return fmt.Sprintf("--gpu %s: the GPUs were not seen to the end: %s", asked, why)
 	}
 	return ""
@@ -284,11 +281,16 @@ func UnseenGPUs(r *metrics.Report) string {
 
 // neverSeen are the indices that were asked for and are in no look.
 func neverSeen(r *metrics.Report) (missing []string) {
-	for _, word := range strings.Split(r.Plan.GPUs, ",") {
-		index, err := strconv.Atoi(word)
-		if err == nil && !slices.ContainsFunc(r.GPUs.Seconds, func(s metrics.GPUSecond) bool {
-			return slices.ContainsFunc(s.GPUs, func(g metrics.GPU) bool { return g.Index == index })
-		}) {
+	seen := map[int]bool{}
+	if r.GPUs != nil {
+		for _, look := range r.GPUs.Seconds {
+			for _, g := range look.GPUs {
+				seen[g.Index] = true
+			}
+		}
+	}
+	for word := range strings.SplitSeq(r.Plan.GPUs, ",") {
+		if index, err := strconv.Atoi(word); err == nil && !seen[index] {
 			missing = append(missing, strconv.Itoa(index))
 		}
 	}

@@ -44,13 +44,8 @@ func compress(to, from *os.File) error {
 		return err
 	}
 	z := gzip.NewWriter(to)
-	if _, err := io.Copy(z, from); err != nil {
-		return err
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return errors.Join(to.Chmod(info.Mode().Perm()), to.Sync())
+	_, err = io.Copy(z, from)
+	return errors.Join(err, z.Close(), to.Chmod(info.Mode().Perm()), to.Sync())
 }
 
 // syncDir makes a rename last through a power cut, on the systems that can.

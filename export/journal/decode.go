@@ -34,14 +34,6 @@ func (d *lineDecoder) header(line []byte) (event.Event, error) {
 	return event.Event{Kind: event.Fact, Value: plan}, err
 }
 
-// before returns the facts that come before an event, just read, for which an older journal has no lines.
-func (d *lineDecoder) before(e event.Event) []event.Event {
-	if d.older == nil {
-		return nil
-	}
-	return d.older.before(e, d.inner)
-}
-
 // decode returns the event of any line but the first. Its values share nothing with the line.
 func (d *lineDecoder) decode(raw []byte) (event.Event, error) {
 	raw, chunks := cutChunks(raw)

@@ -126,8 +126,11 @@ type older struct {
 	server, gpus time.Duration // of the last look
 }
 
-// before returns the facts that come before an event. end reads the line of the end.
+// before returns the facts that come before an event, none for a journal of today's version. end reads the line of the end.
 func (o *older) before(e event.Event, end *line) []event.Event {
+	if o == nil {
+		return nil
+	}
 	fact := func(at time.Duration, value any) event.Event {
 		return event.Event{At: at, Kind: event.Fact, Value: value}
 	}

@@ -63,60 +63,58 @@ func From(r io.Reader, name string) event.Events {
 			}
 			plain = z
 		}
-		scan(plain, name)(yield)
+		scan(plain, name, yield)
 	}
 }
 
 // scan yields the events of a journal. It stops after the first error: a first line that is none of a journal, or a reader that
 // fails.
-func scan(r io.Reader, name string) event.Events {
-	return func(yield func(event.Event, error) bool) {
-		lines := lineReader{r: bufio.NewReaderSize(r, 1<<16)}
-		var d lineDecoder
-		var room limits
-		ended := false
-		for {
-			line, whole, err := lines.next()
-			if err == io.EOF && lines.n > 1 {
+func scan(r io.Reader, name string, yield func(event.Event, error) bool) {
+	lines := lineReader{r: bufio.NewReaderSize(r, 1<<16)}
+	var d lineDecoder
+	var room limits
+	ended := false
+	for {
+		line, whole, err := lines.next()
+		if err == io.EOF && lines.n > 1 {
+			return
+		}
+		var e event.Event
+		var damage error
+		switch {
+		case err == io.EOF:
+			err = errors.New("expected a benchtop journal, found nothing")
+		case errors.Is(err, errTooLong) && lines.n > 1:
+			damage, err = err, nil
+		case err != nil:
+		case lines.n == 1:
+			e, err = d.header(line)
+		case ended:
+			damage = errors.New("expected nothing after the end line")
+		default:
+			if e, damage = d.decode(line); damage == nil {
+				damage = room.allow(e.Value)
+			}
+		}
+		if err != nil {
+			yield(event.Event{}, fmt.Errorf("%s, line %d: %w", name, lines.n, err))
+			return
+		}
+		if damage != nil {
+			if !whole && lines.eof {
+				return // cut while it was written
+			}
+			e = event.Event{Kind: event.Fact, Value: event.Damage{Lines: 1, Err: fmt.Errorf("%s, line %d: %w", name, lines.n, damage)}}
+		}
+		_, ends := e.Value.(metrics.End)
+		ended = ended || ends
+		for _, made := range d.older.before(e, d.inner) {
+			if !yield(made, nil) {
 				return
 			}
-			var e event.Event
-			var damage error
-			switch {
-			case err == io.EOF:
-				err = errors.New("expected a benchtop journal, found nothing")
-			case errors.Is(err, errTooLong) && lines.n > 1:
-				damage, err = err, nil
-			case err != nil:
-			case lines.n == 1:
-				e, err = d.header(line)
-			case ended:
-				damage = errors.New("expected nothing after the end line")
-			default:
-				if e, damage = d.decode(line); damage == nil {
-					damage = room.allow(e.Value)
-				}
-			}
-			if err != nil {
-				yield(event.Event{}, fmt.Errorf("%s, line %d: %w", name, lines.n, err))
-				return
-			}
-			if damage != nil {
-				if !whole && lines.eof {
-					return // cut while it was written
-				}
-				e = event.Event{Kind: event.Fact, Value: event.Damage{Lines: 1, Err: fmt.Errorf("%s, line %d: %w", name, lines.n, damage)}}
-			}
-			_, ends := e.Value.(metrics.End)
-			ended = ended || ends
-			for _, made := range d.before(e) {
-				if !yield(made, nil) {
-					return
-				}
-			}
-			if !yield(e, nil) {
-				return
-			}
+		}
+		if !yield(e, nil) {
+			return
 		}
 	}
 }

@@ -201,7 +201,7 @@ func TestReadJournalLines(t *testing.T) {
 	header = append(header, '\n')
 	lines := io.MultiReader(bytes.NewReader(header), io.LimitReader(endless{}, longestLine+1), strings.NewReader("\n{\"index\":1}\n"))
 	var all []event.Event
-	for e, err := range scan(lines, "long") {
+	for e, err := range From(lines, "long") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestReadJournalLines(t *testing.T) {
 	if got := entryOf(all[1]).damage.Error(); got != "long, line 2: "+errTooLong.Error() {
 		t.Errorf("got %v", got)
 	}
-	for _, err := range scan(endless{}, "endless") { // such as a device
+	for _, err := range From(endless{}, "endless") { // such as a device
 		if err == nil || err.Error() != "endless, line 1: "+errTooLong.Error() {
 			t.Errorf("got %v", err)
 		}

@@ -194,7 +194,7 @@ func (j *Writer) Close() error {
 // Events are those told so far, as the journal has them. They are the same whenever they are ranged over, though the run goes on.
 func (j *Writer) Events() event.Events {
 	whole := j.whole()
-	return func(yield func(event.Event, error) bool) { scan(whole(), j.name)(yield) }
+	return func(yield func(event.Event, error) bool) { scan(whole(), j.name, yield) }
 }
 
 // WriteTo copies the whole journal as it is now, for instance to a disk that has room.

@@ -53,7 +53,7 @@ var arrows = map[string][]string{
 	"benchtop/internal/pyjson":         {},
 	"benchtop/internal/simulator":      {},
 	"benchtop/internal/usage":          {},
-	"benchtop/internal/cli/argv": {"benchtop/metrics", "benchtop/internal/pyjson",
+	"benchtop/internal/cli/argv": {"benchtop/metrics", "benchtop/datasets/jsonscan", "benchtop/internal/pyjson",
 		"benchtop/internal/usage"},
 	"benchtop/internal/cli/prompts": {"benchtop/internal/cli/argv", "benchtop/internal/cli/server", "benchtop/internal/usage", "benchtop/internal/files", "benchtop/internal/pyjson",
 		"benchtop/internal/simulator", "benchtop/loadgen", "benchtop/loadgen/protocol", "benchtop/loadgen/shape", "benchtop/loadgen/target",

@@ -41,27 +41,17 @@ func (o *clientOptions) define(f *pflag.FlagSet) {
 }
 
 func (o *clientOptions) check() error {
-	var problems []error
-	switch o.timestamps {
-	case "", metrics.UserStamps:
-	case metrics.KernelStamps:
-		if !conn.KernelStamps() {
-			problems = append(problems, errors.New("--timestamps kernel: this system's kernel does not stamp packets; use user"))
-		}
-	default:
-		problems = append(problems, fmt.Errorf("--timestamps %s: use kernel or user", usage.Quote(o.timestamps)))
+	var p usage.Problems
+	if o.timestamps != "" {
+		p.OneOf("timestamps", o.timestamps, metrics.KernelStamps, metrics.UserStamps)
 	}
-	if o.pacer != "" && !slices.Contains(pace.Kinds(), o.pacer) {
-		problems = append(problems, fmt.Errorf("--pacer %s: this system has %s", usage.Quote(o.pacer), strings.Join(pace.Kinds(), " and ")))
+	p.BadIf(o.timestamps == metrics.KernelStamps && !conn.KernelStamps(), "--timestamps kernel: this system's kernel does not stamp packets; use user")
+	p.BadIf(o.pacer != "" && !slices.Contains(pace.Kinds(), o.pacer), "--pacer %s: this system has %s", usage.Quote(o.pacer), strings.Join(pace.Kinds(), " and "))
+	p.BadIf(o.preconnect < 0 && o.preconnect != asNeeded, "--preconnect %d: must be 0 or more", o.preconnect)
+	if o.preconnect > 0 {
+		p.Flag(fmt.Sprint("preconnect ", o.preconnect), telemetry.CheckSockets(o.preconnect))
 	}
-	if o.preconnect < 0 && o.preconnect != asNeeded {
-		problems = append(problems, fmt.Errorf("--preconnect %d: must be 0 or more", o.preconnect))
-	} else if o.preconnect > 0 {
-		if err := telemetry.CheckSockets(o.preconnect); err != nil {
-			problems = append(problems, fmt.Errorf("--preconnect %d: %w", o.preconnect, err))
-		}
-	}
-	return errors.Join(problems...)
+	return errors.Join(p...)
 }
 
 // source is how chunks will be timed.

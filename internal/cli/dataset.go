@@ -78,7 +78,7 @@ func runDataset(env *environment, args []string) int {
 	}
 	all := o.flags.All()
 	env.warn(slices.Concat(argv.InertNotes(all), o.prompts.LengthNotes(all)))
-	problems := []error{err, noArguments("dataset", rest)}
+	problems := usage.Problems{err, noArguments("dataset", rest)}
 	if o.prompts.OnlyShown() && slices.Contains(server.PoolingBackends(), o.server.Backend) {
 		o.server.Backend = protocol.Default().Traits().Name // which of them makes no difference to what is shown
 	}
@@ -90,16 +90,12 @@ func runDataset(env *environment, args []string) int {
 	load := loadOptions{prompts: o.number, seed: o.seed, rate: 1, burstiness: 1}
 	load.allRows = o.prompts.Needs().AllRows
 	problems = append(problems, load.checkDraws()...)
-	if o.number > shape.MostArrivals {
-		problems = append(problems, fmt.Errorf("--num-prompts %d: more than %d are too many for one run", o.number, shape.MostArrivals))
-	}
+	problems.BadIf(o.number > shape.MostArrivals, "--num-prompts %d: more than %d are too many for one run", o.number, shape.MostArrivals)
 	problems = append(problems, o.prompts.Check(all, load.shape(), load.seed, false, to)...)
 	if p := protocol.Holding(o.prompts.Needs().Forms); p != nil && to == nil && (o.server.Protocol == nil || !o.server.Protocol.Traits().Forms.Overlap(o.prompts.Needs().Forms)) {
 		o.server.Protocol = p // what it would have to be
 	}
-	if o.first < 0 {
-		problems = append(problems, fmt.Errorf("--first %d: must be 0 or more", o.first))
-	}
+	problems.BadIf(o.first < 0, "--first %d: must be 0 or more", o.first)
 	if err := errors.Join(problems...); err != nil {
 		return env.fail(exitUsage, err)
 	}
@@ -225,9 +221,7 @@ func runSlices(env *environment, args []string) int {
 	f.Bool("trust-remote-code", false, "accepted without effect: no code from elsewhere is ever run")
 	rest, err := env.parse(&flags, args)
 	problems := usage.Problems{err, noArguments("dataset slices", rest)}
-	if output == "" {
-		problems.Bad("--output: give the file to write")
-	}
+	problems.BadIf(output == "", "--output: give the file to write")
 	switch tokens.Name {
 	case "":
 		problems.Bad("--tokenizer: give the tokenizer that cuts the text")

@@ -95,22 +95,12 @@ func (o *loadOptions) hasRate() bool { return !math.IsInf(float64(o.rate), 1) }
 // check reports problems of the flags and of the load they make.
 func (o *loadOptions) check(given *pflag.FlagSet, slo metrics.SLO) (p usage.Problems) {
 	o.promptsGiven = given.Changed("num-prompts")
-	if !(o.rate > 0) {
-		p.Bad("--request-rate %s: must be more than 0", &o.rate)
-	}
-	if !(o.burstiness > 0) {
-		p.Bad("--burstiness %s: must be more than 0", &o.burstiness)
-	}
-	if o.concurrency < 0 {
-		p.Bad("--max-concurrency %d: must be more than 0, or 0 for no limit", o.concurrency)
-	}
+	p.BadIf(!(o.rate > 0), "--request-rate %s: must be more than 0", &o.rate)
+	p.BadIf(!(o.burstiness > 0), "--burstiness %s: must be more than 0", &o.burstiness)
+	p.BadIf(o.concurrency < 0, "--max-concurrency %d: must be more than 0, or 0 for no limit", o.concurrency)
 	p = append(p, o.checkDraws()...)
-	if o.warmups < 0 {
-		p.Bad("--num-warmups %d: must not be negative", o.warmups)
-	}
-	if !(o.probeRate >= 0) || math.IsInf(o.probeRate, 0) {
-		p.Bad("--probe-request-rate %g: must be a number of 0 or more", o.probeRate)
-	}
+	p.BadIf(o.warmups < 0, "--num-warmups %d: must not be negative", o.warmups)
+	p.BadIf(!(o.probeRate >= 0) || math.IsInf(o.probeRate, 0), "--probe-request-rate %g: must be a number of 0 or more", o.probeRate)
 	checkTime(&p, "duration", o.duration, 0)
 	checkTime(&p, "warmup", o.warmup, 0)
 	checkTime(&p, "drain-timeout", o.drain, 0)
@@ -149,9 +139,7 @@ func (o *loadOptions) checkDraws() (p usage.Problems) {
 	case o.prompts < 0:
 		p.Bad("--num-prompts %d: must be at least 1, or 0 for every row once", o.prompts)
 	}
-	if o.seed < 0 || o.seed > math.MaxUint32 {
-		p.Bad("--seed %d: seeds are from 0 to 4294967295", o.seed)
-	}
+	p.BadIf(o.seed < 0 || o.seed > math.MaxUint32, "--seed %d: seeds are from 0 to 4294967295", o.seed)
 	return p
 }
 
@@ -164,9 +152,7 @@ func (o *loadOptions) checkTrace() (p usage.Problems) {
 		{"stages", len(o.stages.rates.stages) > 0}, {"concurrency-stages", len(o.stages.users.stages) > 0},
 		{"ramp-over", o.ramp.Over > 0}, {"find", o.find.searching()},
 	} {
-		if o.selfTimed && x.given {
-			p.Bad("--%s: the trace has times of its own; add --no-self-timed to send it otherwise", x.name)
-		}
+		p.BadIf(o.selfTimed && x.given, "--%s: the trace has times of its own; add --no-self-timed to send it otherwise", x.name)
 	}
 	return p
 }
@@ -205,12 +191,10 @@ func (o *rampOptions) check(load *loadOptions) (p usage.Problems) {
 	switch {
 	case o.Strategy == "" && o.Over > 0:
 		p.Bad("--ramp-over: needs --ramp-up-strategy, --ramp-up-start-rps and --ramp-up-end-rps")
-	case o.Strategy != "" && o.Strategy != "linear" && o.Strategy != "exponential":
-		p.Bad("--ramp-up-strategy %s: use linear or exponential", usage.Quote(o.Strategy))
+	case o.Strategy != "":
+		p.OneOf("ramp-up-strategy", o.Strategy, "linear", "exponential")
 	}
-	if o.Strategy != "" && load.hasRate() {
-		p.Bad("--ramp-up-strategy and --request-rate: choose one; a ramp has rates of its own")
-	}
+	p.BadIf(o.Strategy != "" && load.hasRate(), "--ramp-up-strategy and --request-rate: choose one; a ramp has rates of its own")
 	return p
 }
 
@@ -239,21 +223,11 @@ func (o *stageOptions) check(load *loadOptions) (p usage.Problems) {
 	if !rates && !users {
 		return nil
 	}
-	if rates && users {
-		p.Bad("--stages and --concurrency-stages: choose one")
-	}
-	if load.ramp.Strategy != "" {
-		p.Bad("%s and --ramp-up-strategy: choose one", name)
-	}
-	if load.hasRate() {
-		p.Bad("%s and --request-rate: choose one; stages have loads of their own", name)
-	}
-	if users && load.concurrency > 0 {
-		p.Bad("--concurrency-stages and --max-concurrency: choose one")
-	}
-	if rates && !slices.ContainsFunc(o.rates.stages, func(s metrics.Stage) bool { return s.Rate > 0 }) {
-		p.Bad("--stages %s: nothing would be sent", &o.rates)
-	}
+	p.BadIf(rates && users, "--stages and --concurrency-stages: choose one")
+	p.BadIf(load.ramp.Strategy != "", "%s and --ramp-up-strategy: choose one", name)
+	p.BadIf(load.hasRate(), "%s and --request-rate: choose one; stages have loads of their own", name)
+	p.BadIf(users && load.concurrency > 0, "--concurrency-stages and --max-concurrency: choose one")
+	p.BadIf(rates && !slices.ContainsFunc(o.rates.stages, func(s metrics.Stage) bool { return s.Rate > 0 }), "--stages %s: nothing would be sent", &o.rates)
 	return p
 }
 
@@ -355,30 +329,20 @@ func (o *findOptions) check(given *pflag.FlagSet, load *loadOptions, slo metrics
 	o.within = slo
 	if !o.searching() {
 		for _, name := range []string{"find-from", "find-most", "find-step", "find-hold"} {
-			if given.Changed(name) {
-				p.Bad("--%s: needs --find or --find-users", name)
-			}
+			p.BadIf(given.Changed(name), "--%s: needs --find or --find-users", name)
 		}
 		return p
 	}
-	if o.on && o.Users && given.Changed("find") {
-		p.Bad("--find and --find-users: choose one, a rate or users")
-	}
-	if len(slo) == 0 {
-		p.Bad("--find: say with --goodput what the search has to stay within, as --goodput ttft:500 tpot:50")
-	}
+	p.BadIf(o.on && o.Users && given.Changed("find"), "--find and --find-users: choose one, a rate or users")
+	p.BadIf(len(slo) == 0, "--find: say with --goodput what the search has to stay within, as --goodput ttft:500 tpot:50")
 	for _, name := range []string{"num-prompts", "request-rate", "ramp-up-strategy", "ramp-over", "stages", "concurrency-stages"} {
 		if given.Changed(name) {
 			p.Bad("--find and --%s: the search sets the load and ends the run itself; begin it with --find-from, bound it with --find-most or --duration", name)
 		}
 	}
-	if o.Users && load.concurrency > 0 {
-		p.Bad("--find-users and --max-concurrency: the search sets the number of users; bound it with --find-most")
-	}
+	p.BadIf(o.Users && load.concurrency > 0, "--find-users and --max-concurrency: the search sets the number of users; bound it with --find-most")
 	if o.Users && o.Most > 0 && o.Most <= shape.HighestRate {
-		if err := room(int(o.Most)); err != nil {
-			p.Bad("--find-most %g: %w", o.Most, err)
-		}
+		p.Flag(fmt.Sprintf("find-most %g", o.Most), room(int(o.Most)))
 	}
 	return p
 }

@@ -66,28 +66,18 @@ func (o *screenOptions) defineLooks(f *pflag.FlagSet) {
 }
 
 func (o *screenOptions) check() error {
-	problems := []error{o.checkLooks()}
-	if o.progress <= 0 {
-		problems = append(problems, errors.New("--progress: must be more than 0"))
-	}
-	if o.onHangup != hangupSave && o.onHangup != hangupContinue {
-		problems = append(problems, fmt.Errorf("--on-hangup %s: use save or continue", usage.Quote(o.onHangup)))
-	}
-	return errors.Join(problems...)
+	p := usage.Problems{o.checkLooks()}
+	p.BadIf(o.progress <= 0, "--progress: must be more than 0")
+	p.OneOf("on-hangup", o.onHangup, hangupSave, hangupContinue)
+	return errors.Join(p...)
 }
 
 func (o *screenOptions) checkLooks() error {
-	var problems []error
-	if err := screen.CheckColor(o.color); err != nil {
-		problems = append(problems, fmt.Errorf("--color: %w", err))
-	}
-	if err := screen.CheckTheme(o.theme); err != nil {
-		problems = append(problems, fmt.Errorf("--theme: %w", err))
-	}
-	if o.bandwidth < 0 {
-		problems = append(problems, fmt.Errorf("--bandwidth %d: must be positive, or 0 for what the size of the screen suggests", o.bandwidth))
-	}
-	return errors.Join(problems...)
+	var p usage.Problems
+	p.Flag("color", screen.CheckColor(o.color))
+	p.Flag("theme", screen.CheckTheme(o.theme))
+	p.BadIf(o.bandwidth < 0, "--bandwidth %d: must be positive, or 0 for what the size of the screen suggests", o.bandwidth)
+	return errors.Join(p...)
 }
 
 // options are what the dashboard is told.

@@ -96,25 +96,17 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usa
 		}
 	}
 	for _, g := range o.gates {
-		if g.NeedsObjectives() && len(o.goodput) == 0 {
-			p.Bad("--fail-on %s: say with --goodput what is good, as --goodput ttft:500", usage.Quote(g.String()))
-		}
+		p.BadIf(g.NeedsObjectives() && len(o.goodput) == 0, "--fail-on %s: say with --goodput what is good, as --goodput ttft:500", usage.Quote(g.String()))
 	}
 	var err error
 	if o.parsedMetadata, err = o.metadata.Split("metadata"); err != nil {
 		p = append(p, err)
 	}
 	for _, m := range o.parsedMetadata {
-		if m.Key == "benchtop" {
-			p.Bad("--metadata benchtop=...: the result has a key of that name; choose another")
-		}
+		p.BadIf(m.Key == "benchtop", "--metadata benchtop=...: the result has a key of that name; choose another")
 	}
-	if !(o.steadyThreshold > 0 && o.steadyThreshold <= 1) {
-		p.Bad("--steady-state-threshold %g: must be more than 0 and at most 1", o.steadyThreshold)
-	}
-	if o.steadyMinWindow < 0 {
-		p.Bad("--steady-state-min-window %s: must not be negative", o.steadyMinWindow)
-	}
+	p.BadIf(!(o.steadyThreshold > 0 && o.steadyThreshold <= 1), "--steady-state-threshold %g: must be more than 0 and at most 1", o.steadyThreshold)
+	p.BadIf(o.steadyMinWindow < 0, "--steady-state-min-window %s: must not be negative", o.steadyMinWindow)
 	if o.parsedThresholds, err = parseThresholds(o.timelineThresholds); err != nil {
 		p = append(p, err)
 	}
@@ -127,9 +119,7 @@ func (o *reportOptions) checkPooling(given *pflag.FlagSet, backend string) (p us
 		o.metrics = metrics.E2EL.Key() // as with vLLM
 	}
 	for _, x := range o.goodput {
-		if x.Metric.Streams() {
-			p.Bad("--goodput %s: an answer of backend %s comes in one piece and has only e2el", x.Metric, backend)
-		}
+		p.BadIf(x.Metric.Streams(), "--goodput %s: an answer of backend %s comes in one piece and has only e2el", x.Metric, backend)
 	}
 	for _, g := range o.gates {
 		if l, ok := g.Latency(); ok && l.Streams() {

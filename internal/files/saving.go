@@ -64,13 +64,11 @@ func (o *Options) Define(f *pflag.FlagSet) {
 
 // Check reports what is wrong with the flags.
 func (o *Options) Check() error {
-	if o.Never && o.Asked() {
-		return fmt.Errorf("--no-save and --%s: choose one", map[bool]string{true: "save-result", false: "append-result"}[o.Result])
-	}
-	if strings.HasSuffix(strings.TrimSuffix(o.Name, ".gz"), JournalSuffix) {
-		return fmt.Errorf("--result-filename %s: %s is the journal's ending; choose another, such as .json", usage.Quote(o.Name), JournalSuffix)
-	}
-	return nil
+	var p usage.Problems
+	p.BadIf(o.Never && o.Asked(), "--no-save and --%s: choose one", map[bool]string{true: "save-result", false: "append-result"}[o.Result])
+	p.BadIf(strings.HasSuffix(strings.TrimSuffix(o.Name, ".gz"), JournalSuffix),
+		"--result-filename %s: %s is the journal's ending; choose another, such as .json", usage.Quote(o.Name), JournalSuffix)
+	return errors.Join(p...)
 }
 
 // Saving is the pair of files of a run, reserved before it starts. A nil Saving means that nothing is saved.

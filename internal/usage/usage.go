@@ -4,6 +4,7 @@ package usage
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -26,6 +27,25 @@ type Problems []error
 
 // Bad adds a problem, as by [fmt.Errorf].
 func (p *Problems) Bad(format string, a ...any) { *p = append(*p, fmt.Errorf(format, a...)) }
+
+// BadIf adds a problem if there is one.
+func (p *Problems) BadIf(problem bool, format string, a ...any) {
+	if problem {
+		p.Bad(format, a...)
+	}
+}
+
+// Flag adds an error about the value of a flag, if there is one.
+func (p *Problems) Flag(name string, err error) {
+	if err != nil {
+		p.Bad("--%s: %w", name, err)
+	}
+}
+
+// OneOf adds a problem if the value of a flag is none of the choices.
+func (p *Problems) OneOf(flag, value string, choices ...string) {
+	p.BadIf(!slices.Contains(choices, value), "--%s %s: use %s", flag, Quote(value), strings.Join(choices, " or "))
+}
 
 // Quote is a text fit for the line of an error: in quotes where it needs them, and not too long.
 func Quote(v string) string {

@@ -48,3 +48,18 @@ func TestError(t *testing.T) {
 		t.Errorf("got %v", p)
 	}
 }
+
+// Flags are checked by rules that add a problem each, or none.
+func TestProblems(t *testing.T) {
+	var p Problems
+	p.BadIf(false, "nothing")
+	p.BadIf(true, "--first %d: must be 0 or more", -1)
+	p.Flag("color", nil)
+	p.Flag("color", fs.ErrInvalid)
+	p.OneOf("cache", "cold", "cold", "as-is")
+	p.OneOf("cache", "hot", "cold", "as-is")
+	const want = "--first -1: must be 0 or more\n--color: invalid argument\n--cache hot: use cold or as-is"
+	if got := errors.Join(p...).Error(); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

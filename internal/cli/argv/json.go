@@ -1,6 +1,7 @@
 package argv
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"benchtop/datasets/jsonscan"
 	"benchtop/internal/pyjson"
 	"benchtop/internal/usage"
 )
@@ -212,90 +214,76 @@ func readJSON(text string) (v any, twice string, err error) {
 	}
 	if err := json.Unmarshal([]byte(text), new(json.RawMessage)); err != nil {
 		at := 0
-		if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			at = max(0, int(syntax.Offset)-1)
 		}
 		if json.Valid([]byte(nonFinite.Replace(text))) {
 			return nil, "", refusal{fmt.Errorf("%s: NaN and Infinity are numbers in Python but not in JSON; "+
-				`write a finite number, null, or "NaN" with double quotes for the text`, place(text, at))}
+				`write a finite number, null, or "NaN" with double quotes for the text`, place(text[:at]))}
 		}
 		const shown = 12
 		found := []rune(text[at:min(len(text), at+utf8.UTFMax*shown)])
-		return nil, "", fmt.Errorf("%s, at %q: %w", place(text, at), string(found[:min(shown, len(found))]), err)
+		return nil, "", fmt.Errorf("%s, at %q: %w", place(text[:at]), string(found[:min(shown, len(found))]), err)
 	}
-	r := &jsonReader{text: text, tokens: json.NewDecoder(strings.NewReader(text))}
-	r.tokens.UseNumber()
-	v = r.value()
+	r := jsonReader{text: []byte(text)}
+	v = r.value(bytes.TrimSpace(r.text))
 	return v, r.twice, r.refused
 }
 
-// place is a position for a person: characters count from 1.
-func place(text string, at int) string {
-	return fmt.Sprintf("character %d", utf8.RuneCountInString(text[:at])+1)
+// place is the position behind a text for a person: characters count from 1.
+func place[T string | []byte](before T) string {
+	return fmt.Sprintf("character %d", utf8.RuneCountInString(string(before))+1)
 }
 
-// jsonReader builds a value from the tokens of a text that is known to be JSON.
+// jsonReader builds a value from a text that is known to be JSON.
 type jsonReader struct {
-	text    string
-	tokens  *json.Decoder
+	text    []byte
 	twice   string // tells of a name that an object has more than once
 	refused error  // the first refusal
 }
 
-// next returns the next token, how it is written, and where it begins.
-func (r *jsonReader) next() (token json.Token, written string, at int) {
-	before := r.tokens.InputOffset()
-	token, _ = r.tokens.Token()
-	after := r.tokens.InputOffset()
-	written = strings.TrimLeft(r.text[before:after], " \t\r\n,:")
-	return token, written, int(after) - len(written)
-}
-
-func (r *jsonReader) refuse(at int, format string, a ...any) {
+// refuse refuses a part of the text.
+func (r *jsonReader) refuse(part []byte, format string) {
 	if r.refused == nil {
-		r.refused = refusal{fmt.Errorf("%s: %s", place(r.text, at), fmt.Sprintf(format, a...))}
+		at := cap(r.text) - cap(part)
+		r.refused = refusal{fmt.Errorf("%s: "+format, place(r.text[:at]), usage.Quote(string(part)))}
 	}
 }
 
-// value reads the next value. How deep it is has been checked.
-func (r *jsonReader) value() any {
-	token, written, at := r.next()
-	switch token := token.(type) {
-	case json.Delim:
-		if token == '{' {
-			return r.object()
-		}
+// value reads a value. How deep it is has been checked.
+func (r *jsonReader) value(raw []byte) any {
+	switch raw[0] {
+	case '{':
+		return r.object(raw)
+	case '[':
 		list := []any{}
-		for r.tokens.More() {
-			list = append(list, r.value())
+		for element := range jsonscan.Elements(raw) {
+			list = append(list, r.value(element))
 		}
-		r.next()
 		return list
-	case json.Number:
-		_, err := strconv.ParseFloat(written, 64)
-		if err != nil && strings.ContainsAny(written, ".eE") { // whole numbers may have any length
-			r.refuse(at, "%s is too large for a number with a point or an exponent", usage.Quote(written))
-		}
+	case '"', 't', 'f', 'n':
+		return json.RawMessage(raw)
 	}
-	return json.RawMessage(written)
+	_, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil && bytes.ContainsAny(raw, ".eE") { // whole numbers may have any length
+		r.refuse(raw, "%s is too large for a number with a point or an exponent")
+	}
+	return json.RawMessage(raw)
 }
 
-// object reads the members of an object whose brace has been read.
-func (r *jsonReader) object() *jsonObject {
+func (r *jsonReader) object(raw []byte) *jsonObject {
 	o := newObject()
-	for r.tokens.More() {
-		token, written, at := r.next()
-		name, _ := token.(string)
-		// Half a surrogate pair has no form in UTF-8 and has become U+FFFD. Within a value it stays as it is written.
-		if string(pyjson.Append(nil, []byte(written))) != string(jsonText(name)) {
-			r.refuse(at, "the name %s is not text: it has half a surrogate pair", usage.Quote(written))
+	for written, value := range jsonscan.Members(raw) {
+		// Half a surrogate pair has no form in UTF-8 and becomes U+FFFD. Within a value it stays as it is written.
+		name, err := jsonscan.WholeText(written)
+		if err != nil {
+			r.refuse(written, "the name %s is not text: it has half a surrogate pair")
 		}
 		if o.members[name] != nil && r.twice == "" {
 			r.twice = fmt.Sprintf(": the name %s comes more than once; the last one counts", usage.Shorten(strconv.Quote(name)))
 		}
-		o.set(name, r.value())
+		o.set(name, r.value(value))
 	}
-	r.next()
 	return o
 }
 

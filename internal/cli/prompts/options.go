@@ -98,12 +98,8 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	}
 	o.Prompts, o.Seed = load.Requests(), max(0, seed)
 	needs := kind.Needs(o.Common)
-	if !needs.Timed && (o.selfTimed || o.noSelfTimed) {
-		p.Bad("--self-timed: needs a data set with time stamps, which is timed_trace; %s has none", o.Name)
-	}
-	if o.selfTimed && o.noSelfTimed {
-		p.Bad("--self-timed and --no-self-timed: choose one")
-	}
+	p.BadIf(!needs.Timed && (o.selfTimed || o.noSelfTimed), "--self-timed: needs a data set with time stamps, which is timed_trace; %s has none", o.Name)
+	p.BadIf(o.selfTimed && o.noSelfTimed, "--self-timed and --no-self-timed: choose one")
 	p = append(p, o.checkPath(needs.File)...)
 	if needs.Forms == 0 {
 		p.Bad("--dataset-name %s: %s", o.Name, needs.Why)
@@ -112,9 +108,7 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	if to != nil && !to.Traits().Forms.Overlap(needs.Forms) {
 		p = append(p, o.cannotSend(to.Traits().Name, needs))
 	}
-	if load.Endless() && !searching && needs.Ends {
-		p.Bad("users without pause: with %s say how many requests there may be with --num-prompts", o.Name)
-	}
+	p.BadIf(load.Endless() && !searching && needs.Ends, "users without pause: with %s say how many requests there may be with --num-prompts", o.Name)
 	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was told already
 		p = append(p, kind.Validate(o.Common))
 	}

@@ -73,18 +73,12 @@ func sampling(given *pflag.FlagSet, p *usage.Problems) (out []protocol.Field) {
 
 // Check finds what is wrong with the flags. to is nil where the protocol makes no difference.
 func (o *RequestOptions) Check(given *pflag.FlagSet, to protocol.Protocol) (p usage.Problems) {
-	if o.loraAssignment != "random" && o.loraAssignment != "round-robin" {
-		p.Bad("--lora-assignment %s: use random or round-robin", usage.Quote(o.loraAssignment))
-	}
-	if o.cache != cacheAsIs && o.cache != cacheCold {
-		p.Bad("--cache %s: use cold or as-is", usage.Quote(o.cache))
-	}
-	if o.cache == cacheCold && o.extraBody.Has("cache_salt") {
-		p.Bad("--cache cold and a cache_salt in --extra-body: choose one, since cold draws a salt of its own for each run")
-	}
-	if strings.ContainsFunc(o.IDPrefix, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		p.Bad("--request-id-prefix %q: it travels in a header, so it may hold only printable ASCII without blanks", o.IDPrefix)
-	}
+	p.OneOf("lora-assignment", o.loraAssignment, "random", "round-robin")
+	p.OneOf("cache", o.cache, cacheCold, cacheAsIs)
+	p.BadIf(o.cache == cacheCold && o.extraBody.Has("cache_salt"),
+		"--cache cold and a cache_salt in --extra-body: choose one, since cold draws a salt of its own for each run")
+	p.BadIf(strings.ContainsFunc(o.IDPrefix, func(r rune) bool { return r <= ' ' || r > '~' }),
+		"--request-id-prefix %q: it travels in a header, so it may hold only printable ASCII without blanks", o.IDPrefix)
 	switch {
 	case !given.Changed("logprobs"):
 	case o.logprobs < 0:

@@ -34,9 +34,7 @@ func (o *TokenizerOptions) define(f *pflag.FlagSet) {
 }
 
 func (o *TokenizerOptions) check() (p usage.Problems) {
-	if o.Skip && o.Name != "" {
-		p.Bad("--tokenizer and --skip-tokenizer-init: choose one")
-	}
+	p.BadIf(o.Skip && o.Name != "", "--tokenizer and --skip-tokenizer-init: choose one")
 	return p
 }
 

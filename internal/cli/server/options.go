@@ -82,9 +82,7 @@ func (o *Options) Check() (p usage.Problems) {
 	} else if err != nil {
 		p.Bad("--base-url: %w", err)
 	}
-	if o.port < 1 || o.port > 65535 {
-		p.Bad("--port %d: ports are from 1 to 65535", o.port)
-	}
+	p.BadIf(o.port < 1 || o.port > 65535, "--port %d: ports are from 1 to 65535", o.port)
 	if o.Ready < 0 {
 		o.Ready = 0 // as with vLLM
 	}

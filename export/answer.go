@@ -9,8 +9,8 @@ import (
 	"benchtop/metrics"
 )
 
-// answerWidth is how long the answer may become before a list in it is cut short, in columns.
-const answerWidth = 150
+// maxAnswerWidth is how long the answer may become before a list in it is cut short, in columns.
+const maxAnswerWidth = 150
 
 // Answer is the headline result in one line, without a newline: the load within the objectives and where the server saturates, or how it
 // did under the one load there was; whether the client limited it; which gates were missed. There always is one, in ASCII,
@@ -21,34 +21,34 @@ const answerWidth = 150
 //	no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)
 func Answer(r metrics.Report) string {
 	// That the client or a gate failed is never cut off for the sake of the rest; why the client did has the room that is left.
-	room := func(taken ...string) int { return answerWidth - len(joined(taken...)) - len("; ") }
-	line, least := "", joined(clientWords(&r, 0), missedGates(&r, answerWidth/3))
-	for _, line = range wordings(&r) {
+	room := func(taken ...string) int { return maxAnswerWidth - len(joinParts(taken...)) - len("; ") }
+	line, least := "", joinParts(clientVerdict(&r, 0), missedGates(&r, maxAnswerWidth/3))
+	for _, line = range variants(&r) {
 		if len(line) <= room(least) {
 			break
 		}
 	}
-	missed := missedGates(&r, max(room(line, clientWords(&r, 0)), answerWidth/3))
-	tail := joined(clientWords(&r, room(line, missed)), missed)
+	missed := missedGates(&r, max(room(line, clientVerdict(&r, 0)), maxAnswerWidth/3))
+	tail := joinParts(clientVerdict(&r, room(line, missed)), missed)
 	if tail != "" {
 		line = cutASCII(line, room(tail))
 	}
-	return cutASCII(joined(line, tail), answerWidth)
+	return cutASCII(joinParts(line, tail), maxAnswerWidth)
 }
 
-// wordings are what there is to say of the load, in full and then with less, so that a part that does not fit is left out whole.
-func wordings(r *metrics.Report) []string {
+// variants are what there is to say of the load, in full and then with less, so that a part that does not fit is left out whole.
+func variants(r *metrics.Report) []string {
 	if r.Completed == 0 {
-		return []string{"no request succeeded: " + whyNone(r)}
+		return []string{"no request succeeded: " + whyNoSuccess(r)}
 	}
-	load, shown := verdict(r)
+	load, shown := loadVerdict(r)
 	failed := failedShare(r)
-	detailed := joined(load+shown, failed)
-	return []string{joined(detailed, slotWait(r), shortfall(r)), detailed, joined(load, failed)}
+	detailed := joinParts(load+shown, failed)
+	return []string{joinParts(detailed, slotWait(r), shortfall(r)), detailed, joinParts(load, failed)}
 }
 
-// joined leaves out empty parts.
-func joined(parts ...string) string {
+// joinParts leaves out empty parts.
+func joinParts(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
 
@@ -64,8 +64,8 @@ func saturationOf(r *metrics.Report) *saturation {
 	return &saturation{&r.Levels[a.Before], &r.Levels[a.After], &r.Levels[a.Shown]}
 }
 
-// whyNone says why no request succeeded.
-func whyNone(r *metrics.Report) string {
+// whyNoSuccess says why no request succeeded.
+func whyNoSuccess(r *metrics.Report) string {
 	switch {
 	case r.Failed > 0:
 		return fmt.Sprintf("%d failed (%s)", r.Failed, mainFailure(r))
@@ -93,30 +93,30 @@ func whyNone(r *metrics.Report) string {
 	return "none was sent"
 }
 
-// verdict is about the load; shown, in brackets, is the wait by which it shows.
-func verdict(r *metrics.Report) (load, shown string) {
+// loadVerdict is about the load; shown, in brackets, is the wait by which it shows.
+func loadVerdict(r *metrics.Report) (load, shown string) {
 	s := saturationOf(r)
 	switch {
 	case s != nil:
-		return joined(highest(r), "saturates "+saturationLoad(&r.Answer)), shownBy(r, s)
-	case r.Plan.Find != nil && highest(r) != "":
-		return highest(r), ""
+		return joinParts(highestLoad(r), "saturates "+saturationLoad(&r.Answer)), evidence(r, s)
+	case r.Plan.Find != nil && highestLoad(r) != "":
+		return highestLoad(r), ""
 	case len(r.Levels) > 1:
 		why, shown := unsaturated(r)
-		return joined(highest(r), why), shown
+		return joinParts(highestLoad(r), why), shown
 	}
-	return steady(r), ""
+	return steadyLoad(r), ""
 }
 
-// heldBack reports whether users waited much longer than TTFT knows, because a limit here held their requests back.
-func heldBack(r *metrics.Report, l *metrics.LoadLevel) bool {
+// slotWaitDominates reports whether users waited much longer than TTFT knows, because a limit here held their requests back.
+func slotWaitDominates(r *metrics.Report, l *metrics.LoadLevel) bool {
 	return waitedForSlot(r) && l.WaitP99 > 2*l.TTFTp99
 }
 
-// shownBy is the wait for the first chunk by which saturation shows: TTFT, or E2EL of answers in one piece, unless requests were held back here.
-func shownBy(r *metrics.Report, s *saturation) string {
+// evidence is the wait for the first chunk by which saturation shows: TTFT, or E2EL of answers in one piece, unless requests were held back here.
+func evidence(r *metrics.Report, s *saturation) string {
 	name, pair := "p99 "+r.Plan.FirstWait().Naming().Title, change(s.before.TTFTp99, s.shown.TTFTp99)
-	if heldBack(r, s.shown) {
+	if slotWaitDominates(r, s.shown) {
 		name, pair = "p99 scheduled to first chunk", change(s.before.WaitP99, s.shown.WaitP99)
 	}
 	if s.shown != s.after {
@@ -137,7 +137,7 @@ func saturationLoad(a *metrics.Answer) string {
 
 // unsaturated says why saturation was not seen, and how long waits were where that is known of the server.
 func unsaturated(r *metrics.Report) (why, shown string) {
-	why = cutASCII(r.Answer.Why, answerWidth/3)
+	why = cutASCII(r.Answer.Why, maxAnswerWidth/3)
 	if !strings.Contains(why, "saturat") {
 		return strings.TrimSuffix("saturation unknown: "+why, ": "), ""
 	}
@@ -148,7 +148,7 @@ func unsaturated(r *metrics.Report) (why, shown string) {
 		}
 	}
 	switch {
-	case heldBack(r, &slowest):
+	case slotWaitDominates(r, &slowest):
 		shown = fmt.Sprintf(" (p99 scheduled to first chunk up to %s)", latency(slowest.WaitP99))
 	case slowest.TTFTp99 > 0:
 		shown = fmt.Sprintf(" (p99 %s up to %s)", r.Plan.FirstWait().Naming().Title, latency(slowest.TTFTp99))
@@ -156,8 +156,8 @@ func unsaturated(r *metrics.Report) (why, shown string) {
 	return why, shown
 }
 
-// highest does not call a load too high of which every request was good: there were too few to tell.
-func highest(r *metrics.Report) string {
+// highestLoad does not call a load too high of which every request was good: there were too few to tell.
+func highestLoad(r *metrics.Report) string {
 	switch {
 	case len(r.Objectives) == 0:
 		return ""
@@ -181,8 +181,8 @@ func highest(r *metrics.Report) string {
 	return text
 }
 
-// steady sums up a run of one load.
-func steady(r *metrics.Report) string {
+// steadyLoad sums up a run of one load.
+func steadyLoad(r *metrics.Report) string {
 	var figures []string
 	if !r.Plan.Paced() && r.RequestThroughput > 0 { // nobody asked for this rate, so it is a finding
 		figures = append(figures, loadText(r.RequestThroughput, false))
@@ -206,7 +206,7 @@ func steady(r *metrics.Report) string {
 	if len(figures) == 0 {
 		figures = []string{count(r.Completed, "request") + " succeeded"}
 	}
-	return loadOf(r) + ": " + strings.Join(figures, ", ")
+	return loadName(r) + ": " + strings.Join(figures, ", ")
 }
 
 // p99 is not known where there were no samples.
@@ -215,8 +215,8 @@ func p99(s *metrics.Statistic) (ms float64, known bool) {
 	return ms, known && s.N > 0
 }
 
-// loadOf names the one load of a run.
-func loadOf(r *metrics.Report) string {
+// loadName names the one load of a run.
+func loadName(r *metrics.Report) string {
 	p := &r.Plan
 	switch {
 	case p.Ramp != nil:
@@ -264,7 +264,7 @@ func mainFailure(r *metrics.Report) string {
 // users follow their own last request, waiting is the plan.
 func p99OfSlotWait(r *metrics.Report) float64 {
 	held, ok := r.Statistics[metrics.SlotWait].Percentile(99)
-	if !ok || held < shortestSlotWait || r.Plan.MaxConcurrency == 0 || !r.Plan.Paced() {
+	if !ok || held < minSlotWaitMS || r.Plan.MaxConcurrency == 0 || !r.Plan.Paced() {
 		return 0
 	}
 	return held
@@ -273,7 +273,7 @@ func p99OfSlotWait(r *metrics.Report) float64 {
 // slotWait says how long requests waited for a slot, unless it is in the wait that shows saturation.
 func slotWait(r *metrics.Report) string {
 	held, s := p99OfSlotWait(r), saturationOf(r)
-	if held == 0 || s != nil && heldBack(r, s.shown) {
+	if held == 0 || s != nil && slotWaitDominates(r, s.shown) {
 		return ""
 	}
 	return fmt.Sprintf("waited p99 %s for a slot", latency(held))

@@ -20,21 +20,21 @@ func benchtopObject(r *metrics.Report) object {
 		{"version", p.Version},
 		{"command", p.Command},
 		{"seed", p.Seed},
-		{"definitions", sorted(p.Definitions, strings.Clone)},
+		{"definitions", sortedObject(p.Definitions, strings.Clone)},
 		{"dataset", p.Dataset},
 		{"cache", orNull(p.Cache)},
 		{"load", p.Load},
 		{"stages", each(p.Stages, stage)},
-		{"ramp", present(p.Ramp, ramp)},
-		{"find", present(p.Find, find)},
+		{"ramp", ifPresent(p.Ramp, ramp)},
+		{"find", ifPresent(p.Find, find)},
 		{"steered", r.Steered},
 		{"warmup_s", p.Warmup.Seconds()},
 		{"warmed_up", r.WarmedUp},
 		{"objectives", objectives(r)},
 		{"token_sources", object{
 			{"dataset", sourceName(p.InputSource)},
-			{"input", sorted(r.InputSources, sourceName)},
-			{"output", sorted(r.OutputSources, sourceName)},
+			{"input", sortedObject(r.InputSources, sourceName)},
+			{"output", sortedObject(r.OutputSources, sourceName)},
 		}},
 		{"cached_tokens", when(r.CachedTokens > 0, object{{"tokens", r.CachedTokens}, {"share", cachedShare(r)}})},
 		{"answer_lengths", object{
@@ -47,21 +47,21 @@ func benchtopObject(r *metrics.Report) object {
 		}},
 	}, ownStatistics(r), object{
 		{"peak_concurrency_exact", r.ExactPeakConcurrency},
-		{"good", good(r, r.Good)},
-		{"steady_state", present(r.SteadyState, steadyState)},
+		{"good", goodOrNull(r, r.Good)},
+		{"steady_state", ifPresent(r.SteadyState, steadyState)},
 		{"levels", each(r.Levels, func(l *metrics.LoadLevel) object { return level(r, l) })},
 		{"answer", answer(r)},
 		{"gates", each(r.Gates, gate)},
-		{"probes", present(r.Probes, probeObject)},
+		{"probes", ifPresent(r.Probes, probeObject)},
 		{"ttft_split", split(&r.Split)},
-		{"server", present(r.Server, server)},
-		{"gpus", present(r.GPUs, func(g *metrics.GPUReport) object { return gpus(r, g) })},
+		{"server", ifPresent(r.Server, server)},
+		{"gpus", ifPresent(r.GPUs, func(g *metrics.GPUReport) object { return gpus(r, g) })},
 		{"timeline", timeline(r)},
 		{"events", each(r.Events, logLine)},
 		{"failures", each(r.Failures, failures)},
 		{"damaged_journal_lines", r.Damaged},
 		{"not_sent", r.NotSent},
-		{"interrupted", present(r.Interrupted, func(i *metrics.Interrupted) object {
+		{"interrupted", ifPresent(r.Interrupted, func(i *metrics.Interrupted) object {
 			return object{{"reason", i.Reason}, {"cancelled", i.Cancelled}, {"unsent", i.Unsent}}
 		})},
 	})
@@ -83,8 +83,8 @@ func ownStatistics(r *metrics.Report) (o object) {
 	return o
 }
 
-// sorted is a map with its keys in order.
-func sorted[K cmp.Ordered, V any](m map[K]V, name func(K) string) object {
+// sortedObject is a map with its keys in order.
+func sortedObject[K cmp.Ordered, V any](m map[K]V, name func(K) string) object {
 	o := object{}
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		o = append(o, field{name(key), m[key]})
@@ -119,13 +119,13 @@ func statistic(s *metrics.Statistic, unit string) object {
 	return o
 }
 
-// good is null in a run without objectives, where it would only repeat the successes.
-func good(r *metrics.Report, n int) any { return when(len(r.Objectives) > 0, n) }
+// goodOrNull is null in a run without objectives, where it would only repeat the successes.
+func goodOrNull(r *metrics.Report, n int) any { return when(len(r.Objectives) > 0, n) }
 
 func logLine(e *metrics.LogEntry) object {
 	return object{
 		{"t_s", atSeconds(e.At)}, {"level", string(e.Level)}, {"text", e.Text}, {"mark", orNull(e.Mark)},
-		{"count", max(1, e.Count)}, {"set", present(e.Set, setting)}, {"objectives", present(e.Objectives, changed)},
+		{"count", max(1, e.Count)}, {"set", ifPresent(e.Set, loadSetting)}, {"objectives", ifPresent(e.Objectives, objectiveChange)},
 	}
 }
 

@@ -9,20 +9,20 @@ import (
 	"benchtop/metrics"
 )
 
-// clientWords say whether the client limited what was measured, and why if that fits into width columns; where it did not
+// clientVerdict say whether the client limited what was measured, and why if that fits into width columns; where it did not
 // watch itself, as in older journals, they say how late it was.
-func clientWords(r *metrics.Report, width int) string {
+func clientVerdict(r *metrics.Report, width int) string {
 	v := &r.Client.Verdict
 	switch {
 	case v.Limited():
 		const words = "client LIMITED"
-		if text := words + " (" + listed(v.Why, width-len(words+" ()")) + ")"; len(text) <= width {
+		if text := words + " (" + joinFitting(v.Why, width-len(words+" ()")) + ")"; len(text) <= width {
 			return text
 		}
 		return words
 	case r.Completed == 0: // there are no figures that it could have spoilt
 		return ""
-	case watched(&r.Client):
+	case monitored(&r.Client):
 		return "client ok"
 	case !r.Plan.Paced() || p99OfSlotWait(r) > 0: // being late has no meaning, or is said already
 		return ""
@@ -37,8 +37,8 @@ func clientWords(r *metrics.Report, width int) string {
 	return fmt.Sprintf("client p99 %s late", latency(late))
 }
 
-// listed joins as many items as fit into width columns, but at least one, and counts the others.
-func listed(items []string, width int) string {
+// joinFitting joins as many items as fit into width columns, but at least one, and counts the others.
+func joinFitting(items []string, width int) string {
 	const more = " and %d more"
 	list, left := "", 0
 	for i, item := range items {
@@ -67,10 +67,10 @@ func (t *remarks) client() {
 	if why := strings.Join(c.Verdict.Why, "; "); c.Verdict.Limited() {
 		noSocket := func(f metrics.FailureCount) bool { return f.Kind == metrics.FailedNoSocket }
 		if slices.ContainsFunc(t.r.Failures, noSocket) {
-			t.say("Client LIMITED: %s. Its system had no more of what the failures above say, open files or"+
+			t.add("Client LIMITED: %s. Its system had no more of what the failures above say, open files or"+
 				" local ports: raise that limit, lower the load, or spread it over several machines.", why)
 		} else {
-			t.say("Client LIMITED: %s. The figures may be the client's rather than the server's: give the client cores of its"+
+			t.add("Client LIMITED: %s. The figures may be the client's rather than the server's: give the client cores of its"+
 				" own, run it on another machine, or lower the load; `benchtop calibrate` shows what this machine can measure.", why)
 		}
 	}
@@ -82,36 +82,36 @@ func (t *remarks) client() {
 			}
 		}
 		rounded := func(d time.Duration) string { return metrics.Duration(d.Round(time.Millisecond)) }
-		t.say("Stood still: the client did nothing for %s, %s of it at a stretch around second %.0f. Something stopped it, or"+
+		t.add("Stood still: the client did nothing for %s, %s of it at a stretch around second %.0f. Something stopped it, or"+
 			" the whole machine. Requests due meanwhile may have gone out late, and chunks that came meanwhile may share one time.",
 			rounded(c.StoodStill), rounded(longest.Stall), longest.At.Seconds())
 	}
 	if c.ClockSteps != 0 && c.Source == metrics.KernelStamps { // else reads are timed by a clock that nobody sets
-		t.say("Clock: the system's clock was set in %s of the run; chunks that came around that moment got the time of their"+
+		t.add("Clock: the system's clock was set in %s of the run; chunks that came around that moment got the time of their"+
 			" read.", count(c.ClockSteps, "second"))
 	}
 	t.stamps(c)
 }
 
-// mostOdd is the share of chunks up to which odd stamps are not worth a word.
-const mostOdd = metrics.SharedMost
+// maxOddStamps is the share of chunks up to which odd stamps are not worth a word.
+const maxOddStamps = metrics.SharedMost
 
 // stamps is about chunks without a stamp of their own. Where the client was limited, those that came together may be its own fault,
 // and that is said already; where there are too few for a verdict, whether it read them in time tells.
 func (t *remarks) stamps(c *metrics.Client) {
 	chunks := float64(max(c.Stamps.Chunks, 1))
-	if share := float64(c.Stamps.Unstamped) / chunks; c.Source == metrics.KernelStamps && share > mostOdd {
-		t.say("Stamps: %s of the chunks came without a stamp of the kernel and got the time of their read, which is later."+
+	if share := float64(c.Stamps.Unstamped) / chunks; c.Source == metrics.KernelStamps && share > maxOddStamps {
+		t.add("Stamps: %s of the chunks came without a stamp of the kernel and got the time of their read, which is later."+
 			" Unix sockets have none.", percent(share))
 	}
 	share := float64(c.Stamps.Shared) / chunks
 	switch {
-	case !watched(c) || c.Verdict.Limited() || share <= mostOdd:
+	case !monitored(c) || c.Verdict.Limited() || share <= maxOddStamps:
 	case c.ReadLate:
-		t.say("Stamps: %s of the chunks came together with the one before. The client read late now and then, so that this may"+
+		t.add("Stamps: %s of the chunks came together with the one before. The client read late now and then, so that this may"+
 			" be its own doing or the server's. The gaps between those are 0.", percent(share))
 	default:
-		t.say("Stamps: %s of the chunks came together with the one before, though the client read in time: the server or"+
+		t.add("Stamps: %s of the chunks came together with the one before, though the client read in time: the server or"+
 			" a proxy sends several at once, or the network held them. The gaps between those are 0.", percent(share))
 	}
 }

@@ -138,14 +138,14 @@ func TestListed(t *testing.T) {
 		33: "aaaaaaaaaa and 2 more", // the number of the rest has its room
 		0:  "aaaaaaaaaa and 2 more",
 	} {
-		if got := listed(items, width); got != want {
+		if got := joinFitting(items, width); got != want {
 			t.Errorf("%d columns: %q, want %q", width, got, want)
 		}
 	}
-	if got := listed(items[:1], 10); got != "aaaaaaaaaa" {
+	if got := joinFitting(items[:1], 10); got != "aaaaaaaaaa" {
 		t.Errorf("got %q", got)
 	}
-	if got := listed(slices.Repeat(items, 2), 40); got != "aaaaaaaaaa, bbbbbbbbbb and 4 more" {
+	if got := joinFitting(slices.Repeat(items, 2), 40); got != "aaaaaaaaaa, bbbbbbbbbb and 4 more" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -52,8 +52,8 @@ func loadPart(p *metrics.Plan) string {
 	return pyjson.Float(float64(p.Rate)) + "qps"
 }
 
-// mostNamed is how many stages a name tells one by one.
-const mostNamed = 5
+// maxNamedStages is how many stages a name tells one by one.
+const maxNamedStages = 5
 
 func stagesPart(stages []metrics.Stage) string {
 	unit := "qps"
@@ -65,7 +65,7 @@ func stagesPart(stages []metrics.Stage) string {
 		}
 		loads = append(loads, pythonNumber(load))
 	}
-	if n := len(loads); n > mostNamed {
+	if n := len(loads); n > maxNamedStages {
 		return fmt.Sprintf("%dx-%s-to-%s%s", n, loads[0], loads[n-1], unit)
 	}
 	return strings.Join(loads, "-") + unit
@@ -73,8 +73,8 @@ func stagesPart(stages []metrics.Stage) string {
 
 func date(t time.Time) string { return t.Local().Format(dateLayout) }
 
-// longestPart in bytes keeps the whole name, endings included, below the 255 bytes that file systems allow.
-const longestPart = 80
+// maxPartBytes in bytes keeps the whole name, endings included, below the 255 bytes that file systems allow.
+const maxPartBytes = 80
 
 // safe keeps letters, digits and a few harmless signs of a part of a file name.
 func safe(s string) string {
@@ -87,5 +87,5 @@ func safe(s string) string {
 		}
 		return '_'
 	}, s)
-	return strings.ToValidUTF8(s[:min(len(s), longestPart)], "") // without a character that was cut
+	return strings.ToValidUTF8(s[:min(len(s), maxPartBytes)], "") // without a character that was cut
 }

@@ -21,7 +21,7 @@ func missedGates(r *metrics.Report, width int) string {
 	if len(missed) == 0 {
 		return ""
 	}
-	return words + listed(missed, width-len(words))
+	return words + joinFitting(missed, width-len(words))
 }
 
 // gateValue is the value of a gate's metric in the unit of its limit, with as few digits as still say on which side of

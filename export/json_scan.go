@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	// longestResult in bytes bounds the time a file can take. Details of a million requests stay below.
-	longestResult = 1 << 30
-	// longestScalar in bytes bounds a key, or a value that is kept.
-	longestScalar = 64 << 10
-	// longestWord is more than any number takes.
-	longestWord = 400
+	// maxResultBytes in bytes bounds the time a file can take. Details of a million requests stay below.
+	maxResultBytes = 1 << 30
+	// maxScalarBytes in bytes bounds a key, or a value that is kept.
+	maxScalarBytes = 64 << 10
+	// maxWordBytes is more than any number takes.
+	maxWordBytes = 400
 )
 
-var errResultTooLong = fmt.Errorf("more than %d MiB, which is too much for a result; save it without --save-detailed", longestResult>>20)
+var errResultTooLong = fmt.Errorf("more than %d MiB, which is too much for a result; save it without --save-detailed", maxResultBytes>>20)
 
-// resultScanner reads the top level of JSON objects. What it is not asked for it passes over unread, so that a result with
+// jsonScanner reads the top level of JSON objects. What it is not asked for it passes over unread, so that a result with
 // millions of figures takes no memory.
-type resultScanner struct {
+type jsonScanner struct {
 	r    *bufio.Reader
 	left int64
 	buf  []byte
@@ -30,7 +30,7 @@ type resultScanner struct {
 }
 
 // next reads one byte, which is 0 where there is none.
-func (s *resultScanner) next() (c byte) {
+func (s *jsonScanner) next() (c byte) {
 	switch {
 	case s.err != nil:
 	case s.left == 0:
@@ -42,14 +42,14 @@ func (s *resultScanner) next() (c byte) {
 	return c
 }
 
-func (s *resultScanner) fail(expected string) {
+func (s *jsonScanner) fail(expected string) {
 	if s.err == nil {
 		s.err = errors.New("expected " + expected)
 	}
 }
 
-// blank skips white space and returns what follows it.
-func (s *resultScanner) blank() byte {
+// skipSpace skips white space and returns what follows it.
+func (s *jsonScanner) skipSpace() byte {
 	for {
 		if c := s.next(); s.err != nil || c != ' ' && c != '\t' && c != '\n' && c != '\r' {
 			return c
@@ -58,8 +58,8 @@ func (s *resultScanner) blank() byte {
 }
 
 // expect reads white space and one of the bytes wanted, and returns which.
-func (s *resultScanner) expect(wanted, words string) byte {
-	c := s.blank()
+func (s *jsonScanner) expect(wanted, words string) byte {
+	c := s.skipSpace()
 	if strings.IndexByte(wanted, c) < 0 {
 		s.fail(words)
 	}
@@ -68,7 +68,7 @@ func (s *resultScanner) expect(wanted, words string) byte {
 
 // object reads one object. For each key whose value is no object and no list it calls scalar, with a text as it is meant
 // and anything else as it stands there. The error is io.EOF where nothing more comes.
-func (s *resultScanner) object(scalar func(key, value string)) error {
+func (s *jsonScanner) object(scalar func(key, value string)) error {
 	if s.expect("{", "a JSON object"); s.err != nil {
 		return s.err
 	}
@@ -85,10 +85,10 @@ func (s *resultScanner) object(scalar func(key, value string)) error {
 }
 
 // pair reads a key, whose quote was read, and its value.
-func (s *resultScanner) pair(scalar func(key, value string)) {
+func (s *jsonScanner) pair(scalar func(key, value string)) {
 	key, value := s.text(), ""
 	s.expect(":", `":"`)
-	switch c := s.blank(); c {
+	switch c := s.skipSpace(); c {
 	case '{', '[':
 		s.skip()
 		return
@@ -103,11 +103,11 @@ func (s *resultScanner) pair(scalar func(key, value string)) {
 }
 
 // text reads a string whose quote was read. One that is longer than it may be comes back as "".
-func (s *resultScanner) text() (text string) {
+func (s *jsonScanner) text() (text string) {
 	s.buf = append(s.buf[:0], '"')
 	for escaped := false; s.err == nil; {
 		c := s.next()
-		if len(s.buf) <= longestScalar {
+		if len(s.buf) <= maxScalarBytes {
 			s.buf = append(s.buf, c)
 		}
 		if c == '"' && !escaped {
@@ -115,7 +115,7 @@ func (s *resultScanner) text() (text string) {
 		}
 		escaped = c == '\\' && !escaped
 	}
-	if s.err != nil || len(s.buf) > longestScalar {
+	if s.err != nil || len(s.buf) > maxScalarBytes {
 		return ""
 	}
 	if err := json.Unmarshal(s.buf, &text); err != nil {
@@ -125,13 +125,13 @@ func (s *resultScanner) text() (text string) {
 }
 
 // word reads a number or a name such as null, NaN or Infinity.
-func (s *resultScanner) word(c byte) string {
+func (s *jsonScanner) word(c byte) string {
 	s.buf = s.buf[:0]
-	for len(s.buf) <= longestWord && (strings.IndexByte("+-.0123456789", c) >= 0 || c|0x20 >= 'a' && c|0x20 <= 'z') {
+	for len(s.buf) <= maxWordBytes && (strings.IndexByte("+-.0123456789", c) >= 0 || c|0x20 >= 'a' && c|0x20 <= 'z') {
 		s.buf = append(s.buf, c)
 		c = s.next()
 	}
-	if n := len(s.buf); n == 0 || n > longestWord {
+	if n := len(s.buf); n == 0 || n > maxWordBytes {
 		s.fail("a value")
 	}
 	if s.err == nil {
@@ -142,7 +142,7 @@ func (s *resultScanner) word(c byte) string {
 }
 
 // skip passes over an object or a list whose first bracket was read.
-func (s *resultScanner) skip() {
+func (s *jsonScanner) skip() {
 	depth, inText, escaped := 1, false, false
 	for depth > 0 && s.err == nil {
 		c := s.next()

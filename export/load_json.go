@@ -33,7 +33,7 @@ func objectives(r *metrics.Report) list {
 				share = when(r.Completed > 0, m.Share)
 			}
 		}
-		return object{{"metric", o.Metric.Key()}, {"limit_ms", limit(o.LimitMS)}, {"share", share}}
+		return object{{"metric", o.Metric.Key()}, {"limit_ms", limitOrNull(o.LimitMS)}, {"share", share}}
 	})
 }
 
@@ -49,7 +49,7 @@ func level(r *metrics.Report, l *metrics.LoadLevel) object {
 	wait := r.Plan.FirstWait().Key()
 	return object{
 		{"from_s", l.From.Seconds()}, {"to_s", l.To.Seconds()}, {"offered", l.Offered}, {"unit", unit(l.Users)},
-		{"requests", l.Requests}, {"good", good(r, l.Good)}, {"done_rps", l.Done},
+		{"requests", l.Requests}, {"good", goodOrNull(r, l.Good)}, {"done_rps", l.Done},
 		{wait + "_p50_ms", orNull(l.TTFTp50)}, {wait + "_p99_ms", orNull(l.TTFTp99)}, {"itl_p99_ms", orNull(l.ITLp99)},
 		{"wait_p99_ms", orNull(l.WaitP99)}, {"completed_share", when(l.Requests > 0, l.Completed)}, {"standing", orNull(string(l.Standing))},
 		{"client_limited", orNull(strings.Join(l.Limited, "; "))},
@@ -66,7 +66,7 @@ func answer(r *metrics.Report) object {
 	}
 	return object{
 		{"bends", s != nil}, {"at", at}, {"bent_at_s", saturatedAt}, {"unit", unit(a.Users)}, {"before", before}, {"after", after},
-		{"highest_within_slo", when(a.Within, a.Highest)}, {"sure", when(a.Within, said(a.Sure))}, {"why", orNull(a.Why)}, {"text", Answer(*r)},
+		{"highest_within_slo", when(a.Within, a.Highest)}, {"sure", when(a.Within, finiteOrNull(a.Sure))}, {"why", orNull(a.Why)}, {"text", Answer(*r)},
 	}
 }
 
@@ -104,28 +104,28 @@ func steadyState(s *metrics.SteadyState) object {
 	}
 }
 
-// setting is a load that was set.
-func setting(s *metrics.LoadSetting) object {
+// loadSetting is a load that was set.
+func loadSetting(s *metrics.LoadSetting) object {
 	return object{
 		{"rate_rps", orNull(s.Rate)}, {"users", orNull(s.Users)}, {"paused", s.Paused},
 		{"ramp_to", orNull(s.RampTo)}, {"ramp_over_s", orNull(s.RampOver.Seconds())}, {"by", orNull(s.By)},
 	}
 }
 
-// changed are the objectives in force from an event on.
-func changed(slo *metrics.SLO) list {
+// objectiveChange are the objectives in force from an event on.
+func objectiveChange(slo *metrics.SLO) list {
 	return each(*slo, func(o *metrics.Objective) object {
-		return object{{"metric", o.Metric.Key()}, {"limit_ms", limit(o.LimitMS)}}
+		return object{{"metric", o.Metric.Key()}, {"limit_ms", limitOrNull(o.LimitMS)}}
 	})
 }
 
-// limit writes one that is no number, as a damaged journal may have it, as null.
-func limit(v float64) any { return when(!math.IsNaN(v), v) }
+// limitOrNull writes one that is no number, as a damaged journal may have it, as null.
+func limitOrNull(v float64) any { return when(!math.IsNaN(v), v) }
 
 // find is how the highest load within the objectives was searched for.
 func find(f *metrics.Find) object {
 	return object{
-		{"from", limit(f.From)}, {"most", limit(f.Most)}, {"unit", unit(f.Users)},
+		{"from", limitOrNull(f.From)}, {"most", limitOrNull(f.Most)}, {"unit", unit(f.Users)},
 		{"step_s", f.Step.Seconds()}, {"hold_s", f.Hold.Seconds()},
 	}
 }

@@ -69,11 +69,11 @@ func change(before, after float64) string {
 	return fmt.Sprintf("%s -> %s s", digits(before/1000), digits(after/1000))
 }
 
-// secondsFrom in milliseconds is where latencies are given in seconds.
-const secondsFrom = 100
+// minSecondsMS in milliseconds is where latencies are given in seconds.
+const minSecondsMS = 100
 
 func latency(ms float64) string {
-	if ms < secondsFrom {
+	if ms < minSecondsMS {
 		return digits(ms) + " ms"
 	}
 	return digits(ms/1000) + " s"

@@ -101,8 +101,8 @@ func cutASCII(s string, width int) string {
 	return s
 }
 
-// Listed joins words as a sentence does: a, b and c.
-func Listed(words []string) string {
+// JoinWords joins words as a sentence does: a, b and c.
+func JoinWords(words []string) string {
 	n := len(words)
 	if n < 2 {
 		return strings.Join(words, "")

@@ -11,18 +11,18 @@ import (
 type valueAxis struct{ step, top float64 }
 
 const (
-	// mostSteps keeps labels at least two rows apart.
-	mostSteps = 5
+	// maxSteps keeps labels at least two rows apart.
+	maxSteps = 5
 	// labelWidth is enough for any label of values up to mostPlotted, such as 250k or 1.5M.
-	labelWidth  = 4
-	mostPlotted = 500_000_000_000_000
+	labelWidth = 4
+	maxPlotted = 500_000_000_000_000
 )
 
 // newValueAxis finds the smallest step of 1, 2 or 5 times a power of ten that needs at most mostSteps steps. What is
 // counted is whole, so no step is below 1.
 func newValueAxis(most float64) valueAxis {
 	step := 1.0
-	for i := 0; step*mostSteps < most; i++ {
+	for i := 0; step*maxSteps < most; i++ {
 		if i%3 == 1 {
 			step *= 2.5
 		} else {
@@ -64,12 +64,12 @@ var timeSteps = []int{
 	1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800,
 }
 
-// leastTick is the smallest distance between two ticks of the axis of time, in columns.
-const leastTick = 8
+// minTickDistance is the smallest distance between two ticks of the axis of time, in columns.
+const minTickDistance = 8
 
 // timeAxis draws the axis below the area and the names of its ticks. The letters of marks stand on it.
-func timeAxis(seconds, columns int, marks []mark, ascii bool) (axis, names string) {
-	i := slices.IndexFunc(timeSteps, func(s int) bool { return s*columns >= leastTick*seconds })
+func timeAxis(seconds, columns int, marks []annotation, ascii bool) (axis, names string) {
+	i := slices.IndexFunc(timeSteps, func(s int) bool { return s*columns >= minTickDistance*seconds })
 	if i < 0 {
 		i = len(timeSteps) - 1
 	}

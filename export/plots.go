@@ -20,7 +20,7 @@ type PlotOptions struct {
 
 const (
 	defaultPlotWidth = 80
-	leastPlotWidth   = 30
+	minPlotWidth     = 30
 	// plotRows is the height of a plot without its axis: an odd number, so that five steps lie two rows apart.
 	plotRows = 11
 )
@@ -34,7 +34,7 @@ func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
 	if o.Width == 0 {
 		o.Width = defaultPlotWidth
 	}
-	if o.Width < leastPlotWidth || r.Completed == 0 || r.Duration < 2 || len(r.Timeline) < 2 {
+	if o.Width < minPlotWidth || r.Completed == 0 || r.Duration < 2 || len(r.Timeline) < 2 {
 		return nil
 	}
 	tokensOf, title := func(w *metrics.Window) int { return w.OutputTokens }, "Output tokens per second"
@@ -47,7 +47,7 @@ func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
 		tokens, inFlight = append(tokens, plotted(tokensOf(win))), append(inFlight, plotted(win.Waiting+win.Running))
 	}
 	out := bufio.NewWriter(w)
-	marks := marksOf(&r)
+	marks := annotationsOf(&r)
 	for _, p := range []plot{
 		{title: title, join: mean, joined: "mean", values: tokens},
 		{title: "Concurrent requests per second (in flight at the end of each)", join: slices.Max[[]float64], joined: "highest",
@@ -62,14 +62,14 @@ func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
 }
 
 // plotted keeps what a damaged journal makes up within what an axis can name.
-func plotted(n int) float64 { return float64(min(max(0, n), mostPlotted)) }
+func plotted(n int) float64 { return float64(min(max(0, n), maxPlotted)) }
 
 // plot is one of them; values are one for each second.
 type plot struct {
 	PlotOptions
 	title  string
 	values []float64
-	marks  []mark
+	marks  []annotation
 	// join makes one of several values, and joined is its name.
 	join   func([]float64) float64
 	joined string
@@ -132,39 +132,39 @@ func (p *plot) points(n int) (points []float64, note string) {
 	return points, fmt.Sprintf(", %s of %d to %d s at each point", p.joined, low, high)
 }
 
-// mark is a moment on the axis of time.
-type mark struct {
+// annotation is a moment on the axis of time.
+type annotation struct {
 	at     float64 // seconds
 	letter rune
 	text   string
 }
 
-// mostMarks is as many as there are letters.
-const mostMarks = 26
+// maxMarks is as many as there are letters.
+const maxMarks = 26
 
-// marksOf are the marked events of the time that is drawn.
-func marksOf(r *metrics.Report) []mark {
-	var out []mark
+// annotationsOf are the marked events of the time that is drawn.
+func annotationsOf(r *metrics.Report) []annotation {
+	var out []annotation
 	for _, e := range r.Events {
 		at := e.At.Seconds()
-		if e.Mark != "" && at >= 0 && at <= float64(len(r.Timeline)) && len(out) < mostMarks {
-			out = append(out, mark{at, 'a' + rune(len(out)), e.Mark})
+		if e.Mark != "" && at >= 0 && at <= float64(len(r.Timeline)) && len(out) < maxMarks {
+			out = append(out, annotation{at, 'a' + rune(len(out)), e.Mark})
 		}
 	}
 	return out
 }
 
 const (
-	// widestMark in columns is how much of a mark's words the legend shows.
-	widestMark = 24
-	// widestRest is what else may stand there: a letter and (6d23h59m59s).
-	widestRest = 16
+	// maxMarkWidth in columns is how much of a mark's words the legend shows.
+	maxMarkWidth = 24
+	// maxMarkRest is what else may stand there: a letter and (6d23h59m59s).
+	maxMarkRest = 16
 )
 
 // legend names the marks in as few lines as they fit into.
-func legend(marks []mark, o PlotOptions) string {
+func legend(marks []annotation, o PlotOptions) string {
 	var entries []string
-	width := min(widestMark, o.Width-widestRest)
+	width := min(maxMarkWidth, o.Width-maxMarkRest)
 	for _, m := range marks {
 		text := cut(Clean(m.text), width)
 		if o.ASCII {

@@ -174,7 +174,7 @@ func TestValueAxis(t *testing.T) {
 }
 
 func TestTimeAxis(t *testing.T) {
-	marks := []mark{{at: 0, letter: 'a'}, {at: 0.1, letter: 'b'}, {at: 60, letter: 'c'}, {at: 59.9, letter: 'd'}}
+	marks := []annotation{{at: 0, letter: 'a'}, {at: 0.1, letter: 'b'}, {at: 60, letter: 'c'}, {at: 59.9, letter: 'd'}}
 	axis, names := timeAxis(60, 40, marks, true)
 	if want := "+ab--------+---------+---------+--------d"; axis != want {
 		t.Errorf("got %s", axis)

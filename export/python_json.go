@@ -54,7 +54,7 @@ func each[T, V any](s []T, f func(*T) V) list {
 	}
 }
 
-func itself[T any](v *T) T { return *v }
+func deref[T any](v *T) T { return *v }
 
 // orNull is a value, or null for one that is not set, which a plan writes as its zero value.
 func orNull[T comparable](v T) any {
@@ -70,8 +70,8 @@ func when(known bool, v any) any {
 	return nil
 }
 
-// present is what f makes of a value that is there, and null for one that is not.
-func present[T, V any](v *T, f func(*T) V) any {
+// ifPresent is what f makes of a value that is there, and null for one that is not.
+func ifPresent[T, V any](v *T, f func(*T) V) any {
 	if v == nil {
 		return nil
 	}
@@ -112,10 +112,10 @@ func (j pythonJSON) value(v any) {
 		j.object(v)
 		return
 	case []string:
-		j.list(each(v, itself))
+		j.list(each(v, deref))
 		return
 	case []float64:
-		j.list(each(v, itself))
+		j.list(each(v, deref))
 		return
 	case list:
 		j.list(v)

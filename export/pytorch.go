@@ -64,7 +64,7 @@ func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
 			{"model", object{{"name", options.get("model")}}},
 			{"metric", object{
 				{"name", *name},
-				{"benchmark_values", each([]any{result.get(*name)}, itself)},
+				{"benchmark_values", each([]any{result.get(*name)}, deref)},
 				{"extra_info", extra},
 			}},
 		}

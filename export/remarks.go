@@ -17,7 +17,7 @@ import (
 func Remarks(w io.Writer, r metrics.Report) error {
 	t := remarks{r: &r}
 	for _, about := range []func(){
-		t.end, t.steering, t.objectives, t.held, t.cache, t.pacing, t.failures, t.firstChunk, t.vllm, t.tokens, t.client, t.steady,
+		t.completeness, t.steering, t.objectives, t.slotWaits, t.cache, t.pacing, t.failures, t.firstChunk, t.vllm, t.tokens, t.client, t.steady,
 		t.gpus, t.gates,
 	} {
 		about()
@@ -35,12 +35,12 @@ type remarks struct {
 	text string
 }
 
-func (t *remarks) say(format string, args ...any) {
+func (t *remarks) add(format string, args ...any) {
 	t.text += wrap(fmt.Sprintf(format, args...), textWidth)
 }
 
-// end is about what the run left out: at its end, at its beginning, in its journal.
-func (t *remarks) end() {
+// completeness is about what the run left out: at its end, at its beginning, in its journal.
+func (t *remarks) completeness() {
 	r := t.r
 	switch i, n := r.Interrupted, r.NotSent; {
 	case i != nil:
@@ -49,24 +49,24 @@ func (t *remarks) end() {
 			reason = cut(Clean(i.Reason), textWidth)
 		}
 		if i.Cancelled == 0 && i.Unsent == 0 {
-			t.say("Interrupted: %s.", reason)
+			t.add("Interrupted: %s.", reason)
 			break
 		}
-		t.say("Interrupted: %s. %s cut in flight, %d never sent; they are in none of the figures above.",
+		t.add("Interrupted: %s. %s cut in flight, %d never sent; they are in none of the figures above.",
 			reason, count(i.Cancelled, "request"), i.Unsent)
 	case n == 0:
 	case r.Plan.Requests == 0: // as many as fit into a plan with a duration: no interruption
-		t.say("The time was over with %s due and not sent.", count(n, "request"))
+		t.add("The time was over with %s due and not sent.", count(n, "request"))
 	case n == 1:
-		t.say("The time was over before 1 of the %d requests was sent.", r.Plan.Requests)
+		t.add("The time was over before 1 of the %d requests was sent.", r.Plan.Requests)
 	default:
-		t.say("The time was over before %d of the %d requests were sent.", n, r.Plan.Requests)
+		t.add("The time was over before %d of the %d requests were sent.", n, r.Plan.Requests)
 	}
 	if r.Damaged != 0 {
-		t.say("Journal: %s could not be read; what stood there is in none of the figures.", count(r.Damaged, "damaged line"))
+		t.add("Journal: %s could not be read; what stood there is in none of the figures.", count(r.Damaged, "damaged line"))
 	}
 	if r.Plan.Warmup > 0 {
-		t.say("Warm-up: %s of the first %s were left out; they are in none of the figures above.",
+		t.add("Warm-up: %s of the first %s were left out; they are in none of the figures above.",
 			count(r.WarmedUp, "request"), metrics.Duration(r.Plan.Warmup))
 	}
 }
@@ -91,7 +91,7 @@ func (t *remarks) steering() {
 	case search > 0:
 		who = " (by the search)"
 	}
-	t.say("Steered: the load was set %s while the run was on%s, so it was not the plan's.", times(t.r.Steered), who)
+	t.add("Steered: the load was set %s while the run was on%s, so it was not the plan's.", times(t.r.Steered), who)
 }
 
 // objectives is about those by which requests were judged, where they are not the plan's.
@@ -103,17 +103,17 @@ func (t *remarks) objectives() {
 	switch {
 	case slices.Equal(t.r.Objectives, t.r.Plan.Goodput):
 	case len(words) == 0:
-		t.say("Objectives: they were taken away while the run was on, so no request was judged.")
+		t.add("Objectives: they were taken away while the run was on, so no request was judged.")
 	default:
-		t.say("Objectives: changed while the run was on. All requests are judged by those in force at the end: %s.", strings.Join(words, ", "))
+		t.add("Objectives: changed while the run was on. All requests are judged by those in force at the end: %s.", strings.Join(words, ", "))
 	}
 }
 
-// shortestSlotWait in milliseconds is the wait for a slot from which on the limit shaped the load.
-const shortestSlotWait = 1
+// minSlotWaitMS in milliseconds is the wait for a slot from which on the limit shaped the load.
+const minSlotWaitMS = 1
 
-// held is about planned rates only: where everything is due at once, waiting for a slot is the plan.
-func (t *remarks) held() {
+// slotWaits is about planned rates only: where everything is due at once, waiting for a slot is the plan.
+func (t *remarks) slotWaits() {
 	r, p := t.r, &t.r.Plan
 	if p.MaxConcurrency == 0 || !p.Paced() || !waitedForSlot(r) {
 		return
@@ -122,7 +122,7 @@ func (t *remarks) held() {
 	if slices.ContainsFunc(r.Events, setUsers) {
 		limit = "the limits that were set on requests in flight"
 	}
-	t.say("Held back: with %s, requests waited %.2f ms for a slot on average, %.2f ms at most."+
+	t.add("Held back: with %s, requests waited %.2f ms for a slot on average, %.2f ms at most."+
 		" Counted from their scheduled start, requests took %.2f ms on average (E2EL: %.2f ms).",
 		limit, r.Statistics[metrics.SlotWait].Mean, r.Statistics[metrics.SlotWait].Max, r.Statistics[metrics.ScheduledLatency].Mean, r.Statistics[metrics.E2EL].Mean)
 }
@@ -131,26 +131,26 @@ func (t *remarks) held() {
 // makes every figure too good.
 func (t *remarks) cache() {
 	if t.r.Plan.Cache != "" {
-		t.say("Prefix cache: %s, to keep earlier runs out.", Clean(t.r.Plan.Cache))
+		t.add("Prefix cache: %s, to keep earlier runs out.", Clean(t.r.Plan.Cache))
 	}
 	warm := func(e metrics.LogEntry) bool { return e.Mark == metrics.CacheMark }
 	if i := slices.IndexFunc(t.r.Events, warm); i >= 0 {
-		t.say("Prefix cache: %s.", cut(Clean(t.r.Events[i].Text), 5*textWidth))
+		t.add("Prefix cache: %s.", cut(Clean(t.r.Events[i].Text), 5*textWidth))
 	}
 }
 
-// fellShort is the share of the scheduled rate below which sending was not what was planned.
-const fellShort = 0.95
+// minSentShare is the share of the scheduled rate below which sending was not what was planned.
+const minSentShare = 0.95
 
-// fewestSent is the number of requests from which on a rate says something, where no slot held them back.
-const fewestSent = 20
+// minSentRequests is the number of requests from which on a rate says something, where no slot held them back.
+const minSentRequests = 20
 
 // waitedForSlot reports whether a limit held a request back long enough to shape the load.
 func waitedForSlot(r *metrics.Report) bool {
 	limited := r.Plan.MaxConcurrency > 0 ||
 		slices.ContainsFunc(r.Plan.Stages, func(s metrics.Stage) bool { return s.Users > 0 }) ||
 		slices.ContainsFunc(r.Events, setUsers)
-	return limited && r.Statistics[metrics.SlotWait].Max >= shortestSlotWait
+	return limited && r.Statistics[metrics.SlotWait].Max >= minSlotWaitMS
 }
 
 // setUsers reports whether an event set the limit of requests in flight.
@@ -158,13 +158,13 @@ func setUsers(e metrics.LogEntry) bool { return e.Set != nil && e.Set.Users > 0 
 
 // sentShort: much less was sent than asked for.
 func sentShort(r *metrics.Report) bool {
-	telling := r.Completed+r.Failed >= fewestSent || waitedForSlot(r)
-	return telling && r.Plan.Paced() && r.SentRate > 0 && r.SentRate < fellShort*r.ScheduledRate
+	telling := r.Completed+r.Failed >= minSentRequests || waitedForSlot(r)
+	return telling && r.Plan.Paced() && r.SentRate > 0 && r.SentRate < minSentShare*r.ScheduledRate
 }
 
 func (t *remarks) pacing() {
 	if sentShort(t.r) {
-		t.say("Pacing: %.2f requests/s were sent where the schedule asked for %.2f%s.", t.r.SentRate, t.r.ScheduledRate, pacingCause(t.r))
+		t.add("Pacing: %.2f requests/s were sent where the schedule asked for %.2f%s.", t.r.SentRate, t.r.ScheduledRate, pacingCause(t.r))
 	}
 }
 
@@ -210,18 +210,18 @@ func (t *remarks) failures() {
 		t.text += strings.TrimRight(cut(line, textWidth), " ") + "\n"
 	}
 	if fields := t.r.Refused(); len(fields) > 0 {
-		t.say("The server does not know %s. To leave out what it does not know, add", Listed(fields))
-		t.text += "  " + LeaveOut(fields, t.r.Plan.Command) + "\n" // one line, to be copied
+		t.add("The server does not know %s. To leave out what it does not know, add", JoinWords(fields))
+		t.text += "  " + OmitFlag(fields, t.r.Plan.Command) + "\n" // one line, to be copied
 	}
 	if t.r.Redials != 0 {
-		t.say("Redials: %s sent again on a new connection, as an idle one failed right after the write; the time it took"+
+		t.add("Redials: %s sent again on a new connection, as an idle one failed right after the write; the time it took"+
 			" is part of the latencies.", count(t.r.Redials, "request"))
 	}
 }
 
-// LeaveOut is the flag that leaves fields out of the requests of a command line, to be copied into it. Of several objects for
+// OmitFlag is the flag that leaves fields out of the requests of a command line, to be copied into it. Of several objects for
 // --extra-body the last counts, so that a command that has one gets its members one by one.
-func LeaveOut(fields, command []string) string {
+func OmitFlag(fields, command []string) string {
 	given := func(arg string) bool {
 		name, _, _ := strings.Cut(strings.ReplaceAll(arg, "_", "-"), "=")
 		return name == "--extra-body"
@@ -242,7 +242,7 @@ func LeaveOut(fields, command []string) string {
 // firstChunk is about servers that send a chunk before they have a token.
 func (t *remarks) firstChunk() {
 	if t.r.TokenAfterChunk() {
-		t.say("TTFT: the first chunk came before the first token. The median is %.2f ms to the chunk, as vLLM counts, and %.2f ms to the token.",
+		t.add("TTFT: the first chunk came before the first token. The median is %.2f ms to the chunk, as vLLM counts, and %.2f ms to the token.",
 			t.r.Statistics[metrics.TTFT].Median, t.r.Statistics[metrics.FirstToken].Median)
 	}
 }
@@ -255,7 +255,7 @@ func (t *remarks) vllm() {
 	}
 	text, ours := " vLLM 0.33 does not read it.", t.r.Statistics[metrics.TTFT].Median
 	switch {
-	case v.TTFT.N > 0 && v.Unread == 0 && twoDecimals(v.TTFT.Median) == twoDecimals(ours):
+	case v.TTFT.N > 0 && v.Unread == 0 && rounded(v.TTFT.Median) == rounded(ours):
 		return // the same figures
 	case v.TTFT.N > 0:
 		text = fmt.Sprintf(" vLLM 0.33 does not read it and would report a median TTFT of %.2f ms, not %.2f ms.", v.TTFT.Median, ours)
@@ -263,14 +263,14 @@ func (t *remarks) vllm() {
 	if v.Unread > 0 {
 		text += fmt.Sprintf(" It would call %d of %s failed.", v.Unread, count(t.r.Completed, "successful request"))
 	}
-	t.say("TTFT: reasoning_content counts as output here.%s", text)
+	t.add("TTFT: reasoning_content counts as output here.%s", text)
 }
 
-// twoDecimals is a figure as it is printed.
-func twoDecimals(v float64) string { return fmt.Sprintf("%.2f", v) }
+// rounded is a figure as it is printed.
+func rounded(v float64) string { return fmt.Sprintf("%.2f", v) }
 
-// uncounted are the sources of token counts that are worth a remark. Those of a tokenizer are, where no prompt is counted.
-var uncounted = []struct {
+// tokenSourceNotes are the sources of token counts that are worth a remark. Those of a tokenizer are, where no prompt is counted.
+var tokenSourceNotes = []struct {
 	source     metrics.TokenSource
 	outputOnly bool
 	words      string
@@ -285,16 +285,16 @@ var uncounted = []struct {
 // tokens is about answers of unexpected lengths, and about counts of tokens that are no real ones.
 func (t *remarks) tokens() {
 	for _, words := range t.r.Lengths.Words(&t.r.Plan) {
-		t.say("Lengths: %s.", words)
+		t.add("Lengths: %s.", words)
 	}
-	for _, s := range uncounted {
+	for _, s := range tokenSourceNotes {
 		if n := t.r.InputSources[s.source]; n > 0 && !s.outputOnly {
-			t.say("Input tokens of %d of %s: %s.", n, count(t.r.Completed, "request"), s.words)
+			t.add("Input tokens of %d of %s: %s.", n, count(t.r.Completed, "request"), s.words)
 		}
 	}
-	for _, s := range uncounted {
+	for _, s := range tokenSourceNotes {
 		if n := t.r.OutputSources[s.source]; n > 0 {
-			t.say("Output tokens of %d of %s: %s.", n, count(t.r.Completed, "request"), s.words)
+			t.add("Output tokens of %d of %s: %s.", n, count(t.r.Completed, "request"), s.words)
 		}
 	}
 }
@@ -306,7 +306,7 @@ func (t *remarks) steady() {
 		return
 	}
 	if s.End > s.Start && s.Completed == 0 { // as many requests as users, or a run that was cut
-		t.say("Steady state: no figures, because no request completed in the %s of full load.", (s.End - s.Start).Round(time.Millisecond))
+		t.add("Steady state: no figures, because no request completed in the %s of full load.", (s.End - s.Start).Round(time.Millisecond))
 		return
 	}
 	if s.End > s.Start {
@@ -315,19 +315,19 @@ func (t *remarks) steady() {
 		if t.r.Plan.Pooling {
 			figures = fmt.Sprintf("%.2f input tokens/s", s.InputThroughput)
 		}
-		t.say("Steady state: from %.1f s to %.1f s, with at least %d of %s in flight: %.2f requests/s, %s.",
+		t.add("Steady state: from %.1f s to %.1f s, with at least %d of %s in flight: %.2f requests/s, %s.",
 			s.Start.Seconds(), s.End.Seconds(), s.ThresholdAbs, count(s.Target, "request"), s.RequestThroughput, figures)
 	}
 	if s.Warning != "" {
-		t.say("Steady state: %s.", clause(s.Warning))
+		t.add("Steady state: %s.", clause(s.Warning))
 	}
 }
 
 // gpus leaves out that the figures end early where they stand above with the reason, and says why there is no cost though there is a price.
 func (t *remarks) gpus() {
 	g := t.r.GPUs
-	if words := UnseenGPUs(t.r); words != "" && !(saysGPUs(g) && len(neverSeen(t.r)) == 0) {
-		t.say("GPUs: %s.", words)
+	if words := MissingGPUs(t.r); words != "" && !(hasGPUs(g) && len(neverSeen(t.r)) == 0) {
+		t.add("GPUs: %s.", words)
 	}
 	if t.r.Plan.GPUPrice <= 0 || g != nil && finite(g.CostPerMillion) || t.r.Completed == 0 {
 		return
@@ -336,7 +336,7 @@ func (t *remarks) gpus() {
 	if g != nil && g.Absent != "" {
 		why = clause(g.Absent)
 	}
-	t.say("Cost: unknown, though there is a price: %s.", why)
+	t.add("Cost: unknown, though there is a price: %s.", why)
 }
 
 // clause is foreign text as a part of a sentence.

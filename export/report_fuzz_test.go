@@ -85,7 +85,7 @@ func FuzzReport(f *testing.F) {
 		}
 		FileName(r.Plan)
 		answer := Answer(r)
-		if answer == "" || len(answer) > answerWidth || strings.ContainsFunc(answer, func(r rune) bool { return r < ' ' || r > '~' }) {
+		if answer == "" || len(answer) > maxAnswerWidth || strings.ContainsFunc(answer, func(r rune) bool { return r < ' ' || r > '~' }) {
 			t.Errorf("answer %q", answer)
 		}
 		var result, records, words bytes.Buffer
@@ -96,7 +96,7 @@ func FuzzReport(f *testing.F) {
 			t.Errorf("%v: %s", err, records.Bytes())
 		}
 		Text(&words, r)
-		Beside(&words, r)
+		Telemetry(&words, r)
 		Remarks(&words, r)
 		Plots(&words, r, PlotOptions{})
 		if text := words.String(); !utf8.ValidString(text) || strings.ContainsAny(text, "\x1b\x07\x00\u202e") {

@@ -26,7 +26,7 @@ func ReadResult(path string) (metrics.Report, error) {
 		return metrics.Report{}, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Size() > longestResult {
+	if info, err := f.Stat(); err == nil && info.Size() > maxResultBytes {
 		return metrics.Report{}, fmt.Errorf("%s: %w", path, errResultTooLong)
 	}
 	r, err := readResult(f)
@@ -37,7 +37,7 @@ func ReadResult(path string) (metrics.Report, error) {
 }
 
 func readResult(in io.Reader) (metrics.Report, error) {
-	s := resultScanner{r: bufio.NewReaderSize(in, 1<<16), left: longestResult}
+	s := jsonScanner{r: bufio.NewReaderSize(in, 1<<16), left: maxResultBytes}
 	var last *resultReader
 	for {
 		one := &resultReader{}
@@ -145,7 +145,7 @@ func (x *resultReader) latency(key, value string) {
 		s.Std = v
 	default:
 		p, err := strconv.ParseFloat(strings.TrimPrefix(figure, "p"), 64)
-		if err != nil || figure[0] != 'p' || !(p >= 0 && p <= 100) || len(s.Percentiles) == mostPercentiles {
+		if err != nil || figure[0] != 'p' || !(p >= 0 && p <= 100) || len(s.Percentiles) == maxPercentiles {
 			return
 		}
 		s.Percentiles = append(s.Percentiles, metrics.Percentile{P: p, Value: v})
@@ -153,8 +153,8 @@ func (x *resultReader) latency(key, value string) {
 	x.timed[l] = true
 }
 
-// mostPercentiles of a latency bounds what a file can ask for.
-const mostPercentiles = 1000
+// maxPercentiles of a latency bounds what a file can ask for.
+const maxPercentiles = 1000
 
 // report is complete once all keys are known: their order is not.
 func (x *resultReader) report() (metrics.Report, error) {

@@ -179,7 +179,7 @@ func TestReadResultThatIsNone(t *testing.T) {
 
 // What is not asked for is passed over in little memory, whatever its size, and an end comes even where there is none.
 func TestReadResultIsBounded(t *testing.T) {
-	s := resultScanner{r: bufio.NewReader(&endlessList{}), left: 1 << 20}
+	s := jsonScanner{r: bufio.NewReader(&endlessList{}), left: 1 << 20}
 	if err := s.object(func(string, string) {}); !errors.Is(err, errResultTooLong) {
 		t.Errorf("endless: %v", err)
 	}
@@ -195,7 +195,7 @@ func TestReadResultIsBounded(t *testing.T) {
 		many.WriteString(`, "p` + strings.Repeat("0", i%9) + `5_ttft_ms": 1`)
 	}
 	many.WriteString("}")
-	if r := readResultText(t, many.String()); len(r.Statistics[metrics.TTFT].Percentiles) != mostPercentiles {
+	if r := readResultText(t, many.String()); len(r.Statistics[metrics.TTFT].Percentiles) != maxPercentiles {
 		t.Errorf("%d percentiles", len(r.Statistics[metrics.TTFT].Percentiles))
 	}
 }

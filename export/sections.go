@@ -179,15 +179,15 @@ func denoisingOf(d *metrics.Diffusion, seconds float64) (n denoising, ok bool) {
 	block := float64(d.CanvasPositions) / all
 	canvases := committed / block
 	steps := all - canvases
-	n = denoising{stepsPerCanvas: steps / canvases, perStep: committed / steps, steps: wholeOf(steps)}
+	n = denoising{stepsPerCanvas: steps / canvases, perStep: committed / steps, steps: truncated(steps)}
 	if seconds > 0 {
 		n.throughput = committed / seconds
 	}
 	return n, true
 }
 
-// wholeOf cuts off the fraction; 0 stands for what is no number of steps at all.
-func wholeOf(v float64) int {
+// truncated cuts off the fraction; 0 stands for what is no number of steps at all.
+func truncated(v float64) int {
 	if !(v > -metrics.LargestCount && v < metrics.LargestCount) {
 		return 0
 	}

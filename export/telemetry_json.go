@@ -8,21 +8,21 @@ import (
 	"benchtop/metrics"
 )
 
-// said is null for a figure that nobody gave, or that is none.
-func said(v float64) any { return when(finite(v), v) }
+// finiteOrNull is null for a figure that nobody gave, or that is none.
+func finiteOrNull(v float64) any { return when(finite(v), v) }
 
-// counted is said for a number of things, which is written without a fraction where it has none.
-func counted(v float64) any { return when(finite(v), number(v)) }
+// countOrNull is said for a number of things, which is written without a fraction where it has none.
+func countOrNull(v float64) any { return when(finite(v), number(v)) }
 
 func server(s *metrics.ServerReport) object {
 	return object{
 		{"kind", orNull(s.Kind)}, {"absent", orNull(s.Absent)}, {"levels_absent", when(s.TooShort(), tooShort)}, {"looks", len(s.Seconds)},
-		{"running", object{{"mean", said(s.RunningMean)}, {"max", counted(s.RunningMost)}}},
-		{"waiting", object{{"mean", said(s.WaitingMean)}, {"max", counted(s.WaitingMost)}}},
-		{"kv_usage", object{{"mean", said(s.KVMean)}, {"max", said(s.KVMost)}}},
-		{"preemptions", counted(s.Preemptions)},
-		{"prefix_cache_hit_rate", said(s.HitRate)}, {"spec_acceptance", said(s.Acceptance)},
-		{"prompt_tokens", counted(s.PromptTokens)}, {"output_tokens", counted(s.OutputTokens)},
+		{"running", object{{"mean", finiteOrNull(s.RunningMean)}, {"max", countOrNull(s.RunningMost)}}},
+		{"waiting", object{{"mean", finiteOrNull(s.WaitingMean)}, {"max", countOrNull(s.WaitingMost)}}},
+		{"kv_usage", object{{"mean", finiteOrNull(s.KVMean)}, {"max", finiteOrNull(s.KVMost)}}},
+		{"preemptions", countOrNull(s.Preemptions)},
+		{"prefix_cache_hit_rate", finiteOrNull(s.HitRate)}, {"spec_acceptance", finiteOrNull(s.Acceptance)},
+		{"prompt_tokens", countOrNull(s.PromptTokens)}, {"output_tokens", countOrNull(s.OutputTokens)},
 		{"ttft_ms", serverLatency(s.TTFT)}, {"ttft_here_ms", serverLatency(metrics.ServerLatency{N: float64(s.First.N), Mean: s.First.MeanTTFT()})},
 		{"queue_ms", serverLatency(s.Queue)}, {"prefill_ms", serverLatency(s.Prefill)},
 	}
@@ -32,29 +32,29 @@ func serverLatency(l metrics.ServerLatency) object {
 	if !(l.N > 0) || !finite(l.N) {
 		return object{{"n", 0}, {"mean", nil}}
 	}
-	return object{{"n", counted(l.N)}, {"mean", milliseconds(max(0, l.Mean))}}
+	return object{{"n", countOrNull(l.N)}, {"mean", milliseconds(max(0, l.Mean))}}
 }
 
 // serverGauges are what the server said in one second of the timeline.
 func serverGauges(s *metrics.ServerSecond) object {
 	mean := func(l metrics.ServerLatency) any { return serverLatency(l).get("mean") }
 	return object{
-		{"running", counted(s.Running)}, {"waiting", counted(s.Waiting)}, {"kv_usage", said(s.KVUsage)},
-		{"preemptions", counted(s.Preemptions)}, {"prefix_hit_rate", said(s.HitRate)},
-		{"prompt_tokens", counted(s.PromptTokens)}, {"output_tokens", counted(s.OutputTokens)},
-		{"draft_tokens", counted(s.DraftTokens)}, {"accepted_tokens", counted(s.AcceptedTokens)},
+		{"running", countOrNull(s.Running)}, {"waiting", countOrNull(s.Waiting)}, {"kv_usage", finiteOrNull(s.KVUsage)},
+		{"preemptions", countOrNull(s.Preemptions)}, {"prefix_hit_rate", finiteOrNull(s.HitRate)},
+		{"prompt_tokens", countOrNull(s.PromptTokens)}, {"output_tokens", countOrNull(s.OutputTokens)},
+		{"draft_tokens", countOrNull(s.DraftTokens)}, {"accepted_tokens", countOrNull(s.AcceptedTokens)},
 		{"ttft_mean_ms", mean(s.TTFT)}, {"queue_mean_ms", mean(s.Queue)}, {"prefill_mean_ms", mean(s.Prefill)},
 	}
 }
 
-// looks are what was said of server and accelerators, by seconds of the timeline.
-type looks struct {
+// telemetrySeconds are what was said of server and accelerators, by seconds of the timeline.
+type telemetrySeconds struct {
 	server map[int]*metrics.ServerSecond
 	gpus   map[int]*metrics.GPUSecond
 }
 
-func looksOf(r *metrics.Report) looks {
-	l := looks{map[int]*metrics.ServerSecond{}, map[int]*metrics.GPUSecond{}}
+func telemetryBySecond(r *metrics.Report) telemetrySeconds {
+	l := telemetrySeconds{map[int]*metrics.ServerSecond{}, map[int]*metrics.GPUSecond{}}
 	if r.Server != nil {
 		for _, s := range r.Server.Seconds {
 			at := secondOf(s.At)
@@ -78,11 +78,11 @@ func secondOf(at time.Duration) int { return max(0, int((at-time.Second/2)/time.
 func gpus(r *metrics.Report, g *metrics.GPUReport) object {
 	return object{
 		{"absent", orNull(g.Absent)}, {"names", each(g.Names, func(name *string) any { return orNull(*name) })}, {"looks", len(g.Seconds)},
-		{"use_mean", said(g.UseMean)}, {"power_told_by", g.Powered}, {"power_mean_w", said(g.PowerMean)}, {"energy_j", said(g.Energy)},
+		{"use_mean", finiteOrNull(g.UseMean)}, {"power_told_by", g.Powered}, {"power_mean_w", finiteOrNull(g.PowerMean)}, {"energy_j", finiteOrNull(g.Energy)},
 		{"energy_over_s", orNull(g.LookedAt.Seconds())},
-		{"joules_per_output_token", said(g.JoulesPerToken)},
-		{"price_per_hour", orNull(r.Plan.GPUPrice)}, {"cost_per_million_output_tokens", said(g.CostPerMillion)},
-		{"memory_most_bytes", counted(g.MemoryMost)}, {"temperature_most_c", said(g.TemperatureMost)},
+		{"joules_per_output_token", finiteOrNull(g.JoulesPerToken)},
+		{"price_per_hour", orNull(r.Plan.GPUPrice)}, {"cost_per_million_output_tokens", finiteOrNull(g.CostPerMillion)},
+		{"memory_most_bytes", countOrNull(g.MemoryMost)}, {"temperature_most_c", finiteOrNull(g.TemperatureMost)},
 	}
 }
 
@@ -90,19 +90,19 @@ func gpus(r *metrics.Report, g *metrics.GPUReport) object {
 func gpuGauges(s *metrics.GPUSecond) list {
 	return each(s.GPUs, func(g *metrics.GPU) object {
 		return object{
-			{"index", g.Index}, {"use", said(g.Use)}, {"memory_bytes", counted(g.MemoryUsed)}, {"power_w", said(g.Power)},
-			{"temperature_c", said(g.Temperature)}, {"clock_mhz", said(g.Clock)},
+			{"index", g.Index}, {"use", finiteOrNull(g.Use)}, {"memory_bytes", countOrNull(g.MemoryUsed)}, {"power_w", finiteOrNull(g.Power)},
+			{"temperature_c", finiteOrNull(g.Temperature)}, {"clock_mhz", finiteOrNull(g.Clock)},
 		}
 	})
 }
 
-// watched reports whether the client looked at itself, so that finding nothing wrong means something.
-func watched(c *metrics.Client) bool { return len(c.Seconds) > 0 }
+// monitored reports whether the client looked at itself, so that finding nothing wrong means something.
+func monitored(c *metrics.Client) bool { return len(c.Seconds) > 0 }
 
 // client is what the run shows of the client itself. What only its seconds can tell is null in a run without them.
 func client(r *metrics.Report) object {
 	c := &r.Client
-	bySeconds := func(v any) any { return when(watched(c), v) }
+	bySeconds := func(v any) any { return when(monitored(c), v) }
 	verdict := bySeconds("ok")
 	if c.Verdict.Limited() {
 		verdict = "limited"
@@ -153,17 +153,17 @@ func delay(d time.Duration) any { return when(d != metrics.Never, milliseconds(d
 
 // timeline has an object for every second of the run.
 func timeline(r *metrics.Report) list {
-	l := looksOf(r)
+	l := telemetryBySecond(r)
 	return each(r.Timeline, func(w *metrics.Window) object {
 		n := int(w.Start / time.Second)
-		return append(window(r, w), field{"server", present(l.server[n], serverGauges)}, field{"gpus", present(l.gpus[n], gpuGauges)})
+		return append(window(r, w), field{"server", ifPresent(l.server[n], serverGauges)}, field{"gpus", ifPresent(l.gpus[n], gpuGauges)})
 	})
 }
 
 func window(r *metrics.Report, w *metrics.Window) object {
 	return slices.Concat(object{
 		{"t_s", int(w.Start / time.Second)},
-		{"due", w.Due}, {"sent", w.Sent}, {"done", w.Done}, {"good", good(r, w.Good)}, {"failed", w.Failed},
+		{"due", w.Due}, {"sent", w.Sent}, {"done", w.Done}, {"good", goodOrNull(r, w.Good)}, {"failed", w.Failed},
 		{"cancelled", w.Cancelled},
 		{"held", w.Held}, {"waiting", w.Waiting}, {"running", w.Running},
 		{"input_tokens", w.InputTokens}, {"output_tokens", w.OutputTokens},

@@ -123,7 +123,7 @@ func TestLooksInOneSecond(t *testing.T) {
 		At: 1400 * ms, Took: 700 * ms, Running: 6, Preemptions: 1, PrefixQueries: 30, PrefixHits: 1, HitRate: 1. / 30, PromptTokens: 4, OutputTokens: nan,
 		DraftTokens: nan, AcceptedTokens: nan, TTFT: metrics.ServerLatency{N: 3, Mean: 80 * ms}, Prefill: metrics.ServerLatency{N: 1, Mean: 9 * ms},
 	}
-	l := looksOf(&metrics.Report{Server: &metrics.ServerReport{Seconds: []metrics.ServerSecond{a, b}}})
+	l := telemetryBySecond(&metrics.Report{Server: &metrics.ServerReport{Seconds: []metrics.ServerSecond{a, b}}})
 	want := &metrics.ServerSecond{
 		At: 1400 * ms, Took: 800 * ms, Running: 6, Preemptions: 3, PrefixQueries: 40, PrefixHits: 10, HitRate: 0.25, PromptTokens: 4, OutputTokens: 3,
 		DraftTokens: nan, AcceptedTokens: nan, TTFT: metrics.ServerLatency{N: 4, Mean: 70 * ms}, Queue: metrics.ServerLatency{N: 2, Mean: 7 * ms},

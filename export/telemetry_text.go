@@ -13,12 +13,12 @@ import (
 	"benchtop/metrics"
 )
 
-// Beside writes what was seen beside the requests, in the form of Text: what the server and the accelerators said of
+// Telemetry writes what was seen beside the requests, in the form of Text: what the server and the accelerators said of
 // themselves, and where the time until the first chunk went. It starts with an empty line, or writes nothing at all where
 // nobody said anything.
-func Beside(w io.Writer, r metrics.Report) error {
+func Telemetry(w io.Writer, r metrics.Report) error {
 	t := textReport{bufio.NewWriter(w)}
-	server, gpus, split := saysServer(&r), saysGPUs(r.GPUs), saysSplit(&r)
+	server, gpus, split := hasServer(&r), hasGPUs(r.GPUs), hasSplit(&r)
 	if !server && !gpus && !split {
 		return nil
 	}
@@ -36,8 +36,8 @@ func Beside(w io.Writer, r metrics.Report) error {
 	return t.w.Flush()
 }
 
-// said writes a line only for a figure that was given.
-func (t textReport) said(label string, v float64) {
+// optional writes a line only for a figure that was given.
+func (t textReport) optional(label string, v float64) {
 	if finite(v) {
 		t.float(label, v)
 	}
@@ -50,12 +50,12 @@ func (t textReport) pair(label string, mean, most float64) {
 	}
 }
 
-func anySaid(figures ...float64) bool { return slices.ContainsFunc(figures, finite) }
+func anyKnown(figures ...float64) bool { return slices.ContainsFunc(figures, finite) }
 
-func saysServer(r *metrics.Report) bool {
+func hasServer(r *metrics.Report) bool {
 	s := r.Server
 	return r.CachedTokens > 0 || s != nil && len(s.Seconds) > 0 &&
-		anySaid(s.RunningMean, s.WaitingMean, s.KVMean, s.Preemptions, s.PromptTokens, s.OutputTokens, s.HitRate, s.Acceptance)
+		anyKnown(s.RunningMean, s.WaitingMean, s.KVMean, s.Preemptions, s.PromptTokens, s.OutputTokens, s.HitRate, s.Acceptance)
 }
 
 func (t textReport) server(r *metrics.Report) {
@@ -74,9 +74,9 @@ func (t textReport) server(r *metrics.Report) {
 	t.pair("Waiting requests (mean / most):", s.WaitingMean, s.WaitingMost)
 	t.pair("KV cache in use (%, mean / most):", s.KVMean*100, s.KVMost*100)
 	t.short("Preemptions:", s.Preemptions)
-	t.said("Prefix cache hit rate (%):", s.HitRate*100)
+	t.optional("Prefix cache hit rate (%):", s.HitRate*100)
 	t.cached(r)
-	t.said("Draft tokens accepted (%):", s.Acceptance*100)
+	t.optional("Draft tokens accepted (%):", s.Acceptance*100)
 	if r.ComparesTTFT() {
 		theirs, ours := "Mean TTFT by the server's clock (ms):", "The same requests by this client's (ms):"
 		if n := math.Round(s.TTFT.N); n != float64(s.First.Prompts()) { // nobody can tell whose they are
@@ -106,26 +106,26 @@ func (t textReport) cached(r *metrics.Report) {
 // note wraps a sentence below the figures.
 func (t textReport) note(text string) { t.w.WriteString(wrap(text, ruleWidth)) }
 
-func saysGPUs(g *metrics.GPUReport) bool {
-	return g != nil && len(g.Seconds) > 0 && anySaid(g.UseMean, g.PowerMean, g.MemoryMost, g.TemperatureMost, g.CostPerMillion)
+func hasGPUs(g *metrics.GPUReport) bool {
+	return g != nil && len(g.Seconds) > 0 && anyKnown(g.UseMean, g.PowerMean, g.MemoryMost, g.TemperatureMost, g.CostPerMillion)
 }
 
 func (t textReport) gpus(r *metrics.Report) {
 	g := r.GPUs
 	t.heading(gpuTitle(g.Names), '-')
-	t.said("Mean use (%):", g.UseMean*100)
-	t.said("Most memory in use (GiB):", g.MemoryMost/(1<<30))
-	t.said("Highest temperature (C):", g.TemperatureMost)
+	t.optional("Mean use (%):", g.UseMean*100)
+	t.optional("Most memory in use (GiB):", g.MemoryMost/(1<<30))
+	t.optional("Highest temperature (C):", g.TemperatureMost)
 	told := ""
 	if g.Powered < g.Seen {
 		told = fmt.Sprintf(", %d of %d", g.Powered, g.Seen)
 	}
-	t.said("Mean power (W"+told+"):", g.PowerMean)
+	t.optional("Mean power (W"+told+"):", g.PowerMean)
 	looked := ""
 	if g.LooksMiss(r.Ended - r.Plan.Warmup) {
 		looked = fmt.Sprintf(", of %.1f s looked at", g.LookedAt.Seconds())
 	}
-	t.said("Energy (J"+told+looked+"):", g.Energy)
+	t.optional("Energy (J"+told+looked+"):", g.Energy)
 	t.short("Energy per output token (J"+told+"):", g.JoulesPerToken)
 	t.short("Cost per million output tokens:", g.CostPerMillion)
 	if g.Absent != "" {
@@ -161,38 +161,38 @@ func gpuTitle(names []string) string {
 	return "GPU (" + name + ")"
 }
 
-// part of the time until the first chunk.
-type part struct {
+// ttftPart of the time until the first chunk.
+type ttftPart struct {
 	name   string
 	letter byte
 	took   time.Duration
 }
 
-// partsOf are in order of time; those that nobody knows are not among them.
-func partsOf(s *metrics.TTFTSplit) []part {
-	parts := []part{
+// ttftPartsOf are in order of time; those that nobody knows are not among them.
+func ttftPartsOf(s *metrics.TTFTSplit) []ttftPart {
+	parts := []ttftPart{
 		{"Held", 'H', s.SlotWait}, {"Connect", 'C', s.Connect},
 		{"Queue", 'Q', s.Queue}, {"Prefill", 'P', s.Prefill}, {"Rest", 'R', s.Rest},
 	}
 	if s.Queue < 0 && s.Prefill < 0 {
-		parts = append(parts[:2:2], part{"Unknown", 'U', s.Rest})
+		parts = append(parts[:2:2], ttftPart{"Unknown", 'U', s.Rest})
 	}
-	return slices.DeleteFunc(parts, func(p part) bool { return p.took < 0 })
+	return slices.DeleteFunc(parts, func(p ttftPart) bool { return p.took < 0 })
 }
 
-// saysSplit: where nobody tells what the server did, only a wait on this side of it is worth a line, and that its page told of
+// hasSplit: where nobody tells what the server did, only a wait on this side of it is worth a line, and that its page told of
 // a part of the run alone.
-func saysSplit(r *metrics.Report) bool {
+func hasSplit(r *metrics.Report) bool {
 	s := &r.Split
 	if s.N == 0 {
 		return false
 	}
 	told := s.Source == metrics.SplitByRequests || s.Source == metrics.SplitByMetrics
-	return told || toldOfAPart(r) || max(s.SlotWait, s.Connect) >= shortestSlotWait*time.Millisecond
+	return told || partialMetrics(r) || max(s.SlotWait, s.Connect) >= minSlotWaitMS*time.Millisecond
 }
 
-// toldOfAPart reports whether the server's page told something of the parts, but not of enough requests.
-func toldOfAPart(r *metrics.Report) bool {
+// partialMetrics reports whether the server's page told something of the parts, but not of enough requests.
+func partialMetrics(r *metrics.Report) bool {
 	return r.Split.Source == metrics.SplitUnknown && r.Server != nil && (r.Server.Queue.N > 0 || r.Server.Prefill.N > 0)
 }
 
@@ -201,7 +201,7 @@ func (t textReport) split(r *metrics.Report) {
 	s := &r.Split
 	wait := r.Plan.FirstWait().Naming().Title
 	t.heading("Where "+wait+" goes", '-')
-	parts := partsOf(s)
+	parts := ttftPartsOf(s)
 	t.w.WriteString(bar(parts, ruleWidth) + "\n")
 	var before, within []string
 	for _, p := range parts {
@@ -225,8 +225,8 @@ func (t textReport) split(r *metrics.Report) {
 	case s.Source == metrics.SplitByRequests:
 		text += ", as the server told with each answer"
 	case s.Source == metrics.SplitByMetrics:
-		text += ", as its metrics page says" + ofWhom(s)
-	case toldOfAPart(r):
+		text += ", as its metrics page says" + countMismatch(s)
+	case partialMetrics(r):
 		text += ", as the server's metrics page saw too little of the run"
 	default:
 		text += ", as the server does not tell"
@@ -234,8 +234,8 @@ func (t textReport) split(r *metrics.Report) {
 	t.note(text)
 }
 
-// ofWhom says how many requests the page's means are of, where that is not this run's number.
-func ofWhom(s *metrics.TTFTSplit) string {
+// countMismatch says how many requests the page's means are of, where that is not this run's number.
+func countMismatch(s *metrics.TTFTSplit) string {
 	if !s.OfOthers() {
 		return ""
 	}
@@ -243,7 +243,7 @@ func ofWhom(s *metrics.TTFTSplit) string {
 }
 
 // bar is width columns, of which each part has its share.
-func bar(parts []part, width int) string {
+func bar(parts []ttftPart, width int) string {
 	total := 0.0
 	for _, p := range parts {
 		total += float64(p.took)
@@ -259,9 +259,9 @@ func bar(parts []part, width int) string {
 	return b.String()
 }
 
-// UnseenGPUs says in words what was not seen of the accelerators that --gpu asked for, and why; "" if nothing is missing, or
+// MissingGPUs says in words what was not seen of the accelerators that --gpu asked for, and why; "" if nothing is missing, or
 // nobody asked for any.
-func UnseenGPUs(r *metrics.Report) string {
+func MissingGPUs(r *metrics.Report) string {
 	asked, g, why := cutASCII(r.Plan.GPUs, textWidth/2), r.GPUs, "the run was over before anybody looked"
 	if g != nil && g.Absent != "" {
 		why = clause(g.Absent)

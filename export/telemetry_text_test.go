@@ -11,10 +11,10 @@ import (
 	"benchtop/metrics"
 )
 
-func beside(t *testing.T, r metrics.Report) string {
+func telemetry(t *testing.T, r metrics.Report) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Beside(&b, r); err != nil {
+	if err := Telemetry(&b, r); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(b.String()) {
@@ -25,14 +25,14 @@ func beside(t *testing.T, r metrics.Report) string {
 	return b.String()
 }
 
-func TestBeside(t *testing.T) {
-	golden(t, "beside.txt", []byte(beside(t, serverReport())))
+func TestTelemetry(t *testing.T) {
+	golden(t, "telemetry.txt", []byte(telemetry(t, serverReport())))
 	run, qs := sampleRun()
-	golden(t, "beside_sample.txt", []byte(beside(t, summarize(t, run, qs))))
+	golden(t, "telemetry_sample.txt", []byte(telemetry(t, summarize(t, run, qs))))
 }
 
 // Each section is there only if somebody said something, and has only what was said.
-func TestBesideOfWhatIsNotThere(t *testing.T) {
+func TestTelemetryOfWhatIsNotThere(t *testing.T) {
 	nan := metrics.Unsaid()
 	silentServer := metrics.ServerReport{
 		RunningMean: nan, RunningMost: nan, WaitingMean: nan, WaitingMost: nan, KVMean: nan, KVMost: nan, Preemptions: nan, PromptTokens: nan,
@@ -49,7 +49,7 @@ func TestBesideOfWhatIsNotThere(t *testing.T) {
 		"unknown":      {Split: metrics.TTFTSplit{N: 5, TTFT: 50 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 50 * ms, Source: metrics.SplitUnknown}},
 		"none arrived": {Split: metrics.TTFTSplit{Source: metrics.SplitByRequests}},
 	} {
-		if got := beside(t, r); got != "" {
+		if got := telemetry(t, r); got != "" {
 			t.Errorf("%s: got %q", name, got)
 		}
 	}
@@ -58,14 +58,14 @@ func TestBesideOfWhatIsNotThere(t *testing.T) {
 	gpu := silentGPU
 	gpu.TemperatureMost, gpu.Names = 71, []string{"A100", "H100"}
 	split := metrics.TTFTSplit{N: 1, SlotWait: 30 * ms, Connect: 5 * ms, TTFT: 20 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 20 * ms, Source: metrics.SplitUnknown}
-	golden(t, "beside_some.txt", []byte(beside(t, metrics.Report{Server: &server, GPUs: &gpu, Split: split})))
+	golden(t, "telemetry_some.txt", []byte(telemetry(t, metrics.Report{Server: &server, GPUs: &gpu, Split: split})))
 }
 
 // What the answers say of the prefix cache is there without a page as well; a run that no look fell into says so.
-func TestBesideOfCachedTokens(t *testing.T) {
+func TestTelemetryOfCachedTokens(t *testing.T) {
 	told := metrics.Report{InputTokens: 400, CachedTokens: 300}
-	if want := "\n----------------------Server----------------------\nPrompt cached, by the answers (%):       75.00     \n" + strings.Repeat("=", 50) + "\n"; beside(t, told) != want {
-		t.Errorf("got %q, want %q", beside(t, told), want)
+	if want := "\n----------------------Server----------------------\nPrompt cached, by the answers (%):       75.00     \n" + strings.Repeat("=", 50) + "\n"; telemetry(t, told) != want {
+		t.Errorf("got %q, want %q", telemetry(t, told), want)
 	}
 	if got := compact(t, benchtopJSON(t, told)["cached_tokens"]); got != `{"share":0.75,"tokens":300}` {
 		t.Errorf("JSON %s", got)
@@ -75,7 +75,7 @@ func TestBesideOfCachedTokens(t *testing.T) {
 	no := metrics.Unsaid()
 	s := r.Server
 	s.RunningMean, s.RunningMost, s.WaitingMean, s.WaitingMost, s.KVMean, s.KVMost = no, no, no, no, no, no
-	got := beside(t, r)
+	got := telemetry(t, r)
 	for _, want := range []string{"Prefix cache hit rate (%):               34.50", "by the answers (%):       75.00", "too short for a look"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -87,18 +87,18 @@ func TestBesideOfCachedTokens(t *testing.T) {
 }
 
 // Of a page that was gone before the end, neither the parts nor the mean stand for the run.
-func TestBesideOfAPartOfTheRun(t *testing.T) {
+func TestTelemetryOfAPartOfTheRun(t *testing.T) {
 	r := serverReport()
 	r.Ended = 20 * time.Second // the looks are of its first seconds
 	r.Split.Queue, r.Split.Prefill, r.Split.Rest, r.Split.Source = metrics.Never, metrics.Never, r.Split.TTFT, metrics.SplitUnknown
-	got := beside(t, r)
+	got := telemetry(t, r)
 	if strings.Contains(got, "server's clock") || strings.Contains(got, "by this client's") {
 		t.Errorf("means of different requests side by side:\n%s", got)
 	}
 	if want := "metrics page saw too little of the run"; !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
 		t.Errorf("want %q in\n%s", want, got)
 	}
-	if got := beside(t, serverReport()); !strings.Contains(got, "server's clock") {
+	if got := telemetry(t, serverReport()); !strings.Contains(got, "server's clock") {
 		t.Errorf("no mean by the server's clock:\n%s", got)
 	}
 }
@@ -117,7 +117,7 @@ func TestSplitBar(t *testing.T) {
 		{metrics.TTFTSplit{}, ""},
 		{metrics.TTFTSplit{SlotWait: 1 << 62, Rest: 1 << 62, Prefill: 1 << 62}, "HHHPPPPRRR"},
 	} {
-		if got := bar(partsOf(&c.split), 10); got != c.want {
+		if got := bar(ttftPartsOf(&c.split), 10); got != c.want {
 			t.Errorf("%+v: got %s, want %s", c.split, got, c.want)
 		}
 	}
@@ -202,7 +202,7 @@ func TestUnseenGPUs(t *testing.T) {
 			"--gpu all: the GPUs were not seen to the end: nvidia-smi ended: lost it", false}, // stands below the figures
 	} {
 		r := metrics.Report{Plan: metrics.Plan{GPUs: c.asked}, GPUs: c.gpus}
-		if got := UnseenGPUs(&r); got != c.words {
+		if got := MissingGPUs(&r); got != c.words {
 			t.Errorf("--gpu %s: %q, want %q", c.asked, got, c.words)
 		}
 		want := ""

@@ -93,7 +93,7 @@ func totalKeys(r *metrics.Report) object {
 		{"total_input_tokens", r.InputTokens},
 		{"total_output_tokens", r.OutputTokens},
 		{"request_throughput", r.RequestThroughput},
-		{"request_goodput", present(r.Goodput, itself)},
+		{"request_goodput", ifPresent(r.Goodput, deref)},
 		{"output_throughput", r.OutputThroughput},
 		{"total_token_throughput", r.TotalThroughput},
 	}
@@ -136,9 +136,9 @@ func detailKeys(r *metrics.Report) object {
 	rows := rowKeys(r)
 	return object{
 		column(r, "input_lens", func(q *metrics.Request) int { return q.InputTokens }),
-		column(r, "output_lens", func(q *metrics.Request) int { return ofSuccess(q, q.OutputTokens) }),
+		column(r, "output_lens", func(q *metrics.Request) int { return zeroIfFailed(q, q.OutputTokens) }),
 		column(r, "ttfts", func(q *metrics.Request) float64 { return secondsOrZero(q.TTFT()) }),
-		column(r, "itls", gaps),
+		column(r, "itls", chunkGaps),
 		rows[0],
 		column(r, "start_times", func(q *metrics.Request) float64 {
 			if q.Sent == metrics.Never { // no connection: its own clock would have started here
@@ -152,8 +152,8 @@ func detailKeys(r *metrics.Report) object {
 	}
 }
 
-// ofSuccess is a number of tokens, and 0 for a request that failed.
-func ofSuccess(q *metrics.Request, tokens int) int {
+// zeroIfFailed is a number of tokens, and 0 for a request that failed.
+func zeroIfFailed(q *metrics.Request, tokens int) int {
 	if !q.OK() {
 		return 0
 	}
@@ -174,8 +174,8 @@ func serverClockKeys(r *metrics.Report) object {
 	}
 }
 
-// gaps are the times between chunks in seconds.
-func gaps(q *metrics.Request) []float64 {
+// chunkGaps are the times between chunks in seconds.
+func chunkGaps(q *metrics.Request) []float64 {
 	out := make([]float64, max(0, len(q.Chunks)-1))
 	for i := range out {
 		out[i] = (q.Chunks[i+1].At - q.Chunks[i].At).Seconds()
@@ -225,7 +225,7 @@ func poolingKeys(r *metrics.Report) object {
 	}
 	o = append(o, field{"input_sequence_throughput", r.InputThroughput}, field{"total_token_throughput", r.TotalThroughput})
 	if r.Plan.Detailed {
-		o = append(o, column(r, "input_lens", func(q *metrics.Request) int { return ofSuccess(q, q.InputTokens) }))
+		o = append(o, column(r, "input_lens", func(q *metrics.Request) int { return zeroIfFailed(q, q.InputTokens) }))
 	}
 	o = append(o, rowKeys(r)...)
 	if r.Plan.Detailed {

@@ -24,8 +24,8 @@ const (
 	statsWidth  = 14 * vg.Inch
 	statsHeight = 10 * vg.Inch
 	statsDPI    = 150
-	// mostTokens of a request that are drawn; more can only come from a damaged file.
-	mostTokens = 1 << 40
+	// maxTokens of a request that are drawn; more can only come from a damaged file.
+	maxTokens = 1 << 40
 )
 
 // The colours have an opacity of 0.7, the grid one of 0.3.
@@ -45,26 +45,26 @@ type lengths struct{ index, input, output int }
 // One that did not succeed counts with no output, one that was never begun not at all. Without requests the panels are
 // empty. The error is that of the requests or of w.
 func DatasetStats(w io.Writer, requests iter.Seq2[metrics.Request, error]) error {
-	all, err := measured(requests)
+	all, err := lengthsOf(requests)
 	if err != nil {
 		return err
 	}
 	return writePNG(w, panels(all), statsDPI)
 }
 
-// measured reads the lengths of all requests that were begun, into data-set order.
-func measured(requests iter.Seq2[metrics.Request, error]) ([]lengths, error) {
+// lengthsOf reads the lengths of all requests that were begun, into data-set order.
+func lengthsOf(requests iter.Seq2[metrics.Request, error]) ([]lengths, error) {
 	var all []lengths
 	for q, err := range requests {
 		if err != nil {
 			return nil, err
 		}
-		if began(&q) == metrics.Never {
+		if startOf(&q) == metrics.Never {
 			continue
 		}
-		l := lengths{index: q.Index, input: tokens(q.InputTokens)}
+		l := lengths{index: q.Index, input: clampTokens(q.InputTokens)}
 		if q.OK() {
-			l.output = tokens(q.OutputTokens)
+			l.output = clampTokens(q.OutputTokens)
 		}
 		all = append(all, l)
 	}
@@ -72,7 +72,7 @@ func measured(requests iter.Seq2[metrics.Request, error]) ([]lengths, error) {
 	return all, nil
 }
 
-func tokens(n int) int { return min(max(n, 0), mostTokens) }
+func clampTokens(n int) int { return min(max(n, 0), maxTokens) }
 
 // panels returns the four, two by two.
 func panels(all []lengths) [][]*plot.Plot {
@@ -135,8 +135,8 @@ func addGrid(p *plot.Plot, x bool) {
 	p.Add(grid)
 }
 
-// nothing says in the middle of a panel that there is nothing to show.
-func nothing(p *plot.Plot) *plot.Plot {
+// emptyPanel says in the middle of a panel that there is nothing to show.
+func emptyPanel(p *plot.Plot) *plot.Plot {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
 	// One point and one label: there is no error.
 	label, _ := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: 0.5, Y: 0.5}}, Labels: []string{"no requests"}})
@@ -152,7 +152,7 @@ func histogramPanel(title, x string, fill color.Color, values []int) *plot.Plot 
 	p := newPanel(title, x, "Frequency")
 	addGrid(p, true)
 	if len(values) == 0 {
-		return nothing(p)
+		return emptyPanel(p)
 	}
 	h := &plotter.Histogram{Bins: histogram(values), FillColor: fill}
 	h.LineStyle = plotter.DefaultLineStyle
@@ -186,8 +186,8 @@ func histogram(values []int) []plotter.HistogramBin {
 	return out
 }
 
-// mostBars is how many bars the panel has pixels for; its data area is about 900 wide.
-const mostBars = 800
+// maxBars is how many bars the panel has pixels for; its data area is about 900 wide.
+const maxBars = 800
 
 // stackPanel draws a bar for each request, output on input. Where that would be more bars than pixels, neighbours share
 // a bar of their mean, and the axis says so.
@@ -200,15 +200,15 @@ func stackPanel(title string, all []lengths) *plot.Plot {
 	p := newPanel(title, x, "Tokens")
 	addGrid(p, false)
 	if len(all) == 0 {
-		return nothing(p)
+		return emptyPanel(p)
 	}
 	s := stack{bars: bars, each: float64(each), n: float64(len(all))}
 	p.Add(s)
 	p.Y.Min, p.Y.Max = 0, max(1, p.Y.Max)*1.2 // room for the legend
 	p.Legend.Top = true
 	p.Legend.Padding, p.Legend.XOffs, p.Legend.YOffs = 3, -6, -6
-	p.Legend.Add("Prompt Tokens", patch{steelBlue})
-	p.Legend.Add("Output Tokens", patch{coral})
+	p.Legend.Add("Prompt Tokens", swatch{steelBlue})
+	p.Legend.Add("Output Tokens", swatch{coral})
 	return p
 }
 
@@ -217,7 +217,7 @@ type stackBar struct{ input, output float64 }
 
 // stackBars returns the bars and how many requests each stands for; the last may stand for fewer.
 func stackBars(all []lengths) (bars []stackBar, each int) {
-	each = max(1, (len(all)+mostBars-1)/mostBars)
+	each = max(1, (len(all)+maxBars-1)/maxBars)
 	for i := 0; i < len(all); i += each {
 		group := all[i:min(i+each, len(all))]
 		var b stackBar
@@ -246,7 +246,7 @@ func (s stack) Plot(c draw.Canvas, p *plot.Plot) {
 	for i, b := range s.bars {
 		from := float64(i) * s.each
 		to := min(from+s.each, s.n)
-		left, right := whole(x(from-0.5+gap)), whole(x(to-0.5-gap))
+		left, right := snapToPixel(x(from-0.5+gap)), snapToPixel(x(to-0.5-gap))
 		right = max(right, left+pixel)
 		rectangle(c, steelBlue, left, right, y(0), y(b.input))
 		rectangle(c, coral, left, right, y(b.input), y(b.input+b.output))
@@ -263,8 +263,8 @@ func (s stack) DataRange() (xmin, xmax, ymin, ymax float64) {
 
 const pixel = vg.Inch / statsDPI
 
-// whole moves a length to the next edge between pixels, so that neighbouring bars leave no seam.
-func whole(l vg.Length) vg.Length { return vg.Length(math.Round(float64(l/pixel))) * pixel }
+// snapToPixel moves a length to the next edge between pixels, so that neighbouring bars leave no seam.
+func snapToPixel(l vg.Length) vg.Length { return vg.Length(math.Round(float64(l/pixel))) * pixel }
 
 func rectangle(c draw.Canvas, fill color.Color, left, right, bottom, top vg.Length) {
 	if top > bottom {
@@ -272,22 +272,22 @@ func rectangle(c draw.Canvas, fill color.Color, left, right, bottom, top vg.Leng
 	}
 }
 
-// patch is a colour in the legend.
-type patch struct{ fill color.Color }
+// swatch is a colour in the legend.
+type swatch struct{ fill color.Color }
 
 // Thumbnail implements plot.Thumbnailer.
-func (p patch) Thumbnail(c *draw.Canvas) { rectangle(*c, p.fill, c.Min.X, c.Max.X, c.Min.Y, c.Max.Y) }
+func (p swatch) Thumbnail(c *draw.Canvas) { rectangle(*c, p.fill, c.Min.X, c.Max.X, c.Min.Y, c.Max.Y) }
 
 // wholeTicks marks an axis that counts: at whole numbers only, written in full.
 type wholeTicks struct{}
 
-// mostTicks on an axis.
-const mostTicks = 8
+// maxTicks on an axis.
+const maxTicks = 8
 
 // Ticks implements plot.Ticker.
 func (wholeTicks) Ticks(low, high float64) []plot.Tick {
 	step := 1.0
-	for i := 0; (high-low)/step > mostTicks; i++ {
+	for i := 0; (high-low)/step > maxTicks; i++ {
 		step *= []float64{2, 2.5, 2}[i%3] // 1, 2, 5, 10, 20, 50 …
 	}
 	var ticks []plot.Tick

@@ -25,7 +25,7 @@ func request(index, input, output int) metrics.Request {
 // small is the picture at a fifth of its resolution, which is quicker under the race detector.
 func small(t *testing.T, requests ...metrics.Request) image.Image {
 	t.Helper()
-	lengths, err := measured(all(requests...))
+	lengths, err := lengthsOf(all(requests...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,11 +39,11 @@ const (
 	// maxSegments is how many segments a page holds before neighbours are joined: about 32 MB of file and half a second of
 	// a browser's time.
 	maxSegments = 8 << 20
-	// firstJoin is the length in microseconds below which neighbours of different classes are joined, once joining those
+	// minJoin is the length in microseconds below which neighbours of different classes are joined, once joining those
 	// of the same class was not enough. It doubles until the chart is small enough.
-	firstJoin = 50_000
-	// longestError in bytes of a failed request's text that gets into the page.
-	longestError = 200
+	minJoin = 50_000
+	// maxErrorBytes in bytes of a failed request's text that gets into the page.
+	maxErrorBytes = 200
 )
 
 // row is a request in the chart.
@@ -65,8 +65,8 @@ type gantt struct {
 	// unsent requests were never begun and have no row.
 	unsent int
 	joined bool
-	// least is the length in microseconds up to which neighbours of any class are joined.
-	least int64
+	// joinBelow is the length in microseconds up to which neighbours of any class are joined.
+	joinBelow int64
 }
 
 // gather reads all requests. The rows are in data-set order.
@@ -83,7 +83,7 @@ func gather(requests iter.Seq2[metrics.Request, error], t thresholds, bound int)
 }
 
 func (g *gantt) add(q *metrics.Request) {
-	start := began(q)
+	start := startOf(q)
 	if start == metrics.Never {
 		g.unsent++
 		return
@@ -103,14 +103,14 @@ func (g *gantt) add(q *metrics.Request) {
 	r.segments = slices.Clone(r.segments)
 	g.rows = append(g.rows, r)
 	g.segments += r.count
-	for g.segments > g.bound && g.least < longest {
+	for g.segments > g.bound && g.joinBelow < maxMicros {
 		g.shrink()
 	}
 }
 
-// began is when a request's time began to run: with its first byte or, if it got no connection, with the attempt. It is
+// startOf is when a request's time began to run: with its first byte or, if it got no connection, with the attempt. It is
 // Never for a request that was not even tried.
-func began(q *metrics.Request) time.Duration {
+func startOf(q *metrics.Request) time.Duration {
 	if q.Sent == metrics.Never {
 		return q.Admitted
 	}
@@ -122,10 +122,10 @@ func (g *gantt) shrink() {
 	switch {
 	case !g.joined:
 		g.joined = true
-	case g.least == 0:
-		g.least = firstJoin
+	case g.joinBelow == 0:
+		g.joinBelow = minJoin
 	default:
-		g.least *= 2
+		g.joinBelow *= 2
 	}
 	g.segments = 0
 	for i := range g.rows {
@@ -144,7 +144,7 @@ func (g *gantt) join(r *row) {
 		switch {
 		case last.gaps == 0:
 			last = s
-		case isGap(s.class) && isGap(last.class) && (s.class == last.class || last.micros < g.least):
+		case isGap(s.class) && isGap(last.class) && (s.class == last.class || last.micros < g.joinBelow):
 			last.micros += s.micros
 			last.gaps += s.gaps
 			last.class = g.thresholds.of(time.Duration(last.micros) * time.Microsecond / time.Duration(last.gaps))
@@ -169,7 +169,7 @@ func failureText(q *metrics.Request) string {
 	}
 	text := string(q.Failure)
 	if q.Error != "" {
-		text += ": " + strings.ToValidUTF8(q.Error[:min(len(q.Error), longestError)], "")
+		text += ": " + strings.ToValidUTF8(q.Error[:min(len(q.Error), maxErrorBytes)], "")
 	}
 	return text
 }
@@ -223,13 +223,13 @@ type segment struct {
 	gaps   int64
 }
 
-// longest is the longest length in microseconds that the encoding takes; a browser's numbers are exact up to 2^53.
-const longest = 1 << 49
+// maxMicros is the longest length in microseconds that the encoding takes; a browser's numbers are exact up to 2^53.
+const maxMicros = 1 << 49
 
 // appendTo encodes the segment behind others: one varint of length, a bit that tells whether a second varint with the
 // number of gaps follows, and the class in three bits. Gaps from 1 to 131 ms take three bytes.
 func (s segment) appendTo(b []byte) []byte {
-	v := uint64(min(max(s.micros, 0), longest))<<4 | uint64(s.class)
+	v := uint64(min(max(s.micros, 0), maxMicros))<<4 | uint64(s.class)
 	if s.gaps == 1 {
 		return binary.AppendUvarint(b, v)
 	}

@@ -69,7 +69,7 @@ type pageRows struct {
 
 // newPageData turns the rows into columns. There is at least one row.
 func newPageData(g *gantt, plan *metrics.Plan, events []metrics.LogEntry) pageData {
-	d := pageData{About: about(plan), Segments: g.segments, Joined: g.joined, Least: g.least, Unsent: g.unsent}
+	d := pageData{About: about(plan), Segments: g.segments, Joined: g.joined, Least: g.joinBelow, Unsent: g.unsent}
 	for i, name := range g.thresholds.legend(plan.FirstWait()) {
 		gap := class(i) > classWait && class(i) < classFailed
 		d.Classes = append(d.Classes, pageClass{Name: name, Colour: colours[i], Used: class(i) == classWait || gap && !plan.Pooling})
@@ -132,14 +132,14 @@ func about(plan *metrics.Plan) [][2]string {
 	return slices.DeleteFunc(lines, func(line [2]string) bool { return line[1] == "" })
 }
 
-// foreign encodes data so that no text in it can end the element it stands in: <, >, &, U+2028 and U+2029 are written as
+// safeJSON encodes data so that no text in it can end the element it stands in: <, >, &, U+2028 and U+2029 are written as
 // escapes, and bytes that are no UTF-8 as U+FFFD. encoding/json does exactly this.
-func foreign(data any) ([]byte, error) { return json.Marshal(data) }
+func safeJSON(data any) ([]byte, error) { return json.Marshal(data) }
 
 // writePage writes the page. The content security policy lets only the two scripts of the page run, by their hashes, and
 // forbids every request.
 func writePage(w io.Writer, g *gantt, plan *metrics.Plan, events []metrics.LogEntry) error {
-	data, err := foreign(newPageData(g, plan, events))
+	data, err := safeJSON(newPageData(g, plan, events))
 	if err != nil {
 		return fmt.Errorf("timeline: %w", err)
 	}

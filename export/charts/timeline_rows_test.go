@@ -50,8 +50,8 @@ func TestNeighboursOfOneClassAreJoinedFirst(t *testing.T) {
 		{classWait, 10_000, 1}, {classFast, 30_000, 2}, {classMedium, 30_000, 1}, {classSlow, 130_000, 2}, {classFast, 5_000, 1},
 		{classFailed, 1_000_000, 1},
 	}
-	if got := decode(g.rows[0].segments); !slices.Equal(got, want) || g.segments != 6 || !g.joined || g.least != 0 {
-		t.Errorf("%d segments %v, joined %t up to %d µs, want %v, joined up to 0", g.segments, got, g.joined, g.least, want)
+	if got := decode(g.rows[0].segments); !slices.Equal(got, want) || g.segments != 6 || !g.joined || g.joinBelow != 0 {
+		t.Errorf("%d segments %v, joined %t up to %d µs, want %v, joined up to 0", g.segments, got, g.joined, g.joinBelow, want)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestSegmentsOfARequest(t *testing.T) {
 			{classWait, 10_000, 1}, {classFast, 20_000, 1}, {classFast, 10_000, 1},
 		}},
 	} {
-		b, n := encode(&c.q, began(&c.q), thresholds{25, 50})
+		b, n := encode(&c.q, startOf(&c.q), thresholds{25, 50})
 		if got := decode(b); !slices.Equal(got, c.want) || n != len(c.want) {
 			t.Errorf("%s: %d segments %v, want %v", c.name, n, got, c.want)
 		}
@@ -174,7 +174,7 @@ func TestSegmentsOfARequest(t *testing.T) {
 
 func TestSegmentEncoding(t *testing.T) {
 	want := []segment{
-		{classFast, 0, 1}, {classSlow, 7, 1}, {classMedium, 131_071, 1}, {classCancelled, longest, 1}, {classSlow, 5, 0},
+		{classFast, 0, 1}, {classSlow, 7, 1}, {classMedium, 131_071, 1}, {classCancelled, maxMicros, 1}, {classSlow, 5, 0},
 		{classFast, 1 << 33, 1 << 40},
 	}
 	var b []byte
@@ -187,8 +187,8 @@ func TestSegmentEncoding(t *testing.T) {
 	if got := len((segment{classMedium, 131_071, 1}).appendTo(nil)); got != 3 {
 		t.Errorf("a gap of 131 ms takes %d bytes, want 3", got)
 	}
-	if got := decode((segment{classFast, math.MaxInt64, 1}).appendTo(nil)); got[0].micros != longest {
-		t.Errorf("a length beyond all bounds became %d, want %d", got[0].micros, int64(longest))
+	if got := decode((segment{classFast, math.MaxInt64, 1}).appendTo(nil)); got[0].micros != maxMicros {
+		t.Errorf("a length beyond all bounds became %d, want %d", got[0].micros, int64(maxMicros))
 	}
 }
 
@@ -212,12 +212,12 @@ func FuzzSegments(f *testing.F) {
 		if got := len(decode(b)); got != n {
 			t.Fatalf("%d segments decoded of %d", got, n)
 		}
-		g := gantt{thresholds: th, joined: true, least: 1000}
+		g := gantt{thresholds: th, joined: true, joinBelow: 1000}
 		r := row{segments: b, count: n}
 		before, gapsBefore := total(decode(b))
 		g.join(&r)
 		after, gapsAfter := total(decode(r.segments))
-		if before < longest && (before != after || gapsBefore != gapsAfter) {
+		if before < maxMicros && (before != after || gapsBefore != gapsAfter) {
 			t.Fatalf("joining made %d µs and %d gaps of %d µs and %d gaps", after, gapsAfter, before, gapsBefore)
 		}
 	})
@@ -226,7 +226,7 @@ func FuzzSegments(f *testing.F) {
 // total is saturated, for a sum of lengths may be beyond all bounds.
 func total(segments []segment) (micros, gaps int64) {
 	for _, s := range segments {
-		micros = min(micros+s.micros, longest)
+		micros = min(micros+s.micros, maxMicros)
 		gaps += s.gaps
 	}
 	return micros, gaps

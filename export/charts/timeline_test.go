@@ -28,8 +28,8 @@ func madeUp() []metrics.Request {
 	return []metrics.Request{second, first}
 }
 
-// happened are events: before the first request, after the last, and without a mark.
-func happened() []metrics.LogEntry {
+// runEvents are events: before the first request, after the last, and without a mark.
+func runEvents() []metrics.LogEntry {
 	return []metrics.LogEntry{{At: time.Hour, Mark: "late"}, {At: 1750 * ms, Mark: "40 req/s " + canary}, {At: 0, Mark: "stage 1"}, {At: 1600 * ms, Text: "words"}}
 }
 
@@ -37,7 +37,7 @@ func page(t testing.TB, requests ...metrics.Request) string {
 	t.Helper()
 	var out bytes.Buffer
 	plan := metrics.Plan{ModelID: "plan " + canary, Label: canary, Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	if _, err := Timeline(&out, all(requests...), plan, happened(), [2]float64{25, 50}); err != nil {
+	if _, err := Timeline(&out, all(requests...), plan, runEvents(), [2]float64{25, 50}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -234,7 +234,7 @@ func FuzzForeign(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := foreign(newPageData(g, &metrics.Plan{ModelID: text, Dataset: text, Load: text, Label: text}, []metrics.LogEntry{{Mark: text}}))
+		b, err := safeJSON(newPageData(g, &metrics.Plan{ModelID: text, Dataset: text, Load: text, Label: text}, []metrics.LogEntry{{Mark: text}}))
 		if err != nil {
 			t.Fatal(err)
 		}

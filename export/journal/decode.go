@@ -14,22 +14,22 @@ import (
 const (
 	longestRun   = metrics.LongestRun
 	largestCount = metrics.LargestCount
-	// mostValues bounds what the parser takes for a line, which is a hundred bytes for each value.
-	mostValues = 1 << 20
+	// maxValues bounds what the parser takes for a line, which is a hundred bytes for each value.
+	maxValues = 1 << 20
 )
 
 // lineDecoder reads the lines of a journal.
 type lineDecoder struct {
 	parser fastjson.Parser
-	inner  *line  // of the fact read last
-	older  *older // nil for a journal of today's version
+	inner  *line     // of the fact read last
+	v1     *version1 // nil for a journal of today's version
 }
 
 // header reads the first line.
 func (d *lineDecoder) header(line []byte) (event.Event, error) {
 	plan, written, err := decodeHeader(line)
 	if written == 1 {
-		d.older = &older{}
+		d.v1 = &version1{}
 	}
 	return event.Event{Kind: event.Fact, Value: plan}, err
 }
@@ -37,8 +37,8 @@ func (d *lineDecoder) header(line []byte) (event.Event, error) {
 // decode returns the event of any line but the first. Its values share nothing with the line.
 func (d *lineDecoder) decode(raw []byte) (event.Event, error) {
 	raw, chunks := cutChunks(raw)
-	if len(raw) > mostValues && valuesIn(raw) > mostValues {
-		return event.Event{}, fmt.Errorf("expected a line of at most %d values", mostValues)
+	if len(raw) > maxValues && valuesIn(raw) > maxValues {
+		return event.Event{}, fmt.Errorf("expected a line of at most %d values", maxValues)
 	}
 	v, err := d.parser.ParseBytes(raw)
 	if err != nil {
@@ -57,13 +57,13 @@ func (d *lineDecoder) decode(raw []byte) (event.Event, error) {
 		return event.Event{At: q.Done, Kind: event.Done, Request: q}, err
 	}
 	l := line{o: o}
-	for _, known := range lines {
+	for _, known := range kinds {
 		if d.inner = l.object(known.key, false); d.inner != nil {
 			at, value := known.read(d.inner)
 			return event.Event{At: at, Kind: event.Fact, Value: value}, d.inner.err
 		}
 	}
-	return event.Event{}, errUnknownLine
+	return event.Event{}, errUnknownKind
 }
 
 // valuesIn is about how many values a line of JSON has: commas outside of texts.
@@ -86,16 +86,16 @@ func valuesIn(line []byte) (n int) {
 
 // A damaged journal can ask only for so much: readers keep its facts.
 const (
-	// mostSeconds of one kind: twelve days at one a second.
-	mostSeconds = 12 * 24 * 60 * 60
-	// mostEvents and mostEventBytes bound the log: one line for each second of most of a day, and a long one for each.
-	mostEvents     = 1 << 16
-	mostEventBytes = 32 << 20
-	// mostReadings bounds those of all looks at accelerators: eight of them for three days.
-	mostReadings = 1 << 21
-	// mostRecounts bounds the counts of answers that came later, mostStates what says what is in force: a day of ramps.
-	mostRecounts = 1 << 22
-	mostStates   = 1 << 20
+	// maxSeconds of one kind: twelve days at one a second.
+	maxSeconds = 12 * 24 * 60 * 60
+	// maxEvents and mostEventBytes bound the log: one line for each second of most of a day, and a long one for each.
+	maxEvents     = 1 << 16
+	maxEventBytes = 32 << 20
+	// maxReadings bounds those of all looks at accelerators: eight of them for three days.
+	maxReadings = 1 << 21
+	// maxRecounts bounds the counts of answers that came later, mostStates what says what is in force: a day of ramps.
+	maxRecounts = 1 << 22
+	maxStates   = 1 << 20
 )
 
 // limits count what a journal has said so far.
@@ -105,15 +105,15 @@ type limits struct {
 }
 
 var (
-	errMuchLog    = fmt.Errorf("expected at most %d events, and %d MiB of them", mostEvents, mostEventBytes>>20)
-	errManyStates = fmt.Errorf("expected at most %d lines of load, phase, source and saving", mostStates)
+	errTooManyEvents = fmt.Errorf("expected at most %d events, and %d MiB of them", maxEvents, maxEventBytes>>20)
+	errTooManyStates = fmt.Errorf("expected at most %d lines of load, phase, source and saving", maxStates)
 )
 
 // allow counts a fact in. The error says that there are too many of its kind.
 func (l *limits) allow(fact any) error {
 	second := func(n *int, of string) error {
-		if *n++; *n > mostSeconds {
-			return fmt.Errorf("expected at most %d seconds of the %s", mostSeconds, of)
+		if *n++; *n > maxSeconds {
+			return fmt.Errorf("expected at most %d seconds of the %s", maxSeconds, of)
 		}
 		return nil
 	}
@@ -124,33 +124,33 @@ func (l *limits) allow(fact any) error {
 		if x.Objectives != nil {
 			l.eventBytes += len(*x.Objectives) * int(unsafe.Sizeof(metrics.Objective{}))
 		}
-		if l.events > mostEvents || l.eventBytes > mostEventBytes {
-			return errMuchLog // not made anew: there may be millions
+		if l.events > maxEvents || l.eventBytes > maxEventBytes {
+			return errTooManyEvents // not made anew: there may be millions
 		}
 	case metrics.ClientSecond:
 		return second(&l.client, "client")
 	case metrics.ServerSecond:
 		return second(&l.server, "server")
 	case metrics.GPUSecond:
-		l.share(x.GPUs)
-		if l.readings += len(x.GPUs); l.readings > mostReadings {
-			return fmt.Errorf("expected at most %d readings of accelerators", mostReadings)
+		l.shareNames(x.GPUs)
+		if l.readings += len(x.GPUs); l.readings > maxReadings {
+			return fmt.Errorf("expected at most %d readings of accelerators", maxReadings)
 		}
 		return second(&l.gpus, "accelerators")
 	case metrics.Recount:
-		if l.recounts++; l.recounts > mostRecounts {
-			return fmt.Errorf("expected at most %d counts of answers", mostRecounts)
+		if l.recounts++; l.recounts > maxRecounts {
+			return fmt.Errorf("expected at most %d counts of answers", maxRecounts)
 		}
 	case metrics.Steering, metrics.Phase, metrics.Source, metrics.Saving:
-		if l.states++; l.states > mostStates {
-			return errManyStates
+		if l.states++; l.states > maxStates {
+			return errTooManyStates
 		}
 	}
 	return nil
 }
 
-// share gives accelerators the names of the look before, which hardly ever change, so that each is in memory once.
-func (l *limits) share(gpus []metrics.GPU) {
+// shareNames gives accelerators the names of the look before, which hardly ever change, so that each is in memory once.
+func (l *limits) shareNames(gpus []metrics.GPU) {
 	for i := range gpus {
 		switch g := &gpus[i]; {
 		case i == len(l.names):

@@ -9,8 +9,8 @@ import (
 	"benchtop/metrics/event"
 )
 
-// lines are those of facts, {"key":{…}}, by their keys.
-var lines = []struct {
+// kinds are those of facts, {"key":{…}}, by their keys.
+var kinds = []struct {
 	key string
 	// read returns the fact, and the moment at which it was told as far as its line says.
 	read func(l *line) (at time.Duration, fact any)
@@ -39,9 +39,9 @@ func (l *line) at() (at time.Duration) {
 	return at
 }
 
-var errUnknownLine = func() error {
+var errUnknownKind = func() error {
 	var keys []string
-	for _, l := range lines {
+	for _, l := range kinds {
 		keys = append(keys, l.key)
 	}
 	return errors.New("expected a request (\"index\") or one of: " + strings.Join(keys, ", "))
@@ -90,8 +90,8 @@ func (l *line) begin(key string) *line {
 // load in force. A rate may be unlimited.
 func (l *line) load(s *metrics.Steering) {
 	l.setting(&s.LoadSetting)
-	l.truth("steerable", &s.Steerable)
-	l.truth("in_users", &s.InUsers)
+	l.flag("steerable", &s.Steerable)
+	l.flag("in_users", &s.InUsers)
 	text(l, "why", &s.Why)
 	l.natural("changes", &s.Changes)
 	text(l, "search", &s.Search)
@@ -119,15 +119,15 @@ func (l *line) recount(r *metrics.Recount) {
 	text(l, "output_source", &r.Source)
 }
 
-// older makes up the facts for which a journal of version 1 has no lines: the load in force follows from the loads that were
+// version1 makes up the facts for which a journal of version 1 has no lines: the load in force follows from the loads that were
 // set, and the line of the end says what could be read.
-type older struct {
+type version1 struct {
 	steering     metrics.Steering
 	server, gpus time.Duration // of the last look
 }
 
 // before returns the facts that come before an event, none for a journal of today's version. end reads the line of the end.
-func (o *older) before(e event.Event, end *line) []event.Event {
+func (o *version1) before(e event.Event, end *line) []event.Event {
 	if o == nil {
 		return nil
 	}

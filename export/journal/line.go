@@ -39,8 +39,8 @@ func (l *line) key(key string) {
 	l.b = append(l.b, `":`...)
 }
 
-// put writes a whole number.
-func (l *line) put(key string, v int64) {
+// putWhole writes a whole number.
+func (l *line) putWhole(key string, v int64) {
 	l.key(key)
 	l.b = strconv.AppendInt(l.b, v, 10)
 }
@@ -60,8 +60,8 @@ func (l *line) object(key string, there bool) (inner *line) {
 	return inner
 }
 
-// optional opens an object that stands behind a pointer.
-func optional[T any](l *line, key string, v **T) (inner *line) {
+// optionalObject opens an object that stands behind a pointer.
+func optionalObject[T any](l *line, key string, v **T) (inner *line) {
 	inner = l.object(key, *v != nil)
 	if inner != nil && l.reads() {
 		*v = new(T)
@@ -162,7 +162,7 @@ func (l *line) count(key string, n *int) {
 			*n = l.whole(key, v)
 		}
 	case *n != 0:
-		l.put(key, int64(*n))
+		l.putWhole(key, int64(*n))
 	}
 }
 
@@ -218,7 +218,7 @@ func (l *line) moment(key string, at *time.Duration) {
 			*at = l.microseconds(key, v)
 		}
 	case *at != metrics.Never:
-		l.put(key, at.Microseconds())
+		l.putWhole(key, at.Microseconds())
 	}
 }
 
@@ -239,7 +239,7 @@ func (l *line) span(key string, d *time.Duration) {
 		l.key(key)
 		l.b = append(l.b, "null"...)
 	case *d != 0:
-		l.put(key, d.Microseconds())
+		l.putWhole(key, d.Microseconds())
 	}
 }
 
@@ -267,7 +267,7 @@ func (l *line) length(key string, d *time.Duration) {
 func (l *line) delay(key string, d *time.Duration) {
 	if !l.reads() {
 		if *d >= 0 {
-			l.put(key, int64(min(*d, longestRun)))
+			l.putWhole(key, int64(min(*d, longestRun)))
 		}
 		return
 	}
@@ -292,8 +292,8 @@ func (l *line) number(key string, v *float64) {
 	}
 }
 
-// real is a number that may be infinite, as the header has it.
-func (l *line) real(key string, v *float64) {
+// unbounded is a number that may be infinite, as the header has it.
+func (l *line) unbounded(key string, v *float64) {
 	switch {
 	case l.reads() && string(l.o.Get(key).GetStringBytes()) == "inf":
 		*v = math.Inf(1)
@@ -305,8 +305,8 @@ func (l *line) real(key string, v *float64) {
 	}
 }
 
-// figure is a number that may be unsaid, which is left out. Temperatures may be below 0.
-func (l *line) figure(key string, v *float64) {
+// optional is a number that may be unsaid, which is left out. Temperatures may be below 0.
+func (l *line) optional(key string, v *float64) {
 	switch {
 	case l.reads():
 		*v = l.float(key, -largestCount, metrics.Unsaid(), "a number between -2^53 and 2^53")
@@ -335,8 +335,8 @@ func (l *line) float(key string, least, none float64, want string) float64 {
 	return n
 }
 
-// truth leaves out what is not so.
-func (l *line) truth(key string, v *bool) {
+// flag leaves out what is not so.
+func (l *line) flag(key string, v *bool) {
 	switch {
 	case l.reads():
 		*v = false

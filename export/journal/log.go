@@ -13,7 +13,7 @@ func (l *line) log(e *metrics.LogEntry) {
 	text(l, "text", &e.Text)
 	text(l, "mark", &e.Mark)
 	l.count("count", &e.Count)
-	if inner := optional(l, "set", &e.Set); inner != nil {
+	if inner := optionalObject(l, "set", &e.Set); inner != nil {
 		inner.setting(e.Set)
 		l.close(inner)
 	}
@@ -24,26 +24,26 @@ func (l *line) log(e *metrics.LogEntry) {
 	case l.reads():
 		e.Objectives = new(metrics.SLO)
 	}
-	list(l, key, (*[]metrics.Objective)(e.Objectives), mostObjectives, "of them", "of them", (*line).objective)
+	list(l, key, (*[]metrics.Objective)(e.Objectives), maxObjectives, "of them", "of them", (*line).objective)
 }
 
 // setting is a load that was set. A rate may be unlimited, and so may the goal of a ramp be.
 func (l *line) setting(s *metrics.LoadSetting) {
-	l.real("rate", &s.Rate)
+	l.unbounded("rate", &s.Rate)
 	l.natural("users", &s.Users)
-	l.truth("paused", &s.Paused)
-	l.real("ramp_to", &s.RampTo)
+	l.flag("paused", &s.Paused)
+	l.unbounded("ramp_to", &s.RampTo)
 	l.length("ramp_over_ns", &s.RampOver)
 	text(l, "by", &s.By)
 }
 
-// mostObjectives is what there are metrics for, and room.
-const mostObjectives = 16
+// maxObjectives is what there are metrics for, and room.
+const maxObjectives = 16
 
 func (l *line) objective(o *metrics.Objective) {
 	metric := o.Metric.Key()
 	text(l, "metric", &metric)
-	l.real("limit_ms", &o.LimitMS)
+	l.unbounded("limit_ms", &o.LimitMS)
 	if l.reads() {
 		known := false
 		if o.Metric, known = metrics.LatencyOf(metric); !known {
@@ -57,26 +57,26 @@ func (l *line) end(end *metrics.End) {
 	l.moment("ended_us", &end.Ended)
 	text(l, "reason", &end.Reason)
 	l.count("unsent", &end.Unsent)
-	if inner := optional(l, "probes", &end.Probes); inner != nil {
+	if inner := optionalObject(l, "probes", &end.Probes); inner != nil {
 		inner.count("completed", &end.Probes.Completed)
 		inner.count("failed", &end.Probes.Failed)
 		wholes(inner, "latencies_us", &end.Probes.Latencies, time.Microsecond, inner.microseconds)
 		l.close(inner)
 	}
-	if inner := optional(l, "spec_decode", &end.SpecDecode); inner != nil {
+	if inner := optionalObject(l, "spec_decode", &end.SpecDecode); inner != nil {
 		inner.count("drafts", &end.SpecDecode.Drafts)
 		inner.count("draft_tokens", &end.SpecDecode.DraftTokens)
 		inner.count("accepted_tokens", &end.SpecDecode.AcceptedTokens)
 		wholes(inner, "accepted_per_position", &end.SpecDecode.AcceptedPerPosition, 1, inner.whole)
 		l.close(inner)
 	}
-	if inner := optional(l, "diffusion", &end.Diffusion); inner != nil {
+	if inner := optionalObject(l, "diffusion", &end.Diffusion); inner != nil {
 		inner.count("committed_tokens", &end.Diffusion.CommittedTokens)
 		inner.count("denoising_steps", &end.Diffusion.DenoisingSteps)
 		inner.count("canvas_positions", &end.Diffusion.CanvasPositions)
 		l.close(inner)
 	}
-	if inner := optional(l, "stamps", &end.Stamps); inner != nil {
+	if inner := optionalObject(l, "stamps", &end.Stamps); inner != nil {
 		inner.stamps(end.Stamps)
 		l.close(inner)
 	}

@@ -12,9 +12,9 @@ import (
 	"benchtop/metrics/event"
 )
 
-// longestLine in bytes bounds the memory a damaged journal can ask for. A request stays below: a byte of its text takes six at
+// maxLineBytes in bytes bounds the memory a damaged journal can ask for. A request stays below: a byte of its text takes six at
 // most, as an escape, and a chunk ten as a rule.
-const longestLine = 6*metrics.MostText + 10*metrics.MostChunks + 1<<20
+const maxLineBytes = 6*metrics.MostText + 10*metrics.MostChunks + 1<<20
 
 // Read gives the events of a journal, plain or gzipped, the plan first. The file is read again whenever they are ranged over.
 //
@@ -108,7 +108,7 @@ func scan(r io.Reader, name string, yield func(event.Event, error) bool) {
 		}
 		_, ends := e.Value.(metrics.End)
 		ended = ended || ends
-		for _, made := range d.older.before(e, d.inner) {
+		for _, made := range d.v1.before(e, d.inner) {
 			if !yield(made, nil) {
 				return
 			}
@@ -127,7 +127,7 @@ type lineReader struct {
 	eof bool // the current line runs to the end of the file
 }
 
-var errTooLong = fmt.Errorf("expected a line of at most %d MiB", longestLine>>20)
+var errTooLong = fmt.Errorf("expected a line of at most %d MiB", maxLineBytes>>20)
 
 // next returns the next line, valid until the one after it, and whether it had its newline. A line that is too long is
 // passed over, which errTooLong says. After the last line the error is io.EOF.
@@ -140,7 +140,7 @@ func (l *lineReader) next() (line []byte, whole bool, err error) {
 		if err == nil && len(l.buf) == 0 && !long {
 			return part[:len(part)-1], true, nil
 		}
-		if long = long || len(l.buf)+len(part) > longestLine; long {
+		if long = long || len(l.buf)+len(part) > maxLineBytes; long {
 			l.buf = l.buf[:0]
 			if l.n == 1 { // this is no journal: there is no need to look for its end
 				return nil, false, errTooLong

@@ -199,7 +199,7 @@ func (endless) Read(b []byte) (int, error) {
 func TestReadJournalLines(t *testing.T) {
 	header, _, _ := bytes.Cut(sampleJournal(t), []byte("\n"))
 	header = append(header, '\n')
-	lines := io.MultiReader(bytes.NewReader(header), io.LimitReader(endless{}, longestLine+1), strings.NewReader("\n{\"index\":1}\n"))
+	lines := io.MultiReader(bytes.NewReader(header), io.LimitReader(endless{}, maxLineBytes+1), strings.NewReader("\n{\"index\":1}\n"))
 	var all []event.Event
 	for e, err := range From(lines, "long") {
 		if err != nil {

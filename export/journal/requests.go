@@ -14,7 +14,7 @@ import (
 // appendRequest appends the line of a request.
 func appendRequest(b []byte, q *metrics.Request) []byte {
 	l := line{b: append(b, '{')}
-	l.put("index", int64(q.Index))
+	l.putWhole("index", int64(q.Index))
 	l.request(q)
 	return append(l.b, "}\n"...)
 }
@@ -54,7 +54,7 @@ func (l *line) request(q *metrics.Request) {
 	l.count("input_tokens", &q.InputTokens)
 	switch {
 	case !l.reads() && q.DatasetTokens != q.InputTokens:
-		l.put("dataset_tokens", int64(q.DatasetTokens))
+		l.putWhole("dataset_tokens", int64(q.DatasetTokens))
 	case l.reads() && l.o.Get("dataset_tokens") != nil:
 		l.count("dataset_tokens", &q.DatasetTokens)
 	case l.reads():
@@ -72,7 +72,7 @@ func (l *line) request(q *metrics.Request) {
 	l.count("status", &q.Status)
 	text(l, "error", &q.Error)
 	text(l, "text", &q.Text)
-	l.truth("text_part", &q.TextPart)
+	l.flag("text_part", &q.TextPart)
 	l.count("redials", &q.Redials)
 }
 

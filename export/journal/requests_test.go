@@ -53,9 +53,9 @@ func TestManyChunksAreCheapToRead(t *testing.T) {
 	if took := after.TotalAlloc - before.TotalAlloc; took > 24<<20 {
 		t.Errorf("%d MB were taken for 16 MB of chunks", took>>20)
 	}
-	values := []byte(`{"index":1,"x":[` + strings.Repeat("0,", mostValues) + `0]}`)
-	if _, err := decodeLine(values); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("at most %d values", mostValues)) {
-		t.Errorf("a line of %d values gave %v", mostValues+1, err)
+	values := []byte(`{"index":1,"x":[` + strings.Repeat("0,", maxValues) + `0]}`)
+	if _, err := decodeLine(values); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("at most %d values", maxValues)) {
+		t.Errorf("a line of %d values gave %v", maxValues+1, err)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestLongestLineIsRead(t *testing.T) {
 			q.Chunks[i] = metrics.Chunk{At: time.Duration(i) * 20 * time.Millisecond, Tokens: int32(i % 3)}
 		}
 		line := appendRequest(nil, &q)
-		if perChunk := (len(line) - 6*metrics.MostText) / len(q.Chunks); perChunk > 10 || len(line) > longestLine {
+		if perChunk := (len(line) - 6*metrics.MostText) / len(q.Chunks); perChunk > 10 || len(line) > maxLineBytes {
 			t.Errorf("%q: a line of %d bytes, %d for each chunk", letter, len(line), perChunk)
 		}
 		if e, err := decodeLine(line[:len(line)-1]); err != nil || e.request.Text != q.Text || len(e.request.Chunks) != len(q.Chunks) {

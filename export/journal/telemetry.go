@@ -24,7 +24,7 @@ func (l *line) client(s *metrics.ClientSecond) {
 	l.natural("sockets", &s.Sockets)
 	l.natural("dialled", &s.Dialled)
 	l.natural("redials", &s.Redials)
-	l.truth("clock_step", &s.ClockStep)
+	l.flag("clock_step", &s.ClockStep)
 	l.natural("sent", &s.Sent)
 	l.length("late_p99_ns", &s.LateP99)
 	l.length("late_max_ns", &s.LateMax)
@@ -51,24 +51,24 @@ func (l *line) stamps(s *metrics.Stamps) {
 func (l *line) server(s *metrics.ServerSecond) {
 	l.length("at_ns", &s.At)
 	l.length("took_ns", &s.Took)
-	l.figure("running", &s.Running)
-	l.figure("waiting", &s.Waiting)
-	l.figure("kv_usage", &s.KVUsage)
-	l.figure("preemptions", &s.Preemptions)
-	l.figure("prefix_queries", &s.PrefixQueries)
-	l.figure("prefix_hits", &s.PrefixHits)
-	l.figure("prefix_hit_rate", &s.HitRate)
-	l.figure("prompt_tokens", &s.PromptTokens)
-	l.figure("output_tokens", &s.OutputTokens)
-	l.figure("draft_tokens", &s.DraftTokens)
-	l.figure("accepted_tokens", &s.AcceptedTokens)
+	l.optional("running", &s.Running)
+	l.optional("waiting", &s.Waiting)
+	l.optional("kv_usage", &s.KVUsage)
+	l.optional("preemptions", &s.Preemptions)
+	l.optional("prefix_queries", &s.PrefixQueries)
+	l.optional("prefix_hits", &s.PrefixHits)
+	l.optional("prefix_hit_rate", &s.HitRate)
+	l.optional("prompt_tokens", &s.PromptTokens)
+	l.optional("output_tokens", &s.OutputTokens)
+	l.optional("draft_tokens", &s.DraftTokens)
+	l.optional("accepted_tokens", &s.AcceptedTokens)
 	l.latency("ttft", &s.TTFT)
 	l.latency("queue", &s.Queue)
 	l.latency("prefill", &s.Prefill)
 	// What a server moves when a request ends.
-	l.truth("waits_at_end", &s.WaitsAtEnd)
-	l.truth("prompt_at_end", &s.PromptAtEnd)
-	l.truth("output_at_end", &s.OutputAtEnd)
+	l.flag("waits_at_end", &s.WaitsAtEnd)
+	l.flag("prompt_at_end", &s.PromptAtEnd)
+	l.flag("output_at_end", &s.OutputAtEnd)
 }
 
 // latency leaves out the mean of none.
@@ -83,30 +83,30 @@ func (l *line) latency(key string, v *metrics.ServerLatency) {
 	l.close(inner)
 }
 
-// mostGPUs bounds the accelerators of one look.
-const mostGPUs = 1024
+// maxGPUs bounds the accelerators of one look.
+const maxGPUs = 1024
 
-// longestName of an accelerator in bytes.
-const longestName = 256
+// maxNameBytes of an accelerator in bytes.
+const maxNameBytes = 256
 
 // gpus is a look at all accelerators.
 func (l *line) gpus(s *metrics.GPUSecond) {
 	l.length("at_ns", &s.At)
 	l.length("took_ns", &s.Took)
-	list(l, "each", &s.GPUs, mostGPUs, "accelerators", "accelerator", (*line).gpu)
+	list(l, "each", &s.GPUs, maxGPUs, "accelerators", "accelerator", (*line).gpu)
 }
 
 func (l *line) gpu(g *metrics.GPU) {
 	l.natural("index", &g.Index)
-	name := g.Name[:min(len(g.Name), longestName)]
+	name := g.Name[:min(len(g.Name), maxNameBytes)]
 	if text(l, "name", &name); l.reads() {
-		g.Name = strings.ToValidUTF8(name[:min(len(name), longestName)], "")
+		g.Name = strings.ToValidUTF8(name[:min(len(name), maxNameBytes)], "")
 	}
-	l.figure("use", &g.Use)
-	l.figure("memory_bytes", &g.MemoryUsed)
-	l.figure("memory_total_bytes", &g.MemoryTotal)
-	l.figure("power_w", &g.Power)
-	l.figure("power_limit_w", &g.PowerLimit)
-	l.figure("temperature_c", &g.Temperature)
-	l.figure("clock_mhz", &g.Clock)
+	l.optional("use", &g.Use)
+	l.optional("memory_bytes", &g.MemoryUsed)
+	l.optional("memory_total_bytes", &g.MemoryTotal)
+	l.optional("power_w", &g.Power)
+	l.optional("power_limit_w", &g.PowerLimit)
+	l.optional("temperature_c", &g.Temperature)
+	l.optional("clock_mhz", &g.Clock)
 }

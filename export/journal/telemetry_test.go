@@ -220,10 +220,10 @@ func TestServerThatCannotBe(t *testing.T) {
 	if diff := cmp.Diff(want, e.server, cmpopts.EquateNaNs()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	many := metrics.GPUSecond{GPUs: make([]metrics.GPU, mostGPUs+5)}
-	many.GPUs[0].Name = strings.Repeat("é", longestName)
+	many := metrics.GPUSecond{GPUs: make([]metrics.GPU, maxGPUs+5)}
+	many.GPUs[0].Name = strings.Repeat("é", maxNameBytes)
 	e, err = decodeLine(lineOf(many))
-	if err != nil || len(e.gpus.GPUs) != mostGPUs || len(e.gpus.GPUs[0].Name) != longestName {
+	if err != nil || len(e.gpus.GPUs) != maxGPUs || len(e.gpus.GPUs[0].Name) != maxNameBytes {
 		t.Errorf("%d accelerators, %v", len(e.gpus.GPUs), err)
 	}
 }
@@ -283,9 +283,9 @@ func TestServerDamage(t *testing.T) {
 
 // A journal that says too much is read as far as there is room.
 func TestLimits(t *testing.T) {
-	l := limits{server: mostSeconds, gpus: 7, readings: mostReadings - mostGPUs + 1, events: mostEvents - 1, recounts: mostRecounts, states: mostStates}
+	l := limits{server: maxSeconds, gpus: 7, readings: maxReadings - maxGPUs + 1, events: maxEvents - 1, recounts: maxRecounts, states: maxStates}
 	for _, fact := range []any{
-		metrics.ServerSecond{}, metrics.GPUSecond{GPUs: make([]metrics.GPU, mostGPUs)}, metrics.Recount{}, metrics.Steering{}, metrics.Phase{},
+		metrics.ServerSecond{}, metrics.GPUSecond{GPUs: make([]metrics.GPU, maxGPUs)}, metrics.Recount{}, metrics.Steering{}, metrics.Phase{},
 	} {
 		if err := l.allow(fact); err == nil || !strings.Contains(err.Error(), "expected at most ") {
 			t.Errorf("%T: %v", fact, err)
@@ -297,8 +297,8 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	long := limits{}
-	for _, err := range []error{l.allow(metrics.LogEntry{}), long.allow(metrics.LogEntry{Text: strings.Repeat("x", mostEventBytes+1)})} {
-		if err != errMuchLog {
+	for _, err := range []error{l.allow(metrics.LogEntry{}), long.allow(metrics.LogEntry{Text: strings.Repeat("x", maxEventBytes+1)})} {
+		if err != errTooManyEvents {
 			t.Errorf("%v", err)
 		}
 	}

@@ -70,7 +70,7 @@ func NewWriter(w io.Writer, plan metrics.Plan) (*Writer, error) {
 		j.kept = [][]byte{header[n:]}
 	}
 	j.full, j.stop, j.stopped = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
-	go j.flushAlong()
+	go j.flushLoop()
 	return j, nil
 }
 
@@ -82,7 +82,7 @@ func startsWith(r io.ReaderAt, want []byte) bool {
 	return n > 0 && bytes.Equal(got[:n], want)
 }
 
-func (j *Writer) flushAlong() {
+func (j *Writer) flushLoop() {
 	defer close(j.stopped)
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
@@ -193,15 +193,15 @@ func (j *Writer) Close() error {
 
 // Events are those told so far, as the journal has them. They are the same whenever they are ranged over, though the run goes on.
 func (j *Writer) Events() event.Events {
-	whole := j.whole()
+	whole := j.reader()
 	return func(yield func(event.Event, error) bool) { scan(whole(), j.name, yield) }
 }
 
 // WriteTo copies the whole journal as it is now, for instance to a disk that has room.
-func (j *Writer) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, j.whole()()) }
+func (j *Writer) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, j.reader()()) }
 
-// whole returns a function that reads the journal as it is now, from its beginning each time it is called.
-func (j *Writer) whole() func() io.Reader {
+// reader returns a function that reads the journal as it is now, from its beginning each time it is called.
+func (j *Writer) reader() func() io.Reader {
 	j.flushing.Lock()
 	defer j.flushing.Unlock()
 	j.mu.Lock()
@@ -245,12 +245,12 @@ func (j *Writer) file(line func([]byte) []byte) {
 	defer j.mu.Unlock()
 	if !j.ended {
 		j.pending = line(j.pending)
-		j.grown()
+		j.flushIfFull()
 	}
 }
 
-// grown looks after a buffer that may have become full. The caller holds mu.
-func (j *Writer) grown() {
+// flushIfFull looks after a buffer that may have become full. The caller holds mu.
+func (j *Writer) flushIfFull() {
 	if len(j.pending) < blockSize {
 		return
 	}

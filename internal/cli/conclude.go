@@ -85,7 +85,7 @@ func printReport(w io.Writer, r metrics.Report, old *tui.Baseline, plots bool) e
 	if err := export.Text(w, r); err != nil {
 		return err
 	}
-	if err := export.Beside(w, r); err != nil {
+	if err := export.Telemetry(w, r); err != nil {
 		return err
 	}
 	if old != nil {

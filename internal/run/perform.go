@@ -137,7 +137,7 @@ func (r *Run) keep() (o Outcome) {
 	}
 	beside, warnings := r.config.Pictures(o.Report, r.journal.Events(), o.Path)
 	o.Beside, o.Warnings = beside, append(o.Warnings, warnings...)
-	if unseen := export.UnseenGPUs(&o.Report); unseen != "" {
+	if unseen := export.MissingGPUs(&o.Report); unseen != "" {
 		o.Warnings = append(o.Warnings, unseen)
 	}
 	if f != nil {

@@ -155,6 +155,27 @@ type Evidence struct {
 	n       int // seconds
 }
 
+// of notes what is judged by the plan, and by the gaps between the chunks of the time.
+func (e *Evidence) of(p *Plan, itl *Histogram) {
+	e.gap, e.paced, e.kernel = usualGap(itl), p.Paced(), p.Timestamps == KernelStamps
+}
+
+// add counts the sample of a second.
+func (e *Evidence) add(s *ClientSecond) {
+	e.length = later(e.length, s.Took)
+	if s.whole() {
+		e.n++
+		e.sched = max(e.sched, s.Sched)
+	}
+	if s.Stall >= StallFrom {
+		e.stood = later(e.stood, s.Stall)
+	}
+	if s.full() {
+		e.busy++
+	}
+}
+
+// Verdict on the client by what is known.
 func (e *Evidence) Verdict() Verdict {
 	var v Verdict
 	bad := func(format string, args ...any) { v.Why = append(v.Why, fmt.Sprintf(format, args...)) }

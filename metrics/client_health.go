@@ -9,23 +9,59 @@ import (
 // ClientHealth collects what a run shows of its client. The timeline feeds it with requests and chunks, the rest are the
 // samples of the seconds.
 type ClientHealth struct {
-	late    Histogram // own lateness of requests, the warm-up aside
-	counts  Stamps    // counts only
-	delay   Histogram // of chunks; live only, the journal has the result
-	worst   time.Duration
-	sched   Histogram // one value a second
-	refused uint64    // requests for which the system had no socket
-	stood   time.Duration
-	busy, n int     // seconds without time left, of so many
-	cpu     float64 // core seconds
-	sampled time.Duration
-	Seconds []ClientSecond // only ever appended to: snapshots share it
+	run, now timing         // of the run but its warm-up, and of the second that is going on
+	sampled  Evidence       // of the seconds so far
+	sched    Histogram      // one value a second
+	refused  uint64         // requests for which the system had no socket
+	redials  int            // in the second that is going on
+	cpu      float64        // core seconds
+	Seconds  []ClientSecond // only ever appended to: snapshots share it
+}
 
-	now       ClientSecond // the second that is going on; its counts only
-	nowLate   Histogram
-	nowDelay  Histogram
-	nowLatest time.Duration
-	nowWorst  time.Duration
+// timing is how the requests and the chunks of some time were timed.
+type timing struct {
+	sent   int
+	late   Histogram // own lateness of requests
+	latest time.Duration
+	counts Stamps
+	delay  Histogram // of chunks; live only, the journal has the result
+	worst  time.Duration
+}
+
+func (t *timing) request(late time.Duration) {
+	t.sent++
+	t.late.Add(late)
+	t.latest = max(t.latest, late)
+}
+
+func (t *timing) chunk(shared bool, delay time.Duration) {
+	t.counts.Chunks++
+	if shared {
+		t.counts.Shared++
+	}
+	if delay == Never {
+		t.counts.Unstamped++
+		return
+	}
+	t.delay.Add(delay)
+	t.worst = max(t.worst, delay)
+}
+
+// stamps are the counts with the delays known so far.
+func (t *timing) stamps() Stamps {
+	s := t.counts
+	s.DelayP50, s.DelayP99, s.DelayP999, s.DelayMax = Never, Never, Never, Never
+	if t.delay.Count() > 0 {
+		at := func(q float64) time.Duration { return min(t.delay.Quantile(q), t.worst) } // an estimate
+		s.DelayP50, s.DelayP99, s.DelayP999, s.DelayMax = at(0.5), at(0.99), at(0.999), t.worst
+	}
+	return s
+}
+
+func (t *timing) reset() {
+	t.late.Reset()
+	t.delay.Reset()
+	*t = timing{late: t.late, delay: t.delay}
 }
 
 // sent counts a request whose first byte went out.
@@ -34,12 +70,10 @@ func (c *ClientHealth) sent(r *Request, warming bool) {
 	if late == Never {
 		return
 	}
+	c.now.request(late)
 	if !warming {
-		c.late.Add(late)
+		c.run.request(late)
 	}
-	c.now.Sent++
-	c.nowLate.Add(late)
-	c.nowLatest = max(c.nowLatest, late)
 }
 
 // chunk counts the i-th chunk of r if it has output. Chunks of one read have one stamp, and two reads of a stream are never
@@ -49,32 +83,16 @@ func (c *ClientHealth) chunk(r *Request, i int, warming bool) {
 	if k.Tokens <= 0 {
 		return
 	}
-	counted := 1
-	if warming {
-		counted = 0
-	}
-	c.counts.Chunks += counted
-	c.now.Chunks++
-	if i > 0 && r.Chunks[i-1].Tokens > 0 && r.Chunks[i-1].At == k.At {
-		c.counts.Shared += counted
-		c.now.Shared++
-	}
-	if r.ReadDelay == Never {
-		c.counts.Unstamped += counted
-		c.now.Unstamped++
-		return
-	}
+	shared := i > 0 && r.Chunks[i-1].Tokens > 0 && r.Chunks[i-1].At == k.At
+	c.now.chunk(shared, r.ReadDelay)
 	if !warming {
-		c.delay.Add(r.ReadDelay)
-		c.worst = max(c.worst, r.ReadDelay)
+		c.run.chunk(shared, r.ReadDelay)
 	}
-	c.nowDelay.Add(r.ReadDelay)
-	c.nowWorst = max(c.nowWorst, r.ReadDelay)
 }
 
 // done counts what a request that ended took of connections.
 func (c *ClientHealth) done(r *Request) {
-	c.now.Redials += r.Redials
+	c.redials += r.Redials
 	if r.Failure == FailedNoSocket {
 		c.refused++
 	}
@@ -82,16 +100,12 @@ func (c *ClientHealth) done(r *Request) {
 
 // Complete completes the sample of a second with what was counted since the last one.
 func (c *ClientHealth) Complete(s ClientSecond) ClientSecond {
-	s.Sent, s.Redials, s.Chunks, s.Shared, s.Unstamped = c.now.Sent, c.now.Redials, c.now.Chunks, c.now.Shared, c.now.Unstamped
-	s.LateP99, s.LateMax = min(c.nowLate.Quantile(0.99), c.nowLatest), c.nowLatest // the one is an estimate
-	s.DelayP50, s.DelayP99, s.DelayMax = Never, Never, Never
-	if c.nowDelay.Count() > 0 {
-		s.DelayMax = c.nowWorst
-		s.DelayP50, s.DelayP99 = min(c.nowDelay.Quantile(0.5), s.DelayMax), min(c.nowDelay.Quantile(0.99), s.DelayMax)
-	}
-	c.now, c.nowLatest, c.nowWorst = ClientSecond{}, 0, 0
-	c.nowLate.Reset()
-	c.nowDelay.Reset()
+	n, stamps := &c.now, c.now.stamps()
+	s.Sent, s.Redials, s.Chunks, s.Shared, s.Unstamped = n.sent, c.redials, stamps.Chunks, stamps.Shared, stamps.Unstamped
+	s.LateP99, s.LateMax = min(n.late.Quantile(0.99), n.latest), n.latest // the one is an estimate
+	s.DelayP50, s.DelayP99, s.DelayMax = stamps.DelayP50, stamps.DelayP99, stamps.DelayMax
+	c.redials = 0
+	n.reset()
 	return s
 }
 
@@ -99,16 +113,9 @@ func (c *ClientHealth) Complete(s ClientSecond) ClientSecond {
 func (c *ClientHealth) File(s ClientSecond) {
 	c.Seconds = append(c.Seconds, s)
 	c.cpu += s.CPU * s.Took.Seconds()
-	c.sampled = later(c.sampled, s.Took)
+	c.sampled.add(&s)
 	if s.whole() {
-		c.n++
 		c.sched.Add(s.Sched)
-	}
-	if s.Stall >= StallFrom {
-		c.stood = later(c.stood, s.Stall)
-	}
-	if s.full() {
-		c.busy++
 	}
 }
 
@@ -129,16 +136,8 @@ func (s *ClientSecond) full() bool {
 	return s.whole() && s.Cores > 0 && s.CPU+s.CPUWait >= BusyFrom*s.Cores
 }
 
-// Stamps is the stamps with the delays known so far.
-func (c *ClientHealth) Stamps() Stamps {
-	s := c.counts
-	s.DelayP50, s.DelayP99, s.DelayP999, s.DelayMax = Never, Never, Never, Never
-	if c.delay.Count() > 0 {
-		at := func(q float64) time.Duration { return min(c.delay.Quantile(q), c.worst) } // an estimate
-		s.DelayP50, s.DelayP99, s.DelayP999, s.DelayMax = at(0.5), at(0.99), at(0.999), c.worst
-	}
-	return s
-}
+// Stamps are those of the run so far.
+func (c *ClientHealth) Stamps() Stamps { return c.run.stamps() }
 
 // Verdict on the whole run so far.
 func (c *ClientHealth) Verdict(p *Plan, itl *Histogram) Verdict {
@@ -148,12 +147,11 @@ func (c *ClientHealth) Verdict(p *Plan, itl *Histogram) Verdict {
 
 // evidence of the whole run so far. stamps are those of the run, itl its gaps between chunks.
 func (c *ClientHealth) evidence(p *Plan, stamps Stamps, itl *Histogram) Evidence {
-	return Evidence{
-		gap: usualGap(itl), Refused: c.refused,
-		paced: p.Paced(), kernel: p.Timestamps == KernelStamps,
-		Over: c.late.Count() - c.late.Below(LateMost), Late: c.late.Quantile(0.99), stamps: stamps, sched: c.sched.Quantile(0.95),
-		stood: c.stood, length: c.sampled, busy: c.busy, n: c.n,
-	}
+	e := c.sampled
+	e.of(p, itl)
+	e.Refused, e.stamps, e.sched = c.refused, stamps, c.sched.Quantile(0.95)
+	e.Over, e.Late = c.run.late.Count()-c.run.late.Below(LateMost), c.run.late.Quantile(0.99)
+	return e
 }
 
 // recentSeconds are those that a live verdict looks at.
@@ -183,54 +181,38 @@ func (c *ClientHealth) Recent(p *Plan, itl *Histogram) Verdict {
 	return e.Verdict()
 }
 
-// EvidenceBetween is what the seconds of a part of the run tell, by the worst of them; how many requests had no socket and how late they went out
-// is for the caller to say.
+// EvidenceBetween is what the seconds tell that any part of lies between two moments, by the worst of them; how many requests had no
+// socket and how late they went out is for the caller to say.
 func EvidenceBetween(p *Plan, seconds []ClientSecond, from, to time.Duration, itl *Histogram) Evidence {
-	return evidenceOf(p, between(seconds, from, to), itl)
-}
-
-// between are the seconds that any part of lies between two moments.
-func between(seconds []ClientSecond, from, to time.Duration) []ClientSecond {
 	first := sort.Search(len(seconds), func(i int) bool { return seconds[i].At > from })
 	last := first
 	for last < len(seconds) && seconds[last].At-seconds[last].Took < to {
 		last++
 	}
-	return seconds[first:last]
+	return evidenceOf(p, seconds[first:last], itl)
 }
 
-// evidenceOf is what the samples of some seconds tell, by the worst of them; how late requests went out is for the caller to say.
-func evidenceOf(p *Plan, seconds []ClientSecond, itl *Histogram) Evidence {
-	e := Evidence{gap: usualGap(itl), paced: p.Paced(), kernel: p.Timestamps == KernelStamps}
+func evidenceOf(p *Plan, seconds []ClientSecond, itl *Histogram) (e Evidence) {
+	e.of(p, itl)
 	e.stamps.DelayP99 = Never
-	for _, s := range seconds {
+	for i := range seconds {
+		s := &seconds[i]
+		e.add(s)
 		e.stamps.Chunks += s.Chunks
 		e.stamps.Shared += s.Shared
 		e.stamps.Unstamped += s.Unstamped
 		e.stamps.DelayP99 = max(e.stamps.DelayP99, s.DelayP99)
-		e.length = later(e.length, s.Took)
-		if s.whole() {
-			e.n++
-			e.sched = max(e.sched, s.Sched)
-		}
-		if s.Stall >= StallFrom {
-			e.stood += s.Stall
-		}
-		if s.full() {
-			e.busy++
-		}
 	}
 	return e
 }
 
 // Report sums up for the report. stamps may be nil where the run's end is not known; then the seconds say what they can.
 func (c *ClientHealth) Report(p *Plan, stamps *Stamps, itl *Histogram) Client {
-	out := Client{Source: p.Timestamps, StoodStill: c.stood, Seconds: c.Seconds}
+	out := Client{Source: p.Timestamps, StoodStill: c.sampled.stood, Seconds: c.Seconds}
 	if out.Source == "" {
 		out.Source = UserStamps // journals from before there was a choice
 	}
-	known := c.counts
-	known.Unstamped, known.DelayP50, known.DelayP99, known.DelayP999, known.DelayMax = 0, Never, Never, Never, Never
+	known := Stamps{DelayP50: Never, DelayP99: Never, DelayP999: Never, DelayMax: Never}
 	for i := range c.Seconds {
 		s := &c.Seconds[i]
 		if out.Cores = max(out.Cores, s.Cores); s.whole() {
@@ -244,19 +226,19 @@ func (c *ClientHealth) Report(p *Plan, stamps *Stamps, itl *Histogram) Client {
 			out.ClockSteps++
 		}
 		if s.At > p.Warmup { // the others are in no figure
-			known.Unstamped = min(known.Unstamped+max(0, s.Unstamped), known.Chunks)
+			known.Unstamped = min(known.Unstamped+max(0, s.Unstamped), c.run.counts.Chunks)
 			known.DelayP50, known.DelayP99 = max(known.DelayP50, s.DelayP50), max(known.DelayP99, s.DelayP99)
 			known.DelayMax = max(known.DelayMax, s.DelayMax)
 		}
 	}
-	if c.sampled > 0 {
-		out.CPU = c.cpu / c.sampled.Seconds()
+	if length := c.sampled.length; length > 0 {
+		out.CPU = c.cpu / length.Seconds()
 		out.CPUMost = max(out.CPUMost, out.CPU) // of a run too short for a whole second
 	}
 	if stamps != nil {
-		known.Unstamped, known.DelayP50, known.DelayP99 = stamps.Unstamped, stamps.DelayP50, stamps.DelayP99
-		known.DelayP999, known.DelayMax = stamps.DelayP999, stamps.DelayMax
+		known = *stamps
 	}
+	known.Chunks, known.Shared = c.run.counts.Chunks, c.run.counts.Shared
 	out.Stamps = known
 	e := c.evidence(p, known, itl)
 	out.Verdict, out.ReadLate = e.Verdict(), e.readLate()

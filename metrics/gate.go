@@ -50,7 +50,8 @@ func (g Gate) Missed(value float64) bool {
 
 // NeedsObjectives reports whether the metric means something only for a run with objectives.
 func (g Gate) NeedsObjectives() bool {
-	return g.Metric == gateGoodput || g.Metric == gateRequestGoodput
+	f, _ := parseFigure(g.Metric)
+	return f.number != nil && f.number.objectives
 }
 
 // String is the gate in a form that ParseGate reads back to the same gate. Latencies are in milliseconds.
@@ -117,7 +118,7 @@ func (g *Gate) parseLimit(text string, f figure) error {
 	case unit == "%":
 		g.Percent = true
 		tens -= 2
-	case unit != "" && f.number != "":
+	case unit != "" && f.number != nil:
 		return fmt.Errorf("%s is not a time, so its limit cannot be in %s", f, unit)
 	case unit == "s":
 		tens += 3
@@ -138,41 +139,55 @@ func (g *Gate) parseLimit(text string, f figure) error {
 	return nil
 }
 
-// The metrics of gates that are single numbers.
+// gateNumber is a metric of gates that is a single number.
+type gateNumber struct {
+	name string
+	// share: it is one of the requests that finished. objectives: it means something only for a run with objectives.
+	share, objectives bool
+	value             func(*gated) (value float64, known bool)
+}
+
+var gateNumbers = []gateNumber{
+	{gateGoodput, true, true, func(g *gated) (float64, bool) { return Share(g.good, g.finished()), g.finished() > 0 }},
+	{"error_rate", true, false, func(g *gated) (float64, bool) { return Share(g.failed, g.finished()), g.finished() > 0 }},
+	{"request_goodput", false, true, func(g *gated) (float64, bool) { return g.rate(g.good) }},
+	{"request_throughput", false, false, func(g *gated) (float64, bool) { return g.rate(g.done) }},
+	{"output_throughput", false, false, func(g *gated) (float64, bool) { return g.rate(g.output) }},
+	{"total_token_throughput", false, false, func(g *gated) (float64, bool) { return g.rate(g.input + g.output) }},
+	{gateCompleted, false, false, func(g *gated) (float64, bool) { return float64(g.done), true }},
+	{"failed", false, false, func(g *gated) (float64, bool) { return float64(g.failed), true }},
+	{"max_concurrent_requests", false, false, func(g *gated) (float64, bool) { return float64(g.concurrent), g.done > 0 }},
+}
+
 const (
-	gateGoodput        = "goodput"
-	gateErrorRate      = "error_rate"
-	gateRequestGoodput = "request_goodput"
-	gateRequests       = "request_throughput"
-	gateOutput         = "output_throughput"
-	gateTokens         = "total_token_throughput"
-	gateCompleted      = "completed"
-	gateFailed         = "failed"
-	gateConcurrent     = "max_concurrent_requests"
+	gateGoodput   = "goodput"
+	gateCompleted = "completed"
 )
 
-var gateNumbers = []string{
-	gateGoodput, gateErrorRate, gateRequestGoodput, gateRequests, gateOutput, gateTokens, gateCompleted, gateFailed,
-	gateConcurrent,
+func gateNames() (names []string) {
+	for i := range gateNumbers {
+		names = append(names, gateNumbers[i].name)
+	}
+	return names
 }
 
 // Latency is the one whose statistic the gate limits; not ok for a single number.
 func (g *Gate) Latency() (l Latency, ok bool) {
 	f, known := parseFigure(g.Metric)
-	return f.latency, known && f.number == ""
+	return f.latency, known && f.number == nil
 }
 
 // figure is the metric of a gate, taken apart: a single number, or a statistic of a latency.
 type figure struct {
-	number    string  // "" for a latency
-	statistic string  // "mean", "median", "std", "min", "max", or "p" for a percentile
-	p         float64 // of a percentile, from 0 to 100
+	number    *gateNumber // nil for a latency
+	statistic string      // "mean", "median", "std", "min", "max", or "p" for a percentile
+	p         float64     // of a percentile, from 0 to 100
 	latency   Latency
 }
 
 func parseFigure(name string) (figure, bool) {
-	if slices.Contains(gateNumbers, name) {
-		return figure{number: name}, true
+	if i := slices.IndexFunc(gateNumbers, func(n gateNumber) bool { return n.name == name }); i >= 0 {
+		return figure{number: &gateNumbers[i]}, true
 	}
 	parts := latencyName.FindStringSubmatch(name)
 	if parts == nil {
@@ -192,21 +207,64 @@ func parseFigure(name string) (figure, bool) {
 
 // String is the name in the result.
 func (f figure) String() string {
+	name := f.statistic
 	switch {
-	case f.number != "":
-		return f.number
-	case f.statistic == "p":
-		return "p" + strconv.FormatFloat(f.p, 'f', -1, 64) + "_" + f.latency.Key() + "_ms"
+	case f.number != nil:
+		return f.number.name
+	case name == "p":
+		name += strconv.FormatFloat(f.p, 'f', -1, 64)
 	}
-	return f.statistic + "_" + f.latency.Key() + "_ms"
+	return name + "_" + f.latency.Key() + "_ms"
 }
 
-func (f figure) share() bool { return f.number == gateGoodput || f.number == gateErrorRate }
+func (f figure) share() bool { return f.number != nil && f.number.share }
 
 // gateWords say what a metric may be.
 func gateWords() string {
-	return "use " + strings.Join(gateNumbers, ", ") + ", or mean, median, std, min, max or p0 to p100 of " +
+	return "use " + strings.Join(gateNames(), ", ") + ", or mean, median, std, min, max or p0 to p100 of " +
 		strings.Join(LatencyKeys(), ", ") + ", as p99_ttft_ms"
+}
+
+// gated is what gates look at, of a run that is on or over.
+type gated struct {
+	done, failed, good, input, output, concurrent int
+	objectives                                    bool
+	seconds                                       float64
+	latency                                       func(l Latency, p float64) Statistic
+}
+
+func (g *gated) finished() int { return g.done + g.failed }
+
+func (g *gated) rate(n int) (perSecond float64, known bool) {
+	return PerSecond(float64(n), g.seconds), g.finished() > 0 && g.seconds > 0
+}
+
+// value is that of a gate's metric; false where nothing was measured that could give one.
+func (g *gated) value(metric string) (value float64, known bool) {
+	f, ok := parseFigure(metric)
+	if !ok {
+		return 0, false
+	}
+	if n := f.number; n != nil {
+		value, known = n.value(g)
+		return value, known && (g.objectives || !n.objectives)
+	}
+	s := g.latency(f.latency, f.p)
+	known = s.N > 0
+	switch f.statistic {
+	case "mean":
+		return s.Mean, known
+	case "median":
+		return s.Median, known
+	case "std":
+		return s.Std, known
+	case "min":
+		return s.Min, known
+	case "max":
+		return s.Max, known
+	}
+	value, _ = s.Percentile(f.p)
+	return value, known
 }
 
 // GatedPercentiles are the percentiles of a latency that gates name.
@@ -223,126 +281,52 @@ func GatedPercentiles(gates []Gate, latency Latency) []float64 {
 // CheckGates is what the run made of the plan's gates. A figure of which there is no sample is missed: nobody can
 // say that it was kept.
 func (r *Report) CheckGates() (all []GateResult) {
-	for _, g := range r.Plan.Gates {
-		v, known := r.figure(g.Metric)
-		all = append(all, GateResult{Gate: g, Value: v, Known: known, Missed: !known || g.Missed(v)})
+	g := gated{
+		done: r.Completed, failed: r.Failed, good: r.Good, input: r.InputTokens, output: r.OutputTokens, concurrent: r.PeakConcurrency,
+		objectives: len(r.Plan.Goodput) > 0, seconds: r.Duration,
+		latency: func(l Latency, _ float64) Statistic { return r.Statistics[l] },
+	}
+	if otherObjectives(r.Objectives, &r.Plan) {
+		g.good = r.PlannedGood
+	}
+	for _, gate := range r.Plan.Gates {
+		v, known := g.value(gate.Metric)
+		all = append(all, GateResult{Gate: gate, Value: v, Known: known, Missed: !known || gate.Missed(v)})
 	}
 	return all
 }
 
-// figure is the value of a gate's metric; false where nothing was measured that could give one.
-func (r *Report) figure(metric string) (value float64, known bool) {
-	f, ok := parseFigure(metric)
-	finished := r.Completed + r.Failed
-	timed := finished > 0 && r.Duration > 0
-	switch {
-	case !ok:
-		return 0, false
-	case f.number == "":
-		s := &r.Statistics[f.latency]
-		return s.figure(f), s.N > 0
-	case f.number == gateGoodput:
-		return Share(r.gatedGood(), finished), finished > 0 && len(r.Plan.Goodput) > 0
-	case f.number == gateErrorRate:
-		return Share(r.Failed, finished), finished > 0
-	case f.number == gateRequestGoodput:
-		return PerSecond(float64(r.gatedGood()), r.Duration), timed && len(r.Plan.Goodput) > 0
-	case f.number == gateRequests:
-		return r.RequestThroughput, timed
-	case f.number == gateOutput:
-		return r.OutputThroughput, timed
-	case f.number == gateTokens:
-		return r.TotalThroughput, timed
-	case f.number == gateConcurrent:
-		return float64(r.PeakConcurrency), r.Completed > 0
-	case f.number == gateCompleted:
-		return float64(r.Completed), true
-	}
-	return float64(r.Failed), true
-}
-
-// gatedGood are the good requests by the plan's own objectives: what was set later cannot make a gate pass.
-func (r *Report) gatedGood() int {
-	if r.Objectives == nil || slices.Equal(r.Objectives, r.Plan.Goodput) {
-		return r.Good
-	}
-	return r.PlannedGood
-}
-
-func (s *Snapshot) gatedGood() int {
-	if s.Objectives == nil || slices.Equal(s.Objectives, s.Plan.Goodput) {
-		return s.Totals.Good
-	}
-	return s.PlannedGood
-}
-
-func (s *Statistic) figure(f figure) float64 {
-	switch f.statistic {
-	case "mean":
-		return s.Mean
-	case "median":
-		return s.Median
-	case "std":
-		return s.Std
-	case "min":
-		return s.Min
-	case "max":
-		return s.Max
-	}
-	ms, _ := s.Percentile(f.p)
-	return ms
+// otherObjectives reports whether objectives in force are not the plan's own, by which gates go: what was set later cannot make a
+// gate pass.
+func otherObjectives(inForce SLO, p *Plan) bool {
+	return inForce != nil && !slices.Equal(inForce, p.Goodput)
 }
 
 // CheckGates judges the run so far: all of it but the warm-up, latencies from the histograms. What is not known yet is not
 // missed yet, and neither are too few completed requests while the run is on. Once the run is over, the report's word
 // counts.
-func (s *Snapshot) CheckGates() []GateResult {
+func (s *Snapshot) CheckGates() (all []GateResult) {
 	if s.Report != nil {
 		return s.Report.Gates
 	}
 	if s.Plan == nil {
 		return nil
 	}
-	var all []GateResult
-	for _, g := range s.Plan.Gates {
-		v, known := s.figure(g.Metric)
-		grows := g.Metric == gateCompleted && (g.Op == "<" || g.Op == "<=")
-		all = append(all, GateResult{Gate: g, Value: v, Known: known, Missed: known && !grows && g.Missed(v)})
+	t := &s.Totals
+	g := gated{
+		done: t.Done, failed: t.Failed, good: t.Good, input: t.InputTokens, output: t.OutputTokens, concurrent: s.touched(),
+		objectives: len(s.Plan.Goodput) > 0, seconds: (s.At - s.Plan.Warmup).Seconds(),
+		latency: func(l Latency, p float64) Statistic { return s.Histograms[l].statistic(p) },
+	}
+	if otherObjectives(s.Objectives, s.Plan) {
+		g.good = s.PlannedGood
+	}
+	for _, gate := range s.Plan.Gates {
+		v, known := g.value(gate.Metric)
+		grows := gate.Metric == gateCompleted && (gate.Op == "<" || gate.Op == "<=")
+		all = append(all, GateResult{Gate: gate, Value: v, Known: known, Missed: known && !grows && gate.Missed(v)})
 	}
 	return all
-}
-
-func (s *Snapshot) figure(metric string) (value float64, known bool) {
-	f, ok := parseFigure(metric)
-	t := &s.Totals
-	finished := t.Done + t.Failed
-	seconds := (s.At - s.Plan.Warmup).Seconds()
-	rate := func(n int) (float64, bool) { return PerSecond(float64(n), seconds), finished > 0 && seconds > 0 }
-	switch {
-	case !ok:
-		return 0, false
-	case f.number == "":
-		h := &s.Histograms[f.latency]
-		return h.figure(f), h.n > 0
-	case f.number == gateGoodput:
-		return Share(s.gatedGood(), finished), finished > 0 && len(s.Plan.Goodput) > 0
-	case f.number == gateErrorRate:
-		return Share(t.Failed, finished), finished > 0
-	case f.number == gateRequestGoodput:
-		v, known := rate(s.gatedGood())
-		return v, known && len(s.Plan.Goodput) > 0
-	case f.number == gateRequests:
-		return rate(t.Done)
-	case f.number == gateOutput:
-		return rate(t.OutputTokens)
-	case f.number == gateTokens:
-		return rate(t.InputTokens + t.OutputTokens)
-	case f.number == gateConcurrent:
-		return float64(s.touched()), t.Done > 0
-	case f.number == gateCompleted:
-		return float64(t.Done), true
-	}
-	return float64(t.Failed), true
 }
 
 // touched is the largest number of requests that were in flight at any time of one second. The report counts only
@@ -357,45 +341,4 @@ func (s *Snapshot) touched() int {
 		before = w.Waiting + w.Running
 	}
 	return most
-}
-
-// figure estimates a statistic in milliseconds.
-func (h *Histogram) figure(f figure) float64 {
-	switch f.statistic {
-	case "mean":
-		return Milliseconds(h.Mean())
-	case "median":
-		return Milliseconds(h.Quantile(0.5))
-	case "std":
-		return h.deviation()
-	case "min":
-		return Milliseconds(h.Quantile(0))
-	case "max":
-		return Milliseconds(h.Quantile(1))
-	}
-	return Milliseconds(h.Quantile(f.p / 100))
-}
-
-// deviation estimates the standard deviation in milliseconds; every value is taken to lie in the middle of its bucket.
-func (h *Histogram) deviation() float64 {
-	if h.n == 0 {
-		return 0
-	}
-	mean := float64(h.sum) / float64(h.n)
-	var squares float64
-	for b := range h.Buckets() {
-		d := float64(b.From)/2 + float64(b.To)/2 - mean
-		squares += d * d * float64(b.Count)
-	}
-	return math.Sqrt(squares/float64(h.n)) / float64(time.Millisecond)
-}
-
-func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// Share is a part of a whole, 0 of nothing.
-func Share(part, whole int) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return float64(part) / float64(whole)
 }

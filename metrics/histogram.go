@@ -49,7 +49,13 @@ func bucketBounds(i int) (lo, hi time.Duration) {
 }
 
 // Add counts one duration; a negative one counts as 0, one beyond a year as a year.
-func (h *Histogram) Add(v time.Duration) { h.count(v, 1) }
+func (h *Histogram) Add(v time.Duration) {
+	i := bucketOf(v)
+	h.cover(i, i)
+	h.counts[i-h.base]++
+	h.n++
+	h.sum += clamp(v)
+}
 
 // Remove takes back one Add of the same duration.
 func (h *Histogram) Remove(v time.Duration) {
@@ -59,13 +65,6 @@ func (h *Histogram) Remove(v time.Duration) {
 		h.n--
 		h.sum -= clamp(v)
 	}
-}
-
-func (h *Histogram) count(v time.Duration, n uint32) {
-	h.cover(bucketOf(v), bucketOf(v))
-	h.counts[bucketOf(v)-h.base] += n
-	h.n += uint64(n)
-	h.sum += clamp(v) * time.Duration(n)
 }
 
 // own makes the counts private again after they were shared.
@@ -266,4 +265,27 @@ func uvarint(b []byte) (v uint64, rest []byte, ok bool) {
 		return 0, nil, false
 	}
 	return v, b[n:], true
+}
+
+// statistic estimates the figures in milliseconds, with one percentile.
+func (h *Histogram) statistic(p float64) Statistic {
+	at := func(q float64) float64 { return Milliseconds(h.Quantile(q)) }
+	return Statistic{
+		N: int(h.n), Mean: Milliseconds(h.Mean()), Median: at(0.5), Std: h.deviation(), Min: at(0), Max: at(1),
+		Percentiles: []Percentile{{P: p, Value: at(p / 100)}},
+	}
+}
+
+// deviation estimates the standard deviation in milliseconds; every value is taken to lie in the middle of its bucket.
+func (h *Histogram) deviation() float64 {
+	if h.n == 0 {
+		return 0
+	}
+	mean := float64(h.sum) / float64(h.n)
+	var squares float64
+	for b := range h.Buckets() {
+		d := float64(b.From)/2 + float64(b.To)/2 - mean
+		squares += d * d * float64(b.Count)
+	}
+	return math.Sqrt(squares/float64(h.n)) / float64(time.Millisecond)
 }

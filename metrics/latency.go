@@ -63,10 +63,9 @@ type row struct {
 	latency Latency
 	naming  Naming
 	known   moment
-	// of is the formula, Never where a request does not have the latency. It gives the same at any time after the moment. One that is
-	// known at each chunk has gap instead, for the i-th chunk of a request, i > 0.
-	of  func(*Request) time.Duration
-	gap func(r *Request, i int) time.Duration
+	// of is the formula, Never where a request does not have the latency. It gives the same at any time after the moment. ITL, which is
+	// known at each chunk but the first, is Request.Gap instead.
+	of func(*Request) time.Duration
 	// exact is the formula in vLLM's arithmetic where that is more than the duration in seconds; negative for none. weight is how
 	// often a request counts, nil for once.
 	exact  func(*Outcome) float64
@@ -105,7 +104,7 @@ var table = [...]row{
 			Heading: "Time per Output Token (excl. 1st token)", Label: "TPOT"}},
 	{latency: TPOTWeighted, naming: Naming{Statistic: "tpot_token_weighted_ms"}, of: (*Request).TPOT, exact: (*Outcome).TPOT,
 		weight: func(o *Outcome) int { return min(o.Output-1, heaviest) }},
-	{latency: ITL, known: atChunk, gap: (*Request).Gap, streams: true,
+	{latency: ITL, known: atChunk, streams: true,
 		naming: Naming{Key: "itl", Title: "ITL", Short: "ITL", Nothing: "no second token yet",
 			Heading: "Inter-token Latency", Label: "ITL", Second: "itl"}},
 	{latency: E2EL, known: atSuccess, of: (*Request).E2EL, exact: func(o *Outcome) float64 { return o.E2EL },
@@ -192,8 +191,8 @@ func (l Latency) Plain(q *Request) iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		switch r := rows[l]; {
 		case r.exact != nil:
-		case r.gap != nil:
-			for k := 1; k < len(q.Chunks) && yield(r.gap(q, k)); k++ {
+		case r.known == atChunk:
+			for k := 1; k < len(q.Chunks) && yield(q.Gap(k)); k++ {
 			}
 		default:
 			if v := r.of(q); v != Never {

@@ -38,32 +38,18 @@ func telling(count, judged int) bool {
 // Words say what a reader of the figures has to know of the lengths, a sentence for each direction and without its full stop; none
 // where there is nothing to say.
 func (l *AnswerLengths) Words(p *Plan) (words []string) {
-	for _, of := range directions {
-		if text := of.words(l, p); text != "" {
-			words = append(words, text)
-		}
+	if telling(l.Shorter.Count, l.Judged) {
+		words = append(words, l.Shorter.shorter(p, l.Judged))
+	}
+	if telling(l.Longer.Count, l.Judged) {
+		words = append(words, l.Longer.longer(p, l.Judged))
 	}
 	return words
 }
 
-// direction is one in which answers differ from what was asked for.
-type direction struct {
-	tally func(*LengthTally) *gapTally
-	words func(*AnswerLengths, *Plan) string
-}
-
-var directions = [2]direction{
-	{func(t *LengthTally) *gapTally { return &t.shorter }, (*AnswerLengths).shorterWords},
-	{func(t *LengthTally) *gapTally { return &t.longer }, (*AnswerLengths).longerWords},
-}
-
-func (l *AnswerLengths) shorterWords(p *Plan) string {
-	g := &l.Shorter
-	if !telling(g.Count, l.Judged) {
-		return ""
-	}
+func (g *LengthGap) shorter(p *Plan, judged int) string {
 	text := fmt.Sprintf("%d of %d answers ended before the tokens asked for (median %s of %s): TPOT and tokens/s are those of shorter answers",
-		g.Count, l.Judged, tokens(g.Tokens), tokens(g.Asked))
+		g.Count, judged, tokens(g.Tokens), tokens(g.Asked))
 	switch {
 	case 2*g.Stopped > g.Count && !p.IgnoreEOS:
 		text += "; most have finish_reason stop, and --ignore-eos asks for full length where the server knows that"
@@ -75,17 +61,13 @@ func (l *AnswerLengths) shorterWords(p *Plan) string {
 	return text
 }
 
-func (l *AnswerLengths) longerWords(p *Plan) string {
-	g := &l.Longer
-	if !telling(g.Count, l.Judged) {
-		return ""
-	}
+func (g *LengthGap) longer(p *Plan, judged int) string {
 	field := "max_tokens"
 	if p.Backend == "openai-chat" {
 		field = "max_completion_tokens"
 	}
 	text := fmt.Sprintf("%d of %d answers are longer than asked for (median %s tokens of %s): the server seems not to heed %s",
-		g.Count, l.Judged, tokens(g.Tokens), tokens(g.Asked), field)
+		g.Count, judged, tokens(g.Tokens), tokens(g.Asked), field)
 	named := func(arg string) bool { return strings.Contains(arg, "max_tokens") }
 	if field != "max_tokens" && g.AllAsked > 0 && !slices.ContainsFunc(p.Command, named) {
 		text += fmt.Sprintf("; --extra-body.max_tokens %d asks by the older name as well", g.AllAsked)
@@ -99,13 +81,12 @@ func tokens(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 type LengthTally struct {
 	judged          int
 	shorter, longer gapTally
-	told            [2]bool // by a log
 }
 
 type gapTally struct {
-	n                int
-	tokens, asked    Sample
-	stopped, limited int
+	LengthGap
+	tokens, asked Sample
+	logged        bool
 }
 
 // Add takes a successful request.
@@ -126,51 +107,47 @@ func (g *gapTally) add(q *Request) {
 	if g.tokens == nil {
 		g.tokens, g.asked = Sample{}, Sample{}
 	}
-	g.n++
+	g.Count++
 	g.tokens.Add(float64(q.OutputTokens))
 	g.asked.Add(float64(q.MaxTokens))
 	switch q.Finish {
 	case "stop":
-		g.stopped++
+		g.Stopped++
 	case "length":
-		g.limited++
+		g.Limited++
 	}
 }
 
+// Lengths are those of the answers so far.
 func (t *LengthTally) Lengths() AnswerLengths {
 	return AnswerLengths{Judged: t.judged, Shorter: t.shorter.gap(), Longer: t.longer.gap()}
 }
 
 func (g *gapTally) gap() LengthGap {
-	of := func(s Sample) Statistic { return s.Statistic(nil) } // in thousandths of a token
-	got, asked := of(g.tokens), of(g.asked)
-	gap := LengthGap{Count: g.n, Tokens: halves(got.Median / 1000), Asked: halves(asked.Median / 1000), Stopped: g.stopped, Limited: g.limited}
+	// Whole numbers have medians of halves; statistics are in thousandths of a token.
+	median := func(s Sample) float64 { return math.Round(2*s.Statistic(nil).Median/1000) / 2 }
+	gap := g.LengthGap
+	gap.Tokens, gap.Asked = median(g.tokens), median(g.asked)
 	if len(g.asked) == 1 {
 		gap.AllAsked = int(gap.Asked)
 	}
 	return gap
 }
 
-// halves is a median of whole numbers without what the arithmetic of floats left over.
-func halves(v float64) float64 { return math.Round(2*v) / 2 }
-
 // lengthsEvery is the number of answers after which a run that is on looks at them again.
 const lengthsEvery = 20
 
 // Events are what a log has to hear of the lengths and has not heard yet: while a run is on only of more than one answer.
 func (t *LengthTally) Events(p *Plan, at time.Duration, over bool) (events []LogEntry) {
-	fewest := 1
-	if !over {
-		fewest = 2
-	}
-	for i, of := range directions {
-		n := of.tally(t).n
-		if t.told[i] || n < fewest || !telling(n, t.judged) || !over && t.judged%lengthsEvery != 0 {
-			continue
+	news := func(g *gapTally, words func(*LengthGap, *Plan, int) string) {
+		if g.logged || !telling(g.Count, t.judged) || !over && (g.Count < 2 || t.judged%lengthsEvery != 0) {
+			return
 		}
-		l := t.Lengths()
-		t.told[i] = true
-		events = append(events, LogEntry{At: at, Level: Warn, Text: of.words(&l, p)})
+		g.logged = true
+		gap := g.gap()
+		events = append(events, LogEntry{At: at, Level: Warn, Text: words(&gap, p, t.judged)})
 	}
+	news(&t.shorter, (*LengthGap).shorter)
+	news(&t.longer, (*LengthGap).longer)
 	return events
 }

@@ -1,10 +1,12 @@
 package metrics
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -245,10 +247,22 @@ func (r Rate) String() string {
 }
 
 // MarshalJSON writes a number or "inf".
-func (r Rate) MarshalJSON() ([]byte, error) { return marshalFloat(float64(r)) }
+func (r Rate) MarshalJSON() ([]byte, error) {
+	if v := float64(r); !math.IsInf(v, 0) && !math.IsNaN(v) {
+		return json.Marshal(v)
+	}
+	return json.Marshal(strings.ToLower(r.String()))
+}
 
 // UnmarshalJSON reads a number or "inf".
-func (r *Rate) UnmarshalJSON(b []byte) error { return unmarshalFloat(b, (*float64)(r)) }
+func (r *Rate) UnmarshalJSON(b []byte) (err error) {
+	var text string
+	if json.Unmarshal(b, &text) != nil {
+		return json.Unmarshal(b, (*float64)(r))
+	}
+	*(*float64)(r), err = strconv.ParseFloat(text, 64)
+	return err
+}
 
 // Find is how the highest load within the objectives is searched for: from From upwards, at most to Most, in requests per
 // second or users, and held for Hold when it was found.

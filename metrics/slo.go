@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -122,28 +121,6 @@ func (s SLO) Judge(o *Outcome) (v ObjectivesMet) {
 		}
 	}
 	return v
-}
-
-func marshalFloat(v float64) ([]byte, error) {
-	switch {
-	case math.IsInf(v, 1):
-		return []byte(`"inf"`), nil
-	case math.IsInf(v, -1):
-		return []byte(`"-inf"`), nil
-	case math.IsNaN(v):
-		return []byte(`"nan"`), nil
-	}
-	return json.Marshal(v)
-}
-
-func unmarshalFloat(b []byte, v *float64) error {
-	var text string
-	if json.Unmarshal(b, &text) == nil {
-		f, err := strconv.ParseFloat(text, 64)
-		*v = f
-		return err
-	}
-	return json.Unmarshal(b, v)
 }
 
 // EnoughGood is the share of requests, of 1, that must meet the objectives where no gate of the plan says otherwise.

@@ -116,13 +116,14 @@ func (t *TTFTSplit) ask(server []ServerSecond, from, to, until time.Duration) bo
 	if ours.N <= 0 {
 		return false
 	}
-	if q := queue.sum(); mostOf(q, ours.Prompts()) {
-		t.Queue, t.Source = q.Mean, SplitByMetrics
-		t.saw(q)
-	}
-	if p := prefill.sum(); mostOf(p, ours.Prompts()) {
-		t.Prefill, t.Source = p.Mean, SplitByMetrics
-		t.saw(p)
+	for _, x := range []struct {
+		mean ServerLatency
+		to   *time.Duration
+	}{{queue.sum(), &t.Queue}, {prefill.sum(), &t.Prefill}} {
+		if mostOf(x.mean, ours.Prompts()) {
+			*x.to, t.Source = x.mean.Mean, SplitByMetrics
+			t.Seen = max(t.Seen, int(math.Round(min(x.mean.N, math.MaxInt32))))
+		}
 	}
 	if t.Source != SplitByMetrics {
 		return false
@@ -133,11 +134,6 @@ func (t *TTFTSplit) ask(server []ServerSecond, from, to, until time.Duration) bo
 
 // OfOthers reports whether the means of the page are of more or fewer requests than the server counts for those of N.
 func (t *TTFTSplit) OfOthers() bool { return t.Seen != t.N+t.More }
-
-// saw notes how many requests a mean of the page is of.
-func (t *TTFTSplit) saw(l ServerLatency) {
-	t.Seen = max(t.Seen, int(math.Round(min(l.N, math.MaxInt32))))
-}
 
 // mostOf reports whether a mean is of about as many requests as there were, or more: a server counts its other clients' as well.
 func mostOf(l ServerLatency, requests int) bool {

@@ -103,54 +103,44 @@ func (s sorted) at(k int) float64 {
 // interpolation at position p/100·(n-1), all times 1000.
 func (s sorted) statistic(percentiles []float64, gated ...float64) Statistic {
 	values, n := s.values, s.count()
-	var sum compensated
-	for i, v := range values {
-		sum.add(v * s.times(i))
+	quantiles := func(ps []float64) (out []Percentile) {
+		for _, p := range ps {
+			out = append(out, Percentile{P: p, Value: s.quantile(p/100, n) * 1000})
+		}
+		return out
 	}
-	out := Statistic{N: n}
-	for _, p := range percentiles {
-		out.Percentiles = append(out.Percentiles, Percentile{P: p})
-	}
-	for _, p := range shownPercentiles {
-		out.Shown = append(out.Shown, Percentile{P: p})
-	}
-	for _, p := range gated {
-		out.Gated = append(out.Gated, Percentile{P: p})
-	}
+	out := Statistic{N: n, Percentiles: quantiles(percentiles), Shown: quantiles(shownPercentiles), Gated: quantiles(gated)}
 	if n == 0 {
 		return out
 	}
+	var sum, squares compensated
+	for i, v := range values {
+		sum.add(v * s.times(i))
+	}
 	mean := sum.value() / float64(n)
-	var squares compensated
 	for i, v := range values {
 		d := v - mean
 		squares.add(d * d * s.times(i))
-	}
-	quantile := func(p float64) float64 {
-		pos := p / 100 * float64(n-1)
-		k := int(math.Floor(pos))
-		k = min(max(k, 0), n-1)
-		lo := s.at(k)
-		if k == n-1 {
-			return lo
-		}
-		hi, frac := s.at(k+1), pos-float64(k)
-		// numpy interpolates from the nearer end, so that the result stays between its neighbours.
-		if frac >= 0.5 {
-			return hi - (hi-lo)*(1-frac)
-		}
-		return lo + (hi-lo)*frac
 	}
 	out.Mean = mean * 1000
 	out.Std = math.Sqrt(squares.value()/float64(n)) * 1000
 	out.Median = (s.at((n-1)/2) + s.at(n/2)) / 2 * 1000
 	out.Min, out.Max = values[0]*1000, values[len(values)-1]*1000
-	for _, list := range [][]Percentile{out.Percentiles, out.Shown, out.Gated} {
-		for i := range list {
-			list[i].Value = quantile(list[i].P) * 1000
-		}
-	}
 	return out
+}
+
+// quantile of n values, 0 of none. It interpolates from the nearer end, as numpy does, so that the result stays between its neighbours.
+func (s sorted) quantile(q float64, n int) float64 {
+	if n == 0 {
+		return 0
+	}
+	pos := q * float64(n-1)
+	k := min(max(int(math.Floor(pos)), 0), n-1)
+	lo, hi, frac := s.at(k), s.at(min(k+1, n-1)), pos-float64(k)
+	if frac >= 0.5 {
+		return hi - (hi-lo)*(1-frac)
+	}
+	return lo + (hi-lo)*frac
 }
 
 // compensated is Neumaier's sum: the order of the terms does not show in the result.
@@ -197,29 +187,19 @@ func (w *weighted) add(v, weight float64) {
 	w.total += v * weight
 }
 
-// mean is Unsaid where nothing counted.
-func (w *weighted) mean() float64 {
+// figure is Unsaid where nothing counted.
+func (w *weighted) figure(v float64) float64 {
 	if !w.said {
 		return Unsaid()
 	}
-	return w.total / w.weight
+	return v
 }
 
-// highest is the largest figure, Unsaid where nothing counted.
-func (w *weighted) highest() float64 {
-	if !w.said {
-		return Unsaid()
-	}
-	return w.most
-}
+func (w *weighted) mean() float64    { return w.figure(w.total / w.weight) }
+func (w *weighted) highest() float64 { return w.figure(w.most) }
 
-// sumOf is the total of figures that all count once, Unsaid where nothing counted.
-func (w *weighted) sumOf() float64 {
-	if !w.said {
-		return Unsaid()
-	}
-	return w.total
-}
+// sumOf is the total of figures that all count once.
+func (w *weighted) sumOf() float64 { return w.figure(w.total) }
 
 // latency adds a mean latency of some requests.
 func (w *weighted) latency(l ServerLatency) {
@@ -258,4 +238,15 @@ func Change(now, before float64) (part float64, ok bool) {
 		part = 0
 	}
 	return part, true
+}
+
+// Milliseconds is a duration as a bare number.
+func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// Share is a part of a whole, 0 of nothing.
+func Share(part, whole int) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
 }

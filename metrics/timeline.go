@@ -59,16 +59,9 @@ func (t *Timeline) move(r *Request, to stage, at time.Duration) {
 
 func (t *Timeline) level(s stage, at time.Duration, by int) {
 	w := t.at(at)
-	switch s {
-	case stageHeld:
-		w.Held += by
-		t.Held += by
-	case stageWaiting:
-		w.Waiting += by
-		t.Waiting += by
-	case stageRunning:
-		w.Running += by
-		t.Running += by
+	if n := [...][2]*int{stageNone: {}, stageHeld: {&w.Held, &t.Held}, stageWaiting: {&w.Waiting, &t.Waiting}, stageRunning: {&w.Running, &t.Running}}[s]; n[0] != nil {
+		*n[0] += by
+		*n[1] += by
 	}
 }
 
@@ -94,9 +87,10 @@ func (t *Timeline) Chunk(r *Request, i int) {
 	w := t.at(c.At)
 	warming := t.Plan.Warming(r)
 	if i == 0 {
-		t.first(w, r, warming)
+		t.first(w, r, warming, +1)
+		t.unseen.first.Count(r, 1)
 	} else {
-		t.countGap(w, r, i, warming)
+		t.countOne(w, ITL, r.Gap(i), warming, +1)
 	}
 	if !r.progress.answered && r.FirstAnswer == c.At {
 		r.progress.answered = true
@@ -115,15 +109,14 @@ func (t *Timeline) Chunk(r *Request, i int) {
 	r.progress.outputTokens += int(c.Tokens)
 }
 
-// first counts the first chunk of r.
-func (t *Timeline) first(w *Window, r *Request, warming bool) {
-	w.Waits.Count(r, 1)
-	t.unseen.first.Count(r, 1)
+// first counts the first chunk of r; or, where by is -1, takes it out again.
+func (t *Timeline) first(w *Window, r *Request, warming bool, by int) {
+	w.Waits.Count(r, by)
 	if !warming {
-		t.Waits.Count(r, 1)
+		t.Waits.Count(r, by)
 	}
 	if !t.Plan.Pooling {
-		t.count(w, r, atFirstChunk, warming, +1)
+		t.count(w, r, atFirstChunk, warming, by)
 	}
 }
 
@@ -150,32 +143,23 @@ func (t *Timeline) Done(r *Request) {
 	}
 	t.move(r, stageNone, r.Done)
 	t.Client.done(r)
-	w := t.at(r.Done)
-	warming := t.Plan.Warming(r)
+	w, warming := t.at(r.Done), t.Plan.Warming(r)
+	n, total := &w.Failed, &t.Totals.Failed
 	switch r.Failure {
 	case "":
-		w.Done++
+		n, total = &w.Done, &t.Totals.Done
 		t.succeed(w, r, warming)
 	case Cancelled:
-		w.Cancelled++
+		n, total = &w.Cancelled, &t.Totals.Cancelled
 		t.forget(r, warming)
 	default:
-		w.Failed++
 		t.forget(r, warming)
 	}
-	switch {
-	case warming:
-		t.Totals.WarmedUp++
-	case r.Failure == "":
-		t.Totals.Done++
-		t.Totals.InputTokens += r.InputTokens
-		t.Totals.CachedTokens += r.cached()
-		t.Totals.OutputTokens += r.OutputTokens
-	case r.Failure == Cancelled:
-		t.Totals.Cancelled++
-	default:
-		t.Totals.Failed++
+	if warming {
+		total = &t.Totals.WarmedUp
 	}
+	*n++
+	*total++
 }
 
 func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
@@ -203,6 +187,9 @@ func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 	if warming {
 		return
 	}
+	t.Totals.InputTokens += r.InputTokens
+	t.Totals.CachedTokens += r.cached()
+	t.Totals.OutputTokens += r.OutputTokens
 	if t.Plan.Goodput.Judge(&o).Good() {
 		t.PlannedGood++
 	}
@@ -218,19 +205,10 @@ func (t *Timeline) forget(r *Request, warming bool) {
 		t.count(t.at(r.FirstAnswer), r, atFirstAnswer, warming, -1)
 	}
 	for i, c := range r.Chunks {
-		w := t.at(c.At)
-		if i > 0 {
-			for _, l := range knownAt[atChunk] {
-				t.countOne(w, l, rows[l].gap(r, i), warming, -1)
-			}
-			continue
-		}
-		if !t.Plan.Pooling {
-			t.count(w, r, atFirstChunk, warming, -1)
-		}
-		w.Waits.Count(r, -1)
-		if !warming {
-			t.Waits.Count(r, -1)
+		if w := t.at(c.At); i == 0 {
+			t.first(w, r, warming, -1)
+		} else {
+			t.countOne(w, ITL, r.Gap(i), warming, -1)
 		}
 	}
 }
@@ -282,22 +260,6 @@ func (t *Timeline) count(w *Window, r *Request, at moment, warming bool, by int)
 		}
 	}
 }
-
-// countGap adds those that are known at the i-th chunk of a request, i > 0. This is the hot path, so ITL does not go through the table:
-// that would make a chunk a tenth dearer.
-func (t *Timeline) countGap(w *Window, r *Request, i int, warming bool) {
-	gap := r.Gap(i)
-	w.Histograms[ITL].Add(gap)
-	if !warming {
-		t.Histograms[ITL].Add(gap)
-	}
-	for _, l := range otherGaps {
-		t.countOne(w, l, rows[l].gap(r, i), warming, +1)
-	}
-}
-
-// otherGaps are the latencies that are known at each chunk, but for ITL.
-var otherGaps = slices.DeleteFunc(slices.Clone(knownAt[atChunk]), func(l Latency) bool { return l == ITL })
 
 func (t *Timeline) countOne(w *Window, l Latency, v time.Duration, warming bool, by int) {
 	if l < NumInWindow {

@@ -14,43 +14,28 @@ const (
 
 // endpoints count what requests were sent to. Those of the warm-up are among those in flight, and in nothing else.
 type endpoints struct {
-	list   []metrics.Endpoint
-	number map[string]uint8 // plus one
+	list  []*metrics.Endpoint
+	named map[string]*metrics.Endpoint
 }
 
-// of is the endpoint of a request.
-func (e *endpoints) of(q *metrics.Request) *metrics.Endpoint {
-	k := trackOf(q)
-	if k == nil {
-		return &e.list[e.find(q.Model)-1]
+// of is the endpoint of requests for a model.
+func (e *endpoints) of(model string) *metrics.Endpoint {
+	if p := e.named[model]; p != nil {
+		return p
 	}
-	if k.endpoint == 0 {
-		k.endpoint = e.find(q.Model)
+	if len(e.list) >= mostEndpoints-1 && model != otherModels {
+		return e.of(otherModels)
 	}
-	return &e.list[k.endpoint-1]
-}
-
-func (e *endpoints) find(model string) uint8 {
-	if n := e.number[model]; n > 0 {
-		return n
+	if e.named == nil {
+		e.named = map[string]*metrics.Endpoint{}
 	}
-	if len(e.list) == mostEndpoints {
-		return mostEndpoints
-	}
-	if len(e.list) == mostEndpoints-1 {
-		model = otherModels
-	}
-	if e.number == nil {
-		e.number = map[string]uint8{}
-	}
-	e.list = append(e.list, metrics.Endpoint{Model: model})
-	n := uint8(len(e.list))
-	e.number[model] = n
-	return n
+	p := &metrics.Endpoint{Model: model}
+	e.list, e.named[model] = append(e.list, p), p
+	return p
 }
 
 func (e *endpoints) sent(q *metrics.Request, warming bool) {
-	p := e.of(q)
+	p := e.of(q.Model)
 	p.InFlight++
 	if !warming {
 		p.Sent++
@@ -59,13 +44,13 @@ func (e *endpoints) sent(q *metrics.Request, warming bool) {
 
 // first hears of the first chunk.
 func (e *endpoints) first(q *metrics.Request, warming bool) {
-	if p := e.of(q); !warming {
+	if p := e.of(q.Model); !warming {
 		p.FirstWait.Add(q.TTFT())
 	}
 }
 
 func (e *endpoints) done(q *metrics.Request, warming bool) {
-	p := e.of(q)
+	p := e.of(q.Model)
 	if q.Sent != metrics.Never {
 		p.InFlight--
 	}
@@ -89,9 +74,9 @@ func (e *endpoints) done(q *metrics.Request, warming bool) {
 // share returns the endpoints for a reader, in the order in which they were first asked.
 func (e *endpoints) share() []metrics.Endpoint {
 	out := make([]metrics.Endpoint, len(e.list))
-	for i := range e.list {
-		out[i] = e.list[i]
-		out[i].FirstWait = e.list[i].FirstWait.Share()
+	for i, p := range e.list {
+		out[i] = *p
+		out[i].FirstWait = p.FirstWait.Share()
 	}
 	return out
 }

@@ -44,7 +44,7 @@ func (t *tracks) view() viewed {
 	}
 	if t.look.Rows {
 		v.over, v.inFlight = t.over(), make([]metrics.RequestRow, 0, rowsInFlight)
-		for k := t.oldest; k != nil && len(v.inFlight) < rowsInFlight; k = k.next {
+		for _, k := range t.oldest() {
 			v.inFlight = append(v.inFlight, k.row())
 		}
 	}

@@ -1,9 +1,9 @@
 package live
 
 import (
-	"cmp"
-	"container/heap"
+	"container/list"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -24,8 +24,8 @@ const (
 // track is what a viewer may see of a request. The request itself belongs to its goroutine until it is done, so what changes
 // until then is copied here.
 type track struct {
-	q          *metrics.Request // before it is done only what was set when it was due, and live
-	prev, next *track           // in flight, by when they were due
+	q     *metrics.Request // before it is done only what was set when it was due, and live
+	place *list.Element    // among those in flight
 
 	slotWait, encode, connect time.Duration
 	sent, first               time.Duration
@@ -34,8 +34,7 @@ type track struct {
 	n                         int             // that came
 	text                      []byte
 	slot, cut, done           bool
-	unjudged                  bool  // it came when the ledger was full
-	endpoint                  uint8 // its number in the recorder, plus one
+	unjudged                  bool // it came when the ledger was full
 }
 
 // trackOf is the track of a request in flight, nil for none.
@@ -48,24 +47,18 @@ func trackOf(q *metrics.Request) *track {
 type tracks struct {
 	look        metrics.Look
 	opened      *track
-	oldest      *track // of those due and not done
-	newest      *track
+	inFlight    list.List // by when they were due
 	slots       int
-	last        ring
-	slowest     slowest
+	last        []*track
+	slowest     []*track // the slowest first
 	succeeded   int
 	failedFirst []*track
-	failedLast  ring
+	failedLast  []*track
 }
 
 func (t *tracks) due(q *metrics.Request) {
-	k := &track{q: q, prev: t.newest, slotWait: metrics.Never, sent: metrics.Never, first: metrics.Never, input: q.InputTokens}
-	if t.newest == nil {
-		t.oldest = k
-	} else {
-		t.newest.next = k
-	}
-	t.newest, q.Live = k, k
+	k := &track{q: q, slotWait: metrics.Never, sent: metrics.Never, first: metrics.Never, input: q.InputTokens}
+	k.place, q.Live = t.inFlight.PushBack(k), k
 }
 
 func (t *tracks) sent(q *metrics.Request) {
@@ -122,40 +115,37 @@ func (t *tracks) done(q *metrics.Request) {
 	if k == nil {
 		k = &track{}
 	} else {
-		t.unlink(k)
+		t.inFlight.Remove(k.place)
 	}
 	if k.slot {
 		t.slots--
 	}
 	q.Live = nil
-	k.done = true
+	k.done, k.place = true, nil
 	k.keep(*q)
-	t.last.add(k, lastKept)
+	t.last = newest(t.last, k, lastKept)
 	switch {
 	case q.OK():
-		t.slowest.add(k)
 		t.succeeded++
+		i := sort.Search(len(t.slowest), func(i int) bool { return t.slowest[i].q.E2EL() < k.q.E2EL() })
+		if t.slowest = slices.Insert(t.slowest, i, k); len(t.slowest) > slowKept {
+			t.slowest = slices.Delete(t.slowest, slowKept, slowKept+1)
+		}
 	case q.Failure != "" && q.Failure != metrics.Cancelled:
 		if len(t.failedFirst) < failedKept {
 			t.failedFirst = append(t.failedFirst, k)
 		} else {
-			t.failedLast.add(k, failedKept)
+			t.failedLast = newest(t.failedLast, k, failedKept)
 		}
 	}
 }
 
-func (t *tracks) unlink(k *track) {
-	if k.prev == nil {
-		t.oldest = k.next
-	} else {
-		k.prev.next = k.next
-	}
-	if k.next == nil {
-		t.newest = k.prev
-	} else {
-		k.next.prev = k.prev
-	}
-	k.prev, k.next = nil, nil
+// newest appends to a list and keeps so many at its end.
+func newest(list []*track, k *track, most int) []*track {
+	list = append(list, k)
+	over := max(0, len(list)-most)
+	clear(list[:over])
+	return list[over:]
 }
 
 // keep holds on to a request that is over, but not to all that a long answer brought.
@@ -176,75 +166,34 @@ func kept(all []metrics.Chunk) []metrics.Chunk {
 	return append(make([]metrics.Chunk, 0, chunksKept), all[:chunksKept]...)
 }
 
-// ring holds the newest of what was added.
-type ring struct {
-	list []*track
-	next int // the oldest, once it is full
-}
-
-func (r *ring) add(k *track, most int) {
-	if len(r.list) < most {
-		r.list = append(r.list, k)
-		return
-	}
-	r.list[r.next] = k
-	r.next = (r.next + 1) % most
-}
-
-// slowest holds those that took longest, as a heap with the quickest of them first.
-type slowest []*track
-
-func (s *slowest) add(k *track) {
-	switch {
-	case len(*s) < slowKept:
-		heap.Push(s, k)
-	case k.q.E2EL() > (*s)[0].q.E2EL():
-		(*s)[0] = k
-		heap.Fix(s, 0)
-	}
-}
-
-func (s slowest) Len() int           { return len(s) }
-func (s slowest) Less(a, b int) bool { return s[a].q.E2EL() < s[b].q.E2EL() }
-func (s slowest) Swap(a, b int)      { s[a], s[b] = s[b], s[a] }
-func (s *slowest) Push(k any)        { *s = append(*s, k.(*track)) }
-func (s *slowest) Pop() any {
-	last := (*s)[len(*s)-1]
-	*s = (*s)[:len(*s)-1]
-	return last
-}
-
 // slowPart: of so many successes one counts as slow, so that early in a run not every other one does.
 const slowPart = 20
 
 // slow are those that count as among the slowest.
 func (t *tracks) slow() []*track {
-	all := slices.Clone(t.slowest)
-	slices.SortFunc(all, func(a, b *track) int { return cmp.Compare(b.q.E2EL(), a.q.E2EL()) })
-	return all[:min(len(all), t.succeeded/slowPart)]
+	return slices.Clone(t.slowest[:min(len(t.slowest), t.succeeded/slowPart)])
 }
 
 // over are the requests that ended and can be shown.
 func (t *tracks) over() []*track {
-	return slices.Concat(t.last.list, t.slowest, t.failedFirst, t.failedLast.list)
+	return slices.Concat(t.last, t.slowest, t.failedFirst, t.failedLast)
 }
 
 // find looks for a request among those that can be shown, nil for none.
 func (t *tracks) find(index int) *track {
-	k := t.oldest
-	for range rowsInFlight {
-		if k == nil {
-			break
-		}
-		if k.q.Index == index {
-			return k
-		}
-		k = k.next
-	}
-	for _, k := range t.over() {
+	for _, k := range append(t.oldest(), t.over()...) {
 		if k.q.Index == index {
 			return k
 		}
 	}
 	return nil
+}
+
+// oldest are the requests in flight that are shown.
+func (t *tracks) oldest() []*track {
+	all := make([]*track, 0, rowsInFlight)
+	for e := t.inFlight.Front(); e != nil && len(all) < rowsInFlight; e = e.Next() {
+		all = append(all, e.Value.(*track))
+	}
+	return all
 }

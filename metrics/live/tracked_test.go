@@ -163,12 +163,11 @@ func TestOpenedWithoutASlot(t *testing.T) {
 		x := &exchange{rec, metrics.NewRequest(i)}
 		late = append(late, x)
 	}
-	old := rec.tracks.oldest
-	for old != nil { // end them, so that the late ones are shown; the slots are free again
-		next := old.next
-		old.q.Done, old.q.Failure = time.Second, metrics.Cancelled
-		rec.done(old.q)
-		old = next
+	for old := rec.tracks.oldest(); len(old) > 0; old = rec.tracks.oldest() { // end them, so that the late ones are shown; the slots are free again
+		for _, k := range old {
+			k.q.Done, k.q.Failure = time.Second, metrics.Cancelled
+			rec.done(k.q)
+		}
 	}
 	if rec.tracks.slots != 0 {
 		t.Errorf("%d slots are taken", rec.tracks.slots)

@@ -24,8 +24,9 @@ func conclude(r *metrics.Report) {
 
 // trouble says why the requests make the run a failure, "" if they do not.
 func trouble(r *metrics.Report) string {
+	stopped := r.Interrupted != nil && r.Interrupted.Reason == metrics.StoppedByUser
 	switch all := r.Completed + r.Failed; {
-	case r.Completed == 0 && (r.Failed > 0 || !stoppedByUser(r)): // a user may stop a run before its first answer
+	case r.Completed == 0 && (r.Failed > 0 || !stopped): // a user may stop a run before its first answer
 		return "no request succeeded"
 	case r.ServerGone():
 		return fmt.Sprintf("the server did not answer at the end: the last %d requests failed to connect or were reset", r.Unreached)
@@ -33,10 +34,6 @@ func trouble(r *metrics.Report) string {
 		return fmt.Sprintf("%d of %d requests failed", r.Failed, all)
 	}
 	return ""
-}
-
-func stoppedByUser(r *metrics.Report) bool {
-	return r.Interrupted != nil && r.Interrupted.Reason == metrics.StoppedByUser
 }
 
 // unreached reports whether a request failed as it does when there is no server any more.

@@ -222,7 +222,7 @@ func TestGolden(t *testing.T) {
 				for _, gap := range q.ITL {
 					s.tally.samples[metrics.ITL].Add(gap)
 				}
-				s.tally.add(&metrics.Outcome{Start: q.Start, TTFT: q.TTFT, E2EL: q.Latency, ITLs: q.ITL, Input: q.Input, Output: outputs[i]})
+				s.tally.add(&metrics.Outcome{Start: q.Start, TTFT: q.TTFT, E2EL: q.Latency, ITLs: q.ITL, Input: q.Input, Output: outputs[i]}, &s.report)
 				start := time.Duration(math.Round(q.Start * 1e9))
 				s.open.add(start, start+time.Duration(math.Round(q.Latency*1e9)))
 			}

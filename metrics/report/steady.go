@@ -118,21 +118,14 @@ func (o *overlap) add(start, end time.Duration) {
 func (o *overlap) sweep(visit func(at time.Duration, level int)) {
 	slices.Sort(o.starts)
 	slices.Sort(o.ends)
-	level, ended := 0, 0
-	end := func() {
-		level--
-		visit(o.ends[ended], level)
-		ended++
-	}
-	for _, s := range o.starts {
-		for ended < len(o.ends) && o.ends[ended] <= s {
-			end()
+	level, starts := 0, o.starts
+	for _, end := range o.ends {
+		for ; len(starts) > 0 && starts[0] < end; starts = starts[1:] {
+			level++
+			visit(starts[0], level)
 		}
-		level++
-		visit(s, level)
-	}
-	for ended < len(o.ends) {
-		end()
+		level--
+		visit(end, level)
 	}
 }
 

@@ -57,7 +57,7 @@ func newSummary(run metrics.Run, seen overview) *summary {
 	slo := lastObjectives(&run.Plan, run.Events)
 	s := &summary{
 		run: run, answered: seen.answered,
-		tally: newTally(seen.origin, slo), vllmTTFT: metrics.Sample{},
+		tally: newTally(seen.origin), vllmTTFT: metrics.Sample{},
 	}
 	r := &s.report
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
@@ -125,7 +125,7 @@ func (s *summary) add(q *metrics.Request) {
 
 func (s *summary) success(q *metrics.Request) {
 	s.outcome = q.OutcomeWithGaps(s.outcome.ITLs)
-	s.tally.add(&s.outcome)
+	s.tally.add(&s.outcome, &s.report)
 	s.open.add(q.Sent, q.LastChunk)
 	r := &s.report
 	r.InputSources[q.InputSource]++
@@ -170,31 +170,23 @@ func (s *summary) finish() {
 	s.levels.Client = s.line.Client.Seconds
 	r.Levels, r.Answer = s.levels.Judge()
 	r.Lengths = s.lengths.Lengths()
-	s.beside()
+	r.Server, r.GPUs = serverReport(&s.run, s.looks, r.Ended), gpuReport(&s.run, r.OutputTokens, s.length())
+	r.Split = metrics.SplitOf(&l.Waits, &l.Told, s.looks, r.Plan.Warmup, math.MaxInt64, r.Ended)
 	r.Gates = r.CheckGates()
 	conclude(r)
 }
 
-// beside sums up what stands beside the requests.
-func (s *summary) beside() {
-	r := &s.report
-	r.Server = serverReport(&s.run, s.looks, r.Ended)
-	r.GPUs = gpuReport(&s.run, r.OutputTokens, s.length())
-	r.Split = metrics.SplitOf(&s.line.Waits, &s.line.Told, s.looks, r.Plan.Warmup, math.MaxInt64, r.Ended)
-}
-
 func (s *summary) totals() {
 	r, t := &s.report, s.tally
-	r.Completed, r.Good, r.InputTokens, r.OutputTokens = t.n, t.good, t.input, t.output
 	r.InputThroughput = metrics.PerSecond(float64(r.Inputs), r.Duration)
-	r.RequestThroughput = metrics.PerSecond(float64(t.n), r.Duration)
-	r.OutputThroughput = metrics.PerSecond(float64(t.output), r.Duration)
-	r.TotalThroughput = metrics.PerSecond(float64(t.input+t.output), r.Duration)
+	r.RequestThroughput = metrics.PerSecond(float64(r.Completed), r.Duration)
+	r.OutputThroughput = metrics.PerSecond(float64(r.OutputTokens), r.Duration)
+	r.TotalThroughput = metrics.PerSecond(float64(r.InputTokens+r.OutputTokens), r.Duration)
 	if len(r.Objectives) > 0 {
-		good := metrics.PerSecond(float64(t.good), r.Duration)
+		good := metrics.PerSecond(float64(r.Good), r.Duration)
 		r.Goodput = &good
 	}
-	r.PeakOutputPerSecond, r.PeakConcurrency, r.ExactPeakConcurrency = t.peakOutput(), t.peakConcurrency(), s.open.mostWith(&s.broken)
+	r.PeakOutputPerSecond, r.PeakConcurrency, r.ExactPeakConcurrency = peak(t.chunks), peak(t.concurrent), s.open.mostWith(&s.broken)
 }
 
 func (s *summary) latencies() {

@@ -10,34 +10,32 @@ import (
 // tally sums up successful outcomes. Peaks are counted in one-second buckets from the earliest start, so that has to be
 // known beforehand.
 type tally struct {
-	origin        float64
-	slo           metrics.SLO
-	n, good       int
-	input, output int
-	samples       [metrics.NumLatencies]metrics.Sample
-	chunks        []int // per bucket
-	concurrent    []int
+	origin     float64
+	samples    [metrics.NumLatencies]metrics.Sample
+	chunks     []int // per bucket
+	concurrent []int
 }
 
-func newTally(origin float64, slo metrics.SLO) *tally {
-	t := &tally{origin: origin, slo: slo}
+func newTally(origin float64) *tally {
+	t := &tally{origin: origin}
 	for l := range t.samples {
 		t.samples[l] = metrics.Sample{}
 	}
 	return t
 }
 
-func (t *tally) add(o *metrics.Outcome) {
-	t.n++
-	t.input += o.Input
-	t.output += o.Output
+// add counts a success, in the report too.
+func (t *tally) add(o *metrics.Outcome, r *metrics.Report) {
+	r.Completed++
+	r.InputTokens += o.Input
+	r.OutputTokens += o.Output
+	if r.Objectives.Judge(o).Good() {
+		r.Good++
+	}
 	for l := range metrics.NumLatencies {
 		if v, times := l.Exact(o); times > 0 {
 			t.samples[l][v] += times
 		}
-	}
-	if t.slo.Judge(o).Good() {
-		t.good++
 	}
 	end := o.Start + o.E2EL
 	at := o.Start + o.TTFT
@@ -68,12 +66,7 @@ func count(buckets *[]int, second float64) {
 	(*buckets)[k]++
 }
 
-func (t *tally) peakOutput() int      { return peak(t.chunks) }
-func (t *tally) peakConcurrency() int { return peak(t.concurrent) }
-
+// peak is the most in any bucket, 0 without one.
 func peak(buckets []int) int {
-	if len(buckets) == 0 {
-		return 0
-	}
-	return slices.Max(buckets)
+	return slices.Max(append(buckets, 0))
 }

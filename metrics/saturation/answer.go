@@ -29,33 +29,28 @@ func (l *Levels) answer() metrics.Answer {
 	a := metrics.Answer{SaturatedAt: metrics.Never}
 	l.stand()
 	order := l.byLoad()
-	limited := l.limited()
+	limited, lowestLimited := l.limited()
 	if len(order) == 0 {
-		a.Why = tooFew
-		if limited > 0 {
-			a.Why = clientLimited(limited, len(l.list))
-		}
+		a.Why = cmp.Or(limited, tooFew)
 		return a
 	}
-	a.Users = l.list[order[0]].Users
-	if slices.ContainsFunc(order, func(i int) bool { return l.list[i].Users != a.Users }) {
+	a.Users = order[0].Users
+	if slices.ContainsFunc(order, func(v *level) bool { return v.Users != a.Users }) {
 		a.Why = "stages of rates and of users"
 		return a
 	}
 	switch {
 	case len(l.list) == 1 && l.plan.Ramp == nil:
 		a.Why = "steady load"
-	case len(order) < 2 && limited > 0:
-		a.Why = clientLimited(limited, len(l.list))
 	case len(order) < 2:
-		a.Why = tooFew
+		a.Why = cmp.Or(limited, tooFew)
 	case a.Users:
 		l.knee(&a, l.longest(order))
 	default:
 		l.saturation(&a, order)
 	}
-	if lowest := l.lowest(); !a.Saturates && limited > 0 && lowest >= 0 && len(l.list[lowest].Limited) > 0 {
-		a.Why = clientLimited(limited, len(l.list)) // what waits are to be compared with is no evidence
+	if !a.Saturates && lowestLimited {
+		a.Why = limited // what waits are to be compared with is no evidence
 	}
 	if a.Saturates {
 		a.From, a.To = l.list[a.Before].Offered, l.list[a.After].Offered
@@ -69,27 +64,23 @@ func (l *Levels) answer() metrics.Answer {
 
 const tooFew = "too few requests"
 
-func clientLimited(n, of int) string { return fmt.Sprintf("client limited in %d of %d levels", n, of) }
-
-// lowest is the level of the lowest load, -1 where there is none.
-func (l *Levels) lowest() int {
-	lowest := -1
+// limited says how many levels this client limited, "" for none, and whether the lowest of all loads is one.
+func (l *Levels) limited() (text string, lowest bool) {
+	n := 0
+	var least *level
 	for i := range l.list {
-		if lowest < 0 || l.list[i].Offered < l.list[lowest].Offered {
-			lowest = i
-		}
-	}
-	return lowest
-}
-
-// limited counts the levels that this client limited.
-func (l *Levels) limited() (n int) {
-	for i := range l.list {
-		if len(l.list[i].Limited) > 0 {
+		v := &l.list[i]
+		if len(v.Limited) > 0 {
 			n++
 		}
+		if least == nil || v.Offered < least.Offered {
+			least = v
+		}
 	}
-	return n
+	if n == 0 {
+		return "", false
+	}
+	return fmt.Sprintf("client limited in %d of %d levels", n, len(l.list)), len(least.Limited) > 0
 }
 
 func load(v float64, users bool) string {
@@ -104,67 +95,47 @@ func load(v float64, users bool) string {
 // load to the next.
 
 // worst leaves one level of each load that was set, the first of those that are furthest past saturation: a queue takes time to
-// grow, and another, shorter look at the load need not show it. all are the waits of the levels in order.
-func (l *Levels) worst(order []int, all []waits, base waits) ([]int, []waits) {
-	how := make(map[int]int, len(order)) // far past saturation: not, longer or much longer
-	for k, i := range order {
-		for _, times := range []float64{longer, muchLonger} {
-			if l.past(i, all[k], base, times) {
-				how[i]++
-			}
-		}
-	}
-	of := make(map[int]waits, len(order))
-	for k, i := range order {
-		of[i] = all[k]
-	}
-	order = l.oneOfEach(order, func(i, than int) bool {
-		return how[i] > how[than] || how[i] == 0 && how[than] == 0 && l.list[i].Requests > l.list[than].Requests
+// grow, and another, shorter look at the load need not show it.
+func (l *Levels) worst(order []*level) []*level {
+	return l.oneOfEach(order, func(v, than *level) bool {
+		return v.past > than.past || v.past == 0 && than.past == 0 && v.Requests > than.Requests
 	})
-	all = make([]waits, len(order))
-	for k, i := range order {
-		all[k] = of[i]
-	}
-	return order, all
 }
 
 // longest leaves the longest level of each load that was set.
-func (l *Levels) longest(order []int) []int {
-	length := func(i int) int64 { return int64(l.list[i].To - l.list[i].From) }
-	return l.oneOfEach(order, func(i, than int) bool { return length(i) > length(than) })
+func (l *Levels) longest(order []*level) []*level {
+	return l.oneOfEach(order, func(v, than *level) bool { return v.To-v.From > than.To-than.From })
 }
 
 // oneOfEach leaves of levels of the same load, which follow each other in order, the first than which no other is better. Of a
 // plan's own levels each speaks for itself.
-func (l *Levels) oneOfEach(order []int, better func(i, than int) bool) []int {
+func (l *Levels) oneOfEach(order []*level, better func(v, than *level) bool) []*level {
 	if !l.steered {
 		return order
 	}
-	var kept []int
-	for _, i := range order {
+	var kept []*level
+	for _, v := range order {
 		last := len(kept) - 1
 		switch {
-		case last < 0 || l.list[kept[last]].Offered != l.list[i].Offered:
-			kept = append(kept, i)
-		case better(i, kept[last]):
-			kept[last] = i
+		case last < 0 || kept[last].Offered != v.Offered:
+			kept = append(kept, v)
+		case better(v, kept[last]):
+			kept[last] = v
 		}
 	}
 	return kept
 }
 
-// byLoad indexes the levels that have enough requests and are evidence of the server, by rising load. Where the load was set while the
+// byLoad are the levels that have enough requests and are evidence of the server, by rising load. Where the load was set while the
 // run was on, a level that was not within the objectives says nothing if it only suffered from the queue of a higher load right before
 // it.
-func (l *Levels) byLoad() []int {
-	var order []int
+func (l *Levels) byLoad() (order []*level) {
 	for i := range l.list {
-		v := &l.list[i]
-		if v.Requests >= fewestRequests && len(v.Limited) == 0 && !l.suffered(i) {
-			order = append(order, i)
+		if v := &l.list[i]; v.Requests >= fewestRequests && len(v.Limited) == 0 && !l.suffered(i) {
+			order = append(order, v)
 		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.list[a].Offered, l.list[b].Offered) })
+	slices.SortStableFunc(order, func(a, b *level) int { return cmp.Compare(a.Offered, b.Offered) })
 	return order
 }
 
@@ -184,13 +155,13 @@ func (v *level) share() float64 { return metrics.Share(v.Good, v.Requests) }
 // stand says of each level how it stands against the objectives.
 func (l *Levels) stand() {
 	for i := range l.list {
-		l.list[i].Standing = l.standing(l.list[i])
+		l.list[i].Standing = l.standing(&l.list[i])
 	}
 }
 
 // standing of a level, or of several at the same load that count together. Where not even half of what it offered has ended, nothing is
 // known.
-func (l *Levels) standing(v level) metrics.Standing {
+func (l *Levels) standing(v *level) metrics.Standing {
 	switch {
 	case len(l.SLO) == 0 || v.Requests == 0:
 		return metrics.LevelOpen
@@ -209,30 +180,35 @@ func (l *Levels) standing(v level) metrics.Standing {
 // highest finds the highest load that, with all lower ones, was within the objectives. One level between others that were within is
 // noise until a second one is not within either, unless a search set the loads: it held each of them for as long as it takes. Where the
 // load was set, what levels of the same load say counts together.
-func (l *Levels) highest(a *metrics.Answer, order []int) {
-	enough, _ := l.plan.EnoughGood()
+func (l *Levels) highest(a *metrics.Answer, order []*level) {
 	noise := false
 	for k := 0; k < len(order); {
-		i := order[k]
-		v := l.list[i]
-		for k++; l.steered && k < len(order) && l.list[order[k]].Offered == v.Offered; k++ {
-			same := &l.list[order[k]]
+		v := *order[k]
+		for k++; l.steered && k < len(order) && order[k].Offered == v.Offered; k++ {
+			same := order[k]
 			v.Good, v.Requests = v.Good+same.Good, v.Requests+same.Requests
 			v.over, v.scheduled = v.over+same.over, v.scheduled+same.scheduled
 			v.Completed = min(v.Completed, same.Completed)
 		}
-		if l.standing(v) == metrics.LevelWithin {
-			if got := v.Achieved(); got > a.Highest { // of a higher load less may have been completed
-				a.Within, a.Highest, a.HighestLevel, a.Sure = true, got, i, sureOf(v.Good, v.Requests, enough)
+		standing := l.standing(&v)
+		if standing == metrics.LevelWithin {
+			if v.Achieved() > a.Highest { // of a higher load less may have been completed
+				l.within(a, &v)
 			}
 			continue
 		}
-		between := a.Within && k < len(order) && l.list[order[k]].Standing == metrics.LevelWithin
-		if noise || !between || l.plan.Find != nil || l.standing(v) == metrics.LevelOpen {
+		between := a.Within && k < len(order) && order[k].Standing == metrics.LevelWithin
+		if noise || !between || l.plan.Find != nil || standing == metrics.LevelOpen {
 			return
 		}
 		noise = true
 	}
+}
+
+// within makes a level the highest one within the objectives.
+func (l *Levels) within(a *metrics.Answer, v *level) {
+	enough, _ := l.plan.EnoughGood()
+	a.Within, a.Highest, a.HighestLevel, a.Sure = true, v.Achieved(), v.index, sureOf(v.Good, v.Requests, enough)
 }
 
 // lastSet is how the last setting of the load turned out.
@@ -263,6 +239,5 @@ func (l *Levels) held(a *metrics.Answer) {
 	if len(v.Limited) > 0 || v.Standing == metrics.LevelBehind || !l.last.found && v.Standing != metrics.LevelWithin {
 		return
 	}
-	enough, _ := l.plan.EnoughGood()
-	a.Within, a.Highest, a.HighestLevel, a.Sure = true, v.Achieved(), n-1, sureOf(v.Good, v.Requests, enough)
+	l.within(a, v)
 }

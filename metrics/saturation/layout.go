@@ -146,6 +146,6 @@ func (l *Levels) open(from, to time.Duration, stage int) {
 		return
 	}
 	v := l.Scratch.level(len(l.list))
-	v.From, v.To, v.stage = from, to, stage
+	v.From, v.To, v.stage, v.index = from, to, stage, len(l.list)
 	l.list = append(l.list, v)
 }

@@ -25,8 +25,7 @@ const (
 // waits are how long users waited for the first chunk, and the median of how long for the last, in milliseconds.
 type waits struct{ p50, p99, whole float64 }
 
-func (l *Levels) waits(i int) waits {
-	v := &l.list[i]
+func (l *Levels) waits(v *level) waits {
 	s := l.merge(v.pace.wait).statistic([]float64{50, 99})
 	return waits{s.Percentiles[0].Value, s.Percentiles[1].Value, l.merge(v.pace.whole).statistic(nil).Median}
 }
@@ -38,37 +37,43 @@ func (l *Levels) merge(halves [2]figures) figures {
 }
 
 // saturation finds the load from which on the server does not keep up.
-func (l *Levels) saturation(a *metrics.Answer, order []int) {
-	lowest, top := l.list[order[0]].Offered, l.list[order[len(order)-1]].Offered
-	all := make([]waits, len(order))
-	for k, i := range order {
-		all[k] = l.waits(i)
+func (l *Levels) saturation(a *metrics.Answer, order []*level) {
+	lowest, top := order[0].Offered, order[len(order)-1].Offered
+	for _, v := range order {
+		v.waits = l.waits(v)
 	}
-	base := baseline(all)
-	order, all = l.worst(order, all, base)
+	base := baseline(order)
+	for _, v := range order {
+		for _, times := range []int{longer, muchLonger} {
+			if l.isPast(v, base, float64(times)) {
+				v.past = times
+			}
+		}
+	}
+	order = l.worst(order)
 	last := len(order) - 1
-	if order[last] == 0 && !l.past(0, all[last], base, longer) {
+	if order[last].index == 0 && order[last].past == 0 {
 		last-- // a load that begins at its highest takes time to be felt
 	}
 	first := last + 1
-	for first > 0 && l.past(order[first-1], all[first-1], base, longer) {
+	for first > 0 && order[first-1].past > 0 {
 		first--
 	}
-	if first > last || first == last && !l.past(order[last], all[last], base, muchLonger) {
+	if first > last || first == last && order[last].past < muchLonger {
 		a.Why = "no saturation up to " + load(top, false)
 		return
 	}
 	seen := first
 	served := l.served(order[first : last+1])
 	first = l.refine(order, first, last, served)
-	l.behind(l.list[order[first]].Offered, served)
+	l.behind(order[first].Offered, served)
 	if first == 0 {
 		a.Why = "saturated from " + load(lowest, false) + " on"
 		return
 	}
-	a.Saturates, a.Before, a.After = true, order[first-1], order[first]
+	a.Saturates, a.Before, a.After = true, order[first-1].index, order[first].index
 	a.Confirmed = !l.Live || last > first
-	a.Shown = order[first+shown(all[first:last+1], all[first-1], max(0, seen-first))]
+	a.Shown = shown(order[max(first, seen):last+1], order[first-1].waits).index
 }
 
 // behind has the levels from a load on, which are past saturation, complete no more than what the server was seen to do there, 0 if that is
@@ -86,16 +91,16 @@ func (l *Levels) behind(from, served float64) {
 	}
 }
 
-// shown is the level past saturation that shows it: the first, from the one on that waits were seen at, whose tail is longer than
-// before, else the one with the longest tail.
-func shown(past []waits, before waits, seen int) int {
-	longest := seen
-	for k := seen; k < len(past); k++ {
-		if past[k].p99 > longer*before.p99 {
-			return k
+// shown is the level past saturation that shows it, of those whose waits were seen: the first whose tail is longer than before, else
+// the one with the longest tail.
+func shown(past []*level, before waits) *level {
+	longest := past[0]
+	for _, v := range past {
+		if v.waits.p99 > longer*before.p99 {
+			return v
 		}
-		if past[k].p99 > past[longest].p99 {
-			longest = k
+		if v.waits.p99 > longest.waits.p99 {
+			longest = v
 		}
 	}
 	return longest
@@ -104,20 +109,21 @@ func shown(past []waits, before waits, seen int) int {
 // refine moves the first level past saturation to where the load came to exceed what the server can do. Waits alone show it
 // early where arrivals come in bunches, and late where a queue has to grow first or requests take long. But levels before
 // whose effect had the time to show stay what they are.
-func (l *Levels) refine(order []int, first, last int, served float64) int {
+func (l *Levels) refine(order []*level, first, last int, served float64) int {
 	switch {
 	case served == 0:
 		return first
-	case served < l.list[order[0]].Offered:
+	case served < order[0].Offered:
 		return 0 // not one level was below: what looked well had only just begun
 	}
-	for first < last && l.list[order[first]].Offered <= served {
+	for first < last && order[first].Offered <= served {
 		first++
 	}
-	seen := l.list[order[first]].From
+	seen := order[first].From
 	for moved := 0; first > 0; moved++ {
-		before := &l.list[order[first-1]]
-		if before.Offered <= served || moved >= mostMoved && before.To+l.life(before) <= seen {
+		before := order[first-1]
+		life := time.Duration(before.waits.whole * float64(time.Millisecond)) // of a request, the wait for a client slot included
+		if before.Offered <= served || moved >= mostMoved && before.To+life <= seen {
 			break
 		}
 		first--
@@ -125,43 +131,35 @@ func (l *Levels) refine(order []int, first, last int, served float64) int {
 	return first
 }
 
-// life is how long a request takes, the wait for a client slot included.
-func (l *Levels) life(v *level) time.Duration {
-	return time.Duration(l.merge(v.pace.whole).statistic(nil).Median * float64(time.Millisecond))
-}
-
 // served is the rate at which the server began to answer the requests of levels past saturation, where that is less than
 // came: then there was a queue all the time, and the rate is what the server can do. It is 0 where the server kept up.
-func (l *Levels) served(past []int) float64 {
-	in := longestRow(slices.Sorted(slices.Values(past)))
+func (l *Levels) served(past []*level) float64 {
+	in := longestRow(past)
 	firsts := l.firsts[:0]
 	scheduled := 0
-	for _, i := range in {
-		firsts = append(firsts, l.list[i].firsts...)
-		scheduled += l.list[i].scheduled
+	for _, v := range in {
+		firsts = append(firsts, v.firsts...)
+		scheduled += v.scheduled
 	}
 	l.firsts = firsts
 	served := usualRate(firsts)
-	came := metrics.PerSecond(float64(scheduled), (l.list[in[len(in)-1]].To - l.list[in[0]].From).Seconds())
+	came := metrics.PerSecond(float64(scheduled), (in[len(in)-1].To - in[0].From).Seconds())
 	if served >= keepsUp*came {
 		return 0
 	}
 	return served
 }
 
-// longestRow is the longest part of rising numbers in which each is one more than the one before: levels that followed one
-// another share a queue.
-func longestRow(in []int) []int {
-	var longest []int
-	for from := 0; from < len(in); {
-		to := from + 1
-		for to < len(in) && in[to] == in[to-1]+1 {
+// longestRow are the most of the levels that followed one another: they share a queue.
+func longestRow(all []*level) (longest []*level) {
+	in := slices.SortedFunc(slices.Values(all), func(a, b *level) int { return a.index - b.index })
+	for from, to := 0, 0; from < len(in); from = to {
+		for to = from + 1; to < len(in) && in[to].index == in[to-1].index+1; {
 			to++
 		}
 		if to-from > len(longest) {
 			longest = in[from:to]
 		}
-		from = to
 	}
 	return longest
 }
@@ -192,15 +190,15 @@ func usualRate(moments []time.Duration) float64 {
 }
 
 // baseline is the median wait of the lowest loads.
-func baseline(all []waits) waits {
-	n := min(max(1, len(all)/baselinePart), mostBaseline)
+func baseline(order []*level) waits {
+	lowest := order[:min(max(1, len(order)/baselinePart), mostBaseline)]
 	median := func(of func(waits) float64) float64 {
 		var v []float64
-		for _, w := range all[:n] {
-			v = append(v, of(w))
+		for _, level := range lowest {
+			v = append(v, of(level.waits))
 		}
 		slices.Sort(v)
-		return (v[(n-1)/2] + v[n/2]) / 2
+		return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 	}
 	return waits{
 		median(func(w waits) float64 { return w.p50 }),
@@ -209,50 +207,45 @@ func baseline(all []waits) waits {
 	}
 }
 
-// past reports whether a level is past saturation: too many of its requests failed; or they took longer and longer; or they
+// isPast reports whether a level is past saturation: too many of its requests failed; or they took longer and longer; or they
 // waited times as long as in the baseline, or took even longer as a whole, and not just for an older queue. Beyond longer,
 // only what is beyond doubt counts.
-func (l *Levels) past(i int, w, base waits, times float64) bool {
-	v := &l.list[i]
+func (l *Levels) isPast(v *level, base waits, times float64) bool {
 	if v.pace.Succeeded() < 1-(1-fewestDone)*times/longer {
 		return true
 	}
 	if rise, sure := trend(v.pace.whole, v.To-v.From); sure && rise > growing && times == longer {
 		return true
 	}
-	if rise, _ := trend(v.pace.wait, v.To-v.From); l.afterMore(i) && rise < -shrinking {
+	higher := func(before level) bool { return before.Offered > v.Offered }
+	if rise, _ := trend(v.pace.wait, v.To-v.From); rise < -shrinking && slices.ContainsFunc(l.list[:v.index], higher) {
 		return false
 	}
+	w := &v.waits
 	above := func(ms, base, times float64) bool { return ms > times*base && ms > base+longerMS }
 	return above(w.p50, base.p50, times) && above(w.p99, base.p99, times) || above(w.whole, base.whole, 2*times)
 }
 
-// afterMore reports whether the load was higher before level i.
-func (l *Levels) afterMore(i int) bool {
-	return slices.ContainsFunc(l.list[:i], func(v level) bool { return v.Offered > l.list[i].Offered })
+// knee finds the number of users from which on more users bring little more throughput.
+func (l *Levels) knee(a *metrics.Answer, order []*level) {
+	last := len(order) - 1
+	knee := last
+	for knee > 0 && gain(order[knee-1], order[knee]) < leastGain {
+		knee--
+	}
+	if knee == last {
+		a.Why = "no saturation up to " + load(order[last].Offered, true)
+		return
+	}
+	a.Saturates, a.Before, a.After, a.Shown = true, order[knee].index, order[knee+1].index, order[knee+1].index
+	a.Confirmed = !l.Live || last-knee > 1
 }
 
 // leastGain is the share of the proportional throughput that more users must bring.
 const leastGain = 0.25
 
-// knee finds the number of users from which on more users bring little more throughput.
-func (l *Levels) knee(a *metrics.Answer, order []int) {
-	last := len(order) - 1
-	knee := last
-	for knee > 0 && l.gain(order[knee-1], order[knee]) < leastGain {
-		knee--
-	}
-	if knee == last {
-		a.Why = "no saturation up to " + load(l.list[order[last]].Offered, true)
-		return
-	}
-	a.Saturates, a.Before, a.After, a.Shown = true, order[knee], order[knee+1], order[knee+1]
-	a.Confirmed = !l.Live || last-knee > 1
-}
-
 // gain is the share of the proportional throughput that the step from one number of users to a higher one brought.
-func (l *Levels) gain(low, high int) float64 {
-	a, b := &l.list[low], &l.list[high]
+func gain(a, b *level) float64 {
 	if a.Done <= 0 || b.Offered <= a.Offered {
 		return math.Inf(1)
 	}

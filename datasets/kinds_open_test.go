@@ -1,0 +1,192 @@
+package datasets
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"benchtop/datasets/hub"
+	"benchtop/datasets/numpy"
+	"benchtop/datasets/tokenizer"
+)
+
+// flagDefaults gives every flag its default, but for those that are set.
+type flagDefaults map[string]string
+
+func (f flagDefaults) BoolVar(p *bool, _ string, value bool, _ string)          { *p = value }
+func (f flagDefaults) IntVar(p *int, _ string, value int, _ string)             { *p = value }
+func (f flagDefaults) Float64Var(p *float64, _ string, value float64, _ string) { *p = value }
+func (f flagDefaults) CountVar(*int, string, string)                            {}
+func (f flagDefaults) StringVar(p *string, name, value, _ string) {
+	if *p = value; f[name] != "" {
+		*p = f[name]
+	}
+}
+
+// toyTools has a toy tokenizer on this machine, or none.
+type toyTools struct {
+	local tokenizer.Tokenizer
+	notes *[]string
+}
+
+func (t toyTools) Text() Text {
+	return Text{Counter: byWords{}, Tokenizer: t.local, Template: roleTags{}}
+}
+func (t toyTools) Streams() *numpy.Streams    { return numpy.NewStreams(0) }
+func (t toyTools) Local() tokenizer.Tokenizer { return t.local }
+func (t toyTools) Maker() (tokenizer.Tokenizer, error) {
+	return t.local, nil
+}
+func (t toyTools) RoughMaker() (Speller, error) { return tokenizer.Words{}, nil }
+func (t toyTools) NoMaker() error               { return errors.New("no tokenizer") }
+func (t toyTools) TokenIDs() Vocabulary         { return AssumedVocabulary() }
+func (t toyTools) Note(text string)             { *t.notes = append(*t.notes, text) }
+func (t toyTools) Hub() *hub.Hub {
+	return hub.New(hub.Options{Env: func(string) string { return "" }, Client: &http.Client{}})
+}
+
+// Each kind is checked and opened with the flags as they are, and its source says which data set it is.
+func TestKindsOpen(t *testing.T) {
+	for _, test := range []struct {
+		name, path, head string
+		forms            Forms
+		flags            flagDefaults
+		ids, note        bool // prompts are token ids; the user is told something
+	}{
+		{name: "random", head: "random: 1024 tokens in", forms: AsText},
+		{name: "random-mm", head: "random-mm: 1024 tokens in", forms: AsMessages, flags: flagDefaults{"random-mm-bucket-config": "{(8, 8, 1): 1}"}},
+		{name: "random-rerank", head: "random-rerank: 3 requests", forms: AsDocuments},
+		{name: "prefix_repetition", head: "prefix_repetition: 10 prompts", forms: AsText},
+		{name: "sharegpt", path: "sharegpt_small.json", head: "sharegpt: 3 prompts", forms: AsText},
+		{name: "sonnet", head: "sonnet: 3 prompts", forms: AsText, note: true},
+		{name: "burstgpt", path: "burstgpt_small.csv", head: "burstgpt: 3 prompts", forms: AsText},
+		{name: "custom", path: "custom_small.jsonl", head: "custom: 3 prompts", forms: AsText},
+		{name: "custom_image", path: "custom_image_small.jsonl", head: "custom_image: 3 prompts", forms: AsMessages},
+		{name: "spec_bench", path: "spec_bench_small.jsonl", head: "spec_bench: 3 prompts", forms: AsText},
+		{name: "speed_bench", path: "speed_bench_small", head: "speed_bench: 3 prompts", forms: AsText},
+		{name: "timed_trace", path: "trace_small.jsonl", head: "timed_trace: 3 prompts", forms: AsTokenIDs, ids: true},
+		{name: "hf", path: ".", head: "bfcl: 3 prompts", forms: AsMessages, flags: flagDefaults{"hf-name": BFCLRepository, "bfcl-categories": "simple"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := Common{Prompts: 3}
+			kinds := Kinds(&c)
+			Define(kinds, func(string) Flags { return test.flags })
+			k := Named(kinds, test.name)
+			if test.name == "prefix_repetition" {
+				c.Prompts = 10 // one for each prefix
+			}
+			if c.Forms = test.forms; test.path != "" {
+				c.Path = filepath.Join("testdata", test.path)
+			}
+			if err := k.Validate(c); err != nil {
+				t.Fatal(err)
+			}
+			var notes []string
+			source, err := k.Open(t.Context(), c, toyTools{newToy(t, "identity", 997, nil, 0), &notes})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if about := source.Description(); !strings.HasPrefix(about, test.head) {
+				t.Errorf("described as %q, want %q", about, test.head)
+			}
+			if told := strings.Join(notes, "") != ""; told != test.note {
+				t.Errorf("told: %q", notes)
+			}
+			first, err := source.Next()
+			if err != nil || (first.Turns[0].TokenIDs != nil) != test.ids {
+				t.Errorf("got %+v, %v", first, err)
+			}
+		})
+	}
+}
+
+func TestKindsOpenWithoutTokenizer(t *testing.T) {
+	for _, test := range []struct {
+		name, head, err string
+		forms           Forms
+		endless         bool
+	}{
+		{name: "random", head: "random: 7 tokens in after a prefix of 0, 5 tokens out, as token ids 1000 to 31999", forms: AsTokenIDs},
+		{name: "random", head: "random: 7 tokens in after a prefix of 0, 5 tokens out, as token ids 1000 to 31999", forms: AsTokenIDs, endless: true},
+		{name: "burstgpt", head: "burstgpt: 3 prompts as long as those of", forms: AsTokenIDs},
+		{name: "burstgpt", head: "burstgpt: 3 prompts as long as those of", forms: AsText},
+		{name: "random-rerank", err: "no tokenizer", forms: AsDocuments},
+		{name: "random-mm", err: "needs a tokenizer, since chat takes text", forms: AsMessages},
+		{name: "custom_audio", err: "recorded speech cannot be sent", forms: AsText},
+	} {
+		c := Common{Prompts: 3, Path: "testdata/burstgpt_small.csv", SharedInputLen: 7, SharedOutputLen: 5, Endless: test.endless}
+		kinds := Kinds(&c)
+		Define(kinds, func(string) Flags { return flagDefaults{} })
+		c.Forms = test.forms
+		k := Named(kinds, test.name)
+		if err := k.Validate(c); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		var notes []string
+		source, err := k.Open(t.Context(), c, toyTools{notes: &notes})
+		if test.err != "" {
+			complains(t, err, test.err)
+			continue
+		}
+		if err != nil || !strings.HasPrefix(source.Description(), test.head) {
+			t.Errorf("%s: %v, %v", test.name, source, err)
+			continue
+		}
+		if (source.Len() == 0) != test.endless {
+			t.Errorf("%s: %d requests", test.name, source.Len())
+		}
+	}
+}
+
+// What follows a run of random prompts that is steered beyond them is other prompts, without end.
+func TestRandomGoesOn(t *testing.T) {
+	o := RandomDefaults()
+	o.Prompts, o.IDPrefix = 2, "r-"
+	r, err := NewRandom(o, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := r.More()()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := drain(t, r)
+	for i := range blockPrompts + 2 {
+		c, err := more.Next()
+		if errors.Is(err, io.EOF) || err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 && (c.ID != "r-more-0" || c.Turns[0].TokenIDs[0] == all[0].Turns[0].TokenIDs[0]) {
+			t.Errorf("first prompt %s begins as that of the run", c.ID)
+		}
+	}
+}
+
+// Flags that cannot be read are named with what they hold.
+func TestKindsRefuseFlags(t *testing.T) {
+	for _, test := range []struct {
+		name, path string
+		flags      flagDefaults
+		want       string
+	}{
+		{"random", "", flagDefaults{"random-range-ratio": "x y"}, `--random-range-ratio "x y": range ratio`},
+		{"random-mm", "", flagDefaults{"random-mm-bucket-config": "x"}, "--random-mm-bucket-config: bucket config"},
+		{"random-mm", "", flagDefaults{"random-mm-limit-mm-per-prompt": "x"}, "--random-mm-limit-mm-per-prompt: media limits"},
+		{"hf", "", nil, "--dataset-name hf: needs the data set's name"},
+		{"hf", "a/b", nil, "--dataset-path a/b: of the hub's data sets only"},
+		{"hf", "a", flagDefaults{"hf-name": strings.Repeat("x", 120)}, "--hf-name " + strings.Repeat("x", 100) + "…: of the hub's data sets only"},
+		{"custom", "a.txt", nil, "a.txt does not end in .jsonl"},
+	} {
+		c := Common{Prompts: 3, Path: test.path}
+		kinds := Kinds(&c)
+		Define(kinds, func(string) Flags { return test.flags })
+		k := Named(kinds, test.name)
+		complains(t, k.Validate(c), test.want)
+		if _, err := k.Open(t.Context(), c, toyTools{newToy(t, "identity", 97, nil, 0), &[]string{}}); err == nil {
+			t.Errorf("%s was opened", test.name)
+		}
+	}
+}

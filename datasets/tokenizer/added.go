@@ -61,21 +61,16 @@ func (t *addedToken) makeSpecial() {
 
 // addedTokens are the added tokens of a tokenizer, in the order of their ids.
 type addedTokens struct {
-	tokens  []addedToken
-	special map[string]bool // the texts that were special at any time
-	at      map[string]int  // where in tokens a text is
-	top     int             // the highest id so far, -1 for none
-	next    int             // the id of the next one that the model does not know, see begin
-	vocab   *vocabulary
-}
-
-func newAddedTokens(v *vocabulary) *addedTokens {
-	return &addedTokens{special: map[string]bool{}, at: map[string]int{}, top: -1, vocab: v}
+	tokens []addedToken
+	at     map[string]int // where in tokens a text is
+	top    int            // the highest id so far, -1 for none
+	next   int            // the id of the next one that the model does not know, see begin
+	vocab  *vocabulary
 }
 
 // readAddedTokens reads the added_tokens of a tokenizer.json.
 func readAddedTokens(raw json.RawMessage, v *vocabulary) (*addedTokens, error) {
-	added := newAddedTokens(v)
+	added := &addedTokens{at: map[string]int{}, top: -1, vocab: v}
 	if isNull(raw) {
 		return added, nil
 	}
@@ -110,9 +105,6 @@ func (a *addedTokens) add(t addedToken) {
 	if t.content == "" {
 		return
 	}
-	if t.special {
-		a.special[t.content] = true
-	}
 	t.cooked = t.normalized
 	if i, known := a.at[t.content]; known {
 		t.id = a.tokens[i].id
@@ -144,15 +136,6 @@ func (a *addedTokens) normalize(normalize normalizer) error {
 		}
 	}
 	return nil
-}
-
-// named returns the token with this text.
-func (a *addedTokens) named(text string) (addedToken, bool) {
-	i, known := a.at[text]
-	if !known {
-		return addedToken{}, false
-	}
-	return a.tokens[i], true
 }
 
 // specialIDs are the ids of the tokens that are special, ascending.
@@ -277,15 +260,10 @@ func (m *matcher) cut(text string, each func(fragment) error) error {
 
 func endsInWord(text string) bool {
 	r, _ := utf8.DecodeLastRuneInString(text)
-	return text != "" && inWord(r)
+	return text != "" && isWord(r)
 }
 
 func beginsWithWord(text string) bool {
 	r, _ := utf8.DecodeRuneInString(text)
-	return text != "" && inWord(r)
-}
-
-// inWord is \w by Unicode's recommendation (UTS 18, annex C).
-func inWord(r rune) bool {
-	return unicode.In(r, unicode.L, unicode.M, unicode.Nl, unicode.Nd, unicode.Pc, unicode.Other_Alphabetic, unicode.Join_Control)
+	return text != "" && isWord(r)
 }

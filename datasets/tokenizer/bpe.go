@@ -27,7 +27,7 @@ type bpe struct {
 const firstCharacters = 0x800
 
 func readBPE(f modelFields, v *vocabulary) (model, error) {
-	if f.Dropout != nil && *f.Dropout != 0 {
+	if valueOf(f.Dropout, 0) != 0 {
 		return nil, fmt.Errorf("dropout %g makes every encoding another one", *f.Dropout)
 	}
 	if f.Merges == nil {
@@ -38,13 +38,9 @@ func readBPE(f modelFields, v *vocabulary) (model, error) {
 		unknown:      newUnknown(f.Unknown, v),
 		fuse:         f.Fuse,
 		ignoreMerges: f.IgnoreMerges,
+		prefix:       valueOf(f.Prefix, ""),
+		suffix:       valueOf(f.Suffix, ""),
 		whole:        make([]atomic.Uint32, len(v.texts)/16+1),
-	}
-	if f.Prefix != nil {
-		m.prefix = *f.Prefix
-	}
-	if f.Suffix != nil {
-		m.suffix = *f.Suffix
 	}
 	if f.ByteFallback {
 		m.bytes = v.byteTokens()
@@ -162,7 +158,7 @@ func (m *bpe) start(word string, s *scratch) error {
 			}
 			pending = true
 		case m.unknown.text != "":
-			_, err := m.unknown.or(text)
+			_, err := m.unknown.append(nil, text)
 			return err
 		} // without an unknown token such characters are passed over
 	}

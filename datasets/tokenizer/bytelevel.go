@@ -76,7 +76,7 @@ func readByteLevel(raw json.RawMessage) (splitter, error) {
 		return nil, err
 	}
 	b := &byteLevelSplitter{prefix: s.Prefix}
-	if s.UseRegex == nil || *s.UseRegex {
+	if valueOf(s.UseRegex, true) {
 		words, err := findPattern(gpt2Pattern)
 		if err != nil {
 			return nil, err

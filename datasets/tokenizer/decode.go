@@ -143,11 +143,7 @@ func (f *decoderFields) stage() (decodeStage, error) {
 	case "WordPiece":
 		return f.wordPiece(), nil
 	case "BPEDecoder":
-		suffix := "</w>"
-		if f.Suffix != nil {
-			suffix = *f.Suffix
-		}
-		return decodeSuffix(suffix), nil
+		return decodeSuffix(valueOf(f.Suffix, "</w>")), nil
 	}
 	return nil, errors.New("this type of decoder is not known")
 }
@@ -214,7 +210,7 @@ func (f *decoderFields) metaspace() (decodeStage, error) {
 	switch f.Scheme {
 	case "":
 		f.Scheme = "always"
-		if f.PrefixSpace != nil && !*f.PrefixSpace {
+		if !valueOf(f.PrefixSpace, true) {
 			f.Scheme = "never"
 		}
 	case "always", "first", "never":
@@ -232,13 +228,7 @@ func (f *decoderFields) metaspace() (decodeStage, error) {
 
 // wordPiece puts a blank before every token that does not go on a word.
 func (f *decoderFields) wordPiece() decodeStage {
-	prefix, cleanup := wordPiecePrefix, true
-	if f.Prefix != nil {
-		prefix = *f.Prefix
-	}
-	if f.Cleanup != nil {
-		cleanup = *f.Cleanup
-	}
+	prefix, cleanup := valueOf(f.Prefix, wordPiecePrefix), valueOf(f.Cleanup, true)
 	return eachToken(func(i int, token string) string {
 		if rest, goesOn := strings.CutPrefix(token, prefix); i > 0 && goesOn {
 			token = rest
@@ -283,4 +273,35 @@ func decodeSuffix(suffix string) decodeStage {
 		}
 		return tokens
 	}
+}
+
+// validText returns text with U+FFFD for every maximal part that is not UTF-8 (the Unicode standard's "substitution of
+// maximal subparts", which Python and Rust follow): the bytes of a character cut short are one part, where
+// strings.ToValidUTF8 would also join the bad parts beside it.
+func validText(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text) + 16)
+	for len(text) > 0 {
+		r, n := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError && n <= 1 {
+			n = badPart(text)
+			b.WriteRune(utf8.RuneError)
+		} else {
+			b.WriteString(text[:n])
+		}
+		text = text[n:]
+	}
+	return b.String()
+}
+
+// badPart is how many bytes at the beginning of text, which is not UTF-8 there, begin a character and break off.
+func badPart(text string) int {
+	n := 1
+	for n < len(text) && !utf8.FullRuneInString(text[:n+1]) {
+		n++
+	}
+	return n
 }

@@ -142,15 +142,6 @@ func (l *Local) AddedSpecialIDs() []int { return l.added.specialIDs() }
 // SpecialTokensToAdd is how many tokens EncodeSpecial puts around a text.
 func (l *Local) SpecialTokensToAdd() int { return l.frame.size() }
 
-// SpecialTokens are the texts of the named special tokens, such as "bos_token", which chat templates use.
-func (l *Local) SpecialTokens() map[string]string {
-	names := map[string]string{}
-	for _, n := range l.settings.named() {
-		names[n.name] = n.token.content
-	}
-	return names
-}
-
 // Encode returns the ids of text, without special tokens of the tokenizer's own. What is not UTF-8 in text counts as U+FFFD.
 func (l *Local) Encode(text string) ([]int, error) {
 	return l.encode(make([]int, 0, len(text)/4+8), text)
@@ -250,13 +241,8 @@ func (l *Local) encodePieces(ids []int, whole piece, s *scratch) ([]int, error) 
 
 // Decode returns the text of ids, special tokens among them as they are written. An id that no token has stands for
 // nothing; a negative one is an error.
-func (l *Local) Decode(ids []int) (string, error) { return l.decode(ids, false) }
-
-// DecodeSkip is Decode without the special tokens.
-func (l *Local) DecodeSkip(ids []int) (string, error) { return l.decode(ids, true) }
-
-func (l *Local) decode(ids []int, skip bool) (string, error) {
-	text, err := l.tokens.decode(ids, skip)
+func (l *Local) Decode(ids []int) (string, error) {
+	text, err := l.tokens.decode(ids)
 	if l.cleanUp {
 		text = cleanUp(text, false)
 	}
@@ -267,7 +253,6 @@ func (l *Local) decode(ids []int, skip bool) (string, error) {
 type tokenTexts struct {
 	texts   []string // by id
 	has     []bool   // by id
-	special []bool   // by id
 	bytes   []string // by id, what tokens in the byte alphabet stand for; nil when the decoder is another
 	decoder decoder  // nil for none: then blanks stand between tokens
 }
@@ -275,14 +260,11 @@ type tokenTexts struct {
 // newTokenTexts puts the added tokens over those of the model.
 func newTokenTexts(v *vocabulary, added *addedTokens, d decoder) tokenTexts {
 	size := max(len(v.texts), added.top+1)
-	t := tokenTexts{texts: make([]string, size), has: make([]bool, size), special: make([]bool, size), decoder: d}
+	t := tokenTexts{texts: make([]string, size), has: make([]bool, size), decoder: d}
 	copy(t.texts, v.texts)
 	copy(t.has, v.has)
 	for _, a := range added.tokens {
 		t.texts[a.id], t.has[a.id] = a.text, true
-	}
-	for id, text := range t.texts {
-		t.special[id] = t.has[id] && len(added.special) > 0 && added.special[text]
 	}
 	if d.isByteLevel() {
 		t.readBytes()
@@ -307,16 +289,16 @@ func (t *tokenTexts) readBytes() {
 	}
 }
 
-func (t *tokenTexts) decode(ids []int, skip bool) (string, error) {
+func (t *tokenTexts) decode(ids []int) (string, error) {
 	if i := slices.IndexFunc(ids, func(id int) bool { return id < 0 }); i >= 0 {
 		return "", fmt.Errorf("the token id %d is negative; ids count from 0", ids[i])
 	}
 	if t.bytes != nil {
-		return t.join(ids, skip), nil
+		return t.join(ids), nil
 	}
 	tokens := make([]string, 0, len(ids))
 	for _, id := range ids {
-		if id < len(t.texts) && t.has[id] && !(skip && t.special[id]) {
+		if id < len(t.texts) && t.has[id] {
 			tokens = append(tokens, t.texts[id])
 		}
 	}
@@ -327,7 +309,7 @@ func (t *tokenTexts) decode(ids []int, skip bool) (string, error) {
 }
 
 // join is decode for tokens in the byte alphabet.
-func (t *tokenTexts) join(ids []int, skip bool) string {
+func (t *tokenTexts) join(ids []int) string {
 	size := 0
 	for _, id := range ids {
 		if id < len(t.bytes) {
@@ -337,7 +319,7 @@ func (t *tokenTexts) join(ids []int, skip bool) string {
 	var b strings.Builder
 	b.Grow(size)
 	for _, id := range ids {
-		if id < len(t.bytes) && !(skip && t.special[id]) {
+		if id < len(t.bytes) {
 			b.WriteString(t.bytes[id])
 		}
 	}

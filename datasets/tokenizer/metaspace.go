@@ -31,7 +31,7 @@ func readMetaspace(raw json.RawMessage) (splitter, error) {
 	if utf8.RuneCountInString(s.Replacement) != 1 {
 		return nil, fmt.Errorf("replacement %q is not one character", s.Replacement)
 	}
-	m := &metaspace{blank: s.Replacement, cut: s.Split == nil || *s.Split}
+	m := &metaspace{blank: s.Replacement, cut: valueOf(s.Split, true)}
 	switch s.Scheme {
 	case "always":
 		m.begin = func(piece) bool { return true }
@@ -42,7 +42,7 @@ func readMetaspace(raw json.RawMessage) (splitter, error) {
 	default:
 		return nil, fmt.Errorf("prepend_scheme %q is not known", s.Scheme)
 	}
-	if s.Prefix != nil && !*s.Prefix && s.Scheme != "never" {
+	if !valueOf(s.Prefix, true) && s.Scheme != "never" {
 		return nil, errors.New("add_prefix_space does not agree with prepend_scheme")
 	}
 	return m, nil

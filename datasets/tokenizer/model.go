@@ -138,15 +138,23 @@ func newUnknown(text *string, v *vocabulary) unknown {
 	return unknown{v.find(*text), *text}
 }
 
-// or returns the id, and what to say where there is none.
-func (u unknown) or(text string) (int32, error) {
+// append appends the id, or says that there is none for a text.
+func (u unknown) append(ids []int, text string) ([]int, error) {
 	switch {
 	case u.id >= 0:
-		return u.id, nil
+		return append(ids, int(u.id)), nil
 	case u.text != "":
-		return 0, fmt.Errorf("the vocabulary lacks %.40q, and its unknown token %q as well", text, u.text)
+		return ids, fmt.Errorf("the vocabulary lacks %.40q, and its unknown token %q as well", text, u.text)
 	}
-	return 0, fmt.Errorf("the vocabulary lacks %.40q and names no unknown token", text)
+	return ids, fmt.Errorf("the vocabulary lacks %.40q and names no unknown token", text)
+}
+
+// valueOf is what a pointer points to, or another value for nil.
+func valueOf[T any](p *T, otherwise T) T {
+	if p == nil {
+		return otherwise
+	}
+	return *p
 }
 
 // wordLevel has a token for every word it knows.
@@ -160,14 +168,10 @@ func readWordLevel(f modelFields, v *vocabulary) (model, error) {
 }
 
 func (m *wordLevel) encode(ids []int, piece string, _ *scratch) ([]int, error) {
-	id := m.vocab.find(piece)
-	if id < 0 {
-		var err error
-		if id, err = m.unknown.or(piece); err != nil {
-			return ids, err
-		}
+	if id := m.vocab.find(piece); id >= 0 {
+		return append(ids, int(id)), nil
 	}
-	return append(ids, int(id)), nil
+	return m.unknown.append(ids, piece)
 }
 
 // wordPiece takes the longest token that a word begins with, then the longest that goes on from there, and so to the
@@ -189,20 +193,9 @@ const (
 )
 
 func readWordPiece(f modelFields, v *vocabulary) (model, error) {
-	m := &wordPiece{maxChars: wordPieceMaxChars}
-	if f.MaxChars != nil {
-		m.maxChars = *f.MaxChars
-	}
-	if f.Unknown == nil {
-		f.Unknown = new(wordPieceUnknown)
-	}
-	m.unknown = newUnknown(f.Unknown, v)
+	m := &wordPiece{maxChars: valueOf(f.MaxChars, wordPieceMaxChars), unknown: newUnknown(new(valueOf(f.Unknown, wordPieceUnknown)), v), goesOn: true}
 	m.tokens, m.ids = vocabularyTrie(v)
-	prefix := wordPiecePrefix
-	if f.Prefix != nil {
-		prefix = *f.Prefix
-	}
-	m.goesOn = true
+	prefix := valueOf(f.Prefix, wordPiecePrefix)
 	for i := range len(prefix) {
 		if m.going = m.tokens.step(m.going, prefix[i]); m.going == 0 {
 			m.goesOn = false
@@ -227,28 +220,20 @@ func vocabularyTrie(v *vocabulary) (*trie, []int32) {
 func (m *wordPiece) encode(ids []int, piece string, _ *scratch) ([]int, error) {
 	before := len(ids)
 	if utf8.RuneCountInString(piece) > m.maxChars {
-		return m.appendUnknown(ids, piece)
+		return m.unknown.append(ids, piece)
 	}
 	node := uint32(0)
 	for at := 0; at < len(piece); {
 		if at > 0 && !m.goesOn {
-			return m.appendUnknown(ids[:before], piece)
+			return m.unknown.append(ids[:before], piece)
 		}
 		value, length := m.tokens.longest(node, piece[at:])
 		if value < 0 {
-			return m.appendUnknown(ids[:before], piece)
+			return m.unknown.append(ids[:before], piece)
 		}
 		ids = append(ids, int(m.ids[value]))
 		at += length
 		node = m.going
 	}
 	return ids, nil
-}
-
-func (m *wordPiece) appendUnknown(ids []int, piece string) ([]int, error) {
-	id, err := m.unknown.or(piece)
-	if err != nil {
-		return ids, err
-	}
-	return append(ids, int(id)), nil
 }

@@ -125,33 +125,20 @@ func (t *translator) character() (rune, error) {
 	}
 	t.take(`\`)
 	r := t.next()
-	switch r {
-	case 't':
-		return '\t', nil
-	case 'n':
-		return '\n', nil
-	case 'r':
-		return '\r', nil
-	case 'f':
-		return '\f', nil
-	case 'v':
-		return '\v', nil
-	case 'a':
-		return '\a', nil
-	case 'e':
-		return '\x1b', nil
-	case 'u':
+	switch i := strings.IndexRune("tnrfvae", r); {
+	case i >= 0:
+		return rune("\t\n\r\f\v\a\x1b"[i]), nil
+	case r == 'u':
 		return t.hexadecimal(r, 4, unicode.MaxRune)
-	case 'x':
-		if t.take("{") {
-			digits, after, closed := strings.Cut(t.rest, "}")
-			if !closed {
-				return 0, errors.New(`\x{ is not closed`)
-			}
-			c, err := t.hexadecimal(r, len(digits), unicode.MaxRune)
-			t.rest = after
-			return c, err
+	case r == 'x' && t.take("{"):
+		digits, after, closed := strings.Cut(t.rest, "}")
+		if !closed {
+			return 0, errors.New(`\x{ is not closed`)
 		}
+		c, err := t.hexadecimal(r, len(digits), unicode.MaxRune)
+		t.rest = after
+		return c, err
+	case r == 'x':
 		return t.hexadecimal(r, 2, unicode.MaxASCII) // above, it stands for a byte, not for a character
 	}
 	if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) {

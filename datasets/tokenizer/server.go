@@ -277,8 +277,8 @@ func (s *Server) modelVocabSize(ctx context.Context) int {
 // ServerTokenizer is a server as a whole Tokenizer, for prompts that are made of tokens. Each call is an exchange with
 // the server, so the prompts take as long as the network. It is safe for concurrent use.
 type ServerTokenizer struct {
-	ctx     context.Context // of every call: the Tokenizer's own methods have none
-	server  *Server
+	ctx context.Context // of every call: the Tokenizer's own methods have none
+	*Server
 	ids     []int
 	special []int
 	adds    int
@@ -307,7 +307,7 @@ func NewServerTokenizer(ctx context.Context, s *Server, vocabSize int, special [
 		return nil, fmt.Errorf("the server at %s counts tokens but makes another text of them: %q comes back as %.80q; name the model's tokenizer on this machine with --tokenizer DIRECTORY",
 			s.at.Base(), probed, text)
 	}
-	t := &ServerTokenizer{ctx: ctx, server: s, special: special, adds: max(0, with-len(without))}
+	t := &ServerTokenizer{ctx: ctx, Server: s, special: special, adds: max(0, with-len(without))}
 	if vocabSize == 0 {
 		vocabSize = s.VocabSize(ctx)
 	}
@@ -328,22 +328,17 @@ func upTo(n int) []int {
 
 // Count returns the number of tokens of text, those included that the server's tokenizer adds by itself.
 func (t *ServerTokenizer) Count(text string) (int, error) {
-	return t.server.CountContext(t.ctx, text)
-}
-
-// CountContext is Count, until ctx ends instead.
-func (t *ServerTokenizer) CountContext(ctx context.Context, text string) (int, error) {
-	return t.server.CountContext(ctx, text)
+	return t.Server.CountContext(t.ctx, text)
 }
 
 // Encode returns the ids of text, without special tokens.
 func (t *ServerTokenizer) Encode(text string) ([]int, error) {
-	return t.server.EncodeContext(t.ctx, text)
+	return t.Server.EncodeContext(t.ctx, text)
 }
 
 // Decode returns the text of ids, special ones included.
 func (t *ServerTokenizer) Decode(ids []int) (string, error) {
-	return t.server.DecodeContext(t.ctx, ids)
+	return t.Server.DecodeContext(t.ctx, ids)
 }
 
 // VocabSize is the number of ids, 0 … VocabSize-1; 0 when it is not known. A server counts added tokens among them.

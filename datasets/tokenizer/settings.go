@@ -299,8 +299,8 @@ func (s *settings) specialIDs(added *addedTokens) []int {
 	}
 	ids := []int{}
 	collect := func(text string) {
-		if t, ok := added.named(text); ok {
-			ids = append(ids, t.id)
+		if i, known := added.at[text]; known {
+			ids = append(ids, added.tokens[i].id)
 		}
 	}
 	for _, n := range named {

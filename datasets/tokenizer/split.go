@@ -294,9 +294,6 @@ func findWords(text string, found func(start, end int)) error {
 	return nil
 }
 
-// fixedLength cuts every so many characters.
-type fixedLength int
-
 func readFixedLength(raw json.RawMessage) (splitter, error) {
 	s := struct {
 		Type   string
@@ -308,17 +305,11 @@ func readFixedLength(raw json.RawMessage) (splitter, error) {
 	if s.Length < 1 {
 		return nil, errors.New("a length below 1")
 	}
-	return fixedLength(s.Length), nil
-}
-
-func (n fixedLength) split(pieces []piece) ([]piece, error) {
-	var out []piece
-	for _, p := range pieces {
-		for start := 0; start < len(p.text); {
-			end := skipRunes(p.text, start, int(n))
-			out = append(out, piece{p.text[start:end], p.first && start == 0})
-			start = end
+	return &finderSplitter{func(text string, found func(start, end int)) error {
+		for start, end := 0, 0; start < len(text); start = end {
+			end = skipRunes(text, start, s.Length)
+			found(start, end)
 		}
-	}
-	return out, nil
+		return nil
+	}, isolated, false}, nil
 }

@@ -1,6 +1,7 @@
 package tokenizer
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -60,7 +61,7 @@ func (w *wordFinder) each(text string, found func(start, end int)) error {
 
 // gpt2 returns where the word that begins at start ends.
 func (w *wordFinder) gpt2(text string, start int) int {
-	if end := start + shortened(text[start:]); end > start {
+	if end := start + contraction(text[start:], false); end > start {
 		return end
 	}
 	kind, at := w.kind(text, start)
@@ -77,7 +78,7 @@ func (w *wordFinder) gpt2(text string, start int) int {
 
 // gpt4 returns where the word that begins at start ends.
 func (w *wordFinder) gpt4(text string, start int) int {
-	if end := start + shortenedAnyCase(text[start:]); end > start {
+	if end := start + contraction(text[start:], true); end > start {
 		return end
 	}
 	kind, at := w.kind(text, start)
@@ -159,40 +160,22 @@ func newlines(text string, at int) int {
 	return at
 }
 
-// shortened is the length of the 's, 't, 're and so on that text begins with, 0 for none.
-func shortened(text string) int {
-	if text[0] != '\'' || len(text) < 2 {
+// contraction is the length of the 's, 't, 're and so on that text begins with, 0 for none. In any case the long s counts too, which
+// without its case is an s.
+func contraction(text string, anyCase bool) int {
+	const longS = "'\u017F"
+	if text[0] != '\'' {
 		return 0
 	}
-	switch text[1] {
-	case 's', 't', 'm', 'd':
-		return 2
+	if anyCase && strings.HasPrefix(text, longS) {
+		return len(longS)
 	}
-	if len(text) > 2 {
-		switch text[1:3] {
-		case "re", "ve", "ll":
-			return 3
+	for _, c := range [...]string{"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"} {
+		if len(text) >= len(c) && (text[:len(c)] == c || anyCase && strings.EqualFold(text[:len(c)], c)) {
+			return len(c)
 		}
 	}
 	return 0
-}
-
-// shortenedAnyCase also knows capitals, and the long s, which without its case is an s.
-func shortenedAnyCase(text string) int {
-	const longS = "'\u017F"
-	if text[0] != '\'' || len(text) < 2 {
-		return 0
-	}
-	if len(text) >= len(longS) && text[:len(longS)] == longS {
-		return len(longS)
-	}
-	small := [3]byte{'\''}
-	for i := 1; i < min(len(text), 3); i++ {
-		if small[i] = text[i]; 'A' <= text[i] && text[i] <= 'Z' {
-			small[i] |= 0x20
-		}
-	}
-	return shortened(string(small[:min(len(text), 3)]))
 }
 
 // runeKind is a kind of character that words are told by. Every character is of one.

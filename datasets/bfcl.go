@@ -28,13 +28,8 @@ type BFCLOptions struct {
 	OutputLen  int      `json:"output_len"` // tokens
 
 	// Fetch gets a file of the repository and returns where it lies, or an error that is fs.ErrNotExist when the repository
-	// has no such file. It is asked only if Path is no directory; nil for no means to fetch.
+	// has no such file. It is asked only if Path is no directory; nil for the hub.
 	Fetch func(ctx context.Context, name string) (path string, err error) `json:"-"`
-}
-
-// BFCLDefaults are vLLM's: 1000 prompts of the categories simple, live_simple and multiple, 512 tokens out.
-func BFCLDefaults() BFCLOptions {
-	return BFCLOptions{Common: Common{Path: BFCLRepository, Prompts: 1000}, Categories: []string{"simple", "live_simple", "multiple"}, OutputLen: 512}
 }
 
 // Validate reports every problem with the options, without looking at the files.
@@ -87,7 +82,10 @@ func (k *hubKind) options(c Common) BFCLOptions {
 	o.Common = c
 	o.OutputLen = cmp.Or(max(0, c.outputLen(k.outputLen)), o.OutputLen)
 	if k.categories != "" {
-		o.Categories = strings.Split(k.categories, ",")
+		o.Categories = nil
+		for category := range strings.SplitSeq(k.categories, ",") {
+			o.Categories = append(o.Categories, strings.TrimSpace(category))
+		}
 	}
 	return o
 }
@@ -104,12 +102,6 @@ func (k *hubKind) Validate(c Common) error {
 	return fmt.Errorf("--dataset-path %s: of the hub's data sets only %s can be read; where this is a copy of it say so with --hf-name %[2]s", quoted(c.Path), BFCLRepository)
 }
 
-func (k *hubKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
-	o := k.options(c)
-	o.Fetch = func(ctx context.Context, name string) (string, error) { return fetchBFCL(ctx, name, t.Hub()) }
-	return NewBFCL(ctx, o, t.Text(), t.Streams())
-}
-
 const bfclForm = `an object like {"question": [[{"role": "user", "content": "text"}]], "function": [{"name": "f"}]}`
 
 // maxDepth bounds the nesting of a question, for each level takes another look at what it holds.
@@ -123,13 +115,13 @@ type bfclRow struct {
 	bad             error // why it cannot be used; told only to those who try
 }
 
-// NewBFCL reads the files of the categories and picks questions, as vLLM picks them for the same seed. Each conversation
-// is its messages, and overrides that offer the tools; its Text is what the last message says. The Python generator of s
-// stays as it is unless prompts have to be repeated.
-func NewBFCL(ctx context.Context, o BFCLOptions, text Text, s *numpy.Streams) (*List, error) {
-	o.Categories = trimmed(o.Categories)
-	if err := o.Validate(); err != nil {
-		return nil, err
+// Open reads the files of the categories and picks questions, as vLLM picks them for the same seed. Each conversation is its messages,
+// and overrides that offer the tools; its Text is what the last message says. The Python generator stays as it is unless
+// prompts have to be repeated.
+func (k *hubKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	o, text := k.options(c), t.Text()
+	if o.Fetch == nil {
+		o.Fetch = func(ctx context.Context, name string) (string, error) { return fetchBFCL(ctx, name, t.Hub()) }
 	}
 	if text.Counter == nil {
 		return nil, noCounter("bfcl")
@@ -139,15 +131,7 @@ func NewBFCL(ctx context.Context, o BFCLOptions, text Text, s *numpy.Streams) (*
 		return nil, err
 	}
 	shuffle(rows, o.Common, numpy.NewPython(o.Seed)) // a generator of its own
-	return o.sample(ctx, rows, text, s.Python)
-}
-
-func trimmed(names []string) []string {
-	var list []string
-	for _, name := range names {
-		list = append(list, strings.TrimSpace(name))
-	}
-	return list
+	return o.sample(ctx, rows, text, t.Streams().Python)
 }
 
 // rows are the questions of all categories, one of each in turn.

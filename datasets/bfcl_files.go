@@ -36,7 +36,7 @@ func (o BFCLOptions) files() (bfclFiles, error) {
 		return bfclFiles{dir: snapshot(o.Path)}, nil
 	case err == nil:
 		return bfclFiles{}, fmt.Errorf("this is a file; give the directory that holds files like %ssimple%s", bfclPrefix, bfclSuffix)
-	case o.Path == BFCLRepository && o.Fetch != nil:
+	case o.Path == BFCLRepository:
 		return bfclFiles{fetch: o.Fetch}, nil
 	}
 	return bfclFiles{}, fmt.Errorf("%w; give the directory that holds files like %ssimple%s, such as a clone of the repository %s",

@@ -189,7 +189,6 @@ func TestBFCLFindsItsFiles(t *testing.T) {
 		{"unknown in a directory", files, "nope", nil, `there is no category "nope"; give --bfcl-categories some of: simple`},
 		{"unknown in the repository", BFCLRepository, "nope", fetched, `there is no category "nope": the repository has no file BFCL_v3_nope.json`},
 		{"not fetched", BFCLRepository, "simple", failed, "no way out"},
-		{"nobody to fetch", BFCLRepository, "simple", nil, "file does not exist; give the directory that holds files like BFCL_v3_simple.json"},
 		{"no directory", files + "/none", "simple", fetched, "none: file does not exist; give the directory"},
 		{"a file", filepath.Join(files, "BFCL_v3_simple.json"), "simple", nil, "this is a file"},
 		{"nothing there", t.TempDir(), "simple", nil, "there is no file BFCL_v3_<category>.json"},

@@ -45,16 +45,16 @@ func (k *burstGPTKind) Open(_ context.Context, c Common, t Tools) (Source, error
 	o, ids := BurstGPTOptions{Common: c}, c.Forms.Overlap(AsTokenIDs)
 	switch local := t.Local(); {
 	case local != nil && (c.VocabSize == 0 || !ids):
-		return NewBurstGPT(o, local)
+		return newBurstGPT(o, local)
 	case ids:
 		o.Vocabulary = t.TokenIDs()
-		return NewBurstGPT(o, nil)
+		return newBurstGPT(o, nil)
 	}
 	tok, err := t.RoughMaker()
 	if err != nil {
 		return nil, inDataset("burstgpt", err)
 	}
-	return NewBurstGPT(o, tok)
+	return newBurstGPT(o, tok)
 }
 
 // BurstGPT is a source of prompts as long as recorded ones, with answers as long, picked as vLLM picks them for the same
@@ -77,12 +77,9 @@ type Speller interface {
 	VocabSize() int
 }
 
-// NewBurstGPT reads the file and picks the prompts. Its generator is its own. tok may be nil: prompts are then ids of
+// newBurstGPT reads the file and picks the prompts. Its generator is its own. tok may be nil: prompts are then ids of
 // o.Vocabulary, sent as they are.
-func NewBurstGPT(o BurstGPTOptions, tok Speller) (*BurstGPT, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
+func newBurstGPT(o BurstGPTOptions, tok Speller) (*BurstGPT, error) {
 	d := &BurstGPT{o: o, tok: tok, vocab: o.Vocabulary}
 	switch {
 	case tok != nil && tok.VocabSize() > 0:

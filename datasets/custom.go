@@ -26,11 +26,6 @@ type CustomOptions struct {
 	OutputLen int `json:"output_len"` // tokens, or OutputFromFile
 }
 
-// CustomDefaults are vLLM's: 1000 prompts, 256 tokens out. The path is left to be filled in.
-func CustomDefaults() CustomOptions {
-	return CustomOptions{Common: Common{Prompts: 1000}, OutputLen: 256}
-}
-
 // Validate reports every problem with the options, without looking at the file.
 func (o CustomOptions) Validate() error {
 	p := &problems{}
@@ -50,7 +45,7 @@ type customKind struct{ *customFlags }
 func (k *customKind) Name() string { return "custom" }
 
 func (k *customKind) Define(group func(string) Flags) {
-	group(filesHeading).IntVar(&k.outputLen, "custom-output-len", CustomDefaults().OutputLen, "custom, custom_image: output length in tokens; -1 takes output_tokens from the file")
+	group(filesHeading).IntVar(&k.outputLen, "custom-output-len", 256, "custom, custom_image: output length in tokens; -1 takes output_tokens from the file")
 }
 
 func (k *customKind) Needs(c Common) Needs {
@@ -68,7 +63,7 @@ func (k *customKind) Open(ctx context.Context, c Common, t Tools) (Source, error
 	if t.Text().Counter == nil {
 		t.Note("without a tokenizer custom asks for 1 token each, as with vLLM")
 	}
-	return NewCustom(ctx, k.options(c), t.Text(), t.Streams())
+	return newCustom(ctx, k.options(c), t.Text(), t.Streams(), readTwice)
 }
 
 // vLLM reads these files with pandas, which has consequences. Followed is what a user would notice: a row may lack a
@@ -86,21 +81,14 @@ type customRow struct {
 
 const customForm = `an object like {"prompt": "text", "output_tokens": 100}`
 
-// NewCustom reads the file and picks the prompts, as vLLM picks them for the same seed. Without a counter they are sent
-// as they are, taken for one token, and asked for one: this is how vLLM feeds models that take no tokens. It leaves the
-// Python generator of s as vLLM's client would, and does not touch the other.
-func NewCustom(ctx context.Context, o CustomOptions, text Text, s *numpy.Streams) (*List, error) {
-	return newCustom(ctx, o, text, s, readTwice)
-}
-
 // readTwice is from how many bytes on a file is read twice: first for its rows, and then for the prompts of those that are
 // picked. So a file may be larger than memory.
 const readTwice = 256 << 20
 
+// newCustom reads the file and picks the prompts, as vLLM picks them for the same seed. Without a counter they are sent
+// as they are, taken for one token, and asked for one: this is how vLLM feeds models that take no tokens. It does not touch
+// the legacy generator.
 func newCustom(ctx context.Context, o CustomOptions, text Text, s *numpy.Streams, readTwice int64) (*List, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
 	needs := text.Counter != nil && text.Template == nil && !o.SkipChatTemplate
 	list, err := o.draw(ctx, "custom", text, s.Python, func(file *os.File) (rows []customRow, fill func([]customRow) error, err error) {
 		keep, fill := func(int) bool { return true }, nothingToFill

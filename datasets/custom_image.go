@@ -59,10 +59,6 @@ func (k *customImageKind) options(c Common) CustomImageOptions {
 
 func (k *customImageKind) Validate(c Common) error { return k.options(c).Validate() }
 
-func (k *customImageKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
-	return NewCustomImage(ctx, k.options(c), t.Text(), t.Streams())
-}
-
 const customImageForm = `{"prompt": "text", "image_files": ["path or URL"]} or {"content": [{"type": "text", "text": "…"}, {"type": "image", "image": "path or URL"}]}`
 
 // imageRow is a line of the file: the values of its fields, nil where it has none.
@@ -71,14 +67,11 @@ type imageRow struct {
 	line                   int
 }
 
-// NewCustomImage reads the file and picks the prompts, as vLLM picks them for the same seed. Images are named in the
-// requests, or loaded here and sent as they are, according to o. Without a counter every prompt is taken for one token. It
-// leaves the Python generator of s as vLLM's client would, and does not touch the other.
-func NewCustomImage(ctx context.Context, o CustomImageOptions, text Text, s *numpy.Streams) (*List, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
-	list, err := o.draw(ctx, text, s.Python)
+// Open reads the file and picks the prompts, as vLLM picks them for the same seed. Images are named in the requests, or loaded here
+// and sent as they are. Without a counter every prompt is taken for one token. It does not touch the legacy generator.
+func (k *customImageKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	o := k.options(c)
+	list, err := o.draw(ctx, t.Text(), t.Streams().Python)
 	return list, inFile("custom_image", o.Path, err)
 }
 

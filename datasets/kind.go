@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"benchtop/datasets/hub"
+	"benchtop/datasets/media"
 	"benchtop/datasets/numpy"
 	"benchtop/datasets/tokenizer"
 )
@@ -25,7 +26,7 @@ type Kind interface {
 	Needs(c Common) Needs
 	// Validate reports every problem that can be told without reading files. It is not called while a required file has no name.
 	Validate(c Common) error
-	// Open makes the source. It leaves the generators of t as vLLM's client would.
+	// Open makes the source, of what Validate has found no fault with. It leaves the generators of t as vLLM's client would.
 	Open(ctx context.Context, c Common, t Tools) (Source, error)
 }
 
@@ -156,25 +157,26 @@ const imagesInMessages = "images travel in chat messages"
 // filesHeading is that of the flags of data sets that are files without times.
 const filesHeading = "Data sets of files"
 
-// Kinds are the data sets, in the order in which the help names them, with flags of their own. What the flags that they share
-// say is written to c.
+// Kinds are the data sets, in the order in which the help names them, with flags of their own, whose defaults are
+// vLLM's. What the flags that they share say is written to c.
 func Kinds(c *Common) []Kind {
 	random, custom := &randomFlags{RandomOptions: RandomDefaults(), vocabSize: &c.VocabSize}, &customFlags{}
 	return []Kind{
 		&randomKind{random},
-		&randomMMKind{randomFlags: random, RandomMMOptions: RandomMMDefaults()},
+		&randomMMKind{randomFlags: random, RandomMMOptions: RandomMMOptions{BaseItems: 1, Limits: media.DefaultLimits(), Buckets: media.DefaultBuckets()}},
 		&rerankKind{random},
-		&prefixRepetitionKind{PrefixRepetitionDefaults()},
-		&shareGPTKind{ShareGPTDefaults()},
-		&sonnetKind{SonnetDefaults()},
+		&prefixRepetitionKind{PrefixRepetitionOptions{PrefixLen: 256, SuffixLen: 256, Prefixes: 10, OutputLen: 128}},
+		&shareGPTKind{},
+		&sonnetKind{SonnetOptions{InputLen: 550, OutputLen: 150, PrefixLen: 200}},
 		&burstGPTKind{},
 		&customKind{custom},
 		&customImageKind{customFlags: custom},
 		&refusedKind{"custom_audio", "recorded speech cannot be sent; there are no audio endpoints here"},
-		&specBenchKind{SpecBenchDefaults()},
-		&speedBenchKind{SpeedBenchDefaults()},
-		&timedTraceKind{TimedTraceDefaults()},
-		&hubKind{BFCLOptions: BFCLDefaults()},
+		&specBenchKind{SpecBenchOptions{OutputLen: 256}},
+		&speedBenchKind{SpeedBenchOptions{Subset: "qualitative", OutputLen: 4096}},
+		&timedTraceKind{TimedTraceOptions{ChunkSize: 16, Multiplier: 1,
+			Labels: TraceLabels{Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}}},
+		&hubKind{BFCLOptions: BFCLOptions{Categories: []string{"simple", "live_simple", "multiple"}, OutputLen: 512}},
 	}
 }
 

@@ -25,11 +25,6 @@ type PrefixRepetitionOptions struct {
 	Vocabulary Vocabulary `json:"vocabulary"`
 }
 
-// PrefixRepetitionDefaults are vLLM's: 1000 prompts, 10 prefixes of 256 tokens, suffixes of 256, 128 tokens out.
-func PrefixRepetitionDefaults() PrefixRepetitionOptions {
-	return PrefixRepetitionOptions{Common: Common{Prompts: 1000}, PrefixLen: 256, SuffixLen: 256, Prefixes: 10, OutputLen: 128}
-}
-
 // Validate reports every problem with the options.
 func (o PrefixRepetitionOptions) Validate() error {
 	p := &problems{}
@@ -80,16 +75,13 @@ func (k *prefixRepetitionKind) Open(_ context.Context, c Common, t Tools) (Sourc
 	if o.Vocabulary = c.vocabulary(); tok == nil {
 		o.Vocabulary = t.TokenIDs()
 	}
-	return NewPrefixRepetition(o, tok, t.Streams())
+	return newPrefixRepetition(o, tok, t.Streams())
 }
 
-// NewPrefixRepetition makes prompts of random tokens that share prefixes, those of vLLM's prefix_repetition for the same
+// newPrefixRepetition makes prompts of random tokens that share prefixes, those of vLLM's prefix_repetition for the same
 // seed and tokenizer. tok may be nil: prompts are then ids of o.Vocabulary, sent as they are. It seeds both generators of s
 // with o.Seed and leaves them as vLLM's client would. Prompts have no request ids.
-func NewPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *numpy.Streams) (*List, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
+func newPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *numpy.Streams) (*List, error) {
 	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
 	if err := vocab.validate(); err != nil {
 		return nil, inDataset("prefix_repetition", err)

@@ -24,11 +24,6 @@ type RandomMMOptions struct {
 	Buckets    media.Buckets `json:"bucket_config"`            // their shapes
 }
 
-// RandomMMDefaults are vLLM's: RandomDefaults with one image each.
-func RandomMMDefaults() RandomMMOptions {
-	return RandomMMOptions{RandomOptions: RandomDefaults(), BaseItems: 1, Limits: media.DefaultLimits(), Buckets: media.DefaultBuckets()}
-}
-
 // Bounds on media. Those on images are what JPEG and memory can hold.
 const (
 	maxItems   = 1 << 16
@@ -148,7 +143,10 @@ func (k *randomMMKind) Open(_ context.Context, c Common, t Tools) (Source, error
 	if err != nil {
 		return nil, err
 	}
-	return NewRandomMM(o, tok)
+	if tok == nil {
+		return nil, errors.New("dataset random-mm: needs a tokenizer, since chat takes text; give --tokenizer")
+	}
+	return newRandomMM(o, tok)
 }
 
 // RandomMM is a source of random prompts with random images, those of vLLM's random-mm for the same seed and tokenizer:
@@ -168,18 +166,7 @@ type mmRequest struct {
 	parts [][]byte
 }
 
-// NewRandomMM prepares the prompts and images that o describes. Prompts are text, so tok must not be nil.
-func NewRandomMM(o RandomMMOptions, tok tokenizer.Tokenizer) (Source, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
-	if tok == nil {
-		return nil, errors.New("dataset random-mm: needs a tokenizer, since chat takes text; give --tokenizer")
-	}
-	return newRandomMM(o, tok)
-}
-
-// newRandomMM takes videos too. They can be drawn, but not sent.
+// newRandomMM prepares the prompts and images that o describes. Videos can be drawn, but not sent.
 func newRandomMM(o RandomMMOptions, tok tokenizer.Tokenizer) (*RandomMM, error) {
 	draws, err := media.NewDraws(o.BaseItems, o.ItemsRatio, o.Limits, o.Buckets)
 	if err != nil {

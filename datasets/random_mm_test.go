@@ -326,8 +326,6 @@ func TestRandomMMOptions(t *testing.T) {
 	complains(t, o.Validate(), "must be finite")
 	o.Buckets, o.BaseItems = media.Buckets{bucket(60000, 60000, 1, 1)}, 1
 	complains(t, o.Validate(), "requests of 1 items of 60000 by 60000 pixels hold 1.08e+10 bytes")
-	_, err = NewRandomMM(RandomMMDefaults(), nil)
-	complains(t, err, "dataset random-mm: needs a tokenizer", "--tokenizer")
 	_, err = NewRandomMM(tiny(), broken{toy{size: 10}})
 	complains(t, err, "dataset random-mm, prefix: no server")
 	o = tiny()

@@ -69,20 +69,13 @@ func (k *rerankKind) Open(_ context.Context, c Common, t Tools) (Source, error) 
 	if t.Local() == nil {
 		return nil, t.NoMaker()
 	}
-	return NewRerank(o, t.Local())
+	return newRerank(o, t.Local())
 }
 
-// NewRerank makes requests of a query and documents, those of vLLM's random-rerank for the same seed and tokenizer. Each
+// newRerank makes requests of a query and documents, those of vLLM's random-rerank for the same seed and tokenizer. Each
 // is one turn whose Batch is the query, the same in all, and then documents. InputTokens is what the model will read: a
 // reranker reads the query again, and a separator, for each document.
-func NewRerank(o RerankOptions, tok tokenizer.Tokenizer) (*List, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
-	if tok == nil {
-		return nil, errors.New("dataset random-rerank: needs a tokenizer, since documents are sent as text; " +
-			"give --tokenizer, or use the data set random")
-	}
+func newRerank(o RerankOptions, tok tokenizer.Tokenizer) (*List, error) {
 	vocab, assumed := vocabularyFor(o.Vocabulary, tok)
 	if err := vocab.validate(); err != nil {
 		return nil, inDataset("random-rerank", err)

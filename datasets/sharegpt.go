@@ -21,9 +21,6 @@ type ShareGPTOptions struct {
 	OutputLen int `json:"output_len"` // tokens; 0 takes the length of the recorded answer
 }
 
-// ShareGPTDefaults are vLLM's: 1000 prompts with answers as long as the recorded ones. The path is left to be filled in.
-func ShareGPTDefaults() ShareGPTOptions { return ShareGPTOptions{Common: Common{Prompts: 1000}} }
-
 // Validate reports every problem with the options, without looking at the file.
 func (o ShareGPTOptions) Validate() error {
 	p := &problems{}
@@ -53,20 +50,14 @@ func (k *shareGPTKind) options(c Common) ShareGPTOptions {
 
 func (k *shareGPTKind) Validate(c Common) error { return k.options(c).Validate() }
 
+// Open reads the file and picks first prompts of its conversations, as vLLM picks them for the same seed and token counts. It
+// does not touch the legacy generator.
 func (k *shareGPTKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
-	return NewShareGPT(ctx, k.options(c), t.Text(), t.Streams())
-}
-
-// NewShareGPT reads the file and picks first prompts of its conversations, as vLLM picks them for the same seed and
-// token counts. It leaves the Python generator of s as vLLM's client would, and does not touch the other.
-func NewShareGPT(ctx context.Context, o ShareGPTOptions, text Text, s *numpy.Streams) (*List, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
+	o, text := k.options(c), t.Text()
 	if text.Counter == nil {
 		return nil, noCounter("sharegpt")
 	}
-	list, err := o.draw(ctx, text, s.Python)
+	list, err := o.draw(ctx, text, t.Streams().Python)
 	return list, inFile("sharegpt", o.Path, err)
 }
 

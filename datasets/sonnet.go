@@ -25,12 +25,6 @@ type SonnetOptions struct {
 	Rendered  bool `json:"rendered"`   // send what the chat template makes of a prompt; back ends that speak chat render it themselves
 }
 
-// SonnetDefaults are vLLM's, on the sonnets built in: 1000 prompts of up to 550 tokens, about 200 of which all begin
-// with, 150 tokens out.
-func SonnetDefaults() SonnetOptions {
-	return SonnetOptions{Common: Common{Prompts: 1000}, InputLen: 550, OutputLen: 150, PrefixLen: 200}
-}
-
 // Validate reports every problem with the options, without looking at the file.
 func (o SonnetOptions) Validate() error {
 	p := &problems{}
@@ -65,11 +59,6 @@ func (k *sonnetKind) options(c Common) SonnetOptions {
 
 func (k *sonnetKind) Validate(c Common) error { return k.options(c).Validate() }
 
-func (k *sonnetKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
-	t.Note("vLLM 0.33 has no sonnet: the prompts are those of vLLM 0.31")
-	return NewSonnet(ctx, k.options(c), t.Text(), t.Streams())
-}
-
 // sonnetBase stands in front of the lines of a poem. To the letter, it is part of the workload.
 const sonnetBase = "Pick as many lines as you can from these poem lines:\n"
 
@@ -99,13 +88,12 @@ type sonnet struct {
 	py    *numpy.Python
 }
 
-// NewSonnet makes prompts from the lines of a poem: the same first lines for all, then lines drawn by chance, as vLLM
-// draws them for the same token counts. It goes on with the Python generator of s as it is, and does not touch the other.
-// It counts a prompt as the model's chat template renders it, so it needs a counter and a template.
-func NewSonnet(ctx context.Context, o SonnetOptions, t Text, s *numpy.Streams) (*List, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
+// Open makes prompts from the lines of a poem: the same first lines for all, then lines drawn by chance, as vLLM draws them for the
+// same token counts. It goes on with the Python generator as it is, and does not touch the other. It counts a prompt as the model's
+// chat template renders it, so it needs a counter and a template.
+func (k *sonnetKind) Open(ctx context.Context, c Common, tools Tools) (Source, error) {
+	tools.Note("vLLM 0.33 has no sonnet: the prompts are those of vLLM 0.31")
+	o, t := k.options(c), tools.Text()
 	if t.Counter == nil {
 		return nil, noCounter("sonnet")
 	}
@@ -116,7 +104,7 @@ func NewSonnet(ctx context.Context, o SonnetOptions, t Text, s *numpy.Streams) (
 	if t.Template == nil { // told after what is wrong with the file
 		return nil, noTemplate("sonnet", "")
 	}
-	d := sonnet{o: o, text: t, lines: lines, known: map[int]Turn{}, py: s.Python}
+	d := sonnet{o: o, text: t, lines: lines, known: map[int]Turn{}, py: tools.Streams().Python}
 	list, err := d.make(ctx)
 	return list, inFile("sonnet", d.name(), err)
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/numpy"
 )
 
 // SpecBenchOptions says what to take from a file of Spec-Bench's questions. The seed is of no account: vLLM
@@ -19,11 +18,6 @@ type SpecBenchOptions struct {
 
 	Category  string `json:"category,omitempty"` // only questions of it; "" takes all
 	OutputLen int    `json:"output_len"`         // tokens
-}
-
-// SpecBenchDefaults are vLLM's: 1000 prompts of all categories, 256 tokens out. The path is left to be filled in.
-func SpecBenchDefaults() SpecBenchOptions {
-	return SpecBenchOptions{Common: Common{Prompts: 1000}, OutputLen: 256}
 }
 
 // Validate reports every problem with the options, without looking at the file.
@@ -54,21 +48,14 @@ func (k *specBenchKind) options(c Common) SpecBenchOptions {
 
 func (k *specBenchKind) Validate(c Common) error { return k.options(c).Validate() }
 
-func (k *specBenchKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
-	return NewSpecBench(ctx, k.options(c), t.Text(), t.Streams())
-}
-
 const specBenchForm = `an object like {"category": "math", "turns": ["first question", "second"]}`
 
-// NewSpecBench reads the file and picks first turns of its questions, as vLLM picks them. It leaves the Python generator
-// of s as vLLM's client would, and does not touch the other.
-func NewSpecBench(ctx context.Context, o SpecBenchOptions, text Text, s *numpy.Streams) (*List, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
+// Open reads the file and picks first turns of its questions, as vLLM picks them. It does not touch the legacy generator.
+func (k *specBenchKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	o := k.options(c)
 	custom := CustomOptions{Common: o.Common, OutputLen: o.OutputLen}
 	custom.Seed, custom.SkipChatTemplate, custom.TemplateArgs = 0, false, nil
-	return custom.bench(ctx, text, s, bench{"spec_bench", o.Category, "--spec-bench-category", "turns", specBenchForm, func(turn []byte) []byte { return turn }})
+	return custom.bench(ctx, t, bench{"spec_bench", o.Category, "--spec-bench-category", "turns", specBenchForm, func(turn []byte) []byte { return turn }})
 }
 
 // bench is a data set of questions, each with a category and an array of turns.
@@ -80,11 +67,12 @@ type bench struct {
 }
 
 // bench makes a data set of the questions in the file at o.Path.
-func (o CustomOptions) bench(ctx context.Context, text Text, s *numpy.Streams, b bench) (*List, error) {
+func (o CustomOptions) bench(ctx context.Context, t Tools, b bench) (Source, error) {
+	text := t.Text()
 	if text.Counter == nil {
 		return nil, noCounter(b.dataset)
 	}
-	list, err := o.draw(ctx, b.dataset, text, s.Python, func(file *os.File) (rows []customRow, fill func([]customRow) error, err error) {
+	list, err := o.draw(ctx, b.dataset, text, t.Streams().Python, func(file *os.File) (rows []customRow, fill func([]customRow) error, err error) {
 		if rows, err = b.read(file); err == nil && text.Template == nil && !o.SkipChatTemplate {
 			err = noTemplate(b.dataset, "")
 		}

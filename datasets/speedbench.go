@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"benchtop/datasets/jsonscan"
-	"benchtop/datasets/numpy"
 )
 
 // SpeedBenchOptions says what to take from a directory of SPEED-Bench, as NVIDIA's script prepares it. The seed is of
@@ -27,11 +26,6 @@ type SpeedBenchOptions struct {
 // SpeedBenchSubsets are the files that the data set has.
 func SpeedBenchSubsets() []string {
 	return []string{"qualitative", "throughput_1k", "throughput_2k", "throughput_8k", "throughput_16k", "throughput_32k"}
-}
-
-// SpeedBenchDefaults are vLLM's: 1000 prompts of the qualitative subset, 4096 tokens out. The path is left to be filled in.
-func SpeedBenchDefaults() SpeedBenchOptions {
-	return SpeedBenchOptions{Common: Common{Prompts: 1000}, Subset: "qualitative", OutputLen: 4096}
 }
 
 // Validate reports every problem with the options, without looking at the directory.
@@ -70,25 +64,18 @@ func (k *speedBenchKind) options(c Common) SpeedBenchOptions {
 
 func (k *speedBenchKind) Validate(c Common) error { return k.options(c).Validate() }
 
-func (k *speedBenchKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
-	return NewSpeedBench(ctx, k.options(c), t.Text(), t.Streams())
-}
-
 const speedBenchForm = `an object like {"category": "math", "messages": [{"role": "user", "content": "text"}]}`
 
-// NewSpeedBench reads the subset's file and picks first messages, as vLLM picks them. It leaves the Python generator of s
-// as vLLM's client would, and does not touch the other.
-func NewSpeedBench(ctx context.Context, o SpeedBenchOptions, text Text, s *numpy.Streams) (*List, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
+// Open reads the subset's file and picks first messages, as vLLM picks them. It does not touch the legacy generator.
+func (k *speedBenchKind) Open(ctx context.Context, c Common, t Tools) (Source, error) {
+	o := k.options(c)
 	path, err := o.file()
 	if err != nil {
 		return nil, inFile("speed_bench", o.Path, err)
 	}
 	custom := CustomOptions{Common: o.Common, OutputLen: o.OutputLen}
 	custom.Path, custom.Seed = path, 0
-	return custom.bench(ctx, text, s, bench{"speed_bench", o.Category, "--speed-bench-category", "messages", speedBenchForm, content})
+	return custom.bench(ctx, t, bench{"speed_bench", o.Category, "--speed-bench-category", "messages", speedBenchForm, content})
 }
 
 // file is the path of the subset's file.

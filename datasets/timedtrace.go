@@ -36,13 +36,6 @@ type TraceLabels struct {
 	HashIDs      string `json:"hash_ids"`      // of the blocks of tokens that the prompt consists of
 }
 
-// TimedTraceDefaults are vLLM's: 1000 prompts of a trace in Mooncake's format, in seconds and blocks of 16 tokens. The
-// path is left to be filled in.
-func TimedTraceDefaults() TimedTraceOptions {
-	return TimedTraceOptions{Common: Common{Prompts: 1000},
-		ChunkSize: 16, Multiplier: 1, Labels: TraceLabels{Timestamp: "timestamp", InputLength: "input_length", OutputLength: "output_length", HashIDs: "hash_ids"}}
-}
-
 // Validate reports every problem with the options, without looking at the file.
 func (o TimedTraceOptions) Validate() error {
 	p := &problems{}

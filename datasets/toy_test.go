@@ -185,15 +185,3 @@ func complains(t *testing.T, err error, parts ...string) {
 		}
 	}
 }
-
-// The defaults of the command line, for data sets whose flags are those of others.
-
-func burstGPTDefaults() BurstGPTOptions { return BurstGPTOptions{Common: Common{Prompts: 1000}} }
-
-func customImageDefaults() CustomImageOptions {
-	return CustomImageOptions{Common: Common{Prompts: 1000}, OutputLen: 256}
-}
-
-func rerankDefaults() RerankOptions {
-	return RerankOptions{Common: Common{Prompts: 1000}, InputLen: 1024, Batch: 1}
-}

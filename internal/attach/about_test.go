@@ -35,7 +35,7 @@ func TestAbout(t *testing.T) {
 	}
 }
 
-// What listens and says nothing is not waited for.
+// A silent listener is not waited for.
 func TestSilentHost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range []struct {

@@ -159,7 +159,7 @@ func TestCommands(t *testing.T) {
 	r.mu.Lock()
 	r.control = true
 	r.mu.Unlock()
-	// Who looked before the first terminal was lost may as well.
+	// A viewer from before the first terminal was lost may as well.
 	until(t, v, func(metrics.Snapshot) bool { return v.Controls() })
 	w := join(t, h)
 	if !w.Controls() {
@@ -182,7 +182,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// What viewers want to see adds up, and goes with them.
+// The wishes of viewers add up, and go with them.
 func TestLooks(t *testing.T) {
 	r := newRun()
 	h := host(t, r)
@@ -211,7 +211,7 @@ func TestLooks(t *testing.T) {
 	wait(metrics.Look{})
 }
 
-// A viewer that does not read, one that talks nonsense and one that leaves are nobody's problem.
+// A viewer that does not read, one that sends nonsense and one that leaves hold up neither the run nor the others.
 func TestBadViewers(t *testing.T) {
 	r := newRun()
 	h := host(t, r)

@@ -68,7 +68,7 @@ type Running struct {
 	About About
 }
 
-// Find lists this user's runs, the newest first. Sockets that nobody listens to are removed; directories are only read. The error says
+// Find lists this user's runs, the newest first. Sockets without a listener are removed; directories are only read. The error says
 // why the best directory cannot be, where no run was found elsewhere.
 func Find() ([]Running, error) {
 	var all []*Running

@@ -38,7 +38,7 @@ const (
 // Run is what viewers look at. Its methods are called from many goroutines and must not block for long.
 type Run interface {
 	Snapshot() metrics.Snapshot
-	// Controllable says that viewers may change the run: nobody else can.
+	// Controllable says that viewers may change the run, as its own terminal is gone.
 	Controllable() bool
 
 	// Command is one that a viewer may give: few words say what comes of it.

@@ -28,8 +28,8 @@ func openOwn() (*socket, error) {
 	return open(socketOf(dir, os.Getpid()))
 }
 
-// open listens at a path. What is left there of a process that had our number and is gone is removed; where a process listens that
-// has our number in another container, there is no room.
+// open listens at a path. A socket left there by a dead process of the same number is removed. A process with this
+// number in another container keeps its socket, and the run has none.
 func open(path string) (*socket, error) {
 	if conn, err := net.DialTimeout("unix", path, time.Second); err == nil {
 		_ = conn.Close()
@@ -40,7 +40,7 @@ func open(path string) (*socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.SetUnlinkOnClose(false) // by then it may be somebody else's
+	l.SetUnlinkOnClose(false) // by then it may belong to another process
 	s := &socket{UnixListener: l, path: path}
 	if err = os.Chmod(path, 0o600); err == nil {
 		s.file, err = os.Lstat(path)
@@ -67,7 +67,7 @@ func (s *socket) close() {
 }
 
 // keep has a socket in its place until ctx ends, and gives every one it opens to accept, the first included. $XDG_RUNTIME_DIR goes with
-// the user's last session, and nobody would find a run that goes on without it. Who is connected notices nothing.
+// the user's last session, and a run that goes on would not be found. Viewers that are connected stay.
 func keep(ctx context.Context, s *socket, accept func(*socket)) {
 	defer func() { s.close() }()
 	accept(s)

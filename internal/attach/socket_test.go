@@ -30,7 +30,7 @@ func places(t *testing.T) (runtime string) {
 	return runtime
 }
 
-// What stands in the way of a directory, for root as well.
+// A file in the way of a directory stops root as well.
 func occupy(t *testing.T, path string) {
 	t.Helper()
 	if err := os.RemoveAll(path); err != nil {

@@ -115,7 +115,7 @@ func (v *Viewer) Close() {
 	v.reading.Wait()
 }
 
-// ask sends a request. What the run says to it comes with a snapshot; here is only why it could not be asked.
+// ask sends a request. The answer of the run comes with a snapshot; problem says why it could not be asked.
 func (v *Viewer) ask(r request) (problem string) {
 	line, err := json.Marshal(r)
 	if err != nil {

@@ -92,8 +92,7 @@ func record(events event.Events) (*recording, error) {
 
 var errFarOff = errors.New("the times of a request lie far behind the end of the run")
 
-// facts are those of a run. What there may be any number of is not kept one by one: damaged lines are counted, and recounts are in
-// the requests.
+// facts are those of a run, but for two that may come in any number: damaged lines are counted, and recounts are in the requests.
 type facts struct {
 	list   []event.Event
 	damage event.Damage

@@ -149,7 +149,7 @@ func TestForeignNumbers(t *testing.T) {
 	}
 }
 
-// The run of nobody is over at once.
+// A run without requests is over at once.
 func TestEmptyRun(t *testing.T) {
 	playing(t, metrics.Run{End: metrics.End{Ended: metrics.Never}}, nil, func(p *Player, next func() metrics.Snapshot) {
 		time.Sleep(every)

@@ -170,7 +170,7 @@ func (r *Run) openStream(sinks []event.Sink) (trial *control.Trial, err error) {
 	return trial, nil
 }
 
-// connect opens what more users will need, beside the run. What is missing is dialled when it is needed.
+// connect opens the connections of more users, beside the run. A missing one is dialled when it is needed.
 func (r *Run) connect(users int) {
 	r.asides.Go(func() {
 		ctx, cancel := context.WithTimeout(r.sending, control.ConnectAhead)

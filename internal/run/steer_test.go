@@ -34,7 +34,7 @@ func dueIn(r *Run, from, to int) (n int) {
 	return n
 }
 
-// Once the load was set nobody knows how many requests there were to be, in a result of the run so far as little as in the last.
+// Once the load was set the number of planned requests is unknown, in a result of the run so far as in the last.
 func TestSteeredSoFar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := simulated(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Duration: 20 * time.Second, Requests: 40}, 1)
@@ -60,7 +60,7 @@ func TestSteeredSoFar(t *testing.T) {
 	})
 }
 
-// An order that is carried out when nothing more is sent changed nothing, and nobody is told that it did.
+// A command that comes when nothing more is sent changes nothing, and its answer says so.
 func TestOrderThatComesTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := simulated(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Requests: 4}, 1)
@@ -78,7 +78,7 @@ func TestOrderThatComesTooLate(t *testing.T) {
 	})
 }
 
-// Orders change the rate, in the middle of everything, and nothing is lost of what they did.
+// Commands change the rate while the run is on, and each change is in the journal.
 func TestSteerRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -239,7 +239,7 @@ func TestPauseMovesStages(t *testing.T) {
 	}
 }
 
-// What cannot be done is refused in words.
+// Impossible loads are refused in words.
 func TestSteerRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -275,7 +275,7 @@ func TestSteerRefuses(t *testing.T) {
 	}
 }
 
-// A key that is pressed twice before the first order was carried out counts twice.
+// A key that is pressed twice at once counts twice.
 func TestPauseTwiceAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := simulated(t, metrics.Plan{Rate: 5, Duration: 10 * time.Second}, 1)

@@ -77,8 +77,8 @@ func (f *Finder) Step() Step { return f.step }
 // Found is the load that was held for long; not ok if none was, or not yet.
 func (f *Finder) Found() (load float64, ok bool) { return f.low, f.found }
 
-// Next takes whether the load of the last step was within the objectives and returns what to do next. What a drain came to
-// does not matter: a queue that stays shows in what follows.
+// Next takes whether the load of the last step was within the objectives and returns what to do next. The outcome of a drain
+// does not matter: a queue that stays shows in the next step.
 func (f *Finder) Next(within bool) Step {
 	f.steps++
 	switch {

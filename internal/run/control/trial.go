@@ -20,7 +20,7 @@ const (
 	Missed Verdict = "missed"
 )
 
-// Trial judges a load by the requests that were scheduled while it was in force, for that load caused what they felt. It
+// Trial judges a load by the requests that were scheduled while it was in force, since that load caused their latencies. It
 // is a sink of the run's events.
 //
 // Requests count from the moment at which the load asked for them, as in the levels of the report: a rate that a limit of this client
@@ -37,7 +37,7 @@ type Trial struct {
 	scheduled, good, bad int
 	pending              map[int]pending
 	pace                 saturation.Pace
-	// waiting are all requests that are due and have no first chunk, whoever caused them.
+	// waiting are all requests that are due and have no first chunk, those of earlier loads too.
 	waiting map[int]struct{}
 }
 
@@ -73,8 +73,8 @@ func (t *Trial) Take(e *event.Event) {
 }
 
 // Begin forgets what was and judges the requests that are scheduled from one moment of the run to another. expected is how
-// many that will be, 0 if that is not known. Who has no verdict after so much patience beyond that is judged by what it
-// showed until then.
+// many that will be, 0 if that is not known. A request without a verdict after so much patience beyond that is judged by its
+// chunks until then.
 func (t *Trial) Begin(from, to time.Duration, expected float64, patience time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -135,7 +135,7 @@ func TestTrialOfARefusingServer(t *testing.T) {
 	}
 }
 
-// Requests that an earlier trial left behind are nobody's.
+// Requests that an earlier trial left behind do not count.
 func TestTrialBeginsAnew(t *testing.T) {
 	trial := trialOf(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}})
 	trial.Begin(0, time.Second, 0, time.Second)

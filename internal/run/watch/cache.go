@@ -40,7 +40,7 @@ func (c *Cache) share() float64 {
 	template := 0.0
 	if c.Templates {
 		template = mostTemplate
-		// What the server counted beyond the prompt itself is the template, if the prompt was counted well.
+		// The template is the rest of the server's count, if the prompt was counted well.
 		if mean := c.View.TemplateTokens(); mean > 0 && c.Counted {
 			template = min(mean, template)
 		}

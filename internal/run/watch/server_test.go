@@ -123,8 +123,8 @@ func TestLastLookIsTaken(t *testing.T) {
 	}
 }
 
-// The first look comes before the load, so that no request of the run has been counted by then; a page that takes its time keeps
-// nobody waiting.
+// The first look comes before the load, so that no request of the run has been counted by then; a slow page does not hold
+// up the run.
 func TestLookBeforeTheRun(t *testing.T) {
 	for _, c := range []struct {
 		page, waits time.Duration

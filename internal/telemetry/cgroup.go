@@ -12,7 +12,7 @@ import (
 type cgroupMount struct {
 	v2          bool
 	controllers []string // version 1
-	root        string   // the group that is shown as dir
+	root        string   // the group mounted at dir
 	dir         string
 }
 
@@ -44,7 +44,7 @@ func parseMounts(mountinfo string) cgroupMounts {
 	return mounts
 }
 
-// unescape undoes the octal escapes of mountinfo, which Go's are too: \040 is a space.
+// unescape decodes the octal escapes of mountinfo, which are valid in Go: \040 is a space.
 func unescape(s string) string {
 	if plain, err := strconv.Unquote(`"` + s + `"`); err == nil {
 		return plain
@@ -81,8 +81,8 @@ func (mounts cgroupMounts) find(groups, controller string) (cgroup, bool) {
 	return cgroup{}, false
 }
 
-// within is the directory of a group. In a container the group may be outside what is mounted; then the mount's own group
-// is the nearest that can be seen.
+// within is the directory of a group. In a container the group may be outside the mount; then the mount's own group is the nearest
+// that is visible.
 func (m cgroupMount) within(group string) string {
 	group = path.Clean("/" + group)
 	if m.root == "/" {
@@ -126,7 +126,7 @@ func (mounts cgroupMounts) memoryLimit() float64 {
 	})
 }
 
-// limit is the least of the limits of the group that holds the process now, which can be moved, and of those around it.
+// limit is the least limit of the process's present group, as a process can be moved, and of those around it.
 func (mounts cgroupMounts) limit(controller string, read func(g cgroup, dir string) float64) float64 {
 	g, ok := mounts.find(readText("/proc/self/cgroup"), controller)
 	if !ok {

@@ -60,9 +60,9 @@ func read(t *testing.T, page string) Counters {
 	return c
 }
 
-var specParts, diffusionParts = []string{drafts, draftedAll, acceptedAll}, []string{denoisingSteps, canvasPositions, committedTokens}
+var specParts, diffusionParts = []string{partDrafts, partDraftTokens, partAccepted}, []string{partSteps, partPositions, partCommitted}
 
-// counted are counters by the parts of their names. A counter of 0 is left out, as a page without it does.
+// counted are counters by the parts of their names. Counters of 0 are left out, as on a page without them.
 func counted(parts []string, values ...int) map[string]int {
 	all := map[string]int{}
 	for i, n := range values {
@@ -171,7 +171,7 @@ func TestDiffusionMoved(t *testing.T) {
 	}
 }
 
-// Whatever a page says, reading it ends without a panic, and no count is negative.
+// Reading any page ends without a panic, and no count is negative.
 func FuzzPage(f *testing.F) {
 	f.Add(twoEngines)
 	f.Add("vllm:spec_decode_num_drafts_total{a=\"b c\\\"\",} 1e3 17\n")

@@ -1,17 +1,17 @@
 package telemetry
 
-// figure is something that servers say of themselves on their metrics pages.
+// figure is a quantity on the metrics pages of servers.
 type figure uint8
 
-// Levels come first, and of these, those that are a mean of a server's engines rather than their sum come last. The others only
-// grow while a server lives.
+// Levels come first; the last of them, from kvUsage on, are averaged over a server's engines rather than summed. The others are
+// counters, which only rise while a server lives.
 const (
 	running figure = iota
 	waiting
 	kvUsage
 	hitRate
-	acceptLength // tokens for each step of a server that drafts, its own token included
-	acceptRate   // accepted of the tokens drafted, from 0 to 1
+	acceptLength // tokens per step of a server that drafts, its own token included
+	acceptRate   // share of the drafted tokens that is accepted, from 0 to 1
 	preemptions
 	prefixQueries
 	prefixHits
@@ -25,27 +25,27 @@ const (
 	queueCount
 	prefillSum
 	prefillCount
-	figures // how many there are
+	figures // the number of figures
 )
 
 func (f figure) counted() bool  { return f > acceptRate }
 func (f figure) averaged() bool { return f >= kvUsage && !f.counted() }
 
-// source is a series that gives a figure. Of several that do, a page's lowest rank counts: servers write old names beside
-// new ones.
+// source is a series that gives a figure. Of several on a page, the one with the lowest rank counts: servers write old names next
+// to new ones.
 type source struct {
 	figure figure
 	rank   uint8
-	// method, unless "", is the value that the label of that name must have.
+	// method is the required value of the label of that name, "" for any.
 	method string
-	// rises: a gauge of which only the rises count.
+	// rises: only the rises of this gauge count.
 	rises bool
 	// atEnd: it moves only when a request ends.
 	atEnd bool
 }
 
-// engine is a kind of server: its name for a person, how the names of its series begin, and which of them say what. The
-// names stand there without that beginning, the colon or underscore behind it and a final "_total".
+// engine is a kind of server: its name for users, the prefix of its series, and their sources by name. The names lack the prefix,
+// the colon or underscore after it and a final "_total".
 type engine struct {
 	kind, prefix string
 	names        map[string][]source
@@ -58,14 +58,14 @@ func ofMethod(f figure, m string) []source {
 	return []source{{figure: f, method: m}}
 }
 
-// engines are the kinds of servers we know. When in the life of a request a figure moves cannot be seen on the page: it is what
-// their sources say.
+// engines are the known kinds of servers. The page does not show at which moment of a request a figure moves: that is taken from
+// their source code.
 func engines() []engine {
 	return []engine{
 		{"vLLM", "vllm", map[string][]source{
 			"num_requests_running":               is(running),
 			"num_requests_waiting":               is(waiting),
-			"kv_cache_usage_perc":                is(kvUsage), // a share, whatever it is called
+			"kv_cache_usage_perc":                is(kvUsage), // a share, in spite of its name
 			"gpu_cache_usage_perc":               older(kvUsage),
 			"num_preemptions":                    is(preemptions),
 			"prefix_cache_queries":               is(prefixQueries),
@@ -89,11 +89,11 @@ func engines() []engine {
 			"num_queue_reqs":         is(waiting),
 			"token_usage":            is(kvUsage),
 			"num_retracted_requests": is(preemptions),
-			// How many were sent back to the queue when the server last looked.
+			// Requests sent back to the queue in the server's last step.
 			"num_retracted_reqs": {{figure: preemptions, rank: 1, rises: true}},
 			"cache_hit_rate":     is(hitRate),
 			"cached_tokens":      atEnd(prefixHits),
-			// Every prompt is looked up.
+			// Every prompt token is looked up in the cache.
 			"prompt_tokens":                     {{figure: promptTokens, atEnd: true}, {figure: prefixQueries, atEnd: true}},
 			"generation_tokens":                 atEnd(outputTokens),
 			"spec_accept_length":                is(acceptLength),
@@ -103,12 +103,12 @@ func engines() []engine {
 			"queue_time_seconds_sum":            is(queueSum),
 			"queue_time_seconds_count":          is(queueCount),
 		}},
-		// It counts the seconds of prefill but not the requests that they went to, so there is no mean.
+		// It counts the seconds of prefill but not the requests, so there is no mean.
 		{"llama.cpp", "llamacpp", map[string][]source{
 			"requests_processing":  is(running),
 			"requests_deferred":    is(waiting),
-			"kv_cache_usage_ratio": is(kvUsage), // older ones
-			// Prompt tokens are those computed. With those cached they are all, and every one was looked up.
+			"kv_cache_usage_ratio": is(kvUsage), // of older versions
+			// Prompt tokens are the computed ones. Together with the cached ones they are all, and each was looked up in the cache.
 			"prompt_tokens":                   {{figure: promptTokens}, {figure: prefixQueries}},
 			"prompt_tokens_cached":            {{figure: promptTokens}, {figure: prefixQueries}, {figure: prefixHits}},
 			"tokens_predicted":                atEnd(outputTokens),
@@ -122,7 +122,7 @@ func engines() []engine {
 			"request_generated_tokens_sum": atEnd(outputTokens),
 			"request_queue_duration_sum":   atEnd(queueSum),
 			"request_queue_duration_count": atEnd(queueCount),
-			// Of whole batches: a request's prompt takes as long as those it is computed with.
+			// Of whole batches: a prompt takes as long as those computed with it.
 			"batch_inference_duration_sum":   ofMethod(prefillSum, "prefill"),
 			"batch_inference_duration_count": ofMethod(prefillCount, "prefill"),
 		}},

@@ -14,35 +14,35 @@ import (
 	"benchtop/metrics"
 )
 
-// GPUOptions say which accelerators to watch and how.
+// GPUOptions select the accelerators to watch and the tool.
 type GPUOptions struct {
-	// Tools to try, by name or path, in this order; nil means nvidia-smi, amd-smi and rocm-smi. The first that has
-	// something to say is used. A path must end in one of these names, as that says how to speak with it.
+	// Tools to try, by name or path, in this order; nil means nvidia-smi, amd-smi and rocm-smi. The first that shows an
+	// accelerator is used. A path must end in one of these names, which determines the arguments and the output.
 	Tools []string
 	// Only these accelerators, by index; nil means all.
 	Only []int
-	// Every is how often to look; 0 means each second.
+	// Every is the interval between two samples; 0 means a second.
 	Every time.Duration
-	// Start of the run, the offset 0 of what is seen; zero means now.
+	// Start of the run, the offset 0 of the samples; zero means now.
 	Start time.Time
 
-	patience patience
+	timeouts timeouts
 }
 
-// ErrNoGPUTool says that none of the tools is installed, so that nothing was started.
+// ErrNoGPUTool: none of the tools is installed, so nothing was started.
 var ErrNoGPUTool = errors.New("no GPU tool")
 
-// GPUWatch looks at the accelerators of this machine through the vendor's own tool, a child process that lives as long as
-// the watch does.
+// GPUWatch samples the accelerators of this machine through the vendor's own tool, a child process that lives as long as the
+// watch.
 type GPUWatch struct {
 	seconds chan metrics.GPUSecond
 	cancel  context.CancelFunc
 	over    chan struct{}
-	err     error // why the watch ended by itself; valid once it is over
+	err     error // the reason why the watch ended by itself; valid once it is over
 }
 
-// WatchGPUs starts to watch in the background and returns at once. The error is ErrNoGPUTool, with the names of those that
-// were looked for, or says that the options make no sense. The watch ends with ctx or Close; whoever starts one calls Close.
+// WatchGPUs starts to watch in the background and returns at once. The error is ErrNoGPUTool, with the names of the tools, or
+// rejects the options. The watch ends with ctx or Close; its owner calls Close.
 func WatchGPUs(ctx context.Context, o GPUOptions) (*GPUWatch, error) {
 	o = o.defaults()
 	var tools []gpuTool
@@ -69,11 +69,11 @@ func WatchGPUs(ctx context.Context, o GPUOptions) (*GPUWatch, error) {
 	return w, nil
 }
 
-// Seconds are the looks, in order. A reader that falls behind loses the oldest of them. The channel is closed at the end; then
-// Err says why.
+// Seconds are the samples, in order. A reader that falls behind loses the oldest of them. The channel is closed at the end; then
+// Err gives the reason.
 func (w *GPUWatch) Seconds() <-chan metrics.GPUSecond { return w.seconds }
 
-// Err is why a watch ended by itself; nil while it goes on and if Close or the context ended it.
+// Err is the reason why a watch ended by itself; nil while it goes on and if Close or the context ended it.
 func (w *GPUWatch) Err() error {
 	select {
 	case <-w.over:
@@ -97,12 +97,12 @@ func (o GPUOptions) defaults() GPUOptions {
 	if o.Start.IsZero() {
 		o.Start = time.Now()
 	}
-	o.patience.first = cmp.Or(o.patience.first, max(15*time.Second, 3*o.Every))
-	o.patience.later = cmp.Or(o.patience.later, max(5*time.Second, 3*o.Every))
+	o.timeouts.first = cmp.Or(o.timeouts.first, max(15*time.Second, 3*o.Every))
+	o.timeouts.later = cmp.Or(o.timeouts.later, max(5*time.Second, 3*o.Every))
 	return o
 }
 
-// watchGPUs uses the first tool that says something, until it ends.
+// watchGPUs follows the first tool that shows an accelerator, until it ends.
 func watchGPUs(ctx context.Context, tools []gpuTool, o GPUOptions, seconds chan metrics.GPUSecond) error {
 	var problems []error
 	for _, t := range tools {
@@ -111,7 +111,7 @@ func watchGPUs(ctx context.Context, tools []gpuTool, o GPUOptions, seconds chan 
 		if ctx.Err() != nil {
 			return nil
 		}
-		if s.spoke {
+		if s.parsed {
 			return err
 		}
 		problems = append(problems, err)
@@ -119,7 +119,7 @@ func watchGPUs(ctx context.Context, tools []gpuTool, o GPUOptions, seconds chan 
 	return errors.Join(problems...)
 }
 
-// enumerate is "a, b and c".
+// enumerate joins names as "a, b and c".
 func enumerate(names []string) string {
 	if len(names) < 2 {
 		return strings.Join(names, "")
@@ -131,20 +131,20 @@ func enumerate(names []string) string {
 // gpuTool is a vendor's program that shows accelerators.
 type gpuTool struct {
 	name, path string
-	// args make it look every so often, for ever, or, if it is once, a single time.
+	// args have it print a sample at an interval, for ever, or, if it is once, a single one.
 	args  []string
 	once  bool
-	table gpuTable // how it begins
+	table gpuTable // of its output, before the first line
 }
 
-// gpuToolOf knows from the name of a tool, or its path, how to have it look every so often.
+// gpuToolOf is the tool of a name or path, with its arguments for an interval.
 func gpuToolOf(name string, every time.Duration) (gpuTool, error) {
 	t := gpuTool{name: strings.TrimSuffix(filepath.Base(name), ".exe")}
 	switch t.name {
 	case "nvidia-smi":
 		t.table = nvidiaTable()
 		t.args = []string{"--query-gpu=" + nvidiaQuery, "--format=csv,noheader,nounits", "-lms", strconv.FormatInt(every.Milliseconds(), 10)}
-	case "amd-smi": // which counts in whole seconds
+	case "amd-smi": // it takes whole seconds
 		seconds := max(1, int(every.Round(time.Second)/time.Second))
 		t.args = []string{"monitor", "-p", "-t", "-u", "-m", "-v", "--csv", "--watch", strconv.Itoa(seconds)}
 	case "rocm-smi":

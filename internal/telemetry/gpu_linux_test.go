@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// gpuWatcher is the environment variable that makes TestWatchGPUsKilled the process that is killed: the path of its tool.
+// gpuWatcher is the environment variable that makes TestWatchGPUsKilled the killed process; its value is the path of the tool.
 const gpuWatcher = "BENCHTOP_TEST_GPU_TOOL"
 
-// However we end, the tool does too.
+// The tool ends with this process, however that ends.
 func TestWatchGPUsKilled(t *testing.T) {
 	if path := os.Getenv(gpuWatcher); path != "" {
 		w, err := WatchGPUs(t.Context(), GPUOptions{Tools: []string{path}, Every: 10 * ms})

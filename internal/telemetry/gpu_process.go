@@ -15,25 +15,25 @@ import (
 type toolProcess struct {
 	cmd    *exec.Cmd
 	output io.ReadCloser
-	// lines that were complete; closed when the output has ended.
-	lines chan string
-	over  chan struct{}
-	read  sync.WaitGroup
-	said  firstWords
+	// lines are the complete ones; closed at the end of the output.
+	lines  chan string
+	over   chan struct{}
+	read   sync.WaitGroup
+	stderr errorOutput
 }
 
 const (
-	// longestToolLine is far beyond a line about an accelerator; longer ones are passed over.
+	// longestToolLine is far beyond a line about an accelerator; longer ones are skipped.
 	longestToolLine = 16 << 10
-	// killTime is how long a killed child may take to go.
+	// killTime is how long a killed child may take to end.
 	killTime = 2 * time.Second
 )
 
-// startTool starts a program. The thread that calls must live on as long as the program is to.
+// startTool starts a program. The calling thread must outlive the program.
 func startTool(path string, args []string) (*toolProcess, error) {
 	p := &toolProcess{cmd: exec.Command(path, args...), lines: make(chan string), over: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), "LC_ALL=C") // points, not commas, in numbers
-	p.cmd.Stderr = &p.said
+	p.cmd.Env = append(os.Environ(), "LC_ALL=C") // decimal points, not commas
+	p.cmd.Stderr = &p.stderr
 	p.cmd.WaitDelay = killTime / 2
 	isolate(p.cmd)
 	var err error
@@ -47,7 +47,7 @@ func startTool(path string, args []string) (*toolProcess, error) {
 	return p, nil
 }
 
-// scan reads lines until the output ends. A line without its end is none: its last number may lack digits.
+// scan reads lines until the output ends. An unterminated last line is dropped: its last number may lack digits.
 func (p *toolProcess) scan() {
 	defer close(p.lines)
 	r := bufio.NewReaderSize(p.output, longestToolLine)
@@ -72,10 +72,10 @@ func (p *toolProcess) scan() {
 	}
 }
 
-// errStuck says that a child could not be killed.
+// errStuck: a child survived its kill.
 var errStuck = errors.New("it could not be killed")
 
-// end kills the child and whatever it started, waits for it and returns how it exited.
+// end kills the child and its descendants, waits for it and returns its exit.
 func (p *toolProcess) end() error {
 	close(p.over)
 	kill(p.cmd)
@@ -87,18 +87,18 @@ func (p *toolProcess) end() error {
 	case err := <-exit:
 		return err
 	case <-time.After(killTime):
-		// It hangs inside the driver, where no signal reaches it. The goroutine that waits for it goes when it does.
+		// It hangs inside the driver, beyond the reach of signals. The waiting goroutine ends with it.
 		return errStuck
 	}
 }
 
-// firstWords keeps the beginning of what is written to it.
-type firstWords struct {
+// errorOutput keeps the beginning of a child's standard error.
+type errorOutput struct {
 	mu   sync.Mutex // guards kept: a child that is stuck may still write
 	kept []byte
 }
 
-func (f *firstWords) Write(b []byte) (int, error) {
+func (f *errorOutput) Write(b []byte) (int, error) {
 	const most = 500
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,8 +106,8 @@ func (f *firstWords) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// line is the first line of the words. It may be asked for once the child has ended.
-func (f *firstWords) line() string {
+// line is the first printable line.
+func (f *errorOutput) line() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for line := range bytes.Lines(f.kept) {

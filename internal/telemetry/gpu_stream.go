@@ -11,24 +11,24 @@ import (
 	"benchtop/metrics"
 )
 
-// patience is how long a tool may say nothing: from its start, as a driver that sleeps takes long to wake, and later.
-type patience struct{ first, later time.Duration }
+// timeouts limit the silence of a tool: after its start, as a sleeping driver wakes slowly, and later.
+type timeouts struct{ first, later time.Duration }
 
-// gpuStream turns what a tool prints into looks.
+// gpuStream turns the output of a tool into samples.
 type gpuStream struct {
 	tool    gpuTool
 	options GPUOptions
 	out     chan metrics.GPUSecond
 
-	spoke bool // the tool has shown an accelerator
-	words string
-	limit time.Duration // the patience in force
-	tick  gpuTick
+	parsed  bool // the tool has shown an accelerator
+	message string
+	limit   time.Duration // of silence, for now
+	tick    gpuSample
 }
 
-// run lets the tool look until it ends, fails or ctx is done.
+// run follows the tool until it ends, fails or ctx is done.
 func (s *gpuStream) run(ctx context.Context) error {
-	// Linux ends a child with the thread that started it, see isolate.
+	// Linux ends a child with the thread that started it, see endWithParent.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for {
@@ -37,7 +37,7 @@ func (s *gpuStream) run(ctx context.Context) error {
 		if err != nil || !s.tool.once || ctx.Err() != nil {
 			return err
 		}
-		// A tool that is started for every look is slow, and works on the machine that measures.
+		// A tool that is started for every sample is slow, and takes time from the measuring client.
 		took := time.Since(began)
 		select {
 		case <-ctx.Done():
@@ -53,28 +53,28 @@ func (s *gpuStream) process(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s cannot be started: %w", s.tool.name, err)
 	}
-	s.limit = s.options.patience.first
+	s.limit = s.options.timeouts.first
 	err = s.follow(ctx, p)
 	exit := p.end()
 	switch {
 	case ctx.Err() != nil:
 		return nil
-	case errors.Is(err, errQuiet) && errors.Is(exit, errStuck):
-		return fmt.Errorf("%s %s and was ended; it could not be killed: its driver hangs", s.tool.name, s.quiet(p))
-	case errors.Is(err, errQuiet):
-		return fmt.Errorf("%s %s and was ended", s.tool.name, s.quiet(p))
+	case errors.Is(err, errSilent) && errors.Is(exit, errStuck):
+		return fmt.Errorf("%s %s and was ended; it could not be killed: its driver hangs", s.tool.name, s.silence(p))
+	case errors.Is(err, errSilent):
+		return fmt.Errorf("%s %s and was ended", s.tool.name, s.silence(p))
 	case err != nil:
 		return err
 	}
-	if s.tool.once && s.spoke && exit == nil {
+	if s.tool.once && s.parsed && exit == nil {
 		return nil
 	}
 	return s.ended(p, exit)
 }
 
-var errQuiet = errors.New("quiet")
+var errSilent = errors.New("quiet")
 
-// follow reads lines until there are no more.
+// follow reads the lines of a tool.
 func (s *gpuStream) follow(ctx context.Context, p *toolProcess) error {
 	table := s.tool.table
 	quiet, settled := time.NewTimer(s.limit), time.NewTimer(time.Hour)
@@ -85,7 +85,7 @@ func (s *gpuStream) follow(ctx context.Context, p *toolProcess) error {
 		case <-ctx.Done():
 			return nil
 		case <-quiet.C:
-			return errors.Join(s.last(), errQuiet)
+			return errors.Join(s.last(), errSilent)
 		case <-settled.C:
 			if err := s.flush(); err != nil {
 				return err
@@ -96,13 +96,13 @@ func (s *gpuStream) follow(ctx context.Context, p *toolProcess) error {
 			}
 			gpu, ok := table.line(line)
 			if !ok {
-				if s.words == "" {
-					s.words = firstOf(line)
+				if s.message == "" {
+					s.message = firstOf(line)
 				}
 				continue
 			}
-			s.spoke, s.limit = true, s.options.patience.later
-			s.words = "" // whatever it was, it went on
+			s.parsed, s.limit = true, s.options.timeouts.later
+			s.message = "" // the tool has recovered
 			quiet.Reset(s.limit)
 			if s.tick.ends(gpu.Index) {
 				if err := s.flush(); err != nil {
@@ -115,7 +115,7 @@ func (s *gpuStream) follow(ctx context.Context, p *toolProcess) error {
 	}
 }
 
-// firstOf are the first words of a line, without control characters.
+// firstOf is the beginning of a line, without control characters.
 func firstOf(line string) string {
 	const most = 120
 	words := []rune(printable([]byte(line)))
@@ -125,7 +125,7 @@ func firstOf(line string) string {
 	return string(words)
 }
 
-// last hands on what came before the output ended, unless lines are missing.
+// last sends the sample at the end of the output, unless lines are missing.
 func (s *gpuStream) last() error {
 	if s.tick.whole() {
 		return s.flush()
@@ -133,7 +133,7 @@ func (s *gpuStream) last() error {
 	return nil
 }
 
-// flush hands a look on. Nobody is waited for: a reader that falls behind loses the oldest.
+// flush sends a sample without waiting: a reader that falls behind loses the oldest.
 func (s *gpuStream) flush() error {
 	if len(s.tick.gpus) == 0 {
 		return nil
@@ -152,11 +152,11 @@ func (s *gpuStream) flush() error {
 	return nil
 }
 
-// quiet says how a tool was silent: without a word, or with words that are no figures.
-func (s *gpuStream) quiet(p *toolProcess) string {
-	words := s.words
-	if words == "" && !s.spoke {
-		words = p.said.line()
+// silence describes a tool without figures: it printed nothing, or something else.
+func (s *gpuStream) silence(p *toolProcess) string {
+	words := s.message
+	if words == "" && !s.parsed {
+		words = p.stderr.line()
 	}
 	if words == "" {
 		return fmt.Sprintf("said nothing for %s", s.limit)
@@ -164,11 +164,11 @@ func (s *gpuStream) quiet(p *toolProcess) string {
 	return fmt.Sprintf("gave no figures for %s, only %q", s.limit, words)
 }
 
-// ended says why a tool went away that should not have.
+// ended is the error of a tool that ended by itself.
 func (s *gpuStream) ended(p *toolProcess, exit error) error {
-	words := p.said.line()
-	if words == "" && (!s.spoke || s.tool.name == "nvidia-smi") { // after figures, others write the names of columns there
-		words = s.words // nvidia-smi complains there
+	words := p.stderr.line()
+	if words == "" && (!s.parsed || s.tool.name == "nvidia-smi") { // after figures, the message of other tools may be a header
+		words = s.message // nvidia-smi prints errors to its standard output
 	}
 	switch {
 	case words != "" && exit != nil:
@@ -181,48 +181,47 @@ func (s *gpuStream) ended(p *toolProcess, exit error) error {
 	return fmt.Errorf("%s ended without a word", s.tool.name)
 }
 
-// gpuTick gathers the lines of one look. Tools print a line for each accelerator, in order, and no line end between two
-// looks:
+// gpuSample collects the lines of one sample. Tools print a line for each accelerator, in order, and nothing between two samples:
 //
 //	0 1 2 3 . . . . . 0 1 2 3 . . . . . 0
-//	       |wait|     ^ an index that does not grow begins a new look, if the wait did not
-type gpuTick struct {
+//	       |wait|     ^ an index that does not rise begins a new sample, if the wait did not
+type gpuSample struct {
 	gpus []metrics.GPU
-	at   time.Duration // when the first came
-	most int           // lines of the longest look so far
+	at   time.Duration // of the first line
+	most int           // lines of the longest sample so far
 
-	looked bool // there was a look before
+	looked bool // there was a sample before
 	before time.Duration
 }
 
-// ends reports whether an accelerator with this index belongs to the next look.
-func (t *gpuTick) ends(index int) bool {
+// ends reports whether an accelerator with this index belongs to the next sample.
+func (t *gpuSample) ends(index int) bool {
 	n := len(t.gpus)
 	return n > 0 && index <= t.gpus[n-1].Index
 }
 
-func (t *gpuTick) add(gpu metrics.GPU, now time.Duration) {
+func (t *gpuSample) add(gpu metrics.GPU, now time.Duration) {
 	if len(t.gpus) == 0 {
 		t.at = now
 	}
 	t.gpus = append(t.gpus, gpu)
 }
 
-// whole says that as many lines came as in the longest look so far.
-func (t *gpuTick) whole() bool { return len(t.gpus) >= t.most }
+// whole reports whether the sample has as many lines as the longest so far.
+func (t *gpuSample) whole() bool { return len(t.gpus) >= t.most }
 
-// wait is how long after a line the look is taken to be over. A driver may take its time with one accelerator, so where
-// lines are missing the next look is waited for.
-func (t *gpuTick) wait(every time.Duration) time.Duration {
+// wait is the pause after a line that ends a sample. A driver may be slow with one accelerator, so a sample that lacks lines lasts
+// until the next one begins.
+func (t *gpuSample) wait(every time.Duration) time.Duration {
 	if t.whole() {
 		return every / 2
 	}
 	return every + every/2
 }
 
-// take returns the look, with only some of the accelerators unless only is nil, and begins a new one. The error says that
-// there are none of those.
-func (t *gpuTick) take(only []int) (metrics.GPUSecond, error) {
+// take returns the sample, with only some of the accelerators unless only is nil, and begins a new one. It is an error if none of
+// those is there.
+func (t *gpuSample) take(only []int) (metrics.GPUSecond, error) {
 	s := metrics.GPUSecond{At: t.at, GPUs: t.gpus}
 	if t.looked {
 		s.Took = t.at - t.before

@@ -9,8 +9,8 @@ import (
 	"benchtop/metrics"
 )
 
-// gpuTable reads CSV. If it does not know the columns, the first line, or any later one, names them. The names differ from version
-// to version of the tools, so a column is known by what its name begins with, and the first of several counts.
+// gpuTable reads CSV. Unless the columns are given, a header names them, in the first line or any later one. The names differ between
+// versions of the tools, so a column is known by the beginning of its name, and the first of several counts.
 type gpuTable struct {
 	columns []int   // the place of each, -1 for none; nil as long as no header came
 	memory  float64 // the unit of memory, in bytes
@@ -31,8 +31,8 @@ const (
 	columnPartition
 )
 
-// gpuColumn is how tools call a column: the beginnings of its names in lower case, only letters and digits, the best first, of
-// amd-smi, then of rocm-smi; other are names that begin alike but are another column's, nil for none.
+// gpuColumn has the beginnings of a column's names, in lower case and only of letters and digits, the best first: of amd-smi, then
+// of rocm-smi. other reports names that begin alike but belong to another column; nil for none.
 type gpuColumn struct {
 	names []string
 	other func(name string) bool
@@ -43,7 +43,7 @@ func gpuColumns() []gpuColumn {
 		columnIndex: {[]string{"gpu", "device"}, func(name string) bool { return name != "gpu" && name != "device" }},
 		columnName:  {[]string{"marketname", "cardseries", "cardmodel", "devicename"}, nil},
 		columnUse: {[]string{"gpuuse", "gfxutil", "gfx"}, func(name string) bool {
-			return strings.HasPrefix(name, "gfx") && name != "gfx" && name != "gfxutil" // a clock; rocm-smi's activity only grows
+			return strings.HasPrefix(name, "gfx") && name != "gfx" && name != "gfxutil" // a clock, or rocm-smi's activity, which is a counter
 		}},
 		columnUsed:  {[]string{"vramused", "vramtotalused"}, nil},
 		columnTotal: {[]string{"vramtotal"}, func(name string) bool { return strings.HasPrefix(name, "vramtotalused") }},
@@ -69,7 +69,7 @@ func (c gpuColumn) place(names []string) int {
 	return -1
 }
 
-// line reads a line; false means that it says nothing of an accelerator.
+// line reads a line; false if it is not about an accelerator.
 func (t *gpuTable) line(line string) (metrics.GPU, bool) {
 	c := cells(line)
 	if t.width == 0 && t.header(c) || t.width != 0 && len(c) != t.width || t.columns == nil {
@@ -87,7 +87,7 @@ func (t *gpuTable) gpu(cells []string) (metrics.GPU, bool) {
 		return ""
 	}
 	index, ok := gpuIndex(cell(columnIndex))
-	// The parts of a partitioned GPU have lines of their own; only the first has figures.
+	// The partitions of a GPU have their own lines; only the first has figures.
 	if part := cell(columnPartition); !ok || part != "" && part != "0" && part != "N/A" {
 		return metrics.GPU{}, false
 	}
@@ -99,7 +99,7 @@ func (t *gpuTable) gpu(cells []string) (metrics.GPU, bool) {
 	}, true
 }
 
-// header takes a line as the names of columns if one of them is the index and another a figure.
+// header reads a line as the names of columns if one of them is the index and another a figure.
 func (t *gpuTable) header(c []string) bool {
 	names := make([]string, len(c))
 	for i, name := range c {
@@ -130,11 +130,11 @@ func (t *gpuTable) header(c []string) bool {
 
 const (
 	mebi = 1 << 20
-	// mostGPUs is more than a machine has; a higher index is none.
+	// mostGPUs is beyond any machine; a higher index is invalid.
 	mostGPUs = 1024
 )
 
-// cells cuts a line of CSV. Quotes that make no sense are taken as they are.
+// cells splits a line of CSV. Stray quotes are kept.
 func cells(line string) []string {
 	r := csv.NewReader(strings.NewReader(line))
 	r.LazyQuotes, r.TrimLeadingSpace, r.FieldsPerRecord = true, true, -1
@@ -148,8 +148,8 @@ func cells(line string) []string {
 	return found
 }
 
-// quantity is a cell as a number from least to most, Unsaid if it is none: "[N/A]", "[Not Supported]" and what cannot be.
-// It may stand in parentheses, and a unit may follow.
+// quantity is a cell as a number from least to most, Unsaid for "[N/A]", "[Not Supported]" and any other value. The number may be in
+// parentheses, and a unit may follow.
 func quantity(cell string, least, most float64) float64 {
 	number, _ := unit(cell)
 	v, err := strconv.ParseFloat(number, 64)
@@ -159,7 +159,7 @@ func quantity(cell string, least, most float64) float64 {
 	return v
 }
 
-// unit cuts a cell into a number and what follows.
+// unit splits a cell into a number and its unit.
 func unit(cell string) (number, unit string) {
 	cell = strings.Trim(cell, "() ")
 	if _, err := strconv.ParseFloat(cell, 64); err == nil {
@@ -172,7 +172,7 @@ func unit(cell string) (number, unit string) {
 	return cell[:end], strings.TrimSpace(cell[end:])
 }
 
-// memory is a cell in bytes. each is the unit of one that has none.
+// memory is a cell in bytes. each is the unit of a cell without one.
 func memory(cell string, each float64) float64 {
 	switch _, named := unit(cell); strings.ToLower(named) {
 	case "b":
@@ -200,7 +200,7 @@ func gpuIndex(cell string) (int, bool) {
 	return n, err == nil && n >= 0 && n < mostGPUs
 }
 
-// gpuName keeps a name short.
+// gpuName shortens a name.
 func gpuName(cell string) string {
 	const most = 64
 	name := []rune(printable([]byte(cell)))
@@ -210,11 +210,11 @@ func gpuName(cell string) string {
 // nvidiaQuery are the columns of nvidia-smi's lines, in the order of a gpuTable's.
 const nvidiaQuery = "index,name,utilization.gpu,memory.used,memory.total,power.draw,power.limit,temperature.gpu,clocks.sm"
 
-// nvidiaTable is that of nvidia-smi, whose lines are
+// nvidiaTable is the table of nvidia-smi, whose lines are
 //
 //	0, NVIDIA H200, 97, 131072, 143771, 612.34, 700.00, 64, 1980
 //
-// each of which is one GPU. Memory is in MiB.
+// one for each GPU. Memory is in MiB.
 func nvidiaTable() gpuTable {
 	return gpuTable{columns: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, -1}, memory: mebi, width: columnPartition}
 }

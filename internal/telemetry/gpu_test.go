@@ -86,7 +86,7 @@ func TestParseTable(t *testing.T) {
 	}
 }
 
-// Lines become looks: by an index that does not grow, or by a pause.
+// Lines become samples by an index that does not rise, or by a pause.
 func TestGPUTicks(t *testing.T) {
 	type line struct {
 		at    time.Duration
@@ -114,7 +114,7 @@ func TestGPUTicks(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				o := GPUOptions{Only: c.only, patience: patience{later: time.Hour}}.defaults()
+				o := GPUOptions{Only: c.only, timeouts: timeouts{later: time.Hour}}.defaults()
 				s := gpuStream{tool: tool, options: o, out: make(chan metrics.GPUSecond, 9), limit: time.Hour}
 				p := &toolProcess{lines: make(chan string)}
 				over := make(chan error)
@@ -165,7 +165,7 @@ func TestWatchGPUsWithout(t *testing.T) {
 	}
 }
 
-// Whatever a tool prints, an accelerator has sane figures or none.
+// An accelerator has sane figures or none, for any output of a tool.
 func FuzzGPULines(f *testing.F) {
 	f.Add("0, NVIDIA H200, 97, 131072, 143771, 612.34, 700.00, 64, 1980\n1, x, [N/A], 1e300, NaN, Inf, -1, (5), 0x1p4\n")
 	f.Add("timestamp,gpu,power_usage,gfx,vram_used,vram_total\n17,0,133 W,5 %,1.5 GB,\"19\n17,1\n")
@@ -173,7 +173,7 @@ func FuzzGPULines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		nvidia := nvidiaTable()
 		var table gpuTable
-		var tick gpuTick
+		var tick gpuSample
 		for line := range strings.Lines(text) {
 			for _, parse := range []func(string) (metrics.GPU, bool){nvidia.line, table.line} {
 				g, ok := parse(strings.TrimSpace(line))

@@ -17,7 +17,7 @@ import (
 	"benchtop/metrics"
 )
 
-// fakeTool writes a shell script under the name of a tool and returns its path. In the script, pid is called to note who runs.
+// fakeTool writes a shell script under the name of a tool and returns its path. The script notes its processes by calling pid.
 func fakeTool(t *testing.T, name, script string) (path, pids string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -29,13 +29,13 @@ func fakeTool(t *testing.T, name, script string) (path, pids string) {
 	return path, pids
 }
 
-// watchAll follows a watch until it has seen most looks, or ends. It returns the looks and why it ended.
+// watchAll follows a watch until it has so many samples, or ends. It returns the samples and the error of the watch.
 func watchAll(t *testing.T, o GPUOptions, most int) ([]metrics.GPUSecond, error) {
 	t.Helper()
 	return watchUntil(t, o, func(seen []metrics.GPUSecond) bool { return len(seen) == most })
 }
 
-// watchUntil follows a watch until enough was seen, or it ends.
+// watchUntil follows a watch until it has enough samples, or ends.
 func watchUntil(t *testing.T, o GPUOptions, enough func(seen []metrics.GPUSecond) bool) ([]metrics.GPUSecond, error) {
 	t.Helper()
 	if o.Every == 0 {
@@ -75,7 +75,7 @@ func allGone(t *testing.T, pids string) {
 	}
 }
 
-// alive reports whether a process runs. One that nobody waited for yet, or not with a parent of its own, is gone.
+// alive reports whether a process runs. A zombie does not.
 func alive(pid int) bool {
 	if stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat"); err == nil {
 		_, rest, _ := strings.Cut(string(stat), ") ")
@@ -89,7 +89,7 @@ const fakeLine = "NVIDIA H200, 50, 1024, 2048, 300.5, 700, 60, 1980"
 func TestWatchNvidia(t *testing.T) {
 	path, pids := fakeTool(t, "nvidia-smi", `[ "$*" = "--query-gpu=`+nvidiaQuery+` --format=csv,noheader,nounits -lms 20000" ] || { echo "called with $*" >&2; exit 1; }
 while :; do echo "0, `+fakeLine+`"; echo "1, `+fakeLine+`"; sleep 0.05; done`)
-	// The second line of a look may come late on a busy machine, so the first is not taken for a look of its own soon.
+	// The second line of a sample may come late on a busy machine, so the interval is long.
 	seen, err := watchAll(t, GPUOptions{Tools: []string{path}, Only: []int{1}, Every: 20 * time.Second}, 3)
 	if err != nil || len(seen) != 3 {
 		t.Fatalf("%d looks, %v", len(seen), err)
@@ -107,9 +107,9 @@ while :; do echo "0, `+fakeLine+`"; echo "1, `+fakeLine+`"; sleep 0.05; done`)
 	allGone(t, pids)
 }
 
-// Tools that do not do what they should: the watch ends, says why, and leaves no process behind. How long it waits in vain must be
-// long enough for a tool to say what it has to say, and nobody knows how long that takes here: so what fails is tried again with
-// more patience. PATIENCE in the words is as long as it waited.
+// The watch of a broken tool ends with an error and leaves no process behind. The time-out must be long enough for the tool to print
+// its output, which takes an unknown time here, so a failed attempt is repeated with a longer time-out. PATIENCE stands for the
+// time-out in messages.
 func TestWatchGPUsTroubled(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -137,11 +137,11 @@ func TestWatchGPUsTroubled(t *testing.T) {
 			t.Parallel()
 			for long := 300 * ms; ; long *= 5 {
 				path, pids := fakeTool(t, "nvidia-smi", c.script)
-				p := patience{time.Minute, long}
+				p := timeouts{time.Minute, long}
 				if c.looks == 0 {
 					p.first = long
 				}
-				seen, err := watchAll(t, GPUOptions{Tools: []string{path}, patience: p}, -1)
+				seen, err := watchAll(t, GPUOptions{Tools: []string{path}, timeouts: p}, -1)
 				says := strings.ReplaceAll(c.says, "PATIENCE", long.String())
 				_, began := os.Stat(pids)
 				if began == nil && err != nil && strings.HasPrefix(err.Error(), says) && len(seen) == c.looks {
@@ -156,7 +156,7 @@ func TestWatchGPUsTroubled(t *testing.T) {
 	}
 }
 
-// The next tool has its turn if the first has nothing to say.
+// The next tool has its turn if the first shows no accelerator.
 func TestWatchGPUsNextTool(t *testing.T) {
 	broken, _ := fakeTool(t, "nvidia-smi", "echo 'No devices were found'; exit 6")
 	amd, pids := fakeTool(t, "amd-smi", `[ "$*" = "monitor -p -t -u -m -v --csv --watch 1" ] || exit 1
@@ -174,10 +174,10 @@ echo gpu,power_usage,gfx; while :; do echo 0,100,50; sleep 0.05; done`)
 	}
 }
 
-// A tool without a loop of its own is started for each look.
+// A tool without a loop of its own is started for each sample.
 func TestWatchRocm(t *testing.T) {
 	path, pids := fakeTool(t, "rocm-smi", `echo 'device,GPU use (%),Average Graphics Package Power (W)'; echo card0,10,41.0; echo card1,20,42.0`)
-	// The lines of a look may come apart on a busy machine.
+	// The lines of a sample may be split on a busy machine.
 	seen, err := watchUntil(t, GPUOptions{Tools: []string{path}}, func(seen []metrics.GPUSecond) bool {
 		return len(seen) > 2 && len(seen[len(seen)-1].GPUs) == 2
 	})
@@ -192,7 +192,7 @@ func TestWatchRocm(t *testing.T) {
 	}
 }
 
-// Nobody reads: the tool runs on, the oldest looks are lost, and Close ends all that. So does the context.
+// Without a reader the tool runs on and the oldest samples are lost, until Close or the context ends it.
 func TestWatchGPUsClose(t *testing.T) {
 	for _, by := range []string{"Close", "the context"} {
 		path, pids := fakeTool(t, "nvidia-smi", `sleep 1000 & pid $!; i=0; while [ $i -lt 100 ]; do echo "0, g, $i, 1, 1, 1, 1, 1, 1"; i=$((i+1)); done; echo done >>`+t.TempDir()+`/x; wait`)

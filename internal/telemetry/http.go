@@ -15,7 +15,7 @@ import (
 	"unicode"
 )
 
-// fetch hands over the lines of a page and returns its length in bytes. The error begins with where that went wrong.
+// fetch passes the lines of a page to take and returns the length of the page in bytes. The error begins with the place of failure.
 func fetch(ctx context.Context, client *http.Client, page string, take func(line []byte)) (length int64, err error) {
 	began := time.Now()
 	resp, err := do(ctx, client, http.MethodGet, page)
@@ -46,7 +46,7 @@ func plain(resp *http.Response) (io.Reader, error) {
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind == "text/html" {
 		return nil, errWebPage
 	}
-	// The transport unpacks what it asked for; some servers and proxies pack unasked.
+	// The transport unpacks answers that it asked to be packed; some servers and proxies pack unasked.
 	if strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip") {
 		return gzip.NewReader(io.LimitReader(resp.Body, longestPage))
 	}
@@ -74,7 +74,7 @@ func Profiler(ctx context.Context, client *http.Client, base, action string) err
 func do(ctx context.Context, client *http.Client, method, address string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
-		// The error would repeat the whole address, and there may be a password in it.
+		// The error would repeat the whole address, which may contain a password.
 		if bad := new(url.Error); errors.As(err, &bad) {
 			err = errors.New("its URL cannot be read")
 		}
@@ -88,25 +88,25 @@ func do(ctx context.Context, client *http.Client, method, address string) (*http
 	return resp, err
 }
 
-// late is context.DeadlineExceeded in words for a person.
+// late is context.DeadlineExceeded with a message for users.
 type late struct{ words string }
 
 func (l late) Error() string { return l.words }
 func (l late) Unwrap() error { return context.DeadlineExceeded }
 
-// limit is the time that ctx gave from began on.
+// limit is the time that ctx allowed after began.
 func limit(ctx context.Context, began time.Time) time.Duration {
 	deadline, _ := ctx.Deadline()
 	return deadline.Sub(began).Round(10 * time.Millisecond)
 }
 
-// refusal is an answer other than 200 as an error, with the beginning of what the server said.
+// refusal is an answer other than 200 as an error, with the beginning of its body.
 func refusal(resp *http.Response) error {
 	const most = 200
 	said, _ := io.ReadAll(io.LimitReader(resp.Body, most))
 	text := printable(said)
 	switch {
-	case strings.HasPrefix(text, "<"): // a web page says nothing that the status does not
+	case strings.HasPrefix(text, "<"): // a web page adds nothing to the status
 		text = ""
 	case text != "":
 		text = ": " + text
@@ -122,7 +122,7 @@ type refused struct {
 
 func (r *refused) Error() string { return r.words }
 
-// printable makes one line without control characters of foreign words.
+// printable is foreign text as one line without control characters.
 func printable(said []byte) string {
 	text := strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

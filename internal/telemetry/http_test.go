@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// served is the URL of a server that answers everything alike.
+// served is the URL of a server with one answer.
 func served(t *testing.T, answer http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(answer)
@@ -75,7 +75,7 @@ func TestScrape(t *testing.T) {
 		}
 		n := -1
 		if got.spec != nil {
-			n = got.spec[drafts]
+			n = got.spec[partDrafts]
 		}
 		if n != c.drafts {
 			t.Errorf("%s: %d drafts, want %d", c.name, n, c.drafts)
@@ -97,12 +97,12 @@ func TestScrapePackedUnasked(t *testing.T) {
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
 	defer client.CloseIdleConnections()
 	c, err := Scrape(t.Context(), client, url)
-	if err != nil || c.spec[drafts] != 120 {
+	if err != nil || c.spec[partDrafts] != 120 {
 		t.Errorf("%+v, %v; want 120 drafts", c.spec, err)
 	}
 }
 
-// A page that never comes, or never ends, is left when the time is over.
+// A page that never comes, or never ends, is abandoned at the time-out.
 func TestScrapeTimeout(t *testing.T) {
 	for _, begins := range []string{"", twoEngines} {
 		over := make(chan struct{})

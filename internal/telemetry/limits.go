@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// fileReserve are the files a process has open beside its connections: results, the terminal, the runtime's own.
+	// fileReserve are the open files of a process apart from its connections: results, the terminal, the runtime's own.
 	fileReserve = 64
 	// portReserve are the local ports left to other programs, and to connections that ended a moment ago.
 	portReserve = 200
@@ -31,7 +31,7 @@ func CheckSockets(n int) error {
 // filesFor is how many files a process with n sockets has open, at most.
 func filesFor(n int) uint64 { return uint64(max(0, n)) + fileReserve }
 
-// socketsFit says whether n sockets are within the limits, and with which commands of the system they would be.
+// socketsFit checks n sockets against the limits. The error has the commands of the system that raise them.
 func socketsFit(n int, soft, hard uint64, goos string) error {
 	need := filesFor(n)
 	switch {
@@ -54,8 +54,8 @@ func socketsFit(n int, soft, hard uint64, goos string) error {
 		n, need, hard, now, lasting)
 }
 
-// CheckPorts reports whether the system has local ports for n connections to one address of a server. The error says how
-// many there are and the command that adds some. Where that cannot be known, it is nil. Unix sockets need no ports.
+// CheckPorts reports whether the system has local ports for n connections to one address of a server. The error has their number
+// and the command that adds some. It is nil where the ports are unknown. Unix sockets need no ports.
 func CheckPorts(n int) error {
 	p, known := localPorts()
 	if !known {
@@ -64,13 +64,13 @@ func CheckPorts(n int) error {
 	return portsFit(n, p, runtime.GOOS)
 }
 
-// ports are the local ports that connections get.
+// ports are the local ports for outgoing connections.
 type ports struct {
 	first, last int
-	reserved    int // of them, that are kept for others
+	reserved    int // of them, for other programs
 }
 
-// free is how many connections they are enough for.
+// free is the number of connections that they suffice for.
 func (p ports) free() int { return max(0, p.last-p.first+1-p.reserved-portReserve) }
 
 func portsFit(n int, p ports, goos string) error {
@@ -106,7 +106,7 @@ func parsePortRange(text string) (p ports, ok bool) {
 	return ports{first: int(first), last: int(last)}, true
 }
 
-// reserve counts what of p is in ip_local_reserved_ports, "8080,9000-9100". What is no range is passed over.
+// reserve counts the ports of p in ip_local_reserved_ports, "8080,9000-9100". Anything but a range is skipped.
 func (p ports) reserve(text string) ports {
 	for item := range strings.SplitSeq(strings.TrimSpace(text), ",") {
 		from, to, isRange := strings.Cut(item, "-")
@@ -125,8 +125,8 @@ func (p ports) reserve(text string) ports {
 // half a kilobyte allocated for each chunk, chunks were up to 2.8 ms late at the usual 100, and 0.24 ms at 400.
 const gcPercent = 400
 
-// TuneMemory sets the garbage collector up for a client that must be punctual: it collects less often, but does not let
-// the heap grow beyond half of the memory there is. What the user set by GOGC or GOMEMLIMIT stays.
+// TuneMemory sets the garbage collector up for a client that must be punctual: it collects less often, but keeps the heap within half
+// of the memory. Settings of the user by GOGC or GOMEMLIMIT stay.
 func TuneMemory() {
 	percent, limit := chooseMemory(os.Getenv("GOGC"), os.Getenv("GOMEMLIMIT"), least(float64(machineMemory()), mountedCgroups().memoryLimit()))
 	if percent != 0 {
@@ -140,16 +140,16 @@ func TuneMemory() {
 // thriftyPercent keeps the heap close to what is in use.
 const thriftyPercent = 25
 
-// SaveMemory sets the garbage collector up for work on large files that nothing waits for: it collects more often. What the
-// user set by GOGC stays.
+// SaveMemory sets the garbage collector up for work on large files that may be slow: it collects more often. A setting of the user by
+// GOGC stays.
 func SaveMemory() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(thriftyPercent)
 	}
 }
 
-// chooseMemory chooses from the user's settings and the bytes of memory there are, 0 if unknown. A result of 0 means to
-// leave that setting as it is.
+// chooseMemory chooses settings by those of the user and the bytes of memory there are, 0 if unknown. A result of 0 leaves a setting
+// as it is.
 func chooseMemory(gogc, gomemlimit string, there float64) (percent int, limit int64) {
 	if gogc == "" {
 		percent = gcPercent

@@ -103,7 +103,7 @@ func TestParsePorts(t *testing.T) {
 	}
 }
 
-// What the machine of the test has is not known, but a few connections fit and a billion do not.
+// The limits of the test's machine are unknown, but a few connections fit and a billion do not.
 func TestChecks(t *testing.T) {
 	if err := CheckSockets(1); err != nil {
 		t.Error(err)

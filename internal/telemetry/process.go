@@ -14,26 +14,26 @@ type Process struct {
 	scheduler *schedulerWaits
 
 	at        time.Time
-	waited    map[string]time.Duration // for a core, of each thread, until then
+	waited    map[string]time.Duration // for a core, of each thread, until at
 	groups    cgroupMounts
 	quota     float64
 	quotaAt   time.Time
-	cpu       rising
-	gcs       rising
-	gcPause   rising
-	suspended rising
+	cpu       counter
+	gcs       counter
+	gcPause   counter
+	suspended counter
 	collector debug.GCStats // kept for its buffers
 }
 
-// ProcessSample is what happened to the process between two samples: the part of a client's second that the process itself knows.
-// Nothing in it is ever negative.
+// ProcessSample covers the time between two samples: the fields of a client's second that the process itself knows. None of them is
+// ever negative.
 //
 // Took is the time between the samples by the monotonic clock. CPU and CPUWait are 0 where the system does not report them. Cores
 // are GOMAXPROCS, the affinity or the quota of the control group, whichever is less. Stall includes the time the whole machine was
 // suspended; a stall that goes on while a sample is taken is counted in parts, in each sample the part before it.
 type ProcessSample metrics.ClientSecond
 
-// Second is the sample as that of a second that ends at a moment.
+// Second is the sample as a client's second that ends at a moment.
 func (s ProcessSample) Second(at time.Duration) metrics.ClientSecond {
 	s.At = at
 	return metrics.ClientSecond(s)
@@ -43,12 +43,12 @@ func (s ProcessSample) Second(at time.Duration) metrics.ClientSecond {
 func WatchProcess() *Process {
 	p := &Process{beats: startHeartbeat(), scheduler: newSchedulerWaits(), groups: mountedCgroups(), at: time.Now()}
 	p.suspended.last = int64(suspendedNow())
-	// Counters begin at what they are now, not at nothing.
+	// Counters begin at their present values, not at 0.
 	p.read(0)
 	return p
 }
 
-// Sample returns what happened since the last call, or since WatchProcess. It is meant to be called once a second or so.
+// Sample covers the time since the last call, or since WatchProcess. It is meant to be called about once a second.
 func (p *Process) Sample() ProcessSample {
 	now := time.Now()
 	took := max(0, now.Sub(p.at))
@@ -74,17 +74,17 @@ func (p *Process) read(took time.Duration) ProcessSample {
 // Close ends the watch and waits for its goroutine. Sample must not be called afterwards; Close may be.
 func (p *Process) Close() { p.beats.close() }
 
-// rising is a counter that should only rise.
-type rising struct{ last int64 }
+// counter is a value that should only rise.
+type counter struct{ last int64 }
 
-// by is how much the counter rose to its value now.
-func (r *rising) by(now int64) int64 {
+// by is the rise of the counter to its present value.
+func (r *counter) by(now int64) int64 {
 	rose := now - r.last
 	r.last = now
 	return max(0, rose)
 }
 
-// perSecond is a number of busy nanoseconds as a number of things that were busy all the time.
+// perSecond is the average number of cores, or threads, that were busy for so many nanoseconds in all.
 func perSecond(busy int64, took time.Duration) float64 {
 	if took <= 0 {
 		return 0
@@ -92,10 +92,10 @@ func perSecond(busy int64, took time.Duration) float64 {
 	return float64(busy) / float64(took)
 }
 
-// suspendNoise is far below any suspension and far above what lies between the readings of two clocks.
+// suspendNoise is far below any suspension and far above the time between the readings of two clocks.
 const suspendNoise = time.Millisecond
 
-// suspendedBy is how much longer the whole machine was suspended by now. A reading may be too small, when the thread lost its core
+// suspendedBy is the time that the whole machine was suspended since the last call. A reading may be too small, when the thread lost its core
 // between the two clocks, but never too large.
 func (p *Process) suspendedBy(now time.Duration) time.Duration {
 	if more := time.Duration(p.suspended.by(max(int64(now), p.suspended.last))); more >= suspendNoise {

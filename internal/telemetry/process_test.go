@@ -13,7 +13,7 @@ import (
 
 const ms = time.Millisecond
 
-// checkSample fails for what no sample may hold.
+// checkSample fails for impossible values.
 func checkSample(t *testing.T, s ProcessSample) {
 	t.Helper()
 	if s.Took < 0 || s.CPU < 0 || s.CPUWait < 0 || s.Sched < 0 || s.Stall < 0 || s.GCs < 0 || s.GCPause < 0 {
@@ -39,7 +39,7 @@ func TestProcessSample(t *testing.T) {
 	after := ProcessCPU()
 	checkSample(t, idle)
 
-	// Measured by the process' own clock, so that it does not matter how little of a core there is.
+	// The process' own clock does not depend on the share of a core that it gets.
 	const work = 200 * ms
 	for began := ProcessCPU(); ProcessCPU()-began < work; {
 	}
@@ -64,7 +64,7 @@ func TestProcessSample(t *testing.T) {
 	}
 }
 
-// A second is the sample and its end, and nothing else.
+// A second consists of the sample and its end.
 func TestSecond(t *testing.T) {
 	s := ProcessSample{Took: 1, CPU: 2, CPUWait: 3, Cores: 4, Sched: 5, Stall: 6, GCs: 7, GCPause: 8, Memory: 9}
 	want := benchtop.ClientSecond{At: 10, Took: 1, CPU: 2, CPUWait: 3, Cores: 4, Sched: 5, Stall: 6, GCs: 7, GCPause: 8, Memory: 9}
@@ -81,7 +81,7 @@ func TestProcessClose(t *testing.T) {
 }
 
 func TestCountersThatFall(t *testing.T) {
-	r := rising{last: 10}
+	r := counter{last: 10}
 	for _, step := range []struct{ now, want int64 }{{15, 5}, {3, 0}, {4, 1}, {4, 0}} {
 		if got := r.by(step.now); got != step.want {
 			t.Errorf("at %d: rose by %d, want %d", step.now, got, step.want)
@@ -96,7 +96,7 @@ func TestCountersThatFall(t *testing.T) {
 }
 
 func TestSuspension(t *testing.T) {
-	p := Process{suspended: rising{int64(10 * time.Second)}}
+	p := Process{suspended: counter{int64(10 * time.Second)}}
 	for _, step := range []struct{ now, want time.Duration }{
 		{10 * time.Second, 0},
 		{10*time.Second - 3*ms, 0},                // lost its core between the clocks
@@ -137,7 +137,7 @@ func TestLateness(t *testing.T) {
 		l := lateness{due: beatEvery}
 		for i, s := range c.steps {
 			if s.do == "beat" {
-				l.look(s.at)
+				l.note(s.at)
 				l.due = s.at + beatEvery
 			} else if got := l.take(s.at); got != s.want {
 				t.Errorf("%s, step %d at %v: %v, want %v", c.name, i, s.at, got, s.want)
@@ -160,7 +160,7 @@ func TestHeartbeat(t *testing.T) {
 	})
 }
 
-// A heartbeat that cannot go on, here because its notes are locked, is late.
+// A blocked heartbeat is late.
 func TestHeartbeatHeld(t *testing.T) {
 	h := startHeartbeat()
 	defer h.close()
@@ -200,7 +200,7 @@ func TestQuantileSince(t *testing.T) {
 func TestSchedulerWaits(t *testing.T) {
 	s := newSchedulerWaits()
 	s.p99()
-	for range 1000 { // one in eight is looked at
+	for range 1000 { // one in eight is sampled
 		done := make(chan bool)
 		go close(done)
 		<-done
@@ -226,7 +226,7 @@ func TestInSeconds(t *testing.T) {
 	}
 }
 
-// BenchmarkSample also says what a sample costs on a machine that is busy otherwise.
+// BenchmarkSample also reports the CPU time of a sample, for busy machines.
 func BenchmarkSample(b *testing.B) {
 	p := WatchProcess()
 	defer p.Close()

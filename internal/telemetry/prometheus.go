@@ -12,7 +12,7 @@ import (
 const (
 	// longestPage is far beyond the page of any server: 50 MB.
 	longestPage = 50_000_000
-	// longestLine is far beyond a line with a counter; longer ones are passed over.
+	// longestLine is far beyond a line with a counter; longer ones are skipped.
 	longestLine = 64 << 10
 )
 
@@ -21,9 +21,9 @@ var (
 	errWebPage = errors.New("it is a web page, not Prometheus text")
 )
 
-// eachLine hands over the lines of Prometheus text that are not empty, without blanks around them; each is valid until the
-// next. Its caller parses only those that begin with a name that matters, each for itself, so that nothing else on the
-// page can spoil them and a page costs no more memory than its longest line.
+// eachLine passes the lines of Prometheus text to take, trimmed and without empty ones; each is valid until the next. Its caller
+// parses only lines that begin with a significant name, each on its own, so that nothing else on the page can spoil them and a page
+// costs no more memory than its longest line.
 func eachLine(page *io.LimitedReader, take func(line []byte)) error {
 	lines := bufio.NewReaderSize(page, longestLine)
 	first := true
@@ -53,19 +53,19 @@ func eachLine(page *io.LimitedReader, take func(line []byte)) error {
 	}
 }
 
-// limited is a page that ends where no page of a server is as long.
+// limited is a page with a limit on its length.
 func limited(page io.Reader) *io.LimitedReader { return &io.LimitedReader{R: page, N: longestPage + 1} }
 
-// mostCounted is more than a server ever counts, and little enough that a page of them can be summed.
+// mostCounted is beyond any counter, and small enough to sum a page of them.
 const mostCounted = 1e12
 
 // sample parses one line of Prometheus text,
 //
 //	name{label="value",position="3"} 12 1700000000
 //
-// with the value of the label asked for. Name and label are parts of the line. A value that no server counts, NaN for one, is
-// none; a minus one is how some servers say that they do not know. The common library for the format brings protocol buffers
-// along, which would make the program a fifth larger.
+// with the value of a label. Name and label are slices of the line. It rejects values that are no count, such as NaN and the -1 of
+// some servers for unknown. The common library for the format depends on protocol buffers, which would make the program a fifth
+// larger.
 func sample(line []byte, label string) (name []byte, value float64, labelled []byte, ok bool) {
 	name, line = sampleName(line)
 	if name == nil {
@@ -87,7 +87,7 @@ func sample(line []byte, label string) (name []byte, value float64, labelled []b
 	return name, value, labelled, err == nil && value >= 0 && value <= mostCounted
 }
 
-// sampleName cuts a line behind its name, which is nil if there is none.
+// sampleName splits a line after its name, which is nil if there is none.
 func sampleName(line []byte) (name, rest []byte) {
 	end := bytes.IndexAny(line, "{ \t")
 	if end <= 0 {
@@ -96,8 +96,7 @@ func sampleName(line []byte) (name, rest []byte) {
 	return line[:end], line[end:]
 }
 
-// labels reads what stands between braces, the first of which is gone, and returns the value of one label, still escaped,
-// and what follows the second.
+// labels reads labels up to the closing brace and returns the value of one of them, still escaped, and the rest of the line.
 func labels(text []byte, want string) (value, rest []byte, ok bool) {
 	for {
 		text = bytes.TrimLeft(text, " \t,")

@@ -13,37 +13,37 @@ import (
 	"benchtop/metrics"
 )
 
-// ServerWatch looks at a server's metrics page, again and again. It belongs to one goroutine.
+// ServerWatch polls a server's metrics page. It belongs to one goroutine.
 type ServerWatch struct {
 	client  *http.Client
 	page    string
 	engines []engine
 
 	kind   string
-	before *reading // nil: no look has succeeded yet
+	before *reading // nil: no poll has succeeded yet
 	at     time.Duration
-	left   []left
+	resets []counterReset
 
 	rest   time.Duration
-	failed int // looks in a row
+	failed int // polls in a row
 }
 
-// NewServerWatch watches the page at a whole URL. The client brings headers and TLS.
+// NewServerWatch watches the page at a complete URL. The client brings headers and TLS.
 func NewServerWatch(client *http.Client, page string) *ServerWatch {
-	return &ServerWatch{client: client, page: page, engines: engines(), rest: lookEvery}
+	return &ServerWatch{client: client, page: page, engines: engines(), rest: pollEvery}
 }
 
-// errUnknownServer says that there is a page, but nothing on it for us. Some servers begin to speak with their first request.
+// errUnknownServer: the page has no known figures. Some servers have none before their first request.
 var errUnknownServer = errors.New("it has no figures of vLLM, SGLang, llama.cpp or TGI")
 
-// ErrReturned is an ErrRestarted: counters stand again where they fell from, as they do where several processes answer in turn.
+// ErrReturned is an ErrRestarted: counters are back at their values before a reset, as if several processes answered in turn.
 var ErrReturned = fmt.Errorf("counters of before came back: %w", ErrRestarted)
 
-// Look reads the page; ctx brings the time-out, at is the moment by the run's clock. The first look that succeeds knows levels
-// but no movements, which are Unsaid. The error is ErrRestarted if counters fell since the look before, or ErrReturned: then the levels are
-// good nevertheless, and the next look counts from there. Any other error means that nothing is known of this moment; the
-// next look that succeeds says how counters moved since the last one that did.
-func (w *ServerWatch) Look(ctx context.Context, at time.Duration) (metrics.ServerSecond, error) {
+// Poll reads the page; ctx brings the time-out, at is the moment by the run's clock. The first successful poll has levels but no
+// movements, which are Unsaid. After ErrRestarted, when counters fell since the poll before, and after ErrReturned the levels are
+// valid nevertheless, and the next poll counts from there. After any other error the second is unknown; the next successful poll has
+// the movements since the last one.
+func (w *ServerWatch) Poll(ctx context.Context, at time.Duration) (metrics.ServerSecond, error) {
 	now := &reading{engines: w.engines}
 	began := time.Now()
 	length, err := fetch(ctx, w.client, w.page, now.add)
@@ -63,42 +63,42 @@ func (w *ServerWatch) Look(ctx context.Context, at time.Duration) (metrics.Serve
 	}
 	s.Took = since
 	if now.restarted(before) {
-		w.left = append(w.left[max(0, len(w.left)-mostLeft+1):], left{before, at})
+		w.resets = append(w.resets[max(0, len(w.resets)-mostResets+1):], counterReset{before, at})
 		return s, ErrRestarted
 	}
-	if w.returned(now, at) {
+	if w.fromBeforeReset(now, at) {
 		return s, ErrReturned
 	}
 	now.movements(before, &s)
 	return s, nil
 }
 
-// left is what counters stood at before they fell, and the moment of that.
-type left struct {
+// counterReset has the counters before a reset, and the moment of the reset.
+type counterReset struct {
 	counters *reading
 	at       time.Duration
 }
 
 const (
-	// mostLeft bounds the processes that may answer in turn.
-	mostLeft = 8
-	// leftFor is how long counters that stand again where they fell from are another process's rather than those of one that
-	// was restarted and has caught up.
-	leftFor = time.Minute
+	// mostResets limits the processes that may answer in turn.
+	mostResets = 8
+	// resetMemory is how long counters back at their values before a reset are taken for another process's, rather than for those of
+	// a restarted one that has caught up.
+	resetMemory = time.Minute
 )
 
-// returned reports whether a reading goes on from before counters fell: then several processes answer in turn, each with
-// counters of its own, and the rise says nothing.
-func (w *ServerWatch) returned(now *reading, at time.Duration) bool {
-	n := len(w.left)
-	w.left = slices.DeleteFunc(w.left, func(l left) bool { return at-l.at < leftFor && !now.restarted(l.counters) })
-	return len(w.left) < n
+// fromBeforeReset reports whether a reading continues counters from before a reset: then several processes answer in turn, each with
+// its own counters, and the rise means nothing.
+func (w *ServerWatch) fromBeforeReset(now *reading, at time.Duration) bool {
+	n := len(w.resets)
+	w.resets = slices.DeleteFunc(w.resets, func(r counterReset) bool { return at-r.at < resetMemory && !now.restarted(r.counters) })
+	return len(w.resets) < n
 }
 
-// Kind of the server, such as "vLLM"; "" as long as no look has recognized it.
+// Kind of the server, such as "vLLM"; "" until a poll recognizes it.
 func (w *ServerWatch) Kind() string { return w.kind }
 
-// remedy says what to try against an error.
+// remedy is a hint for users on an error.
 func remedy(err error) string {
 	var no *refused
 	if errors.As(err, &no) && (no.status == http.StatusNotFound || no.status == http.StatusNotImplemented) {
@@ -108,26 +108,25 @@ func remedy(err error) string {
 }
 
 const (
-	// lookEvery is how often a server is asked that answers well, and lookFirst how soon again when a run has only begun: it may
-	// be a short one. seldom is how often one at least that does not, and returning how often one that did answer: it may be back
-	// any moment.
-	lookEvery = time.Second
-	lookFirst = lookEvery / 4
-	seldom    = 30 * time.Second
-	returning = 5 * time.Second
-	// pageRate is how many bytes of pages a second we read at most, so that a page of any length costs little.
+	// pollEvery is the interval between successful polls, and pollFirst the shortest one at the start of a run, which may be short.
+	// retryMost is the longest interval between failed polls, and retryKnown the one for a server that has answered before: it may
+	// be back any moment.
+	pollEvery  = time.Second
+	pollFirst  = pollEvery / 4
+	retryMost  = 30 * time.Second
+	retryKnown = 5 * time.Second
+	// pageRate limits the bytes of pages read in a second, so that a page of any length costs little.
 	pageRate = 4e6
 )
 
-// Rest is how long to leave the server alone before the next look, so that looks disturb neither it nor the load: a second,
-// less in the first second of a run, more after a page that is long or takes long, up to half a minute while looks fail, and 5 s
-// if one succeeded before.
+// Rest is the pause before the next poll, so that polls disturb neither the server nor the load: a second, less in the first second
+// of a run, more after a long or slow page, up to half a minute while polls fail, and 5 s if one succeeded before.
 func (w *ServerWatch) Rest() time.Duration { return w.rest }
 
 func (w *ServerWatch) pace(at, took time.Duration, length int64, err error) {
-	every := lookEvery
+	every := pollEvery
 	if err == nil {
-		every = min(max(lookFirst, at), lookEvery)
+		every = min(max(pollFirst, at), pollEvery)
 	}
 	w.rest = max(every, took, time.Duration(float64(length)/pageRate*float64(time.Second)))
 	w.failed++
@@ -135,14 +134,14 @@ func (w *ServerWatch) pace(at, took time.Duration, length int64, err error) {
 	case err == nil:
 		w.failed = 0
 	case w.before == nil:
-		w.rest = max(w.rest, lookEvery<<min(w.failed, 5))
+		w.rest = max(w.rest, pollEvery<<min(w.failed, 5))
 	case w.failed > 3:
-		w.rest = max(w.rest, returning)
+		w.rest = max(w.rest, retryKnown)
 	}
-	w.rest = min(w.rest, seldom)
+	w.rest = min(w.rest, retryMost)
 }
 
-// second is what a reading says by itself.
+// second has the levels of a reading.
 func (r *reading) second(at time.Duration) metrics.ServerSecond {
 	no := metrics.Unsaid()
 	s := metrics.ServerSecond{
@@ -150,19 +149,19 @@ func (r *reading) second(at time.Duration) metrics.ServerSecond {
 		Preemptions: no, PrefixQueries: no, PrefixHits: no, HitRate: no, PromptTokens: no, OutputTokens: no,
 		DraftTokens: no, AcceptedTokens: no,
 	}
-	if r.said[prefixHits].n == 0 {
+	if r.values[prefixHits].n == 0 {
 		s.HitRate = r.share(hitRate)
 	}
-	s.PromptAtEnd, s.OutputAtEnd = r.said[promptTokens].atEnd, r.said[outputTokens].atEnd
-	s.WaitsAtEnd = r.said[queueCount].atEnd || r.said[prefillCount].atEnd
+	s.PromptAtEnd, s.OutputAtEnd = r.values[promptTokens].atEnd, r.values[outputTokens].atEnd
+	s.WaitsAtEnd = r.values[queueCount].atEnd || r.values[prefillCount].atEnd
 	return s
 }
 
-// movements adds what happened since the reading before.
+// movements adds the rise of counters since the reading before.
 func (r *reading) movements(before *reading, s *metrics.ServerSecond) {
 	moved := func(f figure) float64 { return r.moved(before, f) }
 	s.Preemptions, s.PromptTokens, s.OutputTokens = moved(preemptions), moved(promptTokens), moved(outputTokens)
-	if r.said[prefixHits].n > 0 {
+	if r.values[prefixHits].n > 0 {
 		s.PrefixQueries = moved(prefixQueries)
 		s.PrefixHits = min(moved(prefixHits), s.PrefixQueries)
 		if s.PrefixQueries > 0 {
@@ -170,7 +169,7 @@ func (r *reading) movements(before *reading, s *metrics.ServerSecond) {
 		}
 	}
 	s.DraftTokens, s.AcceptedTokens = moved(draftTokens), moved(acceptedTokens)
-	if r.said[draftTokens].n == 0 {
+	if r.values[draftTokens].n == 0 {
 		s.DraftTokens, s.AcceptedTokens = r.drafted(s.OutputTokens)
 	}
 	s.TTFT = latency(moved(ttftSum), moved(ttftCount))
@@ -178,8 +177,8 @@ func (r *reading) movements(before *reading, s *metrics.ServerSecond) {
 	s.Prefill = latency(moved(prefillSum), moved(prefillCount))
 }
 
-// drafted is how many tokens were drafted and accepted for so many tokens of output, by a server that tells only how long
-// its steps are and how many of its drafts are accepted: a step gives the accepted tokens and one of its own.
+// drafted estimates the tokens drafted and accepted for some tokens of output of a server that reports only the length of its steps
+// and the rate of acceptance: a step gives the accepted tokens and one of its own.
 func (r *reading) drafted(output float64) (drafted, accepted float64) {
 	length, rate := r.level(acceptLength), r.level(acceptRate)
 	if !(length >= 1 && rate > 0 && rate <= 1) {
@@ -198,15 +197,15 @@ func latency(sum, n float64) metrics.ServerLatency {
 	return metrics.ServerLatency{N: n, Mean: time.Duration(math.Round(sum / n * float64(time.Second)))}
 }
 
-// reading is what one look at a metrics page found, of the first kind of server that it names.
+// reading has the figures of one poll, of the first kind of server on the page.
 type reading struct {
 	engines []engine
 	engine  *engine // nil: none of them yet
-	said    [figures]tally
+	values  [figures]accumulator
 }
 
-// tally is a figure, added up over the engines and models of a server.
-type tally struct {
+// accumulator adds up a figure over the engines and models of a server.
+type accumulator struct {
 	sum   float64
 	n     int
 	rank  uint8
@@ -214,7 +213,7 @@ type tally struct {
 	atEnd bool
 }
 
-// add takes a line of the page in.
+// add adds a line of the page.
 func (r *reading) add(line []byte) {
 	name, _ := sampleName(line)
 	sources := r.sources(name)
@@ -227,12 +226,12 @@ func (r *reading) add(line []byte) {
 	}
 	for _, from := range sources {
 		if from.method == "" || from.method == string(method) {
-			r.said[from.figure].add(from, value)
+			r.values[from.figure].add(from, value)
 		}
 	}
 }
 
-// sources is what a series gives, nil for nothing that matters.
+// sources are the figures of a series, nil if there are none.
 func (r *reading) sources(name []byte) []source {
 	if r.engine != nil {
 		return r.engine.sources(name)
@@ -246,7 +245,7 @@ func (r *reading) sources(name []byte) []source {
 	return nil
 }
 
-// sources is nil for a series that is not of this kind of server, "vllm:x" or "vllm_x", or of no interest.
+// sources is nil for a series of another kind of server, or of no interest. Names are "vllm:x" or "vllm_x".
 func (e *engine) sources(name []byte) []source {
 	n := len(e.prefix)
 	if len(name) <= n || name[n] != ':' && name[n] != '_' || string(name[:n]) != e.prefix {
@@ -255,20 +254,20 @@ func (e *engine) sources(name []byte) []source {
 	return e.names[string(bytes.TrimSuffix(name[n+1:], []byte("_total")))]
 }
 
-func (s *tally) add(from source, value float64) {
+func (s *accumulator) add(from source, value float64) {
 	if s.n > 0 && from.rank > s.rank {
 		return
 	}
 	if s.n == 0 || from.rank < s.rank {
-		*s = tally{rank: from.rank, rises: from.rises, atEnd: from.atEnd}
+		*s = accumulator{rank: from.rank, rises: from.rises, atEnd: from.atEnd}
 	}
 	s.sum += value
 	s.n++
 }
 
-// level is a figure as it stands: the mean of the engines, if it is a share, or their sum.
+// level is the present value of a figure: the mean of the engines if it is averaged, else their sum.
 func (r *reading) level(f figure) float64 {
-	s := r.said[f]
+	s := r.values[f]
 	switch {
 	case s.n == 0:
 		return metrics.Unsaid()
@@ -278,25 +277,25 @@ func (r *reading) level(f figure) float64 {
 	return s.sum
 }
 
-// share is a level that is one part of a whole.
+// share is a level that is at most 1.
 func (r *reading) share(f figure) float64 { return min(r.level(f), 1) }
 
-// moved is how a counter moved since the reading before. What was not there then starts at 0: a series may begin with its
-// first event.
+// moved is the rise of a counter since the reading before. A counter that is new starts at 0: a series may begin with its first
+// event.
 func (r *reading) moved(before *reading, f figure) float64 {
-	if r.said[f].n == 0 {
+	if r.values[f].n == 0 {
 		return metrics.Unsaid()
 	}
-	return max(0, r.said[f].sum-before.said[f].sum)
+	return max(0, r.values[f].sum-before.values[f].sum)
 }
 
-// restarted reports whether a counter fell since the reading before, or went away.
+// restarted reports whether a counter fell since the reading before, or disappeared.
 func (r *reading) restarted(before *reading) bool {
 	if r.engine.kind != before.engine.kind {
 		return true
 	}
 	for f := range figures {
-		now, then := r.said[f], before.said[f]
+		now, then := r.values[f], before.values[f]
 		if !f.counted() || now.rises || then.rises || then.n == 0 {
 			continue
 		}

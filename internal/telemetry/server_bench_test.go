@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// vllmPage is about the page of vLLM with four engines: 2,000 lines, most of them buckets of histograms.
+// vllmPage resembles the page of vLLM with four engines: 2,000 lines, most of them buckets of histograms.
 func vllmPage() string {
 	var b strings.Builder
 	for _, name := range []string{"python_gc_objects_collected_total", "process_resident_memory_bytes", "http_requests_total"} {
@@ -43,8 +43,8 @@ func vllmPage() string {
 	return b.String()
 }
 
-// BenchmarkServerLook is a look over loopback, the server's half of the work included; BenchmarkServerPage is ours alone.
-func BenchmarkServerLook(b *testing.B) {
+// BenchmarkServerPoll includes the server's half of the work, over loopback; BenchmarkServerPage is the client's half alone.
+func BenchmarkServerPoll(b *testing.B) {
 	page := vllmPage()
 	s := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, page) })}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -61,7 +61,7 @@ func BenchmarkServerLook(b *testing.B) {
 	b.SetBytes(int64(len(page)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := w.Look(b.Context(), time.Second); err != nil {
+		if _, err := w.Poll(b.Context(), time.Second); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -75,7 +75,7 @@ func BenchmarkServerPage(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		r := reading{engines: known}
-		if err := eachLine(limited(strings.NewReader(page)), r.add); err != nil || r.said[ttftCount].n != 4 {
+		if err := eachLine(limited(strings.NewReader(page)), r.add); err != nil || r.values[ttftCount].n != 4 {
 			b.Fatal(err)
 		}
 	}

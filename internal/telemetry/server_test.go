@@ -13,8 +13,8 @@ import (
 	"benchtop/metrics"
 )
 
-// looks serves one page after the other, and returns what a watch sees, one second apart, and the errors.
-func looks(t *testing.T, pages ...string) (seen []metrics.ServerSecond, errs []error, kind string) {
+// polls serves one page after the other, and returns the seconds and errors of a watch that polls each second.
+func polls(t *testing.T, pages ...string) (seen []metrics.ServerSecond, errs []error, kind string) {
 	t.Helper()
 	next := 0
 	url := served(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -23,27 +23,27 @@ func looks(t *testing.T, pages ...string) (seen []metrics.ServerSecond, errs []e
 	})
 	w := NewServerWatch(http.DefaultClient, url+"/metrics")
 	for i := range pages {
-		s, err := w.Look(t.Context(), time.Duration(i+1)*time.Second)
+		s, err := w.Poll(t.Context(), time.Duration(i+1)*time.Second)
 		seen, errs = append(seen, s), append(errs, err)
 	}
 	return seen, errs, w.Kind()
 }
 
-// unsaid is a second of which nothing is known.
+// unsaid is an unknown second.
 func unsaid(at time.Duration) metrics.ServerSecond {
 	no := math.NaN()
 	return metrics.ServerSecond{At: at, Running: no, Waiting: no, KVUsage: no, Preemptions: no, PrefixQueries: no, PrefixHits: no,
 		HitRate: no, PromptTokens: no, OutputTokens: no, DraftTokens: no, AcceptedTokens: no}
 }
 
-// levels is what a first look sees, which knows of no movements.
+// levels is the second of a first poll, which has no movements.
 func levels(running, waiting, kvUsage, hitRate float64) metrics.ServerSecond {
 	s := unsaid(0)
 	s.Running, s.Waiting, s.KVUsage, s.HitRate = running, waiting, kvUsage, hitRate
 	return s
 }
 
-// counting is a look at a server that counts these when a request ends.
+// counting marks the counters that a server updates when a request ends.
 func counting(s metrics.ServerSecond, waits, prompt, output bool) metrics.ServerSecond {
 	s.WaitsAtEnd, s.PromptAtEnd, s.OutputAtEnd = waits, prompt, output
 	return s
@@ -51,8 +51,8 @@ func counting(s metrics.ServerSecond, waits, prompt, output bool) metrics.Server
 
 var compareSeconds = cmp.Options{cmpopts.EquateNaNs(), cmpopts.EquateApprox(1e-9, 0)}
 
-// Two looks at each kind of server, one second apart: levels, and how counters moved.
-func TestServerLook(t *testing.T) {
+// Two polls of each kind of server, one second apart, give levels and movements.
+func TestServerPoll(t *testing.T) {
 	no := math.NaN()
 	for _, c := range []struct {
 		kind          string
@@ -226,7 +226,7 @@ tgi_batch_inference_duration_sum{method="decode"} 99
 				WaitsAtEnd: true, OutputAtEnd: true},
 		},
 	} {
-		seen, errs, kind := looks(t, c.before, c.after)
+		seen, errs, kind := polls(t, c.before, c.after)
 		if errs[0] != nil || errs[1] != nil || kind != c.kind {
 			t.Fatalf("%s: errors %v, kind %q", c.kind, errs, kind)
 		}

@@ -17,8 +17,8 @@ import (
 	"benchtop/metrics"
 )
 
-// What a server does in the middle of a run: it falls, goes away, comes back. After each the looks go on.
-func TestServerLookTroubled(t *testing.T) {
+// Polls go on after a server restarts, disappears or comes back in the middle of a run.
+func TestServerPollTroubled(t *testing.T) {
 	const three, five, one, other = "vllm:num_requests_running 1\nvllm:generation_tokens_total 3\n",
 		"vllm:num_requests_running 2\nvllm:generation_tokens_total 5\n", "vllm:num_requests_running 3\nvllm:generation_tokens_total 1\n",
 		"sglang:num_running_reqs 4\nsglang:generation_tokens_total 9\n"
@@ -42,7 +42,7 @@ func TestServerLookTroubled(t *testing.T) {
 		{"a web page in between", []string{three, "<html>", five}, []string{"", "web page", ""}, []float64{1, no, 2}, []float64{no, no, 2}},
 		{"only others", []string{five + other}, []string{""}, []float64{2}, []float64{no}},
 	} {
-		seen, errs, _ := looks(t, c.pages...)
+		seen, errs, _ := polls(t, c.pages...)
 		for i, s := range seen {
 			if err := errs[i]; c.errs[i] == "" && err != nil || c.errs[i] != "" && (err == nil || !strings.Contains(err.Error(), c.errs[i])) {
 				t.Errorf("%s, look %d: error %v, want %q", c.name, i, err, c.errs[i])
@@ -57,30 +57,30 @@ func TestServerLookTroubled(t *testing.T) {
 	}
 }
 
-// A server that was restarted a while ago may count more than before.
-func TestServerLookCaughtUp(t *testing.T) {
-	w := &ServerWatch{left: []left{{&reading{engine: &engine{}}, time.Second}}}
-	if now := (&reading{engine: &engine{}}); w.returned(now, leftFor+time.Second) || !w.returned(now, leftFor) {
+// A server that was restarted a while ago may have caught up with its counters of before.
+func TestServerPollCaughtUp(t *testing.T) {
+	w := &ServerWatch{resets: []counterReset{{&reading{engine: &engine{}}, time.Second}}}
+	if now := (&reading{engine: &engine{}}); w.fromBeforeReset(now, resetMemory+time.Second) || !w.fromBeforeReset(now, resetMemory) {
 		t.Error("not another process within a minute, or one after it")
 	}
 }
 
-// After a look that failed, the next one covers the time since the last that did not.
-func TestServerLookTook(t *testing.T) {
-	seen, _, _ := looks(t, "vllm:generation_tokens_total 3\n", "<", "vllm:generation_tokens_total 8\n")
+// The poll after a failed one covers the time since the last successful one.
+func TestServerPollTook(t *testing.T) {
+	seen, _, _ := polls(t, "vllm:generation_tokens_total 3\n", "<", "vllm:generation_tokens_total 8\n")
 	if s := seen[2]; s.At != 3*time.Second || s.Took != 2*time.Second || s.OutputTokens != 5 {
 		t.Errorf("%+v, want 5 tokens in 2 s", s)
 	}
 }
 
-// Pages that are too long, never end, are of another kind, or whose server has gone: an error that says so, no figures.
-func TestServerLookBadPages(t *testing.T) {
+// A page that is too long, never ends, or is of another kind, and a missing server give an error and no figures.
+func TestServerPollBadPages(t *testing.T) {
 	over := make(chan struct{})
 	gone := httptest.NewServer(http.NotFoundHandler())
 	gone.Close()
 	for _, c := range []struct {
 		name   string
-		answer http.HandlerFunc // nil: nobody is there
+		answer http.HandlerFunc // nil: there is no server
 		fails  string
 	}{
 		{"50 MB", func(w http.ResponseWriter, _ *http.Request) {
@@ -124,7 +124,7 @@ func TestServerLookBadPages(t *testing.T) {
 	again:
 		w := NewServerWatch(http.DefaultClient, url+"/metrics")
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
-		s, err := w.Look(ctx, time.Second)
+		s, err := w.Poll(ctx, time.Second)
 		cancel()
 		fails := strings.ReplaceAll(c.fails, "LIMIT", limit.String())
 		if err == nil || !strings.Contains(err.Error(), fails) || !strings.HasPrefix(err.Error(), "reading the server's metrics page") {
@@ -141,8 +141,7 @@ func TestServerLookBadPages(t *testing.T) {
 	close(over)
 }
 
-// A page that leads to nowhere, or is large, is asked for less often; one that answers again, each second, and more often when
-// the run has only begun.
+// A missing or large page is polled less often; one that answers again, each second, and more often at the start of a run.
 func TestServerRest(t *testing.T) {
 	var fails atomic.Bool
 	var long atomic.Int64
@@ -155,7 +154,7 @@ func TestServerRest(t *testing.T) {
 	})
 	w := NewServerWatch(http.DefaultClient, url)
 	look := func() time.Duration {
-		_, _ = w.Look(t.Context(), time.Minute)
+		_, _ = w.Poll(t.Context(), time.Minute)
 		return w.Rest()
 	}
 	fails.Store(true)
@@ -180,25 +179,25 @@ func TestServerRest(t *testing.T) {
 	w = NewServerWatch(http.DefaultClient, url)
 	for _, c := range []struct{ at, want time.Duration }{{0, 250 * ms}, {250 * ms, 250 * ms}, {500 * ms, 500 * ms}, {time.Second, time.Second}, {time.Hour, time.Second}} {
 		began := time.Now()
-		_, _ = w.Look(t.Context(), c.at)
+		_, _ = w.Poll(t.Context(), c.at)
 		if took, got := time.Since(began), w.Rest(); got < c.want || got > max(c.want, took) {
 			t.Errorf("at %s: rest %s after %s, want %s", c.at, got, took, c.want)
 		}
 	}
 }
 
-// Errors do not give passwords away.
-func TestServerLookHidesPassword(t *testing.T) {
+// Errors contain no passwords.
+func TestServerPollHidesPassword(t *testing.T) {
 	url := strings.Replace(served(t, func(w http.ResponseWriter, _ *http.Request) {}), "://", "://me:s3cret@", 1)
 	for _, page := range []string{url, "http://me:s3cr/et@host:port/metrics"} {
-		_, err := NewServerWatch(http.DefaultClient, page).Look(t.Context(), 0)
+		_, err := NewServerWatch(http.DefaultClient, page).Poll(t.Context(), 0)
 		if err == nil || strings.Contains(err.Error(), "s3cr") {
 			t.Errorf("error %v, want one without the password", err)
 		}
 	}
 }
 
-// Whatever two pages say, figures are unsaid or sane.
+// The figures of any two pages are unsaid or sane.
 func FuzzServerPage(f *testing.F) {
 	f.Add(twoEngines, twoEngines)
 	f.Add("vllm:kv_cache_usage_perc 1e300\nvllm:prompt_tokens_total NaN\n", "vllm:prompt_tokens_total 1e12\nvllm:prompt_tokens_total 1e12\n")
@@ -238,7 +237,7 @@ func FuzzServerPage(f *testing.F) {
 				t.Errorf("latency %+v", l)
 			}
 		}
-		if s.AcceptedTokens > s.DraftTokens && after.said[draftTokens].n == 0 {
+		if s.AcceptedTokens > s.DraftTokens && after.values[draftTokens].n == 0 {
 			t.Errorf("%v of %v accepted", s.AcceptedTokens, s.DraftTokens)
 		}
 	})

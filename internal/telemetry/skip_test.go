@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// skip leaves a test out where the system lacks something, but never where everything has to be there.
+// skip skips a test where the system lacks something, but fails in CI, where nothing may be missing.
 func skip(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {

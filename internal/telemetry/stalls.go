@@ -11,8 +11,8 @@ import (
 // beatEvery is how often the heartbeat wakes.
 const beatEvery = 20 * time.Millisecond
 
-// heartbeat is a goroutine that wakes on a timer and notes how late. What keeps it from running, SIGSTOP, a frozen
-// control group or other processes on our cores, keeps everything else in the process from running too.
+// heartbeat is a goroutine that wakes on a timer and notes its lateness. SIGSTOP, a frozen control group or other processes on our
+// cores delay it like everything else in the process.
 type heartbeat struct {
 	end     context.CancelFunc
 	stopped sync.WaitGroup
@@ -30,8 +30,7 @@ func startHeartbeat() *heartbeat {
 }
 
 func (h *heartbeat) run(ctx context.Context) {
-	// A timer that is set anew rather than a ticker, so that each beat is due one interval after the last, also after a
-	// stall.
+	// Unlike a ticker, a timer has each beat due one interval after the last, also after a stall.
 	timer := time.NewTimer(beatEvery)
 	defer timer.Stop()
 	for {
@@ -49,11 +48,11 @@ func (h *heartbeat) beat() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	now := time.Since(h.start)
-	h.late.look(now)
+	h.late.note(now)
 	h.late.due = now + beatEvery
 }
 
-// stall is how late a beat was, at most, since the last call.
+// stall is the greatest lateness of a beat since the last call.
 func (h *heartbeat) stall() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -65,30 +64,30 @@ func (h *heartbeat) close() {
 	h.stopped.Wait()
 }
 
-// lateness follows how late beats are. It is told the time, as an offset from any start.
+// lateness tracks the lateness of beats. Its times are offsets from any start.
 //
 //	due              take          beat
 //	 |---------------->|------------>|      two parts of one stall, each in its own sample
 type lateness struct {
 	due     time.Duration // of the next beat
-	counted time.Duration // up to then a beat that was due is in a sample already
+	counted time.Duration // lateness up to this moment is already in a sample
 	most    time.Duration
 }
 
-// look notes how late the beat is, whether it has come or not.
-func (l *lateness) look(now time.Duration) {
+// note updates the lateness of the next beat, whether it has come or not.
+func (l *lateness) note(now time.Duration) {
 	l.most = max(l.most, now-max(l.due, l.counted))
 }
 
-// take returns the most there was since the last call.
+// take returns the greatest lateness since the last call.
 func (l *lateness) take(now time.Duration) time.Duration {
-	l.look(now)
+	l.note(now)
 	most := l.most
 	l.most, l.counted = 0, max(l.counted, now)
 	return most
 }
 
-// schedulerWaits follows how long goroutines that can run wait until they do. The runtime looks at one in eight of them.
+// schedulerWaits tracks how long runnable goroutines wait to run. The runtime samples one in eight of them.
 type schedulerWaits struct {
 	sample []metrics.Sample
 	before []uint64
@@ -113,8 +112,8 @@ func (s *schedulerWaits) p99() time.Duration {
 	return d
 }
 
-// quantileSince is the upper edge of the bucket that holds the quantile of what the histogram counted since it counted
-// before. The runtime's buckets are at most a quarter wider than the one below.
+// quantileSince is the upper edge of the bucket that holds the quantile of the values counted since before. The runtime's buckets are
+// at most a quarter wider than the one below.
 func quantileSince(h *metrics.Float64Histogram, before []uint64, q float64) time.Duration {
 	var total, sum uint64
 	for i, n := range h.Counts {
@@ -133,7 +132,7 @@ func quantileSince(h *metrics.Float64Histogram, before []uint64, q float64) time
 	return 0
 }
 
-// inSeconds is a number of seconds as a duration, 0 for what is none.
+// inSeconds is a number of seconds as a duration, 0 for a negative one or NaN.
 func inSeconds(s float64) time.Duration {
 	ns := s * float64(time.Second)
 	switch {

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// watchedChild is the environment variable that makes TestStopped the process that is stopped. It says how often that
-// process samples itself: in one go at the end, or every so many milliseconds.
+// watchedChild is the environment variable that makes TestStopped the stopped process. Its value is the interval at which that
+// process samples itself.
 const watchedChild = "BENCHTOP_TEST_WATCHED"
 
 // watched samples itself until its input ends, then prints the longest stall and the time that was sampled.
@@ -51,8 +51,8 @@ func watched(every time.Duration) {
 	}
 }
 
-// A process that was really stopped says for how long, once, whether it samples itself seldom, often or in the moment it
-// goes on.
+// A process that was really stopped reports the length of the stop once, whether it samples itself seldom, often or at the moment
+// when it continues.
 func TestStopped(t *testing.T) {
 	if every, err := time.ParseDuration(os.Getenv(watchedChild)); err == nil {
 		watched(every)
@@ -72,7 +72,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// stopChild stops a child for a while. stopped is how long at least, stood and took what the child says.
+// stopChild stops a child for at least the time stopped. The child reports stood and took.
 func stopChild(t *testing.T, every time.Duration) (stopped, stood, took time.Duration) {
 	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStopped$", "-test.count=1")
 	c.Env = append(os.Environ(), watchedChild+"="+every.String())
@@ -113,7 +113,7 @@ func signalled(t *testing.T, c *exec.Cmd, s syscall.Signal) {
 	}
 }
 
-// await reads a line of the child's, which must be want unless that is empty. The rest is read to the end by Wait.
+// await reads a line of the child, which must be want unless that is empty. Wait reads the rest.
 func await(t *testing.T, lines *bufio.Scanner, want string) string {
 	t.Helper()
 	if !lines.Scan() || want != "" && lines.Text() != want {

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// quotaEvery is how often the quota of the control group is read: it seldom changes.
+// quotaEvery is the interval between readings of the control group's quota, which seldom changes.
 const quotaEvery = 10 * time.Second
 
-// threadsWaited is how long the threads waited for a core together since the last call. A thread may end at any time.
+// threadsWaited is the time that all threads together waited for a core since the last call. A thread may end at any time.
 func (p *Process) threadsWaited() time.Duration {
 	tasks, _ := os.ReadDir("/proc/self/task")
 	now := make(map[string]time.Duration, len(tasks))
@@ -29,7 +29,7 @@ func (p *Process) threadsWaited() time.Duration {
 	return since
 }
 
-// processMemory is what is resident, in bytes, or what the Go runtime holds where that is unknown.
+// processMemory is the resident memory in bytes, or that of the Go runtime where the resident one is unknown.
 func processMemory() uint64 {
 	if resident := ResidentMemory(); resident > 0 {
 		return uint64(resident)
@@ -39,7 +39,7 @@ func processMemory() uint64 {
 	return heap[0].Value.Uint64() - heap[1].Value.Uint64()
 }
 
-// ResidentMemory is what of this process is in RAM, in bytes; 0 where the system does not report it.
+// ResidentMemory is the memory of this process in RAM, in bytes; 0 where the system does not report it.
 func ResidentMemory() int64 {
 	bytes, _ := parseStatm(readText("/proc/self/statm"), os.Getpagesize())
 	return int64(bytes)
@@ -62,9 +62,8 @@ func coresAllowed(procs, affinity int, quota float64) float64 {
 	return cores
 }
 
-// waitedSince is how long threads waited together, given how long each had waited before and now. A thread that was not
-// there before, or that has waited less than before, as its number was given to another, began in between. One that is
-// gone takes its last wait with it.
+// waitedSince sums up the waits of threads between two readings. A thread that is new, or has waited less than before because its
+// number was reused, began in between. The last wait of a thread that has ended is lost.
 func waitedSince(before, now map[string]time.Duration) time.Duration {
 	var sum time.Duration
 	for thread, waited := range now {
@@ -78,14 +77,13 @@ func waitedSince(before, now map[string]time.Duration) time.Duration {
 	return sum
 }
 
-// parseSchedstat reads /proc/PID/task/TID/schedstat, "ran waited slices", and returns how long the thread waited for a
-// core since it began.
+// parseSchedstat reads /proc/PID/task/TID/schedstat, "ran waited slices", and returns the time that the thread has waited for a core.
 func parseSchedstat(text string) (time.Duration, bool) {
 	ns, ok := secondField(text)
 	return time.Duration(ns), ok
 }
 
-// parseStatm reads /proc/PID/statm, "size resident shared …" in pages, and returns what is resident, in bytes.
+// parseStatm reads /proc/PID/statm, "size resident shared …" in pages, and returns the resident bytes.
 func parseStatm(text string, page int) (uint64, bool) {
 	pages, ok := secondField(text)
 	if !ok || page <= 0 || pages > math.MaxInt64/int64(page) {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Threads that fight for one core wait for it, and the process sees that it may use only this one.
+// Threads that compete for one core wait for it.
 func TestStarved(t *testing.T) {
 	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
 		skip(t, "the kernel does not tell how long threads wait")
@@ -61,7 +61,7 @@ func TestStarved(t *testing.T) {
 	}
 }
 
-// Threads that begin and end all the time do not make samples negative, nor large.
+// Threads that begin and end all the time make samples neither negative nor large.
 func TestThreadsComeAndGo(t *testing.T) {
 	p := WatchProcess()
 	defer p.Close()
@@ -86,12 +86,12 @@ func TestSuspendedNow(t *testing.T) {
 	}
 }
 
-// Memory that is in use is resident, and a sample and a single look see the same.
+// Memory in use is resident, in a sample as in a single reading.
 func TestResidentMemory(t *testing.T) {
 	const more = 64 << 20
-	debug.FreeOSMemory() // now, so that what is free already is not given back while we look
+	debug.FreeOSMemory() // now, so that memory that is free already is not released later
 	before := ResidentMemory()
-	// Not of Go's heap, where free memory that is resident might be used again.
+	// Go's heap might reuse free memory that is resident.
 	held, err := unix.Mmap(-1, 0, more, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
 		t.Fatal(err)

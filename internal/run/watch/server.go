@@ -61,7 +61,7 @@ func (s *Server) Look() {
 	s.page = s.newPage()
 	ctx, cancel := context.WithTimeout(context.Background(), firstLook)
 	defer cancel()
-	if second, err := s.page.Look(ctx, 0); err == nil {
+	if second, err := s.page.Poll(ctx, 0); err == nil {
 		s.first = &second
 	}
 }
@@ -179,7 +179,7 @@ func (w *serverWatch) look(ctx context.Context, last bool) (metrics.ServerSecond
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return w.page.Look(ctx, time.Since(w.start).Round(time.Microsecond))
+	return w.page.Poll(ctx, time.Since(w.start).Round(time.Microsecond))
 }
 
 // take tells what came of a look.

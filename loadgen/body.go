@@ -7,8 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math/big"
+	mathrand "math/rand/v2"
 	"slices"
 
 	"benchtop/datasets"
@@ -96,25 +95,15 @@ const saltIDs = 4
 // prompt may hold; it may be nil where all prompts are texts.
 func NewSalt(mode SaltMode, vocabulary []int) (Salt, error) {
 	s := Salt{Mode: mode}
-	switch mode {
-	case NoSalt:
-		return s, nil
-	case SaltField, SaltPrefix:
-	default:
-		return s, fmt.Errorf("salt %q: use %q or %q", mode, SaltField, SaltPrefix)
+	if mode != NoSalt {
+		s.Text = "run " + rand.Text()[:10] // 50 bits
 	}
-	s.Text = "run " + rand.Text()[:10] // 50 bits
-	if mode == SaltField || len(vocabulary) == 0 {
-		return s, nil
-	}
-	for range saltIDs {
-		i, err := rand.Int(rand.Reader, big.NewInt(int64(len(vocabulary))))
-		if err != nil {
-			return s, fmt.Errorf("salt: %w", err)
+	if mode == SaltPrefix && len(vocabulary) > 0 {
+		for range saltIDs {
+			s.IDs = append(s.IDs, vocabulary[mathrand.IntN(len(vocabulary))])
 		}
-		s.IDs = append(s.IDs, vocabulary[i.Int64()])
 	}
-	return s, nil
+	return s, s.check()
 }
 
 // Line is what SaltPrefix puts before a text; what it costs in tokens is for a tokenizer to say.
@@ -122,12 +111,14 @@ func (s Salt) Line() string { return s.Text + "\n" }
 
 func (s Salt) check() error {
 	switch {
-	case s.Mode == NoSalt, (s.Mode == SaltField || s.Mode == SaltPrefix) && s.Text != "":
+	case s.Mode == NoSalt:
 		return nil
-	case s.Mode == SaltField || s.Mode == SaltPrefix:
+	case s.Mode != SaltField && s.Mode != SaltPrefix:
+		return fmt.Errorf("salt %q: use %q or %q", s.Mode, SaltField, SaltPrefix)
+	case s.Text == "":
 		return errors.New("salt: empty; a server refuses that, or finds every run in its cache")
 	}
-	return fmt.Errorf("salt %q: use %q or %q", s.Mode, SaltField, SaltPrefix)
+	return nil
 }
 
 // fields are what the salt adds to every body, before the user's own.
@@ -181,9 +172,8 @@ func (s Salt) onto(turn datasets.Turn) (datasets.Turn, error) {
 
 // firstText is where in a list of messages its first text begins, just behind the quote.
 func firstText(messages json.RawMessage) (int, error) {
-	d := json.NewDecoder(bytes.NewReader(messages))
-	at, err := textIn(d, "content")
-	if err != nil && err != io.EOF {
+	at, err := textIn(messages, "content")
+	if err != nil {
 		return 0, fmt.Errorf("messages cannot be made cold: %w", err)
 	}
 	if at == 0 {
@@ -192,50 +182,39 @@ func firstText(messages json.RawMessage) (int, error) {
 	return at, nil
 }
 
-// textIn walks a list of objects to the first member of that name that is a text, or holds a list of parts with one. It
-// returns where the text begins, or 0.
-func textIn(d *json.Decoder, member string) (int, error) {
-	if open, err := d.Token(); err != nil || open != json.Delim('[') {
+// textIn walks a list of objects to the first member of that name that is a text, or a content with a part that is one. It returns
+// where the text begins, or 0.
+func textIn(list json.RawMessage, member string) (int, error) {
+	d := json.NewDecoder(bytes.NewReader(list))
+	if open, err := d.Token(); open != json.Delim('[') {
 		return 0, cmp.Or(err, errors.New("expected a list"))
 	}
 	for d.More() {
-		if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		if open, err := d.Token(); open != json.Delim('{') {
 			return 0, cmp.Or(err, errors.New("expected an object"))
 		}
 		for d.More() {
 			name, err := d.Token()
+			var value json.RawMessage
+			if err == nil {
+				err = d.Decode(&value)
+			}
 			if err != nil {
 				return 0, err
 			}
-			if at, err := value(d, name == member, member); at > 0 || err != nil {
-				return at, err
+			from := int(d.InputOffset()) - len(value)
+			switch {
+			case name != member:
+			case value[0] == '"':
+				return from + 1, nil
+			case value[0] == '[' && member == "content":
+				if at, err := textIn(value, "text"); at > 0 || err != nil {
+					return from + at, err
+				}
 			}
 		}
 		if _, err := d.Token(); err != nil {
 			return 0, err
-		}
-	}
-	_, err := d.Token()
-	return 0, err
-}
-
-// value looks into a member's value if it is the one wanted, and skips it otherwise.
-func value(d *json.Decoder, wanted bool, member string) (int, error) {
-	var raw json.RawMessage
-	if err := d.Decode(&raw); err != nil || !wanted {
-		return 0, err
-	}
-	from := int(d.InputOffset()) - len(raw)
-	switch raw[0] {
-	case '"':
-		return from + 1, nil
-	case '[':
-		if member == "content" {
-			at, err := textIn(json.NewDecoder(bytes.NewReader(raw)), "text")
-			if at > 0 {
-				at += from
-			}
-			return at, err
 		}
 	}
 	return 0, nil

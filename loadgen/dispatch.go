@@ -51,19 +51,11 @@ func (e *Engine) dispatch(src Source) error {
 	}
 	d.planned = false
 	for at := 0.0; ; {
-		at += e.gap()
+		at += max(0, e.options.Steered())
 		if ok, err := d.arrive(shape.Nanoseconds(at)); !ok {
 			return err
 		}
 	}
-}
-
-// gap is the time to the next arrival at a rate of 1, in seconds.
-func (e *Engine) gap() float64 {
-	if e.options.Steered == nil {
-		return 1
-	}
-	return max(0, e.options.Steered())
 }
 
 // arrive waits for a schedule time and hands the next conversation over. It is not ok when there will be no more at all, or

@@ -203,6 +203,9 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 		return nil, err
 	}
 	traits := o.Protocol.Traits()
+	if o.Steered == nil {
+		o.Steered = func() float64 { return 1 }
+	}
 	o.Endpoint = cmp.Or(o.Endpoint, traits.Path)
 	e := &Engine{
 		options: o, clock: conn.Clock{Start: o.Start}, sink: sink,
@@ -322,12 +325,8 @@ func (e *Engine) Abort() {
 
 // isEndpoint reports whether a text can be put into a request line as a path; "" stands for a protocol's own.
 func isEndpoint(s string) bool {
-	for _, b := range []byte(s) {
-		if b <= ' ' || b > '~' || b == '#' {
-			return false
-		}
-	}
-	return s == "" || s[0] == '/'
+	odd := func(r rune) bool { return r <= ' ' || r > '~' || r == '#' }
+	return s == "" || s[0] == '/' && !strings.ContainsFunc(s, odd)
 }
 
 // SetLimit changes how many requests may be in flight, 0 for no limit.

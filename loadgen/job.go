@@ -3,10 +3,8 @@ package loadgen
 import (
 	"context"
 	"fmt"
-	"math"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"benchtop/datasets"
@@ -120,35 +118,34 @@ func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []me
 	o.Connections = nil
 	clock := conn.Clock{Start: o.Start}
 	now := clock.Now()
+	e, err := New(o, event.Discard)
 	all := make([]metrics.Request, len(turns))
 	for i := range all {
-		all[i] = metrics.NewRequest(i)
-		all[i].InputTokens, all[i].InputSource = turns[i].InputTokens, o.InputSource
-		all[i].Scheduled, all[i].Due = now, now
-	}
-	e, err := New(o, event.Discard)
-	if err != nil {
-		for i := range all {
-			all[i].Failure, all[i].Error, all[i].Done = metrics.FailedInternal, err.Error(), clock.Now()
+		q := &all[i]
+		*q = metrics.NewRequest(i)
+		q.InputTokens, q.InputSource = turns[i].InputTokens, o.InputSource
+		q.Scheduled, q.Due = now, now
+		if err != nil {
+			q.Failure, q.Error, q.Done = metrics.FailedInternal, err.Error(), clock.Now()
+		} else {
+			q.MaxTokens, _ = e.encoder.length(&turns[i])
 		}
+	}
+	if err != nil {
 		return all
 	}
-	for i := range all {
-		all[i].MaxTokens, _ = e.encoder.length(&turns[i])
-	}
 	defer e.finish()
-	unwatch := context.AfterFunc(ctx, e.Abort)
-	defer unwatch()
+	defer context.AfterFunc(ctx, e.Abort)()
 	if atOnce <= 0 {
-		atOnce = math.MaxInt
+		atOnce = len(turns)
 	}
-	var next atomic.Int64
+	slots := make(chan struct{}, atOnce)
 	var work sync.WaitGroup
-	for range min(atOnce, len(turns)) {
+	for i := range all {
+		slots <- struct{}{}
 		work.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(turns); i = int(next.Add(1)) - 1 {
-				e.try(ctx, &all[i], &turns[i])
-			}
+			e.try(ctx, &all[i], &turns[i])
+			<-slots
 		})
 	}
 	work.Wait()

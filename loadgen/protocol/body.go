@@ -128,10 +128,10 @@ func members(object json.RawMessage) ([]Field, error) {
 		return nil, nil
 	}
 	v, err := fastjson.ParseBytes(object)
-	if err != nil {
-		return nil, fmt.Errorf("the request's overrides: %w", err)
+	var o *fastjson.Object
+	if err == nil {
+		o, err = v.Object()
 	}
-	o, err := v.Object()
 	if err != nil {
 		return nil, fmt.Errorf("the request's overrides: %w", err)
 	}

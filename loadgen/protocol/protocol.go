@@ -4,7 +4,6 @@ package protocol
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"benchtop/datasets"
@@ -57,19 +56,18 @@ func All() []Protocol {
 func Default() Protocol { return Completions{"openai"} }
 
 // Named is the protocol of a name, nil for none.
-func Named(name string) Protocol {
-	all := All()
-	if i := slices.IndexFunc(all, func(p Protocol) bool { return p.Traits().Name == name }); i >= 0 {
-		return all[i]
-	}
-	return nil
-}
+func Named(name string) Protocol { return first(func(t Traits) bool { return t.Name == name }) }
 
 // Holding is the first protocol whose requests can hold prompts of one of some forms, nil for none.
 func Holding(forms datasets.Forms) Protocol {
-	all := All()
-	if i := slices.IndexFunc(all, func(p Protocol) bool { return p.Traits().Forms.Overlap(forms) }); i >= 0 {
-		return all[i]
+	return first(func(t Traits) bool { return t.Forms.Overlap(forms) })
+}
+
+func first(wanted func(Traits) bool) Protocol {
+	for _, p := range All() {
+		if wanted(p.Traits()) {
+			return p
+		}
 	}
 	return nil
 }

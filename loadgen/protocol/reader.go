@@ -206,25 +206,22 @@ func truthy(v *fastjson.Value) bool {
 
 // errorWords is the message of an error object, or its JSON.
 func errorWords(v *fastjson.Value) string {
-	if text := v.GetStringBytes("message"); len(text) > 0 {
-		return Clip(string(text))
+	text := v.GetStringBytes("message")
+	switch {
+	case len(text) > 0:
+	case v.Type() == fastjson.TypeString:
+		text = v.GetStringBytes()
+	default:
+		text = v.MarshalTo(nil)
 	}
-	if v.Type() == fastjson.TypeString {
-		return Clip(string(v.GetStringBytes()))
-	}
-	return Clip(v.String())
+	return Clip(string(text))
 }
 
 // MaxWords is how much of a server's own words is kept with a failed request.
 const MaxWords = 2048
 
 // Clip is a server's words as far as they are kept.
-func Clip(s string) string {
-	if len(s) > MaxWords {
-		return s[:MaxWords]
-	}
-	return s
-}
+func Clip(s string) string { return s[:min(len(s), MaxWords)] }
 
 // Excerpt is the beginning of what could not be read.
 func Excerpt(data []byte) string {

@@ -249,10 +249,5 @@ func tokenPrefix(name string) string {
 
 // isValue reports whether a text can be a header's value: no control characters but a tab.
 func isValue(s string) bool {
-	for _, b := range []byte(s) {
-		if b < ' ' && b != '\t' || b == 0x7f {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
 }

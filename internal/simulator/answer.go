@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"time"
@@ -43,7 +44,7 @@ func (s *Server) respond(w http.ResponseWriter, r *http.Request, a *arrival, pro
 		return err
 	}
 	if p.Stream {
-		g.stream(r.Context(), w, p.streamOptions(), f)
+		g.stream(r.Context(), w, *cmp.Or(p.StreamOptions, new(streamOptions)), f)
 		return nil
 	}
 	tokens, err := g.whole(r.Context())

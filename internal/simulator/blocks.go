@@ -171,10 +171,12 @@ type blockNames struct {
 }
 
 // newBlockNames is for a sequence with that prompt and that answer. Sequences with another salt share nothing with it.
-func newBlockNames(size int, salt string, prompt []int, answer prose) *blockNames {
+func newBlockNames(size int, salt *string, prompt []int, answer prose) *blockNames {
 	n := &blockNames{size: size, chain: fnvOffset, prompt: prompt, answer: answer}
-	for i := range len(salt) {
-		n.chain = mix(n.chain, uint64(salt[i])+vocabulary) // no token looks like it
+	if salt != nil {
+		for _, b := range []byte(*salt) {
+			n.chain = mix(n.chain, uint64(b)+vocabulary) // no token looks like it
+		}
 	}
 	return n
 }

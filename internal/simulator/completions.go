@@ -57,7 +57,7 @@ func (request completionRequest) check() ([]int, *apiError) {
 		return nil, badRequest("logprobs", "Requested sample logprobs of %d, which is greater than max allowed: %d",
 			*request.Logprobs, maxLogprobs)
 	}
-	return request.Prompt.tokens()
+	return *request.Prompt, request.Prompt.check("prompt")
 }
 
 // completionChoice describes tokens that follow offset bytes of text; the last of them may be the last of all.

@@ -112,10 +112,8 @@ func (s *Server) checkEmbedding(request *embeddingRequest) ([][]int, *apiError) 
 		return nil, badRequest("truncate_prompt_tokens", "truncate_prompt_tokens must be between -1 and %d, got %d.", most, *t)
 	}
 	all := make([][]int, 0, len(request.Input))
-	for _, p := range request.Input {
-		ids, err := p.tokens()
-		if err != nil {
-			err.param = "input"
+	for _, ids := range request.Input {
+		if err := ids.check("input"); err != nil {
 			return nil, err
 		}
 		switch t := request.Truncate; {

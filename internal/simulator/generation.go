@@ -1,6 +1,7 @@
 package simulator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -46,7 +47,7 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 	seq.pooled = p.pooled
 	if s.profile.PrefixCache {
 		_, _, again := s.answer(key, room, p) // a second pen: the engine writes at its own pace
-		seq.names = newBlockNames(s.profile.BlockSize, p.salt(), prompt, again)
+		seq.names = newBlockNames(s.profile.BlockSize, p.CacheSalt, prompt, again)
 	}
 	g := &generation{
 		Server:  s,
@@ -71,12 +72,9 @@ func (s *Server) answer(key uint64, room int, p sampling) (tokens int, reason st
 	return tokens, reason, prose{draws: draws}
 }
 
-// requestID returns the client's own id if it sent one.
+// requestID is the client's own id if it sent one.
 func (s *Server) requestID(r *http.Request, key uint64) string {
-	if id := r.Header.Get("X-Request-Id"); id != "" {
-		return id
-	}
-	return fmt.Sprintf("%016x%016x", key, s.ids.Add(1))
+	return cmp.Or(r.Header.Get("X-Request-Id"), fmt.Sprintf("%016x%016x", key, s.ids.Add(1)))
 }
 
 // each calls f with the tokens of one step at a time, as they come, until the answer is whole or f fails. It aborts the
@@ -217,14 +215,6 @@ func (p sampling) length(room, mean int, draws *rand.Rand) (tokens int, reason s
 	return natural, "stop"
 }
 
-// salt is "" where none was given.
-func (p sampling) salt() string {
-	if p.CacheSalt == nil {
-		return ""
-	}
-	return *p.CacheSalt
-}
-
 // fingerprint mixes the prompt and the request's own seed into the key that its draws start from (FNV-1a over the ids).
 func fingerprint(prompt []int, seed int64) uint64 {
 	h := mix(fnvOffset, uint64(seed))
@@ -232,12 +222,4 @@ func fingerprint(prompt []int, seed int64) uint64 {
 		h = mix(h, uint64(id))
 	}
 	return h
-}
-
-// streamOptions returns the options given, or none.
-func (p sampling) streamOptions() *streamOptions {
-	if p.StreamOptions == nil {
-		return &streamOptions{}
-	}
-	return p.StreamOptions
 }

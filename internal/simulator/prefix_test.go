@@ -127,7 +127,7 @@ func TestPrefixSharedWhileRunning(t *testing.T) {
 		start := time.Now()
 		for i := range 2 {
 			seq := newSequence(100, 2, "length", uint64(i))
-			seq.names = newBlockNames(16, "", randomPrompt(100, 7), randomAnswer(uint64(i)))
+			seq.names = newBlockNames(16, nil, randomPrompt(100, 7), randomAnswer(uint64(i)))
 			if err := e.submit(seq); err != nil {
 				t.Fatal(err)
 			}

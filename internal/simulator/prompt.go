@@ -8,11 +8,8 @@ import (
 	"strings"
 )
 
-// prompt is the "prompt" field of a completion: a text, a list of token ids, or a list of one of these.
-type prompt struct {
-	text *string // nil if it came as ids
-	ids  []int
-}
+// prompt is the "prompt" field of a completion as token ids: it may be a text, a list of ids, or a list of one of these.
+type prompt []int
 
 func (p *prompt) UnmarshalJSON(raw []byte) error {
 	var text string
@@ -20,10 +17,10 @@ func (p *prompt) UnmarshalJSON(raw []byte) error {
 	var prompts []json.RawMessage
 	switch {
 	case json.Unmarshal(raw, &text) == nil:
-		*p = prompt{text: &text}
+		*p = encode(text)
 		return nil
 	case json.Unmarshal(raw, &ids) == nil:
-		*p = prompt{ids: ids}
+		*p = ids
 		return nil
 	case json.Unmarshal(raw, &prompts) != nil || prompts[0][0] != '"' && prompts[0][0] != '[':
 		return errors.New("prompt: must be a text or a list of token ids")
@@ -33,19 +30,15 @@ func (p *prompt) UnmarshalJSON(raw []byte) error {
 	return p.UnmarshalJSON(prompts[0])
 }
 
-// tokens returns the prompt's token ids, or an error if there are none or they are not in the vocabulary.
-func (p *prompt) tokens() ([]int, *apiError) {
-	ids := p.ids
-	if p.text != nil {
-		ids = encode(*p.text)
+// check is an error if there are no ids, or ones that are not in the vocabulary.
+func (p prompt) check(param string) *apiError {
+	if len(p) == 0 {
+		return badRequest(param, "The decoder prompt cannot be empty")
 	}
-	if len(ids) == 0 {
-		return nil, badRequest("prompt", "The decoder prompt cannot be empty")
+	if id, ok := inVocabulary(p); !ok {
+		return badRequest(param, "Token id %d is out of vocabulary", id)
 	}
-	if id, ok := inVocabulary(ids); !ok {
-		return nil, badRequest("prompt", "Token id %d is out of vocabulary", id)
-	}
-	return ids, nil
+	return nil
 }
 
 // message is one turn of a chat. Fields other than these two are ignored.
@@ -91,11 +84,17 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// chatText is the chat template: what the engine is given for a list of messages. An answer that comes back as a message
-// has the tokens it had, so that the next turn finds it in the prefix cache.
-func chatText(messages []message, addGenerationPrompt bool) string {
+// chatTokens applies the chat template: what the engine is given for a list of messages. An answer that comes back as a message has the
+// tokens it had, so that the next turn finds it in the prefix cache. A list without messages, or a message without a role, is an error.
+func chatTokens(messages []message, addGenerationPrompt bool) ([]int, *apiError) {
+	if len(messages) == 0 {
+		return nil, badRequest("messages", "messages must not be empty")
+	}
 	var text strings.Builder
-	for _, m := range messages {
+	for i, m := range messages {
+		if m.Role == "" {
+			return nil, badRequest("messages", "message %d has no role", i)
+		}
 		text.WriteString(m.Role + ":")
 		if !strings.HasPrefix(string(m.Content), " ") {
 			text.WriteByte(' ')
@@ -105,20 +104,7 @@ func chatText(messages []message, addGenerationPrompt bool) string {
 	if addGenerationPrompt {
 		text.WriteString("assistant:")
 	}
-	return text.String()
-}
-
-// chatTokens applies the template. A list without messages, or a message without a role, is an error.
-func chatTokens(messages []message, addGenerationPrompt bool) ([]int, *apiError) {
-	if len(messages) == 0 {
-		return nil, badRequest("messages", "messages must not be empty")
-	}
-	for i, m := range messages {
-		if m.Role == "" {
-			return nil, badRequest("messages", "message %d has no role", i)
-		}
-	}
-	return encode(chatText(messages, addGenerationPrompt)), nil
+	return encode(text.String()), nil
 }
 
 type tokenizeRequest struct {

@@ -15,7 +15,7 @@ var errStruck = errors.New("ended by a fault")
 // stream writes the answer as events: the headers now, then an event for the tokens of each step, then usage if it was asked for,
 // then the end marker. If the engine stops under it, the stream says so in an event. A client that has gone just ends it, and so
 // may a fault.
-func (g *generation) stream(ctx context.Context, w http.ResponseWriter, options *streamOptions, f format) {
+func (g *generation) stream(ctx context.Context, w http.ResponseWriter, options streamOptions, f format) {
 	out, err := g.openEvents(ctx, w)
 	if err == nil {
 		err = g.streamTokens(ctx, out, options, f)
@@ -39,7 +39,7 @@ func (g *generation) stream(ctx context.Context, w http.ResponseWriter, options 
 
 // streamTokens writes the tokens, and lets the fault of the request happen where it belongs. The role comes in an event of its own
 // with the first token, as in vLLM.
-func (g *generation) streamTokens(ctx context.Context, out *events, options *streamOptions, f format) error {
+func (g *generation) streamTokens(ctx context.Context, out *events, options streamOptions, f format) error {
 	usage := func(n int) any {
 		if options.IncludeUsage && options.ContinuousUsageStats {
 			return g.usage(n)

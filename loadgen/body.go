@@ -51,17 +51,6 @@ func (e *encoder) body(dst []byte, model string, turn *datasets.Turn) ([]byte, e
 	return e.protocol.Body(dst, e.ask(model, &salted))
 }
 
-// IgnoresEOS reports whether the requests ask for answers of full length.
-func (o *Options) IgnoresEOS() bool {
-	ignores := false
-	for _, f := range o.Extra {
-		if f.Name == "ignore_eos" {
-			ignores = f.JSON == "true"
-		}
-	}
-	return ignores
-}
-
 // Optional are the names of the own fields in the body of a turn that a server can do without, in its order.
 func (o *Options) Optional(turn *datasets.Turn) []string {
 	e := newEncoder(o)

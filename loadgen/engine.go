@@ -111,59 +111,47 @@ func Defaults() Options {
 
 // Validate reports every problem at once.
 func (o *Options) Validate() error {
-	var problems []error
-	bad := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if o.Target == nil {
-		bad("no target")
-	}
-	if o.Protocol == nil {
-		bad("no protocol")
-	} else if t := o.Protocol.Traits(); o.Endpoint != "" && !strings.HasSuffix(o.Endpoint, t.Suffix) {
-		bad("endpoint %q: for backend %s it must end in %q", o.Endpoint, t.Name, t.Suffix)
-	}
-	if !isEndpoint(o.Endpoint) {
-		bad("endpoint %q: expected a path such as /v1/completions", o.Endpoint)
+	problems := []error{o.Salt.check()}
+	require := func(ok bool, format string, args ...any) {
+		if !ok {
+			problems = append(problems, fmt.Errorf(format, args...))
+		}
 	}
 	for _, f := range o.Extra {
-		if err := f.Check(); err != nil {
-			problems = append(problems, err)
-		}
+		problems = append(problems, f.Check())
 	}
-	if err := o.Salt.check(); err != nil {
-		problems = append(problems, err)
+	require(o.Target != nil, "no target")
+	require(o.Protocol != nil, "no protocol")
+	if o.Protocol != nil && o.Endpoint != "" {
+		t := o.Protocol.Traits()
+		require(strings.HasSuffix(o.Endpoint, t.Suffix), "endpoint %q: for backend %s it must end in %q", o.Endpoint, t.Name, t.Suffix)
 	}
-	if o.Schedule == nil {
-		bad("no schedule")
-	}
-	if !(o.ProbeRate >= 0) {
-		bad("probe rate %v: must be positive, or 0 for no probes", o.ProbeRate)
-	}
-	if o.Until < 0 || o.SteeredUntil < 0 {
-		bad("the end of the sending must not be before the start")
-	}
-	if o.Limit < 0 {
-		bad("limit %d: must be positive, or 0 for none", o.Limit)
-	}
-	if o.ClosedLoop && o.Limit == 0 {
-		bad("a closed loop needs a limit")
-	}
-	if o.Drain < 0 || o.StallTimeout <= 0 || o.RequestTimeout <= 0 {
-		bad("drain, stall and request time-outs must be positive")
-	}
-	if o.Pacer != "" && !slices.Contains(pace.Kinds(), o.Pacer) {
-		bad("pacer %q: this system has %v", o.Pacer, pace.Kinds())
-	}
-	switch o.Timestamps {
-	case "", metrics.UserStamps:
-	case metrics.KernelStamps:
-		if !conn.KernelStamps() {
-			bad("timestamps kernel: this system's kernel does not stamp packets; use user")
-		}
-	default:
-		bad("timestamps %q: use kernel or user", o.Timestamps)
-	}
+	require(isEndpoint(o.Endpoint), "endpoint %q: expected a path such as /v1/completions", o.Endpoint)
+	require(o.Schedule != nil, "no schedule")
+	require(o.ProbeRate >= 0, "probe rate %v: must be positive, or 0 for no probes", o.ProbeRate)
+	require(o.Until >= 0 && o.SteeredUntil >= 0, "the end of the sending must not be before the start")
+	require(o.Limit >= 0, "limit %d: must be positive, or 0 for none", o.Limit)
+	require(!o.ClosedLoop || o.Limit != 0, "a closed loop needs a limit")
+	require(o.Drain >= 0 && o.StallTimeout > 0 && o.RequestTimeout > 0, "drain, stall and request time-outs must be positive")
+	require(o.Pacer == "" || slices.Contains(pace.Kinds(), o.Pacer), "pacer %q: this system has %v", o.Pacer, pace.Kinds())
+	stamps := []string{"", metrics.UserStamps, metrics.KernelStamps}
+	require(slices.Contains(stamps, o.Timestamps), "timestamps %q: use kernel or user", o.Timestamps)
+	require(o.Timestamps != metrics.KernelStamps || conn.KernelStamps(), "timestamps kernel: this system's kernel does not stamp packets; use user")
 	return errors.Join(problems...)
 }
+
+// extra is the value of an extra field, "" for none.
+func (o *Options) extra(name string) (value string) {
+	for _, f := range o.Extra {
+		if f.Name == name {
+			value = strings.TrimSpace(f.JSON)
+		}
+	}
+	return value
+}
+
+// IgnoresEOS reports whether the requests ask for answers of full length.
+func (o *Options) IgnoresEOS() bool { return o.extra("ignore_eos") == "true" }
 
 // Engine is one run. Its methods but Run may be called from any goroutine, also before and after it.
 type Engine struct {
@@ -217,13 +205,8 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 		until = 0
 	}
 	e.pacer = pace.New(o.Start, until, o.SteeredUntil)
-	e.unstreamed = !traits.Streams
-	for _, f := range o.Extra {
-		if f.Name == "stream" && traits.Streams {
-			value := strings.TrimSpace(f.JSON)
-			e.unstreamed = value == "false" || value == "null"
-		}
-	}
+	stream := o.extra("stream")
+	e.unstreamed = !traits.Streams || stream == "false" || stream == "null"
 	e.halting = make(chan struct{}, 1)
 	e.halting <- struct{}{}
 	if e.pool = o.Connections; e.pool == nil {

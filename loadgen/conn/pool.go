@@ -111,9 +111,6 @@ func (p *Pool) SetClock(clock Clock) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clock = clock
-	for _, c := range p.ahead {
-		c.raw.setClock(clock)
-	}
 }
 
 // KeptOpen says that the server is known to keep its connections open after an answer, so that none has to rest.
@@ -149,7 +146,11 @@ func (p *Pool) pop() (*Conn, time.Duration) {
 		p.idle = slices.Delete(p.idle, 0, 1)
 		return c, idleLimit
 	}
-	return last(&p.ahead), aheadLimit
+	c := last(&p.ahead)
+	if c != nil {
+		c.raw.setClock(p.clock) // it may be older than the run
+	}
+	return c, aheadLimit
 }
 
 // last takes the last connection off a list, nil if there is none.
@@ -317,7 +318,6 @@ func (p *Pool) add(c *Conn) {
 		p.discard(c)
 		return
 	}
-	c.raw.setClock(p.clock)
 	c.since = time.Now()
 	p.ahead = append(p.ahead, c)
 }

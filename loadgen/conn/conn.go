@@ -57,7 +57,7 @@ const (
 func (c *Conn) rest() time.Duration { return max(5*time.Millisecond, 2*c.dial) }
 
 // StaleWithin is how soon after the write a connection has failed at the latest that the server had closed for being idle: the reset
-// that the first packet meets takes a round trip, about as long as the dial tooc. It is negative for one that is not old enough, or
+// that the first packet meets takes a round trip, about as long as the dial took. It is negative for one that is not old enough, or
 // nil. Servers wait longer for a first request than for a next one, so one that was opened ahead has to be older.
 func (c *Conn) StaleWithin() time.Duration {
 	if c != nil {
@@ -174,7 +174,7 @@ func (c *Conn) ReadBody() ([]byte, error) {
 // Failure is how the connection failed, nil for not at all.
 func (c *Conn) Failure() error { return c.failure }
 
-// Expire makes reads fail some time between at and at+slacc.
+// Expire makes reads fail some time between at and at+slack.
 func (c *Conn) Expire(at time.Time, slack time.Duration) { c.raw.expire(at, slack) }
 
 // widen gives the HTTP library a larger buffer with the same bytes in it; false if it is as large as it may become.

@@ -36,26 +36,25 @@ func (e *Engine) dispatch(src Source) error {
 	if err := e.pacer.Open(e.options.Pacer); err != nil {
 		return err
 	}
-	d := dispatcher{Engine: e, source: src, planned: !e.pacer.PlanLeft(), last: math.MinInt64 / 2}
-	if d.planned {
-		for offset := range e.options.Schedule {
-			if ok, err := d.arrive(offset); err != nil {
-				return err
-			} else if !ok {
-				break
-			}
-		}
-	}
-	if !e.pacer.PlanLeft() {
-		return nil
+	d := dispatcher{Engine: e, source: src, planned: true, last: math.MinInt64 / 2}
+	if err := d.follow(e.options.Schedule); err != nil || !e.pacer.PlanLeft() {
+		return err
 	}
 	d.planned = false
-	for at := 0.0; ; {
-		at += max(0, e.options.Steered())
-		if ok, err := d.arrive(shape.Nanoseconds(at)); !ok {
+	return d.follow(func(yield func(time.Duration) bool) {
+		for at := max(0, e.options.Steered()); yield(shape.Nanoseconds(at)); at += max(0, e.options.Steered()) {
+		}
+	})
+}
+
+// follow hands over a conversation at each time of a schedule, until there are no more.
+func (d *dispatcher) follow(schedule shape.Schedule) error {
+	for offset := range schedule {
+		if ok, err := d.arrive(offset); !ok {
 			return err
 		}
 	}
+	return nil
 }
 
 // arrive waits for a schedule time and hands the next conversation over. It is not ok when there will be no more at all, or

@@ -1,6 +1,7 @@
 package panels
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -84,31 +85,19 @@ func drawErrors(c screen.Canvas, v *View) {
 	}
 }
 
+// failureNames are the kinds of failures in words; a status says itself.
+var failureNames = map[metrics.Failure]string{
+	metrics.FailedConnect: "no connection", metrics.FailedNoSocket: "no socket here", metrics.FailedReset: "connection reset",
+	metrics.FailedTruncated: "stream truncated", metrics.FailedInStream: "error in stream", metrics.FailedMalformed: "malformed answer",
+	metrics.FailedEmpty: "no output", metrics.FailedStall: "stalled", metrics.FailedTimeout: "timeout",
+}
+
 // failureName says a kind of failure in words.
 func failureName(kind metrics.Failure, status int) string {
-	switch kind {
-	case metrics.FailedConnect:
-		return "no connection"
-	case metrics.FailedNoSocket:
-		return "no socket here"
-	case metrics.FailedStatus:
+	if kind == metrics.FailedStatus {
 		return fmt.Sprintf("HTTP %d", status)
-	case metrics.FailedReset:
-		return "connection reset"
-	case metrics.FailedTruncated:
-		return "stream truncated"
-	case metrics.FailedInStream:
-		return "error in stream"
-	case metrics.FailedMalformed:
-		return "malformed answer"
-	case metrics.FailedEmpty:
-		return "no output"
-	case metrics.FailedStall:
-		return "stalled"
-	case metrics.FailedTimeout:
-		return "timeout"
 	}
-	return screen.Sanitize(string(kind))
+	return cmp.Or(failureNames[kind], screen.Sanitize(string(kind)))
 }
 
 // errorLine is a line of the errors in full; only the first one of a kind has that.

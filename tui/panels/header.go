@@ -57,21 +57,18 @@ func StateSign(s *metrics.Snapshot, state metrics.State) screen.Span {
 	return screen.Style{Fg: screen.Green, Bold: true}.Span("● RUN")
 }
 
-// ConclusionSign gives what came out of a run a sign, a word and a colour.
+// conclusions are the ends of runs that were not as planned.
+var conclusions = map[metrics.Conclusion]string{
+	metrics.Aborted: "■ ABORTED", metrics.Terminated: "■ TERMINATED", metrics.HungUp: "■ TERMINAL LOST", metrics.RunFailed: "✗ FAILED",
+	metrics.GateMissed: "✗ GATE MISSED",
+}
+
+// ConclusionSign gives the end of a run a sign, a word and a colour.
 func ConclusionSign(r *metrics.Report) screen.Span {
 	switch {
-	case r == nil:
-	case r.Conclusion == metrics.Aborted:
-		return screen.Warning.Span("■ ABORTED")
-	case r.Conclusion == metrics.Terminated:
-		return screen.Warning.Span("■ TERMINATED")
-	case r.Conclusion == metrics.HungUp:
-		return screen.Warning.Span("■ TERMINAL LOST")
-	case r.Conclusion == metrics.RunFailed:
-		return screen.Warning.Span("✗ FAILED")
-	case r.Conclusion == metrics.GateMissed:
-		return screen.Warning.Span("✗ GATE MISSED")
-	case r.Interrupted != nil:
+	case r != nil && conclusions[r.Conclusion] != "":
+		return screen.Warning.Span(conclusions[r.Conclusion])
+	case r != nil && r.Interrupted != nil:
 		return screen.Style{Fg: screen.Orange, Bold: true}.Span("✓ DONE early")
 	}
 	return screen.Style{Fg: screen.Green, Bold: true}.Span("✓ DONE")

@@ -264,63 +264,34 @@ func (c Canvas) Border(standsOut bool) {
 func (s *Surface) plain(glyph rune) rune {
 	switch {
 	case glyph < 0: // a letter with marks on it stays without them
-		return s.plain(firstRune(s.clusters[-glyph-1]))
+		first, _ := utf8.DecodeRuneInString(s.clusters[-glyph-1])
+		return s.plain(first)
 	case glyph >= 0x20 && glyph <= 0x7e:
 		return glyph
 	}
 	return asciiFor(glyph)
 }
 
-func firstRune(s string) rune {
-	for _, r := range s {
-		return r
+// signs are the signs of the dashboard, asciiSigns the characters that stand for them.
+const (
+	signs      = "─▁·┄–━╸╺┊│‖╭╮╰╯┴┤├┬┼┌┐└┘●◐■✓↓↑▲°…→▶≤≥×✗µ▂▃▄▅▆▇█\u2800"
+	asciiSigns = "-----===:||+++++++++++++***vv^^ ~>><>xxu...:::# "
+)
+
+// plainSigns are the characters by their signs.
+var plainSigns = func() map[rune]rune {
+	out := map[rune]rune{}
+	for i, sign := range []rune(signs) {
+		out[sign] = rune(asciiSigns[i])
 	}
-	return '?'
-}
+	return out
+}()
 
 // asciiFor is the character for a sign of the dashboard.
 func asciiFor(r rune) rune {
-	switch r {
-	case '─', '▁', '·', '┄', '–':
-		return '-'
-	case '━', '╸', '╺':
-		return '='
-	case '┊':
-		return ':'
-	case '│', '‖':
-		return '|'
-	case '╭', '╮', '╰', '╯', '┴', '┤', '├', '┬', '┼', '┌', '┐', '└', '┘':
-		return '+'
-	case '●', '◐', '■':
-		return '*'
-	case '✓', '↓':
-		return 'v'
-	case '↑', '▲':
-		return '^'
-	case '°':
-		return ' '
-	case '…':
-		return '~'
-	case '→', '▶':
-		return '>'
-	case '≤':
-		return '<'
-	case '≥':
-		return '>'
-	case '×', '✗':
-		return 'x'
-	case 'µ':
-		return 'u'
-	case '▂', '▃', '▄':
-		return '.'
-	case '▅', '▆', '▇':
-		return ':'
-	case '█':
-		return '#'
-	}
-	switch {
-	case r == 0x2800:
-		return ' '
+	switch plain, ok := plainSigns[r]; {
+	case ok:
+		return plain
 	case r > 0x2800 && r <= 0x28ff: // plots in the report; charts draw letters
 		return '*'
 	}

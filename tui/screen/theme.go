@@ -189,23 +189,27 @@ func ThemePalette(theme string, p termenv.Profile) *Palette {
 	if theme == themeContrast {
 		out.heavy, swatches = true, &contrastSwatches
 	}
-	for i, s := range swatches {
-		name := s.rgb
-		switch p {
-		case termenv.ANSI256:
-			name = s.ansi256
-		case termenv.ANSI:
-			name = s.ansi
-		}
-		if name == "" {
-			continue
-		}
-		if c := p.Color(name); c != nil {
-			out.fg[i], out.bg[i] = c.Sequence(false), c.Sequence(true)
-		}
+	for i, sw := range swatches {
+		out.set(Color(i), sw)
 	}
-	out.shade(p)
+	for i, sw := range shadeSwatches {
+		out.set(shades+Color(i), sw)
+	}
 	return out
+}
+
+// set takes a colour as the terminal can show it.
+func (p *Palette) set(i Color, s swatch) {
+	name := s.rgb
+	switch p.Profile {
+	case termenv.ANSI256:
+		name = s.ansi256
+	case termenv.ANSI:
+		name = s.ansi
+	}
+	if c := p.Profile.Color(name); name != "" && c != nil {
+		p.fg[i], p.bg[i] = c.Sequence(false), c.Sequence(true)
+	}
 }
 
 // Next returns the palette of the theme after this one.
@@ -225,11 +229,11 @@ const (
 )
 
 // shadeSwatches are viridis, from few to many, and two dark tones. Lines stand out on all of them, and all of them stand out on
-// black and on white.
-var shadeSwatches = [shadeCount]struct{ rgb, ansi256 string }{
-	{"#472D7B", "54"}, {"#424086", "55"}, {"#3B528B", "61"}, {"#33638D", "67"}, {"#2C728E", "31"},
-	{"#21918C", "37"}, {"#28AE80", "72"}, {"#5EC962", "77"}, {"#ADDC30", "149"}, {"#FDE725", "220"},
-	{"#2B566F", "24"}, {"#6B4A3A", "95"},
+// black and on white. They are not for 16 colours.
+var shadeSwatches = [shadeCount]swatch{
+	{"#472D7B", "54", ""}, {"#424086", "55", ""}, {"#3B528B", "61", ""}, {"#33638D", "67", ""}, {"#2C728E", "31", ""},
+	{"#21918C", "37", ""}, {"#28AE80", "72", ""}, {"#5EC962", "77", ""}, {"#ADDC30", "149", ""}, {"#FDE725", "220", ""},
+	{"#2B566F", "24", ""}, {"#6B4A3A", "95", ""},
 }
 
 // Heat is the colour of a share of the maximum, from just above 0 to 1.
@@ -237,37 +241,13 @@ func Heat(part float64) Color {
 	return shades + Color(min(int(part*HeatSteps), HeatSteps-1))
 }
 
-// shade adds the shades if the terminal has enough colours.
-func (p *Palette) shade(profile termenv.Profile) {
-	if !p.Filled {
-		return
-	}
-	for i, s := range shadeSwatches {
-		name := s.rgb
-		if profile == termenv.ANSI256 {
-			name = s.ansi256
-		}
-		if c := profile.Color(name); c != nil {
-			p.fg[shades+Color(i)], p.bg[shades+Color(i)] = c.Sequence(false), c.Sequence(true)
-		}
-	}
-}
-
 // colorModes are the values of tui.Options.Color and the number of colours of each.
-var colorModes = []struct {
-	name    string
-	profile termenv.Profile
-}{{"none", termenv.Ascii}, {"16", termenv.ANSI}, {"256", termenv.ANSI256}, {"true", termenv.TrueColor}}
+var colorModes = map[string]termenv.Profile{"none": termenv.Ascii, "16": termenv.ANSI, "256": termenv.ANSI256, "true": termenv.TrueColor}
 
 // CheckColor returns an error with the valid names if name is not a value for tui.Options.Color.
 func CheckColor(name string) error {
-	if name == "" || name == "auto" {
+	if _, known := colorModes[name]; known || name == "" || name == "auto" {
 		return nil
-	}
-	for _, m := range colorModes {
-		if m.name == name {
-			return nil
-		}
 	}
 	return fmt.Errorf("%q is no number of colours; use auto, none, 16, 256 or true", name)
 }
@@ -290,10 +270,8 @@ var colorTerms = []string{"screen", "tmux", "rxvt", "konsole", "putty", "cygwin"
 //	TERM=dumb              none
 //	COLORTERM, TERM        the terminal itself
 func ColorProfile(choice string, getenv func(string) string) termenv.Profile {
-	for _, m := range colorModes {
-		if m.name == choice {
-			return m.profile
-		}
+	if profile, known := colorModes[choice]; known {
+		return profile
 	}
 	if getenv("NO_COLOR") != "" {
 		return termenv.Ascii

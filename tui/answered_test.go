@@ -43,7 +43,7 @@ func TestRequestsComeAtOnce(t *testing.T) {
 					ctx, cancel := context.WithCancel(context.Background())
 					snapshots, tick := rec.Publish(ctx, 500*time.Millisecond), time.NewTicker(500*time.Millisecond)
 					m := open(<-snapshots, 120, 40, termenv.Ascii)
-					m.control = recorded{rec: rec}
+					m.Control = recorded{rec: rec}
 					loop := func(d time.Duration, done func() bool) time.Duration {
 						began, end := time.Now(), time.After(d)
 						for !done() {
@@ -70,7 +70,7 @@ func TestRequestsComeAtOnce(t *testing.T) {
 					}
 					worst = max(worst, loop(2*time.Second, func() bool { return !strings.Contains(m.View(), c.missing) }))
 					tick.Stop()
-					m.control.Look(metrics.Look{})
+					m.Control.Look(metrics.Look{})
 					cancel()
 					synctest.Wait()
 				}

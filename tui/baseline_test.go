@@ -29,8 +29,8 @@ func TestBaselineWithoutRequests(t *testing.T) {
 		m.Update(tea.WindowSizeMsg{Width: 120, Height: 40})
 		m.Update(snapshotMsg{s})
 		got := m.View()
-		if said := strings.Contains(got, "old.json has no requests"); said != c.empty || (m.baseline == nil) != c.empty {
-			t.Errorf("%+v: said %v, kept %v", c, said, m.baseline != nil)
+		if said := strings.Contains(got, "old.json has no requests"); said != c.empty || (m.Baseline == nil) != c.empty {
+			t.Errorf("%+v: said %v, kept %v", c, said, m.Baseline != nil)
 		}
 	}
 }

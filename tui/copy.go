@@ -45,7 +45,7 @@ func (m *model) summary() string {
 
 // ring tells whoever looks elsewhere that the run is over: a bell, and a notification where the terminal shows some (OSC 9).
 func (m *model) ring() tea.Cmd {
-	if m.quiet || m.rung || m.aside == nil {
+	if m.Quiet || m.rung || m.aside == nil {
 		return nil
 	}
 	m.rung = true

@@ -22,8 +22,8 @@ func (m *model) View() string {
 func (m *model) choices(s *metrics.Snapshot) *panels.View {
 	return &panels.View{
 		Snapshot: s, Span: spans[m.span], Whole: m.whole, Linear: m.linear,
-		Terminal: m.palette.Terminal(m.ascii),
-		Latency:  panels.ShownLatency(s, m.latency), Back: m.back(s), Baseline: m.baseline, List: m.list, Raster: &m.raster,
+		Terminal: m.palette.Terminal(m.ASCII),
+		Latency:  panels.ShownLatency(s, m.latency), Back: m.back(s), Baseline: m.Baseline, List: m.list, Raster: &m.raster,
 	}
 }
 
@@ -40,7 +40,7 @@ func (m *model) draw() {
 		m.screen = screen.NewSurface(m.w, m.h)
 		m.only = false
 	}
-	m.screen.Terminal = m.palette.Terminal(m.ascii)
+	m.screen.Terminal = m.palette.Terminal(m.ASCII)
 	c := m.screen.All()
 	if m.prep != nil {
 		c.Safely(m.drawPreparation)
@@ -88,13 +88,13 @@ func (m *model) header() panels.Header {
 	if m.frozen {
 		h.Behind = max(0, m.latest.At-m.head.At)
 	}
-	h.Slower = m.limiter.Sign(m.ascii)
+	h.Slower = m.limiter.Sign(m.ASCII)
 	switch {
-	case m.attached && m.readOnly:
+	case m.Attached && m.ReadOnly:
 		h.Guest = "attached, read only"
-	case m.attached:
+	case m.Attached:
 		h.Guest = "attached"
-	case m.readOnly:
+	case m.ReadOnly:
 		h.Guest = "read only"
 	}
 	return h
@@ -249,7 +249,7 @@ const noticed = 4 * time.Second
 // say shows words; they may come from outside.
 func (m *model) say(words string) {
 	if words = screen.Sanitize(words); words != "" {
-		m.notice = notice{words, int((noticed + m.headerEvery - 1) / m.headerEvery)}
+		m.notice = notice{words, int((noticed + m.HeaderEvery - 1) / m.HeaderEvery)}
 	}
 }
 

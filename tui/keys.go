@@ -42,10 +42,10 @@ func onFiltered(m *model) bool {
 }
 
 // What kind of run it is, and who looks at it.
-func live(m *model) bool     { return m.player == nil }
-func replayed(m *model) bool { return m.player != nil }
-func changes(m *model) bool  { return m.player == nil && !m.readOnly }
-func joined(m *model) bool   { return m.attached && !m.readOnly }
+func live(m *model) bool     { return m.Player == nil }
+func replayed(m *model) bool { return m.Player != nil }
+func changes(m *model) bool  { return m.Player == nil && !m.ReadOnly }
+func joined(m *model) bool   { return m.Attached && !m.ReadOnly }
 func controls(m *model) bool { return m.controls }
 
 var keymap = append(pageKeys(), []binding{
@@ -250,7 +250,7 @@ func (m *model) drawKeys(c screen.Canvas) {
 	items := m.keyItems()
 	must := items[len(items)-2:]
 	items = items[:len(items)-2]
-	if m.over() && m.player == nil {
+	if m.over() && m.Player == nil {
 		items, must = nil, [][]screen.Span{{screen.Strong.Span("q"), screen.Label.Span(" leaves")}, {screen.Strong.Span("  ?"), screen.Label.Span(" help")}}
 		if m.hasReport() && m.pageNow().Name != panels.ReportPage.Name {
 			must = append([][]screen.Span{{screen.Strong.Span(fmt.Sprint(len(m.pages()))), screen.Label.Span(" report  ")}}, must...)
@@ -265,7 +265,7 @@ func (m *model) drawKeys(c screen.Canvas) {
 	case m.notice.text != "":
 		x = c.Print(0, 0, screen.Shorten(m.notice.text, max(0, room-1)), screen.Style{Fg: screen.Orange, Bold: true}) + 2
 		items = nil
-	case m.over() && m.player == nil:
+	case m.over() && m.Player == nil:
 		x = c.Sub(0, 0, max(0, room-2), 1).Spans(0, 0, m.outcome(room-2)) + 2
 	}
 	for _, it := range items {

@@ -138,13 +138,13 @@ func (m *model) save() {
 
 // command asks something of the run, and says what comes of it.
 func (m *model) command(c metrics.Command) {
-	said, _ := m.control.Command(c)
+	said, _ := m.Control.Command(c)
 	m.say(said)
 }
 
 // leaves says that the way out leaves the run as it is: it is over, or this screen does not control it.
 func (m *model) leaves() bool {
-	return m.over() || m.readOnly || m.player != nil || m.attached && !m.controls && m.stops == 0
+	return m.over() || m.ReadOnly || m.Player != nil || m.Attached && !m.controls && m.stops == 0
 }
 
 // stop: the first time drain, the second time abort, the third time leave without waiting. Who only looks on leaves at once.
@@ -156,9 +156,9 @@ func (m *model) stop() tea.Cmd {
 	m.helping, m.controls = false, false
 	switch m.stops {
 	case 1:
-		m.control.Command(metrics.Command{Do: metrics.Drain})
+		m.Control.Command(metrics.Command{Do: metrics.Drain})
 	case 2:
-		m.control.Command(metrics.Command{Do: metrics.Abort})
+		m.Control.Command(metrics.Command{Do: metrics.Abort})
 	default:
 		return tea.Quit
 	}

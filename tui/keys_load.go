@@ -37,9 +37,9 @@ func (w *wish) age() {
 // unsteerable says why the load cannot be changed, "" if it can.
 func (m *model) unsteerable() string {
 	switch {
-	case m.player != nil:
+	case m.Player != nil:
 		return "a run of the past cannot be changed"
-	case m.readOnly:
+	case m.ReadOnly:
 		return "read only: this screen cannot change the run"
 	case m.over():
 		return "the run is over"
@@ -94,7 +94,7 @@ func (m *model) load() (value float64, paused bool) {
 
 // order asks for a load and shows what became of it.
 func (m *model) order(o metrics.Command, value float64, paused bool) {
-	said, ok := m.control.Command(o)
+	said, ok := m.Control.Command(o)
 	m.say(said)
 	if !ok {
 		return

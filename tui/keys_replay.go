@@ -51,12 +51,12 @@ func (m *model) replay() metrics.Replay {
 func (m *model) playPause() {
 	switch r := m.replay(); {
 	case r.Playing:
-		m.player.Pause()
+		m.Player.Pause()
 	case m.latest.At >= r.Length: // at the end: once more
-		m.player.Seek(0)
-		m.player.Play()
+		m.Player.Seek(0)
+		m.Player.Play()
 	default:
-		m.player.Play()
+		m.Player.Play()
 	}
 }
 
@@ -70,7 +70,7 @@ func (m *model) playSpeed(factor float64) {
 	}
 	speed = min(max(speed*factor, slowest), max(speed, fastest)) // a very long run begins with more
 	m.speed = playWish{speed, wishTicks}
-	m.player.SetSpeed(speed)
+	m.Player.SetSpeed(speed)
 	m.say("speed " + panels.SpeedText(speed))
 }
 
@@ -81,5 +81,5 @@ func (m *model) seekBy(d time.Duration) {
 func (m *model) seek(to time.Duration) {
 	to = min(max(to, 0), max(m.replay().Length, 0))
 	m.place = playWish{float64(to), wishTicks}
-	m.player.Seek(to)
+	m.Player.Seek(to)
 }

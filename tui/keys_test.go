@@ -29,13 +29,13 @@ func steered(rate float64) metrics.Snapshot {
 func ordered(s metrics.Snapshot, keys ...string) ([]metrics.Command, *model) {
 	m := open(s, 100, 30, termenv.Ascii)
 	press(m, keys...)
-	return m.control.(*control).orders, m
+	return m.Control.(*control).orders, m
 }
 
 // What was refused is not what the next key starts from.
 func TestRefusedLoad(t *testing.T) {
 	m := open(steered(95), 100, 30, termenv.Ascii)
-	c := m.control.(*control)
+	c := m.Control.(*control)
 	c.most = 100
 	press(m, strings.Fields("c } -")...)
 	if want := []metrics.Command{set(105), set(94)}; !cmp.Equal(c.orders, want) {
@@ -107,7 +107,7 @@ func TestStepsAddUp(t *testing.T) {
 	s.Steering.Changes = 1
 	m.Update(snapshotMsg{s})
 	press(m, "+")
-	if got := m.control.(*control).orders; !cmp.Equal(got[2], set(13)) {
+	if got := m.Control.(*control).orders; !cmp.Equal(got[2], set(13)) {
 		t.Errorf("after one of two orders came: %v", got)
 	}
 	s = steered(13)
@@ -117,14 +117,14 @@ func TestStepsAddUp(t *testing.T) {
 	s.Steering.Changes = 4
 	m.Update(snapshotMsg{s})
 	press(m, "+")
-	if got := m.control.(*control).orders; !cmp.Equal(got[3], set(21)) {
+	if got := m.Control.(*control).orders; !cmp.Equal(got[3], set(21)) {
 		t.Errorf("after all orders came: %v", got)
 	}
 	for range wishTicks {
 		m.Update(tickMsg{})
 	}
 	press(m, "+")
-	if got := m.control.(*control).orders; !cmp.Equal(got[4], set(21)) {
+	if got := m.Control.(*control).orders; !cmp.Equal(got[4], set(21)) {
 		t.Errorf("after the run did not listen: %v", got)
 	}
 }
@@ -147,16 +147,16 @@ func TestNoControl(t *testing.T) {
 		{"first c", steered(34), nil, "+", "c first"},
 		{"over", done(), nil, "c", "the run is over"},
 		{"stopping", stopping, nil, "c", "the run is stopping"},
-		{"read only", steered(34), func(m *model) { m.readOnly = true }, "P", "read only"},
-		{"replay", steered(34), func(m *model) { m.player = &player{} }, "i", "of the past"},
-		{"read only, save", steered(34), func(m *model) { m.readOnly = true }, "s", "read only"},
+		{"read only", steered(34), func(m *model) { m.ReadOnly = true }, "P", "read only"},
+		{"replay", steered(34), func(m *model) { m.Player = &player{} }, "i", "of the past"},
+		{"read only, save", steered(34), func(m *model) { m.ReadOnly = true }, "s", "read only"},
 	} {
 		m := open(c.s, 120, 30, termenv.Ascii)
 		if c.change != nil {
 			c.change(m)
 		}
 		press(m, c.key)
-		if got := lastLine(m); !strings.Contains(got, c.want) || m.controls || m.control.(*control).orders != nil {
+		if got := lastLine(m); !strings.Contains(got, c.want) || m.controls || m.Control.(*control).orders != nil {
 			t.Errorf("%s: %q, control %v, want %q", c.name, got, m.controls, c.want)
 		}
 	}
@@ -213,7 +213,7 @@ func TestObjectivesPrompt(t *testing.T) {
 	press(m, "ctrl+u")
 	m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("ttft:200 itl:3"), Paste: true})
 	press(m, "enter")
-	if !strings.Contains(m.View(), `unknown metric "itl"`) || len(m.control.(*control).objectives) > 0 {
+	if !strings.Contains(m.View(), `unknown metric "itl"`) || len(m.Control.(*control).objectives) > 0 {
 		t.Errorf("no error:\n%s", m.View())
 	}
 	for range "itl:3" {
@@ -222,7 +222,7 @@ func TestObjectivesPrompt(t *testing.T) {
 	press(m, "enter")
 	press(m, "o", "ctrl+u", "enter")
 	want := []metrics.SLO{{{Metric: metrics.TTFT, LimitMS: 200}}, {}}
-	if diff := cmp.Diff(want, m.control.(*control).objectives); diff != "" {
+	if diff := cmp.Diff(want, m.Control.(*control).objectives); diff != "" {
 		t.Errorf("objectives set:\n%s", diff)
 	}
 	if got := lastLine(m); !strings.HasPrefix(got, "objectives set") {
@@ -298,7 +298,7 @@ func TestLook(t *testing.T) {
 	m := open(s, 120, 40, termenv.Ascii)
 	press(m, "5", "j", "enter", "esc", "1")
 	var opened int
-	looks := m.control.(*control).looks
+	looks := m.Control.(*control).looks
 	for _, l := range looks {
 		if l.Open > 0 {
 			opened = l.Open
@@ -395,19 +395,19 @@ func TestPromptInOneRead(t *testing.T) {
 	m := open(steered(34), 100, 30, termenv.Ascii)
 	m.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("ci12")})
 	press(m, "enter")
-	if got := m.control.(*control).orders; !cmp.Equal(got, []metrics.Command{set(12)}) {
+	if got := m.Control.(*control).orders; !cmp.Equal(got, []metrics.Command{set(12)}) {
 		t.Errorf("orders %v", got)
 	}
 }
 
 func TestReadOnlyLeavesAtOnce(t *testing.T) {
 	m := open(mid(), 100, 30, termenv.Ascii)
-	m.readOnly, m.attached = true, true
+	m.ReadOnly, m.Attached = true, true
 	m.show()
 	if !strings.Contains(firstLines(m), "attached, read only") {
 		t.Errorf("header: %s", firstLines(m))
 	}
-	if cmd := press(m, "q"); cmd == nil || cmd() != (tea.QuitMsg{}) || m.control.(*control).drains != 0 {
+	if cmd := press(m, "q"); cmd == nil || cmd() != (tea.QuitMsg{}) || m.Control.(*control).drains != 0 {
 		t.Error("q did not just leave")
 	}
 }
@@ -417,8 +417,8 @@ func TestDetach(t *testing.T) {
 	if cmd := press(m, "D"); cmd != nil {
 		t.Error("D does something where nothing is attached")
 	}
-	m.attached = true
-	if cmd := press(m, "D"); cmd == nil || cmd() != (tea.QuitMsg{}) || m.control.(*control).drains != 0 {
+	m.Attached = true
+	if cmd := press(m, "D"); cmd == nil || cmd() != (tea.QuitMsg{}) || m.Control.(*control).drains != 0 {
 		t.Error("D did not just leave")
 	}
 }
@@ -434,8 +434,8 @@ func (g *guest) Controls() bool { return g.may }
 // Who looks on when the first terminal is lost gets the control.
 func TestGuestGetsControl(t *testing.T) {
 	m := open(steered(34), 100, 30, termenv.Ascii)
-	g := &guest{control: m.control.(*control)}
-	m.control, m.readOnly, m.attached = g, true, true
+	g := &guest{control: m.Control.(*control)}
+	m.Control, m.ReadOnly, m.Attached = g, true, true
 	s := steered(34)
 	for _, may := range []bool{false, true} {
 		g.may = may

@@ -72,7 +72,7 @@ func TestLatencyAndLoadScreens(t *testing.T) {
 			}},
 			{"baseline", func(w, h int) *model {
 				m := onPage(full(), page, w, h, termenv.Ascii)
-				m.baseline = older()
+				m.Baseline = older()
 				m.show()
 				return m
 			}},
@@ -92,7 +92,7 @@ func TestLatencyAndLoadScreens(t *testing.T) {
 			golden(t, fmt.Sprintf("pages/%s_%s_80x24.txt", strings.ToLower(page), name), strings.ReplaceAll(onlyPanels(m), "\x1b", "␛")+"\n")
 		}
 		m := onPage(full(), page, 120, 40, termenv.Ascii)
-		m.ascii = true
+		m.ASCII = true
 		m.show()
 		got := onlyPanels(m)
 		if i := strings.IndexFunc(got, func(r rune) bool { return r > 0x7e }); i >= 0 {

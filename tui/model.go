@@ -31,24 +31,15 @@ const oneMinute = 1 // index in spans
 //	latest ──tick──> head (header and key figures)
 //	       └─every few ticks──> body (panels)
 type model struct {
-	prep        *preparing // nil once the run is shown
-	control     Control
-	player      Player
-	report      func(*metrics.Report, int) string
-	baseline    *Baseline
-	readOnly    bool
-	attached    bool
-	quiet       bool
-	exit        bool
-	next        tea.Cmd              // waits for a snapshot
-	tick        func() tea.Cmd       // a new wait for the drawing tick
-	aside       func(string) tea.Cmd // says something to the terminal beside the frames; nil where there is none
-	sent        func() int64         // bytes to the terminal so far; nil where nobody counts
-	resized     func(w, h int)       // tells whoever records; nil for nobody
-	headerEvery time.Duration
-	perBody     int // ticks between two drawings of the panels
-	palette     *screen.Palette
-	ascii       bool
+	Options                      // as changed since: a guest may get control, a run may bring its baseline
+	prep    *preparing           // nil once the run is shown
+	next    tea.Cmd              // waits for a snapshot
+	tick    func() tea.Cmd       // a new wait for the drawing tick
+	aside   func(string) tea.Cmd // says something to the terminal beside the frames; nil where there is none
+	sent    func() int64         // bytes to the terminal so far; nil where nobody counts
+	resized func(w, h int)       // tells whoever records; nil for nobody
+	perBody int                  // ticks between two drawings of the panels
+	palette *screen.Palette
 
 	w, h               int
 	latest, head, body *metrics.Snapshot
@@ -93,15 +84,14 @@ type model struct {
 func newModel(o Options, p *screen.Palette) *model {
 	empty := &metrics.Snapshot{State: metrics.Running, DrainBy: metrics.Never, OutputExact: true}
 	m := &model{
-		control: o.Control, player: o.Player, report: o.Report, readOnly: o.ReadOnly, attached: o.Attached,
-		quiet: o.Quiet, exit: o.Exit, palette: p, ascii: o.ASCII,
-		limiter:     term.NewLimiter(o.Bandwidth, max(o.HeaderEvery, time.Millisecond)),
-		headerEvery: max(o.HeaderEvery, time.Millisecond), perBody: max(1, int(o.ChartsEvery/max(o.HeaderEvery, 1))),
+		Options: o, palette: p, perBody: max(1, int(o.ChartsEvery/max(o.HeaderEvery, 1))),
 		latest: empty, head: empty, body: empty,
 		span: oneMinute, stale: true, ticking: true, idle: 1 << 20,
 	}
-	if m.control == nil {
-		m.control = NoControl{}
+	m.HeaderEvery = max(o.HeaderEvery, time.Millisecond)
+	m.limiter = term.NewLimiter(o.Bandwidth, m.HeaderEvery)
+	if m.Control == nil {
+		m.Control = NoControl{}
 	}
 	m.compareWith(o.Baseline)
 	return m
@@ -109,8 +99,8 @@ func newModel(o Options, p *screen.Palette) *model {
 
 // compareWith draws an older run behind this one.
 func (m *model) compareWith(b *Baseline) {
-	if m.baseline = b; b.Empty() {
-		m.baseline = nil
+	if m.Baseline = b; b.Empty() {
+		m.Baseline = nil
 		m.say("the baseline " + screen.ShortenMiddle(screen.Sanitize(b.Name), 40) + " has no requests: there is nothing to compare with")
 	}
 }
@@ -156,7 +146,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 			m.controls, m.wish = false, wish{}
 			m.show()
 		}
-		if m.exit {
+		if m.Exit {
 			return tea.Quit
 		}
 	case tickMsg:
@@ -198,8 +188,8 @@ func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 	before := m.latest.State
 	m.latest = s
 	m.say(s.Notice)
-	if g, ok := m.control.(Guest); ok && m.readOnly && g.Controls() {
-		m.readOnly = false
+	if g, ok := m.Control.(Guest); ok && m.ReadOnly && g.Controls() {
+		m.ReadOnly = false
 		m.say("the first terminal was lost: c takes control here")
 	}
 	m.wish.heard(s.Steering.Changes)
@@ -207,7 +197,7 @@ func (m *model) takeSnapshot(s *metrics.Snapshot) tea.Cmd {
 	cmd := m.next
 	switch over := s.State == metrics.Finished; {
 	case over && before != metrics.Finished:
-		if end := m.finish(); m.exit && m.player == nil {
+		if end := m.finish(); m.Exit && m.Player == nil {
 			cmd = tea.Sequence(end, tea.Quit)
 		} else {
 			cmd = tea.Batch(m.next, end)
@@ -236,7 +226,7 @@ func opens(s *metrics.Snapshot, index int) bool { return s.Opened != nil && s.Op
 func (m *model) finish() tea.Cmd {
 	m.controls, m.wish = false, wish{}
 	m.whole, m.wholeBefore = true, m.whole // what people read at the end is the whole run
-	if m.player != nil {
+	if m.Player != nil {
 		return nil
 	}
 	m.openReport()
@@ -284,7 +274,7 @@ func (m *model) look() {
 	}
 	if want != m.looked {
 		m.looked = want
-		m.control.Look(want)
+		m.Control.Look(want)
 	}
 }
 
@@ -317,7 +307,7 @@ func (m *model) pages() []panels.Page {
 	return panels.Pages
 }
 
-func (m *model) hasReport() bool { return m.report != nil && m.latest.Report != nil }
+func (m *model) hasReport() bool { return m.Report != nil && m.latest.Report != nil }
 
 func (m *model) pageNow() panels.Page {
 	all := m.pages()

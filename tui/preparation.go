@@ -167,7 +167,7 @@ func (p *preparing) key(key string) tea.Cmd {
 // begin takes the run that was prepared. The screen shows it as soon as there is something to show.
 func (m *model) begin(r runMsg) tea.Cmd {
 	if r.control != nil {
-		m.control = r.control
+		m.Control = r.control
 	}
 	m.compareWith(r.baseline)
 	m.next = r.next

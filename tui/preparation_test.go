@@ -74,7 +74,7 @@ func TestPreparationOnScreen(t *testing.T) {
 	} {
 		for _, size := range sizes {
 			m := prepares(c.of, c.after, size[0], size[1])
-			m.ascii = c.ascii
+			m.ASCII = c.ascii
 			got := m.View()
 			exact(t, got, size[0], size[1], name)
 			golden(t, fmt.Sprintf("screens/%s_%dx%d.txt", name, size[0], size[1]), got+"\n")
@@ -199,7 +199,7 @@ func TestKeysBetweenPreparationAndRun(t *testing.T) {
 		t.Errorf("drained %d times before there is a run to be seen:\n%s", run.drains, m.View())
 	}
 	m.Update(snapshotMsg{mid()})
-	if run.drains != 1 || run.aborts != 1 || !strings.Contains(m.View(), "ABORTING") || m.baseline == nil {
-		t.Errorf("%d drains, %d aborts, want one each; baseline %v:\n%s", run.drains, run.aborts, m.baseline, m.View())
+	if run.drains != 1 || run.aborts != 1 || !strings.Contains(m.View(), "ABORTING") || m.Baseline == nil {
+		t.Errorf("%d drains, %d aborts, want one each; baseline %v:\n%s", run.drains, run.aborts, m.Baseline, m.View())
 	}
 }

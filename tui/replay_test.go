@@ -27,7 +27,7 @@ func replayOf(s metrics.Snapshot, playing bool, speed float64) (*model, *player)
 	p := &player{}
 	s.Replay = &metrics.Replay{Playing: playing, Speed: speed, Length: 80 * time.Second}
 	m := open(s, 120, 40, termenv.Ascii)
-	m.player = p
+	m.Player = p
 	m.Update(snapshotMsg{s})
 	m.show()
 	return m, p
@@ -75,7 +75,7 @@ func TestReplayHeader(t *testing.T) {
 
 func TestReplayLeavesAtOnce(t *testing.T) {
 	m, _ := replayOf(mid(), true, 1)
-	if cmd := press(m, "q"); cmd == nil || cmd() != (tea.QuitMsg{}) || m.control.(*control).drains != 0 {
+	if cmd := press(m, "q"); cmd == nil || cmd() != (tea.QuitMsg{}) || m.Control.(*control).drains != 0 {
 		t.Error("q did not just leave")
 	}
 	if strings.Contains(m.View(), "Stopping") {
@@ -88,7 +88,7 @@ func TestReplayGoesBackFromTheEnd(t *testing.T) {
 	end := done()
 	end.Replay = &metrics.Replay{Speed: 1, Length: end.At}
 	m, p := replayOf(mid(), true, 1)
-	m.report = func(*metrics.Report, int) string { return "the report" }
+	m.Report = func(*metrics.Report, int) string { return "the report" }
 	m.Update(snapshotMsg{end})
 	press(m, "7")
 	if !strings.Contains(m.View(), "the report") || !m.whole {

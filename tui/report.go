@@ -19,7 +19,7 @@ type writtenReport struct {
 // reportLines are the lines of the report for so many columns, written when one of the two changes.
 func (m *model) reportLines(w int) []string {
 	r := m.latest.Report
-	if r == nil || m.report == nil || w <= 0 {
+	if r == nil || m.Report == nil || w <= 0 {
 		return nil
 	}
 	if m.written.of != r || m.written.w != w {
@@ -38,7 +38,7 @@ func (m *model) reportLines(w int) []string {
 // cleanReport writes the report.
 func (m *model) cleanReport(w int) []string {
 	var out []string
-	for _, l := range strings.Split(strings.Trim(m.report(m.latest.Report, w), "\n"), "\n") {
+	for _, l := range strings.Split(strings.Trim(m.Report(m.latest.Report, w), "\n"), "\n") {
 		out = append(out, screen.SanitizeSpaced(l))
 	}
 	return out
@@ -51,7 +51,7 @@ const undisturbed = 2 * time.Second
 // on the screen: nothing jumps away under a hand. Wishes to stop do not count, since the report is what they ask for.
 func (m *model) openReport() {
 	looking := m.page != 0 || m.zoomed || m.focus != "" || m.frozen || m.helping || m.prompt != nil || m.until > 0
-	if m.hasReport() && !looking && time.Duration(m.idle)*m.headerEvery >= undisturbed {
+	if m.hasReport() && !looking && time.Duration(m.idle)*m.HeaderEvery >= undisturbed {
 		m.turn(len(panels.Pages))
 	}
 }

@@ -14,7 +14,7 @@ import (
 // withReport is a dashboard that can write a report.
 func withReport(s metrics.Snapshot, w, h int) *model {
 	m := open(s, w, h, termenv.Ascii)
-	m.report = func(r *metrics.Report, width int) string {
+	m.Report = func(r *metrics.Report, width int) string {
 		var b strings.Builder
 		fmt.Fprintf(&b, "==== %d of %d columns \x1b[2J\u202e\n", r.Completed, width)
 		for i := range 60 {
@@ -99,7 +99,7 @@ func TestReportDoesNotInterrupt(t *testing.T) {
 func TestReportWraps(t *testing.T) {
 	const answer = "within SLO up to 34 req/s; saturates at ~37 req/s (p99 TTFT 0.41 -> 2.10 s); client LIMITED (p99 sent 24ms late)"
 	m := open(done(), 80, 24, termenv.Ascii)
-	m.report = func(*metrics.Report, int) string { return answer + "\n\n=== figures\n" }
+	m.Report = func(*metrics.Report, int) string { return answer + "\n\n=== figures\n" }
 	m.turn(len(panels.Pages))
 	m.show()
 	if got := m.View(); !strings.Contains(got, "saturates at") || !strings.Contains(got, "24ms late)") {

@@ -84,7 +84,7 @@ var states = []state{
 	}},
 	{"slo_ascii", func(w, h int) *model {
 		m := open(judge(bad()), w, h, termenv.Ascii)
-		m.ascii = true
+		m.ASCII = true
 		return m
 	}},
 	{"strained", func(w, h int) *model { return open(sampled(mid(), nil, late), w, h, termenv.Ascii) }},
@@ -112,7 +112,7 @@ var states = []state{
 		s := mid()
 		s.Replay = &metrics.Replay{Playing: true, Speed: 2, Length: 100 * time.Second}
 		m := open(s, w, h, termenv.Ascii)
-		m.player = &player{}
+		m.Player = &player{}
 		m.show()
 		return m
 	}},
@@ -158,7 +158,7 @@ func TestASCII(t *testing.T) {
 	plan.ModelID = "通义/e\u0301té🤖"
 	s.Plan = &plan
 	m := open(s, 80, 24, termenv.Ascii)
-	m.ascii = true
+	m.ASCII = true
 	got := m.View()
 	whole(t, m, "ascii")
 	if !strings.Contains(got, "127.0.0.1:8000 - ????/et??? - stage 5/5") {
@@ -169,7 +169,7 @@ func TestASCII(t *testing.T) {
 
 func (m *model) mode(k int) string {
 	m.palette = screen.NewPalette(screen.ColorProfile(modes[k].color, func(string) string { return "" }))
-	m.ascii = modes[k].ascii
+	m.ASCII = modes[k].ascii
 	m.show()
 	return modes[k].name
 }
@@ -184,7 +184,7 @@ func whole(t *testing.T, m *model, what string) {
 	}
 	for i := 0; i < len(got); i++ {
 		switch b := got[i]; {
-		case b >= 0x80 && m.ascii, b < 0x20 && b != '\n' && b != '\x1b', b == 0x7f, b == '\x1b' && m.palette.Profile == termenv.Ascii:
+		case b >= 0x80 && m.ASCII, b < 0x20 && b != '\n' && b != '\x1b', b == 0x7f, b == '\x1b' && m.palette.Profile == termenv.Ascii:
 			t.Fatalf("%s at %dx%d: byte %#x in\n%s", what, m.w, m.h, b, got)
 		}
 	}
@@ -327,7 +327,7 @@ func FuzzKeys(f *testing.F) {
 		h %= 64 // the layout of higher ones is no other
 		m := open(fuzzed[int(which)%len(fuzzed)](), int(w), int(h), termenv.Ascii)
 		m.mode(int(how) % len(modes))
-		m.exit = how&0x80 != 0
+		m.Exit = how&0x80 != 0
 		asked := 0
 		quits := func(cmd tea.Cmd) bool { return cmd != nil && cmd() == tea.QuitMsg{} }
 		for i, b := range keys[:min(len(keys), 48)] {
@@ -338,8 +338,8 @@ func FuzzKeys(f *testing.F) {
 			case b >= 0xe0:
 				m.Update(tickMsg{})
 			case b == 0xdf:
-				if _, cmd := m.Update(endMsg{}); quits(cmd) != m.exit {
-					t.Fatalf("the end of the snapshots: left %v, asked for %v", quits(cmd), m.exit)
+				if _, cmd := m.Update(endMsg{}); quits(cmd) != m.Exit {
+					t.Fatalf("the end of the snapshots: left %v, asked for %v", quits(cmd), m.Exit)
 				}
 			case b >= 0xd0:
 				m.Update(snapshotMsg{fuzzed[int(b)%len(fuzzed)]()})
@@ -365,7 +365,7 @@ func FuzzKeys(f *testing.F) {
 			}
 		}
 		whole(t, m, "fuzz")
-		if c := m.control.(*control); c.drains != min(asked, 1) || c.aborts != min(max(asked-1, 0), 1) {
+		if c := m.Control.(*control); c.drains != min(asked, 1) || c.aborts != min(max(asked-1, 0), 1) {
 			t.Fatalf("asked %d times: %d drains, %d aborts", asked, c.drains, c.aborts)
 		}
 	})

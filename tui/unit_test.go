@@ -68,7 +68,7 @@ func TestOnlyOwnPressesAbort(t *testing.T) {
 	s := mid()
 	s.State = metrics.Draining
 	m := open(s, 80, 24, termenv.Ascii)
-	c := m.control.(*control)
+	c := m.Control.(*control)
 	press(m, "q")
 	if c.drains != 1 || c.aborts != 0 {
 		t.Errorf("after q: %d drains, %d aborts", c.drains, c.aborts)
@@ -115,9 +115,9 @@ func TestScrolledLogStandsStill(t *testing.T) {
 func TestEveryKeyIsShown(t *testing.T) {
 	for kind, change := range map[string]func(*model){
 		"live":      func(*model) {},
-		"read only": func(m *model) { m.readOnly = true },
-		"attached":  func(m *model) { m.attached = true },
-		"replay":    func(m *model) { m.player = &player{} },
+		"read only": func(m *model) { m.ReadOnly = true },
+		"attached":  func(m *model) { m.Attached = true },
+		"replay":    func(m *model) { m.Player = &player{} },
 	} {
 		for page := range panels.Pages {
 			m := open(mid(), 120, 60, termenv.Ascii)
@@ -151,7 +151,7 @@ func TestKeysInOneRead(t *testing.T) {
 	} {
 		m := open(mid(), 100, 30, termenv.Ascii)
 		m.Update(c.msg)
-		if x := m.control.(*control); x.drains != c.drains || x.aborts != c.abort {
+		if x := m.Control.(*control); x.drains != c.drains || x.aborts != c.abort {
 			t.Errorf("%v: %d drains, %d aborts; want %d and %d", c.msg, x.drains, x.aborts, c.drains, c.abort)
 		}
 	}

@@ -72,7 +72,7 @@ func TestKeysAreNotGoverned(t *testing.T) {
 				press(m, []string{"1", "2"}[page])
 				key += every
 			}
-			if at%m.headerEvery == 0 {
+			if at%m.HeaderEvery == 0 {
 				m.Update(tickMsg{})
 			}
 		}
@@ -106,9 +106,9 @@ func TestCopy(t *testing.T) {
 		t.Errorf("bottom line %q", got)
 	}
 	m = withReport(mid(), 120, 40)
-	m.report = func(*metrics.Report, int) string { return strings.Repeat("漢\x1b]0;x\a report\n", 20_000) }
+	m.Report = func(*metrics.Report, int) string { return strings.Repeat("漢\x1b]0;x\a report\n", 20_000) }
 	words = asides(m)
-	m.quiet = true
+	m.Quiet = true
 	m.Update(snapshotMsg{done()})
 	press(m, "y")
 	if text := copied(t, *words); len(*words) > 70_000 || !strings.HasPrefix(text, "漢 report\n漢 report") || !utf8.ValidString(text) {
@@ -133,7 +133,7 @@ func TestBell(t *testing.T) {
 		want  string
 	}{{false, "\a\x1b]9;benchtop: done\a"}, {true, ""}} {
 		m := open(mid(), 80, 24, termenv.Ascii)
-		m.quiet = c.quiet
+		m.Quiet = c.quiet
 		words := asides(m)
 		m.Update(snapshotMsg{done()})
 		m.Update(snapshotMsg{done()})

@@ -79,11 +79,11 @@ func drawCache(c screen.Canvas, v *View) {
 	sums := metrics.ServerOver(all, from, to)
 	step := min(max(1, c.H/3), 2) // lines from one to the next
 	if !metrics.Said(sums.HitRate) && cached > 0 {
-		drawShare(c, 0, v, "cached", float64(cached)/float64(prompt), float64(cached), float64(prompt))
+		drawShare(c, 0, "cached", float64(cached)/float64(prompt), float64(cached), float64(prompt))
 	} else {
-		drawShare(c, 0, v, "prefix hits", sums.HitRate, hits, queries)
+		drawShare(c, 0, "prefix hits", sums.HitRate, hits, queries)
 	}
-	drawShare(c, step, v, "drafts kept", sums.Acceptance, accepted, drafts)
+	drawShare(c, step, "drafts kept", sums.Acceptance, accepted, drafts)
 	c.Print(0, 2*step, "preemptions", screen.Text)
 	n, st := sums.Preemptions, screen.Strong
 	if n > 0 {
@@ -121,7 +121,7 @@ func shareEnd(c screen.Canvas) int {
 }
 
 // drawShare is a gauge with its name, its percentage and, where there is room, what it is a share of.
-func drawShare(c screen.Canvas, y int, v *View, name string, share, part, whole float64) {
+func drawShare(c screen.Canvas, y int, name string, share, part, whole float64) {
 	c.Print(0, y, name, screen.Text)
 	end := shareEnd(c)
 	if !metrics.Said(share) {

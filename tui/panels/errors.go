@@ -56,33 +56,36 @@ func drawErrors(c screen.Canvas, v *View) {
 			return
 		}
 	}
-	spare := c.H - len(v.Failures)
-	y := 0
-	for i, f := range v.Failures {
-		if left := len(v.Failures) - i; y == c.H-1 && left > 1 && i > 0 {
-			c.Print(0, y, fmt.Sprintf("%6s  more kinds", "+"+number.Count(left)), screen.Label)
-			return
+	drawErrorLines(c, v, cutErrorLines(v, c.W, c.H))
+}
+
+// cutErrorLines are the kinds where not all words have room: each on a line with the first of its words, cut short, and more of them on
+// lines of their own as long as every kind still has one.
+func cutErrorLines(v *View, w, h int) []errorLine {
+	var out []errorLine
+	spare := h - len(v.Failures)
+	for i := range v.Failures {
+		f := &v.Failures[i]
+		if left := len(v.Failures) - i; len(out) == h-1 && left > 1 && i > 0 {
+			return append(out, errorLine{text: fmt.Sprintf("%6s  more kinds", "+"+number.Count(left))})
 		}
-		c.Right(6, y, number.Count(f.Count), screen.Style{Fg: colorError, Bold: true})
-		x := c.Print(8, y, failureName(f.Kind, f.Status), screen.Text)
-		when := errorWhen(v, &f)
-		end := c.W
-		if c.W-x > screen.Width(when)+4 {
-			c.Right(c.W, y, when, screen.Label)
-			end = c.W - screen.Width(when) - 2
+		l := errorLine{kind: f, x: 8 + screen.Width(failureName(f.Kind, f.Status)) + 2}
+		end := w
+		if when := screen.Width(errorWhen(v, f)); w-l.x+2 > when+4 {
+			end -= when + 2
 		}
-		if len(f.Examples) > 0 && end-x > 8 {
-			c.Sub(x, y, end-x, 1).Print(0, 0, ": "+screen.Sanitize(f.Examples[0]), screen.Label)
+		if len(f.Examples) > 0 && end-l.x+2 > 8 {
+			l.text = screen.Shorten(screen.Sanitize(f.Examples[0]), end-l.x)
 		}
-		y++
+		out = append(out, l)
 		for _, e := range f.Examples[min(1, len(f.Examples)):] {
 			if spare <= 0 {
 				break
 			}
-			c.Print(10, y, screen.Sanitize(e), screen.Label)
-			y, spare = y+1, spare-1
+			out, spare = append(out, errorLine{x: 10, text: screen.Sanitize(e)}), spare-1
 		}
 	}
+	return out
 }
 
 // failureNames are the kinds of failures in words; a status says itself.

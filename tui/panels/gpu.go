@@ -79,7 +79,7 @@ func drawGPUs(c screen.Canvas, v *View) {
 	}
 	shown := min(len(all), max(room, 1))
 	for i := range shown {
-		drawGPU(c, y, v, &all[i], cols)
+		drawGPU(c, y, &all[i], cols)
 		y++
 	}
 	words := energyWords(v)
@@ -165,7 +165,7 @@ func drawGPUNames(c screen.Canvas, cols table[*metrics.GPU]) {
 	cols.names(c, x+bar+gpuShare, 0)
 }
 
-func drawGPU(c screen.Canvas, y int, v *View, g *metrics.GPU, cols table[*metrics.GPU]) {
+func drawGPU(c screen.Canvas, y int, g *metrics.GPU, cols table[*metrics.GPU]) {
 	names, bar := gpuNames(c.W, cols)
 	c.Right(2, y, screen.Shorten(fmt.Sprint(g.Index), 2), screen.Text)
 	if names > 0 {

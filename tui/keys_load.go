@@ -8,13 +8,14 @@ import (
 	"benchtop/tui/panels"
 )
 
-// wish is a load that was ordered and has not been heard of yet: several presses between two snapshots add up.
+// wish is a load that was ordered, or a speed or a place of a run of the past, as long as no snapshot has it: several presses between two
+// snapshots add up.
 type wish struct {
 	known  bool
 	value  float64
-	paused bool
-	until  int // changes of the load, as the run counts them, after which it is in the snapshots
-	ticks  int // until it is given up: not every order is obeyed
+	ticks  int  // until it is given up: not every order is obeyed
+	paused bool // of a load
+	until  int  // changes of the load, as the run counts them, after which it is in the snapshots
 }
 
 // wishTicks is how long a wish counts without an answer.
@@ -32,6 +33,14 @@ func (w *wish) age() {
 	if w.ticks--; w.ticks <= 0 {
 		*w = wish{}
 	}
+}
+
+// or is the wish, or else what there is.
+func (w *wish) or(v float64) float64 {
+	if w.known {
+		return w.value
+	}
+	return v
 }
 
 // unsteerable says why the load cannot be changed, "" if it can.
@@ -99,7 +108,7 @@ func (m *model) order(o metrics.Command, value float64, paused bool) {
 	if !ok {
 		return
 	}
-	m.wish = wish{true, value, paused, max(m.wish.until, m.latest.Steering.Changes) + 1, wishTicks}
+	m.wish = wish{true, value, wishTicks, paused, max(m.wish.until, m.latest.Steering.Changes) + 1}
 }
 
 // setLoad asks for a number of requests per second or users.

@@ -11,33 +11,13 @@ import (
 // seekStep is how far one key goes in a run of the past.
 const seekStep = 10 * time.Second
 
-// playWish is a speed or a place that was asked for and not heard of yet.
-type playWish struct {
-	value float64
-	ticks int // until it is given up; 0: there is none
-}
-
-func (w *playWish) age() {
-	if w.ticks > 0 {
-		w.ticks--
-	}
-}
-
-// or is the wish, or else what there is.
-func (w *playWish) or(v float64) float64 {
-	if w.ticks > 0 {
-		return w.value
-	}
-	return v
-}
-
 // heardPlayer drops wishes that came true.
 func (m *model) heardPlayer(s *metrics.Snapshot) {
 	if r := s.Replay; r != nil {
 		if r.Speed == m.speed.value {
-			m.speed = playWish{}
+			m.speed = wish{}
 		}
-		m.place = playWish{}
+		m.place = wish{}
 	}
 }
 
@@ -69,7 +49,7 @@ func (m *model) playSpeed(factor float64) {
 		speed = 1
 	}
 	speed = min(max(speed*factor, slowest), max(speed, fastest)) // a very long run begins with more
-	m.speed = playWish{speed, wishTicks}
+	m.speed = wish{known: true, value: speed, ticks: wishTicks}
 	m.Player.SetSpeed(speed)
 	m.say("speed " + panels.SpeedText(speed))
 }
@@ -80,6 +60,6 @@ func (m *model) seekBy(d time.Duration) {
 
 func (m *model) seek(to time.Duration) {
 	to = min(max(to, 0), max(m.replay().Length, 0))
-	m.place = playWish{float64(to), wishTicks}
+	m.place = wish{known: true, value: float64(to), ticks: wishTicks}
 	m.Player.Seek(to)
 }

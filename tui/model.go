@@ -60,8 +60,7 @@ type model struct {
 	list                  panels.List
 	looked                metrics.Look
 	controls              bool // keys change the load
-	wish                  wish
-	speed, place          playWish
+	wish, speed, place    wish // load, and speed and place of a run of the past
 	prompt                *prompt
 	notice                notice
 	rung                  bool // the bell

@@ -1,6 +1,9 @@
 package panels
 
-import "benchtop/tui/screen"
+import (
+	"benchtop/tui/screen"
+	"slices"
+)
 
 // Rect is a place on the screen, in cells.
 type Rect struct{ X, Y, W, H int }
@@ -72,11 +75,11 @@ func (r Rect) rows(heights ...int) []Rect {
 
 // columns cuts r into columns of the given widths; one width may be 0 and takes the rest.
 func (r Rect) columns(widths ...int) []Rect {
-	turned := Rect{r.Y, r.X, r.H, r.W}.rows(widths...)
-	for i, t := range turned {
-		turned[i] = Rect{t.Y, t.X, t.H, t.W}
+	out := r.turned().rows(widths...)
+	for i := range out {
+		out[i] = out[i].turned()
 	}
-	return turned
+	return out
 }
 
 // even cuts r into n columns of nearly the same width.
@@ -86,6 +89,15 @@ func (r Rect) even(n int) []Rect {
 		widths[i] = r.W*(i+1)/n - r.W*i/n
 	}
 	return r.columns(widths...)
+}
+
+// evenRows are panels below each other, of nearly the same height.
+func (r Rect) evenRows(names []string) []Box {
+	out := make([]Box, len(names))
+	for i, at := range r.turned().even(len(names)) {
+		out[i] = Box{names[i], at.turned()}
+	}
+	return out
 }
 
 // overview lays out the first page. The sizes are those of the area below the header; slo is how many lines the objectives
@@ -144,51 +156,38 @@ func overview(r Rect, slo int) []Box {
 		}
 		return out
 	}
-	for i, name := range names[:n] {
-		y0, y1 := rest.H*i/n, rest.H*(i+1)/n
-		out = append(out, Box{name, Rect{rest.X, rest.Y + y0, rest.W, y1 - y0}})
-	}
-	return out
+	return append(out, rest.evenRows(names[:n])...)
 }
 
 // Neighbour finds the panel in the direction dx, dy from the one named, "" if there is none.
 func Neighbour(panels []Box, from string, dx, dy int) string {
-	var here Rect
-	found := false
-	for _, b := range panels {
-		if b.Name == from {
-			here, found = b.Rect, true
-		}
-	}
-	if !found {
-		if len(panels) == 0 {
-			return ""
-		}
+	here := slices.IndexFunc(panels, func(b Box) bool { return b.Name == from })
+	switch {
+	case len(panels) == 0:
+		return ""
+	case here < 0:
 		return panels[0].Name
 	}
 	best, name := 1<<30, ""
 	for _, b := range panels {
-		r := b.Rect
-		var gap, off int
-		switch {
-		case dx > 0:
-			gap, off = r.X-(here.X+here.W), r.Y-here.Y
-		case dx < 0:
-			gap, off = here.X-(r.X+r.W), r.Y-here.Y
-		case dy > 0:
-			gap, off = r.Y-(here.Y+here.H), r.X-here.X
-		default:
-			gap, off = here.Y-(r.Y+r.H), r.X-here.X
+		first, second := panels[here].Rect, b.Rect
+		if dx == 0 {
+			first, second = first.turned(), second.turned()
 		}
-		if gap < 0 || b.Name == from {
-			continue
+		off := first.Y - second.Y
+		if dx+dy < 0 {
+			first, second = second, first
 		}
-		if d := 1000*gap + max(off, -off); d < best {
+		gap := second.X - (first.X + first.W)
+		if d := 1000*gap + max(off, -off); gap >= 0 && b.Name != from && d < best {
 			best, name = d, b.Name
 		}
 	}
 	return name
 }
+
+// turned swaps rows and columns.
+func (r Rect) turned() Rect { return Rect{r.Y, r.X, r.H, r.W} }
 
 // Has: the cell at x, y lies in it.
 func (r Rect) Has(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H }

@@ -72,21 +72,16 @@ func TestMergedIsNeverOutdated(t *testing.T) {
 		span = []time.Duration{0, 5 * time.Minute}[r.IntN(2)]
 		check(step, &s, 2+r.IntN(7))
 	}
-	v := &View{Snapshot: before, Span: span}
-	kept.Fill(v, before)
-	if n := len(v.selected().merges.sets); n > mergedSets {
-		t.Errorf("%d sets are kept", n)
-	}
 }
 
 // Neither a long run nor a chart of few seconds a column fills the memory.
 func TestMergedIsBounded(t *testing.T) {
-	s := aged(rand.New(rand.NewPCG(1, 2)), 3*mergedGroups)
+	s := aged(rand.New(rand.NewPCG(1, 2)), mergesMost+100)
 	v := &View{Snapshot: &s}
-	for ws := v.selected().closed; len(ws) > 0; ws = ws[2:] {
-		v.merged(metrics.TTFT, ws[:2], 2, false)
+	for ws := v.selected().closed; len(ws) > 0; ws = ws[1:] {
+		v.merged(metrics.TTFT, ws[:1], 1, false)
 	}
-	if n := len(v.selected().merges.sets[0].groups); n == 0 || n > mergedGroups {
+	if n := len(v.selected().merges.kept); n == 0 || n > mergesMost {
 		t.Errorf("%d groups are kept", n)
 	}
 }

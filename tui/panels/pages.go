@@ -122,11 +122,7 @@ func stack(r Rect, lines int, names ...string) []Box {
 	out := []Box{{names[0], Rect{r.X, r.Y, r.W, first}}}
 	rest := Rect{r.X, r.Y + first, r.W, r.H - first}
 	n := min(rest.H/leastChart, len(names)-1)
-	for i, name := range names[1 : n+1] {
-		y0, y1 := rest.H*i/n, rest.H*(i+1)/n
-		out = append(out, Box{name, Rect{rest.X, rest.Y + y0, rest.W, y1 - y0}})
-	}
-	return out
+	return append(out, rest.evenRows(names[1:n+1])...)
 }
 
 // leastChart is how many lines a chart needs to say anything.

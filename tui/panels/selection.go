@@ -220,23 +220,19 @@ func ClosedEnd(s *metrics.Snapshot) time.Duration {
 // picture, and but for the last few they are the same as for the picture before. So they are kept from one snapshot to the
 // next, and merged again only where a second changed.
 type merges struct {
-	sets  []*mergedSet // used last, first
-	turns int          // selections that used them so far
+	kept  map[mergedKey]*mergedHistogram
+	turns int // selections that used them so far
 	older map[olderKey]*olderSum
 }
 
-// Bounds of what is kept: sets of groups, and groups of a set.
-const (
-	mergedSets   = 4
-	mergedGroups = 2048
-)
+// mergesMost bounds what is kept.
+const mergesMost = 8192
 
-// mergedSet are the histograms of one latency by groups of so many seconds.
-type mergedSet struct {
-	latency metrics.Latency
-	group   int
-	older   bool                     // of the run to compare with
-	groups  map[int]*mergedHistogram // by the number of the group
+// mergedKey is a latency in a group of so many seconds.
+type mergedKey struct {
+	latency      metrics.Latency
+	size, number int
+	older        bool // of the run to compare with
 }
 
 type mergedHistogram struct {
@@ -248,21 +244,20 @@ type mergedHistogram struct {
 // merged is a latency in windows that share a group of so many seconds. The histogram must not be changed.
 func (v *View) merged(l metrics.Latency, ws []metrics.Window, group int, older bool) *metrics.Histogram {
 	p := v.selected()
-	set := p.merges.set(l, group, older)
-	k := columnGroup(ws, group)
-	h := set.groups[k]
+	k := mergedKey{l, group, columnGroup(ws, group), older}
+	h := p.merges.kept[k]
 	if h != nil && !older && h.turn == p.turn { // of the same windows
 		return &h.Histogram
 	}
 	if seen := fingerprint(l, ws); h == nil || h.seen != seen {
-		if len(set.groups) >= mergedGroups {
-			clear(set.groups)
+		if p.merges.kept == nil || len(p.merges.kept) >= mergesMost {
+			p.merges.kept = map[mergedKey]*mergedHistogram{}
 		}
 		h = &mergedHistogram{seen: seen}
 		for i := range ws {
 			h.Merge(&ws[i].Histograms[l])
 		}
-		set.groups[k] = h
+		p.merges.kept[k] = h
 	}
 	h.turn = p.turn
 	return &h.Histogram
@@ -273,21 +268,6 @@ func (p *selection) inherit(o *selection) {
 	p.merges = o.merges
 	p.merges.turns++
 	p.turn = p.merges.turns
-}
-
-// set finds what is kept of a latency; the set that was not used for longest makes room for a new one.
-func (c *merges) set(l metrics.Latency, group int, older bool) *mergedSet {
-	i := slices.IndexFunc(c.sets, func(s *mergedSet) bool { return s.latency == l && s.group == group && s.older == older })
-	if i == 0 {
-		return c.sets[0]
-	}
-	set := &mergedSet{l, group, older, map[int]*mergedHistogram{}}
-	if i > 0 {
-		set = c.sets[i]
-		c.sets = slices.Delete(c.sets, i, i+1)
-	}
-	c.sets = slices.Insert(c.sets[:min(len(c.sets), mergedSets-1)], 0, set)
-	return set
 }
 
 // fingerprint tells groups of windows apart without looking at single counts: whatever is added to a histogram or taken out of

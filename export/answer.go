@@ -9,18 +9,18 @@ import (
 	"benchtop/metrics"
 )
 
-// maxAnswerWidth is how long the answer may become before a list in it is cut short, in columns.
+// maxAnswerWidth is the width of the answer in columns.
 const maxAnswerWidth = 150
 
-// Answer is the headline result in one line, without a newline: the load within the objectives and where the server saturates, or how it
-// did under the one load there was; whether the client limited it; which gates were missed. There always is one, in ASCII,
-// of at most 150 columns.
+// Answer is the headline result in one line, without a newline: the highest load within the objectives and where the server
+// saturates, or the figures of a run at one load; whether the client limited it; the gates that were missed. It is never
+// empty, ASCII, and at most maxAnswerWidth columns wide.
 //
 //	within SLO up to 34.2 req/s (97 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok
 //	8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.1 % within SLO; client LIMITED (p99 sent 24ms late)
 //	no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)
 func Answer(r metrics.Report) string {
-	// That the client or a gate failed is never cut off for the sake of the rest; why the client did has the room that is left.
+	// The verdict on the client and the missed gates are never cut off; the reasons for a limited client get the remaining width.
 	room := func(taken ...string) int { return maxAnswerWidth - len(joinParts(taken...)) - len("; ") }
 	line, least := "", joinParts(clientVerdict(&r, 0), missedGates(&r, maxAnswerWidth/3))
 	for _, line = range variants(&r) {
@@ -36,7 +36,8 @@ func Answer(r metrics.Report) string {
 	return cutASCII(joinParts(line, tail), maxAnswerWidth)
 }
 
-// variants are what there is to say of the load, in full and then with less, so that a part that does not fit is left out whole.
+// variants are the texts about the load, from the longest to the shortest, so that a part that does not fit is left out as a
+// whole.
 func variants(r *metrics.Report) []string {
 	if r.Completed == 0 {
 		return []string{"no request succeeded: " + whyNoSuccess(r)}
@@ -47,15 +48,15 @@ func variants(r *metrics.Report) []string {
 	return []string{joinParts(detailed, slotWait(r), shortfall(r)), detailed, joinParts(load, failed)}
 }
 
-// joinParts leaves out empty parts.
+// joinParts joins the parts that are not empty.
 func joinParts(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), "; ")
 }
 
-// saturation is the pair of levels between which the server came to saturate, and the one that shows it.
+// saturation is the pair of levels around the saturation point, and the level that shows it.
 type saturation struct{ before, after, shown *metrics.LoadLevel }
 
-// saturationOf is nil without one, and for a report whose levels are not those of its answer.
+// saturationOf is nil without saturation, and for a report whose answer refers to missing levels.
 func saturationOf(r *metrics.Report) *saturation {
 	a, n := &r.Answer, len(r.Levels)
 	if !a.Saturates || min(a.Before, a.After, a.Shown) < 0 || max(a.Before, a.After, a.Shown) >= n {
@@ -64,14 +65,13 @@ func saturationOf(r *metrics.Report) *saturation {
 	return &saturation{&r.Levels[a.Before], &r.Levels[a.After], &r.Levels[a.Shown]}
 }
 
-// whyNoSuccess says why no request succeeded.
 func whyNoSuccess(r *metrics.Report) string {
 	switch {
 	case r.Failed > 0:
 		return fmt.Sprintf("%d failed (%s)", r.Failed, mainFailure(r))
 	case r.Interrupted != nil:
 		why, i := "the run was cut short", r.Interrupted
-		if i.Cancelled > 0 || i.Unsent > 0 { // else nobody may know: a journal that was cut off does not say
+		if i.Cancelled > 0 || i.Unsent > 0 { // a journal that was cut off has neither count
 			why += fmt.Sprintf(" with %d under way and %d not sent", i.Cancelled, i.Unsent)
 		}
 		if r.WarmedUp > 0 {
@@ -93,7 +93,7 @@ func whyNoSuccess(r *metrics.Report) string {
 	return "none was sent"
 }
 
-// loadVerdict is about the load; shown, in brackets, is the wait by which it shows.
+// loadVerdict is the result for the load; shown, in brackets, is the latency that shows saturation.
 func loadVerdict(r *metrics.Report) (load, shown string) {
 	s := saturationOf(r)
 	switch {
@@ -108,12 +108,13 @@ func loadVerdict(r *metrics.Report) (load, shown string) {
 	return steadyLoad(r), ""
 }
 
-// slotWaitDominates reports whether users waited much longer than TTFT knows, because a limit here held their requests back.
+// slotWaitDominates reports whether requests waited so long for a slot of this client that TTFT understates the wait.
 func slotWaitDominates(r *metrics.Report, l *metrics.LoadLevel) bool {
 	return waitedForSlot(r) && l.WaitP99 > 2*l.TTFTp99
 }
 
-// evidence is the wait for the first chunk by which saturation shows: TTFT, or E2EL of answers in one piece, unless requests were held back here.
+// evidence is the latency that shows saturation: TTFT, or E2EL for answers in one piece, or the wait since the scheduled time
+// where the wait for a slot dominates.
 func evidence(r *metrics.Report, s *saturation) string {
 	name, pair := "p99 "+r.Plan.FirstWait().Naming().Title, change(s.before.TTFTp99, s.shown.TTFTp99)
 	if slotWaitDominates(r, s.shown) {
@@ -125,7 +126,7 @@ func evidence(r *metrics.Report, s *saturation) string {
 	return fmt.Sprintf(" (%s %s)", name, pair)
 }
 
-// saturationLoad is one load where that is known, else the two that it lies between.
+// saturationLoad is one load if it is known closely enough, else a range.
 func saturationLoad(a *metrics.Answer) string {
 	if at, close := a.At(); close {
 		return "at ~" + aboutText(at, a.Users)
@@ -135,7 +136,7 @@ func saturationLoad(a *metrics.Answer) string {
 	return fmt.Sprintf("between %s and %s %s", from, to, unit)
 }
 
-// unsaturated says why saturation was not seen, and how long waits were where that is known of the server.
+// unsaturated is the reason why no saturation was seen, and the longest p99 of levels that the client did not limit.
 func unsaturated(r *metrics.Report) (why, shown string) {
 	why = cutASCII(r.Answer.Why, maxAnswerWidth/3)
 	if !strings.Contains(why, "saturat") {
@@ -156,7 +157,7 @@ func unsaturated(r *metrics.Report) (why, shown string) {
 	return why, shown
 }
 
-// highestLoad does not call a load too high of which every request was good: there were too few to tell.
+// highestLoad is empty if all requests of all levels were good but none of the levels had enough of them.
 func highestLoad(r *metrics.Report) string {
 	switch {
 	case len(r.Objectives) == 0:
@@ -170,13 +171,13 @@ func highestLoad(r *metrics.Report) string {
 		return ""
 	}
 	text := "within SLO up to " + loadText(r.Answer.Highest, r.Answer.Users)
-	// A little less than what a level offered may have been achieved.
+	// The achieved rate may lie a little below the offered one.
 	i, f := r.Answer.HighestLevel, r.Plan.Find
 	if f != nil && f.Most > 0 && i >= 0 && i < len(r.Levels) && r.Levels[i].Offered >= f.Most {
-		text += " or more" // the search was not to try more
+		text += " or more" // the search ended at its upper bound
 	}
 	if r.Answer.Sure > 0 {
-		text += fmt.Sprintf(" (%.0f %% confidence)", math.Floor(min(r.Answer.Sure*100+1e-9, 99))) // nothing measured is certain
+		text += fmt.Sprintf(" (%.0f %% confidence)", math.Floor(min(r.Answer.Sure*100+1e-9, 99))) // no measurement is certain
 	}
 	return text
 }
@@ -184,7 +185,7 @@ func highestLoad(r *metrics.Report) string {
 // steadyLoad sums up a run of one load.
 func steadyLoad(r *metrics.Report) string {
 	var figures []string
-	if !r.Plan.Paced() && r.RequestThroughput > 0 { // nobody asked for this rate, so it is a finding
+	if !r.Plan.Paced() && r.RequestThroughput > 0 { // the rate is a result, not a setting
 		figures = append(figures, loadText(r.RequestThroughput, false))
 	}
 	shown := []metrics.Latency{r.Plan.FirstWait(), metrics.ITL}
@@ -199,9 +200,9 @@ func steadyLoad(r *metrics.Report) string {
 	if len(r.Objectives) > 0 {
 		good, of := r.Good, r.Completed+r.Failed
 		if len(r.Levels) == 1 && r.Levels[0].Requests > 0 {
-			good, of = r.Levels[0].Good, r.Levels[0].Requests // from the scheduled moment, as all levels
+			good, of = r.Levels[0].Good, r.Levels[0].Requests // counted from the scheduled time, as for all levels
 		}
-		figures = append(figures, fmt.Sprintf("%.1f %% within SLO", float64(good*1000/of)/10)) // rounded down, so that 100.0 % means all of them
+		figures = append(figures, fmt.Sprintf("%.1f %% within SLO", float64(good*1000/of)/10)) // rounded down: 100.0 % means all
 	}
 	if len(figures) == 0 {
 		figures = []string{count(r.Completed, "request") + " succeeded"}
@@ -209,13 +210,13 @@ func steadyLoad(r *metrics.Report) string {
 	return loadName(r) + ": " + strings.Join(figures, ", ")
 }
 
-// p99 is not known where there were no samples.
+// p99 is unknown without samples.
 func p99(s *metrics.Statistic) (ms float64, known bool) {
 	ms, known = s.Percentile(99)
 	return ms, known && s.N > 0
 }
 
-// loadName names the one load of a run.
+// loadName describes the load of a run at one load.
 func loadName(r *metrics.Report) string {
 	p := &r.Plan
 	switch {
@@ -260,8 +261,8 @@ func mainFailure(r *metrics.Report) string {
 	return text
 }
 
-// p99OfSlotWait is the p99 of the wait for a slot of this client, which shaped the load; 0 for none. Where all requests are due at once, or
-// users follow their own last request, waiting is the plan.
+// p99OfSlotWait is the p99 of the wait for a slot, and 0 if that wait did not shape the load. In a closed loop, and if all
+// requests are due at once, the wait is part of the plan.
 func p99OfSlotWait(r *metrics.Report) float64 {
 	held, ok := r.Statistics[metrics.SlotWait].Percentile(99)
 	if !ok || held < minSlotWaitMS || r.Plan.MaxConcurrency == 0 || !r.Plan.Paced() {
@@ -270,7 +271,7 @@ func p99OfSlotWait(r *metrics.Report) float64 {
 	return held
 }
 
-// slotWait says how long requests waited for a slot, unless it is in the wait that shows saturation.
+// slotWait reports the wait for a slot, unless the evidence of saturation includes it.
 func slotWait(r *metrics.Report) string {
 	held, s := p99OfSlotWait(r), saturationOf(r)
 	if held == 0 || s != nil && slotWaitDominates(r, s.shown) {
@@ -279,7 +280,7 @@ func slotWait(r *metrics.Report) string {
 	return fmt.Sprintf("waited p99 %s for a slot", latency(held))
 }
 
-// shortfall says that less was sent than planned, unless the wait for a slot says it.
+// shortfall reports that fewer requests were sent than planned, unless slotWait explains it.
 func shortfall(r *metrics.Report) string {
 	if !sentShort(r) || p99OfSlotWait(r) > 0 {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"benchtop/metrics"
 )
 
-// resultSchema is the version of the "benchtop" object. It rises when a key changes its meaning or goes away.
+// resultSchema is the version of the "benchtop" object. It rises when a key changes its meaning or is removed.
 const resultSchema = 2
 
 func benchtopObject(r *metrics.Report) object {
@@ -67,7 +67,7 @@ func benchtopObject(r *metrics.Report) object {
 	})
 }
 
-// ownStatistics are the latencies that vLLM does not have.
+// ownStatistics are the latencies without a key in vLLM's result.
 func ownStatistics(r *metrics.Report) (o object) {
 	for l := range metrics.Latencies() {
 		key := l.Naming().Statistic
@@ -92,7 +92,7 @@ func sortedObject[K cmp.Ordered, V any](m map[K]V, name func(K) string) object {
 	return o
 }
 
-// cachedShare is the share of the prompts' tokens that the server's prefix cache knew, by its answers.
+// cachedShare is the share of prompt tokens that the server found in its prefix cache, according to its answers.
 func cachedShare(r *metrics.Report) float64 { return float64(r.CachedTokens) / float64(r.InputTokens) }
 
 func sourceName(s metrics.TokenSource) string { return cmp.Or(string(s), "unknown") }
@@ -104,8 +104,8 @@ func lengthGap(g *metrics.LengthGap) object {
 	}
 }
 
-// statistic writes null for every figure that had no sample. The unit goes into the keys where the name of the whole
-// does not say it.
+// statistic writes null for figures without samples. The unit is a suffix of the keys if the name of the object does not end
+// in it.
 func statistic(s *metrics.Statistic, unit string) object {
 	ms := func(v float64) any { return when(s.N != 0, v) }
 	o := object{
@@ -119,7 +119,7 @@ func statistic(s *metrics.Statistic, unit string) object {
 	return o
 }
 
-// goodOrNull is null in a run without objectives, where it would only repeat the successes.
+// goodOrNull is null in a run without objectives, where every success would be good.
 func goodOrNull(r *metrics.Report, n int) any { return when(len(r.Objectives) > 0, n) }
 
 func logLine(e *metrics.LogEntry) object {

@@ -9,8 +9,8 @@ import (
 	"benchtop/metrics"
 )
 
-// clientVerdict say whether the client limited what was measured, and why if that fits into width columns; where it did not
-// watch itself, as in older journals, they say how late it was.
+// clientVerdict reports whether the client limited the measurement, with the reasons if they fit into width columns. In older
+// journals, without data on the client, it reports the lateness of requests.
 func clientVerdict(r *metrics.Report, width int) string {
 	v := &r.Client.Verdict
 	switch {
@@ -20,11 +20,11 @@ func clientVerdict(r *metrics.Report, width int) string {
 			return text
 		}
 		return words
-	case r.Completed == 0: // there are no figures that it could have spoilt
+	case r.Completed == 0: // no figures to distort
 		return ""
 	case monitored(&r.Client):
 		return "client ok"
-	case !r.Plan.Paced() || p99OfSlotWait(r) > 0: // being late has no meaning, or is said already
+	case !r.Plan.Paced() || p99OfSlotWait(r) > 0: // lateness has no meaning or is reported as the wait for a slot
 		return ""
 	}
 	late, known := p99(&r.Statistics[metrics.Lateness])
@@ -37,7 +37,7 @@ func clientVerdict(r *metrics.Report, width int) string {
 	return fmt.Sprintf("client p99 %s late", latency(late))
 }
 
-// joinFitting joins as many items as fit into width columns, but at least one, and counts the others.
+// joinFitting joins as many items as fit into width columns, at least one, and counts the rest.
 func joinFitting(items []string, width int) string {
 	const more = " and %d more"
 	list, left := "", 0
@@ -61,7 +61,7 @@ func joinFitting(items []string, width int) string {
 	return list
 }
 
-// client is about the client that measured. Nothing is said of one that was fine.
+// client reports limits and oddities of the client. A healthy client gets no remark.
 func (t *remarks) client() {
 	c := &t.r.Client
 	if why := strings.Join(c.Verdict.Why, "; "); c.Verdict.Limited() {
@@ -86,18 +86,18 @@ func (t *remarks) client() {
 			" the whole machine. Requests due meanwhile may have gone out late, and chunks that came meanwhile may share one time.",
 			rounded(c.StoodStill), rounded(longest.Stall), longest.At.Seconds())
 	}
-	if c.ClockSteps != 0 && c.Source == metrics.KernelStamps { // else reads are timed by a clock that nobody sets
+	if c.ClockSteps != 0 && c.Source == metrics.KernelStamps { // other stamps come from a monotonic clock
 		t.add("Clock: the system's clock was set in %s of the run; chunks that came around that moment got the time of their"+
 			" read.", count(c.ClockSteps, "second"))
 	}
 	t.stamps(c)
 }
 
-// maxOddStamps is the share of chunks up to which odd stamps are not worth a word.
+// maxOddStamps is the share of chunks with odd stamps that needs no remark.
 const maxOddStamps = metrics.SharedMost
 
-// stamps is about chunks without a stamp of their own. Where the client was limited, those that came together may be its own fault,
-// and that is said already; where there are too few for a verdict, whether it read them in time tells.
+// stamps reports chunks without a stamp of their own. If the client was limited, its verdict covers chunks that arrived
+// together; if there are too few chunks for a verdict, its read delay decides.
 func (t *remarks) stamps(c *metrics.Client) {
 	chunks := float64(max(c.Stamps.Chunks, 1))
 	if share := float64(c.Stamps.Unstamped) / chunks; c.Source == metrics.KernelStamps && share > maxOddStamps {

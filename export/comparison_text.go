@@ -9,10 +9,10 @@ import (
 	"benchtop/metrics"
 )
 
-// Comparison writes the figures of a run beside those of an older one, a line for each that both have, and by how much they differ.
-// name is what the older run is called: foreign text. Nothing is said of whether the two had the same load.
+// Comparison writes a line for each figure that both runs have, with the change from old to now. name is the name of the old
+// run: foreign text. The loads of the two runs are not compared.
 func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
-	out := bufio.NewWriter(w) // remembers its error until Flush
+	out := bufio.NewWriter(w) // keeps its error for Flush
 	row := func(label string, decimals int, before, now float64) {
 		fmt.Fprintf(out, "%-42s %11.*f %11.*f %8s\n", label, decimals, before, decimals, now, changeText(now, before))
 	}
@@ -48,7 +48,7 @@ func Comparison(w io.Writer, name string, old, now *metrics.Report) error {
 	return out.Flush()
 }
 
-// changeText is a change in percent, "-" where there is none to be had.
+// changeText is a change in percent, "-" if it is undefined.
 func changeText(now, before float64) string {
 	part, ok := metrics.Change(now, before)
 	switch {

@@ -11,12 +11,12 @@ import (
 	"benchtop/metrics"
 )
 
-// dateLayout is vLLM's form of a date, in local time.
+// dateLayout is the form of dates in vLLM's results, in local time.
 const dateLayout = "20060102-150405"
 
-// FileName is the name vLLM gives the result of such a run, except that its date is the start of the run, and that
-// characters which are not safe in a file name become "_". Loads vLLM does not know are named alike: a ramp in time by
-// how long it takes, stages by their rates or users, a search by where it begins.
+// FileName is the name that vLLM gives to the result of such a run, with two differences: the date is the start of the run,
+// and characters that are unsafe in a file name become "_". Loads unknown to vLLM have names of the same form: a ramp over
+// time by its duration, stages by their rates or users, a search by its first load.
 func FileName(p metrics.Plan) string {
 	name := p.Label
 	if name == "" {
@@ -28,7 +28,7 @@ func FileName(p metrics.Plan) string {
 	}
 	model := p.ModelID[strings.LastIndexByte(p.ModelID, '/')+1:]
 	name = fmt.Sprintf("%s-%s-%s-%s.json", safe(name), load, safe(model), date(p.Started))
-	if name[0] == '.' || name[0] == '-' { // a hidden file, or an option to the next command
+	if name[0] == '.' || name[0] == '-' { // a hidden file, or a flag of the next command
 		name = "_" + name[1:]
 	}
 	return name
@@ -52,7 +52,7 @@ func loadPart(p *metrics.Plan) string {
 	return pyjson.Float(float64(p.Rate)) + "qps"
 }
 
-// maxNamedStages is how many stages a name tells one by one.
+// maxNamedStages is the number of stages that a name lists.
 const maxNamedStages = 5
 
 func stagesPart(stages []metrics.Stage) string {
@@ -73,10 +73,10 @@ func stagesPart(stages []metrics.Stage) string {
 
 func date(t time.Time) string { return t.Local().Format(dateLayout) }
 
-// maxPartBytes in bytes keeps the whole name, endings included, below the 255 bytes that file systems allow.
+// maxPartBytes keeps the whole name with its extensions below the 255 bytes that file systems allow.
 const maxPartBytes = 80
 
-// safe keeps letters, digits and a few harmless signs of a part of a file name.
+// safe replaces all characters but letters, digits and a few harmless ones in a part of a file name.
 func safe(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -87,5 +87,5 @@ func safe(s string) string {
 		}
 		return '_'
 	}, s)
-	return strings.ToValidUTF8(s[:min(len(s), maxPartBytes)], "") // without a character that was cut
+	return strings.ToValidUTF8(s[:min(len(s), maxPartBytes)], "") // drops a character that was cut
 }

@@ -9,7 +9,7 @@ import (
 	"benchtop/metrics"
 )
 
-// missedGates lists the gates that were missed, as many as fit into width columns, which must be enough for one.
+// missedGates lists the missed gates, as many as fit into width columns, at least one.
 func missedGates(r *metrics.Report, width int) string {
 	const words = "FAILED "
 	var missed []string
@@ -24,8 +24,8 @@ func missedGates(r *metrics.Report, width int) string {
 	return words + joinFitting(missed, width-len(words))
 }
 
-// gateValue is the value of a gate's metric in the unit of its limit, with as few digits as still say on which side of
-// the limit it lies.
+// gateValue is the value of a gate's metric in the unit of its limit, with enough digits to show on which side of the limit it
+// lies.
 func gateValue(g *metrics.GateResult) string {
 	if !g.Known {
 		return "unknown"
@@ -57,7 +57,7 @@ func gateValue(g *metrics.GateResult) string {
 	}
 }
 
-// gates lists every gate, missed or not.
+// gates lists all gates.
 func (t *remarks) gates() {
 	if len(t.r.Gates) > 0 {
 		t.text += "Gates (the run fails where one holds):\n"

@@ -10,26 +10,26 @@ import (
 )
 
 const (
-	// maxResultBytes in bytes bounds the time a file can take. Details of a million requests stay below.
+	// maxResultBytes bounds the time to read a file. Details of a million requests stay below it.
 	maxResultBytes = 1 << 30
-	// maxScalarBytes in bytes bounds a key, or a value that is kept.
+	// maxScalarBytes bounds a key and a value.
 	maxScalarBytes = 64 << 10
-	// maxWordBytes is more than any number takes.
+	// maxWordBytes bounds a number or a name such as null.
 	maxWordBytes = 400
 )
 
 var errResultTooLong = fmt.Errorf("more than %d MiB, which is too much for a result; save it without --save-detailed", maxResultBytes>>20)
 
-// jsonScanner reads the top level of JSON objects. What it is not asked for it passes over unread, so that a result with
-// millions of figures takes no memory.
+// jsonScanner reads the top level of JSON objects. It skips nested objects and lists without keeping them, so that a result
+// with millions of figures takes no memory.
 type jsonScanner struct {
 	r    *bufio.Reader
 	left int64
 	buf  []byte
-	err  error // the first thing that went wrong; nothing is read after it
+	err  error // the first error; nothing is read after it
 }
 
-// next reads one byte, which is 0 where there is none.
+// next reads one byte, 0 after an error.
 func (s *jsonScanner) next() (c byte) {
 	switch {
 	case s.err != nil:
@@ -48,7 +48,7 @@ func (s *jsonScanner) fail(expected string) {
 	}
 }
 
-// skipSpace skips white space and returns what follows it.
+// skipSpace skips white space and returns the byte after it.
 func (s *jsonScanner) skipSpace() byte {
 	for {
 		if c := s.next(); s.err != nil || c != ' ' && c != '\t' && c != '\n' && c != '\r' {
@@ -57,7 +57,7 @@ func (s *jsonScanner) skipSpace() byte {
 	}
 }
 
-// expect reads white space and one of the bytes wanted, and returns which.
+// expect skips white space and reads one of the wanted bytes.
 func (s *jsonScanner) expect(wanted, words string) byte {
 	c := s.skipSpace()
 	if strings.IndexByte(wanted, c) < 0 {
@@ -66,8 +66,8 @@ func (s *jsonScanner) expect(wanted, words string) byte {
 	return c
 }
 
-// object reads one object. For each key whose value is no object and no list it calls scalar, with a text as it is meant
-// and anything else as it stands there. The error is io.EOF where nothing more comes.
+// object reads one object. It calls scalar for each key whose value is neither an object nor a list: a text is decoded, any
+// other value is passed as written. The error is io.EOF at the end of the file.
 func (s *jsonScanner) object(scalar func(key, value string)) error {
 	if s.expect("{", "a JSON object"); s.err != nil {
 		return s.err
@@ -84,7 +84,7 @@ func (s *jsonScanner) object(scalar func(key, value string)) error {
 	return s.err
 }
 
-// pair reads a key, whose quote was read, and its value.
+// pair reads a key, after its opening quote, and its value.
 func (s *jsonScanner) pair(scalar func(key, value string)) {
 	key, value := s.text(), ""
 	s.expect(":", `":"`)
@@ -102,7 +102,7 @@ func (s *jsonScanner) pair(scalar func(key, value string)) {
 	}
 }
 
-// text reads a string whose quote was read. One that is longer than it may be comes back as "".
+// text reads a string after its opening quote. A string above maxScalarBytes becomes "".
 func (s *jsonScanner) text() (text string) {
 	s.buf = append(s.buf[:0], '"')
 	for escaped := false; s.err == nil; {
@@ -141,7 +141,7 @@ func (s *jsonScanner) word(c byte) string {
 	return string(s.buf)
 }
 
-// skip passes over an object or a list whose first bracket was read.
+// skip skips an object or a list after its opening bracket.
 func (s *jsonScanner) skip() {
 	depth, inText, escaped := 1, false, false
 	for depth > 0 && s.err == nil {

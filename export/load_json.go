@@ -24,7 +24,7 @@ func ramp(r *metrics.Ramp) object {
 	}
 }
 
-// objectives in force at the end with the share of successes that met each; null where there were no successes.
+// objectives are those in force at the end, with the share of successes that met each of them, null without successes.
 func objectives(r *metrics.Report) list {
 	return each(r.Objectives, func(o *metrics.Objective) object {
 		var share any
@@ -44,7 +44,7 @@ func unit(isUsers bool) string {
 	return "req/s"
 }
 
-// level writes null for latencies that no request had.
+// level writes null for a latency without samples.
 func level(r *metrics.Report, l *metrics.LoadLevel) object {
 	wait := r.Plan.FirstWait().Key()
 	return object{
@@ -70,12 +70,12 @@ func answer(r *metrics.Report) object {
 	}
 }
 
-// gate writes null for a value that is not known. A share is one of 1, as in the limit.
+// gate writes null for an unknown value. Shares are fractions of 1, as in the limit.
 func gate(g *metrics.GateResult) object {
 	return object{{"text", g.Gate.String()}, {"value", when(g.Known, g.Value)}, {"missed", g.Missed}}
 }
 
-// steadyState has vLLM's keys for it.
+// steadyState has the keys of vLLM.
 func steadyState(s *metrics.SteadyState) object {
 	ttft := func(ms float64) any { return when(s.TTFT.N != 0, ms) }
 	tpot := func(ms float64) any { return when(s.TPOT.N != 0, ms) }
@@ -90,7 +90,7 @@ func steadyState(s *metrics.SteadyState) object {
 			{"observed_peak", s.Peak}, {"requests_started_in_window", s.Started},
 			{"requests_completed_in_window", s.Completed}, {"requests_total", s.Total}, {"warning", orNull(s.Warning)},
 		}},
-		{"request_throughput", when(s.Completed > 0, s.RequestThroughput)}, // else the window is too short to tell
+		{"request_throughput", when(s.Completed > 0, s.RequestThroughput)}, // too short a window has no rate
 		{"input_throughput", s.InputThroughput},
 		{"output_throughput", s.OutputThroughput},
 		{"total_token_throughput", s.TotalThroughput},
@@ -104,7 +104,6 @@ func steadyState(s *metrics.SteadyState) object {
 	}
 }
 
-// loadSetting is a load that was set.
 func loadSetting(s *metrics.LoadSetting) object {
 	return object{
 		{"rate_rps", orNull(s.Rate)}, {"users", orNull(s.Users)}, {"paused", s.Paused},
@@ -112,17 +111,17 @@ func loadSetting(s *metrics.LoadSetting) object {
 	}
 }
 
-// objectiveChange are the objectives in force from an event on.
+// objectiveChange is the list of objectives in force from an event on.
 func objectiveChange(slo *metrics.SLO) list {
 	return each(*slo, func(o *metrics.Objective) object {
 		return object{{"metric", o.Metric.Key()}, {"limit_ms", limitOrNull(o.LimitMS)}}
 	})
 }
 
-// limitOrNull writes one that is no number, as a damaged journal may have it, as null.
+// limitOrNull writes NaN, as in a damaged journal, as null.
 func limitOrNull(v float64) any { return when(!math.IsNaN(v), v) }
 
-// find is how the highest load within the objectives was searched for.
+// find is the setup of a search for the highest load.
 func find(f *metrics.Find) object {
 	return object{
 		{"from", limitOrNull(f.From)}, {"most", limitOrNull(f.Most)}, {"unit", unit(f.Users)},
@@ -130,7 +129,7 @@ func find(f *metrics.Find) object {
 	}
 }
 
-// split says where the time until the first chunk went, in milliseconds.
+// split is the time to the first chunk by its parts, in milliseconds.
 func split(s *metrics.TTFTSplit) object {
 	mean := func(d time.Duration) any { return when(s.N != 0 && d >= 0, milliseconds(d)) }
 	return object{

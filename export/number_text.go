@@ -10,7 +10,7 @@ import (
 	"benchtop/metrics"
 )
 
-// count is a number of things in words.
+// count is a number with its noun.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -35,7 +35,7 @@ func loadText(v float64, isUsers bool) string {
 	return rateText(v) + " req/s"
 }
 
-// aboutText is a load that is only known to be about so much.
+// aboutText is an approximate load.
 func aboutText(v float64, isUsers bool) string {
 	if v >= 10 {
 		v = math.Round(v)
@@ -43,7 +43,7 @@ func aboutText(v float64, isUsers bool) string {
 	return loadText(v, isUsers)
 }
 
-// rateText writes a rate to a tenth, half of one up, as the dashboard does: 8.45 is 8.5.
+// rateText rounds a rate to a tenth, half up, as the dashboard does: 8.45 becomes 8.5.
 func rateText(v float64) string {
 	switch {
 	case !finite(v):
@@ -56,7 +56,7 @@ func rateText(v float64) string {
 	return strconv.FormatFloat(v, 'g', 2, 64)
 }
 
-// change is a latency before and after, in one unit.
+// change is a latency before and after, in a common unit.
 func change(before, after float64) string {
 	switch {
 	case after <= 0:
@@ -69,7 +69,7 @@ func change(before, after float64) string {
 	return fmt.Sprintf("%s -> %s s", digits(before/1000), digits(after/1000))
 }
 
-// minSecondsMS in milliseconds is where latencies are given in seconds.
+// minSecondsMS is the shortest latency, in milliseconds, that is written in seconds.
 const minSecondsMS = 100
 
 func latency(ms float64) string {
@@ -79,7 +79,7 @@ func latency(ms float64) string {
 	return digits(ms/1000) + " s"
 }
 
-// digits keeps about three that count.
+// digits writes about three significant digits.
 func digits(v float64) string {
 	decimals := 0
 	switch {
@@ -97,7 +97,7 @@ func digits(v float64) string {
 
 func finite(v float64) bool { return !math.IsInf(v, 0) && !math.IsNaN(v) }
 
-// percent of a share, rounded down, so that 100 % means all.
+// percent writes a share, rounded down: 100 % means all.
 func percent(share float64) string {
 	return fmt.Sprintf("%.1f %%", math.Floor(min(share, 1)*1000+1e-9)/10)
 }

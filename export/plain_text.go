@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// textWidth is how many columns a line of remarks may take.
+// textWidth is the width of remarks in columns.
 const textWidth = 80
 
-// columns estimates how many columns text takes on a terminal, rather too many than too few: combining marks none,
-// everything from the first wide block (Hangul Jamo) on two.
+// columns estimates the width of text on a terminal, and never too low: 0 for combining marks, 2 from the first wide block
+// (Hangul Jamo) on.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {
@@ -25,7 +25,7 @@ func columns(s string) int {
 	return n
 }
 
-// cut shortens text to at most width columns and shows that it did.
+// cut shortens text to width columns; an ellipsis marks the cut.
 func cut(s string, width int) string {
 	if columns(s) <= width {
 		return s
@@ -33,17 +33,17 @@ func cut(s string, width int) string {
 	used := 0
 	for i, r := range s {
 		used += columns(string(r))
-		if used > width-2 { // the ellipsis is counted as two
+		if used > width-2 { // the ellipsis counts as two
 			return s[:i] + "…"
 		}
 	}
 	return s
 }
 
-// wrap breaks text between words into lines of at most width columns, each with its newline; all but the first are indented.
+// wrap breaks text between words into lines of at most width columns. All but the first are indented.
 func wrap(text string, width int) string { return fill(strings.Fields(text), " ", "  ", width) }
 
-// fill puts words into lines of at most width columns, each with its newline; all but the first are indented.
+// fill fills lines of at most width columns with words. All but the first are indented.
 func fill(words []string, between, indent string, width int) string {
 	lines, line := "", ""
 	for i, word := range words {
@@ -63,21 +63,21 @@ func fill(words []string, between, indent string, width int) string {
 	return lines + line + "\n"
 }
 
-// escapes matches terminal escape sequences, introduced by ESC or by the C1 control that stands for it: control
-// sequences (CSI), strings that run to BEL or ST (OSC, DCS, SOS, PM, APC), and the short ones.
+// escapes matches terminal escape sequences that begin with ESC or the equivalent C1 control: control sequences (CSI), strings
+// that end in BEL or ST (OSC, DCS, SOS, PM, APC), and short sequences.
 var escapes = regexp.MustCompile("(?:\x1b\\[|\u009b)[\x20-\x3f]*[\x40-\x7e]" +
 	"|(?:\x1b[\\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\x07\x1b\u009c]*(?:\x07|\x1b\\\\|\u009c)" +
 	"|\x1b[\x20-\x2f]*[\x30-\x7e]")
 
-// Clean makes foreign text fit to be shown: one line of valid UTF-8 without escape sequences, control characters and
-// the invisible characters that reorder text. White space of any kind and length becomes one blank.
+// Clean makes foreign text safe to show: one line of valid UTF-8 without escape sequences, control characters and invisible
+// characters that reorder text. A run of white space becomes one blank.
 func Clean(s string) string {
 	s = escapes.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), "")
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r) || unicode.In(r, unicode.Zl, unicode.Zp):
 			return ' '
-		case r == '\u200c' || r == '\u200d': // joiners, which scripts and emoji need
+		case r == '\u200c' || r == '\u200d': // joiners are part of scripts and emoji
 			return r
 		case unicode.In(r, unicode.Cc, unicode.Cf):
 			return -1
@@ -87,7 +87,7 @@ func Clean(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// cutASCII makes foreign text plain and at most width columns long.
+// cutASCII makes foreign text ASCII and cuts it to width columns.
 func cutASCII(s string, width int) string {
 	s = strings.Map(func(r rune) rune {
 		if r > '~' {
@@ -101,7 +101,7 @@ func cutASCII(s string, width int) string {
 	return s
 }
 
-// JoinWords joins words as a sentence does: a, b and c.
+// JoinWords joins words as in a sentence: a, b and c.
 func JoinWords(words []string) string {
 	n := len(words)
 	if n < 2 {

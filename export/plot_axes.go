@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// valueAxis runs from 0 to a round number in round steps.
+// valueAxis goes from 0 to a round number in round steps.
 type valueAxis struct{ step, top float64 }
 
 const (
 	// maxSteps keeps labels at least two rows apart.
 	maxSteps = 5
-	// labelWidth is enough for any label of values up to mostPlotted, such as 250k or 1.5M.
+	// labelWidth fits the labels of values up to maxPlotted, such as 250k and 1.5M.
 	labelWidth = 4
 	maxPlotted = 500_000_000_000_000
 )
 
-// newValueAxis finds the smallest step of 1, 2 or 5 times a power of ten that needs at most mostSteps steps. What is
-// counted is whole, so no step is below 1.
+// newValueAxis chooses the smallest step of 1, 2 or 5 times a power of ten with at most maxSteps steps. Counts are whole, so
+// no step is below 1.
 func newValueAxis(most float64) valueAxis {
 	step := 1.0
 	for i := 0; step*maxSteps < most; i++ {
@@ -32,12 +32,12 @@ func newValueAxis(most float64) valueAxis {
 	return valueAxis{step, step * max(1, math.Ceil(most/step))}
 }
 
-// place is the dot of a value among n.
+// place is the index of a value among n dots.
 func (a *valueAxis) place(v float64, n int) int {
 	return min(max(int(math.Round(v/a.top*float64(n-1))), 0), n-1)
 }
 
-// labels of the rows, from the top.
+// labels are the labels of the rows, from the top.
 func (a *valueAxis) labels(rows, dots int) []string {
 	out := make([]string, rows)
 	for v := 0.0; v <= a.top; v += a.step {
@@ -46,7 +46,7 @@ func (a *valueAxis) labels(rows, dots int) []string {
 	return out
 }
 
-// shortNumber writes round numbers with few digits.
+// shortNumber writes a round number with few digits.
 func shortNumber(v float64) string {
 	for _, unit := range []struct {
 		size float64
@@ -59,15 +59,15 @@ func shortNumber(v float64) string {
 	return strconv.FormatFloat(v, 'f', 0, 64)
 }
 
-// timeSteps in seconds are those a person counts in.
+// timeSteps are the usual steps of a time axis, in seconds.
 var timeSteps = []int{
 	1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800,
 }
 
-// minTickDistance is the smallest distance between two ticks of the axis of time, in columns.
+// minTickDistance is the smallest distance between two ticks of the time axis, in columns.
 const minTickDistance = 8
 
-// timeAxis draws the axis below the area and the names of its ticks. The letters of marks stand on it.
+// timeAxis draws the axis below the area and the labels of its ticks. The letters of annotations stand on the axis.
 func timeAxis(seconds, columns int, marks []annotation, ascii bool) (axis, names string) {
 	i := slices.IndexFunc(timeSteps, func(s int) bool { return s*columns >= minTickDistance*seconds })
 	if i < 0 {
@@ -84,7 +84,7 @@ func timeAxis(seconds, columns int, marks []annotation, ascii bool) (axis, names
 	}
 	for _, m := range marks {
 		at := int(min(m.at/float64(seconds)*float64(columns), float64(columns-1)))
-		for at < columns-1 && cells[at] >= 'a' && cells[at] <= 'z' { // taken: rather a little late than not at all
+		for at < columns-1 && cells[at] >= 'a' && cells[at] <= 'z' { // taken: the next free cell
 			at++
 		}
 		cells[at] = m.letter
@@ -100,7 +100,7 @@ func timeAxis(seconds, columns int, marks []annotation, ascii bool) (axis, names
 	return string(corner) + string(cells), strings.TrimRight(string(row), " ")
 }
 
-// clock is a number of seconds in few characters.
+// clock writes a number of seconds in few characters.
 func clock(t int) string {
 	if t < 60 {
 		return strconv.Itoa(t) + "s"
@@ -118,11 +118,11 @@ func clock(t int) string {
 	return text
 }
 
-// dots is a drawing area of character cells. In braille a cell has two by four dots, in ASCII it is one itself. The dot
-// 0, 0 is at the bottom left.
+// dots is a drawing area of character cells. A cell has two by four dots in braille and one in ASCII. Dot 0, 0 is at the
+// bottom left.
 type dots struct {
 	columns, rows int
-	// width and height in dots.
+	// width and height are in dots.
 	width, height int
 	ascii         bool
 	cells         []rune
@@ -136,10 +136,10 @@ func newDots(columns, rows int, ascii bool) dots {
 	return d
 }
 
-// brailleBits of the dots of a cell, by column and then from the bottom up.
+// brailleBits are the bits of the dots of a cell, by column and from the bottom up.
 var brailleBits = [2][4]rune{{0x40, 0x04, 0x02, 0x01}, {0x80, 0x20, 0x10, 0x08}}
 
-// step draws the point x at height to, and a line down or up to it from the height of the point before.
+// step draws a point at height to, and a vertical line from the height of the point before.
 func (d *dots) step(x, from, to int) {
 	for y := min(from, to); y <= max(from, to); y++ {
 		if d.ascii {
@@ -154,7 +154,7 @@ func (d *dots) step(x, from, to int) {
 	}
 }
 
-// row is one line of the area, from the top.
+// row is a line of the area, from the top.
 func (d *dots) row(n int) string {
 	line := make([]rune, d.columns)
 	for i, c := range d.cells[n*d.columns : (n+1)*d.columns] {

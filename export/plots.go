@@ -10,9 +10,9 @@ import (
 	"benchtop/metrics"
 )
 
-// PlotOptions say how Plots draws.
+// PlotOptions are the options of Plots.
 type PlotOptions struct {
-	// Width in columns that no line exceeds; 0 means 80. Below 30 nothing is drawn.
+	// Width is the largest width of a line in columns; 0 means 80. Nothing is drawn below 30.
 	Width int
 	// ASCII draws with plain characters instead of braille.
 	ASCII bool
@@ -25,11 +25,11 @@ const (
 	plotRows = 11
 )
 
-// Plots draws two small plots over the seconds of the run: the output tokens that arrived in each (of a pooling run the input tokens of what was answered), and the requests in
-// flight at the end of each, which is the sum of waiting and running. Events with a mark stand as letters on the axis of
-// time. Where a run has more seconds than a plot has points, a point is the mean of its seconds for tokens and the
-// highest of them for requests, and the title says so. It starts with an empty line; a run without a success or of less
-// than two seconds gets nothing.
+// Plots draws two small plots over the seconds of the run: the output tokens that arrived (for pooling, the input tokens of
+// answered requests), and the requests in flight at the end of each second, the sum of waiting and running. Letters on the
+// time axis mark annotated events. If a run has more seconds than a plot has points, a point is the mean of its seconds for
+// tokens and the maximum for requests, and the title says so. The text starts with an empty line; it is empty for a run
+// without a success or of less than two seconds.
 func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
 	if o.Width == 0 {
 		o.Width = defaultPlotWidth
@@ -61,16 +61,16 @@ func Plots(w io.Writer, r metrics.Report, o PlotOptions) error {
 	return out.Flush()
 }
 
-// plotted keeps what a damaged journal makes up within what an axis can name.
+// plotted bounds the counts of a damaged journal to the range of the axis.
 func plotted(n int) float64 { return float64(min(max(0, n), maxPlotted)) }
 
-// plot is one of them; values are one for each second.
+// plot is one plot; values has an element for each second.
 type plot struct {
 	PlotOptions
 	title  string
 	values []float64
 	marks  []annotation
-	// join makes one of several values, and joined is its name.
+	// join reduces the values of a point to one; joined is its name.
 	join   func([]float64) float64
 	joined string
 }
@@ -114,7 +114,7 @@ func (p *plot) draw(w *bufio.Writer) {
 	w.WriteString(pad + axis + "\n" + pad + names + "\n")
 }
 
-// points makes one value for each of n places, and says so where that is less than one for each second.
+// points reduces the values to n points; note describes the reduction, if there is one.
 func (p *plot) points(n int) (points []float64, note string) {
 	seconds := len(p.values)
 	points = make([]float64, n)
@@ -132,17 +132,17 @@ func (p *plot) points(n int) (points []float64, note string) {
 	return points, fmt.Sprintf(", %s of %d to %d s at each point", p.joined, low, high)
 }
 
-// annotation is a moment on the axis of time.
+// annotation is a labelled moment on the time axis.
 type annotation struct {
 	at     float64 // seconds
 	letter rune
 	text   string
 }
 
-// maxMarks is as many as there are letters.
+// maxMarks is the number of letters.
 const maxMarks = 26
 
-// annotationsOf are the marked events of the time that is drawn.
+// annotationsOf are the labelled events within the plotted time.
 func annotationsOf(r *metrics.Report) []annotation {
 	var out []annotation
 	for _, e := range r.Events {
@@ -155,13 +155,13 @@ func annotationsOf(r *metrics.Report) []annotation {
 }
 
 const (
-	// maxMarkWidth in columns is how much of a mark's words the legend shows.
+	// maxMarkWidth is the width of a label in the legend, in columns.
 	maxMarkWidth = 24
-	// maxMarkRest is what else may stand there: a letter and (6d23h59m59s).
+	// maxMarkRest is the width of the rest of an entry: a letter and (6d23h59m59s).
 	maxMarkRest = 16
 )
 
-// legend names the marks in as few lines as they fit into.
+// legend lists the annotations in as few lines as possible.
 func legend(marks []annotation, o PlotOptions) string {
 	var entries []string
 	width := min(maxMarkWidth, o.Width-maxMarkRest)

@@ -19,7 +19,7 @@ type field struct {
 	value any
 }
 
-// get returns nil for a key that is not there.
+// get returns nil for a missing key.
 func (o object) get(key string) any {
 	for _, f := range o {
 		if f.key == key {
@@ -29,7 +29,7 @@ func (o object) get(key string) any {
 	return nil
 }
 
-// set gives a key a value as a Python dict does: a key that is there keeps its place.
+// set assigns like a Python dict: an existing key keeps its place.
 func (o *object) set(key string, value any) {
 	for i := range *o {
 		if (*o)[i].key == key {
@@ -40,10 +40,10 @@ func (o *object) set(key string, value any) {
 	*o = append(*o, field{key, value})
 }
 
-// list is a JSON array made while it is written, so that a long one is never held as a whole.
+// list is a JSON array that is generated while it is written, so that a long one is never held in memory.
 type list iter.Seq[any]
 
-// each makes a list of what f returns for every element.
+// each is the list of f of every element.
 func each[T, V any](s []T, f func(*T) V) list {
 	return func(yield func(any) bool) {
 		for i := range s {
@@ -56,13 +56,13 @@ func each[T, V any](s []T, f func(*T) V) list {
 
 func deref[T any](v *T) T { return *v }
 
-// orNull is a value, or null for one that is not set, which a plan writes as its zero value.
+// orNull writes a zero value as null.
 func orNull[T comparable](v T) any {
 	var zero T
 	return when(v != zero, v)
 }
 
-// when is a value, or null where it is not known.
+// when writes an unknown value as null.
 func when(known bool, v any) any {
 	if known {
 		return v
@@ -70,7 +70,7 @@ func when(known bool, v any) any {
 	return nil
 }
 
-// ifPresent is what f makes of a value that is there, and null for one that is not.
+// ifPresent is f of the value behind a pointer, null for a nil pointer.
 func ifPresent[T, V any](v *T, f func(*T) V) any {
 	if v == nil {
 		return nil
@@ -78,11 +78,11 @@ func ifPresent[T, V any](v *T, f func(*T) V) any {
 	return f(v)
 }
 
-// pythonJSON writes JSON byte for byte as Python's json.dumps does. Infinities and NaN become strings, because their bare
-// forms are not JSON.
+// pythonJSON writes JSON byte for byte as Python's json.dumps does. Infinities and NaN become strings, because they are not
+// valid JSON.
 type pythonJSON struct{ w *bufio.Writer }
 
-// writePython writes one value; the error is the writer's.
+// writePython writes one value. The error is the writer's.
 func writePython(w io.Writer, v any) error {
 	j := pythonJSON{bufio.NewWriterSize(w, 1<<16)}
 	j.value(v)
@@ -123,7 +123,7 @@ func (j pythonJSON) value(v any) {
 	default:
 		panic(fmt.Sprintf("export: no JSON form for %T", v))
 	}
-	j.w.Write(b) // the writer remembers its error until Flush
+	j.w.Write(b) // the writer keeps its error for Flush
 }
 
 func (j pythonJSON) object(o object) {
@@ -152,10 +152,10 @@ func (j pythonJSON) list(l list) {
 	j.w.WriteByte(']')
 }
 
-// integral reports whether v can be written as an integer without loss.
+// integral reports whether v is an integer without loss.
 func integral(v float64) bool { return v == math.Trunc(v) && math.Abs(v) < 1e15 }
 
-// number is an integer wherever it can be one: vLLM's ramps have only whole rates.
+// number is an integer where possible: vLLM's ramps have whole rates only.
 func number(v float64) any {
 	if integral(v) {
 		return int64(v)
@@ -163,7 +163,7 @@ func number(v float64) any {
 	return v
 }
 
-// pythonNumber is an integral number without a point and any other as a float, as in keys and labels.
+// pythonNumber writes an integral number without a point and any other as a float, as in keys and labels.
 func pythonNumber(v float64) string {
 	if integral(v) {
 		return strconv.FormatInt(int64(v), 10)

@@ -9,26 +9,26 @@ import (
 	"benchtop/metrics"
 )
 
-// Arg is an option of the command line, by its name in Python (with "_" for "-"), and its value: nil, a bool, an int or
-// int64, a float64 or a string. It is written down as it is, so secrets are hidden beforehand.
+// Arg is a command-line option: its name in Python, with "_" for "-", and its value: nil, a bool, an int or int64, a float64
+// or a string. The value is written as is, so secrets must be hidden before.
 type Arg struct {
 	Name  string
 	Value any
 }
 
-// pytorchMetrics are the figures that get a record, in this order.
+// pytorchMetrics are the figures with a record, in order.
 var pytorchMetrics = []string{
 	"median_ttft_ms", "mean_ttft_ms", "std_ttft_ms", "p99_ttft_ms",
 	"mean_tpot_ms", "median_tpot_ms", "std_tpot_ms", "p99_tpot_ms",
 	"median_itl_ms", "mean_itl_ms", "std_itl_ms", "p99_itl_ms",
 }
 
-// pytorchIgnored are the keys of a result that are too long to be repeated in every record.
+// pytorchIgnored are the keys of a result that are too long to repeat in every record.
 var pytorchIgnored = []string{"ttfts", "itls", "generated_texts", "errors", "server_queue_times", "server_ttfts"}
 
-// PyTorch writes the result in the form of PyTorch's benchmark database, as vLLM does: an array with a record for every
-// figure of pytorchMetrics that the result has, on one line without a newline. What a record says beside its figure are
-// the options of the command line and the other keys of vLLM's result.
+// PyTorch writes the result in the format of PyTorch's benchmark database, as vLLM does: an array with a record for every
+// figure of pytorchMetrics in the result, on one line without a newline. A record also has the options of the command line and
+// the other keys of vLLM's result.
 func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
 	result := vllmResult(&r)
 	extra := object{}
@@ -44,7 +44,7 @@ func PyTorch(w io.Writer, r metrics.Report, args []Arg) error {
 	if size := result.get("tensor_parallel_size"); size != nil && options.get("tensor_parallel_size") == nil {
 		options.set("tensor_parallel_size", size)
 	}
-	// A key of the user's own comes before an option.
+	// The user's own keys take precedence over options.
 	setting := func(name string) any { return cmp.Or(result.get(name), options.get(name), any("")) }
 	mode := setting("compilation_config.mode")
 	file, _ := options.get("result_filename").(string)

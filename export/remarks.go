@@ -10,10 +10,9 @@ import (
 	"benchtop/metrics"
 )
 
-// Remarks writes what a reader of the report should know beside its figures, at most textWidth columns wide: that the
-// run was cut short or steered, that requests were not sent, left out or held back, what failed or was sent again, which
-// token counts are no real counts, what was wrong with the client or its stamps, how the run did under full load, which
-// gates it missed. It starts with an empty line, or writes nothing at all if there is nothing to say.
+// Remarks writes the remarks of a report, at most textWidth columns wide: an interrupted or steered run; requests not sent,
+// left out or held back; failures and redials; token counts that are estimates; a limited client and odd stamps; the figures
+// under full load; gates. The text starts with an empty line; it is empty without remarks.
 func Remarks(w io.Writer, r metrics.Report) error {
 	t := remarks{r: &r}
 	for _, about := range []func(){
@@ -29,7 +28,7 @@ func Remarks(w io.Writer, r metrics.Report) error {
 	return err
 }
 
-// remarks collects paragraphs about a report.
+// remarks collects the paragraphs about a report.
 type remarks struct {
 	r    *metrics.Report
 	text string
@@ -39,7 +38,7 @@ func (t *remarks) add(format string, args ...any) {
 	t.text += wrap(fmt.Sprintf(format, args...), textWidth)
 }
 
-// completeness is about what the run left out: at its end, at its beginning, in its journal.
+// completeness reports requests and lines that are missing: at the end of the run, in the warm-up, in the journal.
 func (t *remarks) completeness() {
 	r := t.r
 	switch i, n := r.Interrupted, r.NotSent; {
@@ -55,7 +54,7 @@ func (t *remarks) completeness() {
 		t.add("Interrupted: %s. %s cut in flight, %d never sent; they are in none of the figures above.",
 			reason, count(i.Cancelled, "request"), i.Unsent)
 	case n == 0:
-	case r.Plan.Requests == 0: // as many as fit into a plan with a duration: no interruption
+	case r.Plan.Requests == 0: // a plan with a duration alone
 		t.add("The time was over with %s due and not sent.", count(n, "request"))
 	case n == 1:
 		t.add("The time was over before 1 of the %d requests was sent.", r.Plan.Requests)
@@ -71,7 +70,7 @@ func (t *remarks) completeness() {
 	}
 }
 
-// steering is about a load that was not, or not all the time, the plan's.
+// steering reports changes of the load during the run.
 func (t *remarks) steering() {
 	if t.r.Steered == 0 {
 		return
@@ -94,7 +93,7 @@ func (t *remarks) steering() {
 	t.add("Steered: the load was set %s while the run was on%s, so it was not the plan's.", times(t.r.Steered), who)
 }
 
-// objectives is about those by which requests were judged, where they are not the plan's.
+// objectives reports the objectives in force at the end if they differ from the plan's.
 func (t *remarks) objectives() {
 	var words []string
 	for _, o := range t.r.Objectives {
@@ -109,10 +108,10 @@ func (t *remarks) objectives() {
 	}
 }
 
-// minSlotWaitMS in milliseconds is the wait for a slot from which on the limit shaped the load.
+// minSlotWaitMS is the wait for a slot, in milliseconds, from which on the limit shaped the load.
 const minSlotWaitMS = 1
 
-// slotWaits is about planned rates only: where everything is due at once, waiting for a slot is the plan.
+// slotWaits is for planned rates only: if all requests are due at once, the wait for a slot is part of the plan.
 func (t *remarks) slotWaits() {
 	r, p := t.r, &t.r.Plan
 	if p.MaxConcurrency == 0 || !p.Paced() || !waitedForSlot(r) {
@@ -127,8 +126,7 @@ func (t *remarks) slotWaits() {
 		limit, r.Statistics[metrics.SlotWait].Mean, r.Statistics[metrics.SlotWait].Max, r.Statistics[metrics.ScheduledLatency].Mean, r.Statistics[metrics.E2EL].Mean)
 }
 
-// cache says that earlier runs were kept out of the server's prefix cache, and that it knew prompts all the same, which
-// makes every figure too good.
+// cache reports how the prefix cache was kept cold, and cache hits in spite of it, which improve all figures.
 func (t *remarks) cache() {
 	if t.r.Plan.Cache != "" {
 		t.add("Prefix cache: %s, to keep earlier runs out.", Clean(t.r.Plan.Cache))
@@ -139,13 +137,13 @@ func (t *remarks) cache() {
 	}
 }
 
-// minSentShare is the share of the scheduled rate below which sending was not what was planned.
+// minSentShare is the lowest share of the scheduled rate that counts as sent in time.
 const minSentShare = 0.95
 
-// minSentRequests is the number of requests from which on a rate says something, where no slot held them back.
+// minSentRequests is the smallest number of requests whose rate is meaningful, unless they waited for slots.
 const minSentRequests = 20
 
-// waitedForSlot reports whether a limit held a request back long enough to shape the load.
+// waitedForSlot reports whether a limit on requests in flight shaped the load.
 func waitedForSlot(r *metrics.Report) bool {
 	limited := r.Plan.MaxConcurrency > 0 ||
 		slices.ContainsFunc(r.Plan.Stages, func(s metrics.Stage) bool { return s.Users > 0 }) ||
@@ -156,7 +154,7 @@ func waitedForSlot(r *metrics.Report) bool {
 // setUsers reports whether an event set the limit of requests in flight.
 func setUsers(e metrics.LogEntry) bool { return e.Set != nil && e.Set.Users > 0 }
 
-// sentShort: much less was sent than asked for.
+// sentShort reports whether the sent rate is well below the scheduled one.
 func sentShort(r *metrics.Report) bool {
 	telling := r.Completed+r.Failed >= minSentRequests || waitedForSlot(r)
 	return telling && r.Plan.Paced() && r.SentRate > 0 && r.SentRate < minSentShare*r.ScheduledRate
@@ -168,7 +166,7 @@ func (t *remarks) pacing() {
 	}
 }
 
-// pacingCause is what the figures say of why less was sent than asked for, "" where they do not explain at least half of it.
+// pacingCause is the reason for a low sent rate according to the figures, "" if none explains half of it.
 func pacingCause(r *metrics.Report) string {
 	n := float64(r.Completed + r.Failed)
 	missing := n * (1 - r.SentRate/r.ScheduledRate)
@@ -193,14 +191,14 @@ func pacingCause(r *metrics.Report) string {
 	return ""
 }
 
-// failures is about redials too: without its redial each request would be a failure.
+// failures lists failures by kind, refused fields and redials: without its redial, a request would have failed.
 func (t *remarks) failures() {
 	if len(t.r.Failures) > 0 {
 		t.text += "Failures:\n"
 	}
 	for _, f := range t.r.Failures {
 		kind := cut(Clean(string(f.Kind)), 30)
-		if f.Kind == metrics.FailedStatus { // the others happened to an answer of 200, or to none
+		if f.Kind == metrics.FailedStatus { // other kinds have a status of 200 or none
 			kind += fmt.Sprintf(" %d", f.Status)
 		}
 		line := fmt.Sprintf("%8d  %-16s", f.Count, kind)
@@ -211,7 +209,7 @@ func (t *remarks) failures() {
 	}
 	if fields := t.r.Refused(); len(fields) > 0 {
 		t.add("The server does not know %s. To leave out what it does not know, add", JoinWords(fields))
-		t.text += "  " + OmitFlag(fields, t.r.Plan.Command) + "\n" // one line, to be copied
+		t.text += "  " + OmitFlag(fields, t.r.Plan.Command) + "\n" // one line, to copy
 	}
 	if t.r.Redials != 0 {
 		t.add("Redials: %s sent again on a new connection, as an idle one failed right after the write; the time it took"+
@@ -219,8 +217,8 @@ func (t *remarks) failures() {
 	}
 }
 
-// OmitFlag is the flag that leaves fields out of the requests of a command line, to be copied into it. Of several objects for
-// --extra-body the last counts, so that a command that has one gets its members one by one.
+// OmitFlag is the flag that omits fields from the requests of a command line, to be copied into it. Only the last of several
+// objects for --extra-body counts, so a command that has one gets a flag for each field.
 func OmitFlag(fields, command []string) string {
 	given := func(arg string) bool {
 		name, _, _ := strings.Cut(strings.ReplaceAll(arg, "_", "-"), "=")
@@ -239,7 +237,7 @@ func OmitFlag(fields, command []string) string {
 	return "--extra-body '{" + strings.Join(parts, ",") + "}'"
 }
 
-// firstChunk is about servers that send a chunk before they have a token.
+// firstChunk is for servers that send a chunk before the first token.
 func (t *remarks) firstChunk() {
 	if t.r.TokenAfterChunk() {
 		t.add("TTFT: the first chunk came before the first token. The median is %.2f ms to the chunk, as vLLM counts, and %.2f ms to the token.",
@@ -247,7 +245,7 @@ func (t *remarks) firstChunk() {
 	}
 }
 
-// vllm is about reasoning under a name that vLLM 0.33 does not read.
+// vllm is for reasoning in a field that vLLM 0.33 does not read.
 func (t *remarks) vllm() {
 	v := t.r.VLLM
 	if v == nil {
@@ -266,10 +264,10 @@ func (t *remarks) vllm() {
 	t.add("TTFT: reasoning_content counts as output here.%s", text)
 }
 
-// rounded is a figure as it is printed.
+// rounded is a figure as printed.
 func rounded(v float64) string { return fmt.Sprintf("%.2f", v) }
 
-// tokenSourceNotes are the sources of token counts that are worth a remark. Those of a tokenizer are, where no prompt is counted.
+// tokenSourceNotes describe the token counts that do not come from usage. Prompts counted by a tokenizer are exact.
 var tokenSourceNotes = []struct {
 	source     metrics.TokenSource
 	outputOnly bool
@@ -282,7 +280,7 @@ var tokenSourceNotes = []struct {
 	{metrics.TokensFromServer, true, "no usage came, so the server's tokenizer counted their text after the run"},
 }
 
-// tokens is about answers of unexpected lengths, and about counts of tokens that are no real ones.
+// tokens reports answers of unexpected lengths and inexact token counts.
 func (t *remarks) tokens() {
 	for _, words := range t.r.Lengths.Words(&t.r.Plan) {
 		t.add("Lengths: %s.", words)
@@ -299,13 +297,13 @@ func (t *remarks) tokens() {
 	}
 }
 
-// steady gives the figures of the time of full load, without its beginning and end.
+// steady reports the figures under full load, without the beginning and the end of the run.
 func (t *remarks) steady() {
 	s := t.r.SteadyState
 	if s == nil {
 		return
 	}
-	if s.End > s.Start && s.Completed == 0 { // as many requests as users, or a run that was cut
+	if s.End > s.Start && s.Completed == 0 { // as many requests as users, or an interrupted run
 		t.add("Steady state: no figures, because no request completed in the %s of full load.", (s.End - s.Start).Round(time.Millisecond))
 		return
 	}
@@ -323,7 +321,7 @@ func (t *remarks) steady() {
 	}
 }
 
-// gpus leaves out that the figures end early where they stand above with the reason, and says why there is no cost though there is a price.
+// gpus reports GPUs without data, unless the figures above already give the reason, and a price without a cost.
 func (t *remarks) gpus() {
 	g := t.r.GPUs
 	if words := MissingGPUs(t.r); words != "" && !(hasGPUs(g) && len(neverSeen(t.r)) == 0) {
@@ -339,5 +337,5 @@ func (t *remarks) gpus() {
 	t.add("Cost: unknown, though there is a price: %s.", why)
 }
 
-// clause is foreign text as a part of a sentence.
+// clause is foreign text as part of a sentence.
 func clause(text string) string { return strings.TrimSuffix(cut(Clean(text), 2*textWidth), ".") }

@@ -14,8 +14,8 @@ import (
 // ruleWidth is the width of vLLM's report in columns.
 const ruleWidth = 50
 
-// Text writes the report as vLLM prints it, byte for byte, trailing blanks included, and nothing else; see Remarks,
-// Plots and Answer for what benchtop has to add. Only foreign text is cleaned.
+// Text writes the report exactly as vLLM prints it, trailing blanks included. Only foreign text is cleaned. Telemetry,
+// Remarks, Plots and Answer write what vLLM does not have.
 func Text(w io.Writer, r metrics.Report) error {
 	t := textReport{bufio.NewWriter(w)}
 	t.failures(&r)
@@ -31,7 +31,7 @@ func Text(w io.Writer, r metrics.Report) error {
 			t.float("P"+pythonNumber(p.P)+" "+name.Label+" (ms):", p.Value)
 		}
 	}
-	if f := diffusionFigures(&r); f != nil { // vLLM prints one of the two
+	if f := diffusionFigures(&r); f != nil { // vLLM prints one of the two sections
 		t.section("Diffusion Decoding", f)
 	} else {
 		t.specDecode(&r)
@@ -40,10 +40,10 @@ func Text(w io.Writer, r metrics.Report) error {
 	return t.w.Flush()
 }
 
-// textReport forms lines; the writer remembers its error until Flush.
+// textReport formats lines; the writer keeps its error for Flush.
 type textReport struct{ w *bufio.Writer }
 
-// heading centres text; an odd column goes to the right.
+// heading centres text. An odd column goes to the right.
 func (t textReport) heading(text string, fill byte) {
 	pad := max(0, ruleWidth-len(text))
 	line := strings.Repeat(string(fill), pad/2) + text + strings.Repeat(string(fill), pad-pad/2)
@@ -55,7 +55,7 @@ func (t textReport) line(label, value string) { fmt.Fprintf(t.w, "%-40s %-10s\n"
 func (t textReport) int(label string, v int) { t.line(label, strconv.Itoa(v)) }
 
 func (t textReport) float(label string, v float64) {
-	text := pyjson.Float(v) // inf and nan
+	text := pyjson.Float(v) // for inf and nan
 	if finite(v) {
 		text = strconv.FormatFloat(v, 'f', 2, 64)
 	}
@@ -97,7 +97,7 @@ func (t textReport) totals(r *metrics.Report) {
 }
 
 func (t textReport) failures(r *metrics.Report) {
-	if r.Failed == 0 || r.Plan.Pooling { // vLLM lists none of those then
+	if r.Failed == 0 || r.Plan.Pooling { // vLLM does not list them for pooling
 		return
 	}
 	fmt.Fprintln(t.w, "Failed requests during benchmark run detected (capping to 10):")

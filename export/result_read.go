@@ -16,10 +16,9 @@ import (
 	"benchtop/metrics"
 )
 
-// ReadResult reads a result as vLLM or benchtop writes it and returns what it says: counts, throughputs and the statistics
-// of latencies that are there. A statistic that is there has N successes, because the file does not say how many samples
-// it had; one that is not has N 0. Of several results in a file, which --append-result makes, it reads the last. What only
-// a journal knows, such as the timeline, is not in the report.
+// ReadResult reads a result of vLLM or benchtop: counts, throughputs and statistics of latencies. A statistic has as many
+// samples as there are successes, because the file has no sample counts; a missing one has N 0. It reads the last of several
+// results, as written by --append-result. Data that only a journal has, such as the timeline, is missing from the report.
 func ReadResult(path string) (metrics.Report, error) {
 	f, err := journal.Open(path)
 	if err != nil {
@@ -42,7 +41,7 @@ func readResult(in io.Reader) (metrics.Report, error) {
 	for {
 		one := &resultReader{}
 		one.places = places(&one.r)
-		one.r.Plan.Rate = metrics.Rate(math.Inf(1)) // where it does not say
+		one.r.Plan.Rate = metrics.Rate(math.Inf(1)) // if the file has no rate
 		switch err := s.object(one.scalar); {
 		case err == io.EOF && last == nil:
 			return metrics.Report{}, errors.New("expected a result, found nothing")
@@ -59,16 +58,16 @@ func readResult(in io.Reader) (metrics.Report, error) {
 	}
 }
 
-// resultReader collects what one result says.
+// resultReader collects the values of one result.
 type resultReader struct {
 	r               metrics.Report
-	counted, lasted bool // that it has the keys every result has
+	counted, lasted bool // the keys of every result are there
 	journal         bool
 	places          map[string]any
-	timed           [metrics.NumLatencies]bool // latencies that are there
+	timed           [metrics.NumLatencies]bool // the latencies that are there
 }
 
-// places are where a report keeps the values of a result's keys, latencies aside.
+// places are the fields of a report for the keys of a result, except latencies.
 func places(r *metrics.Report) map[string]any {
 	p := &r.Plan
 	return map[string]any{
@@ -82,13 +81,12 @@ func places(r *metrics.Report) map[string]any {
 	}
 }
 
-// scalar takes one value of the top level. What is not known, or not as expected, is passed over: other versions have
-// other keys.
+// scalar takes a value of the top level. Unknown keys and unexpected values are skipped: other versions have other keys.
 func (x *resultReader) scalar(key, value string) {
 	v, known := parseFigure(value)
 	switch into := x.places[key].(type) {
 	case *string:
-		if *into = value; value == "null" { // the scanner gives null as it stands
+		if *into = value; value == "null" { // null arrives as text
 			*into = ""
 		}
 	case *float64:
@@ -120,7 +118,7 @@ func (x *resultReader) scalar(key, value string) {
 	}
 }
 
-// parseFigure is not ok where value is no number that a result can have.
+// parseFigure parses a number within the range of results.
 func parseFigure(value string) (v float64, ok bool) {
 	v, err := strconv.ParseFloat(value, 64)
 	return v, err == nil && finite(v) && math.Abs(v) <= metrics.LargestCount
@@ -153,10 +151,10 @@ func (x *resultReader) latency(key, value string) {
 	x.timed[l] = true
 }
 
-// maxPercentiles of a latency bounds what a file can ask for.
+// maxPercentiles bounds the percentiles of a latency in a file.
 const maxPercentiles = 1000
 
-// report is complete once all keys are known: their order is not.
+// report completes the report after the last key: keys have no fixed order.
 func (x *resultReader) report() (metrics.Report, error) {
 	r, p := &x.r, &x.r.Plan
 	if !x.counted || !x.lasted {

@@ -8,7 +8,7 @@ import (
 	"benchtop/metrics"
 )
 
-// figures are a section that result and report have in common.
+// figures are a section of both the result and the report.
 type figures []struct {
 	key, label string
 	value      any // an int or a float64
@@ -21,7 +21,7 @@ func (f figures) keys() (o object) {
 	return o
 }
 
-// section writes nothing where there are no figures.
+// section writes nothing without figures.
 func (t textReport) section(title string, f figures) {
 	if len(f) > 0 {
 		t.heading(title, '-')
@@ -36,11 +36,10 @@ func (t textReport) section(title string, f figures) {
 	}
 }
 
-// probeLatencies are latencies of the probes that completed, in milliseconds.
+// probeLatencies are the latencies of completed probes in milliseconds.
 type probeLatencies struct{ median, p99, most float64 }
 
-// probesOf computes the figures as vLLM does: in seconds first, percentiles by linear interpolation. There are none
-// without a probe that completed.
+// probesOf computes the figures as vLLM does: in seconds, with linear interpolation. ok is false without a completed probe.
 func probesOf(p *metrics.Probes) (f probeLatencies, ok bool) {
 	if p == nil || len(p.Latencies) == 0 {
 		return f, false
@@ -58,7 +57,7 @@ func probesOf(p *metrics.Probes) (f probeLatencies, ok bool) {
 	}, true
 }
 
-// interpolate is numpy's percentile of sorted values, q from 0 to 1.
+// interpolate is the percentile of sorted values as numpy computes it; q is from 0 to 1.
 func interpolate(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	k := int(math.Floor(at))
@@ -66,7 +65,7 @@ func interpolate(sorted []float64, q float64) float64 {
 		return sorted[len(sorted)-1]
 	}
 	low, high, share := sorted[k], sorted[k+1], at-float64(k)
-	if share >= 0.5 { // from the nearer end, as numpy does
+	if share >= 0.5 { // numpy interpolates from the nearer end
 		return high - (high-low)*(1-share)
 	}
 	return low + (high-low)*share
@@ -86,7 +85,7 @@ func probeFigures(r *metrics.Report) figures {
 	}
 }
 
-// probeObject is there whenever the run had probes.
+// probeObject is written for every run with probes.
 func probeObject(p *metrics.Probes) object {
 	f, ok := probesOf(p)
 	ms := func(v float64) any { return when(ok, v) }
@@ -96,17 +95,17 @@ func probeObject(p *metrics.Probes) object {
 	}
 }
 
-// acceptance is how well a server's drafts did.
+// acceptance is the success of a server's drafts.
 type acceptance struct {
-	// rate is the share of draft tokens that were accepted, in per cent.
+	// rate is the share of accepted draft tokens in percent.
 	rate float64
-	// length is how many tokens a step gave on average, the one of the model itself included; 0 without drafts.
+	// length is the mean number of tokens of a step, including the model's own; 0 without drafts.
 	length float64
-	// perPosition is the share of drafts whose token at that position was accepted, from 0 to 1.
+	// perPosition is the share of drafts whose token at that position was accepted.
 	perPosition []float64
 }
 
-// acceptanceOf computes what vLLM reports of speculative decoding; ok is false where nothing was drafted.
+// acceptanceOf computes vLLM's figures of speculative decoding; ok is false without draft tokens.
 func acceptanceOf(s *metrics.SpecDecode) (a acceptance, ok bool) {
 	if s == nil || s.DraftTokens <= 0 {
 		return a, false
@@ -154,23 +153,23 @@ func (t textReport) specDecode(r *metrics.Report) {
 	}
 }
 
-// denoising is what a server's counters say about diffusion decoding. A canvas is one block of tokens that is denoised
-// in several steps and then committed in one more, so
+// denoising are the figures of diffusion decoding. A canvas is a block of tokens that is denoised in several steps and then
+// committed in one more:
 //
 //	block     = positions / steps
 //	canvases  = committed tokens / block
 //	denoising = steps - canvases
 type denoising struct {
-	// throughput of committed tokens per second.
+	// throughput is in committed tokens per second.
 	throughput float64
-	// stepsPerCanvas are denoising steps, perStep tokens that each of them committed in the end.
+	// stepsPerCanvas are denoising steps; perStep are committed tokens for each denoising step.
 	stepsPerCanvas, perStep float64
-	// steps of denoising alone, as a whole number.
+	// steps are denoising steps only, rounded down.
 	steps int
 }
 
-// denoisingOf computes what vLLM reports of diffusion decoding; ok is false where no step was made or nothing committed.
-// Counters that do not go together can make a figure infinite.
+// denoisingOf computes vLLM's figures of diffusion decoding; ok is false without steps or committed tokens. Inconsistent
+// counters can make a figure infinite.
 func denoisingOf(d *metrics.Diffusion, seconds float64) (n denoising, ok bool) {
 	if d == nil || d.DenoisingSteps <= 0 || d.CommittedTokens <= 0 {
 		return n, false
@@ -186,7 +185,7 @@ func denoisingOf(d *metrics.Diffusion, seconds float64) (n denoising, ok bool) {
 	return n, true
 }
 
-// truncated cuts off the fraction; 0 stands for what is no number of steps at all.
+// truncated drops the fraction; NaN and values out of range become 0.
 func truncated(v float64) int {
 	if !(v > -metrics.LargestCount && v < metrics.LargestCount) {
 		return 0

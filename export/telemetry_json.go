@@ -8,10 +8,10 @@ import (
 	"benchtop/metrics"
 )
 
-// finiteOrNull is null for a figure that nobody gave, or that is none.
+// finiteOrNull writes a missing or infinite figure as null.
 func finiteOrNull(v float64) any { return when(finite(v), v) }
 
-// countOrNull is said for a number of things, which is written without a fraction where it has none.
+// countOrNull writes a count without a fraction if it has none.
 func countOrNull(v float64) any { return when(finite(v), number(v)) }
 
 func server(s *metrics.ServerReport) object {
@@ -35,7 +35,7 @@ func serverLatency(l metrics.ServerLatency) object {
 	return object{{"n", countOrNull(l.N)}, {"mean", milliseconds(max(0, l.Mean))}}
 }
 
-// serverGauges are what the server said in one second of the timeline.
+// serverGauges are the server's metrics in one second of the timeline.
 func serverGauges(s *metrics.ServerSecond) object {
 	mean := func(l metrics.ServerLatency) any { return serverLatency(l).get("mean") }
 	return object{
@@ -47,7 +47,7 @@ func serverGauges(s *metrics.ServerSecond) object {
 	}
 }
 
-// telemetrySeconds are what was said of server and accelerators, by seconds of the timeline.
+// telemetrySeconds are the samples of server and GPUs by seconds of the timeline.
 type telemetrySeconds struct {
 	server map[int]*metrics.ServerSecond
 	gpus   map[int]*metrics.GPUSecond
@@ -72,7 +72,7 @@ func telemetryBySecond(r *metrics.Report) telemetrySeconds {
 	return l
 }
 
-// secondOf is the second of the timeline whose end is nearest to a look, because levels there are those at the end.
+// secondOf is the second of the timeline that ends nearest to a sample, because levels are those at the end of a second.
 func secondOf(at time.Duration) int { return max(0, int((at-time.Second/2)/time.Second)) }
 
 func gpus(r *metrics.Report, g *metrics.GPUReport) object {
@@ -86,7 +86,7 @@ func gpus(r *metrics.Report, g *metrics.GPUReport) object {
 	}
 }
 
-// gpuGauges are what each accelerator did in one second of the timeline.
+// gpuGauges are the metrics of each GPU in one second of the timeline.
 func gpuGauges(s *metrics.GPUSecond) list {
 	return each(s.GPUs, func(g *metrics.GPU) object {
 		return object{
@@ -96,10 +96,10 @@ func gpuGauges(s *metrics.GPUSecond) list {
 	})
 }
 
-// monitored reports whether the client looked at itself, so that finding nothing wrong means something.
+// monitored reports whether the client measured itself; without data, no verdict means nothing.
 func monitored(c *metrics.Client) bool { return len(c.Seconds) > 0 }
 
-// client is what the run shows of the client itself. What only its seconds can tell is null in a run without them.
+// client is the health of the client. Figures by the second are null without them.
 func client(r *metrics.Report) object {
 	c := &r.Client
 	bySeconds := func(v any) any { return when(monitored(c), v) }
@@ -146,7 +146,7 @@ func clientSecond(source string, s *metrics.ClientSecond) object {
 	}
 }
 
-// unstamped is null where the kernel was not asked: then no chunk lacks its stamp.
+// unstamped is null without kernel stamps, where no chunk can lack one.
 func unstamped(source string, n int) any { return when(source == metrics.KernelStamps, n) }
 
 func delay(d time.Duration) any { return when(d != metrics.Never, milliseconds(d)) }
@@ -170,10 +170,10 @@ func window(r *metrics.Report, w *metrics.Window) object {
 	}, percentiles(w, inFull, 50, 90, 99), percentiles(w, func(l metrics.Latency) bool { return !inFull(l) }, 50, 99))
 }
 
-// inFull: the latencies of the stream come first, with one percentile more than the others.
+// inFull latencies, those of the stream, come first and have one percentile more.
 func inFull(l metrics.Latency) bool { return l == metrics.TTFT || l == metrics.ITL }
 
-// percentiles are those of some latencies of a second; null where there are no samples.
+// percentiles are those of some latencies in a second, null without samples.
 func percentiles(w *metrics.Window, some func(metrics.Latency) bool, of ...int) (o object) {
 	for l := range metrics.Latencies() {
 		name := l.Naming().Second
@@ -189,7 +189,7 @@ func percentiles(w *metrics.Window, some func(metrics.Latency) bool, of ...int) 
 	return o
 }
 
-// milliseconds at a resolution of 1 µs, rounded: the mean of times of whole microseconds lies between them.
+// milliseconds rounds to 1 µs: the mean of whole microseconds lies between them.
 func milliseconds(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond).Microseconds()) / 1000
 }

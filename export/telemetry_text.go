@@ -13,9 +13,8 @@ import (
 	"benchtop/metrics"
 )
 
-// Telemetry writes what was seen beside the requests, in the form of Text: what the server and the accelerators said of
-// themselves, and where the time until the first chunk went. It starts with an empty line, or writes nothing at all where
-// nobody said anything.
+// Telemetry writes the metrics of server and GPUs, and the parts of TTFT, in the form of Text. The text starts with an empty
+// line; it is empty without data.
 func Telemetry(w io.Writer, r metrics.Report) error {
 	t := textReport{bufio.NewWriter(w)}
 	server, gpus, split := hasServer(&r), hasGPUs(r.GPUs), hasSplit(&r)
@@ -36,14 +35,14 @@ func Telemetry(w io.Writer, r metrics.Report) error {
 	return t.w.Flush()
 }
 
-// optional writes a line only for a figure that was given.
+// optional writes a known figure.
 func (t textReport) optional(label string, v float64) {
 	if finite(v) {
 		t.float(label, v)
 	}
 }
 
-// pair writes a mean and the most.
+// pair writes a mean and a maximum.
 func (t textReport) pair(label string, mean, most float64) {
 	if finite(mean) && finite(most) {
 		t.line(label, fmt.Sprintf("%.1f / %s", mean, strconv.FormatFloat(math.Round(most*10)/10, 'f', -1, 64)))
@@ -79,7 +78,7 @@ func (t textReport) server(r *metrics.Report) {
 	t.optional("Draft tokens accepted (%):", s.Acceptance*100)
 	if r.ComparesTTFT() {
 		theirs, ours := "Mean TTFT by the server's clock (ms):", "The same requests by this client's (ms):"
-		if n := math.Round(s.TTFT.N); n != float64(s.First.Prompts()) { // nobody can tell whose they are
+		if n := math.Round(s.TTFT.N); n != float64(s.First.Prompts()) { // the two counts differ: not the same requests
 			theirs, ours = fmt.Sprintf("Mean TTFT, server's clock (ms, of %.0f):", n), fmt.Sprintf("Mean %s, this client's (ms, of %d):", r.Plan.FirstWait().Naming().Title, s.First.Prompts())
 		}
 		t.float(theirs, milliseconds(s.TTFT.Mean))
@@ -93,17 +92,17 @@ func (t textReport) server(r *metrics.Report) {
 	}
 }
 
-// tooShort is why a server's levels are not known though its page tells them.
+// tooShort is the reason for missing levels of a server that exports them.
 const tooShort = "The run was too short for a look at the server's levels"
 
-// cached is what the answers say of the prefix cache.
+// cached is the share of cached prompt tokens according to the answers.
 func (t textReport) cached(r *metrics.Report) {
 	if r.CachedTokens > 0 {
 		t.float("Prompt cached, by the answers (%):", 100*cachedShare(r))
 	}
 }
 
-// note wraps a sentence below the figures.
+// note writes a sentence below the figures.
 func (t textReport) note(text string) { t.w.WriteString(wrap(text, ruleWidth)) }
 
 func hasGPUs(g *metrics.GPUReport) bool {
@@ -133,7 +132,7 @@ func (t textReport) gpus(r *metrics.Report) {
 	}
 }
 
-// short writes a figure with as many digits as it needs: a small one has four that count, a large one no fraction.
+// short writes four significant digits, and no fraction from 1000 on.
 func (t textReport) short(label string, v float64) {
 	if !finite(v) {
 		return
@@ -145,7 +144,7 @@ func (t textReport) short(label string, v float64) {
 	t.line(label, text)
 }
 
-// gpuTitle names the accelerators that were looked at, if they are all of one kind.
+// gpuTitle has the name of the GPUs if they are all of one kind.
 func gpuTitle(names []string) string {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
 	if len(names) == 0 {
@@ -161,14 +160,14 @@ func gpuTitle(names []string) string {
 	return "GPU (" + name + ")"
 }
 
-// ttftPart of the time until the first chunk.
+// ttftPart is a part of the time to the first chunk.
 type ttftPart struct {
 	name   string
 	letter byte
 	took   time.Duration
 }
 
-// ttftPartsOf are in order of time; those that nobody knows are not among them.
+// ttftPartsOf are the known parts in order of time.
 func ttftPartsOf(s *metrics.TTFTSplit) []ttftPart {
 	parts := []ttftPart{
 		{"Held", 'H', s.SlotWait}, {"Connect", 'C', s.Connect},
@@ -180,8 +179,8 @@ func ttftPartsOf(s *metrics.TTFTSplit) []ttftPart {
 	return slices.DeleteFunc(parts, func(p ttftPart) bool { return p.took < 0 })
 }
 
-// hasSplit: where nobody tells what the server did, only a wait on this side of it is worth a line, and that its page told of
-// a part of the run alone.
+// hasSplit is false if only the rest is known: the server reports no parts, not even for some requests, and the client added
+// no wait.
 func hasSplit(r *metrics.Report) bool {
 	s := &r.Split
 	if s.N == 0 {
@@ -191,12 +190,12 @@ func hasSplit(r *metrics.Report) bool {
 	return told || partialMetrics(r) || max(s.SlotWait, s.Connect) >= minSlotWaitMS*time.Millisecond
 }
 
-// partialMetrics reports whether the server's page told something of the parts, but not of enough requests.
+// partialMetrics reports whether the server's metrics cover the parts of too few requests.
 func partialMetrics(r *metrics.Report) bool {
 	return r.Split.Source == metrics.SplitUnknown && r.Server != nil && (r.Server.Queue.N > 0 || r.Server.Prefill.N > 0)
 }
 
-// split draws the parts as one bar of letters, and names them below with those letters first.
+// split draws the parts as a bar of letters and names them below, those on the client's side first.
 func (t textReport) split(r *metrics.Report) {
 	s := &r.Split
 	wait := r.Plan.FirstWait().Naming().Title
@@ -207,7 +206,7 @@ func (t textReport) split(r *metrics.Report) {
 	for _, p := range parts {
 		words := p.name + " " + digits(milliseconds(p.took)) + " ms"
 		switch {
-		case p.took < s.TTFT/100 || milliseconds(p.took) == 0: // not worth a word
+		case p.took < s.TTFT/100 || milliseconds(p.took) == 0: // too short to mention
 		case p.letter == 'H' || p.letter == 'C':
 			before = append(before, words)
 		default:
@@ -234,7 +233,7 @@ func (t textReport) split(r *metrics.Report) {
 	t.note(text)
 }
 
-// countMismatch says how many requests the page's means are of, where that is not this run's number.
+// countMismatch gives both numbers of requests if the server's means cover others than this run's.
 func countMismatch(s *metrics.TTFTSplit) string {
 	if !s.OfOthers() {
 		return ""
@@ -242,7 +241,7 @@ func countMismatch(s *metrics.TTFTSplit) string {
 	return fmt.Sprintf(" of %d requests; this run had %d", s.Seen, s.N+s.More)
 }
 
-// bar is width columns, of which each part has its share.
+// bar is width columns, divided among the parts by duration.
 func bar(parts []ttftPart, width int) string {
 	total := 0.0
 	for _, p := range parts {
@@ -259,8 +258,7 @@ func bar(parts []ttftPart, width int) string {
 	return b.String()
 }
 
-// MissingGPUs says in words what was not seen of the accelerators that --gpu asked for, and why; "" if nothing is missing, or
-// nobody asked for any.
+// MissingGPUs reports which of the GPUs in --gpu have no data, and why; "" if none is missing or --gpu is not set.
 func MissingGPUs(r *metrics.Report) string {
 	asked, g, why := cutASCII(r.Plan.GPUs, textWidth/2), r.GPUs, "the run was over before anybody looked"
 	if g != nil && g.Absent != "" {
@@ -279,7 +277,7 @@ func MissingGPUs(r *metrics.Report) string {
 	return ""
 }
 
-// neverSeen are the indices that were asked for and are in no look.
+// neverSeen are the requested indices without a sample.
 func neverSeen(r *metrics.Report) (missing []string) {
 	seen := map[int]bool{}
 	if r.GPUs != nil {

@@ -10,16 +10,16 @@ import (
 	"benchtop/metrics"
 )
 
-// JSON writes the result as vLLM does, key by key and digit by digit, on one line without a newline, and then one more
-// key, "benchtop", with everything vLLM has no place for. Points in time are seconds from the start of the run.
+// JSON writes the result as vLLM does, key by key and digit by digit, on one line without a newline, and then one more key,
+// "benchtop", with the rest of the report. Times are seconds from the start of the run.
 func JSON(w io.Writer, r metrics.Report) error {
 	o := vllmResult(&r)
 	o.set("benchtop", benchtopObject(&r))
 	return writePython(w, o)
 }
 
-// vllmResult are the keys of vLLM. It sets them one after the other as vLLM does: the user's own keys may replace those
-// before them and are replaced by those after them, and a key that is set again keeps its place.
+// vllmResult has the keys of vLLM, set in vLLM's order: a user's own key may replace one before it and be replaced by one
+// after it, and a key that is set again keeps its place.
 func vllmResult(r *metrics.Report) object {
 	var o object
 	for _, f := range slices.Concat(planKeys(&r.Plan), metadataKeys(&r.Plan), loadKeys(&r.Plan), totalKeys(r),
@@ -41,7 +41,7 @@ func planKeys(p *metrics.Plan) object {
 	}
 }
 
-// detailOnly are the keys that vLLM takes out again unless details were asked for, whoever put them there.
+// detailOnly are the keys that vLLM removes unless details were asked for, even if they are the user's own.
 var detailOnly = []string{"input_lens", "output_lens", "ttfts", "itls", "start_times", "generated_texts", "errors"}
 
 func metadataKeys(p *metrics.Plan) object {
@@ -54,8 +54,7 @@ func metadataKeys(p *metrics.Plan) object {
 	return o
 }
 
-// configured is the load as vLLM's keys can tell it. One that was searched for is none of them: where the search began is not
-// what was measured.
+// configured is the load in vLLM's keys. A search has none: its first load is not the measured one.
 func configured(p *metrics.Plan) (rate metrics.Rate, users int) {
 	switch {
 	case p.Find == nil:
@@ -105,10 +104,10 @@ func totalKeys(r *metrics.Report) object {
 	return append(o,
 		field{"max_output_tokens_per_s", float64(r.PeakOutputPerSecond)},
 		field{"max_concurrent_requests", r.PeakConcurrency},
-		field{"rtfx", 0.0}) // seconds of audio per second, and nobody sends audio
+		field{"rtfx", 0.0}) // seconds of audio per second; there is no audio
 }
 
-// rowKeys are the latencies and the waits for a slot of all requests.
+// rowKeys are the latencies and slot waits of all requests.
 func rowKeys(r *metrics.Report) object {
 	return object{
 		{"latencies", each(r.Rows, func(row *metrics.Row) float64 { return row.Latency })},
@@ -116,7 +115,7 @@ func rowKeys(r *metrics.Report) object {
 	}
 }
 
-// rateKeys are the steps of the rate, where there were any.
+// rateKeys are the steps of the rate, if there are any.
 func rateKeys(r *metrics.Report) object {
 	if r.RateSteps == nil {
 		return nil
@@ -127,7 +126,7 @@ func rateKeys(r *metrics.Report) object {
 	})}}
 }
 
-// column is a figure of every request.
+// column is a value of every request.
 func column[V any](r *metrics.Report, key string, of func(*metrics.Request) V) field {
 	return field{key, each(r.Details, of)}
 }
@@ -141,7 +140,7 @@ func detailKeys(r *metrics.Report) object {
 		column(r, "itls", chunkGaps),
 		rows[0],
 		column(r, "start_times", func(q *metrics.Request) float64 {
-			if q.Sent == metrics.Never { // no connection: its own clock would have started here
+			if q.Sent == metrics.Never { // no connection: vLLM's clock starts with the attempt
 				return secondsOrZero(q.Admitted)
 			}
 			return q.Sent.Seconds()
@@ -152,7 +151,7 @@ func detailKeys(r *metrics.Report) object {
 	}
 }
 
-// zeroIfFailed is a number of tokens, and 0 for a request that failed.
+// zeroIfFailed is the number of tokens of a success, 0 for a failure.
 func zeroIfFailed(q *metrics.Request, tokens int) int {
 	if !q.OK() {
 		return 0
@@ -160,7 +159,7 @@ func zeroIfFailed(q *metrics.Request, tokens int) int {
 	return tokens
 }
 
-// serverClockKeys are there if a server told of any request how long it queued or computed until the first token.
+// serverClockKeys are written if the server reported queue or prefill time for any request.
 func serverClockKeys(r *metrics.Report) object {
 	told := func(q metrics.Request) bool {
 		return q.ServerQueue != metrics.Never || q.ServerPrefill != metrics.Never
@@ -190,7 +189,7 @@ func secondsOrZero(d time.Duration) float64 {
 	return d.Seconds()
 }
 
-// failureText is "" for a success and never "" for a failure, so that it can serve as the success mask.
+// failureText is "" for a success and never "" for a failure: vLLM takes it as the success mask.
 func failureText(q *metrics.Request) string {
 	if q.OK() {
 		return ""
@@ -210,8 +209,8 @@ func metricKeys(r *metrics.Report) object {
 	return o
 }
 
-// poolingKeys are vLLM's for a run whose answers hold no tokens, in its order. It has none for goodput there: request_goodput is in
-// its usual place where there are objectives.
+// poolingKeys are vLLM's keys for answers without tokens, in its order. vLLM has no goodput there; request_goodput is at its
+// usual place if there are objectives.
 func poolingKeys(r *metrics.Report) object {
 	o := object{
 		{"duration", r.Duration},
@@ -234,7 +233,7 @@ func poolingKeys(r *metrics.Report) object {
 	return o
 }
 
-// poolingTotals are the lines of such a run between the input tokens and the latencies.
+// poolingTotals are the lines between the input tokens and the latencies of a pooling run.
 func (t textReport) poolingTotals(r *metrics.Report) {
 	t.float("Request throughput (req/s):", r.RequestThroughput)
 	t.float("Input throughput (inputs/s):", r.InputThroughput)
@@ -246,7 +245,7 @@ func (t textReport) poolingTotals(r *metrics.Report) {
 	}
 }
 
-// selected are the latencies that were asked for and that the run can have: report and result have a section of each.
+// selected are the requested latencies that the run can have. Each has a section in report and result.
 func selected(r *metrics.Report) (out []metrics.Latency) {
 	for l := range metrics.Latencies() {
 		if l.Possible(&r.Plan) && slices.Contains(r.Plan.Metrics, l) {

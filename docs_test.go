@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The table that the words "the same workload" rest on names files and tests that are there.
+// The table of equal workloads names files and tests that exist.
 func TestDatasetsTable(t *testing.T) {
 	page, err := os.ReadFile("docs/datasets.md")
 	if err != nil {
@@ -60,7 +60,7 @@ func testsIn(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// Links between the pages, and to files and pictures, lead to what is there, and each picture is shown.
+// Links between pages, and to files and pictures, are valid, and each picture is linked.
 func TestLinks(t *testing.T) {
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {

@@ -21,17 +21,17 @@ const maxAnswerWidth = 150
 //	no request succeeded: 200 failed (connect); FAILED p99_ttft_ms>500 (unknown)
 func Answer(r metrics.Report) string {
 	// The verdict on the client and the missed gates are never cut off; the reasons for a limited client get the remaining width.
-	room := func(taken ...string) int { return maxAnswerWidth - len(joinParts(taken...)) - len("; ") }
+	available := func(taken ...string) int { return maxAnswerWidth - len(joinParts(taken...)) - len("; ") }
 	line, least := "", joinParts(clientVerdict(&r, 0), missedGates(&r, maxAnswerWidth/3))
 	for _, line = range variants(&r) {
-		if len(line) <= room(least) {
+		if len(line) <= available(least) {
 			break
 		}
 	}
-	missed := missedGates(&r, max(room(line, clientVerdict(&r, 0)), maxAnswerWidth/3))
-	tail := joinParts(clientVerdict(&r, room(line, missed)), missed)
+	missed := missedGates(&r, max(available(line, clientVerdict(&r, 0)), maxAnswerWidth/3))
+	tail := joinParts(clientVerdict(&r, available(line, missed)), missed)
 	if tail != "" {
-		line = cutASCII(line, room(tail))
+		line = cutASCII(line, available(tail))
 	}
 	return cutASCII(joinParts(line, tail), maxAnswerWidth)
 }

@@ -7,7 +7,7 @@ import (
 	"benchtop/metrics"
 )
 
-// at99 is a statistic with nothing but its 99th percentile.
+// at99 is a statistic with a 99th percentile only.
 func at99(ms float64) metrics.Statistic {
 	return metrics.Statistic{N: 100, Shown: []metrics.Percentile{{P: 99, Value: ms}}}
 }
@@ -35,7 +35,7 @@ func steadyReport() metrics.Report {
 	}
 }
 
-// watchedItself makes the client of a report one that knows what limited it.
+// watchedItself gives a report a monitored client with these limits.
 func watchedItself(why ...string) func(*metrics.Report) {
 	return func(r *metrics.Report) {
 		r.Client.Verdict.Why = why
@@ -61,7 +61,7 @@ func TestAnswer(t *testing.T) {
 		{"within SLO up to 24 req/s; saturates between 24 and 48 req/s (p99 scheduled to first chunk 0.21 -> 7.20 s)",
 			rampReport(), func(r *metrics.Report) {
 				r.Statistics[metrics.SlotWait], r.Plan.MaxConcurrency = at99(7000), 64
-				r.Statistics[metrics.SlotWait].Max = 7000 // which the wait has in it
+				r.Statistics[metrics.SlotWait].Max = 7000 // part of the wait
 				r.Levels = []metrics.LoadLevel{{Offered: 24, TTFTp99: 200, WaitP99: 210}, {Offered: 48, TTFTp99: 260, WaitP99: 7200}}
 				r.Answer = metrics.Answer{Saturates: true, From: 24, To: 48, After: 1, Shown: 1, Within: true, Highest: 24}
 			}},
@@ -72,18 +72,18 @@ func TestAnswer(t *testing.T) {
 				r.Answer = metrics.Answer{Why: "client limited in 1 of 2 levels"}
 			}},
 		{"within SLO up to 24 req/s (99 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); 70 of 270 failed (mostly reset); client ok",
-			rampReport(), func(r *metrics.Report) { // what was sent has no room
+			rampReport(), func(r *metrics.Report) { // the sent rate does not fit
 				watchedItself()(r)
 				r.Answer.Highest, r.Answer.Sure, r.Failed, r.ScheduledRate, r.SentRate = 24, 1, 70, 20, 12
 				r.Failures = []metrics.FailureCount{{Kind: metrics.FailedReset}, {}}
 			}},
 		{"within SLO up to 24 req/s (99 % confidence); saturates at ~38 req/s; 70 of 270 failed (mostly reset); client LIMITED; FAILED p99_ttft_ms>500 (612)",
-			rampReport(), func(r *metrics.Report) { // nor has the wait by which it shows
+			rampReport(), func(r *metrics.Report) { // nor does the evidence
 				watchedItself("p99 sent 31ms late")(r)
 				r.Answer.Highest, r.Answer.Sure, r.Failed, r.Gates = 24, 1, 70, []metrics.GateResult{missed}
 				r.Failures = []metrics.FailureCount{{Kind: metrics.FailedReset}, {}}
 			}},
-		{"no saturation up to 3.0 req/s (p99 TTFT up to 30 ms)", rampReport(), func(r *metrics.Report) { // late by the client alone
+		{"no saturation up to 3.0 req/s (p99 TTFT up to 30 ms)", rampReport(), func(r *metrics.Report) { // the client alone is late
 			r.Levels = []metrics.LoadLevel{{Offered: 3, TTFTp99: 30, WaitP99: 400}, {Offered: 12, TTFTp99: 50, WaitP99: 900, Standing: metrics.LevelLimited}}
 			r.Answer, r.Objectives, r.Statistics[metrics.Lateness] = metrics.Answer{Why: "no saturation up to 3.0 req/s"}, nil, metrics.Statistic{}
 		}},
@@ -115,7 +115,7 @@ func TestAnswer(t *testing.T) {
 				r.Objectives, r.Failed = nil, 0
 				r.Gates = []metrics.GateResult{{Gate: metrics.Gate{Metric: "met", Op: ">"}, Known: true}, missed}
 			}},
-		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.9 % within SLO; waited p99 0.14 s for a slot", // 99.99 is not all
+		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms, 99.9 % within SLO; waited p99 0.14 s for a slot", // 99.99 is rounded down
 			steadyReport(), func(r *metrics.Report) {
 				r.Completed, r.Good, r.Failed, r.Statistics[metrics.SlotWait], r.Plan.MaxConcurrency = 10_000, 9_999, 0, at99(140), 4
 			}},
@@ -160,7 +160,7 @@ func TestAnswer(t *testing.T) {
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; waited p99 0.14 s for a slot; client ok", steadyReport(), func(r *metrics.Report) {
 			watchedItself()(r)
 			r.Objectives, r.Plan.MaxConcurrency, r.Failed, r.Statistics[metrics.SlotWait] = nil, 4, 0, at99(140)
-			r.ScheduledRate, r.SentRate = 8, 7.2 // which is what waiting does
+			r.ScheduledRate, r.SentRate = 8, 7.2 // as waiting makes it
 		}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client LIMITED (p99 sent 31ms late)",
 			steadyReport(), func(r *metrics.Report) {
@@ -223,7 +223,7 @@ func TestAnswerIsOneShortLine(t *testing.T) {
 	}
 }
 
-// A value is shown with as many digits as it takes to see on which side of the limit it lies.
+// A value has enough digits to show on which side of the limit it lies.
 func TestGateValues(t *testing.T) {
 	for _, c := range []struct {
 		want, op string
@@ -242,7 +242,7 @@ func TestGateValues(t *testing.T) {
 	}
 }
 
-// Searches come to 8.45 req/s, which the dashboard has as 8.5.
+// A search ends at 8.45 req/s, which the dashboard shows as 8.5.
 func TestRateTextRoundsAsTheDashboardDoes(t *testing.T) {
 	for v, want := range map[float64]string{8.45: "8.5", 1.05: "1.1", 14.25: "14.3", 9.96: "10.0", 38: "38", 8: "8.0"} {
 		if got := rateText(v); got != want {

@@ -10,7 +10,7 @@ import (
 	"benchtop/metrics"
 )
 
-// benchtopJSON is the part of a result that is benchtop's own.
+// benchtopJSON is the "benchtop" object of a result.
 func benchtopJSON(t *testing.T, r metrics.Report) map[string]any {
 	t.Helper()
 	var result struct{ Benchtop map[string]any }
@@ -112,7 +112,7 @@ func TestBenchtopObjectOfWhatIsNotThere(t *testing.T) {
 	r := metrics.Report{
 		Plan:        metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: inf}},
 		SteadyState: &metrics.SteadyState{Warning: "never full"},
-		Answer:      metrics.Answer{Saturates: true, From: 5, To: 5, Before: 0, After: 1, Shown: 1}, // levels it does not have
+		Answer:      metrics.Answer{Saturates: true, From: 5, To: 5, Before: 0, After: 1, Shown: 1}, // missing levels
 		Probes:      &metrics.Probes{Failed: 2},
 		Timeline:    []metrics.Window{{Done: 1, MetCount: metrics.MetCount{Good: 1}}},
 		Client: metrics.Client{Source: metrics.UserStamps, Stamps: metrics.Stamps{

@@ -42,14 +42,14 @@ func joinFitting(items []string, width int) string {
 	const more = " and %d more"
 	list, left := "", 0
 	for i, item := range items {
-		room := width
+		available := width
 		if i < len(items)-1 {
-			room -= len(more)
+			available -= len(more)
 		}
 		switch {
 		case i == 0:
 			list = item
-		case left > 0 || len(list)+len(", ")+len(item) > room:
+		case left > 0 || len(list)+len(", ")+len(item) > available:
 			left++
 		default:
 			list += ", " + item

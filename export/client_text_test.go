@@ -12,7 +12,7 @@ import (
 	"benchtop/metrics"
 )
 
-// clientRun is half a minute of requests that come once a second, each with four chunks, and a client in good health.
+// clientRun is half a minute with a request of four chunks every second, and a healthy client.
 func clientRun() (metrics.Run, []metrics.Request) {
 	run := metrics.Run{
 		Plan: metrics.Plan{
@@ -33,7 +33,7 @@ func clientRun() (metrics.Run, []metrics.Request) {
 	return run, qs
 }
 
-// together makes the last chunk of the first n requests share its stamp with the one before.
+// together gives the last chunk of the first n requests the stamp of the one before.
 func together(run *metrics.Run, qs []metrics.Request, n int) {
 	for i := range n {
 		c := qs[i].Chunks
@@ -43,7 +43,7 @@ func together(run *metrics.Run, qs []metrics.Request, n int) {
 	run.Stamps.Shared = n
 }
 
-// late makes every request leave that much later than its time, through the client's fault.
+// late delays every request by the client's fault.
 func late(qs []metrics.Request, by time.Duration) {
 	for i := range qs {
 		q := &qs[i]
@@ -135,7 +135,7 @@ func TestListed(t *testing.T) {
 	items := []string{"aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc"}
 	for width, want := range map[int]string{
 		34: "aaaaaaaaaa, bbbbbbbbbb, cccccccccc",
-		33: "aaaaaaaaaa and 2 more", // the number of the rest has its room
+		33: "aaaaaaaaaa and 2 more", // the width includes the number of the rest
 		0:  "aaaaaaaaaa and 2 more",
 	} {
 		if got := joinFitting(items, width); got != want {

@@ -7,7 +7,7 @@ import (
 	"benchtop/metrics"
 )
 
-// Two runs stand beside each other in the figures that both have.
+// A comparison has the figures of both runs.
 func TestComparison(t *testing.T) {
 	run, qs := sampleRun()
 	now := summarize(t, run, qs)

@@ -21,7 +21,7 @@ import (
 	"benchtop/metrics/report"
 )
 
-// Programs of others read results and journals by these keys.
+// Other programs read results and journals by these keys.
 func TestFrozenKeys(t *testing.T) {
 	results, records := map[string]bool{}, map[string]bool{}
 	collect := func(r metrics.Report) {
@@ -100,7 +100,7 @@ func reportOfEverything() (r metrics.Report) {
 	r.Answer.Before, r.Answer.After, r.Answer.Shown, r.Answer.HighestLevel = 0, 0, 0, 0
 	r.Plan.Metrics, r.Plan.Pooling = nil, false
 	for l := range metrics.Latencies() {
-		if l.Key() != "" { // else nobody can ask for it
+		if l.Key() != "" { // others cannot be requested
 			r.Plan.Metrics = append(r.Plan.Metrics, l)
 		}
 	}
@@ -117,7 +117,7 @@ func reportOfEverything() (r metrics.Report) {
 	return r
 }
 
-// journalOfEverything are the keys of a journal with a line of every kind.
+// journalOfEverything are the keys of a journal with a line of each kind.
 func journalOfEverything(t *testing.T) map[string]bool {
 	t.Helper()
 	var plan metrics.Plan
@@ -148,7 +148,7 @@ func journalOfEverything(t *testing.T) map[string]bool {
 	linePaths(t, out, &b)
 
 	first, _, _ := strings.Cut(b.String(), "\n")
-	for e := range journal.From(strings.NewReader(first+"\n{}\n"), "") { // the reader names the kinds that it knows
+	for e := range journal.From(strings.NewReader(first+"\n{}\n"), "") { // an unknown kind is answered with the known ones
 		if damage, ok := e.Value.(event.Damage); ok {
 			_, kinds, _ := strings.Cut(damage.Err.Error(), "one of: ")
 			for _, kind := range strings.Split(kinds, ", ") {
@@ -161,7 +161,7 @@ func journalOfEverything(t *testing.T) map[string]bool {
 	return out
 }
 
-// setAll sets everything in a value to something that is not left out.
+// setAll sets all fields to values that are written.
 func setAll(v reflect.Value) {
 	switch {
 	case v.Type() == reflect.TypeFor[time.Duration]():
@@ -202,7 +202,8 @@ func setAll(v reflect.Value) {
 	}
 }
 
-// linePaths adds the paths of the keys of a journal's lines. A request has no name of its own in its line.
+// linePaths adds the paths of the keys of a journal's lines. A request's line has no name, so its keys get the prefix
+// "request".
 func linePaths(t *testing.T, out map[string]bool, journal io.Reader) {
 	t.Helper()
 	lines := bufio.NewScanner(journal)
@@ -212,7 +213,7 @@ func linePaths(t *testing.T, out map[string]bool, journal io.Reader) {
 		if bytes.HasPrefix(lines.Bytes(), []byte(`{"index":`)) {
 			prefix = "request"
 		}
-		if json.Valid(lines.Bytes()) { // a run that was killed ends in the middle
+		if json.Valid(lines.Bytes()) { // the journal of a killed run ends in the middle of a line
 			paths(t, out, prefix, lines.Bytes())
 		}
 	}
@@ -221,7 +222,7 @@ func linePaths(t *testing.T, out map[string]bool, journal io.Reader) {
 	}
 }
 
-// paths adds the paths of all keys of a JSON value.
+// paths adds the paths of all keys in a JSON value.
 func paths(t *testing.T, out map[string]bool, prefix string, text []byte) {
 	t.Helper()
 	var value any

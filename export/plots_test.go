@@ -21,7 +21,7 @@ func plots(t *testing.T, r metrics.Report, o PlotOptions) string {
 	return b.String()
 }
 
-// tenSeconds climbs to 900 tokens per second and 18 requests in flight, with two marks.
+// tenSeconds rises to 900 tokens per second and 18 requests in flight, with two annotations.
 func tenSeconds() metrics.Report {
 	r := metrics.Report{Completed: 1, Duration: 10}
 	for i := range 10 {
@@ -62,7 +62,7 @@ func TestPlotsStayInTheirColumns(t *testing.T) {
 			for line := range strings.Lines(got) {
 				line = strings.TrimSuffix(line, "\n")
 				n := columns(line)
-				if strings.ContainsAny(line, "│┤└") { // columns would count drawings twice
+				if strings.ContainsAny(line, "│┤└") { // columns counts box drawings twice
 					n = utf8.RuneCountInString(line)
 				}
 				if n > width || strings.HasSuffix(line, " ") {
@@ -95,7 +95,7 @@ func TestNothingToPlot(t *testing.T) {
 	}
 }
 
-// A run that brought no tokens, or whose windows were corrected below nothing, is a line at 0.
+// A run without tokens, or with negative windows after corrections, is a line at 0.
 func TestPlotsOfNothing(t *testing.T) {
 	r := metrics.Report{Completed: 1, Duration: 3, Timeline: make([]metrics.Window, 3)}
 	r.Timeline[1] = metrics.Window{OutputTokens: -50, Waiting: -3, Running: 1}
@@ -121,7 +121,7 @@ Output tokens per second
 	}
 }
 
-// Where a point stands for several seconds, tokens are averaged and requests are not.
+// A point of several seconds is the mean for tokens and the maximum for requests.
 func TestPlotsOfLongRuns(t *testing.T) {
 	r := metrics.Report{Completed: 1, Duration: 135}
 	for i := range 135 { // 1000 tokens and 8 requests in every fifth second only

@@ -11,7 +11,7 @@ import (
 	"benchtop/metrics/report"
 )
 
-// poolingReport is of three requests: two of two prompts each, and one that failed.
+// poolingReport is the report of three requests: two with two prompts each, and a failed one.
 func poolingReport(t *testing.T, change func(*metrics.Plan)) metrics.Report {
 	t.Helper()
 	plan := metrics.Plan{Backend: "openai-embeddings", Pooling: true, ModelID: "org/E", Rate: 4, Burstiness: 1, MaxConcurrency: 2, NumPrompts: 5,
@@ -85,7 +85,7 @@ P99 E2EL (ms):                           298.00
 	}
 }
 
-// Objectives are on the whole answer; nothing speaks of tokens that never come.
+// Objectives are on the whole answer; the report does not mention output tokens.
 func TestPoolingObjectives(t *testing.T) {
 	r := poolingReport(t, func(p *metrics.Plan) { p.Goodput = metrics.SLO{{Metric: metrics.E2EL, LimitMS: 200}} })
 	var text, remarks bytes.Buffer

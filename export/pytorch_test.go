@@ -72,7 +72,7 @@ func TestPyTorch(t *testing.T) {
 
 func TestPyTorchRecordsOnlyWhatTheResultHas(t *testing.T) {
 	run, qs := sampleRun()
-	run.Plan.Metrics = []metrics.Latency{metrics.ITL, metrics.E2EL} // and no 99th percentile
+	run.Plan.Metrics = []metrics.Latency{metrics.ITL, metrics.E2EL} // without a 99th percentile
 	records := pytorch(t, summarize(t, run, qs), nil)
 	if len(records) != 3 || records[0]["metric"]["name"] != "median_itl_ms" || records[0]["model"]["name"] != nil {
 		t.Errorf("%d records, the first %v", len(records), records)

@@ -42,7 +42,7 @@ func TestRemarks(t *testing.T) {
 	}
 }
 
-// Fields that the server refused are named below the failures, with the flag that leaves them out, in one line however long.
+// Refused fields are listed below the failures, with the flag that omits them on one line of any length.
 func TestRemarkOnRefusedFields(t *testing.T) {
 	r := metrics.Report{
 		Plan:     metrics.Plan{OptionalFields: []string{"repetition_penalty", "logprobs", "ignore_eos"}},
@@ -69,7 +69,7 @@ func TestRemarkOnRefusedFields(t *testing.T) {
 	}
 }
 
-// A redial is told also where nothing failed.
+// Redials are reported without failures too.
 func TestRemarkOnRedials(t *testing.T) {
 	const want = "\nRedials: 1 request sent again on a new connection, as an idle one failed right\n" +
 		"  after the write; the time it took is part of the latencies.\n"
@@ -78,7 +78,7 @@ func TestRemarkOnRedials(t *testing.T) {
 	}
 }
 
-// What a plan with a duration did not send is no interruption.
+// Requests that do not fit into the plan's duration are no interruption.
 func TestRemarkOnWhatWasNotSent(t *testing.T) {
 	for _, c := range []struct {
 		notSent, requests int
@@ -101,7 +101,7 @@ func TestRemarkOnWhatWasNotSent(t *testing.T) {
 	}
 }
 
-// A cache that knew the prompts makes the figures too good: the report says so where there is no dashboard to read it from.
+// Cache hits improve all figures: the report mentions them, for runs without a dashboard.
 func TestRemarkOnAWarmCache(t *testing.T) {
 	knew := metrics.LogEntry{Level: metrics.Warn, Mark: metrics.CacheMark, Text: "the server's prefix cache knew 98% \x1b[1mof the tokens"}
 	r := metrics.Report{Events: []metrics.LogEntry{{Text: "another", Mark: "stage"}, knew, knew}}
@@ -117,14 +117,14 @@ func TestRemarkOnAWarmCache(t *testing.T) {
 
 func TestNothingToRemark(t *testing.T) {
 	run, qs := sampleRun()
-	run.Plan.Rate = metrics.Rate(inf) // then waiting for a slot is the plan
+	run.Plan.Rate = metrics.Rate(inf) // all requests are due at once
 	run.Plan.SteadyState.Off = true
 	if got := remarksOf(t, summarize(t, run, qs[:3])); got != "" {
 		t.Errorf("got %q", got)
 	}
 }
 
-// A limit that was set while the run was on is not told as the plan's.
+// A limit that was set during the run is not reported as the plan's.
 func TestRemarkOnHeldRequests(t *testing.T) {
 	r := metrics.Report{Plan: metrics.Plan{Rate: 10, MaxConcurrency: 4}, Statistics: metrics.Statistics{metrics.SlotWait: metrics.Statistic{N: 1, Mean: 3, Max: 5}}}
 	for want, events := range map[string][]metrics.LogEntry{
@@ -138,7 +138,7 @@ func TestRemarkOnHeldRequests(t *testing.T) {
 	}
 }
 
-// Why less was sent than asked for is said only where the figures say it.
+// The reason for a low rate is reported only if the figures explain it.
 func TestRemarkOnPacing(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -242,7 +242,7 @@ Gates (the run fails where one holds):
 	}
 }
 
-// A first chunk without a token, and reasoning under a name that vLLM does not read, are said with the figures of both.
+// A first chunk without a token, and reasoning in a field unknown to vLLM, are reported with both figures.
 func TestRemarksOnTheFirstChunk(t *testing.T) {
 	run, qs := sampleRun()
 	qs = qs[:3]

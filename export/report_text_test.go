@@ -21,8 +21,8 @@ func text(t *testing.T, r metrics.Report) string {
 	return b.String()
 }
 
-// testdata/sample.txt is vLLM's own output, typed from its description and never generated. We leave out one line of it:
-// benchtop needs no other program to plot.
+// testdata/sample.txt is vLLM's output, typed from its documentation and never generated. One line is left out: benchtop needs
+// no other program to plot.
 func TestTextIsVLLMs(t *testing.T) {
 	sample, err := os.ReadFile("testdata/sample.txt")
 	if err != nil {
@@ -61,7 +61,7 @@ func TestTextLinesThatDependOnThePlan(t *testing.T) {
 	}
 }
 
-// What vLLM prints of the sample run without a tokenizer: no section and no rate that needs one.
+// Without a tokenizer, vLLM prints the sample run without the sections and rates that need one.
 const skippedText = `============ Serving Benchmark Result ============
 Successful requests:                     3         
 Failed requests:                         0         
@@ -137,7 +137,7 @@ Canvas positions evaluated:              480
 			t.Errorf("%+v: got:\n%s", none, got)
 		}
 	}
-	run.Diffusion = &metrics.Diffusion{CommittedTokens: 100, DenoisingSteps: 24} // counters that do not go together
+	run.Diffusion = &metrics.Diffusion{CommittedTokens: 100, DenoisingSteps: 24} // inconsistent counters
 	if got := text(t, summarize(t, run, qs)); !strings.Contains(got, "Denoising steps per canvas:              nan       \n") {
 		t.Errorf("got:\n%s", got)
 	}

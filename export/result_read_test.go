@@ -28,7 +28,7 @@ func readResultText(t *testing.T, text string) metrics.Report {
 	return r
 }
 
-// What is read back of a result is what its report said.
+// A result that is read back has the figures of its report.
 func TestReadResult(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.Metrics = nil
@@ -70,12 +70,12 @@ func TestReadResult(t *testing.T) {
 	if diff := cmp.Diff([]float64{50, 99.9}, got.Plan.Percentiles); diff != "" || !slices.Equal(got.Plan.Metrics, run.Plan.Metrics) {
 		t.Errorf("metrics %v, percentiles:\n%s", got.Plan.Metrics, diff)
 	}
-	if text(t, got) == "" { // it can be shown like any other
+	if text(t, got) == "" { // the report can be shown
 		t.Error("no report")
 	}
 }
 
-// vLLM's own result has neither benchtop's keys nor all of the statistics.
+// A result of vLLM has no "benchtop" object and not all statistics.
 func TestReadResultOfVLLM(t *testing.T) {
 	r := readResultText(t, `{"date": "20250101-120000", "endpoint_type": "vllm", "label": null, "model_id": "a\u00e9/b", "tokenizer_id": "t",`+
 		` "num_prompts": 10, "request_rate": "inf", "burstiness": 1.0, "max_concurrency": null, "duration": 2.5, "completed": 10,`+
@@ -99,7 +99,7 @@ func TestReadResultOfVLLM(t *testing.T) {
 	}
 }
 
-// --append-result puts one result behind the other.
+// --append-result appends a result to the file.
 func TestReadResultTakesTheLast(t *testing.T) {
 	r := readResultText(t, `{"completed": 1, "duration": 1, "mean_ttft_ms": 5}`+"\n"+`{"duration": 2, "completed": 2}`+"\n")
 	if r.Completed != 2 || r.Statistics[metrics.TTFT].N != 0 {
@@ -169,7 +169,7 @@ func TestReadResultThatIsNone(t *testing.T) {
 	if err := os.WriteFile(huge, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(huge, 4<<30); err != nil { // takes no room on the disk
+	if err := os.Truncate(huge, 4<<30); err != nil { // a sparse file
 		t.Fatal(err)
 	}
 	if _, err := ReadResult(huge); !errors.Is(err, errResultTooLong) || !strings.Contains(err.Error(), huge) {
@@ -177,7 +177,7 @@ func TestReadResultThatIsNone(t *testing.T) {
 	}
 }
 
-// What is not asked for is passed over in little memory, whatever its size, and an end comes even where there is none.
+// Skipped values take little memory, whatever their size, and a missing end is found.
 func TestReadResultIsBounded(t *testing.T) {
 	s := jsonScanner{r: bufio.NewReader(&endlessList{}), left: 1 << 20}
 	if err := s.object(func(string, string) {}); !errors.Is(err, errResultTooLong) {

@@ -12,7 +12,7 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
-// serverReport is a report of a run whose server and accelerators said all there is to say.
+// serverReport is the report of a run with complete data on server and GPUs.
 func serverReport() metrics.Report {
 	return metrics.Report{
 		Plan: metrics.Plan{GPUPrice: 3.6, Find: &metrics.Find{From: 2, Most: 64, Step: 10 * time.Second, Hold: time.Minute}},
@@ -53,7 +53,7 @@ func TestServerObject(t *testing.T) {
 	}
 	seconds := got["timeline"].([]any)
 	for i, want := range []string{
-		// The first two looks lie nearest to the end of the first second, or before it.
+		// The first two samples are nearest to the end of the first second, or before it.
 		`[[{"clock_mhz":1980,"index":0,"memory_bytes":128849018880,"power_w":400,"temperature_c":61,"use":0.5},` +
 			`{"clock_mhz":1980,"index":1,"memory_bytes":128849018880,"power_w":600,"temperature_c":61,"use":1}],` +
 			`{"accepted_tokens":null,"draft_tokens":null,"kv_usage":0.75,"output_tokens":9,"preemptions":null,"prefill_mean_ms":150,` +
@@ -71,7 +71,7 @@ func TestServerObject(t *testing.T) {
 	}
 }
 
-// What nobody said is null, and no number that is none gets through.
+// Missing figures, NaN and infinities are null.
 func TestServerObjectOfASilentServer(t *testing.T) {
 	r := serverReport()
 	nan := metrics.Unsaid()
@@ -112,7 +112,7 @@ func TestServerObjectOfASilentServer(t *testing.T) {
 	}
 }
 
-// Two looks in one second: levels of the second, sums of both.
+// Two samples in one second: the levels of the second one, the sums of both.
 func TestLooksInOneSecond(t *testing.T) {
 	nan := metrics.Unsaid()
 	a := metrics.ServerSecond{

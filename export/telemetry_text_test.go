@@ -31,7 +31,7 @@ func TestTelemetry(t *testing.T) {
 	golden(t, "telemetry_sample.txt", []byte(telemetry(t, summarize(t, run, qs))))
 }
 
-// Each section is there only if somebody said something, and has only what was said.
+// Each section is written only with data, and has only known figures.
 func TestTelemetryOfWhatIsNotThere(t *testing.T) {
 	nan := metrics.Unsaid()
 	silentServer := metrics.ServerReport{
@@ -61,7 +61,7 @@ func TestTelemetryOfWhatIsNotThere(t *testing.T) {
 	golden(t, "telemetry_some.txt", []byte(telemetry(t, metrics.Report{Server: &server, GPUs: &gpu, Split: split})))
 }
 
-// What the answers say of the prefix cache is there without a page as well; a run that no look fell into says so.
+// The share of cached tokens is written without a metrics page too; a run without a sample gets a note.
 func TestTelemetryOfCachedTokens(t *testing.T) {
 	told := metrics.Report{InputTokens: 400, CachedTokens: 300}
 	if want := "\n----------------------Server----------------------\nPrompt cached, by the answers (%):       75.00     \n" + strings.Repeat("=", 50) + "\n"; telemetry(t, told) != want {
@@ -86,10 +86,10 @@ func TestTelemetryOfCachedTokens(t *testing.T) {
 	}
 }
 
-// Of a page that was gone before the end, neither the parts nor the mean stand for the run.
+// If the metrics page was lost before the end, neither the parts nor the mean stand for the run.
 func TestTelemetryOfAPartOfTheRun(t *testing.T) {
 	r := serverReport()
-	r.Ended = 20 * time.Second // the looks are of its first seconds
+	r.Ended = 20 * time.Second // the samples are of its first seconds
 	r.Split.Queue, r.Split.Prefill, r.Split.Rest, r.Split.Source = metrics.Never, metrics.Never, r.Split.TTFT, metrics.SplitUnknown
 	got := telemetry(t, r)
 	if strings.Contains(got, "server's clock") || strings.Contains(got, "by this client's") {
@@ -103,7 +103,7 @@ func TestTelemetryOfAPartOfTheRun(t *testing.T) {
 	}
 }
 
-// The letters of the bar fill it, however long the parts are.
+// The letters fill the bar for parts of any length.
 func TestSplitBar(t *testing.T) {
 	for _, c := range []struct {
 		split metrics.TTFTSplit
@@ -145,7 +145,7 @@ func TestRemarksOnSteering(t *testing.T) {
 			Completed: 1, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{Absent: "nvidia-smi\nis not there.", CostPerMillion: metrics.Unsaid()}}},
 		{"\nCost: unknown, though there is a price: nobody looked at the GPUs.\n", metrics.Report{Completed: 1, Plan: metrics.Plan{GPUPrice: 2}}},
 		{"", metrics.Report{Completed: 1, Plan: metrics.Plan{GPUPrice: 2}, GPUs: &metrics.GPUReport{CostPerMillion: 0.5}}},
-		{"", metrics.Report{Completed: 1, GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.Unsaid()}}}, // nobody asked
+		{"", metrics.Report{Completed: 1, GPUs: &metrics.GPUReport{Absent: "no nvidia-smi", CostPerMillion: metrics.Unsaid()}}}, // no price
 	} {
 		if diff := cmp.Diff(c.want, remarksOf(t, c.report)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -161,7 +161,7 @@ func TestAnswerOfASearch(t *testing.T) {
 	}{
 		{"within SLO up to 34 req/s (97 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {}},
 		{"within SLO up to 34 req/s (99 % confidence); client ok", func(r *metrics.Report) {
-			r.Answer.Saturates, r.Answer.Sure = false, 0.9999 // not all
+			r.Answer.Saturates, r.Answer.Sure = false, 0.9999 // rounded down
 		}},
 		{"within SLO up to 63.4 req/s or more (97 % confidence); client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Highest, r.Levels[0].Offered = false, 63.4, 64 }},
 		{"within SLO up to 34 users (99 % confidence); client ok", func(r *metrics.Report) {
@@ -182,7 +182,7 @@ func TestAnswerOfASearch(t *testing.T) {
 	}
 }
 
-// Whoever asked for accelerators by name is told which were not seen; whoever did not is told nothing.
+// GPUs named in --gpu and missing in the data are reported.
 func TestUnseenGPUs(t *testing.T) {
 	one := []metrics.GPUSecond{{GPUs: []metrics.GPU{{Index: 0}}}}
 	for _, c := range []struct {
@@ -199,7 +199,7 @@ func TestUnseenGPUs(t *testing.T) {
 		{"0", &metrics.GPUReport{Seconds: one}, "", false},
 		{"all", &metrics.GPUReport{Seconds: one}, "", false},
 		{"all", &metrics.GPUReport{Seconds: one, UseMean: 0.5, Absent: "nvidia-smi ended: lost it"},
-			"--gpu all: the GPUs were not seen to the end: nvidia-smi ended: lost it", false}, // stands below the figures
+			"--gpu all: the GPUs were not seen to the end: nvidia-smi ended: lost it", false}, // reported below the figures
 	} {
 		r := metrics.Report{Plan: metrics.Plan{GPUs: c.asked}, GPUs: c.gpus}
 		if got := MissingGPUs(&r); got != c.words {

@@ -16,7 +16,7 @@ import (
 
 var inf = math.Inf(1)
 
-// The keys a reader of vLLM's results relies on, in vLLM's order. Typed by hand; never generate this list.
+// The keys of vLLM's results, in vLLM's order. Typed by hand; never generate this list.
 var (
 	vllmKeys = []string{
 		"date", "endpoint_type", "backend", "label", "model_id", "tokenizer_id", "num_prompts", "tp",
@@ -66,7 +66,7 @@ var (
 	})
 )
 
-// statisticKeys are the keys of latencies within benchtop's own object, in the order of their table; testdata/sample.json has them by name.
+// statisticKeys are the keys of latencies in the "benchtop" object, in table order; testdata/sample.json has their names.
 func statisticKeys() (keys []string) {
 	for l := range metrics.Latencies() {
 		if key := l.Naming().Statistic; key != "" {
@@ -76,7 +76,7 @@ func statisticKeys() (keys []string) {
 	return keys
 }
 
-// The sample result as vLLM writes it, up to the figures that its documentation shortens.
+// The sample result of vLLM's documentation, up to the figures that it rounds.
 const vllmSample = `{"date": "20261006-101500", "endpoint_type": "openai", "backend": "openai", "label": null, ` +
 	`"model_id": "org/M", "tokenizer_id": "org/M", "num_prompts": 4, "tp": "1", "request_rate": 4.0, "burstiness": 1.0, ` +
 	`"max_concurrency": 1, "duration": 1.75, "completed": 3, "failed": 1, "total_input_tokens": 30, ` +
@@ -93,7 +93,7 @@ const vllmSample = `{"date": "20261006-101500", "endpoint_type": "openai", "back
 	`"spec_decode_num_drafts": 4, "spec_decode_draft_tokens": 12, "spec_decode_accepted_tokens": 6, ` +
 	`"spec_decode_per_position_acceptance_rates": [0.75, 0.5, 0.25], "mean_ttft_ms": 466.6`
 
-// The figures of the sample as its documentation rounds them.
+// The figures of the sample, rounded as in the documentation.
 var vllmFigures = map[string]float64{
 	"mean_ttft_ms": 466.67, "median_ttft_ms": 300, "std_ttft_ms": 309.1206, "p50_ttft_ms": 300, "p99.9_ttft_ms": 898.80,
 	"mean_tpot_ms": 36.67, "median_tpot_ms": 36.67, "std_tpot_ms": 16.6667, "p50_tpot_ms": 36.67, "p99.9_tpot_ms": 53.30,
@@ -271,7 +271,7 @@ func TestMetadataReplacesAndIsReplaced(t *testing.T) {
 	if n := len(slices.Compact(slices.Clone(order))); n != len(order) {
 		t.Errorf("%d keys, but %d different ones: %v", len(order), n, order)
 	}
-	if slices.Contains(order, "errors") { // vLLM takes it out with its own
+	if slices.Contains(order, "errors") { // vLLM removes it with its own
 		t.Error("a key of the details without details")
 	}
 	var figures struct {

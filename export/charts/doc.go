@@ -1,5 +1,5 @@
-// Package charts draws the two pictures of a run that go into files: the timeline of all requests as a page that needs
-// nothing but a browser, and the lengths of its prompts and answers as a PNG. It computes no figure that a report shows.
+// Package charts draws two pictures of a run: the timeline of all requests as a self-contained HTML page, and the lengths of
+// prompts and answers as a PNG. It computes no figures of the report.
 //
-// Everything foreign that gets into the page (model names, request ids, error texts) travels as data, never as markup.
+// Foreign text in the page (model names, request ids, error texts) is data, never markup.
 package charts

@@ -24,11 +24,11 @@ const (
 	statsWidth  = 14 * vg.Inch
 	statsHeight = 10 * vg.Inch
 	statsDPI    = 150
-	// maxTokens of a request that are drawn; more can only come from a damaged file.
+	// maxTokens bounds the tokens of a request; more are a sign of a damaged file.
 	maxTokens = 1 << 40
 )
 
-// The colours have an opacity of 0.7, the grid one of 0.3.
+// The colours have an opacity of 0.7, those of the grid 0.3.
 var (
 	steelBlue      = color.NRGBA{70, 130, 180, 179}
 	coral          = color.NRGBA{255, 127, 80, 179}
@@ -40,10 +40,10 @@ var (
 // lengths are the tokens of a request.
 type lengths struct{ index, input, output int }
 
-// DatasetStats draws how long the prompts and answers of a run were: a PNG of 2100 × 1500 pixels with a histogram each of
-// input tokens, output tokens and their sum, and a bar for each request in data-set order. Requests may come in any order.
-// One that did not succeed counts with no output, one that was never begun not at all. Without requests the panels are
-// empty. The error is that of the requests or of w.
+// DatasetStats draws the lengths of prompts and answers: a PNG of 2100 × 1500 pixels with histograms of input tokens, output
+// tokens and their sum, and a bar for each request in data-set order. Requests may come in any order. A failed request has no
+// output; a request that never started is skipped. Without requests the panels are empty. The error is that of the requests or
+// of w.
 func DatasetStats(w io.Writer, requests iter.Seq2[metrics.Request, error]) error {
 	all, err := lengthsOf(requests)
 	if err != nil {
@@ -52,7 +52,7 @@ func DatasetStats(w io.Writer, requests iter.Seq2[metrics.Request, error]) error
 	return writePNG(w, panels(all), statsDPI)
 }
 
-// lengthsOf reads the lengths of all requests that were begun, into data-set order.
+// lengthsOf reads the lengths of all started requests, in data-set order.
 func lengthsOf(requests iter.Seq2[metrics.Request, error]) ([]lengths, error) {
 	var all []lengths
 	for q, err := range requests {
@@ -74,7 +74,7 @@ func lengthsOf(requests iter.Seq2[metrics.Request, error]) ([]lengths, error) {
 
 func clampTokens(n int) int { return min(max(n, 0), maxTokens) }
 
-// panels returns the four, two by two.
+// panels are the four panels, two by two.
 func panels(all []lengths) [][]*plot.Plot {
 	var input, output, total []int
 	for _, l := range all {
@@ -107,7 +107,7 @@ func writePNG(w io.Writer, panels [][]*plot.Plot, dpi int) error {
 	return err
 }
 
-// newPanel returns an empty panel whose axes count whole things from 0 up.
+// newPanel returns an empty panel with axes for counts.
 func newPanel(title, x, y string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
@@ -124,7 +124,7 @@ func newPanel(title, x, y string) *plot.Plot {
 	return p
 }
 
-// addGrid draws lines at the labelled ticks: those of the y axis always, those of the x axis on request.
+// addGrid draws lines at the labelled ticks of the y axis and, if x is set, of the x axis.
 func addGrid(p *plot.Plot, x bool) {
 	grid := plotter.NewGrid()
 	grid.Horizontal.Color, grid.Vertical.Color = gridLine, gridLine
@@ -135,10 +135,10 @@ func addGrid(p *plot.Plot, x bool) {
 	p.Add(grid)
 }
 
-// emptyPanel says in the middle of a panel that there is nothing to show.
+// emptyPanel labels a panel without data.
 func emptyPanel(p *plot.Plot) *plot.Plot {
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
-	// One point and one label: there is no error.
+	// NewLabels fails only if points and labels differ in number.
 	label, _ := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: 0.5, Y: 0.5}}, Labels: []string{"no requests"}})
 	label.TextStyle[0].Font = p.X.Label.TextStyle.Font
 	label.TextStyle[0].XAlign = draw.XCenter
@@ -164,8 +164,8 @@ func histogramPanel(title, x string, fill color.Color, values []int) *plot.Plot 
 	return p
 }
 
-// histogram counts values in bins of one width from the smallest to the largest, as numpy does: a bin has its lower edge,
-// the last one both, and equal values stand in the middle of a range of 1. There is at least one value.
+// histogram counts values in bins of equal width from the smallest to the largest, as numpy does: a bin contains its lower
+// edge, the last one both edges, and equal values are in the middle of a range of 1. There is at least one value.
 func histogram(values []int) []plotter.HistogramBin {
 	least, most := slices.Min(values), slices.Max(values)
 	low, high := float64(least), float64(most)
@@ -179,18 +179,18 @@ func histogram(values []int) []plotter.HistogramBin {
 	for _, v := range values {
 		i := bins / 2
 		if least != most {
-			i = min((v-least)*bins/(most-least), bins-1) // in integers, so that no value misses an edge it lies on
+			i = min((v-least)*bins/(most-least), bins-1) // integers put a value on an edge into the right bin
 		}
 		out[i].Weight++
 	}
 	return out
 }
 
-// maxBars is how many bars the panel has pixels for; its data area is about 900 wide.
+// maxBars is the number of bars for the width of the panel, about 900 pixels.
 const maxBars = 800
 
-// stackPanel draws a bar for each request, output on input. Where that would be more bars than pixels, neighbours share
-// a bar of their mean, and the axis says so.
+// stackPanel draws a bar for each request, output on top of input. If there are more requests than maxBars, a bar is the mean
+// of several, and the label of the axis gives their number.
 func stackPanel(title string, all []lengths) *plot.Plot {
 	bars, each := stackBars(all)
 	x := "Request ID"
@@ -204,7 +204,7 @@ func stackPanel(title string, all []lengths) *plot.Plot {
 	}
 	s := stack{bars: bars, each: float64(each), n: float64(len(all))}
 	p.Add(s)
-	p.Y.Min, p.Y.Max = 0, max(1, p.Y.Max)*1.2 // room for the legend
+	p.Y.Min, p.Y.Max = 0, max(1, p.Y.Max)*1.2 // space for the legend
 	p.Legend.Top = true
 	p.Legend.Padding, p.Legend.XOffs, p.Legend.YOffs = 3, -6, -6
 	p.Legend.Add("Prompt Tokens", swatch{steelBlue})
@@ -212,10 +212,10 @@ func stackPanel(title string, all []lengths) *plot.Plot {
 	return p
 }
 
-// stackBar is the mean of the requests that share a bar.
+// stackBar is the mean of the requests of a bar.
 type stackBar struct{ input, output float64 }
 
-// stackBars returns the bars and how many requests each stands for; the last may stand for fewer.
+// stackBars returns the bars and the number of requests of each; the last may have fewer.
 func stackBars(all []lengths) (bars []stackBar, each int) {
 	each = max(1, (len(all)+maxBars-1)/maxBars)
 	for i := 0; i < len(all); i += each {
@@ -230,7 +230,7 @@ func stackBars(all []lengths) (bars []stackBar, each int) {
 	return bars, each
 }
 
-// stack draws bars side by side. Bar i covers the requests from i*each up to and without (i+1)*each, of n.
+// stack draws bars side by side. Bar i has the requests from i*each up to (i+1)*each, exclusive, of n.
 type stack struct {
 	bars    []stackBar
 	each, n float64
@@ -239,7 +239,7 @@ type stack struct {
 // Plot implements plot.Plotter.
 func (s stack) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	gap := 0.1 * s.each // as long as there is room for one
+	gap := 0.1 * s.each // if it is wide enough
 	if x(s.each)-x(0) < 4*pixel {
 		gap = 0
 	}
@@ -253,7 +253,7 @@ func (s stack) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// DataRange implements plot.DataRanger. Request i stands in the middle of i-0.5 and i+0.5.
+// DataRange implements plot.DataRanger. Request i is in the middle of i-0.5 and i+0.5.
 func (s stack) DataRange() (xmin, xmax, ymin, ymax float64) {
 	for _, b := range s.bars {
 		ymax = max(ymax, b.input+b.output)
@@ -263,7 +263,7 @@ func (s stack) DataRange() (xmin, xmax, ymin, ymax float64) {
 
 const pixel = vg.Inch / statsDPI
 
-// snapToPixel moves a length to the next edge between pixels, so that neighbouring bars leave no seam.
+// snapToPixel rounds a length to whole pixels, so that there is no gap between neighbouring bars.
 func snapToPixel(l vg.Length) vg.Length { return vg.Length(math.Round(float64(l/pixel))) * pixel }
 
 func rectangle(c draw.Canvas, fill color.Color, left, right, bottom, top vg.Length) {
@@ -278,10 +278,10 @@ type swatch struct{ fill color.Color }
 // Thumbnail implements plot.Thumbnailer.
 func (p swatch) Thumbnail(c *draw.Canvas) { rectangle(*c, p.fill, c.Min.X, c.Max.X, c.Min.Y, c.Max.Y) }
 
-// wholeTicks marks an axis that counts: at whole numbers only, written in full.
+// wholeTicks are ticks at whole numbers, written in full.
 type wholeTicks struct{}
 
-// maxTicks on an axis.
+// maxTicks is the largest number of ticks on an axis.
 const maxTicks = 8
 
 // Ticks implements plot.Ticker.

@@ -22,7 +22,7 @@ func request(index, input, output int) metrics.Request {
 	return q
 }
 
-// small is the picture at a fifth of its resolution, which is quicker under the race detector.
+// small is the picture at a fifth of its resolution, which is faster under the race detector.
 func small(t *testing.T, requests ...metrics.Request) image.Image {
 	t.Helper()
 	lengths, err := lengthsOf(all(requests...))
@@ -48,7 +48,7 @@ func decoded(t *testing.T, from *bytes.Buffer, size image.Point) image.Image {
 	return picture
 }
 
-// count counts the pixels of a quarter of the picture that show a colour on white.
+// count counts the pixels of a colour on white in a quarter of the picture.
 func count(picture image.Image, quarter image.Point, c color.NRGBA) int {
 	on := func(v uint8) float64 { return 255 - (255-float64(v))*float64(c.A)/255 }
 	red, green, blue := on(c.R), on(c.G), on(c.B)
@@ -56,14 +56,14 @@ func count(picture image.Image, quarter image.Point, c color.NRGBA) int {
 	return countIf(picture, quarter, func(p []uint8) bool { return near(p[0], red) && near(p[1], green) && near(p[2], blue) })
 }
 
-// dark counts the pixels of a quarter that are nearly black, on whatever ground.
+// dark counts the nearly black pixels in a quarter of the picture.
 func dark(picture image.Image, quarter image.Point) int {
 	return countIf(picture, quarter, func(p []uint8) bool { return max(p[0], p[1], p[2]) < 100 })
 }
 
 func countIf(picture image.Image, quarter image.Point, holds func(pixel []uint8) bool) int {
 	n := 0
-	pixels := picture.(*image.RGBA) // what the decoder makes of an opaque picture
+	pixels := picture.(*image.RGBA) // the decoded form of an opaque picture
 	w, h := pixels.Rect.Dx()/2, pixels.Rect.Dy()/2
 	for y := quarter.Y * h; y < quarter.Y*h+h; y++ {
 		for x := quarter.X * w; x < quarter.X*w+w; x++ {
@@ -143,7 +143,7 @@ func TestStatsOfUnusualRuns(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			picture := small(t, c.requests...)
-			// The legend's patches have fewer than 50 pixels.
+			// The legend's swatches have fewer than 50 pixels.
 			blue, coral := count(picture, bottomRight, steelBlue) > 200, count(picture, bottomRight, coral) > 200
 			if blue != c.blue || coral != c.coral {
 				t.Errorf("bars of input %t and output %t, want %t and %t", blue, coral, c.blue, c.coral)
@@ -162,7 +162,7 @@ func TestStatsErrors(t *testing.T) {
 	}
 }
 
-// weights of the bins that are not empty.
+// weights are those of the bins that are not empty.
 func weights(bins []plotter.HistogramBin) map[int]float64 {
 	out := map[int]float64{}
 	for i, b := range bins {

@@ -9,7 +9,7 @@ import (
 
 const ms = time.Millisecond
 
-// answered is a request that began at a moment and got chunks at moments after it.
+// answered is a request with its start and its chunks at times after it.
 func answered(index int, sent time.Duration, chunks ...time.Duration) metrics.Request {
 	q := metrics.NewRequest(index)
 	q.Scheduled, q.Due, q.Admitted, q.Sent = sent, sent, sent, sent
@@ -22,7 +22,7 @@ func answered(index int, sent time.Duration, chunks ...time.Duration) metrics.Re
 	return q
 }
 
-// failed is the same request, but it failed a while after its last chunk.
+// failed is the same request, failed some time after its last chunk.
 func failed(q metrics.Request, f metrics.Failure, after time.Duration) metrics.Request {
 	q.Failure, q.Done = f, q.Done+after
 	return q
@@ -45,7 +45,7 @@ func broken(err error) iter.Seq2[metrics.Request, error] {
 	}
 }
 
-// deaf is a writer that takes a few bytes.
+// deaf is a writer that fails after some bytes.
 type deaf struct {
 	room int
 	err  error

@@ -14,16 +14,16 @@ import (
 	"benchtop/metrics"
 )
 
-// Timeline draws all requests of a run, failed ones too, as a Gantt chart: a page of HTML that needs no network, with
-// Apache ECharts in it. Requests may come in any order; the rows are in data-set order, the first at the top, and times
-// are relative to the earliest start.
+// Timeline draws all requests of a run, failed ones included, as a Gantt chart: an HTML page with Apache ECharts that needs no
+// network. Requests may come in any order; the rows are in data-set order, the first at the top. Times are relative to the
+// earliest start.
 //
-// A request's row has the time to its first chunk and then every gap between chunks, in colours by the two thresholds in
-// milliseconds (a gap that equals a threshold belongs to the slower side). What a failed or cancelled request still waited
-// after its last chunk has a colour of its own. Beyond some millions of segments neighbouring gaps are joined, and the page
-// says so. The marks of events are lines across the rows.
+// The row of a request has the time to the first chunk and then each gap between chunks, coloured by two thresholds in
+// milliseconds (a gap equal to a threshold is on the slower side). The time after the last chunk of a failed or cancelled
+// request has a colour of its own. Above some millions of segments, neighbouring gaps are joined, and the page says so.
+// Annotated events are lines across the rows.
 //
-// It returns how many segments the page holds. If there is nothing to draw it is 0 and nothing was written. The error is
+// It returns the number of segments in the page; 0 means that there was nothing to draw and nothing was written. The error is
 // that of the requests or of w.
 func Timeline(
 	w io.Writer, requests iter.Seq2[metrics.Request, error], plan metrics.Plan, events []metrics.LogEntry, thresholdsMS [2]float64,
@@ -36,40 +36,39 @@ func Timeline(
 }
 
 const (
-	// maxSegments is how many segments a page holds before neighbours are joined: about 32 MB of file and half a second of
-	// a browser's time.
+	// maxSegments is the number of segments above which neighbours are joined: about 32 MB of file and half a second in a browser.
 	maxSegments = 8 << 20
-	// minJoin is the length in microseconds below which neighbours of different classes are joined, once joining those
-	// of the same class was not enough. It doubles until the chart is small enough.
+	// minJoin is the length in microseconds below which neighbours of different classes are joined, if joining those of the same
+	// class was not enough. It doubles until the chart is small enough.
 	minJoin = 50_000
-	// maxErrorBytes in bytes of a failed request's text that gets into the page.
+	// maxErrorBytes is the length of an error text in the page.
 	maxErrorBytes = 200
 )
 
 // row is a request in the chart.
 type row struct {
 	index                     int
-	start, finish             time.Duration // finish is the last chunk, start without one
+	start, finish             time.Duration // finish is the last chunk, or the start without one
 	inputTokens, outputTokens int
 	id, model, failure        string
 	segments                  []byte // encoded
 	count                     int
 }
 
-// gantt gathers rows and keeps their segments below a bound.
+// gantt collects rows and bounds their segments.
 type gantt struct {
 	thresholds thresholds
 	bound      int
 	rows       []row
 	segments   int
-	// unsent requests were never begun and have no row.
+	// unsent requests never started and have no row.
 	unsent int
 	joined bool
-	// joinBelow is the length in microseconds up to which neighbours of any class are joined.
+	// joinBelow is the length in microseconds below which neighbours of any class are joined.
 	joinBelow int64
 }
 
-// gather reads all requests. The rows are in data-set order.
+// gather reads all requests; the rows are in data-set order.
 func gather(requests iter.Seq2[metrics.Request, error], t thresholds, bound int) (*gantt, error) {
 	g := &gantt{thresholds: t, bound: bound}
 	for q, err := range requests {
@@ -99,7 +98,7 @@ func (g *gantt) add(q *metrics.Request) {
 	if g.joined {
 		g.join(&r)
 	}
-	// What append allocated too much would outlive the row many times over.
+	// Unused capacity would take several times the memory of the row.
 	r.segments = slices.Clone(r.segments)
 	g.rows = append(g.rows, r)
 	g.segments += r.count
@@ -108,8 +107,8 @@ func (g *gantt) add(q *metrics.Request) {
 	}
 }
 
-// startOf is when a request's time began to run: with its first byte or, if it got no connection, with the attempt. It is
-// Never for a request that was not even tried.
+// startOf is the start of a request: its first byte or, without a connection, the attempt. It is Never for a request that was
+// not tried.
 func startOf(q *metrics.Request) time.Duration {
 	if q.Sent == metrics.Never {
 		return q.Admitted
@@ -117,7 +116,7 @@ func startOf(q *metrics.Request) time.Duration {
 	return q.Sent
 }
 
-// shrink joins more than before: first neighbours of one class, then all that are shorter than a length that doubles.
+// shrink joins more neighbours: first those of the same class, then all below a length that doubles.
 func (g *gantt) shrink() {
 	switch {
 	case !g.joined:
@@ -134,11 +133,10 @@ func (g *gantt) shrink() {
 	}
 }
 
-// join joins neighbouring gaps of a row. What is joined gets the class of its mean gap, which for gaps of one class is
-// that class.
+// join joins neighbouring gaps of a row. A joined gap has the class of its mean, which for gaps of one class is that class.
 func (g *gantt) join(r *row) {
 	var out []byte
-	var last segment // the one that may still grow; gaps is 0 if there is none
+	var last segment // the segment that may still grow; gaps is 0 if there is none
 	r.count = 0
 	for s := range segments(r.segments) {
 		switch {
@@ -162,7 +160,7 @@ func (g *gantt) join(r *row) {
 
 func isGap(c class) bool { return c >= classFast && c <= classSlow }
 
-// failureText says why a request did not succeed, "" if it did. The server's words are cut.
+// failureText is the failure of a request, "" for a success. The server's text is cut.
 func failureText(q *metrics.Request) string {
 	if q.Failure == "" {
 		return ""
@@ -174,7 +172,7 @@ func failureText(q *metrics.Request) string {
 	return text
 }
 
-// class is what a segment of the timeline shows. Their order is that of the legend.
+// class is the kind of a segment, in the order of the legend.
 type class uint8
 
 const (
@@ -183,17 +181,17 @@ const (
 	classFast
 	classMedium
 	classSlow
-	// classFailed and classCancelled are the wait after the last chunk of a request that did not succeed.
+	// classFailed and classCancelled are the time after the last chunk of a failed request.
 	classFailed
 	classCancelled
 	classes
 )
 
-// thresholds part the gaps between chunks: fast < low ≤ medium < high ≤ slow.
+// thresholds classify the gaps between chunks: fast < low ≤ medium < high ≤ slow.
 type thresholds struct{ lowMS, highMS float64 }
 
-// of returns the class of a gap. Thresholds are rounded to nanoseconds, so that 1.1 ms is reached by a gap of 1.1 ms
-// although no float64 is 1.1.
+// of is the class of a gap. Thresholds are rounded to nanoseconds, so that a gap of 1.1 ms reaches 1.1 ms, although no float64
+// is exactly 1.1.
 func (t thresholds) of(gap time.Duration) class {
 	switch ns := float64(gap); {
 	case ns < math.Round(t.lowMS*1e6):
@@ -204,7 +202,7 @@ func (t thresholds) of(gap time.Duration) class {
 	return classSlow
 }
 
-// legend returns the names of the classes in their order. wait is the latency to the first chunk.
+// legend are the names of the classes in order. wait is the latency to the first chunk.
 func (t thresholds) legend(wait metrics.Latency) [classes]string {
 	low, high := milliseconds(t.lowMS), milliseconds(t.highMS)
 	return [classes]string{
@@ -214,20 +212,20 @@ func (t thresholds) legend(wait metrics.Latency) [classes]string {
 
 func milliseconds(ms float64) string { return strconv.FormatFloat(ms, 'f', -1, 64) + "ms" }
 
-// segment is a stretch of a request's row. Each begins where the one before it ends.
+// segment is a part of a request's row. It starts where the segment before it ends.
 type segment struct {
 	class class
-	// micros is its length in microseconds, gaps how many gaps between chunks it stands for: 1 unless joined, and 1 for
-	// the classes that are no gaps.
+	// micros is its length in microseconds; gaps is the number of gaps between chunks in it, 1 unless joined, and 1 for classes
+	// that are not gaps.
 	micros int64
 	gaps   int64
 }
 
-// maxMicros is the longest length in microseconds that the encoding takes; a browser's numbers are exact up to 2^53.
+// maxMicros is the longest encoded length; a browser's numbers are exact up to 2^53.
 const maxMicros = 1 << 49
 
-// appendTo encodes the segment behind others: one varint of length, a bit that tells whether a second varint with the
-// number of gaps follows, and the class in three bits. Gaps from 1 to 131 ms take three bytes.
+// appendTo appends the encoded segment: a varint of the length, a bit for a second varint with the number of gaps, and the
+// class in three bits. Gaps from 1 to 131 ms take three bytes.
 func (s segment) appendTo(b []byte) []byte {
 	v := uint64(min(max(s.micros, 0), maxMicros))<<4 | uint64(s.class)
 	if s.gaps == 1 {
@@ -254,7 +252,7 @@ func segments(b []byte) iter.Seq[segment] {
 	}
 }
 
-// encode returns the segments of a request that began at start, and how many they are.
+// encode returns the segments of a request that started at start, and their number.
 //
 //	start        first chunk    second   third          last      done
 //	  |─── TTFT ─────|── ITL ──────|─ ITL ──|── … ─ ITL ───|─ Failed ─|

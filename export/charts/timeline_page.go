@@ -24,21 +24,21 @@ var (
 	pageStyle string
 )
 
-// colours of the classes, in their order.
+// colours are those of the classes, in order.
 var colours = [classes]string{"#636EFA", "#109618", "#FF7F0E", "#D62728", "#E377C2", "#9AA0A6"}
 
-// pageData is what the page's script draws. Times are in microseconds from the earliest start.
+// pageData is the data of the page's script. Times are in microseconds from the earliest start.
 type pageData struct {
 	About   [][2]string `json:"about"`
 	Classes []pageClass `json:"classes"`
 	Rows    pageRows    `json:"rows"`
 	End     int64       `json:"end"`
-	// Segments is their number; they themselves come in a block of their own, row after row.
+	// Segments is their number; the segments are in a block of their own, row by row.
 	Segments int   `json:"segments"`
 	Joined   bool  `json:"joined"`
 	Least    int64 `json:"least"`
 	Unsent   int   `json:"unsent"`
-	// Marks are what happened to the run, in order of time.
+	// Marks are the annotated events in order of time.
 	Marks []pageMark `json:"marks,omitempty"`
 }
 
@@ -53,8 +53,8 @@ type pageClass struct {
 	Used   bool   `json:"used"`
 }
 
-// pageRows holds the requests by column, which is half the size of objects. Failures are by row number, and the ids and
-// models are left out if no request has any.
+// pageRows has the requests by column, half the size of objects. Failures are by row number; ids and models are omitted if no
+// request has any.
 type pageRows struct {
 	Index    []int          `json:"index"`
 	Start    []int64        `json:"start"`
@@ -67,7 +67,7 @@ type pageRows struct {
 	Failures map[int]string `json:"failures"`
 }
 
-// newPageData turns the rows into columns. There is at least one row.
+// newPageData converts the rows to columns. There is at least one row.
 func newPageData(g *gantt, plan *metrics.Plan, events []metrics.LogEntry) pageData {
 	d := pageData{About: about(plan), Segments: g.segments, Joined: g.joined, Least: g.joinBelow, Unsent: g.unsent}
 	for i, name := range g.thresholds.legend(plan.FirstWait()) {
@@ -107,7 +107,7 @@ func newPageData(g *gantt, plan *metrics.Plan, events []metrics.LogEntry) pageDa
 
 func named(s string) bool { return s != "" }
 
-// marks are those of events up to the end; what was before the earliest start stands there.
+// marks are the annotated events up to the end; those before the earliest start are at 0.
 func marks(events []metrics.LogEntry, earliest, end int64) (all []pageMark) {
 	for i := range events {
 		e := &events[i]
@@ -119,7 +119,7 @@ func marks(events []metrics.LogEntry, earliest, end int64) (all []pageMark) {
 	return all
 }
 
-// about says of which run the page is.
+// about identifies the run.
 func about(plan *metrics.Plan) [][2]string {
 	started := ""
 	if !plan.Started.IsZero() {
@@ -132,12 +132,12 @@ func about(plan *metrics.Plan) [][2]string {
 	return slices.DeleteFunc(lines, func(line [2]string) bool { return line[1] == "" })
 }
 
-// safeJSON encodes data so that no text in it can end the element it stands in: <, >, &, U+2028 and U+2029 are written as
-// escapes, and bytes that are no UTF-8 as U+FFFD. encoding/json does exactly this.
+// safeJSON encodes data so that no text in it can end its HTML element: <, >, &, U+2028 and U+2029 are escaped, and invalid
+// UTF-8 becomes U+FFFD, as encoding/json does.
 func safeJSON(data any) ([]byte, error) { return json.Marshal(data) }
 
-// writePage writes the page. The content security policy lets only the two scripts of the page run, by their hashes, and
-// forbids every request.
+// writePage writes the page. Its content security policy allows only the two scripts of the page, by their hashes, and no
+// requests.
 func writePage(w io.Writer, g *gantt, plan *metrics.Plan, events []metrics.LogEntry) error {
 	data, err := safeJSON(newPageData(g, plan, events))
 	if err != nil {
@@ -157,7 +157,7 @@ func writePage(w io.Writer, g *gantt, plan *metrics.Plan, events []metrics.LogEn
 		"<script type=\"application/json\" id=\"data\">", string(data), "</script>\n",
 		"<script type=\"text/plain\" id=\"segments\">",
 	} {
-		out.WriteString(part) // a bufio.Writer keeps its error for Flush
+		out.WriteString(part) // the writer keeps its error for Flush
 	}
 	encoder := base64.NewEncoder(base64.StdEncoding, out)
 	for i := range g.rows {

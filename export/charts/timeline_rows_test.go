@@ -34,7 +34,7 @@ func TestGatherPassesTheErrorOn(t *testing.T) {
 	}
 }
 
-// steps returns moments at the given distances.
+// steps are times at the given distances.
 func steps(gaps ...time.Duration) []time.Duration {
 	out := []time.Duration{10 * ms}
 	for _, g := range gaps {
@@ -192,8 +192,7 @@ func TestSegmentEncoding(t *testing.T) {
 	}
 }
 
-// FuzzSegments feeds requests with any times at all: what is encoded must be what is decoded, and joining must lose no
-// time and no gap.
+// FuzzSegments encodes requests with any times: decoding gives the same segments, and joining loses neither time nor gaps.
 func FuzzSegments(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2}, int64(5), true)
 	f.Add([]byte{255, 255, 255, 255, 255, 255, 255, 255}, int64(math.MinInt64), false)
@@ -223,7 +222,7 @@ func FuzzSegments(f *testing.F) {
 	})
 }
 
-// total is saturated, for a sum of lengths may be beyond all bounds.
+// total saturates, as a sum of lengths may overflow.
 func total(segments []segment) (micros, gaps int64) {
 	for _, s := range segments {
 		micros = min(micros+s.micros, maxMicros)

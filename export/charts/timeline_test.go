@@ -17,7 +17,7 @@ import (
 	"benchtop/metrics"
 )
 
-// canary would run a script in a page that took it for markup.
+// canary would run a script if it were taken for markup.
 const canary = "</script><img src=x onerror=alert(1)><!--<script>\u2028&quot;'\"\\"
 
 func madeUp() []metrics.Request {
@@ -28,7 +28,7 @@ func madeUp() []metrics.Request {
 	return []metrics.Request{second, first}
 }
 
-// runEvents are events: before the first request, after the last, and without a mark.
+// runEvents are before the first request, after the last one, and without an annotation.
 func runEvents() []metrics.LogEntry {
 	return []metrics.LogEntry{{At: time.Hour, Mark: "late"}, {At: 1750 * ms, Mark: "40 req/s " + canary}, {At: 0, Mark: "stage 1"}, {At: 1600 * ms, Text: "words"}}
 }
@@ -104,7 +104,7 @@ func TestForeignTextStaysInert(t *testing.T) {
 	if got := strings.Count(page, "</script"); got != 4 {
 		t.Errorf("%d ends of a script, want the page's own 4", got)
 	}
-	own := strings.Replace(page, echarts, "", 1) // the library has markup of its own in texts
+	own := strings.Replace(page, echarts, "", 1) // the library has markup in texts
 	for _, bad := range []string{"<img", "<!--", "\u2028", "onerror=alert(1)>"} {
 		if strings.Contains(own, bad) {
 			t.Errorf("the page contains %q", bad)
@@ -115,12 +115,12 @@ func TestForeignTextStaysInert(t *testing.T) {
 	}
 }
 
-// TestPageFetchesNothing: no address in what we wrote, none in an attribute of the whole page, and a policy that forbids
-// it all the same.
+// TestPageFetchesNothing checks that our part has no address, the whole page none in an attribute, and the policy forbids
+// requests.
 func TestPageFetchesNothing(t *testing.T) {
 	page := page(t, answered(0, 0, ms, 2*ms))
 	own := strings.Replace(page, echarts, "", 1)
-	own = strings.Replace(own, block(t, page, dataOpen), "", 1) // text that nobody takes for markup
+	own = strings.Replace(own, block(t, page, dataOpen), "", 1) // text is not markup
 	const request = `|@import|<link|<iframe|\bfetch\(|XMLHttpRequest|WebSocket|importScripts`
 	if found := regexp.MustCompile(`(?i)https?:|src\s*=|href\s*=|url\(`+request).FindAllString(own, -1); found != nil {
 		t.Errorf("the page's own part would fetch: %q", found)
@@ -139,7 +139,7 @@ func TestPageFetchesNothing(t *testing.T) {
 	}
 }
 
-// TestPolicyNamesTheScripts: with a wrong hash the browser would run nothing.
+// TestPolicyNamesTheScripts checks the hashes: with a wrong one, a browser runs nothing.
 func TestPolicyNamesTheScripts(t *testing.T) {
 	page := page(t, answered(0, 0, ms, 2*ms))
 	scripts := regexp.MustCompile(`(?s)<script>(.*?)</script>`).FindAllStringSubmatch(page, -1)
@@ -163,7 +163,7 @@ func TestPolicyNamesTheScripts(t *testing.T) {
 	}
 }
 
-// The page of a pooling run has one class, and no gaps that never come.
+// The page of a pooling run has one class and no gaps.
 func TestPageOfPooling(t *testing.T) {
 	g, err := gather(all(answered(0, 0, ms)), thresholds{25, 50}, maxSegments)
 	if err != nil {
@@ -223,7 +223,7 @@ func TestTimelineErrors(t *testing.T) {
 	}
 }
 
-// FuzzForeign: whatever text comes from outside, it stays within its element and is what a reader gets back.
+// FuzzForeign checks that any foreign text stays within its element and is read back unchanged.
 func FuzzForeign(f *testing.F) {
 	f.Add(canary)
 	f.Add("\xff\xfe<\x00>\u2029\U0001F600")
@@ -245,7 +245,7 @@ func FuzzForeign(f *testing.F) {
 		if err := json.Unmarshal(b, &back); err != nil {
 			t.Fatal(err)
 		}
-		valid := strings.Map(func(r rune) rune { return r }, text) // each byte that is no UTF-8 becomes U+FFFD
+		valid := strings.Map(func(r rune) rune { return r }, text) // invalid UTF-8 becomes U+FFFD
 		if valid != "" && (back.Rows.IDs[0] != valid || back.About[0][1] != valid) {
 			t.Fatalf("%q came back as %q and %q", text, back.Rows.IDs, back.About)
 		}

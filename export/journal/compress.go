@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Compress replaces a file with a gzipped one whose name ends in ".gz", and returns that name. At every moment one of
-// the two is there and complete. A file that has the new name already is left alone, and that is an error.
+// Compress replaces a file with a gzipped one whose name ends in ".gz", and returns that name. One of the two files is
+// complete at any time. An existing file of the new name is kept, and is an error.
 func Compress(path string) (newPath string, err error) {
 	newPath = path + ".gz"
 	if _, err := os.Lstat(newPath); !errors.Is(err, fs.ErrNotExist) {
@@ -21,7 +21,7 @@ func Compress(path string) (newPath string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer from.Close() // a second time if all goes well
+	defer from.Close() // no effect after the Close below
 	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(newPath)+".tmp*")
 	if err != nil {
 		return "", err
@@ -48,10 +48,10 @@ func compress(to, from *os.File) error {
 	return errors.Join(err, z.Close(), to.Chmod(info.Mode().Perm()), to.Sync())
 }
 
-// syncDir makes a rename last through a power cut, on the systems that can.
+// syncDir makes a rename survive a power cut, where the system supports it.
 func syncDir(dir string) {
 	if d, err := os.Open(dir); err == nil {
-		d.Sync() // not every file system can
+		d.Sync() // some file systems cannot
 		d.Close()
 	}
 }

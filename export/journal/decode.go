@@ -14,15 +14,15 @@ import (
 const (
 	longestRun   = metrics.LongestRun
 	largestCount = metrics.LargestCount
-	// maxValues bounds what the parser takes for a line, which is a hundred bytes for each value.
+	// maxValues bounds the memory of the parser, which takes a hundred bytes for each value.
 	maxValues = 1 << 20
 )
 
 // lineDecoder reads the lines of a journal.
 type lineDecoder struct {
 	parser fastjson.Parser
-	inner  *line     // of the fact read last
-	v1     *version1 // nil for a journal of today's version
+	inner  *line     // the last fact
+	v1     *version1 // nil for the current version
 }
 
 // header reads the first line.
@@ -34,7 +34,7 @@ func (d *lineDecoder) header(line []byte) (event.Event, error) {
 	return event.Event{Kind: event.Fact, Value: plan}, err
 }
 
-// decode returns the event of any line but the first. Its values share nothing with the line.
+// decode returns the event of any line but the first. The event shares no memory with the line.
 func (d *lineDecoder) decode(raw []byte) (event.Event, error) {
 	raw, chunks := cutChunks(raw)
 	if len(raw) > maxValues && valuesIn(raw) > maxValues {
@@ -42,7 +42,7 @@ func (d *lineDecoder) decode(raw []byte) (event.Event, error) {
 	}
 	v, err := d.parser.ParseBytes(raw)
 	if err != nil {
-		text := err.Error() // quotes what could not be read, which may be the whole line
+		text := err.Error() // quotes up to the whole line
 		return event.Event{}, fmt.Errorf("expected a line of JSON: %s", appendString(nil, text[:min(len(text), 120)]))
 	}
 	o, err := v.Object()
@@ -66,7 +66,7 @@ func (d *lineDecoder) decode(raw []byte) (event.Event, error) {
 	return event.Event{}, errUnknownKind
 }
 
-// valuesIn is about how many values a line of JSON has: commas outside of texts.
+// valuesIn estimates the number of values in a line of JSON: commas outside of texts.
 func valuesIn(line []byte) (n int) {
 	text := false
 	for i := 0; i < len(line); i++ {
@@ -74,7 +74,7 @@ func valuesIn(line []byte) (n int) {
 		case '"':
 			text = !text
 		case '\\':
-			i++ // within a text alone
+			i++ // inside a text
 		case ',':
 			if !text {
 				n++
@@ -84,24 +84,24 @@ func valuesIn(line []byte) (n int) {
 	return n
 }
 
-// A damaged journal can ask only for so much: readers keep its facts.
+// Readers keep the facts of a journal in memory, so their number is bounded.
 const (
-	// maxSeconds of one kind: twelve days at one a second.
+	// maxSeconds bounds the seconds of each kind: twelve days.
 	maxSeconds = 12 * 24 * 60 * 60
-	// maxEvents and mostEventBytes bound the log: one line for each second of most of a day, and a long one for each.
+	// maxEvents and maxEventBytes bound the log: a line every second for most of a day.
 	maxEvents     = 1 << 16
 	maxEventBytes = 32 << 20
-	// maxReadings bounds those of all looks at accelerators: eight of them for three days.
+	// maxReadings bounds the readings of GPUs: three days of eight GPUs.
 	maxReadings = 1 << 21
-	// maxRecounts bounds the counts of answers that came later, mostStates what says what is in force: a day of ramps.
+	// maxRecounts bounds the late token counts; maxStates bounds load, phase, source and saving: a day of ramps.
 	maxRecounts = 1 << 22
 	maxStates   = 1 << 20
 )
 
-// limits count what a journal has said so far.
+// limits counts the facts of a journal.
 type limits struct {
 	client, server, gpus, readings, events, eventBytes, recounts, states int
-	names                                                                []string // of the accelerators of the last look
+	names                                                                []string // of the GPUs in the last sample
 }
 
 var (
@@ -109,7 +109,7 @@ var (
 	errTooManyStates = fmt.Errorf("expected at most %d lines of load, phase, source and saving", maxStates)
 )
 
-// allow counts a fact in. The error says that there are too many of its kind.
+// allow counts a fact. The error reports that there are too many of its kind.
 func (l *limits) allow(fact any) error {
 	second := func(n *int, of string) error {
 		if *n++; *n > maxSeconds {
@@ -125,7 +125,7 @@ func (l *limits) allow(fact any) error {
 			l.eventBytes += len(*x.Objectives) * int(unsafe.Sizeof(metrics.Objective{}))
 		}
 		if l.events > maxEvents || l.eventBytes > maxEventBytes {
-			return errTooManyEvents // not made anew: there may be millions
+			return errTooManyEvents // one value for millions of lines
 		}
 	case metrics.ClientSecond:
 		return second(&l.client, "client")
@@ -149,7 +149,7 @@ func (l *limits) allow(fact any) error {
 	return nil
 }
 
-// shareNames gives accelerators the names of the look before, which hardly ever change, so that each is in memory once.
+// shareNames replaces GPU names by those of the sample before, so that each name is in memory once.
 func (l *limits) shareNames(gpus []metrics.GPU) {
 	for i := range gpus {
 		switch g := &gpus[i]; {

@@ -1,18 +1,18 @@
-// Package journal writes down the events of a run, one JSON line at a time, and reads them back:
+// Package journal writes the events of a run to a file, one JSON line each, and reads them back:
 //
 //	{"benchtop_journal":2,"plan":{…}}       first
-//	{"index":0,…}                           for every request, when it is done
-//	{"recount":{"index":0,…}}               for one whose output tokens were counted later
-//	{"event":{…}}                           a line of the log, with a load or objectives that were set
-//	{"load":{…}}                            the load in force from here on
-//	{"phase":{…}}                           what the run does from here on
+//	{"index":0,…}                           each request, when it is done
+//	{"recount":{"index":0,…}}               output tokens of a request that were counted later
+//	{"event":{…}}                           a line of the log, with the load or objectives that it set
+//	{"load":{…}}                            the load from here on
+//	{"phase":{…}}                           the phase of the run from here on
 //	{"source":{…}}                          whether the server's counters, or the GPUs, can be read
-//	{"saving":{…}}                          where the result goes
-//	{"client":{…}}                          what the client saw of itself, about once a second
-//	{"server":{…}}                          what the server said of itself, likewise
-//	{"gpus":{…}}                            what the accelerators did, likewise
+//	{"saving":{…}}                          the path of the result
+//	{"client":{…}}                          the client's health, about once a second
+//	{"server":{…}}                          the server's metrics, likewise
+//	{"gpus":{…}}                            the metrics of the GPUs, likewise
 //	{"end":{…}}                             last
 //
-// Due, sent and chunk events have no lines of their own: the line of a request tells them. Version 1 had no lines of load,
-// phase, source and saving; a reader makes up what follows from the others.
+// Due, sent and chunk events have no lines of their own: the line of a request contains them. Version 1 had no lines of load,
+// phase, source and saving; a reader derives them from the others.
 package journal

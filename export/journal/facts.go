@@ -9,10 +9,10 @@ import (
 	"benchtop/metrics/event"
 )
 
-// kinds are those of facts, {"key":{…}}, by their keys.
+// kinds are the lines of facts, {"key":{…}}, by key.
 var kinds = []struct {
 	key string
-	// read returns the fact, and the moment at which it was told as far as its line says.
+	// read returns the fact, and its time if the line has one.
 	read func(l *line) (at time.Duration, fact any)
 }{
 	{"recount", func(l *line) (time.Duration, any) { return metrics.Never, fact(l.recount) }},
@@ -27,13 +27,13 @@ var kinds = []struct {
 	{"end", func(l *line) (time.Duration, any) { e := fact(l.end); return e.Ended, e }},
 }
 
-// fact is what values reads.
+// fact is the value that a method of line reads.
 func fact[T any](values func(*T)) (v T) {
 	values(&v)
 	return v
 }
 
-// at reads the moment of a fact that has none of its own.
+// at reads the time of a fact without a time of its own.
 func (l *line) at() (at time.Duration) {
 	l.moment("at_us", &at)
 	return at
@@ -47,7 +47,7 @@ var errUnknownKind = func() error {
 	return errors.New("expected a request (\"index\") or one of: " + strings.Join(keys, ", "))
 }()
 
-// appendFact appends the line of a fact. One that is no part of a journal is left out.
+// appendFact appends the line of a fact. Facts without a line are skipped.
 func appendFact(b []byte, e event.Event) []byte {
 	l := line{b: b}
 	switch x := e.Value.(type) {
@@ -87,7 +87,7 @@ func (l *line) begin(key string) *line {
 	return l
 }
 
-// load in force. A rate may be unlimited.
+// load is the load in force. A rate may be unlimited.
 func (l *line) load(s *metrics.Steering) {
 	l.setting(&s.LoadSetting)
 	l.flag("steerable", &s.Steerable)
@@ -119,14 +119,14 @@ func (l *line) recount(r *metrics.Recount) {
 	text(l, "output_source", &r.Source)
 }
 
-// version1 makes up the facts for which a journal of version 1 has no lines: the load in force follows from the loads that were
-// set, and the line of the end says what could be read.
+// version1 derives the facts that a journal of version 1 has no lines for: the load in force from the loads that were set, the
+// sources from the end line.
 type version1 struct {
 	steering     metrics.Steering
-	server, gpus time.Duration // of the last look
+	server, gpus time.Duration // time of the last sample
 }
 
-// before returns the facts that come before an event, none for a journal of today's version. end reads the line of the end.
+// before returns the facts before an event, none for the current version. end is the end line.
 func (o *version1) before(e event.Event, end *line) []event.Event {
 	if o == nil {
 		return nil

@@ -12,8 +12,7 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
-// Events of a run that is on are those told before they were asked for, each time they are ranged over: a report ranges over them
-// several times.
+// Events of a running run are those up to the call, each time they are ranged over: a report ranges over them several times.
 func TestEventsStandStill(t *testing.T) {
 	for name, w := range map[string]io.Writer{"in a file": journalFile(t), "in memory": nil, "in a file that refuses": full{}, "in a file that cannot be read": io.Discard} {
 		run, qs := eventtest.Sample()
@@ -33,7 +32,7 @@ func TestEventsStandStill(t *testing.T) {
 			if n != 2 {
 				t.Errorf("%s, time %d: %d requests, want 2", name, i, n)
 			}
-			for range 40 { // other bytes where those of the second request were
+			for range 40 { // overwrites the second request
 				j.tell(0, metrics.LogEntry{Level: metrics.Info, Text: "go on"})
 			}
 			j.Done(&qs[2])
@@ -42,12 +41,12 @@ func TestEventsStandStill(t *testing.T) {
 	}
 }
 
-// full is a disk without room.
+// full is a full disk.
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
-// A journal of version 1 tells the same facts as one of today, as far as it has them.
+// A journal of version 1 gives the same facts as a current one, as far as it has them.
 func TestOlderJournal(t *testing.T) {
 	path := tempJournal(t, []byte(`{"benchtop_journal":1,"plan":{"seed":7}}
 {"server":{"at_ns":2000000000}}

@@ -50,7 +50,7 @@ func (j filer) Recount(index, tokens int, source metrics.TokenSource) {
 	j.tell(0, metrics.Recount{Index: index, Tokens: tokens, Source: source})
 }
 
-// facts files what a run says beside its requests and its end.
+// facts files the facts of a run, except its end.
 func (j filer) facts(run metrics.Run) {
 	for _, e := range run.Events {
 		j.Event(e)
@@ -66,7 +66,7 @@ func (j filer) facts(run metrics.Run) {
 	}
 }
 
-// End files how a run ended, and closes the journal.
+// End files the end of a run and closes the journal.
 func (j filer) End(run metrics.Run) error {
 	if run.ServerKind != "" || run.ServerAbsent != "" {
 		j.tell(run.Ended, metrics.Source{Name: metrics.ServerCounters, Kind: run.ServerKind, Absent: run.ServerAbsent})
@@ -78,18 +78,18 @@ func (j filer) End(run metrics.Run) error {
 	return j.Close()
 }
 
-// Records are the requests filed so far, with the counts that came later.
+// Records are the requests filed so far, with later token counts.
 func (j filer) Records() iter.Seq2[metrics.Request, error] {
 	_, requests, _ := report.Gather(j.Events())
 	return requests
 }
 
-// readRun gathers what the journal of a file says.
+// readRun reads the run in a file.
 func readRun(path string) (metrics.Run, iter.Seq2[metrics.Request, error], error) {
 	return report.Gather(Read(path))
 }
 
-// entry is an event by what it is about.
+// entry is an event by type.
 type entry struct {
 	plan    *metrics.Plan
 	request *metrics.Request

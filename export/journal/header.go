@@ -14,7 +14,7 @@ import (
 // version of the lines. It rises when an older reader would misread them.
 const version = 2
 
-// oldest version that can still be read.
+// oldest is the oldest version that can be read.
 const oldest = 1
 
 type header struct {
@@ -22,8 +22,8 @@ type header struct {
 	Plan    planLine `json:"plan"`
 }
 
-// planLine is a plan whose numbers may be infinite, which JSON has no form for: each of them is shadowed by one that has
-// a form of its own. Fields that are not named here are those of the plan itself.
+// planLine is a plan with JSON forms for infinite numbers: each of them is shadowed by a metrics.Rate. The other fields are
+// those of the plan.
 type planLine struct {
 	metrics.Plan
 	Burstiness metrics.Rate    `json:"burstiness"`
@@ -112,7 +112,7 @@ func (l *planLine) plan() metrics.Plan {
 	return p
 }
 
-// decodeHeader reads the first line. Without it nothing else can be understood, so its errors say what a person can do.
+// decodeHeader reads the first line. A journal is unreadable without it, so its errors suggest a remedy.
 func decodeHeader(line []byte) (plan metrics.Plan, written int, err error) {
 	var h header
 	const want = `expected the first line of a benchtop journal, {"benchtop_journal":2,"plan":{…}}`
@@ -131,8 +131,8 @@ func decodeHeader(line []byte) (plan metrics.Plan, written int, err error) {
 	return h.Plan.plan(), h.Version, nil
 }
 
-// appendString appends s as a JSON string in which only what would not be safe to print on a terminal is escaped. Bytes
-// that are no UTF-8 become U+FFFD.
+// appendString appends s as a JSON string. Only characters that are unsafe to print on a terminal are escaped. Invalid UTF-8
+// becomes U+FFFD.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for s != "" {
@@ -147,8 +147,7 @@ func appendString(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// appendPrintable appends JSON whose texts may hold characters that are not safe to print on a terminal, and escapes
-// those.
+// appendPrintable appends JSON and escapes the characters that are unsafe to print on a terminal.
 func appendPrintable(b []byte, json string) []byte {
 	for _, r := range json {
 		if r < 0x7f {
@@ -160,7 +159,7 @@ func appendPrintable(b []byte, json string) []byte {
 	return b
 }
 
-// appendSafe appends a character to a JSON string, and escapes it unless it is safe to print. Plain ASCII is not for it.
+// appendSafe appends a character outside ASCII to a JSON string, escaped if it is unsafe to print.
 func appendSafe(b []byte, r rune) []byte {
 	if r > 0x9f && !unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) {
 		return utf8.AppendRune(b, r)

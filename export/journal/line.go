@@ -13,12 +13,13 @@ import (
 	"benchtop/metrics"
 )
 
-// line is a line of a journal, or an object within one. Its methods write a value into it or read the value from it, so that a fact has
-// one list of its keys for both directions. A value that is empty, or cannot be, is left out of a line: it must not cost the rest of it.
+// line is a line of a journal, or an object within one. A method writes a value to the line or reads it from the line, so that
+// a fact has one list of keys for both directions. Empty and invalid values are not written: they must not cost the rest of
+// the line.
 type line struct {
-	b   []byte           // as far as it is written
-	o   *fastjson.Object // that is read; nil while a line is written
-	err error            // the first value read that is not as expected
+	b   []byte           // the written part
+	o   *fastjson.Object // the object to read; nil while writing
+	err error            // the first unexpected value
 }
 
 func (l *line) reads() bool { return l.o != nil }
@@ -45,7 +46,7 @@ func (l *line) putWhole(key string, v int64) {
 	l.b = strconv.AppendInt(l.b, v, 10)
 }
 
-// object opens an object within the line: written where it is there, read where its key is. It is nil otherwise.
+// object opens an object within the line. It is nil if there is none to write or to read.
 func (l *line) object(key string, there bool) (inner *line) {
 	switch {
 	case l.reads():
@@ -60,7 +61,7 @@ func (l *line) object(key string, there bool) (inner *line) {
 	return inner
 }
 
-// optionalObject opens an object that stands behind a pointer.
+// optionalObject opens an object behind a pointer.
 func optionalObject[T any](l *line, key string, v **T) (inner *line) {
 	inner = l.object(key, *v != nil)
 	if inner != nil && l.reads() {
@@ -69,7 +70,7 @@ func optionalObject[T any](l *line, key string, v **T) (inner *line) {
 	return inner
 }
 
-// inner is a value that should be an object.
+// inner reads an object.
 func (l *line) inner(key string, v *fastjson.Value, want string) *line {
 	o, err := v.Object()
 	if err != nil {
@@ -79,7 +80,7 @@ func (l *line) inner(key string, v *fastjson.Value, want string) *line {
 	return &line{o: o}
 }
 
-// close ends an object within the line. What went wrong in it went wrong in the line.
+// close ends an object within the line. An error in the object is an error in the line.
 func (l *line) close(inner *line) {
 	switch {
 	case !l.reads():
@@ -89,12 +90,12 @@ func (l *line) close(inner *line) {
 	}
 }
 
-// list is one of at most as many objects, whose values are written or read by values.
-func list[T any](l *line, key string, all *[]T, most int, many, one string, values func(*line, *T)) {
+// list is a list of at most limit objects, which values writes or reads.
+func list[T any](l *line, key string, all *[]T, limit int, many, one string, values func(*line, *T)) {
 	if l.reads() {
 		found := l.array(key)
-		if len(found) > most {
-			l.fail(key, fmt.Sprintf("at most %d %s", most, many))
+		if len(found) > limit {
+			l.fail(key, fmt.Sprintf("at most %d %s", limit, many))
 			return
 		}
 		for _, v := range found {
@@ -107,8 +108,8 @@ func list[T any](l *line, key string, all *[]T, most int, many, one string, valu
 		return
 	}
 	l.key(key)
-	inner := &line{b: append(l.b, '[')} // so that lines without a list are not moved to the heap
-	for i, x := range (*all)[:min(len(*all), most)] {
+	inner := &line{b: append(l.b, '[')} // keeps lines without a list off the heap
+	for i, x := range (*all)[:min(len(*all), limit)] {
 		if i > 0 {
 			inner.b = append(inner.b, ',')
 		}
@@ -132,7 +133,7 @@ func (l *line) array(key string) []*fastjson.Value {
 	return a
 }
 
-// wholes is a list of whole numbers of a unit, which read reads. An empty list is left out.
+// wholes is a list of whole numbers of a unit. An empty list is not written.
 func wholes[T ~int | ~int64](l *line, key string, list *[]T, unit T, read func(string, *fastjson.Value) T) {
 	if l.reads() {
 		for _, v := range l.array(key) {
@@ -175,7 +176,7 @@ func (l *line) whole(key string, v *fastjson.Value) int {
 	return int(n)
 }
 
-// natural is a count that is not below 0.
+// natural is a count of at least 0.
 func (l *line) natural(key string, n *int) {
 	if l.reads() || *n > 0 {
 		l.count(key, n)
@@ -209,7 +210,7 @@ func (l *line) text(key string) string {
 	return strings.ToValidUTF8(string(b), string(utf8.RuneError))
 }
 
-// moment of the run in whole microseconds. One that did not come is left out.
+// moment is a time of the run in whole microseconds. Never is not written.
 func (l *line) moment(key string, at *time.Duration) {
 	switch {
 	case l.reads():
@@ -222,7 +223,7 @@ func (l *line) moment(key string, at *time.Duration) {
 	}
 }
 
-// span is a length in microseconds. One of 0 is left out; one that is not known is null.
+// span is a duration in microseconds. 0 is not written; Never is null.
 func (l *line) span(key string, d *time.Duration) {
 	switch {
 	case l.reads():
@@ -252,7 +253,7 @@ func (l *line) microseconds(key string, v *fastjson.Value) time.Duration {
 	return time.Duration(us) * time.Microsecond
 }
 
-// length in nanoseconds. One of 0 is left out.
+// length is a duration in nanoseconds. 0 is not written.
 func (l *line) length(key string, d *time.Duration) {
 	switch {
 	case l.reads():
@@ -263,7 +264,7 @@ func (l *line) length(key string, d *time.Duration) {
 	}
 }
 
-// delay in nanoseconds. One that is not known is left out; 0 is one.
+// delay is a duration in nanoseconds. Never is not written, 0 is.
 func (l *line) delay(key string, d *time.Duration) {
 	if !l.reads() {
 		if *d >= 0 {
@@ -282,7 +283,7 @@ func (l *line) delay(key string, d *time.Duration) {
 	}
 }
 
-// number above 0; 0 is left out.
+// number is above 0; 0 is not written.
 func (l *line) number(key string, v *float64) {
 	switch {
 	case l.reads():
@@ -292,7 +293,7 @@ func (l *line) number(key string, v *float64) {
 	}
 }
 
-// unbounded is a number that may be infinite, as the header has it.
+// unbounded is a number that may be infinite, as in the header.
 func (l *line) unbounded(key string, v *float64) {
 	switch {
 	case l.reads() && string(l.o.Get(key).GetStringBytes()) == "inf":
@@ -305,7 +306,7 @@ func (l *line) unbounded(key string, v *float64) {
 	}
 }
 
-// optional is a number that may be unsaid, which is left out. Temperatures may be below 0.
+// optional is a number that may be unknown, which is not written. Temperatures may be below 0.
 func (l *line) optional(key string, v *float64) {
 	switch {
 	case l.reads():
@@ -320,13 +321,13 @@ func (l *line) putFloat(key string, v float64) {
 	l.b = strconv.AppendFloat(l.b, max(-largestCount, min(v, largestCount)), 'g', -1, 64)
 }
 
-// float reads a number that is not below least. It is none where there is none.
+// float reads a number of at least least; the default is none.
 func (l *line) float(key string, least, none float64, want string) float64 {
 	v := l.o.Get(key)
 	if v == nil {
 		return none
 	}
-	// The parser's own way with fractions is off by a bit now and then.
+	// The parser's own conversion of fractions is off by a bit in some cases.
 	n, err := strconv.ParseFloat(string(v.MarshalTo(nil)), 64)
 	if err != nil || !(n >= least && n <= largestCount) {
 		l.fail(key, want)
@@ -335,7 +336,7 @@ func (l *line) float(key string, least, none float64, want string) float64 {
 	return n
 }
 
-// flag leaves out what is not so.
+// flag is a bool; false is not written.
 func (l *line) flag(key string, v *bool) {
 	switch {
 	case l.reads():

@@ -17,7 +17,7 @@ func (l *line) log(e *metrics.LogEntry) {
 		inner.setting(e.Set)
 		l.close(inner)
 	}
-	const key = "objectives" // an empty list where nothing is asked of a request any more
+	const key = "objectives" // an empty list removes all objectives
 	switch {
 	case !l.reads() && e.Objectives == nil, l.reads() && l.o.Get(key) == nil:
 		return
@@ -27,7 +27,7 @@ func (l *line) log(e *metrics.LogEntry) {
 	list(l, key, (*[]metrics.Objective)(e.Objectives), maxObjectives, "of them", "of them", (*line).objective)
 }
 
-// setting is a load that was set. A rate may be unlimited, and so may the goal of a ramp be.
+// setting is a load that was set. The rate and the goal of a ramp may be unlimited.
 func (l *line) setting(s *metrics.LoadSetting) {
 	l.unbounded("rate", &s.Rate)
 	l.natural("users", &s.Users)
@@ -37,7 +37,7 @@ func (l *line) setting(s *metrics.LoadSetting) {
 	text(l, "by", &s.By)
 }
 
-// maxObjectives is what there are metrics for, and room.
+// maxObjectives is above the number of metrics.
 const maxObjectives = 16
 
 func (l *line) objective(o *metrics.Objective) {
@@ -52,7 +52,7 @@ func (l *line) objective(o *metrics.Objective) {
 	}
 }
 
-// end says how a run ended and what was measured beside its requests.
+// end is the end of a run, with the measurements beside its requests.
 func (l *line) end(end *metrics.End) {
 	l.moment("ended_us", &end.Ended)
 	text(l, "reason", &end.Reason)

@@ -12,15 +12,15 @@ import (
 	"benchtop/metrics/event"
 )
 
-// maxLineBytes in bytes bounds the memory a damaged journal can ask for. A request stays below: a byte of its text takes six at
-// most, as an escape, and a chunk ten as a rule.
+// maxLineBytes bounds the memory for a damaged journal. Requests stay below it: a byte of text takes at most six, as an
+// escape, and a chunk about ten.
 const maxLineBytes = 6*metrics.MostText + 10*metrics.MostChunks + 1<<20
 
-// Read gives the events of a journal, plain or gzipped, the plan first. The file is read again whenever they are ranged over.
+// Read returns the events of a journal, plain or gzipped, the plan first. The file is read again for each range over them.
 //
-// A last line that was cut is dropped: the process was killed while it wrote it. Any other line that cannot be read is an
-// event.Damage, and so is each line beyond the most there may be of its kind. An error before the plan says that the file cannot be
-// read or is no journal at all; a later one is trouble with the file: a disk that fails, a gzipped file that was cut.
+// A last line that was cut is dropped: the process was killed while writing. Any other unreadable line is an event.Damage, and
+// so is each line above the limit of its kind. An error before the plan means that the file cannot be read or is not a
+// journal; a later one is a failure of the file: a disk error, a truncated gzipped file.
 func Read(path string) event.Events {
 	return func(yield func(event.Event, error) bool) {
 		f, err := Open(path)
@@ -37,7 +37,7 @@ func Read(path string) event.Events {
 	}
 }
 
-// Open opens the file of a run. A pipe might be waited for without end, and can be read only once.
+// Open opens the file of a run. It refuses pipes, which could block forever and can be read only once.
 func Open(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -49,8 +49,8 @@ func Open(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// From gives the events of a journal, as Read does, that is read once. name is for errors. Its first bytes tell whether it is
-// gzipped.
+// From returns the events of a journal, as Read does, that can be read once. name is for errors. The first bytes show whether
+// it is gzipped.
 func From(r io.Reader, name string) event.Events {
 	return func(yield func(event.Event, error) bool) {
 		in := bufio.NewReaderSize(r, 1<<16)
@@ -67,12 +67,12 @@ func From(r io.Reader, name string) event.Events {
 	}
 }
 
-// scan yields the events of a journal. It stops after the first error: a first line that is none of a journal, or a reader that
-// fails.
+// scan yields the events of a journal and stops after the first error: a first line that is not a journal's, or a failing
+// reader.
 func scan(r io.Reader, name string, yield func(event.Event, error) bool) {
 	lines := lineReader{r: bufio.NewReaderSize(r, 1<<16)}
 	var d lineDecoder
-	var room limits
+	var bounds limits
 	ended := false
 	for {
 		line, whole, err := lines.next()
@@ -93,7 +93,7 @@ func scan(r io.Reader, name string, yield func(event.Event, error) bool) {
 			damage = errors.New("expected nothing after the end line")
 		default:
 			if e, damage = d.decode(line); damage == nil {
-				damage = room.allow(e.Value)
+				damage = bounds.allow(e.Value)
 			}
 		}
 		if err != nil {
@@ -102,7 +102,7 @@ func scan(r io.Reader, name string, yield func(event.Event, error) bool) {
 		}
 		if damage != nil {
 			if !whole && lines.eof {
-				return // cut while it was written
+				return // the write was interrupted
 			}
 			e = event.Event{Kind: event.Fact, Value: event.Damage{Lines: 1, Err: fmt.Errorf("%s, line %d: %w", name, lines.n, damage)}}
 		}
@@ -119,18 +119,18 @@ func scan(r io.Reader, name string, yield func(event.Event, error) bool) {
 	}
 }
 
-// lineReader reads lines of any length up to longestLine.
+// lineReader reads lines of up to maxLineBytes.
 type lineReader struct {
 	r   *bufio.Reader
 	buf []byte
-	n   int  // the number of the current line, from 1
-	eof bool // the current line runs to the end of the file
+	n   int  // line number, from 1
+	eof bool // the current line ends at the end of the file
 }
 
 var errTooLong = fmt.Errorf("expected a line of at most %d MiB", maxLineBytes>>20)
 
-// next returns the next line, valid until the one after it, and whether it had its newline. A line that is too long is
-// passed over, which errTooLong says. After the last line the error is io.EOF.
+// next returns the next line, valid until the call after it, and whether it ends in a newline. A line that is too long is
+// skipped, with errTooLong. The error after the last line is io.EOF.
 func (l *lineReader) next() (line []byte, whole bool, err error) {
 	l.n++
 	l.buf = l.buf[:0]
@@ -142,7 +142,7 @@ func (l *lineReader) next() (line []byte, whole bool, err error) {
 		}
 		if long = long || len(l.buf)+len(part) > maxLineBytes; long {
 			l.buf = l.buf[:0]
-			if l.n == 1 { // this is no journal: there is no need to look for its end
+			if l.n == 1 { // not a journal: its end is irrelevant
 				return nil, false, errTooLong
 			}
 		} else {

@@ -55,7 +55,7 @@ func TestReadJournalCutAnywhere(t *testing.T) {
 	header := bytes.IndexByte(whole, '\n')
 	for n := range len(whole) {
 		if n%11 != 0 && !bytes.Contains(whole[max(0, n-2):min(len(whole), n+2)], []byte("\n")) {
-			continue // the ends of lines are where it matters
+			continue // line ends are the interesting places
 		}
 		run, seq, err := readRun(tempJournal(t, whole[:n]))
 		if n < header {
@@ -67,7 +67,7 @@ func TestReadJournalCutAnywhere(t *testing.T) {
 		if err != nil {
 			t.Fatalf("cut at %d: %v", n, err)
 		}
-		// The end of a line is its newline, but a line that is complete without is one.
+		// A newline ends a line, but a complete line without one counts.
 		lines := bytes.Count(append(whole[:n:n], whole[n:n+1]...), []byte("\n")) - 1
 		if got := collect(t, seq); len(got) != min(lines, 4) {
 			t.Fatalf("cut at %d: %d requests, want %d", n, len(got), min(lines, 4))
@@ -76,7 +76,7 @@ func TestReadJournalCutAnywhere(t *testing.T) {
 			t.Fatalf("cut at %d: ended at %v, reason %q", n, run.Ended, run.Reason)
 		}
 	}
-	run, _, err := readRun(tempJournal(t, whole[:len(whole)-1])) // only the last newline is missing
+	run, _, err := readRun(tempJournal(t, whole[:len(whole)-1])) // without the last newline
 	if err != nil || run.Ended != 1750*ms || run.Reason != "" || len(run.Events) != 1 {
 		t.Errorf("without the last newline: %+v, %v", run, err)
 	}
@@ -133,7 +133,7 @@ func TestReadJournalDamage(t *testing.T) {
 			continue
 		}
 		ended, requests, lost, at := 1750*ms, 4, 1, "line 4"
-		if name == "end early" { // whatever follows an end belongs to another run
+		if name == "end early" { // lines after an end belong to another run
 			ended, requests, lost, at = metrics.Never, 2, 13, "line 5"
 		}
 		if run.Ended != ended || run.Damaged != lost {
@@ -166,7 +166,7 @@ func TestReadJournalWithoutItsEndLine(t *testing.T) {
 	}
 }
 
-// A journal on a disk that changes what it was given keeps every line that is whole, and counts the others.
+// A journal on a disk that corrupts data keeps all intact lines and counts the others.
 func TestEventsOfADamagedDisk(t *testing.T) {
 	run, qs := eventtest.Sample()
 	disk := &limited{room: 1 << 20}
@@ -213,12 +213,12 @@ func TestReadJournalLines(t *testing.T) {
 	if got := entryOf(all[1]).damage.Error(); got != "long, line 2: "+errTooLong.Error() {
 		t.Errorf("got %v", got)
 	}
-	for _, err := range From(endless{}, "endless") { // such as a device
+	for _, err := range From(endless{}, "endless") { // for example a device
 		if err == nil || err.Error() != "endless, line 1: "+errTooLong.Error() {
 			t.Errorf("got %v", err)
 		}
 	}
-	q := metrics.NewRequest(0) // much longer than any buffer of a reader
+	q := metrics.NewRequest(0) // longer than a reader's buffer
 	q.Text = strings.Repeat("long \"text\" ", 300_000)
 	content := append(appendRequest(header, &q), "{\"end\":{}}\n"...)
 	_, seq, err := readRun(tempJournal(t, content))
@@ -282,7 +282,7 @@ func TestCompress(t *testing.T) {
 	}
 
 	packed, _ := os.ReadFile(path)
-	_, seq, err = readRun(tempJournal(t, packed[:len(packed)-12])) // not a kill: the file was whole before it got its name
+	_, seq, err = readRun(tempJournal(t, packed[:len(packed)-12])) // not an interrupted write: the file was complete before it got its name
 	for _, e := range seq {
 		err = e
 	}
@@ -291,7 +291,7 @@ func TestCompress(t *testing.T) {
 	}
 }
 
-// The report does not depend on whether the requests went through a journal, nor on the order in which they ended.
+// The report is the same with and without a journal, and for any order of requests.
 func TestSummarizeOfAJournal(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for round := range 8 {

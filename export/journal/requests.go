@@ -27,9 +27,9 @@ func readRequest(o *fastjson.Object) (*metrics.Request, error) {
 	return q, l.err
 }
 
-// request is the line of a request but for its index. Moments are whole microseconds from the start of the run. Chunk times are the first
-// moment and then the gaps; chunk token counts are there only if one differs from 1. The answer flag of single chunks is not kept:
-// first_answer says all that is ever asked about it.
+// request is the line of a request without its index. Times are whole microseconds from the start of the run. Chunk times are
+// the first time and then the gaps; token counts of chunks are written only if one differs from 1. The answer flag of chunks
+// is not kept: first_answer has all that is used of it.
 func (l *line) request(q *metrics.Request) {
 	l.count("conversation", &q.Conversation)
 	l.count("turn", &q.Turn)
@@ -76,7 +76,7 @@ func (l *line) request(q *metrics.Request) {
 	l.count("redials", &q.Redials)
 }
 
-// chunks writes the chunks, or reads those that are not written as cutChunks expects them.
+// chunks writes the chunks, or reads those that cutChunks left in the line.
 func (l *line) chunks(chunks *[]metrics.Chunk) {
 	if l.reads() {
 		*chunks = l.readChunks()
@@ -149,8 +149,8 @@ func (l *line) readChunks() []metrics.Chunk {
 	return out
 }
 
-// cutChunks takes the chunks out of the line of a request, because the parser takes a hundred bytes for each number. A line in
-// which they are not as appendChunks writes them stays whole, for the parser to read or to complain about.
+// cutChunks removes the chunks from the line of a request, because the parser takes a hundred bytes for each number. A line
+// with chunks in another format than appendChunks writes is left to the parser.
 func cutChunks(line []byte) (rest []byte, chunks []metrics.Chunk) {
 	start := bytes.Index(line, []byte(`,"chunks_us":[`))
 	if start < 0 {
@@ -189,10 +189,10 @@ func cutChunks(line []byte) (rest []byte, chunks []metrics.Chunk) {
 	return append(line[:start], list...), chunks
 }
 
-// numbers is a line from within a list of whole numbers on.
+// numbers is the rest of a line from within a list of whole numbers.
 type numbers []byte
 
-// count is how many numbers the list has, if it is one of numbers.
+// count is the number of elements of a list of numbers.
 func (l numbers) count() int {
 	end := bytes.IndexByte(l, ']')
 	if end <= 0 {
@@ -201,7 +201,7 @@ func (l numbers) count() int {
 	return bytes.Count(l[:end], []byte{','}) + 1
 }
 
-// next reads a number and what follows it: a comma, or, after the last one, the end of the list.
+// next reads a number and the comma after it, or the end of the list after the last one.
 func (l *numbers) next(last bool) (v int64, ok bool) {
 	const mostDigits = 18
 	b := *l

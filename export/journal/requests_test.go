@@ -14,7 +14,7 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
-// A line whose chunks are cut out says what the whole line says to the parser, and is refused for the same reasons.
+// A line with its chunks cut out gives the same request as the whole line, and the same errors.
 func TestCutChunks(t *testing.T) {
 	for _, lists := range []string{
 		`"chunks_us":[1]`, `"chunks_us":[1,-2,0,-0,30]`, `"chunks_us":[1,2],"chunk_tokens":[0,7]`, `"chunks_us":[1,2],"text":"a","chunk_tokens":[0,7]`, `"chunk_tokens":[0,7],"chunks_us":[1,2]`,
@@ -25,7 +25,7 @@ func TestCutChunks(t *testing.T) {
 		`"id":"a,\"chunks_us\":[5]","chunks_us":[1,2]`, `"chunks_us":null`,
 	} {
 		line := `{"index":3,` + lists + `,"status":200}`
-		spaced := strings.Replace(line, `"chunks_us":[`, `"chunks_us": [`, 1) // for the parser
+		spaced := strings.Replace(line, `"chunks_us":[`, `"chunks_us": [`, 1) // left to the parser
 		if strings.Contains(lists, `"id"`) {
 			spaced = strings.Replace(line, `"chunks_us":[1`, `"chunks_us": [1`, 1)
 		}
@@ -39,7 +39,7 @@ func TestCutChunks(t *testing.T) {
 	}
 }
 
-// A request with a million chunks takes memory for the chunks, not a hundred bytes for each number.
+// A request with a million chunks takes the memory of its chunks, not a hundred bytes for each number.
 func TestManyChunksAreCheapToRead(t *testing.T) {
 	q := metrics.Request{Chunks: make([]metrics.Chunk, 1<<20)}
 	line := appendRequest(nil, &q)
@@ -59,7 +59,7 @@ func TestManyChunksAreCheapToRead(t *testing.T) {
 	}
 }
 
-// The longest request that is kept is one that can be read again, whatever its text is made of.
+// The longest request can be read back, whatever its text.
 func TestLongestLineIsRead(t *testing.T) {
 	for _, letter := range []string{"\x01", ",", "\"", "a"} {
 		q := metrics.NewRequest(0)
@@ -78,7 +78,7 @@ func TestLongestLineIsRead(t *testing.T) {
 	}
 }
 
-// Counts that came after the run are those of its requests, for the run itself and for a reader of its journal.
+// Late token counts are those of the requests, for the run itself and for a reader of its journal.
 func TestRecount(t *testing.T) {
 	run, qs := eventtest.Sample()
 	for i := range qs {

@@ -7,7 +7,7 @@ import (
 	"benchtop/metrics"
 )
 
-// client is a second of the client. Lengths are nanoseconds, because the second was judged by them as they are.
+// client is a second of the client. Durations are in nanoseconds, the precision of the client's verdict.
 func (l *line) client(s *metrics.ClientSecond) {
 	l.length("at_ns", &s.At)
 	l.length("took_ns", &s.Took)
@@ -36,7 +36,7 @@ func (l *line) client(s *metrics.ClientSecond) {
 	l.delay("delay_max_ns", &s.DelayMax)
 }
 
-// stamps are those of a run.
+// stamps are the stamps of a run.
 func (l *line) stamps(s *metrics.Stamps) {
 	l.natural("chunks", &s.Chunks)
 	l.natural("shared", &s.Shared)
@@ -47,7 +47,7 @@ func (l *line) stamps(s *metrics.Stamps) {
 	l.delay("delay_max_ns", &s.DelayMax)
 }
 
-// server is a look at the server. A figure that is unsaid is left out; 0 is said.
+// server is a sample of the server's metrics. An unknown figure is not written; 0 is.
 func (l *line) server(s *metrics.ServerSecond) {
 	l.length("at_ns", &s.At)
 	l.length("took_ns", &s.Took)
@@ -65,13 +65,13 @@ func (l *line) server(s *metrics.ServerSecond) {
 	l.latency("ttft", &s.TTFT)
 	l.latency("queue", &s.Queue)
 	l.latency("prefill", &s.Prefill)
-	// What a server moves when a request ends.
+	// Figures that a server updates at the end of a request.
 	l.flag("waits_at_end", &s.WaitsAtEnd)
 	l.flag("prompt_at_end", &s.PromptAtEnd)
 	l.flag("output_at_end", &s.OutputAtEnd)
 }
 
-// latency leaves out the mean of none.
+// latency is not written without samples.
 func (l *line) latency(key string, v *metrics.ServerLatency) {
 	inner := l.object(key, v.N > 0 && !math.IsInf(v.N, 1) && v.Mean >= 0)
 	if inner == nil {
@@ -83,13 +83,13 @@ func (l *line) latency(key string, v *metrics.ServerLatency) {
 	l.close(inner)
 }
 
-// maxGPUs bounds the accelerators of one look.
+// maxGPUs bounds the GPUs of a sample.
 const maxGPUs = 1024
 
-// maxNameBytes of an accelerator in bytes.
+// maxNameBytes bounds the name of a GPU.
 const maxNameBytes = 256
 
-// gpus is a look at all accelerators.
+// gpus is a sample of all GPUs.
 func (l *line) gpus(s *metrics.GPUSecond) {
 	l.length("at_ns", &s.At)
 	l.length("took_ns", &s.Took)

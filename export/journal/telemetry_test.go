@@ -26,7 +26,7 @@ func readClient(t *testing.T, line []byte) *metrics.ClientSecond {
 	return e.client
 }
 
-// clientSeconds are seconds of every kind: full, empty, and random ones whose figures have all the digits there are.
+// clientSeconds are full, empty and random ones; the random figures have all digits.
 func clientSeconds(t *testing.T) []metrics.ClientSecond {
 	var full metrics.ClientSecond
 	n := int64(0)
@@ -42,7 +42,7 @@ func clientSeconds(t *testing.T) []metrics.ClientSecond {
 	return out
 }
 
-// The report of a saved run is computed from what is read back, so not a bit may change.
+// The report of a saved run is computed from the journal, so every bit must be kept.
 func TestClientRoundTrip(t *testing.T) {
 	f := journalFile(t)
 	j := newJournal(t, f, metrics.Plan{})
@@ -60,7 +60,7 @@ func TestClientRoundTrip(t *testing.T) {
 	if err := j.End(metrics.Run{End: metrics.End{Ended: ms, Stamps: &stamps}}); err != nil {
 		t.Fatal(err)
 	}
-	j.Client(want[0]) // too late
+	j.Client(want[0]) // after the end
 	run, seq, err := readRun(f.Name())
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestClientRoundTrip(t *testing.T) {
 	}
 }
 
-// What cannot be is left out, and the rest of the line is kept.
+// Invalid values are not written; the rest of the line is.
 func TestClientThatCannotBe(t *testing.T) {
 	got := readClient(t, lineOf(metrics.ClientSecond{
 		At: time.Second, Took: -5, CPU: math.NaN(), CPUWait: inf, Cores: -1, Memory: math.MaxUint64, GCs: -3, Sent: 7,
@@ -88,7 +88,7 @@ func TestClientThatCannotBe(t *testing.T) {
 	}))
 	want := &metrics.ClientSecond{
 		At: time.Second, Memory: largestCount, Sent: 7, Stall: longestRun,
-		DelayP50: metrics.Never, // and of the others 0 is what was given
+		DelayP50: metrics.Never, // 0 is a value of the others
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -122,7 +122,7 @@ func TestClientDamage(t *testing.T) {
 	}
 }
 
-// Journals from before the client watched itself have neither its seconds nor stamps.
+// Journals from before the client was monitored have neither its seconds nor stamps.
 func TestReadJournalWithoutTheClient(t *testing.T) {
 	var old []string
 	for line := range strings.Lines(string(sampleJournal(t))) {
@@ -155,7 +155,7 @@ func TestJournalClientDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// events are of every kind: empty, in words, a load that was set, objectives that changed and that were taken away.
+// events are of every kind: empty, text, a load that was set, objectives that changed and that were removed.
 func events() []metrics.LogEntry {
 	return []metrics.LogEntry{
 		{}, {At: metrics.Never, Level: metrics.Warn, Text: "a \"b\"\n", Mark: "16 users", Count: 3},
@@ -177,7 +177,7 @@ func unsaid(v reflect.Value) {
 	}
 }
 
-// serverSeconds are full, silent, of an idle server, and random ones whose figures have all the digits there are.
+// serverSeconds are full, without figures, of an idle server, and random ones; the random figures have all digits.
 func serverSeconds(t *testing.T) []metrics.ServerSecond {
 	var full, silent metrics.ServerSecond
 	n := int64(0)
@@ -205,7 +205,7 @@ func gpuSeconds(t *testing.T) []metrics.GPUSecond {
 	return []metrics.GPUSecond{full, full, {At: 1, GPUs: []metrics.GPU{silent, {Temperature: -5.5}}}, {}}
 }
 
-// What cannot be is left out, and the rest of the line is kept.
+// Invalid values are not written; the rest of the line is.
 func TestServerThatCannotBe(t *testing.T) {
 	e, err := decodeLine(lineOf(metrics.ServerSecond{
 		At: time.Second, Took: -5, Running: inf, Waiting: -inf, KVUsage: metrics.Unsaid(), Preemptions: 1e300,
@@ -281,7 +281,7 @@ func TestServerDamage(t *testing.T) {
 	}
 }
 
-// A journal that says too much is read as far as there is room.
+// A journal above the limits is read up to the limits.
 func TestLimits(t *testing.T) {
 	l := limits{server: maxSeconds, gpus: 7, readings: maxReadings - maxGPUs + 1, events: maxEvents - 1, recounts: maxRecounts, states: maxStates}
 	for _, fact := range []any{
@@ -304,7 +304,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Journals from before anybody looked at the server have nothing of it.
+// Journals from before the server's metrics were read have none.
 func TestReadJournalWithoutTheServer(t *testing.T) {
 	var old []string
 	for line := range strings.Lines(string(sampleJournal(t))) {
@@ -330,7 +330,7 @@ func TestJournalServerNotAfterTheEnd(t *testing.T) {
 	if err := j.End(metrics.Run{}); err != nil {
 		t.Fatal(err)
 	}
-	j.Server(metrics.ServerSecond{}) // too late
+	j.Server(metrics.ServerSecond{}) // after the end
 	j.GPUs(metrics.GPUSecond{})
 	content, _ := os.ReadFile(f.Name())
 	if n := bytes.Count(content, []byte("\n")); n != 4 {

@@ -12,40 +12,39 @@ import (
 )
 
 const (
-	// flushEvery leaves room for a slow disk: what is done must be in the file within a second.
+	// flushEvery keeps a finished request from missing in the file for more than a second, even on a slow disk.
 	flushEvery = time.Second / 2
-	// blockSize is how much a buffer takes before it is flushed early, or kept as it is if there is no file.
+	// blockSize is the size of a buffer that is flushed early, or kept if there is no file.
 	blockSize = 1 << 20
 )
 
-// Writer writes down a run while it goes on: it is a sink of the run's events. Its methods may be called from any goroutine.
-// Lines collect in memory; a goroutine of the writer writes them to the file twice a second, or sooner when there are many, so
-// that no request waits for the disk. When a write fails, everything from there on stays in memory and is tried again with every
-// flush, so that a disk that has room again gets a whole journal; Events gives back everything all the while.
+// Writer writes the journal during the run: it is a sink of the run's events. Its methods may be called from any goroutine.
+// Lines collect in memory; a goroutine writes them to the file twice a second, or earlier if there are many, so that no
+// request waits for the disk. After a failed write all later lines stay in memory, and each flush tries again, so that the
+// journal is complete once the disk has space. Events returns all lines at any time.
 type Writer struct {
-	w      io.Writer   // nil: everything stays in memory
-	reread io.ReaderAt // w again; nil: what was written cannot be read back, so it is kept as well
+	w      io.Writer   // nil: memory only
+	reread io.ReaderAt // w; nil if it cannot be read, so that copied is kept
 	name   string      // for errors
 
-	full          chan struct{} // asks for an early flush
+	full          chan struct{} // requests an early flush
 	stop, stopped chan struct{} // of the goroutine
 
-	flushing sync.Mutex // held by whoever writes to w or looks at the journal as a whole; taken before mu
-	mu       sync.Mutex // guards everything below
-	written  int64      // bytes in the file that can be read back
-	copied   [][]byte   // the bytes in a file that cannot
-	kept     [][]byte   // blocks that follow those and never change: w refused them, or there is none
-	pending  []byte     // lines that follow those
+	flushing sync.Mutex // held while writing to w and while reading the whole journal; locked before mu
+	mu       sync.Mutex // guards the fields below
+	written  int64      // bytes in a file that can be read
+	copied   [][]byte   // bytes in a file that cannot
+	kept     [][]byte   // blocks after those: not written, or without a file; immutable
+	pending  []byte     // lines after those
 	spare    []byte     // a buffer to reuse
 	err      error      // of the last write
-	ended    bool       // nothing more is filed
+	ended    bool       // no more lines
 	closed   bool
 }
 
-// NewWriter starts a journal with the plan as its first line. A nil w keeps it in memory. A w that is also an
-// io.ReaderAt, such as an empty file opened for reading and writing, is read back by Events; for any other w a copy
-// stays in memory. The error says that the plan cannot be written down; trouble with w is told by Err. Close ends the
-// writer and its goroutine, but does not close w.
+// NewWriter starts a journal with the plan as its first line. A nil w keeps it in memory. Events reads a w that is also an
+// io.ReaderAt, such as an empty file opened for reading and writing; for any other w a copy stays in memory. The error means
+// that the plan has no JSON form; Err returns errors of w. Close ends the writer and its goroutine, but does not close w.
 func NewWriter(w io.Writer, plan metrics.Plan) (*Writer, error) {
 	header, err := appendHeader(nil, plan)
 	if err != nil {
@@ -74,8 +73,8 @@ func NewWriter(w io.Writer, plan metrics.Plan) (*Writer, error) {
 	return j, nil
 }
 
-// startsWith reports whether what was written can be read back: a file may be open for writing only. Where nothing was
-// written, that is not known.
+// startsWith reports whether written bytes can be read back: a file may be open for writing only. It is false if nothing was
+// written.
 func startsWith(r io.ReaderAt, want []byte) bool {
 	got := make([]byte, len(want))
 	n, _ := r.ReadAt(got, 0)
@@ -93,11 +92,11 @@ func (j *Writer) flushLoop() {
 		case <-tick.C:
 		case <-j.full:
 		}
-		j.Flush() // Err tells
+		j.Flush() // Err returns the error
 	}
 }
 
-// Flush writes what has collected to the file, without forcing it to the disk, and returns the same error as Err.
+// Flush writes all lines to the file, without a sync, and returns the same error as Err.
 func (j *Writer) Flush() error {
 	j.flushing.Lock()
 	defer j.flushing.Unlock()
@@ -114,8 +113,8 @@ func (j *Writer) Flush() error {
 	}
 }
 
-// next is the block to write, none if there is nothing to write or no file. newest: it has the lines filed since the last flush,
-// and nothing refused before is left.
+// next is the block to write, empty if there is none or no file. newest: it is the last one, with the lines since the last
+// flush.
 func (j *Writer) next() (block []byte, newest bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -129,7 +128,7 @@ func (j *Writer) next() (block []byte, newest bool) {
 	return j.kept[0], newest
 }
 
-// wrote notes that n bytes of the first block kept are in the file. A block that only this flush has seen may be used again.
+// wrote records that n bytes of the first kept block are in the file. A block unseen by others is reused.
 func (j *Writer) wrote(block []byte, n int, err error, unseen bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -149,7 +148,7 @@ func (j *Writer) wrote(block []byte, n int, err error, unseen bool) {
 	j.kept = slices.Delete(j.kept, 0, 1)
 }
 
-// write makes up for writers that do less than io.Writer asks for.
+// write enforces the contract of io.Writer.
 func write(w io.Writer, b []byte) (int, error) {
 	n, err := w.Write(b)
 	n = min(max(n, 0), len(b))
@@ -159,15 +158,15 @@ func write(w io.Writer, b []byte) (int, error) {
 	return n, err
 }
 
-// Err returns the error of the last write: as long as there is one, the end of the journal is in memory only.
+// Err returns the error of the last write: until it is nil again, the end of the journal is in memory only.
 func (j *Writer) Err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.err
 }
 
-// Close writes everything to the file and forces it to the disk. It returns the same error as Err. What is told after it is not
-// taken. The journal can still be read, as long as w is open.
+// Close writes all lines to the file, syncs it and returns the same error as Err. Later events are ignored. The journal can be
+// read while w is open.
 func (j *Writer) Close() error {
 	j.mu.Lock()
 	if j.closed {
@@ -191,16 +190,16 @@ func (j *Writer) Close() error {
 	return err
 }
 
-// Events are those told so far, as the journal has them. They are the same whenever they are ranged over, though the run goes on.
+// Events are the events so far. They are the same for each range over them, even if the run continues.
 func (j *Writer) Events() event.Events {
 	whole := j.reader()
 	return func(yield func(event.Event, error) bool) { scan(whole(), j.name, yield) }
 }
 
-// WriteTo copies the whole journal as it is now, for instance to a disk that has room.
+// WriteTo copies the journal so far, for example to a disk with space.
 func (j *Writer) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, j.reader()()) }
 
-// reader returns a function that reads the journal as it is now, from its beginning each time it is called.
+// reader returns a function that opens the journal so far.
 func (j *Writer) reader() func() io.Reader {
 	j.flushing.Lock()
 	defer j.flushing.Unlock()
@@ -220,8 +219,8 @@ func (j *Writer) reader() func() io.Reader {
 	}
 }
 
-// Take files an event. Of a request it files the end, which tells all of it, and keeps nothing. After a metrics.End it files
-// nothing more.
+// Take files an event. The line of a request is written when it is done, and the request is not kept. Events after a
+// metrics.End are ignored.
 func (j *Writer) Take(e *event.Event) {
 	switch e.Kind {
 	case event.Done:
@@ -239,7 +238,7 @@ func (j *Writer) fact(e *event.Event) {
 	})
 }
 
-// file appends a line to what is to be written.
+// file appends a line.
 func (j *Writer) file(line func([]byte) []byte) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -249,7 +248,7 @@ func (j *Writer) file(line func([]byte) []byte) {
 	}
 }
 
-// flushIfFull looks after a buffer that may have become full. The caller holds mu.
+// flushIfFull requests a flush of a full buffer, or sets it aside if there is no file. The caller holds mu.
 func (j *Writer) flushIfFull() {
 	if len(j.pending) < blockSize {
 		return

@@ -23,10 +23,10 @@ import (
 	"benchtop/metrics/event/eventtest"
 )
 
-// sameRequest leaves out what is private to metrics.
+// sameRequest ignores the private fields of metrics.
 var sameRequest = cmpopts.IgnoreUnexported(metrics.Request{})
 
-// journalFile returns an empty file in a fresh directory.
+// journalFile returns an empty file in a new directory.
 func journalFile(t *testing.T) *os.File {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "run.jsonl"))
@@ -49,7 +49,7 @@ func collect(t *testing.T, seq iter.Seq2[metrics.Request, error]) []metrics.Requ
 	return out
 }
 
-// fill sets v and everything in it to values of their own, so that a field nobody thought of fails the round trip.
+// fill sets all fields to distinct values, so that a forgotten field fails the round trip.
 func fill(t *testing.T, v reflect.Value, n *int64) {
 	t.Helper()
 	*n++
@@ -59,7 +59,7 @@ func fill(t *testing.T, v reflect.Value, n *int64) {
 	case v.Type() == reflect.TypeFor[time.Time]():
 		v.Set(reflect.ValueOf(time.Date(2026, 10, 6, 10, 15, int(*n%60), 123456789, time.UTC)))
 	case v.Type() == reflect.TypeFor[metrics.Latency]():
-		v.Set(reflect.ValueOf(metrics.Latency(*n) % metrics.NumObjectives)) // these have names
+		v.Set(reflect.ValueOf(metrics.Latency(*n) % metrics.NumObjectives)) // latencies with names
 	case v.CanInt():
 		v.SetInt(*n)
 	case v.CanUint():
@@ -82,7 +82,7 @@ func fill(t *testing.T, v reflect.Value, n *int64) {
 		v.Set(reflect.ValueOf(map[string]string{"a": "1", "b": "2"}))
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() && f.Name != "Answer" && f.Name != "Live" { // see appendRequest
+			if f := v.Type().Field(i); f.IsExported() && f.Name != "Answer" && f.Name != "Live" { // not written
 				fill(t, v.Field(i), n)
 			}
 		}
@@ -124,7 +124,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	run.Reason, run.Unsent = "SIGTERM", 12
 	run.Events = events()
 	run.Server, run.GPUs = serverSeconds(t), gpuSeconds(t)
-	for i := range run.Server { // what follows from the requests is not kept
+	for i := range run.Server { // derived from the requests
 		run.Server[i].First, run.Server[i].Ended = metrics.Waits{}, metrics.Waits{}
 	}
 	run.ServerKind, run.ServerAbsent, run.GPUsAbsent = "vLLM", "gone since 12 s \x1b", "no nvidia-smi"
@@ -149,7 +149,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	if err := j.End(run); err != nil {
 		t.Fatal(err)
 	}
-	j.Done(&qs[0]) // too late
+	j.Done(&qs[0]) // after the end
 	if diff := cmp.Diff(qs, collect(t, j.Records()), sameRequest); diff != "" {
 		t.Errorf("closed (-want +got):\n%s", diff)
 	}
@@ -165,7 +165,7 @@ func TestJournalRoundTrip(t *testing.T) {
 			t.Errorf("read (-want +got):\n%s", diff)
 		}
 	}
-	for q := range seq { // a reader may leave early
+	for q := range seq { // a reader that stops early
 		if q.Index != qs[0].Index {
 			t.Errorf("first request is %d", q.Index)
 		}
@@ -193,10 +193,10 @@ func TestJournalOfAPlanThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// onlyWriter hides everything else a writer can do.
+// onlyWriter hides the other methods of a writer.
 type onlyWriter struct{ io.Writer }
 
-// journalOf is the journal of a run of which nothing but its requests was filed.
+// journalOf is the journal of a run with its requests only.
 func journalOf(t *testing.T, run metrics.Run, qs []metrics.Request) string {
 	t.Helper()
 	j := newJournal(t, nil, run.Plan)
@@ -209,9 +209,9 @@ func journalOf(t *testing.T, run metrics.Run, qs []metrics.Request) string {
 	return b.String()
 }
 
-// A disk that has room again gets the whole journal, wherever the write was cut off, and the error is over.
+// A disk that has space again gets the whole journal, wherever the write was cut, and the error is cleared.
 func TestJournalOfADiskThatWasFullForAWhile(t *testing.T) {
-	synctest.Test(t, fullForAWhile) // no flush but those of the test
+	synctest.Test(t, fullForAWhile) // the test alone flushes
 }
 
 func fullForAWhile(t *testing.T) {
@@ -219,7 +219,7 @@ func fullForAWhile(t *testing.T) {
 	want := journalOf(t, run, qs)
 
 	for room := 0; room < len(want); room += 61 {
-		for again := range len(qs) + 1 { // room comes back before the request of that number, or before the end
+		for again := range len(qs) + 1 { // the request before which there is space again, or the end
 			disk := &limited{room: room}
 			for _, w := range []io.Writer{disk, onlyWriter{disk}} {
 				*disk = limited{room: room}
@@ -246,7 +246,7 @@ func fullForAWhile(t *testing.T) {
 	}
 }
 
-// limited fails like a full disk after some bytes, some of the last write included.
+// limited fails after some bytes, in the middle of a write, like a full disk.
 type limited struct {
 	bytes.Buffer
 	room int
@@ -370,7 +370,7 @@ func TestJournalIsInTheFileWithinASecond(t *testing.T) {
 	})
 }
 
-// syncer notes whether it was forced to the disk after the last write.
+// syncer records whether a sync followed the last write.
 type syncer struct {
 	bytes.Buffer
 	synced string
@@ -437,7 +437,7 @@ func BenchmarkJournalRecords(b *testing.B) {
 	}
 }
 
-// A field of the plan that the journal forgets would change the report of a saved run.
+// A lost field of the plan would change the report of a saved run.
 func TestJournalKeepsEveryFieldOfThePlan(t *testing.T) {
 	run, _ := eventtest.Sample()
 	plan := reflect.ValueOf(&run.Plan).Elem()

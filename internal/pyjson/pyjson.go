@@ -1,5 +1,5 @@
-// Package pyjson writes JSON byte for byte as Python's json.dumps does: one blank after commas and colons and none
-// elsewhere, ASCII alone, a float always recognisable as one. Request bodies and result files have that form.
+// Package pyjson writes JSON byte for byte as Python's json.dumps does: one blank after commas and colons and none elsewhere,
+// ASCII only, and floats always recognisable as floats. Request bodies and result files have this form.
 package pyjson
 
 import (
@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// Append appends valid JSON the way Python would write it after reading it. What differs from Python: an object's
-// repeated names, of which Python keeps the last, stay as they are, and so does a number too large for a 64-bit float,
-// for which Python would write what is not JSON. Text that is not JSON gives text that is not JSON either.
+// Append appends valid JSON as Python writes it after reading it, with two exceptions: repeated names of an object stay, while
+// Python keeps the last, and a number too large for a 64-bit float stays, while Python writes invalid JSON. Invalid JSON gives
+// invalid JSON.
 func Append(dst, raw []byte) []byte {
 	for i := 0; i < len(raw); {
 		switch b := raw[i]; b {
@@ -40,8 +40,7 @@ func Append(dst, raw []byte) []byte {
 	return dst
 }
 
-// AppendString appends s as a JSON string with every character outside printable ASCII escaped. Bytes that are not UTF-8
-// become U+FFFD.
+// AppendString appends s as a JSON string with every character outside printable ASCII escaped. Invalid UTF-8 becomes U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for len(s) > 0 {
@@ -57,7 +56,7 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// AppendRune appends a character, or one half of a surrogate pair, as it stands inside a JSON string.
+// AppendRune appends a character, or half of a surrogate pair, as within a JSON string.
 func AppendRune(dst []byte, r rune) []byte {
 	switch {
 	case r == '"' || r == '\\':
@@ -81,14 +80,13 @@ func AppendRune(dst []byte, r rune) []byte {
 	return append(dst, byte(r))
 }
 
-// appendUnit writes one UTF-16 unit.
+// appendUnit appends a UTF-16 unit.
 func appendUnit(dst []byte, u uint16) []byte {
 	const hex = "0123456789abcdef"
 	return append(dst, '\\', 'u', hex[u>>12], hex[u>>8&15], hex[u>>4&15], hex[u&15])
 }
 
-// Plain is how many bytes from the beginning of a text stand for themselves inside a JSON string. A picture has millions
-// of them.
+// Plain is the number of leading bytes of a text that need no escape. A picture has millions of them.
 func Plain[T string | []byte](s T) int {
 	for i := range len(s) {
 		if special[s[i]] {
@@ -98,7 +96,7 @@ func Plain[T string | []byte](s T) int {
 	return len(s)
 }
 
-// special are the bytes that do not stand for themselves.
+// special are the bytes that need an escape.
 var special = func() (set [256]bool) {
 	for b := range set {
 		set[b] = b < ' ' || b > '~' || b == '"' || b == '\\'
@@ -106,8 +104,8 @@ var special = func() (set [256]bool) {
 	return set
 }()
 
-// appendLiteral rewrites the string literal at the beginning of raw and returns how long it was. Escapes are rewritten
-// one by one, so that half a surrogate pair stays what it is, as in Python.
+// appendLiteral rewrites the string literal at the beginning of raw and returns its length. Escapes are rewritten one by one,
+// so that half a surrogate pair stays, as in Python.
 func appendLiteral(dst, raw []byte) ([]byte, int) {
 	dst = append(dst, '"')
 	for i := 1; i < len(raw); {
@@ -137,11 +135,11 @@ func appendLiteral(dst, raw []byte) ([]byte, int) {
 	return dst, len(raw)
 }
 
-// Float is Python's repr of a float: the shortest text that reads back as the same number, with an exponent below 1e-4
-// and from 1e16 on. What is not finite is nan, inf or -inf, for which JSON has no form.
+// Float is Python's repr of a float: the shortest text that reads back as the same number, with an exponent below 1e-4 and
+// from 1e16 on. NaN and infinities, which JSON cannot represent, are nan, inf and -inf.
 func Float(v float64) string { return string(AppendFloat(nil, v)) }
 
-// AppendFloat appends what Float returns.
+// AppendFloat appends the result of Float.
 func AppendFloat(dst []byte, v float64) []byte {
 	switch a := math.Abs(v); {
 	case math.IsNaN(v):
@@ -161,8 +159,8 @@ func AppendFloat(dst []byte, v float64) []byte {
 	return dst
 }
 
-// appendNumber writes a number as Python prints what it reads: whole ones to the last digit, others as floats. One too
-// large for a float stays as it is.
+// appendNumber appends a number as Python prints it after reading it: whole numbers with all digits, others as floats. A
+// number too large for a float stays.
 func appendNumber(dst []byte, text string) []byte {
 	if !strings.ContainsAny(text, ".eE") {
 		if text == "-0" {

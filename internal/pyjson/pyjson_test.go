@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What Python's json.dumps(json.loads(text)) writes, by Python 3.11 itself.
+// The output of json.dumps(json.loads(text)) in Python 3.11.
 func TestAppend(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{`{}`, `{}`},
@@ -91,7 +91,7 @@ func TestFloat(t *testing.T) {
 	}
 }
 
-// What there is room for is written without allocating.
+// Appending within the capacity does not allocate.
 func TestAppendDoesNotAllocate(t *testing.T) {
 	raw := []byte(`{"a": [1, 2.50, "é\n"]}`)
 	dst := make([]byte, 0, 1000)
@@ -102,7 +102,7 @@ func TestAppendDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// FuzzJSON: whatever the JSON, it says the same when it is rewritten, in ASCII, and a second time changes nothing.
+// FuzzJSON checks that rewritten JSON has the same value, is ASCII, and does not change again.
 func FuzzJSON(f *testing.F) {
 	f.Add(`{"a" : [1, -0.50, 1e5, 1e999, "\u00e9\/\ud800é"], "b":{}, "c":[true,false,null]}`)
 	f.Fuzz(func(t *testing.T, raw string) {
@@ -128,7 +128,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzString: whatever the text, the escaped form is ASCII and reads back as the same text.
+// FuzzString checks that the escaped form of any text is ASCII and reads back as the text.
 func FuzzString(f *testing.F) {
 	f.Add("a\"\\\n\x00\x7fé€😀\xff")
 	f.Fuzz(func(t *testing.T, s string) {

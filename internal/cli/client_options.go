@@ -110,8 +110,8 @@ const connectMost = 10 * time.Second
 // connect opens connections ahead. That some could not be opened is a warning: the run opens its own.
 func connect(ctx context.Context, env *environment, load *loadgen.Options, n int) (connections *conn.Pool, notes []string) {
 	if n > 0 {
-		env.step(stepConnections)
-		env.show(fmt.Sprintf("%d ahead of need", n))
+		env.Step(stepConnections)
+		env.Show(fmt.Sprintf("%d ahead of need", n))
 	}
 	connections = conn.NewPool(load.Target, load.Timestamps)
 	limited, cancel := context.WithTimeout(ctx, connectMost)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 
 	"benchtop/datasets"
 	"benchtop/datasets/hub"
@@ -121,7 +120,7 @@ func (o *datasetOptions) run(ctx context.Context, env *environment, askServer bo
 		return err
 	}
 	drawing := prompts.Drawing{Options: &o.prompts, Server: &o.server, Client: client, Model: m, AskServer: askServer,
-		Draws: numpy.NewStreams(uint32(o.seed)), IDPrefix: o.prefix, To: reporter{env}}
+		Draws: numpy.NewStreams(uint32(o.seed)), IDPrefix: o.prefix, To: env}
 	source, tokenizing, err := drawing.Open(ctx)
 	if err != nil {
 		return err
@@ -244,7 +243,7 @@ func runSlices(env *environment, args []string) int {
 }
 
 func slice(ctx context.Context, env *environment, o datasets.SlicesOptions, tokens prompts.TokenizerOptions, output string) error {
-	m, err := tokens.Find(ctx, hub.New(hub.Options{Progress: env.tell}), server.Model{})
+	m, err := tokens.Find(ctx, hub.New(hub.Options{Progress: env.Tell}), server.Model{})
 	if err != nil {
 		return err
 	}
@@ -252,38 +251,9 @@ func slice(ctx context.Context, env *environment, o datasets.SlicesOptions, toke
 	if err != nil {
 		return err
 	}
-	g := &gate{w: lines}
-	_, err = files.OrStopped(ctx, func() (struct{}, error) { return struct{}{}, datasets.WriteSlices(g, o, m.Local) })
-	if !g.shut() && err != nil && ctx.Err() == nil {
+	_, err = files.OrStopped(ctx, func() (struct{}, error) { return struct{}{}, datasets.WriteSlices(lines, o, m.Local) })
+	if err != nil && ctx.Err() == nil && lines.Flush() == nil {
 		err = usage.Wrap(err) // it is about the text
 	}
 	return lines.Finish(err)
-}
-
-// gate is a writer that can be shut while another goroutine writes.
-type gate struct {
-	w io.Writer
-
-	mu     sync.Mutex // guards the rest, and w
-	closed bool
-	failed bool
-}
-
-func (g *gate) Write(p []byte) (int, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return 0, os.ErrClosed
-	}
-	n, err := g.w.Write(p)
-	g.failed = g.failed || err != nil
-	return n, err
-}
-
-// shut lets nothing more through, and reports whether w had failed.
-func (g *gate) shut() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.closed = true
-	return g.failed
 }

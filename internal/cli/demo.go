@@ -119,7 +119,7 @@ func runDemo(env *environment, args []string) int {
 		}
 	}()
 	return env.perform(&o.screen, []string{stepServer, prompts.StepPrompts}, func(ctx context.Context) (p *prepared, err error) {
-		env.step(stepServer)
+		env.Step(stepServer)
 		if server, err = startSimulator(o.profile, o.seed); err != nil {
 			return nil, err
 		}

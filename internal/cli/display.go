@@ -135,15 +135,15 @@ func (e *environment) about(plan metrics.Plan) {
 	}
 }
 
-// step begins a step of the preparation. Without a dashboard only those that take long say something.
-func (e *environment) step(name string) {
+// Step begins a step of the preparation. Without a dashboard only those that take long say something.
+func (e *environment) Step(name string) {
 	if d := e.display(); d != nil {
 		d.Step(name)
 	}
 }
 
-// tell says what is going on, such as a download: a line, or the words of the step in progress.
-func (e *environment) tell(what string) {
+// Tell says what is going on, such as a download: a line, or the words of the step in progress.
+func (e *environment) Tell(what string) {
 	what = export.Clean(what)
 	if d := e.display(); d != nil {
 		d.Say(what)
@@ -152,16 +152,16 @@ func (e *environment) tell(what string) {
 	fmt.Fprintln(e.stderr, what)
 }
 
-// show says what came of the step in progress. That is of use on a dashboard alone.
-func (e *environment) show(what string) {
+// Show says what came of the step in progress. That is of use on a dashboard alone.
+func (e *environment) Show(what string) {
 	if d := e.display(); d != nil {
 		d.Say(export.Clean(what))
 	}
 }
 
-// count says how much of the step in progress is done; a total of 0 is not known. Without a dashboard it is a line if there is a
+// Count says how much of the step in progress is done; a total of 0 is not known. Without a dashboard it is a line if there is a
 // word for it.
-func (e *environment) count(done, total int, line string) {
+func (e *environment) Count(done, total int, line string) {
 	if d := e.display(); d != nil {
 		d.Count(done, total)
 	} else if line != "" && done > 0 {
@@ -169,8 +169,8 @@ func (e *environment) count(done, total int, line string) {
 	}
 }
 
-// countEvery is how often it is worth while to tell of progress.
-func (e *environment) countEvery() time.Duration {
+// CountEvery is how often it is worth while to tell of progress.
+func (e *environment) CountEvery() time.Duration {
 	if e.display() != nil {
 		return time.Second / 4
 	}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -68,15 +67,6 @@ func (e *environment) warn(warnings []string) {
 		}
 	}
 }
-
-// reporter shows and tells how a preparation goes.
-type reporter struct{ *environment }
-
-func (r reporter) Show(what string)                   { r.show(what) }
-func (r reporter) Tell(what string)                   { r.tell(what) }
-func (r reporter) Step(name string)                   { r.step(name) }
-func (r reporter) Count(done, total int, line string) { r.count(done, total, line) }
-func (r reporter) CountEvery() time.Duration          { return r.countEvery() }
 
 // harmless is a line that may be shown on a terminal. Errors quote foreign words, such as the model's name as the server has
 // it. What is harmless already stays as it is, for blanks count in paths.

@@ -80,11 +80,10 @@ func reportOn(w io.Writer, file string, old *tui.Baseline, asJSON, plots bool) e
 	if err != nil {
 		return err
 	}
-	run, requests, err := report.Gather(events)
-	if err != nil {
-		return err
+	r, damaged := report.Of(events)
+	if damaged != nil && r.Plan.Started.IsZero() {
+		return damaged // before the plan
 	}
-	r, damaged := report.Summarize(requests, run)
 	if asJSON {
 		err = export.JSON(w, r)
 	} else {
@@ -106,7 +105,7 @@ func (o *baselineOptions) load(ctx context.Context, env *environment) (*tui.Base
 	if o.file == "" {
 		return nil, nil
 	}
-	env.step(stepBaseline)
+	env.Step(stepBaseline)
 	report, err := files.OrStopped(ctx, func() (metrics.Report, error) { return files.ReadReport(o.file) })
 	switch {
 	case ctx.Err() != nil:
@@ -120,6 +119,6 @@ func (o *baselineOptions) load(ctx context.Context, env *environment) (*tui.Base
 		env.warn([]string{fmt.Sprintf("--baseline: %s does not say that its chat streams were timed as vLLM 0.33 times them: its TTFT, TPOT and ITL may not compare",
 			filepath.Base(o.file))})
 	}
-	env.show(filepath.Base(o.file))
+	env.Show(filepath.Base(o.file))
 	return &tui.Baseline{Name: filepath.Base(o.file), Report: &report}, nil
 }

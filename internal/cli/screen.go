@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,30 +135,21 @@ type castFile struct {
 	to io.WriteCloser
 
 	mu     sync.Mutex         // guards everything below
-	tell   func(words string) // hears of the first failure to write, with no lock held; nil until there is a run
+	tell   func(words string) // hears of the first failure to write, with no lock held; nil before the run, and afterwards
 	err    error              // the first
 	closed bool               // a screen that was left behind may write on
 }
 
-// errCastClosed is nobody's trouble.
-var errCastClosed = errors.New("the recording is closed")
-
 // Write returns every error, for the dashboard to stop recording.
 func (c *castFile) Write(b []byte) (int, error) {
+	defer c.tellFirst()
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.closed {
-		c.mu.Unlock()
-		return 0, errCastClosed
+		return 0, os.ErrClosed
 	}
 	n, err := c.to.Write(b)
-	first, tell := err != nil && c.err == nil, c.tell
-	if first {
-		c.err = err
-	}
-	c.mu.Unlock()
-	if first && tell != nil {
-		tell(castTrouble(err))
-	}
+	c.err = cmp.Or(c.err, err)
 	return n, err
 }
 
@@ -168,10 +160,20 @@ func (c *castFile) tells(tell func(words string)) {
 	}
 	c.mu.Lock()
 	c.tell = tell
-	before := c.err
 	c.mu.Unlock()
-	if before != nil {
-		tell(castTrouble(before))
+	c.tellFirst()
+}
+
+// tellFirst tells of the first failure, once.
+func (c *castFile) tellFirst() {
+	c.mu.Lock()
+	tell, err := c.tell, c.err
+	if err != nil {
+		c.tell = nil
+	}
+	c.mu.Unlock()
+	if tell != nil && err != nil {
+		tell(castTrouble(err))
 	}
 }
 
@@ -179,10 +181,8 @@ func (c *castFile) tells(tell func(words string)) {
 func (c *castFile) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.closed = true
-	if err := c.to.Close(); c.err == nil {
-		c.err = err
-	}
+	c.closed, c.tell = true, nil
+	c.err = cmp.Or(c.err, c.to.Close())
 }
 
 // trouble is what went wrong, for the end of the run; empty for nothing. A nil castFile has none.
@@ -199,8 +199,9 @@ func (c *castFile) trouble() []string {
 }
 
 func castTrouble(err error) string {
-	if at := (*os.PathError)(nil); errors.As(err, &at) {
-		return "--record " + export.Clean(at.Path) + ": " + at.Err.Error() + "; the recording is cut short"
+	name := ""
+	if at, ok := errors.AsType[*os.PathError](err); ok {
+		name, err = " "+export.Clean(at.Path), at.Err
 	}
-	return "--record: " + export.Clean(err.Error()) + "; the recording is cut short"
+	return "--record" + name + ": " + export.Clean(err.Error()) + "; the recording is cut short"
 }

@@ -78,7 +78,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 		return nil, err
 	}
 	client := o.server.Target.Client()
-	ready := o.server.Patience(reporter{env})
+	ready := o.server.Patience(env)
 	m, err := o.findModel(ctx, env, client, ready)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 		}
 	}()
 	drawing := prompts.Drawing{Options: &o.prompts, Server: &o.server, Client: client, Model: m, AskServer: true, Patience: ready,
-		Draws: streams, IDPrefix: o.content.IDPrefix, To: reporter{env}}
+		Draws: streams, IDPrefix: o.content.IDPrefix, To: env}
 	drawn, err := drawing.Draw(ctx, fetching, o.load.shape(), o.load.promptsGiven, o.load.find.searching())
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	if o.load.selfTimed {
 		times = drawn.Times
 	}
-	env.tell(drawn.Description)
+	env.Tell(drawn.Description)
 	env.warn(drawn.Notes)
 	salt, cold, err := o.content.Salt(m, drawn)
 	if err != nil {
@@ -133,7 +133,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 		p.Remarks = append(p.Remarks, cold)
 	}
 	env.about(p.Plan)
-	warmUp := prompts.WarmUp{Load: load, First: drawn.First, Patience: ready, Requests: o.load.warmups, Command: o.command, To: reporter{env}}
+	warmUp := prompts.WarmUp{Load: load, First: drawn.First, Patience: ready, Requests: o.load.warmups, Command: o.command, To: env}
 	warmed, err := warmUp.Do(ctx, o.load.shape().Peak(0).Streams)
 	env.warn(warmed)
 	if err != nil {
@@ -143,7 +143,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	p.Load.Connections = connections
 	p.GPUs = o.gpus.watched(ctx, o.server.Target)
 	if o.server.Profile {
-		env.step(stepProfiler)
+		env.Step(stepProfiler)
 	}
 	p.Notes = slices.Concat(p.Notes, warmed, missing, p.Server.Begin(ctx))
 	return p, nil
@@ -153,17 +153,17 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 func (o *serveOptions) findModel(ctx context.Context, env *environment, client *http.Client, ready *server.Patience) (server.Model, error) {
 	about := metrics.Plan{BaseURL: o.server.Target.String(), ModelID: o.server.Model, Load: o.load.shape().Describe(o.prompts.Prompts)}
 	env.about(about)
-	env.step(stepServer)
+	env.Step(stepServer)
 	if o.server.Model == "" {
-		env.show("asking " + about.BaseURL + " for its models")
+		env.Show("asking " + about.BaseURL + " for its models")
 	} else {
-		env.show("connecting to " + about.BaseURL)
+		env.Show("connecting to " + about.BaseURL)
 	}
 	m, err := o.server.Find(ctx, client, ready)
 	if err != nil {
 		return m, err
 	}
-	env.show("ready, model " + m.ID)
+	env.Show("ready, model " + m.ID)
 	about.ModelID = m.Root
 	env.about(about)
 	return m, nil

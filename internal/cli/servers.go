@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,12 +86,9 @@ func startChild(what string, args ...string) (*child, error) {
 	c := exec.Command(self, args...)
 	detach(c)
 	c.Stderr = os.Stderr
-	lifeline, err := c.StdinPipe()
-	if err != nil {
-		return nil, trouble(err)
-	}
-	out, err := c.StdoutPipe()
-	if err != nil {
+	lifeline, err1 := c.StdinPipe()
+	out, err2 := c.StdoutPipe()
+	if err := cmp.Or(err1, err2); err != nil {
 		return nil, trouble(err)
 	}
 	if err := c.Start(); err != nil {

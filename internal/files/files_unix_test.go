@@ -32,7 +32,7 @@ func TestRunThatIsOn(t *testing.T) {
 			t.Errorf("%+v, %v", r.Interrupted, err)
 		}
 	}
-	if !inUse("r.jsonl") {
+	if !locked("r.jsonl", true) {
 		t.Error("the lock is gone")
 	}
 	if err := saving.Journal.Close(); err != nil { // as a kill does

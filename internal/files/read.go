@@ -29,7 +29,7 @@ func ReadRun(file string) (event.Events, error) {
 // readJournal reads the journal of a run, and tells a run that is on from one that was killed.
 func readJournal(path string) event.Events {
 	return func(yield func(event.Event, error) bool) {
-		on := locked(path) // asked first: a run that ends meanwhile has its end
+		on := locked(path, true) // asked first: a run that ends meanwhile has its end
 		for e, err := range journal.Read(path) {
 			if _, ended := e.Value.(metrics.End); ended || err != nil {
 				on = false

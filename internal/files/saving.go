@@ -213,7 +213,7 @@ func journalPath(result string) string { return strings.TrimSuffix(result, ".jso
 // gets another. An empty file is no result.
 func (s *Saving) makeRoom() error {
 	if info, err := os.Stat(s.Path); err == nil && info.Size() == 0 && !s.noClobber {
-		if inUse(journalPath(s.Path)) {
+		if locked(journalPath(s.Path), false) {
 			return nil
 		}
 		if err := os.Remove(s.Path); err != nil {

@@ -64,7 +64,7 @@ func appendLine(path string, content func(io.Writer) error) error {
 // Whole is a file that appears only when it is whole, since half of it would look like all.
 type Whole struct {
 	*bufio.Writer
-	close func(err error) error // after the last flush and its error; nil for a file that stays open
+	close func(err error) error // with what went wrong so far; nil for a file that stays open
 }
 
 // WriteTo is a file that is there already and stays open.
@@ -111,9 +111,11 @@ func (w *Whole) Finish(err error) error {
 	if w == nil {
 		return err
 	}
-	err = cmp.Or(err, w.Flush())
 	if w.close == nil {
-		return err
+		return cmp.Or(err, w.Flush())
+	}
+	if err == nil { // else a writer that was left behind may still be at it
+		err = w.Flush()
 	}
 	return w.close(err)
 }

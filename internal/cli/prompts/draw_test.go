@@ -1,11 +1,238 @@
 package prompts
 
 import (
+	"errors"
+	"math"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"benchtop/datasets"
+	"benchtop/datasets/numpy"
+	"benchtop/internal/cli/argv"
+	"benchtop/internal/cli/server"
+	"benchtop/internal/simulator"
+	"benchtop/internal/usage"
+	"benchtop/loadgen"
+	"benchtop/loadgen/shape"
+	"benchtop/metrics"
 )
+
+const vectors = "../../../datasets/testdata/"
+
+// simulated is the address of a simulated server that is a hundred times as fast as one.
+func simulated(t *testing.T) string {
+	t.Helper()
+	p := simulator.Defaults()
+	p.StepBase, p.PrefillToken, p.DecodeSequence, p.ContextToken = p.StepBase/100, p.PrefillToken/100, p.DecodeSequence/100, 0
+	s := simulator.New(p)
+	web := httptest.NewServer(s.Handler())
+	t.Cleanup(func() {
+		web.CloseClientConnections()
+		web.Close()
+		_ = s.Close()
+	})
+	return web.URL
+}
+
+// flagged are the options of a command line.
+type flagged struct {
+	options  Options
+	requests RequestOptions
+	server   server.Options
+	given    argv.Flags
+}
+
+// flagsOf reads a command line, and checks it.
+func flagsOf(t *testing.T, url, line string, load shape.Shape) (*flagged, error) {
+	t.Helper()
+	f := &flagged{}
+	f.options.Define(&f.given)
+	f.requests.Define(f.given.Group("Requests"))
+	f.server.Define(f.given.Group("Server"))
+	_, _, err := f.given.Parse(append(strings.Fields(line), "--base-url", url))
+	all := f.given.All()
+	problems := append([]error{err}, f.server.Check()...)
+	problems = append(problems, f.options.Check(all, load, 7, false, f.server.Protocol)...)
+	problems = append(problems, f.requests.Check(all, f.server.Protocol)...)
+	return f, errors.Join(problems...)
+}
+
+// The prompts of a run: where they come from, what counts their tokens, what is said of them, and what a cold cache puts before.
+func TestDraw(t *testing.T) {
+	url := simulated(t)
+	model := "../../../datasets/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz"
+	bounds := shape.Bounds{Count: 4, Duration: time.Minute, Limit: 2}
+	users := shape.Users{Bounds: bounds}
+	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	for _, c := range []struct {
+		name, args string
+		load       shape.Shape
+		n          int
+		counted    metrics.TokenSource
+		note       string // in the notes, "" for none
+		remark     string // in the remarks
+		cold       string // with --cache cold
+	}{
+		{"ids", "--vocab-size 300", rate, 4, metrics.TokensFromIDs, "", "token ids", "token ids before each prompt"},
+		{"text of the server", "--backend openai-chat", rate, 4, metrics.TokensFromServer, "", "the server's tokenizer", "tokens before each prompt"},
+		{"without end", "--vocab-size 300", users, math.MaxInt, metrics.TokensFromIDs, "", "", "token ids"},
+		{"estimated", "--dataset-name sharegpt --dataset-path " + vectors + "sharegpt_small.json --tokenizer estimate", rate, 4,
+			metrics.TokensFromEstimate, "", "lengths estimated", ""},
+		{"repeated", "--dataset-name sharegpt --dataset-path " + vectors + "sharegpt_small.json", shape.NewTimedRamp(shape.Bounds{Count: 3}, metrics.Ramp{Strategy: "linear", From: 1, To: 2, Over: time.Second}, 1), 3,
+			metrics.TokensFromServer, "", "", ""},
+		{"a tokenizer here", "--backend openai-chat --tokenizer " + model, rate, 4, metrics.TokensFromTokenizer, "aligned 4 prompts", "tokenizer ", ""},
+		{"no tokenizer", "--skip-tokenizer-init --vocab-size 300", rate, 4, metrics.TokensFromIDs, "", "", ""},
+		{"rendered", "--dataset-name custom --dataset-path " + vectors + "custom_small.jsonl", rate, 4, metrics.TokensFromServer, "", "the server's chat template", ""},
+		{"embeddings", "--backend openai-embeddings --vocab-size 300", rate, 4, metrics.TokensFromIDs, "", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f, err := flagsOf(t, url, c.args+" --cache cold --temperature 0 --top-k 3", c.load)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.options.Prompts = max(1, c.load.Requests())
+			client := f.server.Target.Client()
+			defer client.CloseIdleConnections()
+			m, err := f.server.Find(t.Context(), client, f.server.Patience(unheard{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := NewPrefetchers()
+			defer all.Close()
+			streams := numpy.NewStreams(7)
+			d := Drawing{Options: &f.options, Server: &f.server, Client: client, Model: m, AskServer: true, Draws: streams, To: unheard{}}
+			drawn, err := d.Draw(t.Context(), all, c.load, false, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if drawn.N != c.n || drawn.Counted != c.counted {
+				t.Errorf("%d prompts counted by %s, want %d by %s", drawn.N, drawn.Counted, c.n, c.counted)
+			}
+			if notes := strings.Join(drawn.Notes, "\n"); c.note == "" && notes != "" || !strings.Contains(notes, c.note) {
+				t.Errorf("notes %q, want %q", notes, c.note)
+			}
+			if remarks := strings.Join(drawn.Tokenizing.Remarks(), "\n"); !strings.Contains(remarks, c.remark) {
+				t.Errorf("remarks %q, want %q", remarks, c.remark)
+			}
+			_, cold, err := f.requests.Salt(m, drawn)
+			if err != nil || !strings.Contains(cold, c.cold) {
+				t.Errorf("%q, %v", cold, err)
+			}
+			for range min(drawn.N, 9) + 1 {
+				if _, err = drawn.Source.Next(); err != nil {
+					break
+				}
+			}
+			load := loadgen.Defaults()
+			f.server.Send(&load)
+			f.requests.Send(&load, false, streams.Python)
+			load.Model = m.ID
+			warm := WarmUp{Load: load, First: drawn.First, Patience: f.server.Patience(unheard{}), Requests: 2, To: unheard{}}
+			if notes, err := warm.Do(t.Context(), 2); len(notes) > 0 || err != nil {
+				t.Errorf("%q, %v", notes, err)
+			}
+		})
+	}
+}
+
+// What is wrong with the flags is told before anything is sent.
+func TestCheck(t *testing.T) {
+	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	endless := shape.Users{Bounds: shape.Bounds{Duration: time.Minute, Limit: 2}}
+	for _, c := range []struct {
+		args  string
+		load  shape.Shape
+		fails string
+	}{
+		{"", rate, ""},
+		{"--dataset-name shargpt", rate, "--dataset-name shargpt: use one of "},
+		{"--dataset-name sharegpt", rate, "--dataset-name sharegpt: needs a file"},
+		{"--dataset-name sharegpt --dataset-path none", rate, "--dataset-path none: no such file"},
+		{"--dataset-path x", rate, "--dataset-path x: the data set random takes no file"},
+		{"--dataset-name sharegpt --dataset-path draw_test.go", endless, "users without pause: with sharegpt say how many"},
+		{"--dataset-name random-mm", rate, "--dataset-name random-mm: "},
+		{"--dataset-name random-rerank", rate, "--dataset-name random-rerank: "},
+		{"--input-len 0", rate, "--input-len 0: must be at least 1"},
+		{"--self-timed --no-self-timed", rate, "--self-timed: needs a data set with time stamps"},
+		{"--tokenizer x --skip-tokenizer-init", rate, "--tokenizer and --skip-tokenizer-init: choose one"},
+		{"--logprobs -1", rate, "--logprobs -1: must be 0 or more"},
+		{"--cache hot", rate, "--cache hot: use cold or as-is"},
+		{"--cache cold --extra-body.cache_salt x", rate, "--cache cold and a cache_salt in --extra-body"},
+		{"--lora-assignment x", rate, "--lora-assignment x: use random or round-robin"},
+		{"--temperature NaN", rate, "--temperature: must be a finite number"},
+		{"--request-id-prefix \u00e9", rate, "--request-id-prefix \"\u00e9\": it travels in a header"},
+	} {
+		f, err := flagsOf(t, "http://127.0.0.1:1", c.args, c.load)
+		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
+			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
+		}
+		if f.options.kind() != nil && f.options.LengthNotes(f.given.All()) != nil && c.args != "--input-len 0" {
+			t.Errorf("%s: %q", c.args, f.options.LengthNotes(f.given.All()))
+		}
+	}
+	f, err := flagsOf(t, "http://127.0.0.1:1", "--backend openai-chat --logprobs 3 --output-len 5 --dataset-name sharegpt --dataset-path draw_test.go", rate)
+	if err != nil || !strings.Contains(strings.Join(f.requests.Notes, ""), "--logprobs has no effect") || f.options.LengthOver("sharegpt-output-len") != 5 {
+		t.Errorf("%q, %v", f.requests.Notes, err)
+	}
+}
+
+// A server that refuses the requests is waited for as long as the patience lasts, and no longer.
+func TestWarmUpFails(t *testing.T) {
+	url := simulated(t)
+	rate := shape.Rate{Bounds: shape.Bounds{Count: 4}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	f, err := flagsOf(t, url, "--ready-check-timeout-sec 1", rate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := loadgen.Defaults()
+	f.server.Send(&load)
+	load.Model = "none" // which no server has
+	warm := WarmUp{Load: load, First: oneTurn(datasets.Turn{Text: "a b c", MaxTokens: 1}), Patience: f.server.Patience(unheard{}), Requests: 2, To: unheard{}}
+	if _, err := warm.Do(t.Context(), 2); err == nil || !strings.Contains(err.Error(), "was not ready within 1s: ") {
+		t.Errorf("got %v", err)
+	}
+	warm.Patience = (&server.Options{}).Patience(unheard{})
+	if notes, err := warm.Do(t.Context(), 2); len(notes) != 1 || !strings.HasPrefix(notes[0], "2 of 2 warm-ups failed, one with ") || err != nil {
+		t.Errorf("%q, %v", notes, err)
+	}
+}
+
+// Without a server the prompts are those that this machine can make.
+func TestOpen(t *testing.T) {
+	model := "../../../datasets/tokenizer/testdata/synthetic-spbpe.tokenizer.json.gz" // without a template
+	rate := shape.Rate{Bounds: shape.Bounds{Count: 10}, PerSecond: metrics.Rate(math.Inf(1)), Burstiness: 1}
+	for _, c := range []struct{ args, note, fails string }{
+		{"--vocab-size 300", "", ""},
+		{"--backend openai-chat --tokenizer " + model + " --vocab-size 300", "--vocab-size has no effect: chat takes text", ""},
+		{"--backend openai-chat", "", "dataset random: its texts have exact lengths, and no tokenizer was found to make them\ntried: "},
+		{"--dataset-name custom --dataset-path " + vectors + "custom_small.jsonl", "prompt lengths are estimated, because there is no tokenizer: ", ""},
+		{"--dataset-name custom --dataset-path " + vectors + "custom_small.jsonl --tokenizer " + model, "", "and tokenizer "},
+		{"--dataset-name prefix_repetition", "", ""},
+		{"--tokenizer none/at/all", "", "none/at/all"},
+	} {
+		f, err := flagsOf(t, "http://127.0.0.1:1", c.args, rate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.options.Prompts = 10
+		d := Drawing{Options: &f.options, Server: &f.server, Draws: numpy.NewStreams(7), To: unheard{}}
+		source, m, err := d.Open(t.Context())
+		if c.fails == "" && err != nil || c.fails != "" && (err == nil || !errors.As(err, new(usage.Error)) || !strings.Contains(err.Error(), c.fails)) {
+			t.Errorf("%s: error %v, want %q", c.args, err, c.fails)
+		}
+		if err != nil {
+			continue
+		}
+		if notes := strings.Join(m.Notes, "\n"); c.note == "" && notes != "" || !strings.Contains(notes, c.note) {
+			t.Errorf("%s: notes %q, want %q", c.args, notes, c.note)
+		}
+		if _, err := source.Next(); err != nil {
+			t.Errorf("%s: %v", c.args, err)
+		}
+	}
+}
 
 // lengthy is a source whose prompts did not come out as long as wanted.
 type lengthy struct {

@@ -26,7 +26,7 @@ func readBurstGPT(r io.Reader, keep func(row burstRow, line int)) (total int, er
 	if err != nil {
 		return 0, err
 	}
-	model, response := rows.column("Model"), rows.column("Response tokens")
+	model, response := slices.Index(rows.header, "Model"), slices.Index(rows.header, "Response tokens")
 	if model < 0 || response < 0 || len(rows.header) < 4 {
 		return 0, &lineError{rows.line, fmt.Errorf("%s; got %s", burstForm, headerWords(rows.header))}
 	}
@@ -113,23 +113,10 @@ func tableNumber(cell string) (float64, error) {
 	return f, nil
 }
 
-// quoteCell quotes a cell, or the beginning of a long one.
-func quoteCell(cell string) string {
-	const limit = 60
-	if runes := []rune(cell[:min(len(cell), 4*limit)]); len(runes) > limit {
-		return strconv.Quote(string(runes[:limit])) + " …"
-	}
-	return strconv.Quote(cell)
-}
-
 // headerWords lists the columns of a header, or the first of very many.
 func headerWords(header []string) string {
 	const limit = 12
-	var quoted []string
-	for _, cell := range header[:min(len(header), limit)] {
-		quoted = append(quoted, quoteCell(cell))
-	}
-	words := strings.Join(quoted, ", ")
+	words := listed(header[:min(len(header), limit)], limit, quoteCell)
 	if more := len(header) - limit; more > 0 {
 		words += fmt.Sprintf(" and %d more columns", more)
 	}
@@ -188,16 +175,6 @@ func (c *csvRows) next() (row []string, line int, err error) {
 		}
 		return row, line, nil
 	}
-}
-
-// column is the place of a named column, or -1.
-func (c *csvRows) column(name string) int {
-	for i, cell := range c.header {
-		if cell == name {
-			return i
-		}
-	}
-	return -1
 }
 
 // located adds the line to an error of the csv package.

@@ -1,7 +1,6 @@
 package datasets
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -159,11 +158,10 @@ type RandomMM struct {
 	end     error       // why there are no more
 }
 
-// mmRequest is a request on its way: its prompt, its media as drawn, and these as parts of a message.
+// mmRequest is a request on its way: its prompt and its media as drawn.
 type mmRequest struct {
 	Conversation
 	media []media.Medium
-	parts [][]byte
 }
 
 // newRandomMM prepares the prompts and images that o describes. Videos can be drawn, but not sent.
@@ -189,8 +187,7 @@ func (m *RandomMM) draw() (mmRequest, error) {
 	if err != nil {
 		return mmRequest{}, err
 	}
-	drawn := m.draws.Request(&m.prompts.gen)
-	return mmRequest{c, drawn, make([][]byte, len(drawn))}, nil
+	return mmRequest{c, m.draws.Request(&m.prompts.gen)}, nil
 }
 
 // Next makes the next request.
@@ -238,19 +235,19 @@ func (m *RandomMM) fill() {
 
 // encode turns the media into parts of the message.
 func (r *mmRequest) encode(chat bool) error {
-	for i, medium := range r.media {
-		var err error
-		if r.parts[i], err = medium.Part(); err != nil {
+	var parts []byte
+	for _, medium := range r.media {
+		part, err := medium.Part()
+		if err != nil {
 			return err
 		}
-		r.media[i].Samples = nil
+		parts = media.AppendPart(parts, part)
 	}
-	turn := &r.Turns[0]
-	if len(r.parts) > 0 {
-		turn.Media = bytes.Join(r.parts, []byte{','})
-	}
-	if chat {
-		turn.Messages, turn.Media = chatMessages(turn.Text, turn.Media), nil
+	r.media = nil // the samples are large
+	if turn := &r.Turns[0]; chat {
+		turn.Messages = chatMessages(turn.Text, parts)
+	} else {
+		turn.Media = parts
 	}
 	return nil
 }

@@ -299,12 +299,9 @@ func syntaxOffset(r io.Reader) int64 {
 }
 
 func tokenKind(token json.Token) string {
-	raw, err := json.Marshal(token)
+	raw, _ := json.Marshal(token) // brackets have no form in JSON, all else does
 	if delim, ok := token.(json.Delim); ok {
-		raw, err = []byte(delim.String()), nil
-	}
-	if err != nil {
-		return "something else"
+		raw = []byte(delim.String())
 	}
 	return jsonscan.Kind(raw)
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"regexp"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -349,29 +350,21 @@ func checkObject(line []byte, complete bool) ([]byte, error) {
 	return nil, errors.New("the file ends before its last object does; is it complete?")
 }
 
+// pythonNumbers are what Python takes for numbers and JSON does not know, and the strings that such words may stand in.
+var pythonNumbers = regexp.MustCompile(`"(?s:[^"\\]|\\.)*"|NaN|Infinity`)
+
 // plainNumbers writes what Python takes for numbers but JSON does not know as something that JSON does.
 func plainNumbers(line []byte) []byte {
 	if !bytes.Contains(line, []byte("NaN")) && !bytes.Contains(line, []byte("Infinity")) {
 		return line
 	}
-	var plain []byte
-	for i := 0; i < len(line); {
-		rest := line[i:]
-		switch {
-		case line[i] == '"':
-			end := jsonscan.StringEnd(line, i)
-			plain = append(plain, line[i:end]...)
-			i = end
-		case bytes.HasPrefix(rest, []byte("NaN")):
-			plain = append(plain, "null"...)
-			i += len("NaN")
-		case bytes.HasPrefix(rest, []byte("Infinity")):
-			plain = append(plain, "1e999"...) // a minus before it stays where it is
-			i += len("Infinity")
-		default:
-			plain = append(plain, line[i])
-			i++
+	return pythonNumbers.ReplaceAllFunc(line, func(found []byte) []byte {
+		switch found[0] {
+		case 'N':
+			return []byte("null")
+		case 'I':
+			return []byte("1e999") // a minus before it stays where it is
 		}
-	}
-	return plain
+		return found
+	})
 }

@@ -2,15 +2,14 @@ package datasets
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"benchtop/datasets/jsonscan"
 	"benchtop/datasets/numpy"
@@ -127,16 +126,11 @@ func fieldNames(object []byte) string {
 	const limit = 12
 	var names []string
 	for name := range jsonscan.Members(object) {
-		if len(names) == limit {
-			names = append(names, "…")
+		if names = append(names, jsonscan.Text(name)); len(names) > limit {
 			break
 		}
-		names = append(names, quoteCell(jsonscan.Text(name)))
 	}
-	if names == nil {
-		return "none"
-	}
-	return strings.Join(names, ", ")
+	return cmp.Or(listed(names, limit, quoteCell), "none")
 }
 
 // keepHashes keeps as many hash ids as a prompt of so many tokens takes, as Python would print them, and returns how many
@@ -208,23 +202,26 @@ func (b *traceBlocks) block(hashID []byte, size int) []int {
 
 // lengths reads the fields of a line that are numbers.
 func (t *traceReader) lengths(fields [][]byte) (line traceLine, err error) {
-	if line.at, err = traceTime(fields[0], t.o.Multiplier); err != nil {
-		return line, inField(t.o.Labels.Timestamp, err)
+	label := t.o.Labels.Timestamp
+	if line.at, err = traceTime(fields[0], t.o.Multiplier); err == nil {
+		label = t.o.Labels.InputLength
+		line.input, err = traceLength(fields[1], 0)
 	}
-	if line.input, err = traceLength(fields[1], 0); err != nil {
-		return line, inField(t.o.Labels.InputLength, err)
+	if err == nil {
+		label = t.o.Labels.OutputLength
+		line.output, err = traceLength(fields[2], 1)
 	}
-	if line.output, err = traceLength(fields[2], 1); err != nil {
-		return line, inField(t.o.Labels.OutputLength, err)
-	}
-	return line, nil
+	return line, inField(label, err)
 }
 
 var errNoField = errors.New("missing")
 
 // inField names the field that an error is about.
 func inField(name string, err error) error {
-	if errors.Is(err, errNoField) {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errNoField):
 		return missingField(name)
 	}
 	return fmt.Errorf("field %q: %w", name, err)
@@ -291,17 +288,4 @@ func hashID(raw []byte) ([]byte, error) {
 		return raw, nil
 	}
 	return nil, fmt.Errorf("expected hash ids to be integers or strings: got %s", firstOf(raw))
-}
-
-// firstOf is a JSON value, or the beginning of a long one.
-func firstOf(raw []byte) string {
-	const limit = 60
-	if len(raw) <= limit {
-		return string(raw)
-	}
-	end := limit
-	for end > 0 && !utf8.RuneStart(raw[end]) {
-		end--
-	}
-	return string(raw[:end]) + " …"
 }

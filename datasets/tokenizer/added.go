@@ -163,8 +163,7 @@ type matcher struct {
 // the other in the next. A token without any is one, since it fails with most texts there; and two of one id, which there
 // can be where a model leaves ids out, since one of them is forgotten there.
 func newMatchers(added *addedTokens) (raw, normalized *matcher, err error) {
-	var texts [2][]string
-	var tokens [2][]addedToken
+	var all [2]matcher
 	byID, byText := map[int]string{}, [2]map[string]string{{}, {}}
 	for _, t := range added.tokens {
 		if other, taken := byID[t.id]; taken {
@@ -183,15 +182,15 @@ func newMatchers(added *addedTokens) (raw, normalized *matcher, err error) {
 				other, t.content)
 		}
 		byText[which][text] = t.content
-		texts[which], tokens[which] = append(texts[which], text), append(tokens[which], t)
+		all[which].contents, all[which].tokens = append(all[which].contents, text), append(all[which].tokens, t)
 	}
-	build := func(i int) *matcher {
-		if len(texts[i]) == 0 {
-			return nil
+	var built [2]*matcher
+	for i := range all {
+		if len(all[i].tokens) > 0 {
+			all[i].texts, built[i] = newTrie(all[i].contents), &all[i]
 		}
-		return &matcher{newTrie(texts[i]), texts[i], tokens[i]}
 	}
-	return build(0), build(1), nil
+	return built[0], built[1], nil
 }
 
 // fragment is a part of a text: an added token, or what lies between two.

@@ -60,9 +60,14 @@ type lastText struct {
 
 // encoded is the pieces of a text and their ids.
 type encoded struct {
-	pieces []string // they keep the text that they are from
-	ends   []int32  // in ids, where those of each piece end
+	pieces []encodedPiece
 	ids    []int32
+}
+
+// encodedPiece keeps the text that it is from.
+type encodedPiece struct {
+	text string
+	end  int32 // of its ids, among those of the text
 }
 
 // What is remembered of a text: more than 100,000 tokens.
@@ -74,7 +79,7 @@ const (
 // begin forgets the text before the last. size is the length of the text that comes.
 func (l *lastText) begin(size int) {
 	l.before, l.now = l.now, l.before
-	l.now = encoded{l.now.pieces[:0], l.now.ends[:0], l.now.ids[:0]}
+	l.now = encoded{l.now.pieces[:0], l.now.ids[:0]}
 	l.at, l.off = 0, size > rememberedText
 	if l.off {
 		l.before, l.now = encoded{}, encoded{}
@@ -89,11 +94,11 @@ func (l *lastText) next() (piece string, ids []int32) {
 	}
 	start := int32(0)
 	if l.at > 0 {
-		start = l.before.ends[l.at-1]
+		start = l.before.pieces[l.at-1].end
 	}
-	piece, ids = l.before.pieces[l.at], l.before.ids[start:l.before.ends[l.at]]
+	p := l.before.pieces[l.at]
 	l.at++
-	return piece, ids
+	return p.text, l.before.ids[start:p.end]
 }
 
 // put remembers the next piece of this text.
@@ -104,8 +109,7 @@ func (l *lastText) put(piece string, ids []int) {
 	for _, id := range ids {
 		l.now.ids = append(l.now.ids, int32(id))
 	}
-	l.now.pieces = append(l.now.pieces, piece)
-	l.now.ends = append(l.now.ends, int32(len(l.now.ids)))
+	l.now.pieces = append(l.now.pieces, encodedPiece{piece, int32(len(l.now.ids))})
 }
 
 // again returns the ids of a piece as far as the text before tells them; nil if it does not.

@@ -117,10 +117,11 @@ func (m *charsmap) lookup(key string) (replacement []byte, ok bool) {
 		if unit&leaf == 0 {
 			continue
 		}
-		if at >= uint32(len(m.units)) {
+		if at >= uint32(len(m.units)) || m.units[at]&^terminal > uint32(len(m.blob)) {
 			return nil, false
 		}
-		return m.replacement(m.units[at] &^ terminal)
+		text, _, _ := bytes.Cut(m.blob[m.units[at]&^terminal:], []byte{0})
+		return text, true
 	}
 	return nil, false
 }
@@ -128,12 +129,4 @@ func (m *charsmap) lookup(key string) (replacement []byte, ok bool) {
 // childOffset is how far a unit's children are from it, in the bits of darts-clone's format.
 func childOffset(unit uint32) uint32 {
 	return (unit >> 10) << ((unit & (1 << 9)) >> 6)
-}
-
-func (m *charsmap) replacement(at uint32) ([]byte, bool) {
-	if at > uint32(len(m.blob)) {
-		return nil, false
-	}
-	text, _, _ := bytes.Cut(m.blob[at:], []byte{0})
-	return text, true
 }

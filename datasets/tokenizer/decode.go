@@ -1,9 +1,11 @@
 package tokenizer
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -207,19 +209,16 @@ func (f *decoderFields) metaspace() (decodeStage, error) {
 	if utf8.RuneCountInString(f.Replacement) != 1 {
 		return nil, fmt.Errorf("replacement %q is not one character", f.Replacement)
 	}
-	switch f.Scheme {
-	case "":
-		f.Scheme = "always"
-		if !valueOf(f.PrefixSpace, true) {
-			f.Scheme = "never"
-		}
-	case "always", "first", "never":
-	default:
-		return nil, fmt.Errorf("prepend_scheme %q is not known", f.Scheme)
+	scheme := f.Scheme
+	if scheme == "" && !valueOf(f.PrefixSpace, true) {
+		scheme = "never"
+	}
+	if scheme = cmp.Or(scheme, "always"); !slices.Contains(prependSchemes, scheme) {
+		return nil, fmt.Errorf("prepend_scheme %q is not known", scheme)
 	}
 	return eachToken(func(i int, token string) string {
 		blank := " "
-		if i == 0 && f.Scheme != "never" {
+		if i == 0 && scheme != "never" {
 			blank = ""
 		}
 		return strings.ReplaceAll(token, f.Replacement, blank)

@@ -11,11 +11,13 @@ import (
 
 // metaspace writes blanks as a visible character, sets one before the text, and may cut before each.
 type metaspace struct {
-	blank string // what stands for a blank, one character
-	begin func(piece) bool
-	first bool // begin asks for the first piece
-	cut   bool
+	blank  string // what stands for a blank, one character
+	scheme string // of prependSchemes
+	cut    bool
 }
+
+// prependSchemes say before which pieces a blank is set.
+var prependSchemes = []string{"always", "first", "never"}
 
 func readMetaspace(raw json.RawMessage) (splitter, error) {
 	s := struct {
@@ -28,24 +30,15 @@ func readMetaspace(raw json.RawMessage) (splitter, error) {
 	if err := readStage(raw, &s, "replacement"); err != nil {
 		return nil, err
 	}
-	if utf8.RuneCountInString(s.Replacement) != 1 {
+	switch {
+	case utf8.RuneCountInString(s.Replacement) != 1:
 		return nil, fmt.Errorf("replacement %q is not one character", s.Replacement)
-	}
-	m := &metaspace{blank: s.Replacement, cut: valueOf(s.Split, true)}
-	switch s.Scheme {
-	case "always":
-		m.begin = func(piece) bool { return true }
-	case "first":
-		m.begin, m.first = func(p piece) bool { return p.first }, true
-	case "never":
-		m.begin = func(piece) bool { return false }
-	default:
+	case !slices.Contains(prependSchemes, s.Scheme):
 		return nil, fmt.Errorf("prepend_scheme %q is not known", s.Scheme)
-	}
-	if !valueOf(s.Prefix, true) && s.Scheme != "never" {
+	case !valueOf(s.Prefix, true) && s.Scheme != "never":
 		return nil, errors.New("add_prefix_space does not agree with prepend_scheme")
 	}
-	return m, nil
+	return &metaspace{blank: s.Replacement, scheme: s.Scheme, cut: valueOf(s.Split, true)}, nil
 }
 
 func (m *metaspace) split(pieces []piece) ([]piece, error) {
@@ -55,7 +48,7 @@ func (m *metaspace) split(pieces []piece) ([]piece, error) {
 			continue
 		}
 		p.text = strings.ReplaceAll(p.text, " ", m.blank)
-		if m.begin(p) && !strings.HasPrefix(p.text, m.blank) {
+		if begins := m.scheme == "always" || m.scheme == "first" && p.first; begins && !strings.HasPrefix(p.text, m.blank) {
 			p.text = m.blank + p.text
 		}
 		for m.cut {
@@ -79,7 +72,7 @@ func asksForFirst(s splitter) bool {
 	case splitterSequence:
 		return slices.ContainsFunc(s, asksForFirst)
 	case *metaspace:
-		return s.first
+		return s.scheme == "first"
 	}
 	return false
 }

@@ -3,6 +3,7 @@ package tokenizer
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,39 +13,27 @@ import (
 // Counts above this are no pattern for words.
 const maxRepeat = 1000
 
+// repeat is a quantifier: a sign with its mode, possessive or lazy, or counts in braces.
+var repeat = regexp.MustCompile(`^(?:[*+?][+?]?|\{(\d*)(,?)(\d*)\})`)
+
 // quantifier reads a quantifier if one comes next; "" if not.
 func (t *translator) quantifier() (string, error) {
-	for _, q := range []string{"*", "+", "?"} {
-		if !t.take(q) {
-			continue
-		}
-		for _, mode := range []string{"+", "?"} { // possessive, lazy
-			if t.take(mode) {
-				return q + mode, nil
-			}
-		}
+	found := repeat.FindStringSubmatch(t.rest)
+	if found == nil || found[0] == "{}" || found[0] == "{,}" {
+		return "", nil // a brace may stand for itself
+	}
+	q, low, comma, high := found[0], found[1], found[2], found[3]
+	t.rest = t.rest[len(q):]
+	if q[0] != '{' {
 		return q, nil
 	}
-	if !strings.HasPrefix(t.rest, "{") {
-		return "", nil
-	}
-	body, after, _ := strings.Cut(t.rest[1:], "}")
-	low, high, ranged := strings.Cut(body, ",")
-	if body == "" || body == "," || strings.Trim(low+high, "0123456789") != "" {
-		return "", nil // a brace that stands for itself
-	}
-	t.rest = after
 	least, err1 := strconv.Atoi("0" + low)
 	most, err2 := strconv.Atoi("0" + high)
 	if err := errors.Join(err1, err2); err != nil || max(least, most) > maxRepeat || high != "" && most < least {
-		return "", fmt.Errorf("a count of {%s} is not understood", body)
+		return "", fmt.Errorf("a count of %s is not understood", q)
 	}
-	q := fmt.Sprintf("{%d", least)
-	if ranged {
-		q += "," + high
-	}
-	q += "}"
-	if ranged && t.take("?") {
+	q = fmt.Sprintf("{%d%s%s}", least, comma, high)
+	if comma != "" && t.take("?") {
 		return q + "?", nil
 	}
 	return q, nil
@@ -52,15 +41,9 @@ func (t *translator) quantifier() (string, error) {
 
 // escape translates a backslash and what follows it, outside a class.
 func (t *translator) escape(f flags) (atom, error) {
-	for _, p := range []struct {
-		source string
-		atom   atom
-	}{
-		{`\A`, atom{`\A`, true}}, {`\z`, atom{`\z`, true}}, {`\Z`, atom{lastLineEnd, true}},
-		{`\b`, atom{border, true}}, {`\B`, atom{noBorder, true}},
-	} {
-		if t.take(p.source) {
-			return p.atom, nil
+	for source, text := range map[string]string{`\A`: `\A`, `\z`: `\z`, `\Z`: lastLineEnd, `\b`: border, `\B`: noBorder} {
+		if t.take(source) {
+			return atom{text, true}, nil
 		}
 	}
 	items, negated, err := t.kind(f)
@@ -219,7 +202,7 @@ func (t *translator) classItem(f flags) (string, error) {
 			return "", err
 		}
 		if items != "" {
-			if strings.HasPrefix(t.rest, "-") && !strings.HasPrefix(t.rest, "-]") {
+			if t.ranges() {
 				return "", errors.New("a range from a kind of character is not understood")
 			}
 			return negateItems(items, negated)
@@ -266,7 +249,7 @@ func (t *translator) classRange(f flags) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !strings.HasPrefix(t.rest, "-") || strings.HasPrefix(t.rest, "-]") {
+	if !t.ranges() {
 		return quoteRune(low), nil
 	}
 	if t.take("-"); strings.HasPrefix(t.rest, "[") || strings.HasPrefix(t.rest, "&&") {
@@ -279,10 +262,15 @@ func (t *translator) classRange(f flags) (string, error) {
 	if high < low {
 		return "", fmt.Errorf("the range %c-%c is empty", low, high)
 	}
-	if strings.HasPrefix(t.rest, "-") && !strings.HasPrefix(t.rest, "-]") {
+	if t.ranges() {
 		return "", errors.New("a range from a range is not understood")
 	}
 	return quoteRune(low) + "-" + quoteRune(high), nil
+}
+
+// ranges reports whether a hyphen comes next that does not stand for itself.
+func (t *translator) ranges() bool {
+	return strings.HasPrefix(t.rest, "-") && !strings.HasPrefix(t.rest, "-]")
 }
 
 func (t *translator) classRune(f flags) (r rune, err error) {

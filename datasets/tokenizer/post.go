@@ -45,14 +45,11 @@ type templateSpecial struct {
 type numberedToken struct{ id int }
 
 func (n *numberedToken) UnmarshalJSON(raw []byte) error {
-	var parts []json.RawMessage
-	if err := json.Unmarshal(raw, &parts); err != nil {
-		return err
-	}
-	if len(parts) != 2 {
+	_, id, parts, err := two(raw)
+	if err != nil || parts != 2 {
 		return fmt.Errorf("%.40q is not a token and its id", raw)
 	}
-	return json.Unmarshal(parts[1], &n.id)
+	return json.Unmarshal(id, &n.id)
 }
 
 // readFrame reads the post_processor of a tokenizer.json; the zero frame if there is none.

@@ -120,7 +120,8 @@ type finderSplitter struct {
 }
 
 func (f *finderSplitter) split(pieces []piece) ([]piece, error) {
-	c := &cutter{finderSplitter: f, out: make([]piece, 0, roomFor(pieces))}
+	const bytesPerPiece = 6 // of words, about
+	c := &cutter{finderSplitter: f, out: make([]piece, 0, len(pieces)+bytesIn(pieces)/bytesPerPiece)}
 	add := c.span
 	if f.behavior == isolated { // all spans become pieces, so none need be kept
 		add = c.piece
@@ -143,16 +144,6 @@ func (f *finderSplitter) split(pieces []piece) ([]piece, error) {
 		c.cut()
 	}
 	return c.out, nil
-}
-
-// roomFor guesses how many pieces words make of these.
-func roomFor(pieces []piece) int {
-	const bytesPerPiece = 6
-	n := len(pieces)
-	for _, p := range pieces {
-		n += len(p.text) / bytesPerPiece
-	}
-	return n
 }
 
 // cutter is the state of one split.

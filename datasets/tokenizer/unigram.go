@@ -155,16 +155,11 @@ func (m *unigram) appendUnknown(ids []int, text string) []int {
 	if id := m.vocab.find(text); id >= 0 {
 		return append(ids, int(id)) // such as "<unk>" written out
 	}
-	return appendBytes(ids, text, m.bytes, m.unknown)
-}
-
-// appendBytes appends the byte tokens of text, or otherwise if one of them is missing.
-func appendBytes(ids []int, text string, tokens *[256]int32, otherwise int32) []int {
-	if tokens == nil || !allBytes(text, tokens) {
-		return append(ids, int(otherwise))
+	if m.bytes == nil || !allBytes(text, m.bytes) {
+		return append(ids, int(m.unknown))
 	}
 	for i := range len(text) {
-		ids = append(ids, int(tokens[text[i]]))
+		ids = append(ids, int(m.bytes[text[i]]))
 	}
 	return ids
 }

@@ -72,30 +72,24 @@ func (v *vocabulary) byteTokens() *[256]int32 {
 // vocabularyBuilder collects tokens.
 type vocabularyBuilder struct {
 	arena strings.Builder
-	spans []span
+	ends  []int // of the texts, in arena
 	ids   []int32
 }
-
-type span struct{ from, to uint32 }
 
 // add takes a token; the text is copied.
 func (b *vocabularyBuilder) add(text []byte, id int) error {
 	if len(text) > maxTokenBytes {
 		return fmt.Errorf("the token %.40q… has %d bytes, more than the %d that are taken", text, len(text), maxTokenBytes)
 	}
-	from := uint32(b.arena.Len())
 	b.arena.Write(text)
-	b.spans = append(b.spans, span{from, uint32(b.arena.Len())})
+	b.ends = append(b.ends, b.arena.Len())
 	b.ids = append(b.ids, int32(id))
 	return nil
 }
 
 // build returns the vocabulary of what was added. Two tokens of one text or of one id are an error.
 func (b *vocabularyBuilder) build() (*vocabulary, error) {
-	top := int32(-1)
-	for _, id := range b.ids {
-		top = max(top, id)
-	}
+	top := slices.Max(append(b.ids, -1))
 	v := &vocabulary{
 		texts: make([]string, top+1),
 		has:   make([]bool, top+1),
@@ -103,9 +97,10 @@ func (b *vocabularyBuilder) build() (*vocabulary, error) {
 		seed:  maphash.MakeSeed(),
 		slots: make([]uint32, 1<<bits.Len(uint(len(b.ids)*3/2))), // half of them stay free, a third at least
 	}
-	arena := b.arena.String()
+	arena, start := b.arena.String(), 0
 	for i, id := range b.ids {
-		text := arena[b.spans[i].from:b.spans[i].to]
+		text := arena[start:b.ends[i]]
+		start = b.ends[i]
 		if v.has[id] {
 			return nil, fmt.Errorf("the tokens %.40q and %.40q have the same id %d", v.texts[id], text, id)
 		}

@@ -127,12 +127,9 @@ func (g *GPU) known() bool { return g.Index >= 0 && g.Index < mostGPUs }
 // name notes the names of accelerators, each at its place, and which were seen.
 func (r *GPUReport) name(gpus []GPU, seen map[int]bool) {
 	for _, g := range gpus {
-		if !g.known() {
-			continue
+		if g.known() {
+			r.Names = append(r.Names, make([]string, max(0, g.Index+1-len(r.Names)))...)
+			r.Names[g.Index], seen[g.Index] = g.Name, true
 		}
-		for len(r.Names) <= g.Index {
-			r.Names = append(r.Names, "")
-		}
-		r.Names[g.Index], seen[g.Index] = g.Name, true
 	}
 }

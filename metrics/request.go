@@ -170,13 +170,9 @@ func (r *Request) Counted() int { return r.progress.outputTokens }
 
 // State is where the request is on its way, as far as the timeline was told.
 func (r *Request) State() RequestState {
-	switch r.progress.stage {
-	case stageHeld:
-		return StateHeld
-	case stageWaiting:
-		return StateWaiting
-	case stageRunning:
-		return StateRunning
+	inFlight := [...]RequestState{stageNone: "", stageHeld: StateHeld, stageWaiting: StateWaiting, stageRunning: StateRunning}
+	if state := inFlight[r.progress.stage]; state != "" {
+		return state
 	}
 	switch r.Failure {
 	case "":

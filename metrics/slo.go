@@ -142,11 +142,14 @@ func (p *Plan) EnoughGood() (share float64, asked bool) {
 
 // Enough reports whether a share of good requests is enough: what the gates on it say, or EnoughGood.
 func (p *Plan) Enough(good float64) bool {
-	enough, asked := p.EnoughGood()
-	if !asked {
-		return good >= enough
+	asked := false
+	for _, g := range p.Gates {
+		if g.asksForGood() && g.Missed(good) {
+			return false
+		}
+		asked = asked || g.asksForGood()
 	}
-	return !slices.ContainsFunc(p.Gates, func(g Gate) bool { return g.asksForGood() && g.Missed(good) })
+	return asked || good >= EnoughGood
 }
 
 // asksForGood reports whether the gate asks for a share of good requests. The limit of a plan from a file may be any number.

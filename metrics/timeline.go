@@ -90,7 +90,11 @@ func (t *Timeline) Chunk(r *Request, i int) {
 		t.first(w, r, warming, +1)
 		t.unseen.first.Count(r, 1)
 	} else {
-		t.countOne(w, ITL, r.Gap(i), warming, +1)
+		gap := r.Gap(i)
+		w.Histograms[ITL].Add(gap)
+		if !warming {
+			t.Histograms[ITL].Add(gap)
+		}
 	}
 	if !r.progress.answered && r.FirstAnswer == c.At {
 		r.progress.answered = true
@@ -246,6 +250,12 @@ func (t *Timeline) Seen() (first, ended Waits) {
 	t.unseen.first, t.unseen.ended = Waits{}, Waits{}
 	return first, ended
 }
+
+// Verdict on the client, of the run so far.
+func (t *Timeline) Verdict() Verdict { return t.Client.Verdict(t.Plan, &t.Histograms[ITL]) }
+
+// Recent is the verdict on the client in the last seconds.
+func (t *Timeline) Recent() Verdict { return t.Client.Recent(t.Plan, &t.Histograms[ITL]) }
 
 // TemplateTokens is by how many tokens servers counted a prompt longer than it was counted before it was sent, on average over
 // the successes, as a chat template makes it; 0 where that is not known.

@@ -108,15 +108,12 @@ func Followed(events Events, facts ...any) Events {
 func Requests(events Events) iter.Seq2[metrics.Request, error] {
 	return func(yield func(metrics.Request, error) bool) {
 		for e, err := range events {
-			switch {
-			case err != nil:
-				if !yield(metrics.Request{}, err) {
-					return
-				}
-			case e.Kind == Done:
-				if !yield(*e.Request, nil) {
-					return
-				}
+			var q metrics.Request
+			if err == nil && e.Kind == Done {
+				q = *e.Request
+			}
+			if (err != nil || e.Kind == Done) && !yield(q, err) {
+				return
 			}
 		}
 	}

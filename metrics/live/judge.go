@@ -33,7 +33,10 @@ func (v *View) judge(now time.Duration, windows func(time.Duration) []metrics.Wi
 	v.judging.Lock()
 	defer v.judging.Unlock()
 	began := time.Now()
-	if v.resting(began) {
+	v.mu.Lock()
+	rest := began.Before(v.restUntil) || v.shown.Answer != nil && v.settled // nothing can change the answer any more
+	v.mu.Unlock()
+	if rest {
 		return
 	}
 	l := v.levels(now, windows(now))
@@ -48,13 +51,6 @@ func (v *View) judge(now time.Duration, windows func(time.Duration) []metrics.Wi
 	if took := time.Since(began); took > judgeBriefly {
 		v.restUntil = began.Add(judgeSeldom * took)
 	}
-}
-
-// resting reports whether not to judge: it is too soon, or nothing can change the answer any more.
-func (v *View) resting(now time.Time) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return now.Before(v.restUntil) || v.shown.Answer != nil && v.settled
 }
 
 // windows are those of a snapshot.

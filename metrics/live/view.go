@@ -189,37 +189,30 @@ func (v *View) hurry() {
 	}
 }
 
-// Counted completes the sample of a second with what was counted since the last one.
-func (v *View) Counted(s metrics.ClientSecond) metrics.ClientSecond {
+// read reads the time line under its lock.
+func read[T any](v *View, of func(*metrics.Timeline) T) T {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.line.Client.Complete(s)
+	return of(&v.line)
+}
+
+// Counted completes the sample of a second with what was counted since the last one.
+func (v *View) Counted(s metrics.ClientSecond) metrics.ClientSecond {
+	return read(v, func(l *metrics.Timeline) metrics.ClientSecond { return l.Client.Complete(s) })
 }
 
 // Verdict on the client, of the whole run so far.
-func (v *View) Verdict() metrics.Verdict {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.line.Client.Verdict(v.line.Plan, &v.line.Histograms[metrics.ITL])
-}
+func (v *View) Verdict() metrics.Verdict { return read(v, (*metrics.Timeline).Verdict) }
 
 // Stamps is how the chunks were timed so far.
 func (v *View) Stamps() metrics.Stamps {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.line.Client.Stamps()
+	return read(v, func(l *metrics.Timeline) metrics.Stamps { return l.Client.Stamps() })
 }
 
 // Totals of the run so far.
 func (v *View) Totals() metrics.Totals {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.line.Totals
+	return read(v, func(l *metrics.Timeline) metrics.Totals { return l.Totals })
 }
 
-// TemplateTokens is that of the timeline.
-func (v *View) TemplateTokens() float64 {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.line.TemplateTokens()
-}
+// TemplateTokens is that of the time line.
+func (v *View) TemplateTokens() float64 { return read(v, (*metrics.Timeline).TemplateTokens) }

@@ -16,23 +16,22 @@ func New(p *metrics.Plan, slo metrics.SLO, sets []Setting, scheduled Arrivals, e
 	if scheduled.N == 0 {
 		return l
 	}
-	end := scheduled.Last + time.Microsecond // the last one counts
-	planned := scheduled.N
-	l.end = l.ends(end, ended)
-	last := l.end
+	l.end = l.ends(scheduled.Last+time.Microsecond, ended) // the last one counts
+	planned, last := scheduled.N, l.end
 	if l.steered {
 		planned, last = scheduled.early, min(l.end, sets[0].At)
 	}
-	switch {
-	case len(p.Stages) > 0:
-		l.stages(last)
-	case p.Ramp != nil:
-		l.slices(last, min(mostLevels, int((last-p.Warmup)/shortestLevel), planned/requestsPerLevel))
-	default:
-		l.slices(last, 1)
+	n := 1
+	if p.Ramp != nil {
+		n = max(1, min(mostLevels, int((last-p.Warmup)/shortestLevel), planned/requestsPerLevel))
 	}
-	if last < l.end {
-		l.dropShort()
+	if len(p.Stages) > 0 {
+		l.stages(last)
+	} else {
+		l.slices(p.Warmup, min(last-p.Warmup, metrics.MaxWindows*time.Second), n, nil)
+	}
+	if n := len(l.list); last < l.end && n > 0 && l.list[n-1].To-l.list[n-1].From < shortestLevel {
+		l.list = l.list[:n-1] // a load was set before the plan's last level could tell anything
 	}
 	for _, s := range stretches(sets, l.end) {
 		l.stretch(&s)
@@ -73,13 +72,6 @@ func (a *Arrivals) Add(at time.Duration, sets []Setting) {
 	}
 }
 
-// dropShort takes away the plan's last level where a load was set before it could tell anything.
-func (l *Levels) dropShort() {
-	if n := len(l.list); n > 0 && l.list[n-1].To-l.list[n-1].From < shortestLevel {
-		l.list = l.list[:n-1]
-	}
-}
-
 // ends is where the last level ends: with the last request that came, or with the run where users come without pause. Where
 // their number was set it matters that what is in flight at the end is not counted as load.
 func (l *Levels) ends(last, ended time.Duration) time.Duration {
@@ -94,12 +86,11 @@ func (l *Levels) ends(last, ended time.Duration) time.Duration {
 	return max(last, ended)
 }
 
-func (l *Levels) slices(end time.Duration, n int) {
-	n = max(1, n)
-	length := min(end-l.plan.Warmup, metrics.MaxWindows*time.Second)
-	at := func(i int) time.Duration { return l.plan.Warmup + length*time.Duration(i)/time.Duration(n) }
+// slices opens so many levels of the same length, with the load that was set for them, nil for the plan's.
+func (l *Levels) slices(from, length time.Duration, n int, set *stretch) {
+	at := func(i int) time.Duration { return from + length*time.Duration(i)/time.Duration(n) }
 	for i := range n {
-		l.open(at(i), at(i+1), -1)
+		l.open(at(i), at(i+1), -1, set)
 	}
 }
 
@@ -113,39 +104,32 @@ func (l *Levels) stretch(s *stretch) {
 	n := 1
 	switch {
 	case unnamed(&s.load) && (l.plan.Ramp != nil || len(l.plan.Stages) > 0):
-		n = min(mostLevels, max(1, int(length/(2*shortestLevel)))) // its loads are counted, which takes more requests
+		n = min(mostLevels, int(length/(2*shortestLevel))) // its loads are counted, which takes more requests
 	case s.load.Ramping():
 		n = min(mostLevels, int(length/shortestLevel))
 		if !inUsers(&s.load) {
 			n = min(n, int(s.mean(from, s.to)*length.Seconds()/requestsPerLevel))
 		}
-		n = max(1, n)
 	}
-	for i := range n {
-		before := len(l.list)
-		l.open(from+length*time.Duration(i)/time.Duration(n), from+length*time.Duration(i+1)/time.Duration(n), -1)
-		if len(l.list) > before {
-			l.list[before].set = s
-		}
-	}
+	l.slices(from, length, max(1, n), s)
 }
 
 func (l *Levels) stages(end time.Duration) {
 	last := len(l.plan.Stages) - 1
 	for i, s := range l.plan.Stages {
-		to := min(s.End(), end)
-		if i == last {
-			to = end
+		to := end
+		if i < last {
+			to = min(s.End(), end)
 		}
-		l.open(max(s.Start, l.plan.Warmup), to, i)
+		l.open(max(s.Start, l.plan.Warmup), to, i, nil)
 	}
 }
 
-func (l *Levels) open(from, to time.Duration, stage int) {
+func (l *Levels) open(from, to time.Duration, stage int, set *stretch) {
 	if to <= from || len(l.list) >= mostOpened {
 		return
 	}
 	v := l.Scratch.level(len(l.list))
-	v.From, v.To, v.stage, v.index = from, to, stage, len(l.list)
+	v.From, v.To, v.stage, v.set, v.index = from, to, stage, set, len(l.list)
 	l.list = append(l.list, v)
 }

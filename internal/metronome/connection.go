@@ -34,7 +34,7 @@ func newConnection(s *Server, c net.Conn) *connection {
 	return k
 }
 
-// errClose ends a connection in order.
+// errClose ends a connection normally.
 var errClose = errors.New("closed")
 
 // run answers requests until the connection ends.
@@ -62,8 +62,8 @@ func (k *connection) answerNext() error {
 		return err
 	}
 	switch {
-	case q.script != nil:
-		err = k.play(q.script(k.server), &q, chunks, arrived)
+	case q.template != nil:
+		err = k.play(q.template(k.server), &q, chunks, arrived)
 	case q.answer != nil:
 		err = q.answer(k)
 	default:
@@ -75,12 +75,12 @@ func (k *connection) answerNext() error {
 	return err
 }
 
-// readBody reads the body and returns the number of chunks it asks for and when it had been read whole.
+// readBody reads the body and returns the number of chunks requested and the time at the end of the body.
 func (k *connection) readBody(q *request) (chunks int, arrived int64, err error) {
 	var body []byte
 	if q.length <= k.in.Size() {
 		body, err = k.in.Peek(q.length)
-		// Not valid after the next read, which comes later.
+		// The body is valid until the next read, which comes later.
 		defer func() { _, _ = k.in.Discard(len(body)) }()
 	} else {
 		buffer := k.server.bodies.Get().(*bytes.Buffer)
@@ -93,17 +93,17 @@ func (k *connection) readBody(q *request) (chunks int, arrived int64, err error)
 	if err == io.EOF {
 		return 0, 0, malformed("the connection ended within the body of a request")
 	}
-	if err == nil && q.script != nil {
+	if err == nil && q.template != nil {
 		chunks, err = chunksAsked(&k.json, body)
 	}
 	return chunks, arrived, err
 }
 
-// play writes a stream. What is due is written here, what is due later by the scheduler. So a slow client holds up its own
-// connection alone: as long as it is behind, this goroutine waits for it.
-func (k *connection) play(script *script, q *request, chunks int, arrived int64) error {
+// play writes a stream. It writes the chunks that are due, the scheduler those of later. So a slow client delays only its own
+// connection: as long as the client is behind, this goroutine waits for it.
+func (k *connection) play(template *template, q *request, chunks int, arrived int64) error {
 	t := &k.stream
-	t.begin(script, q.pace, chunks, q.id, arrived)
+	t.begin(template, q.pace, chunks, q.id, arrived)
 	defer t.settle()
 	if q.pace.ttft > 0 {
 		t.head = false
@@ -125,8 +125,8 @@ func (k *connection) play(script *script, q *request, chunks int, arrived int64)
 	return t.err
 }
 
-// wait lets the scheduler go on with the stream, or, where there is none, waits until its next chunk is due. It returns
-// false if the server was closed.
+// wait leaves the stream to the scheduler or, where there is none, waits until the next chunk is due. It returns false if the server
+// was closed.
 func (k *connection) wait(d time.Duration) bool {
 	if k.stream.raw != nil {
 		if s := k.server.pacing(); s != nil {
@@ -145,19 +145,19 @@ func (k *connection) wait(d time.Duration) bool {
 
 const modelList = `{"object":"list","data":[{"id":"metronome","object":"model","created":0,"owned_by":"benchtop"}]}`
 
-func failure(words string) string { return `{"error":{"message":` + quoted(words) + `}}` }
+func failure(message string) string { return `{"error":{"message":` + quoted(message) + `}}` }
 
-// reply writes a short answer, with more lines for its head.
+// reply writes a short answer, with additional header lines.
 func (k *connection) reply(status int, body string, head ...string) error {
 	_, err := fmt.Fprintf(k.conn, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\n%sContent-Length: %d\r\n\r\n%s",
 		status, http.StatusText(status), strings.Join(head, ""), len(body), body)
 	return err
 }
 
-// refuse says why a request cannot be answered. Then it waits a little for the client to take that: closing a socket with
-// unread bytes in it would take the words away from the client.
+// refuse answers a bad request with the reason. Then it gives the client some time to read the answer, which would be lost if the
+// socket were closed with unread bytes in it.
 func (k *connection) refuse(r *refusal) {
-	if err := k.reply(r.status, failure(r.words), "Connection: close\r\n"); err != nil {
+	if err := k.reply(r.status, failure(r.message), "Connection: close\r\n"); err != nil {
 		return
 	}
 	if half, ok := k.conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
@@ -166,7 +166,7 @@ func (k *connection) refuse(r *refusal) {
 	}
 }
 
-// sendLog takes the log and sends it. If the client goes away in the middle, that part of the log is lost.
+// sendLog takes the log and sends it. If the client disconnects, that part of the log is lost.
 func (k *connection) sendLog() error {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 	if _, err := io.WriteString(k.conn, head); err != nil {

@@ -107,7 +107,7 @@ func TestOtherEndpoints(t *testing.T) {
 	}
 }
 
-// Requests in one go are answered in turn, and what is none of them ends the connection.
+// Pipelined requests are answered in turn, and anything else ends the connection.
 func TestPipelined(t *testing.T) {
 	_, base := start(t)
 	c := dial(t, base)

@@ -13,23 +13,22 @@ import (
 	"time"
 )
 
-// Entry is what the server notes of one answer. The times are wall-clock times of the server process, its start plus
-// monotonic time since, so on the same machine they compare with the client's as long as nobody sets the clock.
+// Entry is the record of one answer. Its times are wall-clock times of the server process, its start plus the monotonic time since,
+// so on the same machine they compare with the client's as long as the clock is not set.
 type Entry struct {
 	// ID is the request's X-Request-Id.
 	ID string
-	// Arrived is when the request had been read whole.
+	// Arrived is the time when the whole request had been read.
 	Arrived time.Time
-	// Writes is the time just before each chunk with output was written. In an answer that broke, the last of them may
-	// not have gone out.
+	// Writes are the times just before the write of each chunk with output. In a broken answer, the last write may have failed.
 	Writes []time.Time
 }
 
 // FetchLog takes the log of a metronome at base, a URL such as http://127.0.0.1:8000, and clears it there. An answer is in
 // it as soon as its last chunk can have arrived; one still under way is left for the next time. If the log had no room for
-// some answers, the error says so and the others are returned with it.
+// some answers, the others are returned with an error.
 func FetchLog(ctx context.Context, base string) ([]Entry, error) {
-	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true} // no proxy: it is a server of our own
+	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true} // no proxy: the server is local
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(base, "/")+"/log", nil)
 	if err != nil {
 		return nil, fmt.Errorf("log of the metronome: %w", err)
@@ -58,10 +57,10 @@ func ClearLog(ctx context.Context, base string) error {
 	return nil
 }
 
-// logMagic begins a log. It changes when the rest does.
+// logMagic begins a log. It changes with the format.
 const logMagic = "metronome log 2"
 
-// logHead comes first in a log as it travels, in the form of encoding/gob; the answers follow.
+// logHead begins a log in transit, which is in the form of encoding/gob; the answers follow.
 type logHead struct {
 	Magic            string
 	Answers, Missing int
@@ -76,7 +75,7 @@ func writeLog(w io.Writer, answers []answer, missing int) error {
 		if err := to.Encode(answers[i]); err != nil {
 			return err
 		}
-		answers[i] = answer{} // gone once it is sent
+		answers[i] = answer{} // frees its memory
 	}
 	return nil
 }
@@ -106,22 +105,22 @@ func readLog(r io.Reader) ([]Entry, error) {
 	return entries, nil
 }
 
-// answer is what the log keeps of an answer. Times are Unix nanoseconds of the server's clock.
+// answer is the log's record of an answer. Times are Unix nanoseconds of the server's clock.
 type answer struct {
 	ID      string
 	Arrived int64
 	Writes  []int64
 }
 
-// mostTimes bounds the memory of a log that nobody takes, to half a gigabyte.
+// mostTimes limits the memory of a log that is never taken, to half a gigabyte.
 const mostTimes = 64 << 20
 
-// serverLog collects the answers since the last time somebody took them.
+// serverLog collects the answers since it was last taken.
 type serverLog struct {
 	mu      sync.Mutex
 	answers []answer
 	times   int // in all answers
-	missing int // answers for which there was no room
+	missing int // answers beyond the limit
 }
 
 func (l *serverLog) add(a answer) {
@@ -135,7 +134,7 @@ func (l *serverLog) add(a answer) {
 	l.answers = append(l.answers, a)
 }
 
-// take hands out what there is and begins anew.
+// take returns the answers and empties the log.
 func (l *serverLog) take() (answers []answer, missing int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -29,7 +29,7 @@ func TestLogHasAnEnd(t *testing.T) {
 	}
 }
 
-// A log is read back as it was written; anything else is an error, not a panic or a heap of memory.
+// A log is read back as it was written; other data is an error and causes neither a panic nor large allocations.
 func FuzzLog(f *testing.F) {
 	f.Add([]byte(encoded(0, 0)))
 	f.Add([]byte(encoded(1, 1, answer{ID: "x", Arrived: 5})))
@@ -66,7 +66,7 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// Whoever takes the log, each answer is in it once.
+// Each answer is in the log once, also if several clients take it.
 func TestConcurrentLog(t *testing.T) {
 	_, base := start(t)
 	const streams, requests, chunks = 8, 20, 10
@@ -121,7 +121,7 @@ func TestConcurrentLog(t *testing.T) {
 	}
 }
 
-// encoded is a log that promises so many answers.
+// encoded is a log whose head announces so many answers.
 func encoded(missing, promised int, answers ...answer) string {
 	var b bytes.Buffer
 	e := gob.NewEncoder(&b)

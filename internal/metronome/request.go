@@ -15,41 +15,40 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// endpoint is what a request asks for. The zero value is one that the server does not have.
+// endpoint answers the requests of a method and path. The zero value is an unknown endpoint.
 type endpoint struct {
-	method, path string // the path's end; the pace stands before it
-	// script of the stream that answers, at a pace, or else what answers.
-	script func(*Server) *script
-	answer func(*connection) error
+	method, path string // the end of the path, after the pace
+	// template of the stream that answers, or else the function that does.
+	template func(*Server) *template
+	answer   func(*connection) error
 }
 
 func endpoints() [5]endpoint {
 	return [...]endpoint{
-		{http.MethodPost, "/v1/completions", func(s *Server) *script { return s.completion }, nil},
-		{http.MethodPost, "/v1/chat/completions", func(s *Server) *script { return s.chat }, nil},
+		{http.MethodPost, "/v1/completions", func(s *Server) *template { return s.completion }, nil},
+		{http.MethodPost, "/v1/chat/completions", func(s *Server) *template { return s.chat }, nil},
 		{http.MethodGet, "/v1/models", nil, func(k *connection) error { return k.reply(http.StatusOK, modelList) }},
 		{http.MethodGet, "/health", nil, func(k *connection) error { return k.reply(http.StatusOK, "{}") }},
 		{http.MethodGet, "/log", nil, (*connection).sendLog},
 	}
 }
 
-// request is the head of a request, as far as it matters here.
+// request has the relevant fields of the head of a request.
 type request struct {
 	endpoint
 	pace   pace
 	id     string
 	length int  // of the body
-	last   bool // the client wants the connection closed behind the answer
+	last   bool // the client wants the connection closed after the answer
 }
 
-// refusal is a request that cannot be answered, in the words of the answer that says so. It ends the connection, since the
-// rest of the request may still be on its way.
+// refusal is the answer to a bad request. It ends the connection, since the rest of the request may still be in transit.
 type refusal struct {
-	status int
-	words  string
+	status  int
+	message string
 }
 
-func (r *refusal) Error() string { return r.words }
+func (r *refusal) Error() string { return r.message }
 
 func malformed(format string, a ...any) error {
 	return &refusal{http.StatusBadRequest, fmt.Sprintf(format, a...)}
@@ -66,7 +65,7 @@ const (
 func readRequest(r *bufio.Reader) (request, error) {
 	var q request
 	line, err := readLine(r)
-	if err == nil && len(line) == 0 { // some clients send a line end too many behind a body
+	if err == nil && len(line) == 0 { // some clients send an extra line end after a body
 		line, err = readLine(r)
 	}
 	if err != nil {
@@ -75,7 +74,7 @@ func readRequest(r *bufio.Reader) (request, error) {
 	if err := q.readFirst(line); err != nil {
 		return q, err
 	}
-	seen := false // a length
+	seen := false // the Content-Length
 	for range mostLines {
 		line, err := readLine(r)
 		switch {
@@ -93,7 +92,7 @@ func readRequest(r *bufio.Reader) (request, error) {
 	return q, &refusal{http.StatusRequestHeaderFieldsTooLarge, fmt.Sprintf("the head has more than %d lines", mostLines)}
 }
 
-// readLine returns a line of a head without its end. It is valid until the next read.
+// readLine returns a line of a head without its line end. It is valid until the next read.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	switch {
@@ -124,7 +123,7 @@ func (q *request) readFirst(line []byte) error {
 			continue
 		}
 		q.endpoint = e
-		if e.script == nil {
+		if e.template == nil {
 			break
 		}
 		var err error
@@ -135,7 +134,7 @@ func (q *request) readFirst(line []byte) error {
 	return nil
 }
 
-// readField reads one field of the head. seen tells whether a length came before.
+// readField reads one field of the head. seen reports whether there was a Content-Length before.
 func (q *request) readField(line []byte, seen *bool) error {
 	name, value, ok := bytes.Cut(line, []byte(":"))
 	if !ok || len(name) == 0 || bytes.ContainsAny(name, " \t") {
@@ -170,14 +169,14 @@ func is(name []byte, want string) bool {
 	return len(name) == len(want) && bytes.EqualFold(name, []byte(want))
 }
 
-// pace is when the chunks of an answer are due. An itl of 0 means as fast as the client takes them.
+// pace determines when the chunks of an answer are due. With an itl of 0 they come as fast as the client reads.
 type pace struct{ ttft, itl time.Duration }
 
 // slowest keeps due times of the longest answer within an int64.
 const slowest = time.Hour
 
-// Pace returns the base URL under which a metronome at base answers at that pace: the first chunk comes ttft after the
-// request was read whole, the others one itl apart. A pace of 0 is left out: then there is no wait.
+// Pace returns the base URL at which a metronome at base answers at a pace: the first chunk comes ttft after the end of the request,
+// the others one itl apart. A time of 0 means no wait.
 func Pace(base string, ttft, itl time.Duration) string {
 	base = strings.TrimRight(base, "/")
 	for _, p := range []struct {
@@ -185,14 +184,14 @@ func Pace(base string, ttft, itl time.Duration) string {
 		wait time.Duration
 	}{{"ttft", ttft}, {"itl", itl}} {
 		if p.wait > 0 {
-			// Microseconds in ASCII, for a URL.
+			// URLs need microseconds in ASCII.
 			base += "/" + p.name + "=" + strings.ReplaceAll(p.wait.String(), "µ", "u")
 		}
 	}
 	return base
 }
 
-// readPace finds the pace among the segments of a path. Other segments mean nothing.
+// readPace finds the pace among the segments of a path. It ignores other segments.
 func readPace(path string) (pace, error) {
 	var p pace
 	for segment := range strings.SplitSeq(path, "/") {
@@ -225,7 +224,7 @@ const (
 	mostChunks    = 1_000_000
 )
 
-// chunksAsked finds in the JSON of a request how many tokens, here chunks, it wants. Other members are passed over.
+// chunksAsked is the number of tokens, here chunks, that the JSON of a request asks for. Other members are ignored.
 func chunksAsked(p *fastjson.Parser, body []byte) (int, error) {
 	asked, err := p.ParseBytes(body)
 	if err != nil {
@@ -235,7 +234,7 @@ func chunksAsked(p *fastjson.Parser, body []byte) (int, error) {
 		return 0, malformed("the body: expected a JSON object")
 	}
 	chunks := 0
-	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // the last counts
+	for _, name := range []string{"max_tokens", "max_completion_tokens"} { // the last one wins
 		value := asked.Get(name)
 		if value == nil || value.Type() == fastjson.TypeNull {
 			continue

@@ -30,7 +30,7 @@ func TestPaceInPath(t *testing.T) {
 	}
 }
 
-// Whatever comes, the head is read or refused, and nothing behind it is touched.
+// The head of any input is read or refused, and the bytes after it are left.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte(ask("/ttft=50ms/itl=10ms/v1/completions", "x", 3)))
 	f.Add([]byte("GET /log HTTP/1.1\r\nConnection: close\r\n\r\n"))
@@ -38,7 +38,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add([]byte("GET / HTTP/1.1\r\n: \r\n\r\n"))
 	f.Add([]byte("GET"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, size := range []int{headBuffer, 16} { // the least that bufio has
+		for _, size := range []int{headBuffer, 16} { // the least of bufio
 			r := bufio.NewReaderSize(bytes.NewReader(data), size)
 			q, err := readRequest(r)
 			if err != nil {
@@ -59,7 +59,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// The scan finds what a real parser finds.
+// The number of chunks agrees with that of encoding/json.
 func FuzzBody(f *testing.F) {
 	for _, body := range []string{
 		`{"max_tokens":3}`, `{"a":{"max_tokens":3},"b":["}",{"c":"\\\""}],"max_completion_tokens":4}`, `{"max_tokens":null,"x":-1.5e7}`,
@@ -81,7 +81,7 @@ func FuzzBody(f *testing.F) {
 			return
 		}
 		if bytes.Count(body, []byte("max_")) > 1 {
-			return // the same name twice is nobody's business
+			return // the same name twice is undefined
 		}
 		want, wrong := defaultChunks, false
 		for _, name := range []string{"max_tokens", "max_completion_tokens"} {

@@ -12,31 +12,31 @@ import (
 )
 
 // scheduler writes the chunks of all paced streams when they are due, from one goroutine. It sleeps on a timerfd(2) in Go's
-// own poller: Go's timers are rounded up to a millisecond while a process is idle, and a thread asleep in a system call of its
-// own would keep a processor from the connections, the only one if there is one core. Its writes never wait: a stream whose
-// client does not take what it is sent goes back to its connection.
+// poller: Go's timers are rounded up to a millisecond while a process is idle, and a thread asleep in a system call of its own would
+// keep a processor, perhaps the only one, from the connections. Its writes never block: the stream of a client that does not read
+// goes back to its connection.
 type scheduler struct {
 	clock clock
 	timer *os.File
 	fd    int // of the timer
 	ended chan struct{}
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields up to news
 	fresh   []*stream
-	sleeper int64 // the sleep ends by itself at this time; 0 while awake
+	sleeper int64 // the end of the present sleep; 0 while awake
 	closed  bool
 
 	news atomic.Bool // fresh or closed has changed
 
-	// Of the writing goroutine alone.
-	agenda agenda
-	piece  []byte
-	n      int
-	errno  error
-	put    func(fd uintptr) bool // writes piece; made once
+	// The following fields belong to the writing goroutine.
+	schedule schedule
+	piece    []byte
+	n        int
+	errno    error
+	put      func(fd uintptr) bool // writes piece; made once
 }
 
-// newScheduler returns nil if the system refuses what it needs.
+// newScheduler returns nil if the system has no timerfd.
 func newScheduler(c clock) *scheduler {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
 	if err != nil {
@@ -48,8 +48,8 @@ func newScheduler(c clock) *scheduler {
 	return s
 }
 
-// play writes the chunks of a stream from now on and returns when that is over: at its end, after an error, when the client
-// does not take any more, or when there is no pace to keep. It returns false if the scheduler was closed.
+// play writes the chunks of a stream until its end, an error, a write that would block, or the first chunk if there is no pace to
+// keep. It returns false if the scheduler was closed.
 func (s *scheduler) play(t *stream) bool {
 	s.mu.Lock()
 	if s.closed {
@@ -69,13 +69,13 @@ func (s *scheduler) play(t *stream) bool {
 	return !s.closed
 }
 
-// set makes the timer readable after a time above 0, and not before.
+// set makes the timer readable after a time, which must be above 0.
 func (s *scheduler) set(d time.Duration) {
 	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}
-	_ = unix.TimerfdSettime(s.fd, 0, &spec, nil) // fails for nothing that could be here
+	_ = unix.TimerfdSettime(s.fd, 0, &spec, nil) // cannot fail with these arguments
 }
 
-// close gives all streams back and waits for the goroutine. It is called once.
+// close returns all streams to their connections and waits for the goroutine. It is called once.
 func (s *scheduler) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -92,38 +92,38 @@ func (s *scheduler) run() {
 		if s.news.Load() && !s.takeNews() {
 			break
 		}
-		if len(s.agenda) == 0 {
+		if len(s.schedule) == 0 {
 			s.sleep(math.MaxInt64)
 			continue
 		}
 		now := s.clock.now()
-		if due := s.agenda[0].due; due > now {
+		if due := s.schedule[0].due; due > now {
 			s.sleep(due)
 			continue
 		}
-		s.strike(now)
+		s.writeDue(now)
 	}
-	for _, a := range s.agenda {
+	for _, a := range s.schedule {
 		a.s.back <- struct{}{}
 	}
 }
 
-// takeNews moves new streams to the agenda. It returns false once the scheduler is closed.
+// takeNews moves new streams to the schedule. It returns false once the scheduler is closed.
 func (s *scheduler) takeNews() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.news.Store(false)
 	for i, t := range s.fresh {
-		s.agenda.add(t.due, t)
+		s.schedule.add(t.due, t)
 		s.fresh[i] = nil
 	}
 	s.fresh = s.fresh[:0]
 	return !s.closed
 }
 
-// strike writes the chunk that is due first.
-func (s *scheduler) strike(now int64) {
-	t := s.agenda[0].s
+// writeDue writes the chunk that is due first.
+func (s *scheduler) writeDue(now int64) {
+	t := s.schedule[0].s
 	s.piece, s.n, s.errno = t.advance(now), 0, nil
 	if err := t.raw.Write(s.put); err != nil {
 		t.err = err
@@ -133,14 +133,14 @@ func (s *scheduler) strike(now int64) {
 		t.rest = s.piece[s.n:]
 	}
 	if t.err != nil || len(t.rest) > 0 || t.next == t.chunks || t.pace.itl == 0 {
-		s.agenda.drop()
+		s.schedule.drop()
 		t.back <- struct{}{}
 		return
 	}
-	s.agenda.postpone(t.due)
+	s.schedule.postpone(t.due)
 }
 
-// write writes what goes without waiting.
+// write writes as much as it can without blocking.
 func (s *scheduler) write(fd uintptr) bool {
 	for {
 		n, err := unix.Write(int(fd), s.piece)
@@ -165,7 +165,7 @@ func (s *scheduler) sleep(until int64) {
 		return
 	}
 	s.sleeper = until
-	// A sleep without end is long enough if it lasts an hour.
+	// An hour is long enough for an endless sleep.
 	s.set(time.Duration(min(max(until-s.clock.now(), 1), int64(time.Hour))))
 	s.mu.Unlock()
 	var expirations [8]byte
@@ -177,17 +177,17 @@ func (s *scheduler) sleep(until int64) {
 	s.mu.Unlock()
 }
 
-// agenda holds streams, the one due first on top: a binary heap with the due times beside the pointers, so that sifting
+// schedule holds streams, the one due first on top: a binary heap with the due times next to the pointers, so that sifting
 // touches no stream.
-type agenda []appointment
+type schedule []dueStream
 
-type appointment struct {
+type dueStream struct {
 	due int64
 	s   *stream
 }
 
-func (a *agenda) add(due int64, s *stream) {
-	*a = append(*a, appointment{due, s})
+func (a *schedule) add(due int64, s *stream) {
+	*a = append(*a, dueStream{due, s})
 	h := *a
 	i := len(h) - 1
 	for i > 0 {
@@ -201,23 +201,23 @@ func (a *agenda) add(due int64, s *stream) {
 }
 
 // postpone moves the top to a later time.
-func (a agenda) postpone(due int64) {
+func (a schedule) postpone(due int64) {
 	a[0].due = due
 	a.sink()
 }
 
 // drop removes the top.
-func (a *agenda) drop() {
+func (a *schedule) drop() {
 	h := *a
 	end := len(h) - 1
 	h[0] = h[end]
-	h[end] = appointment{} // forget the stream
+	h[end] = dueStream{} // forget the stream
 	*a = h[:end]
 	a.sink()
 }
 
 // sink moves the top down to its place.
-func (a agenda) sink() {
+func (a schedule) sink() {
 	for i := 0; ; {
 		first := i
 		for child := 2*i + 1; child <= 2*i+2 && child < len(a); child++ {

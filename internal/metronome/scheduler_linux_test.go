@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-func TestAgenda(t *testing.T) {
-	var a agenda
+func TestSchedule(t *testing.T) {
+	var a schedule
 	var want []int64
 	streams := map[int64]*stream{}
 	for range 1000 {

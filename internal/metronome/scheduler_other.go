@@ -2,7 +2,7 @@
 
 package metronome
 
-// scheduler exists on Linux alone; elsewhere every connection keeps its own time.
+// scheduler exists on Linux only; elsewhere every connection keeps its own pace.
 type scheduler struct{}
 
 func newScheduler(clock) *scheduler { return nil }

@@ -95,7 +95,7 @@ func startChild(b testing.TB) (string, func() time.Duration) {
 	}
 }
 
-// client speaks HTTP over one connection as it is told to.
+// client sends requests over one connection and reads the answers.
 type client struct {
 	t    testing.TB
 	conn net.Conn
@@ -142,7 +142,7 @@ func post(path, id, body string) string {
 	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nX-Request-Id: %s\r\nContent-Length: %d\r\n\r\n%s", path, id, len(body), body)
 }
 
-// event is one HTTP chunk of a stream as it came.
+// event is one HTTP chunk of a stream and the time of its arrival.
 type event struct {
 	data string
 	at   time.Time
@@ -198,7 +198,7 @@ func fetch(t testing.TB, base string) []Entry {
 	return entries
 }
 
-// path is that of an endpoint at a pace.
+// path is the path of an endpoint at a pace.
 func path(ttft, itl time.Duration, endpoint string) string { return Pace("", ttft, itl) + endpoint }
 
 func TestClock(t *testing.T) {

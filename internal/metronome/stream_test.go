@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// said is what a client makes of an event.
+// said is an event as a client decodes it.
 type said struct {
 	ID, Object string
 	Choices    []struct {
@@ -141,7 +141,7 @@ func TestLogAgainstWhatArrived(t *testing.T) {
 	if len(log) != streams {
 		t.Fatalf("%d answers in the log", len(log))
 	}
-	// A moment of ours on the server's clock, by the monotonic one, which both share.
+	// onServer is a moment of this process on the server's clock, by the shared monotonic one.
 	onServer := func(at time.Time) time.Time { return time.Unix(0, s.clock.wall+int64(at.Sub(s.clock.base))) }
 	for _, e := range log {
 		i := 0
@@ -170,7 +170,7 @@ func TestLogAgainstWhatArrived(t *testing.T) {
 	}
 }
 
-// A client that does not read holds up nobody, and gets all of its answer once it does.
+// A client that does not read delays no other, and gets all of its answer once it does.
 func TestSlowReader(t *testing.T) {
 	for _, itl := range []time.Duration{0, 50 * time.Microsecond} {
 		t.Run(itl.String(), func(t *testing.T) {
@@ -206,7 +206,7 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// A client that goes away ends its own stream; the log keeps what was written.
+// A client that disconnects ends its own stream; the log keeps the writes so far.
 func TestDisconnect(t *testing.T) {
 	_, base := start(t)
 	for i, itl := range []time.Duration{0, 200 * time.Microsecond} {
@@ -236,7 +236,7 @@ func TestDisconnect(t *testing.T) {
 	}
 }
 
-// Many streams, more than a scheduler that did no more than one thing at a time could serve.
+// Chunks of many streams are never early.
 func TestManyStreams(t *testing.T) {
 	_, base := start(t)
 	const streams, chunks = 400, 20

@@ -59,7 +59,7 @@ func inVirtualTime(t *testing.T, f func(t *testing.T, s *Server, p *pipes)) {
 	})
 }
 
-// Each chunk comes to the nanosecond when it is due.
+// Each chunk comes exactly when it is due.
 func TestPace(t *testing.T) {
 	for _, p := range []struct{ ttft, itl time.Duration }{
 		{}, {50 * time.Millisecond, 0}, {0, 10 * time.Millisecond}, {50 * time.Millisecond, 10 * time.Millisecond},
@@ -95,7 +95,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// As from a server that prefills, the header does not wait for the first chunk.
+// The header does not wait for the first chunk, as from a server that prefills.
 func TestHeaderComesFirst(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, s *Server, l *pipes) {
 		conn := l.dial()
@@ -113,7 +113,7 @@ func TestHeaderComesFirst(t *testing.T) {
 	})
 }
 
-// A client that was late finds what it missed, and the rest at its time.
+// A client that reads late gets the chunks of before at once, and the others when they are due.
 func TestLatenessDoesNotAddUp(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, s *Server, l *pipes) {
 		conn := l.dial()
@@ -133,7 +133,7 @@ func TestLatenessDoesNotAddUp(t *testing.T) {
 	})
 }
 
-// Close ends what is waiting and what is blocked.
+// Close ends waiting and blocked connections.
 func TestCloseInVirtualTime(t *testing.T) {
 	inVirtualTime(t, func(t *testing.T, s *Server, l *pipes) {
 		idle, waiting, blocked := l.dial(), l.dial(), l.dial()

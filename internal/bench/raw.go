@@ -19,7 +19,7 @@ import (
 // rawClient is the yardstick: the least that a client with a goroutine for each stream can do. It dials, writes a request
 // and looks for the ends of events in what it reads. It knows no HTTP, no JSON and no failures but its own.
 func rawClient(l calibration.Load) calibration.Client {
-	return func(ctx context.Context, base string, start time.Time, t *calibration.Tally) error {
+	return func(ctx context.Context, base string, start time.Time, t *calibration.Accumulator) error {
 		u, err := url.Parse(base)
 		if err != nil {
 			return err
@@ -55,7 +55,7 @@ type rawStream struct {
 	id     string
 	start  time.Time
 	due    time.Duration
-	tally  *calibration.Tally
+	tally  *calibration.Accumulator
 	chunks int
 }
 
@@ -74,7 +74,7 @@ func (s *rawStream) perform(u *url.URL) {
 		return
 	}
 	s.tally.Began()
-	seen := calibration.Seen{
+	seen := calibration.RequestSummary{
 		ID: s.id, Sent: sent, Late: max(0, sent-s.due-connect), Connect: connect, Chunks: make([]int32, 0, s.chunks),
 	}
 	if err := s.read(conn, &seen); err != nil {
@@ -94,7 +94,7 @@ func (s *rawStream) request(u *url.URL) []byte {
 }
 
 // read stamps what each read brought. The first events are the chunks; what comes behind them is read and ignored.
-func (s *rawStream) read(conn net.Conn, seen *calibration.Seen) error {
+func (s *rawStream) read(conn net.Conn, seen *calibration.RequestSummary) error {
 	var scan eventScan
 	buffer := make([]byte, 2048)
 	for {

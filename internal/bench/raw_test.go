@@ -55,7 +55,7 @@ func TestRawClientBrokenOff(t *testing.T) {
 			_ = conn.Close()
 		}
 	}()
-	var tally calibration.Tally
+	var tally calibration.Accumulator
 	load := calibration.Load{Requests: 2, Chunks: 2}
 	if err := rawClient(load)(t.Context(), "http://"+l.Addr().String(), time.Now(), &tally); err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package calibration measures the client itself: it runs a load against a metronome in another process and compares what
-// the client saw with what the server wrote down.
+// Package calibration measures the client itself: it runs a load against a metronome in another process and compares the client's
+// measurements with the server's log.
 package calibration
 
 import (
@@ -16,11 +16,11 @@ import (
 	"benchtop/internal/telemetry"
 )
 
-// Calibration is what a client could measure on a machine.
+// Calibration has the highest loads that a client can measure on a machine.
 type Calibration struct {
-	// Format of the file, recordFormat when written by this version.
+	// Format of the file, recordFormat in this version.
 	Format int `json:"benchtop_calibration"`
-	// Version of the program and When it measured.
+	// Version of the program and time of the measurement.
 	Version string    `json:"version"`
 	When    time.Time `json:"when"`
 	// Quick is a campaign with fewer and shorter measurements; one that is not Complete was cut short.
@@ -31,13 +31,13 @@ type Calibration struct {
 	Figures  Figures `json:"figures"`
 }
 
-// Machine is where a calibration holds: on another one, or with other cores, it says nothing.
+// Machine is the machine of a calibration, which is invalid on another one, or with other cores.
 type Machine struct {
 	OS   string `json:"os"`
 	Arch string `json:"arch"`
-	// CPU is the model's name, "" where the system does not tell.
+	// CPU is the model's name, "" where the system does not report it.
 	CPU string `json:"cpu"`
-	// Cores that the process may run on, and how many of them Go uses at one time, which a limit on CPU time lowers.
+	// Cores that the process may run on, and GOMAXPROCS, which a limit on CPU time lowers.
 	Cores      int `json:"cores"`
 	GOMAXPROCS int `json:"gomaxprocs"`
 }
@@ -50,19 +50,19 @@ func ThisMachine() Machine {
 // Matches reports whether the calibration was made on this machine, with the cores it has now.
 func (c *Calibration) Matches() bool { return c.Machine == ThisMachine() }
 
-// recordFormat rises when a figure changes its meaning; mostRecord bounds what is read of a file that may be anything.
+// recordFormat rises when a figure changes its meaning; mostRecord limits the size of a file.
 const (
 	recordFormat = 2
 	mostRecord   = 1 << 20
 )
 
-// ReadRecord reads a calibration that Write left behind. The error is fs.ErrNotExist if there is none.
+// ReadRecord reads a calibration that Write stored. The error is fs.ErrNotExist if there is none.
 func ReadRecord(path string) (*Calibration, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() { // a pipe would be waited for
+	if !info.Mode().IsRegular() { // reading a pipe would block
 		return nil, fmt.Errorf("%s is no file; remove it", path)
 	}
 	f, err := os.Open(path)
@@ -81,7 +81,7 @@ func ReadRecord(path string) (*Calibration, error) {
 	return c, nil
 }
 
-// parseRecord reads foreign bytes: what it returns can be compared and printed without a second look.
+// parseRecord reads foreign bytes: its result can be compared and printed without further checks.
 func parseRecord(data []byte) (*Calibration, error) {
 	if len(data) > mostRecord {
 		return nil, fmt.Errorf("larger than %d bytes", mostRecord)
@@ -93,7 +93,7 @@ func parseRecord(data []byte) (*Calibration, error) {
 	if c.Format != recordFormat {
 		return nil, fmt.Errorf("a calibration of format %d, expected %d", c.Format, recordFormat)
 	}
-	const most = 1e12 // of anything a second, far beyond what a machine can do
+	const most = 1e12 // of anything a second, far beyond any machine
 	for _, v := range []float64{c.Figures.RequestsPerSecond, c.Figures.WithoutPause, c.Figures.OpenStreams, c.Figures.ChunksPerSecond} {
 		if !(v >= 0 && v <= most) {
 			return nil, fmt.Errorf("a figure is %v, expected 0 to %g", v, most)
@@ -102,13 +102,13 @@ func parseRecord(data []byte) (*Calibration, error) {
 	return &c, nil
 }
 
-// Write stores the calibration: a whole file under its name, or what was there before. Directories that are missing are made,
-// for the user alone.
+// Write stores the calibration as a whole file; after an error the old file is untouched. It creates missing directories, for the user
+// only.
 func (c *Calibration) Write(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // readable for the user alone
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // readable for the user only
 	if err != nil {
 		return err
 	}
@@ -129,32 +129,32 @@ func (c *Calibration) JSON(w io.Writer) error {
 	return to.Encode(c)
 }
 
-// rounded keeps figures readable where more digits would only be noise.
+// rounded cuts digits that are only noise.
 func rounded(v float64, digits int) float64 {
 	p := math.Pow(10, float64(digits))
 	return math.Round(v*p) / p
 }
 
-// Limits of what counts as measured exactly, for chunks; MostLate is that for requests. Of the chunks' stamps, 99 % may be off
-// by no more than MostError, and no more than MostShared of them may share a stamp with the one before.
+// Limits of an exact measurement of chunks; MostLate is the limit for requests. The error of 99 % of the chunks' stamps is at most
+// MostError, and at most MostShared of the chunks share a stamp with the one before.
 const (
 	MostError  = time.Millisecond
 	MostShared = 0.01
 )
 
-// Figures are what a campaign measured. What could not be measured is 0 or empty, and Problems say why.
+// Figures are the results of a campaign. Those that could not be measured are 0 or empty, and Problems has the reasons.
 type Figures struct {
-	// The most that was measured exactly, in whichever step: requests that arrived at a rate and were sent on time, streams
-	// and chunks with exact stamps. MoreStreams and MoreChunks say that the campaign ended there and not the client.
+	// The highest figures of all exact steps: requests that arrived at a rate and were sent on time, streams and chunks with exact
+	// stamps. With MoreStreams and MoreChunks the campaign ended there, not the client.
 	RequestsPerSecond float64 `json:"most_requests_per_s"`
 	OpenStreams       float64 `json:"most_open_streams"`
 	ChunksPerSecond   float64 `json:"most_chunks_per_s"`
 	MoreStreams       bool    `json:"more_open_streams_not_tried"`
 	MoreChunks        bool    `json:"more_chunks_per_s_not_tried"`
-	// WithoutPause is what Users reach who ask again at once, the median of the rounds. Nothing of that is on time or late: it
-	// is how many requests/s the client and the server can do together, and not how many can be measured.
+	// WithoutPause is the rate of Users who ask again at once, the median of the rounds. These requests have no time to be late for:
+	// it is the highest rate that client and server reach together, not one that can be measured.
 	WithoutPause float64 `json:"without_pause_requests_per_s"`
-	// StampError at a load that most machines carry, with the stamps that serve would use.
+	// StampError at a load that most machines can bear, with the stamps that serve would use.
 	StampError Quantiles `json:"stamp_error"`
 	Timestamps string    `json:"timestamps"`
 
@@ -168,7 +168,7 @@ type Figures struct {
 	Problems  []Problem      `json:"problems"`
 }
 
-// RequestRound is a closed loop that asked as fast as it could.
+// RequestRound is a closed loop without pauses.
 type RequestRound struct {
 	Users             int     `json:"users"`
 	RequestsPerSecond float64 `json:"requests_per_s"`
@@ -176,7 +176,7 @@ type RequestRound struct {
 
 // RateStep is a rate of requests on the way to the highest.
 type RateStep struct {
-	// Asked for, and what was Reached over the time of the arrivals and of what took longer.
+	// Asked for, and Reached in the time of the arrivals and of the requests after that.
 	Asked   float64 `json:"asked_requests_per_s"`
 	Reached float64 `json:"reached_requests_per_s"`
 	Attempt
@@ -184,7 +184,7 @@ type RateStep struct {
 
 // Step is a load of open streams on the way to the most of them.
 type Step struct {
-	// Asked for; in Result is what came.
+	// Asked for; Result has the actual values.
 	Streams         int     `json:"asked_streams"`
 	ChunksPerSecond float64 `json:"asked_chunks_per_s"`
 	// Plateau is the rate of chunks while all streams were open.
@@ -192,14 +192,14 @@ type Step struct {
 	Attempt
 }
 
-// Attempt is what came of a step.
+// Attempt is the result of a step.
 type Attempt struct {
-	// Missed says in a few words why the step does not count as measured exactly; "" if it does.
+	// Missed is the reason why the step is not exact; "" if it is.
 	Missed string `json:"missed"`
 	Result Result `json:"result"`
 }
 
-func (a Attempt) held() bool { return a.Missed == "" }
+func (a Attempt) exact() bool { return a.Missed == "" }
 
 // StampRun is the same load with one kind of stamps, the medians of its rounds.
 type StampRun struct {
@@ -212,7 +212,7 @@ type StampRun struct {
 	CPU             float64   `json:"cpu_per_chunk_us"`
 }
 
-// LatenessRun is how late arrivals were, with requests sent or, for the pacer alone, without.
+// LatenessRun is the lateness of arrivals, with requests sent or, for the pacer alone, without.
 type LatenessRun struct {
 	RequestsPerSecond float64   `json:"requests_per_s"`
 	Sent              bool      `json:"sent"`
@@ -222,7 +222,7 @@ type LatenessRun struct {
 // Dashboard compares rounds of a load with the dashboard drawn and without.
 type Dashboard struct {
 	Pairs int `json:"pairs"`
-	// CPURatio is the CPU time with the dashboard divided by that without, DrawnBytes what it would have sent to the terminal.
+	// CPURatio is the CPU time with the dashboard divided by that without, DrawnBytes the output for the terminal.
 	CPURatio   float64 `json:"cpu_ratio"`
 	DrawnBytes float64 `json:"drawn_bytes_per_s"`
 	With       Watched `json:"with"`
@@ -236,7 +236,7 @@ type Watched struct {
 	CPU      float64   `json:"cpu_s"`
 }
 
-// Problem is why a part of the campaign has no figure.
+// Problem is the reason why a part of the campaign has no figure.
 type Problem struct {
 	Part string `json:"part"`
 	Text string `json:"text"`

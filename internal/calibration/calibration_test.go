@@ -54,7 +54,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	}
 }
 
-// A record that cannot be written leaves the old one as it was, and nothing beside it.
+// A failed write leaves the old record as it was, and no other file.
 func TestRecordNotWritten(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "calibration.json"), 0o700); err != nil {
@@ -111,7 +111,7 @@ func TestBadRecords(t *testing.T) {
 	}
 }
 
-// Every bare number says its unit or is a plain count.
+// The name of every bare number has its unit, or the number is a count.
 func TestJSONNames(t *testing.T) {
 	var out bytes.Buffer
 	if err := full(t).JSON(&out); err != nil {
@@ -157,7 +157,7 @@ func FuzzReadRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// Whatever it says, it can be asked.
+		// The methods work with any record.
 		_ = c.Matches()
 		for _, s := range c.Beyond(Planned{1e6, 1e6, 1e6}) {
 			if len(s) > 400 {

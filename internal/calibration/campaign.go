@@ -7,11 +7,11 @@ import (
 	"benchtop/metrics"
 )
 
-// Campaign says what a calibration tries. It is not changed by running it.
+// Campaign is the plan of a calibration. Running does not change it.
 type Campaign struct {
 	Quick bool
-	// Users ask without pause for answers of one chunk, in so many Rounds of RoundTime each. Then requests arrive at these
-	// shares of the rate they reached, rising, for RoundTime each.
+	// Users ask without pause for answers of one chunk, in Rounds of RoundTime each. Then requests arrive at RateShares of the
+	// rate that they reached, rising, for RoundTime each.
 	Users, Rounds int
 	RateShares    []float64
 	RoundTime     time.Duration
@@ -31,18 +31,18 @@ type Campaign struct {
 	Paced, Sent []float64
 	ArrivalTime time.Duration
 
-	// Draw draws the dashboard of a run until its ctx ends and returns how many bytes it drew; nil leaves the part out.
+	// Draw draws the dashboard of a run until its ctx ends and returns the number of bytes drawn; nil skips the part.
 	Draw func(ctx context.Context, snapshots <-chan metrics.Snapshot) (bytes int64)
-	// Progress hears what comes next: the number of a part, how many there are, and what is being measured; nil for nobody.
+	// Progress is called before each measurement, with the number of the part, the number of parts, and a description; nil for none.
 	Progress func(part, of int, text string)
 }
 
 const (
-	streamRate = 5  // chunks a second of each stream where streams count
-	stampRate  = 20 // and where stamps do: a fast reader's
+	streamRate = 5  // chunks a second of a stream, to find the most streams
+	stampRate  = 20 // chunks a second of a stream, to measure stamps: those of a fast reader
 )
 
-// Usual takes about a minute, where the machine gives no reason to end a part early.
+// Usual takes about a minute, less if a part ends early.
 func Usual() Campaign {
 	return Campaign{
 		Users: 64, Rounds: 3, RateShares: []float64{0.25, 0.5, 0.7, 0.85}, RoundTime: 1500 * time.Millisecond,
@@ -54,7 +54,7 @@ func Usual() Campaign {
 	}
 }
 
-// Quick takes about twenty seconds and is the less sure of what it says.
+// Quick takes about twenty seconds and is less certain.
 func Quick() Campaign {
 	c := Usual()
 	c.Quick = true
@@ -66,25 +66,25 @@ func Quick() Campaign {
 	return c
 }
 
-// Run measures this process against the metronome at server. What fails is a Problem of the result; when ctx ends, the
-// result is what was measured so far and not Complete.
+// Run measures this process against the metronome at server. Failures are Problems of the result; when ctx ends, the result has the
+// measurements so far and is not Complete.
 func (c *Campaign) Run(ctx context.Context, server string) *Calibration {
 	return c.run(ctx, tools{
 		measure:  func(ctx context.Context, l Load) (Result, error) { return Measure(ctx, server, l) },
 		lateness: pacerLateness,
-		room:     room,
+		limits:   limits,
 	})
 }
 
-// tools are what a campaign measures with, so that its rules can be tested without a machine.
+// tools make the measurements of a campaign, so that tests can replace them.
 type tools struct {
 	measure  func(ctx context.Context, l Load) (Result, error)
 	lateness func(ctx context.Context, perSecond float64, length time.Duration) (Quantiles, error)
-	// room is why so many connections cannot be had, nil if they can.
-	room func(connections int) error
+	// limits is the reason why the system does not allow so many connections, nil if it does.
+	limits func(connections int) error
 }
 
-// campaign is one that goes on.
+// campaign is a Campaign in progress.
 type campaign struct {
 	Campaign
 	tools
@@ -111,13 +111,13 @@ func (c *Campaign) run(ctx context.Context, t tools) *Calibration {
 	return out
 }
 
-func (c *campaign) tell(text string) {
+func (c *campaign) report(text string) {
 	if c.Progress != nil {
 		c.Progress(c.begun, c.parts, text)
 	}
 }
 
-// problem files why something was not measured, unless that is only because the campaign was ended.
+// problem records a failure, unless the campaign was ended.
 func (c *campaign) problem(ctx context.Context, part string, err error) {
 	if ctx.Err() == nil {
 		c.out.Problems = append(c.out.Problems, Problem{part, err.Error()})

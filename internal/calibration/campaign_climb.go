@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// steady is a load of streams that begin one after the other, no faster than the client is known to be able to send, and
-// are then all open together for a while.
+// steady is a load of streams that begin one after the other, at a rate that the client can send, and are then all open together for
+// a while.
 func (c *campaign) steady(streams int, perStream float64, together time.Duration) Load {
 	starts := 2000. // a second
 	if len(c.out.Rates) > 0 {
-		starts = min(max(c.out.RequestsPerSecond/2, 500), 10_000) // those that have begun want their share as well
+		starts = min(max(c.out.RequestsPerSecond/2, 500), 10_000) // the open streams need time, too
 	}
 	itl := time.Duration(float64(time.Second) / perStream).Round(time.Microsecond)
 	ramp := float64(streams) / starts
@@ -23,65 +23,63 @@ func (c *campaign) steady(streams int, perStream float64, together time.Duration
 	}
 }
 
-// lasts is how long a steady load takes where nobody is late.
+// lasts is the duration of a steady load without lateness.
 func (l *Load) lasts() float64 {
 	return float64(l.Requests)/l.Rate + l.TTFT.Seconds() + float64(l.Chunks-1)*l.ITL.Seconds()
 }
 
-// streams looks for the most streams that can be open.
+// streams finds the most streams that can be open.
 func (c *campaign) streams(ctx context.Context) {
 	rungs := each(c.Streams, func(n int) float64 { return float64(n) })
 	c.out.Streams, c.out.MoreStreams = climb(ctx, c, "open streams", rungs, func(n float64) (Step, error) {
 		streams := int(n)
 		step := Step{Streams: streams, ChunksPerSecond: n * streamRate}
-		if err := c.room(streams); err != nil {
-			return step, errNoRoom{err}
+		if err := c.limits(streams); err != nil {
+			return step, errLimits{err}
 		}
-		c.tell(fmt.Sprintf("open streams: %s of %d chunks/s each", count(n), streamRate))
+		c.report(fmt.Sprintf("open streams: %s of %d chunks/s each", count(n), streamRate))
 		return c.step(ctx, step, c.steady(streams, streamRate, c.StreamTime))
 	})
-	c.exact(c.out.Streams)
+	c.record(c.out.Streams)
 }
 
-// chunks looks for the most chunks a second that can be timed.
+// chunks finds the most chunks a second that can be timed.
 func (c *campaign) chunks(ctx context.Context) {
 	streams := c.fitting(c.ChunkStreams)
 	c.out.Chunks, c.out.MoreChunks = climb(ctx, c, "chunks/s", c.ChunkRates, func(rate float64) (Step, error) {
-		c.tell(fmt.Sprintf("chunks/s: %s over %s streams", count(rate), count(float64(streams))))
+		c.report(fmt.Sprintf("chunks/s: %s over %s streams", count(rate), count(float64(streams))))
 		step := Step{Streams: streams, ChunksPerSecond: rate}
 		return c.step(ctx, step, c.steady(streams, rate/float64(streams), c.ChunkTime))
 	})
-	c.exact(c.out.Chunks)
+	c.record(c.out.Chunks)
 }
 
-// exact takes what steps held into the figures: each is about streams and chunks alike.
-func (c *campaign) exact(steps []Step) {
+// record updates the figures by exact steps, each of which is about streams and chunks.
+func (c *campaign) record(steps []Step) {
 	for _, s := range steps {
-		if s.held() {
+		if s.exact() {
 			c.out.OpenStreams = max(c.out.OpenStreams, float64(s.Streams))
 			c.out.ChunksPerSecond = max(c.out.ChunksPerSecond, s.Plateau)
 		}
 	}
 }
 
-// errNoRoom says that the system does not allow a step, whatever the client could do.
-type errNoRoom struct{ why error }
+// errLimits: the system does not allow a step.
+type errLimits struct{ why error }
 
-func (e errNoRoom) Error() string { return e.why.Error() }
+func (e errLimits) Error() string { return e.why.Error() }
 
-// downMost is how many times a first step that is too much is halved.
+// downMost is how often a first step that is too much is halved.
 const downMost = 4
 
-// attempted is a step of a climb that was measured and judged: whether it was exact, and whether what was asked for came, so
-// that asking for more makes sense.
+// attempted is a measured step of a climb: whether it was exact, and whether the load was reached, so that more can be asked for.
 type attempted interface {
-	held() bool
+	exact() bool
 	full() bool
 }
 
-// climb tries rising rungs until one is too much. That must show twice, because other programs have an influence too. Where
-// the first is too much already it goes down instead, so that a weak machine has a figure as well. more says that it was not
-// the client that ended it.
+// climb tries rising rungs until one fails twice, as other programs have an influence, too. If the first one fails it goes down
+// instead, so that a weak machine has a figure as well. more reports that something else than the client ended it.
 func climb[S attempted](ctx context.Context, c *campaign, part string, rungs []float64, try func(rung float64) (S, error)) (steps []S, more bool) {
 	attempt := func(rung float64) (ok bool) {
 		for range 2 {
@@ -90,12 +88,12 @@ func climb[S attempted](ctx context.Context, c *campaign, part string, rungs []f
 				return false
 			}
 			if err != nil {
-				more = more || errors.As(err, new(errNoRoom))
+				more = more || errors.As(err, new(errLimits))
 				c.problem(ctx, fmt.Sprintf("%s, %s", part, count(rung)), err)
 				return false
 			}
 			steps = append(steps, s)
-			if s.held() {
+			if s.exact() {
 				return true
 			}
 		}
@@ -104,7 +102,7 @@ func climb[S attempted](ctx context.Context, c *campaign, part string, rungs []f
 	for i, rung := range rungs {
 		if attempt(rung) {
 			if !steps[len(steps)-1].full() {
-				return steps, more // more than this does not come
+				return steps, more // the limit of server and client together
 			}
 			continue
 		}
@@ -120,13 +118,13 @@ func climb[S attempted](ctx context.Context, c *campaign, part string, rungs []f
 	return steps, len(rungs) > 0
 }
 
-// fullRate is the share of the chunks asked for that must come to try more of them.
+// fullRate is the share of the chunks asked for that must come before more are tried.
 const fullRate = 0.9
 
 func (s Step) full() bool { return s.Plateau >= fullRate*s.ChunksPerSecond }
 
-// full is part of being exact here.
-func (s RateStep) full() bool { return s.held() }
+// full holds for every exact step, as those reach their rate.
+func (s RateStep) full() bool { return s.exact() }
 
 // step measures a step and judges it.
 func (c *campaign) step(ctx context.Context, s Step, l Load) (Step, error) {

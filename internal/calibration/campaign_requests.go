@@ -13,15 +13,14 @@ import (
 	"benchtop/metrics"
 )
 
-// MostLate is the 99th percentile of how late requests may be sent at a rate that counts as measured exactly; as for the
-// verdict of a run.
+// MostLate is the greatest 99th percentile of lateness at a rate that is measured exactly, as in the verdict of a run.
 const MostLate = metrics.LateMost
 
-// leastReached is the share of a rate that must come for the same.
+// leastReached is the share of a rate that must be reached at such a rate.
 const leastReached = 0.95
 
-// requests looks for the highest rate at which requests are sent on time. What users without pause reach is only where to
-// look: so much comes when nothing has a time of its own, and none of it can be late.
+// requests finds the highest rate at which requests are sent on time. The rate of users without pause is only the range of the search:
+// their requests have no time to be late for.
 func (c *campaign) requests(ctx context.Context) {
 	c.withoutPause(ctx)
 	var rungs []float64
@@ -31,23 +30,23 @@ func (c *campaign) requests(ctx context.Context) {
 		}
 	}
 	c.out.Rates, _ = climb(ctx, c, "requests/s", rungs, func(rate float64) (RateStep, error) {
-		rate = max(1, rate) // 0 would be all at once
-		c.tell(fmt.Sprintf("requests/s: %s, sent at times of their own", count(rate)))
+		rate = max(1, rate) // 0 means all at once
+		c.report(fmt.Sprintf("requests/s: %s, sent at times of their own", count(rate)))
 		return c.rate(ctx, rate)
 	})
 	for _, s := range c.out.Rates {
-		if s.held() {
+		if s.exact() {
 			c.out.RequestsPerSecond = max(c.out.RequestsPerSecond, s.Reached)
 		}
 	}
 }
 
-// withoutPause measures how many requests a second come at most.
+// withoutPause measures the highest rate of requests that server and client reach.
 func (c *campaign) withoutPause(ctx context.Context) {
 	var rates []float64
 	for i := range c.Rounds {
-		c.tell(fmt.Sprintf("requests/s: %d users without pause, round %d of %d", c.Users, i+1, c.Rounds))
-		r, err := c.sound(ctx, Load{Streams: c.Users, Closed: true, Chunks: 1, Duration: c.RoundTime, Preconnect: true})
+		c.report(fmt.Sprintf("requests/s: %d users without pause, round %d of %d", c.Users, i+1, c.Rounds))
+		r, err := c.flawless(ctx, Load{Streams: c.Users, Closed: true, Chunks: 1, Duration: c.RoundTime, Preconnect: true})
 		if err != nil {
 			c.problem(ctx, "requests/s", err)
 			return
@@ -58,11 +57,11 @@ func (c *campaign) withoutPause(ctx context.Context) {
 	}
 }
 
-// rate measures requests that arrive at a rate, without a limit of those in flight, and judges them. As in a run of that
-// kind, connections are opened when they are needed, and then used again.
+// rate measures and judges requests that arrive at a rate, without a limit on requests in flight. As in such a run, connections are
+// opened on demand, and then reused.
 func (c *campaign) rate(ctx context.Context, rate float64) (RateStep, error) {
 	s := RateStep{Asked: rate, Reached: rate}
-	// A number of them, not a time: a random number in a given time would be another rate.
+	// The number is fixed, as a random number in a fixed time would be another rate.
 	l := Load{Rate: rate, Requests: max(1, int(math.Round(rate*c.RoundTime.Seconds()))), Chunks: 1, Seed: int64(rate)}
 	r, err := c.measure(ctx, l)
 	if err != nil {
@@ -70,7 +69,7 @@ func (c *campaign) rate(ctx context.Context, rate float64) (RateStep, error) {
 	}
 	s.Result = r
 	arriving := float64(l.Requests) / rate
-	if took := r.Seconds - MostLate.Seconds(); took > arriving { // the last answer takes a moment
+	if took := r.Seconds - MostLate.Seconds(); took > arriving { // the last answer needs some time
 		s.Reached *= arriving / took
 	}
 	s.Reached = rounded(s.Reached, 0)
@@ -85,7 +84,7 @@ func (c *campaign) rate(ctx context.Context, rate float64) (RateStep, error) {
 	return s, nil
 }
 
-// twoDigits keeps the first two digits of a positive number: others would only look exact.
+// twoDigits rounds a positive number to two digits; more would only look exact.
 func twoDigits(v float64) float64 {
 	if v < 10 {
 		return math.Round(v)
@@ -94,7 +93,7 @@ func twoDigits(v float64) float64 {
 	return math.Round(v/unit) * unit
 }
 
-// lateArrivals measures how late requests begin: for the pacer alone, and with the work of sending them.
+// lateArrivals measures the lateness of arrivals: of the pacer alone, and with the work of sending requests.
 func (c *campaign) lateArrivals(ctx context.Context) {
 	for i, rate := range slices.Concat(c.Paced, c.Sent) {
 		if ctx.Err() != nil {
@@ -103,12 +102,12 @@ func (c *campaign) lateArrivals(ctx context.Context) {
 		run := LatenessRun{RequestsPerSecond: rate, Sent: i >= len(c.Paced)}
 		var err error
 		if run.Sent {
-			c.tell(fmt.Sprintf("lateness: %s requests/s", count(rate)))
+			c.report(fmt.Sprintf("lateness: %s requests/s", count(rate)))
 			var r Result
-			r, err = c.sound(ctx, Load{Streams: c.Users, Rate: rate, Chunks: 1, Duration: c.ArrivalTime, Preconnect: true, Seed: int64(rate)})
+			r, err = c.flawless(ctx, Load{Streams: c.Users, Rate: rate, Chunks: 1, Duration: c.ArrivalTime, Preconnect: true, Seed: int64(rate)})
 			run.Lateness = r.Lateness
 		} else {
-			c.tell(fmt.Sprintf("lateness: %s arrivals/s, nothing sent", count(rate)))
+			c.report(fmt.Sprintf("lateness: %s arrivals/s, nothing sent", count(rate)))
 			run.Lateness, err = c.tools.lateness(ctx, rate, c.ArrivalTime)
 		}
 		if err != nil {
@@ -119,12 +118,12 @@ func (c *campaign) lateArrivals(ctx context.Context) {
 	}
 }
 
-// room reports what the system would not let a load have. The metronome needs as many sockets in its own process.
-func room(connections int) error {
+// limits reports the limits of the system that a load exceeds. The metronome needs as many sockets in its own process.
+func limits(connections int) error {
 	return errors.Join(telemetry.CheckSockets(connections), telemetry.CheckPorts(connections))
 }
 
-// pacerLateness is how late the arrivals of a default pacer are without any work.
+// pacerLateness is the lateness of arrivals from the default pacer without any work.
 func pacerLateness(ctx context.Context, perSecond float64, length time.Duration) (Quantiles, error) {
 	late, err := pace.Lateness(ctx, "", perSecond, max(1, int(perSecond*length.Seconds())), uint64(perSecond))
 	return QuantilesOf(late), err

@@ -10,8 +10,8 @@ import (
 	"benchtop/metrics"
 )
 
-// stamps measures the same load with the kernel's stamps and our own, and with the dashboard drawn, in turn, so that what
-// else the machine does falls on all of them alike.
+// stamps measures the same load with the kernel's stamps, with the client's own and with the dashboard drawn, in turn, so that other
+// work of the machine affects all alike.
 func (c *campaign) stamps(ctx context.Context) {
 	streams := c.fitting(c.StampStreams)
 	load := c.steady(streams, stampRate, c.StampTime)
@@ -19,15 +19,15 @@ func (c *campaign) stamps(ctx context.Context) {
 	if conn.KernelStamps() {
 		sources = []string{metrics.KernelStamps, metrics.UserStamps}
 	}
-	c.out.Timestamps = sources[0] // what serve uses
+	c.out.Timestamps = sources[0] // the ones that serve uses
 	rounds := map[string][]Result{}
 	var pairs []pair
 	for i := range c.StampRounds {
-		var plain *Result // of what serve uses
+		var plain *Result // with the stamps that serve uses
 		for _, source := range sources {
-			c.tell(fmt.Sprintf("stamps of the %s: %s streams of %d chunks/s each, round %d of %d", source, count(float64(streams)), stampRate, i+1, c.StampRounds))
+			c.report(fmt.Sprintf("stamps of the %s: %s streams of %d chunks/s each, round %d of %d", source, count(float64(streams)), stampRate, i+1, c.StampRounds))
 			load.Timestamps = source
-			r, err := c.sound(ctx, load)
+			r, err := c.flawless(ctx, load)
 			if err != nil {
 				c.problem(ctx, "stamps of the "+source, err)
 				continue
@@ -40,7 +40,7 @@ func (c *campaign) stamps(ctx context.Context) {
 		if c.Draw == nil || plain == nil || ctx.Err() != nil {
 			continue
 		}
-		c.tell(fmt.Sprintf("the same with the dashboard drawn, round %d of %d", i+1, c.StampRounds))
+		c.report(fmt.Sprintf("the same with the dashboard drawn, round %d of %d", i+1, c.StampRounds))
 		load.Timestamps = sources[0]
 		if drawn, bytes, err := c.drawn(ctx, load); err != nil {
 			c.problem(ctx, "dashboard", err)
@@ -65,23 +65,23 @@ func (c *campaign) stamps(ctx context.Context) {
 	c.out.Dashboard = dashboard(pairs)
 }
 
-// fitting is a number of streams for which the system has room.
+// fitting is a number of streams within the limits of the system.
 func (c *campaign) fitting(streams int) int {
-	for streams > 1 && c.room(streams) != nil {
+	for streams > 1 && c.limits(streams) != nil {
 		streams /= 2
 	}
 	return streams
 }
 
-// drawn measures a load with the dashboard on, and how many bytes that drew.
+// drawn measures a load with the dashboard on, and returns the number of bytes drawn.
 func (c *campaign) drawn(ctx context.Context, l Load) (r Result, bytes int64, err error) {
 	l.Watch = func(ctx context.Context, snapshots <-chan metrics.Snapshot) { bytes = c.Draw(ctx, snapshots) }
-	r, err = c.sound(ctx, l)
+	r, err = c.flawless(ctx, l)
 	return r, bytes, err
 }
 
-// sound measures a load of which nothing may fail.
-func (c *campaign) sound(ctx context.Context, l Load) (Result, error) {
+// flawless measures a load; a failed request is an error.
+func (c *campaign) flawless(ctx context.Context, l Load) (Result, error) {
 	r, err := c.measure(ctx, l)
 	if err == nil && r.Failed > 0 {
 		err = fmt.Errorf("%d of %d requests failed", r.Failed, r.Requests)
@@ -89,7 +89,7 @@ func (c *campaign) sound(ctx context.Context, l Load) (Result, error) {
 	return r, err
 }
 
-// pair is a round of a load without the dashboard and with it, and how many bytes that drew.
+// pair is a round of a load without the dashboard and with it, and the number of bytes drawn.
 type pair struct {
 	without, with Result
 	bytes         int64
@@ -116,7 +116,7 @@ func watched(all []Result) Watched {
 	}
 }
 
-// Median is the mean of the two in the middle of an even number; 0 of none.
+// Median of an even number of values is the mean of the middle two; of none it is 0.
 func Median(all []float64) float64 {
 	if len(all) == 0 {
 		return 0
@@ -125,7 +125,7 @@ func Median(all []float64) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// each is a figure of each of some things.
+// each maps values to a figure.
 func each[T, F any](all []T, of func(T) F) []F {
 	figures := make([]F, len(all))
 	for i, x := range all {
@@ -134,7 +134,7 @@ func each[T, F any](all []T, of func(T) F) []F {
 	return figures
 }
 
-// middle is the median of each quantile of several rounds, which are N altogether.
+// middle has the median of each quantile of several rounds, and the sum of their N.
 func middle(rounds []Quantiles) (q Quantiles) {
 	at := func(pick func(Quantiles) time.Duration) time.Duration {
 		return time.Duration(Median(each(rounds, func(q Quantiles) float64 { return float64(pick(q)) })))

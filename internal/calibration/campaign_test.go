@@ -17,12 +17,12 @@ import (
 // machineModel answers loads by a formula instead of sending them.
 type machineModel struct {
 	loads []Load
-	// Above these a client of this kind fails: chunks/s that it times exactly, chunks/s that come at all, sockets.
+	// The limits of the client: chunks/s timed exactly, chunks/s at all, sockets; 0 for none.
 	exact, most float64
 	sockets     int
-	// Above these, requests/s are sent late, and do not come.
+	// The limits of requests/s that are sent on time, and of those that come; 0 for none.
 	punctual, arriving float64
-	// bad measurements are answered as if something else had kept the machine busy.
+	// bad are the numbers of measurements disturbed by other programs.
 	bad map[int]bool
 	err error
 }
@@ -75,7 +75,7 @@ func (m *machineModel) tools() tools {
 		lateness: func(context.Context, float64, time.Duration) (Quantiles, error) {
 			return Quantiles{N: 100, P99: 40 * time.Microsecond}, m.err
 		},
-		room: func(n int) error {
+		limits: func(n int) error {
 			if m.sockets > 0 && n > m.sockets {
 				return errors.New("too few files")
 			}
@@ -91,7 +91,7 @@ func campaignOf(streams []int, rates ...float64) Campaign {
 	return c
 }
 
-// The most is the highest step that held; one that is too much is tried twice, and nothing beyond it.
+// The figure is that of the highest exact step; a failed step is repeated once, and ends the climb.
 func TestClimb(t *testing.T) {
 	for _, c := range []struct {
 		name           string
@@ -160,14 +160,14 @@ func TestClimb(t *testing.T) {
 	}
 }
 
-// The highest rate is the highest at which requests are on time; what users without pause reach is another figure.
+// The highest rate is the highest with punctual requests; the rate of users without pause is another figure.
 func TestRates(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		m       machineModel
 		want    string // the rates that were tried
 		most    float64
-		missed  string // why the last one does not count
+		missed  string // of the last one
 		verdict string
 	}{
 		{name: "no end", want: "2000 4000 5600 6800", most: 6800, verdict: "This machine can measure up to 6,800 requests/s."},
@@ -207,7 +207,7 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// A rate at which requests fail is not exact, whatever the others were.
+// A rate with failed requests is not exact.
 func TestFailedRate(t *testing.T) {
 	m := machineModel{}
 	r := &campaign{Campaign: Usual(), tools: m.tools(), out: &Figures{}}
@@ -233,7 +233,7 @@ func TestTwoDigits(t *testing.T) {
 	}
 }
 
-// Streams of a step begin no faster than the client can send, and are all open together for the time that was asked for.
+// Streams of a step begin no faster than the client can send, and are all open together for the given time.
 func TestSteadyLoad(t *testing.T) {
 	for _, c := range []struct{ exact, starts float64 }{{-1, 2000}, {6000, 3000}, {400, 500}, {0, 500}, {1e6, 10_000}} {
 		r := &campaign{out: &Figures{}}
@@ -278,7 +278,7 @@ func TestStampRounds(t *testing.T) {
 	}
 }
 
-// What fails is told in the result and ends neither the campaign nor the program.
+// A failed part is a problem of the result and does not end the campaign.
 func TestCampaignFails(t *testing.T) {
 	m := &machineModel{err: errors.New("the server is gone")}
 	plan := campaignOf([]int{100}, 1000)
@@ -292,7 +292,7 @@ func TestCampaignFails(t *testing.T) {
 	}
 }
 
-// Wherever it is ended, what was measured before is kept, and the end is no problem of the client's.
+// A campaign that is ended at any point keeps its measurements, and the end is no problem in the result.
 func TestCampaignEnded(t *testing.T) {
 	plan := campaignOf([]int{100, 200}, 1000, 2000)
 	all := &machineModel{}

@@ -26,21 +26,21 @@ type ownClient struct {
 	view        *live.View
 }
 
-// prepare opens connections ahead, if asked to.
+// prepare opens connections ahead if the load says so.
 func (c *ownClient) prepare(ctx context.Context, base string) error {
 	t, err := target.New(target.Options{BaseURL: base})
 	if err != nil {
 		return err
 	}
 	c.target, c.connections = t, conn.NewPool(t, c.load.Timestamps)
-	c.connections.KeptOpen() // it is our own server
+	c.connections.KeptOpen() // the server is local
 	if !c.load.Preconnect {
 		return nil
 	}
 	return c.connections.Open(ctx, c.load.ahead())
 }
 
-// ahead is how many connections the load needs at most; 0 if only the server's speed tells.
+// ahead is the most connections that the load needs; 0 if that depends on the server's speed.
 func (l *Load) ahead() int {
 	switch {
 	case l.Streams == 0:
@@ -52,7 +52,7 @@ func (l *Load) ahead() int {
 }
 
 // run is a Client.
-func (c *ownClient) run(ctx context.Context, _ string, start time.Time, t *Tally) error {
+func (c *ownClient) run(ctx context.Context, _ string, start time.Time, t *Accumulator) error {
 	l := &c.load
 	o := loadgen.Defaults()
 	o.Target, o.Connections, o.Model = c.target, c.connections, "metronome"
@@ -60,26 +60,26 @@ func (c *ownClient) run(ctx context.Context, _ string, start time.Time, t *Tally
 	o.Timestamps, o.Drain = l.Timestamps, 0
 	o.StallTimeout = max(o.StallTimeout, 10*l.ITL)
 	c.view = live.NewView(start, l.plan(start))
-	e, err := loadgen.New(o, event.NewStream(start, c.view, tallied{t}))
+	e, err := loadgen.New(o, event.NewStream(start, c.view, sink{t}))
 	if err != nil {
 		return err
 	}
-	beside, stop := context.WithCancel(ctx)
+	watchers, stop := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer stop()
-	watching.Go(func() { c.health(beside, start) })
+	watching.Go(func() { c.health(watchers, start) })
 	if l.Watch != nil {
-		snapshots := c.view.Publish(beside, snapshotEvery)
-		watching.Go(func() { l.Watch(beside, snapshots) })
+		snapshots := c.view.Publish(watchers, snapshotEvery)
+		watching.Go(func() { l.Watch(watchers, snapshots) })
 	}
 	return e.Run(ctx, &turns{most: l.Requests, chunks: l.Chunks})
 }
 
-// snapshotEvery is how often whoever watches gets news, as on the dashboard.
+// snapshotEvery is the interval between snapshots, as for the dashboard.
 const snapshotEvery = 500 * time.Millisecond
 
-// judge fills in what the live view knows.
+// judge adds the stamps and the verdict of the live view.
 func (c *ownClient) judge(r *Result) {
 	stamps := c.view.Stamps()
 	if n := float64(stamps.Chunks); n > 0 {
@@ -91,7 +91,7 @@ func (c *ownClient) judge(r *Result) {
 	}
 }
 
-// turns is the source: the shortest of prompts, each with an id of its own.
+// turns is the source: minimal prompts, each with its own id.
 type turns struct {
 	sent, most int // most is 0 for no end
 	chunks     int
@@ -108,29 +108,29 @@ func (s *turns) Next() (datasets.Conversation, error) {
 	}, nil
 }
 
-// Tally is told by a client under measurement what it sees. Its methods may be called from any goroutine.
-type Tally struct {
+// Accumulator collects the observations of a client under measurement. Its methods may be called from any goroutine.
+type Accumulator struct {
 	open, most, chunks atomic.Int64
 
-	mu      sync.Mutex // guards everything below
-	seen    []Seen
+	mu      sync.Mutex // guards the fields below
+	seen    []RequestSummary
 	failed  int
 	problem string // of the first failure
 }
 
-// Seen is a request that succeeded, in compact form.
-type Seen struct {
+// RequestSummary is a successful request in compact form.
+type RequestSummary struct {
 	ID string
-	// Sent is when its first byte was written, from the start of the run.
+	// Sent is the time of the write of its first byte, from the start of the run.
 	Sent time.Duration
 	// Late as in metrics.Request.OwnLateness, Connect the time to open its connection, 0 if it was open.
 	Late, Connect time.Duration
-	// Chunks are the times of those with output, in microseconds after Sent.
+	// Chunks are the times of chunks with output, in microseconds after Sent.
 	Chunks []int32
 }
 
 // Began counts a stream.
-func (t *Tally) Began() {
+func (t *Accumulator) Began() {
 	n := t.open.Add(1)
 	for most := t.most.Load(); n > most && !t.most.CompareAndSwap(most, n); {
 		most = t.most.Load()
@@ -138,18 +138,18 @@ func (t *Tally) Began() {
 }
 
 // Chunk counts a chunk with output. It allocates nothing.
-func (t *Tally) Chunk() { t.chunks.Add(1) }
+func (t *Accumulator) Chunk() { t.chunks.Add(1) }
 
-// Ended files a stream that succeeded.
-func (t *Tally) Ended(s Seen) {
+// Ended adds a successful stream.
+func (t *Accumulator) Ended(s RequestSummary) {
 	t.open.Add(-1)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seen = append(t.seen, s)
 }
 
-// Failed files a request that did not; began says whether its stream was counted.
-func (t *Tally) Failed(began bool, why string) {
+// Failed adds a failed request; began reports whether its stream was counted.
+func (t *Accumulator) Failed(began bool, why string) {
 	if began {
 		t.open.Add(-1)
 	}
@@ -160,17 +160,17 @@ func (t *Tally) Failed(began bool, why string) {
 	}
 }
 
-// Ends is how many requests ended so far.
-func (t *Tally) Ends() (succeeded, failed int, problem string) {
+// Ends counts the requests that have ended so far; problem is that of the first failure.
+func (t *Accumulator) Ends() (succeeded, failed int, problem string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return len(t.seen), t.failed, t.problem
 }
 
-// tallied is a tally as a sink of a run.
-type tallied struct{ *Tally }
+// sink passes the events of a run to an accumulator.
+type sink struct{ *Accumulator }
 
-func (t tallied) Take(e *event.Event) {
+func (t sink) Take(e *event.Event) {
 	switch e.Kind {
 	case event.Sent:
 		t.Began()
@@ -183,8 +183,8 @@ func (t tallied) Take(e *event.Event) {
 	}
 }
 
-func (t tallied) done(q *metrics.Request) {
-	if q.Failure == metrics.Cancelled { // by the end of the load: nobody's failure
+func (t sink) done(q *metrics.Request) {
+	if q.Failure == metrics.Cancelled { // by the end of the load, which is no failure
 		if q.Sent != metrics.Never {
 			t.open.Add(-1)
 		}
@@ -194,7 +194,7 @@ func (t tallied) done(q *metrics.Request) {
 		t.Failed(q.Sent != metrics.Never, string(q.Failure)+": "+q.Error)
 		return
 	}
-	s := Seen{ID: q.ID, Sent: q.Sent, Late: q.OwnLateness(), Connect: q.Connect, Chunks: make([]int32, 0, len(q.Chunks))}
+	s := RequestSummary{ID: q.ID, Sent: q.Sent, Late: q.OwnLateness(), Connect: q.Connect, Chunks: make([]int32, 0, len(q.Chunks))}
 	for _, c := range q.Chunks {
 		if c.Tokens > 0 {
 			s.Chunks = append(s.Chunks, int32((c.At-q.Sent)/time.Microsecond))
@@ -203,7 +203,7 @@ func (t tallied) done(q *metrics.Request) {
 	t.Ended(s)
 }
 
-// health tells the live view once a second how the process is doing, as in a real run, until ctx ends.
+// health sends the live view a sample of the process each second, as in a real run, until ctx ends.
 func (c *ownClient) health(ctx context.Context, start time.Time) {
 	process := telemetry.WatchProcess()
 	defer process.Close()

@@ -12,19 +12,19 @@ import (
 	"benchtop/metrics"
 )
 
-// Load is what the client is asked to do while it is measured.
+// Load is the load on the client under measurement.
 type Load struct {
 	// Streams is the most requests in flight; 0 for no limit.
 	Streams int
-	// Closed: Streams users, each of whom asks again without pause, until Duration is over or Requests are sent, whichever is
-	// first. Otherwise requests arrive by themselves at Rate per second, Poisson; a Rate of 0 sends all at once.
+	// Closed: Streams users ask again without pause, until Duration is over or Requests are sent, whichever is first. Otherwise
+	// requests arrive at Rate per second, as a Poisson process; a Rate of 0 sends all at once.
 	Closed bool
 	Rate   float64
-	// Requests to send; 0 for as many as fit Duration. Chunks in each answer.
+	// Requests to send; 0 for as many as Duration allows. Chunks in each answer.
 	Requests, Chunks int
 	// TTFT and ITL are the pace of the server.
 	TTFT, ITL time.Duration
-	// Duration ends the sending; 0 for no end. What is in flight then goes on.
+	// Duration ends the sending; 0 for no end. Requests in flight continue.
 	Duration time.Duration
 	// Timestamps as in loadgen.Options.
 	Timestamps string
@@ -32,13 +32,13 @@ type Load struct {
 	Preconnect bool
 	// Seed of the arrivals.
 	Seed int64
-	// Watch looks at the run while it is on, as a screen would, and is awaited; nil: nobody looks. Its ctx ends with the run,
-	// and then the channel is closed. It is not part of the load.
+	// Watch receives snapshots during the run, as a screen does; nil for none. Its ctx ends with the run, and then the channel is
+	// closed. The measurement waits for its end. It is not part of the load.
 	Watch func(ctx context.Context, snapshots <-chan metrics.Snapshot) `json:"-"`
 }
 
 const (
-	// mostRequests and longestAnswer bound what is kept of a measurement: 4 bytes a chunk.
+	// mostRequests, mostChunks and longestAnswer limit the memory of a measurement: 4 bytes a chunk.
 	mostRequests  = 5_000_000
 	mostChunks    = 1_000_000
 	longestAnswer = 30 * time.Minute
@@ -74,7 +74,7 @@ func (l *Load) Validate() error {
 	return errors.Join(problems...)
 }
 
-// Arrivals is when requests begin.
+// Arrivals are the times at which requests begin.
 func (l *Load) Arrivals() shape.Schedule {
 	if l.Closed {
 		return shape.Immediately()
@@ -89,7 +89,7 @@ func (l *Load) Arrivals() shape.Schedule {
 	return shape.At(shape.NewStages(shape.Bounds{}, []metrics.Stage{{Length: l.Duration, Rate: l.Rate}}, 1).Times(draws))
 }
 
-// plan is the load as the live view wants it, for the verdict.
+// plan is the load in the form of the live view, for its verdict.
 func (l *Load) plan(start time.Time) *metrics.Plan {
 	p := &metrics.Plan{
 		Started: start, Requests: l.Requests, Duration: l.Duration, Rate: metrics.Rate(l.Rate), Burstiness: 1,

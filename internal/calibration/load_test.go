@@ -12,7 +12,7 @@ func TestLoadIsChecked(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		load Load
-		want []string // words of the problems; none means that it is fine
+		want []string // parts of the problems; none for a valid load
 	}{
 		{"requests at once", Load{Requests: 1, Chunks: 1}, nil},
 		{"a rate for a time", Load{Rate: 10, Duration: time.Second, Chunks: 1}, nil},

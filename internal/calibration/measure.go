@@ -12,9 +12,8 @@ import (
 	"benchtop/metrics"
 )
 
-// Measure runs a load in this process against the metronome at server, its plain base URL, and compares what the client saw
-// with the server's log. The metronome must serve nobody else meanwhile. The error says why there is no result; failed
-// requests are counted instead, as long as one succeeded.
+// Measure runs a load in this process against the metronome at server, its base URL without a pace, and compares the client's times
+// with the server's log. The metronome must have no other clients meanwhile. Failed requests are no error as long as one succeeds.
 func Measure(ctx context.Context, server string, l Load) (Result, error) {
 	if l.Timestamps == "" {
 		l.Timestamps = metrics.UserStamps
@@ -34,28 +33,27 @@ func Measure(ctx context.Context, server string, l Load) (Result, error) {
 	return r, nil
 }
 
-// Client runs a load against base, which answers at the load's pace, and tells a tally of it. Offset 0 of its times is start.
-// It returns when the last request has ended.
-type Client func(ctx context.Context, base string, start time.Time, t *Tally) error
+// Client runs a load against base, which answers at the load's pace, and adds its observations to an accumulator. Offset 0 of their
+// times is start. It returns when the last request has ended.
+type Client func(ctx context.Context, base string, start time.Time, t *Accumulator) error
 
-// MeasureOther measures another client in the same way, as a yardstick. Of the result, the verdict and the shares of stamps
-// stay empty.
+// MeasureOther measures another client in the same way, for comparison. The verdict and the shares of stamps stay empty.
 func MeasureOther(ctx context.Context, server string, l Load, other Client) (Result, error) {
 	nothing := func(context.Context, string) error { return nil }
 	return measure(ctx, server, &l, nothing, other)
 }
 
-// readings of the usage a second.
+// readings is the number of readings of the usage in a second.
 const readings = 4
 
-// measure prepares a client, runs it with a meter beside it and compares.
+// measure prepares a client, runs it with a meter and compares.
 func measure(
 	ctx context.Context, server string, l *Load, prepare func(ctx context.Context, base string) error, run Client,
 ) (Result, error) {
 	if err := l.Validate(); err != nil {
 		return Result{}, err
 	}
-	// What an earlier load left is of no interest, nor whether the log had room for all of it.
+	// The log of earlier loads does not matter.
 	if err := metronome.ClearLog(ctx, server); err != nil {
 		return Result{}, err
 	}
@@ -67,9 +65,9 @@ func measure(
 	}
 
 	start := time.Now()
-	var tally Tally
+	var tally Accumulator
 	m := newMeter(start, &tally)
-	err := m.beside(func() error { return run(ctx, base, start, &tally) })
+	err := m.during(func() error { return run(ctx, base, start, &tally) })
 	took := time.Since(start)
 	if err == nil {
 		err = ctx.Err()
@@ -95,7 +93,7 @@ func measure(
 	return r, nil
 }
 
-// spent fills in what the measurement cost.
+// spent adds the usage of CPU and memory.
 func (r *Result) spent(m *meter, before int64) {
 	r.CPUSeconds = difference(m.used).cpu.Seconds()
 	p, found := m.plateau(int64(r.MostStreams))
@@ -111,12 +109,12 @@ func (r *Result) spent(m *meter, before int64) {
 	}
 }
 
-// compare puts what a client saw against what the server wrote down, joined by the id. start is the wall-clock time of offset 0 of
-// the client.
-func compare(seen []Seen, log []metronome.Entry, start time.Time) (r Result) {
+// compare compares the times of a client with the log of the server, by the ids of requests. start is the wall-clock time of the
+// client's offset 0.
+func compare(seen []RequestSummary, log []metronome.Entry, start time.Time) (r Result) {
 	served := make(map[string]*metronome.Entry, len(log))
 	for i := range log {
-		served[log[i].ID] = &log[i] // of a request that was sent twice, the last one
+		served[log[i].ID] = &log[i] // the last one of a request that was sent twice
 	}
 	var late, connect, errors []time.Duration
 	var ttft, itl, serverITL, mismatch spread

@@ -64,7 +64,7 @@ func TestMeasure(t *testing.T) {
 			if r.Seconds <= 0 || r.ChunksPerSecond <= 0 || r.RequestsPerSecond <= 0 || r.CPUSeconds < 0 || r.AllocsPerChunk < 0 {
 				t.Errorf("got %+v", r)
 			}
-			// The kernel begins to stamp some time after it was asked to, so nothing can be said of its share here.
+			// The kernel begins to stamp with a delay, so its share is unknown here.
 			if l.Timestamps == metrics.UserStamps && r.UnstampedShare != 1 {
 				t.Errorf("%.0f %% of chunks without stamp of the kernel, of which none was wanted", 100*r.UnstampedShare)
 			}
@@ -72,7 +72,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// A duration ends a load that has no number of requests, and whoever watches sees it.
+// A duration ends a load without a number of requests, and Watch receives all of it.
 func TestMeasureForATime(t *testing.T) {
 	server := ticking(t)
 	for name, l := range map[string]Load{
@@ -123,13 +123,13 @@ func TestMeasureRefuses(t *testing.T) {
 		{"bad load", t.Context(), server, Load{}, nil, "no end"},
 		{"bad timestamps", t.Context(), server, Load{Requests: 1, Chunks: 1, Timestamps: "sundial"}, nil, "sundial"},
 		{"over already", ended, server, fine, nil, "canceled"},
-		{"all failed", t.Context(), server, fine, func(_ context.Context, _ string, _ time.Time, tally *Tally) error {
+		{"all failed", t.Context(), server, fine, func(_ context.Context, _ string, _ time.Time, tally *Accumulator) error {
 			tally.Failed(false, "no way")
 			tally.Failed(true, "later")
 			return nil
 		}, "none of 2 requests succeeded; the first: no way"},
-		{"not in the log", t.Context(), server, fine, func(_ context.Context, _ string, _ time.Time, tally *Tally) error {
-			tally.Ended(Seen{ID: "made up", Chunks: []int32{1}})
+		{"not in the log", t.Context(), server, fine, func(_ context.Context, _ string, _ time.Time, tally *Accumulator) error {
+			tally.Ended(RequestSummary{ID: "made up", Chunks: []int32{1}})
 			return nil
 		}, "has none of 1 requests"},
 	} {
@@ -148,7 +148,7 @@ func TestMeasureRefuses(t *testing.T) {
 func TestMeasureEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	// Which would take an hour and a half.
+	// The load would take an hour and a half.
 	if _, err := Measure(ctx, ticking(t), Load{Requests: 5, Chunks: 100, ITL: time.Minute}); err == nil {
 		t.Error("it has a result")
 	}
@@ -164,7 +164,7 @@ func TestCompare(t *testing.T) {
 		{ID: "cut", Arrived: at(0), Writes: []time.Time{at(1000)}},
 		{ID: "somebody else's", Arrived: at(0), Writes: []time.Time{at(5)}},
 	}
-	seen := []Seen{
+	seen := []RequestSummary{
 		{ID: "twice", Sent: 90 * time.Microsecond, Chunks: []int32{1020, 2020, 3220}, Late: time.Millisecond, Connect: 70},
 		{ID: "early", Sent: 0, Chunks: []int32{994, 1995}},
 		{ID: "cut", Sent: 0, Chunks: []int32{1, 2}},

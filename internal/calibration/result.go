@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Quantiles of N times. Without any, all of them are 0. As JSON they are in microseconds.
+// Quantiles of N times, all 0 without any. As JSON they are in microseconds.
 type Quantiles struct {
 	N                   int
 	P50, P99, P999, Max time.Duration
@@ -27,7 +27,7 @@ func Quantile(sorted []time.Duration, share float64) time.Duration {
 	return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)]
 }
 
-// quantilesJSON is the form of Quantiles in files.
+// quantilesJSON is the JSON form of Quantiles.
 type quantilesJSON struct {
 	N    int     `json:"n"`
 	P50  float64 `json:"p50_us"`
@@ -57,7 +57,7 @@ func fromMicros(us float64) time.Duration {
 	return time.Duration(math.Round(us * float64(time.Microsecond)))
 }
 
-// spread is a mean and a standard deviation, summed up in one pass by Welford's method.
+// spread computes a mean and a standard deviation in one pass, by Welford's method.
 type spread struct {
 	n    int
 	mean float64
@@ -87,9 +87,9 @@ const (
 	Limited = "limited"
 )
 
-// Result is what a load showed of the client.
+// Result is the outcome of a load.
 type Result struct {
-	// Requests that ended, Failed those of them without success; Chunks with output that arrived in successes.
+	// Requests that ended, those of them that Failed, and Chunks with output in successful ones.
 	Requests int `json:"requests"`
 	Failed   int `json:"failed"`
 	Chunks   int `json:"chunks"`
@@ -99,20 +99,19 @@ type Result struct {
 	ChunksPerSecond   float64 `json:"chunks_per_s"`
 	// MostStreams that were in flight at one time.
 	MostStreams int `json:"most_streams"`
-	// StampError is the client's time of a chunk less the server's just before it wrote it, over all chunks of successes.
-	// Early are chunks that the client saw more than EarlyFrom before the server wrote them, which is impossible: a sign that
-	// a clock was set.
+	// StampError is the client's time of a chunk less the server's just before its write, over all chunks of successful requests.
+	// Early are chunks with a stamp more than EarlyFrom before their write, which is impossible: a sign that a clock was set.
 	StampError Quantiles `json:"stamp_error"`
 	Early      int       `json:"early"`
-	// Unmatched requests succeeded, but the server's log does not have them, or with another number of chunks.
+	// Unmatched are successful requests that the server's log lacks, or has with another number of chunks.
 	Unmatched int `json:"unmatched"`
-	// Lateness as in metrics.Request.OwnLateness; Connect is the time to open a connection, of requests that had to.
+	// Lateness as in metrics.Request.OwnLateness; Connect is the time to open a connection, of requests that opened one.
 	Lateness Quantiles `json:"lateness"`
 	Connect  Quantiles `json:"connect"`
-	// TTFTError is the mean of the client's TTFT less the server's own, from the request read to the first write.
+	// TTFTError is the mean of the client's TTFT less the server's own, from the end of the request to the first write.
 	TTFTError time.Duration `json:"ttft_error_ns"`
-	// ITLStd is the standard deviation of the gaps between chunks as the client saw them, ServerITLStd as the server wrote
-	// them, ITLErrorStd of the differences between the two, gap by gap.
+	// ITLStd is the standard deviation of the gaps between chunks at the client, ServerITLStd of those at the server, and ITLErrorStd
+	// of the differences between the two, gap by gap.
 	ITLStd       time.Duration `json:"itl_std_ns"`
 	ServerITLStd time.Duration `json:"server_itl_std_ns"`
 	ITLErrorStd  time.Duration `json:"itl_error_std_ns"`
@@ -120,21 +119,20 @@ type Result struct {
 	SharedShare    float64 `json:"shared_share"`
 	UnstampedShare float64 `json:"unstamped_share"`
 	// CPUSeconds of the whole measurement, user and system. CPUPerChunkMicros and AllocsPerChunk, the number of heap objects,
-	// are over the plateau: the time in which all of MostStreams were in flight, or else 95 % of them. PlateauSeconds is how
-	// long it was; 0 if it was shorter than a second, and then they are over the whole measurement. Where requests begin in that
-	// time, their own cost is in it.
+	// are over the plateau: the time in which all of MostStreams were in flight, or else 95 % of them. PlateauSeconds is its
+	// length; 0 if it was shorter than a second, and then they are over the whole measurement. They include the cost of requests
+	// that begin in that time.
 	CPUSeconds        float64 `json:"cpu_s"`
 	CPUPerChunkMicros float64 `json:"cpu_per_chunk_us"`
 	AllocsPerChunk    float64 `json:"allocs_per_chunk"`
 	PlateauSeconds    float64 `json:"plateau_s"`
-	// BytesPerStream is how much more memory was resident at most than before, divided by MostStreams; 0 where the system
-	// does not tell.
+	// BytesPerStream is the greatest rise of resident memory, divided by MostStreams; 0 where the system does not report it.
 	BytesPerStream int64 `json:"bytes_per_stream"`
-	// Verdict is the live view's, OK or Limited, with the reasons why it is limited. Another client has none.
+	// Verdict of the live view, OK or Limited, and why it is limited. Another client has none.
 	Verdict string   `json:"verdict,omitempty"`
 	Why     []string `json:"why,omitzero"`
 }
 
-// EarlyFrom is what a chunk may seem to come before it was written: the clocks of two processes are matched to about a
+// EarlyFrom is the tolerance for chunks that seem to come before their write: the clocks of two processes agree to about a
 // microsecond, and times are rounded to one.
 const EarlyFrom = 5 * time.Microsecond

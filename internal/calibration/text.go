@@ -13,7 +13,7 @@ import (
 	"benchtop/metrics"
 )
 
-// Text writes the calibration as tables for a person, in ASCII but for the name of the CPU, with the verdict at the end.
+// Text writes the calibration as tables, in ASCII except for the name of the CPU, with the verdict at the end.
 func (c *Calibration) Text(w io.Writer) error {
 	f := &c.Figures
 	manner := ""
@@ -35,7 +35,7 @@ func (c *Calibration) Text(w io.Writer) error {
 	return err
 }
 
-// String is the machine in words.
+// String describes the machine.
 func (m Machine) String() string {
 	cpu := m.CPU
 	if cpu != "" {
@@ -66,7 +66,7 @@ func stepsText(title string, steps []Step) string {
 	var rows [][]string
 	for _, s := range steps {
 		r, verdict := &s.Result, cmp.Or(s.Missed, "exact")
-		if s.held() && !s.full() {
+		if s.exact() && !s.full() {
 			verdict = "exact, but more do not come"
 		}
 		rows = append(rows, cells(float64(s.Streams), s.ChunksPerSecond, s.Plateau, r.StampError.P50, r.StampError.P99, percent(r.SharedShare),
@@ -128,7 +128,7 @@ func (f *Figures) problemsText() string {
 	return text
 }
 
-// cells is a row of a table: a duration is in microseconds, a number has commas, and a text stands as it is.
+// cells formats a row of a table: durations in microseconds, numbers with commas, texts as they are.
 func cells(row ...any) (texts []string) {
 	for _, cell := range row {
 		switch v := cell.(type) {
@@ -145,8 +145,7 @@ func cells(row ...any) (texts []string) {
 
 func micros1(us float64) string { return fmt.Sprintf("%.1f us", us) }
 
-// section is a table below a title, "" without rows. Columns are as wide as they need and to the right, but for a last one without
-// a name.
+// section is a table below a title, "" without rows. Columns are aligned to the right, except for a last one without a name.
 func section(title string, head []string, rows [][]string) string {
 	if len(rows) == 0 {
 		return ""
@@ -169,7 +168,7 @@ func section(title string, head []string, rows [][]string) string {
 	return text.String()
 }
 
-// asMicros is a time in microseconds for people, or in milliseconds where those would have six digits.
+// asMicros formats a time in microseconds, or in milliseconds where those would have five digits.
 func asMicros(d time.Duration) string {
 	us := float64(d) / float64(time.Microsecond)
 	switch {
@@ -183,7 +182,7 @@ func asMicros(d time.Duration) string {
 
 func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
 
-// Plural is a number of things.
+// Plural is a number and a noun.
 func Plural(n float64, what string) string {
 	if n != 1 {
 		what += "s"

@@ -7,7 +7,7 @@ import (
 	"benchtop/internal/telemetry"
 )
 
-// usage is what the process has used up at a moment of the measurement.
+// usage is the usage of the process up to a moment of the measurement.
 type usage struct {
 	at       time.Duration
 	cpu      time.Duration // user and system
@@ -17,15 +17,15 @@ type usage struct {
 	chunks   int64
 }
 
-// meter reads the usage now and then. One goroutine at a time may use it.
+// meter reads the usage repeatedly. One goroutine at a time may use it.
 type meter struct {
 	start time.Time
-	tally *Tally
+	tally *Accumulator
 	heap  []metrics.Sample
 	used  []usage
 }
 
-func newMeter(start time.Time, t *Tally) *meter {
+func newMeter(start time.Time, t *Accumulator) *meter {
 	return &meter{start: start, tally: t, heap: []metrics.Sample{
 		{Name: "/gc/heap/allocs:objects"}, {Name: "/gc/heap/tiny/allocs:objects"},
 	}}
@@ -45,8 +45,8 @@ func (m *meter) read() {
 	m.used = append(m.used, u)
 }
 
-// plateau is what was used in the longest time in which all of the most streams were open; if that is shorter than a second,
-// 95 % of them. If there is no such time, it is the total.
+// plateau is the usage in the longest time in which all of the most streams were open; if that is shorter than a second, 95 % of
+// them. If there is no such time, it is the total.
 func (m *meter) plateau(most int64) (used usage, found bool) {
 	for _, percent := range []int64{100, 95} {
 		if p := m.above(most * percent / 100); p.at >= time.Second {
@@ -56,7 +56,7 @@ func (m *meter) plateau(most int64) (used usage, found bool) {
 	return difference(m.used), false
 }
 
-// above is what was used in the longest time in which so many streams were open.
+// above is the usage in the longest time in which so many streams were open.
 func (m *meter) above(open int64) usage {
 	var best usage
 	from := 0
@@ -72,7 +72,7 @@ func (m *meter) above(open int64) usage {
 	return best
 }
 
-// difference from the first to the last; peaks are not part of it.
+// difference is the usage from the first reading to the last, without peaks.
 func difference(used []usage) usage {
 	if len(used) == 0 {
 		return usage{}
@@ -81,7 +81,7 @@ func difference(used []usage) usage {
 	return usage{at: b.at - a.at, cpu: b.cpu - a.cpu, objects: b.objects - a.objects, chunks: b.chunks - a.chunks}
 }
 
-// grown is how much more memory was resident at most than before.
+// grown is the greatest rise of resident memory.
 func (m *meter) grown(before int64) int64 {
 	most := before
 	for _, u := range m.used {
@@ -90,8 +90,8 @@ func (m *meter) grown(before int64) int64 {
 	return most - before
 }
 
-// beside runs a client and reads the usage at its start, a few times a second, and at its end.
-func (m *meter) beside(run func() error) error {
+// during runs a client and reads the usage at its start, a few times a second, and at its end.
+func (m *meter) during(run func() error) error {
 	m.read()
 	done := make(chan error, 1)
 	go func() { done <- run() }()

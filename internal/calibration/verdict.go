@@ -10,11 +10,10 @@ import (
 	"benchtop/metrics"
 )
 
-// Planned is what a load will ask of the client at its heaviest; 0 for what is not known.
+// Planned is the peak of a load; unknown figures are 0.
 type Planned struct{ RequestsPerSecond, Streams, ChunksPerSecond float64 }
 
-// Beyond returns a sentence for each figure of a planned load that is beyond what was measured. What was not measured
-// warns of nothing.
+// Beyond returns a sentence for each figure of a planned load beyond the calibration. Figures without a measurement give none.
 func (c *Calibration) Beyond(l Planned) []string {
 	dangers := []string{
 		"requests may be sent late",
@@ -24,7 +23,7 @@ func (c *Calibration) Beyond(l Planned) []string {
 	planned := []float64{l.RequestsPerSecond, l.Streams, l.ChunksPerSecond}
 	var all []string
 	for i, h := range c.Figures.headlines() {
-		if math.IsInf(planned[i], 0) || !(planned[i] > h.most) { // as fast as it goes is no plan
+		if math.IsInf(planned[i], 0) || !(planned[i] > h.most) { // an unlimited rate is no plan
 			continue
 		}
 		load := fmt.Sprintf("this load plans %s %s", count(planned[i]), h.unit)
@@ -44,7 +43,7 @@ func (c *Calibration) Beyond(l Planned) []string {
 
 func (c *Calibration) day() string { return c.When.Local().Format("2006-01-02") }
 
-// count is a whole number with commas between thousands, as people read it.
+// count is a whole number with commas between thousands.
 func count(v float64) string {
 	digits := strconv.FormatFloat(v, 'f', 0, 64)
 	sign := ""
@@ -57,11 +56,11 @@ func count(v float64) string {
 	return sign + digits
 }
 
-// disturbedFrom is how late the pacer alone is at the 99th percentile on a machine that has other things to do.
+// disturbedFrom is the 99th percentile of the pacer's own lateness on a machine with other work.
 const disturbedFrom = 3 * time.Millisecond
 
-// disturbed is the sign of a machine that had other things to do, "" for none: the pacer alone was late, or the stamps of the
-// kernel at a load that most machines carry were not exact.
+// disturbed is a sign of other work on the machine, "" for none: the pacer alone was late, or the kernel's stamps were not exact at a
+// load that most machines can bear.
 func (f *Figures) disturbed() string {
 	late := time.Duration(0)
 	for _, l := range f.Lateness {
@@ -78,7 +77,7 @@ func (f *Figures) disturbed() string {
 	return ""
 }
 
-// Worse says in a few words why a calibration should not take the place of another one of the same machine, "" if it may.
+// Worse is the reason why a calibration should not replace another one of the same machine, "" if it should.
 func (c *Calibration) Worse(than *Calibration) string {
 	switch {
 	case c.Machine != than.Machine || !than.Complete:
@@ -91,7 +90,7 @@ func (c *Calibration) Worse(than *Calibration) string {
 	return ""
 }
 
-// Verdict is what the machine can measure, in a sentence.
+// Verdict describes in a sentence the highest loads that the machine can measure.
 func (f *Figures) Verdict() string {
 	var most, less []string
 	for _, x := range f.headlines() {
@@ -120,7 +119,7 @@ func (f *Figures) Verdict() string {
 	return text + "."
 }
 
-// headline is one of the three figures that a load is held against.
+// headline is one of the three figures that limit a load.
 type headline struct {
 	unit string
 	most float64

@@ -52,7 +52,7 @@ func fetchBFCL(ctx context.Context, name string, h *hub.Hub) (path string, err e
 	if err != nil {
 		return "", err
 	}
-	path, err = h.Fetch(ctx, repo, hub.File{Name: name, Limit: maxBFCLFile, Tell: true, Check: checkBFCL})
+	path, err = h.Fetch(ctx, repo, hub.File{Name: name, Limit: maxBFCLFile, Reported: true, Check: checkBFCL})
 	if err != nil && ctx.Err() == nil && !errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%s cannot be had: %w; without the hub, clone the repository elsewhere and give --dataset-path DIRECTORY --hf-name %s",
 			name, err, BFCLRepository)

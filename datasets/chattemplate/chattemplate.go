@@ -40,20 +40,20 @@ type Named interface {
 	Source() string
 }
 
-// First renders with the first of several renderers that is there, and stays with it: a run must not mix two. It is safe
+// Fallback renders with the first of several renderers that is there, and stays with it: a run must not mix two. It is safe
 // for concurrent use.
-type First struct {
+type Fallback struct {
 	among []Named
 
 	mu     sync.Mutex // guards chosen
 	chosen Named
 }
 
-// NewFirst tries renderers in the order given.
-func NewFirst(among ...Named) *First { return &First{among: among} }
+// NewFallback tries renderers in the order given.
+func NewFallback(among ...Named) *Fallback { return &Fallback{among: among} }
 
 // Source says who renders; "" before the first chat was rendered.
-func (f *First) Source() string {
+func (f *Fallback) Source() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.chosen == nil {
@@ -63,7 +63,7 @@ func (f *First) Source() string {
 }
 
 // Render renders a chat. When none of the renderers is there, the error matches ErrAbsent.
-func (f *First) Render(ctx context.Context, in Input) (string, error) {
+func (f *Fallback) Render(ctx context.Context, in Input) (string, error) {
 	f.mu.Lock()
 	chosen := f.chosen
 	if chosen != nil {

@@ -10,136 +10,136 @@ import (
 	"github.com/nikolalohinski/gonja/v2/tokens"
 )
 
-// lowering turns the expressions that gonja parsed into calls of operations. What has none is refused.
-type lowering struct {
+// compiler turns the expressions that gonja parsed into calls of operations. What has none is refused.
+type compiler struct {
 	known map[string]operation
 	tags  []position
 	err   error
 }
 
 // line is the line of the source on which a token was.
-func (l *lowering) line(at *tokens.Token) int {
-	i := sort.Search(len(l.tags), func(i int) bool { return l.tags[i].offset > at.Pos })
+func (c *compiler) line(at *tokens.Token) int {
+	i := sort.Search(len(c.tags), func(i int) bool { return c.tags[i].offset > at.Pos })
 	if i == 0 {
 		return 1
 	}
-	return l.tags[i-1].line
+	return c.tags[i-1].line
 }
 
-func (l *lowering) refuse(at *tokens.Token, what string) nodes.Expression {
-	if l.err == nil {
-		l.err = located{l.line(at), fmt.Errorf("%s is not supported", what)}
+func (c *compiler) refuse(at *tokens.Token, what string) nodes.Expression {
+	if c.err == nil {
+		c.err = located{c.line(at), fmt.Errorf("%s is not supported", what)}
 	}
 	return &nodes.None{Location: at}
 }
 
-// call makes a call of an operation. The arguments are lowered already.
-func (l *lowering) call(name string, at *tokens.Token, args ...nodes.Expression) *nodes.Call {
-	if _, known := l.known[name]; !known {
-		l.refuse(at, name[1:])
+// call makes a call of an operation. The arguments are compiled already.
+func (c *compiler) call(name string, at *tokens.Token, args ...nodes.Expression) *nodes.Call {
+	if _, known := c.known[name]; !known {
+		c.refuse(at, name[1:])
 	}
-	line := &nodes.Integer{Location: at, Val: l.line(at)}
+	line := &nodes.Integer{Location: at, Val: c.line(at)}
 	return &nodes.Call{Location: at, Func: &nodes.Name{Name: &tokens.Token{Val: name}},
 		Args: append([]nodes.Expression{line}, args...)}
 }
 
-func (l *lowering) lower(e nodes.Expression) nodes.Expression {
+func (c *compiler) compile(e nodes.Expression) nodes.Expression {
 	switch n := e.(type) {
 	case *nodes.None, *nodes.String, *nodes.Integer, *nodes.Float, *nodes.Bool:
 		return e
 	case *nodes.Name:
-		return l.name(n)
+		return c.name(n)
 	case *nodes.List:
-		return l.call("@list", n.Location, l.all(n.Val)...)
+		return c.call("@list", n.Location, c.all(n.Val)...)
 	case *nodes.Tuple:
-		return l.call("@tuple", n.Location, l.all(n.Val)...)
+		return c.call("@tuple", n.Location, c.all(n.Val)...)
 	case *nodes.Dict:
 		var members []nodes.Expression
 		for _, p := range n.Pairs {
-			members = append(members, l.lower(p.Key), l.lower(p.Value))
+			members = append(members, c.compile(p.Key), c.compile(p.Value))
 		}
-		return l.call("@dict", n.Token, members...)
+		return c.call("@dict", n.Token, members...)
 	case *nodes.BinaryExpression:
-		return l.binary(n)
+		return c.binary(n)
 	case *nodes.Negation:
-		return l.call("@not", n.Operator, l.lower(n.Term))
+		return c.call("@not", n.Operator, c.compile(n.Term))
 	case *nodes.UnaryExpression:
-		return l.call("@unary"+n.Operator.Val, n.Operator, l.lower(n.Term))
+		return c.call("@unary"+n.Operator.Val, n.Operator, c.compile(n.Term))
 	case *nodes.GetItem:
-		return l.call("@[]", n.Location, l.lower(n.Node), l.lower(n.Arg))
+		return c.call("@[]", n.Location, c.compile(n.Node), c.compile(n.Arg))
 	case *nodes.GetSlice:
-		return l.call("@[:]", n.Location, l.lower(n.Node), l.bound(n.Start), l.bound(n.End), l.bound(n.Step))
+		return c.call("@[:]", n.Location, c.compile(n.Node), c.bound(n.Start), c.bound(n.End), c.bound(n.Step))
 	case *nodes.GetAttribute:
 		if n.Attribute == "" {
-			return l.call("@[]", n.Location, l.lower(n.Node), &nodes.Integer{Location: n.Location, Val: n.Index})
+			return c.call("@[]", n.Location, c.compile(n.Node), &nodes.Integer{Location: n.Location, Val: n.Index})
 		}
-		return l.call("@attribute", n.Location, l.lower(n.Node), constant(n.Attribute))
+		return c.call("@attribute", n.Location, c.compile(n.Node), constant(n.Attribute))
 	case *nodes.Call:
-		return l.named(n.Kwargs, l.call("@call", n.Location, append([]nodes.Expression{l.lower(n.Func)}, l.all(n.Args)...)...))
+		return c.named(n.Kwargs, c.call("@call", n.Location, append([]nodes.Expression{c.compile(n.Func)}, c.all(n.Args)...)...))
 	case *nodes.FilteredExpression:
-		value := l.lower(n.Expression)
+		value := c.compile(n.Expression)
 		for _, f := range n.Filters {
 			if !isFilter(f.Name) {
-				l.refuse(f.Token, "filter "+f.Name)
+				c.refuse(f.Token, "filter "+f.Name)
 			}
-			args := append([]nodes.Expression{constant(f.Name), value}, l.all(f.Args)...)
-			value = l.named(f.Kwargs, l.call("@filter", f.Token, args...))
+			args := append([]nodes.Expression{constant(f.Name), value}, c.all(f.Args)...)
+			value = c.named(f.Kwargs, c.call("@filter", f.Token, args...))
 		}
 		return value
 	case *nodes.TestExpression:
-		args := append([]nodes.Expression{constant(n.Test.Name), l.lower(n.Expression)}, l.all(n.Test.Args)...)
-		return l.named(n.Test.Kwargs, l.call("@test", n.Test.Token, args...))
+		args := append([]nodes.Expression{constant(n.Test.Name), c.compile(n.Expression)}, c.all(n.Test.Args)...)
+		return c.named(n.Test.Kwargs, c.call("@test", n.Test.Token, args...))
 	}
-	return l.refuse(e.Position(), fmt.Sprintf("%T", e))
+	return c.refuse(e.Position(), fmt.Sprintf("%T", e))
 }
 
-func (l *lowering) name(n *nodes.Name) nodes.Expression {
+func (c *compiler) name(n *nodes.Name) nodes.Expression {
 	switch name := n.Name.Val; name {
 	case "none", "None":
 		return &nodes.None{Location: n.Name}
 	case "joiner", "cycler", "lipsum", "self", "super", "caller", "varargs", "kwargs", "additional_special_tokens":
-		return l.refuse(n.Name, strconv.Quote(name))
+		return c.refuse(n.Name, strconv.Quote(name))
 	default:
-		return l.call("@name", n.Name, constant(name))
+		return c.call("@name", n.Name, constant(name))
 	}
 }
 
-// binary lowers and and or so that the right side is worked out only where it is asked for.
-func (l *lowering) binary(n *nodes.BinaryExpression) nodes.Expression {
+// binary compiles and and or so that the right side is worked out only where it is asked for.
+func (c *compiler) binary(n *nodes.BinaryExpression) nodes.Expression {
 	op := n.Operator.Token
-	left, right := l.lower(n.Left), l.lower(n.Right)
+	left, right := c.compile(n.Left), c.compile(n.Right)
 	if op.Type != tokens.And && op.Type != tokens.Or {
-		return l.call("@"+op.Val, op, left, right)
+		return c.call("@"+op.Val, op, left, right)
 	}
 	or := *op
 	or.Type, or.Val = tokens.Or, "or"
-	return l.call("@of", op, &nodes.BinaryExpression{Left: l.call("@"+op.Val, op, left), Right: l.call("@list", op, right),
+	return c.call("@of", op, &nodes.BinaryExpression{Left: c.call("@"+op.Val, op, left), Right: c.call("@list", op, right),
 		Operator: &nodes.BinOperator{Token: &or}})
 }
 
-func (l *lowering) all(list []nodes.Expression) []nodes.Expression {
+func (c *compiler) all(list []nodes.Expression) []nodes.Expression {
 	var out []nodes.Expression
 	for _, e := range list {
-		out = append(out, l.lower(e))
+		out = append(out, c.compile(e))
 	}
 	return out
 }
 
 // named gives a call its arguments by name.
-func (l *lowering) named(kwargs map[string]nodes.Expression, call *nodes.Call) nodes.Expression {
+func (c *compiler) named(kwargs map[string]nodes.Expression, call *nodes.Call) nodes.Expression {
 	call.Kwargs = map[string]nodes.Expression{}
 	for name, value := range kwargs {
-		call.Kwargs[name] = l.lower(value)
+		call.Kwargs[name] = c.compile(value)
 	}
 	return call
 }
 
-// bound lowers a bound of a slice, which may be missing.
-func (l *lowering) bound(e nodes.Expression) nodes.Expression {
+// bound compiles a bound of a slice, which may be missing.
+func (c *compiler) bound(e nodes.Expression) nodes.Expression {
 	if e == nil {
 		return &nodes.None{Location: &tokens.Token{}}
 	}
-	return l.lower(e)
+	return c.compile(e)
 }
 
 func constant(s string) nodes.Expression {
@@ -261,7 +261,7 @@ func (s *scope) statement(n nodes.ControlStructure, certain bool) error {
 	return nil
 }
 
-// expression notes the variables that a lowered expression reads.
+// expression notes the variables that a compiled expression reads.
 func (s *scope) expression(e nodes.Expression) {
 	switch n := e.(type) {
 	case *nodes.BinaryExpression:

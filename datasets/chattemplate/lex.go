@@ -18,8 +18,8 @@ const (
 // word matches a string, a number, a name or a sign. Numbers are those that gonja and Jinja2 read alike.
 var word = regexp.MustCompile(`^(?:'(?:[^'\\]|\\(?s:.))*'|"(?:[^"\\]|\\(?s:.))*"|(?:0|[1-9]\d*)(?:\.\d+)?\b|[\pL_][\pL\pN_]*|//|\*\*|==|!=|<=|>=|[-+*/%~<>=()\[\]{}.,:|])`)
 
-// words cuts the inside of a tag into words, and returns how the tag ended ("-", "+" or "") and what comes after it.
-func words(s string, kind byte) (tag []string, closing, rest string, err error) {
+// lex cuts the inside of a tag into words, and returns how the tag ended ("-", "+" or "") and what comes after it.
+func lex(s string, kind byte) (tag []string, closing, rest string, err error) {
 	end := map[byte]string{'{': "}}", '%': "%}"}[kind]
 	var open []byte // the brackets that are due
 	for {

@@ -42,7 +42,7 @@ func normalize(source string) (string, []position, error) {
 		var err error
 		if kind == '#' {
 			closing, rest, err = skipComment(rest)
-		} else if tag, closing, rest, err = words(rest, kind); err == nil {
+		} else if tag, closing, rest, err = lex(rest, kind); err == nil {
 			if kind == '%' && len(tag) == 1 && tag[0] == "raw" {
 				closing, rest, err = n.raw(closing, rest)
 			} else {

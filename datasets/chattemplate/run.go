@@ -181,7 +181,7 @@ func loopAttribute(l exec.AttributeGetter, name string) (any, error) {
 	return nil, fmt.Errorf("loop.%s is not supported", name)
 }
 
-// operations are what the lowered tree of a template calls, under names that no template can spell.
+// operations are what the compiled tree of a template calls, under names that no template can spell.
 func operations() map[string]operation {
 	ops := map[string]operation{
 		"@name": func(_ *run, e *exec.Evaluator, args []any, _ map[string]any) (any, error) {

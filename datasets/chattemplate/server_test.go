@@ -112,7 +112,7 @@ func TestFirst(t *testing.T) {
 		{among: []Named{fixed{"a", ErrAbsent}}, err: ErrAbsent},
 		{err: ErrAbsent},
 	} {
-		f := NewFirst(c.among...)
+		f := NewFallback(c.among...)
 		for range 2 {
 			if s, err := f.Render(t.Context(), Input{}); !errors.Is(err, c.err) || err == nil && s != c.source {
 				t.Errorf("%v: %q, %v", c.among, s, err)

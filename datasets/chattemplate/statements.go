@@ -10,9 +10,9 @@ import (
 	"github.com/nikolalohinski/gonja/v2/tokens"
 )
 
-// statements are gonja's parsers of tags, each followed by the lowering of what it parsed. Loops run as gonja has them.
-func (l *lowering) statements() *exec.ControlStructureSet {
-	set := map[string]parser.ControlStructureParser{"set": l.parseSet}
+// statements are gonja's parsers of tags, each followed by the compiler of what it parsed. Loops run as gonja has them.
+func (c *compiler) statements() *exec.ControlStructureSet {
+	set := map[string]parser.ControlStructureParser{"set": c.parseSet}
 	for _, name := range []string{"if", "for", "macro", "break", "continue"} {
 		parse, _ := controlStructures.All.Get(name)
 		set[name] = func(p, args *parser.Parser) (nodes.ControlStructure, error) {
@@ -20,20 +20,20 @@ func (l *lowering) statements() *exec.ControlStructureSet {
 			if err != nil {
 				return nil, err
 			}
-			return l.statement(parsed), nil
+			return c.statement(parsed), nil
 		}
 	}
 	return exec.NewControlStructureSet(set)
 }
 
-func (l *lowering) statement(s nodes.ControlStructure) nodes.ControlStructure {
+func (c *compiler) statement(s nodes.ControlStructure) nodes.ControlStructure {
 	switch s := s.(type) {
 	case *controlStructures.IfControlStructure:
-		for i, c := range s.Conditions {
-			s.Conditions[i] = l.call("@truth", c.Position(), l.lower(c))
+		for i, condition := range s.Conditions {
+			s.Conditions[i] = c.call("@truth", condition.Position(), c.compile(condition))
 		}
 		for _, w := range s.Wrappers {
-			l.outputs(w.Nodes)
+			c.outputs(w.Nodes)
 		}
 		return &branch{s}
 	case *controlStructures.ForControlStructure:
@@ -41,13 +41,13 @@ func (l *lowering) statement(s nodes.ControlStructure) nodes.ControlStructure {
 		if s.Value != "" {
 			each = "@pairs"
 		}
-		s.ObjectEvaluator = l.call(each, s.ObjectEvaluator.Position(), l.lower(s.ObjectEvaluator))
+		s.ObjectEvaluator = c.call(each, s.ObjectEvaluator.Position(), c.compile(s.ObjectEvaluator))
 		if s.IfCondition != nil {
-			s.IfCondition = l.call("@truth", s.IfCondition.Position(), l.lower(s.IfCondition))
+			s.IfCondition = c.call("@truth", s.IfCondition.Position(), c.compile(s.IfCondition))
 		}
-		l.outputs(s.BodyWrapper.Nodes)
+		c.outputs(s.BodyWrapper.Nodes)
 		if s.EmptyWrapper != nil {
-			l.outputs(s.EmptyWrapper.Nodes)
+			c.outputs(s.EmptyWrapper.Nodes)
 		}
 	case *controlStructures.MacroControlStructure:
 		for _, parameter := range s.Kwargs {
@@ -55,26 +55,26 @@ func (l *lowering) statement(s nodes.ControlStructure) nodes.ControlStructure {
 				parameter.Value = nil
 				continue
 			}
-			parameter.Value = l.lower(parameter.Value)
+			parameter.Value = c.compile(parameter.Value)
 		}
 		if s.VarArgsName != "" || s.KwArgsName != "" {
-			l.refuse(s.Location, "a macro with any number of parameters")
+			c.refuse(s.Location, "a macro with any number of parameters")
 		}
-		l.outputs(s.Wrapper.Nodes)
+		c.outputs(s.Wrapper.Nodes)
 		return &macro{s.Macro}
 	}
 	return s
 }
 
-// outputs lowers what a block prints.
-func (l *lowering) outputs(list []nodes.Node) {
+// outputs compiles what a block prints.
+func (c *compiler) outputs(list []nodes.Node) {
 	for _, n := range list {
 		out, ok := n.(*nodes.Output)
 		if !ok {
 			continue
 		}
 		if out.Condition != nil {
-			l.refuse(out.Start, "a condition")
+			c.refuse(out.Start, "a condition")
 		}
 		// Nothing is escaped, so what is only printed is always safe.
 		if f, ok := out.Expression.(*nodes.FilteredExpression); ok {
@@ -82,7 +82,7 @@ func (l *lowering) outputs(list []nodes.Node) {
 				f.Filters = f.Filters[:last]
 			}
 		}
-		out.Expression = l.call("@print", out.Start, l.lower(out.Expression))
+		out.Expression = c.call("@print", out.Start, c.compile(out.Expression))
 	}
 }
 
@@ -109,7 +109,7 @@ func (b *branch) Execute(r *exec.Renderer, _ *nodes.ControlStructureBlock) error
 	return nodes.Walk(r, b.Wrappers[i])
 }
 
-// assignment is the tag set. gonja's own hides its expression from the lowering.
+// assignment is the tag set. gonja's own hides its expression from the compiler.
 type assignment struct {
 	at              *tokens.Token
 	name, attribute string
@@ -117,7 +117,7 @@ type assignment struct {
 	body            *nodes.Wrapper
 }
 
-func (l *lowering) parseSet(p, args *parser.Parser) (nodes.ControlStructure, error) {
+func (c *compiler) parseSet(p, args *parser.Parser) (nodes.ControlStructure, error) {
 	s := &assignment{at: p.Current(), name: args.Next().Val}
 	if s.at == nil {
 		s.at = &tokens.Token{}
@@ -128,7 +128,7 @@ func (l *lowering) parseSet(p, args *parser.Parser) (nodes.ControlStructure, err
 	var err error
 	if args.Match(tokens.Assign) == nil {
 		if s.body, _, err = p.WrapUntil("endset"); err == nil {
-			l.outputs(s.body.Nodes)
+			c.outputs(s.body.Nodes)
 		}
 		return s, err
 	}
@@ -136,7 +136,7 @@ func (l *lowering) parseSet(p, args *parser.Parser) (nodes.ControlStructure, err
 		err = args.Error("set is followed by more than a value", args.Current())
 	}
 	if err == nil {
-		s.value = l.lower(s.value)
+		s.value = c.compile(s.value)
 	}
 	return s, err
 }

@@ -24,7 +24,7 @@ const maxSource = 512 << 10
 // It has what the transformers library gives a template: blocks trimmed, loop controls, a generation tag, tojson as
 // Python writes it, raise_exception, strftime_now. gonja parses and runs it, on a source that is first written in the part
 // of the language where gonja and Jinja2 agree (normalize), and with operators, filters, tests and methods of our own
-// (lowering). What is not certain to come out as with Jinja2 is refused.
+// (compiler). What is not certain to come out as with Jinja2 is refused.
 type Template struct {
 	parsed  *exec.Template
 	root    *nodes.Template
@@ -59,16 +59,16 @@ func (t *Template) parse(source string) error {
 	}
 	conf := config.New()
 	conf.KeepTrailingNewline = true
-	low := &lowering{known: operations(), tags: tags}
-	env := &exec.Environment{ControlStructures: low.statements(), Context: exec.EmptyContext()}
+	c := &compiler{known: operations(), tags: tags}
+	env := &exec.Environment{ControlStructures: c.statements(), Context: exec.EmptyContext()}
 	t.parsed, err = exec.NewTemplate("/", conf, sealed{loaders.MustNewMemoryLoader(map[string]string{"/": source})}, env)
-	if err := cmp.Or(low.err, unquoted(err)); err != nil {
+	if err := cmp.Or(c.err, unquoted(err)); err != nil {
 		return err
 	}
 	t.root = t.parsed.Root()
-	low.outputs(t.root.Nodes)
-	if low.err != nil {
-		return low.err
+	c.outputs(t.root.Nodes)
+	if c.err != nil {
+		return c.err
 	}
 	t.hidden, err = hidden(t.root.Nodes)
 	return err
@@ -141,7 +141,7 @@ func (t *Template) Render(ctx context.Context, in Input) (s string, err error) {
 		}
 		return "", &TemplateError{err}
 	}
-	if err := t.lost(out.text.String(), messages, tools); err != nil {
+	if err := t.checkComplete(out.text.String(), messages, tools); err != nil {
 		return "", &TemplateError{err}
 	}
 	return out.text.String(), nil
@@ -193,9 +193,9 @@ func (sealed) Inherit(string) (loaders.Loader, error) {
 	return nil, errors.New("a chat template cannot read other files")
 }
 
-// lost finds what a rendering has left out. Only users' words must be there in order: templates move system messages, and
+// checkComplete finds words of the chat that a rendering leaves out. Only users' words must be there in order: templates move system messages, and
 // drop an assistant's thoughts, by intent.
-func (t *Template) lost(text string, messages, tools any) error {
+func (t *Template) checkComplete(text string, messages, tools any) error {
 	for _, v := range members(tools) {
 		if name := toolName(v); t.tools && !strings.Contains(text, name) {
 			return fmt.Errorf("the rendering has lost tool %s", name)

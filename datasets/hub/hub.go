@@ -53,15 +53,15 @@ func New(o Options) *Hub {
 	return h
 }
 
-// Tell hands a line to Options.Progress.
-func (h *Hub) Tell(line string) { h.progress(line) }
+// Report hands a line to Options.Progress.
+func (h *Hub) Report(line string) { h.progress(line) }
 
 // File is what to fetch of a repository.
 type File struct {
-	Name  string // in the repository, with slashes
-	Limit int64  // bytes; a larger file is an error
-	JSON  bool   // it is one JSON value, and anything else is an error
-	Tell  bool   // its download is worth a line of progress from the start
+	Name     string // in the repository, with slashes
+	Limit    int64  // bytes; a larger file is an error
+	JSON     bool   // it is one JSON value, and anything else is an error
+	Reported bool   // its download is worth a line of progress from the start
 	// Check says why a content cannot be what was wanted; nil takes any. What it refuses is not kept, and Fetch passes over
 	// it in the caches: a file that was cut short would else fail every run from then on.
 	Check func(io.Reader) error
@@ -73,11 +73,11 @@ func (h *Hub) Fetch(ctx context.Context, repo Repository, f File) (path string, 
 	if err := f.check(); err != nil {
 		return "", err
 	}
-	look := func(dir string) error {
+	inspect := func(dir string) error {
 		path = filepath.Join(dir, filepath.FromSlash(f.Name))
 		return f.usable(path)
 	}
-	cached := h.Cached(repo, f.Name, look)
+	cached := h.Cached(repo, f.Name, inspect)
 	if cached == nil {
 		return path, nil
 	}
@@ -85,7 +85,7 @@ func (h *Hub) Fetch(ctx context.Context, repo Repository, f File) (path string, 
 	if err != nil {
 		return "", err
 	}
-	own := look(kept)
+	own := inspect(kept)
 	if own == nil {
 		return path, nil
 	}

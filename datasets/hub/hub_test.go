@@ -91,7 +91,7 @@ func TestFetch(t *testing.T) {
 	for range 2 { // the second time from our own cache
 		for _, name := range []string{"a b.json", "deep/c.json"} {
 			f := lines(name)
-			f.Tell = true
+			f.Reported = true
 			path, err := h.Fetch(t.Context(), theDataset(t), f)
 			if want := filepath.Join(own, filepath.FromSlash(name)); err != nil || path != want {
 				t.Fatalf("got %s, error %v, want %s", path, err, want)

@@ -78,7 +78,7 @@ func (r *Remote) address(name string) *url.URL {
 // Get returns the content of a file. The error is an fs.ErrNotExist only if the hub has the repository, but not the file.
 func (r *Remote) Get(ctx context.Context, f File) ([]byte, error) {
 	what := fmt.Sprintf("%s of %s from %s", f.Name, r.repo.id, r.endpoint.Host)
-	if f.Tell && r.lost.Load() == nil {
+	if f.Reported && r.lost.Load() == nil {
 		r.progress("downloading " + what)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, fetchWithin, fmt.Errorf("it took longer than %v", fetchWithin))
@@ -103,7 +103,7 @@ func (r *Remote) body(resp *http.Response, what string, limit int64) ([]byte, er
 	if resp.ContentLength > limit {
 		return nil, tooLarge(limit)
 	}
-	said := &told{total: resp.ContentLength, what: what, tell: r.progress}
+	said := &progress{total: resp.ContentLength, what: what, report: r.progress}
 	data, err := readBounded(io.TeeReader(resp.Body, said), limit)
 	if errors.Is(err, io.ErrUnexpectedEOF) || err == nil && int64(len(data)) < resp.ContentLength {
 		return nil, fmt.Errorf("the answer broke off after %d bytes; try again", len(data))
@@ -132,24 +132,24 @@ func misdelivered(what string, f File, kind string, data []byte) error {
 	return nil
 }
 
-// told reports how far a download is, every few megabytes.
-type told struct {
+// progress reports how far a download is, every few megabytes.
+type progress struct {
 	done, total, next int64
 	what              string
-	tell              func(string)
+	report            func(string)
 }
 
-const tellEvery = 4 << 20
+const reportEvery = 4 << 20
 
-func (t *told) Write(p []byte) (int, error) {
+func (t *progress) Write(p []byte) (int, error) {
 	t.done += int64(len(p))
-	if t.done >= t.next+tellEvery {
-		t.next = t.done - t.done%tellEvery
+	if t.done >= t.next+reportEvery {
+		t.next = t.done - t.done%reportEvery
 		of := ""
 		if t.total > 0 {
 			of = fmt.Sprintf(" of %d", t.total>>20)
 		}
-		t.tell(fmt.Sprintf("downloading %s: %d%s MiB", t.what, t.done>>20, of))
+		t.report(fmt.Sprintf("downloading %s: %d%s MiB", t.what, t.done>>20, of))
 	}
 	return len(p), nil
 }

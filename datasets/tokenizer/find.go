@@ -154,13 +154,13 @@ func (f *search) find(ctx context.Context, c candidate) (Found, error) {
 		}
 		return Found{}, errInVain
 	}
-	for _, look := range []struct {
+	for _, source := range []struct {
 		place string
 		in    func(context.Context, hub.Repository) (Found, error)
 	}{{"hub cache", f.hubCaches}, {"hub cache", f.ownCache}, {"hub", f.download}} {
-		found, err := look.in(ctx, repo)
+		found, err := source.in(ctx, repo)
 		if err == nil {
-			found.Place = look.place
+			found.Place = source.place
 			return found, nil
 		}
 		if ctx.Err() != nil {
@@ -255,7 +255,7 @@ func (f *search) download(ctx context.Context, repo hub.Repository) (Found, erro
 		})
 	}
 	if err != nil { // this run has what it needs
-		f.Hub.Tell(fmt.Sprintf("the tokenizer of %s could not be kept for the next time: %v", repo.ID(), err))
+		f.Hub.Report(fmt.Sprintf("the tokenizer of %s could not be kept for the next time: %v", repo.ID(), err))
 		return found, nil
 	}
 	found.Path = dir
@@ -265,7 +265,7 @@ func (f *search) download(ctx context.Context, repo hub.Repository) (Found, erro
 // hubFiles are fetched in this order; only the first must be there.
 func hubFiles() []hub.File {
 	return []hub.File{
-		{Name: tokenizerFile, Limit: maxTokenizerFile, JSON: true, Tell: true, Check: checkModel},
+		{Name: tokenizerFile, Limit: maxTokenizerFile, JSON: true, Reported: true, Check: checkModel},
 		{Name: configFile, Limit: maxSideFile, JSON: true},
 		{Name: specialTokensFile, Limit: maxSideFile, JSON: true},
 		{Name: jinjaFile, Limit: maxSideFile},

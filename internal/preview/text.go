@@ -65,9 +65,9 @@ func (p *Preview) figures(w io.Writer, columns int) {
 	if p.media > 0 {
 		row("with media", "%s, not counted as tokens", grouped(p.media))
 	}
-	row("prompt tokens", "%s", p.input.inWords())
+	row("prompt tokens", "%s", p.input.describe())
 	if p.output.n > 0 {
-		row("output tokens", "%s", p.output.inWords())
+		row("output tokens", "%s", p.output.describe())
 	}
 	if p.unlimited > 0 && p.output.n > 0 {
 		row("without a limit", "%s", grouped(p.unlimited))
@@ -78,7 +78,7 @@ func (p *Preview) figures(w io.Writer, columns int) {
 	}
 }
 
-func (l *lengths) inWords() string {
+func (l *lengths) describe() string {
 	lo, hi := l.quantile(0), l.quantile(1)
 	if lo == hi {
 		return fmt.Sprintf("%s in all, each %s", grouped(l.sum), grouped(lo))

@@ -49,7 +49,7 @@ type Tokenizing struct {
 	server   *tokenizer.Server
 	mute     string              // why the server does not tokenize
 	silent   bool                // it was asked, and did not answer
-	renderer *chattemplate.First // of chats, nil for none
+	renderer *chattemplate.Fallback // of chats, nil for none
 	counted  metrics.TokenSource // of prompts
 	name     string              // of the tokenizer, "" for none
 	// vocabulary is what prompts of token ids are made of; the zero value where there are none, or the tokenizer's own is.
@@ -316,7 +316,7 @@ func (d *Drawing) findTemplate(needs datasets.Needs) error {
 		among = append(among, chattemplate.Plain{})
 	}
 	if len(among) > 0 {
-		m.renderer = chattemplate.NewFirst(among...)
+		m.renderer = chattemplate.NewFallback(among...)
 		m.Template = m.renderer
 	}
 	return nil

@@ -66,7 +66,8 @@ func cacheTitle(v *View, _, _ int) []screen.Span {
 
 func drawCache(c screen.Canvas, v *View) {
 	all := v.serverSpan()
-	cached, prompt := v.toldCached()
+	told := v.totals() // by answers
+	cached, prompt := told.CachedTokens, told.InputTokens
 	if len(v.Server) == 0 && cached == 0 {
 		drawAbsent(c, v.ServerAbsent, "the server has not been asked yet")
 		return
@@ -91,20 +92,6 @@ func drawCache(c screen.Canvas, v *View) {
 	}
 	c.Right(shareEnd(c), 2*step, said(n), st)
 	drawHitsBelow(c, 2*step+1, v)
-}
-
-// toldCached are the prompt tokens of the successes that ended in the span, and those of them that the server's cache knew by
-// its answers.
-func (v *View) toldCached() (cached, prompt int) {
-	from, to := v.stretch()
-	if to == endless && from == v.plan().Warmup {
-		return v.Totals.CachedTokens, v.Totals.InputTokens
-	}
-	ws := within(v.Windows, from, to)
-	for i := range ws {
-		cached, prompt = cached+ws[i].CachedTokens, prompt+ws[i].PromptTokens
-	}
-	return cached, prompt
 }
 
 // shareNames is what the names of the gauges take, shareWords what stands behind them.

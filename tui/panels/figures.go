@@ -98,7 +98,8 @@ func target(s *metrics.Snapshot) float64 {
 // goodFigure is the goodput of the chosen scope, against its target.
 func (v *View) goodFigure() figure {
 	out := figure{"good", "–", screen.Strong, 6}
-	if share, known := v.kept().goodput(); known {
+	t := v.totals()
+	if share, known := goodput(&t); known {
 		out.value = percent(share)
 		if target, _ := v.target(); share < target {
 			out.value, out.style = out.value+"!", screen.Warning

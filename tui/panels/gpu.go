@@ -234,11 +234,7 @@ func gpuUse(v *View) metrics.GPUReport {
 	}
 	from, to = lookedAt(s.GPUs, from, to)
 	const half = time.Second / 2 // a second counts where its middle is
-	ws := within(s.Windows, from-half+1, to-half+1)
-	for i := range ws {
-		work.OutputTokens += ws[i].OutputTokens
-	}
-	work.Length = to - from
+	work.OutputTokens, work.Length = sum(within(s.Windows, from-half+1, to-half+1)).OutputTokens, to-from
 	return metrics.GPUsOver(s.GPUs, from, to, work)
 }
 

@@ -40,18 +40,7 @@ func sloLines(s *metrics.Snapshot) int {
 	return n + len(v.plan().Gates)
 }
 
-// kept counts what requests of the view's scope kept of the objectives.
-type kept struct {
-	done, failed, good int
-	met                metrics.MetObjectives
-}
-
-// goodput is the share of all requests that ended which met every objective.
-func (k kept) goodput() (share float64, known bool) { return part(k.good, k.done+k.failed) }
-
-// of is the share of successes that met one objective.
-func (k kept) of(l metrics.Latency) (share float64, known bool) { return part(k.met[l], k.done) }
-
+// part is a share of 1.
 func part(n, of int) (share float64, known bool) {
 	if of <= 0 {
 		return 0, false
@@ -59,24 +48,28 @@ func part(n, of int) (share float64, known bool) {
 	return min(number.Sane(float64(n)/float64(of)), 1), true
 }
 
-// kept counts the requests of the span, or of the whole run.
-func (v *View) kept() kept {
+// totals count the requests of the span, or of the whole run.
+func (v *View) totals() metrics.Totals {
 	from, to, all := figureSpan(v.Snapshot, v.Span, v.Back)
 	if v.Whole || all {
-		t := v.Totals
-		return kept{t.Done, t.Failed, t.Good, t.Met}
+		return v.Totals
 	}
-	var k kept
-	ws := within(v.Windows, from, to)
+	return sum(within(v.Windows, from, to))
+}
+
+// sum adds up seconds.
+func sum(ws []metrics.Window) (t metrics.Totals) {
 	for i := range ws {
 		w := &ws[i]
-		k.done, k.failed, k.good = k.done+w.Done, k.failed+w.Failed, k.good+w.Good
-		for l, n := range w.Met {
-			k.met[l] += n
-		}
+		t.Sent, t.Done, t.Failed = t.Sent+w.Sent, t.Done+w.Done, t.Failed+w.Failed
+		t.InputTokens, t.CachedTokens, t.OutputTokens = t.InputTokens+w.PromptTokens, t.CachedTokens+w.CachedTokens, t.OutputTokens+w.OutputTokens
+		t.MetCount.Join(w.MetCount)
 	}
-	return k
+	return t
 }
+
+// goodput is the share of the requests that ended which met every objective.
+func goodput(t *metrics.Totals) (share float64, known bool) { return part(t.Good, t.Done+t.Failed) }
 
 // target is the goodput to reach, as a share of 1; own says that a gate asks for it. A single objective has to be met as often,
 // since a request is good only if it meets them all.
@@ -105,7 +98,7 @@ func (v verdict) color() screen.Color {
 // sloRows are all rows in the order of the plan.
 func (v *View) sloRows() []sloRow {
 	var out []sloRow
-	k := v.kept()
+	t := v.totals()
 	target, _ := v.target()
 	add := func(name string, share float64, known bool) {
 		r := sloRow{name: name, value: "–", gauge: true, share: share}
@@ -119,11 +112,11 @@ func (v *View) sloRows() []sloRow {
 	}
 	objectives := v.ShownObjectives()
 	if len(objectives) > 0 {
-		share, known := k.goodput()
+		share, known := goodput(&t)
 		add("goodput", share, known)
 	}
 	for _, o := range objectives {
-		share, known := k.of(o.Metric)
+		share, known := part(t.Met[o.Metric], t.Done)
 		add(objectiveName(o, v.ASCII), share, known)
 	}
 	for _, g := range v.CheckGates() {
@@ -180,27 +173,39 @@ func mostTelling(rows []sloRow, n int) []sloRow {
 	if len(rows) > n {
 		rows = joinGates(rows)
 	}
-	keep := make([]bool, len(rows))
-	for _, telling := range []func(int) bool{
-		func(i int) bool { return i == 0 },
-		func(i int) bool { return rows[i].verdict == missed },
-		func(i int) bool { return !rows[i].gauge },
-		func(int) bool { return true },
-	} {
+	out, _ := keep(rows, n, claim[sloRow]{of: func(r *sloRow) bool { return r == &rows[0] }},
+		claim[sloRow]{of: func(r *sloRow) bool { return r.verdict == missed }}, claim[sloRow]{of: func(r *sloRow) bool { return !r.gauge }})
+	return out
+}
+
+// claim says which rows of a table come before others where there is no room for all, of several the last if newest is set.
+type claim[R any] struct {
+	of     func(*R) bool
+	newest bool
+}
+
+// keep keeps at most n rows in their order: those with the first claim, then those with the second and so on, then any.
+func keep[R any](rows []R, n int, claims ...claim[R]) (kept, left []R) {
+	chosen := make([]bool, len(rows))
+	for _, c := range append(claims, claim[R]{of: func(*R) bool { return true }}) {
 		for i := range rows {
-			if n > 0 && !keep[i] && telling(i) {
-				keep[i] = true
+			if c.newest {
+				i = len(rows) - 1 - i
+			}
+			if n > 0 && !chosen[i] && c.of(&rows[i]) {
+				chosen[i] = true
 				n--
 			}
 		}
 	}
-	var out []sloRow
 	for i, r := range rows {
-		if keep[i] {
-			out = append(out, r)
+		if chosen[i] {
+			kept = append(kept, r)
+		} else {
+			left = append(left, r)
 		}
 	}
-	return out
+	return kept, left
 }
 
 // joinGates makes one row of all gates: how many are well.

@@ -272,19 +272,15 @@ func (v *View) liveStage(s metrics.Stage) stageRow {
 		return r
 	}
 	var wait metrics.Histogram
-	sent, done, good, ended := 0, 0, 0, 0
 	for i := range ws {
 		wait.Merge(&ws[i].Histograms[v.firstWait()])
-		sent += ws[i].Sent
-		done += ws[i].Done
-		good += ws[i].Good
-		ended += ws[i].Done + ws[i].Failed
 	}
-	r.sent, r.done = float64(sent)/float64(len(ws)), float64(done)/float64(len(ws))
+	t := sum(ws)
+	r.sent, r.done = float64(t.Sent)/float64(len(ws)), float64(t.Done)/float64(len(ws))
 	if wait.Count() > 0 {
 		r.p99 = milliseconds(wait.Quantile(0.99))
 	}
-	if share, known := part(good, ended); known && len(v.goals()) > 0 {
+	if share, known := goodput(&t); known && len(v.goals()) > 0 {
 		enough, _ := v.target()
 		r.within, r.standing = share, metrics.LevelMissed
 		if share >= enough {
@@ -313,30 +309,10 @@ func mostTellingStages(rows []stageRow, n int) (kept []stageRow, rest string) {
 
 // tellingStages keeps at most n rows and counts those that failed and are left out.
 func tellingStages(rows []stageRow, n int) (kept []stageRow, missing int) {
-	keep := make([]bool, len(rows))
-	take := func(i int, is bool) {
-		if n > 0 && is && !keep[i] {
-			keep[i] = true
-			n--
-		}
-	}
-	for i := range rows {
-		take(i, rows[i].now || rows[i].saturatesAfter || rows[i].highest)
-	}
-	for i := len(rows) - 1; i >= 0; i-- {
-		take(i, rows[i].failed())
-	}
-	for i := len(rows) - 1; i >= 0; i-- {
-		take(i, rows[i].begun)
-	}
-	for i := range rows {
-		take(i, true)
-	}
-	for i := range rows {
-		switch {
-		case keep[i]:
-			kept = append(kept, rows[i])
-		case rows[i].failed():
+	kept, left := keep(rows, n, claim[stageRow]{of: func(r *stageRow) bool { return r.now || r.saturatesAfter || r.highest }},
+		claim[stageRow]{(*stageRow).failed, true}, claim[stageRow]{func(r *stageRow) bool { return r.begun }, true})
+	for _, r := range left {
+		if r.failed() {
 			missing++
 		}
 	}

@@ -58,8 +58,8 @@ func TestSpanOverWarmup(t *testing.T) {
 		if got := v.latencyRow(metrics.SlotWait).hist.Count(); int(got) != c.n {
 			t.Errorf("%s: %d held, want %d", c.name, got, c.n)
 		}
-		if got := v.kept(); got.done != c.n || got.good != c.good {
-			t.Errorf("%s: %d good of %d, want %d of %d", c.name, got.good, got.done, c.good, c.n)
+		if got := v.totals(); got.Done != c.n || got.Good != c.good {
+			t.Errorf("%s: %d good of %d, want %d of %d", c.name, got.Good, got.Done, c.good, c.n)
 		}
 		if got := total(v.serverSpan(), preempted); int(got) < c.n || int(got) > c.n+1 { // a look at the very end tells of before
 			t.Errorf("%s: %g preemptions, want %d", c.name, got, c.n)

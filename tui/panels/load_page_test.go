@@ -172,7 +172,7 @@ func TestStageRows(t *testing.T) {
 		var got []string
 		for _, r := range v.stageRows() {
 			var words []string
-			for _, col := range v.stageTable([]stageRow{{users: true}, {}}, 200) {
+			for _, col := range v.stageTable([]stageRow{{LoadLevel: metrics.LoadLevel{Users: true}}, {}}, 200) {
 				words = append(words, col.of(r).Text)
 			}
 			for _, n := range v.stageNotes(r, 60, true) {
@@ -220,7 +220,7 @@ func TestStageRows(t *testing.T) {
 func TestMostTellingStages(t *testing.T) {
 	var rows []stageRow
 	for i := range 12 {
-		rows = append(rows, stageRow{planned: float64(i), begun: i < 9, now: i == 8, saturatesAfter: i == 3, highest: i == 2})
+		rows = append(rows, stageRow{LoadLevel: metrics.LoadLevel{Offered: float64(i)}, begun: i < 9, now: i == 8, saturatesAfter: i == 3, highest: i == 2})
 	}
 	for n, want := range map[int][]float64{
 		0: nil, 2: {2, 3}, 3: {2, 3, 8}, 5: {2, 3, 6, 7, 8}, 10: {0, 1, 2, 3, 4, 5, 6, 7, 8, 9},
@@ -228,13 +228,13 @@ func TestMostTellingStages(t *testing.T) {
 		var got []float64
 		kept, rest := mostTellingStages(rows, n)
 		for _, r := range kept {
-			got = append(got, r.planned)
+			got = append(got, r.Offered)
 		}
 		if !slices.Equal(got, want) || rest != "" {
 			t.Errorf("%d rows: %v, want %v; %q", n, got, want, rest)
 		}
 	}
-	rows[0].standing, rows[1].standing, rows[5].standing, rows[6].standing = metrics.LevelMissed, metrics.LevelBehind, metrics.LevelMissed, metrics.LevelLimited
+	rows[0].Standing, rows[1].Standing, rows[5].Standing, rows[6].Standing = metrics.LevelMissed, metrics.LevelBehind, metrics.LevelMissed, metrics.LevelLimited
 	for n, want := range map[int]string{
 		0: "[]", 1: "[] and 3 more that failed", 2: "[2] and 3 more that failed", 3: "[2 3] and 3 more that failed", 4: "[2 3 8] and 3 more that failed",
 		5: "[2 3 5 8] and 2 more that failed", 6: "[0 1 2 3 5 8]", 7: "[0 1 2 3 5 7 8]", 20: "[0 1 2 3 4 5 6 7 8 9 10 11]",
@@ -242,7 +242,7 @@ func TestMostTellingStages(t *testing.T) {
 		kept, rest := mostTellingStages(rows, n)
 		var got []float64
 		for _, r := range kept {
-			got = append(got, r.planned)
+			got = append(got, r.Offered)
 		}
 		if words := strings.TrimSpace(fmt.Sprint(got, " ", rest)); words != want {
 			t.Errorf("%d rows: %s, want %s", n, words, want)
@@ -398,8 +398,8 @@ func TestStageRowsAfterAPause(t *testing.T) {
 		t.Helper()
 		var got []bool
 		for i, r := range (&View{Snapshot: &s}).stageRows() {
-			if got = append(got, r.now); i < len(s.Levels) && r.from != s.Levels[i].From {
-				t.Errorf("%s: row %d begins at %v", name, i, r.from)
+			if got = append(got, r.now); i < len(s.Levels) && r.From != s.Levels[i].From {
+				t.Errorf("%s: row %d begins at %v", name, i, r.From)
 			}
 		}
 		if !slices.Equal(got, now) {

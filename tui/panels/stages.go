@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"benchtop/metrics"
 	"benchtop/tui/number"
@@ -89,10 +88,10 @@ const stageNotesWidth = 11
 
 // stageTable are the columns of the loads. Loads of one kind have their unit in the name of their column, others behind each.
 func (v *View) stageTable(rows []stageRow, w int) table[stageRow] {
-	planned := column[stageRow]{"plan/s", 8, func(r stageRow) screen.Span { return screen.Text.Span(loadNumber(r.planned)) }, 0}
+	planned := column[stageRow]{"plan/s", 8, func(r stageRow) screen.Span { return screen.Text.Span(loadNumber(r.Offered)) }, 0}
 	users := 0
 	for _, r := range rows {
-		if r.users {
+		if r.Users {
 			users++
 		}
 	}
@@ -102,15 +101,15 @@ func (v *View) stageTable(rows []stageRow, w int) table[stageRow] {
 		planned.name = "users"
 	default:
 		planned.name, planned.w = "planned", 11
-		planned.of = func(r stageRow) screen.Span { return screen.Text.Span(loadName(r.planned, r.users)) }
+		planned.of = func(r stageRow) screen.Span { return screen.Text.Span(loadName(r.Offered, r.Users)) }
 	}
 	return table[stageRow]{
-		{"from", 6, func(r stageRow) screen.Span { return screen.Label.Span(number.Clock(r.from)) }, 3},
+		{"from", 6, func(r stageRow) screen.Span { return screen.Label.Span(number.Clock(r.From)) }, 3},
 		planned,
-		{"sent/s", 7, func(r stageRow) screen.Span { return rateCell(r.sent) }, 2},
-		{"done/s", 7, func(r stageRow) screen.Span { return rateCell(r.done) }, 1},
+		{"sent/s", 7, func(r stageRow) screen.Span { return rateCell(r.Sent) }, 2},
+		{"done/s", 7, func(r stageRow) screen.Span { return rateCell(r.Done) }, 1},
 		{v.firstWait().Naming().Title + " p99", 9, func(r stageRow) screen.Span {
-			return screen.Text.Span(orDash(!math.IsNaN(r.p99), number.Latency, number.Seconds(r.p99/1000)))
+			return screen.Text.Span(orDash(r.TTFTp99 > 0, number.Latency, number.Seconds(r.TTFTp99/1000)))
 		}, 0},
 		{"in SLO", 8, func(r stageRow) screen.Span { return cell(orDash(!math.IsNaN(r.within), percent, r.within)) }, 0},
 	}.fit(w - stageNotesWidth)
@@ -140,18 +139,18 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 		}
 	}
 	switch {
-	case r.standing == metrics.LevelLimited:
+	case r.Standing == metrics.LevelLimited:
 		out = append(out, screen.Label.Span("?"))
 		add("client limited", screen.Label)
-	case math.IsNaN(r.within) || r.standing == metrics.LevelOpen:
+	case math.IsNaN(r.within) || r.Standing == metrics.LevelOpen:
 		out = append(out, screen.Text.Span(" "))
-	case r.standing == metrics.LevelWithin:
+	case r.Standing == metrics.LevelWithin:
 		out = append(out, screen.Style{Fg: screen.Green, Bold: true}.Span("✓"))
 	default:
 		out = append(out, screen.Warning.Span("!"))
 	}
-	if r.standing == metrics.LevelBehind {
-		add(percent(r.completed)+" completed", screen.Warning)
+	if r.Standing == metrics.LevelBehind {
+		add(percent(r.Completed)+" completed", screen.Warning)
 	}
 	if a := v.answer(); r.highest && a != nil {
 		if long := "highest, " + sureness(a.Sure); a.Sure > 0 && screen.SpansWidth(out)+2+screen.Width(long) <= w {
@@ -171,15 +170,11 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 
 // stageRow is a load and what became of it. Figures that are not known yet are NaN.
 type stageRow struct {
-	from, to                time.Duration
-	planned, sent, done     float64
-	users                   bool
-	p99                     float64 // of TTFT, or of E2EL where answers come in one piece, in ms
-	within                  float64 // share of requests that met the objectives, from 0 to 1
-	now, begun              bool
-	standing                metrics.Standing
-	completed               float64 // share of what was offered, from 0 to 1
-	saturatesAfter, highest bool
+	metrics.LoadLevel         // TTFTp99 is of E2EL where answers come in one piece
+	within            float64 // share of requests that met the objectives, from 0 to 1
+	now, begun        bool
+	saturatesAfter    bool
+	highest           bool
 }
 
 // stageRows are the loads in order of time: those that were judged, and those that the plan has still to come. Where nothing
@@ -188,13 +183,7 @@ type stageRow struct {
 func (v *View) stageRows() []stageRow {
 	var out []stageRow
 	for i, l := range v.levels() {
-		r := stageRow{
-			from: l.From, to: l.To, planned: l.Offered, users: l.Users, done: l.Done, p99: l.TTFTp99, begun: true,
-			within: math.NaN(), sent: l.Sent, standing: l.Standing, completed: l.Completed,
-		}
-		if l.TTFTp99 <= 0 {
-			r.p99 = math.NaN() // nobody succeeded yet
-		}
+		r := stageRow{LoadLevel: l, begun: true, within: math.NaN()}
 		if share, known := part(l.Good, l.Requests); known && len(v.goals()) > 0 {
 			r.within = share
 		}
@@ -211,23 +200,23 @@ func (v *View) stageRows() []stageRow {
 		}
 		start, judged := max(stage.Start, v.plan().Warmup), false
 		for i := range out {
-			if out[i].from <= start && start < out[i].to {
-				out[i].to, judged = max(out[i].to, stage.End()), true // it may still be on
+			if out[i].From <= start && start < out[i].To {
+				out[i].To, judged = max(out[i].To, stage.End()), true // it may still be on
 			}
 		}
 		if !judged && stage.End() > start {
 			out = append(out, v.liveStage(stage))
 		}
 	}
-	slices.SortStableFunc(out, func(a, b stageRow) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(out, func(a, b stageRow) int { return cmp.Compare(a.From, b.From) })
 	if last != nil && !last.Set.Paused && last.Set.RampTo == 0 && v.State == metrics.Running {
-		if n := len(out); n == 0 || out[n-1].from < last.At { // too young to be judged
+		if n := len(out); n == 0 || out[n-1].From < last.At { // too young to be judged
 			out = append(out, v.liveStage(metrics.Stage{Start: last.At, Length: v.At - last.At, Rate: last.Set.Rate, Users: last.Set.Users}))
 		}
-		out[len(out)-1].to = endless
+		out[len(out)-1].To = endless
 	}
 	for i := range out {
-		out[i].now = v.State == metrics.Running && v.At >= out[i].from && v.At < out[i].to
+		out[i].now = v.State == metrics.Running && v.At >= out[i].From && v.At < out[i].To
 	}
 	return out
 }
@@ -260,12 +249,10 @@ func lastBeforeSaturation(levels []metrics.LoadLevel, a *metrics.Answer) int {
 // liveStage is a stage of the plan by what its seconds show so far: of requests that ended in it, not of those that belong to
 // it.
 func (v *View) liveStage(s metrics.Stage) stageRow {
-	r := stageRow{
-		from: s.Start, to: s.End(), planned: s.Rate, done: math.NaN(), sent: math.NaN(), p99: math.NaN(), within: math.NaN(),
-		begun: v.At > s.Start,
-	}
-	if s.Users > 0 {
-		r.planned, r.users = float64(s.Users), true
+	r := stageRow{begun: v.At > s.Start, within: math.NaN()}
+	r.LoadLevel = metrics.LoadLevel{From: s.Start, To: s.End(), Offered: s.Rate, Users: s.Users > 0, Sent: math.NaN(), Done: math.NaN()}
+	if r.Users {
+		r.Offered = float64(s.Users)
 	}
 	ws := within(closedWindows(v.Snapshot), s.Start, s.End())
 	if len(ws) == 0 {
@@ -276,15 +263,13 @@ func (v *View) liveStage(s metrics.Stage) stageRow {
 		wait.Merge(&ws[i].Histograms[v.firstWait()])
 	}
 	t := sum(ws)
-	r.sent, r.done = float64(t.Sent)/float64(len(ws)), float64(t.Done)/float64(len(ws))
-	if wait.Count() > 0 {
-		r.p99 = milliseconds(wait.Quantile(0.99))
-	}
+	r.Sent, r.Done = float64(t.Sent)/float64(len(ws)), float64(t.Done)/float64(len(ws))
+	r.TTFTp99 = milliseconds(wait.Quantile(0.99))
 	if share, known := goodput(&t); known && len(v.goals()) > 0 {
 		enough, _ := v.target()
-		r.within, r.standing = share, metrics.LevelMissed
+		r.within, r.Standing = share, metrics.LevelMissed
 		if share >= enough {
-			r.standing = metrics.LevelWithin
+			r.Standing = metrics.LevelWithin
 		}
 	}
 	return r
@@ -292,7 +277,7 @@ func (v *View) liveStage(s metrics.Stage) stageRow {
 
 // failed reports whether a load was not within the objectives; one that the client limited says nothing either way.
 func (r *stageRow) failed() bool {
-	return r.standing == metrics.LevelMissed || r.standing == metrics.LevelBehind
+	return r.Standing == metrics.LevelMissed || r.Standing == metrics.LevelBehind
 }
 
 // mostTellingStages keeps at most n rows in their order: the one that is on, those around saturation and the highest within the

@@ -127,7 +127,6 @@ func drawShare(c screen.Canvas, y int, name string, share, part, whole float64) 
 // drawHitsBelow is what the server's shortcuts brought by the second, as far as it tells.
 func drawHitsBelow(c screen.Canvas, y int, v *View) {
 	p := plot{v: v, chart: chart.Plot{Top: 100, Nothing: nothingYet}}
-	var items []legendItem
 	add := func(name string, col screen.Color, part, whole func(*metrics.ServerSecond) float64) {
 		if !(total(v.serverSpan(), whole) > 0) {
 			return
@@ -138,13 +137,12 @@ func drawHitsBelow(c screen.Canvas, y int, v *View) {
 			}
 			return math.NaN()
 		})})
-		items = append(items, legendItem{col, name, ""})
 	}
 	add("hits", screen.Blue, func(s *metrics.ServerSecond) float64 { return s.PrefixHits },
 		func(s *metrics.ServerSecond) float64 { return s.PrefixQueries })
 	add("drafts", screen.Green, func(s *metrics.ServerSecond) float64 { return s.AcceptedTokens },
 		func(s *metrics.ServerSecond) float64 { return s.DraftTokens })
-	if len(items) > 0 {
-		chartBelow(c, y, legend(c.W, "% by second", items...), p.draw)
+	if len(p.series) > 0 {
+		chartBelow(c, y, legend(c.W, "% by second", p.items()...), p.draw)
 	}
 }

@@ -21,10 +21,7 @@ type figure struct {
 // figures are the key figures in the order in which they are read; the second half is left out first.
 func (h Header) figures() []figure {
 	s, v := h.View.Snapshot, h.View
-	done := number.Rate(recent(s, finished))
-	if s.Report != nil {
-		done = number.Rate(s.Report.RequestThroughput)
-	}
+	done := number.Rate(v.rateNow(finished, func(r *metrics.Report) float64 { return r.RequestThroughput }))
 	if t := target(s); t > 0 {
 		done = number.Rate(t) + "→" + done
 	}
@@ -58,20 +55,13 @@ func (h Header) figures() []figure {
 
 // tokensFigure is the rate of the tokens: of the answers, or of the prompts where answers have none.
 func (v *View) tokensFigure() figure {
-	s := v.Snapshot
-	if s.Pooling() {
-		rate := recent(s, inputTokens)
-		if s.Report != nil {
-			rate = s.Report.TotalThroughput
-		}
+	if v.Pooling() {
+		rate := v.rateNow(inputTokens, func(r *metrics.Report) float64 { return r.TotalThroughput })
 		return figure{"in tok/s", number.Rate(rate), screen.Style{Fg: colorInput, Bold: true}, 5}
 	}
-	rate := recent(s, outputTokens)
-	if s.Report != nil {
-		rate = s.Report.OutputThroughput
-	}
+	rate := v.rateNow(outputTokens, func(r *metrics.Report) float64 { return r.OutputThroughput })
 	out := figure{"out tok/s", number.Rate(rate), screen.Style{Fg: colorOutput, Bold: true}, 5}
-	if !s.OutputExact {
+	if !v.OutputExact {
 		out.value = "~" + out.value
 	}
 	return out
@@ -110,15 +100,8 @@ func (v *View) goodFigure() figure {
 
 // p99 comes from the report where there is one, so that no two places on the screen differ.
 func (r latencyRow) p99() string {
-	if r.hist.Count() == 0 {
-		return "–"
-	}
-	if r.exact != nil {
-		if ms, ok := r.exact.Percentile(99); ok {
-			return number.Latency(time.Duration(ms * float64(time.Millisecond)))
-		}
-	}
-	return number.Latency(r.hist.Quantile(0.99))
+	ms, _ := quantileColumn("p99", 99).of(r)
+	return orDash(r.hist.Count() > 0, number.Latency, time.Duration(ms*float64(time.Millisecond)))
 }
 
 // spare names the figures a narrow line can do without, the first to go first.

@@ -128,10 +128,15 @@ func (v *View) edge() *metrics.Window {
 // edgeRate is the rate at the right edge of the charts: of the last seconds before it, or over, the mean of the run that is in
 // its report, where there is one and charts show its end.
 func (v *View) edgeRate(of func(*metrics.Window) int, over func(*metrics.Report) float64) float64 {
-	switch {
-	case v.edge() != nil:
+	if v.edge() != nil {
 		return lately(v.Snapshot, v.selected().closed, of)
-	case v.Report != nil && over != nil:
+	}
+	return v.rateNow(of, over)
+}
+
+// rateNow is the rate of the last seconds, or the mean of the run that is in its report where there is one.
+func (v *View) rateNow(of func(*metrics.Window) int, over func(*metrics.Report) float64) float64 {
+	if v.Report != nil && over != nil {
 		return over(v.Report)
 	}
 	return recent(v.Snapshot, of)

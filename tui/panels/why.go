@@ -201,41 +201,31 @@ func drawWhyShort(c screen.Canvas, parts []whyPart, sum time.Duration) {
 // drawWaitsBelow is where the time until the first chunk went by the second: of the requests whose answers told, where that is
 // at least half of them, else the client's own part of all.
 func drawWaitsBelow(c screen.Canvas, y int, v *View) {
-	enough := func(w *metrics.Window, told int) bool { return told > 0 && 2*told >= w.Waits.N }
+	enough := func(w *metrics.Window, told int) int {
+		if 2*told >= w.Waits.N {
+			return told
+		}
+		return 0
+	}
+	waits := func(w *metrics.Window) (of *metrics.Waits, n int) {
+		if n := enough(w, w.Told.N); n > 0 {
+			return &w.Told.Waits, n
+		}
+		return &w.Waits, w.Waits.N
+	}
 	mean := func(name string, col screen.Color, of func(*metrics.Window) (time.Duration, int)) series {
 		return series{name: name, color: col, value: func(w *metrics.Window) float64 {
-			sum, n := of(w)
-			if n <= 0 {
-				return math.NaN()
+			if sum, n := of(w); n > 0 {
+				return milliseconds(max(0, sum)) / float64(n)
 			}
-			return milliseconds(max(0, sum)) / float64(n)
+			return math.NaN()
 		}}
 	}
-	told := func(of func(*metrics.Told) (time.Duration, int)) func(*metrics.Window) (time.Duration, int) {
-		return func(w *metrics.Window) (time.Duration, int) {
-			if sum, n := of(&w.Told); enough(w, n) {
-				return sum, n
-			}
-			return 0, 0
-		}
-	}
-	ours := func(of func(*metrics.Waits) time.Duration) func(*metrics.Window) (time.Duration, int) {
-		return func(w *metrics.Window) (time.Duration, int) {
-			if enough(w, w.Told.N) {
-				return of(&w.Told.Waits), w.Told.N
-			}
-			return of(&w.Waits), w.Waits.N
-		}
-	}
 	p := plot{v: v, chart: chart.Plot{Nothing: "no first token yet"}, series: []series{
-		mean("ttft", screen.Green, ours(func(w *metrics.Waits) time.Duration { return w.TTFT })),
-		mean("prefill", screen.Blue, told(func(t *metrics.Told) (time.Duration, int) { return t.Prefill, t.Prefilled })),
-		mean("queue", colorWaiting, told(func(t *metrics.Told) (time.Duration, int) { return t.Queue, t.Queued })),
-		mean("held", colorHeld, ours(func(w *metrics.Waits) time.Duration { return w.SlotWait })),
+		mean("ttft", screen.Green, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.TTFT, n }),
+		mean("prefill", screen.Blue, func(w *metrics.Window) (time.Duration, int) { return w.Told.Prefill, enough(w, w.Told.Prefilled) }),
+		mean("queue", colorWaiting, func(w *metrics.Window) (time.Duration, int) { return w.Told.Queue, enough(w, w.Told.Queued) }),
+		mean("held", colorHeld, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.SlotWait, n }),
 	}}
-	var items []legendItem
-	for _, s := range p.series {
-		items = append(items, legendItem{s.color, s.name, ""})
-	}
-	chartBelow(c, y, legend(c.W, "means by second, ms", items...), p.draw)
+	chartBelow(c, y, legend(c.W, "means by second, ms", p.items()...), p.draw)
 }

@@ -1,0 +1,142 @@
+package run
+
+import (
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"benchtop/loadgen/shape"
+	"benchtop/metrics"
+)
+
+// Every way out ends with a report that has what was measured until then, and says why it ended.
+func TestSignals(t *testing.T) {
+	const hup, term, interrupt, quit = syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT
+	for _, c := range []struct {
+		name       string
+		signals    []os.Signal // half a second apart, the first after 3.1 s
+		survive    bool
+		conclusion metrics.Conclusion
+		reason     string
+		ended      float64 // seconds
+		terminal   string
+	}{
+		{"Ctrl-C", []os.Signal{interrupt}, false, metrics.Fine, metrics.StoppedByUser, 5.3, ""},
+		{"Ctrl-C twice", []os.Signal{interrupt, interrupt}, false, metrics.Aborted, metrics.AbortedByUser, 3.6, ""},
+		{"SIGQUIT", []os.Signal{quit}, false, metrics.Aborted, metrics.AbortedByUser, 3.1, ""},
+		{"SIGTERM", []os.Signal{term}, false, metrics.Terminated, metrics.EndedBySIGTERM, 5.1, "closed hastened"},
+		{"SIGTERM twice", []os.Signal{term, term}, false, metrics.Terminated, metrics.EndedBySIGTERM, 3.6, "closed hastened"},
+		{"the terminal lost", []os.Signal{hup}, false, metrics.HungUp, metrics.TerminalLost, 5.1, "closed hastened"},
+		{"lost, and seen twice", []os.Signal{hup, hup}, false, metrics.HungUp, metrics.TerminalLost, 5.1, "closed hastened"},
+		{"lost, and SIGTERM", []os.Signal{hup, term}, false, metrics.Terminated, metrics.EndedBySIGTERM, 5.1, "closed hastened closed hastened"},
+		{"SIGTERM, and lost", []os.Signal{term, hup}, false, metrics.Terminated, metrics.EndedBySIGTERM, 5.1, "closed hastened"},
+		{"Ctrl-C, and SIGTERM", []os.Signal{interrupt, term}, false, metrics.Terminated, metrics.EndedBySIGTERM, 5.3, "closed hastened"},
+		{"SIGTERM, and Ctrl-C", []os.Signal{term, interrupt}, false, metrics.Aborted, metrics.AbortedByUser, 3.6, "closed hastened"},
+		{"lost, and it goes on", []os.Signal{hup, hup}, true, metrics.Fine, "", 11.8, "closed hastened"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				config := simulated(t, metrics.Plan{Rate: 2, Burstiness: math.Inf(1), Requests: 20}, 3)
+				var offsets []time.Duration
+				for i := range 20 {
+					offsets = append(offsets, time.Duration(i)*500*time.Millisecond)
+				}
+				config.Load.Schedule, config.SurviveHangUp = shape.At(offsets), c.survive
+				r, err := New(*config)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, sig := range c.signals {
+					time.AfterFunc(3100*time.Millisecond+time.Duration(i)*500*time.Millisecond, func() { r.Signal(sig) })
+				}
+				o := r.Do()
+				r.Close()
+				var reason string
+				if o.Report.Interrupted != nil {
+					reason = o.Report.Interrupted.Reason
+				}
+				if o.Err != nil || o.Report.Conclusion != c.conclusion || reason != c.reason || o.Report.Completed == 0 {
+					t.Errorf("conclusion %d, reason %q, %d requests, error %v", o.Report.Conclusion, reason, o.Report.Completed, o.Err)
+				}
+				if got := o.Report.Ended.Seconds(); math.Abs(got-c.ended) > 0.15 {
+					t.Errorf("ended after %.2f s, want %.2f", got, c.ended)
+				}
+				if got := strings.Join(config.Terminal.(*noTerminal).said, " "); got != c.terminal {
+					t.Errorf("the terminal was %q, want %q", got, c.terminal)
+				}
+			})
+		})
+	}
+}
+
+// A third request to stop leaves at once; the load goes on to its end by itself, so what was measured is not lost.
+func TestThirdRequestLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := bare()
+		r := journalOn(t, &readDisk{})
+		terminal := c.Terminal.(*noTerminal)
+		r.config.Terminal, r.phase = terminal, Aborting
+		r.step(interrupt)
+		synctest.Wait()
+		if err := r.journal.Close(); err != nil {
+			t.Error(err)
+		}
+		if !slices.Equal(terminal.said, []string{"closed", "left"}) {
+			t.Errorf("the terminal was %q", terminal.said)
+		}
+	})
+}
+
+// A run that came to its end stays what it is, whatever is asked for while its result is being saved.
+func TestSignalsWhileSaving(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := simulated(t, metrics.Plan{Rate: 5, Requests: 1}, 1)
+		c.Load.Schedule = shape.At([]time.Duration{0})
+		r := begin(t, c)
+		run := measureAll(t, r)
+		for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGHUP, os.Interrupt} {
+			r.Signal(sig)
+		}
+		r.Command(metrics.Command{Do: metrics.Abort})
+		if run.Reason != "" || r.reason != "" || r.patient.Err() == nil {
+			t.Errorf("reason %q and %q, hurried: %v", run.Reason, r.reason, r.patient.Err())
+		}
+	})
+}
+
+// Stages that a drain keeps from beginning are not announced.
+func TestDrainEndsStages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := simulated(t, metrics.Plan{Rate: 1, Requests: 100, Duration: time.Hour,
+			Stages: []metrics.Stage{{Length: 5 * time.Second, Rate: 1}, {Start: 5 * time.Second, Length: time.Hour, Rate: 2}}}, 10)
+		c.Load.Schedule = shape.At([]time.Duration{0, time.Second, 2 * time.Second, time.Hour})
+		r := begin(t, c)
+		time.AfterFunc(4900*time.Millisecond, func() { r.do(drain) })
+		time.AfterFunc(10*time.Second, r.load.Move) // has nothing to do any more
+		run := measureAll(t, r)
+		var stages []string
+		for _, e := range run.Events {
+			if strings.HasPrefix(e.Text, "stage") {
+				stages = append(stages, e.Text)
+			}
+		}
+		if len(stages) != 1 || run.Reason != metrics.StoppedByUser {
+			t.Errorf("stages %q, reason %q", stages, run.Reason)
+		}
+	})
+}
+
+// A signal that comes while requests are cut does not take the reason of the highest rank away.
+func TestRankOfReasons(t *testing.T) {
+	r := &Run{config: *bare(), phase: Aborting, reason: metrics.AbortedByUser}
+	for _, on := range []command{terminate, hangUp} {
+		if r.step(on); r.reason != metrics.AbortedByUser {
+			t.Errorf("after %s: %q", on, r.reason)
+		}
+	}
+}

@@ -264,20 +264,20 @@ func mainFailure(r *metrics.Report) string {
 // p99OfSlotWait is the p99 of the wait for a slot, and 0 if that wait did not shape the load. In a closed loop, and if all
 // requests are due at once, the wait is part of the plan.
 func p99OfSlotWait(r *metrics.Report) float64 {
-	held, ok := r.Statistics[metrics.SlotWait].Percentile(99)
-	if !ok || held < minSlotWaitMS || r.Plan.MaxConcurrency == 0 || !r.Plan.Paced() {
+	wait, ok := r.Statistics[metrics.SlotWait].Percentile(99)
+	if !ok || wait < minSlotWaitMS || r.Plan.MaxConcurrency == 0 || !r.Plan.Paced() {
 		return 0
 	}
-	return held
+	return wait
 }
 
 // slotWait reports the wait for a slot, unless the evidence of saturation includes it.
 func slotWait(r *metrics.Report) string {
-	held, s := p99OfSlotWait(r), saturationOf(r)
-	if held == 0 || s != nil && slotWaitDominates(r, s.shown) {
+	wait, s := p99OfSlotWait(r), saturationOf(r)
+	if wait == 0 || s != nil && slotWaitDominates(r, s.shown) {
 		return ""
 	}
-	return fmt.Sprintf("waited p99 %s for a slot", latency(held))
+	return fmt.Sprintf("waited p99 %s for a slot", latency(wait))
 }
 
 // shortfall reports that fewer requests were sent than planned, unless slotWait explains it.

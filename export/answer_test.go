@@ -35,8 +35,8 @@ func steadyReport() metrics.Report {
 	}
 }
 
-// watchedItself gives a report a monitored client with these limits.
-func watchedItself(why ...string) func(*metrics.Report) {
+// monitoredClient gives a report a monitored client with these limits.
+func monitoredClient(why ...string) func(*metrics.Report) {
 	return func(r *metrics.Report) {
 		r.Client.Verdict.Why = why
 		r.Client.Seconds = []metrics.ClientSecond{{}}
@@ -73,13 +73,13 @@ func TestAnswer(t *testing.T) {
 			}},
 		{"within SLO up to 24 req/s (99 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); 70 of 270 failed (mostly reset); client ok",
 			rampReport(), func(r *metrics.Report) { // the sent rate does not fit
-				watchedItself()(r)
+				monitoredClient()(r)
 				r.Answer.Highest, r.Answer.Sure, r.Failed, r.ScheduledRate, r.SentRate = 24, 1, 70, 20, 12
 				r.Failures = []metrics.FailureCount{{Kind: metrics.FailedReset}, {}}
 			}},
 		{"within SLO up to 24 req/s (99 % confidence); saturates at ~38 req/s; 70 of 270 failed (mostly reset); client LIMITED; FAILED p99_ttft_ms>500 (612)",
 			rampReport(), func(r *metrics.Report) { // nor does the evidence
-				watchedItself("p99 sent 31ms late")(r)
+				monitoredClient("p99 sent 31ms late")(r)
 				r.Answer.Highest, r.Answer.Sure, r.Failed, r.Gates = 24, 1, 70, []metrics.GateResult{missed}
 				r.Failures = []metrics.FailureCount{{Kind: metrics.FailedReset}, {}}
 			}},
@@ -145,26 +145,26 @@ func TestAnswer(t *testing.T) {
 				r.Gates = []metrics.GateResult{g}
 			}},
 		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok",
-			rampReport(), watchedItself()},
+			rampReport(), monitoredClient()},
 		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client LIMITED (p99 sent 31ms late and 1 more)",
-			rampReport(), watchedItself("p99 sent 31ms late", "12.5 % of chunks read late and together")},
+			rampReport(), monitoredClient("p99 sent 31ms late", "12.5 % of chunks read late and together")},
 		{"within SLO up to 34 req/s; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client LIMITED; FAILED p99_ttft_ms>500 (612)",
 			rampReport(), func(r *metrics.Report) {
-				watchedItself("p99 sent 31ms late", "CPU full for 8 of 10 s")(r)
+				monitoredClient("p99 sent 31ms late", "CPU full for 8 of 10 s")(r)
 				r.Gates = []metrics.GateResult{missed}
 			}},
 		{"16 users: p99 TTFT 0.41 s, p99 ITL 32 ms; client ok", steadyReport(), func(r *metrics.Report) {
-			watchedItself()(r)
+			monitoredClient()(r)
 			r.Plan, r.Objectives, r.Levels, r.Failed = metrics.Plan{Rate: metrics.Rate(inf), MaxConcurrency: 16}, nil, nil, 0
 		}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; waited p99 0.14 s for a slot; client ok", steadyReport(), func(r *metrics.Report) {
-			watchedItself()(r)
+			monitoredClient()(r)
 			r.Objectives, r.Plan.MaxConcurrency, r.Failed, r.Statistics[metrics.SlotWait] = nil, 4, 0, at99(140)
 			r.ScheduledRate, r.SentRate = 8, 7.2 // as waiting makes it
 		}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client LIMITED (p99 sent 31ms late)",
 			steadyReport(), func(r *metrics.Report) {
-				watchedItself("p99 sent 31ms late")(r)
+				monitoredClient("p99 sent 31ms late")(r)
 				r.Objectives, r.Failed, r.ScheduledRate, r.SentRate = nil, 0, 8, 7.2
 			}},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; sent only 7.2 req/s; client p99 0.3 ms late", steadyReport(), func(r *metrics.Report) {
@@ -172,14 +172,14 @@ func TestAnswer(t *testing.T) {
 		}},
 		{"no request succeeded: 3 failed (connect); client LIMITED (CPU full for 8 of 10 s)",
 			metrics.Report{Failed: 3, Failures: []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}}},
-			watchedItself("CPU full for 8 of 10 s")},
+			monitoredClient("CPU full for 8 of 10 s")},
 		{"8.0 req/s: p99 TTFT 0.41 s, p99 ITL 32 ms; 4 of 400 failed (mostly connect), the last 3 without an answer; client ok",
 			steadyReport(), func(r *metrics.Report) {
-				watchedItself()(r)
+				monitoredClient()(r)
 				r.Objectives, r.Completed, r.Failed, r.Unreached = nil, 396, 4, 3
 				r.Failures = []metrics.FailureCount{{Kind: metrics.FailedConnect, Count: 3}, {Kind: metrics.FailedStall, Count: 1}}
 			}},
-		{"no request succeeded: none was sent", metrics.Report{}, watchedItself()},
+		{"no request succeeded: none was sent", metrics.Report{}, monitoredClient()},
 		{"no request succeeded: none was sent", metrics.Report{}, func(*metrics.Report) {}},
 		{"no request succeeded: the run was cut short with 3 under way and 4 not sent",
 			metrics.Report{Interrupted: &metrics.Interrupted{Reason: "q", Cancelled: 3, Unsent: 4}}, func(*metrics.Report) {}},

@@ -108,7 +108,7 @@ func TestBenchtopObject(t *testing.T) {
 	}
 }
 
-func TestBenchtopObjectOfWhatIsNotThere(t *testing.T) {
+func TestBenchtopObjectOfMissingData(t *testing.T) {
 	r := metrics.Report{
 		Plan:        metrics.Plan{Ramp: &metrics.Ramp{Strategy: "linear", From: 1, To: inf}},
 		SteadyState: &metrics.SteadyState{Warning: "never full"},

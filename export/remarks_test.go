@@ -79,7 +79,7 @@ func TestRemarkOnRedials(t *testing.T) {
 }
 
 // Requests that do not fit into the plan's duration are no interruption.
-func TestRemarkOnWhatWasNotSent(t *testing.T) {
+func TestRemarkOnUnsentRequests(t *testing.T) {
 	for _, c := range []struct {
 		notSent, requests int
 		want              string
@@ -115,7 +115,7 @@ func TestRemarkOnAWarmCache(t *testing.T) {
 	}
 }
 
-func TestNothingToRemark(t *testing.T) {
+func TestNoRemarks(t *testing.T) {
 	run, qs := sampleRun()
 	run.Plan.Rate = metrics.Rate(inf) // all requests are due at once
 	run.Plan.SteadyState.Off = true
@@ -125,7 +125,7 @@ func TestNothingToRemark(t *testing.T) {
 }
 
 // A limit that was set during the run is not reported as the plan's.
-func TestRemarkOnHeldRequests(t *testing.T) {
+func TestRemarkOnSlotWait(t *testing.T) {
 	r := metrics.Report{Plan: metrics.Plan{Rate: 10, MaxConcurrency: 4}, Statistics: metrics.Statistics{metrics.SlotWait: metrics.Statistic{N: 1, Mean: 3, Max: 5}}}
 	for want, events := range map[string][]metrics.LogEntry{
 		"Held back: with at most 4 requests in flight, requests waited 3.00 ms":                      nil,

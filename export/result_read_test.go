@@ -121,7 +121,7 @@ func (e *endlessList) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-func TestReadResultThatIsNone(t *testing.T) {
+func TestReadResultOfOtherFiles(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                      "found nothing",
 		" \n":                                   "found nothing",

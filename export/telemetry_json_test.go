@@ -72,7 +72,7 @@ func TestServerObject(t *testing.T) {
 }
 
 // Missing figures, NaN and infinities are null.
-func TestServerObjectOfASilentServer(t *testing.T) {
+func TestServerObjectWithoutFigures(t *testing.T) {
 	r := serverReport()
 	nan := metrics.Unsaid()
 	r.Server = &metrics.ServerReport{
@@ -113,7 +113,7 @@ func TestServerObjectOfASilentServer(t *testing.T) {
 }
 
 // Two samples in one second: the levels of the second one, the sums of both.
-func TestLooksInOneSecond(t *testing.T) {
+func TestSamplesInOneSecond(t *testing.T) {
 	nan := metrics.Unsaid()
 	a := metrics.ServerSecond{
 		At: 700 * ms, Took: 100 * ms, Running: 5, Preemptions: 2, PrefixQueries: 10, PrefixHits: 9, HitRate: 0.9, PromptTokens: nan, OutputTokens: 3,

@@ -32,7 +32,7 @@ func TestTelemetry(t *testing.T) {
 }
 
 // Each section is written only with data, and has only known figures.
-func TestTelemetryOfWhatIsNotThere(t *testing.T) {
+func TestTelemetryOfMissingData(t *testing.T) {
 	nan := metrics.Unsaid()
 	silentServer := metrics.ServerReport{
 		RunningMean: nan, RunningMost: nan, WaitingMean: nan, WaitingMost: nan, KVMean: nan, KVMost: nan, Preemptions: nan, PromptTokens: nan,
@@ -173,7 +173,7 @@ func TestAnswerOfASearch(t *testing.T) {
 		}},
 	} {
 		r := rampReport()
-		watchedItself()(&r)
+		monitoredClient()(&r)
 		r.Plan.Find, r.Answer.Sure = find, 0.9789
 		c.change(&r)
 		if got := Answer(r); got != c.want {

@@ -206,7 +206,7 @@ func TestJSONKeysInOrder(t *testing.T) {
 	}
 }
 
-func TestJSONNumbersThatAreNone(t *testing.T) {
+func TestJSONOfInvalidNumbers(t *testing.T) {
 	run, _ := sampleRun()
 	p := &run.Plan
 	p.Burstiness, p.MaxConcurrency, p.Tokenizer, p.Label, p.Goodput = inf, 0, "", "gpu \"é😀\"\u007f", nil

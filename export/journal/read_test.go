@@ -82,7 +82,7 @@ func TestReadJournalCutAnywhere(t *testing.T) {
 	}
 }
 
-func TestReadJournalThatIsNone(t *testing.T) {
+func TestReadJournalOfOtherFiles(t *testing.T) {
 	for name, content := range map[string]string{
 		"empty": "", "text": "hello\n", "other JSON": "{\"date\": \"20261006\"}\n", "array": "[]\n",
 		"newer": "{\"benchtop_journal\":3,\"plan\":{}}\n", "bad gzip": "\x1f\x8bxxxxxxxxxxxxxxxx",
@@ -230,7 +230,7 @@ func TestReadJournalLines(t *testing.T) {
 	}
 }
 
-func TestReadJournalIgnoresWhatItDoesNotKnow(t *testing.T) {
+func TestReadJournalIgnoresUnknownKeys(t *testing.T) {
 	content := `{"benchtop_journal":1,"plan":{"new":1},"new":[]}` + "\n" + `{"new":{"a":[]},"index":3,"chunks_us":[ 1, 2 ]}` + "\r\n"
 	_, seq, err := readRun(tempJournal(t, []byte(content)))
 	if err != nil {

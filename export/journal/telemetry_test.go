@@ -81,7 +81,7 @@ func TestClientRoundTrip(t *testing.T) {
 }
 
 // Invalid values are not written; the rest of the line is.
-func TestClientThatCannotBe(t *testing.T) {
+func TestInvalidClientFigures(t *testing.T) {
 	got := readClient(t, lineOf(metrics.ClientSecond{
 		At: time.Second, Took: -5, CPU: math.NaN(), CPUWait: inf, Cores: -1, Memory: math.MaxUint64, GCs: -3, Sent: 7,
 		Stall: math.MaxInt64, DelayP50: -7,
@@ -206,7 +206,7 @@ func gpuSeconds(t *testing.T) []metrics.GPUSecond {
 }
 
 // Invalid values are not written; the rest of the line is.
-func TestServerThatCannotBe(t *testing.T) {
+func TestInvalidServerFigures(t *testing.T) {
 	e, err := decodeLine(lineOf(metrics.ServerSecond{
 		At: time.Second, Took: -5, Running: inf, Waiting: -inf, KVUsage: metrics.Unsaid(), Preemptions: 1e300,
 		TTFT: metrics.ServerLatency{N: metrics.Unsaid(), Mean: 5}, Queue: metrics.ServerLatency{N: -1, Mean: 5},
@@ -228,7 +228,7 @@ func TestServerThatCannotBe(t *testing.T) {
 	}
 }
 
-func TestServerLineOfASilentServer(t *testing.T) {
+func TestServerLineWithoutFigures(t *testing.T) {
 	silent := serverSeconds(t)[1]
 	if got := string(lineOf(silent)); got != `{"server":{}}` {
 		t.Errorf("got %s", got)

@@ -13,16 +13,16 @@ import (
 	"benchtop/metrics"
 )
 
-// question asks a process of its own for a measurement: of a client or, without any requests, of a pacer.
+// question requests a measurement from a child process: of a client or, without any requests, of a pacer.
 type question struct {
 	Server string
-	Raw    bool // the yardstick instead of our own client
+	Raw    bool // the raw reader instead of benchtop's client
 	Load   calibration.Load
 	Pacer  *pacerLoad
 }
 
-// ask runs this program again, on certain cores, to answer a question. Both travel as JSON.
-func (l *lab) ask(ctx context.Context, on cores, q question, answer any) error {
+// ask runs this program as a child, on certain cores, to answer a question. Both are in JSON.
+func (h *harness) ask(ctx context.Context, on cores, q question, answer any) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -31,7 +31,7 @@ func (l *lab) ask(ctx context.Context, on cores, q question, answer any) error {
 	if err != nil {
 		return err
 	}
-	c := l.pinned(ctx, on, self, childRole)
+	c := h.pinned(ctx, on, self, childRole)
 	c.Stdin, c.Stderr = bytes.NewReader(asked), os.Stderr
 	out, err := c.Output()
 	if err != nil {
@@ -70,13 +70,13 @@ func (q *question) measure(ctx context.Context) (any, error) {
 	return calibration.Measure(ctx, q.Server, q.Load)
 }
 
-// measureClient measures a client under a load, ours or the yardstick.
+// measureClient measures a client under a load, benchtop's or the raw reader.
 func measureClient(load calibration.Load, on cores, raw bool) measurement {
-	return func(ctx context.Context, l *lab, round int) (sample, error) {
-		q := question{Server: l.base, Raw: raw, Load: load}
+	return func(ctx context.Context, h *harness, round int) (sample, error) {
+		q := question{Server: h.base, Raw: raw, Load: load}
 		q.Load.Seed = int64(round) // the same arrivals for all rows of a round
 		var r calibration.Result
-		if err := l.ask(ctx, on, q, &r); err != nil {
+		if err := h.ask(ctx, on, q, &r); err != nil {
 			return sample{}, err
 		}
 		return figures(&r, raw), nil
@@ -85,20 +85,20 @@ func measureClient(load calibration.Load, on cores, raw bool) measurement {
 
 // figures of a client under load, by the keys of columns.
 func figures(r *calibration.Result, raw bool) sample {
-	s := sample{Whole: r, Figures: map[string]float64{
+	s := sample{Raw: r, Figures: map[string]float64{
 		"chunks/s": r.ChunksPerSecond, "allocs": r.AllocsPerChunk,
 		"p50": inMicros(r.StampError.P50), "p99": inMicros(r.StampError.P99), "p99.9": inMicros(r.StampError.P999),
 		"ttft": inMillis(r.TTFTError), "itl": inMillis(r.ITLStd), "server itl": inMillis(r.ServerITLStd),
 		"itl error": inMillis(r.ITLErrorStd), "late": inMillis(r.Lateness.P99),
 	}}
-	// Both are 0 where the system does not tell.
+	// Both are 0 where the system does not report them.
 	if r.CPUPerChunkMicros > 0 {
 		s.Figures["cpu"] = r.CPUPerChunkMicros
 	}
 	if r.BytesPerStream > 0 {
 		s.Figures["memory"] = float64(r.BytesPerStream) / 1000
 	}
-	if !raw { // which knows nothing of this
+	if !raw { // the raw reader does not count them
 		s.Figures["shared"] = 100 * r.SharedShare
 	}
 	if r.Connect.N > 0 {
@@ -116,7 +116,7 @@ func figures(r *calibration.Result, raw bool) sample {
 	return s
 }
 
-// note remarks that something happened n times.
+// note adds a remark on something that happened n times, if it did.
 func (s *sample) note(n int, what string) {
 	if n > 0 {
 		s.Remarks = append(s.Remarks, remark{what, fmt.Sprint(n)})

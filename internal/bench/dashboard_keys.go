@@ -9,7 +9,7 @@ import (
 	"benchtop/internal/calibration"
 )
 
-// dashboardKeys asks how soon there is something to see: after the start, and after a key.
+// dashboardKeys measures the time to a change of the screen, or of the load: after the start, and after a key.
 func dashboardKeys(quick bool) table {
 	const serving, demo, pages, load = "first frame of serve", "first frame of demo", "page key to page", "+ to the change of the load"
 	t := table{name: dashboardTables + "-keys", rounds: 5,
@@ -20,24 +20,24 @@ func dashboardKeys(quick bool) table {
 		columns: []column{{"ms", "ms", 1}, {"most", "slowest of a round, ms", 1}},
 	}
 	for _, name := range []string{serving, demo} {
-		t.bars = append(t.bars, bar{text: name + " ≤ 150 ms", row: name, column: "ms", most: 150, unit: " ms", decimals: 1})
+		t.limits = append(t.limits, limit{text: name + " ≤ 150 ms", row: name, column: "ms", most: 150, unit: " ms", decimals: 1})
 	}
 	for _, name := range []string{pages, load} {
-		t.bars = append(t.bars, bar{text: name + ": the slowest of a round ≤ 100 ms", row: name, column: "most", most: 100, unit: " ms", decimals: 1})
+		t.limits = append(t.limits, limit{text: name + ": the slowest of a round ≤ 100 ms", row: name, column: "most", most: 100, unit: " ms", decimals: 1})
 	}
 	return t
 }
 
-// measureFirstFrame takes the time from the start of the process to the first frame that knows the run.
+// measureFirstFrame measures the time from the start of the process to the first frame of the run.
 func measureFirstFrame(demo bool) measurement {
-	return func(ctx context.Context, l *lab, _ int) (sample, error) {
-		var v *viewer
+	return func(ctx context.Context, h *harness, _ int) (sample, error) {
+		var v *terminal
 		var first time.Time
 		var err error
 		if demo {
-			v, first, _, err = l.shownDemo(ctx)
+			v, first, _, err = h.demoOnTerminal(ctx)
 		} else {
-			v, first, err = l.shown(ctx, allCores(), serverModel, "serve", "--no-save", "--base-url", l.base, "--model", serverModel,
+			v, first, err = h.onTerminal(ctx, allCores(), serverModel, "serve", "--no-save", "--base-url", h.base, "--model", serverModel,
 				"--dataset-name", "random", "--random-input-len", "1024", "--random-output-len", "100", "--num-prompts", "1000", "--request-rate", "50")
 		}
 		if err != nil {
@@ -48,13 +48,13 @@ func measureFirstFrame(demo bool) measurement {
 	}
 }
 
-// between is the time between two keys. It grows a little each time, so that keys meet every phase of the drawing.
+// between is the time between two keys. It rises a little each time, so that keys come in every phase of the drawing.
 func between(i int) time.Duration { return time.Duration(230+7*i) * time.Millisecond }
 
 // measurePageKeys turns pages of a demo and waits for each.
-func measurePageKeys(ctx context.Context, l *lab, _ int) (sample, error) {
+func measurePageKeys(ctx context.Context, h *harness, _ int) (sample, error) {
 	const keys = 8
-	v, _, _, err := l.shownDemo(ctx)
+	v, _, _, err := h.demoOnTerminal(ctx)
 	if err != nil {
 		return sample{}, err
 	}
@@ -63,22 +63,22 @@ func measurePageKeys(ctx context.Context, l *lab, _ int) (sample, error) {
 	for i := range keys {
 		v.pause(ctx, between(i))
 		page := (i + 1) % len(pageNames)
-		pressed, shown := v.turn(ctx, digit(page), tab(page))
+		pressed, shown := v.pressAndAwait(ctx, digit(page), tab(page))
 		took = append(took, shown.Sub(pressed))
 	}
 	return keyFigures(took), v.err
 }
 
-// measureLoadKeys raises the load of a demo. When each change was made stands in the run's own journal.
-func measureLoadKeys(ctx context.Context, l *lab, _ int) (sample, error) {
+// measureLoadKeys raises the load of a demo, whose journal has the times of the changes.
+func measureLoadKeys(ctx context.Context, h *harness, _ int) (sample, error) {
 	const keys = 4
-	v, _, folder, err := l.shownDemo(ctx)
+	v, _, folder, err := h.demoOnTerminal(ctx)
 	if err != nil {
 		return sample{}, err
 	}
 	defer v.end()
-	v.pause(ctx, time.Second) // the first frame may know nothing of the load yet
-	v.turn(ctx, "c", "CONTROL")
+	v.pause(ctx, time.Second) // the first frame may lack the load
+	v.pressAndAwait(ctx, "c", "CONTROL")
 	var pressed []time.Time
 	for i := range keys {
 		v.pause(ctx, between(i))
@@ -98,7 +98,7 @@ func measureLoadKeys(ctx context.Context, l *lab, _ int) (sample, error) {
 	return keyFigures(took), nil
 }
 
-// manualChanges waits until so many changes of the load are in the journal of a run, which goes to the file once a second.
+// manualChanges waits until the journal of a run, which is written once a second, has so many changes of the load.
 func manualChanges(ctx context.Context, folder string, n int) ([]time.Time, error) {
 	for giveUp := time.Now().Add(5 * time.Second); ; {
 		j, err := readJournal(folder)
@@ -117,7 +117,7 @@ func manualChanges(ctx context.Context, folder string, n int) ([]time.Time, erro
 	}
 }
 
-// keyFigures are the median of some times and the longest.
+// keyFigures are the median and the greatest of some times.
 func keyFigures(took []time.Duration) sample {
 	all := make([]float64, len(took))
 	for i, d := range took {

@@ -17,48 +17,48 @@ import (
 	"benchtop/metrics/report"
 )
 
-// dashboardLoad asks what the dashboard costs the client that draws it.
+// dashboardLoad measures the cost of the dashboard for the client that draws it.
 func dashboardLoad(quick bool) table {
 	const without, with = "without dashboard", "with dashboard"
-	load, sending := busyLoad(quick), 4*time.Second
+	load, sending := usualLoad(quick), 4*time.Second
 	if quick {
 		sending = 3 * time.Second
 	}
 	return table{name: dashboardTables + "-load", rounds: 10,
-		rows: []row{{without, measureShown(load, sending, false)}, {with, measureShown(load, sending, true)}},
+		rows: []row{{without, measureRun(load, sending, false)}, {with, measureRun(load, sending, true)}},
 		columns: []column{
 			{"cpu", "CPU of the client, s", 2}, {"open", "streams open", 0}, {"p50", "sent late p50, µs", 0}, {"p90", "p90", 0}, {"p99", "p99", 0},
 		},
-		bars: []bar{
+		limits: []limit{
 			{text: "CPU with dashboard ≤ 1.05 × without", row: with, column: "cpu", over: without, most: 1.05, unit: " ×", decimals: 3},
 			{text: "sent late p90 with dashboard ≤ 1.10 × without", row: with, column: "p90", over: without, most: 1.10, unit: " ×", decimals: 2},
 		}}
 }
 
-// measureShown measures the program as a user runs it, on a terminal of the usual size or without one.
-func measureShown(load busy, sending time.Duration, shown bool) measurement {
-	return func(ctx context.Context, l *lab, round int) (sample, error) {
-		folder, err := os.MkdirTemp(l.folder, "run")
+// measureRun measures the program as a user runs it, on a terminal of the usual size or without one.
+func measureRun(load streamLoad, sending time.Duration, shown bool) measurement {
+	return func(ctx context.Context, h *harness, round int) (sample, error) {
+		folder, err := os.MkdirTemp(h.folder, "run")
 		if err != nil {
 			return sample{}, err
 		}
 		defer os.RemoveAll(folder)
-		args := load.serve(load.paced(l), sending, "--save-result", "--result-dir", folder, "--seed", fmt.Sprint(round))
+		args := load.serve(load.paced(h), sending, "--save-result", "--result-dir", folder, "--seed", fmt.Sprint(round))
 		if shown {
 			args = append(args, "--exit")
 		} else {
 			args = append(args, "--no-tui")
 		}
-		c := l.pinned(ctx, allButLast(), l.program, args...)
+		c := h.pinned(ctx, allButLast(), h.program, args...)
 		c.Dir = folder
 		var said []byte
 		if !shown {
 			said, err = c.CombinedOutput()
-		} else if v, failed := view(c, usual); failed != nil {
+		} else if v, failed := startOnTerminal(c, usual); failed != nil {
 			return sample{}, failed
 		} else {
 			err = v.wait()
-			said = v.hear()
+			said = v.takeOutput()
 		}
 		if err != nil {
 			return sample{}, fmt.Errorf("%w, and it said %q", err, lastOf(said))
@@ -68,17 +68,17 @@ func measureShown(load busy, sending time.Duration, shown bool) measurement {
 			return sample{}, err
 		}
 		s.Figures["cpu"] = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
-		return s, metronome.ClearLog(ctx, l.base) // what the server noted of this run is of no interest
+		return s, metronome.ClearLog(ctx, h.base) // the log of this run does not matter
 	}
 }
 
-// paced is the lab's server at the pace of the load.
-func (b busy) paced(l *lab) string {
+// paced is the URL of the server at the pace of the load.
+func (b streamLoad) paced(h *harness) string {
 	gap := time.Second / time.Duration(b.perSecond)
-	return metronome.Pace(l.base, gap, gap)
+	return metronome.Pace(h.base, gap, gap)
 }
 
-// runFigures are those of a run that is over, from when all its streams are open to when no more are sent.
+// runFigures are the figures of a finished run, from the time when all its streams are open to the end of the sending.
 func runFigures(folder string, from, to time.Duration) (sample, error) {
 	j, err := readJournal(folder)
 	if err != nil {
@@ -101,18 +101,18 @@ func runFigures(folder string, from, to time.Duration) (sample, error) {
 	return s, err
 }
 
-// runJournal is what a measurement takes from the journal of a run.
+// runJournal has the contents of a run's journal that matter here.
 type runJournal struct {
 	events  event.Events
 	started time.Time
-	// requests that were sent, and how many of them failed.
+	// requests that were sent, and the number of those that failed.
 	requests []metrics.Request
 	failed   int
 	// manual are the moments at which a user set the load.
 	manual []time.Time
 }
 
-// readJournal reads the only journal in a folder, that of a run that is on as well.
+// readJournal reads the only journal in a folder. The run may still be in progress.
 func readJournal(folder string) (*runJournal, error) {
 	found, err := filepath.Glob(filepath.Join(folder, "*.jsonl*"))
 	if err != nil {
@@ -148,7 +148,7 @@ func (j *runJournal) take(e *event.Event) {
 	}
 }
 
-// late is how late the requests were that were due after a moment, in no order.
+// late has the lateness of the requests due after a moment, in no order.
 func (j *runJournal) late(from time.Duration) []time.Duration {
 	var all []time.Duration
 	for i := range j.requests {
@@ -159,7 +159,7 @@ func (j *runJournal) late(from time.Duration) []time.Duration {
 	return all
 }
 
-// open is how many requests were under way at a moment.
+// open is the number of requests in flight at a moment.
 func (j *runJournal) open(at time.Duration) int {
 	n := 0
 	for i := range j.requests {

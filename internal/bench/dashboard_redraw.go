@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// dashboardRedraw asks what a whole screen costs that is drawn from nothing.
+// dashboardRedraw measures the cost of a full redraw.
 func dashboardRedraw(quick bool) table {
 	length := "200ms"
 	if quick {
@@ -23,7 +23,7 @@ func dashboardRedraw(quick bool) table {
 	for page := range pageNames {
 		t.rows = append(t.rows, row{pageNames[page], measureRedraw(pageNames[page], length)})
 	}
-	t.bars = []bar{
+	t.limits = []limit{
 		{text: "every page at 120×40: ≤ 4 ms", row: everyRow, column: "120x40 ms", most: 4, unit: " ms", decimals: 2},
 		{text: "every page at 200×60: ≤ 12 ms", row: everyRow, column: "200x60 ms", most: 12, unit: " ms", decimals: 2},
 		{text: "every page at 200×60: ≤ 2 MB allocated", row: everyRow, column: "200x60 MB", most: 2, unit: " MB", decimals: 2},
@@ -32,15 +32,15 @@ func dashboardRedraw(quick bool) table {
 }
 
 func measureRedraw(page, length string) measurement {
-	return func(ctx context.Context, l *lab, _ int) (sample, error) {
-		if l.tests == "" { // its benchmarks know how to draw from nothing
-			tests, err := l.build(ctx, "tui.test", "test", "-c", "./tui")
+	return func(ctx context.Context, h *harness, _ int) (sample, error) {
+		if h.tests == "" { // which have a benchmark of full redraws
+			tests, err := h.build(ctx, "tui.test", "test", "-c", "./tui")
 			if err != nil {
 				return sample{}, err
 			}
-			l.tests = tests
+			h.tests = tests
 		}
-		c := l.pinned(ctx, allButLast(), l.tests, "-test.run", "^$", "-test.bench", "^BenchmarkFullRedraw$/./^"+page+"$", "-test.benchmem", "-test.benchtime", length)
+		c := h.pinned(ctx, allButLast(), h.tests, "-test.run", "^$", "-test.bench", "^BenchmarkFullRedraw$/./^"+page+"$", "-test.benchmem", "-test.benchtime", length)
 		c.Dir = "tui"
 		text, err := c.Output()
 		if err != nil {
@@ -54,7 +54,7 @@ func measureRedraw(page, length string) measurement {
 	}
 }
 
-// redrawFigures reads lines of a benchmark such as
+// redrawFigures reads the lines of a benchmark, such as
 //
 //	BenchmarkFullRedraw/120x40/Overview-2   100   3500000 ns/op   120000 B/op   900 allocs/op
 func redrawFigures(text []byte, page string) (map[string]float64, error) {

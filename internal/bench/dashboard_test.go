@@ -38,8 +38,8 @@ PASS
 	}
 }
 
-// runFolder has the journal of a run of four requests and two changes of the load, one of them by a search; its last line is not
-// whole yet.
+// runFolder has the journal of a run of four requests and two changes of the load, one of them by a search; its last line is
+// incomplete.
 func runFolder(t *testing.T) string {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.TempDir(), "run.jsonl"))
@@ -114,9 +114,9 @@ func TestReadJournal(t *testing.T) {
 	}
 }
 
-// The load keeps the streams open that it promises: as many as arrive while one is answered.
+// The number of open streams is that of the arrivals during an answer.
 func TestBusyLoad(t *testing.T) {
-	b := busyLoad(false)
+	b := usualLoad(false)
 	if b.lasts() != 2*time.Second || b.rate() != 500 {
 		t.Errorf("%s at %v a second", b.lasts(), b.rate())
 	}

@@ -1,9 +1,8 @@
-// Command bench measures the measuring: how exactly benchtop times a server and what that costs, against a server that does no
-// work and a client that does the least possible. It prints tables and writes them into docs/accuracy.md and
-// docs/accuracy.json. Run it from the root of the repository, best by make bench.
+// Command bench measures benchtop itself: the accuracy of its times and their cost, against a server that does no work and compared
+// with a client that does the least possible. It prints tables and writes them into docs/accuracy.md and docs/accuracy.json. Run it
+// from the root of the repository, best by make bench.
 //
-// It starts itself again for the server and for every client that is measured, so that each has a process, and on Linux
-// cores, of its own.
+// The server and every measured client have a process and, on Linux, cores of their own.
 package main
 
 import (
@@ -49,7 +48,7 @@ func run(ctx context.Context, args []string) error {
 	return bench(ctx, chosen, *rounds, !*quick)
 }
 
-// bench measures tables and, to keep them, writes each as soon as it is there.
+// bench measures tables and, if keep is true, saves each as soon as it is complete.
 func bench(ctx context.Context, chosen []table, rounds int, keep bool) error {
 	if err := inRepository(); err != nil {
 		return err
@@ -61,24 +60,24 @@ func bench(ctx context.Context, chosen []table, rounds int, keep bool) error {
 			return err
 		}
 	}
-	l, err := newLab(ctx)
+	h, err := newHarness(ctx)
 	if err != nil {
 		return err
 	}
-	defer l.close()
+	defer h.close()
 	for _, t := range chosen {
 		if rounds > 0 {
 			t.rounds = rounds
 		}
 		began := time.Now()
-		m, err := t.measure(ctx, l)
+		m, err := t.measure(ctx, h)
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.name, err)
 		}
 		text := t.markdown(m, here)
 		fmt.Printf("## %s (%s)\n\n%s\n", t.name, time.Since(began).Round(time.Second), text)
 		if keep {
-			if err := file(t, m, here, text); err != nil {
+			if err := save(t, m, here, text); err != nil {
 				return err
 			}
 		}
@@ -86,7 +85,7 @@ func bench(ctx context.Context, chosen []table, rounds int, keep bool) error {
 	return nil
 }
 
-// named are the tables of a name, or those whose names begin with it as a word.
+// named are the tables with a name, or with a name that begins with it as a word.
 func named(all []table, name string) []table {
 	return slices.DeleteFunc(all, func(t table) bool { return t.name != name && !strings.HasPrefix(t.name, name+"-") })
 }

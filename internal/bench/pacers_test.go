@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// A pacer has the same bars wherever it is measured, also where it is not the default.
+// A pacer has the same limits on every machine, also where it is not the default.
 func TestPacerBars(t *testing.T) {
 	for _, c := range []struct {
 		kind string
@@ -11,7 +11,7 @@ func TestPacerBars(t *testing.T) {
 		{"spin", [3]float64{50, 50, 50}},
 		{"timerfd", [3]float64{1_000, 100, 100}},
 		{"ppoll", [3]float64{}},
-		{sleepless, [3]float64{}},
+		{busyLoop, [3]float64{}},
 	} {
 		for i, rate := range []int{100, 1_000, 5_000} {
 			if got := lateMost(c.kind, rate); got != c.want[i] {
@@ -19,20 +19,20 @@ func TestPacerBars(t *testing.T) {
 			}
 		}
 	}
-	// The table has a bar for each row that should have one.
+	// The table has a limit for each row that should have one.
 	for _, tab := range []table{pacers(false), pacers(true)} {
-		bars := map[string]bool{}
-		for _, b := range tab.bars {
-			bars[b.row] = true
+		limits := map[string]bool{}
+		for _, b := range tab.limits {
+			limits[b.row] = true
 		}
 		for _, kind := range []string{"spin, 100/s", "spin, 1000/s", "spin, 5000/s"} {
-			if !bars[kind] {
-				t.Errorf("no bar for %s in %v", kind, bars)
+			if !limits[kind] {
+				t.Errorf("no bar for %s in %v", kind, limits)
 			}
 		}
 		for _, r := range tab.rows {
-			if r.name == "timerfd, 100/s" && !bars[r.name] {
-				t.Errorf("no bar for %s in %v", r.name, bars)
+			if r.name == "timerfd, 100/s" && !limits[r.name] {
+				t.Errorf("no bar for %s in %v", r.name, limits)
 			}
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"benchtop/internal/calibration"
 )
 
-// rawClient is the yardstick: the least that a client with a goroutine for each stream can do. It dials, writes a request
-// and looks for the ends of events in what it reads. It knows no HTTP, no JSON and no failures but its own.
+// rawClient is the raw reader, which does the least possible with a goroutine for each stream. It dials, writes a request and finds
+// the ends of events in the answer. It parses neither HTTP nor JSON and detects no failures of the server.
 func rawClient(l calibration.Load) calibration.Client {
 	return func(ctx context.Context, base string, start time.Time, t *calibration.Accumulator) error {
 		u, err := url.Parse(base)
@@ -39,7 +39,7 @@ func rawClient(l calibration.Load) calibration.Client {
 	}
 }
 
-// pause waits, unless ctx has ended or ends.
+// pause waits, at most until ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	if d > 0 {
 		select {
@@ -84,7 +84,7 @@ func (s *rawStream) perform(u *url.URL) {
 	s.tally.Ended(seen)
 }
 
-// request asks for the chunks, on a connection of its own.
+// request is the request for the chunks, on a connection of its own.
 func (s *rawStream) request(u *url.URL) []byte {
 	body := fmt.Sprintf(`{"model": "metronome", "prompt": "tick", "max_tokens": %d, "stream": true}`, s.chunks)
 	var b strings.Builder
@@ -93,7 +93,7 @@ func (s *rawStream) request(u *url.URL) []byte {
 	return []byte(b.String())
 }
 
-// read stamps what each read brought. The first events are the chunks; what comes behind them is read and ignored.
+// read stamps the events of each read. The first ones are the chunks; later ones are ignored.
 func (s *rawStream) read(conn net.Conn, seen *calibration.RequestSummary) error {
 	var scan eventScan
 	buffer := make([]byte, 2048)
@@ -120,11 +120,11 @@ func (s *rawStream) read(conn net.Conn, seen *calibration.RequestSummary) error 
 	}
 }
 
-// eventScan counts the stream events that end in what it is fed, wherever reads split them: two line feeds in a row. The header
-// and the frames of HTTP have none, since their lines end in CR LF.
+// eventScan counts the ends of stream events, two line feeds in a row, wherever reads split them. The header and the frames of HTTP
+// have none, since their lines end in CR LF.
 type eventScan struct{ fresh bool }
 
-// feed returns how many events end in b.
+// feed returns the number of events that end in b.
 func (s *eventScan) feed(b []byte) int {
 	events := 0
 	for len(b) > 0 {

@@ -36,7 +36,7 @@ func TestRawClient(t *testing.T) {
 	}
 }
 
-// A server that breaks off is a failure, not a short answer.
+// An answer that breaks off is a failure.
 func TestRawClientBrokenOff(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 //	<!-- end: streams -->
 const pagePath = "docs/accuracy.md"
 
-// replaced is a page with another text between the markers of a name.
+// replaced is the page with another text between the markers of a name.
 func replaced(page, name, text string) (string, error) {
 	begin, end := "<!-- table: "+name+" -->\n", "<!-- end: "+name+" -->\n"
 	before, rest, ok := strings.Cut(page, begin)
@@ -34,7 +34,7 @@ func replaced(page, name, text string) (string, error) {
 	return before + begin + "\n" + strings.TrimSpace(text) + "\n\n" + end + after, nil
 }
 
-// withTable is the page with another table of a name. The error says that the table has no place there.
+// withTable is the page with a new text of a table. It is an error if the page has no place for the table.
 func withTable(name, text string) (string, error) {
 	b, err := os.ReadFile(pagePath)
 	if err != nil {
@@ -43,14 +43,14 @@ func withTable(name, text string) (string, error) {
 	return replaced(string(b), name, text)
 }
 
-// file writes a table into the page and its figures into the record.
-func file(t table, m measured, here machine, text string) error {
+// save writes a table into the page and its figures into the record.
+func save(t table, m measured, here machine, text string) error {
 	page, err := withTable(t.name, text)
 	if err == nil {
 		err = os.WriteFile(pagePath, []byte(page), 0o644)
 	}
 	if err == nil {
-		err = keepRecord(t, m, here)
+		err = saveRecord(t, m, here)
 	}
 	return err
 }
@@ -58,14 +58,14 @@ func file(t table, m measured, here machine, text string) error {
 // recordPath holds every round of every table.
 const recordPath = "docs/accuracy.json"
 
-// record is what the tables were made from: a recordTable by the name of the table. Each was measured on its own, maybe on
-// another day, and is left as it stands when another is measured.
+// record has the figures of all tables, a recordTable by the name of the table. Each may have been measured on another day, and does
+// not change when another one is measured.
 type record struct {
 	Schema int                        `json:"schema"`
 	Tables map[string]json.RawMessage `json:"tables"`
 }
 
-// recordSchema changes when a reader of the file has to.
+// recordSchema changes with the format.
 const recordSchema = 1
 
 type recordTable struct {
@@ -78,8 +78,8 @@ type recordRow struct {
 	Rounds []sample `json:"rounds"`
 }
 
-// keepRecord puts the rounds of a table into the file in place of what it had of that table.
-func keepRecord(t table, m measured, here machine) error {
+// saveRecord replaces the rounds of a table in the file.
+func saveRecord(t table, m measured, here machine) error {
 	all := record{Tables: map[string]json.RawMessage{}}
 	b, err := os.ReadFile(recordPath)
 	if err == nil {
@@ -103,16 +103,16 @@ func keepRecord(t table, m measured, here machine) error {
 	return os.WriteFile(recordPath, append(b, '\n'), 0o644)
 }
 
-// machine is where and of what something was measured. It has no name of a host, user or folder.
+// machine identifies the machine and version of a measurement, without names of a host, user or folder.
 type machine struct {
 	System string `json:"system"`
 	CPU    string `json:"cpu"`
 	Cores  int    `json:"cores"`
 	Go     string `json:"go"`
-	// Commit has a plus sign where files were changed since.
+	// Commit ends in a plus sign if files have changed since.
 	Commit string `json:"commit"`
 	Date   string `json:"date"`
-	// Pinned: server and clients ran on cores of their own.
+	// Pinned: server and clients ran on separate cores.
 	Pinned bool `json:"pinned"`
 }
 
@@ -137,7 +137,7 @@ func commit(ctx context.Context) string {
 		return "unknown"
 	}
 	id := string(bytes.TrimSpace(b))
-	// The page and the figures themselves are written by this program.
+	// The page and the record do not count, as this program writes them.
 	changed, err := exec.CommandContext(ctx, "git", "status", "--porcelain", "--", ".", ":!"+pagePath, ":!"+recordPath).Output()
 	if err != nil || len(bytes.TrimSpace(changed)) > 0 {
 		id += "+"
@@ -145,7 +145,7 @@ func commit(ctx context.Context) string {
 	return id
 }
 
-// String is a sentence without its end.
+// String describes the machine and version.
 func (m machine) String() string {
 	pinned := "server and clients pinned to cores"
 	if !m.Pinned {

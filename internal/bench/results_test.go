@@ -54,7 +54,7 @@ func TestFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := file(tab, m, here, "table "+name); err != nil {
+		if err := save(tab, m, here, "table "+name); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -75,7 +75,7 @@ func TestFile(t *testing.T) {
 	if err := os.WriteFile(recordPath, []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := keepRecord(table{name: "one"}, nil, here); err == nil || !strings.Contains(err.Error(), recordPath) {
+	if err := saveRecord(table{name: "one"}, nil, here); err == nil || !strings.Contains(err.Error(), recordPath) {
 		t.Errorf("a damaged record: %v", err)
 	}
 }

@@ -11,36 +11,36 @@ import (
 	"benchtop/internal/calibration"
 )
 
-// table is a number of rows that are measured in turn, round by round, so that what else the machine does meets all of them.
+// table has rows that are measured in turn, round by round, so that other work of the machine affects all of them.
 type table struct {
 	name    string
 	rounds  int
 	rows    []row
 	columns []column
-	bars    []bar
-	after   func() // is called when all is measured; nil for nothing
+	limits  []limit
+	after   func() // is called after the last measurement; nil for nothing
 }
 
-// row is something that is measured.
+// row is a subject of measurements.
 type row struct {
 	name    string
 	measure measurement
 }
 
-// measurement is one, in a round, from 0.
-type measurement func(ctx context.Context, l *lab, round int) (sample, error)
+// measurement measures a row in a round, from 0.
+type measurement func(ctx context.Context, h *harness, round int) (sample, error)
 
-// sample is what one measurement gave.
+// sample is the result of a measurement.
 type sample struct {
 	// Figures by the key of their column.
 	Figures map[string]float64 `json:"figures"`
-	// Remarks on what is not as it should be, in fixed words, with an example of this measurement.
+	// Remarks on problems, in fixed words, with an example of this measurement.
 	Remarks []remark `json:"-"`
-	// Whole is all there is to know of it.
-	Whole any `json:"whole,omitempty"`
+	// Raw has all results.
+	Raw any `json:"whole,omitempty"`
 }
 
-// remark is the same for all rounds in What.
+// remark has the same What in all rounds.
 type remark struct{ What, Example string }
 
 // column shows a figure with a number of decimals.
@@ -49,11 +49,11 @@ type column struct {
 	decimals   int
 }
 
-// everyRow instead of the name of a row: a bar is about the highest of all rows in each round.
+// everyRow instead of the name of a row has a limit apply to the highest value of all rows in each round.
 const everyRow = ""
 
-// bar is what the median of a figure must not exceed; with over, the median of its ratio to that row's, round by round.
-type bar struct {
+// limit is the limit of a figure's median; with over, of the median of its ratio to that row's, round by round.
+type limit struct {
 	text        string
 	row, column string
 	over        string
@@ -65,28 +65,28 @@ type bar struct {
 // measured holds the samples of a row, one a round.
 type measured map[string][]sample
 
-func (t *table) measure(ctx context.Context, l *lab) (measured, error) {
+func (t *table) measure(ctx context.Context, h *harness) (measured, error) {
 	if t.after != nil {
 		defer t.after()
 	}
 	m := measured{}
-	say := progress(os.Stderr)
+	report := progress(os.Stderr)
 	for round := range t.rounds {
 		for i := range t.rows {
-			r := t.rows[(i+round)%len(t.rows)] // each is first at times
-			say(fmt.Sprintf("%s: round %d of %d, %s", t.name, round+1, t.rounds, r.name))
-			s, err := r.measure(ctx, l, round)
+			r := t.rows[(i+round)%len(t.rows)] // each row has its turn as the first
+			report(fmt.Sprintf("%s: round %d of %d, %s", t.name, round+1, t.rounds, r.name))
+			s, err := r.measure(ctx, h, round)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", r.name, err)
 			}
 			m[r.name] = append(m[r.name], s)
 		}
 	}
-	say("")
+	report("")
 	return m, nil
 }
 
-// progress overwrites one line of a terminal; what is no terminal gets nothing.
+// progress overwrites one line of a terminal. It writes nothing to a file.
 func progress(to *os.File) func(line string) {
 	if info, err := to.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
 		return func(string) {}
@@ -105,7 +105,7 @@ func (m measured) of(row, column string) []float64 {
 	return values
 }
 
-// highest is the highest value of a figure in each round; none where a row lacks it in some round.
+// highest has the highest value of a figure in each round, or nothing if a row lacks it in some round.
 func (m measured) highest(column string) []float64 {
 	var most []float64
 	for row := range m {
@@ -123,8 +123,8 @@ func (m measured) highest(column string) []float64 {
 	return most
 }
 
-// against is what a bar is about.
-func (m measured) against(b *bar) []float64 {
+// against has the values that a limit applies to.
+func (m measured) against(b *limit) []float64 {
 	if b.row == everyRow {
 		return m.highest(b.column)
 	}
@@ -143,8 +143,8 @@ func (m measured) against(b *bar) []float64 {
 	return ratios
 }
 
-// inWords is "median (minimum to maximum)".
-func inWords(values []float64, decimals int) string {
+// describe is "median (minimum to maximum)".
+func describe(values []float64, decimals int) string {
 	if len(values) == 0 {
 		return "–"
 	}
@@ -155,7 +155,7 @@ func inWords(values []float64, decimals int) string {
 	return fmt.Sprintf("%s (%s to %s)", f(calibration.Median(values)), f(slices.Min(values)), f(slices.Max(values)))
 }
 
-// markdown is the table, its bars, what there is to remark and how it was measured.
+// markdown has the table, its limits, the remarks and the conditions of the measurement.
 func (t *table) markdown(m measured, here machine) string {
 	var b strings.Builder
 	line := func(cells ...string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
@@ -168,16 +168,16 @@ func (t *table) markdown(m measured, here machine) string {
 	for _, r := range t.rows {
 		cells := []string{r.name}
 		for _, c := range t.columns {
-			cells = append(cells, inWords(m.of(r.name, c.key), c.decimals))
+			cells = append(cells, describe(m.of(r.name, c.key), c.decimals))
 		}
 		line(cells...)
 	}
-	if len(t.bars) > 0 {
+	if len(t.limits) > 0 {
 		b.WriteByte('\n')
 		line("Bar", "Measured", "")
 		line("---", "---:", "---")
-		for i := range t.bars {
-			line(t.bars[i].cells(m)...)
+		for i := range t.limits {
+			line(t.limits[i].cells(m)...)
 		}
 	}
 	for _, r := range t.rows {
@@ -189,7 +189,7 @@ func (t *table) markdown(m measured, here machine) string {
 	return b.String()
 }
 
-func (b *bar) cells(m measured) []string {
+func (b *limit) cells(m measured) []string {
 	values := m.against(b)
 	if len(values) == 0 {
 		return []string{b.text, "–", "not measured"}
@@ -198,10 +198,10 @@ func (b *bar) cells(m measured) []string {
 	if calibration.Median(values) <= b.most {
 		verdict = "met"
 	}
-	return []string{b.text, inWords(values, b.decimals) + b.unit, verdict}
+	return []string{b.text, describe(values, b.decimals) + b.unit, verdict}
 }
 
-// remarks of all rounds of a row, each once, with the number of rounds that had it and its last example.
+// remarks are those of all rounds of a row, each once, with the number of its rounds and its last example.
 func remarks(samples []sample) []string {
 	var order []string
 	times, last := map[string]int{}, map[string]string{}

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// scripted is a row whose figure is given for each round.
+// scripted is a row with a given figure for each round.
 func scripted(name, key string, values ...float64) row {
-	return row{name, func(_ context.Context, _ *lab, round int) (sample, error) {
+	return row{name, func(_ context.Context, _ *harness, round int) (sample, error) {
 		s := sample{Figures: map[string]float64{key: values[round]}}
 		if values[round] > 100 {
-			s.Remarks = append(s.Remarks, remark{"it was slow", inWords(values[round:round+1], 0)})
+			s.Remarks = append(s.Remarks, remark{"it was slow", describe(values[round:round+1], 0)})
 		}
 		return s, nil
 	}}
@@ -23,7 +23,7 @@ func TestTable(t *testing.T) {
 		name: "test", rounds: 3,
 		rows:    []row{scripted("yardstick", "a", 10, 20, 40), scripted("own", "a", 15, 10, 400)},
 		columns: []column{{"a", "A", 1}, {"b", "B", 0}},
-		bars: []bar{
+		limits: []limit{
 			{text: "own ≤ 15", row: "own", column: "a", most: 15, unit: " µs"},
 			{text: "own ≤ 1.4 × yardstick", row: "own", column: "a", over: "yardstick", most: 1.4, unit: " ×", decimals: 2},
 			{text: "nothing", row: "own", column: "b", most: 1},
@@ -59,7 +59,7 @@ own: it was slow in 1 of 3 rounds, such as: 400.
 }
 
 func TestTableTellsWhichRowFailed(t *testing.T) {
-	tab := table{rounds: 1, rows: []row{{"broken", func(context.Context, *lab, int) (sample, error) {
+	tab := table{rounds: 1, rows: []row{{"broken", func(context.Context, *harness, int) (sample, error) {
 		return sample{}, errors.New("no")
 	}}}}
 	if _, err := tab.measure(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "broken: no") {
@@ -67,7 +67,7 @@ func TestTableTellsWhichRowFailed(t *testing.T) {
 	}
 }
 
-// Every bar must be about a row and a column that the table has, and every table has a place on the page.
+// Every limit is about a row and a column of the table, and every table has a place on the page.
 func TestTablesAreConsistent(t *testing.T) {
 	for _, quick := range []bool{false, true} {
 		for _, tab := range tables(quick) {
@@ -81,7 +81,7 @@ func TestTablesAreConsistent(t *testing.T) {
 			for _, c := range tab.columns {
 				columns[c.key] = true
 			}
-			for _, b := range tab.bars {
+			for _, b := range tab.limits {
 				// A system without stamps of the kernel has no such row.
 				if !rows[b.row] && b.row != kernel && b.row != everyRow || !columns[b.column] || b.over != "" && !rows[b.over] {
 					t.Errorf("%s: the bar %q is about nothing", tab.name, b.text)

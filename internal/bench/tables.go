@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -13,7 +14,7 @@ import (
 	"benchtop/metrics"
 )
 
-// tables are all there are, in the order of the page. The quick ones are for trying: one round of smaller loads.
+// tables are all tables, in the order of the page. Quick ones have one round of smaller loads.
 func tables(quick bool) []table {
 	all := append([]table{streams(quick), stamps(quick), burst(quick), pacers(quick), startup()}, dashboards(quick)...)
 	if quick {
@@ -24,7 +25,7 @@ func tables(quick bool) []table {
 	return all
 }
 
-// scaled is a number, or the smaller one of a quick table.
+// scaled is the full number, or the small one of a quick table.
 func scaled(quick bool, full, small int) int {
 	if quick {
 		return small
@@ -32,14 +33,14 @@ func scaled(quick bool, full, small int) int {
 	return full
 }
 
-// The rows of a comparison of clients. kernel and user are ours, with either kind of stamp.
+// The rows of a comparison of clients.
 const (
 	raw    = "raw reader"
 	kernel = "benchtop, kernel stamps"
 	user   = "benchtop, user stamps"
 )
 
-// clients compares them on one core. A system without stamps of the kernel has a row less.
+// clients compares clients on one core. A system without stamps of the kernel has a row less.
 func clients(load calibration.Load) []row {
 	rows := []row{{raw, measureClient(load, firstCore(), true)}}
 	if conn.KernelStamps() {
@@ -50,11 +51,11 @@ func clients(load calibration.Load) []row {
 	return append(rows, row{user, measureClient(load, firstCore(), false)})
 }
 
-// streams asks what a chunk and an open stream cost.
+// streams measures the cost of a chunk and of an open stream.
 func streams(quick bool) table {
 	n := scaled(quick, 10_000, 2_000)
 	load := calibration.Load{
-		// They begin over some seconds, so that the server does not write to all at the same moment.
+		// The streams begin over some seconds, so that the server does not write to all at the same moment.
 		Requests: n, Rate: float64(n) / float64(scaled(quick, 8, 2)), Chunks: scaled(quick, 80, 35),
 		TTFT: 200 * time.Millisecond, ITL: 200 * time.Millisecond,
 	}
@@ -64,15 +65,15 @@ func streams(quick bool) table {
 		{"shared", "share a stamp, %", 2},
 	}}
 	for _, name := range []string{kernel, user} {
-		t.bars = append(t.bars,
-			bar{text: name + ": CPU per chunk ≤ 1.15 × raw reader", row: name, column: "cpu", over: raw, most: 1.15, unit: " ×", decimals: 2},
-			bar{text: name + ": 0 allocations per chunk (< 0.01)", row: name, column: "allocs", most: 0.01, decimals: 3},
-			bar{text: name + ": ≤ 20 KB per stream", row: name, column: "memory", most: 20, unit: " KB", decimals: 1})
+		t.limits = append(t.limits,
+			limit{text: name + ": CPU per chunk ≤ 1.15 × raw reader", row: name, column: "cpu", over: raw, most: 1.15, unit: " ×", decimals: 2},
+			limit{text: name + ": 0 allocations per chunk (< 0.01)", row: name, column: "allocs", most: 0.01, decimals: 3},
+			limit{text: name + ": ≤ 20 KB per stream", row: name, column: "memory", most: 20, unit: " KB", decimals: 1})
 	}
 	return t
 }
 
-// stamps asks how exact the time of a chunk is.
+// stamps measures the error of a chunk's time.
 func stamps(quick bool) table {
 	load := calibration.Load{
 		Requests: 1_000, Rate: 1_000, Chunks: scaled(quick, 100, 40), TTFT: 50 * time.Millisecond, ITL: 50 * time.Millisecond,
@@ -80,14 +81,14 @@ func stamps(quick bool) table {
 	return table{name: "stamps", rounds: 7, rows: clients(load), columns: []column{
 		{"chunks/s", "chunks/s", 0}, {"p50", "stamp error p50, µs", 0}, {"p99", "p99", 0}, {"p99.9", "p99.9", 0},
 		{"shared", "share a stamp, %", 2}, {"cpu", "CPU per chunk, µs", 1},
-	}, bars: []bar{
+	}, limits: []limit{
 		{text: "kernel stamps: p99 ≤ 50 µs", row: kernel, column: "p99", most: 50, unit: " µs"},
 		{text: "kernel stamps: p99.9 ≤ 1 ms", row: kernel, column: "p99.9", most: 1000, unit: " µs"},
 		{text: "user stamps: p99 ≤ 2 × raw reader", row: user, column: "p99", over: raw, most: 2, unit: " ×", decimals: 2},
 	}}
 }
 
-// burst asks what many streams that begin at once do to latencies.
+// burst measures the latencies of many streams that begin at once.
 func burst(quick bool) table {
 	load := calibration.Load{Chunks: scaled(quick, 300, 100), TTFT: 50 * time.Millisecond, ITL: 10 * time.Millisecond}
 	of := func(n int, open bool) measurement {
@@ -108,49 +109,49 @@ func burst(quick bool) table {
 		if r.name == fresh || r.name == fewerFresh {
 			most, itl = 10, false
 		}
-		t.bars = append(t.bars, bar{text: r.name + ": mean TTFT error ≤ " + inWords([]float64{most}, 0) + " ms", row: r.name, column: "ttft", most: most, unit: " ms", decimals: 2})
+		text := fmt.Sprintf("%s: mean TTFT error ≤ %g ms", r.name, most)
+		t.limits = append(t.limits, limit{text: text, row: r.name, column: "ttft", most: most, unit: " ms", decimals: 2})
 		if itl {
-			t.bars = append(t.bars, bar{text: r.name + ": std of ITL ≤ 0.5 ms", row: r.name, column: "itl", most: 0.5, unit: " ms", decimals: 2})
+			t.limits = append(t.limits, limit{text: r.name + ": std of ITL ≤ 0.5 ms", row: r.name, column: "itl", most: 0.5, unit: " ms", decimals: 2})
 		}
 	}
 	return t
 }
 
-// startup asks how soon a user's first request is out, and how large the program is.
+// startup measures the time to a user's first request, and the size of the program.
 func startup() table {
 	const first, program = "start to first request", "stripped program"
 	return table{name: "startup", rounds: 7,
 		rows:    []row{{first, measureStart}, {program, measureSize}},
 		columns: []column{{"start", "ms", 1}, {"size", "MB", 1}},
-		bars: []bar{
+		limits: []limit{
 			{text: "start to first request ≤ 50 ms", row: first, column: "start", most: 50, unit: " ms", decimals: 1},
 			{text: "stripped program ≤ 20 MB", row: program, column: "size", most: 20, unit: " MB", decimals: 1},
 		}}
 }
 
-func measureSize(_ context.Context, l *lab, _ int) (sample, error) {
-	info, err := os.Stat(l.program)
+func measureSize(_ context.Context, h *harness, _ int) (sample, error) {
+	info, err := os.Stat(h.program)
 	if err != nil {
 		return sample{}, err
 	}
 	return sample{Figures: map[string]float64{"size": float64(info.Size()) / 1e6}}, nil
 }
 
-// measureStart runs benchtop until its first request is in the server's log: from just before the process is made to the
-// moment at which the server had read the request.
-func measureStart(ctx context.Context, l *lab, _ int) (sample, error) {
-	if err := metronome.ClearLog(ctx, l.base); err != nil {
+// measureStart measures the time from just before the start of benchtop's process to the arrival of its first request at the server.
+func measureStart(ctx context.Context, h *harness, _ int) (sample, error) {
+	if err := metronome.ClearLog(ctx, h.base); err != nil {
 		return sample{}, err
 	}
-	c := l.pinned(ctx, allCores(), l.program, "serve", "--no-tui", "--no-save", "--base-url", l.base, "--model", "metronome",
+	c := h.pinned(ctx, allCores(), h.program, "serve", "--no-tui", "--no-save", "--base-url", h.base, "--model", "metronome",
 		"--dataset-name", "random", "--random-input-len", "1024", "--random-output-len", "1",
 		"--num-prompts", "1000", "--max-concurrency", "1")
-	c.Dir = l.folder
+	c.Dir = h.folder
 	began := time.Now()
 	if err := c.Start(); err != nil {
 		return sample{}, err
 	}
-	arrived, err := firstArrival(ctx, l.base)
+	arrived, err := firstArrival(ctx, h.base)
 	_ = c.Process.Kill()
 	_ = c.Wait()
 	if err != nil {
@@ -159,7 +160,7 @@ func measureStart(ctx context.Context, l *lab, _ int) (sample, error) {
 	return sample{Figures: map[string]float64{"start": inMillis(arrived.Sub(began.Round(0)))}}, nil
 }
 
-// firstArrival waits until a request of a run is in the log; those before a run have no id.
+// firstArrival waits until the log has a request of a run; those before a run have no id.
 func firstArrival(ctx context.Context, base string) (time.Time, error) {
 	for giveUp := time.Now().Add(20 * time.Second); time.Now().Before(giveUp); {
 		log, err := metronome.FetchLog(ctx, base)

@@ -13,19 +13,19 @@ import (
 	"time"
 )
 
-// viewer is a program on a terminal of its own, and somebody who reads all it shows. After an error it does nothing more.
-type viewer struct {
+// terminal is a pseudo-terminal with a program on it. After an error its methods do nothing.
+type terminal struct {
 	command  *exec.Cmd
 	master   *os.File // the user's side of the terminal
 	resizing func(size) error
 	began    time.Time
 	total    atomic.Int64  // bytes shown so far
-	read     chan struct{} // closed when nothing more can come
+	read     chan struct{} // closed at the end of the output
 	err      error         // the first
 
-	mu    sync.Mutex // guards everything below
-	shown []byte     // since somebody began to listen
-	words []byte     // waited for, nil for none
+	mu    sync.Mutex // guards the fields below
+	shown []byte     // since the last takeOutput or expect
+	words []byte     // expected, nil for none
 	seen  chan time.Time
 }
 
@@ -34,8 +34,8 @@ type size struct{ w, h int }
 
 func (s size) String() string { return fmt.Sprintf("%d×%d", s.w, s.h) }
 
-// view starts a program on a terminal that shows 16 million colours and never answers a question.
-func view(c *exec.Cmd, s size) (*viewer, error) {
+// startOnTerminal starts a program on a terminal that shows 16 million colours and answers no queries.
+func startOnTerminal(c *exec.Cmd, s size) (*terminal, error) {
 	master, slave, resize, err := openTerminal(s)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func view(c *exec.Cmd, s size) (*viewer, error) {
 	c.Stdin, c.Stdout, c.Stderr = slave, slave, slave
 	ownTerminal(c)
 	c.Env = append(plainEnvironment(c.Environ()), "TERM=xterm-256color", "COLORTERM=truecolor", "LC_ALL=C.UTF-8")
-	v := &viewer{command: c, master: master, resizing: resize, began: time.Now(), read: make(chan struct{})}
+	v := &terminal{command: c, master: master, resizing: resize, began: time.Now(), read: make(chan struct{})}
 	if err := c.Start(); err != nil {
 		master.Close()
 		return nil, err
@@ -53,7 +53,7 @@ func view(c *exec.Cmd, s size) (*viewer, error) {
 	return v, nil
 }
 
-// plainEnvironment is env without what would change how a dashboard looks or where it keeps things.
+// plainEnvironment is env without the variables that change the appearance of a dashboard.
 func plainEnvironment(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(s string) bool {
 		name, _, _ := strings.Cut(s, "=")
@@ -61,8 +61,8 @@ func plainEnvironment(env []string) []string {
 	})
 }
 
-// listen reads until the terminal is gone.
-func (v *viewer) listen() {
+// listen reads until the terminal is closed.
+func (v *terminal) listen() {
 	defer close(v.read)
 	b := make([]byte, 64<<10)
 	for {
@@ -82,8 +82,8 @@ func (v *viewer) listen() {
 	}
 }
 
-// hear begins to listen anew and returns what was shown since the last time.
-func (v *viewer) hear() []byte {
+// takeOutput returns the output since the last time, and forgets it.
+func (v *terminal) takeOutput() []byte {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	before := v.shown
@@ -91,15 +91,15 @@ func (v *viewer) hear() []byte {
 	return before
 }
 
-// expect says which words to look out for in what comes from now on.
-func (v *viewer) expect(words string) {
+// expect sets the words to await in the output from now on.
+func (v *terminal) expect(words string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.shown, v.words, v.seen = nil, []byte(words), make(chan time.Time, 1)
 }
 
-// press types keys and returns when that began.
-func (v *viewer) press(keys string) time.Time {
+// press types keys and returns the time before that.
+func (v *terminal) press(keys string) time.Time {
 	at := time.Now()
 	if v.err == nil {
 		_, v.err = v.master.WriteString(keys)
@@ -107,32 +107,32 @@ func (v *viewer) press(keys string) time.Time {
 	return at
 }
 
-// turn types keys, waits until words are shown and returns when both was.
-func (v *viewer) turn(ctx context.Context, keys, words string) (pressed, shown time.Time) {
+// pressAndAwait types keys, waits for words in the output and returns the times of both.
+func (v *terminal) pressAndAwait(ctx context.Context, keys, words string) (pressed, shown time.Time) {
 	v.expect(words)
 	pressed = v.press(keys)
-	return pressed, v.sight(ctx)
+	return pressed, v.await(ctx)
 }
 
-// pause waits.
-func (v *viewer) pause(ctx context.Context, d time.Duration) {
+// pause waits for a time.
+func (v *terminal) pause(ctx context.Context, d time.Duration) {
 	if v.err == nil {
 		v.err = pause(ctx, d)
 	}
 }
 
 // resize changes the size of the terminal.
-func (v *viewer) resize(s size) {
+func (v *terminal) resize(s size) {
 	if v.err == nil {
 		v.err = v.resizing(s)
 	}
 }
 
-// sightMost is how long a viewer waits for words.
-const sightMost = time.Minute
+// awaitMost is the longest time to wait for words.
+const awaitMost = time.Minute
 
-// sight waits until the expected words are shown and returns when that was.
-func (v *viewer) sight(ctx context.Context) time.Time {
+// await waits for the expected words in the output and returns their time.
+func (v *terminal) await(ctx context.Context) time.Time {
 	if v.err != nil {
 		return time.Time{}
 	}
@@ -146,8 +146,8 @@ func (v *viewer) sight(ctx context.Context) time.Time {
 	case <-ctx.Done():
 		v.err = ctx.Err()
 		return time.Time{}
-	case <-time.After(sightMost):
-		why = fmt.Sprintf("not shown within %s", sightMost)
+	case <-time.After(awaitMost):
+		why = fmt.Sprintf("not shown within %s", awaitMost)
 	case <-v.read:
 		select {
 		case at := <-seen:
@@ -155,16 +155,16 @@ func (v *viewer) sight(ctx context.Context) time.Time {
 		default:
 		}
 	}
-	v.err = fmt.Errorf("%q: %s; the last there is: %.300q", words, why, lastOf(v.hear()))
+	v.err = fmt.Errorf("%q: %s; the last there is: %.300q", words, why, lastOf(v.takeOutput()))
 	return time.Time{}
 }
 
-// wait waits for the program to end by itself and for all it showed.
-func (v *viewer) wait() error {
+// wait waits for the program to end by itself and for the end of its output.
+func (v *terminal) wait() error {
 	err := v.command.Wait()
 	select {
 	case <-v.read:
-	case <-time.After(time.Second): // somebody else still has the terminal
+	case <-time.After(time.Second): // another process still has the terminal
 	}
 	v.master.Close()
 	<-v.read
@@ -172,7 +172,7 @@ func (v *viewer) wait() error {
 }
 
 // end ends the program.
-func (v *viewer) end() {
+func (v *terminal) end() {
 	_ = v.command.Process.Kill()
 	_ = v.wait()
 }

@@ -10,12 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hasTerminals: programs can be measured on terminals here.
+// hasTerminals reports whether programs can be measured on terminals.
 const hasTerminals = true
 
-// openTerminal opens a pseudo-terminal: the user's side, the program's, and what changes its size, of which the program is told.
+// openTerminal opens a pseudo-terminal and returns the user's side, the program's side, and a function that changes the size and
+// signals the program.
 func openTerminal(s size) (master, slave *os.File, resize func(size) error, err error) {
-	// Without blocking, so that closing it ends a read.
+	// With O_NONBLOCK, closing it ends a read.
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("opening a terminal: %w", err)
@@ -38,5 +39,5 @@ func openTerminal(s size) (master, slave *os.File, resize func(size) error, err 
 	return master, slave, resize, err
 }
 
-// ownTerminal makes what a command has for standard input its terminal.
+// ownTerminal makes the standard input of a command its controlling terminal.
 func ownTerminal(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true} }

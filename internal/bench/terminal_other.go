@@ -8,7 +8,7 @@ import (
 	"os/exec"
 )
 
-// hasTerminals: programs cannot be measured on terminals here.
+// hasTerminals reports whether programs can be measured on terminals.
 const hasTerminals = false
 
 func openTerminal(size) (master, slave *os.File, resize func(size) error, err error) {

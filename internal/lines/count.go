@@ -11,22 +11,22 @@ import (
 	"strings"
 )
 
-// part is a function or a file, and how many lines it has from the first to the last, blank ones and comments included.
+// part is a function or a file and the number of its lines, blank ones and comments included.
 type part struct {
 	name  string
 	lines int
 }
 
-// folder sums up its files without tests, and the lines of code of them and of its tests.
+// folder has the number of its files without tests, and the lines of code of these and of its tests.
 type folder struct{ files, code, tests int }
 
-// tree is the folders, files and functions of a tree; tests are in its folders only.
+// tree has the counts of folders, files and functions; tests count in folders only.
 type tree struct {
 	folders          map[string]folder
 	files, functions []part
 }
 
-// walk counts the Go files of a tree; data of tests is left out.
+// walk counts the Go files of a tree without test data.
 func walk(in fs.FS) (*tree, error) {
 	t := &tree{folders: map[string]folder{}}
 	return t, fs.WalkDir(in, ".", func(name string, d fs.DirEntry, err error) error {
@@ -47,7 +47,7 @@ func walk(in fs.FS) (*tree, error) {
 	})
 }
 
-// add counts a file in.
+// add counts a file.
 func (t *tree) add(name string, source []byte) error {
 	set := token.NewFileSet()
 	parsed, err := parser.ParseFile(set, name, source, parser.SkipObjectResolution)
@@ -71,7 +71,7 @@ func (t *tree) add(name string, source []byte) error {
 	return nil
 }
 
-// codeLines is the number of lines with something of a token on them. Of a text in backquotes blank lines are left out, too.
+// codeLines is the number of lines with a part of a token. Blank lines in raw strings do not count either.
 func codeLines(source []byte) int {
 	set := token.NewFileSet()
 	in := set.AddFile("", -1, len(source))
@@ -84,7 +84,7 @@ func codeLines(source []byte) int {
 			return len(code)
 		}
 		if tok == token.SEMICOLON && text == "\n" {
-			continue // at a line's end, which may be that of a comment
+			continue // inserted at the end of a line, which may be in a comment
 		}
 		line := in.Line(pos)
 		if tok != token.STRING {

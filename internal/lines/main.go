@@ -1,5 +1,5 @@
 // Lines counts the Go code of a tree: lines that are neither blank nor comment, those of tests apart. It fails if a folder, a file
-// or a function is over its limit; tests are in none.
+// or a function is over its limit. Tests have no limits.
 //
 //	go run ./internal/lines [DIRECTORY]
 package main
@@ -37,7 +37,7 @@ func run(root string, w io.Writer) error {
 	return t.report(w)
 }
 
-// report writes the sums of each folder, and the longest file and function. The error is all that is over its limit.
+// report writes the sums of each folder, and the longest file and function. The error lists everything over its limit.
 func (t *tree) report(w io.Writer) error {
 	var problems []error
 	check := func(name string, n, most int, what string) {

@@ -16,82 +16,82 @@ import (
 	"time"
 )
 
-// lab is where clients are measured: a metronome in a process of its own, on the last core, and clients on the others.
-type lab struct {
+// harness measures clients, in processes on other cores, against a metronome in a process on the last core.
+type harness struct {
 	pin     string // the path of taskset, "" if there is none
-	folder  string // for what is built and for runs
-	program string // benchtop, as it is released
+	folder  string // for built programs and for runs
+	program string // benchtop, built as for a release
 	tests   string // the dashboard's tests, built; "" until needed
 	server  *exec.Cmd
 	hold    io.Closer // the server ends when this is closed
 	base    string    // URL of the server
 }
 
-// startMost is how long the server may take to say where it listens.
+// startMost is the longest time until the server prints its address.
 const startMost = 10 * time.Second
 
-func newLab(ctx context.Context) (l *lab, err error) {
-	l = &lab{}
+func newHarness(ctx context.Context) (h *harness, err error) {
+	h = &harness{}
 	if runtime.GOOS == "linux" {
-		l.pin, _ = exec.LookPath("taskset")
+		h.pin, _ = exec.LookPath("taskset")
 	}
-	if l.folder, err = os.MkdirTemp("", "bench"); err != nil {
+	if h.folder, err = os.MkdirTemp("", "bench"); err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			l.close()
+			h.close()
 		}
 	}()
-	if l.program, err = l.build(ctx, "benchtop", "build", "-trimpath", "-ldflags", "-s -w", "."); err != nil {
+	if h.program, err = h.build(ctx, "benchtop", "build", "-trimpath", "-ldflags", "-s -w", "."); err != nil {
 		return nil, err
 	}
-	server := l.pinned(ctx, lastCore(), l.program, "metronome", "--port", "0", "--exit-with-stdin")
+	server := h.pinned(ctx, lastCore(), h.program, "metronome", "--port", "0", "--exit-with-stdin")
 	server.Stderr = os.Stderr
 	out, err := server.StdoutPipe()
 	if err != nil {
 		return nil, err
 	}
-	if l.hold, err = server.StdinPipe(); err != nil {
+	if h.hold, err = server.StdinPipe(); err != nil {
 		return nil, err
 	}
 	if err := server.Start(); err != nil {
 		return nil, fmt.Errorf("the server's process: %w", err)
 	}
-	l.server = server
+	h.server = server
 	giveUp := time.AfterFunc(startMost, func() { _ = server.Process.Kill() })
 	line, err := bufio.NewReader(out).ReadString('\n')
 	giveUp.Stop()
 	if err != nil {
 		return nil, fmt.Errorf("the server's process did not say where it listens: %w", err)
 	}
-	l.base = strings.TrimPrefix(strings.TrimSpace(line), "listening on ")
-	return l, nil
+	h.base = strings.TrimPrefix(strings.TrimSpace(line), "listening on ")
+	return h, nil
 }
 
-// close ends the server and removes what was built.
-func (l *lab) close() {
-	if l.server != nil {
-		_ = l.hold.Close()
-		giveUp := time.AfterFunc(5*time.Second, func() { _ = l.server.Process.Kill() })
-		_ = l.server.Wait()
+// close ends the server and removes the folder.
+func (h *harness) close() {
+	if h.server != nil {
+		_ = h.hold.Close()
+		giveUp := time.AfterFunc(5*time.Second, func() { _ = h.server.Process.Kill() })
+		_ = h.server.Wait()
 		giveUp.Stop()
 	}
-	_ = os.RemoveAll(l.folder)
+	_ = os.RemoveAll(h.folder)
 }
 
-// pinned is a program on certain cores and with so many threads for Go code.
-func (l *lab) pinned(ctx context.Context, on cores, program string, args ...string) *exec.Cmd {
+// pinned is a command on certain cores with their GOMAXPROCS.
+func (h *harness) pinned(ctx context.Context, on cores, program string, args ...string) *exec.Cmd {
 	args = append([]string{program}, args...)
-	if l.pin != "" {
-		args = append([]string{l.pin, "-c", on.list}, args...)
+	if h.pin != "" {
+		args = append([]string{h.pin, "-c", on.list}, args...)
 	}
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
 	c.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(on.procs))
 	return c
 }
 
-// inRepository reports whether the program runs where it can find what it builds and writes.
+// inRepository reports whether the working directory is the root of the repository.
 func inRepository() error {
 	b, err := os.ReadFile("go.mod")
 	if err != nil || !bytes.HasPrefix(b, []byte("module benchtop\n")) {
@@ -100,9 +100,9 @@ func inRepository() error {
 	return nil
 }
 
-// build puts what the go command makes into the lab's folder and returns its path.
-func (l *lab) build(ctx context.Context, name, command string, args ...string) (string, error) {
-	program := filepath.Join(l.folder, name)
+// build runs the go command to build a program in the harness' folder, and returns its path.
+func (h *harness) build(ctx context.Context, name, command string, args ...string) (string, error) {
+	program := filepath.Join(h.folder, name)
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
@@ -114,7 +114,7 @@ func (l *lab) build(ctx context.Context, name, command string, args ...string) (
 	return program, nil
 }
 
-// cores are those on which a process may run, as taskset wants them, and the number of threads for Go code that go with them.
+// cores are the cores of a process, in the form of taskset, and their GOMAXPROCS.
 type cores struct {
 	list  string
 	procs int
@@ -122,10 +122,10 @@ type cores struct {
 
 func firstCore() cores { return cores{"0", 1} }
 
-// lastCore is the server's.
+// lastCore is the core of the server.
 func lastCore() cores { return cores{strconv.Itoa(runtime.NumCPU() - 1), 2} }
 
-// allButLast are those the server does not have; the only one where there is one.
+// allButLast are the cores without the server, or the only core.
 func allButLast() cores { return firstCores(max(1, runtime.NumCPU()-1)) }
 
 func allCores() cores { return firstCores(runtime.NumCPU()) }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,10 +60,7 @@ func (o *clientOptions) source() string {
 	if o.timestamps == "" && conn.KernelStamps() {
 		return metrics.KernelStamps
 	}
-	if o.timestamps == "" {
-		return metrics.UserStamps
-	}
-	return o.timestamps
+	return cmp.Or(o.timestamps, metrics.UserStamps)
 }
 
 // send sets how requests are sent and timed.

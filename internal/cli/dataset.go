@@ -38,8 +38,7 @@ Tokens are counted by the tokenizer on this machine. A server is asked to do it 
 type datasetOptions struct {
 	prompts prompts.Options
 	server  server.Options
-	seed    int64
-	number  int
+	load    loadOptions
 	prefix  string
 	first   int
 	lines   string
@@ -50,8 +49,7 @@ func newDatasetOptions() *datasetOptions {
 	o := &datasetOptions{flags: argv.Flags{Synopsis: "dataset [flags]", Text: datasetText}}
 	o.prompts.Define(&o.flags)
 	f := o.flags.Group("Requests")
-	f.IntVar(&o.number, "num-prompts", 1000, "number of requests")
-	f.Int64Var(&o.seed, "seed", 0, "seed of all draws, 0 to 4294967295")
+	o.load.defineDraws(f)
 	f.StringVar(&o.prefix, "request-id-prefix", "", "prefix of request ids (default: bench- and 8 random digits)")
 	server := o.flags.Group("Server, to count tokens if there is no tokenizer here")
 	o.server.DefineAddress(server)
@@ -86,11 +84,10 @@ func runDataset(env *environment, args []string) int {
 	if all.Changed("backend") && !o.prompts.OnlyShown() {
 		to = o.server.Protocol
 	}
-	load := loadOptions{prompts: o.number, seed: o.seed, rate: 1, burstiness: 1}
-	load.allRows = o.prompts.Needs().AllRows
-	problems = append(problems, load.checkDraws()...)
-	problems.BadIf(o.number > shape.MostArrivals, "--num-prompts %d: more than %d are too many for one run", o.number, shape.MostArrivals)
-	problems = append(problems, o.prompts.Check(all, load.shape(), load.seed, false, to)...)
+	o.load.rate, o.load.burstiness, o.load.allRows = 1, 1, o.prompts.Needs().AllRows
+	o.load.checkDraws(&problems)
+	problems.BadIf(o.load.prompts > shape.MostArrivals, "--num-prompts %d: more than %d are too many for one run", o.load.prompts, shape.MostArrivals)
+	problems = append(problems, o.prompts.Check(all, o.load.shape(), o.load.seed, false, to)...)
 	if p := protocol.Holding(o.prompts.Needs().Forms); p != nil && to == nil && (o.server.Protocol == nil || !o.server.Protocol.Traits().Forms.Overlap(o.prompts.Needs().Forms)) {
 		o.server.Protocol = p // what it would have to be
 	}
@@ -110,17 +107,14 @@ func (o *datasetOptions) run(ctx context.Context, env *environment, askServer bo
 	client := o.server.Target.Client()
 	defer client.CloseIdleConnections()
 	m, err := server.Model{Named: o.server.Model}, error(nil)
-	switch {
-	case askServer && o.server.Model == "":
-		m, err = server.Discover(ctx, client, o.server.Target)
-	case askServer:
-		m, err = o.server.Named(ctx, client)
+	if askServer {
+		m, err = o.server.Ask(ctx, client)
 	}
 	if err != nil {
 		return err
 	}
 	drawing := prompts.Drawing{Options: &o.prompts, Server: &o.server, Client: client, Model: m, AskServer: askServer,
-		Draws: numpy.NewStreams(uint32(o.seed)), IDPrefix: o.prefix, To: env}
+		Draws: numpy.NewStreams(uint32(o.load.seed)), IDPrefix: o.prefix, To: env}
 	source, tokenizing, err := drawing.Open(ctx)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -57,17 +56,18 @@ const (
 
 // steps are those that are known beforehand.
 func (o *serveOptions) steps() (steps []string) {
-	for _, step := range []struct {
-		name string
-		due  bool
-	}{
-		{stepBaseline, o.old.file != ""}, {stepServer, true}, {prompts.StepTokenizer, !o.prompts.Tokens.Skip}, {prompts.StepPrompts, true},
-		{prompts.StepReady, o.server.Ready > 0}, {prompts.StepWarmups, o.load.warmups > 0}, {stepProfiler, o.server.Profile},
-	} {
-		if step.due {
-			steps = append(steps, step.name)
+	add := func(due bool, name string) {
+		if due {
+			steps = append(steps, name)
 		}
 	}
+	add(o.old.file != "", stepBaseline)
+	add(true, stepServer)
+	add(!o.prompts.Tokens.Skip, prompts.StepTokenizer)
+	add(true, prompts.StepPrompts)
+	add(o.server.Ready > 0, prompts.StepReady)
+	add(o.load.warmups > 0, prompts.StepWarmups)
+	add(o.server.Profile, stepProfiler)
 	return steps
 }
 
@@ -102,7 +102,7 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	}()
 	drawing := prompts.Drawing{Options: &o.prompts, Server: &o.server, Client: client, Model: m, AskServer: true, Patience: ready,
 		Draws: streams, IDPrefix: o.content.IDPrefix, To: env}
-	drawn, err := drawing.Draw(ctx, fetching, o.load.shape(), o.load.promptsGiven, o.load.find.searching())
+	drawn, err := drawing.Draw(ctx, fetching, o.load.shape(), o.load.promptsGiven, o.load.searching())
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,8 @@ func (o *serveOptions) prepare(ctx context.Context, env *environment) (_ *prepar
 	}
 	beyond := calibrationWarnings(planned(demand, o.prompts.Needs().OutputLen))
 	env.warn(beyond)
-	p := &prepared{save: o.save, screen: o.screen, baseline: old, pictures: o.report.pictures(o.arguments()), fetching: fetching}
+	p := &prepared{save: o.save, screen: o.screen, baseline: old, pictures: o.report.pictureOptions, fetching: fetching}
+	p.pictures.arguments = o.arguments()
 	p.Source, p.Load, p.Count = drawn.Source, load, drawn.Tokenizing.CountAnswer()
 	p.Notes = slices.Concat(o.warnings, o.notes, drawn.Notes, beyond)
 	p.Remarks = slices.Concat(o.content.Remarks, drawn.Tokenizing.Remarks())
@@ -188,7 +189,7 @@ func (o *serveOptions) times(draws *numpy.Legacy) ([]time.Duration, error) {
 // loadOf is what the run sends, and how many requests that is.
 func (o *serveOptions) loadOf(m server.Model, drawn prompts.Drawn, salt loadgen.Salt, times []time.Duration, streams *numpy.Streams) (loadgen.Options, int) {
 	load := loadgen.Options{
-		Model: m.ID, Salt: salt, InputSource: drawn.Counted, CountText: drawn.Tokenizing.CountText(), KeepText: o.save.Detailed,
+		Model: m.ID, Salt: salt, InputSource: drawn.Tokenizing.Counted, CountText: drawn.Tokenizing.CountText(), KeepText: o.save.Detailed,
 	}
 	if !o.load.promptsGiven {
 		load.More = drawn.More
@@ -210,8 +211,8 @@ func (o *serveOptions) fullLength() bool {
 func (o *serveOptions) plan(m server.Model, drawn prompts.Drawn, requests int, load *loadgen.Options) metrics.Plan {
 	p := metrics.Plan{
 		Version: version(), Command: o.command,
-		ModelID: m.Root, Tokenizer: drawn.Name, SkipTokenizer: o.prompts.Tokens.Skip,
-		Dataset: drawn.Description, InputSource: drawn.Counted,
+		ModelID: m.Root, Tokenizer: drawn.Tokenizing.Name, SkipTokenizer: o.prompts.Tokens.Skip,
+		Dataset: drawn.Description, InputSource: drawn.Tokenizing.Counted,
 		IgnoreEOS: load.IgnoresEOS(), OptionalFields: load.Optional(&drawn.First.Turns[0]),
 		Detailed: o.save.Detailed,
 	}
@@ -291,22 +292,17 @@ func (o *serveOptions) parse(args []string) error {
 	}
 	all := o.flags.All()
 	o.warnings = warnings
-	problems := []error{err}
-	if len(rest) > 0 {
-		problems = append(problems, fmt.Errorf("serve takes no arguments, got %q: 'vllm serve MODEL' starts a server, "+
-			"'benchtop serve --model MODEL' loads one", rest))
-	}
+	problems := usage.Problems{err}
+	problems.BadIf(len(rest) > 0, "serve takes no arguments, got %q: 'vllm serve MODEL' starts a server, 'benchtop serve --model MODEL' loads one", rest)
 	problems = append(problems, o.server.Check()...)
 	o.load.allRows = o.prompts.Needs().AllRows
 	o.load.selfTimed = o.prompts.SelfTiming()
 	problems = append(problems, o.load.check(all, metrics.SLO(o.report.goodput))...)
 	problems = append(problems, o.content.Check(all, o.server.Protocol)...)
-	problems = append(problems, o.prompts.Check(all, o.load.shape(), o.load.seed, o.load.find.searching(), o.server.Protocol)...)
+	problems = append(problems, o.prompts.Check(all, o.load.shape(), o.load.seed, o.load.searching(), o.server.Protocol)...)
 	problems = append(problems, o.report.check(all, o.server.Protocol)...)
 	problems = append(problems, o.client.check(), o.save.Check(), o.screen.check(), o.gpus.check())
-	if o.screen.onHangup == hangupContinue && o.save.Never {
-		problems = append(problems, errors.New("--on-hangup continue with --no-save: nobody would ever see the result"))
-	}
+	problems.BadIf(o.screen.onHangup == hangupContinue && o.save.Never, "--on-hangup continue with --no-save: nobody would ever see the result")
 	o.command = argv.HideSecrets(append([]string{"serve"}, args...), o.server.Secrets())
 	o.notes = slices.Concat(argv.InertNotes(all), o.prompts.LengthNotes(all), o.content.Notes)
 	return errors.Join(problems...)

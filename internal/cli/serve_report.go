@@ -36,15 +36,12 @@ type reportOptions struct {
 	steadyOff            bool
 	steadyThreshold      float64
 	steadyMinWindow      time.Duration
-	timeline             bool
 	timelineThresholds   string
-	datasetStats         bool
-	noPlots              bool
+	pictureOptions
 
 	parsedMetrics     []metrics.Latency
 	parsedPercentiles []float64
 	parsedMetadata    []metrics.Pair
-	parsedThresholds  [2]float64
 }
 
 const defaultMetrics = "ttft,tpot,itl"
@@ -77,20 +74,13 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usa
 		o.metrics = defaultMetrics // as with vLLM
 	}
 	for name := range strings.SplitSeq(o.metrics, ",") {
-		name = strings.TrimSpace(name)
-		l, known := metrics.LatencyOf(name)
-		if !known {
-			p.Bad("--percentile-metrics %s: unknown; use %s", usage.Quote(name), strings.Join(metrics.LatencyKeys(), ", "))
-			continue
-		}
+		l, known := metrics.LatencyOf(strings.TrimSpace(name))
+		p.BadIf(!known, "--percentile-metrics %s: unknown; use %s", usage.Quote(strings.TrimSpace(name)), strings.Join(metrics.LatencyKeys(), ", "))
 		o.parsedMetrics = append(o.parsedMetrics, l)
 	}
 	for text := range strings.SplitSeq(o.percentiles, ",") {
 		v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-		if err != nil || !(v >= 0 && v <= 100) {
-			p.Bad("--metric-percentiles %s: expected numbers from 0 to 100, as 50,90,99.9", usage.Quote(text))
-			continue
-		}
+		p.BadIf(err != nil || !(v >= 0 && v <= 100), "--metric-percentiles %s: expected numbers from 0 to 100, as 50,90,99.9", usage.Quote(text))
 		if !slices.Contains(o.parsedPercentiles, v) {
 			o.parsedPercentiles = append(o.parsedPercentiles, v)
 		}
@@ -107,7 +97,7 @@ func (o *reportOptions) check(given *pflag.FlagSet, to protocol.Protocol) (p usa
 	}
 	p.BadIf(!(o.steadyThreshold > 0 && o.steadyThreshold <= 1), "--steady-state-threshold %g: must be more than 0 and at most 1", o.steadyThreshold)
 	p.BadIf(o.steadyMinWindow < 0, "--steady-state-min-window %s: must not be negative", o.steadyMinWindow)
-	if o.parsedThresholds, err = parseThresholds(o.timelineThresholds); err != nil {
+	if o.thresholds, err = parseThresholds(o.timelineThresholds); err != nil {
 		p = append(p, err)
 	}
 	return p
@@ -134,11 +124,6 @@ func (o *reportOptions) plan(p *metrics.Plan) {
 	p.Label, p.Metrics, p.Percentiles, p.Metadata = o.label, o.parsedMetrics, o.parsedPercentiles, o.parsedMetadata
 	p.Goodput, p.Gates = metrics.SLO(o.goodput), o.gates
 	p.SteadyState = metrics.SteadyStateRule{Off: o.steadyOff, Threshold: o.steadyThreshold, MinWindow: o.steadyMinWindow}
-}
-
-// pictures are those of the run; arguments are all flags and their values.
-func (o *reportOptions) pictures(arguments []export.Arg) pictureOptions {
-	return pictureOptions{o.noPlots, o.timeline, o.parsedThresholds, o.datasetStats, arguments}
 }
 
 // parseThresholds reads the two numbers that part the gaps of a time line.

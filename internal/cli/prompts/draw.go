@@ -98,7 +98,7 @@ func (d *Drawing) open(ctx context.Context) (datasets.Source, error) {
 		m.note("prompts are sent as the data set has them, because no chat template was found")
 	}
 	if d.Options.Needs().Forms == datasets.AsTokenIDs {
-		m.counted = metrics.TokensFromIDs // which are exact
+		m.Counted = metrics.TokensFromIDs // which are exact
 	}
 	return source, nil
 }
@@ -110,8 +110,6 @@ type Drawn struct {
 	First       datasets.Conversation
 	N           int // conversations in it, math.MaxInt for no end
 	Description string
-	Counted     metrics.TokenSource
-	Name        string // of the tokenizer, "" for none
 	// More gives prompts when there are no more of these; nil where they never end.
 	More    func() (loadgen.Source, error)
 	Times   []time.Duration // of a trace
@@ -148,7 +146,7 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 		return Drawn{}, err
 	}
 	// What the source says of itself is asked before it is drawn from ahead of need.
-	x := Drawn{Tokenizing: m, N: source.Len(), Description: source.Description(), Counted: m.counted, Name: m.name}
+	x := Drawn{Tokenizing: m, N: source.Len(), Description: source.Description()}
 	if trace, ok := source.(interface{ Times() []time.Duration }); ok && o.SelfTiming() {
 		x.Times = trace.Times()
 	}
@@ -175,13 +173,13 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 	if o.Needs().Aligned {
 		x.Notes = append(x.Notes, m.align(ctx, d.To, x.fetched)...)
 	}
-	odd, err := checkContext(d.Model, x.fetched.ahead(), m.counted, !d.Server.Protocol.Traits().Streams)
+	odd, err := checkContext(d.Model, x.fetched.ahead(), m.Counted, !d.Server.Protocol.Traits().Streams)
 	if err != nil {
 		return x, err
 	}
 	x.Notes = append(x.Notes, odd...)
 	x.Source = x.fetched
-	switch x.Counted {
+	switch m.Counted {
 	case metrics.TokensFromEstimate:
 		x.Description += ", lengths estimated"
 	case metrics.TokensFromTokenizer, metrics.TokensFromServer:
@@ -256,7 +254,7 @@ func (d *Drawing) Local() tokenizer.Tokenizer {
 
 // TokenIDs are what prompts of token ids are made of, with a vocabulary that may not be the model's.
 func (d *Drawing) TokenIDs() datasets.Vocabulary {
-	d.tokenizing.counted, d.tokenizing.name, d.tokenizing.vocabulary = metrics.TokensFromIDs, "", datasets.Vocabulary{Size: d.common.VocabSize}
+	d.tokenizing.Counted, d.tokenizing.Name, d.tokenizing.vocabulary = metrics.TokensFromIDs, "", datasets.Vocabulary{Size: d.common.VocabSize}
 	return d.tokenizing.vocabulary
 }
 

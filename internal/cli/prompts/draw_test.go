@@ -107,8 +107,8 @@ func TestDraw(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if drawn.N != c.n || drawn.Counted != c.counted {
-				t.Errorf("%d prompts counted by %s, want %d by %s", drawn.N, drawn.Counted, c.n, c.counted)
+			if drawn.N != c.n || drawn.Tokenizing.Counted != c.counted {
+				t.Errorf("%d prompts counted by %s, want %d by %s", drawn.N, drawn.Tokenizing.Counted, c.n, c.counted)
 			}
 			if notes := strings.Join(drawn.Notes, "\n"); c.note == "" && notes != "" || !strings.Contains(notes, c.note) {
 				t.Errorf("notes %q, want %q", notes, c.note)

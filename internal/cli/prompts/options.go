@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -112,15 +113,13 @@ func (o *Options) Check(given *pflag.FlagSet, load shape.Shape, seed int64, sear
 	if needs.File != datasets.RequiredFile || o.Path != "" { // else it was told already
 		p = append(p, kind.Validate(o.Common))
 	}
-	return append(p, o.Tokens.check()...)
+	p.BadIf(o.Tokens.Skip && o.Tokens.Name != "", "--tokenizer and --skip-tokenizer-init: choose one")
+	return p
 }
 
 // cannotSend says why a backend cannot send the prompts, and which can.
 func (o *Options) cannotSend(backend string, needs datasets.Needs) error {
-	by := needs.By
-	if by == "" {
-		by = "--dataset-name " + o.Name
-	}
+	by := cmp.Or(needs.By, "--dataset-name "+o.Name)
 	others := protocol.Names(needs.Forms)
 	if others == "" {
 		return fmt.Errorf("%s: %s", by, needs.Why)

@@ -33,11 +33,6 @@ func (o *TokenizerOptions) define(f *pflag.FlagSet) {
 	f.BoolVar(&o.Skip, "skip-tokenizer-init", false, "count no tokens: the report leaves out what needs them")
 }
 
-func (o *TokenizerOptions) check() (p usage.Problems) {
-	p.BadIf(o.Skip && o.Name != "", "--tokenizer and --skip-tokenizer-init: choose one")
-	return p
-}
-
 // Estimate, for a tokenizer, goes by the length of the text.
 const Estimate = "estimate"
 
@@ -47,11 +42,11 @@ type Tokenizing struct {
 	Local    *tokenizer.Local
 	found    tokenizer.Found // the files it was read from
 	server   *tokenizer.Server
-	mute     string              // why the server does not tokenize
-	silent   bool                // it was asked, and did not answer
+	mute     string                 // why the server does not tokenize
+	silent   bool                   // it was asked, and did not answer
 	renderer *chattemplate.Fallback // of chats, nil for none
-	counted  metrics.TokenSource // of prompts
-	name     string              // of the tokenizer, "" for none
+	Counted  metrics.TokenSource    // of prompts
+	Name     string                 // of the tokenizer, "" for none
 	// vocabulary is what prompts of token ids are made of; the zero value where there are none, or the tokenizer's own is.
 	vocabulary datasets.Vocabulary
 	absent     string // what was tried for a tokenizer in vain
@@ -65,32 +60,25 @@ func (m *Tokenizing) note(text string) {
 	}
 }
 
-// counter names what counts tokens, "" for nothing that does.
+// counter names what counts tokens, "" for nothing that does. In brackets is whose word it was that a tokenizer is the model's, and
+// where it came from, unless it was named and found where it was said to be.
 func (m *Tokenizing) counter() string {
-	switch m.counted {
-	case metrics.TokensFromTokenizer:
-		return "tokenizer " + m.name + m.origin()
-	case metrics.TokensFromServer:
-		return "the server's tokenizer"
-	}
-	return ""
-}
-
-// origin says in brackets whose word it was that this is the model's tokenizer, and where it came from; "" where it was named
-// with --tokenizer and found where it was said to be.
-func (m *Tokenizing) origin() string {
 	switch {
+	case m.Counted == metrics.TokensFromServer:
+		return "the server's tokenizer"
+	case m.Counted != metrics.TokensFromTokenizer:
+		return ""
 	case m.found.Place != "":
-		return fmt.Sprintf(" (%s; %s)", m.found.Place, m.found.By)
+		return fmt.Sprintf("tokenizer %s (%s; %s)", m.Name, m.found.Place, m.found.By)
 	case m.found.By != "--tokenizer":
-		return fmt.Sprintf(" (%s)", m.found.By)
+		return fmt.Sprintf("tokenizer %s (%s)", m.Name, m.found.By)
 	}
-	return ""
+	return "tokenizer " + m.Name
 }
 
 // String says how tokens are counted.
 func (m *Tokenizing) String() string {
-	switch m.counted {
+	switch m.Counted {
 	case metrics.TokensFromTokenizer, metrics.TokensFromServer:
 		return "tokens counted by " + m.counter()
 	case metrics.TokensFromIDs:
@@ -118,7 +106,7 @@ func (d *Drawing) findTokenizing(ctx context.Context) error {
 	if d.Options.Tokens.Skip {
 		d.tokenizing = &Tokenizing{absent: "--skip-tokenizer-init is given"}
 		if needs.MustCount {
-			d.tokenizing.Counter, d.tokenizing.counted = tokenizer.Estimate{}, metrics.TokensFromEstimate
+			d.tokenizing.Counter, d.tokenizing.Counted = tokenizer.Estimate{}, metrics.TokensFromEstimate
 		}
 		return nil
 	}
@@ -142,7 +130,7 @@ func (d *Drawing) findTokenizing(ctx context.Context) error {
 
 // estimate has lengths estimated where nothing counts them.
 func (m *Tokenizing) estimate() {
-	m.Counter, m.counted = tokenizer.Estimate{}, metrics.TokensFromEstimate
+	m.Counter, m.Counted = tokenizer.Estimate{}, metrics.TokensFromEstimate
 	m.note("prompt lengths are estimated, because there is no tokenizer: " + m.absent + "; name it with --tokenizer DIRECTORY")
 }
 
@@ -150,7 +138,7 @@ func (m *Tokenizing) estimate() {
 func (o *TokenizerOptions) Find(ctx context.Context, h *hub.Hub, of server.Model) (*Tokenizing, error) {
 	m := &Tokenizing{}
 	if o.Name == Estimate {
-		m.Counter, m.counted, m.absent = tokenizer.Estimate{}, metrics.TokensFromEstimate, "an estimate makes no text"
+		m.Counter, m.Counted, m.absent = tokenizer.Estimate{}, metrics.TokensFromEstimate, "an estimate makes no text"
 		return m, nil
 	}
 	found, err := tokenizer.Find(ctx, tokenizer.FindOptions{Tokenizer: o.Name, Root: of.Loaded, Model: of.Named, Hub: h})
@@ -180,7 +168,7 @@ func (m *Tokenizing) use(found tokenizer.Found) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", found.Path, err)
 	}
-	m.Local, m.found, m.name, m.counted = local, found, found.Name, metrics.TokensFromTokenizer
+	m.Local, m.found, m.Name, m.Counted = local, found, found.Name, metrics.TokensFromTokenizer
 	m.Counter, m.Tokenizer = local, local
 	return nil
 }
@@ -227,7 +215,7 @@ func (d *Drawing) ask(ctx context.Context) {
 	}
 	m.server = server
 	if m.Counter == nil {
-		m.Counter, m.counted, m.name = server, metrics.TokensFromServer, d.Model.Root
+		m.Counter, m.Counted, m.Name = server, metrics.TokensFromServer, d.Model.Root
 	}
 }
 
@@ -305,7 +293,7 @@ func (d *Drawing) findTemplate(needs datasets.Needs) error {
 	}
 	if m.Local != nil {
 		files := chattemplate.Files{Jinja: m.found.Jinja, ToolJinja: m.found.ToolJinja, JSON: m.found.JSON, Config: m.found.Config, SpecialTokens: m.found.SpecialTokens}
-		local, err := chattemplate.Load(m.name, files)
+		local, err := chattemplate.Load(m.Name, files)
 		if err != nil {
 			return usage.Errorf("%s: %w", m.found.Path, err)
 		}
@@ -331,7 +319,7 @@ func (m *Tokenizing) Rendered() string {
 	case chattemplate.FromServer:
 		return "prompts were rendered by the server's chat template"
 	case chattemplate.FromTemplate:
-		return "prompts were rendered here, by the chat template of " + m.name
+		return "prompts were rendered here, by the chat template of " + m.Name
 	}
 	return ""
 }

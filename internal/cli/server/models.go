@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -55,25 +56,18 @@ type Model struct {
 	Known []string
 }
 
-// Discover asks the server for its first model.
-func Discover(ctx context.Context, client *http.Client, t *target.Target) (Model, error) {
-	all, err := List(ctx, client, t)
-	if err != nil {
-		return Model{}, err
-	}
-	return all[0], nil
-}
-
-// Named is the model that the user names, with what the server's list tells of it. A server that gives no list is taken as it
-// is: the model is named.
-func (o *Options) Named(ctx context.Context, client *http.Client) (Model, error) {
-	m := Model{ID: o.Model, Root: o.Model, Named: o.Model}
-	if o.ServedName != "" {
-		m.ID = o.ServedName
-	}
+// Ask asks the server for its first model, or for what its list tells of the one that the user names. A server that gives no list
+// is taken as it is then.
+func (o *Options) Ask(ctx context.Context, client *http.Client) (Model, error) {
 	all, err := List(ctx, client, o.Target)
-	if err != nil {
+	m := Model{ID: cmp.Or(o.ServedName, o.Model), Root: o.Model, Named: o.Model}
+	switch {
+	case err != nil && o.Model == "":
+		return m, err
+	case err != nil:
 		return m, ctx.Err()
+	case o.Model == "":
+		return all[0], nil
 	}
 	m.Owner, m.Known = all[0].Owner, all[0].Known
 	if i := slices.IndexFunc(all, func(one Model) bool { return one.ID == m.ID }); i >= 0 {
@@ -145,11 +139,9 @@ func readModels(body []byte) ([]Model, error) {
 	}
 	var all []Model
 	for _, one := range list.Data {
-		m := Model{ID: one.ID, Root: one.Root, Owner: one.Owner, Loaded: one.Root, Known: known, Context: int(max(one.Longest, one.Meta.Slot))}
-		if m.Root == "" {
-			m.Root = m.ID
-		}
-		all = append(all, m)
+		all = append(all, Model{
+			ID: one.ID, Root: cmp.Or(one.Root, one.ID), Owner: one.Owner, Loaded: one.Root, Known: known, Context: int(max(one.Longest, one.Meta.Slot)),
+		})
 	}
 	return all, nil
 }
@@ -160,11 +152,7 @@ func (o *Options) Find(ctx context.Context, client *http.Client, ready *Patience
 	defer cancel()
 	for {
 		if err = Reach(ctx, o.Target); err == nil {
-			if o.Model == "" {
-				m, err = Discover(ctx, client, o.Target)
-			} else {
-				m, err = o.Named(ctx, client)
-			}
+			m, err = o.Ask(ctx, client)
 		}
 		if err == nil || !ready.Again(ctx, o.Target.String(), err) {
 			return m, err

@@ -176,7 +176,7 @@ func (f failing) Decode(ids []int) (string, error) {
 	return f.toy.Decode(ids)
 }
 
-// What comes before a failure is handed on, what comes after it is not asked for, and the failure stays.
+// Prompts before a failure are handed on, those after it are not asked for, and the failure stays.
 func TestAheadFails(t *testing.T) {
 	o := RandomDefaults()
 	o.Prompts, o.InputLen = 500, 3

@@ -20,7 +20,7 @@ type Aligner interface {
 	DecodeContext(ctx context.Context, ids []int) (string, error)
 }
 
-// Alignment says what became of prompts that were compared with a server's tokenizer.
+// Alignment counts prompts that were compared with a server's tokenizer, by result.
 type Alignment struct {
 	Prompts int // text prompts that were compared: 0 or 1 when the first one settled it
 	Cut     int // had more tokens than wanted, and lost the rest
@@ -34,9 +34,9 @@ type Alignment struct {
 // have. vLLM's client does so for prompts made of tokens (random and prefix_repetition) when its tokenizer is not quite
 // the server's. The first prompt decides: if the server counts it as meant, or cannot count, all stay as they are.
 //
-// It replaces the turns it changes in conversations, never what they share with others, and leaves InputTokens alone.
-// What a user should know goes to warn, a line each, from the calling goroutine. The only error is ctx's; what was cut
-// until then stays cut.
+// It replaces the turns it changes in conversations, never turns that others share, and leaves InputTokens alone.
+// Warnings for the user go to warn, a line each, from the calling goroutine. The only error is ctx's; prompts that were cut until then
+// stay cut.
 func Align(ctx context.Context, conversations []Conversation, server Aligner, warn func(string)) (Alignment, error) {
 	if len(conversations) == 0 || !alignable(conversations[0]) {
 		return Alignment{}, nil
@@ -94,7 +94,7 @@ func alignAll(ctx context.Context, conversations []Conversation, server Aligner)
 	return all
 }
 
-// alignOne cuts the prompt of c if it is too long, and says what became of it alone.
+// alignOne cuts the prompt of c if it is too long, and counts that one prompt.
 func alignOne(ctx context.Context, c *Conversation, server Aligner) Alignment {
 	turn := c.Turns[0]
 	ids, err := server.EncodeContext(ctx, turn.Text)

@@ -72,7 +72,7 @@ func (k *hubKind) isBFCL(c Common) bool { return cmp.Or(k.name, c.Path) == BFCLR
 func (k *hubKind) Needs(c Common) Needs {
 	n := Needs{File: HubName, Forms: AsMessages, Why: "function calls travel in chat requests", Ends: true, Counts: true, Template: true, OutputLen: k.options(c).OutputLen}
 	if !k.isBFCL(c) {
-		n.Forms = AsText // the backend makes no difference to what cannot be read
+		n.Forms = AsText // a data set that cannot be read is refused for any backend
 	}
 	return n
 }
@@ -104,7 +104,7 @@ func (k *hubKind) Validate(c Common) error {
 
 const bfclForm = `an object like {"question": [[{"role": "user", "content": "text"}]], "function": [{"name": "f"}]}`
 
-// maxDepth bounds the nesting of a question, for each level takes another look at what it holds.
+// maxDepth bounds the nesting of a question, since each level is walked through again.
 const maxDepth = 100
 
 // bfclRow is a question of the leaderboard.

@@ -109,7 +109,7 @@ func (f bfclFiles) path(ctx context.Context, category string) (string, error) {
 // missing says which categories there are instead.
 func (f bfclFiles) missing(category string) error {
 	var names []string
-	entries, _ := os.ReadDir(f.dir) // in order; what cannot be read has no names to tell
+	entries, _ := os.ReadDir(f.dir) // in order; an unreadable directory has no names
 	for _, entry := range entries {
 		name, first := strings.CutPrefix(entry.Name(), bfclPrefix)
 		name, last := strings.CutSuffix(name, bfclSuffix)
@@ -123,7 +123,7 @@ func (f bfclFiles) missing(category string) error {
 	return fmt.Errorf("there is no category %q; give --bfcl-categories some of: %s", category, someOf(names))
 }
 
-// openAIType is what the chat API calls a type that the leaderboard has by its Python name.
+// openAIType is the chat API's name of a type that the leaderboard has by its Python name.
 func openAIType(name string) string {
 	return cmp.Or(map[string]string{"dict": "object", "float": "number", "tuple": "array", "any": "string"}[name], name)
 }
@@ -194,7 +194,7 @@ func firstTurn(question []byte) (json.RawMessage, error) {
 	return nil, nil
 }
 
-// contents is what the messages say, those left out that say it in another form than as a string.
+// contents are the texts of messages, "" for one that is no string.
 func contents(messages json.RawMessage) []string {
 	var all []string
 	for message := range jsonscan.Elements(messages) {

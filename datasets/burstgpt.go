@@ -58,7 +58,7 @@ func (k *burstGPTKind) Open(_ context.Context, c Common, t Tools) (Source, error
 }
 
 // BurstGPT is a source of prompts as long as recorded ones, with answers as long, picked as vLLM picks them for the same
-// seed. What they say is ids in a row. They are made as they are asked for.
+// seed. Their text is ids in a row. They are made as they are asked for.
 type BurstGPT struct {
 	o           BurstGPTOptions
 	tok         Speller // nil: prompts are ids

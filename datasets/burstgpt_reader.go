@@ -123,7 +123,7 @@ func headerWords(header []string) string {
 	return words
 }
 
-// csvRows reads a table row by row. It takes what pandas takes for one and the same table: rows may be short of cells
+// csvRows reads a table row by row. It follows pandas: rows may be short of cells
 // but not have too many, blank lines mean nothing.
 type csvRows struct {
 	text   *textReader

@@ -2,8 +2,8 @@
 // recorded conversations in ShareGPT's format, sampled as vLLM samples them.
 //
 // A dataset is a source: its Next returns one Conversation after another and finally io.EOF. Sources are used by one
-// goroutine. The package decides what is asked and how much answer is wanted; it does not know when requests are sent,
-// what the wire format is, nor how the answers are judged. Tokens are counted by whatever tokenizer.Counter it is given.
+// goroutine. The package decides on prompts and lengths of answers; it does not know when requests are sent, the wire format, nor how
+// answers are judged. Tokens are counted by the tokenizer.Counter that it is given.
 package datasets
 
 import (
@@ -21,7 +21,7 @@ import (
 	"benchtop/datasets/tokenizer"
 )
 
-// Conversation is one user's turns, in order; a single prompt is a conversation of one turn. What its slices hold may
+// Conversation is one user's turns, in order; a single prompt is a conversation of one turn. The contents of its slices may
 // be shared with other conversations and must not be changed.
 type Conversation struct {
 	ID    string // request id: a prefix and a number; "" when the dataset gives none
@@ -64,7 +64,7 @@ type Extensible interface {
 	More() func() (Source, error)
 }
 
-// Text is what a data set may ask about a text before it is sent. Its fields are safe for concurrent use.
+// Text answers questions of a data set about a text before it is sent. Its fields are safe for concurrent use.
 type Text struct {
 	// Counter counts tokens, special ones that the model's tokenizer adds by itself among them; nil when none is to.
 	Counter tokenizer.Counter

@@ -66,10 +66,10 @@ func (k *customKind) Open(ctx context.Context, c Common, t Tools) (Source, error
 	return newCustom(ctx, k.options(c), t.Text(), t.Streams(), readTwice)
 }
 
-// vLLM reads these files with pandas, which has consequences. Followed is what a user would notice: a row may lack a
-// field, and is missed only if it is picked; and a number of tokens may be a string of digits or end in ".0". Not
-// followed: columns of digits stay text where text is wanted (pandas would make them numbers, and the tokenizer fail on
-// them), and one row without a number does not spoil the column.
+// vLLM reads these files with pandas. The rules that a user would notice hold here too: a row may lack a field, and is missed only if
+// it is picked; and a number of tokens may be a string of digits or end in ".0". Two do not hold: columns of digits stay
+// text where text is wanted (pandas would make them numbers, and the tokenizer fail on them), and one row without a number
+// does not spoil the column.
 
 // customRow is a prompt in a file.
 type customRow struct {

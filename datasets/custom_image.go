@@ -284,7 +284,7 @@ func contentPart(raw []byte, address func(string) string) (part []byte, text str
 	return nil, "", fmt.Errorf(`expected "type" to be text, image or image_url: got %s`, shortened(cmp.Or(string(fields[0]), "nothing")))
 }
 
-// imageURLPart keeps what else an object says beside the address, such as the detail wanted.
+// imageURLPart keeps the members of an object beside the address, such as the detail wanted.
 func imageURLPart(raw []byte, address func(string) string) ([]byte, error) {
 	if len(raw) == 0 || raw[0] != '{' {
 		source, err := media.Source("image_url", raw)

@@ -11,7 +11,7 @@ import (
 // fileReader is a data set that reads a file, with content to try it on.
 type fileReader struct {
 	name string // of the data set, as its errors have it
-	file string // what the file has to be called
+	file string // the name of the file
 	open func(t *testing.T, path string) (Source, error)
 
 	good  string // content to be accepted, of several lines

@@ -9,7 +9,7 @@ import (
 	"benchtop/datasets/tokenizer"
 )
 
-// fitRetries is how often a fitting corrects its prompt before it settles for what came out.
+// fitRetries is how often a fitting corrects its prompt before it takes the result as it is.
 const fitRetries = 10
 
 // fitting turns ids into a text that a server will count as target tokens. Decoding and encoding need not give the ids
@@ -19,7 +19,7 @@ const fitRetries = 10
 //	 ▲                                    │ no
 //	 └──── cut, or append random ids ◀────┘
 //
-// Cutting is its own affair; what to append comes from a generator that it shares with others, so it waits for its turn.
+// Cutting needs no other prompt; ids to append come from a generator that prompts share, so a short prompt waits for its turn.
 type fitting struct {
 	ids     []int
 	target  int // tokens wanted
@@ -85,10 +85,10 @@ func missed(tokens int) string {
 	return ""
 }
 
-// ahead fits prompts to their lengths, many at once, and hands them on one by one. What comes out is what fitting one
-// after another gives, to the draw:
+// ahead fits prompts to their lengths, many at once, and hands them on one by one. The result is that of fitting one
+// after another, to the draw:
 //
-//	begin ──▶ a window of prompts ── each advances, in parallel ──▶ next: what is short draws, in order
+//	begin ──▶ a window of prompts ── each advances, in parallel ──▶ next: short prompts draw, in order
 //
 // Decoding and encoding take the time, and few prompts come out short, so little is left to be done in order. Nothing runs
 // between calls.
@@ -113,7 +113,7 @@ func (a *ahead) next() (*fitting, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	a.window[0] = nil // what is handed on is not ours to keep
+	a.window[0] = nil // the caller owns a prompt that is handed on
 	a.window = a.window[1:]
 	return f, nil
 }

@@ -26,7 +26,7 @@ type Kind interface {
 	Needs(c Common) Needs
 	// Validate reports every problem that can be told without reading files. It is not called while a required file has no name.
 	Validate(c Common) error
-	// Open makes the source, of what Validate has found no fault with. It leaves the generators of t as vLLM's client would.
+	// Open makes the source of options that Validate finds no fault with. It leaves the generators of t as vLLM's client would.
 	Open(ctx context.Context, c Common, t Tools) (Source, error)
 }
 
@@ -40,7 +40,7 @@ type Flags interface {
 	CountVar(p *int, name, usage string)
 }
 
-// Common is what all data sets are told, each of which heeds what concerns it.
+// Common are the options of all data sets, each of which heeds those that concern it.
 type Common struct {
 	Path             string          `json:"path"`    // file, directory or name on the hub; "" for none
 	Prompts          int             `json:"prompts"` // how many prompts; where Needs.AllRows holds, 0 or less takes every row once
@@ -56,7 +56,7 @@ type Common struct {
 	SharedInputLen  int   `json:"-"`
 	SharedOutputLen int   `json:"-"`
 	VocabSize       int   `json:"-"` // ids that prompts of token ids are made of; 0 where it was not given
-	Forms           Forms `json:"-"` // what the run's requests can hold; known when the data set is opened
+	Forms           Forms `json:"-"` // forms that the run's requests can hold; known when the data set is opened
 	NoAnswers       bool  `json:"-"` // answers hold no tokens; known when the data set is opened
 	Endless         bool  `json:"-"` // a clock ends the run, whatever Prompts says; known when the data set is opened
 }
@@ -130,7 +130,7 @@ type Needs struct {
 	TakesInputLen bool   // Common.SharedInputLen counts
 }
 
-// Tools are what a data set is opened with: what counts, makes and renders text in a run.
+// Tools open a data set: they count, make and render text in a run.
 type Tools interface {
 	// Text counts tokens and renders chats.
 	Text() Text
@@ -144,7 +144,7 @@ type Tools interface {
 	RoughMaker() (Speller, error)
 	// NoMaker is the error of a data set that nothing can make text for.
 	NoMaker() error
-	// TokenIDs is what prompts of token ids are made of. It is asked only by a data set that sends them.
+	// TokenIDs is the vocabulary of prompts of token ids. It is asked only by a data set that sends them.
 	TokenIDs() Vocabulary
 	// Hub has the data sets of the hub.
 	Hub() *hub.Hub
@@ -158,7 +158,7 @@ const imagesInMessages = "images travel in chat messages"
 const filesHeading = "Data sets of files"
 
 // Kinds are the data sets, in the order in which the help names them, with flags of their own, whose defaults are
-// vLLM's. What the flags that they share say is written to c.
+// vLLM's. Shared flags are written to c.
 func Kinds(c *Common) []Kind {
 	random, custom := &randomFlags{RandomOptions: RandomDefaults(), vocabSize: &c.VocabSize}, &customFlags{}
 	return []Kind{
@@ -224,7 +224,7 @@ func noCounter(dataset string) error {
 	return fmt.Errorf("dataset %s: needs a tokenizer to count its prompts; give --tokenizer with the model's directory or name, or leave out --skip-tokenizer-init", dataset)
 }
 
-// ErrNoTemplate is what a data set that renders chats fails with where there is no chat template.
+// ErrNoTemplate is the error of a data set that renders chats where there is no chat template.
 var ErrNoTemplate = errors.New("needs the model's chat template")
 
 // noTemplate is the error of a data set that has to render chats for a model without a chat template. way is what else
@@ -241,7 +241,7 @@ func inDataset(dataset string, err error) error {
 	return fmt.Errorf("dataset %s: %w", dataset, err)
 }
 
-// problems collects what is wrong with the options of a data set.
+// problems collects the faults of the options of a data set.
 type problems []error
 
 func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Errorf(format, args...)) }

@@ -141,7 +141,7 @@ func TestKindsOpenWithoutTokenizer(t *testing.T) {
 	}
 }
 
-// What follows a run of random prompts that is steered beyond them is other prompts, without end.
+// A run of random prompts that is steered beyond them goes on with other prompts, without end.
 func TestRandomGoesOn(t *testing.T) {
 	o := RandomDefaults()
 	o.Prompts, o.IDPrefix = 2, "r-"

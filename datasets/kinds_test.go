@@ -38,7 +38,7 @@ func TestKindsDefineTheirFlagsOnce(t *testing.T) {
 	}
 }
 
-// What no backend, or not every one, can send says why.
+// A data set that no backend, or not every one, can send says why.
 func TestKindsSayWhy(t *testing.T) {
 	kinds := Kinds(&Common{})
 	names := Names(kinds)

@@ -57,8 +57,8 @@ func (r RangeRatio) String() string {
 	return fmt.Sprintf(`{"input": %s, "output": %s}`, number(r.Input), number(r.Output))
 }
 
-// bounds are the shortest and longest length drawn around n. They are computed in doubles without any care for what
-// people would expect, because vLLM does: 100·(1+0.1) is a little above 110, so the longest is 111.
+// bounds are the shortest and longest length drawn around n. They are computed in doubles, as vLLM does:
+// 100·(1+0.1) is a little above 110, so the longest is 111.
 func bounds(n int, ratio float64) (lo, hi int) {
 	return int(math.Floor(float64(n) * (1 - ratio))), int(math.Ceil(float64(n) * (1 + ratio)))
 }

@@ -106,8 +106,8 @@ func newPrefixRepetition(o PrefixRepetitionOptions, tok tokenizer.Tokenizer, s *
 	return l, nil
 }
 
-// form says what prompts are made of. Unlike in the data set random, ids are never vLLM's workload: what decoding and encoding
-// would change in them, and draw, is not known.
+// form names the material of prompts. Unlike in the data set random, ids are never vLLM's workload: the changes and draws that decoding
+// and encoding would cause are not known.
 func (o PrefixRepetitionOptions) form(v Vocabulary, tok tokenizer.Tokenizer, assumed bool) string {
 	form := formOf(v, tok != nil, assumed)
 	if tok == nil {

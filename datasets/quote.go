@@ -9,7 +9,7 @@ import (
 	"benchtop/datasets/jsonscan"
 )
 
-// What a file says gets into errors, and must neither fill the screen nor steer it.
+// Text of a file gets into errors, and must neither fill the screen nor steer it.
 
 // cut is the beginning of a text, at most so many characters, and more where that is not all.
 func cut(s string, most int, more string) (beginning, rest string) {

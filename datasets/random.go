@@ -152,7 +152,7 @@ type Random struct {
 	inputs, outputs, offsets draws
 	gen                      numpy.Generator
 
-	prefix []int // what all prompts begin with, as the tokenizer gave it back
+	prefix []int // the beginning of all prompts, as the tokenizer gave it back
 	ahead  ahead
 	begun  int // prompts that ahead has taken
 	made   int // prompts so far
@@ -296,7 +296,7 @@ type Blocks struct {
 	miss  int // of earlier blocks
 }
 
-// NewBlocks prepares the first block. o.Prompts is of no account.
+// NewBlocks prepares the first block. o.Prompts does not count.
 func NewBlocks(o RandomOptions, tok tokenizer.Tokenizer) (*Blocks, error) {
 	o.Prompts = blockPrompts
 	first, err := NewRandom(o, tok)

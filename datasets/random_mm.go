@@ -41,7 +41,7 @@ func (o RandomMMOptions) Validate() error {
 		p.add("items range ratio %v must be between 0 and 1", o.ItemsRatio)
 	}
 	p.between("items per request", o.BaseItems, 0, maxItems)
-	if len(*p) > 0 { // what follows from options that are wrong says nothing
+	if len(*p) > 0 { // the checks below need options that are right
 		return p.of("random-mm")
 	}
 	m, err := media.NewDraws(o.BaseItems, o.ItemsRatio, o.Limits, o.Buckets)
@@ -208,7 +208,7 @@ func (m *RandomMM) Next() (Conversation, error) {
 const windowSamples = 64 << 20
 
 // fill draws as many requests as there are processors and encodes their images, which takes most of the time, in parallel.
-// What comes before a failure is handed on.
+// Requests before a failure are handed on.
 func (m *RandomMM) fill() {
 	for samples := 0; len(m.ready) < runtime.GOMAXPROCS(0) && samples < windowSamples; {
 		var r mmRequest

@@ -134,7 +134,7 @@ func tiny() RandomMMOptions {
 	return o
 }
 
-// What is sent are the images that were drawn, as JPEG: noise that the compression blurs, but of the same sizes.
+// The images sent are those drawn, as JPEG: noise that the compression blurs, but of the same sizes.
 func TestRandomMMSendsImages(t *testing.T) {
 	tok := newToy(t, "lossy", 997, []int{996}, 0)
 	for _, chat := range []bool{false, true} {

@@ -16,7 +16,7 @@ type RerankOptions struct {
 	Common // its Prompts are the documents; without a reranker the query is one of them
 
 	InputLen   int        `json:"input_len"`   // tokens of query and document together; without a reranker of each
-	Ratio      RangeRatio `json:"range_ratio"` // that of the output is of no account
+	Ratio      RangeRatio `json:"range_ratio"` // the output's does not count
 	Batch      int        `json:"batch_size"`  // documents in one request; without a reranker the query is one of them
 	NoReranker bool       `json:"no_reranker"` // the model embeds query and documents for themselves
 

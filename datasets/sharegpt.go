@@ -288,7 +288,7 @@ func (f *jsonFile) located(err error) error {
 }
 
 // syntaxOffset is how far into the value that r begins with its JSON goes wrong. The decoder's own count of bytes leaves
-// out what was read as tokens.
+// out tokens.
 func syntaxOffset(r io.Reader) int64 {
 	var value json.RawMessage
 	syntax, ok := errors.AsType[*json.SyntaxError](json.NewDecoder(r).Decode(&value))

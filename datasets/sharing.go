@@ -20,7 +20,7 @@ type Sharing struct {
 
 const (
 	sharedTokens = 16 // to a block, as in vLLM
-	sharedBytes  = 64 // to a block of a text, for want of its tokens
+	sharedBytes  = 64 // to a block of a text, whose tokens are not known
 	sharedMost   = 1 << 20
 )
 
@@ -74,7 +74,7 @@ func (s *Sharing) turn(t *Turn) {
 		})
 		tokens := t.InputTokens
 		if tokens == 0 {
-			tokens = (len(text) + 3) / 4 // nobody counted
+			tokens = (len(text) + 3) / 4 // an estimate
 		}
 		s.add(tokens, len(text), hits)
 	}
@@ -107,7 +107,7 @@ func (s *Sharing) prompt(length, block int, hash func(h uint64, from, to int) ui
 	return hits
 }
 
-// remember keeps a name. When there are too many, every other is dropped, and of what comes too.
+// remember keeps a name. When there are too many, every other is dropped, now and from then on.
 func (s *Sharing) remember(h uint64) {
 	s.seen[h] = struct{}{}
 	if len(s.seen) <= s.most {

@@ -9,7 +9,7 @@ import (
 // the given number of rounds for each word of data and at the end; the paper's are 2 and 4, Python's 1 and 3.
 func sipHash(k0, k1 uint64, rounds, finalRounds int, data []byte) uint64 {
 	s := sipState{k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573}
-	var last [8]byte // what is left over, and the length modulo 256
+	var last [8]byte // the remaining bytes, and the length modulo 256
 	last[7] = byte(len(data))
 	for ; len(data) >= 8; data = data[8:] {
 		s.word(binary.LittleEndian.Uint64(data), rounds)

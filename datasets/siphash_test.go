@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What the authors publish: the key is 00 01 … 0f, the data 00 01 … without end.
+// The vectors are those of the authors: the key is 00 01 … 0f, the data 00 01 … without end.
 func TestSipHash(t *testing.T) {
 	data := make([]byte, 15)
 	for i := range data {
@@ -25,7 +25,7 @@ func TestSipHash(t *testing.T) {
 	}
 }
 
-// What CPython 3.11 says for hash(text) under PYTHONHASHSEED=0.
+// The hashes are those of CPython 3.11 under PYTHONHASHSEED=0.
 func TestPythonHash(t *testing.T) {
 	for _, c := range []struct {
 		text string

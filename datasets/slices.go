@@ -40,7 +40,7 @@ func (o SlicesOptions) Validate() error {
 	return inSlices(errors.Join(*p...))
 }
 
-// inSlices says what an error is about, if there is one.
+// inSlices says that an error, if there is one, is about text slices.
 func inSlices(err error) error {
 	if err == nil {
 		return nil

@@ -78,7 +78,7 @@ func TestSlicesGolden(t *testing.T) {
 	}
 }
 
-// What json.dumps of Python 3.11 writes with ensure_ascii off, as vLLM 0.31 and 0.33 have it.
+// The texts are those of json.dumps of Python 3.11 with ensure_ascii off, as vLLM 0.31 and 0.33 have it.
 func TestAppendSlice(t *testing.T) {
 	got := string(appendSlice(nil, "a\"\\\n\r\t\b\f\x00\x1f\x7f /<&>é€😀\xff\u2028", 7))
 	same(t, "line", got, `{"prompt": "a\"\\\n\r\t\b\f\u0000\u001f`+"\x7f /<&>é€😀\ufffd\u2028"+`", "output_tokens": 7}`+"\n")

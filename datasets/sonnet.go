@@ -21,7 +21,7 @@ type SonnetOptions struct {
 
 	InputLen  int  `json:"input_len"`
 	OutputLen int  `json:"output_len"`
-	PrefixLen int  `json:"prefix_len"` // of what all prompts begin with
+	PrefixLen int  `json:"prefix_len"` // of the beginning of all prompts
 	Rendered  bool `json:"rendered"`   // send what the chat template makes of a prompt; back ends that speak chat render it themselves
 }
 
@@ -79,7 +79,7 @@ type sonnet struct {
 	o     SonnetOptions
 	text  Text
 	lines []string // of the poem
-	base  string   // what all prompts begin with
+	base  string   // the beginning of all prompts
 	drawn int      // lines drawn for each prompt
 	size  int      // bytes of a prompt, on average
 	// known are the prompts of one drawn line each, by that line: it may be as long as the poem, so it is counted once. Those that
@@ -88,7 +88,7 @@ type sonnet struct {
 	py    *numpy.Python
 }
 
-// Open makes prompts from the lines of a poem: the same first lines for all, then lines drawn by chance, as vLLM draws them for the
+// Open makes prompts from the lines of a poem: the same first lines for all, then lines drawn at random, as vLLM draws them for the
 // same token counts. It goes on with the Python generator as it is, and does not touch the other. It counts a prompt as the model's
 // chat template renders it, so it needs a counter and a template.
 func (k *sonnetKind) Open(ctx context.Context, c Common, tools Tools) (Source, error) {

@@ -11,7 +11,7 @@ import (
 	"benchtop/datasets/jsonscan"
 )
 
-// SpecBenchOptions says what to take from a file of Spec-Bench's questions. The seed is of no account: vLLM
+// SpecBenchOptions says what to take from a file of Spec-Bench's questions. The seed does not count: vLLM
 // shuffles this data set with seed 0.
 type SpecBenchOptions struct {
 	Common
@@ -81,7 +81,7 @@ func (o CustomOptions) bench(ctx context.Context, t Tools, b bench) (Source, err
 	return list, inFile(b.dataset, o.Path, err)
 }
 
-// read reads the questions of the category: what prompt finds in the first element of each array. A line that belongs to another
+// read reads the questions of the category: prompt finds them in the first element of each array. A line that belongs to another
 // category may be of any form.
 func (b bench) read(r io.Reader) ([]customRow, error) {
 	var rows []customRow

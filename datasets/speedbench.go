@@ -13,8 +13,8 @@ import (
 	"benchtop/datasets/jsonscan"
 )
 
-// SpeedBenchOptions says what to take from a directory of SPEED-Bench, as NVIDIA's script prepares it. The seed is of
-// no account: vLLM shuffles this data set with seed 0.
+// SpeedBenchOptions says what to take from a directory of SPEED-Bench, as NVIDIA's script prepares it. The seed does not
+// count: vLLM shuffles this data set with seed 0.
 type SpeedBenchOptions struct {
 	Common // its Path is a directory with a file for each subset
 
@@ -92,7 +92,7 @@ func (o SpeedBenchOptions) file() (string, error) {
 	return path, nil
 }
 
-// subsetsIn says what else to ask for.
+// subsetsIn names the subsets that a directory has.
 func subsetsIn(dir string) string {
 	present := slices.DeleteFunc(SpeedBenchSubsets(), func(subset string) bool {
 		_, err := os.Stat(filepath.Join(dir, subset+".jsonl"))
@@ -104,7 +104,7 @@ func subsetsIn(dir string) string {
 	return "give --speed-bench-dataset-subset one of those it has: " + strings.Join(present, ", ")
 }
 
-// content is what a chat message says; nil where it does not.
+// content is the content of a chat message; nil where it has none.
 func content(message []byte) []byte {
 	if message[0] != '{' {
 		return nil

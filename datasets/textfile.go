@@ -27,8 +27,8 @@ type lineError struct {
 func (e *lineError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
 func (e *lineError) Unwrap() error { return e.err }
 
-// inFile says which file of which dataset an error is about, if there is one. What says which data set lacks a template is no
-// fault of a file.
+// inFile says which file of which dataset an error is about, if there is one. A missing chat template is no fault of
+// a file.
 func inFile(dataset, path string, err error) error {
 	if err == nil || errors.Is(err, ErrNoTemplate) {
 		return err
@@ -44,29 +44,29 @@ func atPath(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// openFile opens a file to read; what says what kind of file it should be. Errors leave the path out: the caller names it.
-func openFile(path, what string) (*os.File, error) {
+// openFile opens a file to read, of a form such as "a CSV file". Errors leave the path out: the caller names it.
+func openFile(path, form string) (*os.File, error) {
 	open := os.Open
 	if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
 		open = func(path string) (*os.File, error) { return openPipe(path, time.After(pipeWait)) }
 	}
 	file, err := open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w; give the path of %s", fs.ErrNotExist, what)
+		return nil, fmt.Errorf("%w; give the path of %s", fs.ErrNotExist, form)
 	}
 	if err != nil {
 		return nil, cause(err)
 	}
 	if info, err := file.Stat(); err == nil && info.IsDir() {
 		_ = file.Close() // nothing was read
-		return nil, fmt.Errorf("this is a directory; give the path of %s", what)
+		return nil, fmt.Errorf("this is a directory; give the path of %s", form)
 	}
 	return file, nil
 }
 
-// readFile has a file read. what says what kind of file it should be. Errors leave the path out: the caller names it.
-func readFile[T any](path, what string, read func(io.Reader) (T, error)) (content T, err error) {
-	file, err := openFile(path, what)
+// readFile has a file of a form read. Errors leave the path out: the caller names it.
+func readFile[T any](path, form string, read func(io.Reader) (T, error)) (content T, err error) {
+	file, err := openFile(path, form)
 	if err != nil {
 		return content, err
 	}
@@ -110,8 +110,8 @@ func cause(err error) error {
 	return hub.PathCause(err)
 }
 
-// textReader passes UTF-8 text on and knows which line an offset in it is on. It remembers the line ends only of what
-// has been read but not been asked about yet, so a file of any size costs it little.
+// textReader passes UTF-8 text on and knows which line an offset in it is on. It remembers the line ends of text that has
+// been read and not been asked about yet, so a file of any size costs it little.
 type textReader struct {
 	r      *bufio.Reader
 	good   int     // bytes of r's buffer that are whole characters
@@ -120,7 +120,7 @@ type textReader struct {
 	passed int     // line ends before that
 }
 
-// newTextReader skips a byte order mark and refuses what is plainly no text.
+// newTextReader skips a byte order mark and refuses archives and UTF-16.
 func newTextReader(r io.Reader) (*textReader, error) {
 	buffered := bufio.NewReaderSize(r, 1<<16)
 	head, err := buffered.Peek(4)
@@ -237,7 +237,7 @@ func universalNewlines(data []byte) string {
 	return string(out)
 }
 
-// maxJSONLine bounds a line in bytes, and with it what reading one takes. Lines that carry pictures need megabytes.
+// maxJSONLine bounds a line in bytes, and with it the memory of a reader. Lines that carry pictures need megabytes.
 const maxJSONLine = 64 << 20
 
 // jsonLines reads a file that has an object on every line, one line at a time.
@@ -282,8 +282,8 @@ func eachObject(r io.Reader, form string, do func(object []byte, line int) error
 	}
 }
 
-// next returns the next line's object, which is valid until the next call, or io.EOF. Blank lines are passed over. What
-// Python reads as a number though it is no JSON has been made some: NaN is null, and infinities are ±1e999.
+// next returns the next line's object, which is valid until the next call, or io.EOF. Blank lines are passed over.
+// Numbers of Python that JSON does not know are rewritten: NaN is null, and infinities are ±1e999.
 func (l *jsonLines) next() ([]byte, error) {
 	for {
 		line, complete, err := l.read()
@@ -350,10 +350,10 @@ func checkObject(line []byte, complete bool) ([]byte, error) {
 	return nil, errors.New("the file ends before its last object does; is it complete?")
 }
 
-// pythonNumbers are what Python takes for numbers and JSON does not know, and the strings that such words may stand in.
+// pythonNumbers are the numbers of Python that JSON does not know, and the strings that such words may stand in.
 var pythonNumbers = regexp.MustCompile(`"(?s:[^"\\]|\\.)*"|NaN|Infinity`)
 
-// plainNumbers writes what Python takes for numbers but JSON does not know as something that JSON does.
+// plainNumbers rewrites numbers of Python as JSON: NaN is null, and infinities are ±1e999.
 func plainNumbers(line []byte) []byte {
 	if !bytes.Contains(line, []byte("NaN")) && !bytes.Contains(line, []byte("Infinity")) {
 		return line

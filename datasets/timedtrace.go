@@ -22,7 +22,7 @@ type TimedTraceOptions struct {
 
 	ChunkSize  int         `json:"chunk_size"` // tokens that a hash id stands for
 	Multiplier float64     `json:"multiplier"` // seconds in one unit of the time stamps
-	Labels     TraceLabels `json:"labels"`     // what the fields are called
+	Labels     TraceLabels `json:"labels"`     // names of the fields
 
 	// Vocabulary is used when there is no tokenizer that knows its own.
 	Vocabulary Vocabulary `json:"vocabulary"`
@@ -100,8 +100,7 @@ func (k *timedTraceKind) Open(_ context.Context, c Common, t Tools) (Source, err
 }
 
 // TimedTrace is a source of the requests of a trace: as long as recorded, sharing what they shared, at the times they
-// came. Its prompts are token ids and are made as they are asked for; what it keeps of the file is little more than the
-// hash ids.
+// came. Its prompts are token ids and are made as they are asked for; of the file it keeps little more than the hash ids.
 type TimedTrace struct {
 	o      TimedTraceOptions
 	vocab  Vocabulary // that prompts are made of, unless a tokenizer knew its own

@@ -17,11 +17,11 @@ import (
 
 const (
 	maxTraceKeys = 1 << 30 // bytes of hash ids kept
-	// maxTraceTime is how long a run may take. What is above it counts from another start than the run's, such as 1970.
+	// maxTraceTime is how long a run may take. Larger time stamps count from another start than the run's, such as 1970.
 	maxTraceTime = 366 * 24 * time.Hour
 )
 
-// trace is what is kept of a file.
+// trace is the part of a file that is kept.
 type trace struct {
 	lines  []traceLine
 	hashes []byte // of all lines, one after the other: the length of each as a varint, and its text
@@ -81,7 +81,7 @@ func readTrace(r io.Reader, o TimedTraceOptions) (*trace, error) {
 	return &t.trace, nil
 }
 
-// form says what a line should be.
+// form describes a line.
 func (t *traceReader) form() string {
 	l := t.o.Labels
 	return fmt.Sprintf("expected an object on each line, with %q, %q, %q and %q", l.Timestamp, l.InputLength, l.OutputLength, l.HashIDs)

@@ -58,7 +58,7 @@ func except(ids, special []int) []int {
 	return slices.DeleteFunc(ids, func(id int) bool { return left[id] })
 }
 
-// vocabularyFor is what random prompts for tok are made of, and whether it is assumed rather than known to be the model's.
+// vocabularyFor is the vocabulary of random prompts for tok, and whether it is assumed rather than known to be the model's.
 // given counts only where a tokenizer is missing or does not tell the size of its vocabulary.
 func vocabularyFor(given Vocabulary, tok tokenizer.Tokenizer) (v Vocabulary, assumed bool) {
 	if tok != nil && tok.VocabSize() > 0 {
@@ -92,7 +92,7 @@ func (v Vocabulary) described(given bool) string {
 	return v.String() + notKnown
 }
 
-// formOf says what prompts are made of, and whether that is vLLM's workload.
+// formOf names the material of prompts, and says where that is not vLLM's workload.
 func formOf(v Vocabulary, text, assumed bool) string {
 	switch {
 	case text && assumed:

@@ -24,7 +24,7 @@ type Renderer interface {
 	Render(ctx context.Context, in Input) (string, error)
 }
 
-// Who rendered, for labels next to prompts.
+// Sources of a rendering, for labels next to prompts.
 const (
 	FromServer   = "server"   // the inference server, with the template it has itself
 	FromTemplate = "template" // this client, with the template beside the tokenizer
@@ -89,7 +89,7 @@ func (f *Fallback) Render(ctx context.Context, in Input) (string, error) {
 	return "", fmt.Errorf("chats cannot be rendered: %w", errors.Join(errs...))
 }
 
-// Plain stands in where no chat template is to be had: a chat is what its messages say, a line each, without marks between
+// Plain stands in where no chat template is to be had: a chat is the texts of its messages, a line each, without marks between
 // the turns.
 type Plain struct{}
 

@@ -10,7 +10,7 @@ import (
 	"github.com/nikolalohinski/gonja/v2/tokens"
 )
 
-// compiler turns the expressions that gonja parsed into calls of operations. What has none is refused.
+// compiler turns the expressions that gonja parsed into calls of operations. An expression without an operation is refused.
 type compiler struct {
 	known map[string]operation
 	tags  []position

@@ -232,7 +232,7 @@ func isFilter(name string) bool {
 var decimal = regexp.MustCompile(`^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$`)
 
 // parseNumber reads a text as Python's float does, an int where it has no dot; nil where it is no number. Python also reads
-// other forms, such as 1e5, 1_0 and inf: what may be one of them is refused.
+// other forms, such as 1e5, 1_0 and inf: a text that may be one of them is refused.
 func parseNumber(s string) (any, error) {
 	s = strings.TrimFunc(s, isSpace)
 	if decimal.MatchString(s) {

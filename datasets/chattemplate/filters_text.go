@@ -81,7 +81,7 @@ func filterJoin(r *run, v any, args []any) (any, error) {
 	return r.join(parts, sep)
 }
 
-// join is strings.Join of what is not too long.
+// join is strings.Join, up to the longest text that is allowed.
 func (r *run) join(parts []string, sep string) (any, error) {
 	size := 0
 	for _, part := range parts {

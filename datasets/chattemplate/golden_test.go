@@ -28,7 +28,7 @@ func TestGolden(t *testing.T) {
 }
 
 // TestGoldenThirdParty does the same with templates that are not ours to hand on, where BENCHTOP_GOLDEN names a folder
-// with them, or one with a folder tokenizers. A template may be refused; what is rendered must be right.
+// with them, or one with a folder tokenizers. A template may be refused; a rendering must be right.
 func TestGoldenThirdParty(t *testing.T) {
 	more := os.Getenv("BENCHTOP_GOLDEN")
 	if more == "" {

@@ -245,7 +245,7 @@ func (p *printer) object(d *dict, depth int) error {
 			p.quote(k)
 		} else {
 			p.WriteByte('"')
-			_ = p.write(keys[i], depth) // what is a key has a form
+			_ = p.write(keys[i], depth) // every key has a form in JSON
 			p.WriteByte('"')
 		}
 		p.WriteString(p.key)

@@ -56,7 +56,7 @@ func Load(model string, f Files) (*Local, error) {
 		}
 	case present(config.Template):
 		sources, err = templatesIn("tokenizer_config.json", config.Template)
-	case present(legacy.Template): // for the model's processor of pictures; what renders texts does not read it
+	case present(legacy.Template): // for the model's processor of pictures; renderers of text do not read it
 		sources, err = templatesIn("chat_template.json", legacy.Template)
 	default:
 		return nil, nil

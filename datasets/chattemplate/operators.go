@@ -112,7 +112,7 @@ func (r *run) contains(a, b any) (bool, error) {
 	return false, nil
 }
 
-// arithmetic is + - * / // and %. What is not the same in Go and Python is refused.
+// arithmetic is + - * / // and %. An operation that differs between Go and Python is refused.
 func (r *run) arithmetic(op string, a, b any) (any, error) {
 	switch x := a.(type) {
 	case int:

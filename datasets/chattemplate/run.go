@@ -10,7 +10,7 @@ import (
 	"github.com/nikolalohinski/gonja/v2/exec"
 )
 
-// What a rendering may cost. The longest chats stay far below.
+// Bounds on the cost of a rendering. The longest chats stay far below.
 const (
 	maxSteps  = 2 << 20
 	maxOutput = 32 << 20 // bytes, of any one text
@@ -23,7 +23,7 @@ var (
 	errTooDeep = fmt.Errorf("values nested deeper than %d", maxNesting)
 )
 
-// run is one rendering: what it has cost so far, and the first thing that went wrong.
+// run is one rendering: its cost so far and its first error.
 type run struct {
 	ctx   context.Context
 	now   func() time.Time
@@ -140,7 +140,7 @@ func at(line int, err error) error {
 	return located{line, err}
 }
 
-// iterate lists what a Python loop over a value would see.
+// iterate lists the items of a Python loop over a value.
 func (r *run) iterate(v any) ([]any, error) {
 	var items []any
 	switch v := v.(type) {
@@ -161,7 +161,7 @@ func (r *run) iterate(v any) ([]any, error) {
 	return items, r.spend(len(items))
 }
 
-// loopAttribute is what a template sees under the name loop, as far as gonja and Jinja2 agree about it.
+// loopAttribute is an attribute of the variable loop, where gonja and Jinja2 agree about it.
 func loopAttribute(l exec.AttributeGetter, name string) (any, error) {
 	switch name {
 	case "index", "index0", "revindex", "revindex0", "first", "last", "length":
@@ -174,14 +174,14 @@ func loopAttribute(l exec.AttributeGetter, name string) (any, error) {
 		}
 		neighbour, _ := l.GetAttribute(name)
 		v := plain(neighbour)
-		if _, pair := v.([2]*exec.Value); !pair { // of which it is lost what it was
+		if _, pair := v.([2]*exec.Value); !pair { // a pair does not tell whether it was a list
 			return v, nil
 		}
 	}
 	return nil, fmt.Errorf("loop.%s is not supported", name)
 }
 
-// operations are what the compiled tree of a template calls, under names that no template can spell.
+// operations are called by the compiled tree of a template, under names that no template can spell.
 func operations() map[string]operation {
 	ops := map[string]operation{
 		"@name": func(_ *run, e *exec.Evaluator, args []any, _ map[string]any) (any, error) {
@@ -272,7 +272,7 @@ func dictOf(args []any) (any, error) {
 	return out, nil
 }
 
-// each is what gonja's loop goes through.
+// each lists the items of a loop.
 func (r *run) each(v any) ([]any, error) {
 	items, err := r.iterate(v)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 type Server struct {
 	model string
 
-	mu   sync.Mutex // guards what follows until form is known; from then on nothing changes
+	mu   sync.Mutex // guards the fields below until form is known; from then on they do not change
 	at   *endpoint.Server
 	form form
 }

@@ -17,7 +17,7 @@ import (
 func answers(t *testing.T, known map[string]string) (*Server, *[]string) {
 	var asked []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body) // what is missing fails the comparison
+		body, _ := io.ReadAll(r.Body) // a missing part fails the comparison
 		asked = append(asked, r.URL.Path+" "+string(body))
 		answer, found := known[r.URL.Path]
 		var status int
@@ -43,7 +43,7 @@ func TestServer(t *testing.T) {
 		want   string
 		err    string
 		absent bool
-		last   string // what was asked last
+		last   string // question
 		asked  int    // by two renderings
 	}{
 		{name: "llama.cpp", known: map[string]string{"/apply-template": `{"prompt": "<p>"}`, "/tokenize": `{"tokens": []}`}, want: "<p>",
@@ -72,7 +72,7 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// Among many chats one at which the server is busy for a moment does not end what they are all for.
+// Among many chats one at which the server is busy for a moment does not end the work.
 func TestServerThatIsBusyForAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		statuses := []int{200, 503, 200} // of the chat that is tried, and of the one that is wanted

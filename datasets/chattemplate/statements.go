@@ -66,7 +66,7 @@ func (c *compiler) statement(s nodes.ControlStructure) nodes.ControlStructure {
 	return s
 }
 
-// outputs compiles what a block prints.
+// outputs compiles the expressions that a block prints.
 func (c *compiler) outputs(list []nodes.Node) {
 	for _, n := range list {
 		out, ok := n.(*nodes.Output)
@@ -76,7 +76,7 @@ func (c *compiler) outputs(list []nodes.Node) {
 		if out.Condition != nil {
 			c.refuse(out.Start, "a condition")
 		}
-		// Nothing is escaped, so what is only printed is always safe.
+		// Nothing is escaped, so a printed value is always safe.
 		if f, ok := out.Expression.(*nodes.FilteredExpression); ok {
 			if last := len(f.Filters) - 1; f.Filters[last].Name == "safe" && len(f.Filters[last].Args)+len(f.Filters[last].Kwargs) == 0 {
 				f.Filters = f.Filters[:last]
@@ -232,7 +232,7 @@ func (m *macro) render(home *exec.Renderer, r *run, given map[string]any) (any, 
 	})
 }
 
-// capture returns what do prints.
+// capture returns the text that do prints.
 func capture(home *exec.Renderer, r *run, do func(sub *exec.Renderer) error) (string, error) {
 	out := &output{run: r}
 	sub := home.Inherit()

@@ -24,7 +24,7 @@ const maxSource = 512 << 10
 // It has what the transformers library gives a template: blocks trimmed, loop controls, a generation tag, tojson as
 // Python writes it, raise_exception, strftime_now. gonja parses and runs it, on a source that is first written in the part
 // of the language where gonja and Jinja2 agree (normalize), and with operators, filters, tests and methods of our own
-// (compiler). What is not certain to come out as with Jinja2 is refused.
+// (compiler). A template that may come out otherwise than with Jinja2 is refused.
 type Template struct {
 	parsed  *exec.Template
 	root    *nodes.Template
@@ -92,7 +92,7 @@ func unquoted(err error) error {
 }
 
 // TemplateError says that a model's chat template stands in the way of a rendering: it cannot be read or run here, or it
-// refuses the chat. What to try depends on what the chat was for; who knows that adds it.
+// refuses the chat. The caller knows the purpose of the chat, and adds a hint.
 type TemplateError struct{ err error }
 
 func (e *TemplateError) Error() string { return "chat template: " + e.err.Error() }
@@ -147,7 +147,7 @@ func (t *Template) Render(ctx context.Context, in Input) (s string, err error) {
 	return out.text.String(), nil
 }
 
-// variables are what a template sees at its beginning.
+// variables are those that a template begins with.
 func (t *Template) variables(in Input) (map[string]any, error) {
 	vars := map[string]any{"tools": nil, "documents": nil, "add_generation_prompt": true}
 	for name, token := range t.special {

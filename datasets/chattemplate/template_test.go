@@ -20,7 +20,7 @@ func render(t *testing.T, source, messages, arguments string) (string, error) {
 	return template.Clock(goldenNow).Render(t.Context(), Input{Messages: json.RawMessage(messages), Arguments: json.RawMessage(arguments)})
 }
 
-// TestRender holds what other engines get wrong without saying so. What is expected is what Jinja2 3.1.6 prints, set up
+// TestRender holds templates that other engines get wrong in silence. The expected texts are those of Jinja2 3.1.6, set up
 // as transformers does.
 func TestRender(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
@@ -68,7 +68,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestRefused holds what must not come out as anything.
+// TestRefused holds templates that must not be rendered.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ source, why string }{
 		{"{{ 'a' + [1] }}", "cannot compute str + list"},

@@ -14,7 +14,7 @@ import (
 
 // Values of templates are nil for None, bool, int, float64 and string, and the types below.
 type (
-	// undefined is the value of what is not there, by the name that was asked for.
+	// undefined is the value of a variable or a member that is not there, by the name that was asked for.
 	undefined struct{ name string }
 
 	// list is a list, or one of its relatives that can be run through more than once.
@@ -41,7 +41,7 @@ type (
 	}
 )
 
-// kind tells lists from what only looks like one.
+// kind tells lists from their relatives.
 type kind uint8
 
 const (

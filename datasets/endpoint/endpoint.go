@@ -33,7 +33,7 @@ func New(client *http.Client, base string) *Server {
 }
 
 // Patient is the same server, asked up to twice more where it is busy or fails: one such answer among thousands should not
-// end what they are all for. It is meant for a server that has answered before.
+// end the work. It is meant for a server that has answered before.
 func (s *Server) Patient() *Server {
 	patient := *s
 	patient.pauses = []time.Duration{250 * time.Millisecond, time.Second}
@@ -159,7 +159,7 @@ func (s *Server) Lacks(path, field string) error {
 
 // refusal is the error for a status other than 200.
 func refusal(asked string, resp *http.Response) error {
-	answer, _ := io.ReadAll(io.LimitReader(resp.Body, 4096)) // what arrived is better than nothing
+	answer, _ := io.ReadAll(io.LimitReader(resp.Body, 4096)) // a part is better than nothing
 	why, hint := sorted(resp)
 	if (why == notOffered || why == refused) && blamesModel(answer) {
 		why = otherModel

@@ -64,7 +64,7 @@ func TestFailures(t *testing.T) {
 		location   string
 		none       bool
 		unready    bool
-		want       string // what the error says behind the address
+		want       string // the error behind the address
 		wantInside string
 	}{
 		{name: "not found", status: 404, body: "{\"detail\":\n \"no\"}", none: none, want: `: status Not Found: "{\"detail\": \"no\"}"`},
@@ -231,7 +231,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// A server that cannot be reached is waited for by whoever knows how long, not here.
+// The caller waits for a server that cannot be reached, and knows how long.
 func TestPatienceEndsAtTheNetwork(t *testing.T) {
 	asked := 0
 	err := at(func(*http.Request) (*http.Response, error) { asked++; return nil, errors.New("gone") }).Patient().Get(t.Context(), "/a", nil)
@@ -240,7 +240,7 @@ func TestPatienceEndsAtTheNetwork(t *testing.T) {
 	}
 }
 
-// Whoever waits for a server that hangs, or in a pause, waits no longer than the context; how it ended is told.
+// A question waits no longer than its context, for a server that hangs and in a pause; the error is the context's.
 func TestContextEndsTheWait(t *testing.T) {
 	hangs := func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() }
 	isBusy := func(*http.Request) (*http.Response, error) { return says(503, ""), nil }

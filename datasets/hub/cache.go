@@ -54,8 +54,8 @@ func snapshot(cache string, repo Repository, file string) (dir string, err error
 	return filepath.Join(root, "snapshots", commit), nil
 }
 
-// resolve finds the commit that a revision stands for: the one its ref names, the revision itself, or, when nobody asked
-// for a certain one and there is no ref, that of the newest snapshot with the file.
+// resolve finds the commit that a revision stands for: the one its ref names, the revision itself, or, where no
+// revision was asked for and there is no ref, that of the newest snapshot with the file.
 func resolve(root string, repo Repository, file string) (commit string, err error) {
 	ref := filepath.Join(root, "refs", filepath.FromSlash(repo.revision))
 	data, err := ReadFile(ref, 4096)
@@ -134,7 +134,7 @@ func KeepDirectory(dir string, files map[string][]byte, whole func(dir string) e
 // incomplete begins the names of directories that are being written.
 const incomplete = ".incomplete-"
 
-// abandonedAfter is when such a directory is nobody's any more: writing takes seconds.
+// abandonedAfter is the age at which such a directory is left over: writing takes seconds.
 const abandonedAfter = time.Hour
 
 // makeIncomplete makes such a directory in parent, and clears away those that processes have left that were killed.
@@ -221,7 +221,7 @@ var (
 	errBroken     = errors.New("a broken link")
 )
 
-// regular is what there is at the path, if it is a regular file: opening a pipe would wait for ever.
+// regular is os.Stat of a regular file, and an error for anything else: opening a pipe would wait for ever.
 func regular(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if target, broken := BrokenLink(path); broken && err != nil {
@@ -251,7 +251,7 @@ const (
 )
 
 // readBounded reads all of r, but fails as soon as that is more than limit bytes. It collects blocks, because a buffer that
-// grows takes three times the bytes in it. What was read before an error is returned with the error.
+// grows takes three times the bytes in it. Bytes read before an error are returned with the error.
 func readBounded(r io.Reader, limit int64) ([]byte, error) {
 	var blocks [][]byte
 	block, size := make([]byte, 0, blockLeast), int64(0)

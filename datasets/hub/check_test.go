@@ -68,7 +68,7 @@ func TestFetchReplacesWhatIsDamaged(t *testing.T) {
 	complains(t, err, filepath.Join("abc", "a")+": it has no end", filepath.Join("main", "a")+": it has no end", "HF_HUB_OFFLINE is set")
 }
 
-// What a process that was killed has left half written does not pile up; what another one may be at stays.
+// Half-written files of a killed process do not pile up; those that another process may be writing stay.
 func TestLeftoversAreCleared(t *testing.T) {
 	old := time.Now().Add(-2 * abandonedAfter)
 	keep := map[string]func(parent string) error{

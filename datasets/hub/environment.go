@@ -90,7 +90,7 @@ func (e environment) endpoint() (*url.URL, error) {
 	return u, nil
 }
 
-// token is what to prove one's identity to the hub with, or "".
+// token is the access token for the hub, or "".
 func (e environment) token() (string, error) {
 	if e.affirms("HF_HUB_DISABLE_IMPLICIT_TOKEN") {
 		return "", nil

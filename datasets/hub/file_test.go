@@ -41,7 +41,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What is too large is refused when it is, and no memory is taken for more.
+// A file is refused as soon as it is too large, and no memory is taken for more.
 func TestReadBounded(t *testing.T) {
 	const limit = 64 << 20
 	var before, after runtime.MemStats

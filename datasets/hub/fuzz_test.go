@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// FuzzRepository: whatever a repository is called, paths stay in the cache and addresses on the hub.
+// FuzzRepository holds paths of a repository of any name to the cache, and its addresses to the hub.
 func FuzzRepository(f *testing.F) {
 	for _, seed := range [][2]string{{"org/name", ""}, {"gpt2", "v1"}, {"../x", "../y"}, {"a/b/c", "refs/pr/1"}, {"a\\b", "a//b"}, {"C:x", "..."}, {"a?b", "%2e%2e"}} {
 		f.Add(seed[0], seed[1])
@@ -36,7 +36,7 @@ func FuzzRepository(f *testing.F) {
 	})
 }
 
-// FuzzFileName: whatever a file is called, it stays in its directory and its address in its repository.
+// FuzzFileName holds a file of any name to its directory, and its address to its repository.
 func FuzzFileName(f *testing.F) {
 	for _, seed := range []string{"a.json", "a/b.json", "../x", "a//b", `a\b`, "C:x", "a?b", "%2e%2e/x", "", ".", "a/../../b", "/a", "x/.", "a#b"} {
 		f.Add(seed)

@@ -24,7 +24,7 @@ type Options struct {
 	Env func(string) string
 	// Client downloads; nil is http.DefaultClient. Its redirects and waits are governed by the download itself.
 	Client *http.Client
-	// Cache is the directory in which downloads are kept; empty is benchtop/hub in os.UserCacheDir. What is there is
+	// Cache is the directory in which downloads are kept; empty is benchtop/hub in os.UserCacheDir. Its files are
 	// used without asking the hub whether it has changed, as the caches of the Hugging Face libraries are when offline.
 	Cache string
 	// Progress hears in a line what a download is at; nil for none. It is called by the goroutine that downloads.
@@ -56,13 +56,13 @@ func New(o Options) *Hub {
 // Report hands a line to Options.Progress.
 func (h *Hub) Report(line string) { h.progress(line) }
 
-// File is what to fetch of a repository.
+// File is a file to fetch from a repository.
 type File struct {
 	Name     string // in the repository, with slashes
 	Limit    int64  // bytes; a larger file is an error
 	JSON     bool   // it is one JSON value, and anything else is an error
 	Reported bool   // its download is worth a line of progress from the start
-	// Check says why a content cannot be what was wanted; nil takes any. What it refuses is not kept, and Fetch passes over
+	// Check says why a content cannot be what was wanted; nil takes any. A refused content is not kept, and Fetch passes over
 	// it in the caches: a file that was cut short would else fail every run from then on.
 	Check func(io.Reader) error
 }
@@ -166,7 +166,7 @@ const (
 	Datasets Kind = "datasets"
 )
 
-// noun is what to call a repository of the kind.
+// noun is the word for a repository of the kind.
 func (k Kind) noun() string {
 	if k == Datasets {
 		return "data set"

@@ -19,7 +19,7 @@ import (
 )
 
 // Bounds on waiting for the hub. Only the last is about slowness that goes on: a file of 30 MB then takes no less than
-// 35 kB/s. The first is short because machines without a way out are common, and what the hub is asked for can mostly be had
+// 35 kB/s. The first is short because machines without a way out are common, and most files can be had
 // otherwise.
 const (
 	connectWithin = 2 * time.Second  // until there is a connection, the name looked up and TLS included

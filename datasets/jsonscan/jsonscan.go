@@ -1,4 +1,4 @@
-// Package jsonscan walks through JSON without decoding what is not wanted: data sets and tokenizers are files of many megabytes,
+// Package jsonscan walks through JSON and decodes only the values that are wanted: data sets and tokenizers are files of many megabytes,
 // of which a program needs some fields.
 //
 // It expects JSON that has been checked already, by json.Valid or a decoder. Other bytes give wrong values but neither panic
@@ -32,7 +32,7 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Fields are the values of the members of those names, in the order of the names, nil for what the object does not have. Of a
+// Fields are the values of the members of those names, in the order of the names, nil for a name that the object does not have. Of a
 // repeated name the last value counts.
 func Fields(object []byte, names ...string) [][]byte {
 	values := make([][]byte, len(names))
@@ -224,7 +224,7 @@ func Truthy(raw []byte) bool {
 		return raw[0] == 't'
 	}
 	value, err := strconv.ParseFloat(string(raw), 64)
-	return err != nil || value != 0 // what is too large is an infinity
+	return err != nil || value != 0 // a number that is too large is an infinity
 }
 
 // Depth is how many objects and arrays stand inside each other at the deepest place.

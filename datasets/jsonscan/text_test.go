@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Half of a character is no text, wherever it stands; everything else is, also the sign that stands for what was lost.
+// Half of a character is no text, wherever it stands; everything else is, U+FFFD included.
 func TestWholeText(t *testing.T) {
 	for raw, want := range map[string]string{
 		`""`: "", `"a\\ud83d"`: `a\ud83d`, `"\ud83d\ude00"`: "😀", `"\uFFFD"`: "\ufffd", "\"\ufffd\"": "\ufffd", `"\u0041\\"`: `A\`, `"\n\ud7ff\ue000"`: "\n\ud7ff\ue000",
@@ -27,7 +27,7 @@ func TestWholeText(t *testing.T) {
 	}
 }
 
-// The two agree with the standard library on what a text is: it makes the sign of what was lost of a half, and of nothing else.
+// A text is that of the standard library, which makes U+FFFD of half a character, and of nothing else.
 func FuzzWholeText(f *testing.F) {
 	for _, s := range []string{`a`, `\ud83d`, `\ud83d\ude00`, `\\ud83d`, `\u12`, `\udead\ubeef`} {
 		f.Add(s)

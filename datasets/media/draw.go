@@ -86,7 +86,7 @@ func (d Draws) Request(gen *numpy.Generator) []Medium {
 	return media
 }
 
-// jpegQuality is that of the imaging library that vLLM's client uses, when nobody says otherwise.
+// jpegQuality is that of the imaging library that vLLM's client uses, where no quality is given.
 const jpegQuality = 75
 
 // Part is the image as a content part of the chat API, with a JPEG in its address. The encoder halves the colours' resolution

@@ -173,7 +173,7 @@ func (l *literal) string(quote byte) (any, error) {
 }
 
 var (
-	// numberLike is what can continue a number, to be judged by strconv.
+	// numberLike matches text that may be a number, for strconv to judge.
 	numberLike = regexp.MustCompile(`^[0-9.](?:[eE][+-]|[\w.])*`)
 	// octalByZero is a number such as 012, which is octal to Go and an error to Python.
 	octalByZero = regexp.MustCompile(`^0[0_]*[1-9]`)

@@ -93,7 +93,7 @@ func ParseBuckets(text string) (Buckets, error) {
 func readBucket(item pyItem) (Bucket, error) {
 	key := item.key
 	if text, ok := key.(string); ok {
-		key, _ = parseLiteral(text) // what cannot be read is no tuple
+		key, _ = parseLiteral(text) // an unreadable text is no tuple
 	}
 	shape := make([]int, 0, 3)
 	tuple, _ := key.(pyTuple)

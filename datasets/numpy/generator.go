@@ -118,7 +118,7 @@ func (g *Generator) below64(n uint64) uint64 {
 	return hi
 }
 
-// Bytes returns n numbers in [0, 256): the bytes of half words, lowest first. What is left of the last half word is
+// Bytes returns n numbers in [0, 256): the bytes of half words, lowest first. The rest of the last half word is
 // lost, as numpy loses it at the end of each call.
 func (g *Generator) Bytes(n int) []byte {
 	values := make([]byte, n)

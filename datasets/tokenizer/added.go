@@ -21,7 +21,7 @@ type addedToken struct {
 	special    bool
 	implied    bool   // normalized follows from special, as nothing was said of it
 	cooked     bool   // normalized now or before another file gave it new properties
-	text       string // what it is decoded to: the content, normalized if it is cooked
+	text       string // the text of decoding: the content, normalized if it is cooked
 }
 
 // addedFields is an added token as it stands in a file.
@@ -153,7 +153,7 @@ func (a *addedTokens) specialIDs() []int {
 // matcher finds added tokens in a text: the leftmost first, of those that begin at one place the longest.
 type matcher struct {
 	texts    *trie
-	contents []string     // by the trie's values: what is looked for
+	contents []string     // by the trie's values: the texts looked for
 	tokens   []addedToken // by the trie's values
 }
 

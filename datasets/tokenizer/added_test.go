@@ -58,7 +58,7 @@ func TestAddedWhiteSpaceTakesWhiteSpace(t *testing.T) {
 	}
 }
 
-// What is found would be up to chance, or everywhere.
+// A token would be found by chance, or everywhere.
 func TestAddedTokensThatNormalizingConfuses(t *testing.T) {
 	added := func(content string, normalized bool) string {
 		return fmt.Sprintf(`{"id":9,"content":%q,"single_word":false,"lstrip":false,"rstrip":false,"normalized":%t,"special":false}`, content, normalized)
@@ -78,7 +78,7 @@ func TestAddedTokensThatNormalizingConfuses(t *testing.T) {
 	}
 }
 
-// Metaspace puts a blank before the first piece only if that is what the text begins with. The ids are those of the
+// Metaspace puts a blank before the first piece only if the text begins with it. The ids are those of the
 // Hugging Face library 0.23.3.
 func TestFirstPieceBehindWhatIsRemoved(t *testing.T) {
 	for _, test := range []struct {
@@ -107,7 +107,7 @@ func TestFirstPieceBehindWhatIsRemoved(t *testing.T) {
 	}
 }
 
-// What was normalized once is decoded so, whatever a later file says. The texts are those of the library 0.23.3.
+// A token that was normalized once is decoded so, whatever a later file says. The texts are those of the library 0.23.3.
 func TestAddedTokenThatWasNormalized(t *testing.T) {
 	const token = `{"id":2,"content":"X","single_word":false,"lstrip":false,"rstrip":false,"special":true,"normalized":`
 	file := withField(`"normalizer":{"type":"Lowercase"},"decoder":{"type":"Fuse"},"added_tokens":[` + token + `true}]`)
@@ -134,7 +134,7 @@ func TestBytesThatAreNoText(t *testing.T) {
 	}
 }
 
-// What a configuration says of tokens, and leaves unsaid. The ids and texts are those of transformers 5.23.
+// Tokens of a configuration, with properties and without. The ids and texts are those of transformers 5.23.
 func TestAddedTokensByConfiguration(t *testing.T) {
 	const file = `{"model":{"type":"WordLevel","vocab":{"?":0,"x":1,"u":7},"unk_token":"?"},"normalizer":{"type":"Lowercase"},"decoder":{"type":"Fuse"},
 		"added_tokens":[{"id":7,"content":"u","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":false}]}`

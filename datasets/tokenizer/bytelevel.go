@@ -106,7 +106,7 @@ func spelled(pieces []piece) []piece {
 		size += byteLevelLen(p.text)
 	}
 	var letters strings.Builder
-	letters.Grow(size) // so that what stands there never moves
+	letters.Grow(size) // so that the letters never move
 	out := make([]piece, 0, len(pieces))
 	for _, p := range pieces {
 		if p.text == "" {

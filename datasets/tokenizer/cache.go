@@ -51,7 +51,7 @@ func (c *wordCache) put(hash uint64, word string, ids []int32) {
 
 // lastText remembers what the pieces of the text before became. A prompt of a given length is cut and encoded again
 // until the length is right, so that nearly all of its pieces come again, in the same order: those need no search and
-// no model. What a piece becomes depends on nothing but the piece, so whose text it was does not matter.
+// no model. The ids of a piece depend on the piece alone, whichever text it is from.
 type lastText struct {
 	before, now encoded
 	at          int  // the next piece of before
@@ -70,7 +70,7 @@ type encodedPiece struct {
 	end  int32 // of its ids, among those of the text
 }
 
-// What is remembered of a text: more than 100,000 tokens.
+// Bounds on the text that is remembered: more than 100,000 tokens.
 const (
 	rememberedText   = 1 << 20 // bytes of the longest one
 	rememberedPieces = 1 << 17

@@ -96,7 +96,7 @@ func runeSize(text string) int {
 	return size
 }
 
-// lookup returns the replacement for the shortest beginning of key that has one; what follows it in key is lost, as in
+// lookup returns the replacement for the shortest beginning of key that has one; the rest of key is lost, as in
 // the reference.
 func (m *charsmap) lookup(key string) (replacement []byte, ok bool) {
 	const leaf, terminal = 1 << 8, 1 << 31

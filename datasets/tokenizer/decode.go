@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// decoder turns the texts of tokens into text, a stage at a time; what the last leaves is joined.
+// decoder turns the texts of tokens into text, a stage at a time; the tokens that the last leaves are joined.
 type decoder []namedStage
 
 type namedStage struct {
@@ -33,8 +33,8 @@ func (d decoder) decode(tokens []string) string {
 // isByteLevel reports whether d does nothing but read the byte alphabet.
 func (d decoder) isByteLevel() bool { return len(d) == 1 && d[0].name == "ByteLevel" }
 
-// decoderFields is a decoder object of a tokenizer.json. What says nothing about text, such as trim_offsets, is there
-// so that it is not taken for unknown.
+// decoderFields is a decoder object of a tokenizer.json. Fields that do not concern text, such as trim_offsets, are there so that they
+// are not taken for unknown.
 type decoderFields struct {
 	Type        string            `json:"type"`
 	Decoders    []json.RawMessage `json:"decoders"`
@@ -55,7 +55,7 @@ type decoderFields struct {
 	UseRegex    any `json:"use_regex"`
 }
 
-// literal is the pattern of a Replace, {"String": "…"}. A regular expression is for nobody's decoder.
+// literal is the pattern of a Replace, {"String": "…"}. No known decoder has a regular expression.
 type literal struct {
 	String *string
 	Regex  *string

@@ -28,7 +28,7 @@ const (
 	maxSideFile      = 16 << 20
 )
 
-// readDirectory reads what describes a tokenizer in dir. It fails with fs.ErrNotExist only if there is no tokenizer.json.
+// readDirectory reads the files of a tokenizer in dir. It fails with fs.ErrNotExist only if there is no tokenizer.json.
 func readDirectory(dir string) (Found, error) {
 	data, err := hub.ReadFile(filepath.Join(dir, tokenizerFile), maxTokenizerFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,7 +41,7 @@ func readDirectory(dir string) (Found, error) {
 	return found, readSides(&found, dir)
 }
 
-// readNamed reads a tokenizer from the file at path. What lies beside it belongs to it only if the file has the usual
+// readNamed reads a tokenizer from the file at path. Files beside it belong to it only if the file has the usual
 // name.
 func readNamed(path string) (Found, error) {
 	if name := filepath.Base(path); unreadable(name) {

@@ -61,7 +61,7 @@ const byServer = "the server's model root"
 type Found struct {
 	Files
 	Path string // the file or directory they were read from; for a download that could not be kept, its address
-	Name string // what to call the tokenizer: the path that was given, or the hub id
+	Name string // of the tokenizer: the path that was given, or the hub id
 	// Place is where a hub id was found, "hub" or "hub cache", "" for a path; By is what named it: "--tokenizer", "--model" or
 	// "the server's model root".
 	Place, By string
@@ -77,7 +77,7 @@ type Found struct {
 // server then.
 type NotFoundError struct {
 	Model string   // "" if there was no name to go by
-	Tried []string // what was looked at, and what came of it
+	Tried []string // the places looked at, and why they failed
 }
 
 func (e *NotFoundError) Error() string {
@@ -126,8 +126,8 @@ func (f *search) failed(c candidate) error {
 	return &NotFoundError{Model: c.name, Tried: f.tried}
 }
 
-// The ways a candidate fails; what came of it stands in tried. errHere ends the whole search: what lies at the path on this
-// machine is what was meant, not a model of that name on the hub.
+// The ways a candidate fails; the reasons stand in tried. errHere ends the whole search: the path on this machine is meant, not a model
+// of that name on the hub.
 var (
 	errInVain = errors.New("not found")
 	errHere   = errors.New("found, but of no use")
@@ -282,7 +282,7 @@ func checkModel(r io.Reader) error {
 	return nil
 }
 
-// fetch gets what describes the model's tokenizer.
+// fetch gets the files of the model's tokenizer.
 func fetch(ctx context.Context, remote *hub.Remote) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, file := range hubFiles() {

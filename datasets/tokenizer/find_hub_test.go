@@ -85,7 +85,7 @@ func TestDownload(t *testing.T) {
 
 	for round := range 3 {
 		if round == 2 {
-			h.Close() // what is kept does not need it
+			h.Close() // kept files do not need it
 		}
 		got, err := find(t.Context(), FindOptions{Model: "org/name"}, o)
 		if err != nil {
@@ -429,7 +429,7 @@ func (lacks) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// What else a hub may have is not worth a wait for each name.
+// The other names that a hub may have are not worth a wait for each.
 func TestDownloadThatIsNotExplained(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

@@ -44,7 +44,7 @@ func TestGrowthIsBounded(t *testing.T) {
 			complains(t, err, c.want)
 		})
 	}
-	// What models do is far from it.
+	// Models stay far from it.
 	l, err := reading(`"normalizer":` + times(3, "normalizers", replace(`{"String":" "}`, "▁")) + `,"pre_tokenizer":` + times(2, "pretokenizers", letters))
 	if err != nil {
 		t.Fatal(err)

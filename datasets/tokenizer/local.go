@@ -38,8 +38,8 @@ type Local struct {
 	scratches sync.Pool // of *scratch
 }
 
-// Read reads a tokenizer. What it does not know, and what would make a text come out otherwise than the library has it,
-// is an error that names it: the caller then counts in another way, such as by asking the server.
+// Read reads a tokenizer. A setting that it does not know, or that would make a text come out otherwise than with the library, is an
+// error that names it: the caller then counts in another way, such as by asking the server.
 func Read(f Files) (*Local, error) {
 	l := &Local{}
 	var err error
@@ -108,7 +108,7 @@ func (l *Local) read(file []byte) error {
 	return l.finish(decoder)
 }
 
-// finish derives what the parts give together.
+// finish derives the rest from the parts.
 func (l *Local) finish(d decoder) error {
 	err := l.added.normalize(l.normalize)
 	if err == nil {
@@ -142,7 +142,7 @@ func (l *Local) AddedSpecialIDs() []int { return l.added.specialIDs() }
 // SpecialTokensToAdd is how many tokens EncodeSpecial puts around a text.
 func (l *Local) SpecialTokensToAdd() int { return l.frame.size() }
 
-// Encode returns the ids of text, without special tokens of the tokenizer's own. What is not UTF-8 in text counts as U+FFFD.
+// Encode returns the ids of text, without special tokens of the tokenizer's own. Bytes that are not UTF-8 count as U+FFFD.
 func (l *Local) Encode(text string) ([]int, error) {
 	return l.encode(make([]int, 0, len(text)/4+8), text)
 }
@@ -198,8 +198,8 @@ func (l *Local) encodeIn(s *scratch, ids []int, text string) ([]int, error) {
 	return ids, nil
 }
 
-// normalizePart normalizes what lies between added tokens, and says no longer that it is the beginning of the text if what
-// the text begins with is gone: the Hugging Face library goes by where the rest was.
+// normalizePart normalizes the text between added tokens. It is no longer the beginning of the text once its first character is gone:
+// the Hugging Face library goes by where the rest was.
 func (l *Local) normalizePart(f *fragment) (string, error) {
 	if l.normalize == nil || f.text == "" {
 		return f.text, nil
@@ -214,7 +214,7 @@ func (l *Local) normalizePart(f *fragment) (string, error) {
 	return text, err
 }
 
-// encodePieces splits what lies between added tokens and has the model encode the pieces.
+// encodePieces splits the text between added tokens and has the model encode the pieces.
 func (l *Local) encodePieces(ids []int, whole piece, s *scratch) ([]int, error) {
 	s.pieces = append(s.pieces[:0], whole)
 	pieces := s.pieces
@@ -249,7 +249,7 @@ func (l *Local) Decode(ids []int) (string, error) {
 	return text, err
 }
 
-// tokenTexts is what decoding needs to know of every token.
+// tokenTexts are the texts of all tokens, for decoding.
 type tokenTexts struct {
 	texts   []string // by id
 	has     []bool   // by id

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzRead reads files that nobody meant. What is taken must encode and decode without harm.
+// FuzzRead reads arbitrary files. An accepted one must encode and decode without harm.
 func FuzzRead(f *testing.F) {
 	seen := map[string]bool{}
 	for _, s := range smallTokenizers(f) {
@@ -78,7 +78,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// FuzzDecode decodes ids that come as pairs of bytes. Text is what comes out of all of them.
+// FuzzDecode decodes ids that come as pairs of bytes. All of them must give text.
 func FuzzDecode(f *testing.F) {
 	var all []*Local
 	for _, name := range []string{"gpt2", "bert-base-uncased", "synthetic-spbpe", "synthetic-metaspace-first"} {

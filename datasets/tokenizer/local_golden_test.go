@@ -69,7 +69,7 @@ func TestGolden(t *testing.T) {
 				continue // it has been tested
 			}
 			if _, err := os.Stat(filepath.Join(folder, name+".jsonl.gz")); errors.Is(err, fs.ErrNotExist) && folder == "testdata" {
-				continue // meta.json also speaks of what is not here; TestGoldenIsWhole counts what must be
+				continue // meta.json also names files that are not here; TestGoldenIsWhole counts those that must be
 			}
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -15,7 +15,7 @@ import (
 const noMerge = 1<<21 - 1
 
 // merges says which pairs of tokens merge, into what and how early. Encoding asks it some fifteen times for every
-// token, so what counts is that the answer lies in the processor's caches: in a table small enough, in a filter smaller
+// token, so the answer should lie in the processor's caches: in a table small enough, in a filter smaller
 // still that knows nearly all pairs that do not merge, or beside those of the other single bytes.
 type merges struct {
 	slots  []uint64 // open addressing: left<<42 | right<<21 | rank

@@ -11,7 +11,7 @@ import (
 
 // metaspace writes blanks as a visible character, sets one before the text, and may cut before each.
 type metaspace struct {
-	blank  string // what stands for a blank, one character
+	blank  string // stands for a blank, one character
 	scheme string // of prependSchemes
 	cut    bool
 }

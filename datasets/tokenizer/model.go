@@ -28,14 +28,14 @@ type scratch struct {
 // scratchMost is the length in bytes of a text whose scratch is kept.
 const scratchMost = 256 << 10
 
-// shrink gives up what a long text has made large.
+// shrink frees the memory of a long text.
 func (s *scratch) shrink(text int) {
 	if text > scratchMost {
 		*s = scratch{pieces: s.pieces[:0], last: s.last, words: s.words}
 	}
 }
 
-// modelFields is the model object of a tokenizer.json. What only matters in training is not here.
+// modelFields is the model object of a tokenizer.json. Settings of training are not here.
 type modelFields struct {
 	Type    string          `json:"type"`
 	Unknown *string         `json:"unk_token"`
@@ -125,7 +125,7 @@ func (f *modelFields) kind() string {
 	return "WordLevel"
 }
 
-// unknown is the token for what a vocabulary does not have.
+// unknown is the token for text that is not in a vocabulary.
 type unknown struct {
 	id   int32 // -1 when the vocabulary lacks it
 	text string
@@ -149,7 +149,7 @@ func (u unknown) append(ids []int, text string) ([]int, error) {
 	return ids, fmt.Errorf("the vocabulary lacks %.40q and names no unknown token", text)
 }
 
-// valueOf is what a pointer points to, or another value for nil.
+// valueOf is the value behind a pointer, or another for nil.
 func valueOf[T any](p *T, otherwise T) T {
 	if p == nil {
 		return otherwise
@@ -185,7 +185,7 @@ type wordPiece struct {
 	maxChars int
 }
 
-// What BERT's tokenizer has, for files that do not say.
+// Defaults are those of BERT's tokenizer.
 const (
 	wordPiecePrefix   = "##"
 	wordPieceUnknown  = "[UNK]"

@@ -166,7 +166,7 @@ func nmt(text string) string {
 	}, text)
 }
 
-// bertNormalizer is what BERT's authors did to text before splitting it.
+// bertNormalizer is the normalization of BERT.
 type bertNormalizer struct {
 	Type       string
 	Clean      bool  `json:"clean_text"`
@@ -202,7 +202,7 @@ func (b *bertNormalizer) normalize(text string) string {
 	return text
 }
 
-// cleaned makes blanks of all white space and drops what cannot be seen.
+// cleaned makes blanks of all white space and drops invisible characters.
 func cleaned(r rune) rune {
 	switch {
 	case r == 0, r == unicode.ReplacementChar, isControl(r):

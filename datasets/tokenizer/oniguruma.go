@@ -8,7 +8,7 @@ import (
 )
 
 // translator rewrites an Oniguruma expression (Ruby's syntax, as the Hugging Face library uses it) for regexp2. It knows
-// what the two languages share and the differences listed here, and refuses everything else:
+// the syntax that the two languages share and the differences listed here, and refuses everything else:
 //
 //	^ $      begin and end of every line, always
 //	(?m:…)   the dot matches a line feed too
@@ -29,7 +29,7 @@ type translator struct {
 // flags are the options in force within a group.
 type flags struct{ fold, dotAll bool }
 
-// atom is what a quantifier may follow.
+// atom is an expression that a quantifier may follow.
 type atom struct {
 	text     string
 	position bool // matches no character, so repeating it means nothing

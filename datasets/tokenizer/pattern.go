@@ -30,8 +30,8 @@ const (
 	keptRunes = 1 << 18
 )
 
-// compilePattern reads a regular expression. What Oniguruma and the library take to mean different things is said in the
-// library's words; what cannot be said so is an error.
+// compilePattern reads a regular expression. Syntax that means one thing to Oniguruma and another to the library is translated; an error
+// where it cannot be.
 func compilePattern(source string) (*pattern, error) {
 	translated, err := translate(source)
 	if err != nil {
@@ -114,11 +114,11 @@ const (
 	gpt4After  = `| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 )
 
-// findPattern returns what finds the matches of a regular expression.
+// findPattern returns the finder of a regular expression.
 //
 // The patterns of most models are of two families. To search for them as regular expressions takes as long as all else
 // that is done with a text, and they are simple: each character is in a match, and where one ends is told by the kinds of
-// the characters. So they have a finder of their own, if they are the same to the letter.
+// the characters. So a pattern that is one of theirs, letter by letter, has a finder of its own.
 func findPattern(source string) (finder, error) {
 	switch source {
 	case gpt2Pattern:

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The parts where the two dialects differ; what Oniguruma makes of them was asked of the Hugging Face library.
+// The parts where the two dialects differ; the matches are those of the Hugging Face library.
 func TestPatternDialect(t *testing.T) {
 	for _, c := range []struct {
 		source, text string
@@ -66,7 +66,7 @@ func matches(t testing.TB, p *pattern, text string) (all []string) {
 	return all
 }
 
-// What the library would read in another way, or not at all, is refused with the place and the reason.
+// A pattern that the library would read in another way, or not at all, is refused with the place and the reason.
 func TestPatternRefused(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
 		{`(`, "at byte 1: a group that is not closed"},

@@ -47,7 +47,7 @@ func checkWords(t testing.TB, find finder, p *pattern, text string) {
 	}
 }
 
-// Every character is taken for what the regular expression takes it for, wherever it stands. From U+33480 on there are
+// Every character is of the kind that the regular expression has it in, wherever it stands. From U+33480 on there are
 // but tags and private use, of which some will do.
 func TestWordsOfEveryCharacter(t *testing.T) {
 	for _, source := range wordPatterns {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// frame is what a tokenizer puts around a single text of its own accord: the post_processor of a tokenizer.json.
+// frame are the tokens that a tokenizer puts around a single text: the post_processor of a tokenizer.json.
 type frame struct {
 	before, after []int
 }

@@ -225,7 +225,7 @@ func (s *Server) probe(ctx context.Context) error {
 	if err == nil && text.Prompt == nil && text.Text != nil {
 		s.form = sgLang
 	}
-	// Without /detokenize the server still counts; Decode says then what is missing.
+	// Without /detokenize the server still counts; Decode then fails with the reason.
 	return ctx.Err()
 }
 
@@ -285,7 +285,7 @@ type ServerTokenizer struct {
 }
 
 // NewServerTokenizer makes a Tokenizer of s for a vocabulary of vocabSize ids, of which no synthetic prompt may hold
-// special. With 0 it goes by what the server tells, which may be nothing. It fails if the server does not turn ids into
+// special. With 0 it goes by the size that the server tells, if any. It fails if the server does not turn ids into
 // the text they were made of. ctx is also that of all later calls: once it ends they fail.
 func NewServerTokenizer(ctx context.Context, s *Server, vocabSize int, special []int) (*ServerTokenizer, error) {
 	if vocabSize < 0 || vocabSize > maxVocabulary {

@@ -286,10 +286,10 @@ func TestVocabSize(t *testing.T) {
 	}
 }
 
-// A server whose texts are not those of its tokens makes no prompts; what a tokenizer loses or adds on the way is no reason.
+// A server whose texts are not those of its tokens makes no prompts; blanks and special tokens that a tokenizer loses or adds do not count.
 func TestServerTokenizerOfAnotherText(t *testing.T) {
 	for _, c := range []struct {
-		name, text string // what comes back
+		name, text string // the text that comes back
 		fine       bool
 	}{
 		{"the same", "ready?", true},

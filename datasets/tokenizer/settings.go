@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// settings is what tokenizer_config.json and special_tokens_map.json add to a tokenizer.json, by the rules of the
+// settings are the additions of tokenizer_config.json and special_tokens_map.json to a tokenizer.json, by the rules of the
 // Python library that servers read them with (transformers 5.23). Some things that stand in these files change nothing
 // there, and so nothing here: add_bos_token and add_eos_token, which a tokenizer.json overrules, and the truncation and
-// padding of a tokenizer.json, which only hold for who asks for them; but the padding may name the padding token. What
-// transformers' classes for single models bring of their own is not here: models of today spell it out in these files.
+// padding of a tokenizer.json, which hold only on request; but the padding may name the padding token. Rules of
+// transformers' classes for single models are not here: models of today spell them out in these files.
 type settings struct {
 	generic    bool         // of the class that has no special tokens of its own
 	common     []namedToken // of commonNames

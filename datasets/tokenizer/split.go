@@ -56,7 +56,7 @@ func makeSplitter(kind string, raw json.RawMessage, depth int) (splitter, error)
 	return nil, errors.New("this type is not known")
 }
 
-// splitterSequence lets each stage cut what the one before it left.
+// splitterSequence has each stage cut the pieces of the one before.
 type splitterSequence []splitter
 
 func readSplitterSequence(raw json.RawMessage, depth int) (splitter, error) {
@@ -93,7 +93,7 @@ func bytesIn(pieces []piece) int {
 	return n
 }
 
-// behavior is what becomes of the matches of a pattern.
+// behavior says how the matches of a pattern become pieces.
 type behavior int
 
 const (

@@ -30,7 +30,7 @@ func TestSplitAbsent(t *testing.T) {
 	}
 }
 
-// first stays with what begins at offset 0, not with what merely comes out first.
+// first stays with the piece that begins at offset 0, not with the one that comes out first.
 func TestSplitFirst(t *testing.T) {
 	for _, c := range []struct {
 		settings string
@@ -58,7 +58,7 @@ func TestSplitFirst(t *testing.T) {
 	}
 }
 
-// Whatever is not known is an error that names it.
+// An unknown type, field or behaviour is an error that names it.
 func TestStageRefused(t *testing.T) {
 	for _, c := range []struct{ kind, settings, want string }{
 		{"pre", `{"type":"UnicodeScripts"}`, "pre_tokenizer UnicodeScripts: this type is not known"},

@@ -1,6 +1,6 @@
 // Package tokenizer counts tokens and makes text of a given token length.
 //
-// It says what a dataset needs from a tokenizer and brings the means: Local reads the tokenizer.json of the Hugging Face
+// It has the interfaces that data sets need and their implementations: Local reads the tokenizer.json of the Hugging Face
 // libraries, which Find looks for on this machine and on the hub; Server asks the inference server; Estimate goes by the
 // length of the text.
 package tokenizer
@@ -82,7 +82,7 @@ func (Estimate) Count(text string) (int, error) {
 
 // Words makes text of about as many tokens as there are ids, without any tokenizer: a word for each, of the English ones that
 // common vocabularies hold as one token with the blank before it. It stands to text as Estimate stands to counting. A word
-// follows from its id by chance, so that rows of ids that begin differently share no beginning as text.
+// follows from its id at random, so that rows of ids that begin differently share no beginning as text.
 type Words struct{}
 
 // VocabSize is the number of ids, 0 … VocabSize-1. Several share a word.

@@ -29,17 +29,17 @@ func isPunctuation(r rune) bool {
 	return unicode.Is(unicode.P, r) && unicode.Is(unicode8, r) || r == 0x166D || r == 0x111C9
 }
 
-// isAccent is what StripAccents drops: all marks.
+// isAccent reports whether StripAccents drops r: all marks.
 func isAccent(r rune) bool {
 	return unicode.Is(unicode.M, r) && unicode.Is(unicode9, r) && r != 0x111C9 || r == 0x1CF2 || r == 0x1CF3
 }
 
-// isNonspacing is what BERT drops: nonspacing marks.
+// isNonspacing reports whether BERT drops r: nonspacing marks.
 func isNonspacing(r rune) bool {
 	return unicode.Is(unicode.Mn, r) && unicode.Is(unicode8, r) && !strings.ContainsRune("\u1885\u1886\uA9BD\U000111C9", r) || r == 0x1734
 }
 
-// isControl says what BERT removes: control, format and private use characters, but no tab, line feed or carriage return.
+// isControl reports whether BERT removes r: control, format and private use characters, but no tab, line feed or carriage return.
 // unicode.C will not do, since it holds unassigned code points.
 func isControl(r rune) bool {
 	if r == '\t' || r == '\n' || r == '\r' {

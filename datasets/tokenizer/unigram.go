@@ -150,7 +150,7 @@ func (m *unigram) search(piece string, s *scratch) error {
 	return nil
 }
 
-// appendUnknown appends what stands for text that no tokens gave.
+// appendUnknown appends the tokens of a text that the search found none for.
 func (m *unigram) appendUnknown(ids []int, text string) []int {
 	if id := m.vocab.find(text); id >= 0 {
 		return append(ids, int(id)) // such as "<unk>" written out

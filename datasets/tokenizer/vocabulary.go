@@ -190,7 +190,7 @@ func newTrie(keys []string) *trie {
 	return t
 }
 
-// step goes from a node to its child with this label; 0, which is the root and nobody's child, if there is none.
+// step goes from a node to its child with this label; 0, the root, which is no child, if there is none.
 func (t *trie) step(node uint32, label byte) uint32 {
 	if node == 0 {
 		return t.root[label]

@@ -110,7 +110,7 @@ func (b bin) label() string {
 	return grouped(b.from) + " - " + grouped(b.to)
 }
 
-// bar is as long as its share of barWidth; what is more than nothing shows.
+// bar is as long as its share of barWidth; any share above 0 shows.
 func bar(share float64, ascii bool) string {
 	eighths := int(share*barWidth*8 + 0.5)
 	if share > 0 {

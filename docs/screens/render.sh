@@ -5,9 +5,9 @@
 #   render.sh RUN...     those of some runs, see below; "pages" are the pages of the demo, and the first in other sizes and
 #                        colour modes
 #
-# tmux is the terminal and presses the keys, asciinema writes down what the program writes, render.mjs draws that. What it
-# needs of node goes to a cache, not in here. CHROMIUM names the browser if it is not found; DURATION is the ramp's length
-# in seconds, of which five sixths are over when the pictures are taken.
+# tmux is the terminal and presses the keys, asciinema records the output, render.mjs draws it. Node packages go to a cache
+# outside of this folder. CHROMIUM is the browser if it is not found; DURATION is the length of the ramp in seconds: the
+# pictures are taken after five sixths of it.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,7 +17,7 @@ all=(pages done steer request form prepare find replay)
 
 die() { echo "render.sh: $*" >&2; exit 1; }
 
-# --- what has to be there ---
+# --- requirements ---
 
 missing=()
 for tool in go tmux asciinema node npm; do command -v "$tool" >/dev/null || missing+=("$tool"); done
@@ -50,7 +50,7 @@ mkdir "$work/bin"
 
 # --- one run ---
 
-# run.sh is what is shown: the demo, unless a run writes another.
+# run.sh is the command of the picture: the demo, unless a run writes another.
 show() { printf '#!/bin/sh\nexec %s\n' "$1" >"$work/run.sh"; }
 
 # start COLS ROWS [NAME=VALUE...]: run.sh in a terminal of that size and that environment.
@@ -58,7 +58,7 @@ start() {
   cols=$1 rows=$2
   shift 2
   dir=$(mktemp -d "$work/run.XXXXXX") cast=$dir/cast
-  # With CI set, programs believe that there is no terminal.
+  # With CI set, programs assume that there is no terminal.
   (cd "$dir" && env -u CI -u TMUX -u NO_COLOR -u COLORTERM PATH="$work/bin:$PATH" LC_ALL=C.UTF-8 \
     tmux -u -L "$socket" -f /dev/null start-server \; set-option -g status off \; \
     new-session -d -x "$cols" -y "$rows" \
@@ -69,7 +69,7 @@ start() {
 
 truecolor=(TERM=xterm-256color COLORTERM=truecolor)
 
-# await TEXT SECONDS: until the screen shows it.
+# await TEXT SECONDS: waits until the screen shows the text.
 await() {
   local deadline=$(($(date +%s) + $2))
   until on_tmux capture-pane -p | grep -qE -- "$1"; do
@@ -78,7 +78,7 @@ await() {
   done
 }
 
-# midway: when the ramp has crossed what the server can do.
+# midway: waits until the ramp is above the capacity of the server.
 midway() { sleep $((duration * 5 / 6 - ($(date +%s) - began))); }
 
 press() {
@@ -86,8 +86,8 @@ press() {
   sleep 0.5
 }
 
-# shoot NAME: the screen as it is now, to be drawn when the run is over. No picture of half a frame: it waits for a moment
-# without output.
+# shoot NAME: records the screen, to be drawn after the run. It waits for a moment without output, so that the frame is
+# complete.
 shots=()
 shoot() {
   local size=-1
@@ -99,7 +99,7 @@ shoot() {
   shots+=("$1 $cols $rows")
 }
 
-# draw: what was shot, and the first page on a white terminal too.
+# draw: draws the recorded screens, and the first page on a white terminal too.
 draw() {
   local shot name
   for shot in "${shots[@]}"; do
@@ -114,7 +114,7 @@ draw() {
   shots=()
 }
 
-# leave: three times q is out at once, whatever the state.
+# leave: presses q until the program ends; three times end it at once in any state.
 leave() {
   while on_tmux has-session 2>/dev/null; do
     on_tmux send-keys q 2>/dev/null || true
@@ -123,7 +123,7 @@ leave() {
   draw
 }
 
-# simulate: a simulated server beside the run; $url is where it is.
+# simulate: starts a simulated server at $url.
 simulate() {
   "$work/bin/benchtop" simulate --port 0 "$@" >"$work/simulator" &
   simulator=$!

@@ -176,8 +176,8 @@ func highestLoad(r *metrics.Report) string {
 	if f != nil && f.Most > 0 && i >= 0 && i < len(r.Levels) && r.Levels[i].Offered >= f.Most {
 		text += " or more" // the search ended at its upper bound
 	}
-	if r.Answer.Sure > 0 {
-		text += fmt.Sprintf(" (%.0f %% confidence)", math.Floor(min(r.Answer.Sure*100+1e-9, 99))) // no measurement is certain
+	if r.Answer.Confidence > 0 {
+		text += fmt.Sprintf(" (%.0f %% confidence)", math.Floor(min(r.Answer.Confidence*100+1e-9, 99))) // no measurement is certain
 	}
 	return text
 }

@@ -56,7 +56,7 @@ func TestAnswer(t *testing.T) {
 		{"within SLO up to 35 req/s (97 % confidence); saturates at ~37 req/s (p99 TTFT 0.41 -> 2.10 s at 45.5 req/s); client p99 0.3 ms late",
 			rampReport(), func(r *metrics.Report) {
 				r.Levels = []metrics.LoadLevel{{Offered: 35, TTFTp99: 410}, {Offered: 38.5, TTFTp99: 200}, {Offered: 45.5, TTFTp99: 2100}}
-				r.Answer = metrics.Answer{Saturates: true, From: 35, To: 38.5, After: 1, Shown: 2, Within: true, Highest: 35, Sure: 0.979}
+				r.Answer = metrics.Answer{Saturates: true, From: 35, To: 38.5, After: 1, Shown: 2, Within: true, Highest: 35, Confidence: 0.979}
 			}},
 		{"within SLO up to 24 req/s; saturates between 24 and 48 req/s (p99 scheduled to first chunk 0.21 -> 7.20 s)",
 			rampReport(), func(r *metrics.Report) {
@@ -74,13 +74,13 @@ func TestAnswer(t *testing.T) {
 		{"within SLO up to 24 req/s (99 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); 70 of 270 failed (mostly reset); client ok",
 			rampReport(), func(r *metrics.Report) { // the sent rate does not fit
 				monitoredClient()(r)
-				r.Answer.Highest, r.Answer.Sure, r.Failed, r.ScheduledRate, r.SentRate = 24, 1, 70, 20, 12
+				r.Answer.Highest, r.Answer.Confidence, r.Failed, r.ScheduledRate, r.SentRate = 24, 1, 70, 20, 12
 				r.Failures = []metrics.FailureCount{{Kind: metrics.FailedReset}, {}}
 			}},
 		{"within SLO up to 24 req/s (99 % confidence); saturates at ~38 req/s; 70 of 270 failed (mostly reset); client LIMITED; FAILED p99_ttft_ms>500 (612)",
 			rampReport(), func(r *metrics.Report) { // nor does the evidence
 				monitoredClient("p99 sent 31ms late")(r)
-				r.Answer.Highest, r.Answer.Sure, r.Failed, r.Gates = 24, 1, 70, []metrics.GateResult{missed}
+				r.Answer.Highest, r.Answer.Confidence, r.Failed, r.Gates = 24, 1, 70, []metrics.GateResult{missed}
 				r.Failures = []metrics.FailureCount{{Kind: metrics.FailedReset}, {}}
 			}},
 		{"no saturation up to 3.0 req/s (p99 TTFT up to 30 ms)", rampReport(), func(r *metrics.Report) { // the client alone is late

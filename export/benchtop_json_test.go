@@ -53,7 +53,7 @@ func TestBenchtopObject(t *testing.T) {
 			{To: 30 * time.Second, Offered: 8, Requests: 240, Good: 239, Done: 7.9, TTFTp50: 100, TTFTp99: 410, WaitP99: 450, ITLp99: 32, Completed: 0.99, Standing: metrics.LevelWithin},
 			{From: 30 * time.Second, To: 90 * time.Second, Offered: 16, Users: true, Requests: 1, Limited: []string{"stood still for 0.2s", "CPU full"}},
 		},
-		Answer: metrics.Answer{Saturates: true, From: 11.5, To: 12.5, Before: 0, After: 1, Shown: 1, Within: true, Highest: 8, Sure: 0.97, SaturatedAt: 31 * time.Second},
+		Answer: metrics.Answer{Saturates: true, From: 11.5, To: 12.5, Before: 0, After: 1, Shown: 1, Within: true, Highest: 8, Confidence: 0.97, SaturatedAt: 31 * time.Second},
 		Gates: []metrics.GateResult{
 			{Gate: metrics.Gate{Metric: "p99_ttft_ms", Op: ">", Limit: 500}, Value: 612, Known: true, Missed: true},
 			{Gate: metrics.Gate{Metric: "goodput", Op: "<", Limit: 0.9, Percent: true}, Missed: true},
@@ -61,7 +61,7 @@ func TestBenchtopObject(t *testing.T) {
 		Probes:   &metrics.Probes{Completed: 1, Failed: 2, Latencies: []time.Duration{70 * ms}},
 		Timeline: []metrics.Window{{Start: 0, Done: 3, MetCount: metrics.MetCount{Good: 2}}},
 		Events: []metrics.LogEntry{{At: 30 * time.Second, Level: metrics.Info, Text: "16 users now", Mark: "16 users"}, {At: metrics.Never},
-			{Set: &metrics.LoadSetting{Rate: 2.5, Paused: true, By: metrics.ByHand}, Objectives: &metrics.SLO{{Metric: metrics.E2EL, LimitMS: inf}}},
+			{Set: &metrics.LoadSetting{Rate: 2.5, Paused: true, By: metrics.ByUser}, Objectives: &metrics.SLO{{Metric: metrics.E2EL, LimitMS: inf}}},
 			{Set: &metrics.LoadSetting{Users: 4, RampTo: 8, RampOver: 90 * time.Second}, Objectives: new(metrics.SLO)}},
 	}
 	got := benchtopJSON(t, r)

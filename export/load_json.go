@@ -66,7 +66,7 @@ func answer(r *metrics.Report) object {
 	}
 	return object{
 		{"bends", s != nil}, {"at", at}, {"bent_at_s", saturatedAt}, {"unit", unit(a.Users)}, {"before", before}, {"after", after},
-		{"highest_within_slo", when(a.Within, a.Highest)}, {"sure", when(a.Within, finiteOrNull(a.Sure))}, {"why", orNull(a.Why)}, {"text", Answer(*r)},
+		{"highest_within_slo", when(a.Within, a.Highest)}, {"sure", when(a.Within, finiteOrNull(a.Confidence))}, {"why", orNull(a.Why)}, {"text", Answer(*r)},
 	}
 }
 

@@ -82,7 +82,7 @@ func (t *remarks) steering() {
 		}
 	}
 	who := ""
-	switch hand, search := by[metrics.ByHand], by[metrics.BySearch]; {
+	switch hand, search := by[metrics.ByUser], by[metrics.BySearch]; {
 	case hand > 0 && search > 0:
 		who = fmt.Sprintf(" (%d by hand, %d by the search)", hand, search)
 	case hand > 0:
@@ -282,7 +282,7 @@ var tokenSourceNotes = []struct {
 
 // tokens reports answers of unexpected lengths and inexact token counts.
 func (t *remarks) tokens() {
-	for _, words := range t.r.Lengths.Words(&t.r.Plan) {
+	for _, words := range t.r.Lengths.Describe(&t.r.Plan) {
 		t.add("Lengths: %s.", words)
 	}
 	for _, s := range tokenSourceNotes {

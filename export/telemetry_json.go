@@ -79,7 +79,7 @@ func gpus(r *metrics.Report, g *metrics.GPUReport) object {
 	return object{
 		{"absent", orNull(g.Absent)}, {"names", each(g.Names, func(name *string) any { return orNull(*name) })}, {"looks", len(g.Seconds)},
 		{"use_mean", finiteOrNull(g.UseMean)}, {"power_told_by", g.Powered}, {"power_mean_w", finiteOrNull(g.PowerMean)}, {"energy_j", finiteOrNull(g.Energy)},
-		{"energy_over_s", orNull(g.LookedAt.Seconds())},
+		{"energy_over_s", orNull(g.Sampled.Seconds())},
 		{"joules_per_output_token", finiteOrNull(g.JoulesPerToken)},
 		{"price_per_hour", orNull(r.Plan.GPUPrice)}, {"cost_per_million_output_tokens", finiteOrNull(g.CostPerMillion)},
 		{"memory_most_bytes", countOrNull(g.MemoryMost)}, {"temperature_most_c", finiteOrNull(g.TemperatureMost)},

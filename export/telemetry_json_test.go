@@ -20,11 +20,11 @@ func serverReport() metrics.Report {
 			Kind: "vLLM", Absent: "gone", RunningMean: 12.3, RunningMost: 16, WaitingMean: 3.1, WaitingMost: 40, KVMean: 0.5, KVMost: 0.98,
 			Preemptions: 12, PromptTokens: 1000, OutputTokens: 2000, HitRate: 0.345, Acceptance: 0.7,
 			TTFT: metrics.ServerLatency{N: 980, Mean: 380_120 * us}, Queue: metrics.ServerLatency{N: 980, Mean: 230 * ms},
-			Prefill: metrics.ServerLatency{N: 979, Mean: 140 * ms}, First: metrics.Waits{N: 970, TTFT: 970 * 412340 * us},
+			Prefill: metrics.ServerLatency{N: 979, Mean: 140 * ms}, First: metrics.TTFTParts{N: 970, TTFT: 970 * 412340 * us},
 			Seconds: eventtest.Server(),
 		},
 		GPUs: &metrics.GPUReport{
-			Absent: "gone, too", Names: []string{"", "NVIDIA H200", "NVIDIA H200"}, UseMean: 0.873, PowerMean: 812, Energy: 48_720, LookedAt: 48 * time.Second, MemoryMost: 70 << 30,
+			Absent: "gone, too", Names: []string{"", "NVIDIA H200", "NVIDIA H200"}, UseMean: 0.873, PowerMean: 812, Energy: 48_720, Sampled: 48 * time.Second, MemoryMost: 70 << 30,
 			TemperatureMost: 64, JoulesPerToken: 0.41, CostPerMillion: 0.00123, Seconds: eventtest.GPUs(),
 		},
 		Split: metrics.TTFTSplit{
@@ -85,7 +85,7 @@ func TestServerObjectWithoutFigures(t *testing.T) {
 		UseMean: nan, PowerMean: -inf, Energy: nan, MemoryMost: nan, TemperatureMost: nan, JoulesPerToken: nan, CostPerMillion: nan,
 		Seconds: []metrics.GPUSecond{{GPUs: []metrics.GPU{{Use: nan, MemoryUsed: nan, Power: nan, Temperature: nan, Clock: inf}}}},
 	}
-	r.Answer = metrics.Answer{Within: true, Highest: 5, Sure: nan}
+	r.Answer = metrics.Answer{Within: true, Highest: 5, Confidence: nan}
 	r.Plan.Find, r.Plan.GPUPrice = &metrics.Find{Most: inf, From: nan, Users: true}, 0
 	r.Split = metrics.TTFTSplit{N: 1, TTFT: 5 * ms, Queue: metrics.Never, Prefill: metrics.Never, Rest: 5 * ms, Source: metrics.SplitUnknown}
 	text := resultJSON(t, r)

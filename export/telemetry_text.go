@@ -121,8 +121,8 @@ func (t textReport) gpus(r *metrics.Report) {
 	}
 	t.optional("Mean power (W"+told+"):", g.PowerMean)
 	looked := ""
-	if g.LooksMiss(r.Ended - r.Plan.Warmup) {
-		looked = fmt.Sprintf(", of %.1f s looked at", g.LookedAt.Seconds())
+	if g.SamplesMiss(r.Ended - r.Plan.Warmup) {
+		looked = fmt.Sprintf(", of %.1f s looked at", g.Sampled.Seconds())
 	}
 	t.optional("Energy (J"+told+looked+"):", g.Energy)
 	t.short("Energy per output token (J"+told+"):", g.JoulesPerToken)

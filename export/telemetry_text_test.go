@@ -124,7 +124,7 @@ func TestSplitBar(t *testing.T) {
 }
 
 func TestRemarksOnSteering(t *testing.T) {
-	hand, search := &metrics.LoadSetting{By: metrics.ByHand}, &metrics.LoadSetting{By: metrics.BySearch}
+	hand, search := &metrics.LoadSetting{By: metrics.ByUser}, &metrics.LoadSetting{By: metrics.BySearch}
 	slo := metrics.SLO{{Metric: metrics.TTFT, LimitMS: 500}}
 	for _, c := range []struct {
 		want   string
@@ -161,20 +161,20 @@ func TestAnswerOfASearch(t *testing.T) {
 	}{
 		{"within SLO up to 34 req/s (97 % confidence); saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {}},
 		{"within SLO up to 34 req/s (99 % confidence); client ok", func(r *metrics.Report) {
-			r.Answer.Saturates, r.Answer.Sure = false, 0.9999 // rounded down
+			r.Answer.Saturates, r.Answer.Confidence = false, 0.9999 // rounded down
 		}},
 		{"within SLO up to 63.4 req/s or more (97 % confidence); client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Highest, r.Levels[0].Offered = false, 63.4, 64 }},
 		{"within SLO up to 34 users (99 % confidence); client ok", func(r *metrics.Report) {
-			r.Answer.Saturates, r.Answer.Users, r.Answer.Sure = false, true, 1
+			r.Answer.Saturates, r.Answer.Users, r.Answer.Confidence = false, true, 1
 		}},
-		{"within SLO up to 34 req/s; client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Sure = false, metrics.Unsaid() }},
+		{"within SLO up to 34 req/s; client ok", func(r *metrics.Report) { r.Answer.Saturates, r.Answer.Confidence = false, metrics.Unsaid() }},
 		{"no load within SLO; saturates at ~38 req/s (p99 TTFT 0.41 -> 2.10 s); client ok", func(r *metrics.Report) {
 			r.Answer.Within, r.Levels[0].Requests = false, 9
 		}},
 	} {
 		r := rampReport()
 		monitoredClient()(&r)
-		r.Plan.Find, r.Answer.Sure = find, 0.9789
+		r.Plan.Find, r.Answer.Confidence = find, 0.9789
 		c.change(&r)
 		if got := Answer(r); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)

@@ -70,9 +70,9 @@ type Answer struct {
 	Highest float64
 	// HighestLevel indexes that level.
 	HighestLevel int
-	// Sure is how sure it is that the share of good requests at Highest really is enough, from 0 to 1; 0 where Within is
+	// Confidence is how sure it is that the share of good requests at Highest really is enough, from 0 to 1; 0 where Within is
 	// false.
-	Sure float64
+	Confidence float64
 	// SaturatedAt is the moment of the run at which the load passed saturation; Never without one.
 	SaturatedAt time.Duration
 	// Users says that loads are numbers of users, not requests per second.

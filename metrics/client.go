@@ -180,13 +180,13 @@ func (e *Evidence) Verdict() Verdict {
 	var v Verdict
 	bad := func(format string, args ...any) { v.Why = append(v.Why, fmt.Sprintf(format, args...)) }
 	if e.stood > 0 && float64(e.stood) > StallMost*float64(e.length) {
-		bad("stood still for %s", inWords(e.stood))
+		bad("stood still for %s", rounded(e.stood))
 	}
 	if e.Refused > 0 {
 		bad("no socket for %d of the requests", e.Refused)
 	}
 	if e.paced && e.Over >= fewestLate && e.Late > LateMost {
-		bad("p99 sent %s late", inWords(e.Late))
+		bad("p99 sent %s late", rounded(e.Late))
 	}
 	if e.stamps.Shared >= fewestJudged && Share(e.stamps.Shared, e.stamps.Chunks) > SharedMost && e.readLate() {
 		bad("%.1f %% of chunks read late and together", 100*Share(e.stamps.Shared, e.stamps.Chunks))
@@ -194,7 +194,7 @@ func (e *Evidence) Verdict() Verdict {
 	// Where stamps were asked of the kernel and did not come, they are our own.
 	own := !e.kernel || Share(e.stamps.Unstamped, e.stamps.Chunks) > 0.5
 	if own && e.stamps.Chunks >= fewestJudged && e.sched > SchedMost {
-		bad("p99 read %s late", inWords(e.sched))
+		bad("p99 read %s late", rounded(e.sched))
 	}
 	if e.n > 1 && e.busy > 1 && float64(e.busy) > BusyMost*float64(e.n) {
 		bad("CPU full for %d of %d s", e.busy, e.n)
@@ -211,8 +211,8 @@ func (e *Evidence) readLate() bool {
 	return delay >= max(ReadLateLeast, time.Duration(ReadLate*float64(e.gap)))
 }
 
-// inWords is a duration with about two figures.
-func inWords(d time.Duration) string {
+// rounded is a duration with about two figures.
+func rounded(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:
 		return d.Round(time.Second).String()

@@ -25,9 +25,9 @@ type FailureCount struct {
 	Examples []string `json:"examples,omitempty"`
 }
 
-// FailureTally counts failed requests. What it keeps of their words goes by their place in the data set, not by when they
+// FailureAccumulator counts failed requests. What it keeps of their words goes by their place in the data set, not by when they
 // ended, so that the same requests give the same examples in whatever order they come.
-type FailureTally struct {
+type FailureAccumulator struct {
 	groups []failureGroup
 	first  []words // of the first requests that failed
 }
@@ -43,7 +43,7 @@ type words struct {
 	text  string
 }
 
-func (f *FailureTally) Add(q *Request) {
+func (f *FailureAccumulator) Add(q *Request) {
 	i := slices.IndexFunc(f.groups, func(g failureGroup) bool { return g.Kind == q.Failure && g.Status == q.Status })
 	if i < 0 {
 		f.groups = append(f.groups, failureGroup{FailureCount: FailureCount{Kind: q.Failure, Status: q.Status}})
@@ -82,7 +82,7 @@ func keepFirst(all []words, w words, most int) []words {
 }
 
 // FirstErrors are what the first requests failed of.
-func (f *FailureTally) FirstErrors() []string { return texts(f.first) }
+func (f *FailureAccumulator) FirstErrors() []string { return texts(f.first) }
 
 func texts(all []words) []string {
 	var out []string
@@ -93,7 +93,7 @@ func texts(all []words) []string {
 }
 
 // Counts returns the groups, most frequent first. The reader may keep them.
-func (f *FailureTally) Counts() []FailureCount {
+func (f *FailureAccumulator) Counts() []FailureCount {
 	var out []FailureCount
 	for _, g := range f.groups {
 		g.Examples = texts(g.examples)

@@ -96,7 +96,7 @@ func ParseGate(text string) (Gate, error) {
 	}
 	f, ok := parseFigure(parts[1])
 	if !ok {
-		return Gate{}, fmt.Errorf("%q: unknown metric %q; %s", text, parts[1], gateWords())
+		return Gate{}, fmt.Errorf("%q: unknown metric %q; %s", text, parts[1], gateHelp())
 	}
 	g := Gate{Metric: f.String(), Op: parts[2]}
 	if err := g.parseLimit(parts[3], f); err != nil {
@@ -219,8 +219,8 @@ func (f figure) String() string {
 
 func (f figure) share() bool { return f.number != nil && f.number.share }
 
-// gateWords say what a metric may be.
-func gateWords() string {
+// gateHelp say what a metric may be.
+func gateHelp() string {
 	return "use " + strings.Join(gateNames(), ", ") + ", or mean, median, std, min, max or p0 to p100 of " +
 		strings.Join(LatencyKeys(), ", ") + ", as p99_ttft_ms"
 }

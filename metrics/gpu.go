@@ -35,8 +35,8 @@ type GPUReport struct {
 	// UseMean over all of them and the run; PowerMean in watts of all together; Energy in joules of all together over the
 	// run; MemoryMost in bytes and TemperatureMost in °C of any one. The warm-up is left out. Unsaid where unknown.
 	UseMean, PowerMean, Energy, MemoryMost, TemperatureMost float64
-	// LookedAt is the time that Energy is of; the rest of the run nobody looked.
-	LookedAt time.Duration
+	// Sampled is the time that Energy is of; the rest of the run nobody looked.
+	Sampled time.Duration
 	// Seen are the accelerators that were watched; only the Powered of them told their power, so only those are in PowerMean,
 	// Energy and JoulesPerToken.
 	Seen, Powered int
@@ -102,7 +102,7 @@ func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUR
 		}
 	}
 	r.UseMean, r.PowerMean, r.Energy, r.Seen = use.mean(), together.sumOf(), energy.sumOf(), len(seen)
-	r.LookedAt = time.Duration(min(looked.total*float64(time.Second), float64(longest)))
+	r.Sampled = time.Duration(min(looked.total*float64(time.Second), float64(longest)))
 	r.MemoryMost, r.TemperatureMost = memory.highest(), temperature.highest()
 	// A tool may have told of a part of the time only.
 	r.JoulesPerToken = over(r.PowerMean*work.Length.Seconds(), float64(work.OutputTokens))
@@ -116,9 +116,9 @@ func GPUsOver(seconds []GPUSecond, from, to time.Duration, work GPUWork) (r GPUR
 // lookedEnough is the share of a run from which on its energy is taken for the whole of it.
 const lookedEnough = 0.98
 
-// LooksMiss reports whether Energy is of so much less than the length of the run that it must be said.
-func (r *GPUReport) LooksMiss(length time.Duration) bool {
-	return Said(r.Energy) && r.LookedAt.Seconds() < lookedEnough*length.Seconds()
+// SamplesMiss reports whether Energy is of so much less than the length of the run that it must be said.
+func (r *GPUReport) SamplesMiss(length time.Duration) bool {
+	return Said(r.Energy) && r.Sampled.Seconds() < lookedEnough*length.Seconds()
 }
 
 // known reports whether the number of the accelerator can be one.

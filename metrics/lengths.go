@@ -37,7 +37,7 @@ func telling(count, judged int) bool {
 
 // Words say what a reader of the figures has to know of the lengths, a sentence for each direction and without its full stop; none
 // where there is nothing to say.
-func (l *AnswerLengths) Words(p *Plan) (words []string) {
+func (l *AnswerLengths) Describe(p *Plan) (words []string) {
 	if telling(l.Shorter.Count, l.Judged) {
 		words = append(words, l.Shorter.shorter(p, l.Judged))
 	}
@@ -77,20 +77,20 @@ func (g *LengthGap) longer(p *Plan, judged int) string {
 
 func tokens(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// LengthTally counts AnswerLengths.
-type LengthTally struct {
+// LengthAccumulator counts AnswerLengths.
+type LengthAccumulator struct {
 	judged          int
-	shorter, longer gapTally
+	shorter, longer gapAccumulator
 }
 
-type gapTally struct {
+type gapAccumulator struct {
 	LengthGap
 	tokens, asked Sample
 	logged        bool
 }
 
 // Add takes a successful request.
-func (t *LengthTally) Add(q *Request) {
+func (t *LengthAccumulator) Add(q *Request) {
 	if q.MaxTokens <= 0 || q.OutputSource != TokensFromUsage && q.OutputSource != TokensFromIDs {
 		return
 	}
@@ -103,7 +103,7 @@ func (t *LengthTally) Add(q *Request) {
 	}
 }
 
-func (g *gapTally) add(q *Request) {
+func (g *gapAccumulator) add(q *Request) {
 	if g.tokens == nil {
 		g.tokens, g.asked = Sample{}, Sample{}
 	}
@@ -119,11 +119,11 @@ func (g *gapTally) add(q *Request) {
 }
 
 // Lengths are those of the answers so far.
-func (t *LengthTally) Lengths() AnswerLengths {
+func (t *LengthAccumulator) Lengths() AnswerLengths {
 	return AnswerLengths{Judged: t.judged, Shorter: t.shorter.gap(), Longer: t.longer.gap()}
 }
 
-func (g *gapTally) gap() LengthGap {
+func (g *gapAccumulator) gap() LengthGap {
 	// Whole numbers have medians of halves; statistics are in thousandths of a token.
 	median := func(s Sample) float64 { return math.Round(2*s.Statistic(nil).Median/1000) / 2 }
 	gap := g.LengthGap
@@ -138,8 +138,8 @@ func (g *gapTally) gap() LengthGap {
 const lengthsEvery = 20
 
 // Events are what a log has to hear of the lengths and has not heard yet: while a run is on only of more than one answer.
-func (t *LengthTally) Events(p *Plan, at time.Duration, over bool) (events []LogEntry) {
-	news := func(g *gapTally, words func(*LengthGap, *Plan, int) string) {
+func (t *LengthAccumulator) Events(p *Plan, at time.Duration, over bool) (events []LogEntry) {
+	news := func(g *gapAccumulator, words func(*LengthGap, *Plan, int) string) {
 		if g.logged || !telling(g.Count, t.judged) || !over && (g.Count < 2 || t.judged%lengthsEvery != 0) {
 			return
 		}

@@ -68,7 +68,7 @@ func TestAnswerLengths(t *testing.T) {
 			}
 		}
 		r, err := report.Summarize(yield(all), metrics.Run{Plan: plan, End: metrics.End{Ended: 2 * time.Second}})
-		if got := strings.Join(r.Lengths.Words(&r.Plan), "\n"); err != nil || got != c.want {
+		if got := strings.Join(r.Lengths.Describe(&r.Plan), "\n"); err != nil || got != c.want {
 			t.Errorf("%s: %v\n got %q\nwant %q", c.name, err, got, c.want)
 		}
 		rec.Finish(&r)
@@ -77,7 +77,7 @@ func TestAnswerLengths(t *testing.T) {
 		for _, e := range rec.Snapshot().Log {
 			logged = append(logged, e.Text)
 		}
-		if len(logged) != len(r.Lengths.Words(&plan)) {
+		if len(logged) != len(r.Lengths.Describe(&plan)) {
 			t.Errorf("%s: the log has %q", c.name, logged)
 		}
 	}

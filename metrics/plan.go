@@ -292,9 +292,9 @@ func (p *Plan) TimedAlike() bool {
 	return p.Backend != "openai-chat" || p.Definitions["rule"] == TimingRule
 }
 
-// Cause is the moment that decides to which load a request belongs: a user of a closed loop comes when a slot is free. That
+// LoadTime is the moment that decides to which load a request belongs: a user of a closed loop comes when a slot is free. That
 // is when the request was due, but where all of them are due at once, it is when it was admitted.
-func (p *Plan) Cause(q *Request) time.Duration {
+func (p *Plan) LoadTime(q *Request) time.Duration {
 	switch {
 	case p.Paced():
 		return q.Scheduled
@@ -307,10 +307,10 @@ func (p *Plan) Cause(q *Request) time.Duration {
 // promptly is how soon a request must go out to count as sent when it came.
 const promptly = 100 * time.Millisecond
 
-// WentOut is the moment at which a request was sent, Never if it was not. One that nothing held back was sent when it came: the
+// SentTime is the moment at which a request was sent, Never if it was not. One that nothing held back was sent when it came: the
 // last of a load, too, belongs to that load, which ends as it comes.
-func (p *Plan) WentOut(q *Request) time.Duration {
-	if cause := p.Cause(q); q.Sent != Never && cause != Never && q.Sent-cause < promptly {
+func (p *Plan) SentTime(q *Request) time.Duration {
+	if cause := p.LoadTime(q); q.Sent != Never && cause != Never && q.Sent-cause < promptly {
 		return cause
 	}
 	return q.Sent

@@ -37,11 +37,11 @@ type ServerSecond struct {
 	WaitsAtEnd, PromptAtEnd, OutputAtEnd bool
 	// First and Ended are the client's own account of the time since the look before: of the requests whose first chunk came in
 	// it, whatever became of them, and of those that succeeded in it. They follow from the requests; no journal keeps them.
-	First, Ended Waits
+	First, Ended TTFTParts
 }
 
 // waited are the requests that Queue and Prefill are of, by the client's own account.
-func (s *ServerSecond) waited() *Waits {
+func (s *ServerSecond) waited() *TTFTParts {
 	if s.WaitsAtEnd {
 		return &s.Ended
 	}
@@ -81,7 +81,7 @@ type ServerReport struct {
 	Preemptions, PromptTokens, OutputTokens, HitRate, Acceptance float64
 	TTFT, Queue, Prefill                                         ServerLatency
 	// First are the requests that TTFT is of, by the client's own account.
-	First Waits
+	First TTFTParts
 	// Seconds of the run, in order of time, the warm-up included.
 	Seconds []ServerSecond
 }

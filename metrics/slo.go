@@ -48,7 +48,7 @@ func ParseObjective(text string) (Objective, error) {
 	}
 	metric, ok := LatencyOf(name)
 	if !ok || metric >= NumObjectives {
-		return Objective{}, fmt.Errorf("%q: unknown metric %q; use %s", text, name, objectiveWords())
+		return Objective{}, fmt.Errorf("%q: unknown metric %q; use %s", text, name, objectiveNames())
 	}
 	ms, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	if err != nil || math.IsNaN(ms) || ms < 0 {
@@ -57,8 +57,8 @@ func ParseObjective(text string) (Objective, error) {
 	return Objective{metric, ms}, nil
 }
 
-// objectiveWords are the latencies that an objective may limit.
-func objectiveWords() string {
+// objectiveNames are the latencies that an objective may limit.
+func objectiveNames() string {
 	var keys []string
 	for l := range NumObjectives {
 		keys = append(keys, l.Key())

@@ -103,7 +103,7 @@ type Snapshot struct {
 	Levels []LoadLevel
 	// Endpoints are what requests were sent to.
 	Endpoints []Endpoint
-	// Requests and Opened are there for whoever asked, see Recorder.Look. Requests are those in flight, the last that ended,
+	// Requests and Opened are there for whoever asked, see Recorder.Inspect. Requests are those in flight, the last that ended,
 	// the slowest and the failed, at most some hundreds of each, none twice, by index.
 	Requests []RequestRow
 	Opened   *RequestDetail
@@ -184,8 +184,8 @@ type RequestDetail struct {
 	Whole   string
 }
 
-// Look is what a viewer wants to see of single requests. The zero value wants nothing, and costs nothing.
-type Look struct {
+// Inspection is what a viewer wants to see of single requests. The zero value wants nothing, and costs nothing.
+type Inspection struct {
 	// Rows asks for Snapshot.Requests.
 	Rows bool
 	// Open asks for Snapshot.Opened: the index of a request plus one, 0 for none.
@@ -193,7 +193,7 @@ type Look struct {
 }
 
 // With is what two viewers want to see together: of two opened requests that of the first.
-func (l Look) With(o Look) Look {
+func (l Inspection) With(o Inspection) Inspection {
 	l.Rows = l.Rows || o.Rows
 	if l.Open == 0 {
 		l.Open = o.Open

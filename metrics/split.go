@@ -53,12 +53,12 @@ type TTFTSplit struct {
 // server counts a wait when the request ends, those that ended. The looks must have seen at least four fifths of these
 // requests, and of the time. Else queue and prefill are not known.
 func (s *Snapshot) SplitOver(from, to time.Duration) TTFTSplit {
-	var all Waits
-	var told Told
+	var all TTFTParts
+	var told Reported
 	first := int(min(max(0, from)/time.Second, MaxWindows))
 	for i := first; i < len(s.Windows) && s.Windows[i].Start < to; i++ {
-		all.Merge(&s.Windows[i].Waits)
-		told.merge(&s.Windows[i].Told)
+		all.Merge(&s.Windows[i].TTFTParts)
+		told.merge(&s.Windows[i].Reported)
 	}
 	return SplitOf(&all, &told, s.Server, from, to, s.until())
 }
@@ -73,11 +73,11 @@ func (s *Snapshot) until() time.Duration {
 
 // SplitOf joins what is known of all requests, what answers told, and what the server's page says, of a run that reaches until
 // some moment.
-func SplitOf(all *Waits, told *Told, server []ServerSecond, from, to, until time.Duration) TTFTSplit {
+func SplitOf(all *TTFTParts, told *Reported, server []ServerSecond, from, to, until time.Duration) TTFTSplit {
 	out := TTFTSplit{Queue: Never, Prefill: Never, Source: SplitUnknown}
 	if enough := (all.N + 1) / 2; all.N > 0 && max(told.Queued, told.Prefilled) >= enough {
 		out.Source = SplitByRequests
-		out.of(&told.Waits)
+		out.of(&told.TTFTParts)
 		if told.Queued >= enough {
 			out.Queue = mean(told.Queue, told.Queued)
 		}
@@ -92,7 +92,7 @@ func SplitOf(all *Waits, told *Told, server []ServerSecond, from, to, until time
 }
 
 // of takes the client's own means from some requests.
-func (t *TTFTSplit) of(w *Waits) {
+func (t *TTFTSplit) of(w *TTFTParts) {
 	if t.N, t.More = max(0, w.N), max(0, w.More); t.N > 0 {
 		t.SlotWait, t.Connect, t.TTFT = mean(w.SlotWait, w.N), mean(w.Connect, w.N), mean(w.TTFT, w.N)
 	}
@@ -104,7 +104,7 @@ func (t *TTFTSplit) ask(server []ServerSecond, from, to, until time.Duration) bo
 	if !mostOfTheTime(server, from, min(to, until)) {
 		return false
 	}
-	var ours Waits
+	var ours TTFTParts
 	var queue, prefill weighted
 	for i := range server {
 		if s := &server[i]; s.At > from && s.At <= to && s.Counted() {
@@ -158,8 +158,8 @@ func (r *Report) ComparesTTFT() bool {
 	return s != nil && s.First.N > 0 && mostOf(s.TTFT, s.First.Prompts()) && mostOfTheTime(s.Seconds, r.Plan.Warmup, r.Ended)
 }
 
-// Waits sum up where the time until the first chunk of some requests went.
-type Waits struct {
+// TTFTParts sum up where the time until the first chunk of some requests went.
+type TTFTParts struct {
 	// N requests; the sums of their SlotWait, Connect and TTFT.
 	N                       int
 	SlotWait, Connect, TTFT time.Duration
@@ -173,7 +173,7 @@ const longestWait = 7 * 24 * time.Hour
 func bounded(d time.Duration) time.Duration { return min(max(0, d), longestWait) }
 
 // Count adds a request whose first chunk came, or takes it out again where by is -1.
-func (w *Waits) Count(r *Request, by int) {
+func (w *TTFTParts) Count(r *Request, by int) {
 	d := time.Duration(by)
 	w.N += by
 	w.More += by * min(max(0, r.Inputs-1), heaviest)
@@ -182,16 +182,16 @@ func (w *Waits) Count(r *Request, by int) {
 	w.TTFT += d * bounded(r.TTFT())
 }
 
-func (w *Waits) Merge(o *Waits) {
+func (w *TTFTParts) Merge(o *TTFTParts) {
 	w.N, w.More = w.N+o.N, w.More+o.More
 	w.SlotWait, w.Connect, w.TTFT = w.SlotWait+o.SlotWait, w.Connect+o.Connect, w.TTFT+o.TTFT
 }
 
 // Prompts are those of the requests: a server counts each of a batch as a request of its own.
-func (w *Waits) Prompts() int { return w.N + w.More }
+func (w *TTFTParts) Prompts() int { return w.N + w.More }
 
 // MeanTTFT is Never where there is no request.
-func (w *Waits) MeanTTFT() time.Duration {
+func (w *TTFTParts) MeanTTFT() time.Duration {
 	if w.N <= 0 {
 		return Never
 	}
@@ -200,17 +200,17 @@ func (w *Waits) MeanTTFT() time.Duration {
 
 func mean(sum time.Duration, n int) time.Duration { return max(0, sum/time.Duration(n)) }
 
-// Told sums up what servers said with their answers of the time until the first chunk.
-type Told struct {
-	// Waits of the requests whose answers said something of it, which they can only once they are complete.
-	Waits
+// Reported sums up what servers said with their answers of the time until the first chunk.
+type Reported struct {
+	// TTFTParts of the requests whose answers said something of it, which they can only once they are complete.
+	TTFTParts
 	// Queued of them said how long they waited in the server, Prefilled how long their prompt took; the sums of that.
 	Queued, Prefilled int
 	Queue, Prefill    time.Duration
 }
 
 // tell adds what the server said of a request that succeeded.
-func (t *Told) tell(r *Request) {
+func (t *Reported) tell(r *Request) {
 	if r.ServerQueue == Never && r.ServerPrefill == Never {
 		return
 	}
@@ -225,8 +225,8 @@ func (t *Told) tell(r *Request) {
 	}
 }
 
-func (t *Told) merge(o *Told) {
-	t.Waits.Merge(&o.Waits)
+func (t *Reported) merge(o *Reported) {
+	t.TTFTParts.Merge(&o.TTFTParts)
 	t.Queued, t.Prefilled = t.Queued+o.Queued, t.Prefilled+o.Prefilled
 	t.Queue, t.Prefill = t.Queue+o.Queue, t.Prefill+o.Prefill
 }

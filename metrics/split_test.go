@@ -16,8 +16,8 @@ func TestSplit(t *testing.T) {
 	tells := func(n float64, mean time.Duration) metrics.ServerLatency {
 		return metrics.ServerLatency{N: n, Mean: mean}
 	}
-	ten := metrics.Waits{N: 10, SlotWait: 50 * ms, Connect: 20 * ms, TTFT: 2000 * ms}
-	four, six := metrics.Waits{N: 4, SlotWait: 20 * ms, Connect: 8 * ms, TTFT: 800 * ms}, metrics.Waits{N: 6, SlotWait: 30 * ms, Connect: 12 * ms, TTFT: 1200 * ms}
+	ten := metrics.TTFTParts{N: 10, SlotWait: 50 * ms, Connect: 20 * ms, TTFT: 2000 * ms}
+	four, six := metrics.TTFTParts{N: 4, SlotWait: 20 * ms, Connect: 8 * ms, TTFT: 800 * ms}, metrics.TTFTParts{N: 6, SlotWait: 30 * ms, Connect: 12 * ms, TTFT: 1200 * ms}
 	looks := []metrics.ServerSecond{
 		{At: 1 * time.Second, Queue: tells(100, time.Hour), Prefill: tells(100, time.Hour)}, // too early
 		{At: 2 * time.Second, Took: time.Second, First: four, Queue: tells(2, 40*ms), Prefill: tells(9, 10*ms)},
@@ -27,7 +27,7 @@ func TestSplit(t *testing.T) {
 	atEnd := []metrics.ServerSecond{
 		looks[0],
 		{At: 2 * time.Second, Took: time.Second, WaitsAtEnd: true, First: ten},
-		{At: 3 * time.Second, Took: time.Second, WaitsAtEnd: true, First: ten, Ended: metrics.Waits{N: 4, SlotWait: 8 * ms, Connect: 8 * ms, TTFT: 400 * ms},
+		{At: 3 * time.Second, Took: time.Second, WaitsAtEnd: true, First: ten, Ended: metrics.TTFTParts{N: 4, SlotWait: 8 * ms, Connect: 8 * ms, TTFT: 400 * ms},
 			Queue: tells(4, 85*ms), Prefill: tells(4, 10*ms)},
 	}
 	fallen := []metrics.ServerSecond{looks[0], looks[1], looks[2]} // the first of them counts nothing
@@ -38,40 +38,40 @@ func TestSplit(t *testing.T) {
 		return []metrics.ServerSecond{{At: 3 * time.Second, Took: 2 * time.Second, First: ten, Queue: tells(queue, 70*ms), Prefill: tells(prefill, 15*ms)}}
 	}
 	unknown := metrics.TTFTSplit{Queue: metrics.Never, Prefill: metrics.Never, Rest: 200 * ms, Source: metrics.SplitUnknown}
-	half := metrics.Told{Waits: metrics.Waits{N: 5, SlotWait: 5 * ms, Connect: 50 * ms, TTFT: 800 * ms}, Queued: 5, Prefilled: 5, Queue: 250 * ms, Prefill: 500 * ms}
+	half := metrics.Reported{TTFTParts: metrics.TTFTParts{N: 5, SlotWait: 5 * ms, Connect: 50 * ms, TTFT: 800 * ms}, Queued: 5, Prefilled: 5, Queue: 250 * ms, Prefill: 500 * ms}
 	for _, c := range []struct {
 		name   string
-		told   metrics.Told
+		told   metrics.Reported
 		server []metrics.ServerSecond
 		want   metrics.TTFTSplit
 	}{
-		{"nobody tells", metrics.Told{}, nil, unknown},
-		{"the metrics page", metrics.Told{}, looks, metrics.TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: metrics.SplitByMetrics, Seen: 12}},
-		{"a page that was there for a part of the time", metrics.Told{}, looks[:2], unknown},
-		{"a page that came back late", metrics.Told{}, looks[2:], unknown},
-		{"a page that told of few requests", metrics.Told{}, fewer(7, 7), unknown},
-		{"a page that told of enough", metrics.Told{}, fewer(8, 7), metrics.TTFTSplit{Queue: 70 * ms, Prefill: metrics.Never, Rest: 130 * ms, Source: metrics.SplitByMetrics, Seen: 8}},
+		{"nobody tells", metrics.Reported{}, nil, unknown},
+		{"the metrics page", metrics.Reported{}, looks, metrics.TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: metrics.SplitByMetrics, Seen: 12}},
+		{"a page that was there for a part of the time", metrics.Reported{}, looks[:2], unknown},
+		{"a page that came back late", metrics.Reported{}, looks[2:], unknown},
+		{"a page that told of few requests", metrics.Reported{}, fewer(7, 7), unknown},
+		{"a page that told of enough", metrics.Reported{}, fewer(8, 7), metrics.TTFTSplit{Queue: 70 * ms, Prefill: metrics.Never, Rest: 130 * ms, Source: metrics.SplitByMetrics, Seen: 8}},
 		// The ten whose first chunk came wait on: the page does not count them yet.
-		{"a page that tells when requests end", metrics.Told{}, atEnd,
+		{"a page that tells when requests end", metrics.Reported{}, atEnd,
 			metrics.TTFTSplit{N: 4, SlotWait: 2 * ms, Connect: 2 * ms, TTFT: 100 * ms, Queue: 85 * ms, Prefill: 10 * ms, Rest: 5 * ms, Source: metrics.SplitByMetrics, Seen: 4}},
-		{"none has ended", metrics.Told{}, atEnd[:2], unknown},
-		{"counters that fell", metrics.Told{}, fallen, metrics.TTFTSplit{N: 6, SlotWait: 5 * ms, Connect: 2 * ms, TTFT: 200 * ms, Queue: 80 * ms, Prefill: metrics.Never, Rest: 120 * ms,
+		{"none has ended", metrics.Reported{}, atEnd[:2], unknown},
+		{"counters that fell", metrics.Reported{}, fallen, metrics.TTFTSplit{N: 6, SlotWait: 5 * ms, Connect: 2 * ms, TTFT: 200 * ms, Queue: 80 * ms, Prefill: metrics.Never, Rest: 120 * ms,
 			Source: metrics.SplitByMetrics, Seen: 6}},
 		// The other half waits so long that its answers are still to come: all means are of those that told.
 		{"half of the requests", half, looks,
 			metrics.TTFTSplit{N: 5, SlotWait: ms, Connect: 10 * ms, TTFT: 160 * ms, Queue: 50 * ms, Prefill: 100 * ms, Rest: 10 * ms, Source: metrics.SplitByRequests}},
-		{"fewer than half", metrics.Told{Waits: half.Waits, Queued: 4, Prefilled: 4, Queue: 250 * ms, Prefill: 500 * ms}, looks,
+		{"fewer than half", metrics.Reported{TTFTParts: half.TTFTParts, Queued: 4, Prefilled: 4, Queue: 250 * ms, Prefill: 500 * ms}, looks,
 			metrics.TTFTSplit{Queue: 70 * ms, Prefill: 15 * ms, Rest: 115 * ms, Source: metrics.SplitByMetrics, Seen: 12}},
-		{"prefill alone", metrics.Told{Waits: ten, Prefilled: 10, Prefill: 500 * ms}, nil,
+		{"prefill alone", metrics.Reported{TTFTParts: ten, Prefilled: 10, Prefill: 500 * ms}, nil,
 			metrics.TTFTSplit{Queue: metrics.Never, Prefill: 50 * ms, Rest: 150 * ms, Source: metrics.SplitByRequests}},
-		{"more than TTFT", metrics.Told{Waits: ten, Queued: 10, Queue: 3000 * ms}, nil,
+		{"more than TTFT", metrics.Reported{TTFTParts: ten, Queued: 10, Queue: 3000 * ms}, nil,
 			metrics.TTFTSplit{Queue: 300 * ms, Prefill: metrics.Never, Rest: 0, Source: metrics.SplitByRequests}},
 	} {
 		s := metrics.Snapshot{At: time.Minute, Telemetry: metrics.Telemetry{Server: c.server}, Windows: []metrics.Window{
-			{Start: 0, Waits: metrics.Waits{N: 1, TTFT: time.Hour}},
-			{Start: time.Second, Waits: metrics.Waits{}},
-			{Start: 2 * time.Second, Waits: ten, Told: c.told},
-			{Start: 3 * time.Second, Waits: metrics.Waits{N: 1, TTFT: time.Hour}},
+			{Start: 0, TTFTParts: metrics.TTFTParts{N: 1, TTFT: time.Hour}},
+			{Start: time.Second, TTFTParts: metrics.TTFTParts{}},
+			{Start: 2 * time.Second, TTFTParts: ten, Reported: c.told},
+			{Start: 3 * time.Second, TTFTParts: metrics.TTFTParts{N: 1, TTFT: time.Hour}},
 		}}
 		if c.want.N == 0 {
 			c.want.N, c.want.SlotWait, c.want.Connect, c.want.TTFT = 10, 5*ms, 2*ms, 200*ms
@@ -81,7 +81,7 @@ func TestSplit(t *testing.T) {
 		}
 	}
 	// The beginning of a run is shorter than the span that is asked for, and the last look may come after its end.
-	begun := metrics.Snapshot{At: 3 * time.Second, Telemetry: metrics.Telemetry{Server: looks[1:]}, Windows: []metrics.Window{{Start: 2 * time.Second, Waits: ten}}}
+	begun := metrics.Snapshot{At: 3 * time.Second, Telemetry: metrics.Telemetry{Server: looks[1:]}, Windows: []metrics.Window{{Start: 2 * time.Second, TTFTParts: ten}}}
 	begun.Server[2].At = begun.At + 1
 	begun.Server[0].Took = 2 * time.Second
 	if got := begun.SplitOver(-time.Minute, time.Hour); got.Source != metrics.SplitByMetrics {
@@ -99,13 +99,13 @@ func TestSplitOfBatches(t *testing.T) {
 	const ms = time.Millisecond
 	q := metrics.NewRequest(0)
 	q.Inputs, q.Sent, q.FirstChunk = 4, 0, 100*ms
-	var first metrics.Waits
+	var first metrics.TTFTParts
 	for range 10 {
 		first.Count(&q, 1)
 	}
 	page := metrics.ServerLatency{N: 40, Mean: 20 * ms}
 	look := metrics.ServerSecond{At: time.Second, Took: time.Second, First: first, TTFT: page, Queue: page, Prefill: page}
-	s := metrics.Snapshot{At: time.Second, Telemetry: metrics.Telemetry{Server: []metrics.ServerSecond{look}}, Windows: []metrics.Window{{Waits: first}}}
+	s := metrics.Snapshot{At: time.Second, Telemetry: metrics.Telemetry{Server: []metrics.ServerSecond{look}}, Windows: []metrics.Window{{TTFTParts: first}}}
 	if got := s.SplitOver(0, time.Second); got.N != 10 || got.Seen != 40 || got.OfOthers() || got.Rest != 60*ms {
 		t.Errorf("got %+v", got)
 	}

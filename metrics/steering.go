@@ -11,7 +11,7 @@ type LoadSetting struct {
 	// RampTo is the rate, or the number of users, that the load now moves to in RampOver; 0 for none.
 	RampTo   float64
 	RampOver time.Duration
-	// By says who set it: ByHand, BySearch, or ByPlan after a pause.
+	// By says who set it: ByUser, BySearch, or ByPlan after a pause.
 	By string
 }
 
@@ -37,7 +37,7 @@ func (s *LoadSetting) LoadAt(passed time.Duration) float64 {
 // Who sets loads. A stage of the plan that begins after the arrivals were paused once is an event like a load that was set,
 // because it begins at another moment than the plan's, but it is nobody's hand.
 const (
-	ByHand   = "hand"
+	ByUser   = "hand"
 	BySearch = "search"
 	ByPlan   = "plan"
 )

@@ -29,10 +29,10 @@ type Timeline struct {
 	PlannedGood            int // successes that met the plan's own objectives
 	windows                []Window
 	Histograms             Histograms
-	Waits                  Waits
-	Told                   Told
-	unseen                 struct{ first, ended Waits } // since the last look at the server
-	Held, Waiting, Running int                          // levels now
+	TTFTParts              TTFTParts
+	Reported               Reported
+	unseen                 struct{ first, ended TTFTParts } // since the last look at the server
+	Held, Waiting, Running int                              // levels now
 	Client                 ClientHealth
 	templates              struct{ n, tokens int } // see TemplateTokens
 	dirty                  int                     // windows from here on changed since they were last shared
@@ -115,9 +115,9 @@ func (t *Timeline) Chunk(r *Request, i int) {
 
 // first counts the first chunk of r; or, where by is -1, takes it out again.
 func (t *Timeline) first(w *Window, r *Request, warming bool, by int) {
-	w.Waits.Count(r, by)
+	w.TTFTParts.Count(r, by)
 	if !warming {
-		t.Waits.Count(r, by)
+		t.TTFTParts.Count(r, by)
 	}
 	if !t.Plan.Pooling {
 		t.count(w, r, atFirstChunk, warming, by)
@@ -183,9 +183,9 @@ func (t *Timeline) succeed(w *Window, r *Request, warming bool) {
 	w.CachedTokens += r.cached()
 	if len(r.Chunks) > 0 {
 		t.unseen.ended.Count(r, 1)
-		t.at(r.Chunks[0].At).Told.tell(r)
+		t.at(r.Chunks[0].At).Reported.tell(r)
 		if !warming {
-			t.Told.tell(r)
+			t.Reported.tell(r)
 		}
 	}
 	if warming {
@@ -245,9 +245,9 @@ func (t *Timeline) SetObjectives(slo SLO, seconds []MetCount, total MetCount) {
 }
 
 // Seen are the waits since the last look at the server, which it begins anew.
-func (t *Timeline) Seen() (first, ended Waits) {
+func (t *Timeline) Seen() (first, ended TTFTParts) {
 	first, ended = t.unseen.first, t.unseen.ended
-	t.unseen.first, t.unseen.ended = Waits{}, Waits{}
+	t.unseen.first, t.unseen.ended = TTFTParts{}, TTFTParts{}
 	return first, ended
 }
 

@@ -21,10 +21,10 @@ type Window struct {
 	// Histograms of the latencies that were known in this second, such as TTFT of the first chunks that came in it. Requests that
 	// failed are taken out again.
 	Histograms WindowHistograms
-	// Waits of the requests whose first chunk came in this second; Told is what their answers told of them. Requests that
+	// TTFTParts of the requests whose first chunk came in this second; Reported is what their answers told of them. Requests that
 	// failed are taken out again.
-	Waits Waits
-	Told  Told
+	TTFTParts TTFTParts
+	Reported  Reported
 }
 
 // MaxWindows bounds a timeline to a week, so that a damaged journal cannot ask for all memory; what is later counts in
@@ -39,7 +39,7 @@ func (w *Window) Same(o *Window) bool {
 			return false
 		}
 	}
-	return w.Start == o.Start && w.Met == o.Met && w.Waits == o.Waits && w.Told == o.Told && w.counts() == o.counts()
+	return w.Start == o.Start && w.Met == o.Met && w.TTFTParts == o.TTFTParts && w.Reported == o.Reported && w.counts() == o.counts()
 }
 
 // same: both show the same counts, by their place in memory.

@@ -20,7 +20,7 @@ type recorded struct {
 	rec *liveview.View
 }
 
-func (c recorded) Look(l metrics.Look) { c.rec.Look(l) }
+func (c recorded) Inspect(l metrics.Inspection) { c.rec.Inspect(l) }
 
 // A key that asks for requests shows its effect within 100 ms, a frame of which is Bubble Tea's.
 func TestRequestsComeAtOnce(t *testing.T) {
@@ -70,7 +70,7 @@ func TestRequestsComeAtOnce(t *testing.T) {
 					}
 					worst = max(worst, loop(2*time.Second, func() bool { return !strings.Contains(m.View(), c.missing) }))
 					tick.Stop()
-					m.Control.Look(metrics.Look{})
+					m.Control.Inspect(metrics.Inspection{})
 					cancel()
 					synctest.Wait()
 				}

@@ -47,8 +47,8 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 	out := metrics.Snapshot{Windows: append([]metrics.Window(nil), s.Windows...), Telemetry: metrics.Telemetry{ServerKind: "vLLM"}}
 	for i := range out.Windows {
 		w := &out.Windows[i]
-		w.Histograms[metrics.FirstAnswer], w.Histograms[metrics.SlotWait], w.Histograms[metrics.ScheduledLatency], w.Waits = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.Waits{}
-		w.Told = metrics.Told{}
+		w.Histograms[metrics.FirstAnswer], w.Histograms[metrics.SlotWait], w.Histograms[metrics.ScheduledLatency], w.TTFTParts = metrics.Histogram{}, metrics.Histogram{}, metrics.Histogram{}, metrics.TTFTParts{}
+		w.Reported = metrics.Reported{}
 	}
 	all := rampRequests(at, true)
 	window := func(at time.Duration) *metrics.Window {
@@ -77,7 +77,7 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 		out.Server = append(out.Server, serverSecond(w, i, s.At))
 		out.GPUs = append(out.GPUs, gpuSecond(w, i))
 	}
-	set := metrics.LoadSetting{Rate: 64, By: metrics.ByHand}
+	set := metrics.LoadSetting{Rate: 64, By: metrics.ByUser}
 	out.Marks = []metrics.LogEntry{{At: 50 * time.Second, Level: metrics.Info, Text: "load set to 64 req/s by hand", Mark: "64 req/s", Set: &set}}
 	for i := range 6 {
 		load := 10 + 12*float64(i)
@@ -93,7 +93,7 @@ var everything = sync.OnceValue(func() metrics.Snapshot {
 			Requests: n, Good: good, Sent: load, Done: min(load, 47.6), TTFTp50: 35 + 4*load, TTFTp99: 90 + 8*math.Exp(float64(i)*1.2), ITLp99: 20 + load/3,
 		})
 	}
-	out.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 34, To: 46, Before: 2, After: 3, Within: true, Highest: 34, HighestLevel: 2, Sure: 0.97, SaturatedAt: 30 * time.Second}
+	out.Answer = &metrics.Answer{Saturates: true, Confirmed: true, From: 34, To: 46, Before: 2, After: 3, Within: true, Highest: 34, HighestLevel: 2, Confidence: 0.97, SaturatedAt: 30 * time.Second}
 	return out
 })
 
@@ -111,15 +111,15 @@ func (p splits) first(q *metrics.Request, w *metrics.Window) {
 	w.Histograms[metrics.FirstAnswer].Add(answer)
 	p.s.Histograms[metrics.FirstAnswer].Add(answer)
 	prefill := min(q.TTFT(), 30*time.Millisecond)
-	w.Waits.N++
-	w.Waits.SlotWait += q.SlotWait()
-	w.Waits.Connect += 200 * time.Microsecond
-	w.Waits.TTFT += q.TTFT()
-	w.Told.Waits = w.Waits
-	w.Told.Queued++
-	w.Told.Prefilled++
-	w.Told.Prefill += prefill
-	w.Told.Queue += q.TTFT() - prefill
+	w.TTFTParts.N++
+	w.TTFTParts.SlotWait += q.SlotWait()
+	w.TTFTParts.Connect += 200 * time.Microsecond
+	w.TTFTParts.TTFT += q.TTFT()
+	w.Reported.TTFTParts = w.TTFTParts
+	w.Reported.Queued++
+	w.Reported.Prefilled++
+	w.Reported.Prefill += prefill
+	w.Reported.Queue += q.TTFT() - prefill
 }
 
 func (p splits) done(q *metrics.Request, w *metrics.Window) {
@@ -264,7 +264,7 @@ func watched(s metrics.Snapshot, gpus int) metrics.Snapshot {
 			WaitsAtEnd: true,
 		}
 		if k := int(at/time.Second) - 1; k >= 0 && k+1 < len(s.Windows) {
-			look.First, look.Ended = s.Windows[k+1].Waits, s.Windows[k].Waits
+			look.First, look.Ended = s.Windows[k+1].TTFTParts, s.Windows[k].TTFTParts
 		}
 		s.Server = append(s.Server, look)
 		g := metrics.GPUSecond{At: at, Took: look.Took}
@@ -428,7 +428,7 @@ func monstrousPages() metrics.Snapshot {
 	h.Add(math.MaxInt64)
 	s.Histograms[metrics.FirstAnswer], s.Histograms[metrics.ScheduledLatency], s.Histograms[metrics.SlotWait] = h, h, h
 	s.Answer = &metrics.Answer{
-		Saturates: true, From: math.Inf(1), To: math.NaN(), Before: -7, After: math.MaxInt, Within: true, Highest: math.NaN(), Sure: math.NaN(),
+		Saturates: true, From: math.Inf(1), To: math.NaN(), Before: -7, After: math.MaxInt, Within: true, Highest: math.NaN(), Confidence: math.NaN(),
 		SaturatedAt: 40 * time.Second, Why: "\x1b[2J",
 	}
 	for i := range 50 {

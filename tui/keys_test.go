@@ -304,7 +304,7 @@ func TestLook(t *testing.T) {
 			opened = l.Open
 		}
 	}
-	want := []metrics.Look{{Rows: true}, {Rows: true, Open: opened}, {Rows: true}, {}}
+	want := []metrics.Inspection{{Rows: true}, {Rows: true, Open: opened}, {Rows: true}, {}}
 	if opened == 0 || !slices.Equal(looks, want) {
 		t.Errorf("looks %v, want %v", looks, want)
 	}

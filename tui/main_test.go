@@ -44,7 +44,7 @@ type control struct {
 	drains, aborts int
 	orders         []metrics.Command
 	objectives     []metrics.SLO
-	looks          []metrics.Look
+	looks          []metrics.Inspection
 	saves          int
 }
 
@@ -72,7 +72,7 @@ func (c *control) Command(o metrics.Command) (said string, ok bool) {
 	return "ordered", true
 }
 
-func (c *control) Look(l metrics.Look) { c.looks = append(c.looks, l) }
+func (c *control) Inspect(l metrics.Inspection) { c.looks = append(c.looks, l) }
 
 // open returns a model of a size that shows s.
 func open(s metrics.Snapshot, w, h int, p termenv.Profile) *model {

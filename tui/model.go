@@ -58,7 +58,7 @@ type model struct {
 	latency               metrics.Latency
 	until                 time.Duration // where scrolled back charts end; 0 follows the run
 	list                  panels.List
-	looked                metrics.Look
+	looked                metrics.Inspection
 	controls              bool // keys change the load
 	wish, speed, place    wish // load, and speed and place of a run of the past
 	prompt                *prompt
@@ -267,13 +267,13 @@ func (m *model) show() {
 
 // look tells the run what of single requests is to be shown, when that changes.
 func (m *model) look() {
-	var want metrics.Look
+	var want metrics.Inspection
 	if m.pageNow().Lists {
-		want = m.list.Look()
+		want = m.list.Inspect()
 	}
 	if want != m.looked {
 		m.looked = want
-		m.Control.Look(want)
+		m.Control.Inspect(want)
 	}
 }
 

@@ -73,8 +73,8 @@ type Control interface {
 	// Command asks something of the run. It returns a few words for the screen: what was done, or why not; ok says that the command
 	// is followed. Where the answer takes time the words are "", and the answer comes as Snapshot.Notice.
 	Command(metrics.Command) (said string, ok bool)
-	// Look says what of single requests the next snapshots are to hold.
-	Look(metrics.Look)
+	// Inspect says what of single requests the next snapshots are to hold.
+	Inspect(metrics.Inspection)
 }
 
 // Guest is a Control that may be given the run while one looks at it.
@@ -90,8 +90,8 @@ func (NoControl) Command(metrics.Command) (said string, ok bool) {
 	return "this run cannot be changed from here", false
 }
 
-// Look does nothing.
-func (NoControl) Look(metrics.Look) {}
+// Inspect does nothing.
+func (NoControl) Inspect(metrics.Inspection) {}
 
 // Player is what keys may do to a run of the past.
 type Player interface {

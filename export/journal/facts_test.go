@@ -68,7 +68,7 @@ func TestOlderJournal(t *testing.T) {
 	fact := func(at int, value any) event.Event {
 		return event.Event{At: time.Duration(at) * time.Millisecond, Kind: event.Fact, Value: value}
 	}
-	users := metrics.LoadSetting{Users: 5, By: metrics.ByHand}
+	users := metrics.LoadSetting{Users: 5, By: metrics.ByUser}
 	paused := users
 	paused.Paused = true
 	want := []event.Event{

@@ -159,7 +159,7 @@ func TestJournalClientDoesNotAllocate(t *testing.T) {
 func events() []metrics.LogEntry {
 	return []metrics.LogEntry{
 		{}, {At: metrics.Never, Level: metrics.Warn, Text: "a \"b\"\n", Mark: "16 users", Count: 3},
-		{At: time.Second, Set: &metrics.LoadSetting{Rate: 1. / 3, By: metrics.ByHand}},
+		{At: time.Second, Set: &metrics.LoadSetting{Rate: 1. / 3, By: metrics.ByUser}},
 		{At: time.Second, Set: &metrics.LoadSetting{Users: 16, RampTo: 32, RampOver: time.Minute, By: metrics.BySearch}},
 		{Set: &metrics.LoadSetting{Rate: inf, RampTo: inf, Paused: true, By: "\x1b"}},
 		{Set: &metrics.LoadSetting{}},

@@ -125,7 +125,7 @@ func TestJournalRoundTrip(t *testing.T) {
 	run.Events = events()
 	run.Server, run.GPUs = serverSeconds(t), gpuSeconds(t)
 	for i := range run.Server { // derived from the requests
-		run.Server[i].First, run.Server[i].Ended = metrics.Waits{}, metrics.Waits{}
+		run.Server[i].First, run.Server[i].Ended = metrics.TTFTParts{}, metrics.TTFTParts{}
 	}
 	run.ServerKind, run.ServerAbsent, run.GPUsAbsent = "vLLM", "gone since 12 s \x1b", "no nvidia-smi"
 	run.Plan.GPUPrice, run.Plan.Find = 2.5, &metrics.Find{From: 1, Most: inf, Step: time.Second, Hold: time.Minute, Users: true}

@@ -28,7 +28,7 @@ type run struct {
 	mu      sync.Mutex
 	control bool
 	asked   []string
-	looked  metrics.Look
+	looked  metrics.Inspection
 }
 
 func newRun() *run {
@@ -58,8 +58,8 @@ func (r *run) Command(c metrics.Command) (string, bool) {
 	}
 	return r.ask(what), true
 }
-func (r *run) Look(l metrics.Look) { r.mu.Lock(); r.looked = l; r.mu.Unlock() }
-func (r *run) said() string        { r.mu.Lock(); defer r.mu.Unlock(); return strings.Join(r.asked, ", ") }
+func (r *run) Inspect(l metrics.Inspection) { r.mu.Lock(); r.looked = l; r.mu.Unlock() }
+func (r *run) said() string                 { r.mu.Lock(); defer r.mu.Unlock(); return strings.Join(r.asked, ", ") }
 func (r *run) request(i int, sent, took time.Duration) {
 	q := metrics.NewRequest(i)
 	q.Scheduled, q.Due, q.Admitted, q.Sent = sent, sent, sent, sent
@@ -169,11 +169,11 @@ func TestCommands(t *testing.T) {
 	w.Command(metrics.Command{Do: metrics.SetLoad, Value: 3})
 	w.Command(metrics.Command{Do: metrics.SetObjectives, Objectives: metrics.SLO{{Metric: metrics.TPOT, LimitMS: 1}}})
 	until(t, w, func(s metrics.Snapshot) bool { return s.Notice == "objectives tpot done" })
-	w.Look(metrics.Look{Rows: true}) // takes no notice away
+	w.Inspect(metrics.Inspection{Rows: true}) // takes no notice away
 	w.Command(metrics.Command{Do: metrics.Save})
 	until(t, w, func(s metrics.Snapshot) bool { return s.Notice == "save done" })
 	w.Command(metrics.Command{Do: metrics.Abort})
-	w.Look(metrics.Look{Rows: true, Open: 3})
+	w.Inspect(metrics.Inspection{Rows: true, Open: 3})
 	want := "drain, set, objectives tpot, save, abort"
 	for deadline := time.Now().Add(time.Minute); r.said() != want; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -187,7 +187,7 @@ func TestLooks(t *testing.T) {
 	r := newRun()
 	h := host(t, r)
 	v, w := join(t, h), join(t, h)
-	wait := func(want metrics.Look) {
+	wait := func(want metrics.Inspection) {
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			r.mu.Lock()
@@ -201,14 +201,14 @@ func TestLooks(t *testing.T) {
 			}
 		}
 	}
-	v.Look(metrics.Look{Rows: true})
-	wait(metrics.Look{Rows: true})
-	w.Look(metrics.Look{Open: 4})
-	wait(metrics.Look{Rows: true, Open: 4})
+	v.Inspect(metrics.Inspection{Rows: true})
+	wait(metrics.Inspection{Rows: true})
+	w.Inspect(metrics.Inspection{Open: 4})
+	wait(metrics.Inspection{Rows: true, Open: 4})
 	v.Close()
-	wait(metrics.Look{Open: 4})
-	w.Look(metrics.Look{})
-	wait(metrics.Look{})
+	wait(metrics.Inspection{Open: 4})
+	w.Inspect(metrics.Inspection{})
+	wait(metrics.Inspection{})
 }
 
 // A viewer that does not read, one that sends nonsense and one that leaves hold up neither the run nor the others.
@@ -235,7 +235,7 @@ func TestBadViewers(t *testing.T) {
 // word may take.
 func TestCloseDoesNotWaitForASlowViewer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &Host{run: newRun(), version: "v1", seats: make(chan struct{}, mostViewers), looks: map[net.Conn]metrics.Look{}}
+		h := &Host{run: newRun(), version: "v1", seats: make(chan struct{}, mostViewers), looks: map[net.Conn]metrics.Inspection{}}
 		h.ctx, h.cancel = context.WithCancel(t.Context())
 		near, far := net.Pipe()
 		defer far.Close()

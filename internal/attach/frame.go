@@ -115,10 +115,10 @@ func extend[T any](now *[]T, before []T, from int) bool {
 	return true
 }
 
-// request is what a viewer asks for: a command, or, with Look, what it wants to see of single requests.
+// request is what a viewer asks for: a command, or, with Inspect, what it wants to see of single requests.
 type request struct {
 	metrics.Command
-	Look *metrics.Look `json:"look,omitempty"`
+	Inspect *metrics.Inspection `json:"look,omitempty"`
 }
 
 // refusal is what a viewer of another benchtop is told. Builds that are no release have the same version.

@@ -43,8 +43,8 @@ type Run interface {
 
 	// Command is one that a viewer may give: few words say what comes of it.
 	Command(metrics.Command) (said string, ok bool)
-	// Look says what the viewers together want to see of single requests.
-	Look(metrics.Look)
+	// Inspect says what the viewers together want to see of single requests.
+	Inspect(metrics.Inspection)
 }
 
 // Host serves viewers of one run.
@@ -57,7 +57,7 @@ type Host struct {
 	seats   chan struct{}
 
 	mu    sync.Mutex // guards looks
-	looks map[net.Conn]metrics.Look
+	looks map[net.Conn]metrics.Inspection
 }
 
 // Listen opens the socket of this process for viewers of run, and another one where that is removed. The error says why there can be
@@ -67,7 +67,7 @@ func Listen(run Run, version string) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{run: run, version: version, seats: make(chan struct{}, mostViewers), looks: map[net.Conn]metrics.Look{}}
+	h := &Host{run: run, version: version, seats: make(chan struct{}, mostViewers), looks: map[net.Conn]metrics.Inspection{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.serving.Go(func() {
 		keep(h.ctx, first, func(s *socket) { h.serving.Go(func() { h.accept(s) }) })
@@ -151,7 +151,7 @@ func (h *Host) serve(conn net.Conn) {
 		defer cancel()
 		h.handle(conn, lines, notices, looked)
 	})
-	defer h.look(conn, metrics.Look{})
+	defer h.look(conn, metrics.Inspection{})
 	h.send(ctx, conn, notices, looked)
 	cancel()
 	_ = conn.SetReadDeadline(time.Now())
@@ -206,8 +206,8 @@ func (h *Host) handle(conn net.Conn, lines *bufio.Reader, notices chan string, l
 		if json.Unmarshal(line, &r) != nil {
 			return
 		}
-		if r.Look != nil {
-			h.look(conn, *r.Look)
+		if r.Inspect != nil {
+			h.look(conn, *r.Inspect)
 			select {
 			case looked <- struct{}{}:
 			default:
@@ -236,15 +236,15 @@ func (h *Host) do(c metrics.Command) string {
 }
 
 // look takes what one viewer wants to see, and tells the run what all of them want.
-func (h *Host) look(conn net.Conn, l metrics.Look) {
+func (h *Host) look(conn net.Conn, l metrics.Inspection) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.looks[conn] = l; l == (metrics.Look{}) {
+	if h.looks[conn] = l; l == (metrics.Inspection{}) {
 		delete(h.looks, conn)
 	}
 	all := l
 	for _, other := range h.looks {
 		all = all.With(other)
 	}
-	h.run.Look(all)
+	h.run.Inspect(all)
 }

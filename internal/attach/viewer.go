@@ -136,5 +136,5 @@ func (v *Viewer) Command(c metrics.Command) (said string, ok bool) {
 	return said, said == ""
 }
 
-// Look says what of single requests the screen wants to see.
-func (v *Viewer) Look(l metrics.Look) { v.ask(request{Look: &l}) }
+// Inspect says what of single requests the screen wants to see.
+func (v *Viewer) Inspect(l metrics.Inspection) { v.ask(request{Inspect: &l}) }

@@ -136,7 +136,7 @@ func (j *runJournal) take(e *event.Event) {
 	case metrics.Plan:
 		j.started = v.Started
 	case metrics.LogEntry:
-		if v.Set != nil && v.Set.By == metrics.ByHand {
+		if v.Set != nil && v.Set.By == metrics.ByUser {
 			j.manual = append(j.manual, j.started.Add(v.At))
 		}
 	}

@@ -40,5 +40,5 @@ type replayed struct {
 	player *replay.Player
 }
 
-// Look says what of single requests the dashboard wants to see.
-func (r replayed) Look(l metrics.Look) { r.player.Look(l) }
+// Inspect says what of single requests the dashboard wants to see.
+func (r replayed) Inspect(l metrics.Inspection) { r.player.Inspect(l) }

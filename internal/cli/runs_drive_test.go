@@ -55,7 +55,7 @@ const (
 )
 
 // looksAt is what the views show of single requests.
-var looksAt = metrics.Look{Rows: true, Open: 3}
+var looksAt = metrics.Inspection{Rows: true, Open: 3}
 
 // drive runs a scenario in virtual time, from the command line to the files on disk. Only the screen, signals and the sockets for
 // other terminals are left out.
@@ -226,7 +226,7 @@ func begun(t *testing.T, c *scenario, dir string, dial target.DialFunc, told *to
 	}
 	plan := *around.run.View().Snapshot().Plan
 	told.all = append([]event.Event{{Kind: event.Fact, Value: plan}}, told.all...) // as in a journal
-	around.run.View().Look(looksAt)
+	around.run.View().Inspect(looksAt)
 	return p, around.run
 }
 
@@ -254,7 +254,7 @@ func replayViews(t *testing.T, file string) (seconds []view) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		player.Pause()
-		player.Look(looksAt)
+		player.Inspect(looksAt)
 		shown := player.Run(ctx)
 		next := func(at time.Duration) metrics.Snapshot {
 			player.Seek(at)

@@ -215,9 +215,9 @@ func (v *view) window(prefix string, w *metrics.Window) {
 	v.add(prefix+"tokens", fmt.Sprintf("in=%d out=%d prompt=%d cached=%d", w.InputTokens, w.OutputTokens, w.PromptTokens, w.CachedTokens))
 	v.add(prefix+"levels", fmt.Sprintf("held=%d waiting=%d running=%d", w.Held, w.Waiting, w.Running))
 	v.histograms(prefix, ofSecond, w.Histograms[:])
-	v.add(prefix+"waits", waitsText(&w.Waits))
-	if t := &w.Told; t.N > 0 {
-		v.add(prefix+"told", fmt.Sprintf("%s queued=%d %s prefilled=%d %s", waitsText(&t.Waits), t.Queued, t.Queue, t.Prefilled, t.Prefill))
+	v.add(prefix+"waits", waitsText(&w.TTFTParts))
+	if t := &w.Reported; t.N > 0 {
+		v.add(prefix+"told", fmt.Sprintf("%s queued=%d %s prefilled=%d %s", waitsText(&t.TTFTParts), t.Queued, t.Queue, t.Prefilled, t.Prefill))
 	}
 }
 
@@ -233,7 +233,7 @@ func (v *view) steering(t *metrics.Steering) {
 func (v *view) answer(s *metrics.Snapshot) {
 	if a := s.Answer; a != nil {
 		v.add("answer", fmt.Sprintf("saturates=%t from=%.6g to=%.6g confirmed=%t before=%d after=%d shown=%d within=%t highest=%.6g level=%d sure=%.4f at=%s users=%t why=%q",
-			a.Saturates, a.From, a.To, a.Confirmed, a.Before, a.After, a.Shown, a.Within, a.Highest, a.HighestLevel, a.Sure, moment(a.SaturatedAt), a.Users, a.Why))
+			a.Saturates, a.From, a.To, a.Confirmed, a.Before, a.After, a.Shown, a.Within, a.Highest, a.HighestLevel, a.Confidence, moment(a.SaturatedAt), a.Users, a.Why))
 	}
 	for i := range s.Levels {
 		l := &s.Levels[i]
@@ -298,8 +298,8 @@ func moment(d time.Duration) string {
 	return d.String()
 }
 
-func waitsText(w *metrics.Waits) string {
-	if *w == (metrics.Waits{}) {
+func waitsText(w *metrics.TTFTParts) string {
+	if *w == (metrics.TTFTParts{}) {
 		return ""
 	}
 	return fmt.Sprintf("n=%d held=%s connect=%s ttft=%s", w.N, w.SlotWait, w.Connect, w.TTFT)

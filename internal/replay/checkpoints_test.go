@@ -17,7 +17,7 @@ func TestCheckpoints(t *testing.T) {
 	run, all := drawRun(9, 200, length)
 	times := []time.Duration{12 * time.Second, 35 * time.Second, 21 * time.Second, 0}
 	sorted := slices.Sorted(slices.Values(times))
-	want := shownOf(t, run, all, metrics.Look{Rows: true}, sorted)
+	want := shownOf(t, run, all, metrics.Inspection{Rows: true}, sorted)
 	synctest.Test(t, func(t *testing.T) {
 		p, err := New(eventtest.Of(run, yield(all)))
 		if err != nil || p.checkpoints != 0 {
@@ -25,7 +25,7 @@ func TestCheckpoints(t *testing.T) {
 		}
 		p.checkpoints = 7 // one each five seconds
 		p.Pause()
-		p.Look(metrics.Look{Rows: true})
+		p.Inspect(metrics.Inspection{Rows: true})
 		ctx, cancel := context.WithCancel(t.Context())
 		shown := p.Run(ctx)
 		for _, at := range append(times, times...) {

@@ -82,7 +82,7 @@ func drawRun(seed uint64, n int, length time.Duration) (metrics.Run, []metrics.R
 	run.Events = []metrics.LogEntry{
 		{At: length / 3, Level: metrics.Info, Text: "stage", Mark: "stage 2"},
 		{At: length / 2, Level: metrics.Info, Text: "objectives", Objectives: &slo},
-		{At: length * 2 / 3, Level: metrics.Info, Text: "set", Mark: "20/s", Set: &metrics.LoadSetting{Rate: 20, By: metrics.ByHand}},
+		{At: length * 2 / 3, Level: metrics.Info, Text: "set", Mark: "20/s", Set: &metrics.LoadSetting{Rate: 20, By: metrics.ByUser}},
 	}
 	for at := time.Second; at <= length; at += time.Second {
 		run.Client = append(run.Client, metrics.ClientSecond{At: at, Took: time.Second, CPU: r.Float64(), Cores: 2,
@@ -106,19 +106,19 @@ func yield(all []metrics.Request) iter.Seq2[metrics.Request, error] {
 }
 
 // shownOf is what a live view showed when the run was on, moment by moment, at the given times.
-func shownOf(t *testing.T, run metrics.Run, all []metrics.Request, look metrics.Look, times []time.Duration) (shown []metrics.Snapshot) {
+func shownOf(t *testing.T, run metrics.Run, all []metrics.Request, look metrics.Inspection, times []time.Duration) (shown []metrics.Snapshot) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) { shown = shownInTime(run, all, look, times) }) // on a busy machine an answer would rest
 	return shown
 }
 
-func shownInTime(run metrics.Run, all []metrics.Request, look metrics.Look, times []time.Duration) (shown []metrics.Snapshot) {
+func shownInTime(run metrics.Run, all []metrics.Request, look metrics.Inspection, times []time.Duration) (shown []metrics.Snapshot) {
 	type moment struct {
 		at time.Duration
 		do func()
 	}
 	view := live.NewView(time.Now(), &run.Plan)
-	view.Look(look)
+	view.Inspect(look)
 	var story []moment
 	tell := func(at time.Duration, do func()) { story = append(story, moment{at, do}) }
 	for _, e := range eventtest.Facts(run) {

@@ -28,7 +28,7 @@ const (
 	slowest, fastest = 0.1, 1e5
 )
 
-// Player plays one run. Play, Pause, SetSpeed, Seek and Look may be called from any goroutine and do not wait.
+// Player plays one run. Play, Pause, SetSpeed, Seek and Inspect may be called from any goroutine and do not wait.
 type Player struct {
 	recording   *recording
 	checkpoints int                // how many
@@ -36,7 +36,7 @@ type Player struct {
 	gone        chan struct{}      // closed when Run has ended
 
 	playback *playback
-	look     metrics.Look
+	look     metrics.Inspection
 	at       time.Duration // of the run
 	sought   bool          // at was changed by a command
 	seen     time.Time     // when at was right
@@ -87,11 +87,11 @@ func (p *Player) Seek(at time.Duration) {
 	p.command(func(p *Player) { p.at, p.sought = min(max(at, 0), p.recording.length), true })
 }
 
-// Look says what of single requests the snapshots from now on are to hold.
-func (p *Player) Look(l metrics.Look) {
+// Inspect says what of single requests the snapshots from now on are to hold.
+func (p *Player) Inspect(l metrics.Inspection) {
 	p.command(func(p *Player) {
 		p.look = l
-		p.playback.view.Look(l)
+		p.playback.view.Inspect(l)
 	})
 }
 
@@ -176,7 +176,7 @@ func (p *Player) handleWaiting() {
 func (p *Player) advance(ctx context.Context, computed *result, checkpoints *checkpoints) bool {
 	if f := checkpoints.nearest(p.at, p.playback); f != p.playback {
 		p.playback, p.finished = f, false
-		f.view.Look(p.look)
+		f.view.Inspect(p.look)
 	}
 	to, atEnd := p.at, p.at == p.recording.length
 	if atEnd {

@@ -19,11 +19,11 @@ func TestShowsWhatWasShown(t *testing.T) {
 	times := []time.Duration{0, time.Millisecond, 3 * time.Second, 7777777 * time.Microsecond, 20 * time.Second, 27 * time.Second, 39 * time.Second}
 	for seed := range uint64(3) {
 		run, all := drawRun(seed, 250, length)
-		look := metrics.Look{Rows: seed%2 == 0, Open: 1 + 7*int(seed%2)}
+		look := metrics.Inspection{Rows: seed%2 == 0, Open: 1 + 7*int(seed%2)}
 		want := shownOf(t, run, all, look, times)
 		playing(t, run, all, func(p *Player, next func() metrics.Snapshot) {
 			p.Pause()
-			p.Look(look)
+			p.Inspect(look)
 			for _, i := range []int{0, 1, 2, 3, 4, 5, 6, 2, 5, 1, 6, 0, 3} { // forth and back
 				p.Seek(times[i])
 				s := next()
@@ -45,7 +45,7 @@ func TestShowsWhatWasShown(t *testing.T) {
 func TestFirstAnswerOfAJournal(t *testing.T) {
 	run, all := drawRun(2, 200, 30*time.Second)
 	at := []time.Duration{25 * time.Second}
-	want := shownOf(t, run, all, metrics.Look{}, at)[0].Histograms[metrics.FirstAnswer].Count()
+	want := shownOf(t, run, all, metrics.Inspection{}, at)[0].Histograms[metrics.FirstAnswer].Count()
 	for i := range all {
 		for k := range all[i].Chunks {
 			all[i].Chunks[k].Answer = false

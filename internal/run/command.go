@@ -173,18 +173,18 @@ const (
 	lookers
 )
 
-// Look says what the run's own dashboard wants to see of single requests.
-func (r *Run) Look(l metrics.Look) { r.lookAs(ownScreen, l) }
+// Inspect says what the run's own dashboard wants to see of single requests.
+func (r *Run) Inspect(l metrics.Inspection) { r.lookAs(ownScreen, l) }
 
 // lookAs joins what all terminals want to see: of several opened requests that of the run's own.
-func (r *Run) lookAs(who int, l metrics.Look) {
+func (r *Run) lookAs(who int, l metrics.Inspection) {
 	r.call(func() {
 		r.looks[who] = l
-		var all metrics.Look
+		var all metrics.Inspection
 		for _, l := range r.looks {
 			all = all.With(l)
 		}
-		r.view.Look(all)
+		r.view.Inspect(all)
 	})
 }
 
@@ -206,5 +206,5 @@ func (h hosted) Snapshot() metrics.Snapshot { return h.view.Recent() }
 // Controllable says that the first terminal is gone.
 func (h hosted) Controllable() bool { return h.lost.Load() }
 
-// Look is what the other terminals want to see of single requests.
-func (h hosted) Look(l metrics.Look) { h.lookAs(otherScreens, l) }
+// Inspect is what the other terminals want to see of single requests.
+func (h hosted) Inspect(l metrics.Inspection) { h.lookAs(otherScreens, l) }

@@ -93,7 +93,7 @@ type Run struct {
 	phase  Phase
 	reason string // why the run was cut short, "" if it was not
 	load   *control.Controller
-	looks  [lookers]metrics.Look
+	looks  [lookers]metrics.Inspection
 	saving bool // a result of the run so far is being written
 
 	uncounted uncounted

@@ -76,7 +76,7 @@ func BenchmarkSnapshotOfRows(b *testing.B) {
 		rec.due(&q)
 		rec.sent(&q)
 	}
-	rec.Look(metrics.Look{Rows: true, Open: 5})
+	rec.Inspect(metrics.Inspection{Rows: true, Open: 5})
 	b.ReportAllocs()
 	var locked time.Duration
 	for b.Loop() {
@@ -103,7 +103,7 @@ func TestChunkAllocatesNothing(t *testing.T) {
 		q.Piece = piece
 		rec.chunk(&q)
 	}
-	rec.Look(metrics.Look{Rows: true, Open: 1})
+	rec.Inspect(metrics.Inspection{Rows: true, Open: 1})
 	chunk()
 	chunk()
 	if n := testing.AllocsPerRun(1000, chunk); n != 0 {

@@ -21,7 +21,7 @@ func TestLookWakes(t *testing.T) {
 			t.Error("rows that nobody asked for")
 		}
 		time.Sleep(300 * time.Millisecond)
-		rec.Look(metrics.Look{Rows: true})
+		rec.Inspect(metrics.Inspection{Rows: true})
 		synctest.Wait()
 		select {
 		case s := <-ch:
@@ -31,10 +31,10 @@ func TestLookWakes(t *testing.T) {
 		default:
 			t.Fatal("nothing came")
 		}
-		rec.Look(metrics.Look{Rows: true}) // nothing new
+		rec.Inspect(metrics.Inspection{Rows: true}) // nothing new
 		var came []time.Duration
 		for i := range 200 { // 200 ms of wishes
-			rec.Look(metrics.Look{Rows: true, Open: 1 + i%2})
+			rec.Inspect(metrics.Inspection{Rows: true, Open: 1 + i%2})
 			time.Sleep(time.Millisecond)
 			select {
 			case s := <-ch:
@@ -60,15 +60,15 @@ func TestLookWaitsForNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rec := NewView(time.Now(), &metrics.Plan{})
 		for i := range 10 {
-			rec.Look(metrics.Look{Open: i})
+			rec.Inspect(metrics.Inspection{Open: i})
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ch := rec.Publish(ctx, time.Second)
 		for i := range 10 {
-			rec.Look(metrics.Look{Open: i})
+			rec.Inspect(metrics.Inspection{Open: i})
 			time.Sleep(70 * time.Millisecond)
 		}
-		rec.Look(metrics.Look{Rows: true})
+		rec.Inspect(metrics.Inspection{Rows: true})
 		cancel() // while the wish waits
 		n := 0
 		for range ch {
@@ -112,7 +112,7 @@ func TestRecent(t *testing.T) {
 			"SetSteering":   {func() { rec.fact(0, metrics.Steering{Changes: 3}) }, func(s *metrics.Snapshot) bool { return s.Steering.Changes == 3 }},
 			"SetObjectives": {func() { rec.setObjectives(metrics.SLO{{Metric: metrics.TTFT, LimitMS: 1}}) }, func(s *metrics.Snapshot) bool { return len(s.Objectives) == 1 }},
 			"Log":           {func() { rec.fact(0, metrics.LogEntry{Text: "x"}) }, func(s *metrics.Snapshot) bool { return len(s.Log) == 1 }},
-			"Look":          {func() { rec.Look(metrics.Look{Rows: true}) }, func(s *metrics.Snapshot) bool { return len(s.Requests) == 1 }},
+			"Look":          {func() { rec.Inspect(metrics.Inspection{Rows: true}) }, func(s *metrics.Snapshot) bool { return len(s.Requests) == 1 }},
 		} {
 			c.say()
 			if s := rec.Recent(); !c.done(&s) {

@@ -71,7 +71,7 @@ func (x *requestIndex) due(p *metrics.Plan, q *metrics.Request) (filled bool) {
 			k.unjudged = true
 		}
 		if filled = x.full == metrics.Never; filled {
-			x.full = p.Cause(q)
+			x.full = p.LoadTime(q)
 		}
 		return filled
 	}
@@ -92,7 +92,7 @@ func (x *requestIndex) sent(p *metrics.Plan, q *metrics.Request) {
 		x.arrive(p, q)
 	}
 	if !p.Warming(q) {
-		x.sentAt.add(p.WentOut(q))
+		x.sentAt.add(p.SentTime(q))
 	}
 }
 
@@ -103,7 +103,7 @@ func unjudged(q *metrics.Request) bool {
 
 func (x *requestIndex) arrive(p *metrics.Plan, q *metrics.Request) {
 	if !p.Warming(q) {
-		x.arrived.add(arrival{p.Cause(q), int32(min(max(0, q.Index), math.MaxInt32))})
+		x.arrived.add(arrival{p.LoadTime(q), int32(min(max(0, q.Index), math.MaxInt32))})
 	}
 }
 
@@ -122,7 +122,7 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 		return // it is in no figure
 	}
 	e := ended{
-		loadTime: p.Cause(q), warming: warming, ok: ok, cancelled: q.Failure == metrics.Cancelled,
+		loadTime: p.LoadTime(q), warming: warming, ok: ok, cancelled: q.Failure == metrics.Cancelled,
 		noSocket: q.Failure == metrics.FailedNoSocket, second: uint32(second),
 	}
 	if ok {
@@ -138,7 +138,7 @@ func (x *requestIndex) done(p *metrics.Plan, slo metrics.SLO, q *metrics.Request
 func (e *ended) summary() saturation.Summary {
 	wait, whole := e.sent.duration()+e.ttft.duration(), e.sent.duration()+e.e2el.duration()
 	return saturation.Summary{
-		Cause: e.loadTime, OK: e.ok, Cancelled: e.cancelled, NoSocket: e.noSocket,
+		LoadTime: e.loadTime, OK: e.ok, Cancelled: e.cancelled, NoSocket: e.noSocket,
 		First: e.loadTime + wait, Done: e.loadTime + whole + e.after.duration(),
 		TTFT: e.ttft.duration(), Wait: wait, Whole: whole, Late: e.late.duration(), Rest: e.rest, Output: int(e.output),
 	}

@@ -10,8 +10,8 @@ import (
 // rowsInFlight are the requests in flight that are shown: the oldest.
 const rowsInFlight = 200
 
-// Look says what a viewer wants to see of single requests from now on. Publish shows it at once.
-func (v *View) Look(l metrics.Look) {
+// Inspect says what a viewer wants to see of single requests from now on. Publish shows it at once.
+func (v *View) Inspect(l metrics.Inspection) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	t := &v.tracks
@@ -97,8 +97,8 @@ func (v *viewed) detail() *metrics.RequestDetail {
 	return &d
 }
 
-// rowWords are the bytes of an error that a list shows.
-const rowWords = 240
+// rowErrorBytes are the bytes of an error that a list shows.
+const rowErrorBytes = 240
 
 // row shows a request in flight, under the recorder's lock, or one that is over.
 func (k *track) row() metrics.RequestRow {
@@ -115,7 +115,7 @@ func (k *track) row() metrics.RequestRow {
 	if q.OK() {
 		r.TPOT, r.E2EL, r.OutputTokens = q.TPOT(), q.E2EL(), q.OutputTokens
 	}
-	r.Failure, r.Status, r.Error = q.Failure, q.Status, whole(q.Error, rowWords)
+	r.Failure, r.Status, r.Error = q.Failure, q.Status, whole(q.Error, rowErrorBytes)
 	return r
 }
 

@@ -45,7 +45,7 @@ func trackOf(q *metrics.Request) *track {
 
 // tracks are the requests that viewers may see.
 type tracks struct {
-	look        metrics.Look
+	look        metrics.Inspection
 	opened      *track
 	inFlight    list.List // by when they were due
 	slots       int

@@ -51,7 +51,7 @@ func TestRowsOfARequest(t *testing.T) {
 	if s := rec.Snapshot(); s.Requests != nil || s.Opened != nil {
 		t.Error("rows that nobody asked for")
 	}
-	rec.Look(metrics.Look{Rows: true, Open: 5})
+	rec.Inspect(metrics.Inspection{Rows: true, Open: 5})
 	x := begun(rec, 4, 10*ms)
 	want := metrics.RequestRow{Index: 4, State: metrics.StateHeld, Due: 10 * ms, Sent: metrics.Never, Ended: metrics.Never, SlotWait: metrics.Never, TTFT: metrics.Never,
 		TPOT: metrics.Never, E2EL: metrics.Never, InputTokens: 14, Kept: true}
@@ -84,7 +84,7 @@ func TestRowsOfARequest(t *testing.T) {
 	if d := check("done"); len(d.Chunks) != 2 || d.Text != "Hello" || d.Finish != "stop" || d.ServerQueue != 3*ms || d.ServerPrefill != metrics.Never {
 		t.Errorf("opened: %+v", d)
 	}
-	rec.Look(metrics.Look{})
+	rec.Inspect(metrics.Inspection{})
 	if s := rec.Snapshot(); s.Requests != nil || s.Opened != nil {
 		t.Error("rows after nobody asked for them any more")
 	}
@@ -111,7 +111,7 @@ func TestRowsAreBounded(t *testing.T) {
 	for i := range 500 {
 		begun(rec, n+i, 0).sent(0)
 	}
-	rec.Look(metrics.Look{Rows: true, Open: n + 1})
+	rec.Inspect(metrics.Inspection{Rows: true, Open: n + 1})
 	s := rec.Snapshot()
 	has := map[int]metrics.RequestRow{}
 	for _, r := range s.Requests {
@@ -142,11 +142,11 @@ func TestRowsAreBounded(t *testing.T) {
 	if len(s.Requests) > 650 || s.Waiting != 500 {
 		t.Errorf("%d rows, %d waiting", len(s.Requests), s.Waiting)
 	}
-	rec.Look(metrics.Look{Open: 2902})
+	rec.Inspect(metrics.Inspection{Open: 2902})
 	if d := rec.Snapshot().Opened; d == nil || len(d.Text) > textKept || !d.TextCut || !utf8.ValidString(d.Text) {
 		t.Errorf("opened %.500q", fmt.Sprint(d))
 	}
-	rec.Look(metrics.Look{Open: 1003})
+	rec.Inspect(metrics.Inspection{Open: 1003})
 	if d := rec.Snapshot().Opened; d != nil {
 		t.Errorf("opened what was not kept: request %d", d.Index)
 	}
@@ -176,7 +176,7 @@ func TestOpenedWithoutASlot(t *testing.T) {
 	late[3].due(0)
 	late[3].sent(0)
 	late[3].chunk(time.Second, "a")
-	rec.Look(metrics.Look{Open: 4})
+	rec.Inspect(metrics.Inspection{Open: 4})
 	if d := rec.Snapshot().Opened; d == nil || len(d.Chunks) != 0 || !d.TextCut {
 		t.Errorf("opened %+v", d)
 	}
@@ -206,7 +206,7 @@ func TestManyHands(t *testing.T) {
 		var work sync.WaitGroup
 		stop := make(chan struct{})
 		for i, view := range []func(n int){
-			func(n int) { rec.Look(metrics.Look{Rows: n%2 == 0, Open: n % 50}) },
+			func(n int) { rec.Inspect(metrics.Inspection{Rows: n%2 == 0, Open: n % 50}) },
 			func(n int) {
 				s := rec.Snapshot()
 				_ = fmt.Sprint(s.Requests, s.Opened, s.SplitOver(0, s.At), s.Endpoints)

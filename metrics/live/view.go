@@ -34,8 +34,8 @@ type View struct {
 	sets      []metrics.LogEntry
 	flood     bool // the last line of the log is a failed request
 	tokens    firstTokens
-	lengths   metrics.LengthTally
-	failures  metrics.FailureTally
+	lengths   metrics.LengthAccumulator
+	failures  metrics.FailureAccumulator
 	settled   bool      // nothing that comes can change the answer
 	restUntil time.Time // before which not to judge again
 	index     requestIndex

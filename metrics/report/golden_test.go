@@ -220,9 +220,9 @@ func TestGolden(t *testing.T) {
 				}
 				// Not as a request, because the file's times are no whole microseconds.
 				for _, gap := range q.ITL {
-					s.tally.samples[metrics.ITL].Add(gap)
+					s.accumulator.samples[metrics.ITL].Add(gap)
 				}
-				s.tally.add(&metrics.Outcome{Start: q.Start, TTFT: q.TTFT, E2EL: q.Latency, ITLs: q.ITL, Input: q.Input, Output: outputs[i]}, &s.report)
+				s.accumulator.add(&metrics.Outcome{Start: q.Start, TTFT: q.TTFT, E2EL: q.Latency, ITLs: q.ITL, Input: q.Input, Output: outputs[i]}, &s.report)
 				start := time.Duration(math.Round(q.Start * 1e9))
 				s.open.add(start, start+time.Duration(math.Round(q.Latency*1e9)))
 			}

@@ -100,7 +100,7 @@ func look(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, sets []sat
 			continue
 		}
 		o.requests++
-		o.scheduled.Add(plan.Cause(&q), sets)
+		o.scheduled.Add(plan.LoadTime(&q), sets)
 		o.sent.Add(q.Sent)
 		if q.OK() {
 			o.done.Add(q.Done)
@@ -111,7 +111,7 @@ func look(reqs iter.Seq2[metrics.Request, error], plan *metrics.Plan, sets []sat
 }
 
 // hands counts the loads that the plan did not set.
-func hands(sets []saturation.Setting) (n int) {
+func manualChanges(sets []saturation.Setting) (n int) {
 	for i := range sets {
 		if sets[i].By != metrics.ByPlan {
 			n++

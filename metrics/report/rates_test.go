@@ -101,7 +101,7 @@ func TestRateSteps(t *testing.T) {
 	if diff := cmp.Diff(want, steps()); diff != "" {
 		t.Errorf("with a warm-up (-want +got):\n%s", diff)
 	}
-	events = []metrics.LogEntry{{At: 2250 * ms, Set: &metrics.LoadSetting{Rate: 1, By: metrics.ByHand}}} // what came then was not the ramp's
+	events = []metrics.LogEntry{{At: 2250 * ms, Set: &metrics.LoadSetting{Rate: 1, By: metrics.ByUser}}} // what came then was not the ramp's
 	if diff := cmp.Diff(want[:2], steps()); diff != "" {
 		t.Errorf("steered (-want +got):\n%s", diff)
 	}

@@ -28,7 +28,7 @@ func looksAt(seconds []metrics.ServerSecond) looks {
 	l := slices.Clone(seconds)
 	slices.SortStableFunc(l, func(a, b metrics.ServerSecond) int { return cmp.Compare(a.At, b.At) })
 	for i := range l {
-		l[i].First, l[i].Ended = metrics.Waits{}, metrics.Waits{}
+		l[i].First, l[i].Ended = metrics.TTFTParts{}, metrics.TTFTParts{}
 	}
 	return l
 }

@@ -166,14 +166,14 @@ func TestGPUReport(t *testing.T) {
 	}}}
 	got := gpuReport(&run, 1000, 8*time.Second) // of which half was looked at
 	want := &metrics.GPUReport{
-		Names: []string{"", "", "H100", "H100"}, UseMean: (0.5 + 1 + 3*0.5 + 3*0.5) / 8, Energy: 800 + 1200, LookedAt: 4 * time.Second,
+		Names: []string{"", "", "H100", "H100"}, UseMean: (0.5 + 1 + 3*0.5 + 3*0.5) / 8, Energy: 800 + 1200, Sampled: 4 * time.Second,
 		PowerMean: (300+3*400)/4 + 500, Seen: 2, Powered: 2, // one of them told it for a part of the time
 		MemoryMost: metrics.Unsaid(), TemperatureMost: 63, JoulesPerToken: 7, CostPerMillion: 3 * 2 * (8 * time.Second).Hours() * 1e6 / 1000,
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateNaNs(), cmpopts.IgnoreFields(metrics.GPUReport{}, "Seconds")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !got.LooksMiss(8*time.Second) || !got.LooksMiss(4100*time.Millisecond) || got.LooksMiss(4080*time.Millisecond) {
+	if !got.SamplesMiss(8*time.Second) || !got.SamplesMiss(4100*time.Millisecond) || got.SamplesMiss(4080*time.Millisecond) {
 		t.Errorf("4 s are taken for 8 or 4.1, or not for 4.08: %+v", got)
 	}
 	for _, s := range run.GPUs {

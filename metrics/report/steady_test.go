@@ -187,7 +187,7 @@ func TestSteadyStateSteered(t *testing.T) {
 	run := metrics.Run{Plan: closedPlan(2), End: metrics.End{Ended: 20 * time.Second}}
 	for _, steered := range []bool{false, true} {
 		if steered {
-			run.Events = []metrics.LogEntry{{At: 10 * time.Second, Set: &metrics.LoadSetting{Users: 9, By: metrics.ByHand}}}
+			run.Events = []metrics.LogEntry{{At: 10 * time.Second, Set: &metrics.LoadSetting{Users: 9, By: metrics.ByUser}}}
 		}
 		r, err := Summarize(yield(all), run)
 		if err != nil || (r.SteadyState == nil) != steered {

@@ -37,13 +37,13 @@ func Summarize(reqs iter.Seq2[metrics.Request, error], run metrics.Run) (metrics
 type summary struct {
 	run                   metrics.Run
 	report                metrics.Report
-	tally                 *tally
+	accumulator           *accumulator
 	line                  metrics.Timeline
 	looks                 looks
 	levels                saturation.Levels
 	steps                 rateSteps
-	failures              metrics.FailureTally
-	lengths               metrics.LengthTally
+	failures              metrics.FailureAccumulator
+	lengths               metrics.LengthAccumulator
 	vllmTTFT              metrics.Sample // as vLLM 0.33 counts chunks
 	vllmLater, vllmUnread int            // successes in which that is later, or never
 	open, broken          overlap        // successes in flight, and those that failed or were cut
@@ -57,7 +57,7 @@ func newSummary(run metrics.Run, seen overview) *summary {
 	slo := lastObjectives(&run.Plan, run.Events)
 	s := &summary{
 		run: run, answered: seen.answered,
-		tally: newTally(seen.origin), vllmTTFT: metrics.Sample{},
+		accumulator: newAccumulator(seen.origin), vllmTTFT: metrics.Sample{},
 	}
 	r := &s.report
 	r.Plan, r.Events, r.Ended = run.Plan, run.Events, run.Ended
@@ -74,7 +74,7 @@ func newSummary(run metrics.Run, seen overview) *summary {
 	if plan.Paced() {
 		r.ScheduledRate = seen.scheduled.Rate()
 	}
-	r.Objectives, r.Steered = slo, hands(seen.sets)
+	r.Objectives, r.Steered = slo, manualChanges(seen.sets)
 	s.line = metrics.Timeline{Plan: plan, SLO: slo}
 	s.looks = looksAt(run.Server)
 	s.steps = newRateSteps(plan, seen.sets)
@@ -125,7 +125,7 @@ func (s *summary) add(q *metrics.Request) {
 
 func (s *summary) success(q *metrics.Request) {
 	s.outcome = q.OutcomeWithGaps(s.outcome.ITLs)
-	s.tally.add(&s.outcome, &s.report)
+	s.accumulator.add(&s.outcome, &s.report)
 	s.open.add(q.Sent, q.LastChunk)
 	r := &s.report
 	r.InputSources[q.InputSource]++
@@ -133,7 +133,7 @@ func (s *summary) success(q *metrics.Request) {
 		r.OutputSources[q.OutputSource]++
 	}
 	s.lengths.Add(q)
-	s.tally.addPlain(q)
+	s.accumulator.addPlain(q)
 	r.Inputs += max(1, q.Inputs)
 	switch q.VLLMLater {
 	case metrics.Never:
@@ -171,13 +171,13 @@ func (s *summary) finish() {
 	r.Levels, r.Answer = s.levels.Judge()
 	r.Lengths = s.lengths.Lengths()
 	r.Server, r.GPUs = serverReport(&s.run, s.looks, r.Ended), gpuReport(&s.run, r.OutputTokens, s.length())
-	r.Split = metrics.SplitOf(&l.Waits, &l.Told, s.looks, r.Plan.Warmup, math.MaxInt64, r.Ended)
+	r.Split = metrics.SplitOf(&l.TTFTParts, &l.Reported, s.looks, r.Plan.Warmup, math.MaxInt64, r.Ended)
 	r.Gates = r.CheckGates()
 	conclude(r)
 }
 
 func (s *summary) totals() {
-	r, t := &s.report, s.tally
+	r, t := &s.report, s.accumulator
 	r.InputThroughput = metrics.PerSecond(float64(r.Inputs), r.Duration)
 	r.RequestThroughput = metrics.PerSecond(float64(r.Completed), r.Duration)
 	r.OutputThroughput = metrics.PerSecond(float64(r.OutputTokens), r.Duration)
@@ -190,7 +190,7 @@ func (s *summary) totals() {
 }
 
 func (s *summary) latencies() {
-	r, t := &s.report, s.tally
+	r, t := &s.report, s.accumulator
 	for l := range metrics.NumLatencies {
 		if r.Plan.Pooling && l.Streams() {
 			t.samples[l] = metrics.Sample{}

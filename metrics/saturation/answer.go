@@ -208,7 +208,7 @@ func (l *Levels) highest(a *metrics.Answer, order []*level) {
 // within makes a level the highest one within the objectives.
 func (l *Levels) within(a *metrics.Answer, v *level) {
 	enough, _ := l.plan.EnoughGood()
-	a.Within, a.Highest, a.HighestLevel, a.Sure = true, v.Achieved(), v.index, sureOf(v.Good, v.Requests, enough)
+	a.Within, a.Highest, a.HighestLevel, a.Confidence = true, v.Achieved(), v.index, probShareAtLeast(v.Good, v.Requests, enough)
 }
 
 // lastSet is how the last setting of the load turned out.

@@ -295,9 +295,9 @@ func TestSaturationOfStages(t *testing.T) {
 		}
 	}
 	summary := answerTo(t, plan, many.serve(arrivals, r))
-	want := metrics.Answer{Saturates: true, From: 24, To: 40, Confirmed: true, Before: 2, After: 3, Shown: 3, SaturatedAt: time.Minute, Within: true, Highest: 24, HighestLevel: 2, Sure: summary.Answer.Sure}
-	if want.Sure < 0.999 || want.Sure > 1 {
-		t.Errorf("all of 300 requests were good, but that is only %v sure", want.Sure)
+	want := metrics.Answer{Saturates: true, From: 24, To: 40, Confirmed: true, Before: 2, After: 3, Shown: 3, SaturatedAt: time.Minute, Within: true, Highest: 24, HighestLevel: 2, Confidence: summary.Answer.Confidence}
+	if want.Confidence < 0.999 || want.Confidence > 1 {
+		t.Errorf("all of 300 requests were good, but that is only %v sure", want.Confidence)
 	}
 	if summary.Answer != want {
 		t.Errorf("%+v, want %+v", summary.Answer, want)

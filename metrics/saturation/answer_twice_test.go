@@ -18,8 +18,8 @@ func TestSaturationOfALoadSetTwice(t *testing.T) {
 			return metrics.LogEntry{At: time.Duration(ms) * time.Millisecond, Set: &l}
 		}
 		events := []metrics.LogEntry{
-			at(12_000, metrics.LoadSetting{Rate: 45, By: metrics.ByHand}), at(17_000, metrics.LoadSetting{Rate: 45, Paused: true, By: metrics.ByHand}),
-			at(23_000, metrics.LoadSetting{Rate: 45, By: metrics.ByHand}), at(25_700, metrics.LoadSetting{Rate: 45, RampTo: 10, RampOver: 4 * time.Second, By: metrics.ByHand}),
+			at(12_000, metrics.LoadSetting{Rate: 45, By: metrics.ByUser}), at(17_000, metrics.LoadSetting{Rate: 45, Paused: true, By: metrics.ByUser}),
+			at(23_000, metrics.LoadSetting{Rate: 45, By: metrics.ByUser}), at(25_700, metrics.LoadSetting{Rate: 45, RampTo: 10, RampOver: 4 * time.Second, By: metrics.ByUser}),
 		}
 		arrivals := append(poisson(linear(16, 16, 12*time.Second), r), steered(events, 40*time.Second, r)...)
 		report := summarizeSteered(t, metrics.Plan{Rate: 16, Burstiness: 1}, s.serve(arrivals, r), events)

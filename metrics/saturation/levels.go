@@ -71,7 +71,7 @@ type level struct {
 	over      int           // of them ended, in whatever way
 	gaps      time.Duration // that the ramp's rates leave between them; whole numbers add up alike in any order
 	noSocket  int           // of Requests
-	sent      int           // requests sent in the level, whenever they were scheduled; see Plan.WentOut
+	sent      int           // requests sent in the level, whenever they were scheduled; see Plan.SentTime
 	done      int           // successes that ended in the level, whenever they were scheduled
 	ttft      figures
 	itl       metrics.Histogram // there are so many gaps that exact counts would cost more than all the rest
@@ -93,8 +93,8 @@ func (l *Levels) at(at time.Duration) *level {
 // Add counts a request.
 func (l *Levels) Add(q *metrics.Request) {
 	f := Summarize(l.plan, q)
-	l.Arrived(f.Cause, q.Index)
-	l.Sent(l.plan.WentOut(q))
+	l.Arrived(f.LoadTime, q.Index)
+	l.Sent(l.plan.SentTime(q))
 	v := l.Ended(&f)
 	if v == nil || !f.OK {
 		return
@@ -131,7 +131,7 @@ func (l *Levels) Ended(f *Summary) *level {
 			at.done++
 		}
 	}
-	v := l.at(f.Cause)
+	v := l.at(f.LoadTime)
 	if v == nil {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (l *Levels) Ended(f *Summary) *level {
 		v.pace.Fail()
 		return v
 	}
-	o := f.felt()
+	o := f.outcome()
 	if l.SLO.Judge(&o).Good() {
 		v.Good++
 	}
@@ -157,7 +157,7 @@ func (l *Levels) Ended(f *Summary) *level {
 
 func (v *level) succeed(f *Summary) {
 	v.ttft.add(f.TTFT.Seconds())
-	v.pace.Add(f.Cause, v.From, v.To, f.Wait, f.Whole)
+	v.pace.Add(f.LoadTime, v.From, v.To, f.Wait, f.Whole)
 	if f.Late > metrics.LateMost {
 		v.late.add(f.Late.Seconds())
 	}

@@ -106,7 +106,7 @@ func shown(past []*level, before waits) *level {
 	return longest
 }
 
-// refine moves the first level past saturation to where the load came to exceed what the server can do. Waits alone show it
+// refine moves the first level past saturation to where the load came to exceed what the server can do. TTFTParts alone show it
 // early where arrivals come in bunches, and late where a queue has to grow first or requests take long. But levels before
 // whose effect had the time to show stay what they are.
 func (l *Levels) refine(order []*level, first, last int, served float64) int {

@@ -46,7 +46,7 @@ func TestSteeredLevels(t *testing.T) {
 		setTo(0, metrics.LoadSetting{Rate: 10}),
 		setTo(20, metrics.LoadSetting{Rate: 10, Paused: true}),
 		setTo(30, metrics.LoadSetting{Rate: 20}),
-		setTo(40, metrics.LoadSetting{Rate: 20, By: metrics.ByHand}), // which it was
+		setTo(40, metrics.LoadSetting{Rate: 20, By: metrics.ByUser}), // which it was
 		setTo(50, metrics.LoadSetting{Rate: 99}),
 		setTo(51, metrics.LoadSetting{Rate: 10, RampTo: 30, RampOver: 20 * time.Second}),
 		setTo(71, metrics.LoadSetting{Rate: 30}),
@@ -82,7 +82,7 @@ func TestSaturationOfASteeredRun(t *testing.T) {
 	plan.Goodput = metrics.SLO{{Metric: metrics.TTFT, LimitMS: 200}}
 	var events []metrics.LogEntry
 	for i, rate := range []float64{16, 22, 28, 40, 10} {
-		events = append(events, setTo(30+15*i, metrics.LoadSetting{Rate: rate, By: metrics.ByHand}))
+		events = append(events, setTo(30+15*i, metrics.LoadSetting{Rate: rate, By: metrics.ByUser}))
 	}
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -93,8 +93,8 @@ func TestSaturationOfASteeredRun(t *testing.T) {
 		if !a.Saturates || middle(&a) < 22 || middle(&a) > 36 || a.SaturatedAt != summary.Levels[a.After].From || a.SaturatedAt < 60*time.Second {
 			t.Errorf("seed %d: %+v, capacity %.1f", seed, a, many.capacity())
 		}
-		if !a.Within || a.Highest < 20 || a.Highest > many.capacity() || a.Sure <= 0.5 {
-			t.Errorf("seed %d: highest %v, %v sure", seed, a.Highest, a.Sure)
+		if !a.Within || a.Highest < 20 || a.Highest > many.capacity() || a.Confidence <= 0.5 {
+			t.Errorf("seed %d: highest %v, %v sure", seed, a.Highest, a.Confidence)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func TestSearchedLoad(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		calm := many.with(func(s *server) { s.jitter = 0.1 })
 		summary := summarizeSteered(t, plan, calm.serve(steered(events, time.Duration(at)*time.Second, r), r), events)
-		if a := summary.Answer; !a.Within || a.Highest < 24 || a.Highest > 27 || a.Sure < 0.3 {
+		if a := summary.Answer; !a.Within || a.Highest < 24 || a.Highest > 27 || a.Confidence < 0.3 {
 			t.Errorf("seed %d: %+v\n%+v", seed, a, summary.Levels)
 		}
 	}
@@ -189,7 +189,7 @@ func TestNonsenseSettings(t *testing.T) {
 		if err != nil || len(summary.Levels) > saturation.MostOpened {
 			t.Errorf("%v, %d levels", err, len(summary.Levels))
 		}
-		for _, v := range []float64{meanOf(summary.Server), summary.Answer.Sure, summary.Answer.Highest} {
+		for _, v := range []float64{meanOf(summary.Server), summary.Answer.Confidence, summary.Answer.Highest} {
 			if math.IsInf(v, 0) {
 				t.Errorf("an infinity in the report: %+v", summary.Answer)
 			}

@@ -8,8 +8,8 @@ import (
 
 // Summary is what the levels need to know of a request that ended.
 type Summary struct {
-	// Cause is the moment that decides to which load it belongs.
-	Cause         time.Duration
+	// LoadTime is the moment that decides to which load it belongs.
+	LoadTime      time.Duration
 	OK, Cancelled bool
 
 	NoSocket bool // the client's own system refused it
@@ -23,10 +23,10 @@ type Summary struct {
 }
 
 func Summarize(p *metrics.Plan, q *metrics.Request) Summary {
-	f := Summary{Cause: p.Cause(q), OK: q.OK(), Cancelled: q.Failure == metrics.Cancelled, NoSocket: q.Failure == metrics.FailedNoSocket}
+	f := Summary{LoadTime: p.LoadTime(q), OK: q.OK(), Cancelled: q.Failure == metrics.Cancelled, NoSocket: q.Failure == metrics.FailedNoSocket}
 	if f.OK {
 		f.Done, f.First, f.TTFT, f.Output = q.Done, q.FirstChunk, q.TTFT(), q.OutputTokens
-		f.Wait, f.Whole = max(f.TTFT, q.FirstChunk-f.Cause), max(q.E2EL(), q.LastChunk-f.Cause)
+		f.Wait, f.Whole = max(f.TTFT, q.FirstChunk-f.LoadTime), max(q.E2EL(), q.LastChunk-f.LoadTime)
 		f.Late = max(0, q.OwnLateness())
 		f.Rest = q.OtherObjectives()
 	}
@@ -34,13 +34,13 @@ func Summarize(p *metrics.Plan, q *metrics.Request) Summary {
 }
 
 // felt is the outcome of a success as its user felt it.
-func (f *Summary) felt() metrics.Outcome {
+func (f *Summary) outcome() metrics.Outcome {
 	return metrics.OutcomeOf(f.Wait, f.Whole, f.Output, f.Rest)
 }
 
-// Felt reports whether a success met every objective as its user felt it, from the moment at which the load asked for it.
-func Felt(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) bool {
+// Good reports whether a success met every objective as its user felt it, from the moment at which the load asked for it.
+func Good(p *metrics.Plan, slo metrics.SLO, q *metrics.Request) bool {
 	f := Summarize(p, q)
-	o := f.felt()
+	o := f.outcome()
 	return slo.Judge(&o).Good()
 }

@@ -22,7 +22,7 @@ func usersAtOnce(stages []metrics.Stage, service time.Duration, full int) []metr
 // A number of requests with a limit is due all at once. Its levels are made of when a slot was free.
 func TestSteeredUsersAllDueAtOnce(t *testing.T) {
 	stages := userStages(4, 14, 24)
-	events := []metrics.LogEntry{setTo(10, metrics.LoadSetting{Users: 14, By: metrics.ByHand}), setTo(20, metrics.LoadSetting{Users: 24, By: metrics.ByHand})}
+	events := []metrics.LogEntry{setTo(10, metrics.LoadSetting{Users: 14, By: metrics.ByUser}), setTo(20, metrics.LoadSetting{Users: 24, By: metrics.ByUser})}
 	plan := metrics.Plan{Rate: metrics.Rate(math.Inf(1)), MaxConcurrency: 4, NumPrompts: 300, Goodput: metrics.SLO{{Metric: metrics.TTFT, LimitMS: 300}}}
 	all := usersAtOnce(stages, 500*time.Millisecond, 16)
 	held := metrics.NewRequest(len(all)) // it never got a slot
@@ -58,7 +58,7 @@ func TestPlanCutShortIsNoLevel(t *testing.T) {
 	}
 
 	plan = metrics.Plan{Rate: metrics.Rate(math.Inf(1)), Stages: userStages(4, 8)}
-	summary = summarizeSteered(t, plan, closedLoop(stages, time.Second/2, 16), []metrics.LogEntry{setTo(11, metrics.LoadSetting{Users: 8, By: metrics.ByHand})})
+	summary = summarizeSteered(t, plan, closedLoop(stages, time.Second/2, 16), []metrics.LogEntry{setTo(11, metrics.LoadSetting{Users: 8, By: metrics.ByUser})})
 	if len(summary.Levels) != 2 || summary.Levels[0].To != 10*time.Second || summary.Levels[1].From != 11*time.Second {
 		t.Errorf("stages: %+v", summary.Levels)
 	}
@@ -103,13 +103,13 @@ func TestHeldLoadIsTheAnswer(t *testing.T) {
 		{"held, by the search's word", plan, []float64{0, 0.04, 0.06}, find(held, found), 52, false},
 		{"held to the end of the run", plan, []float64{0, 0.04, 0}, find(held), 52, true},
 		{"not held", plan, []float64{0, 0.04, 0.2}, find(held), 40, true},
-		{"a hand took over", plan, []float64{0, 0.01, 0}, find(metrics.LoadSetting{Users: 52, By: metrics.ByHand}), 56, true},
+		{"a hand took over", plan, []float64{0, 0.01, 0}, find(metrics.LoadSetting{Users: 52, By: metrics.ByUser}), 56, true},
 		{"paused in the end", plan, []float64{0, 0.01, 0}, find(held, setTo(28, metrics.LoadSetting{Paused: true, By: metrics.BySearch})), 56, true},
 		{"too short to tell", plan, []float64{0, 0.01, 0}, find(held, setTo(29, metrics.LoadSetting{Users: 50, By: metrics.BySearch})), 56, true},
 		{"no search", hand, []float64{0, 0.01, 0}, find(held), 56, true},
 	} {
 		a := summarizeSteered(t, c.plan, play(c.slow...), c.events).Answer
-		if !a.Within || a.Highest != c.highest || (a.Sure > 0.5) != c.sure {
+		if !a.Within || a.Highest != c.highest || (a.Confidence > 0.5) != c.sure {
 			t.Errorf("%s: %+v, want %v", c.name, a, c.highest)
 		}
 	}

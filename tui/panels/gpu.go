@@ -191,7 +191,7 @@ func energyWords(v *View) string {
 			out += fmt.Sprintf(" (%d of %d)", use.Powered, use.Seen)
 		}
 		if looksMiss(v, &use) {
-			out += fmt.Sprintf(" of %.1fs looked at", use.LookedAt.Seconds())
+			out += fmt.Sprintf(" of %.1fs looked at", use.Sampled.Seconds())
 		}
 		if metrics.Said(use.JoulesPerToken) {
 			out += " · " + twoDigits(use.JoulesPerToken) + " J/token"
@@ -216,7 +216,7 @@ func looksMiss(v *View, use *metrics.GPUReport) bool {
 	case v.GPUsAbsent == "":
 		return false
 	}
-	return use.LooksMiss(length - v.plan().Warmup)
+	return use.SamplesMiss(length - v.plan().Warmup)
 }
 
 // gpuUse is what the accelerators did: of the whole run by the figures of the report, of a span as far as they were looked at

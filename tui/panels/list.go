@@ -296,9 +296,9 @@ func (l *List) top(n, high, at int) int {
 	return max(0, min(at-min(l.Line, high-1), n-high))
 }
 
-// Look is what the page needs of the next snapshots.
-func (l *List) Look() metrics.Look {
-	out := metrics.Look{Rows: true}
+// Inspect is what the page needs of the next snapshots.
+func (l *List) Inspect() metrics.Inspection {
+	out := metrics.Inspection{Rows: true}
 	if l.Opened {
 		out.Open = l.Picked
 	}

@@ -133,9 +133,9 @@ func TestAnswerNotes(t *testing.T) {
 		want   string // the longest
 	}{
 		{nil, slo, ""},
-		{&metrics.Answer{Within: true, Highest: 34, Sure: 0.973}, nil, ""},
-		{&metrics.Answer{Within: true, Highest: 34, Sure: 0.973}, slo, " · within SLO up to 34 req/s ✓ 97% confidence"},
-		{&metrics.Answer{Within: true, Highest: 34.26, Sure: 0.9999}, slo, " · within SLO up to 34.3 req/s ✓ >99% confidence"},
+		{&metrics.Answer{Within: true, Highest: 34, Confidence: 0.973}, nil, ""},
+		{&metrics.Answer{Within: true, Highest: 34, Confidence: 0.973}, slo, " · within SLO up to 34 req/s ✓ 97% confidence"},
+		{&metrics.Answer{Within: true, Highest: 34.26, Confidence: 0.9999}, slo, " · within SLO up to 34.3 req/s ✓ >99% confidence"},
 		{&metrics.Answer{Within: true, Highest: 64, Users: true}, slo, " · within SLO up to 64 users ✓"},
 		{&metrics.Answer{}, slo, " · no load within SLO yet"},
 	} {
@@ -192,7 +192,7 @@ func TestStageRows(t *testing.T) {
 		{From: 10 * time.Second, To: 20 * time.Second, Offered: 16, Requests: 160, Good: 155, Sent: 16, Done: 15.8, TTFTp99: 150, Completed: 1, Standing: metrics.LevelWithin},
 		{From: 20 * time.Second, To: 25 * time.Second, Offered: 32, Requests: 100, Good: 10, Sent: 31.6, Done: 17, TTFTp99: 2500, Completed: 0.5, Standing: metrics.LevelMissed},
 	}
-	s.Answer = &metrics.Answer{Saturates: true, From: 16, To: 32, Before: 1, After: 2, Within: true, Highest: 16, HighestLevel: 1, Sure: 0.93}
+	s.Answer = &metrics.Answer{Saturates: true, From: 16, To: 32, Before: 1, After: 2, Within: true, Highest: 16, HighestLevel: 1, Confidence: 0.93}
 	check("judged",
 		"00:00 8 req/s 8.0 7.9 90.0ms 100.0% ✓", "00:10 16 req/s 16 16 150ms 96.8% ✓ highest, 93% confidence ↓ saturates",
 		"00:20 32 req/s 32 17 2.50s 10.0% ! now", "00:30 64 req/s – – – –")
@@ -388,7 +388,7 @@ func TestStageRowsAfterAPause(t *testing.T) {
 	paused := func(from, to time.Duration) {
 		s.Marks = nil
 		set(from, metrics.LoadSetting{Rate: 8, Paused: true})
-		set(to, metrics.LoadSetting{Rate: 8, By: metrics.ByHand})
+		set(to, metrics.LoadSetting{Rate: 8, By: metrics.ByUser})
 		set(14, metrics.LoadSetting{Rate: 16, By: metrics.ByPlan})
 	}
 	seconds := func(from, to time.Duration, rate float64) metrics.LoadLevel {

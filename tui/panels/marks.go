@@ -104,8 +104,8 @@ func (v *View) answerNotes() []string {
 		return []string{" · no load within SLO yet", " · none in SLO"}
 	}
 	load, sure := loadName(a.Highest, a.Users), ""
-	if a.Sure > 0 {
-		sure = " " + sureness(a.Sure)
+	if a.Confidence > 0 {
+		sure = " " + sureness(a.Confidence)
 	}
 	return []string{" · within SLO up to " + load + " ✓" + sure, " · SLO ✓ up to " + load, " · SLO ✓ " + loadNumber(a.Highest)}
 }

@@ -91,8 +91,8 @@ func TestListKeepsChoice(t *testing.T) {
 		at := l.place(&s, rows)
 		return at, at - l.top(len(rows), listHeight(page, false), at)
 	}
-	if l.Look() != (metrics.Look{Rows: true}) {
-		t.Errorf("looks for %+v", l.Look())
+	if l.Inspect() != (metrics.Inspection{Rows: true}) {
+		t.Errorf("looks for %+v", l.Inspect())
 	}
 	do(Down, Down, Down)
 	if l.Picked != 4357+1 {
@@ -129,12 +129,12 @@ func TestListKeepsChoice(t *testing.T) {
 		t.Error("nothing is near a request that went")
 	}
 	l.Open(v, page)
-	if !l.Opened || l.Look().Open != l.Picked {
-		t.Errorf("opened %v, looks for %+v", l.Opened, l.Look())
+	if !l.Opened || l.Inspect().Open != l.Picked {
+		t.Errorf("opened %v, looks for %+v", l.Opened, l.Inspect())
 	}
 	if before := l.Picked; true {
-		if do(Down); l.Picked == before || l.Look().Open != l.Picked {
-			t.Errorf("the next one: %d, looks for %+v", l.Picked-1, l.Look())
+		if do(Down); l.Picked == before || l.Inspect().Open != l.Picked {
+			t.Errorf("the next one: %d, looks for %+v", l.Picked-1, l.Inspect())
 		}
 	}
 	if l.Close(); l.Opened || l.Picked == 0 {

@@ -135,7 +135,7 @@ func TestTitlesScrolledBack(t *testing.T) {
 		f := float64(x)
 		s.Server = append(s.Server, metrics.ServerSecond{At: at + time.Second, Took: time.Second, Running: f + 8, Waiting: f + 9, KVUsage: f / 1000,
 			OutputTokens: f + 10, PromptTokens: f + 11, TTFT: metrics.ServerLatency{N: 1, Mean: time.Duration(x-10) * time.Millisecond},
-			First: metrics.Waits{N: 1, TTFT: time.Duration(x) * time.Millisecond}})
+			First: metrics.TTFTParts{N: 1, TTFT: time.Duration(x) * time.Millisecond}})
 		s.Client = append(s.Client, metrics.ClientSecond{At: at + time.Second, Took: time.Second, CPU: f / 1000, Cores: 1, Sent: 1,
 			LateP99: time.Duration(x+12) * time.Millisecond, LateMax: time.Duration(x+13) * time.Millisecond})
 	}

@@ -69,7 +69,7 @@ func TestTokensCountedAtTheEnd(t *testing.T) {
 func TestServerTTFTIsOfTheSameRequests(t *testing.T) {
 	s := watched(mid(), 0)
 	last := &s.Server[len(s.Server)-1]
-	last.First = metrics.Waits{N: 4, TTFT: 2 * time.Second}
+	last.First = metrics.TTFTParts{N: 4, TTFT: 2 * time.Second}
 	title := ""
 	for _, part := range opened(serverTTFTPanel)(&View{Snapshot: &s}, 80, 10) {
 		title += part.Text

@@ -153,7 +153,7 @@ func (v *View) stageNotes(r stageRow, w int, saturation bool) []screen.Span {
 		add(percent(r.Completed)+" completed", screen.Warning)
 	}
 	if a := v.answer(); r.highest && a != nil {
-		if long := "highest, " + sureness(a.Sure); a.Sure > 0 && screen.SpansWidth(out)+2+screen.Width(long) <= w {
+		if long := "highest, " + sureness(a.Confidence); a.Confidence > 0 && screen.SpansWidth(out)+2+screen.Width(long) <= w {
 			add(long, screen.Strong)
 		} else {
 			add("highest", screen.Strong)

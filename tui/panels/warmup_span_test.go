@@ -18,7 +18,7 @@ func TestSpanOverWarmup(t *testing.T) {
 			w := metrics.Window{Start: time.Duration(i) * time.Second, Done: 1, OutputTokens: 10}
 			w.Histograms[metrics.TTFT].Add(time.Second)
 			w.Histograms[metrics.SlotWait].Add(time.Second)
-			w.Waits = metrics.Waits{N: 1, TTFT: time.Second}
+			w.TTFTParts = metrics.TTFTParts{N: 1, TTFT: time.Second}
 			if i >= warmup {
 				w.Good = 1
 				s.Histograms[metrics.TTFT].Merge(&w.Histograms[metrics.TTFT])

@@ -202,16 +202,16 @@ func drawWhyShort(c screen.Canvas, parts []whyPart, sum time.Duration) {
 // at least half of them, else the client's own part of all.
 func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 	enough := func(w *metrics.Window, told int) int {
-		if 2*told >= w.Waits.N {
+		if 2*told >= w.TTFTParts.N {
 			return told
 		}
 		return 0
 	}
-	waits := func(w *metrics.Window) (of *metrics.Waits, n int) {
-		if n := enough(w, w.Told.N); n > 0 {
-			return &w.Told.Waits, n
+	waits := func(w *metrics.Window) (of *metrics.TTFTParts, n int) {
+		if n := enough(w, w.Reported.N); n > 0 {
+			return &w.Reported.TTFTParts, n
 		}
-		return &w.Waits, w.Waits.N
+		return &w.TTFTParts, w.TTFTParts.N
 	}
 	mean := func(name string, col screen.Color, of func(*metrics.Window) (time.Duration, int)) series {
 		return series{name: name, color: col, value: func(w *metrics.Window) float64 {
@@ -223,8 +223,10 @@ func drawWaitsBelow(c screen.Canvas, y int, v *View) {
 	}
 	p := plot{v: v, chart: chart.Plot{Nothing: "no first token yet"}, series: []series{
 		mean("ttft", screen.Green, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.TTFT, n }),
-		mean("prefill", screen.Blue, func(w *metrics.Window) (time.Duration, int) { return w.Told.Prefill, enough(w, w.Told.Prefilled) }),
-		mean("queue", colorWaiting, func(w *metrics.Window) (time.Duration, int) { return w.Told.Queue, enough(w, w.Told.Queued) }),
+		mean("prefill", screen.Blue, func(w *metrics.Window) (time.Duration, int) {
+			return w.Reported.Prefill, enough(w, w.Reported.Prefilled)
+		}),
+		mean("queue", colorWaiting, func(w *metrics.Window) (time.Duration, int) { return w.Reported.Queue, enough(w, w.Reported.Queued) }),
 		mean("held", colorHeld, func(w *metrics.Window) (time.Duration, int) { all, n := waits(w); return all.SlotWait, n }),
 	}}
 	chartBelow(c, y, legend(c.W, "means by second, ms", p.items()...), p.draw)

@@ -152,16 +152,16 @@ func (c *Controller) Command(o metrics.Command) (said string, ok bool) {
 	c.giveUpSearch()
 	switch o.Do {
 	case metrics.Pause:
-		c.hold(metrics.ByHand, "arrivals are paused")
+		c.hold(metrics.ByUser, "arrivals are paused")
 		said = "paused"
 	case metrics.Resume:
 		c.resume()
-		c.follow(metrics.ByHand)
+		c.follow(metrics.ByUser)
 		c.state.Changes++
 		c.file(metrics.LogEntry{Level: metrics.Info, Text: "arrivals go on at " + c.String(c.load()), Mark: c.String(c.load()), Set: c.setting()})
 		said = "resumed"
 	case metrics.SetLoad:
-		c.set(o.Value, metrics.ByHand, "load set by hand: "+c.String(o.Value))
+		c.set(o.Value, metrics.ByUser, "load set by hand: "+c.String(o.Value))
 		said = c.String(o.Value)
 	case metrics.RampLoad:
 		c.beginRamp(o)
@@ -261,7 +261,7 @@ func (c *Controller) beginRamp(o metrics.Command) {
 	if c.inUsers {
 		c.Connect(int(o.Value))
 	}
-	c.changed(metrics.ByHand, fmt.Sprintf("ramp by hand from %s to %s in %s", shape.Number(from), c.String(o.Value), metrics.Duration(o.Over)), "→ "+c.String(o.Value))
+	c.changed(metrics.ByUser, fmt.Sprintf("ramp by hand from %s to %s in %s", shape.Number(from), c.String(o.Value), metrics.Duration(o.Over)), "→ "+c.String(o.Value))
 }
 
 func (c *Controller) endRamp() { c.ramp, c.state.RampTo, c.state.RampOver = nil, 0, 0 }
@@ -272,7 +272,7 @@ func (c *Controller) moveLoad() {
 	case c.ramp != nil:
 		passed, to := c.now()-c.ramp.start, c.ramp.set.RampTo
 		if passed >= c.ramp.set.RampOver {
-			c.set(to, metrics.ByHand, "the ramp has come to "+c.String(to))
+			c.set(to, metrics.ByUser, "the ramp has come to "+c.String(to))
 			return
 		}
 		c.force(c.ramp.set.LoadAt(passed))

@@ -89,7 +89,7 @@ func (t *Trial) due(q *metrics.Request) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.waiting[q.Index] = struct{}{}
-	came := t.plan.Cause(q)
+	came := t.plan.LoadTime(q)
 	if came < t.from || came >= t.to {
 		return
 	}
@@ -116,7 +116,7 @@ func (t *Trial) chunk(q *metrics.Request) {
 	if !mine || p.promising {
 		return
 	}
-	wait := q.FirstChunk - t.plan.Cause(q)
+	wait := q.FirstChunk - t.plan.LoadTime(q)
 	switch limit, given := t.limit(metrics.TTFT); {
 	case given && wait > limit:
 		t.settle(q.Index, false)
@@ -142,12 +142,12 @@ func (t *Trial) done(q *metrics.Request) {
 		t.scheduled--
 		return
 	}
-	if came := t.plan.Cause(q); q.OK() {
+	if came := t.plan.LoadTime(q); q.OK() {
 		t.pace.Add(came, t.from, t.to, q.FirstChunk-came, q.LastChunk-came)
 	} else {
 		t.pace.Fail()
 	}
-	t.settle(q.Index, q.OK() && saturation.Felt(t.plan, t.slo, q))
+	t.settle(q.Index, q.OK() && saturation.Good(t.plan, t.slo, q))
 }
 
 func (t *Trial) settle(index int, good bool) {

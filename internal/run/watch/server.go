@@ -55,9 +55,9 @@ func (s *Server) Begin(ctx context.Context) (notes []string) {
 	return notes
 }
 
-// Look is the first look at the server's page, before the load: what its counters say of the run then begins with the first
+// Inspect is the first look at the server's page, before the load: what its counters say of the run then begins with the first
 // request. A page that takes its time does not keep the run waiting; the first look comes beside the load then.
-func (s *Server) Look() {
+func (s *Server) Inspect() {
 	s.page = s.newPage()
 	ctx, cancel := context.WithTimeout(context.Background(), firstLook)
 	defer cancel()

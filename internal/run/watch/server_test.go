@@ -145,7 +145,7 @@ func TestLookBeforeTheRun(t *testing.T) {
 				return pageAt(func(int) string { return "vllm:generation_tokens_total 3\n" }).serve(start, r)
 			})}
 			w, s := newWatched(), NewServer(client, server, false)
-			s.Look()
+			s.Inspect()
 			if took := time.Since(start); took != c.waits || (s.first != nil) != c.first {
 				t.Errorf("a page that takes %s: waited %s, looked %t", c.page, took, s.first != nil)
 			}

@@ -7,17 +7,17 @@ import (
 	"benchtop/metrics"
 )
 
-// tally sums up successful outcomes. Peaks are counted in one-second buckets from the earliest start, so that has to be
+// accumulator sums up successful outcomes. Peaks are counted in one-second buckets from the earliest start, so that has to be
 // known beforehand.
-type tally struct {
+type accumulator struct {
 	origin     float64
 	samples    [metrics.NumLatencies]metrics.Sample
 	chunks     []int // per bucket
 	concurrent []int
 }
 
-func newTally(origin float64) *tally {
-	t := &tally{origin: origin}
+func newAccumulator(origin float64) *accumulator {
+	t := &accumulator{origin: origin}
 	for l := range t.samples {
 		t.samples[l] = metrics.Sample{}
 	}
@@ -25,7 +25,7 @@ func newTally(origin float64) *tally {
 }
 
 // add counts a success, in the report too.
-func (t *tally) add(o *metrics.Outcome, r *metrics.Report) {
+func (t *accumulator) add(o *metrics.Outcome, r *metrics.Report) {
 	r.Completed++
 	r.InputTokens += o.Input
 	r.OutputTokens += o.Output
@@ -50,7 +50,7 @@ func (t *tally) add(o *metrics.Outcome, r *metrics.Report) {
 }
 
 // addPlain adds the latencies of a request that have no such formula.
-func (t *tally) addPlain(r *metrics.Request) {
+func (t *accumulator) addPlain(r *metrics.Request) {
 	for l := range metrics.NumLatencies {
 		for v := range l.Plain(r) {
 			t.samples[l].Add(v.Seconds())

@@ -44,9 +44,9 @@ func (x *exchange) stream(c *conn.Conn) error {
 		x.expire(c)
 		piece, err := c.ReadBody()
 		if len(piece) > 0 {
-			came := c.Arrived()
-			x.at, x.delay = came.At, came.Delay
-			if problem := x.take(piece, isStream); problem != nil {
+			arrival := c.Arrived()
+			x.at, x.delay = arrival.At, arrival.Delay
+			if problem := x.parse(piece, isStream); problem != nil {
 				if problem != errStop {
 					x.fail(metrics.FailedMalformed, problem.Error())
 				}
@@ -61,7 +61,7 @@ func (x *exchange) stream(c *conn.Conn) error {
 		case x.finished || x.ended:
 			// The answer was complete; only the connection is of no more use.
 			return err
-		case e.clock.Start.Add(x.lastHeard()).Add(e.options.StallTimeout).After(x.deadline) && conn.IsTimeout(err):
+		case e.clock.Start.Add(x.lastReceived()).Add(e.options.StallTimeout).After(x.deadline) && conn.IsTimeout(err):
 			x.broken(metrics.FailedTimeout, err)
 			return err
 		case conn.IsTimeout(err):
@@ -77,8 +77,8 @@ func (x *exchange) stream(c *conn.Conn) error {
 	}
 }
 
-// take parses a piece of the body.
-func (x *exchange) take(piece []byte, isStream bool) error {
+// parse takes a piece of the body.
+func (x *exchange) parse(piece []byte, isStream bool) error {
 	streams := x.engine.encoder.traits.Streams
 	if !streams || !isStream && x.q.FirstChunk == metrics.Never {
 		if err := x.wholeFits(len(x.whole) + len(piece)); err != nil {
@@ -107,7 +107,7 @@ func (x *exchange) expire(c *conn.Conn) {
 	case x.q.FirstChunk == metrics.Never:
 		return
 	}
-	at := x.engine.clock.Start.Add(x.lastHeard()).Add(limit)
+	at := x.engine.clock.Start.Add(x.lastReceived()).Add(limit)
 	if at.After(x.deadline) {
 		c.Expire(x.deadline, 0)
 		return
@@ -115,17 +115,17 @@ func (x *exchange) expire(c *conn.Conn) {
 	c.Expire(at, min(limit/4, time.Second))
 }
 
-// lastHeard is when we got the last chunk: comments that keep a connection open do not keep a stream alive. Once the answer
+// lastReceived is when we got the last chunk: comments that keep a connection open do not keep a stream alive. Once the answer
 // is complete, anything counts. The kernel's stamp does not: it may be so old that time is up, although more waits there.
-func (x *exchange) lastHeard() time.Duration {
+func (x *exchange) lastReceived() time.Duration {
 	if x.finished || x.ended {
-		return max(x.gotAt(), x.heard)
+		return max(x.receivedAt(), x.received)
 	}
-	return x.heard
+	return x.received
 }
 
-// gotAt is when the piece being parsed got to us.
-func (x *exchange) gotAt() time.Duration { return x.at + max(0, x.delay) }
+// receivedAt is when the piece being parsed got to us.
+func (x *exchange) receivedAt() time.Duration { return x.at + max(0, x.delay) }
 
 // event takes one stream event.
 func (x *exchange) event(name, data []byte) error {
@@ -183,12 +183,12 @@ func (x *exchange) chunk(m *protocol.Message) {
 	x.text = append(x.text, m.Answer...)
 	x.textPart = x.textPart || m.More
 	x.q.Add(c)
-	x.q.ReadDelay, x.heard = x.delay, x.gotAt()
+	x.q.ReadDelay, x.received = x.delay, x.receivedAt()
 	if x.q.Piece = m.Answer; len(m.Answer) == 0 {
 		x.q.Piece = m.Reasoning
 	}
-	x.told.At, x.told.Chunk = c.At, c
-	x.sink.Take(&x.told)
+	x.chunkEvent.At, x.chunkEvent.Chunk = c.At, c
+	x.sink.Take(&x.chunkEvent)
 	x.q.Piece = nil // it lies in the parser, which goes to another stream now
 }
 
@@ -247,7 +247,7 @@ func compression(c *conn.Conn) string {
 
 // mostKept is more of an error's words than a person gets to see, so that what must be hidden is not cut in two before it
 // is recognized.
-const mostKept = 2 * protocol.MaxWords
+const mostKept = 2 * protocol.MaxMessage
 
 // refused keeps the beginning of an answer that is not a 200.
 func (x *exchange) refused(c *conn.Conn) error {
@@ -261,10 +261,10 @@ func (x *exchange) refused(c *conn.Conn) error {
 		read += len(piece)
 		kept = append(kept, piece[:min(len(piece), mostKept-len(kept))]...)
 	}
-	words := strings.TrimSpace(string(kept))
-	if words == "" || compression(c) != "" {
-		words = string(c.Answer.Header.StatusMessage())
+	message := strings.TrimSpace(string(kept))
+	if message == "" || compression(c) != "" {
+		message = string(c.Answer.Header.StatusMessage())
 	}
-	x.fail(metrics.FailedStatus, words)
+	x.fail(metrics.FailedStatus, message)
 	return err
 }

@@ -60,7 +60,7 @@ func (d *dispatcher) follow(schedule shape.Schedule) error {
 // arrive waits for a schedule time and hands the next conversation over. It is not ok when there will be no more at all, or
 // none by this schedule.
 func (d *dispatcher) arrive(schedule time.Duration) (ok bool, err error) {
-	if !d.roomInBacklog() {
+	if !d.awaitBacklog() {
 		return false, nil
 	}
 	if d.ready == nil {
@@ -127,19 +127,19 @@ func (d *dispatcher) handOver(due time.Duration) bool {
 	return true
 }
 
-// roomInBacklog waits until another request may be queued; false when the run stops first.
-func (e *Engine) roomInBacklog() bool {
+// awaitBacklog waits until another request may be queued; false when the run stops first.
+func (e *Engine) awaitBacklog() bool {
 	most := backlogMost
 	if e.options.ClosedLoop {
 		most = 1
 	}
 	for {
-		room := e.limiter.backlog(most)
-		if room == nil {
+		shorter := e.limiter.backlog(most)
+		if shorter == nil {
 			return e.stopping.Err() == nil
 		}
 		select {
-		case <-room:
+		case <-shorter:
 		case <-e.stopping.Done():
 			return false
 		}

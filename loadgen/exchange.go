@@ -20,28 +20,28 @@ import (
 
 // exchange is one request on its way. Exchanges are pooled for their buffers.
 type exchange struct {
-	engine *Engine
-	q      *metrics.Request
-	sink   event.Sink
-	told   event.Event // of the last chunk; its fields change, since a new one would be copied
-	sse    sseParser
-	reader protocol.Reader
-	emit   func(name, data []byte) error // x.event, made once
+	engine     *Engine
+	q          *metrics.Request
+	sink       event.Sink
+	chunkEvent event.Event // of the last chunk; its fields change, since a new one would be copied
+	sse        sseParser
+	reader     protocol.Reader
+	emit       func(name, data []byte) error // x.event, made once
 
-	request         *[]byte // the body, until an answer begins
-	text            []byte
-	textPart        bool          // there was output that is not in text
-	deadline        time.Time     // of the whole request
-	at              time.Duration // when the piece being parsed arrived
-	delay           time.Duration // how long it waited for us; metrics.Never without a stamp of the kernel
-	heard           time.Duration // when we got the last chunk
-	usage           protocol.Usage
-	finished, ended bool   // a finish reason, [DONE] came
-	bodyOver        bool   // all of the body came
-	uncounted       bool   // a chunk told nothing about its tokens
-	whole           []byte // a body that is no event stream
-	maxTokens       int    // asked for, 0 where nothing says
-	room, borrowed  int    // memory that the stream may fill, and what of it all streams have together
+	request          *[]byte // the body, until an answer begins
+	text             []byte
+	textPart         bool          // there was output that is not in text
+	deadline         time.Time     // of the whole request
+	at               time.Duration // when the piece being parsed arrived
+	delay            time.Duration // how long it waited for us; metrics.Never without a stamp of the kernel
+	received         time.Duration // when we got the last chunk
+	usage            protocol.Usage
+	finished, ended  bool   // a finish reason, [DONE] came
+	bodyOver         bool   // all of the body came
+	uncounted        bool   // a chunk told nothing about its tokens
+	whole            []byte // a body that is no event stream
+	maxTokens        int    // asked for, 0 where nothing says
+	memory, borrowed int    // memory that the stream may fill, and what of it all streams have together
 }
 
 // errStop ends the parsing of a stream whose failure is already filed.
@@ -56,7 +56,7 @@ func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 	x.sse.reset()
 	*x = exchange{
 		engine: e, emit: x.emit, sse: x.sse, text: x.text[:0], whole: x.whole[:0],
-		q: q, sink: sink, told: event.Event{Kind: event.Chunk, Request: q}, delay: metrics.Never,
+		q: q, sink: sink, chunkEvent: event.Event{Kind: event.Chunk, Request: q}, delay: metrics.Never,
 	}
 	x.reader.Begin(&e.parsers)
 	return x
@@ -81,7 +81,7 @@ func (x *exchange) perform(turn *datasets.Turn) {
 		x.send()
 	}
 	x.release()
-	x.settle()
+	x.finish()
 	q.Done = e.clock.Now()
 }
 
@@ -192,12 +192,12 @@ func isOwnLimit(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EADDRNOTAVAIL)
 }
 
-func (x *exchange) fail(kind metrics.Failure, words string) {
-	x.q.Failure, x.q.Error = kind, protocol.Clip(x.engine.options.Target.Hide(words))
+func (x *exchange) fail(kind metrics.Failure, message string) {
+	x.q.Failure, x.q.Error = kind, protocol.Clip(x.engine.options.Target.Hide(message))
 }
 
-// settle fills in the totals once the exchange is over.
-func (x *exchange) settle() {
+// finish fills in the totals once the exchange is over.
+func (x *exchange) finish() {
 	q := x.q
 	q.ServerQueue, q.ServerPrefill = x.reader.Clocks.Queue, x.reader.Clocks.Prefill
 	if q.Failure == "" && q.FirstChunk == metrics.Never {
@@ -210,8 +210,8 @@ func (x *exchange) settle() {
 		q.Text = keptText(x.text)
 		q.TextPart = x.textPart || len(q.Text) < len(x.text)
 	}
-	x.giveBack()
-	x.q, x.sink, x.told.Request = nil, nil, nil
+	x.returnMemory()
+	x.q, x.sink, x.chunkEvent.Request = nil, nil, nil
 	x.engine.exchanges.Put(x)
 }
 
@@ -274,10 +274,10 @@ const (
 	// bufferedMost bounds what all streams of a run hold beyond their own room.
 	bufferedMost = 256 << 20
 	// Each stream has room of its own: for what it was asked for, within these bounds.
-	roomLeast    = 64 << 10
-	roomMost     = 4 << 20
-	roomPerToken = 2*textPerToken + 2*int(unsafe.Sizeof(metrics.Chunk{}))
-	roomStep     = 64 << 10
+	memoryLeast    = 64 << 10
+	memoryMost     = 4 << 20
+	memoryPerToken = 2*textPerToken + 2*int(unsafe.Sizeof(metrics.Chunk{}))
+	memoryStep     = 64 << 10
 	// pooledMost is the largest buffer that the next request gets.
 	pooledMost = 64 << 10
 	// tokensMost is longer than any answer, and keeps the products below from overflowing.
@@ -288,7 +288,7 @@ const (
 func (x *exchange) limit(maxTokens, body int) {
 	x.maxTokens = max(0, min(maxTokens, tokensMost))
 	x.sse.most = eventPerToken*x.maxTokens + eventPerBody*body
-	x.room = min(max(roomLeast, roomPerToken*x.maxTokens), roomMost)
+	x.memory = min(max(memoryLeast, memoryPerToken*x.maxTokens), memoryMost)
 }
 
 // wholeMost is the most bytes of an answer that never is a stream: vectors for some thousand prompts.
@@ -317,23 +317,23 @@ func (x *exchange) oneMore() error {
 // all streams have together. It costs additions as long as the room lasts.
 func (x *exchange) fits() error {
 	held := x.sse.held() + cap(x.whole) + cap(x.text) + cap(x.q.Chunks)*int(unsafe.Sizeof(metrics.Chunk{}))
-	if held <= x.room {
+	if held <= x.memory {
 		return nil
 	}
-	more := (held - x.room + roomStep - 1) / roomStep * roomStep
+	more := (held - x.memory + memoryStep - 1) / memoryStep * memoryStep
 	if x.engine.buffered.Add(int64(more)) > bufferedMost {
 		x.engine.buffered.Add(-int64(more))
-		return errNoRoom
+		return errNoMemory
 	}
-	x.room += more
+	x.memory += more
 	x.borrowed += more
 	return nil
 }
 
-var errNoRoom = fmt.Errorf("the answer is long, and the long answers of all streams together take more than %d MiB", bufferedMost>>20)
+var errNoMemory = fmt.Errorf("the answer is long, and the long answers of all streams together take more than %d MiB", bufferedMost>>20)
 
-// giveBack frees the share of the other streams' memory, and buffers that a rare answer made large.
-func (x *exchange) giveBack() {
+// returnMemory frees the share of the other streams' memory, and buffers that a rare answer made large.
+func (x *exchange) returnMemory() {
 	x.engine.buffered.Add(-int64(x.borrowed))
 	x.borrowed = 0
 	x.sse.shrink(pooledMost)

@@ -87,7 +87,7 @@ func TestHeaderValuesAreHidden(t *testing.T) {
 	const secret = "sk-0123456789abcdef"
 	for name, body := range map[string]string{
 		"whole":            "wrong key " + secret,
-		"where it is cut":  string(make([]byte, protocol.MaxWords-10)) + secret,
+		"where it is cut":  string(make([]byte, protocol.MaxMessage-10)) + secret,
 		"inside the words": "<" + secret + secret + ">",
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestHeaderValuesAreHidden(t *testing.T) {
 				o.Target = g
 			})[0]
 			for n := 4; n <= len(secret); n++ {
-				if got := len(q.Error); got > protocol.MaxWords || strings.Contains(q.Error, secret[:n]) {
+				if got := len(q.Error); got > protocol.MaxMessage || strings.Contains(q.Error, secret[:n]) {
 					t.Fatalf("%s: %d bytes, in which %q stands: %q", name, got, secret[:n], q.Error)
 				}
 			}

@@ -65,12 +65,12 @@ func (l *limiter) pop() *job {
 	j := l.queue[0]
 	l.queue[0] = nil
 	l.queue = l.queue[1:]
-	l.tell()
+	l.signal()
 	return j
 }
 
-// tell wakes those that wait for a shorter queue.
-func (l *limiter) tell() {
+// signal wakes those that wait for a shorter queue.
+func (l *limiter) signal() {
 	if l.shorter != nil {
 		close(l.shorter)
 		l.shorter = nil
@@ -132,6 +132,6 @@ func (l *limiter) close() []*job {
 	l.closed = true
 	dropped := l.queue
 	l.queue = nil
-	l.tell()
+	l.signal()
 	return dropped
 }

@@ -58,11 +58,11 @@ func TestMostOfAllStreams(t *testing.T) {
 	long := strings.Repeat("x", eventLeast-100)
 	values := "\ndata: {\"x\": [" + strings.Repeat("0,", eventLeast/4) + "0]}\n"
 	for _, c := range []struct {
-		name  string
-		taken int64
-		body  string
-		kind  metrics.Failure
-		words string
+		name    string
+		taken   int64
+		body    string
+		kind    metrics.Failure
+		message string
 	}{
 		{"a long event fits", 0, long, "", ""},
 		{"no room for a long event", bufferedMost - 1<<19, long, metrics.FailedMalformed, "more than 256 MiB"},
@@ -78,8 +78,8 @@ func TestMostOfAllStreams(t *testing.T) {
 				}
 				s := newScripted(t, script)
 				q := loadEngine(t, s, 1, nil, func(made *Engine) { e = made; e.buffered.Store(c.taken) })[0]
-				if q.Failure != c.kind || !strings.Contains(q.Error, c.words) {
-					t.Errorf("failure %q %q, want %q %q", q.Failure, q.Error, c.kind, c.words)
+				if q.Failure != c.kind || !strings.Contains(q.Error, c.message) {
+					t.Errorf("failure %q %q, want %q %q", q.Failure, q.Error, c.kind, c.message)
 				}
 				if now := e.buffered.Load(); now != c.taken {
 					t.Errorf("%d bytes are taken after the run, %d before", now, c.taken)
@@ -94,14 +94,14 @@ func TestLargeBuffersAreGivenUp(t *testing.T) {
 	var e Engine
 	x := e.exchange(&metrics.Request{}, event.Discard)
 	x.limit(8, 100)
-	if err := x.take([]byte("data: "+strings.Repeat("x", 1<<19)), false); err != nil {
+	if err := x.parse([]byte("data: "+strings.Repeat("x", 1<<19)), false); err != nil {
 		t.Fatal(err)
 	}
 	x.text = make([]byte, 1<<19)
 	if e.buffered.Load() == 0 {
 		t.Error("a long event takes nothing of what all streams have together")
 	}
-	x.giveBack()
+	x.returnMemory()
 	if held := x.sse.held() + cap(x.text) + cap(x.whole); held > 4*pooledMost || e.buffered.Load() != 0 {
 		t.Errorf("%d bytes are held and %d taken", held, e.buffered.Load())
 	}

@@ -117,22 +117,22 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 // maxLogprobs is the largest number of alternatives per token that may be asked for.
 const maxLogprobs = 20
 
-// odd is a candidate for one position, with an invented log probability.
-type odd struct {
+// candidate is a token for one position, with an invented log probability.
+type candidate struct {
 	text    string
 	logprob float64
 }
 
 // candidates returns the chosen token and up to n-1 that it won against, most probable first.
-func (g *generation) candidates(t token, n int) []odd {
-	logprob := -g.odds.ExpFloat64() / 4
-	odds := []odd{{t.text, logprob}}
-	others := prose{draws: g.odds}
+func (g *generation) candidates(t token, n int) []candidate {
+	logprob := -g.logprobDraws.ExpFloat64() / 4
+	odds := []candidate{{t.text, logprob}}
+	others := prose{draws: g.logprobDraws}
 	for len(odds) < n {
-		logprob -= 1 + g.odds.Float64()
+		logprob -= 1 + g.logprobDraws.Float64()
 		text := piece(others.next())
-		if !slices.ContainsFunc(odds, func(o odd) bool { return o.text == text }) {
-			odds = append(odds, odd{text, logprob})
+		if !slices.ContainsFunc(odds, func(o candidate) bool { return o.text == text }) {
+			odds = append(odds, candidate{text, logprob})
 		}
 	}
 	return odds

@@ -13,12 +13,12 @@ import (
 // generation is the answer to one request while it comes out of the engine.
 type generation struct {
 	*Server
-	seq     *sequence
-	prose   prose
-	odds    *rand.Rand // log probabilities; apart, so that asking for them changes nothing else
-	id      string
-	created int64 // Unix seconds
-	arrival *arrival
+	seq          *sequence
+	prose        prose
+	logprobDraws *rand.Rand // log probabilities; apart, so that asking for them changes nothing else
+	id           string
+	created      int64 // Unix seconds
+	arrival      *arrival
 }
 
 // token is one piece of an answer.
@@ -34,7 +34,7 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	room, err := s.room(len(prompt), maxTokens)
+	room, err := s.outputLimit(len(prompt), maxTokens)
 	if err != nil {
 		return nil, err
 	}
@@ -50,13 +50,13 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 		seq.names = newBlockNames(s.profile.BlockSize, p.CacheSalt, prompt, again)
 	}
 	g := &generation{
-		Server:  s,
-		seq:     seq,
-		prose:   text,
-		odds:    rand.New(rand.NewPCG(s.profile.Seed+1, key)),
-		id:      kind + "-" + s.requestID(r, key),
-		created: time.Now().Unix(),
-		arrival: a,
+		Server:       s,
+		seq:          seq,
+		prose:        text,
+		logprobDraws: rand.New(rand.NewPCG(s.profile.Seed+1, key)),
+		id:           kind + "-" + s.requestID(r, key),
+		created:      time.Now().Unix(),
+		arrival:      a,
 	}
 	a.PromptTokens = len(prompt)
 	if err := s.engine.submit(g.seq); err != nil {
@@ -183,8 +183,8 @@ func (p sampling) check() *apiError {
 	return nil
 }
 
-// room returns how many tokens may follow a prompt of that length: what the request allows, or what is left of the context.
-func (s *Server) room(prompt int, maxTokens *int) (int, *apiError) {
+// outputLimit returns how many tokens may follow a prompt of that length: what the request allows, or what is left of the context.
+func (s *Server) outputLimit(prompt int, maxTokens *int) (int, *apiError) {
 	left := s.profile.MaxModelLen - prompt
 	switch {
 	case left < 1:

@@ -154,10 +154,10 @@ func (s *Server) generates(serve generator) endpoint {
 	return func(w http.ResponseWriter, r *http.Request) *apiError {
 		a := s.arrive()
 		defer s.log.end(a, r) // also when the connection is cut by a panic
-		out := &watched{ResponseWriter: w, server: s, arrival: a}
+		out := &loggedWriter{ResponseWriter: w, server: s, arrival: a}
 		err := s.receive(w, r, a)
 		if err == nil {
-			err = s.strike(out, r, a, serve)
+			err = s.inject(out, r, a, serve)
 		}
 		if err != nil {
 			writeJSON(out, err.status, err.body())
@@ -185,23 +185,23 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request, a *arrival) (er
 		return err
 	}
 	a.Body, r.Body = string(body), io.NopCloser(bytes.NewReader(body))
-	a.fault, err = s.faultOf(r, a.Number)
+	a.fault, err = s.faultFor(r, a.Number)
 	return err
 }
 
-// watched notes when an answer begins and ends.
-type watched struct {
+// loggedWriter notes when an answer begins and ends.
+type loggedWriter struct {
 	http.ResponseWriter
 	server  *Server
 	arrival *arrival
 }
 
-func (w *watched) WriteHeader(status int) {
+func (w *loggedWriter) WriteHeader(status int) {
 	w.arrival.Status, w.arrival.FirstByte = &status, w.server.now()
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *watched) Write(b []byte) (int, error) {
+func (w *loggedWriter) Write(b []byte) (int, error) {
 	if w.arrival.Status == nil {
 		w.WriteHeader(http.StatusOK)
 	}
@@ -210,4 +210,4 @@ func (w *watched) Write(b []byte) (int, error) {
 }
 
 // Unwrap lets the HTTP library find what w does not offer itself.
-func (w *watched) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *loggedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -154,7 +154,7 @@ type sequence struct {
 	out     chan int
 	aborted bool // guarded by engine.mu; the engine drops the sequence before its next step
 
-	odds *rand.Rand // which drafts are accepted; nil before the first
+	draftDraws *rand.Rand // which drafts are accepted; nil before the first
 
 	// The last three are zero until then. Who has got a token from out may read what led to it.
 	arrived    time.Time
@@ -215,10 +215,10 @@ func (p Profile) verify(s share) (accepted int) {
 	if s.drafts == 0 {
 		return 0
 	}
-	if s.seq.odds == nil {
-		s.seq.odds = rand.New(rand.NewPCG(p.Seed+2, s.seq.key))
+	if s.seq.draftDraws == nil {
+		s.seq.draftDraws = rand.New(rand.NewPCG(p.Seed+2, s.seq.key))
 	}
-	for accepted < s.drafts && s.seq.odds.Float64() < p.SpecAcceptance {
+	for accepted < s.drafts && s.seq.draftDraws.Float64() < p.SpecAcceptance {
 		accepted++
 	}
 	return accepted

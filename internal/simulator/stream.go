@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// errStruck says that a fault has ended a stream; what there was to write about it is written.
-var errStruck = errors.New("ended by a fault")
+// errInjected says that a fault has ended a stream; what there was to write about it is written.
+var errInjected = errors.New("ended by a fault")
 
 // stream writes the answer as events: the headers now, then an event for the tokens of each step, then usage if it was asked for,
 // then the end marker. If the engine stops under it, the stream says so in an event. A client that has gone just ends it, and so
@@ -66,7 +66,7 @@ func (g *generation) streamTokens(ctx context.Context, out *events, options stre
 	}
 	before := g.beforeFault()
 	if before == 0 {
-		if err := g.strike(ctx, out); err != nil {
+		if err := g.inject(ctx, out); err != nil {
 			g.engine.abort(g.seq)
 			return err
 		}
@@ -79,7 +79,7 @@ func (g *generation) streamTokens(ctx context.Context, out *events, options stre
 		if err := write(tokens[:n]); err != nil {
 			return err
 		}
-		if err := g.strike(ctx, out); err != nil {
+		if err := g.inject(ctx, out); err != nil {
 			return err
 		}
 		return write(tokens[n:])
@@ -102,16 +102,16 @@ func (g *generation) beforeFault() int {
 	return min(f.After, g.seq.limit-1)
 }
 
-// strike does what happens in the middle of a stream. No error means that the stream goes on.
-func (g *generation) strike(ctx context.Context, out *events) error {
+// inject does what happens in the middle of a stream. No error means that the stream goes on.
+func (g *generation) inject(ctx context.Context, out *events) error {
 	var err error
 	switch f := g.arrival.fault; f.Kind {
 	case FaultStall:
 		return g.engine.pause(ctx, f.duration())
 	case FaultReset:
-		hangUp(out.w, "", true)
+		disconnect(out.w, "", true)
 	case FaultClose:
-		hangUp(out.w, "", false)
+		disconnect(out.w, "", false)
 	case FaultEmpty:
 		err = out.done()
 	case FaultErrorInStream:
@@ -123,7 +123,7 @@ func (g *generation) strike(ctx context.Context, out *events) error {
 	if err != nil {
 		return err
 	}
-	return errStruck
+	return errInjected
 }
 
 // suffers says that the request's fault is of that kind.

@@ -13,7 +13,7 @@ import (
 // Data behind TLS may be a session ticket, and may be followed by the end of the connection, which is why the kernel is
 // asked for that and not for the next byte. Without TLS nothing may come before a request.
 func alive(c *Conn) bool {
-	seen, err := look(c.raw.Conn)
+	seen, err := poll(c.raw.Conn)
 	if err != nil {
 		return !errors.Is(err, net.ErrClosed)
 	}
@@ -23,12 +23,12 @@ func alive(c *Conn) bool {
 
 // waiting reports whether a connection has data that nobody has read.
 func waiting(conn net.Conn) bool {
-	seen, err := look(conn)
+	seen, err := poll(conn)
 	return err == nil && seen&unix.POLLIN != 0
 }
 
-// look asks the kernel what there is on a connection, without waiting.
-func look(conn net.Conn) (seen int16, err error) {
+// poll asks the kernel what there is on a connection, without waiting.
+func poll(conn net.Conn) (seen int16, err error) {
 	var failed error
 	err = control(conn, func(fd int) {
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN | unix.POLLRDHUP}}

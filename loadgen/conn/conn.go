@@ -22,20 +22,20 @@ import (
 type Conn struct {
 	Answer fasthttp.Response // the last one
 
-	raw    *timedConn
-	conn   net.Conn // raw, or TLS over it
-	reader *bufio.Reader
-	buffer [bodyBuffer]byte
-	dial   time.Duration // what the dial took, TLS not included
-	used   bool          // it has carried a request
-	asked  bool          // the system can be asked whether the server has closed it
-	since  time.Time     // idle since
+	raw      *timedConn
+	conn     net.Conn // raw, or TLS over it
+	reader   *bufio.Reader
+	buffer   [bodyBuffer]byte
+	dial     time.Duration // what the dial took, TLS not included
+	used     bool          // it has carried a request
+	pollable bool          // the system can be asked whether the server has closed it
+	since    time.Time     // idle since
 
 	total   int64      // bytes read from conn
 	reads   [4]Arrival // the last ones from it
 	next    int
 	failure error  // of the last read; the HTTP library does not always pass it on
-	again   []byte // read already, but for a reader that was too small
+	unread  []byte // read already, but for a reader that was too small
 }
 
 // Arrival says when bytes came. What one read returned has one time, that of its last byte: the kernel keeps no other.
@@ -147,12 +147,12 @@ func (c *Conn) ReadHeader() error {
 	return fmt.Errorf("in the header of the answer: %w", c.failure)
 }
 
-func notHTTP(words string) error {
+func notHTTP(message string) error {
 	const most = 120
-	if len(words) > most {
-		return fmt.Errorf("%w: %q…", ErrNotHTTP, words[:most])
+	if len(message) > most {
+		return fmt.Errorf("%w: %q…", ErrNotHTTP, message[:most])
 	}
-	return fmt.Errorf("%w: %q", ErrNotHTTP, words)
+	return fmt.Errorf("%w: %q", ErrNotHTTP, message)
 }
 
 // IsTimeout reports whether a deadline has passed.
@@ -184,16 +184,16 @@ func (c *Conn) widen() bool {
 		return false
 	}
 	read, _ := c.reader.Peek(c.reader.Buffered())
-	c.again = bytes.Clone(read)
+	c.unread = bytes.Clone(read)
 	c.reader = bufio.NewReaderSize(c, size)
 	return true
 }
 
 // Read reads for the HTTP library and remembers which bytes came when.
 func (c *Conn) Read(p []byte) (int, error) {
-	if len(c.again) > 0 {
-		n := copy(p, c.again)
-		c.again = c.again[n:]
+	if len(c.unread) > 0 {
+		n := copy(p, c.unread)
+		c.unread = c.unread[n:]
 		return n, nil
 	}
 	n, err := c.conn.Read(p)
@@ -215,7 +215,7 @@ func (c *Conn) read() Arrival { return Arrival{c.raw.read, c.raw.delay, c.total}
 // chunk before it returns the chunk; a server or proxy may send that line end much later, together with the next chunk.
 // So not the last read counts but the one that brought the last byte of data.
 func (c *Conn) Arrived() Arrival {
-	end := c.total - int64(c.reader.Buffered()) - int64(len(c.again))
+	end := c.total - int64(c.reader.Buffered()) - int64(len(c.unread))
 	if c.Answer.Header.ContentLength() == -1 { // chunked
 		end -= 2
 	}

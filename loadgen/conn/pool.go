@@ -139,7 +139,7 @@ func (p *Pool) pop() (*Conn, time.Duration) {
 	defer p.mu.Unlock()
 	switch {
 	case len(p.idle) == 0:
-	case p.habit != unknownHabit || !p.idle[0].asked:
+	case p.habit != unknownHabit || !p.idle[0].pollable:
 		return last(&p.idle), idleLimit
 	case time.Since(p.idle[0].since) >= p.idle[0].rest():
 		c := p.idle[0]
@@ -172,7 +172,7 @@ func (p *Pool) Dial(ctx context.Context) (*Conn, error) {
 		return nil, err
 	}
 	c := &Conn{raw: newTimedConn(raw, p.stamps), dial: time.Since(from)}
-	_, c.asked = raw.(syscall.Conn)
+	_, c.pollable = raw.(syscall.Conn)
 	// The handshake must be open to being cut as well, so the connection is known before it.
 	p.mu.Lock()
 	c.raw.setClock(p.clock)
@@ -233,7 +233,7 @@ func (p *Pool) Failed(c *Conn, err error) { p.drop(c, errors.Is(err, ErrUnanswer
 func (p *Pool) drop(c *Conn, byServer bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if byServer && p.habit == unknownHabit && c.used && c.asked && time.Since(c.since) < idleLeast {
+	if byServer && p.habit == unknownHabit && c.used && c.pollable && time.Since(c.since) < idleLeast {
 		p.habit = closesAtOnce
 		for _, other := range p.idle {
 			p.discard(other)

@@ -41,7 +41,7 @@ func warmStampedSocket() (io.Closer, error) {
 		return nil, err
 	}
 	fd := int(socket.Fd())
-	if err := talkToItself(fd); err != nil {
+	if err := connectToItself(fd); err != nil {
 		return socket, nil
 	}
 	// Go's timers would move virtual time on.
@@ -54,8 +54,8 @@ func warmStampedSocket() (io.Closer, error) {
 // longestWarming in milliseconds.
 const longestWarming = 100
 
-// talkToItself makes a datagram socket send to itself.
-func talkToItself(fd int) error {
+// connectToItself makes a datagram socket send to itself.
+func connectToItself(fd int) error {
 	if err := unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
 		return os.NewSyscallError("bind", err)
 	}

@@ -22,7 +22,7 @@ type timedConn struct {
 	read     time.Duration // when what the last read returned had come
 	delay    time.Duration // how long it waited for us; metrics.Never without a stamp of the kernel
 	expires  time.Time     // read deadline in force
-	spared   bool          // the last read was one after its deadline
+	retried  bool          // the last read was one after its deadline
 	full     bool          // the last read took all there was room for, so there may have been more
 	returned time.Duration // when the last read returned, where we stamp ourselves
 }
@@ -55,11 +55,11 @@ func (c *timedConn) Write(p []byte) (int, error) {
 // itself: a request must not live for ever on that.
 func (c *timedConn) Read(p []byte) (int, error) {
 	n, err := c.receive(p)
-	if !IsTimeout(err) || c.spared || !waiting(c.Conn) {
-		c.spared = false
+	if !IsTimeout(err) || c.retried || !waiting(c.Conn) {
+		c.retried = false
 		return n, err
 	}
-	c.spared, c.expires = true, time.Time{}
+	c.retried, c.expires = true, time.Time{}
 	_ = c.SetReadDeadline(time.Now().Add(time.Second)) // more than it takes to read what is there
 	return c.receive(p)
 }

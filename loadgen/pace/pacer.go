@@ -35,14 +35,14 @@ type Pacer struct {
 	watched <-chan struct{} // the end of the context that wakes the sleeper now
 	unwatch func() bool
 
-	mu      sync.Mutex // guards everything below
-	lines   []line     // those the waits have not passed yet, oldest first; the last is in force
-	speed   float64    // schedule time per run time, unless paused
-	paused  bool
-	left    bool    // the plan is left
-	steered bool    // anything was ever changed
-	sleeper sleeper // nil unless open
-	closed  bool
+	mu       sync.Mutex // guards everything below
+	lines    []line     // those the waits have not passed yet, oldest first; the last is in force
+	speed    float64    // schedule time per run time, unless paused
+	paused   bool
+	planLeft bool    // the plan is left
+	steered  bool    // anything was ever changed
+	sleeper  sleeper // nil unless open
+	closed   bool
 }
 
 // line begins at a point of the map. Its speed is 0 in a pause.
@@ -122,16 +122,16 @@ func (p *Pacer) watch(ctx context.Context) {
 func (p *Pacer) due(schedule time.Duration, planned bool) (at time.Duration, over bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if planned && p.left {
+	if planned && p.planLeft {
 		return -never, true
 	}
 	switch l := p.line(schedule); l.speed {
 	case 0:
 		at = never
 	case 1:
-		at = later(l.run, schedule-l.schedule)
+		at = addSaturated(l.run, schedule-l.schedule)
 	default:
-		at = later(l.run, shape.Rounded(float64(schedule-l.schedule)/l.speed))
+		at = addSaturated(l.run, shape.Rounded(float64(schedule-l.schedule)/l.speed))
 	}
 	end := p.end
 	if end == 0 && p.steered {
@@ -152,23 +152,23 @@ func (p *Pacer) line(schedule time.Duration) line {
 	return p.lines[0]
 }
 
-// later is at + d; what would be beyond the largest duration, such as an arrival at a rate of next to nothing, stays there.
-func later(at, d time.Duration) time.Duration {
+// addSaturated is at + d; what would be beyond the largest duration, such as an arrival at a rate of next to nothing, stays there.
+func addSaturated(at, d time.Duration) time.Duration {
 	if at > 0 && d > never-at {
 		return never
 	}
 	return at + d
 }
 
-// fastest is the highest speed: a finite one, so that an offset times the speed is a number.
-const fastest = 1e9
+// maxSpeed is the highest speed: a finite one, so that an offset times the speed is a number.
+const maxSpeed = 1e9
 
 // SetRate leaves the plan, if that was still in force, and sets the rate of the arrivals that replace it. What is no rate stops them.
 // Like SetPaused it returns false when there are no more waits.
 func (p *Pacer) SetRate(now time.Duration, perSecond float64) bool {
 	return p.change(func() {
-		if !p.left {
-			p.left, p.lines = true, []line{{run: max(now, 0)}}
+		if !p.planLeft {
+			p.planLeft, p.lines = true, []line{{run: max(now, 0)}}
 		}
 		p.setSpeed(now, perSecond)
 	})
@@ -199,11 +199,11 @@ func (p *Pacer) change(do func()) bool {
 func (p *Pacer) setSpeed(now time.Duration, speed float64) {
 	p.speed = 0
 	if speed > 0 {
-		p.speed = min(speed, fastest)
+		p.speed = min(speed, maxSpeed)
 	}
 	l := p.lines[len(p.lines)-1]
 	now = max(now, l.run) // another caller may have been quicker
-	l.schedule, l.run, l.speed = later(l.schedule, shape.Rounded(float64(now-l.run)*l.speed)), now, p.speed
+	l.schedule, l.run, l.speed = addSaturated(l.schedule, shape.Rounded(float64(now-l.run)*l.speed)), now, p.speed
 	if p.paused {
 		l.speed = 0
 	}
@@ -214,7 +214,7 @@ func (p *Pacer) setSpeed(now time.Duration, speed float64) {
 func (p *Pacer) PlanLeft() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.left
+	return p.planLeft
 }
 
 // Lateness waits for n Poisson arrivals with a mean rate per second on a pacer of Kinds ("" for the default), as a run does

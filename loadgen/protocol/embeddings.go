@@ -45,7 +45,7 @@ func (Embeddings) Event(*Reader, []byte) (Message, error) {
 func (Embeddings) Whole(r *Reader, body []byte) (m Message, err error) {
 	rest := []byte{'{'}
 	vectors := false
-	err = skim(body, func(name, value []byte) {
+	err = scanMembers(body, func(name, value []byte) {
 		switch string(name) {
 		case `"data"`:
 			vectors = value[0] == '[' && !emptyList(value)
@@ -64,11 +64,11 @@ func (Embeddings) Whole(r *Reader, body []byte) (m Message, err error) {
 	return m, err
 }
 
-// skim calls each with the members of a JSON object as they are written, names in their quotes. It keeps nothing and does not parse
+// scanMembers calls each with the members of a JSON object as they are written, names in their quotes. It keeps nothing and does not parse
 // the values.
-func skim(body []byte, each func(name, value []byte)) error {
+func scanMembers(body []byte, each func(name, value []byte)) error {
 	if !json.Valid(body) {
-		if body = unlike(body, map[string]string{"NaN": "0", infinity: "0"}); !json.Valid(body) {
+		if body = replaceWords(body, map[string]string{"NaN": "0", infinity: "0"}); !json.Valid(body) {
 			return fmt.Errorf("%w: %s", ErrNotJSON, Excerpt(body))
 		}
 	}

@@ -80,7 +80,7 @@ func FuzzEmbeddings(f *testing.F) {
 			t.Errorf("a second time: %+v %v, first %s", m, err, first)
 		}
 		r.Release()
-		if len(m.Failure) > MaxWords || m.Usage.Input > mostTokens || m.Counts && err != nil {
+		if len(m.Failure) > MaxMessage || m.Usage.Input > mostTokens || m.Counts && err != nil {
 			t.Errorf("got %+v, %v", m, err)
 		}
 		var want map[string]json.RawMessage
@@ -88,7 +88,7 @@ func FuzzEmbeddings(f *testing.F) {
 			return
 		}
 		got := map[string]json.RawMessage{}
-		if err := skim(body, func(name, value []byte) {
+		if err := scanMembers(body, func(name, value []byte) {
 			var key string
 			if err := json.Unmarshal(name, &key); err != nil {
 				t.Errorf("name %s: %v", name, err)

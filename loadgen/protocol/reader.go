@@ -74,7 +74,7 @@ func (r *Reader) object(m *Message, data []byte) (*fastjson.Value, error) {
 	}
 	v, err := r.parser.ParseBytes(data)
 	if err != nil && bytes.Contains(data, []byte(infinity)) {
-		v, err = r.parser.ParseBytes(unlike(data, map[string]string{infinity: "Inf"}))
+		v, err = r.parser.ParseBytes(replaceWords(data, map[string]string{infinity: "Inf"}))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrNotJSON, Excerpt(data))
@@ -83,7 +83,7 @@ func (r *Reader) object(m *Message, data []byte) (*fastjson.Value, error) {
 		return nil, fmt.Errorf("expected a JSON object: %s", Excerpt(data))
 	}
 	if e := v.Get("error"); truthy(e) {
-		m.Failure = errorWords(e)
+		m.Failure = errorMessage(e)
 		return nil, nil
 	}
 	m.Usage = readUsage(v.Get("usage"))
@@ -139,8 +139,8 @@ func textOf(v *fastjson.Value) ([]byte, error) {
 // infinity is how Python's json module writes and reads it. fastjson knows it as Inf alone, and NaN as NaN.
 const infinity = "Infinity"
 
-// unlike is JSON with something else for every word of Python's that is no part of a text.
-func unlike(data []byte, words map[string]string) []byte {
+// replaceWords is JSON with something else for every word of Python's that is no part of a text.
+func replaceWords(data []byte, words map[string]string) []byte {
 	out := make([]byte, 0, len(data))
 	for text := false; len(data) > 0; {
 		n := 1
@@ -204,8 +204,8 @@ func truthy(v *fastjson.Value) bool {
 	return true
 }
 
-// errorWords is the message of an error object, or its JSON.
-func errorWords(v *fastjson.Value) string {
+// errorMessage is the message of an error object, or its JSON.
+func errorMessage(v *fastjson.Value) string {
 	text := v.GetStringBytes("message")
 	switch {
 	case len(text) > 0:
@@ -217,11 +217,11 @@ func errorWords(v *fastjson.Value) string {
 	return Clip(string(text))
 }
 
-// MaxWords is how much of a server's own words is kept with a failed request.
-const MaxWords = 2048
+// MaxMessage is how much of a server's own words is kept with a failed request.
+const MaxMessage = 2048
 
 // Clip is a server's words as far as they are kept.
-func Clip(s string) string { return s[:min(len(s), MaxWords)] }
+func Clip(s string) string { return s[:min(len(s), MaxMessage)] }
 
 // Excerpt is the beginning of what could not be read.
 func Excerpt(data []byte) string {
@@ -242,12 +242,12 @@ func UnknownClocks() Clocks { return Clocks{metrics.Never, metrics.Never} }
 // read takes over what an event, or a whole answer, tells: vLLM's metrics, whose time to the first token counts from when the
 // request left the queue, or llama.cpp's timings. The last metrics count, with all that they leave out.
 func (c *Clocks) read(v *fastjson.Value) {
-	if told := v.Get("metrics"); told != nil && told.Type() == fastjson.TypeObject {
-		c.Queue = milliseconds(told.Get("queue_time_ms"))
-		c.Prefill = milliseconds(told.Get("time_to_first_token_ms"))
+	if timing := v.Get("metrics"); timing != nil && timing.Type() == fastjson.TypeObject {
+		c.Queue = milliseconds(timing.Get("queue_time_ms"))
+		c.Prefill = milliseconds(timing.Get("time_to_first_token_ms"))
 	}
-	if told := v.Get("timings"); told != nil {
-		if prefill := milliseconds(told.Get("prompt_ms")); prefill != metrics.Never {
+	if timing := v.Get("timings"); timing != nil {
+		if prefill := milliseconds(timing.Get("prompt_ms")); prefill != metrics.Never {
 			c.Prefill = prefill
 		}
 	}
@@ -264,7 +264,7 @@ func milliseconds(v *fastjson.Value) time.Duration {
 	return Milliseconds(ms)
 }
 
-// Milliseconds is a time in milliseconds that a server told, to the microsecond. What no request can have taken is not believed.
+// Milliseconds is a time in milliseconds that a server reports, to the microsecond. What no request can have taken is not believed.
 func Milliseconds(ms float64) time.Duration {
 	const most = float64(24 * time.Hour / time.Millisecond)
 	if !(ms >= 0 && ms <= most) {

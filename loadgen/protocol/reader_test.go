@@ -106,7 +106,7 @@ func FuzzStreamJSON(f *testing.F) {
 		m, err := read(r, data)
 		first := fmt.Sprintf("%+v %v", m, err)
 		if err == nil {
-			if m.Tokens < -1 || m.Tokens > len(data) || len(m.Answer) > len(data) || len(m.Failure) > MaxWords {
+			if m.Tokens < -1 || m.Tokens > len(data) || len(m.Answer) > len(data) || len(m.Failure) > MaxMessage {
 				t.Errorf("%d tokens, %d bytes of answer, %d of failure from %d", m.Tokens, len(m.Answer), len(m.Failure), len(data))
 			}
 			for _, n := range []int{m.Usage.Input, m.Usage.Output, m.Usage.Cached} {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// faultOf returns what is to happen to the request with that number: what it asks for itself, else the first fault of the
+// faultFor returns what is to happen to the request with that number: what it asks for itself, else the first fault of the
 // profile that hits it, else nil.
-func (s *Server) faultOf(r *http.Request, number int) (*Fault, *apiError) {
+func (s *Server) faultFor(r *http.Request, number int) (*Fault, *apiError) {
 	if asked := r.Header.Get(FaultHeader); asked != "" {
 		f, err := ParseFault(asked)
 		switch {
@@ -36,20 +36,20 @@ func (s *Server) faultOf(r *http.Request, number int) (*Fault, *apiError) {
 // faultSeed gives each fault of the profile draws of its own.
 func (s *Server) faultSeed(place int) uint64 { return s.profile.Seed + uint64(place)<<32 + 3 }
 
-// strike does what happens before an answer begins, and else leaves the answer to serve.
-func (s *Server) strike(w http.ResponseWriter, r *http.Request, a *arrival, serve generator) *apiError {
+// inject does what happens before an answer begins, and else leaves the answer to serve.
+func (s *Server) inject(w http.ResponseWriter, r *http.Request, a *arrival, serve generator) *apiError {
 	if a.fault == nil {
 		return serve(w, r, a)
 	}
 	switch f := a.fault; f.Kind {
 	case FaultResetHeader:
-		hangUp(w, "", true)
+		disconnect(w, "", true)
 		return nil
 	case FaultCloseHeader:
-		hangUp(w, "", false)
+		disconnect(w, "", false)
 		return nil
 	case FaultNotHTTP:
-		hangUp(w, "SSH-2.0-not_a_web_server\r\n", false)
+		disconnect(w, "SSH-2.0-not_a_web_server\r\n", false)
 		return nil
 	case FaultStatus:
 		return refusal(w, int(f.Arg))
@@ -79,9 +79,9 @@ func refusal(w http.ResponseWriter, status int) *apiError {
 	return &apiError{status: status, message: "simulated fault: " + statusText(status)}
 }
 
-// hangUp takes the connection from the HTTP library, writes what there is to write, and closes it: at once and with a reset
+// disconnect takes the connection from the HTTP library, writes what there is to write, and closes it: at once and with a reset
 // if abrupt, so that the client's next read fails, else in order. Where the connection cannot be had, the library cuts it.
-func hangUp(w http.ResponseWriter, last string, abrupt bool) {
+func disconnect(w http.ResponseWriter, last string, abrupt bool) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler)

@@ -59,7 +59,7 @@ func (x *exchange) stream(c *conn.Conn) error {
 			x.complete(c)
 			return io.EOF
 		case x.finished || x.ended:
-			// The answer was complete; only the connection is of no more use.
+			// The answer is complete, and the connection cannot be used again.
 			return err
 		case e.clock.Start.Add(x.lastReceived()).Add(e.options.StallTimeout).After(x.deadline) && conn.IsTimeout(err):
 			x.broken(metrics.FailedTimeout, err)
@@ -115,8 +115,8 @@ func (x *exchange) expire(c *conn.Conn) {
 	c.Expire(at, min(limit/4, time.Second))
 }
 
-// lastReceived is when we got the last chunk: comments that keep a connection open do not keep a stream alive. Once the answer
-// is complete, anything counts. The kernel's stamp does not: it may be so old that time is up, although more waits there.
+// lastReceived is when the last chunk was read: comments do not keep a stream alive. After the answer is complete, any data
+// counts. Kernel stamps do not count: a stamp may be older than the time-out although more data is waiting.
 func (x *exchange) lastReceived() time.Duration {
 	if x.finished || x.ended {
 		return max(x.receivedAt(), x.received)
@@ -124,7 +124,7 @@ func (x *exchange) lastReceived() time.Duration {
 	return x.received
 }
 
-// receivedAt is when the piece being parsed got to us.
+// receivedAt is when the piece being parsed was read.
 func (x *exchange) receivedAt() time.Duration { return x.at + max(0, x.delay) }
 
 // event takes one stream event.
@@ -151,7 +151,7 @@ func (x *exchange) event(name, data []byte) error {
 		return errStop
 	}
 	if m.Usage.Present {
-		x.usage = m.Usage // the last one counts: those beside text are running counts
+		x.usage = m.Usage // the last one counts; those beside text are running counts
 	}
 	if m.Finish != nil {
 		x.finished = true
@@ -189,10 +189,10 @@ func (x *exchange) chunk(m *protocol.Message) {
 	}
 	x.chunkEvent.At, x.chunkEvent.Chunk = c.At, c
 	x.sink.Take(&x.chunkEvent)
-	x.q.Piece = nil // it lies in the parser, which goes to another stream now
+	x.q.Piece = nil // its memory belongs to the parser, which goes to another stream
 }
 
-// complete judges an answer whose body ended in order. Its last event needs no blank line if it is whole, as vLLM has it.
+// complete judges an answer whose body ended in order. As in vLLM, its last event needs no blank line.
 func (x *exchange) complete(c *conn.Conn) {
 	x.bodyOver = true
 	if err := x.sse.flush(x.emit); err != nil {
@@ -210,8 +210,8 @@ func (x *exchange) complete(c *conn.Conn) {
 	}
 }
 
-// unstreamed reads an answer that is no stream: what a request with "stream": false gets. It is one chunk, which came
-// when it was complete, so that TTFT and E2EL are the same.
+// unstreamed reads an answer that is not a stream, as to a request with "stream": false. It is one chunk, timed when it is
+// complete, so that TTFT and E2EL are the same.
 func (x *exchange) unstreamed(c *conn.Conn) {
 	defer x.reader.Release()
 	m, err := x.engine.options.Protocol.Whole(&x.reader, x.whole)
@@ -228,7 +228,7 @@ func (x *exchange) unstreamed(c *conn.Conn) {
 	}
 }
 
-// expected says in words what an answer has to be.
+// expected describes the answer that the requests ask for.
 func (e *Engine) expected() string {
 	if e.unstreamed {
 		return "an answer in JSON with " + e.encoder.traits.Member
@@ -236,7 +236,7 @@ func (e *Engine) expected() string {
 	return "an event stream"
 }
 
-// compression is how the body of an answer is compressed, "" for not at all. No request asks for that.
+// compression is the encoding of a compressed body, "" for none. No request asks for one.
 func compression(c *conn.Conn) string {
 	how := string(c.Answer.Header.ContentEncoding())
 	if strings.EqualFold(how, "identity") {
@@ -245,13 +245,12 @@ func compression(c *conn.Conn) string {
 	return how
 }
 
-// mostKept is more of an error's words than a person gets to see, so that what must be hidden is not cut in two before it
-// is recognized.
+// mostKept is more than the part of an error's text that is shown, so that a secret is recognized before it is cut in two.
 const mostKept = 2 * protocol.MaxMessage
 
 // refused keeps the beginning of an answer that is not a 200.
 func (x *exchange) refused(c *conn.Conn) error {
-	// The status is known; its words are not worth a long wait.
+	// The status is known, and its text is not worth a long wait.
 	c.Expire(time.Now().Add(min(x.engine.options.StallTimeout, 5*time.Second)), 0)
 	var kept []byte
 	var err error

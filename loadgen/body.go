@@ -15,7 +15,7 @@ import (
 	"benchtop/loadgen/protocol"
 )
 
-// encoder writes the bodies of a run's requests: what the protocol makes of a turn, with the run's own fields and salt.
+// encoder writes the bodies of a run's requests: the protocol's for a turn, with the run's own fields and salt.
 type encoder struct {
 	protocol protocol.Protocol
 	traits   protocol.Traits
@@ -37,12 +37,12 @@ func (e *encoder) ask(model string, turn *datasets.Turn) protocol.Ask {
 	return protocol.Ask{Model: cmp.Or(model, e.model), Turn: turn, Extra: e.extra}
 }
 
-// length is the output length that the body of a turn asks for, and the most that a server may read in it; see protocol.Ask.
+// length is the output length that the body of a turn requests, and the most that a server may read in it; see protocol.Ask.
 func (e *encoder) length(turn *datasets.Turn) (length, most int) {
 	return e.ask("", turn).Length(e.traits.LengthField)
 }
 
-// body appends the request body for a turn to dst. model is asked for instead of the encoder's own unless it is "".
+// body appends the request body for a turn to dst. A model other than "" replaces the encoder's own.
 func (e *encoder) body(dst []byte, model string, turn *datasets.Turn) ([]byte, error) {
 	salted, err := e.salt.onto(*turn)
 	if err != nil {
@@ -57,7 +57,7 @@ func (o *Options) Optional(turn *datasets.Turn) []string {
 	return protocol.Optional(e.protocol, e.ask("", turn))
 }
 
-// SaltMode says how the requests of a run are made strangers to what earlier runs left in the server's prefix cache.
+// SaltMode is the way in which a run's requests avoid prefixes that earlier runs left in the server's cache.
 type SaltMode string
 
 const (
@@ -69,19 +69,19 @@ const (
 	SaltPrefix SaltMode = "prefix"
 )
 
-// Salt is what all requests of a run carry, warm-ups and probes too, and those of no other run. Since it is the same for
-// all of them, they share with each other what they would share without it.
+// Salt is common to all requests of a run, warm-ups and probes included, and different in each run. So the requests of a run
+// still share prefixes with each other.
 type Salt struct {
 	Mode SaltMode
 	Text string // the value of the field, or the line without its end
-	IDs  []int  // what stands before prompts of token ids; its length is what SaltPrefix costs them in tokens
+	IDs  []int  // the prefix of prompts of token ids
 }
 
-// saltIDs is how many token ids stand before a prompt: enough that no two runs have the same.
+// saltIDs is the number of token ids before a prompt: enough that no two runs have the same.
 const saltIDs = 4
 
-// NewSalt draws a salt. It is not the seed's: runs with one seed must differ in it. vocabulary lists the token ids that a
-// prompt may hold; it may be nil where all prompts are texts.
+// NewSalt draws a salt, independently of the seed, since runs with one seed must differ in it. vocabulary lists the token ids
+// that a prompt may hold; it may be nil where all prompts are texts.
 func NewSalt(mode SaltMode, vocabulary []int) (Salt, error) {
 	s := Salt{Mode: mode}
 	if mode != NoSalt {
@@ -95,7 +95,7 @@ func NewSalt(mode SaltMode, vocabulary []int) (Salt, error) {
 	return s, s.check()
 }
 
-// Line is what SaltPrefix puts before a text; what it costs in tokens is for a tokenizer to say.
+// Line is the prefix of texts.
 func (s Salt) Line() string { return s.Text + "\n" }
 
 func (s Salt) check() error {
@@ -110,7 +110,7 @@ func (s Salt) check() error {
 	return nil
 }
 
-// fields are what the salt adds to every body, before the user's own.
+// fields are those that the salt adds to every body, before the user's own.
 func (s Salt) fields() []protocol.Field {
 	if s.Mode != SaltField {
 		return nil
@@ -124,7 +124,7 @@ func (s Salt) Takes(turn datasets.Turn) error {
 	return err
 }
 
-// onto returns a turn with the prefix before its prompt, or before each of them.
+// onto returns a turn with the prefix before its prompt, or before each prompt of a batch.
 func (s Salt) onto(turn datasets.Turn) (datasets.Turn, error) {
 	if s.Mode != SaltPrefix {
 		return turn, nil
@@ -159,7 +159,7 @@ func (s Salt) onto(turn datasets.Turn) (datasets.Turn, error) {
 	return turn, nil
 }
 
-// firstText is where in a list of messages its first text begins, just behind the quote.
+// firstText is the offset of the first text in a list of messages, behind its quote.
 func firstText(messages json.RawMessage) (int, error) {
 	at, err := textIn(messages, "content")
 	if err != nil {
@@ -172,7 +172,7 @@ func firstText(messages json.RawMessage) (int, error) {
 }
 
 // textIn walks a list of objects to the first member of that name that is a text, or a content with a part that is one. It returns
-// where the text begins, or 0.
+// the offset of the text, or 0.
 func textIn(list json.RawMessage, member string) (int, error) {
 	d := json.NewDecoder(bytes.NewReader(list))
 	if open, err := d.Token(); open != json.Delim('[') {

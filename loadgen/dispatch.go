@@ -14,23 +14,23 @@ import (
 // backlogMost bounds the queue of prompts that wait for a slot.
 const backlogMost = 10_000
 
-// closeBehind is how near two arrivals must be that the first has to run before the second is started: goroutines that are
-// made at once run in any order, and a prompt that comes before its time finds another cache than it should.
+// closeBehind is the distance of two arrivals below which the second starts after the first runs: goroutines that are made
+// together run in any order, and a prompt that overtakes another finds a different cache.
 const closeBehind = time.Millisecond
 
 // dispatcher hands conversations over as they become due. It has a goroutine of its own.
 type dispatcher struct {
 	*Engine
 	source  Source
-	planned bool // the arrivals are the plan's
-	// ready is the next conversation, taken before its time so that this costs none; nil if it is still to be taken.
+	planned bool // arrivals follow the plan
+	// ready is the next conversation, drawn before it is due; nil if it is not drawn yet.
 	ready         *datasets.Conversation
 	index, number int
 	before        *job // the last one, if it was started and not queued
 	last          time.Duration
 }
 
-// dispatch walks the plan's schedule, or, once that is left, arrivals at the rate that was set.
+// dispatch follows the plan's schedule, and after the plan is left, arrivals at the rate in force.
 func (e *Engine) dispatch(src Source) error {
 	defer e.pacer.Close()
 	if err := e.pacer.Open(e.options.Pacer); err != nil {
@@ -57,8 +57,8 @@ func (d *dispatcher) follow(schedule shape.Schedule) error {
 	return nil
 }
 
-// arrive waits for a schedule time and hands the next conversation over. It is not ok when there will be no more at all, or
-// none by this schedule.
+// arrive waits for a schedule time and hands the next conversation over. It returns false when the schedule has no more
+// arrivals.
 func (d *dispatcher) arrive(schedule time.Duration) (ok bool, err error) {
 	if !d.awaitBacklog() {
 		return false, nil
@@ -95,13 +95,13 @@ func (d *dispatcher) take() error {
 	return err
 }
 
-// mayGoOn says that the clock ends the run and not the source.
+// mayGoOn reports whether the clock ends the run, and not the source.
 func (d *dispatcher) mayGoOn() bool {
 	byClock := d.options.Until > 0 || d.options.SteeredUntil > 0
 	return byClock && d.options.More != nil && !d.planned
 }
 
-// handOver starts the conversation that is ready, or queues it; false when nothing more may start.
+// handOver starts or queues the conversation that is ready; false after the end of the sending.
 func (d *dispatcher) handOver(due time.Duration) bool {
 	e, c := d.Engine, *d.ready
 	d.ready = nil
@@ -127,7 +127,7 @@ func (d *dispatcher) handOver(due time.Duration) bool {
 	return true
 }
 
-// awaitBacklog waits until another request may be queued; false when the run stops first.
+// awaitBacklog waits until another request may be queued; false when the sending ends first.
 func (e *Engine) awaitBacklog() bool {
 	most := backlogMost
 	if e.options.ClosedLoop {

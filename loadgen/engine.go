@@ -1,11 +1,11 @@
-// Package loadgen loads a server: when requests start, how they travel, what came back and when. It knows nothing of
-// screens or files; it tells a sink of events.
+// Package loadgen loads a server: it starts requests, sends them, and times the chunks of their answers. It knows nothing of
+// screens or files; it sends events to a sink.
 //
 //	Schedule ──offsets──> pacer ──due──> limiter ──slot──> exchange ──chunks──> event.Sink
 //	Source ──conversations──┘             (queue)          (goroutine, connection)
 //
-// Two knobs make every load: the schedule says when work may start, the limit how much may be in flight. What the limit
-// holds back still goes out, and its wait is part of what is observed.
+// Two knobs make every load: the schedule says when work may start, the limit how much may be in flight. Requests
+// beyond the limit wait in a queue, and their wait is observed.
 package loadgen
 
 import (
@@ -50,43 +50,43 @@ type Options struct {
 	// replaced: with "stream" of false, the answer is read as one piece of JSON, which is its only chunk. A value of null
 	// leaves a protocol.OwnField out of the body; in any other field it is sent.
 	Extra []protocol.Field
-	// Salt makes the requests strangers to what earlier runs left in the server's prefix cache.
+	// Salt keeps the requests from hitting prefixes that earlier runs left in the server's cache.
 	Salt Salt
-	// InputSource says who counted the prompts' tokens.
+	// InputSource is the source of the prompts' token counts.
 	InputSource metrics.TokenSource
-	// CountText counts the tokens of a generated text, special ones not added, where the server did not; nil where nobody can.
+	// CountText counts the tokens of a generated text, without special ones, where the server did not; nil without a tokenizer.
 	// It is called from many goroutines at once, after the request is over.
 	CountText func(text string) (int, error)
 
 	// Start is offset 0 of the run.
 	Start    time.Time
 	Schedule shape.Schedule
-	// ClosedLoop says that the schedule has no times of its own: a request is due when a slot is free for it.
+	// ClosedLoop: the schedule has no times of its own, and a request is due when a slot is free for it.
 	ClosedLoop bool
-	// Until ends the sending at this offset of the run and drops what is held back then; 0 means that the schedule or the
-	// source ends it. What is in flight goes on. What is due at the offset itself still counts: the end waits for a dispatcher
-	// that is late with it, at most 50 ms. A closed loop, where nothing has a time of its own, ends at once.
+	// Until ends the sending at this offset of the run and drops queued requests; 0 means that the schedule or the source
+	// ends it. Requests in flight go on. Requests due at the offset itself still count: the end waits at most 50 ms for a late
+	// dispatcher. A closed loop, where no request has a time of its own, ends at once.
 	Until time.Duration
 	// Limit of requests in flight; 0 for none.
 	Limit int
 	// Steered draws the gaps between the arrivals of a load that SetRate sets, in seconds at a rate of 1; nil for even gaps.
 	// Only the dispatcher calls it.
 	Steered func() float64
-	// SteeredUntil ends the sending, as Until does, of a run whose arrivals were steered or paused: its schedule no longer says
-	// how long it takes. 0 leaves that to the source.
+	// SteeredUntil ends the sending, as Until does, of a run whose arrivals were steered or paused, since its schedule no longer
+	// determines its length. With 0 the source ends it.
 	SteeredUntil time.Duration
-	// More is asked for another source when the first is at its end, if SetRate was used and a moment ends the sending: a higher
-	// rate needs more than was planned. nil ends the run then.
+	// More returns another source at the end of the first, if SetRate was used and the clock ends the sending: a higher rate
+	// needs more requests than were planned. nil ends the run then.
 	More func() (Source, error)
-	// HoldPaused keeps what waits for a slot from going out during a pause. A closed loop always does.
+	// HoldPaused keeps queued requests from starting during a pause. A closed loop always does.
 	HoldPaused bool
 	// ProbeRate: beside the load, a Probe is sent, its end awaited, and the next one sent after a pause of 1/ProbeRate
-	// seconds, so that the real rate is below it; 0 for no probes. None is sent once nothing new may start. Probes are not
+	// seconds, so that the real rate is below it; 0 for no probes. None starts once the sending has ended. Probes are not
 	// observed, take no slot, have no request id and ask for Model.
 	ProbeRate float64
 	Probe     datasets.Turn
-	// Timestamps says how chunks are timed: metrics.KernelStamps or metrics.UserStamps; "" for the kernel's where this system
-	// has them. A connection that cannot have them is timed by us; Request.ReadDelay says so.
+	// Timestamps is the clock of chunks: metrics.KernelStamps or metrics.UserStamps; "" for the kernel's where this system has
+	// them. A connection without them is timed by its reads, and Request.ReadDelay is metrics.Never.
 	Timestamps string
 	// Connections to use, opened ahead for the same target and closed by the run; nil makes it open its own when it needs them.
 	Connections *conn.Pool
@@ -97,7 +97,7 @@ type Options struct {
 	Drain time.Duration
 	// StallTimeout is the longest wait between chunks after the first, RequestTimeout the longest request.
 	StallTimeout, RequestTimeout time.Duration
-	// KeepText keeps the generated text of every request; otherwise only where no usage block came.
+	// KeepText keeps the generated text of every request; without it, only of requests without a usage block.
 	KeepText bool
 }
 
@@ -164,28 +164,28 @@ type Engine struct {
 	exchanges sync.Pool // of *exchange
 	buffers   sync.Pool // of *[]byte, for requests
 	parsers   protocol.Parsers
-	buffered  atomic.Int64 // bytes that streams hold beyond their own room
+	buffered  atomic.Int64 // bytes that streams hold beyond their own memory
 	header    *conn.Header
-	// unstreamed says that the requests ask for an answer in one piece.
+	// unstreamed: the requests ask for an answer in one piece.
 	unstreamed bool
 	pacer      *pace.Pacer
 
-	stopping context.Context // ends when nothing new may start
+	stopping context.Context // ends when no request may start any more
 	stop     context.CancelFunc
-	cutting  context.Context // ends when everything has to
+	cutting  context.Context // ends when requests in flight are cut
 	cut      context.CancelFunc
 	ended    atomic.Int64
 	// dispatched counts requests.
 	dispatched atomic.Int64
-	halting    chan struct{} // holds a token while nobody reports what was held back; a mutex would stop virtual time
+	halting    chan struct{} // holds a token unless dropped jobs are being reported; a mutex would stop virtual time
 	drain      sync.Once
 
 	probing sync.WaitGroup
 	probes  metrics.Probes
 }
 
-// New checks the options and prepares a run that tells a sink of each request, from many goroutines at once: Due, Sent, Chunk…,
-// Done; a request that ends early skips what did not happen. Nothing is sent before Run.
+// New checks the options and prepares a run. The sink gets the events of each request, from many goroutines at once: Due, Sent,
+// Chunk…, Done; a request that ends early has fewer. Run sends the first request.
 func New(o Options, sink event.Sink) (*Engine, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func New(o Options, sink event.Sink) (*Engine, error) {
 }
 
 // Run starts a conversation at each arrival, at most Limit at a time, and returns when the last has ended. When ctx ends
-// it starts nothing new, lets requests in flight finish for Options.Drain, then cuts them. The error is the source's.
+// it starts no more, lets requests in flight finish for Options.Drain, then cuts them. The error is the source's.
 func (e *Engine) Run(ctx context.Context, src Source) error {
 	unwatch := context.AfterFunc(ctx, func() { e.Drain(e.options.Drain) })
 	defer unwatch()
@@ -244,16 +244,16 @@ func (e *Engine) Run(ctx context.Context, src Source) error {
 	}
 	<-dispatched
 	e.limiter.wait()
-	e.halt() // waits for one that is under way, so that everything due is reported
+	e.halt() // waits for a halt in progress, so that every job is reported
 	e.ended.Store(int64(e.clock.Now()))
 	e.finish()
 	return err
 }
 
-// Ended is when the last request had ended, for use after Run: closing its connections takes time that is not the run's.
+// Ended is the offset at which the last request ended, for use after Run. Closing the connections afterwards is not part of the run.
 func (e *Engine) Ended() time.Duration { return time.Duration(e.ended.Load()) }
 
-// finish ends what is left when the last request has ended: a drain's timer, probes, idle connections.
+// finish stops the timer of a drain, probes and idle connections after the last request.
 func (e *Engine) finish() {
 	e.drain.Do(func() {})
 	e.cut()
@@ -261,8 +261,8 @@ func (e *Engine) finish() {
 	e.probing.Wait()
 }
 
-// handOverMost is the longest wait at the end of a duration for the dispatcher to hand over the last of what was due. It
-// takes microseconds, unless the backlog is full, and what is in that is dropped anyway, or the source is slow.
+// handOverMost is the longest wait at the end of a duration for the dispatcher to hand over the last due requests. It takes
+// microseconds, unless the backlog is full, which is dropped anyway, or the source is slow.
 const handOverMost = 50 * time.Millisecond
 
 // expire ends the sending at the end of the run's duration. The dispatcher ends by itself then, see pace.New.
@@ -279,7 +279,7 @@ func (e *Engine) expire(dispatched <-chan struct{}) {
 	e.halt()
 }
 
-// halt starts nothing new and drops what is held back.
+// halt ends the sending and drops queued jobs.
 func (e *Engine) halt() {
 	e.stop()
 	<-e.halting
@@ -289,8 +289,8 @@ func (e *Engine) halt() {
 	}
 }
 
-// Drain starts nothing new, drops what is held back, and cuts what is still in flight after the limit. Only the first
-// call counts.
+// Drain ends the sending, drops queued jobs, and cuts requests that are in flight after the limit. Only the first call
+// counts.
 func (e *Engine) Drain(limit time.Duration) {
 	e.drain.Do(func() {
 		e.halt()
@@ -299,7 +299,7 @@ func (e *Engine) Drain(limit time.Duration) {
 	})
 }
 
-// Abort starts nothing new and cuts everything in flight.
+// Abort ends the sending and cuts all requests in flight.
 func (e *Engine) Abort() {
 	e.cut()
 	e.Drain(math.MaxInt64)
@@ -316,8 +316,8 @@ func isEndpoint(s string) bool {
 func (e *Engine) SetLimit(n int) { e.limiter.setLimit(n) }
 
 // SetRate leaves the plan's schedule for good: from now on requests arrive at a rate per second, with gaps that
-// Options.Steered draws. What is no rate, 0 included, stops the arrivals until the next call. A pause stays one. It returns
-// false where there is nothing to set: nothing more is sent, or the load is a closed loop, which SetLimit steers.
+// Options.Steered draws. A rate that is not positive stops the arrivals until the next call. A pause goes on. It returns
+// false where the rate has no effect: the sending has ended, or the load is a closed loop, which SetLimit steers.
 func (e *Engine) SetRate(perSecond float64) bool {
 	if e.options.ClosedLoop || e.stopping.Err() != nil {
 		return false
@@ -325,30 +325,30 @@ func (e *Engine) SetRate(perSecond float64) bool {
 	return e.pacer.SetRate(e.clock.Now(), perSecond)
 }
 
-// Pause stops the arrivals. What waits for a slot still gets one, but in a closed loop and with Options.HoldPaused. The
-// clock that ends the sending goes on. False when nothing more is sent anyway.
+// Pause stops the arrivals. Queued requests still start, except in a closed loop and with Options.HoldPaused. The clock that
+// ends the sending goes on. It returns false after the end of the sending.
 func (e *Engine) Pause() bool { return e.setPaused(true) }
 
-// Resume ends a pause. The arrivals go on where they stood, so nothing comes all at once.
+// Resume ends a pause. The arrivals go on where they stopped, without a burst.
 func (e *Engine) Resume() bool { return e.setPaused(false) }
 
 func (e *Engine) setPaused(paused bool) bool {
 	sending := e.pacer.SetPaused(e.clock.Now(), paused) && e.stopping.Err() == nil
 	if e.options.ClosedLoop || e.options.HoldPaused {
 		e.limiter.setPaused(paused)
-		// The last of what is held back may wait here when all has been dispatched.
+		// The last jobs may be queued here after all have been dispatched.
 		sending = sending || e.stopping.Err() == nil && e.limiter.backlog(1) != nil
 	}
 	return sending
 }
 
-// Sending says that something new may still be sent: only then does it make sense to steer.
+// Sending reports whether requests may still start, so that steering has an effect.
 func (e *Engine) Sending() bool {
 	return e.stopping.Err() == nil && (!e.pacer.Closed() || e.limiter.backlog(1) != nil)
 }
 
-// Dispatched is how many requests have been handed over so far, those that are held back included.
+// Dispatched is the number of requests handed over so far, queued ones included.
 func (e *Engine) Dispatched() int { return int(e.dispatched.Load()) }
 
-// StopSending starts nothing new and drops what is held back, as the end of a duration does. What is in flight goes on.
+// StopSending drops queued jobs and starts no more, as the end of a duration does. Requests in flight go on.
 func (e *Engine) StopSending() { e.halt() }

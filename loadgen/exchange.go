@@ -23,28 +23,28 @@ type exchange struct {
 	engine     *Engine
 	q          *metrics.Request
 	sink       event.Sink
-	chunkEvent event.Event // of the last chunk; its fields change, since a new one would be copied
+	chunkEvent event.Event // of the last chunk; reused, since a new one would be allocated
 	sse        sseParser
 	reader     protocol.Reader
 	emit       func(name, data []byte) error // x.event, made once
 
 	request          *[]byte // the body, until an answer begins
 	text             []byte
-	textPart         bool          // there was output that is not in text
+	textPart         bool          // the output has more than the text
 	deadline         time.Time     // of the whole request
 	at               time.Duration // when the piece being parsed arrived
-	delay            time.Duration // how long it waited for us; metrics.Never without a stamp of the kernel
-	received         time.Duration // when we got the last chunk
+	delay            time.Duration // until the piece was read; metrics.Never without a stamp of the kernel
+	received         time.Duration // when the last chunk was read
 	usage            protocol.Usage
-	finished, ended  bool   // a finish reason, [DONE] came
-	bodyOver         bool   // all of the body came
-	uncounted        bool   // a chunk told nothing about its tokens
+	finished, ended  bool   // after a finish reason, after [DONE]
+	bodyOver         bool   // the body was read to its end
+	uncounted        bool   // a chunk has output and no token count
 	whole            []byte // a body that is no event stream
-	maxTokens        int    // asked for, 0 where nothing says
-	memory, borrowed int    // memory that the stream may fill, and what of it all streams have together
+	maxTokens        int    // requested, 0 for unknown
+	memory, borrowed int    // memory limit of the stream, and its share of bufferedMost
 }
 
-// errStop ends the parsing of a stream whose failure is already filed.
+// errStop ends the parsing of a stream whose failure is already recorded.
 var errStop = errors.New("stop")
 
 func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
@@ -62,7 +62,7 @@ func (e *Engine) exchange(q *metrics.Request, sink event.Sink) *exchange {
 	return x
 }
 
-// perform sends a turn and reads the answer to its end. Whatever happens is in q afterwards.
+// perform sends a turn and reads the answer to its end. The outcome is in q.
 func (x *exchange) perform(turn *datasets.Turn) {
 	e, q := x.engine, x.q
 	from := e.clock.Now()
@@ -75,7 +75,7 @@ func (x *exchange) perform(turn *datasets.Turn) {
 	} else {
 		_, most := e.encoder.length(turn)
 		x.limit(most, len(*x.request))
-		// Longer answers let the list grow a few times.
+		// The list grows a few times for longer answers.
 		q.Chunks = make([]metrics.Chunk, 0, min(max(turn.MaxTokens+2, 16), 256))
 		x.text = slices.Grow(x.text, min(textPerToken*max(turn.MaxTokens, 0), 1024))
 		x.send()
@@ -85,11 +85,11 @@ func (x *exchange) perform(turn *datasets.Turn) {
 	q.Done = e.clock.Now()
 }
 
-// textPerToken is about how many bytes a token has as text.
+// textPerToken is the approximate length of a token's text in bytes.
 const textPerToken = 6
 
-// send opens the stream, on an idle connection if there is one. The server may have closed that one for being idle; this
-// is the only case in which a request is sent again, once, on a new connection.
+// send opens the stream, on an idle connection if there is one. The server may have closed it for being idle; only
+// then is a request sent again, once, on a new connection.
 func (x *exchange) send() {
 	e, q := x.engine, x.q
 	x.deadline = time.Now().Add(e.options.RequestTimeout)
@@ -160,7 +160,7 @@ func (x *exchange) release() {
 	}
 }
 
-// broken files the failure of a connection: as cancelled if it was us who cut it, as a time-out if a deadline passed.
+// broken records the failure of a connection: cancelled if the run cut it, a time-out if a deadline passed.
 func (x *exchange) broken(kind metrics.Failure, err error) {
 	q := x.q
 	switch {
@@ -187,7 +187,7 @@ func (x *exchange) broken(kind metrics.Failure, err error) {
 	x.fail(kind, err.Error())
 }
 
-// isOwnLimit reports whether it is our own system that has no socket: no more files, or no port that is free.
+// isOwnLimit reports whether the client's own system has no socket: no more files, or no free port.
 func isOwnLimit(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EADDRNOTAVAIL)
 }
@@ -196,7 +196,7 @@ func (x *exchange) fail(kind metrics.Failure, message string) {
 	x.q.Failure, x.q.Error = kind, protocol.Clip(x.engine.options.Target.Hide(message))
 }
 
-// finish fills in the totals once the exchange is over.
+// finish fills in the totals and returns the exchange to its pool.
 func (x *exchange) finish() {
 	q := x.q
 	q.ServerQueue, q.ServerPrefill = x.reader.Clocks.Queue, x.reader.Clocks.Prefill
@@ -215,8 +215,8 @@ func (x *exchange) finish() {
 	x.engine.exchanges.Put(x)
 }
 
-// countTokens takes the best count there is: the server's usage block, else ids and log probabilities, else that of a
-// tokenizer, else chunks.
+// countTokens takes the best count available: the server's usage block, else ids and log probabilities, else a tokenizer's,
+// else chunks.
 func (x *exchange) countTokens() {
 	q := x.q
 	if x.usage.Input >= 0 && x.usage.Present {
@@ -224,7 +224,7 @@ func (x *exchange) countTokens() {
 	}
 	q.CachedTokens = max(0, x.usage.Cached)
 	if !x.engine.encoder.traits.Streams {
-		return // what comes back is no tokens
+		return // the answer has no tokens
 	}
 	for _, c := range q.Chunks {
 		q.OutputTokens += int(c.Tokens)
@@ -240,7 +240,7 @@ func (x *exchange) countTokens() {
 	}
 }
 
-// countText has the text counted by a tokenizer and reports whether that could be done: not where it is only a part of the output.
+// countText counts the text with a tokenizer and reports whether it could: not where the text is only a part of the output.
 func (x *exchange) countText() bool {
 	count := x.engine.options.CountText
 	if count == nil || len(x.text) == 0 || x.textPart {
@@ -254,7 +254,7 @@ func (x *exchange) countText() bool {
 	return true
 }
 
-// keptText is the text of an answer as far as it is kept: whole characters of at most metrics.MostText bytes.
+// keptText is the beginning of an answer's text: whole characters of at most metrics.MostText bytes.
 func keptText(text []byte) string {
 	end := min(len(text), metrics.MostText)
 	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
@@ -263,22 +263,22 @@ func keptText(text []byte) string {
 	return string(text[:end])
 }
 
-// An answer that never ends must not take all memory, but an answer that was asked for must fit. So the limits of an answer
-// grow with its request.
+// An endless answer must not take all memory, but a requested answer must fit. So the limits of an answer grow with its
+// request.
 const (
 	eventLeast     = 1 << 20 // bytes of an event that always fit
 	eventPerToken  = 64
 	eventPerBody   = 4 // an error may quote the request, escaped
 	chunksLeast    = 1 << 16
 	chunksPerToken = 4
-	// bufferedMost bounds what all streams of a run hold beyond their own room.
+	// bufferedMost is the memory that all streams of a run share beyond their own.
 	bufferedMost = 256 << 20
-	// Each stream has room of its own: for what it was asked for, within these bounds.
+	// A stream's own memory grows with its request, within these bounds.
 	memoryLeast    = 64 << 10
 	memoryMost     = 4 << 20
 	memoryPerToken = 2*textPerToken + 2*int(unsafe.Sizeof(metrics.Chunk{}))
 	memoryStep     = 64 << 10
-	// pooledMost is the largest buffer that the next request gets.
+	// pooledMost is the largest buffer that is reused.
 	pooledMost = 64 << 10
 	// tokensMost is longer than any answer, and keeps the products below from overflowing.
 	tokensMost = 1 << 24
@@ -291,10 +291,10 @@ func (x *exchange) limit(maxTokens, body int) {
 	x.memory = min(max(memoryLeast, memoryPerToken*x.maxTokens), memoryMost)
 }
 
-// wholeMost is the most bytes of an answer that never is a stream: vectors for some thousand prompts.
+// wholeMost is the largest answer of a protocol without streams: vectors for some thousand prompts.
 const wholeMost = 64 << 20
 
-// wholeFits refuses an answer in one piece that would have so many bytes.
+// wholeFits is an error if an answer in one piece may not have so many bytes.
 func (x *exchange) wholeFits(size int) error {
 	if x.engine.encoder.traits.Streams {
 		return x.sse.check(size)
@@ -305,7 +305,7 @@ func (x *exchange) wholeFits(size int) error {
 	return nil
 }
 
-// oneMore refuses a chunk beyond the most that an answer may have.
+// oneMore is an error if the answer may have no more chunks.
 func (x *exchange) oneMore() error {
 	if most := min(max(chunksLeast, chunksPerToken*x.maxTokens), metrics.MostChunks); len(x.q.Chunks) >= most {
 		return fmt.Errorf("the stream has more than %d chunks, which is the most for max_tokens %d", most, x.maxTokens)
@@ -313,8 +313,8 @@ func (x *exchange) oneMore() error {
 	return nil
 }
 
-// fits makes sure that there is memory for what the buffers have come to hold: the stream's own room, then a share of what
-// all streams have together. It costs additions as long as the room lasts.
+// fits is an error if the buffers hold more than the stream's own memory and what is left of the shared one. Within its own
+// memory it costs a few additions.
 func (x *exchange) fits() error {
 	held := x.sse.held() + cap(x.whole) + cap(x.text) + cap(x.q.Chunks)*int(unsafe.Sizeof(metrics.Chunk{}))
 	if held <= x.memory {
@@ -332,7 +332,7 @@ func (x *exchange) fits() error {
 
 var errNoMemory = fmt.Errorf("the answer is long, and the long answers of all streams together take more than %d MiB", bufferedMost>>20)
 
-// returnMemory frees the share of the other streams' memory, and buffers that a rare answer made large.
+// returnMemory gives back the stream's share of the memory and drops large buffers.
 func (x *exchange) returnMemory() {
 	x.engine.buffered.Add(-int64(x.borrowed))
 	x.borrowed = 0
@@ -340,7 +340,7 @@ func (x *exchange) returnMemory() {
 	x.whole, x.text = shrunk(x.whole, pooledMost), shrunk(x.text, pooledMost)
 }
 
-// shrunk is a buffer, or nothing in place of one that is too large to keep.
+// shrunk is the buffer, or nil if it is too large to keep.
 func shrunk(b []byte, most int) []byte {
 	if cap(b) > most {
 		return nil

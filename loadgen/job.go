@@ -32,7 +32,7 @@ func (j *job) begin(scheduled time.Duration) {
 	j.first = j.request(0)
 	j.first.Scheduled, j.first.Due = scheduled, e.clock.Now()
 	if e.limiter.backlog(1) != nil {
-		// It will have to wait anyway, so a dispatcher that was kept waiting itself does not matter.
+		// It is queued anyway, so the delay of the dispatcher does not count.
 		j.first.Due = scheduled
 	}
 	e.sink.Take(&event.Event{At: j.first.Due, Kind: event.Due, Request: j.first})
@@ -51,7 +51,7 @@ func (j *job) request(turn int) *metrics.Request {
 	return &q
 }
 
-// run walks the turns. A turn that fails ends the conversation: what follows it could not be asked the same way.
+// run walks the turns. A turn that fails ends the conversation, because later turns depend on its answer.
 func (j *job) run() {
 	e := j.engine
 	close(j.begun)
@@ -91,8 +91,8 @@ func (j *job) end(q *metrics.Request) {
 	j.engine.sink.Take(&event.Event{At: q.Done, Kind: event.Done, Request: q})
 }
 
-// send performs one exchange and tells a sink of what is sent and comes back. A panic on the way is a bug of ours, but
-// no reason to lose what else the run measured: it fails the request and says where it happened.
+// send performs one exchange, whose events go to a sink. A panic in it fails the request with a stack trace, so that the
+// rest of the run is kept.
 func (e *Engine) send(q *metrics.Request, turn *datasets.Turn, sink event.Sink) {
 	defer func() {
 		if bug := recover(); bug != nil {
@@ -103,13 +103,12 @@ func (e *Engine) send(q *metrics.Request, turn *datasets.Turn, sink event.Sink) 
 	e.exchange(q, sink).perform(turn)
 }
 
-// Try sends turns outside of any measurement, for a ready check or to warm a server up: the same requests as in a run with
-// the same options, but observed by nobody, without a request id and with Options.Model. At most atOnce are in flight, 0
-// for all of them. It returns what became of each, in the order of the turns, when the last has ended. The end of ctx
-// cuts what is in flight and starts nothing more; those requests have the failure Cancelled, and one that never started
-// was not sent. Schedule, limits, durations and probes of the options have no meaning here; without a Start, the
-// offsets count from the call. Options that cannot be used fail every request with FailedInternal. Options.Connections
-// are left alone, for the run that they were opened for: Try dials its own and closes them.
+// Try sends turns outside of any measurement, for a ready check or a warm-up: the same requests as in a run with the same
+// options, but unobserved, without a request id and with Options.Model. At most atOnce are in flight, 0 for all of them. It
+// returns the requests in the order of the turns when the last has ended. The end of ctx cuts requests in flight and starts
+// no more; all of these have the failure Cancelled. Schedule, limits, durations and probes of the options are ignored;
+// without a Start, offsets count from the call. Invalid options fail every request with FailedInternal. Try dials and closes
+// its own connections and leaves Options.Connections to the run.
 func Try(ctx context.Context, o Options, turns []datasets.Turn, atOnce int) []metrics.Request {
 	if o.Start.IsZero() {
 		o.Start = time.Now()
@@ -165,9 +164,8 @@ func (e *Engine) try(ctx context.Context, q *metrics.Request, turn *datasets.Tur
 	}
 }
 
-// probe sends one probe after the other, with a pause of 1/ProbeRate between them, until nothing new may start.
-// The one under way then may finish. If the run is over first, it is cut and counts as nothing, so that a probe never makes
-// a run longer.
+// probe sends one probe after the other, with a pause of 1/ProbeRate between them, until the sending ends. The last one may
+// finish. If the run is over first, it is cut and not counted, so that a probe never makes a run longer.
 func (e *Engine) probe() {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -177,7 +175,7 @@ func (e *Engine) probe() {
 			return
 		case <-pause.C:
 		}
-		if e.stopping.Err() != nil { // both came at once, and select takes either
+		if e.stopping.Err() != nil { // both are ready, and select takes either
 			return
 		}
 		q := metrics.NewRequest(-1)
@@ -196,5 +194,5 @@ func (e *Engine) probe() {
 	}
 }
 
-// Probes is what became of the probes, for use after Run.
+// Probes are the results of the probes, for use after Run.
 func (e *Engine) Probes() metrics.Probes { return e.probes }

@@ -13,7 +13,7 @@ type limiter struct {
 	paused  bool       // nothing is started
 	running int
 	queue   []*job
-	shorter chan struct{} // closed when the queue got shorter; nil while nobody waits for that
+	shorter chan struct{} // closed when the queue gets shorter; nil without a waiter
 	closed  bool
 }
 
@@ -69,7 +69,7 @@ func (l *limiter) pop() *job {
 	return j
 }
 
-// signal wakes those that wait for a shorter queue.
+// signal wakes goroutines that wait for a shorter queue.
 func (l *limiter) signal() {
 	if l.shorter != nil {
 		close(l.shorter)
@@ -77,7 +77,7 @@ func (l *limiter) signal() {
 	}
 }
 
-// wait returns when all jobs have ended, those held back by a pause included. Nothing may be submitted any more.
+// wait returns when all jobs have ended, those queued by a pause included. It follows the last submit.
 func (l *limiter) wait() {
 	for shorter := l.backlog(1); shorter != nil; shorter = l.backlog(1) {
 		<-shorter
@@ -101,7 +101,7 @@ func (l *limiter) setPaused(paused bool) {
 	l.fill()
 }
 
-// fill starts what there is room for.
+// fill starts queued jobs up to the limit.
 func (l *limiter) fill() {
 	for l.free() {
 		j := l.pop()

@@ -14,11 +14,11 @@ var errEventTooLong = errors.New("too long")
 // The zero value is ready; reset makes it so again and keeps the buffers.
 type sseParser struct {
 	most    int    // bytes of an event, if more than eventLeast
-	line    []byte // a line whose end has not come yet
+	line    []byte // the beginning of an incomplete line
 	data    []byte // the data lines of the event so far
 	name    []byte // its event field
 	hasData bool
-	skipLF  bool // the last byte was a CR that ended a line: a LF now belongs to it
+	skipLF  bool // the last byte was a CR that ended a line: an LF after it belongs to it
 	begun   bool // past a possible byte order mark
 }
 
@@ -29,12 +29,12 @@ func (p *sseParser) reset() {
 // held is the memory of the buffers in bytes.
 func (p *sseParser) held() int { return cap(p.line) + cap(p.data) + cap(p.name) }
 
-// shrink gives up buffers that are larger than most.
+// shrink drops buffers that are larger than most.
 func (p *sseParser) shrink(most int) {
 	p.line, p.data, p.name = shrunk(p.line, most), shrunk(p.data, most), shrunk(p.name, most)
 }
 
-// check refuses an event that would have so many bytes.
+// check is an error if an event may not have so many bytes.
 func (p *sseParser) check(size int) error {
 	if most := max(p.most, eventLeast); size > most {
 		return fmt.Errorf("a stream event is %w: it has more than %d bytes, which is the most for what was asked for", errEventTooLong, most)
@@ -81,7 +81,7 @@ func (p *sseParser) feed(piece []byte, emit func(name, data []byte) error) error
 	return nil
 }
 
-// flush emits the event that the end of a complete body cut off before its blank line.
+// flush emits the last event of a complete body that ends without a blank line.
 func (p *sseParser) flush(emit func(name, data []byte) error) error {
 	if len(p.line) > 0 {
 		if err := p.endLine(p.line, emit); err != nil {

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alive reports whether the server has left an idle connection open, as far as the kernel knows. What cannot be asked
-// counts as alive; if it is not, the request finds out. It costs about a microsecond.
+// alive reports whether the server has left an idle connection open, as far as the kernel knows. A connection that is not a
+// socket counts as alive; otherwise the request fails. It costs about a microsecond.
 //
-// Data behind TLS may be a session ticket, and may be followed by the end of the connection, which is why the kernel is
-// asked for that and not for the next byte. Without TLS nothing may come before a request.
+// Data behind TLS may be a session ticket, with the end of the connection behind it, so the kernel is polled for the end and not
+// for the next byte. Without TLS no data may arrive before a request.
 func alive(c *Conn) bool {
 	seen, err := poll(c.raw.Conn)
 	if err != nil {
@@ -21,13 +21,13 @@ func alive(c *Conn) bool {
 	return seen&(unix.POLLRDHUP|unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) == 0 && !(plain && seen&unix.POLLIN != 0)
 }
 
-// waiting reports whether a connection has data that nobody has read.
+// waiting reports whether a connection has unread data.
 func waiting(conn net.Conn) bool {
 	seen, err := poll(conn)
 	return err == nil && seen&unix.POLLIN != 0
 }
 
-// poll asks the kernel what there is on a connection, without waiting.
+// poll returns the pending events of a connection without waiting.
 func poll(conn net.Conn) (seen int16, err error) {
 	var failed error
 	err = control(conn, func(fd int) {

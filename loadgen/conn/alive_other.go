@@ -4,8 +4,8 @@ package conn
 
 import "net"
 
-// alive cannot tell here: the request finds out whether the server has closed the connection.
+// alive is always true: here the request fails if the server has closed the connection.
 func alive(*Conn) bool { return true }
 
-// waiting cannot tell either.
+// waiting is always false here.
 func waiting(net.Conn) bool { return false }

@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alive reports whether the server has left an idle connection open, as far as the kernel knows. What cannot be asked
-// counts as alive; if it is not, the request finds out. It costs about a microsecond.
+// alive reports whether the server has left an idle connection open, as far as the kernel knows. A connection that is not a
+// socket counts as alive; otherwise the request fails. It costs about a microsecond.
 //
-// Data behind TLS may be a session ticket. Without TLS nothing may come before a request.
+// Data behind TLS may be a session ticket. Without TLS no data may arrive before a request.
 func alive(c *Conn) bool {
 	n, err := peek(c.raw.Conn)
 	if err != nil {
@@ -21,7 +21,7 @@ func alive(c *Conn) bool {
 	return n > 0 && c.conn != c.raw
 }
 
-// waiting reports whether a connection has data that nobody has read.
+// waiting reports whether a connection has unread data.
 func waiting(conn net.Conn) bool {
 	n, err := peek(conn)
 	return err == nil && n > 0

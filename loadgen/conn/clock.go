@@ -19,18 +19,18 @@ func (c Clock) At(t time.Time) time.Duration { return t.Sub(c.Start).Round(time.
 
 // wallClock translates the kernel's stamps, which are times of the wall clock, to the monotonic clock. The difference of
 // the two clocks is measured once a second, on the reads themselves, and at once when a reading of both disagrees with it.
-// It changes when the wall clock is set, by a person, by NTP or by a host that wakes up.
+// It changes when a person, NTP or a host that wakes up sets the wall clock.
 type wallClock struct {
 	now   func() reading
 	known atomic.Pointer[clockOffset]
 	mu    sync.Mutex // held while the offset is measured
 }
 
-// reading is one look at both clocks, in nanoseconds: the wall clock's first, then the monotonic one's. Between the two the
-// thread may have lost its core, so that a single reading proves nothing.
+// reading is the time of both clocks in nanoseconds, the wall clock's first. The thread may lose its core between the two, so
+// that a single reading proves nothing.
 type reading struct{ wall, mono int64 }
 
-// clockOffset is what is known of the clocks. It is never changed, only replaced.
+// clockOffset is the measured difference of the clocks. It is replaced, not changed.
 type clockOffset struct {
 	offset   int64 // wall − monotonic
 	width    int64 // of the tightest bracket so far: the offset is off by half of it at most, or a little more
@@ -67,12 +67,11 @@ func systemClock(anchor time.Time) func() reading {
 	}
 }
 
-// steps is how often the wall clock was set so far.
+// steps is the number of steps of the wall clock so far.
 func (w *wallClock) steps() int { return w.known.Load().steps }
 
-// monotonic translates a stamp; in is a reading taken after the data was read. steps is how many steps of the clock there
-// had been for sure before the stamp was made. false if it cannot be told what the stamp means: it was, or may have been,
-// made around a step.
+// monotonic translates a stamp; in is a reading taken after the data was read. steps is the number of steps of the clock that
+// are certain to precede the stamp. It returns false for a stamp that may be from around a step.
 func (w *wallClock) monotonic(stamp int64, in reading, steps int) (int64, bool) {
 	o, ok := w.at(in)
 	if !ok || steps != o.steps {
@@ -82,7 +81,7 @@ func (w *wallClock) monotonic(stamp int64, in reading, steps int) (int64, bool) 
 	return at, at >= o.since && at <= in.mono+agreeWithin+o.width
 }
 
-// at returns what holds at a reading, false if that is not known.
+// at returns the offset at a reading, false if it is unknown.
 func (w *wallClock) at(in reading) (*clockOffset, bool) {
 	o := w.known.Load()
 	if o.agrees(in) {
@@ -97,7 +96,7 @@ func (w *wallClock) at(in reading) (*clockOffset, bool) {
 	defer w.mu.Unlock()
 	o = w.known.Load()
 	switch {
-	case o.agrees(in): // somebody else was quicker
+	case o.agrees(in): // measured by another goroutine
 		return o, true
 	case in.mono-o.measured < measureAgain:
 		return o, false
@@ -112,13 +111,13 @@ func (o *clockOffset) agrees(in reading) bool {
 	return -agreeWithin-o.width <= d && d <= agreeWithin+o.width
 }
 
-// measure brackets a look at the wall clock between two at the monotonic clock, as tightly as it gets:
+// measure brackets a reading of the wall clock between two of the monotonic clock, as tightly as possible:
 //
 //	wall         wall
 //	     mono ····╳···· mono
 //	     |--- width ---|
 //
-// before is what was known until now, nil for nothing.
+// before is the previous offset, nil for none.
 func (w *wallClock) measure(before *clockOffset) *clockOffset {
 	o := &clockOffset{width: math.MaxInt64, since: math.MinInt64}
 	enough := int64(0)

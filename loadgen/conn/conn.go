@@ -17,8 +17,8 @@ import (
 	"benchtop/metrics"
 )
 
-// Conn is a connection ready for HTTP: the timed connection, TLS above it where there is any, and the reading state of
-// the HTTP library, which lives as long as the connection. One goroutine at a time uses it.
+// Conn is a connection ready for HTTP: the timed connection, TLS above it if used, and the reading state of the HTTP library,
+// which lives as long as the connection. One goroutine at a time uses it.
 type Conn struct {
 	Answer fasthttp.Response // the last one
 
@@ -26,22 +26,22 @@ type Conn struct {
 	conn     net.Conn // raw, or TLS over it
 	reader   *bufio.Reader
 	buffer   [bodyBuffer]byte
-	dial     time.Duration // what the dial took, TLS not included
-	used     bool          // it has carried a request
-	pollable bool          // the system can be asked whether the server has closed it
+	dial     time.Duration // duration of the dial without TLS
+	used     bool          // it has carried an answer
+	pollable bool          // the system knows whether the server has closed it
 	since    time.Time     // idle since
 
 	total   int64      // bytes read from conn
 	reads   [4]Arrival // the last ones from it
 	next    int
-	failure error  // of the last read; the HTTP library does not always pass it on
-	unread  []byte // read already, but for a reader that was too small
+	failure error  // of the last read; the HTTP library sometimes hides it
+	unread  []byte // bytes of a reader that was too small
 }
 
-// Arrival says when bytes came. What one read returned has one time, that of its last byte: the kernel keeps no other.
+// Arrival is the time of the bytes that one read returned: that of the last byte, since the kernel keeps no other.
 type Arrival struct {
 	At    time.Duration
-	Delay time.Duration // until the read returned; metrics.Never if we stamped it ourselves
+	Delay time.Duration // until the read returned; metrics.Never without a stamp of the kernel
 	end   int64         // up to which byte of the connection
 }
 
@@ -53,12 +53,12 @@ const (
 	bodyBuffer   = 512
 )
 
-// rest is how long after an answer the end of the connection is known here if the server closes it at once.
+// rest is the time after an answer within which an immediate close by the server arrives.
 func (c *Conn) rest() time.Duration { return max(5*time.Millisecond, 2*c.dial) }
 
-// StaleWithin is how soon after the write a connection has failed at the latest that the server had closed for being idle: the reset
-// that the first packet meets takes a round trip, about as long as the dial took. It is negative for one that is not old enough, or
-// nil. Servers wait longer for a first request than for a next one, so one that was opened ahead has to be older.
+// StaleWithin is the time after a write within which a connection fails if the server had closed it for being idle: the reset in
+// answer to the first packet takes a round trip, about as long as the dial. It is negative for nil and for a connection that is not
+// old enough to be stale. Servers wait longer for a first request than for the next, so a connection opened ahead has to be older.
 func (c *Conn) StaleWithin() time.Duration {
 	if c != nil {
 		if idle := time.Since(c.since); c.used && idle >= idleLeast || idle >= idleLimit {
@@ -68,10 +68,10 @@ func (c *Conn) StaleWithin() time.Duration {
 	return -1
 }
 
-// Header is that of all requests of a run.
+// Header is the request header of a run.
 type Header struct{ all fasthttp.RequestHeader }
 
-// NewHeader has the target's own headers replace ours.
+// NewHeader returns benchtop's header, with the target's own fields in place of the same names.
 func NewHeader(t *target.Target, endpoint, contentType string) *Header {
 	var h Header
 	h.all.SetMethod(http.MethodPost)
@@ -89,7 +89,7 @@ func NewHeader(t *target.Target, endpoint, contentType string) *Header {
 	return &h
 }
 
-// Append appends the header of a request with a body of a length to dst.
+// Append appends the header of a request to dst. length is that of its body.
 func (h *Header) Append(dst []byte, id string, length int) []byte {
 	q := fasthttp.AcquireRequest()
 	defer fasthttp.ReleaseRequest(q)
@@ -101,18 +101,18 @@ func (h *Header) Append(dst []byte, id string, length int) []byte {
 	return q.Header.AppendBytes(dst)
 }
 
-// ErrUnanswered: the connection failed before the first byte of an answer. ErrNotHTTP: something else came.
+// ErrUnanswered: the connection failed before the first byte of an answer. ErrNotHTTP: the answer is something else.
 var (
 	ErrUnanswered = errors.New("connection closed before an answer")
 	ErrNotHTTP    = errors.New("the answer is not HTTP")
 )
 
-// Send writes a request, header and body, whose deadline holds for the answer too. It returns when the first byte went out, metrics.Never
-// if none did.
+// Send writes a request, header and body, whose deadline holds for the answer too. It returns the time of the first write, metrics.Never
+// for none.
 func (c *Conn) Send(request []byte, deadline time.Time) (time.Duration, error) {
 	c.raw.sent, c.failure = metrics.Never, nil
 	c.Expire(deadline, 0)
-	_ = c.raw.SetWriteDeadline(deadline) // as with Expire, the write will tell
+	_ = c.raw.SetWriteDeadline(deadline) // a failure shows in the write
 	_, err := c.conn.Write(request)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrUnanswered, err)
@@ -160,18 +160,18 @@ func IsTimeout(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, fasthttp.ErrTimeout)
 }
 
-// ReadBody reads a piece of the answer's body, which is valid until the next call. io.EOF says that it ended in order; at another error
-// Failure has that of the connection itself, if it was that.
+// ReadBody reads a piece of the answer's body, which is valid until the next call. The error is io.EOF at the end of the body. At
+// another error, Failure is that of the connection, nil if the answer was wrong.
 func (c *Conn) ReadBody() ([]byte, error) {
 	body := c.Answer.BodyStream()
 	if body == nil {
-		return nil, io.EOF // some kinds of answers, such as 204, have none
+		return nil, io.EOF // an answer such as 204 has no body
 	}
 	n, err := body.Read(c.buffer[:])
 	return c.buffer[:n], err
 }
 
-// Failure is how the connection failed, nil for not at all.
+// Failure is the error of the connection, nil for none.
 func (c *Conn) Failure() error { return c.failure }
 
 // Expire makes reads fail some time between at and at+slack.
@@ -189,7 +189,7 @@ func (c *Conn) widen() bool {
 	return true
 }
 
-// Read reads for the HTTP library and remembers which bytes came when.
+// Read reads for the HTTP library and keeps the times of the bytes.
 func (c *Conn) Read(p []byte) (int, error) {
 	if len(c.unread) > 0 {
 		n := copy(p, c.unread)
@@ -208,12 +208,12 @@ func (c *Conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// read is the last one.
+// read is the last read.
 func (c *Conn) read() Arrival { return Arrival{c.raw.read, c.raw.delay, c.total} }
 
-// Arrived is when the data that ReadBody returned last was complete. The library reads the line end behind a
-// chunk before it returns the chunk; a server or proxy may send that line end much later, together with the next chunk.
-// So not the last read counts but the one that brought the last byte of data.
+// Arrived is the arrival of the data that ReadBody returned last. The library reads the line end behind a chunk before it returns
+// the chunk, but a server or proxy may send the line end much later, with the next chunk. So the read with the last byte of data
+// counts, not the last read.
 func (c *Conn) Arrived() Arrival {
 	end := c.total - int64(c.reader.Buffered()) - int64(len(c.unread))
 	if c.Answer.Header.ContentLength() == -1 { // chunked

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// control asks the system about a connection, whatever its deadlines: a Read would fail for one that has passed. The error is
-// net.ErrClosed if it is closed at our end, errors.ErrUnsupported if it is no socket.
+// control calls ask with the descriptor of a connection, regardless of its deadlines. The error is net.ErrClosed if it is closed at
+// this end, errors.ErrUnsupported if it is not a socket.
 func control(conn net.Conn, ask func(fd int)) error {
 	c, ok := conn.(syscall.Conn)
 	if !ok {

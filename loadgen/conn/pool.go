@@ -1,6 +1,6 @@
-// Package conn holds the connections of a run to its server: the pool, which opens them ahead of need and knows which are worth using
-// again; HTTP on one of them; and the times at which bytes came, by the kernel's clock where it tells them. It knows nothing of
-// requests and what they mean.
+// Package conn holds the connections of a run to its server: a pool that opens them ahead of need and decides which to use again,
+// HTTP on one of them, and the times at which bytes arrived, by the kernel's stamps where it has them. It knows nothing of the
+// content of requests.
 package conn
 
 import (
@@ -18,15 +18,14 @@ import (
 	"benchtop/loadgen/target"
 )
 
-// Pool has all connections of a run: the idle ones for reuse, and all of them so that they can be cut. They may be opened before the
-// run.
+// Pool has all connections of a run: idle ones for reuse, and all so that they can be cut. They may be opened before the run.
 type Pool struct {
 	target *target.Target
-	stamps *stamping // nil: chunks are stamped by us
+	stamps *stamping // nil: chunks are timed by their reads
 
 	life    context.Context // ends when every connection is cut
 	end     context.CancelFunc
-	opening chan struct{} // holds a token while nobody opens ahead
+	opening chan struct{} // holds a token unless a call of Open is at work
 
 	mu      sync.Mutex // guards everything below
 	clock   Clock
@@ -35,37 +34,36 @@ type Pool struct {
 	ahead   []*Conn // opened ahead and never used, the newest last
 	open    map[*Conn]struct{}
 	dialled int
-	most    int // open at a time, since Peak was asked
+	most    int // open at a time, since the last call of Peak
 }
 
-// Stats count connections. ClockSteps is how often the system's clock was seen to jump against the monotonic one, which makes
-// stamps of the kernel useless for a moment.
+// Stats count connections. ClockSteps is the number of jumps of the wall clock against the monotonic one, around which the
+// kernel's stamps are of no use.
 type Stats struct{ Open, Dialled, ClockSteps int }
 
 const (
-	// idleLeast is shorter than any keep-alive we know of (gunicorn: 2 s): a server that closes a connection sooner after an
-	// answer has another reason.
+	// idleLeast is shorter than any known keep-alive (gunicorn: 2 s): a server that closes a connection sooner after an answer
+	// has another reason.
 	idleLeast = time.Second
-	// idleLimit is shorter than the keep-alive of the servers we know (uvicorn: 5 s), so that a connection is rarely
-	// reused just when the server closes it.
+	// idleLimit is shorter than the keep-alive of known servers (uvicorn: 5 s), so that a connection is rarely reused just when
+	// the server closes it.
 	idleLimit = 3500 * time.Millisecond
 	// aheadLimit is for connections that never carried a request. Keep-alive counts from the end of an answer, so here only
-	// the wait for the first request matters, and what stands before a server allows a minute for that or does not care
-	// (nginx, node, load balancers: 60 s; uvicorn: no limit).
+	// the wait for the first request matters: nginx, node and load balancers allow 60 s, uvicorn has no limit.
 	aheadLimit = 30 * time.Second
-	// dialsAtOnce bounds how many connections are being opened ahead at a time: enough to hide the round trips, few enough
-	// for any server's queue of connections.
+	// dialsAtOnce is the number of concurrent dials ahead of need: enough to hide the round trips, few enough for any server's
+	// queue of connections.
 	dialsAtOnce = 64
 )
 
-// habit is what a server was seen to do with a connection after an answer. Some promise to keep it, close it right away all the same
-// (llama.cpp), and the end crosses the next request on its way: that request is lost by no fault of the server under load, and is
-// not sent again. So until it is known, a connection rests after its answer for as long as such an end takes.
+// habit is the server's observed handling of a connection after an answer. Some servers (llama.cpp) announce keep-alive but close at
+// once, and the close crosses the next request on its way: this request is lost and not sent again. So until the habit is known, a
+// connection rests after its answer for as long as a close takes to arrive.
 type habit int8
 
 const (
 	unknownHabit habit = iota
-	keepsOpen          // an answer came on a connection that had carried one before
+	keepsOpen          // a connection carried a second answer
 	closesAtOnce       // a connection was closed within idleLeast of its answer
 )
 
@@ -97,7 +95,7 @@ func (p *Pool) Stats() Stats {
 	return Stats{Open: len(p.open), Dialled: p.dialled, ClockSteps: p.stamps.clockSteps()}
 }
 
-// Peak is the most connections that were open at a time since it was called before.
+// Peak is the largest number of connections open at a time since its last call.
 func (p *Pool) Peak() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,14 +104,14 @@ func (p *Pool) Peak() int {
 	return most
 }
 
-// SetClock gives the connections the clock of a run, before any of them is taken.
+// SetClock sets the clock of the run before any connection is taken.
 func (p *Pool) SetClock(clock Clock) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.clock = clock
 }
 
-// KeptOpen says that the server is known to keep its connections open after an answer, so that none has to rest.
+// KeptOpen tells the pool that the server keeps connections open after an answer, so that none has to rest.
 func (p *Pool) KeptOpen() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,7 +122,7 @@ func (p *Pool) KeptOpen() {
 func (p *Pool) Take() *Conn {
 	for {
 		c, limit := p.pop()
-		// Whether it is alive is a question to the system, so it is asked outside the lock.
+		// alive makes a system call, so it is outside the lock.
 		if c == nil || time.Since(c.since) < limit && alive(c) {
 			return c
 		}
@@ -132,8 +130,8 @@ func (p *Pool) Take() *Conn {
 	}
 }
 
-// pop takes the connection off the lists that was used last, else one that never was, and says how long it may have idled. While the
-// server's habit is not known, one that has not rested yet stays, and the one that has rested longest is taken.
+// pop takes the most recently used connection off the lists, else an unused one, and returns its longest idle time. While the
+// server's habit is unknown, it takes the connection that has rested longest, and none that still has to rest.
 func (p *Pool) pop() (*Conn, time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -148,7 +146,7 @@ func (p *Pool) pop() (*Conn, time.Duration) {
 	}
 	c := last(&p.ahead)
 	if c != nil {
-		c.raw.setClock(p.clock) // it may be older than the run
+		c.raw.setClock(p.clock) // the connection may be older than the run
 	}
 	return c, aheadLimit
 }
@@ -173,7 +171,7 @@ func (p *Pool) Dial(ctx context.Context) (*Conn, error) {
 	}
 	c := &Conn{raw: newTimedConn(raw, p.stamps), dial: time.Since(from)}
 	_, c.pollable = raw.(syscall.Conn)
-	// The handshake must be open to being cut as well, so the connection is known before it.
+	// Close must reach a connection during its handshake, so it is registered before.
 	p.mu.Lock()
 	c.raw.setClock(p.clock)
 	p.open[c] = struct{}{}
@@ -200,14 +198,14 @@ func (p *Pool) closed() error {
 	return nil
 }
 
-// Answered says that an answer began to come on a connection.
+// Answered notes that a connection receives an answer.
 func (p *Pool) Answered(c *Conn) {
 	if c.used {
 		p.KeptOpen()
 	}
 }
 
-// Release takes a connection back after an answer, of which the last read returned an error: io.EOF if it was whole.
+// Release takes a connection back after an answer. err is the error of the last read, io.EOF for a whole answer.
 func (p *Pool) Release(c *Conn, err error) {
 	reusable := err == io.EOF && c.failure == nil && !c.Answer.ConnectionClose() && c.reader.Buffered() == 0
 	_ = c.Answer.CloseBodyStream()
@@ -217,7 +215,7 @@ func (p *Pool) Release(c *Conn, err error) {
 		p.discard(c)
 		return
 	}
-	// Those that nobody took for long are at the front.
+	// The connections that have idled longest are at the front.
 	for len(p.idle) > 0 && time.Since(p.idle[0].since) >= idleLimit {
 		p.discard(p.idle[0])
 		p.idle = slices.Delete(p.idle, 0, 1)
@@ -226,10 +224,10 @@ func (p *Pool) Release(c *Conn, err error) {
 	p.idle = append(p.idle, c)
 }
 
-// Failed drops a connection on which no answer came.
+// Failed drops a connection without an answer.
 func (p *Pool) Failed(c *Conn, err error) { p.drop(c, errors.Is(err, ErrUnanswered)) }
 
-// drop closes a connection, and learns from one that the server may have ended.
+// drop closes a connection. If the server may have closed it, it updates the habit.
 func (p *Pool) drop(c *Conn, byServer bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -245,14 +243,13 @@ func (p *Pool) drop(c *Conn, byServer bool) {
 
 func (p *Pool) discard(c *Conn) {
 	delete(p.open, c)
-	// Closing the raw connection is enough: a TLS close would wait for the peer.
+	// A TLS close would wait for the peer.
 	_ = c.raw.Close()
 }
 
-// Open opens connections ahead of need, TLS included, until n are open, those counted that are open already, in use or
-// not. It may be called before a run and while it is on, and again with a higher n. It ends early with ctx or Close, and
-// when the server takes no more; the error says how many are open and why the first dial failed. What was opened stays of
-// use.
+// Open opens connections ahead of need, TLS included, until n are open, connections in use included. It may be called before
+// and during a run, and again with a higher n. It ends early with ctx or Close, and when the server accepts no more; the error
+// says how many are open and why the first dial failed. Connections opened so far stay in the pool.
 func (p *Pool) Open(ctx context.Context, n int) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -291,8 +288,8 @@ func (p *Pool) Open(ctx context.Context, n int) error {
 	return fmt.Errorf("%d of %d connections are open: %w", p.Stats().Open, n, err)
 }
 
-// dialMissing opens connections until none is missing. A dialer gives up at its first failure and leaves that connection to the
-// others that are still at it, so that a single failure matters little and a server that is down is not asked for all.
+// dialMissing opens connections until none is missing. A dialer gives up at its first failure and leaves the connection to the
+// other dialers, so that a single failure matters little and a server that is down gets few dials.
 func (p *Pool) dialMissing(ctx context.Context, missing chan struct{}) error {
 	for ctx.Err() == nil {
 		select {
@@ -310,7 +307,7 @@ func (p *Pool) dialMissing(ctx context.Context, missing chan struct{}) error {
 	return nil
 }
 
-// add puts a connection that was opened ahead where the first request finds it.
+// add files a connection that was opened ahead of need.
 func (p *Pool) add(c *Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -322,8 +319,8 @@ func (p *Pool) add(c *Conn) {
 	p.ahead = append(p.ahead, c)
 }
 
-// clean drops the idle connections that are of no more use, so that they are not counted. Whether one is alive is a question
-// to the system, so all are taken off the lists meanwhile: a request that comes just then opens its own.
+// clean drops dead and expired connections, so that they are not counted. Since alive makes a system call, all are off the lists
+// meanwhile: a request opens its own connection during this time.
 func (p *Pool) clean() {
 	p.mu.Lock()
 	idle, ahead := p.idle, p.ahead
@@ -337,7 +334,7 @@ func (p *Pool) clean() {
 	}
 }
 
-// prune drops what is not alive, or idle for longer than the limit.
+// prune drops connections that are dead, or idle for longer than the limit.
 func (p *Pool) prune(list []*Conn, limit time.Duration) []*Conn {
 	return slices.DeleteFunc(list, func(c *Conn) bool {
 		useless := time.Since(c.since) >= limit || !alive(c)

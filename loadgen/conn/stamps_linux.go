@@ -13,10 +13,10 @@ import (
 	"benchtop/internal/race"
 )
 
-// stampFlags ask for the time at which the kernel got a packet from the network card's driver, of this socket's packets.
+// stampFlags request the time at which the kernel got a packet from the network card's driver.
 const stampFlags = unix.SOF_TIMESTAMPING_RX_SOFTWARE | unix.SOF_TIMESTAMPING_SOFTWARE
 
-// openStampedSocket opens a socket that asks for stamps and is good for nothing else.
+// openStampedSocket opens a socket that requests stamps.
 func openStampedSocket() (*os.File, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -25,7 +25,7 @@ func openStampedSocket() (*os.File, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("socket", err)
 	}
-	file := os.NewFile(uintptr(fd), "stamps") // which closes it at the latest when nobody holds it any more
+	file := os.NewFile(uintptr(fd), "stamps") // closed at the latest by the collector
 	if err := askForStamps(fd); err != nil {
 		_ = file.Close()
 		return nil, err
@@ -33,8 +33,8 @@ func openStampedSocket() (*os.File, error) {
 	return file, nil
 }
 
-// warmStampedSocket opens a stamped socket and waits until the kernel really stamps, which it begins some time after it was
-// asked: that may be a hundred packets later on a busy machine. Where nothing can be sent on the loopback, it waits for nothing.
+// warmStampedSocket opens a stamped socket and waits until the kernel stamps, which may be a hundred packets after the request
+// on a busy machine. Without a loopback it does not wait.
 func warmStampedSocket() (io.Closer, error) {
 	socket, err := openStampedSocket()
 	if err != nil {
@@ -44,7 +44,7 @@ func warmStampedSocket() (io.Closer, error) {
 	if err := connectToItself(fd); err != nil {
 		return socket, nil
 	}
-	// Go's timers would move virtual time on.
+	// Go's timers would advance virtual time.
 	for pause := 0; pause < longestWarming && !stampsArrive(fd); pause++ {
 		_, _ = unix.Poll(nil, 1)
 	}
@@ -88,10 +88,10 @@ type kernelReader struct {
 	raw     syscall.RawConn
 	receive func(fd uintptr) bool // r.try, made once
 	wall    *wallClock
-	// steps is how many steps of the wall clock there had been when the socket was last seen empty before what was read
-	// last: since that came later, its stamp was made after that many steps at least.
+	// steps is the number of steps of the wall clock when the socket was last empty before the data of the last read: the data
+	// arrived later, so its stamp follows at least so many steps.
 	steps int
-	empty int // the same for what comes next
+	empty int // the same for the next data
 
 	msg     unix.Msghdr
 	part    unix.Iovec
@@ -100,11 +100,11 @@ type kernelReader struct {
 	errno   syscall.Errno
 }
 
-// controlWords are room for a control message with three times, and for half of another.
+// controlWords hold a control message with three times, and half of another.
 const controlWords = 12
 
-// newKernelReader returns nil if the connection can have no stamps of the kernel. Only a plain TCP connection can: what is
-// wrapped in something else has to be read through that, and packets of a unix socket get no stamp.
+// newKernelReader returns nil unless the connection is a plain TCP connection: a wrapped one has to be read through its wrapper,
+// and packets of a unix socket have no stamps.
 func newKernelReader(conn net.Conn, wall *wallClock) *kernelReader {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
@@ -119,7 +119,7 @@ func newKernelReader(conn net.Conn, wall *wallClock) *kernelReader {
 		return nil
 	}
 	r := &kernelReader{conn: tcp, raw: raw, wall: wall}
-	r.empty = wall.steps() // whatever the server has sent already is in answer to nothing
+	r.empty = wall.steps() // data that arrived earlier is not an answer
 	r.receive = r.try
 	r.msg.Iov = &r.part
 	r.msg.SetIovlen(1)
@@ -138,7 +138,7 @@ func (r *kernelReader) read(p []byte) (int, int64, error) {
 	case err != nil:
 		var op *net.OpError
 		if errors.As(err, &op) {
-			op.Op = "read" // not raw-read, which nobody knows
+			op.Op = "read" // not raw-read, which package net does not use
 		}
 		return 0, noStamp, err
 	case r.errno != 0:
@@ -152,12 +152,12 @@ func (r *kernelReader) read(p []byte) (int, int64, error) {
 	return r.n, stampIn(r.controlBytes()[:r.msg.Controllen]), nil
 }
 
-// try receives what there is; false if that is nothing.
+// try receives waiting data; false for none.
 func (r *kernelReader) try(fd uintptr) bool {
 	steps := r.wall.steps()
 	for {
-		r.msg.SetControllen(len(r.controlBytes())) // the kernel left the length of what it wrote there
-		// It never waits, so the scheduler need not know of it: that saves a twentieth of a read.
+		r.msg.SetControllen(len(r.controlBytes())) // the kernel left the length of the last message there
+		// A raw system call is enough, since it never waits; it saves a twentieth of a read.
 		n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&r.msg)), unix.MSG_DONTWAIT)
 		if errno == unix.EINTR {
 			continue
@@ -170,13 +170,13 @@ func (r *kernelReader) try(fd uintptr) bool {
 		return false
 	}
 	if race.Enabled {
-		// The detector has to learn that what came over a socket came after it was sent, as package net tells it. A read of nothing
-		// is the only way to do so from outside the standard library.
+		// A read of nothing tells the detector that data is received after it is sent, as package net does. There is no other way
+		// outside the standard library.
 		_, _ = syscall.Read(int(fd), nil)
 	}
 	r.steps = r.empty
 	if r.errno == 0 && r.n < int(r.part.Len) {
-		r.empty = steps // it would have returned more if there were more
+		r.empty = steps // the data did not fill the buffer
 	}
 	return true
 }

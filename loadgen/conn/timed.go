@@ -9,7 +9,7 @@ import (
 )
 
 // timedConn is the raw connection of one stream. It stamps reads and the start of a request. It lies under TLS and
-// HTTP, so the stamps are taken as close to the system call as Go allows, or by the kernel when the packet comes in.
+// HTTP, so the stamps are taken as close to the system call as Go allows, or by the kernel when the packet arrives.
 //
 // One goroutine at a time uses it; Close may come from any.
 type timedConn struct {
@@ -19,18 +19,18 @@ type timedConn struct {
 	kernel *kernelReader // nil: a read is stamped when it returns
 
 	sent     time.Duration // when the first write of a request began; metrics.Never before it
-	read     time.Duration // when what the last read returned had come
-	delay    time.Duration // how long it waited for us; metrics.Never without a stamp of the kernel
+	read     time.Duration // arrival of the data of the last read
+	delay    time.Duration // from then until the read; metrics.Never without a stamp of the kernel
 	expires  time.Time     // read deadline in force
-	retried  bool          // the last read was one after its deadline
-	full     bool          // the last read took all there was room for, so there may have been more
-	returned time.Duration // when the last read returned, where we stamp ourselves
+	retried  bool          // the last read was repeated after its deadline
+	full     bool          // the last read filled its buffer, so there may have been more data
+	returned time.Duration // when the last read returned, without stamps of the kernel
 }
 
-// noStamp is what data without a stamp of the kernel has for one.
+// noStamp is the stamp of data without one.
 const noStamp = 0
 
-// newTimedConn lets the kernel stamp what the connection reads, if stamps is not nil and the connection can have that.
+// newTimedConn uses stamps of the kernel if stamps is not nil and the connection supports them.
 func newTimedConn(conn net.Conn, stamps *stamping) *timedConn {
 	c := &timedConn{Conn: conn, stamps: stamps, delay: metrics.Never}
 	if stamps != nil {
@@ -39,20 +39,19 @@ func newTimedConn(conn net.Conn, stamps *stamping) *timedConn {
 	return c
 }
 
-// setClock forgets what was stamped by another clock.
+// setClock drops the time of the last read, which is of another clock.
 func (c *timedConn) setClock(clock Clock) { c.clock, c.read = clock, 0 }
 
 func (c *timedConn) Write(p []byte) (int, error) {
 	if c.sent == metrics.Never {
 		c.sent = c.clock.Now()
-		c.read = c.sent // nothing of the answer came before
+		c.read = c.sent // the answer cannot arrive earlier
 	}
 	return c.Conn.Write(p)
 }
 
-// Read reads and stamps. After the process stood still, the deadline may have passed although data came in time: whoever looks
-// at the clock first wins. So a read that timed out is done again if there is something to read, once, until one goes well by
-// itself: a request must not live for ever on that.
+// Read reads and stamps. After a standstill of the process the deadline may have passed although data arrived in time. So a read
+// that timed out is repeated if data is waiting, but not twice in a row: a request must not outlive its deadline for ever.
 func (c *timedConn) Read(p []byte) (int, error) {
 	n, err := c.receive(p)
 	if !IsTimeout(err) || c.retried || !waiting(c.Conn) {
@@ -60,7 +59,7 @@ func (c *timedConn) Read(p []byte) (int, error) {
 		return n, err
 	}
 	c.retried, c.expires = true, time.Time{}
-	_ = c.SetReadDeadline(time.Now().Add(time.Second)) // more than it takes to read what is there
+	_ = c.SetReadDeadline(time.Now().Add(time.Second)) // enough to read the waiting data
 	return c.receive(p)
 }
 
@@ -75,10 +74,10 @@ func (c *timedConn) receive(p []byte) (int, error) {
 	return n, err
 }
 
-// atOnce is how soon after a read the next one returns at the latest if its data was there already.
+// atOnce is the longest time between two reads whose data was waiting together.
 const atOnce = 50 * time.Microsecond
 
-// receiveUnstamped stamps what it reads itself. What the read before had no room for, and is there at once, came with that.
+// receiveUnstamped takes the time of the read. Data that did not fit into the previous read, and follows at once, has the time of that.
 func (c *timedConn) receiveUnstamped(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
@@ -91,7 +90,7 @@ func (c *timedConn) receiveUnstamped(p []byte) (int, error) {
 	return n, err
 }
 
-// stamp notes when what was just read came: by the kernel's stamp, but not before what came before it.
+// stamp sets the arrival of the last read: the kernel's stamp, but not earlier than the read before.
 func (c *timedConn) stamp(stamp int64) {
 	now := c.stamps.wall.now()
 	user := c.clock.At(c.stamps.anchor.Add(time.Duration(now.mono)))
@@ -107,8 +106,8 @@ func (c *timedConn) stamp(stamp int64) {
 	c.delay = user - c.read
 }
 
-// expire makes reads fail some time between at and at+slack. The slack spares most moves of the deadline. A connection
-// that takes no deadline any more is closed, which the next read will tell.
+// expire makes reads fail some time between at and at+slack. The slack spares most moves of the deadline. On a
+// closed connection it fails, which the next read shows.
 func (c *timedConn) expire(at time.Time, slack time.Duration) {
 	if early := c.expires.Sub(at); early >= 0 && early <= slack {
 		return
@@ -117,16 +116,16 @@ func (c *timedConn) expire(at time.Time, slack time.Duration) {
 	_ = c.SetReadDeadline(c.expires)
 }
 
-// stamping is what the connections of a run need together to be stamped by the kernel.
+// stamping is the state that connections share for stamps of the kernel.
 type stamping struct {
-	anchor time.Time // where the monotonic clock of wall begins
+	anchor time.Time // zero of the monotonic clock of wall
 	wall   *wallClock
-	// warm is a socket that asks for stamps all the time. The kernel begins to stamp packets some time after the first
-	// socket asked for it, and stops after the last one was closed.
+	// warm is a socket that requests stamps all the time. The kernel begins to stamp packets some time after the first socket
+	// requests it, and stops after the last one is closed.
 	warm io.Closer
 }
 
-// newStamping returns nil, for stamps of our own, unless the kernel's are wanted and to be had.
+// newStamping returns nil unless stamps of the kernel are wanted and available.
 func newStamping(timestamps string) *stamping {
 	if timestamps == metrics.UserStamps {
 		return nil
@@ -146,7 +145,7 @@ func (s *stamping) close() {
 	}
 }
 
-// clockSteps is how often the wall clock was set so far, as far as it was noticed.
+// clockSteps is the number of steps of the wall clock seen so far.
 func (s *stamping) clockSteps() int {
 	if s == nil {
 		return 0
@@ -154,7 +153,7 @@ func (s *stamping) clockSteps() int {
 	return s.wall.steps()
 }
 
-// KernelStamps reports whether this system's kernel notes when packets arrive, and lets us have it.
+// KernelStamps reports whether this system's kernel stamps packets as they arrive.
 func KernelStamps() bool {
 	socket, err := openStampedSocket()
 	if err != nil {

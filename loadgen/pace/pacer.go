@@ -17,7 +17,7 @@ import (
 //
 //	run time
 //	 |        ________ speed 2
-//	 |       |  (paused: no run time belongs to what is not yet due)
+//	 |       |  (paused: later schedule times have no run time)
 //	 |   ___/   speed 1
 //	 +------------------ schedule time
 //
@@ -28,19 +28,19 @@ import (
 // methods may be called from any.
 type Pacer struct {
 	start time.Time
-	end   time.Duration // what is due later in the run never comes; 0 for no end
-	// steeredEnd is the end instead, if there is no other, once anything was changed.
+	end   time.Duration // no arrival is due after it; 0 for no end
+	// steeredEnd replaces an end of 0 after the first change.
 	steeredEnd time.Duration
 
 	watched <-chan struct{} // the end of the context that wakes the sleeper now
 	unwatch func() bool
 
 	mu       sync.Mutex // guards everything below
-	lines    []line     // those the waits have not passed yet, oldest first; the last is in force
+	lines    []line     // those that waits have not passed yet, oldest first; the last is in force
 	speed    float64    // schedule time per run time, unless paused
 	paused   bool
 	planLeft bool    // the plan is left
-	steered  bool    // anything was ever changed
+	steered  bool    // there was a change
 	sleeper  sleeper // nil unless open
 	closed   bool
 }
@@ -51,11 +51,11 @@ type line struct {
 	speed         float64
 }
 
-// never is the run time of what is not due as things stand.
+// never is the run time of arrivals that are not due as long as the load stays as it is.
 const never = time.Duration(math.MaxInt64)
 
-// New returns the pacer of a run that follows its plan. The end of the sending is at an offset of the run, 0 for none;
-// steeredEnd replaces an end of 0 once the arrivals were steered or paused.
+// New returns the pacer of a run that follows its plan. end is the offset at which the sending ends, 0 for none; steeredEnd
+// replaces an end of 0 after the arrivals were steered or paused.
 func New(start time.Time, end, steeredEnd time.Duration) *Pacer {
 	return &Pacer{start: start, end: end, steeredEnd: steeredEnd, lines: []line{{speed: 1}}, speed: 1, unwatch: func() bool { return true }}
 }
@@ -86,15 +86,15 @@ func (p *Pacer) Close() {
 	p.sleeper, p.closed = nil, true
 }
 
-// Closed says that there are no more waits.
+// Closed reports whether there are no more waits.
 func (p *Pacer) Closed() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.closed
 }
 
-// Wait blocks until a schedule time is due and returns the run time it fell on; false when ctx ended first, at the end of
-// the sending for what is not due by then, and for a time of the plan when the plan is left. Times ascend.
+// Wait blocks until a schedule time is due and returns the run time it fell on; false when ctx ends first, at the end of
+// the sending for later arrivals, and for a time of the plan after the plan is left. Times ascend.
 func (p *Pacer) Wait(ctx context.Context, schedule time.Duration, planned bool) (time.Duration, bool) {
 	p.watch(ctx)
 	for ctx.Err() == nil {
@@ -110,7 +110,7 @@ func (p *Pacer) Wait(ctx context.Context, schedule time.Duration, planned bool) 
 	return 0, false
 }
 
-// watch makes the end of a context wake the sleeper. A run has one context for all its waits, which is thus asked once.
+// watch wakes the sleeper at the end of a context. A run has one context for all waits, so this happens once.
 func (p *Pacer) watch(ctx context.Context) {
 	if end := ctx.Done(); end != p.watched {
 		p.unwatch()
@@ -118,7 +118,7 @@ func (p *Pacer) watch(ctx context.Context) {
 	}
 }
 
-// due is the run time at which a schedule time falls, or at which it is over with it.
+// due is the run time of a schedule time, or the end of the sending if that is earlier.
 func (p *Pacer) due(schedule time.Duration, planned bool) (at time.Duration, over bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,8 +143,8 @@ func (p *Pacer) due(schedule time.Duration, planned bool) (at time.Duration, ove
 	return at, false
 }
 
-// line is the one that a schedule time lies on. What is late keeps the line it was due on, however often the speed changed
-// since. Those before are forgotten.
+// line is the one that a schedule time lies on. A late arrival keeps its line, although the speed has changed since. Earlier lines
+// are dropped.
 func (p *Pacer) line(schedule time.Duration) line {
 	for len(p.lines) > 1 && p.lines[1].schedule <= schedule {
 		p.lines = p.lines[1:]
@@ -152,7 +152,7 @@ func (p *Pacer) line(schedule time.Duration) line {
 	return p.lines[0]
 }
 
-// addSaturated is at + d; what would be beyond the largest duration, such as an arrival at a rate of next to nothing, stays there.
+// addSaturated is at + d, at most the largest duration: an arrival at a tiny rate may lie beyond it.
 func addSaturated(at, d time.Duration) time.Duration {
 	if at > 0 && d > never-at {
 		return never
@@ -163,8 +163,8 @@ func addSaturated(at, d time.Duration) time.Duration {
 // maxSpeed is the highest speed: a finite one, so that an offset times the speed is a number.
 const maxSpeed = 1e9
 
-// SetRate leaves the plan, if that was still in force, and sets the rate of the arrivals that replace it. What is no rate stops them.
-// Like SetPaused it returns false when there are no more waits.
+// SetRate leaves the plan and sets the rate of the arrivals that replace it. A rate that is not positive stops them. Like SetPaused it
+// returns false when there are no more waits.
 func (p *Pacer) SetRate(now time.Duration, perSecond float64) bool {
 	return p.change(func() {
 		if !p.planLeft {
@@ -174,7 +174,7 @@ func (p *Pacer) SetRate(now time.Duration, perSecond float64) bool {
 	})
 }
 
-// SetPaused begins or ends a pause, which keeps the speed for afterwards.
+// SetPaused begins or ends a pause. The speed stays the same afterwards.
 func (p *Pacer) SetPaused(now time.Duration, paused bool) bool {
 	return p.change(func() {
 		p.paused = paused
@@ -195,14 +195,14 @@ func (p *Pacer) change(do func()) bool {
 	return !closed
 }
 
-// setSpeed begins a new line where the last one has come to. The lock is held.
+// setSpeed begins a new line at the end of the last one. The lock is held.
 func (p *Pacer) setSpeed(now time.Duration, speed float64) {
 	p.speed = 0
 	if speed > 0 {
 		p.speed = min(speed, maxSpeed)
 	}
 	l := p.lines[len(p.lines)-1]
-	now = max(now, l.run) // another caller may have been quicker
+	now = max(now, l.run) // another change may be later
 	l.schedule, l.run, l.speed = addSaturated(l.schedule, shape.Rounded(float64(now-l.run)*l.speed)), now, p.speed
 	if p.paused {
 		l.speed = 0
@@ -210,7 +210,7 @@ func (p *Pacer) setSpeed(now time.Duration, speed float64) {
 	p.lines = append(p.lines, l)
 }
 
-// PlanLeft says that arrivals are no longer the plan's.
+// PlanLeft reports whether arrivals follow a rate and no longer the plan.
 func (p *Pacer) PlanLeft() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -218,8 +218,8 @@ func (p *Pacer) PlanLeft() bool {
 }
 
 // Lateness waits for n Poisson arrivals with a mean rate per second on a pacer of Kinds ("" for the default), as a run does
-// but without requests, and returns how late each wait ended, in their order. What was due before it was waited for counts
-// like the rest. The same seed gives the same arrivals. When ctx ends first, it returns what it has, and why ctx ended.
+// but without requests, and returns the lateness of each wait in order. Arrivals that are due before their wait count like the
+// rest. The same seed gives the same arrivals. When ctx ends first, it returns the results so far and the cause.
 func Lateness(ctx context.Context, kind string, perSecond float64, n int, seed uint64) (late []time.Duration, err error) {
 	if !(perSecond > 0) || n < 0 || n > shape.MostArrivals {
 		return nil, fmt.Errorf("%d arrivals at %v per second: use a positive rate and at most %d arrivals", n, perSecond, shape.MostArrivals)

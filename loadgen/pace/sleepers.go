@@ -10,7 +10,7 @@ import (
 
 // sleeper waits for a moment on one goroutine; wake ends the wait early, from any goroutine.
 type sleeper interface {
-	// sleep returns after d, or when wake is called; a negative d waits for wake alone. A wake that came before counts.
+	// sleep returns after d, or when wake is called; a negative d waits for wake alone. An earlier wake counts.
 	sleep(d time.Duration)
 	wake()
 	close()
@@ -22,8 +22,7 @@ func Kinds() []string {
 	return kinds(runtime.GOMAXPROCS(0) >= spinCores && runtime.NumCPU() >= spinCores)
 }
 
-// spinCores is how many cores there must be before one of them may be kept from the requests, some of the time, without
-// being asked for.
+// spinCores is the number of cores from which spinning is the default, although it keeps one of them from the requests.
 const spinCores = 4
 
 func newSleeper(kind string) (sleeper, error) {
@@ -72,11 +71,11 @@ func (s *timerSleeper) close() {}
 type spinSleeper struct {
 	sleeper
 	ahead time.Duration // how long before the moment it begins to spin
-	yield func()        // lets others run between two looks at the clock; nil for no
-	woken atomic.Bool   // by wake; it may be one that a sleep has served already, which ends one spin early
+	yield func()        // runs between two readings of the clock; nil for none
+	woken atomic.Bool   // by wake; a wake that ended a sleep may also end the next spin early
 }
 
-// newTimerSpinSleeper spins for longer than a Go timer is ever late on an idle machine. Its thread is everybody's.
+// newTimerSpinSleeper spins for longer than a Go timer is ever late on an idle machine. It shares its thread.
 func newTimerSpinSleeper() sleeper {
 	return &spinSleeper{sleeper: newTimerSleeper(), ahead: 1100 * time.Microsecond, yield: runtime.Gosched}
 }
@@ -86,7 +85,7 @@ func (s *spinSleeper) sleep(d time.Duration) {
 	case d < 0:
 		s.sleeper.sleep(d)
 	case d > s.ahead:
-		s.sleeper.sleep(d - s.ahead) // the caller comes again for the rest
+		s.sleeper.sleep(d - s.ahead) // the caller sleeps again for the rest
 	default:
 		for end := time.Now().Add(d); time.Until(end) > 0 && !s.woken.Swap(false); {
 			if s.yield != nil {

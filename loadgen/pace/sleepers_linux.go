@@ -17,23 +17,22 @@ func kinds(roomy bool) []string {
 	return []string{"timerfd", "spin", "ppoll", "timer"}
 }
 
-// spinAhead covers almost every wake-up from ppoll (p99 of 140 µs on a busy virtual machine), and with that also what Go
-// takes to give the thread its place back. It costs 15 % of a core at 1,000 arrivals a second and 55 % at 5,000.
+// spinAhead covers almost every wake-up from ppoll (p99 of 140 µs on a busy virtual machine), including the time
+// that Go takes to give the thread its P back. It costs 15 % of a core at 1,000 arrivals a second and 55 % at 5,000.
 const spinAhead = 200 * time.Microsecond
 
 // ppollSleeper sleeps in ppoll(2) on a thread of its own with the smallest timer slack. Go's own timers are rounded up
 // to a millisecond while the process is idle; this wakes within some 50 µs. An eventfd wakes it early.
 //
-// Some 10 µs of that are Go's: it takes the thread's place among those that run Go code (its P) away during the sleep, and
-// wakes its monitor thread when the sleep is over. A raw system call would avoid it by sleeping with the place occupied, at
-// the cost of the requests. With one place and a busy client this is bad: 10,000 streams of 5 chunks a second on one core had
-// some read seconds late, and none with timerfd.
+// Some 10 µs of that are Go's: it takes the thread's P away during the sleep, and wakes its monitor thread afterwards. A raw system
+// call would keep the P during the sleep, at the cost of the requests. With one P and a busy client, requests suffer in either case:
+// of 10,000 streams of 5 chunks a second on one core some were read seconds late, and none with timerfd.
 type ppollSleeper struct {
 	mu     sync.Mutex // guards closed, and event against use after close
 	closed bool
 	event  int
 
-	// What the system call is given. In fields, since variables would be allocated for each sleep.
+	// Arguments of the system call, in fields since variables would be allocated for each sleep.
 	polled  [1]unix.PollFd
 	timeout unix.Timespec
 	drain   [8]byte
@@ -54,7 +53,7 @@ func newSystemSleeper(kind string) (sleeper, error) {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
 	s := &ppollSleeper{event: fd}
 	if kind == "spin" {
-		// The thread is its own, so there is nobody to yield to.
+		// It has the thread to itself, so it need not yield.
 		return &spinSleeper{sleeper: s, ahead: spinAhead}, nil
 	}
 	return s, nil
@@ -67,7 +66,7 @@ func (s *ppollSleeper) sleep(d time.Duration) {
 		s.timeout = unix.NsecToTimespec(int64(d))
 		timeout = &s.timeout
 	}
-	// A signal ends the wait early, which the caller's loop makes good.
+	// A signal ends the wait early, and the caller sleeps again.
 	n, err := unix.Ppoll(s.polled[:], timeout, nil)
 	if err == nil && n > 0 {
 		_, _ = unix.Read(s.event, s.drain[:])
@@ -97,7 +96,7 @@ type timerfdSleeper struct {
 	fd    int
 	spent [8]byte
 
-	mu     sync.Mutex // guards what follows, and the timer against a wake while it is set or after it is closed
+	mu     sync.Mutex // guards the fields below, and the timer against a wake while it is set or after it is closed
 	woken  bool
 	closed bool
 }
@@ -118,7 +117,7 @@ func (s *timerfdSleeper) sleep(d time.Duration) {
 		return
 	}
 	if d < 0 {
-		d = time.Hour // long enough: the caller comes again
+		d = time.Hour // the caller sleeps again
 	}
 	s.set(d)
 	s.mu.Unlock()
@@ -128,7 +127,7 @@ func (s *timerfdSleeper) sleep(d time.Duration) {
 	s.mu.Unlock()
 }
 
-// set makes the timer readable after a time above 0.
+// set makes the timer readable after d.
 func (s *timerfdSleeper) set(d time.Duration) {
 	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(int64(max(d, 1)))}
 	_ = unix.TimerfdSettime(s.fd, 0, &spec, nil)

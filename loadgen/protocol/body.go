@@ -13,7 +13,7 @@ import (
 	"benchtop/internal/pyjson"
 )
 
-// Field is one member of a request body: its name and its value as JSON, however that is written.
+// Field is one member of a request body: its name and its value as JSON.
 type Field struct{ Name, JSON string }
 
 // Check is an error if the value is not JSON.
@@ -49,7 +49,7 @@ func (a Ask) Length(field string) (length, most int) {
 	}
 	for _, f := range a.Extra {
 		if f.Name == maxTokens || f.Name == maxCompletionTokens {
-			n, _ := strconv.Atoi(f.JSON) // null is 0, and what is no number no server heeds
+			n, _ := strconv.Atoi(f.JSON) // null is 0, and servers ignore a value that is not a number
 			set(f.Name, max(n, 0))
 		}
 	}
@@ -63,7 +63,7 @@ func (a Ask) Length(field string) (length, most int) {
 	return cmp.Or(own, other), max(own, other)
 }
 
-// bodyField is a member of the body: fixed JSON, or something of the turn.
+// bodyField is a member of the body: fixed JSON, or a part of the turn.
 type bodyField struct {
 	name, json string
 	turn       func([]byte, *datasets.Turn) []byte
@@ -157,7 +157,7 @@ func setField(fields []bodyField, x Field) []bodyField {
 }
 
 // Fields that benchtop puts into bodies without --extra-body: always, or for a flag or a data set of its own. Without the needed
-// ones a request would not be the one that was meant; a server can do without the optional ones.
+// ones it would be another request; a server can do without the optional ones.
 var (
 	neededFields   = []string{"model", "prompt", "messages", "input", "stream", maxTokens, maxCompletionTokens}
 	optionalFields = []string{"stream_options", "logprobs", "ignore_eos", "temperature", "top_p", "top_k", "min_p",

@@ -13,7 +13,7 @@ import (
 //
 // A chunk is, as in vLLM 0.33, an event whose choice has a delta with output: content, reasoning, tool_calls or function_call that
 // is not empty, or empty content without a role. So neither the event that names the role nor that of the finish reason is a
-// chunk. Unlike vLLM, reasoning_content is read as reasoning is.
+// chunk. Unlike in vLLM, reasoning_content is read like reasoning.
 type Chat struct{}
 
 // Traits are those of chat.
@@ -36,7 +36,7 @@ func (c Chat) Event(r *Reader, data []byte) (Message, error) {
 	return c.read(r, data, "delta")
 }
 
-// Whole reads an answer that is no stream. Any choice in it is one.
+// Whole reads an answer that is not a stream. Any choice in it is a chunk.
 func (c Chat) Whole(r *Reader, body []byte) (Message, error) {
 	return c.read(r, body, "message")
 }
@@ -74,7 +74,7 @@ func appendMessages(dst []byte, t *datasets.Turn) []byte {
 	return append(dst, "]}]"...)
 }
 
-// readDelta reads the delta of a chat choice, or the message of an answer that is no stream. A choice without one says nothing.
+// readDelta reads the delta of a chat choice, or the message of an answer that is not a stream. A choice without one is empty.
 func (m *Message) readDelta(delta *fastjson.Value) error {
 	if delta == nil || delta.Type() != fastjson.TypeObject {
 		return nil

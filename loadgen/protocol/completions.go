@@ -28,7 +28,7 @@ func (c Completions) Event(r *Reader, data []byte) (Message, error) {
 	return c.Whole(r, data)
 }
 
-// Whole reads an answer that is no stream, which is written like an event.
+// Whole reads an answer that is not a stream, which is written like an event.
 func (Completions) Whole(r *Reader, body []byte) (m Message, err error) {
 	choice, err := r.choice(&m, body)
 	if choice == nil {

@@ -8,7 +8,7 @@ import (
 	"benchtop/datasets"
 )
 
-// Embeddings is the protocol of embeddings: prompts go in, a vector for each comes back, and no tokens are made.
+// Embeddings is the protocol of embeddings: the answer has a vector for each prompt, and no tokens.
 type Embeddings struct{}
 
 // Traits are those of embeddings.
@@ -41,7 +41,7 @@ func (Embeddings) Event(*Reader, []byte) (Message, error) {
 	return Message{}, fmt.Errorf("embeddings do not come as a stream")
 }
 
-// Whole reads an answer. Its vectors are skipped, not parsed: they take many times their bytes then.
+// Whole reads an answer. Its vectors are skipped, because parsed they take many times their bytes.
 func (Embeddings) Whole(r *Reader, body []byte) (m Message, err error) {
 	rest := []byte{'{'}
 	vectors := false
@@ -64,8 +64,7 @@ func (Embeddings) Whole(r *Reader, body []byte) (m Message, err error) {
 	return m, err
 }
 
-// scanMembers calls each with the members of a JSON object as they are written, names in their quotes. It keeps nothing and does not parse
-// the values.
+// scanMembers calls each with the members of a JSON object as they are written, names in quotes. It does not parse the values.
 func scanMembers(body []byte, each func(name, value []byte)) error {
 	if !json.Valid(body) {
 		if body = replaceWords(body, map[string]string{"NaN": "0", infinity: "0"}); !json.Valid(body) {
@@ -89,7 +88,7 @@ func scanMembers(body []byte, each func(name, value []byte)) error {
 
 const blanks = " \t\r\n"
 
-// valueLength is how many bytes the first value of valid JSON has.
+// valueLength is the length in bytes of the first value of valid JSON.
 func valueLength(b []byte) int {
 	depth := 0
 	for i := 0; i < len(b); i++ {

@@ -1,5 +1,5 @@
-// Package protocol is how the endpoints of a server are asked and how their answers are read: a request's body, the events of
-// a stream, an answer in one piece. It leaves out how the bytes travel and when.
+// Package protocol writes the bodies of requests to the endpoints of a server, and reads their answers: the events of a stream, or an
+// answer in one piece. It leaves out how the bytes travel and when.
 package protocol
 
 import (
@@ -9,15 +9,15 @@ import (
 	"benchtop/datasets"
 )
 
-// Protocol is one way to ask a server. A value is comparable, holds no state and may be used from any goroutine.
+// Protocol is the protocol of an endpoint. A value is comparable, holds no state and may be used from any goroutine.
 type Protocol interface {
-	// Traits are what does not depend on the request.
+	// Traits are the same for all requests.
 	Traits() Traits
 	// Body appends the body of a request to dst.
 	Body(dst []byte, a Ask) ([]byte, error)
-	// Event reads an event of a stream. Only protocols that stream are asked.
+	// Event reads an event of a stream. It is for protocols that stream.
 	Event(r *Reader, data []byte) (Message, error)
-	// Whole reads an answer that is no stream.
+	// Whole reads an answer that is not a stream.
 	Whole(r *Reader, body []byte) (Message, error)
 }
 
@@ -28,17 +28,17 @@ type Traits struct {
 	Suffix      string         // that a URL for the API ends in
 	ContentType string         // of a request's body
 	Streams     bool           // an answer is a stream of events unless the request asks otherwise
-	Ending      string         // what ends a stream in order, in words
+	Ending      string         // the end of a complete stream, for error messages
 	Member      string         // of a whole answer that holds its output
 	LengthField string         // the field of a body that bounds the length of an answer; "" where answers have no length
 	Forms       datasets.Forms // in which a request can hold its prompts
-	// Templates says that the server writes the prompt by the model's chat template.
+	// Templates: the server writes the prompt by the model's chat template.
 	Templates bool
-	// Logprobs says that the body has the field of --logprobs.
+	// Logprobs: the body has the field of --logprobs.
 	Logprobs bool
 }
 
-// Ask is one request: what is asked of which model.
+// Ask is one request to a model.
 type Ask struct {
 	Model string
 	Turn  *datasets.Turn

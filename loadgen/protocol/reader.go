@@ -13,19 +13,17 @@ import (
 	"benchtop/metrics"
 )
 
-// Message is what one stream event, or a whole answer, says, as far as it matters here. The byte slices are valid until the reader
-// is released.
+// Message is the relevant content of a stream event, or of a whole answer. The byte slices are valid until the reader is released.
 type Message struct {
 	// Counts: the event is a chunk.
 	Counts bool
-	// Ours: vLLM would not count it, since it knows no reasoning_content.
+	// Ours: vLLM does not count this chunk, since it ignores reasoning_content.
 	Ours bool
-	// End: the stream ends in order with this event, which says nothing else.
+	// End: the event is the end of a complete stream.
 	End bool
-	// Tokens in it as far as ids or log probabilities tell, -1 if they do not.
+	// Tokens is the number of ids or log probabilities, -1 without either.
 	Tokens int
-	// Answer is text of the visible answer, Reasoning the text before it; Output says that there is any output, be it only a
-	// tool call.
+	// Answer is text of the visible answer, Reasoning the text before it; Output: there is output, if only a tool call.
 	Answer, Reasoning []byte
 	Output            bool
 	// More: there is output beside the text of the answer.
@@ -40,18 +38,18 @@ type Message struct {
 // Usage is a server's count of tokens.
 type Usage struct {
 	Present               bool
-	Input, Output, Cached int // -1 where the server did not say
+	Input, Output, Cached int // -1 for unknown
 }
 
 var (
-	// ErrNotJSON is the error of an event or answer that is no JSON.
+	// ErrNotJSON is the error of an event or answer that is not JSON.
 	ErrNotJSON = errors.New("not valid JSON")
 	errNotText = errors.New("expected text")
 )
 
 const (
 	done   = "[DONE]"                   // the last event of a stream
-	ending = "finish_reason or " + done // what ends a stream of choices in order
+	ending = "finish_reason or " + done // the end of a stream of choices
 )
 
 // Reader reads the answer to one request, event by event. It allocates nothing for an event without an error. A reader is used by
@@ -66,7 +64,7 @@ type Reader struct {
 // Begin readies the reader for an answer.
 func (r *Reader) Begin(lender *Parsers) { *r = Reader{Clocks: UnknownClocks(), parsers: lender} }
 
-// object reads a JSON object into m, and what every answer may tell: an error, usage, clocks. The object is nil where nothing more is to be read.
+// object reads a JSON object, and its error, usage and clocks into m. It returns nil for an error object.
 func (r *Reader) object(m *Message, data []byte) (*fastjson.Value, error) {
 	m.Tokens = -1
 	if err := r.borrow(data); err != nil {
@@ -91,7 +89,7 @@ func (r *Reader) object(m *Message, data []byte) (*fastjson.Value, error) {
 	return v, nil
 }
 
-// choice reads an object as object does, and its first choice with what completions and chat have in common; nil for none.
+// choice reads an object as object does, and the members that first choices of completions and chat have in common; nil for none.
 func (r *Reader) choice(m *Message, data []byte) (*fastjson.Value, error) {
 	v, err := r.object(m, data)
 	if v == nil {
@@ -123,7 +121,7 @@ func (m *Message) count(logprobs []*fastjson.Value) {
 
 func excerpted(err error, data []byte) error { return fmt.Errorf("%w: %s", err, Excerpt(data)) }
 
-// textOf is the text of a member; anything else is an error unless it is empty in Python's sense.
+// textOf is the text of a member; another value is an error unless it is falsy in Python.
 func textOf(v *fastjson.Value) ([]byte, error) {
 	switch {
 	case v == nil:
@@ -136,10 +134,10 @@ func textOf(v *fastjson.Value) ([]byte, error) {
 	return nil, nil
 }
 
-// infinity is how Python's json module writes and reads it. fastjson knows it as Inf alone, and NaN as NaN.
+// infinity is Python's spelling in JSON. fastjson reads Inf and NaN.
 const infinity = "Infinity"
 
-// replaceWords is JSON with something else for every word of Python's that is no part of a text.
+// replaceWords replaces words outside of strings in JSON.
 func replaceWords(data []byte, words map[string]string) []byte {
 	out := make([]byte, 0, len(data))
 	for text := false; len(data) > 0; {
@@ -162,7 +160,7 @@ func replaceWords(data []byte, words map[string]string) []byte {
 	return out
 }
 
-// mostTokens is more than any request holds. A server that says more is not believed.
+// mostTokens is more than any request holds. A larger count of a server is ignored.
 const mostTokens = 1 << 31
 
 func readUsage(v *fastjson.Value) Usage {
@@ -184,7 +182,7 @@ func readUsage(v *fastjson.Value) Usage {
 	return u
 }
 
-// truthy is Python's idea of it: an error of null, false, 0, "" or {} is none.
+// truthy reports whether a value is true in Python: an error of null, false, 0, "" or {} is none.
 func truthy(v *fastjson.Value) bool {
 	if v == nil {
 		return false
@@ -217,13 +215,13 @@ func errorMessage(v *fastjson.Value) string {
 	return Clip(string(text))
 }
 
-// MaxMessage is how much of a server's own words is kept with a failed request.
+// MaxMessage is the longest message that is kept with a failed request, in bytes.
 const MaxMessage = 2048
 
-// Clip is a server's words as far as they are kept.
+// Clip cuts a message to MaxMessage.
 func Clip(s string) string { return s[:min(len(s), MaxMessage)] }
 
-// Excerpt is the beginning of what could not be read.
+// Excerpt is the beginning of unreadable data, quoted.
 func Excerpt(data []byte) string {
 	const most = 120
 	if len(data) > most {
@@ -232,15 +230,14 @@ func Excerpt(data []byte) string {
 	return fmt.Sprintf("%q", data)
 }
 
-// Clocks are what a server tells with an answer about the time that the request spent in it until its first token;
-// metrics.Never where it does not.
+// Clocks are a server's own times of a request until its first token; metrics.Never where it reports none.
 type Clocks struct{ Queue, Prefill time.Duration }
 
-// UnknownClocks are those of a server that tells nothing.
+// UnknownClocks are those of a server without reports.
 func UnknownClocks() Clocks { return Clocks{metrics.Never, metrics.Never} }
 
-// read takes over what an event, or a whole answer, tells: vLLM's metrics, whose time to the first token counts from when the
-// request left the queue, or llama.cpp's timings. The last metrics count, with all that they leave out.
+// read takes the clocks of an event or a whole answer: vLLM's metrics, whose time to the first token counts from the end of the
+// queue, or llama.cpp's timings. The last metrics replace all of the earlier ones.
 func (c *Clocks) read(v *fastjson.Value) {
 	if timing := v.Get("metrics"); timing != nil && timing.Type() == fastjson.TypeObject {
 		c.Queue = milliseconds(timing.Get("queue_time_ms"))
@@ -264,7 +261,7 @@ func milliseconds(v *fastjson.Value) time.Duration {
 	return Milliseconds(ms)
 }
 
-// Milliseconds is a time in milliseconds that a server reports, to the microsecond. What no request can have taken is not believed.
+// Milliseconds is a server's time in milliseconds, rounded to the microsecond. An impossible time is metrics.Never.
 func Milliseconds(ms float64) time.Duration {
 	const most = float64(24 * time.Hour / time.Millisecond)
 	if !(ms >= 0 && ms <= most) {
@@ -274,17 +271,16 @@ func Milliseconds(ms float64) time.Duration {
 }
 
 const (
-	// parsedValue is about what a value of JSON takes once it is parsed.
+	// parsedValue is the approximate memory of a parsed JSON value.
 	parsedValue = int(unsafe.Sizeof(fastjson.Value{})) + 24
-	// parsedMost is the most that the values of an event may take.
+	// parsedMost is the largest memory for the values of an event.
 	parsedMost = 64 << 20
 	// pooledMost is the largest event with a parser of its own.
 	pooledMost = 64 << 10
 )
 
-// Parsers are those that the readers of a run lend for an event: one for each stream would be two kilobytes that do nothing
-// between two tokens. The values of a large event take many times its bytes, so large events share one parser, which is kept.
-// The zero value is ready.
+// Parsers are lent to the readers of a run for an event: one for each stream would be two kilobytes that are idle between two
+// tokens. The values of a large event take many times its bytes, so large events share one parser. The zero value is ready.
 type Parsers struct {
 	pool        fastjson.ParserPool
 	large       sync.Mutex      // held while a large event is read
@@ -306,7 +302,7 @@ func (r *Reader) borrow(data []byte) error {
 	return nil
 }
 
-// Release gives the parser back once nothing of the last message is needed any more.
+// Release gives the parser back, after which the last message is invalid.
 func (r *Reader) Release() {
 	switch {
 	case r.parser == nil:

@@ -12,7 +12,7 @@ import (
 // Schedule yields the offsets at which requests should start, never decreasing.
 type Schedule = iter.Seq[time.Duration]
 
-// Immediately asks for everything at once, without end. With a limit of n it is the closed loop of n users.
+// Immediately yields 0 without end. With a limit of n it is the closed loop of n users.
 func Immediately() Schedule {
 	return func(yield func(time.Duration) bool) {
 		for yield(0) {
@@ -23,7 +23,7 @@ func Immediately() Schedule {
 // At yields the given offsets.
 func At(offsets []time.Duration) Schedule { return slices.Values(offsets) }
 
-// MostArrivals bounds every list of offsets made here: 400 MB. A list of this length was cut there, and Validate refuses those that expect more.
+// MostArrivals is the longest list of offsets: 400 MB. Longer lists are cut, and Validate refuses loads that expect more.
 const MostArrivals = 50_000_000
 
 // before keeps the offsets that come before a moment.
@@ -59,8 +59,7 @@ func gap(rate, burstiness float64, draws *numpy.Legacy) float64 {
 }
 
 // mapArrivals draws arrivals at rate 1 and maps them through the inverse of the expected number of arrivals, up to an
-// end, or the most there may be. So the rate is right at every moment and not only on average. inverse is asked in
-// ascending order.
+// end or a number. So the rate is right at every moment and not only on average. inverse is called in ascending order.
 func mapArrivals(
 	inverse func(n float64) time.Duration, end time.Duration, most int, burstiness float64, draws *numpy.Legacy,
 ) []time.Duration {
@@ -85,8 +84,8 @@ func durations(s []float64) []time.Duration {
 	return offsets
 }
 
-// Nanoseconds rounds seconds to a duration. It saturates, so that no rate however small can turn into an offset in the
-// past, and takes what is no number for a time that never comes.
+// Nanoseconds rounds seconds to a duration. It saturates, so that a tiny rate never becomes an offset in the past, and NaN
+// becomes the largest duration.
 func Nanoseconds(s float64) time.Duration { return Rounded(s * float64(time.Second)) }
 
 // Rounded is a number of nanoseconds as a duration, saturated.
@@ -100,8 +99,8 @@ func Rounded(ns float64) time.Duration {
 	return math.MaxInt64
 }
 
-// Gaps draws the gaps of a load whose rate is set while the run is on, in seconds at a rate of 1: those of Rate before its scaling. What is no burstiness
-// stands for constant spacing. draws should be a generator of its own, so that steering leaves the draws of the plan alone.
+// Gaps draws the gaps of a load whose rate is set while the run is on, in seconds at a rate of 1: those of Rate before its scaling. A burstiness that
+// is not positive means constant spacing. draws should be a generator of its own, so that steering leaves the draws of the plan alone.
 func Gaps(burstiness float64, draws *numpy.Legacy) func() float64 {
 	if !(burstiness > 0) {
 		burstiness = math.Inf(1)

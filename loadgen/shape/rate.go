@@ -19,7 +19,7 @@ type Rate struct {
 	Burstiness float64
 }
 
-// Requests is the number asked for, or as many as the duration has room for.
+// Requests is the number asked for, or as many as fit into the duration.
 func (r Rate) Requests() int {
 	if r.Duration > 0 && r.PerSecond > 0 && !r.PerSecond.Unlimited() && !r.Asked {
 		// The last of n comes after n/rate. The small surplus makes up for products that are just below a whole number.
@@ -28,7 +28,7 @@ func (r Rate) Requests() int {
 	return r.Count
 }
 
-// Endless reports that the clock alone is to end a load without rate or users, which Validate refuses.
+// Endless reports whether only the clock ends a load without rate or users, which Validate refuses.
 func (r Rate) Endless() bool { return r.PerSecond.Unlimited() && r.Duration > 0 && !r.Asked }
 
 // Validate reports a load that takes too long, has too many requests, or sends without end.
@@ -109,12 +109,12 @@ type Ramp struct {
 	Burstiness float64 // as in Rate
 }
 
-// Validate reports a ramp that cannot be, or would never begin.
+// Validate reports a ramp that is impossible, or would never begin.
 func (r Ramp) Validate() []error {
 	return append(validateLine(r.Line), r.Bounds.Validate()...)
 }
 
-// validateLine reports what is wrong with the rates of a ramp.
+// validateLine reports invalid rates of a ramp.
 func validateLine(r metrics.Ramp) (all []error) {
 	bad := func(format string, a ...any) { all = append(all, fmt.Errorf(format, a...)) }
 	for _, x := range []struct {
@@ -146,8 +146,8 @@ func (r Ramp) Arrivals(rows int, _ []time.Duration, draws *numpy.Legacy) Arrival
 	return r.Bounds.Arrivals(rows, r.Offsets(rows, draws), nil)
 }
 
-// Offsets draws n arrivals: request i of n has the rate at i/(n-1) of the ramp, whatever the time, and a gap of its own before it.
-// Nothing is rescaled. A request with the rate 0 never comes, nor do those after it: its offset is the largest there is.
+// Offsets draws n arrivals: request i of n has the rate at i/(n-1) of the ramp, regardless of the time, and a gap of its own before it.
+// Nothing is rescaled. A request with the rate 0 never arrives, nor do later ones: its offset is the largest duration.
 func (r Ramp) Offsets(n int, draws *numpy.Legacy) []time.Duration {
 	return durations(r.seconds(n, draws))
 }
@@ -185,7 +185,7 @@ func NewTimedRamp(b Bounds, line metrics.Ramp, burstiness float64) TimedRamp {
 	return TimedRamp{Ramp{b, line, burstiness}}
 }
 
-// Validate reports a ramp that cannot be, or has too many requests.
+// Validate reports a ramp that is impossible, or has too many requests.
 func (r TimedRamp) Validate() []error {
 	all := validateLine(r.Line)
 	if r.Asked && r.Count == 0 && r.Duration == 0 {
@@ -194,7 +194,7 @@ func (r TimedRamp) Validate() []error {
 	if len(all) > 0 {
 		return all
 	}
-	// More than any ramp would send.
+	// An upper bound for any strategy.
 	most := (r.Line.From+r.Line.To)/2*r.Line.Over.Seconds() + r.Line.To*max(0, (r.Duration-r.Line.Over).Seconds())
 	return r.tooMany(most)
 }

@@ -10,7 +10,7 @@ import (
 	"benchtop/metrics"
 )
 
-// Search looks for the highest load within objectives: it sets the rate, or the number of users, itself.
+// Search looks for the highest load within objectives. It sets the rate, or the number of users.
 type Search struct {
 	Bounds
 	Find metrics.Find
@@ -88,7 +88,7 @@ func (s Search) enter(p *metrics.Plan, _ int) {
 	}
 }
 
-// Number is a load without digits that nobody reads.
+// Number is a load with at most four digits below 1000.
 func Number(v float64) string {
 	if short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64); err == nil && v < 1000 {
 		v = short

@@ -1,4 +1,4 @@
-// Package shape holds the loads of a run, a type for each kind: when requests start, what ends them, and how many are in flight.
+// Package shape holds the loads of a run, a type for each kind: when requests start and end, and how many are in flight.
 // A shape is a plain value. It knows no clock and no server, and draws from a generator that is handed in, so the same flags and the
 // same seed give the same load.
 package shape
@@ -15,7 +15,7 @@ import (
 type Shape interface {
 	// Validate reports every problem at once, in terms of serve's flags.
 	Validate() []error
-	// Requests is how many requests there are to be, as far as that is known before any draw; 0 for as many as the data set has.
+	// Requests is the number of requests, as far as it is known before any draw; 0 for as many as the data set has.
 	Requests() int
 	// End is when sending ends by the clock; 0 where only the number of requests, or a search, ends it.
 	End() time.Duration
@@ -24,7 +24,7 @@ type Shape interface {
 	// Arrivals draws when requests start. rows are the conversations of the data set, math.MaxInt where it has no end; times those of
 	// a Timed shape or of the data set, nil for other loads.
 	Arrivals(rows int, times []time.Duration, draws *numpy.Legacy) Arrivals
-	// Peak is what the load asks of the client; requests are those of Arrivals, 0 before they are known.
+	// Peak is the demand on the client; requests are those of Arrivals, 0 before they are known.
 	Peak(requests int) Demand
 	// Describe names the load for a person; rows are the conversations of the data set.
 	Describe(rows int) string
@@ -48,9 +48,9 @@ type Arrivals struct {
 	Until      time.Duration
 }
 
-// Demand is what a load asks of the client at most, as far as that is planned.
+// Demand is the largest planned demand of a load on the client.
 type Demand struct {
-	// Streams in flight; 0 where only the server's speed tells.
+	// Streams in flight; 0 where they depend on the server's speed.
 	Streams int
 	// RequestsPerSecond is 0 where no rate is planned.
 	RequestsPerSecond float64
@@ -58,10 +58,10 @@ type Demand struct {
 	Ahead int
 }
 
-// Bounds end a load, or hold it back, whatever its shape.
+// Bounds end a load of any shape, or hold it back.
 type Bounds struct {
-	// Count is the number of requests. It gives way to what else ends the load unless it was Asked for. Asked for 0, each row of the
-	// data set is sent once, however many there are.
+	// Count is the number of requests. Unless it was Asked for, another end of the load replaces it. If 0 was asked for, each row of
+	// the data set is sent once.
 	Count int
 	Asked bool
 	// Duration is when the sending ends by the clock, at the latest with a Timed shape or stages of users; 0 for no such end.
@@ -71,9 +71,9 @@ type Bounds struct {
 }
 
 const (
-	// LongestRun is beyond any run, and within what times can hold.
+	// LongestRun is longer than any run, and fits into a duration.
 	LongestRun = 365 * 24 * time.Hour
-	// HighestRate bounds the rates of a search, and those set by hand, to what a client can mean.
+	// HighestRate is the highest rate of a search, or set by hand.
 	HighestRate = 1e6
 )
 
@@ -100,7 +100,7 @@ func (b Bounds) Arrivals(rows int, times []time.Duration, _ *numpy.Legacy) Arriv
 	return b.open(times)
 }
 
-// Peak is the limit. Without one, only the times and the server's speed tell how many are in flight.
+// Peak is the limit. Without one, the number in flight depends on the times and the server's speed.
 func (b Bounds) Peak(requests int) Demand {
 	if b.Limit > 0 && requests > 0 {
 		return Demand{Streams: min(b.Limit, requests)}
@@ -122,7 +122,7 @@ func (b Bounds) closed(requests int) Arrivals {
 	return Arrivals{Schedule: Immediately(), Requests: requests, ClosedLoop: true, Limit: b.Limit, Until: b.Duration}
 }
 
-// atMost is the limit in words.
+// atMost describes the limit.
 func (b Bounds) atMost() string {
 	if b.Limit == 0 {
 		return ""
@@ -130,7 +130,7 @@ func (b Bounds) atMost() string {
 	return fmt.Sprintf(", at most %d in flight", b.Limit)
 }
 
-// tooMany reports more requests than there may be arrivals, where so many are expected as far as time goes.
+// tooMany reports more requests than MostArrivals. expected is the number that the clock allows.
 func (b Bounds) tooMany(expected float64) []error {
 	if b.Asked && b.Count > 0 {
 		expected = min(expected, float64(b.Count))

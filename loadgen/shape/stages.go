@@ -40,7 +40,7 @@ func (s Stages) Times(draws *numpy.Legacy) []time.Duration {
 		for ; len(left) > 0; left = left[1:] {
 			stage := left[0]
 			if stage.Rate > 0 {
-				// An arrival on the edge belongs to what follows, and thus is not in a pause.
+				// An arrival on the edge belongs to the next stage, and thus is not in a pause.
 				if at := Nanoseconds((n - before) / stage.Rate); at < stage.Length {
 					return stage.Start + max(at, 0)
 				}

@@ -11,7 +11,7 @@ import (
 // Users is a closed loop: Limit users ask again without pause until the Duration is over.
 type Users struct{ Bounds }
 
-// Endless reports that the clock ends the load, unless a number of requests was asked for.
+// Endless reports whether the clock ends the load: unless a number of requests was asked for.
 func (u Users) Endless() bool { return !u.Asked }
 
 // Arrivals have no times of their own.
@@ -43,5 +43,5 @@ type Trace struct{ Bounds }
 // Peak is the limit, from the start on.
 func (t Trace) Peak(requests int) Demand { return Users(t).Peak(requests) }
 
-// Describe says where the times come from.
+// Describe names the source of the times.
 func (t Trace) Describe(int) string { return "at the times of the trace" + t.atMost() }

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// secret is a text that must not be shown.
+// secret is a text to hide.
 type secret struct {
 	text string
-	// word: only where it stands by itself, since inside other words it is a part of them by chance.
+	// word: it is hidden only as a word of its own, since it may be a part of other words by chance.
 	word bool
 }
 
 // Hide replaces every secret in a text: the API key, a password in the URL and the values of the headers that were given.
-// Servers like to repeat what they refuse. Secrets of fewer than four characters, and values of headers whose name does
-// not sound like a secret, are replaced only where they stand by themselves.
+// Servers often quote a value that they refuse. Secrets of fewer than four characters, and values of headers whose name does
+// not suggest a secret, are replaced only as words of their own.
 func (t *Target) Hide(text string) string {
 	for _, s := range t.secrets {
 		if s.word {
@@ -35,7 +35,7 @@ const (
 	shortSecret = 4
 )
 
-// keep remembers what must not be shown, also as it looks inside quotation marks.
+// keep adds a secret, also in the form that it has inside quotation marks.
 func (t *Target) keep(text string, word bool) {
 	quoted := strconv.Quote(text)
 	for _, s := range []string{text, quoted[1 : len(quoted)-1]} {
@@ -59,7 +59,7 @@ func (t *Target) keepHeader(name, value string) {
 				t.keep(strings.TrimSpace(v), false)
 			}
 		}
-		// A scheme such as Bearer is none, what follows is.
+		// A scheme such as Bearer is not secret, the credentials behind it are.
 		if scheme, credentials, ok := strings.Cut(value, " "); ok {
 			t.keep(strings.TrimSpace(credentials), false)
 			if strings.EqualFold(scheme, "Basic") {
@@ -73,7 +73,7 @@ func (t *Target) keepHeader(name, value string) {
 	}
 }
 
-// soundsSecret reports whether the name of a header says that its value is a secret.
+// soundsSecret reports whether the name of a header suggests that its value is a secret.
 func soundsSecret(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(secretNames, func(part string) bool { return strings.Contains(name, part) })
@@ -83,7 +83,7 @@ var secretNames = []string{
 	"auth", "key", "token", "secret", "password", "passwd", "credential", "cookie", "session", "signature",
 }
 
-// public headers say nothing secret, and plain words are in many an error message.
+// public headers have no secrets, and plain words are common in error messages.
 var (
 	public = []string{"Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Cache-Control", "Connection",
 		"Content-Encoding", "Content-Language", "Content-Type", "Expect", "Host", "Origin", "Referer", "User-Agent"}
@@ -118,7 +118,7 @@ func isWordByte(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b >= 0x80
 }
 
-// clean puts the names of headers into their usual form and takes the Host out, which is no header to HTTP libraries.
+// clean returns headers with canonical names, and the Host apart, as HTTP libraries treat it.
 func clean(h http.Header) (header http.Header, host string) {
 	header = http.Header{}
 	for name, values := range h {

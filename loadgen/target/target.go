@@ -34,13 +34,12 @@ type Target struct {
 // Options for New.
 type Options struct {
 	// BaseURL such as http://127.0.0.1:8000; a path in it is put before every endpoint. User information becomes a Basic
-	// Authorization header and is shown nowhere.
+	// Authorization header and is never shown.
 	BaseURL string
 	// APIKey is sent as a bearer token unless empty.
 	APIKey string
-	// Header is sent with every request, instead of what is sent without it, the API key's Authorization and the
-	// Content-Type included; a Host replaces that of the URL. Only a request's own x-request-id comes before it. The
-	// values count as secrets, see Hide.
+	// Header is sent with every request and replaces default headers, the API key's Authorization and the Content-Type included; a
+	// Host replaces that of the URL. Only a request's own x-request-id has precedence. The values count as secrets, see Hide.
 	Header http.Header
 	// Insecure accepts any TLS certificate.
 	Insecure bool
@@ -52,7 +51,7 @@ type Options struct {
 func New(o Options) (*Target, error) {
 	u, err := url.Parse(o.BaseURL)
 	if err != nil {
-		// url.Error repeats the whole input, and what it wraps a part of it: there may be a password in either.
+		// url.Error quotes the whole input, and the wrapped error a part of it: either may contain a password.
 		var parse *url.Error
 		if errors.As(err, &parse) {
 			err = parse.Err
@@ -65,7 +64,7 @@ func New(o Options) (*Target, error) {
 	t := &Target{header: http.Header{}, dial: o.Dial}
 	port := map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	if port == "" || u.Hostname() == "" {
-		if strings.Contains(o.BaseURL, "@") { // what stands before it may be a password
+		if strings.Contains(o.BaseURL, "@") { // the text before it may be a password
 			return nil, errors.New("base URL: it has no http:// or https://; expected http://HOST:PORT")
 		}
 		return nil, fmt.Errorf("base URL %q: expected http://HOST:PORT or https://HOST:PORT", redact(u))
@@ -110,11 +109,11 @@ func New(o Options) (*Target, error) {
 	}
 	base := *u
 	base.User = nil
-	// The escaped form, since an escaped slash is no slash.
+	// The escaped form keeps an escaped slash apart from a slash.
 	base.RawPath = strings.TrimRight(u.EscapedPath(), "/")
 	base.Path, _ = url.PathUnescape(base.RawPath)
 	t.base = &base
-	// What is odd enough to be read in two ways would send the two HTTP stacks to different places.
+	// A URL that can be read in two ways would send the two HTTP stacks to different places.
 	const endpoint = "/v1/models"
 	if again, err := url.Parse(t.URL(endpoint)); err != nil || again.RequestURI() != t.Path(endpoint) || again.Host != base.Host {
 		return nil, errors.New("base URL: its host or path holds characters that cannot be sent; expected http://HOST:PORT/PATH")
@@ -167,8 +166,8 @@ func (t *Target) Secure(ctx context.Context, raw net.Conn) (net.Conn, error) {
 	return c, nil
 }
 
-// mostAsked is how many connections are kept for further questions: a server that tokenizes prompts is asked that many things
-// at a time. net/http keeps two, and would dial anew, over TLS with a handshake, for nearly every prompt.
+// mostAsked is the number of idle connections kept: so many prompts are tokenized at a time. net/http keeps two, and would dial
+// anew, over TLS with a handshake, for nearly every prompt.
 const mostAsked = 64
 
 // Client returns a net/http client that reaches the same server with the same headers: for discovery, tokenizing and
@@ -200,7 +199,7 @@ func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Host = h.target.host
 	}
 	for k, v := range h.target.header {
-		// Asked for by us, compressed answers would be left to us to read.
+		// With this header, net/http would not decompress answers.
 		if k != "Accept-Encoding" {
 			r.Header[k] = v
 		}
@@ -210,16 +209,16 @@ func (h *headerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (h *headerTransport) CloseIdleConnections() { h.next.CloseIdleConnections() }
 
-// framing headers say where a message ends, which only the HTTP layer knows.
+// framing headers belong to the HTTP layer.
 var framing = []string{"Content-Length", "Transfer-Encoding", "Trailer", "Upgrade"}
 
-// checkHeader reports every header that cannot be sent. The errors name a header and never tell its value.
+// checkHeader reports every header that cannot be sent. The errors name a header and never its value.
 func checkHeader(h http.Header) error {
 	var problems []error
 	for name, values := range h {
 		switch good := tokenPrefix(name); {
 		case good != name || name == "":
-			// Whatever follows may be a value that got into the name.
+			// The rest may be a value that got into the name.
 			problems = append(problems, fmt.Errorf("header %q…: a name has letters, digits and dashes only", good))
 			continue
 		case slices.Contains(framing, http.CanonicalHeaderKey(name)):
@@ -236,7 +235,7 @@ func checkHeader(h http.Header) error {
 	return errors.Join(problems...)
 }
 
-// tokenPrefix is how much of a header's name is one.
+// tokenPrefix is the valid beginning of a header's name.
 func tokenPrefix(name string) string {
 	end := strings.IndexFunc(name, func(r rune) bool {
 		return r >= 0x7f || !isWordByte(byte(r)) && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// answer is what requests for tokens are answered with, whole or event by event. Members of type any are left out where they are nil,
-// and null where they hold absent.
+// answer is the answer to a request for tokens, or one event of it. Members of type any are left out if nil, and null if absent.
 type answer struct {
 	ID                string          `json:"id"`
 	Object            string          `json:"object"`
@@ -26,18 +25,18 @@ type answer struct {
 
 var absent = (*struct{})(nil)
 
-// format is how an endpoint writes what was generated.
+// format is the form in which an endpoint writes an answer.
 type format struct {
 	kind, object, chunk string // of ids, answers and events
 	// whole describes the tokens of an answer, event those of one step, as a choice.
 	whole, event func(g *generation, tokens []token) any
 	// role is the choice of an event that comes with the first token, nil for none.
 	role any
-	// noUsage and promptLogprobs are what stands for them in events and in answers.
+	// noUsage is the usage of events without one, promptLogprobs that member of whole answers.
 	noUsage, promptLogprobs any
 }
 
-// respond generates an answer and writes it, as a stream if that was asked for.
+// respond generates an answer and writes it, as a stream if the request asks for one.
 func (s *Server) respond(w http.ResponseWriter, r *http.Request, a *arrival, prompt []int, maxTokens *int, p sampling, f format) *apiError {
 	g, err := s.generate(r, a, f.kind, prompt, maxTokens, p)
 	if err != nil {
@@ -69,8 +68,8 @@ type usage struct {
 	PromptTokensDetails any `json:"prompt_tokens_details,omitempty"` // absent where nothing came from the cache
 }
 
-// requestMetrics is what the server says of its own time for one request, in milliseconds. Its time to first token begins
-// when the request was scheduled, so that it is the prefill, and generation begins with the first token.
+// requestMetrics are the server's own times of a request, in milliseconds. The time to first token counts from the admission, so that
+// it is the prefill, and the generation from the first token.
 type requestMetrics struct {
 	TimeToFirstToken float64  `json:"time_to_first_token_ms"`
 	GenerationTime   float64  `json:"generation_time_ms"`
@@ -84,7 +83,7 @@ func (g *generation) usage(n int) usage {
 	return usage{PromptTokens: g.seq.prompt, TotalTokens: g.seq.prompt + n, CompletionTokens: n, PromptTokensDetails: absent}
 }
 
-// finalUsage is that of the whole answer. Call it when all tokens have come.
+// finalUsage is that of the whole answer. It is valid after the last token.
 func (g *generation) finalUsage() usage {
 	u := g.usage(g.seq.limit)
 	if g.seq.cached > 0 {
@@ -93,7 +92,7 @@ func (g *generation) finalUsage() usage {
 	return u
 }
 
-// requestMetrics is nil where the profile does not tell. Call it when all tokens have come.
+// requestMetrics is nil if the profile has none. It is valid after the last token.
 func (g *generation) requestMetrics() *requestMetrics {
 	if !g.profile.RequestMetrics {
 		return nil
@@ -123,7 +122,7 @@ type candidate struct {
 	logprob float64
 }
 
-// candidates returns the chosen token and up to n-1 that it won against, most probable first.
+// candidates returns the chosen token and up to n-1 others, most probable first.
 func (g *generation) candidates(t token, n int) []candidate {
 	logprob := -g.logprobDraws.ExpFloat64() / 4
 	odds := []candidate{{t.text, logprob}}

@@ -1,14 +1,13 @@
 package simulator
 
-// blockPool is the key-value cache, cut into blocks. Sequences hold blocks, several of them the same one where their beginnings
-// are the same. A block that nobody holds is free, but what stands in it can be found again until the block is taken for
-// something else; the one that has been free for longest is taken first.
+// blockPool is the key-value cache, cut into blocks. Sequences with the same prefix hold the same blocks. A block without a holder is
+// free, but its content can be found until the block is taken for another; the block that has been free for longest is taken first.
 type blockPool struct {
 	size   int // tokens per block
 	total  int
 	free   int
 	blocks []block          // one more than there are: the last is the head of the ring of free ones
-	found  map[uint64]int32 // blocks by the name of what stands in them
+	found  map[uint64]int32 // blocks by the name of their content
 }
 
 // block is a place in the cache. Free blocks form a ring in the order in which they are taken.
@@ -42,8 +41,8 @@ func (b *blockPool) hold(seq *sequence, tokens int) bool {
 	return true
 }
 
-// enter gives seq the blocks for all it knows, and those that hold its beginning already count as computed. At least one
-// token is left to compute, since the next comes of it. It reports whether there was room; if not, nothing changes.
+// enter gives seq the blocks for all its known tokens, of which those with its prefix count as computed. At least one token is left to
+// compute, since it produces the next. It reports whether there was room; if not, nothing changes.
 func (b *blockPool) enter(seq *sequence) bool {
 	shared := b.beginning(seq)
 	idle := 0 // of the shared ones, those that would no longer be free
@@ -67,7 +66,7 @@ func (b *blockPool) enter(seq *sequence) bool {
 	return b.hold(seq, seq.known)
 }
 
-// beginning returns the blocks in which what seq begins with can be found.
+// beginning returns the blocks that hold a prefix of seq.
 func (b *blockPool) beginning(seq *sequence) (shared []int32) {
 	if seq.names == nil {
 		return nil
@@ -82,8 +81,7 @@ func (b *blockPool) beginning(seq *sequence) (shared []int32) {
 	return shared
 }
 
-// publish lets others find the full blocks of the first tokens of seq. Where another block holds the same, that one stays
-// the one to be found.
+// publish lets others find the full blocks of the first tokens of seq, except where another block has the same content.
 func (b *blockPool) publish(seq *sequence, tokens int) {
 	if seq.names == nil || tokens/b.size <= seq.named {
 		return
@@ -98,7 +96,7 @@ func (b *blockPool) publish(seq *sequence, tokens int) {
 	}
 }
 
-// release takes all blocks from seq. Its end is taken for something else before its beginning, which others may share.
+// release takes all blocks from seq. Its last blocks are reused before its first, which others may share.
 func (b *blockPool) release(seq *sequence) {
 	for n := len(seq.blocks) - 1; n >= 0; n-- {
 		i := seq.blocks[n]
@@ -109,7 +107,7 @@ func (b *blockPool) release(seq *sequence) {
 	seq.blocks, seq.named = seq.blocks[:0], 0
 }
 
-// forget makes that nothing can be found any more. It does nothing and returns false while some block is held, as vLLM.
+// forget drops the content of all blocks. As in vLLM, it fails while a block is held.
 func (b *blockPool) forget() bool {
 	if b.free < b.total {
 		return false
@@ -159,15 +157,15 @@ func blocksFor(tokens, size int) int {
 	return blocks
 }
 
-// blockNames tells what stands in the blocks of a sequence. The name of a full block is a hash of its tokens and of all before
-// them, so that equal names mean equal beginnings. The engine owns it once the sequence is submitted.
+// blockNames names the blocks of a sequence. The name of a full block is a hash of its tokens and of all before them, so that equal
+// names mean equal prefixes. The engine owns it after the sequence is submitted.
 type blockNames struct {
 	size   int // tokens per block
 	hashed []uint64
 	chain  uint64 // over the tokens so far
 	tokens int    // so far
 	prompt []int
-	answer prose // what follows the prompt
+	answer prose // behind the prompt
 }
 
 // newBlockNames is for a sequence with that prompt and that answer. Sequences with another salt share nothing with it.

@@ -6,7 +6,7 @@ type chatRequest struct {
 	sampling
 	Messages            []message `json:"messages"`
 	MaxTokens           *int      `json:"max_tokens"`
-	MaxCompletionTokens *int      `json:"max_completion_tokens"` // wins over max_tokens; neither means as many as fit
+	MaxCompletionTokens *int      `json:"max_completion_tokens"` // before max_tokens; neither means as many as fit
 	Logprobs            bool      `json:"logprobs"`
 	TopLogprobs         int       `json:"top_logprobs"`
 	ChatTemplateKwargs  struct {
@@ -73,7 +73,7 @@ func (request chatRequest) reasoning(length int) int {
 	return 0
 }
 
-// chatChoice describes the tokens of an answer, or of one step. A step that ends the reasoning may bring both kinds of text.
+// chatChoice describes the tokens of an answer, or of one step. A step that ends the reasoning may have both kinds of text.
 func (g *generation) chatChoice(tokens []token, request chatRequest, whole bool) chatChoice {
 	var text chatMessage
 	choice := chatChoice{FinishReason: tokens[len(tokens)-1].finish}

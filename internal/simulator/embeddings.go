@@ -17,7 +17,7 @@ type embeddingRequest struct {
 	Input          embeddable `json:"input"`
 	EncodingFormat string     `json:"encoding_format"` // "float", the default, or "base64"
 	Dimensions     *int       `json:"dimensions"`
-	// Truncate is how many tokens of a prompt are read: -1 for as many as the model takes, null to refuse longer ones.
+	// Truncate is the number of tokens of a prompt that are read: -1 for as many as the model takes, null to refuse longer prompts.
 	Truncate  *int    `json:"truncate_prompt_tokens"`
 	CacheSalt *string `json:"cache_salt"`
 }
@@ -50,10 +50,10 @@ type embedding struct {
 	Embedding any    `json:"embedding"` // numbers, or their bytes in base64
 }
 
-// embeddingSize is how many numbers a vector has.
+// embeddingSize is the length of a vector.
 const embeddingSize = 256
 
-// embeddings has the engine read every prompt, as it does before a first token, and answers once all are read.
+// embeddings has the engine compute every prompt, as before a first token, and answers when all are computed.
 func (s *Server) embeddings(w http.ResponseWriter, r *http.Request, a *arrival) *apiError {
 	var request embeddingRequest
 	if err := s.read(w, r, &request); err != nil {
@@ -69,7 +69,7 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request, a *arrival) 
 	}
 	answer := answer{Object: "list", Created: time.Now().Unix(), Model: s.profile.Model}
 	reads := make([]*generation, 0, len(prompts))
-	defer func() { // what is not over is of no use to anybody
+	defer func() { // the rest is of no use after an error
 		for _, g := range reads {
 			g.engine.abort(g.seq)
 		}

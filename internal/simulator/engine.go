@@ -12,13 +12,12 @@ import (
 var errStopped = errors.New("the engine has stopped")
 
 const (
-	// settle is how long the engine waits at the start of a step (inside it, so it costs nothing) before it looks at
-	// who is there. In virtual time a timer fires only when all else is at rest, so whoever arrives or leaves at the
-	// very moment a step starts is seen by that step, every time.
+	// settle is the wait at the start of a step, inside of it, before the engine looks at arrivals. In virtual time a timer fires
+	// only when all goroutines are blocked, so a sequence that arrives or leaves at the start of a step is always part of it.
 	settle = time.Nanosecond
 
-	// maxLag is how far real time may be ahead of the steps. Up to it, late timers are made up for; beyond it the
-	// process was asleep or starved, and catching up would be a burst no engine makes.
+	// maxLag is the longest delay of steps that is made up for. A longer one means that the process was asleep or starved, and
+	// catching up would be an unrealistic burst.
 	maxLag = 250 * time.Millisecond
 )
 
@@ -76,7 +75,7 @@ func (e *engine) abort(seq *sequence) {
 	e.aborts = true
 }
 
-// usable says that the engine was not stopped.
+// usable reports whether the engine is not stopped.
 func (e *engine) usable() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -111,7 +110,7 @@ func (e *engine) run() {
 		}
 		p, length := e.begin(start)
 		if len(p.shares) == 0 {
-			continue // all who had asked for it have left
+			continue // all its sequences were aborted
 		}
 		end := start.Add(length)
 		if !e.sleep(timer, time.Until(end)) {
@@ -160,7 +159,7 @@ func (e *engine) sleep(timer *time.Timer, d time.Duration) bool {
 	}
 }
 
-// begin queues who had arrived when the step started, forgets who has left, and plans the step.
+// begin queues the sequences that arrived before the step, drops aborted ones, and plans the step.
 func (e *engine) begin(start time.Time) (plan, time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -200,7 +199,7 @@ func (e *engine) dropAborted() {
 	e.aborts = slices.ContainsFunc(e.pending, func(seq *sequence) bool { return seq.aborted })
 }
 
-// finish hands out what the step has produced. No send can block: every channel has room for its whole answer.
+// finish hands out the tokens of the step. No send blocks: every channel has room for its whole answer.
 func (e *engine) finish(p plan, end time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -238,7 +237,7 @@ func (e *engine) giveUp() {
 	e.sched.drop(func(*sequence) bool { return true })
 }
 
-// resetPrefixCache reports no success while some sequence holds blocks.
+// resetPrefixCache fails while a sequence holds blocks.
 func (s *Server) resetPrefixCache(w http.ResponseWriter, _ *http.Request) *apiError {
 	writeJSON(w, http.StatusOK, map[string]bool{"success": s.engine.forgetPrefixes()})
 	return nil

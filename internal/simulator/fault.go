@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// FaultHeader is the header by which one request asks for a fault of its own: its value is what ParseFault takes, without
-// the choice of requests.
+// FaultHeader is the header by which a request asks for a fault of its own: its value has the form of ParseFault, without the choice
+// of requests.
 const FaultHeader = "X-Simulate-Fault"
 
-// Fault is something that goes wrong on purpose, or right in an unusual way, and the choice of the requests that it
-// happens to. Requests for tokens are numbered from 1 in order of arrival, whatever becomes of them, so a test knows how
-// many are hit. Other requests are never hit and do not count. ParseFault makes one.
+// Fault is an injected failure, or an unusual but correct answer, and the choice of requests that have it. Requests for tokens are
+// numbered from 1 in order of arrival, failed ones included, so a test knows how many are hit. Other requests are never hit and do
+// not count. ParseFault makes one.
 type Fault struct {
 	Kind FaultKind
-	// Arg is the kind's own argument: an HTTP status, a number of events, or a time in nanoseconds. 0 if the kind has
-	// none, or stands for ever where the kind says so.
+	// Arg is the kind's own argument: an HTTP status, a number of events, or a time in nanoseconds. 0 if the kind
+	// has none; for some kinds, 0 means for ever.
 	Arg int64
-	// After is how many tokens come before it, for the kinds that strike in the middle of a stream. All tokens but the last
-	// are the most, so that short answers are hit, too.
+	// After is the number of tokens before it, for kinds in the middle of a stream. At most all tokens but the last come before it,
+	// so that short answers are hit, too.
 	After int
 
 	// From and To are the first and the last request that may be hit; 0 for no limit.
@@ -30,8 +30,7 @@ type Fault struct {
 	// Every takes one of so many, the last of each group, counted from From: with 3 the third, the sixth and so on. 0 and 1
 	// take all.
 	Every int
-	// Share takes that share of the requests, above 0 and at most 1, by a draw that depends on seed and number alone. 0
-	// takes all.
+	// Share takes that share of the requests, above 0 and at most 1, by a draw that depends only on seed and number. 0 takes all.
 	Share float64
 }
 
@@ -39,7 +38,7 @@ type Fault struct {
 //
 //	KIND[=ARG][,after=TOKENS][,every=N][,from=N][,to=N][,share=P]
 //
-// for example "status=429,every=3" or "stall=2s,after=5". FaultKinds lists the kinds. The error names what is wrong.
+// for example "status=429,every=3" or "stall=2s,after=5". FaultKinds lists the kinds. The error names the problem.
 func ParseFault(text string) (Fault, error) {
 	parts := strings.Split(text, ",")
 	name, arg, hasArg := strings.Cut(parts[0], "=")
@@ -70,7 +69,7 @@ func ParseFault(text string) (Fault, error) {
 	return f, nil
 }
 
-// option sets what follows the kind. Ranges are checked by check; here, 0 is refused where it would mean "not given".
+// option sets an option behind the kind. check checks ranges; here, 0 is refused where it would mean "not given".
 func (f *Fault) option(key, value string) (err error) {
 	if key == "share" {
 		if f.Share, err = strconv.ParseFloat(value, 64); err != nil || f.Share == 0 {
@@ -124,10 +123,10 @@ func (f Fault) check() error {
 	return nil
 }
 
-// chooses says that f picks among requests, which a request that asks for its own fault has no use for.
+// chooses reports whether f selects among requests, which is meaningless in the header of a request.
 func (f Fault) chooses() bool { return f.Every != 0 || f.From != 0 || f.To != 0 || f.Share != 0 }
 
-// hits says whether f happens to the request with that number. The seed is the profile's, mixed with f's place in its list.
+// hits reports whether the request with that number has f. The seed is the profile's, mixed with f's place in its list.
 func (f Fault) hits(number int, seed uint64) bool {
 	first := max(1, f.From)
 	switch {
@@ -141,7 +140,7 @@ func (f Fault) hits(number int, seed uint64) bool {
 	return true
 }
 
-// String is the text that ParseFault would take.
+// String is the form that ParseFault reads.
 func (f Fault) String() string {
 	var text strings.Builder
 	text.WriteString(string(f.Kind))
@@ -163,10 +162,10 @@ func (f Fault) String() string {
 // duration is the argument of a kind that takes a time.
 func (f Fault) duration() time.Duration { return time.Duration(f.Arg) }
 
-// FaultKind is what happens. The text is what stands on a command line.
+// FaultKind is the kind of a fault, as written on a command line.
 type FaultKind string
 
-// The kinds; FaultKinds says what each does. Those from FaultEmpty on concern streams and leave other answers as they are.
+// The kinds; FaultKinds describes them. Those from FaultEmpty on concern streams and do not change other answers.
 const (
 	FaultRefuse        FaultKind = "refuse"
 	FaultResetAccept   FaultKind = "reset-accept"
@@ -191,15 +190,15 @@ const (
 	FaultNoDone        FaultKind = "no-done"
 )
 
-// argument is what may stand behind a kind.
+// argument describes the argument of a kind.
 type argument struct {
 	usage       string
 	least, most int64
 	isTime      bool
-	wrong       string // what a wrong one is told
+	wrong       string // the error of a wrong one
 }
 
-// longestTime is beyond any run that is meant to end.
+// longestTime is longer than any run that ends.
 const longestTime = int64(24 * time.Hour)
 
 var (
@@ -210,7 +209,7 @@ var (
 	mustMany   = argument{"=N", 2, 1 << 20, false, "needs a number of events from 2 to 1048576"}
 )
 
-// parse reads what stands behind the equals sign.
+// parse reads the text behind the equals sign.
 func (a argument) parse(text string) (n int64, err error) {
 	if a.isTime {
 		var d time.Duration
@@ -239,15 +238,15 @@ func (a argument) format(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// faultRule says how a kind is written and what it does.
+// faultRule describes a kind.
 type faultRule struct {
 	kind   FaultKind
 	arg    argument
-	tokens bool // it strikes after some tokens of a stream
+	tokens bool // it comes after some tokens of a stream
 	does   string
 }
 
-// faultRules are in the order in which an exchange would meet them.
+// faultRules are in the order of their places in an exchange.
 func faultRules() []faultRule {
 	return []faultRule{
 		{FaultRefuse, mayTime, false, "the port closes for TIME, or for good; open connections end after their answers"},
@@ -277,7 +276,7 @@ func faultRules() []faultRule {
 // FaultUsage describes one kind to a person.
 type FaultUsage struct {
 	Usage string // as "stall[=TIME],after=TOKENS"
-	Does  string // what happens, in a few words
+	Does  string // a short description
 }
 
 // FaultKinds lists all kinds, for a help text.

@@ -15,7 +15,7 @@ type generation struct {
 	*Server
 	seq          *sequence
 	prose        prose
-	logprobDraws *rand.Rand // log probabilities; apart, so that asking for them changes nothing else
+	logprobDraws *rand.Rand // log probabilities; separate, so that a request for them changes nothing else
 	id           string
 	created      int64 // Unix seconds
 	arrival      *arrival
@@ -26,7 +26,7 @@ type token struct {
 	index  int // 0-based
 	id     int
 	text   string
-	finish *string // why the answer ends with this token, nil if it goes on
+	finish *string // finish reason, nil if the answer goes on
 }
 
 // generate checks the request, decides the answer's length and queues it.
@@ -46,7 +46,7 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 	seq := newSequence(len(prompt), limit, reason, key)
 	seq.pooled = p.pooled
 	if s.profile.PrefixCache {
-		_, _, again := s.answer(key, room, p) // a second pen: the engine writes at its own pace
+		_, _, again := s.answer(key, room, p) // a second copy for the engine
 		seq.names = newBlockNames(s.profile.BlockSize, p.CacheSalt, prompt, again)
 	}
 	g := &generation{
@@ -65,7 +65,7 @@ func (s *Server) generate(r *http.Request, a *arrival, kind string, prompt []int
 	return g, nil
 }
 
-// answer decides what follows a prompt: how many tokens, why it ends there, and which.
+// answer draws the number of tokens behind a prompt, the finish reason, and the text.
 func (s *Server) answer(key uint64, room int, p sampling) (tokens int, reason string, text prose) {
 	draws := rand.New(rand.NewPCG(s.profile.Seed, key))
 	tokens, reason = p.length(room, s.profile.OutputMean, draws)
@@ -146,8 +146,8 @@ func idsOf(tokens []token) []int {
 	return ids
 }
 
-// sampling is what requests for completions and for chats have in common. Everything about the distribution of tokens
-// (temperature, penalties, stop strings and the like) is accepted and ignored, since the text means nothing.
+// sampling has the fields that requests for completions and for chats have in common. Parameters of the distribution of tokens
+// (temperature, penalties, stop strings and the like) are accepted and ignored, since the text is invented.
 type sampling struct {
 	named
 	Stream         bool           `json:"stream"`
@@ -168,7 +168,7 @@ type streamOptions struct {
 	ContinuousUsageStats bool `json:"continuous_usage_stats"`
 }
 
-// check refuses what is not simulated, and what makes no sense.
+// check refuses fields that are not simulated, and invalid values.
 func (p sampling) check() *apiError {
 	switch {
 	case p.N != nil && *p.N != 1:
@@ -183,7 +183,7 @@ func (p sampling) check() *apiError {
 	return nil
 }
 
-// outputLimit returns how many tokens may follow a prompt of that length: what the request allows, or what is left of the context.
+// outputLimit returns the largest number of tokens behind a prompt of that length: the request's, or the rest of the context.
 func (s *Server) outputLimit(prompt int, maxTokens *int) (int, *apiError) {
 	left := s.profile.MaxModelLen - prompt
 	switch {
@@ -202,8 +202,8 @@ func (s *Server) outputLimit(prompt int, maxTokens *int) (int, *apiError) {
 	return *maxTokens, nil
 }
 
-// length decides how long an answer is and why it ends there. An answer that may end by itself does so after each token
-// with the same probability, which gives the many short and few long ones of real traffic.
+// length draws the length of an answer and its finish reason. An answer that may end by itself does so after each token with
+// the same probability, which gives the many short and few long ones of real traffic.
 func (p sampling) length(room, mean int, draws *rand.Rand) (tokens int, reason string) {
 	if p.IgnoreEOS {
 		return room, "length"

@@ -2,7 +2,7 @@ package simulator
 
 import "net/http"
 
-// simulatedVersion is what /version says: the shape of vLLM's, and no version that it ever had.
+// simulatedVersion is the answer of /version: the form of vLLM's, but none of its versions.
 const simulatedVersion = "0.0.0+simulator"
 
 // health answers 200 without a body while the engine can be used.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// faultFor returns what is to happen to the request with that number: what it asks for itself, else the first fault of the
-// profile that hits it, else nil.
+// faultFor returns the fault of the request with that number: the one in its header, else the first of the profile that hits it,
+// else nil.
 func (s *Server) faultFor(r *http.Request, number int) (*Fault, *apiError) {
 	if asked := r.Header.Get(FaultHeader); asked != "" {
 		f, err := ParseFault(asked)
@@ -36,7 +36,7 @@ func (s *Server) faultFor(r *http.Request, number int) (*Fault, *apiError) {
 // faultSeed gives each fault of the profile draws of its own.
 func (s *Server) faultSeed(place int) uint64 { return s.profile.Seed + uint64(place)<<32 + 3 }
 
-// inject does what happens before an answer begins, and else leaves the answer to serve.
+// inject injects a fault before the answer, and leaves the rest to serve.
 func (s *Server) inject(w http.ResponseWriter, r *http.Request, a *arrival, serve generator) *apiError {
 	if a.fault == nil {
 		return serve(w, r, a)
@@ -65,7 +65,7 @@ func (s *Server) inject(w http.ResponseWriter, r *http.Request, a *arrival, serv
 		case err == errStopped:
 			return unavailable(err)
 		case err != nil:
-			return nil // nobody is left to answer
+			return nil // the client is gone
 		}
 	}
 	return serve(w, r, a)
@@ -79,14 +79,14 @@ func refusal(w http.ResponseWriter, status int) *apiError {
 	return &apiError{status: status, message: "simulated fault: " + statusText(status)}
 }
 
-// disconnect takes the connection from the HTTP library, writes what there is to write, and closes it: at once and with a reset
-// if abrupt, so that the client's next read fails, else in order. Where the connection cannot be had, the library cuts it.
+// disconnect takes the connection from the HTTP library, writes some last bytes, and closes it: with a reset if abrupt, so that the
+// client's next read fails, else in order. If the connection cannot be hijacked, the library cuts it.
 func disconnect(w http.ResponseWriter, last string, abrupt bool) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	_, _ = conn.Write([]byte(last)) // a client that has gone is no error of ours
+	_, _ = conn.Write([]byte(last)) // the client may be gone
 	if abrupt {
 		reset(conn)
 		return
@@ -94,7 +94,7 @@ func disconnect(w http.ResponseWriter, last string, abrupt bool) {
 	_ = conn.Close()
 }
 
-// reset closes a connection so that the other end sees a reset, if the network knows such a thing.
+// reset closes a connection with a reset, if the network supports it.
 func reset(conn net.Conn) {
 	if c, ok := conn.(interface{ SetLinger(seconds int) error }); ok {
 		_ = c.SetLinger(0)
@@ -102,7 +102,7 @@ func reset(conn net.Conn) {
 	_ = conn.Close()
 }
 
-// pause waits for d, or for ever if d is 0. The error says what ended it early: ctx's, or errStopped.
+// pause waits for d, or for ever if d is 0. The error is that of ctx, or errStopped.
 func (e *engine) pause(ctx context.Context, d time.Duration) error {
 	var over <-chan time.Time
 	if d > 0 {

@@ -18,7 +18,7 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) *apiError {
 	page.labels = fmt.Sprintf(`engine="0",model_name="%s"`, labelValue(s.profile.Model))
 	page.write(s.engine.snapshot())
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	_, _ = io.WriteString(w, page.text.String()) // a client that has gone is no error of ours
+	_, _ = io.WriteString(w, page.text.String()) // the client may be gone
 	return nil
 }
 
@@ -52,7 +52,7 @@ func (p *metricsPage) write(s snapshot) {
 	}
 }
 
-// speculation writes nothing for a server that does not draft, as vLLM does.
+// speculation writes nothing for a server that does not draft, as in vLLM.
 func (p *metricsPage) speculation(s speculation) {
 	if len(s.accepted) == 0 {
 		return
@@ -112,7 +112,7 @@ func labelValue(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s)
 }
 
-// observations is what the engine has counted since it was made, for the metrics page. Guarded by engine.mu.
+// observations are the engine's counts since its start, for the metrics page. Guarded by engine.mu.
 type observations struct {
 	promptTokens     int
 	generationTokens int
@@ -125,7 +125,7 @@ type observations struct {
 	times [numTimes]histogram
 }
 
-// What is timed of sequences, in the order of the page.
+// Times of sequences, in the order of the page.
 const (
 	firstToken = iota
 	interToken
@@ -158,7 +158,7 @@ func newObservations(specTokens int) observations {
 	}
 }
 
-// admitted files what a sequence found in the cache when it was first admitted.
+// admitted counts the cache hits of a sequence at its first admission.
 func (o *observations) admitted(seq *sequence) {
 	if seq.names != nil {
 		o.prefixQueries += seq.prompt
@@ -166,7 +166,7 @@ func (o *observations) admitted(seq *sequence) {
 	}
 }
 
-// tokens files n tokens of seq that came out at the end of a step. It is called before seq.lastToken moves.
+// tokens counts n tokens of seq at the end of a step, before seq.lastToken moves.
 func (o *observations) tokens(seq *sequence, n int, end time.Time) {
 	if !seq.pooled {
 		o.generationTokens += n
@@ -179,7 +179,7 @@ func (o *observations) tokens(seq *sequence, n int, end time.Time) {
 	o.times[firstToken].add(end.Sub(seq.arrived))
 }
 
-// finished files a sequence that was not aborted. As in vLLM, its waits are observed only now.
+// finished counts a sequence that was not aborted. As in vLLM, its waits are observed only now.
 func (o *observations) finished(seq *sequence, end time.Time) {
 	o.times[endToEnd].add(end.Sub(seq.arrived))
 	o.times[queueTime].add(seq.admitted.Sub(seq.arrived))
@@ -197,7 +197,7 @@ type snapshot struct {
 	preemptions      int
 }
 
-// snapshot copies what the metrics page shows. Sequences that arrived during the step in hand are waiting, too.
+// snapshot copies the state for the metrics page. Sequences that arrived during the current step count as waiting.
 func (e *engine) snapshot() snapshot {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -220,7 +220,7 @@ func (e *engine) snapshot() snapshot {
 type histogram struct {
 	name, help string
 	bounds     []float64 // seconds, ascending
-	counts     []int     // one per bound and one for what is above all
+	counts     []int     // one per bound and one above all
 	sum        time.Duration
 }
 

@@ -68,7 +68,7 @@ func (l *pipeListener) Close() error {
 
 func (l *pipeListener) Addr() net.Addr { return pipeAddr("simulator") }
 
-// shut makes the next dials fail as on a port where nobody listens, until open.
+// shut makes dials fail as on a port without a listener, until open.
 func (l *pipeListener) shut() { l.refuses.Store(true) }
 
 func (l *pipeListener) open() error {
@@ -87,7 +87,7 @@ type pipeConn struct {
 	other   *pipeConn
 
 	change        *sync.Cond   // of both ends; its lock guards all below and is never held while waiting
-	unread        bytes.Buffer // what the other end wrote
+	unread        bytes.Buffer // written by the other end
 	reads, writes pipeDeadline
 	abrupt        bool // Close resets
 	closed        bool
@@ -106,7 +106,7 @@ func newPipeConns(name pipeAddr) (client, server *pipeConn) {
 	return client, server
 }
 
-// Read returns what is there, or waits. What the other end wrote before it closed is still read, then io.EOF comes.
+// Read returns waiting data, or waits. Data that the other end wrote before it closed comes before io.EOF.
 func (c *pipeConn) Read(b []byte) (n int, err error) {
 	err = c.wait("read", &c.reads, func() (bool, error) {
 		switch {
@@ -142,7 +142,7 @@ func (c *pipeConn) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// wait calls try, whenever something has changed, until it is done or fails, or the connection may not be used any more.
+// wait calls try after every change until it is done or fails, or the connection is closed or past its deadline.
 func (c *pipeConn) wait(op string, d *pipeDeadline, try func() (done bool, err error)) error {
 	c.change.L.Lock()
 	defer c.change.L.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// port is a listener that can be shut for a while and opened again, and that resets connections as it is told.
+// port is a listener that can be shut for a while and opened again, and that resets chosen connections.
 type port struct {
 	shutter  shutter
 	refused  func(connection int) bool // whether the one with that number, from 1, is to be reset
@@ -27,8 +27,8 @@ type shutter interface {
 	open() error
 }
 
-// Listener returns l with the faults that concern the port itself: refuse and reset-accept. It works for TCP and for what
-// Pipe returns; on others, refuse resets connections instead. Serve on what it returns, and call it once.
+// Listener returns l with the faults of the port itself: refuse and reset-accept. It works for TCP and for Pipe; on other networks,
+// refuse resets connections instead. It may be called once.
 func (s *Server) Listener(l net.Listener) net.Listener {
 	p := &port{shutter: shutterOf(l)}
 	p.refused = func(connection int) bool {
@@ -73,14 +73,14 @@ func (p *port) open() {
 	}
 }
 
-// state is what Accept has to know: a channel to wait for while the port is shut, how often it was, and why there will be no more.
+// state returns a channel to wait for while the port is shut, the number of times it was, and the error of a closed port.
 func (p *port) state() (opened <-chan struct{}, shuts int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.opened, p.shuts, p.err
 }
 
-// shutNow says that the port is shut.
+// shutNow reports whether the port is shut.
 func (p *port) shutNow() bool {
 	opened, _, _ := p.state()
 	return opened != nil
@@ -100,10 +100,10 @@ func (p *port) Accept() (net.Conn, error) {
 		c, err := p.shutter.Accept()
 		_, shuts, _ := p.state()
 		switch {
-		case err != nil && shuts != before: // that was why; it may be open again by now
+		case err != nil && shuts != before: // because it was shut; it may be open again
 		case err != nil:
 			return nil, err
-		case p.shutNow(): // the connection slipped in
+		case p.shutNow(): // too late for this connection
 			reset(c)
 		default:
 			if p.accepted++; !p.refused(p.accepted) {
@@ -155,7 +155,7 @@ func (t *tcpShutter) Accept() (net.Conn, error) { return t.current.Load().Accept
 func (t *tcpShutter) Addr() net.Addr            { return t.address }
 func (t *tcpShutter) shut()                     { _ = t.current.Load().Close() }
 
-// Close closes the listener in use; closing one that is shut fails, which says nothing.
+// Close closes the current listener, and ignores that one of a shut port is closed.
 func (t *tcpShutter) Close() error {
 	t.shut()
 	return nil

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Profile says which server is simulated: its sizes, its speed and its seed. The zero value is not usable; start from
-// Defaults or Named, change what matters, and ask Validate.
+// Profile describes the simulated server: its sizes, its speed and its seed. The zero value is not usable; start from
+// Defaults or Named, and call Validate after changes.
 type Profile struct {
-	// Name is what Named finds the profile by.
+	// Name is the key for Named.
 	Name string
-	// About says in a few words what it is, and Capacity how many requests per second it serves with prompts of 256 and
-	// answers of 64 tokens, as measured. Both are for people; the engine does not look at them.
+	// About is a short description, and Capacity the measured number of requests per second with prompts of 256 and answers of 64
+	// tokens. Both are for people; the engine ignores them.
 	About    string
 	Capacity float64
 	// Model is the id under which the model is served; it is also its root.
@@ -30,7 +30,7 @@ type Profile struct {
 	// MaxBatchedTokens is the number of tokens one step may compute: one per decoding sequence, the rest is prefill.
 	MaxBatchedTokens int
 
-	// StepBase is what every step costs: reading the weights once, and the launch.
+	// StepBase is the cost of every step: reading the weights once, and the launch.
 	StepBase time.Duration
 	// PrefillToken is added for each prompt token computed in the step.
 	PrefillToken time.Duration
@@ -41,25 +41,24 @@ type Profile struct {
 
 	// OutputMean is the mean number of tokens after which an answer ends by itself, where the request lets it.
 	OutputMean int
-	// Seed decides lengths and texts of all answers. What a request is answered depends on the seed and on what it
-	// asks, not on when it came, so requests that arrive at the same moment cannot exchange their answers.
+	// Seed decides lengths and texts of all answers. An answer depends on the seed and on the request, not on its
+	// time, so requests that arrive at the same moment cannot exchange their answers.
 	Seed uint64
 
-	// PrefixCache lets sequences share the blocks of beginnings that are the same, whether those before are running or over,
-	// and skip computing them. Blocks that nobody holds stay until their place is needed.
+	// PrefixCache lets sequences share the blocks of equal prefixes with running and finished ones, and skip their computation. Free
+	// blocks stay until their place is needed.
 	PrefixCache bool
-	// RequestMetrics tells with every answer how long it waited and was computed, as vLLM does with
-	// --enable-per-request-metrics.
+	// RequestMetrics adds the server's own times to every answer, like vLLM's --enable-per-request-metrics.
 	RequestMetrics bool
 
 	// SpecTokens is how many tokens speculative decoding drafts for each sequence and step; 0 turns it off. Verifying a
 	// draft costs PrefillToken for each token of it, drafting is free.
 	SpecTokens int
 	// SpecAcceptance is the probability that a drafted token is accepted if all before it were, so that position k, counted
-	// from 1, is accepted with the k-th power. Draws depend on Seed and on what a request asks.
+	// from 1, is accepted with the k-th power. Draws depend on Seed and on the request.
 	SpecAcceptance float64
 
-	// Faults are what goes wrong, and for which requests; of several that hit a request, the first happens.
+	// Faults are the injected faults; of several that hit a request, the first is injected.
 	Faults []Fault
 }
 
@@ -74,7 +73,7 @@ func (p Profile) Validate() error {
 	require(p.Model != "", "the model needs a name")
 	require(p.MaxModelLen >= 2, "max model len is %d, must be at least 2: a prompt token and an output token", p.MaxModelLen)
 	require(p.BlockSize >= 1, "block size is %d, must be at least 1", p.BlockSize)
-	// A sequence that is alone must fit, else it would preempt itself for ever. Divided, because a product may overflow.
+	// A single sequence must fit, else it would preempt itself for ever. A product might overflow.
 	require(p.BlockSize < 1 || p.Blocks >= blocksFor(p.MaxModelLen, p.BlockSize),
 		"%d blocks of %d tokens cannot hold one sequence of %d tokens", p.Blocks, p.BlockSize, p.MaxModelLen)
 	require(p.MaxSequences >= 1, "max sequences is %d, must be at least 1", p.MaxSequences)
@@ -84,7 +83,7 @@ func (p Profile) Validate() error {
 	require(!drafts || p.MaxBatchedTokens/(1+p.SpecTokens) >= p.MaxSequences,
 		"max batched tokens is %d, too few for max sequences %d with %d tokens each: not all could decode in one step",
 		p.MaxBatchedTokens, p.MaxSequences, 1+p.SpecTokens)
-	// Shorter steps than this would be the timer's, not the profile's; and a step of no time at all would never end.
+	// Shorter steps would depend on the timer, and a step of no time would never end.
 	require(p.StepBase >= time.Microsecond, "step base is %v, must be at least 1µs", p.StepBase)
 	require(p.PrefillToken >= 0, "prefill token is %v, must not be negative", p.PrefillToken)
 	require(p.DecodeSequence >= 0, "decode sequence is %v, must not be negative", p.DecodeSequence)
@@ -98,10 +97,10 @@ func (p Profile) Validate() error {
 	return errors.Join(problems...)
 }
 
-// maxSpecTokens is far beyond what pays.
+// maxSpecTokens is far more than is useful.
 const maxSpecTokens = 64
 
-// load is what one step has to compute.
+// load is the work of one step.
 type load struct {
 	prefillTokens int // prompt tokens computed, and drafted tokens verified
 	decodes       int // sequences that compute one token each
@@ -167,7 +166,7 @@ func tight() Profile {
 //
 // Capacity, measured by TestProfilesHoldTheirWord: 26 requests/s with prompts of 384 and answers of 96 tokens (39 with 256 and
 // 64, 20 with 512 and 128). The mean inter-token latency is 6 ms alone and 42 ms at capacity, where verifying drafts no longer
-// pays. The cache holds 524,288 tokens: nobody is preempted, and beginnings that prompts share stay for long.
+// pays. The cache holds 524,288 tokens: sequences are not preempted, and shared prefixes stay for long.
 func speculating() Profile {
 	p := Defaults()
 	p.Name, p.Model = "h100-70b-spec", "sim-70b"

@@ -47,13 +47,13 @@ type message struct {
 	Content content `json:"content"`
 }
 
-// content is a message's text: given as one, as a list of parts, which are joined, or null. A part that is an image, a
-// video or sound is not looked at: it costs mediaTokens, as an image does in a model that can see.
+// content is a message's text: a text, a list of parts, which are joined, or null. A part that is an image, a video or sound is not
+// read: it costs mediaTokens, as an image does in a multimodal model.
 type content string
 
 const mediaTokens = 256
 
-// mediaText stands for such a part: bytes that no text piece covers, so each is a token.
+// mediaText replaces such a part: bytes outside of all longer pieces, so that each is a token.
 var mediaText = strings.Repeat("\x1a", mediaTokens)
 
 func (c *content) UnmarshalJSON(raw []byte) error {
@@ -84,8 +84,8 @@ func (c *content) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// chatTokens applies the chat template: what the engine is given for a list of messages. An answer that comes back as a message has the
-// tokens it had, so that the next turn finds it in the prefix cache. A list without messages, or a message without a role, is an error.
+// chatTokens applies the chat template to a list of messages. An answer that becomes a message keeps its tokens, so that the next
+// turn finds it in the prefix cache. A list without messages, or a message without a role, is an error.
 func chatTokens(messages []message, addGenerationPrompt bool) ([]int, *apiError) {
 	if len(messages) == 0 {
 		return nil, badRequest("messages", "messages must not be empty")

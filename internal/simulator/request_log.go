@@ -23,8 +23,8 @@ func (m moment) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, "%d.%09d", m/1e9, m%1e9), nil
 }
 
-// requestLog numbers the requests for tokens in the order in which their headers were read, and writes a line for each in this order: a
-// request that is over waits for those before it. Without a writer it only counts.
+// requestLog numbers the requests for tokens in the order in which their headers are read, and writes a line for each in this order:
+// the line of a request waits for earlier ones. Without a writer it only counts.
 type requestLog struct {
 	w io.Writer // nil for no log; set before the first request
 
@@ -33,7 +33,7 @@ type requestLog struct {
 	next  int        // that of the next line
 	ready map[int][]byte
 	open  int           // requests under way
-	idle  chan struct{} // closed when open falls to 0, if somebody waits for it
+	idle  chan struct{} // closed when open falls to 0; nil without a waiter
 	err   error         // the first of the writer
 }
 
@@ -68,7 +68,7 @@ func (l *requestLog) write(number int) {
 	delete(l.ready, number)
 }
 
-// close waits a little for requests under way, writes what waits for others, and returns the first error there was.
+// close waits at most a second for open requests, writes the remaining lines, and returns the first error of the writer.
 func (l *requestLog) close() error {
 	if l.w == nil {
 		return nil
@@ -78,7 +78,7 @@ func (l *requestLog) close() error {
 		idle := make(chan struct{})
 		l.idle = idle
 		l.mu.Unlock()
-		timer := time.NewTimer(time.Second) // a client that does not read may hold its request up for longer
+		timer := time.NewTimer(time.Second) // a client that does not read may delay its request for longer
 		defer timer.Stop()
 		select {
 		case <-idle:
@@ -125,15 +125,15 @@ func loggedHeaders(r *http.Request) map[string]string {
 	return headers
 }
 
-// arrival is one request for tokens, as the request log tells of it. The goroutine of its handler owns it.
+// arrival is one request for tokens, as a line of the request log. The goroutine of its handler owns it.
 type arrival struct {
 	Number       int               `json:"arrival"` // from 1
-	At           moment            `json:"at_s"`    // when its header had been read
+	At           moment            `json:"at_s"`    // when its header was read
 	Client       string            `json:"client"`  // address: requests that share one shared a connection
 	Method       string            `json:"method"`
 	Path         string            `json:"path"`
 	RequestID    string            `json:"request_id"` // as the client sent it, "" if it did not
-	Headers      map[string]string `json:"headers"`    // without those that carry secrets
+	Headers      map[string]string `json:"headers"`    // without secrets
 	Body         string            `json:"body"`       // as received
 	Status       *int              `json:"status"`     // null if no answer began
 	FirstByte    moment            `json:"first_byte_s"`
@@ -143,13 +143,13 @@ type arrival struct {
 	OutputTokens int               `json:"output_tokens"`
 	FaultText    string            `json:"fault"` // "" for none
 
-	fault *Fault // what happens to it, nil for nothing
+	fault *Fault // injected into it, nil for none
 }
 
-// generator answers one request for tokens, or returns what went wrong before anything was written.
+// generator answers one request for tokens, or returns an error before the first write.
 type generator func(http.ResponseWriter, *http.Request, *arrival) *apiError
 
-// generates numbers a request, lets happen to it what its fault says, and logs what became of it.
+// generates numbers a request, injects its fault, and logs it.
 func (s *Server) generates(serve generator) endpoint {
 	return func(w http.ResponseWriter, r *http.Request) *apiError {
 		a := s.arrive()
@@ -177,8 +177,8 @@ func (s *Server) arrive() *arrival {
 // now is the time since the server was made, on the monotonic clock.
 func (s *Server) now() moment { return moment(time.Since(s.created)) }
 
-// receive reads the whole body, which the endpoint may then read again, and finds the fault. Until the body is read, the
-// HTTP library does not notice that a client has gone.
+// receive reads the whole body, which the endpoint may then read again, and finds the fault. Before that, the
+// HTTP library does not notice that a client is gone.
 func (s *Server) receive(w http.ResponseWriter, r *http.Request, a *arrival) (err *apiError) {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -209,5 +209,5 @@ func (w *loggedWriter) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// Unwrap lets the HTTP library find what w does not offer itself.
+// Unwrap gives the HTTP library access to further methods.
 func (w *loggedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

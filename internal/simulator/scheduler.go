@@ -62,7 +62,7 @@ func (s *scheduler) plan() plan {
 			budget -= s.prefill(&p, seq, budget)
 		}
 	}
-	// Who was just preempted stands first in line; admitting it in the same step would only preempt another.
+	// A preempted sequence is first in the queue; admitting it in the same step would preempt another.
 	for s.preemptions == before && budget > 0 && s.admit() {
 		budget -= s.prefill(&p, s.running[len(s.running)-1], budget)
 	}
@@ -70,8 +70,8 @@ func (s *scheduler) plan() plan {
 	return p
 }
 
-// prefill gives seq as much of the budget as it can use and returns how much that is. Blocks that the step fills can be
-// found at once: who is admitted in the same step shares them, as in vLLM.
+// prefill gives seq as much of the budget as it can use and returns how much that is. Blocks that the step fills are
+// published at once: as in vLLM, a sequence that is admitted in the same step shares them.
 func (s *scheduler) prefill(p *plan, seq *sequence, budget int) int {
 	n := min(seq.pending(), budget)
 	p.add(share{seq: seq, tokens: n}, load{prefillTokens: n})
@@ -79,15 +79,15 @@ func (s *scheduler) prefill(p *plan, seq *sequence, budget int) int {
 	return n
 }
 
-// drafts returns how many tokens speculative decoding drafts for seq: not beyond the longest sequence there may be, so that
-// one that is alone fits.
+// drafts returns how many tokens speculative decoding drafts for seq: not beyond the longest sequence, so that a single one
+// always fits.
 func (s *scheduler) drafts(seq *sequence) int {
 	return min(s.profile.SpecTokens, s.profile.MaxModelLen-seq.known)
 }
 
 // grow makes sure that seq has blocks for its next tokens, at the expense of the youngest, which goes back to the front of the queue.
-// What that generated stays; of its cache it finds again later what was not taken by others, and computes the rest again. It returns
-// false if the youngest was seq itself. A sequence that is alone always finds room, so the oldest always gets on and no deadlock can arise.
+// It keeps its tokens, and computes again the part of its cache that others have taken by then. It returns false if the youngest was
+// seq itself. A single sequence always fits, so the oldest always proceeds and there is no deadlock.
 func (s *scheduler) grow(seq *sequence) bool {
 	for !s.pool.hold(seq, seq.known+s.drafts(seq)) {
 		youngest := s.running[len(s.running)-1]
@@ -103,7 +103,7 @@ func (s *scheduler) grow(seq *sequence) bool {
 	return true
 }
 
-// admit moves the first waiting sequence to running if the batch and the cache have room for it. Nobody overtakes.
+// admit moves the first waiting sequence to running if the batch and the cache have room for it. Later ones do not overtake.
 func (s *scheduler) admit() bool {
 	if len(s.waiting) == 0 || len(s.running) == s.profile.MaxSequences || !s.pool.enter(s.waiting[0]) {
 		return false
@@ -138,7 +138,7 @@ func (s *scheduler) drop(gone func(*sequence) bool) {
 type sequence struct {
 	prompt int    // tokens, at least 1
 	limit  int    // tokens to generate, at least 1
-	pooled bool   // its one token only says that the prompt was read
+	pooled bool   // its one token marks the end of the prompt's computation
 	reason string // why it ends after limit tokens: "length" or "stop"
 	key    uint64 // orders sequences that arrive at the same moment
 
@@ -156,7 +156,7 @@ type sequence struct {
 
 	draftDraws *rand.Rand // which drafts are accepted; nil before the first
 
-	// The last three are zero until then. Who has got a token from out may read what led to it.
+	// The last three are zero until then. The receiver of a token from out may read its times.
 	arrived    time.Time
 	admitted   time.Time // first
 	firstToken time.Time
@@ -171,11 +171,10 @@ func (s *sequence) generated() int { return s.known - s.prompt }
 func (s *sequence) pending() int   { return s.known - s.computed }
 func (s *sequence) done() bool     { return s.generated() == s.limit }
 
-// decoding says that all but the token it produced last is in the cache.
+// decoding reports whether all but the last token is in the cache.
 func (s *sequence) decoding() bool { return s.generated() > 0 && s.pending() == 1 }
 
-// advance files n pending tokens as computed and returns how many new ones came of it: one, and those drafted ones that were
-// accepted, up to the limit.
+// advance marks n pending tokens as computed and returns the number of new ones: one and the accepted drafts, up to the limit.
 func (s *sequence) advance(n, accepted int) int {
 	s.computed += n
 	if s.pending() > 0 {
@@ -187,7 +186,7 @@ func (s *sequence) advance(n, accepted int) int {
 	return produced
 }
 
-// speculation counts what speculative decoding drafted.
+// speculation counts the drafts of speculative decoding.
 type speculation struct {
 	drafts      int   // steps of a sequence in which there was a draft
 	draftTokens int   // in all of them
@@ -209,8 +208,8 @@ func (s *speculation) acceptedTokens() (sum int) {
 	return sum
 }
 
-// verify returns how many drafted tokens of a share the model accepts: those before the first one that it would not have
-// written itself. What lies beyond the end of the answer is counted and then thrown away, as vLLM does.
+// verify returns how many drafted tokens of a share the model accepts: those before the first rejected one. As in vLLM, tokens beyond
+// the end of the answer are counted and then dropped.
 func (p Profile) verify(s share) (accepted int) {
 	if s.drafts == 0 {
 		return 0

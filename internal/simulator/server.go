@@ -1,19 +1,18 @@
 // Package simulator is an OpenAI-compatible server that behaves like a continuous-batching engine, so that the tool can be
-// shown and tested without a GPU. Requests queue, are admitted while key-value blocks and the batch allow, share the tokens
-// of each step, share the blocks of beginnings they have in common, slow each other down and preempt each other, all from one
-// Profile and one seed; so a ramp saturates it where a real server's would: time to first token climbs when the queue grows, inter-token latency when the batch fills.
+// shown and tested without a GPU. Requests queue, are admitted as key-value blocks and the batch allow, share the tokens of each
+// step and the blocks of common prefixes, slow each other down and preempt each other, all from one Profile and one seed. So a
+// ramp saturates it like a real server: time to first token rises when the queue grows, inter-token latency when the batch fills.
 //
 //	handler ──submit──▶ pending ──▶ waiting ──admit──▶ running ──step──▶ token channel ──▶ handler
 //	                                   ▲                  │
 //	                                   └────preempted─────┘
 //
-// It speaks what vLLM speaks (models, completions, chat, tokenize, metrics) and leaves out what it cannot mean: there is no
-// model, the text is invented. It shares no wire types with our client, on purpose: one struct on both sides would let a wrong
-// field name pass every test. Time is Go's timers only, so that under testing/synctest, with Pipe as the network, a step
-// lasts exactly what its profile says.
+// It has vLLM's endpoints (models, completions, chat, tokenize, metrics). There is no model, and the text is invented. It shares
+// no wire types with the client, on purpose: with one struct on both sides a wrong field name would pass every test. It uses only
+// Go's timers, so that under testing/synctest, with Pipe as the network, a step lasts exactly as long as its profile says.
 //
-// What goes wrong between a client and a real server can be had on demand: a Fault says what, and which requests it happens
-// to, by number, so that a test knows the counts. LogTo tells what clients sent and when.
+// A Fault injects a failure between client and server into requests chosen by number, so that a test knows the counts. LogTo
+// logs the requests of clients with their times.
 package simulator
 
 import (
@@ -41,7 +40,7 @@ type Server struct {
 	port atomic.Pointer[port] // nil unless Listener was called
 }
 
-// New makes a server. No goroutine runs until the first request for tokens; Close ends what then runs. Under
+// New makes a server. Its goroutine starts with the first request for tokens and ends with Close. Under
 // testing/synctest, call New inside the bubble. New panics if p is not valid: use Validate where p comes from outside.
 func New(p Profile) *Server {
 	if err := p.Validate(); err != nil {
@@ -76,7 +75,7 @@ func New(p Profile) *Server {
 // Handler returns the endpoints.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
-// serve lets connections end while the port is shut, or those that are open would make the fault invisible.
+// serve closes connections after their answers while the port is shut, since open ones would hide the fault.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if p := s.port.Load(); p != nil && p.shutNow() {
 		w.Header().Set("Connection", "close")
@@ -101,7 +100,7 @@ func (s *Server) Close() error {
 	return s.log.close()
 }
 
-// endpoint answers one request, or returns what went wrong before anything was written.
+// endpoint answers one request, or returns an error before the first write.
 type endpoint func(http.ResponseWriter, *http.Request) *apiError
 
 // only lets requests with the given method through; HEAD counts as GET.
@@ -134,8 +133,8 @@ type named struct {
 
 func (n named) model() string { return n.Model }
 
-// read reads the whole body into v and checks the model. Unknown fields are ignored, as vLLM does; what stands in v already is the
-// default.
+// read reads the whole body into v and checks the model. As in vLLM, unknown fields are ignored. v holds the
+// defaults.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, v interface{ model() string }) *apiError {
 	body, problem := readBody(w, r)
 	if problem != nil {
@@ -162,7 +161,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *apiError) {
 	return body, nil
 }
 
-// writeJSON answers with v. A client that has gone is no error of ours.
+// writeJSON answers with v. It ignores a client that is gone.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -175,12 +174,12 @@ func newEncoder(w io.Writer) *json.Encoder {
 	return enc
 }
 
-// apiError is an answer that is not the one asked for, in vLLM's words where it has them.
+// apiError is the answer to a request that fails, in vLLM's words where it has them.
 type apiError struct {
 	status  int
 	param   string // the field of the request that is wrong, if it is a single one
 	message string
-	// framework says that the error is of the library below vLLM, which calls it by its status.
+	// framework: the error is of vLLM's HTTP framework, whose type is the text of the status.
 	framework bool
 }
 
@@ -216,12 +215,12 @@ func unreadable(err error) *apiError {
 	return &apiError{status: http.StatusBadRequest, message: err.Error(), framework: true}
 }
 
-// unavailable says that the engine has stopped.
+// unavailable is the answer of a stopped engine.
 func unavailable(err error) *apiError {
 	return &apiError{status: http.StatusServiceUnavailable, message: err.Error()}
 }
 
-// broken is what a stream says when the engine stops under it; its status line has long been sent.
+// broken is the event of a stream whose engine has stopped, after its status line was sent.
 func broken(err error) *apiError {
 	return &apiError{status: http.StatusInternalServerError, message: err.Error()}
 }

@@ -9,12 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// errInjected says that a fault has ended a stream; what there was to write about it is written.
+// errInjected is the error of a stream that a fault has ended, and that has nothing left to write.
 var errInjected = errors.New("ended by a fault")
 
 // stream writes the answer as events: the headers now, then an event for the tokens of each step, then usage if it was asked for,
-// then the end marker. If the engine stops under it, the stream says so in an event. A client that has gone just ends it, and so
-// may a fault.
+// then the end marker. A stopped engine ends it with an error event; a client that is gone, or a fault, ends it at once.
 func (g *generation) stream(ctx context.Context, w http.ResponseWriter, options streamOptions, f format) {
 	out, err := g.openEvents(ctx, w)
 	if err == nil {
@@ -33,12 +32,12 @@ func (g *generation) stream(ctx context.Context, w http.ResponseWriter, options 
 		err = out.done()
 	}
 	if err == nil {
-		_ = out.flushAll() // nobody left to tell
+		_ = out.flushAll() // the client may be gone
 	}
 }
 
-// streamTokens writes the tokens, and lets the fault of the request happen where it belongs. The role comes in an event of its own
-// with the first token, as in vLLM.
+// streamTokens writes the tokens and injects the fault of the request in its place. As in vLLM, the role has an event of its own with
+// the first token.
 func (g *generation) streamTokens(ctx context.Context, out *events, options streamOptions, f format) error {
 	usage := func(n int) any {
 		if options.IncludeUsage && options.ContinuousUsageStats {
@@ -86,8 +85,8 @@ func (g *generation) streamTokens(ctx context.Context, out *events, options stre
 	})
 }
 
-// beforeFault returns how many tokens come before a fault in the middle of the stream, -1 if there is none. The last token
-// never comes before it, or the answer would be complete.
+// beforeFault returns the number of tokens before a fault in the middle of the stream, -1 for no such fault. The last token always
+// comes after it, or the answer would be complete.
 func (g *generation) beforeFault() int {
 	f := g.arrival.fault
 	if f == nil {
@@ -102,7 +101,7 @@ func (g *generation) beforeFault() int {
 	return min(f.After, g.seq.limit-1)
 }
 
-// inject does what happens in the middle of a stream. No error means that the stream goes on.
+// inject injects the fault into the middle of a stream. Without an error the stream goes on.
 func (g *generation) inject(ctx context.Context, out *events) error {
 	var err error
 	switch f := g.arrival.fault; f.Kind {
@@ -126,13 +125,13 @@ func (g *generation) inject(ctx context.Context, out *events) error {
 	return errInjected
 }
 
-// suffers says that the request's fault is of that kind.
+// suffers reports whether the request's fault is of that kind.
 func (g *generation) suffers(kind FaultKind) bool {
 	return g.arrival.fault != nil && g.arrival.fault.Kind == kind
 }
 
-// events writes a stream of server-sent events. Each goes out with one write and one flush, so that a client sees it whole
-// and at its time, unless a fault says otherwise.
+// events writes a stream of server-sent events. Each has one write and one flush, so that a client sees it whole and at its
+// time, unless a fault changes that.
 type events struct {
 	w     http.ResponseWriter
 	flush *http.ResponseController
@@ -144,7 +143,7 @@ type events struct {
 	halfway func() error // waits between two halves of an event
 }
 
-// openEvents sends the headers at once, before there is any token, as vLLM does.
+// openEvents sends the headers at once, before the first token, as vLLM does.
 func (g *generation) openEvents(ctx context.Context, w http.ResponseWriter) (*events, error) {
 	e := &events{w: w, flush: http.NewResponseController(w)}
 	if g.arrival.fault != nil {
@@ -157,7 +156,7 @@ func (g *generation) openEvents(ctx context.Context, w http.ResponseWriter) (*ev
 	return e, e.flush.Flush()
 }
 
-// send writes v as one event. An error means that the client has gone.
+// send writes v as one event. An error means that the client is gone.
 func (e *events) send(v any) error {
 	e.begin()
 	e.bytes.WriteString("data: ")
@@ -231,8 +230,8 @@ func (e *events) out(data []byte) error {
 	return e.flush.Flush()
 }
 
-// insideRune returns the first place that lies between two bytes of one character, or the length of data. A character whose
-// first byte is cut off already is passed over.
+// insideRune returns the first place that lies between two bytes of one character, or the length of data. A character without its
+// first byte is skipped.
 func insideRune(data []byte) int {
 	for i, b := range data {
 		if b >= utf8.RuneSelf && utf8.RuneStart(b) {

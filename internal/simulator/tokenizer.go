@@ -7,10 +7,10 @@ import (
 )
 
 // vocabulary is the number of token ids: 0 to vocabulary-1. It is larger than that of any model, so that prompts made of a model's
-// ids are taken whichever model it is.
+// ids are always valid.
 const vocabulary = firstRune + lastRune - leastRune + 1
 
-// The vocabulary is made by rule, so there is no table and no file. Letters are the 25 lower-case ones without q.
+// The vocabulary follows a rule, without a table or file. Letters are the 25 lower-case ones without q.
 //
 //	id from   piece   how many
 //	      0   byte         256
@@ -18,7 +18,7 @@ const vocabulary = firstRune + lastRune - leastRune + 1
 //	    281   "xy"         625
 //	    906   "xyz"      15547   of 25³: those that begin with the end of the alphabet below are left out
 //	  16453   " xyz"     15547   the same, with a blank
-//	  32000   "𠀀"       983040   characters from U+20000 on, which texts hardly have
+//	  32000   "𠀀"       983040   characters from U+20000 on, which are rare in texts
 //
 // Encoding takes the longest piece from the left. From 906 on all pieces have three letters or are such a character, so any
 // sequence of those ids comes back from its text unchanged, and random prompts keep their length. English takes a token for about
@@ -135,7 +135,7 @@ func inVocabulary(ids []int) (int, bool) {
 }
 
 // prose invents an answer, token by token: words of one or two pieces that can be pronounced, and a full stop now and
-// then. No word of it means anything.
+// then. The words have no meaning.
 type prose struct {
 	draws  *rand.Rand
 	inWord bool
@@ -170,7 +170,7 @@ func (p *prose) syllables(pattern string) int {
 	return index
 }
 
-// wide stands in for vowels where text is to have characters of two, three and four bytes.
+// wide replaces vowels, so that a text has characters of two, three and four bytes.
 var wide = strings.NewReplacer("a", "ä", "e", "€", "i", "語", "o", "😀", "u", "ß")
 
 // widened returns text with its vowels replaced, one character for one.

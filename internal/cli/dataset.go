@@ -96,10 +96,7 @@ func runDataset(env *environment, args []string) int {
 		return env.fail(exitUsage, err)
 	}
 	named := all.Changed("base-url") || all.Changed("host") || all.Changed("port")
-	if err := untilStopped(func(ctx context.Context) error { return o.run(ctx, env, named) }); err != nil {
-		return env.failed(err)
-	}
-	return exitFine
+	return env.failed(untilStopped(func(ctx context.Context) error { return o.run(ctx, env, named) }))
 }
 
 // run draws the requests and writes what they are like.
@@ -230,10 +227,7 @@ func runSlices(env *environment, args []string) int {
 	if err := errors.Join(problems...); err != nil {
 		return env.fail(exitUsage, err)
 	}
-	if err := untilStopped(func(ctx context.Context) error { return slice(ctx, env, o, tokens, output) }); err != nil {
-		return env.failed(err)
-	}
-	return exitFine
+	return env.failed(untilStopped(func(ctx context.Context) error { return slice(ctx, env, o, tokens, output) }))
 }
 
 func slice(ctx context.Context, env *environment, o datasets.SlicesOptions, tokens prompts.TokenizerOptions, output string) error {

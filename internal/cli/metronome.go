@@ -33,8 +33,5 @@ func runMetronome(env *environment, args []string) int {
 		return env.fail(exitUsage, err)
 	}
 	s := metronome.New()
-	if err := at.serve(env, s.Serve, s.Close, func(url string) { fmt.Fprintf(env.stdout, "%s%s\n", listening, url) }); err != nil {
-		return env.fail(exitFailed, err)
-	}
-	return exitFine
+	return env.failed(at.serve(env, s.Serve, s.Close, func(url string) { fmt.Fprintf(env.stdout, "%s%s\n", listening, url) }))
 }

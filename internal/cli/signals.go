@@ -85,6 +85,9 @@ func untilStopped(work func(ctx context.Context) error) error {
 
 // failed prints an error and returns the exit code that its kind has.
 func (e *environment) failed(err error) int {
+	if err == nil {
+		return exitFine
+	}
 	if stopped, ok := errors.AsType[stoppedError](err); ok {
 		return e.fail(signalCode(stopped.by), err)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,10 +83,7 @@ func runSimulate(env *environment, args []string) int {
 	if err := errors.Join(err, profileErr, noArguments("simulate", rest)); err != nil {
 		return env.fail(exitUsage, err)
 	}
-	p.Seed = uint64(*seed)
-	if *model != "" {
-		p.Model = *model
-	}
+	p.Seed, p.Model = uint64(*seed), cmp.Or(*model, p.Model)
 	s := simulator.New(p)
 	news := env.stdout
 	var log *os.File
@@ -114,8 +112,5 @@ func runSimulate(env *environment, args []string) int {
 	if log != nil {
 		err = errors.Join(err, log.Close())
 	}
-	if err != nil {
-		return env.fail(exitFailed, err)
-	}
-	return exitFine
+	return env.failed(err)
 }

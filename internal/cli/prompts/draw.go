@@ -162,10 +162,11 @@ func (d *Drawing) Draw(ctx context.Context, all *Prefetchers, load shape.Shape, 
 	if err != nil {
 		return x, err
 	}
-	var some bool
-	if x.First, some = x.fetched.first(); !some {
+	ahead := x.fetched.ahead()
+	if len(ahead) == 0 {
 		return x, usage.Wrap(errors.New("the data set holds not one prompt that can be sent"))
 	}
+	x.First = ahead[0]
 	if x.fetched.all() != nil { // all is drawn
 		m.note(OffLength(source))
 	}

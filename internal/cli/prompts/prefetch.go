@@ -1,6 +1,7 @@
 package prompts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,8 +26,7 @@ type Prefetcher struct {
 	queue []datasets.Conversation
 	bytes int   // about how much memory the queue takes
 	most  int   // bytes above which nothing more is drawn
-	ended error // io.EOF or why there are no more
-	idle  bool  // nobody draws any more
+	ended error // io.EOF or why there are no more, nil while they are drawn
 	again bool  // what was drawn is sent anew
 }
 
@@ -36,14 +36,6 @@ const (
 	moreBytes     = 16 << 20
 )
 
-// newPrefetcher draws from source until it ends, ctx ends, or there are so many bytes ahead.
-func newPrefetcher(ctx context.Context, source datasets.Source, most int) *Prefetcher {
-	s := &Prefetcher{source: source, sharing: datasets.NewSharing(), most: most}
-	s.moved = sync.NewCond(&s.mu)
-	s.drawing.Go(func() { s.draw(ctx) })
-	return s
-}
-
 // wake has everybody who waits look again. It takes the lock, for a call between a look and the wait would be lost.
 func (s *Prefetcher) wake() {
 	s.mu.Lock()
@@ -52,12 +44,10 @@ func (s *Prefetcher) wake() {
 }
 
 func (s *Prefetcher) draw(ctx context.Context) {
-	stopWaiting := context.AfterFunc(ctx, s.wake)
-	defer stopWaiting()
-	for {
+	defer context.AfterFunc(ctx, s.wake)()
+	for err := error(nil); err == nil; {
 		var c datasets.Conversation
-		err := ctx.Err()
-		if err == nil {
+		if err = ctx.Err(); err == nil {
 			c, err = s.source.Next()
 		}
 		s.mu.Lock()
@@ -70,34 +60,23 @@ func (s *Prefetcher) draw(ctx context.Context) {
 		for err == nil && s.bytes >= s.most && ctx.Err() == nil {
 			s.moved.Wait()
 		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			s.ended, s.idle = err, true
-		}
+		err = cmp.Or(err, ctx.Err())
+		s.ended = err
 		s.moved.Broadcast()
 		s.mu.Unlock()
-		if err != nil {
-			return
-		}
 	}
 }
 
 // weight is about how much memory a conversation takes.
 func weight(c *datasets.Conversation) int {
 	const rest = 256
-	n := rest
-	for i := range c.Turns {
-		n += turnWeight(&c.Turns[i])
-	}
-	return n
+	return rest + turnsWeight(c.Turns)
 }
 
-func turnWeight(t *datasets.Turn) int {
-	n := len(t.Text) + 8*len(t.TokenIDs) + len(t.Media) + len(t.Messages) + len(t.Overrides)
-	for i := range t.Batch {
-		n += turnWeight(&t.Batch[i])
+func turnsWeight(turns []datasets.Turn) (n int) {
+	for i := range turns {
+		t := &turns[i]
+		n += len(t.Text) + 8*len(t.TokenIDs) + len(t.Media) + len(t.Messages) + len(t.Overrides) + turnsWeight(t.Batch)
 	}
 	return n
 }
@@ -106,14 +85,13 @@ func turnWeight(t *datasets.Turn) int {
 // will be as many prompts ahead as now. It returns an error if there are no prompts to be had. progress hears every so often
 // how many there are.
 func (s *Prefetcher) Fill(ctx context.Context, patience, every time.Duration, progress func(drawn int)) error {
-	stopWaiting := context.AfterFunc(ctx, s.wake)
-	defer stopWaiting()
+	defer context.AfterFunc(ctx, s.wake)()
 	began, told := time.Now(), time.Now()
 	tick := time.AfterFunc(every, s.wake)
 	defer tick.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for !s.idle && s.bytes < s.most && ctx.Err() == nil {
+	for s.ended == nil && s.bytes < s.most && ctx.Err() == nil {
 		if patience > 0 && time.Since(began) >= patience && len(s.queue) > 0 {
 			s.most = max(s.bytes, moreBytes)
 			return nil
@@ -138,7 +116,7 @@ func (s *Prefetcher) Fill(ctx context.Context, patience, every time.Duration, pr
 func (s *Prefetcher) Next() (datasets.Conversation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for len(s.queue) == 0 && !s.idle {
+	for len(s.queue) == 0 && s.ended == nil {
 		s.moved.Wait()
 	}
 	if len(s.queue) == 0 {
@@ -152,21 +130,11 @@ func (s *Prefetcher) Next() (datasets.Conversation, error) {
 	return c, nil
 }
 
-// first is the first conversation that Next will return.
-func (s *Prefetcher) first() (datasets.Conversation, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.queue) == 0 {
-		return datasets.Conversation{}, false
-	}
-	return s.queue[0], true
-}
-
 // all are the conversations, if the last of them is drawn and none was taken; they may be changed in place.
 func (s *Prefetcher) all() []datasets.Conversation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.idle || s.ended != io.EOF {
+	if s.ended != io.EOF {
 		return nil
 	}
 	return s.queue
@@ -244,7 +212,9 @@ func (s *Prefetchers) Share(template float64) float64 {
 func (s *Prefetchers) Begin(source datasets.Source, most int) *Prefetcher {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := newPrefetcher(s.ctx, source, most)
+	one := &Prefetcher{source: source, sharing: datasets.NewSharing(), most: most}
+	one.moved = sync.NewCond(&one.mu)
+	one.drawing.Go(func() { one.draw(s.ctx) })
 	s.all = append(s.all, one)
 	return one
 }

@@ -247,7 +247,7 @@ func (m *Tokenizing) align(ctx context.Context, to Reporter, s *Prefetcher) (not
 		return nil
 	}
 	if m.server == nil {
-		if first, _ := s.first(); len(first.Turns) == 1 && first.Turns[0].TokenIDs == nil {
+		if first := s.ahead()[0]; len(first.Turns) == 1 && first.Turns[0].TokenIDs == nil {
 			return []string{"the prompts were not compared with the server's tokenizer, and may have other lengths there: " + m.mute}
 		}
 		return nil

@@ -63,7 +63,7 @@ func (t textReport) float(label string, v float64) {
 }
 
 func (t textReport) totals(r *metrics.Report) {
-	p, tokens := &r.Plan, !r.Plan.SkipTokenizer
+	p, pooling, tokens := &r.Plan, r.Plan.Pooling, !r.Plan.SkipTokenizer
 	t.int("Successful requests:", r.Completed)
 	t.int("Failed requests:", r.Failed)
 	rate, users := configured(p)
@@ -75,22 +75,23 @@ func (t textReport) totals(r *metrics.Report) {
 	}
 	t.float("Benchmark duration (s):", r.Duration)
 	t.int("Total input tokens:", r.InputTokens)
-	if p.Pooling {
-		t.poolingTotals(r)
-		return
-	}
-	if tokens {
+	if tokens && !pooling {
 		t.int("Total generated tokens:", r.OutputTokens)
 	}
 	t.float("Request throughput (req/s):", r.RequestThroughput)
+	if pooling {
+		t.float("Input throughput (inputs/s):", r.InputThroughput)
+	}
 	if r.Goodput != nil {
 		t.float("Request goodput (req/s):", *r.Goodput)
 	}
-	if tokens {
+	if tokens && !pooling {
 		t.float("Output token throughput (tok/s):", r.OutputThroughput)
 		t.float("Peak output token throughput (tok/s):", float64(r.PeakOutputPerSecond))
 	}
-	t.float("Peak concurrent requests:", float64(r.PeakConcurrency))
+	if !pooling {
+		t.float("Peak concurrent requests:", float64(r.PeakConcurrency))
+	}
 	if tokens {
 		t.float("Total token throughput (tok/s):", r.TotalThroughput)
 	}

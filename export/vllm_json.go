@@ -233,18 +233,6 @@ func poolingKeys(r *metrics.Report) object {
 	return o
 }
 
-// poolingTotals are the lines between the input tokens and the latencies of a pooling run.
-func (t textReport) poolingTotals(r *metrics.Report) {
-	t.float("Request throughput (req/s):", r.RequestThroughput)
-	t.float("Input throughput (inputs/s):", r.InputThroughput)
-	if r.Goodput != nil {
-		t.float("Request goodput (req/s):", *r.Goodput)
-	}
-	if !r.Plan.SkipTokenizer {
-		t.float("Total token throughput (tok/s):", r.TotalThroughput)
-	}
-}
-
 // selected are the requested latencies that the run can have. Each has a section in report and result.
 func selected(r *metrics.Report) (out []metrics.Latency) {
 	for l := range metrics.Latencies() {
